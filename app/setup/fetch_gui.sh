@@ -1,0 +1,88 @@
+#!/usr/bin/env bash
+# Brings the pinned GUI sources into the cache, outside the source tree:
+# ${XDG_CACHE_HOME:-~/.cache}/attnscope/sources/imgui_bundle-VERSION/external.
+# Where they lie there whole, it does nothing and needs no network.
+# Prints the folder 'external' on stdout, everything else on stderr.
+set -euo pipefail
+
+readonly version=1.93.0
+readonly sha256=10ad1dab8258a6787b4f07bb926b08d0efc648a7906242568c8dd778c5e719bf
+readonly archive_name="imgui_bundle-$version.tar.gz"
+readonly here="$(cd -- "$(dirname -- "${BASH_SOURCE[0]}")" && pwd)"
+readonly cache="${XDG_CACHE_HOME:-$HOME/.cache}/attnscope"
+readonly archive="$cache/downloads/$archive_name"
+readonly target="$cache/sources/imgui_bundle-$version"
+
+say() { printf '%s\n' "$*" >&2; }
+
+# Names and sizes of all files: enough to see a file gone or cut short, and quick.
+manifest() { (cd "$1" && find external -type f -printf '%s %p\n' | LC_ALL=C sort); }
+
+complete() {
+  [[ -f $target/manifest ]] && manifest "$target" | cmp -s - "$target/manifest"
+}
+
+archive_good() {
+  [[ -f $archive ]] && printf '%s  %s\n' "$sha256" "$archive" | sha256sum --check --status
+}
+
+# pip brings the package by name and hash. It would also fetch and run the package's
+# build tools to ask for its metadata (30 MB, seconds); no_backend/ answers instead.
+download() {
+  local folder
+  folder="$(mktemp -d "$cache/downloads/.partial.XXXXXX")"
+  printf 'imgui-bundle==%s --hash=sha256:%s\n' "$version" "$sha256" >"$folder/requirements.txt"
+  if ! PYTHONPATH="$here/no_backend" python3 -m pip download --quiet --no-deps --no-build-isolation \
+      --no-binary imgui-bundle --require-hashes --no-cache-dir --disable-pip-version-check \
+      -r "$folder/requirements.txt" -d "$folder" >&2; then
+    rm -rf "$folder"
+    say "The GUI sources could not be downloaded (54 MB, package imgui-bundle $version of the Python package index)."
+    say "Mend: check the network and the free space of $cache ($(free_space)), then run this again."
+    say "Or put $archive_name, brought from another machine, into $cache/downloads/."
+    return 1
+  fi
+  mv -f "$folder/$archive_name" "$archive"
+  rm -rf "$folder"
+}
+
+free_space() { df -h --output=avail "$cache" 2>/dev/null | tail -n 1 | tr -d ' ' || true; }
+
+unpack() {
+  local folder root="imgui_bundle-$version/external"
+  folder="$(mktemp -d "$cache/sources/.partial.XXXXXX")"
+  # Only what we build, read or copy: 40 of 136 MB.
+  if ! tar -xzf "$archive" -C "$folder" --strip-components=1 --no-same-owner \
+      --exclude='*/MicroTeX/platform' --exclude='*/MicroTeX/readme' --exclude='*/bindings' \
+      --exclude='*/imgui_rich_md/tests' --exclude='*/imgui_rich_md/docs' \
+      "$root/imgui" "$root/implot" "$root/glfw" "$root/imgui_test_engine" "$root/imgui_rich_md" \
+      "$root/imgui_microtex" "$root/ImGuiColorTextEdit" "$root/portable_file_dialogs" >&2; then
+    rm -rf "$folder"
+    say "The GUI sources could not be unpacked to $cache/sources (free: $(free_space), needed: 100 MB)."
+    return 1
+  fi
+  manifest "$folder" >"$folder/manifest"
+  chmod 755 "$folder"
+  rm -rf "$target"
+  mv "$folder" "$target"
+}
+
+main() {
+  if ! complete; then
+    if ! mkdir -p "$cache/downloads" "$cache/sources"; then
+      say "Mend: set XDG_CACHE_HOME to a folder that you can write."
+      return 1
+    fi
+    # One at a time: two set-ups started together would unpack over each other.
+    exec 9>"$cache/lock"
+    flock 9
+    rm -rf "$cache"/downloads/.partial.* "$cache"/sources/.partial.*
+    if ! complete; then
+      archive_good || { rm -f "$archive"; download; }
+      archive_good || { say "The download's sha256 is not the pinned one; it was removed."; rm -f "$archive"; return 1; }
+      unpack
+    fi
+  fi
+  printf '%s\n' "$target/external"
+}
+
+main "$@"
