@@ -1,0 +1,41 @@
+// What a workspace gets to draw one frame, and what it gives back: commands.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "kernels/recording.h"
+#include "kernels/replay.h"
+#include "profiling/measurement.h"
+#include "profiling/sweep.h"
+#include "viz/commands.h"
+#include "viz/state.h"
+
+namespace attn {
+
+// A running or finished task, as panels show it. `title` is empty where there is none.
+struct TaskView {
+  std::string title, now, error;
+  double fraction = 0;
+  double seconds_left = -1;
+  bool running = false;
+};
+
+// All that panels may read. Shared pointers so that a task can replace a recording while a frame draws the old one.
+struct Model {
+  std::shared_ptr<const Recording> recording;  // what Step shows; null only when `recording_error` says why
+  std::string recording_error;                 // words: the problem cannot be recorded (size, options)
+  std::vector<Measurement> measurements;       // rows of the current sweep, growing
+  Provenance provenance;
+  TaskView task;
+};
+
+// Workspaces draw into the current Dear ImGui window's content region, which the shell has opened.
+// Each is its own file: viz/step_workspace.cpp, viz/bench_workspace.cpp, ...
+void draw_step(const State& state, const Model& model, Commands& commands);
+void draw_bench(const State& state, const Model& model, Commands& commands);
+void draw_profile(const State& state, const Model& model, Commands& commands);
+void draw_learn(const State& state, const Model& model, Commands& commands);
+
+}  // namespace attn

@@ -1,0 +1,70 @@
+// What the window shows, as plain values. Panels read it; it changes only through commands (viz/commands.h) that the
+// shell applies between frames: undo, the state string, scripts and tests all come from that one mechanism.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "kernels/inputs.h"
+#include "kernels/recording.h"
+#include "profiling/sweep.h"
+
+namespace attn {
+
+enum class Workspace : std::uint8_t { step, bench, profile, learn };
+std::string_view name_of(Workspace w);  // "step", ...
+
+enum class Theme : std::uint8_t { dark, light };
+
+// O as the accumulator stands, or divided by l.
+enum class OutputReading : std::uint8_t { as_summed, divided };
+
+// The pinned place: batch, query head, query row; column of the pinned cell in its tensor, -1 = the row alone.
+struct Selection {
+  std::int32_t b = 0, h = 0;
+  std::int32_t row = 0;
+  Slot slot = Slot::s;
+  std::int32_t col = -1;
+  bool operator==(const Selection&) const = default;
+};
+
+// What undo covers: problem, inputs, kernel, selection, the sweep.
+struct Document {
+  std::string preset = "blackboard";  // empty once the problem was changed by hand
+  Problem problem;
+  InputSpec inputs;
+  std::string kernel = "cpu_flash";   // whose recording Step shows
+  Options options;                    // 0 = the kernel's default; presets set br and bc
+  Selection selection;
+  SweepSpec sweep;                    // what Bench will run
+  bool operator==(const Document&) const;
+};
+
+// What undo leaves alone.
+struct View {
+  Workspace workspace = Workspace::step;
+  EventIndex cursor = 0;
+  OutputReading reading = OutputReading::as_summed;
+  bool playing = false;
+  float play_steps_per_second = 2;
+  bool keys_sheet = false;  // the `?` sheet
+  bool log_panel = false;
+  std::string bench_metric = "time_us_median";
+  std::optional<std::int64_t> bench_value;  // axis value that the Bench table and verdict look at
+};
+
+// The user's own, kept in the settings file, not in the state string.
+struct Preferences {
+  Theme theme = Theme::dark;
+  float scale = 1;  // 1 to 3
+  bool reduced_motion = false;
+};
+
+struct State {
+  Document document;
+  View view;
+  Preferences preferences;
+};
+
+}  // namespace attn
