@@ -11,6 +11,7 @@
 #include "profiling/sweep.h"
 #include "viz/commands.h"
 #include "viz/state.h"
+#include "viz/step_memory.h"
 
 namespace attn {
 
@@ -33,7 +34,9 @@ struct Model {
 
 // Workspaces draw into the current Dear ImGui window's content region, which the shell has opened.
 // Each is its own file: viz/step_workspace.cpp, viz/bench_workspace.cpp, ...
-void draw_step(const State& state, const Model& model, Commands& commands);
+// The shell owns `memory`, sets memory.texts at start-up with parse_step_texts(text of assets/step_texts.json), and
+// leaves the plain arrow keys, Tab and Esc to Step while memory.cells_focused.
+void draw_step(const State& state, const Model& model, StepMemory& memory, Commands& commands);
 void draw_bench(const State& state, const Model& model, Commands& commands);
 void draw_profile(const State& state, const Model& model, Commands& commands);
 void draw_learn(const State& state, const Model& model, Commands& commands);

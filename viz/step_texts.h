@@ -1,0 +1,39 @@
+// The words of the Step workspace: a headline, a sentence and a formula for every phase of every order. They live in
+// assets/step_texts.json, so that a teacher can change them; the shell reads the file and hands its text in.
+#pragma once
+
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "kernels/recording.h"
+#include "kernels/result.h"
+
+namespace attn {
+
+// One text. `when` names the condition under which it is taken (see kStepConditions); empty = always.
+// In all three, {name} stands for a value of this step (see kStepPlaceholders) and [S] or [m|old] for a tensor's
+// letter, with a subscript, in its colour; in the formula ^(...) raises.
+struct StepText {
+  std::string when;
+  std::string headline;
+  std::string sentence;
+  std::string formula;
+};
+
+struct StepTexts {
+  // Key: "flash/rescale". The first text whose condition holds is taken.
+  std::map<std::string, std::vector<StepText>, std::less<>> texts;
+
+  const std::vector<StepText>* find(Order order, Phase phase) const;
+};
+
+// Names that texts may use; a text that uses another is refused.
+extern const std::vector<std::string_view> kStepConditions;
+extern const std::vector<std::string_view> kStepPlaceholders;
+
+// The error names the text and what is wrong with it. Texts without a condition must come last in their list.
+Result<StepTexts> parse_step_texts(std::string_view json);
+
+}  // namespace attn
