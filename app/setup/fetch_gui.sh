@@ -8,7 +8,8 @@ set -euo pipefail
 readonly version=1.93.0
 readonly sha256=10ad1dab8258a6787b4f07bb926b08d0efc648a7906242568c8dd778c5e719bf
 readonly archive_name="imgui_bundle-$version.tar.gz"
-readonly here="$(cd -- "$(dirname -- "${BASH_SOURCE[0]}")" && pwd)"
+here="$(cd -- "$(dirname -- "${BASH_SOURCE[0]}")" && pwd)"
+readonly here
 readonly cache="${XDG_CACHE_HOME:-$HOME/.cache}/attnscope"
 readonly archive="$cache/downloads/$archive_name"
 readonly target="$cache/sources/imgui_bundle-$version"

@@ -88,8 +88,15 @@ foreach(font
   endif()
   file(COPY "${font}" DESTINATION "${ATTNSCOPE_BUILD_ASSETS}/fonts")
 endforeach()
-file(COPY "${CMAKE_SOURCE_DIR}/LICENSE" "${CMAKE_SOURCE_DIR}/app/setup/THIRD_PARTY"
-     DESTINATION "${ATTNSCOPE_BUILD_ASSETS}/licenses")
+set(licenses "${ATTNSCOPE_BUILD_ASSETS}/licenses")
+configure_file("${CMAKE_SOURCE_DIR}/LICENSE" "${licenses}/AttnScope" COPYONLY)
+configure_file("${CMAKE_SOURCE_DIR}/app/setup/THIRD_PARTY" "${licenses}/THIRD_PARTY" COPYONLY)
+configure_file("${imgui}/LICENSE.txt" "${licenses}/Dear_ImGui" COPYONLY)
+configure_file("${implot}/LICENSE" "${licenses}/ImPlot" COPYONLY)
+configure_file("${gui}/glfw/glfw/LICENSE.md" "${licenses}/GLFW" COPYONLY)
+configure_file("${text_fonts}/Roboto/LICENSE.txt" "${licenses}/Roboto" COPYONLY)
+configure_file("${text_fonts}/Inconsolata-LICENSE-OFL.txt" "${licenses}/Inconsolata_and_Noto_OFL" COPYONLY)
+configure_file("${math_fonts}/OFL.txt" "${licenses}/XITS" COPYONLY)
 
 # ---- Formulas
 if(ATTNSCOPE_FORMULAS)
@@ -112,6 +119,8 @@ if(ATTNSCOPE_FORMULAS)
   target_include_directories(attnscope_formulas SYSTEM PUBLIC "${latex}")
   target_compile_options(attnscope_formulas PRIVATE -w)
   target_link_libraries(attnscope_formulas PUBLIC attnscope_imgui microtex Freetype::Freetype)
+  configure_file("${gui}/imgui_microtex/MicroTeX/LICENSE" "${licenses}/MicroTeX" COPYONLY)
+  configure_file("${gui}/imgui_rich_md/imgui_rich_md/LICENSE" "${licenses}/imgui_rich_md" COPYONLY)
   file(COPY "${math_fonts}/XITSMath-Regular.clm1" "${math_fonts}/XITSMath-Regular.clm2"
        DESTINATION "${ATTNSCOPE_BUILD_ASSETS}/fonts")
 endif()

@@ -77,10 +77,8 @@ class Random {
 };
 
 void mutate_once(Bytes& bytes, const std::vector<Bytes>& corpus, Random& random) {
-  static constexpr uint64_t kEdges[] = {0,          1,          0x7F,
-                                        0xFF,       0x7FFF,     0xFFFF,
-                                        0x7FFFFFFF, 0xFFFFFFFF, 0x7FFFFFFFFFFFFFFFull,
-                                        ~0ull,      0x8000,     0x80000000};
+  static constexpr uint64_t kEdges[] = {
+      0, 1, 0x7F, 0xFF, 0x7FFF, 0xFFFF, 0x7FFFFFFF, 0xFFFFFFFF, 0x7FFFFFFFFFFFFFFFull, ~0ull, 0x8000, 0x80000000};
   const size_t at = random.below(bytes.size());
   switch (random.below(9)) {
     case 0:  // one bit
@@ -92,8 +90,7 @@ void mutate_once(Bytes& bytes, const std::vector<Bytes>& corpus, Random& random)
     case 2: {  // an edge value of some width
       const uint64_t value = kEdges[random.below(std::size(kEdges))];
       const size_t width = size_t{1} << random.below(4);
-      if (bytes.size() >= width)
-        std::memcpy(bytes.data() + random.below(bytes.size() - width + 1), &value, width);
+      if (bytes.size() >= width) std::memcpy(bytes.data() + random.below(bytes.size() - width + 1), &value, width);
       break;
     }
     case 3:  // truncated
@@ -172,8 +169,7 @@ int main(int argc, char** argv) {
   }
   const std::string name = std::filesystem::path(argv[0]).filename().string();
   std::snprintf(g_crash_path, sizeof(g_crash_path), "%s.crash", name.c_str());
-  for (const int signal_number : {SIGSEGV, SIGABRT, SIGBUS, SIGFPE, SIGILL})
-    std::signal(signal_number, save_crash);
+  for (const int signal_number : {SIGSEGV, SIGABRT, SIGBUS, SIGFPE, SIGILL}) std::signal(signal_number, save_crash);
 
   std::sort(files.begin(), files.end());
   std::vector<Bytes> corpus;
@@ -187,8 +183,7 @@ int main(int argc, char** argv) {
   for (; done < mutations; ++done) {
     if (std::chrono::duration<double>(Clock::now() - start).count() > seconds) break;
     Bytes input = corpus[done % corpus.size()];
-    for (size_t i = 0, times = 1 + random.below(6); i < times; ++i)
-      mutate_once(input, corpus, random);
+    for (size_t i = 0, times = 1 + random.below(6); i < times; ++i) mutate_once(input, corpus, random);
     run(input);
   }
   std::printf("%s: %zu inputs, %zu mutations, no crash\n", name.c_str(), corpus.size(), done);

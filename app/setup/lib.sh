@@ -1,0 +1,254 @@
+# Shared by app/run.sh and tests/run.sh: steps, packages, builds.
+# shellcheck shell=bash
+
+root="$(cd -- "$(dirname -- "${BASH_SOURCE[0]}")/../.." && pwd)"
+readonly root
+# A service or a container may start us without HOME.
+if [[ -z ${HOME:-} ]]; then
+  HOME="$(getent passwd "$(id -u)" | cut -d: -f6)"
+  export HOME
+fi
+cache="${XDG_CACHE_HOME:-$HOME/.cache}/attnscope"
+readonly cache
+
+step_name="start"
+step_number=0
+step_started=0
+
+# All words go to stderr: stdout belongs to the program's data.
+say() { printf '%s\n' "$*" >&2; }
+
+step() {
+  step_number=$((step_number + 1))
+  step_name="$1"
+  step_started=$SECONDS
+  say "[$step_number] $step_name"
+}
+
+# fail MEND...: ends with the step's name and what to do, one line each.
+fail() {
+  say ""
+  say "FAILED in step $step_number: $step_name"
+  local line
+  for line in "$@"; do say "  $line"; done
+  exit 1
+}
+
+# Whatever nobody expected still names its step.
+unexpected() { # STATUS LINE COMMAND
+  trap - ERR
+  say ""
+  say "FAILED in step $step_number: $step_name"
+  say "  exit status $1 at line $2: $3"
+  exit 1
+}
+trap 'unexpected "$?" "$LINENO" "$BASH_COMMAND"' ERR
+
+free_mib() { df -Pm -- "$1" 2>/dev/null | awk 'NR == 2 { print $4 }' || true; }
+
+# need_space FOLDER MIB: the folder must exist.
+need_space() {
+  local free
+  free="$(free_mib "$1")"
+  if [[ -n $free ]] && ((free < $2)); then
+    fail "The disk of $1 has $free MiB free; $2 MiB are needed." \
+      "Mend: free some space there, then run the same command again."
+  fi
+}
+
+# quietly LOG COMMAND...: its words go to the log; a terminal shows the latest one.
+quietly() {
+  local log="$1" line status=0
+  shift
+  if [[ -t 2 ]]; then
+    { "$@" </dev/null 2>&1 || printf '%s\n' "$?" >"$log.failed"; } | tee "$log" |
+      while IFS= read -r line; do printf '\r\033[K    %.100s' "$line" >&2; done
+    printf '\r\033[K' >&2
+    if [[ -f $log.failed ]]; then
+      rm -f "$log.failed"
+      return 1
+    fi
+  else
+    "$@" </dev/null >"$log" 2>&1 || status=1
+  fi
+  return "$status"
+}
+
+# ---- packages
+
+listed_packages() { sed -E 's/#.*//; s/^[[:space:]]*([^[:space:]]*).*/\1/; /^$/d' "$@"; }
+
+# Prints the packages of the lists that are not installed.
+missing_packages() {
+  local package
+  local -A installed=()
+  while read -r package; do installed["$package"]=1; done < <(
+    dpkg-query -W -f '${db:Status-Abbrev} ${Package}\n' | sed -n 's/^ii  *//p')
+  listed_packages "$@" | while read -r package; do
+    [[ -n ${installed["$package"]:-} ]] || printf '%s\n' "$package"
+  done
+}
+
+# install_packages LIST...: nothing is asked of apt when nothing is missing.
+install_packages() {
+  if [[ -n ${ATTNSCOPE_SKIP_PACKAGES:-} ]]; then
+    say "    not looked at (ATTNSCOPE_SKIP_PACKAGES)"
+    return 0
+  fi
+  if ! command -v dpkg-query >/dev/null || ! command -v apt-get >/dev/null; then
+    fail "This system has no apt: the set-up knows Debian 12, Ubuntu 24.04 and newer." \
+      "Elsewhere install what these files list, by your system's names:" "$@" \
+      "then run this again with ATTNSCOPE_SKIP_PACKAGES=1."
+  fi
+  local -a missing
+  mapfile -t missing < <(missing_packages "$@")
+  if ((${#missing[@]} == 0)); then return 0; fi
+  say "    installing: ${missing[*]}"
+  local apt_log="${TMPDIR:-/tmp}/attnscope-apt-$$.log"
+  local by_hand="apt-get install --no-install-recommends ${missing[*]}"
+  local -a as_root=()
+  if ((EUID != 0)); then
+    if ! command -v sudo >/dev/null; then
+      fail "These packages are missing, and there is no sudo to install them with." \
+        "Mend: as root run:  $by_hand"
+    fi
+    if ! sudo -n true 2>/dev/null && [[ ! -t 0 ]]; then
+      fail "These packages are missing, and sudo asks for a password where none can be typed." \
+        "Mend: as root run:  $by_hand"
+    fi
+    as_root=(sudo)
+  fi
+  # The lock timeout waits for another apt, such as an unattended upgrade.
+  local -a apt=("${as_root[@]}" env DEBIAN_FRONTEND=noninteractive
+    apt-get -q -y -o DPkg::Lock::Timeout=300 -o Acquire::Retries=3)
+  # A bare system has no package lists; an old one has stale ones, which only the
+  # download notices. So: install, else update the lists and install again.
+  local install=("${apt[@]}" install --no-install-recommends "${missing[@]}")
+  if ! quietly "$apt_log" "${install[@]}"; then
+    say "    bringing the package lists up to date"
+    if ! quietly "$apt_log" "${apt[@]}" update || ! quietly "$apt_log" "${install[@]}"; then
+      tail -n 15 "$apt_log" >&2
+      fail "apt could not install the packages; its last words are above, all in $apt_log." \
+        "Mend: check the network, the free space ($(free_mib /) MiB on /) and /etc/apt/sources.list*." \
+        "These are names of Debian 12 and Ubuntu 24.04 (universe). By hand:  $by_hand"
+    fi
+  fi
+  rm -f "$apt_log"
+}
+
+# ---- tools
+
+version_at_least() { # HAVE WANTED
+  [[ "$(printf '%s\n%s\n' "$2" "$1" | sort -V | head -n 1)" == "$2" ]]
+}
+
+check_tools() {
+  local compiler="${CXX:-g++}" version
+  command -v "$compiler" >/dev/null || fail "There is no compiler $compiler." \
+    "Mend: install g++, or set CXX to a C++20 compiler."
+  version="$("$compiler" -dumpfullversion 2>/dev/null || "$compiler" -dumpversion)"
+  local wanted=12
+  if "$compiler" --version | grep -qi clang; then wanted=14; fi
+  version_at_least "$version" "$wanted" || fail \
+    "$compiler is version $version; this program is C++20 and needs $wanted or newer." \
+    "Mend: Debian 12 and Ubuntu 24.04 have one (g++); or set CXX to a newer compiler."
+  version="$(cmake --version | sed -n '1s/[^0-9]*//p')"
+  version_at_least "$version" 3.25 || fail \
+    "cmake is version $version; 3.25 or newer is needed." \
+    "Mend: Debian 12 and Ubuntu 24.04 have one; an older cmake in your PATH may hide it."
+}
+
+# ---- building
+
+# build_folder NAME: sets folder, where to build; the cache when the source tree cannot
+# be written. (Sets instead of printing: fail must end the script, not a subshell.)
+build_folder() {
+  folder="$root/build/$1"
+  if ! { mkdir -p "$folder" && [[ -w $folder ]]; } 2>/dev/null; then
+    folder="$cache/build/$(printf '%s' "$root" | sha256sum | cut -c 1-8)/$1"
+    mkdir -p "$folder" || fail "Neither $root/build nor $cache can be written." \
+      "Mend: set XDG_CACHE_HOME to a folder that you can write."
+  fi
+}
+
+# Sets gui, the folder of the GUI sources.
+gui_sources() {
+  gui="$(bash "$root/app/setup/fetch_gui.sh")" ||
+    fail "The GUI sources could not be brought; why, and what to do, is said above."
+}
+
+jobs_count() {
+  # A compiler takes up to 1 GiB here: fewer at a time where memory is short.
+  local cores mib
+  cores="$(nproc)"
+  mib="$(awk '/^MemAvailable:/ { print int($2 / 1024) }' /proc/meminfo 2>/dev/null || echo 8192)"
+  local by_memory=$((mib / 1024))
+  ((by_memory >= 1)) || by_memory=1
+  printf '%s\n' "${ATTNSCOPE_JOBS:-$((cores < by_memory ? cores : by_memory))}"
+}
+
+# On a terminal one line that moves on, else every line; a failure is shown whole.
+progress() {
+  local line
+  while IFS= read -r line; do
+    if [[ -t 2 && $line == \[* ]]; then
+      printf '\r\033[K    %.100s' "$line" >&2
+    else
+      if [[ -t 2 ]]; then printf '\r\033[K' >&2; fi
+      say "    $line"
+    fi
+  done
+  if [[ -t 2 ]]; then printf '\r\033[K' >&2; fi
+}
+
+# logged LOG COMMAND...: runs it with progress; returns its status.
+logged() {
+  local log="$1"
+  shift
+  { "$@" 2>&1 || printf '%s\n' "exit status $?" >"$log.failed"; } | tee "$log" | progress
+  if [[ -f $log.failed ]]; then
+    rm -f "$log.failed"
+    return 1
+  fi
+}
+
+explain_build_failure() { # LOG FOLDER
+  if grep -q 'No space left on device' "$1"; then
+    fail "The disk of $2 is full ($(free_mib "$2") MiB free)." \
+      "Mend: free 1 GiB there, then run the same command again."
+  elif grep -qE 'Killed signal|internal compiler error: Killed|out of memory' "$1"; then
+    fail "The compiler ran out of memory." \
+      "Mend: run again with ATTNSCOPE_JOBS=1, which compiles one file at a time."
+  fi
+  fail "The words of the tool that failed are above, all in $1." \
+    "Mend: if a source file changed under the build, correct it; else remove $2 and run again."
+}
+
+# configure PRESET FOLDER GUI [CMAKE ARGUMENT...]: only when the folder is new or was
+# configured for another place or with other arguments; ninja sees to the rest by itself.
+configure() {
+  local preset="$1" folder="$2" gui="$3"
+  shift 3
+  local wanted="$root|$preset|$gui|${CXX:-}|$*" log="$folder/configure.log"
+  if [[ -f $folder/build.ninja && -f $folder/configured ]] &&
+    [[ "$(<"$folder/configured")" == "$wanted" ]]; then
+    return 0
+  fi
+  need_space "$folder" 600
+  # --fresh: a cache of another place, compiler or library misleads.
+  if ! (cd "$root" && cmake --preset "$preset" -B "$folder" --fresh \
+    -DATTNSCOPE_GUI_SOURCES="$gui" "$@") >"$log" 2>&1; then
+    tail -n 25 "$log" >&2
+    explain_build_failure "$log" "$folder"
+  fi
+  printf '%s' "$wanted" >"$folder/configured"
+}
+
+build() { # FOLDER [TARGET...]
+  local folder="$1" log="$1/build.log"
+  shift
+  logged "$log" env NINJA_STATUS='[%f/%t, %es] ' ninja -C "$folder" -j "$(jobs_count)" "$@" ||
+    explain_build_failure "$log" "$folder"
+}
+
+took() { say "    done in $((SECONDS - step_started)) s"; }

@@ -1,0 +1,100 @@
+#!/usr/bin/env bash
+# The rules of the code that no compiler checks. Prints a line each: PASS, FAIL or SKIP,
+# the rule, and after FAIL what breaks it. Exit status 1 if one failed.
+#   bash tests/rules.sh          check
+#   bash tests/rules.sh --fix    lay the code out with clang-format
+set -euo pipefail
+cd -- "$(dirname -- "${BASH_SOURCE[0]}")/.."
+
+readonly format_version=14
+failed=0
+
+pass() { printf 'PASS %s\n' "$1"; }
+skip() { printf 'SKIP %s: %s\n' "$1" "$2"; }
+verdict() { # RULE OFFENDERS
+  if [[ -z $2 ]]; then
+    pass "$1"
+  else
+    printf 'FAIL %s\n%s\n' "$1" "       ${2//$'\n'/$'\n'       }"
+    failed=1
+  fi
+}
+
+# Ours alone: not the build folders, whether or not this is a git checkout.
+sources() { # FOLDER... -- NAME PATTERN...
+  find "$@" -type f \( -name '*.h' -o -name '*.cpp' -o -name '*.cu' -o -name '*.cuh' \) | LC_ALL=C sort
+}
+readonly rooms=(kernels profiling viz app)
+
+# offenders PATTERN FOLDER...: where an #include matches.
+offenders() {
+  local pattern="$1"
+  shift
+  sources "$@" | xargs -r grep -nE "^[[:space:]]*#[[:space:]]*include[[:space:]]*[<\"]($pattern)" || true
+}
+
+check_format() {
+  local rule="code is laid out by clang-format" version
+  if ! command -v clang-format >/dev/null; then
+    skip "$rule" "clang-format is not installed"
+    return
+  fi
+  version="$(clang-format --version | sed -E 's/.*version ([0-9]+).*/\1/')"
+  if [[ $version != "$format_version" ]]; then
+    skip "$rule" "this is version $version, which lays out some lines differently from $format_version"
+    return
+  fi
+  verdict "$rule (mend: bash tests/rules.sh --fix)" "$(
+    sources "${rooms[@]}" tests | xargs -r clang-format --dry-run 2>&1 |
+      sed -nE 's/^([^:]+):[0-9]+:[0-9]+: warning.*/\1/p' | sort | uniq -c || true
+  )"
+}
+
+check_direction() {
+  verdict "room kernels includes no other room, no GUI, no profiler" \
+    "$(offenders '(profiling|viz|app|tests)/|imgui|implot|GLFW|cupti' kernels)"
+  verdict "room profiling includes kernels alone, no GUI" \
+    "$(offenders '(viz|app|tests)/|imgui|implot|GLFW' profiling)"
+  verdict "room viz includes no app, no GLFW, GL, CUDA, threads or files" \
+    "$(offenders '(app|tests)/|GLFW|GL/|imgui_impl|cuda|thread>|mutex>|future>|fstream>' viz)"
+  verdict "no room includes the tests" "$(offenders 'tests/|gtest|benchmark' "${rooms[@]}")"
+  verdict "includes read \"room/file.h\", from the root" "$(offenders '\.\./' "${rooms[@]}" tests)"
+}
+
+check_length() {
+  local listed
+  listed="$(git ls-files 2>/dev/null || true)"
+  [[ -n $listed ]] || listed="$(find . -path ./build -prune -o -type f -printf '%P\n')"
+  # -I leaves binary files out.
+  verdict "no file is longer than 600 lines" "$(
+    while IFS= read -r file; do
+      if [[ -f $file ]] && grep -qI . "$file"; then
+        lines="$(wc -l <"$file")"
+        if ((lines > 600)); then printf '%s: %s lines\n' "$file" "$lines"; fi
+      fi
+    done <<<"$listed"
+  )"
+}
+
+check_shell() {
+  local rule="shell scripts pass shellcheck"
+  if command -v shellcheck >/dev/null; then
+    verdict "$rule" "$(shellcheck -x -f gcc app/run.sh tests/run.sh tests/rules.sh app/setup/*.sh 2>&1 || true)"
+  else
+    skip "$rule" "shellcheck is not installed"
+  fi
+}
+
+main() {
+  if [[ ${1:-} == --fix ]]; then
+    sources "${rooms[@]}" tests | xargs -r clang-format -i
+    return
+  fi
+  check_format
+  check_direction
+  check_length
+  check_shell
+  return "$failed"
+}
+
+main "$@"

@@ -1,0 +1,262 @@
+#!/usr/bin/env bash
+# Builds and runs the tests: bash tests/run.sh [--full]
+#
+#   (nothing)   the code's rules and every test of a Release build: under 10 minutes on 2 cores
+#   --full      besides: long lists, address, undefined-behaviour and thread sanitizer,
+#               fuzzing, clang-tidy: under 40 minutes
+# Every part runs even when one before it failed; the last line counts all of them.
+set -Eeuo pipefail
+
+# shellcheck source=app/setup/lib.sh
+source "$(dirname -- "${BASH_SOURCE[0]}")/../app/setup/lib.sh"
+
+passed=0
+failed=0
+skipped=0
+declare -a failures=() ctest_prefix=()
+
+count_pass() { passed=$((passed + 1)); }
+count_skip() {
+  skipped=$((skipped + 1))
+  say "    skipped: $1"
+}
+count_fail() {
+  failed=$((failed + 1))
+  failures+=("$1")
+  say "    FAILED: $1"
+}
+
+# ---- parts
+
+check_rules() {
+  step "Rules of the code"
+  local line
+  while IFS= read -r line; do
+    case "$line" in
+      PASS*) count_pass ;;
+      SKIP*) count_skip "${line#SKIP }" ;;
+      FAIL*) count_fail "${line#FAIL }" ;;
+      *) say "$line" ;;
+    esac
+  done < <(bash "$root/tests/rules.sh" || true)
+}
+
+# run_ctest FOLDER NAME [CTEST ARGUMENT...]: adds its counts to ours.
+run_ctest() {
+  local build="$1" name="$2" report="$1/report.xml" line
+  shift 2
+  rm -f "$report"
+  (cd "$build" && logged "$build/ctest.log" "${ctest_prefix[@]}" ctest -j "$(nproc)" --output-on-failure \
+    --output-junit "$report" "$@") || true
+  if [[ ! -s $report ]]; then
+    count_fail "$name: ctest wrote no report; its words are in $build/ctest.log"
+    return 0
+  fi
+  # One line a test case: its status.
+  while IFS= read -r line; do
+    case "$line" in
+      *'status="run"'*) count_pass ;;
+      *'status="fail"'*) count_fail "$name: $(sed -E 's/.*<testcase name="([^"]*)".*/\1/' <<<"$line")" ;;
+      *) skipped=$((skipped + 1)) ;;
+    esac
+  done < <(grep '<testcase ' "$report")
+  took
+}
+
+# prepared PRESET TARGETS [CMAKE ARGUMENT...]: configures and builds build/PRESET; sets folder.
+prepared() {
+  local preset="$1" targets="$2"
+  shift 2
+  build_folder "$preset"
+  need_space "$folder" 1500
+  configure "$preset" "$folder" "$gui" "$@"
+  # shellcheck disable=SC2086 # a list of targets
+  build "$folder" $targets
+  took
+}
+
+test_release() { # LONG
+  step "Build of the tests"
+  prepared tests all
+  step "Tests${1:+, long lists too}"
+  ATTNSCOPE_LONG_TESTS="${1:-}" run_ctest "$folder" "release"
+}
+
+# ATTNSCOPE_SANITIZED tells a test that it runs slower, so that it may take fewer cases.
+test_asan() {
+  step "Build with address and undefined-behaviour sanitizers"
+  prepared asan all
+  step "Tests under address and undefined-behaviour sanitizers"
+  # Graphics drivers keep what they allocate until the process ends.
+  cat >"$folder/leaks" <<'END'
+leak:libEGL
+leak:libGLX
+leak:libGL
+leak:libgallium
+leak:swrast_dri
+leak:libLLVM
+leak:libX11
+leak:libglapi
+leak:libdrm
+leak:libwayland
+leak:_dlerror
+leak:dl_open
+leak:<unknown module>
+END
+  ATTNSCOPE_SANITIZED=address \
+    ASAN_OPTIONS="strict_string_checks=1:detect_stack_use_after_return=1:allocator_may_return_null=1:max_allocation_size_mb=8192" \
+    LSAN_OPTIONS="suppressions=$folder/leaks:print_suppressions=0" \
+    UBSAN_OPTIONS="print_stacktrace=1" \
+    run_ctest "$folder" "address sanitizer" --timeout 900
+}
+
+test_tsan() {
+  step "Build with thread sanitizer"
+  prepared tsan "test_kernels test_profiling test_app"
+  step "Tests of model and tasks under thread sanitizer"
+  # With more address randomisation than the sanitizer of this compiler knows it ends
+  # at once; without any it runs.
+  if setarch -R true 2>/dev/null; then ctest_prefix=(setarch -R); fi
+  ATTNSCOPE_SANITIZED=thread TSAN_OPTIONS="halt_on_error=1:second_deadlock_stack=1" \
+    run_ctest "$folder" "thread sanitizer" -L '^(kernels|profiling|app)$' --timeout 900
+  ctest_prefix=()
+}
+
+fuzz() {
+  step "Build of the fuzz targets with clang"
+  local clang
+  clang="$(command -v clang++ || command -v clang++-14 || true)"
+  if [[ -z $clang ]]; then
+    count_skip "fuzzing: there is no clang++"
+    return 0
+  fi
+  # clang warns of other things than g++, and only g++'s warnings are errors here.
+  prepared fuzz all -DCMAKE_CXX_COMPILER="$clang" -DCMAKE_C_COMPILER="${clang/++/}" -DCMAKE_CXX_FLAGS=-Wno-error
+  step "Fuzzing, ${fuzz_seconds} s a target"
+  local target name work
+  local -a running=() names=()
+  for target in "$folder"/bin/fuzz_*; do
+    [[ -x $target && ! -d $target ]] || continue
+    name="${target##*/fuzz_}"
+    work="$folder/corpus/$name"
+    mkdir -p "$work" "$folder/crashes"
+    local -a seeds=()
+    if [[ -d $root/tests/fuzz/corpus/$name ]]; then seeds=("$root/tests/fuzz/corpus/$name"); fi
+    (
+      cd "$folder"
+      exec "$target" -max_total_time="$fuzz_seconds" -timeout=20 -rss_limit_mb=3072 -max_len=65536 \
+        -print_final_stats=1 -artifact_prefix="$folder/crashes/$name-" "$work" "${seeds[@]}"
+    ) >"$folder/$name.log" 2>&1 &
+    running+=("$!")
+    names+=("$name")
+    # Two at a time.
+    if ((${#running[@]} == 2)); then
+      fuzz_results
+      running=()
+      names=()
+    fi
+  done
+  fuzz_results
+  took
+}
+
+fuzz_results() { # reads running and names of fuzz()
+  local i
+  for i in "${!running[@]}"; do
+    if wait "${running[$i]}"; then
+      count_pass
+      say "    ${names[$i]}: $(sed -n 's/^stat::number_of_executed_units: */inputs /p' "$folder/${names[$i]}.log"), no crash"
+    else
+      tail -n 30 "$folder/${names[$i]}.log" >&2
+      count_fail "fuzz ${names[$i]}: its input is in $folder/crashes, its words in $folder/${names[$i]}.log"
+    fi
+  done
+}
+
+tidy() {
+  step "clang-tidy"
+  if ! command -v clang-tidy >/dev/null; then
+    count_skip "clang-tidy is not installed"
+    return 0
+  fi
+  build_folder tests
+  local log="$folder/tidy.log" results="$folder/tidy"
+  rm -rf "$results"
+  mkdir -p "$results"
+  local total
+  total="$(tidy_files | wc -l)"
+  # A file a process, as many as there are cores, until the time is up. Each leaves its
+  # words in a file and the outcome in its name.
+  # shellcheck disable=SC2016 # for the inner shell
+  tidy_files | timeout "$tidy_seconds" xargs -r -P "$(nproc)" -I{} bash -c '
+    name="$(printf "%s" "$2" | tr / _)"
+    cd "$3" || exit 0
+    if clang-tidy --quiet -p "$1" "$2" >"$4/$name.running" 2>&1; then
+      mv "$4/$name.running" "$4/$name.good"
+    else
+      mv "$4/$name.running" "$4/$name.bad"
+    fi' tidy "$folder" {} "$root" "$results" || true
+  local bad=0 good=0 file
+  for file in "$results"/*.bad; do
+    [[ -e $file ]] || continue
+    bad=$((bad + 1))
+    grep -vE '^[0-9]+ warnings? (generated|treated)|^Suppressed|^Use -' "$file" | tee -a "$log" >&2
+    count_fail "clang-tidy: $(basename "$file" .bad)"
+  done
+  for file in "$results"/*.good; do
+    [[ -e $file ]] || continue
+    good=$((good + 1))
+    count_pass
+  done
+  if ((good + bad < total)); then
+    count_skip "clang-tidy: $((total - good - bad)) of $total files were not looked at in $tidy_seconds s"
+    skipped=$((skipped + total - good - bad - 1))
+  fi
+  say "    $good of $total files clean"
+  took
+}
+
+tidy_files() {
+  (cd "$root" && find kernels profiling viz app -name '*.cpp' | LC_ALL=C sort)
+}
+
+# ---- all of it
+
+main() {
+  local full="" folder gui
+  case "${1:-}" in
+    --full) full=1 ;;
+    "") ;;
+    *)
+      say "usage: bash tests/run.sh [--full]"
+      exit 2
+      ;;
+  esac
+  local fuzz_seconds="${ATTNSCOPE_FUZZ_SECONDS:-45}" tidy_seconds="${ATTNSCOPE_TIDY_SECONDS:-720}"
+
+  step "System packages"
+  local -a lists=("$root/app/setup/packages" "$root/app/setup/packages_tests")
+  if [[ -n $full ]]; then lists+=("$root/app/setup/packages_full"); fi
+  install_packages "${lists[@]}"
+  check_tools
+  step "GUI sources"
+  gui_sources
+
+  check_rules
+  test_release "$full"
+  if [[ -n $full ]]; then
+    test_asan
+    test_tsan
+    fuzz
+    tidy
+  fi
+
+  say ""
+  local line
+  for line in "${failures[@]}"; do say "FAILED: $line"; done
+  say "Took $((SECONDS / 60)) min $((SECONDS % 60)) s."
+  printf '%s passed, %s failed, %s skipped\n' "$passed" "$failed" "$skipped"
+  ((failed == 0))
+}
+
+main "$@"
