@@ -45,6 +45,8 @@ struct Style {
 };
 // The style of the current Dear ImGui context: the shell owns it, ImGuiIO::UserData points to it.
 const Style& style();
-void apply_imgui_style(const Style& s);  // ImGuiStyle colours, rounding 8, 4 px grid
+// ImGuiStyle (and ImPlotStyle, where ImPlot has a context): colours, rounding 8, 4 px grid, font size 13. Called between
+// frames whenever theme or scale changes. Font sizes are pixels: PushFont(style().fonts.mono, style().px(11)).
+void apply_imgui_style(const Style& s);
 
 }  // namespace attn

@@ -1,0 +1,66 @@
+// Every colour of the program, as 0xRRGGBB, dark and light. tests/viz/theme_test.cpp recomputes contrasts and the
+// distances between colours, in normal and colour-blind vision, from these rows: change a value there first.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <string_view>
+
+namespace attn {
+
+// A colour of both themes. Index with Theme: dark = 0, light = 1.
+struct ThemeColour {
+  std::string_view name;
+  std::array<std::uint32_t, 2> rgb;
+};
+
+// In the order of Token. `faint` is for graphics only: it is too weak for text.
+constexpr std::array<ThemeColour, 8> kTokenColours{{
+    {"ground", {0x121418, 0xF1F3F5}},
+    {"card", {0x1A1D23, 0xFFFFFF}},
+    {"field", {0x262B34, 0xEEF1F4}},
+    {"line", {0x303742, 0xD9DDE3}},
+    {"text", {0xE8EAED, 0x1A1D21}},
+    {"dim", {0xA3ACB8, 0x56606C}},
+    {"faint", {0x727C8A, 0x7B8491}},
+    {"band", {0x2A313C, 0xE9EEF5}},
+}};
+
+// In the order of TensorColour. Light values are inks; cells of the light theme are a wash of the dark hue.
+constexpr std::array<ThemeColour, 9> kTensorColours{{
+    {"Q", {0x5193F2, 0x1F6FD8}},
+    {"K", {0xF09D1E, 0xA06A00}},
+    {"V", {0x3AC48C, 0x035432}},
+    {"S", {0xC3AFF4, 0x672DBA}},
+    {"P", {0xDF65B5, 0xB84CA0}},
+    {"m", {0xED5C3D, 0xC64C50}},
+    {"l", {0xAAE4F1, 0x1C7183}},
+    {"O", {0xEEE061, 0x5F5C20}},
+    {"alpha", {0x979797, 0x3E3E3E}},
+}};
+
+constexpr std::array<ThemeColour, 9> kKernelColours{{
+    {"naive", {0x868E9A, 0x868E9A}},
+    {"tiled", {0x7A78EC, 0x7E81FB}},
+    {"flash_simt", {0x07AEEF, 0x1882AB}},
+    {"flash_wmma", {0x21D8C1, 0x1A7667}},
+    {"flash_mma", {0xACE463, 0x416500}},
+    {"flash_hopper", {0xFFE8C2, 0x583905}},
+    {"flash_tf32x3", {0xC081C3, 0x8A2B9C}},
+    {"flash_splitkv", {0xC98A5B, 0xA55137}},
+    {"peers", {0xE8EAED, 0x1A1D21}},
+}};
+
+// CPU kernels take the colour of the kernel of the same order; their marks are open.
+struct KernelColourAlias {
+  std::string_view kernel, colour;
+};
+constexpr std::array<KernelColourAlias, 5> kKernelColourAliases{{
+    {"cpu_sequential", "naive"},
+    {"cpu_multicore", "naive"},
+    {"cpu_tiled", "tiled"},
+    {"cpu_flash1", "flash_tf32x3"},
+    {"cpu_flash", "flash_simt"},
+}};
+
+}  // namespace attn
