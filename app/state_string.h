@@ -1,0 +1,44 @@
+// `attnscope --state "..."`: one line that reopens exactly this view.
+//
+//   attn1,workspace=step,preset=blackboard,cursor=12
+//   attn1,B=1,H=2/1,L=16,D=8,causal=1,br=4,bc=4,generator=normal,seed=4,edits=q:3:1.5/k:0:-2,kernel=cpu_flash,cursor=31
+//
+// Comma-separated key=value pairs after the version. What is left out has its default. Only characters that no shell
+// touches occur; others are percent-encoded. Lists are separated by '/'. An input file is path@hash, the hash of its
+// bytes. Preferences (theme, scale) are the user's own and not in it.
+#pragma once
+
+#include <cstddef>
+#include <filesystem>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "kernels/result.h"
+#include "viz/state.h"
+
+namespace attn {
+
+constexpr std::size_t kStateStringLimit = 8192;  // bytes
+
+// One input file that a state refers to, with the hash that it had.
+struct NamedFile {
+  std::string path, hash;  // 16 hexadecimal digits: FNV-1a, 64 bits
+  bool operator==(const NamedFile&) const = default;
+};
+
+struct ParsedState {
+  State state;
+  std::vector<NamedFile> files;
+};
+
+// Refused where it would be longer than the limit ("save a file instead") or an input file cannot be read.
+Result<std::string> state_string(const State& state);
+// Reads no file. Unknown versions, keys and values are refused, with the place.
+Result<ParsedState> parse_state_string(std::string_view text);
+// parse_state_string, then checks that every file is there and has the hash it had.
+Result<State> open_state_string(std::string_view text);
+
+Result<std::string> hash_of_file(const std::filesystem::path& file);
+
+}  // namespace attn
