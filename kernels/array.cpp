@@ -11,10 +11,8 @@ namespace {
 
 // The caller has checked the size, so a shape that does not fit is a bug, not an input error.
 std::size_t checked_bytes(DType dtype, std::int64_t count) {
-  const auto limit =
-      static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max()) / size_of(dtype);
-  if (count < 0 || static_cast<std::uint64_t>(count) > limit)
-    throw std::length_error("array shape does not fit");
+  const auto limit = static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max()) / size_of(dtype);
+  if (count < 0 || static_cast<std::uint64_t>(count) > limit) throw std::length_error("array shape does not fit");
   return static_cast<std::size_t>(count) * size_of(dtype);
 }
 
@@ -43,10 +41,7 @@ std::int64_t element_count(std::span<const std::int64_t> shape) {
 }
 
 Array::Array(DType dtype, std::vector<std::int64_t> shape)
-    : dtype_(dtype),
-      size_(element_count(shape)),
-      shape_(std::move(shape)),
-      storage_(checked_bytes(dtype, size_)) {}
+    : dtype_(dtype), size_(element_count(shape)), shape_(std::move(shape)), storage_(checked_bytes(dtype, size_)) {}
 
 float Array::get(std::int64_t i) const {
   assert(i >= 0 && i < size_);

@@ -48,8 +48,7 @@ constexpr std::uint64_t narrow(std::uint64_t bits, Format from, Format to) {
   }
 
   // Value = significand * 2^(max(exponent, 1) - bias - fraction_bits).
-  const std::uint64_t significand =
-      exponent == 0 ? fraction : fraction | (std::uint64_t{1} << from.fraction_bits);
+  const std::uint64_t significand = exponent == 0 ? fraction : fraction | (std::uint64_t{1} << from.fraction_bits);
   const std::int64_t biased = static_cast<std::int64_t>(exponent == 0 ? 1 : exponent);
   const std::int64_t target = biased - from.bias() + to.bias();
   std::uint64_t base = 0;
@@ -105,10 +104,8 @@ std::uint16_t f16_from_f32(float x) {
 float f32_from_f16(std::uint16_t bits) {
   const std::uint32_t sign = (bits & 0x8000U) << 16;
   const std::uint32_t magnitude = bits & 0x7fffU;
-  if (magnitude >= 0x7c00U)
-    return std::bit_cast<float>(sign | 0x7f800000U | (magnitude & 0x3ffU) << 13);
-  if (magnitude >= 0x0400U)
-    return std::bit_cast<float>(sign | ((magnitude << 13) + ((127U - 15U) << 23)));
+  if (magnitude >= 0x7c00U) return std::bit_cast<float>(sign | 0x7f800000U | (magnitude & 0x3ffU) << 13);
+  if (magnitude >= 0x0400U) return std::bit_cast<float>(sign | ((magnitude << 13) + ((127U - 15U) << 23)));
   // Subnormal: magnitude * 2^-24, exact in fp32.
   const float value = static_cast<float>(magnitude) * 0x1p-24F;
   return sign != 0 ? -value : value;

@@ -3,7 +3,9 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <filesystem>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -13,16 +15,23 @@
 
 namespace attn {
 
-// What the file holds; f8 is narrowed to f32 on reading, which `source_type` tells.
-struct NpyFile {
-  Array array;
-  std::string source_type;  // "<f4"
+// What a header says, before any number is read.
+struct NpyHeader {
+  std::vector<std::int64_t> shape;
+  std::string type;               // "<f4"
+  DType dtype = DType::f32;       // f2 -> f16; f4 and f8 -> f32
+  std::uint64_t data_offset = 0;  // where the numbers begin
+  std::uint64_t data_bytes = 0;   // as stored
 };
 
-// `max_bytes` bounds the decoded array.
-Result<NpyFile> read_npy(const std::filesystem::path& file, std::uint64_t max_bytes);
-// `name` is for messages.
-Result<NpyFile> parse_npy(std::span<const std::byte> bytes, const std::string& name, std::uint64_t max_bytes);
+// `name` is for messages; `file_bytes` is the size of the whole file, of which `head` holds at least the header.
+Result<NpyHeader> parse_npy_header(std::span<const std::byte> head, std::uint64_t file_bytes, const std::string& name);
+Result<NpyHeader> read_npy_header(const std::filesystem::path& file);
+
+// The numbers, rounded once to `to` (none: NpyHeader::dtype). `max_bytes` bounds the decoded array.
+Result<Array> read_npy(const std::filesystem::path& file, std::uint64_t max_bytes, std::optional<DType> to = {});
+Result<Array> parse_npy(std::span<const std::byte> bytes, const std::string& name, std::uint64_t max_bytes,
+                        std::optional<DType> to = {});
 
 // f32 as <f4, f16 as <f2; bf16 is widened to <f4. `shape` overrides the array's (same element count).
 std::vector<std::byte> npy_bytes(const Array& a, std::span<const std::int64_t> shape);

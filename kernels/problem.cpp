@@ -26,14 +26,10 @@ struct Band {
   std::int64_t keys = 0;  // keys of this batch
 
   std::int64_t first(std::int64_t r) const { return std::max<std::int64_t>(0, r + offset - left); }
-  std::int64_t last(std::int64_t r) const {
-    return std::clamp<std::int64_t>(r + offset + right + 1, 0, keys);
-  }
+  std::int64_t last(std::int64_t r) const { return std::clamp<std::int64_t>(r + offset + right + 1, 0, keys); }
   // Rows [first_row, last_row] that see at least one key; none when first_row > last_row.
   std::int64_t first_row() const { return std::max<std::int64_t>(0, -right - offset); }
-  std::int64_t last_row(std::int64_t rows) const {
-    return std::min(rows - 1, keys + left - 1 - offset);
-  }
+  std::int64_t last_row(std::int64_t rows) const { return std::min(rows - 1, keys + left - 1 - offset); }
 };
 
 Band band_of(const Problem& p, std::int64_t b) {
@@ -73,26 +69,19 @@ struct NamedExtent {
 };
 
 Result<void> validate_extents(const Problem& p) {
-  const std::array<NamedExtent, 7> extents{{{"B", p.B},
-                                            {"Hq", p.Hq},
-                                            {"Hkv", p.Hkv},
-                                            {"Lq", p.Lq},
-                                            {"Lk", p.Lk},
-                                            {"D", p.D},
-                                            {"Dv", p.Dv}}};
+  const std::array<NamedExtent, 7> extents{
+      {{"B", p.B}, {"Hq", p.Hq}, {"Hkv", p.Hkv}, {"Lq", p.Lq}, {"Lk", p.Lk}, {"D", p.D}, {"Dv", p.Dv}}};
   for (const NamedExtent& e : extents) {
-    if (e.value < 1)
-      return bad_input(fmt::format("{} is {}; it must be at least 1.", e.name, e.value));
+    if (e.value < 1) return bad_input(fmt::format("{} is {}; it must be at least 1.", e.name, e.value));
   }
   for (const NamedExtent& e : {extents[5], extents[6]}) {
     if (e.value > kMostHeadDim) {
-      return bad_input(
-          fmt::format("{} is {}; head dimensions go up to {}.", e.name, e.value, kMostHeadDim));
+      return bad_input(fmt::format("{} is {}; head dimensions go up to {}.", e.name, e.value, kMostHeadDim));
     }
   }
   if (p.Hq % p.Hkv != 0) {
-    return bad_input(fmt::format("Hq = {} is not a multiple of Hkv = {}; Hkv = {} would do.", p.Hq,
-                                 p.Hkv, std::gcd(p.Hq, p.Hkv)));
+    return bad_input(
+        fmt::format("Hq = {} is not a multiple of Hkv = {}; Hkv = {} would do.", p.Hq, p.Hkv, std::gcd(p.Hq, p.Hkv)));
   }
   return ok();
 }
@@ -121,16 +110,15 @@ Result<void> validate_sizes(const Problem& p) {
 
 Result<void> validate_mask(const Problem& p) {
   const Mask& m = p.mask;
-  for (const NamedExtent& e :
-       {NamedExtent{"left", m.window_left}, NamedExtent{"right", m.window_right}}) {
+  for (const NamedExtent& e : {NamedExtent{"left", m.window_left}, NamedExtent{"right", m.window_right}}) {
     if (e.value < kUnbounded) {
-      return bad_input(fmt::format(
-          "The window's {} side is {}; use 0 or more keys, or -1 for unbounded.", e.name, e.value));
+      return bad_input(
+          fmt::format("The window's {} side is {}; use 0 or more keys, or -1 for unbounded.", e.name, e.value));
     }
   }
   if (!m.key_lengths.empty() && static_cast<std::int64_t>(m.key_lengths.size()) != p.B) {
-    return bad_input(fmt::format("{} key lengths for B = {}; give one a batch ({} of them).",
-                                 m.key_lengths.size(), p.B, p.B));
+    return bad_input(
+        fmt::format("{} key lengths for B = {}; give one a batch ({} of them).", m.key_lengths.size(), p.B, p.B));
   }
   for (std::size_t b = 0; b < m.key_lengths.size(); ++b) {
     const std::int64_t n = m.key_lengths[b];
@@ -153,28 +141,24 @@ Result<void> validate_bias(const Problem& p) {
     fits = p.bias_shape[axis] == 1 || p.bias_shape[axis] == full[axis];
   }
   if (!fits) {
-    return bad_input(fmt::format(
-        "The bias has shape {}; it must be {} ([B, Hq, Lq, Lk]) with any extent 1 instead.",
-        shape_words(p.bias_shape), shape_words(full)));
+    return bad_input(fmt::format("The bias has shape {}; it must be {} ([B, Hq, Lq, Lk]) with any extent 1 instead.",
+                                 shape_words(p.bias_shape), shape_words(full)));
   }
   const std::int64_t count = element_count(p.bias_shape);
   if (count < 0 || count > kMost / 4) {
-    return bad_input(fmt::format(
-        "The bias of shape {} has more than 2^63 bytes; use 1 for an extent it repeats over.",
-        shape_words(p.bias_shape)));
+    return bad_input(fmt::format("The bias of shape {} has more than 2^63 bytes; use 1 for an extent it repeats over.",
+                                 shape_words(p.bias_shape)));
   }
   return ok();
 }
 
-Result<void> check_array(const char* name, const Array& a, DType dtype,
-                         std::span<const std::int64_t> shape) {
+Result<void> check_array(const char* name, const Array& a, DType dtype, std::span<const std::int64_t> shape) {
   if (!std::ranges::equal(a.shape(), shape)) {
-    return bad_input(fmt::format("{} has shape {}, the problem asks for {}.", name,
-                                 shape_words(a.shape()), shape_words(shape)));
+    return bad_input(
+        fmt::format("{} has shape {}, the problem asks for {}.", name, shape_words(a.shape()), shape_words(shape)));
   }
   if (a.dtype() != dtype) {
-    return bad_input(fmt::format("{} is {}, the problem asks for {}.", name, name_of(a.dtype()),
-                                 name_of(dtype)));
+    return bad_input(fmt::format("{} is {}, the problem asks for {}.", name, name_of(a.dtype()), name_of(dtype)));
   }
   return ok();
 }
@@ -183,8 +167,7 @@ Result<void> check_array(const char* name, const Array& a, DType dtype,
 std::string key_lengths_words(const std::vector<std::int64_t>& lengths) {
   constexpr std::size_t kShown = 4;
   if (lengths.size() <= kShown) return fmt::format("{}", fmt::join(lengths, ","));
-  return fmt::format("{},...({})", fmt::join(std::span(lengths).first(kShown), ","),
-                     lengths.size());
+  return fmt::format("{},...({})", fmt::join(std::span(lengths).first(kShown), ","), lengths.size());
 }
 
 }  // namespace
@@ -203,8 +186,7 @@ bool Problem::visible(std::int64_t b, std::int64_t r, std::int64_t c) const {
   return c >= keys.first && c < keys.last;
 }
 
-TileCover Problem::cover(std::int64_t b, std::int64_t r0, std::int64_t r1, std::int64_t c0,
-                         std::int64_t c1) const {
+TileCover Problem::cover(std::int64_t b, std::int64_t r0, std::int64_t r1, std::int64_t c0, std::int64_t c1) const {
   if (r0 >= r1 || c0 >= c1) return TileCover::skipped;
   const Band band = band_of(*this, b);
   // first() and last() never fall as r grows, so the outer rows bound the ones between them.
@@ -229,8 +211,7 @@ double Problem::visible_pairs() const {
   return static_cast<double>(pairs) * static_cast<double>(Hq);
 }
 
-std::int64_t Problem::bias_index(std::int64_t b, std::int64_t h, std::int64_t r,
-                                 std::int64_t c) const {
+std::int64_t Problem::bias_index(std::int64_t b, std::int64_t h, std::int64_t r, std::int64_t c) const {
   const std::array<std::int64_t, 4> at{b, h, r, c};
   std::int64_t index = 0;
   for (std::size_t axis = 0; axis < 4; ++axis) {
@@ -243,8 +224,7 @@ Result<void> validate(const Problem& p) {
   if (auto r = validate_extents(p); !r) return r;
   if (auto r = validate_sizes(p); !r) return r;
   if (p.scale && !std::isfinite(*p.scale)) {
-    return bad_input(
-        fmt::format("The scale is {}; it must be a finite number (1/sqrt(D) is usual).", *p.scale));
+    return bad_input(fmt::format("The scale is {}; it must be a finite number (1/sqrt(D) is usual).", *p.scale));
   }
   if (auto r = validate_mask(p); !r) return r;
   return validate_bias(p);
@@ -269,8 +249,7 @@ std::string describe(const Problem& p) {
 }
 
 Result<void> validate(const Problem& p, const Inputs& in) {
-  const std::array<std::int64_t, 4> q{p.B, p.Hq, p.Lq, p.D}, k{p.B, p.Hkv, p.Lk, p.D},
-      v{p.B, p.Hkv, p.Lk, p.Dv};
+  const std::array<std::int64_t, 4> q{p.B, p.Hq, p.Lq, p.D}, k{p.B, p.Hkv, p.Lk, p.D}, v{p.B, p.Hkv, p.Lk, p.Dv};
   if (auto r = check_array("Q", in.q, p.dtype, q); !r) return r;
   if (auto r = check_array("K", in.k, p.dtype, k); !r) return r;
   if (auto r = check_array("V", in.v, p.dtype, v); !r) return r;
