@@ -17,7 +17,7 @@
 
 #include <nlohmann/json_fwd.hpp>
 
-#include "kernels/array.h"
+#include "kernels/files.h"
 #include "kernels/result.h"
 
 namespace attn {
@@ -25,9 +25,9 @@ namespace attn {
 constexpr int kAttnVersion = 1;
 
 struct ContainerLimits {
-  std::uint64_t max_file_bytes = 1ULL << 30;   // the zip itself
+  std::uint64_t max_file_bytes = 1ULL << 30;     // the zip itself
   std::uint64_t max_entry_bytes = 512ULL << 20;  // one decompressed entry
-  std::uint64_t max_total_bytes = 1ULL << 30;  // all of them
+  std::uint64_t max_total_bytes = 1ULL << 30;    // all of them
   std::uint32_t max_entries = 4096;
   std::uint64_t max_json_bytes = 64ULL << 20;
   int max_json_depth = 64;
@@ -35,19 +35,14 @@ struct ContainerLimits {
 
 // Entry names are relative, ASCII, with no "..". Entries are stored in name order: same content, same bytes.
 struct Container {
-  std::string session_json;                              // UTF-8 text, already parsed once for validity
-  std::map<std::string, std::vector<std::byte>> files;   // without session.json
+  std::string session_json;                             // UTF-8 text, already parsed once for validity
+  std::map<std::string, std::vector<std::byte>> files;  // without session.json
 };
 
 Result<Container> read_container(const std::filesystem::path& file, const ContainerLimits& limits = {});
 Result<Container> parse_container(std::span<const std::byte> bytes, const std::string& name,
                                   const ContainerLimits& limits = {});
 Result<std::vector<std::byte>> container_bytes(const Container& c);
-
-// Any file of ours: temporary name in the same folder, written, synced, renamed. A full disk or a folder without
-// permission is an error that names the file; the old file stays as it was.
-Result<void> write_file_atomically(const std::filesystem::path& file, std::span<const std::byte> bytes);
-Result<std::vector<std::byte>> read_file(const std::filesystem::path& file, std::uint64_t max_bytes);
 
 nlohmann::json number_to_json(double x);
 Result<double> number_from_json(const nlohmann::json& j, const std::string& where);

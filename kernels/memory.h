@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <filesystem>
 #include <string>
 #include <string_view>
 
@@ -23,6 +24,8 @@ std::uint64_t bytes_needed(const Plan& plan);
 
 // The machine's free memory (Linux: MemAvailable, cut to the cgroup's limit), in bytes.
 std::uint64_t free_memory();
+// The same of the /proc and /sys under `root`: for tests.
+std::uint64_t free_memory_under(const std::filesystem::path& root);
 
 // Refuses with the bytes needed, the limit, and the largest L (Lq = Lk, the rest as in the problem)
 // that would fit. `limit` 0 = free_memory().
