@@ -66,8 +66,9 @@ ImU32 from_lab(const Lab& c) {
 }
 
 ImU32 make_fill(Theme t, TensorColour tensor, float shade) {
-  // The weakest cell still differs from the card: 6 % of the hue.
-  const double amount = 0.06 + 0.94 * (shade + 1) / 2;
+  // The weakest cell still differs from the card: 6 % of the hue. Light stops at 90 %, so that black keeps its contrast.
+  const double most = t == Theme::dark ? 1.0 : 0.9;
+  const double amount = 0.06 + (most - 0.06) * (static_cast<double>(shade) + 1) / 2;
   const Lab from = to_lab(t == Theme::dark ? colour(t, Token::field) : IM_COL32_WHITE);
   const Lab to = to_lab(colour(Theme::dark, tensor));
   return from_lab(

@@ -1,0 +1,267 @@
+// The colours keep what viz/theme_table.h promises: contrast (WCAG 2), and distance from one another (CIEDE2000) in
+// normal and colour-blind vision (Machado, Oliveira and Fernandes 2009, severity 1, on linear light).
+#include "viz/theme.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <filesystem>
+#include <numbers>
+#include <span>
+#include <string>
+
+#include "imgui.h"
+#include "implot.h"
+#include "kernels/kernel.h"
+#include "viz/theme_table.h"
+
+namespace attn {
+namespace {
+
+using Rgb = std::array<double, 3>;  // linear light
+
+double linear(std::uint32_t channel) {
+  const double c = channel / 255.0;
+  return c <= 0.04045 ? c / 12.92 : std::pow((c + 0.055) / 1.055, 2.4);
+}
+Rgb linear_rgb(std::uint32_t rgb) {
+  return {linear((rgb >> 16) & 0xff), linear((rgb >> 8) & 0xff), linear(rgb & 0xff)};
+}
+Rgb linear_rgb_of(ImU32 c) {
+  return {linear((c >> IM_COL32_R_SHIFT) & 0xff), linear((c >> IM_COL32_G_SHIFT) & 0xff),
+          linear((c >> IM_COL32_B_SHIFT) & 0xff)};
+}
+
+double contrast(const Rgb& a, const Rgb& b) {
+  const auto luminance = [](const Rgb& c) { return 0.2126 * c[0] + 0.7152 * c[1] + 0.0722 * c[2]; };
+  const double x = luminance(a) + 0.05, y = luminance(b) + 0.05;
+  return std::max(x, y) / std::min(x, y);
+}
+
+struct Lab {
+  double l, a, b;
+};
+
+// CIELAB, D65 white.
+Lab lab_of(const Rgb& c) {
+  const auto f = [](double t) { return t > 216.0 / 24389 ? std::cbrt(t) : (24389.0 / 27 * t + 16) / 116; };
+  const double x = f((0.4124564 * c[0] + 0.3575761 * c[1] + 0.1804375 * c[2]) / 0.95047);
+  const double y = f(0.2126729 * c[0] + 0.7151522 * c[1] + 0.0721750 * c[2]);
+  const double z = f((0.0193339 * c[0] + 0.1191920 * c[1] + 0.9503041 * c[2]) / 1.08883);
+  return {116 * y - 16, 500 * (x - y), 200 * (y - z)};
+}
+
+double radians(double degrees) {
+  return degrees * std::numbers::pi / 180;
+}
+
+double hue(double a, double b) {
+  const double h = std::atan2(b, a) * 180 / std::numbers::pi;
+  return h < 0 ? h + 360 : h;
+}
+
+// Sharma, Wu and Dalal 2005.
+double ciede2000(Lab p, Lab q) {
+  const auto g7 = [](double c) { return std::sqrt(std::pow(c, 7) / (std::pow(c, 7) + std::pow(25.0, 7))); };
+  const double g = 0.5 * (1 - g7((std::hypot(p.a, p.b) + std::hypot(q.a, q.b)) / 2));
+  p.a *= 1 + g;
+  q.a *= 1 + g;
+  const double c1 = std::hypot(p.a, p.b), c2 = std::hypot(q.a, q.b);
+  const double h1 = c1 > 0 ? hue(p.a, p.b) : 0, h2 = c2 > 0 ? hue(q.a, q.b) : 0;
+  const bool grey = c1 * c2 == 0;
+  double dh = grey ? 0 : h2 - h1;
+  if (dh > 180) dh -= 360;
+  if (dh < -180) dh += 360;
+  double mean_h = h1 + h2;
+  if (!grey) mean_h = std::abs(h1 - h2) <= 180 ? mean_h / 2 : (mean_h < 360 ? mean_h + 360 : mean_h - 360) / 2;
+  const double l = (p.l + q.l) / 2, c = (c1 + c2) / 2;
+  const double t = 1 - 0.17 * std::cos(radians(mean_h - 30)) + 0.24 * std::cos(radians(2 * mean_h)) +
+                   0.32 * std::cos(radians(3 * mean_h + 6)) - 0.2 * std::cos(radians(4 * mean_h - 63));
+  const double sl = 1 + 0.015 * (l - 50) * (l - 50) / std::sqrt(20 + (l - 50) * (l - 50));
+  const double sc = 1 + 0.045 * c, sh = 1 + 0.015 * c * t;
+  const double turn = -std::sin(radians(60 * std::exp(-std::pow((mean_h - 275) / 25, 2)))) * 2 * g7(c);
+  const double x = (q.l - p.l) / sl, y = (c2 - c1) / sc, z = 2 * std::sqrt(c1 * c2) * std::sin(radians(dh / 2)) / sh;
+  return std::sqrt(x * x + y * y + z * z + turn * y * z);
+}
+
+using Matrix = std::array<double, 9>;
+constexpr Matrix kNormal{1, 0, 0, 0, 1, 0, 0, 0, 1};
+constexpr std::array<Matrix, 3> kColourBlind{{
+    {0.152286, 1.052583, -0.204868, 0.114503, 0.786281, 0.099216, -0.003882, -0.048116, 1.051998},  // protanopia
+    {0.367322, 0.860646, -0.227968, 0.280085, 0.672501, 0.047413, -0.011820, 0.042940, 0.968881},   // deuteranopia
+    {1.255528, -0.076749, -0.178779, -0.078411, 0.930809, 0.147602, 0.004733, 0.691367, 0.303900},  // tritanopia
+}};
+
+Rgb seen(const Matrix& m, const Rgb& c) {
+  Rgb out{};
+  for (std::size_t i = 0; i < 3; ++i) {
+    out[i] = std::clamp(m[3 * i] * c[0] + m[3 * i + 1] * c[1] + m[3 * i + 2] * c[2], 0.0, 1.0);
+  }
+  return out;
+}
+
+double least_distance(std::span<const ThemeColour> colours, std::size_t theme, const Matrix& vision) {
+  double least = 1e9;
+  for (std::size_t i = 0; i < colours.size(); ++i) {
+    for (std::size_t j = 0; j < i; ++j) {
+      least = std::min(least, ciede2000(lab_of(seen(vision, linear_rgb(colours[i].rgb[theme]))),
+                                        lab_of(seen(vision, linear_rgb(colours[j].rgb[theme])))));
+    }
+  }
+  return least;
+}
+
+double least_contrast(std::span<const ThemeColour> colours, std::size_t theme, Token on) {
+  const Rgb ground = linear_rgb(kTokenColours[static_cast<std::size_t>(on)].rgb[theme]);
+  double least = 1e9;
+  for (const ThemeColour& c : colours) least = std::min(least, contrast(linear_rgb(c.rgb[theme]), ground));
+  return least;
+}
+
+// Two pairs of the test data of Sharma, Wu and Dalal: without them the floors below would mean nothing.
+TEST(Theme, DistanceFormulaGivesThePublishedValues) {
+  EXPECT_NEAR(ciede2000({50, 2.6772, -79.7751}, {50, 0, -82.7485}), 2.0425, 1e-4);
+  EXPECT_NEAR(ciede2000({60.2574, -34.0099, 36.2677}, {60.4626, -34.1751, 39.4387}), 1.2644, 1e-4);
+}
+
+TEST(Theme, TensorLettersAndKernelLinesStandOutFromTheCard) {
+  EXPECT_GE(least_contrast(kTensorColours, 0, Token::card), 4.98);
+  EXPECT_GE(least_contrast(kTensorColours, 1, Token::card), 4.585);
+  EXPECT_GE(least_contrast(kKernelColours, 0, Token::card), 4.6);
+  EXPECT_GE(least_contrast(kKernelColours, 1, Token::card), 3.27);
+}
+
+// WCAG 2 AA for text is 4.5; graphics need 3.
+TEST(Theme, WordsCanBeReadOnEveryGround) {
+  for (const std::size_t theme : {0U, 1U}) {
+    const auto token = [&](Token t) { return linear_rgb(kTokenColours[static_cast<std::size_t>(t)].rgb[theme]); };
+    for (const Token ground : {Token::ground, Token::card, Token::field, Token::band}) {
+      EXPECT_GE(contrast(token(Token::text), token(ground)), 9) << theme;
+      EXPECT_GE(contrast(token(Token::dim), token(ground)), 5.4) << theme;
+      EXPECT_GE(contrast(token(Token::faint), token(ground)), 3) << theme;
+    }
+  }
+}
+
+TEST(Theme, TensorsAreToldApartInEveryVision) {
+  EXPECT_GE(least_distance(kTensorColours, 0, kNormal), 21.9);
+  EXPECT_GE(least_distance(kTensorColours, 1, kNormal), 19.3);
+  for (const Matrix& vision : kColourBlind) {
+    EXPECT_GE(least_distance(kTensorColours, 0, vision), 10.4);
+    EXPECT_GE(least_distance(kTensorColours, 1, vision), 9.1);
+  }
+}
+
+TEST(Theme, KernelsAreToldApartInEveryVision) {
+  EXPECT_GE(least_distance(kKernelColours, 0, kNormal), 15.9);
+  EXPECT_GE(least_distance(kKernelColours, 1, kNormal), 16.1);
+  for (const Matrix& vision : kColourBlind) {
+    EXPECT_GE(least_distance(kKernelColours, 0, vision), 9.0);
+    EXPECT_GE(least_distance(kKernelColours, 1, vision), 8.2);
+  }
+}
+
+TEST(Theme, NumbersCanBeReadOnEveryCell) {
+  double least[2] = {1e9, 1e9};
+  for (const Theme theme : {Theme::dark, Theme::light}) {
+    for (std::size_t hue_index = 0; hue_index < kTensorColours.size(); ++hue_index) {
+      for (int step = -100; step <= 100; ++step) {
+        const ImU32 fill = cell_fill(theme, static_cast<TensorColour>(hue_index), static_cast<float>(step) / 100);
+        double& floor = least[static_cast<std::size_t>(theme)];
+        floor = std::min(floor, contrast(linear_rgb_of(fill), linear_rgb_of(text_on(fill))));
+      }
+    }
+  }
+  EXPECT_GE(least[0], 4.58);
+  EXPECT_GE(least[1], 6.58);
+}
+
+TEST(Theme, ALargerValueIsFurtherFromTheCard) {
+  for (const Theme theme : {Theme::dark, Theme::light}) {
+    const Rgb card = linear_rgb_of(colour(theme, Token::card));
+    for (std::size_t hue_index = 0; hue_index < kTensorColours.size(); ++hue_index) {
+      double before = 0;
+      for (const float shade : {-1.0F, -0.5F, 0.0F, 0.5F, 1.0F}) {
+        const auto fill = cell_fill(theme, static_cast<TensorColour>(hue_index), shade);
+        const double now = contrast(linear_rgb_of(fill), card);
+        EXPECT_GT(now, before) << kTensorColours[hue_index].name << " at " << shade;
+        before = now;
+      }
+    }
+  }
+}
+
+TEST(Theme, AShadeOutsideTheScaleIsTheEndOfTheScale) {
+  EXPECT_EQ(cell_fill(Theme::dark, TensorColour::s, 7.0F), cell_fill(Theme::dark, TensorColour::s, 1.0F));
+  EXPECT_EQ(cell_fill(Theme::dark, TensorColour::s, -HUGE_VALF), cell_fill(Theme::dark, TensorColour::s, -1.0F));
+  EXPECT_EQ(cell_fill(Theme::dark, TensorColour::s, NAN), cell_fill(Theme::dark, TensorColour::s, 0.0F));
+}
+
+TEST(Theme, ColoursComeOutInTheByteOrderOfDearImGui) {
+  EXPECT_EQ(colour(Theme::dark, TensorColour::k), IM_COL32(0xF0, 0x9D, 0x1E, 0xFF));
+  EXPECT_EQ(colour(Theme::light, Token::text), IM_COL32(0x1A, 0x1D, 0x21, 0xFF));
+}
+
+TEST(Theme, ACpuKernelHasTheColourOfItsOrder) {
+  EXPECT_EQ(kernel_colour(Theme::dark, "cpu_multicore"), kernel_colour(Theme::dark, "naive"));
+  EXPECT_EQ(kernel_colour(Theme::light, "cpu_flash1"), kernel_colour(Theme::light, "flash_tf32x3"));
+  EXPECT_EQ(kernel_colour(Theme::light, "torch_math"), kernel_colour(Theme::light, "peers"));
+}
+
+// A kernel added to the table without a colour would be drawn like a peer.
+TEST(Theme, EveryKernelOfTheTableHasAColour) {
+  for (const KernelRow& row : kernel_table()) {
+    EXPECT_NE(kernel_colour(Theme::dark, row.id), kernel_colour(Theme::dark, "peers")) << row.id;
+  }
+}
+
+class FontsTest : public ::testing::Test {
+ protected:
+  void SetUp() override { context_ = ImGui::CreateContext(); }
+  void TearDown() override { ImGui::DestroyContext(context_); }
+  // The test program lies in bin/, the fonts in share/attnscope/fonts/ beside it.
+  static std::filesystem::path folder() {
+    return std::filesystem::read_symlink("/proc/self/exe").parent_path() / "../share/attnscope/fonts";
+  }
+
+ private:
+  ImGuiContext* context_ = nullptr;
+};
+
+TEST_F(FontsTest, HoldEveryGlyphThatThePanelsWrite) {
+  const auto fonts = load_fonts(folder());
+  ASSERT_TRUE(fonts) << fonts.error().message;
+  const std::u32string words = U"×÷−±–·√≤≥≠∞∑ΣαβℓπTµ₀₁₂₃ᵀ…“”’";
+  for (ImFont* font : {fonts->text, fonts->bold, fonts->mono}) {
+    for (const char32_t c : words) EXPECT_TRUE(font->IsGlyphInFont(c)) << std::hex << static_cast<unsigned>(c);
+  }
+  for (const char32_t c : std::u32string(U"QKVSPmOℓα∞≤−√")) {
+    EXPECT_TRUE(fonts->maths->IsGlyphInFont(c)) << std::hex << static_cast<unsigned>(c);
+  }
+}
+
+TEST_F(FontsTest, NameTheFileThatIsMissing) {
+  const auto fonts = load_fonts("/nowhere");
+  ASSERT_FALSE(fonts);
+  EXPECT_EQ(fonts.error().kind, ErrorKind::io);
+  EXPECT_NE(fonts.error().message.find("/nowhere/Roboto-Regular.ttf"), std::string::npos) << fonts.error().message;
+}
+
+TEST_F(FontsTest, StyleGrowsWithTheScale) {
+  Style s;
+  s.scale = 2;
+  s.theme = Theme::light;
+  ImGui::GetStyle().WindowRounding = 99;
+  apply_imgui_style(s);
+  EXPECT_EQ(ImGui::GetStyle().WindowRounding, 16);
+  EXPECT_EQ(ImGui::GetStyle().FontSizeBase, 26);
+  apply_imgui_style(s);  // twice gives the same, not four times the size
+  EXPECT_EQ(ImGui::GetStyle().WindowRounding, 16);
+  EXPECT_EQ(ImGui::ColorConvertFloat4ToU32(ImGui::GetStyle().Colors[ImGuiCol_ChildBg]),
+            colour(Theme::light, Token::card));
+}
+
+}  // namespace
+}  // namespace attn
