@@ -33,12 +33,14 @@ download() {
   local folder
   folder="$(mktemp -d "$cache/downloads/.partial.XXXXXX")"
   printf 'imgui-bundle==%s --hash=sha256:%s\n' "$version" "$sha256" >"$folder/requirements.txt"
-  if ! PYTHONPATH="$here/no_backend" python3 -m pip download --quiet --no-deps --no-build-isolation \
-      --no-binary imgui-bundle --require-hashes --no-cache-dir --disable-pip-version-check \
-      -r "$folder/requirements.txt" -d "$folder" >&2; then
+  # pip's temporary copies lie beside the result: /tmp may be small.
+  if ! PYTHONPATH="$here/no_backend" TMPDIR="$folder" python3 -m pip download --quiet --no-deps \
+    --no-build-isolation --no-binary imgui-bundle --require-hashes --no-cache-dir \
+    --disable-pip-version-check -r "$folder/requirements.txt" -d "$folder" >"$folder/log" 2>&1; then
+    tail -n 3 "$folder/log" >&2
     rm -rf "$folder"
     say "The GUI sources could not be downloaded (54 MB, package imgui-bundle $version of the Python package index)."
-    say "Mend: check the network and the free space of $cache ($(free_space)), then run this again."
+    say "Mend: check the network and the free space of $cache ($(free_mib) MiB), then run this again."
     say "Or put $archive_name, brought from another machine, into $cache/downloads/."
     return 1
   fi
@@ -46,7 +48,17 @@ download() {
   rm -rf "$folder"
 }
 
-free_space() { df -h --output=avail "$cache" 2>/dev/null | tail -n 1 | tr -d ' ' || true; }
+free_mib() { df -Pm -- "$cache" 2>/dev/null | awk 'NR == 2 { print $4 }' || true; }
+
+need_space() { # MIB
+  local free
+  free="$(free_mib)"
+  if [[ -n $free ]] && ((free < $1)); then
+    say "The disk of $cache has $free MiB free; the GUI sources need $1 MiB."
+    say "Mend: free some space there, or set XDG_CACHE_HOME to a folder on a larger disk."
+    return 1
+  fi
+}
 
 unpack() {
   local folder root="imgui_bundle-$version/external"
@@ -58,7 +70,7 @@ unpack() {
       "$root/imgui" "$root/implot" "$root/glfw" "$root/imgui_test_engine" "$root/imgui_rich_md" \
       "$root/imgui_microtex" "$root/ImGuiColorTextEdit" "$root/portable_file_dialogs" >&2; then
     rm -rf "$folder"
-    say "The GUI sources could not be unpacked to $cache/sources (free: $(free_space), needed: 100 MB)."
+    say "The GUI sources could not be unpacked to $cache/sources (free: $(free_mib) MiB)."
     return 1
   fi
   manifest "$folder" >"$folder/manifest"
@@ -78,8 +90,13 @@ main() {
     flock 9
     rm -rf "$cache"/downloads/.partial.* "$cache"/sources/.partial.*
     if ! complete; then
-      archive_good || { rm -f "$archive"; download; }
+      if ! archive_good; then
+        rm -f "$archive"
+        need_space 220
+        download
+      fi
       archive_good || { say "The download's sha256 is not the pinned one; it was removed."; rm -f "$archive"; return 1; }
+      need_space 60
       unpack
     fi
   fi

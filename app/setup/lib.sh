@@ -103,7 +103,7 @@ install_packages() {
   local -a missing
   mapfile -t missing < <(missing_packages "$@")
   if ((${#missing[@]} == 0)); then return 0; fi
-  say "    installing: ${missing[*]}"
+  say "    missing: ${missing[*]}"
   local apt_log="${TMPDIR:-/tmp}/attnscope-apt-$$.log"
   local by_hand="apt-get install --no-install-recommends ${missing[*]}"
   local -a as_root=()
@@ -123,7 +123,8 @@ install_packages() {
     apt-get -q -y -o DPkg::Lock::Timeout=300 -o Acquire::Retries=3)
   # A bare system has no package lists; an old one has stale ones, which only the
   # download notices. So: install, else update the lists and install again.
-  local install=("${apt[@]}" install --no-install-recommends "${missing[@]}")
+  say "    installing them with apt; on a bare system this takes a minute or two"
+  local -a install=("${apt[@]}" install --no-install-recommends "${missing[@]}")
   if ! quietly "$apt_log" "${install[@]}"; then
     say "    bringing the package lists up to date"
     if ! quietly "$apt_log" "${apt[@]}" update || ! quietly "$apt_log" "${install[@]}"; then
@@ -187,10 +188,15 @@ jobs_count() {
   printf '%s\n' "${ATTNSCOPE_JOBS:-$((cores < by_memory ? cores : by_memory))}"
 }
 
-# On a terminal one line that moves on, else every line; a failure is shown whole.
+# Ninja's lines, shortened to the file's name: on a terminal one line that moves on,
+# else a line each. What is no such line, a compiler's words above all, is shown whole.
 progress() {
   local line
   while IFS= read -r line; do
+    case "$line" in
+      *"Re-checking globbed"* | *"Entering directory"* | *version.cmake* | *" Generating "* | "ninja: no work"*) continue ;;
+      \[*"Building "*) line="${line%%]*}] ${line##*/}" ;;
+    esac
     if [[ -t 2 && $line == \[* ]]; then
       printf '\r\033[K    %.100s' "$line" >&2
     else
@@ -247,7 +253,7 @@ configure() {
 build() { # FOLDER [TARGET...]
   local folder="$1" log="$1/build.log"
   shift
-  logged "$log" env NINJA_STATUS='[%f/%t, %es] ' ninja -C "$folder" -j "$(jobs_count)" "$@" ||
+  logged "$log" env NINJA_STATUS='[%f of %t, %e s] ' ninja -C "$folder" -j "$(jobs_count)" "$@" ||
     explain_build_failure "$log" "$folder"
 }
 
