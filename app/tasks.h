@@ -1,0 +1,82 @@
+// Work that takes longer than a frame. A task runs on its own thread, says how far it is, can be cancelled, and hands
+// its results to the UI thread through a queue that is drained between frames: nothing a frame reads changes under it.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <stop_token>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "kernels/result.h"
+#include "viz/frame.h"
+
+namespace attn {
+
+class Tasks;
+
+// What a task's function gets. All of it may be called from the task's thread.
+class TaskHandle {
+ public:
+  std::stop_token stop() const { return stop_; }
+  // `fraction` 0 to 1; seconds_left -1 = not known.
+  void progress(double fraction, std::string now, double seconds_left = -1);
+  // Runs `result` in the UI thread, in order, at the next drain(); never once the task's owner is gone.
+  void deliver(std::function<void()> result);
+
+ private:
+  friend class Tasks;
+  struct Shared;
+  TaskHandle(Tasks* tasks, std::shared_ptr<Shared> shared, std::stop_token stop);
+  Tasks* tasks_;
+  std::shared_ptr<Shared> shared_;
+  std::stop_token stop_;
+};
+
+using TaskId = std::uint64_t;
+using TaskFunction = std::function<Result<void>(TaskHandle&)>;
+
+class Tasks {
+ public:
+  // `wake` is called, from any thread, when there is something to draw: it ends the window's wait.
+  explicit Tasks(std::function<void()> wake = {});
+  ~Tasks();  // cancels and joins all
+  Tasks(const Tasks&) = delete;
+  Tasks& operator=(const Tasks&) = delete;
+
+  // UI thread only, from here on. `finished` runs in drain() after everything the task delivered.
+  TaskId start(std::string title, TaskFunction work, std::function<void(const Result<void>&)> finished = {});
+  void cancel(TaskId id);
+  void cancel_all();
+  bool running(TaskId id) const;
+  bool any_running() const;
+  // Title, progress and error of a task, also after its end as long as no later one has taken its place.
+  TaskView view(TaskId id) const;
+  // Runs what tasks delivered. Whether there was anything.
+  bool drain();
+  // Blocks until no task runs, draining; for tests and for programs without a window.
+  void wait();
+
+ private:
+  friend class TaskHandle;
+  struct Task {
+    TaskId id = 0;
+    std::shared_ptr<TaskHandle::Shared> shared;
+    std::jthread thread;
+  };
+  void post(std::function<void()> f);
+  const Task* find(TaskId id) const;
+  void run(const std::shared_ptr<TaskHandle::Shared>& shared, const TaskFunction& work,
+           const std::function<void(const Result<void>&)>& finished, std::stop_token stop);
+
+  std::function<void()> wake_;
+  std::mutex queue_mutex_;
+  std::vector<std::function<void()>> queue_;
+  std::vector<Task> tasks_;  // last: threads end before the queue goes
+  TaskId last_id_ = 0;
+};
+
+}  // namespace attn
