@@ -170,6 +170,14 @@ std::vector<std::byte> npy_bytes(const Array& a, std::span<const std::int64_t> s
   return bytes;
 }
 
+std::vector<std::byte> npy_bytes(std::span<const float> values) {
+  const std::array<std::int64_t, 1> shape{static_cast<std::int64_t>(values.size())};
+  std::vector<std::byte> bytes = npy_header_bytes("<f4", shape);
+  const auto* first = reinterpret_cast<const std::byte*>(values.data());
+  bytes.insert(bytes.end(), first, first + values.size_bytes());
+  return bytes;
+}
+
 Result<void> write_npy(const std::filesystem::path& file, const Array& a, std::span<const std::int64_t> shape) {
   return write_file_atomically(file, npy_bytes(a, shape));
 }

@@ -35,6 +35,8 @@ Result<Array> parse_npy(std::span<const std::byte> bytes, const std::string& nam
 
 // f32 as <f4, f16 as <f2; bf16 is widened to <f4. `shape` overrides the array's (same element count).
 std::vector<std::byte> npy_bytes(const Array& a, std::span<const std::int64_t> shape);
+// One axis of f4.
+std::vector<std::byte> npy_bytes(std::span<const float> values);
 // Written to a temporary name in the same folder, synced, renamed: the old file stays until the new one is whole.
 Result<void> write_npy(const std::filesystem::path& file, const Array& a, std::span<const std::int64_t> shape);
 
