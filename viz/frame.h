@@ -9,6 +9,7 @@
 #include "kernels/replay.h"
 #include "profiling/measurement.h"
 #include "profiling/sweep.h"
+#include "viz/bench_memory.h"
 #include "viz/commands.h"
 #include "viz/state.h"
 #include "viz/step_memory.h"
@@ -37,7 +38,7 @@ struct Model {
 // The shell owns `memory`, sets memory.texts at start-up with parse_step_texts(text of assets/step_texts.json), and
 // leaves the plain arrow keys, Tab and Esc to Step while memory.cells_focused.
 void draw_step(const State& state, const Model& model, StepMemory& memory, Commands& commands);
-void draw_bench(const State& state, const Model& model, Commands& commands);
+void draw_bench(const State& state, const Model& model, BenchMemory& memory, Commands& commands);
 void draw_profile(const State& state, const Model& model, Commands& commands);
 void draw_learn(const State& state, const Model& model, Commands& commands);
 

@@ -1,0 +1,16 @@
+// What the Bench workspace remembers between frames and what is no part of the state: texts being typed, which lines
+// are hidden, the scene and the estimate of the rows and the sweep that they were made for. The shell owns one for as
+// long as it owns the ImGui context.
+#pragma once
+
+#include <memory>
+
+namespace attn {
+
+struct BenchCache;  // viz/bench_cache.h
+
+struct BenchMemory {
+  std::shared_ptr<BenchCache> cache;
+};
+
+}  // namespace attn
