@@ -15,7 +15,9 @@ constexpr std::uint64_t kMost = static_cast<std::uint64_t>(std::numeric_limits<s
 // Longer than any sequence that fits a machine of today; beyond it the search for the largest L gives up.
 constexpr std::int64_t kLongest = std::int64_t{1} << 40;
 
-std::uint64_t saturating_sum(std::uint64_t a, std::uint64_t b) { return a > kMost - std::min(b, kMost) ? kMost : a + b; }
+std::uint64_t saturating_sum(std::uint64_t a, std::uint64_t b) {
+  return a > kMost - std::min(b, kMost) ? kMost : a + b;
+}
 
 std::uint64_t saturating_product(std::initializer_list<std::int64_t> factors) {
   std::uint64_t product = 1;
@@ -88,14 +90,14 @@ Result<void> check_memory(const Plan& plan, const Device& d, std::uint64_t limit
   if (needed <= room) return ok();
 
   const std::int64_t largest = largest_length(plan, d, room);
-  const std::string advice =
-      largest == 0 ? "Not even L = 1 fits: raise the memory limit or lower B, H or D."
-                   : fmt::format("The largest L that fits is {} (Lq = Lk, the rest unchanged).", largest);
+  const std::string advice = largest == 0
+                                 ? "Not even L = 1 fits: raise the memory limit or lower B, H or D."
+                                 : fmt::format("The largest L that fits is {} (Lq = Lk, the rest unchanged).", largest);
   return fail(ErrorKind::cannot_run,
               fmt::format("{} on {} needs {} ({} bytes: {} of tensors, {} of workspace); {} is {}. {}", plan.kernel->id,
-                          describe(plan.problem), format_bytes(needed), needed, format_bytes(tensor_bytes(plan.problem)),
-                          format_bytes(plan.workspace_bytes), limit != 0 ? "the memory limit" : "the free memory",
-                          format_bytes(room), advice));
+                          describe(plan.problem), format_bytes(needed), needed,
+                          format_bytes(tensor_bytes(plan.problem)), format_bytes(plan.workspace_bytes),
+                          limit != 0 ? "the memory limit" : "the free memory", format_bytes(room), advice));
 }
 
 }  // namespace attn

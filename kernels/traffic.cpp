@@ -9,9 +9,13 @@ namespace {
 
 constexpr std::uint64_t kFp32 = 4;
 
-bool stores_scores(Order order) { return order == Order::naive || order == Order::tiled; }
+bool stores_scores(Order order) {
+  return order == Order::naive || order == Order::tiled;
+}
 
-std::uint64_t as_bytes(std::int64_t elements, std::uint64_t size) { return static_cast<std::uint64_t>(elements) * size; }
+std::uint64_t as_bytes(std::int64_t elements, std::uint64_t size) {
+  return static_cast<std::uint64_t>(elements) * size;
+}
 
 // Sizes of one tile's parts, in bytes.
 struct Sizes {
@@ -22,9 +26,9 @@ Sizes sizes_of(const Problem& p, std::int64_t rows, std::int64_t cols) {
   const std::uint64_t e = size_of(p.dtype);
   std::int64_t bias = 0;
   if (p.has_bias()) bias = (p.bias_shape[2] == 1 ? 1 : rows) * (p.bias_shape[3] == 1 ? 1 : cols);
-  return {as_bytes(rows * p.D, e),        as_bytes(cols * p.D, e),      as_bytes(cols * p.Dv, e),
-          as_bytes(bias, kFp32),          as_bytes(rows * cols, kFp32), as_bytes(rows * cols, e),
-          as_bytes(rows * p.Dv, e),       as_bytes(rows * p.Dv, kFp32), as_bytes(rows, kFp32)};
+  return {as_bytes(rows * p.D, e),  as_bytes(cols * p.D, e),      as_bytes(cols * p.Dv, e),
+          as_bytes(bias, kFp32),    as_bytes(rows * cols, kFp32), as_bytes(rows * cols, e),
+          as_bytes(rows * p.Dv, e), as_bytes(rows * p.Dv, kFp32), as_bytes(rows, kFp32)};
 }
 
 std::uint64_t& at(std::array<std::uint64_t, kTrafficParts>& bytes, TrafficPart part) {
@@ -162,7 +166,9 @@ Traffic compulsory(Order order, const Problem& p) {
   return t;
 }
 
-Traffic compulsory(const KernelRow& row, const Problem& p) { return compulsory(row.order, p); }
+Traffic compulsory(const KernelRow& row, const Problem& p) {
+  return compulsory(row.order, p);
+}
 
 std::array<std::uint64_t, kTrafficParts> on_chip_bytes(Order order, const Problem& p, const Options& o) {
   const std::int64_t rows = o.br > 0 ? std::min<std::int64_t>(o.br, p.Lq) : 1;
@@ -174,9 +180,9 @@ std::array<std::uint64_t, kTrafficParts> on_chip_bytes(Order order, const Proble
   };
   if (!stores_scores(order)) return parts(size.q, size.k, size.v, size.s, 0, size.o_state, 2 * size.stat);
 
-  const std::array<std::array<std::uint64_t, kTrafficParts>, 3> passes{
-      parts(size.q, size.k, 0, size.s, 0, 0, 0), parts(0, 0, 0, size.s, 0, 0, 2 * size.stat),
-      parts(0, 0, size.v, 0, size.p, size.o_state, 0)};
+  const std::array<std::array<std::uint64_t, kTrafficParts>, 3> passes{parts(size.q, size.k, 0, size.s, 0, 0, 0),
+                                                                       parts(0, 0, 0, size.s, 0, 0, 2 * size.stat),
+                                                                       parts(0, 0, size.v, 0, size.p, size.o_state, 0)};
   const auto total = [](const std::array<std::uint64_t, kTrafficParts>& pass) {
     std::uint64_t sum = 0;
     for (const std::uint64_t bytes : pass) sum += bytes;
