@@ -32,23 +32,23 @@ std::string_view name_of(Order o);  // "naive", "tiled", "flash", "flash-1"
 
 // What one event does. The tables below say which phases an order has, and in which sequence.
 enum class Phase : std::uint8_t {
-  load_q,      // Q_i from HBM
-  load_kv,     // K_j and V_j from HBM
-  load_k,      // K_j alone (orders that store S)
-  load_v,      // V_j alone, with P_ij
-  load_state,  // flash-1: Q_i, O_i, m_i, l_i from HBM
-  scores,      // S = scale Q K^T
-  mask,        // bias added, masked scores become -inf; only where a tile is partly masked or has a bias
-  store_s,     // S_ij to HBM (orders that store S)
-  max,         // m = max(m_old, rowmax S)
-  rescale,     // alpha = exp(m_old - m_new)
-  weights,     // P = exp(S - m); orders that store S: P = exp(S - m) / l, stored in the input dtype
-  sum,         // l = alpha l_old + rowsum P; orders that store S: l = l + rowsum exp(S - m)
-  output,      // O = alpha O_old + P V; flash-1: (alpha l_old O_old + P V) / l_new
-  normalise,   // O / l
-  store_o,     // O and LSE to HBM, rounded to the dtype
-  store_state, // flash-1: O_i, m_i, l_i to HBM
-  skipped,     // the mask skips this tile
+  load_q,       // Q_i from HBM
+  load_kv,      // K_j and V_j from HBM
+  load_k,       // K_j alone (orders that store S)
+  load_v,       // V_j alone, with P_ij
+  load_state,   // flash-1: Q_i, O_i, m_i, l_i from HBM
+  scores,       // S = scale Q K^T
+  mask,         // bias added, masked scores become -inf; only where a tile is partly masked or has a bias
+  store_s,      // S_ij to HBM (orders that store S)
+  max,          // m = max(m_old, rowmax S)
+  rescale,      // alpha = exp(m_old - m_new)
+  weights,      // P = exp(S - m); orders that store S: P = exp(S - m) / l, stored in the input dtype
+  sum,          // l = alpha l_old + rowsum P; orders that store S: l = l + rowsum exp(S - m)
+  output,       // O = alpha O_old + P V; flash-1: (alpha l_old O_old + P V) / l_new
+  normalise,    // O / l
+  store_o,      // O and LSE to HBM, rounded to the dtype
+  store_state,  // flash-1: O_i, m_i, l_i to HBM
+  skipped,      // the mask skips this tile
 };
 constexpr std::size_t kPhases = 17;
 std::string_view name_of(Phase p);  // "load_q", "scores", ...: session files and the command line
@@ -70,6 +70,7 @@ struct Holds {
 using VersionId = std::uint32_t;
 constexpr VersionId kNoVersion = 0xffffffffU;
 using EventIndex = std::uint32_t;
+constexpr EventIndex kNoEvent = 0xffffffffU;
 
 // One tile of one tensor at one moment, row-major in the arena at `offset`.
 // Rows are query rows (q, s, p, m, alpha, l, o, lse) or keys (k, v); columns are D, Dv, keys, or 1.
@@ -94,9 +95,9 @@ struct EventId {
 
 struct Event {
   EventId id;
-  std::int32_t pass = 0;                    // naive, tiled: 0 scores, 1 softmax, 2 output; else 0
-  std::array<VersionId, kSlots> after{};    // live versions after this event; kNoVersion = empty
-  std::array<std::uint64_t, 8> hbm_bytes{}; // cumulative tile-load bytes by TrafficPart, this event included
+  std::int32_t pass = 0;                     // naive, tiled: 0 scores, 1 softmax, 2 output; else 0
+  std::array<VersionId, kSlots> after{};     // live versions after this event; kNoVersion = empty
+  std::array<std::uint64_t, 8> hbm_bytes{};  // cumulative tile-load bytes by TrafficPart, this event included
 };
 
 enum class Rules : std::uint8_t {
@@ -107,14 +108,14 @@ enum class Rules : std::uint8_t {
 class Recording {
  public:
   Problem problem;
-  Options options;            // resolved
-  std::string kernel;         // id
-  std::string device;         // name of the device that ran it
+  Options options;     // resolved
+  std::string kernel;  // id
+  std::string device;  // name of the device that ran it
   Order order = Order::flash;
   Rules rules = Rules::vector;
   std::int32_t score_reads = 0;
   Inputs inputs;
-  Outputs outputs;            // what the kernel wrote
+  Outputs outputs;  // what the kernel wrote
   std::vector<Event> events;
   std::vector<Version> versions;
   std::vector<float> arena;
@@ -127,10 +128,11 @@ class Recording {
   VersionId before(EventIndex e, Slot s) const;
   VersionId after(EventIndex e, Slot s) const { return events[e].after[static_cast<std::size_t>(s)]; }
 
-  // The event (b,h,i,j,phase) of `pass`; none when the order or the mask has no such event. Constant time.
-  std::optional<EventIndex> find(const EventId& id, std::int32_t pass = -1) const;
-  // The last version of S or P (masked), m, alpha, l or O that tile (b,h,i,j) made before or at event e; for
-  // charts along j. kNoVersion where it is not computed yet. Constant time.
+  // The event (b,h,i,j,phase); none when the order or the mask has no such event. Constant time. `pass` matters for
+  // `skipped` alone, which tiled order has in passes 0 and 2.
+  std::optional<EventIndex> find(const EventId& id, std::int32_t pass = 0) const;
+  // The last version of S (masked where there is a mask phase), P, m, alpha, l or O (m_new, l_new, o_new) that tile
+  // (b,h,i,j) made before or at event e; for charts along j. kNoVersion where it is not computed yet. Constant time.
   VersionId tile_version(Slot s, std::int32_t b, std::int32_t h, std::int32_t i, std::int32_t j, EventIndex e) const;
 
   // Builds the look-up tables of find() and tile_version() from events and versions. Called once, by record()
@@ -139,9 +141,9 @@ class Recording {
   std::uint64_t bytes() const;  // arena, headers and tables
 
  private:
-  std::vector<EventIndex> first_event_;      // by (b, h, i, j): first event of the tile, passes apart
-  std::vector<std::array<VersionId, 8>> tile_versions_;
-  std::int64_t tile_slot(std::int32_t b, std::int32_t h, std::int32_t i, std::int32_t j) const;
+  // Position of (b, h, i, j, phase) in index_; i and j from -1 on.
+  std::size_t index_of(const EventId& id, std::int32_t pass) const;
+  std::vector<EventIndex> index_;  // kNoEvent where there is none
 };
 
 // Cap of a recording, headers included.

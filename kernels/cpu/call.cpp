@@ -1,0 +1,243 @@
+#include "kernels/cpu/call.h"
+
+#include <algorithm>
+#include <limits>
+#include <memory>
+#include <new>
+
+#include <fmt/format.h>
+
+#include "kernels/cpu/aligned.h"
+#include "kernels/cpu/recorder.h"
+#include "kernels/memory.h"
+
+namespace attn::cpu {
+
+namespace {
+
+constexpr std::int64_t kMost = std::numeric_limits<std::int64_t>::max();
+
+std::int64_t times(std::int64_t a, std::int64_t b) {
+  std::int64_t out = 0;
+  return __builtin_mul_overflow(a, b, &out) ? kMost : out;
+}
+std::int64_t plus(std::int64_t a, std::int64_t b) {
+  std::int64_t out = 0;
+  return __builtin_add_overflow(a, b, &out) ? kMost : out;
+}
+std::int64_t whole_lanes(std::int64_t n) {
+  return n > kMost - kLanes ? kMost : padded(n);
+}
+
+bool stores_scores(Order order) {
+  return order == Order::naive || order == Order::tiled;
+}
+
+}  // namespace
+
+Layout layout_of(Order order, Rules rules, const Problem& p, const Options& o) {
+  Layout x;
+  x.br = std::min<std::int64_t>(o.br, p.Lq);
+  x.bc = std::min<std::int64_t>(o.bc, p.Lk);
+  x.ti = (p.Lq + x.br - 1) / x.br;
+  x.tj = (p.Lk + x.bc - 1) / x.bc;
+  x.ldk = padded(x.bc);
+  x.ldv = padded(p.Dv);
+  x.lds = times(x.tj, x.ldk);
+  x.panel = rules == Rules::vector ? times(p.D, x.ldk) : times(p.D, x.bc);
+  std::int64_t next = 0;
+  const auto take = [&next](std::int64_t floats) {
+    const std::int64_t at = next;
+    next = plus(next, whole_lanes(floats));
+    return at;
+  };
+  const std::int64_t kv_heads = p.B * p.Hkv;
+  x.k_at = take(times(times(kv_heads, x.tj), x.panel));
+  x.v_at = take(times(times(kv_heads, p.Lk), x.ldv));
+  if (stores_scores(order)) {
+    x.s_at = take(times(p.Lq, x.lds));
+    const std::int64_t bytes = times(times(p.Lq, x.lds), static_cast<std::int64_t>(size_of(p.dtype)));
+    x.p_at = take(bytes / 4 + 1);
+  }
+  if (order == Order::flash1) x.o_at = take(times(p.Lq, x.ldv));
+  if (order != Order::flash) {
+    x.m_at = take(p.Lq);
+    x.l_at = take(p.Lq);
+  }
+  const std::int64_t tiles = whole_lanes(x.br * p.D) + 2 * x.br * x.ldk + x.br * x.ldv;
+  x.scratch_each = whole_lanes(tiles + 8 * padded(x.br));
+  x.scratch_at = take(times(x.scratch_each, o.threads));
+  x.total = next;
+  return x;
+}
+
+Call::Call(const Problem& problem, const Options& options, const Buffers& b, Order order, Rules r)
+    : p(problem),
+      o(options),
+      buffers(b),
+      at(layout_of(order, r, problem, options)),
+      rules(r),
+      scale(static_cast<float>(problem.effective_scale())) {}
+
+Place2d Call::place(std::int64_t b, std::int64_t h, std::int64_t i, std::int64_t j) const {
+  Place2d t;
+  t.b = b;
+  t.h = h;
+  if (i >= 0) {
+    t.r0 = i * at.br;
+    t.rows = std::min(at.br, p.Lq - t.r0);
+  }
+  if (j >= 0) {
+    t.c0 = j * at.bc;
+    t.cols = std::min(at.bc, p.Lk - t.c0);
+  }
+  return t;
+}
+
+void Call::pack(Team& team) const {
+  const std::int64_t heads = p.B * p.Hkv;
+  team.run(heads * at.tj, [&](std::int64_t piece, std::int32_t) {
+    const std::int64_t head = piece / at.tj;
+    const std::int64_t j = piece % at.tj;
+    const std::int64_t c0 = j * at.bc;
+    const std::int64_t cols = std::min(at.bc, p.Lk - c0);
+    float* panel = part(at.k_at) + piece * at.panel;
+    if (rules == Rules::scalar) {
+      widen(p.dtype, buffers.k, (head * p.Lk + c0) * p.D, cols * p.D, panel);
+    } else {
+      // Row by row through a small buffer: the transposed panel is written once.
+      std::vector<float> rows(static_cast<std::size_t>(cols * p.D));
+      widen(p.dtype, buffers.k, (head * p.Lk + c0) * p.D, cols * p.D, rows.data());
+      transpose({rows.data(), p.D}, {panel, at.ldk}, cols, p.D);
+    }
+    for (std::int64_t c = c0; c < c0 + cols; ++c) {
+      float* row = part(at.v_at) + (head * p.Lk + c) * at.ldv;
+      widen(p.dtype, buffers.v, (head * p.Lk + c) * p.Dv, p.Dv, row);
+      std::fill(row + p.Dv, row + at.ldv, 0.0F);
+    }
+  });
+}
+
+ConstTile Call::k_tile(const Place2d& t) const {
+  const std::int64_t head = t.b * p.Hkv + p.kv_head(t.h);
+  const float* panel = part(at.k_at) + (head * at.tj + t.c0 / at.bc) * at.panel;
+  return {panel, rules == Rules::vector ? at.ldk : p.D};
+}
+
+ConstTile Call::v_tile(const Place2d& t) const {
+  const std::int64_t head = t.b * p.Hkv + p.kv_head(t.h);
+  return {part(at.v_at) + (head * p.Lk + t.c0) * at.ldv, at.ldv};
+}
+
+void Call::load_p(const Place2d& t, std::int64_t j, MutTile to) const {
+  for (std::int64_t r = 0; r < t.rows; ++r)
+    widen(p.dtype, part(at.p_at), (t.r0 + r) * at.lds + j * at.ldk, t.cols, to.data + r * to.ld);
+}
+
+void Call::store_p(const Place2d& t, std::int64_t j, ConstTile from) const {
+  narrow(p.dtype, from, t.rows, t.cols, part(at.p_at), t.r0 * at.lds + j * at.ldk, at.lds);
+}
+
+void Call::store_out(const Place2d& t, ConstTile o_tile, const float* lse) const {
+  const std::int64_t row = (t.b * p.Hq + t.h) * p.Lq + t.r0;
+  narrow(p.dtype, o_tile, t.rows, p.Dv, buffers.out, row * p.Dv, p.Dv);
+  std::copy(lse, lse + t.rows, buffers.lse + row);
+}
+
+Call::Scratch Call::scratch(std::int32_t worker) const {
+  float* next = part(at.scratch_at) + worker * at.scratch_each;
+  const auto take = [&next](std::int64_t floats) {
+    float* begin = next;
+    next += floats;
+    return begin;
+  };
+  Scratch s{};
+  s.q = {take(padded(at.br * p.D)), p.D};
+  s.s = {take(at.br * at.ldk), at.ldk};
+  s.p = {take(at.br * at.ldk), at.ldk};
+  s.o = {take(at.br * at.ldv), at.ldv};
+  for (float** column : {&s.m_old, &s.m_new, &s.alpha, &s.l_old, &s.l_new, &s.sums, &s.shift, &s.factor})
+    *column = take(padded(at.br));
+  return s;
+}
+
+ConstTile Call::load_q(const Place2d& t, const Scratch& s) const {
+  const std::int64_t first = ((t.b * p.Hq + t.h) * p.Lq + t.r0) * p.D;
+  if (p.dtype == DType::f32) return {static_cast<const float*>(buffers.q) + first, p.D};
+  widen(p.dtype, buffers.q, first, t.rows * p.D, s.q.data);
+  return {s.q.data, p.D};
+}
+
+Result<void> cpu_supports(const Problem& p, const Options&, const Device& d) {
+  if (d.place != Place::cpu) return fail(ErrorKind::cannot_run, "this kernel runs on the CPU; choose --device cpu");
+  return validate(p);
+}
+
+Plan cpu_plan(const KernelRow& row, const Problem& p, const Options& resolved, Rules rules, std::string pieces_name,
+              std::int64_t pieces) {
+  Plan plan;
+  plan.kernel = &row;
+  plan.problem = p;
+  plan.options = resolved;
+  const Layout layout = layout_of(row.order, rules, p, resolved);
+  plan.workspace_bytes = layout.total > kMost / 4 ? static_cast<std::uint64_t>(kMost)
+                                                  : static_cast<std::uint64_t>(layout.total) * sizeof(float);
+  Launch launch;
+  launch.name = std::move(pieces_name);
+  launch.grid[0] = pieces;
+  launch.block[0] = resolved.threads;
+  plan.launches.push_back(std::move(launch));
+  return plan;
+}
+
+Result<void> finish(const Team& team, std::string_view kernel) {
+  if (team.stopped()) return fail(ErrorKind::cancelled, fmt::format("{} was cancelled", kernel));
+  return ok();
+}
+
+Result<Recording> record_with(const KernelRow& row, Rules rules, const Problem& p, const Options& o, const Inputs& in,
+                              const std::function<void(const Call&, Team&, Recorder&)>& walk, std::stop_token stop) {
+  const Device device = cpu_device();
+  if (auto good = validate(p); !good) return tl::unexpected(good.error());
+  if (auto good = validate(p, in); !good) return tl::unexpected(good.error());
+  Result<Options> resolved = resolve(row, o, device);
+  if (!resolved) return tl::unexpected(resolved.error());
+  if (auto good = check_recordable(row.order, p, *resolved); !good) return tl::unexpected(good.error());
+
+  Recording rec;
+  rec.problem = p;
+  rec.options = *resolved;
+  rec.kernel = row.id;
+  rec.device = device.name;
+  rec.order = row.order;
+  rec.rules = rules;
+  rec.score_reads = row.score_reads;
+  rec.inputs = in;
+  rec.outputs.out = Array(p.dtype, {p.B, p.Hq, p.Lq, p.Dv});
+  rec.outputs.lse = Array(DType::f32, {p.B, p.Hq, p.Lq});
+
+  // One thread: the recording's events are in the order of the walk. The result does not depend on it.
+  Options one = *resolved;
+  one.threads = 1;
+  const Layout layout = layout_of(row.order, rules, p, one);
+  AlignedBytes workspace(static_cast<std::size_t>(layout.total) * sizeof(float));
+  Buffers b;
+  b.q = in.q.data();
+  b.k = in.k.data();
+  b.v = in.v.data();
+  b.bias = in.bias ? reinterpret_cast<const float*>(in.bias->data()) : nullptr;
+  b.out = rec.outputs.out.data();
+  b.lse = reinterpret_cast<float*>(rec.outputs.lse.data());
+  b.workspace = workspace.data();
+  const Call call(rec.problem, one, b, row.order, rules);
+  Team team(1, stop);
+  Recorder recorder(rec, in);
+  call.pack(team);
+  walk(call, team, recorder);
+  if (auto good = finish(team, row.id); !good) return tl::unexpected(good.error());
+  rec.arena.shrink_to_fit();
+  rec.build_index();
+  return rec;
+}
+
+}  // namespace attn::cpu

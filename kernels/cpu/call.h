@@ -1,0 +1,87 @@
+// One enqueue of a CPU kernel: its workspace and the addresses in it. All CPU kernels share the layout; an order
+// leaves out the parts it does not need.
+//
+//   K    one panel a (batch, kv head, key tile): D x ldk, transposed (vector rules), or rows of D (scalar rules)
+//   V    rows of ldv a (batch, kv head)
+//   S    Lq x lds fp32, P the same in the input dtype (orders that store S; one head at a time)
+//   O, m, l   flash-1: Lq x ldv, Lq, Lq in fp32, what goes back to HBM at every turn; others: m, l of the stored orders
+//   scratch   what one thread holds "on chip": Q, S, P, O tiles and columns
+#pragma once
+
+#include <cstdint>
+
+#include "kernels/cpu/team.h"
+#include "kernels/cpu/tile_math.h"
+#include "kernels/kernel.h"
+
+namespace attn::cpu {
+
+// Sizes in floats; every part starts at a multiple of kLanes. Saturates at 2^63 - 1.
+struct Layout {
+  std::int64_t br = 0, bc = 0;  // not larger than Lq, Lk
+  std::int64_t ti = 0, tj = 0;  // tiles
+  std::int64_t ldk = 0, ldv = 0, lds = 0;
+  std::int64_t k_at = 0, v_at = 0, s_at = 0, p_at = 0, o_at = 0, m_at = 0, l_at = 0, scratch_at = 0;
+  std::int64_t panel = 0, scratch_each = 0;
+  std::int64_t total = 0;
+};
+Layout layout_of(Order order, Rules rules, const Problem& p, const Options& o);
+
+class Call {
+ public:
+  Call(const Problem& p, const Options& o, const Buffers& buffers, Order order, Rules rules);
+
+  const Problem& p;
+  const Options& o;
+  const Buffers& buffers;
+  const Layout at;
+  const Rules rules;
+  const float scale;
+
+  Place2d place(std::int64_t b, std::int64_t h, std::int64_t i, std::int64_t j) const;
+  TileCover cover(const Place2d& t) const { return p.cover(t.b, t.r0, t.r0 + t.rows, t.c0, t.c0 + t.cols); }
+  // A mask phase is needed: the tile is cut, or a bias is added.
+  bool needs_mask(const Place2d& t) const { return buffers.bias != nullptr || cover(t) != TileCover::full; }
+
+  // Widens and packs K and V: the first step of every CPU kernel.
+  void pack(Team& team) const;
+
+  ConstTile k_tile(const Place2d& t) const;
+  ConstTile v_tile(const Place2d& t) const;
+  MutTile s_tile(const Place2d& t, std::int64_t j) const {
+    return {part(at.s_at) + t.r0 * at.lds + j * at.ldk, at.lds};
+  }
+  // P lies in the input dtype: widened to `to`, or stored from it.
+  void load_p(const Place2d& t, std::int64_t j, MutTile to) const;
+  void store_p(const Place2d& t, std::int64_t j, ConstTile from) const;
+  float* o_rows(std::int64_t r) const { return part(at.o_at) + r * at.ldv; }
+  float* m_rows(std::int64_t r) const { return part(at.m_at) + r; }
+  float* l_rows(std::int64_t r) const { return part(at.l_at) + r; }
+  void store_out(const Place2d& t, ConstTile o_tile, const float* lse) const;
+
+  struct Scratch {
+    MutTile q, s, p, o;
+    float *m_old, *m_new, *alpha, *l_old, *l_new, *sums, *shift, *factor;
+  };
+  Scratch scratch(std::int32_t worker) const;
+  // Q_i in fp32.
+  ConstTile load_q(const Place2d& t, const Scratch& s) const;
+
+ private:
+  float* part(std::int64_t offset) const { return static_cast<float*>(buffers.workspace) + offset; }
+};
+
+// What every CPU row's functions share.
+Result<void> cpu_supports(const Problem& p, const Options& o, const Device& d);
+Plan cpu_plan(const KernelRow& row, const Problem& p, const Options& resolved, Rules rules, std::string pieces_name,
+              std::int64_t pieces);
+// After the walk: done, or cancelled in words.
+Result<void> finish(const Team& team, std::string_view kernel);
+
+// record() of a CPU kernel: inputs checked, cap checked, the walk run in one thread over a Recorder.
+// `walk` is called with the call and the recorder.
+Result<Recording> record_with(const KernelRow& row, Rules rules, const Problem& p, const Options& o, const Inputs& in,
+                              const std::function<void(const Call&, Team&, class Recorder&)>& walk,
+                              std::stop_token stop);
+
+}  // namespace attn::cpu

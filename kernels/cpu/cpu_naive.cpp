@@ -1,0 +1,87 @@
+// cpu_sequential and cpu_multicore: the definition, three passes over a stored S (naive order).
+//
+// The idea. Softmax needs a whole row of scores before it can weigh one value, so S is written to memory, read back
+// for the maximum, for the sum and for the weights P, and P is written and read for the output. Sums run in index
+// order in fp32, P is rounded to the input dtype before PV: the textbook.
+//
+// cpu_sequential does it in one thread. cpu_multicore does the same arithmetic, the same bits, with the rows of a head
+// shared by all cores: the baseline among the CPU kernels.
+//
+// What limits them: one multiply and one add at a time in each row's dot product, and memory that grows with Lq * Lk.
+#include "kernels/cpu/call.h"
+#include "kernels/cpu/rows.h"
+#include "kernels/cpu/stored_scores.h"
+
+namespace attn::cpu {
+
+namespace {
+
+Result<Plan> plan(const KernelRow& row, const Problem& p, const Options& o, const Device& d) {
+  Result<Options> resolved = resolve(row, o, d);
+  if (!resolved) return tl::unexpected(resolved.error());
+  const std::int64_t ti = (p.Lq + resolved->br - 1) / resolved->br;
+  return cpu_plan(row, p, *resolved, Rules::scalar, "row tiles of one head and pass", ti);
+}
+
+Result<void> enqueue(const Plan& plan, const Buffers& buffers, const Stream& stream) {
+  Team team(plan.options.threads, stream.stop);
+  const Call call(plan.problem, plan.options, buffers, Order::naive, Rules::scalar);
+  call.pack(team);
+  NoTrace none;
+  StoredScores<NoTrace>(call, team, none, Order::naive).run();
+  return finish(team, plan.kernel->id);
+}
+
+Result<Recording> record(const KernelRow& row, const Problem& p, const Options& o, const Inputs& in,
+                         std::stop_token stop) {
+  return record_with(
+      row, Rules::scalar, p, o, in,
+      [](const Call& call, Team& team, Recorder& recorder) {
+        StoredScores<Recorder>(call, team, recorder, Order::naive).run();
+      },
+      stop);
+}
+
+KernelRow naive_row() {
+  KernelRow row;
+  row.order = Order::naive;
+  row.dtypes = kAllDTypes;
+  row.source = "the definition; Dao et al. 2022, FlashAttention, algorithm 0";
+  row.score_reads = 3;
+  row.supports = cpu_supports;
+  row.plan = plan;
+  row.enqueue = enqueue;
+  row.record = record;
+  return row;
+}
+
+}  // namespace
+
+KernelRow cpu_sequential_row() {
+  // One thread: least and most are 1.
+  static constexpr OptionSpec kOptions[] = {
+      {Option::br, 1, 4096, 1, 16}, {Option::bc, 1, 4096, 1, 64}, {Option::threads, 1, 1, 1, 1}};
+  KernelRow row = naive_row();
+  row.id = "cpu_sequential";
+  row.title = "naive, one thread";
+  row.rung = "0";
+  row.options = kOptions;
+  row.what = "The definition: three passes over a stored S, one thread.";
+  row.teaches = "What softmax attention is; where each pass waits for the one before.";
+  return row;
+}
+
+KernelRow cpu_multicore_row() {
+  static constexpr OptionSpec kOptions[] = {
+      {Option::br, 1, 4096, 1, 16}, {Option::bc, 1, 4096, 1, 64}, {Option::threads, 1, 1024, 1, 0}};
+  KernelRow row = naive_row();
+  row.id = "cpu_multicore";
+  row.title = "naive, all cores";
+  row.rung = "1";
+  row.options = kOptions;
+  row.what = "The definition over the rows of a head on all cores: the baseline among the CPU kernels.";
+  row.teaches = "Rows are independent, so cores share them; the bytes stay the same.";
+  return row;
+}
+
+}  // namespace attn::cpu

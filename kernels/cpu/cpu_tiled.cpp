@@ -1,0 +1,67 @@
+// cpu_tiled: the three passes of the definition, cut into tiles that stay in the cache (tiled order).
+//
+// The idea. A tile of Q and a tile of K meet in the cache and give a tile of S; the products run on the vector units.
+// S and P still go to memory and come back.
+//
+// New against the rung before (cpu_multicore): an element of Q or K is used a whole tile long once it is in the
+// cache; tiles that the mask skips are not computed.
+//
+// What limits it now: S is written once and read three times, P written and read, whatever the tile.
+#include "kernels/cpu/call.h"
+#include "kernels/cpu/rows.h"
+#include "kernels/cpu/stored_scores.h"
+
+namespace attn::cpu {
+
+namespace {
+
+Result<Plan> plan(const KernelRow& row, const Problem& p, const Options& o, const Device& d) {
+  Result<Options> resolved = resolve(row, o, d);
+  if (!resolved) return tl::unexpected(resolved.error());
+  const std::int64_t ti = (p.Lq + resolved->br - 1) / resolved->br;
+  return cpu_plan(row, p, *resolved, Rules::vector, "query tiles of one head and pass", ti);
+}
+
+Result<void> enqueue(const Plan& plan, const Buffers& buffers, const Stream& stream) {
+  Team team(plan.options.threads, stream.stop);
+  const Call call(plan.problem, plan.options, buffers, Order::tiled, Rules::vector);
+  call.pack(team);
+  NoTrace none;
+  StoredScores<NoTrace>(call, team, none, Order::tiled).run();
+  return finish(team, plan.kernel->id);
+}
+
+Result<Recording> record(const KernelRow& row, const Problem& p, const Options& o, const Inputs& in,
+                         std::stop_token stop) {
+  return record_with(
+      row, Rules::vector, p, o, in,
+      [](const Call& call, Team& team, Recorder& recorder) {
+        StoredScores<Recorder>(call, team, recorder, Order::tiled).run();
+      },
+      stop);
+}
+
+}  // namespace
+
+KernelRow cpu_tiled_row() {
+  static constexpr OptionSpec kOptions[] = {
+      {Option::br, 1, 4096, 1, 64}, {Option::bc, 1, 4096, 1, 64}, {Option::threads, 1, 1024, 1, 0}};
+  KernelRow row;
+  row.id = "cpu_tiled";
+  row.title = "tiled, three passes";
+  row.rung = "1b";
+  row.order = Order::tiled;
+  row.dtypes = kAllDTypes;
+  row.options = kOptions;
+  row.what = "The same three passes through cache-sized tiles, on the vector units, all cores.";
+  row.teaches = "Tiles reuse Q, K and V; S and P still travel.";
+  row.source = "Dao et al. 2022, FlashAttention, section 2.2";
+  row.score_reads = 3;
+  row.supports = cpu_supports;
+  row.plan = plan;
+  row.enqueue = enqueue;
+  row.record = record;
+  return row;
+}
+
+}  // namespace attn::cpu
