@@ -1,0 +1,69 @@
+#include "viz/step_cache.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "viz/number_text.h"
+
+namespace attn {
+namespace {
+
+void widen(TensorScale& scale, std::span<const float> values) {
+  for (const float x : values) {
+    if (!std::isfinite(x)) continue;
+    scale.least = std::min(scale.least, x);
+    scale.most = std::max(scale.most, x);
+  }
+}
+
+int natural_of(const Array& a) {
+  std::vector<float> values(static_cast<std::size_t>(a.size()));
+  if (!values.empty()) a.read(0, a.size(), values.data());
+  return natural_decimals(values);
+}
+
+}  // namespace
+
+float TensorScale::shade(float value) const {
+  if (std::isnan(value)) return 0;
+  if (std::isinf(value)) return value > 0 ? 1.0F : -1.0F;
+  if (!(most > least)) return 0;
+  return 2 * (value - least) / (most - least) - 1;
+}
+
+TensorScales scales_of(const Recording& rec) {
+  TensorScales scales;
+  constexpr float kMost = std::numeric_limits<float>::max();
+  for (TensorScale& s : scales) s = {kMost, -kMost, -1};
+  const auto of = [&](TensorColour c) -> TensorScale& { return scales[static_cast<std::size_t>(c)]; };
+  for (const TensorColour c : {TensorColour::p, TensorColour::alpha, TensorColour::l}) of(c).least = 0;
+  for (const TensorColour c : {TensorColour::p, TensorColour::alpha}) of(c).most = 1;
+  for (VersionId v = 0; v < rec.versions.size(); ++v) {
+    if (rec.versions[v].slot == Slot::lse) continue;
+    widen(of(tensor_of(rec.versions[v].slot)), rec.values(v));
+  }
+  of(TensorColour::q).natural = natural_of(rec.inputs.q);
+  of(TensorColour::k).natural = natural_of(rec.inputs.k);
+  of(TensorColour::v).natural = natural_of(rec.inputs.v);
+  return scales;
+}
+
+void StepCache::follow(const std::shared_ptr<const Recording>& rec, EventIndex e) {
+  if (recording != rec) {
+    recording = rec;
+    exact.reset();
+    hovered.reset();
+    keyboard.reset();
+    if (rec) scales = scales_of(*rec);
+  }
+  if (!rec || rec->events.empty()) return;
+  const EventId& id = rec->events[std::min<std::size_t>(e, rec->events.size() - 1)].id;
+  if (id.i < 0) {
+    exact.reset();
+  } else if (!exact || !exact->covers(id.b, id.h, id.i)) {
+    exact.emplace(*rec, id.b, id.h, id.i);
+  }
+}
+
+}  // namespace attn

@@ -1,0 +1,52 @@
+// What Step computes once per recording or query tile, and what its panels remember between frames. Owned by
+// StepMemory; the scenes get parts of it as plain data.
+#pragma once
+
+#include <array>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "kernels/recording.h"
+#include "kernels/replay.h"
+#include "viz/state.h"
+#include "viz/theme.h"
+
+namespace attn {
+
+constexpr std::size_t kTensorColours9 = 9;
+
+// Shade of a tensor's cells: its smallest and largest finite value over the whole recording, so that a number never
+// changes its shade from step to step. P, alpha and l start at 0.
+struct TensorScale {
+  float least = 0, most = 0;
+  int natural = -1;  // decimals that print every value exactly (inputs), or -1
+  float shade(float value) const;  // -1 .. 1
+};
+using TensorScales = std::array<TensorScale, kTensorColours9>;
+TensorScales scales_of(const Recording& rec);
+
+// A cell that the pointer or the keyboard is on. Row and column as in Selection; `slot` tells the tensor.
+struct CellRef {
+  Slot slot = Slot::s;
+  std::int32_t row = 0, col = 0;  // indices in the whole tensor: query row or key, and column
+  bool operator==(const CellRef&) const = default;
+};
+
+struct StepCache {
+  std::shared_ptr<const Recording> recording;
+  TensorScales scales;
+  std::optional<ExactTile> exact;
+  // Refreshes what belongs to another recording or query tile.
+  void follow(const std::shared_ptr<const Recording>& rec, EventIndex e);
+  const ExactTile* bounds() const { return exact ? &*exact : nullptr; }
+
+  std::optional<CellRef> hovered;    // this frame's, by mouse
+  std::optional<CellRef> keyboard;   // the cell that arrows move
+  std::string problem_error;         // why the last edit was refused
+  int gesture = 0;                   // number of the current drag; 0 between drags
+  int last_gesture = 0;
+};
+
+}  // namespace attn
