@@ -1,4 +1,4 @@
-// What this CPU can do at most, measured: fp32 fused multiply-adds on registers, all cores, in GFLOP/s.
+// What this CPU can do at most, measured: fp32 fused multiply-adds on registers and a plain copy, on many cores at once.
 #pragma once
 
 #include <cstdint>
@@ -6,12 +6,13 @@
 namespace attn {
 
 struct CpuPeak {
-  double gflops = 0;        // 2 FLOPs a multiply-add
-  double copy_gb_per_s = 0; // read + written, arrays beyond the caches
+  double gflops = 0;         // 2 FLOPs a multiply-add, all threads together
+  double copy_gb_per_s = 0;  // read + written, in units of 1e9; arrays beyond the caches where memory allows
   std::int32_t threads = 0;
 };
 
-// Takes about `seconds`.
+// Takes about `seconds`, and the time to touch the arrays of the copy once (a second at most on common machines).
+// The best of several slices: a peak is what the machine can do, not what it does beside other programs.
 CpuPeak measure_cpu_peak(std::int32_t threads, double seconds);
 
 }  // namespace attn

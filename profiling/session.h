@@ -16,6 +16,7 @@ struct Session {
   Provenance provenance;
   std::vector<Measurement> measurements;
   std::vector<Recording> recordings;
+  std::vector<std::string> notes;  // what reading left out, in words ("3 metrics of a newer version: ...")
 };
 
 // This machine, this program, now.
@@ -28,7 +29,10 @@ std::string to_csv(const Session& s);
 // The same plus the samples; non-finite numbers as strings.
 std::string to_json(const Session& s);
 
+// The .attn file: measurements and recordings in one container.
 Result<void> write_session(const std::filesystem::path& file, const Session& s);
+// Trusts nothing. Metrics that this version does not know are left out with a note; those that the file lacks are
+// "not in this file". provenance.loaded is true.
 Result<Session> read_session(const std::filesystem::path& file);
 
 }  // namespace attn

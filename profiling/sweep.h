@@ -4,13 +4,17 @@
 
 #include <cstdint>
 #include <functional>
+#include <span>
 #include <stop_token>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "kernels/inputs.h"
+#include "kernels/result.h"
+#include "profiling/cpu_peak.h"
 #include "profiling/measurement.h"
+#include "profiling/metrics.h"
 
 namespace attn {
 
@@ -22,32 +26,33 @@ struct SweepSpec {
   std::vector<std::string> kernels;
   Axis axis = Axis::L;
   std::vector<std::int64_t> values;
-  Problem base;          // the axis overrides one extent (L: Lq and Lk; H: Hq and Hkv scale together)
+  Problem base;             // the axis overrides one extent (L: Lq and Lk; H: Hq and Hkv scale together)
   std::int64_t tokens = 0;  // with axis L: B = tokens / L, at least 1; 0 = B as in base
-  Options options;       // where a kernel does not read an option it is ignored
+  Options options;          // where a kernel does not read an option it is ignored
   Generator generator = Generator::normal;  // random normal by default: zeros run faster and would lie
   std::uint64_t seed = 1;
-  double seconds_per_point = 1.0;  // time limit of the repeats of one point
-  std::int32_t least_repeats = 5;
+  double seconds_per_point = 1.0;  // time limit of the repeats of one point (StopRule in profiling/statistics.h)
+  std::int32_t least_repeats = 5;  // kept up to four times the limit
   std::uint64_t memory_limit = 0;  // 0 = what the machine has free
   bool verify = true;
   bool verify_full = false;
+  CpuPeak peak;  // measured before; zero: run_sweep measures it first (about 0.3 s)
 };
 
 // Axis values in range, kernels known: refused before anything runs.
 Result<void> validate(const SweepSpec& s);
-// The problem and options of one point.
+// The problem and options of one point. D changes Dv too where the base has Dv = D; extents of the bias follow.
 Problem problem_at(const SweepSpec& s, std::int64_t value);
 Options options_at(const SweepSpec& s, std::int64_t value);
 
-// What will be asked of the machine, before it is: bytes of the largest point and a time from the FLOPs and this
-// CPU's measured rate (0 when not measured yet).
+// What will be asked of the machine, before it is: bytes of the largest point and a time from the FLOPs and the
+// rates that `known` rows of the same kernels reached (0 when a kernel's rate is not known yet).
 struct SweepEstimate {
   std::uint64_t most_bytes = 0;
   double seconds = 0;
   std::string words;
 };
-SweepEstimate estimate(const SweepSpec& s);
+SweepEstimate estimate(const SweepSpec& s, std::span<const Measurement> known = {});
 
 struct SweepProgress {
   std::size_t done = 0, total = 0;
@@ -60,14 +65,18 @@ struct SweepCallbacks {
   std::function<void(const Measurement&)> row;  // called once a point, in the sweeping thread
 };
 
-// Runs in the calling thread. Every finished row has been handed to `row` when it returns, cancelled or not.
+// Runs in the calling thread: for each value every kernel, the baseline first where it is among them, so that each row
+// comes with its speed-up. On an option axis (br, bc, threads) a kernel that does not read the option gives one row.
+// Every finished row has been handed to `row` when it returns, cancelled or not. Cancelled: the rows so far, where the
+// point that was interrupted is a row of state `cancelled`. The only error is that of validate().
 Result<std::vector<Measurement>> run_sweep(const SweepSpec& s, const SweepCallbacks& callbacks, std::stop_token stop);
 
-// One point.
+// The same with rows of the caller's own in place of spec.kernels.
+Result<std::vector<Measurement>> run_sweep(const SweepSpec& s, std::span<const KernelRow* const> rows,
+                                           const SweepCallbacks& callbacks, std::stop_token stop);
+
+// One point: check first, time second. Never an error: what went wrong is the row's state and reason.
 Measurement measure_on_cpu(const KernelRow& row, const Problem& p, const Options& o, const SweepSpec& s,
                            std::stop_token stop);
-
-// Baseline of the speed-up column: cpu_multicore among CPU kernels, naive among GPU kernels.
-std::string_view baseline_of(Place place);
 
 }  // namespace attn
