@@ -1,0 +1,36 @@
+#include "viz/state.h"
+
+#include <tuple>
+
+namespace attn {
+namespace {
+
+// What makes two sweeps the same to the user. `peak` is this machine's, not a choice.
+auto choices_of(const SweepSpec& s) {
+  return std::tie(s.kernels, s.axis, s.values, s.base, s.tokens, s.options, s.generator, s.seed, s.seconds_per_point,
+                  s.least_repeats, s.memory_limit, s.verify, s.verify_full);
+}
+
+}  // namespace
+
+std::string_view name_of(Workspace w) {
+  switch (w) {
+    case Workspace::step:
+      return "step";
+    case Workspace::bench:
+      return "bench";
+    case Workspace::profile:
+      return "profile";
+    case Workspace::learn:
+      return "learn";
+  }
+  return "?";
+}
+
+bool Document::operator==(const Document& other) const {
+  return std::tie(preset, problem, inputs, kernel, options, selection) ==
+             std::tie(other.preset, other.problem, other.inputs, other.kernel, other.options, other.selection) &&
+         choices_of(sweep) == choices_of(other.sweep);
+}
+
+}  // namespace attn
