@@ -1,0 +1,29 @@
+// The keys of a state string: one row a key, which writes and reads its value. Text in, text out; no files.
+#pragma once
+
+#include <functional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "kernels/result.h"
+#include "viz/state.h"
+
+namespace attn {
+
+struct StateKey {
+  std::string key;
+  // The value's text, percent-encoded.
+  std::function<std::string(const State&)> write;
+  // The error says what would do; place and key are added by the caller.
+  std::function<Result<void>(State&, std::string_view)> read;
+};
+
+// Without `preset` and the files, which state_string.cpp reads itself.
+std::vector<StateKey> state_keys();
+
+// Everything but letters, digits and "_.-/" as %XX.
+std::string percent_encoded(std::string_view text);
+Result<std::string> percent_decoded(std::string_view text);
+
+}  // namespace attn
