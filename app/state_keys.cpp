@@ -336,12 +336,12 @@ void add_sweep_keys(std::vector<StateKey>& keys) {
   add_option_keys(
       keys, "sweep_", [](auto& s) -> auto& { return s.document.sweep.options; });
   keys.push_back(number_key(
-      "sweep_tokens", 0, kMost, [](State & s) -> auto& { return s.document.sweep.tokens; }));
+      "sweep_tokens", 0, kMost, [](auto& s) -> auto& { return s.document.sweep.tokens; }));
   keys.push_back(choice_key(
       "sweep_generator", named<Generator>(all_generators()),
       [](auto& s) -> auto& { return s.document.sweep.generator; }));
   keys.push_back(number_key(
-      "sweep_seed", 0, kMost, [](State & s) -> auto& { return s.document.sweep.seed; }));
+      "sweep_seed", 0, kMost, [](auto& s) -> auto& { return s.document.sweep.seed; }));
   keys.push_back({"sweep_seconds", [](const State& s) { return fmt::format("{}", s.document.sweep.seconds_per_point); },
                   [](State& s, std::string_view text) -> Result<void> {
                     const auto value = number(text, true);
@@ -351,9 +351,9 @@ void add_sweep_keys(std::vector<StateKey>& keys) {
                     return ok();
                   }});
   keys.push_back(number_key(
-      "sweep_repeats", 1, 1000000, [](State & s) -> auto& { return s.document.sweep.least_repeats; }));
+      "sweep_repeats", 1, 1000000, [](auto& s) -> auto& { return s.document.sweep.least_repeats; }));
   keys.push_back(number_key(
-      "sweep_memory", 0, kMost, [](State & s) -> auto& { return s.document.sweep.memory_limit; }));
+      "sweep_memory", 0, kMost, [](auto& s) -> auto& { return s.document.sweep.memory_limit; }));
   keys.push_back(flag_key(
       "sweep_verify", [](auto& s) -> auto& { return s.document.sweep.verify; }));
   keys.push_back(flag_key(
