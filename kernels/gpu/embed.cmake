@@ -1,0 +1,16 @@
+# Writes OUT, a C++ file that holds the CUDA sources as text. A raw string may be
+# 64 KiB at most in some compilers; each file is well below.
+function(attnscope_embed out)
+  set(text "// Made by CMake from kernels/gpu: do not edit.\n#include <array>\n\n#include \"kernels/gpu/sources.h\"\n\n")
+  string(APPEND text "namespace attn::gpu {\n\nstd::span<const SourceText> embedded_sources() {\n")
+  list(LENGTH ARGN count)
+  string(APPEND text "  static constexpr std::array<SourceText, ${count}> kSources{{\n")
+  foreach(path IN LISTS ARGN)
+    file(READ "${path}" content)
+    file(RELATIVE_PATH name "${CMAKE_SOURCE_DIR}" "${path}")
+    string(APPEND text "      {\"${name}\", R\"attnscope(${content})attnscope\"},\n")
+    set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS "${path}")
+  endforeach()
+  string(APPEND text "  }};\n  return kSources;\n}\n\n}  // namespace attn::gpu\n")
+  file(GENERATE OUTPUT "${out}" CONTENT "${text}")
+endfunction()

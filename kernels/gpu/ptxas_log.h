@@ -1,0 +1,28 @@
+// What ptxas says of each entry of a compilation (option --ptxas-options=-v).
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace attn::gpu {
+
+struct EntryFigures {
+  std::string name;
+  std::int32_t registers = 0;     // a thread
+  std::int32_t shared_bytes = 0;  // static, a block; what a launch asks for comes on top
+  std::int32_t stack_bytes = 0;   // a thread
+  std::int32_t spill_store_bytes = 0, spill_load_bytes = 0;
+  bool operator==(const EntryFigures&) const = default;
+};
+
+struct PtxasLog {
+  std::vector<EntryFigures> entries;  // in name order
+  std::vector<std::string> warnings;  // lines that speak of a warning, as they stand
+  std::vector<std::string> errors;    // "kernels/gpu/naive.cu:12: identifier "x" is undefined"
+};
+
+PtxasLog parse_ptxas_log(std::string_view log);
+
+}  // namespace attn::gpu
