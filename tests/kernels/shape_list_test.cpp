@@ -89,7 +89,7 @@ TEST(PairedCases, MaskWhatTheirNameSays) {
 TEST(AllCases, CrossEveryShapeWithEveryHeadDimension) {
   std::set<std::tuple<std::int64_t, std::int64_t, std::int64_t>> found;
   for (const CheckCase& c : all_cases(DType::f32)) {
-    if (c.inputs.generator == Generator::normal) found.insert({c.problem.Lq, c.problem.Lk, c.problem.D});
+    if (kShapes.contains({c.problem.Lq, c.problem.Lk})) found.insert({c.problem.Lq, c.problem.Lk, c.problem.D});
   }
   EXPECT_EQ(found.size(), kShapes.size() * kHeadDims.size());
 }
