@@ -47,6 +47,7 @@ struct StepCache {
   std::string problem_error;         // why the last edit was refused
   int gesture = 0;                   // number of the current drag; 0 between drags
   int last_gesture = 0;
+  int dragged = 0;                   // steps that the current drag has made
 };
 
 }  // namespace attn

@@ -28,6 +28,7 @@ struct Builder {
     return std::isinf(rec.inputs.bias->get(rec.problem.bias_index(at.b, at.h, row, key)));
   }
   Shown shown(VersionId id, Slot slot, std::int32_t r, std::int32_t c) const;
+  bool loaded(VersionId id, Slot slot) const;
   void fill(TileScene& tile, VersionId id) const;
   void mark_masked(TileScene& tile) const;
   TileScene tile(Slot slot, std::int32_t rows, std::int32_t cols, std::int32_t first_row, std::int32_t first_col) const;
@@ -50,11 +51,27 @@ Shown Builder::shown(VersionId id, Slot slot, std::int32_t r, std::int32_t c) co
                                             std::abs(quotient) * 6e-8};
 }
 
+// Came from HBM in this step: made before, live again.
+bool Builder::loaded(VersionId id, Slot slot) const {
+  if (rec.before(e, slot) == id) return false;
+  switch (rec.events[e].id.phase) {
+    case Phase::load_q:
+    case Phase::load_k:
+    case Phase::load_kv:
+    case Phase::load_v:
+      return slot == Slot::q || slot == Slot::k || slot == Slot::v || slot == Slot::p;
+    case Phase::load_state:
+      return slot == Slot::q || slot == Slot::m_old || slot == Slot::l_old || slot == Slot::o_old;
+    default:
+      return false;
+  }
+}
+
 void Builder::fill(TileScene& tile, VersionId id) const {
   const Version& v = rec.version(id);
   const TensorScale& scale = scales[static_cast<std::size_t>(tile.hue)];
   tile.live = true;
-  tile.made = v.made_by == e;
+  tile.made = v.made_by == e || loaded(id, tile.slot);
   for (std::int32_t r = 0; r < tile.rows; ++r) {
     for (std::int32_t c = 0; c < tile.cols; ++c) {
       const std::int32_t vr = tile.transposed ? c : r, vc = tile.transposed ? r : c;

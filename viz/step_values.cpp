@@ -113,9 +113,9 @@ std::optional<double> Collector::row_max() const {
 void Collector::choose_key(const Selection& selection) const {
   const Problem& p = rec.problem;
   out.key = at.first_key;
-  const bool pinned = selection.slot == Slot::s || selection.slot == Slot::p || selection.slot == Slot::k || selection.slot == Slot::v;
+  const bool pinned = selection.slot == Slot::s || selection.slot == Slot::p;
   const std::int32_t wanted = selection.col;
-  if (pinned && selection.slot != Slot::v && wanted >= at.first_key && wanted < at.first_key + at.keys &&
+  if (pinned && wanted >= at.first_key && wanted < at.first_key + at.keys &&
       p.visible(at.b, at.row, wanted)) {
     out.key = wanted;
   } else {
@@ -130,7 +130,7 @@ void Collector::choose_key(const Selection& selection) const {
       any = true;
     }
   }
-  const bool column = selection.slot == Slot::o_new || selection.slot == Slot::o_old || selection.slot == Slot::v;
+  const bool column = selection.slot == Slot::o_new || selection.slot == Slot::o_old;
   if (column && selection.col >= 0 && selection.col < p.Dv) out.col = selection.col;
 }
 
