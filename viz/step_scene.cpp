@@ -133,6 +133,9 @@ TileScene Builder::tile(Slot slot, std::int32_t rows, std::int32_t cols, std::in
 Run letter(std::string text, TensorColour hue, int raise = 0) {
   return {std::move(text), Face::maths, hue, raise, false};
 }
+Run sub(std::string text, TensorColour hue) {
+  return {std::move(text), Face::text, hue, -1, false};
+}
 Run word(std::string text, Ink ink = Token::dim) {
   return {std::move(text), Face::text, ink, 0, false};
 }
@@ -148,9 +151,9 @@ void add_titles(TilesScene& scene, const Recording& rec, EventIndex e, OutputRea
   using enum TensorColour;
   const StepPlace& at = scene.at;
   const auto of = [&](Column c) -> Runs& { return scene.tiles[static_cast<std::size_t>(c)].title; };
-  of(Column::q) = {letter("Q", q), letter(index_text(at.i), q, -1), word(range_words("row", at.first_row, at.rows))};
-  scene.k.title = {letter("K", k), letter(index_text(at.j), k, -1), letter("T", k, 1)};
-  scene.v.title = {letter("V", v), letter(index_text(at.j), v, -1)};
+  of(Column::q) = {letter("Q", q), sub(index_text(at.i), q), word(range_words("row", at.first_row, at.rows))};
+  scene.k.title = {letter("K", k), sub(index_text(at.j), k), letter("T", k, 1)};
+  scene.v.title = {letter("V", v), sub(index_text(at.j), v)};
   if (at.j >= 0) {
     scene.k.title.push_back(word(range_words("key", at.first_key, at.keys)));
     scene.v.title.push_back(word(range_words("value", at.first_key, at.keys)));

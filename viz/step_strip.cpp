@@ -89,9 +89,9 @@ struct Parser {
           letter(inside, raise);
         } else {
           const auto at = values.numbers.find(inside);
-          // Counts and indices read as words; values of tensors stand in the number face and their colour.
-          const bool tensor = at != values.numbers.end() && at->second.ink.tensor;
-          add(number(inside), tensor || face != Face::bold ? Face::mono : face, at != values.numbers.end() ? at->second.ink : ink, raise);
+          // Counts and indices read as words; values stand in the number face and their tensor's colour.
+          const bool value = at != values.numbers.end() && at->second.value;
+          add(number(inside), value ? Face::mono : face, value ? at->second.ink : ink, raise);
         }
         plain = n = end + 1;
       } else if (c == '^' && n + 1 < text.size() && text[n + 1] == '(') {

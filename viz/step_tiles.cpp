@@ -252,8 +252,11 @@ void draw_captions(const Drawn& d) {
     const float room = place.box.width() + d.s.px(c == Column::o || c == Column::q ? 40 : 60);
     while (size > 11 && runs_width(caption.words, size) > room) size -= 1;
     const float width = runs_width(caption.words, size);
-    float x = place.box.centre().x - width / 2;
-    x = std::min(x, d.layout.band_right - width);
+    // A term that joins old and new stands under both.
+    float centre = place.box.centre().x;
+    if (c == Column::m_new) centre = (d.layout.places[static_cast<std::size_t>(Column::m_old)].box.min.x + place.box.max.x) / 2;
+    if (c == Column::l_new) centre = (d.layout.places[static_cast<std::size_t>(Column::l_old)].box.min.x + place.box.max.x) / 2;
+    const float x = std::min(centre - width / 2, d.layout.band_right - width);
     draw_runs(d.list, {x, d.layout.captions_top + d.s.px(4)}, size, caption.words);
     if (!caption.live) continue;
     const float y = d.layout.captions_top + d.s.px(27);

@@ -10,7 +10,11 @@ namespace attn {
 namespace {
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
-constexpr int kResultDigits = 4;
+constexpr int kResultDigits = 5;
+// Results so small that they take an exponent: the eye reads the power, not the fifth digit.
+constexpr int kSmallDigits = 3;
+
+int result_digits(double x) { return format_of(x, kResultDigits).exponent ? kSmallDigits : kResultDigits; }
 
 struct Collector {
   const Recording& rec;
@@ -31,11 +35,14 @@ struct Collector {
     return n < 0 ? 0 : bound_of(rec, exact, id, static_cast<std::size_t>(n));
   }
   void put(const std::string& name, std::string text, Ink ink = Token::text) const {
-    out.numbers[name] = {std::move(text), ink};
+    out.numbers[name] = {std::move(text), ink, false};
   }
   void put(const std::string& name, std::int64_t n) const { put(name, std::to_string(n)); }
-  void put_number(const std::string& name, double x, Ink ink, int digits = kResultDigits, double within = 0) const {
-    put(name, significant_text(x, digits, within), ink);
+  void put_value(const std::string& name, std::string text, Ink ink) const {
+    out.numbers[name] = {std::move(text), ink, true};
+  }
+  void put_number(const std::string& name, double x, Ink ink, double within = 0) const {
+    put_value(name, significant_text(x, result_digits(x), within), ink);
   }
 
   struct Operand {
@@ -49,10 +56,10 @@ struct Collector {
             const Formula& formula) const {
     std::vector<double> values;
     for (const Operand& o : operands) values.push_back(o.value);
-    const WorkedFormula w = worked_formula(formula, values, result, within, kResultDigits);
+    const WorkedFormula w = worked_formula(formula, values, result, within, result_digits(result));
     std::size_t n = 0;
-    for (const Operand& o : operands) put(o.name, w.operands[n++], o.ink);
-    put(result_name, w.result, ink);
+    for (const Operand& o : operands) put_value(o.name, w.operands[n++], o.ink);
+    put_value(result_name, w.result, ink);
     out.agrees = w.agrees;
   }
 
@@ -169,7 +176,7 @@ void Collector::add_places() const {
   put("bytes", static_cast<std::int64_t>(event_bytes(rec, at.event)));
   put("key", out.key);
   put("col", out.col);
-  put("scale", scale_words(p));
+  put_value("scale", scale_words(p), Token::text);
 }
 
 // The formula of the phase: which numbers it joins.
@@ -258,11 +265,11 @@ StepValues step_values(const Recording& rec, const StepPlace& at, const Selectio
   }
   c.add_conditions(m_old, m_new);
   c.put_number("m_old", m_old, m);
-  c.put_number("m_new", m_new, m, kResultDigits, c.bound(Slot::m_new));
-  c.put_number("l_old", l_old, l, kResultDigits, c.bound(Slot::l_old));
-  c.put_number("o_old", o_old, o, kResultDigits, c.bound(Slot::o_old, out.col));
+  c.put_number("m_new", m_new, m, c.bound(Slot::m_new));
+  c.put_number("l_old", l_old, l, c.bound(Slot::l_old));
+  c.put_number("o_old", o_old, o, c.bound(Slot::o_old, out.col));
   const auto put_live = [&](const char* name, Slot slot, std::int32_t col, Ink ink) {
-    if (const auto x = c.live(slot, col)) c.put_number(name, *x, ink, kResultDigits, c.bound(slot, col));
+    if (const auto x = c.live(slot, col)) c.put_number(name, *x, ink, c.bound(slot, col));
   };
   put_live("s", Slot::s, out.key, s);
   put_live("p", Slot::p, out.key, p);
