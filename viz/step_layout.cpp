@@ -6,7 +6,7 @@
 namespace attn {
 namespace {
 
-constexpr float kLabelWidth = 50, kTitle = 26, kCaption = 34, kColumnIndex = 18;
+constexpr float kLabelWidth = 50, kTitle = 26, kCaption = 34;
 
 // Logical widths of one column: least with numbers, comfortable, and most.
 struct Wish {
@@ -18,7 +18,7 @@ bool is_statistic(Column c) { return c != Column::q && c != Column::s && c != Co
 
 Wish number_wish(std::int32_t cols, int least_chars, int liked_chars) {
   const auto n = static_cast<float>(cols);
-  return {n * (5.5F * static_cast<float>(least_chars) + 3.5F), n * (6.0F * static_cast<float>(liked_chars) + 9), n * 96, true};
+  return {n * (5.5F * static_cast<float>(least_chars) + 5), n * (6.0F * static_cast<float>(liked_chars) + 9), n * 96, true};
 }
 
 Wish heat_wish(std::int32_t cols) {
@@ -80,7 +80,11 @@ Widths choose_widths(const TilesScene& scene, float room) {
       }
     }
     if (most == 0) break;
-    wishes[static_cast<std::size_t>(widest)] = heat_wish(scene.tiles[static_cast<std::size_t>(widest)].cols);
+    // S and P are read side by side: both or none.
+    const bool keys = widest == Column::s || widest == Column::p;
+    for (const Column c : keys ? std::vector<Column>{Column::s, Column::p} : std::vector<Column>{widest}) {
+      wishes[static_cast<std::size_t>(c)] = heat_wish(scene.tiles[static_cast<std::size_t>(c)].cols);
+    }
   }
   constexpr float kGaps[] = {12, 24, 44};
   const float least = total(&Wish::least, kGaps[0]), liked = total(&Wish::liked, kGaps[1]), most = total(&Wish::most, kGaps[2]);
@@ -137,7 +141,7 @@ void set_room(TilePlace& place, const TileScene& tile, bool numbers, float row_h
   place.text_size = std::clamp(std::min(row_height * 0.36F, width / 6.0F), 11.0F, 16.0F);
   if (row_height < 18) place.text_size = 11;
   const float character = text_width(Face::mono, place.text_size, "0") / s.scale;
-  int room = static_cast<int>((width - 2.5F) / character);
+  int room = static_cast<int>((width - 4) / character);
   if (room < 3 || !numbers || row_height < 13 || width < 23) room = 0;
   if (tile.natural >= 0 && room > 0 && room < wanted_characters(tile)) room = room >= 4 ? room : 0;
   place.room = room;
@@ -160,7 +164,7 @@ TilesLayout layout_tiles(const TilesScene& scene, const Box& area) {
   TilesLayout out;
   const float width = area.width() / s.scale - kLabelWidth, height = area.height() / s.scale;
   const Widths widths = choose_widths(scene, width);
-  const Heights heights = choose_heights(scene, height - kTitle - kTitle - kColumnIndex * 0 - kCaption);
+  const Heights heights = choose_heights(scene, height - kTitle - kTitle - kCaption);
   float used = -widths.gap;
   for (const Column c : scene.columns) used += widths.width[static_cast<std::size_t>(c)] + widths.gap * gap_share(c);
   // The block stands at the left up to a comfortable margin; what is left over widens the gaps' ends evenly.

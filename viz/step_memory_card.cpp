@@ -36,7 +36,7 @@ MemoryBar whole_bar(std::string name, const Traffic& t) {
 }
 
 // What the same order would ask at a size that GPUs see, with a tile as here and one of 64 rows.
-void add_outlook(MemoryScene& scene, const Recording& rec) {
+void add_outlook(MemoryTotals& scene, const Recording& rec) {
   const auto naive = find_kernel("cpu_sequential");
   if (rec.order != Order::flash || !naive) return;
   Problem p;
@@ -61,8 +61,38 @@ std::string bytes_text(std::uint64_t bytes) {
   return fmt::format("{:.1f} GB", b / 1e9);
 }
 
-MemoryScene memory_scene(const Recording& rec, EventIndex e) {
+MemoryTotals memory_totals(const Recording& rec) {
   using enum TensorColour;
+  MemoryTotals out;
+  std::uint64_t mine = 0;
+  for (const std::uint64_t bytes : rec.events.back().hbm_bytes) mine += bytes;
+  const auto say = [&](Runs words) { out.words.push_back(std::move(words)); };
+  if (rec.order == Order::naive) {
+    Options tile = rec.options;
+    tile.br = static_cast<std::int32_t>(std::min<std::int64_t>(rec.problem.Lq, 64));
+    tile.bc = static_cast<std::int32_t>(std::min<std::int64_t>(rec.problem.Lk, 64));
+    out.other = whole_bar("flash", tile_loads(Order::flash, 0, rec.problem, tile));
+    say({word("naive writes and reads "), letter("S", s), word(" and "), letter("P", p), word(fmt::format("; flash, here with Br {}, never does.", tile.br))});
+  } else {
+    if (const auto row = find_kernel("cpu_sequential")) out.other = whole_bar("naive", tile_loads(**row, rec.problem, Options{}));
+    const int tiles = rec.query_tiles();
+    if (rec.order == Order::tiled) {
+      say({word("Both store "), letter("S", s), word(" and "), letter("P", p), word("; tiles change how often "), letter("Q", q), word(", "), letter("K", k), word(", "), letter("V", v), word(" are read.")});
+    } else if (mine > out.other.total) {
+      say({word("Here this asks for more than storing "), letter("S", s), word(" and "), letter("P", p), word(fmt::format(" costs naive: Br {} is short for D {}.", rec.options.br, rec.problem.D))});
+    } else if (rec.order == Order::flash1) {
+      say({word("FlashAttention-1 stores no "), letter("S", s), word(", no "), letter("P", p), word("; it reads and writes "), letter("O", o), word(", "), letter("m", m), word(", "), letter("ℓ", l), word(" at every turn.")});
+    } else {
+      say({word("naive writes and reads "), letter("S", s), word(" and "), letter("P", p), word(". flash never does; it reads "), letter("K", k), word(", "), letter("V", v), word(tiles > 1 ? fmt::format(" for each of {} query tiles.", tiles) : " once.")});
+    }
+    add_outlook(out, rec);
+  }
+  const std::uint64_t once = compulsory(rec.order, rec.problem).total();
+  say({word("Each element once would be "), number(bytes_text(once)), word(".")});
+  return out;
+}
+
+MemoryScene memory_scene(const Recording& rec, EventIndex e, const MemoryTotals& totals) {
   MemoryScene scene;
   scene.count = fmt::format("tile loads, {}", name_of(rec.problem.dtype));
   MemoryBar mine;
@@ -72,28 +102,8 @@ MemoryScene memory_scene(const Recording& rec, EventIndex e) {
     mine.so_far += mine.bytes[n];
     mine.total += rec.events.back().hbm_bytes[n];
   }
-  scene.bars.push_back(mine);
-  const std::uint64_t once = compulsory(rec.order == Order::naive ? Order::flash : rec.order, rec.problem).total();
-  if (rec.order == Order::naive) {
-    scene.bars.push_back(whole_bar("flash", tile_loads(Order::flash, 0, rec.problem, rec.options)));
-    scene.words.push_back({word("naive writes and reads "), letter("S", s), word(" and "), letter("P", p), word(". flash never does.")});
-  } else {
-    Options rows;  // naive walks query rows, all keys at once
-    if (const auto row = find_kernel("cpu_sequential")) scene.bars.push_back(whole_bar("naive", tile_loads(**row, rec.problem, rows)));
-    const std::uint64_t naive = scene.bars.back().total;
-    const int tiles = rec.query_tiles();
-    if (rec.order == Order::tiled) {
-      scene.words.push_back({word("Both store "), letter("S", s), word(" and "), letter("P", p), word("; tiles change how often "), letter("Q", q), word(", "), letter("K", k), word(", "), letter("V", v), word(" are read.")});
-    } else if (mine.total > naive) {
-      scene.words.push_back({word("Here this asks for more than storing "), letter("S", s), word(" and "), letter("P", p), word(fmt::format(" costs naive: Br {} is short for D {}.", rec.options.br, rec.problem.D))});
-    } else if (rec.order == Order::flash1) {
-      scene.words.push_back({word("FlashAttention-1 stores no "), letter("S", s), word(", no "), letter("P", p), word("; it reads and writes "), letter("O", o), word(", "), letter("m", m), word(", "), letter("ℓ", l), word(" at every turn.")});
-    } else {
-      scene.words.push_back({word("naive writes and reads "), letter("S", s), word(" and "), letter("P", p), word(". flash never does; it reads "), letter("K", k), word(", "), letter("V", v), word(tiles > 1 ? fmt::format(" for each of {} query tiles.", tiles) : " once.")});
-    }
-    add_outlook(scene, rec);
-  }
-  scene.words.push_back({word("Each element once would be "), number(bytes_text(once)), word(".")});
+  scene.bars = {mine, totals.other};
+  scene.words = totals.words;
   return scene;
 }
 

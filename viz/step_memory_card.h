@@ -21,7 +21,13 @@ struct MemoryScene {
   std::vector<MemoryBar> bars;     // this order first
   std::vector<Runs> words;         // what follows from them, one sentence each, most important first
 };
-MemoryScene memory_scene(const Recording& rec, EventIndex e);
+// What is counted once a recording: the other order's bar, and what follows from both.
+struct MemoryTotals {
+  MemoryBar other;
+  std::vector<Runs> words;
+};
+MemoryTotals memory_totals(const Recording& rec);
+MemoryScene memory_scene(const Recording& rec, EventIndex e, const MemoryTotals& totals);
 // "273 MB", "5184 B": at most three digits with a unit of 1000, exact below 100 000 B.
 std::string bytes_text(std::uint64_t bytes);
 

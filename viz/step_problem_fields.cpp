@@ -174,10 +174,13 @@ std::string field_text(const Document& document, ProblemField field) {
     case ProblemField::dim:
       return p.D == p.Dv ? std::to_string(p.D) : fmt::format("{} × {}", p.D, p.Dv);
     case ProblemField::tile: {
-      const auto row = find_kernel(document.kernel);
+      // 0 stands for what the kernel's row says.
       Options o = document.options;
-      if (row) {
-        if (const auto resolved = resolve(**row, o, cpu_device())) o = *resolved;
+      if (const auto row = find_kernel(document.kernel)) {
+        for (const OptionSpec& spec : (*row)->options) {
+          if (spec.option == Option::br && o.br == 0) o.br = spec.usual;
+          if (spec.option == Option::bc && o.bc == 0) o.bc = spec.usual;
+        }
       }
       return fmt::format("{} × {}", o.br > 0 ? o.br : 1, o.bc > 0 ? o.bc : p.Lk);
     }

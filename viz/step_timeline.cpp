@@ -56,19 +56,6 @@ void add_groups(TimelineScene& scene, const Recording& rec) {
   }
 }
 
-// Where each outer tile of the run begins; at most 400 marks, evenly left out beyond.
-void add_marks(TimelineScene& scene, const Recording& rec, const StepPlace& at) {
-  const bool one_row = at.br == 1;
-  for (EventIndex e = 0; e < rec.events.size(); ++e) {
-    if (e > 0 && same_track(rec, rec.events[e - 1], rec.events[e])) continue;
-    scene.marks.push_back({e, outer_words(rec, rec.events[e], one_row), same_track(rec, rec.events[e], rec.events[at.event])});
-  }
-}
-
-struct Chips {
-  float least = 9, gap = 8, pair_gap = 1;
-};
-
 // Draws one chip; a chip of K and V is two halves.
 void draw_chip(ImDrawList* list, const Box& box, const TrackChip& chip) {
   const Style& s = style();
@@ -223,7 +210,17 @@ void draw_key_hints(ImDrawList* list, ImVec2 at) {
 
 }  // namespace
 
-TimelineScene timeline_scene(const Recording& rec, const StepPlace& at) {
+std::vector<ScrubberMark> scrubber_marks(const Recording& rec) {
+  std::vector<ScrubberMark> marks;
+  const bool one_row = rec.options.br == 1 || (rec.options.br <= 0 && rec.order == Order::naive);
+  for (EventIndex e = 0; e < rec.events.size(); ++e) {
+    if (e > 0 && same_track(rec, rec.events[e - 1], rec.events[e])) continue;
+    marks.push_back({e, outer_words(rec, rec.events[e], one_row), false});
+  }
+  return marks;
+}
+
+TimelineScene timeline_scene(const Recording& rec, const StepPlace& at, std::vector<ScrubberMark> marks) {
   TimelineScene scene;
   scene.event = at.event;
   scene.events = static_cast<EventIndex>(rec.events.size());
@@ -234,7 +231,9 @@ TimelineScene timeline_scene(const Recording& rec, const StepPlace& at) {
   while (last + 1 < rec.events.size() && same_track(rec, rec.events[last + 1], now)) ++last;
   for (EventIndex e = first; e <= last; ++e) scene.chips.push_back(chip_of(rec, e, at.event));
   add_groups(scene, rec);
-  add_marks(scene, rec, at);
+  scene.marks = std::move(marks);
+  const auto after = std::upper_bound(scene.marks.begin(), scene.marks.end(), at.event, [](EventIndex e, const ScrubberMark& m) { return e < m.event; });
+  if (after != scene.marks.begin()) (after - 1)->live = true;
   return scene;
 }
 
@@ -268,7 +267,8 @@ void draw_transport(const Box& box, const State& state, const TimelineScene& sce
 void draw_track(const Box& box, const TimelineScene& scene, Commands& commands) {
   const Style& s = style();
   ImDrawList* list = ImGui::GetWindowDrawList();
-  const Box chips{{box.min.x, box.min.y + s.px(20)}, {box.max.x, box.min.y + s.px(46)}};
+  const bool low = box.height() < s.px(90);
+  const Box chips{{box.min.x, box.min.y + s.px(low ? 17 : 20)}, {box.max.x, box.min.y + s.px(low ? 41 : 46)}};
   const TrackLayout layout = layout_track(scene, chips);
   draw_group_titles(list, scene, layout, box);
   for (std::size_t n = 0; n < scene.chips.size(); ++n) draw_chip(list, layout.boxes[n], scene.chips[n]);
@@ -285,7 +285,7 @@ void draw_track(const Box& box, const TimelineScene& scene, Commands& commands) 
       }
     }
   }
-  draw_scrubber({{box.min.x, chips.max.y + s.px(14)}, box.max}, scene, commands);
+  draw_scrubber({{box.min.x, chips.max.y + s.px(low ? 8 : 14)}, box.max}, scene, commands);
 }
 
 }  // namespace attn

@@ -34,7 +34,9 @@ struct TimelineScene {
   std::vector<TrackGroup> groups;
   std::vector<ScrubberMark> marks;
 };
-TimelineScene timeline_scene(const Recording& rec, const StepPlace& at);
+// Where each outer tile of the run begins: once a recording.
+std::vector<ScrubberMark> scrubber_marks(const Recording& rec);
+TimelineScene timeline_scene(const Recording& rec, const StepPlace& at, std::vector<ScrubberMark> marks);
 
 void draw_transport(const Box& box, const State& state, const TimelineScene& scene, Commands& commands);
 void draw_track(const Box& box, const TimelineScene& scene, Commands& commands);

@@ -155,7 +155,7 @@ void Collector::add_conditions(double m_old, double m_new) const {
   set(visible > 0 && visible < at.keys, "partial");
   set(rec.problem.has_bias(), "biased");
   set(!rec.options.subtract_max, "unsubtracted");
-  const auto l = live(Slot::l_new);
+  const auto l = live(Slot::l_new) ? live(Slot::l_new) : live(Slot::l_old);
   set((l && *l == 0) || (!l && m_new == -kInfinity), "empty_row");
 }
 
@@ -186,7 +186,8 @@ void work_phase(const Collector& c, Phase phase, double m_old, double m_new, dou
   const bool stored = stores_scores(c.rec.order);
   const std::int32_t key = c.out.key, col = c.out.col;
   const auto score = c.live(Slot::s, key), weight = c.live(Slot::p, key), a = c.live(Slot::alpha);
-  const auto l_new = c.live(Slot::l_new), o_new = c.live(Slot::o_new, col);
+  const auto l_new = c.live(Slot::l_new) ? c.live(Slot::l_new) : c.live(Slot::l_old);  // after the last tile, new is old
+  const auto o_new = c.live(Slot::o_new, col);
   switch (phase) {
     case Phase::scores:
       if (score) c.work({{"dot", c.dot(), Token::text}, {"scale_value", c.rec.problem.effective_scale(), Token::text}}, "s", *score, s, c.bound(Slot::s, key), [](Values x) { return x[0] * x[1]; });
@@ -274,7 +275,7 @@ StepValues step_values(const Recording& rec, const StepPlace& at, const Selectio
   put_live("s", Slot::s, out.key, s);
   put_live("p", Slot::p, out.key, p);
   put_live("alpha", Slot::alpha, 0, alpha);
-  put_live("l_new", Slot::l_new, 0, l);
+  put_live("l_new", c.live(Slot::l_new) ? Slot::l_new : Slot::l_old, 0, l);
   put_live("o_new", Slot::o_new, out.col, o);
   put_live("lse", Slot::lse, 0, l);
   if (const auto r = c.row_max()) c.put_number("rowmax", *r, s);

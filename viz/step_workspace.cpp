@@ -15,7 +15,7 @@
 namespace attn {
 namespace {
 
-constexpr float kGutter = 12, kProblemWidth = 200, kFoldBelow = 1340, kChip = 24;
+constexpr float kGutter = 12, kProblemWidth = 200, kFoldBelow = 1340, kChip = 22;
 
 struct Areas {
   Box problem, strip, tiles, chart, memory, timeline;
@@ -76,7 +76,7 @@ void draw_problem_chip(const ProblemPanel& panel, const Box& strip) {
   ImDrawList* list = ImGui::GetWindowDrawList();
   const std::string words = problem_words(panel.state);
   const float width = text_width(Face::text, 13, words) + s.px(40);
-  const Box box{{strip.max.x - width - s.px(12), strip.min.y + s.px(6)}, {strip.max.x - s.px(12), strip.min.y + s.px(6 + kChip)}};
+  const Box box{{strip.max.x - width - s.px(12), strip.min.y + s.px(5)}, {strip.max.x - s.px(12), strip.min.y + s.px(5 + kChip)}};
   ImGui::SetCursorScreenPos(box.min);
   if (ImGui::InvisibleButton("##problem_chip", {box.width(), box.height()})) ImGui::OpenPopup("##problem_popup");
   list->AddRectFilled(box.min, box.max, colour_of(ImGui::IsItemHovered() ? Token::line : Token::field), s.px(6));
@@ -94,10 +94,10 @@ void draw_problem_chip(const ProblemPanel& panel, const Box& strip) {
   ImGui::EndPopup();
 }
 
-void draw_timeline_card(const Box& box, const Recording& rec, const StepPlace& at, const State& state, Commands& commands) {
+void draw_timeline_card(const Box& box, const Recording& rec, const StepPlace& at, const State& state, const StepCache& cache, Commands& commands) {
   const Style& s = style();
   draw_card(ImGui::GetWindowDrawList(), box);
-  const TimelineScene scene = timeline_scene(rec, at);
+  const TimelineScene scene = timeline_scene(rec, at, cache.marks);
   const Box in{{box.min.x + s.px(16), box.min.y + s.px(12)}, {box.max.x - s.px(16), box.max.y - s.px(8)}};
   draw_transport({in.min, {in.min.x + s.px(214), in.max.y}}, state, scene, commands);
   const float width = box.width() / s.scale;
@@ -140,9 +140,9 @@ void draw_step(const State& state, const Model& model, StepMemory& memory, Comma
   draw_step_tiles({rec, state, memory, commands}, areas.tiles, tiles);
   if (areas.has_bottom) {
     draw_row_chart(list, areas.chart, row_chart_scene(rec, at, cache.bounds()));
-    if (areas.has_memory) draw_memory_card(list, areas.memory, memory_scene(rec, at.event));
+    if (areas.has_memory) draw_memory_card(list, areas.memory, memory_scene(rec, at.event, cache.memory));
   }
-  if (areas.has_timeline) draw_timeline_card(areas.timeline, rec, at, state, commands);
+  if (areas.has_timeline) draw_timeline_card(areas.timeline, rec, at, state, cache, commands);
   ImGui::SetCursorScreenPos(all.min);
   ImGui::Dummy(size);
 }
