@@ -18,7 +18,7 @@ bool is_statistic(Column c) { return c != Column::q && c != Column::s && c != Co
 
 Wish number_wish(std::int32_t cols, int least_chars, int liked_chars) {
   const auto n = static_cast<float>(cols);
-  return {n * (5.5F * static_cast<float>(least_chars) + 5), n * (6.0F * static_cast<float>(liked_chars) + 9), n * 96, true};
+  return {n * (5.5F * static_cast<float>(least_chars) + 5), n * (6.0F * static_cast<float>(liked_chars) + 9), n * (cols <= 4 ? 104.0F : 72.0F), true};
 }
 
 Wish heat_wish(std::int32_t cols) {
@@ -112,7 +112,7 @@ Heights choose_heights(const TilesScene& scene, float room) {
   const auto rows = static_cast<float>(scene.at.br);
   const auto k_rows = static_cast<float>(scene.k.rows);
   Heights h;
-  constexpr float kLeastRow = 16, kMostRow = 52, kLeastK = 14, kMostK = 32, kCards = 104;
+  constexpr float kLeastRow = 16, kMostRow = 64, kLeastK = 14, kMostK = 32, kCards = 104;
   const float numbers = rows * kLeastRow + k_rows * kLeastK;
   if (numbers <= room) {
     const float most = rows * kMostRow + std::max(k_rows * kMostK, kCards);

@@ -51,6 +51,7 @@ void draw_step_map(const Box& box, const MapScene& scene, const Recording& rec, 
       const Box cell{{a.x + gap, a.y + gap}, {a.x + side - gap, a.y + side - gap}};
       const ImU32 done = colour_of(Token::dim), line = colour_of(Token::faint);
       if (tile.look == MapLook::done) list->AddRectFilled(cell.min, cell.max, done, s.px(2));
+      if (tile.look == MapLook::begun && side > s.px(6)) draw_dashed(list, cell, line, 2);
       if (tile.look == MapLook::begun) list->AddRectFilled({cell.min.x, cell.centre().y}, cell.max, faded(done, 0.6F), s.px(2));
       if (tile.look == MapLook::skipped) draw_hatch(list, cell, faded(line, 0.8F), 4);
       else if (tile.look == MapLook::to_come && side > s.px(6) && !tile.current) draw_dashed(list, cell, line, 2);

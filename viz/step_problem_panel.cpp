@@ -238,8 +238,6 @@ void reading_choice(Cursor& at) {
 // What-if switches that run the kernel again; only flash has them.
 void what_if(Cursor& at) {
   const Document& d = at.panel.state.document;
-  const auto row = find_kernel(d.kernel);
-  if (!row || (*row)->order != Order::flash) return;
   const auto toggle = [&](const char* id, const char* words, bool on, auto change) {
     const Box box{{at.left, at.y}, {at.right, at.y + at.s.px(22)}};
     ImGui::SetCursorScreenPos(box.min);
@@ -352,7 +350,8 @@ void draw_problem_panel(const ProblemPanel& panel, const Box& box, bool card) {
   error_words(at);
   separator(at);
   reading_choice(at);
-  if (at.y + s.px(95) <= bottom) {
+  const auto row = find_kernel(panel.state.document.kernel);
+  if (row && (*row)->order == Order::flash && at.y + s.px(95) <= bottom) {
     separator(at);
     what_if(at);
   }

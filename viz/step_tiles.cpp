@@ -91,6 +91,11 @@ void draw_blank_run(const Drawn& d, const TilePlace& place, CellLook look, std::
 void draw_cells(const Drawn& d, const TileScene& tile, const TilePlace& place) {
   const std::int32_t chosen = d.scene.at.row - d.scene.at.first_row;
   const bool by_query = tile.slot != Slot::k && tile.slot != Slot::v;
+  if (!tile.live && !d.scene.skipped && tile.cells.size() > 64) {
+    // Hundreds of empty slots are one.
+    draw_dashed(d.list, inset(place.box, d.s), colour_of(Token::faint), 4);
+    return;
+  }
   for (std::int32_t r = 0; r < tile.rows; ++r) {
     for (std::int32_t c = 0; c < tile.cols;) {
       const Cell& cell = tile.cell(r, c);
@@ -148,7 +153,7 @@ void light_operands(const Drawn& d) {
   if (at.slot == Slot::s) {
     draw_lit(d, row_box(place(Column::q), r));
     draw_lit(d, column_box(d.layout.k, at.col - d.scene.at.first_key));
-  } else if (at.slot == Slot::o_new) {
+  } else if (at.slot == Slot::o_new && d.scene.tiles[static_cast<std::size_t>(Column::p)].live) {
     draw_lit(d, row_box(place(Column::p), r));
     draw_lit(d, column_box(d.layout.v, at.col));
   } else if (at.slot == Slot::p) {
@@ -428,9 +433,11 @@ std::optional<CellRef> pointed_cell(const TilesScene& scene, const State& state,
     const CellRef ref{pinned.slot, scene.at.row, pinned.col};
     if (cell_of(scene, ref) != nullptr) return ref;
   }
-  // The row's largest score: what m looks at.
-  const TileScene& s = scene.tiles[kSTile];
   const std::int32_t r = scene.at.row - scene.at.first_row;
+  // O while it is made or all that is left, else the row's largest score: what m looks at.
+  const TileScene& o = scene.tiles[static_cast<std::size_t>(Column::o)];
+  const TileScene& s = scene.tiles[kSTile];
+  if (o.live && (o.made || !s.live)) return o.ref(r, 0);
   std::optional<CellRef> best;
   float most = 0;
   for (std::int32_t c = 0; c < s.cols; ++c) {

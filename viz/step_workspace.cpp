@@ -29,7 +29,7 @@ float liked_tiles_height(const Recording& rec) {
   };
   const float rows = extent(rec.options.br, rec.problem.Lq);
   const float k_rows = static_cast<float>(rec.problem.D);
-  return 110 + std::min(rows * 52, 640.0F) + std::max(110.0F, std::min(k_rows * 32, 420.0F));
+  return 110 + std::min(rows * 64, 900.0F) + std::max(110.0F, std::min(k_rows * 32, 420.0F));
 }
 
 Areas layout(const Box& all, const Recording& rec) {
