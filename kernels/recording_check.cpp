@@ -123,12 +123,38 @@ Needs needs_of(Order o, Phase p) {
   }
 }
 
+// The phase tables of the orders, apart from the phases that all have.
+bool has_phase(Order o, Phase p) {
+  switch (p) {
+    case Phase::load_k:
+    case Phase::load_v:
+    case Phase::store_s:
+      return stores_scores(o);
+    case Phase::rescale:
+    case Phase::load_kv:
+      return !stores_scores(o);
+    case Phase::load_q:
+      return o != Order::flash1;
+    case Phase::load_state:
+    case Phase::store_state:
+      return o == Order::flash1;
+    case Phase::normalise:
+      return o == Order::flash;
+    default:
+      return true;
+  }
+}
+
 bool needs_query_tile(Phase p) {
   return p != Phase::load_kv;
 }
 bool needs_key_tile(Phase p) {
   return p != Phase::load_q && p != Phase::normalise && p != Phase::store_o;
 }
+
+constexpr const char* kNotLive = "reads a version that is not live";
+constexpr std::pair<Slot, Slot> kNewestAndOld[] = {
+    {Slot::o_new, Slot::o_old}, {Slot::l_new, Slot::l_old}, {Slot::m_new, Slot::m_old}};
 
 class Checker {
  public:
@@ -212,6 +238,7 @@ class Checker {
     if (id.b < 0 || id.b >= rec_.problem.B || id.h < 0 || id.h >= rec_.problem.Hq) return "has no such batch or head";
     if (id.i < -1 || id.i >= query_.tiles() || id.j < -1 || id.j >= key_.tiles()) return "has no such tile";
     if (event.pass < 0 || event.pass > 2) return "has no such pass";
+    if (!has_phase(rec_.order, id.phase)) return "has a phase that its order has not";
     if ((id.i < 0 && needs_query_tile(id.phase)) || (id.j < 0 && needs_key_tile(id.phase))) return "has no tile";
     for (std::size_t s = 0; s < kSlots; ++s) {
       if (const char* why = live_fault(event.after[s], static_cast<Slot>(s), e)) return why;
@@ -240,8 +267,8 @@ class Checker {
     if (columns_are_keys(s) && v.first_col / key_.tile != id.j) return false;
     return rows_are_keys(s) ? v.first_row / key_.tile == id.j : v.first_row / query_.tile == id.i;
   }
-  bool readable_either(std::size_t e, Slot newest, Slot old) const {
-    return before(e, newest) != kNoVersion ? readable(before(e, newest), newest, e) : readable(before(e, old), old, e);
+  bool readable_either(VersionId live, Slot s, VersionId otherwise, Slot old, std::size_t e) const {
+    return live != kNoVersion ? readable(live, s, e) : readable(otherwise, old, e);
   }
 
   VersionId before(std::size_t e, Slot s) const {
@@ -255,22 +282,27 @@ class Checker {
     const Needs needed = needs_of(rec_.order, phase);
     for (std::size_t i = 0; i < kSlots; ++i) {
       const auto s = static_cast<Slot>(i);
-      if (contains(needed.before, s) && !readable(before(e, s), s, e)) return "reads a version that is not live";
+      if (contains(needed.before, s) && !readable(before(e, s), s, e)) return kNotLive;
+      // What was read stays, gives way to nothing, or to another of the same tile.
+      if (contains(needed.before, s) && after(e, s) != kNoVersion && !readable(after(e, s), s, e)) {
+        return "shows a version of another tile";
+      }
       if (contains(needed.after, s) && !readable(after(e, s), s, e)) return "lacks a version that its phase makes";
     }
     // At the end of a query tile the newest of O, l and m is what there is: `old` where every key tile was skipped.
     if (phase == Phase::normalise) {
-      for (auto [newest, old] :
-           {std::pair{Slot::o_new, Slot::o_old}, {Slot::l_new, Slot::l_old}, {Slot::m_new, Slot::m_old}}) {
-        if (!readable_either(e, newest, old)) return "reads a version that is not live";
+      for (auto [newest, old] : kNewestAndOld) {
+        if (!readable_either(before(e, newest), newest, before(e, old), old, e)) return kNotLive;
       }
     }
     if (phase == Phase::store_o) {
-      const Slot stored = after(e, Slot::o_new) != kNoVersion ? Slot::o_new : Slot::o_old;
-      if (!readable(after(e, stored), stored, e)) return "stores no O";
-      const bool reads = rec_.order == Order::flash1 ? readable(after(e, Slot::o_old), Slot::o_old, e)
-                                                     : readable_either(e, Slot::o_new, Slot::o_old);
-      if (!reads) return "reads a version that is not live";
+      const bool earlier = readable_either(before(e, Slot::o_new), Slot::o_new, before(e, Slot::o_old), Slot::o_old, e);
+      // flash-1 brings O back from memory with this event; only flash has its LSE made already.
+      if (rec_.order == Order::flash1 ? !readable(after(e, Slot::o_old), Slot::o_old, e) : !earlier) return kNotLive;
+      for (auto [newest, old] : kNewestAndOld) {
+        const bool wanted = newest == Slot::o_new || rec_.order != Order::flash;
+        if (wanted && !readable_either(after(e, newest), newest, after(e, old), old, e)) return kNotLive;
+      }
     }
     return nullptr;
   }
