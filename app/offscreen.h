@@ -20,8 +20,8 @@ class Offscreen {
 
   int width() const;
   int height() const;
-  std::string renderer() const;  // "llvmpipe (LLVM 15.0.6, 256 bits), OpenGL 4.5"
-  void clear(float red, float green, float blue) const;
+  std::string renderer() const;     // "llvmpipe (LLVM 15.0.6, 256 bits), OpenGL 4.5"
+  void clear(unsigned abgr) const;  // as Dear ImGui packs colours
   Image read_pixels() const;
 
  private:

@@ -22,9 +22,9 @@ struct Image {
 // What to draw. Workspace, cursor, theme and scale are in `state` (start from initial_state() or a state string).
 struct PictureSpec {
   State state;
-  int width = 1440, height = 900;                  // pixels, 320 x 240 to 8192 x 8192
-  std::shared_ptr<const Recording> recording;      // null: recorded from state.document
-  std::vector<Measurement> measurements;           // rows that Bench shows
+  int width = 1440, height = 900;              // pixels, 320 x 240 to 8192 x 8192
+  std::shared_ptr<const Recording> recording;  // null: recorded from state.document
+  std::vector<Measurement> measurements;       // rows that Bench shows
   Provenance provenance;
 };
 

@@ -189,6 +189,7 @@ Result<Container> read_container(const std::filesystem::path& file, const Contai
 
 Result<Container> parse_container(std::span<const std::byte> bytes, const std::string& name,
                                   const ContainerLimits& limits) {
+  if (bytes.empty()) return bad_input(fmt::format("{} is empty.", name));
   if (bytes.size() > limits.max_file_bytes) {
     return bad_input(fmt::format("{} has {}; at most {} are read.", name, format_bytes(bytes.size()),
                                  format_bytes(limits.max_file_bytes)));

@@ -71,10 +71,10 @@ Result<json> session_object(const Container& c, const std::string& name) {
         fmt::format("{} is a zip, but not of AttnScope: its session.json has no \"format\": \"{}\".", name, kFormat));
   }
   const json version = text("version");
-  if (!version.is_number_integer() || version < 1) {
+  if (!version.is_number_unsigned() || version.get<std::uint64_t>() == 0) {
     return bad_input(fmt::format("{}: session.json has no version number.", name));
   }
-  if (version > kAttnVersion) {
+  if (version.get<std::uint64_t>() > kAttnVersion) {
     return bad_input(fmt::format("{} was written by a newer AttnScope (format {}); this program reads format {}.", name,
                                  version.dump(), kAttnVersion));
   }

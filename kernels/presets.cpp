@@ -49,8 +49,8 @@ std::vector<Preset> make_presets() {
   return {
       {"blackboard", "Blackboard", "Four rows of two numbers, small enough to check each by hand: α falls as m rises.",
        G::blackboard, square(4, 2), 2, 2, 0},
-      {"random", "Random", "Ordinary numbers: m rises once or twice a row, and α is 1 where it does not.", G::normal,
-       square(16, 8), 4, 4, 1},
+      {"random", "Random", "Ordinary numbers: α is below 1 only where a key tile raises m.", G::normal, square(16, 8),
+       4, 4, 1},
       {"late_outlier", "Late outlier",
        "One key in the last tile outscores all others: a tiny α throws away nearly all of ℓ and O summed before it.",
        G::late_outlier, square(16, 8), 4, 4, 1},

@@ -12,7 +12,6 @@ namespace attn {
 namespace {
 
 constexpr std::int64_t kMost = std::numeric_limits<std::int64_t>::max();
-constexpr std::int64_t kMostHeadDim = 256;
 constexpr std::int64_t kUnbounded = -1;
 
 // A sum of two pair counts, each below 2^126, stays exact.

@@ -20,14 +20,17 @@ namespace attn {
 
 // Which keys a query may see. Query row r is aligned bottom-right: its own key is r + Lk - Lq.
 struct Mask {
-  bool causal = false;              // no key after the row's own: the same as window_right = 0
-  std::int64_t window_left = -1;    // keys before the row's own that are seen; -1 = unbounded
-  std::int64_t window_right = -1;   // keys after the row's own that are seen; -1 = unbounded
+  bool causal = false;                    // no key after the row's own: the same as window_right = 0
+  std::int64_t window_left = -1;          // keys before the row's own that are seen; -1 = unbounded
+  std::int64_t window_right = -1;         // keys after the row's own that are seen; -1 = unbounded
   std::vector<std::int64_t> key_lengths;  // one a batch, keys beyond are masked; empty = all Lk
 
   bool operator==(const Mask&) const = default;
   bool any() const { return causal || window_left >= 0 || window_right >= 0 || !key_lengths.empty(); }
 };
+
+// The largest D and Dv.
+constexpr std::int64_t kMostHeadDim = 256;
 
 // How much of one tile the mask lets through.
 enum class TileCover : std::uint8_t { full, partial, skipped };

@@ -12,14 +12,12 @@
 #include <thread>
 #include <vector>
 
-#include "kernels/cpu/vector_ops.h"
 #include "kernels/memory.h"
+#include "profiling/fma_loop.h"
 #include "profiling/repeat.h"
 
 namespace attn {
 namespace {
-
-constexpr int kSlices = 4;
 
 // Runs work(thread) on all threads at once, each beginning when all are there.
 template <class Work>
@@ -34,14 +32,19 @@ void on_all(std::int32_t threads, const Work& work) {
   }
 }
 
+// All threads work at once, so that clock and power are those of a busy chip. Each keeps the best of its slices, which
+// are shorter than a scheduler's turn: one in which another program had the core does not count.
 double fma_peak(std::int32_t threads, double seconds) {
-  double best = 0;
-  for (int slice = 0; slice < kSlices; ++slice) {
-    std::vector<double> gflops(static_cast<std::size_t>(threads));
-    on_all(threads, [&](std::int32_t t) { gflops[static_cast<std::size_t>(t)] = cpu::fma_rate(seconds / kSlices); });
-    best = std::max(best, std::accumulate(gflops.begin(), gflops.end(), 0.0));
-  }
-  return best;
+  constexpr double kSlice = 0.002;
+  std::vector<double> best(static_cast<std::size_t>(threads));
+  on_all(threads, [&](std::int32_t t) {
+    double& mine = best[static_cast<std::size_t>(t)];
+    const double begin = steady_seconds();
+    do {
+      mine = std::max(mine, fma_gflops(kSlice));
+    } while (steady_seconds() - begin < seconds);
+  });
+  return std::accumulate(best.begin(), best.end(), 0.0);
 }
 
 // Linux tells the size of the last cache as "266240K"; elsewhere a size that few caches exceed.

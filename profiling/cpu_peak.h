@@ -12,7 +12,7 @@ struct CpuPeak {
 };
 
 // Takes about `seconds`, and the time to touch the arrays of the copy once (a second at most on common machines).
-// The best of several slices: a peak is what the machine can do, not what it does beside other programs.
+// The best of many slices: a peak is what the machine can do, not what it does beside other programs.
 CpuPeak measure_cpu_peak(std::int32_t threads, double seconds);
 
 }  // namespace attn

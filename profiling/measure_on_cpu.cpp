@@ -7,6 +7,7 @@
 #include <new>
 
 #include "attnscope_version.h"
+#include "kernels/cpu/aligned.h"
 #include "kernels/memory.h"
 #include "kernels/verdict.h"
 #include "profiling/repeat.h"
@@ -15,22 +16,17 @@
 namespace attn {
 namespace {
 
-constexpr std::align_val_t kWorkspaceAlignment{64};  // what Buffers::workspace promises
-
 // Everything that one run writes. Poisoned with NaN (all bits set is a NaN in f32, f16 and bf16), so that a kernel
 // that leaves an element alone, or reads its workspace before writing it, does not pass by luck.
 class Scratch {
  public:
   Scratch(const Problem& p, std::uint64_t workspace_bytes)
       : outputs_{Array(p.dtype, {p.B, p.Hq, p.Lq, p.Dv}), Array(DType::f32, {p.B, p.Hq, p.Lq})},
-        workspace_(::operator new(std::max<std::size_t>(workspace_bytes, 1), kWorkspaceAlignment)) {
+        workspace_(static_cast<std::size_t>(workspace_bytes)) {
     std::memset(outputs_.out.data(), 0xff, outputs_.out.bytes());
     std::memset(outputs_.lse.data(), 0xff, outputs_.lse.bytes());
-    std::memset(workspace_, 0xff, workspace_bytes);
+    std::memset(workspace_.data(), 0xff, static_cast<std::size_t>(workspace_bytes));
   }
-  ~Scratch() { ::operator delete(workspace_, kWorkspaceAlignment); }
-  Scratch(const Scratch&) = delete;
-  Scratch& operator=(const Scratch&) = delete;
 
   const Outputs& outputs() const { return outputs_; }
 
@@ -43,13 +39,13 @@ class Scratch {
     b.bias = in.bias ? reinterpret_cast<const float*>(in.bias->data()) : nullptr;
     b.out = outputs_.out.data();
     b.lse = reinterpret_cast<float*>(outputs_.lse.data());
-    b.workspace = workspace_;
+    b.workspace = workspace_.data();
     return b;
   }
 
  private:
   Outputs outputs_;
-  void* workspace_;
+  cpu::AlignedBytes workspace_;
 };
 
 RowState state_of(ErrorKind kind) {

@@ -16,7 +16,8 @@ struct SweepPoint {
   std::int64_t value = 0;
 };
 
-// Does a change along the axis change what this kernel does? Every kernel reads the problem's extents.
+// Does a change along the axis change what this kernel does? Every kernel reads the problem's extents; an option that
+// takes one value only (the threads of cpu_sequential) is no choice.
 bool reads_axis(const KernelRow& row, Axis a);
 
 Result<std::vector<const KernelRow*>> kernels_of(const SweepSpec& s);

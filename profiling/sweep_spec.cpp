@@ -134,8 +134,9 @@ Options options_at(const SweepSpec& s, std::int64_t value) {
 
 bool reads_axis(const KernelRow& row, Axis a) {
   const auto option = option_of(a);
-  return !option || std::any_of(row.options.begin(), row.options.end(),
-                                [&](const OptionSpec& spec) { return spec.option == *option; });
+  return !option || std::any_of(row.options.begin(), row.options.end(), [&](const OptionSpec& spec) {
+    return spec.option == *option && spec.least < spec.most;
+  });
 }
 
 Result<void> validate_points(const SweepSpec& s, std::span<const KernelRow* const> rows) {
@@ -148,7 +149,7 @@ Result<void> validate_points(const SweepSpec& s, std::span<const KernelRow* cons
   }
   if (std::none_of(rows.begin(), rows.end(), [&](const KernelRow* row) { return reads_axis(*row, s.axis); }))
     return bad_input(
-        fmt::format("None of these kernels reads {}: choose another axis, or cpu_flash.", name_of(s.axis)));
+        fmt::format("{} changes nothing in these kernels: choose another axis, or cpu_flash.", name_of(s.axis)));
   if (auto limits = validate_limits(s); !limits) return limits;
   return validate_values(s);
 }

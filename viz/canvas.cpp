@@ -8,12 +8,12 @@ namespace attn {
 namespace {
 
 // Raised and lowered letters: their size and how far they move, as a share of the line's size.
-constexpr float kScriptSize = 0.75F;
-constexpr float kSuperscript = -0.28F;
-constexpr float kSubscript = 0.32F;
+constexpr float kScriptSize = 0.72F;
+constexpr float kSuperscript = -0.42F;
+constexpr float kSubscript = 0.2F;
 
 float run_size(const Run& run, float size) {
-  return size * (run.face == Face::maths ? kMathsSize : 1.0F) * (run.raise != 0 ? kScriptSize : 1.0F);
+  return size * (run.face == Face::maths ? kMathsSize : 1.0F) * (run.raise == 0 ? 1.0F : run.raise == 2 ? kScriptSize * 0.86F : kScriptSize);
 }
 
 // Baselines of the faces differ: a maths letter of another size must stand on the same line.
@@ -48,8 +48,8 @@ float draw_piece(ImDrawList* list, ImVec2 at, float size, const Run& run, std::s
   if (!draw) return width;
   // All pieces share the baseline of the plain face at the line's size.
   float y = at.y + baseline(Face::text, size) - baseline(run.face, own);
-  if (run.raise > 0) y += style().px(size * kSuperscript);
-  if (run.raise < 0) y += style().px(size * kSubscript * 0.6F);
+  if (run.raise > 0) y += style().px(size * (run.raise == 1 ? kSuperscript : kSuperscript + 0.14F));
+  if (run.raise < 0) y += style().px(size * kSubscript);
   draw_text(list, {at.x, y}, run.face, own, colour_of(run.ink), text);
   if (run.underlined) {
     const float under = at.y + style().px(size * 1.45F);
@@ -125,7 +125,7 @@ float draw_runs(ImDrawList* list, ImVec2 at, float size, const Runs& runs) {
   int last_raise = 0;
   for (const Run& run : runs) {
     // A superscript right after a subscript stands over it (K with index and transpose).
-    if (run.raise != 0 && last_raise != 0 && run.raise != last_raise) {
+    if (run.raise != 0 && last_raise != 0 && (run.raise < 0) != (last_raise < 0)) {
       script_end = at.x;
       at.x = script_from;
     } else if (run.raise != 0 && last_raise == 0) {

@@ -29,7 +29,8 @@ ImU32 faded(ImU32 c, float opacity);
 enum class Face : std::uint8_t { text, bold, mono, maths };
 ImFont* font_of(Face face);
 
-// A piece of text in one face and colour. `raise`: 0 on the line, 1 superscript, -1 subscript.
+// A piece of text in one face and colour. `raise`: 0 on the line, 1 superscript, -1 subscript,
+// 2 subscript of a superscript.
 struct Run {
   std::string text;
   Face face = Face::text;

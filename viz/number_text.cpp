@@ -112,11 +112,12 @@ ColumnFormat column_format(std::span<const float> values, std::span<const double
     }
   }
   column.decimals = decimals;
+  column.exact = natural >= 0 && decimals == natural;
   return column;
 }
 
 std::string cell_text(double value, double bound, const ColumnFormat& column) {
-  if (!std::isfinite(value) || value == 0) return number_text(value, {column.decimals, false});
+  if (!std::isfinite(value) || value == 0 || column.exact) return number_text(value, {column.decimals, false});
   const int digits = supported_digits(value, bound, column.most_digits);
   const int power = leading_power(value, digits);
   const int shown = power + 1 + column.decimals;  // significant digits that the column's decimals would show

@@ -49,6 +49,7 @@ struct ColumnFormat {
   int decimals = 0;
   int room = 0;
   int most_digits = kCellDigits;
+  bool exact = false;  // inputs that these decimals print exactly
 };
 ColumnFormat column_format(std::span<const float> values, std::span<const double> bounds, int room, int natural);
 std::string cell_text(double value, double bound, const ColumnFormat& column);
@@ -77,7 +78,22 @@ WorkedFormula worked_formula(const Formula& formula, std::span<const double> ope
         out.operands.push_back(significant_text(x, n));
         printed.push_back(value_of(out.operands.back()));
       }
-      if (number_text(formula(std::span<const double>(printed)), format) == out.result) return out;
+      const auto agrees = [&] { return number_text(formula(std::span<const double>(printed)), format) == out.result; };
+      if (!agrees()) continue;
+      // Enough digits for all; each one then gives up those that it does not need.
+      for (std::size_t k = 0; k < operands.size(); ++k) {
+        for (int fewer = least; fewer < n; ++fewer) {
+          const std::string text = significant_text(operands[k], fewer);
+          const double kept = printed[k];
+          printed[k] = value_of(text);
+          if (agrees()) {
+            out.operands[k] = text;
+            break;
+          }
+          printed[k] = kept;
+        }
+      }
+      return out;
     }
   }
   out.agrees = false;

@@ -20,7 +20,9 @@ void widen(TensorScale& scale, std::span<const float> values) {
 int natural_of(const Array& a) {
   std::vector<float> values(static_cast<std::size_t>(a.size()));
   if (!values.empty()) a.read(0, a.size(), values.data());
-  return natural_decimals(values);
+  // One decimal at least: inputs are numbers, not counts.
+  const int decimals = natural_decimals(values);
+  return decimals < 0 ? decimals : std::max(decimals, 1);
 }
 
 }  // namespace
@@ -55,7 +57,11 @@ void StepCache::follow(const std::shared_ptr<const Recording>& rec, EventIndex e
     exact.reset();
     hovered.reset();
     keyboard.reset();
-    if (rec) scales = scales_of(*rec);
+    if (rec && !rec->events.empty()) {
+      scales = scales_of(*rec);
+      memory = memory_totals(*rec);
+      marks = scrubber_marks(*rec);
+    }
   }
   if (!rec || rec->events.empty()) return;
   const EventId& id = rec->events[std::min<std::size_t>(e, rec->events.size() - 1)].id;

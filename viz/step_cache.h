@@ -11,6 +11,8 @@
 #include "kernels/recording.h"
 #include "kernels/replay.h"
 #include "viz/state.h"
+#include "viz/step_memory_card.h"
+#include "viz/step_timeline.h"
 #include "viz/theme.h"
 
 namespace attn {
@@ -37,6 +39,8 @@ struct CellRef {
 struct StepCache {
   std::shared_ptr<const Recording> recording;
   TensorScales scales;
+  MemoryTotals memory;
+  std::vector<ScrubberMark> marks;
   std::optional<ExactTile> exact;
   // Refreshes what belongs to another recording or query tile.
   void follow(const std::shared_ptr<const Recording>& rec, EventIndex e);
@@ -47,6 +51,7 @@ struct StepCache {
   std::string problem_error;         // why the last edit was refused
   int gesture = 0;                   // number of the current drag; 0 between drags
   int last_gesture = 0;
+  int dragged = 0;                   // steps that the current drag has made
 };
 
 }  // namespace attn

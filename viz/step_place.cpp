@@ -28,6 +28,9 @@ StepPlace place_of(const Recording& rec, EventIndex e, const Selection& selectio
   at.first_row = at.i >= 0 ? at.i * at.br : row / at.br * at.br;
   at.rows = static_cast<std::int32_t>(std::min<std::int64_t>(at.br, p.Lq - at.first_row));
   at.first_key = std::max(at.j, 0) * at.bc;
+  // Between key tiles (Q loaded, O divided) K still shows the tile that was last.
+  const VersionId k = rec.after(at.event, Slot::k);
+  if (at.j < 0 && k != kNoVersion) at.first_key = rec.version(k).first_row;
   at.keys = static_cast<std::int32_t>(std::min<std::int64_t>(at.bc, p.Lk - at.first_key));
   at.row = at.first_row + std::min(row % at.br, at.rows - 1);
   return at;

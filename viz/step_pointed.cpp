@@ -41,6 +41,11 @@ std::string letter_of_slot(Slot slot) {
   return "";
 }
 
+std::string scale_suffix(const Problem& p) {
+  const std::string scale = scale_words(p);
+  return scale.starts_with("1/") ? " / " + scale.substr(2) : " × " + scale;
+}
+
 bool is_column(Slot slot) {
   return slot == Slot::m_old || slot == Slot::m_new || slot == Slot::alpha || slot == Slot::l_old || slot == Slot::l_new;
 }
@@ -54,8 +59,12 @@ struct Builder {
   std::optional<float> live(Slot slot, std::int32_t row, std::int32_t col) const {
     return live_value(rec, tiles.at.event, slot, row, col);
   }
-  void add_term(double a, double b) {
-    out.terms.push_back({significant_text(a, 4), significant_text(b, 4), significant_text(a * b, 4)});
+  // Inputs are printed as they were typed, and their product with the decimals of both.
+  void add_term(double a, double b, int left, int right) {
+    const auto text = [](double x, int natural) {
+      return natural >= 0 ? number_text(x, {natural, false}) : significant_text(x, 4);
+    };
+    out.terms.push_back({text(a, left), text(b, right), left >= 0 && right >= 0 ? number_text(a * b, {left + right, false}) : significant_text(a * b, 4)});
     out.products.push_back(a * b);
   }
   void explain_score(float value) {
@@ -65,9 +74,10 @@ struct Builder {
     for (std::int32_t d = 0; d < rec.problem.D; ++d) {
       const auto a = live(Slot::q, cell.row, d), b = live(Slot::k, cell.col, d);
       if (!a || !b) return;
-      add_term(*a, *b);
+      add_term(*a, *b, tiles.tiles[0].natural, tiles.k.natural);
       sum += static_cast<double>(*a) * *b;
     }
+    out.title.insert(out.title.end(), {word(" = ", Token::text), letter("q", q), sub(std::to_string(cell.row), q), word("·", Token::text), letter("k", k), sub(std::to_string(cell.col), k), word(scale_suffix(rec.problem), Token::text)});
     const std::string scale = scale_words(rec.problem);
     out.sum = {word("sum "), number(significant_text(sum, 6)),
                word(scale.starts_with("1/") ? ", divided by " + scale.substr(2) : ", times " + scale), word(": "),
@@ -86,7 +96,7 @@ struct Builder {
     for (std::int32_t c = 0; c < tiles.at.keys; ++c) {
       const auto a = live(Slot::p, cell.row, tiles.at.first_key + c), b = live(Slot::v, tiles.at.first_key + c, cell.col);
       if (!a || !b) return;
-      add_term(*a, *b);
+      add_term(*a, *b, -1, tiles.v.natural);
       sum += static_cast<double>(*a) * *b;
     }
     const auto old = live(Slot::o_old, cell.row, cell.col), a = live(Slot::alpha, cell.row, 0);
@@ -186,7 +196,6 @@ PointedScene pointed_scene(const Recording& rec, const TilesScene& tiles, const 
     b.out.full = weight ? "0" : "-inf";
     return b.out;
   }
-  b.out.title.insert(b.out.title.end(), {word(" = ", Token::text), number(significant_text(cell->value, 6, cell->bound))});
   b.out.full = fmt::format("{:.9g}", cell->value);
   b.out.full_words = "recorded " + significant_text(cell->value, kFullDigits);
   const VersionId id = rec.after(tiles.at.event, tile->slot);
@@ -206,6 +215,7 @@ PointedScene pointed_scene(const Recording& rec, const TilesScene& tiles, const 
     case Slot::q: case Slot::k: case Slot::v: b.explain_input(); break;
     default: b.explain_statistic(); break;
   }
+  b.out.title.insert(b.out.title.end(), {word(" = ", Token::text), number(significant_text(cell->value, 6, cell->bound))});
   return b.out;
 }
 

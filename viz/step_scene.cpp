@@ -28,6 +28,7 @@ struct Builder {
     return std::isinf(rec.inputs.bias->get(rec.problem.bias_index(at.b, at.h, row, key)));
   }
   Shown shown(VersionId id, Slot slot, std::int32_t r, std::int32_t c) const;
+  bool loaded(VersionId id, Slot slot) const;
   void fill(TileScene& tile, VersionId id) const;
   void mark_masked(TileScene& tile) const;
   TileScene tile(Slot slot, std::int32_t rows, std::int32_t cols, std::int32_t first_row, std::int32_t first_col) const;
@@ -50,11 +51,27 @@ Shown Builder::shown(VersionId id, Slot slot, std::int32_t r, std::int32_t c) co
                                             std::abs(quotient) * 6e-8};
 }
 
+// Came from HBM in this step: made before, live again.
+bool Builder::loaded(VersionId id, Slot slot) const {
+  if (rec.before(e, slot) == id) return false;
+  switch (rec.events[e].id.phase) {
+    case Phase::load_q:
+    case Phase::load_k:
+    case Phase::load_kv:
+    case Phase::load_v:
+      return slot == Slot::q || slot == Slot::k || slot == Slot::v || slot == Slot::p;
+    case Phase::load_state:
+      return slot == Slot::q || slot == Slot::m_old || slot == Slot::l_old || slot == Slot::o_old;
+    default:
+      return false;
+  }
+}
+
 void Builder::fill(TileScene& tile, VersionId id) const {
   const Version& v = rec.version(id);
   const TensorScale& scale = scales[static_cast<std::size_t>(tile.hue)];
   tile.live = true;
-  tile.made = v.made_by == e;
+  tile.made = v.made_by == e || loaded(id, tile.slot);
   for (std::int32_t r = 0; r < tile.rows; ++r) {
     for (std::int32_t c = 0; c < tile.cols; ++c) {
       const std::int32_t vr = tile.transposed ? c : r, vc = tile.transposed ? r : c;
@@ -116,6 +133,9 @@ TileScene Builder::tile(Slot slot, std::int32_t rows, std::int32_t cols, std::in
 Run letter(std::string text, TensorColour hue, int raise = 0) {
   return {std::move(text), Face::maths, hue, raise, false};
 }
+Run sub(std::string text, TensorColour hue) {
+  return {std::move(text), Face::text, hue, -1, false};
+}
 Run word(std::string text, Ink ink = Token::dim) {
   return {std::move(text), Face::text, ink, 0, false};
 }
@@ -131,9 +151,9 @@ void add_titles(TilesScene& scene, const Recording& rec, EventIndex e, OutputRea
   using enum TensorColour;
   const StepPlace& at = scene.at;
   const auto of = [&](Column c) -> Runs& { return scene.tiles[static_cast<std::size_t>(c)].title; };
-  of(Column::q) = {letter("Q", q), letter(index_text(at.i), q, -1), word(range_words("row", at.first_row, at.rows))};
-  scene.k.title = {letter("K", k), letter(index_text(at.j), k, -1), letter("T", k, 1)};
-  scene.v.title = {letter("V", v), letter(index_text(at.j), v, -1)};
+  of(Column::q) = {letter("Q", q), sub(index_text(at.i), q), word(range_words("row", at.first_row, at.rows))};
+  scene.k.title = {letter("K", k), sub(index_text(at.j), k), letter("T", k, 1)};
+  scene.v.title = {letter("V", v), sub(index_text(at.j), v)};
   if (at.j >= 0) {
     scene.k.title.push_back(word(range_words("key", at.first_key, at.keys)));
     scene.v.title.push_back(word(range_words("value", at.first_key, at.keys)));

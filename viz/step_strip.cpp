@@ -72,8 +72,7 @@ struct Parser {
     const Ink hue = ink_of_letter(name);
     add(std::string(name), Face::maths, hue, raise);
     if (bar == std::string_view::npos) return;
-    // Inside a superscript a subscript stays on its height: smaller steps are not legible.
-    add(filled(inside.substr(bar + 1)), Face::text, hue, raise != 0 ? raise : -1);
+    add(filled(inside.substr(bar + 1)), Face::text, hue, raise != 0 ? 2 : -1);
   }
   void parse(std::string_view text, int raise) {
     std::size_t plain = 0, n = 0;
@@ -89,9 +88,9 @@ struct Parser {
           letter(inside, raise);
         } else {
           const auto at = values.numbers.find(inside);
-          // Counts and indices read as words; values of tensors stand in the number face and their colour.
-          const bool tensor = at != values.numbers.end() && at->second.ink.tensor;
-          add(number(inside), tensor || face != Face::bold ? Face::mono : face, at != values.numbers.end() ? at->second.ink : ink, raise);
+          // Counts and indices read as words; values stand in the number face and their tensor's colour.
+          const bool value = at != values.numbers.end() && at->second.value;
+          add(number(inside), value ? Face::mono : face, value ? at->second.ink : ink, raise);
         }
         plain = n = end + 1;
       } else if (c == '^' && n + 1 < text.size() && text[n + 1] == '(') {
@@ -199,7 +198,7 @@ void draw_step_strip(ImDrawList* list, const Box& box, const StripScene& scene) 
   while (size > 12 && runs_width(scene.formula, size) > room) size -= 1;
   const bool formula_fits = runs_width(scene.formula, size) <= room;
   if (formula_fits) {
-    const float y = box.min.y + s.px(31) + (s.px(20) - s.px(size)) / 2;
+    const float y = box.min.y + s.px(33) + (s.px(20) - s.px(size)) / 2;
     draw_runs(list, {right - runs_width(scene.formula, size), y}, size, scene.formula);
   }
   draw_paragraph(list, {left, box.min.y + s.px(60)}, right - left, 14, scene.sentence, 1);

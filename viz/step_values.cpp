@@ -10,7 +10,11 @@ namespace attn {
 namespace {
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
-constexpr int kResultDigits = 4;
+constexpr int kResultDigits = 5;
+// Results so small that they take an exponent: the eye reads the power, not the fifth digit.
+constexpr int kSmallDigits = 3;
+
+int result_digits(double x) { return format_of(x, kResultDigits).exponent ? kSmallDigits : kResultDigits; }
 
 struct Collector {
   const Recording& rec;
@@ -31,11 +35,14 @@ struct Collector {
     return n < 0 ? 0 : bound_of(rec, exact, id, static_cast<std::size_t>(n));
   }
   void put(const std::string& name, std::string text, Ink ink = Token::text) const {
-    out.numbers[name] = {std::move(text), ink};
+    out.numbers[name] = {std::move(text), ink, false};
   }
   void put(const std::string& name, std::int64_t n) const { put(name, std::to_string(n)); }
-  void put_number(const std::string& name, double x, Ink ink, int digits = kResultDigits, double within = 0) const {
-    put(name, significant_text(x, digits, within), ink);
+  void put_value(const std::string& name, std::string text, Ink ink) const {
+    out.numbers[name] = {std::move(text), ink, true};
+  }
+  void put_number(const std::string& name, double x, Ink ink, double within = 0) const {
+    put_value(name, significant_text(x, result_digits(x), within), ink);
   }
 
   struct Operand {
@@ -49,10 +56,10 @@ struct Collector {
             const Formula& formula) const {
     std::vector<double> values;
     for (const Operand& o : operands) values.push_back(o.value);
-    const WorkedFormula w = worked_formula(formula, values, result, within, kResultDigits);
+    const WorkedFormula w = worked_formula(formula, values, result, within, result_digits(result));
     std::size_t n = 0;
-    for (const Operand& o : operands) put(o.name, w.operands[n++], o.ink);
-    put(result_name, w.result, ink);
+    for (const Operand& o : operands) put_value(o.name, w.operands[n++], o.ink);
+    put_value(result_name, w.result, ink);
     out.agrees = w.agrees;
   }
 
@@ -113,9 +120,9 @@ std::optional<double> Collector::row_max() const {
 void Collector::choose_key(const Selection& selection) const {
   const Problem& p = rec.problem;
   out.key = at.first_key;
-  const bool pinned = selection.slot == Slot::s || selection.slot == Slot::p || selection.slot == Slot::k || selection.slot == Slot::v;
+  const bool pinned = selection.slot == Slot::s || selection.slot == Slot::p;
   const std::int32_t wanted = selection.col;
-  if (pinned && selection.slot != Slot::v && wanted >= at.first_key && wanted < at.first_key + at.keys &&
+  if (pinned && wanted >= at.first_key && wanted < at.first_key + at.keys &&
       p.visible(at.b, at.row, wanted)) {
     out.key = wanted;
   } else {
@@ -130,7 +137,7 @@ void Collector::choose_key(const Selection& selection) const {
       any = true;
     }
   }
-  const bool column = selection.slot == Slot::o_new || selection.slot == Slot::o_old || selection.slot == Slot::v;
+  const bool column = selection.slot == Slot::o_new || selection.slot == Slot::o_old;
   if (column && selection.col >= 0 && selection.col < p.Dv) out.col = selection.col;
 }
 
@@ -148,7 +155,7 @@ void Collector::add_conditions(double m_old, double m_new) const {
   set(visible > 0 && visible < at.keys, "partial");
   set(rec.problem.has_bias(), "biased");
   set(!rec.options.subtract_max, "unsubtracted");
-  const auto l = live(Slot::l_new);
+  const auto l = live(Slot::l_new) ? live(Slot::l_new) : live(Slot::l_old);
   set((l && *l == 0) || (!l && m_new == -kInfinity), "empty_row");
 }
 
@@ -169,7 +176,7 @@ void Collector::add_places() const {
   put("bytes", static_cast<std::int64_t>(event_bytes(rec, at.event)));
   put("key", out.key);
   put("col", out.col);
-  put("scale", scale_words(p));
+  put_value("scale", scale_words(p), Token::text);
 }
 
 // The formula of the phase: which numbers it joins.
@@ -179,7 +186,8 @@ void work_phase(const Collector& c, Phase phase, double m_old, double m_new, dou
   const bool stored = stores_scores(c.rec.order);
   const std::int32_t key = c.out.key, col = c.out.col;
   const auto score = c.live(Slot::s, key), weight = c.live(Slot::p, key), a = c.live(Slot::alpha);
-  const auto l_new = c.live(Slot::l_new), o_new = c.live(Slot::o_new, col);
+  const auto l_new = c.live(Slot::l_new) ? c.live(Slot::l_new) : c.live(Slot::l_old);  // after the last tile, new is old
+  const auto o_new = c.live(Slot::o_new, col);
   switch (phase) {
     case Phase::scores:
       if (score) c.work({{"dot", c.dot(), Token::text}, {"scale_value", c.rec.problem.effective_scale(), Token::text}}, "s", *score, s, c.bound(Slot::s, key), [](Values x) { return x[0] * x[1]; });
@@ -258,16 +266,16 @@ StepValues step_values(const Recording& rec, const StepPlace& at, const Selectio
   }
   c.add_conditions(m_old, m_new);
   c.put_number("m_old", m_old, m);
-  c.put_number("m_new", m_new, m, kResultDigits, c.bound(Slot::m_new));
-  c.put_number("l_old", l_old, l, kResultDigits, c.bound(Slot::l_old));
-  c.put_number("o_old", o_old, o, kResultDigits, c.bound(Slot::o_old, out.col));
+  c.put_number("m_new", m_new, m, c.bound(Slot::m_new));
+  c.put_number("l_old", l_old, l, c.bound(Slot::l_old));
+  c.put_number("o_old", o_old, o, c.bound(Slot::o_old, out.col));
   const auto put_live = [&](const char* name, Slot slot, std::int32_t col, Ink ink) {
-    if (const auto x = c.live(slot, col)) c.put_number(name, *x, ink, kResultDigits, c.bound(slot, col));
+    if (const auto x = c.live(slot, col)) c.put_number(name, *x, ink, c.bound(slot, col));
   };
   put_live("s", Slot::s, out.key, s);
   put_live("p", Slot::p, out.key, p);
   put_live("alpha", Slot::alpha, 0, alpha);
-  put_live("l_new", Slot::l_new, 0, l);
+  put_live("l_new", c.live(Slot::l_new) ? Slot::l_new : Slot::l_old, 0, l);
   put_live("o_new", Slot::o_new, out.col, o);
   put_live("lse", Slot::lse, 0, l);
   if (const auto r = c.row_max()) c.put_number("rowmax", *r, s);

@@ -14,6 +14,7 @@ namespace attn {
 struct StepNumber {
   std::string text;
   Ink ink;
+  bool value = false;  // a number of the computation, not a count or an index
 };
 
 struct StepValues {

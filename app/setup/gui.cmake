@@ -34,20 +34,28 @@ target_compile_definitions(attnscope_imgui PUBLIC IMGUI_USE_WCHAR32)
 # Plots of float and double alone: with every integer type too, one file compiles
 # for a minute and a half.
 target_compile_definitions(attnscope_imgui PRIVATE "IMPLOT_CUSTOM_NUMERIC_TYPES=(float)(double)")
-target_compile_options(attnscope_imgui PRIVATE -w)
+target_link_libraries(attnscope_imgui PRIVATE attnscope_third_party)
 target_link_libraries(attnscope_imgui PUBLIC Threads::Threads)
 if(ATTNSCOPE_TESTS)
   set(engine "${gui}/imgui_test_engine/imgui_test_engine")
   file(GLOB engine_sources "${engine}/imgui_test_engine/*.cpp")
   target_sources(attnscope_imgui PRIVATE ${engine_sources})
-  target_include_directories(attnscope_imgui SYSTEM PUBLIC
-    "${engine}" "${engine}/imgui_test_engine")
   # The engine defines the symbols of stb_image_write; ours are static (STB_IMAGE_WRITE_STATIC).
-  target_compile_definitions(attnscope_imgui PUBLIC
+  # Only the GUI's tests see these definitions: they change no data structure, so the rooms
+  # are compiled as for the installed program.
+  add_library(attnscope_test_engine INTERFACE)
+  target_link_libraries(attnscope_test_engine INTERFACE attnscope_imgui)
+  target_include_directories(attnscope_test_engine SYSTEM INTERFACE
+    "${engine}" "${engine}/imgui_test_engine")
+  target_include_directories(attnscope_imgui SYSTEM PRIVATE
+    "${engine}" "${engine}/imgui_test_engine")
+  set(engine_definitions
     IMGUI_ENABLE_TEST_ENGINE
     IMGUI_TEST_ENGINE_ENABLE_CAPTURE=1
     IMGUI_TEST_ENGINE_ENABLE_STD_FUNCTION=1
     IMGUI_TEST_ENGINE_ENABLE_COROUTINE_STDTHREAD_IMPL=1)
+  target_compile_definitions(attnscope_imgui PRIVATE ${engine_definitions})
+  target_compile_definitions(attnscope_test_engine INTERFACE ${engine_definitions})
 endif()
 
 # ---- GLFW and the renderer. Neither links OpenGL: both open it at run time, so the
@@ -59,7 +67,7 @@ set(GLFW_BUILD_TESTS OFF CACHE BOOL "" FORCE)
 set(GLFW_BUILD_EXAMPLES OFF CACHE BOOL "" FORCE)
 set(GLFW_INSTALL OFF CACHE BOOL "" FORCE)
 add_subdirectory("${gui}/glfw/glfw" "${CMAKE_BINARY_DIR}/glfw" EXCLUDE_FROM_ALL)
-target_compile_options(glfw PRIVATE -w)
+target_compile_options(glfw PRIVATE -O2 -w)
 add_library(attnscope_imgui_platform STATIC
   "${imgui}/backends/imgui_impl_glfw.cpp" "${imgui}/backends/imgui_impl_opengl3.cpp"
   "${imgui}/backends/imgui_impl_null.cpp")
@@ -67,7 +75,7 @@ target_include_directories(attnscope_imgui_platform SYSTEM PUBLIC
   "${imgui}/backends" "${gui}/glfw/glfw/include")
 # OpenGL's own functions come from imgui_impl_opengl3_loader.h.
 target_compile_definitions(attnscope_imgui_platform PUBLIC GLFW_INCLUDE_NONE)
-target_compile_options(attnscope_imgui_platform PRIVATE -w)
+target_link_libraries(attnscope_imgui_platform PRIVATE attnscope_third_party)
 target_link_libraries(attnscope_imgui_platform PUBLIC attnscope_imgui glfw ${CMAKE_DL_LIBS})
 
 # ---- Fonts and licences: copied to the build's share folder, never into the repository.
@@ -108,7 +116,7 @@ if(ATTNSCOPE_FORMULAS)
   set(MICROTEX_API_VERSION 1)
   set(microtex_folder "${gui}/imgui_microtex/MicroTeX/lib")
   add_subdirectory("${microtex_folder}" "${CMAKE_BINARY_DIR}/microtex" EXCLUDE_FROM_ALL)
-  target_compile_options(microtex PRIVATE -w)
+  target_compile_options(microtex PRIVATE -O2 -w)
   # Its utils.cpp asks for the locale en_US.UTF-8 and aborts where a bare system has
   # none; with this definition it takes its "C" branch.
   set_source_files_properties("${microtex_folder}/utils/utils.cpp"
@@ -117,7 +125,7 @@ if(ATTNSCOPE_FORMULAS)
   add_library(attnscope_formulas STATIC
     "${latex}/rich_md_latex.cpp" "${latex}/internal/graphic_freetype.cpp")
   target_include_directories(attnscope_formulas SYSTEM PUBLIC "${latex}")
-  target_compile_options(attnscope_formulas PRIVATE -w)
+  target_link_libraries(attnscope_formulas PRIVATE attnscope_third_party)
   target_link_libraries(attnscope_formulas PUBLIC attnscope_imgui microtex Freetype::Freetype)
   configure_file("${gui}/imgui_microtex/MicroTeX/LICENSE" "${licenses}/MicroTeX" COPYONLY)
   configure_file("${gui}/imgui_rich_md/imgui_rich_md/LICENSE" "${licenses}/imgui_rich_md" COPYONLY)

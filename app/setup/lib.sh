@@ -196,6 +196,12 @@ progress() {
     case "$line" in
       *"Re-checking globbed"* | *"Entering directory"* | *version.cmake* | *" Generating "* | "ninja: no work"*) continue ;;
       \[*"Building "*) line="${line%%]*}] ${line##*/}" ;;
+      # ctest's lines: a terminal shows each test, a log every fiftieth and what went wrong.
+      *"    Start "*) continue ;;
+      *" Test "*"   Passed "*)
+        if [[ ! -t 2 && ! $line =~ ^\ *[0-9]*(00|50)/ ]]; then continue; fi
+        line="[${line## }"
+        ;;
     esac
     if [[ -t 2 && $line == \[* ]]; then
       printf '\r\033[K    %.100s' "$line" >&2

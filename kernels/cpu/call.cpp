@@ -105,10 +105,13 @@ void Call::pack(Team& team) const {
     if (rules == Rules::scalar) {
       widen(p.dtype, buffers.k, (head * p.Lk + c0) * p.D, cols * p.D, panel);
     } else {
-      // Row by row through a small buffer: the transposed panel is written once.
-      std::vector<float> rows(static_cast<std::size_t>(cols * p.D));
-      widen(p.dtype, buffers.k, (head * p.Lk + c0) * p.D, cols * p.D, rows.data());
-      transpose({rows.data(), p.D}, {panel, at.ldk}, cols, p.D);
+      // Sixteen keys at a time through a small buffer: nothing is allocated in a thread.
+      float rows[kLanes * kMostHeadDim];
+      for (std::int64_t c = 0; c < cols; c += kLanes) {
+        const std::int64_t n = std::min(kLanes, cols - c);
+        widen(p.dtype, buffers.k, (head * p.Lk + c0 + c) * p.D, n * p.D, rows);
+        transpose({rows, p.D}, {panel + c, at.ldk}, n, p.D);
+      }
     }
     for (std::int64_t c = c0; c < c0 + cols; ++c) {
       float* row = part(at.v_at) + (head * p.Lk + c) * at.ldv;

@@ -1,0 +1,101 @@
+#include "app/cli/cli.h"
+
+#include <exception>
+#include <filesystem>
+#include <new>
+#include <string>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "app/assets.h"
+#include "app/cli/command.h"
+#include "app/cli/text.h"
+#include "attnscope_version.h"
+#include "kernels/files.h"
+
+namespace attn::cli {
+namespace {
+
+constexpr int kBadUsage = 2;
+constexpr int kCannotRun = 3;
+constexpr std::uint64_t kMostLicenceBytes = 1 << 20;
+
+Result<int> print_licenses() {
+  const auto folder = find_asset("licenses");
+  if (!folder) return tl::unexpected(folder.error());
+  for (const char* name : {"AttnScope", "THIRD_PARTY"}) {
+    const auto bytes = read_file(*folder / name, kMostLicenceBytes);
+    if (!bytes) return tl::unexpected(bytes.error());
+    const std::string text(reinterpret_cast<const char*>(bytes->data()), bytes->size());
+    if (auto r = print(text + "\n"); !r) return tl::unexpected(r.error());
+  }
+  if (auto r = print("The texts of these licences lie in " + folder->string() + "\n"); !r) {
+    return tl::unexpected(r.error());
+  }
+  return 0;
+}
+
+int finish(const Result<int>& result, const Stopper& stopper) {
+  if (result) return *result;
+  if (result.error().kind == ErrorKind::cancelled) {
+    if (const auto seconds = stopper.reached_limit()) {
+      say(fmt::format("attnscope: the time limit of {:g} s was reached; a longer --time-limit would go on.", *seconds));
+      return kCannotRun;
+    }
+  }
+  say("attnscope: " + result.error().message);
+  return exit_code(result.error().kind);
+}
+
+// The chosen command; the program itself (the window) where no other was named.
+const Command& chosen(const std::vector<Command>& commands) {
+  for (const Command& command : commands) {
+    if (&command != &commands.front() && command.parser->parsed()) return command;
+  }
+  return commands.front();
+}
+
+int run_checked(int argc, char** argv) {
+  CLI::App program(
+      "A microscope for attention kernels: step through them, measure them, check them.\n"
+      "Without a command it opens the window.",
+      "attnscope");
+  program.footer(
+      "Exit codes: 0 done, 1 a check failed, 2 bad usage or input, 3 cannot run on this machine, 130 cancelled.\n"
+      "Examples:\n"
+      "  attnscope session.attn\n"
+      "  attnscope --state attn1,workspace=step,preset=late_outlier,cursor=40\n"
+      "  attnscope step --preset blackboard\n"
+      "Each command has its own:  attnscope COMMAND --help");
+  program.set_version_flag("--version", fmt::format("attnscope {} ({})", ATTNSCOPE_VERSION, ATTNSCOPE_COMMIT));
+  bool licenses = false;
+  program.add_flag("--licenses", licenses, "What is shipped with the program, under which licences");
+  program.require_subcommand(0, 1);
+  const std::vector<Command> commands{add_window(program), add_step(program), add_run(program),    add_bench(program),
+                                      add_verify(program), add_list(program), add_doctor(program), add_shot(program)};
+  try {
+    program.parse(argc, argv);
+  } catch (const CLI::ParseError& error) {
+    const int code = program.exit(error);  // help and version to stdout, errors to stderr
+    return code == 0 ? 0 : kBadUsage;
+  }
+  const Command& command = chosen(commands);
+  Stopper stopper(command.stoppable && !licenses);
+  return finish(licenses ? print_licenses() : command.run(stopper), stopper);
+}
+
+}  // namespace
+
+int run(int argc, char** argv) {
+  try {
+    return run_checked(argc, argv);
+  } catch (const std::bad_alloc&) {
+    say("attnscope: the machine has not enough free memory; a smaller L, B or H would do, or --memory-limit.");
+  } catch (const std::exception& error) {
+    say(fmt::format("attnscope: {}. This is a fault of the program; nothing was changed.", error.what()));
+  }
+  return kCannotRun;
+}
+
+}  // namespace attn::cli

@@ -1,0 +1,155 @@
+// attnscope doctor: what works here, and the one line that turns on what does not.
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "app/assets.h"
+#include "app/cli/command.h"
+#include "app/cli/text.h"
+#include "app/offscreen.h"
+#include "app/posix.h"
+#include "app/window.h"
+#include "attnscope_version.h"
+#include "kernels/inputs.h"
+#include "kernels/kernel.h"
+#include "kernels/memory.h"
+#include "kernels/verdict.h"
+
+namespace attn::cli {
+namespace {
+
+enum class Mark : std::uint8_t { works, note, broken };
+
+struct Finding {
+  Mark mark = Mark::works;
+  std::string what, detail;
+  std::string mend;  // the line that would change it
+};
+
+Finding look_at_cpu() {
+  const Device d = cpu_device();
+  return {Mark::works, "CPU", fmt::format("{}, {} cores, vector target {}", d.name, d.cores, d.arch), ""};
+}
+
+Finding look_at_memory() {
+  const Device d = cpu_device();
+  return {Mark::works, "Memory",
+          fmt::format("{} free of {}", format_bytes(free_memory()), format_bytes(d.memory_bytes)), ""};
+}
+
+// The blackboard example, computed and judged now.
+Finding look_at_kernel(const KernelRow& row) {
+  const auto wrong = [&](std::string why) {
+    return Finding{Mark::broken, "Kernel " + std::string(row.id), std::move(why),
+                   "attnscope verify --kernel " + std::string(row.id)};
+  };
+  const auto preset = find_preset("blackboard");
+  if (!preset) return wrong(preset.error().message);
+  const Problem& p = (*preset)->problem;
+  const auto in = make_inputs(p, {});
+  if (!in) return wrong(in.error().message);
+  const auto answer = run_on_cpu(row, p, {}, *in, 0, {});
+  if (!answer) return wrong(answer.error().message);
+  const RowSample sample = choose_rows(p, true);
+  const auto reference = reference_rows(p, *in, sample.rows, 1, {});
+  if (!reference) return wrong(reference.error().message);
+  const Verdict v = judge(p, *in, *reference, *answer, sample);
+  if (!v.pass) return wrong(v.reason);
+  return {Mark::works, "Kernel " + std::string(row.id),
+          fmt::format("right on the blackboard example: error {:.1e}, {:.1e} allowed", v.error, v.allowed), ""};
+}
+
+Finding look_at_assets() {
+  const auto folder = find_assets();
+  if (folder) return {Mark::works, "Fonts and texts", folder->string(), ""};
+  return {Mark::broken, "Fonts and texts", folder.error().message, "bash app/run.sh --setup-only"};
+}
+
+Finding look_at_pictures() {
+  const auto renderer = check_offscreen();
+  if (renderer) return {Mark::works, "Pictures without a display", *renderer, ""};
+  return {Mark::note, "Pictures without a display", renderer.error().message,
+          "apt-get install libegl1 libgl1-mesa-dri libopengl0"};
+}
+
+Finding look_at_display() {
+  const auto display = check_display();
+  if (display) return {Mark::works, "Window", *display, ""};
+  return {Mark::note, "Window", display.error().message,
+          "start it in a desktop session, or over ssh -X; the commands and `attnscope shot` need no display"};
+}
+
+Finding look_at_folder(const std::string& what, std::filesystem::path folder, const std::string& variable) {
+  if (folder.empty()) {
+    return {Mark::note, what, "neither " + variable + " nor HOME is set, so nothing is remembered",
+            "export HOME=/home/you"};
+  }
+  // It is made when it is first needed: the nearest folder that exists decides.
+  const std::filesystem::path wanted = folder;
+  std::error_code error;
+  while (!folder.empty() && !std::filesystem::exists(folder, error) && folder != folder.parent_path()) {
+    folder = folder.parent_path();
+  }
+  if (can_write_in(folder)) return {Mark::works, what, wanted.string() + " can be written", ""};
+  return {Mark::note, what, wanted.string() + " cannot be written, so nothing is remembered",
+          "export " + variable + "=/a/folder/of/yours"};
+}
+
+// Found or not, and no more: nothing in this version calls them.
+Finding look_at_library(const std::string& what, const std::vector<const char*>& names, const std::string& mend) {
+  for (const char* name : names) {
+    if (Library::open(name))
+      return {Mark::works, what, fmt::format("{} found; this version does not use it yet", name), ""};
+  }
+  return {Mark::note, what, fmt::format("{} not found; this version does not need it", names.front()), mend};
+}
+
+std::vector<Finding> findings() {
+  std::vector<Finding> all{look_at_cpu(), look_at_memory()};
+  for (const KernelRow& row : kernel_table()) {
+    if (row.place == Place::cpu) all.push_back(look_at_kernel(row));
+  }
+  all.push_back(look_at_assets());
+  all.push_back(look_at_display());
+  all.push_back(look_at_pictures());
+  all.push_back(look_at_folder("Settings", config_folder(), "XDG_CONFIG_HOME"));
+  all.push_back(look_at_folder("Saved files", data_folder(), "XDG_DATA_HOME"));
+  all.push_back({Mark::note, "GPU kernels", "none in this version: it runs on the CPU alone", ""});
+  all.push_back(look_at_library("NVIDIA driver", {"libcuda.so.1"}, "install NVIDIA's driver, 580 or later"));
+  all.push_back(look_at_library("NVRTC", {"libnvrtc.so.13", "libnvrtc.so.12", "libnvrtc.so"},
+                                "python3 -m pip install nvidia-cuda-nvrtc"));
+  all.push_back(look_at_library("CUPTI", {"libcupti.so.13", "libcupti.so.12", "libcupti.so"},
+                                "python3 -m pip install nvidia-cuda-cupti"));
+  return all;
+}
+
+Result<int> examine() {
+  std::string text = fmt::format("attnscope {} ({})\n", ATTNSCOPE_VERSION, ATTNSCOPE_COMMIT);
+  int broken = 0;
+  for (const Finding& f : findings()) {
+    const std::string_view mark = f.mark == Mark::works ? "ok" : f.mark == Mark::note ? "--" : "!!";
+    text += fmt::format("{}  {:<27} {}\n", mark, f.what, f.detail);
+    if (!f.mend.empty()) text += fmt::format("    {:<27} what would change it: {}\n", "", f.mend);
+    broken += f.mark == Mark::broken ? 1 : 0;
+  }
+  if (auto r = print(text); !r) return tl::unexpected(r.error());
+  if (broken > 0)
+    return fail(ErrorKind::failed, fmt::format("{} thing(s) that must work do not: see !! above.", broken));
+  return 0;
+}
+
+}  // namespace
+
+Command add_doctor(CLI::App& program) {
+  CLI::App* parser = program.add_subcommand("doctor", "What works on this machine, and what would turn on the rest");
+  parser->footer(
+      "Marks: ok works, -- is not there, !! is broken (exit code 1).\n"
+      "Examples:\n"
+      "  attnscope doctor\n"
+      "  attnscope doctor | grep -A1 '^--'");
+  return {parser, [](Stopper&) { return examine(); }};
+}
+
+}  // namespace attn::cli

@@ -1,0 +1,99 @@
+// attnscope list: the ladder.
+#include <algorithm>
+#include <memory>
+#include <string>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "app/cli/command.h"
+#include "app/cli/text.h"
+#include "kernels/kernel.h"
+
+namespace attn::cli {
+namespace {
+
+std::string place_name(Place place) {
+  return place == Place::cpu ? "cpu" : "gpu";
+}
+
+std::string joined_dtypes(const KernelRow& row) {
+  std::string words;
+  for (const DType t : row.dtypes) words += (words.empty() ? "" : " ") + std::string(name_of(t));
+  return words;
+}
+
+// Default and range of an option in words: "br 64 (1 to 4096)".
+std::string option_words(const OptionSpec& o) {
+  switch (o.option) {
+    case Option::subtract_max:
+      return "subtract_max on (or off)";
+    case Option::key_order:
+      return "key_order left to right (or right to left)";
+    case Option::accumulate:
+      return "accumulate f32 (or f16, bf16)";
+    default:
+      break;
+  }
+  if (o.least == o.most) return fmt::format("{} {}", name_of(o.option), o.least);
+  const std::string usual = o.usual == 0 ? "all cores" : std::to_string(o.usual);
+  return fmt::format("{} {} ({} to {})", name_of(o.option), usual, o.least, o.most);
+}
+
+nlohmann::json row_json(const KernelRow& row) {
+  nlohmann::json j{{"id", row.id},
+                   {"title", row.title},
+                   {"rung", row.rung},
+                   {"order", name_of(row.order)},
+                   {"place", place_name(row.place)},
+                   {"what", row.what},
+                   {"teaches", row.teaches},
+                   {"source", row.source},
+                   {"recordable", row.record != nullptr}};
+  for (const std::string_view arch : row.architectures) j["architectures"].push_back(arch);
+  for (const DType t : row.dtypes) j["dtypes"].push_back(name_of(t));
+  for (const OptionSpec& o : row.options) {
+    j["options"].push_back(
+        {{"name", name_of(o.option)}, {"least", o.least}, {"most", o.most}, {"step", o.step}, {"default", o.usual}});
+  }
+  return j;
+}
+
+Result<int> list_kernels(bool as_json) {
+  std::string text;
+  if (as_json) {
+    nlohmann::json all = nlohmann::json::array();
+    for (const KernelRow& row : kernel_table()) all.push_back(row_json(row));
+    text = all.dump(2) + "\n";
+  } else {
+    std::size_t width = 6;
+    for (const KernelRow& row : kernel_table()) width = std::max(width, row.id.size());
+    text = fmt::format("{:<5}{:<{}}  {:<9}{:<5}{:<15}{}\n", "rung", "kernel", width, "order", "on", "dtypes",
+                       "what it is");
+    for (const KernelRow& row : kernel_table()) {
+      text += fmt::format("{:<5}{:<{}}  {:<9}{:<5}{:<15}{}\n", row.rung, row.id, width, name_of(row.order),
+                          place_name(row.place), joined_dtypes(row), row.what);
+      std::string options;
+      for (const OptionSpec& o : row.options) options += (options.empty() ? "" : ", ") + option_words(o);
+      text += fmt::format("{:<5}{}\n", "", row.teaches);
+      if (!options.empty()) text += fmt::format("{:<5}options: {}\n", "", options);
+    }
+  }
+  if (auto r = print(text); !r) return tl::unexpected(r.error());
+  return 0;
+}
+
+}  // namespace
+
+Command add_list(CLI::App& program) {
+  auto as_json = std::make_shared<bool>(false);
+  CLI::App* parser = program.add_subcommand("list", "The ladder: which kernels there are");
+  parser->add_flag("--json", *as_json, "As JSON");
+  parser->footer(
+      "Examples:\n"
+      "  attnscope list\n"
+      "  attnscope list --json | python3 -c \"import json, sys; print([k['id'] for k in json.load(sys.stdin)])\"");
+  return {parser, [as_json](Stopper&) { return list_kernels(*as_json); }};
+}
+
+}  // namespace attn::cli

@@ -1,0 +1,232 @@
+#include "app/cli/problem_arguments.h"
+
+#include <limits>
+#include <utility>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "app/apply.h"
+#include "app/cli/text.h"
+#include "app/document_inputs.h"
+#include "app/state_string.h"
+#include "kernels/kernel.h"
+
+namespace attn::cli {
+namespace {
+
+Result<DType> parse_dtype(const std::string& option, const std::string& name) {
+  if (const auto t = dtype_from_name(name)) return *t;
+  return bad_input(fmt::format("{} {} is unknown; use f32, f16 or bf16.", option, name));
+}
+
+// A shape that follows Lq and Lk where they change.
+void let_bias_follow(const Problem& before, Problem& p) {
+  if (p.bias_shape.size() != 4) return;
+  const std::int64_t old[4] = {before.B, before.Hq, before.Lq, before.Lk};
+  const std::int64_t now[4] = {p.B, p.Hq, p.Lq, p.Lk};
+  for (std::size_t axis = 0; axis < 4; ++axis) {
+    if (p.bias_shape[axis] == old[axis] && p.bias_shape[axis] != 1) p.bias_shape[axis] = now[axis];
+  }
+}
+
+Result<State> changed(State state, const Command& command) {
+  return apply(state, command, nullptr);
+}
+
+}  // namespace
+
+void MaskArguments::add_to(CLI::App& parser) {
+  parser.add_flag("--causal", causal, "No key after the query's own (aligned bottom-right)");
+  parser.add_option("--window", window, "Keys before and after the query's own that are seen; -1 is unbounded")
+      ->type_name("LEFT,RIGHT");
+  parser.add_option("--key-lengths", key_lengths, "Keys of each batch; those beyond are masked")
+      ->type_name("N0,N1,...");
+}
+
+Result<void> MaskArguments::apply_to(Mask& mask) const {
+  if (causal) mask.causal = true;
+  if (!window.empty()) {
+    const auto sides = parse_numbers("--window", window);
+    if (!sides || sides->size() != 2) {
+      return bad_input(fmt::format("--window {} is no pair LEFT,RIGHT of whole numbers, like 128,0 or -1,16.", window));
+    }
+    mask.window_left = (*sides)[0];
+    mask.window_right = (*sides)[1];
+  }
+  if (!key_lengths.empty()) {
+    auto lengths = parse_numbers("--key-lengths", key_lengths);
+    if (!lengths) return tl::unexpected(lengths.error());
+    mask.key_lengths = *std::move(lengths);
+  }
+  return ok();
+}
+
+void OptionArguments::add_to(CLI::App& parser, bool what_if) {
+  parser.add_option("--tile", tile, "Query rows and keys of a tile")->type_name("BrxBc");
+  parser.add_option("--threads", threads, "Threads on the CPU; left out: all cores")->type_name("N");
+  if (!what_if) return;
+  parser.add_flag("--no-max", keep_max_at_zero, "What if the maximum were not subtracted (cpu_flash)");
+  parser.add_flag("--right-to-left", right_to_left, "What if the keys were visited from the last (cpu_flash)");
+  parser.add_option("--accumulate", accumulate, "What if l and O were kept in f16 or bf16 (cpu_flash)")
+      ->type_name("DTYPE");
+}
+
+Result<void> OptionArguments::apply_to(Options& options) const {
+  if (!tile.empty()) {
+    const auto extents = parse_extents("--tile", tile, "tile like 64x32 (Br x Bc)");
+    if (!extents) return tl::unexpected(extents.error());
+    if (std::max(extents->first, extents->second) > std::numeric_limits<std::int32_t>::max()) {
+      return bad_input(fmt::format("--tile {} is too large; 4096x4096 is the most.", tile));
+    }
+    options.br = static_cast<std::int32_t>(extents->first);
+    options.bc = static_cast<std::int32_t>(extents->second);
+  }
+  if (threads) {
+    if (*threads < 1) return bad_input(fmt::format("--threads {} must be at least 1.", *threads));
+    options.threads = *threads;
+  }
+  if (keep_max_at_zero) options.subtract_max = false;
+  if (right_to_left) options.key_order = KeyOrder::right_to_left;
+  if (!accumulate.empty()) {
+    const auto t = parse_dtype("--accumulate", accumulate);
+    if (!t) return tl::unexpected(t.error());
+    options.accumulate = *t;
+  }
+  return ok();
+}
+
+void ProblemArguments::add_to(CLI::App& parser, const std::string& scale_option) {
+  parser.add_option("--b", B, "Batch")->type_name("N");
+  parser.add_option("--hq", Hq, "Query heads")->type_name("N");
+  parser.add_option("--hkv", Hkv, "Key and value heads; left out: as --hq")->type_name("N");
+  parser.add_option("--lq,--l", Lq, "Queries; --lk left out: as many keys")->type_name("N");
+  parser.add_option("--lk", Lk, "Keys")->type_name("N");
+  parser.add_option("--d", D, "Head dimension, 1 to 256; --dv left out: the same for V")->type_name("N");
+  parser.add_option("--dv", Dv, "Head dimension of V")->type_name("N");
+  parser.add_option("--dtype", dtype, "f32, f16 or bf16")->type_name("DTYPE");
+  parser.add_option(scale_option, scale, "Factor of QK^T; left out: 1/sqrt(D)")->type_name("X");
+  parser.add_option("--bias-shape", bias_shape, "Add a bias (ALiBi) of this shape: 1 or B, 1 or Hq, 1 or Lq, 1 or Lk")
+      ->type_name("B,H,L,L");
+  mask.add_to(parser);
+}
+
+Result<void> ProblemArguments::apply_to(Problem& p) const {
+  const Problem before = p;
+  if (B) p.B = *B;
+  if (Hq) p.Hq = p.Hkv = *Hq;
+  if (Hkv) p.Hkv = *Hkv;
+  if (Lq) p.Lq = p.Lk = *Lq;
+  if (Lk) p.Lk = *Lk;
+  if (D) p.D = p.Dv = *D;
+  if (Dv) p.Dv = *Dv;
+  if (scale) p.scale = *scale;
+  let_bias_follow(before, p);
+  if (!dtype.empty()) {
+    const auto t = parse_dtype("--dtype", dtype);
+    if (!t) return tl::unexpected(t.error());
+    p.dtype = *t;
+  }
+  if (!bias_shape.empty()) {
+    auto shape = parse_numbers("--bias-shape", bias_shape);
+    if (!shape) return tl::unexpected(shape.error());
+    p.bias_shape = *std::move(shape);
+  }
+  if (auto r = mask.apply_to(p.mask); !r) return r;
+  return validate(p);
+}
+
+void DocumentArguments::add_to(CLI::App& parser, const std::string& scale_option) {
+  parser.add_option("--state", state, "A state string from the window's Copy state")->type_name("STRING");
+  parser.add_option("--preset", preset, "An example with its shape, tile and numbers; `blackboard` is the first")
+      ->type_name("ID");
+  parser.add_option("--kernel", kernel, "Whose run is recorded; `attnscope list` names them")->type_name("ID");
+  parser.add_option("--generator", generator, "How the numbers are made: uniform, normal, late_outlier, ...")
+      ->type_name("NAME");
+  parser.add_option("--seed", seed, "Of the generator")->type_name("N");
+  parser.add_option("--q", q, "Numbers of your own; with --k and --v, shape and dtype come from the files")
+      ->type_name("FILE.npy");
+  parser.add_option("--k", k)->type_name("FILE.npy");
+  parser.add_option("--v", v)->type_name("FILE.npy");
+  parser.add_option("--bias", bias)->type_name("FILE.npy");
+  problem.add_to(parser, scale_option);
+  options.add_to(parser, true);
+}
+
+Result<State> DocumentArguments::state_of() const {
+  Result<State> s = state.empty() ? Result<State>(initial_state()) : open_state_string(state);
+  if (s && !preset.empty()) s = changed(*std::move(s), ChoosePreset{preset});
+  if (s && !kernel.empty()) s = changed(*std::move(s), ChooseKernel{kernel});
+  if (!s) return s;
+
+  Problem p = s->document.problem;
+  InputSpec inputs = s->document.inputs;
+  const int named = (q.empty() ? 0 : 1) + (k.empty() ? 0 : 1) + (v.empty() ? 0 : 1);
+  if (named != 0 || !bias.empty()) {
+    if (named != 3) return bad_input("--q, --k and --v go together: name all three files.");
+    std::optional<DType> to;
+    if (!problem.dtype.empty()) {
+      const auto t = parse_dtype("--dtype", problem.dtype);
+      if (!t) return tl::unexpected(t.error());
+      to = *t;
+    }
+    const auto from_files =
+        inputs_from_files(q, k, v, bias.empty() ? std::nullopt : std::optional<std::filesystem::path>(bias), to);
+    if (!from_files) return bad_input(from_files.error().message);
+    p = from_files->problem;
+    inputs = InputSpec{};
+    inputs.q_file = q;
+    inputs.k_file = k;
+    inputs.v_file = v;
+    inputs.bias_file = bias;
+  }
+  if (auto r = problem.apply_to(p); !r) return tl::unexpected(r.error());
+  if (!generator.empty()) {
+    const auto g = generator_from_name(generator);
+    if (!g) {
+      std::string names;
+      for (const Generator other : all_generators()) names += (names.empty() ? "" : ", ") + std::string(name_of(other));
+      return bad_input(fmt::format("--generator {} is unknown; there are {}.", generator, names));
+    }
+    inputs.generator = *g;
+  }
+  if (seed) inputs.seed = *seed;
+  Options o = s->document.options;
+  if (auto r = options.apply_to(o); !r) return tl::unexpected(r.error());
+
+  s = changed(*std::move(s), SetProblem{p, 0});
+  if (s) s = changed(*std::move(s), SetInputs{inputs, 0});
+  if (s) s = changed(*std::move(s), SetOptions{o, 0});
+  return s;
+}
+
+Result<Recording> record_document(const Document& d, std::stop_token stop) {
+  const auto row = find_kernel(d.kernel);
+  if (!row) return tl::unexpected(row.error());
+  if ((*row)->record == nullptr) {
+    return fail(ErrorKind::cannot_run, fmt::format("{} cannot be recorded step by step.", d.kernel));
+  }
+  const Device device = cpu_device();
+  if (auto r = (*row)->supports(d.problem, d.options, device); !r) return tl::unexpected(r.error());
+  const auto resolved = resolve(**row, d.options, device);
+  if (!resolved) return tl::unexpected(resolved.error());
+  if (auto r = check_recordable((*row)->order, d.problem, *resolved); !r) return tl::unexpected(r.error());
+  const auto inputs = document_inputs(d.problem, d.inputs, {});
+  if (!inputs) return tl::unexpected(inputs.error());
+  return (*row)->record(**row, d.problem, d.options, *inputs, std::move(stop));
+}
+
+void add_device(CLI::App& parser, std::string& device) {
+  parser.add_option("--device", device, "Where to run: cpu")->type_name("NAME")->default_str("cpu");
+}
+
+Result<void> check_device(const std::string& device) {
+  if (device.empty() || device == "cpu") return ok();
+  if (device.starts_with("gpu") || device.starts_with("cuda")) {
+    return fail(ErrorKind::cannot_run,
+                fmt::format("--device {}: this version has no GPU kernels; leave it out to run on the CPU.", device));
+  }
+  return bad_input(fmt::format("--device {} is unknown; there is cpu.", device));
+}
+
+}  // namespace attn::cli

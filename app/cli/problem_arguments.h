@@ -1,0 +1,66 @@
+// The options that say what is computed, on which numbers and how: shared by step, bench and shot. They change a state
+// through the window's own commands, so that both accept and refuse the same.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include <CLI/CLI.hpp>
+
+#include "kernels/problem.h"
+#include "kernels/recording.h"
+#include "kernels/result.h"
+#include "viz/state.h"
+
+namespace attn::cli {
+
+struct MaskArguments {
+  bool causal = false;
+  std::string window, key_lengths;
+
+  void add_to(CLI::App& parser);
+  // What was given is changed, the rest stays.
+  Result<void> apply_to(Mask& mask) const;
+};
+
+struct OptionArguments {
+  std::string tile, accumulate;
+  std::optional<std::int32_t> threads;
+  bool keep_max_at_zero = false, right_to_left = false;
+
+  void add_to(CLI::App& parser, bool what_if);
+  Result<void> apply_to(Options& options) const;
+};
+
+struct ProblemArguments {
+  std::optional<std::int64_t> B, Hq, Hkv, Lq, Lk, D, Dv;
+  std::string dtype, bias_shape;
+  std::optional<double> scale;
+  MaskArguments mask;
+
+  // `scale_option`: "--scale", or another name where that is the size of the picture.
+  void add_to(CLI::App& parser, const std::string& scale_option);
+  Result<void> apply_to(Problem& problem) const;
+};
+
+// Where the numbers come from, for what is recorded.
+struct DocumentArguments {
+  std::string state, preset, kernel, generator, q, k, v, bias;
+  std::optional<std::uint64_t> seed;
+  ProblemArguments problem;
+  OptionArguments options;
+
+  void add_to(CLI::App& parser, const std::string& scale_option = "--scale");
+  // The state that the options describe, starting from --state, else from --preset, else the first window's.
+  Result<State> state_of() const;
+};
+
+// Records the document with its kernel. An .attn of --state is taken as it was recorded.
+Result<Recording> record_document(const Document& document, std::stop_token stop);
+
+// "--device": "cpu", or why there is no such device.
+void add_device(CLI::App& parser, std::string& device);
+Result<void> check_device(const std::string& device);
+
+}  // namespace attn::cli

@@ -1,0 +1,117 @@
+// attnscope run: one kernel on .npy arrays.
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "app/cli/command.h"
+#include "app/cli/problem_arguments.h"
+#include "app/cli/text.h"
+#include "kernels/inputs.h"
+#include "kernels/kernel.h"
+#include "kernels/npy.h"
+
+namespace attn::cli {
+namespace {
+
+struct RunArguments {
+  std::string kernel, q, k, v, bias, dtype, out, lse, memory_limit, device;
+  std::optional<double> scale;
+  double time_limit = 0;
+  MaskArguments mask;
+  OptionArguments options;
+};
+
+// Whatever is wrong with an input file is the user's value: exit 2. Memory is not.
+Error as_bad_input(Error error) {
+  if (error.kind == ErrorKind::io) error.kind = ErrorKind::bad_input;
+  return error;
+}
+
+Result<FileInputs> read_inputs(const RunArguments& a, std::uint64_t memory_limit) {
+  std::optional<DType> dtype;
+  if (!a.dtype.empty()) {
+    dtype = dtype_from_name(a.dtype);
+    if (!dtype) return bad_input(fmt::format("--dtype {} is unknown; use f32, f16 or bf16.", a.dtype));
+  }
+  std::optional<std::filesystem::path> bias;
+  if (!a.bias.empty()) bias = a.bias;
+  auto in = inputs_from_files(a.q, a.k, a.v, bias, dtype, memory_limit);
+  if (!in) return tl::unexpected(as_bad_input(in.error()));
+  in->problem.scale = a.scale;
+  if (auto r = a.mask.apply_to(in->problem.mask); !r) return tl::unexpected(r.error());
+  if (auto r = validate(in->problem); !r) return tl::unexpected(r.error());
+  return in;
+}
+
+// q's number of axes: the leading ones that it lacks are 1.
+Result<void> write_answer(const RunArguments& a, const FileInputs& in, const Outputs& answer) {
+  const std::vector<std::int64_t>& full = answer.out.shape();
+  const std::vector<std::int64_t> shape(full.end() - static_cast<std::ptrdiff_t>(in.axes), full.end());
+  if (auto r = write_npy(a.out, answer.out, shape); !r) return r;
+  if (a.lse.empty()) return ok();
+  return write_npy(a.lse, answer.lse, std::span(shape).first(shape.size() - 1));
+}
+
+Result<int> run_kernel(const RunArguments& a, Stopper& stopper) {
+  if (auto r = check_device(a.device); !r) return tl::unexpected(r.error());
+  if (auto r = stopper.limit_time(a.time_limit); !r) return tl::unexpected(r.error());
+  const auto row = find_kernel(a.kernel);
+  if (!row) return tl::unexpected(row.error());
+  const auto limit = memory_limit_of(a.memory_limit);
+  if (!limit) return tl::unexpected(limit.error());
+  Options options;
+  if (auto r = a.options.apply_to(options); !r) return tl::unexpected(r.error());
+  for (const auto& [name, file] : {std::pair("--out", a.out), std::pair("--lse", a.lse)}) {
+    if (file == "-") return bad_input(fmt::format("{} - : .npy files are not written to stdout; name a file.", name));
+    if (file.empty()) continue;
+    if (auto r = check_writable(name, file); !r) return tl::unexpected(r.error());
+  }
+  if (!a.lse.empty() && a.lse == a.out) return bad_input("--out and --lse name the same file.");
+
+  const auto in = read_inputs(a, *limit);
+  if (!in) return tl::unexpected(in.error());
+  const auto answer = run_on_cpu(**row, in->problem, options, in->inputs, *limit, stopper.token());
+  if (!answer) return tl::unexpected(answer.error());
+  if (auto r = write_answer(a, *in, *answer); !r) return tl::unexpected(r.error());
+  say(fmt::format("{} on {}: wrote {}{}", a.kernel, describe(in->problem), a.out,
+                  a.lse.empty() ? "" : " and " + a.lse));
+  return 0;
+}
+
+}  // namespace
+
+Command add_run(CLI::App& program) {
+  auto a = std::make_shared<RunArguments>();
+  CLI::App* parser = program.add_subcommand("run", "Run one kernel on .npy arrays");
+  parser->add_option("--kernel", a->kernel, "Which kernel; `attnscope list` names them")->required()->type_name("ID");
+  parser->add_option("--q", a->q, "Queries: [B,H,L,D], [H,L,D] or [L,D], C order, f2, f4 or f8")
+      ->required()
+      ->type_name("FILE.npy");
+  parser->add_option("--k", a->k, "Keys; their heads may be fewer")->required()->type_name("FILE.npy");
+  parser->add_option("--v", a->v, "Values")->required()->type_name("FILE.npy");
+  parser->add_option("--bias", a->bias, "Added after the scale, broadcast to [B,Hq,Lq,Lk]; -inf masks")
+      ->type_name("FILE.npy");
+  a->mask.add_to(*parser);
+  parser->add_option("--scale", a->scale, "Factor of QK^T; left out: 1/sqrt(D)")->type_name("X");
+  parser->add_option("--dtype", a->dtype, "f32, f16 or bf16; left out: that of q")->type_name("DTYPE");
+  a->options.add_to(*parser, true);
+  parser->add_option("--out", a->out, "O: q's axes, f2 for f16, else f4")->required()->type_name("FILE.npy");
+  parser->add_option("--lse", a->lse, "LSE: O's shape without the last axis, f4, natural logarithm")
+      ->type_name("FILE.npy");
+  parser->add_option("--memory-limit", a->memory_limit, "Refuse what takes more; left out: what is free")
+      ->type_name("BYTES");
+  parser->add_option("--time-limit", a->time_limit, "Stop after so many seconds; 0: none")->type_name("SECONDS");
+  add_device(*parser, a->device);
+  parser->footer(
+      "Examples:\n"
+      "  attnscope run --kernel cpu_flash --q q.npy --k k.npy --v v.npy --causal --out o.npy --lse lse.npy\n"
+      "  attnscope run --kernel cpu_tiled --q q.npy --k k.npy --v v.npy --window 128,0 --dtype bf16 --tile 32x64 "
+      "--out o.npy");
+  return {parser, [a](Stopper& stopper) { return run_kernel(*a, stopper); }};
+}
+
+}  // namespace attn::cli

@@ -1,0 +1,123 @@
+// attnscope step: a recording as text or JSON.
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "app/assets.h"
+#include "app/cli/command.h"
+#include "app/cli/problem_arguments.h"
+#include "app/cli/step_text.h"
+#include "app/cli/text.h"
+#include "kernels/files.h"
+#include "kernels/recording_file.h"
+
+namespace attn::cli {
+namespace {
+
+constexpr std::uint64_t kMostTextBytes = 4 << 20;
+
+struct StepArguments {
+  DocumentArguments document;
+  std::string attn, device;
+  std::optional<std::int64_t> from, to;
+  double time_limit = 0;
+  bool as_json = false;
+};
+
+// The window's own words; without them the steps are named by their phase.
+StepTexts load_texts() {
+  auto file = find_asset("step_texts.json");
+  Result<StepTexts> texts = tl::unexpected(Error{});
+  if (!file) {
+    texts = tl::unexpected(file.error());
+  } else if (const auto bytes = read_file(*file, kMostTextBytes); !bytes) {
+    texts = tl::unexpected(bytes.error());
+  } else {
+    texts = parse_step_texts({reinterpret_cast<const char*>(bytes->data()), bytes->size()});
+  }
+  if (texts) return *std::move(texts);
+  say("attnscope: the sentences of the steps are left out. " + texts.error().message);
+  return {};
+}
+
+struct Range {
+  EventIndex first = 0, last = 0;
+};
+
+Result<Range> range_of(const StepArguments& a, const Recording& rec) {
+  const auto steps = static_cast<std::int64_t>(rec.events.size());
+  const std::int64_t from = a.from.value_or(1), to = a.to.value_or(steps);
+  for (const auto& [option, step] : {std::pair("--from", from), std::pair("--to", to)}) {
+    if (step < 1 || step > steps) {
+      return bad_input(fmt::format("{} {} is not a step of this run: there are 1 to {}.", option, step, steps));
+    }
+  }
+  if (from > to) return bad_input(fmt::format("--from {} lies after --to {}.", from, to));
+  return Range{static_cast<EventIndex>(from - 1), static_cast<EventIndex>(to - 1)};
+}
+
+Result<void> print_text(StepWriter& writer, const Range& range, const Recording& rec, const std::stop_token& stop) {
+  if (auto r = print(writer.heading()); !r) return r;
+  for (EventIndex e = range.first; e <= range.last; ++e) {
+    if (stop.stop_requested()) return fail(ErrorKind::cancelled, "Cancelled.");
+    if (auto r = print(writer.text(e)); !r) return r;
+  }
+  return range.last + 1 == rec.events.size() ? print(writer.summary()) : ok();
+}
+
+Result<void> print_json(StepWriter& writer, const Range& range, const std::stop_token& stop) {
+  if (auto r = print("{" + writer.json_heading() + ",\n\"steps\": [\n"); !r) return r;
+  for (EventIndex e = range.first; e <= range.last; ++e) {
+    if (stop.stop_requested()) return fail(ErrorKind::cancelled, "Cancelled.");
+    if (auto r = print(writer.json(e) + (e < range.last ? ",\n" : "\n")); !r) return r;
+  }
+  return print("],\n" + writer.json_summary() + "}\n");
+}
+
+Result<int> print_steps(const StepArguments& a, Stopper& stopper) {
+  if (auto r = check_device(a.device); !r) return tl::unexpected(r.error());
+  if (auto r = stopper.limit_time(a.time_limit); !r) return tl::unexpected(r.error());
+  if (!a.attn.empty()) {
+    if (a.attn == "-") return bad_input("--attn - : .attn files are not written to stdout; name a file.");
+    if (auto r = check_writable("--attn", a.attn); !r) return tl::unexpected(r.error());
+  }
+  const auto state = a.document.state_of();
+  if (!state) return tl::unexpected(state.error());
+  const auto rec = record_document(state->document, stopper.token());
+  if (!rec) return tl::unexpected(rec.error());
+  const auto range = range_of(a, *rec);
+  if (!range) return tl::unexpected(range.error());
+  if (!a.attn.empty()) {
+    if (auto r = write_recording(a.attn, *rec); !r) return tl::unexpected(r.error());
+  }
+  StepWriter writer(*rec, load_texts());
+  const auto printed =
+      a.as_json ? print_json(writer, *range, stopper.token()) : print_text(writer, *range, *rec, stopper.token());
+  if (!printed) return tl::unexpected(printed.error());
+  return 0;
+}
+
+}  // namespace
+
+Command add_step(CLI::App& program) {
+  auto a = std::make_shared<StepArguments>();
+  CLI::App* parser = program.add_subcommand("step", "Every step of one run, as text or JSON");
+  a->document.add_to(*parser);
+  parser->add_option("--from", a->from, "First step, from 1 as the window counts them")->type_name("N");
+  parser->add_option("--to", a->to, "Last step")->type_name("N");
+  parser->add_flag("--json", a->as_json, "JSON with exact values instead of text");
+  parser->add_option("--attn", a->attn, "Also write the recording for the window to open")->type_name("FILE.attn");
+  parser->add_option("--time-limit", a->time_limit, "Stop after so many seconds; 0: none")->type_name("SECONDS");
+  add_device(*parser, a->device);
+  parser->footer(
+      "Examples:\n"
+      "  attnscope step --preset blackboard\n"
+      "  attnscope step --preset late_outlier --kernel cpu_flash1 --from 30 --to 40\n"
+      "  attnscope step --lq 6 --lk 8 --d 4 --tile 2x4 --causal --generator normal --seed 7 --json");
+  return {parser, [a](Stopper& stopper) { return print_steps(*a, stopper); }};
+}
+
+}  // namespace attn::cli

@@ -1,0 +1,261 @@
+#include "app/cli/step_text.h"
+
+#include <algorithm>
+#include <vector>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "attnscope_version.h"
+#include "kernels/container.h"
+#include "kernels/kernel.h"
+#include "kernels/memory.h"
+#include "kernels/recording_file.h"
+#include "kernels/traffic.h"
+#include "viz/number_text.h"
+#include "viz/step_place.h"
+#include "viz/step_strip.h"
+#include "viz/step_values.h"
+
+namespace attn::cli {
+namespace {
+
+using nlohmann::json;
+
+constexpr int kDigits = 7;  // at most; an error bound cuts them
+constexpr std::array<std::string_view, kTrafficParts> kParts{"q", "k", "v", "bias", "s", "p", "o", "stats"};
+
+std::string_view slot_words(Slot s) {
+  switch (s) {
+    case Slot::q:
+      return "Q";
+    case Slot::k:
+      return "K";
+    case Slot::v:
+      return "V";
+    case Slot::s:
+      return "S";
+    case Slot::p:
+      return "P";
+    case Slot::m_old:
+      return "m old";
+    case Slot::m_new:
+      return "m";
+    case Slot::alpha:
+      return "α";
+    case Slot::l_old:
+      return "ℓ old";
+    case Slot::l_new:
+      return "ℓ";
+    case Slot::o_old:
+      return "O old";
+    case Slot::o_new:
+      return "O";
+    case Slot::lse:
+      return "LSE";
+  }
+  return "?";
+}
+
+bool is_input(Slot s) {
+  return s == Slot::q || s == Slot::k || s == Slot::v;
+}
+
+// Versions that event e made, in slot order.
+std::vector<VersionId> made_by(const Recording& rec, EventIndex e) {
+  std::vector<VersionId> made;
+  for (std::size_t slot = 0; slot < kSlots; ++slot) {
+    const VersionId v = rec.events[e].after[slot];
+    const bool known = v == kNoVersion || rec.version(v).made_by != e;
+    if (!known && std::find(made.begin(), made.end(), v) == made.end()) made.push_back(v);
+  }
+  return made;
+}
+
+std::uint64_t bytes_after(const Recording& rec, EventIndex e) {
+  std::uint64_t sum = 0;
+  for (const std::uint64_t bytes : rec.events[e].hbm_bytes) sum += bytes;
+  return sum;
+}
+
+// Columns of texts, right-aligned; texts hold characters of several bytes.
+std::string table(const std::vector<std::string>& cells, std::int32_t cols) {
+  int width = 0;
+  for (const std::string& cell : cells) width = std::max(width, text_length(cell));
+  std::string text;
+  for (std::size_t n = 0; n < cells.size(); ++n) {
+    const bool starts = n % static_cast<std::size_t>(cols) == 0;
+    text += starts ? (n == 0 ? "      " : "\n      ") : "  ";
+    text.append(static_cast<std::size_t>(width - text_length(cells[n])), ' ');
+    text += cells[n];
+  }
+  return text + "\n";
+}
+
+json traffic_json(const std::array<std::uint64_t, kTrafficParts>& parts) {
+  json j = json::object();
+  for (std::size_t n = 0; n < kTrafficParts; ++n) j[std::string(kParts[n])] = parts[n];
+  return j;
+}
+
+std::array<std::uint64_t, kTrafficParts> both_ways(const Traffic& t) {
+  std::array<std::uint64_t, kTrafficParts> sum{};
+  add_traffic(t, sum);
+  return sum;
+}
+
+json rows_json(std::span<const float> values, std::int64_t cols) {
+  json rows = json::array();
+  for (std::size_t n = 0; n < values.size(); ++n) {
+    if (n % static_cast<std::size_t>(cols) == 0) rows.push_back(json::array());
+    rows.back().push_back(number_to_json(static_cast<double>(values[n])));
+  }
+  return rows;
+}
+
+json flat_json(const Array& a) {
+  json values = json::array();
+  for (std::int64_t n = 0; n < a.size(); ++n) values.push_back(number_to_json(static_cast<double>(a.get(n))));
+  return values;
+}
+
+// Members of an object, without its braces, to be followed by others.
+std::string members(const json& object) {
+  const std::string text = object.dump();
+  return text.substr(1, text.size() - 2);
+}
+
+}  // namespace
+
+std::string StepWriter::heading() const {
+  std::string tile;
+  if (rec_.options.br > 0) tile = fmt::format(", tile {}x{}", rec_.options.br, rec_.options.bc);
+  return fmt::format("{}\n{} ({} order){}, {} steps, computed on {}\n\n", describe(rec_.problem), rec_.kernel,
+                     name_of(rec_.order), tile, rec_.events.size(), rec_.device);
+}
+
+void StepWriter::follow(EventIndex e) {
+  const EventId& id = rec_.events[e].id;
+  if (id.i < 0 || (exact_ && exact_->covers(id.b, id.h, id.i))) return;
+  exact_.emplace(rec_, id.b, id.h, id.i);
+}
+
+std::string StepWriter::tile_text(VersionId id) const {
+  const Version& v = rec_.version(id);
+  const std::span<const float> values = rec_.values(id);
+  const int natural = is_input(v.slot) ? natural_decimals(values) : -1;
+  std::vector<std::string> cells;
+  for (std::size_t n = 0; n < values.size(); ++n) {
+    const auto value = static_cast<double>(values[n]);
+    const double bound = bound_of(rec_, exact_ ? &*exact_ : nullptr, id, n);
+    cells.push_back(natural >= 0 ? number_text(value, {natural, false}) : significant_text(value, kDigits, bound));
+  }
+  std::string title = fmt::format("    {} ", slot_words(v.slot));
+  title += v.slot == Slot::k || v.slot == Slot::v ? "keys" : "rows";
+  title += fmt::format(" {} to {}", v.first_row, v.first_row + v.rows - 1);
+  if (v.slot == Slot::s || v.slot == Slot::p)
+    title += fmt::format(", keys {} to {}", v.first_col, v.first_col + v.cols - 1);
+  if (v.holds.normalised) title += ", divided by ℓ";
+  return title + "\n" + table(cells, v.cols);
+}
+
+std::string StepWriter::text(EventIndex e) {
+  follow(e);
+  const ExactTile* exact = exact_ ? &*exact_ : nullptr;
+  const StepPlace at = place_of(rec_, e, Selection{});
+  const StripScene strip = strip_scene(rec_, at, step_values(rec_, at, Selection{}, exact), texts_);
+  std::string text = strip.position + "\n";
+  for (const Runs* runs : {&strip.headline, &strip.sentence, &strip.formula}) {
+    const std::string words = plain_text(*runs);
+    if (!words.empty()) text += "    " + words + "\n";
+  }
+  for (const VersionId v : made_by(rec_, e)) text += tile_text(v);
+  if (const std::uint64_t bytes = event_bytes(rec_, e); bytes != 0) {
+    text += fmt::format("    HBM: {} B in this step, {} B so far\n", bytes, bytes_after(rec_, e));
+  }
+  return text + "\n";
+}
+
+std::string StepWriter::summary() const {
+  const Problem& p = rec_.problem;
+  const auto last = static_cast<EventIndex>(rec_.events.size() - 1);
+  std::uint64_t on_chip = 0;
+  for (const std::uint64_t bytes : on_chip_bytes(rec_.order, p, rec_.options)) on_chip += bytes;
+  std::string text = fmt::format("HBM bytes: {} as tile loads (nothing cached), {} compulsory; on chip at once: {}\n",
+                                 bytes_after(rec_, last), compulsory(rec_.order, p).total(), on_chip);
+  for (std::int64_t head = 0; head < p.B * p.Hq; ++head) {
+    const std::string where = p.B * p.Hq == 1 ? "" : fmt::format(", batch {}, query head {}", head / p.Hq, head % p.Hq);
+    std::vector<std::string> out, lse;
+    for (std::int64_t n = 0; n < p.Lq * p.Dv; ++n) {
+      out.push_back(significant_text(static_cast<double>(rec_.outputs.out.get(head * p.Lq * p.Dv + n)), kDigits));
+    }
+    for (std::int64_t r = 0; r < p.Lq; ++r) {
+      lse.push_back(significant_text(static_cast<double>(rec_.outputs.lse.get(head * p.Lq + r)), kDigits + 1));
+    }
+    text += fmt::format("\nOutput O{}\n", where) + table(out, static_cast<std::int32_t>(p.Dv));
+    text += fmt::format("LSE{}\n", where) + table(lse, 1);
+  }
+  return text;
+}
+
+std::string StepWriter::json_heading() const {
+  return members({{"program", fmt::format("attnscope {} ({})", ATTNSCOPE_VERSION, ATTNSCOPE_COMMIT)},
+                  {"kernel", rec_.kernel},
+                  {"device", rec_.device},
+                  {"order", name_of(rec_.order)},
+                  {"problem", problem_to_json(rec_.problem)},
+                  {"options", options_to_json(rec_.options)},
+                  {"step_count", rec_.events.size()}});
+}
+
+std::string StepWriter::json(EventIndex e) {
+  follow(e);
+  const ExactTile* exact = exact_ ? &*exact_ : nullptr;
+  const Event& event = rec_.events[e];
+  const StepPlace at = place_of(rec_, e, Selection{});
+  const StripScene strip = strip_scene(rec_, at, step_values(rec_, at, Selection{}, exact), texts_);
+  const auto index = [](std::int32_t n) { return n < 0 ? nlohmann::json() : nlohmann::json(n); };
+  nlohmann::json j{{"step", e + 1},
+                   {"phase", name_of(event.id.phase)},
+                   {"pass", event.pass},
+                   {"b", event.id.b},
+                   {"h", event.id.h},
+                   {"i", index(event.id.i)},
+                   {"j", index(event.id.j)},
+                   {"position", strip.position},
+                   {"headline", plain_text(strip.headline)},
+                   {"sentence", plain_text(strip.sentence)},
+                   {"formula", plain_text(strip.formula)},
+                   {"hbm_bytes", event_bytes(rec_, e)},
+                   {"hbm_bytes_so_far", traffic_json(event.hbm_bytes)},
+                   {"made", nlohmann::json::array()}};
+  for (const VersionId id : made_by(rec_, e)) {
+    const Version& v = rec_.version(id);
+    nlohmann::json bounds = nlohmann::json::array();
+    const std::span<const float> values = rec_.values(id);
+    double largest = 0;
+    for (std::size_t n = 0; n < values.size(); ++n) largest = std::max(largest, bound_of(rec_, exact, id, n));
+    j["made"].push_back({{"tensor", name_of(v.slot)},
+                         {"first_row", v.first_row},
+                         {"first_col", v.first_col},
+                         {"holds",
+                          {{"scaled", v.holds.scaled},
+                           {"base2", v.holds.base2},
+                           {"normalised", v.holds.normalised},
+                           {"masked", v.holds.masked}}},
+                         {"error_bound", number_to_json(largest)},
+                         {"values", rows_json(values, v.cols)}});
+  }
+  return j.dump();
+}
+
+std::string StepWriter::json_summary() const {
+  const Problem& p = rec_.problem;
+  return members({{"tile_load_bytes", traffic_json(rec_.events.back().hbm_bytes)},
+                  {"compulsory_bytes", traffic_json(both_ways(compulsory(rec_.order, p)))},
+                  {"on_chip_bytes", traffic_json(on_chip_bytes(rec_.order, p, rec_.options))},
+                  {"out", {{"shape", rec_.outputs.out.shape()}, {"values", flat_json(rec_.outputs.out)}}},
+                  {"lse", {{"shape", rec_.outputs.lse.shape()}, {"values", flat_json(rec_.outputs.lse)}}}});
+}
+
+}  // namespace attn::cli

@@ -1,0 +1,42 @@
+// A recording as text and as JSON: every step with its place, its sentence and the numbers that it made.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <utility>
+
+#include "kernels/recording.h"
+#include "kernels/replay.h"
+#include "kernels/result.h"
+#include "viz/step_texts.h"
+
+namespace attn::cli {
+
+// Walks a recording from step to step; the fp64 bounds of a query tile are worked out once for all its steps.
+class StepWriter {
+ public:
+  // `texts` may be empty: steps are then named by their phase alone.
+  StepWriter(const Recording& rec, StepTexts texts) : rec_(rec), texts_(std::move(texts)) {}
+
+  std::string heading() const;
+  // The step as the window words it, then each tensor that it made, correctly rounded to the digits that its error
+  // bound allows.
+  std::string text(EventIndex e);
+  // What all of it asked of HBM, and the answer.
+  std::string summary() const;
+
+  // The same as JSON. Values are exact; non-finite ones are strings.
+  std::string json_heading() const;  // members of the outer object, without braces
+  std::string json(EventIndex e);
+  std::string json_summary() const;
+
+ private:
+  void follow(EventIndex e);
+  std::string tile_text(VersionId version) const;
+
+  const Recording& rec_;
+  StepTexts texts_;
+  std::optional<ExactTile> exact_;
+};
+
+}  // namespace attn::cli

@@ -1,0 +1,76 @@
+#include "app/cli/stopper.h"
+
+#include <cmath>
+#include <csignal>
+#include <cstdio>
+
+#include <fmt/format.h>
+#include <pthread.h>
+#include <signal.h>
+#include <time.h>
+#include <unistd.h>
+
+namespace attn::cli {
+namespace {
+
+constexpr int kCancelled = 130;  // 128 + SIGINT, as shells have it
+constexpr long kLookAgainNanoseconds = 50'000'000;
+
+sigset_t stop_signals() {
+  sigset_t set;
+  sigemptyset(&set);
+  sigaddset(&set, SIGINT);
+  sigaddset(&set, SIGTERM);
+  return set;
+}
+
+}  // namespace
+
+Stopper::Stopper(bool watch) {
+  if (!watch) return;
+  const sigset_t signals = stop_signals();
+  pthread_sigmask(SIG_BLOCK, &signals, nullptr);
+  watcher_ = std::jthread([this](const std::stop_token& end) { wait_for_signals(end); });
+}
+
+Stopper::~Stopper() = default;
+
+void Stopper::wait_for_signals(const std::stop_token& end) {
+  const sigset_t signals = stop_signals();
+  const timespec look_again{0, kLookAgainNanoseconds};
+  while (!end.stop_requested()) {
+    if (sigtimedwait(&signals, nullptr, &look_again) > 0) {
+      if (source_.stop_requested() && !timed_out_) ::_exit(kCancelled);
+      std::fputs("\nStopping; what is finished is kept. Ctrl+C again ends at once.\n", stderr);
+      source_.request_stop();
+    }
+    const std::lock_guard lock(mutex_);
+    if (deadline_ && std::chrono::steady_clock::now() >= *deadline_ && !source_.stop_requested()) {
+      timed_out_ = true;
+      source_.request_stop();
+    }
+  }
+}
+
+Result<void> Stopper::limit_time(double seconds) {
+  constexpr double kLongest = 1e8;  // three years; beyond it durations overflow
+  if (!(seconds >= 0) || seconds > kLongest) {
+    return bad_input(
+        fmt::format("--time-limit {} is not a number of seconds from 0 (none) to {:g}.", seconds, kLongest));
+  }
+  const std::lock_guard lock(mutex_);
+  seconds_ = seconds;
+  deadline_.reset();
+  if (seconds > 0) {
+    deadline_ = std::chrono::steady_clock::now() + std::chrono::milliseconds(std::llround(seconds * 1000));
+  }
+  return ok();
+}
+
+std::optional<double> Stopper::reached_limit() const {
+  if (!timed_out_) return std::nullopt;
+  const std::lock_guard lock(mutex_);
+  return seconds_;
+}
+
+}  // namespace attn::cli

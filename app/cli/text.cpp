@@ -1,0 +1,124 @@
+#include "app/cli/text.h"
+
+#include <charconv>
+#include <cstdio>
+#include <span>
+#include <system_error>
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include "app/posix.h"
+#include "kernels/files.h"
+#include "kernels/memory.h"
+
+namespace attn::cli {
+
+Result<void> print(std::string_view text) {
+  if (std::fwrite(text.data(), 1, text.size(), stdout) == text.size() && std::fflush(stdout) == 0) return ok();
+  return fail(ErrorKind::io, "The output could not be written to stdout: is the disk behind it full?");
+}
+
+void say(std::string_view words) {
+  if (talks_to_terminal()) std::fputs("\r\x1b[K", stderr);
+  std::fwrite(words.data(), 1, words.size(), stderr);
+  std::fputc('\n', stderr);
+}
+
+bool talks_to_terminal() {
+  return ::isatty(STDERR_FILENO) == 1;
+}
+
+void say_progress(std::string_view words) {
+  if (!talks_to_terminal()) return;
+  std::fputs("\r\x1b[K", stderr);
+  std::fwrite(words.data(), 1, words.size(), stderr);
+}
+
+int exit_code(ErrorKind kind) {
+  switch (kind) {
+    case ErrorKind::failed:
+      return 1;
+    case ErrorKind::bad_input:
+      return 2;
+    case ErrorKind::cannot_run:
+    case ErrorKind::io:
+      return 3;
+    case ErrorKind::cancelled:
+      return 130;
+  }
+  return 3;
+}
+
+std::vector<std::string> split(std::string_view text, char separator) {
+  std::vector<std::string> parts;
+  while (true) {
+    const std::size_t at = text.find(separator);
+    parts.emplace_back(text.substr(0, at));
+    if (at == std::string_view::npos) return parts;
+    text.remove_prefix(at + 1);
+  }
+}
+
+namespace {
+
+bool parse_whole(std::string_view text, std::int64_t& number) {
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  return error == std::errc() && end == text.data() + text.size();
+}
+
+}  // namespace
+
+Result<std::vector<std::int64_t>> parse_numbers(const std::string& option, std::string_view text) {
+  std::vector<std::int64_t> numbers;
+  for (const std::string& part : split(text, ',')) {
+    std::int64_t number = 0;
+    if (!parse_whole(part, number)) {
+      return bad_input(fmt::format("{} {}: '{}' is no whole number; give some like 512,1024.", option, text, part));
+    }
+    numbers.push_back(number);
+  }
+  return numbers;
+}
+
+Result<Extents> parse_extents(const std::string& option, std::string_view text, std::string_view what) {
+  Extents e;
+  const std::size_t x = text.find('x');
+  const bool fits = x != std::string_view::npos && parse_whole(text.substr(0, x), e.first) &&
+                    parse_whole(text.substr(x + 1), e.second);
+  if (fits && e.first >= 1 && e.second >= 1) return e;
+  return bad_input(fmt::format("{} {} is no {}, both at least 1.", option, text, what));
+}
+
+Result<std::uint64_t> memory_limit_of(const std::string& text) {
+  if (text.empty()) return 0;
+  auto bytes = parse_bytes(text);
+  if (!bytes) return bad_input("--memory-limit: " + bytes.error().message);
+  return bytes;
+}
+
+Result<void> write_text(const std::string& file, const std::string& text) {
+  if (file == "-") return print(text);
+  return write_file_atomically(file, std::as_bytes(std::span(text)));
+}
+
+Result<void> check_writable(const std::string& option, const std::string& file) {
+  if (file == "-") return ok();
+  std::error_code error;
+  const std::filesystem::path path(file);
+  const auto status = std::filesystem::status(path, error);
+  if (std::filesystem::is_directory(status)) {
+    return bad_input(fmt::format("{} {} is a folder; name a file.", option, file));
+  }
+  if (std::filesystem::exists(status) && !std::filesystem::is_regular_file(status)) return ok();  // /dev/stdout
+  const std::filesystem::path folder = path.has_parent_path() ? path.parent_path() : std::filesystem::path(".");
+  if (!std::filesystem::is_directory(folder, error)) {
+    return bad_input(fmt::format("{} {}: there is no folder {}.", option, file, folder.string()));
+  }
+  if (!can_write_in(folder)) {
+    return fail(ErrorKind::io, fmt::format("{} {}: the folder {} cannot be written.", option, file, folder.string()));
+  }
+  return ok();
+}
+
+}  // namespace attn::cli

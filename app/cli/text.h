@@ -1,0 +1,45 @@
+// Text in and out: data to stdout, words to stderr, and the small grammars of option values.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "kernels/options.h"
+#include "kernels/result.h"
+
+namespace attn::cli {
+
+// To stdout. A full disk or a closed file behind it is an error.
+Result<void> print(std::string_view text);
+// A line to stderr.
+void say(std::string_view words);
+// Whether stderr is a terminal: progress then stays on one line.
+bool talks_to_terminal();
+// One line that the next one overwrites; only where talks_to_terminal().
+void say_progress(std::string_view words);
+
+int exit_code(ErrorKind kind);
+
+// `option` is for messages: "--values".
+// "512,1024"
+Result<std::vector<std::int64_t>> parse_numbers(const std::string& option, std::string_view text);
+std::vector<std::string> split(std::string_view text, char separator);
+// "64x32"; both from 1
+struct Extents {
+  std::int64_t first = 0, second = 0;
+};
+Result<Extents> parse_extents(const std::string& option, std::string_view text, std::string_view what);
+
+// "--memory-limit": bytes; 0 where it is left out.
+Result<std::uint64_t> memory_limit_of(const std::string& text);
+
+// Text to a file, or to stdout where the file is "-".
+Result<void> write_text(const std::string& file, const std::string& text);
+// Refuses a file whose folder is not there or cannot be written, before work is spent on it. "-" is fine.
+Result<void> check_writable(const std::string& option, const std::string& file);
+
+}  // namespace attn::cli

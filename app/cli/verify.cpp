@@ -1,0 +1,250 @@
+// attnscope verify: kernels against the fp64 reference on the paired list of shapes.
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <map>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "app/cli/command.h"
+#include "app/cli/problem_arguments.h"
+#include "app/cli/text.h"
+#include "kernels/kernel.h"
+#include "kernels/memory.h"
+#include "kernels/shape_list.h"
+#include "kernels/verdict.h"
+
+namespace attn::cli {
+namespace {
+
+struct VerifyArguments {
+  std::string kernels = "all", dtypes = "all", rows = "sampled", memory_limit, device;
+  bool all_shapes = false;
+  std::int32_t repeats = 1;
+  double time_limit = 0;
+  OptionArguments options;
+};
+
+// What one kernel did in one dtype.
+struct Tally {
+  std::int64_t passed = 0, failed = 0, skipped = 0;
+  double worst = -1;  // largest error / allowed
+  double error = 0, allowed = 0;
+  std::string worst_case;
+  std::map<std::string, std::int64_t> skips;  // reason: how many
+};
+
+struct Check {
+  const VerifyArguments* arguments = nullptr;
+  std::vector<const KernelRow*> kernels;
+  Options options;
+  std::uint64_t memory_limit = 0;
+  Device device;
+  std::map<std::pair<std::string_view, DType>, Tally> tallies;
+  std::map<std::string, std::int64_t> case_skips;  // a case that no kernel was tried on: reason
+};
+
+Result<std::vector<const KernelRow*>> chosen_kernels(const std::string& ids) {
+  std::vector<const KernelRow*> rows;
+  if (ids == "all") {
+    for (const KernelRow& row : kernel_table()) rows.push_back(&row);
+    return rows;
+  }
+  for (const std::string& id : split(ids, ',')) {
+    const auto row = find_kernel(id);
+    if (!row) return tl::unexpected(row.error());
+    rows.push_back(*row);
+  }
+  return rows;
+}
+
+Result<std::vector<DType>> chosen_dtypes(const std::string& names) {
+  std::vector<DType> dtypes{DType::f32, DType::f16, DType::bf16};
+  if (names == "all") return dtypes;
+  dtypes.clear();
+  for (const std::string& name : split(names, ',')) {
+    const auto t = dtype_from_name(name);
+    if (!t) return bad_input(fmt::format("--dtype {} is unknown; use all, f32, f16 or bf16.", name));
+    dtypes.push_back(*t);
+  }
+  return dtypes;
+}
+
+bool same_bits(const Outputs& a, const Outputs& b) {
+  return std::memcmp(a.out.data(), b.out.data(), a.out.bytes()) == 0 &&
+         std::memcmp(a.lse.data(), b.lse.data(), a.lse.bytes()) == 0;
+}
+
+// The case with its answer to compare with, worked out once for all kernels.
+struct Prepared {
+  Inputs in;
+  RowSample sample;
+  ReferenceRows reference;
+};
+
+Result<Prepared> prepare(const CheckCase& c, const Check& check, const std::stop_token& stop) {
+  Prepared p;
+  const std::uint64_t room = check.memory_limit != 0 ? check.memory_limit : free_memory();
+  if (tensor_bytes(c.problem) > room) {
+    return fail(ErrorKind::cannot_run, fmt::format("its tensors take {}, {} is the limit",
+                                                   format_bytes(tensor_bytes(c.problem)), format_bytes(room)));
+  }
+  auto in = inputs_of(c);
+  if (!in) return tl::unexpected(in.error());
+  p.in = *std::move(in);
+  p.sample = choose_rows(c.problem, check.arguments->rows == "full");
+  auto reference = reference_rows(c.problem, p.in, p.sample.rows, 0, stop);
+  if (!reference) return tl::unexpected(reference.error());
+  p.reference = *std::move(reference);
+  return p;
+}
+
+// One kernel on one case. The value is what is wrong with it; empty = right.
+Result<std::string> try_kernel(const KernelRow& row, const CheckCase& c, const Prepared& prepared, const Check& check,
+                               const std::stop_token& stop, Tally& tally) {
+  const auto answer = run_on_cpu(row, c.problem, check.options, prepared.in, check.memory_limit, stop);
+  if (!answer) return tl::unexpected(answer.error());
+  const Verdict v = judge(c.problem, prepared.in, prepared.reference, *answer, prepared.sample);
+  const double ratio = v.allowed > 0 ? v.error / v.allowed : (v.error > 0 ? HUGE_VAL : 0);
+  if (ratio > tally.worst) {
+    tally.worst = ratio;
+    tally.error = v.error;
+    tally.allowed = v.allowed;
+    tally.worst_case = describe(c);
+  }
+  if (!v.pass) return v.reason + " (" + v.sample + ")";
+  for (std::int32_t n = 1; n < check.arguments->repeats; ++n) {
+    const auto again = run_on_cpu(row, c.problem, check.options, prepared.in, check.memory_limit, stop);
+    if (!again) return tl::unexpected(again.error());
+    if (!same_bits(*answer, *again)) return fmt::format("repeat {} gave other bits than the first run", n);
+  }
+  return std::string();
+}
+
+Result<void> check_case(const CheckCase& c, Check& check, const std::stop_token& stop) {
+  const auto prepared = prepare(c, check, stop);
+  if (!prepared) {
+    if (prepared.error().kind == ErrorKind::cancelled) return tl::unexpected(prepared.error());
+    ++check.case_skips[describe(c) + ": " + prepared.error().message];
+    for (const KernelRow* row : check.kernels) ++check.tallies[{row->id, c.problem.dtype}].skipped;
+    return ok();
+  }
+  for (const KernelRow* row : check.kernels) {
+    Tally& tally = check.tallies[{row->id, c.problem.dtype}];
+    const auto takes = row->supports(c.problem, check.options, check.device);
+    const auto wrong =
+        takes ? try_kernel(*row, c, *prepared, check, stop, tally) : Result<std::string>(tl::unexpected(takes.error()));
+    if (!wrong) {
+      if (wrong.error().kind == ErrorKind::cancelled) return tl::unexpected(wrong.error());
+      ++tally.skipped;
+      ++tally.skips[wrong.error().message];
+    } else if (wrong->empty()) {
+      ++tally.passed;
+    } else {
+      ++tally.failed;
+      const std::string line = fmt::format("FAIL {} on {}: {}\n", row->id, describe(c), *wrong);
+      if (auto r = print(line); !r) return r;
+    }
+  }
+  return ok();
+}
+
+std::string summary(const Check& check) {
+  std::size_t width = 6;
+  for (const auto& [key, tally] : check.tallies) width = std::max(width, key.first.size());
+  std::string text =
+      fmt::format("{:<{}} {:<5} {:>6} {:>6} {:>7}  {:>9} {:>9}  {:>5}  {}\n", "kernel", width, "dtype", "passed",
+                  "failed", "skipped", "error", "allowed", "ratio", "where the ratio is worst");
+  for (const KernelRow* row : check.kernels) {
+    for (const auto& [key, t] : check.tallies) {
+      if (key.first != row->id) continue;
+      text += fmt::format("{:<{}} {:<5} {:>6} {:>6} {:>7}  ", key.first, width, name_of(key.second), t.passed, t.failed,
+                          t.skipped);
+      text += t.worst < 0 ? fmt::format("{:>9} {:>9}  {:>5}\n", "-", "-", "-")
+                          : fmt::format("{:>9.2e} {:>9.2e}  {:>5.2f}  {}\n", t.error, t.allowed, t.worst, t.worst_case);
+    }
+  }
+  for (const auto& [key, t] : check.tallies) {
+    for (const auto& [reason, count] : t.skips) {
+      text += fmt::format("skipped {} case(s) of {} {}: {}\n", count, key.first, name_of(key.second), reason);
+    }
+  }
+  for (const auto& [reason, count] : check.case_skips) text += fmt::format("skipped {}\n", reason);
+  return text;
+}
+
+Result<int> verify_kernels(const VerifyArguments& a, Stopper& stopper) {
+  if (auto r = check_device(a.device); !r) return tl::unexpected(r.error());
+  if (auto r = stopper.limit_time(a.time_limit); !r) return tl::unexpected(r.error());
+  if (a.rows != "sampled" && a.rows != "full") {
+    return bad_input(fmt::format("--verify {} is unknown; use sampled or full.", a.rows));
+  }
+  if (a.repeats < 1) return bad_input(fmt::format("--repeats {} must be at least 1.", a.repeats));
+  Check check;
+  check.arguments = &a;
+  check.device = cpu_device();
+  const auto limit = memory_limit_of(a.memory_limit);
+  const auto kernels = chosen_kernels(a.kernels);
+  const auto dtypes = chosen_dtypes(a.dtypes);
+  if (!limit) return tl::unexpected(limit.error());
+  if (!kernels) return tl::unexpected(kernels.error());
+  if (!dtypes) return tl::unexpected(dtypes.error());
+  if (auto r = a.options.apply_to(check.options); !r) return tl::unexpected(r.error());
+  check.memory_limit = *limit;
+  check.kernels = *kernels;
+  for (const KernelRow* row : check.kernels) {
+    if (const auto r = resolve(*row, check.options, check.device); !r) return tl::unexpected(r.error());
+  }
+
+  std::vector<CheckCase> cases;
+  for (const DType t : *dtypes) {
+    for (CheckCase& c : a.all_shapes ? all_cases(t) : paired_cases(t)) cases.push_back(std::move(c));
+  }
+  Result<void> done = ok();
+  for (std::size_t n = 0; n < cases.size() && done; ++n) {
+    say_progress(fmt::format("{}/{}  {}", n + 1, cases.size(), describe(cases[n])));
+    done = check_case(cases[n], check, stopper.token());
+  }
+  say_progress("");
+  if (auto r = print(summary(check)); !r) return tl::unexpected(r.error());
+  if (!done) return tl::unexpected(done.error());
+  std::int64_t passed = 0, failed = 0;
+  for (const auto& [key, t] : check.tallies) {
+    passed += t.passed;
+    failed += t.failed;
+  }
+  if (failed > 0) return fail(ErrorKind::failed, fmt::format("{} of {} checks failed.", failed, passed + failed));
+  if (passed == 0) return fail(ErrorKind::cannot_run, "Nothing was checked: every case was skipped, as said above.");
+  say(fmt::format("All {} checks passed.", passed));
+  return 0;
+}
+
+}  // namespace
+
+Command add_verify(CLI::App& program) {
+  auto a = std::make_shared<VerifyArguments>();
+  CLI::App* parser = program.add_subcommand("verify", "Kernels against the fp64 reference");
+  parser->add_option("--kernel", a->kernels, "all, or some of `attnscope list`")->type_name("ID,ID,...");
+  parser->add_option("--dtype", a->dtypes, "all, or some of f32, f16, bf16")->type_name("DTYPE,...");
+  parser->add_flag("--full", a->all_shapes, "Every shape with every head dimension, not the paired list (hours)");
+  parser->add_option("--verify", a->rows, "Rows that are looked at where there are many: sampled or full")
+      ->type_name("WHICH");
+  parser->add_option("--repeats", a->repeats, "Runs of each case, which must give the same bits")->type_name("N");
+  a->options.add_to(*parser, true);
+  parser->add_option("--memory-limit", a->memory_limit, "Skip what takes more; left out: what is free")
+      ->type_name("BYTES");
+  parser->add_option("--time-limit", a->time_limit, "Stop after so many seconds; 0: none")->type_name("SECONDS");
+  add_device(*parser, a->device);
+  parser->footer(
+      "Exit code 1 if a kernel fails. Error and allowed are those of the case where their ratio is largest.\n"
+      "Examples:\n"
+      "  attnscope verify\n"
+      "  attnscope verify --kernel cpu_flash --dtype f16 --tile 37x19 --repeats 3");
+  return {parser, [a](Stopper& stopper) { return verify_kernels(*a, stopper); }};
+}
+
+}  // namespace attn::cli

@@ -1,0 +1,61 @@
+// attnscope without a command: the window.
+#include "app/window.h"
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <system_error>
+
+#include <fmt/format.h>
+
+#include "app/cli/command.h"
+#include "app/cli/text.h"
+#include "app/state_string.h"
+
+namespace attn::cli {
+namespace {
+
+struct WindowArguments {
+  std::string state, theme, file;
+  std::optional<float> scale;
+};
+
+Result<int> open_window(const WindowArguments& a) {
+  WindowOptions options;
+  if (!a.file.empty()) {
+    std::error_code error;
+    if (!std::filesystem::exists(a.file, error)) {
+      return bad_input(fmt::format("There is no file '{}', and no command of that name: attnscope --help.", a.file));
+    }
+    options.open_file = a.file;
+  }
+  if (!a.state.empty()) {
+    auto state = open_state_string(a.state);
+    if (!state) return bad_input("--state: " + state.error().message);
+    options.state = *std::move(state);
+  }
+  if (!a.theme.empty()) {
+    if (a.theme != "dark" && a.theme != "light") {
+      return bad_input(fmt::format("--theme {} is unknown; use dark or light.", a.theme));
+    }
+    options.theme = a.theme == "dark" ? Theme::dark : Theme::light;
+  }
+  if (a.scale) {
+    if (!(*a.scale >= 1 && *a.scale <= 3)) return bad_input(fmt::format("--scale {} is not in 1 to 3.", *a.scale));
+    options.scale = a.scale;
+  }
+  return run_window(options);
+}
+
+}  // namespace
+
+Command add_window(CLI::App& program) {
+  auto a = std::make_shared<WindowArguments>();
+  program.add_option("FILE", a->file, "A session or recording (.attn) to open");
+  program.add_option("--state", a->state, "Reopen exactly the view that Copy state gave")->type_name("STRING");
+  program.add_option("--theme", a->theme, "dark or light, for this run")->type_name("NAME");
+  program.add_option("--scale", a->scale, "1 to 3, for this run")->type_name("X");
+  return {&program, [a](Stopper&) { return open_window(*a); }, false};
+}
+
+}  // namespace attn::cli

@@ -1,0 +1,110 @@
+// Owns all that the program shows: state, recording, measurements, history, tasks, log. Receives the commands of a
+// frame, applies them, records anew where the problem changed, runs sweeps, opens and saves files. No window, no GL:
+// the shell asks for effects (clipboard, picture, quit) after each frame. All members: UI thread only.
+#pragma once
+
+#include <filesystem>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "app/document_inputs.h"
+#include "app/history.h"
+#include "app/log.h"
+#include "app/tasks.h"
+#include "profiling/session.h"
+#include "viz/commands.h"
+#include "viz/frame.h"
+#include "viz/state.h"
+
+namespace attn {
+
+struct ControllerOptions {
+  State state;
+  std::function<void()> wake;           // see Tasks
+  std::filesystem::path save_folder;    // sessions, exports and pictures go there
+  std::filesystem::path autosave_file;  // the rows of a running sweep; empty = not kept
+};
+
+// What the shell does for the controller, once a frame.
+struct Effects {
+  std::optional<std::string> clipboard;
+  std::optional<std::filesystem::path> picture;  // write the window's pixels there
+  bool quit = false;
+};
+
+class Controller {
+ public:
+  explicit Controller(ControllerOptions options);
+
+  const State& state() const { return state_; }
+  const Model& model() const { return model_; }
+  Log& log() { return log_; }
+  const History& history() const { return history_; }
+
+  // Between frames: results of tasks, then the commands in their order.
+  void update(const Commands& commands);
+  // `seconds` since the last frame: play goes on.
+  void advance(double seconds);
+  // Whether something moves without the user: play or a task.
+  bool wants_frames() const;
+  Effects take_effects();
+  // Shows what a picture or a loaded session brings, in place of what this machine made.
+  void show(std::vector<Measurement> rows, Provenance provenance, std::shared_ptr<const Recording> recording);
+  // Until no task runs; for pictures and tests.
+  void wait();
+
+ private:
+  // What a recording depends on.
+  struct RecordingKey {
+    Problem problem;
+    InputSpec inputs;
+    std::string kernel;
+    Options options;
+    bool operator==(const RecordingKey&) const = default;
+  };
+  RecordingKey wanted() const;
+  void obey(const Command& command);
+  bool run_effect(const Command& command);
+  void follow_document(bool to_start);
+  void record(const RecordingKey& key, bool to_start);
+  void install(std::shared_ptr<const Recording> recording, bool to_start);
+  void refuse_recording(std::string words);
+  void refresh_task_view();
+  void travel(bool forward);
+
+  // controller_files.cpp
+  void run_sweep_task();
+  void cancel_task();
+  void export_rows(const char* extension);
+  void save_session();
+  void open_file(const std::string& path);
+  void open_session(const std::string& path);
+  void open_arrays(const std::filesystem::path& q);
+  void opened(const std::string& path, Session session);
+  void copy_state();
+  std::filesystem::path new_file(const char* extension) const;
+  void write_text(const std::string& what, const std::filesystem::path& file, std::string text);
+
+  ControllerOptions options_;
+  State state_;
+  Model model_;
+  History history_;
+  Log log_;
+  Effects effects_;
+  RecordingKey shown_;    // of model_.recording, or of what was refused
+  RecordingKey pending_;  // of the recording that a task makes
+  OpenedRecordings opened_;
+  std::filesystem::path session_file_;       // what this run saved; saved again by the next Ctrl+S
+  double play_debt_ = 0;                     // steps that play owes
+  std::optional<EventIndex> wanted_cursor_;  // from a state string, until there is a recording
+  TaskId recording_task_ = 0, sweep_task_ = 0, file_task_ = 0;
+  std::uint64_t recording_generation_ = 0;
+  Tasks tasks_;  // last: its threads end first
+};
+
+// Where a program that was started here saves: the current folder, or data_folder() where it cannot be written.
+std::filesystem::path usual_save_folder();
+
+}  // namespace attn

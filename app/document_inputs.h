@@ -1,0 +1,24 @@
+// The numbers of a document: generated, from .npy files, or those of a recording in an .attn file.
+#pragma once
+
+#include <filesystem>
+#include <map>
+#include <memory>
+#include <string>
+
+#include "kernels/inputs.h"
+#include "kernels/recording.h"
+#include "kernels/result.h"
+
+namespace attn {
+
+// Recordings of .attn files that inputs refer to: where InputSpec::q_file names an .attn, Q, K, V and the bias are
+// those of its first recording.
+using OpenedRecordings = std::map<std::string, std::shared_ptr<const Recording>>;
+
+bool is_attn_file(const std::filesystem::path& file);
+
+// make_inputs, and inputs out of `opened`; a file that is not in there yet is read. Any thread, on a map of its own.
+Result<Inputs> document_inputs(const Problem& p, const InputSpec& spec, const OpenedRecordings& opened);
+
+}  // namespace attn

@@ -1,0 +1,46 @@
+// The one table of keys: it drives them, and the `?` sheet lists it.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "imgui.h"
+#include "viz/commands.h"
+#include "viz/frame.h"
+#include "viz/state.h"
+
+namespace attn {
+
+// Small windows that the shell itself opens.
+enum class Popup : std::uint8_t { none, go_to, open_file };
+
+// What a key does, beside commands.
+struct KeyEffect {
+  Commands commands;
+  Popup popup = Popup::none;
+};
+
+struct KeyRow {
+  std::string_view group;  // heading of the sheet
+  std::string_view what;   // "next key tile"
+  ImGuiKeyChord chord = 0;
+  ImGuiKeyChord other = 0;   // a second chord for the same, or 0
+  bool step_only = false;    // belongs to Step's recording: elsewhere the key is free
+  bool repeats = false;      // held down, it goes on
+  bool plain_arrow = false;  // left to Step while arrows move between cells
+  // Null: listed only; who handles it stands in `what`.
+  void (*act)(const State&, KeyEffect&) = nullptr;
+};
+
+std::span<const KeyRow> key_table();
+
+// The caps of a chord in drawing order; arrows are "left" and "right", which the sheet draws.
+std::vector<std::string> caps_of(ImGuiKeyChord chord);
+
+// Reads this frame's keys. Nothing while a text field is active or `popup_open`.
+KeyEffect read_keys(const State& state, bool cells_focused, bool popup_open);
+
+}  // namespace attn

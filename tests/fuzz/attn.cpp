@@ -1,0 +1,78 @@
+// No bytes make the .attn reader crash, and a recording that it accepts can be looked up, replayed and written again.
+#include <algorithm>
+#include <cstdint>
+#include <cstdlib>
+#include <span>
+#include <string>
+
+#include <nlohmann/json.hpp>
+
+#include "kernels/container.h"
+#include "kernels/recording_file.h"
+#include "kernels/replay.h"
+
+namespace {
+
+void use(const attn::Recording& rec) {
+  for (attn::EventIndex e = 0; e < rec.events.size(); ++e) {
+    const attn::EventId& id = rec.events[e].id;
+    if (!rec.find(id, rec.events[e].pass)) std::abort();
+    for (const attn::Slot s : {attn::Slot::s, attn::Slot::p, attn::Slot::m_new, attn::Slot::o_new}) {
+      const attn::VersionId v = rec.tile_version(s, id.b, id.h, id.i, id.j, e);
+      if (v != attn::kNoVersion && rec.values(v).empty()) std::abort();
+    }
+    if (e > 0 && id.i == rec.events[e - 1].id.i) continue;
+    const attn::ExactTile exact(rec, id.b, id.h, std::max(id.i, 0));
+    if (exact.find(0) != nullptr && exact.find(0)->exact.empty()) std::abort();
+  }
+  (void)attn::replay(rec);
+  nlohmann::json session = nlohmann::json::object();
+  attn::Container again;
+  if (!attn::add_recording(rec, 0, session, again)) std::abort();
+}
+
+// A zip's checksums keep most mutations from what lies inside. So an input that is no zip is taken as entries laid out
+// plainly: name length, size (2 bytes), name, bytes; the first entry is session.json.
+attn::Container plain_entries(std::span<const std::byte> bytes) {
+  const auto text = [](std::span<const std::byte> part) {
+    return std::string(reinterpret_cast<const char*>(part.data()), part.size());
+  };
+  attn::Container c;
+  for (bool first = true; bytes.size() >= 3; first = false) {
+    const auto name_size = std::to_integer<std::size_t>(bytes[0]);
+    const auto size = std::to_integer<std::size_t>(bytes[1]) + 256 * std::to_integer<std::size_t>(bytes[2]);
+    bytes = bytes.subspan(3);
+    const auto name = bytes.first(std::min(name_size, bytes.size()));
+    bytes = bytes.subspan(name.size());
+    const auto content = bytes.first(std::min(size, bytes.size()));
+    bytes = bytes.subspan(content.size());
+    if (first) {
+      c.session_json = text(content);
+    } else {
+      c.files[text(name)] = {content.begin(), content.end()};
+    }
+  }
+  return c;
+}
+
+attn::Result<attn::Container> container_of(std::span<const std::byte> bytes) {
+  if (bytes.empty() || bytes[0] != std::byte{'P'}) return plain_entries(bytes);
+  attn::ContainerLimits limits;
+  limits.max_entry_bytes = limits.max_json_bytes = 1 << 20;
+  limits.max_total_bytes = 4 << 20;
+  return attn::parse_container(bytes, "fuzz.attn", limits);
+}
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+  const auto c = container_of({reinterpret_cast<const std::byte*>(data), size});
+  if (!c) return 0;
+  const auto recordings = attn::recordings_of(*c, "fuzz.attn");
+  if (!recordings) return 0;
+  for (const attn::Recording& rec : *recordings) {
+    // The replay of a large one takes longer than an input may.
+    if (rec.events.size() <= 1000) use(rec);
+  }
+  return 0;
+}

@@ -1,0 +1,171 @@
+#include "kernels/files.h"
+
+#include <csignal>
+#include <cstdlib>
+
+#include <gtest/gtest.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "kernels/memory.h"
+#include "tests/kernels/temp_folder.h"
+
+namespace attn {
+namespace {
+
+TEST(WriteFile, ReplacesAFileWholeAndKeepsItsPermissions) {
+  const TempFolder folder;
+  put_file(folder / "a", "old and longer");
+  std::filesystem::permissions(folder / "a", std::filesystem::perms::owner_read | std::filesystem::perms::owner_write);
+  ASSERT_TRUE(write_file_atomically(folder / "a", bytes_of("new")));
+  EXPECT_EQ(get_file(folder / "a"), "new");
+  EXPECT_EQ(folder.files(), 1U);
+  struct stat status {};
+  ASSERT_EQ(stat((folder / "a").c_str(), &status), 0);
+  EXPECT_EQ(status.st_mode & 0777, 0600U);
+}
+
+TEST(WriteFile, FollowsALinkInsteadOfReplacingIt) {
+  const TempFolder folder;
+  put_file(folder / "real", "old");
+  std::filesystem::create_symlink("real", folder / "link");
+  ASSERT_TRUE(write_file_atomically(folder / "link", bytes_of("new")));
+  EXPECT_TRUE(std::filesystem::is_symlink(folder / "link"));
+  EXPECT_EQ(get_file(folder / "real"), "new");
+}
+
+TEST(WriteFile, TakesTheLongestNameThereIs) {
+  const TempFolder folder;
+  const std::string name(255, 'n');
+  ASSERT_TRUE(write_file_atomically(folder / name, bytes_of("x")));
+  EXPECT_EQ(get_file(folder / name), "x");
+}
+
+// In a child process, whose files may not grow beyond 4 KiB: as on a full disk, a write fails halfway.
+int write_with_small_limit(const std::filesystem::path& file) {
+  const pid_t child = fork();
+  if (child == 0) {
+    std::signal(SIGXFSZ, SIG_IGN);
+    const rlimit limit{4096, 4096};
+    if (setrlimit(RLIMIT_FSIZE, &limit) != 0) _exit(3);
+    const Result<void> r = write_file_atomically(file, std::vector<std::byte>(100000));
+    const bool named =
+        !r && r.error().kind == ErrorKind::io && r.error().message.find(file.string()) != std::string::npos;
+    _exit(named && r.error().message.find("Free some space") != std::string::npos ? 0 : 1);
+  }
+  int status = 0;
+  waitpid(child, &status, 0);
+  return WIFEXITED(status) ? WEXITSTATUS(status) : 99;
+}
+
+TEST(WriteFile, FullDiskIsAnErrorAndTheOldFileStays) {
+  const TempFolder folder;
+  put_file(folder / "a", "old");
+  EXPECT_EQ(write_with_small_limit(folder / "a"), 0);
+  EXPECT_EQ(get_file(folder / "a"), "old");
+  EXPECT_EQ(write_with_small_limit(folder / "new"), 0);
+  EXPECT_EQ(folder.files(), 1U);  // neither "new" nor a temporary file
+}
+
+TEST(WriteFile, FullDeviceIsAnError) {
+  const Result<void> r = write_file_atomically("/dev/full", bytes_of("x"));
+  ASSERT_FALSE(r);
+  EXPECT_NE(r.error().message.find("/dev/full: No space left"), std::string::npos);
+}
+
+TEST(WriteFile, PlacesThatCannotBeWrittenAreErrorsThatNameThem) {
+  const TempFolder folder;
+  put_file(folder / "file", "x");
+  for (const auto& place : {folder / "file" / "below", folder / "no" / "folder", std::filesystem::path("/proc/x.attn"),
+                            folder.path(), std::filesystem::path("")}) {
+    const Result<void> r = write_file_atomically(place, bytes_of("y"));
+    ASSERT_FALSE(r) << place;
+    EXPECT_EQ(r.error().kind, ErrorKind::io) << place;
+    EXPECT_NE(r.error().message.find(place.string()), std::string::npos) << r.error().message;
+  }
+  EXPECT_EQ(get_file(folder / "file"), "x");
+  EXPECT_EQ(folder.files(), 1U);
+}
+
+TEST(ReadFile, BringsWholeFilesWithinTheLimit) {
+  const TempFolder folder;
+  put_file(folder / "a", "four");
+  EXPECT_EQ(*read_file(folder / "a", 4), bytes_of("four"));
+  EXPECT_NE(read_file(folder / "a", 3).error().message.find("has 4 B; at most 3 B"), std::string::npos);
+}
+
+TEST(ReadFile, DoesNotWaitForAPipe) {
+  const TempFolder folder;
+  ASSERT_EQ(mkfifo((folder / "pipe").c_str(), 0600), 0);
+  EXPECT_NE(read_file(folder / "pipe", 10).error().message.find("pipe"), std::string::npos);
+}
+
+TEST(Bytes, ParsesSizesInTheUnitsPeopleWrite) {
+  EXPECT_EQ(*parse_bytes("4096"), 4096U);
+  EXPECT_EQ(*parse_bytes("512M"), 512ULL << 20);
+  EXPECT_EQ(*parse_bytes("80G"), 80ULL << 30);
+  EXPECT_EQ(*parse_bytes("1.5k"), 1536U);
+  EXPECT_EQ(*parse_bytes("2TiB"), 2ULL << 40);
+  EXPECT_EQ(*parse_bytes("3GB"), 3ULL << 30);
+  EXPECT_EQ(*parse_bytes("100B"), 100U);
+  EXPECT_EQ(*parse_bytes("0"), 0U);
+}
+
+TEST(Bytes, RefusesWhatIsNoSizeWithWhatWouldDo) {
+  for (const char* text : {"", "G", "-1", "1X", "1 G", "nan", "inf", "1e3", "12iB", "1GG", "0x10", "+5"}) {
+    const Result<std::uint64_t> r = parse_bytes(text);
+    ASSERT_FALSE(r) << text;
+    EXPECT_NE(r.error().message.find("such as 512M or 80G"), std::string::npos) << text;
+  }
+  EXPECT_NE(parse_bytes("8388608T").error().message.find("more than a size can be"), std::string::npos);
+}
+
+TEST(Bytes, ShowsThreeDigits) {
+  EXPECT_EQ(format_bytes(0), "0 B");
+  EXPECT_EQ(format_bytes(1023), "1023 B");
+  EXPECT_EQ(format_bytes(1024), "1.00 KiB");
+  EXPECT_EQ(format_bytes(3ULL << 29), "1.50 GiB");
+  EXPECT_EQ(format_bytes(10 * 1024 - 1), "10.0 KiB");
+  EXPECT_EQ(format_bytes((1 << 20) - 1), "1.00 MiB");
+  EXPECT_EQ(format_bytes(100ULL << 30), "100 GiB");
+  EXPECT_EQ(format_bytes(~0ULL), "16.0 EiB");
+}
+
+TEST(FreeMemory, IsTheLeastOfTheMachineAndEveryGroupAbove) {
+  const TempFolder root;
+  std::filesystem::create_directories(root / "proc/self");
+  std::filesystem::create_directories(root / "sys/fs/cgroup/outer/inner");
+  put_file(root / "proc/meminfo", "MemTotal:  2000 kB\nMemAvailable:     1000 kB\n");
+  EXPECT_EQ(free_memory_under(root.path()), 1024000U);
+  put_file(root / "proc/self/cgroup", "0::/outer/inner\n");
+  put_file(root / "sys/fs/cgroup/outer/inner/memory.max", "max\n");
+  EXPECT_EQ(free_memory_under(root.path()), 1024000U);
+  put_file(root / "sys/fs/cgroup/outer/memory.max", "500000\n");
+  put_file(root / "sys/fs/cgroup/outer/memory.current", "300000\n");
+  EXPECT_EQ(free_memory_under(root.path()), 200000U);
+  put_file(root / "sys/fs/cgroup/outer/memory.stat", "anon 1\ninactive_file 100000\n");
+  EXPECT_EQ(free_memory_under(root.path()), 300000U);
+  put_file(root / "sys/fs/cgroup/outer/inner/memory.max", "1000\n");
+  put_file(root / "sys/fs/cgroup/outer/inner/memory.current", "2000\n");
+  EXPECT_EQ(free_memory_under(root.path()), 0U);
+}
+
+TEST(FreeMemory, KnowsTheOlderGroupsAndMachinesWithoutEither) {
+  const TempFolder root;
+  EXPECT_GT(free_memory_under(root.path()), 1ULL << 60);
+  std::filesystem::create_directories(root / "proc/self");
+  std::filesystem::create_directories(root / "sys/fs/cgroup/memory/box");
+  put_file(root / "proc/self/cgroup", "5:cpu:/\n4:memory:/box\n");
+  put_file(root / "sys/fs/cgroup/memory/box/memory.limit_in_bytes", "4096\n");
+  put_file(root / "sys/fs/cgroup/memory/box/memory.usage_in_bytes", "96\n");
+  EXPECT_EQ(free_memory_under(root.path()), 4000U);
+}
+
+TEST(FreeMemory, OfThisMachineIsSomething) {
+  EXPECT_GT(free_memory(), 1U << 20);
+}
+
+}  // namespace
+}  // namespace attn

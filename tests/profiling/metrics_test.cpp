@@ -1,0 +1,211 @@
+#include "profiling/metrics.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cctype>
+#include <map>
+#include <set>
+
+#include "kernels/traffic.h"
+#include "profiling/statistics.h"
+
+namespace attn {
+namespace {
+
+TEST(MetricTable, IdsAreUnique) {
+  std::set<std::string_view> ids;
+  for (const MetricRow& row : metric_table()) EXPECT_TRUE(ids.insert(row.id).second) << row.id;
+}
+
+TEST(MetricTable, IdsAreLowerSnake) {
+  for (const MetricRow& row : metric_table()) {
+    EXPECT_TRUE(std::all_of(row.id.begin(), row.id.end(), [](unsigned char c) {
+      return std::islower(c) || std::isdigit(c) || c == '_';
+    })) << row.id;
+    EXPECT_TRUE(std::islower(static_cast<unsigned char>(row.id.front()))) << row.id;
+    EXPECT_EQ(row.id.find("__"), std::string_view::npos) << row.id;
+  }
+}
+
+TEST(MetricTable, IdsCarryTheirUnit) {
+  const std::map<std::string_view, std::vector<std::string_view>> words{
+      {"us", {"_us"}},         {"%", {"_pct"}},         {"B", {"_bytes"}},
+      {"TFLOP/s", {"tflops"}}, {"GB/s", {"_gb_per_s"}}, {"1", {"_count", "_ratio", "_abs"}},
+  };
+  for (const MetricRow& row : metric_table()) {
+    const auto allowed = words.find(row.unit);
+    ASSERT_NE(allowed, words.end()) << row.id << " has unit " << row.unit;
+    EXPECT_TRUE(std::any_of(allowed->second.begin(), allowed->second.end(),
+                            [&](std::string_view w) { return row.id.find(w) != std::string_view::npos; }))
+        << row.id << " [" << row.unit << "]";
+  }
+}
+
+TEST(MetricTable, HelpIsOneSentence) {
+  for (const MetricRow& row : metric_table()) {
+    ASSERT_FALSE(row.help.empty()) << row.id;
+    EXPECT_TRUE(std::isupper(static_cast<unsigned char>(row.help.front()))) << row.id;
+    EXPECT_EQ(row.help.back(), '.') << row.id;
+    EXPECT_EQ(row.help.find(". "), std::string_view::npos) << row.id;
+  }
+}
+
+TEST(MetricTable, EveryRowHasALabelAndOneSourceAtMost) {
+  for (const MetricRow& row : metric_table()) {
+    EXPECT_FALSE(row.label.empty()) << row.id;
+    EXPECT_FALSE(row.compute != nullptr && !row.counters.empty()) << row.id << " is computed and counted";
+  }
+}
+
+TEST(MetricTable, WhatACpuRowCannotHaveSaysWhy) {
+  for (const MetricRow& row : metric_table()) EXPECT_EQ(row.compute == nullptr, !row.not_on_cpu.empty()) << row.id;
+}
+
+TEST(MetricTable, CounterNamesLookLikeCuptis) {
+  int counted = 0;
+  for (const MetricRow& row : metric_table()) {
+    for (const std::string_view name : row.counters) {
+      ++counted;
+      EXPECT_NE(name.find("__"), std::string_view::npos) << name;
+      const std::string_view last = name.substr(name.rfind('.') + 1);
+      EXPECT_TRUE(last == "sum" || last == "pct" || last == "ratio" || last == "pct_of_peak_sustained_active") << name;
+    }
+  }
+  EXPECT_GE(counted, 8);
+}
+
+TEST(MetricTable, DramBytesHaveTheNameOfBlackwellGeForceAsSecondChoice) {
+  const MetricRow& read = metric_table()[find_metric("dram_read_bytes").value()];
+  ASSERT_EQ(read.counters.size(), 2U);
+  EXPECT_EQ(read.counters[0], "dram__bytes_read.sum");
+  EXPECT_EQ(read.counters[1], "dram__bytes_op_read.sum");
+}
+
+TEST(MetricTable, AnUnknownIdIsRefusedWithThoseThereAre) {
+  const auto found = find_metric("dram_red_bytes");
+  ASSERT_FALSE(found);
+  EXPECT_NE(found.error().message.find("dram_read_bytes"), std::string::npos);
+}
+
+// 2048 x 2048, D = 64: 2 * 2048^2 * 128 = 1.073741824e9 FLOPs.
+Measurement timed(std::string kernel, double median_us, std::int32_t threads = 0) {
+  Measurement m;
+  m.key.kernel = std::move(kernel);
+  m.key.device = "this CPU";
+  m.key.options.threads = threads;
+  m.key.problem.Lq = m.key.problem.Lk = 2048;
+  m.key.problem.D = m.key.problem.Dv = 64;
+  m.clock = "steady_clock";
+  m.samples_us = std::vector<double>(10, median_us);
+  m.time = statistics_of(m.samples_us);
+  m.launches.emplace_back();
+  return m;
+}
+
+TEST(Figures, RateAndShareOfPeakFollowFromTheMedian) {
+  Measurement m = timed("cpu_flash", 10000);
+  m.yardsticks.peak_gflops = 200;
+  fill_figures(m);
+  EXPECT_DOUBLE_EQ(figure(m, "tflops").value, 0.1073741824);
+  EXPECT_EQ(figure(m, "tflops").origin, Origin::derived);
+  EXPECT_DOUBLE_EQ(figure(m, "peak_share_pct").value, 53.6870912);
+}
+
+TEST(Figures, WithoutAMeasuredPeakThereIsNoShareOfIt) {
+  Measurement m = timed("cpu_flash", 10000);
+  fill_figures(m);
+  EXPECT_FALSE(figure(m, "peak_share_pct").available());
+  EXPECT_FALSE(figure(m, "peak_share_pct").reason.empty());
+}
+
+TEST(Figures, OfACpuRowAreThereOrSayWhyNot) {
+  Measurement m = timed("cpu_flash", 10000);
+  fill_figures(m);
+  ASSERT_EQ(m.figures.size(), metric_table().size());
+  for (std::size_t i = 0; i < m.figures.size(); ++i) {
+    const Figure& f = m.figures[i];
+    EXPECT_EQ(f.available(), f.reason.empty()) << metric_table()[i].id;
+    if (f.available()) {
+      EXPECT_FALSE(f.method.empty()) << metric_table()[i].id;
+    }
+    if (!metric_table()[i].counters.empty()) {
+      EXPECT_FALSE(f.available()) << metric_table()[i].id;
+    }
+  }
+}
+
+TEST(Figures, PredictionsAreThoseOfTheKernelsOrder) {
+  Measurement m = timed("cpu_flash", 10000);
+  m.key.options.br = m.key.options.bc = 64;
+  fill_figures(m);
+  const KernelRow& row = **find_kernel("cpu_flash");
+  EXPECT_EQ(figure(m, "compulsory_bytes").value, static_cast<double>(compulsory(row, m.key.problem).total()));
+  EXPECT_EQ(figure(m, "tile_load_bytes").value,
+            static_cast<double>(tile_loads(row, m.key.problem, m.key.options).total()));
+  EXPECT_GT(figure(m, "tile_load_bytes").value, figure(m, "compulsory_bytes").value);
+}
+
+TEST(Figures, ThatACounterGaveStayAndWhatIsDerivedFromThemFollows) {
+  Measurement m = timed("naive", 1000);
+  m.place = Place::gpu;
+  m.figures.resize(metric_table().size());
+  m.figures[find_metric("dram_read_bytes").value()] = {Origin::measured, 3e6, "CUPTI", ""};
+  m.figures[find_metric("dram_write_bytes").value()] = {Origin::measured, 1e6, "CUPTI", ""};
+  fill_figures(m);
+  EXPECT_EQ(figure(m, "dram_read_bytes").value, 3e6);
+  EXPECT_DOUBLE_EQ(figure(m, "dram_gb_per_s").value, 4);  // 4 MB in 1 ms
+  EXPECT_FALSE(figure(m, "l2_hit_pct").available());
+}
+
+TEST(Figures, FewRepeatsHaveAMedianButNoInterval) {
+  Measurement m = timed("cpu_flash", 10);
+  m.samples_us.resize(5);
+  m.time = statistics_of(m.samples_us);
+  fill_figures(m);
+  EXPECT_TRUE(figure(m, "time_us_median").available());
+  EXPECT_FALSE(figure(m, "time_us_ci_low").available());
+}
+
+TEST(Figures, OfAnUnknownMetricOrAnUnfilledRowAreNotAvailable) {
+  Measurement m;
+  EXPECT_FALSE(figure(m, "time_us_median").available());
+  fill_figures(m);
+  EXPECT_FALSE(figure(m, "no_such_metric").available());
+  EXPECT_FALSE(figure(m, "no_such_metric").reason.empty());
+}
+
+TEST(SpeedUp, NeedsTheBaselineOnTheSameProblemAndDevice) {
+  std::vector<Measurement> rows{timed("cpu_flash", 100), timed("cpu_multicore", 400)};
+  rows[1].key.problem.Lk = 1024;
+  relate_to_baseline(rows);
+  EXPECT_FALSE(figure(rows[0], "speedup_ratio").available());
+  EXPECT_NE(figure(rows[0], "speedup_ratio").reason.find("cpu_multicore"), std::string::npos);
+
+  rows[1].key.problem = rows[0].key.problem;
+  rows[1].key.device = "another CPU";
+  relate_to_baseline(rows);
+  EXPECT_FALSE(figure(rows[0], "speedup_ratio").available());
+
+  rows[1].key.device = rows[0].key.device;
+  relate_to_baseline(rows);
+  EXPECT_EQ(figure(rows[0], "speedup_ratio").value, 4);
+}
+
+TEST(SpeedUp, IsOverTheBaselineWithAsManyThreadsWhereThereIsOne) {
+  std::vector<Measurement> rows{timed("cpu_multicore", 800, 1), timed("cpu_multicore", 400, 2),
+                                timed("cpu_flash", 100, 1), timed("cpu_flash", 50, 2)};
+  relate_to_baseline(rows);
+  EXPECT_EQ(figure(rows[2], "speedup_ratio").value, 8);
+  EXPECT_EQ(figure(rows[3], "speedup_ratio").value, 8);
+}
+
+TEST(SpeedUp, AFailedBaselineIsNone) {
+  std::vector<Measurement> rows{timed("cpu_flash", 100), timed("cpu_multicore", 400)};
+  rows[1].state = RowState::failed;
+  relate_to_baseline(rows);
+  EXPECT_FALSE(figure(rows[0], "speedup_ratio").available());
+}
+
+}  // namespace
+}  // namespace attn

@@ -1,0 +1,45 @@
+// The sweep as texts that a person reads and types: one field a quantity, and what each text does to the sweep.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "kernels/result.h"
+#include "profiling/sweep.h"
+
+namespace attn {
+
+// Axis values: "512, 1024, 2048" as they stand, "512..16384" doubling, "64..256 step 64". "4k" is 4096.
+Result<std::vector<std::int64_t>> parse_axis_values(std::string_view text);
+// The shortest text that parse_axis_values() reads back.
+std::string axis_values_text(std::span<const std::int64_t> values);
+
+// "512", "1k", "16k", "1000": multiples of 1024 in short.
+std::string short_count(std::int64_t n);
+// "length L", "batch B", ...: what the window calls an axis. "L" stands for it in sentences.
+std::string_view axis_title(Axis a);
+
+enum class SweepField : std::uint8_t { values, length, batch, tokens, heads, dims, tile, threads, seconds };
+
+// One line of the sweep panel. `text` is what the field shows; `help` says what may be typed.
+struct SweepFieldText {
+  SweepField field = SweepField::values;
+  std::string label, text, help;
+};
+// The fields that the axis leaves to choose, in the order of the panel.
+std::vector<SweepFieldText> sweep_fields(const SweepSpec& s);
+
+// The sweep with a field's text taken over, or what would do. Does not judge the sweep as a whole (validate does).
+Result<SweepSpec> with_field(SweepSpec s, SweepField field, std::string_view text);
+// The sweep along another axis, with values that suit it.
+SweepSpec with_axis(SweepSpec s, Axis a);
+// The kernel added, or taken out, in the order of the table.
+SweepSpec with_kernel(SweepSpec s, std::string_view id, bool on);
+
+// Tells one sweep from another: equal texts, equal sweeps.
+std::string sweep_key(const SweepSpec& s);
+
+}  // namespace attn

@@ -1,0 +1,294 @@
+// The table under the charts. Widths are measured from the texts; where they do not fit, columns of least use go.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+#include "viz/bench_cache.h"
+#include "viz/bench_marks.h"
+#include "viz/canvas.h"
+#include "viz/theme.h"
+
+namespace attn {
+namespace {
+
+constexpr float kRow = 20, kHead = 24, kTitle = 26, kNote = 20, kPadding = 12, kText = 12.5F;  // logical pixels
+
+// Columns that go first when the table is too wide.
+constexpr std::array<std::string_view, 5> kDropped{"peak", "workspace", "dram", "interval", "tiles"};
+
+struct ShownColumn {
+  std::size_t index = 0;  // in BenchTable::columns; its cell is index - 1
+  float width = 0;        // pixels
+};
+
+float width_of(const BenchTable& table, std::size_t column) {
+  const Style& s = style();
+  float widest = text_width(Face::text, kText, table.columns[column].title) + s.px(12);  // room for the sort arrow
+  for (const BenchTableRow& row : table.rows) {
+    if (column == 0) {
+      widest = std::max(widest, s.px(24) + text_width(row.emphasised ? Face::bold : Face::text, kText, row.kernel));
+    } else if (!row.cells.empty()) {
+      const bool words = table.columns[column].id == "verdict";
+      widest = std::max(widest, text_width(words ? Face::text : Face::mono, kText, row.cells[column - 1].text) +
+                                    (words ? s.px(20) : 0));
+    }
+  }
+  return std::ceil(widest);
+}
+
+std::vector<ShownColumn> fitting_columns(const BenchTable& table, float room) {
+  std::vector<ShownColumn> columns;
+  for (std::size_t i = 0; i < table.columns.size(); ++i) columns.push_back({i, width_of(table, i)});
+  const float gap = style().px(2 * 8);
+  const auto total = [&] {
+    return std::accumulate(columns.begin(), columns.end(), 0.0F,
+                           [&](float sum, const ShownColumn& c) { return sum + c.width + gap; });
+  };
+  for (const std::string_view id : kDropped) {
+    if (total() <= room) break;
+    std::erase_if(columns, [&](const ShownColumn& c) { return table.columns[c.index].id == id; });
+  }
+  // What is left over goes between the columns evenly, up to a point: a row must still be read as a row.
+  const float spare = std::min(style().px(24), (room - total()) / static_cast<float>(columns.size()));
+  if (spare > 0)
+    for (ShownColumn& c : columns) c.width += std::floor(spare);
+  return columns;
+}
+
+std::vector<std::size_t> sorted_rows(const BenchTable& table, const std::vector<ShownColumn>& columns) {
+  std::vector<std::size_t> order(table.rows.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  const ImGuiTableSortSpecs* specs = ImGui::TableGetSortSpecs();
+  if (specs == nullptr || specs->SpecsCount == 0) return order;
+  const ImGuiTableColumnSortSpecs& by = specs->Specs[0];
+  const auto at = static_cast<std::size_t>(by.ColumnIndex);
+  if (at >= columns.size()) return order;
+  const std::size_t column = columns[at].index;
+  const bool down = by.SortDirection == ImGuiSortDirection_Descending;
+  // Rows without that figure stand last either way.
+  const auto has = [&](std::size_t i) {
+    const BenchTableRow& row = table.rows[i];
+    return column == 0 || (!row.cells.empty() && row.cells[column - 1].available);
+  };
+  std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
+    if (has(a) != has(b)) return has(a);
+    if (!has(a)) return false;
+    if (column == 0)
+      return down ? table.rows[b].kernel < table.rows[a].kernel : table.rows[a].kernel < table.rows[b].kernel;
+    const double x = table.rows[a].cells[column - 1].sort, y = table.rows[b].cells[column - 1].sort;
+    return down ? y < x : x < y;
+  });
+  return order;
+}
+
+void head(const BenchTable& table, const std::vector<ShownColumn>& columns) {
+  const Style& s = style();
+  ImGui::PushStyleColor(ImGuiCol_Text, colour(s.theme, Token::dim));
+  ImGui::PushFont(s.fonts.text, s.px(kText));
+  ImGui::TableNextRow(ImGuiTableRowFlags_Headers, s.px(kHead));
+  for (std::size_t i = 0; i < columns.size(); ++i) {
+    const BenchColumn& column = table.columns[columns[i].index];
+    ImGui::TableSetColumnIndex(static_cast<int>(i));
+    const bool left = column.id == "kernel" || column.id == "verdict";
+    if (!left) {
+      const bool sorted = (ImGui::TableGetColumnFlags() & ImGuiTableColumnFlags_IsSorted) != 0;
+      const float width = text_width(Face::text, kText, column.title) + (sorted ? s.px(12) : 0);
+      ImGui::SetCursorPosX(ImGui::GetCursorPosX() + std::max(0.0F, ImGui::GetContentRegionAvail().x - width));
+    }
+    ImGui::TableHeader(fmt::format("{}###{}", column.title, column.id).c_str());
+    if (!column.tip.empty()) ImGui::SetItemTooltip("%s", column.tip.c_str());
+  }
+  ImGui::PopFont();
+  ImGui::PopStyleColor();
+}
+
+void draw_tick(ImDrawList& list, ImVec2 at, bool pass, ImU32 ink) {
+  const Style& s = style();
+  const float r = s.px(4);
+  if (pass) {
+    const std::array<ImVec2, 3> tick{ImVec2(at.x - r, at.y), ImVec2(at.x - r * 0.25F, at.y + r * 0.8F),
+                                     ImVec2(at.x + r, at.y - r * 0.8F)};
+    list.AddPolyline(tick.data(), 3, ink, s.px(1.5F));
+  } else {
+    list.AddLine({at.x - r, at.y - r}, {at.x + r, at.y + r}, ink, s.px(1.75F));
+    list.AddLine({at.x - r, at.y + r}, {at.x + r, at.y - r}, ink, s.px(1.75F));
+  }
+}
+
+void cell(const BenchTableRow& row, const BenchCell& c, const BenchColumn& column, Commands& commands) {
+  const Style& s = style();
+  const ImVec2 at = ImGui::GetCursorScreenPos();
+  const Box box{at, {at.x + ImGui::GetContentRegionAvail().x, at.y + s.px(kRow)}};
+  ImDrawList& list = *ImGui::GetWindowDrawList();
+  const ImU32 ink = colour(s.theme, c.available ? Token::text : Token::dim);
+  if (column.id == "verdict") {
+    if (row.mark != BenchMark::none)
+      draw_tick(list, {at.x + s.px(6), box.centre().y}, row.mark == BenchMark::pass, ink);
+    draw_text_in(&list, {{at.x + s.px(row.mark == BenchMark::none ? 0 : 18), box.min.y}, box.max}, Align::left,
+                 row.mark == BenchMark::fail ? Face::bold : Face::text, kText,
+                 row.mark == BenchMark::pass ? colour(s.theme, Token::dim) : ink, c.text);
+  } else {
+    draw_text_in(&list, box, Align::right, Face::mono, kText, ink, c.text);
+  }
+  if (c.tip.empty() || !ImGui::IsWindowHovered(ImGuiHoveredFlags_ChildWindows)) return;
+  if (!ImGui::IsMouseHoveringRect(box.min, box.max)) return;
+  if (ImGui::BeginTooltip()) {
+    ImGui::PushTextWrapPos(s.px(360));
+    ImGui::TextUnformatted(c.tip.c_str());
+    ImGui::PopTextWrapPos();
+    ImGui::EndTooltip();
+  }
+  if (c.available && !ImGui::GetIO().WantTextInput && ImGui::IsKeyChordPressed(ImGuiMod_Ctrl | ImGuiKey_C))
+    commands.push_back(CopyText{c.text});
+}
+
+void kernel_cell(const BenchTableRow& row, const BenchLine* line, Commands& commands) {
+  const Style& s = style();
+  const ImVec2 at = ImGui::GetCursorScreenPos();
+  ImGui::PushStyleColor(ImGuiCol_Header, 0U);
+  const std::string id = fmt::format("##row_{}_{}", row.kernel, row.value);
+  if (ImGui::Selectable(id.c_str(), false, ImGuiSelectableFlags_SpanAllColumns | ImGuiSelectableFlags_AllowOverlap,
+                        {0, s.px(kRow)}))
+    commands.push_back(ChooseKernel{row.kernel});
+  ImGui::PopStyleColor();
+  ImDrawList& list = *ImGui::GetWindowDrawList();
+  const MarkFill fill = line == nullptr || line->open ? MarkFill::open : MarkFill::solid;
+  const float middle = at.y + s.px(kRow) / 2;
+  draw_mark(list, {at.x + s.px(6), middle},
+            {mark_of(row.kernel), line != nullptr && line->hollow ? MarkFill::hollow : fill,
+             kernel_colour(s.theme, row.kernel), colour(s.theme, row.emphasised ? Token::band : Token::card), s.px(4),
+             s.px(1.5F)});
+  draw_text_in(&list, {{at.x + s.px(20), at.y}, {at.x + s.px(400), at.y + s.px(kRow)}}, Align::left,
+               row.emphasised ? Face::bold : Face::text, kText,
+               colour(s.theme, row.cells.empty() ? Token::dim : Token::text), row.kernel);
+}
+
+const BenchLine* line_of(const BenchScene& scene, const std::string& kernel) {
+  for (const BenchChart& chart : scene.charts)
+    for (const BenchLine& line : chart.lines)
+      if (line.kernel == kernel) return &line;
+  return nullptr;
+}
+
+// A reason runs over all columns: drawn when the table's own clipping is over.
+struct Reason {
+  ImVec2 at;
+  std::string words;
+};
+
+std::vector<Reason> rows(const BenchScene& scene, const std::vector<ShownColumn>& columns, Commands& commands) {
+  const Style& s = style();
+  std::vector<Reason> reasons;
+  for (const std::size_t i : sorted_rows(scene.table, columns)) {
+    const BenchTableRow& row = scene.table.rows[i];
+    ImGui::TableNextRow(0, s.px(kRow));
+    if (row.emphasised) ImGui::TableSetBgColor(ImGuiTableBgTarget_RowBg0, colour(s.theme, Token::band));
+    for (std::size_t c = 0; c < columns.size(); ++c) {
+      ImGui::TableSetColumnIndex(static_cast<int>(c));
+      if (c == 0) {
+        kernel_cell(row, line_of(scene, row.kernel), commands);
+      } else if (!row.cells.empty()) {
+        cell(row, row.cells[columns[c].index - 1], scene.table.columns[columns[c].index], commands);
+      } else if (c == 1) {
+        reasons.push_back({ImGui::GetCursorScreenPos(), row.reason});
+      }
+    }
+  }
+  return reasons;
+}
+
+void title_line(BenchCache& cache) {
+  const Style& s = style();
+  const BenchScene& scene = cache.scene;
+  const bool all = cache.switches.all_values;
+  std::string words = "Kernels";
+  if (all) {
+    words += fmt::format(" at every {}", scene.axis_letter);
+  } else if (scene.chosen) {
+    words += fmt::format(" at {} = {}", scene.axis_letter, *scene.chosen);
+  }
+  const float top = ImGui::GetCursorPosY(), right = ImGui::GetContentRegionMax().x;
+  ImGui::PushFont(s.fonts.bold, s.px(13));
+  ImGui::TextUnformatted(words.c_str());
+  ImGui::PopFont();
+  if (scene.table.rows.empty()) return;
+  const std::string one = fmt::format("one {0}##one", scene.axis_letter),
+                    every = fmt::format("every {0}##every", scene.axis_letter);
+  const float widths = text_width(Face::text, 12, one.substr(0, one.find('#'))) +
+                       text_width(Face::text, 12, every.substr(0, every.find('#'))) + s.px(28);
+  ImGui::SetCursorPos({right - widths, top - s.px(1)});
+  if (bench_toggle(one.c_str(), !all, "The value that was clicked in a chart")) cache.switches.all_values = false;
+  ImGui::SameLine(0, s.px(4));
+  if (bench_toggle(every.c_str(), all, "Every row of the sweep")) cache.switches.all_values = true;
+  ImGui::SetCursorPosY(top + s.px(kTitle - 6));
+}
+
+void draw_rows(const BenchScene& scene, float height, Commands& commands) {
+  const Style& s = style();
+  const auto columns = fitting_columns(scene.table, ImGui::GetContentRegionAvail().x);
+  ImGui::PushStyleVar(ImGuiStyleVar_CellPadding, ImVec2(s.px(8), 0));
+  constexpr ImGuiTableFlags kFlags = ImGuiTableFlags_Sortable | ImGuiTableFlags_SortTristate | ImGuiTableFlags_ScrollY |
+                                     ImGuiTableFlags_SizingFixedFit | ImGuiTableFlags_NoSavedSettings |
+                                     ImGuiTableFlags_NoPadOuterX;
+  // The set of columns is part of the identity: the sort order belongs to it.
+  const std::string id = fmt::format("rows_{}", columns.size());
+  if (ImGui::BeginTable(id.c_str(), static_cast<int>(columns.size()), kFlags, ImVec2(0, height))) {
+    ImGui::TableSetupScrollFreeze(0, 1);
+    for (const ShownColumn& c : columns) {
+      const BenchColumn& column = scene.table.columns[c.index];
+      const bool more_is_better = column.id == "rate" || column.id == "speedup" || column.id == "peak";
+      ImGui::TableSetupColumn(column.title.c_str(),
+                              ImGuiTableColumnFlags_WidthFixed | ImGuiTableColumnFlags_NoResize |
+                                  (more_is_better ? ImGuiTableColumnFlags_PreferSortDescending : 0),
+                              c.width);
+    }
+    head(scene.table, columns);
+    const auto reasons = rows(scene, columns, commands);
+    ImDrawList* list = ImGui::GetWindowDrawList();
+    const ImVec2 low = ImGui::GetWindowPos();
+    const ImVec2 high(low.x + ImGui::GetWindowSize().x, low.y + ImGui::GetWindowSize().y);
+    const float under = std::floor(low.y + s.px(kHead - 4)) + 0.5F;
+    ImGui::PushClipRect(low, high, false);
+    list->AddLine({low.x, under}, {high.x, under}, colour(s.theme, Token::line), std::max(1.0F, std::floor(s.px(1))));
+    ImGui::PopClipRect();
+    ImGui::PushClipRect({low.x, low.y + s.px(kHead)}, high, false);
+    for (const Reason& r : reasons)
+      draw_text_in(list, {r.at, {high.x, r.at.y + s.px(kRow)}}, Align::left, Face::text, kText,
+                   colour(s.theme, Token::dim), r.words);
+    ImGui::PopClipRect();
+    ImGui::EndTable();
+  }
+  ImGui::PopStyleVar();
+}
+
+}  // namespace
+
+float bench_table_height(const BenchCache& cache) {
+  const auto rows = static_cast<float>(std::max<std::size_t>(1, cache.scene.table.rows.size()));
+  return style().px(2 * kPadding + kTitle + kHead + kRow * rows + kNote);
+}
+
+void draw_bench_table(BenchCache& cache, ImVec2 size, Commands& commands) {
+  const Style& s = style();
+  const BenchScene& scene = cache.scene;
+  if (begin_bench_card("table", size)) {
+    ImGui::PushStyleVar(ImGuiStyleVar_ItemSpacing, ImVec2(s.px(8), 0));
+    title_line(cache);
+    if (scene.table.rows.empty()) {
+      draw_text(ImGui::GetWindowDrawList(), {ImGui::GetCursorScreenPos().x, ImGui::GetCursorScreenPos().y + s.px(4)},
+                Face::text, 13, colour(s.theme, Token::dim), "One row a kernel appears here as the run goes on.");
+    } else {
+      const float note = s.px(kNote);
+      draw_rows(scene, ImGui::GetContentRegionAvail().y - note, commands);
+      const ImVec2 at = ImGui::GetCursorScreenPos();
+      draw_text_in(ImGui::GetWindowDrawList(), {at, {at.x + ImGui::GetContentRegionAvail().x, at.y + note}},
+                   Align::left, Face::text, 12, colour(s.theme, Token::dim), scene.table.note);
+    }
+    ImGui::PopStyleVar();
+  }
+  ImGui::EndChild();
+}
+
+}  // namespace attn

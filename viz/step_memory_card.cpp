@@ -1,0 +1,159 @@
+#include "viz/step_memory_card.h"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "kernels/kernel.h"
+#include "viz/number_text.h"
+
+namespace attn {
+namespace {
+
+struct Part {
+  TrafficPart part;
+  TensorColour hue;
+  const char* letter;
+};
+constexpr Part kParts[] = {{TrafficPart::q, TensorColour::q, "Q"}, {TrafficPart::k, TensorColour::k, "K"},
+                           {TrafficPart::v, TensorColour::v, "V"}, {TrafficPart::bias, TensorColour::alpha, "bias"},
+                           {TrafficPart::s, TensorColour::s, "S"}, {TrafficPart::p, TensorColour::p, "P"},
+                           {TrafficPart::o, TensorColour::o, "O"}, {TrafficPart::stats, TensorColour::l, "ℓ"}};
+
+Run word(std::string text) { return {std::move(text), Face::text, Token::dim, 0, false}; }
+Run letter(std::string text, Ink ink) { return {std::move(text), Face::maths, ink, 0, false}; }
+Run number(std::string text) { return {std::move(text), Face::mono, Token::text, 0, false}; }
+
+std::array<std::uint64_t, kTrafficParts> by_part(const Traffic& t) {
+  std::array<std::uint64_t, kTrafficParts> out{};
+  for (std::size_t n = 0; n < kTrafficParts; ++n) out[n] = t.of(static_cast<TrafficPart>(n));
+  return out;
+}
+
+MemoryBar whole_bar(std::string name, const Traffic& t) {
+  MemoryBar bar{std::move(name), by_part(t), t.total(), t.total()};
+  return bar;
+}
+
+// What the same order would ask at a size that GPUs see, with a tile as here and one of 64 rows.
+void add_outlook(MemoryTotals& scene, const Recording& rec) {
+  const auto naive = find_kernel("cpu_sequential");
+  if (rec.order != Order::flash || !naive) return;
+  Problem p;
+  p.Lq = p.Lk = 4096;
+  p.D = p.Dv = 64;
+  p.dtype = rec.problem.dtype;
+  Options small = rec.options, large = rec.options;
+  large.br = large.bc = 64;
+  scene.words.push_back({word("At 4096 × 64: naive "), number(bytes_text(tile_loads(**naive, p, Options{}).total())),
+                         word(", flash "), number(bytes_text(tile_loads(Order::flash, 0, p, small).total())),
+                         word(fmt::format(" with Br {}, ", rec.options.br)),
+                         number(bytes_text(tile_loads(Order::flash, 0, p, large).total())), word(" with Br 64.")});
+}
+
+}  // namespace
+
+std::string bytes_text(std::uint64_t bytes) {
+  if (bytes < 100000) return fmt::format("{} B", bytes);
+  const auto b = static_cast<double>(bytes);
+  if (b < 1e6) return fmt::format("{:.0f} kB", b / 1e3);
+  if (b < 1e9) return fmt::format("{} MB", b < 1e7 ? fmt::format("{:.1f}", b / 1e6) : fmt::format("{:.0f}", b / 1e6));
+  return fmt::format("{:.1f} GB", b / 1e9);
+}
+
+MemoryTotals memory_totals(const Recording& rec) {
+  using enum TensorColour;
+  MemoryTotals out;
+  std::uint64_t mine = 0;
+  for (const std::uint64_t bytes : rec.events.back().hbm_bytes) mine += bytes;
+  const auto say = [&](Runs words) { out.words.push_back(std::move(words)); };
+  if (rec.order == Order::naive) {
+    Options tile = rec.options;
+    tile.br = static_cast<std::int32_t>(std::min<std::int64_t>(rec.problem.Lq, 64));
+    tile.bc = static_cast<std::int32_t>(std::min<std::int64_t>(rec.problem.Lk, 64));
+    out.other = whole_bar("flash", tile_loads(Order::flash, 0, rec.problem, tile));
+    say({word("naive writes and reads "), letter("S", s), word(" and "), letter("P", p), word(fmt::format("; flash, here with Br {}, never does.", tile.br))});
+  } else {
+    if (const auto row = find_kernel("cpu_sequential")) out.other = whole_bar("naive", tile_loads(**row, rec.problem, Options{}));
+    const int tiles = rec.query_tiles();
+    if (rec.order == Order::tiled) {
+      say({word("Both store "), letter("S", s), word(" and "), letter("P", p), word("; tiles change how often "), letter("Q", q), word(", "), letter("K", k), word(", "), letter("V", v), word(" are read.")});
+    } else if (mine > out.other.total) {
+      say({word("Here this asks for more than storing "), letter("S", s), word(" and "), letter("P", p), word(fmt::format(" costs naive: Br {} is short for D {}.", rec.options.br, rec.problem.D))});
+    } else if (rec.order == Order::flash1) {
+      say({word("FlashAttention-1 stores no "), letter("S", s), word(", no "), letter("P", p), word("; it reads and writes "), letter("O", o), word(", "), letter("m", m), word(", "), letter("ℓ", l), word(" at every turn.")});
+    } else {
+      say({word("naive writes and reads "), letter("S", s), word(" and "), letter("P", p), word(". flash never does; it reads "), letter("K", k), word(", "), letter("V", v), word(tiles > 1 ? fmt::format(" for each of {} query tiles.", tiles) : " once.")});
+    }
+    add_outlook(out, rec);
+  }
+  const std::uint64_t once = compulsory(rec.order, rec.problem).total();
+  say({word("Each element once would be "), number(bytes_text(once)), word(".")});
+  return out;
+}
+
+MemoryScene memory_scene(const Recording& rec, EventIndex e, const MemoryTotals& totals) {
+  MemoryScene scene;
+  scene.count = fmt::format("tile loads, {}", name_of(rec.problem.dtype));
+  MemoryBar mine;
+  mine.name = std::string(name_of(rec.order));
+  for (std::size_t n = 0; n < kTrafficParts; ++n) {
+    mine.bytes[n] = rec.events[e].hbm_bytes[n];
+    mine.so_far += mine.bytes[n];
+    mine.total += rec.events.back().hbm_bytes[n];
+  }
+  scene.bars = {mine, totals.other};
+  scene.words = totals.words;
+  return scene;
+}
+
+void draw_memory_card(ImDrawList* list, const Box& box, const MemoryScene& scene) {
+  const Style& s = style();
+  draw_card(list, box);
+  const Box in{{box.min.x + s.px(16), box.min.y + s.px(12)}, {box.max.x - s.px(16), box.max.y - s.px(10)}};
+  draw_text(list, in.min, Face::bold, 14, colour_of(Token::text), "HBM traffic");
+  draw_text_in(list, {in.min, {in.max.x, in.min.y + s.px(15)}}, Align::right, Face::text, 13, colour_of(Token::dim), scene.count);
+  std::uint64_t widest = 1;
+  float numbers = 0;
+  std::vector<std::string> texts;
+  for (const MemoryBar& bar : scene.bars) {
+    widest = std::max(widest, bar.total);
+    texts.push_back(bar.so_far == bar.total ? bytes_text(bar.total) : fmt::format("{} of {}", bytes_text(bar.so_far), bytes_text(bar.total)));
+    numbers = std::max(numbers, text_width(Face::mono, 12, texts.back()));
+  }
+  const float left = in.min.x + s.px(52), room = in.max.x - left - numbers - s.px(14);
+  float y = in.min.y + s.px(30);
+  for (std::size_t n = 0; n < scene.bars.size(); ++n) {
+    const MemoryBar& bar = scene.bars[n];
+    if (y + s.px(24) > in.max.y) break;
+    const Box line{{in.min.x, y}, {in.max.x, y + s.px(22)}};
+    draw_text_in(list, line, Align::left, Face::text, 13, colour_of(Token::text), bar.name);
+    draw_text_in(list, line, Align::right, Face::mono, 12, colour_of(Token::text), texts[n]);
+    const auto width = [&](std::uint64_t b) { return room * static_cast<float>(static_cast<double>(b) / static_cast<double>(widest)); };
+    float x = left;
+    for (const Part& p : kParts) {
+      const float w = width(bar.bytes[static_cast<std::size_t>(p.part)]);
+      if (w <= 0) continue;
+      const ImU32 fill = colour_of(p.hue);
+      const Box piece{{x, y}, {x + std::max(w - s.px(1), 1.0F), y + s.px(22)}};
+      list->AddRectFilled(piece.min, piece.max, fill, s.px(2));
+      const Runs name{{p.letter, Face::maths, Token::text, 0, false}};
+      if (runs_width(name, 13) + s.px(4) < w) {
+        draw_text_in(list, piece, Align::centre, Face::maths, 15, text_on(fill), p.letter);
+      }
+      x += w;
+    }
+    const float end = left + width(bar.total);
+    if (bar.so_far < bar.total && end > x + s.px(3)) draw_dashed(list, {{x, y}, {end, y + s.px(22)}}, colour_of(Token::faint));
+    y += s.px(33);
+  }
+  y += s.px(1);
+  for (const Runs& words : scene.words) {
+    const float height = draw_paragraph(list, {in.min.x, y}, in.width(), 13, words, 3, false);
+    if (y + height > in.max.y + s.px(4)) continue;
+    draw_paragraph(list, {in.min.x, y}, in.width(), 13, words, 3);
+    y += height;
+  }
+}
+
+}  // namespace attn

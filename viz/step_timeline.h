@@ -1,0 +1,44 @@
+// The timeline: transport buttons, one track with the phases of the live outer tile, and one thin scrubber for the
+// whole run.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "viz/canvas.h"
+#include "viz/commands.h"
+#include "viz/step_place.h"
+
+namespace attn {
+
+struct TrackChip {
+  EventIndex event = 0;
+  Ink ink, ink2;            // two for a load of K and V
+  std::string_view letter;
+  bool two = false, maths = false, past = false, live = false, skipped = false;
+};
+struct TrackGroup {
+  std::string title;        // "key tile 1"
+  std::size_t first = 0, count = 0;  // chips
+  bool live = false;
+};
+struct ScrubberMark {
+  EventIndex event = 0;
+  std::string title;        // "query tile 1"
+  bool live = false;
+};
+struct TimelineScene {
+  EventIndex event = 0, events = 0;
+  std::string outer;        // "query tile 1": what the track shows
+  std::vector<TrackChip> chips;
+  std::vector<TrackGroup> groups;
+  std::vector<ScrubberMark> marks;
+};
+// Where each outer tile of the run begins: once a recording.
+std::vector<ScrubberMark> scrubber_marks(const Recording& rec);
+TimelineScene timeline_scene(const Recording& rec, const StepPlace& at, std::vector<ScrubberMark> marks);
+
+void draw_transport(const Box& box, const State& state, const TimelineScene& scene, Commands& commands);
+void draw_track(const Box& box, const TimelineScene& scene, Commands& commands);
+
+}  // namespace attn
