@@ -67,7 +67,7 @@ struct Buffers {
 };
 
 // The queue that work goes to. The CPU runs in the calling thread and its helpers and looks at `stop`
-// between tiles; a GPU worker puts its CUstream into `native`.
+// between tiles; a GPU worker puts its gpu::Queue into `native`.
 struct Stream {
   std::stop_token stop;
   void* native = nullptr;
@@ -98,8 +98,9 @@ struct KernelRow {
   RecordFn record = nullptr;  // null: this kernel cannot be recorded, and the window says so
 };
 
+// The CPU's rows; the GPU's are gpu::gpu_kernel_table() (kernels/gpu/rows.h).
 std::span<const KernelRow> kernel_table();
-// The error lists the ids there are.
+// Of both. The error lists the ids there are.
 Result<const KernelRow*> find_kernel(std::string_view id);
 
 // Options with every 0 replaced, or which value is out of range and what would do.

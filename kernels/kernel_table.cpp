@@ -10,13 +10,14 @@
 #include "kernels/cpu/aligned.h"
 #include "kernels/cpu/rows.h"
 #include "kernels/cpu/vector_ops.h"
+#include "kernels/gpu/rows.h"
 #include "kernels/kernel.h"
 #include "kernels/memory.h"
 
 namespace attn {
 
 std::span<const KernelRow> kernel_table() {
-  // The ladder, in its order.
+  // The ladder's rungs on the CPU, in its order.
   static const std::array<KernelRow, 5> kTable = {cpu::cpu_sequential_row(), cpu::cpu_multicore_row(),
                                                   cpu::cpu_tiled_row(), cpu::cpu_flash1_row(), cpu::cpu_flash_row()};
   return kTable;
@@ -24,9 +25,11 @@ std::span<const KernelRow> kernel_table() {
 
 Result<const KernelRow*> find_kernel(std::string_view id) {
   std::vector<std::string_view> ids;
-  for (const KernelRow& row : kernel_table()) {
-    if (row.id == id) return &row;
-    ids.push_back(row.id);
+  for (const std::span<const KernelRow> table : {kernel_table(), gpu::gpu_kernel_table()}) {
+    for (const KernelRow& row : table) {
+      if (row.id == id) return &row;
+      ids.push_back(row.id);
+    }
   }
   return bad_input(fmt::format("there is no kernel '{}'; there are {}", id, fmt::join(ids, ", ")));
 }

@@ -26,5 +26,6 @@ Command add_verify(CLI::App& program);
 Command add_list(CLI::App& program);
 Command add_doctor(CLI::App& program);
 Command add_shot(CLI::App& program);
+Command add_inspect(CLI::App& program);
 
 }  // namespace attn::cli

@@ -283,8 +283,10 @@ Result<GpuProperties> CudaDriver::properties(std::int32_t index) {
   if (good) good = check(call_.device_memory(&bytes, device_), "cuDeviceTotalMem");
   const auto take = [&](CUdevice_attribute which, auto& to) {
     if (!good) return;
-    if (auto value = attribute(which)) to = *value;
-    else good = tl::unexpected(value.error());
+    if (auto value = attribute(which))
+      to = *value;
+    else
+      good = tl::unexpected(value.error());
   };
   take(CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR, p.major);
   take(CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR, p.minor);

@@ -28,7 +28,7 @@ struct GpuProperties {
   std::string name;
   std::int32_t major = 0, minor = 0;  // compute capability
   std::int32_t sms = 0;
-  std::int32_t clock_khz = 0;            // the highest of the SMs
+  std::int32_t clock_khz = 0;  // the highest of the SMs
   std::uint64_t memory_bytes = 0;
   std::int64_t l2_bytes = 0;
   std::int64_t shared_bytes_a_block = 0;  // the most a block may ask for

@@ -87,8 +87,10 @@ Result<Library> open_cuda_library(const std::vector<std::string>& names, std::st
       for (const char* lib : {"lib64", "lib"}) {
         const fs::path file = folder / lib / name;
         if (!fs::exists(file, error)) continue;
-        if (Result<Library> library = Library::open(file.string())) return library;
-        else refused = library.error().message;
+        if (Result<Library> library = Library::open(file.string()))
+          return library;
+        else
+          refused = library.error().message;
       }
     }
     if (Result<Library> library = Library::open(name)) return library;

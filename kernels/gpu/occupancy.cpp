@@ -27,8 +27,8 @@ std::int64_t rounded_up(std::int64_t n, std::int64_t unit) {
 
 std::int32_t blocks_by_registers(std::int32_t warps, std::int32_t registers) {
   if (registers > kMostRegisters) return 0;
-  const auto of_warp = static_cast<std::int32_t>(rounded_up(std::int64_t{std::max(registers, 1)} * kWarp,
-                                                            kRegisterUnit));
+  const auto of_warp =
+      static_cast<std::int32_t>(rounded_up(std::int64_t{std::max(registers, 1)} * kWarp, kRegisterUnit));
   return kRegistersOfSm / kParts / of_warp * kParts / warps;
 }
 
@@ -58,7 +58,9 @@ Occupancy occupancy(const ArchLimits& arch, std::int32_t threads, std::int32_t r
   const std::int64_t of_block = rounded_up(shared + arch.shared_kept, arch.shared_unit);
   const std::array<Limit, 4> limits{{
       {"registers", blocks_by_registers(warps, registers)},
-      {"shared memory", shared > arch.shared_block ? 0 : of_block == 0 ? arch.blocks : arch.shared / of_block},
+      {"shared memory", shared > arch.shared_block ? 0
+                        : of_block == 0            ? arch.blocks
+                                                   : arch.shared / of_block},
       {"threads", threads > kMostThreads ? 0 : o.most_warps / warps},
       {"blocks", arch.blocks},
   }};

@@ -52,7 +52,8 @@ PtxasLog parse_ptxas_log(std::string_view log) {
     if (auto entry = quoted_after(line, "Compiling entry function")) {
       parsed.entries.push_back({std::move(*entry), 0, 0, 0, 0, 0});
       now = &parsed.entries.back();
-    } else if (line.find(" error") != std::string_view::npos && line.find("errors detected") == std::string_view::npos &&
+    } else if (line.find(" error") != std::string_view::npos &&
+               line.find("errors detected") == std::string_view::npos &&
                line.find("error detected") == std::string_view::npos) {
       parsed.errors.push_back(place_first(line));
     } else if (line.find("warning") != std::string_view::npos) {

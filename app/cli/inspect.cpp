@@ -1,0 +1,146 @@
+// attnscope inspect: registers, shared memory, spills and theoretical occupancy of GPU kernels, with no GPU here.
+#include <memory>
+#include <string>
+#include <vector>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "app/cli/command.h"
+#include "app/cli/problem_arguments.h"
+#include "app/cli/text.h"
+#include "kernels/gpu/inspect.h"
+#include "kernels/gpu/rows.h"
+
+namespace attn::cli {
+namespace {
+
+constexpr std::int64_t kLength = 4096;  // of the problem that is planned for; it changes no figure
+
+struct InspectArguments {
+  std::string kernels, archs = "sm_75,sm_80,sm_86,sm_89,sm_90a,sm_100,sm_120", head_dims = "64", dtype = "f32";
+  bool causal = false, bias = false, as_json = false, no_cache = false;
+  OptionArguments options;
+};
+
+// One kernel for one architecture and head dimension.
+struct Point {
+  const KernelRow* row = nullptr;
+  Device device;
+  Problem problem;
+};
+
+std::string line_of(const Point& at, const gpu::EntryReport& e) {
+  const gpu::EntryFigures& f = e.figures;
+  return fmt::format("{:<7} {:<14} {:>4} {:>8} {:>10} {:>8} {:>8} {:>7} {:>6}  {:>5.1f} %  {:>2} x {:<2} warps  {}\n",
+                     at.device.arch, f.name, at.problem.D, e.threads, f.registers, f.shared_bytes, e.dynamic_bytes,
+                     f.stack_bytes, f.spill_store_bytes + f.spill_load_bytes, e.occupancy.percent(), e.occupancy.blocks,
+                     e.occupancy.blocks == 0 ? 0 : e.occupancy.warps / e.occupancy.blocks, e.occupancy.limiter);
+}
+
+nlohmann::json json_of(const Point& at, const Plan& plan, const gpu::PlanReport& report, const gpu::EntryReport& e) {
+  const gpu::EntryFigures& f = e.figures;
+  return {{"kernel", at.row->id},
+          {"entry", f.name},
+          {"arch", at.device.arch},
+          {"head_dim", at.problem.D},
+          {"dtype", name_of(at.problem.dtype)},
+          {"br", plan.options.br},
+          {"bc", plan.options.bc},
+          {"threads", e.threads},
+          {"registers", f.registers},
+          {"shared_static_bytes", f.shared_bytes},
+          {"shared_dynamic_bytes", e.dynamic_bytes},
+          {"stack_bytes", f.stack_bytes},
+          {"spill_store_bytes", f.spill_store_bytes},
+          {"spill_load_bytes", f.spill_load_bytes},
+          {"occupancy_theoretical_pct", e.occupancy.percent()},
+          {"blocks_per_sm", e.occupancy.blocks},
+          {"limiter", e.occupancy.limiter},
+          {"source_hash", report.compiled.source_hash},
+          {"origin", "compiled"}};
+}
+
+Result<std::vector<Point>> points_of(const InspectArguments& a) {
+  const auto dtype = dtype_from_name(a.dtype);
+  if (!dtype) return bad_input(fmt::format("--dtype {} is unknown; use f32, f16 or bf16.", a.dtype));
+  const auto dims = parse_numbers("--head-dim", a.head_dims);
+  if (!dims) return tl::unexpected(dims.error());
+  std::vector<Point> points;
+  for (const std::string& id : split(a.kernels, ',')) {
+    const auto row = find_kernel(id);
+    if (!row) return tl::unexpected(row.error());
+    if ((*row)->place != Place::gpu) return bad_input(fmt::format("{} runs on the CPU: nothing is compiled.", id));
+    for (const std::string& arch : split(a.archs, ',')) {
+      const auto device = gpu::device_for(arch);
+      if (!device) return tl::unexpected(device.error());
+      for (const std::int64_t dim : *dims) {
+        Point at{*row, *device, {}};
+        at.problem.Lq = at.problem.Lk = kLength;
+        at.problem.D = at.problem.Dv = dim;
+        at.problem.dtype = *dtype;
+        at.problem.mask.causal = a.causal;
+        if (a.bias) at.problem.bias_shape = {1, 1, kLength, kLength};
+        if (auto good = validate(at.problem); !good) return tl::unexpected(good.error());
+        points.push_back(std::move(at));
+      }
+    }
+  }
+  return points;
+}
+
+Result<int> inspect_kernels(const InspectArguments& a, const Stopper& stopper) {
+  const auto points = points_of(a);
+  if (!points) return tl::unexpected(points.error());
+  Options options;
+  if (auto r = a.options.apply_to(options); !r) return tl::unexpected(r.error());
+  auto compiler = gpu::open_nvrtc();
+  if (!compiler) return tl::unexpected(compiler.error());
+  gpu::CompileService service(**compiler, a.no_cache ? std::filesystem::path() : gpu::cubin_cache_folder());
+
+  nlohmann::json all = nlohmann::json::array();
+  std::string text =
+      fmt::format("{:<7} {:<14} {:>4} {:>8} {:>10} {:>8} {:>8} {:>7} {:>6}  {:>7}  {:<12}  {}\n", "arch", "entry", "D",
+                  "threads", "registers", "static B", "dyn B", "stack B", "spill", "occup.", "on one SM", "limited by");
+  for (const Point& at : *points) {
+    if (stopper.token().stop_requested()) return fail(ErrorKind::cancelled, "inspect was cancelled");
+    say_progress(fmt::format("{} for {}", at.row->id, at.device.arch));
+    if (auto r = at.row->supports(at.problem, options, at.device); !r) return tl::unexpected(r.error());
+    const auto plan = at.row->plan(*at.row, at.problem, options, at.device);
+    if (!plan) return tl::unexpected(plan.error());
+    const auto report = gpu::inspect(service, *plan, at.device, gpu::edited_kernels_folder());
+    if (!report) return tl::unexpected(report.error());
+    for (const gpu::EntryReport& e : report->entries) {
+      text += line_of(at, e);
+      all.push_back(json_of(at, *plan, *report, e));
+    }
+    for (const std::string& warning : report->compiled.warnings) say(warning);
+  }
+  say_progress("");
+  if (auto r = print(a.as_json ? all.dump(2) + "\n" : text); !r) return tl::unexpected(r.error());
+  return 0;
+}
+
+}  // namespace
+
+Command add_inspect(CLI::App& program) {
+  auto a = std::make_shared<InspectArguments>();
+  CLI::App* parser = program.add_subcommand("inspect", "What the compiler says of GPU kernels; no GPU needed");
+  parser->add_option("kernel", a->kernels, "GPU kernels of `attnscope list`")->required()->type_name("ID,ID,...");
+  parser->add_option("--arch", a->archs, "Architectures; left out: all that are known")->type_name("SM,SM,...");
+  parser->add_option("--head-dim", a->head_dims, "Head dimensions, 1 to 256")->type_name("N,N,...");
+  parser->add_option("--dtype", a->dtype, "f32, f16 or bf16")->type_name("DTYPE");
+  parser->add_flag("--causal", a->causal, "With a mask");
+  parser->add_flag("--bias", a->bias, "With a bias");
+  a->options.add_to(*parser, false);
+  parser->add_flag("--json", a->as_json, "As JSON");
+  parser->add_flag("--no-cache", a->no_cache, "Compile again, keep nothing");
+  parser->footer(
+      "Registers, shared memory and spills come from the compiler, the occupancy from them (all: origin compiled).\n"
+      "Examples:\n"
+      "  attnscope inspect flash_simt --arch sm_75,sm_80,sm_90a --head-dim 64\n"
+      "  attnscope inspect naive,tiled --arch sm_90a --head-dim 128 --dtype f16 --json");
+  return {parser, [a](Stopper& stopper) { return inspect_kernels(*a, stopper); }};
+}
+
+}  // namespace attn::cli

@@ -1,0 +1,238 @@
+// Every GPU kernel compiles for every architecture its row declares, without spills at the default options; the cache
+// never trusts what is damaged; what ptxas says is read right.
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+
+#include "kernels/gpu/cubin_cache.h"
+#include "kernels/gpu/hash.h"
+#include "kernels/gpu/inspect.h"
+#include "kernels/gpu/rows.h"
+
+namespace attn::gpu {
+namespace {
+
+namespace fs = std::filesystem;
+
+// A folder of this test alone, removed at its end.
+class Folder {
+ public:
+  Folder() {
+    std::string name = (fs::temp_directory_path() / "attnscope_gpu_XXXXXX").string();
+    path_ = mkdtemp(name.data());
+  }
+  ~Folder() { fs::remove_all(path_); }
+  const fs::path& path() const { return path_; }
+
+ private:
+  fs::path path_;
+};
+
+// Says what it was told to say and counts how often it was asked.
+class FakeCompiler final : public Compiler {
+ public:
+  std::string version() override { return version_; }
+  Result<Cubin> compile(const KernelSource&, const std::vector<std::string>&) override {
+    ++calls;
+    Cubin c;
+    c.code.assign(200, std::byte{7});
+    const unsigned char elf[] = {0x7f, 'E', 'L', 'F', 2, 1};
+    for (std::size_t n = 0; n < sizeof elf; ++n) c.code[n] = std::byte{elf[n]};
+    c.code[18] = std::byte{190};
+    c.code[19] = std::byte{0};
+    c.log =
+        "ptxas info    : Compiling entry function 'f' for 'sm_80'\nptxas info    : Used 40 registers, 8 bytes smem\n";
+    return c;
+  }
+  std::string version_ = "fake 1";
+  int calls = 0;
+};
+
+CompileRequest request(const std::string& text = "source") {
+  return {{"a.cu", text, hash_of(text), false}, "sm_80", {"ATTN_D=64"}};
+}
+
+void write(const fs::path& file, const std::string& bytes) {
+  std::ofstream(file, std::ios::binary) << bytes;
+}
+std::string contents(const fs::path& file) {
+  std::ostringstream text;
+  text << std::ifstream(file, std::ios::binary).rdbuf();
+  return text.str();
+}
+
+Problem problem_for(std::int64_t d, DType dtype, bool causal, bool bias) {
+  Problem p;
+  p.Lq = p.Lk = 300;
+  p.D = p.Dv = d;
+  p.dtype = dtype;
+  p.mask.causal = causal;
+  if (bias) p.bias_shape = {1, 1, 300, 300};
+  return p;
+}
+
+void expect_no_spills(CompileService& service, const KernelRow& row, const Problem& p, std::string_view arch) {
+  const Device d = *device_for(arch);
+  SCOPED_TRACE(std::string(row.id) + " " + std::string(arch) + " " + describe(p));
+  const auto plan = row.plan(row, p, {}, d);
+  ASSERT_TRUE(plan) << plan.error().message;
+  const auto report = inspect(service, *plan, d, {});
+  ASSERT_TRUE(report) << report.error().message;
+  ASSERT_EQ(report->entries.size(), plan->launches.size());
+  for (const EntryReport& e : report->entries) {
+    EXPECT_EQ(e.figures.spill_store_bytes + e.figures.spill_load_bytes, 0) << e.figures.name;
+    EXPECT_GT(e.figures.registers, 0);
+    EXPECT_GT(e.occupancy.blocks, 0) << e.occupancy.limiter;
+  }
+  EXPECT_TRUE(report->compiled.warnings.empty()) << report->compiled.warnings.front();
+}
+
+class EveryArch : public testing::TestWithParam<std::string_view> {};
+
+TEST_P(EveryArch, EveryKernelCompilesWithoutSpills) {
+  auto compiler = open_nvrtc();
+  if (!compiler) GTEST_SKIP() << compiler.error().message;
+  CompileService service(**compiler, {});
+  for (const KernelRow& row : gpu_kernel_table()) {
+    // Every head dimension that the tile's choice depends on, every dtype, mask and load width; not their product.
+    expect_no_spills(service, row, problem_for(64, DType::f32, true, false), GetParam());
+    expect_no_spills(service, row, problem_for(128, DType::f32, false, false), GetParam());
+    expect_no_spills(service, row, problem_for(256, DType::f32, true, false), GetParam());
+    expect_no_spills(service, row, problem_for(111, row.dtypes.back(), true, true), GetParam());
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Gpu, EveryArch,
+                         testing::Values("sm_75", "sm_80", "sm_86", "sm_89", "sm_90a", "sm_100", "sm_120"),
+                         [](const auto& name) { return std::string(name.param); });
+
+TEST(GpuCompile, EmbeddedSourcesAreTheFiles) {
+  EXPECT_GE(embedded_sources().size(), 6U);
+  for (const SourceText& s : embedded_sources()) {
+    EXPECT_EQ(contents(fs::path(ATTNSCOPE_SOURCE_DIR) / s.name), s.text) << s.name;
+  }
+}
+
+TEST(GpuCompile, ErrorsNameFileAndLine) {
+  auto compiler = open_nvrtc();
+  if (!compiler) GTEST_SKIP() << compiler.error().message;
+  CompileService service(**compiler, {});
+  const auto broken = service.compile(request("\n\n__global__ void f() { nonsense; }\n"));
+  ASSERT_FALSE(broken);
+  EXPECT_NE(broken.error().message.find("a.cu:3: identifier \"nonsense\" is undefined"), std::string::npos)
+      << broken.error().message;
+}
+
+TEST(GpuCompile, EditedCopyWinsAndIsNamedByItsHash) {
+  const Folder folder;
+  write(folder.path() / "naive.cu", "// mine\n");
+  const auto edited = kernel_source("naive", folder.path());
+  ASSERT_TRUE(edited);
+  EXPECT_TRUE(edited->edited);
+  EXPECT_EQ(edited->label("naive"), "naive@" + edited->hash.substr(0, 8));
+  const auto own = kernel_source("tiled", folder.path());
+  ASSERT_TRUE(own);
+  EXPECT_FALSE(own->edited);
+  EXPECT_EQ(own->label("tiled"), "tiled");
+  EXPECT_FALSE(kernel_source("no_such_kernel", folder.path()));
+}
+
+TEST(CubinCache, SecondRequestComesFromDisk) {
+  const Folder folder;
+  FakeCompiler compiler;
+  CompileService service(compiler, folder.path() / "cubins");
+  const auto first = service.compile(request());
+  const auto second = service.compile(request());
+  ASSERT_TRUE(first && second);
+  EXPECT_EQ(compiler.calls, 1);
+  EXPECT_FALSE(first->from_cache);
+  EXPECT_TRUE(second->from_cache);
+  EXPECT_EQ(first->code, second->code);
+  EXPECT_EQ(first->entries, second->entries);
+  ASSERT_EQ(second->entries.size(), 1U);
+  EXPECT_EQ(second->entries[0].registers, 40);
+}
+
+TEST(CubinCache, AnotherSourceOptionOrCompilerIsAnotherEntry) {
+  const Folder folder;
+  FakeCompiler compiler;
+  CompileService service(compiler, folder.path());
+  ASSERT_TRUE(service.compile(request()));
+  ASSERT_TRUE(service.compile(request("other")));
+  CompileRequest option = request();
+  option.defines = {"ATTN_D=128"};
+  ASSERT_TRUE(service.compile(option));
+  CompileRequest arch = request();
+  arch.arch = "sm_86";
+  ASSERT_TRUE(service.compile(arch));
+  compiler.version_ = "fake 2";
+  CompileService newer(compiler, folder.path());
+  ASSERT_TRUE(newer.compile(request()));
+  EXPECT_EQ(compiler.calls, 5);
+}
+
+TEST(CubinCache, DamagedOrForeignEntriesAreCompiledAgain) {
+  const Folder folder;
+  FakeCompiler compiler;
+  CompileService service(compiler, folder.path());
+  ASSERT_TRUE(service.compile(request()));
+  const fs::path file = service.cache_file(request());
+  const std::string good = contents(file);
+  ASSERT_FALSE(good.empty());
+  std::vector<std::string> damaged{"", "garbage", good.substr(0, good.size() - 1), good + "x", good.substr(0, 40)};
+  for (const std::size_t at : {std::size_t{3}, good.find('\n') + 2, good.size() - 1}) {
+    damaged.push_back(good);
+    damaged.back()[at] = static_cast<char>(damaged.back()[at] ^ 1);
+  }
+  // Whole, but made for another key.
+  ASSERT_TRUE(service.compile(request("other")));
+  damaged.push_back(contents(service.cache_file(request("other"))));
+  for (const std::string& bytes : damaged) {
+    write(file, bytes);
+    const int before = compiler.calls;
+    const auto again = service.compile(request());
+    ASSERT_TRUE(again);
+    EXPECT_EQ(compiler.calls, before + 1);
+    EXPECT_EQ(contents(file), good);  // mended
+  }
+}
+
+TEST(CubinCache, CodeThatIsNoGpuElfIsRefusedWhateverItsChecksumSays) {
+  const Folder folder;
+  Cubin host;
+  host.code.assign(200, std::byte{0});
+  ASSERT_TRUE(keep_cached(folder.path() / "x", "key", host));
+  EXPECT_FALSE(read_cached(folder.path() / "x", "key"));
+}
+
+TEST(CubinCache, UnwritableFolderCostsNoAnswer) {
+  FakeCompiler compiler;
+  CompileService service(compiler, "/proc/attnscope");
+  EXPECT_TRUE(service.compile(request()));
+}
+
+TEST(PtxasLog, ReadsFiguresOfEachEntry) {
+  const PtxasLog log = parse_ptxas_log(
+      "ptxas info    : 0 bytes gmem\n"
+      "ptxas info    : Compiling entry function 'second' for 'sm_80'\n"
+      "ptxas info    : Function properties for second\n"
+      "ptxas         .     144 bytes stack frame, 212 bytes spill stores, 240 bytes spill loads\n"
+      "ptxas info    : Used 255 registers, used 1 barriers, 40960 bytes smem, 520 bytes cmem[0]\n"
+      "ptxas info    : Compile time = 12.000 ms\n"
+      "ptxas info    : Compiling entry function 'first' for 'sm_80'\n"
+      "    0 bytes stack frame, 0 bytes spill stores, 0 bytes spill loads\n"
+      "ptxas info    : Used 31 registers, 400 bytes cmem[0]\n"
+      "a.cu(7): warning #177-D: variable \"x\" was declared but never referenced\n");
+  ASSERT_EQ(log.entries.size(), 2U);
+  EXPECT_EQ(log.entries[0], (EntryFigures{"first", 31, 0, 0, 0, 0}));
+  EXPECT_EQ(log.entries[1], (EntryFigures{"second", 255, 40960, 144, 212, 240}));
+  ASSERT_EQ(log.warnings.size(), 1U);
+  EXPECT_TRUE(log.errors.empty());
+  EXPECT_TRUE(parse_ptxas_log("").entries.empty());
+}
+
+}  // namespace
+}  // namespace attn::gpu
