@@ -77,7 +77,7 @@ void draw_toast(Controller& controller, ShellMemory& memory) {
   const auto unseen = controller.log().after(memory.toast);
   if (!unseen.empty()) {
     // What the start has to say stays in the log, unless it is a problem.
-    const bool first = memory.toast == 0 && unseen.back().level == LogLevel::note;
+    const bool first = ImGui::GetFrameCount() < 5 && unseen.back().level == LogLevel::note;
     memory.toast = unseen.back().number;
     const double seconds = unseen.back().level == LogLevel::note ? kNoteSeconds : kProblemSeconds;
     memory.toast_until = first ? 0 : ImGui::GetTime() + seconds;
