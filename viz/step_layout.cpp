@@ -14,16 +14,20 @@ struct Wish {
   bool numbers = true;
 };
 
-bool is_statistic(Column c) { return c != Column::q && c != Column::s && c != Column::p && c != Column::o; }
+bool is_statistic(Column c) {
+  return c != Column::q && c != Column::s && c != Column::p && c != Column::o;
+}
 
 Wish number_wish(std::int32_t cols, int least_chars, int liked_chars) {
   const auto n = static_cast<float>(cols);
-  return {n * (5.5F * static_cast<float>(least_chars) + 5), n * (6.0F * static_cast<float>(liked_chars) + 9), n * (cols <= 4 ? 104.0F : 72.0F), true};
+  return {n * (5.5F * static_cast<float>(least_chars) + 5), n * (6.0F * static_cast<float>(liked_chars) + 9),
+          n * (cols <= 4 ? 104.0F : 72.0F), true};
 }
 
 Wish heat_wish(std::int32_t cols) {
   const auto n = static_cast<float>(cols);
-  return {std::clamp(n * 3, 48.0F, 130.0F), std::clamp(n * 11, 64.0F, 190.0F), std::clamp(n * 22, 64.0F, 420.0F), false};
+  return {std::clamp(n * 3, 48.0F, 130.0F), std::clamp(n * 11, 64.0F, 190.0F), std::clamp(n * 22, 64.0F, 420.0F),
+          false};
 }
 
 Wish wish_of(const TilesScene& scene, Column column) {
@@ -44,7 +48,9 @@ Wish wish_of(const TilesScene& scene, Column column) {
   }
 }
 
-float between(float a, float b, float f) { return a + (b - a) * f; }
+float between(float a, float b, float f) {
+  return a + (b - a) * f;
+}
 
 struct Widths {
   std::array<float, kColumns> width{};
@@ -53,7 +59,9 @@ struct Widths {
 };
 
 // Gap after each column, as a share of the common gap: pairs (old, new) stand close.
-float gap_share(Column c) { return c == Column::m_old || c == Column::l_old ? 0.35F : 1.0F; }
+float gap_share(Column c) {
+  return c == Column::m_old || c == Column::l_old ? 0.35F : 1.0F;
+}
 
 Widths choose_widths(const TilesScene& scene, float room) {
   std::array<Wish, kColumns> wishes{};
@@ -87,7 +95,8 @@ Widths choose_widths(const TilesScene& scene, float room) {
     }
   }
   constexpr float kGaps[] = {12, 24, 44};
-  const float least = total(&Wish::least, kGaps[0]), liked = total(&Wish::liked, kGaps[1]), most = total(&Wish::most, kGaps[2]);
+  const float least = total(&Wish::least, kGaps[0]), liked = total(&Wish::liked, kGaps[1]),
+              most = total(&Wish::most, kGaps[2]);
   const bool upper = room > liked;
   const float f = upper ? std::clamp((room - liked) / std::max(most - liked, 1.0F), 0.0F, 1.0F)
                         : std::clamp((room - least) / std::max(liked - least, 1.0F), 0.0F, 1.0F);
@@ -95,7 +104,8 @@ Widths choose_widths(const TilesScene& scene, float room) {
   Widths out;
   for (const Column c : scene.columns) {
     const Wish& w = wishes[static_cast<std::size_t>(c)];
-    out.width[static_cast<std::size_t>(c)] = squeeze * (upper ? between(w.liked, w.most, f) : between(w.least, w.liked, f));
+    out.width[static_cast<std::size_t>(c)] =
+        squeeze * (upper ? between(w.liked, w.most, f) : between(w.least, w.liked, f));
     out.numbers[static_cast<std::size_t>(c)] = w.numbers && squeeze >= 1;
   }
   out.gap = squeeze * (upper ? between(kGaps[1], kGaps[2], f) : between(kGaps[0], kGaps[1], f));
@@ -122,7 +132,8 @@ Heights choose_heights(const TilesScene& scene, float room) {
     h.k_region = std::max(k_rows * h.k_row, std::min(kCards, room - rows * h.row));
   } else {
     // K is a heat map; the rows keep their numbers as long as they can.
-    const float region = std::clamp(room - rows * kLeastRow, std::min(70.0F, room * 0.4F), std::max(110.0F, room * 0.4F));
+    const float region =
+        std::clamp(room - rows * kLeastRow, std::min(70.0F, room * 0.4F), std::max(110.0F, room * 0.4F));
     h.k_region = region;
     h.k_row = std::min(kMostK, region / k_rows);
     h.row = std::min(kMostRow, (room - region) / rows);
@@ -169,8 +180,9 @@ TilesLayout layout_tiles(const TilesScene& scene, const Box& area) {
   for (const Column c : scene.columns) used += widths.width[static_cast<std::size_t>(c)] + widths.gap * gap_share(c);
   // The block stands at the left up to a comfortable margin; what is left over widens the gaps' ends evenly.
   float x = area.min.x + s.px(kLabelWidth) + s.px(std::max(0.0F, (width - used) / 2));
-  const float total = 2 * kTitle + heights.k_region + heights.row * static_cast<float>(scene.at.br - 1) + heights.chosen_row + kCaption;
-  const float top = area.min.y + s.px(std::max(0.0F, (height - total) / 2)) ;
+  const float total =
+      2 * kTitle + heights.k_region + heights.row * static_cast<float>(scene.at.br - 1) + heights.chosen_row + kCaption;
+  const float top = area.min.y + s.px(std::max(0.0F, (height - total) / 2));
   const float rows_top = std::round(top + s.px(2 * kTitle + heights.k_region));
   out.label_right = x - s.px(10);
   out.band_left = x - s.px(kLabelWidth);
@@ -191,7 +203,8 @@ TilesLayout layout_tiles(const TilesScene& scene, const Box& area) {
   out.band_right = op.box.max.x + s.px(8);
   out.captions_top = sp.y.back() + s.px(6);
   const float region_bottom = rows_top - out.title_height, region_top = region_bottom - s.px(heights.k_region);
-  const auto above = [&](TilePlace& place, const TileScene& tile, const TilePlace& below, float row_height, bool numbers) {
+  const auto above = [&](TilePlace& place, const TileScene& tile, const TilePlace& below, float row_height,
+                         bool numbers) {
     const float h = std::min(row_height, heights.k_region / static_cast<float>(std::max(tile.rows, 1)));
     const float tile_top = std::round(region_bottom - s.px(h) * static_cast<float>(tile.rows));
     set_rows(place, tile.rows, tile_top, s.px(h), s.px(h), -1);
@@ -201,9 +214,11 @@ TilesLayout layout_tiles(const TilesScene& scene, const Box& area) {
   };
   above(out.k, scene.k, sp, heights.k_row, widths.numbers[static_cast<std::size_t>(Column::s)]);
   above(out.v, scene.v, op, 30, widths.numbers[static_cast<std::size_t>(Column::o)]);
-  out.chip = {{area.min.x + s.px(4), std::min(region_top - s.px(kTitle) + s.px(2), region_top)}, {sp.box.min.x - s.px(20), region_bottom}};
+  out.chip = {{area.min.x + s.px(4), std::min(region_top - s.px(kTitle) + s.px(2), region_top)},
+              {sp.box.min.x - s.px(20), region_bottom}};
   out.has_chip = out.chip.width() >= s.px(150) && out.chip.height() >= s.px(60);
-  out.pointed = {{sp.box.max.x + s.px(28), region_top - s.px(kTitle) + s.px(6)}, {op.box.min.x - s.px(24), region_bottom}};
+  out.pointed = {{sp.box.max.x + s.px(28), region_top - s.px(kTitle) + s.px(6)},
+                 {op.box.min.x - s.px(24), region_bottom}};
   out.has_pointed = out.pointed.width() >= s.px(230) && out.pointed.height() >= s.px(64);
   return out;
 }

@@ -23,6 +23,7 @@ struct MapScene {
 MapScene map_scene(const Recording& rec, const StepPlace& at);
 
 // Draws into `box`; the words go to its right part where there is room.
-void draw_step_map(const Box& box, const MapScene& scene, const Recording& rec, const StepPlace& at, Commands& commands);
+void draw_step_map(const Box& box, const MapScene& scene, const Recording& rec, const StepPlace& at,
+                   Commands& commands);
 
 }  // namespace attn

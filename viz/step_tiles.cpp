@@ -41,7 +41,8 @@ void draw_gauge(const Drawn& d, const Box& box, float value, ImU32 fill) {
   d.list->AddRectFilled(box.min, {box.min.x + box.width() * share, box.max.y}, fill, d.s.px(2));
 }
 
-void draw_value_cell(const Drawn& d, const TileScene& tile, const TilePlace& place, const Cell& cell, const Box& outer, bool chosen) {
+void draw_value_cell(const Drawn& d, const TileScene& tile, const TilePlace& place, const Cell& cell, const Box& outer,
+                     bool chosen) {
   const Box box = inset(outer, d.s);
   ImU32 ink = colour_of(Token::dim);
   const float rounding = box.width() > d.s.px(14) && box.height() > d.s.px(10) ? d.s.px(2) : 0;
@@ -66,7 +67,8 @@ void draw_value_cell(const Drawn& d, const TileScene& tile, const TilePlace& pla
 }
 
 // Neighbours of the same look in a row are drawn as one: hatching and dashes cost many lines.
-void draw_blank_run(const Drawn& d, const TilePlace& place, CellLook look, std::int32_t r, std::int32_t from, std::int32_t to) {
+void draw_blank_run(const Drawn& d, const TilePlace& place, CellLook look, std::int32_t r, std::int32_t from,
+                    std::int32_t to) {
   const Box first = place.cell(r, from), last = place.cell(r, to - 1);
   const Box run = inset({first.min, last.max}, d.s);
   const bool wide = place.cell_width >= d.s.px(14) && run.height() >= d.s.px(9);
@@ -77,14 +79,18 @@ void draw_blank_run(const Drawn& d, const TilePlace& place, CellLook look, std::
   }
   const ImU32 line = look == CellLook::empty ? colour_of(Token::faint) : colour_of(Token::line);
   if (!wide) {
-    if (look == CellLook::empty) draw_dashed(d.list, run, faded(line, 0.7F), 2);
-    else d.list->AddRect(run.min, run.max, line);
+    if (look == CellLook::empty)
+      draw_dashed(d.list, run, faded(line, 0.7F), 2);
+    else
+      d.list->AddRect(run.min, run.max, line);
     return;
   }
   for (std::int32_t c = from; c < to; ++c) {
     const Box box = inset(place.cell(r, c), d.s);
-    if (look == CellLook::empty) draw_dashed(d.list, box, line);
-    else draw_outline(d.list, box, line, 1);
+    if (look == CellLook::empty)
+      draw_dashed(d.list, box, line);
+    else
+      draw_outline(d.list, box, line, 1);
   }
 }
 
@@ -192,7 +198,8 @@ void draw_band(const Drawn& d) {
   const auto r = static_cast<std::size_t>(d.scene.at.row - d.scene.at.first_row);
   const float top = q.y[r] - d.s.px(2), bottom = q.y[r + 1] + d.s.px(2);
   d.list->AddRectFilled({d.layout.band_left, top}, {d.layout.band_right, bottom}, colour_of(Token::band), d.s.px(3));
-  d.list->AddRectFilled({d.layout.band_left, top}, {d.layout.band_left + d.s.px(3), bottom}, colour_of(Token::text), d.s.px(1));
+  d.list->AddRectFilled({d.layout.band_left, top}, {d.layout.band_left + d.s.px(3), bottom}, colour_of(Token::text),
+                        d.s.px(1));
 }
 
 void draw_row_labels(const Drawn& d) {
@@ -203,20 +210,25 @@ void draw_row_labels(const Drawn& d) {
   std::int32_t every = 1;
   while (height * static_cast<float>(every) < d.s.px(12)) every *= 2;
   for (std::int32_t r = 0; r < d.scene.at.br; ++r) {
-    const Box line{{d.layout.band_left, q.y[static_cast<std::size_t>(r)]}, {d.layout.label_right, q.y[static_cast<std::size_t>(r) + 1]}};
+    const Box line{{d.layout.band_left, q.y[static_cast<std::size_t>(r)]},
+                   {d.layout.label_right, q.y[static_cast<std::size_t>(r) + 1]}};
     if (r == chosen) {
-      draw_text_in(d.list, line, Align::right, Face::bold, 12, colour_of(Token::text), fmt::format("row {}", d.scene.at.row));
+      draw_text_in(d.list, line, Align::right, Face::bold, 12, colour_of(Token::text),
+                   fmt::format("row {}", d.scene.at.row));
     } else if (r >= d.scene.at.rows) {
       if (r % every == 0) draw_text_in(d.list, line, Align::right, Face::text, 11, colour_of(Token::faint), "past");
     } else if (r % every == 0 && std::abs(r - chosen) * height >= d.s.px(11)) {
-      draw_text_in(d.list, line, Align::right, Face::mono, 11, colour_of(Token::dim), std::to_string(d.scene.at.first_row + r));
+      draw_text_in(d.list, line, Align::right, Face::mono, 11, colour_of(Token::dim),
+                   std::to_string(d.scene.at.first_row + r));
     }
   }
   const float v_height = d.layout.v.y.size() > 1 ? d.layout.v.y[1] - d.layout.v.y[0] : 0;
   if (v_height < d.s.px(12) || d.scene.at.j < 0) return;
   for (std::int32_t r = 0; r < d.scene.at.keys; ++r) {
-    const Box line{{d.layout.v.box.min.x - d.s.px(40), d.layout.v.y[static_cast<std::size_t>(r)]}, {d.layout.v.box.min.x - d.s.px(7), d.layout.v.y[static_cast<std::size_t>(r) + 1]}};
-    draw_text_in(d.list, line, Align::right, Face::mono, 11, colour_of(Token::dim), std::to_string(d.scene.at.first_key + r));
+    const Box line{{d.layout.v.box.min.x - d.s.px(40), d.layout.v.y[static_cast<std::size_t>(r)]},
+                   {d.layout.v.box.min.x - d.s.px(7), d.layout.v.y[static_cast<std::size_t>(r) + 1]}};
+    draw_text_in(d.list, line, Align::right, Face::mono, 11, colour_of(Token::dim),
+                 std::to_string(d.scene.at.first_key + r));
   }
 }
 
@@ -225,7 +237,8 @@ void draw_title(const Drawn& d, const TileScene& tile, const TilePlace& place, b
   // Words go where the tile is too narrow for them.
   Runs title = tile.title;
   const float room = place.box.width() + d.s.px(centred ? 14 : 40);
-  while (title.size() > 1 && runs_width(title, 14) > room && title.back().face == Face::text && title.back().raise == 0) title.pop_back();
+  while (title.size() > 1 && runs_width(title, 14) > room && title.back().face == Face::text && title.back().raise == 0)
+    title.pop_back();
   const float x = centred ? place.box.centre().x - runs_width(title, 14) / 2 : place.box.min.x;
   draw_runs(d.list, {x, y}, 14, title);
 }
@@ -242,9 +255,11 @@ void draw_score_title(const Drawn& d) {
   draw_runs(d.list, {place.box.min.x - d.s.px(20), place.box.min.y - d.s.px(22)}, 14, tile.title);
   for (std::int32_t c = 0; c < d.scene.at.keys; ++c) {
     const Box cell = place.cell(0, c);
-    const bool lit = d.pointed && (d.pointed->slot == Slot::s || d.pointed->slot == Slot::p) && d.pointed->col == d.scene.at.first_key + c;
-    draw_text_in(d.list, {{cell.min.x, place.box.min.y - d.s.px(21)}, {cell.max.x, place.box.min.y - d.s.px(3)}}, Align::centre,
-                 lit ? Face::bold : Face::mono, 11, colour_of(lit ? Token::text : Token::dim), std::to_string(d.scene.at.first_key + c));
+    const bool lit = d.pointed && (d.pointed->slot == Slot::s || d.pointed->slot == Slot::p) &&
+                     d.pointed->col == d.scene.at.first_key + c;
+    draw_text_in(d.list, {{cell.min.x, place.box.min.y - d.s.px(21)}, {cell.max.x, place.box.min.y - d.s.px(3)}},
+                 Align::centre, lit ? Face::bold : Face::mono, 11, colour_of(lit ? Token::text : Token::dim),
+                 std::to_string(d.scene.at.first_key + c));
   }
 }
 
@@ -259,8 +274,10 @@ void draw_captions(const Drawn& d) {
     const float width = runs_width(caption.words, size);
     // A term that joins old and new stands under both.
     float centre = place.box.centre().x;
-    if (c == Column::m_new) centre = (d.layout.places[static_cast<std::size_t>(Column::m_old)].box.min.x + place.box.max.x) / 2;
-    if (c == Column::l_new) centre = (d.layout.places[static_cast<std::size_t>(Column::l_old)].box.min.x + place.box.max.x) / 2;
+    if (c == Column::m_new)
+      centre = (d.layout.places[static_cast<std::size_t>(Column::m_old)].box.min.x + place.box.max.x) / 2;
+    if (c == Column::l_new)
+      centre = (d.layout.places[static_cast<std::size_t>(Column::l_old)].box.min.x + place.box.max.x) / 2;
     const float x = std::min(centre - width / 2, d.layout.band_right - width);
     draw_runs(d.list, {x, d.layout.captions_top + d.s.px(4)}, size, caption.words);
     if (!caption.live) continue;
@@ -276,7 +293,8 @@ void draw_next(const Drawn& d) {
   if (width + d.s.px(12) > place.box.width()) return;
   const float bottom = place.y[static_cast<std::size_t>(d.scene.at.rows)];
   const ImVec2 centre{place.box.centre().x, (place.box.min.y + bottom) / 2};
-  const Box box{{centre.x - width / 2 - d.s.px(6), centre.y - d.s.px(10)}, {centre.x + width / 2 + d.s.px(6), centre.y + d.s.px(10)}};
+  const Box box{{centre.x - width / 2 - d.s.px(6), centre.y - d.s.px(10)},
+                {centre.x + width / 2 + d.s.px(6), centre.y + d.s.px(10)}};
   d.list->AddRectFilled(box.min, box.max, colour_of(Token::card), d.s.px(4));
   draw_text_in(d.list, box, Align::centre, Face::text, 13, colour_of(Token::dim), d.scene.next);
 }
@@ -293,9 +311,12 @@ std::optional<CellRef> hit(const TileScene& tile, const TilePlace& place, ImVec2
 Select select_of(const TilesScene& scene, const CellRef& ref) {
   Select select{{scene.at.b, scene.at.h, scene.at.row, ref.slot, ref.col}};
   // A key's column pins that key's score; a value's column pins that column of O.
-  if (ref.slot == Slot::k) select.selection.slot = Slot::s, select.selection.col = ref.row;
-  else if (ref.slot == Slot::v) select.selection.slot = Slot::o_new;
-  else select.selection.row = ref.row;
+  if (ref.slot == Slot::k)
+    select.selection.slot = Slot::s, select.selection.col = ref.row;
+  else if (ref.slot == Slot::v)
+    select.selection.slot = Slot::o_new;
+  else
+    select.selection.row = ref.row;
   return select;
 }
 
@@ -310,10 +331,13 @@ void take_pointer(const TilesPanel& panel, const TilesScene& scene, const TilesL
     if (!ImGui::IsItemHovered()) return;
     cache.hovered = hit(tile, place, ImGui::GetMousePos());
     if (!clicked || !cache.hovered) return;
-    const bool inside = tile.slot == Slot::k || tile.slot == Slot::v || cache.hovered->row < scene.at.first_row + scene.at.rows;
+    const bool inside =
+        tile.slot == Slot::k || tile.slot == Slot::v || cache.hovered->row < scene.at.first_row + scene.at.rows;
     if (inside) panel.commands.push_back(select_of(scene, *cache.hovered));
   };
-  static constexpr const char* kIds[kColumns] = {"##tile_q", "##tile_s", "##tile_m_old", "##tile_m_new", "##tile_alpha", "##tile_p", "##tile_l_old", "##tile_l_new", "##tile_o"};
+  static constexpr const char* kIds[kColumns] = {"##tile_q",     "##tile_s",     "##tile_m_old",
+                                                 "##tile_m_new", "##tile_alpha", "##tile_p",
+                                                 "##tile_l_old", "##tile_l_new", "##tile_o"};
   for (const Column c : scene.columns) {
     const auto n = static_cast<std::size_t>(c);
     button(kIds[n], scene.tiles[n], layout.places[n]);
@@ -335,14 +359,20 @@ void move_keyboard(const TilesScene& scene, CellRef& at, int dx, int dy) {
   std::int32_t r = (tile->transposed ? at.col - tile->first_row : at.row - tile->first_row) + dy;
   std::int32_t c = (tile->transposed ? at.row - tile->first_col : at.col - tile->first_col) + dx;
   // Over S's upper edge lies K, over O's lies V, and back.
-  if (r < 0 && tile->slot == Slot::s) tile = &scene.k, r = tile->rows - 1;
-  else if (r < 0 && tile == &scene.tiles[static_cast<std::size_t>(Column::o)]) tile = &scene.v, r = tile->rows - 1;
-  else if (r >= tile->rows && tile->slot == Slot::k) tile = &scene.tiles[kSTile], r = 0;
-  else if (r >= tile->rows && tile->slot == Slot::v) tile = &scene.tiles[static_cast<std::size_t>(Column::o)], r = 0;
+  if (r < 0 && tile->slot == Slot::s)
+    tile = &scene.k, r = tile->rows - 1;
+  else if (r < 0 && tile == &scene.tiles[static_cast<std::size_t>(Column::o)])
+    tile = &scene.v, r = tile->rows - 1;
+  else if (r >= tile->rows && tile->slot == Slot::k)
+    tile = &scene.tiles[kSTile], r = 0;
+  else if (r >= tile->rows && tile->slot == Slot::v)
+    tile = &scene.tiles[static_cast<std::size_t>(Column::o)], r = 0;
   const std::vector<const TileScene*> row = row_tiles(scene);
   const auto here = std::find(row.begin(), row.end(), tile);
-  if (here != row.end() && c < 0 && here != row.begin()) tile = *(here - 1), c = tile->cols - 1;
-  else if (here != row.end() && c >= tile->cols && here + 1 != row.end()) tile = *(here + 1), c = 0;
+  if (here != row.end() && c < 0 && here != row.begin())
+    tile = *(here - 1), c = tile->cols - 1;
+  else if (here != row.end() && c >= tile->cols && here + 1 != row.end())
+    tile = *(here + 1), c = 0;
   at = tile->ref(std::clamp(r, 0, tile->rows - 1), std::clamp(c, 0, tile->cols - 1));
 }
 
@@ -352,17 +382,20 @@ void take_keys(const TilesPanel& panel, const TilesScene& scene) {
   StepMemory& memory = panel.memory;
   StepCache& cache = *memory.cache;
   const ImGuiIO& io = ImGui::GetIO();
-  if (io.WantTextInput || ImGui::IsPopupOpen(nullptr, ImGuiPopupFlags_AnyPopupId | ImGuiPopupFlags_AnyPopupLevel)) return;
+  if (io.WantTextInput || ImGui::IsPopupOpen(nullptr, ImGuiPopupFlags_AnyPopupId | ImGuiPopupFlags_AnyPopupLevel))
+    return;
   const ImGuiID owner = ImGui::GetID("##step_cells");
   ImGui::SetKeyOwner(ImGuiKey_Tab, owner);
   if (!memory.cells_focused) {
     if (!ImGui::IsKeyPressed(ImGuiKey_Tab, ImGuiInputFlags_None, owner) || io.KeyCtrl) return;
     memory.cells_focused = true;
-    if (!cache.keyboard || cell_of(scene, *cache.keyboard) == nullptr) cache.keyboard = pointed_cell(scene, panel.state, memory);
+    if (!cache.keyboard || cell_of(scene, *cache.keyboard) == nullptr)
+      cache.keyboard = pointed_cell(scene, panel.state, memory);
     if (!cache.keyboard) cache.keyboard = scene.tiles[kSTile].ref(0, 0);
     return;
   }
-  if (!cache.keyboard || cell_of(scene, *cache.keyboard) == nullptr) cache.keyboard = scene.tiles[kSTile].ref(scene.at.row - scene.at.first_row, 0);
+  if (!cache.keyboard || cell_of(scene, *cache.keyboard) == nullptr)
+    cache.keyboard = scene.tiles[kSTile].ref(scene.at.row - scene.at.first_row, 0);
   const auto pressed = [&](ImGuiKey key) {
     ImGui::SetKeyOwner(key, owner);
     return ImGui::IsKeyPressed(key, ImGuiInputFlags_Repeat, owner);
@@ -381,7 +414,8 @@ void take_keys(const TilesPanel& panel, const TilesScene& scene) {
 }
 
 void give_texts(TilesScene& scene, const TilesLayout& layout) {
-  for (const Column c : scene.columns) write_numbers(scene.tiles[static_cast<std::size_t>(c)], layout.places[static_cast<std::size_t>(c)].room);
+  for (const Column c : scene.columns)
+    write_numbers(scene.tiles[static_cast<std::size_t>(c)], layout.places[static_cast<std::size_t>(c)].room);
   write_numbers(scene.k, layout.k.room);
   write_numbers(scene.v, layout.v.room);
 }
@@ -393,8 +427,10 @@ void draw_all(const Drawn& d) {
     const auto n = static_cast<std::size_t>(c);
     draw_tile(d, d.scene.tiles[n], d.layout.places[n]);
     const bool statistic = d.scene.tiles[n].cols == 1 && c != Column::s && c != Column::p;
-    if (c == Column::s) draw_score_title(d);
-    else draw_title(d, d.scene.tiles[n], d.layout.places[n], statistic && c != Column::q && c != Column::o);
+    if (c == Column::s)
+      draw_score_title(d);
+    else
+      draw_title(d, d.scene.tiles[n], d.layout.places[n], statistic && c != Column::q && c != Column::o);
   }
   draw_tile(d, d.scene.k, d.layout.k);
   draw_title(d, d.scene.k, d.layout.k, false);
@@ -476,7 +512,10 @@ void draw_chip_card(ImDrawList* list, const Box& box, const Recording& rec) {
     TensorColour hue;
     const char* letter;
   };
-  static constexpr Part kParts[] = {{TrafficPart::q, TensorColour::q, "Q"}, {TrafficPart::k, TensorColour::k, "K"}, {TrafficPart::v, TensorColour::v, "V"}, {TrafficPart::s, TensorColour::s, "S"}, {TrafficPart::p, TensorColour::p, "P"}, {TrafficPart::stats, TensorColour::m, "mℓ"}, {TrafficPart::o, TensorColour::o, "O"}};
+  static constexpr Part kParts[] = {{TrafficPart::q, TensorColour::q, "Q"}, {TrafficPart::k, TensorColour::k, "K"},
+                                    {TrafficPart::v, TensorColour::v, "V"}, {TrafficPart::s, TensorColour::s, "S"},
+                                    {TrafficPart::p, TensorColour::p, "P"}, {TrafficPart::stats, TensorColour::m, "mℓ"},
+                                    {TrafficPart::o, TensorColour::o, "O"}};
   std::uint64_t total = 0;
   for (const std::uint64_t b : bytes) total += b;
   if (total == 0) return;
@@ -491,13 +530,16 @@ void draw_chip_card(ImDrawList* list, const Box& box, const Recording& rec) {
   }
   y += s.px(18);
   const std::string number = std::to_string(total);
-  draw_runs(list, {box.min.x, y}, 13, {{number + " B", Face::mono, Token::text, 0, false}, {" of SRAM and registers", Face::text, Token::dim, 0, false}});
+  draw_runs(list, {box.min.x, y}, 13,
+            {{number + " B", Face::mono, Token::text, 0, false},
+             {" of SRAM and registers", Face::text, Token::dim, 0, false}});
   y += s.px(21);
   x = box.min.x;
   for (const Part& p : kParts) {
     const std::uint64_t b = bytes[static_cast<std::size_t>(p.part)];
     if (b == 0 || y + s.px(18) > box.max.y) continue;
-    const Runs runs{{p.letter, Face::maths, p.hue, 0, false}, {" " + std::to_string(b), Face::mono, Token::dim, 0, false}};
+    const Runs runs{{p.letter, Face::maths, p.hue, 0, false},
+                    {" " + std::to_string(b), Face::mono, Token::dim, 0, false}};
     const float w = runs_width(runs, 12.5F);
     if (x + w > box.max.x) x = box.min.x, y += s.px(20);
     if (y + s.px(18) > box.max.y) break;
@@ -506,7 +548,10 @@ void draw_chip_card(ImDrawList* list, const Box& box, const Recording& rec) {
   }
   y += s.px(20);
   if (bytes[static_cast<std::size_t>(TrafficPart::p)] == 0 && y + s.px(18) <= box.max.y) {
-    draw_runs(list, {box.min.x, y}, 12.5F, {{"P", Face::maths, TensorColour::p, 0, false}, {" takes the place of ", Face::text, Token::dim, 0, false}, {"S", Face::maths, TensorColour::s, 0, false}});
+    draw_runs(list, {box.min.x, y}, 12.5F,
+              {{"P", Face::maths, TensorColour::p, 0, false},
+               {" takes the place of ", Face::text, Token::dim, 0, false},
+               {"S", Face::maths, TensorColour::s, 0, false}});
   }
 }
 

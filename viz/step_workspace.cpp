@@ -49,7 +49,8 @@ Areas layout(const Box& all, const Recording& rec) {
   const float middle = height - strip - timeline - kGutter * (a.has_timeline ? 2.0F : 1.0F);
   // Secondary cards go before the tiles are squeezed.
   float bottom = 0;
-  if (middle >= 410) bottom = std::max(std::clamp(middle * 0.32F, 138.0F, 240.0F), middle - kGutter - liked_tiles_height(rec));
+  if (middle >= 410)
+    bottom = std::max(std::clamp(middle * 0.32F, 138.0F, 240.0F), middle - kGutter - liked_tiles_height(rec));
   a.has_bottom = bottom > 0;
   const float tiles_bottom = a.strip.max.y + gutter + s.px(middle - (a.has_bottom ? bottom + kGutter : 0));
   a.tiles = {{rest.min.x, a.strip.max.y + gutter}, {rest.max.x, tiles_bottom}};
@@ -66,8 +67,10 @@ void draw_error(const Box& all, const std::string& words) {
   ImDrawList* list = ImGui::GetWindowDrawList();
   const Box box{all.min, {all.max.x, all.min.y + s.px(120)}};
   draw_card(list, box);
-  draw_text(list, {box.min.x + s.px(24), box.min.y + s.px(18)}, Face::bold, 18, colour_of(Token::text), "This problem cannot be recorded");
-  draw_paragraph(list, {box.min.x + s.px(24), box.min.y + s.px(50)}, box.width() - s.px(48), 14, {{words.empty() ? "It is being recorded." : words, Face::text, Token::dim, 0, false}}, 3);
+  draw_text(list, {box.min.x + s.px(24), box.min.y + s.px(18)}, Face::bold, 18, colour_of(Token::text),
+            "This problem cannot be recorded");
+  draw_paragraph(list, {box.min.x + s.px(24), box.min.y + s.px(50)}, box.width() - s.px(48), 14,
+                 {{words.empty() ? "It is being recorded." : words, Face::text, Token::dim, 0, false}}, 3);
 }
 
 // The chip that stands for the folded Problem panel: at the right of the strip's first line.
@@ -76,7 +79,8 @@ void draw_problem_chip(const ProblemPanel& panel, const Box& strip) {
   ImDrawList* list = ImGui::GetWindowDrawList();
   const std::string words = problem_words(panel.state);
   const float width = text_width(Face::text, 13, words) + s.px(40);
-  const Box box{{strip.max.x - width - s.px(12), strip.min.y + s.px(5)}, {strip.max.x - s.px(12), strip.min.y + s.px(5 + kChip)}};
+  const Box box{{strip.max.x - width - s.px(12), strip.min.y + s.px(5)},
+                {strip.max.x - s.px(12), strip.min.y + s.px(5 + kChip)}};
   ImGui::SetCursorScreenPos(box.min);
   if (ImGui::InvisibleButton("##problem_chip", {box.width(), box.height()})) ImGui::OpenPopup("##problem_popup");
   list->AddRectFilled(box.min, box.max, colour_of(ImGui::IsItemHovered() ? Token::line : Token::field), s.px(6));
@@ -84,7 +88,8 @@ void draw_problem_chip(const ProblemPanel& panel, const Box& strip) {
   draw_arrow(list, {box.max.x - s.px(14), box.centre().y}, 8, Arrow::down, colour_of(Token::dim));
   const float height = problem_panel_height(panel.state);
   ImGui::SetNextWindowPos({box.max.x - s.px(264), box.max.y + s.px(6)});
-  ImGui::SetNextWindowSize({s.px(264), std::min(height + s.px(24), ImGui::GetMainViewport()->Size.y - box.max.y - s.px(16))});
+  ImGui::SetNextWindowSize(
+      {s.px(264), std::min(height + s.px(24), ImGui::GetMainViewport()->Size.y - box.max.y - s.px(16))});
   if (!ImGui::BeginPopup("##problem_popup", ImGuiWindowFlags_NoMove)) return;
   const ImVec2 at = ImGui::GetCursorScreenPos();
   const Box inside{at, {at.x + ImGui::GetContentRegionAvail().x, at.y + height}};
@@ -94,7 +99,8 @@ void draw_problem_chip(const ProblemPanel& panel, const Box& strip) {
   ImGui::EndPopup();
 }
 
-void draw_timeline_card(const Box& box, const Recording& rec, const StepPlace& at, const State& state, const StepCache& cache, Commands& commands) {
+void draw_timeline_card(const Box& box, const Recording& rec, const StepPlace& at, const State& state,
+                        const StepCache& cache, Commands& commands) {
   const Style& s = style();
   draw_card(ImGui::GetWindowDrawList(), box);
   const TimelineScene scene = timeline_scene(rec, at, cache.marks);
@@ -130,7 +136,8 @@ void draw_step(const State& state, const Model& model, StepMemory& memory, Comma
   const auto last = static_cast<EventIndex>(rec.events.size() - 1);
   cache.follow(model.recording, std::min(state.view.cursor, last));
   const Areas areas = layout(all, rec);
-  TilesScene tiles = tiles_scene(rec, state.view.cursor, state.document.selection, state.view.reading, cache.scales, cache.bounds());
+  TilesScene tiles =
+      tiles_scene(rec, state.view.cursor, state.document.selection, state.view.reading, cache.scales, cache.bounds());
   const StepPlace at = tiles.at;
   const StepValues values = step_values(rec, at, state.document.selection, cache.bounds());
   ImDrawList* list = ImGui::GetWindowDrawList();
