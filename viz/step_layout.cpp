@@ -18,10 +18,10 @@ bool is_statistic(Column c) {
   return c != Column::q && c != Column::s && c != Column::p && c != Column::o;
 }
 
-Wish number_wish(std::int32_t cols, int least_chars, int liked_chars) {
+Wish number_wish(std::int32_t cols, int least_chars, int liked_chars, float growth) {
   const auto n = static_cast<float>(cols);
   return {n * (5.5F * static_cast<float>(least_chars) + 5), n * (6.0F * static_cast<float>(liked_chars) + 9),
-          n * (cols <= 4 ? 104.0F : 72.0F), true};
+          n * (cols <= 4 ? 104.0F : 72.0F) * growth, true};
 }
 
 Wish heat_wish(std::int32_t cols) {
@@ -30,21 +30,21 @@ Wish heat_wish(std::int32_t cols) {
           false};
 }
 
-Wish wish_of(const TilesScene& scene, Column column) {
+Wish wish_of(const TilesScene& scene, Column column, float growth) {
   const TileScene& tile = scene.tiles[static_cast<std::size_t>(column)];
   switch (column) {
     case Column::q: {
       const int chars = wanted_characters(tile);
-      return number_wish(tile.cols, std::min(chars, 5), chars);
+      return number_wish(tile.cols, std::min(chars, 5), chars, growth);
     }
     case Column::s:
-      return number_wish(tile.cols, std::max(5, std::min(5, wanted_characters(scene.k))), 7);
+      return number_wish(tile.cols, std::max(5, std::min(5, wanted_characters(scene.k))), 7, growth);
     case Column::p:
-      return number_wish(tile.cols, 5, 7);
+      return number_wish(tile.cols, 5, 7, growth);
     case Column::o:
-      return number_wish(tile.cols, std::clamp(wanted_characters(scene.v), 4, 5), 7);
+      return number_wish(tile.cols, std::clamp(wanted_characters(scene.v), 4, 5), 7, growth);
     default:
-      return {40, 54, 78, true};
+      return {40, 54, 78 * growth, true};
   }
 }
 
@@ -58,6 +58,11 @@ struct Widths {
   float gap = 14;
 };
 
+// Large windows get larger tiles, not larger gaps.
+float growth_of(float extent) {
+  return std::clamp(extent / 1500, 1.0F, 2.0F);
+}
+
 // Gap after each column, as a share of the common gap: pairs (old, new) stand close.
 float gap_share(Column c) {
   return c == Column::m_old || c == Column::l_old ? 0.35F : 1.0F;
@@ -67,7 +72,7 @@ Widths choose_widths(const TilesScene& scene, float room) {
   std::array<Wish, kColumns> wishes{};
   float gaps = 0;
   for (const Column c : scene.columns) {
-    wishes[static_cast<std::size_t>(c)] = wish_of(scene, c);
+    wishes[static_cast<std::size_t>(c)] = wish_of(scene, c, growth_of(room));
     gaps += gap_share(c);
   }
   gaps -= 1;
@@ -122,21 +127,23 @@ Heights choose_heights(const TilesScene& scene, float room) {
   const auto rows = static_cast<float>(scene.at.br);
   const auto k_rows = static_cast<float>(scene.k.rows);
   Heights h;
-  constexpr float kLeastRow = 16, kMostRow = 64, kLeastK = 14, kMostK = 32, kCards = 104;
+  constexpr float kLeastRow = 16, kLeastK = 14, kCards = 104;
+  const float growth = std::clamp(room / 520, 1.0F, 2.0F);
+  const float most_row = 64 * growth, most_k = 32 * growth;
   const float numbers = rows * kLeastRow + k_rows * kLeastK;
   if (numbers <= room) {
-    const float most = rows * kMostRow + std::max(k_rows * kMostK, kCards);
+    const float most = rows * most_row + std::max(k_rows * most_k, kCards);
     const float f = std::clamp((room - numbers) / std::max(most - numbers, 1.0F), 0.0F, 1.0F);
-    h.row = between(kLeastRow, kMostRow, f);
-    h.k_row = std::min(kMostK, between(kLeastK, kMostK, f));
+    h.row = between(kLeastRow, most_row, f);
+    h.k_row = std::min(most_k, between(kLeastK, most_k, f));
     h.k_region = std::max(k_rows * h.k_row, std::min(kCards, room - rows * h.row));
   } else {
     // K is a heat map; the rows keep their numbers as long as they can.
     const float region =
         std::clamp(room - rows * kLeastRow, std::min(70.0F, room * 0.4F), std::max(110.0F, room * 0.4F));
     h.k_region = region;
-    h.k_row = std::min(kMostK, region / k_rows);
-    h.row = std::min(kMostRow, (room - region) / rows);
+    h.k_row = std::min(most_k, region / k_rows);
+    h.row = std::min(most_row, (room - region) / rows);
   }
   h.chosen_row = h.row;
   if (h.row < 17) {
@@ -149,7 +156,7 @@ Heights choose_heights(const TilesScene& scene, float room) {
 // Numbers need 13 px of height and their characters' width; the size grows a little with large cells.
 void set_room(TilePlace& place, const TileScene& tile, bool numbers, float row_height, const Style& s) {
   const float width = place.cell_width / s.scale;
-  place.text_size = std::clamp(std::min(row_height * 0.36F, width / 6.0F), 11.0F, 16.0F);
+  place.text_size = std::clamp(std::min(row_height * 0.36F, width / 6.0F), 11.0F, 20.0F);
   if (row_height < 18) place.text_size = 11;
   const float character = text_width(Face::mono, place.text_size, "0") / s.scale;
   int room = static_cast<int>((width - 4) / character);
@@ -213,7 +220,7 @@ TilesLayout layout_tiles(const TilesScene& scene, const Box& area) {
     set_room(place, tile, numbers, h, s);
   };
   above(out.k, scene.k, sp, heights.k_row, widths.numbers[static_cast<std::size_t>(Column::s)]);
-  above(out.v, scene.v, op, 30, widths.numbers[static_cast<std::size_t>(Column::o)]);
+  above(out.v, scene.v, op, std::max(30.0F, heights.k_row), widths.numbers[static_cast<std::size_t>(Column::o)]);
   out.chip = {{area.min.x + s.px(4), std::min(region_top - s.px(kTitle) + s.px(2), region_top)},
               {sp.box.min.x - s.px(20), region_bottom}};
   out.has_chip = out.chip.width() >= s.px(150) && out.chip.height() >= s.px(60);

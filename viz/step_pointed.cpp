@@ -109,7 +109,7 @@ struct Builder {
     using enum TensorColour;
     out.left_letter = "p", out.right_letter = "v", out.left_ink = p, out.right_ink = v;
     if (cell.slot != Slot::o_new) {
-      out.words = {word("What the tiles before have summed. Not touched in this step.")};
+      out.words = {word("As it stood before this tile.")};
       return;
     }
     double sum = 0;

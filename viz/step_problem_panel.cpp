@@ -119,7 +119,7 @@ void preset_choice(Cursor& at) {
   for (const Preset& p : presets()) {
     if (p.id == d.preset) shown = p.title;
   }
-  if (!begin_choice(at, "##preset", "Preset", shown, 0.62F)) return;
+  if (!begin_choice(at, "##preset", "Preset", shown, 0.7F)) return;
   for (const Preset& p : presets()) {
     if (ImGui::Selectable(std::string(p.title).c_str(), p.id == d.preset)) {
       at.panel.cache.problem_error.clear();

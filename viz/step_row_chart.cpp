@@ -295,6 +295,8 @@ void draw_row_chart(ImDrawList* list, const Box& box, const RowChartScene& scene
   draw_scores(frame);
   draw_weights(frame);
   draw_axes(frame, in);
+  if (!scene.any_score)
+    draw_text_in(list, frame.scores, Align::centre, Face::text, 13, colour_of(Token::dim), "no score yet");
   if (legend > 0)
     draw_legend(list, {{in.max.x - legend, top - s.px(2)}, {in.max.x, in.max.y}}, scene, frame.weights.min.y);
 }

@@ -237,8 +237,10 @@ void draw_step_strip(ImDrawList* list, const Box& box, const StripScene& scene) 
   list->AddRectFilled(box.min, {box.min.x + s.px(5), box.max.y}, colour_of(scene.accent), s.px(8),
                       ImDrawFlags_RoundCornersLeft);
   const float left = box.min.x + s.px(24), right = box.max.x - s.px(24);
-  draw_text(list, {left, box.min.y + s.px(12)}, Face::text, 13, colour_of(Token::dim), scene.position);
-  const float headline_end = draw_runs(list, {left, box.min.y + s.px(31)}, 20, scene.headline);
+  // A low strip has its three lines closer to the top edge.
+  const float lift = box.height() < s.px(80) ? s.px(4) : 0;
+  draw_text(list, {left, box.min.y + s.px(12) - lift}, Face::text, 13, colour_of(Token::dim), scene.position);
+  const float headline_end = draw_runs(list, {left, box.min.y + s.px(31) - lift}, 20, scene.headline);
   // The formula stands at the right of headline and position; where it would touch the headline it shrinks, then
   // the part before the numbers is enough for the eye, so it is left out.
   float size = 17;
@@ -249,7 +251,7 @@ void draw_step_strip(ImDrawList* list, const Box& box, const StripScene& scene) 
     const float y = box.min.y + s.px(33) + (s.px(20) - s.px(size)) / 2;
     draw_runs(list, {right - runs_width(scene.formula, size), y}, size, scene.formula);
   }
-  draw_paragraph(list, {left, box.min.y + s.px(60)}, right - left, 14, scene.sentence, 1);
+  draw_paragraph(list, {left, box.min.y + s.px(60) - lift * 1.5F}, right - left, 14, scene.sentence, 1);
 }
 
 }  // namespace attn

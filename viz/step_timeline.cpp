@@ -80,7 +80,10 @@ void draw_chip(ImDrawList* list, const Box& box, const TrackChip& chip) {
     const Face face = chip.maths ? Face::maths : Face::text;
     float size = chip.maths ? 16.0F : 12.0F;
     if (text_width(face, size, text) + s.px(3) > b.width()) size = chip.maths ? 12 : 10;
-    if (text_width(face, size, text) + s.px(1) > b.width()) return;
+    if (text_width(face, size, text) + s.px(1) > b.width()) {
+      if (text == "mask") draw_hatch(list, b, faded(text_on(colour_of(ink)), chip.past ? 0.8F : 0.3F), 4);
+      return;
+    }
     const ImU32 c = chip.past ? text_on(colour_of(ink)) : colour_of(Token::dim);
     draw_text_in(list, b, Align::centre, face, size, c, text);
   };
@@ -223,6 +226,14 @@ std::vector<ScrubberMark> scrubber_marks(const Recording& rec) {
   std::vector<ScrubberMark> marks;
   const bool one_row = rec.options.br == 1 || (rec.options.br <= 0 && rec.order == Order::naive);
   for (EventIndex e = 0; e < rec.events.size(); ++e) {
+    const EventId& id = rec.events[e].id;
+    if (rec.problem.B * rec.problem.Hq > 1) {
+      // Several heads: the run is marked by head, and the track says which tile of it.
+      if (e > 0 && rec.events[e - 1].id.b == id.b && rec.events[e - 1].id.h == id.h) continue;
+      marks.push_back(
+          {e, rec.problem.B > 1 ? fmt::format("batch {} head {}", id.b, id.h) : fmt::format("head {}", id.h), false});
+      continue;
+    }
     if (e > 0 && same_track(rec, rec.events[e - 1], rec.events[e])) continue;
     marks.push_back({e, outer_words(rec, rec.events[e], one_row), false});
   }

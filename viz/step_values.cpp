@@ -58,7 +58,7 @@ struct Collector {
             const Formula& formula) const {
     std::vector<double> values;
     for (const Operand& o : operands) values.push_back(o.value);
-    const WorkedFormula w = worked_formula(formula, values, result, within, result_digits(result));
+    const WorkedFormula w = worked_formula(formula, values, result, within, result_digits(result), 4);
     std::size_t n = 0;
     for (const Operand& o : operands) put_value(o.name, w.operands[n++], o.ink);
     // A sum that cancelled to rounding noise: no printed digits lead to it.

@@ -23,13 +23,14 @@ struct Areas {
 };
 
 // Height that the tiles would fill, logical: beyond it the charts get the space.
-float liked_tiles_height(const Recording& rec) {
+float liked_tiles_height(const Recording& rec, float height) {
   const auto extent = [](std::int32_t tile, std::int64_t length) {
     return static_cast<float>(tile > 0 ? std::min<std::int64_t>(tile, length) : length);
   };
   const float rows = extent(rec.options.br, rec.problem.Lq);
   const float k_rows = static_cast<float>(rec.problem.D);
-  return 110 + std::min(rows * 64, 900.0F) + std::max(110.0F, std::min(k_rows * 32, 420.0F));
+  const float growth = std::clamp(height / 900, 1.0F, 2.0F);
+  return 110 + growth * (std::min(rows * 64, 900.0F) + std::max(110.0F, std::min(k_rows * 32, 420.0F)));
 }
 
 Areas layout(const Box& all, const Recording& rec) {
@@ -50,7 +51,7 @@ Areas layout(const Box& all, const Recording& rec) {
   // Secondary cards go before the tiles are squeezed.
   float bottom = 0;
   if (middle >= 410)
-    bottom = std::max(std::clamp(middle * 0.32F, 138.0F, 240.0F), middle - kGutter - liked_tiles_height(rec));
+    bottom = std::max(std::clamp(middle * 0.32F, 138.0F, 240.0F), middle - kGutter - liked_tiles_height(rec, middle));
   a.has_bottom = bottom > 0;
   const float tiles_bottom = a.strip.max.y + gutter + s.px(middle - (a.has_bottom ? bottom + kGutter : 0));
   a.tiles = {{rest.min.x, a.strip.max.y + gutter}, {rest.max.x, tiles_bottom}};
@@ -112,6 +113,11 @@ void draw_timeline_card(const Box& box, const Recording& rec, const StepPlace& a
     const float map = width >= 1100 ? 190 : 110;
     draw_step_map({{x, in.min.y - s.px(6)}, {x + s.px(map), in.max.y}}, map_scene(rec, at), rec, at, commands);
     x += s.px(map + 14);
+    if (rec.problem.B * rec.problem.Hq > 1) {
+      const float heads = std::clamp(static_cast<float>(rec.problem.Hq) * 20 + 8, 76.0F, 180.0F);
+      draw_head_picker({{x, in.min.y}, {x + s.px(heads), in.max.y}}, rec, at, state.document.selection, commands);
+      x += s.px(heads + 14);
+    }
   }
   draw_track({{x, in.min.y}, in.max}, scene, commands);
 }
