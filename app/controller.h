@@ -12,6 +12,7 @@
 #include "app/document_inputs.h"
 #include "app/history.h"
 #include "app/log.h"
+#include "app/picture.h"
 #include "app/tasks.h"
 #include "profiling/session.h"
 #include "viz/commands.h"
@@ -52,6 +53,8 @@ class Controller {
   Effects take_effects();
   // Shows what a picture or a loaded session brings, in place of what this machine made.
   void show(std::vector<Measurement> rows, Provenance provenance, std::shared_ptr<const Recording> recording);
+  // Writes what SavePicture asked for, on a task.
+  void save_picture(const std::filesystem::path& file, Image image);
   // Until no task runs; for pictures and tests.
   void wait();
 

@@ -124,6 +124,13 @@ void Controller::write_text(const std::string& what, const std::filesystem::path
   });
 }
 
+void Controller::save_picture(const std::filesystem::path& file, Image image) {
+  const auto work = [file, image = std::move(image)](TaskHandle&) { return write_png(file, image); };
+  file_task_ = tasks_.start("Saving the picture", work, [this, file](const Result<void>& written) {
+    written ? log_.note("Picture saved as " + file.string()) : log_.error(written.error().message);
+  });
+}
+
 void Controller::export_rows(const char* extension) {
   if (model_.measurements.empty()) {
     return log_.warn("There is no measurement to export yet: run a sweep in Bench first.");

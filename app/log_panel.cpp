@@ -76,8 +76,11 @@ void draw_log_panel(Controller& controller, ShellMemory& memory, Commands& comma
 void draw_toast(Controller& controller, ShellMemory& memory) {
   const auto unseen = controller.log().after(memory.toast);
   if (!unseen.empty()) {
+    // What the start has to say stays in the log, unless it is a problem.
+    const bool first = ImGui::GetFrameCount() < 5 && unseen.back().level == LogLevel::note;
     memory.toast = unseen.back().number;
-    memory.toast_until = ImGui::GetTime() + (unseen.back().level == LogLevel::note ? kNoteSeconds : kProblemSeconds);
+    const double seconds = unseen.back().level == LogLevel::note ? kNoteSeconds : kProblemSeconds;
+    memory.toast_until = first ? 0 : ImGui::GetTime() + seconds;
   }
   if (ImGui::GetTime() > memory.toast_until || controller.state().view.log_panel || memory.toast == 0) return;
   const auto shown = controller.log().after(memory.toast - 1);

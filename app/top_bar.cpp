@@ -13,8 +13,8 @@
 namespace attn {
 namespace {
 
-constexpr float kTextSize = 14;
-constexpr float kNameSize = 17;
+constexpr float kTextSize = 15.5F;
+constexpr float kNameSize = 19, kSmallSize = 14;
 constexpr float kWideEnough = 1120;  // logical pixels: below, the origin chip keeps its mark alone
 constexpr float kNarrow = 760;       // below, the name goes
 
@@ -60,7 +60,7 @@ float draw_kernel_combo(const State& state, float x, Commands& commands) {
   const Style& s = style();
   const auto row = find_kernel(state.document.kernel);
   const std::string title = row ? std::string((*row)->title) : state.document.kernel;
-  const float height = s.px(28), width = text_width(Face::text, 13, title) + s.px(44);
+  const float height = s.px(28), width = text_width(Face::text, kSmallSize, title) + s.px(44);
   const Box box{{x, ImGui::GetWindowPos().y + (ImGui::GetWindowHeight() - height) / 2}, {}};
   ImGui::SetCursorScreenPos(box.min);
   const bool pressed = ImGui::InvisibleButton("Kernel", ImVec2(width, height));
@@ -68,7 +68,7 @@ float draw_kernel_combo(const State& state, float x, Commands& commands) {
   ImDrawList* list = ImGui::GetWindowDrawList();
   const Token fill = ImGui::IsItemHovered() ? Token::line : Token::field;
   list->AddRectFilled(frame.min, frame.max, colour(s.theme, fill), s.px(6));
-  draw_text_in(list, frame, Align::left, Face::text, 13, colour(s.theme, Token::text), title, 12);
+  draw_text_in(list, frame, Align::left, Face::text, kSmallSize, colour(s.theme, Token::text), title, 12);
   draw_arrow(list, {frame.max.x - s.px(16), frame.centre().y}, s.px(8), Arrow::down, colour(s.theme, Token::dim));
   if (pressed) ImGui::OpenPopup("kernels");
   ImGui::SetNextWindowPos({frame.min.x, frame.max.y + s.px(4)});
@@ -112,7 +112,7 @@ OriginWords origin_of(const State& state, const Model& model) {
 float draw_origin(const State& state, const Model& model, float right, bool wide) {
   const Style& s = style();
   const OriginWords origin = origin_of(state, model);
-  const float text = wide ? text_width(Face::text, 13, origin.words) + s.px(10) : 0;
+  const float text = wide ? text_width(Face::text, kSmallSize, origin.words) + s.px(10) : 0;
   const float width = text + s.px(24), x = right - width;
   ImGui::SetCursorScreenPos({x, ImGui::GetWindowPos().y});
   ImGui::InvisibleButton("Origin", ImVec2(width, ImGui::GetWindowHeight()));
@@ -123,7 +123,8 @@ float draw_origin(const State& state, const Model& model, float right, bool wide
   origin.here ? list->AddCircleFilled(dot, s.px(4), ink)
               : list->AddCircle(dot, s.px(4), ink, 0, std::max(1.0F, s.px(1.5F)));
   if (wide)
-    draw_text_in(list, {{dot.x + s.px(10), box.min.y}, box.max}, Align::left, Face::text, 13, ink, origin.words);
+    draw_text_in(list, {{dot.x + s.px(10), box.min.y}, box.max}, Align::left, Face::text, kSmallSize, ink,
+                 origin.words);
   ImGui::SetItemTooltip("%s%s%s", wide ? "" : origin.words.c_str(), wide ? "" : "\n", origin.more.c_str());
   return x;
 }
@@ -133,7 +134,8 @@ float draw_sheet_button(const State& state, float right, Commands& commands) {
   const float width = s.px(36);
   if (bar_button("Keys", right - width, width)) commands.emplace_back(ShowKeys{!state.view.keys_sheet});
   const Token ink = ImGui::IsItemHovered() || state.view.keys_sheet ? Token::text : Token::dim;
-  draw_text_in(ImGui::GetWindowDrawList(), last_item(), Align::centre, Face::bold, 15, colour(s.theme, ink), "?");
+  draw_text_in(ImGui::GetWindowDrawList(), last_item(), Align::centre, Face::bold, kTextSize, colour(s.theme, ink),
+               "?");
   ImGui::SetItemTooltip("All keys, theme and scale");
   return right - width;
 }
@@ -168,7 +170,7 @@ void draw_task(const TaskView& task, float x, float right, Commands& commands) {
   const Style& s = style();
   const std::string words =
       fmt::format("{}: {:.0f} %{}", task.title, task.fraction * 100, time_words(task.seconds_left));
-  const float width = text_width(Face::text, 13, words) + s.px(52), height = s.px(28);
+  const float width = text_width(Face::text, kSmallSize, words) + s.px(52), height = s.px(28);
   if (x + width > right) return;
   ImGui::SetCursorScreenPos({x, ImGui::GetWindowPos().y + (ImGui::GetWindowHeight() - height) / 2});
   if (ImGui::InvisibleButton("Cancel the task", ImVec2(width, height))) commands.emplace_back(CancelTask{});
@@ -177,7 +179,7 @@ void draw_task(const TaskView& task, float x, float right, Commands& commands) {
   const bool hovered = ImGui::IsItemHovered();
   list->AddRect(box.min, box.max, colour(s.theme, hovered ? Token::faint : Token::line), s.px(6), 0,
                 std::max(1.0F, s.px(1)));
-  draw_text_in(list, box, Align::left, Face::text, 13, colour(s.theme, Token::dim), words, 12);
+  draw_text_in(list, box, Align::left, Face::text, kSmallSize, colour(s.theme, Token::dim), words, 12);
   const float y = box.max.y - s.px(3), left = box.min.x + s.px(12), full = box.width() - s.px(24);
   list->AddRectFilled({left, y}, {left + full * static_cast<float>(task.fraction), y + s.px(2)},
                       colour(s.theme, Token::text));

@@ -82,7 +82,7 @@ struct Version {
   std::int32_t first_row = 0;  // index of row 0 in the whole tensor (query row, or key)
   std::int32_t first_col = 0;  // index of column 0 (key for s and p, else 0)
   EventIndex made_by = 0;
-  Slot slot = Slot::q;  // the *_new slot for m, l, o
+  Slot slot = Slot::q;  // m, l, o: the *_new slot; *_old for what stands before the first key tile
   Holds holds;
 };
 

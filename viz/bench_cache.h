@@ -7,6 +7,7 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <vector>
 
 #include "imgui.h"
 #include "viz/bench_scene.h"
@@ -36,6 +37,7 @@ struct BenchCache {
   SweepEstimate estimate;
   bool valid = false;  // may the sweep run?
   std::string estimate_key;
+  std::vector<Measurement> planned;  // of the sweep that the estimate is for
 
   std::array<std::uint64_t, 4> fitted{};  // scene_number that each chart's axes were fitted to
   std::optional<std::int64_t> hovered;    // the value under the pointer, in every chart
@@ -47,7 +49,8 @@ BenchCache& refreshed(BenchMemory& memory, const State& state, const Model& mode
 
 // The parts of the workspace, each drawn into the current window at the cursor.
 void draw_sweep_panel(const State& state, const Model& model, BenchCache& cache, Commands& commands);
-void draw_bench_strip(const State& state, const Model& model, BenchCache& cache, float width);
+// `folded`: the sweep panel has no room and opens from a button in the strip.
+void draw_bench_strip(const State& state, const Model& model, BenchCache& cache, bool folded, Commands& commands);
 void draw_bench_chart(std::size_t index, ImVec2 size, BenchCache& cache, const State& state, Commands& commands);
 // The height that the table wants, in pixels.
 float bench_table_height(const BenchCache& cache);

@@ -16,7 +16,7 @@
 namespace attn {
 namespace {
 
-constexpr float kAxisText = 11.5F, kLabelText = 12, kLabelHeight = 14, kTickRow = 24;  // logical pixels
+constexpr float kAxisText = 11.5F, kLabelText = 12, kLabelHeight = 14, kTickRow = 23;  // logical pixels
 
 ImU32 ink_of(const BenchLine& line) {
   return line.kernel.empty() ? colour(style().theme, Token::faint) : kernel_colour(style().theme, line.kernel);
@@ -112,7 +112,24 @@ void chart_head(std::size_t index, const BenchChart& chart, BenchCache& cache, c
 
 // ---- the plot
 
-void set_axes(const BenchScene& scene, const BenchChart& chart, bool fit) {
+// Every decade, or every second or third where they would stand too close; 1, 2, 5 within few decades. Beyond the
+// chart's range too, for who zooms out.
+std::vector<double> log_ticks(const BenchChart& chart, float height) {
+  const double decades = std::log10(chart.y_max / chart.y_min);
+  const auto room = static_cast<double>(height / style().px(16));  // labels that fit
+  std::vector<double> ticks;
+  const int step = std::max(1, static_cast<int>(std::ceil(decades / std::max(1.0, room))));
+  const int first = static_cast<int>(std::floor(std::log10(chart.y_min))) - 2 * step;
+  const int last = static_cast<int>(std::ceil(std::log10(chart.y_max))) + 2 * step;
+  const bool fine = decades < 2.2 && 3 * decades < room;
+  for (int power = first; power <= last; power += step) {
+    for (const double digit : {1.0, 2.0, 5.0})
+      if (fine || digit == 1.0) ticks.push_back(digit * std::pow(10.0, power));
+  }
+  return ticks;
+}
+
+void set_axes(const BenchScene& scene, const BenchChart& chart, float height, bool fit) {
   constexpr ImPlotAxisFlags kBoth = ImPlotAxisFlags_NoTickMarks | ImPlotAxisFlags_NoMenus |
                                     ImPlotAxisFlags_NoSideSwitch | ImPlotAxisFlags_NoHighlight |
                                     ImPlotAxisFlags_NoInitialFit;
@@ -122,10 +139,8 @@ void set_axes(const BenchScene& scene, const BenchChart& chart, bool fit) {
   ImPlot::SetupAxisFormat(ImAxis_Y1, format_tick, nullptr);
   ImPlot::SetupAxesLimits(scene.x_min, scene.x_max, chart.y_min, chart.y_max,
                           fit ? ImPlotCond_Always : ImPlotCond_Once);
-  if (chart.log_y && chart.y_max / chart.y_min < 60) {  // ImPlot names decades alone
-    std::vector<double> ticks;
-    for (double decade = std::pow(10, std::floor(std::log10(chart.y_min))); decade <= chart.y_max; decade *= 10)
-      for (const double digit : {1.0, 2.0, 5.0}) ticks.push_back(digit * decade);
+  if (chart.log_y) {
+    const std::vector<double> ticks = log_ticks(chart, height);
     ImPlot::SetupAxisTicks(ImAxis_Y1, ticks.data(), static_cast<int>(ticks.size()));
   }
   ImPlot::SetupFinish();
@@ -182,9 +197,11 @@ void draw_span(ImDrawList& list, const BenchSpan& span, float right) {
 
 void draw_x_axis(ImDrawList& list, const BenchScene& scene, ImVec2 origin, ImVec2 size) {
   const Style& s = style();
-  const float y = origin.y + size.y + s.px(8);
-  draw_text(&list, {origin.x - s.px(8) - text_width(Face::maths, 14, scene.axis_letter), y - s.px(3)}, Face::maths, 14,
-            colour(s.theme, Token::dim), scene.axis_letter.size() == 1 ? scene.axis_letter : "");
+  const float y = origin.y + size.y + s.px(9);
+  const Box corner{{origin.x - s.px(60), y}, {origin.x - s.px(8), y + line_height(kAxisText)}};
+  const bool letter = scene.axis_letter.size() == 1;
+  draw_text_in(&list, corner, Align::right, letter ? Face::maths : Face::text, letter ? 14 : kAxisText,
+               colour(s.theme, Token::dim), scene.axis_letter);
   float free_from = origin.x - s.px(20);
   for (const BenchTick& tick : scene.ticks) {
     const float x = pixel(tick.at, 1).x;
@@ -359,7 +376,7 @@ void draw_plot(std::size_t index, ImVec2 size, BenchCache& cache, Commands& comm
   ImPlot::PushStyleColor(ImPlotCol_FrameBg, ImVec4(0, 0, 0, 0));
   const bool open = ImPlot::BeginPlot("##plot", plot, kFlags);
   if (open) {
-    set_axes(scene, chart, cache.fitted[index] != cache.scene_number);
+    set_axes(scene, chart, plot.y, cache.fitted[index] != cache.scene_number);
     cache.fitted[index] = cache.scene_number;
     const ImVec2 origin = ImPlot::GetPlotPos(), inner = ImPlot::GetPlotSize();
     ImDrawList& list = *ImPlot::GetPlotDrawList();
@@ -388,6 +405,21 @@ void draw_plot(std::size_t index, ImVec2 size, BenchCache& cache, Commands& comm
   ImGui::PopFont();
 }
 
+// Not measured yet: the plot's place as a dashed slot, with what will stand there.
+void draw_empty(const BenchChart& chart, ImVec2 room) {
+  const Style& s = style();
+  const ImVec2 at = ImGui::GetCursorScreenPos();
+  const Box slot{{at.x, at.y + s.px(8)}, {at.x + room.x, at.y + room.y - s.px(4)}};
+  draw_dashed(ImGui::GetWindowDrawList(), slot, colour(s.theme, Token::line), 4);
+  const Runs words{{chart.empty, Face::text, Token::dim, 0, false}};
+  const float one_line = runs_width(words, 13);
+  const float width = std::min({one_line + s.px(2), slot.width() - s.px(32), s.px(420)});
+  const float height = draw_paragraph(nullptr, {}, width, 13, words, 5, false);
+  draw_paragraph(ImGui::GetWindowDrawList(), {slot.centre().x - width / 2, slot.centre().y - height / 2}, width, 13,
+                 words, 5);
+  ImGui::Dummy(room);
+}
+
 }  // namespace
 
 void draw_bench_chart(std::size_t index, ImVec2 size, BenchCache& cache, const State& state, Commands& commands) {
@@ -400,11 +432,7 @@ void draw_bench_chart(std::size_t index, ImVec2 size, BenchCache& cache, const S
     if (!chart.lines.empty()) {
       draw_plot(index, room, cache, commands);
     } else {
-      const ImVec2 at = ImGui::GetCursorScreenPos();
-      const float width = std::min(room.x, s.px(420));
-      draw_paragraph(ImGui::GetWindowDrawList(), {at.x, at.y + s.px(8)}, width, 13,
-                     {{chart.empty, Face::text, Token::dim, 0, false}}, 4);
-      ImGui::Dummy(room);
+      draw_empty(chart, room);
     }
     ImGui::PopStyleVar();
   }

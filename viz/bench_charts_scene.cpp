@@ -89,13 +89,16 @@ BenchLine line_of(const State& state, const BenchSlice& slice, const std::string
 }
 
 std::string why_empty(const Model& model, const BenchSlice& slice, std::string_view metric) {
-  if (model.task.running) return "The first point is being measured.";
+  if (model.task.running && slice.planned) return "The first point is being measured.";
+  if (slice.planned) {
+    const auto at = find_metric(metric);
+    return at ? fmt::format("{} Run draws it.", metric_table()[*at].help) : "Run draws it.";
+  }
   for (const Measurement* m : slice.rows) {
     const Figure& f = figure(*m, metric);
     if (!f.available() && m->time.n > 0) return fmt::format("Not available: {}.", f.reason);
   }
-  if (!slice.rows.empty()) return "No row has a figure: the table says why.";
-  return "Run draws this.";
+  return "No row has a figure: the table says why.";
 }
 
 // Limits that hold every point and whisker with some room.
@@ -193,7 +196,7 @@ BenchChart bytes_chart(const State& state, const Model& model, const BenchSlice&
   chart.log_y = log.value_or(true) && !chart.lines.empty();
   set_range(chart);
   add_note(chart, chart.lines.empty() ? "" : unit.name,
-           measured ? "read and written; dotted: predicted tile loads" : "predicted: every tile load");
+           measured ? "read and written; dotted: predicted" : "predicted: every tile load");
   return chart;
 }
 
@@ -264,10 +267,15 @@ void set_ticks(BenchScene& scene) {
 }  // namespace
 
 BenchScene bench_scene(const State& state, const Model& model, const BenchSwitches& switches,
-                       std::string_view estimate_words) {
+                       std::string_view estimate_words, std::span<const Measurement> planned) {
   BenchScene scene;
-  scene.slice = slice_rows(state.document.sweep, model.measurements, model.provenance.loaded);
-  scene.axis_letter = std::string(name_of(scene.slice.axis));
+  if (model.measurements.empty()) {
+    scene.slice = slice_rows(state.document.sweep, planned, false);
+    scene.slice.planned = true;
+  } else {
+    scene.slice = slice_rows(state.document.sweep, model.measurements, model.provenance.loaded);
+  }
+  scene.axis_letter = std::string(axis_letter(scene.slice.axis));
   scene.chosen = chosen_value(scene.slice, state.view.bench_value);
   set_ticks(scene);
   scene.charts = bench_charts(state, model, scene.slice, switches);

@@ -28,6 +28,7 @@ struct BenchSlice {
   std::size_t left_out = 0;              // rows of other problems or devices
   bool of_this_sweep = true;             // false: rows of another problem than the sweep that is set up
   bool loaded = false;
+  bool planned = false;  // no row was timed: what is known before the run (viz/bench_planned.h)
 };
 // The axis is the sweep's where the rows differ along it, else the one along which they do.
 BenchSlice slice_rows(const SweepSpec& sweep, std::span<const Measurement> rows, bool loaded);
@@ -123,8 +124,9 @@ struct BenchSwitches {
   bool all_values = false;                 // table: every value, not the chosen one alone
 };
 
+// `planned` stands in for the rows until the first is measured.
 BenchScene bench_scene(const State& state, const Model& model, const BenchSwitches& switches,
-                       std::string_view estimate_words);
+                       std::string_view estimate_words, std::span<const Measurement> planned = {});
 
 // Parts, each tested on its own.
 BenchVerdict bench_verdict(const State& state, const Model& model, const BenchSlice& slice,

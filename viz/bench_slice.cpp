@@ -65,7 +65,7 @@ bool reads(const KernelRow& row, Axis a) {
   if (a != Axis::br && a != Axis::bc && a != Axis::threads) return true;
   const Option option = a == Axis::br ? Option::br : a == Axis::bc ? Option::bc : Option::threads;
   return std::any_of(row.options.begin(), row.options.end(),
-                     [&](const OptionSpec& spec) { return spec.option == option; });
+                     [&](const OptionSpec& spec) { return spec.option == option && spec.least < spec.most; });
 }
 
 }  // namespace

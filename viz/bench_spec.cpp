@@ -141,13 +141,19 @@ std::string_view axis_title(Axis a) {
     case Axis::D:
       return "head dim D";
     case Axis::br:
-      return "tile rows Br";
+      return "tile Br";
     case Axis::bc:
-      return "tile keys Bc";
+      return "tile Bc";
     case Axis::threads:
       return "threads";
   }
   return "?";
+}
+
+std::string_view axis_letter(Axis a) {
+  if (a == Axis::br) return "Br";
+  if (a == Axis::bc) return "Bc";
+  return name_of(a);
 }
 
 namespace {

@@ -19,8 +19,9 @@ std::string axis_values_text(std::span<const std::int64_t> values);
 
 // "512", "1k", "16k", "1000": multiples of 1024 in short.
 std::string short_count(std::int64_t n);
-// "length L", "batch B", ...: what the window calls an axis. "L" stands for it in sentences.
+// "length L", "batch B", ...: what the window calls an axis; "L", "Br", "threads" stand for it in sentences.
 std::string_view axis_title(Axis a);
+std::string_view axis_letter(Axis a);
 
 enum class SweepField : std::uint8_t { values, length, batch, tokens, heads, dims, tile, threads, seconds };
 

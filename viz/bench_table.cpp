@@ -51,7 +51,7 @@ std::vector<ShownColumn> fitting_columns(const BenchTable& table, float room) {
     std::erase_if(columns, [&](const ShownColumn& c) { return table.columns[c.index].id == id; });
   }
   // What is left over goes between the columns evenly, up to a point: a row must still be read as a row.
-  const float spare = std::min(style().px(24), (room - total()) / static_cast<float>(columns.size()));
+  const float spare = std::min(style().px(56), (room - total()) / static_cast<float>(columns.size()));
   if (spare > 0)
     for (ShownColumn& c : columns) c.width += std::floor(spare);
   return columns;

@@ -8,6 +8,7 @@
 #include "kernels/kernel.h"
 #include "kernels/memory.h"
 #include "viz/bench_scene.h"
+#include "viz/bench_spec.h"
 
 namespace attn {
 namespace {
@@ -103,15 +104,18 @@ BenchCell workspace_cell(const Measurement& m) {
 }
 
 BenchCell error_cell(const Measurement& m) {
+  if (!m.verdict && m.time.n == 0) return missing("it has not run");
   if (!m.verdict) return missing("not verified: verification was off");
   const Verdict& v = *m.verdict;
   if (v.allowed <= 0) return missing("no error is allowed on this problem");
-  return {fmt::format("{:.2f}", v.error / v.allowed),
+  const double share = v.error / v.allowed;
+  return {share < 9.995 ? fmt::format("{:.2f}", share) : figure_text(share),
           fmt::format("error {}, allowed {}, {}", figure_text(v.error), figure_text(v.allowed), v.sample),
           v.error / v.allowed, true};
 }
 
 BenchCell verdict_cell(const Measurement& m) {
+  if (!m.verdict && m.time.n == 0) return missing("it has not run");
   if (!m.verdict) return {"not checked", "Verification was off: the figures may be those of a wrong answer.", 1, true};
   if (m.verdict->pass) return {"pass", "The answer is within the allowed error.", 0, true};
   return {"wrong", m.verdict->reason, 2, true};
@@ -120,7 +124,7 @@ BenchCell verdict_cell(const Measurement& m) {
 std::vector<BenchColumn> columns_of(const BenchSlice& slice, const Units& u, bool all_values) {
   const Place place = slice.rows.empty() ? Place::cpu : slice.rows.back()->place;
   std::vector<BenchColumn> c{{"kernel", "kernel", ""}};
-  if (all_values) c.push_back({"value", std::string(name_of(slice.axis)), ""});
+  if (all_values) c.push_back({"value", std::string(axis_letter(slice.axis)), ""});
   c.push_back({"time", "time " + u.time.name, "Median of the repeats."});
   c.push_back({"interval", "± %", "Half the 95 % interval of the median, in percent of it."});
   c.push_back({"rate", u.rate.name, "2 pairs (D + Dv) / time, counting the pairs that the mask lets see."});
@@ -140,7 +144,7 @@ std::vector<BenchCell> cells_of(const Measurement& m, const Units& u, const Benc
   if (all_values) {
     const std::int64_t at = axis_value(slice.axis, m);
     cells.push_back(at > 0 ? BenchCell{fmt::format("{}", at), "", static_cast<double>(at), true}
-                           : missing(fmt::format("this kernel has no {} to choose", name_of(slice.axis))));
+                           : missing(fmt::format("this kernel has no {} to choose", axis_letter(slice.axis))));
   }
   cells.push_back(cell_of(m, "time_us_median", u.time));
   cells.push_back(interval_cell(m));
@@ -164,7 +168,9 @@ std::string origin_note(const Model& model, const BenchSlice& slice) {
   const Provenance& p = model.provenance;
   const std::string device = slice.rows.empty() ? p.device : slice.rows.back()->key.device;
   std::string note;
-  if (slice.loaded) {
+  if (slice.planned) {
+    note = slice.rows.empty() ? "" : "Nothing has run: bytes and workspace follow from shapes and tiles.";
+  } else if (slice.loaded) {
     note = fmt::format("Loaded from {}: {}{}{}.", p.file, device, p.date.empty() ? "" : ", ", p.date);
   } else if (!slice.rows.empty()) {
     note = fmt::format("Measured here, on {}.", device);
@@ -207,7 +213,7 @@ BenchTable bench_table(const State& state, const Model& model, const BenchSlice&
       if (m->verdict) row.mark = m->verdict->pass ? BenchMark::pass : BenchMark::fail;
     } else {
       row.reason = all_values && row.value > 0
-                       ? fmt::format("{} = {}: {}", name_of(slice.axis), row.value, reason_words(*m))
+                       ? fmt::format("{} = {}: {}", axis_letter(slice.axis), row.value, reason_words(*m))
                        : reason_words(*m);
     }
     table.rows.push_back(std::move(row));

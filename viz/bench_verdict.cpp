@@ -7,6 +7,7 @@
 
 #include "kernels/kernel.h"
 #include "viz/bench_scene.h"
+#include "viz/bench_spec.h"
 
 namespace attn {
 namespace {
@@ -28,11 +29,15 @@ bool is_baseline(const Measurement& m) {
   return m.key.kernel == baseline_of(m.place);
 }
 
+bool is_wrong(const Measurement& m) {
+  return m.verdict && !m.verdict->pass;
+}
+
 // The kernel that is chosen everywhere, where it has a time; else the fastest that is not the baseline.
 const Measurement* subject_of(const State& state, std::span<const Measurement* const> rows) {
   const Measurement* best = nullptr;
   for (const Measurement* m : rows) {
-    if (is_baseline(*m)) continue;
+    if (is_baseline(*m) || is_wrong(*m)) continue;
     if (m->key.kernel == state.document.kernel) return m;
     if (best == nullptr || m->time.median < best->time.median) best = m;
   }
@@ -85,7 +90,7 @@ std::string comparison(const Measurement& subject, std::span<const Measurement* 
 }
 
 std::string at_words(const BenchSlice& slice, std::int64_t value) {
-  return fmt::format("At {} = {}", name_of(slice.axis), value);
+  return fmt::format("At {} = {}", axis_letter(slice.axis), value);
 }
 
 // DRAM bytes of a row, measured, or 0.
@@ -165,7 +170,7 @@ BenchVerdict before_any_row(const State& state, const Model& model, std::string_
   if (auto valid = validate(sweep); !valid) return {"", "This sweep cannot run yet.", valid.error().message};
   return {"", "Nothing is measured yet: press Run.",
           fmt::format("It measures {} kernel{} along {} on this CPU: {}.", sweep.kernels.size(),
-                      sweep.kernels.size() == 1 ? "" : "s", name_of(sweep.axis), estimate_words)};
+                      sweep.kernels.size() == 1 ? "" : "s", axis_letter(sweep.axis), estimate_words)};
 }
 
 BenchVerdict one_kernel(const Measurement& m, const BenchSlice& slice, std::int64_t value) {
@@ -179,14 +184,20 @@ BenchVerdict one_kernel(const Measurement& m, const BenchSlice& slice, std::int6
 
 BenchVerdict bench_verdict(const State& state, const Model& model, const BenchSlice& slice,
                            std::optional<std::int64_t> chosen, std::string_view estimate_words) {
-  if (slice.rows.empty() || !chosen) return before_any_row(state, model, estimate_words);
-  const auto rows = timed_at(slice, *chosen);
+  if (slice.planned || slice.rows.empty() || !chosen) return before_any_row(state, model, estimate_words);
+  auto rows = timed_at(slice, *chosen);
   if (rows.empty()) {
     const Measurement* any = row_at(slice, state.document.kernel, *chosen);
     if (any == nullptr) any = slice.rows.back();
     return {"", fmt::format("{} no kernel has a time.", at_words(slice, *chosen)),
             any->reason.empty() ? "The table says why." : fmt::format("{}: {}", any->key.kernel, any->reason)};
   }
+  // The time of a wrong answer means nothing: such a row is neither praised nor compared with.
+  const auto right = std::remove_if(rows.begin(), rows.end(), [](const Measurement* m) { return is_wrong(*m); });
+  if (right == rows.begin())
+    return {"", fmt::format("{} no kernel gives the right answer.", at_words(slice, *chosen)),
+            "The table says what differs."};
+  rows.erase(right, rows.end());
   const Measurement* subject = subject_of(state, rows);
   if (subject == nullptr || rows.size() == 1) return one_kernel(*rows.front(), slice, *chosen);
   const auto others = others_of(*subject, rows);
@@ -195,8 +206,10 @@ BenchVerdict bench_verdict(const State& state, const Model& model, const BenchSl
   v.headline = fmt::format("{} {} {}.", at_words(slice, *chosen), subject->key.kernel, comparison(*subject, others));
   const std::string other_problem =
       slice.of_this_sweep ? "" : "These rows are of another sweep than the one set up on the left.";
-  v.reason = sentences({bytes_words(*subject, *others.front()), peak_words(*subject), answer_words(slice),
-                        drift_words(rows), other_problem});
+  const std::string answers = answer_words(slice);
+  const bool wrong = answers.starts_with("Wrong");  // comes first
+  v.reason = sentences({wrong ? answers : "", bytes_words(*subject, *others.front()), peak_words(*subject),
+                        wrong ? "" : answers, drift_words(rows), other_problem});
   return v;
 }
 

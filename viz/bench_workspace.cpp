@@ -7,13 +7,14 @@
 
 #include "implot.h"
 #include "viz/bench_cache.h"
+#include "viz/bench_planned.h"
 #include "viz/canvas.h"
 #include "viz/theme.h"
 
 namespace attn {
 namespace {
 
-constexpr float kGutter = 12, kPanelWidth = 196;  // logical pixels
+constexpr float kGutter = 12, kPanelWidth = 196, kFolded = 640;  // logical pixels
 constexpr float kLeastChart = 168, kLeastTable = 132;
 
 std::string scene_key(const State& state, const Model& model, const BenchCache& cache) {
@@ -34,54 +35,36 @@ void set_plot_input() {
 }
 
 struct Layout {
-  bool fold_panel = false;  // the sweep panel opens from a button
-  bool two_charts = false;
-  float panel = 0, chart_width = 0, chart_height = 0, table = 0;  // pixels
+  bool two_charts = false, side_by_side = true;
+  float chart_width = 0, chart_height = 0, table = 0;  // pixels
 };
 
-Layout layout_of(ImVec2 size, float strip, const BenchCache& cache) {
+// `room`: what the charts and the table may fill; `logical`: the width of the workspace in logical pixels.
+Layout layout_of(ImVec2 room, float logical, const BenchCache& cache) {
   const Style& s = style();
   const float gutter = s.px(kGutter);
-  const float logical = size.x / s.scale;
   Layout l;
-  l.fold_panel = logical < 640;
   l.two_charts = logical < 800;
-  l.panel = l.fold_panel ? 0 : s.px(kPanelWidth);
-  const float width = size.x - (l.fold_panel ? 0 : l.panel + gutter);
-  const bool side_by_side = width >= s.px(480);
-  l.chart_width = side_by_side ? std::floor((width - gutter) / 2) : width;
-  const int chart_rows = (l.two_charts ? 2 : 4) / (side_by_side ? 2 : 1);
+  l.side_by_side = room.x >= s.px(480);
+  l.chart_width = l.side_by_side ? std::floor((room.x - gutter) / 2) : room.x;
+  const auto rows = static_cast<float>((l.two_charts ? 2 : 4) / (l.side_by_side ? 2 : 1));
+  // The charts take what the table leaves; the table scrolls inside before the charts get too small to read, and
+  // the page scrolls before the table does.
   const float wanted = bench_table_height(cache);
-  const float below = size.y - strip - gutter;
-  // The charts take what the table leaves; the table scrolls inside before the charts get too small to read.
-  const float most_table = below - static_cast<float>(chart_rows) * (s.px(kLeastChart) + gutter);
-  l.table = std::max(s.px(kLeastTable), std::min(wanted, most_table));
-  const float rest = below - l.table - static_cast<float>(chart_rows) * gutter;
-  l.chart_height = std::max(s.px(kLeastChart), std::floor(rest / static_cast<float>(chart_rows)));
+  const float most_table = room.y - rows * (s.px(kLeastChart) + gutter);
+  l.table = std::max(std::min(wanted, s.px(kLeastTable)), std::min(wanted, most_table));
+  const float rest = room.y - l.table - rows * gutter;
+  l.chart_height = std::max(s.px(kLeastChart), std::floor(rest / rows));
   return l;
-}
-
-void draw_folded_panel(const State& state, const Model& model, BenchCache& cache, Commands& commands) {
-  if (ImGui::Button("Sweep ...##fold")) ImGui::OpenPopup("sweep_panel");
-  ImGui::SetNextWindowSize(ImVec2(style().px(kPanelWidth + 32), style().px(480)), ImGuiCond_Appearing);
-  if (ImGui::BeginPopup("sweep_panel")) {
-    draw_sweep_panel(state, model, cache, commands);
-    ImGui::EndPopup();
-  }
 }
 
 void draw_charts(const Layout& l, BenchCache& cache, const State& state, Commands& commands) {
   constexpr std::array<std::size_t, 4> kAll{0, 1, 2, 3};
   constexpr std::array<std::size_t, 2> kTwo{1, 3};
   const auto shown = l.two_charts ? std::span<const std::size_t>(kTwo) : std::span<const std::size_t>(kAll);
-  const float right = ImGui::GetCursorPosX() + 2 * l.chart_width;
-  bool first = true;
-  for (const std::size_t index : shown) {
-    if (!first && ImGui::GetContentRegionMax().x >= right && (index % 2 == 1)) {
-      if (!(l.two_charts && index == shown.front())) ImGui::SameLine(0, style().px(kGutter));
-    }
-    draw_bench_chart(index, ImVec2(l.chart_width, l.chart_height), cache, state, commands);
-    first = false;
+  for (std::size_t i = 0; i < shown.size(); ++i) {
+    if (l.side_by_side && i % 2 == 1) ImGui::SameLine(0, style().px(kGutter));
+    draw_bench_chart(shown[i], ImVec2(l.chart_width, l.chart_height), cache, state, commands);
   }
 }
 
@@ -119,11 +102,12 @@ BenchCache& refreshed(BenchMemory& memory, const State& state, const Model& mode
     cache.estimate_key = std::move(key);
     cache.valid = validate(state.document.sweep).has_value();
     cache.estimate = estimate(state.document.sweep, model.measurements);
+    cache.planned = planned_rows(state.document.sweep);
   }
   key = scene_key(state, model, cache);
   if (key != cache.scene_key) {
     cache.scene_key = std::move(key);
-    cache.scene = bench_scene(state, model, cache.switches, cache.estimate.words);
+    cache.scene = bench_scene(state, model, cache.switches, cache.estimate.words, cache.planned);
     cache.scene.slice.rows.clear();
     ++cache.scene_number;
   }
@@ -138,11 +122,11 @@ void draw_bench(const State& state, const Model& model, BenchMemory& memory, Com
   set_plot_input();
   ImGui::PushID("bench");
   const ImVec2 size = ImGui::GetContentRegionAvail();
-  const float gutter = s.px(kGutter);
+  const float gutter = s.px(kGutter), logical = size.x / s.scale;
+  const bool folded = logical < kFolded;
   ImGui::PushStyleVar(ImGuiStyleVar_ItemSpacing, ImVec2(gutter, gutter));
-  Layout l = layout_of(size, 0, cache);
-  if (!l.fold_panel) {
-    if (begin_bench_card("panel", ImVec2(l.panel, size.y))) {
+  if (!folded) {
+    if (begin_bench_card("panel", ImVec2(s.px(kPanelWidth), size.y))) {
       ImGui::PushStyleVar(ImGuiStyleVar_ItemSpacing, ImVec2(s.px(8), s.px(6)));
       draw_sweep_panel(state, model, cache, commands);
       ImGui::PopStyleVar();
@@ -156,11 +140,9 @@ void draw_bench(const State& state, const Model& model, BenchMemory& memory, Com
   ImGui::PopStyleVar();
   ImGui::PopStyleColor();
   if (open) {
-    if (l.fold_panel) draw_folded_panel(state, model, cache, commands);
-    const float top = ImGui::GetCursorPosY();
-    draw_bench_strip(state, model, cache, ImGui::GetContentRegionAvail().x);
-    const float strip = ImGui::GetCursorPosY() - gutter;
-    l = layout_of(size, std::max(strip, top), cache);
+    draw_bench_strip(state, model, cache, folded, commands);
+    const float strip = ImGui::GetItemRectSize().y + gutter;
+    const Layout l = layout_of({ImGui::GetContentRegionAvail().x, size.y - strip}, logical, cache);
     draw_charts(l, cache, state, commands);
     draw_bench_table(cache, ImVec2(ImGui::GetContentRegionAvail().x, l.table), commands);
   }

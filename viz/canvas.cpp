@@ -13,7 +13,10 @@ constexpr float kSuperscript = -0.42F;
 constexpr float kSubscript = 0.2F;
 
 float run_size(const Run& run, float size) {
-  return size * (run.face == Face::maths ? kMathsSize : 1.0F) * (run.raise == 0 ? 1.0F : run.raise == 2 ? kScriptSize * 0.86F : kScriptSize);
+  return size * (run.face == Face::maths ? kMathsSize : 1.0F) *
+         (run.raise == 0   ? 1.0F
+          : run.raise == 2 ? kScriptSize * 0.86F
+                           : kScriptSize);
 }
 
 // Baselines of the faces differ: a maths letter of another size must stand on the same line.
@@ -91,9 +94,7 @@ std::string plain_text(const Runs& runs) {
 }
 
 float text_width(Face face, float size, std::string_view text) {
-  return font_of(face)
-      ->CalcTextSizeA(style().px(size), FLT_MAX, 0, text.data(), text.data() + text.size())
-      .x;
+  return font_of(face)->CalcTextSizeA(style().px(size), FLT_MAX, 0, text.data(), text.data() + text.size()).x;
 }
 
 float line_height(float size) {

@@ -18,8 +18,8 @@ struct Ink {
   Token token = Token::text;
   TensorColour hue = TensorColour::s;
   Ink() = default;
-  Ink(Token t) : token(t) {}                          // NOLINT(google-explicit-constructor): a role is an ink
-  Ink(TensorColour c) : tensor(true), hue(c) {}       // NOLINT(google-explicit-constructor)
+  Ink(Token t) : token(t) {}                     // NOLINT(google-explicit-constructor): a role is an ink
+  Ink(TensorColour c) : tensor(true), hue(c) {}  // NOLINT(google-explicit-constructor)
   bool operator==(const Ink&) const = default;
 };
 ImU32 colour_of(Ink ink);

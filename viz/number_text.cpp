@@ -117,7 +117,9 @@ ColumnFormat column_format(std::span<const float> values, std::span<const double
 }
 
 std::string cell_text(double value, double bound, const ColumnFormat& column) {
-  if (!std::isfinite(value) || value == 0 || column.exact) return number_text(value, {column.decimals, false});
+  if (column.exact) return number_text(value, {column.decimals, false});
+  // Exactly zero is told from what is merely small: no decimals.
+  if (!std::isfinite(value) || value == 0) return number_text(value, {0, false});
   const int digits = supported_digits(value, bound, column.most_digits);
   const int power = leading_power(value, digits);
   const int shown = power + 1 + column.decimals;  // significant digits that the column's decimals would show
@@ -137,7 +139,14 @@ std::string cell_text(double value, double bound, const ColumnFormat& column) {
       return better ? text : fixed;
     }
   }
-  return fixed;
+  // No room for a power of ten: without the zero before the point, if that shows anything, else as it comes.
+  const int sign = value < 0 ? 1 : 0;
+  if (power < 0 && column.room - sign - 1 >= -power) {
+    std::string text = number_text(value, {column.room - sign - 1, false});
+    const std::size_t zero = text.find("0.");
+    if (zero != std::string::npos && text.find('e') == std::string::npos) return text.erase(zero, 1);
+  }
+  return exponent_text(value, 0);
 }
 
 int natural_decimals(std::span<const float> values) {

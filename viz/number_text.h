@@ -10,8 +10,8 @@
 
 namespace attn {
 
-constexpr int kCellDigits = 5;      // significant digits of a cell, at most
-constexpr int kFullDigits = 9;      // an fp32 value is told from its neighbours by nine
+constexpr int kCellDigits = 5;  // significant digits of a cell, at most
+constexpr int kFullDigits = 9;  // an fp32 value is told from its neighbours by nine
 
 // How a number is written: `decimals` after the point, or a mantissa with `decimals` after its point and an exponent.
 struct NumberFormat {

@@ -23,7 +23,7 @@ constexpr std::size_t kTensorColours9 = 9;
 // changes its shade from step to step. P, alpha and l start at 0.
 struct TensorScale {
   float least = 0, most = 0;
-  int natural = -1;  // decimals that print every value exactly (inputs), or -1
+  int natural = -1;                // decimals that print every value exactly (inputs), or -1
   float shade(float value) const;  // -1 .. 1
 };
 using TensorScales = std::array<TensorScale, kTensorColours9>;
@@ -46,12 +46,12 @@ struct StepCache {
   void follow(const std::shared_ptr<const Recording>& rec, EventIndex e);
   const ExactTile* bounds() const { return exact ? &*exact : nullptr; }
 
-  std::optional<CellRef> hovered;    // this frame's, by mouse
-  std::optional<CellRef> keyboard;   // the cell that arrows move
-  std::string problem_error;         // why the last edit was refused
-  int gesture = 0;                   // number of the current drag; 0 between drags
+  std::optional<CellRef> hovered;   // this frame's, by mouse
+  std::optional<CellRef> keyboard;  // the cell that arrows move
+  std::string problem_error;        // why the last edit was refused
+  int gesture = 0;                  // number of the current drag; 0 between drags
   int last_gesture = 0;
-  int dragged = 0;                   // steps that the current drag has made
+  int dragged = 0;  // steps that the current drag has made
 };
 
 }  // namespace attn

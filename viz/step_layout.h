@@ -12,9 +12,9 @@ namespace attn {
 
 struct TilePlace {
   Box box;
-  int room = 0;           // characters; 0 = heat map
-  float text_size = 12;   // logical
-  std::vector<float> y;   // top of each row, and the bottom of the last
+  int room = 0;          // characters; 0 = heat map
+  float text_size = 12;  // logical
+  std::vector<float> y;  // top of each row, and the bottom of the last
   float cell_width = 0;
   Box cell(std::int32_t r, std::int32_t c) const {
     const float x = box.min.x + cell_width * static_cast<float>(c);
@@ -25,11 +25,11 @@ struct TilePlace {
 struct TilesLayout {
   std::array<TilePlace, kColumns> places;
   TilePlace k, v;
-  float label_right = 0;     // row labels end here
-  float title_height = 0;    // line of titles above a tile
+  float label_right = 0;   // row labels end here
+  float title_height = 0;  // line of titles above a tile
   float captions_top = 0;
   float band_left = 0, band_right = 0;
-  Box chip, pointed;         // free space left of K, and between K and V; empty where too small
+  Box chip, pointed;  // free space left of K, and between K and V; empty where too small
   bool has_chip = false, has_pointed = false;
 };
 

@@ -5,6 +5,18 @@
 #include <fmt/format.h>
 
 namespace attn {
+namespace {
+
+// The same tile and phase of another head, or that head's first event.
+EventIndex event_of_head(const Recording& rec, const StepPlace& at, std::int32_t b, std::int32_t h) {
+  const Event& now = rec.events[at.event];
+  if (const auto same = rec.find({b, h, now.id.i, now.id.j, now.id.phase}, now.pass)) return *same;
+  const auto first =
+      std::find_if(rec.events.begin(), rec.events.end(), [&](const Event& e) { return e.id.b == b && e.id.h == h; });
+  return first == rec.events.end() ? at.event : static_cast<EventIndex>(first - rec.events.begin());
+}
+
+}  // namespace
 
 MapScene map_scene(const Recording& rec, const StepPlace& at) {
   MapScene scene;
@@ -14,9 +26,11 @@ MapScene map_scene(const Recording& rec, const StepPlace& at) {
   scene.j = at.j;
   const std::int32_t last_pass = stores_scores(rec.order) ? 2 : 0;
   for (std::int32_t i = 0; i < scene.rows; ++i) {
-    const std::int64_t r0 = static_cast<std::int64_t>(i) * at.br, r1 = std::min<std::int64_t>(rec.problem.Lq, r0 + at.br);
+    const std::int64_t r0 = static_cast<std::int64_t>(i) * at.br,
+                       r1 = std::min<std::int64_t>(rec.problem.Lq, r0 + at.br);
     for (std::int32_t j = 0; j < scene.cols; ++j) {
-      const std::int64_t c0 = static_cast<std::int64_t>(j) * at.bc, c1 = std::min<std::int64_t>(rec.problem.Lk, c0 + at.bc);
+      const std::int64_t c0 = static_cast<std::int64_t>(j) * at.bc,
+                         c1 = std::min<std::int64_t>(rec.problem.Lk, c0 + at.bc);
       MapTile tile;
       const TileCover cover = rec.problem.cover(at.b, r0, r1, c0, c1);
       tile.partial = cover == TileCover::partial;
@@ -27,8 +41,10 @@ MapScene map_scene(const Recording& rec, const StepPlace& at) {
       } else {
         const auto last = rec.find({at.b, at.h, i, j, Phase::output}, last_pass);
         const auto first = rec.find({at.b, at.h, i, j, Phase::scores}, 0);
-        if (last && *last <= at.event) tile.look = MapLook::done;
-        else if (first && *first <= at.event) tile.look = MapLook::begun;
+        if (last && *last <= at.event)
+          tile.look = MapLook::done;
+        else if (first && *first <= at.event)
+          tile.look = MapLook::begun;
         (tile.look == MapLook::done ? scene.done : scene.to_come) += tile.current && tile.look != MapLook::done ? 0 : 1;
       }
       scene.tiles.push_back(tile);
@@ -37,31 +53,46 @@ MapScene map_scene(const Recording& rec, const StepPlace& at) {
   return scene;
 }
 
-void draw_step_map(const Box& box, const MapScene& scene, const Recording& rec, const StepPlace& at, Commands& commands) {
+void draw_step_map(const Box& box, const MapScene& scene, const Recording& rec, const StepPlace& at,
+                   Commands& commands) {
   const Style& s = style();
   ImDrawList* list = ImGui::GetWindowDrawList();
   const float labels = s.px(18);
-  const float side = std::min({(box.height() - s.px(14)) / static_cast<float>(std::max(scene.rows, 1)), (box.width() - labels) / static_cast<float>(std::max(scene.cols, 1)), s.px(22)});
+  const float side = std::min({(box.height() - s.px(14)) / static_cast<float>(std::max(scene.rows, 1)),
+                               (box.width() - labels) / static_cast<float>(std::max(scene.cols, 1)), s.px(22)});
   const ImVec2 origin{box.min.x + labels, box.min.y + s.px(14)};
   const float gap = side > s.px(6) ? s.px(1) : 0;
   for (std::int32_t i = 0; i < scene.rows; ++i) {
     for (std::int32_t j = 0; j < scene.cols; ++j) {
-      const MapTile& tile = scene.tiles[static_cast<std::size_t>(i) * static_cast<std::size_t>(scene.cols) + static_cast<std::size_t>(j)];
+      const MapTile& tile =
+          scene.tiles[static_cast<std::size_t>(i) * static_cast<std::size_t>(scene.cols) + static_cast<std::size_t>(j)];
       const ImVec2 a{origin.x + side * static_cast<float>(j), origin.y + side * static_cast<float>(i)};
       const Box cell{{a.x + gap, a.y + gap}, {a.x + side - gap, a.y + side - gap}};
       const ImU32 done = colour_of(Token::dim), line = colour_of(Token::faint);
       if (tile.look == MapLook::done) list->AddRectFilled(cell.min, cell.max, done, s.px(2));
       if (tile.look == MapLook::begun && side > s.px(6)) draw_dashed(list, cell, line, 2);
-      if (tile.look == MapLook::begun) list->AddRectFilled({cell.min.x, cell.centre().y}, cell.max, faded(done, 0.6F), s.px(2));
-      if (tile.look == MapLook::skipped) draw_hatch(list, cell, faded(line, 0.8F), 4);
-      else if (tile.look == MapLook::to_come && side > s.px(6) && !tile.current) draw_dashed(list, cell, line, 2);
-      if (tile.partial && side > s.px(6)) list->AddLine(cell.min, cell.max, tile.look == MapLook::done ? colour_of(Token::card) : line, s.px(1));
+      if (tile.look == MapLook::begun)
+        list->AddRectFilled({cell.min.x, cell.centre().y}, cell.max, faded(done, 0.6F), s.px(2));
+      if (tile.look == MapLook::skipped)
+        draw_hatch(list, cell, faded(line, 0.8F), 4);
+      else if (tile.look == MapLook::to_come && side > s.px(6) && !tile.current)
+        draw_dashed(list, cell, line, 2);
+      if (tile.partial && side > s.px(6))
+        list->AddLine(cell.min, cell.max, tile.look == MapLook::done ? colour_of(Token::card) : line, s.px(1));
       if (tile.current) draw_outline(list, cell.grown(gap), colour_of(Token::text), 2, 3);
     }
   }
   if (side > s.px(5)) {
-    if (at.j >= 0) draw_text_in(list, {{origin.x + side * static_cast<float>(at.j), box.min.y - s.px(2)}, {origin.x + side * static_cast<float>(at.j + 1), origin.y - s.px(1)}}, Align::centre, Face::mono, 11, colour_of(Token::text), std::to_string(at.j));
-    if (at.i >= 0) draw_text_in(list, {{box.min.x, origin.y + side * static_cast<float>(at.i)}, {origin.x - s.px(5), origin.y + side * static_cast<float>(at.i + 1)}}, Align::right, Face::mono, 11, colour_of(Token::text), std::to_string(at.i));
+    if (at.j >= 0)
+      draw_text_in(list,
+                   {{origin.x + side * static_cast<float>(at.j), box.min.y - s.px(2)},
+                    {origin.x + side * static_cast<float>(at.j + 1), origin.y - s.px(1)}},
+                   Align::centre, Face::mono, 11, colour_of(Token::text), std::to_string(at.j));
+    if (at.i >= 0)
+      draw_text_in(list,
+                   {{box.min.x, origin.y + side * static_cast<float>(at.i)},
+                    {origin.x - s.px(5), origin.y + side * static_cast<float>(at.i + 1)}},
+                   Align::right, Face::mono, 11, colour_of(Token::text), std::to_string(at.i));
   }
   const float width = side * static_cast<float>(scene.cols), height = side * static_cast<float>(scene.rows);
   const float words_left = origin.x + width + s.px(14);
@@ -79,11 +110,49 @@ void draw_step_map(const Box& box, const MapScene& scene, const Recording& rec, 
   ImGui::SetCursorScreenPos(origin);
   if (!ImGui::InvisibleButton("##step_map", {width, height})) return;
   const ImVec2 p = ImGui::GetMousePos();
-  const auto i = static_cast<std::int32_t>((p.y - origin.y) / side), j = static_cast<std::int32_t>((p.x - origin.x) / side);
+  const auto i = static_cast<std::int32_t>((p.y - origin.y) / side),
+             j = static_cast<std::int32_t>((p.x - origin.x) / side);
   for (const Phase phase : {rec.events[at.event].id.phase, Phase::scores, Phase::skipped}) {
     if (const auto e = rec.find({at.b, at.h, i, j, phase})) {
       commands.push_back(GoToEvent{*e});
       return;
+    }
+  }
+}
+
+void draw_head_picker(const Box& box, const Recording& rec, const StepPlace& at, const Selection& selection,
+                      Commands& commands) {
+  const Style& s = style();
+  ImDrawList* list = ImGui::GetWindowDrawList();
+  const auto batches = static_cast<std::int32_t>(rec.problem.B), heads = static_cast<std::int32_t>(rec.problem.Hq);
+  const auto groups = static_cast<std::int32_t>(rec.problem.Hkv);
+  draw_text(list, {box.min.x, box.min.y}, Face::text, 12, colour_of(Token::dim), batches > 1 ? "batch, head" : "heads");
+  const float gap = s.px(4) * static_cast<float>(groups - 1);
+  const float side = std::min({(box.height() - s.px(18)) / static_cast<float>(batches),
+                               (box.width() - gap) / static_cast<float>(heads), s.px(20)});
+  const ImVec2 origin{box.min.x, box.min.y + s.px(18)};
+  const std::int32_t share = std::max(heads / std::max(groups, 1), 1);
+  for (std::int32_t b = 0; b < batches; ++b) {
+    for (std::int32_t h = 0; h < heads; ++h) {
+      const float x = origin.x + side * static_cast<float>(h) + s.px(4) * static_cast<float>(h / share);
+      const float y = origin.y + side * static_cast<float>(b);
+      const Box cell{{x + 1, y + 1}, {x + side - 1, y + side - 1}};
+      const bool live = b == at.b && h == at.h;
+      list->AddRectFilled(cell.min, cell.max, colour_of(live ? Token::text : Token::field), s.px(2));
+      if (side >= s.px(14)) {
+        draw_text_in(list, cell, Align::centre, Face::mono, 11, colour_of(live ? Token::ground : Token::dim),
+                     std::to_string(h));
+      }
+      ImGui::SetCursorScreenPos(cell.min);
+      ImGui::PushID(b * heads + h);
+      if (ImGui::InvisibleButton("##step_head", {std::max(cell.width(), 1.0F), std::max(cell.height(), 1.0F)})) {
+        Selection moved = selection;
+        moved.b = b;
+        moved.h = h;
+        commands.push_back(Select{moved});
+        commands.push_back(GoToEvent{event_of_head(rec, at, b, h)});
+      }
+      ImGui::PopID();
     }
   }
 }

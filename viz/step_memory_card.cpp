@@ -20,9 +20,15 @@ constexpr Part kParts[] = {{TrafficPart::q, TensorColour::q, "Q"}, {TrafficPart:
                            {TrafficPart::s, TensorColour::s, "S"}, {TrafficPart::p, TensorColour::p, "P"},
                            {TrafficPart::o, TensorColour::o, "O"}, {TrafficPart::stats, TensorColour::l, "ℓ"}};
 
-Run word(std::string text) { return {std::move(text), Face::text, Token::dim, 0, false}; }
-Run letter(std::string text, Ink ink) { return {std::move(text), Face::maths, ink, 0, false}; }
-Run number(std::string text) { return {std::move(text), Face::mono, Token::text, 0, false}; }
+Run word(std::string text) {
+  return {std::move(text), Face::text, Token::dim, 0, false};
+}
+Run letter(std::string text, Ink ink) {
+  return {std::move(text), Face::maths, ink, 0, false};
+}
+Run number(std::string text) {
+  return {std::move(text), Face::mono, Token::text, 0, false};
+}
 
 std::array<std::uint64_t, kTrafficParts> by_part(const Traffic& t) {
   std::array<std::uint64_t, kTrafficParts> out{};
@@ -72,18 +78,26 @@ MemoryTotals memory_totals(const Recording& rec) {
     tile.br = static_cast<std::int32_t>(std::min<std::int64_t>(rec.problem.Lq, 64));
     tile.bc = static_cast<std::int32_t>(std::min<std::int64_t>(rec.problem.Lk, 64));
     out.other = whole_bar("flash", tile_loads(Order::flash, 0, rec.problem, tile));
-    say({word("naive writes and reads "), letter("S", s), word(" and "), letter("P", p), word(fmt::format("; flash, here with Br {}, never does.", tile.br))});
+    say({word("naive writes and reads "), letter("S", s), word(" and "), letter("P", p),
+         word(fmt::format("; flash, here with Br {}, never does.", tile.br))});
   } else {
-    if (const auto row = find_kernel("cpu_sequential")) out.other = whole_bar("naive", tile_loads(**row, rec.problem, Options{}));
+    if (const auto row = find_kernel("cpu_sequential"))
+      out.other = whole_bar("naive", tile_loads(**row, rec.problem, Options{}));
     const int tiles = rec.query_tiles();
     if (rec.order == Order::tiled) {
-      say({word("Both store "), letter("S", s), word(" and "), letter("P", p), word("; tiles change how often "), letter("Q", q), word(", "), letter("K", k), word(", "), letter("V", v), word(" are read.")});
+      say({word("Both store "), letter("S", s), word(" and "), letter("P", p), word("; tiles change how often "),
+           letter("Q", q), word(", "), letter("K", k), word(", "), letter("V", v), word(" are read.")});
     } else if (mine > out.other.total) {
-      say({word("Here this asks for more than storing "), letter("S", s), word(" and "), letter("P", p), word(fmt::format(" costs naive: Br {} is short for D {}.", rec.options.br, rec.problem.D))});
+      say({word("Here this asks for more than storing "), letter("S", s), word(" and "), letter("P", p),
+           word(fmt::format(" costs naive: Br {} is short for D {}.", rec.options.br, rec.problem.D))});
     } else if (rec.order == Order::flash1) {
-      say({word("FlashAttention-1 stores no "), letter("S", s), word(", no "), letter("P", p), word("; it reads and writes "), letter("O", o), word(", "), letter("m", m), word(", "), letter("ℓ", l), word(" at every turn.")});
+      say({word("FlashAttention-1 stores no "), letter("S", s), word(", no "), letter("P", p),
+           word("; it reads and writes "), letter("O", o), word(", "), letter("m", m), word(", "), letter("ℓ", l),
+           word(" at every turn.")});
     } else {
-      say({word("naive writes and reads "), letter("S", s), word(" and "), letter("P", p), word(". flash never does; it reads "), letter("K", k), word(", "), letter("V", v), word(tiles > 1 ? fmt::format(" for each of {} query tiles.", tiles) : " once.")});
+      say({word("naive writes and reads "), letter("S", s), word(" and "), letter("P", p),
+           word(". flash never does; it reads "), letter("K", k), word(", "), letter("V", v),
+           word(tiles > 1 ? fmt::format(" for each of {} query tiles.", tiles) : " once.")});
     }
     add_outlook(out, rec);
   }
@@ -112,13 +126,15 @@ void draw_memory_card(ImDrawList* list, const Box& box, const MemoryScene& scene
   draw_card(list, box);
   const Box in{{box.min.x + s.px(16), box.min.y + s.px(12)}, {box.max.x - s.px(16), box.max.y - s.px(10)}};
   draw_text(list, in.min, Face::bold, 14, colour_of(Token::text), "HBM traffic");
-  draw_text_in(list, {in.min, {in.max.x, in.min.y + s.px(15)}}, Align::right, Face::text, 13, colour_of(Token::dim), scene.count);
+  draw_text_in(list, {in.min, {in.max.x, in.min.y + s.px(15)}}, Align::right, Face::text, 13, colour_of(Token::dim),
+               scene.count);
   std::uint64_t widest = 1;
   float numbers = 0;
   std::vector<std::string> texts;
   for (const MemoryBar& bar : scene.bars) {
     widest = std::max(widest, bar.total);
-    texts.push_back(bar.so_far == bar.total ? bytes_text(bar.total) : fmt::format("{} of {}", bytes_text(bar.so_far), bytes_text(bar.total)));
+    texts.push_back(bar.so_far == bar.total ? bytes_text(bar.total)
+                                            : fmt::format("{} of {}", bytes_text(bar.so_far), bytes_text(bar.total)));
     numbers = std::max(numbers, text_width(Face::mono, 12, texts.back()));
   }
   const float left = in.min.x + s.px(52), room = in.max.x - left - numbers - s.px(14);
@@ -129,7 +145,9 @@ void draw_memory_card(ImDrawList* list, const Box& box, const MemoryScene& scene
     const Box line{{in.min.x, y}, {in.max.x, y + s.px(22)}};
     draw_text_in(list, line, Align::left, Face::text, 13, colour_of(Token::text), bar.name);
     draw_text_in(list, line, Align::right, Face::mono, 12, colour_of(Token::text), texts[n]);
-    const auto width = [&](std::uint64_t b) { return room * static_cast<float>(static_cast<double>(b) / static_cast<double>(widest)); };
+    const auto width = [&](std::uint64_t b) {
+      return room * static_cast<float>(static_cast<double>(b) / static_cast<double>(widest));
+    };
     float x = left;
     for (const Part& p : kParts) {
       const float w = width(bar.bytes[static_cast<std::size_t>(p.part)]);
@@ -144,7 +162,8 @@ void draw_memory_card(ImDrawList* list, const Box& box, const MemoryScene& scene
       x += w;
     }
     const float end = left + width(bar.total);
-    if (bar.so_far < bar.total && end > x + s.px(3)) draw_dashed(list, {{x, y}, {end, y + s.px(22)}}, colour_of(Token::faint));
+    if (bar.so_far < bar.total && end > x + s.px(3))
+      draw_dashed(list, {{x, y}, {end, y + s.px(22)}}, colour_of(Token::faint));
     y += s.px(33);
   }
   y += s.px(1);

@@ -11,15 +11,15 @@
 namespace attn {
 
 struct MemoryBar {
-  std::string name;                                    // "flash", "naive"
-  std::array<std::uint64_t, kTrafficParts> bytes{};    // so far
+  std::string name;                                  // "flash", "naive"
+  std::array<std::uint64_t, kTrafficParts> bytes{};  // so far
   std::uint64_t so_far = 0, total = 0;
 };
 
 struct MemoryScene {
-  std::string count;               // "tile loads, f32"
-  std::vector<MemoryBar> bars;     // this order first
-  std::vector<Runs> words;         // what follows from them, one sentence each, most important first
+  std::string count;            // "tile loads, f32"
+  std::vector<MemoryBar> bars;  // this order first
+  std::vector<Runs> words;      // what follows from them, one sentence each, most important first
 };
 // What is counted once a recording: the other order's bar, and what follows from both.
 struct MemoryTotals {

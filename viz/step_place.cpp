@@ -7,7 +7,9 @@
 
 namespace attn {
 
-bool stores_scores(Order order) { return order == Order::naive || order == Order::tiled; }
+bool stores_scores(Order order) {
+  return order == Order::naive || order == Order::tiled;
+}
 
 StepPlace place_of(const Recording& rec, EventIndex e, const Selection& selection) {
   StepPlace at;

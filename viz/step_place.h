@@ -14,12 +14,12 @@ namespace attn {
 struct StepPlace {
   EventIndex event = 0;
   std::int32_t b = 0, h = 0;
-  std::int32_t i = -1, j = -1;        // live tile; -1 where the phase has none
-  std::int32_t br = 1, bc = 1;        // tile extents, never larger than the problem
+  std::int32_t i = -1, j = -1;  // live tile; -1 where the phase has none
+  std::int32_t br = 1, bc = 1;  // tile extents, never larger than the problem
   std::int32_t first_row = 0, rows = 0;
   std::int32_t first_key = 0, keys = 0;
-  std::int32_t row = 0;               // followed query row (in the whole tensor): the pinned one, or the row at the
-                                      // same height of the live tile
+  std::int32_t row = 0;  // followed query row (in the whole tensor): the pinned one, or the row at the
+                         // same height of the live tile
 };
 StepPlace place_of(const Recording& rec, EventIndex e, const Selection& selection);
 

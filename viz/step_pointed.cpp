@@ -27,16 +27,29 @@ Run number(std::string text, Ink ink = Token::text) {
 
 std::string letter_of_slot(Slot slot) {
   switch (slot) {
-    case Slot::q: return "Q";
-    case Slot::k: return "K";
-    case Slot::v: return "V";
-    case Slot::s: return "S";
-    case Slot::p: return "P";
-    case Slot::m_old: case Slot::m_new: return "m";
-    case Slot::alpha: return "α";
-    case Slot::l_old: case Slot::l_new: return "ℓ";
-    case Slot::o_old: case Slot::o_new: return "O";
-    case Slot::lse: return "LSE";
+    case Slot::q:
+      return "Q";
+    case Slot::k:
+      return "K";
+    case Slot::v:
+      return "V";
+    case Slot::s:
+      return "S";
+    case Slot::p:
+      return "P";
+    case Slot::m_old:
+    case Slot::m_new:
+      return "m";
+    case Slot::alpha:
+      return "α";
+    case Slot::l_old:
+    case Slot::l_new:
+      return "ℓ";
+    case Slot::o_old:
+    case Slot::o_new:
+      return "O";
+    case Slot::lse:
+      return "LSE";
   }
   return "";
 }
@@ -47,7 +60,8 @@ std::string scale_suffix(const Problem& p) {
 }
 
 bool is_column(Slot slot) {
-  return slot == Slot::m_old || slot == Slot::m_new || slot == Slot::alpha || slot == Slot::l_old || slot == Slot::l_new;
+  return slot == Slot::m_old || slot == Slot::m_new || slot == Slot::alpha || slot == Slot::l_old ||
+         slot == Slot::l_new;
 }
 
 struct Builder {
@@ -64,7 +78,9 @@ struct Builder {
     const auto text = [](double x, int natural) {
       return natural >= 0 ? number_text(x, {natural, false}) : significant_text(x, 4);
     };
-    out.terms.push_back({text(a, left), text(b, right), left >= 0 && right >= 0 ? number_text(a * b, {left + right, false}) : significant_text(a * b, 4)});
+    out.terms.push_back(
+        {text(a, left), text(b, right),
+         left >= 0 && right >= 0 ? number_text(a * b, {left + right, false}) : significant_text(a * b, 4)});
     out.products.push_back(a * b);
   }
   void explain_score(float value) {
@@ -77,24 +93,29 @@ struct Builder {
       add_term(*a, *b, tiles.tiles[0].natural, tiles.k.natural);
       sum += static_cast<double>(*a) * *b;
     }
-    out.title.insert(out.title.end(), {word(" = ", Token::text), letter("q", q), sub(std::to_string(cell.row), q), word("·", Token::text), letter("k", k), sub(std::to_string(cell.col), k), word(scale_suffix(rec.problem), Token::text)});
+    out.title.insert(out.title.end(), {word(" = ", Token::text), letter("q", q), sub(std::to_string(cell.row), q),
+                                       word("·", Token::text), letter("k", k), sub(std::to_string(cell.col), k),
+                                       word(scale_suffix(rec.problem), Token::text)});
     const std::string scale = scale_words(rec.problem);
     out.sum = {word("sum "), number(significant_text(sum, 6)),
                word(scale.starts_with("1/") ? ", divided by " + scale.substr(2) : ", times " + scale), word(": "),
                number(significant_text(sum * rec.problem.effective_scale(), 6))};
-    if (std::isinf(value) && value < 0) out.sum.push_back(word(", then masked"));
-    else if (rec.problem.has_bias()) out.sum.push_back(word(", then the bias"));
+    if (std::isinf(value) && value < 0)
+      out.sum.push_back(word(", then masked"));
+    else if (rec.problem.has_bias())
+      out.sum.push_back(word(", then the bias"));
   }
   void explain_output() {
     using enum TensorColour;
     out.left_letter = "p", out.right_letter = "v", out.left_ink = p, out.right_ink = v;
     if (cell.slot != Slot::o_new) {
-      out.words = {word("What the tiles before have summed. Not touched in this step.")};
+      out.words = {word("As it stood before this tile.")};
       return;
     }
     double sum = 0;
     for (std::int32_t c = 0; c < tiles.at.keys; ++c) {
-      const auto a = live(Slot::p, cell.row, tiles.at.first_key + c), b = live(Slot::v, tiles.at.first_key + c, cell.col);
+      const auto a = live(Slot::p, cell.row, tiles.at.first_key + c),
+                 b = live(Slot::v, tiles.at.first_key + c, cell.col);
       if (!a || !b) return;
       add_term(*a, *b, -1, tiles.v.natural);
       sum += static_cast<double>(*a) * *b;
@@ -102,8 +123,9 @@ struct Builder {
     const auto old = live(Slot::o_old, cell.row, cell.col), a = live(Slot::alpha, cell.row, 0);
     out.sum = {word("sum "), number(significant_text(sum, 5))};
     if (old && a && rec.order == Order::flash) {
-      out.sum.insert(out.sum.end(), {word(", plus "), letter("α", alpha), word(" × old: "), number(significant_text(*a, 4), alpha),
-                                     word(" × "), number(significant_text(*old, 5), o)});
+      out.sum.insert(out.sum.end(),
+                     {word(", plus "), letter("α", alpha), word(" × old: "), number(significant_text(*a, 4), alpha),
+                      word(" × "), number(significant_text(*old, 5), o)});
     }
   }
   void explain_sum() {
@@ -117,15 +139,18 @@ struct Builder {
       out.words = {word("The exponentials of the row's scores less "), letter("m", m), word(", added up.")};
       return;
     }
-    out.words = {letter("α", alpha), letter("ℓ", l), word(" + Σ"), letter("P", p), word(" = "),
-                 number(significant_text(a.value_or(1), 5), alpha), word(" × "), number(significant_text(l_old.value_or(0), 5), l),
-                 word(" + "), number(significant_text(sum, 5), p)};
+    out.words = {letter("α", alpha), letter("ℓ", l),
+                 word(" + Σ"),       letter("P", p),
+                 word(" = "),        number(significant_text(a.value_or(1), 5), alpha),
+                 word(" × "),        number(significant_text(l_old.value_or(0), 5), l),
+                 word(" + "),        number(significant_text(sum, 5), p)};
   }
   void explain_weight() {
     using enum TensorColour;
     const auto s_ = live(Slot::s, cell.row, cell.col), m_ = live(Slot::m_new, cell.row, 0);
     if (!s_ || !m_) return;
-    out.words = {word("exp("), number(significant_text(*s_, 6), s), word(" − "), number(significant_text(*m_, 6), m), word(")")};
+    out.words = {word("exp("), number(significant_text(*s_, 6), s), word(" − "), number(significant_text(*m_, 6), m),
+                 word(")")};
     const auto l_ = live(Slot::l_new, cell.row, 0);
     if (stores_scores(rec.order) && l_) {
       out.words.insert(out.words.end(), {word(" / "), number(significant_text(*l_, 6), l)});
@@ -136,7 +161,8 @@ struct Builder {
     const auto m_old = live(Slot::m_old, cell.row, 0), m_new = live(Slot::m_new, cell.row, 0);
     if (cell.slot == Slot::alpha && m_new) {
       const double old = m_old ? static_cast<double>(*m_old) : -static_cast<double>(INFINITY);
-      out.words = {word("exp("), number(significant_text(old, 6), m), word(" − "), number(significant_text(*m_new, 6), m), word(")")};
+      out.words = {word("exp("), number(significant_text(old, 6), m), word(" − "),
+                   number(significant_text(*m_new, 6), m), word(")")};
     } else if (cell.slot == Slot::m_new) {
       out.words = {word("the largest score of row " + std::to_string(cell.row) + " so far")};
     } else {
@@ -145,7 +171,8 @@ struct Builder {
   }
   void explain_input() {
     const char* what = cell.slot == Slot::q ? "query " : cell.slot == Slot::k ? "key " : "value ";
-    out.words = {word("input: " + std::string(what) + std::to_string(cell.row) + ", dimension " + std::to_string(cell.col))};
+    out.words = {
+        word("input: " + std::string(what) + std::to_string(cell.row) + ", dimension " + std::to_string(cell.col))};
   }
 };
 
@@ -191,8 +218,11 @@ PointedScene pointed_scene(const Recording& rec, const TilesScene& tiles, const 
   if (cell->look == CellLook::masked) {
     const bool weight = ref.slot == Slot::p;
     b.out.title.insert(b.out.title.end(), {word(" = ", Token::text), number(weight ? "0" : "−∞")});
-    if (tiles.skipped) b.out.words = {word("The mask skips this tile: it was never loaded.")};
-    else b.out.words = {word(fmt::format("Row {} may not see key {}: its score is −∞ and its weight exactly 0.", ref.row, ref.col))};
+    if (tiles.skipped)
+      b.out.words = {word("The mask skips this tile: it was never loaded.")};
+    else
+      b.out.words = {
+          word(fmt::format("Row {} may not see key {}: its score is −∞ and its weight exactly 0.", ref.row, ref.col))};
     b.out.full = weight ? "0" : "-inf";
     return b.out;
   }
@@ -202,20 +232,37 @@ PointedScene pointed_scene(const Recording& rec, const TilesScene& tiles, const 
   const ExactVersion* known = exact != nullptr && id != kNoVersion ? exact->find(id) : nullptr;
   if (known != nullptr && !(tile->hue == TensorColour::o && tile->cells.empty())) {
     const Version& v = rec.version(id);
-    const std::size_t n = static_cast<std::size_t>(ref.row - v.first_row) * static_cast<std::size_t>(v.cols) + static_cast<std::size_t>(ref.col - v.first_col);
+    const std::size_t n = static_cast<std::size_t>(ref.row - v.first_row) * static_cast<std::size_t>(v.cols) +
+                          static_cast<std::size_t>(ref.col - v.first_col);
     if (n < known->exact.size() && rec.values(id)[n] == cell->value) {
       b.out.full_words += fmt::format(", in fp64 {}", significant_text(known->exact[n], 12));
     }
   }
   switch (tile->slot) {
-    case Slot::s: b.explain_score(cell->value); break;
-    case Slot::p: b.explain_weight(); break;
-    case Slot::o_old: case Slot::o_new: b.explain_output(); break;
-    case Slot::l_new: b.explain_sum(); break;
-    case Slot::q: case Slot::k: case Slot::v: b.explain_input(); break;
-    default: b.explain_statistic(); break;
+    case Slot::s:
+      b.explain_score(cell->value);
+      break;
+    case Slot::p:
+      b.explain_weight();
+      break;
+    case Slot::o_old:
+    case Slot::o_new:
+      b.explain_output();
+      break;
+    case Slot::l_new:
+      b.explain_sum();
+      break;
+    case Slot::q:
+    case Slot::k:
+    case Slot::v:
+      b.explain_input();
+      break;
+    default:
+      b.explain_statistic();
+      break;
   }
-  b.out.title.insert(b.out.title.end(), {word(" = ", Token::text), number(significant_text(cell->value, 6, cell->bound))});
+  b.out.title.insert(b.out.title.end(),
+                     {word(" = ", Token::text), number(significant_text(cell->value, 6, cell->bound))});
   return b.out;
 }
 
@@ -240,7 +287,8 @@ void draw_pointed(ImDrawList* list, const Box& box, const PointedScene& scene) {
   if (!scene.terms.empty()) {
     float widest = 0;
     for (const PointedTerm& t : scene.terms) {
-      for (const std::string* text : {&t.left, &t.right, &t.product}) widest = std::max(widest, text_width(Face::mono, 12, *text));
+      for (const std::string* text : {&t.left, &t.right, &t.product})
+        widest = std::max(widest, text_width(Face::mono, 12, *text));
     }
     const float pitch = widest + s.px(14), left = at.x + s.px(22);
     const auto fits = static_cast<std::size_t>(std::max(1.0F, (box.max.x - left) / pitch));
@@ -252,7 +300,8 @@ void draw_pointed(ImDrawList* list, const Box& box, const PointedScene& scene) {
       const float right = left + pitch * static_cast<float>(n) + widest;
       const PointedTerm& t = scene.terms[n];
       const auto put = [&](int line, const std::string& text, Ink ink) {
-        draw_text(list, {right - text_width(Face::mono, 12, text), at.y + step * static_cast<float>(line)}, Face::mono, 12, colour_of(ink), text);
+        draw_text(list, {right - text_width(Face::mono, 12, text), at.y + step * static_cast<float>(line)}, Face::mono,
+                  12, colour_of(ink), text);
       };
       put(0, t.left, scene.left_ink);
       put(1, t.right, scene.right_ink);

@@ -13,15 +13,15 @@ struct PointedTerm {
 };
 
 struct PointedScene {
-  Runs title;                      // "S 0,3 = q0·k3 / √2 = 15.203"
+  Runs title;  // "S 0,3 = q0·k3 / √2 = 15.203"
   std::string left_letter, right_letter;
   Ink left_ink, right_ink;
   std::vector<PointedTerm> terms;  // all of them; the drawing shows what fits and says how many more
   std::vector<double> products;
-  Runs sum;                        // "sum 21.50, / √2: 15.203"
-  Runs words;                      // where there is no sum: one sentence
-  std::string full;                // nine digits: what Ctrl+C copies
-  std::string full_words;          // "15.2027960, fp64 15.20279579"
+  Runs sum;                // "sum 21.50, / √2: 15.203"
+  Runs words;              // where there is no sum: one sentence
+  std::string full;        // nine digits: what Ctrl+C copies
+  std::string full_words;  // "15.2027960, fp64 15.20279579"
 };
 PointedScene pointed_scene(const Recording& rec, const TilesScene& tiles, const CellRef& cell, const ExactTile* exact);
 

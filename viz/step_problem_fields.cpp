@@ -27,7 +27,8 @@ void fit_to_shape(Problem& p) {
   }
 }
 
-Result<std::vector<std::int64_t>> numbers(std::string_view text, std::size_t least, std::size_t most, const char* what) {
+Result<std::vector<std::int64_t>> numbers(std::string_view text, std::size_t least, std::size_t most,
+                                          const char* what) {
   const auto found = whole_numbers(text);
   if (!found || found->size() < least || found->size() > most) {
     return bad_input(fmt::format("'{}' is not {}.", text, what));
@@ -45,7 +46,8 @@ Result<Document> put_heads(Document d, std::string_view text) {
 }
 
 // One number for both, or two.
-Result<Document> put_pair(Document d, std::string_view text, const char* what, std::int64_t Problem::*a, std::int64_t Problem::*b) {
+Result<Document> put_pair(Document d, std::string_view text, const char* what, std::int64_t Problem::*a,
+                          std::int64_t Problem::*b) {
   const auto n = numbers(text, 1, 2, what);
   if (!n) return tl::unexpected(n.error());
   d.problem.*a = (*n)[0];
@@ -82,7 +84,8 @@ Result<Document> put_scale(Document d, std::string_view text) {
 Result<Document> put_seed(Document d, std::string_view text) {
   std::uint64_t seed = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), seed);
-  if (error != std::errc() || end != text.data() + text.size()) return bad_input(fmt::format("'{}' is not a seed: a whole number.", text));
+  if (error != std::errc() || end != text.data() + text.size())
+    return bad_input(fmt::format("'{}' is not a seed: a whole number.", text));
   d.inputs.seed = seed;
   return d;
 }
@@ -125,9 +128,12 @@ std::optional<std::vector<std::int64_t>> whole_numbers(std::string_view text) {
   std::string plain;
   // × and − as they are shown; x, X, * and commas as they are typed.
   for (std::size_t n = 0; n < text.size();) {
-    if (text.substr(n).starts_with("×")) plain += ' ', n += std::string_view("×").size();
-    else if (text.substr(n).starts_with("−")) plain += '-', n += std::string_view("−").size();
-    else plain += std::string_view("xX*/,").find(text[n]) != std::string_view::npos ? ' ' : text[n], ++n;
+    if (text.substr(n).starts_with("×"))
+      plain += ' ', n += std::string_view("×").size();
+    else if (text.substr(n).starts_with("−"))
+      plain += '-', n += std::string_view("−").size();
+    else
+      plain += std::string_view("xX*/,").find(text[n]) != std::string_view::npos ? ' ' : text[n], ++n;
   }
   const char* at = plain.data();
   const char* end = at + plain.size();
@@ -160,7 +166,8 @@ std::optional<std::string> why_not_recordable(const Document& document) {
   if ((*row)->supports != nullptr) {
     if (const Result<void> ok = (*row)->supports(document.problem, *options, device); !ok) return ok.error().message;
   }
-  if (const Result<void> ok = check_recordable((*row)->order, document.problem, *options); !ok) return ok.error().message;
+  if (const Result<void> ok = check_recordable((*row)->order, document.problem, *options); !ok)
+    return ok.error().message;
   return std::nullopt;
 }
 

@@ -13,8 +13,8 @@
 namespace attn {
 namespace {
 
-constexpr float kRow = 29;       // logical height of a field's line
-constexpr float kField = 24;     // of the field itself
+constexpr float kRow = 29;    // logical height of a field's line
+constexpr float kField = 24;  // of the field itself
 
 struct Cursor {
   const ProblemPanel& panel;
@@ -27,7 +27,8 @@ struct Cursor {
     return {{x, y}, {right, y + s.px(kField)}};
   }
   void label(const char* words) const {
-    draw_text_in(list, {{left, y}, {right, y + s.px(kField)}}, Align::left, Face::text, 13, colour_of(Token::dim), words);
+    draw_text_in(list, {{left, y}, {right, y + s.px(kField)}}, Align::left, Face::text, 13, colour_of(Token::dim),
+                 words);
   }
   void next() { y += s.px(kRow); }
 };
@@ -60,7 +61,8 @@ void drag_label(Cursor& at, const char* id, ProblemField field) {
   auto numbers = whole_numbers(field_text(at.panel.state.document, field));
   if (!numbers) return;
   std::string text;
-  for (const std::int64_t n : *numbers) text += std::to_string(std::max<std::int64_t>(n + steps, field == ProblemField::seed ? 0 : 1)) + " ";
+  for (const std::int64_t n : *numbers)
+    text += std::to_string(std::max<std::int64_t>(n + steps, field == ProblemField::seed ? 0 : 1)) + " ";
   if (field == ProblemField::seed) text.pop_back();
   commit(at.panel, field, text, cache.gesture);
   cache.dragged += steps;
@@ -117,7 +119,7 @@ void preset_choice(Cursor& at) {
   for (const Preset& p : presets()) {
     if (p.id == d.preset) shown = p.title;
   }
-  if (!begin_choice(at, "##preset", "Preset", shown, 0.62F)) return;
+  if (!begin_choice(at, "##preset", "Preset", shown, 0.7F)) return;
   for (const Preset& p : presets()) {
     if (ImGui::Selectable(std::string(p.title).c_str(), p.id == d.preset)) {
       at.panel.cache.problem_error.clear();
@@ -183,7 +185,8 @@ void mask_choice(Cursor& at) {
     m = Mask{};
     m.causal = kind == MaskKind::causal;
     if (kind == MaskKind::window) m.window_left = 2, m.window_right = 1;
-    if (kind == MaskKind::key_lengths) m.key_lengths.assign(static_cast<std::size_t>(d.problem.B), std::max<std::int64_t>(1, d.problem.Lk * 3 / 4));
+    if (kind == MaskKind::key_lengths)
+      m.key_lengths.assign(static_cast<std::size_t>(d.problem.B), std::max<std::int64_t>(1, d.problem.Lk * 3 / 4));
     const auto why = why_not_recordable(changed);
     at.panel.cache.problem_error = why.value_or("");
     if (!why) send(at.panel, changed, 0);
@@ -213,12 +216,14 @@ void generator_choice(Cursor& at) {
 }
 
 void separator(Cursor& at) {
-  at.list->AddLine({at.left, at.y + at.s.px(3)}, {at.right, at.y + at.s.px(3)}, colour_of(Token::line), std::max(1.0F, at.s.px(1)));
+  at.list->AddLine({at.left, at.y + at.s.px(3)}, {at.right, at.y + at.s.px(3)}, colour_of(Token::line),
+                   std::max(1.0F, at.s.px(1)));
   at.y += at.s.px(12);
 }
 
 void reading_choice(Cursor& at) {
-  draw_runs(at.list, {at.left, at.y}, 13, {{"Show ", Face::text, Token::dim, 0, false}, {"O", Face::maths, TensorColour::o, 0, false}});
+  draw_runs(at.list, {at.left, at.y}, 13,
+            {{"Show ", Face::text, Token::dim, 0, false}, {"O", Face::maths, TensorColour::o, 0, false}});
   at.y += at.s.px(22);
   const float middle = (at.left + at.right) / 2;
   const auto half = [&](const char* id, const Box& box, const Runs& words, OutputReading reading) {
@@ -230,8 +235,11 @@ void reading_choice(Cursor& at) {
     draw_runs_in(at.list, box, Align::centre, 13, words);
   };
   const float bottom = at.y + at.s.px(26);
-  half("##reading_as_summed", {{at.left, at.y}, {middle - at.s.px(3), bottom}}, {{"as summed", Face::text, Token::text, 0, false}}, OutputReading::as_summed);
-  half("##reading_divided", {{middle + at.s.px(3), at.y}, {at.right, bottom}}, {{"÷ ", Face::text, Token::text, 0, false}, {"ℓ", Face::maths, TensorColour::l, 0, false}}, OutputReading::divided);
+  half("##reading_as_summed", {{at.left, at.y}, {middle - at.s.px(3), bottom}},
+       {{"as summed", Face::text, Token::text, 0, false}}, OutputReading::as_summed);
+  half("##reading_divided", {{middle + at.s.px(3), at.y}, {at.right, bottom}},
+       {{"÷ ", Face::text, Token::text, 0, false}, {"ℓ", Face::maths, TensorColour::l, 0, false}},
+       OutputReading::divided);
   at.y = bottom + at.s.px(8);
 }
 
@@ -249,18 +257,24 @@ void what_if(Cursor& at) {
     const Box tick{{box.min.x, box.min.y + at.s.px(4)}, {box.min.x + at.s.px(14), box.min.y + at.s.px(18)}};
     at.list->AddRectFilled(tick.min, tick.max, colour_of(on ? Token::text : Token::field), at.s.px(3));
     if (on) {
-      const ImVec2 a{tick.min.x + at.s.px(3), tick.centre().y}, b{tick.min.x + at.s.px(6), tick.max.y - at.s.px(4)}, c{tick.max.x - at.s.px(3), tick.min.y + at.s.px(4)};
+      const ImVec2 a{tick.min.x + at.s.px(3), tick.centre().y}, b{tick.min.x + at.s.px(6), tick.max.y - at.s.px(4)},
+          c{tick.max.x - at.s.px(3), tick.min.y + at.s.px(4)};
       at.list->AddLine(a, b, colour_of(Token::card), at.s.px(2));
       at.list->AddLine(b, c, colour_of(Token::card), at.s.px(2));
     }
-    draw_text_in(at.list, box, Align::left, Face::text, 13, colour_of(ImGui::IsItemHovered() ? Token::text : Token::dim), words, 22);
+    draw_text_in(at.list, box, Align::left, Face::text, 13,
+                 colour_of(ImGui::IsItemHovered() ? Token::text : Token::dim), words, 22);
     at.y += at.s.px(22);
   };
   draw_text(at.list, {at.left, at.y}, Face::bold, 13, colour_of(Token::text), "What if");
   at.y += at.s.px(21);
-  toggle("##whatif_max", "no maximum subtracted", !d.options.subtract_max, [](Options& o) { o.subtract_max = !o.subtract_max; });
-  toggle("##whatif_order", "keys right to left", d.options.key_order == KeyOrder::right_to_left, [](Options& o) { o.key_order = o.key_order == KeyOrder::right_to_left ? KeyOrder::left_to_right : KeyOrder::right_to_left; });
-  toggle("##whatif_f16", "sums kept in f16", d.options.accumulate == DType::f16, [](Options& o) { o.accumulate = o.accumulate == DType::f16 ? DType::f32 : DType::f16; });
+  toggle("##whatif_max", "no maximum subtracted", !d.options.subtract_max,
+         [](Options& o) { o.subtract_max = !o.subtract_max; });
+  toggle("##whatif_order", "keys right to left", d.options.key_order == KeyOrder::right_to_left, [](Options& o) {
+    o.key_order = o.key_order == KeyOrder::right_to_left ? KeyOrder::left_to_right : KeyOrder::right_to_left;
+  });
+  toggle("##whatif_f16", "sums kept in f16", d.options.accumulate == DType::f16,
+         [](Options& o) { o.accumulate = o.accumulate == DType::f16 ? DType::f32 : DType::f16; });
   at.y += at.s.px(4);
 }
 
@@ -285,29 +299,40 @@ void fields(Cursor& at) {
 void error_words(Cursor& at) {
   const std::string& words = at.panel.cache.problem_error;
   if (words.empty()) return;
-  at.y += draw_paragraph(at.list, {at.left, at.y}, at.right - at.left, 12.5F, {{words, Face::text, TensorColour::m, 0, false}}, 6) + at.s.px(4);
+  at.y += draw_paragraph(at.list, {at.left, at.y}, at.right - at.left, 12.5F,
+                         {{words, Face::text, TensorColour::m, 0, false}}, 6) +
+          at.s.px(4);
 }
 
-float legend_height() { return style().px(22 + 5 * 22 + 8); }
-float letters_height() { return style().px(22 + 6 * 19); }
+float legend_height() {
+  return style().px(22 + 5 * 22 + 8);
+}
+float letters_height() {
+  return style().px(22 + 6 * 19);
+}
 
 void legend(Cursor& at) {
   const Style& s = at.s;
   draw_text(at.list, {at.left, at.y}, Face::bold, 13, colour_of(Token::text), "How to read a cell");
   at.y += s.px(22);
   const bool dark = s.theme == Theme::dark;
-  const char* words[] = {dark ? "brighter is larger" : "darker is larger", "made in this step", "largest in its row", "not computed yet", "masked, never used"};
+  const char* words[] = {dark ? "brighter is larger" : "darker is larger", "made in this step", "largest in its row",
+                         "not computed yet", "masked, never used"};
   for (int n = 0; n < 5; ++n) {
     const Box swatch{{at.left, at.y}, {at.left + s.px(42), at.y + s.px(15)}};
     if (n == 0) {
       for (int k = 0; k < 5; ++k) {
         const float x = swatch.min.x + swatch.width() * static_cast<float>(k) / 5;
-        at.list->AddRectFilled({x, swatch.min.y}, {x + swatch.width() / 5 - s.px(1), swatch.max.y}, cell_fill(s.theme, TensorColour::s, -1 + 0.5F * static_cast<float>(k)));
+        at.list->AddRectFilled({x, swatch.min.y}, {x + swatch.width() / 5 - s.px(1), swatch.max.y},
+                               cell_fill(s.theme, TensorColour::s, -1 + 0.5F * static_cast<float>(k)));
       }
     } else if (n < 3) {
       at.list->AddRectFilled(swatch.min, swatch.max, colour_of(Token::line), s.px(2));
-      if (n == 1) draw_outline(at.list, swatch, colour_of(Token::text), 2, 3);
-      else at.list->AddRectFilled({swatch.min.x + s.px(4), swatch.max.y - s.px(4)}, {swatch.max.x - s.px(4), swatch.max.y - s.px(2)}, colour_of(TensorColour::m));
+      if (n == 1)
+        draw_outline(at.list, swatch, colour_of(Token::text), 2, 3);
+      else
+        at.list->AddRectFilled({swatch.min.x + s.px(4), swatch.max.y - s.px(4)},
+                               {swatch.max.x - s.px(4), swatch.max.y - s.px(2)}, colour_of(TensorColour::m));
     } else if (n == 3) {
       draw_dashed(at.list, swatch, colour_of(Token::faint));
     } else {
@@ -325,7 +350,10 @@ void letters(Cursor& at) {
     TensorColour hue;
     const char* words;
   };
-  static constexpr Letter kLetters[] = {{"S", TensorColour::s, "scores, query by key"}, {"m", TensorColour::m, "largest score so far"}, {"α", TensorColour::alpha, "rescales the past"}, {"P", TensorColour::p, "weights, before ÷ ℓ"}, {"ℓ", TensorColour::l, "sum of the weights"}, {"O", TensorColour::o, "output so far"}};
+  static constexpr Letter kLetters[] = {
+      {"S", TensorColour::s, "scores, query by key"},  {"m", TensorColour::m, "largest score so far"},
+      {"α", TensorColour::alpha, "rescales the past"}, {"P", TensorColour::p, "weights, before ÷ ℓ"},
+      {"ℓ", TensorColour::l, "sum of the weights"},    {"O", TensorColour::o, "output so far"}};
   draw_text(at.list, {at.left, at.y}, Face::bold, 13, colour_of(Token::text), "Letters");
   at.y += at.s.px(21);
   for (const Letter& l : kLetters) {
@@ -377,8 +405,11 @@ std::string problem_words(const State& state) {
   for (const Preset& p : presets()) {
     if (p.id == d.preset) title = p.title;
   }
-  return fmt::format("{}: {}, dim {}, tile {}, {}", title, field_text(d, ProblemField::length), field_text(d, ProblemField::dim), field_text(d, ProblemField::tile),
-                     kind_of(d.problem.mask) == MaskKind::none ? "no mask" : kMaskNames[static_cast<std::size_t>(kind_of(d.problem.mask))]);
+  return fmt::format("{}: {}, dim {}, tile {}, {}", title, field_text(d, ProblemField::length),
+                     field_text(d, ProblemField::dim), field_text(d, ProblemField::tile),
+                     kind_of(d.problem.mask) == MaskKind::none
+                         ? "no mask"
+                         : kMaskNames[static_cast<std::size_t>(kind_of(d.problem.mask))]);
 }
 
 }  // namespace attn

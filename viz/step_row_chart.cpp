@@ -13,9 +13,15 @@ namespace {
 
 constexpr float kMinusInfinity = -std::numeric_limits<float>::infinity();
 
-Run word(std::string text, Ink ink = Token::dim) { return {std::move(text), Face::text, ink, 0, false}; }
-Run letter(std::string text, Ink ink) { return {std::move(text), Face::maths, ink, 0, false}; }
-Run number(double x, Ink ink) { return {significant_text(x, 4), Face::mono, ink, 0, false}; }
+Run word(std::string text, Ink ink = Token::dim) {
+  return {std::move(text), Face::text, ink, 0, false};
+}
+Run letter(std::string text, Ink ink) {
+  return {std::move(text), Face::maths, ink, 0, false};
+}
+Run number(double x, Ink ink) {
+  return {significant_text(x, 4), Face::mono, ink, 0, false};
+}
 
 // The value of a version in the followed row; -inf where the version does not cover it.
 std::optional<float> at_row(const Recording& rec, VersionId id, std::int32_t row, std::int32_t col) {
@@ -39,7 +45,8 @@ struct Builder {
     tile.first_key = j * at.bc;
     tile.keys = static_cast<std::int32_t>(std::min<std::int64_t>(at.bc, rec.problem.Lk - tile.first_key));
     tile.live = j == at.j;
-    tile.skipped = rec.problem.cover(at.b, at.first_row, at.first_row + at.rows, tile.first_key, tile.first_key + tile.keys) == TileCover::skipped;
+    tile.skipped = rec.problem.cover(at.b, at.first_row, at.first_row + at.rows, tile.first_key,
+                                     tile.first_key + tile.keys) == TileCover::skipped;
     if (const auto m = at_row(rec, version(Slot::m_new, j), at.row, 0)) tile.has_m = true, tile.m = *m;
     const VersionId s = version(Slot::s, j);
     for (std::int32_t c = 0; c < tile.keys; ++c) {
@@ -57,7 +64,8 @@ struct Builder {
   // The maximum that the weights of this moment are measured against, and the one before the rescaling.
   void add_weights() {
     const bool stored = stores_scores(rec.order);
-    const auto m_old = live_value(rec, at.event, Slot::m_old, at.row, 0), m_new = live_value(rec, at.event, Slot::m_new, at.row, 0);
+    const auto m_old = live_value(rec, at.event, Slot::m_old, at.row, 0),
+               m_new = live_value(rec, at.event, Slot::m_new, at.row, 0);
     const bool rescaled = rec.after(at.event, Slot::alpha) != kNoVersion || stored;
     const auto m = rescaled || !m_old ? (m_new ? m_new : m_old) : m_old;
     if (!m) return;
@@ -95,7 +103,8 @@ struct Builder {
   }
   void add_notes() {
     using enum TensorColour;
-    const auto l_old = live_value(rec, at.event, Slot::l_old, at.row, 0), l_new = live_value(rec, at.event, Slot::l_new, at.row, 0);
+    const auto l_old = live_value(rec, at.event, Slot::l_old, at.row, 0),
+               l_new = live_value(rec, at.event, Slot::l_new, at.row, 0);
     const auto a = live_value(rec, at.event, Slot::alpha, at.row, 0);
     if (stores_scores(rec.order)) {
       if (l_new) out.notes.push_back({word("divided by "), letter("ℓ", l), word(" = "), number(*l_new, l)});
@@ -104,7 +113,8 @@ struct Builder {
     if (l_new) {
       out.notes.push_back({word("their sum "), letter("ℓ", l), word(" = "), number(*l_new, l)});
     } else if (l_old && a) {
-      out.notes.push_back({number(*a, alpha), word(" × "), number(*l_old, l), word(" = "), number(static_cast<double>(*a) * *l_old, l)});
+      out.notes.push_back({number(*a, alpha), word(" × "), number(*l_old, l), word(" = "),
+                           number(static_cast<double>(*a) * *l_old, l)});
       out.notes.push_back({word("then + Σ"), letter("P", p)});
     } else if (l_old) {
       out.notes.push_back({word("their sum "), letter("ℓ", l), word(" = "), number(*l_old, l)});
@@ -117,7 +127,8 @@ struct Frame {
   const RowChartScene& scene;
   Box scores, weights;  // plot areas
   float x_of(double key) const {
-    return scores.min.x + scores.width() * static_cast<float>(key / static_cast<double>(std::max<std::size_t>(scene.keys.size(), 1)));
+    return scores.min.x +
+           scores.width() * static_cast<float>(key / static_cast<double>(std::max<std::size_t>(scene.keys.size(), 1)));
   }
   float y_of(float score) const {
     const float range = scene.most - scene.least;
@@ -131,8 +142,10 @@ void draw_grounds(const Frame& f) {
   for (const RowChartTile& tile : f.scene.tiles) {
     const float a = f.x_of(tile.first_key), b = f.x_of(tile.first_key + tile.keys);
     if (tile.live) f.list->AddRectFilled({a, f.scores.min.y}, {b, f.weights.max.y}, colour_of(Token::band));
-    if (tile.skipped) draw_hatch(f.list, {{a, f.scores.min.y}, {b, f.weights.max.y}}, faded(colour_of(Token::faint), 0.35F), 7);
-    if (tile.first_key > 0 && b - a > s.px(6)) f.list->AddLine({a, f.scores.min.y}, {a, f.weights.max.y}, colour_of(Token::line), std::max(1.0F, s.px(1)));
+    if (tile.skipped)
+      draw_hatch(f.list, {{a, f.scores.min.y}, {b, f.weights.max.y}}, faded(colour_of(Token::faint), 0.35F), 7);
+    if (tile.first_key > 0 && b - a > s.px(6))
+      f.list->AddLine({a, f.scores.min.y}, {a, f.weights.max.y}, colour_of(Token::line), std::max(1.0F, s.px(1)));
   }
   for (const RowChartTile& tile : f.scene.tiles) {
     if (tile.skipped) continue;
@@ -140,7 +153,10 @@ void draw_grounds(const Frame& f) {
       const auto n = static_cast<std::size_t>(tile.first_key + c);
       const RowChartKey& key = f.scene.keys[n];
       if (key.masked && (key.scored || tile.live)) {
-        draw_hatch(f.list, {{f.x_of(static_cast<double>(n)), f.scores.min.y}, {f.x_of(static_cast<double>(n + 1)), f.weights.max.y}}, faded(colour_of(Token::faint), 0.35F), 7);
+        draw_hatch(
+            f.list,
+            {{f.x_of(static_cast<double>(n)), f.scores.min.y}, {f.x_of(static_cast<double>(n + 1)), f.weights.max.y}},
+            faded(colour_of(Token::faint), 0.35F), 7);
       }
     }
   }
@@ -162,7 +178,8 @@ void draw_scores(const Frame& f) {
   for (std::size_t n = 0; n < f.scene.keys.size(); ++n) {
     const RowChartKey& key = f.scene.keys[n];
     if (!key.scored || key.masked || !std::isfinite(key.score)) continue;
-    f.list->AddCircleFilled({f.x_of(static_cast<double>(n) + 0.5), f.y_of(key.score)}, radius, colour_of(TensorColour::s));
+    f.list->AddCircleFilled({f.x_of(static_cast<double>(n) + 0.5), f.y_of(key.score)}, radius,
+                            colour_of(TensorColour::s));
   }
 }
 
@@ -176,11 +193,15 @@ void draw_weights(const Frame& f) {
     const RowChartKey& key = f.scene.keys[n];
     if (!key.weighed || !std::isfinite(key.weight)) continue;
     const float x = f.x_of(static_cast<double>(n) + 0.5);
-    const auto top = [&](double w) { return base - height * static_cast<float>(std::min(w / f.scene.most_weight, 1.0)); };
+    const auto top = [&](double w) {
+      return base - height * static_cast<float>(std::min(w / f.scene.most_weight, 1.0));
+    };
     // A weight that is not zero is at least a line.
     const float y = key.weight > 0 ? std::min(top(key.weight), base - s.px(1.5F)) : base;
     f.list->AddRectFilled({x - width / 2, y}, {x + width / 2, base}, colour_of(TensorColour::p));
-    if (key.ghost > 0) draw_dashed(f.list, {{x - width / 2, std::min(top(key.ghost), base - s.px(2))}, {x + width / 2, base}}, colour_of(TensorColour::p), 2);
+    if (key.ghost > 0)
+      draw_dashed(f.list, {{x - width / 2, std::min(top(key.ghost), base - s.px(2))}, {x + width / 2, base}},
+                  colour_of(TensorColour::p), 2);
   }
 }
 
@@ -188,7 +209,8 @@ void draw_axes(const Frame& f, const Box& box) {
   const Style& s = style();
   const float right = f.scores.min.x - s.px(8);
   const auto label = [&](float y, const std::string& text) {
-    draw_text_in(f.list, {{box.min.x, y - s.px(8)}, {right, y + s.px(8)}}, Align::right, Face::mono, 11, colour_of(Token::dim), text);
+    draw_text_in(f.list, {{box.min.x, y - s.px(8)}, {right, y + s.px(8)}}, Align::right, Face::mono, 11,
+                 colour_of(Token::dim), text);
   };
   if (f.scene.any_score) {
     label(f.y_of(f.scene.most), significant_text(f.scene.most, 3));
@@ -205,7 +227,8 @@ void draw_axes(const Frame& f, const Box& box) {
     const float width = text_width(Face::text, 12, text), x = (a + b - width) / 2;
     if (x < last + s.px(6)) continue;
     last = x + width;
-    draw_text(f.list, {x, f.weights.max.y + s.px(5)}, Face::text, 12, colour_of(tile.live ? Token::text : Token::dim), text);
+    draw_text(f.list, {x, f.weights.max.y + s.px(5)}, Face::text, 12, colour_of(tile.live ? Token::text : Token::dim),
+              text);
   }
 }
 
@@ -272,7 +295,10 @@ void draw_row_chart(ImDrawList* list, const Box& box, const RowChartScene& scene
   draw_scores(frame);
   draw_weights(frame);
   draw_axes(frame, in);
-  if (legend > 0) draw_legend(list, {{in.max.x - legend, top - s.px(2)}, {in.max.x, in.max.y}}, scene, frame.weights.min.y);
+  if (!scene.any_score)
+    draw_text_in(list, frame.scores, Align::centre, Face::text, 13, colour_of(Token::dim), "no score yet");
+  if (legend > 0)
+    draw_legend(list, {{in.max.x - legend, top - s.px(2)}, {in.max.x, in.max.y}}, scene, frame.weights.min.y);
 }
 
 }  // namespace attn

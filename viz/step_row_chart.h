@@ -29,11 +29,11 @@ struct RowChartScene {
   std::vector<RowChartKey> keys;
   std::vector<RowChartTile> tiles;  // left to right by key
   bool any_score = false;
-  float least = 0, most = 0;        // finite scores and maxima shown
+  float least = 0, most = 0;  // finite scores and maxima shown
   bool any_weight = false;
   double most_weight = 1;
   Runs title;
-  std::vector<Runs> notes;          // beside the weights: their sum and what comes next
+  std::vector<Runs> notes;  // beside the weights: their sum and what comes next
 };
 RowChartScene row_chart_scene(const Recording& rec, const StepPlace& at, const ExactTile* exact);
 

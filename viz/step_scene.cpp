@@ -45,10 +45,11 @@ Shown Builder::shown(VersionId id, Slot slot, std::int32_t r, std::int32_t c) co
   if (!l || *l == 0) return out;
   // |o/l - o'/l'| <= (bound_o + |o/l| bound_l) / l, to first order.
   const VersionId l_id = rec.after(e, sum);
-  const double l_bound = bound_of(rec, exact, l_id, static_cast<std::size_t>(v.first_row + r - rec.version(l_id).first_row));
+  const double l_bound =
+      bound_of(rec, exact, l_id, static_cast<std::size_t>(v.first_row + r - rec.version(l_id).first_row));
   const double quotient = static_cast<double>(out.value) / *l;
-  return {static_cast<float>(quotient), (out.bound + std::abs(quotient) * l_bound) / std::abs(*l) * 1.0000001 +
-                                            std::abs(quotient) * 6e-8};
+  return {static_cast<float>(quotient),
+          (out.bound + std::abs(quotient) * l_bound) / std::abs(*l) * 1.0000001 + std::abs(quotient) * 6e-8};
 }
 
 // Came from HBM in this step: made before, live again.
@@ -76,7 +77,8 @@ void Builder::fill(TileScene& tile, VersionId id) const {
     for (std::int32_t c = 0; c < tile.cols; ++c) {
       const std::int32_t vr = tile.transposed ? c : r, vc = tile.transposed ? r : c;
       if (vr >= v.rows || vc >= v.cols) continue;
-      Cell& cell = tile.cells[static_cast<std::size_t>(r) * static_cast<std::size_t>(tile.cols) + static_cast<std::size_t>(c)];
+      Cell& cell =
+          tile.cells[static_cast<std::size_t>(r) * static_cast<std::size_t>(tile.cols) + static_cast<std::size_t>(c)];
       const Shown s = shown(id, tile.slot, vr, vc);
       cell.look = CellLook::value;
       cell.value = s.value;
@@ -91,10 +93,12 @@ void Builder::mark_masked(TileScene& tile) const {
   const VersionId id = rec.after(e, tile.slot);
   const bool skipped = rec.events[e].id.phase == Phase::skipped;
   if (!skipped && id == kNoVersion) return;
-  if (!skipped && tile.slot == Slot::s && !rec.version(id).holds.masked && rec.events[e].id.phase == Phase::scores) return;
+  if (!skipped && tile.slot == Slot::s && !rec.version(id).holds.masked && rec.events[e].id.phase == Phase::scores)
+    return;
   for (std::int32_t r = 0; r < tile.rows; ++r) {
     for (std::int32_t c = 0; c < tile.cols; ++c) {
-      Cell& cell = tile.cells[static_cast<std::size_t>(r) * static_cast<std::size_t>(tile.cols) + static_cast<std::size_t>(c)];
+      Cell& cell =
+          tile.cells[static_cast<std::size_t>(r) * static_cast<std::size_t>(tile.cols) + static_cast<std::size_t>(c)];
       if (cell.look == CellLook::past_end) continue;
       if (skipped || masked(tile.first_row + r, tile.first_col + c)) cell.look = CellLook::masked;
     }
@@ -121,7 +125,8 @@ TileScene Builder::tile(Slot slot, std::int32_t rows, std::int32_t cols, std::in
   for (std::int32_t r = 0; r < rows; ++r) {
     for (std::int32_t c = 0; c < cols; ++c) {
       if (r >= has_rows || c >= has_cols) {
-        tile.cells[static_cast<std::size_t>(r) * static_cast<std::size_t>(cols) + static_cast<std::size_t>(c)].look = CellLook::past_end;
+        tile.cells[static_cast<std::size_t>(r) * static_cast<std::size_t>(cols) + static_cast<std::size_t>(c)].look =
+            CellLook::past_end;
       }
     }
   }
@@ -145,7 +150,9 @@ std::string range_words(const char* what, std::int32_t first, std::int32_t count
   return std::string(" ") + what + "s " + std::to_string(first) + "–" + std::to_string(first + count - 1);
 }
 
-std::string index_text(std::int32_t n) { return n < 0 ? "" : std::to_string(n); }
+std::string index_text(std::int32_t n) {
+  return n < 0 ? "" : std::to_string(n);
+}
 
 void add_titles(TilesScene& scene, const Recording& rec, EventIndex e, OutputReading reading) {
   using enum TensorColour;
@@ -168,7 +175,7 @@ void add_titles(TilesScene& scene, const Recording& rec, EventIndex e, OutputRea
   const Slot slot = output_slot(rec, e);
   const VersionId id = rec.after(e, slot);
   const bool done = id != kNoVersion && rec.version(id).holds.normalised;
-  const char* words = done && rec.order != Order::flash1 ? " output"
+  const char* words = done && rec.order != Order::flash1  ? " output"
                       : reading == OutputReading::divided ? " ÷ "
                                                           : " so far";
   of(Column::o) = {letter("O", o), word(words)};
@@ -192,34 +199,65 @@ void add_captions(TilesScene& scene, const Recording& rec, EventIndex e) {
   set(Column::m_new, {word("max("), word("old", m), word(", "), letter("S", s), word(")")});
   set(Column::alpha, {letter("e", alpha), {"old − new", Face::text, m, 1, false}});
   if (stored) {
-    set(Column::p, {letter("P", p), word(" = "), letter("e", p), letter("S", s, 1), {" − ", Face::text, Token::dim, 1, false},
-                    letter("m", m, 1), word(" / "), letter("ℓ", l)});
-    set(Column::l_new, {word("Σ "), letter("e", p), letter("S", s, 1), {" − ", Face::text, Token::dim, 1, false}, letter("m", m, 1)});
+    set(Column::p, {letter("P", p),
+                    word(" = "),
+                    letter("e", p),
+                    letter("S", s, 1),
+                    {" − ", Face::text, Token::dim, 1, false},
+                    letter("m", m, 1),
+                    word(" / "),
+                    letter("ℓ", l)});
+    set(Column::l_new,
+        {word("Σ "), letter("e", p), letter("S", s, 1), {" − ", Face::text, Token::dim, 1, false}, letter("m", m, 1)});
     set(Column::o, {letter("O", o), word(" + "), letter("P", p), letter("V", v)});
   } else {
-    set(Column::p, {letter("P", p), word(" = "), letter("e", p), letter("S", s, 1), {" − ", Face::text, Token::dim, 1, false}, {"new", Face::text, m, 1, false}});
+    set(Column::p, {letter("P", p),
+                    word(" = "),
+                    letter("e", p),
+                    letter("S", s, 1),
+                    {" − ", Face::text, Token::dim, 1, false},
+                    {"new", Face::text, m, 1, false}});
     set(Column::l_new, {letter("α", alpha), letter("ℓ", l), word(" + Σ "), letter("P", p)});
     if (rec.order == Order::flash1) {
-      set(Column::o, {word("("), letter("αℓ", l), letter("O", o), word(" + "), letter("P", p), letter("V", v), word(") / "), letter("ℓ", l)});
+      set(Column::o, {word("("), letter("αℓ", l), letter("O", o), word(" + "), letter("P", p), letter("V", v),
+                      word(") / "), letter("ℓ", l)});
     } else {
       set(Column::o, {letter("α", alpha), letter("O", o), word(" + "), letter("P", p), letter("V", v)});
     }
   }
   const auto live = [&](Column c) { scene.captions[static_cast<std::size_t>(c)].live = true; };
   switch (rec.events[e].id.phase) {
-    case Phase::load_q: live(Column::q); break;
-    case Phase::scores: case Phase::mask: case Phase::store_s: live(Column::s); break;
-    case Phase::max: live(Column::m_new); break;
-    case Phase::rescale: live(Column::alpha); break;
-    case Phase::weights: live(Column::p); break;
-    case Phase::sum: live(Column::l_new); break;
-    case Phase::output: live(Column::o); break;
-    case Phase::normalise: case Phase::store_o: {
+    case Phase::load_q:
+      live(Column::q);
+      break;
+    case Phase::scores:
+    case Phase::mask:
+    case Phase::store_s:
+      live(Column::s);
+      break;
+    case Phase::max:
+      live(Column::m_new);
+      break;
+    case Phase::rescale:
+      live(Column::alpha);
+      break;
+    case Phase::weights:
+      live(Column::p);
+      break;
+    case Phase::sum:
+      live(Column::l_new);
+      break;
+    case Phase::output:
+      live(Column::o);
+      break;
+    case Phase::normalise:
+    case Phase::store_o: {
       set(Column::o, {letter("O", o), word(" / "), letter("ℓ", l)});
       live(Column::o);
       break;
     }
-    default: break;
+    default:
+      break;
   }
 }
 
@@ -229,7 +267,8 @@ void mark_largest(TileScene& s, const TileScene& m_new) {
   for (std::int32_t r = 0; r < s.rows; ++r) {
     const float m = m_new.cell(r, 0).value;
     for (std::int32_t c = 0; c < s.cols; ++c) {
-      Cell& cell = s.cells[static_cast<std::size_t>(r) * static_cast<std::size_t>(s.cols) + static_cast<std::size_t>(c)];
+      Cell& cell =
+          s.cells[static_cast<std::size_t>(r) * static_cast<std::size_t>(s.cols) + static_cast<std::size_t>(c)];
       if (cell.look == CellLook::value && m_new.cell(r, 0).look == CellLook::value && cell.value == m) {
         cell.largest = true;
         break;
@@ -245,13 +284,26 @@ void find_next(TilesScene& scene, const Recording& rec, EventIndex e) {
   const EventId& now = rec.events[e].id;
   if (id.b != now.b || id.h != now.h || id.i != now.i || id.j != now.j) return;
   switch (id.phase) {
-    case Phase::scores: scene.next_column = Column::s; break;
-    case Phase::max: scene.next_column = Column::m_new; break;
-    case Phase::rescale: scene.next_column = Column::alpha; break;
-    case Phase::weights: scene.next_column = Column::p; break;
-    case Phase::sum: scene.next_column = Column::l_new; break;
-    case Phase::output: scene.next_column = Column::o; break;
-    default: return;
+    case Phase::scores:
+      scene.next_column = Column::s;
+      break;
+    case Phase::max:
+      scene.next_column = Column::m_new;
+      break;
+    case Phase::rescale:
+      scene.next_column = Column::alpha;
+      break;
+    case Phase::weights:
+      scene.next_column = Column::p;
+      break;
+    case Phase::sum:
+      scene.next_column = Column::l_new;
+      break;
+    case Phase::output:
+      scene.next_column = Column::o;
+      break;
+    default:
+      return;
   }
   scene.next_any = !scene.tiles[static_cast<std::size_t>(scene.next_column)].live;
   scene.next = "next";
@@ -273,13 +325,19 @@ TilesScene tiles_scene(const Recording& rec, EventIndex e, const Selection& sele
   const Builder build{rec, e, at, reading, scales, exact};
   const auto D = static_cast<std::int32_t>(rec.problem.D), Dv = static_cast<std::int32_t>(rec.problem.Dv);
   scene.columns = stores_scores(rec.order)
-                      ? std::vector<Column>{Column::q, Column::s, Column::m_old, Column::m_new, Column::l_old, Column::l_new, Column::p, Column::o}
-                      : std::vector<Column>{Column::q, Column::s, Column::m_old, Column::m_new, Column::alpha, Column::p, Column::l_old, Column::l_new, Column::o};
+                      ? std::vector<Column>{Column::q,     Column::s,     Column::m_old, Column::m_new,
+                                            Column::l_old, Column::l_new, Column::p,     Column::o}
+                      : std::vector<Column>{Column::q, Column::s,     Column::m_old, Column::m_new, Column::alpha,
+                                            Column::p, Column::l_old, Column::l_new, Column::o};
   const auto of = [&](Column c) -> TileScene& { return scene.tiles[static_cast<std::size_t>(c)]; };
   of(Column::q) = build.tile(Slot::q, at.br, D, at.first_row, 0);
   of(Column::s) = build.tile(Slot::s, at.br, at.bc, at.first_row, at.first_key);
   of(Column::p) = build.tile(Slot::p, at.br, at.bc, at.first_row, at.first_key);
-  constexpr std::pair<Column, Slot> kStats[] = {{Column::m_old, Slot::m_old}, {Column::m_new, Slot::m_new}, {Column::alpha, Slot::alpha}, {Column::l_old, Slot::l_old}, {Column::l_new, Slot::l_new}};
+  constexpr std::pair<Column, Slot> kStats[] = {{Column::m_old, Slot::m_old},
+                                                {Column::m_new, Slot::m_new},
+                                                {Column::alpha, Slot::alpha},
+                                                {Column::l_old, Slot::l_old},
+                                                {Column::l_new, Slot::l_new}};
   for (const auto& [column, slot] : kStats) of(column) = build.tile(slot, at.br, 1, at.first_row, 0);
   of(Column::o) = build.tile(output_slot(rec, e), at.br, Dv, at.first_row, 0);
   scene.k = build.tile(Slot::k, D, at.bc, 0, at.first_key);
@@ -316,7 +374,8 @@ int wanted_characters(const TileScene& tile) {
   if (tile.natural < 0) return 7;
   int most = 3;
   for (const Cell& cell : tile.cells) {
-    if (cell.look == CellLook::value) most = std::max(most, text_length(number_text(cell.value, {tile.natural, false})));
+    if (cell.look == CellLook::value)
+      most = std::max(most, text_length(number_text(cell.value, {tile.natural, false})));
   }
   return most;
 }

@@ -25,26 +25,26 @@ struct Cell {
   CellLook look = CellLook::empty;
   bool largest = false;  // its row's maximum so far
   float value = 0;
-  float shade = 0;       // -1 .. 1 on the tensor's scale
-  double bound = 0;      // |value - fp64| is at most this
-  std::string text;      // filled by write_numbers()
+  float shade = 0;   // -1 .. 1 on the tensor's scale
+  double bound = 0;  // |value - fp64| is at most this
+  std::string text;  // filled by write_numbers()
 };
 
 // One tile as it stands after the event. Rows and columns as drawn: K is transposed.
 struct TileScene {
   Slot slot = Slot::q;
   TensorColour hue = TensorColour::q;
-  Runs title;                   // letter with index, and words
+  Runs title;  // letter with index, and words
   std::int32_t rows = 0, cols = 0;
-  std::int32_t first_row = 0;   // index in the whole tensor of row 0 and column 0 as drawn
+  std::int32_t first_row = 0;  // index in the whole tensor of row 0 and column 0 as drawn
   std::int32_t first_col = 0;
   bool transposed = false;
-  bool live = false;            // holds values
-  bool made = false;            // made in this step
-  bool superseded = false;      // a newer version of it stands beside it: loses its fill
-  bool gauge = false;           // alpha: filled as far as what is left
-  int natural = -1;             // decimals of inputs
-  std::vector<Cell> cells;      // row-major as drawn
+  bool live = false;        // holds values
+  bool made = false;        // made in this step
+  bool superseded = false;  // a newer version of it stands beside it: loses its fill
+  bool gauge = false;       // alpha: filled as far as what is left
+  int natural = -1;         // decimals of inputs
+  std::vector<Cell> cells;  // row-major as drawn
   const Cell& cell(std::int32_t r, std::int32_t c) const {
     return cells[static_cast<std::size_t>(r) * static_cast<std::size_t>(cols) + static_cast<std::size_t>(c)];
   }
@@ -66,9 +66,9 @@ struct TilesScene {
   std::vector<Column> columns;  // left to right: the order of time
   std::array<TileScene, kColumns> tiles;
   std::array<CaptionScene, kColumns> captions;
-  TileScene k, v;               // above S, above O
+  TileScene k, v;  // above S, above O
   bool skipped = false;
-  std::string next;             // said in the tile that comes next, else empty
+  std::string next;  // said in the tile that comes next, else empty
   Column next_column = Column::q;
   bool next_any = false;
 };

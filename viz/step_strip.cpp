@@ -23,14 +23,25 @@ Ink ink_of_letter(std::string_view letter) {
   if (letter.starts_with("α")) return TensorColour::alpha;
   if (letter.starts_with("ℓ")) return TensorColour::l;
   switch (letter.empty() ? ' ' : letter[0]) {
-    case 'Q': case 'q': return TensorColour::q;
-    case 'K': case 'k': return TensorColour::k;
-    case 'V': case 'v': return TensorColour::v;
-    case 'S': return TensorColour::s;
-    case 'P': return TensorColour::p;
-    case 'm': return TensorColour::m;
-    case 'O': return TensorColour::o;
-    default: return Token::text;
+    case 'Q':
+    case 'q':
+      return TensorColour::q;
+    case 'K':
+    case 'k':
+      return TensorColour::k;
+    case 'V':
+    case 'v':
+      return TensorColour::v;
+    case 'S':
+      return TensorColour::s;
+    case 'P':
+      return TensorColour::p;
+    case 'm':
+      return TensorColour::m;
+    case 'O':
+      return TensorColour::o;
+    default:
+      return Token::text;
   }
 }
 
@@ -112,7 +123,9 @@ std::string position_words(const Recording& rec, const StepPlace& at) {
   std::string words = fmt::format("Step {} of {}", at.event + 1, rec.events.size());
   if (rec.problem.B > 1) words += fmt::format(", batch {}", at.b);
   if (rec.problem.Hq > 1) words += fmt::format(", query head {}", at.h);
-  if (at.i >= 0) words += rec.order == Order::naive && at.br == 1 ? fmt::format(", query row {}", at.i) : fmt::format(", query tile {}", at.i);
+  if (at.i >= 0)
+    words += rec.order == Order::naive && at.br == 1 ? fmt::format(", query row {}", at.i)
+                                                     : fmt::format(", query tile {}", at.i);
   if (at.j >= 0 && rec.key_tiles() > 1) words += fmt::format(", key tile {}", at.j);
   return words + ": " + std::string(letter_of(rec.events[at.event].id.phase));
 }
@@ -127,39 +140,73 @@ Runs runs_of(std::string_view text, const StepValues& values, Face face, Ink ink
 
 Ink ink_of(Phase phase) {
   switch (phase) {
-    case Phase::load_q: return TensorColour::q;
-    case Phase::load_kv: case Phase::load_k: return TensorColour::k;
-    case Phase::load_v: return TensorColour::v;
-    case Phase::scores: case Phase::mask: case Phase::store_s: return TensorColour::s;
-    case Phase::max: return TensorColour::m;
-    case Phase::rescale: return TensorColour::alpha;
-    case Phase::weights: return TensorColour::p;
-    case Phase::sum: return TensorColour::l;
-    case Phase::load_state: case Phase::output: case Phase::normalise: case Phase::store_o: case Phase::store_state: return TensorColour::o;
-    case Phase::skipped: return Token::faint;
+    case Phase::load_q:
+      return TensorColour::q;
+    case Phase::load_kv:
+    case Phase::load_k:
+      return TensorColour::k;
+    case Phase::load_v:
+      return TensorColour::v;
+    case Phase::scores:
+    case Phase::mask:
+    case Phase::store_s:
+      return TensorColour::s;
+    case Phase::max:
+      return TensorColour::m;
+    case Phase::rescale:
+      return TensorColour::alpha;
+    case Phase::weights:
+      return TensorColour::p;
+    case Phase::sum:
+      return TensorColour::l;
+    case Phase::load_state:
+    case Phase::output:
+    case Phase::normalise:
+    case Phase::store_o:
+    case Phase::store_state:
+      return TensorColour::o;
+    case Phase::skipped:
+      return Token::faint;
   }
   return Token::text;
 }
 
 std::string_view letter_of(Phase phase) {
   switch (phase) {
-    case Phase::load_q: return "Q";
-    case Phase::load_kv: return "K V";
-    case Phase::load_k: return "K";
-    case Phase::load_v: return "V";
-    case Phase::load_state: return "in";
-    case Phase::scores: return "S";
-    case Phase::mask: return "mask";
-    case Phase::store_s: return "S out";
-    case Phase::max: return "m";
-    case Phase::rescale: return "α";
-    case Phase::weights: return "P";
-    case Phase::sum: return "ℓ";
-    case Phase::output: return "O";
-    case Phase::normalise: return "÷ℓ";
-    case Phase::store_o: return "out";
-    case Phase::store_state: return "out";
-    case Phase::skipped: return "skipped";
+    case Phase::load_q:
+      return "Q";
+    case Phase::load_kv:
+      return "K V";
+    case Phase::load_k:
+      return "K";
+    case Phase::load_v:
+      return "V";
+    case Phase::load_state:
+      return "in";
+    case Phase::scores:
+      return "S";
+    case Phase::mask:
+      return "mask";
+    case Phase::store_s:
+      return "S out";
+    case Phase::max:
+      return "m";
+    case Phase::rescale:
+      return "α";
+    case Phase::weights:
+      return "P";
+    case Phase::sum:
+      return "ℓ";
+    case Phase::output:
+      return "O";
+    case Phase::normalise:
+      return "÷ℓ";
+    case Phase::store_o:
+      return "out";
+    case Phase::store_state:
+      return "out";
+    case Phase::skipped:
+      return "skipped";
   }
   return "";
 }
@@ -187,10 +234,13 @@ StripScene strip_scene(const Recording& rec, const StepPlace& at, const StepValu
 void draw_step_strip(ImDrawList* list, const Box& box, const StripScene& scene) {
   const Style& s = style();
   draw_card(list, box);
-  list->AddRectFilled(box.min, {box.min.x + s.px(5), box.max.y}, colour_of(scene.accent), s.px(8), ImDrawFlags_RoundCornersLeft);
+  list->AddRectFilled(box.min, {box.min.x + s.px(5), box.max.y}, colour_of(scene.accent), s.px(8),
+                      ImDrawFlags_RoundCornersLeft);
   const float left = box.min.x + s.px(24), right = box.max.x - s.px(24);
-  draw_text(list, {left, box.min.y + s.px(12)}, Face::text, 13, colour_of(Token::dim), scene.position);
-  const float headline_end = draw_runs(list, {left, box.min.y + s.px(31)}, 20, scene.headline);
+  // A low strip has its three lines closer to the top edge.
+  const float lift = box.height() < s.px(80) ? s.px(4) : 0;
+  draw_text(list, {left, box.min.y + s.px(12) - lift}, Face::text, 13, colour_of(Token::dim), scene.position);
+  const float headline_end = draw_runs(list, {left, box.min.y + s.px(31) - lift}, 20, scene.headline);
   // The formula stands at the right of headline and position; where it would touch the headline it shrinks, then
   // the part before the numbers is enough for the eye, so it is left out.
   float size = 17;
@@ -201,7 +251,7 @@ void draw_step_strip(ImDrawList* list, const Box& box, const StripScene& scene) 
     const float y = box.min.y + s.px(33) + (s.px(20) - s.px(size)) / 2;
     draw_runs(list, {right - runs_width(scene.formula, size), y}, size, scene.formula);
   }
-  draw_paragraph(list, {left, box.min.y + s.px(60)}, right - left, 14, scene.sentence, 1);
+  draw_paragraph(list, {left, box.min.y + s.px(60) - lift * 1.5F}, right - left, 14, scene.sentence, 1);
 }
 
 }  // namespace attn

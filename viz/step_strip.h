@@ -10,7 +10,7 @@ namespace attn {
 struct StripScene {
   std::string position;  // "Step 12 of 34, query tile 0, key tile 1: α"
   Runs headline, sentence, formula;
-  Ink accent;            // of the tensor that the step makes
+  Ink accent;  // of the tensor that the step makes
 };
 StripScene strip_scene(const Recording& rec, const StepPlace& at, const StepValues& values, const StepTexts& texts);
 

@@ -19,9 +19,11 @@ const std::vector<std::string_view> kStepConditions = {
 };
 
 const std::vector<std::string_view> kStepPlaceholders = {
-    "row", "i", "j", "rows", "keys", "first_row", "last_row", "first_key", "last_key", "D", "Dv", "element_bytes",
-    "bytes", "key", "col", "visible", "scale", "scale_value", "dot", "s", "p", "rowmax", "m_old", "m_new", "alpha",
-    "l_old", "l_new", "rowsum", "o_old", "o_new", "pv", "lse"};
+    "row",       "i",        "j",     "rows",        "keys",          "first_row", "last_row",
+    "first_key", "last_key", "D",     "Dv",          "element_bytes", "bytes",     "key",
+    "col",       "visible",  "scale", "scale_value", "dot",           "s",         "p",
+    "rowmax",    "m_old",    "m_new", "alpha",       "l_old",         "l_new",     "rowsum",
+    "o_old",     "o_new",    "pv",    "lse"};
 
 namespace {
 
@@ -60,7 +62,8 @@ Result<StepText> parse_text(const nlohmann::json& j, const std::string& key) {
                           : name == "formula"  ? &text.formula
                                                : nullptr;
     if (member == nullptr || !value.is_string()) {
-      return bad_input(fmt::format("Step texts: {} has '{}'; a text has when, headline, sentence and formula, all words.", key, name));
+      return bad_input(fmt::format(
+          "Step texts: {} has '{}'; a text has when, headline, sentence and formula, all words.", key, name));
     }
     *member = value.get<std::string>();
   }

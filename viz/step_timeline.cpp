@@ -18,8 +18,10 @@ bool same_track(const Recording& rec, const Event& a, const Event& b) {
 
 std::string outer_words(const Recording& rec, const Event& e, bool one_row) {
   std::string words;
-  if (rec.order == Order::flash1) words = fmt::format("key tile {}", std::max(e.id.j, 0));
-  else words = fmt::format("query {} {}", one_row ? "row" : "tile", std::max(e.id.i, 0));
+  if (rec.order == Order::flash1)
+    words = fmt::format("key tile {}", std::max(e.id.j, 0));
+  else
+    words = fmt::format("query {} {}", one_row ? "row" : "tile", std::max(e.id.i, 0));
   if (stores_scores(rec.order)) words = fmt::format("pass {}, {}", e.pass + 1, words);
   return words;
 }
@@ -30,7 +32,8 @@ TrackChip chip_of(const Recording& rec, EventIndex e, EventIndex now) {
   chip.event = e;
   chip.ink = chip.ink2 = ink_of(phase);
   chip.letter = letter_of(phase);
-  chip.maths = phase != Phase::mask && phase != Phase::store_o && phase != Phase::store_state && phase != Phase::load_state && phase != Phase::skipped && phase != Phase::store_s;
+  chip.maths = phase != Phase::mask && phase != Phase::store_o && phase != Phase::store_state &&
+               phase != Phase::load_state && phase != Phase::skipped && phase != Phase::store_s;
   chip.past = e <= now;
   chip.live = e == now;
   chip.skipped = phase == Phase::skipped;
@@ -77,7 +80,10 @@ void draw_chip(ImDrawList* list, const Box& box, const TrackChip& chip) {
     const Face face = chip.maths ? Face::maths : Face::text;
     float size = chip.maths ? 16.0F : 12.0F;
     if (text_width(face, size, text) + s.px(3) > b.width()) size = chip.maths ? 12 : 10;
-    if (text_width(face, size, text) + s.px(1) > b.width()) return;
+    if (text_width(face, size, text) + s.px(1) > b.width()) {
+      if (text == "mask") draw_hatch(list, b, faded(text_on(colour_of(ink)), chip.past ? 0.8F : 0.3F), 4);
+      return;
+    }
     const ImU32 c = chip.past ? text_on(colour_of(ink)) : colour_of(Token::dim);
     draw_text_in(list, b, Align::centre, face, size, c, text);
   };
@@ -90,7 +96,7 @@ void draw_chip(ImDrawList* list, const Box& box, const TrackChip& chip) {
 }
 
 struct TrackLayout {
-  std::vector<Box> boxes;   // by chip; empty where left out
+  std::vector<Box> boxes;  // by chip; empty where left out
 };
 
 // Chips share the width; a group is set off by a gap. Where they would be too narrow to see, only the groups around
@@ -111,10 +117,13 @@ TrackLayout layout_track(const TimelineScene& scene, const Box& box) {
   // Focus: the live group's chips are readable, the others share what is left.
   float live_weight = 0;
   if (focus && !scene.groups.empty()) {
-    for (std::size_t n = 0; n < scene.groups[live].count; ++n) live_weight += weight_of(scene.chips[scene.groups[live].first + n]);
+    for (std::size_t n = 0; n < scene.groups[live].count; ++n)
+      live_weight += weight_of(scene.chips[scene.groups[live].first + n]);
   }
   const float live_unit = focus ? std::min(s.px(26), box.width() * 0.5F / std::max(live_weight, 1.0F)) : unit;
-  const float rest_unit = focus ? (box.width() - gap * (groups - 1) - live_unit * live_weight) / std::max(weight - live_weight, 1.0F) : unit;
+  const float rest_unit =
+      focus ? (box.width() - gap * (groups - 1) - live_unit * live_weight) / std::max(weight - live_weight, 1.0F)
+            : unit;
   float x = box.min.x;
   for (std::size_t g = 0; g < scene.groups.size(); ++g) {
     for (std::size_t n = 0; n < scene.groups[g].count; ++n) {
@@ -167,7 +176,8 @@ void draw_scrubber(const Box& box, const TimelineScene& scene, Commands& command
   for (std::size_t n = 0; n < scene.marks.size(); ++n) {
     const ScrubberMark& m = scene.marks[n];
     const float a = x_of(m.event), b = n + 1 < scene.marks.size() ? x_of(scene.marks[n + 1].event) : box.max.x;
-    if (scene.marks.size() <= 64) list->AddLine({a, y - s.px(6)}, {a, y + s.px(6)}, colour_of(Token::faint), std::max(1.0F, s.px(1)));
+    if (scene.marks.size() <= 64)
+      list->AddLine({a, y - s.px(6)}, {a, y + s.px(6)}, colour_of(Token::faint), std::max(1.0F, s.px(1)));
     const float width = text_width(Face::text, 12, m.title);
     if (width > b - a - s.px(4) && !m.live) continue;
     const float x = std::clamp((a + b - width) / 2, box.min.x, box.max.x - width);
@@ -187,8 +197,10 @@ bool transport_button(const char* id, const Box& box, bool primary, bool enabled
   ImGui::EndDisabled();
   ImU32 fill = colour_of(primary ? Token::text : Token::field);
   if (warm && !primary) fill = colour_of(Token::line);
-  if (held || !enabled) fill = faded(fill, 0.6F);
-  else if (warm && primary) fill = faded(fill, 0.85F);
+  if (held || !enabled)
+    fill = faded(fill, 0.6F);
+  else if (warm && primary)
+    fill = faded(fill, 0.85F);
   ImGui::GetWindowDrawList()->AddRectFilled(box.min, box.max, fill, s.px(6));
   return pressed && enabled;
 }
@@ -214,6 +226,14 @@ std::vector<ScrubberMark> scrubber_marks(const Recording& rec) {
   std::vector<ScrubberMark> marks;
   const bool one_row = rec.options.br == 1 || (rec.options.br <= 0 && rec.order == Order::naive);
   for (EventIndex e = 0; e < rec.events.size(); ++e) {
+    const EventId& id = rec.events[e].id;
+    if (rec.problem.B * rec.problem.Hq > 1) {
+      // Several heads: the run is marked by head, and the track says which tile of it.
+      if (e > 0 && rec.events[e - 1].id.b == id.b && rec.events[e - 1].id.h == id.h) continue;
+      marks.push_back(
+          {e, rec.problem.B > 1 ? fmt::format("batch {} head {}", id.b, id.h) : fmt::format("head {}", id.h), false});
+      continue;
+    }
     if (e > 0 && same_track(rec, rec.events[e - 1], rec.events[e])) continue;
     marks.push_back({e, outer_words(rec, rec.events[e], one_row), false});
   }
@@ -232,7 +252,8 @@ TimelineScene timeline_scene(const Recording& rec, const StepPlace& at, std::vec
   for (EventIndex e = first; e <= last; ++e) scene.chips.push_back(chip_of(rec, e, at.event));
   add_groups(scene, rec);
   scene.marks = std::move(marks);
-  const auto after = std::upper_bound(scene.marks.begin(), scene.marks.end(), at.event, [](EventIndex e, const ScrubberMark& m) { return e < m.event; });
+  const auto after = std::upper_bound(scene.marks.begin(), scene.marks.end(), at.event,
+                                      [](EventIndex e, const ScrubberMark& m) { return e < m.event; });
   if (after != scene.marks.begin()) (after - 1)->live = true;
   return scene;
 }
@@ -260,7 +281,8 @@ void draw_transport(const Box& box, const State& state, const TimelineScene& sce
   b = next_box(54);
   const bool playing = state.view.playing;
   if (transport_button("##step_play", b, false, forth || playing)) commands.push_back(Play{!playing});
-  draw_text_in(list, b, Align::centre, Face::text, 14, colour_of(forth ? Token::text : Token::faint), playing ? "Pause" : "Play");
+  draw_text_in(list, b, Align::centre, Face::text, 14, colour_of(forth ? Token::text : Token::faint),
+               playing ? "Pause" : "Play");
   if (box.height() > s.px(60)) draw_key_hints(list, {box.min.x, box.min.y + s.px(46)});
 }
 

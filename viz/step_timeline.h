@@ -13,23 +13,23 @@ namespace attn {
 
 struct TrackChip {
   EventIndex event = 0;
-  Ink ink, ink2;            // two for a load of K and V
+  Ink ink, ink2;  // two for a load of K and V
   std::string_view letter;
   bool two = false, maths = false, past = false, live = false, skipped = false;
 };
 struct TrackGroup {
-  std::string title;        // "key tile 1"
+  std::string title;                 // "key tile 1"
   std::size_t first = 0, count = 0;  // chips
   bool live = false;
 };
 struct ScrubberMark {
   EventIndex event = 0;
-  std::string title;        // "query tile 1"
+  std::string title;  // "query tile 1"
   bool live = false;
 };
 struct TimelineScene {
   EventIndex event = 0, events = 0;
-  std::string outer;        // "query tile 1": what the track shows
+  std::string outer;  // "query tile 1": what the track shows
   std::vector<TrackChip> chips;
   std::vector<TrackGroup> groups;
   std::vector<ScrubberMark> marks;

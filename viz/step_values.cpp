@@ -14,7 +14,9 @@ constexpr int kResultDigits = 5;
 // Results so small that they take an exponent: the eye reads the power, not the fifth digit.
 constexpr int kSmallDigits = 3;
 
-int result_digits(double x) { return format_of(x, kResultDigits).exponent ? kSmallDigits : kResultDigits; }
+int result_digits(double x) {
+  return format_of(x, kResultDigits).exponent ? kSmallDigits : kResultDigits;
+}
 
 struct Collector {
   const Recording& rec;
@@ -56,10 +58,11 @@ struct Collector {
             const Formula& formula) const {
     std::vector<double> values;
     for (const Operand& o : operands) values.push_back(o.value);
-    const WorkedFormula w = worked_formula(formula, values, result, within, result_digits(result));
+    const WorkedFormula w = worked_formula(formula, values, result, within, result_digits(result), 4);
     std::size_t n = 0;
     for (const Operand& o : operands) put_value(o.name, w.operands[n++], o.ink);
-    put_value(result_name, w.result, ink);
+    // A sum that cancelled to rounding noise: no printed digits lead to it.
+    put_value(result_name, w.agrees ? w.result : "≈ " + w.result, ink);
     out.agrees = w.agrees;
   }
 
@@ -78,7 +81,8 @@ std::span<const float> row_values(const Recording& rec, EventIndex e, Slot slot,
   const Version& v = rec.version(id);
   const std::int32_t r = row - v.first_row;
   if (r < 0 || r >= v.rows) return {};
-  return rec.values(id).subspan(static_cast<std::size_t>(r) * static_cast<std::size_t>(v.cols), static_cast<std::size_t>(v.cols));
+  return rec.values(id).subspan(static_cast<std::size_t>(r) * static_cast<std::size_t>(v.cols),
+                                static_cast<std::size_t>(v.cols));
 }
 
 double Collector::dot() const {
@@ -122,8 +126,7 @@ void Collector::choose_key(const Selection& selection) const {
   out.key = at.first_key;
   const bool pinned = selection.slot == Slot::s || selection.slot == Slot::p;
   const std::int32_t wanted = selection.col;
-  if (pinned && wanted >= at.first_key && wanted < at.first_key + at.keys &&
-      p.visible(at.b, at.row, wanted)) {
+  if (pinned && wanted >= at.first_key && wanted < at.first_key + at.keys && p.visible(at.b, at.row, wanted)) {
     out.key = wanted;
   } else {
     const auto s = row_values(rec, at.event, Slot::s, at.row);
@@ -186,51 +189,74 @@ void work_phase(const Collector& c, Phase phase, double m_old, double m_new, dou
   const bool stored = stores_scores(c.rec.order);
   const std::int32_t key = c.out.key, col = c.out.col;
   const auto score = c.live(Slot::s, key), weight = c.live(Slot::p, key), a = c.live(Slot::alpha);
-  const auto l_new = c.live(Slot::l_new) ? c.live(Slot::l_new) : c.live(Slot::l_old);  // after the last tile, new is old
+  const auto l_new =
+      c.live(Slot::l_new) ? c.live(Slot::l_new) : c.live(Slot::l_old);  // after the last tile, new is old
   const auto o_new = c.live(Slot::o_new, col);
   switch (phase) {
     case Phase::scores:
-      if (score) c.work({{"dot", c.dot(), Token::text}, {"scale_value", c.rec.problem.effective_scale(), Token::text}}, "s", *score, s, c.bound(Slot::s, key), [](Values x) { return x[0] * x[1]; });
+      if (score)
+        c.work({{"dot", c.dot(), Token::text}, {"scale_value", c.rec.problem.effective_scale(), Token::text}}, "s",
+               *score, s, c.bound(Slot::s, key), [](Values x) { return x[0] * x[1]; });
       break;
     case Phase::max:
-      if (const auto r = c.row_max()) c.work({{"m_old", m_old, m}, {"rowmax", *r, s}}, "m_new", m_new, m, c.bound(Slot::m_new), [&](Values x) { return c.rec.options.subtract_max ? std::max(x[0], x[1]) : m_new; });
+      if (const auto r = c.row_max())
+        c.work({{"m_old", m_old, m}, {"rowmax", *r, s}}, "m_new", m_new, m, c.bound(Slot::m_new),
+               [&](Values x) { return c.rec.options.subtract_max ? std::max(x[0], x[1]) : m_new; });
       break;
     case Phase::rescale:
-      if (a) c.work({{"m_old", m_old, m}, {"m_new", m_new, m}}, "alpha", *a, alpha, c.bound(Slot::alpha), [](Values x) { return x[0] == x[1] ? 1.0 : std::exp(x[0] - x[1]); });
+      if (a)
+        c.work({{"m_old", m_old, m}, {"m_new", m_new, m}}, "alpha", *a, alpha, c.bound(Slot::alpha),
+               [](Values x) { return x[0] == x[1] ? 1.0 : std::exp(x[0] - x[1]); });
       break;
     case Phase::weights:
       if (!score || !weight) break;
       if (stored) {
-        c.work({{"s", *score, s}, {"m_new", m_new, m}, {"l_new", l_new.value_or(1), l}}, "p", *weight, p, c.bound(Slot::p, key), [](Values x) { return std::exp(x[0] - x[1]) / x[2]; });
+        c.work({{"s", *score, s}, {"m_new", m_new, m}, {"l_new", l_new.value_or(1), l}}, "p", *weight, p,
+               c.bound(Slot::p, key), [](Values x) { return std::exp(x[0] - x[1]) / x[2]; });
       } else {
-        c.work({{"s", *score, s}, {"m_new", m_new, m}}, "p", *weight, p, c.bound(Slot::p, key), [](Values x) { return std::exp(x[0] - x[1]); });
+        c.work({{"s", *score, s}, {"m_new", m_new, m}}, "p", *weight, p, c.bound(Slot::p, key),
+               [](Values x) { return std::exp(x[0] - x[1]); });
       }
       break;
     case Phase::sum:
       if (!l_new) break;
       if (stored) {
-        c.work({{"l_old", l_old, l}, {"rowsum", c.row_sum(true), p}}, "l_new", *l_new, l, c.bound(Slot::l_new), [](Values x) { return x[0] + x[1]; });
+        c.work({{"l_old", l_old, l}, {"rowsum", c.row_sum(true), p}}, "l_new", *l_new, l, c.bound(Slot::l_new),
+               [](Values x) { return x[0] + x[1]; });
       } else {
-        c.work({{"alpha", a.value_or(1), alpha}, {"l_old", l_old, l}, {"rowsum", c.row_sum(false), p}}, "l_new", *l_new, l, c.bound(Slot::l_new), [](Values x) { return x[0] * x[1] + x[2]; });
+        c.work({{"alpha", a.value_or(1), alpha}, {"l_old", l_old, l}, {"rowsum", c.row_sum(false), p}}, "l_new", *l_new,
+               l, c.bound(Slot::l_new), [](Values x) { return x[0] * x[1] + x[2]; });
       }
       break;
     case Phase::output:
       if (!o_new) break;
       if (stored) {
-        c.work({{"o_old", o_old, o}, {"pv", c.weighted_value(), v}}, "o_new", *o_new, o, c.bound(Slot::o_new, col), [](Values x) { return x[0] + x[1]; });
+        c.work({{"o_old", o_old, o}, {"pv", c.weighted_value(), v}}, "o_new", *o_new, o, c.bound(Slot::o_new, col),
+               [](Values x) { return x[0] + x[1]; });
       } else if (c.rec.order == Order::flash1) {
-        c.work({{"alpha", a.value_or(1), alpha}, {"l_old", l_old, l}, {"o_old", o_old, o}, {"pv", c.weighted_value(), v}, {"l_new", l_new.value_or(1), l}}, "o_new", *o_new, o, c.bound(Slot::o_new, col), [](Values x) { return x[4] == 0 ? 0 : (x[0] * x[1] * x[2] + x[3]) / x[4]; });
+        c.work({{"alpha", a.value_or(1), alpha},
+                {"l_old", l_old, l},
+                {"o_old", o_old, o},
+                {"pv", c.weighted_value(), v},
+                {"l_new", l_new.value_or(1), l}},
+               "o_new", *o_new, o, c.bound(Slot::o_new, col),
+               [](Values x) { return x[4] == 0 ? 0 : (x[0] * x[1] * x[2] + x[3]) / x[4]; });
       } else {
-        c.work({{"alpha", a.value_or(1), alpha}, {"o_old", o_old, o}, {"pv", c.weighted_value(), v}}, "o_new", *o_new, o, c.bound(Slot::o_new, col), [](Values x) { return x[0] * x[1] + x[2]; });
+        c.work({{"alpha", a.value_or(1), alpha}, {"o_old", o_old, o}, {"pv", c.weighted_value(), v}}, "o_new", *o_new,
+               o, c.bound(Slot::o_new, col), [](Values x) { return x[0] * x[1] + x[2]; });
       }
       break;
     case Phase::normalise:
-      if (o_new && l_new) c.work({{"o_old", o_old, o}, {"l_new", *l_new, l}}, "o_new", *o_new, o, c.bound(Slot::o_new, col), [](Values x) { return x[1] == 0 ? 0 : x[0] / x[1]; });
+      if (o_new && l_new)
+        c.work({{"o_old", o_old, o}, {"l_new", *l_new, l}}, "o_new", *o_new, o, c.bound(Slot::o_new, col),
+               [](Values x) { return x[1] == 0 ? 0 : x[0] / x[1]; });
       break;
     case Phase::store_o:
     case Phase::store_state: {
       const auto lse = c.live(Slot::lse);
-      if (lse && l_new) c.work({{"m_new", m_new, m}, {"l_new", *l_new, l}}, "lse", *lse, l, c.bound(Slot::lse), [](Values x) { return x[1] == 0 ? -kInfinity : x[0] + std::log(x[1]); });
+      if (lse && l_new)
+        c.work({{"m_new", m_new, m}, {"l_new", *l_new, l}}, "lse", *lse, l, c.bound(Slot::lse),
+               [](Values x) { return x[1] == 0 ? -kInfinity : x[0] + std::log(x[1]); });
       break;
     }
     default:

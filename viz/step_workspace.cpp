@@ -23,13 +23,14 @@ struct Areas {
 };
 
 // Height that the tiles would fill, logical: beyond it the charts get the space.
-float liked_tiles_height(const Recording& rec) {
+float liked_tiles_height(const Recording& rec, float height) {
   const auto extent = [](std::int32_t tile, std::int64_t length) {
     return static_cast<float>(tile > 0 ? std::min<std::int64_t>(tile, length) : length);
   };
   const float rows = extent(rec.options.br, rec.problem.Lq);
   const float k_rows = static_cast<float>(rec.problem.D);
-  return 110 + std::min(rows * 64, 900.0F) + std::max(110.0F, std::min(k_rows * 32, 420.0F));
+  const float growth = std::clamp(height / 900, 1.0F, 2.0F);
+  return 110 + growth * (std::min(rows * 64, 900.0F) + std::max(110.0F, std::min(k_rows * 32, 420.0F)));
 }
 
 Areas layout(const Box& all, const Recording& rec) {
@@ -49,7 +50,8 @@ Areas layout(const Box& all, const Recording& rec) {
   const float middle = height - strip - timeline - kGutter * (a.has_timeline ? 2.0F : 1.0F);
   // Secondary cards go before the tiles are squeezed.
   float bottom = 0;
-  if (middle >= 410) bottom = std::max(std::clamp(middle * 0.32F, 138.0F, 240.0F), middle - kGutter - liked_tiles_height(rec));
+  if (middle >= 410)
+    bottom = std::max(std::clamp(middle * 0.32F, 138.0F, 240.0F), middle - kGutter - liked_tiles_height(rec, middle));
   a.has_bottom = bottom > 0;
   const float tiles_bottom = a.strip.max.y + gutter + s.px(middle - (a.has_bottom ? bottom + kGutter : 0));
   a.tiles = {{rest.min.x, a.strip.max.y + gutter}, {rest.max.x, tiles_bottom}};
@@ -66,8 +68,10 @@ void draw_error(const Box& all, const std::string& words) {
   ImDrawList* list = ImGui::GetWindowDrawList();
   const Box box{all.min, {all.max.x, all.min.y + s.px(120)}};
   draw_card(list, box);
-  draw_text(list, {box.min.x + s.px(24), box.min.y + s.px(18)}, Face::bold, 18, colour_of(Token::text), "This problem cannot be recorded");
-  draw_paragraph(list, {box.min.x + s.px(24), box.min.y + s.px(50)}, box.width() - s.px(48), 14, {{words.empty() ? "It is being recorded." : words, Face::text, Token::dim, 0, false}}, 3);
+  draw_text(list, {box.min.x + s.px(24), box.min.y + s.px(18)}, Face::bold, 18, colour_of(Token::text),
+            "This problem cannot be recorded");
+  draw_paragraph(list, {box.min.x + s.px(24), box.min.y + s.px(50)}, box.width() - s.px(48), 14,
+                 {{words.empty() ? "It is being recorded." : words, Face::text, Token::dim, 0, false}}, 3);
 }
 
 // The chip that stands for the folded Problem panel: at the right of the strip's first line.
@@ -76,7 +80,8 @@ void draw_problem_chip(const ProblemPanel& panel, const Box& strip) {
   ImDrawList* list = ImGui::GetWindowDrawList();
   const std::string words = problem_words(panel.state);
   const float width = text_width(Face::text, 13, words) + s.px(40);
-  const Box box{{strip.max.x - width - s.px(12), strip.min.y + s.px(5)}, {strip.max.x - s.px(12), strip.min.y + s.px(5 + kChip)}};
+  const Box box{{strip.max.x - width - s.px(12), strip.min.y + s.px(5)},
+                {strip.max.x - s.px(12), strip.min.y + s.px(5 + kChip)}};
   ImGui::SetCursorScreenPos(box.min);
   if (ImGui::InvisibleButton("##problem_chip", {box.width(), box.height()})) ImGui::OpenPopup("##problem_popup");
   list->AddRectFilled(box.min, box.max, colour_of(ImGui::IsItemHovered() ? Token::line : Token::field), s.px(6));
@@ -84,7 +89,8 @@ void draw_problem_chip(const ProblemPanel& panel, const Box& strip) {
   draw_arrow(list, {box.max.x - s.px(14), box.centre().y}, 8, Arrow::down, colour_of(Token::dim));
   const float height = problem_panel_height(panel.state);
   ImGui::SetNextWindowPos({box.max.x - s.px(264), box.max.y + s.px(6)});
-  ImGui::SetNextWindowSize({s.px(264), std::min(height + s.px(24), ImGui::GetMainViewport()->Size.y - box.max.y - s.px(16))});
+  ImGui::SetNextWindowSize(
+      {s.px(264), std::min(height + s.px(24), ImGui::GetMainViewport()->Size.y - box.max.y - s.px(16))});
   if (!ImGui::BeginPopup("##problem_popup", ImGuiWindowFlags_NoMove)) return;
   const ImVec2 at = ImGui::GetCursorScreenPos();
   const Box inside{at, {at.x + ImGui::GetContentRegionAvail().x, at.y + height}};
@@ -94,7 +100,8 @@ void draw_problem_chip(const ProblemPanel& panel, const Box& strip) {
   ImGui::EndPopup();
 }
 
-void draw_timeline_card(const Box& box, const Recording& rec, const StepPlace& at, const State& state, const StepCache& cache, Commands& commands) {
+void draw_timeline_card(const Box& box, const Recording& rec, const StepPlace& at, const State& state,
+                        const StepCache& cache, Commands& commands) {
   const Style& s = style();
   draw_card(ImGui::GetWindowDrawList(), box);
   const TimelineScene scene = timeline_scene(rec, at, cache.marks);
@@ -106,6 +113,11 @@ void draw_timeline_card(const Box& box, const Recording& rec, const StepPlace& a
     const float map = width >= 1100 ? 190 : 110;
     draw_step_map({{x, in.min.y - s.px(6)}, {x + s.px(map), in.max.y}}, map_scene(rec, at), rec, at, commands);
     x += s.px(map + 14);
+    if (rec.problem.B * rec.problem.Hq > 1) {
+      const float heads = std::clamp(static_cast<float>(rec.problem.Hq) * 20 + 8, 76.0F, 180.0F);
+      draw_head_picker({{x, in.min.y}, {x + s.px(heads), in.max.y}}, rec, at, state.document.selection, commands);
+      x += s.px(heads + 14);
+    }
   }
   draw_track({{x, in.min.y}, in.max}, scene, commands);
 }
@@ -130,7 +142,8 @@ void draw_step(const State& state, const Model& model, StepMemory& memory, Comma
   const auto last = static_cast<EventIndex>(rec.events.size() - 1);
   cache.follow(model.recording, std::min(state.view.cursor, last));
   const Areas areas = layout(all, rec);
-  TilesScene tiles = tiles_scene(rec, state.view.cursor, state.document.selection, state.view.reading, cache.scales, cache.bounds());
+  TilesScene tiles =
+      tiles_scene(rec, state.view.cursor, state.document.selection, state.view.reading, cache.scales, cache.bounds());
   const StepPlace at = tiles.at;
   const StepValues values = step_values(rec, at, state.document.selection, cache.bounds());
   ImDrawList* list = ImGui::GetWindowDrawList();

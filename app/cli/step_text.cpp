@@ -119,6 +119,25 @@ json flat_json(const Array& a) {
   return values;
 }
 
+// Runs as one line: subscripts after _, superscripts in ^( ). Inside a superscript a subscript stays on its height, in
+// the text face beside its letter.
+std::string line_of(const Runs& runs) {
+  std::string text;
+  int raise = 0;
+  const Run* before = nullptr;
+  for (const Run& run : runs) {
+    const bool beside = before != nullptr && before->face == Face::maths && before->ink == run.ink;
+    if (raise > 0 && run.raise > 0 && run.face == Face::text && beside) text += "_";
+    before = &run;
+    if (raise > 0 && run.raise <= 0) text += ")";
+    if (run.raise > 0 && raise <= 0) text += "^(";
+    if (run.raise < 0 && raise >= 0) text += "_";
+    raise = run.raise;
+    text += run.text;
+  }
+  return raise > 0 ? text + ")" : text;
+}
+
 // Members of an object, without its braces, to be followed by others.
 std::string members(const json& object) {
   const std::string text = object.dump();
@@ -166,7 +185,7 @@ std::string StepWriter::text(EventIndex e) {
   const StripScene strip = strip_scene(rec_, at, step_values(rec_, at, Selection{}, exact), texts_);
   std::string text = strip.position + "\n";
   for (const Runs* runs : {&strip.headline, &strip.sentence, &strip.formula}) {
-    const std::string words = plain_text(*runs);
+    const std::string words = line_of(*runs);
     if (!words.empty()) text += "    " + words + "\n";
   }
   for (const VersionId v : made_by(rec_, e)) text += tile_text(v);
@@ -223,9 +242,9 @@ std::string StepWriter::json(EventIndex e) {
                    {"i", index(event.id.i)},
                    {"j", index(event.id.j)},
                    {"position", strip.position},
-                   {"headline", plain_text(strip.headline)},
-                   {"sentence", plain_text(strip.sentence)},
-                   {"formula", plain_text(strip.formula)},
+                   {"headline", line_of(strip.headline)},
+                   {"sentence", line_of(strip.sentence)},
+                   {"formula", line_of(strip.formula)},
                    {"hbm_bytes", event_bytes(rec_, e)},
                    {"hbm_bytes_so_far", traffic_json(event.hbm_bytes)},
                    {"made", nlohmann::json::array()}};

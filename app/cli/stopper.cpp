@@ -27,6 +27,8 @@ sigset_t stop_signals() {
 }  // namespace
 
 Stopper::Stopper(bool watch) {
+  // A file beyond the process's limit is then an error of write(), like a full disk, and is told as one.
+  std::signal(SIGXFSZ, SIG_IGN);
   if (!watch) return;
   const sigset_t signals = stop_signals();
   pthread_sigmask(SIG_BLOCK, &signals, nullptr);

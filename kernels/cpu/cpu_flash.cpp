@@ -108,6 +108,9 @@ void query_tile(const Call& call, std::int64_t b, std::int64_t h, std::int64_t i
     const std::int64_t j = call.o.key_order == KeyOrder::left_to_right ? step : call.at.tj - 1 - step;
     const Place2d t = call.place(b, h, i, j);
     if (call.cover(t) == TileCover::skipped) {
+      trace.shift();  // nothing of the tile before is on show
+      trace.clear(Slot::k);
+      trace.clear(Slot::v);
       trace.event(Phase::skipped, t, i, j);
       continue;
     }

@@ -21,6 +21,14 @@ namespace {
 constexpr Holds kNormalised{.normalised = true};
 constexpr Holds kMasked{.masked = true};
 
+// Nothing of a query tile is on chip.
+template <class Trace>
+void clear_query_tile(Trace& trace) {
+  for (const Slot slot : {Slot::q, Slot::s, Slot::p, Slot::alpha, Slot::m_old, Slot::m_new, Slot::l_old, Slot::l_new,
+                          Slot::o_old, Slot::o_new})
+    trace.clear(slot);
+}
+
 // O_i, m_i, l_i, Q_i: from memory to the chip.
 template <class Trace>
 ConstTile load_state(const Call& call, const Place2d& t, std::int64_t i, std::int64_t j, const Call::Scratch& s,
@@ -29,7 +37,7 @@ ConstTile load_state(const Call& call, const Place2d& t, std::int64_t i, std::in
   std::copy(call.m_rows(t.r0), call.m_rows(t.r0) + t.rows, s.m_old);
   std::copy(call.l_rows(t.r0), call.l_rows(t.r0) + t.rows, s.l_old);
   std::copy(call.o_rows(t.r0), call.o_rows(t.r0) + t.rows * call.at.ldv, s.o.data);
-  for (const Slot slot : {Slot::s, Slot::p, Slot::alpha, Slot::m_new, Slot::l_new, Slot::o_new}) trace.clear(slot);
+  clear_query_tile(trace);
   trace.recall(Slot::q, Slot::q, i, 0);
   trace.recall(Slot::m_new, Slot::m_old, i, 0);
   trace.recall(Slot::l_new, Slot::l_old, i, 0);
@@ -43,6 +51,7 @@ void tile(const Call& call, std::int64_t b, std::int64_t h, std::int64_t i, std:
           Trace& trace) {
   const Place2d t = call.place(b, h, i, j);
   if (call.cover(t) == TileCover::skipped) {
+    clear_query_tile(trace);
     trace.event(Phase::skipped, t, i, j);
     return;
   }
@@ -137,6 +146,7 @@ void walk(const Call& call, Team& team, Trace& trace) {
       Place2d keys = call.place(b, h, -1, j);
       keys.rows = p.Lq;
       if (call.cover(keys) != TileCover::skipped) {
+        clear_query_tile(trace);
         trace.keys(keys, j);
         trace.values(keys, j);
         trace.event(Phase::load_kv, call.place(b, h, -1, j), -1, j);

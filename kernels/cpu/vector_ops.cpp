@@ -2,7 +2,7 @@
 // own chain of operations in one fixed order (vector_ops.h), so only speed depends on the target.
 #include "kernels/cpu/vector_ops.h"
 
-#include <chrono>
+#include <algorithm>
 #include <cmath>
 #include <cstring>
 
@@ -205,34 +205,6 @@ void DivideRows(MutTile p, std::int64_t m, std::int64_t n, const float* divisor)
   }
 }
 
-// Rate of the multiply-adds that a product is made of, with its operands in registers.
-double FmaRate(double seconds) {
-  const F d;
-  constexpr int kChains = 16;
-  V acc[kChains];
-  for (V& a : acc) a = hn::Set(d, 1.0F);
-  const V x = hn::Set(d, 0.999999F);
-  const V y = hn::Set(d, 1e-6F);
-  const auto begin = std::chrono::steady_clock::now();
-  double steps = 0;
-  double elapsed = 0;
-  do {
-    for (int i = 0; i < 4096; ++i) {
-      for (V& a : acc) a = hn::MulAdd(a, x, y);
-    }
-    steps += 4096.0 * kChains;
-    elapsed = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
-  } while (elapsed < seconds);
-  // The result must be used, or nothing of the loop stays.
-  HWY_ALIGN float lane[kLanes];
-  V total = hn::Zero(d);
-  for (const V& a : acc) total = hn::Add(total, a);
-  hn::Store(total, d, lane);
-  volatile float keep = lane[0];
-  static_cast<void>(keep);
-  return steps * static_cast<double>(kWidth) * 2.0 / elapsed * 1e-9;
-}
-
 const char* TargetName() {
   return hwy::TargetName(HWY_TARGET);
 }
@@ -250,7 +222,6 @@ HWY_EXPORT(RowMax);
 HWY_EXPORT(ExpRows);
 HWY_EXPORT(RowSums);
 HWY_EXPORT(DivideRows);
-HWY_EXPORT(FmaRate);
 HWY_EXPORT(TargetName);
 
 void scaled_product(ConstTile a, ConstTile b, MutTile c, std::int64_t m, std::int64_t n, std::int64_t k, float scale) {
@@ -271,9 +242,6 @@ void row_sums(ConstTile p, std::int64_t m, std::int64_t n, float* sums) {
 }
 void divide_rows(MutTile p, std::int64_t m, std::int64_t n, const float* divisor) {
   HWY_DYNAMIC_DISPATCH(DivideRows)(p, m, n, divisor);
-}
-double fma_rate(double seconds) {
-  return HWY_DYNAMIC_DISPATCH(FmaRate)(seconds);
 }
 std::string target_name() {
   return HWY_DYNAMIC_DISPATCH(TargetName)();

@@ -49,8 +49,6 @@ void transpose(ConstTile a, MutTile c, std::int64_t m, std::int64_t n);
 // Widens n elements.
 void widen(DType t, const void* from, std::int64_t first, std::int64_t n, float* to);
 
-// GFLOP/s of fused multiply-adds on registers in this thread, for about `seconds`.
-double fma_rate(double seconds);
 // "AVX3_DL", "AVX2", ...: the target that dispatch chose on this machine.
 std::string target_name();
 

@@ -1,0 +1,132 @@
+#include "app/apply.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "app/history.h"
+
+namespace attn {
+namespace {
+
+State after(const State& s, const Command& c) {
+  auto next = apply(s, c, nullptr);
+  EXPECT_TRUE(next) << next.error().message;
+  return next ? *next : s;
+}
+
+TEST(Apply, PresetResetsProblemInputsTileSelectionAndCursorButNotTheSweep) {
+  State s = initial_state();
+  s.document.sweep.values = {7};
+  s.document.selection.row = 3;
+  s.document.inputs.seed = 99;
+  s.view.cursor = 12;
+  const State t = after(s, ChoosePreset{"causal"});
+  EXPECT_EQ(t.document.preset, "causal");
+  EXPECT_TRUE(t.document.problem.mask.causal);
+  EXPECT_EQ(t.document.options.br, 4);
+  EXPECT_EQ(t.document.inputs.seed, 1U);
+  EXPECT_EQ(t.document.selection, Selection{});
+  EXPECT_EQ(t.view.cursor, 0U);
+  EXPECT_EQ(t.document.sweep.values, std::vector<std::int64_t>{7});
+}
+
+TEST(Apply, AnUnknownPresetIsRefusedWithTheOnesThereAre) {
+  const auto next = apply(initial_state(), ChoosePreset{"blackbord"}, nullptr);
+  ASSERT_FALSE(next);
+  EXPECT_NE(next.error().message.find("blackboard"), std::string::npos);
+}
+
+TEST(Apply, AProblemThatCannotBeIsRefusedInWords) {
+  SetProblem c{initial_state().document.problem, 0};
+  c.problem.D = 0;
+  const auto next = apply(initial_state(), c, nullptr);
+  ASSERT_FALSE(next);
+  EXPECT_NE(next.error().message.find("D"), std::string::npos);
+}
+
+TEST(Apply, AChangedProblemIsNoPresetAnyMoreAndItsSelectionFits) {
+  State s = initial_state();
+  s.document.selection.row = 3;
+  SetProblem c{s.document.problem, 0};
+  c.problem.Lq = 2;
+  const State t = after(s, c);
+  EXPECT_EQ(t.document.preset, "");
+  EXPECT_EQ(t.document.selection.row, 1);
+}
+
+TEST(Apply, TheBiasFollowsTheLengthThatIsTyped) {
+  State s = after(initial_state(), ChoosePreset{"bias"});
+  SetProblem c{s.document.problem, 0};
+  c.problem.Lk = 9;
+  EXPECT_EQ(after(s, c).document.problem.bias_shape, (std::vector<std::int64_t>{1, 1, 16, 9}));
+}
+
+TEST(Apply, TypedCellsGoWithTheShapeTheyWereTypedIn) {
+  State s = initial_state();
+  s.document.inputs.edits = {{InputTensor::q, 1, 5.0F}, {InputTensor::v, 2, 6.0F}};
+  SetProblem c{s.document.problem, 0};
+  c.problem.Lq = 8;
+  const State t = after(s, c);
+  ASSERT_EQ(t.document.inputs.edits.size(), 1U);
+  EXPECT_EQ(t.document.inputs.edits[0].tensor, InputTensor::v);
+}
+
+TEST(Apply, TheScaleStaysBetween100And300Percent) {
+  EXPECT_EQ(after(initial_state(), SetScale{9}).preferences.scale, 3);
+  EXPECT_EQ(after(initial_state(), SetScale{0.1F}).preferences.scale, 1);
+  EXPECT_EQ(after(initial_state(), SetScale{NAN}).preferences.scale, 1);
+}
+
+TEST(Apply, LeavingStepEndsPlay) {
+  State s = initial_state();
+  s.view.playing = true;
+  EXPECT_FALSE(after(s, ChooseWorkspace{Workspace::bench}).view.playing);
+}
+
+Document titled(const char* preset) {
+  Document d;
+  d.preset = preset;
+  return d;
+}
+
+TEST(History, UndoAndRedoGoBackAndForth) {
+  History h;
+  h.changed(titled("a"), 0);
+  h.changed(titled("b"), 0);
+  EXPECT_EQ(h.undo(titled("c"))->preset, "b");
+  EXPECT_EQ(h.undo(titled("b"))->preset, "a");
+  EXPECT_FALSE(h.undo(titled("a")));
+  EXPECT_EQ(h.redo(titled("a"))->preset, "b");
+  EXPECT_EQ(h.redo(titled("b"))->preset, "c");
+  EXPECT_FALSE(h.redo(titled("c")));
+}
+
+TEST(History, ADragIsOneEntry) {
+  History h;
+  h.changed(titled("a"), 7);
+  h.changed(titled("b"), 7);
+  h.changed(titled("c"), 7);
+  h.changed(titled("d"), 8);
+  EXPECT_EQ(h.undo(titled("e"))->preset, "d");
+  EXPECT_EQ(h.undo(titled("d"))->preset, "a");
+}
+
+TEST(History, AChangeAfterUndoEndsRedo) {
+  History h;
+  h.changed(titled("a"), 0);
+  h.undo(titled("b"));
+  h.changed(titled("a"), 0);
+  EXPECT_FALSE(h.can_redo());
+}
+
+TEST(History, IsBounded) {
+  History h;
+  for (std::size_t i = 0; i < History::kMostEntries + 20; ++i) h.changed(titled("x"), 0);
+  std::size_t undone = 0;
+  while (h.undo(titled("y"))) ++undone;
+  EXPECT_EQ(undone, History::kMostEntries);
+}
+
+}  // namespace
+}  // namespace attn

@@ -1,0 +1,281 @@
+// The whole program without a window.
+#include "app/controller.h"
+
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <fstream>
+
+#include "app/apply.h"
+#include "app/picture.h"
+#include "app/state_string.h"
+#include "profiling/session.h"
+
+namespace attn {
+namespace {
+
+namespace fs = std::filesystem;
+
+class Headless : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    const auto* test = ::testing::UnitTest::GetInstance()->current_test_info();
+    folder_ = fs::temp_directory_path() / (std::string("attnscope-controller-") + test->name());
+    fs::remove_all(folder_);
+    fs::create_directories(folder_);
+  }
+  void TearDown() override { fs::remove_all(folder_); }
+  ControllerOptions options(State state = initial_state()) const {
+    ControllerOptions o;
+    o.state = std::move(state);
+    o.save_folder = folder_;
+    o.autosave_file = folder_ / "auto" / "autosave.attn";
+    return o;
+  }
+  static std::string last_words(Controller& c) {
+    const auto entries = c.log().after(0);
+    return entries.empty() ? "" : entries.back().text;
+  }
+  std::vector<fs::path> files(const char* extension) const {
+    std::vector<fs::path> found;
+    for (const auto& entry : fs::directory_iterator(folder_)) {
+      if (entry.path().extension() == extension) found.push_back(entry.path());
+    }
+    return found;
+  }
+  static State small_sweep() {
+    State s = initial_state();
+    s.document.sweep.kernels = {"cpu_multicore", "cpu_flash"};
+    s.document.sweep.values = {16, 32};
+    s.document.sweep.seconds_per_point = 0.01;
+    s.document.sweep.peak = {1, 1, 1};
+    return s;
+  }
+  fs::path folder_;
+};
+
+TEST_F(Headless, TheFirstFrameIsSteppable) {
+  Controller c(options());
+  ASSERT_NE(c.model().recording, nullptr) << c.model().recording_error;
+  c.update({StepBy{}});
+  EXPECT_EQ(c.state().view.cursor, 1U);
+  c.update({StepBy{StepUnit::phase, -1}, GoToEnd{}});
+  EXPECT_EQ(c.state().view.cursor, c.model().recording->events.size() - 1);
+}
+
+TEST_F(Headless, AnEditShowsInTheNextFrameAndKeepsThePlace) {
+  Controller c(options());
+  c.update({ChoosePreset{"random"}});
+  const EventIndex at = *c.model().recording->find({0, 0, 2, 1, Phase::weights});
+  c.update({GoToEvent{at}});
+  SetInputs edit{c.state().document.inputs, 0};
+  edit.inputs.seed = 77;
+  const auto old = c.model().recording;
+  c.update({edit});
+  EXPECT_NE(c.model().recording, old);
+  EXPECT_EQ(c.model().recording->events[c.state().view.cursor].id, (EventId{0, 0, 2, 1, Phase::weights}));
+  SetOptions tiles{c.state().document.options, 0};
+  tiles.options.br = 2;
+  tiles.options.bc = 2;
+  c.update({tiles});
+  // Rows 8 and keys 4 on: tile (4, 2) now.
+  EXPECT_EQ(c.model().recording->events[c.state().view.cursor].id, (EventId{0, 0, 4, 2, Phase::weights}));
+}
+
+TEST_F(Headless, UndoBringsProblemInputsAndSelectionBackButNotTheCursor) {
+  Controller c(options());
+  const Document first = c.state().document;
+  c.update({ChoosePreset{"causal"}, Select{{0, 0, 3, Slot::s, 2}}});
+  c.update({GoToEvent{5}, Undo{}});
+  EXPECT_EQ(c.state().document.selection, Selection{});
+  EXPECT_EQ(c.state().view.cursor, 5U);
+  c.update({Undo{}});
+  EXPECT_TRUE(c.state().document == first);
+  EXPECT_EQ(c.model().recording->problem, first.problem);
+  c.update({Redo{}, Redo{}});
+  EXPECT_EQ(c.state().document.preset, "causal");
+  EXPECT_EQ(c.state().document.selection.row, 3);
+  c.update({Undo{}, Undo{}, Undo{}});
+  EXPECT_NE(last_words(c).find("nothing to undo"), std::string::npos);
+}
+
+TEST_F(Headless, ADragIsOneUndo) {
+  Controller c(options());
+  const Document first = c.state().document;
+  for (int length = 5; length < 12; ++length) {
+    SetProblem drag{c.state().document.problem, 3};
+    drag.problem.Lq = drag.problem.Lk = length;
+    c.update({drag});
+  }
+  EXPECT_EQ(c.model().recording->problem.Lq, 11);
+  c.update({Undo{}});
+  EXPECT_TRUE(c.state().document == first);
+}
+
+TEST_F(Headless, ARefusedCommandChangesNothingAndIsSaid) {
+  Controller c(options());
+  const std::string before = *state_string(c.state());
+  const auto recording = c.model().recording;
+  SetProblem bad{c.state().document.problem, 0};
+  bad.problem.Hq = 3;
+  bad.problem.Hkv = 2;
+  c.update({bad, ChooseKernel{"no_such"}, ChoosePreset{"no_such"}});
+  EXPECT_EQ(*state_string(c.state()), before);
+  EXPECT_EQ(c.model().recording, recording);
+  EXPECT_EQ(c.log().after(0).size(), 3U);
+}
+
+TEST_F(Headless, WhatIsTooLargeToRecordSaysSoAndUndoMends) {
+  Controller c(options());
+  SetProblem large{c.state().document.problem, 0};
+  large.problem.Lq = large.problem.Lk = 1 << 20;
+  c.update({large});
+  c.wait();
+  EXPECT_EQ(c.model().recording, nullptr);
+  EXPECT_FALSE(c.model().recording_error.empty());
+  c.update({StepBy{}, GoToEnd{}, Play{}, Undo{}});
+  EXPECT_NE(c.model().recording, nullptr);
+}
+
+TEST_F(Headless, ALargeRecordingIsMadeBesideTheFrames) {
+  Controller c(options());
+  const auto old = c.model().recording;
+  SetProblem large{c.state().document.problem, 0};
+  large.problem.Lq = large.problem.Lk = 512;
+  large.problem.D = large.problem.Dv = 32;
+  SetOptions tiles{c.state().document.options, 0};
+  tiles.options.br = tiles.options.bc = 32;
+  c.update({tiles, large});
+  EXPECT_EQ(c.model().recording, old);
+  c.wait();
+  ASSERT_NE(c.model().recording, nullptr) << c.model().recording_error;
+  EXPECT_EQ(c.model().recording->problem.Lq, 512);
+}
+
+TEST_F(Headless, PlayWalksToTheEndAndStops) {
+  Controller c(options());
+  c.update({SetPlaySpeed{10}, Play{}});
+  c.advance(0.2);
+  EXPECT_EQ(c.state().view.cursor, 2U);
+  for (int i = 0; i < 100; ++i) c.advance(0.25);
+  EXPECT_EQ(c.state().view.cursor, c.model().recording->events.size() - 1);
+  EXPECT_FALSE(c.state().view.playing);
+}
+
+TEST_F(Headless, ASweepFillsRowsExportsThemAndIsAutosaved) {
+  Controller c(options(small_sweep()));
+  c.update({ExportCsv{}});
+  EXPECT_NE(last_words(c).find("no measurement"), std::string::npos);
+  c.update({RunSweep{}});
+  EXPECT_TRUE(c.wants_frames());
+  c.wait();
+  EXPECT_EQ(c.model().measurements.size(), 4U);
+  EXPECT_EQ(read_session(folder_ / "auto" / "autosave.attn")->measurements.size(), 4U);
+  c.update({ExportCsv{}});
+  c.wait();
+  c.update({ExportJson{}});
+  c.wait();
+  ASSERT_EQ(files(".csv").size(), 1U);
+  EXPECT_EQ(files(".json").size(), 1U);
+  std::ifstream csv(files(".csv")[0]);
+  int lines = 0;
+  for (std::string line; std::getline(csv, line);) ++lines;
+  EXPECT_EQ(lines, 5);
+}
+
+TEST_F(Headless, ACancelledSweepKeepsItsRows) {
+  State s = small_sweep();
+  s.document.sweep.values = {16, 32, 64, 128, 256, 512};
+  s.document.sweep.seconds_per_point = 0.3;
+  Controller c(options(s));
+  c.update({RunSweep{}});
+  while (c.model().measurements.empty()) c.update({});
+  c.update({RunSweep{}, CancelTask{}});
+  c.wait();
+  EXPECT_GE(c.model().measurements.size(), 1U);
+  EXPECT_LT(c.model().measurements.size(), 12U);
+  EXPECT_FALSE(c.model().task.running);
+}
+
+TEST_F(Headless, ASavedSessionOpensWithItsRecordingAndRows) {
+  Controller c(options(small_sweep()));
+  c.update({ChoosePreset{"causal"}, RunSweep{}});
+  c.wait();
+  c.update({SaveSession{}});
+  c.wait();
+  ASSERT_EQ(files(".attn").size(), 1U) << last_words(c);
+  Controller d(options());
+  d.update({OpenFile{files(".attn")[0].string()}});
+  d.wait();
+  EXPECT_EQ(d.model().measurements.size(), 4U) << last_words(d);
+  EXPECT_TRUE(d.model().provenance.loaded);
+  EXPECT_EQ(d.model().recording->problem, c.model().recording->problem);
+  EXPECT_EQ(d.model().recording->arena, c.model().recording->arena);
+  // Another tile, the same numbers: they come out of the file.
+  SetOptions tiles{d.state().document.options, 0};
+  tiles.options.br = 8;
+  d.update({tiles});
+  ASSERT_NE(d.model().recording, nullptr) << d.model().recording_error;
+  EXPECT_EQ(d.model().recording->inputs.q, c.model().recording->inputs.q);
+  d.update({Undo{}, Undo{}});
+  EXPECT_EQ(d.state().document.preset, "blackboard");
+}
+
+TEST_F(Headless, AHostileFileChangesNothingThatIsOpen) {
+  Controller c(options());
+  const auto recording = c.model().recording;
+  const std::string before = *state_string(c.state());
+  const fs::path bad = folder_ / "bad.attn";
+  std::ofstream(bad) << "PK\x03\x04 and then nothing";
+  for (const fs::path& file : {bad, folder_ / "missing.attn", folder_, folder_ / "q.npy", folder_ / "x.npy"}) {
+    const auto said = c.log().last_number();
+    c.update({OpenFile{file.string()}});
+    c.wait();
+    EXPECT_GT(c.log().last_number(), said) << file;
+    EXPECT_EQ(c.model().recording, recording) << file;
+    EXPECT_EQ(*state_string(c.state()), before) << file;
+  }
+}
+
+TEST_F(Headless, WhereNothingCanBeSavedItIsSaidAndTheWorkGoesOn) {
+  ControllerOptions o = options(small_sweep());
+  std::ofstream(folder_ / "file") << "no folder";
+  o.save_folder = folder_ / "file";
+  o.autosave_file = folder_ / "file" / "autosave.attn";
+  Controller c(std::move(o));
+  c.update({SaveSession{}});
+  c.wait();
+  EXPECT_EQ(c.log().after(0).back().level, LogLevel::error);
+  c.update({RunSweep{}});
+  c.wait();
+  EXPECT_EQ(c.model().measurements.size(), 4U);
+}
+
+TEST_F(Headless, CopyStateGivesTheStringThatReopensTheView) {
+  Controller c(options());
+  c.update({ChoosePreset{"window"}, GoToEvent{9}, CopyState{}});
+  const Effects effects = c.take_effects();
+  ASSERT_TRUE(effects.clipboard);
+  Controller d(options(*open_state_string(*effects.clipboard)));
+  EXPECT_TRUE(d.state().document == c.state().document);
+  EXPECT_EQ(d.state().view.cursor, 9U);
+  EXPECT_FALSE(c.take_effects().clipboard);
+}
+
+TEST_F(Headless, ACursorBeyondTheRecordingIsCutToItsEnd) {
+  State s = initial_state();
+  s.view.cursor = 4000000000U;
+  Controller c(options(s));
+  EXPECT_EQ(c.state().view.cursor, c.model().recording->events.size() - 1);
+}
+
+TEST(Picture, AbsurdSizesAreRefusedInWords) {
+  for (const auto& [w, h] : {std::pair{0, 0}, {100, 9000}, {1 << 30, 1 << 30}, {-5, 400}}) {
+    const auto picture = draw_picture({initial_state(), w, h, {}, {}, {}});
+    ASSERT_FALSE(picture);
+    EXPECT_NE(picture.error().message.find("8192"), std::string::npos);
+  }
+}
+
+}  // namespace
+}  // namespace attn

@@ -1,0 +1,133 @@
+#include "app/settings.h"
+
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+
+namespace attn {
+namespace {
+
+namespace fs = std::filesystem;
+
+class SettingsFile : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    const auto* test = ::testing::UnitTest::GetInstance()->current_test_info();
+    folder_ = fs::temp_directory_path() / (std::string("attnscope-settings-") + test->name());
+    fs::remove_all(folder_);
+    fs::create_directories(folder_);
+    file_ = folder_ / "settings.json";
+  }
+  void TearDown() override { fs::remove_all(folder_); }
+  void write(const std::string& text) const { std::ofstream(file_) << text; }
+  std::string read(const fs::path& file) const {
+    std::ostringstream text;
+    text << std::ifstream(file).rdbuf();
+    return text.str();
+  }
+  fs::path folder_, file_;
+};
+
+TEST_F(SettingsFile, ComesBackAsItWasSaved) {
+  Settings s;
+  s.preferences = {Theme::light, 1.35F, true};
+  s.window_width = 1000;
+  s.window_height = 700;
+  s.layout = "[Window][Log]\nPos=1,2\n";
+  ASSERT_TRUE(save_settings(folder_ / "deep" / "settings.json", s));
+  const LoadedSettings loaded = load_settings(folder_ / "deep" / "settings.json");
+  EXPECT_TRUE(loaded.said.empty());
+  EXPECT_EQ(settings_text(loaded.settings), settings_text(s));
+  EXPECT_EQ(loaded.settings.preferences.scale, 1.35F);
+}
+
+TEST_F(SettingsFile, AMissingFileIsNoTrouble) {
+  const LoadedSettings loaded = load_settings(file_);
+  EXPECT_TRUE(loaded.said.empty());
+  EXPECT_TRUE(loaded.may_save);
+}
+
+TEST_F(SettingsFile, ANewerVersionsFileStaysAsItIs) {
+  const std::string theirs = R"({"version": 99, "theme": {"of": "the future"}})";
+  write(theirs);
+  const LoadedSettings loaded = load_settings(file_);
+  EXPECT_FALSE(loaded.may_save);
+  ASSERT_EQ(loaded.said.size(), 1U);
+  EXPECT_NE(loaded.said[0].find("99"), std::string::npos);
+  EXPECT_EQ(read(file_), theirs);
+}
+
+TEST_F(SettingsFile, ACorruptFileIsKeptBeside) {
+  write("{\"version\": 1, \"theme\": ");
+  const LoadedSettings loaded = load_settings(file_);
+  EXPECT_TRUE(loaded.may_save);
+  EXPECT_EQ(loaded.said.size(), 1U);
+  EXPECT_FALSE(fs::exists(file_));
+  EXPECT_EQ(read(folder_ / "settings.json.bad"), "{\"version\": 1, \"theme\": ");
+}
+
+TEST_F(SettingsFile, OneBadValueTakesItsDefaultAndTheOthersHold) {
+  write(R"({"version": 1, "theme": "light", "scale": 900, "window_width": "wide", "layout": 5})");
+  const LoadedSettings loaded = load_settings(file_);
+  EXPECT_EQ(loaded.settings.preferences.theme, Theme::light);
+  EXPECT_EQ(loaded.settings.preferences.scale, 1);
+  EXPECT_EQ(loaded.settings.window_width, Settings().window_width);
+  EXPECT_EQ(loaded.said.size(), 3U);
+}
+
+TEST_F(SettingsFile, AHugeFileIsLeftAlone) {
+  write("{\"version\": 1, \"layout\": \"" + std::string(1 << 20, 'x') + "\"}");
+  const LoadedSettings loaded = load_settings(file_);
+  EXPECT_FALSE(loaded.may_save);
+  EXPECT_EQ(loaded.said.size(), 1U);
+  EXPECT_TRUE(fs::exists(file_));
+}
+
+TEST_F(SettingsFile, AFolderInItsPlaceIsSaidAndLeft) {
+  fs::create_directories(file_ / "inside");
+  const LoadedSettings loaded = load_settings(file_);
+  EXPECT_EQ(loaded.said.size(), 1U);
+  const auto saved = save_settings(file_, Settings());
+  EXPECT_FALSE(saved);
+  EXPECT_TRUE(fs::exists(file_ / "inside"));
+}
+
+TEST_F(SettingsFile, WhereNothingCanBeWrittenTheErrorNamesTheFile) {
+  // A file where a folder should be: refused for root too.
+  write("a file");
+  const auto saved = save_settings(file_ / "settings.json", Settings());
+  ASSERT_FALSE(saved);
+  EXPECT_NE(saved.error().message.find(file_.string()), std::string::npos);
+  // A full disk.
+  if (fs::exists("/dev/full")) {
+    fs::create_symlink("/dev/full", folder_ / "full.json");
+    EXPECT_FALSE(save_settings(folder_ / "full.json", Settings()));
+  }
+  EXPECT_FALSE(save_settings({}, Settings()));
+}
+
+TEST(SettingsLayout, TakesWhatDearImGuiWrites) {
+  EXPECT_TRUE(layout_is_sane(""));
+  EXPECT_TRUE(
+      layout_is_sane("[Window][###workspace]\nPos=0,46\nSize=1440,854\nDockId=0x00000002,0\n\n[Docking][Data]\n"
+                     "DockSpace     ID=0x0D9A1B7C Window=0xA787BDB4 Pos=0,46 Size=1440,854 Split=Y\n"
+                     "  DockNode    ID=0x00000001 Parent=0x0D9A1B7C SizeRef=1440,648 CentralNode=1\n"
+                     "  DockNode    ID=0x00000002 Parent=0x0D9A1B7C SizeRef=1440,204 Selected=0x3F1B7C0A\n"));
+}
+
+TEST(SettingsLayout, RefusesTreesThatAreNone) {
+  const std::string root = "[Docking][Data]\nDockSpace ID=0x00000001 Pos=0,0 Size=9,9 Split=Y\n";
+  EXPECT_FALSE(layout_is_sane(root + "DockNode ID=0x00000002 Parent=0x00000003 SizeRef=1,1\n")) << "no such parent";
+  EXPECT_FALSE(layout_is_sane(root + "DockNode ID=0x00000001 Parent=0x00000001 SizeRef=1,1\n")) << "its own parent";
+  EXPECT_FALSE(layout_is_sane(root + "DockNode ID=0x00000002 Parent=0x00000001 SizeRef=1,1\n")) << "half a split";
+  std::string many = root;
+  for (int i = 2; i < 200; ++i) many += "DockSpace ID=0x000001" + std::to_string(10 + i % 90) + " Pos=0,0 Size=1,1\n";
+  EXPECT_FALSE(layout_is_sane(many));
+  EXPECT_FALSE(layout_is_sane("[Evil][x]\n"));
+  EXPECT_FALSE(layout_is_sane(std::string("[Window][a]\0b", 13)));
+}
+
+}  // namespace
+}  // namespace attn

@@ -1,0 +1,151 @@
+#include "app/state_string.h"
+
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <fstream>
+#include <random>
+
+#include "app/apply.h"
+
+namespace attn {
+namespace {
+
+std::string error_of(const std::string& text) {
+  const auto parsed = parse_state_string(text);
+  return parsed ? "" : parsed.error().message;
+}
+
+// What a state string carries, as text: equal text, equal view.
+void expect_round_trip(const State& s) {
+  const auto text = state_string(s);
+  ASSERT_TRUE(text) << text.error().message;
+  const auto parsed = parse_state_string(*text);
+  ASSERT_TRUE(parsed) << *text << "\n" << parsed.error().message;
+  EXPECT_TRUE(parsed->state.document == s.document) << *text;
+  EXPECT_EQ(parsed->state.view.cursor, s.view.cursor) << *text;
+  EXPECT_EQ(parsed->state.view.workspace, s.view.workspace) << *text;
+  EXPECT_EQ(parsed->state.view.reading, s.view.reading) << *text;
+  EXPECT_EQ(parsed->state.view.bench_value, s.view.bench_value) << *text;
+  EXPECT_EQ(*state_string(parsed->state), *text);
+}
+
+TEST(StateString, TheFirstWindowIsShort) {
+  EXPECT_EQ(*state_string(initial_state()), "attn1,preset=blackboard");
+}
+
+TEST(StateString, EveryPresetComesBack) {
+  for (const Preset& p : presets()) expect_round_trip(*with_preset(initial_state(), p.id));
+}
+
+TEST(StateString, AnyStateComesBack) {
+  std::mt19937_64 random(5);
+  const auto pick = [&](std::int64_t least, std::int64_t most) {
+    return least + static_cast<std::int64_t>(random() % static_cast<std::uint64_t>(most - least + 1));
+  };
+  for (int round = 0; round < 300; ++round) {
+    State s = initial_state();
+    Document& d = s.document;
+    d.preset.clear();
+    Problem& p = d.problem;
+    p.B = pick(1, 3);
+    p.Hkv = pick(1, 3);
+    p.Hq = p.Hkv * pick(1, 3);
+    p.Lq = pick(1, 40);
+    p.Lk = pick(1, 40);
+    p.D = pick(1, 16);
+    p.Dv = pick(1, 16);
+    p.dtype = static_cast<DType>(pick(0, 2));
+    if (pick(0, 1) != 0) p.scale = static_cast<double>(pick(-1000, 1000)) / 7;
+    p.mask.causal = pick(0, 1) != 0;
+    p.mask.window_left = pick(-1, 9);
+    if (pick(0, 2) == 0) p.mask.key_lengths.assign(static_cast<std::size_t>(p.B), pick(0, p.Lk));
+    if (pick(0, 2) == 0) p.bias_shape = {1, p.Hq, p.Lq, p.Lk};
+    d.options.br = static_cast<std::int32_t>(pick(0, 64));
+    d.options.key_order = static_cast<KeyOrder>(pick(0, 1));
+    d.options.accumulate = static_cast<DType>(pick(0, 2));
+    d.inputs.generator = all_generators()[static_cast<std::size_t>(pick(0, 7))];
+    d.inputs.seed = random();
+    for (std::int64_t i = 0; i < std::min<std::int64_t>(5, p.Lq * p.D); ++i) {
+      d.inputs.edits.push_back(
+          {InputTensor::q, i, std::ldexp(static_cast<float>(pick(-999, 999)), static_cast<int>(pick(-90, 90)))});
+    }
+    d.inputs.edits.push_back({InputTensor::v, 0, -INFINITY});
+    d.kernel = "cpu_tiled";
+    d.selection = fitted({static_cast<std::int32_t>(pick(0, 9)), static_cast<std::int32_t>(pick(0, 9)),
+                          static_cast<std::int32_t>(pick(0, 99)), static_cast<Slot>(pick(0, 12)),
+                          static_cast<std::int32_t>(pick(-1, 99))},
+                         p);
+    d.sweep.axis = static_cast<Axis>(pick(0, 6));
+    d.sweep.values = {pick(1, 9999), pick(1, 9999)};
+    d.sweep.base.Hq = d.sweep.base.Hkv = pick(1, 8);
+    d.sweep.seconds_per_point = 0.1;
+    s.view.cursor = static_cast<EventIndex>(pick(0, 0xffffffffLL));
+    s.view.workspace = static_cast<Workspace>(pick(0, 3));
+    s.view.reading = static_cast<OutputReading>(pick(0, 1));
+    if (pick(0, 1) != 0) s.view.bench_value = pick(1, 99);
+    expect_round_trip(s);
+  }
+}
+
+TEST(StateString, HoldsOnlyCharactersThatNoShellTouches) {
+  State s = *with_preset(initial_state(), "bias");
+  const auto folder = std::filesystem::temp_directory_path() / "attnscope state $HOME;'\"\n ü";
+  std::filesystem::create_directories(folder);
+  s.document.inputs.q_file = (folder / "q.npy").string();
+  std::ofstream(s.document.inputs.q_file) << "not read by the string";
+  const auto text = state_string(s);
+  ASSERT_TRUE(text) << text.error().message;
+  EXPECT_EQ(text->find_first_not_of("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.-/:=,@%+"),
+            std::string::npos)
+      << *text;
+  const auto opened = open_state_string(*text);
+  ASSERT_TRUE(opened) << opened.error().message;
+  EXPECT_EQ(opened->document.inputs.q_file, s.document.inputs.q_file);
+  std::ofstream(s.document.inputs.q_file) << "other bytes";
+  const auto changed = open_state_string(*text);
+  ASSERT_FALSE(changed);
+  EXPECT_NE(changed.error().message.find("has changed"), std::string::npos);
+  std::filesystem::remove_all(folder);
+  EXPECT_FALSE(open_state_string(*text));
+}
+
+TEST(StateString, TooManyEditsAskForAFile) {
+  State s = *with_preset(initial_state(), "large");
+  for (int i = 0; i < 2000; ++i) s.document.inputs.edits.push_back({InputTensor::q, i, 0.5F});
+  const auto text = state_string(s);
+  ASSERT_FALSE(text);
+  EXPECT_NE(text.error().message.find("save a file instead"), std::string::npos);
+}
+
+TEST(StateString, APresetWithAChangeIsMadeByHand) {
+  const auto parsed = parse_state_string("attn1,preset=blackboard,L=6");
+  ASSERT_TRUE(parsed) << parsed.error().message;
+  EXPECT_EQ(parsed->state.document.problem.Lk, 6);
+  EXPECT_EQ(parsed->state.document.preset, "");
+}
+
+TEST(StateString, SaysWhereAndWhatIsWrong) {
+  EXPECT_NE(error_of("attn2,preset=blackboard").find("'attn2'"), std::string::npos);
+  EXPECT_NE(error_of("").find("starts with"), std::string::npos);
+  EXPECT_NE(error_of("hello").find("starts with"), std::string::npos);
+  EXPECT_NE(error_of("attn1,colour=red").find("'colour': there is no such key"), std::string::npos);
+  EXPECT_NE(error_of("attn1,L=6,L=7").find("twice"), std::string::npos);
+  EXPECT_NE(error_of("attn1,L").find("needs '='"), std::string::npos);
+  EXPECT_NE(error_of("attn1,preset=none,L=0").find("character 19, key 'L'"), std::string::npos);
+  EXPECT_NE(error_of("attn1,L=99999999999999999999").find("whole number"), std::string::npos);
+  EXPECT_NE(error_of("attn1,causal=yes").find("neither 0 nor 1"), std::string::npos);
+  EXPECT_NE(error_of("attn1,kernel=cpu_fast").find("cpu_flash"), std::string::npos);
+  EXPECT_NE(error_of("attn1,select=0/0/99/s/0").find("'select'"), std::string::npos);
+  EXPECT_NE(error_of("attn1,edits=q:99999:1").find("'edits'"), std::string::npos);
+  EXPECT_NE(error_of("attn1,edits=q:1:1/q:1:2").find("order"), std::string::npos);
+  EXPECT_NE(error_of("attn1,cursor=-1").find("'cursor'"), std::string::npos);
+  EXPECT_NE(error_of("attn1,scale=nan").find("finite"), std::string::npos);
+  EXPECT_NE(error_of("attn1,q_file=a.npy").find("PATH@HASH"), std::string::npos);
+  EXPECT_NE(error_of("attn1,q_file=%00@0123456789abcdef").find("no character"), std::string::npos);
+  EXPECT_NE(error_of("attn1,L=4;reboot").find("character 10"), std::string::npos);
+  EXPECT_NE(error_of("attn1," + std::string(9000, 'a')).find("8192"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace attn

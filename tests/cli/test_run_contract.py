@@ -1,0 +1,138 @@
+"""`attnscope run` against NumPy in fp64: layouts, dtypes, masks, bias, scale, LSE, for every kernel of the ladder."""
+
+import json
+import pathlib
+import tempfile
+
+import numpy as np
+from program import Report, attention, bf16, run
+
+# Largest error allowed against fp64 on the stored inputs, as a share of max|V|: rounding of P and O, and some room.
+ERROR = {"f32": 2e-6, "f16": 2e-3, "bf16": 1.6e-2}
+LSE_ERROR = {"f32": 1e-5, "f16": 1e-3, "bf16": 1e-3}
+STORED = {"f32": np.float32, "f16": np.float16, "bf16": np.float32}
+
+report = Report()
+
+
+def four_axes(x):
+    return x.reshape((1,) * (4 - x.ndim) + x.shape)
+
+
+def stored_as(x, dtype):
+    return bf16(x) if dtype == "bf16" else x.astype(STORED[dtype])
+
+
+def check(folder, name, q, k, v, dtype="f32", arguments=(), bias=None, kernel="cpu_flash", given=None, **meaning):
+    """Runs the program on the files and compares O and LSE. `given`: the dtype of the files, where it is another."""
+    files = {}
+    for letter, x in (("q", q), ("k", k), ("v", v)):
+        files[letter] = folder / f"{letter}.npy"
+        np.save(files[letter], x.astype(given or STORED[dtype]))
+    command = ["run", "--kernel", kernel, "--out", folder / "o.npy", "--lse", folder / "lse.npy", *arguments]
+    for letter, file in files.items():
+        command += [f"--{letter}", file]
+    if dtype == "bf16" or given is not None:
+        command += ["--dtype", dtype]
+    if bias is not None:
+        np.save(folder / "bias.npy", bias.astype(np.float32))
+        command += ["--bias", folder / "bias.npy"]
+        meaning["bias"] = bias
+    for old in ("o.npy", "lse.npy"):
+        (folder / old).unlink(missing_ok=True)
+    done = run(*command)
+    label = f"{name} ({kernel}, {dtype})"
+    report.check(done.returncode == 0, f"{label}: exit {done.returncode}: {done.stderr}")
+    if done.returncode != 0:
+        return
+    report.check(done.stdout == "", f"{label}: words on stdout: {done.stdout[:80]}")
+    o, lse = np.load(folder / "o.npy"), np.load(folder / "lse.npy")
+    report.check(o.dtype == (np.float16 if dtype == "f16" else np.float32), f"{label}: O is {o.dtype}")
+    report.check(lse.dtype == np.float32, f"{label}: LSE is {lse.dtype}")
+    report.check(o.shape == q.shape[:-1] + v.shape[-1:], f"{label}: O has shape {o.shape}")
+    report.check(lse.shape == q.shape[:-1], f"{label}: LSE has shape {lse.shape}")
+    want_o, want_lse = attention(*(four_axes(stored_as(x, dtype)) for x in (q, k, v)), **meaning)
+    want_o, want_lse = want_o.reshape(o.shape), want_lse.reshape(lse.shape)
+    error = np.abs(o.astype(np.float64) - want_o).max()
+    allowed = ERROR[dtype] * max(1.0, np.abs(v).max())
+    report.check(error <= allowed, f"{label}: O is off by {error:.3g}, allowed {allowed:.3g}")
+    empty = np.isneginf(want_lse)
+    report.check(np.array_equal(np.isneginf(lse), empty), f"{label}: rows without keys differ")
+    report.check(not o[empty].any(), f"{label}: a row without keys is not 0")
+    lse_error = np.abs(lse[~empty] - want_lse[~empty]).max(initial=0)
+    report.check(lse_error <= LSE_ERROR[dtype] * max(1.0, np.abs(want_lse[~empty]).max(initial=0)),
+                 f"{label}: LSE is off by {lse_error:.3g}")
+
+
+def numbers(seed, *shapes):
+    source = np.random.default_rng(seed)
+    return [source.standard_normal(shape) for shape in shapes]
+
+
+def layouts(folder):
+    for dtype in ("f32", "f16", "bf16"):
+        check(folder, "[L,D]", *numbers(1, (17, 24), (29, 24), (29, 16)), dtype=dtype)
+        check(folder, "[H,L,D]", *numbers(2, (4, 17, 24), (2, 29, 24), (2, 29, 16)), dtype=dtype)
+        check(folder, "[B,H,L,D]", *numbers(3, (2, 4, 17, 24), (2, 1, 29, 24), (2, 1, 29, 40)), dtype=dtype)
+        check(folder, "one of each", *numbers(4, (1, 1), (1, 1), (1, 1)), dtype=dtype)
+    q, k, v = numbers(5, (2, 9, 8), (2, 7, 8), (2, 7, 8))
+    check(folder, "f8 becomes f32", q, k, v, dtype="f32", given=np.float64)
+    for given in (np.float64, np.float16, np.dtype(">f4")):
+        for dtype in ("f32", "f16", "bf16"):
+            # f2 files hold f16 numbers: those are what is converted.
+            x = [a.astype(given).astype(np.float64) for a in (q, k, v)]
+            check(folder, f"{np.dtype(given).str} with --dtype", *x, dtype=dtype, given=given)
+
+
+def masks(folder, kernel):
+    q, k, v = numbers(6, (2, 4, 23, 16), (2, 2, 31, 16), (2, 2, 31, 8))
+    rows_first = numbers(7, (2, 2, 31, 16), (2, 2, 23, 16), (2, 2, 23, 8))  # rows that see nothing under causal
+    bias = numbers(8, (2, 4, 23, 31))[0]
+    bias[bias < -0.8] = -np.inf
+    bias[0, 1, 5, :] = -np.inf
+    for dtype in ("f32", "f16", "bf16"):
+        for name, arguments, meaning in (
+            ("no mask", [], {}),
+            ("causal", ["--causal"], {"causal": True}),
+            ("window 5,2", ["--window", "5,2"], {"window": (5, 2)}),
+            ("window -1,0", ["--window", "-1,0"], {"window": (-1, 0)}),
+            ("window 3,-1", ["--window", "3,-1"], {"window": (3, -1)}),
+            ("window 0,0", ["--window", "0,0"], {"window": (0, 0)}),
+            ("causal window", ["--causal", "--window", "4,9"], {"causal": True, "window": (4, 9)}),
+            ("key lengths", ["--key-lengths", "31,12"], {"key_lengths": [31, 12]}),
+            ("no keys in a batch", ["--key-lengths", "0,31"], {"key_lengths": [0, 31]}),
+            ("scale", ["--scale", "0.125"], {"scale": 0.125}),
+            ("scale -1", ["--scale", "-1"], {"scale": -1.0}),
+            ("tile 5x7", ["--tile", "5x7", "--causal"], {"causal": True}),
+            ("tile 64x128", ["--tile", "64x128"], {}),
+        ):
+            check(folder, name, q, k, v, dtype, arguments, kernel=kernel, **meaning)
+        check(folder, "causal, more queries than keys", *rows_first, dtype, ["--causal"], kernel=kernel, causal=True)
+        check(folder, "bias with -inf", q, k, v, dtype, bias=bias, kernel=kernel)
+        for shape in ((1, 1, 1, 31), (1, 4, 23, 1), (2, 1, 23, 31), (1, 1, 1, 1)):
+            small = numbers(9, shape)[0]
+            check(folder, f"bias {shape}", q, k, v, dtype, ["--causal"], bias=small, kernel=kernel, causal=True)
+
+
+def bias_of_fewer_axes(folder):
+    q, k, v = numbers(10, (2, 9, 8), (2, 11, 8), (2, 11, 8))
+    for shape in ((9, 11), (2, 9, 11), (1, 11)):
+        bias = numbers(11, shape)[0]
+        check(folder, f"bias {shape} of [H,L,D]", q, k, v, bias=bias)
+
+
+def main():
+    kernels = [row["id"] for row in json.loads(run("list", "--json").stdout)]
+    report.check("cpu_flash" in kernels and len(kernels) >= 5, f"list names {kernels}")
+    with tempfile.TemporaryDirectory() as temporary:
+        folder = pathlib.Path(temporary)
+        layouts(folder)
+        for kernel in kernels:
+            masks(folder, kernel)
+        bias_of_fewer_axes(folder)
+        left = sorted(p.name for p in folder.iterdir())
+        report.check(left == ["bias.npy", "k.npy", "lse.npy", "o.npy", "q.npy", "v.npy"], f"files left: {left}")
+    report.exit(least=1000)
+
+
+main()

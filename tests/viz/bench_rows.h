@@ -1,0 +1,74 @@
+// Rows of a sweep as a measurement would give them, with times of the test's choice.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "kernels/kernel.h"
+#include "profiling/measurement.h"
+#include "profiling/metrics.h"
+#include "viz/frame.h"
+#include "viz/state.h"
+
+namespace attn::bench_test {
+
+// A sweep of the CPU kernels over L = 512, 1024, 2048: one batch, four heads, D = 64.
+inline State sweep_state() {
+  State s;
+  s.view.workspace = Workspace::bench;
+  SweepSpec& sweep = s.document.sweep;
+  for (const KernelRow& row : kernel_table())
+    if (row.place == Place::cpu) sweep.kernels.emplace_back(row.id);
+  sweep.values = {512, 1024, 2048};
+  sweep.base.Hq = sweep.base.Hkv = 4;
+  sweep.base.Lq = sweep.base.Lk = 512;
+  sweep.base.D = sweep.base.Dv = 64;
+  return s;
+}
+
+inline Measurement timed_row(const SweepSpec& sweep, std::string_view kernel, std::int64_t value, double median_us) {
+  Measurement m;
+  m.key.kernel = kernel;
+  m.key.problem = problem_at(sweep, value);
+  m.key.options = options_at(sweep, value);
+  if (m.key.options.br == 0) m.key.options.br = 64;
+  if (m.key.options.bc == 0) m.key.options.bc = 64;
+  m.key.device = "a CPU";
+  m.clock = "steady_clock";
+  m.time.n = 9;
+  m.time.median = median_us;
+  m.time.q1 = 0.98 * median_us;
+  m.time.q3 = 1.03 * median_us;
+  m.time.ci_low = 0.99 * median_us;
+  m.time.ci_high = 1.01 * median_us;
+  m.time.settled = true;
+  m.launches.resize(1);
+  m.yardsticks.peak_gflops = 100;
+  m.verdict = Verdict{};
+  m.verdict->pass = true;
+  m.verdict->error = 1e-7;
+  m.verdict->allowed = 1e-6;
+  return m;
+}
+
+inline Measurement refused_row(const SweepSpec& sweep, std::string_view kernel, std::int64_t value,
+                               std::string reason) {
+  Measurement m = timed_row(sweep, kernel, value, 0);
+  m.time = {};
+  m.verdict.reset();
+  m.launches.clear();
+  m.state = RowState::refused;
+  m.reason = std::move(reason);
+  return m;
+}
+
+inline Model model_of(std::vector<Measurement> rows) {
+  Model model;
+  model.measurements = std::move(rows);
+  relate_to_baseline(model.measurements);
+  return model;
+}
+
+}  // namespace attn::bench_test

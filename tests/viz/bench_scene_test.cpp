@@ -1,0 +1,381 @@
+// What Bench says, from rows whose times are known.
+#include "viz/bench_scene.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "tests/viz/bench_rows.h"
+#include "viz/bench_planned.h"
+
+namespace attn {
+namespace {
+
+using bench_test::model_of;
+using bench_test::refused_row;
+using bench_test::sweep_state;
+using bench_test::timed_row;
+
+class BenchSceneTest : public ::testing::Test {
+ protected:
+  State state = sweep_state();
+  const SweepSpec& sweep = state.document.sweep;
+
+  Model three_kernels() const {
+    std::vector<Measurement> rows;
+    for (const std::int64_t l : {512, 1024, 2048}) {
+      const auto x = static_cast<double>(l);
+      rows.push_back(timed_row(sweep, "cpu_multicore", l, 10 * x));
+      rows.push_back(timed_row(sweep, "cpu_sequential", l, 30 * x));
+      rows.push_back(timed_row(sweep, "cpu_flash", l, 2 * x));
+    }
+    return model_of(std::move(rows));
+  }
+  BenchScene scene(const Model& model, bool all = false) const {
+    BenchSwitches switches;
+    switches.all_values = all;
+    return bench_scene(state, model, switches, "estimate words");
+  }
+};
+
+const BenchLine* line_of(const BenchChart& chart, std::string_view kernel) {
+  for (const BenchLine& line : chart.lines)
+    if (line.kernel == kernel) return &line;
+  return nullptr;
+}
+
+const BenchTableRow& row_of(const BenchTable& table, std::string_view kernel) {
+  return *std::find_if(table.rows.begin(), table.rows.end(), [&](const auto& r) { return r.kernel == kernel; });
+}
+
+std::string cell(const BenchTable& table, std::string_view kernel, std::string_view column) {
+  for (std::size_t i = 1; i < table.columns.size(); ++i)
+    if (table.columns[i].id == column) return row_of(table, kernel).cells[i - 1].text;
+  return "no such column";
+}
+
+// ---- verdict
+
+TEST_F(BenchSceneTest, HeadlineComparesTheChosenKernelWithBaselineAndPlainOrders) {
+  state.view.bench_value = 1024;
+  const auto s = scene(three_kernels());
+  EXPECT_EQ(s.verdict.headline,
+            "At L = 1024 cpu_flash is 5.0 times as fast as cpu_multicore, 15 times cpu_sequential.");
+  EXPECT_EQ(s.verdict.kernel, "cpu_flash");
+  EXPECT_NE(s.verdict.reason.find("Predicted: its tiles ask memory for"), std::string::npos) << s.verdict.reason;
+  EXPECT_NE(s.verdict.reason.find("Every answer is within the allowed error."), std::string::npos);
+}
+
+TEST_F(BenchSceneTest, ASlowerKernelIsSaidToTakeLonger) {
+  const Model m = model_of({timed_row(sweep, "cpu_multicore", 512, 100), timed_row(sweep, "cpu_flash", 512, 150)});
+  EXPECT_EQ(scene(m).verdict.headline, "At L = 512 cpu_flash takes 1.50 times as long as cpu_multicore.");
+}
+
+TEST_F(BenchSceneTest, TimesWhoseQuartilesMeetAreCalledEqual) {
+  const Model m = model_of({timed_row(sweep, "cpu_multicore", 512, 100), timed_row(sweep, "cpu_flash", 512, 99)});
+  EXPECT_EQ(scene(m).verdict.headline, "At L = 512 cpu_flash is as fast as cpu_multicore.");
+}
+
+TEST_F(BenchSceneTest, AWrongAnswerIsNeitherPraisedNorComparedWith) {
+  Model m = three_kernels();
+  for (Measurement& row : m.measurements) {
+    if (row.key.kernel == "cpu_flash") row.verdict->pass = false;
+  }
+  const auto s = scene(m);
+  EXPECT_EQ(s.verdict.headline.find("cpu_flash"), std::string::npos) << s.verdict.headline;
+  EXPECT_TRUE(s.verdict.reason.starts_with("Wrong answer from cpu_flash")) << s.verdict.reason;
+}
+
+TEST_F(BenchSceneTest, OneKernelAloneGivesItsTimeAndNoComparison) {
+  const auto s = scene(model_of({timed_row(sweep, "cpu_flash", 512, 12100)}));
+  EXPECT_EQ(s.verdict.headline, "At L = 512 cpu_flash takes 12.1 ms.");
+}
+
+TEST_F(BenchSceneTest, BeforeTheRunItSaysWhatToDoAndWhatItTakes) {
+  const auto s = scene(Model{});
+  EXPECT_EQ(s.verdict.headline, "Nothing is measured yet: press Run.");
+  EXPECT_NE(s.verdict.reason.find("estimate words"), std::string::npos);
+  state.document.sweep.values.clear();
+  EXPECT_EQ(scene(Model{}).verdict.headline, "This sweep cannot run yet.");
+}
+
+TEST_F(BenchSceneTest, AFailedRunGivesItsReason) {
+  Model m;
+  m.task.error = "the disk is full";
+  EXPECT_NE(scene(m).verdict.reason.find("the disk is full"), std::string::npos);
+}
+
+TEST_F(BenchSceneTest, RowsOfAnotherSweepAreSaidToBe) {
+  const Model m = three_kernels();
+  state.document.sweep.base.mask.causal = true;
+  EXPECT_NE(scene(m).verdict.reason.find("another sweep"), std::string::npos);
+}
+
+TEST_F(BenchSceneTest, MeasuredBytesReplaceThePredictionInTheReason) {
+  Model m = three_kernels();
+  for (Measurement& row : m.measurements) {
+    const double bytes = row.key.kernel == "cpu_flash" ? 1e6 : 8e6;
+    for (const char* id : {"dram_read_bytes", "dram_write_bytes"})
+      row.figures[find_metric(id).value()] = {Origin::measured, bytes, "a counter", ""};
+  }
+  const auto s = scene(m);
+  EXPECT_NE(s.verdict.reason.find("It moves 8.0 times fewer DRAM bytes than cpu_multicore (predicted: "),
+            std::string::npos)
+      << s.verdict.reason;
+  EXPECT_EQ(cell(s.table, "cpu_flash", "dram"), "2.00");
+  EXPECT_EQ(std::count_if(s.charts[2].lines.begin(), s.charts[2].lines.end(), [](const auto& l) { return !l.dotted; }),
+            3);
+}
+
+// ---- which rows
+
+TEST_F(BenchSceneTest, NoLineMixesTwoDevices) {
+  Model m = three_kernels();
+  m.measurements[0].key.device = "another CPU";
+  const auto s = scene(m);
+  EXPECT_EQ(line_of(s.charts[1], "cpu_multicore")->points.size(), 2U);
+  EXPECT_NE(s.table.note.find("1 row is of other problems"), std::string::npos) << s.table.note;
+}
+
+TEST_F(BenchSceneTest, ALaterRowOfTheSamePointReplacesTheEarlier) {
+  Model m = three_kernels();
+  m.measurements.push_back(timed_row(sweep, "cpu_flash", 512, 7000));
+  relate_to_baseline(m.measurements);
+  const auto s = scene(m);
+  ASSERT_EQ(line_of(s.charts[1], "cpu_flash")->points.size(), 3U);
+  EXPECT_EQ(line_of(s.charts[1], "cpu_flash")->points[0].text, "7.00 ms");
+}
+
+TEST_F(BenchSceneTest, TheAxisFollowsTheRowsNotThePanel) {
+  const Model m = three_kernels();
+  state.document.sweep.axis = Axis::D;
+  state.document.sweep.values = {32, 64};
+  const auto s = scene(m);
+  EXPECT_EQ(s.axis_letter, "L");
+  EXPECT_EQ(s.ticks.size(), 3U);
+  EXPECT_EQ(s.ticks[1].text, "1k");
+}
+
+TEST_F(BenchSceneTest, AKernelThatDoesNotReadTheAxisIsDrawnAcrossIt) {
+  state.document.sweep.axis = Axis::threads;
+  state.document.sweep.values = {1, 2, 4};
+  std::vector<Measurement> rows{timed_row(sweep, "cpu_sequential", 1, 500)};
+  for (const std::int64_t n : {1, 2, 4})
+    rows.push_back(timed_row(sweep, "cpu_flash", n, 400.0 / static_cast<double>(n)));
+  const auto s = scene(model_of(std::move(rows)));
+  const BenchLine* line = line_of(s.charts[1], "cpu_sequential");
+  ASSERT_NE(line, nullptr);
+  EXPECT_TRUE(line->constant);
+  EXPECT_EQ(line->points.size(), 3U);
+  state.view.bench_value = 4;
+  EXPECT_EQ(row_of(s.table, "cpu_sequential").value, 0);
+}
+
+TEST_F(BenchSceneTest, TheValueWithMostFiguresIsChosenUntilOneIsClicked) {
+  Model m = three_kernels();
+  m.measurements.pop_back();  // cpu_flash at 2048 is still to come
+  EXPECT_EQ(scene(m).chosen, 1024);
+  state.view.bench_value = 2048;
+  EXPECT_EQ(scene(m).chosen, 2048);
+  state.view.bench_value = 777;  // of an earlier sweep
+  EXPECT_EQ(scene(m).chosen, 1024);
+}
+
+// ---- charts
+
+TEST_F(BenchSceneTest, EveryPointLiesWithinTheAxes) {
+  for (const bool log : {false, true}) {
+    BenchSwitches switches;
+    switches.log.fill(log);
+    const auto s = bench_scene(state, three_kernels(), switches, "");
+    for (const BenchChart& chart : s.charts) {
+      ASSERT_FALSE(chart.lines.empty()) << chart.id;
+      EXPECT_EQ(chart.log_y, log) << chart.id;
+      for (const BenchLine& line : chart.lines) {
+        for (const BenchPoint& p : line.points) {
+          EXPECT_GT(p.low, chart.y_min) << chart.id;
+          EXPECT_LT(p.high, chart.y_max) << chart.id;
+          EXPECT_LE(p.low, p.y);
+          EXPECT_GE(p.high, p.y);
+          EXPECT_GT(static_cast<double>(p.x), s.x_min);
+          EXPECT_LT(static_cast<double>(p.x), s.x_max);
+        }
+      }
+    }
+  }
+}
+
+TEST_F(BenchSceneTest, WhiskersAreTheQuartiles) {
+  const auto s = scene(three_kernels());
+  const BenchPoint p = line_of(s.charts[1], "cpu_flash")->points[0];  // 1024 us
+  EXPECT_DOUBLE_EQ(p.y, 1.024);
+  EXPECT_DOUBLE_EQ(p.low, 1.024 * 0.98);
+  EXPECT_DOUBLE_EQ(p.high, 1.024 * 1.03);
+  const BenchPoint rate = line_of(s.charts[0], "cpu_flash")->points[0];
+  EXPECT_NEAR(rate.high / rate.y, 1 / 0.98, 1e-12);  // a shorter time is a higher rate
+}
+
+TEST_F(BenchSceneTest, PredictionsAreDottedAndHaveTheirFloor) {
+  const BenchChart chart = scene(three_kernels()).charts[2];
+  EXPECT_TRUE(std::all_of(chart.lines.begin(), chart.lines.end(), [](const auto& l) { return l.dotted; }));
+  const BenchLine& once = chart.lines.back();
+  EXPECT_EQ(once.label, "each once");
+  for (const BenchLine& line : chart.lines) {
+    for (std::size_t i = 0; i < line.points.size(); ++i) EXPECT_GE(line.points[i].y, once.points[i].y) << line.label;
+  }
+}
+
+TEST_F(BenchSceneTest, LoadedFiguresAreHollowAndNamedAsSuch) {
+  Model m = three_kernels();
+  m.provenance.loaded = true;
+  m.provenance.file = "h100.attn";
+  const auto s = scene(m);
+  EXPECT_TRUE(line_of(s.charts[1], "cpu_flash")->hollow);
+  EXPECT_NE(s.table.note.find("Loaded from h100.attn"), std::string::npos);
+  EXPECT_FALSE(line_of(scene(three_kernels()).charts[1], "cpu_flash")->hollow);
+}
+
+TEST_F(BenchSceneTest, TheFourthChartShowsTheMetricThatWasPicked) {
+  EXPECT_EQ(scene(three_kernels()).charts[3].title, "Speed-up");
+  state.view.bench_metric = "peak_share_pct";
+  const auto s = scene(three_kernels());
+  EXPECT_EQ(s.charts[3].title, "Share of peak");
+  EXPECT_FALSE(s.charts[3].lines.empty());
+  state.view.bench_metric = "l2_hit_pct";
+  EXPECT_NE(scene(three_kernels()).charts[3].empty.find("Not available: "), std::string::npos);
+}
+
+TEST_F(BenchSceneTest, TheSpanShowsTheFactorOfTheHeadline) {
+  state.view.bench_value = 2048;
+  const auto s = scene(three_kernels());
+  ASSERT_TRUE(s.charts[1].span);
+  EXPECT_EQ(s.charts[1].span->text, "5.0×");
+  EXPECT_EQ(s.charts[1].span->x, 2048);
+}
+
+// ---- table
+
+TEST_F(BenchSceneTest, CellsShowThreeDigitsInTheUnitOfTheColumn) {
+  state.view.bench_value = 1024;
+  const BenchTable t = scene(three_kernels()).table;
+  EXPECT_EQ(cell(t, "cpu_flash", "time"), "2.05");
+  EXPECT_EQ(cell(t, "cpu_sequential", "time"), "30.7");
+  EXPECT_EQ(cell(t, "cpu_flash", "interval"), "1.0");
+  EXPECT_EQ(cell(t, "cpu_flash", "speedup"), "5.00");
+  EXPECT_EQ(cell(t, "cpu_flash", "error"), "0.10");
+  EXPECT_EQ(t.columns[1].title, "time ms");
+}
+
+TEST_F(BenchSceneTest, WhatIsNotAvailableIsADashWithItsReason) {
+  const BenchTable t = scene(three_kernels()).table;
+  const BenchTableRow& row = row_of(t, "cpu_flash");
+  for (std::size_t i = 1; i < t.columns.size(); ++i) {
+    if (t.columns[i].id != "dram") continue;
+    EXPECT_EQ(row.cells[i - 1].text, "–");
+    EXPECT_FALSE(row.cells[i - 1].available);
+    EXPECT_TRUE(row.cells[i - 1].tip.starts_with("Not available: this version reads no memory counters"))
+        << row.cells[i - 1].tip;
+  }
+}
+
+TEST_F(BenchSceneTest, ARefusedRowShowsItsReasonInsteadOfCells) {
+  Model m = three_kernels();
+  m.measurements.push_back(refused_row(sweep, "cpu_tiled", 2048, "needs 4.00 GiB"));
+  const BenchTable t = scene(m).table;
+  EXPECT_TRUE(row_of(t, "cpu_tiled").cells.empty());
+  EXPECT_EQ(row_of(t, "cpu_tiled").reason, "refused: needs 4.00 GiB");
+}
+
+TEST_F(BenchSceneTest, AnUnverifiedRowIsNotCalledRight) {
+  Model m = three_kernels();
+  for (Measurement& row : m.measurements) row.verdict.reset();
+  relate_to_baseline(m.measurements);
+  const auto s = scene(m);
+  EXPECT_EQ(cell(s.table, "cpu_flash", "verdict"), "not checked");
+  EXPECT_EQ(row_of(s.table, "cpu_flash").mark, BenchMark::none);
+  EXPECT_NE(s.verdict.reason.find("not checked"), std::string::npos);
+}
+
+TEST_F(BenchSceneTest, EveryRowHasACellForEveryColumn) {
+  for (const bool all : {false, true}) {
+    const BenchTable t = scene(three_kernels(), all).table;
+    EXPECT_EQ(t.rows.size(), all ? 9U : 3U);
+    for (const BenchTableRow& row : t.rows) EXPECT_EQ(row.cells.size() + 1, t.columns.size());
+  }
+}
+
+// ---- before the run
+
+TEST_F(BenchSceneTest, PlannedRowsPredictBytesAndHaveNoTime) {
+  const auto planned = planned_rows(sweep);
+  ASSERT_EQ(planned.size(), sweep.kernels.size() * sweep.values.size());
+  const auto s = bench_scene(state, Model{}, {}, "", planned);
+  EXPECT_FALSE(s.charts[2].lines.empty());
+  EXPECT_TRUE(s.charts[1].lines.empty());
+  EXPECT_NE(s.charts[1].empty.find("Run draws it"), std::string::npos);
+  EXPECT_EQ(cell(s.table, "cpu_flash", "time"), "–");
+  EXPECT_NE(cell(s.table, "cpu_flash", "tiles"), "–");
+  EXPECT_EQ(s.verdict.headline, "Nothing is measured yet: press Run.");
+}
+
+TEST_F(BenchSceneTest, APlannedRefusalIsShownBeforeAnythingRuns) {
+  state.document.sweep.options.br = 1 << 20;
+  const auto planned = planned_rows(sweep);
+  const auto s = bench_scene(state, Model{}, {}, "", planned);
+  EXPECT_TRUE(row_of(s.table, "cpu_flash").reason.starts_with("refused: ")) << row_of(s.table, "cpu_flash").reason;
+}
+
+TEST_F(BenchSceneTest, TheFingerprintSeesEveryNewOrChangedRow) {
+  Model m = three_kernels();
+  const auto before = rows_fingerprint(m);
+  m.measurements[4].time.median *= 1.001;
+  const auto changed = rows_fingerprint(m);
+  EXPECT_NE(changed, before);
+  m.measurements.pop_back();
+  EXPECT_NE(rows_fingerprint(m), changed);
+}
+
+// ---- texts
+
+TEST(BenchTexts, UnitsSuitTheRange) {
+  EXPECT_EQ(value_with_unit(12100, time_unit(12100, 12100)), "12.1 ms");
+  EXPECT_EQ(value_with_unit(940, time_unit(940, 940)), "940 µs");
+  EXPECT_EQ(time_unit(2e6, 3e7).name, "s");
+  EXPECT_EQ(time_unit(5, 3e7).name, "ms");
+  EXPECT_EQ(rate_unit(0.9).name, "GFLOP/s");
+  EXPECT_EQ(rate_unit(1.5).name, "TFLOP/s");
+  EXPECT_EQ(bytes_text(272629760), "273 MB");
+  EXPECT_EQ(bytes_text(608), "608 B");
+}
+
+TEST(BenchTexts, FactorsKeepTwoDigitsAtLeast) {
+  EXPECT_EQ(times_text(1.064), "1.06");
+  EXPECT_EQ(times_text(4.12), "4.1");
+  EXPECT_EQ(times_text(9.97), "10");
+  EXPECT_EQ(times_text(170.2), "170");
+  EXPECT_EQ(times_text(0.61), "0.61");
+}
+
+TEST(BenchTexts, LabelsNeverOverlapAndStayInside) {
+  const std::vector<double> wishes{50, 52, 51, 10, 99, 100, 98};
+  const auto places = spread_labels(wishes, 10, 0, 100);
+  ASSERT_EQ(places.size(), wishes.size());
+  auto sorted = places;
+  std::sort(sorted.begin(), sorted.end());
+  for (std::size_t i = 1; i < sorted.size(); ++i) EXPECT_GE(sorted[i] - sorted[i - 1], 10 - 1e-9);
+  EXPECT_GE(sorted.front(), 5);
+  EXPECT_LE(sorted.back(), 95 + 1e-9);
+  EXPECT_DOUBLE_EQ(places[3], 10);  // alone: where it wants to be
+  EXPECT_LT(places[0], places[2]);  // in the order of the lines
+  EXPECT_LT(places[2], places[1]);
+}
+
+TEST(BenchTexts, TooManyLabelsShareTheRoom) {
+  const auto places = spread_labels(std::vector<double>(20, 50.0), 10, 0, 100);
+  EXPECT_DOUBLE_EQ(places.front(), 2.5);
+  EXPECT_DOUBLE_EQ(places.back(), 97.5);
+  EXPECT_TRUE(spread_labels({}, 10, 0, 100).empty());
+}
+
+}  // namespace
+}  // namespace attn

@@ -1,0 +1,57 @@
+// Recordings of the presets by the real kernels, for the tests of Step's scenes.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <fstream>
+#include <iterator>
+#include <memory>
+#include <string>
+
+#include "kernels/inputs.h"
+#include "kernels/kernel.h"
+#include "viz/state.h"
+#include "viz/step_texts.h"
+
+namespace attn {
+
+inline std::shared_ptr<const Recording> record_preset(std::string_view preset_id, std::string_view kernel_id,
+                                                      Options options = {}) {
+  const auto preset = find_preset(preset_id);
+  EXPECT_TRUE(preset.has_value());
+  const auto row = find_kernel(kernel_id);
+  EXPECT_TRUE(row.has_value());
+  options.br = (*preset)->br;
+  options.bc = (*preset)->bc;
+  InputSpec spec;
+  spec.generator = (*preset)->generator;
+  spec.seed = (*preset)->seed;
+  const auto inputs = make_inputs((*preset)->problem, spec);
+  EXPECT_TRUE(inputs.has_value());
+  const auto resolved = resolve(**row, options, cpu_device());
+  EXPECT_TRUE(resolved.has_value());
+  auto rec = (*row)->record(**row, (*preset)->problem, *resolved, *inputs, {});
+  EXPECT_TRUE(rec.has_value()) << (rec ? "" : rec.error().message);
+  return std::make_shared<const Recording>(std::move(*rec));
+}
+
+inline std::string read_asset(const std::string& name) {
+  std::ifstream in(std::string(ATTNSCOPE_SOURCE_DIR) + "/assets/" + name);
+  return std::string(std::istreambuf_iterator<char>(in), {});
+}
+
+inline StepTexts shipped_texts() {
+  const auto texts = parse_step_texts(read_asset("step_texts.json"));
+  EXPECT_TRUE(texts.has_value()) << (texts ? "" : texts.error().message);
+  return texts ? *texts : StepTexts{};
+}
+
+inline Selection pinned_row(std::int32_t row) {
+  Selection s;
+  s.row = row;
+  return s;
+}
+
+inline constexpr const char* kRecordingKernels[] = {"cpu_sequential", "cpu_tiled", "cpu_flash1", "cpu_flash"};
+
+}  // namespace attn

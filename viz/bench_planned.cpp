@@ -1,0 +1,46 @@
+#include "viz/bench_planned.h"
+
+#include "kernels/kernel.h"
+#include "profiling/metrics.h"
+
+namespace attn {
+namespace {
+
+Measurement planned_row(const KernelRow& row, const SweepSpec& sweep, std::int64_t value, const Device& cpu) {
+  Measurement m;
+  m.key.kernel = row.id;
+  m.key.problem = problem_at(sweep, value);
+  m.key.options = options_at(sweep, value);
+  m.key.device = cpu.name;
+  m.place = row.place;
+  if (auto can = row.supports(m.key.problem, m.key.options, cpu); !can) {
+    m.state = RowState::refused;
+    m.reason = can.error().message;
+  } else if (auto plan = row.plan(row, m.key.problem, m.key.options, cpu); !plan) {
+    m.state = RowState::refused;
+    m.reason = plan.error().message;
+  } else {
+    m.key.options = plan->options;
+    m.workspace_bytes = plan->workspace_bytes;
+    m.launches = plan->launches;
+  }
+  fill_figures(m);
+  return m;
+}
+
+}  // namespace
+
+std::vector<Measurement> planned_rows(const SweepSpec& sweep) {
+  std::vector<Measurement> rows;
+  if (!validate(sweep)) return rows;
+  const Device cpu = cpu_device();
+  for (const std::int64_t value : sweep.values) {
+    for (const std::string& id : sweep.kernels) {
+      const auto row = find_kernel(id);
+      if (row && (*row)->place == Place::cpu) rows.push_back(planned_row(**row, sweep, value, cpu));
+    }
+  }
+  return rows;
+}
+
+}  // namespace attn

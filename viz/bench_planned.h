@@ -1,0 +1,15 @@
+// What is known of a sweep before it runs: the plan of every point, without a time.
+#pragma once
+
+#include <vector>
+
+#include "profiling/measurement.h"
+#include "profiling/sweep.h"
+
+namespace attn {
+
+// One row a kernel and value, as the sweep would give it: workspace, predicted bytes, or why the kernel refuses.
+// CPU kernels alone: the plan of a GPU kernel needs its GPU. Empty where the sweep is not valid.
+std::vector<Measurement> planned_rows(const SweepSpec& sweep);
+
+}  // namespace attn

@@ -1,0 +1,30 @@
+// The parts of the tiles panel: how cells are drawn (step_cells.cpp) and how they answer to the pointer and the
+// keyboard (step_cells_input.cpp). For viz/step_tiles.cpp alone.
+#pragma once
+
+#include "viz/step_tiles.h"
+
+namespace attn::tiles {
+
+constexpr std::size_t kSTile = static_cast<std::size_t>(Column::s);
+
+struct Drawn {
+  ImDrawList* list;
+  const TilesScene& scene;
+  const TilesLayout& layout;
+  const std::optional<CellRef>& pointed;  // lit in every view
+  const StepMemory& memory;
+  const Style& s;
+};
+
+void draw_tile(const Drawn& d, const TileScene& tile, const TilePlace& place);
+// Outlines the operands of the pointed-at cell, and a cell itself.
+void light_operands(const Drawn& d);
+void light_cell(const Drawn& d, const CellRef& ref, float thickness);
+
+// One invisible button a tile: what the pointer and the tests find.
+void take_pointer(const TilesPanel& panel, const TilesScene& scene, const TilesLayout& layout);
+// Tab enters the tiles, arrows move, Enter pins, Esc leaves.
+void take_keys(const TilesPanel& panel, const TilesScene& scene);
+
+}  // namespace attn::tiles
