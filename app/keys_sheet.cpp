@@ -26,7 +26,7 @@ float draw_cap(ImDrawList* list, float x, float centre_y, const std::string& cap
   list->AddRect(box.min, box.max, colour(s.theme, Token::line), s.px(4), 0, std::max(1.0F, s.px(1)));
   const ImU32 ink = colour(s.theme, Token::text);
   if (arrow) {
-    draw_arrow(list, box.centre(), s.px(8), cap == "left" ? Arrow::left : Arrow::right, ink);
+    draw_arrow(list, box.centre(), 8, cap == "left" ? Arrow::left : Arrow::right, ink);
   } else {
     draw_text_in(list, box, Align::centre, Face::text, 12, ink, cap);
   }
@@ -45,7 +45,9 @@ void draw_row(const KeyRow& row, const KeyRow* last_of_range) {
   const float centre = at.y + s.px(kRowHeight) / 2;
   float x = draw_chord(list, at.x, centre, row.chord);
   if (last_of_range != nullptr) {
-    x = draw_cap(list, x, centre, caps_of(last_of_range->chord).back());
+    draw_text_in(list, {{x - s.px(4), at.y}, {x + s.px(12), at.y + s.px(kRowHeight)}}, Align::centre, Face::text, 13,
+                 colour(s.theme, Token::dim), "to");
+    x = draw_cap(list, x + s.px(16), centre, caps_of(last_of_range->chord).back());
   } else if (row.other == ImGuiKey_Space) {
     x = draw_chord(list, x + s.px(4), centre, row.other);
   }
@@ -113,6 +115,17 @@ void draw_content(const State& state, bool two_columns, Commands& commands) {
   ImGui::EndGroup();
 }
 
+// The sheet's card, and everything behind it dimmed.
+void draw_ground(const ImGuiViewport* viewport) {
+  ImDrawList* list = ImGui::GetWindowDrawList();
+  list->PushClipRectFullScreen();
+  list->AddRectFilled(viewport->Pos, {viewport->Pos.x + viewport->Size.x, viewport->Pos.y + viewport->Size.y},
+                      ImGui::GetColorU32(ImGuiCol_ModalWindowDimBg));
+  const ImVec2 at = ImGui::GetWindowPos(), size = ImGui::GetWindowSize();
+  draw_card(list, {at, {at.x + size.x, at.y + size.y}});
+  list->PopClipRect();
+}
+
 }  // namespace
 
 void draw_keys_sheet(const State& state, ShellMemory& memory, Commands& commands) {
@@ -128,14 +141,12 @@ void draw_keys_sheet(const State& state, ShellMemory& memory, Commands& commands
                           ImGuiCond_Always, {0.5F, 0.5F});
   ImGui::SetNextWindowSizeConstraints({0, 0}, {viewport->Size.x - s.px(16), viewport->Size.y - s.px(16)});
   ImGui::PushStyleVar(ImGuiStyleVar_WindowPadding, ImVec2(s.px(24), s.px(20)));
-  ImGui::PushStyleVar(ImGuiStyleVar_WindowBorderSize, std::max(1.0F, s.px(1)));
-  ImGui::PushStyleColor(ImGuiCol_WindowBg, colour(s.theme, Token::card));
   ImGui::Begin("Keys", nullptr,
                ImGuiWindowFlags_NoTitleBar | ImGuiWindowFlags_NoResize | ImGuiWindowFlags_NoMove |
                    ImGuiWindowFlags_NoDocking | ImGuiWindowFlags_NoSavedSettings | ImGuiWindowFlags_NoCollapse |
-                   ImGuiWindowFlags_AlwaysAutoResize);
-  ImGui::PopStyleColor();
-  ImGui::PopStyleVar(2);
+                   ImGuiWindowFlags_AlwaysAutoResize | ImGuiWindowFlags_NoBackground);
+  ImGui::PopStyleVar();
+  draw_ground(viewport);
   draw_content(state, two_columns, commands);
   const bool beside =
       ImGui::IsMouseClicked(ImGuiMouseButton_Left) && memory.keys_sheet_shown &&
