@@ -384,9 +384,12 @@ void draw_plot(std::size_t index, ImVec2 size, BenchCache& cache, Commands& comm
     if (scene.chosen) draw_upright(list, *scene.chosen, origin, inner, Token::faint, true);
     if (cache.hovered && cache.hovered != scene.chosen)
       draw_upright(list, *cache.hovered, origin, inner, Token::line, false);
-    for (const bool front : {false, true}) {
-      for (const BenchLine& line : chart.lines)
-        if (line.emphasised == front && !is_hidden(cache, line)) draw_line(list, line);
+    // The thick baseline lies under the others, the kernel of the verdict over them.
+    for (const int layer : {0, 1, 2}) {
+      for (const BenchLine& line : chart.lines) {
+        const int its = line.emphasised ? 2 : line.baseline ? 0 : 1;
+        if (its == layer && !is_hidden(cache, line)) draw_line(list, line);
+      }
     }
     if (chart.span && !cache.hidden.contains(scene.verdict.kernel)) draw_span(list, *chart.span, origin.x + inner.x);
     ImPlot::PopPlotClipRect();
