@@ -84,7 +84,7 @@ constexpr std::array kKeys{
     KeyRow{"Edit and files", "undo", kCtrl | ImGuiKey_Z, 0, false, true, false, send<Undo>},
     KeyRow{"Edit and files", "redo", kCtrl | ImGuiKey_Y, kCtrl | kShift | ImGuiKey_Z, false, true, false, send<Redo>},
     KeyRow{"Edit and files", "copy the number pointed at or pinned", kCtrl | ImGuiKey_C},
-    KeyRow{"Edit and files", "copy this view as a state string", kCtrl | kShift | ImGuiKey_C, 0, false, false, false,
+    KeyRow{"Edit and files", "copy this view as a state string", kCtrl | ImGuiKey_K, 0, false, false, false,
            send<CopyState>},
     KeyRow{"Edit and files", "open a file", kCtrl | ImGuiKey_O, 0, false, false, false,
            [](S, E e) { e.popup = Popup::open_file; }},

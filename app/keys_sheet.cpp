@@ -2,7 +2,7 @@
 #include <algorithm>
 #include <string>
 #include <string_view>
-#include <vector>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -96,6 +96,22 @@ void draw_preferences(const State& state, Commands& commands) {
   if (ImGui::Checkbox("No motion", &still)) commands.emplace_back(SetReducedMotion{still});
 }
 
+// For the hand on the mouse.
+void draw_file_buttons(Commands& commands) {
+  const auto send = [&](const char* words, Command command) {
+    if (ImGui::Button(words)) commands.emplace_back(std::move(command));
+  };
+  send("Save session", SaveSession{});
+  ImGui::SameLine();
+  send("Copy state", CopyState{});
+  ImGui::SameLine();
+  // Not of this sheet.
+  if (ImGui::Button("Picture")) {
+    commands.emplace_back(ShowKeys{false});
+    commands.emplace_back(SavePicture{});
+  }
+}
+
 void draw_content(const State& state, bool two_columns, Commands& commands) {
   const Style& s = style();
   draw_text(ImGui::GetWindowDrawList(), ImGui::GetCursorScreenPos(), Face::bold, 17, colour(s.theme, Token::text),
@@ -111,6 +127,8 @@ void draw_content(const State& state, bool two_columns, Commands& commands) {
   draw_group("Window");
   draw_group("Edit and files");
   ImGui::PopStyleVar();
+  draw_file_buttons(commands);
+  ImGui::Dummy({1, s.px(10)});
   draw_preferences(state, commands);
   ImGui::EndGroup();
 }
