@@ -133,14 +133,17 @@ void draw_content(const State& state, bool two_columns, Commands& commands) {
   ImGui::EndGroup();
 }
 
-// The sheet's card, and everything behind it dimmed.
-void draw_ground(const ImGuiViewport* viewport) {
+// Everything around the sheet is dimmed; the sheet itself, and its scrollbar, are Dear ImGui's.
+void dim_around(const ImGuiViewport* viewport) {
   ImDrawList* list = ImGui::GetWindowDrawList();
+  const ImVec2 a = viewport->Pos, b(a.x + viewport->Size.x, a.y + viewport->Size.y);
+  const ImVec2 at = ImGui::GetWindowPos(), size = ImGui::GetWindowSize(), end(at.x + size.x, at.y + size.y);
+  const ImU32 dim = ImGui::GetColorU32(ImGuiCol_ModalWindowDimBg);
   list->PushClipRectFullScreen();
-  list->AddRectFilled(viewport->Pos, {viewport->Pos.x + viewport->Size.x, viewport->Pos.y + viewport->Size.y},
-                      ImGui::GetColorU32(ImGuiCol_ModalWindowDimBg));
-  const ImVec2 at = ImGui::GetWindowPos(), size = ImGui::GetWindowSize();
-  draw_card(list, {at, {at.x + size.x, at.y + size.y}});
+  list->AddRectFilled(a, {b.x, at.y}, dim);
+  list->AddRectFilled({a.x, end.y}, b, dim);
+  list->AddRectFilled({a.x, at.y}, {at.x, end.y}, dim);
+  list->AddRectFilled({end.x, at.y}, {b.x, end.y}, dim);
   list->PopClipRect();
 }
 
@@ -159,12 +162,15 @@ void draw_keys_sheet(const State& state, ShellMemory& memory, Commands& commands
                           ImGuiCond_Always, {0.5F, 0.5F});
   ImGui::SetNextWindowSizeConstraints({0, 0}, {viewport->Size.x - s.px(16), viewport->Size.y - s.px(16)});
   ImGui::PushStyleVar(ImGuiStyleVar_WindowPadding, ImVec2(s.px(24), s.px(20)));
+  ImGui::PushStyleVar(ImGuiStyleVar_WindowBorderSize, std::max(1.0F, s.px(1)));
+  ImGui::PushStyleColor(ImGuiCol_WindowBg, colour(s.theme, Token::card));
   ImGui::Begin("Keys", nullptr,
                ImGuiWindowFlags_NoTitleBar | ImGuiWindowFlags_NoResize | ImGuiWindowFlags_NoMove |
                    ImGuiWindowFlags_NoDocking | ImGuiWindowFlags_NoSavedSettings | ImGuiWindowFlags_NoCollapse |
-                   ImGuiWindowFlags_AlwaysAutoResize | ImGuiWindowFlags_NoBackground);
-  ImGui::PopStyleVar();
-  draw_ground(viewport);
+                   ImGuiWindowFlags_AlwaysAutoResize);
+  ImGui::PopStyleColor();
+  ImGui::PopStyleVar(2);
+  dim_around(viewport);
   draw_content(state, two_columns, commands);
   const bool beside =
       ImGui::IsMouseClicked(ImGuiMouseButton_Left) && memory.keys_sheet_shown &&
