@@ -76,7 +76,8 @@ void chart_title(const BenchChart& chart, const State& state, Commands& commands
   }
   const ImVec2 at = ImGui::GetCursorScreenPos();
   const ImVec2 text = ImGui::CalcTextSize(chart.title.c_str());
-  if (ImGui::InvisibleButton("pick_metric", {text.x + s.px(18), text.y})) ImGui::OpenPopup("metrics");
+  if (ImGui::InvisibleButton("pick_metric", {text.x + s.px(18), text.y}, ImGuiButtonFlags_EnableNav))
+    ImGui::OpenPopup("metrics");
   const bool over = ImGui::IsItemHovered();
   ImGui::GetWindowDrawList()->AddText(at, colour(s.theme, Token::text), chart.title.c_str());
   ImGui::PopFont();

@@ -173,6 +173,26 @@ TEST_F(BenchTest, ClickingInAChartChoosesTheValueForTableAndVerdict) {
   }));
 }
 
+TEST_F(BenchTest, TheTableTitleListsTheValues) {
+  open();
+  EXPECT_TRUE(window->run([&](Ctx* ctx) {
+    IM_CHECK(look_at(ctx, "table"));
+    ctx->ItemClick("pick_value");
+    ctx->ItemClick("//$FOCUSED/L = 512");
+    IM_CHECK(state().view.bench_value == 512);
+  }));
+}
+
+TEST_F(BenchTest, TheCheckOfTheAnswersCanBeTurnedOff) {
+  open();
+  EXPECT_TRUE(window->run([&](Ctx* ctx) {
+    IM_CHECK(look_at(ctx, "setup"));
+    ctx->ItemClick("##check");
+    ctx->ItemClick("//$FOCUSED/off");
+    IM_CHECK(!sweep().verify);
+  }));
+}
+
 TEST_F(BenchTest, DraggingAChartMovesItAndChoosesNothing) {
   open();
   EXPECT_TRUE(window->run([&](Ctx* ctx) {
