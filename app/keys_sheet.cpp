@@ -2,7 +2,7 @@
 #include <algorithm>
 #include <string>
 #include <string_view>
-#include <vector>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -26,7 +26,7 @@ float draw_cap(ImDrawList* list, float x, float centre_y, const std::string& cap
   list->AddRect(box.min, box.max, colour(s.theme, Token::line), s.px(4), 0, std::max(1.0F, s.px(1)));
   const ImU32 ink = colour(s.theme, Token::text);
   if (arrow) {
-    draw_arrow(list, box.centre(), s.px(8), cap == "left" ? Arrow::left : Arrow::right, ink);
+    draw_arrow(list, box.centre(), 8, cap == "left" ? Arrow::left : Arrow::right, ink);
   } else {
     draw_text_in(list, box, Align::centre, Face::text, 12, ink, cap);
   }
@@ -45,7 +45,9 @@ void draw_row(const KeyRow& row, const KeyRow* last_of_range) {
   const float centre = at.y + s.px(kRowHeight) / 2;
   float x = draw_chord(list, at.x, centre, row.chord);
   if (last_of_range != nullptr) {
-    x = draw_cap(list, x, centre, caps_of(last_of_range->chord).back());
+    draw_text_in(list, {{x - s.px(4), at.y}, {x + s.px(12), at.y + s.px(kRowHeight)}}, Align::centre, Face::text, 13,
+                 colour(s.theme, Token::dim), "to");
+    x = draw_cap(list, x + s.px(16), centre, caps_of(last_of_range->chord).back());
   } else if (row.other == ImGuiKey_Space) {
     x = draw_chord(list, x + s.px(4), centre, row.other);
   }
@@ -94,6 +96,22 @@ void draw_preferences(const State& state, Commands& commands) {
   if (ImGui::Checkbox("No motion", &still)) commands.emplace_back(SetReducedMotion{still});
 }
 
+// For the hand on the mouse.
+void draw_file_buttons(Commands& commands) {
+  const auto send = [&](const char* words, Command command) {
+    if (ImGui::Button(words)) commands.emplace_back(std::move(command));
+  };
+  send("Save session", SaveSession{});
+  ImGui::SameLine();
+  send("Copy state", CopyState{});
+  ImGui::SameLine();
+  // Not of this sheet.
+  if (ImGui::Button("Picture")) {
+    commands.emplace_back(ShowKeys{false});
+    commands.emplace_back(SavePicture{});
+  }
+}
+
 void draw_content(const State& state, bool two_columns, Commands& commands) {
   const Style& s = style();
   draw_text(ImGui::GetWindowDrawList(), ImGui::GetCursorScreenPos(), Face::bold, 17, colour(s.theme, Token::text),
@@ -109,8 +127,24 @@ void draw_content(const State& state, bool two_columns, Commands& commands) {
   draw_group("Window");
   draw_group("Edit and files");
   ImGui::PopStyleVar();
+  draw_file_buttons(commands);
+  ImGui::Dummy({1, s.px(10)});
   draw_preferences(state, commands);
   ImGui::EndGroup();
+}
+
+// Everything around the sheet is dimmed; the sheet itself, and its scrollbar, are Dear ImGui's.
+void dim_around(const ImGuiViewport* viewport) {
+  ImDrawList* list = ImGui::GetWindowDrawList();
+  const ImVec2 a = viewport->Pos, b(a.x + viewport->Size.x, a.y + viewport->Size.y);
+  const ImVec2 at = ImGui::GetWindowPos(), size = ImGui::GetWindowSize(), end(at.x + size.x, at.y + size.y);
+  const ImU32 dim = ImGui::GetColorU32(ImGuiCol_ModalWindowDimBg);
+  list->PushClipRectFullScreen();
+  list->AddRectFilled(a, {b.x, at.y}, dim);
+  list->AddRectFilled({a.x, end.y}, b, dim);
+  list->AddRectFilled({a.x, at.y}, {at.x, end.y}, dim);
+  list->AddRectFilled({end.x, at.y}, {b.x, end.y}, dim);
+  list->PopClipRect();
 }
 
 }  // namespace
@@ -136,6 +170,7 @@ void draw_keys_sheet(const State& state, ShellMemory& memory, Commands& commands
                    ImGuiWindowFlags_AlwaysAutoResize);
   ImGui::PopStyleColor();
   ImGui::PopStyleVar(2);
+  dim_around(viewport);
   draw_content(state, two_columns, commands);
   const bool beside =
       ImGui::IsMouseClicked(ImGuiMouseButton_Left) && memory.keys_sheet_shown &&

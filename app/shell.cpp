@@ -43,7 +43,10 @@ ImGuiID draw_dockspace() {
   ImGui::PopStyleVar(2);
   const ImGuiID dockspace = ImGui::GetID("dockspace");
   build_default_layout(dockspace, size);
+  // The gap between two docks is ground, as between two cards.
+  ImGui::PushStyleColor(ImGuiCol_Separator, colour(style().theme, Token::ground));
   ImGui::DockSpace(dockspace, ImVec2(0, 0), ImGuiDockNodeFlags_NoWindowMenuButton | ImGuiDockNodeFlags_NoCloseButton);
+  ImGui::PopStyleColor();
   ImGui::End();
   return dockspace;
 }

@@ -44,6 +44,12 @@ EventIndex nearest_in_tile(const Recording& rec, EventIndex inside, Phase phase)
   return best;
 }
 
+// `best`, unless it lies on the other side of `e` than `found`: a step forwards never goes back (orders that walk in
+// passes meet a tile more than once).
+EventIndex onwards(EventIndex e, EventIndex best, EventIndex found) {
+  return (best > e) == (found > e) && best != e ? best : found;
+}
+
 EventIndex key_tile_step(const Recording& rec, EventIndex e, int direction) {
   const Event& from = rec.events[e];
   const auto next_j = [&](const Event& c) {
@@ -52,7 +58,7 @@ EventIndex key_tile_step(const Recording& rec, EventIndex e, int direction) {
   const auto next_tile = [&](const Event& c) { return c.id.j >= 0 && !same_tile(c, from); };
   auto found = seek(rec, e, direction, next_j);
   if (!found) found = seek(rec, e, direction, next_tile);
-  return found ? nearest_in_tile(rec, *found, from.id.phase) : e;
+  return found ? onwards(e, nearest_in_tile(rec, *found, from.id.phase), *found) : e;
 }
 
 EventIndex query_tile_step(const Recording& rec, EventIndex e, int direction) {
@@ -63,7 +69,9 @@ EventIndex query_tile_step(const Recording& rec, EventIndex e, int direction) {
   const Event& row = rec.events[*found];
   // With key tiles outside, the next query tile is met at its own j; with query tiles outside j is kept.
   const std::int32_t j = rec.order == Order::flash1 ? row.id.j : from.id.j;
-  if (const auto exact = rec.find({row.id.b, row.id.h, row.id.i, j, from.id.phase}, row.pass)) return *exact;
+  if (const auto exact = rec.find({row.id.b, row.id.h, row.id.i, j, from.id.phase}, row.pass)) {
+    return onwards(e, *exact, *found);
+  }
   EventIndex best = *found;
   const auto distance = [&](const Event& c) {
     return std::tuple(std::abs(c.id.j - j), phase_distance(c.id.phase, from.id.phase));
@@ -73,7 +81,7 @@ EventIndex query_tile_step(const Recording& rec, EventIndex e, int direction) {
     if (!same_row(c.id, row.id) || c.pass != row.pass) continue;
     if (distance(c) < distance(rec.events[best])) best = at;
   }
-  return best;
+  return onwards(e, best, *found);
 }
 
 }  // namespace

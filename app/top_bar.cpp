@@ -69,7 +69,7 @@ float draw_kernel_combo(const State& state, float x, Commands& commands) {
   const Token fill = ImGui::IsItemHovered() ? Token::line : Token::field;
   list->AddRectFilled(frame.min, frame.max, colour(s.theme, fill), s.px(6));
   draw_text_in(list, frame, Align::left, Face::text, kSmallSize, colour(s.theme, Token::text), title, 12);
-  draw_arrow(list, {frame.max.x - s.px(16), frame.centre().y}, s.px(8), Arrow::down, colour(s.theme, Token::dim));
+  draw_arrow(list, {frame.max.x - s.px(16), frame.centre().y}, 8, Arrow::down, colour(s.theme, Token::dim));
   if (pressed) ImGui::OpenPopup("kernels");
   ImGui::SetNextWindowPos({frame.min.x, frame.max.y + s.px(4)});
   if (ImGui::BeginPopup("kernels")) {

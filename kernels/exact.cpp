@@ -166,7 +166,9 @@ class ExactWalk {
       if (!rec_.problem.visible(id.b, row, key)) return Num{-kInf, 0};
       Num n = at(s, r * v.cols + c);
       if (bias_ != nullptr) {
-        n.x += static_cast<double>(bias_->get(rec_.problem.bias_index(id.b, id.h, row, key)));
+        const auto bias = static_cast<double>(bias_->get(rec_.problem.bias_index(id.b, id.h, row, key)));
+        if (bias == -kInf) return Num{-kInf, 0};
+        n.x += bias;
         n.b += kUnit * std::fabs(n.x);
       }
       return n;

@@ -76,7 +76,8 @@ void chart_title(const BenchChart& chart, const State& state, Commands& commands
   }
   const ImVec2 at = ImGui::GetCursorScreenPos();
   const ImVec2 text = ImGui::CalcTextSize(chart.title.c_str());
-  if (ImGui::InvisibleButton("pick_metric", {text.x + s.px(18), text.y})) ImGui::OpenPopup("metrics");
+  if (ImGui::InvisibleButton("pick_metric", {text.x + s.px(18), text.y}, ImGuiButtonFlags_EnableNav))
+    ImGui::OpenPopup("metrics");
   const bool over = ImGui::IsItemHovered();
   ImGui::GetWindowDrawList()->AddText(at, colour(s.theme, Token::text), chart.title.c_str());
   ImGui::PopFont();
@@ -384,9 +385,12 @@ void draw_plot(std::size_t index, ImVec2 size, BenchCache& cache, Commands& comm
     if (scene.chosen) draw_upright(list, *scene.chosen, origin, inner, Token::faint, true);
     if (cache.hovered && cache.hovered != scene.chosen)
       draw_upright(list, *cache.hovered, origin, inner, Token::line, false);
-    for (const bool front : {false, true}) {
-      for (const BenchLine& line : chart.lines)
-        if (line.emphasised == front && !is_hidden(cache, line)) draw_line(list, line);
+    // The thick baseline lies under the others, the kernel of the verdict over them.
+    for (const int layer : {0, 1, 2}) {
+      for (const BenchLine& line : chart.lines) {
+        const int its = line.emphasised ? 2 : line.baseline ? 0 : 1;
+        if (its == layer && !is_hidden(cache, line)) draw_line(list, line);
+      }
     }
     if (chart.span && !cache.hidden.contains(scene.verdict.kernel)) draw_span(list, *chart.span, origin.x + inner.x);
     ImPlot::PopPlotClipRect();

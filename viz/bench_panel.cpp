@@ -2,7 +2,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
+#include <string_view>
 
 #include "imgui.h"
 
@@ -192,6 +194,38 @@ void mask_choice(const SweepSpec& sweep, Commands& commands) {
   });
 }
 
+void inputs_choice(const SweepSpec& sweep, Commands& commands) {
+  combo("##inputs", "Inputs", std::string(name_of(sweep.generator)), [&] {
+    for (const Generator g : all_generators()) {
+      if (!ImGui::Selectable(std::string(name_of(g)).c_str(), g == sweep.generator)) continue;
+      SweepSpec changed = sweep;
+      changed.generator = g;
+      commands.push_back(SetSweep{std::move(changed)});
+    }
+  });
+  tooltip("Random normal numbers are the fair choice: zeros run faster and would lie.");
+}
+
+void check_choice(const SweepSpec& sweep, Commands& commands) {
+  struct Choice {
+    const char* name;
+    bool verify, full;
+  };
+  constexpr std::array<Choice, 3> kChoices{
+      {{"sampled", true, false}, {"every row", true, true}, {"off", false, false}}};
+  const char* now = !sweep.verify ? "off" : sweep.verify_full ? "every row" : "sampled";
+  combo("##check", "Check", now, [&] {
+    for (const Choice& c : kChoices) {
+      if (!ImGui::Selectable(c.name, c.name == std::string_view(now))) continue;
+      SweepSpec changed = sweep;
+      changed.verify = c.verify;
+      changed.verify_full = c.full;
+      commands.push_back(SetSweep{std::move(changed)});
+    }
+  });
+  tooltip("Which rows of each answer are held against the fp64 reference.");
+}
+
 void sweep_set_up(const SweepSpec& sweep, BenchCache& cache, Commands& commands) {
   if (const std::string key = sweep_key(sweep); key != cache.drafts_for) {
     cache.drafts_for = key;
@@ -207,6 +241,8 @@ void sweep_set_up(const SweepSpec& sweep, BenchCache& cache, Commands& commands)
     }
     text_field(field, sweep, cache, commands);
   }
+  inputs_choice(sweep, commands);
+  check_choice(sweep, commands);
 }
 
 std::string left_words(double seconds) {

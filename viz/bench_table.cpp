@@ -51,7 +51,7 @@ std::vector<ShownColumn> fitting_columns(const BenchTable& table, float room) {
     std::erase_if(columns, [&](const ShownColumn& c) { return table.columns[c.index].id == id; });
   }
   // What is left over goes between the columns evenly, up to a point: a row must still be read as a row.
-  const float spare = std::min(style().px(56), (room - total()) / static_cast<float>(columns.size()));
+  const float spare = std::min(style().px(80), (room - total()) / static_cast<float>(columns.size()));
   if (spare > 0)
     for (ShownColumn& c : columns) c.width += std::floor(spare);
   return columns;
@@ -199,7 +199,28 @@ std::vector<Reason> rows(const BenchScene& scene, const std::vector<ShownColumn>
   return reasons;
 }
 
-void title_line(BenchCache& cache) {
+// The value as a button that lists the others: what a click in a chart does, from the keyboard too.
+void value_choice(const BenchScene& scene, const std::string& words, Commands& commands) {
+  const Style& s = style();
+  const ImVec2 at = ImGui::GetCursorScreenPos();
+  const float width = text_width(Face::bold, 13, words), height = ImGui::GetFontSize();
+  if (ImGui::InvisibleButton("pick_value", {width + s.px(18), height}, ImGuiButtonFlags_EnableNav))
+    ImGui::OpenPopup("values");
+  const bool over = ImGui::IsItemHovered();
+  ImGui::SetItemTooltip("Show another value");
+  ImDrawList* list = ImGui::GetWindowDrawList();
+  draw_text(list, at, Face::bold, 13, colour(s.theme, Token::text), words);
+  draw_arrow(list, {at.x + width + s.px(10), at.y + height / 2 + s.px(1)}, 8, Arrow::down,
+             colour(s.theme, over ? Token::text : Token::dim));
+  if (!ImGui::BeginPopup("values")) return;
+  for (const BenchTick& tick : scene.ticks) {
+    if (ImGui::Selectable(fmt::format("{} = {}", scene.axis_letter, tick.at).c_str(), scene.chosen == tick.at))
+      commands.push_back(ChooseBenchValue{tick.at});
+  }
+  ImGui::EndPopup();
+}
+
+void title_line(BenchCache& cache, Commands& commands) {
   const Style& s = style();
   const BenchScene& scene = cache.scene;
   const bool all = cache.switches.all_values;
@@ -210,9 +231,13 @@ void title_line(BenchCache& cache) {
     words += fmt::format(" at {} = {}", scene.axis_letter, *scene.chosen);
   }
   const float top = ImGui::GetCursorPosY(), right = ImGui::GetContentRegionMax().x;
-  ImGui::PushFont(s.fonts.bold, s.px(13));
-  ImGui::TextUnformatted(words.c_str());
-  ImGui::PopFont();
+  if (!all && scene.chosen) {
+    value_choice(scene, words, commands);
+  } else {
+    ImGui::PushFont(s.fonts.bold, s.px(13));
+    ImGui::TextUnformatted(words.c_str());
+    ImGui::PopFont();
+  }
   if (scene.table.rows.empty()) return;
   const std::string one = fmt::format("one {0}##one", scene.axis_letter),
                     every = fmt::format("every {0}##every", scene.axis_letter);
@@ -275,7 +300,7 @@ void draw_bench_table(BenchCache& cache, ImVec2 size, Commands& commands) {
   const BenchScene& scene = cache.scene;
   if (begin_bench_card("table", size)) {
     ImGui::PushStyleVar(ImGuiStyleVar_ItemSpacing, ImVec2(s.px(8), 0));
-    title_line(cache);
+    title_line(cache, commands);
     if (scene.table.rows.empty()) {
       draw_text(ImGui::GetWindowDrawList(), {ImGui::GetCursorScreenPos().x, ImGui::GetCursorScreenPos().y + s.px(4)},
                 Face::text, 13, colour(s.theme, Token::dim), "One row a kernel appears here as the run goes on.");

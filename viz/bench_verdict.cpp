@@ -152,6 +152,15 @@ std::string drift_words(std::span<const Measurement* const> rows) {
   return {};
 }
 
+// Quartiles that lie far apart say more about the machine than about the kernel.
+std::string noise_words(const Measurement& subject, const Measurement& baseline) {
+  for (const Measurement* m : {&subject, &baseline}) {
+    const double spread = 100 * (m->time.q3 - m->time.q1) / m->time.median;
+    if (spread > 25) return fmt::format("Noisy: {}'s quartiles lie {:.0f} % apart.", m->key.kernel, spread);
+  }
+  return {};
+}
+
 std::string sentences(std::initializer_list<std::string> parts) {
   std::string out;
   for (const std::string& part : parts) {
@@ -208,8 +217,9 @@ BenchVerdict bench_verdict(const State& state, const Model& model, const BenchSl
       slice.of_this_sweep ? "" : "These rows are of another sweep than the one set up on the left.";
   const std::string answers = answer_words(slice);
   const bool wrong = answers.starts_with("Wrong");  // comes first
-  v.reason = sentences({wrong ? answers : "", bytes_words(*subject, *others.front()), peak_words(*subject),
-                        wrong ? "" : answers, drift_words(rows), other_problem});
+  v.reason =
+      sentences({wrong ? answers : "", bytes_words(*subject, *others.front()), peak_words(*subject),
+                 wrong ? "" : answers, drift_words(rows), noise_words(*subject, *others.front()), other_problem});
   return v;
 }
 

@@ -120,7 +120,6 @@ void draw_bench(const State& state, const Model& model, BenchMemory& memory, Com
   cache.hovered = cache.hovered_next;
   cache.hovered_next.reset();
   set_plot_input();
-  ImGui::PushID("bench");
   const ImVec2 size = ImGui::GetContentRegionAvail();
   const float gutter = s.px(kGutter), logical = size.x / s.scale;
   const bool folded = logical < kFolded;
@@ -148,7 +147,6 @@ void draw_bench(const State& state, const Model& model, BenchMemory& memory, Com
   }
   ImGui::EndChild();
   ImGui::PopStyleVar();
-  ImGui::PopID();
 }
 
 }  // namespace attn

@@ -39,7 +39,7 @@ Result<Fonts> load_fonts(const std::filesystem::path& folder);
 // Set once a frame by the shell, read by every panel.
 struct Style {
   Theme theme = Theme::dark;
-  float scale = 1;       // multiply every pixel size
+  float scale = 1;  // multiply every pixel size
   Fonts fonts;
   float px(float logical) const { return logical * scale; }
 };

@@ -15,7 +15,11 @@ void apply_mask(const Problem& p, const float* bias, const Place2d& at, MutTile 
   for (std::int64_t r = 0; r < at.rows; ++r) {
     float* row = s.data + r * s.ld;
     if (bias != nullptr) {
-      for (std::int64_t c = 0; c < at.cols; ++c) row[c] += bias[p.bias_index(at.b, at.h, at.r0 + r, at.c0 + c)];
+      for (std::int64_t c = 0; c < at.cols; ++c) {
+        // -inf hides the key whatever its score is: NaN - inf would not.
+        const float b = bias[p.bias_index(at.b, at.h, at.r0 + r, at.c0 + c)];
+        row[c] = b == kMinusInfinity ? kMinusInfinity : row[c] + b;
+      }
     }
     const KeyRange seen = p.visible_keys(at.b, at.r0 + r);
     const std::int64_t first = std::clamp<std::int64_t>(seen.first - at.c0, 0, at.cols);

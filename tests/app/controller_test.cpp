@@ -139,13 +139,14 @@ TEST_F(Headless, WhatIsTooLargeToRecordSaysSoAndUndoMends) {
 
 TEST_F(Headless, ALargeRecordingIsMadeBesideTheFrames) {
   Controller c(options());
-  const auto old = c.model().recording;
   SetProblem large{c.state().document.problem, 0};
   large.problem.Lq = large.problem.Lk = 512;
   large.problem.D = large.problem.Dv = 32;
   SetOptions tiles{c.state().document.options, 0};
   tiles.options.br = tiles.options.bc = 32;
-  c.update({tiles, large});
+  c.update({tiles});
+  const auto old = c.model().recording;
+  c.update({large});
   EXPECT_EQ(c.model().recording, old);
   c.wait();
   ASSERT_NE(c.model().recording, nullptr) << c.model().recording_error;

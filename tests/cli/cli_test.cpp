@@ -75,6 +75,7 @@ TEST(Usage, WrongIsExitTwoWithTheValueAndNothingOnStdout) {
                                            {{"step", "--lq", "abc"}, "abc"},
                                            {{"step", "--q", "only.npy"}, "--q"},
                                            {{"step", "--tile", "0x0"}, "0x0"},
+                                           {{"step", "--lq", "100000", "--d", "64"}, "64.0 MiB"},  // a recording's cap
                                            {{"step", "--time-limit", "nan"}, "nan"},
                                            {{"step", "--attn", "/nowhere/x.attn"}, "/nowhere"},
                                            {{"bench"}, "--values"},
@@ -101,15 +102,13 @@ TEST(Usage, WrongIsExitTwoWithTheValueAndNothingOnStdout) {
 }
 
 TEST(Usage, WhatThisMachineCannotDoIsExitThree) {
-  for (const std::vector<std::string>& arguments : std::vector<std::vector<std::string>>{
-           {"step", "--device", "gpu:0"},
-           {"step", "--lq", "100000", "--d", "64"},  // far beyond the cap of a recording
-           {"bench", "--values", "4096", "--kernels", "cpu_sequential", "--memory-limit", "1M"},
-       }) {
-    const Done done = run(arguments);
-    EXPECT_TRUE(done.code == 3 || (arguments[1] == "--lq" && done.code == 2)) << done.code << ": " << done.err;
-    EXPECT_FALSE(done.err.empty());
-  }
+  const Done device = run({"step", "--device", "gpu:0"});
+  EXPECT_EQ(device.code, 3);
+  EXPECT_NE(device.err.find("gpu:0"), std::string::npos) << device.err;
+  const Done memory = run({"bench", "--values", "4096", "--kernels", "cpu_sequential", "--memory-limit", "1M"});
+  EXPECT_EQ(memory.code, 3);
+  EXPECT_NE(memory.err.find("largest L that fits"), std::string::npos) << memory.err;
+  EXPECT_EQ(count(memory.out, "\n"), 2U) << "the refused point is a row";
 }
 
 // SOURCES: the blackboard example, worked out in fp64.
@@ -181,24 +180,51 @@ TEST(Step, EveryOrderAndPresetIsTold) {
 
 TEST(Step, WritesARecordingThatShotOpens) {
   const Folder folder;
-  const std::string file = (folder / "r.attn").string();
+  const std::string file = (folder / "r.attn").string(), picture = (folder / "r.png").string();
   ASSERT_EQ(run({"step", "--preset", "causal", "--attn", file, "--to", "1"}).code, 0);
-  EXPECT_GT(std::filesystem::file_size(file), 1000U);
+  const Done shot = run({"shot", "--view", "step", "--session", file, "-o", picture});
+  if (shot.code == 3) GTEST_SKIP() << shot.err;
+  EXPECT_EQ(shot.code, 0) << shot.err;
+  EXPECT_TRUE(std::filesystem::exists(picture));
 }
 
-TEST(Verify, PassesARightKernelAndSaysTheTwoNumbers) {
-  const Done done = run({"verify", "--kernel", "cpu_tiled", "--dtype", "bf16", "--time-limit", "120"});
+// The whole paired list: every CPU kernel, every mask, every dtype that its row declares.
+TEST(Verify, PassesEveryKernelOfTheLadderAndSaysTheTwoNumbers) {
+  const Done done = run({"verify"});
   EXPECT_EQ(done.code, 0) << done.err << done.out;
-  EXPECT_NE(done.out.find("cpu_tiled"), std::string::npos);
+  EXPECT_EQ(count(done.out, "skipped "), 1U) << "more than the heading: " << done.out;
+  for (const json& row : json::parse(run({"list", "--json"}).out)) {
+    EXPECT_EQ(count(done.out, "\n" + row["id"].get<std::string>() + " "), row["dtypes"].size()) << row["id"];
+  }
+  EXPECT_NE(done.out.find("error"), std::string::npos);
   EXPECT_NE(done.out.find("allowed"), std::string::npos);
 }
 
 // l and O kept in bf16 on f32 inputs: a wrong kernel, made by an option that is there to show it.
 TEST(Verify, FailsAWrongKernelWithALineACase) {
-  const Done done = run({"verify", "--kernel", "cpu_flash", "--dtype", "f32", "--accumulate", "bf16"});
+  const Done done =
+      run({"verify", "--kernel", "cpu_flash", "--dtype", "f32", "--accumulate", "bf16", "--memory-limit", "1M"});
   EXPECT_EQ(done.code, 1) << done.out;
   EXPECT_GT(count(done.out, "FAIL cpu_flash on "), 20U);
   EXPECT_NE(done.err.find("failed"), std::string::npos);
+}
+
+TEST(Bench, CallsAWrongKernelWrongInItsExitCode) {
+  const Done done = run({"bench", "--kernels", "cpu_flash", "--values", "64", "--accumulate", "bf16"});
+  EXPECT_EQ(done.code, 1) << done.err;
+  EXPECT_NE(done.err.find("WRONG"), std::string::npos) << done.err;
+}
+
+TEST(Bench, WritesASessionAndAPictureOfIt) {
+  const Folder folder;
+  const std::string session = (folder / "s.attn").string(), picture = (folder / "s.png").string();
+  const Done done = run({"bench", "--kernels", "cpu_flash,cpu_tiled", "--values", "16,32", "--time-limit", "0.02",
+                         "--attn", session, "--png", picture});
+  EXPECT_GT(std::filesystem::file_size(session), 500U);
+  if (done.code == 3) GTEST_SKIP() << done.err;
+  EXPECT_EQ(done.code, 0) << done.err;
+  EXPECT_TRUE(done.out.empty()) << "data on stdout though files were named";
+  EXPECT_EQ(text_of(picture).substr(1, 3), "PNG");
 }
 
 TEST(Verify, SaysWhatItSkipsAndWhy) {

@@ -59,6 +59,7 @@ inline std::string text_of(const std::filesystem::path& file) {
 class Program {
  public:
   explicit Program(const std::vector<std::string>& arguments) {
+    std::fflush(nullptr);  // or the child would write it again
     child_ = ::fork();
     if (child_ != 0) return;
     std::vector<std::string> all{ATTNSCOPE_BINARY};

@@ -86,6 +86,16 @@ TEST_F(BenchSceneTest, AWrongAnswerIsNeitherPraisedNorComparedWith) {
   EXPECT_TRUE(s.verdict.reason.starts_with("Wrong answer from cpu_flash")) << s.verdict.reason;
 }
 
+TEST_F(BenchSceneTest, ANoisyTimeIsCalledNoisy) {
+  Model m = three_kernels();
+  EXPECT_EQ(scene(m).verdict.reason.find("Noisy"), std::string::npos);
+  for (Measurement& row : m.measurements) {
+    if (row.key.kernel == "cpu_flash") row.time.q3 = 1.5 * row.time.median;
+  }
+  EXPECT_NE(scene(m).verdict.reason.find("Noisy: cpu_flash's quartiles lie 52 % apart."), std::string::npos)
+      << scene(m).verdict.reason;
+}
+
 TEST_F(BenchSceneTest, OneKernelAloneGivesItsTimeAndNoComparison) {
   const auto s = scene(model_of({timed_row(sweep, "cpu_flash", 512, 12100)}));
   EXPECT_EQ(s.verdict.headline, "At L = 512 cpu_flash takes 12.1 ms.");

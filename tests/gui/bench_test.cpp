@@ -1,0 +1,328 @@
+// Bench under the hand: what a click, a typed text and a run do.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <string>
+#include <vector>
+
+#include "imgui_internal.h"
+#include "profiling/metrics.h"
+#include "tests/gui/gui_fixture.h"
+#include "viz/bench_spec.h"
+
+namespace attn {
+namespace {
+
+using Ctx = ImGuiTestContext;
+
+// The child window "setup", "time", "table" ... of Bench that was drawn last; its full name holds hashes.
+ImGuiWindow* child(const std::string& name) {
+  for (ImGuiWindow* window : ImGui::GetCurrentContext()->Windows) {
+    if (window->WasActive && std::string(window->Name).find("/" + name + "_") != std::string::npos &&
+        std::string(window->Name).find('/', std::string(window->Name).find("/" + name + "_") + 1) == std::string::npos)
+      return window;
+  }
+  return nullptr;
+}
+
+bool look_at(Ctx* ctx, const std::string& name) {
+  ImGuiWindow* window = child(name);
+  if (window != nullptr) ctx->SetRef(window);
+  return window != nullptr;
+}
+
+// cpu_multicore, cpu_sequential and cpu_flash at L = 512, 1024, 2048, with times that grow with L.
+std::vector<Measurement> rows_of(const SweepSpec& base) {
+  SweepSpec sweep = with_axis(base, Axis::L);
+  std::vector<Measurement> rows;
+  for (const std::int64_t l : {512, 1024, 2048}) {
+    for (const auto& [kernel, factor] :
+         {std::pair{"cpu_multicore", 10.0}, std::pair{"cpu_sequential", 30.0}, std::pair{"cpu_flash", 2.0}}) {
+      Measurement m;
+      m.key.kernel = kernel;
+      m.key.problem = problem_at(sweep, l);
+      m.key.options.br = m.key.options.bc = 64;
+      m.key.device = "a CPU";
+      m.time = {9, factor * static_cast<double>(l), 0, 0, 0, 0, 0, 0, true, false};
+      m.time.q1 = m.time.ci_low = 0.99 * m.time.median;
+      m.time.q3 = m.time.ci_high = 1.01 * m.time.median;
+      m.launches.resize(1);
+      rows.push_back(m);
+    }
+  }
+  relate_to_baseline(rows);
+  return rows;
+}
+
+class BenchTest : public ::testing::Test {
+ protected:
+  void open(int width = 1440, int height = 900, float scale = 1, bool rows = true) {
+    window = std::make_unique<TestWindow>(width, height);
+    window->controller().update({ChooseWorkspace{Workspace::bench}, SetScale{scale}});
+    if (rows) window->controller().show(rows_of(state().document.sweep), Provenance{}, nullptr);
+    window->draw_frames(4);
+  }
+  const State& state() const { return window->state(); }
+  const SweepSpec& sweep() const { return state().document.sweep; }
+
+  std::unique_ptr<TestWindow> window;
+};
+
+TEST_F(BenchTest, TickingAKernelChangesTheSweepAndUndoBringsItBack) {
+  open();
+  const auto before = sweep().kernels;
+  EXPECT_TRUE(window->run([&](Ctx* ctx) {
+    IM_CHECK(look_at(ctx, "setup"));
+    ctx->ItemClick("##kernel_cpu_tiled");
+    IM_CHECK_EQ(std::count(sweep().kernels.begin(), sweep().kernels.end(), "cpu_tiled"), 0);
+    ctx->ItemClick("name_cpu_tiled");  // the name is as good as the box
+    IM_CHECK(sweep().kernels == before);
+    ctx->KeyPress(ImGuiMod_Ctrl | ImGuiKey_Z);
+    IM_CHECK_EQ(std::count(sweep().kernels.begin(), sweep().kernels.end(), "cpu_tiled"), 0);
+  }));
+}
+
+TEST_F(BenchTest, TypedValuesBecomeTheSweep) {
+  open();
+  EXPECT_TRUE(window->run([&](Ctx* ctx) {
+    IM_CHECK(look_at(ctx, "setup"));
+    ctx->ItemClick("##field_0");
+    ctx->KeyCharsReplaceEnter("256..1024");
+    IM_CHECK(sweep().values == (std::vector<std::int64_t>{256, 512, 1024}));
+  }));
+}
+
+TEST_F(BenchTest, ARefusedTextStaysToBeMendedAndChangesNothing) {
+  open();
+  const auto before = sweep().values;
+  EXPECT_TRUE(window->run([&](Ctx* ctx) {
+    IM_CHECK(look_at(ctx, "setup"));
+    ctx->ItemClick("##field_0");
+    ctx->KeyCharsReplaceEnter("256, many");
+    ctx->Yield(2);
+    IM_CHECK(sweep().values == before);
+    ctx->ItemClick("##field_0");
+    ctx->KeyCharsAppend("");
+    IM_CHECK_STR_EQ(ImGui::GetInputTextState(ImGui::GetActiveID())->TextA.Data, "256, many");
+    ctx->KeyCharsReplaceEnter("256");
+    IM_CHECK(sweep().values == std::vector<std::int64_t>{256});
+  }));
+}
+
+TEST_F(BenchTest, AnotherAxisComesWithValuesThatSuitIt) {
+  open();
+  EXPECT_TRUE(window->run([&](Ctx* ctx) {
+    IM_CHECK(look_at(ctx, "setup"));
+    ctx->ItemClick("##axis");
+    ctx->ItemClick("//$FOCUSED/threads");
+    IM_CHECK(sweep().axis == Axis::threads);
+    IM_CHECK(validate(sweep()).has_value());
+  }));
+}
+
+TEST_F(BenchTest, ARunFillsChartsAndTableWithItsRows) {
+  open(1440, 900, 1, false);
+  SweepSpec quick = sweep();
+  quick.kernels = {"cpu_multicore", "cpu_flash"};
+  quick.values = {32, 64};
+  quick.base.Hq = quick.base.Hkv = 1;
+  quick.base.D = quick.base.Dv = 16;
+  quick.seconds_per_point = 0.01;
+  quick.least_repeats = 1;
+  window->controller().update({SetSweep{quick}});
+  EXPECT_TRUE(window->run([&](Ctx* ctx) {
+    IM_CHECK(look_at(ctx, "panel"));
+    ctx->ItemClick("###run");
+    window->controller().wait();
+    ctx->Yield(4);
+    IM_CHECK_EQ(window->controller().model().measurements.size(), 4U);
+    IM_CHECK(child("rows_11") != nullptr);
+    IM_CHECK(look_at(ctx, "rows_11"));
+  }));
+}
+
+TEST_F(BenchTest, WhileItRunsTheSameButtonCancels) {
+  open(1440, 900, 1, false);
+  SweepSpec slow = sweep();
+  slow.values = {64, 128, 256, 512};
+  slow.seconds_per_point = 3600;
+  window->controller().update({SetSweep{slow}});
+  EXPECT_TRUE(window->run([&](Ctx* ctx) {
+    IM_CHECK(look_at(ctx, "panel"));
+    ctx->ItemClick("###run");
+    IM_CHECK(window->controller().model().task.running);
+    ctx->ItemClick("###run");
+    window->controller().wait();
+    ctx->Yield(2);
+    IM_CHECK(!window->controller().model().task.running);
+  }));
+}
+
+TEST_F(BenchTest, ClickingInAChartChoosesTheValueForTableAndVerdict) {
+  open();
+  EXPECT_TRUE(window->run([&](Ctx* ctx) {
+    const ImRect box = child("time")->Rect();
+    // Left third of the plot: the first of three values.
+    ctx->MouseMoveToPos({box.Min.x + 0.14F * box.GetWidth(), box.GetCenter().y});
+    ctx->MouseClick();
+    IM_CHECK(state().view.bench_value == 512);
+    ctx->MouseMoveToPos({box.Min.x + 0.44F * box.GetWidth(), box.GetCenter().y});
+    ctx->MouseClick();
+    IM_CHECK(state().view.bench_value == 1024);
+  }));
+}
+
+TEST_F(BenchTest, TheTableTitleListsTheValues) {
+  open();
+  EXPECT_TRUE(window->run([&](Ctx* ctx) {
+    IM_CHECK(look_at(ctx, "table"));
+    ctx->ItemClick("pick_value");
+    ctx->ItemClick("//$FOCUSED/L = 512");
+    IM_CHECK(state().view.bench_value == 512);
+  }));
+}
+
+TEST_F(BenchTest, TheCheckOfTheAnswersCanBeTurnedOff) {
+  open();
+  EXPECT_TRUE(window->run([&](Ctx* ctx) {
+    IM_CHECK(look_at(ctx, "setup"));
+    ctx->ItemClick("##check");
+    ctx->ItemClick("//$FOCUSED/off");
+    IM_CHECK(!sweep().verify);
+  }));
+}
+
+TEST_F(BenchTest, DraggingAChartMovesItAndChoosesNothing) {
+  open();
+  EXPECT_TRUE(window->run([&](Ctx* ctx) {
+    ctx->MouseMoveToPos(child("time")->Rect().GetCenter());
+    ctx->MouseDragWithDelta({60, 0});
+    IM_CHECK(!state().view.bench_value);
+  }));
+}
+
+TEST_F(BenchTest, TheFourthChartTakesAnotherMetric) {
+  open();
+  EXPECT_TRUE(window->run([&](Ctx* ctx) {
+    IM_CHECK(look_at(ctx, "picked"));
+    ctx->ItemClick("pick_metric");
+    ctx->ItemClick("//$FOCUSED/Spread");
+    IM_CHECK_STR_EQ(state().view.bench_metric.c_str(), "time_spread_pct");
+  }));
+}
+
+TEST_F(BenchTest, ANameAtTheEndOfItsLineSwitchesTheLine) {
+  open();
+  EXPECT_TRUE(window->run([&](Ctx* ctx) {
+    IM_CHECK(look_at(ctx, "time"));
+    const int before = child("time")->DrawList->VtxBuffer.Size;
+    ctx->ItemClick("label_cpu_sequential");
+    ctx->MouseMoveToPos({100, 600});  // off the charts
+    ctx->Yield(3);
+    IM_CHECK_LT(child("time")->DrawList->VtxBuffer.Size, before);
+    IM_CHECK(look_at(ctx, "time"));
+    ctx->ItemClick("label_cpu_sequential");  // still there to bring it back
+    ctx->MouseMoveToPos({100, 600});         // off the charts
+    ctx->Yield(3);
+    IM_CHECK_EQ(child("time")->DrawList->VtxBuffer.Size, before);
+  }));
+}
+
+TEST_F(BenchTest, AClickOnAHeadSortsTheRows) {
+  open();
+  EXPECT_TRUE(window->run([&](Ctx* ctx) {
+    IM_CHECK(look_at(ctx, "rows_11"));
+    const auto height = [&](const char* kernel) {
+      return ctx->ItemInfo((std::string("**/##row_") + kernel + "_2048").c_str()).RectFull.Min.y;
+    };
+    IM_CHECK_LT(height("cpu_sequential"), height("cpu_flash"));  // the ladder
+    ctx->ItemClick("**/###time");
+    ctx->Yield(2);
+    IM_CHECK_LT(height("cpu_flash"), height("cpu_multicore"));
+    IM_CHECK_LT(height("cpu_multicore"), height("cpu_sequential"));
+  }));
+}
+
+TEST_F(BenchTest, ARowChoosesItsKernelEverywhere) {
+  open();
+  EXPECT_TRUE(window->run([&](Ctx* ctx) {
+    IM_CHECK(look_at(ctx, "rows_11"));
+    ctx->ItemClick("**/##row_cpu_sequential_2048");
+    IM_CHECK_STR_EQ(state().document.kernel.c_str(), "cpu_sequential");
+  }));
+}
+
+TEST_F(BenchTest, EveryValueShowsEveryRow) {
+  open();
+  EXPECT_TRUE(window->run([&](Ctx* ctx) {
+    IM_CHECK(look_at(ctx, "table"));
+    ctx->ItemClick("every L##every");
+    ctx->Yield(2);
+    IM_CHECK(look_at(ctx, "rows_12"));
+    for (const char* value : {"512", "1024", "2048"})
+      IM_CHECK(ctx->ItemExists((std::string("**/##row_cpu_flash_") + value).c_str()));
+  }));
+}
+
+TEST_F(BenchTest, NothingToExportBeforeTheFirstRow) {
+  open(1440, 900, 1, false);
+  EXPECT_TRUE(window->run([&](Ctx* ctx) {
+    IM_CHECK(look_at(ctx, "panel"));
+    IM_CHECK((ctx->ItemInfo("CSV").ItemFlags & ImGuiItemFlags_Disabled) != 0);
+    IM_CHECK((ctx->ItemInfo("PNG").ItemFlags & ImGuiItemFlags_Disabled) == 0);
+  }));
+}
+
+TEST_F(BenchTest, NarrowWindowsOpenTheSweepFromItsButton) {
+  open(1280, 720, 2.5F);
+  EXPECT_TRUE(window->run([&](Ctx* ctx) {
+    IM_CHECK(child("panel") == nullptr);
+    IM_CHECK(look_at(ctx, "strip"));
+    ctx->ItemClick("sweep ...");
+    ctx->Yield(3);
+    IM_CHECK(child("setup") != nullptr);
+    IM_CHECK(look_at(ctx, "setup"));
+    ctx->ItemClick("##kernel_cpu_tiled");
+    IM_CHECK_EQ(std::count(sweep().kernels.begin(), sweep().kernels.end(), "cpu_tiled"), 0);
+  }));
+}
+
+struct Size {
+  int width, height;
+  float scale;
+};
+
+class BenchSizeTest : public BenchTest, public ::testing::WithParamInterface<Size> {};
+
+// Charts keep a readable height, nothing is wider than its window, and what does not fit is reached by scrolling.
+TEST_P(BenchSizeTest, FitsItsWindow) {
+  const Size size = GetParam();
+  open(size.width, size.height, size.scale);
+  ImGuiWindow* figures = child("figures");
+  ASSERT_NE(figures, nullptr);
+  EXPECT_LE(figures->ScrollMax.x, 0);
+  const float logical = static_cast<float>(size.width) / size.scale;
+  EXPECT_EQ(child("throughput") != nullptr, logical >= 824);  // 800 and the window's padding
+  EXPECT_EQ(child("panel") != nullptr, logical >= 664);
+  for (const char* name : {"time", "picked", "table", "strip"}) {
+    ImGuiWindow* window_of = child(name);
+    ASSERT_NE(window_of, nullptr) << name;
+    EXPECT_LE(window_of->Pos.x + window_of->Size.x, figures->Pos.x + figures->Size.x + 0.5F) << name;
+    EXPECT_GE(window_of->Size.y, 40 * size.scale) << name;
+  }
+  const float end = child("table")->Pos.y + child("table")->Size.y - figures->Pos.y + figures->Scroll.y;
+  EXPECT_NEAR(end, figures->Size.y + figures->ScrollMax.y, 1.5F * size.scale);
+}
+
+INSTANTIATE_TEST_SUITE_P(Sizes, BenchSizeTest,
+                         ::testing::Values(Size{1280, 720, 1}, Size{1440, 900, 1}, Size{3840, 2160, 1},
+                                           Size{3840, 2160, 2}, Size{1920, 1080, 1.5F}, Size{1280, 720, 1.5F},
+                                           Size{1280, 720, 2}, Size{1280, 720, 3}, Size{2560, 1440, 3}),
+                         [](const auto& each) {
+                           return std::to_string(each.param.width) + "x" + std::to_string(each.param.height) + "at" +
+                                  std::to_string(std::lround(100 * each.param.scale));
+                         });
+
+}  // namespace
+}  // namespace attn

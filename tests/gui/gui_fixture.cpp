@@ -1,0 +1,75 @@
+#include "tests/gui/gui_fixture.h"
+
+#include <gtest/gtest.h>
+
+#include <utility>
+
+#include "app/apply.h"
+#include "app/assets.h"
+#include "imgui_impl_null.h"
+
+namespace attn {
+
+void DestroyEngine::operator()(ImGuiTestEngine* engine) const {
+  ImGuiTestEngine_DestroyContext(engine);
+}
+
+TestWindow::TestWindow(int width, int height, const std::string& layout)
+    : width_(width), height_(height), gui_(std::make_unique<GuiContext>()) {
+  engine_.reset(ImGuiTestEngine_CreateContext());
+  ImGuiTestEngineIO& io = ImGuiTestEngine_GetIO(engine_.get());
+  io.ConfigRunSpeed = ImGuiTestRunSpeed_Fast;
+  io.ConfigNoThrottle = true;
+  io.ConfigSavedSettings = false;
+  io.ConfigLogToTTY = true;
+  io.ConfigVerboseLevel = ImGuiTestVerboseLevel_Error;
+  io.ConfigVerboseLevelOnError = ImGuiTestVerboseLevel_Info;
+  ImGuiTestEngine_Start(engine_.get(), ImGui::GetCurrentContext());
+  ImGui_ImplNull_Init();
+  const auto assets = find_assets();
+  EXPECT_TRUE(assets) << (assets ? "" : assets.error().message);
+  const auto ready = shell_.set_up(*assets);
+  EXPECT_TRUE(ready) << (ready ? "" : ready.error().message);
+  shell_.load_layout(layout);
+  ControllerOptions options;
+  options.state = initial_state();
+  options.save_folder = ::testing::TempDir();
+  controller_ = std::make_unique<Controller>(std::move(options));
+  draw_frames(4);
+}
+
+TestWindow::~TestWindow() {
+  ImGuiTestEngine_Stop(engine_.get());
+  ImGui_ImplNull_Shutdown();
+  gui_.reset();
+}
+
+void TestWindow::draw_frame() {
+  controller_->update(std::exchange(commands_, {}));
+  shell_.follow(controller_->state().preferences, 1);
+  ImGui_ImplNull_NewFrame();
+  ImGui::GetIO().DisplaySize = {static_cast<float>(width_), static_cast<float>(height_)};
+  ImGui::NewFrame();
+  shell_.draw(*controller_, commands_);
+  ImGui::Render();
+  ImGui_ImplNullRender_RenderDrawData(ImGui::GetDrawData());
+  if (Effects now = controller_->take_effects(); now.clipboard || now.picture || now.quit) effects = std::move(now);
+  ImGuiTestEngine_PostSwap(engine_.get());
+}
+
+void TestWindow::draw_frames(int n) {
+  for (int i = 0; i < n; ++i) draw_frame();
+}
+
+bool TestWindow::run(const std::function<void(ImGuiTestContext*)>& test) {
+  ImGuiTest* registered = IM_REGISTER_TEST(engine_.get(), "window", "test");
+  registered->TestFunc = test;
+  ImGuiTestEngine_QueueTest(engine_.get(), registered);
+  while (!ImGuiTestEngine_IsTestQueueEmpty(engine_.get())) draw_frame();
+  draw_frames(3);
+  const bool good = registered->Output.Status == ImGuiTestStatus_Success;
+  ImGuiTestEngine_UnregisterTest(engine_.get(), registered);
+  return good;
+}
+
+}  // namespace attn

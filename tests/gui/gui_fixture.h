@@ -1,0 +1,47 @@
+// The real frame under the Dear ImGui test engine, with no display: input is simulated, pictures are thrown away.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+
+#include "app/controller.h"
+#include "app/gui_context.h"
+#include "app/shell.h"
+#include "imgui_test_engine/imgui_te_context.h"
+#include "imgui_test_engine/imgui_te_engine.h"
+
+namespace attn {
+
+struct DestroyEngine {
+  void operator()(ImGuiTestEngine* engine) const;
+};
+
+class TestWindow {
+ public:
+  explicit TestWindow(int width = 1440, int height = 900, const std::string& layout = "");
+  ~TestWindow();
+  TestWindow(const TestWindow&) = delete;
+  TestWindow& operator=(const TestWindow&) = delete;
+
+  // Runs `test` while frames are drawn; whether all its checks held. IM_CHECK inside.
+  bool run(const std::function<void(ImGuiTestContext*)>& test);
+  void draw_frames(int n);
+
+  Controller& controller() { return *controller_; }
+  const State& state() const { return controller_->state(); }
+  Shell& shell() { return shell_; }
+  Effects effects;  // of the frames so far, newest wins
+
+ private:
+  void draw_frame();
+
+  int width_, height_;
+  std::unique_ptr<ImGuiTestEngine, DestroyEngine> engine_;  // before the context: it must outlive it
+  std::unique_ptr<GuiContext> gui_;
+  Shell shell_;
+  std::unique_ptr<Controller> controller_;
+  Commands commands_;
+};
+
+}  // namespace attn

@@ -1,0 +1,270 @@
+// The Step workspace by mouse and keyboard.
+#include <gtest/gtest.h>
+
+#include "kernels/kernel.h"
+#include "tests/gui/gui_fixture.h"
+#include "viz/step_cache.h"
+
+namespace attn {
+namespace {
+
+using Ctx = ImGuiTestContext;
+constexpr const char* kStep = "//###workspace/step";
+
+const Recording& recording(TestWindow& w) {
+  return *w.controller().model().recording;
+}
+
+// The middle of cell (r, c) of a tile that is drawn as rows x cols.
+ImVec2 cell_at(Ctx* ctx, const char* tile, int rows, int cols, int r, int c) {
+  const ImRect box = ctx->ItemInfo(tile).RectFull;
+  return {box.Min.x + box.GetWidth() * (static_cast<float>(c) + 0.5F) / static_cast<float>(cols),
+          box.Min.y + box.GetHeight() * (static_cast<float>(r) + 0.5F) / static_cast<float>(rows)};
+}
+
+std::optional<CellRef> hovered(TestWindow& w) {
+  return w.shell().step_memory().cache->hovered;
+}
+
+TEST(StepWindow, TransportButtonsStep) {
+  TestWindow w;
+  EXPECT_TRUE(w.run([&](Ctx* ctx) {
+    ctx->SetRef(kStep);
+    ctx->ItemClick("##step_next");
+    ctx->ItemClick("##step_next");
+    IM_CHECK_EQ(w.state().view.cursor, 2U);
+    ctx->ItemClick("##step_previous");
+    IM_CHECK_EQ(w.state().view.cursor, 1U);
+    ctx->ItemClick("##step_first");
+    IM_CHECK_EQ(w.state().view.cursor, 0U);
+    ctx->ItemClick("##step_play");
+    IM_CHECK(w.state().view.playing);
+    ctx->ItemClick("##step_play");
+    IM_CHECK(!w.state().view.playing);
+  }));
+}
+
+TEST(StepWindow, HoverNamesTheCellAndClickPinsIt) {
+  TestWindow w;
+  w.controller().update({GoToEvent{*recording(w).find({0, 0, 0, 1, Phase::scores})}});
+  EXPECT_TRUE(w.run([&](Ctx* ctx) {
+    ctx->SetRef(kStep);
+    ctx->MouseMoveToPos(cell_at(ctx, "##tile_s", 2, 2, 1, 0));
+    ctx->Yield(2);
+    IM_CHECK(hovered(w).has_value());
+    IM_CHECK(*hovered(w) == (CellRef{Slot::s, 1, 2}));
+    ctx->MouseClick();
+    ctx->Yield(2);
+    IM_CHECK_EQ(w.state().document.selection.row, 1);
+    IM_CHECK(w.state().document.selection.slot == Slot::s);
+    IM_CHECK_EQ(w.state().document.selection.col, 2);
+    // K's columns are keys: transposed.
+    ctx->MouseMoveToPos(cell_at(ctx, "##tile_k", 2, 2, 0, 1));
+    ctx->Yield(2);
+    IM_CHECK(*hovered(w) == (CellRef{Slot::k, 3, 0}));
+    ctx->MouseMoveToPos({1, 1});
+    ctx->Yield(2);
+    IM_CHECK(!hovered(w).has_value());
+  }));
+}
+
+TEST(StepWindow, ControlCCopiesThePointedNumber) {
+  TestWindow w;
+  w.controller().update({GoToEvent{*recording(w).find({0, 0, 0, 0, Phase::scores})}});
+  EXPECT_TRUE(w.run([&](Ctx* ctx) {
+    ctx->SetRef(kStep);
+    ctx->MouseMoveToPos(cell_at(ctx, "##tile_s", 2, 2, 0, 1));
+    ctx->Yield(2);
+    ctx->KeyPress(ImGuiMod_Ctrl | ImGuiKey_C);
+    ctx->Yield(2);
+  }));
+  ASSERT_TRUE(w.effects.clipboard.has_value());
+  const VersionId s = recording(w).after(w.state().view.cursor, Slot::s);
+  EXPECT_EQ(std::stof(*w.effects.clipboard), recording(w).values(s)[1]);
+}
+
+TEST(StepWindow, TabEntersTheCellsArrowsMoveAndEscapeLeaves) {
+  TestWindow w;
+  const EventIndex at = *recording(w).find({0, 0, 0, 1, Phase::scores});
+  w.controller().update({GoToEvent{at}, Select{{0, 0, 0, Slot::s, 2}}});
+  EXPECT_TRUE(w.run([&](Ctx* ctx) {
+    ctx->MouseMoveToPos({1, 1});
+    const auto keyboard = [&] { return *w.shell().step_memory().cache->keyboard; };
+    ctx->KeyPress(ImGuiKey_Tab);
+    ctx->Yield();
+    IM_CHECK(w.shell().step_memory().cells_focused);
+    IM_CHECK(keyboard() == (CellRef{Slot::s, 0, 2}));
+    ctx->KeyPress(ImGuiKey_RightArrow);
+    IM_CHECK(keyboard() == (CellRef{Slot::s, 0, 3}));
+    ctx->KeyPress(ImGuiKey_DownArrow);
+    IM_CHECK(keyboard() == (CellRef{Slot::s, 1, 3}));
+    ctx->KeyPress(ImGuiKey_UpArrow);
+    ctx->KeyPress(ImGuiKey_UpArrow);
+    IM_CHECK(keyboard() == (CellRef{Slot::k, 3, 1}));  // over S's edge lies K
+    ctx->KeyPress(ImGuiKey_DownArrow);
+    ctx->KeyPress(ImGuiKey_LeftArrow);
+    ctx->KeyPress(ImGuiKey_LeftArrow);
+    IM_CHECK(keyboard() == (CellRef{Slot::q, 0, 1}));  // left of S stands Q
+    IM_CHECK_EQ(w.state().view.cursor, at);
+    ctx->KeyPress(ImGuiKey_Enter);
+    ctx->Yield();
+    IM_CHECK(w.state().document.selection.slot == Slot::q);
+    ctx->KeyPress(ImGuiKey_Escape);
+    IM_CHECK(!w.shell().step_memory().cells_focused);
+    ctx->KeyPress(ImGuiKey_RightArrow);
+    ctx->Yield();
+    IM_CHECK_EQ(w.state().view.cursor, at + 1);
+  }));
+}
+
+TEST(StepWindow, TheScrubberGoesWhereItIsDragged) {
+  TestWindow w;
+  EXPECT_TRUE(w.run([&](Ctx* ctx) {
+    ctx->SetRef(kStep);
+    const ImRect bar = ctx->ItemInfo("##step_scrubber").RectFull;
+    const float y = bar.GetCenter().y;
+    ctx->MouseMoveToPos({bar.Min.x + 10, y});
+    ctx->MouseDown();
+    ctx->MouseMoveToPos({bar.GetCenter().x, y});
+    ctx->Yield(2);
+    const auto events = static_cast<EventIndex>(recording(w).events.size());
+    IM_CHECK_GT(w.state().view.cursor, events / 2 - 3);
+    IM_CHECK_LT(w.state().view.cursor, events / 2 + 3);
+    ctx->MouseMoveToPos({bar.Max.x + 50, y});
+    ctx->Yield(2);
+    IM_CHECK_EQ(w.state().view.cursor, events - 1);
+    ctx->MouseMoveToPos({bar.Min.x - 50, y});
+    ctx->Yield(2);
+    IM_CHECK_EQ(w.state().view.cursor, 0U);
+    ctx->MouseUp();
+  }));
+}
+
+TEST(StepWindow, TheTrackAndTheMapGoWhereTheyAreClicked) {
+  TestWindow w;
+  w.controller().update({ChoosePreset{"random"}});
+  EXPECT_TRUE(w.run([&](Ctx* ctx) {
+    ctx->SetRef(kStep);
+    ctx->MouseMoveToPos(cell_at(ctx, "##step_map", 4, 4, 2, 1));
+    ctx->MouseClick();
+    ctx->Yield(2);
+    const EventId id = recording(w).events[w.state().view.cursor].id;
+    IM_CHECK_EQ(id.i, 2);
+    IM_CHECK_EQ(id.j, 1);
+    const ImRect track = ctx->ItemInfo("##step_track").RectFull;
+    ctx->MouseMoveToPos({track.Min.x + 5, track.GetCenter().y});
+    ctx->MouseClick();
+    ctx->Yield(2);
+    IM_CHECK(recording(w).events[w.state().view.cursor].id.phase == Phase::load_q);
+    IM_CHECK_EQ(recording(w).events[w.state().view.cursor].id.i, 2);
+  }));
+}
+
+TEST(StepWindow, ThePresetMenuChoosesAPreset) {
+  TestWindow w;
+  EXPECT_TRUE(w.run([&](Ctx* ctx) {
+    ctx->SetRef(kStep);
+    ctx->ItemClick("##preset");
+    ctx->Yield(2);
+    ctx->ItemClick("//$FOCUSED/Causal");
+    ctx->Yield(2);
+    IM_CHECK_STR_EQ(w.state().document.preset.c_str(), "causal");
+    IM_CHECK(w.state().document.problem.mask.causal);
+  }));
+}
+
+TEST(StepWindow, AFieldCommitsOnEnterAndRefusesWhatWillNotDo) {
+  TestWindow w;
+  EXPECT_TRUE(w.run([&](Ctx* ctx) {
+    ctx->SetRef(kStep);
+    ctx->ItemInputValue("##length", "6");
+    ctx->Yield(3);
+    IM_CHECK_EQ(w.state().document.problem.Lq, 6);
+    IM_CHECK_EQ(w.state().document.problem.Lk, 6);
+    IM_CHECK(w.shell().step_memory().cache->problem_error.empty());
+    ctx->ItemInputValue("##length", "none");
+    ctx->Yield(3);
+    IM_CHECK_EQ(w.state().document.problem.Lq, 6);
+    IM_CHECK(!w.shell().step_memory().cache->problem_error.empty());
+    ctx->ItemInputValue("##tile", "3 x 2");
+    ctx->Yield(3);
+    IM_CHECK_EQ(w.state().document.options.br, 3);
+    IM_CHECK_EQ(w.state().document.options.bc, 2);
+    IM_CHECK(w.shell().step_memory().cache->problem_error.empty());
+    ctx->KeyPress(ImGuiMod_Ctrl | ImGuiKey_Z);
+    ctx->Yield(3);
+    IM_CHECK_EQ(w.state().document.options.br, 2);
+  }));
+}
+
+TEST(StepWindow, ADraggedLabelIsOneUndo) {
+  TestWindow w;
+  EXPECT_TRUE(w.run([&](Ctx* ctx) {
+    ctx->SetRef(kStep);
+    const ImVec2 at = ctx->ItemInfo("##length_drag").RectFull.GetCenter();
+    ctx->MouseMoveToPos(at);
+    ctx->MouseDown();
+    for (int n = 1; n <= 4; ++n) {
+      ctx->MouseMoveToPos({at.x + 9 * static_cast<float>(n), at.y});
+      ctx->Yield();
+    }
+    ctx->MouseUp();
+    ctx->Yield(2);
+    IM_CHECK_GT(w.state().document.problem.Lq, 5);
+    ctx->KeyPress(ImGuiMod_Ctrl | ImGuiKey_Z);
+    ctx->Yield(2);
+    IM_CHECK_EQ(w.state().document.problem.Lq, 4);
+  }));
+}
+
+TEST(StepWindow, TheOrderMenuAndTheReadingChange) {
+  TestWindow w;
+  EXPECT_TRUE(w.run([&](Ctx* ctx) {
+    ctx->SetRef(kStep);
+    ctx->ItemClick("##reading_divided");
+    ctx->Yield();
+    IM_CHECK(w.state().view.reading == OutputReading::divided);
+    ctx->ItemClick("##whatif_max");
+    ctx->Yield(2);
+    IM_CHECK(!w.state().document.options.subtract_max);
+    ctx->ItemClick("##whatif_max");
+    ctx->ItemClick("##kernel");
+    ctx->Yield(2);
+    ctx->ItemClick("//$FOCUSED/flash-1   cpu_flash1");
+    ctx->Yield(3);
+    IM_CHECK_STR_EQ(w.state().document.kernel.c_str(), "cpu_flash1");
+    IM_CHECK(recording(w).order == Order::flash1);
+  }));
+}
+
+TEST(StepWindow, InANarrowWindowTheProblemIsBehindAChip) {
+  TestWindow w(1280, 720);
+  EXPECT_TRUE(w.run([&](Ctx* ctx) {
+    ctx->SetRef(kStep);
+    IM_CHECK(!ctx->ItemExists("##preset"));
+    ctx->ItemClick("##problem_chip");
+    ctx->Yield(2);
+    ctx->ItemInputValue("//$FOCUSED/##length", "8");
+    ctx->Yield(3);
+    IM_CHECK_EQ(w.state().document.problem.Lq, 8);
+  }));
+}
+
+TEST(StepWindow, HeadsArePickedFromSmallMultiples) {
+  TestWindow w;
+  w.controller().update({ChoosePreset{"heads"}, GoToEvent{5}});
+  EXPECT_TRUE(w.run([&](Ctx* ctx) {
+    const EventId before = recording(w).events[w.state().view.cursor].id;
+    ctx->SetRef(kStep);
+    ctx->ItemClick("$$6/##step_head");  // batch 1, head 2
+    ctx->Yield(2);
+    const EventId id = recording(w).events[w.state().view.cursor].id;
+    IM_CHECK_EQ(id.b, 1);
+    IM_CHECK_EQ(id.h, 2);
+    IM_CHECK(id.phase == before.phase);
+    IM_CHECK_EQ(w.state().document.selection.h, 2);
+  }));
+}
+
+}  // namespace
+}  // namespace attn
