@@ -154,6 +154,20 @@ std::vector<CheckCase> all_cases(DType dtype) {
   return cases;
 }
 
+std::vector<CheckCase> repeat_cases(DType dtype) {
+  constexpr std::array<Shape, 6> kRepeated{{{1, 1, 8, 8},
+                                            {113, 203, 64, 64},
+                                            {127, 513, 59, 59},
+                                            {1023, 1024, 128, 128},
+                                            {4224, 4224, 64, 64},
+                                            {16, 20000, 128, 128}}};
+  std::vector<CheckCase> cases;
+  for (const Shape& shape : kRepeated) {
+    cases.push_back(make_case(shape, shape.Lq == 1023 ? MaskKind::causal : MaskKind::none, dtype, cases.size()));
+  }
+  return cases;
+}
+
 Result<Inputs> inputs_of(const CheckCase& c) {
   Result<Inputs> in = make_inputs(c.problem, c.inputs);
   if (!in || c.mask != MaskKind::bias_with_minus_inf || !in->bias) return in;

@@ -31,6 +31,10 @@ std::vector<CheckCase> paired_cases(DType dtype);
 // Every shape with every head dimension; masks as in the paired list.
 std::vector<CheckCase> all_cases(DType dtype);
 
+// The six shapes that are repeated many times to see that the bits stay the same: one query to thousands, ragged,
+// causal, decoding.
+std::vector<CheckCase> repeat_cases(DType dtype);
+
 // make_inputs, with the -inf of bias_with_minus_inf planted.
 Result<Inputs> inputs_of(const CheckCase& c);
 

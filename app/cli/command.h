@@ -27,5 +27,6 @@ Command add_list(CLI::App& program);
 Command add_doctor(CLI::App& program);
 Command add_shot(CLI::App& program);
 Command add_inspect(CLI::App& program);
+Command add_worker(CLI::App& program);
 
 }  // namespace attn::cli

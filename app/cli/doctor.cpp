@@ -8,6 +8,7 @@
 #include "app/assets.h"
 #include "app/cli/command.h"
 #include "app/cli/text.h"
+#include "app/gpu_client.h"
 #include "app/offscreen.h"
 #include "app/posix.h"
 #include "app/window.h"
@@ -106,6 +107,31 @@ Finding look_at_library(const std::string& what, const std::vector<const char*>&
   return {Mark::note, what, fmt::format("{} not found; this version does not need it", names.front()), mend};
 }
 
+// What the worker, the only process that opens the driver, finds.
+std::vector<Finding> look_at_gpus() {
+  constexpr double kSeconds = 20;
+  std::vector<Finding> all;
+  GpuClient client;
+  const auto hello = client.hello({kSeconds, {}});
+  if (!hello) {
+    all.push_back({Mark::note, "NVIDIA driver", hello.error().message, "install NVIDIA's driver, 580 or later"});
+  } else {
+    all.push_back({Mark::works, "NVIDIA driver",
+                   fmt::format("for CUDA {}.{}", hello->driver / 1000, hello->driver % 1000 / 10), ""});
+    for (const gpu::GpuProperties& p : hello->gpus) {
+      all.push_back({Mark::works, fmt::format("GPU {}", p.index),
+                     fmt::format("{}, {}, {} SMs, {}", p.name, p.arch(), p.sms, format_bytes(p.memory_bytes)), ""});
+    }
+    if (hello->gpus.empty()) all.push_back({Mark::note, "GPU", "the driver sees none", "nvidia-smi"});
+  }
+  const auto compiler = gpu::open_nvrtc();
+  if (compiler)
+    all.push_back({Mark::works, "NVRTC", (*compiler)->version(), ""});
+  else
+    all.push_back({Mark::note, "NVRTC", compiler.error().message, "bash app/setup/fetch_cuda.sh --with-nvrtc"});
+  return all;
+}
+
 std::vector<Finding> findings() {
   std::vector<Finding> all{look_at_cpu(), look_at_memory()};
   for (const KernelRow& row : kernel_table()) {
@@ -116,10 +142,7 @@ std::vector<Finding> findings() {
   all.push_back(look_at_pictures());
   all.push_back(look_at_folder("Settings", config_folder(), "XDG_CONFIG_HOME"));
   all.push_back(look_at_folder("Saved files", data_folder(), "XDG_DATA_HOME"));
-  all.push_back({Mark::note, "GPU kernels", "none in this version: it runs on the CPU alone", ""});
-  all.push_back(look_at_library("NVIDIA driver", {"libcuda.so.1"}, "install NVIDIA's driver, 580 or later"));
-  all.push_back(look_at_library("NVRTC", {"libnvrtc.so.13", "libnvrtc.so.12", "libnvrtc.so"},
-                                "python3 -m pip install nvidia-cuda-nvrtc"));
+  for (Finding& f : look_at_gpus()) all.push_back(std::move(f));
   all.push_back(look_at_library("CUPTI", {"libcupti.so.13", "libcupti.so.12", "libcupti.so"},
                                 "python3 -m pip install nvidia-cuda-cupti"));
   return all;

@@ -2,12 +2,14 @@
 #include <algorithm>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
 #include "app/cli/command.h"
 #include "app/cli/text.h"
+#include "kernels/gpu/rows.h"
 #include "kernels/kernel.h"
 
 namespace attn::cli {
@@ -59,18 +61,28 @@ nlohmann::json row_json(const KernelRow& row) {
   return j;
 }
 
+// The whole ladder: the CPU's rungs, then the GPU's.
+std::vector<const KernelRow*> ladder() {
+  std::vector<const KernelRow*> rows;
+  for (const auto& table : {kernel_table(), gpu::gpu_kernel_table()}) {
+    for (const KernelRow& row : table) rows.push_back(&row);
+  }
+  return rows;
+}
+
 Result<int> list_kernels(bool as_json) {
   std::string text;
   if (as_json) {
     nlohmann::json all = nlohmann::json::array();
-    for (const KernelRow& row : kernel_table()) all.push_back(row_json(row));
+    for (const KernelRow* row : ladder()) all.push_back(row_json(*row));
     text = all.dump(2) + "\n";
   } else {
     std::size_t width = 6;
-    for (const KernelRow& row : kernel_table()) width = std::max(width, row.id.size());
+    for (const KernelRow* row : ladder()) width = std::max(width, row->id.size());
     text = fmt::format("{:<5}{:<{}}  {:<9}{:<5}{:<15}{}\n", "rung", "kernel", width, "order", "on", "dtypes",
                        "what it is");
-    for (const KernelRow& row : kernel_table()) {
+    for (const KernelRow* each : ladder()) {
+      const KernelRow& row = *each;
       text += fmt::format("{:<5}{:<{}}  {:<9}{:<5}{:<15}{}\n", row.rung, row.id, width, name_of(row.order),
                           place_name(row.place), joined_dtypes(row), row.what);
       std::string options;

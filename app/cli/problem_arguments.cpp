@@ -217,16 +217,29 @@ Result<Recording> record_document(const Document& d, std::stop_token stop) {
 }
 
 void add_device(CLI::App& parser, std::string& device) {
-  parser.add_option("--device", device, "Where to run: cpu")->type_name("NAME")->default_str("cpu");
+  parser.add_option("--device", device, "Where to run: cpu, gpu, or gpu:1 for the second GPU")
+      ->type_name("NAME")
+      ->default_str("cpu");
+}
+
+Result<DeviceChoice> choose_device(const std::string& device) {
+  if (device.empty() || device == "cpu") return DeviceChoice{};
+  if (device == "gpu") return DeviceChoice{Place::gpu, 0};
+  if (device.starts_with("gpu:")) {
+    const auto index = parse_numbers("--device", std::string_view(device).substr(4));
+    if (index && index->size() == 1 && (*index)[0] >= 0 && (*index)[0] < 1024) {
+      return DeviceChoice{Place::gpu, static_cast<std::int32_t>((*index)[0])};
+    }
+  }
+  return bad_input(fmt::format("--device {} is unknown; there are cpu, gpu and gpu:N.", device));
 }
 
 Result<void> check_device(const std::string& device) {
-  if (device.empty() || device == "cpu") return ok();
-  if (device.starts_with("gpu") || device.starts_with("cuda")) {
-    return fail(ErrorKind::cannot_run,
-                fmt::format("--device {}: this version has no GPU kernels; leave it out to run on the CPU.", device));
-  }
-  return bad_input(fmt::format("--device {} is unknown; there is cpu.", device));
+  const auto choice = choose_device(device);
+  if (!choice) return tl::unexpected(choice.error());
+  if (choice->place == Place::cpu) return ok();
+  return fail(ErrorKind::cannot_run,
+              fmt::format("--device {}: this command runs on the CPU; `run` and `verify` take a GPU.", device));
 }
 
 }  // namespace attn::cli

@@ -8,6 +8,7 @@
 
 #include <CLI/CLI.hpp>
 
+#include "kernels/kernel.h"
 #include "kernels/problem.h"
 #include "kernels/recording.h"
 #include "kernels/result.h"
@@ -59,8 +60,15 @@ struct DocumentArguments {
 // Records the document with its kernel. An .attn of --state is taken as it was recorded.
 Result<Recording> record_document(const Document& document, std::stop_token stop);
 
-// "--device": "cpu", or why there is no such device.
+// "--device": where a kernel runs.
+struct DeviceChoice {
+  Place place = Place::cpu;
+  std::int32_t index = 0;  // which GPU
+};
 void add_device(CLI::App& parser, std::string& device);
+// "cpu", "gpu", "gpu:1".
+Result<DeviceChoice> choose_device(const std::string& device);
+// For commands that run on the CPU alone: why another device would not do.
 Result<void> check_device(const std::string& device);
 
 }  // namespace attn::cli

@@ -10,6 +10,7 @@
 #include "app/cli/command.h"
 #include "app/cli/problem_arguments.h"
 #include "app/cli/text.h"
+#include "app/gpu_client.h"
 #include "kernels/inputs.h"
 #include "kernels/kernel.h"
 #include "kernels/npy.h"
@@ -56,8 +57,35 @@ Result<void> write_answer(const RunArguments& a, const FileInputs& in, const Out
   return write_npy(a.lse, answer.lse, std::span(shape).first(shape.size() - 1));
 }
 
+// A GPU's limit where none was named: a kernel that hangs would else hang for ever.
+constexpr double kGpuSeconds = 600;
+
+Result<Outputs> answer_of(const KernelRow& row, const RunArguments& a, const DeviceChoice& device, const FileInputs& in,
+                          const Options& options, std::uint64_t limit, const Stopper& stopper) {
+  if (device.place == Place::cpu) {
+    return run_on_cpu(row, in.problem, options, in.inputs, limit, stopper.token());
+  }
+  if (row.place == Place::cpu) {
+    return bad_input(fmt::format("{} runs on the CPU; leave --device {} out.", row.id, a.device));
+  }
+  GpuRunRequest r;
+  r.gpu = device.index;
+  r.kernel = row.id;
+  r.problem = in.problem;
+  r.options = options;
+  r.inputs = &in.inputs;
+  r.memory_limit = limit;
+  GpuClient client;
+  auto answer = client.run(r, {a.time_limit > 0 ? a.time_limit : kGpuSeconds, stopper.token()}, say_progress);
+  say_progress("");
+  if (!answer) return tl::unexpected(answer.error());
+  if (answer->source != row.id) say(fmt::format("used your copy of the kernel: {}", answer->source));
+  return std::move(answer->outputs);
+}
+
 Result<int> run_kernel(const RunArguments& a, Stopper& stopper) {
-  if (auto r = check_device(a.device); !r) return tl::unexpected(r.error());
+  const auto device = choose_device(a.device);
+  if (!device) return tl::unexpected(device.error());
   if (auto r = stopper.limit_time(a.time_limit); !r) return tl::unexpected(r.error());
   const auto row = find_kernel(a.kernel);
   if (!row) return tl::unexpected(row.error());
@@ -74,7 +102,7 @@ Result<int> run_kernel(const RunArguments& a, Stopper& stopper) {
 
   const auto in = read_inputs(a, *limit);
   if (!in) return tl::unexpected(in.error());
-  const auto answer = run_on_cpu(**row, in->problem, options, in->inputs, *limit, stopper.token());
+  const auto answer = answer_of(**row, a, *device, *in, options, *limit, stopper);
   if (!answer) return tl::unexpected(answer.error());
   if (auto r = write_answer(a, *in, *answer); !r) return tl::unexpected(r.error());
   say(fmt::format("{} on {}: wrote {}{}", a.kernel, describe(in->problem), a.out,

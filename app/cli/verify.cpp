@@ -13,6 +13,8 @@
 #include "app/cli/command.h"
 #include "app/cli/problem_arguments.h"
 #include "app/cli/text.h"
+#include "app/gpu_client.h"
+#include "kernels/gpu/rows.h"
 #include "kernels/kernel.h"
 #include "kernels/memory.h"
 #include "kernels/shape_list.h"
@@ -24,7 +26,9 @@ namespace {
 struct VerifyArguments {
   std::string kernels = "all", dtypes = "all", rows = "sampled", memory_limit, device;
   bool all_shapes = false;
+  bool repeat_list = false;
   std::int32_t repeats = 1;
+  std::int64_t longest = 0;
   double time_limit = 0;
   OptionArguments options;
 };
@@ -44,14 +48,16 @@ struct Check {
   Options options;
   std::uint64_t memory_limit = 0;
   Device device;
+  DeviceChoice choice;
+  GpuClient* gpu = nullptr;  // null on the CPU
   std::map<std::pair<std::string_view, DType>, Tally> tallies;
   std::map<std::string, std::int64_t> case_skips;  // a case that no kernel was tried on: reason
 };
 
-Result<std::vector<const KernelRow*>> chosen_kernels(const std::string& ids) {
+Result<std::vector<const KernelRow*>> chosen_kernels(const std::string& ids, Place place) {
   std::vector<const KernelRow*> rows;
   if (ids == "all") {
-    for (const KernelRow& row : kernel_table()) rows.push_back(&row);
+    for (const KernelRow& row : place == Place::cpu ? kernel_table() : gpu::gpu_kernel_table()) rows.push_back(&row);
     return rows;
   }
   for (const std::string& id : split(ids, ',')) {
@@ -103,12 +109,43 @@ Result<Prepared> prepare(const CheckCase& c, const Check& check, const std::stop
   return p;
 }
 
+// A kernel's answer; on a GPU all repeats at once.
+struct Answer {
+  Outputs outputs;
+  bool same_bits = true;
+};
+constexpr double kGpuSecondsOfCase = 120;  // compilation and all repeats
+
+Result<Answer> answer_of(const KernelRow& row, const CheckCase& c, const Prepared& prepared, const Check& check,
+                         const std::stop_token& stop) {
+  if (check.gpu == nullptr) {
+    auto out = run_on_cpu(row, c.problem, check.options, prepared.in, check.memory_limit, stop);
+    if (!out) return tl::unexpected(out.error());
+    return Answer{std::move(*out), true};
+  }
+  GpuRunRequest r;
+  r.gpu = check.choice.index;
+  r.kernel = row.id;
+  r.problem = c.problem;
+  r.options = check.options;
+  r.inputs = &prepared.in;
+  r.repeats = check.arguments->repeats;
+  r.memory_limit = check.memory_limit;
+  auto answer = check.gpu->run(r, {kGpuSecondsOfCase, stop});
+  if (!answer) return tl::unexpected(answer.error());
+  return Answer{std::move(answer->outputs), answer->same_bits};
+}
+
 // One kernel on one case. The value is what is wrong with it; empty = right.
 Result<std::string> try_kernel(const KernelRow& row, const CheckCase& c, const Prepared& prepared, const Check& check,
                                const std::stop_token& stop, Tally& tally) {
-  const auto answer = run_on_cpu(row, c.problem, check.options, prepared.in, check.memory_limit, stop);
-  if (!answer) return tl::unexpected(answer.error());
-  const Verdict v = judge(c.problem, prepared.in, prepared.reference, *answer, prepared.sample);
+  const auto answer = answer_of(row, c, prepared, check, stop);
+  if (!answer) {
+    // A launch that broke is a wrong kernel, not one that does not take the problem.
+    if (answer.error().kind == ErrorKind::failed) return answer.error().message;
+    return tl::unexpected(answer.error());
+  }
+  const Verdict v = judge(c.problem, prepared.in, prepared.reference, answer->outputs, prepared.sample);
   const double ratio = v.allowed > 0 ? v.error / v.allowed : (v.error > 0 ? HUGE_VAL : 0);
   if (ratio > tally.worst) {
     tally.worst = ratio;
@@ -117,10 +154,11 @@ Result<std::string> try_kernel(const KernelRow& row, const CheckCase& c, const P
     tally.worst_case = describe(c);
   }
   if (!v.pass) return v.reason + " (" + v.sample + ")";
-  for (std::int32_t n = 1; n < check.arguments->repeats; ++n) {
+  if (!answer->same_bits) return "a repeat gave other bits than the first run";
+  for (std::int32_t n = 1; check.gpu == nullptr && n < check.arguments->repeats; ++n) {
     const auto again = run_on_cpu(row, c.problem, check.options, prepared.in, check.memory_limit, stop);
     if (!again) return tl::unexpected(again.error());
-    if (!same_bits(*answer, *again)) return fmt::format("repeat {} gave other bits than the first run", n);
+    if (!same_bits(answer->outputs, *again)) return fmt::format("repeat {} gave other bits than the first run", n);
   }
   return std::string();
 }
@@ -177,8 +215,38 @@ std::string summary(const Check& check) {
   return text;
 }
 
+// The device that the kernels are tried on; opens the GPU's worker.
+Result<void> open_device(Check& check, GpuClient& client, const std::stop_token& stop) {
+  check.device = cpu_device();
+  if (check.choice.place == Place::cpu) return ok();
+  const auto hello = client.hello({kGpuSecondsOfCase, stop});
+  if (!hello) return tl::unexpected(hello.error());
+  if (hello->compiler.empty()) return fail(ErrorKind::cannot_run, hello->compiler_error);
+  const auto index = static_cast<std::size_t>(check.choice.index);
+  if (index >= hello->gpus.size()) {
+    return fail(ErrorKind::cannot_run,
+                fmt::format("there is no GPU {}: this machine has {}.", index, hello->gpus.size()));
+  }
+  check.device = device_of(hello->gpus[index]);
+  check.gpu = &client;
+  say(fmt::format("On {} ({}), driver for CUDA {}.{}, {}", check.device.name, check.device.arch, hello->driver / 1000,
+                  hello->driver % 1000 / 10, hello->compiler));
+  return ok();
+}
+
+std::vector<CheckCase> cases_of(const VerifyArguments& a, const std::vector<DType>& dtypes) {
+  std::vector<CheckCase> cases;
+  for (const DType t : dtypes) {
+    for (CheckCase& c : a.repeat_list ? repeat_cases(t) : a.all_shapes ? all_cases(t) : paired_cases(t)) {
+      if (a.longest == 0 || std::max(c.problem.Lq, c.problem.Lk) <= a.longest) cases.push_back(std::move(c));
+    }
+  }
+  return cases;
+}
+
 Result<int> verify_kernels(const VerifyArguments& a, Stopper& stopper) {
-  if (auto r = check_device(a.device); !r) return tl::unexpected(r.error());
+  const auto choice = choose_device(a.device);
+  if (!choice) return tl::unexpected(choice.error());
   if (auto r = stopper.limit_time(a.time_limit); !r) return tl::unexpected(r.error());
   if (a.rows != "sampled" && a.rows != "full") {
     return bad_input(fmt::format("--verify {} is unknown; use sampled or full.", a.rows));
@@ -186,9 +254,9 @@ Result<int> verify_kernels(const VerifyArguments& a, Stopper& stopper) {
   if (a.repeats < 1) return bad_input(fmt::format("--repeats {} must be at least 1.", a.repeats));
   Check check;
   check.arguments = &a;
-  check.device = cpu_device();
+  check.choice = *choice;
   const auto limit = memory_limit_of(a.memory_limit);
-  const auto kernels = chosen_kernels(a.kernels);
+  const auto kernels = chosen_kernels(a.kernels, choice->place);
   const auto dtypes = chosen_dtypes(a.dtypes);
   if (!limit) return tl::unexpected(limit.error());
   if (!kernels) return tl::unexpected(kernels.error());
@@ -196,14 +264,13 @@ Result<int> verify_kernels(const VerifyArguments& a, Stopper& stopper) {
   if (auto r = a.options.apply_to(check.options); !r) return tl::unexpected(r.error());
   check.memory_limit = *limit;
   check.kernels = *kernels;
+  GpuClient client;
+  if (auto r = open_device(check, client, stopper.token()); !r) return tl::unexpected(r.error());
   for (const KernelRow* row : check.kernels) {
     if (const auto r = resolve(*row, check.options, check.device); !r) return tl::unexpected(r.error());
   }
 
-  std::vector<CheckCase> cases;
-  for (const DType t : *dtypes) {
-    for (CheckCase& c : a.all_shapes ? all_cases(t) : paired_cases(t)) cases.push_back(std::move(c));
-  }
+  const std::vector<CheckCase> cases = cases_of(a, *dtypes);
   Result<void> done = ok();
   for (std::size_t n = 0; n < cases.size() && done; ++n) {
     say_progress(fmt::format("{}/{}  {}", n + 1, cases.size(), describe(cases[n])));
@@ -233,6 +300,9 @@ Command add_verify(CLI::App& program) {
   parser->add_flag("--full", a->all_shapes, "Every shape with every head dimension, not the paired list (hours)");
   parser->add_option("--verify", a->rows, "Rows that are looked at where there are many: sampled or full")
       ->type_name("WHICH");
+  parser->add_flag("--repeat-list", a->repeat_list, "The six shapes for many repeats, not the paired list");
+  parser->add_option("--longest", a->longest, "Only cases with so many queries and keys at most; 0: all")
+      ->type_name("N");
   parser->add_option("--repeats", a->repeats, "Runs of each case, which must give the same bits")->type_name("N");
   a->options.add_to(*parser, true);
   parser->add_option("--memory-limit", a->memory_limit, "Skip what takes more; left out: what is free")

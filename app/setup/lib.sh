@@ -176,6 +176,17 @@ build_folder() {
 gui_sources() {
   gui="$(bash "$root/app/setup/fetch_gui.sh")" ||
     fail "The GUI sources could not be brought; why, and what to do, is said above."
+  cuda_headers
+}
+
+# CUDA's headers of the driver API, from a toolkit or else the cache; CMake looks in the same places.
+cuda_headers() {
+  local folder
+  for folder in "${ATTNSCOPE_CUDA:-/nowhere}" /usr/local/cuda /usr/local/cuda-13.0 /usr/local/cuda-12.9 /usr/local/cuda-12.8; do
+    if [[ -f $folder/include/cudaTypedefs.h ]]; then return 0; fi
+  done
+  bash "$root/app/setup/fetch_cuda.sh" >/dev/null ||
+    fail "CUDA's headers could not be brought; why, and what to do, is said above."
 }
 
 jobs_count() {

@@ -1,0 +1,83 @@
+// A child process and one socket to it: what the GPU worker hangs on. POSIX; child_process.cpp alone asks the system.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <span>
+#include <stop_token>
+#include <string>
+#include <vector>
+
+#include "kernels/result.h"
+
+namespace attn {
+
+// Where to stop waiting for a message.
+struct Patience {
+  double seconds = 0;  // 0 = for ever
+  std::stop_token stop;
+};
+
+// Why a message did not come.
+enum class Silence : std::uint8_t { closed, too_late, stopped, broken };
+struct NoMessage {
+  Silence why = Silence::broken;
+  std::string words;
+};
+
+// One message: a short text (JSON) and bytes.
+struct Message {
+  std::string text;
+  std::vector<std::byte> bytes;
+};
+
+// One end of a socket pair that carries messages. Frame: "attnmsg1", text length and byte length (u64, this machine's
+// byte order: both ends are the same program), text, bytes.
+class Socket {
+ public:
+  explicit Socket(int descriptor) : descriptor_(descriptor) {}
+  Socket(Socket&& other) noexcept;
+  Socket& operator=(Socket&& other) noexcept;
+  Socket(const Socket&) = delete;
+  Socket& operator=(const Socket&) = delete;
+  ~Socket();
+  // Parts of `bytes` are sent one after the other.
+  tl::expected<void, NoMessage> send(const std::string& text, std::span<const std::span<const std::byte>> bytes,
+                                     const Patience& patience);
+  tl::expected<Message, NoMessage> receive(const Patience& patience);
+
+ private:
+  int descriptor_ = -1;
+};
+
+// The descriptor under which a child that was started with Child::start finds its socket.
+constexpr int kChildSocket = 3;
+
+class Child {
+ public:
+  // This program again with these arguments.
+  static Result<Child> start(const std::vector<std::string>& arguments);
+  // A copy of this process that runs `work` and ends with its value; for tests, before other threads run.
+  static Result<Child> copy(const std::function<int(Socket&)>& work);
+  Child(Child&& other) noexcept;
+  Child& operator=(Child&& other) noexcept;
+  Child(const Child&) = delete;
+  Child& operator=(const Child&) = delete;
+  ~Child();  // kills
+
+  Socket& socket() { return socket_; }
+  int id() const { return id_; }
+  // Closes the connection, so that the child ends by itself, and kills it where it has not within `seconds`.
+  std::string finish(double seconds);
+  // SIGKILL, and waits until it is gone. In words how it had ended, if it had: "exit code 1", "signal 11".
+  std::string kill();
+
+ private:
+  Child(int id, Socket socket) : id_(id), socket_(std::move(socket)) {}
+  int id_ = -1;
+  Socket socket_;
+};
+
+}  // namespace attn

@@ -1,0 +1,116 @@
+// attnscope worker: the GPU's process, which the program starts for itself; and a check that its end is survived.
+#include <algorithm>
+#include <chrono>
+#include <memory>
+#include <string>
+
+#include <fmt/format.h>
+
+#include "app/cli/command.h"
+#include "app/cli/problem_arguments.h"
+#include "app/cli/text.h"
+#include "app/gpu_client.h"
+#include "app/worker.h"
+#include "profiling/statistics.h"
+
+namespace attn::cli {
+namespace {
+
+constexpr double kHangLimit = 3;    // seconds until a hanging worker is stopped
+constexpr double kLongLimit = 120;  // for what must work: a first context and a compilation
+
+// A small right answer from the GPU, or why not.
+Result<void> small_run(GpuClient& client, std::int32_t gpu) {
+  GpuRunRequest r;
+  r.gpu = gpu;
+  r.kernel = "naive";
+  r.problem.Lq = r.problem.Lk = 16;
+  r.problem.D = r.problem.Dv = 8;
+  const auto answer = client.run(r, {kLongLimit, {}});
+  if (!answer) return tl::unexpected(answer.error());
+  return ok();
+}
+
+// Breaks the worker in each way, and runs a kernel after each.
+Result<int> check_survival(std::int32_t gpu) {
+  GpuClient client;
+  if (auto ran = small_run(client, gpu); !ran) return tl::unexpected(ran.error());
+  for (const char* how : {"illegal_address", "hang", "illegal_address"}) {
+    const auto begin = std::chrono::steady_clock::now();
+    const auto broken = client.break_down(how, gpu, {kHangLimit, {}});
+    const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+    if (broken) return fail(ErrorKind::failed, fmt::format("{} went unnoticed", how));
+    if (auto r = print(fmt::format("{}: after {:.2f} s: {}\n", how, seconds, broken.error().message)); !r) {
+      return tl::unexpected(r.error());
+    }
+    if (auto ran = small_run(client, gpu); !ran) return tl::unexpected(ran.error());
+    if (auto r = print("  the next run works\n"); !r) return tl::unexpected(r.error());
+  }
+  return 0;
+}
+
+struct WorkerArguments {
+  bool check = false;
+  std::int32_t gpu = 0;
+  std::string timed;  // kernels
+  double seconds = 1;
+  ProblemArguments problem;
+  OptionArguments options;
+};
+
+// One line of CSV a kernel: its median time by CUDA events on one problem, cold L2.
+Result<int> time_kernels(const WorkerArguments& a, const Stopper& stopper) {
+  GpuRunRequest r;
+  r.gpu = a.gpu;
+  r.problem.D = r.problem.Dv = 64;
+  r.problem.Lq = r.problem.Lk = 1024;
+  r.timing.seconds = a.seconds;
+  if (auto good = a.problem.apply_to(r.problem); !good) return tl::unexpected(good.error());
+  if (auto good = a.options.apply_to(r.options); !good) return tl::unexpected(good.error());
+  GpuClient client;
+  std::string text = "kernel,problem,br,bc,threads,n,time_us_median,time_us_q1,time_us_q3,tflops,error\n";
+  for (const std::string& id : split(a.timed, ',')) {
+    r.kernel = id;
+    const auto answer = client.run(r, {kLongLimit + a.seconds, stopper.token()}, say_progress);
+    say_progress("");
+    if (!answer) {
+      std::string words = answer.error().message;
+      std::ranges::replace(words, '"', '\'');
+      text += fmt::format("{},{},,,,,,,,,\"{}\"\n", id, describe(r.problem), words);
+      continue;
+    }
+    const TimeStatistics t = statistics_of(answer->samples_us);
+    text += fmt::format("{},{},{},{},{},{},{:.2f},{:.2f},{:.2f},{:.3f},\n", answer->source, describe(r.problem),
+                        answer->options.br, answer->options.bc, answer->options.threads, t.n, t.median, t.q1, t.q3,
+                        r.problem.flops() / t.median / 1e6);
+  }
+  if (auto printed = print(text); !printed) return tl::unexpected(printed.error());
+  return 0;
+}
+
+}  // namespace
+
+Command add_worker(CLI::App& program) {
+  auto a = std::make_shared<WorkerArguments>();
+  CLI::App* parser = program.add_subcommand("worker", "The process that drives a GPU; the program starts it by itself");
+  parser->add_flag("--check", a->check, "Let workers hang and fail on purpose, and see that the next one works");
+  parser->add_option("--gpu", a->gpu, "Which GPU --check and --time take")->type_name("N");
+  parser->add_option("--time", a->timed, "Time these kernels by CUDA events on one problem; CSV")
+      ->type_name("ID,ID,...");
+  parser->add_option("--seconds", a->seconds, "How long each is repeated")->type_name("SECONDS");
+  a->problem.add_to(*parser, "--scale");
+  a->options.add_to(*parser, false);
+  parser->footer(
+      "Examples:\n"
+      "  attnscope worker --check\n"
+      "  attnscope worker --time naive,tiled,flash_simt --l 4096 --hq 16 --d 128");
+  const auto run = [a](Stopper& stopper) -> Result<int> {
+    if (a->check) return check_survival(a->gpu);
+    if (!a->timed.empty()) return time_kernels(*a, stopper);
+    Socket socket(kChildSocket);
+    return work(socket, {});
+  };
+  return {parser, run, false};
+}
+
+}  // namespace attn::cli

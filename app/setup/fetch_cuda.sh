@@ -1,0 +1,70 @@
+#!/usr/bin/env bash
+# Brings what the program needs of CUDA where no toolkit is installed, from the Python package index:
+#   bash app/setup/fetch_cuda.sh               the headers of the driver API (2 MB), for the build
+#   bash app/setup/fetch_cuda.sh --with-nvrtc  besides the run-time compiler (90 MB), for GPU kernels
+# Headers go to ${XDG_CACHE_HOME:-~/.cache}/attnscope/cuda/include, libraries to
+# ${XDG_DATA_HOME:-~/.local/share}/attnscope/cuda/nvidia/cu13. What lies there is not brought again.
+set -euo pipefail
+
+readonly cache="${XDG_CACHE_HOME:-$HOME/.cache}/attnscope/cuda"
+readonly data="${XDG_DATA_HOME:-$HOME/.local/share}/attnscope/cuda"
+# name==version and the sha256 of the wheel for this processor
+readonly runtime="nvidia-cuda-runtime==13.0.96"
+readonly nvrtc="nvidia-cuda-nvrtc==13.0.88"
+
+say() { printf '%s\n' "$*" >&2; }
+
+# The wheels' hashes, by processor.
+hash_of() { # PACKAGE
+  case "$1 $(uname -m)" in
+    "$runtime x86_64") printf '7f82250d7782aa23b6cfe765ecc7db554bd3c2870c43f3d1821f1d18aebf0548' ;;
+    "$runtime aarch64") printf 'ef9bcbe90493a2b9d810e43d249adb3d02e98dd30200d86607d8d02687c43f55' ;;
+    "$nvrtc x86_64") printf 'ad9b6d2ead2435f11cbb6868809d2adeeee302e9bb94bcf0539c7a40d80e8575' ;;
+    "$nvrtc aarch64") printf 'd27f20a0ca67a4bb34268a5e951033496c5b74870b868bacd046b1b8e0c3267b' ;;
+    *)
+      say "There is no pinned CUDA wheel for $(uname -m); install a CUDA toolkit 12.8 or newer."
+      return 1
+      ;;
+  esac
+}
+
+# fetch PACKAGE: prints a folder with the unpacked wheel.
+fetch() {
+  local package="$1" folder hash
+  hash="$(hash_of "$package")"
+  mkdir -p "$cache"
+  folder="$(mktemp -d "$cache/.partial.XXXXXX")"
+  printf '%s --hash=sha256:%s\n' "$package" "$hash" >"$folder/requirements.txt"
+  if ! TMPDIR="$folder" python3 -m pip download --quiet --no-deps --only-binary=:all: --require-hashes --no-cache-dir \
+    --disable-pip-version-check -r "$folder/requirements.txt" -d "$folder" >"$folder/log" 2>&1; then
+    tail -n 3 "$folder/log" >&2
+    rm -rf "$folder"
+    say "$package could not be downloaded from the Python package index."
+    say "Mend: check the network and the free space of $cache, then run this again; or install a CUDA toolkit."
+    return 1
+  fi
+  python3 -m zipfile -e "$folder"/*.whl "$folder/unpacked"
+  printf '%s\n' "$folder"
+}
+
+main() {
+  local folder
+  if [[ ! -f $cache/include/cudaTypedefs.h ]]; then
+    say "Bringing CUDA's headers"
+    folder="$(fetch "$runtime")"
+    rm -rf "$cache/include"
+    mv "$folder"/unpacked/nvidia/cu13/include "$cache/include"
+    rm -rf "$folder"
+  fi
+  if [[ ${1:-} == --with-nvrtc ]] && ! compgen -G "$data/nvidia/cu13/lib/libnvrtc.so.*" >/dev/null; then
+    say "Bringing NVRTC"
+    folder="$(fetch "$nvrtc")"
+    mkdir -p "$data/nvidia/cu13"
+    rm -rf "$data/nvidia/cu13/lib"
+    mv "$folder"/unpacked/nvidia/cu13/lib "$data/nvidia/cu13/lib"
+    rm -rf "$folder"
+  fi
+  printf '%s\n' "$cache/include"
+}
+
+main "$@"

@@ -1,0 +1,155 @@
+#!/usr/bin/env bash
+# Checks the GPU kernels on a machine with an NVIDIA GPU and leaves reports:
+#   OUT=reports bash tests/gpu/run_on_gpu.sh path/to/attnscope
+# summary.txt has a line a part, report.txt everything that was said. Needs the program, NVRTC and, for some parts, compute-sanitizer and python3 with torch; what
+# is missing is skipped and said so. Each part has a time limit; all of them take under 8 minutes.
+# Exit code 1 if a part failed.
+# shellcheck disable=SC2317 # functions that a part runs in a shell of its own
+set -uo pipefail
+
+program="$(realpath -- "${1:?which attnscope}")"
+out="${OUT:-gpu_reports}"
+here="$(cd -- "$(dirname -- "${BASH_SOURCE[0]}")" && pwd)"
+mkdir -p "$out"
+reports="$(realpath -- "$out")"
+out="$(mktemp -d)" # one text a part; joined at the end
+XDG_CACHE_HOME="$(mktemp -d)"
+export XDG_CACHE_HOME
+summary="$reports/summary.txt"
+: >"$summary"
+failed=0
+
+note() { printf '%s\n' "$*" | tee -a "$summary"; }
+
+# part NAME SECONDS COMMAND...: its words go to $out/NAME.txt, one line to the summary.
+part() {
+  local name="$1" limit="$2" status=0 begin=$SECONDS
+  shift 2
+  timeout -k 5 "$limit" "$@" >"$out/$name.txt" 2>&1 || status=$?
+  verdict "$name" "$status" $((SECONDS - begin))
+}
+verdict() { # NAME STATUS SECONDS
+  case "$2" in
+    0) note "PASS $1 ($3 s)" ;;
+    77) note "SKIP $1: $(tail -n 1 "$out/$1.txt")" ;;
+    124 | 137) note "FAIL $1: its time limit was reached"; failed=1 ;;
+    *) note "FAIL $1 (exit $2, $3 s): $(tail -n 1 "$out/$1.txt")"; failed=1 ;;
+  esac
+}
+
+# The correctness list: every kernel and dtype is a process of its own, all at once; they share
+# the GPU and the cache of compiled kernels.
+verify_all() {
+  local kernel dtype name begin=$SECONDS
+  local -a names=() running=()
+  for kernel in naive tiled flash_simt; do
+    for dtype in f32 f16 bf16; do
+      [[ $kernel == flash_simt && $dtype != f32 ]] && continue
+      name="verify_${kernel}_$dtype"
+      timeout -k 5 200 "$program" verify --device gpu --kernel "$kernel" --dtype "$dtype" >"$out/$name.txt" 2>&1 &
+      running+=("$!")
+      names+=("$name")
+    done
+  done
+  collect
+}
+# 250 runs of six shapes, with memory poisoned before each: the same bits every time.
+repeat_all() {
+  local kernel begin=$SECONDS
+  local -a names=() running=()
+  for kernel in naive tiled flash_simt; do
+    timeout -k 5 120 "$program" verify --device gpu --kernel "$kernel" --dtype f32 --repeat-list --repeats 250 \
+      >"$out/repeats_$kernel.txt" 2>&1 &
+    running+=("$!")
+    names+=("repeats_$kernel")
+  done
+  collect
+}
+# Four tools over the shapes up to 513.
+sanitize_all() {
+  local tool kernel begin=$SECONDS
+  local -a names=() running=()
+  if ! command -v compute-sanitizer >/dev/null; then
+    note "SKIP compute-sanitizer: it is not installed"
+    return
+  fi
+  for tool in memcheck racecheck initcheck synccheck; do
+    for kernel in naive tiled flash_simt; do
+      # racecheck is the slow one: fewer shapes.
+      local longest=513
+      [[ $tool == racecheck ]] && longest=256
+      timeout -k 5 150 compute-sanitizer --tool "$tool" --target-processes all --error-exitcode 9 \
+        "$program" verify --device gpu --kernel "$kernel" --dtype f32 --longest "$longest" \
+        >"$out/${tool}_$kernel.txt" 2>&1 &
+      running+=("$!")
+      names+=("${tool}_$kernel")
+    done
+    collect
+    names=()
+    running=()
+  done
+}
+collect() { # reads names, running, begin
+  local n status
+  for n in "${!running[@]}"; do
+    status=0
+    wait "${running[$n]}" || status=$?
+    # The tool's exit code is the worker's; its own count is the verdict.
+    if grep -q '========= ERROR SUMMARY' "$out/${names[$n]}.txt" && ! grep -qE 'ERROR SUMMARY: 0 errors' "$out/${names[$n]}.txt"; then
+      status=9
+    fi
+    verdict "${names[$n]}" "$status" $((SECONDS - begin))
+  done
+}
+
+timings() {
+  local d kernels=naive,tiled,flash_simt clock=""
+  if command -v nvidia-smi >/dev/null; then
+    nvidia-smi --query-gpu=timestamp,clocks.sm,temperature.gpu,power.draw --format=csv -lms 500 >clocks.txt 2>&1 &
+    clock=$!
+  fi
+  for d in 64 128; do
+    "$program" worker --time "$kernels" --l 4096 --hq 16 --d "$d" --seconds 1 || return 1
+  done
+  "$program" worker --time flash_simt --l 4096 --hq 16 --d 128 --causal --seconds 1 || return 1
+  "$program" worker --time flash_simt --l 16384 --hq 16 --d 128 --seconds 1 || return 1
+  "$program" worker --time naive,tiled,flash_simt --l 1024 --b 16 --hq 16 --d 64 --seconds 1 || return 1
+  "$program" worker --time flash_simt --l 131072 --hq 1 --d 128 --seconds 1 || return 1
+  [[ -z $clock ]] || kill "$clock"
+}
+tiles() { # how the default compares with other tiles
+  local tile
+  for tile in "128x128 256" "128x64 256" "64x128 128" "64x64 128" "128x128 512" "64x64 256" "128x32 256"; do
+    # shellcheck disable=SC2086 # tile and threads
+    set -- $tile
+    for d in 64 128; do
+      "$program" worker --time flash_simt --l 4096 --hq 16 --d "$d" --tile "$1" --threads "$2" --seconds 0.5 | tail -n 1
+    done
+  done
+}
+memory_limit() { # naive must refuse what flash_simt runs, with the largest L
+  local words
+  words="$("$program" worker --time naive --l 131072 --hq 1 --d 128 --seconds 0.1)"
+  printf '%s\n' "$words"
+  grep -q 'largest L that fits' <<<"$words"
+}
+
+cd "$out" || exit 1
+part doctor 60 "$program" doctor
+part survive 120 "$program" worker --check
+export program
+part timings 120 bash -c "$(declare -f timings); timings"
+part peers 90 python3 "$here/torch_peers.py"
+part tiles 60 bash -c "$(declare -f tiles); tiles"
+part refuses 30 bash -c "$(declare -f memory_limit); memory_limit"
+verify_all
+repeat_all
+sanitize_all
+part inspect 60 "$program" inspect naive,tiled,flash_simt --arch sm_90a --head-dim 64,128,256
+for text in "$out"/*.txt; do
+  printf '\n==== %s\n' "$(basename "$text" .txt)"
+  cat "$text"
+done >"$reports/report.txt"
+rm -rf "$XDG_CACHE_HOME" "$out"
+note "took $SECONDS s"
+exit "$failed"
