@@ -45,7 +45,7 @@ first_run() {
 
   step "A picture of the Step view"
   local picture="$output/step.png"
-  if ! "$program" shot --view step -o "$picture"; then
+  if ! "$program" shot --view step --step 12 -o "$picture"; then
     say "    The picture could not be made; why is said above. All else goes on."
     picture=""
   fi

@@ -11,7 +11,9 @@ namespace attn {
 
 enum class DType : std::uint8_t { f32, f16, bf16 };
 
-constexpr std::size_t size_of(DType t) { return t == DType::f32 ? 4 : 2; }
+constexpr std::size_t size_of(DType t) {
+  return t == DType::f32 ? 4 : 2;
+}
 
 // "f32", "f16", "bf16": the spelling of the command line, CSV and session files.
 std::string_view name_of(DType t);

@@ -28,7 +28,7 @@ struct Device {
   std::int32_t index = 0;
   std::string name;
   std::string arch;
-  std::int32_t cores = 1;        // CPU: logical processors this process may use; GPU: SMs
+  std::int32_t cores = 1;          // CPU: logical processors this process may use; GPU: SMs
   std::uint64_t memory_bytes = 0;  // physical memory of the device
 };
 
@@ -80,17 +80,17 @@ using RecordFn = Result<Recording> (*)(const KernelRow&, const Problem&, const O
                                        std::stop_token);
 
 struct KernelRow {
-  std::string_view id;       // "cpu_flash": the CLI, CSV and session key
-  std::string_view title;    // what the window calls it
-  std::string_view rung;     // "0", "1", "1b" ...: its place on the ladder
+  std::string_view id;     // "cpu_flash": the CLI, CSV and session key
+  std::string_view title;  // what the window calls it
+  std::string_view rung;   // "0", "1", "1b" ...: its place on the ladder
   Order order = Order::naive;
   Place place = Place::cpu;
   std::span<const std::string_view> architectures;  // GPU: "sm_80" ...; CPU: empty = any
   std::span<const DType> dtypes;
   std::span<const OptionSpec> options;
-  std::string_view what;     // one sentence: what it is
-  std::string_view teaches;  // one sentence: what is new against the rung before
-  std::string_view source;   // paper and section, or "definition"
+  std::string_view what;         // one sentence: what it is
+  std::string_view teaches;      // one sentence: what is new against the rung before
+  std::string_view source;       // paper and section, or "definition"
   std::int32_t score_reads = 0;  // orders that store S: how often S is read back (traffic prediction)
   SupportsFn supports = nullptr;
   PlanFn plan = nullptr;

@@ -27,7 +27,9 @@ template <class T>
 using Result = tl::expected<T, Error>;
 
 // Ok carries no value: `Result<void>` spelt for use with `return ok();`.
-inline Result<void> ok() { return {}; }
+inline Result<void> ok() {
+  return {};
+}
 
 inline tl::unexpected<Error> fail(ErrorKind kind, std::string message) {
   return tl::unexpected<Error>(Error{kind, std::move(message)});

@@ -13,32 +13,79 @@
 namespace attn {
 
 // Document: undoable. A drag sends many of these with the same `gesture` > 0: they are one undo entry.
-struct ChoosePreset { std::string id; };
-struct SetProblem { Problem problem; int gesture = 0; };
-struct SetOptions { Options options; int gesture = 0; };
-struct SetInputs { InputSpec inputs; int gesture = 0; };
-struct ChooseKernel { std::string id; };
-struct Select { Selection selection; };
-struct SetSweep { SweepSpec sweep; int gesture = 0; };
+struct ChoosePreset {
+  std::string id;
+};
+struct SetProblem {
+  Problem problem;
+  int gesture = 0;
+};
+struct SetOptions {
+  Options options;
+  int gesture = 0;
+};
+struct SetInputs {
+  InputSpec inputs;
+  int gesture = 0;
+};
+struct ChooseKernel {
+  std::string id;
+};
+struct Select {
+  Selection selection;
+};
+struct SetSweep {
+  SweepSpec sweep;
+  int gesture = 0;
+};
 
 // View: not undoable.
 enum class StepUnit : std::uint8_t { phase, key_tile, query_tile };
-struct StepBy { StepUnit unit = StepUnit::phase; int direction = 1; };
-struct GoToEvent { EventIndex event = 0; };
-struct GoToEnd { bool last = true; };
-struct Play { bool on = true; };
-struct SetPlaySpeed { float steps_per_second = 2; };
-struct SetReading { OutputReading reading = OutputReading::as_summed; };
-struct ChooseWorkspace { Workspace workspace = Workspace::step; };
-struct ShowKeys { bool on = true; };
-struct ShowLog { bool on = true; };
-struct ChooseBenchMetric { std::string id; };
-struct ChooseBenchValue { std::int64_t value = 0; };
+struct StepBy {
+  StepUnit unit = StepUnit::phase;
+  int direction = 1;
+};
+struct GoToEvent {
+  EventIndex event = 0;
+};
+struct GoToEnd {
+  bool last = true;
+};
+struct Play {
+  bool on = true;
+};
+struct SetPlaySpeed {
+  float steps_per_second = 2;
+};
+struct SetReading {
+  OutputReading reading = OutputReading::as_summed;
+};
+struct ChooseWorkspace {
+  Workspace workspace = Workspace::step;
+};
+struct ShowKeys {
+  bool on = true;
+};
+struct ShowLog {
+  bool on = true;
+};
+struct ChooseBenchMetric {
+  std::string id;
+};
+struct ChooseBenchValue {
+  std::int64_t value = 0;
+};
 
 // Preferences.
-struct SetTheme { Theme theme = Theme::dark; };
-struct SetScale { float scale = 1; };
-struct SetReducedMotion { bool on = false; };
+struct SetTheme {
+  Theme theme = Theme::dark;
+};
+struct SetScale {
+  float scale = 1;
+};
+struct SetReducedMotion {
+  bool on = false;
+};
 
 // Effects: the shell starts a task or opens a file; the state itself does not change.
 struct Undo {};
@@ -49,9 +96,13 @@ struct ExportCsv {};
 struct ExportJson {};
 struct SavePicture {};
 struct SaveSession {};
-struct OpenFile { std::string path; };
+struct OpenFile {
+  std::string path;
+};
 struct CopyState {};
-struct CopyText { std::string text; };
+struct CopyText {
+  std::string text;
+};
 struct Quit {};
 
 using Command =

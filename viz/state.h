@@ -34,10 +34,10 @@ struct Document {
   std::string preset = "blackboard";  // empty once the problem was changed by hand
   Problem problem;
   InputSpec inputs;
-  std::string kernel = "cpu_flash";   // whose recording Step shows
-  Options options;                    // 0 = the kernel's default; presets set br and bc
+  std::string kernel = "cpu_flash";  // whose recording Step shows
+  Options options;                   // 0 = the kernel's default; presets set br and bc
   Selection selection;
-  SweepSpec sweep;                    // what Bench will run
+  SweepSpec sweep;  // what Bench will run
   bool operator==(const Document&) const;
 };
 

@@ -5,6 +5,7 @@
 
 #include <gtest/gtest.h>
 
+#include "kernels/inputs.h"
 #include "kernels/kernel.h"
 
 namespace attn {
@@ -163,6 +164,29 @@ TEST(TileLoads, AreTheSumOfTheEvents) {
       if (p.cover(0, 0, p.Lq, c0, c1) != TileCover::skipped) add(Phase::load_kv, 0, 0, 0, c1 - c0);
     }
     EXPECT_EQ(tile_loads(order, 3, p, tile(6, 7)), sum) << name_of(order);
+  }
+}
+
+// The counters that a recording carries end at the prediction for the whole problem.
+TEST(TileLoads, AreWhatARecordingCounts) {
+  for (const KernelRow& row : kernel_table()) {
+    if (row.record == nullptr) continue;
+    for (const Preset& preset : presets()) {
+      const Problem& p = preset.problem;
+      InputSpec spec;
+      spec.generator = preset.generator;
+      spec.seed = preset.seed;
+      Options o;
+      o.br = preset.br;
+      o.bc = preset.bc;
+      const auto in = make_inputs(p, spec);
+      ASSERT_TRUE(in) << preset.id;
+      const auto rec = row.record(row, p, o, *in, {});
+      ASSERT_TRUE(rec) << row.id << " " << preset.id << ": " << rec.error().message;
+      std::array<std::uint64_t, kTrafficParts> predicted{};
+      add_traffic(tile_loads(row, p, rec->options), predicted);
+      EXPECT_EQ(rec->events.back().hbm_bytes, predicted) << row.id << " " << preset.id;
+    }
   }
 }
 
