@@ -53,6 +53,7 @@ struct WorkerArguments {
   bool check = false;
   std::int32_t gpu = 0;
   std::string timed;  // kernels
+  std::string memory_limit;
   double seconds = 1;
   ProblemArguments problem;
   OptionArguments options;
@@ -65,6 +66,9 @@ Result<int> time_kernels(const WorkerArguments& a, const Stopper& stopper) {
   r.problem.D = r.problem.Dv = 64;
   r.problem.Lq = r.problem.Lk = 1024;
   r.timing.seconds = a.seconds;
+  const auto limit = memory_limit_of(a.memory_limit);
+  if (!limit) return tl::unexpected(limit.error());
+  r.memory_limit = *limit;
   if (auto good = a.problem.apply_to(r.problem); !good) return tl::unexpected(good.error());
   if (auto good = a.options.apply_to(r.options); !good) return tl::unexpected(good.error());
   GpuClient client;
@@ -97,6 +101,8 @@ Command add_worker(CLI::App& program) {
   parser->add_option("--gpu", a->gpu, "Which GPU --check and --time take")->type_name("N");
   parser->add_option("--time", a->timed, "Time these kernels by CUDA events on one problem; CSV")
       ->type_name("ID,ID,...");
+  parser->add_option("--memory-limit", a->memory_limit, "Refuse what takes more; left out: what the GPU has free")
+      ->type_name("BYTES");
   parser->add_option("--seconds", a->seconds, "How long each is repeated")->type_name("SECONDS");
   a->problem.add_to(*parser, "--scale");
   a->options.add_to(*parser, false);

@@ -18,6 +18,7 @@ export XDG_CACHE_HOME
 summary="$reports/summary.txt"
 : >"$summary"
 failed=0
+readonly most_seconds=470 # of all parts
 
 note() { printf '%s\n' "$*" | tee -a "$summary"; }
 
@@ -25,6 +26,10 @@ note() { printf '%s\n' "$*" | tee -a "$summary"; }
 part() {
   local name="$1" limit="$2" status=0 begin=$SECONDS
   shift 2
+  if ((SECONDS > most_seconds - 20)); then
+    note "SKIP $name: the time for all parts is up"
+    return
+  fi
   timeout -k 5 "$limit" "$@" >"$out/$name.txt" 2>&1 || status=$?
   verdict "$name" "$status" $((SECONDS - begin))
 }
@@ -73,21 +78,24 @@ sanitize_all() {
     note "SKIP compute-sanitizer: it is not installed"
     return
   fi
+  local left=$((most_seconds - SECONDS - 20))
+  if ((left < 30)); then
+    note "SKIP compute-sanitizer: the time for all parts is up"
+    return
+  fi
   for tool in memcheck racecheck initcheck synccheck; do
     for kernel in naive tiled flash_simt; do
       # racecheck is the slow one: fewer shapes.
       local longest=513
       [[ $tool == racecheck ]] && longest=256
-      timeout -k 5 150 compute-sanitizer --tool "$tool" --target-processes all --error-exitcode 9 \
+      timeout -k 5 "$left" compute-sanitizer --tool "$tool" --target-processes all --error-exitcode 9 \
         "$program" verify --device gpu --kernel "$kernel" --dtype f32 --longest "$longest" \
         >"$out/${tool}_$kernel.txt" 2>&1 &
       running+=("$!")
       names+=("${tool}_$kernel")
     done
-    collect
-    names=()
-    running=()
   done
+  collect
 }
 collect() { # reads names, running, begin
   local n status
@@ -129,7 +137,7 @@ tiles() { # how the default compares with other tiles
 }
 memory_limit() { # naive must refuse what flash_simt runs, with the largest L
   local words
-  words="$("$program" worker --time naive --l 131072 --hq 1 --d 128 --seconds 0.1)"
+  words="$("$program" worker --time naive --l 131072 --hq 1 --d 128 --memory-limit 80G --seconds 0.1)"
   printf '%s\n' "$words"
   grep -q 'largest L that fits' <<<"$words"
 }
