@@ -72,6 +72,7 @@ Result<int> time_kernels(const WorkerArguments& a, const Stopper& stopper) {
   if (auto good = a.problem.apply_to(r.problem); !good) return tl::unexpected(good.error());
   if (auto good = a.options.apply_to(r.options); !good) return tl::unexpected(good.error());
   GpuClient client;
+  Result<int> all = 0;  // the first kernel that could not be timed
   std::string text = "kernel,problem,br,bc,threads,n,time_us_median,time_us_q1,time_us_q3,tflops,error\n";
   for (const std::string& id : split(a.timed, ',')) {
     r.kernel = id;
@@ -80,6 +81,7 @@ Result<int> time_kernels(const WorkerArguments& a, const Stopper& stopper) {
     if (!answer) {
       std::string words = answer.error().message;
       std::ranges::replace(words, '"', '\'');
+      if (all) all = tl::unexpected(answer.error());
       text += fmt::format("{},{},,,,,,,,,\"{}\"\n", id, describe(r.problem), words);
       continue;
     }
@@ -89,7 +91,7 @@ Result<int> time_kernels(const WorkerArguments& a, const Stopper& stopper) {
                         r.problem.flops() / t.median / 1e6);
   }
   if (auto printed = print(text); !printed) return tl::unexpected(printed.error());
-  return 0;
+  return all;
 }
 
 }  // namespace

@@ -3,7 +3,7 @@
 #   OUT=reports bash tests/gpu/run_on_gpu.sh path/to/attnscope
 # summary.txt has a line a part, report.txt everything that was said. Needs the program, NVRTC and, for some parts, compute-sanitizer and python3 with torch; what
 # is missing is skipped and said so. Each part has a time limit; all of them take under 8 minutes.
-# Exit code 1 if a part failed.
+# Exit code 1 if a part failed, 77 where there is no GPU.
 # shellcheck disable=SC2317 # functions that a part runs in a shell of its own
 set -uo pipefail
 
@@ -144,6 +144,10 @@ memory_limit() { # naive must refuse what flash_simt runs, with the largest L
 
 cd "$out" || exit 1
 part doctor 60 "$program" doctor
+if ! grep -q '^ok  GPU 0' "$out/doctor.txt"; then
+  note "SKIP all: $(grep -A1 'NVIDIA driver\|GPU  ' "$out/doctor.txt" | head -n 1)"
+  exit 77
+fi
 part survive 120 "$program" worker --check
 export program
 part timings 120 bash -c "$(declare -f timings); timings"
