@@ -200,8 +200,8 @@ void draw_span(ImDrawList& list, const BenchSpan& span, float right) {
 void draw_x_axis(ImDrawList& list, const BenchScene& scene, ImVec2 origin, ImVec2 size) {
   const Style& s = style();
   const float y = origin.y + size.y + s.px(9);
-  const Box corner{{origin.x - s.px(60), y}, {origin.x - s.px(8), y + line_height(kAxisText)}};
   const bool letter = scene.axis_letter.size() == 1;
+  const Box corner{{origin.x - s.px(60), y}, {origin.x - s.px(8), y + s.px(letter ? kAxisText + 4 : kAxisText)}};
   draw_text_in(&list, corner, Align::right, letter ? Face::maths : Face::text, letter ? 14 : kAxisText,
                colour(s.theme, Token::dim), scene.axis_letter);
   float free_from = origin.x - s.px(20);
