@@ -83,9 +83,16 @@ test_release() { # LONG
 }
 
 # ATTNSCOPE_SANITIZED tells a test that it runs slower, so that it may take fewer cases.
+# With clang the fuzz targets are built along, so that all is compiled once.
 test_asan() {
-  step "Build with address and undefined-behaviour sanitizers"
-  prepared asan all
+  step "Build with address and undefined-behaviour sanitizers, and the fuzz targets"
+  local clang
+  clang="$(command -v clang++-16 || command -v clang++ || true)"
+  if [[ -n $clang ]]; then
+    prepared fuzz all -DCMAKE_CXX_COMPILER="$clang" -DCMAKE_C_COMPILER="${clang/clang++/clang}"
+  else
+    prepared asan all
+  fi
   step "Tests under address and undefined-behaviour sanitizers"
   # Graphics drivers keep what they allocate until the process ends.
   cat >"$folder/leaks" <<'END'
@@ -107,7 +114,8 @@ END
     ASAN_OPTIONS="strict_string_checks=1:detect_stack_use_after_return=1:allocator_may_return_null=1:max_allocation_size_mb=8192" \
     LSAN_OPTIONS="suppressions=$folder/leaks:print_suppressions=0" \
     UBSAN_OPTIONS="print_stacktrace=1" \
-    run_ctest "$folder" "address sanitizer" --timeout 900
+    run_ctest "$folder" "address sanitizer"
+  if [[ -n $clang ]]; then fuzz; else count_skip "fuzzing: there is no clang++"; fi
 }
 
 test_tsan() {
@@ -122,20 +130,11 @@ test_tsan() {
   # at once; without any it runs.
   if setarch -R true 2>/dev/null; then ctest_prefix=(setarch -R); fi
   ATTNSCOPE_SANITIZED=thread TSAN_OPTIONS="halt_on_error=1:second_deadlock_stack=1" \
-    run_ctest "$folder" "thread sanitizer" -L '^(kernels|profiling|app)$' --timeout 900
+    run_ctest "$folder" "thread sanitizer" -L '^(kernels|profiling|app)$'
   ctest_prefix=()
 }
 
-fuzz() {
-  step "Build of the fuzz targets with clang"
-  local clang
-  clang="$(command -v clang++-16 || command -v clang++ || true)"
-  if [[ -z $clang ]]; then
-    count_skip "fuzzing: there is no clang++"
-    return 0
-  fi
-  # clang warns of other things than g++, and only g++'s warnings are errors here.
-  prepared fuzz all -DCMAKE_CXX_COMPILER="$clang" -DCMAKE_C_COMPILER="${clang/clang++/clang}" -DCMAKE_CXX_FLAGS=-Wno-error
+fuzz() { # in folder
   step "Fuzzing, ${fuzz_seconds} s a target"
   local target name work
   local -a running=() names=()
@@ -253,7 +252,6 @@ main() {
   if [[ -n $full ]]; then
     test_asan
     test_tsan
-    fuzz
     tidy
   fi
 

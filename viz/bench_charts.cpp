@@ -51,25 +51,25 @@ int format_tick(double value, char* buffer, int size, void*) {
 
 // ---- the card's head
 
-// Metrics that some row has a number for, by group: what the fourth chart may show.
-void metric_popup(const State& state, Commands& commands) {
+// Metrics that some row has a figure of, by group: what the fourth chart may show.
+void metric_popup(const BenchScene& scene, const State& state, Commands& commands) {
   if (!ImGui::BeginPopup("metrics")) return;
   const MetricRow* before = nullptr;
-  for (const MetricRow& metric : metric_table()) {
-    if (metric.id == "time_us_median") continue;
+  for (const std::string& id : scene.metrics) {
+    const MetricRow& metric = metric_table()[*find_metric(id)];
     if (before != nullptr && before->group != metric.group) ImGui::Separator();
     before = &metric;
     if (ImGui::Selectable(std::string(metric.label).c_str(), metric.id == picked_metric(state)))
-      commands.push_back(ChooseBenchMetric{std::string(metric.id)});
+      commands.push_back(ChooseBenchMetric{id});
     ImGui::SetItemTooltip("%s", std::string(metric.help).c_str());
   }
   ImGui::EndPopup();
 }
 
-void chart_title(const BenchChart& chart, const State& state, Commands& commands) {
+void chart_title(const BenchScene& scene, const BenchChart& chart, const State& state, Commands& commands) {
   const Style& s = style();
   ImGui::PushFont(s.fonts.bold, s.px(13));
-  if (!chart.picks_metric) {
+  if (!chart.picks_metric || scene.metrics.empty()) {
     ImGui::TextUnformatted(chart.title.c_str());
     ImGui::PopFont();
     return;
@@ -84,14 +84,14 @@ void chart_title(const BenchChart& chart, const State& state, Commands& commands
   draw_arrow(ImGui::GetWindowDrawList(), {at.x + text.x + s.px(10), at.y + text.y / 2 + s.px(1)}, 8, Arrow::down,
              colour(s.theme, over ? Token::text : Token::dim));
   ImGui::SetItemTooltip("Show another figure here");
-  metric_popup(state, commands);
+  metric_popup(scene, state, commands);
 }
 
 void chart_head(std::size_t index, const BenchChart& chart, BenchCache& cache, const State& state, Commands& commands) {
   const Style& s = style();
   const float right = ImGui::GetContentRegionMax().x, top = ImGui::GetCursorPosY();
   const float left = ImGui::GetCursorScreenPos().x;
-  chart_title(chart, state, commands);
+  chart_title(cache.scene, chart, state, commands);
   const float title_width = ImGui::GetItemRectSize().x;
   if (chart.lines.empty()) return;
   const float button = text_width(Face::text, 12, "log") + s.px(12);
@@ -101,13 +101,14 @@ void chart_head(std::size_t index, const BenchChart& chart, BenchCache& cache, c
   ImVec2 at = ImGui::GetWindowPos();
   at.x += right - button - s.px(8);
   at.y += top - ImGui::GetScrollY();
-  const float width = text_width(Face::text, 12, chart.note);
-  if (width < room) {
-    draw_text(ImGui::GetWindowDrawList(), {at.x - width, at.y + s.px(1)}, Face::text, 12, colour(s.theme, Token::dim),
-              chart.note);
-  } else if (ImGui::IsMouseHoveringRect({left, at.y}, {left + title_width, at.y + s.px(16)})) {
+  // The unit is always there, the rest where it has room.
+  const bool whole = text_width(Face::text, 12, chart.note) < room;
+  const std::string& note = whole ? chart.note : chart.unit;
+  draw_text(ImGui::GetWindowDrawList(), {at.x - text_width(Face::text, 12, note), at.y + s.px(1)}, Face::text, 12,
+            colour(s.theme, Token::dim), note);
+  if (!whole && ImGui::IsWindowHovered() &&
+      ImGui::IsMouseHoveringRect({left, at.y}, {left + title_width, at.y + s.px(16)}))
     ImGui::SetTooltip("%s", chart.note.c_str());
-  }
   ImGui::SetCursorPosY(top + s.px(18));
 }
 
@@ -199,8 +200,8 @@ void draw_span(ImDrawList& list, const BenchSpan& span, float right) {
 void draw_x_axis(ImDrawList& list, const BenchScene& scene, ImVec2 origin, ImVec2 size) {
   const Style& s = style();
   const float y = origin.y + size.y + s.px(9);
-  const Box corner{{origin.x - s.px(60), y}, {origin.x - s.px(8), y + line_height(kAxisText)}};
   const bool letter = scene.axis_letter.size() == 1;
+  const Box corner{{origin.x - s.px(60), y}, {origin.x - s.px(8), y + s.px(letter ? kAxisText + 4 : kAxisText)}};
   draw_text_in(&list, corner, Align::right, letter ? Face::maths : Face::text, letter ? 14 : kAxisText,
                colour(s.theme, Token::dim), scene.axis_letter);
   float free_from = origin.x - s.px(20);
@@ -258,7 +259,7 @@ std::vector<EndLabel> end_labels(const BenchChart& chart, const BenchCache& cach
   std::vector<double> wishes;
   for (const EndLabel& l : labels) wishes.push_back(l.wish);
   const double half = style().px(kLabelHeight) / 2;
-  const auto places = spread_labels(wishes, 2 * half, origin.y - half, origin.y + size.y + half);
+  const auto places = spread_labels(wishes, 2 * half, origin.y - 2, origin.y + size.y + half);
   for (std::size_t i = 0; i < labels.size(); ++i) labels[i].wish = places[i];
   return labels;
 }

@@ -123,7 +123,7 @@ void set_range(BenchChart& chart) {
 }
 
 void add_note(BenchChart& chart, const std::string& unit, std::string_view rest) {
-  chart.note = unit;
+  chart.unit = chart.note = unit;
   const auto add = [&](std::string_view words) {
     if (!chart.note.empty()) chart.note += ", ";
     chart.note += words;
@@ -221,6 +221,7 @@ std::array<BenchChart, 4> bench_charts(const State& state, const Model& model, c
   if (picked_metric(state) == "speedup_ratio") {
     const Place place = slice.rows.empty() ? Place::cpu : slice.rows.back()->place;
     charts[3].title = "Speed-up";
+    charts[3].unit = charts[3].lines.empty() ? "" : "times";
     charts[3].note = fmt::format("times as fast as {}", baseline_of(place));
   }
   return charts;
@@ -242,6 +243,17 @@ std::optional<BenchSpan> span_at(const BenchChart& chart, std::string_view kerne
 }
 
 namespace {
+
+// Quartiles and intervals are whiskers, not charts.
+std::vector<std::string> pickable_metrics(const BenchSlice& slice) {
+  std::vector<std::string> ids;
+  for (const MetricRow& metric : metric_table()) {
+    const bool any = std::any_of(slice.rows.begin(), slice.rows.end(),
+                                 [&](const Measurement* m) { return figure(*m, metric.id).available(); });
+    if (any && !metric.id.starts_with("time_us_")) ids.emplace_back(metric.id);
+  }
+  return ids;
+}
 
 void set_ticks(BenchScene& scene) {
   const auto& values = scene.slice.values;
@@ -278,6 +290,7 @@ BenchScene bench_scene(const State& state, const Model& model, const BenchSwitch
   scene.axis_letter = std::string(axis_letter(scene.slice.axis));
   scene.chosen = chosen_value(scene.slice, state.view.bench_value);
   set_ticks(scene);
+  scene.metrics = pickable_metrics(scene.slice);
   scene.charts = bench_charts(state, model, scene.slice, switches);
   scene.table = bench_table(state, model, scene.slice, scene.chosen, switches.all_values);
   scene.verdict = bench_verdict(state, model, scene.slice, scene.chosen, estimate_words);

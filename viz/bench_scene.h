@@ -61,7 +61,8 @@ struct BenchSpan {
 struct BenchChart {
   std::string id;     // "time": stable, for widgets
   std::string title;  // "Time"
-  std::string note;   // "ms, log; whiskers: quartiles"
+  std::string unit;   // "ms"
+  std::string note;   // unit and the rest: "ms, lower is better; whiskers: quartiles"
   bool log_y = false;
   double y_min = 0, y_max = 1;
   std::vector<BenchLine> lines;
@@ -113,6 +114,7 @@ struct BenchScene {
   double x_min = 0, x_max = 1;
   std::vector<BenchTick> ticks;
   std::optional<std::int64_t> chosen;  // the value that table and verdict look at
+  std::vector<std::string> metrics;    // ids of those that some row has a figure of, for the fourth chart
   std::array<BenchChart, 4> charts;    // throughput, time, bytes, and the metric that was picked
   BenchTable table;
   BenchVerdict verdict;

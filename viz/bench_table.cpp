@@ -239,8 +239,9 @@ void title_line(BenchCache& cache, Commands& commands) {
     ImGui::PopFont();
   }
   if (scene.table.rows.empty()) return;
-  const std::string one = fmt::format("one {0}##one", scene.axis_letter),
-                    every = fmt::format("every {0}##every", scene.axis_letter);
+  // "one L", but "one value" where the axis has a name and no letter.
+  const std::string axis = scene.axis_letter.size() <= 2 ? scene.axis_letter : "value";
+  const std::string one = fmt::format("one {}##one", axis), every = fmt::format("every {}##every", axis);
   const float widths = text_width(Face::text, 12, one.substr(0, one.find('#'))) +
                        text_width(Face::text, 12, every.substr(0, every.find('#'))) + s.px(28);
   ImGui::SetCursorPos({right - widths, top - s.px(1)});

@@ -57,6 +57,7 @@ void StepCache::follow(const std::shared_ptr<const Recording>& rec, EventIndex e
     exact.reset();
     hovered.reset();
     keyboard.reset();
+    editing.reset();
     if (rec && !rec->events.empty()) {
       scales = scales_of(*rec);
       memory = memory_totals(*rec);

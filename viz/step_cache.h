@@ -48,6 +48,9 @@ struct StepCache {
 
   std::optional<CellRef> hovered;   // this frame's, by mouse
   std::optional<CellRef> keyboard;  // the cell that arrows move
+  std::optional<CellRef> editing;   // the input cell that is being typed
+  std::array<char, 32> typed{};     // its text so far
+  bool editing_starts = false;      // the field takes the keyboard in this frame
   std::string problem_error;        // why the last edit was refused
   int gesture = 0;                  // number of the current drag; 0 between drags
   int last_gesture = 0;

@@ -8,7 +8,7 @@ namespace {
 
 // Gap between cells in pixels: none where cells are only a few pixels wide.
 float cell_gap(float extent, const Style& s) {
-  if (extent < s.px(4)) return 0;
+  if (extent < s.px(7)) return 0;
   return extent < s.px(16) ? std::max(1.0F, s.px(0.5F)) : std::max(1.0F, s.px(1));
 }
 
@@ -39,7 +39,7 @@ void draw_value_cell(const Drawn& d, const TileScene& tile, const TilePlace& pla
     d.list->AddRectFilled(box.min, box.max, fill, rounding);
     ink = text_on(fill);
   }
-  if (!cell.text.empty()) {
+  if (!cell.text.empty() && outer.height() >= d.s.px(11)) {
     // The numbers' face draws infinity too small to be told from an equals sign.
     const bool number = std::isfinite(cell.value);
     float size = number ? place.text_size : place.text_size + 2;
@@ -70,7 +70,7 @@ void draw_blank_run(const Drawn& d, const TilePlace& place, CellLook look, std::
     if (look == CellLook::empty)
       draw_dashed(d.list, run, faded(line, 0.7F), 2);
     else
-      d.list->AddRect(run.min, run.max, line);
+      d.list->AddRectFilled(run.min, run.max, faded(line, 0.3F));  // rows run together: one quiet area
     return;
   }
   for (std::int32_t c = from; c < to; ++c) {
@@ -85,7 +85,8 @@ void draw_blank_run(const Drawn& d, const TilePlace& place, CellLook look, std::
 void draw_cells(const Drawn& d, const TileScene& tile, const TilePlace& place) {
   const std::int32_t chosen = d.scene.at.row - d.scene.at.first_row;
   const bool by_query = tile.slot != Slot::k && tile.slot != Slot::v;
-  if (!tile.live && !d.scene.skipped && tile.cells.size() > 64) {
+  const bool low = place.box.height() < d.s.px(9) * static_cast<float>(tile.rows);
+  if (!tile.live && !d.scene.skipped && (tile.cells.size() > 64 || low)) {
     // Hundreds of empty slots are one.
     draw_dashed(d.list, inset(place.box, d.s), colour_of(Token::faint), 4);
     return;

@@ -154,13 +154,13 @@ Heights choose_heights(const TilesScene& scene, float room) {
 }
 
 // Numbers need 13 px of height and their characters' width; the size grows a little with large cells.
-void set_room(TilePlace& place, const TileScene& tile, bool numbers, float row_height, const Style& s) {
+void set_room(TilePlace& place, const TileScene& tile, bool numbers, float row_height, float tallest, const Style& s) {
   const float width = place.cell_width / s.scale;
   place.text_size = std::clamp(std::min(row_height * 0.36F, width / 6.0F), 11.0F, 20.0F);
   if (row_height < 18) place.text_size = 11;
   const float character = text_width(Face::mono, place.text_size, "0") / s.scale;
   int room = static_cast<int>((width - 4) / character);
-  if (room < 3 || !numbers || row_height < 13 || width < 23) room = 0;
+  if (room < 3 || !numbers || tallest < 13 || width < 23) room = 0;
   if (tile.natural >= 0 && room > 0 && room < wanted_characters(tile)) room = room >= 4 ? room : 0;
   place.room = room;
 }
@@ -202,7 +202,8 @@ TilesLayout layout_tiles(const TilesScene& scene, const Box& area) {
     set_rows(place, tile.rows, rows_top, s.px(heights.row), s.px(heights.chosen_row), chosen);
     place.box = {{std::round(x), rows_top}, {std::round(x + s.px(widths.width[n])), place.y.back()}};
     place.cell_width = place.box.width() / static_cast<float>(std::max(tile.cols, 1));
-    set_room(place, tile, widths.numbers[n], heights.row, s);
+    // Where the rows are too low for numbers, the followed one is not.
+    set_room(place, tile, widths.numbers[n], heights.row, std::max(heights.row, heights.chosen_row), s);
     x += s.px(widths.width[n] + widths.gap * gap_share(c));
   }
   const TilePlace& sp = out.places[static_cast<std::size_t>(Column::s)];
@@ -217,7 +218,7 @@ TilesLayout layout_tiles(const TilesScene& scene, const Box& area) {
     set_rows(place, tile.rows, tile_top, s.px(h), s.px(h), -1);
     place.box = {{below.box.min.x, tile_top}, {below.box.max.x, place.y.back()}};
     place.cell_width = below.cell_width;
-    set_room(place, tile, numbers, h, s);
+    set_room(place, tile, numbers, h, h, s);
   };
   above(out.k, scene.k, sp, heights.k_row, widths.numbers[static_cast<std::size_t>(Column::s)]);
   above(out.v, scene.v, op, std::max(30.0F, heights.k_row), widths.numbers[static_cast<std::size_t>(Column::o)]);

@@ -51,10 +51,16 @@ void add_outlook(MemoryTotals& scene, const Recording& rec) {
   p.dtype = rec.problem.dtype;
   Options small = rec.options, large = rec.options;
   large.br = large.bc = 64;
-  scene.words.push_back({word("At 4096 × 64: naive "), number(bytes_text(tile_loads(**naive, p, Options{}).total())),
-                         word(", flash "), number(bytes_text(tile_loads(Order::flash, 0, p, small).total())),
-                         word(fmt::format(" with Br {}, ", rec.options.br)),
-                         number(bytes_text(tile_loads(Order::flash, 0, p, large).total())), word(" with Br 64.")});
+  Runs words{word("At 4096 × 64: naive "), number(bytes_text(tile_loads(**naive, p, Options{}).total())),
+             word(", flash "), number(bytes_text(tile_loads(Order::flash, 0, p, small).total())),
+             word(fmt::format(" with Br {}", rec.options.br))};
+  if (rec.options.br != large.br) {
+    words.push_back(word(", "));
+    words.push_back(number(bytes_text(tile_loads(Order::flash, 0, p, large).total())));
+    words.push_back(word(" with Br 64"));
+  }
+  words.push_back(word("."));
+  scene.words.push_back(std::move(words));
 }
 
 }  // namespace

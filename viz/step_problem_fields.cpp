@@ -149,9 +149,13 @@ std::optional<std::vector<std::int64_t>> whole_numbers(std::string_view text) {
 }
 
 Result<Document> with_field(Document document, ProblemField field, std::string_view text) {
+  const Problem before = document.problem;
   Result<Document> changed = put(std::move(document), field, text);
   if (!changed) return changed;
   if (field != ProblemField::key_lengths) fit_to_shape(changed->problem);
+  // A typed cell is named by its index, which another shape gives another meaning.
+  const bool reshaped = field == ProblemField::heads || field == ProblemField::length || field == ProblemField::dim;
+  if (reshaped && changed->problem != before) changed->inputs.edits.clear();
   if (const auto why = why_not_recordable(*changed)) return bad_input(*why);
   return changed;
 }

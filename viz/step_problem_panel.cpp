@@ -36,6 +36,9 @@ struct Cursor {
 // One change of the document: the commands that make it.
 void send(const ProblemPanel& panel, const Document& changed, int gesture) {
   const Document& now = panel.state.document;
+  // Two changes of one edit are one entry of undo.
+  if (gesture == 0 && changed.problem != now.problem && changed.inputs != now.inputs)
+    gesture = ++panel.cache.last_gesture;
   if (changed.problem != now.problem) panel.commands.push_back(SetProblem{changed.problem, gesture});
   if (changed.options != now.options) panel.commands.push_back(SetOptions{changed.options, gesture});
   if (changed.inputs != now.inputs) panel.commands.push_back(SetInputs{changed.inputs, gesture});

@@ -208,6 +208,7 @@ void draw_step_tiles(const TilesPanel& panel, const Box& box, TilesScene& scene)
   if (pointed) light_cell(drawn, *pointed, panel.memory.cells_focused ? 2.0F : 1.0F);
   if (layout.has_chip) draw_chip_card(list, layout.chip, panel.rec);
   show_pointed(panel, drawn);
+  edit_cell(panel, scene, layout);
   list->PopClipRect();
 }
 

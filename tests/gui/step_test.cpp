@@ -266,5 +266,31 @@ TEST(StepWindow, HeadsArePickedFromSmallMultiples) {
   }));
 }
 
+TEST(StepWindow, AnInputCellIsTypedAndTheKernelRunsAgain) {
+  TestWindow w;
+  EXPECT_TRUE(w.run([&](Ctx* ctx) {
+    ctx->SetRef(kStep);
+    ctx->MouseMoveToPos(cell_at(ctx, "##tile_q", 2, 2, 1, 0));
+    ctx->MouseDoubleClick();
+    ctx->Yield(2);
+    ctx->KeyCharsReplaceEnter("-2.5");
+    ctx->Yield(3);
+    IM_CHECK_EQ(w.state().document.inputs.edits.size(), 1U);
+    IM_CHECK(w.state().document.inputs.edits[0] == (CellEdit{InputTensor::q, 2, -2.5F}));
+    IM_CHECK_EQ(recording(w).inputs.q.get(2), -2.5F);
+    // Esc changes nothing; what is no number changes nothing.
+    ctx->MouseDoubleClick();
+    ctx->Yield(2);
+    ctx->KeyCharsReplace("7");
+    ctx->KeyPress(ImGuiKey_Escape);
+    ctx->Yield(2);
+    IM_CHECK_EQ(w.state().document.inputs.edits.size(), 1U);
+    IM_CHECK_EQ(w.state().document.inputs.edits[0].value, -2.5F);
+    ctx->KeyPress(ImGuiMod_Ctrl | ImGuiKey_Z);
+    ctx->Yield(3);
+    IM_CHECK_EQ(w.state().document.inputs.edits.size(), 0U);
+  }));
+}
+
 }  // namespace
 }  // namespace attn
