@@ -82,6 +82,19 @@ test_release() { # LONG
   ATTNSCOPE_LONG_TESTS="${1:-}" run_ctest "$folder" "release"
 }
 
+verify_kernels() {
+  step "Every CPU kernel on the paired list of shapes, masks and dtypes"
+  build_folder tests
+  local log="$folder/verify.log"
+  if timeout 900 "$folder/bin/attnscope" verify >"$log" 2>&1; then
+    count_pass
+  else
+    tail -n 20 "$log" >&2
+    count_fail "attnscope verify; all of its words are in $log"
+  fi
+  took
+}
+
 # ATTNSCOPE_SANITIZED tells a test that it runs slower, so that it may take fewer cases.
 # With clang the fuzz targets are built along, so that all is compiled once.
 test_asan() {
@@ -250,6 +263,7 @@ main() {
   check_rules
   test_release "$full"
   if [[ -n $full ]]; then
+    verify_kernels
     test_asan
     test_tsan
     tidy
