@@ -110,7 +110,7 @@ def bad_options(folder, files):
         ("unknown device", ["abacus"], ["--device", "abacus"]),
     ):
         refused(folder, name, INPUT, words, *files, *arguments)
-    refused(folder, "no GPU kernels", MACHINE, ["gpu:0"], *files, "--device", "gpu:0")
+    refused(folder, "CPU kernel on a GPU", INPUT, ["gpu:0"], *files, "--device", "gpu:0")
     refused(folder, "memory limit", MACHINE, ["1.00 KiB"], *files, "--memory-limit", "1K")
     done = run("run", "--kernel", "cpu_quantum", *files, "--out", "o.npy", cwd=folder)
     report.check(done.returncode == INPUT and "cpu_quantum" in done.stderr and "cpu_flash" in done.stderr,
