@@ -274,7 +274,7 @@ main() {
   for line in "${failures[@]}"; do say "FAILED: $line"; done
   say "Took $((SECONDS / 60)) min $((SECONDS % 60)) s."
   printf '%s passed, %s failed, %s skipped\n' "$passed" "$failed" "$skipped"
-  ((failed == 0))
+  if ((failed > 0)); then exit 1; fi
 }
 
 main "$@"
