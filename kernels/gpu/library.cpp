@@ -96,11 +96,11 @@ Result<Library> open_cuda_library(const std::vector<std::string>& names, std::st
     if (Result<Library> library = Library::open(name)) return library;
   }
   std::vector<std::string> looked;
+  looked.reserve(folders.size());
   for (const fs::path& folder : folders) looked.push_back(folder.string());
   return fail(ErrorKind::cannot_run,
-              fmt::format("{} was not found{}{}{}. {}", fmt::join(names, " or "),
+              fmt::format("{} was not found{} where the loader looks{}. {}", fmt::join(names, " or "),
                           looked.empty() ? "" : fmt::format(" in {} or", fmt::join(looked, ", ")),
-                          looked.empty() ? " where the loader looks" : " where the loader looks",
                           refused.empty() ? "" : fmt::format(" ({})", refused), mend));
 }
 
