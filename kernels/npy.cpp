@@ -67,6 +67,7 @@ void store(Array& out, std::int64_t i, double value) {
 
 // Numbers [first, first + count) of the array from their bytes in the file.
 void decode(const std::byte* from, Stored type, std::int64_t first, std::int64_t count, Array& out) {
+  if (count == 0) return;  // an array without elements has no memory to copy to
   const DType same = type.size == 2 ? DType::f16 : DType::f32;
   if (!type.swapped && type.size == size_of(out.dtype()) && out.dtype() == same) {
     const std::size_t size = size_of(same);

