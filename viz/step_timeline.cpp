@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "viz/step_m_changes.h"
 #include "viz/step_strip.h"
 
 namespace attn {
@@ -157,6 +158,24 @@ void draw_group_titles(ImDrawList* list, const TimelineScene& scene, const Track
   }
 }
 
+// A wedge in m's colour whose point stands at `tip`: m of the followed row changes here.
+void draw_m_mark(ImDrawList* list, ImVec2 tip, float size) {
+  const float w = style().px(size);
+  list->AddTriangleFilled({tip.x - w, tip.y - 1.5F * w}, {tip.x + w, tip.y - 1.5F * w}, tip,
+                          colour_of(TensorColour::m));
+}
+
+// The marks on the scrubber; where they stand closer than their width, one stands for its neighbours.
+void draw_m_marks(ImDrawList* list, const TimelineScene& scene, float left, float per_event, float y) {
+  float last = -1e9F;
+  for (const EventIndex e : scene.m_changes) {
+    const float x = left + per_event * static_cast<float>(e);
+    if (x < last + style().px(4)) continue;
+    last = x;
+    draw_m_mark(list, {x, y}, 4);
+  }
+}
+
 void draw_scrubber(const Box& box, const TimelineScene& scene, Commands& commands) {
   const Style& s = style();
   ImDrawList* list = ImGui::GetWindowDrawList();
@@ -185,6 +204,7 @@ void draw_scrubber(const Box& box, const TimelineScene& scene, Commands& command
     spoken = x + width;
     draw_text(list, {x, box.min.y + s.px(16)}, Face::text, 12, colour_of(m.live ? Token::text : Token::dim), m.title);
   }
+  draw_m_marks(list, scene, box.min.x, box.width() / last, y - s.px(3));
   list->AddCircleFilled({x_of(scene.event), y}, s.px(warm ? 8 : 7), colour_of(Token::text));
 }
 
@@ -251,6 +271,9 @@ TimelineScene timeline_scene(const Recording& rec, const StepPlace& at, std::vec
   while (last + 1 < rec.events.size() && same_track(rec, rec.events[last + 1], now)) ++last;
   for (EventIndex e = first; e <= last; ++e) scene.chips.push_back(chip_of(rec, e, at.event));
   add_groups(scene, rec);
+  scene.m_changes = steps_where_m_changes(rec, at, at.row);
+  for (TrackChip& chip : scene.chips)
+    chip.raises_m = std::binary_search(scene.m_changes.begin(), scene.m_changes.end(), chip.event);
   scene.marks = std::move(marks);
   const auto after = std::upper_bound(scene.marks.begin(), scene.marks.end(), at.event,
                                       [](EventIndex e, const ScrubberMark& m) { return e < m.event; });
@@ -296,6 +319,7 @@ void draw_track(const Box& box, const TimelineScene& scene, Commands& commands) 
   for (std::size_t n = 0; n < scene.chips.size(); ++n) draw_chip(list, layout.boxes[n], scene.chips[n]);
   for (std::size_t n = 0; n < scene.chips.size(); ++n) {
     if (scene.chips[n].live) draw_outline(list, layout.boxes[n].grown(s.px(3)), colour_of(Token::text), 2, 5);
+    if (scene.chips[n].raises_m) draw_m_mark(list, {layout.boxes[n].centre().x, layout.boxes[n].min.y + s.px(1)}, 4);
   }
   ImGui::SetCursorScreenPos(chips.min);
   if (ImGui::InvisibleButton("##step_track", {chips.width(), chips.height()})) {

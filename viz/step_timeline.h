@@ -16,6 +16,7 @@ struct TrackChip {
   Ink ink, ink2;  // two for a load of K and V
   std::string_view letter;
   bool two = false, maths = false, past = false, live = false, skipped = false;
+  bool raises_m = false;  // m of the followed row changes in this step
 };
 struct TrackGroup {
   std::string title;                 // "key tile 1"
@@ -33,6 +34,7 @@ struct TimelineScene {
   std::vector<TrackChip> chips;
   std::vector<TrackGroup> groups;
   std::vector<ScrubberMark> marks;
+  std::vector<EventIndex> m_changes;  // steps of the run in which m of the followed row changes
 };
 // Where each outer tile of the run begins: once a recording.
 std::vector<ScrubberMark> scrubber_marks(const Recording& rec);
