@@ -7,10 +7,25 @@
 #include <fmt/format.h>
 
 #include "app/worker_messages.h"
+#include "profiling/session.h"
 
 namespace attn {
 
 using nlohmann::json;
+
+Provenance provenance_on(const GpuHello& hello, std::int32_t gpu) {
+  Provenance p = provenance_here();
+  p.driver = fmt::format("for CUDA {}.{}", hello.driver / 1000, hello.driver % 1000 / 10);
+  p.cuda = hello.compiler;
+  if (!hello.cupti.empty()) p.cuda += (p.cuda.empty() ? "" : ", ") + hello.cupti;
+  for (const gpu::GpuProperties& g : hello.gpus) {
+    if (g.index != gpu) continue;
+    p.device = g.name;
+    p.device_arch = g.arch();
+    p.cores = g.sms;
+  }
+  return p;
+}
 
 struct GpuClient::Reply {
   json text;
@@ -79,12 +94,14 @@ Result<GpuClient::Reply> GpuClient::ask(const std::string& request, std::span<co
     }
     if (is != "error") return Reply{std::move(*text), std::move(message->bytes)};
     const Error error = error_from(*text);
-    if (text->value("lost", false)) {
-      child_->kill();
-      child_.reset();
-    }
+    if (text->value("lost", false)) let_go();
     return tl::unexpected(error);
   }
+}
+
+void GpuClient::let_go() {
+  if (child_) child_->kill();
+  child_.reset();
 }
 
 Result<GpuHello> GpuClient::hello(const Patience& patience) {
@@ -116,6 +133,16 @@ Result<GpuRunAnswer> GpuClient::run(const GpuRunRequest& r, const Patience& pati
   std::memcpy(out.out.data(), reply->bytes.data(), out.out.bytes());
   std::memcpy(out.lse.data(), reply->bytes.data() + out.out.bytes(), out.lse.bytes());
   return answer;
+}
+
+Result<Measurement> GpuClient::measure(const GpuMeasureRequest& r, const Patience& patience, const Progress& progress) {
+  const std::string what = fmt::format("{} on {}", r.kernel, describe(r.problem));
+  auto reply = ask(to_json(r).dump(), {}, what, patience, progress);
+  if (!reply) return tl::unexpected(reply.error());
+  auto m = measurement_from(reply->text);
+  if (!m) return tl::unexpected(lost({Silence::broken, m.error().message}, what));
+  if (reply->text.value("lost", false)) let_go();
+  return m;
 }
 
 Result<void> GpuClient::break_down(const std::string& how, std::int32_t gpu, const Patience& patience) {

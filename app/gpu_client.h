@@ -13,6 +13,10 @@
 
 namespace attn {
 
+// Where and with what a GPU's figures are taken: provenance_here() with the GPU in the CPU's place. The peaks are those
+// of its measurements (yardsticks).
+Provenance provenance_on(const GpuHello& hello, std::int32_t gpu);
+
 class GpuClient {
  public:
   using Starter = std::function<Result<Child>()>;
@@ -27,6 +31,9 @@ class GpuClient {
   Result<GpuHello> hello(const Patience& patience);
   // `patience.seconds`: from the request to the answer, compilation included.
   Result<GpuRunAnswer> run(const GpuRunRequest& r, const Patience& patience, const Progress& progress = {});
+  // One point: inputs, check, time and counters are the worker's. A row that was refused or failed is a measurement
+  // with its reason; an error is a worker that was lost, too late or cancelled.
+  Result<Measurement> measure(const GpuMeasureRequest& r, const Patience& patience, const Progress& progress = {});
   // Asks the worker to hang or to write to an illegal address: the error that a user would see.
   Result<void> break_down(const std::string& how, std::int32_t gpu, const Patience& patience);
   // Process id of the worker; -1 where none runs.
@@ -36,6 +43,8 @@ class GpuClient {
   struct Reply;
   Result<Reply> ask(const std::string& request, std::span<const std::span<const std::byte>> bytes,
                     const std::string& what, const Patience& patience, const Progress& progress);
+  // The worker said that its GPU is lost to it: it ends by itself, and the next request gets a new one.
+  void let_go();
   // Ends the worker; `why` in words for the user.
   Error lost(const NoMessage& why, const std::string& what);
 

@@ -2,12 +2,12 @@
 
 #include <algorithm>
 #include <chrono>
-#include <cstring>
 #include <exception>
 
 #include <fmt/format.h>
 
 #include "app/worker_messages.h"
+#include "kernels/gpu/device_run.h"
 #include "kernels/gpu/queue.h"
 #include "kernels/memory.h"
 
@@ -16,7 +16,6 @@ namespace {
 
 using nlohmann::json;
 
-constexpr std::uint8_t kPoison = 0xff;  // NaN in f32, f16 and bf16
 constexpr int kExitLost = 3;
 constexpr int kMostSamples = 10000;
 
@@ -30,13 +29,6 @@ struct Gpu {
   std::unique_ptr<gpu::CompileService> service;
   gpu::GpuProperties properties;
   std::optional<gpu::Queue> queue;
-};
-
-// The tensors of one run, on the device.
-struct OnDevice {
-  std::vector<gpu::Memory> memories;
-  Buffers buffers;
-  std::uint64_t out_bytes = 0, lse_bytes = 0;
 };
 
 class Worker {
@@ -70,6 +62,7 @@ class Worker {
     if (!request) return tl::unexpected(request.error());
     const std::string what = request->value("do", "");
     if (what == "hello") return hello();
+    if (what == "measure") return measure(*request);
     if (what != "run") return bad_input(fmt::format("the worker does not know the request '{}'", what));
     auto read = run_request_from(*request);
     if (!read) return tl::unexpected(read.error());
@@ -144,10 +137,8 @@ class Worker {
 
   Result<void> run(const ReadRequest& read, std::span<const std::byte> tensors);
   Result<Plan> plan_of(const GpuRunRequest& r);
-  Result<OnDevice> place(const Plan& plan, const Inputs* made, std::span<const std::byte> tensors);
-  Result<void> once(const Plan& plan, const OnDevice& at);
-  Result<void> fetch(const OnDevice& at, Outputs& out);
-  Result<std::vector<double>> time(const Plan& plan, const OnDevice& at, const GpuTiming& t);
+  Result<std::vector<double>> time(gpu::DeviceRun& run, const GpuTiming& t);
+  Result<void> measure(const json& request);
   Result<void> break_down(const std::string& how);
 
   Socket& socket_;
@@ -157,14 +148,6 @@ class Worker {
   std::unique_ptr<gpu::Compiler> compiler_;
   Gpu gpu_;
 };
-
-Error on(Error e, const Plan& plan) {
-  // Errors of enqueue already say which kernel and problem.
-  if (e.message.find(plan.kernel->id) == std::string::npos) {
-    e.message = fmt::format("{} on {}: {}", plan.kernel->id, describe(plan.problem), e.message);
-  }
-  return e;
-}
 
 Result<Plan> Worker::plan_of(const GpuRunRequest& r) {
   const auto row = find_kernel(r.kernel);
@@ -183,91 +166,14 @@ Result<Plan> Worker::plan_of(const GpuRunRequest& r) {
   return plan;
 }
 
-Result<OnDevice> Worker::place(const Plan& plan, const Inputs* made, std::span<const std::byte> tensors) {
-  const Problem& p = plan.problem;
-  const auto e = size_of(p.dtype);
-  const auto bytes = [&](std::int64_t elements, std::size_t size) {
-    return static_cast<std::uint64_t>(elements) * size;
-  };
-  struct Part {
-    std::uint64_t bytes;
-    const Array* from;
-  };
-  const std::vector<Part> parts{
-      {bytes(p.B * p.Hq * p.Lq * p.D, e), made ? &made->q : nullptr},
-      {bytes(p.B * p.Hkv * p.Lk * p.D, e), made ? &made->k : nullptr},
-      {bytes(p.B * p.Hkv * p.Lk * p.Dv, e), made ? &made->v : nullptr},
-      {p.has_bias() ? bytes(element_count(p.bias_shape), 4) : 0, made && made->bias ? &*made->bias : nullptr}};
-  OnDevice at;
-  at.out_bytes = bytes(p.B * p.Hq * p.Lq * p.Dv, e);
-  at.lse_bytes = bytes(p.B * p.Hq * p.Lq, 4);
-  const gpu::StreamHandle stream = gpu_.queue->stream();
-  std::uint64_t used = 0;
-  for (const Part& part : parts) {
-    auto memory = gpu::Memory::allocate(*driver_, part.bytes);
-    if (!memory) return tl::unexpected(on(memory.error(), plan));
-    const std::byte* from = nullptr;
-    if (part.from != nullptr) {
-      from = part.from->data();
-    } else if (made == nullptr) {
-      if (part.bytes > tensors.size() - used) return bad_input("the request's tensors are shorter than its problem");
-      from = tensors.data() + used;
-      used += part.bytes;
-    }
-    if (from != nullptr) {
-      if (auto sent = driver_->upload(memory->address(), from, part.bytes, stream); !sent) {
-        return tl::unexpected(on(sent.error(), plan));
-      }
-    }
-    at.memories.push_back(std::move(*memory));
-  }
-  if (made == nullptr && used != tensors.size()) return bad_input("the request's tensors are longer than its problem");
-  for (const std::uint64_t size : {at.out_bytes, at.lse_bytes, plan.workspace_bytes}) {
-    auto memory = gpu::Memory::allocate(*driver_, size);
-    if (!memory) return tl::unexpected(on(memory.error(), plan));
-    if (auto filled = driver_->fill(memory->address(), kPoison, size, stream); !filled) {
-      return tl::unexpected(on(filled.error(), plan));
-    }
-    at.memories.push_back(std::move(*memory));
-  }
-  Buffers& b = at.buffers;
-  b.q = at.memories[0].pointer();
-  b.k = at.memories[1].pointer();
-  b.v = at.memories[2].pointer();
-  b.bias = p.has_bias() ? static_cast<const float*>(at.memories[3].pointer()) : nullptr;
-  b.out = at.memories[4].pointer();
-  b.lse = static_cast<float*>(at.memories[5].pointer());
-  b.workspace = at.memories[6].pointer();
-  return at;
-}
-
-// Poisons what the run writes, runs, waits.
-Result<void> Worker::once(const Plan& plan, const OnDevice& at) {
-  const gpu::StreamHandle stream = gpu_.queue->stream();
-  auto done = driver_->fill(at.memories[4].address(), kPoison, at.out_bytes, stream);
-  if (done) done = driver_->fill(at.memories[5].address(), kPoison, at.lse_bytes, stream);
-  if (done) done = plan.kernel->enqueue(plan, at.buffers, Stream{{}, &*gpu_.queue});
-  if (done) done = driver_->synchronize(stream);
-  if (!done) return tl::unexpected(on(done.error(), plan));
-  return done;
-}
-
-Result<void> Worker::fetch(const OnDevice& at, Outputs& out) {
-  const gpu::StreamHandle stream = gpu_.queue->stream();
-  auto done = driver_->download(out.out.data(), at.memories[4].address(), at.out_bytes, stream);
-  if (done) done = driver_->download(out.lse.data(), at.memories[5].address(), at.lse_bytes, stream);
-  if (done) done = driver_->synchronize(stream);
-  return done;
-}
-
 // One event pair a repeat, around everything that an enqueue does. Cold: a buffer of twice the L2's size is written
 // before, outside the measured range.
-Result<std::vector<double>> Worker::time(const Plan& plan, const OnDevice& at, const GpuTiming& t) {
+Result<std::vector<double>> Worker::time(gpu::DeviceRun& run, const GpuTiming& t) {
   const gpu::StreamHandle stream = gpu_.queue->stream();
   const std::uint64_t flush_bytes = t.cold ? static_cast<std::uint64_t>(2 * gpu_.properties.l2_bytes) : 0;
   auto flush = gpu::Memory::allocate(*driver_, flush_bytes);
   auto first = driver_->create_event(), second = driver_->create_event();
-  if (!flush) return tl::unexpected(on(flush.error(), plan));
+  if (!flush) return tl::unexpected(run.on(flush.error()));
   if (!first) return tl::unexpected(first.error());
   if (!second) return tl::unexpected(second.error());
   std::vector<double> samples;
@@ -278,7 +184,7 @@ Result<std::vector<double>> Worker::time(const Plan& plan, const OnDevice& at, c
          (static_cast<std::int32_t>(samples.size()) < t.least || spent() < t.seconds)) {
     done = driver_->fill(flush->address(), 0, flush_bytes, stream);
     if (done) done = driver_->record(*first, stream);
-    if (done) done = plan.kernel->enqueue(plan, at.buffers, Stream{{}, &*gpu_.queue});
+    if (done) done = run.enqueue();
     if (done) done = driver_->record(*second, stream);
     if (!done) break;
     const auto ms = driver_->elapsed_ms(*first, *second);
@@ -289,7 +195,7 @@ Result<std::vector<double>> Worker::time(const Plan& plan, const OnDevice& at, c
   }
   driver_->destroy_event(*first);
   driver_->destroy_event(*second);
-  if (!done) return tl::unexpected(on(done.error(), plan));
+  if (!done) return tl::unexpected(run.on(done.error()));
   return samples;
 }
 
@@ -307,10 +213,12 @@ Result<void> Worker::run(const ReadRequest& read, std::span<const std::byte> ten
     if (!inputs) return tl::unexpected(inputs.error());
     made = std::move(*inputs);
   }
-  auto at = place(*plan, made ? &*made : nullptr, tensors);
-  if (!at) return tl::unexpected(at.error());
+  auto placed = made ? Result<gpu::TensorBytes>(gpu::tensor_bytes_of(*made)) : gpu::split_tensors(r.problem, tensors);
+  if (!placed) return tl::unexpected(placed.error());
+  auto on_gpu = gpu::DeviceRun::place(*gpu_.queue, *plan, *placed);
+  if (!on_gpu) return tl::unexpected(on_gpu.error());
   progress(fmt::format("compiling and running {}", r.kernel));
-  if (auto ran = once(*plan, *at); !ran) return ran;
+  if (auto ran = on_gpu->once(); !ran) return ran;
 
   GpuRunAnswer answer;
   answer.options = plan->options;
@@ -319,27 +227,37 @@ Result<void> Worker::run(const ReadRequest& read, std::span<const std::byte> ten
     answer.source = source->label(r.kernel);
     answer.source_hash = source->hash;
   }
-  const auto empty = [&] {
-    const Problem& p = r.problem;
-    return Outputs{Array(p.dtype, {p.B, p.Hq, p.Lq, p.Dv}), Array(DType::f32, {p.B, p.Hq, p.Lq})};
-  };
-  Outputs out = empty();
-  if (auto got = fetch(*at, out); !got) return tl::unexpected(on(got.error(), *plan));
-  Outputs again = r.repeats > 1 ? empty() : Outputs{};
+  Outputs out = gpu::empty_outputs(r.problem);
+  if (auto got = on_gpu->fetch(out); !got) return got;
+  Outputs again = r.repeats > 1 ? gpu::empty_outputs(r.problem) : Outputs{};
   for (std::int32_t n = 1; n < r.repeats && answer.same_bits; ++n) {
-    if (auto ran = once(*plan, *at); !ran) return ran;
-    if (auto got = fetch(*at, again); !got) return tl::unexpected(on(got.error(), *plan));
+    if (auto ran = on_gpu->once(); !ran) return ran;
+    if (auto got = on_gpu->fetch(again); !got) return got;
     answer.same_bits = out.out == again.out && out.lse == again.lse;
   }
   if (r.timing.seconds > 0) {
     progress(fmt::format("timing {}", r.kernel));
-    auto samples = time(*plan, *at, r.timing);
+    auto samples = time(*on_gpu, r.timing);
     if (!samples) return tl::unexpected(samples.error());
     answer.samples_us = std::move(*samples);
   }
   std::vector<std::span<const std::byte>> parts;
   if (!read.generate) parts = {{out.out.data(), out.out.bytes()}, {out.lse.data(), out.lse.bytes()}};
   send(to_json(answer), parts);
+  return ok();
+}
+
+Result<void> Worker::measure(const json& request) {
+  const auto read = measure_request_from(request);
+  if (!read) return tl::unexpected(read.error());
+  if (auto ready = open(read->gpu); !ready) return ready;
+  GpuTools tools;
+  tools.queue = &*gpu_.queue;
+  tools.properties = gpu_.properties;
+  tools.edited_kernels = parts_.edited_kernels;
+  tools.progress = [this](const std::string& now) { progress(now); };
+  const Measurement m = measure_on_gpu(*read, tools);
+  send(to_json(m, driver_->lost()), {});
   return ok();
 }
 

@@ -9,6 +9,8 @@
 //             {"is": "done", ...} + out, lse
 //   or        {"is": "error", "kind", "message", "lost"}
 // "generate" stands in place of the tensors; then none travel, the answer's neither.
+//   request   {"do": "measure", ...}: one point of a sweep; the worker makes the inputs, checks, times and counts
+//   answer    {"is": "measured", "measurement": as in a session's JSON, "lost"}: what went wrong is the row's reason
 #pragma once
 
 #include <cstdint>
@@ -24,6 +26,7 @@
 #include "kernels/gpu/driver.h"
 #include "kernels/inputs.h"
 #include "kernels/kernel.h"
+#include "profiling/measure_on_gpu.h"
 
 namespace attn {
 
@@ -61,6 +64,9 @@ struct GpuHello {
   std::int32_t driver = 0;  // 13000 = CUDA 13.0
   std::string compiler;     // empty: `compiler_error` says why
   std::string compiler_error;
+  std::string cupti;  // "CUPTI 13.0"; empty: `cupti_error` says why
+  std::string cupti_error;
+  std::string counters_error;  // why this user may not read counters, as far as files say; empty: nothing known against
   std::vector<gpu::GpuProperties> gpus;
 };
 

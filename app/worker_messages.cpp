@@ -4,6 +4,7 @@
 
 #include "kernels/container.h"
 #include "kernels/recording_file.h"
+#include "profiling/measurement_json.h"
 
 namespace attn {
 namespace {
@@ -78,6 +79,62 @@ Result<ReadRequest> run_request_from(const json& j) {
   });
 }
 
+json to_json(const GpuMeasureRequest& r) {
+  return {{"do", "measure"},
+          {"gpu", r.gpu},
+          {"kernel", r.kernel},
+          {"problem", problem_to_json(r.problem)},
+          {"options", options_to_json(r.options)},
+          {"generator", name_of(r.generator)},
+          {"seed", r.seed},
+          {"seconds", r.seconds},
+          {"least", r.least},
+          {"l2", name_of(r.l2)},
+          {"counters", r.counters},
+          {"verify", r.verify},
+          {"verify_full", r.verify_full},
+          {"memory_limit", r.memory_limit}};
+}
+
+Result<GpuMeasureRequest> measure_request_from(const json& j) {
+  return guarded<GpuMeasureRequest>([&]() -> Result<GpuMeasureRequest> {
+    GpuMeasureRequest r;
+    r.gpu = j.at("gpu");
+    r.kernel = j.at("kernel");
+    auto problem = problem_from_json(j.at("problem"), "problem");
+    auto options = options_from_json(j.at("options"), "options");
+    if (!problem) return tl::unexpected(problem.error());
+    if (!options) return tl::unexpected(options.error());
+    r.problem = std::move(*problem);
+    r.options = *options;
+    const auto generator = generator_from_name(j.at("generator").get<std::string>());
+    if (!generator) return bad_input("the request names an unknown generator");
+    r.generator = *generator;
+    r.seed = j.at("seed");
+    r.seconds = j.at("seconds");
+    r.least = j.at("least");
+    const auto l2 = l2_state_from_name(j.at("l2").get<std::string>());
+    if (!l2) return bad_input("the request names an unknown state of the L2 cache");
+    r.l2 = *l2;
+    r.counters = j.at("counters");
+    r.verify = j.at("verify");
+    r.verify_full = j.at("verify_full");
+    r.memory_limit = j.at("memory_limit");
+    return r;
+  });
+}
+
+json to_json(const Measurement& m, bool lost) {
+  return {{"is", "measured"}, {"measurement", measurement_to_json(m, true)}, {"lost", lost}};
+}
+
+Result<Measurement> measurement_from(const json& j) {
+  return guarded<Measurement>([&]() -> Result<Measurement> {
+    std::vector<std::string> unknown;  // none: both sides are this program
+    return measurement_from_json(j.at("measurement"), "the worker's answer", unknown);
+  });
+}
+
 json to_json(const GpuRunAnswer& a) {
   return {{"is", "done"},
           {"same_bits", a.same_bits},
@@ -120,6 +177,9 @@ json to_json(const GpuHello& h) {
           {"driver", h.driver},
           {"compiler", h.compiler},
           {"compiler_error", h.compiler_error},
+          {"cupti", h.cupti},
+          {"cupti_error", h.cupti_error},
+          {"counters_error", h.counters_error},
           {"gpus", std::move(gpus)}};
 }
 
@@ -129,6 +189,9 @@ Result<GpuHello> hello_from(const json& j) {
     h.driver = j.at("driver");
     h.compiler = j.at("compiler");
     h.compiler_error = j.at("compiler_error");
+    h.cupti = j.at("cupti");
+    h.cupti_error = j.at("cupti_error");
+    h.counters_error = j.at("counters_error");
     for (const json& p : j.at("gpus")) h.gpus.push_back(gpu_from(p));
     return h;
   });

@@ -16,6 +16,11 @@ struct ReadRequest {
 };
 Result<ReadRequest> run_request_from(const nlohmann::json& j);
 
+nlohmann::json to_json(const GpuMeasureRequest& r);
+Result<GpuMeasureRequest> measure_request_from(const nlohmann::json& j);
+nlohmann::json to_json(const Measurement& m, bool lost);
+Result<Measurement> measurement_from(const nlohmann::json& j);
+
 nlohmann::json to_json(const GpuRunAnswer& a);
 Result<GpuRunAnswer> run_answer_from(const nlohmann::json& j);
 nlohmann::json to_json(const GpuHello& h);

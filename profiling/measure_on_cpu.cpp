@@ -11,6 +11,7 @@
 #include "kernels/memory.h"
 #include "kernels/verdict.h"
 #include "profiling/repeat.h"
+#include "profiling/row_state.h"
 #include "profiling/sweep.h"
 
 namespace attn {
@@ -47,20 +48,6 @@ class Scratch {
   Outputs outputs_;
   cpu::AlignedBytes workspace_;
 };
-
-RowState state_of(ErrorKind kind) {
-  switch (kind) {
-    case ErrorKind::bad_input:
-    case ErrorKind::cannot_run:
-      return RowState::refused;
-    case ErrorKind::cancelled:
-      return RowState::cancelled;
-    case ErrorKind::io:
-    case ErrorKind::failed:
-      return RowState::failed;
-  }
-  return RowState::failed;
-}
 
 Result<void> not_stopped(const std::stop_token& stop) {
   if (stop.stop_requested()) return fail(ErrorKind::cancelled, "Cancelled before it was timed.");
@@ -123,11 +110,6 @@ Result<void> check_and_time(const KernelRow& row, Measurement& m, const SweepSpe
   return ok();
 }
 
-void give_up(Measurement& m, RowState state, std::string reason) {
-  m.state = state;
-  m.reason = std::move(reason);
-}
-
 }  // namespace
 
 Measurement measure_on_cpu(const KernelRow& row, const Problem& p, const Options& o, const SweepSpec& s,
@@ -144,15 +126,14 @@ Measurement measure_on_cpu(const KernelRow& row, const Problem& p, const Options
   m.yardsticks.peak_gflops = s.peak.gflops;
   m.yardsticks.copy_gb_per_s = s.peak.copy_gb_per_s;
   try {
-    if (auto timed = check_and_time(row, m, s, stop); !timed)
-      give_up(m, state_of(timed.error().kind), timed.error().message);
+    if (auto timed = check_and_time(row, m, s, stop); !timed) give_up(m, timed.error());
   } catch (const std::bad_alloc&) {
-    give_up(m, RowState::failed,
-            fmt::format("Memory ran out, though the check had passed: this point needs {}. Close other programs, or "
-                        "choose a smaller L.",
-                        format_bytes(tensor_bytes(p) + m.workspace_bytes)));
+    give_up(m, {ErrorKind::failed,
+                fmt::format("Memory ran out, though the check had passed: this point needs {}. Close other programs, "
+                            "or choose a smaller L.",
+                            format_bytes(tensor_bytes(p) + m.workspace_bytes))});
   } catch (const std::exception& bug) {
-    give_up(m, RowState::failed, fmt::format("The kernel broke: {}. This is a bug of the program.", bug.what()));
+    give_up(m, {ErrorKind::failed, fmt::format("The kernel broke: {}. This is a bug of the program.", bug.what())});
   }
   fill_figures(m);
   return m;

@@ -264,6 +264,8 @@ constexpr std::array kMetrics{
              "Warps that registers, shared memory and threads leave room for, as a share of what an SM can hold.",
              "from registers, shared memory and threads of a block"),
     compiled("registers_count", "Registers", "1", occupancy, down, "Registers that the compiler gave each thread."),
+    compiled("spill_bytes", "Spills", "B", occupancy, down,
+             "Bytes of each thread's registers that the compiler had to keep in memory, stores and loads."),
     compiled("shared_static_bytes", "Static shared memory", "B", shared_memory, down,
              "Shared memory of a block that the compiler laid out."),
     compiled("shared_dynamic_bytes", "Dynamic shared memory", "B", shared_memory, down,
@@ -339,7 +341,7 @@ void fill_figures(Measurement& m) {
     const MetricRow& row = kMetrics[i];
     if (row.compute != nullptr) {
       m.figures[i] = row.compute(m);
-    } else if (i < kept.size() && kept[i].available()) {
+    } else if (i < kept.size() && (kept[i].available() || !kept[i].reason.empty())) {
       m.figures[i] = std::move(kept[i]);
     } else {
       m.figures[i] = none(std::string(m.place == Place::cpu ? row.not_on_cpu : "it was not collected for this row"));

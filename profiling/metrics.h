@@ -38,8 +38,8 @@ struct MetricRow {
 std::span<const MetricRow> metric_table();
 Result<std::size_t> find_metric(std::string_view id);
 
-// Fills m.figures, one a metric, in table order. What cannot be had says why. Figures that a counter or the compiler
-// has put there already (available, and the row has no `compute`) stay.
+// Fills m.figures, one a metric, in table order. What cannot be had says why. What a counter or the compiler has put
+// there already (a value or a reason, and the row has no `compute`) stays.
 void fill_figures(Measurement& m);
 // The figure of that metric; a figure "not available" for an unknown id or a row that was not filled.
 const Figure& figure(const Measurement& m, std::string_view metric_id);

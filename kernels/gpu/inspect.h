@@ -23,6 +23,9 @@ struct PlanReport {
   Compiled compiled;
 };
 
+// Of a plan that is compiled already.
+Result<std::vector<EntryReport>> report_entries(const Compiled& compiled, const Plan& plan, const Device& device);
+
 // `aligned`: pointers of 16 bytes, as every allocation of ours has them.
 Result<PlanReport> inspect(CompileService& service, const Plan& plan, const Device& device,
                            const std::filesystem::path& edited_kernels);

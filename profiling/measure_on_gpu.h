@@ -1,0 +1,45 @@
+// One point on a GPU: refuse what does not fit, check the answer, time it, count what it did. For the worker, the only
+// process that opens the driver.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <string>
+
+#include "kernels/gpu/driver.h"
+#include "kernels/gpu/queue.h"
+#include "kernels/inputs.h"
+#include "kernels/kernel.h"
+#include "profiling/measurement.h"
+
+namespace attn {
+
+struct GpuMeasureRequest {
+  std::int32_t gpu = 0;
+  std::string kernel;
+  Problem problem;
+  Options options;
+  Generator generator = Generator::normal;
+  std::uint64_t seed = 1;
+  double seconds = 1;              // time limit of the repeats (StopRule in profiling/statistics.h)
+  std::int32_t least = 5;          // repeats kept up to four times the limit
+  L2State l2 = L2State::cold;      // cold: the L2 cache is filled with other data before each repeat
+  bool counters = true;            // false: CUPTI is never touched, so that another profiler can be used
+  bool verify = true;              // sampled rows against the fp64 reference
+  bool verify_full = false;        // all rows
+  std::uint64_t memory_limit = 0;  // 0 = what the GPU has free
+};
+
+// What a measurement is taken with.
+struct GpuTools {
+  gpu::Queue* queue = nullptr;
+  gpu::GpuProperties properties;
+  std::filesystem::path edited_kernels;
+  std::function<void(const std::string& now)> progress;
+};
+
+// Never an error: what went wrong is the row's state and reason. After a sticky error the driver is lost.
+Measurement measure_on_gpu(const GpuMeasureRequest& r, GpuTools& tools);
+
+}  // namespace attn

@@ -1,0 +1,102 @@
+// One point of a sweep on a GPU, with no GPU: what the worker measures, and what is told of it when something breaks.
+#include <gtest/gtest.h>
+
+#include "app/gpu_client.h"
+#include "profiling/metrics.h"
+#include "tests/app/worker_double.h"
+
+namespace attn {
+namespace {
+
+constexpr double kPlenty = 20;
+
+GpuMeasureRequest request() {
+  GpuMeasureRequest r;
+  r.kernel = "naive";
+  r.problem.Lq = r.problem.Lk = 5;
+  r.problem.D = r.problem.Dv = 8;
+  r.seconds = 0.01;
+  r.verify = false;
+  return r;
+}
+
+TEST(WorkerMeasure, ARowHasItsTimesPlanAndKey) {
+  GpuClient client = client_with({});
+  const auto m = client.measure(request(), {kPlenty, {}});
+  ASSERT_TRUE(m) << m.error().message;
+  EXPECT_EQ(m->state, RowState::done) << m->reason;
+  EXPECT_EQ(m->place, Place::gpu);
+  EXPECT_EQ(m->key.kernel, "naive");
+  EXPECT_EQ(m->key.device, "a double");
+  EXPECT_EQ(m->key.l2, L2State::cold);
+  EXPECT_EQ(m->key.options.threads, 256);
+  EXPECT_FALSE(m->key.source_hash.empty());
+  EXPECT_EQ(m->launches.size(), 3U);
+  EXPECT_GE(m->time.n, 5);
+  EXPECT_DOUBLE_EQ(m->time.median, 250);
+  EXPECT_EQ(m->clock, "CUDA events");
+  EXPECT_FALSE(m->verdict);
+  ASSERT_EQ(m->figures.size(), metric_table().size());
+  for (std::size_t n = 0; n < m->figures.size(); ++n) {
+    EXPECT_EQ(m->figures[n].available(), m->figures[n].reason.empty()) << metric_table()[n].id;
+  }
+}
+
+TEST(WorkerMeasure, TheWorkerJudgesTheAnswer) {
+  GpuClient client = client_with({});
+  GpuMeasureRequest r = request();
+  r.verify = true;
+  const auto m = client.measure(r, {kPlenty, {}});
+  ASSERT_TRUE(m) << m.error().message;
+  ASSERT_TRUE(m->verdict);
+  EXPECT_FALSE(m->verdict->pass);  // the double computes nothing
+}
+
+TEST(WorkerMeasure, WhatDoesNotFitIsARefusedRowWithItsPlan) {
+  GpuClient client = client_with({});
+  GpuMeasureRequest r = request();
+  r.problem.Lq = r.problem.Lk = 131072;
+  r.memory_limit = 80ULL << 30;
+  const auto m = client.measure(r, {kPlenty, {}});
+  ASSERT_TRUE(m) << m.error().message;
+  EXPECT_EQ(m->state, RowState::refused);
+  EXPECT_NE(m->reason.find("largest L that fits is"), std::string::npos) << m->reason;
+  EXPECT_GT(m->workspace_bytes, 80ULL << 30);
+  EXPECT_GE(client.worker_id(), 0);
+}
+
+TEST(WorkerMeasure, ALostGpuIsAFailedRowAndTheNextPointGetsANewWorker) {
+  GpuClient client = client_with({"launch", Fault::How::sticky});
+  const auto broken = client.measure(request(), {kPlenty, {}});
+  ASSERT_TRUE(broken) << broken.error().message;
+  EXPECT_EQ(broken->state, RowState::failed);
+  EXPECT_NE(broken->reason.find("launch failed: CUDA_ERROR_ILLEGAL_ADDRESS"), std::string::npos) << broken->reason;
+  EXPECT_LT(client.worker_id(), 0);
+  const auto next = client.measure(request(), {kPlenty, {}});
+  ASSERT_TRUE(next);
+  EXPECT_EQ(next->state, RowState::done) << next->reason;
+}
+
+TEST(WorkerMeasure, AHangOrADeathIsAnErrorInWordsAndTheNextPointWorks) {
+  for (const Fault::How how : {Fault::How::hang, Fault::How::die}) {
+    GpuClient client = client_with({"synchronize", how});
+    const auto broken = client.measure(request(), {how == Fault::How::hang ? 0.2 : kPlenty, {}});
+    ASSERT_FALSE(broken);
+    EXPECT_NE(broken.error().message.find("naive on"), std::string::npos) << broken.error().message;
+    EXPECT_TRUE(client.measure(request(), {kPlenty, {}}));
+  }
+}
+
+TEST(WorkerMeasure, ProvenanceNamesTheGpu) {
+  GpuClient client = client_with({});
+  const auto hello = client.hello({kPlenty, {}});
+  ASSERT_TRUE(hello);
+  const Provenance p = provenance_on(*hello, 1);
+  EXPECT_EQ(p.device, "a double");
+  EXPECT_EQ(p.device_arch, "sm_90a");
+  EXPECT_EQ(p.cores, 132);
+  EXPECT_EQ(p.driver, "for CUDA 13.0");
+}
+
+}  // namespace
+}  // namespace attn
