@@ -129,6 +129,10 @@ struct Apply {
     s.view.reading = c.reading;
     return done();
   }
+  Result<State> operator()(const ChooseStepChart& c) {
+    s.view.chart = c.chart;
+    return done();
+  }
   Result<State> operator()(const ChooseWorkspace& c) {
     s.view.workspace = c.workspace;
     if (c.workspace != Workspace::step) s.view.playing = false;

@@ -368,6 +368,9 @@ void add_view_keys(std::vector<StateKey>& keys) {
       std::vector<std::pair<std::string, OutputReading>>{{"as_summed", OutputReading::as_summed},
                                                          {"divided", OutputReading::divided}},
       [](auto& s) -> auto& { return s.view.reading; }));
+  keys.push_back(choice_key(
+      "chart", named<StepChart>(std::vector{StepChart::row, StepChart::hindsight, StepChart::passes, StepChart::error}),
+      [](auto& s) -> auto& { return s.view.chart; }));
   keys.push_back({"speed", [](const State& s) { return fmt::format("{}", s.view.play_steps_per_second); },
                   [](State& s, std::string_view text) -> Result<void> {
                     const auto value = number(text, true);

@@ -9,6 +9,7 @@
 #include "imgui.h"
 #include "kernels/kernel.h"
 #include "viz/canvas.h"
+#include "viz/step_problem_panel.h"
 
 namespace attn {
 namespace {
@@ -75,11 +76,18 @@ float draw_kernel_combo(const State& state, float x, Commands& commands) {
   if (ImGui::BeginPopup("kernels")) {
     for (const KernelRow& kernel : kernel_table()) {
       const bool chosen = kernel.id == state.document.kernel;
+      Document changed = state.document;
+      changed.kernel = std::string(kernel.id);
+      // Step could not show it: said here, and nothing that is open is lost.
+      const auto why = chosen ? std::nullopt : why_not_recordable(changed);
+      ImGui::BeginDisabled(why && state.view.workspace == Workspace::step);
       if (ImGui::Selectable(std::string(kernel.title).c_str(), chosen)) {
         commands.emplace_back(ChooseKernel{std::string(kernel.id)});
       }
-      if (ImGui::IsItemHovered()) {
-        ImGui::SetItemTooltip("%s: %s", std::string(kernel.id).c_str(), std::string(kernel.what).c_str());
+      ImGui::EndDisabled();
+      if (ImGui::IsItemHovered(ImGuiHoveredFlags_AllowWhenDisabled)) {
+        const std::string words = why ? *why : fmt::format("{}: {}", kernel.id, kernel.what);
+        ImGui::SetTooltip("%s", words.c_str());
       }
     }
     ImGui::EndPopup();

@@ -63,8 +63,8 @@ Num rounded(DType t, Num x) {
 // Walks the events of one query tile in their order; the exact number of a version is kept under its id.
 class ExactWalk {
  public:
-  ExactWalk(const Recording& rec, std::vector<std::pair<VersionId, ExactVersion>>& out) : rec_(rec), out_(out) {
-    const DType t = rec.options.accumulate;
+  ExactWalk(const Recording& rec, DType t, std::vector<std::pair<VersionId, ExactVersion>>& out)
+      : rec_(rec), out_(out) {
     accumulate_unit_ = t == DType::f32 ? kUnit : epsilon_of(t) / 2;
     if (rec.inputs.bias) bias_ = &*rec.inputs.bias;
   }
@@ -320,7 +320,9 @@ class ExactWalk {
   EventIndex e_ = 0;
 };
 
-ExactTile::ExactTile(const Recording& rec, std::int32_t b, std::int32_t h, std::int32_t i) : b_(b), h_(h), i_(i) {
+ExactTile::ExactTile(const Recording& rec, std::int32_t b, std::int32_t h, std::int32_t i,
+                     std::optional<DType> accumulate)
+    : b_(b), h_(h), i_(i) {
   std::vector<EventIndex> events;
   for (std::int32_t j = -1; j < rec.key_tiles(); ++j) {
     for (std::size_t phase = 0; phase < kPhases; ++phase) {
@@ -328,7 +330,7 @@ ExactTile::ExactTile(const Recording& rec, std::int32_t b, std::int32_t h, std::
     }
   }
   std::sort(events.begin(), events.end());
-  ExactWalk walk(rec, versions_);
+  ExactWalk walk(rec, accumulate.value_or(rec.options.accumulate), versions_);
   for (const EventIndex e : events) walk.event(e);
 }
 

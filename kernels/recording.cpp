@@ -286,6 +286,66 @@ Result<void> check_recordable(Order order, const Problem& p, const Options& reso
                           : std::string("fewer batches or heads, a smaller D or a larger tile would fit")));
 }
 
+namespace {
+
+// What stands for a phase in an order that lacks it: the phases that bring or make the same tensor, best first.
+std::span<const Phase> stand_ins(Phase phase) {
+  using enum Phase;
+  static constexpr Phase kLoadQ[] = {load_q, load_state};
+  static constexpr Phase kLoadK[] = {load_kv, load_k};
+  static constexpr Phase kLoadV[] = {load_v, load_kv};
+  static constexpr Phase kLoadState[] = {load_state, load_q};
+  static constexpr Phase kScores[] = {mask, scores};
+  static constexpr Phase kRescale[] = {rescale, max};
+  static constexpr Phase kEnd[] = {store_state, output};
+  static constexpr Phase kNormalise[] = {normalise, store_o, output};
+  static constexpr Phase kSkipped[] = {skipped, mask, scores};
+  switch (phase) {
+    case load_q:
+      return kLoadQ;
+    case load_k:
+    case load_kv:
+      return kLoadK;
+    case load_v:
+      return kLoadV;
+    case load_state:
+      return kLoadState;
+    case mask:
+    case store_s:
+      return kScores;
+    case rescale:
+      return kRescale;
+    case store_state:
+      return kEnd;
+    case normalise:
+      return kNormalise;
+    case skipped:
+      return kSkipped;
+    default:
+      return {};
+  }
+}
+
+// The event of a stand-in at the same tile; orders differ in whether a load has a query or a key tile.
+std::optional<EventIndex> find_stand_in(const Recording& to, const EventId& want, std::int32_t pass) {
+  const std::int32_t some_i = std::max(want.i, 0), some_j = std::max(want.j, 0);
+  for (const Phase phase : stand_ins(want.phase)) {
+    for (const auto& [i, j] : {std::pair{want.i, want.j}, {want.i, -1}, {-1, want.j}, {some_i, some_j}}) {
+      if (const auto e = to.find({want.b, want.h, i, j, phase})) return e;
+    }
+    // K and V of a tile that the first query tiles skip: where they are first wanted.
+    for (std::int32_t i = 0; want.i < 0 && i < to.query_tiles(); ++i) {
+      if (const auto e = to.find({want.b, want.h, i, want.j, phase})) return e;
+    }
+  }
+  // An order that skips the tile has nothing else of it.
+  const EventId skipped{want.b, want.h, want.i, want.j, Phase::skipped};
+  const auto e = to.find(skipped, pass);
+  return e ? e : to.find(skipped);
+}
+
+}  // namespace
+
 EventIndex nearest_event(const Recording& from, EventIndex e, const Recording& to) {
   const Event& here = from.events[e];
   EventId want = here.id;
@@ -299,6 +359,7 @@ EventIndex nearest_event(const Recording& from, EventIndex e, const Recording& t
   want.i = tile_in(here.id.i, from.options.br, to.options.br, to.query_tiles());
   want.j = tile_in(here.id.j, from.options.bc, to.options.bc, to.key_tiles());
   if (const auto same = to.find(want, here.pass)) return *same;
+  if (const auto stand_in = find_stand_in(to, want, here.pass)) return *stand_in;
   // Else the event nearest in tile, then in phase.
   EventIndex best = 0;
   std::int64_t least = std::numeric_limits<std::int64_t>::max();

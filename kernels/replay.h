@@ -33,7 +33,10 @@ struct ExactVersion {
 class ExactTile {
  public:
   // Cost: that of the query tile's own computation. Kept by the caller, who asks again when (b,h,i) changes.
-  ExactTile(const Recording& rec, std::int32_t b, std::int32_t h, std::int32_t i);
+  // `accumulate`: the type whose rounding the bounds allow l and O; none = the one that the run accumulated in.
+  // f32 asks what a run would have had to reach without the what-if of a narrower type.
+  ExactTile(const Recording& rec, std::int32_t b, std::int32_t h, std::int32_t i,
+            std::optional<DType> accumulate = std::nullopt);
   bool covers(std::int32_t b, std::int32_t h, std::int32_t i) const;
   // Null for a version of another query tile.
   const ExactVersion* find(VersionId v) const;

@@ -60,6 +60,9 @@ struct SetPlaySpeed {
 struct SetReading {
   OutputReading reading = OutputReading::as_summed;
 };
+struct ChooseStepChart {
+  StepChart chart = StepChart::row;
+};
 struct ChooseWorkspace {
   Workspace workspace = Workspace::step;
 };
@@ -107,9 +110,9 @@ struct Quit {};
 
 using Command =
     std::variant<ChoosePreset, SetProblem, SetOptions, SetInputs, ChooseKernel, Select, SetSweep, StepBy, GoToEvent,
-                 GoToEnd, Play, SetPlaySpeed, SetReading, ChooseWorkspace, ShowKeys, ShowLog, ChooseBenchMetric,
-                 ChooseBenchValue, SetTheme, SetScale, SetReducedMotion, Undo, Redo, RunSweep, CancelTask, ExportCsv,
-                 ExportJson, SavePicture, SaveSession, OpenFile, CopyState, CopyText, Quit>;
+                 GoToEnd, Play, SetPlaySpeed, SetReading, ChooseStepChart, ChooseWorkspace, ShowKeys, ShowLog,
+                 ChooseBenchMetric, ChooseBenchValue, SetTheme, SetScale, SetReducedMotion, Undo, Redo, RunSweep,
+                 CancelTask, ExportCsv, ExportJson, SavePicture, SaveSession, OpenFile, CopyState, CopyText, Quit>;
 
 using Commands = std::vector<Command>;
 

@@ -27,6 +27,20 @@ std::string_view name_of(Workspace w) {
   return "?";
 }
 
+std::string_view name_of(StepChart c) {
+  switch (c) {
+    case StepChart::row:
+      return "row";
+    case StepChart::hindsight:
+      return "hindsight";
+    case StepChart::passes:
+      return "passes";
+    case StepChart::error:
+      return "error";
+  }
+  return "?";
+}
+
 bool Document::operator==(const Document& other) const {
   return std::tie(preset, problem, inputs, kernel, options, selection) ==
              std::tie(other.preset, other.problem, other.inputs, other.kernel, other.options, other.selection) &&

@@ -20,6 +20,15 @@ enum class Theme : std::uint8_t { dark, light };
 // O as the accumulator stands, or divided by l.
 enum class OutputReading : std::uint8_t { as_summed, divided };
 
+// What Step's chart card shows of the pinned row or the run.
+enum class StepChart : std::uint8_t {
+  row,        // scores, weights, m and l along the keys, nothing of the future
+  hindsight,  // how far O/l stands from the final O after each key tile
+  passes,     // the same element in naive and in flash order
+  error,      // |O - fp64| over the output, and the first cell that differs
+};
+std::string_view name_of(StepChart c);  // "row", ...
+
 // The pinned place: batch, query head, query row; column of the pinned cell in its tensor, -1 = the row alone.
 struct Selection {
   std::int32_t b = 0, h = 0;
@@ -46,6 +55,7 @@ struct View {
   Workspace workspace = Workspace::step;
   EventIndex cursor = 0;
   OutputReading reading = OutputReading::as_summed;
+  StepChart chart = StepChart::row;
   bool playing = false;
   float play_steps_per_second = 2;
   bool keys_sheet = false;  // the `?` sheet

@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "viz/number_text.h"
+#include "viz/step_passes.h"
 
 namespace attn {
 namespace {
@@ -55,6 +56,9 @@ void StepCache::follow(const std::shared_ptr<const Recording>& rec, EventIndex e
   if (recording != rec) {
     recording = rec;
     exact.reset();
+    companion_.reset();
+    companion_asked_ = false;
+    error_.reset();
     hovered.reset();
     keyboard.reset();
     editing.reset();
@@ -71,6 +75,22 @@ void StepCache::follow(const std::shared_ptr<const Recording>& rec, EventIndex e
   } else if (!exact || !exact->covers(id.b, id.h, id.i)) {
     exact.emplace(*rec, id.b, id.h, id.i);
   }
+}
+
+const Recording* StepCache::companion() {
+  if (!companion_asked_ && recording && !recording->events.empty()) {
+    companion_asked_ = true;
+    companion_ = record_companion(*recording, companion_error);
+  }
+  return companion_.get();
+}
+
+const ErrorScan& StepCache::error_scan(std::int32_t b, std::int32_t h) {
+  // About two milliseconds of fp64 a frame.
+  constexpr std::int64_t kBudget = 1500000;
+  if (!error_ || !error_->is_of(recording, b, h)) error_.emplace(recording, b, h);
+  error_->advance(kBudget);
+  return *error_;
 }
 
 }  // namespace attn

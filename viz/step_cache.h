@@ -11,6 +11,7 @@
 #include "kernels/recording.h"
 #include "kernels/replay.h"
 #include "viz/state.h"
+#include "viz/step_error.h"
 #include "viz/step_memory_card.h"
 #include "viz/step_timeline.h"
 #include "viz/theme.h"
@@ -44,6 +45,11 @@ struct StepCache {
   std::optional<ExactTile> exact;
   // Refreshes what belongs to another recording or query tile.
   void follow(const std::shared_ptr<const Recording>& rec, EventIndex e);
+  // The run of the same problem in the other order (step_passes.h), recorded when it is first asked for.
+  const Recording* companion();
+  std::string companion_error;  // why there is none
+  // The live head against fp64 (step_error.h), some rows further at each call.
+  const ErrorScan& error_scan(std::int32_t b, std::int32_t h);
   const ExactTile* bounds() const { return exact ? &*exact : nullptr; }
 
   std::optional<CellRef> hovered;   // this frame's, by mouse
@@ -55,6 +61,11 @@ struct StepCache {
   int gesture = 0;                  // number of the current drag; 0 between drags
   int last_gesture = 0;
   int dragged = 0;  // steps that the current drag has made
+
+ private:
+  std::shared_ptr<const Recording> companion_;
+  bool companion_asked_ = false;
+  std::optional<ErrorScan> error_;
 };
 
 }  // namespace attn

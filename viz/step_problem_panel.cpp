@@ -133,26 +133,6 @@ void preset_choice(Cursor& at) {
   ImGui::EndCombo();
 }
 
-void kernel_choice(Cursor& at) {
-  const Document& d = at.panel.state.document;
-  const auto row = find_kernel(d.kernel);
-  const std::string shown(row ? name_of((*row)->order) : d.kernel);
-  if (!begin_choice(at, "##kernel", "Order", shown)) return;
-  for (const KernelRow& k : kernel_table()) {
-    if (k.record == nullptr) continue;
-    const std::string words = fmt::format("{}   {}", name_of(k.order), k.id);
-    if (ImGui::Selectable(words.c_str(), k.id == d.kernel)) {
-      Document changed = d;
-      changed.kernel = std::string(k.id);
-      const auto why = why_not_recordable(changed);
-      at.panel.cache.problem_error = why.value_or("");
-      if (!why) at.panel.commands.push_back(ChooseKernel{changed.kernel});
-    }
-    if (ImGui::IsItemHovered(ImGuiHoveredFlags_DelayShort)) ImGui::SetTooltip("%s", std::string(k.what).c_str());
-  }
-  ImGui::EndCombo();
-}
-
 void dtype_choice(Cursor& at) {
   const Document& d = at.panel.state.document;
   if (!begin_choice(at, "##dtype", "Stored as", name_of(d.problem.dtype), 0.46F)) return;
@@ -284,7 +264,6 @@ void what_if(Cursor& at) {
 void fields(Cursor& at) {
   const MaskKind mask = kind_of(at.panel.state.document.problem.mask);
   preset_choice(at);
-  kernel_choice(at);
   text_field(at, "##heads", "Batch × heads", ProblemField::heads, false);
   const Problem& p = at.panel.state.document.problem;
   text_field(at, "##length", p.Lq == p.Lk ? "Length" : "Lengths q × k", ProblemField::length, true);
@@ -399,7 +378,7 @@ void draw_problem_panel(const ProblemPanel& panel, const Box& box, bool card) {
 float problem_panel_height(const State& state) {
   const MaskKind mask = kind_of(state.document.problem.mask);
   const bool extra = mask == MaskKind::window || mask == MaskKind::key_lengths;
-  return style().px(26 + kRow * (extra ? 12.0F : 11.0F) + 12 + 56 + 110 + 40);
+  return style().px(26 + kRow * (extra ? 11.0F : 10.0F) + 12 + 56 + 110 + 40);
 }
 
 std::string problem_words(const State& state) {

@@ -161,7 +161,8 @@ void show_pointed(const TilesPanel& panel, const Drawn& d) {
     draw_pointed(ImGui::GetWindowDrawList(), {at, {at.x + width, at.y + pointed_height(scene)}}, scene);
     ImGui::EndTooltip();
   }
-  const bool copy = ImGui::GetIO().KeyCtrl && ImGui::IsKeyPressed(ImGuiKey_C, false) && !ImGui::GetIO().WantTextInput;
+  const ImGuiIO& io = ImGui::GetIO();
+  const bool copy = io.KeyMods == ImGuiMod_Ctrl && ImGui::IsKeyPressed(ImGuiKey_C, false) && !io.WantTextInput;
   if (copy && !scene.full.empty()) panel.commands.push_back(CopyText{scene.full});
 }
 

@@ -4,10 +4,10 @@
 
 #include "viz/frame.h"
 #include "viz/step_cache.h"
+#include "viz/step_chart_card.h"
 #include "viz/step_map.h"
 #include "viz/step_memory_card.h"
 #include "viz/step_problem_panel.h"
-#include "viz/step_row_chart.h"
 #include "viz/step_strip.h"
 #include "viz/step_tiles.h"
 #include "viz/step_timeline.h"
@@ -152,7 +152,7 @@ void draw_step(const State& state, const Model& model, StepMemory& memory, Comma
   if (!areas.has_problem) draw_problem_chip(problem, areas.strip);
   draw_step_tiles({rec, state, memory, commands}, areas.tiles, tiles);
   if (areas.has_bottom) {
-    draw_row_chart(list, areas.chart, row_chart_scene(rec, at, cache.bounds()));
+    draw_chart_card({rec, at, values, state, cache, commands}, areas.chart);
     if (areas.has_memory) draw_memory_card(list, areas.memory, memory_scene(rec, at.event, cache.memory));
   }
   if (areas.has_timeline) draw_timeline_card(areas.timeline, rec, at, state, cache, commands);

@@ -18,7 +18,7 @@ namespace {
 
 struct ShotArguments {
   DocumentArguments document;
-  std::string view, size = "1440x900", theme, session, out;
+  std::string view, size = "1440x900", theme, session, out, chart;
   std::optional<std::int64_t> step;
   float scale = 1;
 };
@@ -28,6 +28,13 @@ Result<Workspace> workspace_of(const std::string& name) {
     if (name == name_of(w)) return w;
   }
   return bad_input(fmt::format("--view {} is unknown; use step, bench, profile or learn.", name));
+}
+
+Result<StepChart> chart_of(const std::string& name) {
+  for (const StepChart c : {StepChart::row, StepChart::hindsight, StepChart::passes, StepChart::error}) {
+    if (name == name_of(c)) return c;
+  }
+  return bad_input(fmt::format("--chart {} is unknown; use row, hindsight, passes or error.", name));
 }
 
 Result<void> set_view(const ShotArguments& a, State& state) {
@@ -41,6 +48,11 @@ Result<void> set_view(const ShotArguments& a, State& state) {
       return bad_input(fmt::format("--theme {} is unknown; use dark or light.", a.theme));
     }
     state.preferences.theme = a.theme == "dark" ? Theme::dark : Theme::light;
+  }
+  if (!a.chart.empty()) {
+    const auto chart = chart_of(a.chart);
+    if (!chart) return tl::unexpected(chart.error());
+    state.view.chart = *chart;
   }
   if (!(a.scale >= 1 && a.scale <= 3)) return bad_input(fmt::format("--scale {} is not in 1 to 3.", a.scale));
   state.preferences.scale = a.scale;
@@ -107,6 +119,8 @@ Command add_shot(CLI::App& program) {
   parser->add_option("--view", a->view, "step, bench, profile or learn; left out: that of --state, else step")
       ->type_name("NAME");
   parser->add_option("--step", a->step, "Which step, from 1 as the window counts them")->type_name("N");
+  parser->add_option("--chart", a->chart, "Step's chart: row, hindsight, passes or error; left out: row")
+      ->type_name("NAME");
   parser->add_option("--session", a->session, "Rows and recording of a saved session")->type_name("FILE.attn");
   parser->add_option("--size", a->size, "Pixels; left out: 1440x900")->type_name("WxH");
   parser->add_option("--scale", a->scale, "Size of text and tiles, 1 to 3; --qk-scale is the factor of QK^T")

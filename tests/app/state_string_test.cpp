@@ -26,6 +26,7 @@ void expect_round_trip(const State& s) {
   EXPECT_EQ(parsed->state.view.cursor, s.view.cursor) << *text;
   EXPECT_EQ(parsed->state.view.workspace, s.view.workspace) << *text;
   EXPECT_EQ(parsed->state.view.reading, s.view.reading) << *text;
+  EXPECT_EQ(parsed->state.view.chart, s.view.chart) << *text;
   EXPECT_EQ(parsed->state.view.bench_value, s.view.bench_value) << *text;
   EXPECT_EQ(*state_string(parsed->state), *text);
 }
@@ -83,6 +84,7 @@ TEST(StateString, AnyStateComesBack) {
     s.view.cursor = static_cast<EventIndex>(pick(0, 0xffffffffLL));
     s.view.workspace = static_cast<Workspace>(pick(0, 3));
     s.view.reading = static_cast<OutputReading>(pick(0, 1));
+    s.view.chart = static_cast<StepChart>(pick(0, 3));
     if (pick(0, 1) != 0) s.view.bench_value = pick(1, 99);
     expect_round_trip(s);
   }

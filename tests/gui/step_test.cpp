@@ -228,9 +228,9 @@ TEST(StepWindow, TheOrderMenuAndTheReadingChange) {
     ctx->Yield(2);
     IM_CHECK(!w.state().document.options.subtract_max);
     ctx->ItemClick("##whatif_max");
-    ctx->ItemClick("##kernel");
+    ctx->ItemClick("//Bar/Kernel");
     ctx->Yield(2);
-    ctx->ItemClick("//$FOCUSED/flash-1   cpu_flash1");
+    ctx->ItemClick("//$FOCUSED/flash-1, FlashAttention-1 order");
     ctx->Yield(3);
     IM_CHECK_STR_EQ(w.state().document.kernel.c_str(), "cpu_flash1");
     IM_CHECK(recording(w).order == Order::flash1);

@@ -194,8 +194,14 @@ void expect_same(const RowChartScene& a, const RowChartScene& b) {
     EXPECT_EQ(a.keys[n].score, b.keys[n].score);
     EXPECT_EQ(a.keys[n].weight, b.keys[n].weight);
     EXPECT_EQ(a.keys[n].ghost, b.keys[n].ghost);
+    EXPECT_EQ(a.keys[n].share, b.keys[n].share);
   }
-  for (std::size_t n = 0; n < a.tiles.size(); ++n) EXPECT_EQ(a.tiles[n].m, b.tiles[n].m);
+  for (std::size_t n = 0; n < a.tiles.size(); ++n) {
+    EXPECT_EQ(a.tiles[n].m, b.tiles[n].m);
+    EXPECT_EQ(a.tiles[n].has_l, b.tiles[n].has_l);
+    EXPECT_EQ(a.tiles[n].l, b.tiles[n].l);
+  }
+  EXPECT_EQ(a.no_weight, b.no_weight);
   for (std::size_t n = 0; n < a.notes.size(); ++n) EXPECT_EQ(plain_text(a.notes[n]), plain_text(b.notes[n]));
 }
 
@@ -214,7 +220,7 @@ TEST(StepScene, NothingOfTheFutureIsShown) {
           for (TileScene& tile : s->tiles) write_numbers(tile, kRoom);
         }
         expect_same(a, b);
-        expect_same(row_chart_scene(*rec, a.at, nullptr), row_chart_scene(past, b.at, nullptr));
+        expect_same(row_chart_scene(*rec, a.at), row_chart_scene(past, b.at));
         const StepValues left = step_values(*rec, a.at, row, nullptr), right = step_values(past, b.at, row, nullptr);
         for (const auto& [name, number] : left.numbers) EXPECT_EQ(number.text, right.numbers.at(name).text) << name;
         if (testing::Test::HasFailure()) return;

@@ -1,0 +1,95 @@
+// Step's chart card by mouse: its tabs, the error map and "go there".
+#include <gtest/gtest.h>
+
+#include "tests/gui/gui_fixture.h"
+#include "viz/step_cache.h"
+
+namespace attn {
+namespace {
+
+using Ctx = ImGuiTestContext;
+constexpr const char* kStep = "//###workspace/step";
+
+TEST(StepCharts, TabsChooseTheChartAtEveryStepAndInEveryOrder) {
+  for (const char* kernel : {"cpu_sequential", "cpu_tiled", "cpu_flash1", "cpu_flash"}) {
+    TestWindow w;
+    w.controller().update({ChooseKernel{kernel}});
+    w.draw_frames(3);
+    EXPECT_TRUE(w.run([&](Ctx* ctx) {
+      ctx->SetRef(kStep);
+      for (const StepChart chart : {StepChart::hindsight, StepChart::passes, StepChart::error, StepChart::row}) {
+        ctx->ItemClick((std::string("##chart_") + std::string(name_of(chart))).c_str());
+        ctx->Yield();
+        IM_CHECK(w.state().view.chart == chart);
+        w.controller().update({GoToEnd{false}});
+        ctx->Yield();
+        for (int n = 0; n < 40; ++n) {
+          w.controller().update({StepBy{StepUnit::phase, 1}});
+          ctx->Yield();
+        }
+      }
+    })) << kernel;
+  }
+}
+
+TEST(StepCharts, TheErrorMapGoesToTheFirstCellThatDiffers) {
+  TestWindow w;
+  Options options;
+  options.accumulate = DType::f16;
+  options.br = options.bc = 4;
+  w.controller().update({ChoosePreset{"late_outlier"}, SetOptions{options, 0}, ChooseStepChart{StepChart::error}});
+  w.draw_frames(4);
+  const Recording& rec = *w.controller().model().recording;
+  const ErrorScan& scan = w.shell().step_memory().cache->error_scan(0, 0);
+  ASSERT_TRUE(scan.done());
+  ASSERT_TRUE(scan.first.has_value());
+  const FirstDifference first = *scan.first;
+  EXPECT_TRUE(w.run([&](Ctx* ctx) {
+    ctx->SetRef(kStep);
+    ctx->ItemClick("##error_go");
+    ctx->Yield(2);
+    IM_CHECK_EQ(w.state().view.cursor, first.event);
+    IM_CHECK_EQ(w.state().document.selection.row, first.row);
+    IM_CHECK(w.state().document.selection.slot == first.slot);
+    IM_CHECK(rec.events[w.state().view.cursor].id.phase == Phase::sum);
+    // A click on the map pins that element of O.
+    const ImRect map = ctx->ItemInfo("##error_map").RectFull;
+    ctx->MouseMoveToPos({map.Min.x + map.GetWidth() * 2.5F / 8, map.Min.y + map.GetHeight() * 9.5F / 16});
+    ctx->MouseClick();
+    ctx->Yield(2);
+    IM_CHECK_EQ(w.state().document.selection.row, 9);
+    IM_CHECK_EQ(w.state().document.selection.col, 2);
+    IM_CHECK(w.state().document.selection.slot == Slot::o_new);
+  }));
+}
+
+TEST(StepCharts, OverflowWithoutTheMaximumIsOnTheMap) {
+  TestWindow w;
+  Options options;
+  options.subtract_max = false;
+  options.br = options.bc = 4;
+  w.controller().update({ChoosePreset{"large_logits"}, SetOptions{options, 0}, ChooseStepChart{StepChart::error}});
+  w.draw_frames(4);
+  const ErrorScan& scan = w.shell().step_memory().cache->error_scan(0, 0);
+  EXPECT_GT(scan.overflows, 0);
+  // Switched back on, the map is another recording's.
+  options.subtract_max = true;
+  w.controller().update({SetOptions{options, 0}});
+  w.draw_frames(4);
+  EXPECT_EQ(w.shell().step_memory().cache->error_scan(0, 0).overflows, 0);
+}
+
+TEST(StepCharts, ControlAltCCopiesNothing) {
+  TestWindow w;
+  w.controller().update({GoToEvent{8}});
+  EXPECT_TRUE(w.run([&](Ctx* ctx) {
+    ctx->MouseMoveToPos({1, 1});
+    ctx->Yield(2);
+    ctx->KeyPress(ImGuiMod_Ctrl | ImGuiMod_Alt | ImGuiKey_C);
+    ctx->Yield(2);
+  }));
+  EXPECT_FALSE(w.effects.clipboard.has_value());
+}
+
+}  // namespace
+}  // namespace attn

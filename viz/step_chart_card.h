@@ -1,0 +1,22 @@
+// The card of charts beside HBM traffic: one chart at a time, named by the tabs on top.
+#pragma once
+
+#include "viz/canvas.h"
+#include "viz/commands.h"
+#include "viz/step_cache.h"
+#include "viz/step_values.h"
+
+namespace attn {
+
+struct ChartCard {
+  const Recording& rec;
+  const StepPlace& at;
+  const StepValues& values;
+  const State& state;
+  StepCache& cache;
+  Commands& commands;
+};
+// Draws into `box`, a card of the current window.
+void draw_chart_card(const ChartCard& card, const Box& box);
+
+}  // namespace attn
