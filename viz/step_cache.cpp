@@ -65,6 +65,7 @@ void StepCache::follow(const std::shared_ptr<const Recording>& rec, EventIndex e
     if (rec && !rec->events.empty()) {
       scales = scales_of(*rec);
       memory = memory_totals(*rec);
+      heads = heads_scene(*rec, scales[static_cast<std::size_t>(TensorColour::s)]);
       marks = scrubber_marks(*rec);
     }
   }

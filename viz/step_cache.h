@@ -12,6 +12,7 @@
 #include "kernels/replay.h"
 #include "viz/state.h"
 #include "viz/step_error.h"
+#include "viz/step_heads.h"
 #include "viz/step_memory_card.h"
 #include "viz/step_timeline.h"
 #include "viz/theme.h"
@@ -41,6 +42,7 @@ struct StepCache {
   std::shared_ptr<const Recording> recording;
   TensorScales scales;
   MemoryTotals memory;
+  HeadsScene heads;
   std::vector<ScrubberMark> marks;
   std::optional<ExactTile> exact;
   // Refreshes what belongs to another recording or query tile.

@@ -5,19 +5,6 @@
 #include <fmt/format.h>
 
 namespace attn {
-namespace {
-
-// The same tile and phase of another head, or that head's first event.
-EventIndex event_of_head(const Recording& rec, const StepPlace& at, std::int32_t b, std::int32_t h) {
-  const Event& now = rec.events[at.event];
-  if (const auto same = rec.find({b, h, now.id.i, now.id.j, now.id.phase}, now.pass)) return *same;
-  const auto first =
-      std::find_if(rec.events.begin(), rec.events.end(), [&](const Event& e) { return e.id.b == b && e.id.h == h; });
-  return first == rec.events.end() ? at.event : static_cast<EventIndex>(first - rec.events.begin());
-}
-
-}  // namespace
-
 MapScene map_scene(const Recording& rec, const StepPlace& at) {
   MapScene scene;
   scene.rows = rec.query_tiles();
@@ -116,43 +103,6 @@ void draw_step_map(const Box& box, const MapScene& scene, const Recording& rec, 
     if (const auto e = rec.find({at.b, at.h, i, j, phase})) {
       commands.push_back(GoToEvent{*e});
       return;
-    }
-  }
-}
-
-void draw_head_picker(const Box& box, const Recording& rec, const StepPlace& at, const Selection& selection,
-                      Commands& commands) {
-  const Style& s = style();
-  ImDrawList* list = ImGui::GetWindowDrawList();
-  const auto batches = static_cast<std::int32_t>(rec.problem.B), heads = static_cast<std::int32_t>(rec.problem.Hq);
-  const auto groups = static_cast<std::int32_t>(rec.problem.Hkv);
-  draw_text(list, {box.min.x, box.min.y}, Face::text, 12, colour_of(Token::dim), batches > 1 ? "batch, head" : "heads");
-  const float gap = s.px(4) * static_cast<float>(groups - 1);
-  const float side = std::min({(box.height() - s.px(18)) / static_cast<float>(batches),
-                               (box.width() - gap) / static_cast<float>(heads), s.px(20)});
-  const ImVec2 origin{box.min.x, box.min.y + s.px(18)};
-  const std::int32_t share = std::max(heads / std::max(groups, 1), 1);
-  for (std::int32_t b = 0; b < batches; ++b) {
-    for (std::int32_t h = 0; h < heads; ++h) {
-      const float x = origin.x + side * static_cast<float>(h) + s.px(4) * static_cast<float>(h / share);
-      const float y = origin.y + side * static_cast<float>(b);
-      const Box cell{{x + 1, y + 1}, {x + side - 1, y + side - 1}};
-      const bool live = b == at.b && h == at.h;
-      list->AddRectFilled(cell.min, cell.max, colour_of(live ? Token::text : Token::field), s.px(2));
-      if (side >= s.px(14)) {
-        draw_text_in(list, cell, Align::centre, Face::mono, 11, colour_of(live ? Token::ground : Token::dim),
-                     std::to_string(h));
-      }
-      ImGui::SetCursorScreenPos(cell.min);
-      ImGui::PushID(b * heads + h);
-      if (ImGui::InvisibleButton("##step_head", {std::max(cell.width(), 1.0F), std::max(cell.height(), 1.0F)})) {
-        Selection moved = selection;
-        moved.b = b;
-        moved.h = h;
-        commands.push_back(Select{moved});
-        commands.push_back(GoToEvent{event_of_head(rec, at, b, h)});
-      }
-      ImGui::PopID();
     }
   }
 }

@@ -26,9 +26,4 @@ MapScene map_scene(const Recording& rec, const StepPlace& at);
 void draw_step_map(const Box& box, const MapScene& scene, const Recording& rec, const StepPlace& at,
                    Commands& commands);
 
-// Batches and query heads to pick from, those that share a key/value head side by side. Drawn only where there are
-// several.
-void draw_head_picker(const Box& box, const Recording& rec, const StepPlace& at, const Selection& selection,
-                      Commands& commands);
-
 }  // namespace attn

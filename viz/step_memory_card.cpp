@@ -36,9 +36,24 @@ std::array<std::uint64_t, kTrafficParts> by_part(const Traffic& t) {
   return out;
 }
 
-MemoryBar whole_bar(std::string name, const Traffic& t) {
-  MemoryBar bar{std::move(name), by_part(t), t.total(), t.total()};
-  return bar;
+// The orders to compare with: naive first, from naive flash first.
+std::vector<MemoryBar> other_orders(const Recording& rec) {
+  std::vector<std::string_view> kernels{"cpu_sequential", "cpu_flash", "cpu_flash1", "cpu_tiled"};
+  if (rec.order == Order::naive) std::swap(kernels[0], kernels[1]);
+  std::vector<MemoryBar> bars;
+  for (const std::string_view id : kernels) {
+    const auto row = find_kernel(id);
+    if (!row || (*row)->order == rec.order) continue;
+    const Traffic t = tile_loads(**row, rec.problem, rec.options);
+    bars.push_back({std::string(name_of((*row)->order)), compulsory((*row)->order, rec.problem).total(), by_part(t),
+                    t.total(), t.total()});
+  }
+  return bars;
+}
+
+const MemoryBar* bar_named(const std::vector<MemoryBar>& bars, Order order) {
+  const auto at = std::find_if(bars.begin(), bars.end(), [&](const MemoryBar& b) { return b.name == name_of(order); });
+  return at == bars.end() ? nullptr : &*at;
 }
 
 // What the same order would ask at a size that GPUs see, with a tile as here and one of 64 rows.
@@ -79,21 +94,18 @@ MemoryTotals memory_totals(const Recording& rec) {
   std::uint64_t mine = 0;
   for (const std::uint64_t bytes : rec.events.back().hbm_bytes) mine += bytes;
   const auto say = [&](Runs words) { out.words.push_back(std::move(words)); };
+  out.once = compulsory(rec.order, rec.problem).total();
+  out.others = other_orders(rec);
+  const MemoryBar* naive = bar_named(out.others, Order::naive);
   if (rec.order == Order::naive) {
-    Options tile = rec.options;
-    tile.br = static_cast<std::int32_t>(std::min<std::int64_t>(rec.problem.Lq, 64));
-    tile.bc = static_cast<std::int32_t>(std::min<std::int64_t>(rec.problem.Lk, 64));
-    out.other = whole_bar("flash", tile_loads(Order::flash, 0, rec.problem, tile));
     say({word("naive writes and reads "), letter("S", s), word(" and "), letter("P", p),
-         word(fmt::format("; flash, here with Br {}, never does.", tile.br))});
+         word(fmt::format("; flash, here with Br {}, never does.", rec.options.br))});
   } else {
-    if (const auto row = find_kernel("cpu_sequential"))
-      out.other = whole_bar("naive", tile_loads(**row, rec.problem, Options{}));
     const int tiles = rec.query_tiles();
     if (rec.order == Order::tiled) {
       say({word("Both store "), letter("S", s), word(" and "), letter("P", p), word("; tiles change how often "),
            letter("Q", q), word(", "), letter("K", k), word(", "), letter("V", v), word(" are read.")});
-    } else if (mine > out.other.total) {
+    } else if (naive != nullptr && mine > naive->total) {
       say({word("Here this asks for more than storing "), letter("S", s), word(" and "), letter("P", p),
            word(fmt::format(" costs naive: Br {} is short for D {}.", rec.options.br, rec.problem.D))});
     } else if (rec.order == Order::flash1) {
@@ -105,10 +117,9 @@ MemoryTotals memory_totals(const Recording& rec) {
            word(". flash never does; it reads "), letter("K", k), word(", "), letter("V", v),
            word(tiles > 1 ? fmt::format(" for each of {} query tiles.", tiles) : " once.")});
     }
-    add_outlook(out, rec);
   }
-  const std::uint64_t once = compulsory(rec.order, rec.problem).total();
-  say({word("Each element once would be "), number(bytes_text(once)), word(".")});
+  say({word("A thin line marks each element once: "), number(bytes_text(out.once)), word(" here.")});
+  add_outlook(out, rec);
   return out;
 }
 
@@ -117,12 +128,14 @@ MemoryScene memory_scene(const Recording& rec, EventIndex e, const MemoryTotals&
   scene.count = fmt::format("tile loads, {}", name_of(rec.problem.dtype));
   MemoryBar mine;
   mine.name = std::string(name_of(rec.order));
+  mine.once = totals.once;
   for (std::size_t n = 0; n < kTrafficParts; ++n) {
     mine.bytes[n] = rec.events[e].hbm_bytes[n];
     mine.so_far += mine.bytes[n];
     mine.total += rec.events.back().hbm_bytes[n];
   }
-  scene.bars = {mine, totals.other};
+  scene.bars = {mine};
+  scene.bars.insert(scene.bars.end(), totals.others.begin(), totals.others.end());
   scene.words = totals.words;
   return scene;
 }
@@ -144,11 +157,14 @@ void draw_memory_card(ImDrawList* list, const Box& box, const MemoryScene& scene
     numbers = std::max(numbers, text_width(Face::mono, 12, texts.back()));
   }
   const float left = in.min.x + s.px(52), room = in.max.x - left - numbers - s.px(14);
-  float y = in.min.y + s.px(30);
+  float y = in.min.y + s.px(28);
+  // Four bars where they leave room for words, else the two that are compared.
+  const bool all = in.height() >= s.px(28 + 4 * 25 + 36);
+  const float thick = s.px(all ? 19 : 22), pitch = s.px(all ? 25 : 31);
   for (std::size_t n = 0; n < scene.bars.size(); ++n) {
     const MemoryBar& bar = scene.bars[n];
-    if (y + s.px(24) > in.max.y) break;
-    const Box line{{in.min.x, y}, {in.max.x, y + s.px(22)}};
+    if ((n >= 2 && !all) || y + s.px(24) > in.max.y) break;
+    const Box line{{in.min.x, y}, {in.max.x, y + thick}};
     draw_text_in(list, line, Align::left, Face::text, 13, colour_of(Token::text), bar.name);
     draw_text_in(list, line, Align::right, Face::mono, 12, colour_of(Token::text), texts[n]);
     const auto width = [&](std::uint64_t b) {
@@ -159,7 +175,7 @@ void draw_memory_card(ImDrawList* list, const Box& box, const MemoryScene& scene
       const float w = width(bar.bytes[static_cast<std::size_t>(p.part)]);
       if (w <= 0) continue;
       const ImU32 fill = colour_of(p.hue);
-      const Box piece{{x, y}, {x + std::max(w - s.px(1), 1.0F), y + s.px(22)}};
+      const Box piece{{x, y}, {x + std::max(w - s.px(1), 1.0F), y + thick}};
       list->AddRectFilled(piece.min, piece.max, fill, s.px(2));
       const Runs name{{p.letter, Face::maths, Token::text, 0, false}};
       if (runs_width(name, 13) + s.px(4) < w) {
@@ -169,8 +185,11 @@ void draw_memory_card(ImDrawList* list, const Box& box, const MemoryScene& scene
     }
     const float end = left + width(bar.total);
     if (bar.so_far < bar.total && end > x + s.px(3))
-      draw_dashed(list, {{x, y}, {end, y + s.px(22)}}, colour_of(Token::faint));
-    y += s.px(33);
+      draw_dashed(list, {{x, y}, {end, y + thick}}, colour_of(Token::faint));
+    // Each element once: what a cache without limit would still have to fetch.
+    const float once = left + width(bar.once);
+    list->AddRectFilled({once - s.px(1), y - s.px(2)}, {once + s.px(1), y + thick + s.px(2)}, colour_of(Token::text));
+    y += pitch;
   }
   y += s.px(1);
   for (const Runs& words : scene.words) {

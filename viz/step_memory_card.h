@@ -1,5 +1,5 @@
-// "HBM traffic": the tile loads of this order so far, of its total, beside naive's: what flash saves is visibly naive's
-// S and P. The count is named: tile loads, or each element once.
+// "HBM traffic": the tile loads of this order so far, of its total, beside those of the other orders: what flash saves
+// is visibly naive's S and P. The count is named: tile loads, or each element once.
 #pragma once
 
 #include <array>
@@ -12,6 +12,7 @@ namespace attn {
 
 struct MemoryBar {
   std::string name;                                  // "flash", "naive"
+  std::uint64_t once = 0;                            // each element once: the compulsory bytes
   std::array<std::uint64_t, kTrafficParts> bytes{};  // so far
   std::uint64_t so_far = 0, total = 0;
 };
@@ -21,9 +22,10 @@ struct MemoryScene {
   std::vector<MemoryBar> bars;  // this order first
   std::vector<Runs> words;      // what follows from them, one sentence each, most important first
 };
-// What is counted once a recording: the other order's bar, and what follows from both.
+// What is counted once a recording: the bars of the other orders with the same tile, and what follows from all.
 struct MemoryTotals {
-  MemoryBar other;
+  std::uint64_t once = 0;         // of this order
+  std::vector<MemoryBar> others;  // the one to compare with first
   std::vector<Runs> words;
 };
 MemoryTotals memory_totals(const Recording& rec);

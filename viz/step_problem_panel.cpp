@@ -147,33 +147,47 @@ void dtype_choice(Cursor& at) {
   ImGui::EndCombo();
 }
 
-enum class MaskKind : std::uint8_t { none, causal, window, key_lengths };
-constexpr const char* kMaskNames[] = {"none", "causal", "window", "key lengths"};
-
-MaskKind kind_of(const Mask& m) {
-  if (!m.key_lengths.empty()) return MaskKind::key_lengths;
-  if (m.causal) return MaskKind::causal;
-  return m.window_left >= 0 || m.window_right >= 0 ? MaskKind::window : MaskKind::none;
+bool has_window(const Mask& m) {
+  return m.window_left >= 0 || m.window_right >= 0;
 }
 
+// Every kind of mask that holds: "causal + key lengths".
+std::string mask_words(const Problem& p) {
+  std::string words;
+  const auto add = [&](bool holds, const char* name) {
+    if (holds) words += (words.empty() ? "" : " + ") + std::string(name);
+  };
+  add(p.mask.causal, "causal");
+  add(has_window(p.mask), "window");
+  add(!p.mask.key_lengths.empty(), "key lengths");
+  add(p.has_bias(), "bias");
+  return words.empty() ? "none" : words;
+}
+
+// Each kind is switched on and off by itself; they hold together.
 void mask_choice(Cursor& at) {
   const Document& d = at.panel.state.document;
-  const MaskKind now = kind_of(d.problem.mask);
-  if (!begin_choice(at, "##mask", "Mask", kMaskNames[static_cast<std::size_t>(now)])) return;
-  for (std::size_t n = 0; n < std::size(kMaskNames); ++n) {
-    const auto kind = static_cast<MaskKind>(n);
-    if (!ImGui::Selectable(kMaskNames[n], kind == now)) continue;
+  if (!begin_choice(at, "##mask", "Mask", mask_words(d.problem))) return;
+  const auto choose = [&](const char* name, bool on, const auto& change) {
+    if (!ImGui::Selectable(name, on)) return;
     Document changed = d;
-    Mask& m = changed.problem.mask;
-    m = Mask{};
-    m.causal = kind == MaskKind::causal;
-    if (kind == MaskKind::window) m.window_left = 2, m.window_right = 1;
-    if (kind == MaskKind::key_lengths)
-      m.key_lengths.assign(static_cast<std::size_t>(d.problem.B), std::max<std::int64_t>(1, d.problem.Lk * 3 / 4));
+    change(changed.problem.mask);
     const auto why = why_not_recordable(changed);
     at.panel.cache.problem_error = why.value_or("");
     if (!why) send(at.panel, changed, 0);
-  }
+  };
+  const Mask& now = d.problem.mask;
+  choose("none", now == Mask{}, [](Mask& m) { m = Mask{}; });
+  choose("causal", now.causal, [](Mask& m) { m.causal = !m.causal; });
+  choose("window", has_window(now), [&](Mask& m) {
+    m.window_left = has_window(now) ? -1 : 2;
+    m.window_right = has_window(now) ? -1 : 1;
+  });
+  choose("key lengths", !now.key_lengths.empty(), [&](Mask& m) {
+    m.key_lengths.clear();
+    if (now.key_lengths.empty())
+      m.key_lengths.assign(static_cast<std::size_t>(d.problem.B), std::max<std::int64_t>(1, d.problem.Lk * 3 / 4));
+  });
   ImGui::EndCombo();
 }
 
@@ -262,7 +276,6 @@ void what_if(Cursor& at) {
 }
 
 void fields(Cursor& at) {
-  const MaskKind mask = kind_of(at.panel.state.document.problem.mask);
   preset_choice(at);
   text_field(at, "##heads", "Batch × heads", ProblemField::heads, false);
   const Problem& p = at.panel.state.document.problem;
@@ -270,8 +283,8 @@ void fields(Cursor& at) {
   text_field(at, "##dim", p.D == p.Dv ? "Head dim" : "Head dims", ProblemField::dim, true);
   text_field(at, "##tile", "Tile Br × Bc", ProblemField::tile, true);
   mask_choice(at);
-  if (mask == MaskKind::window) text_field(at, "##window", "Left, right", ProblemField::window, false);
-  if (mask == MaskKind::key_lengths) text_field(at, "##key_lengths", "Keys of batch", ProblemField::key_lengths, false);
+  if (has_window(p.mask)) text_field(at, "##window", "Left, right", ProblemField::window, false);
+  if (!p.mask.key_lengths.empty()) text_field(at, "##key_lengths", "Keys of batch", ProblemField::key_lengths, false);
   text_field(at, "##scale", "Scale", ProblemField::scale, false);
   generator_choice(at);
   text_field(at, "##seed", "Seed", ProblemField::seed, true);
@@ -376,9 +389,9 @@ void draw_problem_panel(const ProblemPanel& panel, const Box& box, bool card) {
 }
 
 float problem_panel_height(const State& state) {
-  const MaskKind mask = kind_of(state.document.problem.mask);
-  const bool extra = mask == MaskKind::window || mask == MaskKind::key_lengths;
-  return style().px(26 + kRow * (extra ? 11.0F : 10.0F) + 12 + 56 + 110 + 40);
+  const Mask& mask = state.document.problem.mask;
+  const float extra = (has_window(mask) ? 1.0F : 0.0F) + (mask.key_lengths.empty() ? 0.0F : 1.0F);
+  return style().px(26 + kRow * (10 + extra) + 12 + 56 + 110 + 40);
 }
 
 std::string problem_words(const State& state) {
@@ -387,11 +400,10 @@ std::string problem_words(const State& state) {
   for (const Preset& p : presets()) {
     if (p.id == d.preset) title = p.title;
   }
+  const std::string mask = mask_words(d.problem);
   return fmt::format("{}: {}, dim {}, tile {}, {}", title, field_text(d, ProblemField::length),
                      field_text(d, ProblemField::dim), field_text(d, ProblemField::tile),
-                     kind_of(d.problem.mask) == MaskKind::none
-                         ? "no mask"
-                         : kMaskNames[static_cast<std::size_t>(kind_of(d.problem.mask))]);
+                     mask == "none" ? "no mask" : mask);
 }
 
 }  // namespace attn

@@ -114,9 +114,10 @@ void draw_timeline_card(const Box& box, const Recording& rec, const StepPlace& a
     draw_step_map({{x, in.min.y - s.px(6)}, {x + s.px(map), in.max.y}}, map_scene(rec, at), rec, at, commands);
     x += s.px(map + 14);
     if (rec.problem.B * rec.problem.Hq > 1) {
-      const float heads = std::clamp(static_cast<float>(rec.problem.Hq) * 20 + 8, 76.0F, 180.0F);
-      draw_head_picker({{x, in.min.y}, {x + s.px(heads), in.max.y}}, rec, at, state.document.selection, commands);
-      x += s.px(heads + 14);
+      const float heads = heads_width(cache.heads);
+      draw_head_picker({{x, in.min.y - s.px(4)}, {x + heads, in.max.y + s.px(4)}}, cache.heads, rec, at,
+                       state.document.selection, commands);
+      x += heads + s.px(18);
     }
   }
   draw_track({{x, in.min.y}, in.max}, scene, commands);
