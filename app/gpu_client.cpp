@@ -104,8 +104,8 @@ void GpuClient::let_go() {
   child_.reset();
 }
 
-Result<GpuHello> GpuClient::hello(const Patience& patience) {
-  auto reply = ask(json{{"do", "hello"}}.dump(), {}, "Looking for GPUs", patience, {});
+Result<GpuHello> GpuClient::hello(const Patience& patience, bool counters) {
+  auto reply = ask(json{{"do", "hello"}, {"counters", counters}}.dump(), {}, "Looking for GPUs", patience, {});
   if (!reply) return tl::unexpected(reply.error());
   return hello_from(reply->text);
 }

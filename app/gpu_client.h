@@ -28,7 +28,8 @@ class GpuClient {
   GpuClient(const GpuClient&) = delete;
   GpuClient& operator=(const GpuClient&) = delete;
 
-  Result<GpuHello> hello(const Patience& patience);
+  // `counters` false: CUPTI is not touched, as another profiler wants it.
+  Result<GpuHello> hello(const Patience& patience, bool counters = true);
   // `patience.seconds`: from the request to the answer, compilation included.
   Result<GpuRunAnswer> run(const GpuRunRequest& r, const Patience& patience, const Progress& progress = {});
   // One point: inputs, check, time and counters are the worker's. A row that was refused or failed is a measurement

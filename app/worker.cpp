@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <chrono>
 #include <exception>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -29,6 +30,11 @@ struct Gpu {
   std::unique_ptr<gpu::CompileService> service;
   gpu::GpuProperties properties;
   std::optional<gpu::Queue> queue;
+  std::optional<GpuYardsticks> yardsticks;
+  // Opened for the first measurement that wants them; what could not be had is not asked for again.
+  Result<std::unique_ptr<Profiler>> profiler = fail(ErrorKind::cannot_run, "");
+  Result<std::unique_ptr<GpuSensors>> sensors = fail(ErrorKind::cannot_run, "");
+  bool looked_for_profiler = false, looked_for_sensors = false;
 };
 
 class Worker {
@@ -61,7 +67,7 @@ class Worker {
     const auto request = parse_message(message.text);
     if (!request) return tl::unexpected(request.error());
     const std::string what = request->value("do", "");
-    if (what == "hello") return hello();
+    if (what == "hello") return hello(request->value("counters", true));
     if (what == "measure") return measure(*request);
     if (what != "run") return bad_input(fmt::format("the worker does not know the request '{}'", what));
     auto read = run_request_from(*request);
@@ -90,7 +96,7 @@ class Worker {
     return ok();
   }
 
-  Result<void> hello() {
+  Result<void> hello(bool counters) {
     GpuHello h;
     const auto opened = open_libraries();
     if (!driver_) return tl::unexpected(opened.error());
@@ -108,8 +114,24 @@ class Worker {
       if (!p) return tl::unexpected(p.error());
       h.gpus.push_back(std::move(*p));
     }
+    say_versions(h, counters);
     send(to_json(h), {});
     return ok();
+  }
+
+  static void say_versions(GpuHello& h, bool counters) {
+    const auto cupti = counters ? cupti_version(h.driver)
+                                : Result<std::string>(fail(ErrorKind::cannot_run, "counters were turned off"));
+    if (cupti)
+      h.cupti = *cupti;
+    else
+      h.cupti_error = cupti.error().message;
+    const auto sensors = sensors_version();
+    if (sensors)
+      h.sensors = *sensors;
+    else
+      h.sensors_error = sensors.error().message;
+    if (const auto permitted = counters_permitted(); !permitted) h.counters_error = permitted.error().message;
   }
 
   // One GPU a worker: the first that is asked for.
@@ -139,6 +161,7 @@ class Worker {
   Result<Plan> plan_of(const GpuRunRequest& r);
   Result<std::vector<double>> time(gpu::DeviceRun& run, const GpuTiming& t);
   Result<void> measure(const json& request);
+  Result<void> tools_for(const GpuMeasureRequest& r, GpuTools& tools);
   Result<void> break_down(const std::string& how);
 
   Socket& socket_;
@@ -247,15 +270,45 @@ Result<void> Worker::run(const ReadRequest& read, std::span<const std::byte> ten
   return ok();
 }
 
+// What a measurement needs; CUPTI only where counters are wanted.
+Result<void> Worker::tools_for(const GpuMeasureRequest& r, GpuTools& tools) {
+  tools.queue = &*gpu_.queue;
+  tools.properties = gpu_.properties;
+  tools.edited_kernels = parts_.edited_kernels;
+  tools.progress = [this](const std::string& now) { progress(now); };
+  if (!gpu_.yardsticks) {
+    auto made = GpuYardsticks::make(*driver_, *gpu_.service, gpu_.properties, gpu_.queue->stream());
+    if (!made) return tl::unexpected(made.error());
+    gpu_.yardsticks.emplace(std::move(*made));
+  }
+  tools.yardsticks = &*gpu_.yardsticks;
+  if (!std::exchange(gpu_.looked_for_sensors, true)) gpu_.sensors = parts_.sensors(gpu_.properties.pci);
+  if (gpu_.sensors)
+    tools.sensors = gpu_.sensors->get();
+  else
+    tools.no_sensors = gpu_.sensors.error().message;
+  if (!r.counters) {
+    tools.no_profiler = "counters were turned off for this run";
+    return ok();
+  }
+  if (!std::exchange(gpu_.looked_for_profiler, true)) {
+    const auto version = driver_->version();
+    if (!version) return tl::unexpected(version.error());
+    gpu_.profiler = parts_.profiler(gpu_.properties.index, *version);
+  }
+  if (gpu_.profiler)
+    tools.profiler = gpu_.profiler->get();
+  else
+    tools.no_profiler = gpu_.profiler.error().message;
+  return ok();
+}
+
 Result<void> Worker::measure(const json& request) {
   const auto read = measure_request_from(request);
   if (!read) return tl::unexpected(read.error());
   if (auto ready = open(read->gpu); !ready) return ready;
   GpuTools tools;
-  tools.queue = &*gpu_.queue;
-  tools.properties = gpu_.properties;
-  tools.edited_kernels = parts_.edited_kernels;
-  tools.progress = [this](const std::string& now) { progress(now); };
+  if (auto ready = tools_for(*read, tools); !ready) return ready;
   const Measurement m = measure_on_gpu(*read, tools);
   send(to_json(m, driver_->lost()), {});
   return ok();

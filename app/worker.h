@@ -1,7 +1,7 @@
 // `attnscope worker`: the only process that opens the NVIDIA driver. It reads requests from a socket, runs them one
 // after the other and answers; after a sticky error, or when the other side goes away, it ends. Who asks restarts it.
 //
-//   request   {"do": "hello"}
+//   request   {"do": "hello", "counters": whether to look for CUPTI}
 //   answer    {"is": "hello", "driver": 13000, "compiler": "NVRTC 13.0", "gpus": [{"index", "name", "arch", ...}]}
 //   request   {"do": "run", "gpu", "kernel", "problem", "options", "repeats", "poison", "memory_limit",
 //              "time": {"seconds", "least", "cold"}, "generate": {"generator", "seed"}}      + q, k, v, bias
@@ -66,6 +66,8 @@ struct GpuHello {
   std::string compiler_error;
   std::string cupti;  // "CUPTI 13.0"; empty: `cupti_error` says why
   std::string cupti_error;
+  std::string sensors;  // "NVML 13.580"; empty: `sensors_error` says why
+  std::string sensors_error;
   std::string counters_error;  // why this user may not read counters, as far as files say; empty: nothing known against
   std::vector<gpu::GpuProperties> gpus;
 };
@@ -74,6 +76,8 @@ struct GpuHello {
 struct WorkerParts {
   std::function<Result<std::unique_ptr<gpu::Driver>>()> driver = gpu::open_driver;
   std::function<Result<std::unique_ptr<gpu::Compiler>>()> compiler = gpu::open_nvrtc;
+  std::function<Result<std::unique_ptr<Profiler>>(std::int32_t device, std::int32_t driver)> profiler = open_profiler;
+  std::function<Result<std::unique_ptr<GpuSensors>>(const std::string& pci)> sensors = open_sensors;
   std::filesystem::path cache = gpu::cubin_cache_folder();
   std::filesystem::path edited_kernels = gpu::edited_kernels_folder();
 };

@@ -27,6 +27,7 @@ gpu::GpuProperties gpu_from(const json& j) {
   gpu::GpuProperties p;
   p.index = j.at("index");
   p.name = j.at("name");
+  p.pci = j.at("pci");
   p.major = j.at("major");
   p.minor = j.at("minor");
   p.sms = j.at("sms");
@@ -165,6 +166,7 @@ json to_json(const GpuHello& h) {
   for (const gpu::GpuProperties& p : h.gpus) {
     gpus.push_back({{"index", p.index},
                     {"name", p.name},
+                    {"pci", p.pci},
                     {"major", p.major},
                     {"minor", p.minor},
                     {"sms", p.sms},
@@ -179,6 +181,8 @@ json to_json(const GpuHello& h) {
           {"compiler_error", h.compiler_error},
           {"cupti", h.cupti},
           {"cupti_error", h.cupti_error},
+          {"sensors", h.sensors},
+          {"sensors_error", h.sensors_error},
           {"counters_error", h.counters_error},
           {"gpus", std::move(gpus)}};
 }
@@ -191,6 +195,8 @@ Result<GpuHello> hello_from(const json& j) {
     h.compiler_error = j.at("compiler_error");
     h.cupti = j.at("cupti");
     h.cupti_error = j.at("cupti_error");
+    h.sensors = j.at("sensors");
+    h.sensors_error = j.at("sensors_error");
     h.counters_error = j.at("counters_error");
     for (const json& p : j.at("gpus")) h.gpus.push_back(gpu_from(p));
     return h;

@@ -14,15 +14,14 @@
 #include "kernels/memory.h"
 #include "kernels/verdict.h"
 #include "profiling/compiled_figures.h"
+#include "profiling/counter_figures.h"
+#include "profiling/gpu_timing.h"
 #include "profiling/metrics.h"
-#include "profiling/repeat.h"
 #include "profiling/row_state.h"
 #include "profiling/statistics.h"
 
 namespace attn {
 namespace {
-
-constexpr double kWarmUpSeconds = 0.1;
 
 // One point's way from request to figures.
 class Point {
@@ -31,8 +30,8 @@ class Point {
       : r_(r), tools_(tools), m_(m), driver_(tools.queue->driver()), device_(gpu::device_of(tools.properties)) {}
 
   Result<void> take() {
-    auto planned = plan();
-    if (!planned) return planned;
+    if (auto peaked = peaks(); !peaked) return peaked;
+    if (auto planned = plan(); !planned) return planned;
     say("making the inputs");
     InputSpec spec;
     spec.generator = r_.generator;
@@ -45,8 +44,8 @@ class Point {
     if (auto ran = run->once(); !ran) return ran;
     compiled_figures();
     if (auto verified = verify(*run, *inputs); !verified) return verified;
-    say("timing " + r_.kernel);
-    return time(*run);
+    if (auto timed = time(*run); !timed) return timed;
+    return count(*run);
   }
 
  private:
@@ -54,11 +53,12 @@ class Point {
     if (tools_.progress) tools_.progress(now);
   }
 
+  Result<void> peaks();
   Result<void> plan();
   void compiled_figures();
   Result<void> verify(gpu::DeviceRun& run, const Inputs& inputs);
   Result<void> time(gpu::DeviceRun& run);
-  Result<std::vector<double>> time_by_events(gpu::DeviceRun& run, gpu::Memory& flush);
+  Result<void> count(gpu::DeviceRun& run);
 
   const GpuMeasureRequest& r_;
   GpuTools& tools_;
@@ -67,6 +67,18 @@ class Point {
   Device device_;
   Plan plan_;
 };
+
+// What this GPU can do at most. A GPU with no room for the copy has no such figure, and the rest goes on.
+Result<void> Point::peaks() {
+  const auto peak = tools_.yardsticks->peak();
+  if (peak) {
+    m_.yardsticks.peak_gflops = peak->gflops;
+    m_.yardsticks.copy_gb_per_s = peak->copy_gb_per_s;
+  } else if (driver_.lost()) {
+    return tl::unexpected(peak.error());
+  }
+  return ok();
+}
 
 Result<void> Point::plan() {
   const auto row = find_kernel(r_.kernel);
@@ -111,51 +123,71 @@ Result<void> Point::verify(gpu::DeviceRun& run, const Inputs& inputs) {
   return ok();
 }
 
+// Clock and temperature while it was timed.
+void sensor_figures(Measurement& m, const GpuTimes& times) {
+  m.figures.resize(metric_table().size());
+  const auto put = [&](std::string_view metric, double value, std::string method) {
+    if (const auto at = find_metric(metric)) m.figures[*at] = {Origin::measured, value, std::move(method), ""};
+  };
+  if (times.readings.empty()) {
+    for (const char* metric : {"sm_clock_mhz", "sm_clock_spread_pct", "gpu_temperature_c"}) {
+      if (const auto at = find_metric(metric)) m.figures[*at] = {Origin::not_available, 0, "", times.no_readings};
+    }
+    return;
+  }
+  std::vector<double> clocks;
+  double hottest = 0;
+  for (const SensorReading& r : times.readings) {
+    clocks.push_back(r.sm_clock_mhz);
+    hottest = std::max(hottest, r.temperature_c);
+  }
+  std::ranges::sort(clocks);
+  const std::string method = fmt::format("NVML, {} readings while it was timed", clocks.size());
+  put("sm_clock_mhz", quantile(clocks, 0.5), method);
+  if (clocks.back() > 0) put("sm_clock_spread_pct", 100 * (clocks.back() - clocks.front()) / clocks.back(), method);
+  put("gpu_temperature_c", hottest, method);
+}
+
 Result<void> Point::time(gpu::DeviceRun& run) {
-  const bool cold = r_.l2 == L2State::cold;
-  // Twice the L2's size: nothing of the kernel's own data stays.
-  auto flush = gpu::Memory::allocate(driver_, cold ? static_cast<std::uint64_t>(2 * tools_.properties.l2_bytes) : 0);
-  if (!flush) return tl::unexpected(run.on(flush.error()));
-  auto samples = time_by_events(run, *flush);
-  if (!samples) return tl::unexpected(run.on(samples.error()));
-  m_.clock = "CUDA events";
-  m_.samples_us = std::move(*samples);
+  say("timing " + r_.kernel);
+  GpuClocks clocks;
+  clocks.driver = &driver_;
+  clocks.stream = tools_.queue->stream();
+  clocks.yardsticks = tools_.yardsticks;
+  clocks.profiler = tools_.profiler;
+  clocks.no_profiler = tools_.no_profiler;
+  clocks.sensors = tools_.sensors;
+  clocks.no_sensors = tools_.no_sensors;
+  auto times = time_on_gpu(run, {r_.seconds, r_.least, r_.l2}, clocks);
+  if (!times) return tl::unexpected(times.error());
+  sensor_figures(m_, *times);
+  m_.clock = std::move(times->clock);
+  m_.samples_us = std::move(times->samples_us);
   m_.time = statistics_of(m_.samples_us);
   return ok();
 }
 
-// One pair of events a repeat, around everything that an enqueue does.
-Result<std::vector<double>> Point::time_by_events(gpu::DeviceRun& run, gpu::Memory& flush) {
-  const gpu::StreamHandle stream = tools_.queue->stream();
-  const auto first = driver_.create_event(), second = driver_.create_event();
-  if (!first) return tl::unexpected(first.error());
-  if (!second) return tl::unexpected(second.error());
-  const auto once = [&]() -> Result<double> {
-    auto done = driver_.fill(flush.address(), 0, flush.bytes(), stream);
-    if (done) done = driver_.record(*first, stream);
-    if (done) done = run.enqueue();
-    if (done) done = driver_.record(*second, stream);
-    if (!done) return tl::unexpected(done.error());
-    return driver_.elapsed_ms(*first, *second);
+// A refusal is a reason in the figures; the row stays done. A lost GPU is the row's end.
+Result<void> Point::count(gpu::DeviceRun& run) {
+  if (tools_.profiler == nullptr) {
+    put_no_counts(m_, tools_.no_profiler);
+    return ok();
+  }
+  say("counting what " + r_.kernel + " does");
+  const auto wait = [&](Result<void> enqueued) {
+    return enqueued ? driver_.synchronize(tools_.queue->stream()) : enqueued;
   };
-  std::vector<double> samples;
-  Result<void> done = ok();
-  const double warm_up = std::min(kWarmUpSeconds, r_.seconds / 10);
-  for (const double begin = steady_seconds(); done && steady_seconds() - begin < warm_up;) {
-    if (const auto ms = once(); !ms) done = tl::unexpected(ms.error());
+  const auto prepare = [&] { return wait(prepare_l2(run, r_.l2, *tools_.yardsticks)); };
+  const auto once = [&] { return wait(run.enqueue()); };
+  const std::vector<CounterNames> wanted = table_counters();
+  const auto counts = tools_.profiler->count(wanted, prepare, once);
+  if (counts) {
+    put_counts(m_, *counts, tools_.profiler->version());
+    return ok();
   }
-  StopRule rule(LeastRepeats{r_.least}, Settled{}, TimeLimit{r_.seconds});
-  for (const double begin = steady_seconds(); done && !rule.stop({samples, steady_seconds() - begin});) {
-    const auto ms = once();
-    if (ms)
-      samples.push_back(*ms * 1000);
-    else
-      done = tl::unexpected(ms.error());
-  }
-  driver_.destroy_event(*first);
-  driver_.destroy_event(*second);
-  if (!done) return tl::unexpected(done.error());
-  return samples;
+  put_no_counts(m_, counts.error().message);
+  if (driver_.lost()) return tl::unexpected(run.on(counts.error()));
+  return ok();
 }
 
 }  // namespace

@@ -11,6 +11,9 @@
 #include "kernels/gpu/queue.h"
 #include "kernels/inputs.h"
 #include "kernels/kernel.h"
+#include "profiling/cupti/profiler.h"
+#include "profiling/gpu_sensors.h"
+#include "profiling/gpu_yardsticks.h"
 #include "profiling/measurement.h"
 
 namespace attn {
@@ -31,10 +34,15 @@ struct GpuMeasureRequest {
   std::uint64_t memory_limit = 0;  // 0 = what the GPU has free
 };
 
-// What a measurement is taken with.
+// What a measurement is taken with. A profiler or sensors that are not there: null, and why.
 struct GpuTools {
   gpu::Queue* queue = nullptr;
   gpu::GpuProperties properties;
+  GpuYardsticks* yardsticks = nullptr;
+  Profiler* profiler = nullptr;
+  std::string no_profiler;
+  GpuSensors* sensors = nullptr;
+  std::string no_sensors;
   std::filesystem::path edited_kernels;
   std::function<void(const std::string& now)> progress;
 };

@@ -182,6 +182,8 @@ constexpr std::string_view kNoCpuDram =
     "this version reads no memory counters of a CPU; a GPU kernel on an NVIDIA GPU has them";
 constexpr std::string_view kNoGpuCounter =
     "a GPU counter, and this row ran on the CPU; it needs a GPU kernel on an NVIDIA GPU";
+constexpr std::string_view kNoSensor =
+    "a reading of a GPU's sensors, and this row ran on the CPU; it needs a GPU kernel";
 constexpr std::string_view kNoCompiler =
     "a figure of the GPU compiler, and this row ran on the CPU; it needs a GPU kernel";
 
@@ -202,6 +204,10 @@ constexpr MetricRow computed(Text id, Text label, Text unit, MetricGroup group, 
 constexpr MetricRow counted(Text id, Text label, Text unit, MetricGroup group, Better better, Text help,
                             std::span<const Text> counters, Text not_on_cpu) {
   return {id, label, unit, group, better, help, "", counters, nullptr, not_on_cpu};
+}
+
+constexpr MetricRow sensed(Text id, Text label, Text unit, MetricGroup group, Better better, Text help) {
+  return {id, label, unit, group, better, help, "", {}, nullptr, kNoSensor};
 }
 
 constexpr MetricRow compiled(Text id, Text label, Text unit, MetricGroup group, Better better, Text help,
@@ -230,6 +236,12 @@ constexpr std::array kMetrics{
                   repeats),
     computed("time_spread_pct", "Spread", "%", time, down,
              "The distance between the quartiles as a share of the median.", "100 (q3 - q1) / median", spread),
+    sensed("sm_clock_mhz", "SM clock", "MHz", time, neither,
+           "The clock of the GPU's SMs while the kernel was timed, the middle of several readings."),
+    sensed("sm_clock_spread_pct", "SM clock, spread", "%", time, down,
+           "How far the SM clock moved while the kernel was timed, as a share of its highest reading."),
+    sensed("gpu_temperature_c", "Temperature", "C", time, neither,
+           "The highest temperature of the GPU while the kernel was timed."),
     computed("speedup_ratio", "Speed-up", "1", time, up,
              "How many times faster than the baseline on the same problem and device.", "baseline median / median",
              speedup),

@@ -17,6 +17,7 @@
 #include "kernels/kernel.h"
 #include "kernels/memory.h"
 #include "kernels/verdict.h"
+#include "profiling/cupti/profiler.h"
 
 namespace attn::cli {
 namespace {
@@ -98,13 +99,32 @@ Finding look_at_folder(const std::string& what, std::filesystem::path folder, co
           "export " + variable + "=/a/folder/of/yours"};
 }
 
-// Found or not, and no more: nothing in this version calls them.
-Finding look_at_library(const std::string& what, const std::vector<const char*>& names, const std::string& mend) {
-  for (const char* name : names) {
-    if (Library::open(name))
-      return {Mark::works, what, fmt::format("{} found; this version does not use it yet", name), ""};
-  }
-  return {Mark::note, what, fmt::format("{} not found; this version does not need it", names.front()), mend};
+// What counts and reads sensors. Without a driver CUPTI can still be there, and says what chips have.
+std::vector<Finding> look_at_profiling(const GpuHello* hello) {
+  constexpr const char* kFetch = "bash app/setup/fetch_cuda.sh --with-nvrtc";
+  std::vector<Finding> all;
+  const auto alone = hello == nullptr ? cupti_version(0) : Result<std::string>(hello->cupti);
+  const std::string missing = hello != nullptr ? hello->cupti_error : alone ? "" : alone.error().message;
+  if (missing.empty())
+    all.push_back({Mark::works, "CUPTI", *alone, ""});
+  else
+    all.push_back({Mark::note, "CUPTI", missing, kFetch});
+  const auto permitted = counters_permitted();
+  if (hello == nullptr)
+    all.push_back({Mark::note, "Counters", "they need an NVIDIA GPU", "install NVIDIA's driver, 580 or later"});
+  else if (!permitted)
+    all.push_back({Mark::note, "Counters", permitted.error().message,
+                   "echo options nvidia NVreg_RestrictProfilingToAdminUsers=0 > /etc/modprobe.d/counters.conf, "
+                   "then restart"});
+  else
+    all.push_back({Mark::works, "Counters", "the driver's settings do not forbid them", ""});
+  if (hello != nullptr && hello->sensors_error.empty())
+    all.push_back({Mark::works, "NVML (clock, temperature)", hello->sensors, ""});
+  else
+    all.push_back({Mark::note, "NVML (clock, temperature)",
+                   hello != nullptr ? hello->sensors_error : "it comes with NVIDIA's driver",
+                   "install NVIDIA's driver, 580 or later"});
+  return all;
 }
 
 // What the worker, the only process that opens the driver, finds.
@@ -124,6 +144,7 @@ std::vector<Finding> look_at_gpus() {
     }
     if (hello->gpus.empty()) all.push_back({Mark::note, "GPU", "the driver sees none", "nvidia-smi"});
   }
+  for (Finding& f : look_at_profiling(hello ? &*hello : nullptr)) all.push_back(std::move(f));
   const auto compiler = gpu::open_nvrtc();
   if (compiler)
     all.push_back({Mark::works, "NVRTC", (*compiler)->version(), ""});
@@ -143,8 +164,6 @@ std::vector<Finding> findings() {
   all.push_back(look_at_folder("Settings", config_folder(), "XDG_CONFIG_HOME"));
   all.push_back(look_at_folder("Saved files", data_folder(), "XDG_DATA_HOME"));
   for (Finding& f : look_at_gpus()) all.push_back(std::move(f));
-  all.push_back(look_at_library("CUPTI", {"libcupti.so.13", "libcupti.so.12", "libcupti.so"},
-                                "python3 -m pip install nvidia-cuda-cupti"));
   return all;
 }
 

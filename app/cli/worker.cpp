@@ -11,6 +11,8 @@
 #include "app/cli/text.h"
 #include "app/gpu_client.h"
 #include "app/worker.h"
+#include "profiling/metrics.h"
+#include "profiling/session.h"
 #include "profiling/statistics.h"
 
 namespace attn::cli {
@@ -52,7 +54,10 @@ Result<int> check_survival(std::int32_t gpu) {
 struct WorkerArguments {
   bool check = false;
   std::int32_t gpu = 0;
-  std::string timed;  // kernels
+  std::string timed;     // kernels
+  std::string measured;  // kernels
+  std::string json;
+  bool no_counters = false, warm = false;
   std::string memory_limit;
   double seconds = 1;
   ProblemArguments problem;
@@ -94,15 +99,63 @@ Result<int> time_kernels(const WorkerArguments& a, const Stopper& stopper) {
   return all;
 }
 
+// A session of one row a kernel, all that the GPU can tell of it, as CSV and JSON.
+Result<int> measure_kernels(const WorkerArguments& a, const Stopper& stopper) {
+  GpuMeasureRequest r;
+  r.gpu = a.gpu;
+  r.problem.D = r.problem.Dv = 64;
+  r.problem.Lq = r.problem.Lk = 1024;
+  r.seconds = a.seconds;
+  r.counters = !a.no_counters;
+  r.l2 = a.warm ? L2State::warm : L2State::cold;
+  const auto limit = memory_limit_of(a.memory_limit);
+  if (!limit) return tl::unexpected(limit.error());
+  r.memory_limit = *limit;
+  if (auto good = a.problem.apply_to(r.problem); !good) return tl::unexpected(good.error());
+  if (auto good = a.options.apply_to(r.options); !good) return tl::unexpected(good.error());
+  GpuClient client;
+  const auto hello = client.hello({kLongLimit, stopper.token()}, r.counters);
+  if (!hello) return tl::unexpected(hello.error());
+  Session session;
+  for (const std::string& id : split(a.measured, ',')) {
+    r.kernel = id;
+    auto m = client.measure(r, {kLongLimit + 4 * a.seconds, stopper.token()}, say_progress);
+    say_progress("");
+    if (!m) return tl::unexpected(m.error());
+    if (m->state != RowState::done) say(fmt::format("{}: {}: {}", id, name_of(m->state), m->reason));
+    session.measurements.push_back(std::move(*m));
+  }
+  relate_to_baseline(session.measurements);
+  session.provenance = provenance_on(*hello, a.gpu);
+  if (!session.measurements.empty()) {
+    session.provenance.peak_gflops = session.measurements.front().yardsticks.peak_gflops;
+    session.provenance.copy_gb_per_s = session.measurements.front().yardsticks.copy_gb_per_s;
+  }
+  if (!a.json.empty()) {
+    if (auto written = write_text(a.json, to_json(session)); !written) return tl::unexpected(written.error());
+  }
+  if (auto printed = print(to_csv(session)); !printed) return tl::unexpected(printed.error());
+  for (const Measurement& m : session.measurements) {
+    if (m.state == RowState::refused) return fail(ErrorKind::cannot_run, m.reason);
+    if (m.state != RowState::done) return fail(ErrorKind::failed, m.reason);
+  }
+  return 0;
+}
+
 }  // namespace
 
 Command add_worker(CLI::App& program) {
   auto a = std::make_shared<WorkerArguments>();
   CLI::App* parser = program.add_subcommand("worker", "The process that drives a GPU; the program starts it by itself");
   parser->add_flag("--check", a->check, "Let workers hang and fail on purpose, and see that the next one works");
-  parser->add_option("--gpu", a->gpu, "Which GPU --check and --time take")->type_name("N");
+  parser->add_option("--gpu", a->gpu, "Which GPU --check, --time and --measure take")->type_name("N");
   parser->add_option("--time", a->timed, "Time these kernels by CUDA events on one problem; CSV")
       ->type_name("ID,ID,...");
+  parser->add_option("--measure", a->measured, "Check, time and count these kernels on one problem; CSV")
+      ->type_name("ID,ID,...");
+  parser->add_option("--json", a->json, "With --measure: the session with every sample")->type_name("FILE");
+  parser->add_flag("--no-counters", a->no_counters, "With --measure: leave CUPTI alone, so that ncu can be used");
+  parser->add_flag("--warm", a->warm, "With --measure: the L2 cache as the last run left it");
   parser->add_option("--memory-limit", a->memory_limit, "Refuse what takes more; left out: what the GPU has free")
       ->type_name("BYTES");
   parser->add_option("--seconds", a->seconds, "How long each is repeated")->type_name("SECONDS");
@@ -111,10 +164,11 @@ Command add_worker(CLI::App& program) {
   parser->footer(
       "Examples:\n"
       "  attnscope worker --check\n"
-      "  attnscope worker --time naive,tiled,flash_simt --l 4096 --hq 16 --d 128");
+      "  attnscope worker --measure naive,tiled,flash_simt --l 4096 --hq 16 --d 128");
   const auto run = [a](Stopper& stopper) -> Result<int> {
     if (a->check) return check_survival(a->gpu);
     if (!a->timed.empty()) return time_kernels(*a, stopper);
+    if (!a->measured.empty()) return measure_kernels(*a, stopper);
     Socket socket(kChildSocket);
     return work(socket, {});
   };

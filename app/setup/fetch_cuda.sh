@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Brings what the program needs of CUDA where no toolkit is installed, from the Python package index:
-#   bash app/setup/fetch_cuda.sh               the headers of the driver API (2 MB), for the build
-#   bash app/setup/fetch_cuda.sh --with-nvrtc  besides the run-time compiler (90 MB), for GPU kernels
+#   bash app/setup/fetch_cuda.sh               the headers of the driver API and of CUPTI (12 MB), for the build
+#   bash app/setup/fetch_cuda.sh --with-nvrtc  besides the run-time compiler and CUPTI (100 MB), for GPU kernels
 # Headers go to ${XDG_CACHE_HOME:-~/.cache}/attnscope/cuda/include, libraries to
 # ${XDG_DATA_HOME:-~/.local/share}/attnscope/cuda/nvidia/cu13. What lies there is not brought again.
 set -euo pipefail
@@ -11,6 +11,7 @@ readonly data="${XDG_DATA_HOME:-$HOME/.local/share}/attnscope/cuda"
 # name==version and the sha256 of the wheel for this processor
 readonly runtime="nvidia-cuda-runtime==13.0.96"
 readonly nvrtc="nvidia-cuda-nvrtc==13.0.88"
+readonly cupti="nvidia-cuda-cupti==13.0.85"
 
 say() { printf '%s\n' "$*" >&2; }
 
@@ -21,6 +22,8 @@ hash_of() { # PACKAGE
     "$runtime aarch64") printf 'ef9bcbe90493a2b9d810e43d249adb3d02e98dd30200d86607d8d02687c43f55' ;;
     "$nvrtc x86_64") printf 'ad9b6d2ead2435f11cbb6868809d2adeeee302e9bb94bcf0539c7a40d80e8575' ;;
     "$nvrtc aarch64") printf 'd27f20a0ca67a4bb34268a5e951033496c5b74870b868bacd046b1b8e0c3267b' ;;
+    "$cupti x86_64") printf '4eb01c08e859bf924d222250d2e8f8b8ff6d3db4721288cf35d14252a4d933c8' ;;
+    "$cupti aarch64") printf '796bd679890ee55fb14a94629b698b6db54bcfd833d391d5e94017dd9d7d3151' ;;
     *)
       say "There is no pinned CUDA wheel for $(uname -m); install a CUDA toolkit 12.8 or newer."
       return 1
@@ -47,22 +50,36 @@ fetch() {
   printf '%s\n' "$folder"
 }
 
+# bring_libraries PACKAGE: its lib folder, beside what is there already.
+bring_libraries() {
+  local folder
+  folder="$(fetch "$1")"
+  mkdir -p "$data/nvidia/cu13/lib"
+  cp -R "$folder"/unpacked/nvidia/cu13/lib/. "$data/nvidia/cu13/lib/"
+  rm -rf "$folder"
+}
+
 main() {
   local folder
-  if [[ ! -f $cache/include/cudaTypedefs.h ]]; then
+  if [[ ! -f $cache/include/cudaTypedefs.h || ! -f $cache/include/cupti_range_profiler.h ]]; then
     say "Bringing CUDA's headers"
     folder="$(fetch "$runtime")"
     rm -rf "$cache/include"
     mv "$folder"/unpacked/nvidia/cu13/include "$cache/include"
     rm -rf "$folder"
-  fi
-  if [[ ${1:-} == --with-nvrtc ]] && ! compgen -G "$data/nvidia/cu13/lib/libnvrtc.so.*" >/dev/null; then
-    say "Bringing NVRTC"
-    folder="$(fetch "$nvrtc")"
-    mkdir -p "$data/nvidia/cu13"
-    rm -rf "$data/nvidia/cu13/lib"
-    mv "$folder"/unpacked/nvidia/cu13/lib "$data/nvidia/cu13/lib"
+    folder="$(fetch "$cupti")"
+    cp -R "$folder"/unpacked/nvidia/cu13/include/. "$cache/include/"
     rm -rf "$folder"
+  fi
+  if [[ ${1:-} == --with-nvrtc ]]; then
+    if ! compgen -G "$data/nvidia/cu13/lib/libnvrtc.so.*" >/dev/null; then
+      say "Bringing NVRTC"
+      bring_libraries "$nvrtc"
+    fi
+    if ! compgen -G "$data/nvidia/cu13/lib/libcupti.so.*" >/dev/null; then
+      say "Bringing CUPTI"
+      bring_libraries "$cupti"
+    fi
   fi
   printf '%s\n' "$cache/include"
 }

@@ -183,7 +183,10 @@ gui_sources() {
 cuda_headers() {
   local folder
   for folder in "${ATTNSCOPE_CUDA:-/nowhere}" /usr/local/cuda /usr/local/cuda-13.0 /usr/local/cuda-12.9 /usr/local/cuda-12.8; do
-    if [[ -f $folder/include/cudaTypedefs.h ]]; then return 0; fi
+    if [[ -f $folder/include/cudaTypedefs.h ]] &&
+      [[ -f $folder/include/cupti_range_profiler.h || -f $folder/extras/CUPTI/include/cupti_range_profiler.h ]]; then
+      return 0
+    fi
   done
   bash "$root/app/setup/fetch_cuda.sh" >/dev/null ||
     fail "CUDA's headers could not be brought; why, and what to do, is said above."

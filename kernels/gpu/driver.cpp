@@ -288,6 +288,10 @@ Result<GpuProperties> CudaDriver::properties(std::int32_t index) {
     else
       good = tl::unexpected(value.error());
   };
+  std::int32_t domain = 0, bus = 0, slot = 0;
+  take(CU_DEVICE_ATTRIBUTE_PCI_DOMAIN_ID, domain);
+  take(CU_DEVICE_ATTRIBUTE_PCI_BUS_ID, bus);
+  take(CU_DEVICE_ATTRIBUTE_PCI_DEVICE_ID, slot);
   take(CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR, p.major);
   take(CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR, p.minor);
   take(CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT, p.sms);
@@ -297,6 +301,7 @@ Result<GpuProperties> CudaDriver::properties(std::int32_t index) {
   device_ = before;
   if (!good) return tl::unexpected(good.error());
   p.name = name;
+  p.pci = fmt::format("{:04x}:{:02x}:{:02x}.0", domain, bus, slot);
   p.memory_bytes = bytes;
   return p;
 }

@@ -44,16 +44,17 @@ Result<Library> Library::open(const std::string& name) {
 }
 
 Library::Library(Library&& other) noexcept
-    : handle_(std::exchange(other.handle_, nullptr)), name_(std::move(other.name_)) {}
+    : handle_(std::exchange(other.handle_, nullptr)), name_(std::move(other.name_)), stays_(other.stays_) {}
 
 Library& Library::operator=(Library&& other) noexcept {
   std::swap(handle_, other.handle_);
   std::swap(name_, other.name_);
+  std::swap(stays_, other.stays_);
   return *this;
 }
 
 Library::~Library() {
-  if (handle_ != nullptr) dlclose(handle_);
+  if (handle_ != nullptr && !stays_) dlclose(handle_);
 }
 
 void* Library::symbol(const char* name) const {
@@ -84,7 +85,7 @@ Result<Library> open_cuda_library(const std::vector<std::string>& names, std::st
   std::string refused;
   for (const std::string& name : names) {
     for (const fs::path& folder : folders) {
-      for (const char* lib : {"lib64", "lib"}) {
+      for (const char* lib : {"lib64", "lib", "extras/CUPTI/lib64"}) {
         const fs::path file = folder / lib / name;
         if (!fs::exists(file, error)) continue;
         if (Result<Library> library = Library::open(file.string()))

@@ -23,11 +23,14 @@ class Library {
   // Null where there is no such symbol.
   void* symbol(const char* name) const;
   const std::string& name() const { return name_; }
+  // The library stays in the process after the object: for one that others call back into.
+  void stay() { stays_ = true; }
 
  private:
   Library(void* handle, std::string name) : handle_(handle), name_(std::move(name)) {}
   void* handle_ = nullptr;
   std::string name_;
+  bool stays_ = false;
 };
 
 // Folders that hold CUDA, in the order in which they are looked at: $ATTNSCOPE_CUDA, /usr/local/cuda and

@@ -1,11 +1,13 @@
-// A driver that breaks on purpose, and a worker that has it in place of a GPU's.
+// A driver and a profiler that break on purpose, and a worker that has them in place of a GPU's.
 #pragma once
 
 #include <cstring>
+#include <map>
 #include <memory>
 #include <new>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include <signal.h>
 #include <unistd.h>
@@ -20,10 +22,31 @@ struct Fault {
   enum class How { error, sticky, hang, die } how = How::error;
 };
 
+// What was launched since somebody looked.
+using LaunchLog = std::vector<std::string>;
+
+// Breaks at the call that the fault names; true: the process can do nothing more on a GPU.
+inline Result<void> break_at(const std::string& call, const Fault& fault, bool& lost) {
+  if (call != fault.call) return ok();
+  switch (fault.how) {
+    case Fault::How::hang:
+      while (true) ::pause();
+    case Fault::How::die:
+      ::raise(SIGKILL);
+      break;
+    case Fault::How::sticky:
+      lost = true;
+      break;
+    case Fault::How::error:
+      break;
+  }
+  return fail(ErrorKind::failed, call + " failed: CUDA_ERROR_ILLEGAL_ADDRESS (an illegal address was met)");
+}
+
 // Remembers no numbers: memory is plain memory of the process, launches do nothing.
 class BreakingDriver final : public gpu::Driver {
  public:
-  explicit BreakingDriver(Fault fault) : fault_(std::move(fault)) {}
+  BreakingDriver(Fault fault, std::shared_ptr<LaunchLog> log) : fault_(std::move(fault)), log_(std::move(log)) {}
 
   Result<std::int32_t> version() override { return 13000; }
   Result<std::int32_t> device_count() override { return 2; }
@@ -38,7 +61,7 @@ class BreakingDriver final : public gpu::Driver {
     return p;
   }
   Result<void> open_device(std::int32_t) override { return at("open_device"); }
-  Result<std::uint64_t> free_memory() override { return std::uint64_t{1} << 30; }
+  Result<std::uint64_t> free_memory() override { return std::uint64_t{1} << 26; }
   Result<gpu::DevicePointer> allocate(std::uint64_t bytes) override {
     if (auto good = at("allocate"); !good) return tl::unexpected(good.error());
     return reinterpret_cast<gpu::DevicePointer>(::operator new(bytes + 1));
@@ -61,9 +84,12 @@ class BreakingDriver final : public gpu::Driver {
     return this;
   }
   void unload(gpu::Module) override {}
-  Result<gpu::Function> function(gpu::Module, const std::string&) override { return this; }
+  Result<gpu::Function> function(gpu::Module, const std::string& entry) override {
+    return &names_.emplace(entry, entry).first->second;
+  }
   Result<void> allow_shared(gpu::Function, std::uint32_t) override { return at("allow_shared"); }
-  Result<void> launch(gpu::Function, const gpu::LaunchShape&, gpu::StreamHandle, const void*) override {
+  Result<void> launch(gpu::Function f, const gpu::LaunchShape&, gpu::StreamHandle, const void*) override {
+    log_->push_back(*static_cast<const std::string*>(f));
     return at("launch");
   }
   Result<gpu::StreamHandle> create_stream() override { return this; }
@@ -76,24 +102,60 @@ class BreakingDriver final : public gpu::Driver {
   bool lost() const override { return lost_; }
 
  private:
-  Result<void> at(const std::string& call) {
-    if (call != fault_.call) return ok();
-    switch (fault_.how) {
-      case Fault::How::hang:
-        while (true) ::pause();
-      case Fault::How::die:
-        ::raise(SIGKILL);
-        break;
-      case Fault::How::sticky:
-        lost_ = true;
-        break;
-      case Fault::How::error:
-        break;
-    }
-    return fail(ErrorKind::failed, call + " failed: CUDA_ERROR_ILLEGAL_ADDRESS (an illegal address was met)");
-  }
+  Result<void> at(const std::string& call) { return break_at(call, fault_, lost_); }
   Fault fault_;
+  std::shared_ptr<LaunchLog> log_;
+  std::map<std::string, std::string> names_;  // of functions; their addresses are the handles
   bool lost_ = false;
+};
+
+// A record of 1 us for each launch, and made-up counts: the n-th counter reads n + 1.
+class BreakingProfiler final : public Profiler {
+ public:
+  BreakingProfiler(Fault fault, std::shared_ptr<LaunchLog> log) : fault_(std::move(fault)), log_(std::move(log)) {}
+  std::string version() const override { return "a profiler"; }
+  Result<void> start_times() override {
+    log_->clear();
+    return break_at("start_times", fault_, lost_);
+  }
+  Result<std::vector<KernelTime>> take_times() override {
+    if (auto good = break_at("take_times", fault_, lost_); !good) return tl::unexpected(good.error());
+    std::vector<KernelTime> times;
+    for (const std::string& name : std::exchange(*log_, {})) {
+      times.push_back({name, now_, now_ + 1000});
+      now_ += 2000;
+    }
+    if (fault_.call == "records" && !times.empty()) times.pop_back();
+    return times;
+  }
+  void stop_times() override {}
+  Result<Counts> count(std::span<const CounterNames> what, const std::function<Result<void>()>& prepare,
+                       const std::function<Result<void>()>& run) override {
+    if (auto good = break_at("count", fault_, lost_); !good) return tl::unexpected(good.error());
+    Counts counts;
+    counts.chip = "GX999";
+    counts.passes = 2;
+    for (std::size_t pass = 0; pass < counts.passes; ++pass) {
+      if (auto good = prepare(); !good) return tl::unexpected(good.error());
+      if (auto good = run(); !good) return tl::unexpected(good.error());
+    }
+    for (std::size_t n = 0; n < what.size(); ++n) {
+      const bool has = fault_.call != "chip" || n > 0;
+      counts.values.push_back({has ? std::string(what[n].front()) : "", static_cast<double>(n + 1)});
+    }
+    return counts;
+  }
+
+ private:
+  Fault fault_;
+  std::shared_ptr<LaunchLog> log_;
+  std::uint64_t now_ = 0;
+  bool lost_ = false;
+};
+
+class FixedSensors final : public GpuSensors {
+ public:
+  Result<SensorReading> read() override { return SensorReading{1500, 50}; }
 };
 
 class NoCompiler final : public gpu::Compiler {
@@ -106,7 +168,18 @@ class NoCompiler final : public gpu::Compiler {
 
 inline WorkerParts parts_with(const Fault& fault) {
   WorkerParts parts;
-  parts.driver = [fault]() -> Result<std::unique_ptr<gpu::Driver>> { return std::make_unique<BreakingDriver>(fault); };
+  const auto log = std::make_shared<LaunchLog>();
+  parts.driver = [fault, log]() -> Result<std::unique_ptr<gpu::Driver>> {
+    if (fault.call == "open_driver") return fail(ErrorKind::cannot_run, "there is no driver");
+    return std::make_unique<BreakingDriver>(fault, log);
+  };
+  parts.profiler = [fault, log](std::int32_t, std::int32_t) -> Result<std::unique_ptr<Profiler>> {
+    if (fault.call == "open_profiler") return fail(ErrorKind::cannot_run, "libcupti.so.13 was not found");
+    return std::make_unique<BreakingProfiler>(fault, log);
+  };
+  parts.sensors = [](const std::string&) -> Result<std::unique_ptr<GpuSensors>> {
+    return std::make_unique<FixedSensors>();
+  };
   parts.compiler = []() -> Result<std::unique_ptr<gpu::Compiler>> { return std::make_unique<NoCompiler>(); };
   parts.cache.clear();
   parts.edited_kernels.clear();

@@ -85,11 +85,8 @@ sanitize_all() {
   fi
   for tool in memcheck racecheck initcheck synccheck; do
     for kernel in naive tiled flash_simt; do
-      # racecheck is the slow one: fewer shapes.
-      local longest=513
-      [[ $tool == racecheck ]] && longest=256
       timeout -k 5 "$left" compute-sanitizer --tool "$tool" --target-processes all --error-exitcode 9 \
-        "$program" verify --device gpu --kernel "$kernel" --dtype f32 --longest "$longest" \
+        "$program" verify --device gpu --kernel "$kernel" --dtype f32 --longest 513 \
         >"$out/${tool}_$kernel.txt" 2>&1 &
       running+=("$!")
       names+=("${tool}_$kernel")
@@ -125,6 +122,10 @@ timings() {
   "$program" worker --time flash_simt --l 131072 --hq 1 --d 128 --seconds 1 || return 1
   [[ -z $clock ]] || kill "$clock"
 }
+measure() { # time, counters and clocks of every kernel
+  "$program" worker --measure naive,tiled,flash_simt --l 4096 --hq 4 --d 64 --seconds 0.3 >measure.csv || return 1
+  head -n 1 measure.csv | tr ',' '\n' | grep -qx dram_read_bytes
+}
 tiles() { # how the default compares with other tiles
   local tile
   for tile in "128x128 256" "128x64 256" "64x128 128" "64x64 128" "128x128 512" "64x64 256" "128x32 256"; do
@@ -151,8 +152,10 @@ fi
 part survive 120 "$program" worker --check
 export program
 part timings 120 bash -c "$(declare -f timings); timings"
+part measure 60 bash -c "$(declare -f measure); measure"
 part peers 90 python3 "$here/torch_peers.py"
 part tiles 60 bash -c "$(declare -f tiles); tiles"
+part ncu 90 python3 "$here/compare_with_ncu.py" "$program"
 part refuses 30 bash -c "$(declare -f memory_limit); memory_limit"
 verify_all
 repeat_all

@@ -30,8 +30,8 @@ TEST(MetricTable, IdsAreLowerSnake) {
 
 TEST(MetricTable, IdsCarryTheirUnit) {
   const std::map<std::string_view, std::vector<std::string_view>> words{
-      {"us", {"_us"}},         {"%", {"_pct"}},         {"B", {"_bytes"}},
-      {"TFLOP/s", {"tflops"}}, {"GB/s", {"_gb_per_s"}}, {"1", {"_count", "_ratio", "_abs"}},
+      {"us", {"_us"}}, {"%", {"_pct"}},         {"B", {"_bytes"}},       {"MHz", {"_mhz"}},
+      {"C", {"_c"}},   {"TFLOP/s", {"tflops"}}, {"GB/s", {"_gb_per_s"}}, {"1", {"_count", "_ratio", "_abs"}},
   };
   for (const MetricRow& row : metric_table()) {
     const auto allowed = words.find(row.unit);

@@ -1,0 +1,126 @@
+#include "profiling/cupti/calls.h"
+
+#include <fmt/format.h>
+
+namespace attn::cupti {
+namespace {
+
+constexpr std::uint32_t kBuiltFor = CUPTI_API_VERSION;  // 130001 = 13.0; below 13 a count without such a meaning
+constexpr const char* kMend = "It comes with a CUDA toolkit, or with: bash app/setup/fetch_cuda.sh --with-nvrtc";
+
+std::string words_for(std::uint32_t version) {
+  if (version < 10000) return fmt::format("CUPTI of API version {}", version);
+  return fmt::format("CUPTI {}.{}", version / 10000, version % 10000 / 100);
+}
+
+// A library is as new as the headers this program was built with, of the same major version.
+bool fits(std::uint32_t version) {
+  return version / 10000 == kBuiltFor / 10000 && version / 100 >= kBuiltFor / 100;
+}
+
+class Resolver {
+ public:
+  explicit Resolver(const gpu::Library& library) : library_(library) {}
+  template <class F>
+  void operator()(F& call, const char* name) {
+    call = reinterpret_cast<F>(library_.symbol(name));
+    if (call == nullptr) missing_ += (missing_.empty() ? "" : ", ") + std::string(name);
+  }
+  const std::string& missing() const { return missing_; }
+
+ private:
+  const gpu::Library& library_;
+  std::string missing_;
+};
+
+Result<Calls> resolve_calls(const gpu::Library& library) {
+  Calls c;
+  Resolver resolve(library);
+  resolve(c.version, "cuptiGetVersion");
+  resolve(c.result_string, "cuptiGetResultString");
+  resolve(c.activity_callbacks, "cuptiActivityRegisterCallbacks");
+  resolve(c.activity_enable, "cuptiActivityEnable");
+  resolve(c.activity_disable, "cuptiActivityDisable");
+  resolve(c.activity_flush, "cuptiActivityFlushAll");
+  resolve(c.activity_next, "cuptiActivityGetNextRecord");
+  resolve(c.chips, "cuptiProfilerHostGetSupportedChips");
+  resolve(c.host_initialize, "cuptiProfilerHostInitialize");
+  resolve(c.host_deinitialize, "cuptiProfilerHostDeinitialize");
+  resolve(c.metric_properties, "cuptiProfilerHostGetMetricProperties");
+  resolve(c.add_metrics, "cuptiProfilerHostConfigAddMetrics");
+  resolve(c.config_size, "cuptiProfilerHostGetConfigImageSize");
+  resolve(c.config_image, "cuptiProfilerHostGetConfigImage");
+  resolve(c.pass_count, "cuptiProfilerHostGetNumOfPasses");
+  resolve(c.evaluate, "cuptiProfilerHostEvaluateToGpuValues");
+  resolve(c.initialize, "cuptiProfilerInitialize");
+  resolve(c.chip_name, "cuptiDeviceGetChipName");
+  resolve(c.availability, "cuptiProfilerGetCounterAvailability");
+  resolve(c.enable, "cuptiRangeProfilerEnable");
+  resolve(c.disable, "cuptiRangeProfilerDisable");
+  resolve(c.data_size, "cuptiRangeProfilerGetCounterDataSize");
+  resolve(c.data_initialize, "cuptiRangeProfilerCounterDataImageInitialize");
+  resolve(c.set_config, "cuptiRangeProfilerSetConfig");
+  resolve(c.start, "cuptiRangeProfilerStart");
+  resolve(c.stop, "cuptiRangeProfilerStop");
+  resolve(c.push, "cuptiRangeProfilerPushRange");
+  resolve(c.pop, "cuptiRangeProfilerPopRange");
+  resolve(c.decode, "cuptiRangeProfilerDecodeData");
+  resolve(c.data_info, "cuptiRangeProfilerGetCounterDataInfo");
+  if (!resolve.missing().empty()) {
+    return fail(ErrorKind::cannot_run, fmt::format("{} lacks {}: it is older than {}. {}", library.name(),
+                                                   resolve.missing(), words_for(kBuiltFor), kMend));
+  }
+  return c;
+}
+
+// What would change a refusal that is no fault of the program.
+const char* mend_of(CUptiResult r) {
+  switch (r) {
+    case CUPTI_ERROR_INSUFFICIENT_PRIVILEGES:
+      return "; an administrator allows it with the kernel module option "
+             "NVreg_RestrictProfilingToAdminUsers=0, or runs the program";
+    case CUPTI_ERROR_VIRTUALIZED_DEVICE_NOT_SUPPORTED:
+    case CUPTI_ERROR_VIRTUALIZED_DEVICE_INSUFFICIENT_PRIVILEGES:
+      return "; the host of this virtual machine must allow profiling";
+    case CUPTI_ERROR_MULTIPLE_SUBSCRIBERS_NOT_SUPPORTED:
+    case CUPTI_ERROR_HARDWARE_BUSY:
+      return "; another profiler is at work: end it, or use --no-counters";
+    case CUPTI_ERROR_CONFIDENTIAL_COMPUTING_NOT_SUPPORTED:
+      return "; this GPU is in confidential mode, which has no counters";
+    case CUPTI_ERROR_MIG_DEVICE_NOT_SUPPORTED:
+      return "; this is a slice of a GPU (MIG), which has no counters";
+    default:
+      return "";
+  }
+}
+
+}  // namespace
+
+Result<std::shared_ptr<const Cupti>> Cupti::open() {
+  const std::string wanted = fmt::format("libcupti.so.{}", kBuiltFor / 10000);
+  auto library = kBuiltFor < 10000 ? gpu::open_cuda_library({"libcupti.so.12", "libcupti.so"}, kMend)
+                                   : gpu::open_cuda_library({wanted, "libcupti.so"}, kMend);
+  if (!library) return tl::unexpected(library.error());
+  const auto calls = resolve_calls(*library);
+  if (!calls) return tl::unexpected(calls.error());
+  std::uint32_t version = 0;
+  if (calls->version(&version) != CUPTI_SUCCESS || !fits(version)) {
+    return fail(ErrorKind::cannot_run, fmt::format("{} is {}, and this program was built for {}. {}", library->name(),
+                                                   words_for(version), words_for(kBuiltFor), kMend));
+  }
+  library->stay();  // the driver calls into CUPTI for as long as there is a context
+  return std::shared_ptr<const Cupti>(new Cupti(std::move(*library), *calls, version));
+}
+
+std::string Cupti::version() const {
+  return words_for(version_);
+}
+
+Result<void> Cupti::check(CUptiResult r, const char* call) const {
+  if (r == CUPTI_SUCCESS) return ok();
+  const char* name = nullptr;
+  if (calls_.result_string(r, &name) != CUPTI_SUCCESS || name == nullptr) name = "an unknown error";
+  return fail(ErrorKind::cannot_run, fmt::format("{} failed: {}{}", call, name, mend_of(r)));
+}
+
+}  // namespace attn::cupti

@@ -1,0 +1,84 @@
+#include "profiling/cupti/profiler.h"
+
+#include <cstdlib>
+#include <fstream>
+
+#include <fmt/format.h>
+
+#include "profiling/cupti/calls.h"
+#include "profiling/cupti/kernel_times.h"
+#include "profiling/cupti/range_counter.h"
+
+namespace attn {
+namespace {
+
+class CuptiProfiler final : public Profiler {
+ public:
+  CuptiProfiler(std::shared_ptr<const cupti::Cupti> cupti, std::int32_t device)
+      : cupti_(cupti), times_(cupti), counter_(std::move(cupti), device) {}
+
+  std::string version() const override { return cupti_->version(); }
+  Result<void> start_times() override {
+    counter_.close();
+    return times_.start();
+  }
+  Result<std::vector<KernelTime>> take_times() override { return times_.take(); }
+  void stop_times() override { times_.stop(); }
+  Result<Counts> count(std::span<const CounterNames> what, const std::function<Result<void>()>& prepare,
+                       const std::function<Result<void>()>& run) override {
+    times_.stop();
+    return counter_.count(what, prepare, run);
+  }
+
+ private:
+  std::shared_ptr<const cupti::Cupti> cupti_;
+  cupti::KernelTimes times_;
+  cupti::RangeCounter counter_;
+};
+
+// CUPTI and driver must be of one major version of CUDA.
+Result<std::shared_ptr<const cupti::Cupti>> open_fitting(std::int32_t driver) {
+  auto cupti = cupti::Cupti::open();
+  if (!cupti) return cupti;
+  constexpr std::int32_t kNeeded = CUPTI_API_VERSION < 10000 ? 12 : CUPTI_API_VERSION / 10000;
+  if (driver > 0 && driver / 1000 < kNeeded) {
+    return fail(
+        ErrorKind::cannot_run,
+        fmt::format("{} needs a driver for CUDA {}, and this one is for CUDA {}.{}: install driver 580 or newer",
+                    (*cupti)->version(), kNeeded, driver / 1000, driver % 1000 / 10));
+  }
+  return cupti;
+}
+
+}  // namespace
+
+Result<std::unique_ptr<Profiler>> open_profiler(std::int32_t device, std::int32_t driver) {
+  auto cupti = open_fitting(driver);
+  if (!cupti) return tl::unexpected(cupti.error());
+  return std::make_unique<CuptiProfiler>(std::move(*cupti), device);
+}
+
+Result<std::string> cupti_version(std::int32_t driver) {
+  const auto cupti = open_fitting(driver);
+  if (!cupti) return tl::unexpected(cupti.error());
+  return (*cupti)->version();
+}
+
+Result<void> counters_permitted(const std::string& root) {
+  std::ifstream params(root + "proc/driver/nvidia/params");
+  bool restricted = false;
+  for (std::string line; std::getline(params, line);) restricted = restricted || line == "RmProfilingAdminOnly: 1";
+  if (!restricted) return ok();
+  // CAP_SYS_ADMIN is bit 21 of the process's effective capabilities; CAP_PERFMON, bit 38, is enough for newer drivers.
+  std::ifstream status(root + "proc/self/status");
+  for (std::string line; std::getline(status, line);) {
+    if (!line.starts_with("CapEff:")) continue;
+    const unsigned long long held = std::strtoull(line.c_str() + std::string_view("CapEff:").size(), nullptr, 16);
+    if ((held >> 21 & 1) != 0 || (held >> 38 & 1) != 0) return ok();
+  }
+  return fail(ErrorKind::cannot_run,
+              "the driver lets administrators alone read counters; an administrator allows it to all with the kernel "
+              "module option NVreg_RestrictProfilingToAdminUsers=0, or runs the program");
+}
+
+}  // namespace attn

@@ -1,0 +1,66 @@
+// Kernel time stamps and hardware counters: an interface, so that a double can stand in its place, and CUPTI behind it,
+// opened at run time. This header needs no CUPTI header.
+//
+// All calls belong to the thread that has the GPU's context. The two ways of looking exclude each other: time stamps
+// that stay on while counters are read leave no record at all, so each ends the other.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "kernels/result.h"
+
+namespace attn {
+
+// When one kernel ran, in nanoseconds of the GPU's clock.
+struct KernelTime {
+  std::string name;
+  std::uint64_t start_ns = 0, end_ns = 0;
+};
+
+// Names of one counter; the first that the chip has is taken.
+using CounterNames = std::span<const std::string_view>;
+
+struct Counted {
+  std::string name;  // that was read; empty: the chip has none of them
+  double value = 0;
+};
+struct Counts {
+  std::vector<Counted> values;  // one for each that was asked
+  std::size_t passes = 0;
+  std::string chip;    // "GH100"
+  double seconds = 0;  // all of it: what counting costs
+};
+
+class Profiler {
+ public:
+  virtual ~Profiler() = default;
+  virtual std::string version() const = 0;  // "CUPTI 13.0"
+
+  virtual Result<void> start_times() = 0;
+  // Kernels that ended since the last call, in the order of their starts. The caller has waited for them.
+  virtual Result<std::vector<KernelTime>> take_times() = 0;
+  virtual void stop_times() = 0;
+
+  // Counts what `run` does. It is run once a pass, each time after `prepare`, which is not counted; both wait for
+  // their work. The session with the driver stays open for the next call.
+  virtual Result<Counts> count(std::span<const CounterNames> what, const std::function<Result<void>()>& prepare,
+                               const std::function<Result<void>()>& run) = 0;
+};
+
+// CUPTI for GPU `device` of a driver for CUDA `driver` (13000 = 13.0). The error says what is missing or does not fit.
+Result<std::unique_ptr<Profiler>> open_profiler(std::int32_t device, std::int32_t driver);
+
+// "CUPTI 13.0", or why it cannot be used. Opens no session and needs no GPU.
+Result<std::string> cupti_version(std::int32_t driver);
+
+// Why this user may not read counters, as far as the driver's files say: an error with what would change it. Whoever
+// passes may still be refused when it comes to it. `root` is "/" but in tests.
+Result<void> counters_permitted(const std::string& root = "/");
+
+}  // namespace attn

@@ -1,0 +1,60 @@
+// What this very GPU can do at most, measured with small kernels of ours: fp32 multiply-adds on registers and a plain
+// copy. And the kernel that fills the L2 cache with other data, by reading: what was written instead would still have
+// to go to memory while the next kernel runs, and be counted as its bytes.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+
+#include "kernels/gpu/compile.h"
+#include "kernels/gpu/driver.h"
+#include "kernels/result.h"
+
+namespace attn {
+
+struct GpuPeak {
+  double gflops = 0;         // 2 FLOPs a multiply-add, all SMs
+  double copy_gb_per_s = 0;  // read + written, in units of 1e9
+};
+
+class GpuYardsticks {
+ public:
+  // The names that a profiler sees.
+  static constexpr const char* kFlushName = "attnscope_read_l2";
+  // The references outlive the object.
+  static Result<GpuYardsticks> make(gpu::Driver& driver, gpu::CompileService& service,
+                                    const gpu::GpuProperties& properties, gpu::StreamHandle stream);
+  GpuYardsticks(GpuYardsticks&& other) noexcept;
+  GpuYardsticks(const GpuYardsticks&) = delete;
+  GpuYardsticks& operator=(const GpuYardsticks&) = delete;
+  GpuYardsticks& operator=(GpuYardsticks&&) = delete;
+  ~GpuYardsticks();
+
+  // Allocates what flush() reads; the first error of the two.
+  Result<void> prepare_flush();
+  // Enqueues; after it nothing of an earlier kernel is in the L2 cache.
+  Result<void> flush();
+  // Measured once, some 50 ms; the best of several runs.
+  Result<GpuPeak> peak();
+
+ private:
+  GpuYardsticks(gpu::Driver& driver, const gpu::GpuProperties& properties, gpu::StreamHandle stream)
+      : driver_(&driver), properties_(properties), stream_(stream) {}
+  Result<void> launch(const char* entry, const void* argument);
+  // Milliseconds of the fastest of several launches.
+  Result<double> fastest_ms(const char* entry, const void* argument);
+  Result<double> multiply_add_gflops();
+  Result<double> copy_gb_per_s();
+
+  gpu::Driver* driver_;
+  gpu::GpuProperties properties_;
+  gpu::StreamHandle stream_;
+  gpu::Module module_ = nullptr;
+  std::map<std::string, gpu::Function> entries_;
+  std::optional<gpu::Memory> flushed_;
+  std::optional<GpuPeak> peak_;
+};
+
+}  // namespace attn

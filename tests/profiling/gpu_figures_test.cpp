@@ -1,0 +1,104 @@
+// From records, counts and the compiler's words to figures of a GPU row.
+#include <gtest/gtest.h>
+
+#include "profiling/compiled_figures.h"
+#include "profiling/counter_figures.h"
+#include "profiling/gpu_timing.h"
+#include "profiling/metrics.h"
+
+namespace attn {
+namespace {
+
+std::vector<Launch> launches(std::vector<std::string> names) {
+  std::vector<Launch> all;
+  for (std::string& name : names) all.emplace_back().name = std::move(name);
+  return all;
+}
+
+TEST(KernelRecords, ARepeatIsTheSumOfItsLaunchesWithoutTheFlush) {
+  const auto plan = launches({"scores", "output"});
+  const std::vector<KernelTime> records{
+      {GpuYardsticks::kFlushName, 0, 90000},       {"scores", 100000, 103000}, {"output", 104000, 104500},
+      {GpuYardsticks::kFlushName, 200000, 290000}, {"scores", 300000, 302000}, {"output", 302000, 302250}};
+  const auto times = repeats_of(records, plan, 2);
+  ASSERT_TRUE(times) << times.error().message;
+  EXPECT_EQ(*times, (std::vector<double>{3.5, 2.25}));
+}
+
+TEST(KernelRecords, LostForeignOrBackwardRecordsAreNoTimes) {
+  const auto plan = launches({"scores", "output"});
+  EXPECT_FALSE(repeats_of({}, plan, 1));
+  const std::vector<KernelTime> half{{"scores", 0, 10}};
+  EXPECT_FALSE(repeats_of(half, plan, 1));
+  const std::vector<KernelTime> swapped{{"output", 0, 10}, {"scores", 10, 20}};
+  EXPECT_FALSE(repeats_of(swapped, plan, 1));
+  const std::vector<KernelTime> backward{{"scores", 10, 0}, {"output", 20, 30}};
+  EXPECT_FALSE(repeats_of(backward, plan, 1));
+  const std::vector<KernelTime> whole{{"scores", 0, 10}, {"output", 20, 30}};
+  EXPECT_TRUE(repeats_of(whole, plan, 1));
+  EXPECT_FALSE(repeats_of(whole, plan, 2));
+}
+
+gpu::EntryReport entry(std::string name, std::int32_t registers, std::int32_t warps, std::int64_t dynamic_bytes) {
+  gpu::EntryReport e;
+  e.figures.name = std::move(name);
+  e.figures.registers = registers;
+  e.figures.spill_store_bytes = 8;
+  e.figures.spill_load_bytes = 4;
+  e.dynamic_bytes = dynamic_bytes;
+  e.occupancy.warps = warps;
+  e.occupancy.most_warps = 64;
+  e.occupancy.limiter = "registers";
+  return e;
+}
+
+TEST(CompiledFigures, OfOneLaunchAreItsOwn) {
+  Measurement m;
+  m.place = Place::gpu;
+  const std::vector<gpu::EntryReport> one{entry("flash_simt", 128, 16, 49152)};
+  put_compiled_figures(m, one);
+  fill_figures(m);
+  EXPECT_EQ(figure(m, "registers_count").value, 128);
+  EXPECT_EQ(figure(m, "registers_count").origin, Origin::compiled);
+  EXPECT_EQ(figure(m, "occupancy_theoretical_pct").value, 25);
+  EXPECT_EQ(figure(m, "occupancy_theoretical_pct").method, "ptxas and the launch, limited by registers");
+  EXPECT_EQ(figure(m, "shared_dynamic_bytes").value, 49152);
+  EXPECT_EQ(figure(m, "spill_bytes").value, 12);
+}
+
+TEST(CompiledFigures, OfSeveralLaunchesNameTheOneThatTakesMost) {
+  Measurement m;
+  m.place = Place::gpu;
+  const std::vector<gpu::EntryReport> three{entry("a", 32, 64, 0), entry("b", 236, 8, 0), entry("c", 40, 48, 0)};
+  put_compiled_figures(m, three);
+  fill_figures(m);
+  EXPECT_EQ(figure(m, "registers_count").value, 236);
+  EXPECT_EQ(figure(m, "registers_count").method, "ptxas; the most of 3 launches: b");
+  EXPECT_EQ(figure(m, "occupancy_theoretical_pct").value, 12.5);
+}
+
+TEST(CompiledFigures, ThatCannotBeHadSayWhy) {
+  Measurement m;
+  m.place = Place::gpu;
+  put_no_compiled_figures(m, "the compiler's log does not speak of naive_scores");
+  fill_figures(m);
+  EXPECT_FALSE(figure(m, "registers_count").available());
+  EXPECT_EQ(figure(m, "registers_count").reason, "the compiler's log does not speak of naive_scores");
+}
+
+TEST(CounterFigures, FewerValuesThanAskedForLeaveTheRestNotAvailable) {
+  Measurement m;
+  m.place = Place::gpu;
+  Counts counts;
+  counts.chip = "GH100";
+  counts.passes = 1;
+  counts.values = {{"sm__pipe_tensor_cycles_active.avg.pct_of_peak_sustained_active", 7}};
+  put_counts(m, counts, "CUPTI 13.0");
+  fill_figures(m);
+  EXPECT_EQ(figure(m, "tensor_pipe_pct").value, 7);
+  EXPECT_FALSE(figure(m, "dram_read_bytes").available());
+  EXPECT_FALSE(figure(m, "dram_read_bytes").reason.empty());
+}
+
+}  // namespace
+}  // namespace attn
