@@ -15,6 +15,11 @@ struct Tab {
   const char* what;
 };
 
+StepChart shown_chart(const ChartCard& card) {
+  const StepChart wanted = card.state.view.chart;
+  return card.beside_row && wanted == StepChart::row ? StepChart::hindsight : wanted;
+}
+
 // The tabs on the card's first line; the chosen one is bold and underlined. Returns where the chart begins.
 float draw_tabs(const ChartCard& card, const Box& in) {
   const Style& s = style();
@@ -27,11 +32,13 @@ float draw_tabs(const ChartCard& card, const Box& in) {
        "The same element in naive's three passes and in flash's one"},
       {StepChart::error, "Error", "Error", "The difference from fp64, and the first cell that differs"}};
   float wide = 0;
+  const StepChart shown = shown_chart(card);
   for (const Tab& tab : tabs) wide += text_width(Face::bold, 14, tab.words) + s.px(20);
   const bool narrow = wide > in.width();
   float x = in.min.x;
   for (const Tab& tab : tabs) {
-    const bool chosen = card.state.view.chart == tab.chart;
+    if (card.beside_row && tab.chart == StepChart::row) continue;
+    const bool chosen = shown == tab.chart;
     const std::string& words = narrow ? tab.narrow : tab.words;
     const float width = text_width(Face::bold, 14, words);
     const Box box{{x - s.px(6), in.min.y - s.px(5)}, {x + width + s.px(6), in.min.y + s.px(20)}};
@@ -60,15 +67,32 @@ PassesScene passes_of(const ChartCard& card) {
   return passes_scene(card.rec, card.at, key, card.values.col, other, card.cache.companion_error);
 }
 
+void draw_row_card(const ChartCard& card, const Box& box) {
+  const Style& s = style();
+  ImDrawList* list = ImGui::GetWindowDrawList();
+  draw_card(list, box);
+  const Box in{{box.min.x + s.px(16), box.min.y + s.px(12)}, {box.max.x - s.px(16), box.max.y - s.px(12)}};
+  draw_text(list, in.min, Face::bold, 14, colour_of(Token::text), fmt::format("Row {} across the keys", card.at.row));
+  draw_row_chart(list, {{in.min.x, in.min.y + s.px(28)}, in.max}, row_chart_scene(card.rec, card.at));
+}
+
 }  // namespace
 
 void draw_chart_card(const ChartCard& card, const Box& box) {
   const Style& s = style();
   ImDrawList* list = ImGui::GetWindowDrawList();
+  if (!card.beside_row && box.width() >= s.px(kTwoCharts)) {
+    const float middle = box.centre().x;
+    draw_row_card(card, {box.min, {middle - s.px(6), box.max.y}});
+    ChartCard other = card;
+    other.beside_row = true;
+    draw_chart_card(other, {{middle + s.px(6), box.min.y}, box.max});
+    return;
+  }
   draw_card(list, box);
   Box in{{box.min.x + s.px(16), box.min.y + s.px(12)}, {box.max.x - s.px(16), box.max.y - s.px(12)}};
   in.min.y = draw_tabs(card, in);
-  switch (card.state.view.chart) {
+  switch (shown_chart(card)) {
     case StepChart::row:
       draw_row_chart(list, in, row_chart_scene(card.rec, card.at));
       break;

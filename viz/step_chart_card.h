@@ -15,7 +15,10 @@ struct ChartCard {
   const State& state;
   StepCache& cache;
   Commands& commands;
+  bool beside_row = false;  // the row chart has a card of its own next to this one
 };
+// From this width, logical, the row chart stands in a card of its own beside the others.
+constexpr float kTwoCharts = 1240;
 // Draws into `box`, a card of the current window.
 void draw_chart_card(const ChartCard& card, const Box& box);
 

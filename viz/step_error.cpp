@@ -169,7 +169,8 @@ ErrorScene error_scene(const Recording& rec, const ErrorScan& scan) {
   }
   Runs largest{word("Largest difference from fp64 "), number(scan.most, Token::text)};
   if (scan.most > 0) largest.push_back(word(fmt::format(", row {}, column {}.", scan.most_row, scan.most_col)));
-  scene.words.push_back(largest);
+  // Where every number overflowed there is no largest.
+  if (scan.most > 0 || scan.overflows == 0) scene.words.push_back(largest);
   if (scan.overflows > 0)
     scene.words.push_back({word(fmt::format("{} of {} numbers are not finite where fp64 is.", scan.overflows,
                                             static_cast<std::int64_t>(scan.rows) * scan.cols),

@@ -11,6 +11,14 @@ namespace {
 
 constexpr TensorColour kHue = TensorColour::o;
 
+// From the field's grey to the ink of O: the wash of a cell is too faint in the light theme for small errors.
+ImU32 fill_of(float shade) {
+  const ImVec4 a = ImGui::ColorConvertU32ToFloat4(colour_of(Token::field)),
+               b = ImGui::ColorConvertU32ToFloat4(colour_of(kHue));
+  const float f = (std::clamp(shade, -1.0F, 1.0F) + 1) / 2;
+  return ImGui::ColorConvertFloat4ToU32({a.x + (b.x - a.x) * f, a.y + (b.y - a.y) * f, a.z + (b.z - a.z) * f, 1.0F});
+}
+
 Box cell_box(const Box& map, const ErrorScan& scan, std::int32_t r, std::int32_t c) {
   const float w = map.width() / static_cast<float>(scan.cols), h = map.height() / static_cast<float>(scan.rows);
   return {{map.min.x + w * static_cast<float>(c), map.min.y + h * static_cast<float>(r)},
@@ -23,10 +31,10 @@ void draw_cell(ImDrawList* list, const Box& box, const ErrorCell& cell) {
   const Box in{{box.min.x + gap, box.min.y + gap}, {box.max.x - gap, box.max.y - gap}};
   switch (cell.look) {
     case ErrorLook::error:
-      list->AddRectFilled(in.min, in.max, cell_fill(s.theme, kHue, cell.shade));
+      list->AddRectFilled(in.min, in.max, fill_of(cell.shade));
       break;
     case ErrorLook::exact:
-      list->AddRectFilled(in.min, in.max, colour_of(Token::field));
+      draw_outline(list, in, colour_of(Token::line), 1, 0);
       break;
     case ErrorLook::overflow:
       list->AddRectFilled(in.min, in.max, colour_of(Token::text));
@@ -51,7 +59,7 @@ void draw_scale(ImDrawList* list, const Box& box, const ErrorScan& scan) {
   for (int d = 0; d < kDecades; ++d) {
     const float share = (static_cast<float>(d) + 0.5F) / kDecades;
     list->AddRectFilled({bar.min.x, bar.max.y - step * static_cast<float>(d + 1)},
-                        {bar.max.x, bar.max.y - step * static_cast<float>(d)}, cell_fill(s.theme, kHue, 2 * share - 1));
+                        {bar.max.x, bar.max.y - step * static_cast<float>(d)}, fill_of(2 * share - 1));
   }
   const auto label = [&](int decade, const char* text) {
     const float y = bar.max.y - step * static_cast<float>(decade - kLeastErrorDecade);
@@ -130,6 +138,11 @@ void draw_error(const Box& in, const ErrorScene& scene, const ErrorScan& scan, c
                Align::right, Face::text, 12, colour_of(Token::text), fmt::format("row {}", at.row));
   draw_text(list, {map.min.x, map.max.y + s.px(2)}, Face::text, 12, colour_of(Token::dim),
             scan.rows * scan.cols == 1 ? "the output" : fmt::format("output, {} × {}", scan.rows, scan.cols));
+  if (scan.overflows > 0 && map.width() > s.px(190)) {
+    const float y = map.max.y + s.px(3), x = map.max.x - text_width(Face::text, 12, "not finite");
+    list->AddRectFilled({x - s.px(16), y}, {x - s.px(5), y + s.px(11)}, colour_of(Token::text));
+    draw_text(list, {x, map.max.y + s.px(2)}, Face::text, 12, colour_of(Token::dim), "not finite");
+  }
   draw_scale(list, {{map.max.x + s.px(18), in.min.y}, {map.max.x + scale, map.max.y}}, scan);
   const ImVec2 corner{map.max.x + scale + s.px(8), in.min.y};
   float y = corner.y;

@@ -160,7 +160,8 @@ void draw_memory_card(ImDrawList* list, const Box& box, const MemoryScene& scene
   float y = in.min.y + s.px(28);
   // Four bars where they leave room for words, else the two that are compared.
   const bool all = in.height() >= s.px(28 + 4 * 25 + 36);
-  const float thick = s.px(all ? 19 : 22), pitch = s.px(all ? 25 : 31);
+  const float pitch = all ? std::clamp((in.height() - s.px(28 + 80)) / 4, s.px(25), s.px(40)) : s.px(31);
+  const float thick = std::min(pitch - s.px(6), s.px(28));
   for (std::size_t n = 0; n < scene.bars.size(); ++n) {
     const MemoryBar& bar = scene.bars[n];
     if ((n >= 2 && !all) || y + s.px(24) > in.max.y) break;
@@ -188,7 +189,8 @@ void draw_memory_card(ImDrawList* list, const Box& box, const MemoryScene& scene
       draw_dashed(list, {{x, y}, {end, y + thick}}, colour_of(Token::faint));
     // Each element once: what a cache without limit would still have to fetch.
     const float once = left + width(bar.once);
-    list->AddRectFilled({once - s.px(1), y - s.px(2)}, {once + s.px(1), y + thick + s.px(2)}, colour_of(Token::text));
+    if (all)
+      list->AddRectFilled({once - s.px(1), y - s.px(2)}, {once + s.px(1), y + thick + s.px(2)}, colour_of(Token::text));
     y += pitch;
   }
   y += s.px(1);

@@ -284,7 +284,7 @@ void draw_passes(ImDrawList* list, const Box& in, const PassesScene& scene) {
   const float words = in.width() > s.px(620) ? std::min(in.width() * 0.42F, s.px(330)) : 0;
   const Box plot{{in.min.x + names, in.min.y + s.px(16)},
                  {in.max.x - (words > 0 ? words + s.px(14) : 0), in.max.y - s.px(22)}};
-  const float pitch = plot.height() / 4 - s.px(1), bar = std::min(pitch - s.px(5), s.px(26));
+  const float pitch = std::min(plot.height() / 4 - s.px(1), s.px(54)), bar = std::min(pitch - s.px(5), s.px(30));
   if (bar < s.px(6) || plot.width() < s.px(40)) return;
   const float x = plot.min.x + plot.width() * (static_cast<float>(scene.key) + 0.5F) / static_cast<float>(scene.keys);
   const std::string title = fmt::format("key {}", scene.key);
@@ -315,8 +315,9 @@ void draw_passes(ImDrawList* list, const Box& in, const PassesScene& scene) {
     while (size > 10 && runs_width(right, size) > words) size -= 0.5F;
     draw_runs_in(list, {{plot.max.x + s.px(14), line.min.y}, {in.max.x, line.max.y}}, Align::left, size, right);
   }
-  list->AddLine({x, plot.min.y - s.px(2)}, {x, plot.max.y}, colour_of(Token::text), std::max(1.0F, s.px(1)));
-  const float y = in.max.y - s.px(17);
+  const float bottom = plot.min.y + pitch * 3 + s.px(4) + bar + s.px(3);
+  list->AddLine({x, plot.min.y - s.px(2)}, {x, bottom}, colour_of(Token::text), std::max(1.0F, s.px(1)));
+  const float y = std::min(in.max.y - s.px(17), bottom + s.px(10));
   if (!scene.together.empty()) draw_runs(list, {in.min.x, y}, 13, scene.together);
 }
 

@@ -255,7 +255,9 @@ void draw_row_chart(ImDrawList* list, const Box& in, const RowChartScene& scene)
     draw_strip(frame, frame.l_strip, TensorColour::l);
   }
   draw_axes(frame, in);
-  if (!scene.any_score)
+  // A row without a key says so where its weights would stand.
+  const bool hidden = std::all_of(scene.keys.begin(), scene.keys.end(), [](const RowChartKey& k) { return k.masked; });
+  if (!scene.any_score && !hidden)
     draw_text_in(list, frame.scores, Align::centre, Face::text, 13, colour_of(Token::dim), "no score yet");
   if (legend > 0)
     draw_legend(list, {{in.max.x - legend, top - s.px(2)}, {in.max.x, in.max.y}}, scene, frame.weights.min.y);

@@ -13,6 +13,7 @@ const std::vector<std::string_view> kStepConditions = {
     "tiny",          // alpha < 0.01
     "nothing",       // it sees no key of this tile
     "partial",       // it sees some keys of this tile, not all
+    "overflow",      // one of its weights, its sum or its output is not finite
     "empty_row",     // it has seen no key so far, this tile included
     "biased",        // the problem has a bias
     "unsubtracted",  // what-if: the maximum is not subtracted

@@ -158,6 +158,11 @@ void Collector::add_conditions(double m_old, double m_new) const {
   set(visible > 0 && visible < at.keys, "partial");
   set(rec.problem.has_bias(), "biased");
   set(!rec.options.subtract_max, "unsubtracted");
+  const auto lost = [&](std::optional<float> x) { return x && !std::isfinite(*x); };
+  const auto p = row_values(rec, at.event, Slot::p, at.row);
+  const bool weights = std::any_of(p.begin(), p.end(), [](float x) { return !std::isfinite(x); });
+  set(weights || lost(live(Slot::l_new)) || lost(live(Slot::l_old)) || lost(live(output_slot(rec, at.event), out.col)),
+      "overflow");
   const auto l = live(Slot::l_new) ? live(Slot::l_new) : live(Slot::l_old);
   set((l && *l == 0) || (!l && m_new == -kInfinity), "empty_row");
 }

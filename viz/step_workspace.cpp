@@ -74,8 +74,8 @@ void draw_error(const Box& all, const std::string& words) {
                  {{words.empty() ? "It is being recorded." : words, Face::text, Token::dim, 0, false}}, 3);
 }
 
-// The chip that stands for the folded Problem panel: at the right of the strip's first line.
-void draw_problem_chip(const ProblemPanel& panel, const Box& strip) {
+// The chip that stands for the folded Problem panel: at the right of the strip's first line. Returns where it begins.
+float draw_problem_chip(const ProblemPanel& panel, const Box& strip) {
   const Style& s = style();
   ImDrawList* list = ImGui::GetWindowDrawList();
   const std::string words = problem_words(panel.state);
@@ -91,12 +91,42 @@ void draw_problem_chip(const ProblemPanel& panel, const Box& strip) {
   ImGui::SetNextWindowPos({box.max.x - s.px(264), box.max.y + s.px(6)});
   ImGui::SetNextWindowSize(
       {s.px(264), std::min(height + s.px(24), ImGui::GetMainViewport()->Size.y - box.max.y - s.px(16))});
-  if (!ImGui::BeginPopup("##problem_popup", ImGuiWindowFlags_NoMove)) return;
+  if (!ImGui::BeginPopup("##problem_popup", ImGuiWindowFlags_NoMove)) return box.min.x;
   const ImVec2 at = ImGui::GetCursorScreenPos();
   const Box inside{at, {at.x + ImGui::GetContentRegionAvail().x, at.y + height}};
   draw_problem_panel(panel, inside, false);
   ImGui::SetCursorScreenPos(at);
   ImGui::Dummy({inside.width(), height});
+  ImGui::EndPopup();
+  return box.min.x;
+}
+
+// Where the window has no room for the charts under the tiles they are behind a chip, left of `strip`'s right edge.
+void draw_charts_chip(const ChartCard& card, const Box& strip, const Box& all) {
+  const Style& s = style();
+  ImDrawList* list = ImGui::GetWindowDrawList();
+  const float width = text_width(Face::text, 13, "Charts") + s.px(40);
+  const Box box{{strip.max.x - width, strip.min.y + s.px(5)}, {strip.max.x, strip.min.y + s.px(5 + kChip)}};
+  ImGui::SetCursorScreenPos(box.min);
+  if (ImGui::InvisibleButton("##charts_chip", {box.width(), box.height()})) ImGui::OpenPopup("##charts_popup");
+  list->AddRectFilled(box.min, box.max, colour_of(ImGui::IsItemHovered() ? Token::line : Token::field), s.px(6));
+  draw_text_in(list, box, Align::left, Face::text, 13, colour_of(Token::text), "Charts", 12);
+  draw_arrow(list, {box.max.x - s.px(14), box.centre().y}, 8, Arrow::down, colour_of(Token::dim));
+  const float room = all.max.y - strip.max.y - s.px(12), wide = std::min(all.width() - s.px(24), s.px(860));
+  const float chart = std::min(room - s.px(24), s.px(220)), memory = std::min(room - chart - s.px(36), s.px(190));
+  const bool both = memory >= s.px(120);
+  const float height = chart + (both ? memory + s.px(kGutter) : 0);
+  ImGui::SetNextWindowPos({all.max.x - wide - s.px(12), strip.max.y + s.px(6)});
+  ImGui::SetNextWindowSize({wide, height + s.px(24)});
+  if (!ImGui::BeginPopup("##charts_popup", ImGuiWindowFlags_NoMove)) return;
+  const ImVec2 at = ImGui::GetCursorScreenPos();
+  const float right = at.x + ImGui::GetContentRegionAvail().x;
+  draw_chart_card(card, {at, {right, at.y + chart}});
+  if (both)
+    draw_memory_card(ImGui::GetWindowDrawList(), {{at.x, at.y + chart + s.px(kGutter)}, {right, at.y + height}},
+                     memory_scene(card.rec, card.at.event, card.cache.memory));
+  ImGui::SetCursorScreenPos(at);
+  ImGui::Dummy({right - at.x, height});
   ImGui::EndPopup();
 }
 
@@ -150,10 +180,13 @@ void draw_step(const State& state, const Model& model, StepMemory& memory, Comma
   ImDrawList* list = ImGui::GetWindowDrawList();
   if (areas.has_problem) draw_problem_panel(problem, areas.problem, true);
   draw_step_strip(list, areas.strip, strip_scene(rec, at, values, memory.texts));
-  if (!areas.has_problem) draw_problem_chip(problem, areas.strip);
+  float chips = areas.strip.max.x - style().px(12);
+  if (!areas.has_problem) chips = draw_problem_chip(problem, areas.strip) - style().px(8);
+  const ChartCard charts{rec, at, values, state, cache, commands};
+  if (!areas.has_bottom) draw_charts_chip(charts, {areas.strip.min, {chips, areas.strip.max.y}}, all);
   draw_step_tiles({rec, state, memory, commands}, areas.tiles, tiles);
   if (areas.has_bottom) {
-    draw_chart_card({rec, at, values, state, cache, commands}, areas.chart);
+    draw_chart_card(charts, areas.chart);
     if (areas.has_memory) draw_memory_card(list, areas.memory, memory_scene(rec, at.event, cache.memory));
   }
   if (areas.has_timeline) draw_timeline_card(areas.timeline, rec, at, state, cache, commands);

@@ -79,6 +79,31 @@ TEST(StepCharts, OverflowWithoutTheMaximumIsOnTheMap) {
   EXPECT_EQ(w.shell().step_memory().cache->error_scan(0, 0).overflows, 0);
 }
 
+TEST(StepCharts, InALowWindowTheChartsAreBehindAChip) {
+  TestWindow w(1000, 480);
+  EXPECT_TRUE(w.run([&](Ctx* ctx) {
+    ctx->SetRef(kStep);
+    IM_CHECK(!ctx->ItemExists("##chart_hindsight"));
+    ctx->ItemClick("##charts_chip");
+    ctx->Yield(2);
+    ctx->ItemClick("//$FOCUSED/##chart_hindsight");
+    ctx->Yield();
+    IM_CHECK(w.state().view.chart == StepChart::hindsight);
+    ctx->KeyPress(ImGuiKey_Escape);
+  }));
+}
+
+TEST(StepCharts, AWideWindowShowsTheRowBesideAnother) {
+  TestWindow w(2560, 1440);
+  EXPECT_TRUE(w.run([&](Ctx* ctx) {
+    ctx->SetRef(kStep);
+    IM_CHECK(!ctx->ItemExists("##chart_row"));
+    ctx->ItemClick("##chart_error");
+    ctx->Yield();
+    IM_CHECK(w.state().view.chart == StepChart::error);
+  }));
+}
+
 TEST(StepCharts, ControlAltCCopiesNothing) {
   TestWindow w;
   w.controller().update({GoToEvent{8}});

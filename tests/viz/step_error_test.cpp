@@ -6,6 +6,7 @@
 #include "kernels/replay.h"
 #include "kernels/verdict.h"
 #include "tests/viz/step_fixture.h"
+#include "viz/step_strip.h"
 
 namespace attn {
 namespace {
@@ -100,6 +101,26 @@ TEST(ErrorMap, OverflowIsCountedAndNamed) {
   const ErrorScan sane = scanned(what_if("large_logits", {}));
   EXPECT_EQ(sane.overflows, 0);
   EXPECT_FALSE(sane.first.has_value());
+}
+
+TEST(ErrorMap, TheStripNamesTheOverflowAndNoOtherRow) {
+  const StepTexts texts = shipped_texts();
+  Options options;
+  options.subtract_max = false;
+  const auto rec = what_if("large_logits", options);
+  int named = 0;
+  for (EventIndex e = 0; e < rec->events.size(); ++e) {
+    const StepPlace at = place_of(*rec, e, {});
+    const StripScene scene = strip_scene(*rec, at, step_values(*rec, at, {}, nullptr), texts);
+    named += plain_text(scene.headline).find("overflow") != std::string::npos;
+  }
+  EXPECT_GT(named, 4);
+  const auto sane = what_if("large_logits", {});
+  for (EventIndex e = 0; e < sane->events.size(); ++e) {
+    const StepPlace at = place_of(*sane, e, {});
+    const StripScene scene = strip_scene(*sane, at, step_values(*sane, at, {}, nullptr), texts);
+    EXPECT_EQ(plain_text(scene.headline).find("overflow"), std::string::npos);
+  }
 }
 
 TEST(ErrorMap, RightToLeftIsNoDifferenceBeyondRounding) {
