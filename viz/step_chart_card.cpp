@@ -45,7 +45,7 @@ float draw_tabs(const ChartCard& card, const Box& in) {
     ImGui::SetCursorScreenPos(box.min);
     const std::string id = fmt::format("##chart_{}", name_of(tab.chart));
     if (ImGui::InvisibleButton(id.c_str(), {box.width(), box.height()}))
-      card.commands.push_back(ChooseStepChart{tab.chart});
+      card.commands.emplace_back(ChooseStepChart{tab.chart});
     const bool warm = ImGui::IsItemHovered();
     if (ImGui::IsItemHovered(ImGuiHoveredFlags_DelayShort)) ImGui::SetTooltip("%s", tab.what);
     draw_text(list, {x, in.min.y}, chosen ? Face::bold : Face::text, 14,

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 
 #include <fmt/format.h>
 
@@ -13,8 +12,6 @@
 
 namespace attn {
 namespace {
-
-constexpr float kInf = std::numeric_limits<float>::infinity();
 
 Run word(std::string text, Ink ink = Token::dim) {
   return {std::move(text), Face::text, ink, 0, false};

@@ -107,7 +107,7 @@ void take_pointer(const Box& map, const ErrorScan& scan, const Selection& select
   pinned.row = r;
   pinned.slot = Slot::o_new;
   pinned.col = c;
-  commands.push_back(Select{pinned});
+  commands.emplace_back(Select{pinned});
 }
 
 }  // namespace
@@ -156,8 +156,8 @@ void draw_error(const Box& in, const ErrorScene& scene, const ErrorScan& scan, c
       pinned.row = scene.first->row;
       pinned.slot = scene.first->slot;
       pinned.col = scene.first->col;
-      commands.push_back(GoToEvent{scene.first->event});
-      commands.push_back(Select{pinned});
+      commands.emplace_back(GoToEvent{scene.first->event});
+      commands.emplace_back(Select{pinned});
     }
   }
   take_pointer(map, scan, selection, commands);

@@ -50,7 +50,8 @@ struct Layout {
   float side = 0, gap = 0, left = 0, top = 0;
   std::int32_t share = 1;  // query heads of one key/value head
   Box box(std::int32_t b, std::int32_t h) const {
-    const float x = left + side * static_cast<float>(h) + gap * static_cast<float>(h / share);
+    const std::int32_t group = h / share;
+    const float x = left + side * static_cast<float>(h) + gap * static_cast<float>(group);
     const float y = top + side * static_cast<float>(b);
     return {{x, y}, {x + side, y + side}};
   }
@@ -159,8 +160,8 @@ void draw_head_picker(const Box& box, const HeadsScene& scene, const Recording& 
       Selection moved = selection;
       moved.b = picture.b;
       moved.h = picture.h;
-      commands.push_back(Select{moved});
-      commands.push_back(GoToEvent{event_of_head(rec, at, picture.b, picture.h)});
+      commands.emplace_back(Select{moved});
+      commands.emplace_back(GoToEvent{event_of_head(rec, at, picture.b, picture.h)});
     }
     if (ImGui::IsItemHovered(ImGuiHoveredFlags_DelayShort))
       ImGui::SetTooltip("batch %d, query head %d, key and value head %d: S over the whole run", picture.b, picture.h,

@@ -101,7 +101,7 @@ void draw_step_map(const Box& box, const MapScene& scene, const Recording& rec, 
              j = static_cast<std::int32_t>((p.x - origin.x) / side);
   for (const Phase phase : {rec.events[at.event].id.phase, Phase::scores, Phase::skipped}) {
     if (const auto e = rec.find({at.b, at.h, i, j, phase})) {
-      commands.push_back(GoToEvent{*e});
+      commands.emplace_back(GoToEvent{*e});
       return;
     }
   }

@@ -272,6 +272,8 @@ void what_if(Cursor& at) {
   });
   toggle("##whatif_f16", "sums kept in f16", d.options.accumulate == DType::f16,
          [](Options& o) { o.accumulate = o.accumulate == DType::f16 ? DType::f32 : DType::f16; });
+  toggle("##whatif_bf16", "sums kept in bf16", d.options.accumulate == DType::bf16,
+         [](Options& o) { o.accumulate = o.accumulate == DType::bf16 ? DType::f32 : DType::bf16; });
   at.y += at.s.px(4);
 }
 
@@ -374,7 +376,7 @@ void draw_problem_panel(const ProblemPanel& panel, const Box& box, bool card) {
   separator(at);
   reading_choice(at);
   const auto row = find_kernel(panel.state.document.kernel);
-  if (row && (*row)->order == Order::flash && at.y + s.px(95) <= bottom) {
+  if (row && (*row)->order == Order::flash && at.y + s.px(117) <= bottom) {
     separator(at);
     what_if(at);
   }
@@ -391,7 +393,7 @@ void draw_problem_panel(const ProblemPanel& panel, const Box& box, bool card) {
 float problem_panel_height(const State& state) {
   const Mask& mask = state.document.problem.mask;
   const float extra = (has_window(mask) ? 1.0F : 0.0F) + (mask.key_lengths.empty() ? 0.0F : 1.0F);
-  return style().px(26 + kRow * (10 + extra) + 12 + 56 + 110 + 40);
+  return style().px(26 + kRow * (10 + extra) + 12 + 56 + 132 + 40);
 }
 
 std::string problem_words(const State& state) {

@@ -52,7 +52,7 @@ void draw_grounds(const Frame& f) {
   for (const RowChartTile& tile : f.scene.tiles) {
     if (tile.skipped) continue;
     for (std::int32_t c = 0; c < tile.keys; ++c) {
-      const auto n = static_cast<std::size_t>(tile.first_key + c);
+      const std::size_t n = static_cast<std::size_t>(tile.first_key) + static_cast<std::size_t>(c);
       const RowChartKey& key = f.scene.keys[n];
       if (key.masked && (key.scored || tile.live)) {
         draw_hatch(

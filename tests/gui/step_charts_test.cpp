@@ -104,6 +104,54 @@ TEST(StepCharts, AWideWindowShowsTheRowBesideAnother) {
   }));
 }
 
+TEST(StepCharts, AnotherOrderStandsAtTheCorrespondingStep) {
+  TestWindow w;
+  w.controller().update({ChoosePreset{"late_outlier"}});
+  w.draw_frames(2);
+  const auto model = [&]() -> const Recording& { return *w.controller().model().recording; };
+  const EventIndex weights = *model().find({0, 0, 2, 1, Phase::weights});
+  w.controller().update({GoToEvent{weights}});
+  EXPECT_TRUE(w.run([&](Ctx* ctx) {
+    for (const char* title : {"naive, one thread", "tiled, three passes", "flash-1, FlashAttention-1 order",
+                              "flash, FlashAttention-2 order"}) {
+      ctx->ItemClick("//Bar/Kernel");
+      ctx->Yield(2);
+      ctx->ItemClick((std::string("//$FOCUSED/") + title).c_str());
+      ctx->Yield(3);
+      const EventId id = model().events[w.state().view.cursor].id;
+      IM_CHECK_EQ(id.i, 2);
+      IM_CHECK_EQ(id.j, 1);
+      IM_CHECK(id.phase == Phase::weights);
+    }
+    IM_CHECK_EQ(w.state().view.cursor, weights);
+  }));
+}
+
+TEST(StepCharts, CGoesFromChartToChart) {
+  TestWindow w;
+  EXPECT_TRUE(w.run([&](Ctx* ctx) {
+    for (const StepChart chart : {StepChart::hindsight, StepChart::passes, StepChart::error, StepChart::row}) {
+      ctx->KeyPress(ImGuiKey_C);
+      ctx->Yield();
+      IM_CHECK(w.state().view.chart == chart);
+    }
+  }));
+}
+
+TEST(StepCharts, SumsInBf16AreAWhatIf) {
+  TestWindow w;
+  EXPECT_TRUE(w.run([&](Ctx* ctx) {
+    ctx->SetRef(kStep);
+    ctx->ItemClick("##whatif_bf16");
+    ctx->Yield(3);
+    IM_CHECK(w.state().document.options.accumulate == DType::bf16);
+    IM_CHECK(w.controller().model().recording->options.accumulate == DType::bf16);
+    ctx->ItemClick("##whatif_f16");
+    ctx->Yield(3);
+    IM_CHECK(w.state().document.options.accumulate == DType::f16);
+  }));
+}
+
 TEST(StepCharts, ControlAltCCopiesNothing) {
   TestWindow w;
   w.controller().update({GoToEvent{8}});
