@@ -225,7 +225,9 @@ TilesLayout layout_tiles(const TilesScene& scene, const Box& area) {
   out.chip = {{area.min.x + s.px(4), std::min(region_top - s.px(kTitle) + s.px(2), region_top)},
               {sp.box.min.x - s.px(20), region_bottom}};
   out.has_chip = out.chip.width() >= s.px(150) && out.chip.height() >= s.px(60);
-  out.pointed = {{sp.box.max.x + s.px(28), region_top - s.px(kTitle) + s.px(6)},
+  // A narrow K has a title wider than itself.
+  const float title_end = out.k.box.min.x + runs_width(scene.k.title, 14);
+  out.pointed = {{std::max(sp.box.max.x + s.px(28), title_end + s.px(20)), region_top - s.px(kTitle) + s.px(6)},
                  {op.box.min.x - s.px(24), region_bottom}};
   out.has_pointed = out.pointed.width() >= s.px(230) && out.pointed.height() >= s.px(64);
   return out;
