@@ -91,8 +91,9 @@ TEST(ErrorMap, OverflowIsCountedAndNamed) {
   const ErrorScan scan = scanned(rec);
   EXPECT_GT(scan.overflows, 0);
   ASSERT_TRUE(scan.first.has_value());
-  EXPECT_EQ(scan.first->slot, Slot::p);
-  EXPECT_TRUE(std::isinf(scan.first->recorded));
+  const FirstDifference first = scan.first.value_or(FirstDifference{});
+  EXPECT_EQ(first.slot, Slot::p);
+  EXPECT_TRUE(std::isinf(first.recorded));
   std::string words;
   for (const Runs& runs : error_scene(*rec, scan).words) words += plain_text(runs) + "\n";
   EXPECT_NE(words.find("not finite"), std::string::npos) << words;
