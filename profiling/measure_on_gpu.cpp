@@ -17,6 +17,7 @@
 #include "profiling/counter_figures.h"
 #include "profiling/gpu_timing.h"
 #include "profiling/metrics.h"
+#include "profiling/nvtx_range.h"
 #include "profiling/row_state.h"
 #include "profiling/statistics.h"
 
@@ -32,6 +33,7 @@ class Point {
   Result<void> take() {
     if (auto peaked = peaks(); !peaked) return peaked;
     if (auto planned = plan(); !planned) return planned;
+    const NvtxRange range(fmt::format("{} on {}", r_.kernel, describe(r_.problem)));
     say("making the inputs");
     InputSpec spec;
     spec.generator = r_.generator;

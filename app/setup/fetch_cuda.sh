@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Brings what the program needs of CUDA where no toolkit is installed, from the Python package index:
-#   bash app/setup/fetch_cuda.sh               the headers of the driver API and of CUPTI (12 MB), for the build
+#   bash app/setup/fetch_cuda.sh               the headers of the driver API, CUPTI and NVTX (12 MB), for the build
 #   bash app/setup/fetch_cuda.sh --with-nvrtc  besides the run-time compiler and CUPTI (100 MB), for GPU kernels
 # Headers go to ${XDG_CACHE_HOME:-~/.cache}/attnscope/cuda/include, libraries to
 # ${XDG_DATA_HOME:-~/.local/share}/attnscope/cuda/nvidia/cu13. What lies there is not brought again.
@@ -12,6 +12,7 @@ readonly data="${XDG_DATA_HOME:-$HOME/.local/share}/attnscope/cuda"
 readonly runtime="nvidia-cuda-runtime==13.0.96"
 readonly nvrtc="nvidia-cuda-nvrtc==13.0.88"
 readonly cupti="nvidia-cuda-cupti==13.0.85"
+readonly nvtx="nvidia-nvtx==13.0.85"
 
 say() { printf '%s\n' "$*" >&2; }
 
@@ -24,6 +25,8 @@ hash_of() { # PACKAGE
     "$nvrtc aarch64") printf 'd27f20a0ca67a4bb34268a5e951033496c5b74870b868bacd046b1b8e0c3267b' ;;
     "$cupti x86_64") printf '4eb01c08e859bf924d222250d2e8f8b8ff6d3db4721288cf35d14252a4d933c8' ;;
     "$cupti aarch64") printf '796bd679890ee55fb14a94629b698b6db54bcfd833d391d5e94017dd9d7d3151' ;;
+    "$nvtx x86_64") printf '4936d1d6780fbe68db454f5e72a42ff64d1fd6397df9f363ae786930fd5c1cd4' ;;
+    "$nvtx aarch64") printf 'cb7780edb6b14107373c835bf8b72e7a178bac7367e23da7acb108f973f157a6' ;;
     *)
       say "There is no pinned CUDA wheel for $(uname -m); install a CUDA toolkit 12.8 or newer."
       return 1
@@ -60,16 +63,17 @@ bring_libraries() {
 }
 
 main() {
-  local folder
-  if [[ ! -f $cache/include/cudaTypedefs.h || ! -f $cache/include/cupti_range_profiler.h ]]; then
+  local folder package
+  # The last of them is copied last: where it is, all are.
+  if [[ ! -f $cache/include/cudaTypedefs.h || ! -f $cache/include/nvtx3/nvToolsExt.h ]]; then
     say "Bringing CUDA's headers"
-    folder="$(fetch "$runtime")"
     rm -rf "$cache/include"
-    mv "$folder"/unpacked/nvidia/cu13/include "$cache/include"
-    rm -rf "$folder"
-    folder="$(fetch "$cupti")"
-    cp -R "$folder"/unpacked/nvidia/cu13/include/. "$cache/include/"
-    rm -rf "$folder"
+    mkdir -p "$cache/include"
+    for package in "$runtime" "$cupti" "$nvtx"; do
+      folder="$(fetch "$package")"
+      cp -R "$folder"/unpacked/nvidia/cu13/include/. "$cache/include/"
+      rm -rf "$folder"
+    done
   fi
   if [[ ${1:-} == --with-nvrtc ]]; then
     if ! compgen -G "$data/nvidia/cu13/lib/libnvrtc.so.*" >/dev/null; then

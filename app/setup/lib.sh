@@ -179,11 +179,11 @@ gui_sources() {
   cuda_headers
 }
 
-# CUDA's headers of the driver API, from a toolkit or else the cache; CMake looks in the same places.
+# CUDA's headers of the driver API, CUPTI and NVTX, from a toolkit or else the cache; CMake looks in the same places.
 cuda_headers() {
   local folder
   for folder in "${ATTNSCOPE_CUDA:-/nowhere}" /usr/local/cuda /usr/local/cuda-13.0 /usr/local/cuda-12.9 /usr/local/cuda-12.8; do
-    if [[ -f $folder/include/cudaTypedefs.h ]] &&
+    if [[ -f $folder/include/cudaTypedefs.h && -f $folder/include/nvtx3/nvToolsExt.h ]] &&
       [[ -f $folder/include/cupti_range_profiler.h || -f $folder/extras/CUPTI/include/cupti_range_profiler.h ]]; then
       return 0
     fi

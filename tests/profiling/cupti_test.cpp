@@ -15,6 +15,18 @@
 namespace attn {
 namespace {
 
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+constexpr bool kSanitized = true;
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
+constexpr bool kSanitized = true;
+#else
+constexpr bool kSanitized = false;
+#endif
+#else
+constexpr bool kSanitized = false;
+#endif
+
 // Tegra-class chips share their memory with the CPU and have no counter of DRAM bytes.
 const std::set<std::string> kWithoutDram{"GV11B", "GA10B", "GB10B", "GB20B"};
 // Older than Turing: no row of the kernel table runs there.
@@ -25,6 +37,7 @@ bool before_turing(const std::string& chip) {
 class CuptiHost : public testing::Test {
  protected:
   void SetUp() override {
+    if (kSanitized) GTEST_SKIP() << "CUPTI loads its parts with RTLD_DEEPBIND, at which a sanitizer ends the program";
     auto opened = cupti::Cupti::open();
     if (!opened) GTEST_SKIP() << opened.error().message;
     cupti_ = *opened;

@@ -102,6 +102,10 @@ TEST_P(EveryArch, EveryKernelCompilesWithoutSpills) {
     expect_no_spills(service, row, problem_for(128, DType::f32, false, false), GetParam());
     expect_no_spills(service, row, problem_for(256, DType::f32, true, false), GetParam());
     expect_no_spills(service, row, problem_for(111, row.dtypes.back(), true, true), GetParam());
+    for (const DType dtype : row.dtypes) {
+      if (dtype == DType::f16) expect_no_spills(service, row, problem_for(64, dtype, true, true), GetParam());
+      if (dtype == DType::bf16) expect_no_spills(service, row, problem_for(128, dtype, false, false), GetParam());
+    }
   }
 }
 
