@@ -83,7 +83,8 @@ TEST(RowChart, SaysWhyThereIsNoWeight) {
   const auto naive = record_preset("blackboard", "cpu_sequential");
   const auto scores = naive->find({0, 0, 0, 0, Phase::scores});
   ASSERT_TRUE(scores.has_value());
-  EXPECT_NE(row_chart_scene(*naive, place_of(*naive, scores.value_or(0), {})).no_weight.find("pass 2"), std::string::npos);
+  EXPECT_NE(row_chart_scene(*naive, place_of(*naive, scores.value_or(0), {})).no_weight.find("pass 2"),
+            std::string::npos);
   const auto last = static_cast<EventIndex>(naive->events.size() - 1);
   EXPECT_TRUE(row_chart_scene(*naive, place_of(*naive, last, {})).no_weight.empty());
   const auto masked = record_preset("masked_row", "cpu_flash");
