@@ -185,8 +185,8 @@ void Controller::install(std::shared_ptr<const Recording> recording, bool to_sta
   model_.recording_error.clear();
   const auto last = static_cast<EventIndex>(model_.recording->events.size() - 1);
   EventIndex& cursor = state_.view.cursor;
-  if (wanted_cursor_) {
-    cursor = *std::exchange(wanted_cursor_, std::nullopt);
+  if (const auto wanted = std::exchange(wanted_cursor_, std::nullopt)) {
+    cursor = *wanted;
   } else if (to_start) {
     cursor = 0;
   } else if (old != nullptr && cursor < old->events.size()) {

@@ -45,7 +45,7 @@ GpuClient::~GpuClient() {
 }
 
 Error GpuClient::lost(const NoMessage& why, const std::string& what) {
-  const std::string end = child_->kill();
+  const std::string end = child_ ? child_->kill() : std::string();
   child_.reset();
   switch (why.why) {
     case Silence::stopped:

@@ -117,8 +117,8 @@ Result<Offscreen> Offscreen::create(int width, int height) {
     if (!context) continue;
     auto gl = Gl::load(functions->get_proc_address);
     if (!gl) return tl::unexpected(gl.error());
-    return Offscreen(std::unique_ptr<Impl>(
-        new Impl{*std::move(egl_library), *std::move(gl_library), *std::move(context), *std::move(gl), width, height}));
+    return Offscreen(std::make_unique<Impl>(
+        Impl{*std::move(egl_library), *std::move(gl_library), *std::move(context), *std::move(gl), width, height}));
   }
   return fail(ErrorKind::cannot_run,
               "No picture can be drawn: EGL offers no OpenGL 3.3 here. Without a GPU's driver the package "

@@ -106,6 +106,7 @@ StateKey choice_key(std::string key, std::vector<std::pair<std::string, Value>> 
 template <class Value, class Range>
 std::vector<std::pair<std::string, Value>> named(const Range& values) {
   std::vector<std::pair<std::string, Value>> choices;
+  choices.reserve(std::size(values));
   for (const Value value : values) choices.emplace_back(std::string(name_of(value)), value);
   return choices;
 }

@@ -29,7 +29,7 @@ constexpr const char* kBreaking =
 struct Gpu {
   std::unique_ptr<gpu::CompileService> service;
   gpu::GpuProperties properties;
-  std::optional<gpu::Queue> queue;
+  std::unique_ptr<gpu::Queue> queue;
   std::optional<GpuYardsticks> yardsticks;
   // Opened for the first measurement that wants them; what could not be had is not asked for again.
   Result<std::unique_ptr<Profiler>> profiler = fail(ErrorKind::cannot_run, "");
@@ -153,7 +153,7 @@ class Worker {
     gpu_.service = std::make_unique<gpu::CompileService>(*compiler_, parts_.cache);
     auto queue = gpu::Queue::make(*driver_, *gpu_.service, properties->arch(), parts_.edited_kernels);
     if (!queue) return tl::unexpected(queue.error());
-    gpu_.queue.emplace(std::move(*queue));
+    gpu_.queue = std::make_unique<gpu::Queue>(std::move(*queue));
     return ok();
   }
 

@@ -156,7 +156,7 @@ bool add_entry(zip_t* zip, const std::string& name, const void* bytes, std::size
   if (!source) return false;
   const zip_int64_t index = zip_file_add(zip, name.c_str(), source.get(), ZIP_FL_ENC_UTF_8);
   if (index < 0) return false;
-  source.release();  // the archive owns it now
+  (void)source.release();  // the archive owns it now
   const auto at = static_cast<zip_uint64_t>(index);
   // 1 January 1980, the first day that a zip can name; by DOS fields, since a time_t would pass through the time zone.
   constexpr zip_uint16_t kDate = 1 << 5 | 1;
@@ -201,7 +201,7 @@ Result<Container> parse_container(std::span<const std::byte> bytes, const std::s
   if (!zip) {
     return bad_input(fmt::format("{} is not an AttnScope file, or not all of it ({}).", name, error.words()));
   }
-  source.release();  // the archive owns it now
+  (void)source.release();  // the archive owns it now
   Result<Container> c = Reader(zip.get(), name, limits).read();
   if (!c) return c;
   if (const auto session = session_object(*c, name); !session) return tl::unexpected(session.error());
@@ -228,7 +228,7 @@ Result<std::vector<std::byte>> container_bytes(const Container& c) {
   if (!added || zip_close(zip.get()) != 0) {
     return fail(ErrorKind::failed, fmt::format("The session could not be packed: {}.", zip_strerror(zip.get())));
   }
-  zip.release();
+  (void)zip.release();  // closed by zip_close
   return bytes_of(source.get());
 }
 

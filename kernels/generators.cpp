@@ -60,13 +60,13 @@ class Numbers {
 };
 
 // Where an element stands: in `head` (batch * heads + head), at row and column of its matrix.
-struct Place {
+struct Element {
   std::int64_t flat = 0, head = 0, row = 0, col = 0;
   std::int64_t heads = 1, rows = 1, cols = 1;
 };
 
 // Restarts in every head, and after 1000 numbers, so that long sequences stay within what f16 can hold.
-double progression(InputTensor t, const Place& at) {
+double progression(InputTensor t, const Element& at) {
   const double n = static_cast<double>((at.row * at.cols + at.col) % 1000);
   switch (t) {
     case InputTensor::q:
@@ -84,14 +84,14 @@ double progression(InputTensor t, const Place& at) {
 // ALiBi (Press, Smith, Lewis 2021): the score falls with the distance between a query's own key and the key, by 1/2
 // a step in head 0, 1/4 in head 1 ..., again from head 8. Exact in fp32. An axis the bias repeats over counts as the
 // last query, or as the query's own key.
-double distance_bias(const Problem& p, const Place& at) {
+double distance_bias(const Problem& p, const Element& at) {
   const std::int64_t own = at.rows == p.Lq ? at.row + p.Lk - p.Lq : p.Lk - 1;
   const std::int64_t distance = at.cols == p.Lk ? std::abs(own - at.col) : 0;
   const std::int64_t divisor = std::int64_t{2} << (at.head % at.heads % 8);
   return static_cast<double>(-distance) / static_cast<double>(divisor);
 }
 
-double bias_at(Generator g, const Problem& p, const Place& at) {
+double bias_at(Generator g, const Problem& p, const Element& at) {
   if (g == Generator::equal_scores) return 0.0;
   const bool no_key = g == Generator::masked_row && at.row == 0 && at.rows == p.Lq;
   return no_key ? -std::numeric_limits<double>::infinity() : distance_bias(p, at);
@@ -100,7 +100,7 @@ double bias_at(Generator g, const Problem& p, const Place& at) {
 // Every query has a first component of at least 2; the outlier key is (c, 0, 0, ...) with c >= 4 sqrt(D), so its
 // score at the usual scale is at least 8. Other keys' scores have a deviation near 1, and their first component is
 // at most 1, so the outlier also wins at D = 1.
-double late_outlier(InputTensor t, const Place& at, double normal) {
+double late_outlier(InputTensor t, const Element& at, double normal) {
   if (t == InputTensor::q && at.col == 0) return 2.0 + std::fabs(normal);
   if (t != InputTensor::k) return normal;
   if (at.row != late_outlier_key(at.rows)) return at.col == 0 ? std::min(normal, 1.0) : normal;
@@ -112,7 +112,7 @@ double late_outlier(InputTensor t, const Place& at, double normal) {
 
 // Known places in the first head: Q rows Lq/4 (+inf) and Lq/2 (NaN), the last key (-inf), and V of the keys
 // 5/8 Lk (NaN) and 3/4 Lk (+inf).
-double planted(InputTensor t, const Place& at, double normal) {
+double planted(InputTensor t, const Element& at, double normal) {
   constexpr double kInf = std::numeric_limits<double>::infinity();
   constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
   if (at.head != 0) return normal;
@@ -134,7 +134,7 @@ double planted(InputTensor t, const Place& at, double normal) {
   return normal;
 }
 
-double value_at(Generator g, const Problem& p, InputTensor t, const Place& at, const Numbers& numbers) {
+double value_at(Generator g, const Problem& p, InputTensor t, const Element& at, const Numbers& numbers) {
   if (t == InputTensor::bias) return bias_at(g, p, at);
   switch (g) {
     case Generator::blackboard:
@@ -174,7 +174,7 @@ void generate(Generator g, const Problem& p, std::uint64_t seed, InputTensor t, 
   const std::int64_t longest = std::max(p.Lq, p.Lk), widest = std::max(p.D, p.Dv);
   const Numbers numbers(seed, t, longest <= kByHand / widest);
   assert(out.shape().size() == 4);
-  Place at;
+  Element at;
   at.heads = out.extent(1);
   at.rows = out.extent(2);
   at.cols = out.extent(3);

@@ -258,8 +258,9 @@ Result<FileInputs> inputs_from_files(const std::filesystem::path& q, const std::
   const std::array<InputTensor, 4> tensors{InputTensor::q, InputTensor::k, InputTensor::v, InputTensor::bias};
   std::array<Array, 4> arrays;
   for (std::size_t i = 0; i < 4; ++i) {
-    if (!paths[i]) continue;
-    Result<Array> array = read_tensor(paths[i]->string(), shape_of(p, tensors[i]), dtype_of(p, tensors[i]), left);
+    const auto& path = paths[i];
+    if (!path) continue;
+    Result<Array> array = read_tensor(path->string(), shape_of(p, tensors[i]), dtype_of(p, tensors[i]), left);
     if (!array) return tl::unexpected(array.error());
     left -= array->bytes();
     arrays[i] = std::move(*array);

@@ -99,7 +99,7 @@ Scores<T> scores_of(const Problem& p, const Inputs& in, const ReferenceRows& ref
       T* row = s.row(i) - g.keys.first;
       for (std::int64_t c = from; c < to; ++c) {
         const T product = scale * sums[static_cast<std::size_t>(c - c0)];
-        if (!p.has_bias()) {
+        if (!p.has_bias() || !in.bias) {
           row[c] = product;
         } else if (const float bias = in.bias->get(p.bias_index(id.b, id.h, id.r, c)); bias > kMinusInf) {
           row[c] = product + static_cast<T>(bias);

@@ -1,6 +1,7 @@
 // Recomputes each event from the versions that were live before it, with the functions the kernels call.
 #include "kernels/replay.h"
 
+#include <bit>
 #include <cstring>
 
 #include <fmt/format.h>
@@ -77,7 +78,7 @@ class Replayer {
         const float a =
             recorded[static_cast<std::size_t>(r) * static_cast<std::size_t>(v.cols) + static_cast<std::size_t>(c)];
         const float b = values[r * ld + c];
-        if (std::memcmp(&a, &b, sizeof a) == 0 || (a != a && b != b)) continue;
+        if (std::bit_cast<std::uint32_t>(a) == std::bit_cast<std::uint32_t>(b) || (a != a && b != b)) continue;
         const EventId& id = event().id;
         difference_ = ReplayDifference{
             e_,
@@ -298,7 +299,9 @@ class Replayer {
   }
 
   void check_written(float written, float replayed, std::int64_t r, std::int64_t c) {
-    if (std::memcmp(&written, &replayed, sizeof written) == 0 || (written != written && replayed != replayed)) return;
+    if (std::bit_cast<std::uint32_t>(written) == std::bit_cast<std::uint32_t>(replayed) ||
+        (written != written && replayed != replayed))
+      return;
     difference_ = ReplayDifference{e_,
                                    Slot::o_new,
                                    static_cast<std::int32_t>(r),

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <limits>
+#include <optional>
 
 namespace attn {
 namespace {
@@ -162,6 +163,7 @@ std::vector<CheckCase> repeat_cases(DType dtype) {
                                             {4224, 4224, 64, 64},
                                             {16, 20000, 128, 128}}};
   std::vector<CheckCase> cases;
+  cases.reserve(kRepeated.size());
   for (const Shape& shape : kRepeated) {
     cases.push_back(make_case(shape, shape.Lq == 1023 ? MaskKind::causal : MaskKind::none, dtype, cases.size()));
   }
@@ -170,12 +172,13 @@ std::vector<CheckCase> repeat_cases(DType dtype) {
 
 Result<Inputs> inputs_of(const CheckCase& c) {
   Result<Inputs> in = make_inputs(c.problem, c.inputs);
-  if (!in || c.mask != MaskKind::bias_with_minus_inf || !in->bias) return in;
+  if (!in || c.mask != MaskKind::bias_with_minus_inf) return in;
+  std::optional<Array>& bias = in->bias;
+  if (!bias) return in;
   // Every seventh element, and the whole first row of the bias: where it is not repeated, a row without any key.
-  Array& bias = *in->bias;
   const std::int64_t first_row = c.problem.bias_shape[2] > 1 ? c.problem.bias_shape[3] : 0;
-  for (std::int64_t n = 0; n < bias.size(); ++n) {
-    if (n < first_row || n % 7 == 3) bias.set(n, -std::numeric_limits<float>::infinity());
+  for (std::int64_t n = 0; n < bias->size(); ++n) {
+    if (n < first_row || n % 7 == 3) bias->set(n, -std::numeric_limits<float>::infinity());
   }
   return in;
 }

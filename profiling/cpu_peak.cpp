@@ -24,6 +24,7 @@ template <class Work>
 void on_all(std::int32_t threads, const Work& work) {
   std::barrier start(threads);
   std::vector<std::jthread> team;
+  team.reserve(static_cast<std::size_t>(threads));
   for (std::int32_t t = 0; t < threads; ++t) {
     team.emplace_back([&, t] {
       start.arrive_and_wait();

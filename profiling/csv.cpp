@@ -5,6 +5,7 @@
 #include <array>
 #include <cmath>
 #include <string>
+#include <utility>
 
 #include "profiling/metrics.h"
 #include "profiling/session.h"
@@ -47,7 +48,7 @@ std::string option(const Measurement& m, Option o, std::string value) {
   const KernelRow* row = row_of(m);
   const bool reads = row == nullptr || std::any_of(row->options.begin(), row->options.end(),
                                                    [&](const OptionSpec& spec) { return spec.option == o; });
-  return reads ? value : std::string();
+  return reads ? std::move(value) : std::string();
 }
 
 struct Column {

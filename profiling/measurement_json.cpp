@@ -210,7 +210,7 @@ class NestedReader {
       take(tl::unexpected(from.error()));
     }
   }
-  void take(Result<void> step) {
+  void take(const Result<void>& step) {
     if (first_ && !step) first_ = step;
   }
   const Result<void>& result() const { return first_; }

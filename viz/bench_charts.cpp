@@ -165,6 +165,7 @@ void draw_line(ImDrawList& list, const BenchLine& line) {
   const Style& s = style();
   const ImU32 ink = ink_of(line);
   std::vector<ImVec2> points;
+  points.reserve(line.points.size());
   for (const BenchPoint& p : line.points) points.push_back(pixel(p.x, p.y));
   const float thickness = s.px(thickness_of(line));
   if (line.dotted) {
@@ -257,6 +258,7 @@ std::vector<EndLabel> end_labels(const BenchChart& chart, const BenchCache& cach
     labels.push_back({&line, end, end.y});
   }
   std::vector<double> wishes;
+  wishes.reserve(labels.size());
   for (const EndLabel& l : labels) wishes.push_back(l.wish);
   const double half = style().px(kLabelHeight) / 2;
   const auto places = spread_labels(wishes, 2 * half, origin.y - 2, origin.y + size.y + half);

@@ -47,7 +47,8 @@ Layout layout_of(ImVec2 room, float logical, const BenchCache& cache) {
   l.two_charts = logical < 800;
   l.side_by_side = room.x >= s.px(480);
   l.chart_width = l.side_by_side ? std::floor((room.x - gutter) / 2) : room.x;
-  const auto rows = static_cast<float>((l.two_charts ? 2 : 4) / (l.side_by_side ? 2 : 1));
+  const int charts = l.two_charts ? 2 : 4;
+  const auto rows = static_cast<float>(l.side_by_side ? charts / 2 : charts);
   // The charts take what the table leaves; the table scrolls inside before the charts get too small to read, and
   // the page scrolls before the table does.
   const float wanted = bench_table_height(cache);

@@ -69,7 +69,7 @@ ImU32 colour_of(Ink ink) {
 
 ImU32 faded(ImU32 c, float opacity) {
   const auto alpha = static_cast<float>((c >> IM_COL32_A_SHIFT) & 0xffU) * std::clamp(opacity, 0.0F, 1.0F);
-  return (c & ~IM_COL32_A_MASK) | (static_cast<ImU32>(alpha + 0.5F) << IM_COL32_A_SHIFT);
+  return (c & ~IM_COL32_A_MASK) | (static_cast<ImU32>(std::lround(alpha)) << IM_COL32_A_SHIFT);
 }
 
 ImFont* font_of(Face face) {

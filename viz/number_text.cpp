@@ -128,7 +128,7 @@ std::string cell_text(double value, double bound, const ColumnFormat& column) {
     const NumberFormat own = format_of(value, digits);
     return number_text(value, own);
   }
-  const std::string fixed = number_text(value, {column.decimals, false});
+  std::string fixed = number_text(value, {column.decimals, false});
   if (shown >= 2 || column.room == 0) {
     if (column.room == 0 || text_length(fixed) <= column.room) return fixed;
   }

@@ -34,6 +34,7 @@ Select select_of(const TilesScene& scene, const CellRef& ref) {
 // Tiles in the order in which left and right cross from one to the next.
 std::vector<const TileScene*> row_tiles(const TilesScene& scene) {
   std::vector<const TileScene*> tiles;
+  tiles.reserve(scene.columns.size());
   for (const Column c : scene.columns) tiles.push_back(&scene.tiles[static_cast<std::size_t>(c)]);
   return tiles;
 }

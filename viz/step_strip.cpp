@@ -202,7 +202,6 @@ std::string_view letter_of(Phase phase) {
     case Phase::normalise:
       return "÷ℓ";
     case Phase::store_o:
-      return "out";
     case Phase::store_state:
       return "out";
     case Phase::skipped:

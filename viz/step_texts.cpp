@@ -131,7 +131,7 @@ Result<StepTexts> parse_step_texts(std::string_view text) {
       return bad_input(fmt::format("Step texts: '{}' is not an order; there are naive, tiled, flash, flash-1.", order));
     }
     for (const auto& [phase, list] : phases.items()) {
-      const std::string key = order + "/" + phase;
+      const std::string key = fmt::format("{}/{}", order, phase);
       if (!is_phase(phase)) return bad_input(fmt::format("Step texts: there is no phase '{}'.", key));
       Result<std::vector<StepText>> texts = parse_list(list, key);
       if (!texts) return tl::unexpected(texts.error());

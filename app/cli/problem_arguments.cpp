@@ -30,7 +30,7 @@ void let_bias_follow(const Problem& before, Problem& p) {
   }
 }
 
-Result<State> changed(State state, const Command& command) {
+Result<State> changed(const State& state, const Command& command) {
   return apply(state, command, nullptr);
 }
 

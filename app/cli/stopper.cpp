@@ -3,11 +3,10 @@
 #include <cmath>
 #include <csignal>
 #include <cstdio>
+#include <ctime>
 
 #include <fmt/format.h>
 #include <pthread.h>
-#include <signal.h>
-#include <time.h>
 #include <unistd.h>
 
 namespace attn::cli {

@@ -94,6 +94,7 @@ class Memory {
   Memory& operator=(const Memory&) = delete;
   ~Memory();
   DevicePointer address() const { return address_; }
+  // NOLINTNEXTLINE(performance-no-int-to-ptr): the driver hands out addresses as numbers
   void* pointer() const { return reinterpret_cast<void*>(address_); }
   std::uint64_t bytes() const { return bytes_; }
 

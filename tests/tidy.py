@@ -1,0 +1,167 @@
+#!/usr/bin/env python3
+"""clang-tidy over every source of the rooms: python3 tests/tidy.py BUILD [--program P] [--jobs N] [--seconds S] [FILE...]
+
+Nearly all of its time goes to the headers, which it walks again for each source. So it gets
+groups of sources, each group included into one file; sources of a group must not name the same
+thing in their unnamed namespaces. Where a group does not compile after all, its sources are
+looked at one by one. Prints a line a source: PASS, FAIL or SKIP; findings go to stderr.
+"""
+import argparse
+import concurrent.futures
+import json
+import os
+import pathlib
+import re
+import shlex
+import subprocess
+import sys
+import time
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+ROOMS = ("kernels", "profiling", "viz", "app")
+MOST_OF_A_GROUP = 8
+# Of what is compiled for several processors one is looked at.
+EXTRA = ["-DHWY_COMPILE_ONLY_STATIC", "-Wno-unknown-warning-option"]
+FINDING = re.compile(r"^(/[^:\n]+):\d+:\d+: (?:warning|error): ", re.M)
+
+
+def flags_of(entry):
+    """The compile command without compiler, source and output."""
+    words = shlex.split(entry["command"])
+    kept, skip = [], False
+    for word in words[1:]:
+        if skip:
+            skip = False
+        elif word in ("-o", "-c"):
+            skip = True
+        else:
+            kept.append(word)
+    if "clang" not in os.path.basename(words[0]) and os.path.basename(words[0]) == "ccache":
+        kept = kept[1:]
+    return tuple(kept)
+
+
+def private_names(text):
+    """What stands in the unnamed namespaces of a source, as far as its layout by clang-format tells."""
+    names, inside = set(), False
+    for line in text.split("\n"):
+        if line.startswith("namespace {"):
+            inside = True
+        elif re.match(r"\}\s*// namespace$", line):
+            inside = False
+        elif line.startswith("using namespace") or line.startswith("namespace "):
+            names.add(re.sub(r"\W.*", "", line.split("=")[0].split()[-1]) if "=" in line else line)
+        elif inside or line.startswith(("static ", "#define ")):
+            match = re.match(r"(?:struct|class|enum class|enum|using|#define)\s+(\w+)", line)
+            if not match and line and (line[0].isalnum() or line[0] == "_"):
+                plain = re.sub(r"<[^()]*?>", "", line)
+                match = re.search(r"(\w+)\s*[(={\[;]", plain)
+                if line.startswith("constexpr"):  # float kGap = 8, kEdge = 2;
+                    names.update(re.findall(r"(\w+) =", plain))
+            if match:
+                names.add(match.group(1))
+    return {n for n in names if not n.startswith("namespace attn")}
+
+
+def groups_of(sources, flags):
+    groups = []
+    for source in sources:
+        text = (ROOT / source).read_text()
+        alone = "foreach_target.h" in text  # includes itself
+        names = private_names(text)
+        for group in groups:
+            fits = group["flags"] == flags[source] and len(group["sources"]) < MOST_OF_A_GROUP
+            if fits and not alone and not group["alone"] and not group["names"] & names:
+                group["sources"].append(source)
+                group["names"] |= names
+                break
+        else:
+            groups.append({"flags": flags[source], "sources": [source], "names": set(names), "alone": alone})
+    return groups
+
+
+def look(sources, flags, options, number):
+    """Returns {source: what was found}, or None where they do not compile together."""
+    left = options.end - time.monotonic()
+    if left <= 0:
+        return {}
+    if len(sources) == 1:
+        file = ROOT / sources[0]
+    else:
+        file = options.folder / f"group_{number}.cpp"
+        file.write_text("".join(f'#include "{ROOT / s}"  // NOLINT(bugprone-suspicious-include)\n' for s in sources))
+    command = [options.program, "--quiet", f"--config-file={ROOT}/.clang-tidy",
+               f"--header-filter=^{re.escape(str(ROOT))}/({'|'.join(ROOMS)})/.*\\.(h|cpp)$"]
+    command += options.option + [str(file), "--", *flags, *EXTRA]
+    try:
+        done = subprocess.run(command, cwd=options.build, capture_output=True, text=True, timeout=left)
+    except subprocess.TimeoutExpired:
+        return {}
+    if options.option:
+        sys.stderr.write(done.stderr)
+    if "clang-diagnostic-error" in done.stdout and len(sources) > 1:
+        if options.verbose:
+            sys.stderr.write(done.stdout)
+        return None
+    found = dict.fromkeys(sources, "")
+    starts = [m.start() for m in FINDING.finditer(done.stdout)] + [len(done.stdout)]
+    for begin, end in zip(starts, starts[1:]):
+        words = done.stdout[begin:end]
+        path = os.path.relpath(words.split(":", 1)[0], ROOT)
+        # A finding in a header belongs to the first that includes it.
+        found[path if path in found else sources[0]] += words
+    if done.returncode != 0 and not any(found.values()):
+        found[sources[0]] = done.stdout + done.stderr
+    return found
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("build", type=pathlib.Path)
+    parser.add_argument("files", nargs="*")
+    parser.add_argument("--program", default="clang-tidy-16")
+    parser.add_argument("--jobs", type=int, default=os.cpu_count())
+    parser.add_argument("--seconds", type=float, default=3600)
+    parser.add_argument("--verbose", action="store_true", help="say why a group did not compile")
+    parser.add_argument("--option", action="append", default=[], help="one for clang-tidy")
+    options = parser.parse_args()
+    options.build = options.build.resolve()
+    options.end = time.monotonic() + options.seconds
+    options.folder = options.build / "tidy"
+    options.folder.mkdir(exist_ok=True)
+    entries = json.loads((options.build / "compile_commands.json").read_text())
+    flags = {os.path.relpath(e["file"], ROOT): flags_of(e) for e in entries}
+    wanted = [os.path.relpath(pathlib.Path(f).resolve(), ROOT) for f in options.files]
+    sources = sorted(f for f in flags if f.split("/")[0] in ROOMS and (not wanted or f in wanted))
+
+    def work(job):
+        number, group = job
+        begin = time.monotonic()
+        found = look(group["sources"], group["flags"], options, number)
+        if found is None:
+            found = {}
+            for source in group["sources"]:
+                found |= look([source], group["flags"], options, number)
+        if options.verbose:
+            print(f"{time.monotonic() - begin:.1f} s {' '.join(group['sources'])}", file=sys.stderr)
+        return group["sources"], found
+
+    bad = False
+    with concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
+        # The largest first, so that no core waits at the end.
+        jobs = sorted(enumerate(groups_of(sources, flags)), key=lambda j: -len(j[1]["sources"]))
+        for looked_at, found in pool.map(work, jobs):
+            for source in looked_at:
+                if source not in found:
+                    print(f"SKIP {source}", flush=True)
+                elif found[source]:
+                    bad = True
+                    print(f"FAIL {source}", flush=True)
+                    print(found[source], file=sys.stderr, flush=True)
+                else:
+                    print(f"PASS {source}", flush=True)
+    return 1 if bad else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
