@@ -2,9 +2,10 @@
 # Builds and runs the tests: bash tests/run.sh [--full | --tsan | --tidy]
 #
 #   (nothing)   the code's rules and every test of a Release build: under 10 minutes on 2 cores
-#   --full      besides: long lists, address and undefined-behaviour sanitizer, fuzzing: under 40 minutes
-#   --tsan      thread sanitizer over kernels, profiling, model and tasks, alone
-#   --tidy      what (nothing) does, and clang-tidy; not clean yet, so --full does not ask for it
+#   --full      besides: long lists, clang-tidy, address, undefined-behaviour and thread sanitizers,
+#               fuzzing: under 40 minutes on 2 cores
+#   --tsan      the thread sanitizer alone, over kernels, profiling, model and tasks
+#   --tidy      clang-tidy alone
 # Every part runs even when one before it failed; the last line counts all of them.
 set -Eeuo pipefail
 
@@ -83,27 +84,12 @@ test_release() { # LONG
   ATTNSCOPE_LONG_TESTS="${1:-}" run_ctest "$folder" "release"
 }
 
-verify_kernels() {
-  step "Every CPU kernel on the paired list of shapes, masks and dtypes"
-  build_folder tests
-  local log="$folder/verify.log"
-  if timeout 900 "$folder/bin/attnscope" verify >"$log" 2>&1; then
-    count_pass
-  else
-    tail -n 20 "$log" >&2
-    count_fail "attnscope verify; all of its words are in $log"
-  fi
-  took
-}
-
 # ATTNSCOPE_SANITIZED tells a test that it runs slower, so that it may take fewer cases.
 # With clang the fuzz targets are built along, so that all is compiled once.
 test_asan() {
   step "Build with address and undefined-behaviour sanitizers, and the fuzz targets"
-  local clang
-  clang="$(command -v clang++-16 || command -v clang++ || true)"
   if [[ -n $clang ]]; then
-    prepared fuzz all -DCMAKE_CXX_COMPILER="$clang" -DCMAKE_C_COMPILER="${clang/clang++/clang}"
+    prepared fuzz all "${with_clang[@]}"
   else
     prepared asan all
   fi
@@ -139,7 +125,7 @@ test_tsan() {
   for room in kernels profiling app; do
     if compgen -G "$root/tests/$room/*.cpp" >/dev/null; then targets+=" test_$room"; fi
   done
-  prepared tsan "$targets"
+  prepared tsan "$targets" "${with_clang[@]}"
   step "Tests of model and tasks under thread sanitizer"
   # With more address randomisation than the sanitizer of this compiler knows it ends
   # at once; without any it runs.
@@ -193,57 +179,33 @@ fuzz_results() { # reads running and names of fuzz()
 
 tidy() {
   step "clang-tidy"
-  local program
+  local program line
   program="$(command -v clang-tidy-16 || command -v clang-tidy || true)"
   if [[ -z $program ]]; then
     count_skip "clang-tidy is not installed"
     return 0
   fi
   build_folder tests
-  local log="$folder/tidy.log" results="$folder/tidy"
-  rm -rf "$results"
-  mkdir -p "$results"
-  local total
-  total="$(tidy_files | wc -l)"
-  # A file a process, as many as there are cores, until the time is up. Each leaves its
-  # words in a file and the outcome in its name.
-  # shellcheck disable=SC2016 # for the inner shell
-  tidy_files | timeout "$tidy_seconds" xargs -r -P "$(nproc)" -I{} bash -c '
-    name="$(printf "%s" "$2" | tr / _)"
-    cd "$3" || exit 0
-    if "$5" --quiet -p "$1" "$2" >"$4/$name.running" 2>&1; then
-      mv "$4/$name.running" "$4/$name.good"
-    else
-      mv "$4/$name.running" "$4/$name.bad"
-    fi' tidy "$folder" {} "$root" "$results" "$program" || true
-  local bad=0 good=0 file
-  for file in "$results"/*.bad; do
-    [[ -e $file ]] || continue
-    bad=$((bad + 1))
-    grep -vE '^[0-9]+ warnings? (generated|treated)|^Suppressed|^Use -' "$file" | tee -a "$log" >&2
-    count_fail "clang-tidy: $(basename "$file" .bad)"
-  done
-  for file in "$results"/*.good; do
-    [[ -e $file ]] || continue
-    good=$((good + 1))
-    count_pass
-  done
-  if ((good + bad < total)); then
-    count_skip "clang-tidy: $((total - good - bad)) of $total files were not looked at in $tidy_seconds s"
-    skipped=$((skipped + total - good - bad - 1))
-  fi
-  say "    $good of $total files clean"
+  configure tests "$folder" "$gui"
+  build "$folder" attnscope_write_version
+  local log="$folder/tidy.log"
+  while IFS= read -r line; do
+    case "$line" in
+      PASS*) count_pass ;;
+      FAIL*) count_fail "clang-tidy: ${line#FAIL }; its words are in $log" ;;
+      *) count_fail "clang-tidy: ${line#SKIP } was not looked at within $tidy_seconds s" ;;
+    esac
+  done < <(python3 "$root/tests/tidy.py" --program "$program" --seconds "$tidy_seconds" --jobs "$(jobs_count)" \
+    "$folder" 2>"$log" || true)
+  if grep -q . "$log"; then head -n 200 "$log" >&2; fi
   took
-}
-
-tidy_files() {
-  (cd "$root" && find kernels profiling viz app -name '*.cpp' | LC_ALL=C sort)
 }
 
 # ---- all of it
 
 main() {
-  local full="" tsan="" tidy="" folder gui
+  local full="" tsan="" tidy="" folder gui clang
+  local -a with_clang=()
   case "${1:-}" in
     --full) full=1 ;;
     --tsan) tsan=1 ;;
@@ -254,27 +216,27 @@ main() {
       exit 2
       ;;
   esac
-  local fuzz_seconds="${ATTNSCOPE_FUZZ_SECONDS:-45}" tidy_seconds="${ATTNSCOPE_TIDY_SECONDS:-720}"
+  local fuzz_seconds="${ATTNSCOPE_FUZZ_SECONDS:-45}" tidy_seconds="${ATTNSCOPE_TIDY_SECONDS:-1200}"
 
   step "System packages"
   local -a lists=("$root/app/setup/packages" "$root/app/setup/packages_tests")
-  if [[ -n $full$tidy ]]; then lists+=("$root/app/setup/packages_full"); fi
+  if [[ -n $full$tsan$tidy ]]; then lists+=("$root/app/setup/packages_full"); fi
   install_packages "${lists[@]}"
   check_tools
+  clang="$(command -v clang++-16 || command -v clang++ || true)"
+  if [[ -n $clang ]]; then
+    with_clang=(-DCMAKE_CXX_COMPILER="$clang" -DCMAKE_C_COMPILER="${clang/clang++/clang}")
+  fi
   step "GUI sources"
   gui_sources
 
-  if [[ -n $tsan ]]; then
-    test_tsan
-  else
+  if [[ -z $tsan$tidy ]]; then
     check_rules
     test_release "$full"
   fi
-  if [[ -n $full ]]; then
-    verify_kernels
-    test_asan
-  fi
-  if [[ -n $tidy ]]; then tidy; fi
+  if [[ -n $full ]]; then test_asan; fi
+  if [[ -n $full$tsan ]]; then test_tsan; fi
+  if [[ -n $full$tidy ]]; then tidy; fi
 
   say ""
   local line

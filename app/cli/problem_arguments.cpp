@@ -155,8 +155,8 @@ void DocumentArguments::add_to(CLI::App& parser, const std::string& scale_option
 
 Result<State> DocumentArguments::state_of() const {
   Result<State> s = state.empty() ? Result<State>(initial_state()) : open_state_string(state);
-  if (s && !preset.empty()) s = changed(*std::move(s), ChoosePreset{preset});
-  if (s && !kernel.empty()) s = changed(*std::move(s), ChooseKernel{kernel});
+  if (s && !preset.empty()) s = changed(*s, ChoosePreset{preset});
+  if (s && !kernel.empty()) s = changed(*s, ChooseKernel{kernel});
   if (!s) return s;
 
   Problem p = s->document.problem;
@@ -194,9 +194,9 @@ Result<State> DocumentArguments::state_of() const {
   Options o = s->document.options;
   if (auto r = options.apply_to(o); !r) return tl::unexpected(r.error());
 
-  s = changed(*std::move(s), SetProblem{p, 0});
-  if (s) s = changed(*std::move(s), SetInputs{inputs, 0});
-  if (s) s = changed(*std::move(s), SetOptions{o, 0});
+  s = changed(*s, SetProblem{p, 0});
+  if (s) s = changed(*s, SetInputs{inputs, 0});
+  if (s) s = changed(*s, SetOptions{o, 0});
   return s;
 }
 

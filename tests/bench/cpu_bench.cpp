@@ -65,25 +65,25 @@ std::vector<Budget> cpu_budgets() {
   s.base = one_head(2048);
   s.seconds_per_point = 2;
   const auto rows = run_sweep(s, {}, {});
-  if (!rows) return {{"CPU kernels, L = 2048", "run", rows.error().message, false}};
+  if (!rows) return {{"CPU kernels, L = 2048", "run", rows.error().message, Outcome::missed}};
   std::vector<Budget> budgets;
   const Measurement *sequential = nullptr, *flash = nullptr;
   for (const Measurement& m : *rows) {
     const bool right = m.state == RowState::done && m.verdict && m.verdict->pass;
     budgets.push_back({m.key.kernel + ", L = 2048, D = 64, one head, is right", "verdict",
-                       right ? fmt::format("{:.2f} ms", m.time.median * 1e-3) : "no: " + m.reason, right});
+                       right ? fmt::format("{:.2f} ms", m.time.median * 1e-3) : "no: " + m.reason, held(right)});
     if (m.key.kernel == "cpu_sequential" && right) sequential = &m;
     if (m.key.kernel == "cpu_flash" && right) flash = &m;
   }
   if (sequential == nullptr || flash == nullptr) return budgets;
   const double ratio = sequential->time.median / flash->time.median;
   budgets.push_back({fmt::format("cpu_flash over cpu_sequential, {} threads", flash->key.options.threads), ">= 20 x",
-                     fmt::format("{:.1f} x", ratio), ratio >= 20});
+                     fmt::format("{:.1f} x", ratio), held(ratio >= 20)});
   const double gflops = figure(*flash, "tflops").value * 1e3;
   budgets.push_back({"cpu_flash's share of this CPU's measured peak", "printed",
                      fmt::format("{:.1f} of {:.1f} GFLOP/s, {:.1f} %", gflops, flash->yardsticks.peak_gflops,
                                  figure(*flash, "peak_share_pct").value),
-                     figure(*flash, "peak_share_pct").available()});
+                     held(figure(*flash, "peak_share_pct").available())});
   return budgets;
 }
 
