@@ -6,6 +6,7 @@
 #include <benchmark/benchmark.h>
 #include <fmt/format.h>
 
+#include <cstdio>
 #include <string_view>
 
 #include "app/cli/cli.h"
@@ -44,7 +45,9 @@ int main(int argc, char** argv) {
              here.commit);
   for (std::vector<Budget> (*part)() :
        {attn::bench::gui_budgets, attn::bench::recording_budgets, attn::bench::gpu_budgets, attn::bench::cpu_budgets}) {
-    for (const Budget& b : part())
+    for (const Budget& b : part()) {
       fmt::print("{:5} {:58} {:>10}   {}\n", word_of(b.outcome), b.what, b.limit, b.measured);
+      std::fflush(stdout);
+    }
   }
 }
