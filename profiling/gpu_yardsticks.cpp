@@ -105,10 +105,10 @@ Result<void> GpuYardsticks::launch(const char* entry, const void* argument) {
 }
 
 Result<void> GpuYardsticks::prepare_flush() {
-  if (flushed_) return ok();
+  if (flushed_ != nullptr) return ok();
   auto memory = gpu::Memory::allocate(*driver_, kFlushOfL2 * static_cast<std::uint64_t>(properties_.l2_bytes));
   if (!memory) return tl::unexpected(memory.error());
-  flushed_.emplace(std::move(*memory));
+  flushed_ = std::make_unique<gpu::Memory>(std::move(*memory));
   return driver_->fill(flushed_->address(), 0, flushed_->bytes(), stream_);
 }
 
@@ -147,7 +147,7 @@ Result<double> GpuYardsticks::multiply_add_gflops() {
   w.count = kTurns;
   w.x = 0.999F;
   w.y = 0.001F;
-  const auto ms = fastest_ms("attnscope_multiply_add", &w);
+  auto ms = fastest_ms("attnscope_multiply_add", &w);
   if (!ms) return ms;
   const double threads = static_cast<double>(properties_.sms) * kBlocksOfSm * kThreads;
   return 2 * threads * kMultiplyAddsOfTurn * static_cast<double>(kTurns) / *ms * 1e-6;
@@ -167,7 +167,7 @@ Result<double> GpuYardsticks::copy_gb_per_s() {
   w.from = from->address();
   w.to = to->address();
   w.count = bytes / 16;
-  const auto ms = fastest_ms("attnscope_copy", &w);
+  auto ms = fastest_ms("attnscope_copy", &w);
   if (!ms) return ms;
   return 2.0 * static_cast<double>(bytes) / *ms * 1e-6;
 }

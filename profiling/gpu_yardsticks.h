@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <optional>
 #include <string>
 
@@ -53,7 +54,7 @@ class GpuYardsticks {
   gpu::StreamHandle stream_;
   gpu::Module module_ = nullptr;
   std::map<std::string, gpu::Function> entries_;
-  std::optional<gpu::Memory> flushed_;
+  std::unique_ptr<gpu::Memory> flushed_;
   std::optional<GpuPeak> peak_;
 };
 

@@ -176,7 +176,7 @@ Result<void> Point::count(gpu::DeviceRun& run) {
     return ok();
   }
   say("counting what " + r_.kernel + " does");
-  const auto wait = [&](Result<void> enqueued) {
+  const auto wait = [&](const Result<void>& enqueued) {
     return enqueued ? driver_.synchronize(tools_.queue->stream()) : enqueued;
   };
   const auto prepare = [&] { return wait(prepare_l2(run, r_.l2, *tools_.yardsticks)); };

@@ -59,11 +59,11 @@ Result<void> RangeCounter::choose(std::span<const CounterNames> what) {
     if (!chosen.back().empty()) counted.push_back(chosen.back());
   }
   if (counted.empty()) return fail(ErrorKind::cannot_run, fmt::format("{} has none of these counters", chip_));
-  if (host_ && chosen == chosen_) return ok();
+  if (host_ != nullptr && chosen == chosen_) return ok();
   close();
   if (auto good = host->choose(std::move(counted)); !good) return good;
   chosen_ = std::move(chosen);
-  host_ = std::move(*host);
+  host_ = std::make_unique<MetricHost>(std::move(*host));
   return ok();
 }
 

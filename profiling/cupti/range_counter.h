@@ -4,7 +4,6 @@
 
 #include <functional>
 #include <memory>
-#include <optional>
 #include <string>
 #include <vector>
 
@@ -38,8 +37,8 @@ class RangeCounter {
   std::int32_t device_;
   std::string chip_;
   std::vector<std::uint8_t> availability_;
-  std::vector<std::string> chosen_;  // one for each that was asked; empty: the chip has none
-  std::optional<MetricHost> host_;   // counts the chosen
+  std::vector<std::string> chosen_;   // one for each that was asked; empty: the chip has none
+  std::unique_ptr<MetricHost> host_;  // counts the chosen
   CUpti_RangeProfiler_Object* session_ = nullptr;
   std::vector<std::uint8_t> image_;
 };
