@@ -11,6 +11,7 @@
 
 #include "kernels/kernel.h"
 #include "profiling/metrics.h"
+#include "viz/bench_to_step.h"
 
 namespace attn {
 namespace {
@@ -103,6 +104,30 @@ struct Apply {
     return done();
   }
 
+  Result<State> operator()(const StepThrough& c) {
+    const auto example = step_example(c.kernel, c.problem, c.options);
+    if (!example) return tl::unexpected(example.error());
+    if (auto valid = validate(example->problem); !valid) return tl::unexpected(valid.error());
+    Document& d = s.document;
+    d.preset.clear();
+    d.kernel = example->kernel;
+    d.problem = example->problem;
+    d.options = example->options;
+    d.inputs = {};
+    d.inputs.generator = d.sweep.generator;
+    d.inputs.seed = d.sweep.seed;
+    d.selection = {};
+    s.view.workspace = Workspace::step;
+    s.view.cursor = 0;
+    return done();
+  }
+  Result<State> operator()(const MeasureInBench&) {
+    s.document.sweep = sweep_of_step(s.document.sweep, s.document);
+    s.view.workspace = Workspace::bench;
+    s.view.playing = false;
+    return done();
+  }
+
   Result<State> operator()(const StepBy& c) {
     if (recording != nullptr) s.view.cursor = step_from(*recording, s.view.cursor, c.unit, c.direction);
     return done();
@@ -153,6 +178,14 @@ struct Apply {
   }
   Result<State> operator()(const ChooseBenchValue& c) {
     s.view.bench_value = c.value;
+    return done();
+  }
+
+  Result<State> operator()(const ChooseBenchBaseline& c) {
+    if (!c.id.empty()) {
+      if (auto row = find_kernel(c.id); !row) return tl::unexpected(row.error());
+    }
+    s.view.bench_baseline = c.id;
     return done();
   }
 

@@ -8,6 +8,7 @@
 #include "kernels/kernel.h"
 #include "kernels/memory.h"
 #include "profiling/session.h"
+#include "viz/bench_to_step.h"
 
 namespace attn {
 namespace {
@@ -91,7 +92,12 @@ void Controller::obey(const Command& command) {
   if (document_changed) history_.changed(state_.document, gesture_of(command));
   state_ = *std::move(next);
   if (std::holds_alternative<Play>(command)) play_debt_ = 0;
-  follow_document(std::holds_alternative<ChoosePreset>(command));
+  const auto* through = std::get_if<StepThrough>(&command);
+  if (through != nullptr) {
+    const auto example = step_example(through->kernel, through->problem, through->options);
+    if (example && !example->words.empty()) log_.note(example->words);
+  }
+  follow_document(through != nullptr || std::holds_alternative<ChoosePreset>(command));
 }
 
 bool Controller::run_effect(const Command& command) {
@@ -99,8 +105,8 @@ bool Controller::run_effect(const Command& command) {
     travel(false);
   } else if (std::holds_alternative<Redo>(command)) {
     travel(true);
-  } else if (std::holds_alternative<RunSweep>(command)) {
-    run_sweep_task();
+  } else if (const auto* run = std::get_if<RunSweep>(&command)) {
+    run_sweep_task(run->anew);
   } else if (std::holds_alternative<CancelTask>(command)) {
     cancel_task();
   } else if (std::holds_alternative<ExportCsv>(command)) {
@@ -236,6 +242,7 @@ void Controller::show(std::vector<Measurement> rows, Provenance provenance,
                       std::shared_ptr<const Recording> recording) {
   model_.measurements = std::move(rows);
   if (!model_.measurements.empty()) model_.provenance = std::move(provenance);
+  model_.rows_from_here = !model_.provenance.loaded;
   if (recording == nullptr || recording->events.empty()) return;
   tasks_.cancel(recording_task_);
   ++recording_generation_;

@@ -10,9 +10,11 @@
 #include <string>
 
 #include "app/document_inputs.h"
+#include "app/gpu_bench.h"
 #include "app/history.h"
 #include "app/log.h"
 #include "app/picture.h"
+#include "app/row_keeper.h"
 #include "app/tasks.h"
 #include "profiling/session.h"
 #include "viz/commands.h"
@@ -23,9 +25,11 @@ namespace attn {
 
 struct ControllerOptions {
   State state;
-  std::function<void()> wake;           // see Tasks
-  std::filesystem::path save_folder;    // sessions, exports and pictures go there
-  std::filesystem::path autosave_file;  // the rows of a running sweep; empty = not kept
+  std::function<void()> wake;              // see Tasks
+  std::filesystem::path save_folder;       // sessions, exports and pictures go there
+  std::filesystem::path autosave_file;     // the rows of a running sweep; empty = not kept
+  std::filesystem::path bundled_sessions;  // the folder of those that Bench offers; empty = none
+  std::shared_ptr<GpuBench> gpu;           // measures GPU kernels; null = no GPU is looked for
 };
 
 // What the shell does for the controller, once a frame.
@@ -55,6 +59,8 @@ class Controller {
   void show(std::vector<Measurement> rows, Provenance provenance, std::shared_ptr<const Recording> recording);
   // Writes what SavePicture asked for, on a task.
   void save_picture(const std::filesystem::path& file, Image image);
+  // Which GPUs there are and which sessions can be offered, on tasks.
+  void look_around();
   // Until no task runs; for pictures and tests.
   void wait();
 
@@ -77,8 +83,14 @@ class Controller {
   void refresh_task_view();
   void travel(bool forward);
 
+  // controller_bench.cpp
+  void run_sweep_task(bool anew);
+  Result<void> sweep_in_task(TaskHandle& task, SweepSpec spec, const std::vector<Measurement>& kept, GpuBench* gpu,
+                             RowKeeper& keeper);
+  void show_rows(Session& session);
+  std::string state_text() const;
+
   // controller_files.cpp
-  void run_sweep_task();
   void cancel_task();
   void export_rows(const char* extension);
   void save_session();

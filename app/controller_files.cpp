@@ -18,40 +18,9 @@
 namespace attn {
 namespace {
 
-using Clock = std::chrono::steady_clock;
-
-constexpr auto kAutosaveEvery = std::chrono::seconds(10);
-
 std::string counted(std::size_t n, const char* what) {
   return fmt::format("{} {}{}", n, what, n == 1 ? "" : "s");
 }
-
-// The rows of a running sweep, kept on disk so that a crash or a power cut costs ten seconds at most.
-class Autosave {
- public:
-  Autosave(std::filesystem::path file, Provenance provenance) : file_(std::move(file)) {
-    session_.provenance = std::move(provenance);
-  }
-  Result<void> row(const Measurement& m) {
-    session_.measurements.push_back(m);
-    return Clock::now() - last_ < kAutosaveEvery ? ok() : write();
-  }
-  Result<void> write() {
-    last_ = Clock::now();
-    if (file_.empty() || session_.measurements.empty() || failed_) return ok();
-    std::error_code error;
-    std::filesystem::create_directories(file_.parent_path(), error);
-    auto written = write_session(file_, session_);
-    failed_ = !written;  // said once
-    return written;
-  }
-
- private:
-  std::filesystem::path file_;
-  Session session_;
-  Clock::time_point last_ = Clock::now();
-  bool failed_ = false;
-};
 
 }  // namespace
 
@@ -71,42 +40,6 @@ std::filesystem::path Controller::new_file(const char* extension) const {
     file = options_.save_folder / fmt::format("{}-{}{}", stem, n, extension);
   }
   return file;
-}
-
-void Controller::run_sweep_task() {
-  if (tasks_.running(sweep_task_)) return log_.warn("A sweep is running: cancel it before another is started.");
-  const SweepSpec spec = state_.document.sweep;
-  if (auto valid = validate(spec); !valid) return log_.warn(valid.error().message);
-  model_.measurements.clear();
-  model_.provenance = provenance_here();
-  const auto work = [this, spec, provenance = model_.provenance,
-                     file = options_.autosave_file](TaskHandle& task) -> Result<void> {
-    Autosave autosave(file, provenance);
-    SweepCallbacks callbacks;
-    callbacks.progress = [&](const SweepProgress& p) {
-      task.progress(p.total == 0 ? 0 : static_cast<double>(p.done) / static_cast<double>(p.total), p.now,
-                    p.seconds_left);
-    };
-    const auto keep = [&](const Result<void>& written) {
-      if (!written) task.deliver([this, e = written.error()] { log_.warn("Rows are not autosaved: " + e.message); });
-    };
-    callbacks.row = [&](const Measurement& m) {
-      task.deliver([this, m] { model_.measurements.push_back(m); });
-      keep(autosave.row(m));
-    };
-    const auto rows = run_sweep(spec, callbacks, task.stop());
-    keep(autosave.write());
-    if (!rows) return tl::unexpected(rows.error());
-    if (task.stop().stop_requested()) {
-      return fail(ErrorKind::cancelled, fmt::format("Cancelled after {}.", counted(rows->size(), "point")));
-    }
-    return ok();
-  };
-  sweep_task_ = tasks_.start("Sweep", work, [this](const Result<void>& result) {
-    if (result) return log_.note(fmt::format("The sweep is done: {}.", counted(model_.measurements.size(), "point")));
-    result.error().kind == ErrorKind::cancelled ? log_.note(result.error().message)
-                                                : log_.error(result.error().message);
-  });
 }
 
 void Controller::cancel_task() {
@@ -135,7 +68,7 @@ void Controller::export_rows(const char* extension) {
   if (model_.measurements.empty()) {
     return log_.warn("There is no measurement to export yet: run a sweep in Bench first.");
   }
-  const Session session{model_.provenance, model_.measurements, {}, {}};
+  const Session session{model_.provenance, model_.measurements, {}, {}, {}};
   const bool csv = std::string_view(extension) == ".csv";
   write_text(counted(session.measurements.size(), "row"), new_file(extension),
              csv ? to_csv(session) : to_json(session));
@@ -145,8 +78,8 @@ void Controller::save_session() {
   if (tasks_.running(file_task_)) return log_.warn("A file is being written or read: try again in a moment.");
   if (session_file_.empty()) session_file_ = new_file(".attn");
   const auto work = [file = session_file_, rows = model_.measurements, provenance = model_.provenance,
-                     recording = model_.recording](TaskHandle&) {
-    Session session{provenance, rows, {}, {}};
+                     recording = model_.recording, state = state_text()](TaskHandle&) {
+    Session session{provenance, rows, {}, state, {}};
     if (recording != nullptr) session.recordings.push_back(*recording);
     return write_session(file, session);
   };
@@ -182,11 +115,7 @@ void Controller::opened(const std::string& path, Session session) {
   const auto absolute = std::filesystem::absolute(path, error);
   const std::string name = error ? path : absolute.string();
   for (const std::string& note : session.notes) log_.note(note);
-  if (!session.measurements.empty()) {
-    if (tasks_.running(sweep_task_)) tasks_.cancel(sweep_task_);
-    model_.measurements = std::move(session.measurements);
-    model_.provenance = session.provenance;
-  }
+  if (!session.measurements.empty()) show_rows(session);
   const std::size_t recordings = session.recordings.size();
   if (recordings > 0) {
     auto recording = std::make_shared<const Recording>(std::move(session.recordings.front()));

@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "kernels/gpu/rows.h"
 #include "kernels/kernel.h"
 #include "profiling/metrics.h"
 
@@ -337,6 +338,19 @@ void add_sweep_keys(std::vector<StateKey>& keys) {
   add_option_keys(
       keys, "sweep_", [](auto& s) -> auto& { return s.document.sweep.options; });
   keys.push_back(number_key(
+      "sweep_gpu", 0, 1023, [](auto& s) -> auto& { return s.document.sweep.gpu; }));
+  keys.push_back({"sweep_arch", [](const State& s) { return s.document.sweep.arch; },
+                  [](State& s, std::string_view text) -> Result<void> {
+                    if (const auto device = gpu::device_for(text); !device) return tl::unexpected(device.error());
+                    s.document.sweep.arch = text;
+                    return ok();
+                  }});
+  keys.push_back(choice_key(
+      "sweep_l2", named<L2State>(std::vector{L2State::cold, L2State::warm}),
+      [](auto& s) -> auto& { return s.document.sweep.l2; }));
+  keys.push_back(flag_key(
+      "sweep_counters", [](auto& s) -> auto& { return s.document.sweep.counters; }));
+  keys.push_back(number_key(
       "sweep_tokens", 0, kMost, [](auto& s) -> auto& { return s.document.sweep.tokens; }));
   keys.push_back(choice_key(
       "sweep_generator", named<Generator>(all_generators()),
@@ -386,6 +400,15 @@ void add_view_keys(std::vector<StateKey>& keys) {
                   [](State& s, std::string_view text) -> Result<void> {
                     if (const auto metric = find_metric(text); !metric) return tl::unexpected(metric.error());
                     s.view.bench_metric = text;
+                    return ok();
+                  }});
+  keys.push_back({"baseline",
+                  [](const State& s) { return s.view.bench_baseline.empty() ? "usual" : s.view.bench_baseline; },
+                  [](State& s, std::string_view text) -> Result<void> {
+                    s.view.bench_baseline.clear();
+                    if (text == "usual") return ok();
+                    if (const auto row = find_kernel(text); !row) return tl::unexpected(row.error());
+                    s.view.bench_baseline = text;
                     return ok();
                   }});
   keys.push_back(

@@ -7,7 +7,7 @@
 
 #include "app/shell.h"
 #include "imgui.h"
-#include "kernels/kernel.h"
+#include "kernels/ladder.h"
 #include "viz/canvas.h"
 #include "viz/step_problem_panel.h"
 
@@ -74,7 +74,9 @@ float draw_kernel_combo(const State& state, float x, Commands& commands) {
   if (pressed) ImGui::OpenPopup("kernels");
   ImGui::SetNextWindowPos({frame.min.x, frame.max.y + s.px(4)});
   if (ImGui::BeginPopup("kernels")) {
-    for (const KernelRow& kernel : kernel_table()) {
+    for (const KernelRow* each : ladder()) {
+      const KernelRow& kernel = *each;
+      if (kernel.record == nullptr && state.view.workspace == Workspace::step) continue;  // Step shows recordings
       const bool chosen = kernel.id == state.document.kernel;
       Document changed = state.document;
       changed.kernel = std::string(kernel.id);
@@ -105,7 +107,9 @@ OriginWords origin_of(const State& state, const Model& model) {
   if (state.view.workspace == Workspace::bench || state.view.workspace == Workspace::profile) {
     const Provenance& p = model.provenance;
     if (model.measurements.empty()) return {true, "nothing measured yet", p.device};
-    if (p.loaded) return {false, "from a file", fmt::format("{}, measured on {} on {}", p.file, p.device, p.date)};
+    if (p.loaded)
+      return {false, fmt::format("loaded: {}, {}", p.device, p.date.substr(0, 10)),
+              fmt::format("{}, measured on {} on {}", p.file, p.device, p.date)};
     return {true, "measured here", p.device};
   }
   if (model.recording == nullptr) return {true, "nothing recorded", model.recording_error};

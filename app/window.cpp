@@ -222,7 +222,10 @@ void make_controller(App& app, const State& state, const LoadedSettings& loaded,
   setup.wake = [] { glfwPostEmptyEvent(); };
   setup.save_folder = usual_save_folder();
   if (const auto data = data_folder(); !data.empty()) setup.autosave_file = data / "autosave.attn";
+  setup.gpu = std::make_shared<GpuBench>();
+  if (const auto sessions = find_asset("sessions")) setup.bundled_sessions = *sessions;
   app.controller = std::make_unique<Controller>(std::move(setup));
+  app.controller->look_around();
   for (const std::string& said : loaded.said) app.controller->log().warn(said);
   if (!options.open_file.empty()) app.commands.emplace_back(OpenFile{options.open_file.string()});
 }

@@ -12,6 +12,7 @@
 #include "kernels/cpu/vector_ops.h"
 #include "kernels/gpu/rows.h"
 #include "kernels/kernel.h"
+#include "kernels/ladder.h"
 #include "kernels/memory.h"
 
 namespace attn {
@@ -23,13 +24,25 @@ std::span<const KernelRow> kernel_table() {
   return kTable;
 }
 
+std::vector<const KernelRow*> ladder() {
+  std::vector<const KernelRow*> rows;
+  for (const std::span<const KernelRow> table : {kernel_table(), gpu::gpu_kernel_table()}) {
+    for (const KernelRow& row : table) rows.push_back(&row);
+  }
+  return rows;
+}
+
+std::size_t ladder_rank(std::string_view id) {
+  const auto rows = ladder();
+  const auto at = std::find_if(rows.begin(), rows.end(), [&](const KernelRow* row) { return row->id == id; });
+  return static_cast<std::size_t>(at - rows.begin());
+}
+
 Result<const KernelRow*> find_kernel(std::string_view id) {
   std::vector<std::string_view> ids;
-  for (const std::span<const KernelRow> table : {kernel_table(), gpu::gpu_kernel_table()}) {
-    for (const KernelRow& row : table) {
-      if (row.id == id) return &row;
-      ids.push_back(row.id);
-    }
+  for (const KernelRow* row : ladder()) {
+    if (row->id == id) return row;
+    ids.push_back(row->id);
   }
   return bad_input(fmt::format("there is no kernel '{}'; there are {}", id, fmt::join(ids, ", ")));
 }

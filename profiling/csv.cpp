@@ -51,6 +51,11 @@ std::string option(const Measurement& m, Option o, std::string value) {
   return reads ? std::move(value) : std::string();
 }
 
+// What the session says of its device holds for the rows that were taken on it.
+std::string of_device(const Session& s, const Measurement& m, const std::string& words) {
+  return m.key.device.empty() || m.key.device == s.provenance.device ? words : std::string();
+}
+
 struct Column {
   std::string_view name;
   std::string (*text)(const Session&, const Measurement&);
@@ -104,9 +109,9 @@ constexpr auto kOrigin = std::to_array<Column>({
     {"verdict_reason", [](S, M m) { return m.verdict ? m.verdict->reason : std::string(); }},
     {"place", [](S s, M) -> std::string { return s.provenance.loaded ? "loaded" : "live"; }},
     {"device", [](S s, M m) { return m.key.device.empty() ? s.provenance.device : m.key.device; }},
-    {"device_arch", [](S s, M) { return s.provenance.device_arch; }},
-    {"driver", [](S s, M) { return s.provenance.driver; }},
-    {"cuda", [](S s, M) { return s.provenance.cuda; }},
+    {"device_arch", [](S s, M m) { return of_device(s, m, s.provenance.device_arch); }},
+    {"driver", [](S s, M m) { return of_device(s, m, s.provenance.driver); }},
+    {"cuda", [](S s, M m) { return of_device(s, m, s.provenance.cuda); }},
     {"program_version", [](S s, M) { return s.provenance.program_version; }},
     {"commit", [](S s, M) { return s.provenance.commit; }},
     {"date", [](S s, M) { return s.provenance.date; }},

@@ -303,7 +303,7 @@ json measurement_to_json(const Measurement& m, bool with_samples) {
             {"launches", std::move(launches)},
             {"workspace_bytes", m.workspace_bytes},
             {"yardsticks", yardsticks_to_json(m.yardsticks)}};
-  if (with_samples) j["samples_us"] = m.samples_us;
+  if (with_samples && !(m.samples_us.empty() && m.time.n > 0)) j["samples_us"] = m.samples_us;
   return j;
 }
 

@@ -14,9 +14,11 @@ namespace {
 using nlohmann::json;
 
 constexpr std::size_t kMostMeasurements = 100000;
+constexpr std::size_t kMostStateBytes = 8192;
 
 json session_to_json(const Session& s, bool with_samples) {
   json j = {{"provenance", provenance_to_json(s.provenance)}, {"measurements", json::array()}};
+  if (!s.state.empty()) j["state"] = s.state;
   for (const Measurement& m : s.measurements) j["measurements"].push_back(measurement_to_json(m, with_samples));
   return j;
 }
@@ -102,6 +104,12 @@ Result<Session> read_session(const std::filesystem::path& file) {
   }
   s.provenance.loaded = true;
   s.provenance.file = name;
+  if (const auto state = json_of_file->find("state"); state != json_of_file->end()) {
+    if (!state->is_string() || state->get_ref<const std::string&>().size() > kMostStateBytes)
+      return bad_input(
+          fmt::format("{}: session.json: \"state\" must be a text of {} bytes at most.", name, kMostStateBytes));
+    s.state = state->get<std::string>();
+  }
   if (auto read = read_measurements(*json_of_file, name, s); !read) return tl::unexpected(read.error());
   auto recordings = recordings_of(*container, name);
   if (!recordings) return tl::unexpected(recordings.error());

@@ -16,6 +16,7 @@ struct Session {
   Provenance provenance;
   std::vector<Measurement> measurements;
   std::vector<Recording> recordings;
+  std::string state;               // the view that it was saved from, as a state string; empty = none
   std::vector<std::string> notes;  // what reading left out, in words ("3 metrics of a newer version: ...")
 };
 

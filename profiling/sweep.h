@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <span>
 #include <stop_token>
 #include <string>
@@ -29,6 +30,12 @@ struct SweepSpec {
   Problem base;             // the axis overrides one extent (L: Lq and Lk; H: Hq and Hkv scale together)
   std::int64_t tokens = 0;  // with axis L: B = tokens / L, at least 1; 0 = B as in base
   Options options;          // where a kernel does not read an option it is ignored
+  // GPU kernels: which GPU, what they are compiled for where there is none, what the L2 cache holds before each
+  // repeat, and whether counters are read.
+  std::int32_t gpu = 0;
+  std::string arch = "sm_90a";
+  L2State l2 = L2State::cold;
+  bool counters = true;
   Generator generator = Generator::normal;  // random normal by default: zeros run faster and would lie
   std::uint64_t seed = 1;
   double seconds_per_point = 1.0;  // time limit of the repeats of one point (StopRule in profiling/statistics.h)
@@ -45,11 +52,13 @@ Result<void> validate(const SweepSpec& s);
 Problem problem_at(const SweepSpec& s, std::int64_t value);
 Options options_at(const SweepSpec& s, std::int64_t value);
 
-// What will be asked of the machine, before it is: bytes of the largest point and a time from the FLOPs and the
-// rates that `known` rows of the same kernels reached (0 when a kernel's rate is not known yet).
+// What will be asked of the machine, before it is: bytes of the largest point in either memory, and a time from the
+// FLOPs and the rates that `known` rows of the same kernels reached. Where a kernel's rate is not known yet the time is
+// what the limit of each point comes to, and `words` say so.
 struct SweepEstimate {
-  std::uint64_t most_bytes = 0;
+  std::uint64_t most_bytes = 0, most_gpu_bytes = 0;
   double seconds = 0;
+  bool from_rates = false;
   std::string words;
 };
 SweepEstimate estimate(const SweepSpec& s, std::span<const Measurement> known = {});
@@ -60,10 +69,33 @@ struct SweepProgress {
   double seconds_left = -1;  // -1 = not known yet
 };
 
+// Measures one point of a GPU kernel; what went wrong is the row's state and reason. `now` says what is being done.
+using PointRunner =
+    std::function<Measurement(const KernelRow& row, const Problem& p, const Options& o, const SweepSpec& s,
+                              const std::function<void(const std::string&)>& now, std::stop_token stop)>;
+
+// The program supplies it, since a GPU's driver lives in a process of its own.
+struct GpuRunner {
+  Device device;  // what its rows are taken on
+  PointRunner measure;
+};
+
 struct SweepCallbacks {
   std::function<void(const SweepProgress&)> progress;
   std::function<void(const Measurement&)> row;  // called once a point, in the sweeping thread
+  std::optional<GpuRunner> gpu;                 // none: GPU kernels are rows that say so
+  // Rows of an earlier run: a point that is finished among them is handed on and not measured again.
+  std::span<const Measurement> kept;
 };
+
+// Is `m` what this point would give again: finished, same kernel and source, problem, options, L2 state and device?
+bool is_finished_point(const Measurement& m, const KernelRow& row, const Problem& p, const Options& o,
+                       const SweepSpec& s, const Device& device);
+// Points of the sweep, and how many of them `rows` have finished on these devices.
+struct SweepCount {
+  std::size_t points = 0, finished = 0;
+};
+SweepCount count_finished(const SweepSpec& s, std::span<const Measurement> rows, const Device& gpu);
 
 // Runs in the calling thread: for each value every kernel, the baseline first where it is among them, so that each row
 // comes with its speed-up. On an option axis (br, bc, threads) a kernel that does not read the option gives one row.

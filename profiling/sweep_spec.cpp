@@ -6,6 +6,7 @@
 #include <limits>
 #include <set>
 
+#include "kernels/gpu/rows.h"
 #include "kernels/memory.h"
 #include "profiling/sweep.h"
 #include "profiling/sweep_points.h"
@@ -144,8 +145,9 @@ Result<void> validate_points(const SweepSpec& s, std::span<const KernelRow* cons
   std::set<std::string_view> seen;
   for (const KernelRow* row : rows) {
     if (!seen.insert(row->id).second) return bad_input(fmt::format("{} stands twice in the sweep.", row->id));
-    if (row->place != Place::cpu)
-      return fail(ErrorKind::cannot_run, fmt::format("{} runs on a GPU; this sweep measures on the CPU.", row->id));
+    if (row->place == Place::cpu) continue;
+    if (s.gpu < 0) return bad_input(fmt::format("GPU {} cannot be: the first is 0.", s.gpu));
+    if (auto arch = gpu::device_for(s.arch); !arch) return tl::unexpected(arch.error());
   }
   if (std::none_of(rows.begin(), rows.end(), [&](const KernelRow* row) { return reads_axis(*row, s.axis); }))
     return bad_input(
@@ -188,12 +190,22 @@ PointCost cost_of(const SweepSpec& s, const SweepPoint& point) {
 namespace {
 
 // Bytes of one point: the plan's where there is one, else those of its tensors.
-std::uint64_t bytes_of(const SweepSpec& s, const SweepPoint& point, const Device& cpu) {
+std::uint64_t bytes_of(const SweepSpec& s, const SweepPoint& point, const Device& device) {
   const Problem p = problem_at(s, point.value);
   const Options o = options_at(s, point.value);
-  if (!point.row->supports(p, o, cpu)) return 0;  // refused: takes nothing
-  const auto plan = point.row->plan(*point.row, p, o, cpu);
+  if (!point.row->supports(p, o, device)) return 0;  // refused: takes nothing
+  const auto plan = point.row->plan(*point.row, p, o, device);
   return plan ? bytes_needed(*plan) : tensor_bytes(p);
+}
+
+std::string memory_words(const SweepEstimate& e) {
+  if (e.most_gpu_bytes == 0) return format_bytes(e.most_bytes);
+  if (e.most_bytes == 0) return format_bytes(e.most_gpu_bytes) + " on the GPU";
+  return fmt::format("{} here and {} on the GPU", format_bytes(e.most_bytes), format_bytes(e.most_gpu_bytes));
+}
+
+std::string seconds_words(double seconds) {
+  return seconds < 90 ? fmt::format("{:.0f} s", std::max(1.0, seconds)) : fmt::format("{:.0f} min", seconds / 60);
 }
 
 }  // namespace
@@ -211,18 +223,21 @@ SweepEstimate estimate(const SweepSpec& s, std::span<const Measurement> known) {
     if (m.time.n > 0) time.knows(m.key.kernel, m.key.problem.flops() / (m.time.median * 1e-6));
   std::vector<PointCost> costs;
   const Device cpu = cpu_device();
+  const auto gpu = gpu::device_for(s.arch);
   for (const SweepPoint& point : points) {
     costs.push_back(cost_of(s, point));
-    e.most_bytes = std::max(e.most_bytes, bytes_of(s, point, cpu));
+    if (point.row->place == Place::cpu)
+      e.most_bytes = std::max(e.most_bytes, bytes_of(s, point, cpu));
+    else if (gpu)
+      e.most_gpu_bytes = std::max(e.most_gpu_bytes, bytes_of(s, point, *gpu));
   }
   const std::string count = points.size() == 1 ? "1 point" : fmt::format("{} points", points.size());
-  const std::string memory = format_bytes(e.most_bytes);
-  if (time.knows_all(costs)) {
-    e.seconds = time.seconds(costs);
-    e.words = fmt::format("{}, at most {} at a time, about {:.0f} s", count, memory, std::max(1.0, e.seconds));
-  } else {
-    e.words = fmt::format("{}, at most {} at a time; the time is known once each kernel has run", count, memory);
-  }
+  e.from_rates = time.knows_all(costs);
+  e.seconds = e.from_rates ? time.seconds(costs) : static_cast<double>(points.size()) * s.seconds_per_point;
+  e.words = fmt::format("{}, at most {} at a time, ", count, memory_words(e));
+  e.words += e.from_rates ? "about " + seconds_words(e.seconds)
+                          : fmt::format("up to {} of repeats ({} s a point, or {} runs)", seconds_words(e.seconds),
+                                        s.seconds_per_point, s.least_repeats);
   return e;
 }
 

@@ -36,6 +36,7 @@ struct BenchCache {
 
   SweepEstimate estimate;
   bool valid = false;  // may the sweep run?
+  SweepCount count;    // how much of it the rows hold already
   std::string estimate_key;
   std::vector<Measurement> planned;  // of the sweep that the estimate is for
 

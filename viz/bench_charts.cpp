@@ -16,7 +16,8 @@
 namespace attn {
 namespace {
 
-constexpr float kAxisText = 11.5F, kLabelText = 12, kLabelHeight = 14, kTickRow = 23;  // logical pixels
+constexpr float kAxisText = 11.5F, kLabelText = 12, kLabelHeight = 14, kTickRow = 23,
+                kSourceRow = 13;  // logical pixels
 
 ImU32 ink_of(const BenchLine& line) {
   return line.kernel.empty() ? colour(style().theme, Token::faint) : kernel_colour(style().theme, line.kernel);
@@ -57,7 +58,11 @@ void metric_popup(const BenchScene& scene, const State& state, Commands& command
   const MetricRow* before = nullptr;
   for (const std::string& id : scene.metrics) {
     const MetricRow& metric = metric_table()[*find_metric(id)];
-    if (before != nullptr && before->group != metric.group) ImGui::Separator();
+    if (before == nullptr || before->group != metric.group) {
+      ImGui::PushStyleColor(ImGuiCol_Text, colour(style().theme, Token::dim));
+      ImGui::SeparatorText(std::string(name_of(metric.group)).c_str());
+      ImGui::PopStyleColor();
+    }
     before = &metric;
     if (ImGui::Selectable(std::string(metric.label).c_str(), metric.id == picked_metric(state)))
       commands.push_back(ChooseBenchMetric{id});
@@ -174,7 +179,7 @@ void draw_line(ImDrawList& list, const BenchLine& line) {
     list.AddPolyline(points.data(), static_cast<int>(points.size()), ink, line.hollow ? thickness * 0.6F : thickness);
   }
   for (const BenchPoint& p : line.points) draw_whisker(list, p, ink);
-  if (line.kernel.empty()) return;
+  if (line.kernel.empty() || line.bare) return;
   for (const ImVec2 at : points) {
     draw_mark(list, at,
               {mark_of(line.kernel), fill_of(line), ink, colour(s.theme, Token::card),
@@ -240,8 +245,10 @@ struct EndLabel {
 
 float gutter_width(const BenchChart& chart) {
   float widest = 0;
-  for (const BenchLine& line : chart.lines)
-    widest = std::max(widest, text_width(line.emphasised ? Face::bold : Face::text, kLabelText, line.label));
+  for (const BenchLine& line : chart.lines) {
+    if (!line.bare)
+      widest = std::max(widest, text_width(line.emphasised ? Face::bold : Face::text, kLabelText, line.label));
+  }
   return widest + style().px(26);
 }
 
@@ -370,7 +377,8 @@ void draw_plot(std::size_t index, ImVec2 size, BenchCache& cache, Commands& comm
   const BenchChart& chart = scene.charts[index];
   const float gutter = gutter_width(chart);
   const bool labelled = cache.labels && size.x - gutter > s.px(200);
-  const ImVec2 plot(size.x - (labelled ? gutter : s.px(8)), size.y - s.px(kTickRow));
+  const float foot = chart.source.empty() ? 0 : s.px(kSourceRow);
+  const ImVec2 plot(size.x - (labelled ? gutter : s.px(8)), size.y - s.px(kTickRow) - foot);
   const ImVec2 corner = ImGui::GetCursorScreenPos();
   constexpr ImPlotFlags kFlags = ImPlotFlags_CanvasOnly | ImPlotFlags_NoFrame;
   ImGui::PushFont(s.fonts.mono, s.px(kAxisText));
@@ -404,6 +412,11 @@ void draw_plot(std::size_t index, ImVec2 size, BenchCache& cache, Commands& comm
     std::vector<EndLabel> labels;
     if (labelled) labels = end_labels(chart, cache, origin, inner);
     ImPlot::EndPlot();
+    if (!chart.source.empty()) {
+      const Box box{{corner.x, corner.y + size.y - foot + s.px(2)}, {corner.x + size.x, corner.y + size.y + s.px(2)}};
+      draw_text_in(ImGui::GetWindowDrawList(), box, Align::right, Face::text, 10.5F, colour(s.theme, Token::dim),
+                   chart.source);
+    }
     draw_end_labels(*ImGui::GetWindowDrawList(), labels, cache, origin, inner);
     ImGui::SetCursorScreenPos(corner);
     ImGui::Dummy(size);

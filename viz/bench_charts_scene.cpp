@@ -1,10 +1,11 @@
 // The four charts: which lines, which points, which range.
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cmath>
 
-#include "kernels/kernel.h"
+#include "kernels/ladder.h"
 #include "viz/bench_scene.h"
 #include "viz/bench_spec.h"
 
@@ -49,11 +50,8 @@ std::vector<std::string> kernels_of(const BenchSlice& slice) {
   for (const Measurement* m : slice.rows) {
     if (std::find(ids.begin(), ids.end(), m->key.kernel) == ids.end()) ids.push_back(m->key.kernel);
   }
-  const auto rank = [](const std::string& id) {
-    const auto table = kernel_table();
-    return std::find_if(table.begin(), table.end(), [&](const KernelRow& row) { return row.id == id; }) - table.begin();
-  };
-  std::stable_sort(ids.begin(), ids.end(), [&](const auto& a, const auto& b) { return rank(a) < rank(b); });
+  std::stable_sort(ids.begin(), ids.end(),
+                   [&](const auto& a, const auto& b) { return ladder_rank(a) < ladder_rank(b); });
   return ids;
 }
 
@@ -66,7 +64,7 @@ BenchLine line_of(const State& state, const BenchSlice& slice, const std::string
   for (const Measurement* m : slice.rows) {
     if (m->key.kernel != kernel) continue;
     line.open = m->place == Place::cpu;
-    line.baseline = kernel == baseline_of(m->place);
+    line.baseline = kernel == baseline_shown(state, m->place);
     const Figure& f = figure(*m, metric);
     if (!f.available() || !std::isfinite(f.value)) continue;
     BenchPoint point;
@@ -96,7 +94,7 @@ std::string why_empty(const Model& model, const BenchSlice& slice, std::string_v
   }
   for (const Measurement* m : slice.rows) {
     const Figure& f = figure(*m, metric);
-    if (!f.available() && m->time.n > 0) return fmt::format("Not available: {}.", f.reason);
+    if (!f.available() && m->time.n > 0) return fmt::format("Not available: {}", sentence(f.reason));
   }
   return "No row has a figure: the table says why.";
 }
@@ -158,45 +156,63 @@ BenchChart metric_chart(const State& state, const Model& model, const BenchSlice
   return chart;
 }
 
-// Bytes: measured DRAM bytes where there are any (solid), tile loads predicted (dotted), and the least that any of
-// these kernels must move (dotted, of no kernel).
-BenchChart bytes_chart(const State& state, const Model& model, const BenchSlice& slice, std::optional<bool> log) {
-  BenchChart chart;
-  chart.title = "HBM bytes";
-  const BenchUnit unit = bytes_unit(range_of(slice, "tile_load_bytes").most);
-  bool measured = false;
+// DRAM bytes read and written, as one line; without points where they were not counted.
+BenchLine dram_line(const State& state, const BenchSlice& slice, const std::string& kernel, const BenchUnit& unit) {
+  BenchLine dram = line_of(state, slice, kernel, "dram_read_bytes", unit);
+  const BenchLine written = line_of(state, slice, kernel, "dram_write_bytes", unit);
+  if (dram.points.size() != written.points.size()) dram.points.clear();
+  for (std::size_t i = 0; i < dram.points.size(); ++i) {
+    BenchPoint& p = dram.points[i];
+    p.y += written.points[i].y;
+    p.low = p.high = p.y;
+    p.text = fmt::format("{} {}", figure_text(p.y), unit.name);
+  }
+  return dram;
+}
+
+// Measured DRAM bytes (solid) and, dotted, the least that each order must move. A kernel that was not counted has its
+// tile loads in their place.
+void measured_bytes_lines(const State& state, const BenchSlice& slice, const BenchUnit& unit, BenchChart& chart) {
+  for (const std::string& kernel : kernels_of(slice)) {
+    BenchLine dram = dram_line(state, slice, kernel, unit);
+    BenchLine least = line_of(state, slice, kernel, dram.points.empty() ? "tile_load_bytes" : "compulsory_bytes", unit);
+    least.dotted = true;
+    least.bare = !dram.points.empty();
+    if (least.bare) least.label += ", least";
+    if (!dram.points.empty()) chart.lines.push_back(std::move(dram));
+    if (!least.points.empty()) chart.lines.push_back(std::move(least));
+  }
+}
+
+// Tile loads predicted (dotted), and the least that any of these kernels must move (dotted, of no kernel).
+void predicted_bytes_lines(const State& state, const BenchSlice& slice, const BenchUnit& unit, BenchChart& chart) {
   BenchLine floor;
   for (const std::string& kernel : kernels_of(slice)) {
     BenchLine tiles = line_of(state, slice, kernel, "tile_load_bytes", unit);
     tiles.dotted = true;
     const BenchLine once = line_of(state, slice, kernel, "compulsory_bytes", unit);
     if (!once.points.empty() && (floor.points.empty() || once.points.front().y < floor.points.front().y)) floor = once;
-    BenchLine dram = line_of(state, slice, kernel, "dram_read_bytes", unit);
-    const BenchLine written = line_of(state, slice, kernel, "dram_write_bytes", unit);
-    if (dram.points.size() == written.points.size() && !dram.points.empty()) {
-      measured = true;
-      for (std::size_t i = 0; i < dram.points.size(); ++i) {
-        BenchPoint& p = dram.points[i];
-        p.y += written.points[i].y;
-        p.low = p.high = p.y;
-        p.text = fmt::format("{} {}", figure_text(p.y), unit.name);
-      }
-      chart.lines.push_back(std::move(dram));
-    }
     if (!tiles.points.empty()) chart.lines.push_back(std::move(tiles));
   }
-  if (!floor.points.empty()) {
-    floor.kernel.clear();
-    floor.label = "each once";
-    floor.dotted = true;
-    floor.baseline = floor.emphasised = false;
-    chart.lines.push_back(std::move(floor));
-  }
+  if (floor.points.empty()) return;
+  floor.kernel.clear();
+  floor.label = "each once";
+  floor.dotted = true;
+  floor.baseline = floor.emphasised = false;
+  chart.lines.push_back(std::move(floor));
+}
+
+BenchChart bytes_chart(const State& state, const Model& model, const BenchSlice& slice, std::optional<bool> log) {
+  BenchChart chart;
+  const bool measured = range_of(slice, "dram_read_bytes").any;
+  chart.title = measured ? "DRAM bytes" : "HBM bytes";
+  const BenchUnit unit = bytes_unit(range_of(slice, measured ? "compulsory_bytes" : "tile_load_bytes").most);
+  measured ? measured_bytes_lines(state, slice, unit, chart) : predicted_bytes_lines(state, slice, unit, chart);
   if (chart.lines.empty()) chart.empty = why_empty(model, slice, "tile_load_bytes");
   chart.log_y = log.value_or(true) && !chart.lines.empty();
   set_range(chart);
   add_note(chart, chart.lines.empty() ? "" : unit.name,
-           measured ? "read and written; dotted: predicted" : "predicted: every tile load");
+           measured ? "read and written; dotted: the least of its order" : "predicted: every tile load");
   return chart;
 }
 
@@ -214,15 +230,23 @@ std::array<BenchChart, 4> bench_charts(const State& state, const Model& model, c
                                    bytes_chart(state, model, slice, switches.log[2]),
                                    metric_chart(state, model, slice, picked_metric(state), switches.log[3], false)};
   constexpr std::array<const char*, 4> kIds{"throughput", "time", "bytes", "picked"};
-  for (std::size_t i = 0; i < charts.size(); ++i) charts[i].id = kIds[i];
+  for (std::size_t i = 0; i < charts.size(); ++i) {
+    charts[i].id = kIds[i];
+    charts[i].source = source_words(model, slice);
+  }
   charts[0].title = "Throughput";
   if (!charts[1].lines.empty()) charts[1].note += "; whiskers: quartiles";
   charts[3].picks_metric = true;
   if (picked_metric(state) == "speedup_ratio") {
-    const Place place = slice.rows.empty() ? Place::cpu : slice.rows.back()->place;
+    std::vector<std::string> over;
+    for (const Measurement* m : slice.rows) {
+      std::string id = baseline_shown(state, m->place);
+      if (std::find(over.begin(), over.end(), id) == over.end()) over.push_back(std::move(id));
+    }
     charts[3].title = "Speed-up";
     charts[3].unit = charts[3].lines.empty() ? "" : "times";
-    charts[3].note = fmt::format("times as fast as {}", baseline_of(place));
+    charts[3].note =
+        fmt::format("times as fast as {}{}", fmt::join(over, ", "), over.size() > 1 ? ", each on its device" : "");
   }
   return charts;
 }
@@ -235,8 +259,9 @@ std::optional<BenchSpan> span_at(const BenchChart& chart, std::string_view kerne
   const BenchPoint* from = nullptr;
   const BenchPoint* to = nullptr;
   for (const BenchLine& line : chart.lines) {
-    if (line.baseline) from = point(line);
-    if (!line.kernel.empty() && line.kernel == kernel) to = point(line);
+    // A measured line comes before its prediction.
+    if (line.baseline && from == nullptr) from = point(line);
+    if (!line.kernel.empty() && line.kernel == kernel && to == nullptr) to = point(line);
   }
   if (from == nullptr || to == nullptr || from == to) return std::nullopt;
   return BenchSpan{value, from->y, to->y, times_text(std::max(from->y / to->y, to->y / from->y)) + "×"};
@@ -252,6 +277,10 @@ std::vector<std::string> pickable_metrics(const BenchSlice& slice) {
                                  [&](const Measurement* m) { return figure(*m, metric.id).available(); });
     if (any && !metric.id.starts_with("time_us_")) ids.emplace_back(metric.id);
   }
+  // One heading a group.
+  std::stable_sort(ids.begin(), ids.end(), [](const std::string& a, const std::string& b) {
+    return metric_table()[*find_metric(a)].group < metric_table()[*find_metric(b)].group;
+  });
   return ids;
 }
 
@@ -281,23 +310,30 @@ void set_ticks(BenchScene& scene) {
 BenchScene bench_scene(const State& state, const Model& model, const BenchSwitches& switches,
                        std::string_view estimate_words, std::span<const Measurement> planned) {
   BenchScene scene;
+  std::vector<Measurement> related;  // with the speed-ups over the user's baseline
   if (model.measurements.empty()) {
     scene.slice = slice_rows(state.document.sweep, planned, false);
     scene.slice.planned = true;
-  } else {
+  } else if (state.view.bench_baseline.empty()) {
     scene.slice = slice_rows(state.document.sweep, model.measurements, model.provenance.loaded);
+  } else {
+    related = model.measurements;
+    relate_to_baseline(related, state.view.bench_baseline);
+    scene.slice = slice_rows(state.document.sweep, related, model.provenance.loaded);
   }
+  scene.kernels = kernels_of(scene.slice);
   scene.axis_letter = std::string(axis_letter(scene.slice.axis));
   scene.chosen = chosen_value(scene.slice, state.view.bench_value);
   set_ticks(scene);
   scene.metrics = pickable_metrics(scene.slice);
   scene.charts = bench_charts(state, model, scene.slice, switches);
-  scene.table = bench_table(state, model, scene.slice, scene.chosen, switches.all_values);
+  scene.table = bench_table(state, model, scene.slice, scene.chosen, switches);
   scene.verdict = bench_verdict(state, model, scene.slice, scene.chosen, estimate_words);
   if (scene.chosen) {
     for (const std::size_t i : {1U, 2U})
       scene.charts[i].span = span_at(scene.charts[i], scene.verdict.kernel, *scene.chosen);
   }
+  scene.slice.rows.clear();  // they live no longer than this call
   return scene;
 }
 

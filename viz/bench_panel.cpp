@@ -9,9 +9,11 @@
 #include "imgui.h"
 
 #include "imgui_stdlib.h"
-#include "kernels/kernel.h"
+#include "kernels/gpu/rows.h"
+#include "kernels/ladder.h"
 #include "viz/bench_cache.h"
 #include "viz/bench_marks.h"
+#include "viz/bench_presets.h"
 #include "viz/canvas.h"
 #include "viz/theme.h"
 
@@ -78,17 +80,15 @@ void kernel_line(const KernelRow& row, const SweepSpec& sweep, Commands& command
 }
 
 void kernel_list(const SweepSpec& sweep, Commands& commands) {
+  const auto rows = ladder();
   for (const Place place : {Place::gpu, Place::cpu}) {
-    const auto table = kernel_table();
-    if (std::none_of(table.begin(), table.end(), [&](const auto& row) { return row.place == place; })) continue;
-    const char* where = place == Place::gpu ? "GPU" : "CPU";
+    title(place == Place::gpu ? "Kernels on a GPU" : "Kernels on the CPU");
     for (const bool baseline : {true, false}) {
-      title(fmt::format("{}, {}", baseline ? "Baseline" : "Ladder", where).c_str());
-      for (const KernelRow& row : table) {
-        if (row.place == place && (row.id == baseline_of(place)) == baseline) kernel_line(row, sweep, commands);
+      for (const KernelRow* row : rows) {
+        if (row->place == place && (row->id == baseline_of(place)) == baseline) kernel_line(*row, sweep, commands);
       }
-      ImGui::Spacing();
     }
+    ImGui::Spacing();
   }
 }
 
@@ -226,13 +226,104 @@ void check_choice(const SweepSpec& sweep, Commands& commands) {
   tooltip("Which rows of each answer are held against the fp64 reference.");
 }
 
-void sweep_set_up(const SweepSpec& sweep, BenchCache& cache, Commands& commands) {
+void preset_choice(const SweepSpec& sweep, Commands& commands) {
+  const BenchPreset* now = preset_of(sweep);
+  ImGui::SetNextItemWidth(-FLT_MIN);
+  if (ImGui::BeginCombo("##preset", now == nullptr ? "a sweep of your own" : std::string(now->title).c_str())) {
+    for (const BenchPreset& p : bench_presets()) {
+      if (ImGui::Selectable(std::string(p.title).c_str(), &p == now)) {
+        commands.push_back(SetSweep{with_preset(p, sweep)});
+        commands.push_back(ChooseBenchMetric{std::string(p.metric)});
+      }
+      tooltip(std::string(p.what));
+    }
+    ImGui::EndCombo();
+  }
+  tooltip("Ready-made sweeps");
+}
+
+bool on_gpu(const SweepSpec& sweep) {
+  return std::any_of(sweep.kernels.begin(), sweep.kernels.end(), [](const std::string& id) {
+    const auto row = find_kernel(id);
+    return row && (*row)->place == Place::gpu;
+  });
+}
+
+// One choice of a short list; `set` puts it into the sweep.
+template <class Value, class Set>
+void pick(const SweepSpec& sweep, const char* name, bool chosen, const Value& value, const Set& set,
+          Commands& commands) {
+  if (!ImGui::Selectable(name, chosen)) return;
+  SweepSpec changed = sweep;
+  set(changed) = value;
+  commands.push_back(SetSweep{std::move(changed)});
+}
+
+// Where GPU kernels run: one of the GPUs, or nowhere, and then what they are compiled for.
+void device_choice(const SweepSpec& sweep, const GpuView& gpus, Commands& commands) {
+  const auto index = [](SweepSpec& s) -> std::int32_t& { return s.gpu; };
+  const auto arch = [](SweepSpec& s) -> std::string& { return s.arch; };
+  if (!gpus.gpus.empty()) {
+    const auto now =
+        std::find_if(gpus.gpus.begin(), gpus.gpus.end(), [&](const auto& g) { return g.index == sweep.gpu; });
+    const std::string shown = now == gpus.gpus.end() ? fmt::format("GPU {}: not here", sweep.gpu) : now->name;
+    ImGui::SetNextItemWidth(-FLT_MIN);
+    if (ImGui::BeginCombo("##gpu", shown.c_str())) {
+      for (const GpuChoice& g : gpus.gpus) {
+        const std::string name = fmt::format("GPU {}: {}, {}", g.index, g.name, g.arch);
+        pick(sweep, name.c_str(), g.index == sweep.gpu, g.index, index, commands);
+      }
+      ImGui::EndCombo();
+    }
+    tooltip("Which GPU the kernels run on");
+  } else {
+    combo("##arch", "Compile for", sweep.arch, [&] {
+      for (const std::string_view each : gpu::gpu_kernel_table().front().architectures)
+        pick(sweep, std::string(each).c_str(), each == sweep.arch, std::string(each), arch, commands);
+    });
+    tooltip("Registers, shared memory and occupancy come from the compiler, with no GPU in the machine.");
+    dim_text(gpus.looked ? "No GPU: " + gpus.why_none : "No GPU was looked for yet.");
+  }
+}
+
+void gpu_set_up(const SweepSpec& sweep, const GpuView& gpus, Commands& commands) {
+  if (!on_gpu(sweep)) return;
+  device_choice(sweep, gpus, commands);
+  combo("##l2", "L2 cache", std::string(name_of(sweep.l2)), [&] {
+    const auto l2 = [](SweepSpec& s) -> L2State& { return s.l2; };
+    for (const L2State state : {L2State::cold, L2State::warm})
+      pick(sweep, std::string(name_of(state)).c_str(), state == sweep.l2, state, l2, commands);
+  });
+  tooltip("Cold: other data is read through the GPU's L2 cache before each repeat. Counters see the same.");
+  combo("##counters", "Counters", sweep.counters ? "on" : "off", [&] {
+    const auto counters = [](SweepSpec& s) -> bool& { return s.counters; };
+    pick(sweep, "on", sweep.counters, true, counters, commands);
+    pick(sweep, "off", !sweep.counters, false, counters, commands);
+  });
+  tooltip("DRAM bytes, occupancy and the like through CUPTI; off leaves the GPU to another profiler.");
+}
+
+// What speed-ups are over. Each device keeps its usual baseline where another one's kernel is chosen.
+void baseline_choice(const State& state, Commands& commands) {
+  const std::string& now = state.view.bench_baseline;
+  combo("##baseline", "Baseline", now.empty() ? "usual" : now, [&] {
+    if (ImGui::Selectable("usual", now.empty())) commands.push_back(ChooseBenchBaseline{""});
+    for (const std::string& id : state.document.sweep.kernels)
+      if (ImGui::Selectable(id.c_str(), id == now)) commands.push_back(ChooseBenchBaseline{id});
+  });
+  tooltip(fmt::format("What speed-ups are over; usual: {} on a GPU, {} on the CPU.", baseline_of(Place::gpu),
+                      baseline_of(Place::cpu)));
+}
+
+void sweep_set_up(const State& state, const GpuView& gpus, BenchCache& cache, Commands& commands) {
+  const SweepSpec& sweep = state.document.sweep;
   if (const std::string key = sweep_key(sweep); key != cache.drafts_for) {
     cache.drafts_for = key;
     for (auto& [field, draft] : cache.drafts)
       if (!draft.error.empty()) draft = {};
   }
   title("Sweep");
+  preset_choice(sweep, commands);
   axis_choice(sweep, commands);
   for (const SweepFieldText& field : sweep_fields(sweep)) {
     if (field.field == SweepField::tile) {
@@ -241,8 +332,10 @@ void sweep_set_up(const SweepSpec& sweep, BenchCache& cache, Commands& commands)
     }
     text_field(field, sweep, cache, commands);
   }
+  gpu_set_up(sweep, gpus, commands);
   inputs_choice(sweep, commands);
   check_choice(sweep, commands);
+  baseline_choice(state, commands);
 }
 
 std::string left_words(double seconds) {
@@ -284,6 +377,22 @@ bool main_button(const char* label, ImVec2 size, bool enabled) {
   return pressed;
 }
 
+// Where some points are finished, going on comes first and all anew second.
+void run_buttons(const BenchCache& cache, float width, float height, Commands& commands) {
+  const SweepCount& c = cache.count;
+  if (c.finished == 0 || c.finished == c.points) {
+    if (main_button("Run###run", {width, height}, cache.valid)) commands.push_back(RunSweep{true});
+    return;
+  }
+  const float gap = style().px(6), anew = style().px(58);
+  const std::string words = fmt::format("Go on, {} left###run", c.points - c.finished);
+  if (main_button(words.c_str(), {width - anew - gap, height}, cache.valid)) commands.push_back(RunSweep{});
+  tooltip(fmt::format("{} of {} points are finished and not measured again.", c.finished, c.points));
+  ImGui::SameLine(0, gap);
+  if (ImGui::Button("Anew", {anew, height})) commands.push_back(RunSweep{true});
+  tooltip("Measure every point again.");
+}
+
 void run_and_save(const Model& model, const BenchCache& cache, Commands& commands) {
   const Style& s = style();
   const float width = ImGui::GetContentRegionAvail().x, height = s.px(30);
@@ -292,7 +401,7 @@ void run_and_save(const Model& model, const BenchCache& cache, Commands& command
     if (ImGui::Button("Cancel the run###run", {width, height})) commands.push_back(CancelTask{});
   } else {
     dim_text(cache.estimate.words);
-    if (main_button("Run###run", {width, height}, cache.valid)) commands.push_back(RunSweep{});
+    run_buttons(cache, width, height, commands);
   }
   const float gap = s.px(6), third = (width - 2 * gap) / 3;
   ImGui::BeginDisabled(model.measurements.empty());
@@ -320,7 +429,7 @@ void draw_sweep_panel(const State& state, const Model& model, BenchCache& cache,
     ImGui::PushStyleVar(ImGuiStyleVar_FramePadding, ImVec2(s.px(8), s.px(3)));
     kernel_list(state.document.sweep, commands);
     ImGui::Separator();
-    sweep_set_up(state.document.sweep, cache, commands);
+    sweep_set_up(state, model.gpu, cache, commands);
     ImGui::PopStyleVar();
   }
   ImGui::EndChild();

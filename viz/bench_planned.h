@@ -9,7 +9,7 @@
 namespace attn {
 
 // One row a kernel and value, as the sweep would give it: workspace, predicted bytes, or why the kernel refuses.
-// CPU kernels alone: the plan of a GPU kernel needs its GPU. Empty where the sweep is not valid.
+// GPU kernels as on the sweep's architecture. Empty where the sweep is not valid.
 std::vector<Measurement> planned_rows(const SweepSpec& sweep);
 
 }  // namespace attn

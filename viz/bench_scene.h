@@ -32,6 +32,12 @@ struct BenchSlice {
 };
 // The axis is the sweep's where the rows differ along it, else the one along which they do.
 BenchSlice slice_rows(const SweepSpec& sweep, std::span<const Measurement> rows, bool loaded);
+// What speed-ups are over on this device: the user's choice where it runs there, else the usual one.
+std::string baseline_shown(const State& state, Place place);
+// "live: NVIDIA H100, 2026-11-21": drawn on every chart. Empty before anything was measured.
+std::string source_words(const Model& model, const BenchSlice& slice);
+// The GPU that the sweep asks for, as its rows name it; without a name where it is not here.
+Device gpu_device(const SweepSpec& sweep, const GpuView& gpus);
 // Where a row stands on an axis; 0 where its kernel does not read that option.
 std::int64_t axis_value(Axis a, const Measurement& m);
 const Measurement* row_at(const BenchSlice& s, std::string_view kernel, std::int64_t value);
@@ -50,6 +56,7 @@ struct BenchLine {
   bool baseline = false, dotted = false, constant = false, emphasised = false;
   bool open = false;    // ran on the CPU
   bool hollow = false;  // loaded from a file
+  bool bare = false;    // no marks: it stands beside a line of its kernel that has them
   std::vector<BenchPoint> points;
 };
 // How far two lines lie apart at the chosen value: drawn between them with the factor beside it.
@@ -66,7 +73,8 @@ struct BenchChart {
   bool log_y = false;
   double y_min = 0, y_max = 1;
   std::vector<BenchLine> lines;
-  std::string empty;  // why nothing is drawn; empty when something is
+  std::string source;  // where and when its figures were taken
+  std::string empty;   // why nothing is drawn; empty when something is
   bool picks_metric = false;
   std::optional<BenchSpan> span;
 };
@@ -86,8 +94,10 @@ enum class BenchMark : std::uint8_t { none, pass, fail };
 struct BenchTableRow {
   std::string kernel;
   std::int64_t value = 0;        // 0: the kernel does not read the axis
-  std::vector<BenchCell> cells;  // parallel to the columns after the first; empty when `reason` is not
+  std::vector<BenchCell> cells;  // parallel to the columns after the first; with a `reason`: compiled figures or none
   std::string reason;            // instead of figures: refused, failed, cancelled, not run
+  Problem problem;               // for Step
+  Options options;
   BenchMark mark = BenchMark::none;
   bool emphasised = false;
 };
@@ -115,6 +125,7 @@ struct BenchScene {
   std::vector<BenchTick> ticks;
   std::optional<std::int64_t> chosen;  // the value that table and verdict look at
   std::vector<std::string> metrics;    // ids of those that some row has a figure of, for the fourth chart
+  std::vector<std::string> kernels;    // of the rows, in the order of the ladder
   std::array<BenchChart, 4> charts;    // throughput, time, bytes, and the metric that was picked
   BenchTable table;
   BenchVerdict verdict;
@@ -124,6 +135,7 @@ struct BenchScene {
 struct BenchSwitches {
   std::array<std::optional<bool>, 4> log;  // none = what suits the metric
   bool all_values = false;                 // table: every value, not the chosen one alone
+  std::optional<MetricGroup> group;        // table: every metric of this group; none = a choice from all
 };
 
 // `planned` stands in for the rows until the first is measured.
@@ -134,7 +146,7 @@ BenchScene bench_scene(const State& state, const Model& model, const BenchSwitch
 BenchVerdict bench_verdict(const State& state, const Model& model, const BenchSlice& slice,
                            std::optional<std::int64_t> chosen, std::string_view estimate_words);
 BenchTable bench_table(const State& state, const Model& model, const BenchSlice& slice,
-                       std::optional<std::int64_t> chosen, bool all_values);
+                       std::optional<std::int64_t> chosen, const BenchSwitches& switches);
 std::array<BenchChart, 4> bench_charts(const State& state, const Model& model, const BenchSlice& slice,
                                        const BenchSwitches& switches);
 // Between the baseline's line and the kernel of the verdict; none where either has no point there.
@@ -159,7 +171,9 @@ BenchUnit bytes_unit(double most_bytes);  // kB, MB, GB, TB: powers of 1000
 BenchUnit unit_of(const MetricRow& metric, double least, double most);
 std::string figure_text(double value);                             // three digits: "262", "33.1", "2.99"
 std::string value_with_unit(double value, const BenchUnit& unit);  // "12.1 ms"
-std::string bytes_text(double bytes);                              // "273 MB"
+// Ends in one full stop.
+std::string sentence(std::string words);
+std::string bytes_text(double bytes);  // "273 MB"
 // "4.1", "12", "1.06": how many times, in two or three digits.
 std::string times_text(double ratio);
 

@@ -1,5 +1,6 @@
 // Which rows may stand beside one another in a chart, and where.
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <bit>
@@ -15,8 +16,8 @@ namespace {
 
 constexpr std::array<Axis, 7> kAxes{Axis::L, Axis::B, Axis::H, Axis::D, Axis::br, Axis::bc, Axis::threads};
 
-// What must be equal for two rows to stand on one axis: the problem without the axis, the device, the L2 state.
-std::string family(Axis a, Problem p, const std::string& device, L2State l2) {
+// What must be equal for two rows to stand on one axis: the problem without the axis.
+std::string family(Axis a, Problem p) {
   switch (a) {
     case Axis::L:
       p.Lq = p.Lk = 1;
@@ -37,11 +38,30 @@ std::string family(Axis a, Problem p, const std::string& device, L2State l2) {
       break;
   }
   if (p.has_bias()) p.bias_shape.assign(1, 1);  // its extents follow the axis
-  return fmt::format("{}|{}|{}", describe(p), device, static_cast<int>(l2));
+  return describe(p);
 }
 
 std::string family(Axis a, const Measurement& m) {
-  return family(a, m.key.problem, m.key.device, m.key.l2);
+  return family(a, m.key.problem);
+}
+
+// And for two rows to stand on one line: a CPU and a GPU may share a chart, two GPUs or two L2 states may not.
+std::string origin_of(const Measurement& m) {
+  return fmt::format("{}|{}", m.key.device, name_of(m.key.l2));
+}
+
+// The last of each place's rows says which device is shown. A refused row is of none in particular.
+std::map<Place, std::string> shown_origins(Axis a, std::span<const Measurement> rows, const std::string& chosen) {
+  std::map<Place, std::string> shown;
+  std::map<Place, bool> of_done;
+  for (const Measurement& m : rows) {
+    if (family(a, m) != chosen) continue;
+    const bool done = m.state == RowState::done;
+    if (!done && of_done[m.place]) continue;
+    shown[m.place] = origin_of(m);
+    of_done[m.place] = done;
+  }
+  return shown;
 }
 
 // The axis along which rows differ: the wanted one first, since with kept tokens both L and B do.
@@ -105,17 +125,18 @@ BenchSlice slice_rows(const SweepSpec& sweep, std::span<const Measurement> rows,
   along.axis = slice.axis;
   const std::int64_t any = sweep.values.empty() ? 1 : sweep.values.back();
   const Problem planned = problem_at(along, any);
-  // Of the devices that the rows were taken on, the last one's; of its problems the sweep's where there are any.
-  const Measurement& last = rows.back();
-  std::string chosen = family(slice.axis, planned, last.key.device, last.key.l2);
+  // Of the problems the sweep's where there are rows of it, else the last row's.
+  std::string chosen = family(slice.axis, planned);
   slice.of_this_sweep =
       std::any_of(rows.begin(), rows.end(), [&](const Measurement& m) { return family(slice.axis, m) == chosen; });
-  if (!slice.of_this_sweep) chosen = family(slice.axis, last);
+  if (!slice.of_this_sweep) chosen = family(slice.axis, rows.back());
   slice.of_this_sweep = slice.of_this_sweep && slice.axis == sweep.axis;
+  const auto origins = shown_origins(slice.axis, rows, chosen);
   std::map<std::pair<std::string, std::int64_t>, std::size_t> place;
   std::set<std::int64_t> values;
   for (const Measurement& m : rows) {
-    if (family(slice.axis, m) != chosen) {
+    const bool other_problem = family(slice.axis, m) != chosen;
+    if (other_problem || (m.state == RowState::done && origins.at(m.place) != origin_of(m))) {
       ++slice.left_out;
       continue;
     }
@@ -141,6 +162,37 @@ const Measurement* row_at(const BenchSlice& s, std::string_view kernel, std::int
     if (at == 0) constant = m;
   }
   return constant;
+}
+
+std::string baseline_shown(const State& state, Place place) {
+  const auto chosen = find_kernel(state.view.bench_baseline);
+  return chosen && (*chosen)->place == place ? state.view.bench_baseline : std::string(baseline_of(place));
+}
+
+Device gpu_device(const SweepSpec& sweep, const GpuView& gpus) {
+  Device d;
+  d.place = Place::gpu;
+  for (const GpuChoice& g : gpus.gpus) {
+    if (g.index != sweep.gpu) continue;
+    d.name = g.name;
+    d.arch = g.arch;
+  }
+  return d;
+}
+
+std::string source_words(const Model& model, const BenchSlice& slice) {
+  if (slice.planned || slice.rows.empty()) return {};
+  std::vector<std::string> devices;
+  for (const Place place : {Place::gpu, Place::cpu}) {
+    for (const Measurement* m : slice.rows) {
+      if (m->place != place || m->state != RowState::done || m->key.device.empty()) continue;
+      if (std::find(devices.begin(), devices.end(), m->key.device) == devices.end()) devices.push_back(m->key.device);
+    }
+  }
+  if (devices.empty()) return slice.loaded ? "loaded, nothing measured" : "live, nothing measured";
+  const std::string day = model.provenance.date.substr(0, 10);
+  return fmt::format("{}: {}{}{}", slice.loaded ? "loaded" : "live", fmt::join(devices, " and "),
+                     day.empty() ? "" : ", ", day);
 }
 
 std::optional<std::int64_t> chosen_value(const BenchSlice& slice, std::optional<std::int64_t> clicked) {
@@ -173,6 +225,7 @@ std::uint64_t rows_fingerprint(const Model& model) {
     mix(m.verdict ? std::bit_cast<std::uint64_t>(m.verdict->error) + 1 : 0);
   }
   mix(model.provenance.loaded ? 1 : 0);
+  mix(model.gpu.looked ? model.gpu.gpus.size() + 1 : 0);
   mix(std::hash<std::string>{}(model.provenance.file + model.provenance.date));
   mix(std::hash<std::string>{}(model.task.running ? "running" : model.task.error));
   return h;

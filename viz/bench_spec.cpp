@@ -8,7 +8,7 @@
 #include <limits>
 #include <optional>
 
-#include "kernels/kernel.h"
+#include "kernels/ladder.h"
 
 namespace attn {
 namespace {
@@ -317,9 +317,9 @@ SweepSpec with_axis(SweepSpec s, Axis a) {
 
 SweepSpec with_kernel(SweepSpec s, std::string_view id, bool on) {
   std::vector<std::string> kernels;
-  for (const KernelRow& row : kernel_table()) {
-    const bool had = std::find(s.kernels.begin(), s.kernels.end(), row.id) != s.kernels.end();
-    if (row.id == id ? on : had) kernels.emplace_back(row.id);
+  for (const KernelRow* row : ladder()) {
+    const bool had = std::find(s.kernels.begin(), s.kernels.end(), row->id) != s.kernels.end();
+    if (row->id == id ? on : had) kernels.emplace_back(row->id);
   }
   s.kernels = std::move(kernels);
   return s;
@@ -331,7 +331,8 @@ std::string sweep_key(const SweepSpec& s) {
                      name_of(s.axis), fmt::join(s.values, ","), describe(s.base), fmt::join(s.base.bias_shape, ","),
                      s.tokens, o.br, o.bc, o.threads, o.stages, o.subtract_max, static_cast<int>(o.key_order),
                      name_of(o.accumulate), name_of(s.generator), s.seed, s.seconds_per_point, s.least_repeats,
-                     s.memory_limit, s.verify, s.verify_full);
+                     s.memory_limit, s.verify, s.verify_full) +
+         fmt::format("|{} {} {} {}", s.gpu, s.arch, name_of(s.l2), s.counters);
 }
 
 }  // namespace attn

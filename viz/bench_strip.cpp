@@ -1,5 +1,7 @@
 // The verdict, in a strip over the charts: first what is faster than what, then why.
 
+#include <fmt/format.h>
+
 #include <algorithm>
 
 #include "viz/bench_cache.h"
@@ -26,6 +28,14 @@ void folded_panel(const State& state, const Model& model, BenchCache& cache, Com
   ImGui::EndPopup();
 }
 
+// Sessions to look at while nothing is measured here.
+void offers(const std::vector<SessionOffer>& sessions, Commands& commands) {
+  for (const SessionOffer& offer : sessions) {
+    if (bench_toggle(fmt::format("Open {}##{}", offer.words, offer.path).c_str(), true, offer.path.c_str()))
+      commands.push_back(OpenFile{offer.path});
+  }
+}
+
 }  // namespace
 
 void draw_bench_strip(const State& state, const Model& model, BenchCache& cache, bool folded, Commands& commands) {
@@ -44,7 +54,9 @@ void draw_bench_strip(const State& state, const Model& model, BenchCache& cache,
   const float headline_height = draw_paragraph(nullptr, {}, room, size, headline, kLines, false);
   const float reason_height =
       verdict.reason.empty() ? 0 : s.px(4) + draw_paragraph(nullptr, {}, room, 13, reason, kLines, false);
-  const float height = headline_height + reason_height + 2 * pad;
+  const bool empty = model.measurements.empty() && !model.task.running;
+  const float offer_height = empty ? s.px(24) * static_cast<float>(model.offers.size()) : 0;
+  const float height = headline_height + reason_height + offer_height + 2 * pad;
   if (begin_bench_card("strip", ImVec2(width, height))) {
     ImDrawList* list = ImGui::GetWindowDrawList();
     const ImVec2 at = ImGui::GetWindowPos();
@@ -52,6 +64,14 @@ void draw_bench_strip(const State& state, const Model& model, BenchCache& cache,
     list->AddRectFilled(at, {at.x + s.px(5), at.y + height}, bar, s.px(8), ImDrawFlags_RoundCornersLeft);
     draw_paragraph(list, {at.x + left, at.y + pad}, room, size, headline, kLines);
     draw_paragraph(list, {at.x + left, at.y + pad + headline_height + s.px(4)}, room, 13, reason, kLines);
+    if (offer_height > 0) {
+      ImGui::PushStyleVar(ImGuiStyleVar_ItemSpacing, ImVec2(s.px(4), s.px(4)));
+      ImGui::SetCursorPos({left - s.px(6), pad + headline_height + reason_height + s.px(4)});
+      ImGui::BeginGroup();
+      offers(model.offers, commands);
+      ImGui::EndGroup();
+      ImGui::PopStyleVar();
+    }
     ImGui::SetCursorPos({width - labels - fold - s.px(12), pad});
     if (folded) {
       folded_panel(state, model, cache, commands);

@@ -15,8 +15,9 @@ namespace {
 
 constexpr float kRow = 20, kHead = 24, kTitle = 26, kNote = 20, kPadding = 12, kText = 12.5F;  // logical pixels
 
-// Columns that go first when the table is too wide.
-constexpr std::array<std::string_view, 5> kDropped{"peak", "workspace", "dram", "interval", "tiles"};
+// Columns that go first when the table is too wide. With a group chosen the last ones go.
+constexpr std::array<std::string_view, 9> kDropped{"tiles",    "bandwidth", "peak",     "workspace", "memory",
+                                                   "interval", "shared",    "possible", "dram"};
 
 struct ShownColumn {
   std::size_t index = 0;  // in BenchTable::columns; its cell is index - 1
@@ -50,6 +51,7 @@ std::vector<ShownColumn> fitting_columns(const BenchTable& table, float room) {
     if (total() <= room) break;
     std::erase_if(columns, [&](const ShownColumn& c) { return table.columns[c.index].id == id; });
   }
+  while (total() > room && columns.size() > 3) columns.pop_back();
   // What is left over goes between the columns evenly, up to a point: a row must still be read as a row.
   const float spare = std::min(style().px(80), (room - total()) / static_cast<float>(columns.size()));
   if (spare > 0)
@@ -144,6 +146,16 @@ void cell(const BenchTableRow& row, const BenchCell& c, const BenchColumn& colum
     commands.push_back(CopyText{c.text});
 }
 
+// What can be done with a row: the right button, or the menu key where the keyboard is on it.
+void row_menu(const BenchTableRow& row, Commands& commands) {
+  if (ImGui::IsItemHovered()) ImGui::SetItemTooltip("Click to choose %s; right click for more", row.kernel.c_str());
+  if (!ImGui::BeginPopupContextItem()) return;
+  if (ImGui::Selectable("Step through it")) commands.push_back(StepThrough{row.kernel, row.problem, row.options});
+  if (ImGui::Selectable(fmt::format("Compare with {}", row.kernel).c_str()))
+    commands.push_back(ChooseBenchBaseline{row.kernel});
+  ImGui::EndPopup();
+}
+
 void kernel_cell(const BenchTableRow& row, const BenchLine* line, Commands& commands) {
   const Style& s = style();
   const ImVec2 at = ImGui::GetCursorScreenPos();
@@ -152,6 +164,7 @@ void kernel_cell(const BenchTableRow& row, const BenchLine* line, Commands& comm
   if (ImGui::Selectable(id.c_str(), false, ImGuiSelectableFlags_SpanAllColumns | ImGuiSelectableFlags_AllowOverlap,
                         {0, s.px(kRow)}))
     commands.push_back(ChooseKernel{row.kernel});
+  row_menu(row, commands);
   ImGui::PopStyleColor();
   ImDrawList& list = *ImGui::GetWindowDrawList();
   const MarkFill fill = line == nullptr || line->open ? MarkFill::open : MarkFill::solid;
@@ -175,8 +188,25 @@ const BenchLine* line_of(const BenchScene& scene, const std::string& kernel) {
 // A reason runs over all columns: drawn when the table's own clipping is over.
 struct Reason {
   ImVec2 at;
+  float right = 0;  // where the first figure stands; 0 = the table's end
   std::string words;
 };
+
+void draw_reason(ImDrawList& list, const Reason& r, float table_end) {
+  const Style& s = style();
+  const Box box{r.at, {r.right > 0 ? r.right : table_end, r.at.y + s.px(kRow)}};
+  const bool cut = text_width(Face::text, kText, r.words) > box.width();
+  ImGui::PushClipRect(box.min, box.max, true);
+  draw_text_in(&list, box, Align::left, Face::text, kText, colour(s.theme, Token::dim), r.words);
+  ImGui::PopClipRect();
+  if (cut && ImGui::IsWindowHovered(ImGuiHoveredFlags_ChildWindows) && ImGui::IsMouseHoveringRect(box.min, box.max)) {
+    if (!ImGui::BeginTooltip()) return;
+    ImGui::PushTextWrapPos(s.px(360));
+    ImGui::TextUnformatted(r.words.c_str());
+    ImGui::PopTextWrapPos();
+    ImGui::EndTooltip();
+  }
+}
 
 std::vector<Reason> rows(const BenchScene& scene, const std::vector<ShownColumn>& columns, Commands& commands) {
   const Style& s = style();
@@ -189,10 +219,14 @@ std::vector<Reason> rows(const BenchScene& scene, const std::vector<ShownColumn>
       ImGui::TableSetColumnIndex(static_cast<int>(c));
       if (c == 0) {
         kernel_cell(row, line_of(scene, row.kernel), commands);
-      } else if (!row.cells.empty()) {
-        cell(row, row.cells[columns[c].index - 1], scene.table.columns[columns[c].index], commands);
-      } else if (c == 1) {
-        reasons.push_back({ImGui::GetCursorScreenPos(), row.reason});
+      } else {
+        if (c == 1 && !row.reason.empty()) reasons.push_back({ImGui::GetCursorScreenPos(), 0, row.reason});
+        if (row.cells.empty()) continue;
+        const BenchCell& shown = row.cells[columns[c].index - 1];
+        if (!row.reason.empty() && !shown.available) continue;  // the reason stands there
+        if (!row.reason.empty() && reasons.back().right == 0)
+          reasons.back().right = ImGui::GetCursorScreenPos().x - style().px(8);
+        cell(row, shown, scene.table.columns[columns[c].index], commands);
       }
     }
   }
@@ -216,6 +250,31 @@ void value_choice(const BenchScene& scene, const std::string& words, Commands& c
   for (const BenchTick& tick : scene.ticks) {
     if (ImGui::Selectable(fmt::format("{} = {}", scene.axis_letter, tick.at).c_str(), scene.chosen == tick.at))
       commands.push_back(ChooseBenchValue{tick.at});
+  }
+  ImGui::EndPopup();
+}
+
+// Which figures the columns show: a choice from all, or every metric of a group.
+void group_choice(BenchCache& cache) {
+  const Style& s = style();
+  const auto& group = cache.switches.group;
+  const std::string words = group ? std::string(name_of(*group)) : "summary";
+  const std::string shown = "columns: " + words;
+  const ImVec2 at = ImGui::GetCursorScreenPos();
+  const float width = text_width(Face::text, 12, shown), height = s.px(18);
+  if (ImGui::InvisibleButton("pick_columns", {width + s.px(20), height}, ImGuiButtonFlags_EnableNav))
+    ImGui::OpenPopup("column_groups");
+  const Token ink = ImGui::IsItemHovered() ? Token::text : Token::dim;
+  ImGui::SetItemTooltip("Show every figure of one kind");
+  ImDrawList* list = ImGui::GetWindowDrawList();
+  draw_text(list, {at.x, at.y + s.px(2)}, Face::text, 12, colour(s.theme, ink), shown);
+  draw_arrow(list, {at.x + width + s.px(10), at.y + height / 2 + s.px(1)}, 7, Arrow::down, colour(s.theme, ink));
+  if (!ImGui::BeginPopup("column_groups")) return;
+  if (ImGui::Selectable("summary", !group)) cache.switches.group.reset();
+  ImGui::Separator();
+  for (const MetricGroup g : {MetricGroup::time, MetricGroup::compute, MetricGroup::memory, MetricGroup::prediction,
+                              MetricGroup::occupancy, MetricGroup::shared_memory, MetricGroup::correctness}) {
+    if (ImGui::Selectable(std::string(name_of(g)).c_str(), group == g)) cache.switches.group = g;
   }
   ImGui::EndPopup();
 }
@@ -244,6 +303,8 @@ void title_line(BenchCache& cache, Commands& commands) {
   const std::string one = fmt::format("one {}##one", axis), every = fmt::format("every {}##every", axis);
   const float widths = text_width(Face::text, 12, one.substr(0, one.find('#'))) +
                        text_width(Face::text, 12, every.substr(0, every.find('#'))) + s.px(28);
+  ImGui::SetCursorPos({right - widths - s.px(172), top - s.px(1)});
+  group_choice(cache);
   ImGui::SetCursorPos({right - widths, top - s.px(1)});
   if (bench_toggle(one.c_str(), !all, "The value that was clicked in a chart")) cache.switches.all_values = false;
   ImGui::SameLine(0, s.px(4));
@@ -280,9 +341,7 @@ void draw_rows(const BenchScene& scene, float height, Commands& commands) {
     list->AddLine({low.x, under}, {high.x, under}, colour(s.theme, Token::line), std::max(1.0F, std::floor(s.px(1))));
     ImGui::PopClipRect();
     ImGui::PushClipRect({low.x, low.y + s.px(kHead)}, high, false);
-    for (const Reason& r : reasons)
-      draw_text_in(list, {r.at, {high.x, r.at.y + s.px(kRow)}}, Align::left, Face::text, kText,
-                   colour(s.theme, Token::dim), r.words);
+    for (const Reason& r : reasons) draw_reason(*list, r, high.x);
     ImGui::PopClipRect();
     ImGui::EndTable();
   }

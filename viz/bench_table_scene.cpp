@@ -3,9 +3,10 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <limits>
 
-#include "kernels/kernel.h"
+#include "kernels/ladder.h"
 #include "kernels/memory.h"
 #include "viz/bench_scene.h"
 #include "viz/bench_spec.h"
@@ -42,7 +43,7 @@ Units units_of(std::span<const Measurement* const> rows) {
 
 BenchCell missing(std::string reason) {
   BenchCell cell;
-  cell.tip = reason.empty() ? "Not available." : "Not available: " + std::move(reason) + ".";
+  cell.tip = reason.empty() ? "Not available." : sentence("Not available: " + std::move(reason));
   return cell;
 }
 
@@ -55,6 +56,8 @@ std::string origin_words(const Figure& f) {
 BenchCell cell_of(const Measurement& m, std::string_view metric, const BenchUnit& unit) {
   const Figure& f = figure(m, metric);
   if (!f.available()) return missing(f.reason);
+  if (metric.ends_with("_count") && f.value < 1e5)  // counts are whole
+    return {fmt::format("{:.0f}", f.value), fmt::format("{:.0f} ({})", f.value, origin_words(f)), f.value, true};
   return {figure_text(f.value * unit.factor), fmt::format("{} ({})", value_with_unit(f.value, unit), origin_words(f)),
           f.value, true};
 }
@@ -121,42 +124,113 @@ BenchCell verdict_cell(const Measurement& m) {
   return {"wrong", m.verdict->reason, 2, true};
 }
 
-std::vector<BenchColumn> columns_of(const BenchSlice& slice, const Units& u, bool all_values) {
-  const Place place = slice.rows.empty() ? Place::cpu : slice.rows.back()->place;
-  std::vector<BenchColumn> c{{"kernel", "kernel", ""}};
-  if (all_values) c.push_back({"value", std::string(axis_letter(slice.axis)), ""});
-  c.push_back({"time", "time " + u.time.name, "Median of the repeats."});
-  c.push_back({"interval", "± %", "Half the 95 % interval of the median, in percent of it."});
-  c.push_back({"rate", u.rate.name, "2 pairs (D + Dv) / time, counting the pairs that the mask lets see."});
-  c.push_back({"speedup", fmt::format("× {}", baseline_of(place)), "Its time divided by this kernel's."});
-  c.push_back({"peak", "% of peak", "The rate as a share of the multiply-add peak measured on this device."});
-  c.push_back({"tiles", "predicted " + u.bytes.name, "Bytes that the tiles ask of memory if nothing were cached."});
-  c.push_back({"dram", u.dram.name.empty() ? "DRAM" : "DRAM " + u.dram.name,
-               "Bytes that main memory moved, read and written, counted."});
-  c.push_back({"workspace", "workspace MiB", "Memory beside inputs and outputs, such as a stored S."});
-  c.push_back({"error", "error ÷ allowed", "Largest difference from the fp64 reference; above 1 the answer is wrong."});
-  c.push_back({"verdict", "answer", "Is the answer within the allowed error?"});
-  return c;
+BenchCell mib_cell(const Measurement& m, std::string_view metric) {
+  BenchCell cell = cell_of(m, metric, {1.0 / (1 << 20), "MiB"});
+  if (cell.available && cell.sort == 0) cell.text = "0";
+  return cell;
 }
 
-std::vector<BenchCell> cells_of(const Measurement& m, const Units& u, const BenchSlice& slice, bool all_values) {
-  std::vector<BenchCell> cells;
-  if (all_values) {
-    const std::int64_t at = axis_value(slice.axis, m);
-    cells.push_back(at > 0 ? BenchCell{fmt::format("{}", at), "", static_cast<double>(at), true}
-                           : missing(fmt::format("this kernel has no {} to choose", axis_letter(slice.axis))));
+// Shared memory of a block, laid out by the compiler and asked for by the launch.
+BenchCell shared_cell(const Measurement& m) {
+  const Figure& fixed = figure(m, "shared_static_bytes");
+  const Figure& asked = figure(m, "shared_dynamic_bytes");
+  if (!fixed.available()) return missing(fixed.reason);
+  if (!asked.available()) return missing(asked.reason);
+  const double bytes = fixed.value + asked.value;
+  return {bytes == 0 ? "0" : figure_text(bytes / 1024),
+          fmt::format("{:.0f} bytes of a block by the compiler ({}), {:.0f} by the launch", fixed.value,
+                      origin_words(fixed), asked.value),
+          bytes, true};
+}
+
+// One column of the choice from all metrics. `gpu`: left out where no GPU kernel is shown.
+struct Column {
+  BenchColumn head;
+  std::function<BenchCell(const Measurement&)> cell;
+  bool gpu = false;
+};
+
+std::vector<Column> summary_columns(const State& state, const Units& u, bool gpu, bool cpu) {
+  const auto metric = [](std::string_view id, const BenchUnit& unit) {
+    return [id, unit](const Measurement& m) { return cell_of(m, id, unit); };
+  };
+  const std::string base = gpu && cpu ? "baseline" : baseline_shown(state, gpu ? Place::gpu : Place::cpu);
+  const std::string dram = u.dram.name.empty() ? "" : " " + u.dram.name;
+  return {
+      {{"time", "time " + u.time.name, "Median of the repeats."}, metric("time_us_median", u.time)},
+      {{"interval", "± %", "Half the 95 % interval of the median, in percent of it."}, interval_cell},
+      {{"rate", u.rate.name, "2 pairs (D + Dv) / time, counting the pairs that the mask lets see."},
+       metric("tflops", u.rate)},
+      {{"speedup", "× " + base, "The baseline's time divided by this kernel's, on the same device."}, ratio_cell},
+      {{"peak", "% of peak", "The rate as a share of the multiply-add peak measured on this device."},
+       metric("peak_share_pct", {1, "%"})},
+      {{"tiles", "tile loads " + u.bytes.name, "Predicted: bytes that the tiles ask of memory if nothing were cached."},
+       metric("tile_load_bytes", u.bytes)},
+      {{"dram", "DRAM" + dram, "Bytes that main memory moved, read and written, counted."},
+       [unit = u.dram](const Measurement& m) { return dram_cell(m, unit); }},
+      {{"ratio", "÷ least", "DRAM bytes against the least that this order must move."},
+       metric("dram_over_compulsory_ratio", {1, ""}),
+       true},
+      {{"bandwidth", "GB/s", "DRAM bytes in a second."}, metric("dram_gb_per_s", {1, "GB/s"}), true},
+      {{"warps", "warps %", "Achieved occupancy: warps that were active, as a share of what an SM can hold."},
+       metric("occupancy_achieved_pct", {1, "%"}),
+       true},
+      {{"possible", "possible %", "Theoretical occupancy, from registers, shared memory and threads of a block."},
+       metric("occupancy_theoretical_pct", {1, "%"}),
+       true},
+      {{"registers", "regs", "Registers that the compiler gave each thread."},
+       metric("registers_count", {1, ""}),
+       true},
+      {{"shared", "smem KiB", "Shared memory of a block."}, shared_cell, true},
+      {{"memory", "peak MiB", "Memory held while the kernel runs: inputs, outputs and workspace."},
+       [](const Measurement& m) { return mib_cell(m, "memory_peak_bytes"); },
+       true},
+      {{"workspace", "workspace MiB", "Memory beside inputs and outputs, such as a stored S."}, workspace_cell},
+      {{"error", "error ÷ allowed", "Largest difference from the fp64 reference; above 1 the answer is wrong."},
+       error_cell},
+      {{"verdict", "answer", "Is the answer within the allowed error?"}, verdict_cell},
+  };
+}
+
+// Every metric of one group, as the metric table has them.
+std::vector<Column> group_columns(MetricGroup group, std::span<const Measurement* const> rows) {
+  std::vector<Column> columns;
+  for (const MetricRow& metric : metric_table()) {
+    if (metric.group != group) continue;
+    const Extent extent = extent_of(rows, metric.id);
+    const BenchUnit unit = unit_of(metric, extent.most > 0 ? extent.least : 0, extent.most);
+    std::string title(metric.label);
+    if (!unit.name.empty()) title += " " + unit.name;
+    std::string tip(metric.help);
+    if (!metric.formula.empty()) tip += fmt::format(" Formula: {}.", metric.formula);
+    columns.push_back(
+        {{std::string(metric.id), std::move(title), std::move(tip)}, [id = metric.id, unit](const Measurement& m) {
+           BenchCell cell = cell_of(m, id, unit);
+           if (cell.available && cell.sort == 0) cell.text = "0";
+           return cell;
+         }});
   }
-  cells.push_back(cell_of(m, "time_us_median", u.time));
-  cells.push_back(interval_cell(m));
-  cells.push_back(cell_of(m, "tflops", u.rate));
-  cells.push_back(ratio_cell(m));
-  cells.push_back(cell_of(m, "peak_share_pct", {1, "%"}));
-  cells.push_back(cell_of(m, "tile_load_bytes", u.bytes));
-  cells.push_back(dram_cell(m, u.dram));
-  cells.push_back(workspace_cell(m));
-  cells.push_back(error_cell(m));
-  cells.push_back(verdict_cell(m));
-  return cells;
+  return columns;
+}
+
+std::vector<Column> columns_of(const State& state, const BenchSlice& slice, std::span<const Measurement* const> rows,
+                               const BenchSwitches& switches) {
+  const auto on = [&](Place place) {
+    return std::any_of(rows.begin(), rows.end(), [&](const Measurement* m) { return m->place == place; });
+  };
+  const bool gpu = on(Place::gpu), cpu = on(Place::cpu);
+  std::vector<Column> columns =
+      switches.group ? group_columns(*switches.group, rows) : summary_columns(state, units_of(rows), gpu, cpu);
+  if (!gpu && !switches.group) std::erase_if(columns, [](const Column& c) { return c.gpu; });
+  if (switches.all_values) {
+    const auto at_cell = [&slice](const Measurement& m) {
+      const std::int64_t at = axis_value(slice.axis, m);
+      return at > 0 ? BenchCell{fmt::format("{}", at), "", static_cast<double>(at), true}
+                    : missing(fmt::format("this kernel has no {} to choose", axis_letter(slice.axis)));
+    };
+    columns.insert(columns.begin(), Column{{"value", std::string(axis_letter(slice.axis)), ""}, at_cell});
+  }
+  return columns;
 }
 
 std::string reason_words(const Measurement& m) {
@@ -166,31 +240,40 @@ std::string reason_words(const Measurement& m) {
 
 std::string origin_note(const Model& model, const BenchSlice& slice) {
   const Provenance& p = model.provenance;
-  const std::string device = slice.rows.empty() ? p.device : slice.rows.back()->key.device;
   std::string note;
   if (slice.planned) {
     note = slice.rows.empty() ? "" : "Nothing has run: bytes and workspace follow from shapes and tiles.";
-  } else if (slice.loaded) {
-    note = fmt::format("Loaded from {}: {}{}{}.", p.file, device, p.date.empty() ? "" : ", ", p.date);
   } else if (!slice.rows.empty()) {
-    note = fmt::format("Measured here, on {}.", device);
+    note = source_words(model, slice);
+    if (slice.loaded) note += fmt::format(", from {}", p.file);
+    note += ".";
   }
   if (!slice.rows.empty()) note += " – not available: point at it for the reason.";
   if (slice.left_out > 0)
-    note +=
-        fmt::format(" {} row{} of other problems not shown.", slice.left_out, slice.left_out == 1 ? " is" : "s are");
+    note += fmt::format(" {} row{} of other problems or devices not shown.", slice.left_out,
+                        slice.left_out == 1 ? " is" : "s are");
   return note;
 }
 
-std::ptrdiff_t rank_of(std::string_view id) {
-  const auto table = kernel_table();
-  return std::find_if(table.begin(), table.end(), [&](const KernelRow& row) { return row.id == id; }) - table.begin();
+// A row without a time may still have what the compiler said of it.
+std::vector<BenchCell> cells_of(const Measurement& m, std::span<const Column> columns) {
+  const bool done = m.state == RowState::done;
+  const bool compiled =
+      std::any_of(m.figures.begin(), m.figures.end(), [](const Figure& f) { return f.origin == Origin::compiled; });
+  std::vector<BenchCell> cells;
+  if (!done && !compiled) return cells;
+  for (const Column& c : columns) {
+    const bool predicted = c.head.id == "tiles" || c.head.id == "workspace" || c.head.id == "memory";
+    cells.push_back(done || !predicted ? c.cell(m) : BenchCell{});
+  }
+  return cells;
 }
 
 }  // namespace
 
 BenchTable bench_table(const State& state, const Model& model, const BenchSlice& slice,
-                       std::optional<std::int64_t> chosen, bool all_values) {
+                       std::optional<std::int64_t> chosen, const BenchSwitches& switches) {
+  const bool all_values = switches.all_values;
   BenchTable table;
   std::vector<const Measurement*> shown;
   for (const Measurement* m : slice.rows) {
@@ -198,18 +281,21 @@ BenchTable bench_table(const State& state, const Model& model, const BenchSlice&
     if (all_values || at == 0 || at == chosen) shown.push_back(m);
   }
   std::stable_sort(shown.begin(), shown.end(), [&](const Measurement* a, const Measurement* b) {
-    const auto x = rank_of(a->key.kernel), y = rank_of(b->key.kernel);
+    const auto x = ladder_rank(a->key.kernel), y = ladder_rank(b->key.kernel);
     return x != y ? x < y : axis_value(slice.axis, *a) < axis_value(slice.axis, *b);
   });
-  const Units units = units_of(shown);
-  table.columns = columns_of(slice, units, all_values);
+  const std::vector<Column> columns = columns_of(state, slice, shown, switches);
+  table.columns.push_back({"kernel", "kernel", ""});
+  for (const Column& c : columns) table.columns.push_back(c.head);
   for (const Measurement* m : shown) {
     BenchTableRow row;
     row.kernel = m->key.kernel;
+    row.problem = m->key.problem;
+    row.options = m->key.options;
     row.value = axis_value(slice.axis, *m);
     row.emphasised = m->key.kernel == state.document.kernel && (!all_values || row.value == chosen);
+    row.cells = cells_of(*m, columns);
     if (m->state == RowState::done) {
-      row.cells = cells_of(*m, units, slice, all_values);
       if (m->verdict) row.mark = m->verdict->pass ? BenchMark::pass : BenchMark::fail;
     } else {
       row.reason = all_values && row.value > 0

@@ -45,6 +45,11 @@ std::string value_with_unit(double value, const BenchUnit& unit) {
                            : fmt::format("{} {}", figure_text(value * unit.factor), unit.name);
 }
 
+std::string sentence(std::string words) {
+  if (words.empty() || words.back() != '.') words += '.';
+  return words;
+}
+
 std::string bytes_text(double bytes) {
   if (bytes < 1e3) return fmt::format("{:.0f} B", bytes);
   return value_with_unit(bytes, bytes_unit(bytes));

@@ -25,8 +25,8 @@ std::vector<const Measurement*> timed_at(const BenchSlice& slice, std::int64_t v
   return rows;
 }
 
-bool is_baseline(const Measurement& m) {
-  return m.key.kernel == baseline_of(m.place);
+bool is_baseline(const State& state, const Measurement& m) {
+  return m.key.kernel == baseline_shown(state, m.place);
 }
 
 bool is_wrong(const Measurement& m) {
@@ -37,7 +37,7 @@ bool is_wrong(const Measurement& m) {
 const Measurement* subject_of(const State& state, std::span<const Measurement* const> rows) {
   const Measurement* best = nullptr;
   for (const Measurement* m : rows) {
-    if (is_baseline(*m) || is_wrong(*m)) continue;
+    if (is_baseline(state, *m) || is_wrong(*m)) continue;
     if (m->key.kernel == state.document.kernel) return m;
     if (best == nullptr || m->time.median < best->time.median) best = m;
   }
@@ -49,13 +49,16 @@ bool is_plain(const Measurement& m) {
   return row && ((*row)->order == Order::naive || (*row)->order == Order::tiled);
 }
 
-// What the subject is set against: the baseline first, then the plain orders, three at most.
-std::vector<const Measurement*> others_of(const Measurement& subject, std::span<const Measurement* const> rows) {
+// What the subject is set against, of its own device: the baseline first, then the plain orders, three at most. A
+// verdict against naive so names tiled too.
+std::vector<const Measurement*> others_of(const State& state, const Measurement& subject,
+                                          std::span<const Measurement* const> rows) {
   std::vector<const Measurement*> out;
   for (const Measurement* m : rows)
-    if (m != &subject && is_baseline(*m)) out.push_back(m);
+    if (m != &subject && m->place == subject.place && is_baseline(state, *m)) out.push_back(m);
   for (const bool plain : {true, false}) {
     for (const Measurement* m : rows) {
+      if (m->place != subject.place) continue;
       const bool said = m == &subject || std::find(out.begin(), out.end(), m) != out.end();
       if (!said && is_plain(*m) == plain && out.size() < 3) out.push_back(m);
     }
@@ -105,6 +108,34 @@ std::string times_fewer(double less, double more) {
                       : fmt::format("{} times more", times_text(less / more));
 }
 
+// How many times fewer bytes than the baseline the model expects of DRAM: each element once at best, every tile load at
+// worst. Both are 0 where nothing is known.
+struct Expected {
+  double least = 0, most = 0;
+};
+
+Expected expected_ratio(const Measurement& subject, const Measurement& baseline) {
+  const Figure& once = figure(subject, "compulsory_bytes");
+  const Figure& tiles = figure(subject, "tile_load_bytes");
+  const Figure& its = figure(baseline, "compulsory_bytes");
+  if (!once.available() || !tiles.available() || !its.available()) return {};
+  if (once.value <= 0 || tiles.value <= 0) return {};
+  const double a = its.value / tiles.value, b = its.value / once.value;
+  return {std::min(a, b), std::max(a, b)};
+}
+
+std::string expectation_words(double ratio, const Expected& e, const Measurement& baseline) {
+  if (e.most <= 0) return {};
+  const bool narrow = e.most < 1.1 * e.least;
+  const std::string range = narrow ? times_text(e.most) : times_text(e.least) + " to " + times_text(e.most);
+  if (ratio >= 0.87 * e.least && ratio <= 1.15 * e.most) return fmt::format(", as predicted ({})", range);
+  // What an L2 cache of today's GPUs may hold of S and P.
+  constexpr std::uint64_t kMayStay = 200'000'000;
+  const bool kept = ratio < e.least && baseline.workspace_bytes > 0 && baseline.workspace_bytes < kMayStay;
+  return fmt::format(", not as predicted ({}){}", range,
+                     kept ? fmt::format(": the L2 cache keeps much of what {} stores", baseline.key.kernel) : "");
+}
+
 // Bytes against the baseline: measured where they are, with the prediction beside; else predicted, and said so.
 std::string bytes_words(const Measurement& subject, const Measurement& baseline) {
   const Figure& mine = figure(subject, "tile_load_bytes");
@@ -112,17 +143,54 @@ std::string bytes_words(const Measurement& subject, const Measurement& baseline)
   if (!mine.available() || !its.available() || mine.value <= 0) return {};
   const double a = measured_bytes(subject), b = measured_bytes(baseline);
   if (a > 0 && b > 0)
-    return fmt::format("It moves {} DRAM bytes than {} (predicted: {}).", times_fewer(a, b), baseline.key.kernel,
-                       times_text(its.value / mine.value));
+    return fmt::format("It moves {} DRAM bytes than {}{}.", times_fewer(a, b), baseline.key.kernel,
+                       expectation_words(b / a, expected_ratio(subject, baseline), baseline));
   return fmt::format("Predicted: its tiles ask memory for {}, {} bytes than {}.", bytes_text(mine.value),
                      times_fewer(mine.value, its.value), baseline.key.kernel);
 }
 
-std::string peak_words(const Measurement& subject) {
-  const Figure& share = figure(subject, "peak_share_pct");
-  if (!share.available()) return {};
-  return fmt::format("It reaches {:.0f} % of this {}'s measured peak.", share.value,
-                     subject.place == Place::cpu ? "CPU" : "GPU");
+// "registers" from "ptxas and the launch, limited by registers; the least of ...".
+std::string limiter_of(const Figure& occupancy) {
+  constexpr std::string_view kBefore = "limited by ";
+  const auto at = occupancy.method.find(kBefore);
+  if (at == std::string::npos) return {};
+  return occupancy.method.substr(at + kBefore.size(), occupancy.method.find(';') == std::string::npos
+                                                          ? std::string::npos
+                                                          : occupancy.method.find(';') - at - kBefore.size());
+}
+
+std::string percent_text(double x) {
+  return x < 0.95 ? "under 1 %" : fmt::format("{:.0f} %", x);
+}
+
+std::string occupancy_words(const Measurement& m) {
+  const Figure& reached = figure(m, "occupancy_achieved_pct");
+  const Figure& possible = figure(m, "occupancy_theoretical_pct");
+  if (!possible.available()) return {};
+  const std::string by = limiter_of(possible);
+  const std::string limit =
+      fmt::format("{} of its warps can be active{}", percent_text(possible.value), by.empty() ? "" : " (" + by + ")");
+  if (!reached.available()) return fmt::format(" {}.", limit);
+  return fmt::format(" {}, {} are.", limit, percent_text(reached.value));
+}
+
+// What holds the subject back, as far as the peaks of its device are known.
+std::string limit_words(const Measurement& subject) {
+  const Figure& peak = figure(subject, "peak_share_pct");
+  const Figure& copy = figure(subject, "dram_peak_share_pct");
+  const char* device = subject.place == Place::cpu ? "CPU" : "GPU";
+  if (!peak.available() && !copy.available()) return {};
+  if (!copy.available())
+    return fmt::format("It reaches {} of this {}'s measured peak.", percent_text(peak.value), device);
+  constexpr double kNear = 60;  // percent of a peak from which on it is the limit
+  const double arithmetic = peak.available() ? peak.value : 0;
+  if (copy.value >= kNear && copy.value >= arithmetic)
+    return fmt::format("Held back by memory: {} of the measured copy rate.", percent_text(copy.value));
+  if (arithmetic >= kNear)
+    return fmt::format("Held back by arithmetic: {} of this {}'s measured peak.", percent_text(arithmetic), device);
+  std::string words = fmt::format("Not held back by memory ({} of the copy rate)", percent_text(copy.value));
+  if (peak.available()) words += fmt::format(" nor yet by arithmetic ({} of the peak)", percent_text(arithmetic));
+  return words + "." + occupancy_words(subject);
 }
 
 // Of the rows of the whole slice: a wrong answer anywhere comes first.
@@ -178,7 +246,7 @@ BenchVerdict before_any_row(const State& state, const Model& model, std::string_
   const SweepSpec& sweep = state.document.sweep;
   if (auto valid = validate(sweep); !valid) return {"", "This sweep cannot run yet.", valid.error().message};
   return {"", "Nothing is measured yet: press Run.",
-          fmt::format("It measures {} kernel{} along {} on this CPU: {}.", sweep.kernels.size(),
+          fmt::format("It measures {} kernel{} along {}: {}.", sweep.kernels.size(),
                       sweep.kernels.size() == 1 ? "" : "s", axis_letter(sweep.axis), estimate_words)};
 }
 
@@ -186,7 +254,7 @@ BenchVerdict one_kernel(const Measurement& m, const BenchSlice& slice, std::int6
   return {m.key.kernel,
           fmt::format("{} {} takes {}.", at_words(slice, value), m.key.kernel,
                       value_with_unit(m.time.median, time_unit(m.time.median, m.time.median))),
-          sentences({peak_words(m), answer_words(slice), "Tick another kernel and run again to compare."})};
+          sentences({limit_words(m), answer_words(slice), "Tick another kernel and run again to compare."})};
 }
 
 }  // namespace
@@ -209,7 +277,8 @@ BenchVerdict bench_verdict(const State& state, const Model& model, const BenchSl
   rows.erase(right, rows.end());
   const Measurement* subject = subject_of(state, rows);
   if (subject == nullptr || rows.size() == 1) return one_kernel(*rows.front(), slice, *chosen);
-  const auto others = others_of(*subject, rows);
+  const auto others = others_of(state, *subject, rows);
+  if (others.empty()) return one_kernel(*subject, slice, *chosen);
   BenchVerdict v;
   v.kernel = subject->key.kernel;
   v.headline = fmt::format("{} {} {}.", at_words(slice, *chosen), subject->key.kernel, comparison(*subject, others));
@@ -218,7 +287,7 @@ BenchVerdict bench_verdict(const State& state, const Model& model, const BenchSl
   const std::string answers = answer_words(slice);
   const bool wrong = answers.starts_with("Wrong");  // comes first
   v.reason =
-      sentences({wrong ? answers : "", bytes_words(*subject, *others.front()), peak_words(*subject),
+      sentences({wrong ? answers : "", bytes_words(*subject, *others.front()), limit_words(*subject),
                  wrong ? "" : answers, drift_words(rows), noise_words(*subject, *others.front()), other_problem});
   return v;
 }

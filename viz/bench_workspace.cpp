@@ -21,7 +21,9 @@ std::string scene_key(const State& state, const Model& model, const BenchCache& 
   std::string key =
       fmt::format("{:x}|{}|{}|{}|{}|{}|{}", rows_fingerprint(model), cache.estimate_key, state.document.kernel,
                   state.view.bench_metric, state.view.bench_value ? *state.view.bench_value : 0,
-                  cache.switches.all_values, cache.estimate.words);
+                  cache.switches.all_values, cache.estimate.words) +
+      fmt::format("|{}|{}", state.view.bench_baseline,
+                  cache.switches.group ? static_cast<int>(*cache.switches.group) : -1);
   for (const auto& log : cache.switches.log) key += log ? (*log ? "l" : "-") : ".";
   return key;
 }
@@ -104,12 +106,15 @@ BenchCache& refreshed(BenchMemory& memory, const State& state, const Model& mode
     cache.valid = validate(state.document.sweep).has_value();
     cache.estimate = estimate(state.document.sweep, model.measurements);
     cache.planned = planned_rows(state.document.sweep);
+    cache.count = {};
+    if (model.rows_from_here)
+      cache.count =
+          count_finished(state.document.sweep, model.measurements, gpu_device(state.document.sweep, model.gpu));
   }
   key = scene_key(state, model, cache);
   if (key != cache.scene_key) {
     cache.scene_key = std::move(key);
     cache.scene = bench_scene(state, model, cache.switches, cache.estimate.words, cache.planned);
-    cache.scene.slice.rows.clear();
     ++cache.scene_number;
   }
   return cache;

@@ -38,6 +38,13 @@ struct SetSweep {
   SweepSpec sweep;
   int gesture = 0;
 };
+// From a row of Bench to Step, at a size that Step can show; and the problem of Step as the sweep's.
+struct StepThrough {
+  std::string kernel;
+  Problem problem;
+  Options options;
+};
+struct MeasureInBench {};
 
 // View: not undoable.
 enum class StepUnit : std::uint8_t { phase, key_tile, query_tile };
@@ -78,6 +85,9 @@ struct ChooseBenchMetric {
 struct ChooseBenchValue {
   std::int64_t value = 0;
 };
+struct ChooseBenchBaseline {
+  std::string id;  // empty = the usual one
+};
 
 // Preferences.
 struct SetTheme {
@@ -93,7 +103,10 @@ struct SetReducedMotion {
 // Effects: the shell starts a task or opens a file; the state itself does not change.
 struct Undo {};
 struct Redo {};
-struct RunSweep {};
+// Goes on from the rows there are where some of the sweep's points are finished and others not; `anew` measures all.
+struct RunSweep {
+  bool anew = false;
+};
 struct CancelTask {};
 struct ExportCsv {};
 struct ExportJson {};
@@ -109,10 +122,11 @@ struct CopyText {
 struct Quit {};
 
 using Command =
-    std::variant<ChoosePreset, SetProblem, SetOptions, SetInputs, ChooseKernel, Select, SetSweep, StepBy, GoToEvent,
-                 GoToEnd, Play, SetPlaySpeed, SetReading, ChooseStepChart, ChooseWorkspace, ShowKeys, ShowLog,
-                 ChooseBenchMetric, ChooseBenchValue, SetTheme, SetScale, SetReducedMotion, Undo, Redo, RunSweep,
-                 CancelTask, ExportCsv, ExportJson, SavePicture, SaveSession, OpenFile, CopyState, CopyText, Quit>;
+    std::variant<ChoosePreset, SetProblem, SetOptions, SetInputs, ChooseKernel, Select, SetSweep, StepThrough,
+                 MeasureInBench, StepBy, GoToEvent, GoToEnd, Play, SetPlaySpeed, SetReading, ChooseStepChart,
+                 ChooseWorkspace, ShowKeys, ShowLog, ChooseBenchMetric, ChooseBenchValue, ChooseBenchBaseline, SetTheme,
+                 SetScale, SetReducedMotion, Undo, Redo, RunSweep, CancelTask, ExportCsv, ExportJson, SavePicture,
+                 SaveSession, OpenFile, CopyState, CopyText, Quit>;
 
 using Commands = std::vector<Command>;
 

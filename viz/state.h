@@ -61,6 +61,7 @@ struct View {
   bool keys_sheet = false;  // the `?` sheet
   bool log_panel = false;
   std::string bench_metric = "time_us_median";
+  std::string bench_baseline;               // what speed-ups are over; empty = the usual one of each device
   std::optional<std::int64_t> bench_value;  // axis value that the Bench table and verdict look at
 };
 

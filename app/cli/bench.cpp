@@ -1,5 +1,7 @@
 // attnscope bench: a sweep to CSV, JSON, a session file and a picture.
+#include <algorithm>
 #include <cmath>
+#include <filesystem>
 #include <memory>
 #include <optional>
 #include <string>
@@ -12,8 +14,11 @@
 #include "app/cli/command.h"
 #include "app/cli/problem_arguments.h"
 #include "app/cli/text.h"
+#include "app/gpu_bench.h"
 #include "app/picture.h"
+#include "app/state_string.h"
 #include "kernels/kernel.h"
+#include "kernels/ladder.h"
 #include "profiling/session.h"
 #include "profiling/sweep.h"
 
@@ -21,7 +26,8 @@ namespace attn::cli {
 namespace {
 
 struct BenchArguments {
-  std::string kernels, axis = "L", values, generator, verify = "sampled", memory_limit, device;
+  std::string kernels, axis = "L", values, generator, verify = "sampled", memory_limit, device, arch;
+  bool no_counters = false, warm_l2 = false, resume = false, no_samples = false;
   std::string csv, json, attn, png;
   std::optional<std::uint64_t> seed;
   std::optional<std::int64_t> tokens;
@@ -31,16 +37,33 @@ struct BenchArguments {
   OptionArguments options;
 };
 
+// Left out: the kernels of the device. A kernel that does not run on the named device is refused.
+Result<void> choose_kernels(const BenchArguments& a, SweepSpec& s) {
+  const auto device = choose_device(a.device);
+  if (!device) return tl::unexpected(device.error());
+  s.gpu = device->index;
+  s.l2 = a.warm_l2 ? L2State::warm : L2State::cold;
+  s.counters = !a.no_counters;
+  if (!a.arch.empty()) s.arch = a.arch;
+  s.kernels = a.kernels.empty() ? std::vector<std::string>{} : split(a.kernels, ',');
+  if (s.kernels.empty()) {
+    for (const KernelRow* row : ladder())
+      if (row->place == device->place) s.kernels.emplace_back(row->id);
+  }
+  if (a.device != "cpu") return ok();
+  for (const std::string& id : s.kernels) {
+    if (const auto row = find_kernel(id); row && (*row)->place == Place::gpu)
+      return bad_input(fmt::format("{} runs on a GPU, and --device cpu was given.", id));
+  }
+  return ok();
+}
+
 Result<SweepSpec> spec_of(const BenchArguments& a) {
   SweepSpec s;
   s.base = initial_state().document.sweep.base;
   if (auto r = a.problem.apply_to(s.base); !r) return tl::unexpected(r.error());
   if (auto r = a.options.apply_to(s.options); !r) return tl::unexpected(r.error());
-  if (a.kernels.empty()) {
-    for (const KernelRow& row : kernel_table()) s.kernels.emplace_back(row.id);
-  } else {
-    s.kernels = split(a.kernels, ',');
-  }
+  if (auto r = choose_kernels(a, s); !r) return tl::unexpected(r.error());
   const auto axis = axis_from_name(a.axis);
   if (!axis) return tl::unexpected(axis.error());
   s.axis = *axis;
@@ -123,10 +146,73 @@ Result<int> exit_of(const std::vector<Measurement>& rows) {
   return 0;
 }
 
-Result<int> bench(const BenchArguments& a, Stopper& stopper) {
-  if (auto r = check_device(a.device); !r) return tl::unexpected(r.error());
-  const auto spec = spec_of(a);
-  if (!spec) return tl::unexpected(spec.error());
+// What --attn holds already, where the run is to go on from there.
+Result<Session> earlier_rows(const BenchArguments& a) {
+  std::error_code error;
+  if (!a.resume || !std::filesystem::exists(a.attn, error)) return Session{};
+  return read_session(a.attn);
+}
+
+// One file holds the rows of one machine.
+Result<void> check_same_device(const BenchArguments& a, const Session& earlier, const Provenance& here) {
+  const Provenance& p = earlier.provenance;
+  if (earlier.measurements.empty() || (p.device == here.device && p.host == here.host)) return ok();
+  return bad_input(fmt::format("{} holds rows of {} ({}); those of {} ({}) go to a file of their own.", a.attn,
+                               p.device, p.host, here.device, here.host));
+}
+
+// Earlier rows that are not points of this sweep stay in the file beside it.
+std::vector<Measurement> rows_beside(const std::vector<Measurement>& earlier, const std::vector<Measurement>& rows) {
+  std::vector<Measurement> beside;
+  for (const Measurement& m : earlier) {
+    const bool again = std::any_of(rows.begin(), rows.end(), [&](const Measurement& r) {
+      return r.key.kernel == m.key.kernel && r.key.problem == m.key.problem && r.key.options == m.key.options;
+    });
+    if (!again) beside.push_back(m);
+  }
+  return beside;
+}
+
+std::string state_of(const SweepSpec& spec) {
+  State state = initial_state();
+  state.view.workspace = Workspace::bench;
+  state.document.sweep = spec;
+  const auto text = state_string(state);
+  return text ? *text : std::string();
+}
+
+// Which rows are known, where they are taken, and the file that follows them.
+class Keeper {
+ public:
+  Keeper(const BenchArguments& a, const SweepSpec& spec, Session earlier)
+      : a_(a), earlier_(std::move(earlier.measurements)) {
+    session_.state = state_of(spec);
+  }
+  void set_provenance(Provenance p) { session_.provenance = std::move(p); }
+  std::span<const Measurement> earlier() const { return earlier_; }
+  // A sweep that is killed leaves the rows so far.
+  void add(Measurement m) {
+    if (a_.no_samples) m.samples_us.clear();
+    rows_.push_back(std::move(m));
+    if (a_.attn.empty()) return;
+    if (const auto r = write_session(a_.attn, session()); !r) say("attnscope: " + r.error().message);
+  }
+  const std::vector<Measurement>& rows() const { return rows_; }
+  Session session() const {
+    Session s = session_;
+    s.measurements = rows_beside(earlier_, rows_);
+    s.measurements.insert(s.measurements.end(), rows_.begin(), rows_.end());
+    return s;
+  }
+
+ private:
+  const BenchArguments& a_;
+  std::vector<Measurement> earlier_, rows_;
+  Session session_;
+};
+
+Result<void> check_outputs(const BenchArguments& a) {
+  if (a.resume && a.attn.empty()) return bad_input("--resume goes on from a file: name it with --attn.");
   int to_stdout = 0;
   for (const auto& [option, file] : {std::pair("--csv", a.csv), std::pair("--json", a.json),
                                      std::pair("--attn", a.attn), std::pair("--png", a.png)}) {
@@ -139,36 +225,49 @@ Result<int> bench(const BenchArguments& a, Stopper& stopper) {
   }
   if (to_stdout > 1) return bad_input("--csv - and --json - cannot both go to stdout.");
 
-  say(estimate(*spec).words);
-  Session session;
+  return ok();
+}
+
+Result<int> bench(const BenchArguments& a, Stopper& stopper) {
+  const auto spec = spec_of(a);
+  if (!spec) return tl::unexpected(spec.error());
+  if (auto r = check_outputs(a); !r) return tl::unexpected(r.error());
+  auto earlier = earlier_rows(a);
+  if (!earlier) return tl::unexpected(earlier.error());
+
+  GpuBench gpu;
   SweepCallbacks callbacks;
+  callbacks.gpu = gpu.runner(*spec, stopper.token());
+  const Provenance here = gpu.provenance(*spec);
+  if (auto r = check_same_device(a, *earlier, here); !r) return tl::unexpected(r.error());
+  Keeper keeper(a, *spec, *std::move(earlier));
+  keeper.set_provenance(here);
+  callbacks.kept = keeper.earlier();
+  say(estimate(*spec, keeper.earlier()).words);
+  const SweepCount known = count_finished(*spec, keeper.earlier(), callbacks.gpu->device);
+  if (a.resume) say(fmt::format("{} of {} points are finished in {}.", known.finished, known.points, a.attn));
   callbacks.progress = [](const SweepProgress& p) {
     say_progress(fmt::format("{}/{}  {}{}", p.done, p.total, p.now, time_words(p.seconds_left)));
   };
   callbacks.row = [&](const Measurement& m) {
     say(row_words(m));
-    session.measurements.push_back(m);
-    // A sweep that is killed leaves the rows so far.
-    if (!a.attn.empty()) {
-      session.provenance = provenance_here();
-      if (const auto r = write_session(a.attn, session); !r) say("attnscope: " + r.error().message);
-    }
+    keeper.add(m);
   };
-  auto rows = run_sweep(*spec, callbacks, stopper.token());
+  const auto rows = run_sweep(*spec, callbacks, stopper.token());
   say_progress("");
   if (!rows) return tl::unexpected(rows.error());
-  session.measurements = *std::move(rows);
-  session.provenance = provenance_here();
-  if (auto r = write_outputs(a, *spec, session); !r) return tl::unexpected(r.error());
+  if (auto r = write_outputs(a, *spec, keeper.session()); !r) return tl::unexpected(r.error());
   if (stopper.token().stop_requested()) return fail(ErrorKind::cancelled, "Cancelled; the finished rows were kept.");
-  return exit_of(session.measurements);
+  return exit_of(keeper.rows());
 }
 
 void add_outputs(CLI::App& parser, BenchArguments& a) {
   parser.add_option("--csv", a.csv, "Rows as CSV; - or nothing at all: to stdout")->type_name("FILE");
   parser.add_option("--json", a.json, "Rows with every sample as JSON; -: to stdout")->type_name("FILE");
-  parser.add_option("--attn", a.attn, "A session for the window to open, kept up to date while it runs")
+  parser.add_option("-o,--attn", a.attn, "A session for the window to open, kept up to date while it runs")
       ->type_name("FILE.attn");
+  parser.add_flag("--resume", a.resume, "Go on from --attn: its finished points are not measured again, its rows stay");
+  parser.add_flag("--no-samples", a.no_samples, "Leave the single repeats out of the files; their statistics stay");
   parser.add_option("--png", a.png, "A picture of the Bench workspace")->type_name("FILE.png");
 }
 
@@ -177,7 +276,8 @@ void add_outputs(CLI::App& parser, BenchArguments& a) {
 Command add_bench(CLI::App& program) {
   auto a = std::make_shared<BenchArguments>();
   CLI::App* parser = program.add_subcommand("bench", "Time kernels along one axis");
-  parser->add_option("--kernels", a->kernels, "Some of `attnscope list`; left out: all")->type_name("ID,ID,...");
+  parser->add_option("--kernels", a->kernels, "Some of `attnscope list`; left out: those of the device")
+      ->type_name("ID,ID,...");
   parser->add_option("--axis", a->axis, "L, B, H, D, br, bc or threads; left out: L")->type_name("NAME");
   parser->add_option("--values", a->values, "Where on the axis")->required()->type_name("N,N,...");
   parser->add_option("--tokens", a->tokens, "With axis L: B = tokens / L")->type_name("N");
@@ -188,7 +288,12 @@ Command add_bench(CLI::App& program) {
   parser->add_option("--time-limit", a->time_limit, "Of the repeats of one point; left out: 1")->type_name("SECONDS");
   parser->add_option("--memory-limit", a->memory_limit, "Refuse points that take more; left out: what is free")
       ->type_name("BYTES");
-  add_device(*parser, a->device);
+  parser->add_option("--device", a->device, "cpu, gpu, or gpu:1 for the second GPU; left out: GPU kernels on the first")
+      ->type_name("NAME");
+  parser->add_option("--arch", a->arch, "Without a GPU its kernels are compiled for this; left out: sm_90a")
+      ->type_name("SM");
+  parser->add_flag("--no-counters", a->no_counters, "Time alone, so that another profiler can count");
+  parser->add_flag("--warm-l2", a->warm_l2, "GPU: repeats find the L2 cache as the one before left it");
   a->problem.add_to(*parser, "--scale");
   a->options.add_to(*parser, true);
   add_outputs(*parser, *a);
@@ -196,6 +301,7 @@ Command add_bench(CLI::App& program) {
       "Ctrl+C ends the sweep and writes the finished rows.\n"
       "Examples:\n"
       "  attnscope bench --kernels cpu_multicore,cpu_flash --axis L --values 512,1024,2048 --csv sweep.csv\n"
+      "  attnscope bench --kernels naive,tiled,flash_simt --values 512,1024,2048 --tokens 16384 --hq 16 -o gpu.attn\n"
       "  attnscope bench --axis bc --values 16,32,64,128 --kernels cpu_flash --lq 1024 --d 128 --causal --json -");
   return {parser, [a](Stopper& stopper) { return bench(*a, stopper); }};
 }

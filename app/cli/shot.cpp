@@ -11,6 +11,7 @@
 #include "app/cli/problem_arguments.h"
 #include "app/cli/text.h"
 #include "app/picture.h"
+#include "app/state_string.h"
 #include "profiling/session.h"
 
 namespace attn::cli {
@@ -80,6 +81,12 @@ Result<void> set_session(const ShotArguments& a, PictureSpec& picture) {
   if (a.session.empty()) return ok();
   auto session = read_session(a.session);
   if (!session) return bad_input(session.error().message);
+  // Bench stands as it stood when the session was saved, unless the command line says otherwise.
+  if (const auto saved = parse_state_string(session->state); saved && a.document.state.empty()) {
+    picture.state.document.sweep = saved->state.document.sweep;
+    picture.state.view.bench_metric = saved->state.view.bench_metric;
+    picture.state.view.bench_baseline = saved->state.view.bench_baseline;
+  }
   picture.measurements = std::move(session->measurements);
   picture.provenance = std::move(session->provenance);
   if (!session->recordings.empty() && !a.step) {

@@ -204,7 +204,8 @@ TEST(SweepEstimate, NamesPointsAndBytesBeforeAnythingRan) {
   SweepSpec s = quick();
   s.values = {64, 128};
   const SweepEstimate e = estimate(s);
-  EXPECT_EQ(e.seconds, 0);
+  EXPECT_FALSE(e.from_rates);  // nothing ran: the limit of each point is all that is known
+  EXPECT_DOUBLE_EQ(e.seconds, 2 * s.seconds_per_point);
   EXPECT_GE(e.most_bytes, 4U * 128 * 8 * 4);  // Q, K, V, O of the larger point
   EXPECT_NE(e.words.find("2 points"), std::string::npos) << e.words;
 }
@@ -212,6 +213,7 @@ TEST(SweepEstimate, NamesPointsAndBytesBeforeAnythingRan) {
 TEST(SweepEstimate, KnowsTheTimeFromEarlierRowsOfTheSameKernels) {
   const Measurement known = measure_on_cpu(real_row(), small_problem(), {}, quick(), {});
   const SweepEstimate e = estimate(quick(), {&known, 1});
+  EXPECT_TRUE(e.from_rates);
   EXPECT_GE(e.seconds, 2 * quick().seconds_per_point);
 }
 

@@ -129,7 +129,7 @@ TEST_F(BenchSceneTest, MeasuredBytesReplaceThePredictionInTheReason) {
       row.figures[find_metric(id).value()] = {Origin::measured, bytes, "a counter", ""};
   }
   const auto s = scene(m);
-  EXPECT_NE(s.verdict.reason.find("It moves 8.0 times fewer DRAM bytes than cpu_multicore (predicted: "),
+  EXPECT_NE(s.verdict.reason.find("It moves 8.0 times fewer DRAM bytes than cpu_multicore, as predicted ("),
             std::string::npos)
       << s.verdict.reason;
   EXPECT_EQ(cell(s.table, "cpu_flash", "dram"), "2.00");
@@ -241,7 +241,9 @@ TEST_F(BenchSceneTest, LoadedFiguresAreHollowAndNamedAsSuch) {
   m.provenance.file = "h100.attn";
   const auto s = scene(m);
   EXPECT_TRUE(line_of(s.charts[1], "cpu_flash")->hollow);
-  EXPECT_NE(s.table.note.find("Loaded from h100.attn"), std::string::npos);
+  EXPECT_NE(s.table.note.find("loaded: a CPU, from h100.attn"), std::string::npos) << s.table.note;
+  EXPECT_EQ(s.charts[1].source, "loaded: a CPU");
+  EXPECT_EQ(scene(three_kernels()).charts[1].source, "live: a CPU");
   EXPECT_FALSE(line_of(scene(three_kernels()).charts[1], "cpu_flash")->hollow);
 }
 
