@@ -91,8 +91,12 @@ struct Apply {
     return done();
   }
   Result<State> operator()(const ChooseKernel& c) {
-    if (auto row = find_kernel(c.id); !row) return tl::unexpected(row.error());
-    s.document.kernel = c.id;
+    const auto row = find_kernel(c.id);
+    if (!row) return tl::unexpected(row.error());
+    // Step shows recordings: a kernel without them is chosen for Bench alone.
+    const bool recorded = (*row)->record != nullptr;
+    if (recorded) s.document.kernel = c.id;
+    s.view.bench_kernel = recorded ? "" : c.id;
     return done();
   }
   Result<State> operator()(const Select& c) {

@@ -322,6 +322,19 @@ std::string list_text(const List& list) {
   return list.empty() ? std::string("none") : fmt::format("{}", fmt::join(list, "/"));
 }
 
+// A kernel or, where there is none, "usual".
+template <class Field>
+StateKey kernel_key(std::string key, Field field) {
+  return {std::move(key), [field](const State& s) { return field(s).empty() ? std::string("usual") : field(s); },
+          [field](State& s, std::string_view text) -> Result<void> {
+            field(s).clear();
+            if (text == "usual") return ok();
+            if (const auto row = find_kernel(text); !row) return tl::unexpected(row.error());
+            field(s) = text;
+            return ok();
+          }};
+}
+
 void add_sweep_keys(std::vector<StateKey>& keys) {
   const auto sweep = [](auto& s) -> auto& {
     return s.document.sweep;
@@ -402,15 +415,10 @@ void add_view_keys(std::vector<StateKey>& keys) {
                     s.view.bench_metric = text;
                     return ok();
                   }});
-  keys.push_back({"baseline",
-                  [](const State& s) { return s.view.bench_baseline.empty() ? "usual" : s.view.bench_baseline; },
-                  [](State& s, std::string_view text) -> Result<void> {
-                    s.view.bench_baseline.clear();
-                    if (text == "usual") return ok();
-                    if (const auto row = find_kernel(text); !row) return tl::unexpected(row.error());
-                    s.view.bench_baseline = text;
-                    return ok();
-                  }});
+  keys.push_back(kernel_key(
+      "bench_kernel", [](auto& s) -> auto& { return s.view.bench_kernel; }));
+  keys.push_back(kernel_key(
+      "baseline", [](auto& s) -> auto& { return s.view.bench_baseline; }));
   keys.push_back(
       {"at",
        [](const State& s) { return s.view.bench_value ? fmt::format("{}", *s.view.bench_value) : std::string("none"); },

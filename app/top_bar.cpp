@@ -59,8 +59,10 @@ float draw_tabs(const State& state, float x, Commands& commands) {
 
 float draw_kernel_combo(const State& state, float x, Commands& commands) {
   const Style& s = style();
-  const auto row = find_kernel(state.document.kernel);
-  const std::string title = row ? std::string((*row)->title) : state.document.kernel;
+  const bool step = state.view.workspace == Workspace::step;
+  const std::string& now = step ? state.document.kernel : bench_kernel(state);
+  const auto row = find_kernel(now);
+  const std::string title = row ? std::string((*row)->title) : now;
   const float height = s.px(28), width = text_width(Face::text, kSmallSize, title) + s.px(44);
   const Box box{{x, ImGui::GetWindowPos().y + (ImGui::GetWindowHeight() - height) / 2}, {}};
   ImGui::SetCursorScreenPos(box.min);
@@ -76,8 +78,8 @@ float draw_kernel_combo(const State& state, float x, Commands& commands) {
   if (ImGui::BeginPopup("kernels")) {
     for (const KernelRow* each : ladder()) {
       const KernelRow& kernel = *each;
-      if (kernel.record == nullptr && state.view.workspace == Workspace::step) continue;  // Step shows recordings
-      const bool chosen = kernel.id == state.document.kernel;
+      if (step && kernel.record == nullptr) continue;  // Step shows recordings
+      const bool chosen = kernel.id == now;
       Document changed = state.document;
       changed.kernel = std::string(kernel.id);
       // Step could not show it: said here, and nothing that is open is lost.
@@ -88,12 +90,36 @@ float draw_kernel_combo(const State& state, float x, Commands& commands) {
       }
       ImGui::EndDisabled();
       if (ImGui::IsItemHovered(ImGuiHoveredFlags_AllowWhenDisabled)) {
-        const std::string words = why ? *why : fmt::format("{}: {}", kernel.id, kernel.what);
+        const std::string words = step && why ? *why : fmt::format("{}: {}", kernel.id, kernel.what);
         ImGui::SetTooltip("%s", words.c_str());
       }
     }
     ImGui::EndPopup();
   }
+  return x + width;
+}
+
+// From Step to Bench with this problem, and from Bench to Step with the chosen kernel at a size that Step can show.
+float draw_crossing(const State& state, float x, Commands& commands) {
+  const bool bench = state.view.workspace == Workspace::bench;
+  if (!bench && state.view.workspace != Workspace::step) return x;
+  const Style& s = style();
+  const char* words = bench ? "Step through it" : "Measure it";
+  const float width = text_width(Face::text, kSmallSize, words) + s.px(20);
+  if (bar_button("Crossing", x, width)) {
+    const SweepSpec& sweep = state.document.sweep;
+    const std::int64_t last = sweep.values.empty() ? 1 : sweep.values.back();
+    const std::int64_t value = state.view.bench_value.value_or(last);
+    if (bench)
+      commands.emplace_back(StepThrough{bench_kernel(state), problem_at(sweep, value), options_at(sweep, value)});
+    else
+      commands.emplace_back(MeasureInBench{});
+  }
+  const Token ink = ImGui::IsItemHovered() ? Token::text : Token::dim;
+  draw_text_in(ImGui::GetWindowDrawList(), last_item(), Align::centre, Face::text, kSmallSize, colour(s.theme, ink),
+               words);
+  ImGui::SetItemTooltip("%s", bench ? "Opens the chosen kernel and problem in Step, at a size that Step can show"
+                                    : "Takes this problem, tile and kernel over to Bench");
   return x + width;
 }
 
@@ -234,6 +260,7 @@ void draw_top_bar(Controller& controller, Commands& commands) {
   }
   x = draw_tabs(state, x, commands);
   x = draw_kernel_combo(state, x + s.px(logical >= kNarrow ? 36 : 8), commands);
+  if (logical >= kWideEnough) x = draw_crossing(state, x + s.px(8), commands);
   float right = draw_sheet_button(state, at.x + size.x - s.px(8), commands);
   right = draw_log_button(state, right, commands);
   right = draw_origin(state, controller.model(), right - s.px(4), logical >= kWideEnough);

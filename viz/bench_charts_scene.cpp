@@ -59,7 +59,7 @@ BenchLine line_of(const State& state, const BenchSlice& slice, const std::string
                   const BenchUnit& unit) {
   BenchLine line;
   line.kernel = line.label = kernel;
-  line.emphasised = kernel == state.document.kernel;
+  line.emphasised = kernel == bench_kernel(state);
   line.hollow = slice.loaded;
   for (const Measurement* m : slice.rows) {
     if (m->key.kernel != kernel) continue;

@@ -293,7 +293,7 @@ BenchTable bench_table(const State& state, const Model& model, const BenchSlice&
     row.problem = m->key.problem;
     row.options = m->key.options;
     row.value = axis_value(slice.axis, *m);
-    row.emphasised = m->key.kernel == state.document.kernel && (!all_values || row.value == chosen);
+    row.emphasised = m->key.kernel == bench_kernel(state) && (!all_values || row.value == chosen);
     row.cells = cells_of(*m, columns);
     if (m->state == RowState::done) {
       if (m->verdict) row.mark = m->verdict->pass ? BenchMark::pass : BenchMark::fail;

@@ -38,7 +38,7 @@ const Measurement* subject_of(const State& state, std::span<const Measurement* c
   const Measurement* best = nullptr;
   for (const Measurement* m : rows) {
     if (is_baseline(state, *m) || is_wrong(*m)) continue;
-    if (m->key.kernel == state.document.kernel) return m;
+    if (m->key.kernel == bench_kernel(state)) return m;
     if (best == nullptr || m->time.median < best->time.median) best = m;
   }
   return best;
@@ -264,7 +264,7 @@ BenchVerdict bench_verdict(const State& state, const Model& model, const BenchSl
   if (slice.planned || slice.rows.empty() || !chosen) return before_any_row(state, model, estimate_words);
   auto rows = timed_at(slice, *chosen);
   if (rows.empty()) {
-    const Measurement* any = row_at(slice, state.document.kernel, *chosen);
+    const Measurement* any = row_at(slice, bench_kernel(state), *chosen);
     if (any == nullptr) any = slice.rows.back();
     return {"", fmt::format("{} no kernel has a time.", at_words(slice, *chosen)),
             any->reason.empty() ? "The table says why." : fmt::format("{}: {}", any->key.kernel, any->reason)};

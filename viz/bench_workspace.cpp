@@ -19,7 +19,7 @@ constexpr float kLeastChart = 168, kLeastTable = 132;
 
 std::string scene_key(const State& state, const Model& model, const BenchCache& cache) {
   std::string key =
-      fmt::format("{:x}|{}|{}|{}|{}|{}|{}", rows_fingerprint(model), cache.estimate_key, state.document.kernel,
+      fmt::format("{:x}|{}|{}|{}|{}|{}|{}", rows_fingerprint(model), cache.estimate_key, bench_kernel(state),
                   state.view.bench_metric, state.view.bench_value ? *state.view.bench_value : 0,
                   cache.switches.all_values, cache.estimate.words) +
       fmt::format("|{}|{}", state.view.bench_baseline,

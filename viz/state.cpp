@@ -41,6 +41,10 @@ std::string_view name_of(StepChart c) {
   return "?";
 }
 
+const std::string& bench_kernel(const State& state) {
+  return state.view.bench_kernel.empty() ? state.document.kernel : state.view.bench_kernel;
+}
+
 bool Document::operator==(const Document& other) const {
   return std::tie(preset, problem, inputs, kernel, options, selection) ==
              std::tie(other.preset, other.problem, other.inputs, other.kernel, other.options, other.selection) &&

@@ -61,6 +61,7 @@ struct View {
   bool keys_sheet = false;  // the `?` sheet
   bool log_panel = false;
   std::string bench_metric = "time_us_median";
+  std::string bench_kernel;                 // chosen in Bench where Step cannot show it; empty = the document's
   std::string bench_baseline;               // what speed-ups are over; empty = the usual one of each device
   std::optional<std::int64_t> bench_value;  // axis value that the Bench table and verdict look at
 };
@@ -77,5 +78,8 @@ struct State {
   View view;
   Preferences preferences;
 };
+
+// The kernel that Bench puts first.
+const std::string& bench_kernel(const State& state);
 
 }  // namespace attn

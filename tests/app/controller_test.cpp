@@ -184,6 +184,76 @@ TEST_F(Headless, ASweepFillsRowsExportsThemAndIsAutosaved) {
   EXPECT_EQ(lines, 5);
 }
 
+TEST_F(Headless, ASweepGoesOnFromTheRowsOfASavedSession) {
+  Controller c(options(small_sweep()));
+  c.update({RunSweep{}});
+  c.wait();
+  const auto first = c.model().measurements;
+  ASSERT_EQ(first.size(), 4U);
+  // Another window opens what was autosaved: the sweep comes with it.
+  Controller d(options());
+  d.update({OpenFile{(folder_ / "auto" / "autosave.attn").string()}});
+  d.wait();
+  ASSERT_EQ(d.model().measurements.size(), 4U) << last_words(d);
+  EXPECT_TRUE(d.model().rows_from_here);
+  EXPECT_EQ(d.state().view.workspace, Workspace::bench);
+  EXPECT_EQ(d.state().document.sweep.values, small_sweep().document.sweep.values);
+  EXPECT_EQ(d.state().document.sweep.kernels, small_sweep().document.sweep.kernels);
+  SweepSpec longer = d.state().document.sweep;
+  longer.values.push_back(48);
+  d.update({SetSweep{longer}, RunSweep{}});
+  d.wait();
+  ASSERT_EQ(d.model().measurements.size(), 6U);
+  for (std::size_t i = 0; i < 4; ++i) EXPECT_EQ(d.model().measurements[i].samples_us, first[i].samples_us) << i;
+  d.update({RunSweep{true}});
+  d.wait();
+  EXPECT_NE(d.model().measurements[0].samples_us, first[0].samples_us);  // measured anew
+}
+
+TEST_F(Headless, SessionsThatCanBeOpenedAreOffered) {
+  Controller c(options(small_sweep()));
+  c.update({RunSweep{}});
+  c.wait();
+  ControllerOptions o = options();
+  o.bundled_sessions = folder_ / "bundled";
+  fs::create_directories(o.bundled_sessions);
+  fs::copy_file(o.autosave_file, o.bundled_sessions / "gpu.attn");
+  std::ofstream(o.bundled_sessions / "broken.attn") << "no session";
+  Controller d(o);
+  d.look_around();
+  d.wait();
+  ASSERT_EQ(d.model().offers.size(), 2U);
+  EXPECT_NE(d.model().offers[0].words.find("the last run of "), std::string::npos) << d.model().offers[0].words;
+  EXPECT_NE(d.model().offers[1].words.find("the bundled session of "), std::string::npos);
+  d.update({OpenFile{d.model().offers[1].path}});
+  d.wait();
+  EXPECT_EQ(d.model().measurements.size(), 4U);
+}
+
+TEST_F(Headless, AKernelOfBenchIsSteppedThroughAtASmallSizeAndMeasuredBack) {
+  Controller c(options(small_sweep()));
+  Problem p;
+  p.Hq = p.Hkv = 16;
+  p.Lq = p.Lk = 16384;
+  p.D = p.Dv = 128;
+  c.update({ChooseWorkspace{Workspace::bench}, ChooseKernel{"flash_simt"}});
+  EXPECT_EQ(bench_kernel(c.state()), "flash_simt");
+  EXPECT_NE(c.model().recording, nullptr);  // Step keeps what it can show
+  c.update({StepThrough{"flash_simt", p, {}}});
+  c.wait();
+  ASSERT_NE(c.model().recording, nullptr) << c.model().recording_error;
+  EXPECT_EQ(c.state().view.workspace, Workspace::step);
+  EXPECT_EQ(c.model().recording->problem.Lq, 16);
+  EXPECT_NE(last_words(c).find("in place of 16384"), std::string::npos) << last_words(c);
+  EXPECT_EQ(bench_kernel(c.state()), "flash_simt");
+  c.update({MeasureInBench{}});
+  EXPECT_EQ(c.state().view.workspace, Workspace::bench);
+  EXPECT_EQ(c.state().document.sweep.base.D, 8);
+  EXPECT_TRUE(validate(c.state().document.sweep));
+  c.update({Undo{}, Undo{}});
+  EXPECT_TRUE(c.state().document.sweep.base == small_sweep().document.sweep.base);
+}
+
 TEST_F(Headless, ACancelledSweepKeepsItsRows) {
   State s = small_sweep();
   s.document.sweep.values = {16, 32, 64, 128, 256, 512};

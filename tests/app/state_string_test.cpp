@@ -149,5 +149,25 @@ TEST(StateString, SaysWhereAndWhatIsWrong) {
   EXPECT_NE(error_of("attn1," + std::string(9000, 'a')).find("8192"), std::string::npos);
 }
 
+TEST(StateString, ChoicesOfBenchForTheGpuReadBack) {
+  State s = initial_state();
+  s.document.sweep.kernels = {"naive", "flash_simt"};
+  s.document.sweep.gpu = 1;
+  s.document.sweep.arch = "sm_80";
+  s.document.sweep.l2 = L2State::warm;
+  s.document.sweep.counters = false;
+  s.view.bench_baseline = "tiled";
+  s.view.bench_kernel = "flash_simt";
+  const auto text = state_string(s);
+  ASSERT_TRUE(text);
+  const auto back = parse_state_string(*text);
+  ASSERT_TRUE(back) << back.error().message;
+  EXPECT_TRUE(back->state.document == s.document);
+  EXPECT_EQ(back->state.view.bench_baseline, "tiled");
+  EXPECT_EQ(back->state.view.bench_kernel, "flash_simt");
+  EXPECT_FALSE(parse_state_string("attn1,sweep_arch=sm_10"));
+  EXPECT_FALSE(parse_state_string("attn1,baseline=nothing"));
+}
+
 }  // namespace
 }  // namespace attn

@@ -58,12 +58,41 @@ def json_has_the_samples():
                  f"no samples in {list(rows[0])}")
 
 
+GPU_SWEEP = ("bench", "--kernels", "naive,flash_simt,cpu_flash", "--values", "32,64", "--d", "16", "--time-limit",
+             "0.02", "--verify", "full")
+
+
+def gpu_rows():
+    """With a GPU its rows have times; without one they say why, with what the compiler knows where there is one."""
+    done = run(*GPU_SWEEP)
+    report.check(done.returncode == 0, f"exit {done.returncode}: {done.stderr}")
+    rows = list(csv.DictReader(io.StringIO(done.stdout)))
+    report.check([r["kernel"] for r in rows] == ["naive", "flash_simt", "cpu_flash"] * 2,
+                 f"kernels {[r['kernel'] for r in rows]}")
+    for row in rows:
+        on_gpu = row["kernel"] != "cpu_flash"
+        report.check(row["state"] == "done" or (on_gpu and row["state"] == "refused" and "GPU" in row["reason"]),
+                     f"{row['kernel']}: {row['state']}, {row['reason']}")
+        report.check((row["time_us_median"] != "") == (row["state"] == "done"), "a time that nobody took")
+        if on_gpu:
+            compiled = row["registers_count_source"] == "compiled"
+            report.check(compiled == (row["registers_count"] != ""), f"registers: {row['registers_count_source']}")
+            report.check(compiled or row["registers_count_source"].startswith("not available: "), "no reason")
+            report.check(float(row["compulsory_bytes"]) > 0, "no prediction")
+        else:
+            report.check(row["device"] != "" and row["registers_count"] == "", "registers on a CPU")
+
+
 def pandas_reads_it():
     try:
         import pandas
     except ImportError:
         print("left out: reading by pandas, which is not installed")
         return
+    both = pandas.read_csv(io.StringIO(run(*GPU_SWEEP).stdout))
+    report.check(len(both) == 6 and both["time_us_median"].dtype.kind == "f", "GPU rows differ to pandas")
+    report.check(both["registers_count"].dtype.kind == "f", "registers are no numbers to pandas")
+    report.check(both[both["state"] == "done"]["time_us_median"].notna().all(), "a row that is done has no time")
     table = pandas.read_csv(io.StringIO(sweep("--dtype", "f16").stdout))
     report.check(len(table) == 6, f"pandas reads {len(table)} rows")
     report.check(table["time_us_median"].dtype.kind == "f", "time is no number to pandas")
@@ -76,6 +105,7 @@ def pandas_reads_it():
 rows_and_columns()
 refused_points()
 json_has_the_samples()
+gpu_rows()
 pandas_reads_it()
 sys.stdout.flush()
 report.exit(least=100)

@@ -289,5 +289,29 @@ TEST(Provenance, SaysWhereAndWhen) {
   }
 }
 
+TEST_F(SessionFile, KeepsTheViewThatItWasSavedFrom) {
+  Session s = example();
+  s.state = "attn1,workspace=bench";
+  ASSERT_TRUE(write_session(file(), s));
+  const auto back = read_session(file());
+  ASSERT_TRUE(back) << back.error().message;
+  EXPECT_EQ(back->state, s.state);
+  json j = json::parse(to_json(s));
+  j["state"] = std::string(10000, 'x');
+  EXPECT_FALSE(read_json(j));
+  j["state"] = 7;
+  EXPECT_FALSE(read_json(j));
+}
+
+TEST_F(SessionFile, RowsWhoseRepeatsWereLeftOutKeepTheirStatistics) {
+  Session s = example();
+  for (Measurement& m : s.measurements) m.samples_us.clear();
+  ASSERT_TRUE(write_session(file(), s));
+  const auto back = read_session(file());
+  ASSERT_TRUE(back) << back.error().message;
+  EXPECT_EQ(back->measurements[0].time.n, s.measurements[0].time.n);
+  EXPECT_GT(back->measurements[0].time.n, 0);
+}
+
 }  // namespace
 }  // namespace attn

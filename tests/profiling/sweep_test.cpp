@@ -200,6 +200,105 @@ TEST(Sweep, AKernelWithoutAChoiceOfTheOptionIsMeasuredOnce) {
   EXPECT_EQ(count("cpu_flash"), 3);
 }
 
+// A runner that answers like a GPU.
+GpuRunner fake_gpu(std::vector<std::string>& asked) {
+  GpuRunner gpu;
+  gpu.device = {Place::gpu, 0, "a GPU", "sm_90a", 132, 1ULL << 34};
+  gpu.measure = [&asked](const KernelRow& row, const Problem& p, const Options& o, const SweepSpec& s, const auto& now,
+                         const std::stop_token&) {
+    now("compiling");
+    asked.emplace_back(row.id);
+    Measurement m;
+    m.key.kernel = row.id;
+    m.key.problem = p;
+    m.key.options = o;
+    m.key.device = "a GPU";
+    m.key.l2 = s.l2;
+    m.place = Place::gpu;
+    m.time.n = 9;
+    m.time.median = m.time.q1 = m.time.q3 = row.id == "naive" ? 80 : 20;
+    fill_figures(m);
+    return m;
+  };
+  return gpu;
+}
+
+TEST(SweepOnBothPlaces, EachPointGoesToItsOwnRunner) {
+  SweepSpec s = quick();
+  s.kernels = {"cpu_sequential", "flash_simt", "naive"};
+  std::vector<std::string> asked, now;
+  SweepCallbacks callbacks;
+  callbacks.gpu = fake_gpu(asked);
+  callbacks.progress = [&](const SweepProgress& p) { now.push_back(p.now); };
+  const auto rows = run_sweep(s, callbacks, {});
+  ASSERT_TRUE(rows);
+  ASSERT_EQ(rows->size(), 6U);
+  EXPECT_EQ(asked, (std::vector<std::string>{"naive", "flash_simt", "naive", "flash_simt"}));
+  EXPECT_NE(std::find(now.begin(), now.end(), "naive, L = 8: compiling"), now.end());
+  for (const Measurement& m : *rows) {
+    EXPECT_EQ(m.place, m.key.kernel == "cpu_sequential" ? Place::cpu : Place::gpu);
+    if (m.key.kernel == "flash_simt") EXPECT_EQ(figure(m, "speedup_ratio").value, 4);
+  }
+}
+
+TEST(SweepOnBothPlaces, WithoutAGpuItsKernelsAreRowsThatSaySo) {
+  SweepSpec s = quick();
+  s.kernels = {"cpu_sequential", "naive"};
+  const auto rows = run_sweep(s, {}, {});
+  ASSERT_TRUE(rows);
+  ASSERT_EQ(rows->size(), 4U);
+  EXPECT_EQ(rows->at(0).state, RowState::refused);
+  EXPECT_NE(rows->at(0).reason.find("GPU"), std::string::npos);
+  EXPECT_EQ(rows->at(1).state, RowState::done);
+}
+
+TEST(SweepOnBothPlaces, AnUnknownArchitectureIsRefusedFirst) {
+  SweepSpec s = quick();
+  s.kernels = {"naive"};
+  s.arch = "sm_10";
+  const auto valid = validate(s);
+  ASSERT_FALSE(valid);
+  EXPECT_NE(valid.error().message.find("sm_10"), std::string::npos);
+}
+
+TEST(SweepGoingOn, FinishedPointsAreHandedOnAndNotMeasuredAgain) {
+  SweepSpec s = quick();
+  const auto first = run_sweep(s, {}, {});
+  ASSERT_TRUE(first);
+  s.values = {8, 16, 24};
+  const SweepCount count = count_finished(s, *first, {});
+  EXPECT_EQ(count.points, 3U);
+  EXPECT_EQ(count.finished, 2U);
+  SweepCallbacks callbacks;
+  callbacks.kept = *first;
+  const auto all = run_sweep(s, callbacks, {});
+  ASSERT_TRUE(all);
+  ASSERT_EQ(all->size(), 3U);
+  for (std::size_t i = 0; i < 2; ++i) EXPECT_EQ(all->at(i).samples_us, first->at(i).samples_us);
+  EXPECT_EQ(all->at(2).state, RowState::done);
+}
+
+TEST(SweepGoingOn, AnotherProblemDeviceOrCheckIsAnotherPoint) {
+  SweepSpec s = quick();
+  s.values = {8};
+  s.verify = false;
+  const auto rows = run_sweep(s, {}, {});
+  ASSERT_TRUE(rows);
+  EXPECT_EQ(count_finished(s, *rows, {}).finished, 1U);
+  SweepSpec other = s;
+  other.verify = true;  // it was not checked
+  EXPECT_EQ(count_finished(other, *rows, {}).finished, 0U);
+  other = s;
+  other.base.mask.causal = true;
+  EXPECT_EQ(count_finished(other, *rows, {}).finished, 0U);
+  std::vector<Measurement> elsewhere = *rows;
+  elsewhere[0].key.device = "another CPU";
+  EXPECT_EQ(count_finished(s, elsewhere, {}).finished, 0U);
+  elsewhere = *rows;
+  elsewhere[0].key.source_hash = "an older program";
+  EXPECT_EQ(count_finished(s, elsewhere, {}).finished, 0U);
+}
+
 TEST(SweepEstimate, NamesPointsAndBytesBeforeAnythingRan) {
   SweepSpec s = quick();
   s.values = {64, 128};

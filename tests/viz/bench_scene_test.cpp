@@ -389,5 +389,106 @@ TEST(BenchTexts, TooManyLabelsShareTheRoom) {
   EXPECT_TRUE(spread_labels({}, 10, 0, 100).empty());
 }
 
+// ---- GPU kernels
+
+// naive, tiled and flash_simt on a GPU beside cpu_flash on the CPU.
+Model both_places(const SweepSpec& sweep) {
+  std::vector<Measurement> rows;
+  for (const std::int64_t l : {512, 1024, 2048}) {
+    rows.push_back(timed_row(sweep, "cpu_flash", l, 900));
+    for (const auto& [kernel, us] :
+         {std::pair{"naive", 100.0}, std::pair{"tiled", 20.0}, std::pair{"flash_simt", 10.0}}) {
+      Measurement m = timed_row(sweep, kernel, l, us);
+      m.place = Place::gpu;
+      m.key.device = "a GPU";
+      m.key.l2 = L2State::cold;
+      rows.push_back(m);
+    }
+  }
+  return model_of(std::move(rows));
+}
+
+TEST_F(BenchSceneTest, KernelsOfBothPlacesShareTheChartsEachOnItsDevice) {
+  const auto s = scene(both_places(sweep));
+  EXPECT_EQ(s.slice.left_out, 0U);
+  EXPECT_EQ(s.kernels, (std::vector<std::string>{"cpu_flash", "naive", "tiled", "flash_simt"}));
+  EXPECT_EQ(s.charts[1].source, "live: a GPU and a CPU");
+  EXPECT_TRUE(line_of(s.charts[1], "cpu_flash")->open);
+  EXPECT_FALSE(line_of(s.charts[1], "naive")->open);
+  EXPECT_TRUE(line_of(s.charts[1], "naive")->baseline);
+  EXPECT_EQ(cell(s.table, "flash_simt", "speedup"), "10.0");
+  EXPECT_EQ(cell(s.table, "cpu_flash", "speedup"), "–");  // no cpu_multicore, and a GPU's naive is no measure of it
+}
+
+TEST_F(BenchSceneTest, RowsOfASecondGpuAreLeftOut) {
+  Model m = both_places(sweep);
+  Measurement other = m.measurements[1];
+  other.key.device = "an older GPU";
+  m.measurements.insert(m.measurements.begin(), other);
+  EXPECT_EQ(scene(m).slice.left_out, 1U);
+}
+
+TEST_F(BenchSceneTest, AVerdictAgainstNaiveNamesTiledToo) {
+  state.view.bench_kernel = "flash_simt";
+  state.view.bench_value = 1024;
+  EXPECT_EQ(scene(both_places(sweep)).verdict.headline,
+            "At L = 1024 flash_simt is 10 times as fast as naive, 2.0 times tiled.");
+}
+
+TEST_F(BenchSceneTest, AnotherBaselineChangesSpeedUpsOfItsDeviceAlone) {
+  state.view.bench_baseline = "tiled";
+  const auto s = scene(both_places(sweep));
+  EXPECT_EQ(cell(s.table, "flash_simt", "speedup"), "2.00");
+  EXPECT_EQ(cell(s.table, "naive", "speedup"), "0.20");
+  EXPECT_TRUE(line_of(s.charts[1], "tiled")->baseline);
+  EXPECT_NE(s.charts[3].note.find("tiled"), std::string::npos) << s.charts[3].note;
+}
+
+TEST_F(BenchSceneTest, WhatHoldsAKernelBackFollowsFromThePeaks) {
+  state.view.bench_kernel = "flash_simt";
+  const auto reason = [&](double copy_share, double peak_share) {
+    Model m = both_places(sweep);
+    for (Measurement& row : m.measurements) {
+      row.figures[find_metric("dram_peak_share_pct").value()] = {Origin::derived, copy_share, "", ""};
+      row.figures[find_metric("peak_share_pct").value()] = {Origin::derived, peak_share, "", ""};
+      row.figures[find_metric("occupancy_theoretical_pct").value()] = {
+          Origin::compiled, 12.5, "ptxas and the launch, limited by registers; the least of 2 launches: x", ""};
+      row.figures[find_metric("occupancy_achieved_pct").value()] = {Origin::measured, 11.0, "", ""};
+    }
+    return scene(m).verdict.reason;
+  };
+  EXPECT_NE(reason(85, 20).find("Held back by memory: 85 %"), std::string::npos) << reason(85, 20);
+  EXPECT_NE(reason(10, 80).find("Held back by arithmetic: 80 %"), std::string::npos) << reason(10, 80);
+  EXPECT_NE(reason(0.2, 40).find("Not held back by memory (under 1 % of the copy rate) nor yet by arithmetic (40 %"),
+            std::string::npos)
+      << reason(0.2, 40);
+  EXPECT_NE(reason(0.2, 40).find("can be active (registers), 11 % are."), std::string::npos) << reason(0.2, 40);
+}
+
+TEST_F(BenchSceneTest, EveryMetricStandsInTheColumnsOfItsGroup) {
+  std::size_t metrics = 0;
+  for (const MetricGroup g : {MetricGroup::time, MetricGroup::compute, MetricGroup::memory, MetricGroup::prediction,
+                              MetricGroup::occupancy, MetricGroup::shared_memory, MetricGroup::correctness}) {
+    BenchSwitches switches;
+    switches.group = g;
+    const auto s = bench_scene(state, both_places(sweep), switches, "");
+    for (const BenchTableRow& row : s.table.rows) EXPECT_EQ(row.cells.size() + 1, s.table.columns.size());
+    metrics += s.table.columns.size() - 1;
+  }
+  EXPECT_EQ(metrics, metric_table().size());
+}
+
+TEST_F(BenchSceneTest, ARefusedGpuRowStillShowsWhatTheCompilerSaid) {
+  Measurement m = refused_row(sweep, "flash_simt", 512, "no GPU: none here");
+  m.place = Place::gpu;
+  m.key.device = "sm_90a";
+  m.figures.resize(metric_table().size());
+  m.figures[find_metric("registers_count").value()] = {Origin::compiled, 254, "ptxas", ""};
+  const auto s = scene(model_of({m}));
+  EXPECT_EQ(row_of(s.table, "flash_simt").reason, "refused: no GPU: none here");
+  EXPECT_EQ(cell(s.table, "flash_simt", "registers"), "254");
+  EXPECT_EQ(cell(s.table, "flash_simt", "time"), "–");
+}
+
 }  // namespace
 }  // namespace attn

@@ -4,8 +4,10 @@
 
 #include <algorithm>
 
-#include "kernels/kernel.h"
+#include "kernels/ladder.h"
 #include "tests/viz/bench_rows.h"
+#include "viz/bench_presets.h"
+#include "viz/bench_to_step.h"
 
 namespace attn {
 namespace {
@@ -147,6 +149,75 @@ TEST(BenchSpec, TheKeyTellsEveryChoiceApart) {
   others[8].memory_limit = 1 << 20;
   others[9].verify = false;
   for (const SweepSpec& other : others) EXPECT_NE(sweep_key(other), sweep_key(s));
+}
+
+TEST(BenchPresets, EachIsASweepThatCanRunAndIsRecognised) {
+  for (const BenchPreset& p : bench_presets()) {
+    SweepSpec now = bench_test::sweep_state().document.sweep;
+    now.seconds_per_point = 0.25;
+    const SweepSpec s = with_preset(p, now);
+    EXPECT_TRUE(validate(s)) << p.id;
+    EXPECT_EQ(preset_of(s), &p) << p.id;
+    EXPECT_EQ(s.seconds_per_point, 0.25);  // the user's own
+    EXPECT_TRUE(find_metric(p.metric)) << p.id;
+    EXPECT_EQ(preset_of(with_kernel(s, s.kernels.front(), false)), nullptr) << p.id;
+  }
+}
+
+TEST(BenchToStep, ALargeProblemComesSmallWithItsMaskTypeAndTiles) {
+  Problem p;
+  p.B = 4;
+  p.Hq = 16;
+  p.Hkv = 4;
+  p.Lq = p.Lk = 4096;
+  p.D = p.Dv = 128;
+  p.dtype = DType::bf16;
+  p.mask.causal = true;
+  p.mask.key_lengths = {4096, 4096, 2048, 1};
+  Options o;
+  o.br = 1024;
+  o.bc = 2048;
+  const auto e = step_example("flash_simt", p, o);
+  ASSERT_TRUE(e);
+  EXPECT_EQ((*find_kernel(e->kernel))->order, Order::flash);
+  EXPECT_TRUE((*find_kernel(e->kernel))->record != nullptr);
+  EXPECT_TRUE(validate(e->problem)) << validate(e->problem).error().message;
+  EXPECT_EQ(e->problem.Hq / e->problem.Hkv, 4);  // four heads share a key head, as before
+  EXPECT_EQ(e->problem.dtype, DType::bf16);
+  EXPECT_TRUE(e->problem.mask.causal);
+  EXPECT_EQ(e->problem.Lq / e->options.br, 4);  // as many tiles as before
+  EXPECT_EQ(e->problem.Lk / e->options.bc, 2);
+  EXPECT_NE(e->words.find("L = 16 in place of 4096"), std::string::npos) << e->words;
+}
+
+TEST(BenchToStep, EveryKernelFindsOneOfItsOrderThatCanBeRecorded) {
+  Problem p;
+  p.Lq = p.Lk = 1024;
+  p.D = p.Dv = 64;
+  for (const KernelRow* row : ladder()) {
+    const auto e = step_example(row->id, p, {});
+    ASSERT_TRUE(e) << row->id;
+    const KernelRow& shown = **find_kernel(e->kernel);
+    EXPECT_EQ(shown.order, row->order);
+    EXPECT_TRUE(shown.supports(e->problem, e->options, cpu_device())) << row->id;
+  }
+}
+
+TEST(BenchToStep, ASmallProblemStaysAsItIsAndGoesBack) {
+  Problem p;
+  p.Lq = p.Lk = 12;
+  p.D = p.Dv = 4;
+  const auto e = step_example("cpu_flash", p, {});
+  ASSERT_TRUE(e);
+  EXPECT_EQ(e->problem, p);
+  EXPECT_EQ(e->words, "");
+  Document d;
+  d.kernel = "cpu_flash";
+  d.problem = p;
+  const SweepSpec s = sweep_of_step(bench_test::sweep_state().document.sweep, d);
+  EXPECT_TRUE(validate(s));
+  EXPECT_EQ(s.values.front(), 12);
+  EXPECT_EQ(s.base.D, 4);
 }
 
 }  // namespace

@@ -1,0 +1,55 @@
+// The sessions that Bench offers where no GPU is: each opens, is small, and holds what its charts need.
+#include <gtest/gtest.h>
+
+#include <filesystem>
+
+#include "app/state_string.h"
+#include "profiling/metrics.h"
+#include "profiling/session.h"
+#include "viz/bench_scene.h"
+
+namespace attn {
+namespace {
+
+namespace fs = std::filesystem;
+
+std::vector<fs::path> bundled() {
+  std::vector<fs::path> files;
+  std::error_code error;
+  for (const auto& entry : fs::directory_iterator(fs::path(ATTNSCOPE_SOURCE_DIR) / "assets/sessions", error))
+    if (entry.path().extension() == ".attn") files.push_back(entry.path());
+  return files;
+}
+
+TEST(BundledSessions, AreFromAGpuCheckedAndComplete) {
+  if (bundled().empty()) GTEST_SKIP() << "none is bundled: tests/gpu/make_session.sh makes one on a GPU";
+  for (const fs::path& file : bundled()) {
+    SCOPED_TRACE(file.string());
+    EXPECT_LT(fs::file_size(file), 300'000U);
+    const auto session = read_session(file);
+    ASSERT_TRUE(session) << session.error().message;
+    EXPECT_FALSE(session->provenance.date.empty());
+    ASSERT_FALSE(session->measurements.empty());
+    for (const Measurement& m : session->measurements) {
+      EXPECT_EQ(m.place, Place::gpu);
+      EXPECT_EQ(m.key.device, session->provenance.device);
+      EXPECT_EQ(m.state, RowState::done) << m.key.kernel << ": " << m.reason;
+      EXPECT_TRUE(m.verdict && m.verdict->pass) << m.key.kernel;
+      for (const char* id : {"time_us_median", "tflops", "dram_read_bytes", "dram_write_bytes",
+                             "occupancy_achieved_pct", "occupancy_theoretical_pct", "registers_count"})
+        EXPECT_TRUE(figure(m, id).available()) << m.key.kernel << ", " << id << ": " << figure(m, id).reason;
+    }
+    const auto saved = parse_state_string(session->state);
+    ASSERT_TRUE(saved) << "the sweep does not come with it";
+    Model model;
+    model.measurements = session->measurements;
+    model.provenance = session->provenance;
+    const BenchScene scene = bench_scene(saved->state, model, {}, "");
+    EXPECT_TRUE(scene.slice.of_this_sweep);
+    EXPECT_NE(scene.charts[1].source.find("loaded: " + session->provenance.device), std::string::npos);
+    for (const BenchChart& chart : scene.charts) EXPECT_FALSE(chart.lines.empty()) << chart.title << chart.empty;
+  }
+}
+
+}  // namespace
+}  // namespace attn
