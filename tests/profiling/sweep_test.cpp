@@ -237,7 +237,9 @@ TEST(SweepOnBothPlaces, EachPointGoesToItsOwnRunner) {
   EXPECT_NE(std::find(now.begin(), now.end(), "naive, L = 8: compiling"), now.end());
   for (const Measurement& m : *rows) {
     EXPECT_EQ(m.place, m.key.kernel == "cpu_sequential" ? Place::cpu : Place::gpu);
-    if (m.key.kernel == "flash_simt") EXPECT_EQ(figure(m, "speedup_ratio").value, 4);
+    if (m.key.kernel == "flash_simt") {
+      EXPECT_EQ(figure(m, "speedup_ratio").value, 4);
+    }
   }
 }
 
