@@ -85,8 +85,8 @@ class Controller {
 
   // controller_bench.cpp
   void run_sweep_task(bool anew);
-  Result<void> sweep_in_task(TaskHandle& task, SweepSpec spec, const std::vector<Measurement>& kept, GpuBench* gpu,
-                             RowKeeper& keeper);
+  Result<void> sweep_in_task(TaskHandle& task, const SweepSpec& spec, const std::vector<Measurement>& kept,
+                             GpuBench* gpu, RowKeeper& keeper);
   void show_rows(Session& session);
   std::string state_text() const;
 

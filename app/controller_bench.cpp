@@ -101,7 +101,7 @@ void Controller::run_sweep_task(bool anew) {
 }
 
 // In the sweep's thread: what it finds goes to the window through task.deliver().
-Result<void> Controller::sweep_in_task(TaskHandle& task, SweepSpec spec, const std::vector<Measurement>& kept,
+Result<void> Controller::sweep_in_task(TaskHandle& task, const SweepSpec& spec, const std::vector<Measurement>& kept,
                                        GpuBench* gpu, RowKeeper& keeper) {
   SweepCallbacks callbacks;
   callbacks.kept = kept;
