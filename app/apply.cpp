@@ -12,6 +12,9 @@
 #include "kernels/kernel.h"
 #include "profiling/metrics.h"
 #include "viz/bench_to_step.h"
+#include "viz/bookmarks.h"
+#include "viz/step_m_changes.h"
+#include "viz/step_place.h"
 
 namespace attn {
 namespace {
@@ -154,6 +157,30 @@ struct Apply {
     if (std::isfinite(c.steps_per_second)) s.view.play_steps_per_second = std::clamp(c.steps_per_second, 0.25F, 60.0F);
     return done();
   }
+  Result<State> operator()(const ToggleBookmark& c) {
+    const EventIndex e = c.event == kNoEvent ? s.view.cursor : c.event;
+    if (recording == nullptr || e >= recording->events.size()) return done();
+    const Bookmark mark = bookmark_of(*recording, e);
+    auto& marks = s.view.bookmarks;
+    if (std::erase(marks, mark) > 0) return done();
+    if (marks.size() >= kMostBookmarks) {
+      return bad_input(fmt::format("{} bookmarks are the most there can be: take one away first.", kMostBookmarks));
+    }
+    marks.push_back(mark);
+    return done();
+  }
+  Result<State> operator()(const ClearBookmarks&) {
+    s.view.bookmarks.clear();
+    return done();
+  }
+  Result<State> operator()(const GoToLandmark& c) {
+    if (recording == nullptr) return done();
+    const auto to = next_of(landmarks(c.landmark), s.view.cursor, c.direction);
+    if (to == kNoEvent) return bad_input(no_landmark(c));
+    s.view.cursor = to;
+    s.view.playing = false;
+    return done();
+  }
   Result<State> operator()(const SetReading& c) {
     s.view.reading = c.reading;
     return done();
@@ -210,6 +237,18 @@ struct Apply {
   template <class Effect>
   Result<State> operator()(const Effect&) {
     return done();
+  }
+
+  std::vector<EventIndex> landmarks(Landmark landmark) const {
+    if (landmark == Landmark::bookmark) return bookmarked_steps(*recording, s.view.bookmarks);
+    const StepPlace at = place_of(*recording, s.view.cursor, s.document.selection);
+    return steps_where_m_changes(*recording, at, at.row);
+  }
+  std::string no_landmark(const GoToLandmark& c) const {
+    const char* side = c.direction > 0 ? "after" : "before";
+    if (c.landmark == Landmark::bookmark) return fmt::format("There is no bookmark {} this step. B sets one.", side);
+    const StepPlace at = place_of(*recording, s.view.cursor, s.document.selection);
+    return fmt::format("m of row {} does not change {} this step.", at.row, side);
   }
 
   EventIndex last_event() const {

@@ -159,9 +159,8 @@ tl::expected<Message, NoMessage> Socket::receive(const Patience& patience) {
   return m;
 }
 
-Result<Child> Child::start(const std::vector<std::string>& arguments) {
-  const std::string program = executable_path().string();
-  std::vector<std::string> words{program};
+Result<Child> Child::start(const std::vector<std::string>& arguments, const std::string& program) {
+  std::vector<std::string> words{program.empty() ? executable_path().string() : program};
   words.insert(words.end(), arguments.begin(), arguments.end());
   std::vector<char*> pointers;
   pointers.reserve(words.size() + 1);

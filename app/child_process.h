@@ -57,8 +57,8 @@ constexpr int kChildSocket = 3;
 
 class Child {
  public:
-  // This program again with these arguments.
-  static Result<Child> start(const std::vector<std::string>& arguments);
+  // `program` with these arguments; empty: this program again.
+  static Result<Child> start(const std::vector<std::string>& arguments, const std::string& program = "");
   // A copy of this process that runs `work` and ends with its value; for tests, before other threads run.
   static Result<Child> copy(const std::function<int(Socket&)>& work);
   Child(Child&& other) noexcept;

@@ -117,6 +117,12 @@ bool Controller::run_effect(const Command& command) {
     effects_.picture = new_file(".png");
   } else if (std::holds_alternative<SaveSession>(command)) {
     save_session();
+  } else if (const auto* as = std::get_if<SaveSessionAs>(&command)) {
+    save_session_as(as->path);
+  } else if (const auto* files = std::get_if<SetInputFiles>(&command)) {
+    set_input_files(files->paths);
+  } else if (const auto* steps = std::get_if<SaveSteps>(&command)) {
+    save_steps(*steps);
   } else if (const auto* open = std::get_if<OpenFile>(&command)) {
     open_file(open->path);
   } else if (std::holds_alternative<CopyState>(command)) {

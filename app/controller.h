@@ -3,6 +3,7 @@
 // the shell asks for effects (clipboard, picture, quit) after each frame. All members: UI thread only.
 #pragma once
 
+#include <array>
 #include <filesystem>
 #include <functional>
 #include <memory>
@@ -28,6 +29,7 @@ struct ControllerOptions {
   std::function<void()> wake;              // see Tasks
   std::filesystem::path save_folder;       // sessions, exports and pictures go there
   std::filesystem::path autosave_file;     // the rows of a running sweep; empty = not kept
+  std::filesystem::path program;           // draws pictures of steps in a process of its own; empty = this program
   std::filesystem::path bundled_sessions;  // the folder of those that Bench offers; empty = none
   std::shared_ptr<GpuBench> gpu;           // measures GPU kernels; null = no GPU is looked for
 };
@@ -39,6 +41,12 @@ struct Effects {
   bool quit = false;
 };
 
+// What SetInputFiles came to: the number of the last that was answered, and why it was refused.
+struct InputFilesAnswer {
+  std::uint64_t number = 0;
+  std::string error;
+};
+
 class Controller {
  public:
   explicit Controller(ControllerOptions options);
@@ -47,6 +55,8 @@ class Controller {
   const Model& model() const { return model_; }
   Log& log() { return log_; }
   const History& history() const { return history_; }
+  const InputFilesAnswer& input_files_answer() const { return input_files_answer_; }
+  const std::filesystem::path& save_folder() const { return options_.save_folder; }
 
   // Between frames: results of tasks, then the commands in their order.
   void update(const Commands& commands);
@@ -59,6 +69,8 @@ class Controller {
   void show(std::vector<Measurement> rows, Provenance provenance, std::shared_ptr<const Recording> recording);
   // Writes what SavePicture asked for, on a task.
   void save_picture(const std::filesystem::path& file, Image image);
+  // Of the window, in pixels: pictures of steps are as large.
+  void window_is(int width, int height) { window_width_ = width, window_height_ = height; }
   // Which GPUs there are and which sessions can be offered, on tasks.
   void look_around();
   // Until no task runs; for pictures and tests.
@@ -94,6 +106,9 @@ class Controller {
   void cancel_task();
   void export_rows(const char* extension);
   void save_session();
+  void save_session_as(const std::string& path);
+  void set_input_files(const std::array<std::string, 4>& paths);
+  void save_steps(const SaveSteps& what);
   void open_file(const std::string& path);
   void open_session(const std::string& path);
   void open_arrays(const std::filesystem::path& q);
@@ -111,7 +126,9 @@ class Controller {
   RecordingKey shown_;    // of model_.recording, or of what was refused
   RecordingKey pending_;  // of the recording that a task makes
   OpenedRecordings opened_;
-  std::filesystem::path session_file_;       // what this run saved; saved again by the next Ctrl+S
+  InputFilesAnswer input_files_answer_;
+  std::filesystem::path session_file_;  // what this run saved; saved again by the next Ctrl+S
+  int window_width_ = 1440, window_height_ = 900;
   double play_debt_ = 0;                     // steps that play owes
   std::optional<EventIndex> wanted_cursor_;  // from a state string, until there is a recording
   TaskId recording_task_ = 0, sweep_task_ = 0, file_task_ = 0;

@@ -1,5 +1,6 @@
 // The controller's sweeps, exports, sessions and files.
 #include <chrono>
+#include <cstdio>
 #include <ctime>
 #include <span>
 #include <system_error>
@@ -9,17 +10,41 @@
 #include <fmt/format.h>
 
 #include "app/apply.h"
+#include "app/child_process.h"
 #include "app/controller.h"
+#include "app/document_inputs.h"
+#include "app/input_files.h"
 #include "app/posix.h"
 #include "app/state_string.h"
 #include "kernels/container.h"
 #include "profiling/session.h"
+#include "viz/step_problem_panel.h"
 
 namespace attn {
 namespace {
 
 std::string counted(std::size_t n, const char* what) {
   return fmt::format("{} {}{}", n, what, n == 1 ? "" : "s");
+}
+
+// Until the process that draws has said that all are ready, or why not. Its messages: "3 20", "done", "error words".
+Result<void> follow_pictures(Child& child, TaskHandle& task) {
+  constexpr double kLongestPicture = 120;  // seconds: on a slow machine, the largest size
+  while (true) {
+    const auto message = child.socket().receive({kLongestPicture, task.stop()});
+    if (!message) {
+      if (message.error().why == Silence::stopped) return fail(ErrorKind::cancelled, "The pictures were cancelled.");
+      return fail(ErrorKind::failed,
+                  fmt::format("The pictures were not made: the process that draws them ended ({}).", child.kill()));
+    }
+    if (message->text.rfind("error ", 0) == 0) return fail(ErrorKind::failed, message->text.substr(6));
+    if (message->text == "done") return ok();
+    int ready = 0, total = 0;
+    if (std::sscanf(message->text.c_str(), "%d %d", &ready, &total) != 2 || total <= 0) {
+      return fail(ErrorKind::failed, "The process that draws the pictures said what nobody expects.");
+    }
+    task.progress(static_cast<double>(ready) / total, fmt::format("{} of {} pictures", ready, total));
+  }
 }
 
 }  // namespace
@@ -64,6 +89,33 @@ void Controller::save_picture(const std::filesystem::path& file, Image image) {
   });
 }
 
+// In a process of its own: pictures are drawn with a Dear ImGui and an OpenGL context, and this one's are the window's.
+void Controller::save_steps(const SaveSteps& what) {
+  if (tasks_.running(file_task_)) return log_.warn("A file is being written or read: try again in a moment.");
+  const auto text = state_string(state_);
+  if (!text) return log_.error(text.error().message);
+  const Preferences& p = state_.preferences;
+  const std::vector<std::string> arguments{"shot",      "--view",
+                                           "step",      "--report",
+                                           "--state",   *text,
+                                           "--step",    fmt::format("{}..{}", what.first + 1, what.last + 1),
+                                           "--seconds", fmt::format("{}", what.seconds_per_step),
+                                           "--theme",   p.theme == Theme::dark ? "dark" : "light",
+                                           "--scale",   fmt::format("{}", p.scale),
+                                           "--size",    fmt::format("{}x{}", window_width_, window_height_),
+                                           "-o",        what.path};
+  const auto work = [arguments, program = options_.program.string()](TaskHandle& task) -> Result<void> {
+    auto child = Child::start(arguments, program);
+    if (!child) return tl::unexpected(child.error());
+    return follow_pictures(*child, task);
+  };
+  file_task_ = tasks_.start("Pictures of steps", work, [this, what](const Result<void>& made) {
+    const std::string out = std::filesystem::absolute(what.path).string();
+    made ? log_.note(fmt::format("Pictures of {} saved as {}", counted(what.last - what.first + 1, "step"), out))
+         : log_.error(made.error().message);
+  });
+}
+
 void Controller::export_rows(const char* extension) {
   if (model_.measurements.empty()) {
     return log_.warn("There is no measurement to export yet: run a sweep in Bench first.");
@@ -88,6 +140,45 @@ void Controller::save_session() {
     session_file_.clear();  // the next try takes a new name
     log_.error(written.error().message);
   });
+}
+
+void Controller::save_session_as(const std::string& path) {
+  if (tasks_.running(file_task_)) return log_.warn("A file is being written or read: try again in a moment.");
+  session_file_ = path;
+  if (session_file_.extension() != ".attn") session_file_ += ".attn";
+  save_session();
+}
+
+// Headers, shapes and numbers are looked at on a task; the document changes only where the whole can be shown.
+void Controller::set_input_files(const std::array<std::string, 4>& paths) {
+  const auto answer = [this](std::string error) {
+    ++input_files_answer_.number;
+    input_files_answer_.error = std::move(error);
+    if (!input_files_answer_.error.empty()) log_.warn(input_files_answer_.error);
+  };
+  if (tasks_.running(file_task_)) return answer("A file is being written or read: try again in a moment.");
+  auto changed = std::make_shared<State>();
+  const auto work = [paths, changed, state = state_](TaskHandle&) -> Result<void> {
+    auto with = with_input_files(state, paths);
+    if (!with) return tl::unexpected(with.error());
+    const Document& d = with->document;
+    if (const auto why = why_not_recordable(d)) return bad_input(*why);
+    if (auto read = document_inputs(d.problem, d.inputs, {}); !read) return tl::unexpected(read.error());
+    *changed = *std::move(with);
+    return ok();
+  };
+  file_task_ = tasks_.start("Reading the inputs", work,
+                            [this, answer, changed, before = state_.document](const Result<void>& read) {
+                              if (!read) return answer(read.error().message);
+                              // The user went on meanwhile: what was read belongs to another problem.
+                              if (!(state_.document == before))
+                                return answer("The problem changed meanwhile: try again.");
+                              state_.document = changed->document;
+                              history_.changed(before, 0);
+                              log_.note("Inputs read: " + describe(state_.document.problem) + ".");
+                              follow_document(true);
+                              answer("");
+                            });
 }
 
 void Controller::open_file(const std::string& path) {
@@ -151,21 +242,7 @@ void Controller::open_arrays(const std::filesystem::path& q) {
   const auto beside = [&](const char* letter) { return folder / (letter + name.substr(1)); };
   std::optional<std::filesystem::path> bias;
   if (std::filesystem::exists(beside("bias"), error)) bias = beside("bias");
-  const auto read = inputs_from_files(beside("q"), beside("k"), beside("v"), bias, std::nullopt);
-  if (!read) return log_.error(read.error().message);
-  InputSpec inputs;
-  inputs.q_file = beside("q").string();
-  inputs.k_file = beside("k").string();
-  inputs.v_file = beside("v").string();
-  if (bias) inputs.bias_file = bias->string();
-  const Document before = state_.document;
-  state_.document.preset.clear();
-  state_.document.problem = read->problem;
-  state_.document.inputs = inputs;
-  state_.document.selection = fitted(state_.document.selection, read->problem);
-  history_.changed(before, 0);
-  log_.note(fmt::format("Opened {}: {}.", inputs.q_file, describe(read->problem)));
-  follow_document(true);
+  set_input_files({beside("q").string(), beside("k").string(), beside("v").string(), bias ? bias->string() : ""});
 }
 
 void Controller::copy_state() {

@@ -14,15 +14,6 @@
 
 namespace attn {
 
-// Small windows that the shell itself opens.
-enum class Popup : std::uint8_t { none, go_to, open_file };
-
-// What a key does, beside commands.
-struct KeyEffect {
-  Commands commands;
-  Popup popup = Popup::none;
-};
-
 struct KeyRow {
   std::string_view group;  // heading of the sheet
   std::string_view what;   // "next key tile"
@@ -32,7 +23,7 @@ struct KeyRow {
   bool repeats = false;      // held down, it goes on
   bool plain_arrow = false;  // left to Step while arrows move between cells
   // Null: listed only; who handles it stands in `what`.
-  void (*act)(const State&, KeyEffect&) = nullptr;
+  void (*act)(const State&, Commands&) = nullptr;
 };
 
 std::span<const KeyRow> key_table();
@@ -41,6 +32,6 @@ std::span<const KeyRow> key_table();
 std::vector<std::string> caps_of(ImGuiKeyChord chord);
 
 // Reads this frame's keys. Nothing while a text field is active or `popup_open`.
-KeyEffect read_keys(const State& state, bool cells_focused, bool popup_open);
+Commands read_keys(const State& state, bool cells_focused, bool popup_open);
 
 }  // namespace attn

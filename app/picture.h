@@ -3,7 +3,9 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <memory>
+#include <stop_token>
 #include <vector>
 
 #include "kernels/recording.h"
@@ -29,6 +31,17 @@ struct PictureSpec {
 };
 
 Result<Image> draw_picture(const PictureSpec& spec);
+
+// Steps `first` to `last`, both included, of what Step shows.
+struct StepSeries {
+  EventIndex first = 0, last = 0;
+  double seconds_per_step = 1;  // of a GIF
+};
+// Pictures of several steps: one animated GIF where `out` ends in .gif, else a folder of step-0001.png ... The GIF is
+// written when it is whole; of the PNGs those that are finished are kept when it is stopped. `done` is told how many
+// pictures are ready.
+Result<void> take_pictures(const PictureSpec& spec, const StepSeries& steps, const std::filesystem::path& out,
+                           const std::stop_token& stop, const std::function<void(EventIndex)>& done);
 Result<void> write_png(const std::filesystem::path& file, const Image& image);
 // draw_picture, then write_png. Where libEGL or a driver is missing, the error (cannot_run) names it and the package.
 Result<void> take_picture(const PictureSpec& spec, const std::filesystem::path& file);

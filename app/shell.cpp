@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <string_view>
+#include <variant>
 
 #include "app/assets.h"
 #include "imgui.h"
@@ -128,14 +129,16 @@ void Shell::draw(Controller& controller, Commands& commands) {
   const bool steps = controller.state().view.workspace == Workspace::step;
   io.ConfigFlags = steps ? io.ConfigFlags & ~ImGuiConfigFlags_NavEnableKeyboard
                          : io.ConfigFlags | ImGuiConfigFlags_NavEnableKeyboard;
-  KeyEffect keys = read_keys(controller.state(), step_.cells_focused, memory_.popup_open);
-  commands.insert(commands.end(), keys.commands.begin(), keys.commands.end());
-  if (keys.popup != Popup::none) memory_.open_next = keys.popup;
+  const Commands keys = read_keys(controller.state(), step_.cells_focused, memory_.popup_open);
+  commands.insert(commands.end(), keys.begin(), keys.end());
 
   draw_top_bar(controller, commands);
   draw_dockspace();
   draw_workspace(controller, commands);
   if (controller.state().view.log_panel) draw_log_panel(controller, memory_, commands);
+  for (const Command& command : commands) {
+    if (const auto* ask = std::get_if<Ask>(&command)) memory_.open_next = ask->popup;
+  }
   draw_popups(controller, memory_, commands);
   draw_keys_sheet(controller.state(), memory_, commands);
   if (toasts_) draw_toast(controller, memory_);

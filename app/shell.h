@@ -2,11 +2,13 @@
 // same frame goes to a display, to a picture and to the tests. Needs a GuiContext and a renderer; knows no window.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <filesystem>
 #include <string>
 
 #include "app/controller.h"
+#include "app/file_dialog.h"
 #include "app/keys.h"
 #include "kernels/result.h"
 #include "viz/bench_memory.h"
@@ -21,7 +23,14 @@ struct ShellMemory {
   Popup open_next = Popup::none;  // to be opened in this frame
   bool popup_open = false;        // one was open in the last frame
   int go_to = 1;
-  std::string path;
+  std::string path;                        // of the popup that is open
+  std::array<std::string, 4> input_paths;  // Q, K, V, bias as typed
+  std::uint64_t input_asked = 0;           // number of the answer that is waited for; 0 = none
+  int first_step = 1, last_step = 1;
+  float seconds_per_step = 1;
+  FileDialog dialog;
+  std::string browsing;        // field whose dialog is open
+  bool has_dialogs = false;    // the desktop has file dialogs
   std::uint64_t log_seen = 0;  // newest entry that the log panel has shown
   std::uint64_t toast = 0;     // entry that the toast shows; 0 = none
   double toast_until = 0;      // ImGui::GetTime() at which it goes

@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "app/state_values.h"
 #include "kernels/gpu/rows.h"
 #include "kernels/kernel.h"
 #include "profiling/metrics.h"
@@ -18,47 +19,6 @@ namespace {
 
 constexpr std::int64_t kMost = INT64_MAX;
 constexpr std::size_t kMostItems = 1024;  // of any list
-
-Result<std::int64_t> whole(std::string_view text, std::int64_t least, std::int64_t most) {
-  std::int64_t value = 0;
-  const auto [end, code] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (code != std::errc() || end != text.data() + text.size() || value < least || value > most) {
-    return bad_input(fmt::format("'{}' is not a whole number from {} to {}", text, least, most));
-  }
-  return value;
-}
-
-Result<double> number(std::string_view text, bool finite) {
-  double value = 0;
-  const auto [end, code] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (code != std::errc() || end != text.data() + text.size() || (finite && !std::isfinite(value))) {
-    return bad_input(fmt::format("'{}' is not a {}number", text, finite ? "finite " : ""));
-  }
-  return value;
-}
-
-std::vector<std::string_view> split(std::string_view text, char at) {
-  std::vector<std::string_view> parts;
-  while (true) {
-    const std::size_t end = text.find(at);
-    parts.push_back(text.substr(0, end));
-    if (end == std::string_view::npos) return parts;
-    text.remove_prefix(end + 1);
-  }
-}
-
-Result<std::vector<std::int64_t>> whole_list(std::string_view text, std::int64_t least, std::size_t most_items) {
-  const auto parts = split(text, '/');
-  if (parts.size() > most_items)
-    return bad_input(fmt::format("a list of {} where {} is most", parts.size(), most_items));
-  std::vector<std::int64_t> values;
-  for (const std::string_view part : parts) {
-    const auto value = whole(part, least, kMost);
-    if (!value) return tl::unexpected(value.error());
-    values.push_back(*value);
-  }
-  return values;
-}
 
 // A key whose value is one number in [least, most]; `field` gives the reference to it.
 template <class Field>
@@ -405,6 +365,13 @@ void add_view_keys(std::vector<StateKey>& keys) {
                     if (!value) return tl::unexpected(value.error());
                     if (*value < 0.25 || *value > 60) return bad_input("steps per second are 0.25 to 60");
                     s.view.play_steps_per_second = static_cast<float>(*value);
+                    return ok();
+                  }});
+  keys.push_back({"bookmarks", [](const State& s) { return bookmarks_text(s.view.bookmarks); },
+                  [](State& s, std::string_view text) -> Result<void> {
+                    auto marks = parse_bookmarks(text);
+                    if (!marks) return tl::unexpected(marks.error());
+                    s.view.bookmarks = *std::move(marks);
                     return ok();
                   }});
   keys.push_back(flag_key(

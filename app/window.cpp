@@ -198,6 +198,7 @@ void draw_frame(App& app) {
   glfwGetFramebufferSize(app.window.get(), &width, &height);
   app.gl.clear(width, height, colour(state.preferences.theme, Token::ground));
   ImGui_ImplOpenGL3_RenderDrawData(ImGui::GetDrawData());
+  app.controller->window_is(width, height);
   const Effects effects = app.controller->take_effects();
   if (effects.clipboard) ImGui::SetClipboardText(effects.clipboard->c_str());
   if (effects.picture) app.controller->save_picture(*effects.picture, app.gl.read_pixels(width, height));

@@ -2,6 +2,7 @@
 // (app/apply.h), so one frame never sees two states.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <string>
 #include <variant>
@@ -64,6 +65,17 @@ struct Play {
 struct SetPlaySpeed {
   float steps_per_second = 2;
 };
+// Marks a step, or takes its mark away. kNoEvent: the cursor's.
+struct ToggleBookmark {
+  EventIndex event = kNoEvent;
+};
+struct ClearBookmarks {};
+// The next or previous step of its kind, seen from the cursor. m_change: where m of the pinned row grows.
+enum class Landmark : std::uint8_t { m_change, bookmark };
+struct GoToLandmark {
+  Landmark landmark = Landmark::m_change;
+  int direction = 1;
+};
 struct SetReading {
   OutputReading reading = OutputReading::as_summed;
 };
@@ -100,6 +112,12 @@ struct SetReducedMotion {
   bool on = false;
 };
 
+// Small windows of the shell that ask for something.
+enum class Popup : std::uint8_t { none, go_to, open_file, save_as, input_files, save_steps, bookmarks };
+struct Ask {
+  Popup popup = Popup::none;
+};
+
 // Effects: the shell starts a task or opens a file; the state itself does not change.
 struct Undo {};
 struct Redo {};
@@ -111,7 +129,20 @@ struct CancelTask {};
 struct ExportCsv {};
 struct ExportJson {};
 struct SavePicture {};
+// Steps `first` to `last`, both included, as one animated GIF (a path that ends in .gif) or a folder of PNGs.
+struct SaveSteps {
+  std::string path;
+  EventIndex first = 0, last = 0;
+  float seconds_per_step = 1;  // of the GIF
+};
 struct SaveSession {};
+struct SaveSessionAs {
+  std::string path;
+};
+// Q, K, V and the bias out of .npy files, "" = generated (the bias: none). The problem takes the files' shapes.
+struct SetInputFiles {
+  std::array<std::string, 4> paths;
+};
 struct OpenFile {
   std::string path;
 };
@@ -123,10 +154,11 @@ struct Quit {};
 
 using Command =
     std::variant<ChoosePreset, SetProblem, SetOptions, SetInputs, ChooseKernel, Select, SetSweep, StepThrough,
-                 MeasureInBench, StepBy, GoToEvent, GoToEnd, Play, SetPlaySpeed, SetReading, ChooseStepChart,
-                 ChooseWorkspace, ShowKeys, ShowLog, ChooseBenchMetric, ChooseBenchValue, ChooseBenchBaseline, SetTheme,
-                 SetScale, SetReducedMotion, Undo, Redo, RunSweep, CancelTask, ExportCsv, ExportJson, SavePicture,
-                 SaveSession, OpenFile, CopyState, CopyText, Quit>;
+                 MeasureInBench, StepBy, GoToEvent, GoToEnd, Play, SetPlaySpeed, ToggleBookmark, ClearBookmarks,
+                 GoToLandmark, SetReading, ChooseStepChart, ChooseWorkspace, ShowKeys, ShowLog, ChooseBenchMetric,
+                 ChooseBenchValue, ChooseBenchBaseline, SetTheme, SetScale, SetReducedMotion, Undo, Redo, RunSweep,
+                 CancelTask, ExportCsv, ExportJson, SavePicture, SaveSteps, SaveSession, SaveSessionAs, SetInputFiles,
+                 OpenFile, Ask, CopyState, CopyText, Quit>;
 
 using Commands = std::vector<Command>;
 

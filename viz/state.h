@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "kernels/inputs.h"
 #include "kernels/recording.h"
@@ -50,6 +51,15 @@ struct Document {
   bool operator==(const Document&) const;
 };
 
+// A place of the run that the user marked. It names the place, not the step's number, so that it means the same in the
+// run of another shape or tile, and waits where a run has no such place.
+struct Bookmark {
+  EventId id;
+  std::int32_t pass = 0;  // see Event::pass
+  bool operator==(const Bookmark&) const = default;
+};
+constexpr std::size_t kMostBookmarks = 64;
+
 // What undo leaves alone.
 struct View {
   Workspace workspace = Workspace::step;
@@ -58,7 +68,8 @@ struct View {
   StepChart chart = StepChart::row;
   bool playing = false;
   float play_steps_per_second = 2;
-  bool keys_sheet = false;  // the `?` sheet
+  std::vector<Bookmark> bookmarks;  // as they were set, each once
+  bool keys_sheet = false;          // the `?` sheet
   bool log_panel = false;
   std::string bench_metric = "time_us_median";
   std::string bench_kernel;                 // chosen in Bench where Step cannot show it; empty = the document's

@@ -199,16 +199,41 @@ std::string spaced(std::string_view name) {
 
 void generator_choice(Cursor& at) {
   const Document& d = at.panel.state.document;
-  const bool files = !d.inputs.q_file.empty();
-  if (!begin_choice(at, "##generator", "Inputs", files ? "files" : spaced(name_of(d.inputs.generator)))) return;
+  const InputSpec& now = d.inputs;
+  const bool files = !now.q_file.empty() || !now.k_file.empty() || !now.v_file.empty();
+  if (!begin_choice(at, "##generator", "Inputs", files ? "your files" : spaced(name_of(now.generator)))) return;
   for (const Generator g : all_generators()) {
-    if (!ImGui::Selectable(spaced(name_of(g)).c_str(), !files && g == d.inputs.generator)) continue;
-    InputSpec inputs = d.inputs;
+    if (!ImGui::Selectable(spaced(name_of(g)).c_str(), !files && g == now.generator)) continue;
+    InputSpec inputs = now;
     inputs.generator = g;
     inputs.q_file.clear(), inputs.k_file.clear(), inputs.v_file.clear();
     inputs.edits.clear();
     at.panel.commands.push_back(SetInputs{inputs, 0});
   }
+  ImGui::Separator();
+  if (ImGui::Selectable("your .npy files", files)) at.panel.commands.push_back(Ask{Popup::input_files});
+  ImGui::EndCombo();
+}
+
+void bias_choice(Cursor& at) {
+  const Document& d = at.panel.state.document;
+  const bool file = !d.inputs.bias_file.empty(), any = d.problem.has_bias();
+  if (!begin_choice(at, "##bias", "Bias", file ? "your file" : any ? "by distance" : "none")) return;
+  const auto choose = [&](std::vector<std::int64_t> shape) {
+    Document changed = d;
+    changed.problem.bias_shape = std::move(shape);
+    changed.inputs.bias_file.clear();
+    std::erase_if(changed.inputs.edits, [](const CellEdit& e) { return e.tensor == InputTensor::bias; });
+    const auto why = why_not_recordable(changed);
+    at.panel.cache.problem_error = why.value_or("");
+    if (!why) send(at.panel, changed, 0);
+  };
+  if (ImGui::Selectable("none", !any)) choose({});
+  if (ImGui::Selectable("by distance", any && !file)) choose({1, d.problem.Hq, d.problem.Lq, d.problem.Lk});
+  if (ImGui::IsItemHovered(ImGuiHoveredFlags_DelayShort))
+    ImGui::SetTooltip("ALiBi: the further the key, the lower its score");
+  ImGui::Separator();
+  if (ImGui::Selectable("your .npy file", file)) at.panel.commands.push_back(Ask{Popup::input_files});
   ImGui::EndCombo();
 }
 
@@ -287,6 +312,7 @@ void fields(Cursor& at) {
   mask_choice(at);
   if (has_window(p.mask)) text_field(at, "##window", "Left, right", ProblemField::window, false);
   if (!p.mask.key_lengths.empty()) text_field(at, "##key_lengths", "Keys of batch", ProblemField::key_lengths, false);
+  bias_choice(at);
   text_field(at, "##scale", "Scale", ProblemField::scale, false);
   generator_choice(at);
   text_field(at, "##seed", "Seed", ProblemField::seed, true);
@@ -393,7 +419,7 @@ void draw_problem_panel(const ProblemPanel& panel, const Box& box, bool card) {
 float problem_panel_height(const State& state) {
   const Mask& mask = state.document.problem.mask;
   const float extra = (has_window(mask) ? 1.0F : 0.0F) + (mask.key_lengths.empty() ? 0.0F : 1.0F);
-  return style().px(26 + kRow * (10 + extra) + 12 + 56 + 132 + 40);
+  return style().px(26 + kRow * (11 + extra) + 12 + 56 + 132 + 40);
 }
 
 std::string problem_words(const State& state) {

@@ -5,8 +5,10 @@
 
 #include <fmt/format.h>
 
+#include "viz/bookmarks.h"
 #include "viz/step_m_changes.h"
 #include "viz/step_strip.h"
+#include "viz/step_transport.h"
 
 namespace attn {
 namespace {
@@ -205,39 +207,9 @@ void draw_scrubber(const Box& box, const TimelineScene& scene, Commands& command
     draw_text(list, {x, box.min.y + s.px(16)}, Face::text, 12, colour_of(m.live ? Token::text : Token::dim), m.title);
   }
   draw_m_marks(list, scene, box.min.x, box.width() / last, y - s.px(3));
+  for (const EventIndex e : scene.bookmarks)
+    draw_ribbon(list, {x_of(e), y - s.px(14)}, 10, colour_of(Token::text), true);
   list->AddCircleFilled({x_of(scene.event), y}, s.px(warm ? 8 : 7), colour_of(Token::text));
-}
-
-bool transport_button(const char* id, const Box& box, bool primary, bool enabled) {
-  const Style& s = style();
-  ImGui::SetCursorScreenPos(box.min);
-  ImGui::BeginDisabled(!enabled);
-  const bool pressed = ImGui::InvisibleButton(id, {box.width(), box.height()});
-  const bool warm = ImGui::IsItemHovered(), held = ImGui::IsItemActive();
-  ImGui::EndDisabled();
-  ImU32 fill = colour_of(primary ? Token::text : Token::field);
-  if (warm && !primary) fill = colour_of(Token::line);
-  if (held || !enabled)
-    fill = faded(fill, 0.6F);
-  else if (warm && primary)
-    fill = faded(fill, 0.85F);
-  ImGui::GetWindowDrawList()->AddRectFilled(box.min, box.max, fill, s.px(6));
-  return pressed && enabled;
-}
-
-void draw_key_hints(ImDrawList* list, ImVec2 at) {
-  const Style& s = style();
-  const ImU32 key = colour_of(Token::text), what = colour_of(Token::dim);
-  draw_arrow(list, {at.x + s.px(4), at.y + s.px(7)}, 8, Arrow::left, key);
-  draw_arrow(list, {at.x + s.px(18), at.y + s.px(7)}, 8, Arrow::right, key);
-  draw_text(list, {at.x + s.px(32), at.y}, Face::text, 12, what, "phase");
-  draw_text(list, {at.x + s.px(108), at.y}, Face::mono, 12, key, "Shift");
-  draw_text(list, {at.x + s.px(144), at.y}, Face::text, 12, what, "key tile");
-  const float y = at.y + s.px(18);
-  draw_text(list, {at.x, y}, Face::mono, 12, key, "Ctrl");
-  draw_text(list, {at.x + s.px(32), y}, Face::text, 12, what, "query tile");
-  draw_text(list, {at.x + s.px(108), y}, Face::mono, 12, key, "Tab");
-  draw_text(list, {at.x + s.px(144), y}, Face::text, 12, what, "cells");
 }
 
 }  // namespace
@@ -260,8 +232,10 @@ std::vector<ScrubberMark> scrubber_marks(const Recording& rec) {
   return marks;
 }
 
-TimelineScene timeline_scene(const Recording& rec, const StepPlace& at, std::vector<ScrubberMark> marks) {
+TimelineScene timeline_scene(const Recording& rec, const StepPlace& at, std::vector<ScrubberMark> marks,
+                             const std::vector<Bookmark>& bookmarks) {
   TimelineScene scene;
+  scene.bookmarks = bookmarked_steps(rec, bookmarks);
   scene.event = at.event;
   scene.events = static_cast<EventIndex>(rec.events.size());
   const Event& now = rec.events[at.event];
@@ -279,34 +253,6 @@ TimelineScene timeline_scene(const Recording& rec, const StepPlace& at, std::vec
                                       [](EventIndex e, const ScrubberMark& m) { return e < m.event; });
   if (after != scene.marks.begin()) (after - 1)->live = true;
   return scene;
-}
-
-void draw_transport(const Box& box, const State& state, const TimelineScene& scene, Commands& commands) {
-  const Style& s = style();
-  ImDrawList* list = ImGui::GetWindowDrawList();
-  const bool back = scene.event > 0, forth = scene.event + 1 < scene.events;
-  float x = box.min.x;
-  const auto next_box = [&](float width) {
-    const Box b{{x, box.min.y}, {x + s.px(width), box.min.y + s.px(32)}};
-    x += s.px(width + 6);
-    return b;
-  };
-  Box b = next_box(32);
-  if (transport_button("##step_first", b, false, back)) commands.push_back(GoToEnd{false});
-  draw_arrow(list, b.centre(), 12, Arrow::first, colour_of(back ? Token::text : Token::faint));
-  b = next_box(32);
-  if (transport_button("##step_previous", b, false, back)) commands.push_back(StepBy{StepUnit::phase, -1});
-  draw_arrow(list, b.centre(), 12, Arrow::left, colour_of(back ? Token::text : Token::faint));
-  b = next_box(76);
-  if (transport_button("##step_next", b, true, forth)) commands.push_back(StepBy{StepUnit::phase, 1});
-  draw_text_in(list, b, Align::left, Face::bold, 14, colour_of(Token::ground), "Next", 15);
-  draw_arrow(list, {b.max.x - s.px(16), b.centre().y}, 12, Arrow::right, colour_of(Token::ground));
-  b = next_box(54);
-  const bool playing = state.view.playing;
-  if (transport_button("##step_play", b, false, forth || playing)) commands.push_back(Play{!playing});
-  draw_text_in(list, b, Align::centre, Face::text, 14, colour_of(forth ? Token::text : Token::faint),
-               playing ? "Pause" : "Play");
-  if (box.height() > s.px(60)) draw_key_hints(list, {box.min.x, box.min.y + s.px(46)});
 }
 
 void draw_track(const Box& box, const TimelineScene& scene, Commands& commands) {

@@ -1,5 +1,5 @@
-// The timeline: transport buttons, one track with the phases of the live outer tile, and one thin scrubber for the
-// whole run.
+// The timeline: one track with the phases of the live outer tile, and one thin scrubber for the whole run. Its buttons
+// are in viz/step_transport.h.
 #pragma once
 
 #include <string>
@@ -35,12 +35,13 @@ struct TimelineScene {
   std::vector<TrackGroup> groups;
   std::vector<ScrubberMark> marks;
   std::vector<EventIndex> m_changes;  // steps of the run in which m of the followed row changes
+  std::vector<EventIndex> bookmarks;  // steps that the user marked, ascending
 };
 // Where each outer tile of the run begins: once a recording.
 std::vector<ScrubberMark> scrubber_marks(const Recording& rec);
-TimelineScene timeline_scene(const Recording& rec, const StepPlace& at, std::vector<ScrubberMark> marks);
+TimelineScene timeline_scene(const Recording& rec, const StepPlace& at, std::vector<ScrubberMark> marks,
+                             const std::vector<Bookmark>& bookmarks);
 
-void draw_transport(const Box& box, const State& state, const TimelineScene& scene, Commands& commands);
 void draw_track(const Box& box, const TimelineScene& scene, Commands& commands);
 
 }  // namespace attn

@@ -11,6 +11,7 @@
 #include "viz/step_strip.h"
 #include "viz/step_tiles.h"
 #include "viz/step_timeline.h"
+#include "viz/step_transport.h"
 
 namespace attn {
 namespace {
@@ -134,11 +135,11 @@ void draw_timeline_card(const Box& box, const Recording& rec, const StepPlace& a
                         const StepCache& cache, Commands& commands) {
   const Style& s = style();
   draw_card(ImGui::GetWindowDrawList(), box);
-  const TimelineScene scene = timeline_scene(rec, at, cache.marks);
+  const TimelineScene scene = timeline_scene(rec, at, cache.marks, state.view.bookmarks);
   const Box in{{box.min.x + s.px(16), box.min.y + s.px(12)}, {box.max.x - s.px(16), box.max.y - s.px(8)}};
-  draw_transport({in.min, {in.min.x + s.px(214), in.max.y}}, state, scene, commands);
+  draw_transport({in.min, {in.min.x + s.px(kTransportWidth), in.max.y}}, state, scene, commands);
   const float width = box.width() / s.scale;
-  float x = in.min.x + s.px(226);
+  float x = in.min.x + s.px(kTransportWidth + 14);
   if (width >= 760) {
     const float map = width >= 1100 ? 190 : 110;
     draw_step_map({{x, in.min.y - s.px(6)}, {x + s.px(map), in.max.y}}, map_scene(rec, at), rec, at, commands);

@@ -1,5 +1,7 @@
-// attnscope shot: any view as a PNG, with no display.
+// attnscope shot: any view as a PNG, and several steps as a GIF or a folder of PNGs, with no display.
 #include <algorithm>
+#include <charconv>
+#include <filesystem>
 #include <memory>
 #include <optional>
 #include <string>
@@ -7,6 +9,7 @@
 
 #include <fmt/format.h>
 
+#include "app/child_process.h"
 #include "app/cli/command.h"
 #include "app/cli/problem_arguments.h"
 #include "app/cli/text.h"
@@ -20,7 +23,9 @@ namespace {
 struct ShotArguments {
   DocumentArguments document;
   std::string view, size = "1440x900", theme, session, out, chart;
-  std::optional<std::int64_t> step;
+  std::string step;  // "N" or "A..B"
+  double seconds_per_step = 1;
+  bool report = false;
   float scale = 1;
 };
 
@@ -60,19 +65,39 @@ Result<void> set_view(const ShotArguments& a, State& state) {
   return ok();
 }
 
-// The step's number is checked against the recording, so that a wrong one is not a picture of another step.
-Result<void> set_recording(const ShotArguments& a, const std::stop_token& stop, PictureSpec& picture) {
-  if (picture.state.view.workspace != Workspace::step) {
-    return a.step ? Result<void>(bad_input("--step goes with --view step.")) : ok();
+// Steps from 1, as the window counts them.
+struct Steps {
+  std::int64_t first = 1, last = 1;
+  bool several = false;
+};
+
+Result<Steps> steps_of(const std::string& text) {
+  const auto refused = [&] {
+    return bad_input(fmt::format("--step {} is no step; use a number from 1, or a range like 1..30.", text));
+  };
+  Steps steps;
+  const std::size_t dots = text.find("..");
+  steps.several = dots != std::string::npos;
+  const std::string first = text.substr(0, dots), last = steps.several ? text.substr(dots + 2) : first;
+  for (const auto& [part, number] : {std::pair{&first, &steps.first}, std::pair{&last, &steps.last}}) {
+    const auto [end, code] = std::from_chars(part->data(), part->data() + part->size(), *number);
+    if (code != std::errc() || end != part->data() + part->size() || *number < 1) return refused();
   }
-  if (!a.step) return ok();
+  if (steps.first > steps.last) return refused();
+  return steps;
+}
+
+// The step's number is checked against the recording, so that a wrong one is not a picture of another step.
+Result<void> set_recording(const std::optional<Steps>& steps, const std::stop_token& stop, PictureSpec& picture) {
+  if (!steps) return ok();
+  if (picture.state.view.workspace != Workspace::step) return bad_input("--step goes with --view step.");
   auto rec = record_document(picture.state.document, stop);
   if (!rec) return tl::unexpected(rec.error());
-  const auto steps = static_cast<std::int64_t>(rec->events.size());
-  if (*a.step < 1 || *a.step > steps) {
-    return bad_input(fmt::format("--step {} is not a step of this run: there are 1 to {}.", *a.step, steps));
+  const auto most = static_cast<std::int64_t>(rec->events.size());
+  if (steps->last > most) {
+    return bad_input(fmt::format("--step {} is not a step of this run: there are 1 to {}.", steps->last, most));
   }
-  picture.state.view.cursor = static_cast<EventIndex>(*a.step - 1);
+  picture.state.view.cursor = static_cast<EventIndex>(steps->first - 1);
   picture.recording = std::make_shared<const Recording>(*std::move(rec));
   return ok();
 }
@@ -89,20 +114,18 @@ Result<void> set_session(const ShotArguments& a, PictureSpec& picture) {
   }
   picture.measurements = std::move(session->measurements);
   picture.provenance = std::move(session->provenance);
-  if (!session->recordings.empty() && !a.step) {
+  if (!session->recordings.empty() && a.step.empty()) {
     picture.recording = std::make_shared<const Recording>(std::move(session->recordings.front()));
   }
   return ok();
 }
 
-Result<int> shoot(const ShotArguments& a, Stopper& stopper) {
+Result<PictureSpec> picture_of(const ShotArguments& a) {
   const auto size = parse_extents("--size", a.size, "size like 1440x900");
   if (!size) return tl::unexpected(size.error());
   if (size->first < 320 || size->second < 240 || std::max(size->first, size->second) > 8192) {
     return bad_input(fmt::format("--size {} is out of range: 320x240 to 8192x8192.", a.size));
   }
-  if (a.out == "-") return bad_input("-o - : pictures are not written to stdout; name a file.");
-  if (auto r = check_writable("-o", a.out); !r) return tl::unexpected(r.error());
   auto state = a.document.state_of();
   if (!state) return tl::unexpected(state.error());
   PictureSpec picture;
@@ -111,11 +134,77 @@ Result<int> shoot(const ShotArguments& a, Stopper& stopper) {
   picture.height = static_cast<int>(size->second);
   if (auto r = set_view(a, picture.state); !r) return tl::unexpected(r.error());
   if (auto r = set_session(a, picture); !r) return tl::unexpected(r.error());
-  if (auto r = set_recording(a, stopper.token(), picture); !r) return tl::unexpected(r.error());
   if (a.session.empty()) picture.provenance = provenance_here();
-  if (auto r = take_picture(picture, a.out); !r) return tl::unexpected(r.error());
-  say(fmt::format("Wrote {} ({} x {} pixels).", a.out, picture.width, picture.height));
+  return picture;
+}
+
+// How far the pictures are: to the window that asked for them, which listens on the socket, or to stderr.
+class Reporter {
+ public:
+  Reporter(bool to_window, std::int64_t total) : total_(total) {
+    if (to_window) socket_.emplace(kChildSocket);
+  }
+  void done(std::int64_t ready) {
+    if (socket_) {
+      // A window that is gone ends this process; a report that is lost costs nothing else.
+      (void)socket_->send(fmt::format("{} {}", ready, total_), {}, {1, {}});
+    } else if (ready % 10 == 0 && ready < total_) {
+      say(fmt::format("{} of {} pictures", ready, total_));
+    }
+  }
+  void finished() {
+    if (socket_) (void)socket_->send("done", {}, {1, {}});
+  }
+  void failed(const Error& e) {
+    if (socket_) (void)socket_->send("error " + e.message, {}, {1, {}});
+  }
+
+ private:
+  std::int64_t total_;
+  std::optional<Socket> socket_;
+};
+
+Result<int> shoot_steps(const ShotArguments& a, const Steps& steps, const PictureSpec& picture, Stopper& stopper) {
+  if (!(a.seconds_per_step >= 0.02 && a.seconds_per_step <= 60)) {
+    return bad_input(fmt::format("--seconds {} is not in 0.02 to 60.", a.seconds_per_step));
+  }
+  const StepSeries series{static_cast<EventIndex>(steps.first - 1), static_cast<EventIndex>(steps.last - 1),
+                          a.seconds_per_step};
+  Reporter reporter(a.report, steps.last - steps.first + 1);
+  const auto done = [&](EventIndex ready) { reporter.done(ready); };
+  if (auto r = take_pictures(picture, series, a.out, stopper.token(), done); !r) return tl::unexpected(r.error());
+  reporter.finished();
+  say(fmt::format("Wrote {} ({} pictures of {} x {} pixels).", a.out, steps.last - steps.first + 1, picture.width,
+                  picture.height));
   return 0;
+}
+
+Result<int> shoot(const ShotArguments& a, Stopper& stopper) {
+  if (a.out == "-") return bad_input("-o - : pictures are not written to stdout; name a file.");
+  std::optional<Steps> steps;
+  if (!a.step.empty()) {
+    const auto parsed = steps_of(a.step);
+    if (!parsed) return tl::unexpected(parsed.error());
+    steps = *parsed;
+  }
+  const bool several = steps && steps->several;
+  if (!several || std::filesystem::path(a.out).has_extension()) {
+    if (auto r = check_writable("-o", a.out); !r) return tl::unexpected(r.error());
+  }
+  auto picture = picture_of(a);
+  if (!picture) return tl::unexpected(picture.error());
+  if (auto r = set_recording(steps, stopper.token(), *picture); !r) return tl::unexpected(r.error());
+  if (several) return shoot_steps(a, *steps, *picture, stopper);
+  if (auto r = take_picture(*picture, a.out); !r) return tl::unexpected(r.error());
+  say(fmt::format("Wrote {} ({} x {} pixels).", a.out, picture->width, picture->height));
+  return 0;
+}
+
+// What failed is also told to the window that asked.
+Result<int> shoot_and_tell(const ShotArguments& a, Stopper& stopper) {
+  auto result = shoot(a, stopper);
+  if (!result && a.report) Reporter(true, 0).failed(result.error());
+  return result;
 }
 
 }  // namespace
@@ -125,7 +214,11 @@ Command add_shot(CLI::App& program) {
   CLI::App* parser = program.add_subcommand("shot", "A picture of any view, with no display");
   parser->add_option("--view", a->view, "step, bench, profile or learn; left out: that of --state, else step")
       ->type_name("NAME");
-  parser->add_option("--step", a->step, "Which step, from 1 as the window counts them")->type_name("N");
+  parser->add_option("--step", a->step, "Which step, from 1 as the window counts them; A..B: each of them")
+      ->type_name("N|A..B");
+  parser->add_option("--seconds", a->seconds_per_step, "How long a step of a GIF is shown; left out: 1")
+      ->type_name("S");
+  parser->add_flag("--report", a->report, "For the window: progress on its socket")->group("");
   parser->add_option("--chart", a->chart, "Step's chart: row, hindsight, passes or error; left out: row")
       ->type_name("NAME");
   parser->add_option("--session", a->session, "Rows and recording of a saved session")->type_name("FILE.attn");
@@ -133,13 +226,16 @@ Command add_shot(CLI::App& program) {
   parser->add_option("--scale", a->scale, "Size of text and tiles, 1 to 3; --qk-scale is the factor of QK^T")
       ->type_name("X");
   parser->add_option("--theme", a->theme, "dark or light; left out: dark")->type_name("NAME");
-  parser->add_option("-o,--out", a->out, "The picture")->required()->type_name("FILE.png");
+  parser->add_option("-o,--out", a->out, "The picture; of several steps: a GIF, or a folder of PNGs")
+      ->required()
+      ->type_name("FILE.png|FILE.gif|FOLDER");
   a->document.add_to(*parser, "--qk-scale");
   parser->footer(
       "Examples:\n"
       "  attnscope shot --view step --preset late_outlier --step 50 -o step.png\n"
+      "  attnscope shot --preset causal --step 1..20 --seconds 0.8 -o causal.gif\n"
       "  attnscope shot --view bench --session sweep.attn --theme light --size 1920x1080 -o bench.png");
-  return {parser, [a](Stopper& stopper) { return shoot(*a, stopper); }};
+  return {parser, [a](Stopper& stopper) { return shoot_and_tell(*a, stopper); }};
 }
 
 }  // namespace attn::cli

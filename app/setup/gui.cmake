@@ -19,6 +19,8 @@ if(NOT EXISTS "${gui}/imgui/imgui/imgui.cpp")
     "or name another copy with -DATTNSCOPE_GUI_SOURCES=.../imgui_bundle-${ATTNSCOPE_GUI_VERSION}/external")
 endif()
 
+set(ATTNSCOPE_GUI_FOLDER "${gui}")  # for headers that one room alone uses
+
 # ---- Dear ImGui and ImPlot
 set(imgui "${gui}/imgui/imgui")
 set(implot "${gui}/implot/implot")

@@ -292,6 +292,46 @@ TEST_F(Headless, ASavedSessionOpensWithItsRecordingAndRows) {
   EXPECT_EQ(d.state().document.preset, "blackboard");
 }
 
+TEST_F(Headless, ASessionIsSavedUnderTheNameThatWasAskedFor) {
+  Controller c(options());
+  c.update({SaveSessionAs{(folder_ / "lesson").string()}});
+  c.wait();
+  EXPECT_TRUE(fs::exists(folder_ / "lesson.attn")) << last_words(c);
+  // Ctrl+S then goes to the same file.
+  c.update({SaveSession{}});
+  c.wait();
+  EXPECT_EQ(files(".attn").size(), 1U);
+}
+
+TEST_F(Headless, PicturesOfStepsAreMadeInAProcessOfTheirOwn) {
+  ControllerOptions o = options();
+  o.program = ATTNSCOPE_BINARY;
+  Controller c(std::move(o));
+  c.window_is(640, 480);
+  c.update({ChoosePreset{"causal"}, SaveSteps{(folder_ / "steps.gif").string(), 2, 4, 0.5F}});
+  EXPECT_TRUE(c.wants_frames());
+  c.wait();
+  if (last_words(c).find("No picture can be drawn") != std::string::npos) GTEST_SKIP() << last_words(c);
+  EXPECT_GT(fs::file_size(folder_ / "steps.gif"), 1000U) << last_words(c);
+  c.update({SaveSteps{(folder_ / "steps").string(), 0, 1, 1}});
+  c.wait();
+  EXPECT_TRUE(fs::exists(folder_ / "steps" / "step-0001.png")) << last_words(c);
+  EXPECT_TRUE(fs::exists(folder_ / "steps" / "step-0002.png"));
+}
+
+TEST_F(Headless, PicturesThatCannotBeMadeSayWhy) {
+  ControllerOptions o = options();
+  o.program = ATTNSCOPE_BINARY;
+  Controller c(std::move(o));
+  c.window_is(640, 480);
+  c.update({SaveSteps{(folder_ / "no" / "such" / "folder.gif").string(), 0, 1, 1}});
+  c.wait();
+  EXPECT_NE(last_words(c).find("folder.gif"), std::string::npos) << last_words(c);
+  c.update({SaveSteps{(folder_ / "x.gif").string(), 0, 0xffffff, 1}, CancelTask{}});
+  c.wait();
+  EXPECT_FALSE(fs::exists(folder_ / "x.gif"));
+}
+
 TEST_F(Headless, AHostileFileChangesNothingThatIsOpen) {
   Controller c(options());
   const auto recording = c.model().recording;

@@ -28,6 +28,7 @@ void expect_round_trip(const State& s) {
   EXPECT_EQ(parsed->state.view.reading, s.view.reading) << *text;
   EXPECT_EQ(parsed->state.view.chart, s.view.chart) << *text;
   EXPECT_EQ(parsed->state.view.bench_value, s.view.bench_value) << *text;
+  EXPECT_EQ(parsed->state.view.bookmarks, s.view.bookmarks) << *text;
   EXPECT_EQ(*state_string(parsed->state), *text);
 }
 
@@ -82,6 +83,11 @@ TEST(StateString, AnyStateComesBack) {
     d.sweep.base.Hq = d.sweep.base.Hkv = pick(1, 8);
     d.sweep.seconds_per_point = 0.1;
     s.view.cursor = static_cast<EventIndex>(pick(0, 0xffffffffLL));
+    for (std::int64_t n = pick(0, 3); n > 0; --n) {
+      const auto tile = [&] { return static_cast<std::int32_t>(pick(-1, 9)); };
+      s.view.bookmarks.push_back({{static_cast<std::int32_t>(n), 0, tile(), tile(), static_cast<Phase>(pick(0, 16))},
+                                  static_cast<std::int32_t>(pick(0, 2))});
+    }
     s.view.workspace = static_cast<Workspace>(pick(0, 3));
     s.view.reading = static_cast<OutputReading>(pick(0, 1));
     s.view.chart = static_cast<StepChart>(pick(0, 3));
@@ -142,6 +148,9 @@ TEST(StateString, SaysWhereAndWhatIsWrong) {
   EXPECT_NE(error_of("attn1,edits=q:99999:1").find("'edits'"), std::string::npos);
   EXPECT_NE(error_of("attn1,edits=q:1:1/q:1:2").find("order"), std::string::npos);
   EXPECT_NE(error_of("attn1,cursor=-1").find("'cursor'"), std::string::npos);
+  EXPECT_NE(error_of("attn1,bookmarks=0:0:0:0:max").find("BATCH:HEAD:I:J:PHASE:PASS"), std::string::npos);
+  EXPECT_NE(error_of("attn1,bookmarks=0:0:0:0:noon:0").find("no phase"), std::string::npos);
+  EXPECT_NE(error_of("attn1,bookmarks=0:0:0:0:max:0/0:0:0:0:max:0").find("twice"), std::string::npos);
   EXPECT_NE(error_of("attn1,scale=nan").find("finite"), std::string::npos);
   EXPECT_NE(error_of("attn1,q_file=a.npy").find("PATH@HASH"), std::string::npos);
   EXPECT_NE(error_of("attn1,q_file=%00@0123456789abcdef").find("no character"), std::string::npos);

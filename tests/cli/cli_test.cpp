@@ -308,5 +308,21 @@ TEST(Shot, WritesAPngOfTheAskedSize) {
   EXPECT_EQ(png.substr(16, 8), std::string("\0\0\x03\x20\0\0\x02\x58", 8));  // 800 x 600, big endian
 }
 
+TEST(Shot, MakesAGifOrAFolderOfPngsOfSeveralSteps) {
+  const Folder folder;
+  const std::string gif = (folder / "s.gif").string(), pngs = (folder / "s").string();
+  const Done done = run({"shot", "--preset", "causal", "--step", "3..5", "--size", "640x480", "-o", gif});
+  if (done.code == 3) GTEST_SKIP() << done.err;
+  ASSERT_EQ(done.code, 0) << done.err;
+  EXPECT_EQ(text_of(gif).substr(0, 10), std::string("GIF89a\x80\x02\xe0\x01"));  // 640 x 480, little endian
+  EXPECT_EQ(run({"shot", "--step", "1..2", "--size", "640x480", "-o", pngs}).code, 0);
+  EXPECT_EQ(text_of(pngs + "/step-0002.png").substr(1, 3), "PNG");
+  for (const char* wrong : {"5..3", "0..2", "1..", "1..9999", "a..b"}) {
+    const Done refused = run({"shot", "--step", wrong, "--size", "640x480", "-o", pngs});
+    EXPECT_EQ(refused.code, 2) << wrong;
+    EXPECT_NE(refused.err.find("--step"), std::string::npos) << refused.err;
+  }
+}
+
 }  // namespace
 }  // namespace attn::test

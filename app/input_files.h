@@ -1,0 +1,17 @@
+// Q, K, V and the bias out of .npy files: what the files' headers make of a document.
+#pragma once
+
+#include <array>
+#include <string>
+
+#include "kernels/result.h"
+#include "viz/state.h"
+
+namespace attn {
+
+// `state` with the files as inputs: the problem takes their shapes, what has no file stays generated, typed cells of a
+// tensor whose file changed go. Reads headers alone. Refused in words that name the files where they do not fit
+// together.
+Result<State> with_input_files(const State& state, const std::array<std::string, 4>& paths);
+
+}  // namespace attn

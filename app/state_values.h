@@ -1,0 +1,26 @@
+// Values of a state string: text to value and back. Errors say what is wrong with the value; its key and place are added
+// by the caller.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "kernels/result.h"
+#include "viz/state.h"
+
+namespace attn {
+
+Result<std::int64_t> whole(std::string_view text, std::int64_t least, std::int64_t most);
+Result<double> number(std::string_view text, bool finite);
+std::vector<std::string_view> split(std::string_view text, char at);
+// Whole numbers from `least` up, with '/' between them.
+Result<std::vector<std::int64_t>> whole_list(std::string_view text, std::int64_t least, std::size_t most_items);
+
+// BATCH:HEAD:I:J:PHASE:PASS, with '/' between them; "none" where there is none.
+std::string bookmarks_text(const std::vector<Bookmark>& bookmarks);
+Result<std::vector<Bookmark>> parse_bookmarks(std::string_view text);
+
+}  // namespace attn
