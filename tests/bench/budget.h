@@ -28,5 +28,6 @@ std::vector<Budget> cpu_budgets();
 std::vector<Budget> recording_budgets();
 std::vector<Budget> gui_budgets();
 std::vector<Budget> gpu_budgets();
+std::vector<Budget> scrub_budgets();
 
 }  // namespace attn::bench

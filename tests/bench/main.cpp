@@ -44,7 +44,8 @@ int main(int argc, char** argv) {
   fmt::print("\nBudgets on {} ({}, {} cores), {} {}\n", here.device, here.device_arch, here.cores, here.program_version,
              here.commit);
   for (std::vector<Budget> (*part)() :
-       {attn::bench::gui_budgets, attn::bench::recording_budgets, attn::bench::gpu_budgets, attn::bench::cpu_budgets}) {
+       {attn::bench::gui_budgets, attn::bench::recording_budgets, attn::bench::scrub_budgets, attn::bench::gpu_budgets,
+        attn::bench::cpu_budgets}) {
     for (const Budget& b : part()) {
       fmt::print("{:5} {:58} {:>10}   {}\n", word_of(b.outcome), b.what, b.limit, b.measured);
       std::fflush(stdout);

@@ -33,6 +33,8 @@ TestWindow::TestWindow(int width, int height, const std::string& layout)
   shell_.load_layout(layout);
   ControllerOptions options;
   options.state = initial_state();
+  options.state.preferences.reduced_motion = true;
+  options.program = "/bin/false";  // not this test program again
   options.save_folder = ::testing::TempDir();
   controller_ = std::make_unique<Controller>(std::move(options));
   draw_frames(4);
