@@ -269,7 +269,7 @@ Result<int> run_window(const WindowOptions& options) {
   SettingsKeeper keeper(settings_file(), loaded, state.preferences);
   Waiter waiter;
   for (int frame = 0; options.most_frames == 0 || frame < options.most_frames; ++frame) {
-    if (glfwWindowShouldClose(app.window.get()) != GLFW_FALSE) break;
+    if (glfwWindowShouldClose(app.window.get()) != GLFW_FALSE || options.stop.stop_requested()) break;
     waiter.wait(*app.controller);
     app.controller->update(std::exchange(app.commands, {}));
     draw_frame(app);

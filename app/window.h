@@ -3,6 +3,7 @@
 
 #include <filesystem>
 #include <optional>
+#include <stop_token>
 #include <string>
 
 #include "kernels/result.h"
@@ -16,6 +17,7 @@ struct WindowOptions {
   std::optional<float> scale;       // 1 to 3, wins over the settings, for this run
   std::filesystem::path open_file;  // an .attn to open at once; empty = none
   int most_frames = 0;              // 0 = until the user closes it
+  std::stop_token stop;             // Ctrl+C in the terminal: closes as the user would
 };
 
 // Runs until the window is closed; the value is the exit code. No display or no OpenGL: cannot_run, with what would do.

@@ -14,7 +14,7 @@ struct Command {
   CLI::App* parser = nullptr;
   // The value is the exit code.
   std::function<Result<int>(Stopper&)> run;
-  // Ctrl+C and the time limit ask the command to stop; else the system's own handling stays (the window).
+  // Ctrl+C and the time limit ask the command to stop; else the system's own handling stays.
   bool stoppable = true;
 };
 

@@ -20,8 +20,9 @@ struct WindowArguments {
   std::optional<float> scale;
 };
 
-Result<int> open_window(const WindowArguments& a) {
+Result<int> open_window(const WindowArguments& a, const Stopper& stopper) {
   WindowOptions options;
+  options.stop = stopper.token();
   if (!a.file.empty()) {
     std::error_code error;
     if (!std::filesystem::exists(a.file, error)) {
@@ -55,7 +56,7 @@ Command add_window(CLI::App& program) {
   program.add_option("--state", a->state, "Reopen exactly the view that Copy state gave")->type_name("STRING");
   program.add_option("--theme", a->theme, "dark or light, for this run")->type_name("NAME");
   program.add_option("--scale", a->scale, "1 to 3, for this run")->type_name("X");
-  return {&program, [a](Stopper&) { return open_window(*a); }, false};
+  return {&program, [a](Stopper& stopper) { return open_window(*a, stopper); }};
 }
 
 }  // namespace attn::cli

@@ -55,7 +55,7 @@ def main():
             ran += 1
             if done.returncode != 0:
                 failures.append(f"{command}\n  exit {done.returncode}: {done.stderr.strip()[-600:]}")
-        for made in ("step.png", "overflow.png", "sweep.csv", "o.npy", "lse.npy"):
+        for made in ("step.png", "steps.gif", "overflow.png", "sweep.csv", "o.npy", "lse.npy"):
             if not (pathlib.Path(folder) / made).is_file():
                 failures.append(f"no {made} was written")
     for failure in failures:
