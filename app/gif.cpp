@@ -81,6 +81,7 @@ Colour nearest(const std::vector<Colour>& palette, Colour c, std::size_t& index)
 std::vector<Colour> palette_of(const std::unordered_map<Colour, std::size_t>& counts) {
   constexpr std::size_t kExact = 160;
   std::vector<std::pair<std::size_t, Colour>> common;
+  common.reserve(counts.size());
   for (const auto& [colour, count] : counts) common.emplace_back(count, colour);
   std::sort(common.begin(), common.end(), std::greater<>());
   std::vector<Colour> palette;
@@ -146,7 +147,7 @@ struct FreeMap {
 struct GifWriter::Impl {
   std::vector<std::byte> bytes;  // before the file that writes into it
   std::unique_ptr<GifFileType, CloseGif> gif;
-  std::optional<Image> before;
+  Image before;  // empty before the first frame
 };
 
 GifWriter::GifWriter(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
@@ -175,7 +176,8 @@ Result<GifWriter> GifWriter::create(int width, int height) {
 
 Result<void> GifWriter::add(const Image& image, double seconds) {
   GifFileType* gif = impl_->gif.get();
-  const Part part = impl_->before ? changed_part(*impl_->before, image) : Part{0, 0, image.width, image.height};
+  const Part part =
+      !impl_->before.rgba.empty() ? changed_part(impl_->before, image) : Part{0, 0, image.width, image.height};
   Indexed indexed = with_palette(image, part);
   const std::unique_ptr<ColorMapObject, FreeMap> map(GifMakeMapObject(kColours, indexed.colours.data()));
   if (map == nullptr) return failed("the colours of a frame", E_GIF_ERR_NOT_ENOUGH_MEM);

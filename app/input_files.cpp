@@ -80,16 +80,17 @@ Result<void> take_shapes(Problem& p, const std::array<std::optional<Given>, 4>& 
        {{{&Problem::B, "batch"}, {&Problem::Hkv, "heads"}, {&Problem::Lk, "length"}, {&Problem::D, "head dim"}}},
        {{{&Problem::B, "batch"}, {&Problem::Hkv, "heads"}, {&Problem::Lk, "length"}, {&Problem::Dv, "head dim"}}}}};
   for (std::size_t t = 0; t < 3; ++t) {
-    if (!files[t]) continue;
+    const std::optional<Given>& file = files[t];
+    if (!file) continue;
     for (std::size_t n = 0; n < 4; ++n) {
       const Axis& axis = kAxes[t][n];
-      if (auto set = extents.set(p.*axis.member, axis.what, files[t]->shape[n], files[t]->path); !set) return set;
+      if (auto set = extents.set(p.*axis.member, axis.what, file->shape[n], file->path); !set) return set;
     }
   }
   // Heads that are still generated follow those of the files.
   const bool q = files[0].has_value(), kv = files[1].has_value() || files[2].has_value();
   if (p.Hq % p.Hkv != 0 && q != kv) (q ? p.Hkv : p.Hq) = q ? p.Hq : p.Hkv;
-  if (files[3]) p.bias_shape.assign(files[3]->shape.begin(), files[3]->shape.end());
+  if (const auto& bias = files[3]) p.bias_shape.assign(bias->shape.begin(), bias->shape.end());
   return ok();
 }
 
@@ -131,12 +132,12 @@ Result<State> with_input_files(const State& state, const Paths& paths) {
     if (path.empty()) continue;
     auto given = look_at(path, t);
     if (!given) return tl::unexpected(given.error());
+    if (t < 3 && !std::exchange(typed, true)) p.dtype = given->header.dtype;
     files[t] = *std::move(given);
-    if (t < 3 && !std::exchange(typed, true)) p.dtype = files[t]->header.dtype;
   }
   if (auto taken = take_shapes(p, files); !taken) return tl::unexpected(taken.error());
   fit(p, state.document.problem, files[3].has_value());
-  const auto shaped = apply(state, SetProblem{p}, nullptr);
+  auto shaped = apply(state, SetProblem{p}, nullptr);
   if (!shaped) return shaped;
   // Cells that the new shape dropped stay dropped.
   std::erase_if(inputs.edits, [&](const CellEdit& e) {

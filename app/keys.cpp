@@ -81,7 +81,7 @@ constexpr std::array kKeys{
     KeyRow{"Step", "next chart", ImGuiKey_C, 0, true, false, false,
            [](S s, E e) {
              const int next = (static_cast<int>(s.view.chart) + 1) % (static_cast<int>(StepChart::error) + 1);
-             e.commands.emplace_back(ChooseStepChart{static_cast<StepChart>(next)});
+             e.emplace_back(ChooseStepChart{static_cast<StepChart>(next)});
            }},
     KeyRow{"Step", "into the tiles; arrows then move between cells", ImGuiKey_Tab, 0, true},
     KeyRow{"Step", "out of the tiles", ImGuiKey_Escape, 0, true},

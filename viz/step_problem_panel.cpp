@@ -211,7 +211,7 @@ void generator_choice(Cursor& at) {
     at.panel.commands.push_back(SetInputs{inputs, 0});
   }
   ImGui::Separator();
-  if (ImGui::Selectable("your .npy files", files)) at.panel.commands.push_back(Ask{Popup::input_files});
+  if (ImGui::Selectable("your .npy files", files)) at.panel.commands.emplace_back(Ask{Popup::input_files});
   ImGui::EndCombo();
 }
 
@@ -233,7 +233,7 @@ void bias_choice(Cursor& at) {
   if (ImGui::IsItemHovered(ImGuiHoveredFlags_DelayShort))
     ImGui::SetTooltip("ALiBi: the further the key, the lower its score");
   ImGui::Separator();
-  if (ImGui::Selectable("your .npy file", file)) at.panel.commands.push_back(Ask{Popup::input_files});
+  if (ImGui::Selectable("your .npy file", file)) at.panel.commands.emplace_back(Ask{Popup::input_files});
   ImGui::EndCombo();
 }
 

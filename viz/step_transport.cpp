@@ -58,12 +58,12 @@ void step_row(Transport& t) {
                StepBy{StepUnit::phase, -1}, 6);
   Box box = t.next(90, 6);
   if (button(t, "##step_next", box, forth, "Next phase (right arrow or Space)", true))
-    t.commands.push_back(StepBy{StepUnit::phase, 1});
+    t.commands.emplace_back(StepBy{StepUnit::phase, 1});
   draw_text_in(t.list, box, Align::left, Face::bold, 14, colour_of(Token::ground), "Next", 20);
   draw_arrow(t.list, {box.max.x - t.s.px(20), box.centre().y}, 12, Arrow::right, colour_of(Token::ground));
   box = t.next(76);
   const bool playing = t.state.view.playing;
-  if (button(t, "##step_play", box, forth || playing, "Play, pause (P)")) t.commands.push_back(Play{!playing});
+  if (button(t, "##step_play", box, forth || playing, "Play, pause (P)")) t.commands.emplace_back(Play{!playing});
   draw_text_in(t.list, box, Align::centre, Face::text, 14, t.ink(forth || playing), playing ? "Pause" : "Play");
 }
 
@@ -85,7 +85,7 @@ void bookmark_group(Transport& t) {
                "Previous bookmark (Shift N)", GoToLandmark{Landmark::bookmark, -1}, 2);
   const Box box = t.next(24, 2);
   if (button(t, "##bookmark", box, true, here ? "Take the bookmark away (B)" : "Bookmark this step (B)"))
-    t.commands.push_back(ToggleBookmark{t.scene.event});
+    t.commands.emplace_back(ToggleBookmark{t.scene.event});
   draw_ribbon(t.list, {box.centre().x, box.centre().y - t.s.px(6)}, 12, t.ink(true), here);
   arrow_button(t, "##bookmark_next", 22, 8, Arrow::right, !marks.empty() && marks.back() > t.scene.event,
                "Next bookmark (N)", GoToLandmark{Landmark::bookmark, 1}, 2);
@@ -98,7 +98,7 @@ void speed_group(Transport& t) {
   const auto side = [&](const char* id, const char* sign, int direction, const char* tip, float gap) {
     const Box box = t.next(20, gap);
     const float next = next_speed(now, direction);
-    if (button(t, id, box, next != now, tip)) t.commands.push_back(SetPlaySpeed{next});
+    if (button(t, id, box, next != now, tip)) t.commands.emplace_back(SetPlaySpeed{next});
     draw_text_in(t.list, box, Align::centre, Face::bold, 14, t.ink(next != now), sign);
   };
   side("##speed_slower", "−", -1, "Play slower: [", 0);
