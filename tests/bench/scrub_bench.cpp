@@ -18,6 +18,7 @@
 #include "imgui.h"
 #include "imgui_impl_opengl3.h"
 #include "kernels/kernel.h"
+#include "longest.h"
 
 namespace attn::bench {
 namespace {
