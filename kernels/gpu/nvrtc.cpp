@@ -16,6 +16,9 @@ constexpr const char* kMend =
 using Program = void*;
 using Status = int;  // 0 = success
 constexpr Status kCompilation = 6;
+// Where there is a driver NVRTC keeps what it compiled and then leaves ptxas' words out of its log, which are where
+// registers and spills are read. Compilers from before the option keep nothing and refuse it.
+constexpr const char* kNoCache = "--no-cache";
 
 struct Calls {
   Status (*version)(int*, int*) = nullptr;
@@ -59,18 +62,28 @@ class Nvrtc final : public Compiler {
     for (const auto& folder : cuda_include_folders()) all.push_back("--include-path=" + folder.string());
     for (const std::string& option : all) given.push_back(option.c_str());
 
+    given.push_back(kNoCache);
+    auto out = compile_once(source, names, texts, given, all);
+    if (out || out.error().message.find(kNoCache) == std::string::npos) return out;
+    given.pop_back();
+    return compile_once(source, names, texts, given, all);
+  }
+
+ private:
+  Result<Cubin> compile_once(const KernelSource& source, const std::vector<const char*>& names,
+                             const std::vector<const char*>& texts, const std::vector<const char*>& given,
+                             const std::vector<std::string>& options) {
     Program program = nullptr;
     const Status made = call_.create(&program, source.text.c_str(), source.name.c_str(), static_cast<int>(names.size()),
                                      texts.data(), names.data());
     if (made != 0) return failure("nvrtcCreateProgram", made, source.name);
     const Status status = call_.compile(program, static_cast<int>(given.size()), given.data());
-    Result<Cubin> out = status == 0 || status == kCompilation ? collect(program, status, source.name, all)
+    Result<Cubin> out = status == 0 || status == kCompilation ? collect(program, status, source.name, options)
                                                               : failure("nvrtcCompileProgram", status, log_of(program));
     call_.destroy(&program);
     return out;
   }
 
- private:
   tl::unexpected<Error> failure(const char* call, Status status, const std::string& more) {
     return fail(ErrorKind::failed, fmt::format("{} failed: {}. {}", call, call_.error_string(status), more));
   }
