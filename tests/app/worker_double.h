@@ -68,15 +68,15 @@ class BreakingDriver final : public gpu::Driver {
   }
   void release(gpu::DevicePointer p) override { ::operator delete(reinterpret_cast<void*>(p)); }
   Result<void> fill(gpu::DevicePointer p, std::uint8_t byte, std::uint64_t bytes, gpu::StreamHandle) override {
-    std::memset(reinterpret_cast<void*>(p), byte, bytes);
+    if (bytes > 0) std::memset(reinterpret_cast<void*>(p), byte, bytes);
     return at("fill");
   }
   Result<void> upload(gpu::DevicePointer to, const void* from, std::uint64_t bytes, gpu::StreamHandle) override {
-    std::memcpy(reinterpret_cast<void*>(to), from, bytes);
+    if (bytes > 0) std::memcpy(reinterpret_cast<void*>(to), from, bytes);  // an input that is absent is null
     return at("upload");
   }
   Result<void> download(void* to, gpu::DevicePointer from, std::uint64_t bytes, gpu::StreamHandle) override {
-    std::memcpy(to, reinterpret_cast<void*>(from), bytes);
+    if (bytes > 0) std::memcpy(to, reinterpret_cast<void*>(from), bytes);
     return at("download");
   }
   Result<gpu::Module> load(const std::byte*) override {
