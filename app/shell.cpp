@@ -38,8 +38,8 @@ ImGuiID draw_dockspace() {
   ImGui::PushStyleVar(ImGuiStyleVar_WindowPadding, ImVec2(0, 0));
   ImGui::PushStyleVar(ImGuiStyleVar_WindowRounding, 0.0F);
   ImGui::Begin("Desk", nullptr,
-               ImGuiWindowFlags_NoDecoration | ImGuiWindowFlags_NoMove | ImGuiWindowFlags_NoDocking |
-                   ImGuiWindowFlags_NoBringToFrontOnFocus | ImGuiWindowFlags_NoNavFocus |
+               ImGuiWindowFlags_NoBackground | ImGuiWindowFlags_NoDecoration | ImGuiWindowFlags_NoMove |
+                   ImGuiWindowFlags_NoDocking | ImGuiWindowFlags_NoBringToFrontOnFocus | ImGuiWindowFlags_NoNavFocus |
                    ImGuiWindowFlags_NoSavedSettings);
   ImGui::PopStyleVar(2);
   const ImGuiID dockspace = ImGui::GetID("dockspace");
@@ -102,7 +102,8 @@ void Shell::draw_workspace(Controller& controller, Commands& commands) {
                                     static_cast<ImGuiDockNodeFlags>(ImGuiDockNodeFlags_NoDockingOverMe);
   ImGui::SetNextWindowClass(&no_tab);
   const Workspace workspace = controller.state().view.workspace;
-  if (ImGui::Begin(kWorkspaceWindow, nullptr, ImGuiWindowFlags_NoCollapse | ImGuiWindowFlags_NoTitleBar)) {
+  if (ImGui::Begin(kWorkspaceWindow, nullptr,
+                   ImGuiWindowFlags_NoCollapse | ImGuiWindowFlags_NoTitleBar | ImGuiWindowFlags_NoBackground)) {
     ImGui::PushID(name_of(workspace).data());
     switch (workspace) {
       case Workspace::step:

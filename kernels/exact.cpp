@@ -15,6 +15,9 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <map>
+#include <utility>
+#include <vector>
 
 #include "kernels/math.h"
 #include "kernels/replay.h"
@@ -31,40 +34,40 @@ double gamma_of(double n, double unit) {
   return n * unit < 0.5 ? n * unit / (1 - n * unit) : kInf;
 }
 
-// Value and bound.
-struct Num {
-  double x = 0;
-  double b = 0;
-};
+using Num = ExactNumber;
+using Row = std::vector<Num>;
+// A row's numbers by version. A map: what was computed stays where it is while more is added.
+using RowNumbers = std::map<VersionId, Row>;
 
 Num exp_of_difference(Num a, Num c) {
-  const double x = a.x - c.x;
-  if (a.x == -kInf) return {0, 0};
-  const double e = a.b + c.b + kUnit * std::fabs(x);
+  const double x = a.exact - c.exact;
+  if (a.exact == -kInf) return {0, 0};
+  const double e = a.bound + c.bound + kUnit * std::fabs(x);
   const double y = std::exp(x);
   return {y, y * (std::expm1(e) + kExpError * std::exp(e)) + 0x1p-126};
 }
 
 Num divided(Num x, Num l) {
-  if (l.x == 0) return {0, 0};
-  const double q = x.x / l.x;
-  const double rest = l.x - l.b;
-  return {q, rest > 0 ? (x.b + std::fabs(q) * l.b) / rest + kUnit * std::fabs(q) : kInf};
+  if (l.exact == 0) return {0, 0};
+  const double q = x.exact / l.exact;
+  const double rest = l.exact - l.bound;
+  return {q, rest > 0 ? (x.bound + std::fabs(q) * l.bound) / rest + kUnit * std::fabs(q) : kInf};
 }
 
 Num rounded(DType t, Num x) {
   if (t == DType::f32) return x;
   const double least = t == DType::f16 ? 0x1p-24 : 0x1p-133;
-  return {x.x, x.b + epsilon_of(t) / 2 * (std::fabs(x.x) + x.b) + least / 2};
+  return {x.exact, x.bound + epsilon_of(t) / 2 * (std::fabs(x.exact) + x.bound) + least / 2};
 }
 
-}  // namespace
+Num shift(Num m) {
+  return m.exact == -kInf ? Num{0, 0} : m;
+}
 
-// Walks the events of one query tile in their order; the exact number of a version is kept under its id.
-class ExactWalk {
+// Walks the events of one query tile in their order, for one of its rows.
+class RowWalk {
  public:
-  ExactWalk(const Recording& rec, DType t, std::vector<std::pair<VersionId, ExactVersion>>& out)
-      : rec_(rec), out_(out) {
+  RowWalk(const Recording& rec, DType t, std::int32_t row, RowNumbers& out) : rec_(rec), row_(row), out_(out) {
     accumulate_unit_ = t == DType::f32 ? kUnit : epsilon_of(t) / 2;
     if (rec.inputs.bias) bias_ = &*rec.inputs.bias;
   }
@@ -96,59 +99,58 @@ class ExactWalk {
   }
 
  private:
-  bool stores_scores() const { return rec_.order == Order::naive || rec_.order == Order::tiled; }
+  bool stored_scores() const { return rec_.order == Order::naive || rec_.order == Order::tiled; }
   VersionId live(Slot s) const {
     const VersionId now = rec_.after(e_, s);
     return now != kNoVersion ? now : rec_.before(e_, s);
   }
-  // Operand as fp64 with bound; what the recording took from inputs or set itself is exact.
-  ExactVersion& operand(VersionId id) {
-    const auto at =
-        std::lower_bound(out_.begin(), out_.end(), id, [](const auto& entry, VersionId v) { return entry.first < v; });
-    if (at != out_.end() && at->first == id) return at->second;
-    const std::span<const float> values = rec_.values(id);
-    ExactVersion exact;
-    exact.exact.assign(values.begin(), values.end());
-    exact.bound.assign(values.size(), 0);
-    return out_.insert(at, {id, std::move(exact)})->second;
+  // The walk's row of a version that was recorded by query row; empty where a ragged tile has none.
+  std::span<const float> recorded(VersionId id) const {
+    const Version& v = rec_.version(id);
+    const std::int32_t r = row_ - v.first_row;
+    if (r < 0 || r >= v.rows) return {};
+    return rec_.values(id).subspan(static_cast<std::size_t>(r) * static_cast<std::size_t>(v.cols),
+                                   static_cast<std::size_t>(v.cols));
   }
-  // By value: inserting another operand moves the vector's elements.
-  ExactVersion get(VersionId id) { return operand(id); }
+  // Operand as fp64 with bound; what the run set itself (m, l, O before the first key tile) is exact.
+  const Row& operand(VersionId id) {
+    const auto [at, fresh] = out_.try_emplace(id);
+    if (fresh) {
+      for (const float x : recorded(id)) at->second.push_back({static_cast<double>(x), 0});
+    }
+    return at->second;
+  }
+  Num first(VersionId id) {
+    const Row& row = operand(id);
+    return row.empty() ? Num{} : row[0];
+  }
 
   // Numbers of the version that slot `s` got in this event.
   template <class F>
   void make(Slot s, const F& number) {
     const VersionId id = rec_.after(e_, s);
-    const Version& v = rec_.version(id);
-    const std::span<const float> recorded = rec_.values(id);
-    ExactVersion out;
-    out.exact.reserve(recorded.size());
-    out.bound.reserve(recorded.size());
-    for (std::int32_t r = 0; r < v.rows; ++r) {
-      for (std::int32_t c = 0; c < v.cols; ++c) {
-        const Num n = number(r, c);
-        const bool finite = std::isfinite(n.x) && std::isfinite(recorded[out.exact.size()]);
-        out.exact.push_back(n.x);
-        out.bound.push_back(finite ? n.b * kEnlarge : (n.x == -kInf ? 0 : kInf));
-      }
+    const std::span<const float> kernel = recorded(id);
+    Row out;
+    out.reserve(kernel.size());
+    for (std::size_t c = 0; c < kernel.size(); ++c) {
+      const Num n = number(static_cast<std::int64_t>(c));
+      const bool finite = std::isfinite(n.exact) && std::isfinite(kernel[c]);
+      out.push_back({n.exact, finite ? n.bound * kEnlarge : (n.exact == -kInf ? 0 : kInf)});
     }
-    operand(id) = std::move(out);
+    out_[id] = std::move(out);
   }
-  static Num at(const ExactVersion& x, std::int64_t i) {
-    return {x.exact[static_cast<std::size_t>(i)], x.bound[static_cast<std::size_t>(i)]};
-  }
+  static Num at(const Row& x, std::int64_t i) { return x[static_cast<std::size_t>(i)]; }
 
   void scores() {
-    const ExactVersion q = get(live(Slot::q));
-    const ExactVersion k = get(live(Slot::k));
-    const std::int64_t d = rec_.problem.D;
+    const std::span<const float> q = recorded(live(Slot::q)), k = rec_.values(live(Slot::k));
+    const auto d = static_cast<std::size_t>(rec_.problem.D);
     const double scale = rec_.problem.effective_scale();
-    make(Slot::s, [&](std::int64_t r, std::int64_t c) {
+    make(Slot::s, [&](std::int64_t c) {
+      const std::span<const float> key = k.subspan(static_cast<std::size_t>(c) * d, d);
       double sum = 0;
       double size = 0;
-      for (std::int64_t x = 0; x < d; ++x) {
-        const double product =
-            q.exact[static_cast<std::size_t>(r * d + x)] * k.exact[static_cast<std::size_t>(c * d + x)];
+      for (std::size_t x = 0; x < d; ++x) {
+        const double product = static_cast<double>(q[x]) * static_cast<double>(key[x]);
         sum += product;
         size += std::fabs(product);
       }
@@ -157,19 +159,18 @@ class ExactWalk {
   }
 
   void mask() {
-    const ExactVersion s = get(rec_.before(e_, Slot::s));
+    const Row& s = operand(rec_.before(e_, Slot::s));
     const Version& v = rec_.version(rec_.after(e_, Slot::s));
     const EventId& id = rec_.events[e_].id;
-    make(Slot::s, [&](std::int64_t r, std::int64_t c) {
-      const std::int64_t row = v.first_row + r;
+    make(Slot::s, [&](std::int64_t c) {
       const std::int64_t key = v.first_col + c;
-      if (!rec_.problem.visible(id.b, row, key)) return Num{-kInf, 0};
-      Num n = at(s, r * v.cols + c);
+      if (!rec_.problem.visible(id.b, row_, key)) return Num{-kInf, 0};
+      Num n = at(s, c);
       if (bias_ != nullptr) {
-        const auto bias = static_cast<double>(bias_->get(rec_.problem.bias_index(id.b, id.h, row, key)));
+        const auto bias = static_cast<double>(bias_->get(rec_.problem.bias_index(id.b, id.h, row_, key)));
         if (bias == -kInf) return Num{-kInf, 0};
-        n.x += bias;
-        n.b += kUnit * std::fabs(n.x);
+        n.exact += bias;
+        n.bound += kUnit * std::fabs(n.exact);
       }
       return n;
     });
@@ -177,126 +178,116 @@ class ExactWalk {
 
   void max() {
     if (!rec_.options.subtract_max) {
-      make(Slot::m_new, [](std::int64_t, std::int64_t) { return Num{0, 0}; });
+      make(Slot::m_new, [](std::int64_t) { return Num{0, 0}; });
       return;
     }
-    const ExactVersion s = get(live(Slot::s));
-    const ExactVersion old = get(live(Slot::m_old));
-    const std::int64_t cols = rec_.version(live(Slot::s)).cols;
-    make(Slot::m_new, [&](std::int64_t r, std::int64_t) {
-      Num best = at(old, r);
-      for (std::int64_t c = 0; c < cols; ++c) {
-        const Num n = at(s, r * cols + c);
-        best.x = n.x > best.x ? n.x : best.x;
-        best.b = std::max(best.b, n.b);
+    const Row& s = operand(live(Slot::s));
+    const Num old = first(live(Slot::m_old));
+    make(Slot::m_new, [&](std::int64_t) {
+      Num best = old;
+      for (const Num& n : s) {
+        best.exact = n.exact > best.exact ? n.exact : best.exact;
+        best.bound = std::max(best.bound, n.bound);
       }
       return best;
     });
   }
 
-  static Num shift(Num m) { return m.x == -kInf ? Num{0, 0} : m; }
-
   void rescale() {
-    const ExactVersion m_old = get(live(Slot::m_old));
-    const ExactVersion m_new = get(live(Slot::m_new));
+    const Num m_old = first(live(Slot::m_old)), m_new = first(live(Slot::m_new));
     // Where the kernel saw no change, its alpha is 1; the exact one is as close as m's bounds.
-    make(Slot::alpha, [&](std::int64_t r, std::int64_t) {
-      if (at(m_old, r).x == at(m_new, r).x) return Num{1, std::expm1(at(m_old, r).b + at(m_new, r).b)};
-      return exp_of_difference(at(m_old, r), at(m_new, r));
+    make(Slot::alpha, [&](std::int64_t) {
+      if (m_old.exact == m_new.exact) return Num{1, std::expm1(m_old.bound + m_new.bound)};
+      return exp_of_difference(m_old, m_new);
     });
   }
 
   void weights() {
-    const ExactVersion s = get(live(Slot::s));
-    const ExactVersion m = get(live(Slot::m_new));
-    const std::int64_t cols = rec_.version(live(Slot::s)).cols;
-    const ExactVersion l = stores_scores() ? get(live(Slot::l_new)) : ExactVersion{};
-    make(Slot::p, [&](std::int64_t r, std::int64_t c) {
-      const Num p = exp_of_difference(at(s, r * cols + c), shift(at(m, r)));
-      return stores_scores() ? rounded(rec_.problem.dtype, divided(p, at(l, r))) : p;
+    const Row& s = operand(live(Slot::s));
+    const Num m = shift(first(live(Slot::m_new)));
+    const bool stored = stored_scores();
+    const Num l = stored ? first(live(Slot::l_new)) : Num{};
+    make(Slot::p, [&](std::int64_t c) {
+      const Num p = exp_of_difference(at(s, c), m);
+      return stored ? rounded(rec_.problem.dtype, divided(p, l)) : p;
     });
   }
 
   void sum() {
-    const ExactVersion old = get(live(Slot::l_old));
-    const VersionId operand_id = stores_scores() ? live(Slot::s) : live(Slot::p);
-    const ExactVersion terms = get(operand_id);
-    const std::int64_t cols = rec_.version(operand_id).cols;
-    const ExactVersion other = stores_scores() ? get(live(Slot::m_new)) : get(live(Slot::alpha));
-    make(Slot::l_new, [&](std::int64_t r, std::int64_t) {
-      const Num l = at(old, r);
-      const Num alpha = stores_scores() ? Num{1, 0} : at(other, r);
-      Num out{alpha.x * l.x, alpha.x * l.b + alpha.b * (l.x + l.b)};
-      for (std::int64_t c = 0; c < cols; ++c) {
-        Num p = at(terms, r * cols + c);
-        if (stores_scores()) p = exp_of_difference(p, shift(at(other, r)));
-        out.x += p.x;
-        out.b += p.b;
+    const bool stored = stored_scores();
+    const Num l = first(live(Slot::l_old));
+    const Row& terms = operand(live(stored ? Slot::s : Slot::p));
+    const Num m = stored ? shift(first(live(Slot::m_new))) : Num{};
+    const Num alpha = stored ? Num{1, 0} : first(live(Slot::alpha));
+    make(Slot::l_new, [&](std::int64_t) {
+      Num out{alpha.exact * l.exact, alpha.exact * l.bound + alpha.bound * (l.exact + l.bound)};
+      for (const Num& term : terms) {
+        const Num p = stored ? exp_of_difference(term, m) : term;
+        out.exact += p.exact;
+        out.bound += p.bound;
       }
-      out.b += gamma_of(static_cast<double>(cols) + 3, accumulate_unit_) * out.x;
+      out.bound += gamma_of(static_cast<double>(terms.size()) + 3, accumulate_unit_) * out.exact;
       return out;
     });
   }
 
   void output() {
-    const ExactVersion old = get(live(Slot::o_old));
-    const ExactVersion p = get(live(Slot::p));
-    const ExactVersion v = get(live(Slot::v));
-    const std::int64_t keys = rec_.version(live(Slot::p)).cols;
-    const std::int64_t dv = rec_.problem.Dv;
-    const ExactVersion alpha = stores_scores() ? ExactVersion{} : get(live(Slot::alpha));
+    const Row& old = operand(live(Slot::o_old));
+    const Row& p = operand(live(Slot::p));
+    const std::span<const float> v = rec_.values(live(Slot::v));
+    const auto dv = static_cast<std::size_t>(rec_.problem.Dv);
     const bool flash1 = rec_.order == Order::flash1;
-    const ExactVersion l_old = flash1 ? get(live(Slot::l_old)) : ExactVersion{};
-    const ExactVersion l_new = flash1 ? get(live(Slot::l_new)) : ExactVersion{};
-    make(Slot::o_new, [&](std::int64_t r, std::int64_t d) {
-      const Num o = at(old, r * dv + d);
-      Num f = stores_scores() ? Num{1, 0} : at(alpha, r);
-      if (flash1) {
-        const Num l = at(l_old, r);
-        f = {f.x * l.x, f.x * l.b + f.b * (l.x + l.b) + kUnit * f.x * l.x};
+    Num f = stored_scores() ? Num{1, 0} : first(live(Slot::alpha));
+    if (flash1) {
+      const Num l = first(live(Slot::l_old));
+      f = {f.exact * l.exact, f.exact * l.bound + f.bound * (l.exact + l.bound) + kUnit * f.exact * l.exact};
+    }
+    Row sums(old.size());
+    std::vector<double> sizes(old.size());
+    for (std::size_t d = 0; d < old.size(); ++d) {
+      sums[d] = {f.exact * old[d].exact,
+                 std::fabs(f.exact) * old[d].bound + f.bound * (std::fabs(old[d].exact) + old[d].bound)};
+      sizes[d] = std::fabs(sums[d].exact);
+    }
+    // Keys outside: rows of V lie side by side.
+    for (std::size_t c = 0; c < p.size(); ++c) {
+      const std::span<const float> values = v.subspan(c * dv, dv);
+      for (std::size_t d = 0; d < sums.size(); ++d) {
+        const auto value = static_cast<double>(values[d]);
+        sums[d].exact += p[c].exact * value;
+        sums[d].bound += p[c].bound * std::fabs(value);
+        sizes[d] += p[c].exact * std::fabs(value);
       }
-      Num out{f.x * o.x, std::fabs(f.x) * o.b + f.b * (std::fabs(o.x) + o.b)};
-      double size = std::fabs(out.x);
-      for (std::int64_t c = 0; c < keys; ++c) {
-        const Num w = at(p, r * keys + c);
-        const double value = v.exact[static_cast<std::size_t>(c * dv + d)];
-        out.x += w.x * value;
-        out.b += w.b * std::fabs(value);
-        size += w.x * std::fabs(value);
-      }
-      out.b += gamma_of(static_cast<double>(keys) + 3, accumulate_unit_) * (size + out.b);
-      return flash1 ? divided(out, at(l_new, r)) : out;
+    }
+    const double growth = gamma_of(static_cast<double>(p.size()) + 3, accumulate_unit_);
+    const Num l_new = flash1 ? first(live(Slot::l_new)) : Num{};
+    make(Slot::o_new, [&](std::int64_t d) {
+      Num out = at(sums, d);
+      out.bound += growth * (sizes[static_cast<std::size_t>(d)] + out.bound);
+      return flash1 ? divided(out, l_new) : out;
     });
   }
 
-  Num newest(Slot new_slot, Slot old_slot, std::int64_t i) {
+  VersionId newest(Slot new_slot, Slot old_slot) const {
     const VersionId id = rec_.before(e_, new_slot);
-    return at(operand(id != kNoVersion ? id : rec_.before(e_, old_slot)), i);
+    return id != kNoVersion ? id : rec_.before(e_, old_slot);
   }
 
-  void lse(Slot new_m, Slot old_m, Slot new_l, Slot old_l, bool from_after) {
-    make(Slot::lse, [&](std::int64_t r, std::int64_t) {
-      const auto pick = [&](Slot fresh, Slot old) {
-        if (!from_after) return newest(fresh, old, r);
-        const VersionId id = rec_.after(e_, fresh);
-        return at(operand(id != kNoVersion ? id : rec_.after(e_, old)), r);
-      };
-      const Num m = pick(new_m, old_m);
-      const Num l = pick(new_l, old_l);
-      if (l.x == 0) return Num{-kInf, 0};
-      const double ln = std::log(l.x);
-      const double rest = l.x - l.b;
-      return Num{m.x + ln,
-                 m.b + (rest > 0 ? l.b / rest : kInf) + kUnit * (std::fabs(m.x + ln) + std::fabs(ln) + std::fabs(m.x))};
+  void lse(Num m, Num l) {
+    make(Slot::lse, [&](std::int64_t) {
+      if (l.exact == 0) return Num{-kInf, 0};
+      const double ln = std::log(l.exact);
+      const double rest = l.exact - l.bound;
+      const double sizes = std::fabs(m.exact + ln) + std::fabs(ln) + std::fabs(m.exact);
+      return Num{m.exact + ln, m.bound + (rest > 0 ? l.bound / rest : kInf) + kUnit * sizes};
     });
   }
 
   void normalise() {
-    const std::int64_t dv = rec_.problem.Dv;
-    make(Slot::o_new, [&](std::int64_t r, std::int64_t d) {
-      return divided(newest(Slot::o_new, Slot::o_old, r * dv + d), newest(Slot::l_new, Slot::l_old, r));
-    });
-    lse(Slot::m_new, Slot::m_old, Slot::l_new, Slot::l_old, false);
+    const Row& o = operand(newest(Slot::o_new, Slot::o_old));
+    const Num l = first(newest(Slot::l_new, Slot::l_old));
+    make(Slot::o_new, [&](std::int64_t d) { return divided(at(o, d), l); });
+    lse(first(newest(Slot::m_new, Slot::m_old)), l);
   }
 
   void store_o() {
@@ -305,43 +296,76 @@ class ExactWalk {
     VersionId from = before != kNoVersion ? before : rec_.before(e_, Slot::o_old);
     if (rec_.order == Order::flash1) from = rec_.after(e_, Slot::o_old);
     if (stored != kNoVersion && stored != from) {
-      const ExactVersion o = get(from);
-      const std::int64_t dv = rec_.problem.Dv;
-      make(Slot::o_new, [&](std::int64_t r, std::int64_t d) { return rounded(rec_.problem.dtype, at(o, r * dv + d)); });
+      const Row& o = operand(from);
+      make(Slot::o_new, [&](std::int64_t d) { return rounded(rec_.problem.dtype, at(o, d)); });
     }
     // flash made its LSE with `normalise`.
-    if (rec_.order != Order::flash) lse(Slot::m_new, Slot::m_old, Slot::l_new, Slot::l_old, true);
+    if (rec_.order == Order::flash) return;
+    const auto pick = [&](Slot fresh, Slot old) {
+      const VersionId id = rec_.after(e_, fresh);
+      return first(id != kNoVersion ? id : rec_.after(e_, old));
+    };
+    lse(pick(Slot::m_new, Slot::m_old), pick(Slot::l_new, Slot::l_old));
   }
 
   const Recording& rec_;
-  std::vector<std::pair<VersionId, ExactVersion>>& out_;
+  std::int32_t row_;  // in the whole tensor
+  RowNumbers& out_;
   double accumulate_unit_ = kUnit;
   const Array* bias_ = nullptr;
   EventIndex e_ = 0;
 };
 
+}  // namespace
+
+struct ExactTile::Rows {
+  const Recording* rec;
+  DType accumulate;
+  std::vector<EventIndex> events;         // of the query tile, in their order
+  std::map<std::int32_t, RowNumbers> of;  // by row of the whole tensor
+
+  const RowNumbers& row(std::int32_t r) {
+    const auto [at, fresh] = of.try_emplace(r);
+    if (fresh) {
+      RowWalk walk(*rec, accumulate, r, at->second);
+      for (const EventIndex e : events) walk.event(e);
+    }
+    return at->second;
+  }
+};
+
 ExactTile::ExactTile(const Recording& rec, std::int32_t b, std::int32_t h, std::int32_t i,
                      std::optional<DType> accumulate)
-    : b_(b), h_(h), i_(i) {
-  std::vector<EventIndex> events;
-  for (std::int32_t j = -1; j < rec.key_tiles(); ++j) {
-    for (std::size_t phase = 0; phase < kPhases; ++phase) {
-      if (const auto e = rec.find({b, h, i, j, static_cast<Phase>(phase)})) events.push_back(*e);
-    }
-  }
-  std::sort(events.begin(), events.end());
-  ExactWalk walk(rec, accumulate.value_or(rec.options.accumulate), versions_);
-  for (const EventIndex e : events) walk.event(e);
+    : b_(b), h_(h), i_(i), rows_(std::make_unique<Rows>()) {
+  rows_->rec = &rec;
+  rows_->accumulate = accumulate.value_or(rec.options.accumulate);
+  rows_->events = rec.events_of(b, h, i);
 }
+
+ExactTile::~ExactTile() = default;
+ExactTile::ExactTile(ExactTile&&) noexcept = default;
+ExactTile& ExactTile::operator=(ExactTile&&) noexcept = default;
 
 bool ExactTile::covers(std::int32_t b, std::int32_t h, std::int32_t i) const {
   return b == b_ && h == h_ && i == i_;
 }
 
-const ExactVersion* ExactTile::find(VersionId v) const {
-  const auto at = std::lower_bound(versions_.begin(), versions_.end(), v,
-                                   [](const auto& entry, VersionId id) { return entry.first < id; });
-  return at != versions_.end() && at->first == v ? &at->second : nullptr;
+std::span<const ExactNumber> ExactTile::row(VersionId v, std::int32_t row) const {
+  const Version& version = rows_->rec->version(v);
+  const EventId& made = rows_->rec->events[version.made_by].id;
+  const bool input = version.slot == Slot::q || version.slot == Slot::k || version.slot == Slot::v;
+  if (input || !covers(made.b, made.h, made.i) || row < 0 || row >= version.rows) return {};
+  const RowNumbers& numbers = rows_->row(version.first_row + row);
+  const auto at = numbers.find(v);
+  return at != numbers.end() ? std::span<const ExactNumber>(at->second) : std::span<const ExactNumber>();
+}
+
+std::optional<ExactNumber> ExactTile::at(VersionId v, std::size_t element) const {
+  const auto cols = static_cast<std::size_t>(rows_->rec->version(v).cols);
+  if (cols == 0) return std::nullopt;
+  const auto numbers = row(v, static_cast<std::int32_t>(element / cols));
+  if (numbers.empty()) return std::nullopt;
+  return numbers[element % cols];
 }
 
 }  // namespace attn

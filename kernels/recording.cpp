@@ -36,6 +36,17 @@ std::string_view name_of(Slot s) {
   return kNames[static_cast<std::size_t>(s)];
 }
 
+std::vector<EventIndex> Recording::events_of(std::int32_t b, std::int32_t h, std::int32_t i) const {
+  std::vector<EventIndex> found;
+  for (std::int32_t j = -1; j < key_tiles(); ++j) {
+    for (std::size_t phase = 0; phase < kPhases; ++phase) {
+      if (const auto e = find({b, h, i, j, static_cast<Phase>(phase)})) found.push_back(*e);
+    }
+  }
+  std::sort(found.begin(), found.end());
+  return found;
+}
+
 std::int32_t Recording::query_tiles() const {
   const auto br = std::min<std::int64_t>(options.br, problem.Lq);
   return static_cast<std::int32_t>((problem.Lq + br - 1) / br);

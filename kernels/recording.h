@@ -131,6 +131,8 @@ class Recording {
   // The event (b,h,i,j,phase); none when the order or the mask has no such event. Constant time. `pass` matters for
   // `skipped` alone, which tiled order has in passes 0 and 2.
   std::optional<EventIndex> find(const EventId& id, std::int32_t pass = 0) const;
+  // All events of query tile i of one head, in their order. Linear in the key tiles.
+  std::vector<EventIndex> events_of(std::int32_t b, std::int32_t h, std::int32_t i) const;
   // The last version of S (masked where there is a mask phase), P, m, alpha, l or O (m_new, l_new, o_new) that tile
   // (b,h,i,j) made before or at event e; for charts along j. kNoVersion where it is not computed yet. Constant time.
   VersionId tile_version(Slot s, std::int32_t b, std::int32_t h, std::int32_t i, std::int32_t j, EventIndex e) const;

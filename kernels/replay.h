@@ -2,7 +2,9 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -25,25 +27,32 @@ std::optional<ReplayDifference> replay(const Recording& rec);
 
 // The same numbers in fp64 with a running error bound, for one query tile of one head (all its key tiles).
 // |recorded - exact| <= bound for every finite element; how the bound is made stands in exact.cpp.
-// `exact` and `bound` are laid out as the version they belong to.
-struct ExactVersion {
-  std::vector<double> exact;
-  std::vector<double> bound;
+struct ExactNumber {
+  double exact = 0;
+  double bound = 0;
 };
+// A row of attention asks nothing of another row, so each is computed when it is first asked for: a picture that
+// spells one row of a large tile pays for one. Remembers what it computed; one thread at a time. Keep the recording.
 class ExactTile {
  public:
-  // Cost: that of the query tile's own computation. Kept by the caller, who asks again when (b,h,i) changes.
   // `accumulate`: the type whose rounding the bounds allow l and O; none = the one that the run accumulated in.
   // f32 asks what a run would have had to reach without the what-if of a narrower type.
   ExactTile(const Recording& rec, std::int32_t b, std::int32_t h, std::int32_t i,
             std::optional<DType> accumulate = std::nullopt);
+  ~ExactTile();
+  ExactTile(ExactTile&&) noexcept;
+  ExactTile& operator=(ExactTile&&) noexcept;
   bool covers(std::int32_t b, std::int32_t h, std::int32_t i) const;
-  // Null for a version of another query tile.
-  const ExactVersion* find(VersionId v) const;
+  // One row of a version (`row` counts in the version), by column. Empty for a version of another query tile and for
+  // inputs, which are exact as they are. Cost at the first call for a row: Lk (D + Dv) fused products.
+  std::span<const ExactNumber> row(VersionId v, std::int32_t row) const;
+  // The same by element of the version, row-major.
+  std::optional<ExactNumber> at(VersionId v, std::size_t element) const;
 
  private:
+  struct Rows;
   std::int32_t b_, h_, i_;
-  std::vector<std::pair<VersionId, ExactVersion>> versions_;  // sorted by id
+  std::unique_ptr<Rows> rows_;
 };
 
 }  // namespace attn

@@ -87,8 +87,8 @@ const Recording* StepCache::companion() {
 }
 
 const ErrorScan& StepCache::error_scan(std::int32_t b, std::int32_t h) {
-  // About two milliseconds of fp64 a frame.
-  constexpr std::int64_t kBudget = 1500000;
+  // About two milliseconds of fp64 a frame: a row or two of the largest recording.
+  constexpr std::int64_t kBudget = 1000000;
   if (!error_ || !error_->is_of(recording, b, h)) error_.emplace(recording, b, h);
   error_->advance(kBudget);
   return *error_;

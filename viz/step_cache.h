@@ -10,6 +10,7 @@
 
 #include "kernels/recording.h"
 #include "kernels/replay.h"
+#include "viz/pixel_image.h"
 #include "viz/state.h"
 #include "viz/step_error.h"
 #include "viz/step_heads.h"
@@ -45,6 +46,7 @@ struct StepCache {
   HeadsScene heads;
   std::vector<ScrubberMark> marks;
   std::optional<ExactTile> exact;
+  PixelImages images;  // heat maps of the tiles, by slot
   // Refreshes what belongs to another recording or query tile.
   void follow(const std::shared_ptr<const Recording>& rec, EventIndex e);
   // The run of the same problem in the other order (step_passes.h), recorded when it is first asked for.

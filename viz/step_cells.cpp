@@ -1,5 +1,8 @@
 #include <algorithm>
 #include <cmath>
+#include <cstdint>
+#include <span>
+#include <vector>
 
 #include "viz/step_tiles_parts.h"
 
@@ -24,6 +27,14 @@ void draw_gauge(const Drawn& d, const Box& box, float value, ImU32 fill) {
   d.list->AddRectFilled(box.min, {box.min.x + box.width() * share, box.max.y}, fill, d.s.px(2));
 }
 
+// Its row's largest score: underlined in m's colour.
+void draw_largest(const Drawn& d, const Box& box) {
+  if (box.width() <= d.s.px(5)) return;
+  const float y = box.max.y - d.s.px(box.height() > d.s.px(20) ? 4 : 2);
+  const float side = box.width() > d.s.px(20) ? d.s.px(4) : 0;
+  d.list->AddRectFilled({box.min.x + side, y}, {box.max.x - side, y + d.s.px(2)}, colour_of(TensorColour::m));
+}
+
 void draw_value_cell(const Drawn& d, const TileScene& tile, const TilePlace& place, const Cell& cell, const Box& outer,
                      bool chosen) {
   const Box box = inset(outer, d.s);
@@ -39,7 +50,7 @@ void draw_value_cell(const Drawn& d, const TileScene& tile, const TilePlace& pla
     d.list->AddRectFilled(box.min, box.max, fill, rounding);
     ink = text_on(fill);
   }
-  if (!cell.text.empty() && outer.height() >= d.s.px(11)) {
+  if (!cell.text.empty() && outer.height() >= d.s.px(kNumberHeight)) {
     // The numbers' face draws infinity too small to be told from an equals sign.
     const bool number = std::isfinite(cell.value);
     float size = number ? place.text_size : place.text_size + 2;
@@ -47,11 +58,7 @@ void draw_value_cell(const Drawn& d, const TileScene& tile, const TilePlace& pla
     while (size > 8 && text_width(face, size, cell.text) > box.width()) size -= 1;
     draw_text_in(d.list, box, Align::centre, face, size, ink, cell.text);
   }
-  if (cell.largest && box.width() > d.s.px(5)) {
-    const float y = box.max.y - d.s.px(box.height() > d.s.px(20) ? 4 : 2);
-    const float side = box.width() > d.s.px(20) ? d.s.px(4) : 0;
-    d.list->AddRectFilled({box.min.x + side, y}, {box.max.x - side, y + d.s.px(2)}, colour_of(TensorColour::m));
-  }
+  if (cell.largest) draw_largest(d, box);
 }
 
 // Neighbours of the same look in a row are drawn as one: hatching and dashes cost many lines.
@@ -82,6 +89,73 @@ void draw_blank_run(const Drawn& d, const TilePlace& place, CellLook look, std::
   }
 }
 
+// Pixel rows or columns of a picture: which cell each centre lies in, and whether in the gap around it.
+struct Axis {
+  std::vector<std::int32_t> cell;  // -1 before the first and beyond the last
+  std::vector<bool> gap;
+};
+
+Axis columns_of(const TilePlace& place, std::int32_t cols, float first_x, std::size_t pixels, const Style& s) {
+  Axis axis;
+  const float gap = cell_gap(place.cell_width, s);
+  for (std::size_t n = 0; n < pixels; ++n) {
+    const float x = first_x + static_cast<float>(n) - place.box.min.x;
+    const auto c = static_cast<std::int32_t>(std::floor(x / place.cell_width));
+    const float inside = x - static_cast<float>(c) * place.cell_width;
+    axis.cell.push_back(c < cols ? c : -1);
+    axis.gap.push_back(inside < gap || inside >= place.cell_width - gap);
+  }
+  return axis;
+}
+
+// Cells too many and too small for shapes of their own: no number, no round corner.
+bool draws_as_picture(const Drawn& d, const TileScene& tile, const TilePlace& place) {
+  if (!tile.live || tile.cells.size() < 256 || tile.superseded || tile.gauge || place.room >= 3) return false;
+  return place.cell_width < d.s.px(14) || place.box.height() < d.s.px(10) * static_cast<float>(tile.rows);
+}
+
+ImU32 pixel_of(const Drawn& d, const TileScene& tile, const Cell& cell, float x, float y, bool gap) {
+  switch (cell.look) {
+    case CellLook::value:
+      return gap ? 0 : cell_fill(d.s.theme, tile.hue, cell.shade);
+    case CellLook::masked: {
+      // The same lines x + y = s as draw_hatch().
+      const float step = std::max(d.s.px(6), 2.0F);
+      const bool line = std::fmod(x + y, step) < std::max(1.0F, d.s.px(1));
+      return line ? faded(colour_of(Token::faint), 0.7F) : faded(colour_of(Token::field), 0.6F);
+    }
+    case CellLook::past_end:
+      return faded(colour_of(Token::line), 0.3F);
+    case CellLook::empty:
+      return gap ? 0 : faded(colour_of(Token::faint), 0.25F);
+  }
+  return 0;
+}
+
+void draw_picture(const Drawn& d, const TileScene& tile, const TilePlace& place) {
+  Axis columns;
+  std::int32_t r = 0;
+  d.memory.cache->images.draw(
+      d.list, static_cast<int>(tile.slot), place.box, [&](float y, float first_x, std::span<ImU32> row) {
+        if (columns.cell.empty()) columns = columns_of(place, tile.cols, first_x, row.size(), d.s);
+        while (r < tile.rows && y >= place.y[static_cast<std::size_t>(r) + 1]) ++r;
+        if (r >= tile.rows || y < place.y[static_cast<std::size_t>(r)]) return;
+        const float top = place.y[static_cast<std::size_t>(r)], bottom = place.y[static_cast<std::size_t>(r) + 1];
+        const float gap = cell_gap(bottom - top, d.s);
+        const bool between = y < top + gap || y >= bottom - gap;
+        for (std::size_t n = 0; n < row.size(); ++n) {
+          const std::int32_t c = columns.cell[n];
+          if (c >= 0)
+            row[n] = pixel_of(d, tile, tile.cell(r, c), first_x + static_cast<float>(n), y, between || columns.gap[n]);
+        }
+      });
+  for (std::int32_t row = 0; row < tile.rows; ++row) {
+    for (std::int32_t c = 0; c < tile.cols; ++c) {
+      if (tile.cell(row, c).largest) draw_largest(d, inset(place.cell(row, c), d.s));
+    }
+  }
+}
+
 void draw_cells(const Drawn& d, const TileScene& tile, const TilePlace& place) {
   const std::int32_t chosen = d.scene.at.row - d.scene.at.first_row;
   const bool by_query = tile.slot != Slot::k && tile.slot != Slot::v;
@@ -89,6 +163,10 @@ void draw_cells(const Drawn& d, const TileScene& tile, const TilePlace& place) {
   if (!tile.live && !d.scene.skipped && (tile.cells.size() > 64 || low)) {
     // Hundreds of empty slots are one.
     draw_dashed(d.list, inset(place.box, d.s), colour_of(Token::faint), 4);
+    return;
+  }
+  if (draws_as_picture(d, tile, place)) {
+    draw_picture(d, tile, place);
     return;
   }
   for (std::int32_t r = 0; r < tile.rows; ++r) {

@@ -70,7 +70,6 @@ ErrorScan::ErrorScan(std::shared_ptr<const Recording> rec, std::int32_t batch, s
   rows = static_cast<std::int32_t>(rec_->problem.Lq);
   cols = static_cast<std::int32_t>(rec_->problem.Dv);
   cells.resize(static_cast<std::size_t>(rows) * static_cast<std::size_t>(cols));
-  tiles_ = rec_->query_tiles();
 }
 
 bool ErrorScan::is_of(const std::shared_ptr<const Recording>& rec, std::int32_t batch, std::int32_t head) const {
@@ -79,30 +78,31 @@ bool ErrorScan::is_of(const std::shared_ptr<const Recording>& rec, std::int32_t 
 
 bool ErrorScan::advance(std::int64_t budget) {
   const Problem& p = rec_->problem;
-  const std::int64_t step = std::min<std::int64_t>(std::max(rec_->options.br, 1), rows);
+  const std::int32_t br = std::min(std::max(rec_->options.br, 1), rows);
   while (!done() && budget > 0) {
-    const auto from = static_cast<std::int32_t>(next_tile_ * step);
-    const auto count = static_cast<std::int32_t>(std::min<std::int64_t>(step, rows - from));
-    compare_rows(from, count);
-    look_for_first(next_tile_);
-    rows_done = from + count;
-    ++next_tile_;
-    budget -= count * p.Lk * (p.D + p.Dv) * 4;
+    const std::int32_t i = rows_done / br;
+    if (!exact_ || !exact_->covers(b, h, i)) {
+      exact_.emplace(*rec_, b, h, i, DType::f32);
+      events_ = rec_->events_of(b, h, i);
+    }
+    compare_row(rows_done);
+    look_for_first(rows_done);
+    ++rows_done;
+    budget -= 2 * p.Lk * (p.D + p.Dv);
   }
+  if (done()) exact_.reset();
   return done();
 }
 
-void ErrorScan::compare_rows(std::int32_t first_row, std::int32_t count) {
-  std::vector<RowId> wanted;
-  for (std::int32_t r = first_row; r < first_row + count; ++r) wanted.push_back({b, h, r});
-  const auto ref = reference_rows(rec_->problem, rec_->inputs, wanted, 1, {});
+void ErrorScan::compare_row(std::int32_t row) {
+  const auto ref = reference_rows(rec_->problem, rec_->inputs, {{b, h, row}}, 1, {});
   if (!ref) {
     trouble = ref.error().message;
     return;
   }
   const std::int64_t base = (static_cast<std::int64_t>(b) * rec_->problem.Hq + h) * rows * cols;
-  for (std::int32_t n = 0; n < count * cols; ++n) {
-    const std::int32_t at = first_row * cols + n;
+  for (std::int32_t n = 0; n < cols; ++n) {
+    const std::int32_t at = row * cols + n;
     ErrorCell& cell = cells[static_cast<std::size_t>(at)];
     const double out = rec_->outputs.out.get(base + at), exact = ref->out[static_cast<std::size_t>(n)];
     const bool unjudged = !ref->unjudged.empty() && ref->unjudged[static_cast<std::size_t>(n)] != 0;
@@ -116,40 +116,29 @@ void ErrorScan::compare_rows(std::int32_t first_row, std::int32_t count) {
       cell.look = error > 0 ? ErrorLook::error : ErrorLook::exact;
       cell.error = static_cast<float>(error);
       cell.shade = error_shade(error);
-      if (error > most) most = error, most_row = at / cols, most_col = at % cols;
+      if (error > most) most = error, most_row = row, most_col = n;
     }
   }
 }
 
-void ErrorScan::look_for_first(std::int32_t i) {
+// Rows come one after another, the run goes by tiles: an earlier event wins, then an earlier tensor, then this order.
+void ErrorScan::look_for_first(std::int32_t row) {
   const Recording& rec = *rec_;
-  const ExactTile exact(rec, b, h, i, DType::f32);
-  std::vector<EventIndex> events;
-  for (std::int32_t j = -1; j < rec.key_tiles(); ++j) {
-    for (std::size_t phase = 0; phase < kPhases; ++phase) {
-      if (const auto e = rec.find({b, h, i, j, static_cast<Phase>(phase)})) events.push_back(*e);
-    }
-  }
-  std::sort(events.begin(), events.end());
-  for (const EventIndex e : events) {
-    if (first && first->event <= e) return;
+  for (const EventIndex e : events_) {
+    if (first && first->event < e) return;
     for (const Slot slot : kMadeSlots) {
+      if (first && first->event == e && first->slot == slot) return;
       const VersionId id = rec.after(e, slot);
       if (id == kNoVersion || rec.version(id).made_by != e || rec.version(id).slot != slot) continue;
-      const ExactVersion* known = exact.find(id);
-      if (known == nullptr) continue;
       const Version& v = rec.version(id);
-      const auto values = rec.values(id);
-      for (std::size_t n = 0; n < values.size(); ++n) {
-        if (!differs(slot, static_cast<double>(values[n]), known->exact[n], known->bound[n])) continue;
-        const auto at = static_cast<std::int32_t>(n);
-        first = FirstDifference{e,
-                                slot,
-                                v.first_row + at / v.cols,
-                                v.first_col + at % v.cols,
-                                static_cast<double>(values[n]),
-                                known->exact[n],
-                                known->bound[n]};
+      const auto known = exact_->row(id, row - v.first_row);
+      if (known.empty()) continue;
+      const auto values = rec.values(id).subspan(static_cast<std::size_t>(row - v.first_row) * known.size());
+      for (std::size_t n = 0; n < known.size(); ++n) {
+        const auto recorded = static_cast<double>(values[n]);
+        if (!differs(slot, recorded, known[n].exact, known[n].bound)) continue;
+        first = FirstDifference{e,        slot,           row,           v.first_col + static_cast<std::int32_t>(n),
+                                recorded, known[n].exact, known[n].bound};
         return;
       }
     }

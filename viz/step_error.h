@@ -1,6 +1,6 @@
 // How far the run is from fp64: |O - O_fp64| over the output of the live head as a map in log colour, and the first
 // cell of the run that is further from fp64 than the rounding of fp32 explains (what-if: narrow sums, no maximum
-// subtracted). Computed a query tile at a time, some each frame, so that no frame waits.
+// subtracted). Computed a row at a time, some each frame, so that no frame waits.
 #pragma once
 
 #include <memory>
@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "kernels/replay.h"
 #include "viz/canvas.h"
 #include "viz/commands.h"
 #include "viz/step_place.h"
@@ -39,14 +40,14 @@ struct FirstDifference {
 constexpr int kLeastErrorDecade = -9, kMostErrorDecade = 0;
 float error_shade(double error);  // -1 at 1e-9 and below, 1 at 1 and above
 
-// Compares one head of a recording with fp64, query tile by query tile.
+// Compares one head of a recording with fp64, row by row.
 class ErrorScan {
  public:
   ErrorScan(std::shared_ptr<const Recording> rec, std::int32_t b, std::int32_t h);
   bool is_of(const std::shared_ptr<const Recording>& rec, std::int32_t b, std::int32_t h) const;
-  // Compares query tiles until about `budget` multiplications are spent, at least one; true when all are done.
+  // Compares rows until about `budget` multiplications are spent, at least one; true when all are done.
   bool advance(std::int64_t budget);
-  bool done() const { return next_tile_ >= tiles_; }
+  bool done() const { return rows_done >= rows; }
 
   std::int32_t b = 0, h = 0;
   std::int32_t rows = 0, cols = 0;
@@ -59,11 +60,12 @@ class ErrorScan {
   std::string trouble;  // why fp64 could not be had; else empty
 
  private:
-  void compare_rows(std::int32_t first_row, std::int32_t count);
-  void look_for_first(std::int32_t i);
+  void compare_row(std::int32_t row);
+  void look_for_first(std::int32_t row);
 
   std::shared_ptr<const Recording> rec_;
-  std::int32_t next_tile_ = 0, tiles_ = 0;
+  std::optional<ExactTile> exact_;  // of the query tile that is being compared,
+  std::vector<EventIndex> events_;  // and its events
 };
 
 struct ErrorScene {

@@ -204,6 +204,7 @@ TilesLayout layout_tiles(const TilesScene& scene, const Box& area) {
     place.cell_width = place.box.width() / static_cast<float>(std::max(tile.cols, 1));
     // Where the rows are too low for numbers, the followed one is not.
     set_room(place, tile, widths.numbers[n], heights.row, std::max(heights.row, heights.chosen_row), s);
+    place.only_row = heights.row < kNumberHeight ? chosen : -1;
     x += s.px(widths.width[n] + widths.gap * gap_share(c));
   }
   const TilePlace& sp = out.places[static_cast<std::size_t>(Column::s)];

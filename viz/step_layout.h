@@ -10,9 +10,12 @@
 
 namespace attn {
 
+constexpr float kNumberHeight = 11;  // logical: no number is drawn in a cell lower than this
+
 struct TilePlace {
   Box box;
   int room = 0;          // characters; 0 = heat map
+  int only_row = -1;     // the one row that is high enough for numbers; -1 = all are
   float text_size = 12;  // logical
   std::vector<float> y;  // top of each row, and the bottom of the last
   float cell_width = 0;

@@ -48,10 +48,9 @@ std::optional<float> live_value(const Recording& rec, EventIndex e, Slot slot, s
 }
 
 double bound_of(const Recording& rec, const ExactTile* exact, VersionId version, std::size_t element) {
-  const Slot slot = rec.version(version).slot;
-  if (exact == nullptr || slot == Slot::q || slot == Slot::k || slot == Slot::v) return 0;
-  const ExactVersion* known = exact->find(version);
-  return known != nullptr && element < known->bound.size() ? known->bound[element] : 0;
+  if (exact == nullptr || element >= rec.values(version).size()) return 0;
+  const auto known = exact->at(version, element);
+  return known ? known->bound : 0;
 }
 
 Slot output_slot(const Recording& rec, EventIndex e) {

@@ -229,14 +229,14 @@ PointedScene pointed_scene(const Recording& rec, const TilesScene& tiles, const 
   b.out.full = fmt::format("{:.9g}", cell->value);
   b.out.full_words = "recorded " + significant_text(cell->value, kFullDigits);
   const VersionId id = rec.after(tiles.at.event, tile->slot);
-  const ExactVersion* known = exact != nullptr && id != kNoVersion ? exact->find(id) : nullptr;
-  if (known != nullptr && !(tile->hue == TensorColour::o && tile->cells.empty())) {
+  if (exact != nullptr && id != kNoVersion) {
     const Version& v = rec.version(id);
     const std::size_t n = static_cast<std::size_t>(ref.row - v.first_row) * static_cast<std::size_t>(v.cols) +
                           static_cast<std::size_t>(ref.col - v.first_col);
-    if (n < known->exact.size() && rec.values(id)[n] == cell->value) {
-      b.out.full_words += fmt::format(", in fp64 {}", significant_text(known->exact[n], 12));
-    }
+    const auto known = exact->at(id, n);
+    // O divided by l is not what was recorded.
+    if (known && rec.values(id)[n] == cell->value)
+      b.out.full_words += fmt::format(", in fp64 {}", significant_text(known->exact, 12));
   }
   switch (tile->slot) {
     case Slot::s:
@@ -261,8 +261,10 @@ PointedScene pointed_scene(const Recording& rec, const TilesScene& tiles, const 
       b.explain_statistic();
       break;
   }
-  b.out.title.insert(b.out.title.end(),
-                     {word(" = ", Token::text), number(significant_text(cell->value, 6, cell->bound))});
+  const auto r = tile->transposed ? ref.col - tile->first_row : ref.row - tile->first_row;
+  const auto c = tile->transposed ? ref.row - tile->first_col : ref.col - tile->first_col;
+  const double bound = cell_bound(rec, tiles, *tile, r, c, exact);
+  b.out.title.insert(b.out.title.end(), {word(" = ", Token::text), number(significant_text(cell->value, 6, bound))});
   return b.out;
 }
 

@@ -2,17 +2,26 @@
 
 #include <algorithm>
 #include <cmath>
+#include <optional>
+#include <span>
 
 #include "viz/number_text.h"
 
 namespace attn {
 namespace {
 
-// O as it stands or divided by l: the numbers a tile shows, with their bounds.
-struct Shown {
-  float value = 0;
-  double bound = 0;
-};
+// l by which a cell of O is divided before it is shown; none where it is shown as it stands.
+std::optional<float> divisor_of(const Recording& rec, EventIndex e, OutputReading reading, const Version& v, Slot slot,
+                                std::int32_t r) {
+  const bool output = slot == Slot::o_old || slot == Slot::o_new;
+  if (!output || reading == OutputReading::as_summed || v.holds.normalised) return std::nullopt;
+  const auto l = live_value(rec, e, output_sum_slot(rec, e), v.first_row + r, 0);
+  return l && *l != 0 ? l : std::nullopt;
+}
+
+std::size_t element_of(const Version& v, std::int32_t r, std::int32_t c) {
+  return static_cast<std::size_t>(r) * static_cast<std::size_t>(v.cols) + static_cast<std::size_t>(c);
+}
 
 struct Builder {
   const Recording& rec;
@@ -20,37 +29,17 @@ struct Builder {
   const StepPlace& at;
   OutputReading reading;
   const TensorScales& scales;
-  const ExactTile* exact;
 
   bool masked(std::int32_t row, std::int32_t key) const {
     if (!rec.problem.visible(at.b, row, key)) return true;
     if (!rec.problem.has_bias() || !rec.inputs.bias) return false;
     return std::isinf(rec.inputs.bias->get(rec.problem.bias_index(at.b, at.h, row, key)));
   }
-  Shown shown(VersionId id, Slot slot, std::int32_t r, std::int32_t c) const;
   bool loaded(VersionId id, Slot slot) const;
   void fill(TileScene& tile, VersionId id) const;
   void mark_masked(TileScene& tile) const;
   TileScene tile(Slot slot, std::int32_t rows, std::int32_t cols, std::int32_t first_row, std::int32_t first_col) const;
 };
-
-Shown Builder::shown(VersionId id, Slot slot, std::int32_t r, std::int32_t c) const {
-  const Version& v = rec.version(id);
-  const std::size_t n = static_cast<std::size_t>(r) * static_cast<std::size_t>(v.cols) + static_cast<std::size_t>(c);
-  Shown out{rec.values(id)[n], bound_of(rec, exact, id, n)};
-  const bool output = slot == Slot::o_old || slot == Slot::o_new;
-  if (!output || reading == OutputReading::as_summed || v.holds.normalised) return out;
-  const Slot sum = output_sum_slot(rec, e);
-  const auto l = live_value(rec, e, sum, v.first_row + r, 0);
-  if (!l || *l == 0) return out;
-  // |o/l - o'/l'| <= (bound_o + |o/l| bound_l) / l, to first order.
-  const VersionId l_id = rec.after(e, sum);
-  const double l_bound =
-      bound_of(rec, exact, l_id, static_cast<std::size_t>(v.first_row + r - rec.version(l_id).first_row));
-  const double quotient = static_cast<double>(out.value) / *l;
-  return {static_cast<float>(quotient),
-          (out.bound + std::abs(quotient) * l_bound) / std::abs(*l) * 1.0000001 + std::abs(quotient) * 6e-8};
-}
 
 // Came from HBM in this step: made before, live again.
 bool Builder::loaded(VersionId id, Slot slot) const {
@@ -73,17 +62,18 @@ void Builder::fill(TileScene& tile, VersionId id) const {
   const TensorScale& scale = scales[static_cast<std::size_t>(tile.hue)];
   tile.live = true;
   tile.made = v.made_by == e || loaded(id, tile.slot);
+  const std::span<const float> values = rec.values(id);
   for (std::int32_t r = 0; r < tile.rows; ++r) {
     for (std::int32_t c = 0; c < tile.cols; ++c) {
       const std::int32_t vr = tile.transposed ? c : r, vc = tile.transposed ? r : c;
       if (vr >= v.rows || vc >= v.cols) continue;
       Cell& cell =
           tile.cells[static_cast<std::size_t>(r) * static_cast<std::size_t>(tile.cols) + static_cast<std::size_t>(c)];
-      const Shown s = shown(id, tile.slot, vr, vc);
       cell.look = CellLook::value;
-      cell.value = s.value;
-      cell.bound = s.bound;
-      cell.shade = scale.shade(s.value);
+      cell.value = values[element_of(v, vr, vc)];
+      if (const auto l = divisor_of(rec, e, reading, v, tile.slot, vr))
+        cell.value = static_cast<float>(static_cast<double>(cell.value) / *l);
+      cell.shade = scale.shade(cell.value);
     }
   }
 }
@@ -317,12 +307,13 @@ CellRef TileScene::ref(std::int32_t r, std::int32_t c) const {
 }
 
 TilesScene tiles_scene(const Recording& rec, EventIndex e, const Selection& selection, OutputReading reading,
-                       const TensorScales& scales, const ExactTile* exact) {
+                       const TensorScales& scales) {
   TilesScene scene;
+  scene.reading = reading;
   scene.at = place_of(rec, e, selection);
   e = scene.at.event;
   const StepPlace& at = scene.at;
-  const Builder build{rec, e, at, reading, scales, exact};
+  const Builder build{rec, e, at, reading, scales};
   const auto D = static_cast<std::int32_t>(rec.problem.D), Dv = static_cast<std::int32_t>(rec.problem.Dv);
   scene.columns = stores_scores(rec.order)
                       ? std::vector<Column>{Column::q,     Column::s,     Column::m_old, Column::m_new,
@@ -355,19 +346,47 @@ TilesScene tiles_scene(const Recording& rec, EventIndex e, const Selection& sele
   return scene;
 }
 
-void write_numbers(TileScene& tile, int room) {
+double cell_bound(const Recording& rec, const TilesScene& scene, const TileScene& tile, std::int32_t r, std::int32_t c,
+                  const ExactTile* exact) {
+  const EventIndex e = scene.at.event;
+  const VersionId id = rec.after(e, tile.slot);
+  if (id == kNoVersion) return 0;
+  const Version& v = rec.version(id);
+  const std::int32_t vr = tile.transposed ? c : r, vc = tile.transposed ? r : c;
+  if (vr >= v.rows || vc >= v.cols) return 0;
+  const double bound = bound_of(rec, exact, id, element_of(v, vr, vc));
+  const auto l = divisor_of(rec, e, scene.reading, v, tile.slot, vr);
+  if (!l) return bound;
+  // |o/l - o'/l'| <= (bound_o + |o/l| bound_l) / l, to first order.
+  const VersionId l_id = rec.after(e, output_sum_slot(rec, e));
+  const double l_bound =
+      bound_of(rec, exact, l_id, static_cast<std::size_t>(v.first_row + vr - rec.version(l_id).first_row));
+  const double quotient = static_cast<double>(rec.values(id)[element_of(v, vr, vc)]) / *l;
+  return (bound + std::abs(quotient) * l_bound) / std::abs(*l) * 1.0000001 + std::abs(quotient) * 6e-8;
+}
+
+void write_numbers(const Recording& rec, const TilesScene& scene, TileScene& tile, int room, const ExactTile* exact,
+                   int only_row) {
   if (room < 3) return;
   std::vector<float> values;
   std::vector<double> bounds;
-  for (const Cell& cell : tile.cells) {
-    if (cell.look != CellLook::value) continue;
+  const std::int32_t first = std::max(only_row, 0), end = only_row < 0 ? tile.rows : std::min(only_row + 1, tile.rows);
+  const auto each = [&](const auto& use) {
+    for (std::int32_t r = first; r < end; ++r) {
+      for (std::int32_t c = 0; c < tile.cols; ++c) {
+        Cell& cell =
+            tile.cells[static_cast<std::size_t>(r) * static_cast<std::size_t>(tile.cols) + static_cast<std::size_t>(c)];
+        if (cell.look == CellLook::value) use(r, c, cell);
+      }
+    }
+  };
+  each([&](std::int32_t r, std::int32_t c, const Cell& cell) {
     values.push_back(cell.value);
-    bounds.push_back(cell.bound);
-  }
+    bounds.push_back(cell_bound(rec, scene, tile, r, c, exact));
+  });
   const ColumnFormat format = column_format(values, bounds, room, tile.natural);
-  for (Cell& cell : tile.cells) {
-    if (cell.look == CellLook::value) cell.text = cell_text(cell.value, cell.bound, format);
-  }
+  std::size_t n = 0;
+  each([&](std::int32_t, std::int32_t, Cell& cell) { cell.text = cell_text(cell.value, bounds[n++], format); });
 }
 
 int wanted_characters(const TileScene& tile) {

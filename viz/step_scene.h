@@ -26,7 +26,6 @@ struct Cell {
   bool largest = false;  // its row's maximum so far
   float value = 0;
   float shade = 0;   // -1 .. 1 on the tensor's scale
-  double bound = 0;  // |value - fp64| is at most this
   std::string text;  // filled by write_numbers()
 };
 
@@ -63,6 +62,7 @@ constexpr std::size_t kColumns = 9;
 
 struct TilesScene {
   StepPlace at;
+  OutputReading reading = OutputReading::as_summed;
   std::vector<Column> columns;  // left to right: the order of time
   std::array<TileScene, kColumns> tiles;
   std::array<CaptionScene, kColumns> captions;
@@ -74,10 +74,15 @@ struct TilesScene {
 };
 
 TilesScene tiles_scene(const Recording& rec, EventIndex e, const Selection& selection, OutputReading reading,
-                       const TensorScales& scales, const ExactTile* exact);
+                       const TensorScales& scales);
 
-// Writes the texts of a tile whose cells have room for `room` characters; below 3 there are none.
-void write_numbers(TileScene& tile, int room);
+// |value - fp64| of a drawn cell is at most this. 0 without `exact`, and for inputs.
+double cell_bound(const Recording& rec, const TilesScene& scene, const TileScene& tile, std::int32_t r, std::int32_t c,
+                  const ExactTile* exact);
+// Writes the texts of a tile of the scene whose cells have room for `room` characters, with as many digits as their
+// bounds allow; below 3 there are none. `only_row`: that row as drawn alone; -1 = all.
+void write_numbers(const Recording& rec, const TilesScene& scene, TileScene& tile, int room, const ExactTile* exact,
+                   int only_row = -1);
 // Characters that the widest text of the tile would like: what the layout asks before it gives room.
 int wanted_characters(const TileScene& tile);
 

@@ -120,11 +120,15 @@ void draw_next(const Drawn& d) {
   draw_text_in(d.list, box, Align::centre, Face::text, 13, colour_of(Token::dim), d.scene.next);
 }
 
-void give_texts(TilesScene& scene, const TilesLayout& layout) {
+void give_texts(const TilesPanel& panel, TilesScene& scene, const TilesLayout& layout) {
+  const ExactTile* exact = panel.memory.cache->bounds();
+  const auto give = [&](TileScene& tile, const TilePlace& place) {
+    write_numbers(panel.rec, scene, tile, place.room, exact, place.only_row);
+  };
   for (const Column c : scene.columns)
-    write_numbers(scene.tiles[static_cast<std::size_t>(c)], layout.places[static_cast<std::size_t>(c)].room);
-  write_numbers(scene.k, layout.k.room);
-  write_numbers(scene.v, layout.v.room);
+    give(scene.tiles[static_cast<std::size_t>(c)], layout.places[static_cast<std::size_t>(c)]);
+  give(scene.k, layout.k);
+  give(scene.v, layout.v);
 }
 
 void draw_all(const Drawn& d) {
@@ -199,7 +203,7 @@ void draw_step_tiles(const TilesPanel& panel, const Box& box, TilesScene& scene)
   draw_card(list, box);
   const Box area{{box.min.x + s.px(16), box.min.y + s.px(8)}, {box.max.x - s.px(18), box.max.y - s.px(8)}};
   const TilesLayout layout = layout_tiles(scene, area);
-  give_texts(scene, layout);
+  give_texts(panel, scene, layout);
   list->PushClipRect(box.min, box.max, true);
   take_pointer(panel, scene, layout);
   take_keys(panel, scene);

@@ -174,8 +174,7 @@ void draw_step(const State& state, const Model& model, StepMemory& memory, Comma
   const auto last = static_cast<EventIndex>(rec.events.size() - 1);
   cache.follow(model.recording, std::min(state.view.cursor, last));
   const Areas areas = layout(all, rec);
-  TilesScene tiles =
-      tiles_scene(rec, state.view.cursor, state.document.selection, state.view.reading, cache.scales, cache.bounds());
+  TilesScene tiles = tiles_scene(rec, state.view.cursor, state.document.selection, state.view.reading, cache.scales);
   const StepPlace at = tiles.at;
   const StepValues values = step_values(rec, at, state.document.selection, cache.bounds());
   ImDrawList* list = ImGui::GetWindowDrawList();

@@ -82,10 +82,11 @@ struct Shown {
 
 Shown show(StepCache& cache, const std::shared_ptr<const Recording>& rec, const State& s) {
   cache.follow(rec, s.view.cursor);
-  Shown shown{tiles_scene(*rec, s.view.cursor, s.document.selection, s.view.reading, cache.scales, cache.bounds())};
-  for (TileScene& tile : shown.scene.tiles) write_numbers(tile, kRoom);
-  write_numbers(shown.scene.k, kRoom);
-  write_numbers(shown.scene.v, kRoom);
+  Shown shown{tiles_scene(*rec, s.view.cursor, s.document.selection, s.view.reading, cache.scales)};
+  const auto write = [&](TileScene& tile) { write_numbers(*rec, shown.scene, tile, kRoom, cache.bounds()); };
+  for (TileScene& tile : shown.scene.tiles) write(tile);
+  write(shown.scene.k);
+  write(shown.scene.v);
   return shown;
 }
 

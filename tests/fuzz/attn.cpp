@@ -23,7 +23,13 @@ void use(const attn::Recording& rec) {
     }
     if (e > 0 && id.i == rec.events[e - 1].id.i) continue;
     const attn::ExactTile exact(rec, id.b, id.h, std::max(id.i, 0));
-    if (exact.find(0) != nullptr && exact.find(0)->exact.empty()) std::abort();
+    for (const attn::VersionId v : rec.events[e].after) {
+      if (v == attn::kNoVersion) continue;
+      for (std::int32_t r = 0; r < rec.version(v).rows; ++r) {
+        const auto row = exact.row(v, r);
+        if (!row.empty() && row.size() != static_cast<std::size_t>(rec.version(v).cols)) std::abort();
+      }
+    }
   }
   (void)attn::replay(rec);
   nlohmann::json session = nlohmann::json::object();

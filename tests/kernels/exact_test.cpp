@@ -25,17 +25,16 @@ Tally check(const Recording& rec) {
       for (std::int32_t i = 0; i < rec.query_tiles(); ++i) {
         const ExactTile tile(rec, b, h, i);
         for (VersionId v = 0; v < rec.versions.size(); ++v) {
-          const ExactVersion* exact = tile.find(v);
-          if (exact == nullptr) continue;
           const std::span<const float> recorded = rec.values(v);
           for (std::size_t x = 0; x < recorded.size(); ++x) {
-            if (!std::isfinite(recorded[x]) || !std::isfinite(exact->exact[x])) continue;
-            const double error = std::fabs(static_cast<double>(recorded[x]) - exact->exact[x]);
+            const auto exact = tile.at(v, x);
+            if (!exact || !std::isfinite(recorded[x]) || !std::isfinite(exact->exact)) continue;
+            const double error = std::fabs(static_cast<double>(recorded[x]) - exact->exact);
             ++tally.numbers;
-            if (exact->bound[x] > 0) tally.worst = std::max(tally.worst, error / exact->bound[x]);
-            if (error > exact->bound[x] && tally.outside++ == 0)
+            if (exact->bound > 0) tally.worst = std::max(tally.worst, error / exact->bound);
+            if (error > exact->bound && tally.outside++ == 0)
               tally.first = std::string(name_of(rec.version(v).slot)) + " recorded " + std::to_string(recorded[x]) +
-                            " exact " + std::to_string(exact->exact[x]) + " bound " + std::to_string(exact->bound[x]);
+                            " exact " + std::to_string(exact->exact) + " bound " + std::to_string(exact->bound);
           }
         }
       }
@@ -99,7 +98,7 @@ TEST(Exact, BlackboardIsTheWorkedExample) {
   const Recording rec = *row->record(*row, preset.problem, o, in, {});
   const ExactTile tile(rec, 0, 0, 0);
   const auto exact = [&](std::int32_t j, Phase phase, Slot slot, std::size_t x) {
-    return tile.find(rec.after(*rec.find({0, 0, 0, j, phase}), slot))->exact[x];
+    return tile.at(rec.after(*rec.find({0, 0, 0, j, phase}), slot), x)->exact;
   };
   EXPECT_NEAR(exact(0, Phase::scores, Slot::s, 0), 2.474874, 5e-7);
   EXPECT_NEAR(exact(0, Phase::scores, Slot::s, 1), 6.717514, 5e-7);
@@ -136,10 +135,10 @@ TEST(Exact, FinalOutputIsTheReferenceOfTheJudge) {
       const auto i = static_cast<std::int32_t>(ref.rows[x].r / rec.options.br);
       const ExactTile tile(rec, 0, 0, i);
       const EventIndex last = *rec.find({0, 0, i, -1, Phase::store_o});
-      const ExactVersion* o_final = tile.find(rec.after(last, Slot::o_new));
-      ASSERT_NE(o_final, nullptr) << row.id;
       const auto r = static_cast<std::size_t>(ref.rows[x].r % rec.options.br);
-      for (std::size_t d = 0; d < dv; ++d) EXPECT_NEAR(o_final->exact[r * dv + d], ref.out[x * dv + d], 1e-12);
+      const auto o_final = tile.row(rec.after(last, Slot::o_new), static_cast<std::int32_t>(r));
+      ASSERT_EQ(o_final.size(), dv) << row.id;
+      for (std::size_t d = 0; d < dv; ++d) EXPECT_NEAR(o_final[d].exact, ref.out[x * dv + d], 1e-12);
     }
   }
 }

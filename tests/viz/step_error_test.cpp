@@ -71,12 +71,12 @@ TEST(ErrorMap, NarrowSumsAreNamedAtTheFirstCellThatLeavesFp32) {
       const ExactTile exact(*rec, 0, 0, id.i, DType::f32);
       for (std::size_t s = 0; s < kSlots; ++s) {
         const VersionId v = rec->after(e, static_cast<Slot>(s));
-        const ExactVersion* known = v == kNoVersion ? nullptr : exact.find(v);
-        if (known == nullptr || rec->version(v).made_by != e) continue;
+        if (v == kNoVersion || rec->version(v).made_by != e) continue;
         const auto values = rec->values(v);
         for (std::size_t n = 0; n < values.size(); ++n) {
           if (std::isinf(values[n])) continue;  // m before the first key
-          EXPECT_LE(std::abs(static_cast<double>(values[n]) - known->exact[n]), known->bound[n]);
+          const auto known = exact.at(v, n);
+          EXPECT_TRUE(!known || std::abs(static_cast<double>(values[n]) - known->exact) <= known->bound);
         }
       }
     }
@@ -151,8 +151,8 @@ TEST(ErrorMap, ComparesSomeRowsAFrameAndSaysHowMany) {
   const auto rec = record_preset("large", "cpu_flash");
   ErrorScan scan(rec, 0, 0);
   EXPECT_FALSE(scan.advance(1));
-  EXPECT_EQ(scan.rows_done, 16);
-  EXPECT_EQ(error_scene(*rec, scan).progress, "16 of 64 rows compared");
+  EXPECT_EQ(scan.rows_done, 1);
+  EXPECT_EQ(error_scene(*rec, scan).progress, "1 of 64 rows compared");
   while (!scan.advance(1)) {
   }
   EXPECT_TRUE(error_scene(*rec, scan).progress.empty());

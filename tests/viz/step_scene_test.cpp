@@ -22,10 +22,11 @@ struct Walk {
   explicit Walk(std::shared_ptr<const Recording> r) : rec(std::move(r)) {}
   TilesScene scene(EventIndex e, const Selection& selection = {}, OutputReading reading = OutputReading::as_summed) {
     cache.follow(rec, e);
-    TilesScene s = tiles_scene(*rec, e, selection, reading, cache.scales, cache.bounds());
-    for (TileScene& tile : s.tiles) write_numbers(tile, kRoom);
-    write_numbers(s.k, kRoom);
-    write_numbers(s.v, kRoom);
+    TilesScene s = tiles_scene(*rec, e, selection, reading, cache.scales);
+    const auto write = [&](TileScene& tile) { write_numbers(*rec, s, tile, kRoom, cache.bounds()); };
+    for (TileScene& tile : s.tiles) write(tile);
+    write(s.k);
+    write(s.v);
     return s;
   }
 };
@@ -74,12 +75,12 @@ void check_cell(const Recording& rec, const TileScene& tile, const Cell& cell, s
       << cell.text << " " << recorded;
   EXPECT_EQ(value_of(cell.text) == 0, recorded == 0) << cell.text;
   EXPECT_LE(digits_of(cell.text), kCellDigits) << cell.text;
-  const ExactVersion* known = exact != nullptr ? exact->find(id) : nullptr;
-  if (known == nullptr || !std::isfinite(known->exact[n]) || !std::isfinite(known->bound[n])) return;
-  EXPECT_LE(std::abs(recorded - known->exact[n]), known->bound[n]);
+  const auto known = exact != nullptr ? exact->at(id, n) : std::nullopt;
+  if (!known || !std::isfinite(known->exact) || !std::isfinite(known->bound)) return;
+  EXPECT_LE(std::abs(recorded - known->exact), known->bound);
   // The digits promise no more than the bound: one unit of the last is never exceeded.
   if (digits_of(cell.text) > 1) {
-    EXPECT_LE(std::abs(value_of(cell.text) - known->exact[n]), last_digit(cell.text) * (1 + 1e-9)) << cell.text;
+    EXPECT_LE(std::abs(value_of(cell.text) - known->exact), last_digit(cell.text) * (1 + 1e-9)) << cell.text;
   }
 }
 
@@ -214,10 +215,10 @@ TEST(StepScene, NothingOfTheFutureIsShown) {
       for (EventIndex e = 0; e < rec->events.size(); ++e) {
         const Recording past = without_future(*rec, e);
         const Selection row = pinned_row(1);
-        TilesScene a = tiles_scene(*rec, e, row, OutputReading::as_summed, scales, nullptr);
-        TilesScene b = tiles_scene(past, e, row, OutputReading::as_summed, scales, nullptr);
+        TilesScene a = tiles_scene(*rec, e, row, OutputReading::as_summed, scales);
+        TilesScene b = tiles_scene(past, e, row, OutputReading::as_summed, scales);
         for (TilesScene* s : {&a, &b}) {
-          for (TileScene& tile : s->tiles) write_numbers(tile, kRoom);
+          for (TileScene& tile : s->tiles) write_numbers(*rec, *s, tile, kRoom, nullptr);
         }
         expect_same(a, b);
         expect_same(row_chart_scene(*rec, a.at), row_chart_scene(past, b.at));
