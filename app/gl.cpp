@@ -21,6 +21,7 @@ Result<Gl> Gl::load(Loader loader) {
   need("glGetString", gl.get_string_);
   need("glClearColor", gl.clear_color_);
   need("glClear", gl.clear_);
+  need("glFinish", gl.finish_);
   need("glViewport", gl.viewport_);
   need("glPixelStorei", gl.pixel_store_);
   need("glReadPixels", gl.read_pixels_);
@@ -42,6 +43,10 @@ void Gl::clear(int width, int height, unsigned abgr) const {
   viewport_(0, 0, width, height);
   clear_color_(channel(0), channel(8), channel(16), 1);
   clear_(kColorBufferBit);
+}
+
+void Gl::finish() const {
+  finish_();
 }
 
 Image Gl::read_pixels(int width, int height) const {

@@ -16,6 +16,7 @@ class Gl {
 
   std::string renderer() const;  // "llvmpipe (LLVM 15.0.6, 256 bits), OpenGL 4.5"
   void clear(int width, int height, unsigned abgr) const;
+  void finish() const;  // waits until all is drawn
   // The buffer that is drawn to, row 0 on top.
   Image read_pixels(int width, int height) const;
 
@@ -23,6 +24,7 @@ class Gl {
   const unsigned char* (*get_string_)(unsigned) = nullptr;
   void (*clear_color_)(float, float, float, float) = nullptr;
   void (*clear_)(unsigned) = nullptr;
+  void (*finish_)() = nullptr;
   void (*viewport_)(int, int, int, int) = nullptr;
   void (*pixel_store_)(unsigned, int) = nullptr;
   void (*read_pixels_)(int, int, int, int, unsigned, unsigned, void*) = nullptr;

@@ -137,6 +137,9 @@ std::string Offscreen::renderer() const {
 void Offscreen::clear(unsigned abgr) const {
   impl_->gl.clear(impl_->width, impl_->height, abgr);
 }
+void Offscreen::finish() const {
+  impl_->gl.finish();
+}
 Image Offscreen::read_pixels() const {
   return impl_->gl.read_pixels(impl_->width, impl_->height);
 }

@@ -22,6 +22,7 @@ class Offscreen {
   int height() const;
   std::string renderer() const;     // "llvmpipe (LLVM 15.0.6, 256 bits), OpenGL 4.5"
   void clear(unsigned abgr) const;  // as Dear ImGui packs colours
+  void finish() const;              // waits until all is drawn
   Image read_pixels() const;
 
  private:
