@@ -99,9 +99,18 @@ constexpr auto kIdentity = std::to_array<Column>({
     {"reason", [](S, M m) { return m.reason; }},
 });
 
+// "scores=12.5;softmax=3.25": the median of each launch; empty where the clock could not tell them apart.
+std::string launch_times(const Measurement& m) {
+  std::string text;
+  for (std::size_t n = 0; n < m.launch_us.size() && n < m.launches.size(); ++n)
+    text += fmt::format("{}{}={}", n > 0 ? ";" : "", m.launches[n].name, number(m.launch_us[n]));
+  return text;
+}
+
 constexpr auto kOrigin = std::to_array<Column>({
     {"settled", [](S, M m) { return m.time.n == 0 ? std::string() : flag(m.time.settled); }},
     {"drifted", [](S, M m) { return m.time.n == 0 ? std::string() : flag(m.time.drifted); }},
+    {"launch_times_us", [](S, M m) { return launch_times(m); }},
     {"verdict", [](S, M m) -> std::string { return !m.verdict        ? "unverified"
                                                    : m.verdict->pass ? "pass"
                                                                      : "fail"; }},

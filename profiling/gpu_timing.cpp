@@ -32,16 +32,27 @@ class Repeats {
     while (done && !rule.stop({samples, steady_seconds() - begin})) {
       const auto times = batch(batch_size(samples));
       if (!times) return tl::unexpected(times.error());
-      samples.insert(samples.end(), times->begin(), times->end());
+      samples.insert(samples.end(), times->sums.begin(), times->sums.end());
+      launches_.resize(times->launches.size());
+      for (std::size_t n = 0; n < launches_.size(); ++n)
+        launches_[n].insert(launches_[n].end(), times->launches[n].begin(), times->launches[n].end());
     }
     if (!done) return tl::unexpected(done.error());
     return samples;
+  }
+  std::vector<double> launch_medians() const {
+    std::vector<double> medians;
+    for (std::vector<double> times : launches_) {
+      std::ranges::sort(times);
+      medians.push_back(quantile(times, 0.5));
+    }
+    return medians;
   }
   const std::vector<SensorReading>& readings() const { return readings_; }
   const std::string& no_readings() const { return no_readings_; }
 
  protected:
-  virtual Result<std::vector<double>> batch(std::size_t repeats) = 0;
+  virtual Result<RepeatTimes> batch(std::size_t repeats) = 0;
 
   gpu::Driver& driver() { return *clocks_.driver; }
   // L2 state and launches of one repeat.
@@ -75,6 +86,7 @@ class Repeats {
     const double us = std::max(1.0, samples.back());
     return std::clamp(static_cast<std::size_t>(kBatchSeconds * 1e6 / us), std::size_t{1}, kMostInBatch);
   }
+  std::vector<std::vector<double>> launches_;
   std::vector<SensorReading> readings_;
   std::string no_readings_;
 };
@@ -84,7 +96,7 @@ class ByStamps final : public Repeats {
   using Repeats::Repeats;
 
  protected:
-  Result<std::vector<double>> batch(std::size_t repeats) override {
+  Result<RepeatTimes> batch(std::size_t repeats) override {
     Result<void> done = ok();
     for (std::size_t n = 0; n < repeats && done; ++n) {
       done = prepare();
@@ -110,12 +122,12 @@ class ByEvents final : public Repeats {
   ByEvents& operator=(const ByEvents&) = delete;
 
  protected:
-  Result<std::vector<double>> batch(std::size_t repeats) override {
-    std::vector<double> times;
+  Result<RepeatTimes> batch(std::size_t repeats) override {
+    RepeatTimes times;
     for (std::size_t n = 0; n < repeats; ++n) {
       const auto ms = once();
       if (!ms) return tl::unexpected(run_.on(ms.error()));
-      times.push_back(*ms * 1000);
+      times.sums.push_back(*ms * 1000);
     }
     return times;
   }
@@ -143,6 +155,7 @@ Result<GpuTimes> times_from(Repeats& repeats, std::string clock, const GpuClocks
   if (!samples) return tl::unexpected(samples.error());
   GpuTimes times;
   times.samples_us = std::move(*samples);
+  times.launch_us = repeats.launch_medians();
   times.clock = std::move(clock);
   times.readings = repeats.readings();
   times.no_readings = clocks.sensors == nullptr ? clocks.no_sensors : repeats.no_readings();
@@ -155,9 +168,10 @@ Result<void> prepare_l2(gpu::DeviceRun& run, L2State l2, GpuYardsticks& yardstic
   return l2 == L2State::cold ? yardsticks.flush() : run.enqueue();
 }
 
-Result<std::vector<double>> repeats_of(std::span<const KernelTime> records, std::span<const Launch> launches,
-                                       std::size_t repeats) {
-  std::vector<double> times;
+Result<RepeatTimes> repeats_of(std::span<const KernelTime> records, std::span<const Launch> launches,
+                               std::size_t repeats) {
+  RepeatTimes times;
+  times.launches.resize(launches.size());
   double sum_ns = 0;
   std::size_t launch = 0;
   for (const KernelTime& k : records) {
@@ -166,13 +180,15 @@ Result<std::vector<double>> repeats_of(std::span<const KernelTime> records, std:
       return fail(ErrorKind::failed,
                   fmt::format("the record of {} is of {}", launches[launch].name, k.name.empty() ? "no name" : k.name));
     }
-    sum_ns += static_cast<double>(k.end_ns - k.start_ns);
+    const auto ns = static_cast<double>(k.end_ns - k.start_ns);
+    times.launches[launch].push_back(ns * 1e-3);
+    sum_ns += ns;
     if (++launch < launches.size()) continue;
-    times.push_back(sum_ns * 1e-3);
+    times.sums.push_back(sum_ns * 1e-3);
     sum_ns = 0;
     launch = 0;
   }
-  if (times.size() != repeats || launch != 0) {
+  if (times.sums.size() != repeats || launch != 0) {
     return fail(ErrorKind::failed, fmt::format("{} kernel records came for {} repeats of {} launches", records.size(),
                                                repeats, launches.size()));
   }

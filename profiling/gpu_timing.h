@@ -20,8 +20,15 @@ struct GpuTimingSpec {
   L2State l2 = L2State::cold;
 };
 
+// Microseconds of repeats: of each repeat the sum of its launches, and of each launch its own in every repeat.
+struct RepeatTimes {
+  std::vector<double> sums;
+  std::vector<std::vector<double>> launches;  // parallel to the plan's; empty: the clock cannot tell them apart
+};
+
 struct GpuTimes {
   std::vector<double> samples_us;
+  std::vector<double> launch_us;        // median of each launch of the plan; empty: the clock cannot tell them apart
   std::string clock;                    // "CUPTI kernel time stamps", or "CUDA events" and why
   std::vector<SensorReading> readings;  // while it ran; empty: none could be had
   std::string no_readings;              // why not
@@ -43,8 +50,8 @@ Result<GpuTimes> time_on_gpu(gpu::DeviceRun& run, const GpuTimingSpec& spec, con
 
 // Microseconds of each of `repeats` runs of these launches, from the records of their kernels and of the kernel that
 // fills the L2 cache. An error where the records are not exactly those.
-Result<std::vector<double>> repeats_of(std::span<const KernelTime> records, std::span<const Launch> launches,
-                                       std::size_t repeats);
+Result<RepeatTimes> repeats_of(std::span<const KernelTime> records, std::span<const Launch> launches,
+                               std::size_t repeats);
 
 // Brings the L2 cache into the state: cold by reading other data, warm by a run. Enqueues only.
 Result<void> prepare_l2(gpu::DeviceRun& run, L2State l2, GpuYardsticks& yardsticks);

@@ -125,6 +125,15 @@ Result<void> Point::verify(gpu::DeviceRun& run, const Inputs& inputs) {
   return ok();
 }
 
+// A clock that moved by more than this changes the times as much.
+bool clock_drifted(std::span<const SensorReading> readings) {
+  constexpr double kShare = 0.03;
+  if (readings.empty()) return false;
+  const auto [least, most] = std::ranges::minmax_element(
+      readings, {}, [](const SensorReading& r) { return r.sm_clock_mhz; });
+  return most->sm_clock_mhz - least->sm_clock_mhz > kShare * most->sm_clock_mhz;
+}
+
 // Clock and temperature while it was timed.
 void sensor_figures(Measurement& m, const GpuTimes& times) {
   m.figures.resize(metric_table().size());
@@ -165,7 +174,9 @@ Result<void> Point::time(gpu::DeviceRun& run) {
   sensor_figures(m_, *times);
   m_.clock = std::move(times->clock);
   m_.samples_us = std::move(times->samples_us);
+  m_.launch_us = std::move(times->launch_us);
   m_.time = statistics_of(m_.samples_us);
+  m_.time.drifted |= clock_drifted(times->readings);
   return ok();
 }
 

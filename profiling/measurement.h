@@ -33,7 +33,7 @@ struct TimeStatistics {
   double median = 0, q1 = 0, q3 = 0, least = 0, most = 0;
   double ci_low = 0, ci_high = 0;  // 95 % interval of the median (binomial order statistics)
   bool settled = false;            // the interval came under 1 % of the median before the time limit
-  bool drifted = false;            // first and last third differ by more than chance: clock or temperature moved
+  bool drifted = false;            // first and last third differ by more than chance: the clock moved
 };
 
 // What was taken where and when: one a session, shared by its rows.
@@ -85,6 +85,7 @@ struct Measurement {
   std::vector<Figure> figures;     // parallel to metric_table()
   std::optional<Verdict> verdict;  // none: not verified, and shown as such
   std::vector<Launch> launches;
+  std::vector<double> launch_us;      // median time of each launch; empty: the clock cannot tell them apart
   std::uint64_t workspace_bytes = 0;  // beside inputs and outputs
   Yardsticks yardsticks;
 };

@@ -53,8 +53,11 @@ json extents(const std::int64_t (&e)[3]) {
   return json::array({e[0], e[1], e[2]});
 }
 
-json launch_to_json(const Launch& l) {
-  return {{"name", l.name}, {"grid", extents(l.grid)}, {"block", extents(l.block)}, {"shared_bytes", l.shared_bytes}};
+// `us`: its median time; none where the clock could not tell launches apart.
+json launch_to_json(const Launch& l, std::optional<double> us) {
+  json j = {{"name", l.name}, {"grid", extents(l.grid)}, {"block", extents(l.block)}, {"shared_bytes", l.shared_bytes}};
+  if (us) j["time_us"] = *us;
+  return j;
 }
 
 void read_extents(JsonFields& fields, const char* key, std::int64_t (&e)[3]) {
@@ -64,13 +67,14 @@ void read_extents(JsonFields& fields, const char* key, std::int64_t (&e)[3]) {
   std::copy(list.begin(), list.end(), e);
 }
 
-Result<Launch> launch_from_json(const json& j, const std::string& where) {
+Result<Launch> launch_from_json(const json& j, const std::string& where, std::vector<double>& times) {
   JsonFields fields(j, where);
   Launch l;
   l.name = fields.text("name");
   read_extents(fields, "grid", l.grid);
   read_extents(fields, "block", l.block);
   l.shared_bytes = fields.integer("shared_bytes", 0, kMostWhole);
+  if (fields.has("time_us")) times.push_back(number_in(fields, "time_us", 0, kInfinity));
   if (auto read = fields.result(); !read) return tl::unexpected(read.error());
   return l;
 }
@@ -286,7 +290,9 @@ Result<Provenance> provenance_from_json(const json& j) {
 
 json measurement_to_json(const Measurement& m, bool with_samples) {
   json launches = json::array();
-  for (const Launch& l : m.launches) launches.push_back(launch_to_json(l));
+  const bool timed = m.launch_us.size() == m.launches.size();
+  for (std::size_t n = 0; n < m.launches.size(); ++n)
+    launches.push_back(launch_to_json(m.launches[n], timed ? std::optional(m.launch_us[n]) : std::nullopt));
   json j = {{"kernel", m.key.kernel},
             {"source_hash", m.key.source_hash},
             {"options", options_to_json(m.key.options)},
@@ -333,7 +339,10 @@ Result<Measurement> measurement_from_json(const json& j, const std::string& wher
   nested.take(read_time(fields, m));
   nested.take(read_figures(figures, where, m, unknown_metrics));
   nested.take(yardsticks_from_json(fields.object("yardsticks"), where + ", yardsticks"), m.yardsticks);
-  for (const json& l : launches) nested.take(launch_from_json(l, where + ", launch"), m.launches.emplace_back());
+  for (const json& l : launches)
+    nested.take(launch_from_json(l, where + ", launch", m.launch_us), m.launches.emplace_back());
+  if (m.launch_us.size() != m.launches.size() && !m.launch_us.empty())
+    nested.take(Result<void>(fail(ErrorKind::bad_input, where + ": some launches have a time, others have none")));
   if (fields.has("verdict") && !j.at("verdict").is_null())
     nested.take(verdict_from_json(j.at("verdict"), where + ", verdict"), m.verdict.emplace());
   if (!nested.result()) return tl::unexpected(nested.result().error());

@@ -62,6 +62,16 @@ BenchCell cell_of(const Measurement& m, std::string_view metric, const BenchUnit
           f.value, true};
 }
 
+// The tip of a kernel of several launches tells what each took.
+BenchCell time_cell(const Measurement& m, const BenchUnit& unit) {
+  BenchCell cell = cell_of(m, "time_us_median", unit);
+  if (!cell.available || m.launches.size() < 2 || m.launch_us.size() != m.launches.size()) return cell;
+  for (std::size_t n = 0; n < m.launches.size(); ++n)
+    cell.tip +=
+        fmt::format("{} {} {}", n == 0 ? "; of it" : ",", m.launches[n].name, value_with_unit(m.launch_us[n], unit));
+  return cell;
+}
+
 // Two decimals up to ten, so that the baseline's 1.00 stands among its like.
 BenchCell ratio_cell(const Measurement& m) {
   BenchCell cell = cell_of(m, "speedup_ratio", {1, ""});
@@ -157,7 +167,8 @@ std::vector<Column> summary_columns(const State& state, const Units& u, bool gpu
   const std::string base = gpu && cpu ? "baseline" : baseline_shown(state, gpu ? Place::gpu : Place::cpu);
   const std::string dram = u.dram.name.empty() ? "" : " " + u.dram.name;
   return {
-      {{"time", "time " + u.time.name, "Median of the repeats."}, metric("time_us_median", u.time)},
+      {{"time", "time " + u.time.name, "Median of the repeats."},
+       [unit = u.time](const Measurement& m) { return time_cell(m, unit); }},
       {{"interval", "± %", "Half the 95 % interval of the median, in percent of it."}, interval_cell},
       {{"rate", u.rate.name, "2 pairs (D + Dv) / time, counting the pairs that the mask lets see."},
        metric("tflops", u.rate)},

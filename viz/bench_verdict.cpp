@@ -108,8 +108,8 @@ std::string times_fewer(double less, double more) {
                       : fmt::format("{} times more", times_text(less / more));
 }
 
-// How many times fewer bytes than the baseline the model expects of DRAM: each element once at best, every tile load at
-// worst. Both are 0 where nothing is known.
+// How many times fewer bytes than the baseline the model expects of DRAM. What either moves lies between each element
+// once and every tile load (naive: with the reads of S that its row declares). Both are 0 where nothing is known.
 struct Expected {
   double least = 0, most = 0;
 };
@@ -117,11 +117,11 @@ struct Expected {
 Expected expected_ratio(const Measurement& subject, const Measurement& baseline) {
   const Figure& once = figure(subject, "compulsory_bytes");
   const Figure& tiles = figure(subject, "tile_load_bytes");
-  const Figure& its = figure(baseline, "compulsory_bytes");
-  if (!once.available() || !tiles.available() || !its.available()) return {};
+  const Figure& its_once = figure(baseline, "compulsory_bytes");
+  const Figure& its_tiles = figure(baseline, "tile_load_bytes");
+  if (!once.available() || !tiles.available() || !its_once.available() || !its_tiles.available()) return {};
   if (once.value <= 0 || tiles.value <= 0) return {};
-  const double a = its.value / tiles.value, b = its.value / once.value;
-  return {std::min(a, b), std::max(a, b)};
+  return {its_once.value / tiles.value, its_tiles.value / once.value};
 }
 
 std::string expectation_words(double ratio, const Expected& e, const Measurement& baseline) {

@@ -33,6 +33,7 @@ TEST(WorkerMeasure, ARowHasItsTimesPlanAndKey) {
   EXPECT_FALSE(m->key.source_hash.empty());
   EXPECT_EQ(m->launches.size(), 3U);
   EXPECT_GE(m->time.n, 5);
+  EXPECT_EQ(m->launch_us, (std::vector<double>{1, 1, 1}));
   EXPECT_DOUBLE_EQ(m->time.median, 3);  // three launches of 1 us each; the flush before them is not among them
   EXPECT_EQ(m->clock, "CUPTI kernel time stamps");
   EXPECT_DOUBLE_EQ(figure(*m, "sm_clock_mhz").value, 1500);

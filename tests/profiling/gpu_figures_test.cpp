@@ -22,7 +22,8 @@ TEST(KernelRecords, ARepeatIsTheSumOfItsLaunchesWithoutTheFlush) {
       {GpuYardsticks::kFlushName, 200000, 290000}, {"scores", 300000, 302000}, {"output", 302000, 302250}};
   const auto times = repeats_of(records, plan, 2);
   ASSERT_TRUE(times) << times.error().message;
-  EXPECT_EQ(*times, (std::vector<double>{3.5, 2.25}));
+  EXPECT_EQ(times->sums, (std::vector<double>{3.5, 2.25}));
+  EXPECT_EQ(times->launches, (std::vector<std::vector<double>>{{3, 2}, {0.5, 0.25}}));
 }
 
 TEST(KernelRecords, LostForeignOrBackwardRecordsAreNoTimes) {

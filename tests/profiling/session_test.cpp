@@ -56,6 +56,7 @@ Session example() {
   s.provenance = provenance_here();
   s.provenance.peak_gflops = 123.5;
   s.measurements = {measured(), measured(failing_kernel()), measured(idle_kernel())};
+  s.measurements[0].launch_us.assign(s.measurements[0].launches.size(), 12.25);
   relate_to_baseline(s.measurements);
   return s;
 }
@@ -80,6 +81,7 @@ void expect_equal(const Measurement& a, const Measurement& b) {
   EXPECT_EQ(a.clock, b.clock);
   EXPECT_EQ(a.workspace_bytes, b.workspace_bytes);
   EXPECT_EQ(a.yardsticks.peak_gflops, b.yardsticks.peak_gflops);
+  EXPECT_EQ(a.launch_us, b.launch_us);
   ASSERT_EQ(a.launches.size(), b.launches.size());
   for (std::size_t i = 0; i < a.launches.size(); ++i) {
     EXPECT_EQ(a.launches[i].name, b.launches[i].name);
@@ -219,6 +221,12 @@ TEST_F(SessionFile, HostileMembersAreRefusedWithTheirPlace) {
        },
        "grid"},
       {[&](json& j) { first(j)["launches"] = std::vector<json>(5000, first(j)["launches"][0]); }, "launches"},
+      {[&](json& j) { first(j)["launches"][0]["time_us"] = -1; }, "time_us"},
+      {[&](json& j) {
+         first(j)["launches"].push_back(
+             {{"name", "b"}, {"grid", {1, 1, 1}}, {"block", {1, 1, 1}}, {"shared_bytes", 0}});
+       },
+       "some launches have a time"},
       {[&](json& j) { first(j)["figures"]["tflops"]["origin"] = "guess"; }, "tflops"},
       {[&](json& j) { first(j)["figures"]["tflops"]["value"] = json::object(); }, "tflops"},
       {[&](json& j) { first(j)["figures"] = json::array(); }, "figures"},

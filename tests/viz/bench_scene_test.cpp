@@ -278,6 +278,23 @@ TEST_F(BenchSceneTest, CellsShowThreeDigitsInTheUnitOfTheColumn) {
   EXPECT_EQ(t.columns[1].title, "time ms");
 }
 
+TEST_F(BenchSceneTest, TheTimeOfAKernelOfSeveralLaunchesTellsWhatEachTook) {
+  Model model = three_kernels();
+  for (Measurement& m : model.measurements) {
+    if (m.key.kernel != "cpu_flash") continue;
+    m.launches.resize(2);
+    m.launches[0].name = "scores";
+    m.launches[1].name = "output";
+    m.launch_us = {0.75 * m.time.median, 0.25 * m.time.median};
+  }
+  const BenchTable t = scene(model).table;
+  EXPECT_EQ(t.columns[1].id, "time");
+  const std::string tip = row_of(t, "cpu_flash").cells[0].tip;
+  EXPECT_NE(tip.find("; of it scores "), std::string::npos) << tip;
+  EXPECT_NE(tip.find(", output "), std::string::npos) << tip;
+  EXPECT_EQ(row_of(t, "cpu_multicore").cells[0].tip.find("; of it"), std::string::npos);
+}
+
 TEST_F(BenchSceneTest, WhatIsNotAvailableIsADashWithItsReason) {
   const BenchTable t = scene(three_kernels()).table;
   const BenchTableRow& row = row_of(t, "cpu_flash");
