@@ -258,11 +258,15 @@ std::optional<BenchSpan> span_at(const BenchChart& chart, std::string_view kerne
   };
   const BenchPoint* from = nullptr;
   const BenchPoint* to = nullptr;
+  bool on_cpu = false;
+  // A measured line comes before its prediction.
   for (const BenchLine& line : chart.lines) {
-    // A measured line comes before its prediction.
-    if (line.baseline && from == nullptr) from = point(line);
-    if (!line.kernel.empty() && line.kernel == kernel && to == nullptr) to = point(line);
+    if (line.kernel.empty() || line.kernel != kernel || to != nullptr) continue;
+    to = point(line);
+    on_cpu = line.open;
   }
+  for (const BenchLine& line : chart.lines)
+    if (line.baseline && line.open == on_cpu && from == nullptr) from = point(line);
   if (from == nullptr || to == nullptr || from == to) return std::nullopt;
   return BenchSpan{value, from->y, to->y, times_text(std::max(from->y / to->y, to->y / from->y)) + "×"};
 }

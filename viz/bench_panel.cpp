@@ -282,7 +282,7 @@ void device_choice(const SweepSpec& sweep, const GpuView& gpus, Commands& comman
         pick(sweep, std::string(each).c_str(), each == sweep.arch, std::string(each), arch, commands);
     });
     tooltip("Registers, shared memory and occupancy come from the compiler, with no GPU in the machine.");
-    dim_text(gpus.looked ? "No GPU: " + gpus.why_none : "No GPU was looked for yet.");
+    if (gpus.looked) dim_text("No GPU: " + gpus.why_none);
   }
 }
 

@@ -113,7 +113,7 @@ std::string axis_values_text(std::span<const std::int64_t> values) {
   const auto all = [&](auto follows) {
     for (std::size_t i = 1; i < values.size(); ++i)
       if (!follows(values[i - 1], values[i])) return false;
-    return values.size() >= 4;
+    return values.size() >= 3;
   };
   if (all([](std::int64_t a, std::int64_t b) { return b == 2 * a; }))
     return fmt::format("{}..{}", values.front(), values.back());

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <tuple>
 
 #include "kernels/kernel.h"
 #include "viz/bench_scene.h"
@@ -33,13 +34,20 @@ bool is_wrong(const Measurement& m) {
   return m.verdict && !m.verdict->pass;
 }
 
-// The kernel that is chosen everywhere, where it has a time; else the fastest that is not the baseline.
+// The kernel that is chosen everywhere, where it has a time; else the fastest that is not the baseline. One that has
+// its like on its own device comes before one that has none.
 const Measurement* subject_of(const State& state, std::span<const Measurement* const> rows) {
+  const auto alone = [&](const Measurement& m) {
+    return std::none_of(rows.begin(), rows.end(),
+                        [&](const Measurement* other) { return other != &m && other->place == m.place; });
+  };
+  const auto rank = [&](const Measurement& m) {
+    return std::tuple(alone(m), m.key.kernel != bench_kernel(state), m.time.median);
+  };
   const Measurement* best = nullptr;
   for (const Measurement* m : rows) {
     if (is_baseline(state, *m) || is_wrong(*m)) continue;
-    if (m->key.kernel == bench_kernel(state)) return m;
-    if (best == nullptr || m->time.median < best->time.median) best = m;
+    if (best == nullptr || rank(*m) < rank(*best)) best = m;
   }
   return best;
 }

@@ -36,7 +36,9 @@ std::vector<Word> words_of(const Runs& runs) {
   for (const Run& run : runs) {
     std::string_view rest = run.text;
     while (!rest.empty()) {
-      const std::size_t space = rest.find(' ');
+      std::size_t space = rest.find(' ');
+      // "12 %" does not break.
+      if (space != std::string_view::npos && rest.substr(space + 1).starts_with('%')) space = rest.find(' ', space + 1);
       const std::size_t n = space == std::string_view::npos ? rest.size() : space + 1;
       words.push_back({&run, rest.substr(0, n)});
       rest.remove_prefix(n);

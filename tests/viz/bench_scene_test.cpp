@@ -437,6 +437,20 @@ TEST_F(BenchSceneTest, KernelsOfBothPlacesShareTheChartsEachOnItsDevice) {
   EXPECT_EQ(cell(s.table, "cpu_flash", "speedup"), "–");  // no cpu_multicore, and a GPU's naive is no measure of it
 }
 
+TEST_F(BenchSceneTest, AKernelAloneOnItsDeviceLeavesTheVerdictToOneWithItsLike) {
+  State cpu = state;
+  cpu.document.kernel = "cpu_flash";
+  const BenchScene s = bench_scene(cpu, both_places(sweep), {}, "");
+  EXPECT_EQ(s.verdict.headline, "At L = 2048 flash_simt is 10 times as fast as naive, 2.0 times tiled.");
+  for (const BenchChart& chart : s.charts)
+    if (chart.span) EXPECT_GT(chart.span->from, chart.span->to) << chart.title;
+  // The bracket never joins two devices.
+  const BenchChart& time = s.charts[1];
+  ASSERT_TRUE(time.span.has_value());
+  EXPECT_EQ(time.span->from, 100);
+  EXPECT_EQ(time.span->to, 10);
+}
+
 TEST_F(BenchSceneTest, RowsOfASecondGpuAreLeftOut) {
   Model m = both_places(sweep);
   Measurement other = m.measurements[1];
