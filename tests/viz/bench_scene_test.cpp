@@ -442,8 +442,6 @@ TEST_F(BenchSceneTest, AKernelAloneOnItsDeviceLeavesTheVerdictToOneWithItsLike) 
   cpu.document.kernel = "cpu_flash";
   const BenchScene s = bench_scene(cpu, both_places(sweep), {}, "");
   EXPECT_EQ(s.verdict.headline, "At L = 2048 flash_simt is 10 times as fast as naive, 2.0 times tiled.");
-  for (const BenchChart& chart : s.charts)
-    if (chart.span) EXPECT_GT(chart.span->from, chart.span->to) << chart.title;
   // The bracket never joins two devices.
   const BenchChart& time = s.charts[1];
   ASSERT_TRUE(time.span.has_value());
