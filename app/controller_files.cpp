@@ -220,6 +220,16 @@ void Controller::opened(const std::string& path, Session session) {
     d.inputs = {};
     // One file holds them all (app/document_inputs.h); the document tells them by Q's name.
     d.inputs.q_file = name;
+    // The row, the step and the marks that it was saved with; a file without them begins at the first step.
+    const auto saved = parse_state_string(session.state);
+    if (saved) {
+      const View& view = saved->state.view;
+      d.selection = saved->state.document.selection;
+      wanted_cursor_ = view.cursor;
+      state_.view.bookmarks = view.bookmarks;
+      state_.view.reading = view.reading;
+      state_.view.chart = view.chart;
+    }
     d.selection = fitted(d.selection, d.problem);
     history_.changed(before, 0);
     follow_document(true);

@@ -137,6 +137,7 @@ Result<void> take_gif(Studio& studio, const StepSeries& steps, const std::filesy
     if (auto added = gif->add(image, steps.seconds_per_step); !added) return added;
     done(e - steps.first + 1);
   }
+  if (!gif) return bad_input(fmt::format("A GIF needs a step; {} to {} is none.", steps.first + 1, steps.last + 1));
   const auto bytes = gif->finish();
   if (!bytes) return tl::unexpected(bytes.error());
   return write_file_atomically(out, *bytes);

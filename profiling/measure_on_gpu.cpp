@@ -129,8 +129,8 @@ Result<void> Point::verify(gpu::DeviceRun& run, const Inputs& inputs) {
 bool clock_drifted(std::span<const SensorReading> readings) {
   constexpr double kShare = 0.03;
   if (readings.empty()) return false;
-  const auto [least, most] = std::ranges::minmax_element(
-      readings, {}, [](const SensorReading& r) { return r.sm_clock_mhz; });
+  const auto [least, most] =
+      std::ranges::minmax_element(readings, {}, [](const SensorReading& r) { return r.sm_clock_mhz; });
   return most->sm_clock_mhz - least->sm_clock_mhz > kShare * most->sm_clock_mhz;
 }
 

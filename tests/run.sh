@@ -2,9 +2,9 @@
 # Builds and runs the tests: bash tests/run.sh [--full | --tsan | --tidy]
 #
 #   (nothing)   the code's rules and every test of a Release build: under 10 minutes on 2 cores
-#   --full      besides: long lists, address and undefined-behaviour sanitizer, fuzzing: under 40 minutes
-#   --tsan      the thread sanitizer alone, over kernels, profiling, model and tasks; --full does not ask for it
-#   --tidy      clang-tidy alone; --full does not ask for it
+#   --full      besides: long lists, address, undefined-behaviour and thread sanitizer, fuzzing, clang-tidy: under 40 minutes
+#   --tsan      the thread sanitizer alone, over kernels, profiling, model and tasks
+#   --tidy      clang-tidy alone
 # Every part runs even when one before it failed; the last line counts all of them.
 set -Eeuo pipefail
 
@@ -234,8 +234,8 @@ main() {
     test_release "$full"
   fi
   if [[ -n $full ]]; then test_asan; fi
-  if [[ -n $tsan ]]; then test_tsan; fi
-  if [[ -n $tidy ]]; then tidy; fi
+  if [[ -n $full$tsan ]]; then test_tsan; fi
+  if [[ -n $full$tidy ]]; then tidy; fi
 
   say ""
   local line

@@ -61,7 +61,7 @@ std::int32_t smaller_tile(std::int32_t tile, std::int64_t before, std::int64_t n
 
 // The kernel itself, or the first of its order that can be recorded.
 Result<const KernelRow*> recordable(std::string_view kernel) {
-  const auto row = find_kernel(kernel);
+  auto row = find_kernel(kernel);
   if (!row || (*row)->record != nullptr) return row;
   for (const KernelRow* other : ladder())
     if (other->order == (*row)->order && other->record != nullptr) return other;

@@ -59,7 +59,7 @@ PixelImages::Texture& PixelImages::sized(int key, int width, int height) {
   return texture;
 }
 
-void PixelImages::draw(ImDrawList* list, int key, const Box& box, const PaintRow& paint) {
+void PixelImages::draw(ImDrawList* list, int key, const Box& box, const PaintRow& paint, ImU32 tint) {
   const float left = std::floor(box.min.x), top = std::floor(box.min.y);
   const int width = static_cast<int>(std::ceil(box.max.x) - left);
   const int height = static_cast<int>(std::ceil(box.max.y) - top);
@@ -83,7 +83,7 @@ void PixelImages::draw(ImDrawList* list, int key, const Box& box, const PaintRow
   const ImVec2 end{static_cast<float>(width) / static_cast<float>(texture.Width),
                    static_cast<float>(height) / static_cast<float>(texture.Height)};
   list->AddImage(texture.GetTexRef(), {left, top}, {left + static_cast<float>(width), top + static_cast<float>(height)},
-                 {0, 0}, end);
+                 {0, 0}, end, tint);
 }
 
 }  // namespace attn

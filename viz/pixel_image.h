@@ -27,7 +27,8 @@ class PixelImages {
   // Draws picture `key` over the pixels that `box` covers: `paint` is called for each row of them with the y of its
   // pixels' centres, the x of the first centre, and the row to fill (colours as IM_COL32; it comes transparent).
   using PaintRow = std::function<void(float y, float first_x, std::span<ImU32> row)>;
-  void draw(ImDrawList* list, int key, const Box& box, const PaintRow& paint);
+  // `tint` is multiplied in.
+  void draw(ImDrawList* list, int key, const Box& box, const PaintRow& paint, ImU32 tint);
 
  private:
   struct Retire {

@@ -59,6 +59,7 @@ void StepCache::follow(const std::shared_ptr<const Recording>& rec, EventIndex e
     companion_.reset();
     companion_asked_ = false;
     error_.reset();
+    seen_.reset();
     hovered.reset();
     keyboard.reset();
     editing.reset();
@@ -76,6 +77,22 @@ void StepCache::follow(const std::shared_ptr<const Recording>& rec, EventIndex e
   } else if (!exact || !exact->covers(id.b, id.h, id.i)) {
     exact.emplace(*rec, id.b, id.h, id.i);
   }
+}
+
+float StepCache::arrival(EventIndex e, bool allowed, double now) {
+  constexpr double kSeconds = 0.15;
+  if (seen_ != e) {
+    moves_ = allowed && seen_ && e == *seen_ + 1;
+    moves_since_ = now;
+    seen_ = e;
+  }
+  if (!moves_ || !allowed || now - moves_since_ >= kSeconds) {
+    moves_ = false;
+    return 1;
+  }
+  // Fast at first, then settling.
+  const auto rest = static_cast<float>(1 - (now - moves_since_) / kSeconds);
+  return 1 - rest * rest * rest;
 }
 
 const Recording* StepCache::companion() {

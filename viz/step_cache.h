@@ -54,6 +54,9 @@ struct StepCache {
   std::string companion_error;  // why there is none
   // The live head against fp64 (step_error.h), some rows further at each call.
   const ErrorScan& error_scan(std::int32_t b, std::int32_t h);
+  // How far what this step made has come in at `now` (seconds): 0 to 1, 1 = at rest. It moves after one step forwards,
+  // where `allowed`; a jump, a step back and a new recording stand still.
+  float arrival(EventIndex e, bool allowed, double now);
   const ExactTile* bounds() const { return exact ? &*exact : nullptr; }
 
   std::optional<CellRef> hovered;   // this frame's, by mouse
@@ -70,6 +73,9 @@ struct StepCache {
   std::shared_ptr<const Recording> companion_;
   bool companion_asked_ = false;
   std::optional<ErrorScan> error_;
+  std::optional<EventIndex> seen_;  // step of the last frame
+  double moves_since_ = 0;
+  bool moves_ = false;
 };
 
 }  // namespace attn

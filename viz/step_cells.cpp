@@ -20,10 +20,10 @@ Box inset(const Box& b, const Style& s) {
   return {{b.min.x + gx, b.min.y + gy}, {b.max.x - gx, b.max.y - gy}};
 }
 
-void draw_gauge(const Drawn& d, const Box& box, float value, ImU32 fill) {
-  // Alpha is how much of the past is left: the cell is filled that far.
+void draw_gauge(const Drawn& d, const Box& box, float value, ImU32 fill, float arrival) {
+  // Alpha is how much of the past is left: the cell is filled that far, and sinks to it.
   d.list->AddRectFilled(box.min, box.max, colour_of(Token::field), d.s.px(2));
-  const float share = std::isfinite(value) ? std::clamp(value, 0.0F, 1.0F) : 1.0F;
+  const float left = std::isfinite(value) ? std::clamp(value, 0.0F, 1.0F) : 1.0F, share = 1 - (1 - left) * arrival;
   d.list->AddRectFilled(box.min, {box.min.x + box.width() * share, box.max.y}, fill, d.s.px(2));
 }
 
@@ -39,17 +39,19 @@ void draw_value_cell(const Drawn& d, const TileScene& tile, const TilePlace& pla
                      bool chosen) {
   const Box box = inset(outer, d.s);
   ImU32 ink = colour_of(Token::dim);
+  const float strength = strength_of(d, tile);
   const float rounding = box.width() > d.s.px(14) && box.height() > d.s.px(10) ? d.s.px(2) : 0;
   if (tile.superseded) {
     if (chosen) ink = colour_of(Token::text);
   } else if (tile.gauge) {
-    draw_gauge(d, box, cell.value, cell_fill(d.s.theme, tile.hue, 0.1F));
+    draw_gauge(d, box, cell.value, cell_fill(d.s.theme, tile.hue, 0.1F), strength);
     ink = colour_of(Token::text);
   } else {
     const ImU32 fill = cell_fill(d.s.theme, tile.hue, cell.shade);
-    d.list->AddRectFilled(box.min, box.max, fill, rounding);
+    d.list->AddRectFilled(box.min, box.max, faded(fill, strength), rounding);
     ink = text_on(fill);
   }
+  ink = faded(ink, strength);
   if (!cell.text.empty() && outer.height() >= d.s.px(kNumberHeight)) {
     // The numbers' face draws infinity too small to be told from an equals sign.
     const bool number = std::isfinite(cell.value);
@@ -136,7 +138,8 @@ void draw_picture(const Drawn& d, const TileScene& tile, const TilePlace& place)
   Axis columns;
   std::int32_t r = 0;
   d.memory.cache->images.draw(
-      d.list, static_cast<int>(tile.slot), place.box, [&](float y, float first_x, std::span<ImU32> row) {
+      d.list, static_cast<int>(tile.slot), place.box,
+      [&](float y, float first_x, std::span<ImU32> row) {
         if (columns.cell.empty()) columns = columns_of(place, tile.cols, first_x, row.size(), d.s);
         while (r < tile.rows && y >= place.y[static_cast<std::size_t>(r) + 1]) ++r;
         if (r >= tile.rows || y < place.y[static_cast<std::size_t>(r)]) return;
@@ -148,7 +151,8 @@ void draw_picture(const Drawn& d, const TileScene& tile, const TilePlace& place)
           if (c >= 0)
             row[n] = pixel_of(d, tile, tile.cell(r, c), first_x + static_cast<float>(n), y, between || columns.gap[n]);
         }
-      });
+      },
+      faded(IM_COL32_WHITE, strength_of(d, tile)));
   for (std::int32_t row = 0; row < tile.rows; ++row) {
     for (std::int32_t c = 0; c < tile.cols; ++c) {
       if (tile.cell(row, c).largest) draw_largest(d, inset(place.cell(row, c), d.s));
@@ -217,7 +221,9 @@ void draw_tile(const Drawn& d, const TileScene& tile, const TilePlace& place) {
     }
     if (rows > 0) {
       Box box{place.box.min, {place.cell(0, cols - 1).max.x, place.y[static_cast<std::size_t>(rows)]}};
-      draw_outline(d.list, box.grown(d.s.px(2)), colour_of(Token::text), 2, 4);
+      // The outline closes in on what was made.
+      const float room = 2 + 8 * (1 - d.arrival);
+      draw_outline(d.list, box.grown(d.s.px(room)), faded(colour_of(Token::text), d.arrival), 2, 4);
     }
   }
 }

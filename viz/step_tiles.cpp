@@ -210,7 +210,13 @@ void draw_step_tiles(const TilesPanel& panel, const Box& box, TilesScene& scene)
   take_pointer(panel, scene, layout);
   take_keys(panel, scene);
   const std::optional<CellRef> pointed = pointed_cell(scene, panel.state, panel.memory);
-  const Drawn drawn{list, scene, layout, pointed, panel.memory, s};
+  // Faster than this, play would never come to rest.
+  constexpr float kMostPlayed = 5;
+  const View& view = panel.state.view;
+  const bool moves =
+      !panel.state.preferences.reduced_motion && (!view.playing || view.play_steps_per_second <= kMostPlayed);
+  const float arrival = panel.memory.cache->arrival(scene.at.event, moves, ImGui::GetTime());
+  const Drawn drawn{list, scene, layout, pointed, panel.memory, s, arrival};
   draw_all(drawn);
   if (pointed) light_cell(drawn, *pointed, panel.memory.cells_focused ? 2.0F : 1.0F);
   if (layout.has_chip) draw_chip_card(list, layout.chip, panel.rec);

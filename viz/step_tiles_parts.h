@@ -15,7 +15,13 @@ struct Drawn {
   const std::optional<CellRef>& pointed;  // lit in every view
   const StepMemory& memory;
   const Style& s;
+  float arrival = 1;  // of what this step made: 1 = at rest
 };
+
+// Strength of a tile's cells: what was made in this step comes in.
+inline float strength_of(const Drawn& d, const TileScene& tile) {
+  return tile.made ? d.arrival : 1.0F;
+}
 
 void draw_tile(const Drawn& d, const TileScene& tile, const TilePlace& place);
 // Outlines the operands of the pointed-at cell, and a cell itself.

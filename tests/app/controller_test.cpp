@@ -272,6 +272,7 @@ TEST_F(Headless, ASavedSessionOpensWithItsRecordingAndRows) {
   Controller c(options(small_sweep()));
   c.update({ChoosePreset{"causal"}, RunSweep{}});
   c.wait();
+  c.update({GoToEvent{21}, ToggleBookmark{3}, ToggleBookmark{kNoEvent}, Select{{0, 0, 5, Slot::s, 2}}});
   c.update({SaveSession{}});
   c.wait();
   ASSERT_EQ(files(".attn").size(), 1U) << last_words(c);
@@ -282,6 +283,11 @@ TEST_F(Headless, ASavedSessionOpensWithItsRecordingAndRows) {
   EXPECT_TRUE(d.model().provenance.loaded);
   EXPECT_EQ(d.model().recording->problem, c.model().recording->problem);
   EXPECT_EQ(d.model().recording->arena, c.model().recording->arena);
+  // The step, the row and the marks that it was left with.
+  EXPECT_EQ(d.state().view.cursor, 21U);
+  EXPECT_EQ(d.state().document.selection, c.state().document.selection);
+  ASSERT_EQ(d.state().view.bookmarks.size(), 2U);
+  EXPECT_EQ(d.state().view.bookmarks, c.state().view.bookmarks);
   // Another tile, the same numbers: they come out of the file.
   SetOptions tiles{d.state().document.options, 0};
   tiles.options.br = 8;

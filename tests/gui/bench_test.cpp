@@ -193,6 +193,41 @@ TEST_F(BenchTest, TheCheckOfTheAnswersCanBeTurnedOff) {
   }));
 }
 
+TEST_F(BenchTest, GpuKernelsBringTheirChoicesAndEachIsTaken) {
+  open();
+  EXPECT_TRUE(window->run([&](Ctx* ctx) {
+    const auto choose = [&](const char* combo, const char* item) {
+      look_at(ctx, "setup");
+      ctx->ItemClick(combo);
+      ctx->ItemClick((std::string("//$FOCUSED/") + item).c_str());
+      ctx->Yield(2);
+    };
+    IM_CHECK(look_at(ctx, "setup"));
+    IM_CHECK(!ctx->ItemExists("##l2"));  // nothing to say about a CPU
+    ctx->ItemClick("##kernel_flash_simt");
+    ctx->ItemClick("##kernel_naive");
+    ctx->Yield(2);
+    choose("##arch", "sm_80");
+    IM_CHECK_STR_EQ(sweep().arch.c_str(), "sm_80");
+    choose("##l2", "warm");
+    IM_CHECK(sweep().l2 == L2State::warm);
+    choose("##counters", "off");
+    IM_CHECK(!sweep().counters);
+    choose("##inputs", "uniform");
+    IM_CHECK(sweep().generator == Generator::uniform);
+    choose("##mask", "causal");
+    IM_CHECK(sweep().base.mask.causal);
+    choose("##dtype", "f16");
+    IM_CHECK(sweep().base.dtype == DType::f16);
+    choose("##dtype", "f32");
+    choose("##baseline", "cpu_flash");
+    IM_CHECK_STR_EQ(state().view.bench_baseline.c_str(), "cpu_flash");
+    choose("##baseline", "usual");
+    IM_CHECK(state().view.bench_baseline.empty());
+    IM_CHECK(validate(sweep()).has_value());
+  }));
+}
+
 TEST_F(BenchTest, DraggingAChartMovesItAndChoosesNothing) {
   open();
   EXPECT_TRUE(window->run([&](Ctx* ctx) {

@@ -162,6 +162,30 @@ TEST(StepInputs, EveryMaskTheBiasAndTheSeedFromThePanel) {
       ctx->SetRef(kStep);
     };
     const Problem& p = w.state().document.problem;
+    const auto seen = [&](std::int64_t row, std::int64_t key) { return recording(w).problem.visible(0, row, key); };
+    // Each kind by itself, and they hold together; the kernel has run with them.
+    choose("##mask", "causal");
+    IM_CHECK(p.mask.causal);
+    IM_CHECK(!seen(0, 1) && seen(1, 0));
+    choose("##mask", "window");
+    IM_CHECK(p.mask.causal && p.mask.window_left == 2);
+    ctx->ItemInputValue("##window", "1, 0");
+    ctx->Yield(3);
+    IM_CHECK_EQ(p.mask.window_left, 1);
+    IM_CHECK(!seen(3, 1) && seen(3, 2));
+    choose("##mask", "causal");
+    IM_CHECK(!p.mask.causal && p.mask.window_left == 1);
+    choose("##mask", "key lengths");
+    ctx->ItemInputValue("##key_lengths", "3");
+    ctx->Yield(3);
+    IM_CHECK_EQ(p.mask.key_lengths.size(), 1U);
+    IM_CHECK(seen(2, 2) && !seen(3, 3));
+    ctx->ItemInputValue("##key_lengths", "3000");
+    ctx->Yield(3);
+    IM_CHECK_EQ(p.mask.key_lengths[0], 3);  // refused, and nothing is lost
+    choose("##mask", "none");
+    IM_CHECK(p.mask == Mask{});
+    IM_CHECK(seen(0, p.Lk - 1));
     choose("##bias", "by distance");
     IM_CHECK(p.has_bias());
     IM_CHECK(recording(w).inputs.bias.has_value());

@@ -93,6 +93,8 @@ void expect_no_spills(CompileService& service, const KernelRow& row, const Probl
 class EveryArch : public testing::TestWithParam<std::string_view> {};
 
 TEST_P(EveryArch, EveryKernelCompilesWithoutSpills) {
+  // The compiler is NVIDIA's: a sanitizer sees our side of it at one architecture.
+  if (std::getenv("ATTNSCOPE_SANITIZED") != nullptr && GetParam() != "sm_90a") GTEST_SKIP() << "one is enough here";
   auto compiler = open_nvrtc();
   if (!compiler) GTEST_SKIP() << compiler.error().message;
   CompileService service(**compiler, {});

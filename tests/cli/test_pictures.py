@@ -1,0 +1,106 @@
+"""Pictures of Step and Bench against those that were looked at and approved, in tests/pictures, in dark and light.
+
+    python3 tests/cli/test_pictures.py            compares; what differs is left in the folder it names
+    python3 tests/cli/test_pictures.py --approve  draws them anew: look at each before it is committed
+
+A picture is 1440 x 900, stored at half that size. Software renderers differ in how they smooth edges, so few pixels may
+differ, and none far; two different pictures are far beyond what is allowed, which is checked too.
+"""
+
+import os
+import pathlib
+import sys
+import tempfile
+
+import numpy as np
+
+from program import Report, run
+
+try:
+    from PIL import Image
+except ImportError:
+    print("There is no Pillow here: apt install python3-pil")
+    sys.exit(77)
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
+APPROVED = ROOT / "tests" / "pictures"
+PICTURES = {
+    "blackboard": ["--preset", "blackboard", "--step", "14"],
+    "late_outlier": ["--preset", "late_outlier", "--step", "26"],
+    "causal_partial": ["--preset", "causal", "--step", "8"],
+    "masked_row": ["--preset", "masked_row", "--step", "8"],
+    "ragged": ["--preset", "ragged", "--step", "66", "--chart", "hindsight"],
+    "heat_map": ["--l", "128", "--d", "64", "--tile", "16x16", "--generator", "normal", "--step", "30"],
+    "large_logits": ["--preset", "large_logits", "--step", "14", "--chart", "error"],
+    "large_logits_no_max": ["--preset", "large_logits", "--no-max", "--step", "14", "--chart", "error"],
+    "three_passes": ["--preset", "random", "--kernel", "cpu_multicore", "--step", "9", "--chart", "passes"],
+    "bench_gpu": ["--view", "bench", "--session", str(ROOT / "assets" / "sessions" / "h100.attn")],
+}
+# Of 255: the mean difference, and from where on a pixel counts as another one, in percent of all pixels.
+MOST_MEAN, FAR, MOST_FAR_PERCENT = 1.2, 48, 0.15
+
+
+def drawn(name, theme, folder):
+    path = folder / f"{name}-{theme}.png"
+    view = PICTURES[name] if "--view" in PICTURES[name] else ["--view", "step", *PICTURES[name]]
+    done = run("shot", *view, "--theme", theme, "-o", path)
+    if "No picture can be drawn" in done.stderr:
+        print(done.stderr.strip())
+        sys.exit(77)
+    if done.returncode != 0:
+        raise SystemExit(f"FAILED {name}, {theme}: exit {done.returncode}: {done.stderr}")
+    with Image.open(path) as image:
+        return image.convert("RGB").reduce(2)
+
+
+def difference(a, b):
+    """Mean over all channels, and percent of pixels that are far off in one of them."""
+    if a.size != b.size:
+        return 255.0, 100.0
+    d = np.abs(np.asarray(a, np.int16) - np.asarray(b, np.int16))
+    return float(d.mean()), 100 * float((d.max(-1) > FAR).mean())
+
+
+def same(a, b):
+    mean, far = difference(a, b)
+    return mean <= MOST_MEAN and far <= MOST_FAR_PERCENT
+
+
+def approve():
+    APPROVED.mkdir(exist_ok=True)
+    with tempfile.TemporaryDirectory() as folder:
+        for name in PICTURES:
+            for theme in ("dark", "light"):
+                image = drawn(name, theme, pathlib.Path(folder))
+                # 256 colours are enough to compare with, at a third of the bytes.
+                image.quantize(256).save(APPROVED / f"{name}-{theme}.png", optimize=True)
+
+
+def compare():
+    report = Report()
+    folder = pathlib.Path(os.environ.get("ATTNSCOPE_PICTURES", tempfile.mkdtemp(prefix="attnscope-pictures-")))
+    folder.mkdir(parents=True, exist_ok=True)
+    for theme in ("dark", "light"):
+        seen = {}
+        for name in PICTURES:
+            approved = APPROVED / f"{name}-{theme}.png"
+            if not approved.exists():
+                report.check(False, f"there is no approved {approved}")
+                continue
+            with Image.open(approved) as image:
+                wanted = image.convert("RGB")
+            now = drawn(name, theme, folder)
+            mean, far = difference(now, wanted)
+            report.check(same(now, wanted), f"{name}, {theme}: mean difference {mean:.2f} of {MOST_MEAN}, "
+                                            f"{far:.2f} % of {MOST_FAR_PERCENT} % far off; drawn: {folder}")
+            seen[name] = now
+        names = list(seen)
+        for n, name in enumerate(names[1:]):
+            report.check(not same(seen[names[n]], seen[name]), f"{names[n]} and {name} count as the same picture")
+    report.exit(least=4 * len(PICTURES) - 2)
+
+
+if "--approve" in sys.argv[1:]:
+    approve()
+else:
+    compare()
