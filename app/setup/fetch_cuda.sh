@@ -10,6 +10,7 @@ readonly cache="${XDG_CACHE_HOME:-$HOME/.cache}/attnscope/cuda"
 readonly data="${XDG_DATA_HOME:-$HOME/.local/share}/attnscope/cuda"
 # name==version and the sha256 of the wheel for this processor
 readonly runtime="nvidia-cuda-runtime==13.0.96"
+readonly crt="nvidia-cuda-crt==13.0.88" # what the runtime's headers include
 readonly nvrtc="nvidia-cuda-nvrtc==13.0.88"
 readonly cupti="nvidia-cuda-cupti==13.0.85"
 readonly nvtx="nvidia-nvtx==13.0.85"
@@ -21,6 +22,8 @@ hash_of() { # PACKAGE
   case "$1 $(uname -m)" in
     "$runtime x86_64") printf '7f82250d7782aa23b6cfe765ecc7db554bd3c2870c43f3d1821f1d18aebf0548' ;;
     "$runtime aarch64") printf 'ef9bcbe90493a2b9d810e43d249adb3d02e98dd30200d86607d8d02687c43f55' ;;
+    "$crt x86_64") printf '2c8043c7c9e02492716426e9919fc78d2c5b3b2a7a768a88e952676b08aa55a4' ;;
+    "$crt aarch64") printf 'ee2ea2a97073e02ee62bb27841f437332be2c248e3eac013df07997ada39c003' ;;
     "$nvrtc x86_64") printf 'ad9b6d2ead2435f11cbb6868809d2adeeee302e9bb94bcf0539c7a40d80e8575' ;;
     "$nvrtc aarch64") printf 'd27f20a0ca67a4bb34268a5e951033496c5b74870b868bacd046b1b8e0c3267b' ;;
     "$cupti x86_64") printf '4eb01c08e859bf924d222250d2e8f8b8ff6d3db4721288cf35d14252a4d933c8' ;;
@@ -65,11 +68,12 @@ bring_libraries() {
 main() {
   local folder package
   # The last of them is copied last: where it is, all are.
-  if [[ ! -f $cache/include/cudaTypedefs.h || ! -f $cache/include/nvtx3/nvToolsExt.h ]]; then
+  if [[ ! -f $cache/include/cudaTypedefs.h || ! -f $cache/include/crt/host_defines.h ||
+    ! -f $cache/include/nvtx3/nvToolsExt.h ]]; then
     say "Bringing CUDA's headers"
     rm -rf "$cache/include"
     mkdir -p "$cache/include"
-    for package in "$runtime" "$cupti" "$nvtx"; do
+    for package in "$runtime" "$crt" "$cupti" "$nvtx"; do
       folder="$(fetch "$package")"
       cp -R "$folder"/unpacked/nvidia/cu13/include/. "$cache/include/"
       rm -rf "$folder"
