@@ -44,8 +44,9 @@ void add_offer(const std::filesystem::path& file, const char* what, std::vector<
 
 void Controller::look_around() {
   if (options_.gpu != nullptr) {
-    tasks_.start("Looking for GPUs", [this, gpu = options_.gpu](TaskHandle& task) -> Result<void> {
-      const auto hello = gpu->look(task.stop());
+    const bool counters = state_.document.sweep.counters;
+    tasks_.start("Looking for GPUs", [this, gpu = options_.gpu, counters](TaskHandle& task) -> Result<void> {
+      const auto hello = gpu->look(task.stop(), counters);
       task.deliver([this, view = view_of(hello)] { model_.gpu = view; });
       return ok();
     });

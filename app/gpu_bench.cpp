@@ -71,10 +71,10 @@ Measurement row_without_figures(const KernelRow& row, const Problem& p, const Op
 GpuBench::GpuBench(GpuClient::Starter start, CompilerOpener compiler, std::filesystem::path cache)
     : client_(std::move(start)), open_compiler_(std::move(compiler)), cache_(std::move(cache)) {}
 
-Result<GpuHello> GpuBench::look(std::stop_token stop) {
+Result<GpuHello> GpuBench::look(std::stop_token stop, bool counters) {
   const std::lock_guard lock(mutex_);
   if (!hello_) {
-    auto hello = client_.hello({kLookSeconds, stop});
+    auto hello = client_.hello({kLookSeconds, stop}, counters);
     if (!hello && stop.stop_requested()) return hello;  // not an answer to remember
     if (hello && hello->gpus.empty()) hello = fail(ErrorKind::cannot_run, "NVIDIA's driver sees no GPU");
     hello_ = std::move(hello);
@@ -83,7 +83,7 @@ Result<GpuHello> GpuBench::look(std::stop_token stop) {
 }
 
 Result<Device> GpuBench::device_of_sweep(const SweepSpec& spec, const std::stop_token& stop) {
-  const auto hello = look(stop);
+  const auto hello = look(stop, spec.counters);
   if (!hello) return tl::unexpected(hello.error());
   const auto at =
       std::find_if(hello->gpus.begin(), hello->gpus.end(), [&](const auto& g) { return g.index == spec.gpu; });
@@ -114,7 +114,7 @@ GpuRunner GpuBench::runner(const SweepSpec& spec, std::stop_token stop) {
 
 Provenance GpuBench::provenance(const SweepSpec& spec) {
   if (!has_gpu_kernel(spec)) return provenance_here();
-  const auto hello = look();
+  const auto hello = look({}, spec.counters);
   return hello ? provenance_on(*hello, spec.gpu) : provenance_here();
 }
 

@@ -27,7 +27,8 @@ class GpuBench {
                     std::filesystem::path cache = gpu::cubin_cache_folder());
 
   // GPUs of this machine, or why none can be used. Asked of the worker once, then known.
-  Result<GpuHello> look(std::stop_token stop = {});
+  // `counters` false: CUPTI is not touched.
+  Result<GpuHello> look(std::stop_token stop = {}, bool counters = true);
   // For run_sweep(): measures on GPU `spec.gpu`; where that cannot be used, compiles for `spec.arch` alone.
   GpuRunner runner(const SweepSpec& spec, std::stop_token stop);
   // Where the rows of a sweep are taken: the GPU's where it measures GPU kernels on one, else this machine's.

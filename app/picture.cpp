@@ -72,6 +72,7 @@ class Studio {
     return studio;
   }
   Controller& controller() { return *controller_; }
+  Shell& shell() { return shell_; }
 
   Image draw(Commands commands) {
     for (int frame = 0; frame < kFrames; ++frame) {
@@ -163,6 +164,28 @@ Result<Image> draw_picture(const PictureSpec& spec) {
   auto studio = Studio::open(spec);
   if (!studio) return tl::unexpected(studio.error());
   return (*studio)->draw({});
+}
+
+Result<std::vector<Image>> draw_charts(const PictureSpec& spec, std::span<const ChartPick> picks) {
+  PictureSpec whole = spec;
+  whole.state.view.workspace = Workspace::bench;
+  // The bar over the chart is cut off.
+  const int bar = static_cast<int>(std::ceil(kTopBarHeight * spec.state.preferences.scale));
+  whole.height += bar;
+  auto studio = Studio::open(whole);
+  if (!studio) return tl::unexpected(studio.error());
+  std::vector<Image> images;
+  for (const ChartPick& pick : picks) {
+    (*studio)->shell().show_one_chart(pick.chart);
+    Commands commands;
+    if (!pick.metric.empty()) commands.emplace_back(ChooseBenchMetric{pick.metric});
+    Image image = (*studio)->draw(std::move(commands));
+    const auto cut = static_cast<std::ptrdiff_t>(bar) * image.width * 4;
+    image.rgba.erase(image.rgba.begin(), image.rgba.begin() + cut);
+    image.height -= bar;
+    images.push_back(std::move(image));
+  }
+  return images;
 }
 
 Result<void> take_pictures(const PictureSpec& spec, const StepSeries& steps, const std::filesystem::path& out,

@@ -5,7 +5,9 @@
 #include <filesystem>
 #include <functional>
 #include <memory>
+#include <span>
 #include <stop_token>
+#include <string>
 #include <vector>
 
 #include "kernels/recording.h"
@@ -31,6 +33,14 @@ struct PictureSpec {
 };
 
 Result<Image> draw_picture(const PictureSpec& spec);
+
+// One chart of Bench, without bar and panels. `metric`: what chart 3 shows; else ignored.
+struct ChartPick {
+  std::size_t chart = 1;  // 0 throughput, 1 time, 2 bytes, 3 a metric
+  std::string metric;
+};
+// As large as `spec` says, each; in the order of the picks.
+Result<std::vector<Image>> draw_charts(const PictureSpec& spec, std::span<const ChartPick> picks);
 
 // Steps `first` to `last`, both included, of what Step shows.
 struct StepSeries {

@@ -52,6 +52,8 @@ class Shell {
 
   // Pictures show no toasts: they would be of what happened before.
   void show_toasts(bool on) { toasts_ = on; }
+  // Bench draws this chart alone (viz/bench_memory.h).
+  void show_one_chart(std::size_t chart) { bench_.only_chart = chart; }
   const StepMemory& step_memory() const { return step_; }
 
  private:

@@ -3,7 +3,9 @@
 // long as it owns the ImGui context.
 #pragma once
 
+#include <cstddef>
 #include <memory>
+#include <optional>
 
 namespace attn {
 
@@ -11,6 +13,7 @@ struct BenchCache;  // viz/bench_cache.h
 
 struct BenchMemory {
   std::shared_ptr<BenchCache> cache;
+  std::optional<std::size_t> only_chart;  // this chart fills the workspace: for a report
 };
 
 }  // namespace attn

@@ -72,6 +72,14 @@ BenchCell time_cell(const Measurement& m, const BenchUnit& unit) {
   return cell;
 }
 
+// Of several launches the least is known: the warps that are active, an average over all, may exceed it.
+BenchCell possible_cell(const Measurement& m) {
+  BenchCell cell = cell_of(m, "occupancy_theoretical_pct", {1, "%"});
+  const bool least = figure(m, "occupancy_theoretical_pct").method.find("the least of") != std::string::npos;
+  if (cell.available && least) cell.text = "≥ " + cell.text;
+  return cell;
+}
+
 // Two decimals up to ten, so that the baseline's 1.00 stands among its like.
 BenchCell ratio_cell(const Measurement& m) {
   BenchCell cell = cell_of(m, "speedup_ratio", {1, ""});
@@ -187,7 +195,7 @@ std::vector<Column> summary_columns(const State& state, const Units& u, bool gpu
        metric("occupancy_achieved_pct", {1, "%"}),
        true},
       {{"possible", "possible %", "Theoretical occupancy, from registers, shared memory and threads of a block."},
-       metric("occupancy_theoretical_pct", {1, "%"}),
+       possible_cell,
        true},
       {{"registers", "regs", "Registers that the compiler gave each thread."},
        metric("registers_count", {1, ""}),

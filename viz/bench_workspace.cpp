@@ -127,6 +127,7 @@ void draw_bench(const State& state, const Model& model, BenchMemory& memory, Com
   cache.hovered_next.reset();
   set_plot_input();
   const ImVec2 size = ImGui::GetContentRegionAvail();
+  if (memory.only_chart) return draw_bench_chart(*memory.only_chart, size, cache, state, commands);
   const float gutter = s.px(kGutter), logical = size.x / s.scale;
   const bool folded = logical < kFolded;
   ImGui::PushStyleVar(ImGuiStyleVar_ItemSpacing, ImVec2(gutter, gutter));

@@ -72,8 +72,9 @@ int run_checked(int argc, char** argv) {
   bool licenses = false;
   program.add_flag("--licenses", licenses, "What is shipped with the program, under which licences");
   program.require_subcommand(0, 1);
-  const std::vector<Command> commands{add_window(program),  add_step(program),  add_run(program),    add_bench(program),
-                                      add_verify(program),  add_list(program),  add_doctor(program), add_shot(program),
+  const std::vector<Command> commands{add_window(program),  add_step(program),   add_run(program),
+                                      add_bench(program),   add_verify(program), add_list(program),
+                                      add_doctor(program),  add_shot(program),   add_report(program),
                                       add_inspect(program), add_worker(program)};
   try {
     program.parse(argc, argv);

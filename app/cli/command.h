@@ -26,6 +26,7 @@ Command add_verify(CLI::App& program);
 Command add_list(CLI::App& program);
 Command add_doctor(CLI::App& program);
 Command add_shot(CLI::App& program);
+Command add_report(CLI::App& program);
 Command add_inspect(CLI::App& program);
 Command add_worker(CLI::App& program);
 

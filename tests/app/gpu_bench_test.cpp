@@ -45,6 +45,17 @@ std::vector<Measurement> rows_of(GpuBench& bench, const SweepSpec& s) {
   return rows ? *rows : std::vector<Measurement>{};
 }
 
+TEST(GpuBench, WithoutCountersNobodyAsksForCupti) {
+  GpuBench bench(double_worker({}), no_compiler(), {});
+  SweepSpec s = small_sweep();
+  s.counters = false;
+  (void)bench.provenance(s);
+  const auto hello = bench.look();  // the answer to the first question
+  ASSERT_TRUE(hello) << hello.error().message;
+  EXPECT_TRUE(hello->cupti.empty());
+  EXPECT_EQ(hello->cupti_error, "counters were turned off");
+}
+
 TEST(GpuBench, MeasuresThePointsOfASweepOnTheGpu) {
   GpuBench bench(double_worker({}), no_compiler(), {});
   const SweepSpec s = small_sweep();

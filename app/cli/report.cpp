@@ -1,0 +1,66 @@
+// attnscope report: a saved sweep as a folder to hand on.
+#include <memory>
+#include <string>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "app/apply.h"
+#include "app/cli/command.h"
+#include "app/cli/text.h"
+#include "app/report.h"
+#include "app/state_string.h"
+#include "profiling/session.h"
+
+namespace attn::cli {
+namespace {
+
+struct ReportArguments {
+  std::string session, out, theme;
+};
+
+Result<int> report(const ReportArguments& a) {
+  auto session = read_session(a.session);
+  if (!session) return bad_input(session.error().message);
+  if (session->measurements.empty())
+    return bad_input(fmt::format("{} holds no measurement; `attnscope bench -o {}` makes some.", a.session, a.session));
+  PictureSpec picture;
+  picture.state = initial_state();
+  picture.width = 960;
+  picture.height = 600;
+  if (const auto saved = parse_state_string(session->state)) {
+    picture.state.document.sweep = saved->state.document.sweep;
+    picture.state.view.bench_baseline = saved->state.view.bench_baseline;
+  }
+  if (!a.theme.empty() && a.theme != "dark" && a.theme != "light")
+    return bad_input(fmt::format("--theme {}: dark or light.", a.theme));
+  picture.state.preferences.theme = a.theme == "dark" ? Theme::dark : Theme::light;
+  picture.measurements = std::move(session->measurements);
+  picture.provenance = std::move(session->provenance);
+  const auto written = write_report(picture, a.out);
+  if (!written) return tl::unexpected(written.error());
+  if (!written->no_plots.empty()) say("attnscope: no plots: " + written->no_plots);
+  say(fmt::format("Wrote {} in {}.", fmt::join(written->files, ", "), a.out));
+  return 0;
+}
+
+}  // namespace
+
+Command add_report(CLI::App& program) {
+  auto a = std::make_shared<ReportArguments>();
+  CLI::App* parser = program.add_subcommand("report", "A saved sweep as a folder: plots, summary, table, CSV");
+  parser->add_option("session", a->session, "What `attnscope bench -o` or the window saved")
+      ->required()
+      ->type_name("FILE.attn");
+  parser->add_option("-o,--out", a->out, "Made where it is not there; files of the same names are replaced")
+      ->required()
+      ->type_name("FOLDER");
+  parser->add_option("--theme", a->theme, "Of the plots: light or dark; left out: light")->type_name("NAME");
+  parser->footer(
+      "Examples:\n"
+      "  attnscope report sweep.attn -o sweep-report\n"
+      "  attnscope report sweep.attn --theme dark -o slides");
+  return {parser, [a](Stopper&) { return report(*a); }};
+}
+
+}  // namespace attn::cli
