@@ -168,7 +168,8 @@ std::string limiter_of(const Figure& occupancy) {
 }
 
 std::string percent_text(double x) {
-  return x < 0.95 ? "under 1 %" : fmt::format("{:.0f} %", x);
+  // The table's digits: 12.5 % is not 12 %.
+  return x < 0.95 ? "under 1 %" : fmt::format("{:.3g} %", x);
 }
 
 std::string occupancy_words(const Measurement& m) {
@@ -199,7 +200,10 @@ std::string limit_words(const Measurement& subject) {
     return fmt::format("Held back by arithmetic: {} of this {}'s measured peak.", percent_text(arithmetic), device);
   std::string words = fmt::format("Not held back by memory ({} of the copy rate)", percent_text(copy.value));
   if (peak.available()) words += fmt::format(" nor yet by arithmetic ({} of the peak)", percent_text(arithmetic));
-  return words + "." + occupancy_words(subject);
+  const Figure& active = figure(subject, "occupancy_achieved_pct");
+  constexpr double kFew = 25;  // percent of the warps that an SM can hold
+  const bool few = active.available() && active.value < kFew;
+  return words + "." + occupancy_words(subject) + (few ? " So few hide little of their latency." : "");
 }
 
 // Of the rows of the whole slice: a wrong answer anywhere comes first.

@@ -158,8 +158,8 @@ ErrorScene error_scene(const Recording& rec, const ErrorScan& scan) {
   // Where every number overflowed there is no largest.
   if (scan.most > 0 || scan.overflows == 0) scene.words.push_back(largest);
   if (scan.overflows > 0)
-    scene.words.push_back({word(fmt::format("{} of {} numbers are not finite where fp64 is.", scan.overflows,
-                                            static_cast<std::int64_t>(scan.rows) * scan.cols),
+    scene.words.push_back({word(fmt::format("{} of {} numbers are not finite where the exact answer is.",
+                                            scan.overflows, static_cast<std::int64_t>(scan.rows) * scan.cols),
                                 Token::text)});
   if (!scan.first) {
     if (scan.done())
@@ -178,7 +178,8 @@ ErrorScene error_scene(const Recording& rec, const ErrorScan& scan) {
        word(id.j >= 0 ? fmt::format(" (query tile {}, key tile {}): ", id.i, id.j)
                       : fmt::format(" (query tile {}): ", id.i)),
        number(f.recorded, Token::text, 7),
-       word(", fp64 "),
+       // Without the maximum fp64 is run the same way, and overflows too, only later.
+       word(rec.options.subtract_max ? ", fp64 " : ", fp64 without the maximum "),
        number(f.exact, Token::text, 7),
        word(".")});
   return scene;

@@ -98,7 +98,7 @@ struct Builder {
             letter("ℓ", l),
             word(" is from the final "),
             letter("O", o),
-            word(", had the row ended at this key tile.")};
+            word(" in its worst column, had the row ended at this key tile. Log scale.")};
   }
 };
 
@@ -181,6 +181,12 @@ void draw_points(const Frame& f, std::int32_t keys) {
     const Face face = tile.difference > 0 ? Face::mono : Face::text;
     const float width = text_width(face, 12, text);
     if (width + s.px(6) > b - a) continue;
+    // Beside the point, so that its stem does not run through the digits; above it where there is no room.
+    if (x + radius + s.px(6) + width < b) {
+      draw_text(f.list, {x + radius + s.px(6), std::max(y - s.px(8), f.plot.min.y - s.px(14))}, face, 12,
+                colour_of(Token::text), text);
+      continue;
+    }
     const float above = y - s.px(22) < f.plot.min.y - s.px(14) ? y + s.px(7) : y - s.px(22);
     draw_text(f.list, {x - width / 2, above}, face, 12, colour_of(Token::text), text);
   }
@@ -215,7 +221,7 @@ void draw_legend(ImDrawList* list, const Box& box, const HindsightScene& scene) 
     draw_text(list, {box.min.x + s.px(16), y}, Face::text, 13, colour_of(Token::dim), words);
     y += s.px(20);
   };
-  line(false, "done at this step");
+  line(false, "done so far");
   line(true, scene.right_to_left ? "to come (right to left)" : "to come");
 }
 

@@ -118,7 +118,16 @@ MemoryTotals memory_totals(const Recording& rec) {
            word(tiles > 1 ? fmt::format(" for each of {} query tiles.", tiles) : " once.")});
     }
   }
-  say({word("A thin line marks each element once: "), number(bytes_text(out.once)), word(" here.")});
+  Runs line{word("A thin line marks each element once: "), number(bytes_text(out.once)), word(" here")};
+  for (const MemoryBar& bar : out.others) {
+    if (bar.once == out.once) continue;
+    line.insert(line.end(),
+                {word(", "), number(bytes_text(bar.once)), word(bar.once > out.once ? " with " : " without "),
+                 letter("S", s), word(" and "), letter("P", p)});
+    break;
+  }
+  line.push_back(word("."));
+  say(std::move(line));
   add_outlook(out, rec);
   return out;
 }

@@ -186,7 +186,11 @@ void add_captions(TilesScene& scene, const Recording& rec, EventIndex e) {
   Runs scores{letter("S", s), word(" = "), letter("Q", q), letter("K", k), letter("T", k, 1)};
   for (Run& run : scale_runs(rec.problem)) scores.push_back(std::move(run));
   set(Column::s, scores);
-  set(Column::m_new, {word("max("), word("old", m), word(", "), letter("S", s), word(")")});
+  const bool with_max = rec.options.subtract_max;
+  if (with_max)
+    set(Column::m_new, {word("max("), word("old", m), word(", "), letter("S", s), word(")")});
+  else
+    set(Column::m_new, {letter("m", m), word(" held at 0")});
   set(Column::alpha, {letter("e", alpha), {"old − new", Face::text, m, 1, false}});
   if (stored) {
     set(Column::p, {letter("P", p),

@@ -196,6 +196,8 @@ std::optional<CellRef> pointed_cell(const TilesScene& scene, const State& state,
     best = s.ref(r, c);
     most = cell.value;
   }
+  // A row that may see no key here: why.
+  if (!best && s.live && s.cells.size() > 0 && s.cell(r, 0).look == CellLook::masked) best = s.ref(r, 0);
   return best;
 }
 
@@ -256,17 +258,26 @@ void draw_chip_card(ImDrawList* list, const Box& box, const Recording& rec) {
              {" of SRAM and registers", Face::text, Token::dim, 0, false}});
   y += s.px(21);
   x = box.min.x;
+  std::vector<Runs> parts;
   for (const Part& p : kParts) {
     const std::uint64_t b = bytes[static_cast<std::size_t>(p.part)];
-    if (b == 0 || y + s.px(18) > box.max.y) continue;
-    const Runs runs{{p.letter, Face::maths, p.hue, 0, false},
-                    {" " + std::to_string(b), Face::mono, Token::dim, 0, false}};
-    const float w = runs_width(runs, 12.5F);
-    if (x + w > box.max.x) x = box.min.x, y += s.px(20);
-    if (y + s.px(18) > box.max.y) break;
-    draw_runs(list, {x, y}, 12.5F, runs);
-    x += w + s.px(14);
+    if (b > 0)
+      parts.push_back(
+          {{p.letter, Face::maths, p.hue, 0, false}, {" " + std::to_string(b), Face::mono, Token::dim, 0, false}});
   }
+  // All of them, or none: a list that does not add up is worse.
+  const auto lines = [&](float gap, bool draw) {
+    float left = box.min.x, top = y;
+    for (const Runs& runs : parts) {
+      const float w = runs_width(runs, 12.5F);
+      if (left + w > box.max.x) left = box.min.x, top += s.px(20);
+      if (draw) draw_runs(list, {left, top}, 12.5F, runs);
+      left += w + s.px(gap);
+    }
+    return top + s.px(18);
+  };
+  const float gap = lines(14, false) <= box.max.y ? 14 : 7;
+  if (lines(gap, false) <= box.max.y) y = lines(gap, true) - s.px(18);
   y += s.px(20);
   if (bytes[static_cast<std::size_t>(TrafficPart::p)] == 0 && y + s.px(18) <= box.max.y) {
     draw_runs(list, {box.min.x, y}, 12.5F,

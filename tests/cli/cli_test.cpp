@@ -22,7 +22,8 @@ std::size_t count(const std::string& text, const std::string& part) {
 }
 
 TEST(Help, OfEveryCommandShowsTwoExamplesThatParse) {
-  for (const std::string command : {"", "step", "run", "bench", "verify", "list", "doctor", "shot", "report", "inspect"}) {
+  for (const std::string command :
+       {"", "step", "run", "bench", "verify", "list", "doctor", "shot", "report", "inspect"}) {
     const Done done =
         run(command.empty() ? std::vector<std::string>{"--help"} : std::vector<std::string>{command, "--help"});
     EXPECT_EQ(done.code, 0) << command;
