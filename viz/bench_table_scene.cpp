@@ -76,7 +76,7 @@ BenchCell time_cell(const Measurement& m, const BenchUnit& unit) {
 BenchCell possible_cell(const Measurement& m) {
   BenchCell cell = cell_of(m, "occupancy_theoretical_pct", {1, "%"});
   const bool least = figure(m, "occupancy_theoretical_pct").method.find("the least of") != std::string::npos;
-  if (cell.available && least) cell.text = "≥ " + cell.text;
+  if (cell.available && least && cell.sort < 99.95) cell.text = "≥ " + cell.text;  // more than all cannot be
   return cell;
 }
 
