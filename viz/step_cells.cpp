@@ -116,10 +116,9 @@ bool draws_as_picture(const Drawn& d, const TileScene& tile, const TilePlace& pl
   return place.cell_width < d.s.px(14) || place.box.height() < d.s.px(10) * static_cast<float>(tile.rows);
 }
 
-ImU32 pixel_of(const Drawn& d, const TileScene& tile, const Cell& cell, float x, float y, bool gap) {
-  switch (cell.look) {
-    case CellLook::value:
-      return gap ? 0 : cell_fill(d.s.theme, tile.hue, cell.shade);
+// A pixel of a cell that holds no number.
+ImU32 blank_pixel(const Drawn& d, CellLook look, float x, float y, bool gap) {
+  switch (look) {
     case CellLook::masked: {
       // The same lines x + y = s as draw_hatch().
       const float step = std::max(d.s.px(6), 2.0F);
@@ -128,15 +127,15 @@ ImU32 pixel_of(const Drawn& d, const TileScene& tile, const Cell& cell, float x,
     }
     case CellLook::past_end:
       return faded(colour_of(Token::line), 0.3F);
-    case CellLook::empty:
+    default:
       return gap ? 0 : faded(colour_of(Token::faint), 0.25F);
   }
-  return 0;
 }
 
 void draw_picture(const Drawn& d, const TileScene& tile, const TilePlace& place) {
   Axis columns;
-  std::int32_t r = 0;
+  std::int32_t r = 0, filled = -1;
+  std::vector<ImU32> fills(static_cast<std::size_t>(tile.cols));  // of the cells of row `filled`, each mixed once
   d.memory.cache->images.draw(
       d.list, static_cast<int>(tile.slot), place.box,
       [&](float y, float first_x, std::span<ImU32> row) {
@@ -146,10 +145,17 @@ void draw_picture(const Drawn& d, const TileScene& tile, const TilePlace& place)
         const float top = place.y[static_cast<std::size_t>(r)], bottom = place.y[static_cast<std::size_t>(r) + 1];
         const float gap = cell_gap(bottom - top, d.s);
         const bool between = y < top + gap || y >= bottom - gap;
+        for (std::int32_t c = 0; filled != r && c < tile.cols; ++c)
+          fills[static_cast<std::size_t>(c)] = cell_fill(d.s.theme, tile.hue, tile.cell(r, c).shade);
+        filled = r;
         for (std::size_t n = 0; n < row.size(); ++n) {
           const std::int32_t c = columns.cell[n];
-          if (c >= 0)
-            row[n] = pixel_of(d, tile, tile.cell(r, c), first_x + static_cast<float>(n), y, between || columns.gap[n]);
+          if (c < 0) continue;
+          const Cell& cell = tile.cell(r, c);
+          const bool gap_here = between || columns.gap[n];
+          row[n] = cell.look == CellLook::value
+                       ? (gap_here ? 0 : fills[static_cast<std::size_t>(c)])
+                       : blank_pixel(d, cell.look, first_x + static_cast<float>(n), y, gap_here);
         }
       },
       faded(IM_COL32_WHITE, strength_of(d, tile)));
