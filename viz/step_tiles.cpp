@@ -197,7 +197,7 @@ std::optional<CellRef> pointed_cell(const TilesScene& scene, const State& state,
     most = cell.value;
   }
   // A row that may see no key here: why.
-  if (!best && s.live && s.cells.size() > 0 && s.cell(r, 0).look == CellLook::masked) best = s.ref(r, 0);
+  if (!best && s.live && !s.cells.empty() && s.cell(r, 0).look == CellLook::masked) best = s.ref(r, 0);
   return best;
 }
 

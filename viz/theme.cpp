@@ -145,7 +145,7 @@ ImU32 cell_fill(Theme t, TensorColour tensor, float shade) {
     return all;
   }();
   const float s = std::isnan(shade) ? 0.0F : std::clamp(shade, -1.0F, 1.0F);
-  const auto step = static_cast<std::size_t>((s + 1) * 127.5F + 0.5F);  // rounds: it is not negative
+  const auto step = static_cast<std::size_t>(std::lround((s + 1) * 127.5F));
   return ramps[index_of(t)][static_cast<std::size_t>(tensor)][step];
 }
 
