@@ -141,14 +141,8 @@ void Controller::show_rows(Session& session) {
   model_.rows_from_here = session.provenance.host == provenance_here().host;
   if (session.recordings.empty()) state_.view.workspace = Workspace::bench;
   state_.view.bench_value.reset();
-  const auto parsed = parse_state_string(session.state);
-  if (!parsed) return;  // a file without one, or of another version: the rows stand for themselves
-  const State& saved = parsed->state;
   const Document before = state_.document;
-  state_.document.sweep = saved.document.sweep;
-  state_.view.bench_metric = saved.view.bench_metric;
-  state_.view.bench_baseline = saved.view.bench_baseline;
-  history_.changed(before, 0);
+  if (restore_bench(session.state, state_)) history_.changed(before, 0);
 }
 
 }  // namespace attn

@@ -77,10 +77,8 @@ void add_growth(std::string& out, const BenchScene& scene) {
   if (!lines.empty()) out += "\n## How time grows\n\n" + lines;
 }
 
-void add_table(std::string& out, const PictureSpec& picture, const Model& model, const BenchScene& scene) {
-  BenchSwitches switches;
-  switches.all_values = true;
-  const BenchTable table = bench_table(picture.state, model, scene.slice, scene.chosen, switches);
+void add_table(std::string& out, const BenchScene& scene) {
+  const BenchTable& table = scene.table;
   if (table.columns.empty()) return;
   out += "\n## Table\n\n";
   std::string rule;
@@ -107,7 +105,9 @@ std::string report_text(const PictureSpec& picture, const std::vector<std::strin
                         const std::string& no_plots) {
   const Model model = model_of(picture);
   const Provenance& p = picture.provenance;
-  BenchScene scene = bench_scene(picture.state, model, {}, "");
+  BenchSwitches switches;
+  switches.all_values = true;
+  BenchScene scene = bench_scene(picture.state, model, switches, "");
   scene.slice = slice_rows(picture.state.document.sweep, model.measurements, p.loaded);  // a scene keeps no rows
   std::string out = fmt::format("# Attention kernels along {}\n\n", scene.axis_letter);
   if (!scene.slice.rows.empty()) {
@@ -125,7 +125,7 @@ std::string report_text(const PictureSpec& picture, const std::vector<std::strin
   for (const Plot& plot : kPlots)
     if (std::find(plots.begin(), plots.end(), plot.name) != plots.end())
       out += fmt::format("![{}]({})\n", plot.title, plot.name);
-  add_table(out, picture, model, scene);
+  add_table(out, scene);
   out += "\nA dash is a figure that is not available; rows.csv says why.";
   if (scene.slice.left_out > 0)
     out += fmt::format(" {} rows of other problems or devices are in rows.csv alone.", scene.slice.left_out);

@@ -223,6 +223,15 @@ Result<ParsedState> parse_state_string(std::string_view text) {
   return parsed;
 }
 
+bool restore_bench(const std::string& session_state, State& state) {
+  const auto saved = parse_state_string(session_state);
+  if (!saved) return false;
+  state.document.sweep = saved->state.document.sweep;
+  state.view.bench_metric = saved->state.view.bench_metric;
+  state.view.bench_baseline = saved->state.view.bench_baseline;
+  return true;
+}
+
 Result<State> open_state_string(std::string_view text) {
   auto parsed = parse_state_string(text);
   if (!parsed) return tl::unexpected(parsed.error());

@@ -36,6 +36,9 @@ struct ParsedState {
 Result<std::string> state_string(const State& state);
 // Reads no file. Unknown versions, keys and values are refused, with the place.
 Result<ParsedState> parse_state_string(std::string_view text);
+// Bench as it stood when `session_state` (Session::state) was saved: sweep, metric and baseline. False where the file
+// comes without a state, or with one of another version: its rows then stand for themselves.
+bool restore_bench(const std::string& session_state, State& state);
 // parse_state_string, then checks that every file is there and has the hash it had.
 Result<State> open_state_string(std::string_view text);
 

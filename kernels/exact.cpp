@@ -21,6 +21,7 @@
 
 #include "kernels/math.h"
 #include "kernels/replay.h"
+#include "kernels/traffic.h"
 
 namespace attn {
 
@@ -99,7 +100,6 @@ class RowWalk {
   }
 
  private:
-  bool stored_scores() const { return rec_.order == Order::naive || rec_.order == Order::tiled; }
   VersionId live(Slot s) const {
     const VersionId now = rec_.after(e_, s);
     return now != kNoVersion ? now : rec_.before(e_, s);
@@ -205,7 +205,7 @@ class RowWalk {
   void weights() {
     const Row& s = operand(live(Slot::s));
     const Num m = shift(first(live(Slot::m_new)));
-    const bool stored = stored_scores();
+    const bool stored = stores_scores(rec_.order);
     const Num l = stored ? first(live(Slot::l_new)) : Num{};
     make(Slot::p, [&](std::int64_t c) {
       const Num p = exp_of_difference(at(s, c), m);
@@ -214,7 +214,7 @@ class RowWalk {
   }
 
   void sum() {
-    const bool stored = stored_scores();
+    const bool stored = stores_scores(rec_.order);
     const Num l = first(live(Slot::l_old));
     const Row& terms = operand(live(stored ? Slot::s : Slot::p));
     const Num m = stored ? shift(first(live(Slot::m_new))) : Num{};
@@ -237,7 +237,7 @@ class RowWalk {
     const std::span<const float> v = rec_.values(live(Slot::v));
     const auto dv = static_cast<std::size_t>(rec_.problem.Dv);
     const bool flash1 = rec_.order == Order::flash1;
-    Num f = stored_scores() ? Num{1, 0} : first(live(Slot::alpha));
+    Num f = stores_scores(rec_.order) ? Num{1, 0} : first(live(Slot::alpha));
     if (flash1) {
       const Num l = first(live(Slot::l_old));
       f = {f.exact * l.exact, f.exact * l.bound + f.bound * (l.exact + l.bound) + kUnit * f.exact * l.exact};

@@ -8,6 +8,7 @@
 
 #include "kernels/memory.h"
 #include "kernels/recording_file.h"
+#include "kernels/traffic.h"
 
 namespace attn {
 namespace {
@@ -42,10 +43,6 @@ bool rows_are_keys(Slot s) {
 }
 bool columns_are_keys(Slot s) {
   return s == Slot::s || s == Slot::p;
-}
-
-bool stores_scores(Order o) {
-  return o == Order::naive || o == Order::tiled;
 }
 
 // What a phase reads and makes, so that it can be drawn and replayed: versions that must be live before its event and

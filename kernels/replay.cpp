@@ -8,6 +8,7 @@
 
 #include "kernels/cpu/tile_math.h"
 #include "kernels/cpu/vector_ops.h"
+#include "kernels/traffic.h"
 
 namespace attn {
 
@@ -95,7 +96,6 @@ class Replayer {
     }
   }
 
-  bool stores_scores() const { return rec_.order == Order::naive || rec_.order == Order::tiled; }
   bool vector() const { return rec_.rules == Rules::vector; }
 
   void phase() {
@@ -154,7 +154,7 @@ class Replayer {
       const VersionId s = rec_.before(e_, Slot::s);
       const VersionId now = rec_.after(e_, Slot::s);
       // Orders that store S read it back with this event.
-      const Padded scores = load(stores_scores() ? now : s);
+      const Padded scores = load(stores_scores(rec_.order) ? now : s);
       const std::vector<float> old = old_column(Slot::m_old);
       const std::int64_t cols = rec_.version(now).cols;
       if (vector()) {
@@ -184,7 +184,7 @@ class Replayer {
     const Version& p = made(Slot::p);
     const std::vector<float> m = column(Slot::m_new);
     Padded out(p.rows, p.cols);
-    if (stores_scores()) {
+    if (stores_scores(rec_.order)) {
       const std::vector<float> l = column(Slot::l_new);
       const Padded s = load(rec_.after(e_, Slot::s));
       cpu::stored_weights(rec_.problem.dtype, s.read(), p.rows, p.cols, m.data(), l.data(), out.tile());
@@ -200,7 +200,7 @@ class Replayer {
     const Version& l = made(Slot::l_new);
     const std::vector<float> old = old_column(Slot::l_old);
     std::vector<float> out(static_cast<std::size_t>(l.rows));
-    if (stores_scores()) {
+    if (stores_scores(rec_.order)) {
       const VersionId id = rec_.after(e_, Slot::s);
       const Padded s = load(id);
       const std::vector<float> m = column(Slot::m_new);
@@ -242,7 +242,7 @@ class Replayer {
                          factor.data());
     } else if (!vector()) {
       cpu::scalar_output(p.read(), v.read(), out.tile(), o.rows, o.cols, keys);
-    } else if (stores_scores()) {
+    } else if (stores_scores(rec_.order)) {
       cpu::rescaled_product(p.read(), v.read(), out.tile(), o.rows, o.cols, keys, nullptr);
     } else if (rec_.options.accumulate == DType::f32) {
       cpu::rescaled_product(p.read(), v.read(), out.tile(), o.rows, o.cols, keys, column(Slot::alpha).data());

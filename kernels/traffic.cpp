@@ -9,10 +9,6 @@ namespace {
 
 constexpr std::uint64_t kFp32 = 4;
 
-bool stores_scores(Order order) {
-  return order == Order::naive || order == Order::tiled;
-}
-
 std::uint64_t as_bytes(std::int64_t elements, std::uint64_t size) {
   return static_cast<std::uint64_t>(elements) * size;
 }
@@ -69,6 +65,10 @@ bool reads_scores(Phase phase, std::int32_t score_reads) {
 }
 
 }  // namespace
+
+bool stores_scores(Order order) {
+  return order == Order::naive || order == Order::tiled;
+}
 
 std::uint64_t Traffic::total() const {
   std::uint64_t sum = 0;

@@ -17,6 +17,9 @@ namespace attn {
 
 struct KernelRow;
 
+// S and P go to HBM and come back: naive and tiled, which walk in passes and have no rescaling.
+bool stores_scores(Order order);
+
 // Bytes by tensor; `stats` is m, l and LSE.
 enum class TrafficPart : std::uint8_t { q, k, v, bias, s, p, o, stats };
 constexpr std::size_t kTrafficParts = 8;

@@ -75,7 +75,7 @@ BenchCell time_cell(const Measurement& m, const BenchUnit& unit) {
 // Of several launches the least is known: the warps that are active, an average over all, may exceed it.
 BenchCell possible_cell(const Measurement& m) {
   BenchCell cell = cell_of(m, "occupancy_theoretical_pct", {1, "%"});
-  const bool least = figure(m, "occupancy_theoretical_pct").method.find("the least of") != std::string::npos;
+  const bool least = is_least_of_launches(figure(m, "occupancy_theoretical_pct"));
   if (cell.available && least && cell.sort < 99.95) cell.text = "≥ " + cell.text;  // more than all cannot be
   return cell;
 }

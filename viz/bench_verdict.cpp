@@ -177,9 +177,9 @@ std::string occupancy_words(const Measurement& m) {
   const Figure& possible = figure(m, "occupancy_theoretical_pct");
   if (!possible.available()) return {};
   const std::string by = limiter_of(possible);
-  const bool least = possible.method.find("the least of") != std::string::npos;  // of several launches
-  const std::string limit = fmt::format("{}{} of its warps can be active{}", least ? "At least " : "",
-                                        percent_text(possible.value), by.empty() ? "" : " (" + by + ")");
+  const std::string limit =
+      fmt::format("{}{} of its warps can be active{}", is_least_of_launches(possible) ? "At least " : "",
+                  percent_text(possible.value), by.empty() ? "" : " (" + by + ")");
   if (!reached.available()) return fmt::format(" {}.", limit);
   return fmt::format(" {}, {} are.", limit, percent_text(reached.value));
 }

@@ -7,10 +7,6 @@
 
 namespace attn {
 
-bool stores_scores(Order order) {
-  return order == Order::naive || order == Order::tiled;
-}
-
 StepPlace place_of(const Recording& rec, EventIndex e, const Selection& selection) {
   StepPlace at;
   if (rec.events.empty()) return at;

@@ -5,6 +5,7 @@
 
 #include "kernels/recording.h"
 #include "kernels/replay.h"
+#include "kernels/traffic.h"  // stores_scores
 #include "viz/state.h"
 #include "viz/theme.h"
 
@@ -22,9 +23,6 @@ struct StepPlace {
                          // same height of the live tile
 };
 StepPlace place_of(const Recording& rec, EventIndex e, const Selection& selection);
-
-// Orders that store S walk in passes and have no rescaling.
-bool stores_scores(Order order);
 
 // One element of a live version, by query row or key, and column; none where the slot is empty there.
 std::optional<float> live_value(const Recording& rec, EventIndex e, Slot slot, std::int32_t row, std::int32_t col);

@@ -28,10 +28,7 @@ Result<int> report(const ReportArguments& a) {
   picture.state = initial_state();
   picture.width = 960;
   picture.height = 600;
-  if (const auto saved = parse_state_string(session->state)) {
-    picture.state.document.sweep = saved->state.document.sweep;
-    picture.state.view.bench_baseline = saved->state.view.bench_baseline;
-  }
+  restore_bench(session->state, picture.state);
   if (!a.theme.empty() && a.theme != "dark" && a.theme != "light")
     return bad_input(fmt::format("--theme {}: dark or light.", a.theme));
   picture.state.preferences.theme = a.theme == "dark" ? Theme::dark : Theme::light;

@@ -107,11 +107,7 @@ Result<void> set_session(const ShotArguments& a, PictureSpec& picture) {
   auto session = read_session(a.session);
   if (!session) return bad_input(session.error().message);
   // Bench stands as it stood when the session was saved, unless the command line says otherwise.
-  if (const auto saved = parse_state_string(session->state); saved && a.document.state.empty()) {
-    picture.state.document.sweep = saved->state.document.sweep;
-    picture.state.view.bench_metric = saved->state.view.bench_metric;
-    picture.state.view.bench_baseline = saved->state.view.bench_baseline;
-  }
+  if (a.document.state.empty()) restore_bench(session->state, picture.state);
   picture.measurements = std::move(session->measurements);
   picture.provenance = std::move(session->provenance);
   if (!session->recordings.empty() && a.step.empty()) {

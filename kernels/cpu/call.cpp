@@ -10,6 +10,7 @@
 #include "kernels/cpu/aligned.h"
 #include "kernels/cpu/recorder.h"
 #include "kernels/memory.h"
+#include "kernels/traffic.h"
 
 namespace attn::cpu {
 
@@ -27,10 +28,6 @@ std::int64_t plus(std::int64_t a, std::int64_t b) {
 }
 std::int64_t whole_lanes(std::int64_t n) {
   return n > kMost - kLanes ? kMost : padded(n);
-}
-
-bool stores_scores(Order order) {
-  return order == Order::naive || order == Order::tiled;
 }
 
 }  // namespace

@@ -44,4 +44,11 @@ class TestWindow {
   Commands commands_;
 };
 
+constexpr const char* kStep = "//###workspace/step";  // where the items of Step are found
+
+// What Step shows.
+inline const Recording& recording(TestWindow& w) {
+  return *w.controller().model().recording;
+}
+
 }  // namespace attn

@@ -8,7 +8,6 @@ namespace attn {
 namespace {
 
 using Ctx = ImGuiTestContext;
-constexpr const char* kStep = "//###workspace/step";
 
 TEST(StepCharts, TabsChooseTheChartAtEveryStepAndInEveryOrder) {
   for (const char* kernel : {"cpu_sequential", "cpu_tiled", "cpu_flash1", "cpu_flash"}) {

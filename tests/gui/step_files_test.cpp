@@ -12,11 +12,6 @@ namespace attn {
 namespace {
 
 using Ctx = ImGuiTestContext;
-constexpr const char* kStep = "//###workspace/step";
-
-const Recording& recording(TestWindow& w) {
-  return *w.controller().model().recording;
-}
 
 std::string array_file(const std::string& name, const std::vector<std::int64_t>& shape) {
   Array a(DType::f32, shape);

@@ -9,11 +9,6 @@ namespace attn {
 namespace {
 
 using Ctx = ImGuiTestContext;
-constexpr const char* kStep = "//###workspace/step";
-
-const Recording& recording(TestWindow& w) {
-  return *w.controller().model().recording;
-}
 
 // The middle of cell (r, c) of a tile that is drawn as rows x cols.
 ImVec2 cell_at(Ctx* ctx, const char* tile, int rows, int cols, int r, int c) {
