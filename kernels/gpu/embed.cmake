@@ -1,14 +1,18 @@
 # Writes OUT, a C++ file that holds the CUDA sources as text. A raw string may be
 # 64 KiB at most in some compilers; each file is well below.
+#
+# A source is named "kernels/gpu/FILE" wherever FILE lies: the names are part of what a
+# kernel's hash is made of, and of the #include lines of a user's edited copy, so they
+# stay when files move.
 function(attnscope_embed out)
-  set(text "// Made by CMake from kernels/gpu: do not edit.\n#include <array>\n\n#include \"kernels/gpu/sources.h\"\n\n")
+  set(text "// Made by CMake from the CUDA sources: do not edit.\n#include <array>\n\n#include \"kernels/gpu/sources.h\"\n\n")
   string(APPEND text "namespace attn::gpu {\n\nstd::span<const SourceText> embedded_sources() {\n")
   list(LENGTH ARGN count)
   string(APPEND text "  static constexpr std::array<SourceText, ${count}> kSources{{\n")
   foreach(path IN LISTS ARGN)
     file(READ "${path}" content)
-    file(RELATIVE_PATH name "${CMAKE_SOURCE_DIR}" "${path}")
-    string(APPEND text "      {\"${name}\", R\"attnscope(${content})attnscope\"},\n")
+    get_filename_component(file "${path}" NAME)
+    string(APPEND text "      {\"kernels/gpu/${file}\", R\"attnscope(${content})attnscope\"},\n")
     set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS "${path}")
   endforeach()
   string(APPEND text "  }};\n  return kSources;\n}\n\n}  // namespace attn::gpu\n")
