@@ -9,7 +9,7 @@
 
 #include <fmt/format.h>
 
-#include "kernels/kernel.h"
+#include "kernels/model/kernel.h"
 #include "profiling/metrics.h"
 #include "viz/bench_to_step.h"
 #include "viz/bookmarks.h"

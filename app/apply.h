@@ -1,8 +1,8 @@
 // What a command does to the state. Pure: no files, no threads, no recording is made here.
 #pragma once
 
-#include "kernels/recording.h"
-#include "kernels/result.h"
+#include "kernels/base/result.h"
+#include "kernels/recording/recording.h"
 #include "viz/commands.h"
 #include "viz/state.h"
 

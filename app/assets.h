@@ -4,7 +4,7 @@
 
 #include <filesystem>
 
-#include "kernels/result.h"
+#include "kernels/base/result.h"
 
 namespace attn {
 

@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "kernels/result.h"
+#include "kernels/base/result.h"
 
 namespace attn {
 

@@ -5,8 +5,8 @@
 #include <variant>
 
 #include "app/apply.h"
-#include "kernels/kernel.h"
-#include "kernels/memory.h"
+#include "kernels/model/fits.h"
+#include "kernels/model/kernel.h"
 #include "profiling/session.h"
 #include "viz/bench_to_step.h"
 

@@ -16,7 +16,7 @@
 #include "app/input_files.h"
 #include "app/posix.h"
 #include "app/state_string.h"
-#include "kernels/container.h"
+#include "kernels/formats/container.h"
 #include "profiling/session.h"
 #include "viz/step_problem_panel.h"
 

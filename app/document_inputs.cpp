@@ -4,7 +4,7 @@
 
 #include <fmt/format.h>
 
-#include "kernels/recording_file.h"
+#include "kernels/recording/file.h"
 
 namespace attn {
 namespace {

@@ -6,9 +6,9 @@
 #include <memory>
 #include <string>
 
-#include "kernels/inputs.h"
-#include "kernels/recording.h"
-#include "kernels/result.h"
+#include "kernels/base/result.h"
+#include "kernels/model/inputs.h"
+#include "kernels/recording/recording.h"
 
 namespace attn {
 

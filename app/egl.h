@@ -6,7 +6,7 @@
 #include <cstdint>
 
 #include "app/posix.h"
-#include "kernels/result.h"
+#include "kernels/base/result.h"
 
 namespace attn::egl {
 

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "app/picture.h"
-#include "kernels/result.h"
+#include "kernels/base/result.h"
 
 namespace attn {
 

@@ -5,9 +5,9 @@
 
 #include <fmt/format.h>
 
-#include "kernels/gpu/inspect.h"
-#include "kernels/gpu/rows.h"
-#include "kernels/gpu/sources.h"
+#include "kernels/gpu/compile/sources.h"
+#include "kernels/gpu/rungs/inspect.h"
+#include "kernels/gpu/rungs/rows.h"
 #include "profiling/compiled_figures.h"
 #include "profiling/metrics.h"
 #include "profiling/session.h"

@@ -14,8 +14,8 @@
 #include <vector>
 
 #include "app/gpu_client.h"
-#include "kernels/gpu/compile.h"
-#include "kernels/kernel.h"
+#include "kernels/gpu/compile/service.h"
+#include "kernels/model/kernel.h"
 #include "profiling/sweep.h"
 
 namespace attn {

@@ -11,7 +11,7 @@
 #include <fmt/format.h>
 
 #include "app/apply.h"
-#include "kernels/npy.h"
+#include "kernels/formats/npy.h"
 
 namespace attn {
 namespace {

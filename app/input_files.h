@@ -4,7 +4,7 @@
 #include <array>
 #include <string>
 
-#include "kernels/result.h"
+#include "kernels/base/result.h"
 #include "viz/state.h"
 
 namespace attn {

@@ -6,7 +6,7 @@
 #include <string>
 
 #include "app/picture.h"
-#include "kernels/result.h"
+#include "kernels/base/result.h"
 
 namespace attn {
 

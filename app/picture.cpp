@@ -17,7 +17,7 @@
 #include "app/shell.h"
 #include "imgui.h"
 #include "imgui_impl_opengl3.h"
-#include "kernels/files.h"
+#include "kernels/base/files.h"
 
 namespace attn {
 namespace {

@@ -10,8 +10,8 @@
 #include <string>
 #include <vector>
 
-#include "kernels/recording.h"
-#include "kernels/result.h"
+#include "kernels/base/result.h"
+#include "kernels/recording/recording.h"
 #include "profiling/measurement.h"
 #include "viz/state.h"
 

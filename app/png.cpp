@@ -9,7 +9,7 @@
 #include <stb/stb_image_write.h>
 
 #include "app/picture.h"
-#include "kernels/files.h"
+#include "kernels/base/files.h"
 
 namespace attn {
 

@@ -8,7 +8,7 @@
 #include <map>
 #include <set>
 
-#include "kernels/files.h"
+#include "kernels/base/files.h"
 #include "profiling/metrics.h"
 #include "viz/bench_scene.h"
 #include "viz/bench_spec.h"

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "app/picture.h"
-#include "kernels/result.h"
+#include "kernels/base/result.h"
 #include "profiling/session.h"
 
 namespace attn {

@@ -12,7 +12,7 @@
 #include <nlohmann/json.hpp>
 
 #include "app/posix.h"
-#include "kernels/container.h"
+#include "kernels/formats/container.h"
 
 namespace attn {
 namespace {

@@ -7,7 +7,7 @@
 #include "app/assets.h"
 #include "imgui.h"
 #include "imgui_internal.h"
-#include "kernels/files.h"
+#include "kernels/base/files.h"
 
 namespace attn {
 namespace {

@@ -10,7 +10,7 @@
 #include "app/controller.h"
 #include "app/file_dialog.h"
 #include "app/keys.h"
-#include "kernels/result.h"
+#include "kernels/base/result.h"
 #include "viz/bench_memory.h"
 #include "viz/commands.h"
 #include "viz/step_memory.h"

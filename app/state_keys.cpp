@@ -10,8 +10,8 @@
 #include <fmt/ranges.h>
 
 #include "app/state_values.h"
-#include "kernels/gpu/rows.h"
-#include "kernels/kernel.h"
+#include "kernels/gpu/rungs/rows.h"
+#include "kernels/model/kernel.h"
 #include "profiling/metrics.h"
 
 namespace attn {

@@ -10,7 +10,7 @@
 
 #include "app/apply.h"
 #include "app/state_keys.h"
-#include "kernels/container.h"
+#include "kernels/formats/container.h"
 
 namespace attn {
 namespace {

@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-#include "kernels/result.h"
+#include "kernels/base/result.h"
 #include "viz/state.h"
 
 namespace attn {

@@ -11,7 +11,7 @@
 #include <thread>
 #include <vector>
 
-#include "kernels/result.h"
+#include "kernels/base/result.h"
 #include "viz/frame.h"
 
 namespace attn {

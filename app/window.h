@@ -6,7 +6,7 @@
 #include <stop_token>
 #include <string>
 
-#include "kernels/result.h"
+#include "kernels/base/result.h"
 #include "viz/state.h"
 
 namespace attn {

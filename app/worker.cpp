@@ -8,9 +8,9 @@
 #include <fmt/format.h>
 
 #include "app/worker_messages.h"
-#include "kernels/gpu/device_run.h"
-#include "kernels/gpu/queue.h"
-#include "kernels/memory.h"
+#include "kernels/gpu/device/device_run.h"
+#include "kernels/gpu/device/queue.h"
+#include "kernels/model/fits.h"
 
 namespace attn {
 namespace {

@@ -22,10 +22,10 @@
 #include <vector>
 
 #include "app/child_process.h"
-#include "kernels/gpu/compile.h"
-#include "kernels/gpu/driver.h"
-#include "kernels/inputs.h"
-#include "kernels/kernel.h"
+#include "kernels/gpu/compile/service.h"
+#include "kernels/gpu/device/driver.h"
+#include "kernels/model/inputs.h"
+#include "kernels/model/kernel.h"
 #include "profiling/measure_on_gpu.h"
 
 namespace attn {

@@ -2,8 +2,8 @@
 
 #include <fmt/format.h>
 
-#include "kernels/container.h"
-#include "kernels/recording_file.h"
+#include "kernels/formats/container.h"
+#include "kernels/recording/file.h"
 #include "profiling/measurement_json.h"
 
 namespace attn {

@@ -5,7 +5,7 @@
 #include <string_view>
 #include <vector>
 
-#include "kernels/kernel.h"
+#include "kernels/model/kernel.h"
 
 namespace attn {
 

@@ -4,7 +4,7 @@
 #include <span>
 #include <string>
 
-#include "kernels/gpu/inspect.h"
+#include "kernels/gpu/rungs/inspect.h"
 #include "profiling/measurement.h"
 
 namespace attn {

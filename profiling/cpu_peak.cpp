@@ -12,7 +12,7 @@
 #include <thread>
 #include <vector>
 
-#include "kernels/memory.h"
+#include "kernels/model/fits.h"
 #include "profiling/fma_loop.h"
 #include "profiling/repeat.h"
 

@@ -5,7 +5,7 @@
 
 #include <fmt/format.h>
 
-#include "kernels/gpu/library.h"
+#include "kernels/base/library.h"
 
 namespace attn {
 namespace {

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "kernels/gpu/device_run.h"
+#include "kernels/gpu/device/device_run.h"
 #include "profiling/cupti/profiler.h"
 #include "profiling/gpu_sensors.h"
 #include "profiling/gpu_yardsticks.h"

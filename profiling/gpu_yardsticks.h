@@ -9,9 +9,9 @@
 #include <optional>
 #include <string>
 
-#include "kernels/gpu/compile.h"
-#include "kernels/gpu/driver.h"
-#include "kernels/result.h"
+#include "kernels/base/result.h"
+#include "kernels/gpu/compile/service.h"
+#include "kernels/gpu/device/driver.h"
 
 namespace attn {
 

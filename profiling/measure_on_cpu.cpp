@@ -8,8 +8,8 @@
 
 #include "attnscope_version.h"
 #include "kernels/cpu/aligned.h"
-#include "kernels/memory.h"
-#include "kernels/verdict.h"
+#include "kernels/judge/verdict.h"
+#include "kernels/model/fits.h"
 #include "profiling/repeat.h"
 #include "profiling/row_state.h"
 #include "profiling/sweep.h"

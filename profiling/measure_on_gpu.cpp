@@ -8,11 +8,11 @@
 
 #include <fmt/format.h>
 
-#include "kernels/gpu/device_run.h"
-#include "kernels/gpu/sources.h"
-#include "kernels/gpu/specialise.h"
-#include "kernels/memory.h"
-#include "kernels/verdict.h"
+#include "kernels/gpu/compile/sources.h"
+#include "kernels/gpu/device/device_run.h"
+#include "kernels/gpu/rungs/specialise.h"
+#include "kernels/judge/verdict.h"
+#include "kernels/model/fits.h"
 #include "profiling/compiled_figures.h"
 #include "profiling/counter_figures.h"
 #include "profiling/gpu_timing.h"

@@ -7,10 +7,10 @@
 #include <functional>
 #include <string>
 
-#include "kernels/gpu/driver.h"
-#include "kernels/gpu/queue.h"
-#include "kernels/inputs.h"
-#include "kernels/kernel.h"
+#include "kernels/gpu/device/driver.h"
+#include "kernels/gpu/device/queue.h"
+#include "kernels/model/inputs.h"
+#include "kernels/model/kernel.h"
 #include "profiling/cupti/profiler.h"
 #include "profiling/gpu_sensors.h"
 #include "profiling/gpu_yardsticks.h"

@@ -8,8 +8,8 @@
 #include <string_view>
 #include <vector>
 
-#include "kernels/kernel.h"
-#include "kernels/verdict.h"
+#include "kernels/judge/verdict.h"
+#include "kernels/model/kernel.h"
 
 namespace attn {
 

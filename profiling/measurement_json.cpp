@@ -7,9 +7,9 @@
 #include <limits>
 #include <nlohmann/json.hpp>
 
-#include "kernels/container.h"
-#include "kernels/json_fields.h"
-#include "kernels/recording_file.h"
+#include "kernels/formats/container.h"
+#include "kernels/formats/json_fields.h"
+#include "kernels/recording/file.h"
 #include "profiling/metrics.h"
 #include "profiling/statistics.h"
 

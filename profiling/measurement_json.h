@@ -6,7 +6,7 @@
 
 #include <nlohmann/json_fwd.hpp>
 
-#include "kernels/result.h"
+#include "kernels/base/result.h"
 #include "profiling/measurement.h"
 
 namespace attn {

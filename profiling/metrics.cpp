@@ -5,8 +5,8 @@
 #include <array>
 #include <string>
 
-#include "kernels/memory.h"
-#include "kernels/traffic.h"
+#include "kernels/model/fits.h"
+#include "kernels/model/traffic.h"
 
 namespace attn {
 namespace {

@@ -8,7 +8,7 @@
 #include <span>
 #include <string_view>
 
-#include "kernels/result.h"
+#include "kernels/base/result.h"
 #include "profiling/measurement.h"
 
 namespace attn {

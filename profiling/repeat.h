@@ -5,7 +5,7 @@
 #include <stop_token>
 #include <vector>
 
-#include "kernels/result.h"
+#include "kernels/base/result.h"
 #include "profiling/statistics.h"
 
 namespace attn {

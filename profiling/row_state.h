@@ -1,7 +1,7 @@
 // From what went wrong to the state of the row that says so. For this room.
 #pragma once
 
-#include "kernels/result.h"
+#include "kernels/base/result.h"
 #include "profiling/measurement.h"
 
 namespace attn {

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
-#include "kernels/recording_file.h"
+#include "kernels/recording/file.h"
 #include "profiling/measurement_json.h"
 
 namespace attn {

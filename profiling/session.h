@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "kernels/container.h"
-#include "kernels/recording.h"
+#include "kernels/formats/container.h"
+#include "kernels/recording/recording.h"
 #include "profiling/measurement.h"
 
 namespace attn {

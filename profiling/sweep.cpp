@@ -5,7 +5,7 @@
 #include <algorithm>
 
 #include "attnscope_version.h"
-#include "kernels/gpu/sources.h"
+#include "kernels/gpu/compile/sources.h"
 #include "profiling/repeat.h"
 #include "profiling/sweep_points.h"
 #include "profiling/time_left.h"

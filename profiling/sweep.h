@@ -11,8 +11,8 @@
 #include <string_view>
 #include <vector>
 
-#include "kernels/inputs.h"
-#include "kernels/result.h"
+#include "kernels/base/result.h"
+#include "kernels/model/inputs.h"
 #include "profiling/cpu_peak.h"
 #include "profiling/measurement.h"
 #include "profiling/metrics.h"

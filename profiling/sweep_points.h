@@ -5,7 +5,7 @@
 #include <span>
 #include <vector>
 
-#include "kernels/kernel.h"
+#include "kernels/model/kernel.h"
 #include "profiling/sweep.h"
 #include "profiling/time_left.h"
 

@@ -6,8 +6,8 @@
 #include <limits>
 #include <set>
 
-#include "kernels/gpu/rows.h"
-#include "kernels/memory.h"
+#include "kernels/gpu/rungs/rows.h"
+#include "kernels/model/fits.h"
 #include "profiling/sweep.h"
 #include "profiling/sweep_points.h"
 #include "profiling/time_left.h"

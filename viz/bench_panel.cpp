@@ -9,7 +9,7 @@
 #include "imgui.h"
 
 #include "imgui_stdlib.h"
-#include "kernels/gpu/rows.h"
+#include "kernels/gpu/rungs/rows.h"
 #include "kernels/ladder.h"
 #include "viz/bench_cache.h"
 #include "viz/bench_marks.h"

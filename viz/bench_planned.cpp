@@ -1,7 +1,7 @@
 #include "viz/bench_planned.h"
 
-#include "kernels/gpu/rows.h"
-#include "kernels/kernel.h"
+#include "kernels/gpu/rungs/rows.h"
+#include "kernels/model/kernel.h"
 #include "profiling/metrics.h"
 
 namespace attn {

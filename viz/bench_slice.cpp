@@ -8,7 +8,7 @@
 #include <map>
 #include <set>
 
-#include "kernels/kernel.h"
+#include "kernels/model/kernel.h"
 #include "viz/bench_scene.h"
 
 namespace attn {

@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include "kernels/result.h"
+#include "kernels/base/result.h"
 #include "profiling/sweep.h"
 
 namespace attn {

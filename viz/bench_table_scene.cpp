@@ -7,7 +7,7 @@
 #include <limits>
 
 #include "kernels/ladder.h"
-#include "kernels/memory.h"
+#include "kernels/model/fits.h"
 #include "viz/bench_scene.h"
 #include "viz/bench_spec.h"
 

@@ -4,8 +4,8 @@
 #include <string>
 #include <string_view>
 
-#include "kernels/options.h"
-#include "kernels/problem.h"
+#include "kernels/model/options.h"
+#include "kernels/model/problem.h"
 #include "viz/state.h"
 
 namespace attn {

@@ -6,7 +6,7 @@
 #include <cmath>
 #include <tuple>
 
-#include "kernels/kernel.h"
+#include "kernels/model/kernel.h"
 #include "viz/bench_scene.h"
 #include "viz/bench_spec.h"
 

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "kernels/recording.h"
+#include "kernels/recording/recording.h"
 #include "viz/state.h"
 
 namespace attn {

@@ -8,7 +8,7 @@
 #include <variant>
 #include <vector>
 
-#include "kernels/inputs.h"
+#include "kernels/model/inputs.h"
 #include "viz/state.h"
 
 namespace attn {

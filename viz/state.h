@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
-#include "kernels/inputs.h"
-#include "kernels/recording.h"
+#include "kernels/model/inputs.h"
+#include "kernels/recording/recording.h"
 #include "profiling/sweep.h"
 
 namespace attn {

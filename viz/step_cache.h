@@ -8,8 +8,8 @@
 #include <string>
 #include <vector>
 
-#include "kernels/recording.h"
-#include "kernels/replay.h"
+#include "kernels/recording/recording.h"
+#include "kernels/recording/replay.h"
 #include "viz/pixel_image.h"
 #include "viz/state.h"
 #include "viz/step_error.h"

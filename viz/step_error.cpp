@@ -5,8 +5,8 @@
 
 #include <fmt/format.h>
 
-#include "kernels/replay.h"
-#include "kernels/verdict.h"
+#include "kernels/judge/verdict.h"
+#include "kernels/recording/replay.h"
 #include "viz/number_text.h"
 #include "viz/step_strip.h"
 

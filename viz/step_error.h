@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "kernels/replay.h"
+#include "kernels/recording/replay.h"
 #include "viz/canvas.h"
 #include "viz/commands.h"
 #include "viz/step_place.h"
@@ -20,7 +20,7 @@ enum class ErrorLook : std::uint8_t {
   exact,      // the fp64 answer, to the last bit of the dtype
   error,      // finite, not 0
   overflow,   // not finite where fp64 is
-  undefined,  // fp64 is not finite either, or may or may not be (inputs with infinities; kernels/verdict.h)
+  undefined,  // fp64 is not finite either, or may or may not be (inputs with infinities; kernels/judge/verdict.h)
 };
 struct ErrorCell {
   ErrorLook look = ErrorLook::to_come;

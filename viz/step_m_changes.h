@@ -3,7 +3,7 @@
 
 #include <vector>
 
-#include "kernels/recording.h"
+#include "kernels/recording/recording.h"
 #include "viz/step_place.h"
 
 namespace attn {

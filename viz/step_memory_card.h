@@ -5,7 +5,7 @@
 #include <array>
 #include <vector>
 
-#include "kernels/traffic.h"
+#include "kernels/model/traffic.h"
 #include "viz/canvas.h"
 
 namespace attn {

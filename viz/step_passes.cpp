@@ -6,7 +6,7 @@
 
 #include <fmt/format.h>
 
-#include "kernels/kernel.h"
+#include "kernels/model/kernel.h"
 #include "viz/number_text.h"
 
 namespace attn {

@@ -3,9 +3,9 @@
 
 #include <optional>
 
-#include "kernels/recording.h"
-#include "kernels/replay.h"
-#include "kernels/traffic.h"  // stores_scores
+#include "kernels/model/traffic.h"  // stores_scores
+#include "kernels/recording/recording.h"
+#include "kernels/recording/replay.h"
 #include "viz/state.h"
 #include "viz/theme.h"
 

@@ -7,7 +7,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "kernels/kernel.h"
+#include "kernels/model/kernel.h"
 #include "viz/number_text.h"
 #include "viz/step_problem_panel.h"
 

@@ -8,7 +8,7 @@
 
 #include <fmt/format.h>
 
-#include "kernels/kernel.h"
+#include "kernels/model/kernel.h"
 
 namespace attn {
 namespace {

@@ -7,8 +7,8 @@
 #include <string_view>
 #include <vector>
 
-#include "kernels/recording.h"
-#include "kernels/result.h"
+#include "kernels/base/result.h"
+#include "kernels/recording/recording.h"
 
 namespace attn {
 

@@ -5,7 +5,7 @@
 
 #include <fmt/format.h>
 
-#include "kernels/traffic.h"
+#include "kernels/model/traffic.h"
 #include "viz/step_tiles_parts.h"
 
 namespace attn {

@@ -7,8 +7,8 @@
 #include <string_view>
 
 #include "imgui.h"
-#include "kernels/recording.h"
-#include "kernels/result.h"
+#include "kernels/base/result.h"
+#include "kernels/recording/recording.h"
 #include "viz/state.h"
 
 namespace attn {

@@ -17,8 +17,8 @@
 #include "app/gpu_bench.h"
 #include "app/picture.h"
 #include "app/state_string.h"
-#include "kernels/kernel.h"
 #include "kernels/ladder.h"
+#include "kernels/model/kernel.h"
 #include "profiling/session.h"
 #include "profiling/sweep.h"
 

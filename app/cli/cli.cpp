@@ -12,7 +12,7 @@
 #include "app/cli/command.h"
 #include "app/cli/text.h"
 #include "attnscope_version.h"
-#include "kernels/files.h"
+#include "kernels/base/files.h"
 
 namespace attn::cli {
 namespace {

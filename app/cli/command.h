@@ -6,7 +6,7 @@
 #include <CLI/CLI.hpp>
 
 #include "app/cli/stopper.h"
-#include "kernels/result.h"
+#include "kernels/base/result.h"
 
 namespace attn::cli {
 

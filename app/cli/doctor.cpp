@@ -13,10 +13,10 @@
 #include "app/posix.h"
 #include "app/window.h"
 #include "attnscope_version.h"
-#include "kernels/inputs.h"
-#include "kernels/kernel.h"
-#include "kernels/memory.h"
-#include "kernels/verdict.h"
+#include "kernels/judge/verdict.h"
+#include "kernels/model/fits.h"
+#include "kernels/model/inputs.h"
+#include "kernels/model/kernel.h"
 #include "profiling/cupti/profiler.h"
 
 namespace attn::cli {

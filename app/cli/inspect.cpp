@@ -9,8 +9,8 @@
 #include "app/cli/command.h"
 #include "app/cli/problem_arguments.h"
 #include "app/cli/text.h"
-#include "kernels/gpu/inspect.h"
-#include "kernels/gpu/rows.h"
+#include "kernels/gpu/rungs/inspect.h"
+#include "kernels/gpu/rungs/rows.h"
 
 namespace attn::cli {
 namespace {

@@ -9,8 +9,8 @@
 
 #include "app/cli/command.h"
 #include "app/cli/text.h"
-#include "kernels/gpu/rows.h"
-#include "kernels/kernel.h"
+#include "kernels/gpu/rungs/rows.h"
+#include "kernels/model/kernel.h"
 
 namespace attn::cli {
 namespace {

@@ -10,7 +10,7 @@
 #include "app/cli/text.h"
 #include "app/document_inputs.h"
 #include "app/state_string.h"
-#include "kernels/kernel.h"
+#include "kernels/model/kernel.h"
 
 namespace attn::cli {
 namespace {

@@ -8,10 +8,10 @@
 
 #include <CLI/CLI.hpp>
 
-#include "kernels/kernel.h"
-#include "kernels/problem.h"
-#include "kernels/recording.h"
-#include "kernels/result.h"
+#include "kernels/base/result.h"
+#include "kernels/model/kernel.h"
+#include "kernels/model/problem.h"
+#include "kernels/recording/recording.h"
 #include "viz/state.h"
 
 namespace attn::cli {

@@ -11,9 +11,9 @@
 #include "app/cli/problem_arguments.h"
 #include "app/cli/text.h"
 #include "app/gpu_client.h"
-#include "kernels/inputs.h"
-#include "kernels/kernel.h"
-#include "kernels/npy.h"
+#include "kernels/formats/npy.h"
+#include "kernels/model/inputs.h"
+#include "kernels/model/kernel.h"
 
 namespace attn::cli {
 namespace {

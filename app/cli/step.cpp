@@ -11,8 +11,8 @@
 #include "app/cli/problem_arguments.h"
 #include "app/cli/step_text.h"
 #include "app/cli/text.h"
-#include "kernels/files.h"
-#include "kernels/recording_file.h"
+#include "kernels/base/files.h"
+#include "kernels/recording/file.h"
 
 namespace attn::cli {
 namespace {

@@ -7,11 +7,11 @@
 #include <nlohmann/json.hpp>
 
 #include "attnscope_version.h"
-#include "kernels/container.h"
-#include "kernels/kernel.h"
-#include "kernels/memory.h"
-#include "kernels/recording_file.h"
-#include "kernels/traffic.h"
+#include "kernels/formats/container.h"
+#include "kernels/model/fits.h"
+#include "kernels/model/kernel.h"
+#include "kernels/model/traffic.h"
+#include "kernels/recording/file.h"
 #include "viz/number_text.h"
 #include "viz/step_place.h"
 #include "viz/step_strip.h"

@@ -5,9 +5,9 @@
 #include <string>
 #include <utility>
 
-#include "kernels/recording.h"
-#include "kernels/replay.h"
-#include "kernels/result.h"
+#include "kernels/base/result.h"
+#include "kernels/recording/recording.h"
+#include "kernels/recording/replay.h"
 #include "viz/step_texts.h"
 
 namespace attn::cli {

@@ -9,7 +9,7 @@
 #include <stop_token>
 #include <thread>
 
-#include "kernels/result.h"
+#include "kernels/base/result.h"
 
 namespace attn::cli {
 

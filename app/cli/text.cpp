@@ -9,8 +9,8 @@
 #include <unistd.h>
 
 #include "app/posix.h"
-#include "kernels/files.h"
-#include "kernels/memory.h"
+#include "kernels/base/files.h"
+#include "kernels/model/fits.h"
 
 namespace attn::cli {
 

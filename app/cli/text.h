@@ -8,8 +8,8 @@
 #include <utility>
 #include <vector>
 
-#include "kernels/options.h"
-#include "kernels/result.h"
+#include "kernels/base/result.h"
+#include "kernels/model/options.h"
 
 namespace attn::cli {
 

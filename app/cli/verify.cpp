@@ -14,11 +14,11 @@
 #include "app/cli/problem_arguments.h"
 #include "app/cli/text.h"
 #include "app/gpu_client.h"
-#include "kernels/gpu/rows.h"
-#include "kernels/kernel.h"
-#include "kernels/memory.h"
-#include "kernels/shape_list.h"
-#include "kernels/verdict.h"
+#include "kernels/gpu/rungs/rows.h"
+#include "kernels/judge/verdict.h"
+#include "kernels/model/fits.h"
+#include "kernels/model/kernel.h"
+#include "kernels/model/shape_list.h"
 
 namespace attn::cli {
 namespace {

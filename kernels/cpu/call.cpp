@@ -8,9 +8,9 @@
 #include <fmt/format.h>
 
 #include "kernels/cpu/aligned.h"
-#include "kernels/cpu/recorder.h"
-#include "kernels/memory.h"
-#include "kernels/traffic.h"
+#include "kernels/model/fits.h"
+#include "kernels/model/traffic.h"
+#include "kernels/recording/recorder.h"
 
 namespace attn::cpu {
 

@@ -10,9 +10,9 @@
 
 #include <cstdint>
 
+#include "kernels/arithmetic/tile_math.h"
 #include "kernels/cpu/team.h"
-#include "kernels/cpu/tile_math.h"
-#include "kernels/kernel.h"
+#include "kernels/model/kernel.h"
 
 namespace attn::cpu {
 

@@ -1,7 +1,7 @@
 // The CPU kernels' rows, one a file.
 #pragma once
 
-#include "kernels/kernel.h"
+#include "kernels/model/kernel.h"
 
 namespace attn::cpu {
 

@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "kernels/cpu/call.h"
-#include "kernels/cpu/recorder.h"
+#include "kernels/recording/recorder.h"
 
 namespace attn::cpu {
 

@@ -12,8 +12,8 @@
 #include <memory>
 #include <string>
 
-#include "kernels/gpu/library.h"
-#include "kernels/result.h"
+#include "kernels/base/library.h"
+#include "kernels/base/result.h"
 
 namespace attn::cupti {
 

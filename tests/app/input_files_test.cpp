@@ -10,7 +10,7 @@
 #include "app/apply.h"
 #include "app/controller.h"
 #include "app/path_field.h"
-#include "kernels/npy.h"
+#include "kernels/formats/npy.h"
 
 namespace attn {
 namespace {

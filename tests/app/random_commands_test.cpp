@@ -8,7 +8,7 @@
 
 #include "app/apply.h"
 #include "app/controller.h"
-#include "kernels/kernel.h"
+#include "kernels/model/kernel.h"
 #include "viz/number_text.h"
 #include "viz/step_scene.h"
 

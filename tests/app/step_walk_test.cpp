@@ -2,7 +2,7 @@
 #include <gtest/gtest.h>
 
 #include "app/apply.h"
-#include "kernels/kernel.h"
+#include "kernels/model/kernel.h"
 
 namespace attn {
 namespace {

@@ -5,7 +5,7 @@
 #include <memory>
 
 #include "budget.h"
-#include "kernels/kernel.h"
+#include "kernels/model/kernel.h"
 #include "profiling/metrics.h"
 #include "profiling/sweep.h"
 

@@ -9,8 +9,8 @@
 
 #include "app/gpu_client.h"
 #include "budget.h"
-#include "kernels/gpu/inspect.h"
-#include "kernels/gpu/rows.h"
+#include "kernels/gpu/rungs/inspect.h"
+#include "kernels/gpu/rungs/rows.h"
 #include "profiling/repeat.h"
 
 namespace attn::bench {

@@ -22,7 +22,7 @@
 #include "budget.h"
 #include "imgui.h"
 #include "imgui_impl_null.h"
-#include "kernels/gpu/hash.h"
+#include "kernels/base/hash.h"
 #include "longest.h"
 #include "profiling/repeat.h"
 #include "profiling/session.h"

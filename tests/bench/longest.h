@@ -3,9 +3,9 @@
 
 #include <cstdint>
 
-#include "kernels/problem.h"
-#include "kernels/recording.h"
-#include "kernels/result.h"
+#include "kernels/base/result.h"
+#include "kernels/model/problem.h"
+#include "kernels/recording/recording.h"
 
 namespace attn::bench {
 

@@ -3,8 +3,8 @@
 #include <fmt/format.h>
 
 #include "budget.h"
-#include "kernels/inputs.h"
-#include "kernels/kernel.h"
+#include "kernels/model/inputs.h"
+#include "kernels/model/kernel.h"
 #include "longest.h"
 #include "profiling/repeat.h"
 

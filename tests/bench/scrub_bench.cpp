@@ -17,7 +17,7 @@
 #include "budget.h"
 #include "imgui.h"
 #include "imgui_impl_opengl3.h"
-#include "kernels/kernel.h"
+#include "kernels/model/kernel.h"
 #include "longest.h"
 
 namespace attn::bench {

@@ -7,9 +7,9 @@
 
 #include <nlohmann/json.hpp>
 
-#include "kernels/container.h"
-#include "kernels/recording_file.h"
-#include "kernels/replay.h"
+#include "kernels/formats/container.h"
+#include "kernels/recording/file.h"
+#include "kernels/recording/replay.h"
 
 namespace {
 

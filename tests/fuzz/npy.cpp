@@ -4,7 +4,7 @@
 #include <optional>
 #include <span>
 
-#include "kernels/npy.h"
+#include "kernels/formats/npy.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   const std::span<const std::byte> bytes(reinterpret_cast<const std::byte*>(data), size);

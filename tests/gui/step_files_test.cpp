@@ -3,7 +3,7 @@
 
 #include <filesystem>
 
-#include "kernels/npy.h"
+#include "kernels/formats/npy.h"
 #include "tests/gui/gui_fixture.h"
 #include "viz/bookmarks.h"
 #include "viz/step_cache.h"

@@ -1,7 +1,7 @@
 // The Step workspace by mouse and keyboard.
 #include <gtest/gtest.h>
 
-#include "kernels/kernel.h"
+#include "kernels/model/kernel.h"
 #include "tests/gui/gui_fixture.h"
 #include "viz/step_cache.h"
 

@@ -1,4 +1,4 @@
-#include "kernels/array.h"
+#include "kernels/base/array.h"
 
 #include <cmath>
 #include <cstring>

@@ -1,4 +1,4 @@
-#include "kernels/container.h"
+#include "kernels/formats/container.h"
 
 #include <cmath>
 #include <cstdlib>

@@ -5,10 +5,10 @@
 #include <gtest/gtest.h>
 
 #include "kernels/cpu/aligned.h"
-#include "kernels/inputs.h"
-#include "kernels/kernel.h"
-#include "kernels/memory.h"
-#include "kernels/verdict.h"
+#include "kernels/judge/verdict.h"
+#include "kernels/model/fits.h"
+#include "kernels/model/inputs.h"
+#include "kernels/model/kernel.h"
 
 namespace attn {
 namespace {

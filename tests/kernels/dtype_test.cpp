@@ -1,4 +1,4 @@
-#include "kernels/dtype.h"
+#include "kernels/base/dtype.h"
 
 #include <bit>
 #include <cmath>

@@ -3,10 +3,10 @@
 
 #include <gtest/gtest.h>
 
-#include "kernels/inputs.h"
-#include "kernels/kernel.h"
-#include "kernels/replay.h"
-#include "kernels/verdict.h"
+#include "kernels/judge/verdict.h"
+#include "kernels/model/inputs.h"
+#include "kernels/model/kernel.h"
+#include "kernels/recording/replay.h"
 
 namespace attn {
 namespace {

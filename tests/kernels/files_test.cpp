@@ -1,4 +1,4 @@
-#include "kernels/files.h"
+#include "kernels/base/files.h"
 
 #include <csignal>
 #include <cstdlib>
@@ -9,7 +9,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "kernels/memory.h"
+#include "kernels/model/fits.h"
 #include "tests/kernels/temp_folder.h"
 
 namespace attn {

@@ -1,4 +1,4 @@
-#include "kernels/inputs.h"
+#include "kernels/model/inputs.h"
 
 #include <array>
 #include <cmath>
@@ -7,8 +7,8 @@
 
 #include <gtest/gtest.h>
 
-#include "kernels/generators.h"
-#include "kernels/npy.h"
+#include "kernels/formats/npy.h"
+#include "kernels/model/generators.h"
 #include "tests/kernels/temp_folder.h"
 
 namespace attn {

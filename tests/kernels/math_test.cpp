@@ -1,6 +1,6 @@
 // The arithmetic under every kernel: exp within its stated error, the same bits scalar and vector, products and sums in
 // the stated order whatever the width.
-#include "kernels/math.h"
+#include "kernels/arithmetic/math.h"
 
 #include <bit>
 #include <cmath>
@@ -10,9 +10,9 @@
 
 #include <gtest/gtest.h>
 
+#include "kernels/arithmetic/tile_math.h"
+#include "kernels/arithmetic/vector_ops.h"
 #include "kernels/cpu/aligned.h"
-#include "kernels/cpu/tile_math.h"
-#include "kernels/cpu/vector_ops.h"
 
 namespace attn {
 namespace {

@@ -1,5 +1,5 @@
 // Bytes known before anything is allocated, and the largest L that would fit.
-#include "kernels/memory.h"
+#include "kernels/model/fits.h"
 
 #include <limits>
 #include <regex>
@@ -7,7 +7,7 @@
 
 #include <gtest/gtest.h>
 
-#include "kernels/kernel.h"
+#include "kernels/model/kernel.h"
 
 namespace attn {
 namespace {

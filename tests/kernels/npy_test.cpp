@@ -1,4 +1,4 @@
-#include "kernels/npy.h"
+#include "kernels/formats/npy.h"
 
 #include <bit>
 #include <cmath>

@@ -1,11 +1,11 @@
-#include "kernels/problem.h"
+#include "kernels/model/problem.h"
 
 #include <cmath>
 #include <limits>
 
 #include <gtest/gtest.h>
 
-#include "kernels/options.h"
+#include "kernels/model/options.h"
 
 namespace attn {
 namespace {

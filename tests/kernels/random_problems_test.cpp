@@ -6,8 +6,8 @@
 
 #include <gtest/gtest.h>
 
-#include "kernels/kernel.h"
-#include "kernels/verdict.h"
+#include "kernels/judge/verdict.h"
+#include "kernels/model/kernel.h"
 
 namespace attn {
 namespace {

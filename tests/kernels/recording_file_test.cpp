@@ -1,4 +1,4 @@
-#include "kernels/recording_file.h"
+#include "kernels/recording/file.h"
 
 #include <bit>
 #include <cmath>
@@ -8,10 +8,10 @@
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
-#include "kernels/inputs.h"
-#include "kernels/kernel.h"
-#include "kernels/npy_table.h"
-#include "kernels/replay.h"
+#include "kernels/formats/npy_table.h"
+#include "kernels/model/inputs.h"
+#include "kernels/model/kernel.h"
+#include "kernels/recording/replay.h"
 #include "tests/kernels/temp_folder.h"
 
 namespace attn {

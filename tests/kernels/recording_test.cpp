@@ -1,14 +1,14 @@
 // A recording is the kernel's own run: same answer, replayable bit for bit, sized before it is made.
-#include "kernels/recording.h"
+#include "kernels/recording/recording.h"
 
 #include <cmath>
 
 #include <gtest/gtest.h>
 
-#include "kernels/inputs.h"
-#include "kernels/kernel.h"
-#include "kernels/replay.h"
-#include "kernels/traffic.h"
+#include "kernels/model/inputs.h"
+#include "kernels/model/kernel.h"
+#include "kernels/model/traffic.h"
+#include "kernels/recording/replay.h"
 
 namespace attn {
 namespace {

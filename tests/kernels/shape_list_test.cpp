@@ -1,5 +1,5 @@
 // The lists that verify walks hold what the rule of correctness asks for.
-#include "kernels/shape_list.h"
+#include "kernels/model/shape_list.h"
 
 #include <cmath>
 #include <map>

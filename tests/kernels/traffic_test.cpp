@@ -1,12 +1,12 @@
 // Traffic counts against numbers worked out by hand, and the one rule a phase against the whole.
-#include "kernels/traffic.h"
+#include "kernels/model/traffic.h"
 
 #include <algorithm>
 
 #include <gtest/gtest.h>
 
-#include "kernels/inputs.h"
-#include "kernels/kernel.h"
+#include "kernels/model/inputs.h"
+#include "kernels/model/kernel.h"
 
 namespace attn {
 namespace {

@@ -1,5 +1,5 @@
 // The judge: reference, baseline, sampled rows and the rule itself.
-#include "kernels/verdict.h"
+#include "kernels/judge/verdict.h"
 
 #include <algorithm>
 #include <cmath>

@@ -5,7 +5,7 @@
 #include <stop_token>
 #include <thread>
 
-#include "kernels/kernel.h"
+#include "kernels/model/kernel.h"
 
 namespace attn::test {
 

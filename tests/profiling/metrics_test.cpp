@@ -7,7 +7,7 @@
 #include <map>
 #include <set>
 
-#include "kernels/traffic.h"
+#include "kernels/model/traffic.h"
 #include "profiling/statistics.h"
 
 namespace attn {

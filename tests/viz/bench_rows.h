@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-#include "kernels/kernel.h"
+#include "kernels/model/kernel.h"
 #include "profiling/measurement.h"
 #include "profiling/metrics.h"
 #include "viz/frame.h"

@@ -3,8 +3,8 @@
 
 #include <cmath>
 
-#include "kernels/replay.h"
-#include "kernels/verdict.h"
+#include "kernels/judge/verdict.h"
+#include "kernels/recording/replay.h"
 #include "tests/viz/step_fixture.h"
 #include "viz/step_strip.h"
 

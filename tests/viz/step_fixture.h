@@ -8,8 +8,8 @@
 #include <memory>
 #include <string>
 
-#include "kernels/inputs.h"
-#include "kernels/kernel.h"
+#include "kernels/model/inputs.h"
+#include "kernels/model/kernel.h"
 #include "viz/state.h"
 #include "viz/step_texts.h"
 

@@ -2,7 +2,7 @@
 #include <map>
 #include <set>
 
-#include "kernels/traffic.h"
+#include "kernels/model/traffic.h"
 #include "tests/viz/step_fixture.h"
 #include "viz/step_memory_card.h"
 

@@ -14,7 +14,7 @@
 
 #include "imgui.h"
 #include "implot.h"
-#include "kernels/kernel.h"
+#include "kernels/model/kernel.h"
 #include "viz/theme_table.h"
 
 namespace attn {

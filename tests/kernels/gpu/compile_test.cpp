@@ -7,10 +7,10 @@
 #include <fstream>
 #include <sstream>
 
-#include "kernels/gpu/cubin_cache.h"
-#include "kernels/gpu/hash.h"
-#include "kernels/gpu/inspect.h"
-#include "kernels/gpu/rows.h"
+#include "kernels/base/hash.h"
+#include "kernels/gpu/compile/cubin_cache.h"
+#include "kernels/gpu/rungs/inspect.h"
+#include "kernels/gpu/rungs/rows.h"
 
 namespace attn::gpu {
 namespace {

@@ -2,7 +2,7 @@
 // memory, on every architecture both know.
 #include <gtest/gtest.h>
 
-#include "kernels/gpu/occupancy.h"
+#include "kernels/gpu/compile/occupancy.h"
 
 #if __has_include(<cuda_occupancy.h>)
 #pragma GCC diagnostic push

@@ -1,0 +1,200 @@
+#include "kernels/base/files.h"
+
+#include <cerrno>
+#include <string>
+#include <system_error>
+#include <utility>
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "kernels/model/fits.h"
+
+namespace attn {
+namespace {
+
+namespace fs = std::filesystem;
+
+// A descriptor that is closed on every way out.
+class Descriptor {
+ public:
+  explicit Descriptor(int fd) : fd_(fd) {}
+  Descriptor(const Descriptor&) = delete;
+  Descriptor& operator=(const Descriptor&) = delete;
+  ~Descriptor() {
+    if (fd_ >= 0) ::close(fd_);
+  }
+  int get() const { return fd_; }
+  bool open() const { return fd_ >= 0; }
+  // Closes now; false where the file system reports an error only then (NFS, quotas).
+  bool close() { return ::close(std::exchange(fd_, -1)) == 0; }
+  int release() { return std::exchange(fd_, -1); }
+
+ private:
+  int fd_;
+};
+
+// A temporary file that is gone unless it was renamed.
+class Temporary {
+ public:
+  explicit Temporary(fs::path path) : path_(std::move(path)) {}
+  Temporary(const Temporary&) = delete;
+  Temporary& operator=(const Temporary&) = delete;
+  ~Temporary() {
+    if (!kept_) ::unlink(path_.c_str());
+  }
+  const fs::path& path() const { return path_; }
+  void keep() { kept_ = true; }
+
+ private:
+  fs::path path_;
+  bool kept_ = false;
+};
+
+const char* advice(int error) {
+  switch (error) {
+    case ENOSPC:
+    case EDQUOT:
+    case EFBIG:
+      return " Free some space or choose another folder.";
+    case EACCES:
+    case EPERM:
+    case EROFS:
+      return " Choose a folder that you may write to.";
+    case ENOENT:
+    case ENOTDIR:
+      return " Check the path.";
+    default:
+      return "";
+  }
+}
+
+tl::unexpected<Error> failure(const char* verb, const fs::path& file, int error) {
+  return fail(ErrorKind::io, fmt::format("Cannot {} {}: {}.{}", verb, file.string(),
+                                         std::error_code(error, std::generic_category()).message(), advice(error)));
+}
+
+bool write_all(int fd, std::span<const std::byte> bytes) {
+  while (!bytes.empty()) {
+    const ssize_t n = ::write(fd, bytes.data(), bytes.size());
+    if (n < 0) {
+      if (errno == EINTR) continue;
+      return false;
+    }
+    bytes = bytes.subspan(static_cast<std::size_t>(n));
+  }
+  return true;
+}
+
+Result<void> write_in_place(const fs::path& file, std::span<const std::byte> bytes) {
+  Descriptor out(::open(file.c_str(), O_WRONLY | O_CLOEXEC));
+  if (!out.open()) return failure("write", file, errno);
+  if (!write_all(out.get(), bytes) || !out.close()) return failure("write", file, errno);
+  return ok();
+}
+
+// The name is short whatever the target's is, so that a name of 255 bytes can be written too.
+fs::path temporary_name(const fs::path& folder, int attempt) {
+  return folder / fmt::format(".attnscope-{}-{}.tmp", ::getpid(), attempt);
+}
+
+// So that the rename survives a power cut. The file is whole and in place already, so a file system that cannot
+// sync a folder is no error.
+void sync_folder(const fs::path& folder) {
+  const Descriptor handle(::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  if (handle.open()) ::fsync(handle.get());
+}
+
+Result<void> replace_file(const fs::path& file, std::span<const std::byte> bytes, const struct stat* old) {
+  const fs::path folder = file.has_parent_path() ? file.parent_path() : fs::path(".");
+  constexpr int kAttempts = 1000;
+  int fd = -1, attempt = 0;
+  do {
+    fd = ::open(temporary_name(folder, attempt).c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+  } while (fd < 0 && errno == EEXIST && ++attempt < kAttempts);
+  if (fd < 0) return failure("write", file, errno);
+  Descriptor out(fd);
+  Temporary temporary(temporary_name(folder, attempt));
+
+  // The permissions of the file that is replaced; where they cannot be had, those of a new file do.
+  if (old != nullptr && ::fchmod(out.get(), old->st_mode & 07777) != 0) errno = 0;
+  if (!write_all(out.get(), bytes) || ::fsync(out.get()) != 0 || !out.close()) return failure("write", file, errno);
+  if (::rename(temporary.path().c_str(), file.c_str()) != 0) return failure("write", file, errno);
+  temporary.keep();
+  sync_folder(folder);
+  return ok();
+}
+
+}  // namespace
+
+InputFile::InputFile(int descriptor, std::uint64_t size, fs::path file)
+    : descriptor_(descriptor), size_(size), file_(std::move(file)) {}
+
+InputFile::InputFile(InputFile&& other) noexcept
+    : descriptor_(std::exchange(other.descriptor_, -1)), size_(other.size_), file_(std::move(other.file_)) {}
+
+InputFile& InputFile::operator=(InputFile&& other) noexcept {
+  std::swap(descriptor_, other.descriptor_);
+  std::swap(size_, other.size_);
+  std::swap(file_, other.file_);
+  return *this;
+}
+
+InputFile::~InputFile() {
+  if (descriptor_ >= 0) ::close(descriptor_);
+}
+
+Result<InputFile> InputFile::open(const fs::path& file) {
+  // Without O_NONBLOCK opening a pipe would wait for its other end.
+  Descriptor in(::open(file.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
+  if (!in.open()) return failure("read", file, errno);
+  struct stat status {};
+  if (::fstat(in.get(), &status) != 0) return failure("read", file, errno);
+  if (!S_ISREG(status.st_mode)) {
+    return bad_input(fmt::format("Cannot read {}: it is {}, not a regular file.", file.string(),
+                                 S_ISDIR(status.st_mode) ? "a folder" : "a pipe or device"));
+  }
+  return InputFile(in.release(), static_cast<std::uint64_t>(status.st_size), file);
+}
+
+Result<void> InputFile::read(std::span<std::byte> out) {
+  while (!out.empty()) {
+    const ssize_t n = ::read(descriptor_, out.data(), out.size());
+    if (n < 0) {
+      if (errno == EINTR) continue;
+      return failure("read", file_, errno);
+    }
+    if (n == 0) {
+      return fail(ErrorKind::io, fmt::format("{} became shorter while it was read; try again.", file_.string()));
+    }
+    out = out.subspan(static_cast<std::size_t>(n));
+  }
+  return ok();
+}
+
+Result<std::vector<std::byte>> read_file(const fs::path& file, std::uint64_t max_bytes) {
+  Result<InputFile> in = InputFile::open(file);
+  if (!in) return tl::unexpected(in.error());
+  if (in->size() > max_bytes) {
+    return bad_input(fmt::format("{} has {}; at most {} are read.", file.string(), format_bytes(in->size()),
+                                 format_bytes(max_bytes)));
+  }
+  std::vector<std::byte> bytes(static_cast<std::size_t>(in->size()));
+  if (auto r = in->read(bytes); !r) return tl::unexpected(r.error());
+  return bytes;
+}
+
+Result<void> write_file_atomically(const fs::path& file, std::span<const std::byte> bytes) {
+  struct stat status {};
+  const bool exists = ::stat(file.c_str(), &status) == 0;
+  if (!exists) return replace_file(file, bytes, nullptr);
+  if (S_ISDIR(status.st_mode)) return failure("write", file, EISDIR);
+  if (!S_ISREG(status.st_mode)) return write_in_place(file, bytes);
+  std::error_code error;
+  const fs::path target = fs::canonical(file, error);
+  return replace_file(error ? file : target, bytes, &status);
+}
+
+}  // namespace attn

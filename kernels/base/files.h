@@ -1,0 +1,44 @@
+// Reading and writing whole files, with errors that name the file and what would do.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <span>
+#include <vector>
+
+#include "kernels/base/result.h"
+
+namespace attn {
+
+// A regular file, open for reading from its beginning. Pipes, folders and devices are refused: their size, which
+// every limit is checked against, is not known before they are read.
+class InputFile {
+ public:
+  static Result<InputFile> open(const std::filesystem::path& file);
+  InputFile(InputFile&& other) noexcept;
+  InputFile& operator=(InputFile&& other) noexcept;
+  InputFile(const InputFile&) = delete;
+  InputFile& operator=(const InputFile&) = delete;
+  ~InputFile();
+
+  std::uint64_t size() const { return size_; }
+  // Fills `out` from where the last read ended.
+  Result<void> read(std::span<std::byte> out);
+
+ private:
+  InputFile(int descriptor, std::uint64_t size, std::filesystem::path file);
+
+  int descriptor_ = -1;
+  std::uint64_t size_ = 0;
+  std::filesystem::path file_;
+};
+
+Result<std::vector<std::byte>> read_file(const std::filesystem::path& file, std::uint64_t max_bytes);
+
+// Any file of ours: temporary name in the same folder, written, synced, renamed. A full disk or a folder without
+// permission is an error that names the file; the old file stays as it was, and no temporary file stays behind.
+// A link is followed. What is no regular file (/dev/stdout, a pipe) is written in place.
+Result<void> write_file_atomically(const std::filesystem::path& file, std::span<const std::byte> bytes);
+
+}  // namespace attn

@@ -1,0 +1,191 @@
+// cpu_flash: FlashAttention-2 on the CPU (Dao 2023, algorithm 1).
+//
+// The idea. Keep one tile of queries Q_i with its running maximum m, sum l and output O; walk over the keys tile by
+// tile; whenever a larger score arrives, multiply what was summed so far by alpha = exp(m_old - m_new). S and P exist
+// for one tile at a time and never go back to memory.
+//
+// New against the rung before (cpu_flash1): the query tile is outside, so O, m and l stay on chip from the first key
+// to the last, and O is divided by l once, at the end. Query tiles are independent: they are the parallel pieces.
+//
+// What limits it now: the two products run near the multiply-add rate of the cores; exp and the row maximum and sum
+// between them do not.
+#include <algorithm>
+#include <functional>
+
+#include "kernels/cpu/call.h"
+#include "kernels/cpu/rows.h"
+#include "kernels/recording/recorder.h"
+
+namespace attn::cpu {
+
+namespace {
+
+constexpr Holds kNormalised{.normalised = true};
+constexpr Holds kMasked{.masked = true};
+
+// S_ij on chip, masked, with the padding columns at -inf.
+template <class Trace>
+void scores_of_tile(const Call& call, const Place2d& t, std::int64_t i, std::int64_t j, ConstTile q,
+                    const Call::Scratch& s, Trace& trace) {
+  scaled_product(q, call.k_tile(t), s.s, t.rows, t.cols, call.p.D, call.scale);
+  pad_scores(s.s, t.rows, t.cols);
+  trace.put(Slot::s, {s.s.data, s.s.ld}, t, t.rows, t.cols);
+  trace.event(Phase::scores, t, i, j);
+  if (!call.needs_mask(t)) return;
+  apply_mask(call.p, call.buffers.bias, t, s.s);
+  trace.put(Slot::s, {s.s.data, s.s.ld}, t, t.rows, t.cols, kMasked);
+  trace.event(Phase::mask, t, i, j);
+}
+
+template <class Trace>
+void key_tile(const Call& call, const Place2d& t, std::int64_t i, std::int64_t j, ConstTile q, Call::Scratch& s,
+              Trace& trace) {
+  const ConstTile scores{s.s.data, s.s.ld};
+  const ConstTile v = call.v_tile(t);
+  trace.shift();
+  trace.keys(t, j);
+  trace.values(t, j);
+  trace.event(Phase::load_kv, t, i, j);
+  scores_of_tile(call, t, i, j, q, s, trace);
+
+  // m = max(m_old, rowmax S); without the subtraction it stays 0
+  if (call.o.subtract_max) {
+    row_max(scores, t.rows, t.cols, s.m_old, s.m_new);
+  } else {
+    std::fill(s.m_new, s.m_new + t.rows, 0.0F);
+  }
+  trace.column(Slot::m_new, s.m_new, t);
+  trace.event(Phase::max, t, i, j);
+
+  rescale_factors(s.m_old, s.m_new, t.rows, s.alpha);
+  trace.column(Slot::alpha, s.alpha, t);
+  trace.event(Phase::rescale, t, i, j);
+
+  // P = exp(S - m), in the place of S
+  shifts(s.m_new, t.rows, s.shift);
+  exp_rows(scores, t.rows, t.cols, s.shift, s.s, s.sums);
+  trace.put(Slot::p, scores, t, t.rows, t.cols);
+  trace.event(Phase::weights, t, i, j);
+
+  // l = alpha l + rowsum P;  O = alpha O + P V
+  const bool plain = call.o.accumulate == DType::f32;
+  if (plain) {
+    running_sums(s.alpha, s.l_old, s.sums, t.rows, s.l_new);
+  } else {
+    running_sums_rounded(call.o.accumulate, s.alpha, s.l_old, scores, t.rows, t.cols, s.l_new);
+  }
+  trace.column(Slot::l_new, s.l_new, t);
+  trace.event(Phase::sum, t, i, j);
+  if (plain) {
+    rescaled_product(scores, v, s.o, t.rows, call.p.Dv, t.cols, s.alpha);
+  } else {
+    rescaled_product_rounded(call.o.accumulate, scores, v, s.o, t.rows, call.p.Dv, t.cols, s.alpha);
+  }
+  trace.put(Slot::o_new, {s.o.data, s.o.ld}, t, t.rows, call.p.Dv);
+  trace.event(Phase::output, t, i, j);
+  std::swap(s.m_old, s.m_new);
+  std::swap(s.l_old, s.l_new);
+}
+
+template <class Trace>
+void query_tile(const Call& call, std::int64_t b, std::int64_t h, std::int64_t i, std::int32_t worker, const Team& team,
+                Trace& trace) {
+  Call::Scratch s = call.scratch(worker);
+  const Place2d rows = call.place(b, h, i, -1);
+  const ConstTile q = call.load_q(rows, s);
+  const ConstTile o{s.o.data, s.o.ld};
+  std::fill(s.m_old, s.m_old + rows.rows, kMinusInfinity);
+  std::fill(s.l_old, s.l_old + rows.rows, 0.0F);
+  std::fill(s.o.data, s.o.data + rows.rows * s.o.ld, 0.0F);
+  trace.head(b, h);
+  trace.put(Slot::q, q, rows, rows.rows, call.p.D);
+  trace.column(Slot::m_old, s.m_old, rows);
+  trace.column(Slot::l_old, s.l_old, rows);
+  trace.put(Slot::o_old, o, rows, rows.rows, call.p.Dv);
+  trace.event(Phase::load_q, rows, i, -1);
+
+  for (std::int64_t step = 0; step < call.at.tj && !team.stopped(); ++step) {
+    const std::int64_t j = call.o.key_order == KeyOrder::left_to_right ? step : call.at.tj - 1 - step;
+    const Place2d t = call.place(b, h, i, j);
+    if (call.cover(t) == TileCover::skipped) {
+      trace.shift();  // nothing of the tile before is on show
+      trace.clear(Slot::k);
+      trace.clear(Slot::v);
+      trace.event(Phase::skipped, t, i, j);
+      continue;
+    }
+    key_tile(call, t, i, j, q, s, trace);
+  }
+
+  // O / l and LSE, once
+  trace.shift();
+  divide_rows(s.o, rows.rows, call.p.Dv, s.l_old);
+  log_sum_exp(s.m_old, s.l_old, rows.rows, s.alpha);
+  trace.put(Slot::o_new, o, rows, rows.rows, call.p.Dv, kNormalised);
+  trace.column(Slot::lse, s.alpha, rows);
+  trace.event(Phase::normalise, rows, i, -1);
+  round_tile(call.p.dtype, s.o, rows.rows, call.p.Dv);
+  if (call.p.dtype != DType::f32) trace.put(Slot::o_new, o, rows, rows.rows, call.p.Dv, kNormalised);
+  trace.event(Phase::store_o, rows, i, -1);
+  call.store_out(rows, o, s.alpha);
+}
+
+template <class Trace>
+void walk(const Call& call, Team& team, Trace& trace) {
+  const Problem& p = call.p;
+  const std::int64_t ti = call.at.ti;
+  // Causal: later query tiles see more keys, so the longest start first. A recording keeps the natural order.
+  const bool backwards = !Trace::kOn && (p.mask.causal || p.mask.window_right >= 0);
+  team.run(p.B * p.Hq * ti, [&](std::int64_t piece, std::int32_t worker) {
+    const std::int64_t head = piece / ti;
+    const std::int64_t i = backwards ? ti - 1 - piece % ti : piece % ti;
+    query_tile(call, head / p.Hq, head % p.Hq, i, worker, team, trace);
+  });
+}
+
+Result<Plan> plan(const KernelRow& row, const Problem& p, const Options& o, const Device& d) {
+  Result<Options> resolved = resolve(row, o, d);
+  if (!resolved) return tl::unexpected(resolved.error());
+  const std::int64_t ti = (p.Lq + resolved->br - 1) / resolved->br;
+  return cpu_plan(row, p, *resolved, Rules::vector, "query tiles", p.B * p.Hq * ti);
+}
+
+Result<void> enqueue(const Plan& plan, const Buffers& buffers, const Stream& stream) {
+  Team team(plan.options.threads, stream.stop);
+  const Call call(plan.problem, plan.options, buffers, Order::flash, Rules::vector);
+  call.pack(team);
+  NoTrace none;
+  walk(call, team, none);
+  return finish(team, plan.kernel->id);
+}
+
+Result<Recording> record(const KernelRow& row, const Problem& p, const Options& o, const Inputs& in,
+                         std::stop_token stop) {
+  return record_with(row, Rules::vector, p, o, in, walk<Recorder>, stop);
+}
+
+}  // namespace
+
+KernelRow cpu_flash_row() {
+  static constexpr OptionSpec kOptions[] = {
+      {Option::br, 1, 4096, 1, 64},       {Option::bc, 1, 4096, 1, 64},    {Option::threads, 1, 1024, 1, 0},
+      {Option::subtract_max, 0, 1, 1, 1}, {Option::key_order, 0, 1, 1, 0}, {Option::accumulate, 0, 2, 1, 0},
+  };
+  KernelRow row;
+  row.id = "cpu_flash";
+  row.title = "flash, FlashAttention-2 order";
+  row.rung = "2";
+  row.order = Order::flash;
+  row.dtypes = kAllDTypes;
+  row.options = kOptions;
+  row.what = "The tiled online softmax on the CPU's vector units, all cores.";
+  row.teaches = "The query tile is outside: O, m and l stay on chip, and O is divided by l once.";
+  row.source = "Dao 2023, FlashAttention-2, algorithm 1";
+  row.supports = cpu_supports;
+  row.plan = plan;
+  row.enqueue = enqueue;
+  row.record = record;
+  return row;
+}
+
+}  // namespace attn::cpu

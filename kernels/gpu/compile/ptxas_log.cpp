@@ -1,0 +1,75 @@
+#include "kernels/gpu/compile/ptxas_log.h"
+
+#include <algorithm>
+#include <charconv>
+#include <optional>
+
+namespace attn::gpu {
+namespace {
+
+// The whole number that ends right before `unit`: "96 bytes spill stores".
+std::int32_t number_before(std::string_view line, std::string_view unit) {
+  const std::size_t end = line.find(unit);
+  if (end == std::string_view::npos) return 0;
+  std::size_t begin = end;
+  while (begin > 0 && line[begin - 1] >= '0' && line[begin - 1] <= '9') --begin;
+  std::int32_t value = 0;
+  std::from_chars(line.data() + begin, line.data() + end, value);
+  return value;
+}
+
+// Between the first pair of quotes behind `word`.
+std::optional<std::string> quoted_after(std::string_view line, std::string_view word) {
+  const std::size_t at = line.find(word);
+  if (at == std::string_view::npos) return std::nullopt;
+  const std::size_t open = line.find('\'', at);
+  const std::size_t close = line.find('\'', open + 1);
+  if (open == std::string_view::npos || close == std::string_view::npos) return std::nullopt;
+  return std::string(line.substr(open + 1, close - open - 1));
+}
+
+// "file(12): error: words" -> "file:12: words"
+std::string place_first(std::string_view line) {
+  const std::size_t mark = line.find("): error");
+  const std::size_t open = line.rfind('(', mark);
+  const std::size_t words = line.find(": ", mark + 3);
+  if (mark == std::string_view::npos || open == std::string_view::npos || words == std::string_view::npos) {
+    return std::string(line);
+  }
+  return std::string(line.substr(0, open)) + ":" + std::string(line.substr(open + 1, mark - open - 1)) +
+         std::string(line.substr(words));
+}
+
+}  // namespace
+
+PtxasLog parse_ptxas_log(std::string_view log) {
+  PtxasLog parsed;
+  EntryFigures* now = nullptr;
+  for (std::size_t begin = 0; begin < log.size();) {
+    const std::size_t end = std::min(log.find('\n', begin), log.size());
+    const std::string_view line = log.substr(begin, end - begin);
+    begin = end + 1;
+    if (auto entry = quoted_after(line, "Compiling entry function")) {
+      parsed.entries.push_back({std::move(*entry), 0, 0, 0, 0, 0});
+      now = &parsed.entries.back();
+    } else if (line.find(" error") != std::string_view::npos &&
+               line.find("errors detected") == std::string_view::npos &&
+               line.find("error detected") == std::string_view::npos) {
+      parsed.errors.push_back(place_first(line));
+    } else if (line.find("warning") != std::string_view::npos) {
+      parsed.warnings.emplace_back(line);
+    } else if (now != nullptr && line.find("bytes stack frame") != std::string_view::npos) {
+      now->stack_bytes = number_before(line, " bytes stack frame");
+      now->spill_store_bytes = number_before(line, " bytes spill stores");
+      now->spill_load_bytes = number_before(line, " bytes spill loads");
+    } else if (now != nullptr && line.find("Used ") != std::string_view::npos) {
+      now->registers = number_before(line, " registers");
+      now->shared_bytes = number_before(line, " bytes smem");
+      now = nullptr;  // the line that ends an entry; functions that were not inlined follow with lines of their own
+    }
+  }
+  std::ranges::sort(parsed.entries, {}, &EntryFigures::name);
+  return parsed;
+}
+
+}  // namespace attn::gpu

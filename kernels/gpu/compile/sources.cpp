@@ -1,0 +1,62 @@
+#include "kernels/gpu/compile/sources.h"
+
+#include <cstdlib>
+#include <system_error>
+
+#include <fmt/format.h>
+
+#include "kernels/base/files.h"
+#include "kernels/base/hash.h"
+
+namespace attn::gpu {
+namespace {
+
+constexpr std::uint64_t kMostSourceBytes = 1 << 20;
+
+std::string hash_with_headers(std::string_view text) {
+  std::string all(text);
+  for (const SourceText& s : embedded_sources()) {
+    if (s.name.ends_with(".cu")) continue;
+    all += s.name;
+    all += s.text;
+  }
+  return hash_of(all);
+}
+
+}  // namespace
+
+std::string KernelSource::label(std::string_view id) const {
+  return edited ? fmt::format("{}@{}", id, hash.substr(0, 8)) : std::string(id);
+}
+
+Result<KernelSource> kernel_source(std::string_view id, const std::filesystem::path& folder) {
+  KernelSource source;
+  const std::filesystem::path edited = folder / fmt::format("{}.cu", id);
+  std::error_code error;
+  if (!folder.empty() && std::filesystem::exists(edited, error)) {
+    auto bytes = read_file(edited, kMostSourceBytes);
+    if (!bytes) return tl::unexpected(bytes.error());
+    source.name = edited.string();
+    source.text.assign(reinterpret_cast<const char*>(bytes->data()), bytes->size());
+    source.edited = true;
+  } else {
+    source.name = fmt::format("kernels/gpu/{}.cu", id);
+    for (const SourceText& s : embedded_sources()) {
+      if (s.name == source.name) source.text = s.text;
+    }
+    if (source.text.empty()) return bad_input(fmt::format("the program holds no source {}", source.name));
+  }
+  source.hash = hash_with_headers(source.text);
+  return source;
+}
+
+std::filesystem::path edited_kernels_folder() {
+  if (const char* named = std::getenv("ATTNSCOPE_KERNELS"); named != nullptr && *named != '\0') return named;
+  if (const char* data = std::getenv("XDG_DATA_HOME"); data != nullptr && *data != '\0') {
+    return std::filesystem::path(data) / "attnscope/kernels";
+  }
+  const char* home = std::getenv("HOME");
+  return home == nullptr ? std::filesystem::path() : std::filesystem::path(home) / ".local/share/attnscope/kernels";
+}
+
+}  // namespace attn::gpu

@@ -1,0 +1,57 @@
+#include "kernels/gpu/device/queue.h"
+
+#include <utility>
+
+namespace attn::gpu {
+namespace {
+
+constexpr std::int64_t kSharedWithoutAsking = 48 * 1024;
+
+}  // namespace
+
+Result<Queue> Queue::make(Driver& driver, CompileService& compiler, std::string arch, std::filesystem::path edited) {
+  Result<StreamHandle> stream = driver.create_stream();
+  if (!stream) return tl::unexpected(stream.error());
+  return Queue(driver, compiler, std::move(arch), std::move(edited), *stream);
+}
+
+Queue::Queue(Queue&& other) noexcept
+    : driver_(std::exchange(other.driver_, nullptr)),
+      compiler_(other.compiler_),
+      arch_(std::move(other.arch_)),
+      edited_(std::move(other.edited_)),
+      stream_(other.stream_),
+      loaded_(std::move(other.loaded_)) {}
+
+Queue::~Queue() {
+  if (driver_ == nullptr) return;
+  for (auto& [key, loaded] : loaded_) driver_->unload(loaded.module);
+  driver_->destroy_stream(stream_);
+}
+
+Result<Queue::Loaded*> Queue::load(std::string_view kernel, const std::vector<std::string>& defines) {
+  std::string key(kernel);
+  for (const std::string& define : defines) key += ' ' + define;
+  if (const auto at = loaded_.find(key); at != loaded_.end()) return &at->second;
+  Result<KernelSource> source = kernel_source(kernel, edited_);
+  if (!source) return tl::unexpected(source.error());
+  Result<Compiled> compiled = compiler_->compile({std::move(*source), arch_, defines});
+  if (!compiled) return tl::unexpected(compiled.error());
+  Result<Module> module = driver_->load(compiled->code.data());
+  if (!module) return tl::unexpected(module.error());
+  return &loaded_.emplace(std::move(key), Loaded{*module, std::move(*compiled), {}}).first->second;
+}
+
+Result<Function> Queue::entry(Loaded& loaded, const std::string& name, std::int64_t shared_bytes) {
+  if (const auto at = loaded.functions.find(name); at != loaded.functions.end()) return at->second;
+  Result<Function> f = driver_->function(loaded.module, name);
+  if (!f) return f;
+  if (shared_bytes > kSharedWithoutAsking) {
+    auto allowed = driver_->allow_shared(*f, static_cast<std::uint32_t>(shared_bytes));
+    if (!allowed) return tl::unexpected(allowed.error());
+  }
+  loaded.functions.emplace(name, *f);
+  return f;
+}
+
+}  // namespace attn::gpu

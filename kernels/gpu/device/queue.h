@@ -1,0 +1,47 @@
+// What enqueue of a GPU kernel needs beside the plan: the driver, a stream and the kernels that were compiled and
+// loaded so far. A worker makes one for its GPU and hands it to enqueue in Stream::native.
+#pragma once
+
+#include <map>
+#include <string>
+
+#include "kernels/gpu/compile/service.h"
+#include "kernels/gpu/device/driver.h"
+
+namespace attn::gpu {
+
+class Queue {
+ public:
+  // `edited`: folder of the user's own copies of kernels; may be empty. Both references outlive the queue.
+  static Result<Queue> make(Driver& driver, CompileService& compiler, std::string arch, std::filesystem::path edited);
+  Queue(Queue&& other) noexcept;
+  Queue(const Queue&) = delete;
+  Queue& operator=(const Queue&) = delete;
+  Queue& operator=(Queue&&) = delete;
+  ~Queue();
+
+  Driver& driver() { return *driver_; }
+  StreamHandle stream() const { return stream_; }
+
+  // One kernel with its constants, compiled and loaded once.
+  struct Loaded {
+    Module module = nullptr;
+    Compiled compiled;
+    std::map<std::string, Function> functions;
+  };
+  Result<Loaded*> load(std::string_view kernel, const std::vector<std::string>& defines);
+  // An entry of it that may ask for `shared_bytes` of dynamic shared memory.
+  Result<Function> entry(Loaded& loaded, const std::string& name, std::int64_t shared_bytes);
+
+ private:
+  Queue(Driver& driver, CompileService& compiler, std::string arch, std::filesystem::path edited, StreamHandle stream)
+      : driver_(&driver), compiler_(&compiler), arch_(std::move(arch)), edited_(std::move(edited)), stream_(stream) {}
+  Driver* driver_;
+  CompileService* compiler_;
+  std::string arch_;
+  std::filesystem::path edited_;
+  StreamHandle stream_;
+  std::map<std::string, Loaded> loaded_;
+};
+
+}  // namespace attn::gpu

@@ -1,0 +1,47 @@
+#include "kernels/gpu/rungs/inspect.h"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "kernels/gpu/rungs/specialise.h"
+
+namespace attn::gpu {
+
+Result<std::vector<EntryReport>> report_entries(const Compiled& compiled, const Plan& plan, const Device& device) {
+  const auto limits = limits_of(device.arch);
+  if (!limits) return bad_input(fmt::format("nothing is known of {}", device.arch));
+  std::vector<EntryReport> entries;
+  for (const Launch& l : plan.launches) {
+    const auto at = std::ranges::find(compiled.entries, l.name, &EntryFigures::name);
+    if (at == compiled.entries.end()) {
+      return fail(ErrorKind::failed, fmt::format("the compiler's log does not speak of {}", l.name));
+    }
+    EntryReport e;
+    e.figures = *at;
+    e.threads = l.block[0] * l.block[1] * l.block[2];
+    e.dynamic_bytes = l.shared_bytes;
+    e.occupancy =
+        occupancy(*limits, static_cast<std::int32_t>(e.threads), at->registers, at->shared_bytes + l.shared_bytes);
+    entries.push_back(std::move(e));
+  }
+  return entries;
+}
+
+Result<PlanReport> inspect(CompileService& service, const Plan& plan, const Device& device,
+                           const std::filesystem::path& edited_kernels) {
+  if (!limits_of(device.arch)) return bad_input(fmt::format("nothing is known of {}", device.arch));
+  Result<KernelSource> source = kernel_source(plan.kernel->id, edited_kernels);
+  if (!source) return tl::unexpected(source.error());
+  const auto defines = defines_of(plan, may_be_aligned(plan.problem));
+  Result<Compiled> compiled = service.compile({std::move(*source), device.arch, defines});
+  if (!compiled) return tl::unexpected(compiled.error());
+  auto entries = report_entries(*compiled, plan, device);
+  if (!entries) return tl::unexpected(entries.error());
+  PlanReport report;
+  report.entries = std::move(*entries);
+  report.compiled = std::move(*compiled);
+  return report;
+}
+
+}  // namespace attn::gpu

@@ -1,0 +1,17 @@
+// The GPU kernels' rows: the ladder from rung 3 on. They have the same shape as the CPU's; a Device of place gpu may
+// name any architecture, with no such GPU in the machine, to plan and compile for it.
+#pragma once
+
+#include <span>
+#include <string_view>
+
+#include "kernels/model/kernel.h"
+
+namespace attn::gpu {
+
+std::span<const KernelRow> gpu_kernel_table();
+
+// A device that stands for an architecture alone: what `inspect` plans for. Refuses one that no row declares.
+Result<Device> device_for(std::string_view arch);
+
+}  // namespace attn::gpu

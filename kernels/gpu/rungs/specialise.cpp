@@ -1,0 +1,116 @@
+#include "kernels/gpu/rungs/specialise.h"
+
+#include <algorithm>
+#include <limits>
+#include <type_traits>
+
+#include <fmt/format.h>
+
+namespace attn::gpu {
+namespace {
+
+static_assert(sizeof(long long) == sizeof(std::int64_t));
+static_assert(std::is_trivially_copyable_v<Args> && sizeof(Args) <= 4096, "kernel parameters take 4 KiB at most");
+
+// Farther than any key, with room to add a row's number.
+constexpr long long kUnbounded = 1LL << 60;
+
+std::uint64_t product(std::initializer_list<std::int64_t> factors) {
+  constexpr auto kMost = static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max());
+  std::uint64_t n = 1;
+  for (const std::int64_t f : factors) {
+    const auto factor = static_cast<std::uint64_t>(f);
+    n = n > kMost / factor ? kMost : n * factor;
+  }
+  return n;
+}
+
+std::uint64_t placed(std::uint64_t& next, std::uint64_t bytes) {
+  constexpr std::uint64_t kUnit = 256;
+  constexpr auto kMost = static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max());
+  const std::uint64_t at = next;
+  next = bytes > kMost - next - kUnit ? kMost : (next + bytes + kUnit - 1) / kUnit * kUnit;
+  if (next > kMost - kUnit) next = kMost - kUnit;
+  return at;
+}
+
+int dtype_number(DType t) {
+  return t == DType::f32 ? 0 : t == DType::f16 ? 1 : 2;
+}
+
+// Strides of the bias; 0 along an axis that it repeats.
+void set_bias_strides(const Problem& p, Args& a) {
+  if (!p.has_bias()) return;
+  long long* strides[] = {&a.bias_b, &a.bias_h, &a.bias_r, &a.bias_c};
+  long long stride = 1;
+  for (std::size_t axis = 4; axis-- > 0;) {
+    *strides[axis] = p.bias_shape[axis] == 1 ? 0 : stride;
+    stride *= p.bias_shape[axis];
+  }
+}
+
+}  // namespace
+
+bool may_be_aligned(const Problem& p) {
+  return p.D % 4 == 0 && p.Dv % 4 == 0;
+}
+
+std::vector<std::string> defines_of(const Plan& plan, bool aligned) {
+  const Problem& p = plan.problem;
+  const Options& o = plan.options;
+  return {fmt::format("ATTN_D={}", p.D),
+          fmt::format("ATTN_DV={}", p.Dv),
+          fmt::format("ATTN_DTYPE={}", dtype_number(p.dtype)),
+          fmt::format("ATTN_MASKED={}", p.mask.any() ? 1 : 0),
+          fmt::format("ATTN_BIAS={}", p.has_bias() ? 1 : 0),
+          fmt::format("ATTN_ALIGNED={}", aligned ? 1 : 0),
+          fmt::format("ATTN_BR={}", o.br),
+          fmt::format("ATTN_BC={}", o.bc),
+          fmt::format("ATTN_THREADS={}", o.threads)};
+}
+
+Workspace workspace_of(Order order, const Problem& p) {
+  Workspace w;
+  std::uint64_t next = 0;
+  if (order == Order::naive || order == Order::tiled) {
+    w.s = placed(next, product({4, p.B, p.Hq, p.Lq, p.Lk}));
+    w.p = placed(next, product({static_cast<std::int64_t>(size_of(p.dtype)), p.B, p.Hq, p.Lq, p.Lk}));
+  }
+  w.key_lengths = placed(next, p.mask.key_lengths.size() * sizeof(std::int64_t));
+  w.total = next;
+  return w;
+}
+
+Args args_of(const Plan& plan, const Buffers& b) {
+  const Problem& p = plan.problem;
+  const Workspace at = workspace_of(plan.kernel->order, p);
+  auto* workspace = static_cast<std::byte*>(b.workspace);
+  Args a{};
+  a.q = b.q;
+  a.k = b.k;
+  a.v = b.v;
+  a.bias = b.bias;
+  a.out = b.out;
+  a.lse = b.lse;
+  if (!p.mask.key_lengths.empty()) a.key_lengths = reinterpret_cast<const long long*>(workspace + at.key_lengths);
+  if (plan.kernel->order != Order::flash) {
+    a.s = reinterpret_cast<float*>(workspace + at.s);
+    a.p = workspace + at.p;
+  }
+  a.B = p.B;
+  a.Hq = p.Hq;
+  a.Hkv = p.Hkv;
+  a.Lq = p.Lq;
+  a.Lk = p.Lk;
+  const long long own = p.Lk - p.Lq;  // the key of row 0
+  a.first_shift = p.mask.window_left < 0 ? -kUnbounded : own - std::min<long long>(p.mask.window_left, kUnbounded);
+  long long right = p.mask.window_right < 0 ? kUnbounded : std::min<long long>(p.mask.window_right, kUnbounded);
+  if (p.mask.causal) right = 0;  // no key after the row's own, whatever the window lets through
+  a.last_shift = own + right + 1;
+  set_bias_strides(p, a);
+  a.scale = static_cast<float>(p.effective_scale());
+  a.scale_log2 = static_cast<float>(p.effective_scale() * 1.4426950408889634);
+  return a;
+}
+
+}  // namespace attn::gpu

@@ -1,0 +1,177 @@
+// The definition in fp64 on the inputs as stored.
+#include <atomic>
+#include <cmath>
+#include <map>
+#include <mutex>
+#include <thread>
+#include <utility>
+
+#include "kernels/judge/plain_attention.h"
+
+namespace attn {
+namespace {
+
+using plain::Group;
+using plain::Scores;
+
+// Scores of a group are kept whole, so its rows are bounded: 2^21 fp64 scores are 16 MiB a thread.
+constexpr std::int64_t kScoresAtOnce = std::int64_t{1} << 21;
+constexpr std::int64_t kRowsAtOnce = 64;
+
+// What V of one (batch, key/value head) holds.
+struct ValueFacts {
+  double max_abs = 0;                    // over finite values
+  std::vector<std::uint8_t> not_finite;  // by column: 1 where one of its values is not finite; empty = all finite
+};
+using HeadId = std::pair<std::int64_t, std::int64_t>;  // batch, key/value head
+
+ValueFacts look_at_values(const Problem& p, const Inputs& in, const HeadId& head) {
+  ValueFacts facts;
+  std::vector<float> row(static_cast<std::size_t>(p.Dv));
+  for (std::int64_t c = 0; c < p.Lk; ++c) {
+    in.v.read(((head.first * p.Hkv + head.second) * p.Lk + c) * p.Dv, p.Dv, row.data());
+    for (std::size_t d = 0; d < row.size(); ++d) {
+      if (std::isfinite(row[d])) {
+        facts.max_abs = std::max(facts.max_abs, static_cast<double>(std::fabs(row[d])));
+      } else {
+        facts.not_finite.resize(row.size());
+        facts.not_finite[d] = 1;
+      }
+    }
+  }
+  return facts;
+}
+
+std::vector<Group> groups_of(const Problem& p, const std::vector<RowId>& rows) {
+  const auto most = static_cast<std::size_t>(std::clamp<std::int64_t>(kScoresAtOnce / p.Lk, 1, kRowsAtOnce));
+  std::vector<Group> groups;
+  for (std::size_t n = 0; n < rows.size(); ++n) {
+    const std::int64_t kv = rows[n].h / (p.Hq / p.Hkv);
+    if (groups.empty() || groups.back().b != rows[n].b || groups.back().kv != kv || groups.back().count == most) {
+      groups.push_back({rows[n].b, kv, n, 0, {0, 0}});
+    }
+    Group& g = groups.back();
+    ++g.count;
+    const KeyRange seen = plain::seen_keys(p, rows[n].b, rows[n].r);
+    if (seen.first >= seen.last) continue;
+    const bool none_yet = g.keys.first >= g.keys.last;
+    g.keys.first = none_yet ? seen.first : std::min(g.keys.first, seen.first);
+    g.keys.last = none_yet ? seen.last : std::max(g.keys.last, seen.last);
+  }
+  return groups;
+}
+
+// One row's softmax: weights exp(s - m) in place.
+struct Softmax {
+  double m = 0, sum = 0;
+};
+
+Softmax weigh(double* s, std::int64_t keys) {
+  Softmax row;
+  row.m = plain::row_maximum(s, keys);
+  if (row.m == -std::numeric_limits<double>::infinity()) {
+    std::fill_n(s, keys, 0.0);
+    return row;
+  }
+  for (std::int64_t c = 0; c < keys; ++c) row.sum += s[c] = std::exp(s[c] - row.m);
+  return row;
+}
+
+double largest_finite(const std::vector<double>& values) {
+  double largest = 0;
+  for (const double x : values) {
+    if (std::isfinite(x)) largest = std::max(largest, std::fabs(x));
+  }
+  return largest;
+}
+
+// Column d of V is not finite somewhere: adds what must show in O, and marks what may or may not (verdict.h).
+void settle_column(const Problem& p, const Inputs& in, const Group& g, std::int64_t d, Scores<double>& weights,
+                   const std::vector<Softmax>& softmax, ReferenceRows& ref) {
+  const double least = least_weight(p.dtype);
+  std::vector<std::pair<std::int64_t, double>> found;  // key, value
+  for (std::int64_t c = g.keys.first; c < g.keys.last; ++c) {
+    const float v = in.v.get(((g.b * p.Hkv + g.kv) * p.Lk + c) * p.Dv + d);
+    if (!std::isfinite(v)) found.emplace_back(c - g.keys.first, static_cast<double>(v));
+  }
+  for (std::size_t i = 0; i < g.count; ++i) {
+    const std::size_t element = (g.first + i) * static_cast<std::size_t>(p.Dv) + static_cast<std::size_t>(d);
+    bool shows = std::isnan(softmax[i].sum);  // the whole row is NaN anyway
+    for (const auto& [c, v] : found) {
+      const double weight = weights.row(i)[c] / softmax[i].sum;
+      if (!(weight >= least)) continue;
+      ref.out[element] += weight * v;
+      shows = true;
+    }
+    ref.unjudged[element] = shows ? 0 : 1;
+  }
+}
+
+// Returns max|S| over the group's finite scores.
+double reference_group(const Problem& p, const Inputs& in, const Group& g, const ValueFacts& values,
+                       ReferenceRows& ref) {
+  Scores<double> s = plain::scores_of<double>(p, in, ref, g);
+  const double max_abs_score = largest_finite(s.values);
+  std::vector<Softmax> softmax(g.count);
+  for (std::size_t i = 0; i < g.count; ++i) {
+    softmax[i] = weigh(s.row(i), s.keys);
+    ref.lse[g.first + i] = softmax[i].m + std::log(softmax[i].sum);  // no key: -inf + ln 0
+  }
+  const std::vector<double> sums = plain::weighted_values(p, in, g, s);
+  for (std::size_t n = 0; n < sums.size(); ++n) {
+    const double sum = softmax[n / static_cast<std::size_t>(p.Dv)].sum;
+    ref.out[g.first * static_cast<std::size_t>(p.Dv) + n] = sum == 0 ? 0 : sums[n] / sum;
+  }
+  for (std::size_t d = 0; d < values.not_finite.size(); ++d) {
+    if (values.not_finite[d] != 0) settle_column(p, in, g, static_cast<std::int64_t>(d), s, softmax, ref);
+  }
+  return max_abs_score;
+}
+
+}  // namespace
+
+Result<ReferenceRows> reference_rows(const Problem& p, const Inputs& in, const std::vector<RowId>& rows,
+                                     std::int32_t threads, std::stop_token stop) {
+  const std::vector<Group> groups = groups_of(p, rows);
+  std::map<HeadId, ValueFacts> values;
+  ReferenceRows ref;
+  ref.rows = rows;
+  bool all_finite = true;
+  for (const Group& g : groups) {
+    const HeadId head{g.b, g.kv};
+    if (values.contains(head)) continue;
+    const ValueFacts& facts = values.emplace(head, look_at_values(p, in, head)).first->second;
+    ref.max_abs_v = std::max(ref.max_abs_v, facts.max_abs);
+    all_finite = all_finite && facts.not_finite.empty();
+  }
+  const std::size_t elements = rows.size() * static_cast<std::size_t>(p.Dv);
+  ref.out.resize(elements);
+  ref.baseline.resize(elements);
+  ref.lse.resize(rows.size());
+  if (!all_finite) ref.unjudged.resize(elements);
+
+  std::atomic<std::size_t> next{0};
+  std::mutex score_mutex;
+  const auto work = [&] {
+    double max_abs_score = 0;
+    for (std::size_t n = next++; n < groups.size() && !stop.stop_requested(); n = next++) {
+      const Group& g = groups[n];
+      max_abs_score = std::max(max_abs_score, reference_group(p, in, g, values.at({g.b, g.kv}), ref));
+      plain::baseline_group(p, in, g, ref);
+    }
+    const std::lock_guard lock(score_mutex);
+    ref.max_abs_score = std::max(ref.max_abs_score, max_abs_score);
+  };
+  {
+    const auto cores = static_cast<std::int32_t>(std::thread::hardware_concurrency());
+    const std::int32_t wanted = std::max(1, threads > 0 ? threads : cores);
+    const auto helpers = std::min<std::size_t>(static_cast<std::size_t>(wanted), groups.size());
+    std::vector<std::jthread> pool;
+    for (std::size_t t = 1; t < helpers; ++t) pool.emplace_back(work);
+    work();
+  }
+  if (stop.stop_requested()) return fail(ErrorKind::cancelled, "Cancelled while the reference was being computed.");
+  return ref;
+}
+
+}  // namespace attn

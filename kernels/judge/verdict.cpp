@@ -1,0 +1,214 @@
+#include "kernels/judge/verdict.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include <fmt/format.h>
+
+namespace attn {
+namespace {
+
+constexpr std::int64_t kRowsOfHead = 64;   // least sample of a head
+constexpr std::int64_t kEdge = 128;        // a multiple of every usual query tile
+constexpr std::int64_t kEdgesOfHead = 16;  // at most so many edges are looked at
+
+// `count` numbers of 0 .. n - 1, evenly spaced, first and last among them.
+std::vector<std::int64_t> spread(std::int64_t n, std::int64_t count) {
+  std::vector<std::int64_t> chosen;
+  if (count >= n) count = n;
+  for (std::int64_t k = 0; k < count; ++k) {
+    // n * k / count without leaving 63 bits: n may be near 2^61.
+    const auto at = static_cast<__int128>(n - 1) * k / std::max<std::int64_t>(1, count - 1);
+    chosen.push_back(static_cast<std::int64_t>(at));
+  }
+  return chosen;
+}
+
+std::vector<std::int64_t> sampled_rows(std::int64_t Lq) {
+  std::vector<std::int64_t> rows = spread(Lq, kRowsOfHead);
+  const std::int64_t edges = (Lq - 1) / kEdge;
+  for (const std::int64_t n : spread(edges, kEdgesOfHead)) {
+    rows.push_back((n + 1) * kEdge - 1);
+    rows.push_back((n + 1) * kEdge);
+  }
+  std::ranges::sort(rows);
+  const auto repeated = std::ranges::unique(rows);
+  rows.erase(repeated.begin(), repeated.end());
+  return rows;
+}
+
+std::string place_words(const RowId& id) {
+  return fmt::format("(b {}, h {}, row {})", id.b, id.h, id.r);
+}
+
+// How one number stands to its reference.
+enum class Match : std::uint8_t { finite, same_kind, wrong_kind };
+
+// NaN must be NaN, -inf must be -inf; an infinite reference (V's) may also be met by NaN, since inf * 0 or inf - inf
+// stands on the way in an order that rescales.
+Match match_of(double got, double reference) {
+  if (std::isfinite(reference)) return std::isfinite(got) ? Match::finite : Match::wrong_kind;
+  if (std::isnan(reference)) return std::isnan(got) ? Match::same_kind : Match::wrong_kind;
+  return std::isnan(got) || got == reference ? Match::same_kind : Match::wrong_kind;
+}
+
+// ((ref + 0.3) - 0.3 in the dtype) - ref
+double rounding_of(DType t, double ref) {
+  const double third = round_to(t, 0.3);
+  return std::fabs(round_to(t, round_to(t, round_to(t, ref) + third) - third) - ref);
+}
+
+// Collects what the rule speaks of while the elements pass by.
+class Judge {
+ public:
+  Judge(const Problem& p, const ReferenceRows& ref, const Outputs& out) : p_(p), ref_(ref), out_(out) {}
+
+  Verdict verdict(const RowSample& sample) {
+    for (std::size_t n = 0; n < ref_.rows.size(); ++n) look_at_row(n);
+    Verdict v = counts_;
+    v.sample = sample.words;
+    v.error = error_;
+    v.allowed = 2 * baseline_error_ + 2 * rounding_ + 4 * 0x1p-23 * ref_.max_abs_v;
+    v.lse_error = lse_error_;
+    v.lse_allowed = (p_.dtype == DType::f32 ? 1e-5 : 1e-3) * std::max(1.0, ref_.max_abs_score);
+    v.reason = reason(v);
+    v.pass = v.reason.empty();
+    return v;
+  }
+
+ private:
+  void look_at_row(std::size_t n) {
+    const RowId& id = ref_.rows[n];
+    const std::int64_t flat_row = (id.b * p_.Hq + id.h) * p_.Lq + id.r;
+    bool overflowed = false;
+    for (std::int64_t d = 0; d < p_.Dv; ++d) {
+      const std::size_t element = n * static_cast<std::size_t>(p_.Dv) + static_cast<std::size_t>(d);
+      const double ref = ref_.out[element];
+      if (!ref_.unjudged.empty() && ref_.unjudged[element] != 0) {
+        ++counts_.unjudged_from_v;
+      } else if (std::isfinite(ref) && !std::isfinite(ref_.baseline[element])) {
+        ++counts_.unjudged_overflow;
+        overflowed = true;
+      } else {
+        look_at(id, d, static_cast<double>(out_.out.get(flat_row * p_.Dv + d)), ref, ref_.baseline[element]);
+      }
+    }
+    if (!overflowed) look_at_lse(id, static_cast<double>(out_.lse.get(flat_row)), ref_.lse[n]);
+  }
+
+  void look_at(const RowId& id, std::int64_t d, double got, double ref, double baseline) {
+    switch (match_of(got, ref)) {
+      case Match::same_kind:
+        return;
+      case Match::wrong_kind:
+        if (wrong_kind_.empty()) {
+          wrong_kind_ = fmt::format("O {} column {} is {}, the reference {}", place_words(id), d, got, ref);
+        }
+        return;
+      case Match::finite:
+        break;
+    }
+    baseline_error_ = std::max(baseline_error_, std::fabs(baseline - ref));
+    rounding_ = std::max(rounding_, rounding_of(p_.dtype, ref));
+    const double error = std::fabs(got - ref);
+    if (error > error_ || worst_.empty()) {
+      error_ = error;
+      worst_ = fmt::format("O {} column {} is {:.9g}, the reference {:.9g}", place_words(id), d, got, ref);
+    }
+  }
+
+  void look_at_lse(const RowId& id, double got, double ref) {
+    switch (match_of(got, ref)) {
+      case Match::same_kind:
+        return;
+      case Match::wrong_kind:
+        if (wrong_kind_.empty()) {
+          wrong_kind_ = fmt::format("LSE {} is {}, the reference {}", place_words(id), got, ref);
+        }
+        return;
+      case Match::finite:
+        break;
+    }
+    const double error = std::fabs(got - ref);
+    if (error > lse_error_ || worst_lse_.empty()) {
+      lse_error_ = error;
+      worst_lse_ = fmt::format("LSE {} is {:.9g}, the reference {:.9g}", place_words(id), got, ref);
+    }
+  }
+
+  std::string reason(const Verdict& v) const {
+    if (!wrong_kind_.empty()) return wrong_kind_;
+    if (!(v.error <= v.allowed)) return fmt::format("{}: off by {:.3g}, allowed {:.3g}", worst_, v.error, v.allowed);
+    if (!(v.lse_error <= v.lse_allowed)) {
+      return fmt::format("{}: off by {:.3g}, allowed {:.3g}", worst_lse_, v.lse_error, v.lse_allowed);
+    }
+    return {};
+  }
+
+  const Problem& p_;
+  const ReferenceRows& ref_;
+  const Outputs& out_;
+  Verdict counts_;
+  double error_ = 0, lse_error_ = 0, baseline_error_ = 0, rounding_ = 0;
+  std::string worst_, worst_lse_, wrong_kind_;
+};
+
+std::string shape_words(const std::vector<std::int64_t>& shape) {
+  std::string words;
+  for (const std::int64_t extent : shape) words += (words.empty() ? "" : ", ") + std::to_string(extent);
+  return "[" + words + "]";
+}
+
+Verdict refused(std::string reason, const RowSample& sample) {
+  Verdict v;
+  v.sample = sample.words;
+  v.reason = std::move(reason);
+  return v;
+}
+
+}  // namespace
+
+RowSample choose_rows(const Problem& p, bool full) {
+  RowSample sample;
+  const std::int64_t heads = p.B * p.Hq;
+  const double pairs = static_cast<double>(heads) * static_cast<double>(p.Lq) * static_cast<double>(p.Lk);
+  const auto add = [&](std::int64_t head, std::int64_t r) { sample.rows.push_back({head / p.Hq, head % p.Hq, r}); };
+  if (full || pairs <= static_cast<double>(kMostPairs)) {
+    for (std::int64_t head = 0; head < heads; ++head) {
+      for (std::int64_t r = 0; r < p.Lq; ++r) add(head, r);
+    }
+    sample.words = fmt::format("all {} rows", sample.rows.size());
+    return sample;
+  }
+  const std::vector<std::int64_t> rows = sampled_rows(p.Lq);
+  const auto pairs_of_head = static_cast<std::int64_t>(rows.size()) * p.Lk;
+  const std::int64_t most = std::clamp<std::int64_t>(2 * kMostPairs / pairs_of_head, 1, kMostHeads);
+  const std::vector<std::int64_t> chosen = most == 1 ? std::vector<std::int64_t>{heads - 1} : spread(heads, most);
+  for (const std::int64_t head : chosen) {
+    for (const std::int64_t r : rows) add(head, r);
+  }
+  sample.all = static_cast<std::int64_t>(sample.rows.size()) == heads * p.Lq;
+  sample.words = sample.all ? fmt::format("all {} rows", sample.rows.size())
+                            : fmt::format("{} of {} rows in {} of {} heads", rows.size(), p.Lq, chosen.size(), heads);
+  return sample;
+}
+
+Verdict judge(const Problem& p, const Inputs& in, const ReferenceRows& ref, const Outputs& out,
+              const RowSample& sample) {
+  if (const auto fits = validate(p, in); !fits) return refused(fits.error().message, sample);
+  const std::vector<std::int64_t> o_shape{p.B, p.Hq, p.Lq, p.Dv}, lse_shape{p.B, p.Hq, p.Lq};
+  if (out.out.shape() != o_shape || out.out.dtype() != p.dtype) {
+    return refused(fmt::format("O is {} {}, the problem asks for {} {}", name_of(out.out.dtype()),
+                               shape_words(out.out.shape()), name_of(p.dtype), shape_words(o_shape)),
+                   sample);
+  }
+  if (out.lse.shape() != lse_shape || out.lse.dtype() != DType::f32) {
+    return refused(fmt::format("LSE is {} {}, the problem asks for f32 {}", name_of(out.lse.dtype()),
+                               shape_words(out.lse.shape()), shape_words(lse_shape)),
+                   sample);
+  }
+  return Judge(p, ref, out).verdict(sample);
+}
+
+}  // namespace attn

@@ -1,0 +1,86 @@
+// Is an answer right? One rule for every kernel (fp64 reference, same-dtype baseline).
+//
+//   max|out - ref| <= 2 max|baseline - ref| + 2 max|((ref + 0.3) - 0.3 in the dtype) - ref| + 4 * 2^-23 * max|V|
+//   |LSE - ref| <= c * max(1, max|S|),  c = 1e-5 for f32, 1e-3 for 16-bit types
+//
+// The first two terms are the rule of Dao-AILab's tests; the last covers D = 1, where the baseline is exact.
+//
+// What is not finite:
+//   a key that the mask hides, whose bias is -inf or whose score is -inf carries no weight, whatever K and V hold there
+//   a row with no key of any weight has O = 0 and LSE = -inf
+//   a visible score that is NaN or +inf makes its row NaN, LSE too
+//   a value of V that is not finite reaches its own column of O. Where its key's weight is large enough to be a number
+//   in every dtype of the computation (kLeastWeight), O there must not be finite. Where it is less, or where the mask
+//   hides the key, 0 * inf may or may not be computed by a kernel that shares the key's tile: such elements are not
+//   judged, for all rows of that (batch, key/value head), and the verdict counts them
+//   where the baseline itself overflows and the reference does not, the dtype cannot hold the answer: not judged either
+#pragma once
+
+#include <cstdint>
+#include <stop_token>
+#include <string>
+#include <vector>
+
+#include "kernels/base/result.h"
+#include "kernels/model/problem.h"
+
+namespace attn {
+
+// One query row of one head.
+struct RowId {
+  std::int64_t b = 0, h = 0, r = 0;
+  bool operator==(const RowId&) const = default;
+};
+
+// The weight from which a V that is not finite must show in O: the least normal number of f16; for the others a weight
+// that fp32 holds with room.
+constexpr double least_weight(DType t) {
+  return t == DType::f16 ? 0x1p-14 : 0x1p-100;
+}
+
+// The definition in fp64 on the inputs as stored, for the given rows. Dv numbers and one LSE a row.
+struct ReferenceRows {
+  std::vector<RowId> rows;
+  std::vector<double> out;             // rows x Dv
+  std::vector<double> lse;             // rows
+  std::vector<double> baseline;        // rows x Dv: the same mathematics in the dtype (products and sums in fp32,
+                                       // index order; P rounded to the dtype before PV; result rounded to the dtype)
+  std::vector<std::uint8_t> unjudged;  // rows x Dv: 1 where a non-finite V may or may not show; empty = none
+  double max_abs_score = 0;            // over visible, finite scores of these rows
+  double max_abs_v = 0;                // over finite V
+};
+
+// Which rows a verdict looks at: all of them up to kMostPairs query-key pairs, else in every sampled head at least 64
+// rows (all where it has fewer): first, last, rows beside multiples of 128 and evenly spaced others. Heads: first,
+// last and evenly spaced ones, at most kMostHeads and fewer where the keys are many. `full` takes all.
+constexpr std::int64_t kMostPairs = std::int64_t{1} << 22;
+constexpr std::int64_t kMostHeads = 8;
+struct RowSample {
+  std::vector<RowId> rows;
+  bool all = true;
+  std::string words;  // "all 16384 rows" or "96 of 4096 rows in 8 of 16 heads"
+};
+RowSample choose_rows(const Problem& p, bool full);
+
+// `threads` 0 = all processors. Looks at `stop` between blocks of rows; cancelled is an error of its own kind.
+Result<ReferenceRows> reference_rows(const Problem& p, const Inputs& in, const std::vector<RowId>& rows,
+                                     std::int32_t threads, std::stop_token stop);
+
+struct Verdict {
+  bool pass = false;
+  double error = 0;    // max|out - ref|
+  double allowed = 0;  // the right side of the rule
+  double lse_error = 0;
+  double lse_allowed = 0;
+  std::string sample;  // which rows were looked at
+  std::string reason;  // empty when it passes; else what differed, where (b, h, row, column) and by how much
+  std::int64_t unjudged_from_v = 0;    // elements of O that a non-finite V may or may not have reached
+  std::int64_t unjudged_overflow = 0;  // elements of O beyond what the dtype can hold
+};
+
+// One rule for every kernel: see the top of this file. `error` and `allowed` are over the finite elements; an element
+// that should or should not be finite and is otherwise makes the verdict fail with a reason, whatever the two say.
+Verdict judge(const Problem& p, const Inputs& in, const ReferenceRows& ref, const Outputs& out,
+              const RowSample& sample);
+
+}  // namespace attn

@@ -1,0 +1,103 @@
+#include "kernels/model/fits.h"
+
+#include <algorithm>
+#include <initializer_list>
+#include <limits>
+
+#include <fmt/format.h>
+
+#include "kernels/model/kernel.h"
+
+namespace attn {
+namespace {
+
+constexpr std::uint64_t kMost = static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max());
+// Longer than any sequence that fits a machine of today; beyond it the search for the largest L gives up.
+constexpr std::int64_t kLongest = std::int64_t{1} << 40;
+
+std::uint64_t saturating_sum(std::uint64_t a, std::uint64_t b) {
+  return a > kMost - std::min(b, kMost) ? kMost : a + b;
+}
+
+std::uint64_t saturating_product(std::initializer_list<std::int64_t> factors) {
+  std::uint64_t product = 1;
+  for (const std::int64_t factor : factors) {
+    if (factor <= 0) return 0;
+    const auto f = static_cast<std::uint64_t>(factor);
+    product = product > kMost / f ? kMost : product * f;
+  }
+  return product;
+}
+
+// The problem with Lq = Lk = L. Key lengths are cut to L; bias axes that repeat go on repeating.
+Problem with_length(const Problem& p, std::int64_t L) {
+  Problem changed = p;
+  changed.Lq = changed.Lk = L;
+  for (std::int64_t& n : changed.mask.key_lengths) n = std::min(n, L);
+  if (changed.bias_shape.size() == 4) {
+    for (const std::size_t axis : {std::size_t{2}, std::size_t{3}}) {
+      if (changed.bias_shape[axis] != 1) changed.bias_shape[axis] = L;
+    }
+  }
+  return changed;
+}
+
+bool fits(const Plan& plan, const Device& d, std::int64_t L, std::uint64_t limit) {
+  const Problem changed = with_length(plan.problem, L);
+  if (!validate(changed)) return false;
+  const Result<Plan> smaller = plan.kernel->plan(*plan.kernel, changed, plan.options, d);
+  return smaller && bytes_needed(*smaller) <= limit;
+}
+
+// 0 when not even L = 1 fits.
+std::int64_t largest_length(const Plan& plan, const Device& d, std::uint64_t limit) {
+  if (!fits(plan, d, 1, limit)) return 0;
+  std::int64_t low = 1, high = 2;
+  while (high < kLongest && fits(plan, d, high, limit)) {
+    low = high;
+    high *= 2;
+  }
+  while (high - low > 1) {
+    const std::int64_t mid = low + (high - low) / 2;
+    (fits(plan, d, mid, limit) ? low : high) = mid;
+  }
+  return low;
+}
+
+}  // namespace
+
+std::uint64_t tensor_bytes(const Problem& p) {
+  const auto e = static_cast<std::int64_t>(size_of(p.dtype));
+  std::uint64_t bytes = saturating_product({e, p.B, p.Hq, p.Lq, p.D});
+  bytes = saturating_sum(bytes, saturating_product({e, p.B, p.Hkv, p.Lk, p.D}));
+  bytes = saturating_sum(bytes, saturating_product({e, p.B, p.Hkv, p.Lk, p.Dv}));
+  bytes = saturating_sum(bytes, saturating_product({e, p.B, p.Hq, p.Lq, p.Dv}));
+  bytes = saturating_sum(bytes, saturating_product({4, p.B, p.Hq, p.Lq}));
+  if (p.has_bias()) {
+    const std::int64_t count = element_count(p.bias_shape);
+    bytes = saturating_sum(bytes, count < 0 ? kMost : saturating_product({4, count}));
+  }
+  return bytes;
+}
+
+std::uint64_t bytes_needed(const Plan& plan) {
+  return saturating_sum(tensor_bytes(plan.problem), std::min(plan.workspace_bytes, kMost));
+}
+
+Result<void> check_memory(const Plan& plan, const Device& d, std::uint64_t limit) {
+  const std::uint64_t room = limit != 0 ? limit : free_memory();
+  const std::uint64_t needed = bytes_needed(plan);
+  if (needed <= room) return ok();
+
+  const std::int64_t largest = largest_length(plan, d, room);
+  const std::string advice = largest == 0
+                                 ? "Not even L = 1 fits: raise the memory limit or lower B, H or D."
+                                 : fmt::format("The largest L that fits is {} (Lq = Lk, the rest unchanged).", largest);
+  return fail(ErrorKind::cannot_run,
+              fmt::format("{} on {} needs {} ({} bytes: {} of tensors, {} of workspace); {} is {}. {}", plan.kernel->id,
+                          describe(plan.problem), format_bytes(needed), needed,
+                          format_bytes(tensor_bytes(plan.problem)), format_bytes(plan.workspace_bytes),
+                          limit != 0 ? "the memory limit" : "the free memory", format_bytes(room), advice));
+}
+
+}  // namespace attn

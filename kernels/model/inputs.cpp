@@ -1,0 +1,275 @@
+#include "kernels/model/inputs.h"
+
+#include <algorithm>
+#include <array>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "kernels/formats/npy.h"
+#include "kernels/model/fits.h"
+#include "kernels/model/generators.h"
+
+namespace attn {
+namespace {
+
+using Shape = std::vector<std::int64_t>;
+
+constexpr std::array<Generator, 8> kGenerators{
+    Generator::blackboard,   Generator::uniform,      Generator::normal,     Generator::late_outlier,
+    Generator::large_logits, Generator::equal_scores, Generator::masked_row, Generator::non_finite};
+
+const char* name_of(InputTensor t) {
+  switch (t) {
+    case InputTensor::q:
+      return "Q";
+    case InputTensor::k:
+      return "K";
+    case InputTensor::v:
+      return "V";
+    case InputTensor::bias:
+      return "the bias";
+  }
+  return "?";
+}
+
+Shape shape_of(const Problem& p, InputTensor t) {
+  switch (t) {
+    case InputTensor::q:
+      return {p.B, p.Hq, p.Lq, p.D};
+    case InputTensor::k:
+      return {p.B, p.Hkv, p.Lk, p.D};
+    case InputTensor::v:
+      return {p.B, p.Hkv, p.Lk, p.Dv};
+    case InputTensor::bias:
+      return p.bias_shape;
+  }
+  return {};
+}
+
+DType dtype_of(const Problem& p, InputTensor t) {
+  return t == InputTensor::bias ? DType::f32 : p.dtype;
+}
+
+std::string words(const Shape& shape) {
+  return fmt::format("[{}]", fmt::join(shape, ", "));
+}
+
+// The shape with axes of 1 in front until there are four.
+Shape with_four_axes(Shape shape) {
+  if (shape.size() < 4) shape.insert(shape.begin(), 4 - shape.size(), 1);
+  return shape;
+}
+
+// The same bytes under another shape of as many elements.
+Array reshaped(const Array& a, const Shape& shape) {
+  if (a.shape() == shape) return a;
+  Array result(a.dtype(), shape);
+  std::copy_n(a.data(), a.bytes(), result.data());
+  return result;
+}
+
+Result<Array> read_tensor(const std::string& file, const Shape& shape, DType dtype, std::uint64_t max_bytes) {
+  Result<Array> array = read_npy(file, max_bytes, dtype);
+  if (!array) return array;
+  return reshaped(*array, shape);
+}
+
+Result<Array> tensor_from_file(const Problem& p, InputTensor t, const std::string& file) {
+  const Shape shape = shape_of(p, t);
+  const Result<NpyHeader> header = read_npy_header(file);
+  if (!header) return tl::unexpected(header.error());
+  if (header->shape.size() < 2 || header->shape.size() > 4 || with_four_axes(header->shape) != shape) {
+    return bad_input(fmt::format("{} has shape {}, but {} of this problem has {}; change the problem or the file.",
+                                 file, words(header->shape), name_of(t), words(shape)));
+  }
+  // The caller has checked memory for this shape.
+  const auto bytes = static_cast<std::uint64_t>(element_count(shape)) * size_of(dtype_of(p, t));
+  return read_tensor(file, shape, dtype_of(p, t), bytes);
+}
+
+Result<Array> make_tensor(const Problem& p, const InputSpec& spec, InputTensor t, const std::string& file) {
+  if (!file.empty()) return tensor_from_file(p, t, file);
+  Array array(dtype_of(p, t), shape_of(p, t));
+  generate(spec.generator, p, spec.seed, t, array);
+  return array;
+}
+
+Result<void> apply(const CellEdit& edit, Inputs& in) {
+  Array* target = nullptr;
+  switch (edit.tensor) {
+    case InputTensor::q:
+      target = &in.q;
+      break;
+    case InputTensor::k:
+      target = &in.k;
+      break;
+    case InputTensor::v:
+      target = &in.v;
+      break;
+    case InputTensor::bias:
+      target = in.bias ? &*in.bias : nullptr;
+      break;
+  }
+  if (target == nullptr) return bad_input("A cell of the bias was edited, but this problem has no bias.");
+  if (edit.index < 0 || edit.index >= target->size()) {
+    return bad_input(fmt::format("Edited cell {} of {} does not exist: it has {} elements.", edit.index,
+                                 name_of(edit.tensor), target->size()));
+  }
+  target->set(edit.index, edit.value);
+  return ok();
+}
+
+struct Extent {
+  const char* name;
+  const std::filesystem::path& file;
+  std::int64_t value;
+};
+
+Result<void> same(const Extent& a, const Extent& b) {
+  if (a.value == b.value) return ok();
+  return bad_input(fmt::format("{} is {} in {} but {} is {} in {}; they must be equal.", a.name, a.value,
+                               a.file.string(), b.name, b.value, b.file.string()));
+}
+
+Result<Shape> file_shape(const NpyHeader& header, const std::filesystem::path& file) {
+  if (header.shape.size() >= 2 && header.shape.size() <= 4) return with_four_axes(header.shape);
+  return bad_input(fmt::format("{} has shape {}; it must be [B, H, L, D], [H, L, D] or [L, D].", file.string(),
+                               words(header.shape)));
+}
+
+// What the headers alone say: the problem, or which extents do not agree.
+Result<Problem> problem_of(const std::array<std::filesystem::path, 3>& files, const std::array<NpyHeader, 3>& headers) {
+  std::array<Shape, 3> shapes;
+  for (std::size_t i = 0; i < 3; ++i) {
+    Result<Shape> shape = file_shape(headers[i], files[i]);
+    if (!shape) return tl::unexpected(shape.error());
+    shapes[i] = std::move(*shape);
+  }
+  const auto& [q, k, v] = shapes;
+  for (const auto& [a, b] : {std::pair<Extent, Extent>{{"B", files[0], q[0]}, {"B", files[1], k[0]}},
+                             {{"B", files[0], q[0]}, {"B", files[2], v[0]}},
+                             {{"Hkv", files[1], k[1]}, {"Hkv", files[2], v[1]}},
+                             {{"Lk", files[1], k[2]}, {"Lk", files[2], v[2]}},
+                             {{"D", files[0], q[3]}, {"D", files[1], k[3]}}}) {
+    if (auto r = same(a, b); !r) return tl::unexpected(r.error());
+  }
+  Problem p;
+  p.B = q[0];
+  p.Hq = q[1];
+  p.Lq = q[2];
+  p.D = q[3];
+  p.Hkv = k[1];
+  p.Lk = k[2];
+  p.Dv = v[3];
+  p.dtype = headers[0].dtype;
+  return p;
+}
+
+}  // namespace
+
+std::string_view name_of(Generator g) {
+  switch (g) {
+    case Generator::blackboard:
+      return "blackboard";
+    case Generator::uniform:
+      return "uniform";
+    case Generator::normal:
+      return "normal";
+    case Generator::late_outlier:
+      return "late_outlier";
+    case Generator::large_logits:
+      return "large_logits";
+    case Generator::equal_scores:
+      return "equal_scores";
+    case Generator::masked_row:
+      return "masked_row";
+    case Generator::non_finite:
+      return "non_finite";
+  }
+  return "?";
+}
+
+std::optional<Generator> generator_from_name(std::string_view name) {
+  for (Generator g : kGenerators) {
+    if (name == name_of(g)) return g;
+  }
+  return std::nullopt;
+}
+
+std::span<const Generator> all_generators() {
+  return kGenerators;
+}
+
+bool uses_seed(Generator g) {
+  return g != Generator::blackboard;
+}
+
+Result<Inputs> make_inputs(const Problem& p, const InputSpec& spec) {
+  if (auto r = validate(p); !r) return tl::unexpected(r.error());
+  Inputs in;
+  const std::array<std::pair<InputTensor, const std::string*>, 3> tensors{
+      {{InputTensor::q, &spec.q_file}, {InputTensor::k, &spec.k_file}, {InputTensor::v, &spec.v_file}}};
+  const std::array<Array*, 3> targets{&in.q, &in.k, &in.v};
+  for (std::size_t i = 0; i < 3; ++i) {
+    Result<Array> array = make_tensor(p, spec, tensors[i].first, *tensors[i].second);
+    if (!array) return tl::unexpected(array.error());
+    *targets[i] = std::move(*array);
+  }
+  if (p.has_bias()) {
+    Result<Array> bias = make_tensor(p, spec, InputTensor::bias, spec.bias_file);
+    if (!bias) return tl::unexpected(bias.error());
+    in.bias = std::move(*bias);
+  } else if (!spec.bias_file.empty()) {
+    return bad_input(fmt::format("{} is given as bias, but this problem has no bias.", spec.bias_file));
+  }
+  for (const CellEdit& edit : spec.edits) {
+    if (auto r = apply(edit, in); !r) return tl::unexpected(r.error());
+  }
+  return in;
+}
+
+Result<FileInputs> inputs_from_files(const std::filesystem::path& q, const std::filesystem::path& k,
+                                     const std::filesystem::path& v, const std::optional<std::filesystem::path>& bias,
+                                     std::optional<DType> dtype, std::uint64_t max_bytes) {
+  const std::array<std::filesystem::path, 3> files{q, k, v};
+  std::array<NpyHeader, 3> headers;
+  for (std::size_t i = 0; i < 3; ++i) {
+    Result<NpyHeader> header = read_npy_header(files[i]);
+    if (!header) return tl::unexpected(header.error());
+    headers[i] = std::move(*header);
+  }
+  Result<Problem> problem = problem_of(files, headers);
+  if (!problem) return tl::unexpected(problem.error());
+  FileInputs result;
+  result.problem = std::move(*problem);
+  result.axes = headers[0].shape.size();
+  Problem& p = result.problem;
+  if (dtype) p.dtype = *dtype;
+  if (bias) {
+    const Result<NpyHeader> header = read_npy_header(*bias);
+    if (!header) return tl::unexpected(header.error());
+    p.bias_shape = with_four_axes(header->shape);
+  }
+  if (auto r = validate(p); !r) return tl::unexpected(r.error());
+
+  std::uint64_t left = max_bytes == 0 ? free_memory() : max_bytes;
+  const std::array<std::optional<std::filesystem::path>, 4> paths{q, k, v, bias};
+  const std::array<InputTensor, 4> tensors{InputTensor::q, InputTensor::k, InputTensor::v, InputTensor::bias};
+  std::array<Array, 4> arrays;
+  for (std::size_t i = 0; i < 4; ++i) {
+    const auto& path = paths[i];
+    if (!path) continue;
+    Result<Array> array = read_tensor(path->string(), shape_of(p, tensors[i]), dtype_of(p, tensors[i]), left);
+    if (!array) return tl::unexpected(array.error());
+    left -= array->bytes();
+    arrays[i] = std::move(*array);
+  }
+  result.inputs.q = std::move(arrays[0]);
+  result.inputs.k = std::move(arrays[1]);
+  result.inputs.v = std::move(arrays[2]);
+  if (bias) result.inputs.bias = std::move(arrays[3]);
+  return result;
+}
+
+}  // namespace attn

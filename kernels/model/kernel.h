@@ -1,0 +1,114 @@
+// The kernel table: one row a kernel, no self-registration. Rows of the GPU rungs have the same shape.
+//
+//   supports -> plan -> (memory check) -> enqueue        one answer
+//   record                                              every step of a small problem
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <span>
+#include <stop_token>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "kernels/base/result.h"
+#include "kernels/model/options.h"
+#include "kernels/model/problem.h"
+#include "kernels/recording/recording.h"
+
+namespace attn {
+
+enum class Place : std::uint8_t { cpu, gpu };
+
+// Where a kernel runs. `arch` is the CPU's vector target ("AVX3") or the GPU's ("sm_90a").
+struct Device {
+  Place place = Place::cpu;
+  std::int32_t index = 0;
+  std::string name;
+  std::string arch;
+  std::int32_t cores = 1;          // CPU: logical processors this process may use; GPU: SMs
+  std::uint64_t memory_bytes = 0;  // physical memory of the device
+};
+
+// The CPU of this machine.
+Device cpu_device();
+
+// One launch of a plan. CPU: grid = independent pieces of work, block = threads that share them.
+struct Launch {
+  std::string name;
+  std::int64_t grid[3] = {1, 1, 1};
+  std::int64_t block[3] = {1, 1, 1};
+  std::int64_t shared_bytes = 0;  // GPU: dynamic shared memory a block
+};
+
+struct KernelRow;
+
+// What enqueue needs, decided before anything is allocated.
+struct Plan {
+  const KernelRow* kernel = nullptr;  // points into kernel_table(), which lives as long as the program
+  Problem problem;
+  Options options;  // every 0 replaced by the value used
+  std::uint64_t workspace_bytes = 0;
+  std::vector<Launch> launches;
+};
+
+// Pointers in the memory of the device that the plan is for. Not owned. Layouts: problem.h.
+// `workspace` holds plan.workspace_bytes, 64-byte aligned, its content arbitrary.
+struct Buffers {
+  const void* q = nullptr;
+  const void* k = nullptr;
+  const void* v = nullptr;
+  const float* bias = nullptr;  // null = no bias
+  void* out = nullptr;
+  float* lse = nullptr;
+  void* workspace = nullptr;
+};
+
+// The queue that work goes to. The CPU runs in the calling thread and its helpers and looks at `stop`
+// between tiles; a GPU worker puts its gpu::Queue into `native`.
+struct Stream {
+  std::stop_token stop;
+  void* native = nullptr;
+};
+
+using SupportsFn = Result<void> (*)(const Problem&, const Options&, const Device&);
+using PlanFn = Result<Plan> (*)(const KernelRow&, const Problem&, const Options&, const Device&);
+using EnqueueFn = Result<void> (*)(const Plan&, const Buffers&, const Stream&);
+using RecordFn = Result<Recording> (*)(const KernelRow&, const Problem&, const Options&, const Inputs&,
+                                       std::stop_token);
+
+struct KernelRow {
+  std::string_view id;     // "cpu_flash": the CLI, CSV and session key
+  std::string_view title;  // what the window calls it
+  std::string_view rung;   // "0", "1", "1b" ...: its place on the ladder
+  Order order = Order::naive;
+  Place place = Place::cpu;
+  std::span<const std::string_view> architectures;  // GPU: "sm_80" ...; CPU: empty = any
+  std::span<const DType> dtypes;
+  std::span<const OptionSpec> options;
+  std::string_view what;         // one sentence: what it is
+  std::string_view teaches;      // one sentence: what is new against the rung before
+  std::string_view source;       // paper and section, or "definition"
+  std::int32_t score_reads = 0;  // orders that store S: how often S is read back (traffic prediction)
+  SupportsFn supports = nullptr;
+  PlanFn plan = nullptr;
+  EnqueueFn enqueue = nullptr;
+  RecordFn record = nullptr;  // null: this kernel cannot be recorded, and the window says so
+};
+
+// The CPU's rows; the GPU's are gpu::gpu_kernel_table() (kernels/gpu/rungs/rows.h).
+std::span<const KernelRow> kernel_table();
+// Of both. The error lists the ids there are.
+Result<const KernelRow*> find_kernel(std::string_view id);
+
+// Options with every 0 replaced, or which value is out of range and what would do.
+Result<Options> resolve(const KernelRow& row, const Options& o, const Device& d);
+
+// supports, plan, memory check, allocation, enqueue: the answer of one kernel on this CPU.
+// `memory_limit` 0 = what the machine has free.
+Result<Outputs> run_on_cpu(const KernelRow& row, const Problem& p, const Options& o, const Inputs& in,
+                           std::uint64_t memory_limit, std::stop_token stop);
+
+}  // namespace attn

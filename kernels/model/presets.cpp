@@ -1,0 +1,101 @@
+// The Preset menu. A new preset is one entry here; a new way to make numbers is also a Generator.
+#include <string>
+#include <vector>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "kernels/model/inputs.h"
+
+namespace attn {
+namespace {
+
+Problem square(std::int64_t length, std::int64_t dim) {
+  Problem p;
+  p.Lq = p.Lk = length;
+  p.D = p.Dv = dim;
+  return p;
+}
+
+Problem with_mask(Problem p, Mask mask) {
+  p.mask = std::move(mask);
+  return p;
+}
+
+Problem with_bias(Problem p, std::vector<std::int64_t> shape) {
+  p.bias_shape = std::move(shape);
+  return p;
+}
+
+Problem with_heads(Problem p, std::int64_t batches, std::int64_t query_heads, std::int64_t key_heads) {
+  p.B = batches;
+  p.Hq = query_heads;
+  p.Hkv = key_heads;
+  return p;
+}
+
+Problem with_keys(Problem p, std::int64_t keys) {
+  p.Lk = keys;
+  return p;
+}
+
+std::vector<Preset> make_presets() {
+  using G = Generator;
+  Mask causal, window, padded;
+  causal.causal = true;
+  window.window_left = 4;
+  window.window_right = 2;
+  padded.key_lengths = {12, 0};
+  return {
+      {"blackboard", "Blackboard", "Four rows of two numbers, small enough to check each by hand: α falls as m rises.",
+       G::blackboard, square(4, 2), 2, 2, 0},
+      {"random", "Random", "Ordinary numbers: α is below 1 only where a key tile raises m.", G::normal, square(16, 8),
+       4, 4, 1},
+      {"late_outlier", "Late outlier",
+       "One key in the last tile outscores all others: a tiny α throws away nearly all of ℓ and O summed before it.",
+       G::late_outlier, square(16, 8), 4, 4, 1},
+      {"causal", "Causal", "No query sees a later key: tiles above the diagonal are skipped, those on it are masked.",
+       G::normal, with_mask(square(16, 8), causal), 4, 4, 1},
+      {"ragged", "Ragged tiles", "Ten rows in tiles of four: the last tiles are smaller, and nothing is padded.",
+       G::normal, square(10, 6), 4, 4, 1},
+      {"large_logits", "Large scores",
+       "Scores far beyond 88, where exp overflows in fp32: subtracting m saves the row.", G::large_logits,
+       square(16, 8), 4, 4, 1},
+      {"equal_scores", "Equal scores",
+       "All scores of a row are equal: α is 1, every weight is 1/L, O is the mean of V.", G::equal_scores,
+       square(16, 8), 4, 4, 1},
+      {"masked_row", "A row without keys",
+       "Nine causal queries over eight keys: row 0 sees none; its O is 0, its LSE −∞.", G::masked_row,
+       with_mask(with_keys(square(9, 4), 8), causal), 4, 4, 1},
+      {"non_finite", "±∞ and NaN", "Infinities and NaN in Q, K and V: follow which rows each of them reaches.",
+       G::non_finite, with_mask(square(8, 4), causal), 4, 4, 1},
+      {"heads", "Grouped heads", "Two batches, four query heads over two key heads: two queries share each K and V.",
+       G::normal, with_heads(square(8, 4), 2, 4, 2), 4, 4, 1},
+      {"window", "Sliding window", "Each query sees four keys before its own and two after: most tiles are skipped.",
+       G::normal, with_mask(square(24, 8), window), 4, 4, 1},
+      {"padded", "Padded keys", "Two batches with 12 and 0 keys of 16: the rest is padding that no query may see.",
+       G::normal, with_mask(with_heads(square(16, 8), 2, 1, 1), padded), 4, 4, 1},
+      {"bias", "Distance bias", "ALiBi: the score falls by 0.5 for each step between a query and a key.", G::normal,
+       with_bias(square(16, 8), {1, 1, 16, 16}), 4, 4, 1},
+      {"large", "Large", "64 rows of 64 numbers in tiles of 16: the size of one real kernel's tile.", G::normal,
+       square(64, 64), 16, 16, 1},
+  };
+}
+
+}  // namespace
+
+std::span<const Preset> presets() {
+  static const std::vector<Preset> table = make_presets();
+  return table;
+}
+
+Result<const Preset*> find_preset(std::string_view id) {
+  std::vector<std::string_view> ids;
+  for (const Preset& preset : presets()) {
+    if (preset.id == id) return &preset;
+    ids.push_back(preset.id);
+  }
+  return bad_input(fmt::format("There is no preset '{}'; there are {}.", id, fmt::join(ids, ", ")));
+}
+
+}  // namespace attn

@@ -1,0 +1,263 @@
+#include "kernels/model/problem.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <limits>
+#include <numeric>
+
+#include <fmt/format.h>
+
+namespace attn {
+namespace {
+
+constexpr std::int64_t kMost = std::numeric_limits<std::int64_t>::max();
+constexpr std::int64_t kUnbounded = -1;
+
+// A sum of two pair counts, each below 2^126, stays exact.
+using Wide = __int128;
+
+// The mask of one batch with every default resolved. `left` and `right` are clipped so that adding
+// them to a row's own key cannot overflow; validate() keeps every extent below 2^61.
+struct Band {
+  std::int64_t offset = 0;  // own key of row 0
+  std::int64_t left = 0, right = 0;
+  std::int64_t keys = 0;  // keys of this batch
+
+  std::int64_t first(std::int64_t r) const { return std::max<std::int64_t>(0, r + offset - left); }
+  std::int64_t last(std::int64_t r) const { return std::clamp<std::int64_t>(r + offset + right + 1, 0, keys); }
+  // Rows [first_row, last_row] that see at least one key; none when first_row > last_row.
+  std::int64_t first_row() const { return std::max<std::int64_t>(0, -right - offset); }
+  std::int64_t last_row(std::int64_t rows) const { return std::min(rows - 1, keys + left - 1 - offset); }
+};
+
+Band band_of(const Problem& p, std::int64_t b) {
+  Band band;
+  band.offset = p.Lk - p.Lq;
+  // Beyond Lq + Lk a window reaches past every key, so clipping there changes nothing.
+  const std::int64_t all = p.Lq + p.Lk;
+  band.left = p.mask.window_left == kUnbounded ? all : std::min(p.mask.window_left, all);
+  band.right = p.mask.window_right == kUnbounded ? all : std::min(p.mask.window_right, all);
+  if (p.mask.causal) band.right = 0;
+  band.keys = p.mask.key_lengths.empty() ? p.Lk : p.mask.key_lengths[static_cast<std::size_t>(b)];
+  return band;
+}
+
+// a + (a + 1) + ... + b, 0 when a > b.
+Wide series(Wide a, Wide b) {
+  return a > b ? 0 : (a + b) * (b - a + 1) / 2;
+}
+
+// Query-key pairs that one batch's mask lets see in one head.
+Wide pairs_of(const Band& band, std::int64_t rows) {
+  if (band.keys == 0) return 0;
+  const Wide a = Wide{band.first_row()} + band.offset;  // own keys of the rows that see any
+  const Wide b = Wide{band.last_row(rows)} + band.offset;
+  if (a > b) return 0;
+  // Sum of last: own + right + 1 until that reaches `keys`, then `keys`.
+  const Wide bend = std::min<Wide>(b, std::max<Wide>(a - 1, Wide{band.keys} - band.right - 1));
+  const Wide lasts = series(a + band.right + 1, bend + band.right + 1) + (b - bend) * band.keys;
+  // Sum of first: 0 until own reaches `left`, then own - left.
+  const Wide firsts = series(std::max<Wide>(a - band.left, 0), b - band.left);
+  return lasts - firsts;
+}
+
+struct NamedExtent {
+  const char* name;
+  std::int64_t value;
+};
+
+Result<void> validate_extents(const Problem& p) {
+  const std::array<NamedExtent, 7> extents{
+      {{"B", p.B}, {"Hq", p.Hq}, {"Hkv", p.Hkv}, {"Lq", p.Lq}, {"Lk", p.Lk}, {"D", p.D}, {"Dv", p.Dv}}};
+  for (const NamedExtent& e : extents) {
+    if (e.value < 1) return bad_input(fmt::format("{} is {}; it must be at least 1.", e.name, e.value));
+  }
+  for (const NamedExtent& e : {extents[5], extents[6]}) {
+    if (e.value > kMostHeadDim) {
+      return bad_input(fmt::format("{} is {}; head dimensions go up to {}.", e.name, e.value, kMostHeadDim));
+    }
+  }
+  if (p.Hq % p.Hkv != 0) {
+    return bad_input(
+        fmt::format("Hq = {} is not a multiple of Hkv = {}; Hkv = {} would do.", p.Hq, p.Hkv, std::gcd(p.Hq, p.Hkv)));
+  }
+  return ok();
+}
+
+// Every tensor's bytes, taken as fp32, must stay below 2^63, so that sizes and offsets never
+// overflow.
+Result<void> validate_sizes(const Problem& p) {
+  struct Tensor {
+    const char* name;
+    std::array<std::int64_t, 5> factors;
+  };
+  const std::array<Tensor, 4> tensors{{{"Q", {4, p.B, p.Hq, p.Lq, p.D}},
+                                       {"K", {4, p.B, p.Hkv, p.Lk, p.D}},
+                                       {"V", {4, p.B, p.Hkv, p.Lk, p.Dv}},
+                                       {"O", {4, p.B, p.Hq, p.Lq, p.Dv}}}};
+  for (const Tensor& t : tensors) {
+    if (element_count(t.factors) < 0) {
+      return bad_input(
+          fmt::format("{} of shape [{}, {}, {}, {}] has more than 2^63 bytes; use a smaller B, H "
+                      "or L (L up to 2^31 is usual).",
+                      t.name, t.factors[1], t.factors[2], t.factors[3], t.factors[4]));
+    }
+  }
+  return ok();
+}
+
+Result<void> validate_mask(const Problem& p) {
+  const Mask& m = p.mask;
+  for (const NamedExtent& e : {NamedExtent{"left", m.window_left}, NamedExtent{"right", m.window_right}}) {
+    if (e.value < kUnbounded) {
+      return bad_input(
+          fmt::format("The window's {} side is {}; use 0 or more keys, or -1 for unbounded.", e.name, e.value));
+    }
+  }
+  if (!m.key_lengths.empty() && static_cast<std::int64_t>(m.key_lengths.size()) != p.B) {
+    return bad_input(
+        fmt::format("{} key lengths for B = {}; give one a batch ({} of them).", m.key_lengths.size(), p.B, p.B));
+  }
+  for (std::size_t b = 0; b < m.key_lengths.size(); ++b) {
+    const std::int64_t n = m.key_lengths[b];
+    if (n < 0 || n > p.Lk) {
+      return bad_input(fmt::format("Key length {} of batch {} is outside 0..Lk = {}.", n, b, p.Lk));
+    }
+  }
+  return ok();
+}
+
+std::string shape_words(std::span<const std::int64_t> shape) {
+  return fmt::format("[{}]", fmt::join(shape, ", "));
+}
+
+Result<void> validate_bias(const Problem& p) {
+  if (!p.has_bias()) return ok();
+  const std::array<std::int64_t, 4> full{p.B, p.Hq, p.Lq, p.Lk};
+  bool fits = p.bias_shape.size() == 4;
+  for (std::size_t axis = 0; fits && axis < 4; ++axis) {
+    fits = p.bias_shape[axis] == 1 || p.bias_shape[axis] == full[axis];
+  }
+  if (!fits) {
+    return bad_input(fmt::format("The bias has shape {}; it must be {} ([B, Hq, Lq, Lk]) with any extent 1 instead.",
+                                 shape_words(p.bias_shape), shape_words(full)));
+  }
+  const std::int64_t count = element_count(p.bias_shape);
+  if (count < 0 || count > kMost / 4) {
+    return bad_input(fmt::format("The bias of shape {} has more than 2^63 bytes; use 1 for an extent it repeats over.",
+                                 shape_words(p.bias_shape)));
+  }
+  return ok();
+}
+
+Result<void> check_array(const char* name, const Array& a, DType dtype, std::span<const std::int64_t> shape) {
+  if (!std::ranges::equal(a.shape(), shape)) {
+    return bad_input(
+        fmt::format("{} has shape {}, the problem asks for {}.", name, shape_words(a.shape()), shape_words(shape)));
+  }
+  if (a.dtype() != dtype) {
+    return bad_input(fmt::format("{} is {}, the problem asks for {}.", name, name_of(a.dtype()), name_of(dtype)));
+  }
+  return ok();
+}
+
+// "2,3,5", or the first few and how many there are.
+std::string key_lengths_words(const std::vector<std::int64_t>& lengths) {
+  constexpr std::size_t kShown = 4;
+  if (lengths.size() <= kShown) return fmt::format("{}", fmt::join(lengths, ","));
+  return fmt::format("{},...({})", fmt::join(std::span(lengths).first(kShown), ","), lengths.size());
+}
+
+}  // namespace
+
+double Problem::effective_scale() const {
+  return scale ? *scale : 1.0 / std::sqrt(static_cast<double>(D));
+}
+
+KeyRange Problem::visible_keys(std::int64_t b, std::int64_t r) const {
+  const Band band = band_of(*this, b);
+  return {band.first(r), band.last(r)};
+}
+
+bool Problem::visible(std::int64_t b, std::int64_t r, std::int64_t c) const {
+  const KeyRange keys = visible_keys(b, r);
+  return c >= keys.first && c < keys.last;
+}
+
+TileCover Problem::cover(std::int64_t b, std::int64_t r0, std::int64_t r1, std::int64_t c0, std::int64_t c1) const {
+  if (r0 >= r1 || c0 >= c1) return TileCover::skipped;
+  const Band band = band_of(*this, b);
+  // first() and last() never fall as r grows, so the outer rows bound the ones between them.
+  if (band.first(r1 - 1) <= c0 && band.last(r0) >= c1) return TileCover::full;
+  // Rows that see a key at all are consecutive, and from one to the next both ends move by at most
+  // one key, so the keys they see together have no gap: the tile is skipped exactly when it lies
+  // beside that range.
+  const std::int64_t top = std::max(r0, band.first_row());
+  const std::int64_t bottom = std::min(r1 - 1, band.last_row(Lq));
+  if (band.keys == 0 || top > bottom) return TileCover::skipped;
+  if (band.last(bottom) <= c0 || band.first(top) >= c1) return TileCover::skipped;
+  return TileCover::partial;
+}
+
+double Problem::visible_pairs() const {
+  Wide pairs = 0;
+  if (mask.key_lengths.empty()) {
+    pairs = pairs_of(band_of(*this, 0), Lq);
+    return static_cast<double>(pairs) * static_cast<double>(B) * static_cast<double>(Hq);
+  }
+  for (std::int64_t b = 0; b < B; ++b) pairs += pairs_of(band_of(*this, b), Lq);
+  return static_cast<double>(pairs) * static_cast<double>(Hq);
+}
+
+std::int64_t Problem::bias_index(std::int64_t b, std::int64_t h, std::int64_t r, std::int64_t c) const {
+  const std::array<std::int64_t, 4> at{b, h, r, c};
+  std::int64_t index = 0;
+  for (std::size_t axis = 0; axis < 4; ++axis) {
+    index = index * bias_shape[axis] + (bias_shape[axis] == 1 ? 0 : at[axis]);
+  }
+  return index;
+}
+
+Result<void> validate(const Problem& p) {
+  if (auto r = validate_extents(p); !r) return r;
+  if (auto r = validate_sizes(p); !r) return r;
+  if (p.scale && !std::isfinite(*p.scale)) {
+    return bad_input(fmt::format("The scale is {}; it must be a finite number (1/sqrt(D) is usual).", *p.scale));
+  }
+  if (auto r = validate_mask(p); !r) return r;
+  return validate_bias(p);
+}
+
+std::string describe(const Problem& p) {
+  std::string words = fmt::format("B={} H={}", p.B, p.Hq);
+  if (p.Hkv != p.Hq) words += fmt::format("/{}", p.Hkv);
+  words += fmt::format(" L={}", p.Lq);
+  if (p.Lk != p.Lq) words += fmt::format("x{}", p.Lk);
+  words += fmt::format(" D={}", p.D);
+  if (p.Dv != p.D) words += fmt::format("x{}", p.Dv);
+  words += fmt::format(" {}", name_of(p.dtype));
+  if (p.mask.causal) words += " causal";
+  if (p.mask.window_left >= 0 || p.mask.window_right >= 0) {
+    words += fmt::format(" window={},{}", p.mask.window_left, p.mask.window_right);
+  }
+  if (!p.mask.key_lengths.empty()) words += " keys=" + key_lengths_words(p.mask.key_lengths);
+  if (p.has_bias()) words += fmt::format(" bias={}", fmt::join(p.bias_shape, "x"));
+  if (p.scale) words += fmt::format(" scale={}", *p.scale);
+  return words;
+}
+
+Result<void> validate(const Problem& p, const Inputs& in) {
+  const std::array<std::int64_t, 4> q{p.B, p.Hq, p.Lq, p.D}, k{p.B, p.Hkv, p.Lk, p.D}, v{p.B, p.Hkv, p.Lk, p.Dv};
+  if (auto r = check_array("Q", in.q, p.dtype, q); !r) return r;
+  if (auto r = check_array("K", in.k, p.dtype, k); !r) return r;
+  if (auto r = check_array("V", in.v, p.dtype, v); !r) return r;
+  if (p.has_bias() != in.bias.has_value()) {
+    return bad_input(p.has_bias() ? "The problem has a bias, but no bias array is given."
+                                  : "A bias array is given, but the problem has no bias.");
+  }
+  if (in.bias) return check_array("The bias", *in.bias, DType::f32, p.bias_shape);
+  return ok();
+}
+
+}  // namespace attn

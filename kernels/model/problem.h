@@ -1,0 +1,92 @@
+// What is computed: the shape, dtype, scale and mask of one attention problem.
+//
+//   S = scale * Q K^T + bias,  masked;  O = softmax(S) V;  LSE = ln sum exp S
+//
+// Layouts, C order:  Q [B,Hq,Lq,D]  K [B,Hkv,Lk,D]  V [B,Hkv,Lk,Dv]  O [B,Hq,Lq,Dv]  LSE [B,Hq,Lq].
+// Query head h reads key/value head h / (Hq / Hkv) (grouped-query attention).
+// Words and letters: FlashAttention-2 (Dao 2023), section 2.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "kernels/base/array.h"
+#include "kernels/base/dtype.h"
+#include "kernels/base/result.h"
+
+namespace attn {
+
+// Which keys a query may see. Query row r is aligned bottom-right: its own key is r + Lk - Lq.
+struct Mask {
+  bool causal = false;                    // no key after the row's own: the same as window_right = 0
+  std::int64_t window_left = -1;          // keys before the row's own that are seen; -1 = unbounded
+  std::int64_t window_right = -1;         // keys after the row's own that are seen; -1 = unbounded
+  std::vector<std::int64_t> key_lengths;  // one a batch, keys beyond are masked; empty = all Lk
+
+  bool operator==(const Mask&) const = default;
+  bool any() const { return causal || window_left >= 0 || window_right >= 0 || !key_lengths.empty(); }
+};
+
+// The largest D and Dv.
+constexpr std::int64_t kMostHeadDim = 256;
+
+// How much of one tile the mask lets through.
+enum class TileCover : std::uint8_t { full, partial, skipped };
+
+// Keys [first, last) that one row may see (bias apart); first >= last when it sees none.
+struct KeyRange {
+  std::int64_t first = 0;
+  std::int64_t last = 0;
+};
+
+struct Problem {
+  std::int64_t B = 1, Hq = 1, Hkv = 1, Lq = 1, Lk = 1, D = 1, Dv = 1;
+  DType dtype = DType::f32;
+  std::optional<double> scale;  // none: 1/sqrt(D)
+  Mask mask;
+  // Additive bias, fp32, broadcast to [B,Hq,Lq,Lk]: each extent is 1 or the full one. Empty = no bias.
+  // Added after the scale; -inf means masked.
+  std::vector<std::int64_t> bias_shape;
+
+  bool operator==(const Problem&) const = default;
+
+  double effective_scale() const;
+  bool has_bias() const { return !bias_shape.empty(); }
+  std::int64_t kv_head(std::int64_t h) const { return h / (Hq / Hkv); }
+  // Keys that (batch b, query row r) may see.
+  KeyRange visible_keys(std::int64_t b, std::int64_t r) const;
+  bool visible(std::int64_t b, std::int64_t r, std::int64_t c) const;
+  // Rows [r0, r1) against keys [c0, c1), in constant time.
+  TileCover cover(std::int64_t b, std::int64_t r0, std::int64_t r1, std::int64_t c0, std::int64_t c1) const;
+  // B * Hq * (query-key pairs that the mask lets see); bias not regarded.
+  double visible_pairs() const;
+  // 2 * pairs * (D + Dv): the FLOPs that TFLOP/s counts (forward).
+  double flops() const { return 2.0 * visible_pairs() * static_cast<double>(D + Dv); }
+  // Flat index of the bias of (b, h, r, c); has_bias() must hold.
+  std::int64_t bias_index(std::int64_t b, std::int64_t h, std::int64_t r, std::int64_t c) const;
+};
+
+// Every extent >= 1, D and Dv <= 256, Hq a multiple of Hkv, sizes within 63 bits, mask and bias shapes
+// that fit. The message names the value and what would do.
+Result<void> validate(const Problem& p);
+
+// "B=1 H=16/4 L=128x217 D=64 f16 causal": one line for lists, logs and errors.
+std::string describe(const Problem& p);
+
+// The numbers. Shapes as at the top; dtype of q, k, v is the problem's; bias is f32.
+struct Inputs {
+  Array q, k, v;
+  std::optional<Array> bias;
+};
+
+// Shapes and dtypes agree with the problem.
+Result<void> validate(const Problem& p, const Inputs& in);
+
+struct Outputs {
+  Array out;  // [B,Hq,Lq,Dv], the problem's dtype
+  Array lse;  // [B,Hq,Lq], f32, natural logarithm
+};
+
+}  // namespace attn

@@ -1,0 +1,97 @@
+// Problems and options as JSON: the same in recordings, sessions and the program's own files.
+#include <limits>
+
+#include <nlohmann/json.hpp>
+
+#include "kernels/formats/json_fields.h"
+#include "kernels/recording/file.h"
+
+namespace attn {
+namespace {
+
+using nlohmann::json;
+
+constexpr std::int64_t kMost = std::numeric_limits<std::int64_t>::max();
+constexpr std::int32_t kMost32 = std::numeric_limits<std::int32_t>::max();
+
+const std::vector<std::string>& dtype_names() {
+  static const std::vector<std::string> names{"f32", "f16", "bf16"};
+  return names;
+}
+
+const std::vector<std::string>& key_order_names() {
+  static const std::vector<std::string> names{"left_to_right", "right_to_left"};
+  return names;
+}
+
+DType dtype_of(JsonFields& fields, const char* key) {
+  return dtype_from_name(dtype_names()[fields.choice(key, dtype_names())]).value_or(DType::f32);
+}
+
+}  // namespace
+
+json problem_to_json(const Problem& p) {
+  json mask{{"causal", p.mask.causal}, {"window_left", p.mask.window_left}, {"window_right", p.mask.window_right}};
+  if (!p.mask.key_lengths.empty()) mask["key_lengths"] = p.mask.key_lengths;
+  json j{{"B", p.B},    {"Hq", p.Hq}, {"Hkv", p.Hkv}, {"Lq", p.Lq},
+         {"Lk", p.Lk},  {"D", p.D},   {"Dv", p.Dv},   {"dtype", std::string(name_of(p.dtype))},
+         {"mask", mask}};
+  if (p.scale) j["scale"] = number_to_json(*p.scale);
+  if (p.has_bias()) j["bias_shape"] = p.bias_shape;
+  return j;
+}
+
+Result<Problem> problem_from_json(const json& j, const std::string& where) {
+  JsonFields fields(j, where);
+  Problem p;
+  p.B = fields.integer("B", 1, kMost);
+  p.Hq = fields.integer("Hq", 1, kMost);
+  p.Hkv = fields.integer("Hkv", 1, kMost);
+  p.Lq = fields.integer("Lq", 1, kMost);
+  p.Lk = fields.integer("Lk", 1, kMost);
+  p.D = fields.integer("D", 1, kMost);
+  p.Dv = fields.integer("Dv", 1, kMost);
+  p.dtype = dtype_of(fields, "dtype");
+  if (fields.has("scale")) p.scale = fields.number("scale");
+  if (fields.has("bias_shape")) p.bias_shape = fields.integers("bias_shape", 4);
+  JsonFields mask(fields.object("mask"), where + ".mask");
+  if (auto r = fields.result(); !r) return tl::unexpected(r.error());
+  p.mask.causal = mask.boolean("causal");
+  p.mask.window_left = mask.integer("window_left", -1, kMost);
+  p.mask.window_right = mask.integer("window_right", -1, kMost);
+  constexpr std::size_t kMostBatches = 1 << 20;
+  if (mask.has("key_lengths")) p.mask.key_lengths = mask.integers("key_lengths", kMostBatches);
+  if (auto r = mask.result(); !r) return tl::unexpected(r.error());
+  if (auto r = validate(p); !r) return fail(r.error().kind, where + ": " + r.error().message);
+  return p;
+}
+
+json options_to_json(const Options& o) {
+  return {{"br", o.br},
+          {"bc", o.bc},
+          {"threads", o.threads},
+          {"stages", o.stages},
+          {"subtract_max", o.subtract_max},
+          {"key_order", key_order_names()[static_cast<std::size_t>(o.key_order)]},
+          {"accumulate", std::string(name_of(o.accumulate))}};
+}
+
+// An option that is missing has its default: files written before it existed stay readable.
+Result<Options> options_from_json(const json& j, const std::string& where) {
+  JsonFields fields(j, where);
+  const auto integer = [&](const char* key) {
+    return fields.has(key) ? static_cast<std::int32_t>(fields.integer(key, 0, kMost32)) : 0;
+  };
+  Options o;
+  o.br = integer("br");
+  o.bc = integer("bc");
+  o.threads = integer("threads");
+  o.stages = integer("stages");
+  if (fields.has("subtract_max")) o.subtract_max = fields.boolean("subtract_max");
+  if (fields.has("key_order")) o.key_order = static_cast<KeyOrder>(fields.choice("key_order", key_order_names()));
+  if (fields.has("accumulate")) o.accumulate = dtype_of(fields, "accumulate");
+  if (auto r = fields.result(); !r) return tl::unexpected(r.error());
+  return o;
+}
+
+}  // namespace attn

@@ -1,0 +1,136 @@
+// The walk of each order, summed without visiting every tile: in one query tile all key tiles of the same width ask
+// for the same bytes, so it is enough to count how many of them the mask skips.
+#include <algorithm>
+#include <initializer_list>
+
+#include "kernels/model/kernel.h"
+#include "kernels/model/traffic.h"
+
+namespace attn {
+namespace {
+
+struct Walk {
+  Order order;
+  std::int32_t score_reads;
+  const Problem& p;
+  std::int64_t br, bc;
+
+  Traffic event(Phase phase, std::int32_t pass, std::int64_t i, std::int64_t rows, std::int64_t cols) const {
+    return event_traffic(order, p, phase, pass, i, rows, cols, score_reads);
+  }
+};
+
+// One tile (i, j), all its passes.
+Traffic tile_traffic(const Walk& w, std::int64_t i, std::int64_t rows, std::int64_t cols, bool skipped) {
+  struct Step {
+    Phase phase;
+    std::int32_t pass;
+  };
+  Traffic t;
+  const auto add = [&](std::initializer_list<Step> steps) {
+    for (const Step& s : steps) t += w.event(s.phase, s.pass, i, rows, cols);
+  };
+  switch (w.order) {
+    case Order::naive:
+    case Order::tiled:
+      if (skipped) {
+        add({{Phase::skipped, 0}, {Phase::skipped, 1}, {Phase::skipped, 2}});
+        break;
+      }
+      if (w.order == Order::tiled) add({{Phase::load_q, 0}});
+      add({{Phase::load_k, 0}, {Phase::mask, 0}, {Phase::store_s, 0}});
+      add({{Phase::max, 1}, {Phase::sum, 1}, {Phase::weights, 1}, {Phase::load_v, 2}});
+      break;
+    case Order::flash:
+      if (!skipped) add({{Phase::load_kv, 0}, {Phase::mask, 0}});
+      break;
+    case Order::flash1:
+      if (!skipped) add({{Phase::load_state, 0}, {Phase::mask, 0}, {Phase::store_state, 0}});
+      break;
+  }
+  return t;
+}
+
+Traffic times(Traffic t, std::int64_t factor) {
+  for (std::uint64_t& bytes : t.read) bytes *= static_cast<std::uint64_t>(factor);
+  for (std::uint64_t& bytes : t.written) bytes *= static_cast<std::uint64_t>(factor);
+  return t;
+}
+
+// Key tiles [first, last) of the rows [r0, r1) that are not skipped: no gap lies between them (Problem::cover).
+struct TileRange {
+  std::int64_t first, last;
+  bool contains(std::int64_t j) const { return j >= first && j < last; }
+};
+
+TileRange visited_tiles(const Walk& w, std::int64_t b, std::int64_t r0, std::int64_t r1) {
+  const std::int64_t tiles = (w.p.Lk + w.bc - 1) / w.bc;
+  const auto seen = [&](std::int64_t first, std::int64_t last) {
+    return w.p.cover(b, r0, r1, first * w.bc, std::min(w.p.Lk, last * w.bc)) != TileCover::skipped;
+  };
+  if (!seen(0, tiles)) return {0, 0};
+  // Smallest `last` whose tiles before it are seen, then the largest `first` whose tiles from it on are.
+  std::int64_t low = 0, high = tiles;
+  while (high - low > 1) {
+    const std::int64_t mid = low + (high - low) / 2;
+    (seen(0, mid) ? high : low) = mid;
+  }
+  const std::int64_t first = high - 1;
+  low = first;
+  high = tiles;
+  while (high - low > 1) {
+    const std::int64_t mid = low + (high - low) / 2;
+    (seen(mid, tiles) ? low : high) = mid;
+  }
+  return {first, low + 1};
+}
+
+// One query tile of one head against all key tiles.
+Traffic query_tile_traffic(const Walk& w, std::int64_t b, std::int64_t i) {
+  const std::int64_t r0 = i * w.br, r1 = std::min(w.p.Lq, r0 + w.br), rows = r1 - r0;
+  const std::int64_t tiles = (w.p.Lk + w.bc - 1) / w.bc;
+  const std::int64_t ragged = w.p.Lk - (tiles - 1) * w.bc;  // width of the last tile
+  const TileRange visited = visited_tiles(w, b, r0, r1);
+  const bool last_visited = visited.contains(tiles - 1);
+  const std::int64_t visited_wide = visited.last - visited.first - (last_visited ? 1 : 0);
+
+  Traffic t;
+  if (w.order == Order::naive || w.order == Order::flash) t += w.event(Phase::load_q, 0, i, rows, 0);
+  t += times(tile_traffic(w, i, rows, w.bc, false), visited_wide);
+  t += times(tile_traffic(w, i, rows, w.bc, true), tiles - 1 - visited_wide);
+  t += tile_traffic(w, i, rows, ragged, !last_visited);
+  t += w.event(Phase::store_o, 0, i, rows, 0);
+  return t;
+}
+
+// flash-1 loads a key tile once, where any query tile sees it.
+Traffic key_tiles_once(const Walk& w, std::int64_t b) {
+  Traffic t;
+  for (std::int64_t c0 = 0; c0 < w.p.Lk; c0 += w.bc) {
+    const std::int64_t c1 = std::min(w.p.Lk, c0 + w.bc);
+    if (w.p.cover(b, 0, w.p.Lq, c0, c1) == TileCover::skipped) continue;
+    t += w.event(Phase::load_kv, 0, 0, 0, c1 - c0);
+  }
+  return t;
+}
+
+}  // namespace
+
+Traffic tile_loads(Order order, std::int32_t score_reads, const Problem& p, const Options& o) {
+  const Walk w{order, score_reads, p, o.br > 0 ? std::min<std::int64_t>(o.br, p.Lq) : 1,
+               o.bc > 0 ? std::min<std::int64_t>(o.bc, p.Lk) : p.Lk};
+  // Heads differ in nothing that counts, batches only in their key lengths.
+  const bool same_batches = p.mask.key_lengths.empty();
+  Traffic head;
+  for (std::int64_t b = 0; b < (same_batches ? 1 : p.B); ++b) {
+    for (std::int64_t r0 = 0; r0 < p.Lq; r0 += w.br) head += query_tile_traffic(w, b, r0 / w.br);
+    if (order == Order::flash1) head += key_tiles_once(w, b);
+  }
+  return times(head, (same_batches ? p.B : 1) * p.Hq);
+}
+
+Traffic tile_loads(const KernelRow& row, const Problem& p, const Options& o) {
+  return tile_loads(row.order, row.score_reads, p, o);
+}
+
+}  // namespace attn

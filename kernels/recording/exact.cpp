@@ -1,0 +1,371 @@
+// The recording's numbers again in fp64, each with a bound on how far the kernel's fp32 number may be from it.
+//
+// u = 2^-24 is the unit roundoff of fp32, g(n) = n u / (1 - n u) (Higham, Accuracy and Stability of Numerical
+// Algorithms, section 3.1). With b(x) the bound of x, to first order and then enlarged by 1 %:
+//   S = scale q.k        g(D + 2) |scale| sum |q_d k_d|;  a bias adds u |S|
+//   m                    the largest b(S) of the row so far (|max a - max b| <= max |a - b|)
+//   exp(x), x = a - b    e = b(a) + b(b) + u |x|;  exp(x) (exp(e) - 1 + kExpError exp(e)) + 2^-126
+//   l = alpha l + sum P  alpha b(l) + b(alpha) (l + b(l)) + sum b(P) + g(n + 3) (alpha l + sum P)
+//   O = f O + P V        f b(O) + b(f) (|O| + b(O)) + sum b(P) |V| + g(n + 3) (f |O| + sum P |V|)
+//   x / l                (b(x) + |x / l| b(l)) / (l - b(l)) + u |x / l|
+//   LSE = m + ln l       b(m) + b(l) / (l - b(l)) + u (|LSE| + |ln l| + |m|)
+//   rounded to a dtype   half its epsilon times the value, and half its least subnormal
+// fp64's own errors are 2^-29 of these and lie in the 1 %. l and O accumulated in a narrower type t (what-if) take
+// epsilon(t) / 2 for u. A bound is +inf where the recorded number or the exact one is not finite.
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <map>
+#include <utility>
+#include <vector>
+
+#include "kernels/arithmetic/math.h"
+#include "kernels/model/traffic.h"
+#include "kernels/recording/replay.h"
+
+namespace attn {
+
+namespace {
+
+constexpr double kUnit = 0x1p-24;
+constexpr double kEnlarge = 1.01;
+constexpr double kInf = std::numeric_limits<double>::infinity();
+
+double gamma_of(double n, double unit) {
+  return n * unit < 0.5 ? n * unit / (1 - n * unit) : kInf;
+}
+
+using Num = ExactNumber;
+using Row = std::vector<Num>;
+// A row's numbers by version. A map: what was computed stays where it is while more is added.
+using RowNumbers = std::map<VersionId, Row>;
+
+Num exp_of_difference(Num a, Num c) {
+  const double x = a.exact - c.exact;
+  if (a.exact == -kInf) return {0, 0};
+  const double e = a.bound + c.bound + kUnit * std::fabs(x);
+  const double y = std::exp(x);
+  return {y, y * (std::expm1(e) + kExpError * std::exp(e)) + 0x1p-126};
+}
+
+Num divided(Num x, Num l) {
+  if (l.exact == 0) return {0, 0};
+  const double q = x.exact / l.exact;
+  const double rest = l.exact - l.bound;
+  return {q, rest > 0 ? (x.bound + std::fabs(q) * l.bound) / rest + kUnit * std::fabs(q) : kInf};
+}
+
+Num rounded(DType t, Num x) {
+  if (t == DType::f32) return x;
+  const double least = t == DType::f16 ? 0x1p-24 : 0x1p-133;
+  return {x.exact, x.bound + epsilon_of(t) / 2 * (std::fabs(x.exact) + x.bound) + least / 2};
+}
+
+Num shift(Num m) {
+  return m.exact == -kInf ? Num{0, 0} : m;
+}
+
+// Walks the events of one query tile in their order, for one of its rows.
+class RowWalk {
+ public:
+  RowWalk(const Recording& rec, DType t, std::int32_t row, RowNumbers& out) : rec_(rec), row_(row), out_(out) {
+    accumulate_unit_ = t == DType::f32 ? kUnit : epsilon_of(t) / 2;
+    if (rec.inputs.bias) bias_ = &*rec.inputs.bias;
+  }
+
+  void event(EventIndex e) {
+    e_ = e;
+    switch (rec_.events[e].id.phase) {
+      case Phase::scores:
+        return scores();
+      case Phase::mask:
+        return mask();
+      case Phase::max:
+        return max();
+      case Phase::rescale:
+        return rescale();
+      case Phase::weights:
+        return weights();
+      case Phase::sum:
+        return sum();
+      case Phase::output:
+        return output();
+      case Phase::normalise:
+        return normalise();
+      case Phase::store_o:
+        return store_o();
+      default:
+        return;
+    }
+  }
+
+ private:
+  VersionId live(Slot s) const {
+    const VersionId now = rec_.after(e_, s);
+    return now != kNoVersion ? now : rec_.before(e_, s);
+  }
+  // The walk's row of a version that was recorded by query row; empty where a ragged tile has none.
+  std::span<const float> recorded(VersionId id) const {
+    const Version& v = rec_.version(id);
+    const std::int32_t r = row_ - v.first_row;
+    if (r < 0 || r >= v.rows) return {};
+    return rec_.values(id).subspan(static_cast<std::size_t>(r) * static_cast<std::size_t>(v.cols),
+                                   static_cast<std::size_t>(v.cols));
+  }
+  // Operand as fp64 with bound; what the run set itself (m, l, O before the first key tile) is exact.
+  const Row& operand(VersionId id) {
+    const auto [at, fresh] = out_.try_emplace(id);
+    if (fresh) {
+      for (const float x : recorded(id)) at->second.push_back({static_cast<double>(x), 0});
+    }
+    return at->second;
+  }
+  Num first(VersionId id) {
+    const Row& row = operand(id);
+    return row.empty() ? Num{} : row[0];
+  }
+
+  // Numbers of the version that slot `s` got in this event.
+  template <class F>
+  void make(Slot s, const F& number) {
+    const VersionId id = rec_.after(e_, s);
+    const std::span<const float> kernel = recorded(id);
+    Row out;
+    out.reserve(kernel.size());
+    for (std::size_t c = 0; c < kernel.size(); ++c) {
+      const Num n = number(static_cast<std::int64_t>(c));
+      const bool finite = std::isfinite(n.exact) && std::isfinite(kernel[c]);
+      out.push_back({n.exact, finite ? n.bound * kEnlarge : (n.exact == -kInf ? 0 : kInf)});
+    }
+    out_[id] = std::move(out);
+  }
+  static Num at(const Row& x, std::int64_t i) { return x[static_cast<std::size_t>(i)]; }
+
+  void scores() {
+    const std::span<const float> q = recorded(live(Slot::q)), k = rec_.values(live(Slot::k));
+    const auto d = static_cast<std::size_t>(rec_.problem.D);
+    const double scale = rec_.problem.effective_scale();
+    make(Slot::s, [&](std::int64_t c) {
+      const std::span<const float> key = k.subspan(static_cast<std::size_t>(c) * d, d);
+      double sum = 0;
+      double size = 0;
+      for (std::size_t x = 0; x < d; ++x) {
+        const double product = static_cast<double>(q[x]) * static_cast<double>(key[x]);
+        sum += product;
+        size += std::fabs(product);
+      }
+      return Num{scale * sum, gamma_of(static_cast<double>(d) + 2, kUnit) * std::fabs(scale) * size};
+    });
+  }
+
+  void mask() {
+    const Row& s = operand(rec_.before(e_, Slot::s));
+    const Version& v = rec_.version(rec_.after(e_, Slot::s));
+    const EventId& id = rec_.events[e_].id;
+    make(Slot::s, [&](std::int64_t c) {
+      const std::int64_t key = v.first_col + c;
+      if (!rec_.problem.visible(id.b, row_, key)) return Num{-kInf, 0};
+      Num n = at(s, c);
+      if (bias_ != nullptr) {
+        const auto bias = static_cast<double>(bias_->get(rec_.problem.bias_index(id.b, id.h, row_, key)));
+        if (bias == -kInf) return Num{-kInf, 0};
+        n.exact += bias;
+        n.bound += kUnit * std::fabs(n.exact);
+      }
+      return n;
+    });
+  }
+
+  void max() {
+    if (!rec_.options.subtract_max) {
+      make(Slot::m_new, [](std::int64_t) { return Num{0, 0}; });
+      return;
+    }
+    const Row& s = operand(live(Slot::s));
+    const Num old = first(live(Slot::m_old));
+    make(Slot::m_new, [&](std::int64_t) {
+      Num best = old;
+      for (const Num& n : s) {
+        best.exact = n.exact > best.exact ? n.exact : best.exact;
+        best.bound = std::max(best.bound, n.bound);
+      }
+      return best;
+    });
+  }
+
+  void rescale() {
+    const Num m_old = first(live(Slot::m_old)), m_new = first(live(Slot::m_new));
+    // Where the kernel saw no change, its alpha is 1; the exact one is as close as m's bounds.
+    make(Slot::alpha, [&](std::int64_t) {
+      if (m_old.exact == m_new.exact) return Num{1, std::expm1(m_old.bound + m_new.bound)};
+      return exp_of_difference(m_old, m_new);
+    });
+  }
+
+  void weights() {
+    const Row& s = operand(live(Slot::s));
+    const Num m = shift(first(live(Slot::m_new)));
+    const bool stored = stores_scores(rec_.order);
+    const Num l = stored ? first(live(Slot::l_new)) : Num{};
+    make(Slot::p, [&](std::int64_t c) {
+      const Num p = exp_of_difference(at(s, c), m);
+      return stored ? rounded(rec_.problem.dtype, divided(p, l)) : p;
+    });
+  }
+
+  void sum() {
+    const bool stored = stores_scores(rec_.order);
+    const Num l = first(live(Slot::l_old));
+    const Row& terms = operand(live(stored ? Slot::s : Slot::p));
+    const Num m = stored ? shift(first(live(Slot::m_new))) : Num{};
+    const Num alpha = stored ? Num{1, 0} : first(live(Slot::alpha));
+    make(Slot::l_new, [&](std::int64_t) {
+      Num out{alpha.exact * l.exact, alpha.exact * l.bound + alpha.bound * (l.exact + l.bound)};
+      for (const Num& term : terms) {
+        const Num p = stored ? exp_of_difference(term, m) : term;
+        out.exact += p.exact;
+        out.bound += p.bound;
+      }
+      out.bound += gamma_of(static_cast<double>(terms.size()) + 3, accumulate_unit_) * out.exact;
+      return out;
+    });
+  }
+
+  void output() {
+    const Row& old = operand(live(Slot::o_old));
+    const Row& p = operand(live(Slot::p));
+    const std::span<const float> v = rec_.values(live(Slot::v));
+    const auto dv = static_cast<std::size_t>(rec_.problem.Dv);
+    const bool flash1 = rec_.order == Order::flash1;
+    Num f = stores_scores(rec_.order) ? Num{1, 0} : first(live(Slot::alpha));
+    if (flash1) {
+      const Num l = first(live(Slot::l_old));
+      f = {f.exact * l.exact, f.exact * l.bound + f.bound * (l.exact + l.bound) + kUnit * f.exact * l.exact};
+    }
+    Row sums(old.size());
+    std::vector<double> sizes(old.size());
+    for (std::size_t d = 0; d < old.size(); ++d) {
+      sums[d] = {f.exact * old[d].exact,
+                 std::fabs(f.exact) * old[d].bound + f.bound * (std::fabs(old[d].exact) + old[d].bound)};
+      sizes[d] = std::fabs(sums[d].exact);
+    }
+    // Keys outside: rows of V lie side by side.
+    for (std::size_t c = 0; c < p.size(); ++c) {
+      const std::span<const float> values = v.subspan(c * dv, dv);
+      for (std::size_t d = 0; d < sums.size(); ++d) {
+        const auto value = static_cast<double>(values[d]);
+        sums[d].exact += p[c].exact * value;
+        sums[d].bound += p[c].bound * std::fabs(value);
+        sizes[d] += p[c].exact * std::fabs(value);
+      }
+    }
+    const double growth = gamma_of(static_cast<double>(p.size()) + 3, accumulate_unit_);
+    const Num l_new = flash1 ? first(live(Slot::l_new)) : Num{};
+    make(Slot::o_new, [&](std::int64_t d) {
+      Num out = at(sums, d);
+      out.bound += growth * (sizes[static_cast<std::size_t>(d)] + out.bound);
+      return flash1 ? divided(out, l_new) : out;
+    });
+  }
+
+  VersionId newest(Slot new_slot, Slot old_slot) const {
+    const VersionId id = rec_.before(e_, new_slot);
+    return id != kNoVersion ? id : rec_.before(e_, old_slot);
+  }
+
+  void lse(Num m, Num l) {
+    make(Slot::lse, [&](std::int64_t) {
+      if (l.exact == 0) return Num{-kInf, 0};
+      const double ln = std::log(l.exact);
+      const double rest = l.exact - l.bound;
+      const double sizes = std::fabs(m.exact + ln) + std::fabs(ln) + std::fabs(m.exact);
+      return Num{m.exact + ln, m.bound + (rest > 0 ? l.bound / rest : kInf) + kUnit * sizes};
+    });
+  }
+
+  void normalise() {
+    const Row& o = operand(newest(Slot::o_new, Slot::o_old));
+    const Num l = first(newest(Slot::l_new, Slot::l_old));
+    make(Slot::o_new, [&](std::int64_t d) { return divided(at(o, d), l); });
+    lse(first(newest(Slot::m_new, Slot::m_old)), l);
+  }
+
+  void store_o() {
+    const VersionId stored = rec_.after(e_, Slot::o_new);
+    const VersionId before = rec_.before(e_, Slot::o_new);
+    VersionId from = before != kNoVersion ? before : rec_.before(e_, Slot::o_old);
+    if (rec_.order == Order::flash1) from = rec_.after(e_, Slot::o_old);
+    if (stored != kNoVersion && stored != from) {
+      const Row& o = operand(from);
+      make(Slot::o_new, [&](std::int64_t d) { return rounded(rec_.problem.dtype, at(o, d)); });
+    }
+    // flash made its LSE with `normalise`.
+    if (rec_.order == Order::flash) return;
+    const auto pick = [&](Slot fresh, Slot old) {
+      const VersionId id = rec_.after(e_, fresh);
+      return first(id != kNoVersion ? id : rec_.after(e_, old));
+    };
+    lse(pick(Slot::m_new, Slot::m_old), pick(Slot::l_new, Slot::l_old));
+  }
+
+  const Recording& rec_;
+  std::int32_t row_;  // in the whole tensor
+  RowNumbers& out_;
+  double accumulate_unit_ = kUnit;
+  const Array* bias_ = nullptr;
+  EventIndex e_ = 0;
+};
+
+}  // namespace
+
+struct ExactTile::Rows {
+  const Recording* rec;
+  DType accumulate;
+  std::vector<EventIndex> events;         // of the query tile, in their order
+  std::map<std::int32_t, RowNumbers> of;  // by row of the whole tensor
+
+  const RowNumbers& row(std::int32_t r) {
+    const auto [at, fresh] = of.try_emplace(r);
+    if (fresh) {
+      RowWalk walk(*rec, accumulate, r, at->second);
+      for (const EventIndex e : events) walk.event(e);
+    }
+    return at->second;
+  }
+};
+
+ExactTile::ExactTile(const Recording& rec, std::int32_t b, std::int32_t h, std::int32_t i,
+                     std::optional<DType> accumulate)
+    : b_(b), h_(h), i_(i), rows_(std::make_unique<Rows>()) {
+  rows_->rec = &rec;
+  rows_->accumulate = accumulate.value_or(rec.options.accumulate);
+  rows_->events = rec.events_of(b, h, i);
+}
+
+ExactTile::~ExactTile() = default;
+ExactTile::ExactTile(ExactTile&&) noexcept = default;
+ExactTile& ExactTile::operator=(ExactTile&&) noexcept = default;
+
+bool ExactTile::covers(std::int32_t b, std::int32_t h, std::int32_t i) const {
+  return b == b_ && h == h_ && i == i_;
+}
+
+std::span<const ExactNumber> ExactTile::row(VersionId v, std::int32_t row) const {
+  const Version& version = rows_->rec->version(v);
+  const EventId& made = rows_->rec->events[version.made_by].id;
+  const bool input = version.slot == Slot::q || version.slot == Slot::k || version.slot == Slot::v;
+  if (input || !covers(made.b, made.h, made.i) || row < 0 || row >= version.rows) return {};
+  const RowNumbers& numbers = rows_->row(version.first_row + row);
+  const auto at = numbers.find(v);
+  return at != numbers.end() ? std::span<const ExactNumber>(at->second) : std::span<const ExactNumber>();
+}
+
+std::optional<ExactNumber> ExactTile::at(VersionId v, std::size_t element) const {
+  const auto cols = static_cast<std::size_t>(rows_->rec->version(v).cols);
+  if (cols == 0) return std::nullopt;
+  const auto numbers = row(v, static_cast<std::int32_t>(element / cols));
+  if (numbers.empty()) return std::nullopt;
+  return numbers[element % cols];
+}
+
+}  // namespace attn

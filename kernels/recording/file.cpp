@@ -1,0 +1,335 @@
+#include "kernels/recording/file.h"
+
+#include <algorithm>
+#include <limits>
+#include <set>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "kernels/formats/json_fields.h"
+#include "kernels/formats/npy.h"
+#include "kernels/formats/npy_table.h"
+#include "kernels/model/traffic.h"
+
+namespace attn {
+namespace {
+
+using nlohmann::json;
+using Names = std::vector<std::string>;
+
+constexpr std::size_t kEventColumns = 6;
+constexpr std::size_t kVersionColumns = 8;
+constexpr std::size_t kMostRecordings = 256;
+
+Names names_of_phases() {
+  Names names;
+  for (std::size_t i = 0; i < kPhases; ++i) names.emplace_back(name_of(static_cast<Phase>(i)));
+  return names;
+}
+
+Names names_of_slots() {
+  Names names;
+  for (std::size_t i = 0; i < kSlots; ++i) names.emplace_back(name_of(static_cast<Slot>(i)));
+  return names;
+}
+
+Names names_of_orders() {
+  Names names;
+  for (Order o : {Order::naive, Order::tiled, Order::flash, Order::flash1}) names.emplace_back(name_of(o));
+  return names;
+}
+
+Names names_of_rules() {
+  return {"scalar", "vector"};
+}
+
+// In the order of TrafficPart.
+Names names_of_traffic() {
+  Names names{"q", "k", "v", "bias", "s", "p", "o", "stats"};
+  static_assert(kTrafficParts == 8);
+  return names;
+}
+
+std::int64_t bits_of(const Holds& h) {
+  return (h.scaled ? 1 : 0) + (h.base2 ? 2 : 0) + (h.normalised ? 4 : 0) + (h.masked ? 8 : 0);
+}
+
+Holds holds_of(std::int64_t bits) {
+  return {(bits & 1) != 0, (bits & 2) != 0, (bits & 4) != 0, (bits & 8) != 0};
+}
+
+std::vector<std::byte> events_table(const Recording& rec) {
+  std::vector<std::int32_t> values;
+  values.reserve(rec.events.size() * kEventColumns);
+  for (const Event& e : rec.events) {
+    values.insert(values.end(), {e.id.b, e.id.h, e.id.i, e.id.j, static_cast<std::int32_t>(e.id.phase), e.pass});
+  }
+  return npy_table_bytes<std::int32_t>(values, kEventColumns);
+}
+
+std::vector<std::byte> live_table(const Recording& rec) {
+  std::vector<std::uint32_t> values;
+  values.reserve(rec.events.size() * kSlots);
+  for (const Event& e : rec.events) values.insert(values.end(), e.after.begin(), e.after.end());
+  return npy_table_bytes<std::uint32_t>(values, kSlots);
+}
+
+std::vector<std::byte> traffic_table(const Recording& rec) {
+  std::vector<std::uint64_t> values;
+  values.reserve(rec.events.size() * kTrafficParts);
+  for (const Event& e : rec.events) values.insert(values.end(), e.hbm_bytes.begin(), e.hbm_bytes.end());
+  return npy_table_bytes<std::uint64_t>(values, kTrafficParts);
+}
+
+std::vector<std::byte> versions_table(const Recording& rec) {
+  std::vector<std::int64_t> values;
+  values.reserve(rec.versions.size() * kVersionColumns);
+  for (const Version& v : rec.versions) {
+    values.insert(values.end(), {static_cast<std::int64_t>(v.offset), v.rows, v.cols, v.first_row, v.first_col,
+                                 v.made_by, static_cast<std::int64_t>(v.slot), bits_of(v.holds)});
+  }
+  return npy_table_bytes<std::int64_t>(values, kVersionColumns);
+}
+
+// Reads one recording; every step leaves a Result, and nothing is kept of one that fails.
+class Reader {
+ public:
+  // `taken`: entries that belong to another recording. Without it a small file could name one entry many times over.
+  Reader(const Container& c, const json& object, std::string where, std::set<std::string>& taken)
+      : c_(c), taken_(taken), where_(std::move(where)), fields_(object, where_) {}
+
+  Result<Recording> read() {
+    if (auto r = read_head(); !r) return tl::unexpected(r.error());
+    if (auto r = read_names(); !r) return tl::unexpected(r.error());
+    if (auto r = read_versions(); !r) return tl::unexpected(r.error());
+    if (auto r = read_events(); !r) return tl::unexpected(r.error());
+    if (auto r = read_tensors(); !r) return tl::unexpected(r.error());
+    if (auto r = check_recording(rec_, where_); !r) return tl::unexpected(r.error());
+    rec_.build_index();
+    return std::move(rec_);
+  }
+
+ private:
+  Result<void> read_head() {
+    rec_.kernel = fields_.text("kernel");
+    rec_.device = fields_.text("device");
+    rec_.order = static_cast<Order>(fields_.choice("order", names_of_orders()));
+    rec_.rules = static_cast<Rules>(fields_.choice("rules", names_of_rules()));
+    constexpr std::int64_t kMostReads = 16;
+    rec_.score_reads = static_cast<std::int32_t>(fields_.integer("score_reads", 0, kMostReads));
+    Result<Problem> problem = problem_from_json(fields_.object("problem"), where_ + ".problem");
+    Result<Options> options = options_from_json(fields_.object("options"), where_ + ".options");
+    if (auto r = fields_.result(); !r) return r;
+    if (!problem) return tl::unexpected(problem.error());
+    if (!options) return tl::unexpected(options.error());
+    rec_.problem = std::move(*problem);
+    rec_.options = *options;
+    return ok();
+  }
+
+  // Numbers in the file -> ours, by name, so that lists may grow and be sorted anew.
+  Result<void> read_numbering(const char* key, const Names& known, std::vector<std::size_t>& out) {
+    for (const std::string& name : fields_.texts(key, 64)) {
+      const auto found = std::ranges::find(known, name);
+      if (found == known.end()) fields_.refuse(key, "has a name that this program does not know: '" + name + "'");
+      out.push_back(static_cast<std::size_t>(found - known.begin()));
+    }
+    return fields_.result();
+  }
+
+  Result<void> read_names() {
+    if (auto r = read_numbering("phases", names_of_phases(), phases_); !r) return r;
+    if (auto r = read_numbering("slots", names_of_slots(), slots_); !r) return r;
+    return read_numbering("traffic", names_of_traffic(), traffic_);
+  }
+
+  Result<std::span<const std::byte>> entry(const char* key) {
+    const std::string name = fields_.text(key);
+    if (auto r = fields_.result(); !r) return tl::unexpected(r.error());
+    const auto found = c_.files.find(name);
+    if (found == c_.files.end()) {
+      return bad_input(fmt::format("{}: \"{}\" names {}, which is not in the file.", where_, key, name));
+    }
+    if (!taken_.insert(name).second) {
+      return bad_input(fmt::format("{}: \"{}\" names {}, which has been used already.", where_, key, name));
+    }
+    return std::span<const std::byte>(found->second);
+  }
+
+  template <class T>
+  Result<std::vector<T>> table(const char* key, std::size_t columns, std::size_t row_bytes) {
+    const auto bytes = entry(key);
+    if (!bytes) return tl::unexpected(bytes.error());
+    return parse_npy_table<T>(*bytes, columns, kRecordingLimit / row_bytes, where_ + "." + key);
+  }
+
+  Result<Array> tensor(const char* key, DType dtype, std::uint64_t most_bytes) {
+    const auto bytes = entry(key);
+    if (!bytes) return tl::unexpected(bytes.error());
+    return parse_npy(*bytes, where_ + "." + key, most_bytes, dtype);
+  }
+
+  Result<void> read_versions() {
+    const auto values = table<std::int64_t>("versions", kVersionColumns, sizeof(Version));
+    if (!values) return tl::unexpected(values.error());
+    constexpr std::int64_t kMost32 = std::numeric_limits<std::int32_t>::max();
+    rec_.versions.resize(values->size() / kVersionColumns);
+    for (std::size_t i = 0; i < rec_.versions.size(); ++i) {
+      const std::span<const std::int64_t> row = std::span(*values).subspan(i * kVersionColumns, kVersionColumns);
+      const bool in_range = std::ranges::all_of(row, [](std::int64_t x) { return x >= 0; }) &&
+                            std::ranges::all_of(row.subspan(1), [](std::int64_t x) { return x <= kMost32; });
+      if (!in_range || static_cast<std::size_t>(row[6]) >= slots_.size() || row[7] > 15) {
+        return bad_input(fmt::format("{}: version {} has a number that is out of range.", where_, i));
+      }
+      Version& v = rec_.versions[i];
+      v.offset = static_cast<std::uint64_t>(row[0]);
+      v.rows = static_cast<std::int32_t>(row[1]);
+      v.cols = static_cast<std::int32_t>(row[2]);
+      v.first_row = static_cast<std::int32_t>(row[3]);
+      v.first_col = static_cast<std::int32_t>(row[4]);
+      v.made_by = static_cast<EventIndex>(row[5]);
+      v.slot = static_cast<Slot>(slots_[static_cast<std::size_t>(row[6])]);
+      v.holds = holds_of(row[7]);
+    }
+    return ok();
+  }
+
+  Result<void> read_events() {
+    const auto ids = table<std::int32_t>("events", kEventColumns, sizeof(Event));
+    if (!ids) return tl::unexpected(ids.error());
+    const auto live = table<std::uint32_t>("live", slots_.size(), sizeof(Event));
+    if (!live) return tl::unexpected(live.error());
+    const auto bytes = table<std::uint64_t>("hbm_bytes", traffic_.size(), sizeof(Event));
+    if (!bytes) return tl::unexpected(bytes.error());
+    const std::size_t count = ids->size() / kEventColumns;
+    if (live->size() != count * slots_.size() || bytes->size() != count * traffic_.size()) {
+      return bad_input(fmt::format("{}: events, live and hbm_bytes have different numbers of rows.", where_));
+    }
+    rec_.events.resize(count);
+    for (std::size_t e = 0; e < count; ++e) {
+      const std::int32_t* const row = ids->data() + e * kEventColumns;
+      if (row[4] < 0 || static_cast<std::size_t>(row[4]) >= phases_.size()) {
+        return bad_input(fmt::format("{}: event {} has phase {}, which is not in its list.", where_, e, row[4]));
+      }
+      Event& event = rec_.events[e];
+      event.id = {row[0], row[1], row[2], row[3], static_cast<Phase>(phases_[static_cast<std::size_t>(row[4])])};
+      event.pass = row[5];
+      event.after.fill(kNoVersion);
+      for (std::size_t s = 0; s < slots_.size(); ++s) event.after[slots_[s]] = (*live)[e * slots_.size() + s];
+      for (std::size_t t = 0; t < traffic_.size(); ++t) {
+        event.hbm_bytes[traffic_[t]] = (*bytes)[e * traffic_.size() + t];
+      }
+    }
+    return ok();
+  }
+
+  Result<void> read_tensors() {
+    const std::uint64_t headers = rec_.events.size() * sizeof(Event) + rec_.versions.size() * sizeof(Version);
+    if (headers > kRecordingLimit) {
+      return bad_input(fmt::format("{}: it is larger than a recording may be ({} bytes).", where_, kRecordingLimit));
+    }
+    Result<Array> arena = tensor("arena", DType::f32, kRecordingLimit - headers);
+    if (!arena) return tl::unexpected(arena.error());
+    rec_.arena.resize(static_cast<std::size_t>(arena->size()));
+    arena->read(0, arena->size(), rec_.arena.data());
+    const DType dtype = rec_.problem.dtype;
+    if (auto r = read_tensor("q", dtype, rec_.inputs.q); !r) return r;
+    if (auto r = read_tensor("k", dtype, rec_.inputs.k); !r) return r;
+    if (auto r = read_tensor("v", dtype, rec_.inputs.v); !r) return r;
+    if (rec_.problem.has_bias()) {
+      if (auto r = read_tensor("bias", DType::f32, rec_.inputs.bias.emplace()); !r) return r;
+    }
+    if (auto r = read_tensor("out", dtype, rec_.outputs.out); !r) return r;
+    return read_tensor("lse", DType::f32, rec_.outputs.lse);
+  }
+
+  Result<void> read_tensor(const char* key, DType dtype, Array& out) {
+    Result<Array> array = tensor(key, dtype, kRecordingLimit);
+    if (!array) return tl::unexpected(array.error());
+    out = std::move(*array);
+    return ok();
+  }
+
+  const Container& c_;
+  std::set<std::string>& taken_;
+  const std::string where_;
+  JsonFields fields_;
+  Recording rec_;
+  std::vector<std::size_t> phases_, slots_, traffic_;
+};
+
+}  // namespace
+
+Result<void> add_recording(const Recording& rec, std::size_t index, json& session, Container& c) {
+  if (auto r = check_recording(rec, fmt::format("recording {}", index)); !r) return r;
+  json j{{"kernel", rec.kernel},
+         {"device", rec.device},
+         {"order", std::string(name_of(rec.order))},
+         {"rules", names_of_rules()[static_cast<std::size_t>(rec.rules)]},
+         {"score_reads", rec.score_reads},
+         {"problem", problem_to_json(rec.problem)},
+         {"options", options_to_json(rec.options)},
+         {"phases", names_of_phases()},
+         {"slots", names_of_slots()},
+         {"traffic", names_of_traffic()}};
+  const auto add = [&](const char* key, std::vector<std::byte> bytes) {
+    const std::string name = fmt::format("r{}/{}.npy", index, key);
+    j[key] = name;
+    c.files[name] = std::move(bytes);
+  };
+  add("q", npy_bytes(rec.inputs.q, rec.inputs.q.shape()));
+  add("k", npy_bytes(rec.inputs.k, rec.inputs.k.shape()));
+  add("v", npy_bytes(rec.inputs.v, rec.inputs.v.shape()));
+  if (rec.inputs.bias) add("bias", npy_bytes(*rec.inputs.bias, rec.inputs.bias->shape()));
+  add("out", npy_bytes(rec.outputs.out, rec.outputs.out.shape()));
+  add("lse", npy_bytes(rec.outputs.lse, rec.outputs.lse.shape()));
+  add("arena", npy_bytes(std::span<const float>(rec.arena)));
+  add("events", events_table(rec));
+  add("live", live_table(rec));
+  add("hbm_bytes", traffic_table(rec));
+  add("versions", versions_table(rec));
+  session["recordings"].push_back(std::move(j));
+  return ok();
+}
+
+Result<std::vector<Recording>> recordings_of(const Container& c, const std::string& name) {
+  const Result<json> session = session_object(c, name);
+  if (!session) return tl::unexpected(session.error());
+  std::vector<Recording> recordings;
+  const auto list = session->find("recordings");
+  if (list == session->end()) return recordings;
+  if (!list->is_array() || list->size() > kMostRecordings) {
+    return bad_input(fmt::format("{}: \"recordings\" must be a list of at most {}.", name, kMostRecordings));
+  }
+  std::set<std::string> taken;
+  for (std::size_t i = 0; i < list->size(); ++i) {
+    Result<Recording> rec = Reader(c, (*list)[i], fmt::format("{}: recordings[{}]", name, i), taken).read();
+    if (!rec) return tl::unexpected(rec.error());
+    recordings.push_back(std::move(*rec));
+  }
+  return recordings;
+}
+
+Result<void> write_recording(const std::filesystem::path& file, const Recording& rec) {
+  json session = json::object();
+  Container c;
+  if (auto r = add_recording(rec, 0, session, c); !r) return r;
+  c.session_json = session_text(session);
+  const Result<std::vector<std::byte>> bytes = container_bytes(c);
+  if (!bytes) return tl::unexpected(bytes.error());
+  return write_file_atomically(file, *bytes);
+}
+
+Result<Recording> read_recording(const std::filesystem::path& file) {
+  const Result<Container> c = read_container(file);
+  if (!c) return tl::unexpected(c.error());
+  Result<std::vector<Recording>> recordings = recordings_of(*c, file.string());
+  if (!recordings) return tl::unexpected(recordings.error());
+  if (recordings->empty()) {
+    return bad_input(fmt::format("{} holds no recording; save one from the Step workspace.", file.string()));
+  }
+  return std::move(recordings->front());
+}
+
+}  // namespace attn

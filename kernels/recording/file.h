@@ -1,0 +1,45 @@
+// Recordings in .attn files. Format 1: one JSON object a recording under "recordings", and .npy entries that it names.
+//
+//   kernel, device, order, rules, score_reads, problem, options
+//   phases, slots, traffic   the names that the tables' numbers stand for, in the order of their columns
+//   q k v bias out lse       tensors; f2 or f4 (bf16 widened)
+//   arena                    f4 [n]
+//   events                   i4 [events, 6]: b, h, i, j, phase, pass
+//   live                     u4 [events, slots]: the versions that are live after an event, 2^32 - 1 = none
+//   hbm_bytes                u8 [events, traffic]: cumulative
+//   versions                 i8 [versions, 8]: offset, rows, cols, first_row, first_col, made_by, slot, holds
+//                            (1 scaled + 2 base 2 + 4 normalised + 8 masked)
+//
+// A reader trusts nothing: every index, extent and offset is checked against the arena and the problem.
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include <nlohmann/json_fwd.hpp>
+
+#include "kernels/base/result.h"
+#include "kernels/formats/container.h"
+#include "kernels/recording/recording.h"
+
+namespace attn {
+
+nlohmann::json problem_to_json(const Problem& p);
+Result<Problem> problem_from_json(const nlohmann::json& j, const std::string& where);
+nlohmann::json options_to_json(const Options& o);
+Result<Options> options_from_json(const nlohmann::json& j, const std::string& where);
+
+// What a reader checks before it believes a recording: inputs and outputs fit the problem, every tile of the problem has
+// an event, events, versions and arena fit each other. `where` is for messages.
+Result<void> check_recording(const Recording& rec, const std::string& where);
+
+// Adds recording `index` to the container's JSON object `session` and its tensors to `c.files`.
+Result<void> add_recording(const Recording& rec, std::size_t index, nlohmann::json& session, Container& c);
+// All recordings of a container.
+Result<std::vector<Recording>> recordings_of(const Container& c, const std::string& name);
+
+Result<void> write_recording(const std::filesystem::path& file, const Recording& rec);
+Result<Recording> read_recording(const std::filesystem::path& file);
+
+}  // namespace attn

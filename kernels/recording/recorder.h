@@ -1,0 +1,69 @@
+// Writes a recording while a kernel walks. Kernels are templates over it; NoTrace compiles away.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "kernels/arithmetic/tile_math.h"
+#include "kernels/arithmetic/vector_ops.h"
+#include "kernels/recording/recording.h"
+
+namespace attn::cpu {
+
+struct NoTrace {
+  static constexpr bool kOn = false;
+  void head(std::int64_t, std::int64_t) {}
+  void put(Slot, ConstTile, const Place2d&, std::int64_t, std::int64_t, Holds = {}) {}
+  void column(Slot, const float*, const Place2d&, Holds = {}) {}
+  void keys(const Place2d&, std::int64_t) {}
+  void values(const Place2d&, std::int64_t) {}
+  void clear(Slot) {}
+  void shift() {}
+  void move(Slot, Slot) {}
+  void keep(Slot, std::int64_t, std::int64_t) {}
+  void recall(Slot, Slot, std::int64_t, std::int64_t) {}
+  void event(Phase, const Place2d&, std::int64_t, std::int64_t, std::int32_t = 0) {}
+};
+
+class Recorder {
+ public:
+  static constexpr bool kOn = true;
+  // `rec` has its problem, options, order and score_reads; inputs are read for K and V.
+  Recorder(Recording& rec, const Inputs& in);
+
+  // A new head: nothing is live.
+  void head(std::int64_t b, std::int64_t h);
+  // A new version of `slot`: rows x cols of `t`, live from now on. Rows start at at.r0, columns at at.c0 for s and p.
+  void put(Slot slot, ConstTile t, const Place2d& at, std::int64_t rows, std::int64_t cols, Holds holds = {});
+  void column(Slot slot, const float* values, const Place2d& at, Holds holds = {});
+  // K_j or V_j from the inputs; one version a tile and key/value head, shared by all who load it.
+  void keys(const Place2d& at, std::int64_t j);
+  void values(const Place2d& at, std::int64_t j);
+  void clear(Slot slot) { live_[static_cast<std::size_t>(slot)] = kNoVersion; }
+  // The next key tile: what was new is old; S, P and alpha are not computed yet.
+  void shift();
+  // What lives in `from`, if anything, lives in `to` instead.
+  void move(Slot from, Slot to);
+  // Remembers the live version under (i, j), and makes a remembered one live again as `as` (HBM in orders that store).
+  void keep(Slot slot, std::int64_t i, std::int64_t j);
+  void recall(Slot slot, Slot as, std::int64_t i, std::int64_t j);
+  // The event ends: what is live now is live after it.
+  void event(Phase phase, const Place2d& at, std::int64_t i, std::int64_t j, std::int32_t pass = 0);
+
+ private:
+  VersionId& live(Slot slot) { return live_[static_cast<std::size_t>(slot)]; }
+  VersionId add(Slot slot, std::int64_t rows, std::int64_t cols, std::int64_t first_row, std::int64_t first_col,
+                Holds holds);
+  void input_tile(Slot slot, const Array& from, std::vector<VersionId>& known, const Place2d& at, std::int64_t j,
+                  std::int64_t width);
+
+  Recording& rec_;
+  const Inputs& in_;
+  std::int64_t b_ = 0, h_ = 0;
+  std::array<VersionId, kSlots> live_{};
+  std::array<std::uint64_t, 8> bytes_{};
+  std::vector<VersionId> known_k_, known_v_;         // by (b, kv head, j)
+  std::array<std::vector<VersionId>, kSlots> kept_;  // by (i, j), this head
+};
+
+}  // namespace attn::cpu

@@ -1,0 +1,163 @@
+// Every step of one run of a kernel on a small problem, in constant-time random access.
+//
+// A recording is a list of events in the order in which the kernel walks. Each tensor is kept as versions, one a
+// tile and change, in one arena of fp32 (16-bit inputs are widened exactly). An event names the versions that are
+// live before and after it. Replaying, i.e. recomputing each phase from the operands an event names, gives the
+// kernel's output bit for bit on the same machine (kernels/recording/replay.h).
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "kernels/model/options.h"
+#include "kernels/model/problem.h"
+
+namespace attn {
+
+// How an algorithm walks.
+enum class Order : std::uint8_t {
+  naive,   // three passes over a stored S
+  tiled,   // the same passes through tiles
+  flash,   // FlashAttention-2: query tile outside, key tile inside
+  flash1,  // FlashAttention-1: key tile outside; O, m, l go back to HBM at every turn
+};
+std::string_view name_of(Order o);  // "naive", "tiled", "flash", "flash-1"
+
+// What one event does. The tables below say which phases an order has, and in which sequence.
+enum class Phase : std::uint8_t {
+  load_q,       // Q_i from HBM
+  load_kv,      // K_j and V_j from HBM
+  load_k,       // K_j alone (orders that store S)
+  load_v,       // V_j alone, with P_ij
+  load_state,   // flash-1: Q_i, O_i, m_i, l_i from HBM
+  scores,       // S = scale Q K^T
+  mask,         // bias added, masked scores become -inf; only where a tile is partly masked or has a bias
+  store_s,      // S_ij to HBM (orders that store S)
+  max,          // m = max(m_old, rowmax S)
+  rescale,      // alpha = exp(m_old - m_new)
+  weights,      // P = exp(S - m); orders that store S: P = exp(S - m) / l, stored in the input dtype
+  sum,          // l = alpha l_old + rowsum P; orders that store S: l = l + rowsum exp(S - m)
+  output,       // O = alpha O_old + P V; flash-1: (alpha l_old O_old + P V) / l_new
+  normalise,    // O / l
+  store_o,      // O and LSE to HBM, rounded to the dtype
+  store_state,  // flash-1: O_i, m_i, l_i to HBM
+  skipped,      // the mask skips this tile
+};
+constexpr std::size_t kPhases = 17;
+std::string_view name_of(Phase p);  // "load_q", "scores", ...: session files and the command line
+
+// What an event can show. `m_old` and `m_new` are both live from `max` on; on the next key tile m_new becomes m_old.
+enum class Slot : std::uint8_t { q, k, v, s, p, m_old, m_new, alpha, l_old, l_new, o_old, o_new, lse };
+constexpr std::size_t kSlots = 13;
+std::string_view name_of(Slot s);
+
+// What the numbers of a version are: GPU kernels may keep m unscaled or l per thread.
+struct Holds {
+  bool scaled = true;       // scale applied (S, m)
+  bool base2 = false;       // exponent base 2 instead of e (S, m, LSE)
+  bool normalised = false;  // divided by l (O, P)
+  bool masked = false;      // mask and bias applied (S)
+  bool operator==(const Holds&) const = default;
+};
+
+using VersionId = std::uint32_t;
+constexpr VersionId kNoVersion = 0xffffffffU;
+using EventIndex = std::uint32_t;
+constexpr EventIndex kNoEvent = 0xffffffffU;
+
+// One tile of one tensor at one moment, row-major in the arena at `offset`.
+// Rows are query rows (q, s, p, m, alpha, l, o, lse) or keys (k, v); columns are D, Dv, keys, or 1.
+// Ragged tiles have fewer rows or columns, never padding.
+struct Version {
+  std::uint64_t offset = 0;  // in elements
+  std::int32_t rows = 0;
+  std::int32_t cols = 0;
+  std::int32_t first_row = 0;  // index of row 0 in the whole tensor (query row, or key)
+  std::int32_t first_col = 0;  // index of column 0 (key for s and p, else 0)
+  EventIndex made_by = 0;
+  Slot slot = Slot::q;  // m, l, o: the *_new slot; *_old for what stands before the first key tile
+  Holds holds;
+};
+
+// Where an event stands. h is the query head. i = -1 or j = -1 where a phase has no query or key tile.
+struct EventId {
+  std::int32_t b = 0, h = 0, i = -1, j = -1;
+  Phase phase = Phase::load_q;
+  bool operator==(const EventId&) const = default;
+};
+
+struct Event {
+  EventId id;
+  std::int32_t pass = 0;                     // naive, tiled: 0 scores, 1 softmax, 2 output; else 0
+  std::array<VersionId, kSlots> after{};     // live versions after this event; kNoVersion = empty
+  std::array<std::uint64_t, 8> hbm_bytes{};  // cumulative tile-load bytes by TrafficPart, this event included
+};
+
+enum class Rules : std::uint8_t {
+  scalar,  // index order, multiply then add
+  vector,  // 16 interleaved partial sums for rows, one fma chain an element for products
+};
+
+class Recording {
+ public:
+  Problem problem;
+  Options options;     // resolved
+  std::string kernel;  // id
+  std::string device;  // name of the device that ran it
+  Order order = Order::flash;
+  Rules rules = Rules::vector;
+  std::int32_t score_reads = 0;
+  Inputs inputs;
+  Outputs outputs;  // what the kernel wrote
+  std::vector<Event> events;
+  std::vector<Version> versions;
+  std::vector<float> arena;
+
+  std::int32_t query_tiles() const;
+  std::int32_t key_tiles() const;
+  std::span<const float> values(VersionId v) const;  // rows * cols
+  const Version& version(VersionId v) const { return versions[v]; }
+  // What was live before event e: the state after e - 1, or nothing at e = 0.
+  VersionId before(EventIndex e, Slot s) const;
+  VersionId after(EventIndex e, Slot s) const { return events[e].after[static_cast<std::size_t>(s)]; }
+
+  // The event (b,h,i,j,phase); none when the order or the mask has no such event. Constant time. `pass` matters for
+  // `skipped` alone, which tiled order has in passes 0 and 2.
+  std::optional<EventIndex> find(const EventId& id, std::int32_t pass = 0) const;
+  // All events of query tile i of one head, in their order. Linear in the key tiles.
+  std::vector<EventIndex> events_of(std::int32_t b, std::int32_t h, std::int32_t i) const;
+  // The last version of S (masked where there is a mask phase), P, m, alpha, l or O (m_new, l_new, o_new) that tile
+  // (b,h,i,j) made before or at event e; for charts along j. kNoVersion where it is not computed yet. Constant time.
+  VersionId tile_version(Slot s, std::int32_t b, std::int32_t h, std::int32_t i, std::int32_t j, EventIndex e) const;
+
+  // Builds the look-up tables of find() and tile_version() from events and versions. Called once, by record()
+  // and by the reader; linear time.
+  void build_index();
+  std::uint64_t bytes() const;  // arena, headers and tables
+
+ private:
+  // Position of (b, h, i, j, phase) in index_; i and j from -1 on.
+  std::size_t index_of(const EventId& id, std::int32_t pass) const;
+  std::vector<EventIndex> index_;  // kNoEvent where there is none
+};
+
+// Cap of a recording, headers included.
+constexpr std::uint64_t kRecordingLimit = 64ULL << 20;
+
+// Size of the recording that `order` would make, known before it is made; saturates.
+std::uint64_t recording_bytes(Order order, const Problem& p, const Options& resolved);
+// Refused with its size, the cap, and the largest L that would do.
+Result<void> check_recordable(Order order, const Problem& p, const Options& resolved);
+
+// The corresponding place in another recording of the same problem: same (b, h), the tile nearest to (i, j)'s first
+// row and key, and the phase that makes the same tensor.
+EventIndex nearest_event(const Recording& from, EventIndex e, const Recording& to);
+
+}  // namespace attn
