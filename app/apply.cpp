@@ -10,7 +10,7 @@
 #include <fmt/format.h>
 
 #include "kernels/model/kernel.h"
-#include "profiling/metrics.h"
+#include "profiling/figures/metrics.h"
 #include "viz/bench_to_step.h"
 #include "viz/bookmarks.h"
 #include "viz/step_m_changes.h"

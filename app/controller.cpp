@@ -7,7 +7,7 @@
 #include "app/apply.h"
 #include "kernels/model/fits.h"
 #include "kernels/model/kernel.h"
-#include "profiling/session.h"
+#include "profiling/session/session.h"
 #include "viz/bench_to_step.h"
 
 namespace attn {

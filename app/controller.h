@@ -17,7 +17,7 @@
 #include "app/picture.h"
 #include "app/row_keeper.h"
 #include "app/tasks.h"
-#include "profiling/session.h"
+#include "profiling/session/session.h"
 #include "viz/commands.h"
 #include "viz/frame.h"
 #include "viz/state.h"

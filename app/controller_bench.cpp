@@ -10,7 +10,7 @@
 #include "app/controller.h"
 #include "app/row_keeper.h"
 #include "app/state_string.h"
-#include "profiling/session.h"
+#include "profiling/session/session.h"
 #include "viz/bench_scene.h"
 
 namespace attn {

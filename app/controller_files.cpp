@@ -17,7 +17,7 @@
 #include "app/posix.h"
 #include "app/state_string.h"
 #include "kernels/formats/container.h"
-#include "profiling/session.h"
+#include "profiling/session/session.h"
 #include "viz/step_problem_panel.h"
 
 namespace attn {

@@ -8,9 +8,9 @@
 #include "kernels/gpu/compile/sources.h"
 #include "kernels/gpu/rungs/inspect.h"
 #include "kernels/gpu/rungs/rows.h"
-#include "profiling/compiled_figures.h"
-#include "profiling/metrics.h"
-#include "profiling/session.h"
+#include "profiling/figures/metrics.h"
+#include "profiling/measure/compiled_figures.h"
+#include "profiling/session/session.h"
 
 namespace attn {
 namespace {

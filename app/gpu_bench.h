@@ -16,7 +16,7 @@
 #include "app/gpu_client.h"
 #include "kernels/gpu/compile/service.h"
 #include "kernels/model/kernel.h"
-#include "profiling/sweep.h"
+#include "profiling/sweep/sweep.h"
 
 namespace attn {
 

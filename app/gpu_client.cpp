@@ -7,7 +7,7 @@
 #include <fmt/format.h>
 
 #include "app/worker_messages.h"
-#include "profiling/session.h"
+#include "profiling/session/session.h"
 
 namespace attn {
 

@@ -12,7 +12,7 @@
 
 #include "kernels/base/result.h"
 #include "kernels/recording/recording.h"
-#include "profiling/measurement.h"
+#include "profiling/figures/measurement.h"
 #include "viz/state.h"
 
 namespace attn {

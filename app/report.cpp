@@ -9,7 +9,7 @@
 #include <set>
 
 #include "kernels/base/files.h"
-#include "profiling/metrics.h"
+#include "profiling/figures/metrics.h"
 #include "viz/bench_scene.h"
 #include "viz/bench_spec.h"
 

@@ -7,7 +7,7 @@
 
 #include "app/picture.h"
 #include "kernels/base/result.h"
-#include "profiling/session.h"
+#include "profiling/session/session.h"
 
 namespace attn {
 

@@ -5,7 +5,7 @@
 #include <filesystem>
 #include <string>
 
-#include "profiling/session.h"
+#include "profiling/session/session.h"
 
 namespace attn {
 

@@ -12,7 +12,7 @@
 #include "app/state_values.h"
 #include "kernels/gpu/rungs/rows.h"
 #include "kernels/model/kernel.h"
-#include "profiling/metrics.h"
+#include "profiling/figures/metrics.h"
 
 namespace attn {
 namespace {

@@ -26,7 +26,7 @@
 #include "kernels/gpu/device/driver.h"
 #include "kernels/model/inputs.h"
 #include "kernels/model/kernel.h"
-#include "profiling/measure_on_gpu.h"
+#include "profiling/measure/on_gpu.h"
 
 namespace attn {
 

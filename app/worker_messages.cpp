@@ -4,7 +4,7 @@
 
 #include "kernels/formats/container.h"
 #include "kernels/recording/file.h"
-#include "profiling/measurement_json.h"
+#include "profiling/session/measurement_json.h"
 
 namespace attn {
 namespace {

@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "profiling/metrics.h"
+#include "profiling/figures/metrics.h"
 
 namespace attn {
 namespace {

@@ -2,7 +2,7 @@
 
 #include "kernels/gpu/rungs/rows.h"
 #include "kernels/model/kernel.h"
-#include "profiling/metrics.h"
+#include "profiling/figures/metrics.h"
 
 namespace attn {
 namespace {

@@ -3,8 +3,8 @@
 
 #include <vector>
 
-#include "profiling/measurement.h"
-#include "profiling/sweep.h"
+#include "profiling/figures/measurement.h"
+#include "profiling/sweep/sweep.h"
 
 namespace attn {
 

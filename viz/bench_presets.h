@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-#include "profiling/sweep.h"
+#include "profiling/sweep/sweep.h"
 
 namespace attn {
 

@@ -10,9 +10,9 @@
 #include <string_view>
 #include <vector>
 
-#include "profiling/measurement.h"
-#include "profiling/metrics.h"
-#include "profiling/sweep.h"
+#include "profiling/figures/measurement.h"
+#include "profiling/figures/metrics.h"
+#include "profiling/sweep/sweep.h"
 #include "viz/frame.h"
 #include "viz/state.h"
 
@@ -171,7 +171,7 @@ BenchUnit bytes_unit(double most_bytes);  // kB, MB, GB, TB: powers of 1000
 BenchUnit unit_of(const MetricRow& metric, double least, double most);
 std::string figure_text(double value);                             // three digits: "262", "33.1", "2.99"
 std::string value_with_unit(double value, const BenchUnit& unit);  // "12.1 ms"
-// A figure of a kernel of several launches of which only the least is known (profiling/compiled_figures.h).
+// A figure of a kernel of several launches of which only the least is known (profiling/measure/compiled_figures.h).
 bool is_least_of_launches(const Figure& f);
 // Ends in one full stop.
 std::string sentence(std::string words);

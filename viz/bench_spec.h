@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "kernels/base/result.h"
-#include "profiling/sweep.h"
+#include "profiling/sweep/sweep.h"
 
 namespace attn {
 

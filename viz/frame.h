@@ -7,8 +7,8 @@
 
 #include "kernels/recording/recording.h"
 #include "kernels/recording/replay.h"
-#include "profiling/measurement.h"
-#include "profiling/sweep.h"
+#include "profiling/figures/measurement.h"
+#include "profiling/sweep/sweep.h"
 #include "viz/bench_memory.h"
 #include "viz/commands.h"
 #include "viz/state.h"

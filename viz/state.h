@@ -9,7 +9,7 @@
 
 #include "kernels/model/inputs.h"
 #include "kernels/recording/recording.h"
-#include "profiling/sweep.h"
+#include "profiling/sweep/sweep.h"
 
 namespace attn {
 

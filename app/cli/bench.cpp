@@ -19,8 +19,8 @@
 #include "app/state_string.h"
 #include "kernels/ladder.h"
 #include "kernels/model/kernel.h"
-#include "profiling/session.h"
-#include "profiling/sweep.h"
+#include "profiling/session/session.h"
+#include "profiling/sweep/sweep.h"
 
 namespace attn::cli {
 namespace {

@@ -10,7 +10,7 @@
 #include "app/cli/text.h"
 #include "app/report.h"
 #include "app/state_string.h"
-#include "profiling/session.h"
+#include "profiling/session/session.h"
 
 namespace attn::cli {
 namespace {

@@ -11,9 +11,9 @@
 #include "app/cli/text.h"
 #include "app/gpu_client.h"
 #include "app/worker.h"
-#include "profiling/metrics.h"
-#include "profiling/session.h"
-#include "profiling/statistics.h"
+#include "profiling/figures/metrics.h"
+#include "profiling/figures/statistics.h"
+#include "profiling/session/session.h"
 
 namespace attn::cli {
 namespace {

@@ -4,7 +4,7 @@
 
 #include <fmt/format.h>
 
-#include "profiling/repeat.h"
+#include "profiling/measure/repeat.h"
 
 namespace attn::cupti {
 namespace {

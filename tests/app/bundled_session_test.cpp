@@ -4,8 +4,8 @@
 #include <filesystem>
 
 #include "app/state_string.h"
-#include "profiling/metrics.h"
-#include "profiling/session.h"
+#include "profiling/figures/metrics.h"
+#include "profiling/session/session.h"
 #include "viz/bench_scene.h"
 
 namespace attn {

@@ -9,7 +9,7 @@
 #include "app/apply.h"
 #include "app/picture.h"
 #include "app/state_string.h"
-#include "profiling/session.h"
+#include "profiling/session/session.h"
 
 namespace attn {
 namespace {

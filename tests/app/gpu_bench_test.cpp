@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-#include "profiling/metrics.h"
+#include "profiling/figures/metrics.h"
 #include "tests/app/worker_double.h"
 
 namespace attn {

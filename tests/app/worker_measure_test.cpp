@@ -2,7 +2,7 @@
 #include <gtest/gtest.h>
 
 #include "app/gpu_client.h"
-#include "profiling/metrics.h"
+#include "profiling/figures/metrics.h"
 #include "tests/app/worker_double.h"
 
 namespace attn {

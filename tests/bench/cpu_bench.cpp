@@ -6,8 +6,8 @@
 
 #include "budget.h"
 #include "kernels/model/kernel.h"
-#include "profiling/metrics.h"
-#include "profiling/sweep.h"
+#include "profiling/figures/metrics.h"
+#include "profiling/sweep/sweep.h"
 
 namespace attn::bench {
 namespace {

@@ -11,7 +11,7 @@
 #include "budget.h"
 #include "kernels/gpu/rungs/inspect.h"
 #include "kernels/gpu/rungs/rows.h"
-#include "profiling/repeat.h"
+#include "profiling/measure/repeat.h"
 
 namespace attn::bench {
 namespace {

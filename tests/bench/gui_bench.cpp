@@ -24,8 +24,8 @@
 #include "imgui_impl_null.h"
 #include "kernels/base/hash.h"
 #include "longest.h"
-#include "profiling/repeat.h"
-#include "profiling/session.h"
+#include "profiling/measure/repeat.h"
+#include "profiling/session/session.h"
 
 namespace attn::bench {
 namespace {

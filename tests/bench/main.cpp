@@ -15,7 +15,7 @@
 
 #include "app/cli/cli.h"
 #include "budget.h"
-#include "profiling/session.h"
+#include "profiling/session/session.h"
 
 using attn::bench::Budget;
 

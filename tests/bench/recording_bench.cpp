@@ -6,7 +6,7 @@
 #include "kernels/model/inputs.h"
 #include "kernels/model/kernel.h"
 #include "longest.h"
-#include "profiling/repeat.h"
+#include "profiling/measure/repeat.h"
 
 namespace attn::bench {
 

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "imgui_internal.h"
-#include "profiling/metrics.h"
+#include "profiling/figures/metrics.h"
 #include "tests/gui/gui_fixture.h"
 #include "viz/bench_spec.h"
 

@@ -5,9 +5,9 @@
 #include <limits>
 #include <set>
 
-#include "profiling/metrics.h"
-#include "profiling/session.h"
-#include "profiling/statistics.h"
+#include "profiling/figures/metrics.h"
+#include "profiling/figures/statistics.h"
+#include "profiling/session/session.h"
 #include "strict_csv.h"
 
 namespace attn {

@@ -7,10 +7,10 @@
 #include <fstream>
 #include <set>
 
-#include "profiling/counter_figures.h"
 #include "profiling/cupti/metric_host.h"
 #include "profiling/cupti/profiler.h"
-#include "profiling/metrics.h"
+#include "profiling/figures/metrics.h"
+#include "profiling/measure/counter_figures.h"
 
 namespace attn {
 namespace {

@@ -1,10 +1,10 @@
 // From records, counts and the compiler's words to figures of a GPU row.
 #include <gtest/gtest.h>
 
-#include "profiling/compiled_figures.h"
-#include "profiling/counter_figures.h"
-#include "profiling/gpu_timing.h"
-#include "profiling/metrics.h"
+#include "profiling/figures/metrics.h"
+#include "profiling/measure/compiled_figures.h"
+#include "profiling/measure/counter_figures.h"
+#include "profiling/measure/gpu_timing.h"
 
 namespace attn {
 namespace {

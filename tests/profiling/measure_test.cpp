@@ -4,8 +4,8 @@
 #include <thread>
 
 #include "fake_kernels.h"
-#include "profiling/metrics.h"
-#include "profiling/sweep.h"
+#include "profiling/figures/metrics.h"
+#include "profiling/sweep/sweep.h"
 
 namespace attn {
 namespace {

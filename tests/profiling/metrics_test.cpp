@@ -1,4 +1,4 @@
-#include "profiling/metrics.h"
+#include "profiling/figures/metrics.h"
 
 #include <gtest/gtest.h>
 
@@ -8,7 +8,7 @@
 #include <set>
 
 #include "kernels/model/traffic.h"
-#include "profiling/statistics.h"
+#include "profiling/figures/statistics.h"
 
 namespace attn {
 namespace {

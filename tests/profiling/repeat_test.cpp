@@ -1,4 +1,4 @@
-#include "profiling/repeat.h"
+#include "profiling/measure/repeat.h"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "profiling/session.h"
+#include "profiling/session/session.h"
 
 #include <gtest/gtest.h>
 #include <unistd.h>
@@ -11,9 +11,9 @@
 #include <nlohmann/json.hpp>
 
 #include "fake_kernels.h"
-#include "profiling/metrics.h"
-#include "profiling/statistics.h"
-#include "profiling/sweep.h"
+#include "profiling/figures/metrics.h"
+#include "profiling/figures/statistics.h"
+#include "profiling/sweep/sweep.h"
 
 namespace attn {
 namespace {

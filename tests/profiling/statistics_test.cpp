@@ -1,4 +1,4 @@
-#include "profiling/statistics.h"
+#include "profiling/figures/statistics.h"
 
 #include <gtest/gtest.h>
 

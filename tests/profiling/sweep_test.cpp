@@ -1,4 +1,4 @@
-#include "profiling/sweep.h"
+#include "profiling/sweep/sweep.h"
 
 #include <gtest/gtest.h>
 
@@ -6,7 +6,7 @@
 #include <cmath>
 
 #include "fake_kernels.h"
-#include "profiling/time_left.h"
+#include "profiling/sweep/time_left.h"
 
 namespace attn {
 namespace {

@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "kernels/model/kernel.h"
-#include "profiling/measurement.h"
-#include "profiling/metrics.h"
+#include "profiling/figures/measurement.h"
+#include "profiling/figures/metrics.h"
 #include "viz/frame.h"
 #include "viz/state.h"
 

@@ -1,0 +1,93 @@
+// One kernel with options on one problem: its figures, and where each came from.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "kernels/judge/verdict.h"
+#include "kernels/model/kernel.h"
+
+namespace attn {
+
+// Where a figure comes from. `not_available` carries the reason instead of a number.
+enum class Origin : std::uint8_t { measured, derived, compiled, data_sheet, not_available };
+std::string_view name_of(Origin o);  // "measured", ..., "data sheet", "not available"
+std::optional<Origin> origin_from_name(std::string_view name);
+
+// One figure. `method` names the clock, counter or formula; `reason` says why there is none and what would change it.
+struct Figure {
+  Origin origin = Origin::not_available;
+  double value = 0;  // meaningless when not_available
+  std::string method;
+  std::string reason;
+  bool available() const { return origin != Origin::not_available; }
+};
+
+// Spread of repeated times, in microseconds (profiling/figures/statistics.h has the definitions).
+struct TimeStatistics {
+  std::int32_t n = 0;
+  double median = 0, q1 = 0, q3 = 0, least = 0, most = 0;
+  double ci_low = 0, ci_high = 0;  // 95 % interval of the median (binomial order statistics)
+  bool settled = false;            // the interval came under 1 % of the median before the time limit
+  bool drifted = false;            // first and last third differ by more than chance: the clock moved
+};
+
+// What was taken where and when: one a session, shared by its rows.
+struct Provenance {
+  std::string device, device_arch, driver, cuda, host, os, program_version, commit, date;  // date: ISO 8601, UTC
+  std::int32_t cores = 0;
+  double peak_gflops = 0;    // measured fp32 multiply-add peak of all cores; 0 = not measured
+  double copy_gb_per_s = 0;  // measured copy, read + written; 0 = not measured
+  bool loaded = false;       // from a file, not this machine and session
+  std::string file;          // the file it was loaded from
+};
+
+enum class L2State : std::uint8_t { cold, warm };
+std::string_view name_of(L2State s);
+std::optional<L2State> l2_state_from_name(std::string_view name);
+
+// Identity of a measurement: what must be equal for two rows to be the same point.
+struct MeasurementKey {
+  std::string kernel;
+  std::string source_hash;  // hash of the kernel's source (CPU: of the program's commit)
+  Options options;          // resolved
+  Problem problem;
+  L2State l2 = L2State::warm;
+  std::string device;
+  bool operator==(const MeasurementKey&) const = default;
+};
+
+// refused: the kernel or this machine does not take the point; failed: it broke while it ran.
+enum class RowState : std::uint8_t { done, refused, failed, cancelled };
+std::string_view name_of(RowState s);
+std::optional<RowState> row_state_from_name(std::string_view name);
+
+// What figures of one row are set against. Zeros and empty = not known.
+struct Yardsticks {
+  double peak_gflops = 0;    // measured fp32 multiply-add peak of all cores of the device
+  double copy_gb_per_s = 0;  // measured copy of the device
+  std::string baseline;      // kernel id of the row that speed-up is over
+  double baseline_us = 0;    // its median on the same problem, device and L2 state
+};
+
+struct Measurement {
+  MeasurementKey key;
+  Place place = Place::cpu;
+  RowState state = RowState::done;
+  std::string reason;  // why there are no figures (refused, failed, cancelled)
+  TimeStatistics time;
+  std::string clock;               // what took the time: "steady_clock"
+  std::vector<double> samples_us;  // every repeat, in order
+  std::vector<Figure> figures;     // parallel to metric_table()
+  std::optional<Verdict> verdict;  // none: not verified, and shown as such
+  std::vector<Launch> launches;
+  std::vector<double> launch_us;      // median time of each launch; empty: the clock cannot tell them apart
+  std::uint64_t workspace_bytes = 0;  // beside inputs and outputs
+  Yardsticks yardsticks;
+};
+
+}  // namespace attn

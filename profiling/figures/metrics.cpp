@@ -1,0 +1,416 @@
+#include "profiling/figures/metrics.h"
+
+#include <fmt/format.h>
+
+#include <array>
+#include <string>
+
+#include "kernels/model/fits.h"
+#include "kernels/model/traffic.h"
+
+namespace attn {
+namespace {
+
+Figure none(std::string reason) {
+  return {Origin::not_available, 0, "", std::move(reason)};
+}
+
+Figure measured(double value, std::string method) {
+  return {Origin::measured, value, std::move(method), ""};
+}
+
+Figure derived(double value, std::string method) {
+  return {Origin::derived, value, std::move(method), ""};
+}
+
+// Why a row that was not timed has no figures.
+Figure untimed(const Measurement& m) {
+  if (m.state == RowState::done) return none("not timed");
+  return none(fmt::format("{}: {}", name_of(m.state), m.reason));
+}
+
+// ---- time
+
+template <double TimeStatistics::*field>
+Figure time_figure(const Measurement& m) {
+  if (m.time.n == 0) return untimed(m);
+  return measured(m.time.*field, fmt::format("{}, {} caches, {} repeats", m.clock, name_of(m.key.l2), m.time.n));
+}
+
+template <double TimeStatistics::*field>
+Figure interval_figure(const Measurement& m) {
+  if (m.time.n > 0 && m.time.n < 6)
+    return none("fewer than 6 repeats enclose the median with less than 95 %; allow more time");
+  return time_figure<field>(m);
+}
+
+Figure repeats(const Measurement& m) {
+  if (m.time.n == 0) return untimed(m);
+  return measured(m.time.n, "counted");
+}
+
+Figure spread(const Measurement& m) {
+  if (m.time.n == 0) return untimed(m);
+  if (m.time.median <= 0) return none("the median is not above 0");
+  return derived(100 * (m.time.q3 - m.time.q1) / m.time.median, "from the quartiles");
+}
+
+Figure tflops(const Measurement& m) {
+  if (m.time.n == 0) return untimed(m);
+  if (m.time.median <= 0) return none("the median is not above 0");
+  return derived(m.key.problem.flops() / m.time.median * 1e-6, "from the median time");
+}
+
+Figure peak_share(const Measurement& m) {
+  const Figure& rate = figure(m, "tflops");
+  if (!rate.available()) return rate;
+  if (m.yardsticks.peak_gflops <= 0) return none("the peak of this device was not measured in this session");
+  return derived(100 * rate.value * 1e3 / m.yardsticks.peak_gflops,
+                 fmt::format("peak {:.4g} GFLOP/s measured, all cores", m.yardsticks.peak_gflops));
+}
+
+Figure speedup(const Measurement& m) {
+  if (m.time.n == 0) return untimed(m);
+  if (m.time.median <= 0) return none("the median is not above 0");
+  if (m.yardsticks.baseline_us <= 0)
+    return none(fmt::format("no baseline on this problem: measure {} as well", baseline_of(m.place)));
+  return derived(m.yardsticks.baseline_us / m.time.median, fmt::format("over {}", m.yardsticks.baseline));
+}
+
+// ---- memory
+
+bool planned(const Measurement& m) {
+  return !m.launches.empty();
+}
+
+Figure peak_memory(const Measurement& m) {
+  if (!planned(m)) return untimed(m);
+  return derived(static_cast<double>(tensor_bytes(m.key.problem)) + static_cast<double>(m.workspace_bytes),
+                 "from the plan");
+}
+
+Figure overhead(const Measurement& m) {
+  if (!planned(m)) return untimed(m);
+  return derived(static_cast<double>(m.workspace_bytes), "from the plan");
+}
+
+// DRAM bytes both ways, or the figure that is missing.
+Figure dram_total(const Measurement& m) {
+  const Figure& read = figure(m, "dram_read_bytes");
+  if (!read.available()) return none("needs DRAM bytes: " + read.reason);
+  const Figure& written = figure(m, "dram_write_bytes");
+  if (!written.available()) return none("needs DRAM bytes: " + written.reason);
+  return derived(read.value + written.value, read.method);
+}
+
+Figure dram_rate(const Measurement& m) {
+  Figure bytes = dram_total(m);
+  if (!bytes.available()) return bytes;
+  if (m.time.n == 0 || m.time.median <= 0) return untimed(m);
+  return derived(bytes.value / m.time.median * 1e-3, bytes.method);
+}
+
+Figure dram_peak_share(const Measurement& m) {
+  const Figure& rate = figure(m, "dram_gb_per_s");
+  if (!rate.available()) return rate;
+  if (m.yardsticks.copy_gb_per_s <= 0) return none("the copy rate of this device was not measured in this session");
+  return derived(100 * rate.value / m.yardsticks.copy_gb_per_s,
+                 fmt::format("copy {:.4g} GB/s measured", m.yardsticks.copy_gb_per_s));
+}
+
+// ---- predictions
+
+// The row's kernel in this program's table, on a problem that is one.
+Result<const KernelRow*> kernel_of(const Measurement& m) {
+  if (auto valid = validate(m.key.problem); !valid) return tl::unexpected(valid.error());
+  return find_kernel(m.key.kernel);
+}
+
+Figure compulsory_bytes(const Measurement& m) {
+  const auto row = kernel_of(m);
+  if (!row) return none(row.error().message);
+  return derived(static_cast<double>(compulsory(**row, m.key.problem).total()), "counted from the shape");
+}
+
+Figure tile_load_bytes(const Measurement& m) {
+  if (!planned(m)) return untimed(m);
+  const auto row = kernel_of(m);
+  if (!row) return none(row.error().message);
+  return derived(static_cast<double>(tile_loads(**row, m.key.problem, m.key.options).total()),
+                 "counted from shape, mask and tile");
+}
+
+Figure over_prediction(const Measurement& m, std::string_view prediction) {
+  Figure bytes = dram_total(m);
+  if (!bytes.available()) return bytes;
+  const Figure& predicted = figure(m, prediction);
+  if (!predicted.available()) return predicted;
+  return derived(bytes.value / predicted.value, bytes.method);
+}
+
+Figure over_compulsory(const Measurement& m) {
+  return over_prediction(m, "compulsory_bytes");
+}
+Figure over_tile_loads(const Measurement& m) {
+  return over_prediction(m, "tile_load_bytes");
+}
+
+// ---- correctness
+
+template <double Verdict::*field>
+Figure verdict_figure(const Measurement& m) {
+  if (!m.verdict) return m.state == RowState::done ? none("not verified: verification was off") : untimed(m);
+  return measured(*m.verdict.*field, "against the fp64 reference, " + m.verdict->sample);
+}
+
+// ---- the table
+
+// Names checked with CUPTI 13.0's host API for the chips it lists. GeForce Blackwell (GB20x) renamed DRAM bytes;
+// Tegra-class chips (GV11B, GA10B, GB10B, GB20B) have neither.
+using Counters1 = std::array<std::string_view, 1>;
+using Counters2 = std::array<std::string_view, 2>;
+constexpr Counters2 kDramRead{"dram__bytes_read.sum", "dram__bytes_op_read.sum"};
+constexpr Counters2 kDramWrite{"dram__bytes_write.sum", "dram__bytes_op_write.sum"};
+constexpr Counters1 kL2Hits{"lts__t_sector_hit_rate.pct"};
+constexpr Counters1 kWarpsActive{"sm__warps_active.avg.pct_of_peak_sustained_active"};
+constexpr Counters1 kWavefronts{"l1tex__data_pipe_lsu_wavefronts_mem_shared.sum"};
+constexpr Counters1 kConflicts{"l1tex__data_bank_conflicts_pipe_lsu_mem_shared.sum"};
+constexpr Counters1 kTensorPipe{"sm__pipe_tensor_cycles_active.avg.pct_of_peak_sustained_active"};
+constexpr Counters1 kWarpEfficiency{"smsp__thread_inst_executed_per_inst_executed.pct"};
+
+constexpr std::string_view kNoCpuDram =
+    "this version reads no memory counters of a CPU; a GPU kernel on an NVIDIA GPU has them";
+constexpr std::string_view kNoGpuCounter =
+    "a GPU counter, and this row ran on the CPU; it needs a GPU kernel on an NVIDIA GPU";
+constexpr std::string_view kNoSensor =
+    "a reading of a GPU's sensors, and this row ran on the CPU; it needs a GPU kernel";
+constexpr std::string_view kNoCompiler =
+    "a figure of the GPU compiler, and this row ran on the CPU; it needs a GPU kernel";
+
+// One function for each kind of row, so that a row names nothing that it does not have.
+using Text = std::string_view;
+using Compute = Figure (*)(const Measurement&);
+
+constexpr MetricRow read_directly(Text id, Text label, Text unit, MetricGroup group, Better better, Text help,
+                                  Compute compute) {
+  return {id, label, unit, group, better, help, "", {}, compute, ""};
+}
+
+constexpr MetricRow computed(Text id, Text label, Text unit, MetricGroup group, Better better, Text help, Text formula,
+                             Compute compute) {
+  return {id, label, unit, group, better, help, formula, {}, compute, ""};
+}
+
+constexpr MetricRow counted(Text id, Text label, Text unit, MetricGroup group, Better better, Text help,
+                            std::span<const Text> counters, Text not_on_cpu) {
+  return {id, label, unit, group, better, help, "", counters, nullptr, not_on_cpu};
+}
+
+constexpr MetricRow sensed(Text id, Text label, Text unit, MetricGroup group, Better better, Text help) {
+  return {id, label, unit, group, better, help, "", {}, nullptr, kNoSensor};
+}
+
+constexpr MetricRow compiled(Text id, Text label, Text unit, MetricGroup group, Better better, Text help,
+                             Text formula = "") {
+  return {id, label, unit, group, better, help, formula, {}, nullptr, kNoCompiler};
+}
+
+using enum Better;
+using enum MetricGroup;
+
+constexpr std::array kMetrics{
+    read_directly("time_us_median", "Time", "us", time, down,
+                  "Half of the repeats were faster and half were slower than this.",
+                  time_figure<&TimeStatistics::median>),
+    read_directly("time_us_q1", "Time, lower quartile", "us", time, down,
+                  "A quarter of the repeats was faster than this.", time_figure<&TimeStatistics::q1>),
+    read_directly("time_us_q3", "Time, upper quartile", "us", time, down,
+                  "A quarter of the repeats was slower than this.", time_figure<&TimeStatistics::q3>),
+    read_directly("time_us_ci_low", "Time, interval from", "us", time, down,
+                  "The lower end of the 95 % interval of the median, from binomial order statistics.",
+                  interval_figure<&TimeStatistics::ci_low>),
+    read_directly("time_us_ci_high", "Time, interval to", "us", time, down,
+                  "The upper end of the 95 % interval of the median, from binomial order statistics.",
+                  interval_figure<&TimeStatistics::ci_high>),
+    read_directly("repeats_count", "Repeats", "1", time, neither, "How often the kernel was timed after the warm-up.",
+                  repeats),
+    computed("time_spread_pct", "Spread", "%", time, down,
+             "The distance between the quartiles as a share of the median.", "100 (q3 - q1) / median", spread),
+    sensed("sm_clock_mhz", "SM clock", "MHz", time, neither,
+           "The clock of the GPU's SMs while the kernel was timed, the middle of several readings."),
+    sensed("sm_clock_spread_pct", "SM clock, spread", "%", time, down,
+           "How far the SM clock moved while the kernel was timed, as a share of its highest reading."),
+    sensed("gpu_temperature_c", "Temperature", "C", time, neither,
+           "The highest temperature of the GPU while the kernel was timed."),
+    computed("speedup_ratio", "Speed-up", "1", time, up,
+             "How many times faster than the baseline on the same problem and device.", "baseline median / median",
+             speedup),
+    computed("tflops", "Rate", "TFLOP/s", compute, up,
+             "Useful arithmetic in a second, counting only the query-key pairs that the mask lets see.",
+             "2 pairs (D + Dv) / median time", tflops),
+    computed("peak_share_pct", "Share of peak", "%", compute, up,
+             "The rate as a share of the multiply-add peak that was measured on this device.",
+             "100 rate / measured peak", peak_share),
+    counted("tensor_pipe_pct", "Tensor pipe", "%", compute, up,
+            "How much of the active time the tensor cores were busy.", kTensorPipe, kNoGpuCounter),
+    counted("warp_efficiency_pct", "Warp efficiency", "%", compute, up,
+            "How many of a warp's 32 threads took part in an average instruction.", kWarpEfficiency, kNoGpuCounter),
+    counted("dram_read_bytes", "DRAM read", "B", memory, down,
+            "Bytes that came from the device's main memory while the kernel ran.", kDramRead, kNoCpuDram),
+    counted("dram_write_bytes", "DRAM write", "B", memory, down,
+            "Bytes that went to the device's main memory while the kernel ran.", kDramWrite, kNoCpuDram),
+    computed("dram_gb_per_s", "DRAM rate", "GB/s", memory, up, "Bytes read and written in a second, in units of 1e9.",
+             "(DRAM read + DRAM write) / median time", dram_rate),
+    computed("dram_peak_share_pct", "Share of copy rate", "%", memory, up,
+             "The DRAM rate as a share of a plain copy measured on this device.", "100 DRAM rate / measured copy rate",
+             dram_peak_share),
+    counted("l2_hit_pct", "L2 hits", "%", memory, up, "How many of the sectors asked of the L2 cache were there.",
+            kL2Hits, kNoGpuCounter),
+    computed("memory_peak_bytes", "Peak memory", "B", memory, down,
+             "Memory held while the kernel runs: inputs, outputs and workspace.", "tensors + workspace", peak_memory),
+    computed("memory_overhead_bytes", "Memory overhead", "B", memory, down,
+             "Memory beside inputs and outputs, such as a stored S.", "workspace", overhead),
+    counted("occupancy_achieved_pct", "Achieved occupancy", "%", occupancy, up,
+            "Warps that were active, as a share of what an SM can hold.", kWarpsActive, kNoGpuCounter),
+    compiled("occupancy_theoretical_pct", "Theoretical occupancy", "%", occupancy, up,
+             "Warps that registers, shared memory and threads leave room for, as a share of what an SM can hold.",
+             "from registers, shared memory and threads of a block"),
+    compiled("registers_count", "Registers", "1", occupancy, down, "Registers that the compiler gave each thread."),
+    compiled("spill_bytes", "Spills", "B", occupancy, down,
+             "Bytes of each thread's registers that the compiler had to keep in memory, stores and loads."),
+    compiled("shared_static_bytes", "Static shared memory", "B", shared_memory, down,
+             "Shared memory of a block that the compiler laid out."),
+    compiled("shared_dynamic_bytes", "Dynamic shared memory", "B", shared_memory, down,
+             "Shared memory of a block that the launch asks for."),
+    counted("shared_wavefronts_count", "Shared wavefronts", "1", shared_memory, down,
+            "Turns that the shared memory needed for all accesses.", kWavefronts, kNoGpuCounter),
+    counted("shared_conflicts_count", "Bank conflicts", "1", shared_memory, down,
+            "Extra turns because threads of a warp met in the same bank.", kConflicts, kNoGpuCounter),
+    computed("compulsory_bytes", "Compulsory bytes", "B", prediction, down,
+             "What this order must move: inputs and outputs once, and S and P once each way where it stores them.",
+             "Q, K, V, bias, O and LSE once; orders that store S add S and P", compulsory_bytes),
+    computed("tile_load_bytes", "Tile loads", "B", prediction, down,
+             "What the order of the tiles asks of memory if nothing were cached.", "the paper's model, per order",
+             tile_load_bytes),
+    computed("dram_over_compulsory_ratio", "DRAM / compulsory", "1", prediction, down,
+             "Measured DRAM bytes against the least that this order must move.",
+             "(DRAM read + DRAM write) / compulsory bytes", over_compulsory),
+    computed("dram_over_tile_loads_ratio", "DRAM / tile loads", "1", prediction, down,
+             "Measured DRAM bytes against what the order asks for without any cache.",
+             "(DRAM read + DRAM write) / tile loads", over_tile_loads),
+    computed("error_abs", "Error", "1", correctness, down,
+             "The largest difference between an output element and the fp64 reference.", "max |O - reference|",
+             verdict_figure<&Verdict::error>),
+    computed("error_allowed_abs", "Error allowed", "1", correctness, neither,
+             "The largest difference that the rule of correctness allows on this problem.",
+             "2 max |baseline - reference| + rounding terms", verdict_figure<&Verdict::allowed>),
+    computed("lse_error_abs", "LSE error", "1", correctness, down,
+             "The largest difference between an LSE and the fp64 reference.", "max |LSE - reference|",
+             verdict_figure<&Verdict::lse_error>),
+    computed("lse_error_allowed_abs", "LSE error allowed", "1", correctness, neither,
+             "The largest LSE difference that the rule of correctness allows on this problem.",
+             "c max(1, max |S|), c = 1e-5 for f32, 1e-3 for 16-bit types", verdict_figure<&Verdict::lse_allowed>),
+};
+
+}  // namespace
+
+std::string_view name_of(MetricGroup g) {
+  switch (g) {
+    case MetricGroup::time:
+      return "time";
+    case MetricGroup::memory:
+      return "memory";
+    case MetricGroup::occupancy:
+      return "occupancy";
+    case MetricGroup::shared_memory:
+      return "shared memory";
+    case MetricGroup::compute:
+      return "compute";
+    case MetricGroup::correctness:
+      return "correctness";
+    case MetricGroup::prediction:
+      return "prediction";
+  }
+  return "?";
+}
+
+std::span<const MetricRow> metric_table() {
+  return kMetrics;
+}
+
+Result<std::size_t> find_metric(std::string_view id) {
+  for (std::size_t i = 0; i < kMetrics.size(); ++i)
+    if (kMetrics[i].id == id) return i;
+  std::string known;
+  for (const MetricRow& row : kMetrics) known += fmt::format("{}{}", known.empty() ? "" : ", ", row.id);
+  return bad_input(fmt::format("No metric is called '{}'. There are: {}.", id, known));
+}
+
+void fill_figures(Measurement& m) {
+  std::vector<Figure> kept(kMetrics.size());
+  kept.swap(m.figures);
+  for (std::size_t i = 0; i < kMetrics.size(); ++i) {
+    const MetricRow& row = kMetrics[i];
+    if (row.compute != nullptr) {
+      m.figures[i] = row.compute(m);
+    } else if (i < kept.size() && (kept[i].available() || !kept[i].reason.empty())) {
+      m.figures[i] = std::move(kept[i]);
+    } else {
+      m.figures[i] = none(std::string(m.place == Place::cpu ? row.not_on_cpu : "it was not collected for this row"));
+    }
+  }
+}
+
+const Figure& figure(const Measurement& m, std::string_view metric_id) {
+  static const Figure unknown = none("this version knows no such metric, or the row was not filled");
+  for (std::size_t i = 0; i < m.figures.size() && i < kMetrics.size(); ++i)
+    if (kMetrics[i].id == metric_id) return m.figures[i];
+  return unknown;
+}
+
+std::string_view baseline_of(Place place) {
+  return place == Place::cpu ? "cpu_multicore" : "naive";
+}
+
+namespace {
+
+// The row that `m` is set against: same problem, device and L2 state; best with as many threads.
+const Measurement* baseline_for(const Measurement& m, std::span<const Measurement> rows, std::string_view id) {
+  const Measurement* best = nullptr;
+  for (const Measurement& row : rows) {
+    const bool fits = row.key.kernel == id && row.state == RowState::done && row.time.n > 0 &&
+                      row.key.problem == m.key.problem && row.key.l2 == m.key.l2 && row.key.device == m.key.device;
+    if (!fits) continue;
+    const bool best_matches = best != nullptr && best->key.options.threads == m.key.options.threads;
+    if (!best_matches || row.key.options.threads == m.key.options.threads) best = &row;
+  }
+  return best;
+}
+
+}  // namespace
+
+namespace {
+
+void relate(Measurement& m, std::span<const Measurement> rows, std::string_view id) {
+  const Measurement* baseline = baseline_for(m, rows, id);
+  m.yardsticks.baseline = baseline != nullptr ? baseline->key.kernel : std::string();
+  m.yardsticks.baseline_us = baseline != nullptr ? baseline->time.median : 0;
+  fill_figures(m);
+}
+
+}  // namespace
+
+void relate_to_baseline(Measurement& m, std::span<const Measurement> rows) {
+  relate(m, rows, baseline_of(m.place));
+}
+
+void relate_to_baseline(std::span<Measurement> rows, std::string_view chosen) {
+  const auto row = find_kernel(chosen);
+  for (Measurement& m : rows) relate(m, rows, row && (*row)->place == m.place ? chosen : baseline_of(m.place));
+}
+
+void relate_to_baseline(std::span<Measurement> rows) {
+  for (Measurement& m : rows) relate_to_baseline(m, rows);
+}
+
+}  // namespace attn

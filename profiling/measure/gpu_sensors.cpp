@@ -1,0 +1,113 @@
+#include "profiling/measure/gpu_sensors.h"
+
+#include <array>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "kernels/base/library.h"
+
+namespace attn {
+namespace {
+
+// NVML's functions as its manual gives them ("NVML API Reference Guide"); its header is in no wheel, and these have
+// not changed since 2014. Every one returns 0 when it worked.
+struct Calls {
+  int (*init)() = nullptr;
+  int (*shutdown)() = nullptr;
+  const char* (*error_string)(int) = nullptr;
+  int (*version)(char* text, unsigned length) = nullptr;
+  int (*by_pci)(const char* address, void** device) = nullptr;
+  int (*clock)(void* device, int which, unsigned* mhz) = nullptr;
+  int (*temperature)(void* device, int which, unsigned* degrees) = nullptr;
+};
+constexpr int kSmClock = 1;    // NVML_CLOCK_SM
+constexpr int kGpuSensor = 0;  // NVML_TEMPERATURE_GPU
+
+class Nvml {
+ public:
+  static Result<Nvml> open() {
+    auto library = gpu::Library::open("libnvidia-ml.so.1");
+    if (!library) {
+      return fail(ErrorKind::cannot_run,
+                  fmt::format("NVML, which comes with NVIDIA's driver, was not found ({})", library.error().message));
+    }
+    Nvml nvml(std::move(*library));
+    Calls& c = nvml.calls_;
+    nvml.find(c.init, "nvmlInit_v2");
+    nvml.find(c.shutdown, "nvmlShutdown");
+    nvml.find(c.error_string, "nvmlErrorString");
+    nvml.find(c.version, "nvmlSystemGetNVMLVersion");
+    nvml.find(c.by_pci, "nvmlDeviceGetHandleByPciBusId_v2");
+    nvml.find(c.clock, "nvmlDeviceGetClockInfo");
+    nvml.find(c.temperature, "nvmlDeviceGetTemperature");
+    if (!nvml.missing_.empty()) return fail(ErrorKind::cannot_run, "NVML lacks " + nvml.missing_);
+    if (auto begun = nvml.check(c.init(), "nvmlInit"); !begun) return tl::unexpected(begun.error());
+    nvml.begun_ = true;
+    return nvml;
+  }
+  Nvml(Nvml&& other) noexcept
+      : library_(std::move(other.library_)), calls_(other.calls_), begun_(std::exchange(other.begun_, false)) {}
+  Nvml& operator=(Nvml&&) = delete;
+  Nvml(const Nvml&) = delete;
+  Nvml& operator=(const Nvml&) = delete;
+  ~Nvml() {
+    if (begun_) calls_.shutdown();
+  }
+
+  const Calls& call() const { return calls_; }
+  Result<void> check(int r, const char* what) const {
+    if (r == 0) return ok();
+    return fail(ErrorKind::cannot_run, fmt::format("{} failed: {}", what, calls_.error_string(r)));
+  }
+
+ private:
+  explicit Nvml(gpu::Library library) : library_(std::move(library)) {}
+  template <class F>
+  void find(F& call, const char* name) {
+    call = reinterpret_cast<F>(library_.symbol(name));
+    if (call == nullptr) missing_ += (missing_.empty() ? "" : ", ") + std::string(name);
+  }
+  gpu::Library library_;
+  Calls calls_;
+  std::string missing_;
+  bool begun_ = false;
+};
+
+class NvmlSensors final : public GpuSensors {
+ public:
+  NvmlSensors(Nvml nvml, void* device) : nvml_(std::move(nvml)), device_(device) {}
+  Result<SensorReading> read() override {
+    unsigned mhz = 0, degrees = 0;
+    auto good = nvml_.check(nvml_.call().clock(device_, kSmClock, &mhz), "nvmlDeviceGetClockInfo");
+    if (good) good = nvml_.check(nvml_.call().temperature(device_, kGpuSensor, &degrees), "nvmlDeviceGetTemperature");
+    if (!good) return tl::unexpected(good.error());
+    return SensorReading{static_cast<double>(mhz), static_cast<double>(degrees)};
+  }
+
+ private:
+  Nvml nvml_;
+  void* device_;
+};
+
+}  // namespace
+
+Result<std::unique_ptr<GpuSensors>> open_sensors(const std::string& pci) {
+  auto nvml = Nvml::open();
+  if (!nvml) return tl::unexpected(nvml.error());
+  void* device = nullptr;
+  auto found = nvml->check(nvml->call().by_pci(pci.c_str(), &device), "nvmlDeviceGetHandleByPciBusId");
+  if (!found) return tl::unexpected(found.error());
+  return std::make_unique<NvmlSensors>(std::move(*nvml), device);
+}
+
+Result<std::string> sensors_version() {
+  const auto nvml = Nvml::open();
+  if (!nvml) return tl::unexpected(nvml.error());
+  std::array<char, 80> text{};
+  auto got = nvml->check(nvml->call().version(text.data(), text.size()), "nvmlSystemGetNVMLVersion");
+  if (!got) return tl::unexpected(got.error());
+  return fmt::format("NVML {}", text.data());
+}
+
+}  // namespace attn

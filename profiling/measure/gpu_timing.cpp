@@ -1,0 +1,218 @@
+#include "profiling/measure/gpu_timing.h"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "profiling/figures/statistics.h"
+#include "profiling/measure/repeat.h"
+
+namespace attn {
+namespace {
+
+constexpr double kWarmUpSeconds = 0.1;
+constexpr std::size_t kMostInBatch = 16;
+constexpr double kBatchSeconds = 0.05;  // what a batch may take before anyone looks at its times
+constexpr std::size_t kLongestClock = 250;
+
+// One kernel's repeats. How a batch of them is timed is the derived class's.
+class Repeats {
+ public:
+  Repeats(gpu::DeviceRun& run, const GpuTimingSpec& spec, const GpuClocks& clocks)
+      : run_(run), spec_(spec), clocks_(clocks) {}
+  virtual ~Repeats() = default;
+  Repeats(const Repeats&) = delete;
+  Repeats& operator=(const Repeats&) = delete;
+
+  Result<std::vector<double>> take() {
+    std::vector<double> samples;
+    auto done = warm_up();
+    StopRule rule(LeastRepeats{spec_.least}, Settled{}, TimeLimit{spec_.seconds});
+    const double begin = steady_seconds();
+    while (done && !rule.stop({samples, steady_seconds() - begin})) {
+      const auto times = batch(batch_size(samples));
+      if (!times) return tl::unexpected(times.error());
+      samples.insert(samples.end(), times->sums.begin(), times->sums.end());
+      launches_.resize(times->launches.size());
+      for (std::size_t n = 0; n < launches_.size(); ++n)
+        launches_[n].insert(launches_[n].end(), times->launches[n].begin(), times->launches[n].end());
+    }
+    if (!done) return tl::unexpected(done.error());
+    return samples;
+  }
+  std::vector<double> launch_medians() const {
+    std::vector<double> medians;
+    for (std::vector<double> times : launches_) {
+      std::ranges::sort(times);
+      medians.push_back(quantile(times, 0.5));
+    }
+    return medians;
+  }
+  const std::vector<SensorReading>& readings() const { return readings_; }
+  const std::string& no_readings() const { return no_readings_; }
+
+ protected:
+  virtual Result<RepeatTimes> batch(std::size_t repeats) = 0;
+
+  gpu::Driver& driver() { return *clocks_.driver; }
+  // L2 state and launches of one repeat.
+  Result<void> prepare() { return spec_.l2 == L2State::cold ? clocks_.yardsticks->flush() : ok(); }
+  // While the GPU is at work: an idle one lowers its clock.
+  void look_at_sensors() {
+    if (clocks_.sensors == nullptr || !no_readings_.empty()) return;
+    const auto reading = clocks_.sensors->read();
+    if (reading)
+      readings_.push_back(*reading);
+    else
+      no_readings_ = reading.error().message;
+  }
+
+  gpu::DeviceRun& run_;
+  const GpuTimingSpec& spec_;
+  const GpuClocks& clocks_;
+
+ private:
+  Result<void> warm_up() {
+    const double begin = steady_seconds();
+    const double seconds = std::min(kWarmUpSeconds, spec_.seconds / 10);
+    do {
+      if (auto times = batch(1); !times) return tl::unexpected(times.error());
+    } while (steady_seconds() - begin < seconds);
+    readings_.clear();
+    return ok();
+  }
+  std::size_t batch_size(std::span<const double> samples) const {
+    if (samples.empty()) return 1;
+    const double us = std::max(1.0, samples.back());
+    return std::clamp(static_cast<std::size_t>(kBatchSeconds * 1e6 / us), std::size_t{1}, kMostInBatch);
+  }
+  std::vector<std::vector<double>> launches_;
+  std::vector<SensorReading> readings_;
+  std::string no_readings_;
+};
+
+class ByStamps final : public Repeats {
+ public:
+  using Repeats::Repeats;
+
+ protected:
+  Result<RepeatTimes> batch(std::size_t repeats) override {
+    Result<void> done = ok();
+    for (std::size_t n = 0; n < repeats && done; ++n) {
+      done = prepare();
+      if (done) done = run_.enqueue();
+    }
+    look_at_sensors();
+    if (done) done = driver().synchronize(clocks_.stream);
+    if (!done) return tl::unexpected(run_.on(done.error()));
+    const auto records = clocks_.profiler->take_times();
+    if (!records) return tl::unexpected(records.error());
+    return repeats_of(*records, run_.plan().launches, repeats);
+  }
+};
+
+// A pair of events around everything that an enqueue does.
+class ByEvents final : public Repeats {
+ public:
+  using Repeats::Repeats;
+  ~ByEvents() override {
+    for (const gpu::Event e : events_) clocks_.driver->destroy_event(e);
+  }
+  ByEvents(const ByEvents&) = delete;
+  ByEvents& operator=(const ByEvents&) = delete;
+
+ protected:
+  Result<RepeatTimes> batch(std::size_t repeats) override {
+    RepeatTimes times;
+    for (std::size_t n = 0; n < repeats; ++n) {
+      const auto ms = once();
+      if (!ms) return tl::unexpected(run_.on(ms.error()));
+      times.sums.push_back(*ms * 1000);
+    }
+    return times;
+  }
+
+ private:
+  Result<double> once() {
+    while (events_.size() < 2) {
+      const auto event = driver().create_event();
+      if (!event) return tl::unexpected(event.error());
+      events_.push_back(*event);
+    }
+    auto done = prepare();
+    if (done) done = driver().record(events_[0], clocks_.stream);
+    if (done) done = run_.enqueue();
+    if (done) done = driver().record(events_[1], clocks_.stream);
+    if (!done) return tl::unexpected(done.error());
+    look_at_sensors();
+    return driver().elapsed_ms(events_[0], events_[1]);
+  }
+  std::vector<gpu::Event> events_;
+};
+
+Result<GpuTimes> times_from(Repeats& repeats, std::string clock, const GpuClocks& clocks) {
+  auto samples = repeats.take();
+  if (!samples) return tl::unexpected(samples.error());
+  GpuTimes times;
+  times.samples_us = std::move(*samples);
+  times.launch_us = repeats.launch_medians();
+  times.clock = std::move(clock);
+  times.readings = repeats.readings();
+  times.no_readings = clocks.sensors == nullptr ? clocks.no_sensors : repeats.no_readings();
+  return times;
+}
+
+}  // namespace
+
+Result<void> prepare_l2(gpu::DeviceRun& run, L2State l2, GpuYardsticks& yardsticks) {
+  return l2 == L2State::cold ? yardsticks.flush() : run.enqueue();
+}
+
+Result<RepeatTimes> repeats_of(std::span<const KernelTime> records, std::span<const Launch> launches,
+                               std::size_t repeats) {
+  RepeatTimes times;
+  times.launches.resize(launches.size());
+  double sum_ns = 0;
+  std::size_t launch = 0;
+  for (const KernelTime& k : records) {
+    if (k.name == GpuYardsticks::kFlushName) continue;
+    if (k.name != launches[launch].name || k.end_ns < k.start_ns) {
+      return fail(ErrorKind::failed,
+                  fmt::format("the record of {} is of {}", launches[launch].name, k.name.empty() ? "no name" : k.name));
+    }
+    const auto ns = static_cast<double>(k.end_ns - k.start_ns);
+    times.launches[launch].push_back(ns * 1e-3);
+    sum_ns += ns;
+    if (++launch < launches.size()) continue;
+    times.sums.push_back(sum_ns * 1e-3);
+    sum_ns = 0;
+    launch = 0;
+  }
+  if (times.sums.size() != repeats || launch != 0) {
+    return fail(ErrorKind::failed, fmt::format("{} kernel records came for {} repeats of {} launches", records.size(),
+                                               repeats, launches.size()));
+  }
+  return times;
+}
+
+Result<GpuTimes> time_on_gpu(gpu::DeviceRun& run, const GpuTimingSpec& spec, const GpuClocks& clocks) {
+  std::string why = clocks.no_profiler;
+  if (clocks.profiler != nullptr) {
+    if (auto started = clocks.profiler->start_times(); !started) {
+      why = started.error().message;
+    } else {
+      ByStamps repeats(run, spec, clocks);
+      auto times = times_from(repeats, "CUPTI kernel time stamps", clocks);
+      clocks.profiler->stop_times();
+      if (times || clocks.driver->lost()) return times;
+      why = times.error().message;
+    }
+  }
+  ByEvents repeats(run, spec, clocks);
+  std::string clock = "CUDA events";
+  if (!why.empty()) clock += " (" + why + ")";
+  if (clock.size() > kLongestClock) clock = clock.substr(0, kLongestClock - 4) + "...)";
+  return times_from(repeats, std::move(clock), clocks);
+}
+
+}  // namespace attn

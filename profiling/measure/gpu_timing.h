@@ -1,0 +1,59 @@
+// How long a plan takes on the GPU: repeated until a rule says stop, each repeat in the L2 state that was asked for.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "kernels/gpu/device/device_run.h"
+#include "profiling/cupti/profiler.h"
+#include "profiling/figures/measurement.h"
+#include "profiling/measure/gpu_sensors.h"
+#include "profiling/measure/gpu_yardsticks.h"
+
+namespace attn {
+
+struct GpuTimingSpec {
+  double seconds = 1;
+  std::int32_t least = 5;
+  L2State l2 = L2State::cold;
+};
+
+// Microseconds of repeats: of each repeat the sum of its launches, and of each launch its own in every repeat.
+struct RepeatTimes {
+  std::vector<double> sums;
+  std::vector<std::vector<double>> launches;  // parallel to the plan's; empty: the clock cannot tell them apart
+};
+
+struct GpuTimes {
+  std::vector<double> samples_us;
+  std::vector<double> launch_us;        // median of each launch of the plan; empty: the clock cannot tell them apart
+  std::string clock;                    // "CUPTI kernel time stamps", or "CUDA events" and why
+  std::vector<SensorReading> readings;  // while it ran; empty: none could be had
+  std::string no_readings;              // why not
+};
+
+// What it is timed with. A profiler or sensors that are not there: null, and why.
+struct GpuClocks {
+  gpu::Driver* driver = nullptr;
+  gpu::StreamHandle stream = nullptr;
+  GpuYardsticks* yardsticks = nullptr;
+  Profiler* profiler = nullptr;
+  std::string no_profiler;
+  GpuSensors* sensors = nullptr;
+  std::string no_sensors;
+};
+
+// By kernel time stamps, summed over the launches of a repeat; where they cannot be had by CUDA events around them.
+Result<GpuTimes> time_on_gpu(gpu::DeviceRun& run, const GpuTimingSpec& spec, const GpuClocks& clocks);
+
+// Microseconds of each of `repeats` runs of these launches, from the records of their kernels and of the kernel that
+// fills the L2 cache. An error where the records are not exactly those.
+Result<RepeatTimes> repeats_of(std::span<const KernelTime> records, std::span<const Launch> launches,
+                               std::size_t repeats);
+
+// Brings the L2 cache into the state: cold by reading other data, warm by a run. Enqueues only.
+Result<void> prepare_l2(gpu::DeviceRun& run, L2State l2, GpuYardsticks& yardsticks);
+
+}  // namespace attn

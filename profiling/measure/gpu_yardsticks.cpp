@@ -1,0 +1,186 @@
+#include "profiling/measure/gpu_yardsticks.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace attn {
+namespace {
+
+// One struct by value, as all kernels of ours take their arguments.
+struct Work {
+  unsigned long long from = 0, to = 0;  // addresses of float4
+  unsigned long long count = 0;         // float4s, or turns of the loop of multiply-adds
+  float x = 0, y = 0;
+};
+
+constexpr const char* kSource = R"(
+struct Work { unsigned long long from, to, count; float x, y; };
+
+// Reads all. The sum is never what it is compared with; without the write the reads would be left out.
+extern "C" __global__ void attnscope_read_l2(Work w) {
+  const float4* p = (const float4*)w.from;
+  float sum = 0;
+  for (unsigned long long i = blockIdx.x * (unsigned long long)blockDim.x + threadIdx.x; i < w.count;
+       i += (unsigned long long)gridDim.x * blockDim.x) {
+    const float4 v = __ldcg(p + i);
+    sum += v.x + v.y + v.z + v.w;
+  }
+  if (sum == 12345.678f) ((float*)w.to)[0] = sum;
+}
+
+extern "C" __global__ void attnscope_copy(Work w) {
+  const float4* from = (const float4*)w.from;
+  float4* to = (float4*)w.to;
+  for (unsigned long long i = blockIdx.x * (unsigned long long)blockDim.x + threadIdx.x; i < w.count;
+       i += (unsigned long long)gridDim.x * blockDim.x) {
+    to[i] = from[i];
+  }
+}
+
+// 16 chains of multiply-adds a thread, 16 in each turn: enough that no chain waits for itself.
+extern "C" __global__ void __launch_bounds__(256) attnscope_multiply_add(Work w) {
+  float a[16];
+#pragma unroll
+  for (int n = 0; n < 16; ++n) a[n] = w.x * (threadIdx.x + n);
+  for (unsigned long long turn = 0; turn < w.count; ++turn) {
+#pragma unroll
+    for (int step = 0; step < 16; ++step) {
+#pragma unroll
+      for (int n = 0; n < 16; ++n) a[n] = fmaf(a[n], w.x, w.y);
+    }
+  }
+  float sum = 0;
+#pragma unroll
+  for (int n = 0; n < 16; ++n) sum += a[n];
+  if (sum == 12345.678f) ((float*)w.to)[0] = sum;
+}
+)";
+
+constexpr std::uint32_t kThreads = 256;
+constexpr std::uint32_t kBlocksOfSm = 8;
+constexpr double kMultiplyAddsOfTurn = 16 * 16;
+constexpr std::uint64_t kTurns = 512;
+constexpr int kRuns = 8;
+// The caches' replacement is not least-recently-used: three times the L2's size leaves nothing of what was there.
+constexpr std::uint64_t kFlushOfL2 = 3;
+constexpr std::uint64_t kMostCopied = std::uint64_t{1} << 30;  // bytes; a copy far beyond any L2
+
+}  // namespace
+
+Result<GpuYardsticks> GpuYardsticks::make(gpu::Driver& driver, gpu::CompileService& service,
+                                          const gpu::GpuProperties& properties, gpu::StreamHandle stream) {
+  const gpu::KernelSource source{"gpu_yardsticks.cu", kSource, "gpu_yardsticks 1", false};
+  const auto compiled = service.compile({source, properties.arch(), {}});
+  if (!compiled) return tl::unexpected(compiled.error());
+  GpuYardsticks made(driver, properties, stream);
+  const auto module = driver.load(compiled->code.data());
+  if (!module) return tl::unexpected(module.error());
+  made.module_ = *module;
+  for (const char* name : {kFlushName, "attnscope_copy", "attnscope_multiply_add"}) {
+    const auto entry = driver.function(*module, name);
+    if (!entry) return tl::unexpected(entry.error());
+    made.entries_.emplace(name, *entry);
+  }
+  return made;
+}
+
+GpuYardsticks::GpuYardsticks(GpuYardsticks&& other) noexcept
+    : driver_(other.driver_),
+      properties_(std::move(other.properties_)),
+      stream_(other.stream_),
+      module_(std::exchange(other.module_, nullptr)),
+      entries_(std::move(other.entries_)),
+      flushed_(std::move(other.flushed_)),
+      peak_(other.peak_) {}
+
+GpuYardsticks::~GpuYardsticks() {
+  if (module_ != nullptr) driver_->unload(module_);
+}
+
+Result<void> GpuYardsticks::launch(const char* entry, const void* argument) {
+  gpu::LaunchShape shape;
+  shape.grid[0] = static_cast<std::uint32_t>(properties_.sms) * kBlocksOfSm;
+  shape.block[0] = kThreads;
+  return driver_->launch(entries_.at(entry), shape, stream_, argument);
+}
+
+Result<void> GpuYardsticks::prepare_flush() {
+  if (flushed_ != nullptr) return ok();
+  auto memory = gpu::Memory::allocate(*driver_, kFlushOfL2 * static_cast<std::uint64_t>(properties_.l2_bytes));
+  if (!memory) return tl::unexpected(memory.error());
+  flushed_ = std::make_unique<gpu::Memory>(std::move(*memory));
+  return driver_->fill(flushed_->address(), 0, flushed_->bytes(), stream_);
+}
+
+Result<void> GpuYardsticks::flush() {
+  if (auto ready = prepare_flush(); !ready) return ready;
+  Work w;
+  w.from = w.to = flushed_->address();
+  w.count = flushed_->bytes() / 16;
+  return launch(kFlushName, &w);
+}
+
+Result<double> GpuYardsticks::fastest_ms(const char* entry, const void* argument) {
+  const auto first = driver_->create_event(), second = driver_->create_event();
+  if (!first) return tl::unexpected(first.error());
+  if (!second) return tl::unexpected(second.error());
+  Result<double> fastest = 0.0;
+  for (int run = 0; run < kRuns && fastest; ++run) {
+    auto done = driver_->record(*first, stream_);
+    if (done) done = launch(entry, argument);
+    if (done) done = driver_->record(*second, stream_);
+    const auto ms = done ? driver_->elapsed_ms(*first, *second) : Result<double>(tl::unexpected(done.error()));
+    if (!ms)
+      fastest = ms;
+    else if (run > 0)  // the first warms up
+      fastest = run == 1 ? *ms : std::min(*fastest, *ms);
+  }
+  driver_->destroy_event(*first);
+  driver_->destroy_event(*second);
+  if (fastest && *fastest <= 0) return fail(ErrorKind::failed, std::string(entry) + " took no time at all");
+  return fastest;
+}
+
+Result<double> GpuYardsticks::multiply_add_gflops() {
+  Work w;
+  w.from = w.to = flushed_->address();
+  w.count = kTurns;
+  w.x = 0.999F;
+  w.y = 0.001F;
+  auto ms = fastest_ms("attnscope_multiply_add", &w);
+  if (!ms) return ms;
+  const double threads = static_cast<double>(properties_.sms) * kBlocksOfSm * kThreads;
+  return 2 * threads * kMultiplyAddsOfTurn * static_cast<double>(kTurns) / *ms * 1e-6;
+}
+
+Result<double> GpuYardsticks::copy_gb_per_s() {
+  const auto free = driver_->free_memory();
+  if (!free) return tl::unexpected(free.error());
+  const std::uint64_t bytes = std::min(kMostCopied, *free / 8) / 16 * 16;
+  auto from = gpu::Memory::allocate(*driver_, bytes);
+  if (!from) return tl::unexpected(from.error());
+  auto to = gpu::Memory::allocate(*driver_, bytes);
+  if (!to) return tl::unexpected(to.error());
+  if (auto filled = driver_->fill(from->address(), 0x3c, bytes, stream_); !filled)
+    return tl::unexpected(filled.error());
+  Work w;
+  w.from = from->address();
+  w.to = to->address();
+  w.count = bytes / 16;
+  auto ms = fastest_ms("attnscope_copy", &w);
+  if (!ms) return ms;
+  return 2.0 * static_cast<double>(bytes) / *ms * 1e-6;
+}
+
+Result<GpuPeak> GpuYardsticks::peak() {
+  if (peak_) return *peak_;
+  if (auto ready = prepare_flush(); !ready) return tl::unexpected(ready.error());
+  const auto gflops = multiply_add_gflops();
+  if (!gflops) return tl::unexpected(gflops.error());
+  const auto copied = copy_gb_per_s();
+  if (!copied) return tl::unexpected(copied.error());
+  peak_ = GpuPeak{*gflops, *copied};
+  return *peak_;
+}
+
+}  // namespace attn

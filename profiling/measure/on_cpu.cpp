@@ -1,0 +1,142 @@
+// One point on the CPU: refuse what does not fit, check the answer, then time it.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstring>
+#include <exception>
+#include <new>
+
+#include "attnscope_version.h"
+#include "kernels/cpu/aligned.h"
+#include "kernels/judge/verdict.h"
+#include "kernels/model/fits.h"
+#include "profiling/figures/row_state.h"
+#include "profiling/measure/repeat.h"
+#include "profiling/sweep/sweep.h"
+
+namespace attn {
+namespace {
+
+// Everything that one run writes. Poisoned with NaN (all bits set is a NaN in f32, f16 and bf16), so that a kernel
+// that leaves an element alone, or reads its workspace before writing it, does not pass by luck.
+class Scratch {
+ public:
+  Scratch(const Problem& p, std::uint64_t workspace_bytes)
+      : outputs_{Array(p.dtype, {p.B, p.Hq, p.Lq, p.Dv}), Array(DType::f32, {p.B, p.Hq, p.Lq})},
+        workspace_(static_cast<std::size_t>(workspace_bytes)) {
+    std::memset(outputs_.out.data(), 0xff, outputs_.out.bytes());
+    std::memset(outputs_.lse.data(), 0xff, outputs_.lse.bytes());
+    std::memset(workspace_.data(), 0xff, static_cast<std::size_t>(workspace_bytes));
+  }
+
+  const Outputs& outputs() const { return outputs_; }
+
+  Buffers buffers(const Inputs& in) {
+    Buffers b;
+    b.q = in.q.data();
+    b.k = in.k.data();
+    b.v = in.v.data();
+    // The bias is f32 by contract; Array hands out bytes.
+    b.bias = in.bias ? reinterpret_cast<const float*>(in.bias->data()) : nullptr;
+    b.out = outputs_.out.data();
+    b.lse = reinterpret_cast<float*>(outputs_.lse.data());
+    b.workspace = workspace_.data();
+    return b;
+  }
+
+ private:
+  Outputs outputs_;
+  cpu::AlignedBytes workspace_;
+};
+
+Result<void> not_stopped(const std::stop_token& stop) {
+  if (stop.stop_requested()) return fail(ErrorKind::cancelled, "Cancelled before it was timed.");
+  return ok();
+}
+
+Result<Verdict> verdict_on(const Problem& p, const Inputs& in, const Outputs& out, const SweepSpec& s,
+                           const std::stop_token& stop) {
+  const RowSample sample = choose_rows(p, s.verify_full);
+  const auto reference = reference_rows(p, in, sample.rows, cpu_device().cores, stop);
+  if (!reference) return tl::unexpected(reference.error());
+  return judge(p, in, *reference, out, sample);
+}
+
+// Supports and plan; what is known then goes into `m`, so that a refused row still says what it would have needed.
+Result<Plan> plan_for(const KernelRow& row, Measurement& m, const SweepSpec& s) {
+  const Device cpu = cpu_device();
+  if (auto valid = validate(m.key.problem); !valid) return tl::unexpected(valid.error());
+  if (auto resolved = resolve(row, m.key.options, cpu); resolved) m.key.options = *resolved;
+  if (auto takes = row.supports(m.key.problem, m.key.options, cpu); !takes) return tl::unexpected(takes.error());
+  auto plan = row.plan(row, m.key.problem, m.key.options, cpu);
+  if (!plan) return plan;
+  m.key.options = plan->options;
+  m.launches = plan->launches;
+  m.workspace_bytes = plan->workspace_bytes;
+  if (auto fits = check_memory(*plan, cpu, s.memory_limit); !fits) return tl::unexpected(fits.error());
+  return plan;
+}
+
+Result<void> check_and_time(const KernelRow& row, Measurement& m, const SweepSpec& s, const std::stop_token& stop) {
+  const auto plan = plan_for(row, m, s);
+  if (!plan) return tl::unexpected(plan.error());
+  if (auto go = not_stopped(stop); !go) return go;
+  const Problem& p = m.key.problem;
+  InputSpec spec;
+  spec.generator = s.generator;
+  spec.seed = s.seed;
+  const auto inputs = make_inputs(p, spec);
+  if (!inputs) return tl::unexpected(inputs.error());
+
+  Scratch scratch(p, plan->workspace_bytes);
+  const Buffers buffers = scratch.buffers(*inputs);
+  const auto run = [&] { return row.enqueue(*plan, buffers, Stream{stop, nullptr}); };
+  const double begin = steady_seconds();
+  if (auto ran = run(); !ran) return ran;
+  const double first_run_s = steady_seconds() - begin;
+  if (auto go = not_stopped(stop); !go) return go;
+  if (s.verify) {
+    auto verdict = verdict_on(p, *inputs, scratch.outputs(), s, stop);
+    if (!verdict) return tl::unexpected(verdict.error());
+    m.verdict = std::move(*verdict);
+  }
+  // Where one run outlasts the limit, what the verification left in the caches no longer matters.
+  const double warm_up_s = first_run_s > s.seconds_per_point ? 0 : std::min(0.1, s.seconds_per_point / 10);
+  const StopRule rule(LeastRepeats{s.least_repeats}, Settled{}, TimeLimit{s.seconds_per_point});
+  auto samples = time_repeats(run, warm_up_s, rule, steady_seconds, stop);
+  if (!samples) return tl::unexpected(samples.error());
+  m.samples_us = std::move(*samples);
+  m.time = statistics_of(m.samples_us);
+  return ok();
+}
+
+}  // namespace
+
+Measurement measure_on_cpu(const KernelRow& row, const Problem& p, const Options& o, const SweepSpec& s,
+                           std::stop_token stop) {
+  Measurement m;
+  m.key.kernel = row.id;
+  m.key.source_hash = ATTNSCOPE_COMMIT;
+  m.key.options = o;
+  m.key.problem = p;
+  m.key.l2 = L2State::warm;  // nothing flushes a CPU's caches between repeats
+  m.key.device = cpu_device().name;
+  m.place = row.place;
+  m.clock = "steady_clock";
+  m.yardsticks.peak_gflops = s.peak.gflops;
+  m.yardsticks.copy_gb_per_s = s.peak.copy_gb_per_s;
+  try {
+    if (auto timed = check_and_time(row, m, s, stop); !timed) give_up(m, timed.error());
+  } catch (const std::bad_alloc&) {
+    give_up(m, {ErrorKind::failed,
+                fmt::format("Memory ran out, though the check had passed: this point needs {}. Close other programs, "
+                            "or choose a smaller L.",
+                            format_bytes(tensor_bytes(p) + m.workspace_bytes))});
+  } catch (const std::exception& bug) {
+    give_up(m, {ErrorKind::failed, fmt::format("The kernel broke: {}. This is a bug of the program.", bug.what())});
+  }
+  fill_figures(m);
+  return m;
+}
+
+}  // namespace attn

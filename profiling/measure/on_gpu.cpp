@@ -1,0 +1,228 @@
+#include "profiling/measure/on_gpu.h"
+
+#include <algorithm>
+#include <exception>
+#include <new>
+#include <utility>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "kernels/gpu/compile/sources.h"
+#include "kernels/gpu/device/device_run.h"
+#include "kernels/gpu/rungs/specialise.h"
+#include "kernels/judge/verdict.h"
+#include "kernels/model/fits.h"
+#include "profiling/cupti/nvtx_range.h"
+#include "profiling/figures/metrics.h"
+#include "profiling/figures/row_state.h"
+#include "profiling/figures/statistics.h"
+#include "profiling/measure/compiled_figures.h"
+#include "profiling/measure/counter_figures.h"
+#include "profiling/measure/gpu_timing.h"
+
+namespace attn {
+namespace {
+
+// One point's way from request to figures.
+class Point {
+ public:
+  Point(const GpuMeasureRequest& r, GpuTools& tools, Measurement& m)
+      : r_(r), tools_(tools), m_(m), driver_(tools.queue->driver()), device_(gpu::device_of(tools.properties)) {}
+
+  Result<void> take() {
+    if (auto peaked = peaks(); !peaked) return peaked;
+    if (auto planned = plan(); !planned) return planned;
+    const NvtxRange range(fmt::format("{} on {}", r_.kernel, describe(r_.problem)));
+    say("making the inputs");
+    InputSpec spec;
+    spec.generator = r_.generator;
+    spec.seed = r_.seed;
+    const auto inputs = make_inputs(r_.problem, spec);
+    if (!inputs) return tl::unexpected(inputs.error());
+    say("compiling and running " + r_.kernel);
+    auto run = gpu::DeviceRun::place(*tools_.queue, plan_, gpu::tensor_bytes_of(*inputs));
+    if (!run) return tl::unexpected(run.error());
+    if (auto ran = run->once(); !ran) return ran;
+    compiled_figures();
+    if (auto verified = verify(*run, *inputs); !verified) return verified;
+    if (auto timed = time(*run); !timed) return timed;
+    return count(*run);
+  }
+
+ private:
+  void say(const std::string& now) const {
+    if (tools_.progress) tools_.progress(now);
+  }
+
+  Result<void> peaks();
+  Result<void> plan();
+  void compiled_figures();
+  Result<void> verify(gpu::DeviceRun& run, const Inputs& inputs);
+  Result<void> time(gpu::DeviceRun& run);
+  Result<void> count(gpu::DeviceRun& run);
+
+  const GpuMeasureRequest& r_;
+  GpuTools& tools_;
+  Measurement& m_;
+  gpu::Driver& driver_;
+  Device device_;
+  Plan plan_;
+};
+
+// What this GPU can do at most. A GPU with no room for the copy has no such figure, and the rest goes on.
+Result<void> Point::peaks() {
+  const auto peak = tools_.yardsticks->peak();
+  if (peak) {
+    m_.yardsticks.peak_gflops = peak->gflops;
+    m_.yardsticks.copy_gb_per_s = peak->copy_gb_per_s;
+  } else if (driver_.lost()) {
+    return tl::unexpected(peak.error());
+  }
+  return ok();
+}
+
+Result<void> Point::plan() {
+  const auto row = find_kernel(r_.kernel);
+  if (!row) return tl::unexpected(row.error());
+  if (auto valid = validate(r_.problem); !valid) return valid;
+  if (auto takes = (*row)->supports(r_.problem, r_.options, device_); !takes) return takes;
+  auto plan = (*row)->plan(**row, r_.problem, r_.options, device_);
+  if (!plan) return tl::unexpected(plan.error());
+  plan_ = std::move(*plan);
+  m_.key.options = plan_.options;
+  m_.launches = plan_.launches;
+  m_.workspace_bytes = plan_.workspace_bytes;
+  if (const auto source = gpu::kernel_source(r_.kernel, tools_.edited_kernels)) {
+    m_.key.source_hash = source->hash;
+  }
+  std::uint64_t room = r_.memory_limit;
+  if (room == 0) {
+    const auto free = driver_.free_memory();
+    if (!free) return tl::unexpected(free.error());
+    room = *free;
+  }
+  return check_memory(plan_, device_, room);
+}
+
+void Point::compiled_figures() {
+  const auto loaded = tools_.queue->load(plan_.kernel->id, gpu::defines_of(plan_, gpu::may_be_aligned(plan_.problem)));
+  if (!loaded) return put_no_compiled_figures(m_, loaded.error().message);
+  const auto entries = gpu::report_entries((*loaded)->compiled, plan_, device_);
+  if (!entries) return put_no_compiled_figures(m_, entries.error().message);
+  put_compiled_figures(m_, *entries);
+}
+
+Result<void> Point::verify(gpu::DeviceRun& run, const Inputs& inputs) {
+  if (!r_.verify) return ok();
+  say(fmt::format("checking {} against fp64", r_.kernel));
+  Outputs out = gpu::empty_outputs(r_.problem);
+  if (auto got = run.fetch(out); !got) return got;
+  const RowSample sample = choose_rows(r_.problem, r_.verify_full);
+  const auto reference = reference_rows(r_.problem, inputs, sample.rows, 0, {});
+  if (!reference) return tl::unexpected(reference.error());
+  m_.verdict = judge(r_.problem, inputs, *reference, out, sample);
+  return ok();
+}
+
+// A clock that moved by more than this changes the times as much.
+bool clock_drifted(std::span<const SensorReading> readings) {
+  constexpr double kShare = 0.03;
+  if (readings.empty()) return false;
+  const auto [least, most] =
+      std::ranges::minmax_element(readings, {}, [](const SensorReading& r) { return r.sm_clock_mhz; });
+  return most->sm_clock_mhz - least->sm_clock_mhz > kShare * most->sm_clock_mhz;
+}
+
+// Clock and temperature while it was timed.
+void sensor_figures(Measurement& m, const GpuTimes& times) {
+  m.figures.resize(metric_table().size());
+  const auto put = [&](std::string_view metric, double value, std::string method) {
+    if (const auto at = find_metric(metric)) m.figures[*at] = {Origin::measured, value, std::move(method), ""};
+  };
+  if (times.readings.empty()) {
+    for (const char* metric : {"sm_clock_mhz", "sm_clock_spread_pct", "gpu_temperature_c"}) {
+      if (const auto at = find_metric(metric)) m.figures[*at] = {Origin::not_available, 0, "", times.no_readings};
+    }
+    return;
+  }
+  std::vector<double> clocks;
+  double hottest = 0;
+  for (const SensorReading& r : times.readings) {
+    clocks.push_back(r.sm_clock_mhz);
+    hottest = std::max(hottest, r.temperature_c);
+  }
+  std::ranges::sort(clocks);
+  const std::string method = fmt::format("NVML, {} readings while it was timed", clocks.size());
+  put("sm_clock_mhz", quantile(clocks, 0.5), method);
+  if (clocks.back() > 0) put("sm_clock_spread_pct", 100 * (clocks.back() - clocks.front()) / clocks.back(), method);
+  put("gpu_temperature_c", hottest, method);
+}
+
+Result<void> Point::time(gpu::DeviceRun& run) {
+  say("timing " + r_.kernel);
+  GpuClocks clocks;
+  clocks.driver = &driver_;
+  clocks.stream = tools_.queue->stream();
+  clocks.yardsticks = tools_.yardsticks;
+  clocks.profiler = tools_.profiler;
+  clocks.no_profiler = tools_.no_profiler;
+  clocks.sensors = tools_.sensors;
+  clocks.no_sensors = tools_.no_sensors;
+  auto times = time_on_gpu(run, {r_.seconds, r_.least, r_.l2}, clocks);
+  if (!times) return tl::unexpected(times.error());
+  sensor_figures(m_, *times);
+  m_.clock = std::move(times->clock);
+  m_.samples_us = std::move(times->samples_us);
+  m_.launch_us = std::move(times->launch_us);
+  m_.time = statistics_of(m_.samples_us);
+  m_.time.drifted |= clock_drifted(times->readings);
+  return ok();
+}
+
+// A refusal is a reason in the figures; the row stays done. A lost GPU is the row's end.
+Result<void> Point::count(gpu::DeviceRun& run) {
+  if (tools_.profiler == nullptr) {
+    put_no_counts(m_, tools_.no_profiler);
+    return ok();
+  }
+  say("counting what " + r_.kernel + " does");
+  const auto wait = [&](const Result<void>& enqueued) {
+    return enqueued ? driver_.synchronize(tools_.queue->stream()) : enqueued;
+  };
+  const auto prepare = [&] { return wait(prepare_l2(run, r_.l2, *tools_.yardsticks)); };
+  const auto once = [&] { return wait(run.enqueue()); };
+  const std::vector<CounterNames> wanted = table_counters();
+  const auto counts = tools_.profiler->count(wanted, prepare, once);
+  if (counts) {
+    put_counts(m_, *counts, tools_.profiler->version());
+    return ok();
+  }
+  put_no_counts(m_, counts.error().message);
+  if (driver_.lost()) return tl::unexpected(run.on(counts.error()));
+  return ok();
+}
+
+}  // namespace
+
+Measurement measure_on_gpu(const GpuMeasureRequest& r, GpuTools& tools) {
+  Measurement m;
+  m.key.kernel = r.kernel;
+  m.key.options = r.options;
+  m.key.problem = r.problem;
+  m.key.l2 = r.l2;
+  m.key.device = tools.properties.name;
+  m.place = Place::gpu;
+  m.clock = "CUDA events";
+  try {
+    if (auto taken = Point(r, tools, m).take(); !taken) give_up(m, taken.error());
+  } catch (const std::bad_alloc&) {
+    give_up(m, {ErrorKind::cannot_run, "The worker has not enough memory; a smaller L, B or H would do."});
+  } catch (const std::exception& bug) {
+    give_up(m, {ErrorKind::failed, fmt::format("The worker broke: {}. This is a bug of the program.", bug.what())});
+  }
+  fill_figures(m);
+  return m;
+}
+
+}  // namespace attn

@@ -1,0 +1,174 @@
+// The tidy table: one row a measurement. Columns stand once, in kColumns and the metric table.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <string>
+#include <utility>
+
+#include "profiling/figures/metrics.h"
+#include "profiling/session/session.h"
+
+namespace attn {
+namespace {
+
+// RFC 4180: a field with a comma, quote or line end is quoted, quotes in it doubled.
+std::string quoted(std::string_view text) {
+  if (text.find_first_of(",\"\r\n") == std::string_view::npos) return std::string(text);
+  std::string field = "\"";
+  for (const char c : text) {
+    if (c == '"') field += '"';
+    field += c;
+  }
+  return field + '"';
+}
+
+// Shortest form that reads back the same; pandas, R and spreadsheets read "inf" and "nan" as they are.
+std::string number(double x) {
+  if (std::isnan(x)) return "nan";
+  return fmt::format("{}", x);
+}
+
+std::string flag(bool b) {
+  return b ? "true" : "false";
+}
+
+std::string joined(const std::vector<std::int64_t>& values, std::string_view separator) {
+  return fmt::format("{}", fmt::join(values, separator));
+}
+
+const KernelRow* row_of(const Measurement& m) {
+  const auto row = find_kernel(m.key.kernel);
+  return row ? *row : nullptr;
+}
+
+// Empty where the kernel does not read the option: it does not count for its identity.
+std::string option(const Measurement& m, Option o, std::string value) {
+  const KernelRow* row = row_of(m);
+  const bool reads = row == nullptr || std::any_of(row->options.begin(), row->options.end(),
+                                                   [&](const OptionSpec& spec) { return spec.option == o; });
+  return reads ? std::move(value) : std::string();
+}
+
+// What the session says of its device holds for the rows that were taken on it.
+std::string of_device(const Session& s, const Measurement& m, const std::string& words) {
+  return m.key.device.empty() || m.key.device == s.provenance.device ? words : std::string();
+}
+
+struct Column {
+  std::string_view name;
+  std::string (*text)(const Session&, const Measurement&);
+};
+
+using S = const Session&;
+using M = const Measurement&;
+
+constexpr auto kIdentity = std::to_array<Column>({
+    {"kernel", [](S, M m) { return m.key.kernel; }},
+    {"rung", [](S, M m) { return row_of(m) ? std::string(row_of(m)->rung) : std::string(); }},
+    {"order", [](S, M m) { return row_of(m) ? std::string(name_of(row_of(m)->order)) : std::string(); }},
+    {"dtype", [](S, M m) { return std::string(name_of(m.key.problem.dtype)); }},
+    {"B", [](S, M m) { return fmt::format("{}", m.key.problem.B); }},
+    {"Hq", [](S, M m) { return fmt::format("{}", m.key.problem.Hq); }},
+    {"Hkv", [](S, M m) { return fmt::format("{}", m.key.problem.Hkv); }},
+    {"Lq", [](S, M m) { return fmt::format("{}", m.key.problem.Lq); }},
+    {"Lk", [](S, M m) { return fmt::format("{}", m.key.problem.Lk); }},
+    {"D", [](S, M m) { return fmt::format("{}", m.key.problem.D); }},
+    {"Dv", [](S, M m) { return fmt::format("{}", m.key.problem.Dv); }},
+    {"causal", [](S, M m) { return flag(m.key.problem.mask.causal); }},
+    {"window_left", [](S, M m) { return fmt::format("{}", m.key.problem.mask.window_left); }},
+    {"window_right", [](S, M m) { return fmt::format("{}", m.key.problem.mask.window_right); }},
+    {"key_lengths", [](S, M m) { return joined(m.key.problem.mask.key_lengths, " "); }},
+    {"bias", [](S, M m) { return joined(m.key.problem.bias_shape, "x"); }},
+    {"scale", [](S, M m) { return number(m.key.problem.effective_scale()); }},
+    {"br", [](S, M m) { return option(m, Option::br, fmt::format("{}", m.key.options.br)); }},
+    {"bc", [](S, M m) { return option(m, Option::bc, fmt::format("{}", m.key.options.bc)); }},
+    {"threads", [](S, M m) { return option(m, Option::threads, fmt::format("{}", m.key.options.threads)); }},
+    {"stages", [](S, M m) { return option(m, Option::stages, fmt::format("{}", m.key.options.stages)); }},
+    {"subtract_max", [](S, M m) { return option(m, Option::subtract_max, flag(m.key.options.subtract_max)); }},
+    {"key_order",
+     [](S, M m) {
+       const bool forward = m.key.options.key_order == KeyOrder::left_to_right;
+       return option(m, Option::key_order, forward ? "left_to_right" : "right_to_left");
+     }},
+    {"accumulate",
+     [](S, M m) { return option(m, Option::accumulate, std::string(name_of(m.key.options.accumulate))); }},
+    {"l2", [](S, M m) { return std::string(name_of(m.key.l2)); }},
+    {"state", [](S, M m) { return std::string(name_of(m.state)); }},
+    {"reason", [](S, M m) { return m.reason; }},
+});
+
+// "scores=12.5;softmax=3.25": the median of each launch; empty where the clock could not tell them apart.
+std::string launch_times(const Measurement& m) {
+  std::string text;
+  for (std::size_t n = 0; n < m.launch_us.size() && n < m.launches.size(); ++n)
+    text += fmt::format("{}{}={}", n > 0 ? ";" : "", m.launches[n].name, number(m.launch_us[n]));
+  return text;
+}
+
+constexpr auto kOrigin = std::to_array<Column>({
+    {"settled", [](S, M m) { return m.time.n == 0 ? std::string() : flag(m.time.settled); }},
+    {"drifted", [](S, M m) { return m.time.n == 0 ? std::string() : flag(m.time.drifted); }},
+    {"launch_times_us", [](S, M m) { return launch_times(m); }},
+    {"verdict", [](S, M m) -> std::string { return !m.verdict        ? "unverified"
+                                                   : m.verdict->pass ? "pass"
+                                                                     : "fail"; }},
+    {"verdict_sample", [](S, M m) { return m.verdict ? m.verdict->sample : std::string(); }},
+    {"verdict_reason", [](S, M m) { return m.verdict ? m.verdict->reason : std::string(); }},
+    {"place", [](S s, M) -> std::string { return s.provenance.loaded ? "loaded" : "live"; }},
+    {"device", [](S s, M m) { return m.key.device.empty() ? s.provenance.device : m.key.device; }},
+    {"device_arch", [](S s, M m) { return of_device(s, m, s.provenance.device_arch); }},
+    {"driver", [](S s, M m) { return of_device(s, m, s.provenance.driver); }},
+    {"cuda", [](S s, M m) { return of_device(s, m, s.provenance.cuda); }},
+    {"program_version", [](S s, M) { return s.provenance.program_version; }},
+    {"commit", [](S s, M) { return s.provenance.commit; }},
+    {"date", [](S s, M) { return s.provenance.date; }},
+});
+
+class Line {
+ public:
+  void add(std::string_view field) {
+    if (!text_.empty() || begun_) text_ += ',';
+    begun_ = true;
+    text_ += quoted(field);
+  }
+  std::string end() { return std::move(text_) + "\n"; }
+
+ private:
+  std::string text_;
+  bool begun_ = false;
+};
+
+std::string header() {
+  Line line;
+  for (const Column& c : kIdentity) line.add(c.name);
+  for (const MetricRow& metric : metric_table()) {
+    line.add(metric.id);
+    line.add(fmt::format("{}_source", metric.id));
+  }
+  for (const Column& c : kOrigin) line.add(c.name);
+  return line.end();
+}
+
+std::string row(const Session& s, const Measurement& m) {
+  Line line;
+  for (const Column& c : kIdentity) line.add(c.text(s, m));
+  for (const MetricRow& metric : metric_table()) {
+    const Figure& f = figure(m, metric.id);
+    line.add(f.available() ? number(f.value) : "");
+    line.add(f.available() ? std::string(name_of(f.origin)) : "not available: " + f.reason);
+  }
+  for (const Column& c : kOrigin) line.add(c.text(s, m));
+  return line.end();
+}
+
+}  // namespace
+
+std::string to_csv(const Session& s) {
+  std::string text = header();
+  for (const Measurement& m : s.measurements) text += row(s, m);
+  return text;
+}
+
+}  // namespace attn

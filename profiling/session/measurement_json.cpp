@@ -1,0 +1,352 @@
+#include "profiling/session/measurement_json.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <nlohmann/json.hpp>
+
+#include "kernels/formats/container.h"
+#include "kernels/formats/json_fields.h"
+#include "kernels/recording/file.h"
+#include "profiling/figures/metrics.h"
+#include "profiling/figures/statistics.h"
+
+namespace attn {
+namespace {
+
+using nlohmann::json;
+
+constexpr double kInfinity = std::numeric_limits<double>::infinity();
+constexpr std::int64_t kMostWhole = std::int64_t{1} << 53;  // what a double, and so JSON everywhere, holds exactly
+constexpr std::size_t kMostSamples = 1 << 20;
+constexpr std::size_t kMostLaunches = 1024;
+
+constexpr std::size_t kMostText = 64 << 10;
+
+// A number within [least, most]; NaN only where `nan_too`.
+double number_in(JsonFields& fields, const char* key, double least, double most, bool nan_too = false) {
+  const double value = fields.number(key);
+  if (std::isnan(value) ? nan_too : value >= least && value <= most) return value;
+  fields.refuse(key, fmt::format("is {}; {} to {} would do", value, least, most));
+  return least;
+}
+
+// Finite times, none below 0.
+std::vector<double> read_samples(JsonFields& fields, const char* key) {
+  std::vector<double> values;
+  const json& list = fields.array(key);
+  if (list.size() > kMostSamples) fields.refuse(key, fmt::format("has more than {} elements", kMostSamples));
+  for (const json& j : list) {
+    const double value = j.is_number() ? j.get<double>() : -1;
+    if (!std::isfinite(value) || value < 0 || values.size() >= kMostSamples) {
+      fields.refuse(key, fmt::format("has an element {} that is not a finite number from 0 on", values.size()));
+      return {};
+    }
+    values.push_back(value);
+  }
+  return values;
+}
+
+json extents(const std::int64_t (&e)[3]) {
+  return json::array({e[0], e[1], e[2]});
+}
+
+// `us`: its median time; none where the clock could not tell launches apart.
+json launch_to_json(const Launch& l, std::optional<double> us) {
+  json j = {{"name", l.name}, {"grid", extents(l.grid)}, {"block", extents(l.block)}, {"shared_bytes", l.shared_bytes}};
+  if (us) j["time_us"] = *us;
+  return j;
+}
+
+void read_extents(JsonFields& fields, const char* key, std::int64_t (&e)[3]) {
+  const std::vector<std::int64_t> list = fields.integers(key, 3);
+  const bool fits = list.size() == 3 && std::all_of(list.begin(), list.end(), [](std::int64_t n) { return n >= 1; });
+  if (!fits) return fields.refuse(key, "must be three whole numbers from 1 on");
+  std::copy(list.begin(), list.end(), e);
+}
+
+Result<Launch> launch_from_json(const json& j, const std::string& where, std::vector<double>& times) {
+  JsonFields fields(j, where);
+  Launch l;
+  l.name = fields.text("name");
+  read_extents(fields, "grid", l.grid);
+  read_extents(fields, "block", l.block);
+  l.shared_bytes = fields.integer("shared_bytes", 0, kMostWhole);
+  if (fields.has("time_us")) times.push_back(number_in(fields, "time_us", 0, kInfinity));
+  if (auto read = fields.result(); !read) return tl::unexpected(read.error());
+  return l;
+}
+
+json verdict_to_json(const Verdict& v) {
+  return {{"pass", v.pass},
+          {"error", number_to_json(v.error)},
+          {"allowed", number_to_json(v.allowed)},
+          {"lse_error", number_to_json(v.lse_error)},
+          {"lse_allowed", number_to_json(v.lse_allowed)},
+          {"sample", v.sample},
+          {"reason", v.reason}};
+}
+
+Result<Verdict> verdict_from_json(const json& j, const std::string& where) {
+  JsonFields fields(j, where);
+  Verdict v;
+  v.pass = fields.boolean("pass");
+  v.error = number_in(fields, "error", 0, kInfinity, true);
+  v.allowed = number_in(fields, "allowed", 0, kInfinity, true);
+  v.lse_error = number_in(fields, "lse_error", 0, kInfinity, true);
+  v.lse_allowed = number_in(fields, "lse_allowed", 0, kInfinity, true);
+  v.sample = fields.text("sample", kMostText);
+  v.reason = fields.text("reason", kMostText);
+  if (auto read = fields.result(); !read) return tl::unexpected(read.error());
+  return v;
+}
+
+json time_to_json(const TimeStatistics& t) {
+  return {{"n", t.n},
+          {"median", number_to_json(t.median)},
+          {"q1", number_to_json(t.q1)},
+          {"q3", number_to_json(t.q3)},
+          {"least", number_to_json(t.least)},
+          {"most", number_to_json(t.most)},
+          {"ci_low", number_to_json(t.ci_low)},
+          {"ci_high", number_to_json(t.ci_high)},
+          {"settled", t.settled},
+          {"drifted", t.drifted}};
+}
+
+Result<TimeStatistics> time_from_json(const json& j, const std::string& where) {
+  JsonFields fields(j, where);
+  const double most = std::numeric_limits<double>::max();
+  TimeStatistics t;
+  t.n = static_cast<std::int32_t>(fields.integer("n", 0, std::numeric_limits<std::int32_t>::max()));
+  t.least = number_in(fields, "least", 0, most);
+  t.q1 = number_in(fields, "q1", t.least, most);
+  t.median = number_in(fields, "median", t.q1, most);
+  t.q3 = number_in(fields, "q3", t.median, most);
+  t.most = number_in(fields, "most", t.q3, most);
+  t.ci_low = number_in(fields, "ci_low", t.least, t.median);
+  t.ci_high = number_in(fields, "ci_high", t.median, t.most);
+  t.settled = fields.boolean("settled");
+  t.drifted = fields.boolean("drifted");
+  if (auto read = fields.result(); !read) return tl::unexpected(read.error());
+  return t;
+}
+
+json figures_to_json(const Measurement& m) {
+  json figures = json::object();
+  const auto table = metric_table();
+  for (std::size_t i = 0; i < table.size() && i < m.figures.size(); ++i) {
+    const Figure& f = m.figures[i];
+    json j = {{"origin", name_of(f.origin)}};
+    if (f.available()) {
+      j["value"] = number_to_json(f.value);
+      j["method"] = f.method;
+    } else {
+      j["reason"] = f.reason;
+    }
+    figures[std::string(table[i].id)] = std::move(j);
+  }
+  return figures;
+}
+
+Result<Figure> figure_from_json(const json& j, const std::string& where) {
+  JsonFields fields(j, where);
+  Figure f;
+  const std::string name = fields.text("origin");
+  const auto origin = origin_from_name(name);
+  if (!origin) fields.refuse("origin", fmt::format("is '{}', which is no origin", name));
+  f.origin = origin.value_or(Origin::not_available);
+  if (f.available()) {
+    f.value = number_in(fields, "value", -kInfinity, kInfinity, true);
+    f.method = fields.text("method", kMostText);
+  } else {
+    f.reason = fields.text("reason", kMostText);
+  }
+  if (auto read = fields.result(); !read) return tl::unexpected(read.error());
+  return f;
+}
+
+Result<void> read_figures(const json& figures, const std::string& where, Measurement& m,
+                          std::vector<std::string>& unknown) {
+  const Figure absent{Origin::not_available, 0, "", "not in this file"};
+  m.figures.assign(metric_table().size(), absent);
+  for (const auto& [id, j] : figures.items()) {
+    if (const auto index = find_metric(id)) {
+      auto f = figure_from_json(j, fmt::format("{}, figure '{}'", where, id));
+      if (!f) return tl::unexpected(f.error());
+      m.figures[*index] = std::move(*f);
+    } else if (std::find(unknown.begin(), unknown.end(), id) == unknown.end()) {
+      unknown.push_back(id);
+    }
+  }
+  return ok();
+}
+
+json yardsticks_to_json(const Yardsticks& y) {
+  return {{"peak_gflops", number_to_json(y.peak_gflops)},
+          {"copy_gb_per_s", number_to_json(y.copy_gb_per_s)},
+          {"baseline", y.baseline},
+          {"baseline_us", number_to_json(y.baseline_us)}};
+}
+
+Result<Yardsticks> yardsticks_from_json(const json& j, const std::string& where) {
+  JsonFields fields(j, where);
+  const double most = std::numeric_limits<double>::max();
+  Yardsticks y;
+  y.peak_gflops = number_in(fields, "peak_gflops", 0, most);
+  y.copy_gb_per_s = number_in(fields, "copy_gb_per_s", 0, most);
+  y.baseline = fields.text("baseline");
+  y.baseline_us = number_in(fields, "baseline_us", 0, most);
+  if (auto read = fields.result(); !read) return tl::unexpected(read.error());
+  return y;
+}
+
+// The members of one measurement that are objects of their own: the first that could not be read is kept.
+class NestedReader {
+ public:
+  template <class T>
+  void take(Result<T> from, T& to) {
+    if (from) {
+      to = std::move(*from);
+    } else {
+      take(tl::unexpected(from.error()));
+    }
+  }
+  void take(const Result<void>& step) {
+    if (first_ && !step) first_ = step;
+  }
+  const Result<void>& result() const { return first_; }
+
+ private:
+  Result<void> first_ = ok();
+};
+
+template <class T>
+T named(JsonFields& fields, const char* key, std::optional<T> (*from_name)(std::string_view)) {
+  const std::string name = fields.text(key);
+  const auto value = from_name(name);
+  if (!value) fields.refuse(key, fmt::format("is '{}', which this version does not know", name));
+  return value.value_or(T{});
+}
+
+std::optional<Place> place_from_name(std::string_view name) {
+  if (name == "cpu") return Place::cpu;
+  if (name == "gpu") return Place::gpu;
+  return std::nullopt;
+}
+
+// The samples are the truth where the file has them.
+Result<void> read_time(JsonFields& fields, Measurement& m) {
+  auto time = time_from_json(fields.object("time"), fields.where() + ", time");
+  if (!time) return tl::unexpected(time.error());
+  m.time = *time;
+  if (!fields.has("samples_us")) return ok();
+  m.samples_us = read_samples(fields, "samples_us");
+  if (static_cast<std::size_t>(m.time.n) != m.samples_us.size())
+    fields.refuse("samples_us", fmt::format("has {} elements, but n is {}", m.samples_us.size(), m.time.n));
+  if (auto read = fields.result(); !read) return read;
+  m.time = statistics_of(m.samples_us);
+  return ok();
+}
+
+}  // namespace
+
+json provenance_to_json(const Provenance& p) {
+  return {{"device", p.device},
+          {"device_arch", p.device_arch},
+          {"driver", p.driver},
+          {"cuda", p.cuda},
+          {"host", p.host},
+          {"os", p.os},
+          {"program_version", p.program_version},
+          {"commit", p.commit},
+          {"date", p.date},
+          {"cores", p.cores},
+          {"peak_gflops", number_to_json(p.peak_gflops)},
+          {"copy_gb_per_s", number_to_json(p.copy_gb_per_s)}};
+}
+
+Result<Provenance> provenance_from_json(const json& j) {
+  JsonFields fields(j, "provenance");
+  const double most = std::numeric_limits<double>::max();
+  Provenance p;
+  p.device = fields.text("device");
+  p.device_arch = fields.text("device_arch");
+  p.driver = fields.text("driver");
+  p.cuda = fields.text("cuda");
+  p.host = fields.text("host");
+  p.os = fields.text("os");
+  p.program_version = fields.text("program_version");
+  p.commit = fields.text("commit");
+  p.date = fields.text("date");
+  p.cores = static_cast<std::int32_t>(fields.integer("cores", 0, std::numeric_limits<std::int32_t>::max()));
+  p.peak_gflops = number_in(fields, "peak_gflops", 0, most);
+  p.copy_gb_per_s = number_in(fields, "copy_gb_per_s", 0, most);
+  if (auto read = fields.result(); !read) return tl::unexpected(read.error());
+  return p;
+}
+
+json measurement_to_json(const Measurement& m, bool with_samples) {
+  json launches = json::array();
+  const bool timed = m.launch_us.size() == m.launches.size();
+  for (std::size_t n = 0; n < m.launches.size(); ++n)
+    launches.push_back(launch_to_json(m.launches[n], timed ? std::optional(m.launch_us[n]) : std::nullopt));
+  json j = {{"kernel", m.key.kernel},
+            {"source_hash", m.key.source_hash},
+            {"options", options_to_json(m.key.options)},
+            {"problem", problem_to_json(m.key.problem)},
+            {"l2", name_of(m.key.l2)},
+            {"device", m.key.device},
+            {"place", m.place == Place::cpu ? "cpu" : "gpu"},
+            {"state", name_of(m.state)},
+            {"reason", m.reason},
+            {"time", time_to_json(m.time)},
+            {"clock", m.clock},
+            {"figures", figures_to_json(m)},
+            {"verdict", m.verdict ? verdict_to_json(*m.verdict) : json()},
+            {"launches", std::move(launches)},
+            {"workspace_bytes", m.workspace_bytes},
+            {"yardsticks", yardsticks_to_json(m.yardsticks)}};
+  if (with_samples && !(m.samples_us.empty() && m.time.n > 0)) j["samples_us"] = m.samples_us;
+  return j;
+}
+
+Result<Measurement> measurement_from_json(const json& j, const std::string& where,
+                                          std::vector<std::string>& unknown_metrics) {
+  JsonFields fields(j, where);
+  Measurement m;
+  m.key.kernel = fields.text("kernel");
+  m.key.source_hash = fields.text("source_hash");
+  m.key.l2 = named(fields, "l2", l2_state_from_name);
+  m.key.device = fields.text("device");
+  m.place = named(fields, "place", place_from_name);
+  m.state = named(fields, "state", row_state_from_name);
+  m.reason = fields.text("reason", kMostText);
+  m.clock = fields.text("clock");
+  m.workspace_bytes = static_cast<std::uint64_t>(fields.integer("workspace_bytes", 0, kMostWhole));
+  const json& options = fields.object("options");
+  const json& problem = fields.object("problem");
+  const json& figures = fields.object("figures");
+  const json& launches = fields.array("launches");
+  if (launches.size() > kMostLaunches) fields.refuse("launches", fmt::format("has more than {}", kMostLaunches));
+  if (auto read = fields.result(); !read) return tl::unexpected(read.error());
+
+  NestedReader nested;
+  nested.take(options_from_json(options, where + ", options"), m.key.options);
+  nested.take(problem_from_json(problem, where + ", problem"), m.key.problem);
+  nested.take(read_time(fields, m));
+  nested.take(read_figures(figures, where, m, unknown_metrics));
+  nested.take(yardsticks_from_json(fields.object("yardsticks"), where + ", yardsticks"), m.yardsticks);
+  for (const json& l : launches)
+    nested.take(launch_from_json(l, where + ", launch", m.launch_us), m.launches.emplace_back());
+  if (m.launch_us.size() != m.launches.size() && !m.launch_us.empty())
+    nested.take(Result<void>(fail(ErrorKind::bad_input, where + ": some launches have a time, others have none")));
+  if (fields.has("verdict") && !j.at("verdict").is_null())
+    nested.take(verdict_from_json(j.at("verdict"), where + ", verdict"), m.verdict.emplace());
+  if (!nested.result()) return tl::unexpected(nested.result().error());
+  return m;
+}
+
+}  // namespace attn

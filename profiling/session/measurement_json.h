@@ -1,0 +1,22 @@
+// Measurements and provenance as JSON: what .attn files and the JSON export hold. For this room.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include <nlohmann/json_fwd.hpp>
+
+#include "kernels/base/result.h"
+#include "profiling/figures/measurement.h"
+
+namespace attn {
+
+nlohmann::json provenance_to_json(const Provenance& p);
+Result<Provenance> provenance_from_json(const nlohmann::json& j);
+
+nlohmann::json measurement_to_json(const Measurement& m, bool with_samples);
+// Metrics that this version does not know are left out and named in `unknown_metrics` (each once).
+Result<Measurement> measurement_from_json(const nlohmann::json& j, const std::string& where,
+                                          std::vector<std::string>& unknown_metrics);
+
+}  // namespace attn

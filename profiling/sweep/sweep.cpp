@@ -1,0 +1,155 @@
+#include "profiling/sweep/sweep.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "attnscope_version.h"
+#include "kernels/gpu/compile/sources.h"
+#include "profiling/measure/repeat.h"
+#include "profiling/sweep/points.h"
+#include "profiling/sweep/time_left.h"
+
+namespace attn {
+namespace {
+
+constexpr double kPeakSeconds = 0.3;
+
+Measurement without_gpu(const KernelRow& row, const Problem& p, const Options& o, L2State l2) {
+  Measurement m;
+  m.key.kernel = row.id;
+  m.key.problem = p;
+  m.key.options = o;
+  m.key.l2 = l2;
+  m.place = Place::gpu;
+  m.state = RowState::refused;
+  m.reason = fmt::format("{} runs on a GPU, and none was looked for here.", row.id);
+  fill_figures(m);
+  return m;
+}
+
+class Sweep {
+ public:
+  Sweep(const SweepSpec& s, std::span<const KernelRow* const> rows, const SweepCallbacks& callbacks)
+      : spec_(s), callbacks_(callbacks), points_(points_of(s, rows)), time_(s.seconds_per_point, s.least_repeats) {
+    for (const SweepPoint& p : points_) costs_.push_back(cost_of(s, p));
+  }
+
+  std::vector<Measurement> run(const std::stop_token& stop) {
+    for (std::size_t i = 0; i < points_.size() && !stop.stop_requested(); ++i) {
+      tell(i, words_of(points_[i]));
+      take(i, stop);
+    }
+    tell(rows_.size(), "");
+    return std::move(rows_);
+  }
+
+ private:
+  void tell(std::size_t done, std::string now) const {
+    if (!callbacks_.progress) return;
+    const std::span<const PointCost> left = std::span(costs_).subspan(done);
+    callbacks_.progress({done, points_.size(), std::move(now), time_.seconds(left)});
+  }
+
+  std::string words_of(const SweepPoint& point) const {
+    return fmt::format("{}, {} = {}", point.row->id, name_of(spec_.axis), point.value);
+  }
+
+  const Measurement* kept(const SweepPoint& point) const {
+    const bool gpu = point.row->place == Place::gpu;
+    if (gpu && !callbacks_.gpu) return nullptr;
+    const auto found = std::find_if(callbacks_.kept.begin(), callbacks_.kept.end(), [&](const Measurement& m) {
+      return is_finished_point(m, *point.row, problem_at(spec_, point.value), options_at(spec_, point.value), spec_,
+                               gpu ? callbacks_.gpu->device : cpu_);
+    });
+    return found == callbacks_.kept.end() ? nullptr : &*found;
+  }
+
+  Measurement measure(std::size_t i, const std::stop_token& stop) const {
+    const SweepPoint& point = points_[i];
+    const Problem p = problem_at(spec_, point.value);
+    const Options o = options_at(spec_, point.value);
+    if (point.row->place == Place::cpu) return measure_on_cpu(*point.row, p, o, spec_, stop);
+    if (!callbacks_.gpu) return without_gpu(*point.row, p, o, spec_.l2);
+    const auto now = [&](const std::string& words) { tell(i, words_of(point) + ": " + words); };
+    return callbacks_.gpu->measure(*point.row, p, o, spec_, now, stop);
+  }
+
+  void take(std::size_t i, const std::stop_token& stop) {
+    const SweepPoint& point = points_[i];
+    const double begin = steady_seconds();
+    if (const Measurement* finished = kept(point)) {
+      time_.knows(costs_[i].kernel, costs_[i].flops / (finished->time.median * 1e-6));
+      rows_.push_back(*finished);
+    } else {
+      Measurement m = measure(i, stop);
+      if (m.state == RowState::done) time_.finished(costs_[i], m.time.median * 1e-6, steady_seconds() - begin);
+      rows_.push_back(std::move(m));
+    }
+    relate_to_baseline(rows_.back(), rows_);
+    if (callbacks_.row) callbacks_.row(rows_.back());
+  }
+
+  const SweepSpec& spec_;
+  const SweepCallbacks& callbacks_;
+  std::vector<SweepPoint> points_;
+  std::vector<PointCost> costs_;
+  TimeLeft time_;
+  Device cpu_ = cpu_device();
+  std::vector<Measurement> rows_;
+};
+
+// What the figures of a kernel hang on besides problem and options.
+std::string source_hash_now(const KernelRow& row) {
+  if (row.place == Place::cpu) return ATTNSCOPE_COMMIT;
+  const auto source = gpu::kernel_source(row.id, gpu::edited_kernels_folder());
+  return source ? source->hash : std::string();
+}
+
+}  // namespace
+
+bool is_finished_point(const Measurement& m, const KernelRow& row, const Problem& p, const Options& o,
+                       const SweepSpec& s, const Device& device) {
+  const L2State l2 = row.place == Place::gpu ? s.l2 : L2State::warm;
+  if (m.state != RowState::done || m.time.n == 0 || m.key.kernel != row.id || !(m.key.problem == p)) return false;
+  if (m.key.device != device.name || m.key.l2 != l2 || (s.verify && !m.verdict)) return false;
+  if (m.key.source_hash != source_hash_now(row)) return false;
+  const auto plan = row.plan(row, p, o, device);
+  return plan && plan->options == m.key.options;
+}
+
+SweepCount count_finished(const SweepSpec& s, std::span<const Measurement> rows, const Device& gpu) {
+  SweepCount count;
+  const auto kernels = kernels_of(s);
+  if (!kernels || !validate_points(s, *kernels)) return count;
+  const Device cpu = cpu_device();
+  for (const SweepPoint& point : points_of(s, *kernels)) {
+    ++count.points;
+    const Problem p = problem_at(s, point.value);
+    const Options o = options_at(s, point.value);
+    count.finished += std::any_of(rows.begin(), rows.end(), [&](const Measurement& m) {
+      return is_finished_point(m, *point.row, p, o, s, point.row->place == Place::gpu ? gpu : cpu);
+    });
+  }
+  return count;
+}
+
+Result<std::vector<Measurement>> run_sweep(const SweepSpec& s, std::span<const KernelRow* const> rows,
+                                           const SweepCallbacks& callbacks, std::stop_token stop) {
+  if (auto valid = validate_points(s, rows); !valid) return tl::unexpected(valid.error());
+  SweepSpec with_peak = s;
+  const bool on_cpu = std::any_of(rows.begin(), rows.end(), [](const auto* row) { return row->place == Place::cpu; });
+  if (!on_cpu) return Sweep(with_peak, rows, callbacks).run(stop);
+  if (with_peak.peak.gflops <= 0 && callbacks.progress)
+    callbacks.progress({0, points_of(s, rows).size(), "the peak of this CPU", -1});
+  if (with_peak.peak.gflops <= 0) with_peak.peak = measure_cpu_peak(cpu_device().cores, kPeakSeconds);
+  return Sweep(with_peak, rows, callbacks).run(stop);
+}
+
+Result<std::vector<Measurement>> run_sweep(const SweepSpec& s, const SweepCallbacks& callbacks, std::stop_token stop) {
+  const auto rows = kernels_of(s);
+  if (!rows) return tl::unexpected(rows.error());
+  return run_sweep(s, *rows, callbacks, stop);
+}
+
+}  // namespace attn

@@ -1,0 +1,115 @@
+// A sweep: kernels x values of one axis, measured one point after the other, with progress, time left and cancel.
+// A point that fails is a row with its reason; the sweep goes on.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <span>
+#include <stop_token>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "kernels/base/result.h"
+#include "kernels/model/inputs.h"
+#include "profiling/figures/measurement.h"
+#include "profiling/figures/metrics.h"
+#include "profiling/measure/cpu_peak.h"
+
+namespace attn {
+
+enum class Axis : std::uint8_t { L, B, H, D, br, bc, threads };
+std::string_view name_of(Axis a);
+Result<Axis> axis_from_name(std::string_view name);
+
+struct SweepSpec {
+  std::vector<std::string> kernels;
+  Axis axis = Axis::L;
+  std::vector<std::int64_t> values;
+  Problem base;             // the axis overrides one extent (L: Lq and Lk; H: Hq and Hkv scale together)
+  std::int64_t tokens = 0;  // with axis L: B = tokens / L, at least 1; 0 = B as in base
+  Options options;          // where a kernel does not read an option it is ignored
+  // GPU kernels: which GPU, what they are compiled for where there is none, what the L2 cache holds before each
+  // repeat, and whether counters are read.
+  std::int32_t gpu = 0;
+  std::string arch = "sm_90a";
+  L2State l2 = L2State::cold;
+  bool counters = true;
+  Generator generator = Generator::normal;  // random normal by default: zeros run faster and would lie
+  std::uint64_t seed = 1;
+  double seconds_per_point =
+      1.0;  // time limit of the repeats of one point (StopRule in profiling/figures/statistics.h)
+  std::int32_t least_repeats = 5;  // kept up to four times the limit
+  std::uint64_t memory_limit = 0;  // 0 = what the machine has free
+  bool verify = true;
+  bool verify_full = false;
+  CpuPeak peak;  // measured before; zero: run_sweep measures it first (about 0.3 s)
+};
+
+// Axis values in range, kernels known: refused before anything runs.
+Result<void> validate(const SweepSpec& s);
+// The problem and options of one point. D changes Dv too where the base has Dv = D; extents of the bias follow.
+Problem problem_at(const SweepSpec& s, std::int64_t value);
+Options options_at(const SweepSpec& s, std::int64_t value);
+
+// What will be asked of the machine, before it is: bytes of the largest point in either memory, and a time from the
+// FLOPs and the rates that `known` rows of the same kernels reached. Where a kernel's rate is not known yet the time is
+// what the limit of each point comes to, and `words` say so.
+struct SweepEstimate {
+  std::uint64_t most_bytes = 0, most_gpu_bytes = 0;
+  double seconds = 0;
+  bool from_rates = false;
+  std::string words;
+};
+SweepEstimate estimate(const SweepSpec& s, std::span<const Measurement> known = {});
+
+struct SweepProgress {
+  std::size_t done = 0, total = 0;
+  std::string now;           // "cpu_flash, L = 512"
+  double seconds_left = -1;  // -1 = not known yet
+};
+
+// Measures one point of a GPU kernel; what went wrong is the row's state and reason. `now` says what is being done.
+using PointRunner =
+    std::function<Measurement(const KernelRow& row, const Problem& p, const Options& o, const SweepSpec& s,
+                              const std::function<void(const std::string&)>& now, std::stop_token stop)>;
+
+// The program supplies it, since a GPU's driver lives in a process of its own.
+struct GpuRunner {
+  Device device;  // what its rows are taken on
+  PointRunner measure;
+};
+
+struct SweepCallbacks {
+  std::function<void(const SweepProgress&)> progress;
+  std::function<void(const Measurement&)> row;  // called once a point, in the sweeping thread
+  std::optional<GpuRunner> gpu;                 // none: GPU kernels are rows that say so
+  // Rows of an earlier run: a point that is finished among them is handed on and not measured again.
+  std::span<const Measurement> kept;
+};
+
+// Is `m` what this point would give again: finished, same kernel and source, problem, options, L2 state and device?
+bool is_finished_point(const Measurement& m, const KernelRow& row, const Problem& p, const Options& o,
+                       const SweepSpec& s, const Device& device);
+// Points of the sweep, and how many of them `rows` have finished on these devices.
+struct SweepCount {
+  std::size_t points = 0, finished = 0;
+};
+SweepCount count_finished(const SweepSpec& s, std::span<const Measurement> rows, const Device& gpu);
+
+// Runs in the calling thread: for each value every kernel, the baseline first where it is among them, so that each row
+// comes with its speed-up. On an option axis (br, bc, threads) a kernel that does not read the option gives one row.
+// Every finished row has been handed to `row` when it returns, cancelled or not. Cancelled: the rows so far, where the
+// point that was interrupted is a row of state `cancelled`. The only error is that of validate().
+Result<std::vector<Measurement>> run_sweep(const SweepSpec& s, const SweepCallbacks& callbacks, std::stop_token stop);
+
+// The same with rows of the caller's own in place of spec.kernels.
+Result<std::vector<Measurement>> run_sweep(const SweepSpec& s, std::span<const KernelRow* const> rows,
+                                           const SweepCallbacks& callbacks, std::stop_token stop);
+
+// One point: check first, time second. Never an error: what went wrong is the row's state and reason.
+Measurement measure_on_cpu(const KernelRow& row, const Problem& p, const Options& o, const SweepSpec& s,
+                           std::stop_token stop);
+
+}  // namespace attn
