@@ -11,10 +11,10 @@
 
 #include "kernels/model/kernel.h"
 #include "profiling/figures/metrics.h"
-#include "viz/bench_to_step.h"
-#include "viz/bookmarks.h"
-#include "viz/step_m_changes.h"
-#include "viz/step_place.h"
+#include "viz/bench/to_step.h"
+#include "viz/step/facts/bookmarks.h"
+#include "viz/step/facts/m_changes.h"
+#include "viz/step/facts/place.h"
 
 namespace attn {
 namespace {

@@ -3,8 +3,8 @@
 
 #include "kernels/base/result.h"
 #include "kernels/recording/recording.h"
-#include "viz/commands.h"
-#include "viz/state.h"
+#include "viz/state/commands.h"
+#include "viz/state/state.h"
 
 namespace attn {
 

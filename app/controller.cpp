@@ -8,7 +8,7 @@
 #include "kernels/model/fits.h"
 #include "kernels/model/kernel.h"
 #include "profiling/session/session.h"
-#include "viz/bench_to_step.h"
+#include "viz/bench/to_step.h"
 
 namespace attn {
 namespace {

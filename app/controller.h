@@ -18,9 +18,9 @@
 #include "app/row_keeper.h"
 #include "app/tasks.h"
 #include "profiling/session/session.h"
-#include "viz/commands.h"
-#include "viz/frame.h"
-#include "viz/state.h"
+#include "viz/state/commands.h"
+#include "viz/state/state.h"
+#include "viz/workspaces.h"
 
 namespace attn {
 

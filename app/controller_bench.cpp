@@ -11,7 +11,7 @@
 #include "app/row_keeper.h"
 #include "app/state_string.h"
 #include "profiling/session/session.h"
-#include "viz/bench_scene.h"
+#include "viz/bench/scene.h"
 
 namespace attn {
 namespace {

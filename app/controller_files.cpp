@@ -18,7 +18,7 @@
 #include "app/state_string.h"
 #include "kernels/formats/container.h"
 #include "profiling/session/session.h"
-#include "viz/step_problem_panel.h"
+#include "viz/step/problem_panel.h"
 
 namespace attn {
 namespace {

@@ -5,7 +5,7 @@
 #include <optional>
 #include <vector>
 
-#include "viz/state.h"
+#include "viz/state/state.h"
 
 namespace attn {
 

@@ -5,7 +5,7 @@
 #include <string>
 
 #include "kernels/base/result.h"
-#include "viz/state.h"
+#include "viz/state/state.h"
 
 namespace attn {
 

@@ -2,7 +2,7 @@
 
 #include <array>
 
-#include "viz/step_transport.h"
+#include "viz/step/timeline/transport.h"
 
 namespace attn {
 namespace {

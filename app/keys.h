@@ -8,9 +8,9 @@
 #include <vector>
 
 #include "imgui.h"
-#include "viz/commands.h"
-#include "viz/frame.h"
-#include "viz/state.h"
+#include "viz/state/commands.h"
+#include "viz/state/state.h"
+#include "viz/workspaces.h"
 
 namespace attn {
 

@@ -8,7 +8,7 @@
 
 #include "app/shell.h"
 #include "imgui.h"
-#include "viz/canvas.h"
+#include "viz/draw/canvas.h"
 
 namespace attn {
 namespace {

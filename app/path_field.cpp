@@ -7,7 +7,7 @@
 #include "app/posix.h"
 #include "imgui.h"
 #include "misc/cpp/imgui_stdlib.h"
-#include "viz/theme.h"
+#include "viz/draw/theme.h"
 
 namespace attn {
 namespace {

@@ -13,7 +13,7 @@
 #include "kernels/base/result.h"
 #include "kernels/recording/recording.h"
 #include "profiling/figures/measurement.h"
-#include "viz/state.h"
+#include "viz/state/state.h"
 
 namespace attn {
 

@@ -7,7 +7,7 @@
 #include <fmt/format.h>
 
 #include "imgui.h"
-#include "viz/bookmarks.h"
+#include "viz/step/facts/bookmarks.h"
 
 namespace attn {
 namespace {

@@ -9,7 +9,7 @@
 #include "app/popups.h"
 #include "imgui.h"
 #include "misc/cpp/imgui_stdlib.h"
-#include "viz/canvas.h"
+#include "viz/draw/canvas.h"
 
 namespace attn {
 namespace {

@@ -10,8 +10,8 @@
 
 #include "kernels/base/files.h"
 #include "profiling/figures/metrics.h"
-#include "viz/bench_scene.h"
-#include "viz/bench_spec.h"
+#include "viz/bench/fields.h"
+#include "viz/bench/scene.h"
 
 namespace attn {
 namespace {

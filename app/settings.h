@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "kernels/base/result.h"
-#include "viz/state.h"
+#include "viz/state/state.h"
 
 namespace attn {
 

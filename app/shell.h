@@ -11,10 +11,10 @@
 #include "app/file_dialog.h"
 #include "app/keys.h"
 #include "kernels/base/result.h"
-#include "viz/bench_memory.h"
-#include "viz/commands.h"
-#include "viz/step_memory.h"
-#include "viz/theme.h"
+#include "viz/bench/memory.h"
+#include "viz/draw/theme.h"
+#include "viz/state/commands.h"
+#include "viz/step/memory.h"
 
 namespace attn {
 
@@ -52,7 +52,7 @@ class Shell {
 
   // Pictures show no toasts: they would be of what happened before.
   void show_toasts(bool on) { toasts_ = on; }
-  // Bench draws this chart alone (viz/bench_memory.h).
+  // Bench draws this chart alone (viz/bench/memory.h).
   void show_one_chart(std::size_t chart) { bench_.only_chart = chart; }
   const StepMemory& step_memory() const { return step_; }
 

@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "kernels/base/result.h"
-#include "viz/frame.h"
+#include "viz/workspaces.h"
 
 namespace attn {
 

@@ -8,8 +8,8 @@
 #include "app/shell.h"
 #include "imgui.h"
 #include "kernels/ladder.h"
-#include "viz/canvas.h"
-#include "viz/step_problem_panel.h"
+#include "viz/draw/canvas.h"
+#include "viz/step/problem_panel.h"
 
 namespace attn {
 namespace {

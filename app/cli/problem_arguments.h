@@ -12,7 +12,7 @@
 #include "kernels/model/kernel.h"
 #include "kernels/model/problem.h"
 #include "kernels/recording/recording.h"
-#include "viz/state.h"
+#include "viz/state/state.h"
 
 namespace attn::cli {
 

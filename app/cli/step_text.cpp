@@ -12,10 +12,10 @@
 #include "kernels/model/kernel.h"
 #include "kernels/model/traffic.h"
 #include "kernels/recording/file.h"
-#include "viz/number_text.h"
-#include "viz/step_place.h"
-#include "viz/step_strip.h"
-#include "viz/step_values.h"
+#include "viz/draw/number_text.h"
+#include "viz/step/facts/place.h"
+#include "viz/step/facts/values.h"
+#include "viz/step/strip.h"
 
 namespace attn::cli {
 namespace {

@@ -8,7 +8,7 @@
 #include "kernels/base/result.h"
 #include "kernels/recording/recording.h"
 #include "kernels/recording/replay.h"
-#include "viz/step_texts.h"
+#include "viz/step/facts/texts.h"
 
 namespace attn::cli {
 

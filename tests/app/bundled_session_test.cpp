@@ -6,7 +6,7 @@
 #include "app/state_string.h"
 #include "profiling/figures/metrics.h"
 #include "profiling/session/session.h"
-#include "viz/bench_scene.h"
+#include "viz/bench/scene.h"
 
 namespace attn {
 namespace {

@@ -3,9 +3,9 @@
 
 #include "app/apply.h"
 #include "app/controller.h"
-#include "viz/bookmarks.h"
-#include "viz/step_m_changes.h"
-#include "viz/step_transport.h"
+#include "viz/step/facts/bookmarks.h"
+#include "viz/step/facts/m_changes.h"
+#include "viz/step/timeline/transport.h"
 
 namespace attn {
 namespace {

@@ -9,8 +9,8 @@
 #include "app/apply.h"
 #include "app/controller.h"
 #include "kernels/model/kernel.h"
-#include "viz/number_text.h"
-#include "viz/step_scene.h"
+#include "viz/draw/number_text.h"
+#include "viz/step/tiles/scene.h"
 
 namespace attn {
 namespace {

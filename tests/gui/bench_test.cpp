@@ -9,7 +9,7 @@
 #include "imgui_internal.h"
 #include "profiling/figures/metrics.h"
 #include "tests/gui/gui_fixture.h"
-#include "viz/bench_spec.h"
+#include "viz/bench/fields.h"
 
 namespace attn {
 namespace {

@@ -5,8 +5,8 @@
 
 #include "kernels/formats/npy.h"
 #include "tests/gui/gui_fixture.h"
-#include "viz/bookmarks.h"
-#include "viz/step_cache.h"
+#include "viz/step/cache.h"
+#include "viz/step/facts/bookmarks.h"
 
 namespace attn {
 namespace {

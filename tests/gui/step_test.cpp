@@ -3,7 +3,7 @@
 
 #include "kernels/model/kernel.h"
 #include "tests/gui/gui_fixture.h"
-#include "viz/step_cache.h"
+#include "viz/step/cache.h"
 
 namespace attn {
 namespace {

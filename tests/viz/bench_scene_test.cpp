@@ -1,12 +1,12 @@
 // What Bench says, from rows whose times are known.
-#include "viz/bench_scene.h"
+#include "viz/bench/scene.h"
 
 #include <gtest/gtest.h>
 
 #include <algorithm>
 
 #include "tests/viz/bench_rows.h"
-#include "viz/bench_planned.h"
+#include "viz/bench/planned.h"
 
 namespace attn {
 namespace {

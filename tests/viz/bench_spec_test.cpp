@@ -1,4 +1,4 @@
-#include "viz/bench_spec.h"
+#include "viz/bench/fields.h"
 
 #include <gtest/gtest.h>
 
@@ -6,8 +6,8 @@
 
 #include "kernels/ladder.h"
 #include "tests/viz/bench_rows.h"
-#include "viz/bench_presets.h"
-#include "viz/bench_to_step.h"
+#include "viz/bench/presets.h"
+#include "viz/bench/to_step.h"
 
 namespace attn {
 namespace {

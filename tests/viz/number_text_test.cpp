@@ -1,4 +1,4 @@
-#include "viz/number_text.h"
+#include "viz/draw/number_text.h"
 
 #include <gtest/gtest.h>
 

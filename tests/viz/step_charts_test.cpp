@@ -3,8 +3,8 @@
 #include <limits>
 
 #include "tests/viz/step_fixture.h"
-#include "viz/step_hindsight.h"
-#include "viz/step_row_chart.h"
+#include "viz/step/charts/hindsight.h"
+#include "viz/step/charts/row.h"
 
 namespace attn {
 namespace {

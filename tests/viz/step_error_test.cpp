@@ -1,12 +1,12 @@
 // The error map against fp64, and the first cell that differs against a walk over the whole run.
-#include "viz/step_error.h"
+#include "viz/step/charts/error.h"
 
 #include <cmath>
 
 #include "kernels/judge/verdict.h"
 #include "kernels/recording/replay.h"
 #include "tests/viz/step_fixture.h"
-#include "viz/step_strip.h"
+#include "viz/step/strip.h"
 
 namespace attn {
 namespace {

@@ -10,8 +10,8 @@
 
 #include "kernels/model/inputs.h"
 #include "kernels/model/kernel.h"
-#include "viz/state.h"
-#include "viz/step_texts.h"
+#include "viz/state/state.h"
+#include "viz/step/facts/texts.h"
 
 namespace attn {
 

@@ -1,10 +1,10 @@
 // The small multiples are the recorded scores of each head.
-#include "viz/step_heads.h"
+#include "viz/step/timeline/heads.h"
 
 #include <cmath>
 
 #include "tests/viz/step_fixture.h"
-#include "viz/step_cache.h"
+#include "viz/step/cache.h"
 
 namespace attn {
 namespace {

@@ -4,7 +4,7 @@
 
 #include "kernels/model/traffic.h"
 #include "tests/viz/step_fixture.h"
-#include "viz/step_memory_card.h"
+#include "viz/step/charts/traffic.h"
 
 namespace attn {
 namespace {

@@ -1,11 +1,11 @@
 // Naive beside flash: both runs say the same number, each strip is as far as its run, and switching orders keeps the
 // place.
-#include "viz/step_passes.h"
+#include "viz/step/charts/passes.h"
 
 #include <cmath>
 
 #include "tests/viz/step_fixture.h"
-#include "viz/number_text.h"
+#include "viz/draw/number_text.h"
 
 namespace attn {
 namespace {

@@ -1,6 +1,6 @@
 // The typed fields of the Problem panel.
 #include "tests/viz/step_fixture.h"
-#include "viz/step_problem_panel.h"
+#include "viz/step/problem_panel.h"
 
 namespace attn {
 namespace {

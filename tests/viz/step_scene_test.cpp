@@ -1,15 +1,15 @@
 // What Step shows is what the kernel computed: every cell of every step, rounded correctly, within its bound of fp64,
 // and nothing of the future.
-#include "viz/step_scene.h"
+#include "viz/step/tiles/scene.h"
 
 #include <cmath>
 #include <map>
 #include <random>
 
 #include "tests/viz/step_fixture.h"
-#include "viz/number_text.h"
-#include "viz/step_row_chart.h"
-#include "viz/step_values.h"
+#include "viz/draw/number_text.h"
+#include "viz/step/charts/row.h"
+#include "viz/step/facts/values.h"
 
 namespace attn {
 namespace {

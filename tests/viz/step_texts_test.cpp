@@ -1,13 +1,13 @@
 // The words: every phase of every order has its own, and they name only numbers that the step holds.
-#include "viz/step_texts.h"
+#include "viz/step/facts/texts.h"
 
 #include <cmath>
 #include <map>
 
 #include "tests/viz/step_fixture.h"
-#include "viz/number_text.h"
-#include "viz/step_cache.h"
-#include "viz/step_strip.h"
+#include "viz/draw/number_text.h"
+#include "viz/step/cache.h"
+#include "viz/step/strip.h"
 
 namespace attn {
 namespace {

@@ -1,6 +1,6 @@
-// The colours keep what viz/theme_table.h promises: contrast (WCAG 2), and distance from one another (CIEDE2000) in
+// The colours keep what viz/draw/theme_table.h promises: contrast (WCAG 2), and distance from one another (CIEDE2000) in
 // normal and colour-blind vision (Machado, Oliveira and Fernandes 2009, severity 1, on linear light).
-#include "viz/theme.h"
+#include "viz/draw/theme.h"
 
 #include <gtest/gtest.h>
 
@@ -15,7 +15,7 @@
 #include "imgui.h"
 #include "implot.h"
 #include "kernels/model/kernel.h"
-#include "viz/theme_table.h"
+#include "viz/draw/theme_table.h"
 
 namespace attn {
 namespace {

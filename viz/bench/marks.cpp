@@ -1,0 +1,125 @@
+#include "viz/bench/marks.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <numbers>
+#include <utility>
+#include <vector>
+
+#include "profiling/figures/metrics.h"
+
+namespace attn {
+namespace {
+
+constexpr std::array<std::pair<std::string_view, MarkShape>, 13> kMarks{{
+    {"naive", MarkShape::square},
+    {"cpu_multicore", MarkShape::square},
+    {"cpu_sequential", MarkShape::triangle_left},
+    {"tiled", MarkShape::triangle_up},
+    {"cpu_tiled", MarkShape::triangle_up},
+    {"flash_simt", MarkShape::circle},
+    {"cpu_flash", MarkShape::circle},
+    {"flash_wmma", MarkShape::diamond},
+    {"flash_mma", MarkShape::hexagon},
+    {"flash_hopper", MarkShape::star},
+    {"flash_tf32x3", MarkShape::triangle_down},
+    {"cpu_flash1", MarkShape::triangle_down},
+    {"flash_splitkv", MarkShape::pentagon},
+}};
+
+// Corners of a regular polygon, the first at `turn` (0 = right, clockwise), every second one drawn in for a star.
+std::vector<ImVec2> polygon(ImVec2 c, float radius, int corners, float turn, bool star) {
+  std::vector<ImVec2> points;
+  const int n = star ? 2 * corners : corners;
+  for (int i = 0; i < n; ++i) {
+    const float r = star && i % 2 == 1 ? 0.45F * radius : radius;
+    const float angle = turn + 2 * std::numbers::pi_v<float> * static_cast<float>(i) / static_cast<float>(n);
+    points.emplace_back(c.x + r * std::cos(angle), c.y + r * std::sin(angle));
+  }
+  return points;
+}
+
+std::vector<ImVec2> outline(ImVec2 c, MarkShape shape, float r) {
+  constexpr float kUp = -std::numbers::pi_v<float> / 2;
+  switch (shape) {
+    case MarkShape::square:
+      return polygon(c, r * 1.2F, 4, kUp / 2, false);
+    case MarkShape::triangle_up:
+      return polygon(c, r * 1.25F, 3, kUp, false);
+    case MarkShape::triangle_down:
+      return polygon(c, r * 1.25F, 3, -kUp, false);
+    case MarkShape::triangle_left:
+      return polygon(c, r * 1.25F, 3, 2 * kUp, false);
+    case MarkShape::diamond:
+      return polygon(c, r * 1.25F, 4, 0, false);
+    case MarkShape::circle:
+      return polygon(c, r, 20, 0, false);
+    case MarkShape::hexagon:
+      return polygon(c, r * 1.1F, 6, kUp, false);
+    case MarkShape::pentagon:
+      return polygon(c, r * 1.15F, 5, kUp, false);
+    case MarkShape::star:
+      return polygon(c, r * 1.4F, 5, kUp, true);
+    case MarkShape::cross:
+      break;
+  }
+  return {};
+}
+
+}  // namespace
+
+MarkShape mark_of(std::string_view kernel_id) {
+  const auto row = std::find_if(kMarks.begin(), kMarks.end(), [&](const auto& m) { return m.first == kernel_id; });
+  return row == kMarks.end() ? MarkShape::cross : row->second;
+}
+
+void draw_mark(ImDrawList& list, ImVec2 centre, const MarkStyle& mark) {
+  if (mark.shape == MarkShape::cross) {
+    const float r = mark.radius * 0.8F;
+    list.AddLine({centre.x - r, centre.y - r}, {centre.x + r, centre.y + r}, mark.ink, mark.thickness);
+    list.AddLine({centre.x - r, centre.y + r}, {centre.x + r, centre.y - r}, mark.ink, mark.thickness);
+    return;
+  }
+  const std::vector<ImVec2> points = outline(centre, mark.shape, mark.radius);
+  const int n = static_cast<int>(points.size());
+  const bool star = mark.shape == MarkShape::star;
+  const ImU32 inside = mark.fill == MarkFill::solid ? mark.ink : mark.ground;
+  if (star) {
+    list.AddConcavePolyFilled(points.data(), n, inside);
+  } else {
+    list.AddConvexPolyFilled(points.data(), n, inside);
+  }
+  if (mark.fill == MarkFill::solid) return;
+  list.AddPolyline(points.data(), n, mark.ink, ImDrawFlags_Closed, mark.thickness);
+  if (mark.fill == MarkFill::open) list.AddCircleFilled(centre, mark.radius * 0.32F, mark.ink);
+}
+
+void draw_dotted(ImDrawList& list, std::span<const ImVec2> points, ImU32 ink, float thickness) {
+  const float step = 2.6F * thickness;
+  float travelled = 0;  // since the last dot, carried over the corners
+  for (std::size_t i = 1; i < points.size(); ++i) {
+    const ImVec2 a = points[i - 1], b = points[i];
+    const float length = std::hypot(b.x - a.x, b.y - a.y);
+    if (!(length > 0) || length > 1e5F) continue;
+    float at = i == 1 ? 0 : step - travelled;
+    for (; at <= length; at += step) {
+      const float t = at / length;
+      list.AddCircleFilled({a.x + t * (b.x - a.x), a.y + t * (b.y - a.y)}, thickness * 0.62F, ink, 8);
+    }
+    travelled = length - (at - step);
+  }
+}
+
+void draw_swatch(ImDrawList& list, ImVec2 left, float width, std::string_view kernel_id, bool open, bool dim) {
+  const Style& s = style();
+  const bool baseline = kernel_id == baseline_of(Place::cpu) || kernel_id == baseline_of(Place::gpu);
+  ImU32 ink = kernel_colour(s.theme, kernel_id);
+  if (dim) ink = (ink & ~IM_COL32_A_MASK) | (ImU32{0x66} << IM_COL32_A_SHIFT);
+  list.AddLine(left, {left.x + width, left.y}, ink, s.px(baseline ? 4.0F : 1.75F));
+  draw_mark(list, {left.x + width / 2, left.y},
+            {mark_of(kernel_id), open ? MarkFill::open : MarkFill::solid, ink, colour(s.theme, Token::card), s.px(4.5F),
+             s.px(1.5F)});
+}
+
+}  // namespace attn

@@ -1,0 +1,47 @@
+// Kernels without their colour: each has a mark of its own shape, so that no line is told by colour alone.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string_view>
+
+#include "imgui.h"
+#include "viz/draw/theme.h"
+
+namespace attn {
+
+enum class MarkShape : std::uint8_t {
+  square,
+  triangle_up,
+  triangle_down,
+  triangle_left,
+  diamond,
+  circle,
+  hexagon,
+  pentagon,
+  star,
+  cross,
+};
+
+// Of a kernel of the ladder; others (peers) take the cross.
+MarkShape mark_of(std::string_view kernel_id);
+
+// solid: live on the GPU. open: a ring with a dot, live on the CPU. hollow: loaded, nothing inside.
+enum class MarkFill : std::uint8_t { solid, open, hollow };
+
+// `radius` and `thickness` in pixels; `ground` is what lies under the mark.
+struct MarkStyle {
+  MarkShape shape = MarkShape::circle;
+  MarkFill fill = MarkFill::solid;
+  ImU32 ink = 0, ground = 0;
+  float radius = 4, thickness = 1.5F;
+};
+void draw_mark(ImDrawList& list, ImVec2 centre, const MarkStyle& mark);
+
+// A polyline of dots (a prediction).
+void draw_dotted(ImDrawList& list, std::span<const ImVec2> points, ImU32 ink, float thickness);
+
+// A piece of line with the kernel's mark on it, as in the list of kernels: `width` pixels from `left`.
+void draw_swatch(ImDrawList& list, ImVec2 left, float width, std::string_view kernel_id, bool open, bool dim);
+
+}  // namespace attn

@@ -1,0 +1,186 @@
+// What Bench shows, as plain values with the text already in them: from state and measurements to lines, cells and
+// sentences. Pure: no drawing, no clock. Panels (bench_charts.cpp, bench_table.cpp) draw it as it stands.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "profiling/figures/measurement.h"
+#include "profiling/figures/metrics.h"
+#include "profiling/sweep/sweep.h"
+#include "viz/state/state.h"
+#include "viz/workspaces.h"
+
+namespace attn {
+
+// ---- which rows are drawn
+
+// Rows that may stand on one line a kernel: one device, one L2 state, problems that differ along `axis` alone.
+struct BenchSlice {
+  Axis axis = Axis::L;
+  std::vector<std::int64_t> values;      // of the axis, rising
+  std::vector<const Measurement*> rows;  // one a kernel and value, the last that was taken
+  std::size_t left_out = 0;              // rows of other problems or devices
+  bool of_this_sweep = true;             // false: rows of another problem than the sweep that is set up
+  bool loaded = false;
+  bool planned = false;  // no row was timed: what is known before the run (viz/bench/planned.h)
+};
+// The axis is the sweep's where the rows differ along it, else the one along which they do.
+BenchSlice slice_rows(const SweepSpec& sweep, std::span<const Measurement> rows, bool loaded);
+// What speed-ups are over on this device: the user's choice where it runs there, else the usual one.
+std::string baseline_shown(const State& state, Place place);
+// "live: NVIDIA H100, 2026-11-21": drawn on every chart. Empty before anything was measured.
+std::string source_words(const Model& model, const BenchSlice& slice);
+// The GPU that the sweep asks for, as its rows name it; without a name where it is not here.
+Device gpu_device(const SweepSpec& sweep, const GpuView& gpus);
+// Where a row stands on an axis; 0 where its kernel does not read that option.
+std::int64_t axis_value(Axis a, const Measurement& m);
+const Measurement* row_at(const BenchSlice& s, std::string_view kernel, std::int64_t value);
+
+// ---- charts
+
+// Dotted: a prediction. Constant: the kernel does not depend on the axis, drawn across all values.
+struct BenchPoint {
+  std::int64_t x = 0;
+  double y = 0, low = 0, high = 0;  // quartiles; low = high = y where there are none
+  std::string text;                 // "12.1 ms"
+};
+struct BenchLine {
+  std::string kernel;  // empty: a line of no kernel ("each element once")
+  std::string label;
+  bool baseline = false, dotted = false, constant = false, emphasised = false;
+  bool open = false;    // ran on the CPU
+  bool hollow = false;  // loaded from a file
+  bool bare = false;    // no marks: it stands beside a line of its kernel that has them
+  std::vector<BenchPoint> points;
+};
+// How far two lines lie apart at the chosen value: drawn between them with the factor beside it.
+struct BenchSpan {
+  std::int64_t x = 0;
+  double from = 0, to = 0;
+  std::string text;  // "4.1×"
+};
+struct BenchChart {
+  std::string id;     // "time": stable, for widgets
+  std::string title;  // "Time"
+  std::string unit;   // "ms"
+  std::string note;   // unit and the rest: "ms, lower is better; whiskers: quartiles"
+  bool log_y = false;
+  double y_min = 0, y_max = 1;
+  std::vector<BenchLine> lines;
+  std::string source;  // where and when its figures were taken
+  std::string empty;   // why nothing is drawn; empty when something is
+  bool picks_metric = false;
+  std::optional<BenchSpan> span;
+};
+
+// ---- table
+
+struct BenchCell {
+  std::string text = "–";  // the dash: not available, and `tip` says why
+  std::string tip;
+  double sort = 0;
+  bool available = false;
+};
+struct BenchColumn {
+  std::string id, title, tip;
+};
+enum class BenchMark : std::uint8_t { none, pass, fail };
+struct BenchTableRow {
+  std::string kernel;
+  std::int64_t value = 0;        // 0: the kernel does not read the axis
+  std::vector<BenchCell> cells;  // parallel to the columns after the first; with a `reason`: compiled figures or none
+  std::string reason;            // instead of figures: refused, failed, cancelled, not run
+  Problem problem;               // for Step
+  Options options;
+  BenchMark mark = BenchMark::none;
+  bool emphasised = false;
+};
+struct BenchTable {
+  std::vector<BenchColumn> columns;
+  std::vector<BenchTableRow> rows;
+  std::string note;  // where the figures come from
+};
+
+// ---- the whole
+
+struct BenchVerdict {
+  std::string kernel;  // whose colour marks the strip; empty = none
+  std::string headline, reason;
+};
+struct BenchTick {
+  std::int64_t at = 0;
+  std::string text;
+};
+struct BenchScene {
+  BenchSlice slice;
+  std::string axis_letter;  // "L"
+  bool log_x = true;
+  double x_min = 0, x_max = 1;
+  std::vector<BenchTick> ticks;
+  std::optional<std::int64_t> chosen;  // the value that table and verdict look at
+  std::vector<std::string> metrics;    // ids of those that some row has a figure of, for the fourth chart
+  std::vector<std::string> kernels;    // of the rows, in the order of the ladder
+  std::array<BenchChart, 4> charts;    // throughput, time, bytes, and the metric that was picked
+  BenchTable table;
+  BenchVerdict verdict;
+};
+
+// What the viewer has switched; no part of the state.
+struct BenchSwitches {
+  std::array<std::optional<bool>, 4> log;  // none = what suits the metric
+  bool all_values = false;                 // table: every value, not the chosen one alone
+  std::optional<MetricGroup> group;        // table: every metric of this group; none = a choice from all
+};
+
+// `planned` stands in for the rows until the first is measured.
+BenchScene bench_scene(const State& state, const Model& model, const BenchSwitches& switches,
+                       std::string_view estimate_words, std::span<const Measurement> planned = {});
+
+// Parts, each tested on its own.
+BenchVerdict bench_verdict(const State& state, const Model& model, const BenchSlice& slice,
+                           std::optional<std::int64_t> chosen, std::string_view estimate_words);
+BenchTable bench_table(const State& state, const Model& model, const BenchSlice& slice,
+                       std::optional<std::int64_t> chosen, const BenchSwitches& switches);
+std::array<BenchChart, 4> bench_charts(const State& state, const Model& model, const BenchSlice& slice,
+                                       const BenchSwitches& switches);
+// Between the baseline's line and the kernel of the verdict; none where either has no point there.
+std::optional<BenchSpan> span_at(const BenchChart& chart, std::string_view kernel, std::int64_t value);
+// The value that was clicked, else the largest at which most kernels have a figure.
+std::optional<std::int64_t> chosen_value(const BenchSlice& slice, std::optional<std::int64_t> clicked);
+// The metric of the fourth chart: the speed-up unless the state names another than the time.
+std::string_view picked_metric(const State& state);
+// Changes whenever the scene of these rows would.
+std::uint64_t rows_fingerprint(const Model& model);
+
+// ---- texts
+
+// A unit that suits a range of numbers: shown = value * factor.
+struct BenchUnit {
+  double factor = 1;
+  std::string name;
+};
+BenchUnit time_unit(double least_us, double most_us);
+BenchUnit rate_unit(double most_tflops);  // below 1 TFLOP/s: GFLOP/s
+BenchUnit bytes_unit(double most_bytes);  // kB, MB, GB, TB: powers of 1000
+BenchUnit unit_of(const MetricRow& metric, double least, double most);
+std::string figure_text(double value);                             // three digits: "262", "33.1", "2.99"
+std::string value_with_unit(double value, const BenchUnit& unit);  // "12.1 ms"
+// A figure of a kernel of several launches of which only the least is known (profiling/measure/compiled_figures.h).
+bool is_least_of_launches(const Figure& f);
+// Ends in one full stop.
+std::string sentence(std::string words);
+std::string bytes_text(double bytes);  // "273 MB"
+// "4.1", "12", "1.06": how many times, in two or three digits.
+std::string times_text(double ratio);
+
+// Moves labels of `height` apart so that none overlaps, in order of their wishes, within [top, bottom]; as close to
+// the wishes as that allows. Returns their centres.
+std::vector<double> spread_labels(std::vector<double> wishes, double height, double top, double bottom);
+
+}  // namespace attn

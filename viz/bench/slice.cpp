@@ -1,0 +1,234 @@
+// Which rows may stand beside one another in a chart, and where.
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <bit>
+#include <functional>
+#include <map>
+#include <set>
+
+#include "kernels/model/kernel.h"
+#include "viz/bench/scene.h"
+
+namespace attn {
+namespace {
+
+constexpr std::array<Axis, 7> kAxes{Axis::L, Axis::B, Axis::H, Axis::D, Axis::br, Axis::bc, Axis::threads};
+
+// What must be equal for two rows to stand on one axis: the problem without the axis.
+std::string family(Axis a, Problem p) {
+  switch (a) {
+    case Axis::L:
+      p.Lq = p.Lk = 1;
+      p.B = 1;  // follows L where the tokens are kept
+      break;
+    case Axis::B:
+      p.B = 1;
+      break;
+    case Axis::H:
+      p.Hq = p.Hkv = 1;
+      break;
+    case Axis::D:
+      p.D = p.Dv = 1;
+      break;
+    case Axis::br:
+    case Axis::bc:
+    case Axis::threads:
+      break;
+  }
+  if (p.has_bias()) p.bias_shape.assign(1, 1);  // its extents follow the axis
+  return describe(p);
+}
+
+std::string family(Axis a, const Measurement& m) {
+  return family(a, m.key.problem);
+}
+
+// And for two rows to stand on one line: a CPU and a GPU may share a chart, two GPUs or two L2 states may not.
+std::string origin_of(const Measurement& m) {
+  return fmt::format("{}|{}", m.key.device, name_of(m.key.l2));
+}
+
+// The last of each place's rows says which device is shown. A refused row is of none in particular.
+std::map<Place, std::string> shown_origins(Axis a, std::span<const Measurement> rows, const std::string& chosen) {
+  std::map<Place, std::string> shown;
+  std::map<Place, bool> of_done;
+  for (const Measurement& m : rows) {
+    if (family(a, m) != chosen) continue;
+    const bool done = m.state == RowState::done;
+    if (!done && of_done[m.place]) continue;
+    shown[m.place] = origin_of(m);
+    of_done[m.place] = done;
+  }
+  return shown;
+}
+
+// The axis along which rows differ: the wanted one first, since with kept tokens both L and B do.
+Axis axis_of(Axis wanted, std::span<const Measurement> rows) {
+  const auto differ = [&](Axis a) {
+    std::set<std::int64_t> seen;
+    for (const Measurement& m : rows) {
+      if (const auto v = axis_value(a, m); v > 0) seen.insert(v);
+    }
+    return seen.size() > 1;
+  };
+  if (differ(wanted)) return wanted;
+  for (const Axis a : kAxes) {
+    if (differ(a)) return a;
+  }
+  return wanted;
+}
+
+// Does the axis change what this kernel does? Every kernel reads the problem's extents.
+bool reads(const KernelRow& row, Axis a) {
+  if (a != Axis::br && a != Axis::bc && a != Axis::threads) return true;
+  const Option option = a == Axis::br ? Option::br : a == Axis::bc ? Option::bc : Option::threads;
+  return std::any_of(row.options.begin(), row.options.end(),
+                     [&](const OptionSpec& spec) { return spec.option == option && spec.least < spec.most; });
+}
+
+}  // namespace
+
+std::int64_t axis_value(Axis a, const Measurement& m) {
+  const Problem& p = m.key.problem;
+  if (const auto row = find_kernel(m.key.kernel); row && !reads(**row, a)) return 0;
+  switch (a) {
+    case Axis::L:
+      return p.Lq;
+    case Axis::B:
+      return p.B;
+    case Axis::H:
+      return p.Hq;
+    case Axis::D:
+      return p.D;
+    case Axis::br:
+      return m.key.options.br;
+    case Axis::bc:
+      return m.key.options.bc;
+    case Axis::threads:
+      return m.key.options.threads;
+  }
+  return 0;
+}
+
+BenchSlice slice_rows(const SweepSpec& sweep, std::span<const Measurement> rows, bool loaded) {
+  BenchSlice slice;
+  slice.loaded = loaded;
+  slice.axis = rows.empty() ? sweep.axis : axis_of(sweep.axis, rows);
+  if (rows.empty()) {
+    slice.values = sweep.values;
+    std::sort(slice.values.begin(), slice.values.end());
+    return slice;
+  }
+  SweepSpec along = sweep;
+  along.axis = slice.axis;
+  const std::int64_t any = sweep.values.empty() ? 1 : sweep.values.back();
+  const Problem planned = problem_at(along, any);
+  // Of the problems the sweep's where there are rows of it, else the last row's.
+  std::string chosen = family(slice.axis, planned);
+  slice.of_this_sweep =
+      std::any_of(rows.begin(), rows.end(), [&](const Measurement& m) { return family(slice.axis, m) == chosen; });
+  if (!slice.of_this_sweep) chosen = family(slice.axis, rows.back());
+  slice.of_this_sweep = slice.of_this_sweep && slice.axis == sweep.axis;
+  const auto origins = shown_origins(slice.axis, rows, chosen);
+  std::map<std::pair<std::string, std::int64_t>, std::size_t> place;
+  std::set<std::int64_t> values;
+  for (const Measurement& m : rows) {
+    const bool other_problem = family(slice.axis, m) != chosen;
+    if (other_problem || (m.state == RowState::done && origins.at(m.place) != origin_of(m))) {
+      ++slice.left_out;
+      continue;
+    }
+    const std::int64_t value = axis_value(slice.axis, m);
+    if (value > 0) values.insert(value);
+    const auto [at, is_new] = place.try_emplace({m.key.kernel, value}, slice.rows.size());
+    if (is_new) {
+      slice.rows.push_back(&m);
+    } else {
+      slice.rows[at->second] = &m;
+    }
+  }
+  slice.values.assign(values.begin(), values.end());
+  return slice;
+}
+
+const Measurement* row_at(const BenchSlice& s, std::string_view kernel, std::int64_t value) {
+  const Measurement* constant = nullptr;
+  for (const Measurement* m : s.rows) {
+    if (m->key.kernel != kernel) continue;
+    const std::int64_t at = axis_value(s.axis, *m);
+    if (at == value) return m;
+    if (at == 0) constant = m;
+  }
+  return constant;
+}
+
+std::string baseline_shown(const State& state, Place place) {
+  const auto chosen = find_kernel(state.view.bench_baseline);
+  return chosen && (*chosen)->place == place ? state.view.bench_baseline : std::string(baseline_of(place));
+}
+
+Device gpu_device(const SweepSpec& sweep, const GpuView& gpus) {
+  Device d;
+  d.place = Place::gpu;
+  for (const GpuChoice& g : gpus.gpus) {
+    if (g.index != sweep.gpu) continue;
+    d.name = g.name;
+    d.arch = g.arch;
+  }
+  return d;
+}
+
+std::string source_words(const Model& model, const BenchSlice& slice) {
+  if (slice.planned || slice.rows.empty()) return {};
+  std::vector<std::string> devices;
+  for (const Place place : {Place::gpu, Place::cpu}) {
+    for (const Measurement* m : slice.rows) {
+      if (m->place != place || m->state != RowState::done || m->key.device.empty()) continue;
+      if (std::find(devices.begin(), devices.end(), m->key.device) == devices.end()) devices.push_back(m->key.device);
+    }
+  }
+  if (devices.empty()) return slice.loaded ? "loaded, nothing measured" : "live, nothing measured";
+  const std::string day = model.provenance.date.substr(0, 10);
+  return fmt::format("{}: {}{}{}", slice.loaded ? "loaded" : "live", fmt::join(devices, " and "),
+                     day.empty() ? "" : ", ", day);
+}
+
+std::optional<std::int64_t> chosen_value(const BenchSlice& slice, std::optional<std::int64_t> clicked) {
+  if (clicked && std::find(slice.values.begin(), slice.values.end(), *clicked) != slice.values.end()) return clicked;
+  std::optional<std::int64_t> best;
+  std::ptrdiff_t most = 0;
+  for (const std::int64_t value : slice.values) {
+    const auto done = std::count_if(slice.rows.begin(), slice.rows.end(), [&](const Measurement* m) {
+      return axis_value(slice.axis, *m) == value && m->time.n > 0;
+    });
+    if (done >= most && done > 0) {
+      best = value;
+      most = done;
+    }
+  }
+  if (!best && !slice.rows.empty() && !slice.values.empty()) best = slice.values.back();
+  return best;
+}
+
+std::uint64_t rows_fingerprint(const Model& model) {
+  std::uint64_t h = 0x9e3779b97f4a7c15ULL;
+  const auto mix = [&](std::uint64_t x) { h = (h ^ x) * 0x100000001b3ULL + (h >> 29); };
+  mix(model.measurements.size());
+  for (const Measurement& m : model.measurements) {
+    mix(std::hash<std::string>{}(m.key.kernel));
+    mix(static_cast<std::uint64_t>(m.state));
+    mix(std::bit_cast<std::uint64_t>(m.time.median));
+    mix(std::bit_cast<std::uint64_t>(m.yardsticks.baseline_us));
+    mix(static_cast<std::uint64_t>(m.key.problem.Lq * 31 + m.key.problem.B));
+    mix(m.verdict ? std::bit_cast<std::uint64_t>(m.verdict->error) + 1 : 0);
+  }
+  mix(model.provenance.loaded ? 1 : 0);
+  mix(model.gpu.looked ? model.gpu.gpus.size() + 1 : 0);
+  mix(std::hash<std::string>{}(model.provenance.file + model.provenance.date));
+  mix(std::hash<std::string>{}(model.task.running ? "running" : model.task.error));
+  return h;
+}
+
+}  // namespace attn

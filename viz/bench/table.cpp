@@ -1,0 +1,330 @@
+// The table under the charts: one row a kernel at the chosen value, or at every value.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <functional>
+#include <limits>
+
+#include "kernels/ladder.h"
+#include "kernels/model/fits.h"
+#include "viz/bench/fields.h"
+#include "viz/bench/scene.h"
+
+namespace attn {
+namespace {
+
+// Units hold for a whole column, so that its numbers can be compared at a glance.
+struct Units {
+  BenchUnit time, rate, bytes, dram;
+};
+
+struct Extent {
+  double least = std::numeric_limits<double>::infinity(), most = 0;
+};
+
+Extent extent_of(std::span<const Measurement* const> rows, std::string_view metric) {
+  Extent e;
+  for (const Measurement* m : rows) {
+    const Figure& f = figure(*m, metric);
+    if (!f.available() || f.value <= 0) continue;
+    e.least = std::min(e.least, f.value);
+    e.most = std::max(e.most, f.value);
+  }
+  return e;
+}
+
+Units units_of(std::span<const Measurement* const> rows) {
+  const Extent time = extent_of(rows, "time_us_median");
+  const double dram = extent_of(rows, "dram_read_bytes").most;
+  return {time_unit(time.least, time.most), rate_unit(extent_of(rows, "tflops").most),
+          bytes_unit(extent_of(rows, "tile_load_bytes").most), dram > 0 ? bytes_unit(dram) : BenchUnit{}};
+}
+
+BenchCell missing(std::string reason) {
+  BenchCell cell;
+  cell.tip = reason.empty() ? "Not available." : sentence("Not available: " + std::move(reason));
+  return cell;
+}
+
+std::string origin_words(const Figure& f) {
+  std::string words(name_of(f.origin));
+  if (!f.method.empty()) words += ": " + f.method;
+  return words;
+}
+
+BenchCell cell_of(const Measurement& m, std::string_view metric, const BenchUnit& unit) {
+  const Figure& f = figure(m, metric);
+  if (!f.available()) return missing(f.reason);
+  if (metric.ends_with("_count") && f.value < 1e5)  // counts are whole
+    return {fmt::format("{:.0f}", f.value), fmt::format("{:.0f} ({})", f.value, origin_words(f)), f.value, true};
+  return {figure_text(f.value * unit.factor), fmt::format("{} ({})", value_with_unit(f.value, unit), origin_words(f)),
+          f.value, true};
+}
+
+// The tip of a kernel of several launches tells what each took.
+BenchCell time_cell(const Measurement& m, const BenchUnit& unit) {
+  BenchCell cell = cell_of(m, "time_us_median", unit);
+  if (!cell.available || m.launches.size() < 2 || m.launch_us.size() != m.launches.size()) return cell;
+  for (std::size_t n = 0; n < m.launches.size(); ++n)
+    cell.tip +=
+        fmt::format("{} {} {}", n == 0 ? "; of it" : ",", m.launches[n].name, value_with_unit(m.launch_us[n], unit));
+  return cell;
+}
+
+// Of several launches the least is known: the warps that are active, an average over all, may exceed it.
+BenchCell possible_cell(const Measurement& m) {
+  BenchCell cell = cell_of(m, "occupancy_theoretical_pct", {1, "%"});
+  const bool least = is_least_of_launches(figure(m, "occupancy_theoretical_pct"));
+  if (cell.available && least && cell.sort < 99.95) cell.text = "≥ " + cell.text;  // more than all cannot be
+  return cell;
+}
+
+// Two decimals up to ten, so that the baseline's 1.00 stands among its like.
+BenchCell ratio_cell(const Measurement& m) {
+  BenchCell cell = cell_of(m, "speedup_ratio", {1, ""});
+  if (cell.available && cell.sort >= 0.01) cell.text = fmt::format("{:.{}f}", cell.sort, cell.sort < 9.995 ? 2 : 1);
+  return cell;
+}
+
+// Half the 95 % interval of the median, in percent of it.
+BenchCell interval_cell(const Measurement& m) {
+  const Figure& low = figure(m, "time_us_ci_low");
+  const Figure& high = figure(m, "time_us_ci_high");
+  if (!low.available()) return missing(low.reason);
+  if (!high.available() || m.time.median <= 0) return missing(high.reason);
+  const double percent = 50 * (high.value - low.value) / m.time.median;
+  const BenchUnit unit = time_unit(low.value, high.value);
+  return {fmt::format("{:.1f}", percent),
+          fmt::format("95 % interval of the median: {} to {}, {} repeats{}{}", value_with_unit(low.value, unit),
+                      value_with_unit(high.value, unit), m.time.n, m.time.settled ? "" : ", stopped by the time limit",
+                      m.time.drifted ? ", drifted" : ""),
+          percent, true};
+}
+
+BenchCell dram_cell(const Measurement& m, const BenchUnit& unit) {
+  const Figure& read = figure(m, "dram_read_bytes");
+  const Figure& written = figure(m, "dram_write_bytes");
+  if (!read.available()) return missing(read.reason);
+  if (!written.available()) return missing(written.reason);
+  const double both = read.value + written.value;
+  return {figure_text(both * unit.factor),
+          fmt::format("{} read, {} written ({})", value_with_unit(read.value, unit),
+                      value_with_unit(written.value, unit), origin_words(read)),
+          both, true};
+}
+
+BenchCell workspace_cell(const Measurement& m) {
+  const Figure& f = figure(m, "memory_overhead_bytes");
+  if (!f.available()) return missing(f.reason);
+  const double mib = f.value / (1 << 20);
+  return {f.value == 0 ? "0" : figure_text(mib),
+          fmt::format("{} beside inputs and outputs ({})", format_bytes(static_cast<std::uint64_t>(f.value)),
+                      origin_words(f)),
+          f.value, true};
+}
+
+BenchCell error_cell(const Measurement& m) {
+  if (!m.verdict && m.time.n == 0) return missing("it has not run");
+  if (!m.verdict) return missing("not verified: verification was off");
+  const Verdict& v = *m.verdict;
+  if (v.allowed <= 0) return missing("no error is allowed on this problem");
+  const double share = v.error / v.allowed;
+  return {share < 9.995 ? fmt::format("{:.2f}", share) : figure_text(share),
+          fmt::format("error {}, allowed {}, {}", figure_text(v.error), figure_text(v.allowed), v.sample),
+          v.error / v.allowed, true};
+}
+
+BenchCell verdict_cell(const Measurement& m) {
+  if (!m.verdict && m.time.n == 0) return missing("it has not run");
+  if (!m.verdict) return {"not checked", "Verification was off: the figures may be those of a wrong answer.", 1, true};
+  if (m.verdict->pass) return {"pass", "The answer is within the allowed error.", 0, true};
+  return {"wrong", m.verdict->reason, 2, true};
+}
+
+BenchCell mib_cell(const Measurement& m, std::string_view metric) {
+  BenchCell cell = cell_of(m, metric, {1.0 / (1 << 20), "MiB"});
+  if (cell.available && cell.sort == 0) cell.text = "0";
+  return cell;
+}
+
+// Shared memory of a block, laid out by the compiler and asked for by the launch.
+BenchCell shared_cell(const Measurement& m) {
+  const Figure& fixed = figure(m, "shared_static_bytes");
+  const Figure& asked = figure(m, "shared_dynamic_bytes");
+  if (!fixed.available()) return missing(fixed.reason);
+  if (!asked.available()) return missing(asked.reason);
+  const double bytes = fixed.value + asked.value;
+  return {bytes == 0 ? "0" : figure_text(bytes / 1024),
+          fmt::format("{:.0f} bytes of a block by the compiler ({}), {:.0f} by the launch", fixed.value,
+                      origin_words(fixed), asked.value),
+          bytes, true};
+}
+
+// One column of the choice from all metrics. `gpu`: left out where no GPU kernel is shown.
+struct Column {
+  BenchColumn head;
+  std::function<BenchCell(const Measurement&)> cell;
+  bool gpu = false;
+};
+
+std::vector<Column> summary_columns(const State& state, const Units& u, bool gpu, bool cpu) {
+  const auto metric = [](std::string_view id, const BenchUnit& unit) {
+    return [id, unit](const Measurement& m) { return cell_of(m, id, unit); };
+  };
+  const std::string base = gpu && cpu ? "baseline" : baseline_shown(state, gpu ? Place::gpu : Place::cpu);
+  const std::string dram = u.dram.name.empty() ? "" : " " + u.dram.name;
+  return {
+      {{"time", "time " + u.time.name, "Median of the repeats."},
+       [unit = u.time](const Measurement& m) { return time_cell(m, unit); }},
+      {{"interval", "± %", "Half the 95 % interval of the median, in percent of it."}, interval_cell},
+      {{"rate", u.rate.name, "2 pairs (D + Dv) / time, counting the pairs that the mask lets see."},
+       metric("tflops", u.rate)},
+      {{"speedup", "× " + base, "The baseline's time divided by this kernel's, on the same device."}, ratio_cell},
+      {{"peak", "% of peak", "The rate as a share of the multiply-add peak measured on this device."},
+       metric("peak_share_pct", {1, "%"})},
+      {{"tiles", "tile loads " + u.bytes.name, "Predicted: bytes that the tiles ask of memory if nothing were cached."},
+       metric("tile_load_bytes", u.bytes)},
+      {{"dram", "DRAM" + dram, "Bytes that main memory moved, read and written, counted."},
+       [unit = u.dram](const Measurement& m) { return dram_cell(m, unit); }},
+      {{"ratio", "÷ least", "DRAM bytes against the least that this order must move."},
+       metric("dram_over_compulsory_ratio", {1, ""}),
+       true},
+      {{"bandwidth", "GB/s", "DRAM bytes in a second."}, metric("dram_gb_per_s", {1, "GB/s"}), true},
+      {{"warps", "warps %", "Achieved occupancy: warps that were active, as a share of what an SM can hold."},
+       metric("occupancy_achieved_pct", {1, "%"}),
+       true},
+      {{"possible", "possible %", "Theoretical occupancy, from registers, shared memory and threads of a block."},
+       possible_cell,
+       true},
+      {{"registers", "regs", "Registers that the compiler gave each thread."},
+       metric("registers_count", {1, ""}),
+       true},
+      {{"shared", "smem KiB", "Shared memory of a block."}, shared_cell, true},
+      {{"memory", "peak MiB", "Memory held while the kernel runs: inputs, outputs and workspace."},
+       [](const Measurement& m) { return mib_cell(m, "memory_peak_bytes"); },
+       true},
+      {{"workspace", "workspace MiB", "Memory beside inputs and outputs, such as a stored S."}, workspace_cell},
+      {{"error", "error ÷ allowed", "Largest difference from the fp64 reference; above 1 the answer is wrong."},
+       error_cell},
+      {{"verdict", "answer", "Is the answer within the allowed error?"}, verdict_cell},
+  };
+}
+
+// Every metric of one group, as the metric table has them.
+std::vector<Column> group_columns(MetricGroup group, std::span<const Measurement* const> rows) {
+  std::vector<Column> columns;
+  for (const MetricRow& metric : metric_table()) {
+    if (metric.group != group) continue;
+    const Extent extent = extent_of(rows, metric.id);
+    const BenchUnit unit = unit_of(metric, extent.most > 0 ? extent.least : 0, extent.most);
+    std::string title(metric.label);
+    if (!unit.name.empty()) title += " " + unit.name;
+    std::string tip(metric.help);
+    if (!metric.formula.empty()) tip += fmt::format(" Formula: {}.", metric.formula);
+    columns.push_back(
+        {{std::string(metric.id), std::move(title), std::move(tip)}, [id = metric.id, unit](const Measurement& m) {
+           BenchCell cell = cell_of(m, id, unit);
+           if (cell.available && cell.sort == 0) cell.text = "0";
+           return cell;
+         }});
+  }
+  return columns;
+}
+
+std::vector<Column> columns_of(const State& state, const BenchSlice& slice, std::span<const Measurement* const> rows,
+                               const BenchSwitches& switches) {
+  const auto on = [&](Place place) {
+    return std::any_of(rows.begin(), rows.end(), [&](const Measurement* m) { return m->place == place; });
+  };
+  const bool gpu = on(Place::gpu), cpu = on(Place::cpu);
+  std::vector<Column> columns =
+      switches.group ? group_columns(*switches.group, rows) : summary_columns(state, units_of(rows), gpu, cpu);
+  if (!gpu && !switches.group) std::erase_if(columns, [](const Column& c) { return c.gpu; });
+  if (switches.all_values) {
+    const auto at_cell = [&slice](const Measurement& m) {
+      const std::int64_t at = axis_value(slice.axis, m);
+      return at > 0 ? BenchCell{fmt::format("{}", at), "", static_cast<double>(at), true}
+                    : missing(fmt::format("this kernel has no {} to choose", axis_letter(slice.axis)));
+    };
+    columns.insert(columns.begin(), Column{{"value", std::string(axis_letter(slice.axis)), ""}, at_cell});
+  }
+  return columns;
+}
+
+std::string reason_words(const Measurement& m) {
+  const std::string_view state = m.state == RowState::cancelled ? "cancelled" : name_of(m.state);
+  return m.reason.empty() ? std::string(state) : fmt::format("{}: {}", state, m.reason);
+}
+
+std::string origin_note(const Model& model, const BenchSlice& slice) {
+  const Provenance& p = model.provenance;
+  std::string note;
+  if (slice.planned) {
+    note = slice.rows.empty() ? "" : "Nothing has run: bytes and workspace follow from shapes and tiles.";
+  } else if (!slice.rows.empty()) {
+    note = source_words(model, slice);
+    if (slice.loaded) note += fmt::format(", from {}", p.file);
+    note += ".";
+  }
+  if (!slice.rows.empty()) note += " – not available: point at it for the reason.";
+  if (slice.left_out > 0)
+    note += fmt::format(" {} row{} of other problems or devices not shown.", slice.left_out,
+                        slice.left_out == 1 ? " is" : "s are");
+  return note;
+}
+
+// A row without a time may still have what the compiler said of it.
+std::vector<BenchCell> cells_of(const Measurement& m, std::span<const Column> columns) {
+  const bool done = m.state == RowState::done;
+  const bool compiled =
+      std::any_of(m.figures.begin(), m.figures.end(), [](const Figure& f) { return f.origin == Origin::compiled; });
+  std::vector<BenchCell> cells;
+  if (!done && !compiled) return cells;
+  for (const Column& c : columns) {
+    const bool predicted = c.head.id == "tiles" || c.head.id == "workspace" || c.head.id == "memory";
+    cells.push_back(done || !predicted ? c.cell(m) : BenchCell{});
+  }
+  return cells;
+}
+
+}  // namespace
+
+BenchTable bench_table(const State& state, const Model& model, const BenchSlice& slice,
+                       std::optional<std::int64_t> chosen, const BenchSwitches& switches) {
+  const bool all_values = switches.all_values;
+  BenchTable table;
+  std::vector<const Measurement*> shown;
+  for (const Measurement* m : slice.rows) {
+    const std::int64_t at = axis_value(slice.axis, *m);
+    if (all_values || at == 0 || at == chosen) shown.push_back(m);
+  }
+  std::stable_sort(shown.begin(), shown.end(), [&](const Measurement* a, const Measurement* b) {
+    const auto x = ladder_rank(a->key.kernel), y = ladder_rank(b->key.kernel);
+    return x != y ? x < y : axis_value(slice.axis, *a) < axis_value(slice.axis, *b);
+  });
+  const std::vector<Column> columns = columns_of(state, slice, shown, switches);
+  table.columns.push_back({"kernel", "kernel", ""});
+  for (const Column& c : columns) table.columns.push_back(c.head);
+  for (const Measurement* m : shown) {
+    BenchTableRow row;
+    row.kernel = m->key.kernel;
+    row.problem = m->key.problem;
+    row.options = m->key.options;
+    row.value = axis_value(slice.axis, *m);
+    row.emphasised = m->key.kernel == bench_kernel(state) && (!all_values || row.value == chosen);
+    row.cells = cells_of(*m, columns);
+    if (m->state == RowState::done) {
+      if (m->verdict) row.mark = m->verdict->pass ? BenchMark::pass : BenchMark::fail;
+    } else {
+      row.reason = all_values && row.value > 0
+                       ? fmt::format("{} = {}: {}", axis_letter(slice.axis), row.value, reason_words(*m))
+                       : reason_words(*m);
+    }
+    table.rows.push_back(std::move(row));
+  }
+  table.note = origin_note(model, slice);
+  return table;
+}
+
+}  // namespace attn

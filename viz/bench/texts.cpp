@@ -1,0 +1,109 @@
+// Numbers and units of Bench as text, and labels set apart.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+#include "viz/bench/scene.h"
+#include "viz/draw/number_text.h"
+
+namespace attn {
+
+BenchUnit time_unit(double least_us, double most_us) {
+  if (most_us >= 1e7 && least_us >= 1e4) return {1e-6, "s"};
+  if (most_us >= 1e3) return {1e-3, "ms"};
+  return {1, "µs"};
+}
+
+BenchUnit rate_unit(double most_tflops) {
+  if (most_tflops >= 1) return {1, "TFLOP/s"};
+  return {1e3, "GFLOP/s"};
+}
+
+BenchUnit bytes_unit(double most_bytes) {
+  if (most_bytes >= 1e12) return {1e-12, "TB"};
+  if (most_bytes >= 1e9) return {1e-9, "GB"};
+  if (most_bytes >= 1e6) return {1e-6, "MB"};
+  return {1e-3, "kB"};
+}
+
+BenchUnit unit_of(const MetricRow& metric, double least, double most) {
+  if (metric.unit == "us") return time_unit(least, most);
+  if (metric.unit == "B") return bytes_unit(most);
+  if (metric.unit == "TFLOP/s") return rate_unit(most);
+  if (metric.unit == "1") return {1, ""};
+  return {1, std::string(metric.unit)};
+}
+
+std::string figure_text(double value) {
+  return significant_text(value, 3);
+}
+
+std::string value_with_unit(double value, const BenchUnit& unit) {
+  return unit.name.empty() ? figure_text(value * unit.factor)
+                           : fmt::format("{} {}", figure_text(value * unit.factor), unit.name);
+}
+
+bool is_least_of_launches(const Figure& f) {
+  return f.method.find("the least of") != std::string::npos;
+}
+
+std::string sentence(std::string words) {
+  if (words.empty() || words.back() != '.') words += '.';
+  return words;
+}
+
+std::string bytes_text(double bytes) {
+  if (bytes < 1e3) return fmt::format("{:.0f} B", bytes);
+  return value_with_unit(bytes, bytes_unit(bytes));
+}
+
+std::string times_text(double ratio) {
+  if (ratio >= 9.95) return fmt::format("{:.0f}", ratio);
+  if (ratio >= 1.95) return fmt::format("{:.1f}", ratio);
+  return fmt::format("{:.2f}", ratio);
+}
+
+namespace {
+
+// Labels that touch move as one block, centred on the mean of what its members wish.
+struct Block {
+  std::size_t first = 0, count = 0;
+  double wish_sum = 0;  // of each member's wish less its place in the block
+  double height = 0;
+  double top(double low, double high) const {
+    const double wanted = wish_sum / static_cast<double>(count) - height / 2;
+    return std::max(low, std::min(wanted, high - height * static_cast<double>(count)));
+  }
+};
+
+}  // namespace
+
+std::vector<double> spread_labels(std::vector<double> wishes, double height, double top, double bottom) {
+  std::vector<std::size_t> order(wishes.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) { return wishes[a] < wishes[b]; });
+  const double room = bottom - top;
+  if (!wishes.empty() && height * static_cast<double>(wishes.size()) > room)
+    height = room / static_cast<double>(wishes.size());
+  std::vector<Block> blocks;
+  for (std::size_t i = 0; i < order.size(); ++i) {
+    blocks.push_back({i, 1, wishes[order[i]], height});
+    while (blocks.size() > 1) {
+      Block& above = blocks[blocks.size() - 2];
+      const Block& last = blocks.back();
+      if (above.top(top, bottom) + height * static_cast<double>(above.count) <= last.top(top, bottom)) break;
+      above.wish_sum += last.wish_sum - static_cast<double>(above.count * last.count) * height;
+      above.count += last.count;
+      blocks.pop_back();
+    }
+  }
+  for (const Block& block : blocks) {
+    for (std::size_t k = 0; k < block.count; ++k)
+      wishes[order[block.first + k]] = block.top(top, bottom) + height * (static_cast<double>(k) + 0.5);
+  }
+  return wishes;
+}
+
+}  // namespace attn

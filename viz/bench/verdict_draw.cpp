@@ -1,0 +1,85 @@
+// The verdict, in a strip over the charts: first what is faster than what, then why.
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "viz/bench/cache.h"
+#include "viz/draw/canvas.h"
+#include "viz/draw/theme.h"
+
+namespace attn {
+
+namespace {
+
+// Opens the sweep panel where it has no room of its own.
+void folded_panel(const State& state, const Model& model, BenchCache& cache, Commands& commands) {
+  const Style& s = style();
+  if (bench_toggle("sweep ...", true, "Kernels, axis and problem; run")) ImGui::OpenPopup("sweep_panel");
+  const ImVec2 room = ImGui::GetMainViewport()->WorkSize;
+  ImGui::SetNextWindowSize({s.px(236), std::min(s.px(560), room.y - s.px(24))});
+  ImGui::PushStyleVar(ImGuiStyleVar_WindowPadding, ImVec2(s.px(16), s.px(12)));
+  const bool open = ImGui::BeginPopup("sweep_panel");
+  ImGui::PopStyleVar();
+  if (!open) return;
+  ImGui::PushStyleVar(ImGuiStyleVar_ItemSpacing, ImVec2(s.px(8), s.px(6)));
+  draw_sweep_panel(state, model, cache, commands);
+  ImGui::PopStyleVar();
+  ImGui::EndPopup();
+}
+
+// Sessions to look at while nothing is measured here.
+void offers(const std::vector<SessionOffer>& sessions, Commands& commands) {
+  for (const SessionOffer& offer : sessions) {
+    if (bench_toggle(fmt::format("Open {}##{}", offer.words, offer.path).c_str(), true, offer.path.c_str()))
+      commands.push_back(OpenFile{offer.path});
+  }
+}
+
+}  // namespace
+
+void draw_bench_strip(const State& state, const Model& model, BenchCache& cache, bool folded, Commands& commands) {
+  const Style& s = style();
+  const BenchVerdict& verdict = cache.scene.verdict;
+  const float width = ImGui::GetContentRegionAvail().x;
+  const bool low = ImGui::GetMainViewport()->WorkSize.y < s.px(520);  // little height: the figures come first
+  const float size = low ? 14.0F : 17.0F;
+  constexpr int kLines = 6;  // more than any verdict takes
+  const Runs headline{{verdict.headline, Face::bold, Token::text, 0, false}};
+  const Runs reason{{verdict.reason, Face::text, Token::dim, 0, false}};
+  const float labels = text_width(Face::text, 12, "labels") + s.px(12);
+  const float fold = folded ? text_width(Face::text, 12, "sweep ...") + s.px(20) : 0;
+  const float left = s.px(20), right = labels + fold + s.px(24), pad = s.px(low ? 8 : 12);
+  const float room = std::max(s.px(120), width - left - right);
+  const float headline_height = draw_paragraph(nullptr, {}, room, size, headline, kLines, false);
+  const float reason_height =
+      verdict.reason.empty() ? 0 : s.px(4) + draw_paragraph(nullptr, {}, room, 13, reason, kLines, false);
+  const bool empty = model.measurements.empty() && !model.task.running;
+  const float offer_height = empty ? s.px(24) * static_cast<float>(model.offers.size()) : 0;
+  const float height = headline_height + reason_height + offer_height + 2 * pad;
+  if (begin_bench_card("strip", ImVec2(width, height))) {
+    ImDrawList* list = ImGui::GetWindowDrawList();
+    const ImVec2 at = ImGui::GetWindowPos();
+    const ImU32 bar = verdict.kernel.empty() ? colour(s.theme, Token::faint) : kernel_colour(s.theme, verdict.kernel);
+    list->AddRectFilled(at, {at.x + s.px(5), at.y + height}, bar, s.px(8), ImDrawFlags_RoundCornersLeft);
+    draw_paragraph(list, {at.x + left, at.y + pad}, room, size, headline, kLines);
+    draw_paragraph(list, {at.x + left, at.y + pad + headline_height + s.px(4)}, room, 13, reason, kLines);
+    if (offer_height > 0) {
+      ImGui::PushStyleVar(ImGuiStyleVar_ItemSpacing, ImVec2(s.px(4), s.px(4)));
+      ImGui::SetCursorPos({left - s.px(6), pad + headline_height + reason_height + s.px(4)});
+      ImGui::BeginGroup();
+      offers(model.offers, commands);
+      ImGui::EndGroup();
+      ImGui::PopStyleVar();
+    }
+    ImGui::SetCursorPos({width - labels - fold - s.px(12), pad});
+    if (folded) {
+      folded_panel(state, model, cache, commands);
+      ImGui::SameLine(0, s.px(8));
+    }
+    if (bench_toggle("labels", cache.labels, "Names at the ends of the lines")) cache.labels = !cache.labels;
+  }
+  ImGui::EndChild();
+}
+
+}  // namespace attn

@@ -1,0 +1,159 @@
+// Bench: the ladder on an axis of the user's choice. A panel that sets the sweep up, the verdict, charts that grow
+// while it runs, the table.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "implot.h"
+#include "viz/bench/cache.h"
+#include "viz/bench/planned.h"
+#include "viz/draw/canvas.h"
+#include "viz/draw/theme.h"
+
+namespace attn {
+namespace {
+
+constexpr float kGutter = 12, kPanelWidth = 196, kFolded = 640;  // logical pixels
+constexpr float kLeastChart = 168, kLeastTable = 132;
+
+std::string scene_key(const State& state, const Model& model, const BenchCache& cache) {
+  std::string key =
+      fmt::format("{:x}|{}|{}|{}|{}|{}|{}", rows_fingerprint(model), cache.estimate_key, bench_kernel(state),
+                  state.view.bench_metric, state.view.bench_value ? *state.view.bench_value : 0,
+                  cache.switches.all_values, cache.estimate.words) +
+      fmt::format("|{}|{}", state.view.bench_baseline,
+                  cache.switches.group ? static_cast<int>(*cache.switches.group) : -1);
+  for (const auto& log : cache.switches.log) key += log ? (*log ? "l" : "-") : ".";
+  return key;
+}
+
+// Plain wheel scrolls the page; with Ctrl it zooms a chart. A double click is ours: it fits the axes again.
+void set_plot_input() {
+  ImPlotInputMap& input = ImPlot::GetInputMap();
+  input.ZoomMod = ImGuiMod_Ctrl;
+  input.OverrideMod = ImGuiMod_Alt;
+  input.Fit = ImGuiMouseButton_Middle;
+}
+
+struct Layout {
+  bool two_charts = false, side_by_side = true;
+  float chart_width = 0, chart_height = 0, table = 0;  // pixels
+};
+
+// `room`: what the charts and the table may fill; `logical`: the width of the workspace in logical pixels.
+Layout layout_of(ImVec2 room, float logical, const BenchCache& cache) {
+  const Style& s = style();
+  const float gutter = s.px(kGutter);
+  Layout l;
+  l.two_charts = logical < 800;
+  l.side_by_side = room.x >= s.px(480);
+  l.chart_width = l.side_by_side ? std::floor((room.x - gutter) / 2) : room.x;
+  const int charts = l.two_charts ? 2 : 4;
+  const auto rows = static_cast<float>(l.side_by_side ? charts / 2 : charts);
+  // The charts take what the table leaves; the table scrolls inside before the charts get too small to read, and
+  // the page scrolls before the table does.
+  const float wanted = bench_table_height(cache);
+  const float most_table = room.y - rows * (s.px(kLeastChart) + gutter);
+  l.table = std::max(std::min(wanted, s.px(kLeastTable)), std::min(wanted, most_table));
+  const float rest = room.y - l.table - rows * gutter;
+  l.chart_height = std::max(s.px(kLeastChart), std::floor(rest / rows));
+  return l;
+}
+
+void draw_charts(const Layout& l, BenchCache& cache, const State& state, Commands& commands) {
+  constexpr std::array<std::size_t, 4> kAll{0, 1, 2, 3};
+  constexpr std::array<std::size_t, 2> kTwo{1, 3};
+  const auto shown = l.two_charts ? std::span<const std::size_t>(kTwo) : std::span<const std::size_t>(kAll);
+  for (std::size_t i = 0; i < shown.size(); ++i) {
+    if (l.side_by_side && i % 2 == 1) ImGui::SameLine(0, style().px(kGutter));
+    draw_bench_chart(shown[i], ImVec2(l.chart_width, l.chart_height), cache, state, commands);
+  }
+}
+
+}  // namespace
+
+bool begin_bench_card(const char* id, ImVec2 size) {
+  const Style& s = style();
+  ImGui::PushStyleVar(ImGuiStyleVar_WindowPadding, ImVec2(s.px(16), s.px(12)));
+  const bool open = ImGui::BeginChild(id, size, ImGuiChildFlags_Borders,
+                                      ImGuiWindowFlags_NoScrollbar | ImGuiWindowFlags_NoScrollWithMouse);
+  ImGui::PopStyleVar();
+  return open;
+}
+
+bool bench_toggle(const char* label, bool on, const char* help) {
+  const Style& s = style();
+  ImGui::PushStyleVar(ImGuiStyleVar_FramePadding, ImVec2(s.px(6), s.px(1)));
+  ImGui::PushStyleColor(ImGuiCol_Button, on ? colour(s.theme, Token::field) : 0U);
+  ImGui::PushStyleColor(ImGuiCol_Text, colour(s.theme, on ? Token::text : Token::dim));
+  ImGui::PushFont(s.fonts.text, s.px(12));
+  const bool clicked = ImGui::Button(label);
+  ImGui::PopFont();
+  ImGui::PopStyleColor(2);
+  ImGui::PopStyleVar();
+  ImGui::SetItemTooltip("%s", help);
+  return clicked;
+}
+
+BenchCache& refreshed(BenchMemory& memory, const State& state, const Model& model) {
+  if (!memory.cache) memory.cache = std::make_shared<BenchCache>();
+  BenchCache& cache = *memory.cache;
+  std::string key = sweep_key(state.document.sweep);
+  if (!model.task.running) key += fmt::format("|{}", model.measurements.size());  // rates known from finished rows
+  if (key != cache.estimate_key && !(model.task.running && !cache.estimate_key.empty())) {
+    cache.estimate_key = std::move(key);
+    cache.valid = validate(state.document.sweep).has_value();
+    cache.estimate = estimate(state.document.sweep, model.measurements);
+    cache.planned = planned_rows(state.document.sweep);
+    cache.count = {};
+    if (model.rows_from_here)
+      cache.count =
+          count_finished(state.document.sweep, model.measurements, gpu_device(state.document.sweep, model.gpu));
+  }
+  key = scene_key(state, model, cache);
+  if (key != cache.scene_key) {
+    cache.scene_key = std::move(key);
+    cache.scene = bench_scene(state, model, cache.switches, cache.estimate.words, cache.planned);
+    ++cache.scene_number;
+  }
+  return cache;
+}
+
+void draw_bench(const State& state, const Model& model, BenchMemory& memory, Commands& commands) {
+  const Style& s = style();
+  BenchCache& cache = refreshed(memory, state, model);
+  cache.hovered = cache.hovered_next;
+  cache.hovered_next.reset();
+  set_plot_input();
+  const ImVec2 size = ImGui::GetContentRegionAvail();
+  if (memory.only_chart) return draw_bench_chart(*memory.only_chart, size, cache, state, commands);
+  const float gutter = s.px(kGutter), logical = size.x / s.scale;
+  const bool folded = logical < kFolded;
+  ImGui::PushStyleVar(ImGuiStyleVar_ItemSpacing, ImVec2(gutter, gutter));
+  if (!folded) {
+    if (begin_bench_card("panel", ImVec2(s.px(kPanelWidth), size.y))) {
+      ImGui::PushStyleVar(ImGuiStyleVar_ItemSpacing, ImVec2(s.px(8), s.px(6)));
+      draw_sweep_panel(state, model, cache, commands);
+      ImGui::PopStyleVar();
+    }
+    ImGui::EndChild();
+    ImGui::SameLine();
+  }
+  ImGui::PushStyleColor(ImGuiCol_ChildBg, 0U);
+  ImGui::PushStyleVar(ImGuiStyleVar_WindowPadding, ImVec2(0, 0));
+  const bool open = ImGui::BeginChild("figures", ImVec2(0, size.y));
+  ImGui::PopStyleVar();
+  ImGui::PopStyleColor();
+  if (open) {
+    draw_bench_strip(state, model, cache, folded, commands);
+    const float strip = ImGui::GetItemRectSize().y + gutter;
+    const Layout l = layout_of({ImGui::GetContentRegionAvail().x, size.y - strip}, logical, cache);
+    draw_charts(l, cache, state, commands);
+    draw_bench_table(cache, ImVec2(ImGui::GetContentRegionAvail().x, l.table), commands);
+  }
+  ImGui::EndChild();
+  ImGui::PopStyleVar();
+}
+
+}  // namespace attn

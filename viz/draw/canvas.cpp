@@ -1,0 +1,258 @@
+#include "viz/draw/canvas.h"
+
+#include <algorithm>
+#include <cfloat>
+#include <cmath>
+
+namespace attn {
+namespace {
+
+// Raised and lowered letters: their size and how far they move, as a share of the line's size.
+constexpr float kScriptSize = 0.72F;
+constexpr float kSuperscript = -0.42F;
+constexpr float kSubscript = 0.2F;
+
+float run_size(const Run& run, float size) {
+  return size * (run.face == Face::maths ? kMathsSize : 1.0F) *
+         (run.raise == 0   ? 1.0F
+          : run.raise == 2 ? kScriptSize * 0.86F
+                           : kScriptSize);
+}
+
+// Baselines of the faces differ: a maths letter of another size must stand on the same line.
+float baseline(Face face, float size) {
+  ImFontBaked* baked = font_of(face)->GetFontBaked(style().px(size));
+  return baked->Ascent;
+}
+
+struct Word {
+  const Run* run;
+  std::string_view text;
+};
+
+// Runs cut at spaces; the space stays with the word before it.
+std::vector<Word> words_of(const Runs& runs) {
+  std::vector<Word> words;
+  for (const Run& run : runs) {
+    std::string_view rest = run.text;
+    while (!rest.empty()) {
+      std::size_t space = rest.find(' ');
+      // "12 %" does not break.
+      if (space != std::string_view::npos && rest.substr(space + 1).starts_with('%')) space = rest.find(' ', space + 1);
+      const std::size_t n = space == std::string_view::npos ? rest.size() : space + 1;
+      words.push_back({&run, rest.substr(0, n)});
+      rest.remove_prefix(n);
+    }
+  }
+  return words;
+}
+
+float draw_piece(ImDrawList* list, ImVec2 at, float size, const Run& run, std::string_view text, bool draw) {
+  const float own = run_size(run, size);
+  const float width = text_width(run.face, own, text);
+  if (!draw) return width;
+  // All pieces share the baseline of the plain face at the line's size.
+  float y = at.y + baseline(Face::text, size) - baseline(run.face, own);
+  if (run.raise > 0) y += style().px(size * (run.raise == 1 ? kSuperscript : kSuperscript + 0.14F));
+  if (run.raise < 0) y += style().px(size * kSubscript);
+  draw_text(list, {at.x, y}, run.face, own, colour_of(run.ink), text);
+  if (run.underlined) {
+    const float under = at.y + style().px(size * 1.45F);
+    list->AddRectFilled({at.x, under}, {at.x + width, under + style().px(2)}, colour_of(Token::text));
+  }
+  return width;
+}
+
+}  // namespace
+
+ImU32 colour_of(Ink ink) {
+  return ink.tensor ? colour(style().theme, ink.hue) : colour(style().theme, ink.token);
+}
+
+ImU32 faded(ImU32 c, float opacity) {
+  const auto alpha = static_cast<float>((c >> IM_COL32_A_SHIFT) & 0xffU) * std::clamp(opacity, 0.0F, 1.0F);
+  return (c & ~IM_COL32_A_MASK) | (static_cast<ImU32>(std::lround(alpha)) << IM_COL32_A_SHIFT);
+}
+
+ImFont* font_of(Face face) {
+  const Fonts& fonts = style().fonts;
+  switch (face) {
+    case Face::text:
+      return fonts.text;
+    case Face::bold:
+      return fonts.bold;
+    case Face::mono:
+      return fonts.mono;
+    case Face::maths:
+      return fonts.maths;
+  }
+  return fonts.text;
+}
+
+std::string plain_text(const Runs& runs) {
+  std::string text;
+  for (const Run& run : runs) text += run.text;
+  return text;
+}
+
+float text_width(Face face, float size, std::string_view text) {
+  return font_of(face)->CalcTextSizeA(style().px(size), FLT_MAX, 0, text.data(), text.data() + text.size()).x;
+}
+
+float line_height(float size) {
+  return std::ceil(style().px(size * 1.4F));
+}
+
+void draw_text(ImDrawList* list, ImVec2 at, Face face, float size, ImU32 c, std::string_view text) {
+  list->AddText(font_of(face), style().px(size), {std::round(at.x), std::round(at.y)}, c, text.data(),
+                text.data() + text.size());
+}
+
+void draw_text_in(ImDrawList* list, const Box& box, Align align, Face face, float size, ImU32 c, std::string_view text,
+                  float inset) {
+  const float width = text_width(face, size, text);
+  float x = box.min.x + style().px(inset);
+  if (align == Align::centre) x = (box.min.x + box.max.x - width) / 2;
+  if (align == Align::right) x = box.max.x - width - style().px(inset);
+  draw_text(list, {x, (box.min.y + box.max.y - style().px(size)) / 2}, face, size, c, text);
+}
+
+float runs_width(const Runs& runs, float size) {
+  float width = 0;
+  for (const Run& run : runs) width += text_width(run.face, run_size(run, size), run.text);
+  return width;
+}
+
+float draw_runs(ImDrawList* list, ImVec2 at, float size, const Runs& runs) {
+  float script_from = 0, script_end = 0;
+  int last_raise = 0;
+  for (const Run& run : runs) {
+    // A superscript right after a subscript stands over it (K with index and transpose).
+    if (run.raise != 0 && last_raise != 0 && (run.raise < 0) != (last_raise < 0)) {
+      script_end = at.x;
+      at.x = script_from;
+    } else if (run.raise != 0 && last_raise == 0) {
+      script_from = at.x;
+      script_end = at.x;
+    } else if (run.raise == 0) {
+      at.x = std::max(at.x, script_end);
+      script_end = 0;
+    }
+    at.x += draw_piece(list, at, size, run, run.text, true);
+    last_raise = run.raise;
+  }
+  return std::max(at.x, script_end);
+}
+
+void draw_runs_in(ImDrawList* list, const Box& box, Align align, float size, const Runs& runs) {
+  const float width = runs_width(runs, size);
+  float x = box.min.x;
+  if (align == Align::centre) x = (box.min.x + box.max.x - width) / 2;
+  if (align == Align::right) x = box.max.x - width;
+  draw_runs(list, {x, (box.min.y + box.max.y - style().px(size)) / 2}, size, runs);
+}
+
+float draw_paragraph(ImDrawList* list, ImVec2 at, float width, float size, const Runs& runs, int most_lines,
+                     bool draw) {
+  const float step = line_height(size);
+  float x = 0;
+  int line = 0;
+  const std::vector<Word> words = words_of(runs);
+  for (std::size_t n = 0; n < words.size(); ++n) {
+    // A word may go on in the next run (a letter and its comma): they break together.
+    float need = 0;
+    for (std::size_t k = n; k < words.size(); ++k) {
+      std::string_view text = words[k].text;
+      const bool ends = text.back() == ' ';
+      if (ends) text.remove_suffix(1);
+      need += draw_piece(list, at, size, *words[k].run, text, false);
+      if (ends) break;
+    }
+    const bool starts_word = n == 0 || words[n - 1].text.back() == ' ';
+    if (starts_word && x > 0 && x + need > width) {
+      x = 0;
+      if (++line >= most_lines) return step * static_cast<float>(most_lines);
+    }
+    x += draw_piece(list, {at.x + x, at.y + step * static_cast<float>(line)}, size, *words[n].run, words[n].text, draw);
+  }
+  return step * static_cast<float>(line + 1);
+}
+
+void draw_card(ImDrawList* list, const Box& box) {
+  // A fill takes one white texel. Looked up without filtering, a software renderer needs half the time for it, and cards
+  // are most of the window.
+  const ImGuiPlatformIO& platform = ImGui::GetPlatformIO();
+  const bool unfiltered =
+      platform.DrawCallback_SetSamplerNearest != nullptr && platform.DrawCallback_SetSamplerLinear != nullptr;
+  if (unfiltered) list->AddCallback(platform.DrawCallback_SetSamplerNearest, nullptr);
+  list->AddRectFilled(box.min, box.max, colour_of(Token::card), style().px(8));
+  if (unfiltered) list->AddCallback(platform.DrawCallback_SetSamplerLinear, nullptr);
+  list->AddRect(box.min, box.max, colour_of(Token::line), style().px(8), 0, std::max(1.0F, style().px(1)));
+}
+
+void draw_outline(ImDrawList* list, const Box& box, ImU32 c, float thickness, float rounding) {
+  list->AddRect(box.min, box.max, c, style().px(rounding), 0, std::max(1.0F, style().px(thickness)));
+}
+
+void draw_dashed_line(ImDrawList* list, ImVec2 from, ImVec2 to, ImU32 c, float dash) {
+  const float length = std::hypot(to.x - from.x, to.y - from.y);
+  if (length <= 0) return;
+  const ImVec2 unit{(to.x - from.x) / length, (to.y - from.y) / length};
+  const float step = std::max(style().px(dash), 1.0F);
+  for (float at = 0; at < length; at += 2 * step) {
+    const float end = std::min(at + step, length);
+    list->AddLine({from.x + unit.x * at, from.y + unit.y * at}, {from.x + unit.x * end, from.y + unit.y * end}, c,
+                  std::max(1.0F, style().px(1)));
+  }
+}
+
+void draw_dashed(ImDrawList* list, const Box& box, ImU32 c, float dash) {
+  const ImVec2 a{std::floor(box.min.x) + 0.5F, std::floor(box.min.y) + 0.5F};
+  const ImVec2 b{std::floor(box.max.x) - 0.5F, std::floor(box.max.y) - 0.5F};
+  draw_dashed_line(list, a, {b.x, a.y}, c, dash);
+  draw_dashed_line(list, {b.x, a.y}, b, c, dash);
+  draw_dashed_line(list, {a.x, b.y}, b, c, dash);
+  draw_dashed_line(list, a, {a.x, b.y}, c, dash);
+}
+
+void draw_hatch(ImDrawList* list, const Box& box, ImU32 c, float step) {
+  const float d = std::max(style().px(step), 2.0F);
+  // Lines x + y = s: the same s everywhere, so that neighbouring cells hatch as one.
+  const float first = std::ceil((box.min.x + box.min.y) / d) * d;
+  for (float s = first; s < box.max.x + box.max.y; s += d) {
+    const ImVec2 a{std::max(box.min.x, s - box.max.y), std::min(box.max.y, s - box.min.x)};
+    const ImVec2 b{std::min(box.max.x, s - box.min.y), std::max(box.min.y, s - box.max.x)};
+    if (b.x > a.x) list->AddLine(a, b, c, std::max(1.0F, style().px(1)));
+  }
+}
+
+void draw_arrow(ImDrawList* list, ImVec2 centre, float size, Arrow arrow, ImU32 c) {
+  const float r = style().px(size) / 2;
+  const float x = centre.x, y = centre.y;
+  const float bar = style().px(2);
+  switch (arrow) {
+    case Arrow::left:
+      list->AddTriangleFilled({x + r * 0.7F, y - r}, {x - r * 0.8F, y}, {x + r * 0.7F, y + r}, c);
+      break;
+    case Arrow::right:
+      list->AddTriangleFilled({x - r * 0.7F, y - r}, {x + r * 0.8F, y}, {x - r * 0.7F, y + r}, c);
+      break;
+    case Arrow::first:
+      list->AddRectFilled({x - r, y - r}, {x - r + bar, y + r}, c);
+      list->AddTriangleFilled({x + r, y - r}, {x - r * 0.4F, y}, {x + r, y + r}, c);
+      break;
+    case Arrow::last:
+      list->AddRectFilled({x + r - bar, y - r}, {x + r, y + r}, c);
+      list->AddTriangleFilled({x - r, y - r}, {x + r * 0.4F, y}, {x - r, y + r}, c);
+      break;
+    case Arrow::down:
+      list->AddTriangleFilled({x - r, y - r * 0.5F}, {x + r, y - r * 0.5F}, {x, y + r * 0.6F}, c);
+      break;
+    case Arrow::pause:
+      list->AddRectFilled({x - r * 0.8F, y - r}, {x - r * 0.2F, y + r}, c);
+      list->AddRectFilled({x + r * 0.2F, y - r}, {x + r * 0.8F, y + r}, c);
+      break;
+  }
+}
+
+}  // namespace attn

@@ -1,0 +1,84 @@
+// Drawing helpers over ImDrawList: runs of styled text, cards, dashed rectangles, hatching, arrows. Sizes that a
+// caller names are logical; style().px() turns them into pixels here, but positions and rectangles are pixels.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "imgui.h"
+#include "viz/draw/theme.h"
+
+namespace attn {
+
+// A colour by its role, so that scenes name no RGB: a token of the theme, or a tensor's ink.
+struct Ink {
+  bool tensor = false;
+  Token token = Token::text;
+  TensorColour hue = TensorColour::s;
+  Ink() = default;
+  Ink(Token t) : token(t) {}                     // NOLINT(google-explicit-constructor): a role is an ink
+  Ink(TensorColour c) : tensor(true), hue(c) {}  // NOLINT(google-explicit-constructor)
+  bool operator==(const Ink&) const = default;
+};
+ImU32 colour_of(Ink ink);
+// The same colour with its opacity multiplied.
+ImU32 faded(ImU32 c, float opacity);
+
+enum class Face : std::uint8_t { text, bold, mono, maths };
+ImFont* font_of(Face face);
+
+// A piece of text in one face and colour. `raise`: 0 on the line, 1 superscript, -1 subscript,
+// 2 subscript of a superscript.
+struct Run {
+  std::string text;
+  Face face = Face::text;
+  Ink ink;
+  int raise = 0;
+  bool underlined = false;
+};
+using Runs = std::vector<Run>;
+std::string plain_text(const Runs& runs);
+
+// A rectangle in pixels.
+struct Box {
+  ImVec2 min, max;
+  float width() const { return max.x - min.x; }
+  float height() const { return max.y - min.y; }
+  ImVec2 centre() const { return {(min.x + max.x) / 2, (min.y + max.y) / 2}; }
+  bool contains(ImVec2 p) const { return p.x >= min.x && p.x < max.x && p.y >= min.y && p.y < max.y; }
+  Box grown(float by) const { return {{min.x - by, min.y - by}, {max.x + by, max.y + by}}; }
+};
+
+enum class Align : std::uint8_t { left, centre, right };
+
+// Text of `size` logical pixels.
+float text_width(Face face, float size, std::string_view text);
+float line_height(float size);  // pixels
+void draw_text(ImDrawList* list, ImVec2 at, Face face, float size, ImU32 c, std::string_view text);
+// Centred vertically in the box; `inset` logical pixels from the side it is aligned to.
+void draw_text_in(ImDrawList* list, const Box& box, Align align, Face face, float size, ImU32 c, std::string_view text,
+                  float inset = 0);
+
+// Maths letters are set larger than the words around them: their x-height is smaller.
+constexpr float kMathsSize = 1.25F;
+float runs_width(const Runs& runs, float size);
+// Draws on one line whose top is at.y; returns the x after the last run.
+float draw_runs(ImDrawList* list, ImVec2 at, float size, const Runs& runs);
+void draw_runs_in(ImDrawList* list, const Box& box, Align align, float size, const Runs& runs);
+// Breaks at spaces to `width` pixels, at most `most_lines` lines; returns the height used. `draw` false measures.
+float draw_paragraph(ImDrawList* list, ImVec2 at, float width, float size, const Runs& runs, int most_lines,
+                     bool draw = true);
+
+void draw_card(ImDrawList* list, const Box& box);
+void draw_outline(ImDrawList* list, const Box& box, ImU32 c, float thickness, float rounding = 2);
+void draw_dashed(ImDrawList* list, const Box& box, ImU32 c, float dash = 3);
+void draw_dashed_line(ImDrawList* list, ImVec2 from, ImVec2 to, ImU32 c, float dash = 3);
+// Lines at 45 degrees, clipped to the box.
+void draw_hatch(ImDrawList* list, const Box& box, ImU32 c, float step = 6);
+
+enum class Arrow : std::uint8_t { left, right, first, last, down, pause };
+void draw_arrow(ImDrawList* list, ImVec2 centre, float size, Arrow arrow, ImU32 c);
+
+}  // namespace attn

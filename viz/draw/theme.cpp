@@ -1,0 +1,281 @@
+#include "viz/draw/theme.h"
+
+#include <algorithm>
+#include <cmath>
+#include <string>
+#include <system_error>
+
+#include "implot.h"
+#include "viz/draw/theme_table.h"
+
+namespace attn {
+namespace {
+
+std::size_t index_of(Theme t) {
+  return static_cast<std::size_t>(t);
+}
+
+ImU32 packed(std::uint32_t rgb) {
+  return IM_COL32((rgb >> 16) & 0xff, (rgb >> 8) & 0xff, rgb & 0xff, 0xff);
+}
+
+double linear(int channel) {
+  const double c = channel / 255.0;
+  return c <= 0.04045 ? c / 12.92 : std::pow((c + 0.055) / 1.055, 2.4);
+}
+
+int channel_of(ImU32 c, int shift) {
+  return static_cast<int>((c >> shift) & 0xff);
+}
+
+// Relative luminance (WCAG 2).
+double luminance(ImU32 c) {
+  return 0.2126 * linear(channel_of(c, IM_COL32_R_SHIFT)) + 0.7152 * linear(channel_of(c, IM_COL32_G_SHIFT)) +
+         0.0722 * linear(channel_of(c, IM_COL32_B_SHIFT));
+}
+
+// OKLab (Ottosson 2020): mixing there keeps a hue's brightness steps even to the eye.
+struct Lab {
+  double l = 0, a = 0, b = 0;
+};
+
+Lab to_lab(ImU32 c) {
+  const double r = linear(channel_of(c, IM_COL32_R_SHIFT)), g = linear(channel_of(c, IM_COL32_G_SHIFT)),
+               b = linear(channel_of(c, IM_COL32_B_SHIFT));
+  const double l = std::cbrt(0.4122214708 * r + 0.5363325363 * g + 0.0514459929 * b);
+  const double m = std::cbrt(0.2119034982 * r + 0.6806995451 * g + 0.1073969566 * b);
+  const double s = std::cbrt(0.0883024619 * r + 0.2817188376 * g + 0.6299787005 * b);
+  return {0.2104542553 * l + 0.7936177850 * m - 0.0040720468 * s,
+          1.9779984951 * l - 2.4285922050 * m + 0.4505937099 * s,
+          0.0259040371 * l + 0.7827717662 * m - 0.8086757660 * s};
+}
+
+ImU32 srgb_byte(double x) {
+  const double c = std::clamp(x, 0.0, 1.0);
+  const double encoded = c <= 0.0031308 ? 12.92 * c : 1.055 * std::pow(c, 1 / 2.4) - 0.055;
+  return static_cast<ImU32>(std::lround(255 * encoded));
+}
+
+ImU32 from_lab(const Lab& c) {
+  const double l = std::pow(c.l + 0.3963377774 * c.a + 0.2158037573 * c.b, 3);
+  const double m = std::pow(c.l - 0.1055613458 * c.a - 0.0638541728 * c.b, 3);
+  const double s = std::pow(c.l - 0.0894841775 * c.a - 1.2914855480 * c.b, 3);
+  return IM_COL32(srgb_byte(4.0767416621 * l - 3.3077115913 * m + 0.2309699292 * s),
+                  srgb_byte(-1.2684380046 * l + 2.6097574011 * m - 0.3413193965 * s),
+                  srgb_byte(-0.0041960863 * l - 0.7034186147 * m + 1.7076147010 * s), 0xff);
+}
+
+ImU32 make_fill(Theme t, TensorColour tensor, float shade) {
+  // The weakest cell still differs from the card: 6 % of the hue. Light stops at 90 %, so that black keeps its contrast.
+  const double most = t == Theme::dark ? 1.0 : 0.9;
+  const double amount = 0.06 + (most - 0.06) * (static_cast<double>(shade) + 1) / 2;
+  const Lab from = to_lab(t == Theme::dark ? colour(t, Token::field) : IM_COL32_WHITE);
+  const Lab to = to_lab(colour(Theme::dark, tensor));
+  return from_lab(
+      {from.l + (to.l - from.l) * amount, from.a + (to.a - from.a) * amount, from.b + (to.b - from.b) * amount});
+}
+
+ImFont* add_font(const std::filesystem::path& file, bool merge) {
+  ImFontConfig config;
+  config.MergeMode = merge;
+  config.Flags = ImFontFlags_NoLoadError;
+  return ImGui::GetIO().Fonts->AddFontFromFileTTF(file.string().c_str(), 0, &config);
+}
+
+}  // namespace
+
+ImU32 colour(Theme t, Token token) {
+  return packed(kTokenColours[static_cast<std::size_t>(token)].rgb[index_of(t)]);
+}
+
+ImU32 colour(Theme t, TensorColour tensor) {
+  return packed(kTensorColours[static_cast<std::size_t>(tensor)].rgb[index_of(t)]);
+}
+
+ImU32 kernel_colour(Theme t, std::string_view kernel_id) {
+  for (const auto& alias : kKernelColourAliases) {
+    if (alias.kernel == kernel_id) kernel_id = alias.colour;
+  }
+  const auto row = std::find_if(kKernelColours.begin(), kKernelColours.end(),
+                                [&](const ThemeColour& c) { return c.name == kernel_id; });
+  return packed((row == kKernelColours.end() ? kKernelColours.back() : *row).rgb[index_of(t)]);
+}
+
+TensorColour tensor_of(Slot s) {
+  switch (s) {
+    case Slot::q:
+      return TensorColour::q;
+    case Slot::k:
+      return TensorColour::k;
+    case Slot::v:
+      return TensorColour::v;
+    case Slot::s:
+      return TensorColour::s;
+    case Slot::p:
+      return TensorColour::p;
+    case Slot::m_old:
+    case Slot::m_new:
+      return TensorColour::m;
+    case Slot::alpha:
+      return TensorColour::alpha;
+    case Slot::l_old:
+    case Slot::l_new:
+    case Slot::lse:
+      return TensorColour::l;
+    case Slot::o_old:
+    case Slot::o_new:
+      return TensorColour::o;
+  }
+  return TensorColour::s;
+}
+
+ImU32 cell_fill(Theme t, TensorColour tensor, float shade) {
+  // A recording draws tens of thousands of cells a frame: the 256 steps of each hue are mixed once.
+  using Ramp = std::array<ImU32, 256>;
+  static const auto ramps = [] {
+    std::array<std::array<Ramp, kTensorColours.size()>, 2> all{};
+    for (std::size_t theme = 0; theme < 2; ++theme) {
+      for (std::size_t hue = 0; hue < kTensorColours.size(); ++hue) {
+        for (std::size_t i = 0; i < 256; ++i) {
+          all[theme][hue][i] =
+              make_fill(static_cast<Theme>(theme), static_cast<TensorColour>(hue), static_cast<float>(i) / 127.5F - 1);
+        }
+      }
+    }
+    return all;
+  }();
+  const float s = std::isnan(shade) ? 0.0F : std::clamp(shade, -1.0F, 1.0F);
+  const auto step = static_cast<std::size_t>(std::lround((s + 1) * 127.5F));
+  return ramps[index_of(t)][static_cast<std::size_t>(tensor)][step];
+}
+
+ImU32 text_on(ImU32 fill) {
+  const double l = luminance(fill);
+  return 1.05 / (l + 0.05) > (l + 0.05) / 0.05 ? IM_COL32_WHITE : IM_COL32_BLACK;
+}
+
+Result<Fonts> load_fonts(const std::filesystem::path& folder) {
+  struct Role {
+    ImFont* Fonts::*font;
+    const char* file;
+    const char* rest;  // brings what the first lacks: subscripts, Greek, mathematical letters
+  };
+  constexpr Role kRoles[] = {{&Fonts::text, "Roboto-Regular.ttf", "NotoSansMono-Regular.ttf"},
+                             {&Fonts::bold, "Roboto-Bold.ttf", "NotoSansMono-Regular.ttf"},
+                             {&Fonts::mono, "Inconsolata-Medium.ttf", "NotoSansMono-Regular.ttf"},
+                             {&Fonts::maths, "XITS-Italic.otf", "XITSMath-Regular.otf"}};
+  for (const Role& role : kRoles) {
+    for (const char* name : {role.file, role.rest}) {
+      std::error_code error;
+      if (std::filesystem::is_regular_file(folder / name, error)) continue;
+      return fail(ErrorKind::io, "The font " + (folder / name).string() +
+                                     " is missing: build again, or let ATTNSCOPE_ASSETS name the folder above fonts/.");
+    }
+  }
+  Fonts fonts;
+  for (const Role& role : kRoles) {
+    for (const bool merge : {false, true}) {
+      const auto file = folder / (merge ? role.rest : role.file);
+      ImFont* font = add_font(file, merge);
+      if (font == nullptr) return fail(ErrorKind::io, "The font " + file.string() + " cannot be read.");
+      if (!merge) fonts.*role.font = font;
+    }
+  }
+  return fonts;
+}
+
+const Style& style() {
+  return *static_cast<const Style*>(ImGui::GetIO().UserData);
+}
+
+namespace {
+
+ImVec4 vec(ImU32 c, float alpha = 1) {
+  ImVec4 v = ImGui::ColorConvertU32ToFloat4(c);
+  v.w = alpha;
+  return v;
+}
+
+void set_sizes(ImGuiStyle& g, const Style& s) {
+  const auto px = [&](float x) { return s.px(x); };
+  const auto px2 = [&](float x, float y) { return ImVec2(s.px(x), s.px(y)); };
+  g.FontSizeBase = px(13);
+  g.FontScaleMain = 1;  // sizes are pixels already: PushFont(font, style().px(13))
+  g.FontScaleDpi = 1;
+  g.WindowPadding = px2(12, 12);
+  g.WindowRounding = g.ChildRounding = g.PopupRounding = px(8);
+  g.FrameRounding = g.GrabRounding = g.TabRounding = px(4);
+  g.ScrollbarRounding = px(4);
+  g.SelectableRounding = g.MenuItemRounding = px(4);
+  g.WindowBorderSize = 0;
+  g.ChildBorderSize = g.PopupBorderSize = std::max(1.0F, std::floor(px(1)));
+  g.FrameBorderSize = 0;
+  g.FramePadding = px2(8, 4);
+  g.ItemSpacing = px2(8, 8);
+  g.ItemInnerSpacing = px2(8, 4);
+  g.CellPadding = px2(8, 2);
+  g.IndentSpacing = px(16);
+  g.ScrollbarSize = px(10);
+  g.GrabMinSize = px(12);
+  g.SeparatorSize = std::max(1.0F, std::floor(px(1)));
+  g.DockingSeparatorSize = px(12);
+  g.WindowMinSize = px2(32, 32);
+  g.InputTextCursorSize = std::max(1.0F, px(1));
+}
+
+// Neutral throughout: a colour is a tensor or a kernel, and nothing else.
+void set_colours(ImGuiStyle& g, Theme t) {
+  const auto token = [&](Token k, float alpha = 1) { return vec(colour(t, k), alpha); };
+  for (ImVec4& c : g.Colors) c = token(Token::text);
+  const ImVec4 none(0, 0, 0, 0);
+  const auto set = [&](std::initializer_list<ImGuiCol> which, const ImVec4& c) {
+    for (const ImGuiCol i : which) g.Colors[i] = c;
+  };
+  set({ImGuiCol_TextDisabled}, token(Token::dim));
+  set({ImGuiCol_WindowBg, ImGuiCol_DockingEmptyBg, ImGuiCol_MenuBarBg}, token(Token::ground));
+  set({ImGuiCol_ChildBg, ImGuiCol_PopupBg}, token(Token::card));
+  set({ImGuiCol_TitleBg, ImGuiCol_TitleBgActive, ImGuiCol_TitleBgCollapsed}, token(Token::card));
+  set({ImGuiCol_Border, ImGuiCol_Separator, ImGuiCol_TableBorderStrong, ImGuiCol_TableBorderLight, ImGuiCol_TreeLines},
+      token(Token::line));
+  set({ImGuiCol_BorderShadow, ImGuiCol_ScrollbarBg, ImGuiCol_TableHeaderBg, ImGuiCol_TableRowBg, ImGuiCol_TableRowBgAlt,
+       ImGuiCol_ResizeGrip, ImGuiCol_DragDropTargetBg, ImGuiCol_TabSelectedOverline,
+       ImGuiCol_TabDimmedSelectedOverline},
+      none);
+  set({ImGuiCol_FrameBg, ImGuiCol_Button, ImGuiCol_Tab, ImGuiCol_TabDimmed}, token(Token::field));
+  set({ImGuiCol_FrameBgHovered, ImGuiCol_FrameBgActive, ImGuiCol_ButtonHovered, ImGuiCol_ButtonActive,
+       ImGuiCol_HeaderActive, ImGuiCol_TabHovered, ImGuiCol_TabSelected, ImGuiCol_TabDimmedSelected},
+      token(Token::line));
+  set({ImGuiCol_Header, ImGuiCol_HeaderHovered}, token(Token::band));
+  set({ImGuiCol_ScrollbarGrab, ImGuiCol_ResizeGripHovered}, token(Token::line));
+  set({ImGuiCol_ScrollbarGrabHovered, ImGuiCol_ScrollbarGrabActive, ImGuiCol_ResizeGripActive,
+       ImGuiCol_SeparatorHovered, ImGuiCol_SeparatorActive, ImGuiCol_UnsavedMarker},
+      token(Token::faint));
+  set({ImGuiCol_CheckMark}, token(Token::card));  // a dark tick on the light box, as in the sketches
+  set({ImGuiCol_CheckboxSelectedBg}, token(Token::text));
+  set({ImGuiCol_TextSelectedBg, ImGuiCol_DockingPreview}, token(Token::faint, 0.4F));
+  set({ImGuiCol_NavWindowingDimBg, ImGuiCol_ModalWindowDimBg}, token(Token::ground, 0.6F));
+}
+
+void set_plot_style(const Style& s) {
+  ImPlotStyle& p = ImPlot::GetStyle();
+  const float hair = std::max(1.0F, std::floor(s.px(1)));
+  p.PlotBorderSize = 0;
+  p.PlotMinSize = ImVec2(s.px(80), s.px(60));
+  p.PlotPadding = ImVec2(0, s.px(4));
+  p.LabelPadding = ImVec2(s.px(8), s.px(4));
+  p.LegendPadding = p.MousePosPadding = ImVec2(s.px(8), s.px(8));
+  p.MajorTickLen = p.MinorTickLen = ImVec2(0, 0);
+  p.MajorTickSize = p.MinorTickSize = p.MajorGridSize = p.MinorGridSize = ImVec2(hair, hair);
+}
+
+}  // namespace
+
+void apply_imgui_style(const Style& s) {
+  ImGuiStyle g;
+  set_sizes(g, s);
+  set_colours(g, s.theme);
+  ImGui::GetStyle() = g;
+  if (ImPlot::GetCurrentContext() != nullptr) set_plot_style(s);
+}
+
+}  // namespace attn

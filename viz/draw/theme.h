@@ -1,0 +1,52 @@
+// Colours, fonts and sizes: the one place. Colours are a tensor's (Step) or a kernel's (Bench), and nothing else.
+// Values and their measured contrasts: a test recomputes them from this table.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <string_view>
+
+#include "imgui.h"
+#include "kernels/base/result.h"
+#include "kernels/recording/recording.h"
+#include "viz/state/state.h"
+
+namespace attn {
+
+enum class Token : std::uint8_t { ground, card, field, line, text, dim, faint, band };
+enum class TensorColour : std::uint8_t { q, k, v, s, p, m, l, o, alpha };
+
+ImU32 colour(Theme t, Token token);
+// Ink: letters and lines.
+ImU32 colour(Theme t, TensorColour tensor);
+ImU32 kernel_colour(Theme t, std::string_view kernel_id);  // CPU kernels: that of the kernel of the same order
+TensorColour tensor_of(Slot s);
+// Fill of a cell whose signed value on its tensor's scale is `shade` in [-1, 1] (light theme: a wash of the dark hue),
+// and black or white text on it, whichever contrasts more.
+ImU32 cell_fill(Theme t, TensorColour tensor, float shade);
+ImU32 text_on(ImU32 fill);
+
+// Fonts, by role. Null members never happen after load_fonts() succeeded.
+struct Fonts {
+  ImFont* text = nullptr;   // Roboto
+  ImFont* bold = nullptr;   // Roboto Bold or Medium
+  ImFont* mono = nullptr;   // Inconsolata, numbers
+  ImFont* maths = nullptr;  // XITS Italic + XITS Math: tensor letters, with l, alpha, infinity
+};
+// Adds the fonts of `folder` to the current context's atlas; the error names the file that is missing.
+Result<Fonts> load_fonts(const std::filesystem::path& folder);
+
+// Set once a frame by the shell, read by every panel.
+struct Style {
+  Theme theme = Theme::dark;
+  float scale = 1;  // multiply every pixel size
+  Fonts fonts;
+  float px(float logical) const { return logical * scale; }
+};
+// The style of the current Dear ImGui context: the shell owns it, ImGuiIO::UserData points to it.
+const Style& style();
+// ImGuiStyle (and ImPlotStyle, where ImPlot has a context): colours, rounding 8, 4 px grid, font size 13. Called between
+// frames whenever theme or scale changes. Font sizes are pixels: PushFont(style().fonts.mono, style().px(11)).
+void apply_imgui_style(const Style& s);
+
+}  // namespace attn

@@ -1,0 +1,54 @@
+#include "viz/state/state.h"
+
+#include <tuple>
+
+namespace attn {
+namespace {
+
+// What makes two sweeps the same to the user. `peak` is this machine's, not a choice.
+auto choices_of(const SweepSpec& s) {
+  return std::tie(s.kernels, s.axis, s.values, s.base, s.tokens, s.options, s.gpu, s.arch, s.l2, s.counters,
+                  s.generator, s.seed, s.seconds_per_point, s.least_repeats, s.memory_limit, s.verify, s.verify_full);
+}
+
+}  // namespace
+
+std::string_view name_of(Workspace w) {
+  switch (w) {
+    case Workspace::step:
+      return "step";
+    case Workspace::bench:
+      return "bench";
+    case Workspace::profile:
+      return "profile";
+    case Workspace::learn:
+      return "learn";
+  }
+  return "?";
+}
+
+std::string_view name_of(StepChart c) {
+  switch (c) {
+    case StepChart::row:
+      return "row";
+    case StepChart::hindsight:
+      return "hindsight";
+    case StepChart::passes:
+      return "passes";
+    case StepChart::error:
+      return "error";
+  }
+  return "?";
+}
+
+const std::string& bench_kernel(const State& state) {
+  return state.view.bench_kernel.empty() ? state.document.kernel : state.view.bench_kernel;
+}
+
+bool Document::operator==(const Document& other) const {
+  return std::tie(preset, problem, inputs, kernel, options, selection) ==
+             std::tie(other.preset, other.problem, other.inputs, other.kernel, other.options, other.selection) &&
+         choices_of(sweep) == choices_of(other.sweep);
+}
+
+}  // namespace attn

@@ -1,0 +1,188 @@
+#include "viz/step/charts/error.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include <fmt/format.h>
+
+#include "kernels/judge/verdict.h"
+#include "kernels/recording/replay.h"
+#include "viz/draw/number_text.h"
+#include "viz/step/strip.h"
+
+namespace attn {
+namespace {
+
+Run word(std::string text, Ink ink = Token::dim) {
+  return {std::move(text), Face::text, ink, 0, false};
+}
+Run number(double x, Ink ink = Token::text, int digits = 3) {
+  return {significant_text(x, digits), std::isfinite(x) ? Face::mono : Face::text, ink, 0, false};
+}
+
+// Slots that hold what an event computed, in the order of the computation.
+constexpr Slot kMadeSlots[] = {Slot::s, Slot::m_new, Slot::alpha, Slot::p, Slot::l_new, Slot::o_new, Slot::lse};
+
+// A recorded number that fp64 with the rounding of fp32 does not explain. Scores and maxima of -inf are the mask's.
+bool differs(Slot slot, double recorded, double exact, double bound) {
+  if (std::isfinite(recorded)) return std::isfinite(exact) && std::abs(recorded - exact) > bound;
+  if (recorded == exact) {
+    // fp64 overflowed too: what S - m would have prevented.
+    return recorded > 0 && (slot == Slot::p || slot == Slot::l_new);
+  }
+  return std::isfinite(exact) || (std::isnan(recorded) && !std::isnan(exact));
+}
+
+const char* letter_of_slot(Slot slot) {
+  switch (tensor_of(slot)) {
+    case TensorColour::q:
+      return "Q";
+    case TensorColour::k:
+      return "K";
+    case TensorColour::v:
+      return "V";
+    case TensorColour::s:
+      return "S";
+    case TensorColour::p:
+      return "P";
+    case TensorColour::m:
+      return "m";
+    case TensorColour::l:
+      return slot == Slot::lse ? "LSE" : "ℓ";
+    case TensorColour::o:
+      return "O";
+    case TensorColour::alpha:
+      return "α";
+  }
+  return "";
+}
+
+}  // namespace
+
+float error_shade(double error) {
+  if (!(error > 0)) return -1;
+  const double share = (std::log10(error) - kLeastErrorDecade) / (kMostErrorDecade - kLeastErrorDecade);
+  return static_cast<float>(std::clamp(2 * share - 1, -1.0, 1.0));
+}
+
+ErrorScan::ErrorScan(std::shared_ptr<const Recording> rec, std::int32_t batch, std::int32_t head)
+    : b(batch), h(head), rec_(std::move(rec)) {
+  rows = static_cast<std::int32_t>(rec_->problem.Lq);
+  cols = static_cast<std::int32_t>(rec_->problem.Dv);
+  cells.resize(static_cast<std::size_t>(rows) * static_cast<std::size_t>(cols));
+}
+
+bool ErrorScan::is_of(const std::shared_ptr<const Recording>& rec, std::int32_t batch, std::int32_t head) const {
+  return rec_ == rec && b == batch && h == head;
+}
+
+bool ErrorScan::advance(std::int64_t budget) {
+  const Problem& p = rec_->problem;
+  const std::int32_t br = std::min(std::max(rec_->options.br, 1), rows);
+  while (!done() && budget > 0) {
+    const std::int32_t i = rows_done / br;
+    if (!exact_ || !exact_->covers(b, h, i)) {
+      exact_.emplace(*rec_, b, h, i, DType::f32);
+      events_ = rec_->events_of(b, h, i);
+    }
+    compare_row(rows_done);
+    look_for_first(rows_done);
+    ++rows_done;
+    budget -= 2 * p.Lk * (p.D + p.Dv);
+  }
+  if (done()) exact_.reset();
+  return done();
+}
+
+void ErrorScan::compare_row(std::int32_t row) {
+  const auto ref = reference_rows(rec_->problem, rec_->inputs, {{b, h, row}}, 1, {});
+  if (!ref) {
+    trouble = ref.error().message;
+    return;
+  }
+  const std::int64_t base = (static_cast<std::int64_t>(b) * rec_->problem.Hq + h) * rows * cols;
+  for (std::int32_t n = 0; n < cols; ++n) {
+    const std::int32_t at = row * cols + n;
+    ErrorCell& cell = cells[static_cast<std::size_t>(at)];
+    const double out = rec_->outputs.out.get(base + at), exact = ref->out[static_cast<std::size_t>(n)];
+    const bool unjudged = !ref->unjudged.empty() && ref->unjudged[static_cast<std::size_t>(n)] != 0;
+    if (!std::isfinite(exact) || unjudged) {
+      cell.look = ErrorLook::undefined;
+    } else if (!std::isfinite(out)) {
+      cell.look = ErrorLook::overflow;
+      ++overflows;
+    } else {
+      const double error = std::abs(out - exact);
+      cell.look = error > 0 ? ErrorLook::error : ErrorLook::exact;
+      cell.error = static_cast<float>(error);
+      cell.shade = error_shade(error);
+      if (error > most) most = error, most_row = row, most_col = n;
+    }
+  }
+}
+
+// Rows come one after another, the run goes by tiles: an earlier event wins, then an earlier tensor, then this order.
+void ErrorScan::look_for_first(std::int32_t row) {
+  const Recording& rec = *rec_;
+  for (const EventIndex e : events_) {
+    if (first && first->event < e) return;
+    for (const Slot slot : kMadeSlots) {
+      if (first && first->event == e && first->slot == slot) return;
+      const VersionId id = rec.after(e, slot);
+      if (id == kNoVersion || rec.version(id).made_by != e || rec.version(id).slot != slot) continue;
+      const Version& v = rec.version(id);
+      const auto known = exact_->row(id, row - v.first_row);
+      if (known.empty()) continue;
+      const auto values = rec.values(id).subspan(static_cast<std::size_t>(row - v.first_row) * known.size());
+      for (std::size_t n = 0; n < known.size(); ++n) {
+        const auto recorded = static_cast<double>(values[n]);
+        if (!differs(slot, recorded, known[n].exact, known[n].bound)) continue;
+        first = FirstDifference{e,        slot,           row,           v.first_col + static_cast<std::int32_t>(n),
+                                recorded, known[n].exact, known[n].bound};
+        return;
+      }
+    }
+  }
+}
+
+ErrorScene error_scene(const Recording& rec, const ErrorScan& scan) {
+  ErrorScene scene;
+  scene.first = scan.first;
+  if (!scan.done()) scene.progress = fmt::format("{} of {} rows compared", scan.rows_done, scan.rows);
+  if (!scan.trouble.empty()) {
+    scene.words.push_back({word(scan.trouble)});
+    return scene;
+  }
+  Runs largest{word("Largest difference from fp64 "), number(scan.most, Token::text)};
+  if (scan.most > 0) largest.push_back(word(fmt::format(", row {}, column {}.", scan.most_row, scan.most_col)));
+  // Where every number overflowed there is no largest.
+  if (scan.most > 0 || scan.overflows == 0) scene.words.push_back(largest);
+  if (scan.overflows > 0)
+    scene.words.push_back({word(fmt::format("{} of {} numbers are not finite where the exact answer is.",
+                                            scan.overflows, static_cast<std::int64_t>(scan.rows) * scan.cols),
+                                Token::text)});
+  if (!scan.first) {
+    if (scan.done())
+      scene.words.push_back({word("No cell of any step is further from fp64 than rounding in fp32 explains.")});
+    return scene;
+  }
+  const FirstDifference& f = *scan.first;
+  const EventId& id = rec.events[f.event].id;
+  const bool by_key = f.slot == Slot::s || f.slot == Slot::p || f.slot == Slot::o_new || f.slot == Slot::o_old;
+  const std::string index = by_key ? fmt::format(" {},{}", f.row, f.col) : fmt::format(" {}", f.row);
+  scene.words.push_back(
+      {word("First beyond the rounding of fp32: "),
+       {letter_of_slot(f.slot), f.slot == Slot::lse ? Face::text : Face::maths, tensor_of(f.slot), 0, false},
+       word(index, Token::text),
+       word(fmt::format(" in step {}", f.event + 1)),
+       word(id.j >= 0 ? fmt::format(" (query tile {}, key tile {}): ", id.i, id.j)
+                      : fmt::format(" (query tile {}): ", id.i)),
+       number(f.recorded, Token::text, 7),
+       // Without the maximum fp64 is run the same way, and overflows too, only later.
+       word(rec.options.subtract_max ? ", fp64 " : ", fp64 without the maximum "),
+       number(f.exact, Token::text, 7),
+       word(".")});
+  return scene;
+}
+
+}  // namespace attn

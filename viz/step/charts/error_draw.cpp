@@ -1,0 +1,166 @@
+#include <algorithm>
+#include <cmath>
+
+#include <fmt/format.h>
+
+#include "viz/draw/number_text.h"
+#include "viz/step/charts/error.h"
+
+namespace attn {
+namespace {
+
+constexpr TensorColour kHue = TensorColour::o;
+
+// From the field's grey to the ink of O: the wash of a cell is too faint in the light theme for small errors.
+ImU32 fill_of(float shade) {
+  const ImVec4 a = ImGui::ColorConvertU32ToFloat4(colour_of(Token::field)),
+               b = ImGui::ColorConvertU32ToFloat4(colour_of(kHue));
+  const float f = (std::clamp(shade, -1.0F, 1.0F) + 1) / 2;
+  return ImGui::ColorConvertFloat4ToU32({a.x + (b.x - a.x) * f, a.y + (b.y - a.y) * f, a.z + (b.z - a.z) * f, 1.0F});
+}
+
+Box cell_box(const Box& map, const ErrorScan& scan, std::int32_t r, std::int32_t c) {
+  const float w = map.width() / static_cast<float>(scan.cols), h = map.height() / static_cast<float>(scan.rows);
+  return {{map.min.x + w * static_cast<float>(c), map.min.y + h * static_cast<float>(r)},
+          {map.min.x + w * static_cast<float>(c + 1), map.min.y + h * static_cast<float>(r + 1)}};
+}
+
+void draw_cell(ImDrawList* list, const Box& box, const ErrorCell& cell) {
+  const Style& s = style();
+  const float gap = std::min(box.width(), box.height()) > s.px(7) ? std::max(1.0F, s.px(0.5F)) : 0;
+  const Box in{{box.min.x + gap, box.min.y + gap}, {box.max.x - gap, box.max.y - gap}};
+  switch (cell.look) {
+    case ErrorLook::error:
+      list->AddRectFilled(in.min, in.max, fill_of(cell.shade));
+      break;
+    case ErrorLook::exact:
+      draw_outline(list, in, colour_of(Token::line), 1, 0);
+      break;
+    case ErrorLook::overflow:
+      list->AddRectFilled(in.min, in.max, colour_of(Token::text));
+      if (in.height() > s.px(11) && in.width() > s.px(11))
+        draw_text_in(list, in, Align::centre, Face::text, 13, colour_of(Token::card), "∞");
+      break;
+    case ErrorLook::undefined:
+      draw_hatch(list, in, faded(colour_of(Token::faint), 0.7F), 5);
+      break;
+    case ErrorLook::to_come:
+      if (in.width() > s.px(4) && in.height() > s.px(4)) draw_dashed(list, in, faded(colour_of(Token::faint), 0.6F), 2);
+      break;
+  }
+}
+
+// The scale: a bar of shades with a decade each, and what the other looks mean.
+void draw_scale(ImDrawList* list, const Box& box, const ErrorScan& scan) {
+  const Style& s = style();
+  constexpr int kDecades = kMostErrorDecade - kLeastErrorDecade;
+  const Box bar{{box.min.x, box.min.y + s.px(4)}, {box.min.x + s.px(14), box.max.y - s.px(4)}};
+  const float step = bar.height() / kDecades;
+  for (int d = 0; d < kDecades; ++d) {
+    const float share = (static_cast<float>(d) + 0.5F) / kDecades;
+    list->AddRectFilled({bar.min.x, bar.max.y - step * static_cast<float>(d + 1)},
+                        {bar.max.x, bar.max.y - step * static_cast<float>(d)}, fill_of(2 * share - 1));
+  }
+  const auto label = [&](int decade, const char* text) {
+    const float y = bar.max.y - step * static_cast<float>(decade - kLeastErrorDecade);
+    draw_text_in(list, {{bar.max.x + s.px(6), y - s.px(8)}, {box.max.x, y + s.px(8)}}, Align::left, Face::mono, 11,
+                 colour_of(Token::dim), text);
+  };
+  label(0, "1");
+  label(-3, "1e−3");
+  label(-6, "1e−6");
+  label(-9, "1e−9");
+  if (scan.most > 0) {
+    // Where the largest error stands.
+    const float y = bar.max.y - bar.height() * (error_shade(scan.most) + 1) / 2;
+    list->AddTriangleFilled({bar.min.x - s.px(7), y - s.px(4)}, {bar.min.x - s.px(7), y + s.px(4)},
+                            {bar.min.x - s.px(1), y}, colour_of(Token::text));
+  }
+}
+
+bool draw_button(ImDrawList* list, const Box& box, const char* id, const char* words) {
+  const Style& s = style();
+  ImGui::SetCursorScreenPos(box.min);
+  const bool pressed = ImGui::InvisibleButton(id, {box.width(), box.height()});
+  list->AddRectFilled(box.min, box.max, colour_of(ImGui::IsItemHovered() ? Token::line : Token::field), s.px(6));
+  draw_text_in(list, box, Align::centre, Face::text, 13, colour_of(Token::text), words);
+  return pressed;
+}
+
+void take_pointer(const Box& map, const ErrorScan& scan, const Selection& selection, Commands& commands) {
+  ImGui::SetCursorScreenPos(map.min);
+  const bool clicked = ImGui::InvisibleButton("##error_map", {map.width(), map.height()});
+  if (!ImGui::IsItemHovered()) return;
+  const ImVec2 p = ImGui::GetMousePos();
+  const auto r = static_cast<std::int32_t>((p.y - map.min.y) / map.height() * static_cast<float>(scan.rows)),
+             c = static_cast<std::int32_t>((p.x - map.min.x) / map.width() * static_cast<float>(scan.cols));
+  if (r < 0 || r >= scan.rows || c < 0 || c >= scan.cols) return;
+  const ErrorCell& cell =
+      scan.cells[static_cast<std::size_t>(r) * static_cast<std::size_t>(scan.cols) + static_cast<std::size_t>(c)];
+  static constexpr const char* kWords[] = {"not compared yet", "exactly fp64's", "", "not finite, fp64 is",
+                                           "infinite inputs reach it: no fp64 answer"};
+  const std::string what = cell.look == ErrorLook::error ? significant_text(cell.error, 4)
+                                                         : std::string(kWords[static_cast<std::size_t>(cell.look)]);
+  ImGui::SetTooltip("O %d,%d: %s", r, c, what.c_str());
+  if (!clicked) return;
+  Selection pinned = selection;
+  pinned.row = r;
+  pinned.slot = Slot::o_new;
+  pinned.col = c;
+  commands.emplace_back(Select{pinned});
+}
+
+}  // namespace
+
+void draw_error(const Box& in, const ErrorScene& scene, const ErrorScan& scan, const StepPlace& at,
+                const Selection& selection, Commands& commands) {
+  const Style& s = style();
+  ImDrawList* list = ImGui::GetWindowDrawList();
+  const float labels = s.px(46), scale = s.px(76);
+  const float words = std::clamp(in.width() * 0.4F, s.px(180), s.px(320));
+  const float room = in.width() - labels - scale - words;
+  const float height = in.max.y - in.min.y - s.px(16);
+  if (height < s.px(24) || room < s.px(30)) return;
+  // Cells no wider than three of their heights: a narrow output does not become a banner.
+  const float most = height / static_cast<float>(scan.rows) * 4 * static_cast<float>(scan.cols);
+  const float width = std::min(room, std::max(most, s.px(60)));
+  const Box map{{in.min.x + labels, in.min.y}, {in.min.x + labels + width, in.min.y + height}};
+  for (std::int32_t r = 0; r < scan.rows; ++r) {
+    for (std::int32_t c = 0; c < scan.cols; ++c)
+      draw_cell(
+          list, cell_box(map, scan, r, c),
+          scan.cells[static_cast<std::size_t>(r) * static_cast<std::size_t>(scan.cols) + static_cast<std::size_t>(c)]);
+  }
+  const Box row = cell_box(map, scan, at.row, 0);
+  draw_outline(list, {{map.min.x - s.px(1), row.min.y - s.px(1)}, {map.max.x + s.px(1), row.max.y + s.px(1)}},
+               colour_of(Token::text), 1, 2);
+  draw_text_in(list, {{in.min.x, row.centre().y - s.px(8)}, {map.min.x - s.px(6), row.centre().y + s.px(8)}},
+               Align::right, Face::text, 12, colour_of(Token::text), fmt::format("row {}", at.row));
+  draw_text(list, {map.min.x, map.max.y + s.px(2)}, Face::text, 12, colour_of(Token::dim),
+            scan.rows * scan.cols == 1 ? "the output" : fmt::format("output, {} × {}", scan.rows, scan.cols));
+  if (scan.overflows > 0 && map.width() > s.px(190)) {
+    const float y = map.max.y + s.px(3), x = map.max.x - text_width(Face::text, 12, "not finite");
+    list->AddRectFilled({x - s.px(16), y}, {x - s.px(5), y + s.px(11)}, colour_of(Token::text));
+    draw_text(list, {x, map.max.y + s.px(2)}, Face::text, 12, colour_of(Token::dim), "not finite");
+  }
+  draw_scale(list, {{map.max.x + s.px(18), in.min.y}, {map.max.x + scale, map.max.y}}, scan);
+  const ImVec2 corner{map.max.x + scale + s.px(8), in.min.y};
+  float y = corner.y;
+  for (const Runs& runs : scene.words)
+    y += draw_paragraph(list, {corner.x, y}, in.max.x - corner.x, 13, runs, 5) + s.px(6);
+  if (!scene.progress.empty()) draw_text(list, {corner.x, y}, Face::text, 12, colour_of(Token::dim), scene.progress);
+  if (scene.first && y + s.px(26) <= in.max.y + s.px(4)) {
+    const Box button{{corner.x, y}, {corner.x + s.px(86), y + s.px(24)}};
+    if (draw_button(list, button, "##error_go", "Go there")) {
+      Selection pinned = selection;
+      pinned.row = scene.first->row;
+      pinned.slot = scene.first->slot;
+      pinned.col = scene.first->col;
+      commands.emplace_back(GoToEvent{scene.first->event});
+      commands.emplace_back(Select{pinned});
+    }
+  }
+  take_pointer(map, scan, selection, commands);
+}
+
+}  // namespace attn

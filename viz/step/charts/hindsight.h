@@ -1,0 +1,41 @@
+// What only hindsight knows: after each key tile, how far O / l of the followed row stands from its final O. Drawn for
+// the whole run wherever the cursor is, and labelled so. Pure scene and its drawing.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "viz/draw/canvas.h"
+#include "viz/step/facts/place.h"
+
+namespace attn {
+
+enum class HindsightLook : std::uint8_t {
+  value,       // a difference, 0 included
+  skipped,     // the mask skips this tile
+  no_key,      // the row has seen no key yet: O / l is not defined
+  not_finite,  // O / l or the final O is not a number
+};
+struct HindsightTile {
+  std::int32_t first_key = 0, keys = 0;
+  HindsightLook look = HindsightLook::value;
+  double difference = 0;  // max over the columns of |O / l - O_final|; both as the kernel has them, in fp32
+  std::int32_t col = 0;   // where it is largest
+  EventIndex event = 0;   // the step that made this O
+  bool live = false;
+  bool to_come = false;  // after the cursor's step
+};
+struct HindsightScene {
+  std::int32_t row = 0;
+  std::vector<HindsightTile> tiles;       // left to right by key
+  int least_decade = 0, most_decade = 0;  // of the log axis: 10^least <= every difference that is not 0 <= 10^most
+  bool any_value = false;                 // a difference that is not 0
+  bool right_to_left = false;
+  Runs words;           // what is compared, in this order's terms
+  std::string nothing;  // why there is nothing to draw; else empty
+};
+HindsightScene hindsight_scene(const Recording& rec, const StepPlace& at);
+
+void draw_hindsight(ImDrawList* list, const Box& in, const HindsightScene& scene);
+
+}  // namespace attn

@@ -1,0 +1,324 @@
+#include "viz/step/charts/passes.h"
+
+#include <algorithm>
+#include <cmath>
+#include <optional>
+
+#include <fmt/format.h>
+
+#include "kernels/model/kernel.h"
+#include "viz/draw/number_text.h"
+
+namespace attn {
+namespace {
+
+Run word(std::string text, Ink ink = Token::dim) {
+  return {std::move(text), Face::text, ink, 0, false};
+}
+Run letter(std::string text, Ink ink) {
+  return {std::move(text), Face::maths, ink, 0, false};
+}
+Run number(double x, Ink ink) {
+  return {significant_text(x, 4), Face::mono, ink, 0, false};
+}
+
+// One of the two runs at its step.
+struct Walk {
+  const Recording& rec;
+  EventIndex now = 0;
+  std::int32_t b = 0, h = 0, row = 0, key = 0, col = 0;
+
+  std::int32_t br() const { return std::max(std::min(rec.options.br, static_cast<std::int32_t>(rec.problem.Lq)), 1); }
+  std::int32_t bc() const { return std::max(std::min(rec.options.bc, static_cast<std::int32_t>(rec.problem.Lk)), 1); }
+  std::int32_t i() const { return row / br(); }
+
+  // The event of that phase at key tile j, made at or before the current step.
+  std::optional<EventIndex> made(Phase phase, std::int32_t j) const {
+    const auto e = rec.find({b, h, i(), j, phase});
+    return e && *e <= now ? e : std::nullopt;
+  }
+  std::optional<float> value(Phase phase, Slot slot, std::int32_t j, std::int32_t column) const {
+    const auto e = made(phase, j);
+    return e ? live_value(rec, *e, slot, row, column) : std::nullopt;
+  }
+  // The element's value in its own key tile.
+  std::optional<float> at_key(Phase phase, Slot slot) const { return value(phase, slot, key / bc(), key); }
+
+  std::vector<PassTile> tiles(Phase finishes, std::int32_t pass) const {
+    std::vector<PassTile> out;
+    const Event& live = rec.events[now];
+    for (std::int32_t j = 0; j < rec.key_tiles(); ++j) {
+      PassTile tile;
+      tile.first_key = j * bc();
+      tile.keys = static_cast<std::int32_t>(std::min<std::int64_t>(bc(), rec.problem.Lk - tile.first_key));
+      const auto e = rec.find({b, h, i(), j, finishes});
+      const auto skipped = rec.find({b, h, i(), j, Phase::skipped}, pass);
+      if (const auto any = e ? e : skipped) tile.event = *any;
+      const bool here = live.id.b == b && live.id.h == h && live.id.i == i() && live.id.j == j && live.pass == pass;
+      if (!e && skipped)
+        tile.look = PassLook::skipped;
+      else if (here)
+        tile.look = PassLook::live;
+      else if (e && *e <= now)
+        tile.look = PassLook::done;
+      out.push_back(tile);
+    }
+    return out;
+  }
+};
+
+PassStrip naive_strip(const Walk& w, std::int32_t pass) {
+  using enum TensorColour;
+  PassStrip strip;
+  strip.name = fmt::format("pass {}", pass + 1);
+  const auto say = [&](const char* name, Ink ink, std::optional<float> x) {
+    if (x) strip.value = {letter(name, ink), word(" = "), number(*x, ink)};
+  };
+  if (pass == 0) {
+    strip.hue = s;
+    strip.makes = {letter("S", s), word(" stored")};
+    strip.tiles = w.tiles(Phase::store_s, 0);
+    const auto masked = w.at_key(Phase::mask, Slot::s);
+    say("S", s, masked ? masked : w.at_key(Phase::scores, Slot::s));
+    strip.waits = {word("needs its "), letter("q", q), word(" and "), letter("k", k), word(" alone")};
+  } else if (pass == 1) {
+    strip.hue = p;
+    strip.makes = {letter("m", m), word(", "), letter("ℓ", l), word(", then "), letter("P", p), word(" stored")};
+    strip.tiles = w.tiles(Phase::weights, 1);
+    say("P", p, w.at_key(Phase::weights, Slot::p));
+    strip.waits = {word("waits for "),
+                   letter("m", m),
+                   word(" and "),
+                   letter("ℓ", l),
+                   word(fmt::format(" of all {} keys: ", w.rec.problem.Lk)),
+                   letter("S", s),
+                   word(" read back")};
+  } else {
+    strip.hue = o;
+    strip.makes = {letter("O", o), word(" summed")};
+    strip.tiles = w.tiles(Phase::output, 2);
+    if (w.rec.events[w.now].pass == 2) say("O", o, live_value(w.rec, w.now, output_slot(w.rec, w.now), w.row, w.col));
+    strip.waits = {word("waits for "), letter("P", p), word(" of pass 2")};
+  }
+  return strip;
+}
+
+PassStrip flash_strip(const Walk& w) {
+  using enum TensorColour;
+  PassStrip strip;
+  strip.name = "one pass";
+  strip.hue = o;
+  strip.makes = {letter("S", s), word(", "), letter("P", p), word(", "), letter("O", o), word(" at once")};
+  strip.tiles = w.tiles(Phase::output, 0);
+  if (const auto x = w.at_key(Phase::weights, Slot::p)) strip.value = {letter("P", p), word(" = "), number(*x, p)};
+  strip.waits = {word("needs its own tile alone; a larger "), letter("m", m), word(" later corrects it by "),
+                 letter("α", alpha)};
+  return strip;
+}
+
+// What flash has done to the element since its own tile: P, the product of later alphas, l; of tiles whose l is summed.
+struct Corrected {
+  double p = 0, alpha = 1, l = 0;
+  bool all = false;  // no key tile of the row is still to come
+};
+std::optional<Corrected> corrected(const Walk& w) {
+  const auto own = w.made(Phase::sum, w.key / w.bc());
+  const auto weight = w.at_key(Phase::weights, Slot::p);
+  if (!own || !weight) return std::nullopt;
+  Corrected c{*weight, 1, 0, true};
+  EventIndex newest = *own;
+  for (std::int32_t j = 0; j < w.rec.key_tiles(); ++j) {
+    const bool exists = w.rec.find({w.b, w.h, w.i(), j, Phase::sum}).has_value();
+    const auto sum = w.made(Phase::sum, j);
+    if (!sum) {
+      c.all = c.all && !exists;
+      continue;
+    }
+    newest = std::max(newest, *sum);
+    if (*sum > *own) c.alpha *= w.value(Phase::rescale, Slot::alpha, j, 0).value_or(1);
+  }
+  c.l = live_value(w.rec, newest, Slot::l_new, w.row, 0).value_or(0);
+  if (!(c.l > 0) || !std::isfinite(c.p) || !std::isfinite(c.l) || !std::isfinite(c.alpha)) return std::nullopt;
+  return c;
+}
+
+void add_together(PassesScene& scene, const Walk& naive, const Walk& flash) {
+  using enum TensorColour;
+  const auto c = corrected(flash);
+  if (!c) return;
+  const double share = c->p * c->alpha / c->l;
+  const double operands[] = {c->p, c->alpha, c->l};
+  const WorkedFormula f =
+      worked_formula([](std::span<const double> x) { return x[0] * x[1] / x[2]; }, operands, share, 0, 4, 3);
+  if (!f.agrees) return;
+  const auto mono = [](const std::string& text, Ink ink) { return Run{text, Face::mono, ink, 0, false}; };
+  scene.together = {word(scene.flash_name + ": "),
+                    letter("P ", p),
+                    mono(f.operands[0], p),
+                    word(" × "),
+                    letter("α ", alpha),
+                    mono(f.operands[1], alpha),
+                    word(" ÷ "),
+                    letter("ℓ ", l),
+                    mono(f.operands[2], l),
+                    word(" = "),
+                    mono(f.result, p)};
+  const auto stored = naive.at_key(Phase::weights, Slot::p);
+  if (!c->all)
+    scene.together.push_back(word(" if the row ended here"));
+  else if (stored)
+    scene.together.insert(scene.together.end(),
+                          {word(fmt::format("; {} stored ", scene.naive_name)), letter("P ", p), number(*stored, p)});
+  else
+    scene.together.push_back(word(fmt::format("; {} has not come to it", scene.naive_name)));
+}
+
+std::string step_words(const Recording& rec, EventIndex e) {
+  return fmt::format("{} of {}", e + 1, rec.events.size());
+}
+
+// --- drawing
+
+void draw_strip(ImDrawList* list, const Box& plot, const PassStrip& strip, std::int32_t keys, bool shown) {
+  const Style& s = style();
+  const auto x_of = [&](std::int32_t key) {
+    return plot.min.x + plot.width() * static_cast<float>(key) / static_cast<float>(std::max(keys, 1));
+  };
+  for (const PassTile& tile : strip.tiles) {
+    const float gap = x_of(tile.first_key + tile.keys) - x_of(tile.first_key) > s.px(6) ? s.px(1) : 0;
+    const Box box{{x_of(tile.first_key) + gap, plot.min.y}, {x_of(tile.first_key + tile.keys) - gap, plot.max.y}};
+    const ImU32 hue = colour_of(strip.hue);
+    switch (tile.look) {
+      case PassLook::skipped:
+        draw_hatch(list, box, faded(colour_of(Token::faint), 0.6F), 5);
+        break;
+      case PassLook::done:
+        list->AddRectFilled(box.min, box.max, faded(hue, shown ? 0.85F : 0.55F), s.px(2));
+        break;
+      case PassLook::live:
+        list->AddRectFilled(box.min, box.max, faded(hue, 0.3F), s.px(2));
+        draw_outline(list, box, colour_of(Token::text), shown ? 2 : 1, 3);
+        break;
+      case PassLook::to_come:
+        if (box.width() > s.px(3)) draw_dashed(list, box, colour_of(Token::faint), 3);
+        break;
+    }
+  }
+}
+
+}  // namespace
+
+std::string_view companion_kernel(Order order) {
+  return stores_scores(order) ? "cpu_flash" : "cpu_sequential";
+}
+
+std::shared_ptr<const Recording> record_companion(const Recording& rec, std::string& why) {
+  const auto row = find_kernel(companion_kernel(rec.order));
+  if (!row) {
+    why = row.error().message;
+    return nullptr;
+  }
+  Options options;
+  options.br = rec.options.br;
+  options.bc = rec.options.bc;
+  const auto resolved = resolve(**row, options, cpu_device());
+  if (!resolved) {
+    why = resolved.error().message;
+    return nullptr;
+  }
+  const std::uint64_t bytes = recording_bytes((*row)->order, rec.problem, *resolved);
+  if (bytes > kCompanionLimit) {
+    why = fmt::format(
+        "The {} run of this problem takes {:.0f} MB, too much to record in passing: choose the order {} "
+        "in the Problem panel to walk through it.",
+        name_of((*row)->order), static_cast<double>(bytes) / 1e6, name_of((*row)->order));
+    return nullptr;
+  }
+  auto made = (*row)->record(**row, rec.problem, *resolved, rec.inputs, {});
+  if (!made) {
+    why = made.error().message;
+    return nullptr;
+  }
+  why.clear();
+  return std::make_shared<const Recording>(*std::move(made));
+}
+
+PassesScene passes_scene(const Recording& rec, const StepPlace& at, std::int32_t key, std::int32_t col,
+                         const Recording* other, const std::string& why) {
+  PassesScene scene;
+  scene.row = at.row;
+  scene.keys = static_cast<std::int32_t>(rec.problem.Lk);
+  scene.key = std::clamp(key, 0, scene.keys - 1);
+  scene.col = std::clamp(col, 0, static_cast<std::int32_t>(rec.problem.Dv) - 1);
+  if (other == nullptr) {
+    scene.nothing = why;
+    return scene;
+  }
+  scene.flash_shown = !stores_scores(rec.order);
+  scene.other_event = nearest_event(rec, at.event, *other);
+  const Walk mine{rec, at.event, at.b, at.h, at.row, scene.key, scene.col};
+  const Walk theirs{*other, scene.other_event, at.b, at.h, at.row, scene.key, scene.col};
+  const Walk& naive = scene.flash_shown ? theirs : mine;
+  const Walk& flash = scene.flash_shown ? mine : theirs;
+  scene.naive_name = name_of(naive.rec.order);
+  scene.flash_name = name_of(flash.rec.order);
+  scene.naive_step = step_words(naive.rec, naive.now);
+  scene.flash_step = step_words(flash.rec, flash.now);
+  for (std::int32_t pass = 0; pass < 3; ++pass) {
+    scene.strips.push_back(naive_strip(naive, pass));
+    scene.strips.back().other = scene.flash_shown;
+  }
+  scene.strips.push_back(flash_strip(flash));
+  scene.strips.back().other = !scene.flash_shown;
+  add_together(scene, naive, flash);
+  return scene;
+}
+
+void draw_passes(ImDrawList* list, const Box& in, const PassesScene& scene) {
+  const Style& s = style();
+  if (!scene.nothing.empty()) {
+    draw_paragraph(list, {in.min.x, in.min.y + s.px(16)}, in.width(), 13, {word(scene.nothing)}, 3);
+    return;
+  }
+  const float names = s.px(in.width() > s.px(620) ? 186 : 120);
+  const float words = in.width() > s.px(620) ? std::min(in.width() * 0.42F, s.px(330)) : 0;
+  const Box plot{{in.min.x + names, in.min.y + s.px(16)},
+                 {in.max.x - (words > 0 ? words + s.px(14) : 0), in.max.y - s.px(22)}};
+  const float pitch = std::min(plot.height() / 4 - s.px(1), s.px(54)), bar = std::min(pitch - s.px(5), s.px(30));
+  if (bar < s.px(6) || plot.width() < s.px(40)) return;
+  const float x = plot.min.x + plot.width() * (static_cast<float>(scene.key) + 0.5F) / static_cast<float>(scene.keys);
+  const std::string title = fmt::format("key {}", scene.key);
+  const float half = text_width(Face::text, 12, title) / 2;
+  draw_text(list, {std::clamp(x - half, plot.min.x, plot.max.x - 2 * half), in.min.y - s.px(1)}, Face::text, 12,
+            colour_of(Token::text), title);
+  for (std::size_t n = 0; n < scene.strips.size(); ++n) {
+    const PassStrip& strip = scene.strips[n];
+    const bool flash = n == 3;
+    const float top = plot.min.y + pitch * static_cast<float>(n) + (flash ? s.px(4) : 0);
+    const Box line{{plot.min.x, top}, {plot.max.x, top + bar}};
+    if (flash)
+      list->AddLine({in.min.x, top - s.px(4)}, {in.max.x, top - s.px(4)}, colour_of(Token::line),
+                    std::max(1.0F, s.px(1)));
+    Runs name{word((flash ? scene.flash_name : scene.naive_name) + " ", strip.other ? Token::dim : Token::text),
+              word(strip.name)};
+    if (words > 0) {
+      name.push_back(word("  "));
+      name.insert(name.end(), strip.makes.begin(), strip.makes.end());
+    }
+    draw_runs_in(list, {{in.min.x, line.min.y}, {plot.min.x - s.px(8), line.max.y}}, Align::left, 13, name);
+    draw_strip(list, line, strip, scene.keys, !strip.other);
+    if (words <= 0) continue;
+    Runs right = strip.value;
+    if (!right.empty()) right.push_back(word("   "));
+    right.insert(right.end(), strip.waits.begin(), strip.waits.end());
+    float size = 13;
+    while (size > 10 && runs_width(right, size) > words) size -= 0.5F;
+    draw_runs_in(list, {{plot.max.x + s.px(14), line.min.y}, {in.max.x, line.max.y}}, Align::left, size, right);
+  }
+  const float bottom = plot.min.y + pitch * 3 + s.px(4) + bar + s.px(3);
+  list->AddLine({x, plot.min.y - s.px(2)}, {x, bottom}, colour_of(Token::text), std::max(1.0F, s.px(1)));
+  const float y = std::min(in.max.y - s.px(17), bottom + s.px(10));
+  if (!scene.together.empty()) draw_runs(list, {in.min.x, y}, 13, scene.together);
+}
+
+}  // namespace attn

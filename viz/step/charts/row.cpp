@@ -1,0 +1,166 @@
+#include "viz/step/charts/row.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include <fmt/format.h>
+
+#include "viz/draw/number_text.h"
+
+namespace attn {
+namespace {
+
+constexpr float kMinusInfinity = -std::numeric_limits<float>::infinity();
+
+Run word(std::string text, Ink ink = Token::dim) {
+  return {std::move(text), Face::text, ink, 0, false};
+}
+Run letter(std::string text, Ink ink) {
+  return {std::move(text), Face::maths, ink, 0, false};
+}
+Run number(double x, Ink ink) {
+  return {significant_text(x, 4), Face::mono, ink, 0, false};
+}
+
+// The value of a version in the followed row; -inf where the version does not cover it.
+std::optional<float> at_row(const Recording& rec, VersionId id, std::int32_t row, std::int32_t col) {
+  if (id == kNoVersion) return std::nullopt;
+  const Version& v = rec.version(id);
+  const std::int32_t r = row - v.first_row, c = col - v.first_col;
+  if (r < 0 || r >= v.rows || c < 0 || c >= v.cols) return std::nullopt;
+  return rec.values(id)[static_cast<std::size_t>(r) * static_cast<std::size_t>(v.cols) + static_cast<std::size_t>(c)];
+}
+
+struct Builder {
+  const Recording& rec;
+  const StepPlace& at;
+  RowChartScene out;
+  std::int32_t i = 0;
+
+  VersionId version(Slot slot, std::int32_t j) const { return rec.tile_version(slot, at.b, at.h, i, j, at.event); }
+
+  void add_tile(std::int32_t j) {
+    RowChartTile tile;
+    tile.first_key = j * at.bc;
+    tile.keys = static_cast<std::int32_t>(std::min<std::int64_t>(at.bc, rec.problem.Lk - tile.first_key));
+    tile.live = j == at.j;
+    tile.skipped = rec.problem.cover(at.b, at.first_row, at.first_row + at.rows, tile.first_key,
+                                     tile.first_key + tile.keys) == TileCover::skipped;
+    if (const auto m = at_row(rec, version(Slot::m_new, j), at.row, 0)) tile.has_m = true, tile.m = *m;
+    if (const auto l = at_row(rec, version(Slot::l_new, j), at.row, 0)) tile.has_l = true, tile.l = *l;
+    const VersionId s = version(Slot::s, j);
+    for (std::int32_t c = 0; c < tile.keys; ++c) {
+      RowChartKey key;
+      const std::int32_t k = tile.first_key + c;
+      key.masked = !rec.problem.visible(at.b, at.row, k);
+      if (const auto score = at_row(rec, s, at.row, k)) {
+        key.scored = true;
+        key.score = *score;
+      }
+      out.keys.push_back(key);
+    }
+    out.tiles.push_back(tile);
+  }
+  // The maximum that the weights of this moment are measured against, and the one before the rescaling.
+  void add_weights() {
+    const bool stored = stores_scores(rec.order);
+    const auto m_old = live_value(rec, at.event, Slot::m_old, at.row, 0),
+               m_new = live_value(rec, at.event, Slot::m_new, at.row, 0);
+    const bool rescaled = rec.after(at.event, Slot::alpha) != kNoVersion || stored;
+    const auto m = rescaled || !m_old ? (m_new ? m_new : m_old) : m_old;
+    if (!m) return;
+    const bool ghosts = rec.events[at.event].id.phase == Phase::rescale && m_old && *m_old != *m;
+    const auto l = live_value(rec, at.event, Slot::l_new, at.row, 0);
+    for (std::size_t n = 0; n < out.keys.size(); ++n) {
+      RowChartKey& key = out.keys[n];
+      const auto k = static_cast<std::int32_t>(n);
+      if (!key.scored || key.masked) continue;
+      const auto recorded = at_row(rec, version(Slot::p, k / at.bc), at.row, k);
+      if (!recorded) continue;
+      key.weighed = true;
+      key.weight = key.score == kMinusInfinity ? 0 : std::exp(static_cast<double>(key.score) - *m);
+      if (stored && l && *l > 0) key.weight /= *l;
+      // What overflowed in the kernel is not mended here by fp64.
+      if (!std::isfinite(*recorded)) key.weight = static_cast<double>(*recorded);
+      if (ghosts) key.ghost = std::exp(static_cast<double>(key.score) - *m_old);
+      out.any_weight = true;
+    }
+    out.final_weights = stored;
+    add_shares();
+  }
+  void add_shares() {
+    double sum = 0;
+    for (const RowChartKey& key : out.keys) sum += key.weighed ? key.weight : 0;
+    if (stores_scores(rec.order)) sum = 1;  // its weights are divided by the whole row's l already
+    for (RowChartKey& key : out.keys) {
+      if (key.weighed && sum > 0 && std::isfinite(sum)) key.share = key.weight / sum;
+    }
+  }
+  // Why no weight stands in the chart.
+  void add_reason() {
+    if (out.any_weight) return;
+    const bool none = std::all_of(out.keys.begin(), out.keys.end(), [](const RowChartKey& k) { return k.masked; });
+    const Event& now = rec.events[at.event];
+    if (none)
+      out.no_weight = "the mask leaves this row no key: no weight, O = 0";
+    else if (!stores_scores(rec.order))
+      out.no_weight = "no weight yet";
+    else if (now.pass == 0)
+      out.no_weight = "weights come in pass 2: they wait for the whole row of scores";
+    else
+      out.no_weight = "weights wait for m and ℓ of the whole row";
+  }
+  void add_range() {
+    float least = std::numeric_limits<float>::max(), most = -least;
+    const auto take = [&](float x) {
+      if (!std::isfinite(x)) return;
+      least = std::min(least, x);
+      most = std::max(most, x);
+      out.any_score = true;
+    };
+    for (const RowChartKey& key : out.keys) {
+      if (key.scored && !key.masked) take(key.score);
+      if (std::isfinite(key.weight)) out.most_weight = std::max({out.most_weight, key.weight, key.ghost});
+    }
+    for (const RowChartTile& tile : out.tiles) {
+      if (tile.has_m) take(tile.m);
+    }
+    out.least = least;
+    out.most = most;
+  }
+  void add_notes() {
+    using enum TensorColour;
+    const auto l_old = live_value(rec, at.event, Slot::l_old, at.row, 0),
+               l_new = live_value(rec, at.event, Slot::l_new, at.row, 0);
+    const auto a = live_value(rec, at.event, Slot::alpha, at.row, 0);
+    if (stores_scores(rec.order)) {
+      if (l_new) out.notes.push_back({word("divided by "), letter("ℓ", l), word(" = "), number(*l_new, l)});
+      return;
+    }
+    if (l_new) {
+      out.notes.push_back({word("their sum "), letter("ℓ", l), word(" = "), number(*l_new, l)});
+    } else if (l_old && a) {
+      out.notes.push_back({number(*a, alpha), word(" × "), number(*l_old, l), word(" = "),
+                           number(static_cast<double>(*a) * *l_old, l)});
+      out.notes.push_back({word("then + Σ"), letter("P", p)});
+    } else if (l_old) {
+      out.notes.push_back({word("their sum "), letter("ℓ", l), word(" = "), number(*l_old, l)});
+    }
+  }
+};
+
+}  // namespace
+
+RowChartScene row_chart_scene(const Recording& rec, const StepPlace& at) {
+  Builder b{rec, at, {}, at.i >= 0 ? at.i : at.first_row / std::max(at.br, 1)};
+  b.out.row = at.row;
+  for (std::int32_t j = 0; j < rec.key_tiles(); ++j) b.add_tile(j);
+  b.add_weights();
+  b.add_reason();
+  b.add_range();
+  b.add_notes();
+  return b.out;
+}
+
+}  // namespace attn

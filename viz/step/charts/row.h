@@ -1,0 +1,48 @@
+// "Row r across the keys": the scores of the followed row with the stairs of m above; below the weights as they stand
+// now, exp(S - m), with a dashed ghost of what they were before the last rescaling, and the share that each would have
+// if the row ended here; under them m and l after each key tile. Nothing of the future: what is not computed yet is an
+// empty slot.
+#pragma once
+
+#include <vector>
+
+#include "viz/draw/canvas.h"
+#include "viz/step/facts/place.h"
+
+namespace attn {
+
+struct RowChartKey {
+  bool scored = false, masked = false;
+  float score = 0;
+  bool weighed = false;
+  double weight = 0;  // exp(S - m) with the maximum of this moment (orders that store S: over l)
+  double ghost = 0;   // what it was before x alpha; 0 = the same
+  double share = 0;   // of the row's weights so far, summed in fp64: softmax, if these were all its keys
+};
+
+struct RowChartTile {
+  std::int32_t first_key = 0, keys = 0;
+  bool live = false, skipped = false;
+  bool has_m = false;
+  bool has_l = false;
+  float m = 0, l = 0;  // the running maximum and sum after this tile
+};
+
+struct RowChartScene {
+  std::int32_t row = 0;
+  std::vector<RowChartKey> keys;
+  std::vector<RowChartTile> tiles;  // left to right by key
+  bool any_score = false;
+  float least = 0, most = 0;  // finite scores and maxima shown
+  bool any_weight = false;
+  double most_weight = 1;
+  std::vector<Runs> notes;     // beside the weights: their sum and what comes next
+  bool final_weights = false;  // orders that store S: divided by the whole row's l
+  std::string no_weight;       // why there is none yet; empty where there is
+};
+RowChartScene row_chart_scene(const Recording& rec, const StepPlace& at);
+
+// Into `in`, below the card's title.
+void draw_row_chart(ImDrawList* list, const Box& in, const RowChartScene& scene);
+
+}  // namespace attn

@@ -1,0 +1,266 @@
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <optional>
+
+#include <fmt/format.h>
+
+#include "viz/draw/number_text.h"
+#include "viz/step/charts/row.h"
+
+namespace attn {
+namespace {
+
+Run word(std::string text) {
+  return {std::move(text), Face::text, Token::dim, 0, false};
+}
+Run letter(std::string text, Ink ink) {
+  return {std::move(text), Face::maths, ink, 0, false};
+}
+Run number(double x, Ink ink) {
+  return {significant_text(x, 4), Face::mono, ink, 0, false};
+}
+
+struct Frame {
+  ImDrawList* list;
+  const RowChartScene& scene;
+  Box scores, weights;   // plot areas
+  Box m_strip, l_strip;  // m and l after each key tile; empty where there is no room
+  bool strips = false;
+  float bottom() const { return strips ? l_strip.max.y : weights.max.y; }
+  float x_of(double key) const {
+    return scores.min.x +
+           scores.width() * static_cast<float>(key / static_cast<double>(std::max<std::size_t>(scene.keys.size(), 1)));
+  }
+  float y_of(float score) const {
+    const float range = scene.most - scene.least;
+    const float share = range > 0 ? (score - scene.least) / range : 0.5F;
+    return scores.max.y - style().px(6) - (scores.height() - style().px(12)) * share;
+  }
+};
+
+void draw_grounds(const Frame& f) {
+  const Style& s = style();
+  for (const RowChartTile& tile : f.scene.tiles) {
+    const float a = f.x_of(tile.first_key), b = f.x_of(tile.first_key + tile.keys);
+    if (tile.live) f.list->AddRectFilled({a, f.scores.min.y}, {b, f.bottom()}, colour_of(Token::band));
+    if (tile.skipped)
+      draw_hatch(f.list, {{a, f.scores.min.y}, {b, f.bottom()}}, faded(colour_of(Token::faint), 0.35F), 7);
+    if (tile.first_key > 0 && b - a > s.px(6))
+      f.list->AddLine({a, f.scores.min.y}, {a, f.bottom()}, colour_of(Token::line), std::max(1.0F, s.px(1)));
+  }
+  for (const RowChartTile& tile : f.scene.tiles) {
+    if (tile.skipped) continue;
+    for (std::int32_t c = 0; c < tile.keys; ++c) {
+      const std::size_t n = static_cast<std::size_t>(tile.first_key) + static_cast<std::size_t>(c);
+      const RowChartKey& key = f.scene.keys[n];
+      if (key.masked && (key.scored || tile.live)) {
+        draw_hatch(
+            f.list,
+            {{f.x_of(static_cast<double>(n)), f.scores.min.y}, {f.x_of(static_cast<double>(n + 1)), f.weights.max.y}},
+            faded(colour_of(Token::faint), 0.35F), 7);
+      }
+    }
+  }
+}
+
+void draw_scores(const Frame& f) {
+  const Style& s = style();
+  const ImU32 m = colour_of(TensorColour::m);
+  std::optional<ImVec2> last;
+  for (const RowChartTile& tile : f.scene.tiles) {
+    if (!tile.has_m || !std::isfinite(tile.m)) continue;
+    const float y = f.y_of(tile.m), a = f.x_of(tile.first_key), b = f.x_of(tile.first_key + tile.keys);
+    if (last && last->x == a) f.list->AddLine(*last, {a, y}, m, s.px(2));
+    f.list->AddLine({a, y}, {b, y}, m, s.px(2));
+    last = ImVec2{b, y};
+  }
+  const float pitch = f.scores.width() / static_cast<float>(std::max<std::size_t>(f.scene.keys.size(), 1));
+  const float radius = std::clamp(pitch * 0.3F, s.px(1.2F), s.px(4));
+  for (std::size_t n = 0; n < f.scene.keys.size(); ++n) {
+    const RowChartKey& key = f.scene.keys[n];
+    if (!key.scored || key.masked || !std::isfinite(key.score)) continue;
+    f.list->AddCircleFilled({f.x_of(static_cast<double>(n) + 0.5), f.y_of(key.score)}, radius,
+                            colour_of(TensorColour::s));
+  }
+}
+
+void draw_weights(const Frame& f) {
+  const Style& s = style();
+  const float base = f.weights.max.y, height = f.weights.height();
+  f.list->AddLine({f.weights.min.x, base}, {f.weights.max.x, base}, colour_of(Token::faint), std::max(1.0F, s.px(1)));
+  const float pitch = f.weights.width() / static_cast<float>(std::max<std::size_t>(f.scene.keys.size(), 1));
+  const float width = std::clamp(pitch * 0.62F, 1.0F, s.px(34));
+  for (std::size_t n = 0; n < f.scene.keys.size(); ++n) {
+    const RowChartKey& key = f.scene.keys[n];
+    if (!key.weighed) continue;
+    const float x = f.x_of(static_cast<double>(n) + 0.5);
+    if (!std::isfinite(key.weight)) {
+      // Overflow: a full bar that says so.
+      const Box bar{{x - width / 2, f.weights.min.y}, {x + width / 2, base}};
+      f.list->AddRectFilled(bar.min, bar.max, colour_of(TensorColour::p));
+      draw_hatch(f.list, bar, colour_of(Token::card), 5);
+      draw_text_in(f.list, {{x - s.px(20), f.weights.min.y - s.px(16)}, {x + s.px(20), f.weights.min.y}}, Align::centre,
+                   Face::text, 14, colour_of(Token::text), std::isnan(key.weight) ? "nan" : "∞");
+      continue;
+    }
+    const auto top = [&](double w) {
+      return base - height * static_cast<float>(std::min(w / f.scene.most_weight, 1.0));
+    };
+    // A weight that is not zero is at least a line.
+    const float y = key.weight > 0 ? std::min(top(key.weight), base - s.px(1.5F)) : base;
+    f.list->AddRectFilled({x - width / 2, y}, {x + width / 2, base}, colour_of(TensorColour::p));
+    if (key.ghost > 0)
+      draw_dashed(f.list, {{x - width / 2, std::min(top(key.ghost), base - s.px(2))}, {x + width / 2, base}},
+                  colour_of(TensorColour::p), 2);
+    const std::string share = key.share > 0 ? significant_text(key.share * 100, 2) + " %" : std::string();
+    if (!share.empty() && text_width(Face::mono, 11, share) + s.px(4) < pitch) {
+      const float above = std::min(y, key.ghost > 0 ? top(key.ghost) : y) - s.px(14);
+      draw_text_in(f.list, {{x - pitch / 2, above}, {x + pitch / 2, above + s.px(13)}}, Align::centre, Face::mono, 11,
+                   colour_of(Token::dim), share);
+    }
+  }
+  if (!f.scene.no_weight.empty())
+    draw_text_in(f.list, f.weights, Align::centre, Face::text, 13, colour_of(Token::dim), f.scene.no_weight);
+}
+
+// m and l after each key tile: numbers where they fit, else a shade; a dashed slot where the run has not come yet.
+void draw_strip(const Frame& f, const Box& strip, TensorColour hue) {
+  const Style& s = style();
+  const bool is_m = hue == TensorColour::m;
+  const auto has = [&](const RowChartTile& t) { return is_m ? t.has_m : t.has_l; };
+  const auto value = [&](const RowChartTile& t) { return is_m ? t.m : t.l; };
+  float least = std::numeric_limits<float>::max(), most = -least;
+  for (const RowChartTile& tile : f.scene.tiles) {
+    if (!has(tile) || !std::isfinite(value(tile))) continue;
+    least = std::min(least, value(tile));
+    most = std::max(most, value(tile));
+  }
+  for (const RowChartTile& tile : f.scene.tiles) {
+    if (tile.skipped && !has(tile)) continue;  // hatched with its tile
+    const Box cell{{f.x_of(tile.first_key) + s.px(2), strip.min.y + s.px(1)},
+                   {f.x_of(tile.first_key + tile.keys) - s.px(2), strip.max.y - s.px(1)}};
+    if (!has(tile)) {
+      if (cell.width() > s.px(3)) draw_dashed(f.list, cell, faded(colour_of(Token::faint), 0.8F), 2);
+      continue;
+    }
+    std::string text = significant_text(value(tile), 4);
+    if (text_width(Face::mono, 12, text) > cell.width()) text = significant_text(value(tile), 2);
+    if (text_width(Face::mono, 12, text) <= cell.width()) {
+      const bool number = std::isfinite(value(tile));
+      draw_text_in(f.list, cell, Align::centre, number ? Face::mono : Face::text, 12, colour_of(hue), text);
+      continue;
+    }
+    const float share = most > least ? 2 * (value(tile) - least) / (most - least) - 1 : 0;
+    f.list->AddRectFilled({cell.min.x - s.px(1), cell.min.y}, {cell.max.x + s.px(1), cell.max.y},
+                          cell_fill(s.theme, hue, std::clamp(share, -1.0F, 1.0F)));
+  }
+}
+
+void draw_axes(const Frame& f, const Box& box) {
+  const Style& s = style();
+  const float right = f.scores.min.x - s.px(8);
+  const auto label = [&](float y, const std::string& text) {
+    draw_text_in(f.list, {{box.min.x, y - s.px(8)}, {right, y + s.px(8)}}, Align::right, Face::mono, 11,
+                 colour_of(Token::dim), text);
+  };
+  if (f.scene.any_score) {
+    label(f.y_of(f.scene.most), significant_text(f.scene.most, 3));
+    if (f.scene.most > f.scene.least) label(f.y_of(f.scene.least), significant_text(f.scene.least, 3));
+  }
+  if (f.weights.height() > s.px(26)) label(f.weights.min.y + s.px(2), significant_text(f.scene.most_weight, 3));
+  if (f.weights.height() > s.px(14)) label(f.weights.max.y - s.px(1), "0");
+  if (f.strips) {
+    const auto name = [&](const Box& strip, const char* text, TensorColour hue) {
+      draw_text_in(f.list, {{box.min.x, strip.min.y}, {right, strip.max.y}}, Align::right, Face::maths, 15,
+                   colour_of(hue), text);
+    };
+    name(f.m_strip, "m", TensorColour::m);
+    name(f.l_strip, "ℓ", TensorColour::l);
+  }
+  float last = -1e9F;
+  for (const RowChartTile& tile : f.scene.tiles) {
+    if (f.scene.tiles.size() < 2) break;
+    const float a = f.x_of(tile.first_key), b = f.x_of(tile.first_key + tile.keys);
+    std::string text = fmt::format("key tile {}", tile.first_key / std::max(f.scene.tiles[0].keys, 1));
+    if (text_width(Face::text, 12, text) > b - a - s.px(4)) text = text.substr(9);
+    const float width = text_width(Face::text, 12, text), x = (a + b - width) / 2;
+    if (x < last + s.px(6)) continue;
+    last = x + width;
+    draw_text(f.list, {x, f.bottom() + s.px(4)}, Face::text, 12, colour_of(tile.live ? Token::text : Token::dim), text);
+  }
+}
+
+void draw_legend(ImDrawList* list, const Box& box, const RowChartScene& scene, float weights_top) {
+  const Style& s = style();
+  constexpr TensorColour m = TensorColour::m, p = TensorColour::p, alpha = TensorColour::alpha;
+  const float step = s.px(20), text_x = box.min.x + s.px(16);
+  float y = box.min.y;
+  const auto line = [&](const Runs& runs) {
+    draw_runs(list, {text_x, y}, 13, runs);
+    y += step;
+  };
+  list->AddCircleFilled({box.min.x + s.px(5), y + s.px(7)}, s.px(4), colour_of(TensorColour::s));
+  line({word("scores "), letter("S", TensorColour::s)});
+  list->AddRectFilled({box.min.x - s.px(1), y + s.px(6)}, {box.min.x + s.px(11), y + s.px(8)}, colour_of(m));
+  Runs maximum{word("maximum "), letter("m", m)};
+  for (const RowChartTile& tile : scene.tiles) {
+    if (tile.live && tile.has_m) maximum.insert(maximum.end(), {word(" = "), number(tile.m, m)});
+  }
+  line(maximum);
+  bool ghosts = false;
+  for (const RowChartKey& key : scene.keys) ghosts = ghosts || key.ghost > 0;
+  const auto wanted = static_cast<float>(2 + (ghosts ? 1 : 0) + static_cast<int>(scene.notes.size()));
+  y = std::max(y, std::min(weights_top, box.max.y - wanted * step));
+  list->AddRectFilled({box.min.x, y + s.px(2)}, {box.min.x + s.px(10), y + s.px(12)}, colour_of(p));
+  line({word("weights "), letter("e", p), {"S − m", Face::maths, p, 1, false}});
+  bool shares = false;
+  for (const RowChartKey& key : scene.keys) shares = shares || key.share > 0;
+  if (shares)
+    line({{"n", Face::mono, Token::dim, 0, false},
+          word(scene.final_weights ? " % of the row" : " %: if the row ended here")});
+  if (ghosts) {
+    draw_dashed(list, {{box.min.x, y + s.px(2)}, {box.min.x + s.px(10), y + s.px(12)}}, colour_of(p), 2);
+    line({word("before × "), letter("α", alpha)});
+  }
+  for (const Runs& note : scene.notes) {
+    if (y + step > box.max.y + s.px(6)) break;
+    line(note);
+  }
+}
+
+}  // namespace
+
+void draw_row_chart(ImDrawList* list, const Box& in, const RowChartScene& scene) {
+  const Style& s = style();
+  const float legend = in.width() > s.px(430) ? s.px(176) : 0;
+  const float left = in.min.x + s.px(46), right = in.max.x - (legend > 0 ? legend + s.px(18) : 0);
+  const float top = in.min.y, bottom = in.max.y - s.px(18);
+  if (bottom - top < s.px(48)) return;
+  // The strips take their height where the charts keep theirs.
+  const bool strips = bottom - top >= s.px(104);
+  const float plots = bottom - (strips ? s.px(40) : 0);
+  const float split = top + (plots - top) * 0.46F;
+  Frame frame{list, scene, {{left, top}, {right, split}}, {{left, split + s.px(20)}, {right, plots}}, {}, {}, strips};
+  if (strips) {
+    frame.m_strip = {{left, plots + s.px(3)}, {right, plots + s.px(21)}};
+    frame.l_strip = {{left, plots + s.px(22)}, {right, plots + s.px(40)}};
+  }
+  draw_grounds(frame);
+  list->AddLine({left, top}, {left, frame.bottom()}, colour_of(Token::line), std::max(1.0F, s.px(1)));
+  draw_scores(frame);
+  draw_weights(frame);
+  if (strips) {
+    draw_strip(frame, frame.m_strip, TensorColour::m);
+    draw_strip(frame, frame.l_strip, TensorColour::l);
+  }
+  draw_axes(frame, in);
+  // A row without a key says so where its weights would stand.
+  const bool hidden = std::all_of(scene.keys.begin(), scene.keys.end(), [](const RowChartKey& k) { return k.masked; });
+  if (!scene.any_score && !hidden)
+    draw_text_in(list, frame.scores, Align::centre, Face::text, 13, colour_of(Token::dim), "no score yet");
+  if (legend > 0)
+    draw_legend(list, {{in.max.x - legend, top - s.px(2)}, {in.max.x, in.max.y}}, scene, frame.weights.min.y);
+}
+
+}  // namespace attn

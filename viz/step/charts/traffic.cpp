@@ -1,0 +1,214 @@
+#include "viz/step/charts/traffic.h"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "kernels/model/kernel.h"
+#include "viz/draw/number_text.h"
+
+namespace attn {
+namespace {
+
+struct Part {
+  TrafficPart part;
+  TensorColour hue;
+  const char* letter;
+};
+constexpr Part kParts[] = {{TrafficPart::q, TensorColour::q, "Q"}, {TrafficPart::k, TensorColour::k, "K"},
+                           {TrafficPart::v, TensorColour::v, "V"}, {TrafficPart::bias, TensorColour::alpha, "bias"},
+                           {TrafficPart::s, TensorColour::s, "S"}, {TrafficPart::p, TensorColour::p, "P"},
+                           {TrafficPart::o, TensorColour::o, "O"}, {TrafficPart::stats, TensorColour::l, "ℓ"}};
+
+Run word(std::string text) {
+  return {std::move(text), Face::text, Token::dim, 0, false};
+}
+Run letter(std::string text, Ink ink) {
+  return {std::move(text), Face::maths, ink, 0, false};
+}
+Run number(std::string text) {
+  return {std::move(text), Face::mono, Token::text, 0, false};
+}
+
+std::array<std::uint64_t, kTrafficParts> by_part(const Traffic& t) {
+  std::array<std::uint64_t, kTrafficParts> out{};
+  for (std::size_t n = 0; n < kTrafficParts; ++n) out[n] = t.of(static_cast<TrafficPart>(n));
+  return out;
+}
+
+// The orders to compare with: naive first, from naive flash first.
+std::vector<MemoryBar> other_orders(const Recording& rec) {
+  std::vector<std::string_view> kernels{"cpu_sequential", "cpu_flash", "cpu_flash1", "cpu_tiled"};
+  if (rec.order == Order::naive) std::swap(kernels[0], kernels[1]);
+  std::vector<MemoryBar> bars;
+  for (const std::string_view id : kernels) {
+    const auto row = find_kernel(id);
+    if (!row || (*row)->order == rec.order) continue;
+    const Traffic t = tile_loads(**row, rec.problem, rec.options);
+    bars.push_back({std::string(name_of((*row)->order)), compulsory((*row)->order, rec.problem).total(), by_part(t),
+                    t.total(), t.total()});
+  }
+  return bars;
+}
+
+const MemoryBar* bar_named(const std::vector<MemoryBar>& bars, Order order) {
+  const auto at = std::find_if(bars.begin(), bars.end(), [&](const MemoryBar& b) { return b.name == name_of(order); });
+  return at == bars.end() ? nullptr : &*at;
+}
+
+// What the same order would ask at a size that GPUs see, with a tile as here and one of 64 rows.
+void add_outlook(MemoryTotals& scene, const Recording& rec) {
+  const auto naive = find_kernel("cpu_sequential");
+  if (rec.order != Order::flash || !naive) return;
+  Problem p;
+  p.Lq = p.Lk = 4096;
+  p.D = p.Dv = 64;
+  p.dtype = rec.problem.dtype;
+  Options small = rec.options, large = rec.options;
+  large.br = large.bc = 64;
+  Runs words{word("At 4096 × 64: naive "), number(bytes_text(tile_loads(**naive, p, Options{}).total())),
+             word(", flash "), number(bytes_text(tile_loads(Order::flash, 0, p, small).total())),
+             word(fmt::format(" with Br {}", rec.options.br))};
+  if (rec.options.br != large.br) {
+    words.push_back(word(", "));
+    words.push_back(number(bytes_text(tile_loads(Order::flash, 0, p, large).total())));
+    words.push_back(word(" with Br 64"));
+  }
+  words.push_back(word("."));
+  scene.words.push_back(std::move(words));
+}
+
+}  // namespace
+
+std::string bytes_text(std::uint64_t bytes) {
+  if (bytes < 100000) return fmt::format("{} B", bytes);
+  const auto b = static_cast<double>(bytes);
+  if (b < 1e6) return fmt::format("{:.0f} kB", b / 1e3);
+  if (b < 1e9) return fmt::format("{} MB", b < 1e7 ? fmt::format("{:.1f}", b / 1e6) : fmt::format("{:.0f}", b / 1e6));
+  return fmt::format("{:.1f} GB", b / 1e9);
+}
+
+MemoryTotals memory_totals(const Recording& rec) {
+  using enum TensorColour;
+  MemoryTotals out;
+  std::uint64_t mine = 0;
+  for (const std::uint64_t bytes : rec.events.back().hbm_bytes) mine += bytes;
+  const auto say = [&](Runs words) { out.words.push_back(std::move(words)); };
+  out.once = compulsory(rec.order, rec.problem).total();
+  out.others = other_orders(rec);
+  const MemoryBar* naive = bar_named(out.others, Order::naive);
+  if (rec.order == Order::naive) {
+    say({word("naive writes and reads "), letter("S", s), word(" and "), letter("P", p),
+         word(fmt::format("; flash, here with Br {}, never does.", rec.options.br))});
+  } else {
+    const int tiles = rec.query_tiles();
+    if (rec.order == Order::tiled) {
+      say({word("Both store "), letter("S", s), word(" and "), letter("P", p), word("; tiles change how often "),
+           letter("Q", q), word(", "), letter("K", k), word(", "), letter("V", v), word(" are read.")});
+    } else if (naive != nullptr && mine > naive->total) {
+      say({word("Here this asks for more than storing "), letter("S", s), word(" and "), letter("P", p),
+           word(fmt::format(" costs naive: Br {} is short for D {}.", rec.options.br, rec.problem.D))});
+    } else if (rec.order == Order::flash1) {
+      say({word("FlashAttention-1 stores no "), letter("S", s), word(", no "), letter("P", p),
+           word("; it reads and writes "), letter("O", o), word(", "), letter("m", m), word(", "), letter("ℓ", l),
+           word(" at every turn.")});
+    } else {
+      say({word("naive writes and reads "), letter("S", s), word(" and "), letter("P", p),
+           word(". flash never does; it reads "), letter("K", k), word(", "), letter("V", v),
+           word(tiles > 1 ? fmt::format(" for each of {} query tiles.", tiles) : " once.")});
+    }
+  }
+  Runs line{word("A thin line marks each element once: "), number(bytes_text(out.once)), word(" here")};
+  for (const MemoryBar& bar : out.others) {
+    if (bar.once == out.once) continue;
+    line.insert(line.end(),
+                {word(", "), number(bytes_text(bar.once)), word(bar.once > out.once ? " with " : " without "),
+                 letter("S", s), word(" and "), letter("P", p)});
+    break;
+  }
+  line.push_back(word("."));
+  say(std::move(line));
+  add_outlook(out, rec);
+  return out;
+}
+
+MemoryScene memory_scene(const Recording& rec, EventIndex e, const MemoryTotals& totals) {
+  MemoryScene scene;
+  scene.count = fmt::format("tile loads, {}", name_of(rec.problem.dtype));
+  MemoryBar mine;
+  mine.name = std::string(name_of(rec.order));
+  mine.once = totals.once;
+  for (std::size_t n = 0; n < kTrafficParts; ++n) {
+    mine.bytes[n] = rec.events[e].hbm_bytes[n];
+    mine.so_far += mine.bytes[n];
+    mine.total += rec.events.back().hbm_bytes[n];
+  }
+  scene.bars = {mine};
+  scene.bars.insert(scene.bars.end(), totals.others.begin(), totals.others.end());
+  scene.words = totals.words;
+  return scene;
+}
+
+void draw_memory_card(ImDrawList* list, const Box& box, const MemoryScene& scene) {
+  const Style& s = style();
+  draw_card(list, box);
+  const Box in{{box.min.x + s.px(16), box.min.y + s.px(12)}, {box.max.x - s.px(16), box.max.y - s.px(10)}};
+  draw_text(list, in.min, Face::bold, 14, colour_of(Token::text), "HBM traffic");
+  draw_text_in(list, {in.min, {in.max.x, in.min.y + s.px(15)}}, Align::right, Face::text, 13, colour_of(Token::dim),
+               scene.count);
+  std::uint64_t widest = 1;
+  float numbers = 0;
+  std::vector<std::string> texts;
+  for (const MemoryBar& bar : scene.bars) {
+    widest = std::max(widest, bar.total);
+    texts.push_back(bar.so_far == bar.total ? bytes_text(bar.total)
+                                            : fmt::format("{} of {}", bytes_text(bar.so_far), bytes_text(bar.total)));
+    numbers = std::max(numbers, text_width(Face::mono, 12, texts.back()));
+  }
+  const float left = in.min.x + s.px(52), room = in.max.x - left - numbers - s.px(14);
+  float y = in.min.y + s.px(28);
+  // Four bars where they leave room for words, else the two that are compared.
+  const bool all = in.height() >= s.px(28 + 4 * 25 + 36);
+  const float pitch = all ? std::clamp((in.height() - s.px(28 + 80)) / 4, s.px(25), s.px(40)) : s.px(31);
+  const float thick = std::min(pitch - s.px(6), s.px(28));
+  for (std::size_t n = 0; n < scene.bars.size(); ++n) {
+    const MemoryBar& bar = scene.bars[n];
+    if ((n >= 2 && !all) || y + s.px(24) > in.max.y) break;
+    const Box line{{in.min.x, y}, {in.max.x, y + thick}};
+    draw_text_in(list, line, Align::left, Face::text, 13, colour_of(Token::text), bar.name);
+    draw_text_in(list, line, Align::right, Face::mono, 12, colour_of(Token::text), texts[n]);
+    const auto width = [&](std::uint64_t b) {
+      return room * static_cast<float>(static_cast<double>(b) / static_cast<double>(widest));
+    };
+    float x = left;
+    for (const Part& p : kParts) {
+      const float w = width(bar.bytes[static_cast<std::size_t>(p.part)]);
+      if (w <= 0) continue;
+      const ImU32 fill = colour_of(p.hue);
+      const Box piece{{x, y}, {x + std::max(w - s.px(1), 1.0F), y + thick}};
+      list->AddRectFilled(piece.min, piece.max, fill, s.px(2));
+      const Runs name{{p.letter, Face::maths, Token::text, 0, false}};
+      if (runs_width(name, 13) + s.px(4) < w) {
+        draw_text_in(list, piece, Align::centre, Face::maths, 15, text_on(fill), p.letter);
+      }
+      x += w;
+    }
+    const float end = left + width(bar.total);
+    if (bar.so_far < bar.total && end > x + s.px(3))
+      draw_dashed(list, {{x, y}, {end, y + thick}}, colour_of(Token::faint));
+    // Each element once: what a cache without limit would still have to fetch.
+    const float once = left + width(bar.once);
+    if (all)
+      list->AddRectFilled({once - s.px(1), y - s.px(2)}, {once + s.px(1), y + thick + s.px(2)}, colour_of(Token::text));
+    y += pitch;
+  }
+  y += s.px(1);
+  for (const Runs& words : scene.words) {
+    const float height = draw_paragraph(list, {in.min.x, y}, in.width(), 13, words, 3, false);
+    if (y + height > in.max.y + s.px(4)) continue;
+    draw_paragraph(list, {in.min.x, y}, in.width(), 13, words, 3);
+    y += height;
+  }
+}
+
+}  // namespace attn

@@ -1,0 +1,67 @@
+#include "viz/step/facts/place.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "viz/draw/number_text.h"
+
+namespace attn {
+
+StepPlace place_of(const Recording& rec, EventIndex e, const Selection& selection) {
+  StepPlace at;
+  if (rec.events.empty()) return at;
+  at.event = std::min<EventIndex>(e, static_cast<EventIndex>(rec.events.size() - 1));
+  const EventId& id = rec.events[at.event].id;
+  const Problem& p = rec.problem;
+  at.b = id.b;
+  at.h = id.h;
+  at.i = id.i;
+  at.j = id.j;
+  const auto extent = [](std::int32_t tile, std::int64_t length) {
+    return static_cast<std::int32_t>(tile > 0 ? std::min<std::int64_t>(tile, length) : length);
+  };
+  at.br = extent(rec.options.br, p.Lq);
+  at.bc = extent(rec.options.bc, p.Lk);
+  const std::int32_t row = std::clamp<std::int32_t>(selection.row, 0, static_cast<std::int32_t>(p.Lq) - 1);
+  at.first_row = at.i >= 0 ? at.i * at.br : row / at.br * at.br;
+  at.rows = static_cast<std::int32_t>(std::min<std::int64_t>(at.br, p.Lq - at.first_row));
+  at.first_key = std::max(at.j, 0) * at.bc;
+  // Between key tiles (Q loaded, O divided) K still shows the tile that was last.
+  const VersionId k = rec.after(at.event, Slot::k);
+  if (at.j < 0 && k != kNoVersion) at.first_key = rec.version(k).first_row;
+  at.keys = static_cast<std::int32_t>(std::min<std::int64_t>(at.bc, p.Lk - at.first_key));
+  at.row = at.first_row + std::min(row % at.br, at.rows - 1);
+  return at;
+}
+
+std::optional<float> live_value(const Recording& rec, EventIndex e, Slot slot, std::int32_t row, std::int32_t col) {
+  const VersionId id = rec.after(e, slot);
+  if (id == kNoVersion) return std::nullopt;
+  const Version& v = rec.version(id);
+  const std::int32_t r = row - v.first_row, c = col - v.first_col;
+  if (r < 0 || r >= v.rows || c < 0 || c >= v.cols) return std::nullopt;
+  return rec.values(id)[static_cast<std::size_t>(r) * static_cast<std::size_t>(v.cols) + static_cast<std::size_t>(c)];
+}
+
+double bound_of(const Recording& rec, const ExactTile* exact, VersionId version, std::size_t element) {
+  if (exact == nullptr || element >= rec.values(version).size()) return 0;
+  const auto known = exact->at(version, element);
+  return known ? known->bound : 0;
+}
+
+Slot output_slot(const Recording& rec, EventIndex e) {
+  return rec.after(e, Slot::o_new) != kNoVersion ? Slot::o_new : Slot::o_old;
+}
+
+Slot output_sum_slot(const Recording& rec, EventIndex e) {
+  if (output_slot(rec, e) == Slot::o_new && rec.after(e, Slot::l_new) != kNoVersion) return Slot::l_new;
+  return rec.after(e, Slot::l_old) != kNoVersion ? Slot::l_old : Slot::l_new;
+}
+
+std::string scale_words(const Problem& p) {
+  const double usual = 1 / std::sqrt(static_cast<double>(p.D));
+  if (!p.scale || std::abs(*p.scale - usual) < 1e-12) return "1/√" + std::to_string(p.D);
+  return significant_text(*p.scale, 6);
+}
+
+}  // namespace attn

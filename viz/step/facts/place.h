@@ -1,0 +1,40 @@
+// Where a step stands: the live head, tile and row, and what of the recording belongs to them. Pure.
+#pragma once
+
+#include <optional>
+
+#include "kernels/model/traffic.h"  // stores_scores
+#include "kernels/recording/recording.h"
+#include "kernels/recording/replay.h"
+#include "viz/draw/theme.h"
+#include "viz/state/state.h"
+
+namespace attn {
+
+// The place that an event and the pinned selection give together.
+struct StepPlace {
+  EventIndex event = 0;
+  std::int32_t b = 0, h = 0;
+  std::int32_t i = -1, j = -1;  // live tile; -1 where the phase has none
+  std::int32_t br = 1, bc = 1;  // tile extents, never larger than the problem
+  std::int32_t first_row = 0, rows = 0;
+  std::int32_t first_key = 0, keys = 0;
+  std::int32_t row = 0;  // followed query row (in the whole tensor): the pinned one, or the row at the
+                         // same height of the live tile
+};
+StepPlace place_of(const Recording& rec, EventIndex e, const Selection& selection);
+
+// One element of a live version, by query row or key, and column; none where the slot is empty there.
+std::optional<float> live_value(const Recording& rec, EventIndex e, Slot slot, std::int32_t row, std::int32_t col);
+// Its error bound against fp64; 0 for inputs and where `exact` does not know the version.
+double bound_of(const Recording& rec, const ExactTile* exact, VersionId version, std::size_t element);
+
+// The slot that shows O after event e: o_new once it is made, else o_old.
+Slot output_slot(const Recording& rec, EventIndex e);
+// l that O's version belongs to: l_new or l_old.
+Slot output_sum_slot(const Recording& rec, EventIndex e);
+
+// "1/√8" where the scale is 1/sqrt(D), else a number.
+std::string scale_words(const Problem& p);
+
+}  // namespace attn

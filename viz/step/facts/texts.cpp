@@ -1,0 +1,144 @@
+#include "viz/step/facts/texts.h"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+namespace attn {
+
+const std::vector<std::string_view> kStepConditions = {
+    "first",         // the followed row has seen no key before this tile
+    "rose",          // its maximum rose in this tile
+    "tiny",          // alpha < 0.01
+    "nothing",       // it sees no key of this tile
+    "partial",       // it sees some keys of this tile, not all
+    "overflow",      // one of its weights, its sum or its output is not finite
+    "empty_row",     // it has seen no key so far, this tile included
+    "biased",        // the problem has a bias
+    "unsubtracted",  // what-if: the maximum is not subtracted
+};
+
+const std::vector<std::string_view> kStepPlaceholders = {
+    "row",       "i",        "j",     "rows",        "keys",          "first_row", "last_row",
+    "first_key", "last_key", "D",     "Dv",          "element_bytes", "bytes",     "key",
+    "col",       "visible",  "scale", "scale_value", "dot",           "s",         "p",
+    "rowmax",    "m_old",    "m_new", "alpha",       "l_old",         "l_new",     "rowsum",
+    "o_old",     "o_new",    "pv",    "lse"};
+
+namespace {
+
+// Names in braces that the table does not know; empty = all known.
+std::string unknown_placeholder(std::string_view text) {
+  for (std::size_t at = text.find('{'); at != std::string_view::npos; at = text.find('{', at + 1)) {
+    const std::size_t end = text.find('}', at);
+    if (end == std::string_view::npos) return std::string(text.substr(at));
+    const std::string_view name = text.substr(at + 1, end - at - 1);
+    if (std::find(kStepPlaceholders.begin(), kStepPlaceholders.end(), name) == kStepPlaceholders.end()) {
+      return std::string(name);
+    }
+  }
+  return {};
+}
+
+std::string unknown_condition(std::string_view when) {
+  while (!when.empty()) {
+    const std::size_t space = when.find(' ');
+    const std::string_view name = when.substr(0, space);
+    if (std::find(kStepConditions.begin(), kStepConditions.end(), name) == kStepConditions.end()) {
+      return std::string(name);
+    }
+    when = space == std::string_view::npos ? std::string_view() : when.substr(space + 1);
+  }
+  return {};
+}
+
+Result<StepText> parse_text(const nlohmann::json& j, const std::string& key) {
+  if (!j.is_object()) return bad_input(fmt::format("Step texts: {} holds something that is not a text.", key));
+  StepText text;
+  for (const auto& [name, value] : j.items()) {
+    std::string* member = name == "when"       ? &text.when
+                          : name == "headline" ? &text.headline
+                          : name == "sentence" ? &text.sentence
+                          : name == "formula"  ? &text.formula
+                                               : nullptr;
+    if (member == nullptr || !value.is_string()) {
+      return bad_input(fmt::format(
+          "Step texts: {} has '{}'; a text has when, headline, sentence and formula, all words.", key, name));
+    }
+    *member = value.get<std::string>();
+  }
+  if (text.headline.empty() || text.sentence.empty()) {
+    return bad_input(fmt::format("Step texts: {} lacks a headline or a sentence.", key));
+  }
+  for (const std::string* part : {&text.headline, &text.sentence, &text.formula}) {
+    if (const std::string name = unknown_placeholder(*part); !name.empty()) {
+      return bad_input(fmt::format("Step texts: {} names {{{}}}, which no step holds.", key, name));
+    }
+  }
+  if (const std::string name = unknown_condition(text.when); !name.empty()) {
+    return bad_input(fmt::format("Step texts: {} asks for the condition '{}', which there is not.", key, name));
+  }
+  return text;
+}
+
+Result<std::vector<StepText>> parse_list(const nlohmann::json& list, const std::string& key) {
+  if (!list.is_array() || list.empty()) return bad_input(fmt::format("Step texts: {} is not a list of texts.", key));
+  std::vector<StepText> texts;
+  for (const nlohmann::json& j : list) {
+    Result<StepText> text = parse_text(j, key);
+    if (!text) return tl::unexpected(text.error());
+    if (!texts.empty() && texts.back().when.empty()) {
+      return bad_input(fmt::format("Step texts: {} has a text after the one without a condition.", key));
+    }
+    texts.push_back(std::move(*text));
+  }
+  if (!texts.back().when.empty()) {
+    return bad_input(fmt::format("Step texts: the last text of {} must have no condition.", key));
+  }
+  return texts;
+}
+
+bool is_order(std::string_view name) {
+  for (const Order o : {Order::naive, Order::tiled, Order::flash, Order::flash1}) {
+    if (name_of(o) == name) return true;
+  }
+  return false;
+}
+
+bool is_phase(std::string_view name) {
+  for (std::size_t n = 0; n < kPhases; ++n) {
+    if (name_of(static_cast<Phase>(n)) == name) return true;
+  }
+  return false;
+}
+
+}  // namespace
+
+const std::vector<StepText>* StepTexts::find(Order order, Phase phase) const {
+  const auto at = texts.find(fmt::format("{}/{}", name_of(order), name_of(phase)));
+  return at == texts.end() ? nullptr : &at->second;
+}
+
+Result<StepTexts> parse_step_texts(std::string_view text) {
+  const nlohmann::json j = nlohmann::json::parse(text, nullptr, false);
+  if (!j.is_object()) return bad_input("Step texts: this is not JSON.");
+  if (j.value("version", nlohmann::json(0)) != 1) return bad_input("Step texts: the version is not 1.");
+  StepTexts out;
+  for (const auto& [order, phases] : j.items()) {
+    if (order == "version") continue;
+    if (!is_order(order) || !phases.is_object()) {
+      return bad_input(fmt::format("Step texts: '{}' is not an order; there are naive, tiled, flash, flash-1.", order));
+    }
+    for (const auto& [phase, list] : phases.items()) {
+      const std::string key = fmt::format("{}/{}", order, phase);
+      if (!is_phase(phase)) return bad_input(fmt::format("Step texts: there is no phase '{}'.", key));
+      Result<std::vector<StepText>> texts = parse_list(list, key);
+      if (!texts) return tl::unexpected(texts.error());
+      out.texts.emplace(key, std::move(*texts));
+    }
+  }
+  return out;
+}
+
+}  // namespace attn

@@ -1,0 +1,317 @@
+#include "viz/step/facts/values.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "viz/draw/number_text.h"
+
+namespace attn {
+namespace {
+
+constexpr double kInfinity = std::numeric_limits<double>::infinity();
+constexpr int kResultDigits = 5;
+// Results so small that they take an exponent: the eye reads the power, not the fifth digit.
+constexpr int kSmallDigits = 3;
+
+int result_digits(double x) {
+  return format_of(x, kResultDigits).exponent ? kSmallDigits : kResultDigits;
+}
+
+struct Collector {
+  const Recording& rec;
+  const StepPlace& at;
+  const ExactTile* exact;
+  StepValues& out;
+
+  std::optional<double> live(Slot slot, std::int32_t col = 0) const {
+    const auto x = live_value(rec, at.event, slot, at.row, col);
+    if (!x) return std::nullopt;
+    return static_cast<double>(*x);
+  }
+  double bound(Slot slot, std::int32_t col = 0) const {
+    const VersionId id = rec.after(at.event, slot);
+    if (id == kNoVersion) return 0;
+    const Version& v = rec.version(id);
+    const std::int64_t n = static_cast<std::int64_t>(at.row - v.first_row) * v.cols + (col - v.first_col);
+    return n < 0 ? 0 : bound_of(rec, exact, id, static_cast<std::size_t>(n));
+  }
+  void put(const std::string& name, std::string text, Ink ink = Token::text) const {
+    out.numbers[name] = {std::move(text), ink, false};
+  }
+  void put(const std::string& name, std::int64_t n) const { put(name, std::to_string(n)); }
+  void put_value(const std::string& name, std::string text, Ink ink) const {
+    out.numbers[name] = {std::move(text), ink, true};
+  }
+  void put_number(const std::string& name, double x, Ink ink, double within = 0) const {
+    put_value(name, significant_text(x, result_digits(x), within), ink);
+  }
+
+  struct Operand {
+    const char* name;
+    double value;
+    Ink ink;
+  };
+  // Operands with as many digits as the result's text takes.
+  template <class Formula>
+  void work(std::initializer_list<Operand> operands, const char* result_name, double result, Ink ink, double within,
+            const Formula& formula) const {
+    std::vector<double> values;
+    for (const Operand& o : operands) values.push_back(o.value);
+    const WorkedFormula w = worked_formula(formula, values, result, within, result_digits(result), 4);
+    std::size_t n = 0;
+    for (const Operand& o : operands) put_value(o.name, w.operands[n++], o.ink);
+    // A sum that cancelled to rounding noise: no printed digits lead to it.
+    put_value(result_name, w.agrees ? w.result : "≈ " + w.result, ink);
+    out.agrees = w.agrees;
+  }
+
+  double dot() const;
+  double row_sum(bool from_scores) const;
+  double weighted_value() const;
+  std::optional<double> row_max() const;
+  void choose_key(const Selection& selection) const;
+  void add_conditions(double m_old, double m_new) const;
+  void add_places() const;
+};
+
+std::span<const float> row_values(const Recording& rec, EventIndex e, Slot slot, std::int32_t row) {
+  const VersionId id = rec.after(e, slot);
+  if (id == kNoVersion) return {};
+  const Version& v = rec.version(id);
+  const std::int32_t r = row - v.first_row;
+  if (r < 0 || r >= v.rows) return {};
+  return rec.values(id).subspan(static_cast<std::size_t>(r) * static_cast<std::size_t>(v.cols),
+                                static_cast<std::size_t>(v.cols));
+}
+
+double Collector::dot() const {
+  const auto q = row_values(rec, at.event, Slot::q, at.row), k = row_values(rec, at.event, Slot::k, out.key);
+  double sum = 0;
+  for (std::size_t n = 0; n < std::min(q.size(), k.size()); ++n) sum += static_cast<double>(q[n]) * k[n];
+  return sum;
+}
+
+double Collector::row_sum(bool from_scores) const {
+  double sum = 0;
+  if (!from_scores) {
+    for (const float p : row_values(rec, at.event, Slot::p, at.row)) sum += p;
+    return sum;
+  }
+  const double m = live(Slot::m_new).value_or(0);
+  for (const float s : row_values(rec, at.event, Slot::s, at.row)) {
+    if (s != -std::numeric_limits<float>::infinity()) sum += std::exp(s - m);
+  }
+  return sum;
+}
+
+double Collector::weighted_value() const {
+  const auto p = row_values(rec, at.event, Slot::p, at.row);
+  double sum = 0;
+  for (std::size_t c = 0; c < p.size(); ++c) {
+    const auto v = live_value(rec, at.event, Slot::v, at.first_key + static_cast<std::int32_t>(c), out.col);
+    if (v) sum += static_cast<double>(p[c]) * *v;
+  }
+  return sum;
+}
+
+std::optional<double> Collector::row_max() const {
+  const auto s = row_values(rec, at.event, Slot::s, at.row);
+  if (s.empty()) return std::nullopt;
+  return *std::max_element(s.begin(), s.end());
+}
+
+void Collector::choose_key(const Selection& selection) const {
+  const Problem& p = rec.problem;
+  out.key = at.first_key;
+  const bool pinned = selection.slot == Slot::s || selection.slot == Slot::p;
+  const std::int32_t wanted = selection.col;
+  if (pinned && wanted >= at.first_key && wanted < at.first_key + at.keys && p.visible(at.b, at.row, wanted)) {
+    out.key = wanted;
+  } else {
+    const auto s = row_values(rec, at.event, Slot::s, at.row);
+    float best = -std::numeric_limits<float>::infinity();
+    bool any = false;
+    for (std::size_t c = 0; c < s.size(); ++c) {
+      const std::int32_t key = at.first_key + static_cast<std::int32_t>(c);
+      if (!p.visible(at.b, at.row, key) || (any && !(s[c] > best))) continue;
+      best = s[c];
+      out.key = key;
+      any = true;
+    }
+  }
+  const bool column = selection.slot == Slot::o_new || selection.slot == Slot::o_old;
+  if (column && selection.col >= 0 && selection.col < p.Dv) out.col = selection.col;
+}
+
+void Collector::add_conditions(double m_old, double m_new) const {
+  const auto set = [&](bool holds, const char* name) {
+    if (holds) out.conditions.insert(name);
+  };
+  std::int64_t visible = 0;
+  for (std::int32_t c = 0; c < at.keys; ++c) visible += rec.problem.visible(at.b, at.row, at.first_key + c) ? 1 : 0;
+  put("visible", visible);
+  set(m_old == -kInfinity, "first");
+  set(m_new > m_old, "rose");
+  set(live(Slot::alpha).value_or(1) < 0.01, "tiny");
+  set(visible == 0, "nothing");
+  set(visible > 0 && visible < at.keys, "partial");
+  set(rec.problem.has_bias(), "biased");
+  set(!rec.options.subtract_max, "unsubtracted");
+  const auto lost = [&](std::optional<float> x) { return x && !std::isfinite(*x); };
+  const auto p = row_values(rec, at.event, Slot::p, at.row);
+  const bool weights = std::any_of(p.begin(), p.end(), [](float x) { return !std::isfinite(x); });
+  set(weights || lost(live(Slot::l_new)) || lost(live(Slot::l_old)) || lost(live(output_slot(rec, at.event), out.col)),
+      "overflow");
+  const auto l = live(Slot::l_new) ? live(Slot::l_new) : live(Slot::l_old);
+  set((l && *l == 0) || (!l && m_new == -kInfinity), "empty_row");
+}
+
+void Collector::add_places() const {
+  const Problem& p = rec.problem;
+  put("row", at.row);
+  put("i", std::max(at.i, 0));
+  put("j", std::max(at.j, 0));
+  put("rows", at.rows);
+  put("keys", at.keys);
+  put("first_row", at.first_row);
+  put("last_row", at.first_row + at.rows - 1);
+  put("first_key", at.first_key);
+  put("last_key", at.first_key + at.keys - 1);
+  put("D", p.D);
+  put("Dv", p.Dv);
+  put("element_bytes", static_cast<std::int64_t>(size_of(p.dtype)));
+  put("bytes", static_cast<std::int64_t>(event_bytes(rec, at.event)));
+  put("key", out.key);
+  put("col", out.col);
+  put_value("scale", scale_words(p), Token::text);
+}
+
+// The formula of the phase: which numbers it joins.
+void work_phase(const Collector& c, Phase phase, double m_old, double m_new, double l_old, double o_old) {
+  using enum TensorColour;
+  using Values = std::span<const double>;
+  const bool stored = stores_scores(c.rec.order);
+  const std::int32_t key = c.out.key, col = c.out.col;
+  const auto score = c.live(Slot::s, key), weight = c.live(Slot::p, key), a = c.live(Slot::alpha);
+  const auto l_new =
+      c.live(Slot::l_new) ? c.live(Slot::l_new) : c.live(Slot::l_old);  // after the last tile, new is old
+  const auto o_new = c.live(Slot::o_new, col);
+  switch (phase) {
+    case Phase::scores:
+      if (score)
+        c.work({{"dot", c.dot(), Token::text}, {"scale_value", c.rec.problem.effective_scale(), Token::text}}, "s",
+               *score, s, c.bound(Slot::s, key), [](Values x) { return x[0] * x[1]; });
+      break;
+    case Phase::max:
+      if (const auto r = c.row_max())
+        c.work({{"m_old", m_old, m}, {"rowmax", *r, s}}, "m_new", m_new, m, c.bound(Slot::m_new),
+               [&](Values x) { return c.rec.options.subtract_max ? std::max(x[0], x[1]) : m_new; });
+      break;
+    case Phase::rescale:
+      if (a)
+        c.work({{"m_old", m_old, m}, {"m_new", m_new, m}}, "alpha", *a, alpha, c.bound(Slot::alpha),
+               [](Values x) { return x[0] == x[1] ? 1.0 : std::exp(x[0] - x[1]); });
+      break;
+    case Phase::weights:
+      if (!score || !weight) break;
+      if (stored) {
+        c.work({{"s", *score, s}, {"m_new", m_new, m}, {"l_new", l_new.value_or(1), l}}, "p", *weight, p,
+               c.bound(Slot::p, key), [](Values x) { return std::exp(x[0] - x[1]) / x[2]; });
+      } else {
+        c.work({{"s", *score, s}, {"m_new", m_new, m}}, "p", *weight, p, c.bound(Slot::p, key),
+               [](Values x) { return std::exp(x[0] - x[1]); });
+      }
+      break;
+    case Phase::sum:
+      if (!l_new) break;
+      if (stored) {
+        c.work({{"l_old", l_old, l}, {"rowsum", c.row_sum(true), p}}, "l_new", *l_new, l, c.bound(Slot::l_new),
+               [](Values x) { return x[0] + x[1]; });
+      } else {
+        c.work({{"alpha", a.value_or(1), alpha}, {"l_old", l_old, l}, {"rowsum", c.row_sum(false), p}}, "l_new", *l_new,
+               l, c.bound(Slot::l_new), [](Values x) { return x[0] * x[1] + x[2]; });
+      }
+      break;
+    case Phase::output:
+      if (!o_new) break;
+      if (stored) {
+        c.work({{"o_old", o_old, o}, {"pv", c.weighted_value(), v}}, "o_new", *o_new, o, c.bound(Slot::o_new, col),
+               [](Values x) { return x[0] + x[1]; });
+      } else if (c.rec.order == Order::flash1) {
+        c.work({{"alpha", a.value_or(1), alpha},
+                {"l_old", l_old, l},
+                {"o_old", o_old, o},
+                {"pv", c.weighted_value(), v},
+                {"l_new", l_new.value_or(1), l}},
+               "o_new", *o_new, o, c.bound(Slot::o_new, col),
+               [](Values x) { return x[4] == 0 ? 0 : (x[0] * x[1] * x[2] + x[3]) / x[4]; });
+      } else {
+        c.work({{"alpha", a.value_or(1), alpha}, {"o_old", o_old, o}, {"pv", c.weighted_value(), v}}, "o_new", *o_new,
+               o, c.bound(Slot::o_new, col), [](Values x) { return x[0] * x[1] + x[2]; });
+      }
+      break;
+    case Phase::normalise:
+      if (o_new && l_new)
+        c.work({{"o_old", o_old, o}, {"l_new", *l_new, l}}, "o_new", *o_new, o, c.bound(Slot::o_new, col),
+               [](Values x) { return x[1] == 0 ? 0 : x[0] / x[1]; });
+      break;
+    case Phase::store_o:
+    case Phase::store_state: {
+      const auto lse = c.live(Slot::lse);
+      if (lse && l_new)
+        c.work({{"m_new", m_new, m}, {"l_new", *l_new, l}}, "lse", *lse, l, c.bound(Slot::lse),
+               [](Values x) { return x[1] == 0 ? -kInfinity : x[0] + std::log(x[1]); });
+      break;
+    }
+    default:
+      break;
+  }
+}
+
+}  // namespace
+
+std::uint64_t event_bytes(const Recording& rec, EventIndex e) {
+  std::uint64_t bytes = 0;
+  for (std::size_t part = 0; part < rec.events[e].hbm_bytes.size(); ++part) {
+    bytes += rec.events[e].hbm_bytes[part] - (e > 0 ? rec.events[e - 1].hbm_bytes[part] : 0);
+  }
+  return bytes;
+}
+
+StepValues step_values(const Recording& rec, const StepPlace& at, const Selection& selection, const ExactTile* exact) {
+  using enum TensorColour;
+  StepValues out;
+  const Collector c{rec, at, exact, out};
+  const Phase phase = rec.events[at.event].id.phase;
+  c.choose_key(selection);
+  c.add_places();
+  // Before its first tile a row has m = -inf, l = 0, O = 0 (FlashAttention-2, algorithm 1), recorded or not.
+  const double m_old = c.live(Slot::m_old).value_or(-kInfinity);
+  const double m_new = c.live(Slot::m_new).value_or(m_old);
+  const double l_old = c.live(Slot::l_old).value_or(0);
+  double o_old = c.live(Slot::o_old, out.col).value_or(0);
+  if (phase == Phase::normalise && at.event > 0) {
+    const auto before = live_value(rec, at.event - 1, output_slot(rec, at.event - 1), at.row, out.col);
+    if (before) o_old = *before;
+  }
+  c.add_conditions(m_old, m_new);
+  c.put_number("m_old", m_old, m);
+  c.put_number("m_new", m_new, m, c.bound(Slot::m_new));
+  c.put_number("l_old", l_old, l, c.bound(Slot::l_old));
+  c.put_number("o_old", o_old, o, c.bound(Slot::o_old, out.col));
+  const auto put_live = [&](const char* name, Slot slot, std::int32_t col, Ink ink) {
+    if (const auto x = c.live(slot, col)) c.put_number(name, *x, ink, c.bound(slot, col));
+  };
+  put_live("s", Slot::s, out.key, s);
+  put_live("p", Slot::p, out.key, p);
+  put_live("alpha", Slot::alpha, 0, alpha);
+  put_live("l_new", c.live(Slot::l_new) ? Slot::l_new : Slot::l_old, 0, l);
+  put_live("o_new", Slot::o_new, out.col, o);
+  put_live("lse", Slot::lse, 0, l);
+  if (const auto r = c.row_max()) c.put_number("rowmax", *r, s);
+  work_phase(c, phase, m_old, m_new, l_old, o_old);
+  return out;
+}
+
+}  // namespace attn

@@ -1,0 +1,19 @@
+// What the Step workspace remembers between frames and what is no part of the state: its words, the scales of the
+// recording that it shows, what the pointer is over. The shell owns one for as long as it owns the ImGui context.
+#pragma once
+
+#include <memory>
+
+#include "viz/step/facts/texts.h"
+
+namespace attn {
+
+struct StepCache;  // viz/step/cache.h
+
+struct StepMemory {
+  StepTexts texts;             // set by the shell from assets/step_texts.json
+  bool cells_focused = false;  // Tab entered the tiles: arrows move between cells, so the shell must not step with them
+  std::shared_ptr<StepCache> cache;
+};
+
+}  // namespace attn

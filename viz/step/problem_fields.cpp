@@ -1,0 +1,211 @@
+// What a typed field does to the document: pure, tested without a window.
+#include <cctype>
+#include <charconv>
+#include <cmath>
+#include <cstdlib>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "kernels/model/kernel.h"
+#include "viz/draw/number_text.h"
+#include "viz/step/problem_panel.h"
+
+namespace attn {
+namespace {
+
+// What depends on the shape follows it: one key length a batch, a bias that spans the axes that it spanned before.
+void fit_to_shape(Problem& p) {
+  auto& lengths = p.mask.key_lengths;
+  if (!lengths.empty()) {
+    lengths.resize(static_cast<std::size_t>(std::max<std::int64_t>(p.B, 1)), p.Lk);
+    for (std::int64_t& n : lengths) n = std::min(n, p.Lk);
+  }
+  const std::int64_t full[] = {p.B, p.Hq, p.Lq, p.Lk};
+  for (std::size_t axis = 0; axis < p.bias_shape.size() && axis < 4; ++axis) {
+    if (p.bias_shape[axis] != 1) p.bias_shape[axis] = full[axis];
+  }
+}
+
+Result<std::vector<std::int64_t>> numbers(std::string_view text, std::size_t least, std::size_t most,
+                                          const char* what) {
+  const auto found = whole_numbers(text);
+  if (!found || found->size() < least || found->size() > most) {
+    return bad_input(fmt::format("'{}' is not {}.", text, what));
+  }
+  return *found;
+}
+
+Result<Document> put_heads(Document d, std::string_view text) {
+  const auto n = numbers(text, 2, 3, "batch × query heads/key heads, such as 2 × 4/2");
+  if (!n) return tl::unexpected(n.error());
+  d.problem.B = (*n)[0];
+  d.problem.Hq = (*n)[1];
+  d.problem.Hkv = n->size() > 2 ? (*n)[2] : (*n)[1];
+  return d;
+}
+
+// One number for both, or two.
+Result<Document> put_pair(Document d, std::string_view text, const char* what, std::int64_t Problem::*a,
+                          std::int64_t Problem::*b) {
+  const auto n = numbers(text, 1, 2, what);
+  if (!n) return tl::unexpected(n.error());
+  d.problem.*a = (*n)[0];
+  d.problem.*b = n->back();
+  return d;
+}
+
+Result<Document> put_tile(Document d, std::string_view text) {
+  const auto n = numbers(text, 1, 2, "Br × Bc, such as 4 × 4");
+  if (!n) return tl::unexpected(n.error());
+  for (const std::int64_t x : *n) {
+    if (x < 1 || x > 4096) return bad_input(fmt::format("A tile of {} is out of range: 1 to 4096.", x));
+  }
+  d.options.br = static_cast<std::int32_t>((*n)[0]);
+  d.options.bc = static_cast<std::int32_t>(n->back());
+  return d;
+}
+
+Result<Document> put_scale(Document d, std::string_view text) {
+  if (text.empty() || text == "auto" || text.starts_with("1/√")) {
+    d.problem.scale.reset();
+    return d;
+  }
+  const std::string plain(text);
+  char* end = nullptr;
+  const double x = std::strtod(plain.c_str(), &end);
+  if (end == plain.c_str() || *end != '\0' || !std::isfinite(x)) {
+    return bad_input(fmt::format("'{}' is not a scale: a number, or nothing for 1/√D.", text));
+  }
+  d.problem.scale = x;
+  return d;
+}
+
+Result<Document> put_seed(Document d, std::string_view text) {
+  std::uint64_t seed = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), seed);
+  if (error != std::errc() || end != text.data() + text.size())
+    return bad_input(fmt::format("'{}' is not a seed: a whole number.", text));
+  d.inputs.seed = seed;
+  return d;
+}
+
+Result<Document> put(Document d, ProblemField field, std::string_view text) {
+  switch (field) {
+    case ProblemField::heads:
+      return put_heads(std::move(d), text);
+    case ProblemField::length:
+      return put_pair(std::move(d), text, "a length, or query × key length such as 9 × 8", &Problem::Lq, &Problem::Lk);
+    case ProblemField::dim:
+      return put_pair(std::move(d), text, "a head dim, or that of keys × that of values", &Problem::D, &Problem::Dv);
+    case ProblemField::tile:
+      return put_tile(std::move(d), text);
+    case ProblemField::window: {
+      const auto n = numbers(text, 2, 2, "keys to the left, keys to the right, such as 4, 2 (−1 = all)");
+      if (!n) return tl::unexpected(n.error());
+      d.problem.mask.window_left = (*n)[0];
+      d.problem.mask.window_right = (*n)[1];
+      return d;
+    }
+    case ProblemField::key_lengths: {
+      const auto n = numbers(text, 1, 4096, "one key length a batch, such as 12, 0");
+      if (!n) return tl::unexpected(n.error());
+      d.problem.mask.key_lengths = *n;
+      return d;
+    }
+    case ProblemField::scale:
+      return put_scale(std::move(d), text);
+    case ProblemField::seed:
+      return put_seed(std::move(d), text);
+  }
+  return d;
+}
+
+}  // namespace
+
+std::optional<std::vector<std::int64_t>> whole_numbers(std::string_view text) {
+  std::vector<std::int64_t> out;
+  std::string plain;
+  // × and − as they are shown; x, X, * and commas as they are typed.
+  for (std::size_t n = 0; n < text.size();) {
+    if (text.substr(n).starts_with("×"))
+      plain += ' ', n += std::string_view("×").size();
+    else if (text.substr(n).starts_with("−"))
+      plain += '-', n += std::string_view("−").size();
+    else
+      plain += std::string_view("xX*/,").find(text[n]) != std::string_view::npos ? ' ' : text[n], ++n;
+  }
+  const char* at = plain.data();
+  const char* end = at + plain.size();
+  while (true) {
+    while (at < end && std::isspace(static_cast<unsigned char>(*at)) != 0) ++at;
+    if (at == end) return out;
+    std::int64_t value = 0;
+    const auto [next, error] = std::from_chars(at, end, value);
+    if (error != std::errc()) return std::nullopt;
+    out.push_back(value);
+    at = next;
+  }
+}
+
+Result<Document> with_field(Document document, ProblemField field, std::string_view text) {
+  const Problem before = document.problem;
+  Result<Document> changed = put(std::move(document), field, text);
+  if (!changed) return changed;
+  if (field != ProblemField::key_lengths) fit_to_shape(changed->problem);
+  // A typed cell is named by its index, which another shape gives another meaning.
+  const bool reshaped = field == ProblemField::heads || field == ProblemField::length || field == ProblemField::dim;
+  if (reshaped && changed->problem != before) changed->inputs.edits.clear();
+  if (const auto why = why_not_recordable(*changed)) return bad_input(*why);
+  return changed;
+}
+
+std::optional<std::string> why_not_recordable(const Document& document) {
+  if (const Result<void> valid = validate(document.problem); !valid) return valid.error().message;
+  const auto row = find_kernel(document.kernel);
+  if (!row) return row.error().message;
+  const Device device = cpu_device();
+  const Result<Options> options = resolve(**row, document.options, device);
+  if (!options) return options.error().message;
+  if ((*row)->supports != nullptr) {
+    if (const Result<void> ok = (*row)->supports(document.problem, *options, device); !ok) return ok.error().message;
+  }
+  if (const Result<void> ok = check_recordable((*row)->order, document.problem, *options); !ok)
+    return ok.error().message;
+  return std::nullopt;
+}
+
+std::string field_text(const Document& document, ProblemField field) {
+  const Problem& p = document.problem;
+  switch (field) {
+    case ProblemField::heads:
+      return p.Hq == p.Hkv ? fmt::format("{} × {}", p.B, p.Hq) : fmt::format("{} × {}/{}", p.B, p.Hq, p.Hkv);
+    case ProblemField::length:
+      return p.Lq == p.Lk ? std::to_string(p.Lq) : fmt::format("{} × {}", p.Lq, p.Lk);
+    case ProblemField::dim:
+      return p.D == p.Dv ? std::to_string(p.D) : fmt::format("{} × {}", p.D, p.Dv);
+    case ProblemField::tile: {
+      // 0 stands for what the kernel's row says.
+      Options o = document.options;
+      if (const auto row = find_kernel(document.kernel)) {
+        for (const OptionSpec& spec : (*row)->options) {
+          if (spec.option == Option::br && o.br == 0) o.br = spec.usual;
+          if (spec.option == Option::bc && o.bc == 0) o.bc = spec.usual;
+        }
+      }
+      return fmt::format("{} × {}", o.br > 0 ? o.br : 1, o.bc > 0 ? o.bc : p.Lk);
+    }
+    case ProblemField::window:
+      return fmt::format("{}, {}", p.mask.window_left, p.mask.window_right);
+    case ProblemField::key_lengths:
+      return fmt::format("{}", fmt::join(p.mask.key_lengths, ", "));
+    case ProblemField::scale:
+      if (!p.scale) return fmt::format("1/√{}", p.D);
+      return significant_text(*p.scale, 6);
+    case ProblemField::seed:
+      return std::to_string(document.inputs.seed);
+  }
+  return {};
+}
+
+}  // namespace attn

@@ -1,0 +1,437 @@
+#include "viz/step/problem_panel.h"
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+
+#include "imgui_internal.h"
+
+#include <fmt/format.h>
+
+#include "kernels/model/kernel.h"
+
+namespace attn {
+namespace {
+
+constexpr float kRow = 29;    // logical height of a field's line
+constexpr float kField = 24;  // of the field itself
+
+struct Cursor {
+  const ProblemPanel& panel;
+  ImDrawList* list;
+  float left, right, y;
+  const Style& s;
+
+  Box field(float share = 0.5F) {
+    const float x = left + (right - left) * (1 - share);
+    return {{x, y}, {right, y + s.px(kField)}};
+  }
+  void label(const char* words) const {
+    draw_text_in(list, {{left, y}, {right, y + s.px(kField)}}, Align::left, Face::text, 13, colour_of(Token::dim),
+                 words);
+  }
+  void next() { y += s.px(kRow); }
+};
+
+// One change of the document: the commands that make it.
+void send(const ProblemPanel& panel, const Document& changed, int gesture) {
+  const Document& now = panel.state.document;
+  // Two changes of one edit are one entry of undo.
+  if (gesture == 0 && changed.problem != now.problem && changed.inputs != now.inputs)
+    gesture = ++panel.cache.last_gesture;
+  if (changed.problem != now.problem) panel.commands.push_back(SetProblem{changed.problem, gesture});
+  if (changed.options != now.options) panel.commands.push_back(SetOptions{changed.options, gesture});
+  if (changed.inputs != now.inputs) panel.commands.push_back(SetInputs{changed.inputs, gesture});
+}
+
+void commit(const ProblemPanel& panel, ProblemField field, std::string_view text, int gesture) {
+  const Result<Document> changed = with_field(panel.state.document, field, text);
+  panel.cache.problem_error = changed ? std::string() : changed.error().message;
+  if (changed) send(panel, *changed, gesture);
+}
+
+// A label that is dragged sideways changes its numbers, one a step of eight pixels.
+void drag_label(Cursor& at, const char* id, ProblemField field) {
+  ImGui::SetCursorScreenPos({at.left, at.y});
+  ImGui::InvisibleButton(id, {at.field().min.x - at.left - at.s.px(4), at.s.px(kField)});
+  if (ImGui::IsItemHovered() || ImGui::IsItemActive()) ImGui::SetMouseCursor(ImGuiMouseCursor_ResizeEW);
+  StepCache& cache = at.panel.cache;
+  if (ImGui::IsItemActivated()) cache.gesture = ++cache.last_gesture, cache.dragged = 0;
+  if (!ImGui::IsItemActive()) return;
+  const float moved = ImGui::GetMouseDragDelta(ImGuiMouseButton_Left, 4).x / at.s.px(8);
+  const int steps = static_cast<int>(moved) - cache.dragged;
+  if (steps == 0) return;
+  auto numbers = whole_numbers(field_text(at.panel.state.document, field));
+  if (!numbers) return;
+  std::string text;
+  for (const std::int64_t n : *numbers)
+    text += std::to_string(std::max<std::int64_t>(n + steps, field == ProblemField::seed ? 0 : 1)) + " ";
+  if (field == ProblemField::seed) text.pop_back();
+  commit(at.panel, field, text, cache.gesture);
+  cache.dragged += steps;
+}
+
+void text_field(Cursor& at, const char* id, const char* label, ProblemField field, bool draggable) {
+  at.label(label);
+  if (draggable) drag_label(at, (std::string(id) + "_drag").c_str(), field);
+  const Box box = at.field(0.46F);
+  const std::string shown = field_text(at.panel.state.document, field);
+  std::array<char, 256> buffer{};
+  std::strncpy(buffer.data(), shown.c_str(), buffer.size() - 1);
+  ImGui::SetCursorScreenPos(box.min);
+  ImGui::SetNextItemWidth(box.width());
+  ImGui::PushFont(at.s.fonts.mono, at.s.px(13));
+  ImGui::PushStyleVar(ImGuiStyleVar_FramePadding, {at.s.px(8), (box.height() - at.s.px(13)) / 2});
+  const bool active = ImGui::GetActiveID() == ImGui::GetID(id);
+  // At rest the number stands at the right edge, where its neighbours' do.
+  if (!active) ImGui::PushStyleColor(ImGuiCol_Text, IM_COL32_BLACK_TRANS);
+  ImGui::InputText(id, buffer.data(), buffer.size(), ImGuiInputTextFlags_AutoSelectAll);
+  if (!active) ImGui::PopStyleColor();
+  const bool done = ImGui::IsItemDeactivatedAfterEdit();
+  ImGui::PopStyleVar();
+  ImGui::PopFont();
+  if (!active && !done) {
+    float size = 13;
+    while (size > 9 && text_width(Face::mono, size, shown) > box.width() - at.s.px(12)) size -= 1;
+    draw_text_in(at.list, box, Align::right, Face::mono, size, colour_of(Token::text), shown, 8);
+  }
+  if (done) commit(at.panel, field, buffer.data(), 0);
+  at.next();
+}
+
+// A combo in the panel's own look: the field, the choice at its right, a drawn caret.
+bool begin_choice(Cursor& at, const char* id, const char* label, std::string_view shown, float share = 0.58F) {
+  at.label(label);
+  const Box box = at.field(share);
+  ImGui::SetCursorScreenPos(box.min);
+  ImGui::SetNextItemWidth(box.width());
+  ImGui::PushStyleVar(ImGuiStyleVar_FramePadding, {at.s.px(8), (box.height() - at.s.px(13)) / 2});
+  const bool open = ImGui::BeginCombo(id, "", ImGuiComboFlags_NoArrowButton | ImGuiComboFlags_HeightLarge);
+  ImGui::PopStyleVar();
+  float size = 13;
+  while (size > 10 && text_width(Face::text, size, shown) > box.width() - at.s.px(30)) size -= 0.5F;
+  draw_text_in(at.list, box, Align::right, Face::text, size, colour_of(Token::text), shown, 22);
+  draw_arrow(at.list, {box.max.x - at.s.px(11), box.centre().y}, 8, Arrow::down, colour_of(Token::dim));
+  at.next();
+  return open;
+}
+
+void preset_choice(Cursor& at) {
+  const Document& d = at.panel.state.document;
+  std::string_view shown = "your own";
+  for (const Preset& p : presets()) {
+    if (p.id == d.preset) shown = p.title;
+  }
+  if (!begin_choice(at, "##preset", "Preset", shown, 0.7F)) return;
+  for (const Preset& p : presets()) {
+    if (ImGui::Selectable(std::string(p.title).c_str(), p.id == d.preset)) {
+      at.panel.cache.problem_error.clear();
+      at.panel.commands.push_back(ChoosePreset{std::string(p.id)});
+    }
+    if (ImGui::IsItemHovered(ImGuiHoveredFlags_DelayShort)) ImGui::SetTooltip("%s", std::string(p.what).c_str());
+  }
+  ImGui::EndCombo();
+}
+
+void dtype_choice(Cursor& at) {
+  const Document& d = at.panel.state.document;
+  if (!begin_choice(at, "##dtype", "Stored as", name_of(d.problem.dtype), 0.46F)) return;
+  for (const DType t : {DType::f32, DType::f16, DType::bf16}) {
+    if (!ImGui::Selectable(std::string(name_of(t)).c_str(), t == d.problem.dtype)) continue;
+    Document changed = d;
+    changed.problem.dtype = t;
+    const auto why = why_not_recordable(changed);
+    at.panel.cache.problem_error = why.value_or("");
+    if (!why) send(at.panel, changed, 0);
+  }
+  ImGui::EndCombo();
+}
+
+bool has_window(const Mask& m) {
+  return m.window_left >= 0 || m.window_right >= 0;
+}
+
+// Every kind of mask that holds: "causal + key lengths".
+std::string mask_words(const Problem& p) {
+  std::string words;
+  const auto add = [&](bool holds, const char* name) {
+    if (holds) words += (words.empty() ? "" : " + ") + std::string(name);
+  };
+  add(p.mask.causal, "causal");
+  add(has_window(p.mask), "window");
+  add(!p.mask.key_lengths.empty(), "key lengths");
+  add(p.has_bias(), "bias");
+  return words.empty() ? "none" : words;
+}
+
+// Each kind is switched on and off by itself; they hold together.
+void mask_choice(Cursor& at) {
+  const Document& d = at.panel.state.document;
+  if (!begin_choice(at, "##mask", "Mask", mask_words(d.problem))) return;
+  const auto choose = [&](const char* name, bool on, const auto& change) {
+    if (!ImGui::Selectable(name, on)) return;
+    Document changed = d;
+    change(changed.problem.mask);
+    const auto why = why_not_recordable(changed);
+    at.panel.cache.problem_error = why.value_or("");
+    if (!why) send(at.panel, changed, 0);
+  };
+  const Mask& now = d.problem.mask;
+  choose("none", now == Mask{}, [](Mask& m) { m = Mask{}; });
+  choose("causal", now.causal, [](Mask& m) { m.causal = !m.causal; });
+  choose("window", has_window(now), [&](Mask& m) {
+    m.window_left = has_window(now) ? -1 : 2;
+    m.window_right = has_window(now) ? -1 : 1;
+  });
+  choose("key lengths", !now.key_lengths.empty(), [&](Mask& m) {
+    m.key_lengths.clear();
+    if (now.key_lengths.empty())
+      m.key_lengths.assign(static_cast<std::size_t>(d.problem.B), std::max<std::int64_t>(1, d.problem.Lk * 3 / 4));
+  });
+  ImGui::EndCombo();
+}
+
+std::string spaced(std::string_view name) {
+  std::string words(name);
+  std::replace(words.begin(), words.end(), '_', ' ');
+  return words;
+}
+
+void generator_choice(Cursor& at) {
+  const Document& d = at.panel.state.document;
+  const InputSpec& now = d.inputs;
+  const bool files = !now.q_file.empty() || !now.k_file.empty() || !now.v_file.empty();
+  if (!begin_choice(at, "##generator", "Inputs", files ? "your files" : spaced(name_of(now.generator)))) return;
+  for (const Generator g : all_generators()) {
+    if (!ImGui::Selectable(spaced(name_of(g)).c_str(), !files && g == now.generator)) continue;
+    InputSpec inputs = now;
+    inputs.generator = g;
+    inputs.q_file.clear(), inputs.k_file.clear(), inputs.v_file.clear();
+    inputs.edits.clear();
+    at.panel.commands.push_back(SetInputs{inputs, 0});
+  }
+  ImGui::Separator();
+  if (ImGui::Selectable("your .npy files", files)) at.panel.commands.emplace_back(Ask{Popup::input_files});
+  ImGui::EndCombo();
+}
+
+void bias_choice(Cursor& at) {
+  const Document& d = at.panel.state.document;
+  const bool file = !d.inputs.bias_file.empty(), any = d.problem.has_bias();
+  if (!begin_choice(at, "##bias", "Bias", file ? "your file" : any ? "by distance" : "none")) return;
+  const auto choose = [&](std::vector<std::int64_t> shape) {
+    Document changed = d;
+    changed.problem.bias_shape = std::move(shape);
+    changed.inputs.bias_file.clear();
+    std::erase_if(changed.inputs.edits, [](const CellEdit& e) { return e.tensor == InputTensor::bias; });
+    const auto why = why_not_recordable(changed);
+    at.panel.cache.problem_error = why.value_or("");
+    if (!why) send(at.panel, changed, 0);
+  };
+  if (ImGui::Selectable("none", !any)) choose({});
+  if (ImGui::Selectable("by distance", any && !file)) choose({1, d.problem.Hq, d.problem.Lq, d.problem.Lk});
+  if (ImGui::IsItemHovered(ImGuiHoveredFlags_DelayShort))
+    ImGui::SetTooltip("ALiBi: the further the key, the lower its score");
+  ImGui::Separator();
+  if (ImGui::Selectable("your .npy file", file)) at.panel.commands.emplace_back(Ask{Popup::input_files});
+  ImGui::EndCombo();
+}
+
+void separator(Cursor& at) {
+  at.list->AddLine({at.left, at.y + at.s.px(3)}, {at.right, at.y + at.s.px(3)}, colour_of(Token::line),
+                   std::max(1.0F, at.s.px(1)));
+  at.y += at.s.px(12);
+}
+
+void reading_choice(Cursor& at) {
+  draw_runs(at.list, {at.left, at.y}, 13,
+            {{"Show ", Face::text, Token::dim, 0, false}, {"O", Face::maths, TensorColour::o, 0, false}});
+  at.y += at.s.px(22);
+  const float middle = (at.left + at.right) / 2;
+  const auto half = [&](const char* id, const Box& box, const Runs& words, OutputReading reading) {
+    ImGui::SetCursorScreenPos(box.min);
+    if (ImGui::InvisibleButton(id, {box.width(), box.height()})) at.panel.commands.push_back(SetReading{reading});
+    const bool chosen = at.panel.state.view.reading == reading, warm = ImGui::IsItemHovered();
+    at.list->AddRectFilled(box.min, box.max, colour_of(chosen || warm ? Token::field : Token::card), at.s.px(6));
+    draw_outline(at.list, box, colour_of(chosen ? Token::text : Token::line), chosen ? 1.5F : 1, 6);
+    draw_runs_in(at.list, box, Align::centre, 13, words);
+  };
+  const float bottom = at.y + at.s.px(26);
+  half("##reading_as_summed", {{at.left, at.y}, {middle - at.s.px(3), bottom}},
+       {{"as summed", Face::text, Token::text, 0, false}}, OutputReading::as_summed);
+  half("##reading_divided", {{middle + at.s.px(3), at.y}, {at.right, bottom}},
+       {{"÷ ", Face::text, Token::text, 0, false}, {"ℓ", Face::maths, TensorColour::l, 0, false}},
+       OutputReading::divided);
+  at.y = bottom + at.s.px(8);
+}
+
+// What-if switches that run the kernel again; only flash has them.
+void what_if(Cursor& at) {
+  const Document& d = at.panel.state.document;
+  const auto toggle = [&](const char* id, const char* words, bool on, auto change) {
+    const Box box{{at.left, at.y}, {at.right, at.y + at.s.px(22)}};
+    ImGui::SetCursorScreenPos(box.min);
+    if (ImGui::InvisibleButton(id, {box.width(), box.height()})) {
+      Options o = d.options;
+      change(o);
+      at.panel.commands.push_back(SetOptions{o, 0});
+    }
+    const Box tick{{box.min.x, box.min.y + at.s.px(4)}, {box.min.x + at.s.px(14), box.min.y + at.s.px(18)}};
+    at.list->AddRectFilled(tick.min, tick.max, colour_of(on ? Token::text : Token::field), at.s.px(3));
+    if (on) {
+      const ImVec2 a{tick.min.x + at.s.px(3), tick.centre().y}, b{tick.min.x + at.s.px(6), tick.max.y - at.s.px(4)},
+          c{tick.max.x - at.s.px(3), tick.min.y + at.s.px(4)};
+      at.list->AddLine(a, b, colour_of(Token::card), at.s.px(2));
+      at.list->AddLine(b, c, colour_of(Token::card), at.s.px(2));
+    }
+    draw_text_in(at.list, box, Align::left, Face::text, 13,
+                 colour_of(ImGui::IsItemHovered() ? Token::text : Token::dim), words, 22);
+    at.y += at.s.px(22);
+  };
+  draw_text(at.list, {at.left, at.y}, Face::bold, 13, colour_of(Token::text), "What if");
+  at.y += at.s.px(21);
+  toggle("##whatif_max", "no maximum subtracted", !d.options.subtract_max,
+         [](Options& o) { o.subtract_max = !o.subtract_max; });
+  toggle("##whatif_order", "keys right to left", d.options.key_order == KeyOrder::right_to_left, [](Options& o) {
+    o.key_order = o.key_order == KeyOrder::right_to_left ? KeyOrder::left_to_right : KeyOrder::right_to_left;
+  });
+  toggle("##whatif_f16", "sums kept in f16", d.options.accumulate == DType::f16,
+         [](Options& o) { o.accumulate = o.accumulate == DType::f16 ? DType::f32 : DType::f16; });
+  toggle("##whatif_bf16", "sums kept in bf16", d.options.accumulate == DType::bf16,
+         [](Options& o) { o.accumulate = o.accumulate == DType::bf16 ? DType::f32 : DType::bf16; });
+  at.y += at.s.px(4);
+}
+
+void fields(Cursor& at) {
+  preset_choice(at);
+  text_field(at, "##heads", "Batch × heads", ProblemField::heads, false);
+  const Problem& p = at.panel.state.document.problem;
+  text_field(at, "##length", p.Lq == p.Lk ? "Length" : "Lengths q × k", ProblemField::length, true);
+  text_field(at, "##dim", p.D == p.Dv ? "Head dim" : "Head dims", ProblemField::dim, true);
+  text_field(at, "##tile", "Tile Br × Bc", ProblemField::tile, true);
+  mask_choice(at);
+  if (has_window(p.mask)) text_field(at, "##window", "Left, right", ProblemField::window, false);
+  if (!p.mask.key_lengths.empty()) text_field(at, "##key_lengths", "Keys of batch", ProblemField::key_lengths, false);
+  bias_choice(at);
+  text_field(at, "##scale", "Scale", ProblemField::scale, false);
+  generator_choice(at);
+  text_field(at, "##seed", "Seed", ProblemField::seed, true);
+  dtype_choice(at);
+}
+
+void error_words(Cursor& at) {
+  const std::string& words = at.panel.cache.problem_error;
+  if (words.empty()) return;
+  at.y += draw_paragraph(at.list, {at.left, at.y}, at.right - at.left, 12.5F,
+                         {{words, Face::text, TensorColour::m, 0, false}}, 6) +
+          at.s.px(4);
+}
+
+float legend_height() {
+  return style().px(22 + 5 * 22 + 8);
+}
+float letters_height() {
+  return style().px(22 + 6 * 19);
+}
+
+void legend(Cursor& at) {
+  const Style& s = at.s;
+  draw_text(at.list, {at.left, at.y}, Face::bold, 13, colour_of(Token::text), "How to read a cell");
+  at.y += s.px(22);
+  const bool dark = s.theme == Theme::dark;
+  const char* words[] = {dark ? "brighter is larger" : "darker is larger", "made in this step", "largest in its row",
+                         "not computed yet", "masked, never used"};
+  for (int n = 0; n < 5; ++n) {
+    const Box swatch{{at.left, at.y}, {at.left + s.px(42), at.y + s.px(15)}};
+    if (n == 0) {
+      for (int k = 0; k < 5; ++k) {
+        const float x = swatch.min.x + swatch.width() * static_cast<float>(k) / 5;
+        at.list->AddRectFilled({x, swatch.min.y}, {x + swatch.width() / 5 - s.px(1), swatch.max.y},
+                               cell_fill(s.theme, TensorColour::s, -1 + 0.5F * static_cast<float>(k)));
+      }
+    } else if (n < 3) {
+      at.list->AddRectFilled(swatch.min, swatch.max, colour_of(Token::line), s.px(2));
+      if (n == 1)
+        draw_outline(at.list, swatch, colour_of(Token::text), 2, 3);
+      else
+        at.list->AddRectFilled({swatch.min.x + s.px(4), swatch.max.y - s.px(4)},
+                               {swatch.max.x - s.px(4), swatch.max.y - s.px(2)}, colour_of(TensorColour::m));
+    } else if (n == 3) {
+      draw_dashed(at.list, swatch, colour_of(Token::faint));
+    } else {
+      draw_hatch(at.list, swatch, colour_of(Token::faint), 6);
+    }
+    draw_text(at.list, {at.left + s.px(54), at.y}, Face::text, 13, colour_of(Token::dim), words[n]);
+    at.y += s.px(22);
+  }
+  at.y += s.px(2);
+}
+
+void letters(Cursor& at) {
+  struct Letter {
+    const char* letter;
+    TensorColour hue;
+    const char* words;
+  };
+  static constexpr Letter kLetters[] = {
+      {"S", TensorColour::s, "scores, query by key"},  {"m", TensorColour::m, "largest score so far"},
+      {"α", TensorColour::alpha, "rescales the past"}, {"P", TensorColour::p, "weights, before ÷ ℓ"},
+      {"ℓ", TensorColour::l, "sum of the weights"},    {"O", TensorColour::o, "output so far"}};
+  draw_text(at.list, {at.left, at.y}, Face::bold, 13, colour_of(Token::text), "Letters");
+  at.y += at.s.px(21);
+  for (const Letter& l : kLetters) {
+    draw_runs(at.list, {at.left, at.y}, 14, {{l.letter, Face::maths, l.hue, 0, false}});
+    draw_text(at.list, {at.left + at.s.px(26), at.y + at.s.px(1)}, Face::text, 13, colour_of(Token::dim), l.words);
+    at.y += at.s.px(19);
+  }
+}
+
+}  // namespace
+
+void draw_problem_panel(const ProblemPanel& panel, const Box& box, bool card) {
+  const Style& s = style();
+  ImDrawList* list = ImGui::GetWindowDrawList();
+  if (card) draw_card(list, box);
+  const float margin = card ? s.px(14) : 0;
+  Cursor at{panel, list, box.min.x + margin, box.max.x - margin, box.min.y + (card ? s.px(12) : 0), s};
+  const float bottom = box.max.y - margin;
+  draw_text(list, {at.left, at.y}, Face::bold, 14, colour_of(Token::text), "Problem");
+  at.y += s.px(26);
+  fields(at);
+  error_words(at);
+  separator(at);
+  reading_choice(at);
+  const auto row = find_kernel(panel.state.document.kernel);
+  if (row && (*row)->order == Order::flash && at.y + s.px(117) <= bottom) {
+    separator(at);
+    what_if(at);
+  }
+  if (at.y + legend_height() + s.px(10) <= bottom) {
+    separator(at);
+    legend(at);
+  }
+  if (at.y + letters_height() + s.px(6) <= bottom) {
+    separator(at);
+    letters(at);
+  }
+}
+
+float problem_panel_height(const State& state) {
+  const Mask& mask = state.document.problem.mask;
+  const float extra = (has_window(mask) ? 1.0F : 0.0F) + (mask.key_lengths.empty() ? 0.0F : 1.0F);
+  return style().px(26 + kRow * (11 + extra) + 12 + 56 + 132 + 40);
+}
+
+std::string problem_words(const State& state) {
+  const Document& d = state.document;
+  std::string title = "your own";
+  for (const Preset& p : presets()) {
+    if (p.id == d.preset) title = p.title;
+  }
+  const std::string mask = mask_words(d.problem);
+  return fmt::format("{}: {}, dim {}, tile {}, {}", title, field_text(d, ProblemField::length),
+                     field_text(d, ProblemField::dim), field_text(d, ProblemField::tile),
+                     mask == "none" ? "no mask" : mask);
+}
+
+}  // namespace attn

@@ -1,0 +1,277 @@
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "viz/step/tiles/parts.h"
+
+namespace attn::tiles {
+namespace {
+
+// Gap between cells in pixels: none where cells are only a few pixels wide.
+float cell_gap(float extent, const Style& s) {
+  if (extent < s.px(7)) return 0;
+  return extent < s.px(16) ? std::max(1.0F, s.px(0.5F)) : std::max(1.0F, s.px(1));
+}
+
+Box inset(const Box& b, const Style& s) {
+  const float gx = cell_gap(b.width(), s), gy = cell_gap(b.height(), s);
+  return {{b.min.x + gx, b.min.y + gy}, {b.max.x - gx, b.max.y - gy}};
+}
+
+void draw_gauge(const Drawn& d, const Box& box, float value, ImU32 fill, float arrival) {
+  // Alpha is how much of the past is left: the cell is filled that far, and sinks to it.
+  d.list->AddRectFilled(box.min, box.max, colour_of(Token::field), d.s.px(2));
+  const float left = std::isfinite(value) ? std::clamp(value, 0.0F, 1.0F) : 1.0F, share = 1 - (1 - left) * arrival;
+  d.list->AddRectFilled(box.min, {box.min.x + box.width() * share, box.max.y}, fill, d.s.px(2));
+}
+
+// Its row's largest score: underlined in m's colour.
+void draw_largest(const Drawn& d, const Box& box) {
+  if (box.width() <= d.s.px(5)) return;
+  const float y = box.max.y - d.s.px(box.height() > d.s.px(20) ? 4 : 2);
+  const float side = box.width() > d.s.px(20) ? d.s.px(4) : 0;
+  d.list->AddRectFilled({box.min.x + side, y}, {box.max.x - side, y + d.s.px(2)}, colour_of(TensorColour::m));
+}
+
+void draw_value_cell(const Drawn& d, const TileScene& tile, const TilePlace& place, const Cell& cell, const Box& outer,
+                     bool chosen) {
+  const Box box = inset(outer, d.s);
+  ImU32 ink = colour_of(Token::dim);
+  const float strength = strength_of(d, tile);
+  const float rounding = box.width() > d.s.px(14) && box.height() > d.s.px(10) ? d.s.px(2) : 0;
+  if (tile.superseded) {
+    if (chosen) ink = colour_of(Token::text);
+  } else if (tile.gauge) {
+    draw_gauge(d, box, cell.value, cell_fill(d.s.theme, tile.hue, 0.1F), strength);
+    ink = colour_of(Token::text);
+  } else {
+    const ImU32 fill = cell_fill(d.s.theme, tile.hue, cell.shade);
+    d.list->AddRectFilled(box.min, box.max, faded(fill, strength), rounding);
+    ink = text_on(fill);
+  }
+  ink = faded(ink, strength);
+  if (!cell.text.empty() && outer.height() >= d.s.px(kNumberHeight)) {
+    // The numbers' face draws infinity too small to be told from an equals sign.
+    const bool number = std::isfinite(cell.value);
+    float size = number ? place.text_size : place.text_size + 2;
+    const Face face = number ? Face::mono : Face::text;
+    while (size > 8 && text_width(face, size, cell.text) > box.width()) size -= 1;
+    draw_text_in(d.list, box, Align::centre, face, size, ink, cell.text);
+  }
+  if (cell.largest) draw_largest(d, box);
+}
+
+// Neighbours of the same look in a row are drawn as one: hatching and dashes cost many lines.
+void draw_blank_run(const Drawn& d, const TilePlace& place, CellLook look, std::int32_t r, std::int32_t from,
+                    std::int32_t to) {
+  const Box first = place.cell(r, from), last = place.cell(r, to - 1);
+  const Box run = inset({first.min, last.max}, d.s);
+  const bool wide = place.cell_width >= d.s.px(14) && run.height() >= d.s.px(9);
+  if (look == CellLook::masked) {
+    d.list->AddRectFilled(run.min, run.max, faded(colour_of(Token::field), 0.6F), d.s.px(2));
+    draw_hatch(d.list, run, faded(colour_of(Token::faint), 0.7F), 6);
+    return;
+  }
+  const ImU32 line = look == CellLook::empty ? colour_of(Token::faint) : colour_of(Token::line);
+  if (!wide) {
+    if (look == CellLook::empty)
+      draw_dashed(d.list, run, faded(line, 0.7F), 2);
+    else
+      d.list->AddRectFilled(run.min, run.max, faded(line, 0.3F));  // rows run together: one quiet area
+    return;
+  }
+  for (std::int32_t c = from; c < to; ++c) {
+    const Box box = inset(place.cell(r, c), d.s);
+    if (look == CellLook::empty)
+      draw_dashed(d.list, box, line);
+    else
+      draw_outline(d.list, box, line, 1);
+  }
+}
+
+// Pixel rows or columns of a picture: which cell each centre lies in, and whether in the gap around it.
+struct Axis {
+  std::vector<std::int32_t> cell;  // -1 before the first and beyond the last
+  std::vector<bool> gap;
+};
+
+Axis columns_of(const TilePlace& place, std::int32_t cols, float first_x, std::size_t pixels, const Style& s) {
+  Axis axis;
+  const float gap = cell_gap(place.cell_width, s);
+  for (std::size_t n = 0; n < pixels; ++n) {
+    const float x = first_x + static_cast<float>(n) - place.box.min.x;
+    const auto c = static_cast<std::int32_t>(std::floor(x / place.cell_width));
+    const float inside = x - static_cast<float>(c) * place.cell_width;
+    axis.cell.push_back(c < cols ? c : -1);
+    axis.gap.push_back(inside < gap || inside >= place.cell_width - gap);
+  }
+  return axis;
+}
+
+// Cells too many and too small for shapes of their own: no number, no round corner.
+bool draws_as_picture(const Drawn& d, const TileScene& tile, const TilePlace& place) {
+  if (!tile.live || tile.cells.size() < 256 || tile.superseded || tile.gauge || place.room >= 3) return false;
+  return place.cell_width < d.s.px(14) || place.box.height() < d.s.px(10) * static_cast<float>(tile.rows);
+}
+
+// A pixel of a cell that holds no number.
+ImU32 blank_pixel(const Drawn& d, CellLook look, float x, float y, bool gap) {
+  switch (look) {
+    case CellLook::masked: {
+      // The same lines x + y = s as draw_hatch().
+      const float step = std::max(d.s.px(6), 2.0F);
+      const bool line = std::fmod(x + y, step) < std::max(1.0F, d.s.px(1));
+      return line ? faded(colour_of(Token::faint), 0.7F) : faded(colour_of(Token::field), 0.6F);
+    }
+    case CellLook::past_end:
+      return faded(colour_of(Token::line), 0.3F);
+    default:
+      return gap ? 0 : faded(colour_of(Token::faint), 0.25F);
+  }
+}
+
+void draw_picture(const Drawn& d, const TileScene& tile, const TilePlace& place) {
+  Axis columns;
+  std::int32_t r = 0, filled = -1;
+  std::vector<ImU32> fills(static_cast<std::size_t>(tile.cols));  // of the cells of row `filled`, each mixed once
+  d.memory.cache->images.draw(
+      d.list, static_cast<int>(tile.slot), place.box,
+      [&](float y, float first_x, std::span<ImU32> row) {
+        if (columns.cell.empty()) columns = columns_of(place, tile.cols, first_x, row.size(), d.s);
+        while (r < tile.rows && y >= place.y[static_cast<std::size_t>(r) + 1]) ++r;
+        if (r >= tile.rows || y < place.y[static_cast<std::size_t>(r)]) return;
+        const float top = place.y[static_cast<std::size_t>(r)], bottom = place.y[static_cast<std::size_t>(r) + 1];
+        const float gap = cell_gap(bottom - top, d.s);
+        const bool between = y < top + gap || y >= bottom - gap;
+        for (std::int32_t c = 0; filled != r && c < tile.cols; ++c)
+          fills[static_cast<std::size_t>(c)] = cell_fill(d.s.theme, tile.hue, tile.cell(r, c).shade);
+        filled = r;
+        for (std::size_t n = 0; n < row.size(); ++n) {
+          const std::int32_t c = columns.cell[n];
+          if (c < 0) continue;
+          const Cell& cell = tile.cell(r, c);
+          const bool gap_here = between || columns.gap[n];
+          row[n] = cell.look == CellLook::value
+                       ? (gap_here ? 0 : fills[static_cast<std::size_t>(c)])
+                       : blank_pixel(d, cell.look, first_x + static_cast<float>(n), y, gap_here);
+        }
+      },
+      faded(IM_COL32_WHITE, strength_of(d, tile)));
+  for (std::int32_t row = 0; row < tile.rows; ++row) {
+    for (std::int32_t c = 0; c < tile.cols; ++c) {
+      if (tile.cell(row, c).largest) draw_largest(d, inset(place.cell(row, c), d.s));
+    }
+  }
+}
+
+void draw_cells(const Drawn& d, const TileScene& tile, const TilePlace& place) {
+  const std::int32_t chosen = d.scene.at.row - d.scene.at.first_row;
+  const bool by_query = tile.slot != Slot::k && tile.slot != Slot::v;
+  const bool low = place.box.height() < d.s.px(9) * static_cast<float>(tile.rows);
+  if (!tile.live && !d.scene.skipped && (tile.cells.size() > 64 || low)) {
+    // Hundreds of empty slots are one.
+    draw_dashed(d.list, inset(place.box, d.s), colour_of(Token::faint), 4);
+    return;
+  }
+  if (draws_as_picture(d, tile, place)) {
+    draw_picture(d, tile, place);
+    return;
+  }
+  for (std::int32_t r = 0; r < tile.rows; ++r) {
+    for (std::int32_t c = 0; c < tile.cols;) {
+      const Cell& cell = tile.cell(r, c);
+      if (cell.look == CellLook::value) {
+        draw_value_cell(d, tile, place, cell, place.cell(r, c), by_query && r == chosen);
+        ++c;
+        continue;
+      }
+      std::int32_t end = c + 1;
+      while (end < tile.cols && tile.cell(r, end).look == cell.look) ++end;
+      draw_blank_run(d, place, cell.look, r, c, end);
+      c = end;
+    }
+  }
+}
+
+// One cell, row or column lit because the pointer is on what it belongs to.
+void draw_lit(const Drawn& d, const Box& box, float thickness = 1) {
+  draw_outline(d.list, box, colour_of(Token::text), thickness, 3);
+}
+
+const TilePlace* place_of_slot(const Drawn& d, Slot slot) {
+  if (slot == Slot::k) return &d.layout.k;
+  if (slot == Slot::v) return &d.layout.v;
+  for (const Column c : d.scene.columns) {
+    const Slot here = d.scene.tiles[static_cast<std::size_t>(c)].slot;
+    const bool output = c == Column::o && (slot == Slot::o_new || slot == Slot::o_old);
+    if (here == slot || output) return &d.layout.places[static_cast<std::size_t>(c)];
+  }
+  return nullptr;
+}
+
+}  // namespace
+
+void draw_tile(const Drawn& d, const TileScene& tile, const TilePlace& place) {
+  draw_cells(d, tile, place);
+  if (tile.made) {
+    // Only the rows that hold something were made.
+    std::int32_t rows = 0, cols = 0;
+    for (std::int32_t r = 0; r < tile.rows; ++r) {
+      for (std::int32_t c = 0; c < tile.cols; ++c) {
+        if (tile.cell(r, c).look == CellLook::past_end) continue;
+        rows = std::max(rows, r + 1);
+        cols = std::max(cols, c + 1);
+      }
+    }
+    if (rows > 0) {
+      Box box{place.box.min, {place.cell(0, cols - 1).max.x, place.y[static_cast<std::size_t>(rows)]}};
+      // The outline closes in on what was made.
+      const float room = 2 + 8 * (1 - d.arrival);
+      draw_outline(d.list, box.grown(d.s.px(room)), faded(colour_of(Token::text), d.arrival), 2, 4);
+    }
+  }
+}
+
+void light_operands(const Drawn& d) {
+  if (!d.pointed) return;
+  const CellRef& at = *d.pointed;
+  const TileScene* tile = tile_of(d.scene, at.slot);
+  if (tile == nullptr || cell_of(d.scene, at) == nullptr) return;
+  const auto row_box = [&](const TilePlace& p, std::int32_t r) {
+    return Box{{p.box.min.x, p.y[static_cast<std::size_t>(r)]}, {p.box.max.x, p.y[static_cast<std::size_t>(r) + 1]}};
+  };
+  const auto column_box = [&](const TilePlace& p, std::int32_t c) {
+    const float x = p.box.min.x + p.cell_width * static_cast<float>(c);
+    return Box{{x, p.box.min.y}, {x + p.cell_width, p.box.max.y}};
+  };
+  const std::int32_t r = at.row - d.scene.at.first_row;
+  const auto place = [&](Column c) -> const TilePlace& { return d.layout.places[static_cast<std::size_t>(c)]; };
+  if (at.slot == Slot::s) {
+    draw_lit(d, row_box(place(Column::q), r));
+    draw_lit(d, column_box(d.layout.k, at.col - d.scene.at.first_key));
+  } else if (at.slot == Slot::o_new && d.scene.tiles[static_cast<std::size_t>(Column::p)].live) {
+    draw_lit(d, row_box(place(Column::p), r));
+    draw_lit(d, column_box(d.layout.v, at.col));
+  } else if (at.slot == Slot::p) {
+    draw_lit(d, place(Column::s).cell(r, at.col - d.scene.at.first_key));
+    draw_lit(d, place(Column::m_new).cell(r, 0));
+  } else if (at.slot == Slot::m_new || at.slot == Slot::l_new) {
+    draw_lit(d, row_box(place(at.slot == Slot::m_new ? Column::s : Column::p), r));
+  } else if (at.slot == Slot::alpha) {
+    draw_lit(d, place(Column::m_old).cell(r, 0));
+    draw_lit(d, place(Column::m_new).cell(r, 0));
+  }
+}
+
+void light_cell(const Drawn& d, const CellRef& ref, float thickness) {
+  const TileScene* tile = tile_of(d.scene, ref.slot);
+  const TilePlace* place = place_of_slot(d, ref.slot);
+  if (tile == nullptr || place == nullptr || cell_of(d.scene, ref) == nullptr) return;
+  const std::int32_t r = tile->transposed ? ref.col - tile->first_row : ref.row - tile->first_row;
+  const std::int32_t c = tile->transposed ? ref.row - tile->first_col : ref.col - tile->first_col;
+  draw_lit(d, place->cell(r, c), thickness);
+}
+
+}  // namespace attn::tiles

@@ -1,0 +1,212 @@
+#include <algorithm>
+#include <cstdlib>
+#include <string>
+
+#include <fmt/format.h>
+
+#include "imgui_internal.h"
+#include "viz/step/tiles/parts.h"
+
+namespace attn::tiles {
+namespace {
+
+std::optional<CellRef> hit(const TileScene& tile, const TilePlace& place, ImVec2 p) {
+  if (!place.box.contains(p) || place.cell_width <= 0) return std::nullopt;
+  const auto c = static_cast<std::int32_t>((p.x - place.box.min.x) / place.cell_width);
+  const auto below = std::upper_bound(place.y.begin(), place.y.end(), p.y);
+  const auto r = static_cast<std::int32_t>(below - place.y.begin()) - 1;
+  if (r < 0 || r >= tile.rows || c < 0 || c >= tile.cols) return std::nullopt;
+  return tile.ref(r, c);
+}
+
+Select select_of(const TilesScene& scene, const CellRef& ref) {
+  Select select{{scene.at.b, scene.at.h, scene.at.row, ref.slot, ref.col}};
+  // A key's column pins that key's score; a value's column pins that column of O.
+  if (ref.slot == Slot::k)
+    select.selection.slot = Slot::s, select.selection.col = ref.row;
+  else if (ref.slot == Slot::v)
+    select.selection.slot = Slot::o_new;
+  else
+    select.selection.row = ref.row;
+  return select;
+}
+
+// Tiles in the order in which left and right cross from one to the next.
+std::vector<const TileScene*> row_tiles(const TilesScene& scene) {
+  std::vector<const TileScene*> tiles;
+  tiles.reserve(scene.columns.size());
+  for (const Column c : scene.columns) tiles.push_back(&scene.tiles[static_cast<std::size_t>(c)]);
+  return tiles;
+}
+
+void move_keyboard(const TilesScene& scene, CellRef& at, int dx, int dy) {
+  const TileScene* tile = tile_of(scene, at.slot);
+  if (tile == nullptr) return;
+  std::int32_t r = (tile->transposed ? at.col - tile->first_row : at.row - tile->first_row) + dy;
+  std::int32_t c = (tile->transposed ? at.row - tile->first_col : at.col - tile->first_col) + dx;
+  // Over S's upper edge lies K, over O's lies V, and back.
+  if (r < 0 && tile->slot == Slot::s)
+    tile = &scene.k, r = tile->rows - 1;
+  else if (r < 0 && tile == &scene.tiles[static_cast<std::size_t>(Column::o)])
+    tile = &scene.v, r = tile->rows - 1;
+  else if (r >= tile->rows && tile->slot == Slot::k)
+    tile = &scene.tiles[kSTile], r = 0;
+  else if (r >= tile->rows && tile->slot == Slot::v)
+    tile = &scene.tiles[static_cast<std::size_t>(Column::o)], r = 0;
+  const std::vector<const TileScene*> row = row_tiles(scene);
+  const auto here = std::find(row.begin(), row.end(), tile);
+  if (here != row.end() && c < 0 && here != row.begin())
+    tile = *(here - 1), c = tile->cols - 1;
+  else if (here != row.end() && c >= tile->cols && here + 1 != row.end())
+    tile = *(here + 1), c = 0;
+  at = tile->ref(std::clamp(r, 0, tile->rows - 1), std::clamp(c, 0, tile->cols - 1));
+}
+
+// Only inputs are typed. An empty `text` starts from the value that stands there.
+bool start_editing(const TilesPanel& panel, const TilesScene& scene, const CellRef& ref, const std::string& text) {
+  const Cell* cell = cell_of(scene, ref);
+  const bool input = ref.slot == Slot::q || ref.slot == Slot::k || ref.slot == Slot::v;
+  if (!input || cell == nullptr || cell->look != CellLook::value) return false;
+  StepCache& cache = *panel.memory.cache;
+  cache.editing = ref;
+  cache.editing_starts = true;
+  const std::string start = text.empty() ? fmt::format("{}", cell->value) : text;
+  cache.typed.fill('\0');
+  start.copy(cache.typed.data(), cache.typed.size() - 1);
+  return true;
+}
+
+// The document's inputs with one cell typed; edits stay sorted by (tensor, index).
+InputSpec with_edit(const Recording& rec, const TilesScene& scene, InputSpec inputs, const CellRef& ref, float value) {
+  const Problem& p = rec.problem;
+  const std::int64_t head =
+      ref.slot == Slot::q ? scene.at.b * p.Hq + scene.at.h : scene.at.b * p.Hkv + p.kv_head(scene.at.h);
+  const std::int64_t rows = ref.slot == Slot::q ? p.Lq : p.Lk, cols = ref.slot == Slot::v ? p.Dv : p.D;
+  const InputTensor tensor = ref.slot == Slot::q   ? InputTensor::q
+                             : ref.slot == Slot::k ? InputTensor::k
+                                                   : InputTensor::v;
+  const CellEdit edit{tensor, (head * rows + ref.row) * cols + ref.col, value};
+  const auto before = [](const CellEdit& a, const CellEdit& b) {
+    return std::pair(a.tensor, a.index) < std::pair(b.tensor, b.index);
+  };
+  const auto at = std::lower_bound(inputs.edits.begin(), inputs.edits.end(), edit, before);
+  if (at != inputs.edits.end() && !before(edit, *at))
+    at->value = value;
+  else
+    inputs.edits.insert(at, edit);
+  return inputs;
+}
+
+}  // namespace
+
+// One invisible button a tile: what the pointer and the tests find.
+void take_pointer(const TilesPanel& panel, const TilesScene& scene, const TilesLayout& layout) {
+  StepCache& cache = *panel.memory.cache;
+  cache.hovered.reset();
+  const auto button = [&](const char* id, const TileScene& tile, const TilePlace& place) {
+    if (place.box.width() < 1 || place.box.height() < 1) return;
+    ImGui::SetCursorScreenPos(place.box.min);
+    const bool clicked = ImGui::InvisibleButton(id, {place.box.width(), place.box.height()});
+    if (!ImGui::IsItemHovered()) return;
+    cache.hovered = hit(tile, place, ImGui::GetMousePos());
+    if (!cache.hovered) return;
+    if (ImGui::IsMouseDoubleClicked(ImGuiMouseButton_Left)) start_editing(panel, scene, *cache.hovered, "");
+    if (!clicked) return;
+    const bool inside =
+        tile.slot == Slot::k || tile.slot == Slot::v || cache.hovered->row < scene.at.first_row + scene.at.rows;
+    if (inside) panel.commands.push_back(select_of(scene, *cache.hovered));
+  };
+  static constexpr const char* kIds[kColumns] = {"##tile_q",     "##tile_s",     "##tile_m_old",
+                                                 "##tile_m_new", "##tile_alpha", "##tile_p",
+                                                 "##tile_l_old", "##tile_l_new", "##tile_o"};
+  for (const Column c : scene.columns) {
+    const auto n = static_cast<std::size_t>(c);
+    button(kIds[n], scene.tiles[n], layout.places[n]);
+  }
+  button("##tile_k", scene.k, layout.k);
+  button("##tile_v", scene.v, layout.v);
+}
+
+// Tab enters the tiles, arrows move, Enter pins, Esc leaves. The keys are owned for the frame, so that neither
+// Dear ImGui's tabbing nor the shell's stepping sees them.
+void take_keys(const TilesPanel& panel, const TilesScene& scene) {
+  StepMemory& memory = panel.memory;
+  StepCache& cache = *memory.cache;
+  const ImGuiIO& io = ImGui::GetIO();
+  if (io.WantTextInput || ImGui::IsPopupOpen(nullptr, ImGuiPopupFlags_AnyPopupId | ImGuiPopupFlags_AnyPopupLevel))
+    return;
+  const ImGuiID owner = ImGui::GetID("##step_cells");
+  ImGui::SetKeyOwner(ImGuiKey_Tab, owner);
+  if (!memory.cells_focused) {
+    if (!ImGui::IsKeyPressed(ImGuiKey_Tab, ImGuiInputFlags_None, owner) || io.KeyCtrl) return;
+    memory.cells_focused = true;
+    if (!cache.keyboard || cell_of(scene, *cache.keyboard) == nullptr)
+      cache.keyboard = pointed_cell(scene, panel.state, memory);
+    if (!cache.keyboard) cache.keyboard = scene.tiles[kSTile].ref(0, 0);
+    return;
+  }
+  if (!cache.keyboard || cell_of(scene, *cache.keyboard) == nullptr)
+    cache.keyboard = scene.tiles[kSTile].ref(scene.at.row - scene.at.first_row, 0);
+  const auto pressed = [&](ImGuiKey key) {
+    ImGui::SetKeyOwner(key, owner);
+    return ImGui::IsKeyPressed(key, ImGuiInputFlags_Repeat, owner);
+  };
+  if (pressed(ImGuiKey_Escape) || ImGui::IsKeyPressed(ImGuiKey_Tab, ImGuiInputFlags_None, owner)) {
+    memory.cells_focused = false;
+    return;
+  }
+  const bool plain = !io.KeyCtrl && !io.KeyShift;
+  if (!plain) return;
+  if (pressed(ImGuiKey_LeftArrow)) move_keyboard(scene, *cache.keyboard, -1, 0);
+  if (pressed(ImGuiKey_RightArrow)) move_keyboard(scene, *cache.keyboard, 1, 0);
+  if (pressed(ImGuiKey_UpArrow)) move_keyboard(scene, *cache.keyboard, 0, -1);
+  if (pressed(ImGuiKey_DownArrow)) move_keyboard(scene, *cache.keyboard, 0, 1);
+  // A digit or a sign begins a new number, as in a spreadsheet.
+  for (const ImWchar c : io.InputQueueCharacters) {
+    const bool begins = (c >= '0' && c <= '9') || c == '-' || c == '.';
+    if (begins && start_editing(panel, scene, *cache.keyboard, std::string(1, static_cast<char>(c)))) return;
+  }
+  if (pressed(ImGuiKey_Enter)) panel.commands.push_back(select_of(scene, *cache.keyboard));
+}
+
+void edit_cell(const TilesPanel& panel, const TilesScene& scene, const TilesLayout& layout) {
+  StepCache& cache = *panel.memory.cache;
+  if (!cache.editing) return;
+  const CellRef ref = *cache.editing;
+  const TilePlace& place = ref.slot == Slot::q ? layout.places[0] : ref.slot == Slot::k ? layout.k : layout.v;
+  const TileScene* tile = tile_of(scene, ref.slot);
+  if (cell_of(scene, ref) == nullptr) {
+    cache.editing.reset();
+    return;
+  }
+  const Style& s = style();
+  const Box cell = tile->transposed ? place.cell(ref.col - tile->first_row, ref.row - tile->first_col)
+                                    : place.cell(ref.row - tile->first_row, ref.col - tile->first_col);
+  const float width = std::max(cell.width(), s.px(64)), height = s.px(24);
+  ImGui::SetCursorScreenPos({cell.centre().x - width / 2, cell.centre().y - height / 2});
+  ImGui::SetNextItemWidth(width);
+  ImGui::PushFont(s.fonts.mono, s.px(13));
+  ImGui::PushStyleVar(ImGuiStyleVar_FramePadding, {s.px(6), (height - s.px(13)) / 2});
+  ImGui::PushStyleVar(ImGuiStyleVar_FrameBorderSize, std::max(1.0F, s.px(1)));
+  ImGui::PushStyleColor(ImGuiCol_Border, colour_of(Token::text));
+  const bool starts = cache.editing_starts;
+  if (starts) ImGui::SetKeyboardFocusHere();
+  const bool entered = ImGui::InputText("##cell_edit", cache.typed.data(), cache.typed.size(),
+                                        ImGuiInputTextFlags_EnterReturnsTrue | ImGuiInputTextFlags_CharsScientific);
+  ImGui::PopStyleColor();
+  ImGui::PopStyleVar(2);
+  ImGui::PopFont();
+  const bool left = ImGui::IsItemDeactivated();
+  cache.editing_starts = false;
+  if (starts || (!entered && !left)) return;
+  cache.editing.reset();
+  char* end = nullptr;
+  const float value = std::strtof(cache.typed.data(), &end);
+  // Esc gives the field's old text back, so nothing changes; what is no number changes nothing either.
+  const bool cancelled = ImGui::IsKeyPressed(ImGuiKey_Escape, false);
+  if (cancelled || end == cache.typed.data() || *end != '\0') return;
+  const InputSpec changed = with_edit(panel.rec, scene, panel.state.document.inputs, ref, value);
+  if (changed != panel.state.document.inputs) panel.commands.push_back(SetInputs{changed, 0});
+}
+
+}  // namespace attn::tiles

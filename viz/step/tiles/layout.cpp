@@ -1,0 +1,237 @@
+#include "viz/step/tiles/layout.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace attn {
+namespace {
+
+constexpr float kLabelWidth = 50, kTitle = 26, kCaption = 34;
+
+// Logical widths of one column: least with numbers, comfortable, and most.
+struct Wish {
+  float least = 0, liked = 0, most = 0;
+  bool numbers = true;
+};
+
+bool is_statistic(Column c) {
+  return c != Column::q && c != Column::s && c != Column::p && c != Column::o;
+}
+
+Wish number_wish(std::int32_t cols, int least_chars, int liked_chars, float growth) {
+  const auto n = static_cast<float>(cols);
+  return {n * (5.5F * static_cast<float>(least_chars) + 5), n * (6.0F * static_cast<float>(liked_chars) + 9),
+          n * (cols <= 4 ? 104.0F : 72.0F) * growth, true};
+}
+
+Wish heat_wish(std::int32_t cols) {
+  const auto n = static_cast<float>(cols);
+  return {std::clamp(n * 3, 48.0F, 130.0F), std::clamp(n * 11, 64.0F, 190.0F), std::clamp(n * 22, 64.0F, 420.0F),
+          false};
+}
+
+Wish wish_of(const TilesScene& scene, Column column, float growth) {
+  const TileScene& tile = scene.tiles[static_cast<std::size_t>(column)];
+  switch (column) {
+    case Column::q: {
+      const int chars = wanted_characters(tile);
+      return number_wish(tile.cols, std::min(chars, 5), chars, growth);
+    }
+    case Column::s:
+      return number_wish(tile.cols, std::max(5, std::min(5, wanted_characters(scene.k))), 7, growth);
+    case Column::p:
+      return number_wish(tile.cols, 5, 7, growth);
+    case Column::o:
+      return number_wish(tile.cols, std::clamp(wanted_characters(scene.v), 4, 5), 7, growth);
+    default:
+      return {40, 54, 78 * growth, true};
+  }
+}
+
+float between(float a, float b, float f) {
+  return a + (b - a) * f;
+}
+
+struct Widths {
+  std::array<float, kColumns> width{};
+  std::array<bool, kColumns> numbers{};
+  float gap = 14;
+};
+
+// Large windows get larger tiles, not larger gaps.
+float growth_of(float extent) {
+  return std::clamp(extent / 1500, 1.0F, 2.0F);
+}
+
+// Gap after each column, as a share of the common gap: pairs (old, new) stand close.
+float gap_share(Column c) {
+  return c == Column::m_old || c == Column::l_old ? 0.35F : 1.0F;
+}
+
+Widths choose_widths(const TilesScene& scene, float room) {
+  std::array<Wish, kColumns> wishes{};
+  float gaps = 0;
+  for (const Column c : scene.columns) {
+    wishes[static_cast<std::size_t>(c)] = wish_of(scene, c, growth_of(room));
+    gaps += gap_share(c);
+  }
+  gaps -= 1;
+  const auto total = [&](float Wish::*part, float gap) {
+    float sum = gaps * gap;
+    for (const Column c : scene.columns) sum += wishes[static_cast<std::size_t>(c)].*part;
+    return sum;
+  };
+  // Numbers give way in the widest tile first, until the rest fits.
+  while (total(&Wish::least, 12) > room) {
+    Column widest = Column::m_old;
+    float most = 0;
+    for (const Column c : scene.columns) {
+      const Wish& w = wishes[static_cast<std::size_t>(c)];
+      if (!is_statistic(c) && w.numbers && w.least > most) {
+        most = w.least;
+        widest = c;
+      }
+    }
+    if (most == 0) break;
+    // S and P are read side by side: both or none.
+    const bool keys = widest == Column::s || widest == Column::p;
+    for (const Column c : keys ? std::vector<Column>{Column::s, Column::p} : std::vector<Column>{widest}) {
+      wishes[static_cast<std::size_t>(c)] = heat_wish(scene.tiles[static_cast<std::size_t>(c)].cols);
+    }
+  }
+  constexpr float kGaps[] = {12, 24, 44};
+  const float least = total(&Wish::least, kGaps[0]), liked = total(&Wish::liked, kGaps[1]),
+              most = total(&Wish::most, kGaps[2]);
+  const bool upper = room > liked;
+  const float f = upper ? std::clamp((room - liked) / std::max(most - liked, 1.0F), 0.0F, 1.0F)
+                        : std::clamp((room - least) / std::max(liked - least, 1.0F), 0.0F, 1.0F);
+  const float squeeze = least > room ? room / least : 1.0F;
+  Widths out;
+  for (const Column c : scene.columns) {
+    const Wish& w = wishes[static_cast<std::size_t>(c)];
+    out.width[static_cast<std::size_t>(c)] =
+        squeeze * (upper ? between(w.liked, w.most, f) : between(w.least, w.liked, f));
+    out.numbers[static_cast<std::size_t>(c)] = w.numbers && squeeze >= 1;
+  }
+  out.gap = squeeze * (upper ? between(kGaps[1], kGaps[2], f) : between(kGaps[0], kGaps[1], f));
+  return out;
+}
+
+struct Heights {
+  float row = 20, chosen_row = 20;  // logical
+  float k_region = 100;             // above S: K, V, the cards
+  float k_row = 20;                 // of one K row
+};
+
+Heights choose_heights(const TilesScene& scene, float room) {
+  const auto rows = static_cast<float>(scene.at.br);
+  const auto k_rows = static_cast<float>(scene.k.rows);
+  Heights h;
+  constexpr float kLeastRow = 16, kLeastK = 14, kCards = 104;
+  const float growth = std::clamp(room / 520, 1.0F, 2.0F);
+  const float most_row = 64 * growth, most_k = 32 * growth;
+  const float numbers = rows * kLeastRow + k_rows * kLeastK;
+  if (numbers <= room) {
+    const float most = rows * most_row + std::max(k_rows * most_k, kCards);
+    const float f = std::clamp((room - numbers) / std::max(most - numbers, 1.0F), 0.0F, 1.0F);
+    h.row = between(kLeastRow, most_row, f);
+    h.k_row = std::min(most_k, between(kLeastK, most_k, f));
+    h.k_region = std::max(k_rows * h.k_row, std::min(kCards, room - rows * h.row));
+  } else {
+    // K is a heat map; the rows keep their numbers as long as they can.
+    const float region =
+        std::clamp(room - rows * kLeastRow, std::min(70.0F, room * 0.4F), std::max(110.0F, room * 0.4F));
+    h.k_region = region;
+    h.k_row = std::min(most_k, region / k_rows);
+    h.row = std::min(most_row, (room - region) / rows);
+  }
+  h.chosen_row = h.row;
+  if (h.row < 17) {
+    h.chosen_row = 20;
+    h.row = rows > 1 ? std::max((h.row * rows - h.chosen_row) / (rows - 1), 1.0F) : h.chosen_row;
+  }
+  return h;
+}
+
+// Numbers need 13 px of height and their characters' width; the size grows a little with large cells.
+void set_room(TilePlace& place, const TileScene& tile, bool numbers, float row_height, float tallest, const Style& s) {
+  const float width = place.cell_width / s.scale;
+  place.text_size = std::clamp(std::min(row_height * 0.36F, width / 6.0F), 11.0F, 20.0F);
+  if (row_height < 18) place.text_size = 11;
+  const float character = text_width(Face::mono, place.text_size, "0") / s.scale;
+  int room = static_cast<int>((width - 4) / character);
+  if (room < 3 || !numbers || tallest < 13 || width < 23) room = 0;
+  if (tile.natural >= 0 && room > 0 && room < wanted_characters(tile)) room = room >= 4 ? room : 0;
+  place.room = room;
+}
+
+void set_rows(TilePlace& place, std::int32_t rows, float top, float height, float chosen, std::int32_t chosen_row) {
+  place.y.clear();
+  float y = top;
+  for (std::int32_t r = 0; r < rows; ++r) {
+    place.y.push_back(y);
+    y += r == chosen_row ? chosen : height;
+  }
+  place.y.push_back(y);
+}
+
+}  // namespace
+
+TilesLayout layout_tiles(const TilesScene& scene, const Box& area) {
+  const Style& s = style();
+  TilesLayout out;
+  const float width = area.width() / s.scale - kLabelWidth, height = area.height() / s.scale;
+  const Widths widths = choose_widths(scene, width);
+  const Heights heights = choose_heights(scene, height - kTitle - kTitle - kCaption);
+  float used = -widths.gap;
+  for (const Column c : scene.columns) used += widths.width[static_cast<std::size_t>(c)] + widths.gap * gap_share(c);
+  // The block stands at the left up to a comfortable margin; what is left over widens the gaps' ends evenly.
+  float x = area.min.x + s.px(kLabelWidth) + s.px(std::max(0.0F, (width - used) / 2));
+  const float total =
+      2 * kTitle + heights.k_region + heights.row * static_cast<float>(scene.at.br - 1) + heights.chosen_row + kCaption;
+  const float top = area.min.y + s.px(std::max(0.0F, (height - total) / 2));
+  const float rows_top = std::round(top + s.px(2 * kTitle + heights.k_region));
+  out.label_right = x - s.px(10);
+  out.band_left = x - s.px(kLabelWidth);
+  out.title_height = s.px(kTitle);
+  const std::int32_t chosen = scene.at.row - scene.at.first_row;
+  for (const Column c : scene.columns) {
+    const auto n = static_cast<std::size_t>(c);
+    TilePlace& place = out.places[n];
+    const TileScene& tile = scene.tiles[n];
+    set_rows(place, tile.rows, rows_top, s.px(heights.row), s.px(heights.chosen_row), chosen);
+    place.box = {{std::round(x), rows_top}, {std::round(x + s.px(widths.width[n])), place.y.back()}};
+    place.cell_width = place.box.width() / static_cast<float>(std::max(tile.cols, 1));
+    // Where the rows are too low for numbers, the followed one is not.
+    set_room(place, tile, widths.numbers[n], heights.row, std::max(heights.row, heights.chosen_row), s);
+    place.only_row = heights.row < kNumberHeight ? chosen : -1;
+    x += s.px(widths.width[n] + widths.gap * gap_share(c));
+  }
+  const TilePlace& sp = out.places[static_cast<std::size_t>(Column::s)];
+  const TilePlace& op = out.places[static_cast<std::size_t>(Column::o)];
+  out.band_right = op.box.max.x + s.px(8);
+  out.captions_top = sp.y.back() + s.px(6);
+  const float region_bottom = rows_top - out.title_height, region_top = region_bottom - s.px(heights.k_region);
+  const auto above = [&](TilePlace& place, const TileScene& tile, const TilePlace& below, float row_height,
+                         bool numbers) {
+    const float h = std::min(row_height, heights.k_region / static_cast<float>(std::max(tile.rows, 1)));
+    const float tile_top = std::round(region_bottom - s.px(h) * static_cast<float>(tile.rows));
+    set_rows(place, tile.rows, tile_top, s.px(h), s.px(h), -1);
+    place.box = {{below.box.min.x, tile_top}, {below.box.max.x, place.y.back()}};
+    place.cell_width = below.cell_width;
+    set_room(place, tile, numbers, h, h, s);
+  };
+  above(out.k, scene.k, sp, heights.k_row, widths.numbers[static_cast<std::size_t>(Column::s)]);
+  above(out.v, scene.v, op, std::max(30.0F, heights.k_row), widths.numbers[static_cast<std::size_t>(Column::o)]);
+  out.chip = {{area.min.x + s.px(4), std::min(region_top - s.px(kTitle) + s.px(2), region_top)},
+              {sp.box.min.x - s.px(20), region_bottom}};
+  out.has_chip = out.chip.width() >= s.px(150) && out.chip.height() >= s.px(60);
+  // A narrow K has a title wider than itself.
+  const float title_end = out.k.box.min.x + runs_width(scene.k.title, 14);
+  out.pointed = {{std::max(sp.box.max.x + s.px(28), title_end + s.px(20)), region_top - s.px(kTitle) + s.px(6)},
+                 {op.box.min.x - s.px(24), region_bottom}};
+  out.has_pointed = out.pointed.width() >= s.px(230) && out.pointed.height() >= s.px(64);
+  return out;
+}
+
+}  // namespace attn

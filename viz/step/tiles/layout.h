@@ -1,0 +1,42 @@
+// Where the tiles stand: widths, heights and how many characters a cell has room for. Left to right is time; K stands
+// above S, V above O; rows share their height from Q to O. Numbers give way to heat maps where they do not fit.
+#pragma once
+
+#include <array>
+#include <vector>
+
+#include "viz/draw/canvas.h"
+#include "viz/step/tiles/scene.h"
+
+namespace attn {
+
+constexpr float kNumberHeight = 11;  // logical: no number is drawn in a cell lower than this
+
+struct TilePlace {
+  Box box;
+  int room = 0;          // characters; 0 = heat map
+  int only_row = -1;     // the one row that is high enough for numbers; -1 = all are
+  float text_size = 12;  // logical
+  std::vector<float> y;  // top of each row, and the bottom of the last
+  float cell_width = 0;
+  Box cell(std::int32_t r, std::int32_t c) const {
+    const float x = box.min.x + cell_width * static_cast<float>(c);
+    return {{x, y[static_cast<std::size_t>(r)]}, {x + cell_width, y[static_cast<std::size_t>(r) + 1]}};
+  }
+};
+
+struct TilesLayout {
+  std::array<TilePlace, kColumns> places;
+  TilePlace k, v;
+  float label_right = 0;   // row labels end here
+  float title_height = 0;  // line of titles above a tile
+  float captions_top = 0;
+  float band_left = 0, band_right = 0;
+  Box chip, pointed;  // free space left of K, and between K and V; empty where too small
+  bool has_chip = false, has_pointed = false;
+};
+
+// `area` is the inside of the card, in pixels.
+TilesLayout layout_tiles(const TilesScene& scene, const Box& area);
+
+}  // namespace attn

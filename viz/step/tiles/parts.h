@@ -1,0 +1,38 @@
+// The parts of the tiles panel: how cells are drawn (step_cells.cpp) and how they answer to the pointer and the
+// keyboard (step_cells_input.cpp). For viz/step/tiles/tiles.cpp alone.
+#pragma once
+
+#include "viz/step/tiles/tiles.h"
+
+namespace attn::tiles {
+
+constexpr std::size_t kSTile = static_cast<std::size_t>(Column::s);
+
+struct Drawn {
+  ImDrawList* list;
+  const TilesScene& scene;
+  const TilesLayout& layout;
+  const std::optional<CellRef>& pointed;  // lit in every view
+  const StepMemory& memory;
+  const Style& s;
+  float arrival = 1;  // of what this step made: 1 = at rest
+};
+
+// Strength of a tile's cells: what was made in this step comes in.
+inline float strength_of(const Drawn& d, const TileScene& tile) {
+  return tile.made ? d.arrival : 1.0F;
+}
+
+void draw_tile(const Drawn& d, const TileScene& tile, const TilePlace& place);
+// Outlines the operands of the pointed-at cell, and a cell itself.
+void light_operands(const Drawn& d);
+void light_cell(const Drawn& d, const CellRef& ref, float thickness);
+
+// One invisible button a tile: what the pointer and the tests find.
+void take_pointer(const TilesPanel& panel, const TilesScene& scene, const TilesLayout& layout);
+// Tab enters the tiles, arrows move, Enter pins, Esc leaves.
+void take_keys(const TilesPanel& panel, const TilesScene& scene);
+// The field over an input cell that was double-clicked or typed into.
+void edit_cell(const TilesPanel& panel, const TilesScene& scene, const TilesLayout& layout);
+
+}  // namespace attn::tiles

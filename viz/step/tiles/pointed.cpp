@@ -1,0 +1,331 @@
+#include "viz/step/tiles/pointed.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include <fmt/format.h>
+
+#include "viz/draw/number_text.h"
+
+namespace attn {
+namespace {
+
+constexpr float kSize = 13;
+
+Run letter(std::string text, Ink ink, int raise = 0) {
+  return {std::move(text), Face::maths, ink, raise, false};
+}
+Run sub(std::string text, Ink ink) {
+  return {std::move(text), Face::text, ink, -1, false};
+}
+Run word(std::string text, Ink ink = Token::dim) {
+  return {std::move(text), Face::text, ink, 0, false};
+}
+Run number(std::string text, Ink ink = Token::text) {
+  return {std::move(text), Face::mono, ink, 0, false};
+}
+
+std::string letter_of_slot(Slot slot) {
+  switch (slot) {
+    case Slot::q:
+      return "Q";
+    case Slot::k:
+      return "K";
+    case Slot::v:
+      return "V";
+    case Slot::s:
+      return "S";
+    case Slot::p:
+      return "P";
+    case Slot::m_old:
+    case Slot::m_new:
+      return "m";
+    case Slot::alpha:
+      return "α";
+    case Slot::l_old:
+    case Slot::l_new:
+      return "ℓ";
+    case Slot::o_old:
+    case Slot::o_new:
+      return "O";
+    case Slot::lse:
+      return "LSE";
+  }
+  return "";
+}
+
+std::string scale_suffix(const Problem& p) {
+  const std::string scale = scale_words(p);
+  return scale.starts_with("1/") ? " / " + scale.substr(2) : " × " + scale;
+}
+
+bool is_column(Slot slot) {
+  return slot == Slot::m_old || slot == Slot::m_new || slot == Slot::alpha || slot == Slot::l_old ||
+         slot == Slot::l_new;
+}
+
+struct Builder {
+  const Recording& rec;
+  const TilesScene& tiles;
+  CellRef cell;
+  PointedScene out;
+
+  std::optional<float> live(Slot slot, std::int32_t row, std::int32_t col) const {
+    return live_value(rec, tiles.at.event, slot, row, col);
+  }
+  // Inputs are printed as they were typed, and their product with the decimals of both.
+  void add_term(double a, double b, int left, int right) {
+    const auto text = [](double x, int natural) {
+      return natural >= 0 ? number_text(x, {natural, false}) : significant_text(x, 4);
+    };
+    out.terms.push_back(
+        {text(a, left), text(b, right),
+         left >= 0 && right >= 0 ? number_text(a * b, {left + right, false}) : significant_text(a * b, 4)});
+    out.products.push_back(a * b);
+  }
+  void explain_score(float value) {
+    using enum TensorColour;
+    out.left_letter = "q", out.right_letter = "k", out.left_ink = q, out.right_ink = k;
+    double sum = 0;
+    for (std::int32_t d = 0; d < rec.problem.D; ++d) {
+      const auto a = live(Slot::q, cell.row, d), b = live(Slot::k, cell.col, d);
+      if (!a || !b) return;
+      add_term(*a, *b, tiles.tiles[0].natural, tiles.k.natural);
+      sum += static_cast<double>(*a) * *b;
+    }
+    out.title.insert(out.title.end(), {word(" = ", Token::text), letter("q", q), sub(std::to_string(cell.row), q),
+                                       word("·", Token::text), letter("k", k), sub(std::to_string(cell.col), k),
+                                       word(scale_suffix(rec.problem), Token::text)});
+    const std::string scale = scale_words(rec.problem);
+    out.sum = {word("sum "), number(significant_text(sum, 6)),
+               word(scale.starts_with("1/") ? ", divided by " + scale.substr(2) : ", times " + scale), word(": "),
+               number(significant_text(sum * rec.problem.effective_scale(), 6))};
+    if (std::isinf(value) && value < 0)
+      out.sum.push_back(word(", then masked"));
+    else if (rec.problem.has_bias())
+      out.sum.push_back(word(", then the bias"));
+  }
+  void explain_output() {
+    using enum TensorColour;
+    out.left_letter = "p", out.right_letter = "v", out.left_ink = p, out.right_ink = v;
+    if (cell.slot != Slot::o_new) {
+      out.words = {word("As it stood before this tile.")};
+      return;
+    }
+    double sum = 0;
+    for (std::int32_t c = 0; c < tiles.at.keys; ++c) {
+      const auto a = live(Slot::p, cell.row, tiles.at.first_key + c),
+                 b = live(Slot::v, tiles.at.first_key + c, cell.col);
+      if (!a || !b) return;
+      add_term(*a, *b, -1, tiles.v.natural);
+      sum += static_cast<double>(*a) * *b;
+    }
+    const auto old = live(Slot::o_old, cell.row, cell.col), a = live(Slot::alpha, cell.row, 0);
+    out.sum = {word("sum "), number(significant_text(sum, 5))};
+    if (old && a && rec.order == Order::flash) {
+      out.sum.insert(out.sum.end(),
+                     {word(", plus "), letter("α", alpha), word(" × old: "), number(significant_text(*a, 4), alpha),
+                      word(" × "), number(significant_text(*old, 5), o)});
+    }
+  }
+  void explain_sum() {
+    using enum TensorColour;
+    const auto l_old = live(Slot::l_old, cell.row, 0), a = live(Slot::alpha, cell.row, 0);
+    double sum = 0;
+    for (std::int32_t c = 0; c < tiles.at.keys; ++c) {
+      if (const auto x = live(Slot::p, cell.row, tiles.at.first_key + c)) sum += *x;
+    }
+    if (stores_scores(rec.order)) {
+      out.words = {word("The exponentials of the row's scores less "), letter("m", m), word(", added up.")};
+      return;
+    }
+    out.words = {letter("α", alpha), letter("ℓ", l),
+                 word(" + Σ"),       letter("P", p),
+                 word(" = "),        number(significant_text(a.value_or(1), 5), alpha),
+                 word(" × "),        number(significant_text(l_old.value_or(0), 5), l),
+                 word(" + "),        number(significant_text(sum, 5), p)};
+  }
+  void explain_weight() {
+    using enum TensorColour;
+    const auto s_ = live(Slot::s, cell.row, cell.col), m_ = live(Slot::m_new, cell.row, 0);
+    if (!s_ || !m_) return;
+    out.words = {word("exp("), number(significant_text(*s_, 6), s), word(" − "), number(significant_text(*m_, 6), m),
+                 word(")")};
+    const auto l_ = live(Slot::l_new, cell.row, 0);
+    if (stores_scores(rec.order) && l_) {
+      out.words.insert(out.words.end(), {word(" / "), number(significant_text(*l_, 6), l)});
+    }
+  }
+  void explain_statistic() {
+    using enum TensorColour;
+    const auto m_old = live(Slot::m_old, cell.row, 0), m_new = live(Slot::m_new, cell.row, 0);
+    if (cell.slot == Slot::alpha && m_new) {
+      const double old = m_old ? static_cast<double>(*m_old) : -static_cast<double>(INFINITY);
+      out.words = {word("exp("), number(significant_text(old, 6), m), word(" − "),
+                   number(significant_text(*m_new, 6), m), word(")")};
+    } else if (cell.slot == Slot::m_new) {
+      out.words = {word("the largest score of row " + std::to_string(cell.row) + " so far")};
+    } else {
+      out.words = {word("as it stood before this tile")};
+    }
+  }
+  void explain_input() {
+    const char* what = cell.slot == Slot::q ? "query " : cell.slot == Slot::k ? "key " : "value ";
+    out.words = {
+        word("input: " + std::string(what) + std::to_string(cell.row) + ", dimension " + std::to_string(cell.col))};
+  }
+};
+
+}  // namespace
+
+const TileScene* tile_of(const TilesScene& scene, Slot slot) {
+  if (slot == Slot::k) return &scene.k;
+  if (slot == Slot::v) return &scene.v;
+  if (slot == Slot::o_old || slot == Slot::o_new) return &scene.tiles[static_cast<std::size_t>(Column::o)];
+  for (const Column c : scene.columns) {
+    const TileScene& tile = scene.tiles[static_cast<std::size_t>(c)];
+    if (tile.slot == slot) return &tile;
+  }
+  return nullptr;
+}
+
+const Cell* cell_of(const TilesScene& scene, const CellRef& ref) {
+  const TileScene* tile = tile_of(scene, ref.slot);
+  if (tile == nullptr) return nullptr;
+  const std::int32_t r = (tile->transposed ? ref.col - tile->first_row : ref.row - tile->first_row);
+  const std::int32_t c = (tile->transposed ? ref.row - tile->first_col : ref.col - tile->first_col);
+  if (r < 0 || c < 0 || r >= tile->rows || c >= tile->cols) return nullptr;
+  return &tile->cell(r, c);
+}
+
+PointedScene pointed_scene(const Recording& rec, const TilesScene& tiles, const CellRef& ref, const ExactTile* exact) {
+  Builder b{rec, tiles, ref, {}};
+  const Cell* cell = cell_of(tiles, ref);
+  const TileScene* tile = tile_of(tiles, ref.slot);
+  if (cell == nullptr || tile == nullptr) return b.out;
+  b.cell.slot = tile->slot;
+  const Ink ink = tile->hue;
+  const std::string index = is_column(ref.slot) ? std::to_string(ref.row) : fmt::format("{},{}", ref.row, ref.col);
+  b.out.title = {letter(letter_of_slot(tile->slot), ink), sub(index, ink)};
+  if (cell->look == CellLook::past_end) {
+    b.out.words = {word("Past the end: the last tile is smaller.")};
+    return b.out;
+  }
+  if (cell->look == CellLook::empty) {
+    b.out.words = {word("Not computed yet.")};
+    return b.out;
+  }
+  if (cell->look == CellLook::masked) {
+    const bool weight = ref.slot == Slot::p;
+    b.out.title.insert(b.out.title.end(), {word(" = ", Token::text), number(weight ? "0" : "−∞")});
+    if (tiles.skipped)
+      b.out.words = {word("The mask skips this tile: it was never loaded.")};
+    else
+      b.out.words = {
+          word(fmt::format("Row {} may not see key {}: its score is −∞ and its weight exactly 0.", ref.row, ref.col))};
+    b.out.full = weight ? "0" : "-inf";
+    return b.out;
+  }
+  b.out.full = fmt::format("{:.9g}", cell->value);
+  b.out.full_words = "recorded " + significant_text(cell->value, kFullDigits);
+  const VersionId id = rec.after(tiles.at.event, tile->slot);
+  if (exact != nullptr && id != kNoVersion) {
+    const Version& v = rec.version(id);
+    const std::size_t n = static_cast<std::size_t>(ref.row - v.first_row) * static_cast<std::size_t>(v.cols) +
+                          static_cast<std::size_t>(ref.col - v.first_col);
+    const auto known = exact->at(id, n);
+    // O divided by l is not what was recorded.
+    if (known && rec.values(id)[n] == cell->value)
+      b.out.full_words += fmt::format(", in fp64 {}", significant_text(known->exact, 12));
+  }
+  switch (tile->slot) {
+    case Slot::s:
+      b.explain_score(cell->value);
+      break;
+    case Slot::p:
+      b.explain_weight();
+      break;
+    case Slot::o_old:
+    case Slot::o_new:
+      b.explain_output();
+      break;
+    case Slot::l_new:
+      b.explain_sum();
+      break;
+    case Slot::q:
+    case Slot::k:
+    case Slot::v:
+      b.explain_input();
+      break;
+    default:
+      b.explain_statistic();
+      break;
+  }
+  const auto r = tile->transposed ? ref.col - tile->first_row : ref.row - tile->first_row;
+  const auto c = tile->transposed ? ref.row - tile->first_col : ref.col - tile->first_col;
+  const double bound = cell_bound(rec, tiles, *tile, r, c, exact);
+  b.out.title.insert(b.out.title.end(), {word(" = ", Token::text), number(significant_text(cell->value, 6, bound))});
+  return b.out;
+}
+
+float pointed_height(const PointedScene& scene) {
+  const float step = line_height(kSize);
+  float lines = 1.2F;
+  if (!scene.terms.empty()) lines += 3.2F;
+  if (!scene.sum.empty()) lines += 1;
+  if (!scene.words.empty()) lines += 1;
+  if (!scene.full_words.empty()) lines += 1;
+  return lines * step;
+}
+
+void draw_pointed(ImDrawList* list, const Box& box, const PointedScene& scene) {
+  const Style& s = style();
+  const float step = line_height(kSize);
+  ImVec2 at = box.min;
+  Runs title{word("Pointed at: ")};
+  title.insert(title.end(), scene.title.begin(), scene.title.end());
+  draw_runs(list, at, 14, title);
+  at.y += step * 1.25F;
+  if (!scene.terms.empty()) {
+    float widest = 0;
+    for (const PointedTerm& t : scene.terms) {
+      for (const std::string* text : {&t.left, &t.right, &t.product})
+        widest = std::max(widest, text_width(Face::mono, 12, *text));
+    }
+    const float pitch = widest + s.px(14), left = at.x + s.px(22);
+    const auto fits = static_cast<std::size_t>(std::max(1.0F, (box.max.x - left) / pitch));
+    const std::size_t shown = scene.terms.size() <= fits ? scene.terms.size() : std::max<std::size_t>(1, fits - 2);
+    draw_runs(list, at, 12, {letter(scene.left_letter, scene.left_ink)});
+    draw_runs(list, {at.x, at.y + step}, 12, {letter(scene.right_letter, scene.right_ink)});
+    draw_runs(list, {at.x, at.y + 2 * step}, 12, {word("×")});
+    for (std::size_t n = 0; n < shown; ++n) {
+      const float right = left + pitch * static_cast<float>(n) + widest;
+      const PointedTerm& t = scene.terms[n];
+      const auto put = [&](int line, const std::string& text, Ink ink) {
+        draw_text(list, {right - text_width(Face::mono, 12, text), at.y + step * static_cast<float>(line)}, Face::mono,
+                  12, colour_of(ink), text);
+      };
+      put(0, t.left, scene.left_ink);
+      put(1, t.right, scene.right_ink);
+      put(2, t.product, Token::text);
+    }
+    float end = left + pitch * static_cast<float>(shown);
+    if (shown < scene.terms.size()) {
+      double rest = 0;
+      for (std::size_t n = shown; n < scene.products.size(); ++n) rest += scene.products[n];
+      draw_text(list, {end, at.y + 2 * step}, Face::text, 12, colour_of(Token::dim),
+                fmt::format("+ {} more, {}", scene.terms.size() - shown, significant_text(rest, 4)));
+    }
+    at.y += 3 * step;
+    list->AddLine({at.x, at.y}, {end - s.px(14), at.y}, colour_of(Token::line), std::max(1.0F, s.px(1)));
+    at.y += s.px(4);
+  }
+  if (!scene.sum.empty()) {
+    draw_runs(list, at, kSize, scene.sum);
+    at.y += step;
+  }
+  if (!scene.words.empty()) at.y += draw_paragraph(list, at, box.width(), kSize, scene.words, 2);
+  if (!scene.full_words.empty()) draw_text(list, at, Face::text, 12, colour_of(Token::dim), scene.full_words);
+}
+
+}  // namespace attn

@@ -1,0 +1,36 @@
+// "Pointed at": the cell under the pointer, its full value, and the sum behind it, term by term. Pure scene and its
+// drawing.
+#pragma once
+
+#include "viz/draw/canvas.h"
+#include "viz/step/tiles/scene.h"
+
+namespace attn {
+
+// One column of terms: q, k and their product, or p, v and theirs.
+struct PointedTerm {
+  std::string left, right, product;
+};
+
+struct PointedScene {
+  Runs title;  // "S 0,3 = q0·k3 / √2 = 15.203"
+  std::string left_letter, right_letter;
+  Ink left_ink, right_ink;
+  std::vector<PointedTerm> terms;  // all of them; the drawing shows what fits and says how many more
+  std::vector<double> products;
+  Runs sum;                // "sum 21.50, / √2: 15.203"
+  Runs words;              // where there is no sum: one sentence
+  std::string full;        // nine digits: what Ctrl+C copies
+  std::string full_words;  // "15.2027960, fp64 15.20279579"
+};
+PointedScene pointed_scene(const Recording& rec, const TilesScene& tiles, const CellRef& cell, const ExactTile* exact);
+
+// The cell of a tile in the scene that `ref` names; null where it is not drawn.
+const TileScene* tile_of(const TilesScene& scene, Slot slot);
+const Cell* cell_of(const TilesScene& scene, const CellRef& ref);
+
+// Height that draw_pointed takes.
+float pointed_height(const PointedScene& scene);
+void draw_pointed(ImDrawList* list, const Box& box, const PointedScene& scene);
+
+}  // namespace attn

@@ -1,0 +1,406 @@
+#include "viz/step/tiles/scene.h"
+
+#include <algorithm>
+#include <cmath>
+#include <optional>
+#include <span>
+
+#include "viz/draw/number_text.h"
+
+namespace attn {
+namespace {
+
+// l by which a cell of O is divided before it is shown; none where it is shown as it stands.
+std::optional<float> divisor_of(const Recording& rec, EventIndex e, OutputReading reading, const Version& v, Slot slot,
+                                std::int32_t r) {
+  const bool output = slot == Slot::o_old || slot == Slot::o_new;
+  if (!output || reading == OutputReading::as_summed || v.holds.normalised) return std::nullopt;
+  const auto l = live_value(rec, e, output_sum_slot(rec, e), v.first_row + r, 0);
+  return l && *l != 0 ? l : std::nullopt;
+}
+
+std::size_t element_of(const Version& v, std::int32_t r, std::int32_t c) {
+  return static_cast<std::size_t>(r) * static_cast<std::size_t>(v.cols) + static_cast<std::size_t>(c);
+}
+
+struct Builder {
+  const Recording& rec;
+  EventIndex e;
+  const StepPlace& at;
+  OutputReading reading;
+  const TensorScales& scales;
+
+  bool masked(std::int32_t row, std::int32_t key) const {
+    if (!rec.problem.visible(at.b, row, key)) return true;
+    if (!rec.problem.has_bias() || !rec.inputs.bias) return false;
+    return std::isinf(rec.inputs.bias->get(rec.problem.bias_index(at.b, at.h, row, key)));
+  }
+  bool loaded(VersionId id, Slot slot) const;
+  void fill(TileScene& tile, VersionId id) const;
+  void mark_masked(TileScene& tile) const;
+  TileScene tile(Slot slot, std::int32_t rows, std::int32_t cols, std::int32_t first_row, std::int32_t first_col) const;
+};
+
+// Came from HBM in this step: made before, live again.
+bool Builder::loaded(VersionId id, Slot slot) const {
+  if (rec.before(e, slot) == id) return false;
+  switch (rec.events[e].id.phase) {
+    case Phase::load_q:
+    case Phase::load_k:
+    case Phase::load_kv:
+    case Phase::load_v:
+      return slot == Slot::q || slot == Slot::k || slot == Slot::v || slot == Slot::p;
+    case Phase::load_state:
+      return slot == Slot::q || slot == Slot::m_old || slot == Slot::l_old || slot == Slot::o_old;
+    default:
+      return false;
+  }
+}
+
+void Builder::fill(TileScene& tile, VersionId id) const {
+  const Version& v = rec.version(id);
+  const TensorScale& scale = scales[static_cast<std::size_t>(tile.hue)];
+  tile.live = true;
+  tile.made = v.made_by == e || loaded(id, tile.slot);
+  const std::span<const float> values = rec.values(id);
+  for (std::int32_t r = 0; r < tile.rows; ++r) {
+    for (std::int32_t c = 0; c < tile.cols; ++c) {
+      const std::int32_t vr = tile.transposed ? c : r, vc = tile.transposed ? r : c;
+      if (vr >= v.rows || vc >= v.cols) continue;
+      Cell& cell =
+          tile.cells[static_cast<std::size_t>(r) * static_cast<std::size_t>(tile.cols) + static_cast<std::size_t>(c)];
+      cell.look = CellLook::value;
+      cell.value = values[element_of(v, vr, vc)];
+      if (const auto l = divisor_of(rec, e, reading, v, tile.slot, vr))
+        cell.value = static_cast<float>(static_cast<double>(cell.value) / *l);
+      cell.shade = scale.shade(cell.value);
+    }
+  }
+}
+
+// Masked scores are hatched once the mask is applied, masked weights always.
+void Builder::mark_masked(TileScene& tile) const {
+  const VersionId id = rec.after(e, tile.slot);
+  const bool skipped = rec.events[e].id.phase == Phase::skipped;
+  if (!skipped && id == kNoVersion) return;
+  if (!skipped && tile.slot == Slot::s && !rec.version(id).holds.masked && rec.events[e].id.phase == Phase::scores)
+    return;
+  for (std::int32_t r = 0; r < tile.rows; ++r) {
+    for (std::int32_t c = 0; c < tile.cols; ++c) {
+      Cell& cell =
+          tile.cells[static_cast<std::size_t>(r) * static_cast<std::size_t>(tile.cols) + static_cast<std::size_t>(c)];
+      if (cell.look == CellLook::past_end) continue;
+      if (skipped || masked(tile.first_row + r, tile.first_col + c)) cell.look = CellLook::masked;
+    }
+  }
+}
+
+TileScene Builder::tile(Slot slot, std::int32_t rows, std::int32_t cols, std::int32_t first_row,
+                        std::int32_t first_col) const {
+  TileScene tile;
+  tile.slot = slot;
+  tile.hue = tensor_of(slot);
+  tile.rows = rows;
+  tile.cols = cols;
+  tile.first_row = first_row;
+  tile.first_col = first_col;
+  tile.transposed = slot == Slot::k;
+  tile.natural = scales[static_cast<std::size_t>(tile.hue)].natural;
+  tile.cells.resize(static_cast<std::size_t>(rows) * static_cast<std::size_t>(cols));
+  // Rows and columns that the problem has here; what lies beyond is past the end.
+  const bool by_key = slot == Slot::k || slot == Slot::v;
+  const std::int32_t has_rows = slot == Slot::k ? rows : by_key ? at.keys : at.rows;
+  const bool keys_across = slot == Slot::k || slot == Slot::s || slot == Slot::p;
+  const std::int32_t has_cols = keys_across ? at.keys : cols;
+  for (std::int32_t r = 0; r < rows; ++r) {
+    for (std::int32_t c = 0; c < cols; ++c) {
+      if (r >= has_rows || c >= has_cols) {
+        tile.cells[static_cast<std::size_t>(r) * static_cast<std::size_t>(cols) + static_cast<std::size_t>(c)].look =
+            CellLook::past_end;
+      }
+    }
+  }
+  const VersionId id = rec.after(e, slot);
+  if (id != kNoVersion) fill(tile, id);
+  return tile;
+}
+
+Run letter(std::string text, TensorColour hue, int raise = 0) {
+  return {std::move(text), Face::maths, hue, raise, false};
+}
+Run sub(std::string text, TensorColour hue) {
+  return {std::move(text), Face::text, hue, -1, false};
+}
+Run word(std::string text, Ink ink = Token::dim) {
+  return {std::move(text), Face::text, ink, 0, false};
+}
+
+std::string range_words(const char* what, std::int32_t first, std::int32_t count) {
+  if (count <= 1) return std::string(" ") + what + " " + std::to_string(first);
+  return std::string(" ") + what + "s " + std::to_string(first) + "–" + std::to_string(first + count - 1);
+}
+
+std::string index_text(std::int32_t n) {
+  return n < 0 ? "" : std::to_string(n);
+}
+
+void add_titles(TilesScene& scene, const Recording& rec, EventIndex e, OutputReading reading) {
+  using enum TensorColour;
+  const StepPlace& at = scene.at;
+  const auto of = [&](Column c) -> Runs& { return scene.tiles[static_cast<std::size_t>(c)].title; };
+  of(Column::q) = {letter("Q", q), sub(index_text(at.i), q), word(range_words("row", at.first_row, at.rows))};
+  scene.k.title = {letter("K", k), sub(index_text(at.j), k), letter("T", k, 1)};
+  scene.v.title = {letter("V", v), sub(index_text(at.j), v)};
+  if (at.j >= 0) {
+    scene.k.title.push_back(word(range_words("key", at.first_key, at.keys)));
+    scene.v.title.push_back(word(range_words("value", at.first_key, at.keys)));
+  }
+  of(Column::s) = {letter("S", s)};
+  of(Column::m_old) = {letter("m", m), word(" old")};
+  of(Column::m_new) = {letter("m", m), word(" new")};
+  of(Column::alpha) = {letter("α", alpha)};
+  of(Column::p) = {letter("P", p), word(" weights")};
+  of(Column::l_old) = {letter("ℓ", l), word(" old")};
+  of(Column::l_new) = {letter("ℓ", l), word(" new")};
+  const Slot slot = output_slot(rec, e);
+  const VersionId id = rec.after(e, slot);
+  const bool done = id != kNoVersion && rec.version(id).holds.normalised;
+  const char* words = done && rec.order != Order::flash1  ? " output"
+                      : reading == OutputReading::divided ? " ÷ "
+                                                          : " so far";
+  of(Column::o) = {letter("O", o), word(words)};
+  if (!done && reading == OutputReading::divided) of(Column::o).push_back(letter("ℓ", l));
+}
+
+Runs scale_runs(const Problem& p) {
+  const std::string words = scale_words(p);
+  return {word(words.rfind("1/", 0) == 0 ? " / " + words.substr(2) : " × " + words, Token::text)};
+}
+
+// The algorithm, term by term.
+void add_captions(TilesScene& scene, const Recording& rec, EventIndex e) {
+  using enum TensorColour;
+  const auto set = [&](Column c, Runs words) { scene.captions[static_cast<std::size_t>(c)].words = std::move(words); };
+  const bool stored = stores_scores(rec.order);
+  set(Column::q, {letter("Q", q), word(stored ? " rows" : rec.order == Order::flash1 ? " again" : " stays on chip")});
+  Runs scores{letter("S", s), word(" = "), letter("Q", q), letter("K", k), letter("T", k, 1)};
+  for (Run& run : scale_runs(rec.problem)) scores.push_back(std::move(run));
+  set(Column::s, scores);
+  const bool with_max = rec.options.subtract_max;
+  if (with_max)
+    set(Column::m_new, {word("max("), word("old", m), word(", "), letter("S", s), word(")")});
+  else
+    set(Column::m_new, {letter("m", m), word(" held at 0")});
+  set(Column::alpha, {letter("e", alpha), {"old − new", Face::text, m, 1, false}});
+  if (stored) {
+    set(Column::p, {letter("P", p),
+                    word(" = "),
+                    letter("e", p),
+                    letter("S", s, 1),
+                    {" − ", Face::text, Token::dim, 1, false},
+                    letter("m", m, 1),
+                    word(" / "),
+                    letter("ℓ", l)});
+    set(Column::l_new,
+        {word("Σ "), letter("e", p), letter("S", s, 1), {" − ", Face::text, Token::dim, 1, false}, letter("m", m, 1)});
+    set(Column::o, {letter("O", o), word(" + "), letter("P", p), letter("V", v)});
+  } else {
+    set(Column::p, {letter("P", p),
+                    word(" = "),
+                    letter("e", p),
+                    letter("S", s, 1),
+                    {" − ", Face::text, Token::dim, 1, false},
+                    {"new", Face::text, m, 1, false}});
+    set(Column::l_new, {letter("α", alpha), letter("ℓ", l), word(" + Σ "), letter("P", p)});
+    if (rec.order == Order::flash1) {
+      set(Column::o, {word("("), letter("αℓ", l), letter("O", o), word(" + "), letter("P", p), letter("V", v),
+                      word(") / "), letter("ℓ", l)});
+    } else {
+      set(Column::o, {letter("α", alpha), letter("O", o), word(" + "), letter("P", p), letter("V", v)});
+    }
+  }
+  const auto live = [&](Column c) { scene.captions[static_cast<std::size_t>(c)].live = true; };
+  switch (rec.events[e].id.phase) {
+    case Phase::load_q:
+      live(Column::q);
+      break;
+    case Phase::scores:
+    case Phase::mask:
+    case Phase::store_s:
+      live(Column::s);
+      break;
+    case Phase::max:
+      live(Column::m_new);
+      break;
+    case Phase::rescale:
+      live(Column::alpha);
+      break;
+    case Phase::weights:
+      live(Column::p);
+      break;
+    case Phase::sum:
+      live(Column::l_new);
+      break;
+    case Phase::output:
+      live(Column::o);
+      break;
+    case Phase::normalise:
+    case Phase::store_o: {
+      set(Column::o, {letter("O", o), word(" / "), letter("ℓ", l)});
+      live(Column::o);
+      break;
+    }
+    default:
+      break;
+  }
+}
+
+// Marks the largest score of each row so far in this tile: the one that m takes.
+void mark_largest(TileScene& s, const TileScene& m_new) {
+  if (!s.live || !m_new.live) return;
+  for (std::int32_t r = 0; r < s.rows; ++r) {
+    const float m = m_new.cell(r, 0).value;
+    for (std::int32_t c = 0; c < s.cols; ++c) {
+      Cell& cell =
+          s.cells[static_cast<std::size_t>(r) * static_cast<std::size_t>(s.cols) + static_cast<std::size_t>(c)];
+      if (cell.look == CellLook::value && m_new.cell(r, 0).look == CellLook::value && cell.value == m) {
+        cell.largest = true;
+        break;
+      }
+    }
+  }
+}
+
+// The tile that the next event of this query tile will make.
+void find_next(TilesScene& scene, const Recording& rec, EventIndex e) {
+  if (e + 1 >= rec.events.size()) return;
+  const EventId& id = rec.events[e + 1].id;
+  const EventId& now = rec.events[e].id;
+  if (id.b != now.b || id.h != now.h || id.i != now.i || id.j != now.j) return;
+  switch (id.phase) {
+    case Phase::scores:
+      scene.next_column = Column::s;
+      break;
+    case Phase::max:
+      scene.next_column = Column::m_new;
+      break;
+    case Phase::rescale:
+      scene.next_column = Column::alpha;
+      break;
+    case Phase::weights:
+      scene.next_column = Column::p;
+      break;
+    case Phase::sum:
+      scene.next_column = Column::l_new;
+      break;
+    case Phase::output:
+      scene.next_column = Column::o;
+      break;
+    default:
+      return;
+  }
+  scene.next_any = !scene.tiles[static_cast<std::size_t>(scene.next_column)].live;
+  scene.next = "next";
+}
+
+}  // namespace
+
+CellRef TileScene::ref(std::int32_t r, std::int32_t c) const {
+  if (transposed) return {slot, first_col + c, first_row + r};
+  return {slot, first_row + r, first_col + c};
+}
+
+TilesScene tiles_scene(const Recording& rec, EventIndex e, const Selection& selection, OutputReading reading,
+                       const TensorScales& scales) {
+  TilesScene scene;
+  scene.reading = reading;
+  scene.at = place_of(rec, e, selection);
+  e = scene.at.event;
+  const StepPlace& at = scene.at;
+  const Builder build{rec, e, at, reading, scales};
+  const auto D = static_cast<std::int32_t>(rec.problem.D), Dv = static_cast<std::int32_t>(rec.problem.Dv);
+  scene.columns = stores_scores(rec.order)
+                      ? std::vector<Column>{Column::q,     Column::s,     Column::m_old, Column::m_new,
+                                            Column::l_old, Column::l_new, Column::p,     Column::o}
+                      : std::vector<Column>{Column::q, Column::s,     Column::m_old, Column::m_new, Column::alpha,
+                                            Column::p, Column::l_old, Column::l_new, Column::o};
+  const auto of = [&](Column c) -> TileScene& { return scene.tiles[static_cast<std::size_t>(c)]; };
+  of(Column::q) = build.tile(Slot::q, at.br, D, at.first_row, 0);
+  of(Column::s) = build.tile(Slot::s, at.br, at.bc, at.first_row, at.first_key);
+  of(Column::p) = build.tile(Slot::p, at.br, at.bc, at.first_row, at.first_key);
+  constexpr std::pair<Column, Slot> kStats[] = {{Column::m_old, Slot::m_old},
+                                                {Column::m_new, Slot::m_new},
+                                                {Column::alpha, Slot::alpha},
+                                                {Column::l_old, Slot::l_old},
+                                                {Column::l_new, Slot::l_new}};
+  for (const auto& [column, slot] : kStats) of(column) = build.tile(slot, at.br, 1, at.first_row, 0);
+  of(Column::o) = build.tile(output_slot(rec, e), at.br, Dv, at.first_row, 0);
+  scene.k = build.tile(Slot::k, D, at.bc, 0, at.first_key);
+  scene.v = build.tile(Slot::v, at.bc, Dv, at.first_key, 0);
+  mark_largest(of(Column::s), of(Column::m_new));
+  build.mark_masked(of(Column::s));
+  build.mark_masked(of(Column::p));
+  of(Column::m_old).superseded = of(Column::m_old).live && of(Column::m_new).live;
+  of(Column::l_old).superseded = of(Column::l_old).live && of(Column::l_new).live;
+  of(Column::alpha).gauge = true;
+  scene.skipped = rec.events[e].id.phase == Phase::skipped;
+  add_titles(scene, rec, e, reading);
+  add_captions(scene, rec, e);
+  find_next(scene, rec, e);
+  return scene;
+}
+
+double cell_bound(const Recording& rec, const TilesScene& scene, const TileScene& tile, std::int32_t r, std::int32_t c,
+                  const ExactTile* exact) {
+  const EventIndex e = scene.at.event;
+  const VersionId id = rec.after(e, tile.slot);
+  if (id == kNoVersion) return 0;
+  const Version& v = rec.version(id);
+  const std::int32_t vr = tile.transposed ? c : r, vc = tile.transposed ? r : c;
+  if (vr >= v.rows || vc >= v.cols) return 0;
+  const double bound = bound_of(rec, exact, id, element_of(v, vr, vc));
+  const auto l = divisor_of(rec, e, scene.reading, v, tile.slot, vr);
+  if (!l) return bound;
+  // |o/l - o'/l'| <= (bound_o + |o/l| bound_l) / l, to first order.
+  const VersionId l_id = rec.after(e, output_sum_slot(rec, e));
+  const double l_bound =
+      bound_of(rec, exact, l_id, static_cast<std::size_t>(v.first_row + vr - rec.version(l_id).first_row));
+  const double quotient = static_cast<double>(rec.values(id)[element_of(v, vr, vc)]) / *l;
+  return (bound + std::abs(quotient) * l_bound) / std::abs(*l) * 1.0000001 + std::abs(quotient) * 6e-8;
+}
+
+void write_numbers(const Recording& rec, const TilesScene& scene, TileScene& tile, int room, const ExactTile* exact,
+                   int only_row) {
+  if (room < 3) return;
+  std::vector<float> values;
+  std::vector<double> bounds;
+  const std::int32_t first = std::max(only_row, 0), end = only_row < 0 ? tile.rows : std::min(only_row + 1, tile.rows);
+  const auto each = [&](const auto& use) {
+    for (std::int32_t r = first; r < end; ++r) {
+      for (std::int32_t c = 0; c < tile.cols; ++c) {
+        Cell& cell =
+            tile.cells[static_cast<std::size_t>(r) * static_cast<std::size_t>(tile.cols) + static_cast<std::size_t>(c)];
+        if (cell.look == CellLook::value) use(r, c, cell);
+      }
+    }
+  };
+  each([&](std::int32_t r, std::int32_t c, const Cell& cell) {
+    values.push_back(cell.value);
+    bounds.push_back(cell_bound(rec, scene, tile, r, c, exact));
+  });
+  const ColumnFormat format = column_format(values, bounds, room, tile.natural);
+  std::size_t n = 0;
+  each([&](std::int32_t, std::int32_t, Cell& cell) { cell.text = cell_text(cell.value, bounds[n++], format); });
+}
+
+int wanted_characters(const TileScene& tile) {
+  if (tile.natural < 0) return 7;
+  int most = 3;
+  for (const Cell& cell : tile.cells) {
+    if (cell.look == CellLook::value)
+      most = std::max(most, text_length(number_text(cell.value, {tile.natural, false})));
+  }
+  return most;
+}
+
+}  // namespace attn

@@ -1,0 +1,89 @@
+// The tiles of one step as plain data: what is drawn, said and coloured, without drawing. Pure functions of the
+// recording, the step and the selection; the text of every cell is in the scene.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "kernels/recording/recording.h"
+#include "kernels/recording/replay.h"
+#include "viz/draw/canvas.h"
+#include "viz/state/state.h"
+#include "viz/step/cache.h"
+#include "viz/step/facts/place.h"
+
+namespace attn {
+
+enum class CellLook : std::uint8_t {
+  value,
+  empty,     // not computed yet: dashed
+  masked,    // the mask or a skipped tile: hatched
+  past_end,  // beyond a ragged tile: thin outline
+};
+
+struct Cell {
+  CellLook look = CellLook::empty;
+  bool largest = false;  // its row's maximum so far
+  float value = 0;
+  float shade = 0;   // -1 .. 1 on the tensor's scale
+  std::string text;  // filled by write_numbers()
+};
+
+// One tile as it stands after the event. Rows and columns as drawn: K is transposed.
+struct TileScene {
+  Slot slot = Slot::q;
+  TensorColour hue = TensorColour::q;
+  Runs title;  // letter with index, and words
+  std::int32_t rows = 0, cols = 0;
+  std::int32_t first_row = 0;  // index in the whole tensor of row 0 and column 0 as drawn
+  std::int32_t first_col = 0;
+  bool transposed = false;
+  bool live = false;        // holds values
+  bool made = false;        // made in this step
+  bool superseded = false;  // a newer version of it stands beside it: loses its fill
+  bool gauge = false;       // alpha: filled as far as what is left
+  int natural = -1;         // decimals of inputs
+  std::vector<Cell> cells;  // row-major as drawn
+  const Cell& cell(std::int32_t r, std::int32_t c) const {
+    return cells[static_cast<std::size_t>(r) * static_cast<std::size_t>(cols) + static_cast<std::size_t>(c)];
+  }
+  // What a drawn cell is in its tensor.
+  CellRef ref(std::int32_t r, std::int32_t c) const;
+};
+
+// The caption under a tile: the algorithm, one term each; the live one is underlined.
+struct CaptionScene {
+  Runs words;
+  bool live = false;
+};
+
+enum class Column : std::uint8_t { q, s, m_old, m_new, alpha, p, l_old, l_new, o };
+constexpr std::size_t kColumns = 9;
+
+struct TilesScene {
+  StepPlace at;
+  OutputReading reading = OutputReading::as_summed;
+  std::vector<Column> columns;  // left to right: the order of time
+  std::array<TileScene, kColumns> tiles;
+  std::array<CaptionScene, kColumns> captions;
+  TileScene k, v;  // above S, above O
+  bool skipped = false;
+  std::string next;  // said in the tile that comes next, else empty
+  Column next_column = Column::q;
+  bool next_any = false;
+};
+
+TilesScene tiles_scene(const Recording& rec, EventIndex e, const Selection& selection, OutputReading reading,
+                       const TensorScales& scales);
+
+// |value - fp64| of a drawn cell is at most this. 0 without `exact`, and for inputs.
+double cell_bound(const Recording& rec, const TilesScene& scene, const TileScene& tile, std::int32_t r, std::int32_t c,
+                  const ExactTile* exact);
+// Writes the texts of a tile of the scene whose cells have room for `room` characters, with as many digits as their
+// bounds allow; below 3 there are none. `only_row`: that row as drawn alone; -1 = all.
+void write_numbers(const Recording& rec, const TilesScene& scene, TileScene& tile, int room, const ExactTile* exact,
+                   int only_row = -1);
+// Characters that the widest text of the tile would like: what the layout asks before it gives room.
+int wanted_characters(const TileScene& tile);
+
+}  // namespace attn

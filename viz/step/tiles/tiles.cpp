@@ -1,0 +1,290 @@
+#include "viz/step/tiles/tiles.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include <fmt/format.h>
+
+#include "kernels/model/traffic.h"
+#include "viz/step/tiles/parts.h"
+
+namespace attn {
+namespace {
+
+using namespace tiles;  // the panel's own parts
+
+void draw_band(const Drawn& d) {
+  const TilePlace& q = d.layout.places[0];
+  const auto r = static_cast<std::size_t>(d.scene.at.row - d.scene.at.first_row);
+  const float top = q.y[r] - d.s.px(2), bottom = q.y[r + 1] + d.s.px(2);
+  d.list->AddRectFilled({d.layout.band_left, top}, {d.layout.band_right, bottom}, colour_of(Token::band), d.s.px(3));
+  d.list->AddRectFilled({d.layout.band_left, top}, {d.layout.band_left + d.s.px(3), bottom}, colour_of(Token::text),
+                        d.s.px(1));
+}
+
+void draw_row_labels(const Drawn& d) {
+  const TilePlace& q = d.layout.places[0];
+  const std::int32_t chosen = d.scene.at.row - d.scene.at.first_row;
+  const float height = (q.y.back() - q.y.front()) / static_cast<float>(d.scene.at.br);
+  // Every label where there is room, else every 2nd, 4th ...
+  std::int32_t every = 1;
+  while (height * static_cast<float>(every) < d.s.px(12)) every *= 2;
+  for (std::int32_t r = 0; r < d.scene.at.br; ++r) {
+    const Box line{{d.layout.band_left, q.y[static_cast<std::size_t>(r)]},
+                   {d.layout.label_right, q.y[static_cast<std::size_t>(r) + 1]}};
+    if (r == chosen) {
+      std::string label = fmt::format("row {}", d.scene.at.row);
+      // The band begins with a bar.
+      if (text_width(Face::bold, 12, label) > line.width() - d.s.px(6)) label = std::to_string(d.scene.at.row);
+      draw_text_in(d.list, line, Align::right, Face::bold, 12, colour_of(Token::text), label);
+    } else if (r >= d.scene.at.rows) {
+      if (r % every == 0) draw_text_in(d.list, line, Align::right, Face::text, 11, colour_of(Token::faint), "past");
+    } else if (r % every == 0 && std::abs(r - chosen) * height >= d.s.px(11)) {
+      draw_text_in(d.list, line, Align::right, Face::mono, 11, colour_of(Token::dim),
+                   std::to_string(d.scene.at.first_row + r));
+    }
+  }
+  const float v_height = d.layout.v.y.size() > 1 ? d.layout.v.y[1] - d.layout.v.y[0] : 0;
+  if (v_height < d.s.px(12) || d.scene.at.j < 0) return;
+  for (std::int32_t r = 0; r < d.scene.at.keys; ++r) {
+    const Box line{{d.layout.v.box.min.x - d.s.px(40), d.layout.v.y[static_cast<std::size_t>(r)]},
+                   {d.layout.v.box.min.x - d.s.px(7), d.layout.v.y[static_cast<std::size_t>(r) + 1]}};
+    draw_text_in(d.list, line, Align::right, Face::mono, 11, colour_of(Token::dim),
+                 std::to_string(d.scene.at.first_key + r));
+  }
+}
+
+void draw_title(const Drawn& d, const TileScene& tile, const TilePlace& place, bool centred) {
+  const float y = place.box.min.y - d.s.px(22);
+  // Words go where the tile is too narrow for them.
+  Runs title = tile.title;
+  // Above K, V and P there is room to the right; beside Q stands S.
+  const float room = place.box.width() + d.s.px(centred ? 14 : tile.slot == Slot::q ? -2 : 40);
+  while (title.size() > 1 && runs_width(title, 14) > room && title.back().face == Face::text && title.back().raise == 0)
+    title.pop_back();
+  const float x = centred ? place.box.centre().x - runs_width(title, 14) / 2 : place.box.min.x;
+  draw_runs(d.list, {x, y}, 14, title);
+}
+
+// S carries the keys' numbers over its columns, its letter to the left of them.
+void draw_score_title(const Drawn& d) {
+  const TilePlace& place = d.layout.places[kSTile];
+  const TileScene& tile = d.scene.tiles[kSTile];
+  const bool indices = place.cell_width >= d.s.px(16) && d.scene.at.j >= 0;
+  if (!indices) {
+    draw_title(d, tile, place, false);
+    return;
+  }
+  draw_runs(d.list, {place.box.min.x - d.s.px(20), place.box.min.y - d.s.px(22)}, 14, tile.title);
+  for (std::int32_t c = 0; c < d.scene.at.keys; ++c) {
+    const Box cell = place.cell(0, c);
+    const bool lit = d.pointed && (d.pointed->slot == Slot::s || d.pointed->slot == Slot::p) &&
+                     d.pointed->col == d.scene.at.first_key + c;
+    draw_text_in(d.list, {{cell.min.x, place.box.min.y - d.s.px(21)}, {cell.max.x, place.box.min.y - d.s.px(3)}},
+                 Align::centre, lit ? Face::bold : Face::mono, 11, colour_of(lit ? Token::text : Token::dim),
+                 std::to_string(d.scene.at.first_key + c));
+  }
+}
+
+void draw_captions(const Drawn& d) {
+  for (const Column c : d.scene.columns) {
+    const CaptionScene& caption = d.scene.captions[static_cast<std::size_t>(c)];
+    if (caption.words.empty()) continue;
+    const TilePlace& place = d.layout.places[static_cast<std::size_t>(c)];
+    float size = 14;
+    const float room = place.box.width() + d.s.px(c == Column::o || c == Column::q ? 40 : 60);
+    while (size > 11 && runs_width(caption.words, size) > room) size -= 1;
+    const float width = runs_width(caption.words, size);
+    // A term that joins old and new stands under both.
+    float centre = place.box.centre().x;
+    if (c == Column::m_new)
+      centre = (d.layout.places[static_cast<std::size_t>(Column::m_old)].box.min.x + place.box.max.x) / 2;
+    if (c == Column::l_new)
+      centre = (d.layout.places[static_cast<std::size_t>(Column::l_old)].box.min.x + place.box.max.x) / 2;
+    const float x = std::min(centre - width / 2, d.layout.band_right - width);
+    draw_runs(d.list, {x, d.layout.captions_top + d.s.px(4)}, size, caption.words);
+    if (!caption.live) continue;
+    const float y = d.layout.captions_top + d.s.px(27);
+    d.list->AddRectFilled({x, y}, {x + width, y + d.s.px(2.5F)}, colour_of(Token::text), d.s.px(1));
+  }
+}
+
+void draw_next(const Drawn& d) {
+  if (!d.scene.next_any) return;
+  const TilePlace& place = d.layout.places[static_cast<std::size_t>(d.scene.next_column)];
+  const float width = text_width(Face::text, 13, d.scene.next);
+  if (width + d.s.px(12) > place.box.width()) return;
+  const float bottom = place.y[static_cast<std::size_t>(d.scene.at.rows)];
+  const ImVec2 centre{place.box.centre().x, (place.box.min.y + bottom) / 2};
+  const Box box{{centre.x - width / 2 - d.s.px(6), centre.y - d.s.px(10)},
+                {centre.x + width / 2 + d.s.px(6), centre.y + d.s.px(10)}};
+  d.list->AddRectFilled(box.min, box.max, colour_of(Token::card), d.s.px(4));
+  draw_text_in(d.list, box, Align::centre, Face::text, 13, colour_of(Token::dim), d.scene.next);
+}
+
+void give_texts(const TilesPanel& panel, TilesScene& scene, const TilesLayout& layout) {
+  const ExactTile* exact = panel.memory.cache->bounds();
+  const auto give = [&](TileScene& tile, const TilePlace& place) {
+    write_numbers(panel.rec, scene, tile, place.room, exact, place.only_row);
+  };
+  for (const Column c : scene.columns)
+    give(scene.tiles[static_cast<std::size_t>(c)], layout.places[static_cast<std::size_t>(c)]);
+  give(scene.k, layout.k);
+  give(scene.v, layout.v);
+}
+
+void draw_all(const Drawn& d) {
+  draw_band(d);
+  draw_row_labels(d);
+  for (const Column c : d.scene.columns) {
+    const auto n = static_cast<std::size_t>(c);
+    draw_tile(d, d.scene.tiles[n], d.layout.places[n]);
+    const bool statistic = d.scene.tiles[n].cols == 1 && c != Column::s && c != Column::p;
+    if (c == Column::s)
+      draw_score_title(d);
+    else
+      draw_title(d, d.scene.tiles[n], d.layout.places[n], statistic && c != Column::q && c != Column::o);
+  }
+  draw_tile(d, d.scene.k, d.layout.k);
+  draw_title(d, d.scene.k, d.layout.k, false);
+  draw_tile(d, d.scene.v, d.layout.v);
+  draw_title(d, d.scene.v, d.layout.v, false);
+  draw_captions(d);
+  draw_next(d);
+  light_operands(d);
+}
+
+void show_pointed(const TilesPanel& panel, const Drawn& d) {
+  if (!d.pointed) return;
+  const PointedScene scene = pointed_scene(panel.rec, d.scene, *d.pointed, panel.memory.cache->bounds());
+  if (d.layout.has_pointed && pointed_height(scene) <= d.layout.pointed.height() + d.s.px(14)) {
+    draw_pointed(d.list, d.layout.pointed, scene);
+  } else if (panel.memory.cache->hovered) {
+    ImGui::BeginTooltip();
+    const ImVec2 at = ImGui::GetCursorScreenPos();
+    const float width = d.s.px(360);
+    ImGui::Dummy({width, pointed_height(scene)});
+    draw_pointed(ImGui::GetWindowDrawList(), {at, {at.x + width, at.y + pointed_height(scene)}}, scene);
+    ImGui::EndTooltip();
+  }
+  const ImGuiIO& io = ImGui::GetIO();
+  const bool copy = io.KeyMods == ImGuiMod_Ctrl && ImGui::IsKeyPressed(ImGuiKey_C, false) && !io.WantTextInput;
+  if (copy && !scene.full.empty()) panel.commands.push_back(CopyText{scene.full});
+}
+
+}  // namespace
+
+std::optional<CellRef> pointed_cell(const TilesScene& scene, const State& state, const StepMemory& memory) {
+  const StepCache& cache = *memory.cache;
+  if (cache.hovered) return cache.hovered;
+  if (memory.cells_focused && cache.keyboard) return cache.keyboard;
+  const Selection& pinned = state.document.selection;
+  if (pinned.col >= 0) {
+    const CellRef ref{pinned.slot, scene.at.row, pinned.col};
+    if (cell_of(scene, ref) != nullptr) return ref;
+  }
+  const std::int32_t r = scene.at.row - scene.at.first_row;
+  // O while it is made or all that is left, else the row's largest score: what m looks at.
+  const TileScene& o = scene.tiles[static_cast<std::size_t>(Column::o)];
+  const TileScene& s = scene.tiles[kSTile];
+  if (o.live && (o.made || !s.live)) return o.ref(r, 0);
+  std::optional<CellRef> best;
+  float most = 0;
+  for (std::int32_t c = 0; c < s.cols; ++c) {
+    const Cell& cell = s.cell(r, c);
+    if (cell.look != CellLook::value || (best && !(cell.value > most))) continue;
+    best = s.ref(r, c);
+    most = cell.value;
+  }
+  // A row that may see no key here: why.
+  if (!best && s.live && !s.cells.empty() && s.cell(r, 0).look == CellLook::masked) best = s.ref(r, 0);
+  return best;
+}
+
+void draw_step_tiles(const TilesPanel& panel, const Box& box, TilesScene& scene) {
+  const Style& s = style();
+  ImDrawList* list = ImGui::GetWindowDrawList();
+  draw_card(list, box);
+  const Box area{{box.min.x + s.px(16), box.min.y + s.px(8)}, {box.max.x - s.px(18), box.max.y - s.px(8)}};
+  const TilesLayout layout = layout_tiles(scene, area);
+  give_texts(panel, scene, layout);
+  list->PushClipRect(box.min, box.max, true);
+  take_pointer(panel, scene, layout);
+  take_keys(panel, scene);
+  const std::optional<CellRef> pointed = pointed_cell(scene, panel.state, panel.memory);
+  // Faster than this, play would never come to rest.
+  constexpr float kMostPlayed = 5;
+  const View& view = panel.state.view;
+  const bool moves =
+      !panel.state.preferences.reduced_motion && (!view.playing || view.play_steps_per_second <= kMostPlayed);
+  const float arrival = panel.memory.cache->arrival(scene.at.event, moves, ImGui::GetTime());
+  const Drawn drawn{list, scene, layout, pointed, panel.memory, s, arrival};
+  draw_all(drawn);
+  if (pointed) light_cell(drawn, *pointed, panel.memory.cells_focused ? 2.0F : 1.0F);
+  if (layout.has_chip) draw_chip_card(list, layout.chip, panel.rec);
+  show_pointed(panel, drawn);
+  edit_cell(panel, scene, layout);
+  list->PopClipRect();
+}
+
+void draw_chip_card(ImDrawList* list, const Box& box, const Recording& rec) {
+  const Style& s = style();
+  const auto bytes = on_chip_bytes(rec.order, rec.problem, rec.options);
+  struct Part {
+    TrafficPart part;
+    TensorColour hue;
+    const char* letter;
+  };
+  static constexpr Part kParts[] = {{TrafficPart::q, TensorColour::q, "Q"}, {TrafficPart::k, TensorColour::k, "K"},
+                                    {TrafficPart::v, TensorColour::v, "V"}, {TrafficPart::s, TensorColour::s, "S"},
+                                    {TrafficPart::p, TensorColour::p, "P"}, {TrafficPart::stats, TensorColour::m, "mℓ"},
+                                    {TrafficPart::o, TensorColour::o, "O"}};
+  std::uint64_t total = 0;
+  for (const std::uint64_t b : bytes) total += b;
+  if (total == 0) return;
+  draw_text(list, box.min, Face::bold, 14, colour_of(Token::text), "Tiles on chip");
+  const float width = std::min(box.width(), s.px(230));
+  float x = box.min.x, y = box.min.y + s.px(24);
+  for (const Part& p : kParts) {
+    const float w = width * static_cast<float>(bytes[static_cast<std::size_t>(p.part)]) / static_cast<float>(total);
+    if (w <= 0) continue;
+    list->AddRectFilled({x, y}, {x + std::max(w - s.px(1), 1.0F), y + s.px(11)}, colour_of(p.hue));
+    x += w;
+  }
+  y += s.px(18);
+  const std::string number = std::to_string(total);
+  draw_runs(list, {box.min.x, y}, 13,
+            {{number + " B", Face::mono, Token::text, 0, false},
+             {" of SRAM and registers", Face::text, Token::dim, 0, false}});
+  y += s.px(21);
+  x = box.min.x;
+  std::vector<Runs> parts;
+  for (const Part& p : kParts) {
+    const std::uint64_t b = bytes[static_cast<std::size_t>(p.part)];
+    if (b > 0)
+      parts.push_back(
+          {{p.letter, Face::maths, p.hue, 0, false}, {" " + std::to_string(b), Face::mono, Token::dim, 0, false}});
+  }
+  // All of them, or none: a list that does not add up is worse.
+  const auto lines = [&](float gap, bool draw) {
+    float left = box.min.x, top = y;
+    for (const Runs& runs : parts) {
+      const float w = runs_width(runs, 12.5F);
+      if (left + w > box.max.x) left = box.min.x, top += s.px(20);
+      if (draw) draw_runs(list, {left, top}, 12.5F, runs);
+      left += w + s.px(gap);
+    }
+    return top + s.px(18);
+  };
+  const float gap = lines(14, false) <= box.max.y ? 14 : 7;
+  if (lines(gap, false) <= box.max.y) y = lines(gap, true) - s.px(18);
+  y += s.px(20);
+  if (bytes[static_cast<std::size_t>(TrafficPart::p)] == 0 && y + s.px(18) <= box.max.y) {
+    draw_runs(list, {box.min.x, y}, 12.5F,
+              {{"P", Face::maths, TensorColour::p, 0, false},
+               {" takes the place of ", Face::text, Token::dim, 0, false},
+               {"S", Face::maths, TensorColour::s, 0, false}});
+  }
+}
+
+}  // namespace attn

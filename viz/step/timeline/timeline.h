@@ -1,0 +1,47 @@
+// The timeline: one track with the phases of the live outer tile, and one thin scrubber for the whole run. Its buttons
+// are in viz/step/timeline/transport.h.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "viz/draw/canvas.h"
+#include "viz/state/commands.h"
+#include "viz/step/facts/place.h"
+
+namespace attn {
+
+struct TrackChip {
+  EventIndex event = 0;
+  Ink ink, ink2;  // two for a load of K and V
+  std::string_view letter;
+  bool two = false, maths = false, past = false, live = false, skipped = false;
+  bool raises_m = false;  // m of the followed row changes in this step
+};
+struct TrackGroup {
+  std::string title;                 // "key tile 1"
+  std::size_t first = 0, count = 0;  // chips
+  bool live = false;
+};
+struct ScrubberMark {
+  EventIndex event = 0;
+  std::string title;  // "query tile 1"
+  bool live = false;
+};
+struct TimelineScene {
+  EventIndex event = 0, events = 0;
+  std::string outer;  // "query tile 1": what the track shows
+  std::vector<TrackChip> chips;
+  std::vector<TrackGroup> groups;
+  std::vector<ScrubberMark> marks;
+  std::vector<EventIndex> m_changes;  // steps of the run in which m of the followed row changes
+  std::vector<EventIndex> bookmarks;  // steps that the user marked, ascending
+};
+// Where each outer tile of the run begins: once a recording.
+std::vector<ScrubberMark> scrubber_marks(const Recording& rec);
+TimelineScene timeline_scene(const Recording& rec, const StepPlace& at, std::vector<ScrubberMark> marks,
+                             const std::vector<Bookmark>& bookmarks);
+
+void draw_track(const Box& box, const TimelineScene& scene, Commands& commands);
+
+}  // namespace attn

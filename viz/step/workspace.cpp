@@ -1,0 +1,197 @@
+// Step: the layout of its panels. Left to right, top to bottom: Problem, the strip, the tiles, the row chart beside HBM
+// traffic, the timeline with the map.
+#include <algorithm>
+
+#include "viz/step/cache.h"
+#include "viz/step/chart_card.h"
+#include "viz/step/charts/traffic.h"
+#include "viz/step/problem_panel.h"
+#include "viz/step/strip.h"
+#include "viz/step/tiles/tiles.h"
+#include "viz/step/timeline/map.h"
+#include "viz/step/timeline/timeline.h"
+#include "viz/step/timeline/transport.h"
+#include "viz/workspaces.h"
+
+namespace attn {
+namespace {
+
+constexpr float kGutter = 12, kProblemWidth = 200, kFoldBelow = 1340, kChip = 22;
+
+struct Areas {
+  Box problem, strip, tiles, chart, memory, timeline;
+  bool has_problem = false, has_bottom = false, has_memory = false, has_timeline = true;
+};
+
+// Height that the tiles would fill, logical: beyond it the charts get the space.
+float liked_tiles_height(const Recording& rec, float height) {
+  const auto extent = [](std::int32_t tile, std::int64_t length) {
+    return static_cast<float>(tile > 0 ? std::min<std::int64_t>(tile, length) : length);
+  };
+  const float rows = extent(rec.options.br, rec.problem.Lq);
+  const float k_rows = static_cast<float>(rec.problem.D);
+  const float growth = std::clamp(height / 900, 1.0F, 2.0F);
+  return 110 + growth * (std::min(rows * 64, 900.0F) + std::max(110.0F, std::min(k_rows * 32, 420.0F)));
+}
+
+Areas layout(const Box& all, const Recording& rec) {
+  const Style& s = style();
+  Areas a;
+  const float gutter = s.px(kGutter), width = all.width() / s.scale, height = all.height() / s.scale;
+  Box rest = all;
+  a.has_problem = width >= kFoldBelow;
+  if (a.has_problem) {
+    a.problem = {all.min, {all.min.x + s.px(kProblemWidth), all.max.y - s.px(112 + kGutter)}};
+    rest.min.x = a.problem.max.x + gutter;
+  }
+  const float strip = height < 560 ? 76 : 84, timeline = height < 420 ? 0 : height < 700 ? 100 : 112;
+  a.strip = {rest.min, {rest.max.x, rest.min.y + s.px(strip)}};
+  a.has_timeline = timeline > 0;
+  a.timeline = {{all.min.x, all.max.y - s.px(timeline)}, all.max};
+  const float middle = height - strip - timeline - kGutter * (a.has_timeline ? 2.0F : 1.0F);
+  // Secondary cards go before the tiles are squeezed.
+  float bottom = 0;
+  if (middle >= 410)
+    bottom = std::max(std::clamp(middle * 0.32F, 138.0F, 240.0F), middle - kGutter - liked_tiles_height(rec, middle));
+  a.has_bottom = bottom > 0;
+  const float tiles_bottom = a.strip.max.y + gutter + s.px(middle - (a.has_bottom ? bottom + kGutter : 0));
+  a.tiles = {{rest.min.x, a.strip.max.y + gutter}, {rest.max.x, tiles_bottom}};
+  const Box low{{rest.min.x, tiles_bottom + gutter}, {rest.max.x, tiles_bottom + gutter + s.px(bottom)}};
+  a.has_memory = low.width() / s.scale >= 760;
+  const float split = a.has_memory ? low.max.x - std::clamp(low.width() * 0.39F, s.px(340), s.px(560)) : low.max.x;
+  a.chart = {low.min, {a.has_memory ? split - gutter : split, low.max.y}};
+  a.memory = {{split, low.min.y}, low.max};
+  return a;
+}
+
+void draw_error(const Box& all, const std::string& words) {
+  const Style& s = style();
+  ImDrawList* list = ImGui::GetWindowDrawList();
+  const Box box{all.min, {all.max.x, all.min.y + s.px(120)}};
+  draw_card(list, box);
+  draw_text(list, {box.min.x + s.px(24), box.min.y + s.px(18)}, Face::bold, 18, colour_of(Token::text),
+            "This problem cannot be recorded");
+  draw_paragraph(list, {box.min.x + s.px(24), box.min.y + s.px(50)}, box.width() - s.px(48), 14,
+                 {{words.empty() ? "It is being recorded." : words, Face::text, Token::dim, 0, false}}, 3);
+}
+
+// The chip that stands for the folded Problem panel: at the right of the strip's first line. Returns where it begins.
+float draw_problem_chip(const ProblemPanel& panel, const Box& strip) {
+  const Style& s = style();
+  ImDrawList* list = ImGui::GetWindowDrawList();
+  const std::string words = problem_words(panel.state);
+  const float width = text_width(Face::text, 13, words) + s.px(40);
+  const Box box{{strip.max.x - width - s.px(12), strip.min.y + s.px(5)},
+                {strip.max.x - s.px(12), strip.min.y + s.px(5 + kChip)}};
+  ImGui::SetCursorScreenPos(box.min);
+  if (ImGui::InvisibleButton("##problem_chip", {box.width(), box.height()})) ImGui::OpenPopup("##problem_popup");
+  list->AddRectFilled(box.min, box.max, colour_of(ImGui::IsItemHovered() ? Token::line : Token::field), s.px(6));
+  draw_text_in(list, box, Align::left, Face::text, 13, colour_of(Token::text), words, 12);
+  draw_arrow(list, {box.max.x - s.px(14), box.centre().y}, 8, Arrow::down, colour_of(Token::dim));
+  const float height = problem_panel_height(panel.state);
+  ImGui::SetNextWindowPos({box.max.x - s.px(264), box.max.y + s.px(6)});
+  ImGui::SetNextWindowSize(
+      {s.px(264), std::min(height + s.px(24), ImGui::GetMainViewport()->Size.y - box.max.y - s.px(16))});
+  if (!ImGui::BeginPopup("##problem_popup", ImGuiWindowFlags_NoMove)) return box.min.x;
+  const ImVec2 at = ImGui::GetCursorScreenPos();
+  const Box inside{at, {at.x + ImGui::GetContentRegionAvail().x, at.y + height}};
+  draw_problem_panel(panel, inside, false);
+  ImGui::SetCursorScreenPos(at);
+  ImGui::Dummy({inside.width(), height});
+  ImGui::EndPopup();
+  return box.min.x;
+}
+
+// Where the window has no room for the charts under the tiles they are behind a chip, left of `strip`'s right edge.
+void draw_charts_chip(const ChartCard& card, const Box& strip, const Box& all) {
+  const Style& s = style();
+  ImDrawList* list = ImGui::GetWindowDrawList();
+  const float width = text_width(Face::text, 13, "Charts") + s.px(40);
+  const Box box{{strip.max.x - width, strip.min.y + s.px(5)}, {strip.max.x, strip.min.y + s.px(5 + kChip)}};
+  ImGui::SetCursorScreenPos(box.min);
+  if (ImGui::InvisibleButton("##charts_chip", {box.width(), box.height()})) ImGui::OpenPopup("##charts_popup");
+  list->AddRectFilled(box.min, box.max, colour_of(ImGui::IsItemHovered() ? Token::line : Token::field), s.px(6));
+  draw_text_in(list, box, Align::left, Face::text, 13, colour_of(Token::text), "Charts", 12);
+  draw_arrow(list, {box.max.x - s.px(14), box.centre().y}, 8, Arrow::down, colour_of(Token::dim));
+  const float room = all.max.y - strip.max.y - s.px(12), wide = std::min(all.width() - s.px(24), s.px(860));
+  const float chart = std::min(room - s.px(24), s.px(220)), memory = std::min(room - chart - s.px(36), s.px(190));
+  const bool both = memory >= s.px(120);
+  const float height = chart + (both ? memory + s.px(kGutter) : 0);
+  ImGui::SetNextWindowPos({all.max.x - wide - s.px(12), strip.max.y + s.px(6)});
+  ImGui::SetNextWindowSize({wide, height + s.px(24)});
+  if (!ImGui::BeginPopup("##charts_popup", ImGuiWindowFlags_NoMove)) return;
+  const ImVec2 at = ImGui::GetCursorScreenPos();
+  const float right = at.x + ImGui::GetContentRegionAvail().x;
+  draw_chart_card(card, {at, {right, at.y + chart}});
+  if (both)
+    draw_memory_card(ImGui::GetWindowDrawList(), {{at.x, at.y + chart + s.px(kGutter)}, {right, at.y + height}},
+                     memory_scene(card.rec, card.at.event, card.cache.memory));
+  ImGui::SetCursorScreenPos(at);
+  ImGui::Dummy({right - at.x, height});
+  ImGui::EndPopup();
+}
+
+void draw_timeline_card(const Box& box, const Recording& rec, const StepPlace& at, const State& state,
+                        const StepCache& cache, Commands& commands) {
+  const Style& s = style();
+  draw_card(ImGui::GetWindowDrawList(), box);
+  const TimelineScene scene = timeline_scene(rec, at, cache.marks, state.view.bookmarks);
+  const Box in{{box.min.x + s.px(16), box.min.y + s.px(12)}, {box.max.x - s.px(16), box.max.y - s.px(8)}};
+  draw_transport({in.min, {in.min.x + s.px(kTransportWidth), in.max.y}}, state, scene, commands);
+  const float width = box.width() / s.scale;
+  float x = in.min.x + s.px(kTransportWidth + 14);
+  if (width >= 760) {
+    const float map = width >= 1100 ? 190 : 110;
+    draw_step_map({{x, in.min.y - s.px(6)}, {x + s.px(map), in.max.y}}, map_scene(rec, at), rec, at, commands);
+    x += s.px(map + 14);
+    if (rec.problem.B * rec.problem.Hq > 1) {
+      const float heads = heads_width(cache.heads);
+      draw_head_picker({{x, in.min.y - s.px(4)}, {x + heads, in.max.y + s.px(4)}}, cache.heads, rec, at,
+                       state.document.selection, commands);
+      x += heads + s.px(18);
+    }
+  }
+  draw_track({{x, in.min.y}, in.max}, scene, commands);
+}
+
+}  // namespace
+
+void draw_step(const State& state, const Model& model, StepMemory& memory, Commands& commands) {
+  if (!memory.cache) memory.cache = std::make_shared<StepCache>();
+  StepCache& cache = *memory.cache;
+  const ImVec2 origin = ImGui::GetCursorScreenPos(), size = ImGui::GetContentRegionAvail();
+  const Box all{origin, {origin.x + size.x, origin.y + size.y}};
+  const ProblemPanel problem{state, model, cache, commands};
+  if (!model.recording || model.recording->events.empty()) {
+    memory.cells_focused = false;
+    const Style& s = style();
+    const float width = std::min(s.px(kProblemWidth), all.width() / 3);
+    draw_problem_panel(problem, {all.min, {all.min.x + width, all.max.y}}, true);
+    draw_error({{all.min.x + width + s.px(kGutter), all.min.y}, all.max}, model.recording_error);
+    return;
+  }
+  const Recording& rec = *model.recording;
+  const auto last = static_cast<EventIndex>(rec.events.size() - 1);
+  cache.follow(model.recording, std::min(state.view.cursor, last));
+  const Areas areas = layout(all, rec);
+  TilesScene tiles = tiles_scene(rec, state.view.cursor, state.document.selection, state.view.reading, cache.scales);
+  const StepPlace at = tiles.at;
+  const StepValues values = step_values(rec, at, state.document.selection, cache.bounds());
+  ImDrawList* list = ImGui::GetWindowDrawList();
+  if (areas.has_problem) draw_problem_panel(problem, areas.problem, true);
+  draw_step_strip(list, areas.strip, strip_scene(rec, at, values, memory.texts));
+  float chips = areas.strip.max.x - style().px(12);
+  if (!areas.has_problem) chips = draw_problem_chip(problem, areas.strip) - style().px(8);
+  const ChartCard charts{rec, at, values, state, cache, commands};
+  if (!areas.has_bottom) draw_charts_chip(charts, {areas.strip.min, {chips, areas.strip.max.y}}, all);
+  draw_step_tiles({rec, state, memory, commands}, areas.tiles, tiles);
+  if (areas.has_bottom) {
+    draw_chart_card(charts, areas.chart);
+    if (areas.has_memory) draw_memory_card(list, areas.memory, memory_scene(rec, at.event, cache.memory));
+  }
+  if (areas.has_timeline) draw_timeline_card(areas.timeline, rec, at, state, cache, commands);
+  ImGui::SetCursorScreenPos(all.min);
+  ImGui::Dummy(size);
+}
+
+}  // namespace attn
