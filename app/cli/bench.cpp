@@ -10,13 +10,13 @@
 
 #include <fmt/format.h>
 
-#include "app/apply.h"
 #include "app/cli/command.h"
 #include "app/cli/problem_arguments.h"
 #include "app/cli/text.h"
-#include "app/gpu_bench.h"
-#include "app/picture.h"
-#include "app/state_string.h"
+#include "app/state/apply.h"
+#include "app/state/string.h"
+#include "app/window/pictures.h"
+#include "app/worker/bench.h"
 #include "kernels/ladder.h"
 #include "kernels/model/kernel.h"
 #include "profiling/session/session.h"

@@ -8,9 +8,9 @@
 
 #include <fmt/format.h>
 
-#include "app/assets.h"
 #include "app/cli/command.h"
 #include "app/cli/text.h"
+#include "app/system/assets.h"
 #include "attnscope_version.h"
 #include "kernels/base/files.h"
 

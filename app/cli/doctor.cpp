@@ -5,13 +5,13 @@
 
 #include <fmt/format.h>
 
-#include "app/assets.h"
 #include "app/cli/command.h"
 #include "app/cli/text.h"
-#include "app/gpu_client.h"
-#include "app/offscreen.h"
-#include "app/posix.h"
-#include "app/window.h"
+#include "app/graphics/offscreen.h"
+#include "app/system/assets.h"
+#include "app/system/posix.h"
+#include "app/window/window.h"
+#include "app/worker/client.h"
 #include "attnscope_version.h"
 #include "kernels/judge/verdict.h"
 #include "kernels/model/fits.h"

@@ -6,10 +6,10 @@
 
 #include <fmt/format.h>
 
-#include "app/apply.h"
 #include "app/cli/text.h"
-#include "app/document_inputs.h"
-#include "app/state_string.h"
+#include "app/state/apply.h"
+#include "app/state/document_inputs.h"
+#include "app/state/string.h"
 #include "kernels/model/kernel.h"
 
 namespace attn::cli {

@@ -5,11 +5,11 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "app/apply.h"
 #include "app/cli/command.h"
 #include "app/cli/text.h"
-#include "app/report.h"
-#include "app/state_string.h"
+#include "app/state/apply.h"
+#include "app/state/string.h"
+#include "app/window/report.h"
 #include "profiling/session/session.h"
 
 namespace attn::cli {

@@ -10,7 +10,7 @@
 #include "app/cli/command.h"
 #include "app/cli/problem_arguments.h"
 #include "app/cli/text.h"
-#include "app/gpu_client.h"
+#include "app/worker/client.h"
 #include "kernels/formats/npy.h"
 #include "kernels/model/inputs.h"
 #include "kernels/model/kernel.h"

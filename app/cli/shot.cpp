@@ -9,12 +9,12 @@
 
 #include <fmt/format.h>
 
-#include "app/child_process.h"
 #include "app/cli/command.h"
 #include "app/cli/problem_arguments.h"
 #include "app/cli/text.h"
-#include "app/picture.h"
-#include "app/state_string.h"
+#include "app/state/string.h"
+#include "app/system/child_process.h"
+#include "app/window/pictures.h"
 #include "profiling/session/session.h"
 
 namespace attn::cli {

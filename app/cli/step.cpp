@@ -6,11 +6,11 @@
 
 #include <fmt/format.h>
 
-#include "app/assets.h"
 #include "app/cli/command.h"
 #include "app/cli/problem_arguments.h"
 #include "app/cli/step_text.h"
 #include "app/cli/text.h"
+#include "app/system/assets.h"
 #include "kernels/base/files.h"
 #include "kernels/recording/file.h"
 

@@ -8,7 +8,7 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
-#include "app/posix.h"
+#include "app/system/posix.h"
 #include "kernels/base/files.h"
 #include "kernels/model/fits.h"
 

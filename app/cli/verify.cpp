@@ -13,7 +13,7 @@
 #include "app/cli/command.h"
 #include "app/cli/problem_arguments.h"
 #include "app/cli/text.h"
-#include "app/gpu_client.h"
+#include "app/worker/client.h"
 #include "kernels/gpu/rungs/rows.h"
 #include "kernels/judge/verdict.h"
 #include "kernels/model/fits.h"

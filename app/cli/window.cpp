@@ -1,5 +1,5 @@
 // attnscope without a command: the window.
-#include "app/window.h"
+#include "app/window/window.h"
 
 #include <memory>
 #include <optional>
@@ -10,7 +10,7 @@
 
 #include "app/cli/command.h"
 #include "app/cli/text.h"
-#include "app/state_string.h"
+#include "app/state/string.h"
 
 namespace attn::cli {
 namespace {

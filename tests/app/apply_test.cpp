@@ -1,10 +1,10 @@
-#include "app/apply.h"
+#include "app/state/apply.h"
 
 #include <gtest/gtest.h>
 
 #include <cmath>
 
-#include "app/history.h"
+#include "app/state/history.h"
 
 namespace attn {
 namespace {

@@ -3,7 +3,7 @@
 
 #include <filesystem>
 
-#include "app/state_string.h"
+#include "app/state/string.h"
 #include "profiling/figures/metrics.h"
 #include "profiling/session/session.h"
 #include "viz/bench/scene.h"

@@ -1,14 +1,14 @@
 // The whole program without a window.
-#include "app/controller.h"
+#include "app/control/controller.h"
 
 #include <gtest/gtest.h>
 
 #include <filesystem>
 #include <fstream>
 
-#include "app/apply.h"
-#include "app/picture.h"
-#include "app/state_string.h"
+#include "app/state/apply.h"
+#include "app/state/string.h"
+#include "app/window/pictures.h"
 #include "profiling/session/session.h"
 
 namespace attn {

@@ -1,5 +1,5 @@
 // What GifWriter writes, giflib reads back: size, frames, times, and the colours of the flat parts.
-#include "app/gif.h"
+#include "app/graphics/gif.h"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // Bench's points on a GPU, with a double in the worker's place, and on a machine that has none.
-#include "app/gpu_bench.h"
+#include "app/worker/bench.h"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // Q, K, V and the bias out of .npy files, and the path field's completion.
-#include "app/input_files.h"
+#include "app/state/input_files.h"
 
 #include <gtest/gtest.h>
 
@@ -7,9 +7,9 @@
 #include <filesystem>
 #include <fstream>
 
-#include "app/apply.h"
-#include "app/controller.h"
-#include "app/path_field.h"
+#include "app/control/controller.h"
+#include "app/shell/path_field.h"
+#include "app/state/apply.h"
 #include "kernels/formats/npy.h"
 
 namespace attn {

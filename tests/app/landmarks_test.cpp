@@ -1,8 +1,8 @@
 // Bookmarks and the steps where m changes: set, walked to, and kept through other runs.
 #include <gtest/gtest.h>
 
-#include "app/apply.h"
-#include "app/controller.h"
+#include "app/control/controller.h"
+#include "app/state/apply.h"
 #include "viz/step/facts/bookmarks.h"
 #include "viz/step/facts/m_changes.h"
 #include "viz/step/timeline/transport.h"

@@ -6,8 +6,8 @@
 #include <cstdlib>
 #include <random>
 
-#include "app/apply.h"
-#include "app/controller.h"
+#include "app/control/controller.h"
+#include "app/state/apply.h"
 #include "kernels/model/kernel.h"
 #include "viz/draw/number_text.h"
 #include "viz/step/tiles/scene.h"

@@ -1,4 +1,4 @@
-#include "app/state_string.h"
+#include "app/state/string.h"
 
 #include <gtest/gtest.h>
 
@@ -6,7 +6,7 @@
 #include <fstream>
 #include <random>
 
-#include "app/apply.h"
+#include "app/state/apply.h"
 
 namespace attn {
 namespace {

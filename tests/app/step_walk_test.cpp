@@ -1,7 +1,7 @@
 // Walking a recording: what each step key reaches, in every order, forwards and backwards.
 #include <gtest/gtest.h>
 
-#include "app/apply.h"
+#include "app/state/apply.h"
 #include "kernels/model/kernel.h"
 
 namespace attn {

@@ -1,4 +1,4 @@
-#include "app/tasks.h"
+#include "app/control/tasks.h"
 
 #include <gtest/gtest.h>
 
@@ -7,7 +7,7 @@
 #include <stdexcept>
 #include <thread>
 
-#include "app/log.h"
+#include "app/control/log.h"
 
 namespace attn {
 namespace {

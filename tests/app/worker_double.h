@@ -12,7 +12,7 @@
 #include <signal.h>
 #include <unistd.h>
 
-#include "app/gpu_client.h"
+#include "app/worker/client.h"
 
 namespace attn {
 

@@ -1,7 +1,7 @@
 // One point of a sweep on a GPU, with no GPU: what the worker measures, and what is told of it when something breaks.
 #include <gtest/gtest.h>
 
-#include "app/gpu_client.h"
+#include "app/worker/client.h"
 #include "profiling/figures/metrics.h"
 #include "tests/app/worker_double.h"
 

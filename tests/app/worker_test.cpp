@@ -4,8 +4,8 @@
 
 #include <cmath>
 
-#include "app/gpu_client.h"
-#include "app/worker_messages.h"
+#include "app/worker/client.h"
+#include "app/worker/messages.h"
 #include "tests/app/worker_double.h"
 
 namespace attn {

@@ -7,7 +7,7 @@
 
 #include <fmt/format.h>
 
-#include "app/gpu_client.h"
+#include "app/worker/client.h"
 #include "budget.h"
 #include "kernels/gpu/rungs/inspect.h"
 #include "kernels/gpu/rungs/rows.h"

@@ -8,12 +8,12 @@
 
 #include <fmt/format.h>
 
-#include "app/apply.h"
-#include "app/assets.h"
-#include "app/controller.h"
-#include "app/gui_context.h"
-#include "app/offscreen.h"
-#include "app/shell.h"
+#include "app/control/controller.h"
+#include "app/graphics/gui_context.h"
+#include "app/graphics/offscreen.h"
+#include "app/shell/shell.h"
+#include "app/state/apply.h"
+#include "app/system/assets.h"
 #include "budget.h"
 #include "imgui.h"
 #include "imgui_impl_opengl3.h"

@@ -4,8 +4,8 @@
 
 #include <utility>
 
-#include "app/apply.h"
-#include "app/assets.h"
+#include "app/state/apply.h"
+#include "app/system/assets.h"
 #include "imgui_impl_null.h"
 
 namespace attn {

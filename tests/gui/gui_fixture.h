@@ -5,9 +5,9 @@
 #include <memory>
 #include <string>
 
-#include "app/controller.h"
-#include "app/gui_context.h"
-#include "app/shell.h"
+#include "app/control/controller.h"
+#include "app/graphics/gui_context.h"
+#include "app/shell/shell.h"
 #include "imgui_test_engine/imgui_te_context.h"
 #include "imgui_test_engine/imgui_te_engine.h"
 

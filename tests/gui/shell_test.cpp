@@ -4,9 +4,9 @@
 #include <map>
 #include <set>
 
-#include "app/apply.h"
-#include "app/keys.h"
-#include "app/settings.h"
+#include "app/shell/keys.h"
+#include "app/state/apply.h"
+#include "app/window/settings.h"
 #include "imgui_internal.h"
 #include "tests/gui/gui_fixture.h"
 

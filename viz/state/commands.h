@@ -1,5 +1,5 @@
 // Everything a user can do to the state. Panels append commands; the shell applies them between frames
-// (app/apply.h), so one frame never sees two states.
+// (app/state/apply.h), so one frame never sees two states.
 #pragma once
 
 #include <array>

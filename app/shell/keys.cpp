@@ -1,0 +1,201 @@
+#include "app/shell/keys.h"
+
+#include <array>
+
+#include "viz/step/timeline/transport.h"
+
+namespace attn {
+namespace {
+
+void step(Commands& e, StepUnit unit, int direction) {
+  e.emplace_back(StepBy{unit, direction});
+}
+
+template <Workspace w>
+void choose(const State&, Commands& e) {
+  e.emplace_back(ChooseWorkspace{w});
+}
+
+template <class Effect>
+void send(const State&, Commands& e) {
+  e.emplace_back(Effect{});
+}
+
+template <Popup popup>
+void ask(const State&, Commands& e) {
+  e.emplace_back(Ask{popup});
+}
+
+constexpr float kScaleStep = 0.1F;
+
+void scale_by(const State& s, Commands& e, float change) {
+  e.emplace_back(SetScale{s.preferences.scale + change});
+}
+
+using S = const State&;
+using E = Commands&;
+
+constexpr ImGuiKeyChord kShift = ImGuiMod_Shift, kCtrl = ImGuiMod_Ctrl;
+
+constexpr std::array kKeys{
+    KeyRow{"Step", "next phase", ImGuiKey_RightArrow, ImGuiKey_Space, true, true, true,
+           [](S, E e) { step(e, StepUnit::phase, 1); }},
+    KeyRow{"Step", "previous phase", ImGuiKey_LeftArrow, 0, true, true, true,
+           [](S, E e) { step(e, StepUnit::phase, -1); }},
+    KeyRow{"Step", "next key tile", kShift | ImGuiKey_RightArrow, 0, true, true, false,
+           [](S, E e) { step(e, StepUnit::key_tile, 1); }},
+    KeyRow{"Step", "previous key tile", kShift | ImGuiKey_LeftArrow, 0, true, true, false,
+           [](S, E e) { step(e, StepUnit::key_tile, -1); }},
+    KeyRow{"Step", "next query tile", kCtrl | ImGuiKey_RightArrow, 0, true, true, false,
+           [](S, E e) { step(e, StepUnit::query_tile, 1); }},
+    KeyRow{"Step", "previous query tile", kCtrl | ImGuiKey_LeftArrow, 0, true, true, false,
+           [](S, E e) { step(e, StepUnit::query_tile, -1); }},
+    KeyRow{"Step", "first step", ImGuiKey_Home, 0, true, false, false,
+           [](S, E e) { e.emplace_back(GoToEnd{false}); }},
+    KeyRow{"Step", "last step", ImGuiKey_End, 0, true, false, false,
+           [](S, E e) { e.emplace_back(GoToEnd{true}); }},
+    KeyRow{"Step", "play, pause", ImGuiKey_P, 0, true, false, false,
+           [](S s, E e) { e.emplace_back(Play{!s.view.playing}); }},
+    KeyRow{"Step", "play faster", ImGuiKey_RightBracket, 0, true, true, false,
+           [](S s, E e) { e.emplace_back(SetPlaySpeed{next_speed(s.view.play_steps_per_second, 1)}); }},
+    KeyRow{"Step", "play slower", ImGuiKey_LeftBracket, 0, true, true, false,
+           [](S s, E e) { e.emplace_back(SetPlaySpeed{next_speed(s.view.play_steps_per_second, -1)}); }},
+    KeyRow{"Step", "next step where the row's m changes", ImGuiKey_M, 0, true, false, false,
+           [](S, E e) { e.emplace_back(GoToLandmark{Landmark::m_change, 1}); }},
+    KeyRow{"Step", "previous such step", kShift | ImGuiKey_M, 0, true, false, false,
+           [](S, E e) { e.emplace_back(GoToLandmark{Landmark::m_change, -1}); }},
+    KeyRow{"Step", "bookmark this step, or take it away", ImGuiKey_B, 0, true, false, false,
+           send<ToggleBookmark>},
+    KeyRow{"Step", "next bookmark", ImGuiKey_N, 0, true, false, false,
+           [](S, E e) { e.emplace_back(GoToLandmark{Landmark::bookmark, 1}); }},
+    KeyRow{"Step", "previous bookmark", kShift | ImGuiKey_N, 0, true, false, false,
+           [](S, E e) { e.emplace_back(GoToLandmark{Landmark::bookmark, -1}); }},
+    KeyRow{"Step", "all bookmarks", kCtrl | ImGuiKey_B, 0, true, false, false, ask<Popup::bookmarks>},
+    KeyRow{"Step", "go to a step by its number", ImGuiKey_G, 0, true, false, false,
+           ask<Popup::go_to>},
+    KeyRow{"Step", "O as summed, or divided by the sum", ImGuiKey_O, 0, true, false, false,
+           [](S s, E e) {
+             const bool summed = s.view.reading == OutputReading::as_summed;
+             e.emplace_back(SetReading{summed ? OutputReading::divided : OutputReading::as_summed});
+           }},
+    KeyRow{"Step", "next chart", ImGuiKey_C, 0, true, false, false,
+           [](S s, E e) {
+             const int next = (static_cast<int>(s.view.chart) + 1) % (static_cast<int>(StepChart::error) + 1);
+             e.emplace_back(ChooseStepChart{static_cast<StepChart>(next)});
+           }},
+    KeyRow{"Step", "into the tiles; arrows then move between cells", ImGuiKey_Tab, 0, true},
+    KeyRow{"Step", "out of the tiles", ImGuiKey_Escape, 0, true},
+    KeyRow{"Window", "Step, Bench, Profile, Learn", kCtrl | ImGuiKey_1, 0, false, false, false,
+           choose<Workspace::step>},
+    KeyRow{"", "", kCtrl | ImGuiKey_2, 0, false, false, false, choose<Workspace::bench>},
+    KeyRow{"", "", kCtrl | ImGuiKey_3, 0, false, false, false, choose<Workspace::profile>},
+    KeyRow{"", "", kCtrl | ImGuiKey_4, 0, false, false, false, choose<Workspace::learn>},
+    KeyRow{"Window", "larger text and tiles", kCtrl | ImGuiKey_Equal, kCtrl | ImGuiKey_KeypadAdd, false, true, false,
+           [](S s, E e) { scale_by(s, e, kScaleStep); }},
+    KeyRow{"", "", kCtrl | kShift | ImGuiKey_Equal, 0, false, true, false,
+           [](S s, E e) { scale_by(s, e, kScaleStep); }},
+    KeyRow{"Window", "smaller", kCtrl | ImGuiKey_Minus, kCtrl | ImGuiKey_KeypadSubtract, false, true, false,
+           [](S s, E e) { scale_by(s, e, -kScaleStep); }},
+    KeyRow{"Window", "back to 100 %", kCtrl | ImGuiKey_0, kCtrl | ImGuiKey_Keypad0, false, false, false,
+           [](S, E e) { e.emplace_back(SetScale{1}); }},
+    KeyRow{"Window", "light or dark", kCtrl | ImGuiKey_T, 0, false, false, false,
+           [](S s, E e) {
+             const bool dark = s.preferences.theme == Theme::dark;
+             e.emplace_back(SetTheme{dark ? Theme::light : Theme::dark});
+           }},
+    KeyRow{"Window", "the log", kCtrl | ImGuiKey_L, 0, false, false, false,
+           [](S s, E e) { e.emplace_back(ShowLog{!s.view.log_panel}); }},
+    KeyRow{"Window", "this sheet", ImGuiKey_F1, 0, false, false, false,
+           [](S s, E e) { e.emplace_back(ShowKeys{!s.view.keys_sheet}); }},
+    KeyRow{"Window", "quit", kCtrl | ImGuiKey_Q, 0, false, false, false, send<Quit>},
+    KeyRow{"Edit and files", "undo", kCtrl | ImGuiKey_Z, 0, false, true, false, send<Undo>},
+    KeyRow{"Edit and files", "redo", kCtrl | ImGuiKey_Y, kCtrl | kShift | ImGuiKey_Z, false, true, false, send<Redo>},
+    KeyRow{"Edit and files", "copy the number pointed at or pinned", kCtrl | ImGuiKey_C},
+    KeyRow{"Edit and files", "copy this view as a state string", kCtrl | ImGuiKey_K, 0, false, false, false,
+           send<CopyState>},
+    KeyRow{"Edit and files", "open a file", kCtrl | ImGuiKey_O, 0, false, false, false,
+           ask<Popup::open_file>},
+    KeyRow{"Edit and files", "your own Q, K, V, bias from .npy files", kCtrl | ImGuiKey_I, 0, false, false, false,
+           ask<Popup::input_files>},
+    KeyRow{"Edit and files", "save the session", kCtrl | ImGuiKey_S, 0, false, false, false, send<SaveSession>},
+    KeyRow{"Edit and files", "save the session under another name", kCtrl | kShift | ImGuiKey_S, 0, false, false, false,
+           ask<Popup::save_as>},
+    KeyRow{"Edit and files", "export the measurements as CSV", kCtrl | ImGuiKey_E, 0, false, false, false,
+           send<ExportCsv>},
+    KeyRow{"Edit and files", "picture of the window", ImGuiKey_F12, 0, false, false, false, send<SavePicture>},
+    KeyRow{"Edit and files", "pictures of several steps: GIF or PNGs", kShift | ImGuiKey_F12, 0, true, false, false,
+           ask<Popup::save_steps>},
+    KeyRow{"Bench", "run the sweep", kCtrl | ImGuiKey_R, 0, false, false, false,
+           [](S, E e) {
+             e.emplace_back(ChooseWorkspace{Workspace::bench});
+             e.emplace_back(RunSweep{});
+           }},
+    KeyRow{"Bench", "cancel what runs", kCtrl | ImGuiKey_Period, 0, false, false, false, send<CancelTask>},
+};
+
+std::string cap_of(ImGuiKey key) {
+  switch (key) {
+    case ImGuiKey_LeftArrow:
+      return "left";
+    case ImGuiKey_RightArrow:
+      return "right";
+    case ImGuiKey_Equal:
+      return "+";
+    case ImGuiKey_Minus:
+      return "-";
+    case ImGuiKey_Period:
+      return ".";
+    case ImGuiKey_Escape:
+      return "Esc";
+    case ImGuiKey_F1:
+      return "?";
+    case ImGuiKey_LeftBracket:
+      return "[";
+    case ImGuiKey_RightBracket:
+      return "]";
+    default:
+      return ImGui::GetKeyName(key);
+  }
+}
+
+bool question_mark_typed() {
+  // By character: where '?' lies differs from keyboard to keyboard.
+  for (const ImWchar c : ImGui::GetIO().InputQueueCharacters) {
+    if (c == '?') return true;
+  }
+  return false;
+}
+
+}  // namespace
+
+std::span<const KeyRow> key_table() {
+  return kKeys;
+}
+
+std::vector<std::string> caps_of(ImGuiKeyChord chord) {
+  std::vector<std::string> caps;
+  if ((chord & ImGuiMod_Ctrl) != 0) caps.emplace_back("Ctrl");
+  if ((chord & ImGuiMod_Shift) != 0) caps.emplace_back("Shift");
+  if ((chord & ImGuiMod_Alt) != 0) caps.emplace_back("Alt");
+  caps.push_back(cap_of(static_cast<ImGuiKey>(chord & ~ImGuiMod_Mask_)));
+  return caps;
+}
+
+Commands read_keys(const State& state, bool cells_focused, bool popup_open) {
+  Commands commands;
+  if (ImGui::GetIO().WantTextInput || popup_open) return commands;
+  for (const KeyRow& row : kKeys) {
+    if (row.act == nullptr) continue;
+    if (row.step_only && state.view.workspace != Workspace::step) continue;
+    // Space steps even there: it moves no cell.
+    for (const ImGuiKeyChord chord : {row.chord, row.other}) {
+      if (chord == 0 || (row.plain_arrow && cells_focused && chord != ImGuiKey_Space)) continue;
+      const ImGuiInputFlags repeat = row.repeats ? ImGuiInputFlags_Repeat : ImGuiInputFlags_None;
+      if (ImGui::Shortcut(chord, ImGuiInputFlags_RouteGlobal | repeat)) row.act(state, commands);
+    }
+  }
+  if (question_mark_typed()) commands.emplace_back(ShowKeys{!state.view.keys_sheet});
+  return commands;
+}
+
+}  // namespace attn

@@ -1,0 +1,183 @@
+// The `?` sheet: every key, out of the table that drives them, and the preferences.
+#include <algorithm>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "app/shell/shell.h"
+#include "imgui.h"
+#include "viz/draw/canvas.h"
+
+namespace attn {
+namespace {
+
+constexpr float kRowHeight = 26, kCapsWidth = 132, kColumnWidth = 372, kCapHeight = 20;
+
+// One cap; returns its right edge.
+float draw_cap(ImDrawList* list, float x, float centre_y, const std::string& cap) {
+  const Style& s = style();
+  const bool arrow = cap == "left" || cap == "right";
+  const float text = arrow ? s.px(8) : text_width(Face::text, 12, cap);
+  const float width = std::max(s.px(kCapHeight), text + s.px(12)), half = s.px(kCapHeight) / 2;
+  const Box box{{x, centre_y - half}, {x + width, centre_y + half}};
+  list->AddRectFilled(box.min, box.max, colour(s.theme, Token::field), s.px(4));
+  list->AddRect(box.min, box.max, colour(s.theme, Token::line), s.px(4), 0, std::max(1.0F, s.px(1)));
+  const ImU32 ink = colour(s.theme, Token::text);
+  if (arrow) {
+    draw_arrow(list, box.centre(), 8, cap == "left" ? Arrow::left : Arrow::right, ink);
+  } else {
+    draw_text_in(list, box, Align::centre, Face::text, 12, ink, cap);
+  }
+  return box.max.x + s.px(4);
+}
+
+float draw_chord(ImDrawList* list, float x, float centre_y, ImGuiKeyChord chord) {
+  for (const std::string& cap : caps_of(chord)) x = draw_cap(list, x, centre_y, cap);
+  return x;
+}
+
+void draw_row(const KeyRow& row, const KeyRow* last_of_range) {
+  const Style& s = style();
+  const ImVec2 at = ImGui::GetCursorScreenPos();
+  ImDrawList* list = ImGui::GetWindowDrawList();
+  const float centre = at.y + s.px(kRowHeight) / 2;
+  float x = draw_chord(list, at.x, centre, row.chord);
+  if (last_of_range != nullptr) {
+    draw_text_in(list, {{x - s.px(4), at.y}, {x + s.px(12), at.y + s.px(kRowHeight)}}, Align::centre, Face::text, 13,
+                 colour(s.theme, Token::dim), "to");
+    x = draw_cap(list, x + s.px(16), centre, caps_of(last_of_range->chord).back());
+  } else if (row.other == ImGuiKey_Space) {
+    x = draw_chord(list, x + s.px(4), centre, row.other);
+  }
+  const float words = std::max(at.x + s.px(kCapsWidth), x + s.px(8));
+  draw_text_in(list, {{words, at.y}, {at.x + s.px(kColumnWidth), at.y + s.px(kRowHeight)}}, Align::left, Face::text, 13,
+               colour(s.theme, Token::text), row.what);
+  ImGui::Dummy({s.px(kColumnWidth - 24), s.px(kRowHeight)});
+}
+
+void draw_heading(std::string_view words) {
+  const Style& s = style();
+  const ImVec2 at = ImGui::GetCursorScreenPos();
+  draw_text(ImGui::GetWindowDrawList(), at, Face::bold, 13, colour(s.theme, Token::text), words);
+  ImGui::Dummy({1, s.px(24)});
+}
+
+void draw_group(std::string_view group) {
+  const auto keys = key_table();
+  draw_heading(group);
+  for (std::size_t i = 0; i < keys.size(); ++i) {
+    if (keys[i].group != group) continue;
+    // Rows without words after a row belong to it: Ctrl+1 to Ctrl+4.
+    std::size_t last = i;
+    while (last + 1 < keys.size() && keys[last + 1].what.empty()) ++last;
+    const bool range = last > i && (keys[i].chord & ~ImGuiMod_Mask_) == ImGuiKey_1;
+    draw_row(keys[i], range ? &keys[last] : nullptr);
+  }
+  ImGui::Dummy({1, style().px(10)});
+}
+
+void draw_preferences(const State& state, Commands& commands) {
+  const Style& s = style();
+  draw_heading("Look");
+  const Preferences& p = state.preferences;
+  if (ImGui::Button(p.theme == Theme::dark ? "Light theme" : "Dark theme", {s.px(120), 0})) {
+    commands.emplace_back(SetTheme{p.theme == Theme::dark ? Theme::light : Theme::dark});
+  }
+  ImGui::SameLine();
+  if (ImGui::Button("-", {s.px(28), 0})) commands.emplace_back(SetScale{p.scale - 0.1F});
+  ImGui::SameLine();
+  ImGui::AlignTextToFramePadding();
+  ImGui::TextUnformatted(fmt::format("{:.0f} %", p.scale * 100).c_str());
+  ImGui::SameLine();
+  if (ImGui::Button("+", {s.px(28), 0})) commands.emplace_back(SetScale{p.scale + 0.1F});
+  bool still = p.reduced_motion;
+  if (ImGui::Checkbox("No motion", &still)) commands.emplace_back(SetReducedMotion{still});
+}
+
+// For the hand on the mouse.
+void draw_file_buttons(Commands& commands) {
+  const auto send = [&](const char* words, Command command) {
+    if (ImGui::Button(words)) commands.emplace_back(std::move(command));
+  };
+  send("Save session", SaveSession{});
+  ImGui::SameLine();
+  send("Copy state", CopyState{});
+  ImGui::SameLine();
+  // Not of this sheet.
+  if (ImGui::Button("Picture")) {
+    commands.emplace_back(ShowKeys{false});
+    commands.emplace_back(SavePicture{});
+  }
+}
+
+void draw_content(const State& state, bool two_columns, Commands& commands) {
+  const Style& s = style();
+  draw_text(ImGui::GetWindowDrawList(), ImGui::GetCursorScreenPos(), Face::bold, 17, colour(s.theme, Token::text),
+            "Keys");
+  ImGui::Dummy({1, s.px(36)});
+  ImGui::PushStyleVar(ImGuiStyleVar_ItemSpacing, ImVec2(s.px(8), s.px(0)));
+  ImGui::BeginGroup();
+  draw_group("Step");
+  draw_group("Bench");
+  ImGui::EndGroup();
+  if (two_columns) ImGui::SameLine(0, s.px(24));
+  ImGui::BeginGroup();
+  draw_group("Window");
+  draw_group("Edit and files");
+  ImGui::PopStyleVar();
+  draw_file_buttons(commands);
+  ImGui::Dummy({1, s.px(10)});
+  draw_preferences(state, commands);
+  ImGui::EndGroup();
+}
+
+// Everything around the sheet is dimmed; the sheet itself, and its scrollbar, are Dear ImGui's.
+void dim_around(const ImGuiViewport* viewport) {
+  ImDrawList* list = ImGui::GetWindowDrawList();
+  const ImVec2 a = viewport->Pos, b(a.x + viewport->Size.x, a.y + viewport->Size.y);
+  const ImVec2 at = ImGui::GetWindowPos(), size = ImGui::GetWindowSize(), end(at.x + size.x, at.y + size.y);
+  const ImU32 dim = ImGui::GetColorU32(ImGuiCol_ModalWindowDimBg);
+  list->PushClipRectFullScreen();
+  list->AddRectFilled(a, {b.x, at.y}, dim);
+  list->AddRectFilled({a.x, end.y}, b, dim);
+  list->AddRectFilled({a.x, at.y}, {at.x, end.y}, dim);
+  list->AddRectFilled({end.x, at.y}, {b.x, end.y}, dim);
+  list->PopClipRect();
+}
+
+}  // namespace
+
+void draw_keys_sheet(const State& state, ShellMemory& memory, Commands& commands) {
+  if (!state.view.keys_sheet) {
+    memory.keys_sheet_shown = false;
+    return;
+  }
+  const Style& s = style();
+  const ImGuiViewport* viewport = ImGui::GetMainViewport();
+  if (!memory.keys_sheet_shown) ImGui::SetNextWindowFocus();
+  const bool two_columns = viewport->Size.x >= s.px(2 * kColumnWidth + 40);
+  ImGui::SetNextWindowPos({viewport->Pos.x + viewport->Size.x / 2, viewport->Pos.y + viewport->Size.y / 2},
+                          ImGuiCond_Always, {0.5F, 0.5F});
+  ImGui::SetNextWindowSizeConstraints({0, 0}, {viewport->Size.x - s.px(16), viewport->Size.y - s.px(16)});
+  ImGui::PushStyleVar(ImGuiStyleVar_WindowPadding, ImVec2(s.px(24), s.px(20)));
+  ImGui::PushStyleVar(ImGuiStyleVar_WindowBorderSize, std::max(1.0F, s.px(1)));
+  ImGui::PushStyleColor(ImGuiCol_WindowBg, colour(s.theme, Token::card));
+  ImGui::Begin("Keys", nullptr,
+               ImGuiWindowFlags_NoTitleBar | ImGuiWindowFlags_NoResize | ImGuiWindowFlags_NoMove |
+                   ImGuiWindowFlags_NoDocking | ImGuiWindowFlags_NoSavedSettings | ImGuiWindowFlags_NoCollapse |
+                   ImGuiWindowFlags_AlwaysAutoResize);
+  ImGui::PopStyleColor();
+  ImGui::PopStyleVar(2);
+  dim_around(viewport);
+  draw_content(state, two_columns, commands);
+  const bool beside =
+      ImGui::IsMouseClicked(ImGuiMouseButton_Left) && memory.keys_sheet_shown &&
+      !ImGui::IsWindowHovered(ImGuiHoveredFlags_ChildWindows | ImGuiHoveredFlags_AllowWhenBlockedByActiveItem);
+  if (beside || ImGui::IsKeyPressed(ImGuiKey_Escape)) commands.emplace_back(ShowKeys{false});
+  memory.keys_sheet_shown = true;
+  ImGui::End();
+}
+
+}  // namespace attn

@@ -1,0 +1,100 @@
+#include "app/shell/path_field.h"
+
+#include <algorithm>
+#include <filesystem>
+#include <system_error>
+
+#include "app/system/posix.h"
+#include "imgui.h"
+#include "misc/cpp/imgui_stdlib.h"
+#include "viz/draw/theme.h"
+
+namespace attn {
+namespace {
+
+std::string with_home(const std::string& path) {
+  if (path.rfind("~/", 0) != 0) return path;
+  const auto home = environment("HOME");
+  return home ? *home + path.substr(1) : path;
+}
+
+// Names in the path's folder that begin like the path's last part; folders end in '/'.
+std::vector<std::string> names_like(const std::filesystem::path& folder, const std::string& begin,
+                                    std::string_view extension) {
+  std::vector<std::string> names;
+  std::error_code error;
+  for (std::filesystem::directory_iterator it(folder.empty() ? "." : folder, error), end; !error && it != end;
+       it.increment(error)) {
+    std::string name = it->path().filename().string();
+    if (name.rfind(begin, 0) != 0 || (begin.empty() && name.front() == '.')) continue;
+    std::error_code unreadable;
+    const bool is_folder = it->is_directory(unreadable);
+    if (!is_folder && !extension.empty() && it->path().extension() != extension) continue;
+    names.push_back(is_folder ? name + "/" : name);
+  }
+  return names;
+}
+
+struct Completion {
+  std::string_view extension;
+};
+
+int complete(ImGuiInputTextCallbackData* data) {
+  const auto& how = *static_cast<const Completion*>(data->UserData);
+  const std::string now(data->Buf, static_cast<std::size_t>(data->BufTextLen));
+  const std::string then = completed_path(now, how.extension);
+  if (then == now) return 0;
+  data->DeleteChars(0, data->BufTextLen);
+  data->InsertChars(0, then.c_str());
+  return 0;
+}
+
+}  // namespace
+
+std::string completed_path(const std::string& path, std::string_view extension) {
+  const std::string full = with_home(path);
+  const std::size_t slash = full.rfind('/');
+  const std::string folder = slash == std::string::npos ? "" : full.substr(0, slash + 1);
+  const std::vector<std::string> names = names_like(folder, full.substr(folder.size()), extension);
+  if (names.empty()) return path;
+  std::string common = names.front();
+  for (const std::string& name : names) {
+    const auto differs = std::mismatch(common.begin(), common.end(), name.begin(), name.end()).first;
+    common.erase(differs, common.end());
+  }
+  return folder + common;
+}
+
+bool draw_path_field(const PathField& field, std::string& path, FileDialog& dialog, std::string& browsing) {
+  const Style& s = style();
+  const float browse = s.px(84);
+  ImGui::PushID(field.id);
+  ImGui::SetNextItemWidth(field.width - browse - ImGui::GetStyle().ItemSpacing.x);
+  Completion how{field.extension};
+  const bool entered = ImGui::InputTextWithHint(
+      "##path", field.hint.c_str(), &path,
+      ImGuiInputTextFlags_EnterReturnsTrue | ImGuiInputTextFlags_CallbackCompletion | ImGuiInputTextFlags_ElideLeft,
+      complete, &how);
+  ImGui::SameLine();
+  ImGui::BeginDisabled(!field.can_browse);
+  const bool pressed = ImGui::Button("Browse", {browse, 0});
+  ImGui::EndDisabled();
+  if (!field.can_browse && ImGui::IsItemHovered(ImGuiHoveredFlags_AllowWhenDisabled)) {
+    ImGui::SetTooltip("This desktop has no file dialog (zenity or kdialog). Tab in the field completes the path.");
+  }
+  if (pressed) {
+    const std::string filter = field.extension.empty() ? "" : "*" + field.extension;
+    dialog.open(field.kind, field.hint, path, filter);
+    browsing = field.id;
+  }
+  if (browsing == field.id) {
+    if (const auto chosen = dialog.poll()) {
+      if (!chosen->empty()) path = *chosen;
+      browsing.clear();
+    }
+  }
+  ImGui::PopID();
+  return entered;
+}
+
+}  // namespace attn

@@ -1,0 +1,121 @@
+// The shell's small windows: go to a step, all bookmarks. Those that ask for files are in popups_files.cpp.
+#include "app/shell/popups.h"
+
+#include <algorithm>
+#include <string>
+
+#include <fmt/format.h>
+
+#include "imgui.h"
+#include "viz/step/facts/bookmarks.h"
+
+namespace attn {
+namespace {
+
+constexpr const char* kGoTo = "Go to step";
+constexpr const char* kBookmarks = "Bookmarks";
+
+constexpr ImGuiWindowFlags kFlags = ImGuiWindowFlags_NoMove | ImGuiWindowFlags_NoResize | ImGuiWindowFlags_NoDocking |
+                                    ImGuiWindowFlags_NoSavedSettings | ImGuiWindowFlags_AlwaysAutoResize |
+                                    ImGuiWindowFlags_NoTitleBar;
+
+void draw_go_to(const Model& model, ShellMemory& memory, Commands& commands) {
+  if (!begin_popup(kGoTo)) return;
+  const Style& s = style();
+  const int steps = model.recording == nullptr ? 0 : static_cast<int>(model.recording->events.size());
+  popup_heading(kGoTo);
+  if (ImGui::IsWindowAppearing()) ImGui::SetKeyboardFocusHere();
+  ImGui::SetNextItemWidth(s.px(120));
+  const bool entered = ImGui::InputInt("##number", &memory.go_to, 0, 0,
+                                       ImGuiInputTextFlags_EnterReturnsTrue | ImGuiInputTextFlags_AutoSelectAll);
+  ImGui::SameLine();
+  ImGui::TextDisabled("of %d", steps);
+  ImGui::SameLine(0, s.px(16));
+  if ((ImGui::Button("Go", {s.px(56), 0}) || entered) && steps > 0) {
+    commands.emplace_back(GoToEvent{static_cast<EventIndex>(std::clamp(memory.go_to, 1, steps) - 1)});
+    ImGui::CloseCurrentPopup();
+  }
+  ImGui::EndPopup();
+}
+
+// A line a bookmark: press it to go there, its cross to take it away.
+void draw_bookmark_lines(const Recording& rec, const View& view, Commands& commands) {
+  const Style& s = style();
+  for (const EventIndex e : bookmarked_steps(rec, view.bookmarks)) {
+    ImGui::PushID(static_cast<int>(e));
+    const std::string words = fmt::format("Step {}: {}", e + 1, step_words(rec, e));
+    if (ImGui::Selectable(words.c_str(), e == view.cursor, ImGuiSelectableFlags_NoAutoClosePopups,
+                          {s.px(300), s.px(22)})) {
+      commands.emplace_back(GoToEvent{e});
+      ImGui::CloseCurrentPopup();
+    }
+    ImGui::SameLine();
+    if (ImGui::SmallButton("Remove")) commands.emplace_back(ToggleBookmark{e});
+    ImGui::PopID();
+  }
+}
+
+void draw_bookmarks(const Controller& controller, Commands& commands) {
+  if (!begin_popup(kBookmarks)) return;
+  const View& view = controller.state().view;
+  popup_heading(kBookmarks);
+  const auto& rec = controller.model().recording;
+  const std::size_t here = rec == nullptr ? 0 : bookmarked_steps(*rec, view.bookmarks).size();
+  if (here > 0) draw_bookmark_lines(*rec, view, commands);
+  if (view.bookmarks.empty()) ImGui::TextDisabled("None yet: B marks the step that is shown.");
+  if (const std::size_t waiting = view.bookmarks.size() - here; waiting > 0) {
+    ImGui::TextDisabled(
+        "%s", fmt::format("{} more {} no place in this run.", waiting, waiting == 1 ? "has" : "have").c_str());
+  }
+  ImGui::Dummy({1, style().px(4)});
+  if (popup_buttons("Remove all", !view.bookmarks.empty())) commands.emplace_back(ClearBookmarks{});
+  ImGui::EndPopup();
+}
+
+}  // namespace
+
+bool begin_popup(const char* name) {
+  const Style& s = style();
+  const ImGuiViewport* viewport = ImGui::GetMainViewport();
+  ImGui::SetNextWindowPos({viewport->Pos.x + viewport->Size.x / 2, viewport->Pos.y + viewport->Size.y * 0.4F},
+                          ImGuiCond_Always, {0.5F, 0.5F});
+  ImGui::PushStyleVar(ImGuiStyleVar_WindowPadding, ImVec2(s.px(20), s.px(16)));
+  const bool open = ImGui::BeginPopupModal(name, nullptr, kFlags);
+  ImGui::PopStyleVar();
+  if (open && ImGui::IsKeyPressed(ImGuiKey_Escape)) ImGui::CloseCurrentPopup();
+  return open;
+}
+
+void popup_heading(const std::string& words) {
+  ImGui::PushFont(style().fonts.bold, style().px(15));
+  ImGui::TextUnformatted(words.c_str());
+  ImGui::PopFont();
+}
+
+bool popup_buttons(const char* words, bool enabled) {
+  const Style& s = style();
+  ImGui::BeginDisabled(!enabled);
+  const bool pressed = ImGui::Button(words, {s.px(104), 0});
+  ImGui::EndDisabled();
+  ImGui::SameLine();
+  if (ImGui::Button("Close", {s.px(72), 0})) ImGui::CloseCurrentPopup();
+  return pressed;
+}
+
+void draw_popups(Controller& controller, ShellMemory& memory, Commands& commands) {
+  if (memory.open_next == Popup::go_to) {
+    memory.go_to = static_cast<int>(controller.state().view.cursor) + 1;
+    ImGui::OpenPopup(kGoTo);
+  } else if (memory.open_next == Popup::bookmarks) {
+    ImGui::OpenPopup(kBookmarks);
+  } else if (memory.open_next != Popup::none) {
+    open_file_popup(memory.open_next, controller, memory);
+  }
+  memory.open_next = Popup::none;
+  draw_go_to(controller.model(), memory, commands);
+  draw_bookmarks(controller, commands);
+  draw_file_popups(controller, memory, commands);
+  memory.popup_open = ImGui::IsPopupOpen(nullptr, ImGuiPopupFlags_AnyPopupId | ImGuiPopupFlags_AnyPopupLevel);
+}
+
+}  // namespace attn

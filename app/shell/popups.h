@@ -1,0 +1,19 @@
+// What the shell's small windows share. Each closes by Esc and by its Cancel button.
+#pragma once
+
+#include <string>
+
+#include "app/shell/shell.h"
+
+namespace attn {
+
+bool begin_popup(const char* name);
+void popup_heading(const std::string& words);
+// "Do it" and "Cancel" at the right; whether the first was pressed. Cancel closes.
+bool popup_buttons(const char* words, bool enabled);
+
+// popups_files.cpp
+void open_file_popup(Popup popup, const Controller& controller, ShellMemory& memory);
+void draw_file_popups(const Controller& controller, ShellMemory& memory, Commands& commands);
+
+}  // namespace attn

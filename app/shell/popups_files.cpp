@@ -1,0 +1,173 @@
+// The shell's small windows that ask for files: open, save as, inputs from .npy, pictures of several steps.
+#include <algorithm>
+#include <array>
+#include <string>
+
+#include <fmt/format.h>
+
+#include "app/shell/path_field.h"
+#include "app/shell/popups.h"
+#include "imgui.h"
+#include "misc/cpp/imgui_stdlib.h"
+#include "viz/draw/canvas.h"
+
+namespace attn {
+namespace {
+
+constexpr const char* kOpenFile = "Open a file";
+constexpr const char* kSaveAs = "Save the session as";
+constexpr const char* kInputFiles = "Your own inputs";
+constexpr const char* kSaveSteps = "Pictures of several steps";
+constexpr float kWidth = 560;  // logical, of a path field
+
+void dim_words(const std::string& words) {
+  ImGui::PushTextWrapPos(ImGui::GetCursorPosX() + style().px(kWidth));
+  ImGui::TextDisabled("%s", words.c_str());
+  ImGui::PopTextWrapPos();
+}
+
+void error_words(const std::string& words) {
+  if (words.empty()) return;
+  ImGui::PushStyleColor(ImGuiCol_Text, colour_of(TensorColour::m));
+  ImGui::PushTextWrapPos(ImGui::GetCursorPosX() + style().px(kWidth));
+  ImGui::TextUnformatted(words.c_str());
+  ImGui::PopTextWrapPos();
+  ImGui::PopStyleColor();
+}
+
+bool path_field(ShellMemory& memory, const char* id, const char* hint, const char* extension, FileDialog::Kind kind,
+                std::string& path) {
+  const PathField field{id, hint, extension, kind, memory.has_dialogs, style().px(kWidth)};
+  return draw_path_field(field, path, memory.dialog, memory.browsing);
+}
+
+void draw_open_file(ShellMemory& memory, Commands& commands) {
+  if (!begin_popup(kOpenFile)) return;
+  popup_heading(kOpenFile);
+  dim_words("A session (.attn), or q.npy with k.npy and v.npy beside it. A file can also be dropped on the window.");
+  if (ImGui::IsWindowAppearing()) ImGui::SetKeyboardFocusHere();
+  const bool entered = path_field(memory, "open", "/path/to/session.attn", "", FileDialog::Kind::open, memory.path);
+  ImGui::Dummy({1, style().px(4)});
+  if ((popup_buttons("Open", !memory.path.empty()) || entered) && !memory.path.empty()) {
+    commands.emplace_back(OpenFile{memory.path});
+    ImGui::CloseCurrentPopup();
+  }
+  ImGui::EndPopup();
+}
+
+void draw_save_as(ShellMemory& memory, Commands& commands) {
+  if (!begin_popup(kSaveAs)) return;
+  popup_heading(kSaveAs);
+  if (ImGui::IsWindowAppearing()) ImGui::SetKeyboardFocusHere();
+  const bool entered =
+      path_field(memory, "save", "/path/to/session.attn", ".attn", FileDialog::Kind::save, memory.path);
+  ImGui::Dummy({1, style().px(4)});
+  if ((popup_buttons("Save", !memory.path.empty()) || entered) && !memory.path.empty()) {
+    commands.emplace_back(SaveSessionAs{memory.path});
+    ImGui::CloseCurrentPopup();
+  }
+  ImGui::EndPopup();
+}
+
+// Stays open until the files were read: what will not do is said where it can be changed.
+void draw_input_files(const Controller& controller, ShellMemory& memory, Commands& commands) {
+  if (!begin_popup(kInputFiles)) return;
+  constexpr std::array<const char*, 4> kIds{"Q", "K", "V", "bias"};
+  popup_heading(kInputFiles);
+  dim_words(
+      "NumPy arrays, [B,H,L,D], [H,L,D] or [L,D], of f2, f4 or f8; the bias spreads over [B,H,Lq,Lk]. The problem "
+      "takes "
+      "their shapes. A field left empty stays generated, the bias: none.");
+  bool entered = ImGui::IsWindowAppearing();  // Enter goes to the next field; in the last one it uses them
+  for (std::size_t n = 0; n < kIds.size(); ++n) {
+    ImGui::TextUnformatted(kIds[n]);
+    if (entered) ImGui::SetKeyboardFocusHere();
+    const std::string hint = n == 3 ? "/path/to/bias.npy" : fmt::format("/path/to/{}.npy", "qkv"[n]);
+    entered = path_field(memory, kIds[n], hint.c_str(), ".npy", FileDialog::Kind::open, memory.input_paths[n]);
+  }
+  const InputFilesAnswer& answer = controller.input_files_answer();
+  const bool answered = memory.input_asked != 0 && answer.number >= memory.input_asked;
+  if (answered && answer.error.empty()) {
+    memory.input_asked = 0;
+    ImGui::CloseCurrentPopup();
+  }
+  if (answered) error_words(answer.error);
+  ImGui::Dummy({1, style().px(4)});
+  if (popup_buttons("Use them", true) || entered) {
+    memory.input_asked = answer.number + 1;
+    commands.emplace_back(SetInputFiles{memory.input_paths});
+  }
+  ImGui::EndPopup();
+}
+
+void draw_save_steps(const Controller& controller, ShellMemory& memory, Commands& commands) {
+  if (!begin_popup(kSaveSteps)) return;
+  const Style& s = style();
+  const int steps =
+      controller.model().recording == nullptr ? 0 : static_cast<int>(controller.model().recording->events.size());
+  popup_heading(kSaveSteps);
+  dim_words("A name that ends in .gif gives one animation, any other a folder with a PNG a step.");
+  if (ImGui::IsWindowAppearing()) ImGui::SetKeyboardFocusHere();
+  const bool entered = path_field(memory, "steps", "/path/to/steps.gif", "", FileDialog::Kind::save, memory.path);
+  ImGui::AlignTextToFramePadding();
+  ImGui::TextUnformatted("Steps");
+  ImGui::SameLine();
+  ImGui::SetNextItemWidth(s.px(64));
+  ImGui::InputInt("##first", &memory.first_step, 0, 0);
+  ImGui::SameLine();
+  ImGui::TextUnformatted("to");
+  ImGui::SameLine();
+  ImGui::SetNextItemWidth(s.px(64));
+  ImGui::InputInt("##last", &memory.last_step, 0, 0);
+  ImGui::SameLine();
+  ImGui::TextDisabled("of %d", steps);
+  ImGui::SameLine(0, s.px(20));
+  ImGui::SetNextItemWidth(s.px(64));
+  ImGui::InputFloat("seconds each", &memory.seconds_per_step, 0, 0, "%.2g");
+  const bool good = memory.first_step >= 1 && memory.last_step <= steps && memory.first_step <= memory.last_step;
+  if (!good) error_words(fmt::format("Steps are 1 to {}, the first before the last.", steps));
+  ImGui::Dummy({1, s.px(4)});
+  const bool can = good && !memory.path.empty();
+  if ((popup_buttons("Make them", can) || entered) && can) {
+    commands.emplace_back(SaveSteps{memory.path, static_cast<EventIndex>(memory.first_step - 1),
+                                    static_cast<EventIndex>(memory.last_step - 1), memory.seconds_per_step});
+    ImGui::CloseCurrentPopup();
+  }
+  ImGui::EndPopup();
+}
+
+}  // namespace
+
+void open_file_popup(Popup popup, const Controller& controller, ShellMemory& memory) {
+  memory.has_dialogs = FileDialog::available();
+  memory.browsing.clear();
+  const auto new_name = [&](const char* name) { return (controller.save_folder() / name).string(); };
+  if (popup == Popup::open_file) {
+    ImGui::OpenPopup(kOpenFile);
+  } else if (popup == Popup::save_as) {
+    memory.path = new_name("session.attn");
+    ImGui::OpenPopup(kSaveAs);
+  } else if (popup == Popup::input_files) {
+    const InputSpec& now = controller.state().document.inputs;
+    // What was refused stays to be mended.
+    const InputFilesAnswer& answer = controller.input_files_answer();
+    if (memory.input_asked != 0 && answer.number >= memory.input_asked && answer.error.empty()) memory.input_asked = 0;
+    if (memory.input_asked == 0) memory.input_paths = {now.q_file, now.k_file, now.v_file, now.bias_file};
+    ImGui::OpenPopup(kInputFiles);
+  } else if (popup == Popup::save_steps) {
+    memory.path = new_name("steps.gif");
+    const auto& rec = controller.model().recording;
+    memory.first_step = 1;
+    memory.last_step = rec == nullptr ? 0 : static_cast<int>(std::min<std::size_t>(rec->events.size(), 100));
+    ImGui::OpenPopup(kSaveSteps);
+  }
+}
+
+void draw_file_popups(const Controller& controller, ShellMemory& memory, Commands& commands) {
+  draw_open_file(memory, commands);
+  draw_save_as(memory, commands);
+  draw_input_files(controller, memory, commands);
+  draw_save_steps(controller, memory, commands);
+}
+
+}  // namespace attn

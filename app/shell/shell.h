@@ -1,0 +1,77 @@
+// Builds one frame of the window: top bar, dockspace with the active workspace and the log, popups, `?` sheet. The
+// same frame goes to a display, to a picture and to the tests. Needs a GuiContext and a renderer; knows no window.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <filesystem>
+#include <string>
+
+#include "app/control/controller.h"
+#include "app/shell/keys.h"
+#include "app/system/file_dialog.h"
+#include "kernels/base/result.h"
+#include "viz/bench/memory.h"
+#include "viz/draw/theme.h"
+#include "viz/state/commands.h"
+#include "viz/step/memory.h"
+
+namespace attn {
+
+// What the shell's own windows remember between frames.
+struct ShellMemory {
+  Popup open_next = Popup::none;  // to be opened in this frame
+  bool popup_open = false;        // one was open in the last frame
+  int go_to = 1;
+  std::string path;                        // of the popup that is open
+  std::array<std::string, 4> input_paths;  // Q, K, V, bias as typed
+  std::uint64_t input_asked = 0;           // number of the answer that is waited for; 0 = none
+  int first_step = 1, last_step = 1;
+  float seconds_per_step = 1;
+  FileDialog dialog;
+  std::string browsing;        // field whose dialog is open
+  bool has_dialogs = false;    // the desktop has file dialogs
+  std::uint64_t log_seen = 0;  // newest entry that the log panel has shown
+  std::uint64_t toast = 0;     // entry that the toast shows; 0 = none
+  double toast_until = 0;      // ImGui::GetTime() at which it goes
+  bool keys_sheet_shown = false;
+};
+
+class Shell {
+ public:
+  // Fonts and texts out of the assets; the current context's style and io.UserData.
+  Result<void> set_up(const std::filesystem::path& assets);
+  // Between frames, before NewFrame. `monitor_scale` multiplies the user's.
+  void follow(const Preferences& preferences, float monitor_scale);
+  // Dear ImGui's layout text; before the first frame.
+  void load_layout(const std::string& layout);
+  std::string layout() const;
+
+  // Between NewFrame and Render.
+  void draw(Controller& controller, Commands& commands);
+
+  // Pictures show no toasts: they would be of what happened before.
+  void show_toasts(bool on) { toasts_ = on; }
+  // Bench draws this chart alone (viz/bench/memory.h).
+  void show_one_chart(std::size_t chart) { bench_.only_chart = chart; }
+  const StepMemory& step_memory() const { return step_; }
+
+ private:
+  void draw_workspace(Controller& controller, Commands& commands);
+
+  Style style_;
+  StepMemory step_;
+  BenchMemory bench_;
+  ShellMemory memory_;
+  bool toasts_ = true;
+};
+
+// The shell's parts, each in its file. All sizes through style().
+constexpr float kTopBarHeight = 46;                                                    // logical pixels
+void draw_top_bar(Controller& controller, Commands& commands);                         // top_bar.cpp
+void draw_log_panel(Controller& controller, ShellMemory& memory, Commands& commands);  // log_panel.cpp
+void draw_toast(Controller& controller, ShellMemory& memory);                          // log_panel.cpp
+void draw_keys_sheet(const State& state, ShellMemory& memory, Commands& commands);     // keys_sheet.cpp
+void draw_popups(Controller& controller, ShellMemory& memory, Commands& commands);     // popups.cpp
+
+}  // namespace attn

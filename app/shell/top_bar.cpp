@@ -1,0 +1,271 @@
+// The bar on top: name, workspaces, kernel, what runs, where the numbers come from, log and `?`.
+#include <algorithm>
+#include <string>
+#include <string_view>
+
+#include <fmt/format.h>
+
+#include "app/shell/shell.h"
+#include "imgui.h"
+#include "kernels/ladder.h"
+#include "viz/draw/canvas.h"
+#include "viz/step/problem_panel.h"
+
+namespace attn {
+namespace {
+
+constexpr float kTextSize = 15.5F;
+constexpr float kNameSize = 19, kSmallSize = 14;
+constexpr float kWideEnough = 1120;  // logical pixels: below, the origin chip keeps its mark alone
+constexpr float kNarrow = 760;       // below, the name goes
+
+// A piece of the bar as wide as `width` pixels and as high as the bar; whether it was pressed.
+bool bar_button(const char* id, float x, float width) {
+  ImGui::SetCursorScreenPos(ImVec2(x, ImGui::GetWindowPos().y));
+  const bool pressed = ImGui::InvisibleButton(id, ImVec2(width, ImGui::GetWindowHeight()));
+  if (ImGui::IsItemHovered()) ImGui::SetMouseCursor(ImGuiMouseCursor_Hand);
+  return pressed;
+}
+
+Box last_item() {
+  return {ImGui::GetItemRectMin(), ImGui::GetItemRectMax()};
+}
+
+float draw_tabs(const State& state, float x, Commands& commands) {
+  constexpr std::pair<Workspace, const char*> kTabs[] = {{Workspace::step, "Step"},
+                                                         {Workspace::bench, "Bench"},
+                                                         {Workspace::profile, "Profile"},
+                                                         {Workspace::learn, "Learn"}};
+  const Style& s = style();
+  ImDrawList* list = ImGui::GetWindowDrawList();
+  for (const auto& [workspace, title] : kTabs) {
+    const bool active = state.view.workspace == workspace;
+    const Face face = active ? Face::bold : Face::text;
+    // As wide as its bold text: a tab does not move its neighbours when it is chosen.
+    const float text = text_width(Face::bold, kTextSize, title), width = text + s.px(34);
+    if (bar_button(title, x, width)) commands.emplace_back(ChooseWorkspace{workspace});
+    const Box box = last_item();
+    const Token ink = active || ImGui::IsItemHovered() ? Token::text : Token::dim;
+    draw_text_in(list, box, Align::centre, face, kTextSize, colour(s.theme, ink), title);
+    if (active) {
+      const float left = box.centre().x - text / 2 - s.px(4);
+      list->AddRectFilled({left, box.max.y - s.px(3)}, {left + text + s.px(8), box.max.y}, colour(s.theme, Token::text),
+                          s.px(1.5F));
+    }
+    x += width;
+  }
+  return x;
+}
+
+float draw_kernel_combo(const State& state, float x, Commands& commands) {
+  const Style& s = style();
+  const bool step = state.view.workspace == Workspace::step;
+  const std::string& now = step ? state.document.kernel : bench_kernel(state);
+  const auto row = find_kernel(now);
+  const std::string title = row ? std::string((*row)->title) : now;
+  const float height = s.px(28), width = text_width(Face::text, kSmallSize, title) + s.px(44);
+  const Box box{{x, ImGui::GetWindowPos().y + (ImGui::GetWindowHeight() - height) / 2}, {}};
+  ImGui::SetCursorScreenPos(box.min);
+  const bool pressed = ImGui::InvisibleButton("Kernel", ImVec2(width, height));
+  const Box frame = last_item();
+  ImDrawList* list = ImGui::GetWindowDrawList();
+  const Token fill = ImGui::IsItemHovered() ? Token::line : Token::field;
+  list->AddRectFilled(frame.min, frame.max, colour(s.theme, fill), s.px(6));
+  draw_text_in(list, frame, Align::left, Face::text, kSmallSize, colour(s.theme, Token::text), title, 12);
+  draw_arrow(list, {frame.max.x - s.px(16), frame.centre().y}, 8, Arrow::down, colour(s.theme, Token::dim));
+  if (pressed) ImGui::OpenPopup("kernels");
+  ImGui::SetNextWindowPos({frame.min.x, frame.max.y + s.px(4)});
+  if (ImGui::BeginPopup("kernels")) {
+    for (const KernelRow* each : ladder()) {
+      const KernelRow& kernel = *each;
+      if (step && kernel.record == nullptr) continue;  // Step shows recordings
+      const bool chosen = kernel.id == now;
+      Document changed = state.document;
+      changed.kernel = std::string(kernel.id);
+      // Step could not show it: said here, and nothing that is open is lost.
+      const auto why = chosen ? std::nullopt : why_not_recordable(changed);
+      ImGui::BeginDisabled(why && state.view.workspace == Workspace::step);
+      if (ImGui::Selectable(std::string(kernel.title).c_str(), chosen)) {
+        commands.emplace_back(ChooseKernel{std::string(kernel.id)});
+      }
+      ImGui::EndDisabled();
+      if (ImGui::IsItemHovered(ImGuiHoveredFlags_AllowWhenDisabled)) {
+        const std::string words = step && why ? *why : fmt::format("{}: {}", kernel.id, kernel.what);
+        ImGui::SetTooltip("%s", words.c_str());
+      }
+    }
+    ImGui::EndPopup();
+  }
+  return x + width;
+}
+
+// From Step to Bench with this problem, and from Bench to Step with the chosen kernel at a size that Step can show.
+float draw_crossing(const State& state, float x, Commands& commands) {
+  const bool bench = state.view.workspace == Workspace::bench;
+  if (!bench && state.view.workspace != Workspace::step) return x;
+  const Style& s = style();
+  const char* words = bench ? "Step through it" : "Measure it";
+  const float width = text_width(Face::text, kSmallSize, words) + s.px(20);
+  if (bar_button("Crossing", x, width)) {
+    const SweepSpec& sweep = state.document.sweep;
+    const std::int64_t last = sweep.values.empty() ? 1 : sweep.values.back();
+    const std::int64_t value = state.view.bench_value.value_or(last);
+    if (bench)
+      commands.emplace_back(StepThrough{bench_kernel(state), problem_at(sweep, value), options_at(sweep, value)});
+    else
+      commands.emplace_back(MeasureInBench{});
+  }
+  const Token ink = ImGui::IsItemHovered() ? Token::text : Token::dim;
+  draw_text_in(ImGui::GetWindowDrawList(), last_item(), Align::centre, Face::text, kSmallSize, colour(s.theme, ink),
+               words);
+  ImGui::SetItemTooltip("%s", bench ? "Opens the chosen kernel and problem in Step, at a size that Step can show"
+                                    : "Takes this problem, tile and kernel over to Bench");
+  return x + width;
+}
+
+// Where what is on screen comes from. `here`: this machine, now.
+struct OriginWords {
+  bool here = true;
+  std::string words, more;
+};
+
+OriginWords origin_of(const State& state, const Model& model) {
+  if (state.view.workspace == Workspace::bench || state.view.workspace == Workspace::profile) {
+    const Provenance& p = model.provenance;
+    if (model.measurements.empty()) return {true, "nothing measured yet", p.device};
+    if (p.loaded)
+      return {false, fmt::format("loaded: {}, {}", p.device, p.date.substr(0, 10)),
+              fmt::format("{}, measured on {} on {}", p.file, p.device, p.date)};
+    return {true, "measured here", p.device};
+  }
+  if (model.recording == nullptr) return {true, "nothing recorded", model.recording_error};
+  const Recording& r = *model.recording;
+  const std::string more = fmt::format("{}, {}, recorded on {}", r.kernel, describe(r.problem), r.device);
+  const bool from_file = std::string_view(state.document.inputs.q_file).ends_with(".attn");
+  if (from_file) return {false, "from a file", more + ", " + state.document.inputs.q_file};
+  return {true, fmt::format("computed here, in {}", name_of(r.problem.dtype)), more};
+}
+
+// Right to left; returns the left edge of what it drew.
+float draw_origin(const State& state, const Model& model, float right, bool wide) {
+  const Style& s = style();
+  const OriginWords origin = origin_of(state, model);
+  const float text = wide ? text_width(Face::text, kSmallSize, origin.words) + s.px(10) : 0;
+  const float width = text + s.px(24), x = right - width;
+  ImGui::SetCursorScreenPos({x, ImGui::GetWindowPos().y});
+  ImGui::InvisibleButton("Origin", ImVec2(width, ImGui::GetWindowHeight()));
+  const Box box = last_item();
+  ImDrawList* list = ImGui::GetWindowDrawList();
+  const ImVec2 dot(box.min.x + s.px(12), box.centre().y);
+  const ImU32 ink = colour(s.theme, Token::dim);
+  origin.here ? list->AddCircleFilled(dot, s.px(4), ink)
+              : list->AddCircle(dot, s.px(4), ink, 0, std::max(1.0F, s.px(1.5F)));
+  if (wide)
+    draw_text_in(list, {{dot.x + s.px(10), box.min.y}, box.max}, Align::left, Face::text, kSmallSize, ink,
+                 origin.words);
+  ImGui::SetItemTooltip("%s%s%s", wide ? "" : origin.words.c_str(), wide ? "" : "\n", origin.more.c_str());
+  return x;
+}
+
+float draw_sheet_button(const State& state, float right, Commands& commands) {
+  const Style& s = style();
+  const float width = s.px(36);
+  if (bar_button("Keys", right - width, width)) commands.emplace_back(ShowKeys{!state.view.keys_sheet});
+  const Token ink = ImGui::IsItemHovered() || state.view.keys_sheet ? Token::text : Token::dim;
+  draw_text_in(ImGui::GetWindowDrawList(), last_item(), Align::centre, Face::bold, kTextSize, colour(s.theme, ink),
+               "?");
+  ImGui::SetItemTooltip("All keys, theme and scale");
+  return right - width;
+}
+
+float draw_log_button(const State& state, float right, Commands& commands) {
+  const Style& s = style();
+  const float width = s.px(36);
+  if (bar_button("Log", right - width, width)) commands.emplace_back(ShowLog{!state.view.log_panel});
+  const Box box = last_item();
+  const bool lit = ImGui::IsItemHovered() || state.view.log_panel;
+  const ImU32 ink = colour(s.theme, lit ? Token::text : Token::dim);
+  const float lengths[] = {14, 10, 12};
+  for (int line = 0; line < 3; ++line) {
+    const float y = std::round(box.centre().y + s.px(static_cast<float>(line - 1) * 5));
+    const float x = box.centre().x - s.px(7);
+    ImGui::GetWindowDrawList()->AddRectFilled({x, y - s.px(0.75F)}, {x + s.px(lengths[line]), y + s.px(0.75F)}, ink,
+                                              s.px(0.75F));
+  }
+  ImGui::SetItemTooltip("What the program said");
+  return right - width;
+}
+
+std::string time_words(double seconds) {
+  if (seconds < 0) return "";
+  if (seconds < 90) return fmt::format(", {:.0f} s left", seconds);
+  return fmt::format(", {:.0f} min left", seconds / 60);
+}
+
+// A task that runs: what, how far, and the way to end it.
+void draw_task(const TaskView& task, float x, float right, Commands& commands) {
+  if (!task.running) return;
+  const Style& s = style();
+  const std::string words =
+      fmt::format("{}: {:.0f} %{}", task.title, task.fraction * 100, time_words(task.seconds_left));
+  const float width = text_width(Face::text, kSmallSize, words) + s.px(52), height = s.px(28);
+  if (x + width > right) return;
+  ImGui::SetCursorScreenPos({x, ImGui::GetWindowPos().y + (ImGui::GetWindowHeight() - height) / 2});
+  if (ImGui::InvisibleButton("Cancel the task", ImVec2(width, height))) commands.emplace_back(CancelTask{});
+  const Box box = last_item();
+  ImDrawList* list = ImGui::GetWindowDrawList();
+  const bool hovered = ImGui::IsItemHovered();
+  list->AddRect(box.min, box.max, colour(s.theme, hovered ? Token::faint : Token::line), s.px(6), 0,
+                std::max(1.0F, s.px(1)));
+  draw_text_in(list, box, Align::left, Face::text, kSmallSize, colour(s.theme, Token::dim), words, 12);
+  const float y = box.max.y - s.px(3), left = box.min.x + s.px(12), full = box.width() - s.px(24);
+  list->AddRectFilled({left, y}, {left + full * static_cast<float>(task.fraction), y + s.px(2)},
+                      colour(s.theme, Token::text));
+  const ImVec2 cross(box.max.x - s.px(16), box.centre().y);
+  const float arm = s.px(4);
+  const ImU32 ink = colour(s.theme, hovered ? Token::text : Token::dim);
+  list->AddLine({cross.x - arm, cross.y - arm}, {cross.x + arm, cross.y + arm}, ink, s.px(1.5F));
+  list->AddLine({cross.x - arm, cross.y + arm}, {cross.x + arm, cross.y - arm}, ink, s.px(1.5F));
+  ImGui::SetItemTooltip("%s\nPress to cancel", task.now.c_str());
+}
+
+}  // namespace
+
+void draw_top_bar(Controller& controller, Commands& commands) {
+  const Style& s = style();
+  const ImGuiViewport* viewport = ImGui::GetMainViewport();
+  ImGui::SetNextWindowPos(viewport->Pos);
+  ImGui::SetNextWindowSize({viewport->Size.x, s.px(kTopBarHeight)});
+  ImGui::SetNextWindowViewport(viewport->ID);
+  ImGui::PushStyleVar(ImGuiStyleVar_WindowPadding, ImVec2(0, 0));
+  ImGui::PushStyleVar(ImGuiStyleVar_WindowRounding, 0.0F);
+  ImGui::PushStyleColor(ImGuiCol_WindowBg, colour(s.theme, Token::card));
+  ImGui::Begin("Bar", nullptr,
+               ImGuiWindowFlags_NoDecoration | ImGuiWindowFlags_NoMove | ImGuiWindowFlags_NoDocking |
+                   ImGuiWindowFlags_NoSavedSettings | ImGuiWindowFlags_NoBringToFrontOnFocus |
+                   ImGuiWindowFlags_NoScrollWithMouse | ImGuiWindowFlags_NoFocusOnAppearing);
+  ImGui::PopStyleColor();
+  ImGui::PopStyleVar(2);
+  ImDrawList* list = ImGui::GetWindowDrawList();
+  const ImVec2 at = ImGui::GetWindowPos(), size = ImGui::GetWindowSize();
+  list->AddRectFilled({at.x, at.y + size.y - std::max(1.0F, s.px(1))}, {at.x + size.x, at.y + size.y},
+                      colour(s.theme, Token::line));
+  const State& state = controller.state();
+  const float logical = size.x / s.scale;
+  float x = at.x + s.px(20);
+  if (logical >= kNarrow) {
+    draw_text_in(list, {{x, at.y}, {x + s.px(200), at.y + size.y}}, Align::left, Face::bold, kNameSize,
+                 colour(s.theme, Token::text), "AttnScope");
+    x += text_width(Face::bold, kNameSize, "AttnScope") + s.px(14);
+  }
+  x = draw_tabs(state, x, commands);
+  x = draw_kernel_combo(state, x + s.px(logical >= kNarrow ? 36 : 8), commands);
+  if (logical >= kWideEnough) x = draw_crossing(state, x + s.px(8), commands);
+  float right = draw_sheet_button(state, at.x + size.x - s.px(8), commands);
+  right = draw_log_button(state, right, commands);
+  right = draw_origin(state, controller.model(), right - s.px(4), logical >= kWideEnough);
+  draw_task(controller.model().task, x + s.px(12), right, commands);
+  ImGui::End();
+}
+
+}  // namespace attn

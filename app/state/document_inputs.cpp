@@ -1,0 +1,48 @@
+#include "app/state/document_inputs.h"
+
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "kernels/recording/file.h"
+
+namespace attn {
+namespace {
+
+// The edits of a spec over inputs that came from elsewhere.
+Result<Inputs> with_edits(Inputs in, const InputSpec& spec) {
+  for (const CellEdit& edit : spec.edits) {
+    Array* const arrays[] = {&in.q, &in.k, &in.v, in.bias ? &*in.bias : nullptr};
+    Array* array = arrays[static_cast<std::size_t>(edit.tensor)];
+    if (array == nullptr || edit.index < 0 || edit.index >= array->size()) {
+      return bad_input(fmt::format("Edited cell {} does not exist in the tensors of {}.", edit.index, spec.q_file));
+    }
+    array->set(edit.index, edit.value);
+  }
+  return in;
+}
+
+}  // namespace
+
+bool is_attn_file(const std::filesystem::path& file) {
+  return file.extension() == ".attn";
+}
+
+Result<Inputs> document_inputs(const Problem& p, const InputSpec& spec, const OpenedRecordings& opened) {
+  if (!is_attn_file(spec.q_file)) return make_inputs(p, spec);
+  std::shared_ptr<const Recording> source;
+  if (const auto it = opened.find(spec.q_file); it != opened.end()) {
+    source = it->second;
+  } else {
+    auto read = read_recording(spec.q_file);
+    if (!read) return tl::unexpected(read.error());
+    source = std::make_shared<const Recording>(*std::move(read));
+  }
+  if (auto fits = validate(p, source->inputs); !fits) {
+    return bad_input(fmt::format("The numbers of {} are of another shape: {} Choose a preset, or go back to {}.",
+                                 spec.q_file, fits.error().message, describe(source->problem)));
+  }
+  return with_edits(source->inputs, spec);
+}
+
+}  // namespace attn

@@ -1,0 +1,104 @@
+#include "app/state/values.h"
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <tuple>
+
+#include <fmt/format.h>
+
+namespace attn {
+namespace {
+
+constexpr std::int64_t kMost = INT64_MAX;
+
+Result<Bookmark> read_bookmark(std::string_view text) {
+  const auto parts = split(text, ':');
+  if (parts.size() != 6) return bad_input(fmt::format("'{}' is not BATCH:HEAD:I:J:PHASE:PASS", text));
+  Bookmark mark;
+  const std::tuple<std::size_t, std::int32_t*, std::int64_t, std::int64_t> numbers[] = {{0, &mark.id.b, 0, INT32_MAX},
+                                                                                        {1, &mark.id.h, 0, INT32_MAX},
+                                                                                        {2, &mark.id.i, -1, INT32_MAX},
+                                                                                        {3, &mark.id.j, -1, INT32_MAX},
+                                                                                        {5, &mark.pass, 0, 2}};
+  for (const auto& [at, field, least, most] : numbers) {
+    const auto value = whole(parts[at], least, most);
+    if (!value) return tl::unexpected(value.error());
+    *field = static_cast<std::int32_t>(*value);
+  }
+  for (std::size_t phase = 0; phase < kPhases; ++phase) {
+    mark.id.phase = static_cast<Phase>(phase);
+    if (parts[4] == name_of(mark.id.phase)) return mark;
+  }
+  return bad_input(fmt::format("'{}' is no phase", parts[4]));
+}
+
+}  // namespace
+
+Result<std::int64_t> whole(std::string_view text, std::int64_t least, std::int64_t most) {
+  std::int64_t value = 0;
+  const auto [end, code] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (code != std::errc() || end != text.data() + text.size() || value < least || value > most) {
+    return bad_input(fmt::format("'{}' is not a whole number from {} to {}", text, least, most));
+  }
+  return value;
+}
+
+Result<double> number(std::string_view text, bool finite) {
+  double value = 0;
+  const auto [end, code] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (code != std::errc() || end != text.data() + text.size() || (finite && !std::isfinite(value))) {
+    return bad_input(fmt::format("'{}' is not a {}number", text, finite ? "finite " : ""));
+  }
+  return value;
+}
+
+std::vector<std::string_view> split(std::string_view text, char at) {
+  std::vector<std::string_view> parts;
+  while (true) {
+    const std::size_t end = text.find(at);
+    parts.push_back(text.substr(0, end));
+    if (end == std::string_view::npos) return parts;
+    text.remove_prefix(end + 1);
+  }
+}
+
+Result<std::vector<std::int64_t>> whole_list(std::string_view text, std::int64_t least, std::size_t most_items) {
+  const auto parts = split(text, '/');
+  if (parts.size() > most_items)
+    return bad_input(fmt::format("a list of {} where {} is most", parts.size(), most_items));
+  std::vector<std::int64_t> values;
+  for (const std::string_view part : parts) {
+    const auto value = whole(part, least, kMost);
+    if (!value) return tl::unexpected(value.error());
+    values.push_back(*value);
+  }
+  return values;
+}
+
+std::string bookmarks_text(const std::vector<Bookmark>& bookmarks) {
+  if (bookmarks.empty()) return "none";
+  std::string text;
+  for (const Bookmark& m : bookmarks) {
+    text += fmt::format("{}{}:{}:{}:{}:{}:{}", text.empty() ? "" : "/", m.id.b, m.id.h, m.id.i, m.id.j,
+                        name_of(m.id.phase), m.pass);
+  }
+  return text;
+}
+
+Result<std::vector<Bookmark>> parse_bookmarks(std::string_view text) {
+  std::vector<Bookmark> marks;
+  if (text == "none") return marks;
+  for (const std::string_view part : split(text, '/')) {
+    const auto mark = read_bookmark(part);
+    if (!mark) return tl::unexpected(mark.error());
+    if (std::find(marks.begin(), marks.end(), *mark) != marks.end()) {
+      return bad_input(fmt::format("'{}' stands here twice", part));
+    }
+    if (marks.size() >= kMostBookmarks) return bad_input(fmt::format("more than {} bookmarks", kMostBookmarks));
+    marks.push_back(*mark);
+  }
+  return marks;
+}
+
+}  // namespace attn

@@ -1,0 +1,243 @@
+#include "app/system/child_process.h"
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <chrono>
+#include <csignal>
+#include <cstring>
+#include <utility>
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <poll.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "app/system/posix.h"
+
+namespace attn {
+namespace {
+
+constexpr std::array<char, 8> kMagic{'a', 't', 't', 'n', 'm', 's', 'g', '1'};
+constexpr std::uint64_t kMostText = 64ULL << 20;
+constexpr std::uint64_t kMostBytes = 1ULL << 40;
+// Grown by what has arrived, never by what a header claims.
+constexpr std::uint64_t kPiece = 64ULL << 20;
+constexpr int kLookAgainMs = 50;
+constexpr int kExecFailed = 127;
+
+struct Header {
+  std::array<char, 8> magic{};
+  std::uint64_t text = 0, bytes = 0;
+};
+
+tl::unexpected<NoMessage> silence(Silence why, std::string words) {
+  return tl::unexpected(NoMessage{why, std::move(words)});
+}
+
+class Deadline {
+ public:
+  explicit Deadline(const Patience& p) : patience_(p), begin_(std::chrono::steady_clock::now()) {}
+  // Waits until the descriptor is ready for `events`.
+  tl::expected<void, NoMessage> wait(int descriptor, short events) const {
+    while (true) {
+      pollfd one{descriptor, events, 0};
+      const int ready = ::poll(&one, 1, kLookAgainMs);
+      if (ready > 0) return {};
+      if (ready < 0 && errno != EINTR) return silence(Silence::broken, std::strerror(errno));
+      if (patience_.stop.stop_requested()) return silence(Silence::stopped, "it was cancelled");
+      const double waited = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin_).count();
+      if (patience_.seconds > 0 && waited > patience_.seconds) {
+        return silence(Silence::too_late, fmt::format("no answer within {:g} s", patience_.seconds));
+      }
+    }
+  }
+
+ private:
+  const Patience& patience_;
+  std::chrono::steady_clock::time_point begin_;
+};
+
+tl::expected<void, NoMessage> write_all(int descriptor, std::span<const std::byte> bytes, const Deadline& deadline) {
+  while (!bytes.empty()) {
+    if (auto good = deadline.wait(descriptor, POLLOUT); !good) return good;
+    const ssize_t n = ::send(descriptor, bytes.data(), bytes.size(), MSG_NOSIGNAL | MSG_DONTWAIT);
+    if (n < 0) {
+      if (errno == EINTR || errno == EAGAIN) continue;
+      return silence(Silence::closed, std::strerror(errno));
+    }
+    bytes = bytes.subspan(static_cast<std::size_t>(n));
+  }
+  return {};
+}
+
+tl::expected<void, NoMessage> read_all(int descriptor, std::span<std::byte> bytes, const Deadline& deadline) {
+  while (!bytes.empty()) {
+    if (auto good = deadline.wait(descriptor, POLLIN); !good) return good;
+    const ssize_t n = ::recv(descriptor, bytes.data(), bytes.size(), MSG_DONTWAIT);
+    if (n == 0) return silence(Silence::closed, "the other side closed the connection");
+    if (n < 0) {
+      if (errno == EINTR || errno == EAGAIN) continue;
+      return silence(Silence::closed, std::strerror(errno));
+    }
+    bytes = bytes.subspan(static_cast<std::size_t>(n));
+  }
+  return {};
+}
+
+struct Pair {
+  Socket ours, theirs;
+  int their_descriptor = -1;
+};
+Result<Pair> socket_pair() {
+  int ends[2] = {-1, -1};
+  if (::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0) {
+    return fail(ErrorKind::cannot_run,
+                fmt::format("no connection to a worker could be made: {}", std::strerror(errno)));
+  }
+  return Pair{Socket(ends[0]), Socket(ends[1]), ends[1]};
+}
+
+// In the child: it ends with its parent.
+void follow_parent(pid_t parent) {
+  ::prctl(PR_SET_PDEATHSIG, SIGKILL);
+  if (::getppid() != parent) ::_exit(kExecFailed);
+}
+
+std::string words_of(int status) {
+  if (WIFEXITED(status)) return fmt::format("exit code {}", WEXITSTATUS(status));
+  if (WIFSIGNALED(status)) return fmt::format("signal {}", WTERMSIG(status));
+  return "an unknown end";
+}
+
+}  // namespace
+
+Socket::Socket(Socket&& other) noexcept : descriptor_(std::exchange(other.descriptor_, -1)) {}
+
+Socket& Socket::operator=(Socket&& other) noexcept {
+  std::swap(descriptor_, other.descriptor_);
+  return *this;
+}
+
+Socket::~Socket() {
+  if (descriptor_ >= 0) ::close(descriptor_);
+}
+
+tl::expected<void, NoMessage> Socket::send(const std::string& text, std::span<const std::span<const std::byte>> bytes,
+                                           const Patience& patience) {
+  const Deadline deadline(patience);
+  Header header{kMagic, text.size(), 0};
+  for (const auto& part : bytes) header.bytes += part.size();
+  auto sent = write_all(descriptor_, std::as_bytes(std::span(&header, 1)), deadline);
+  if (sent) sent = write_all(descriptor_, std::as_bytes(std::span(text)), deadline);
+  for (const auto& part : bytes) {
+    if (sent) sent = write_all(descriptor_, part, deadline);
+  }
+  return sent;
+}
+
+tl::expected<Message, NoMessage> Socket::receive(const Patience& patience) {
+  const Deadline deadline(patience);
+  Header header;
+  auto got = read_all(descriptor_, std::as_writable_bytes(std::span(&header, 1)), deadline);
+  if (!got) return tl::unexpected(got.error());
+  if (header.magic != kMagic || header.text > kMostText || header.bytes > kMostBytes) {
+    return silence(Silence::broken, "what came is no message of this program");
+  }
+  Message m;
+  m.text.resize(header.text);
+  got = read_all(descriptor_, std::as_writable_bytes(std::span(m.text)), deadline);
+  while (got && m.bytes.size() < header.bytes) {
+    const std::size_t before = m.bytes.size();
+    m.bytes.resize(before + std::min(kPiece, header.bytes - before));
+    got = read_all(descriptor_, std::span(m.bytes).subspan(before), deadline);
+  }
+  if (!got) return tl::unexpected(got.error());
+  return m;
+}
+
+Result<Child> Child::start(const std::vector<std::string>& arguments, const std::string& program) {
+  std::vector<std::string> words{program.empty() ? executable_path().string() : program};
+  words.insert(words.end(), arguments.begin(), arguments.end());
+  std::vector<char*> pointers;
+  pointers.reserve(words.size() + 1);
+  for (std::string& w : words) pointers.push_back(w.data());
+  pointers.push_back(nullptr);
+  Result<Pair> pair = socket_pair();
+  if (!pair) return tl::unexpected(pair.error());
+  const pid_t parent = ::getpid();
+  const pid_t id = ::fork();
+  if (id < 0) {
+    return fail(ErrorKind::cannot_run, fmt::format("no worker could be started: {}", std::strerror(errno)));
+  }
+  if (id == 0) {  // only calls that are safe between fork and exec
+    follow_parent(parent);
+    if (pair->their_descriptor == kChildSocket) {
+      ::fcntl(kChildSocket, F_SETFD, 0);
+    } else {
+      ::dup2(pair->their_descriptor, kChildSocket);
+    }
+    ::execv(pointers[0], pointers.data());
+    ::_exit(kExecFailed);
+  }
+  return Child(id, std::move(pair->ours));
+}
+
+Result<Child> Child::copy(const std::function<int(Socket&)>& work) {
+  Result<Pair> pair = socket_pair();
+  if (!pair) return tl::unexpected(pair.error());
+  const pid_t parent = ::getpid();
+  const pid_t id = ::fork();
+  if (id < 0) {
+    return fail(ErrorKind::cannot_run, fmt::format("no worker could be started: {}", std::strerror(errno)));
+  }
+  if (id == 0) {
+    follow_parent(parent);
+    { const Socket closed = std::move(pair->ours); }
+    ::_exit(work(pair->theirs));
+  }
+  return Child(id, std::move(pair->ours));
+}
+
+Child::Child(Child&& other) noexcept : id_(std::exchange(other.id_, -1)), socket_(std::move(other.socket_)) {}
+
+Child& Child::operator=(Child&& other) noexcept {
+  std::swap(id_, other.id_);
+  std::swap(socket_, other.socket_);
+  return *this;
+}
+
+Child::~Child() {
+  kill();
+}
+
+std::string Child::finish(double seconds) {
+  if (id_ < 0) return {};
+  { const Socket closed = std::move(socket_); }
+  constexpr useconds_t kLookAgainUs = 2000;
+  const auto begin = std::chrono::steady_clock::now();
+  while (std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count() < seconds) {
+    int status = 0;
+    if (::waitpid(id_, &status, WNOHANG) == id_) {
+      id_ = -1;
+      return words_of(status);
+    }
+    ::usleep(kLookAgainUs);
+  }
+  return kill();
+}
+
+std::string Child::kill() {
+  if (id_ < 0) return {};
+  ::kill(id_, SIGKILL);
+  int status = 0;
+  while (::waitpid(id_, &status, 0) < 0 && errno == EINTR) {
+  }
+  id_ = -1;
+  return words_of(status);
+}
+
+}  // namespace attn

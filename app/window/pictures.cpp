@@ -1,0 +1,211 @@
+#include "app/window/pictures.h"
+
+#include <algorithm>
+#include <cctype>
+#include <optional>
+#include <string>
+#include <system_error>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "app/control/controller.h"
+#include "app/graphics/gif.h"
+#include "app/graphics/gui_context.h"
+#include "app/graphics/offscreen.h"
+#include "app/shell/shell.h"
+#include "app/system/assets.h"
+#include "imgui.h"
+#include "imgui_impl_opengl3.h"
+#include "kernels/base/files.h"
+
+namespace attn {
+namespace {
+
+// Windows and docks take two frames to find their sizes, texts that depend on them a third; then one for the picture.
+constexpr int kFrames = 5;
+
+// Dear ImGui's OpenGL renderer, for as long as the object lives.
+class Renderer {
+ public:
+  static Result<std::unique_ptr<Renderer>> create() {
+    if (!ImGui_ImplOpenGL3_Init("#version 330")) {
+      return fail(ErrorKind::cannot_run, "The renderer cannot start: this OpenGL lacks what version 3.3 has.");
+    }
+    return std::unique_ptr<Renderer>(new Renderer);
+  }
+  ~Renderer() { ImGui_ImplOpenGL3_Shutdown(); }
+  Renderer(const Renderer&) = delete;
+  Renderer& operator=(const Renderer&) = delete;
+
+ private:
+  Renderer() = default;
+};
+
+Result<void> check_size(int width, int height) {
+  if (width >= 320 && width <= 8192 && height >= 240 && height <= 8192) return ok();
+  return bad_input(
+      fmt::format("A picture of {} x {} cannot be drawn; 320 x 240 to 8192 x 8192 pixels can.", width, height));
+}
+
+State still(State state) {
+  state.preferences.reduced_motion = true;
+  state.view.playing = false;
+  return state;
+}
+
+// The window's frame without a window. Members die in reverse order.
+class Studio {
+ public:
+  static Result<std::unique_ptr<Studio>> open(const PictureSpec& spec) {
+    if (auto good = check_size(spec.width, spec.height); !good) return tl::unexpected(good.error());
+    const auto assets = find_assets();
+    if (!assets) return tl::unexpected(assets.error());
+    auto offscreen = Offscreen::create(spec.width, spec.height);
+    if (!offscreen) return tl::unexpected(offscreen.error());
+    auto studio = std::unique_ptr<Studio>(new Studio(*std::move(offscreen)));
+    auto renderer = Renderer::create();
+    if (!renderer) return tl::unexpected(renderer.error());
+    studio->renderer_ = *std::move(renderer);
+    if (auto ready = studio->shell_.set_up(*assets); !ready) return tl::unexpected(ready.error());
+    studio->show(spec);
+    return studio;
+  }
+  Controller& controller() { return *controller_; }
+  Shell& shell() { return shell_; }
+
+  Image draw(Commands commands) {
+    for (int frame = 0; frame < kFrames; ++frame) {
+      controller_->update(std::exchange(commands, {}));
+      shell_.follow(controller_->state().preferences, 1);
+      ImGui_ImplOpenGL3_NewFrame();
+      ImGui::NewFrame();
+      shell_.draw(*controller_, commands);
+      ImGui::Render();
+      // Glyphs that a frame asks for are there in the next; the frames before the last are not drawn.
+      for (ImTextureData* texture : ImGui::GetPlatformIO().Textures) {
+        if (texture->Status != ImTextureStatus_OK) ImGui_ImplOpenGL3_UpdateTexture(texture);
+      }
+    }
+    offscreen_.clear(colour(controller_->state().preferences.theme, Token::ground));
+    ImGui_ImplOpenGL3_RenderDrawData(ImGui::GetDrawData());
+    return offscreen_.read_pixels();
+  }
+
+ private:
+  explicit Studio(Offscreen offscreen) : offscreen_(std::move(offscreen)) {}
+  void show(const PictureSpec& spec) {
+    shell_.show_toasts(false);
+    ControllerOptions options;
+    options.state = still(spec.state);
+    controller_ = std::make_unique<Controller>(std::move(options));
+    controller_->show(spec.measurements, spec.provenance, spec.recording);
+    controller_->wait();
+    ImGuiIO& io = ImGui::GetIO();
+    io.DisplaySize = {static_cast<float>(spec.width), static_cast<float>(spec.height)};
+    io.DeltaTime = 1.0F / 60;
+  }
+
+  Offscreen offscreen_;
+  GuiContext gui_;
+  std::unique_ptr<Renderer> renderer_;
+  Shell shell_;
+  std::unique_ptr<Controller> controller_;
+};
+
+bool is_gif(const std::filesystem::path& file) {
+  std::string extension = file.extension().string();
+  std::transform(extension.begin(), extension.end(), extension.begin(),
+                 [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  return extension == ".gif";
+}
+
+tl::unexpected<Error> stopped(EventIndex ready) {
+  return fail(ErrorKind::cancelled, fmt::format("Cancelled after {} pictures.", ready));
+}
+
+Result<void> take_gif(Studio& studio, const StepSeries& steps, const std::filesystem::path& out,
+                      const std::stop_token& stop, const std::function<void(EventIndex)>& done) {
+  std::optional<GifWriter> gif;
+  for (EventIndex e = steps.first; e <= steps.last; ++e) {
+    if (stop.stop_requested()) return stopped(e - steps.first);
+    const Image image = studio.draw({GoToEvent{e}});
+    if (!gif) {
+      auto made = GifWriter::create(image.width, image.height);
+      if (!made) return tl::unexpected(made.error());
+      gif = *std::move(made);
+    }
+    if (auto added = gif->add(image, steps.seconds_per_step); !added) return added;
+    done(e - steps.first + 1);
+  }
+  if (!gif) return bad_input(fmt::format("A GIF needs a step; {} to {} is none.", steps.first + 1, steps.last + 1));
+  const auto bytes = gif->finish();
+  if (!bytes) return tl::unexpected(bytes.error());
+  return write_file_atomically(out, *bytes);
+}
+
+Result<void> take_pngs(Studio& studio, const StepSeries& steps, const std::filesystem::path& out,
+                       const std::stop_token& stop, const std::function<void(EventIndex)>& done) {
+  std::error_code error;
+  std::filesystem::create_directories(out, error);
+  if (error) return bad_input(fmt::format("The folder {} cannot be made: {}.", out.string(), error.message()));
+  for (EventIndex e = steps.first; e <= steps.last; ++e) {
+    if (stop.stop_requested()) return stopped(e - steps.first);
+    const Image image = studio.draw({GoToEvent{e}});
+    if (auto written = write_png(out / fmt::format("step-{:04}.png", e + 1), image); !written) return written;
+    done(e - steps.first + 1);
+  }
+  return ok();
+}
+
+}  // namespace
+
+Result<Image> draw_picture(const PictureSpec& spec) {
+  auto studio = Studio::open(spec);
+  if (!studio) return tl::unexpected(studio.error());
+  return (*studio)->draw({});
+}
+
+Result<std::vector<Image>> draw_charts(const PictureSpec& spec, std::span<const ChartPick> picks) {
+  PictureSpec whole = spec;
+  whole.state.view.workspace = Workspace::bench;
+  // The bar over the chart is cut off.
+  const int bar = static_cast<int>(std::ceil(kTopBarHeight * spec.state.preferences.scale));
+  whole.height += bar;
+  auto studio = Studio::open(whole);
+  if (!studio) return tl::unexpected(studio.error());
+  std::vector<Image> images;
+  for (const ChartPick& pick : picks) {
+    (*studio)->shell().show_one_chart(pick.chart);
+    Commands commands;
+    if (!pick.metric.empty()) commands.emplace_back(ChooseBenchMetric{pick.metric});
+    Image image = (*studio)->draw(std::move(commands));
+    const auto cut = static_cast<std::ptrdiff_t>(bar) * image.width * 4;
+    image.rgba.erase(image.rgba.begin(), image.rgba.begin() + cut);
+    image.height -= bar;
+    images.push_back(std::move(image));
+  }
+  return images;
+}
+
+Result<void> take_pictures(const PictureSpec& spec, const StepSeries& steps, const std::filesystem::path& out,
+                           const std::stop_token& stop, const std::function<void(EventIndex)>& done) {
+  auto studio = Studio::open(spec);
+  if (!studio) return tl::unexpected(studio.error());
+  const Model& model = (*studio)->controller().model();
+  const std::size_t events = model.recording == nullptr ? 0 : model.recording->events.size();
+  if (steps.first > steps.last || steps.last >= events) {
+    return bad_input(fmt::format("Steps {} to {} are not steps of this run: there are 1 to {}.", steps.first + 1,
+                                 steps.last + 1, events));
+  }
+  (*studio)->draw({});  // windows and docks find their sizes
+  return is_gif(out) ? take_gif(**studio, steps, out, stop, done) : take_pngs(**studio, steps, out, stop, done);
+}
+
+Result<void> take_picture(const PictureSpec& spec, const std::filesystem::path& file) {
+  const auto image = draw_picture(spec);
+  if (!image) return tl::unexpected(image.error());
+  return write_png(file, *image);
+}
+
+}  // namespace attn

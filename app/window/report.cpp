@@ -1,0 +1,164 @@
+#include "app/window/report.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <set>
+
+#include "kernels/base/files.h"
+#include "profiling/figures/metrics.h"
+#include "viz/bench/fields.h"
+#include "viz/bench/scene.h"
+
+namespace attn {
+namespace {
+
+struct Plot {
+  const char* name;
+  const char* title;
+  ChartPick pick;
+};
+const Plot kPlots[] = {{"latency.png", "Time", {1, ""}},
+                       {"throughput.png", "Throughput", {0, ""}},
+                       {"speedup.png", "Speed-up", {3, "speedup_ratio"}},
+                       {"dram_bytes.png", "DRAM bytes", {2, ""}},
+                       {"memory.png", "Memory", {3, "memory_peak_bytes"}}};
+
+Model model_of(const PictureSpec& picture) {
+  Model model;
+  model.measurements = picture.measurements;
+  model.provenance = picture.provenance;
+  return model;
+}
+
+// A cell's text in a table of Markdown.
+std::string cell(const std::string& text) {
+  std::string out;
+  for (const char c : text) {
+    if (c == '|') out += '\\';
+    out += c == '\n' ? ' ' : c;
+  }
+  return out;
+}
+
+void add_verdicts(std::string& out, const PictureSpec& picture, const Model& model, const BenchScene& scene) {
+  std::set<std::int64_t> values;
+  for (const Measurement* m : scene.slice.rows)
+    if (const std::int64_t v = axis_value(scene.slice.axis, *m); v > 0 && m->state == RowState::done) values.insert(v);
+  out += "## What is faster\n\n";
+  if (values.empty()) out += "No point has a time.\n";
+  for (const std::int64_t v : values) {
+    State state = picture.state;
+    state.view.bench_value = v;
+    const BenchVerdict verdict = bench_verdict(state, model, scene.slice, v, "");
+    out += fmt::format("- **{}** {}\n", verdict.headline, verdict.reason);
+  }
+}
+
+// How the median grows along the axis: the exponent between the last two values. L^2 is attention's own.
+void add_growth(std::string& out, const BenchScene& scene) {
+  std::map<std::string, std::map<std::int64_t, double>> times;
+  for (const Measurement* m : scene.slice.rows)
+    if (m->state == RowState::done && m->time.median > 0)
+      times[m->key.kernel][axis_value(scene.slice.axis, *m)] = m->time.median;
+  std::string lines;
+  for (const auto& [kernel, at] : times) {
+    if (at.size() < 2 || at.begin()->first <= 0) continue;
+    const auto last = std::prev(at.end()), before = std::prev(last);
+    const double exponent = std::log(last->second / before->second) /
+                            std::log(static_cast<double>(last->first) / static_cast<double>(before->first));
+    lines += fmt::format("- {}: {:.2f} times from {} = {} to {}, a growth of {}^{:.2f}\n", kernel,
+                         last->second / before->second, scene.axis_letter, before->first, last->first,
+                         scene.axis_letter, exponent);
+  }
+  if (!lines.empty()) out += "\n## How time grows\n\n" + lines;
+}
+
+void add_table(std::string& out, const BenchScene& scene) {
+  const BenchTable& table = scene.table;
+  if (table.columns.empty()) return;
+  out += "\n## Table\n\n";
+  std::string rule;
+  for (std::size_t c = 0; c < table.columns.size(); ++c) {
+    out += fmt::format("| {} ", cell(table.columns[c].title));
+    rule += c == 0 ? "|---" : "|---:";
+  }
+  out += "|\n" + rule + "|\n";
+  std::string reasons;
+  for (const BenchTableRow& row : table.rows) {
+    out += fmt::format("| {} ", row.kernel);
+    for (std::size_t c = 1; c < table.columns.size(); ++c)
+      out += fmt::format("| {} ", c - 1 < row.cells.size() ? cell(row.cells[c - 1].text) : "–");
+    out += "|\n";
+    if (!row.reason.empty())
+      reasons += fmt::format("- {} at {} = {}: {}\n", row.kernel, scene.axis_letter, row.value, row.reason);
+  }
+  if (!reasons.empty()) out += "\nWithout a time:\n\n" + reasons;
+}
+
+}  // namespace
+
+std::string report_text(const PictureSpec& picture, const std::vector<std::string>& plots,
+                        const std::string& no_plots) {
+  const Model model = model_of(picture);
+  const Provenance& p = picture.provenance;
+  BenchSwitches switches;
+  switches.all_values = true;
+  BenchScene scene = bench_scene(picture.state, model, switches, "");
+  scene.slice = slice_rows(picture.state.document.sweep, model.measurements, p.loaded);  // a scene keeps no rows
+  std::string out = fmt::format("# Attention kernels along {}\n\n", scene.axis_letter);
+  if (!scene.slice.rows.empty()) {
+    const Measurement& first = *scene.slice.rows.front();
+    out += fmt::format("Taken on {}, {}, by AttnScope {} ({}). {} goes from {} to {}; the first row is {}. ", p.device,
+                       p.date.substr(0, 10), p.program_version, p.commit, scene.axis_letter,
+                       scene.slice.values.empty() ? 0 : scene.slice.values.front(),
+                       scene.slice.values.empty() ? 0 : scene.slice.values.back(), describe(first.key.problem));
+    out += "Every figure, and where it comes from, is in rows.csv.\n\n";
+  }
+  add_verdicts(out, picture, model, scene);
+  add_growth(out, scene);
+  out += "\n## Plots\n\n";
+  if (!no_plots.empty()) out += "There are none: " + no_plots + "\n";
+  for (const Plot& plot : kPlots)
+    if (std::find(plots.begin(), plots.end(), plot.name) != plots.end())
+      out += fmt::format("![{}]({})\n", plot.title, plot.name);
+  add_table(out, scene);
+  out += "\nA dash is a figure that is not available; rows.csv says why.";
+  if (scene.slice.left_out > 0)
+    out += fmt::format(" {} rows of other problems or devices are in rows.csv alone.", scene.slice.left_out);
+  out += "\n";
+  return out;
+}
+
+Result<Report> write_report(const PictureSpec& picture, const std::filesystem::path& folder) {
+  std::error_code error;
+  std::filesystem::create_directories(folder, error);
+  if (error || !std::filesystem::is_directory(folder))
+    return bad_input(fmt::format("The folder {} cannot be made: {}.", folder.string(),
+                                 error ? error.message() : "there is a file of that name"));
+  Report report;
+  std::vector<ChartPick> picks;
+  for (const Plot& plot : kPlots) picks.push_back(plot.pick);
+  const auto charts = draw_charts(picture, picks);
+  if (!charts && charts.error().kind != ErrorKind::cannot_run) return tl::unexpected(charts.error());
+  if (!charts) report.no_plots = charts.error().message;
+  for (std::size_t n = 0; charts && n < charts->size(); ++n) {
+    if (auto written = write_png(folder / kPlots[n].name, (*charts)[n]); !written)
+      return tl::unexpected(written.error());
+    report.files.emplace_back(kPlots[n].name);
+  }
+  const std::string text = report_text(picture, report.files, report.no_plots);
+  const Session rows{picture.provenance, picture.measurements, {}, {}, {}};
+  for (const auto& [name, content] :
+       {std::pair<const char*, std::string>("summary.md", text), {"rows.csv", to_csv(rows)}}) {
+    if (auto written = write_file_atomically(folder / name, std::as_bytes(std::span(content))); !written)
+      return tl::unexpected(written.error());
+    report.files.emplace_back(name);
+  }
+  return report;
+}
+
+}  // namespace attn

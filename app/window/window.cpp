@@ -1,0 +1,293 @@
+#include "app/window/window.h"
+
+#include <algorithm>
+#include <chrono>
+#include <cstdio>
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include <GLFW/glfw3.h>
+#include <fmt/format.h>
+
+#include "app/control/controller.h"
+#include "app/graphics/gl.h"
+#include "app/graphics/gui_context.h"
+#include "app/shell/shell.h"
+#include "app/state/apply.h"
+#include "app/system/assets.h"
+#include "app/system/posix.h"
+#include "app/window/settings.h"
+#include "imgui.h"
+#include "imgui_impl_glfw.h"
+#include "imgui_impl_opengl3.h"
+#include "imgui_internal.h"
+
+namespace attn {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+// After an event the window goes on drawing this long, so that what moves arrives; then it sleeps.
+constexpr double kAwakeSeconds = 0.4;
+// Asleep: how long at most. A text cursor blinks; a task's progress shows ten times a second, no more, because
+// drawing would take time from the kernels that are being measured.
+constexpr double kSleepSeconds = 1, kBlinkSeconds = 0.25, kTaskSeconds = 0.1;
+constexpr auto kSaveAfter = std::chrono::seconds(1);
+
+std::string glfw_words() {
+  const char* words = nullptr;
+  glfwGetError(&words);
+  return words == nullptr ? "no reason given" : words;
+}
+
+tl::unexpected<Error> no_window(const std::string& why) {
+  return fail(ErrorKind::cannot_run,
+              fmt::format("No window can be opened: {}. A display is needed (DISPLAY or WAYLAND_DISPLAY) with OpenGL "
+                          "3.3. Without one, `attnscope step` prints the steps and `attnscope shot` draws any view.",
+                          why));
+}
+
+class Glfw {
+ public:
+  static Result<std::unique_ptr<Glfw>> start() {
+    if (glfwInit() != GLFW_TRUE) return no_window(glfw_words());
+    return std::unique_ptr<Glfw>(new Glfw);
+  }
+  ~Glfw() { glfwTerminate(); }
+  Glfw(const Glfw&) = delete;
+  Glfw& operator=(const Glfw&) = delete;
+
+ private:
+  Glfw() = default;
+};
+
+struct CloseWindow {
+  void operator()(GLFWwindow* w) const { glfwDestroyWindow(w); }
+};
+using Window = std::unique_ptr<GLFWwindow, CloseWindow>;
+
+Result<Window> open_glfw_window(int width, int height, bool visible) {
+  glfwWindowHint(GLFW_CONTEXT_VERSION_MAJOR, 3);
+  glfwWindowHint(GLFW_CONTEXT_VERSION_MINOR, 3);
+  glfwWindowHint(GLFW_OPENGL_PROFILE, GLFW_OPENGL_CORE_PROFILE);
+  glfwWindowHint(GLFW_VISIBLE, visible ? GLFW_TRUE : GLFW_FALSE);
+  glfwWindowHint(GLFW_SCALE_TO_MONITOR, GLFW_TRUE);
+  glfwWindowHintString(GLFW_X11_CLASS_NAME, "attnscope");
+  glfwWindowHintString(GLFW_WAYLAND_APP_ID, "attnscope");
+  Window window(glfwCreateWindow(width, height, "AttnScope", nullptr, nullptr));
+  if (window == nullptr) return no_window(glfw_words());
+  glfwMakeContextCurrent(window.get());
+  return window;
+}
+
+Result<Gl> load_gl() {
+  return Gl::load([](const char* name) { return reinterpret_cast<void*>(glfwGetProcAddress(name)); });
+}
+
+// Dear ImGui's platform and renderer, for as long as the object lives.
+class Backends {
+ public:
+  static Result<std::unique_ptr<Backends>> start(GLFWwindow* window) {
+    ImGui_ImplGlfw_InitForOpenGL(window, true);
+    if (ImGui_ImplOpenGL3_Init("#version 330")) return std::unique_ptr<Backends>(new Backends);
+    ImGui_ImplGlfw_Shutdown();
+    return no_window("this OpenGL lacks what version 3.3 has");
+  }
+  ~Backends() {
+    ImGui_ImplOpenGL3_Shutdown();
+    ImGui_ImplGlfw_Shutdown();
+  }
+  Backends(const Backends&) = delete;
+  Backends& operator=(const Backends&) = delete;
+
+ private:
+  Backends() = default;
+};
+
+// Keeps the settings file up to date: a second after the last change, and at the end.
+class SettingsKeeper {
+ public:
+  SettingsKeeper(std::filesystem::path file, const LoadedSettings& loaded, const Preferences& start)
+      : file_(std::move(file)), kept_(loaded.settings), start_(start), may_save_(loaded.may_save) {
+    saved_text_ = settings_text(kept_);
+  }
+  // What the command line chose for this run alone is not kept, unless the user changed it since.
+  void look(const Preferences& now, const Shell& shell, GLFWwindow* window, Log& log, bool at_once) {
+    if (!may_save_) return;
+    Preferences& p = kept_.preferences;
+    if (now.theme != start_.theme) p.theme = now.theme;
+    if (now.scale != start_.scale) p.scale = now.scale;
+    if (now.reduced_motion != start_.reduced_motion) p.reduced_motion = now.reduced_motion;
+    if (glfwGetWindowAttrib(window, GLFW_MAXIMIZED) == GLFW_FALSE) {
+      const float scale = std::max(1.0F, ImGui_ImplGlfw_GetContentScaleForWindow(window));
+      int width = 0, height = 0;
+      glfwGetWindowSize(window, &width, &height);
+      kept_.window_width = std::clamp(static_cast<int>(static_cast<float>(width) / scale), 320, 16384);
+      kept_.window_height = std::clamp(static_cast<int>(static_cast<float>(height) / scale), 240, 16384);
+    }
+    if (ImGui::GetIO().WantSaveIniSettings || at_once) {
+      ImGui::GetIO().WantSaveIniSettings = false;
+      kept_.layout = shell.layout();
+    }
+    std::string text = settings_text(kept_);
+    if (text == saved_text_) return;
+    if (text != changed_text_) {
+      changed_text_ = text;
+      changed_ = Clock::now();
+    }
+    if (!at_once && Clock::now() - changed_ < kSaveAfter) return;
+    if (auto written = save_settings(file_, kept_); !written) {
+      log.warn(written.error().message);
+      may_save_ = false;  // said once
+    }
+    saved_text_ = std::move(text);
+  }
+
+ private:
+  std::filesystem::path file_;
+  Settings kept_;
+  Preferences start_;
+  bool may_save_ = true;
+  std::string saved_text_, changed_text_;
+  Clock::time_point changed_;
+};
+
+// Sleeps until there is something to draw.
+class Waiter {
+ public:
+  void wait(const Controller& controller) {
+    const double now = glfwGetTime();
+    if (controller.state().view.playing || now < awake_until_) {
+      glfwPollEvents();
+    } else if (controller.wants_frames()) {
+      glfwWaitEventsTimeout(kTaskSeconds);
+    } else {
+      glfwWaitEventsTimeout(ImGui::GetIO().WantTextInput ? kBlinkSeconds : kSleepSeconds);
+    }
+    if (ImGui::GetCurrentContext()->InputEventsQueue.Size > 0) awake_until_ = glfwGetTime() + kAwakeSeconds;
+  }
+
+ private:
+  double awake_until_ = kAwakeSeconds;
+};
+
+// All that one open window needs. Members die in reverse order.
+struct App {
+  std::unique_ptr<Glfw> glfw;
+  Window window;
+  Gl gl;
+  GuiContext gui;
+  std::unique_ptr<Backends> backends;
+  Shell shell;
+  std::unique_ptr<Controller> controller;
+  Commands commands;  // of the last frame, and dropped files
+  bool first_frame = true;
+};
+
+void draw_frame(App& app) {
+  const State& state = app.controller->state();
+  app.shell.follow(state.preferences, ImGui_ImplGlfw_GetContentScaleForWindow(app.window.get()));
+  ImGui_ImplOpenGL3_NewFrame();
+  ImGui_ImplGlfw_NewFrame();
+  ImGui::NewFrame();
+  app.controller->advance(static_cast<double>(ImGui::GetIO().DeltaTime));
+  app.shell.draw(*app.controller, app.commands);
+  ImGui::Render();
+  int width = 0, height = 0;
+  glfwGetFramebufferSize(app.window.get(), &width, &height);
+  app.gl.clear(width, height, colour(state.preferences.theme, Token::ground));
+  ImGui_ImplOpenGL3_RenderDrawData(ImGui::GetDrawData());
+  app.controller->window_is(width, height);
+  const Effects effects = app.controller->take_effects();
+  if (effects.clipboard) ImGui::SetClipboardText(effects.clipboard->c_str());
+  if (effects.picture) app.controller->save_picture(*effects.picture, app.gl.read_pixels(width, height));
+  if (effects.quit) glfwSetWindowShouldClose(app.window.get(), GLFW_TRUE);
+  glfwSwapBuffers(app.window.get());
+  if (std::exchange(app.first_frame, false) && environment("ATTNSCOPE_TIMINGS")) {
+    std::fprintf(stderr, "first frame %.2f s after exec\n", seconds_since_start());
+  }
+}
+
+State start_state(const WindowOptions& options, const Settings& settings) {
+  State state = options.state ? *options.state : initial_state();
+  state.preferences = settings.preferences;
+  if (options.theme) state.preferences.theme = *options.theme;
+  if (options.scale) state.preferences.scale = std::clamp(*options.scale, 1.0F, 3.0F);
+  return state;
+}
+
+void make_controller(App& app, const State& state, const LoadedSettings& loaded, const WindowOptions& options) {
+  ControllerOptions setup;
+  setup.state = state;
+  setup.wake = [] { glfwPostEmptyEvent(); };
+  setup.save_folder = usual_save_folder();
+  if (const auto data = data_folder(); !data.empty()) setup.autosave_file = data / "autosave.attn";
+  setup.gpu = std::make_shared<GpuBench>();
+  if (const auto sessions = find_asset("sessions")) setup.bundled_sessions = *sessions;
+  app.controller = std::make_unique<Controller>(std::move(setup));
+  app.controller->look_around();
+  for (const std::string& said : loaded.said) app.controller->log().warn(said);
+  if (!options.open_file.empty()) app.commands.emplace_back(OpenFile{options.open_file.string()});
+}
+
+Result<void> open_app(App& app, const Settings& settings) {
+  const auto assets = find_assets();
+  if (!assets) return tl::unexpected(assets.error());
+  auto glfw = Glfw::start();
+  if (!glfw) return tl::unexpected(glfw.error());
+  app.glfw = *std::move(glfw);
+  auto window = open_glfw_window(settings.window_width, settings.window_height, true);
+  if (!window) return tl::unexpected(window.error());
+  app.window = *std::move(window);
+  glfwSwapInterval(1);
+  glfwSetWindowSizeLimits(app.window.get(), 640, 420, GLFW_DONT_CARE, GLFW_DONT_CARE);
+  auto gl = load_gl();
+  if (!gl) return tl::unexpected(gl.error());
+  app.gl = *gl;
+  auto backends = Backends::start(app.window.get());
+  if (!backends) return tl::unexpected(backends.error());
+  app.backends = *std::move(backends);
+  glfwSetWindowUserPointer(app.window.get(), &app.commands);
+  glfwSetDropCallback(app.window.get(), [](GLFWwindow* w, int count, const char** paths) {
+    auto& commands = *static_cast<Commands*>(glfwGetWindowUserPointer(w));
+    for (int i = 0; i < count; ++i) commands.emplace_back(OpenFile{paths[i]});
+  });
+  if (auto ready = app.shell.set_up(*assets); !ready) return ready;
+  app.shell.load_layout(settings.layout);
+  return ok();
+}
+
+}  // namespace
+
+Result<int> run_window(const WindowOptions& options) {
+  const LoadedSettings loaded = load_settings(settings_file());
+  App app;
+  if (auto opened = open_app(app, loaded.settings); !opened) return tl::unexpected(opened.error());
+  const State state = start_state(options, loaded.settings);
+  make_controller(app, state, loaded, options);
+  SettingsKeeper keeper(settings_file(), loaded, state.preferences);
+  Waiter waiter;
+  for (int frame = 0; options.most_frames == 0 || frame < options.most_frames; ++frame) {
+    if (glfwWindowShouldClose(app.window.get()) != GLFW_FALSE || options.stop.stop_requested()) break;
+    waiter.wait(*app.controller);
+    app.controller->update(std::exchange(app.commands, {}));
+    draw_frame(app);
+    keeper.look(app.controller->state().preferences, app.shell, app.window.get(), app.controller->log(), false);
+  }
+  keeper.look(app.controller->state().preferences, app.shell, app.window.get(), app.controller->log(), true);
+  return 0;
+}
+
+Result<std::string> check_display() {
+  const auto glfw = Glfw::start();
+  if (!glfw) return tl::unexpected(glfw.error());
+  const auto window = open_glfw_window(64, 64, false);
+  if (!window) return tl::unexpected(window.error());
+  const auto gl = load_gl();
+  if (!gl) return tl::unexpected(gl.error());
+  const char* platform = glfwGetPlatform() == GLFW_PLATFORM_WAYLAND ? "Wayland" : "X11";
+  return fmt::format("{}, {}", platform, gl->renderer());
+}
+
+}  // namespace attn

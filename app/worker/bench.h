@@ -1,0 +1,53 @@
+// Bench's side of the GPU: which GPUs there are, and the points of a sweep measured on one through the worker. Where
+// there is none, a GPU kernel's row says why, with what the compiler knows without one. Used by one thread at a time;
+// a second one waits.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <stop_token>
+#include <string>
+#include <vector>
+
+#include "app/worker/client.h"
+#include "kernels/gpu/compile/service.h"
+#include "kernels/model/kernel.h"
+#include "profiling/sweep/sweep.h"
+
+namespace attn {
+
+class GpuBench {
+ public:
+  using CompilerOpener = std::function<Result<std::unique_ptr<gpu::Compiler>>()>;
+  explicit GpuBench(GpuClient::Starter start = GpuClient::start_program, CompilerOpener compiler = gpu::open_nvrtc,
+                    std::filesystem::path cache = gpu::cubin_cache_folder());
+
+  // GPUs of this machine, or why none can be used. Asked of the worker once, then known.
+  // `counters` false: CUPTI is not touched.
+  Result<GpuHello> look(std::stop_token stop = {}, bool counters = true);
+  // For run_sweep(): measures on GPU `spec.gpu`; where that cannot be used, compiles for `spec.arch` alone.
+  GpuRunner runner(const SweepSpec& spec, std::stop_token stop);
+  // Where the rows of a sweep are taken: the GPU's where it measures GPU kernels on one, else this machine's.
+  Provenance provenance(const SweepSpec& spec);
+
+ private:
+  Result<Device> device_of_sweep(const SweepSpec& spec, const std::stop_token& stop);
+  Measurement measure(const KernelRow& row, const Problem& p, const Options& o, const SweepSpec& s,
+                      const std::function<void(const std::string&)>& now, std::stop_token stop);
+  Measurement compile_alone(const KernelRow& row, const Problem& p, const Options& o, const SweepSpec& s,
+                            const std::string& why, const std::function<void(const std::string&)>& now);
+  Result<void> put_compiled(const Plan& plan, const Device& device, Measurement& m);
+
+  std::mutex mutex_;  // guards all below
+  GpuClient client_;
+  CompilerOpener open_compiler_;
+  std::filesystem::path cache_;
+  std::unique_ptr<gpu::Compiler> compiler_;
+  std::optional<Result<GpuHello>> hello_;
+};
+
+}  // namespace attn

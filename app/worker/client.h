@@ -1,0 +1,56 @@
+// The program's side of the GPU worker: starts it when it is first needed, stops it at its time limit, starts a new one
+// after it ended, whatever the reason; each failure is one error in words, and the next request works.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <stop_token>
+#include <string>
+
+#include "app/system/child_process.h"
+#include "app/worker/worker.h"
+
+namespace attn {
+
+// Where and with what a GPU's figures are taken: provenance_here() with the GPU in the CPU's place. The peaks are those
+// of its measurements (yardsticks).
+Provenance provenance_on(const GpuHello& hello, std::int32_t gpu);
+
+class GpuClient {
+ public:
+  using Starter = std::function<Result<Child>()>;
+  using Progress = std::function<void(const std::string& now)>;
+  // `attnscope worker`; tests start their own.
+  static Result<Child> start_program();
+  explicit GpuClient(Starter start = start_program);
+  ~GpuClient();
+  GpuClient(const GpuClient&) = delete;
+  GpuClient& operator=(const GpuClient&) = delete;
+
+  // `counters` false: CUPTI is not touched, as another profiler wants it.
+  Result<GpuHello> hello(const Patience& patience, bool counters = true);
+  // `patience.seconds`: from the request to the answer, compilation included.
+  Result<GpuRunAnswer> run(const GpuRunRequest& r, const Patience& patience, const Progress& progress = {});
+  // One point: inputs, check, time and counters are the worker's. A row that was refused or failed is a measurement
+  // with its reason; an error is a worker that was lost, too late or cancelled.
+  Result<Measurement> measure(const GpuMeasureRequest& r, const Patience& patience, const Progress& progress = {});
+  // Asks the worker to hang or to write to an illegal address: the error that a user would see.
+  Result<void> break_down(const std::string& how, std::int32_t gpu, const Patience& patience);
+  // Process id of the worker; -1 where none runs.
+  int worker_id() const { return child_ ? child_->id() : -1; }
+
+ private:
+  struct Reply;
+  Result<Reply> ask(const std::string& request, std::span<const std::span<const std::byte>> bytes,
+                    const std::string& what, const Patience& patience, const Progress& progress);
+  // The worker said that its GPU is lost to it: it ends by itself, and the next request gets a new one.
+  void let_go();
+  // Ends the worker; `why` in words for the user.
+  Error lost(const NoMessage& why, const std::string& what);
+
+  Starter start_;
+  std::optional<Child> child_;
+};
+
+}  // namespace attn

@@ -1,0 +1,223 @@
+#include "app/worker/messages.h"
+
+#include <fmt/format.h>
+
+#include "kernels/formats/container.h"
+#include "kernels/recording/file.h"
+#include "profiling/session/measurement_json.h"
+
+namespace attn {
+namespace {
+
+using nlohmann::json;
+
+constexpr int kMostDepth = 16;
+
+// Both sides are this program: a message that does not fit is a fault of it, told with the reader's own words.
+template <class T>
+Result<T> guarded(const std::function<Result<T>()>& read) {
+  try {
+    return read();
+  } catch (const json::exception& wrong) {
+    return fail(ErrorKind::failed, fmt::format("a message between program and worker is broken: {}", wrong.what()));
+  }
+}
+
+gpu::GpuProperties gpu_from(const json& j) {
+  gpu::GpuProperties p;
+  p.index = j.at("index");
+  p.name = j.at("name");
+  p.pci = j.at("pci");
+  p.major = j.at("major");
+  p.minor = j.at("minor");
+  p.sms = j.at("sms");
+  p.clock_khz = j.at("clock_khz");
+  p.memory_bytes = j.at("memory_bytes");
+  p.l2_bytes = j.at("l2_bytes");
+  p.shared_bytes_a_block = j.at("shared_bytes_a_block");
+  return p;
+}
+
+}  // namespace
+
+json to_json(const GpuRunRequest& r) {
+  json j{{"do", "run"},
+         {"gpu", r.gpu},
+         {"kernel", r.kernel},
+         {"problem", problem_to_json(r.problem)},
+         {"options", options_to_json(r.options)},
+         {"repeats", r.repeats},
+         {"memory_limit", r.memory_limit},
+         {"time", {{"seconds", r.timing.seconds}, {"least", r.timing.least}, {"cold", r.timing.cold}}}};
+  if (r.inputs == nullptr) j["generate"] = {{"generator", std::string(name_of(r.generator))}, {"seed", r.seed}};
+  return j;
+}
+
+Result<ReadRequest> run_request_from(const json& j) {
+  return guarded<ReadRequest>([&]() -> Result<ReadRequest> {
+    ReadRequest read;
+    GpuRunRequest& r = read.request;
+    r.gpu = j.at("gpu");
+    r.kernel = j.at("kernel");
+    auto problem = problem_from_json(j.at("problem"), "problem");
+    auto options = options_from_json(j.at("options"), "options");
+    if (!problem) return tl::unexpected(problem.error());
+    if (!options) return tl::unexpected(options.error());
+    r.problem = std::move(*problem);
+    r.options = *options;
+    r.repeats = j.at("repeats");
+    r.memory_limit = j.at("memory_limit");
+    r.timing = {j.at("time").at("seconds"), j.at("time").at("least"), j.at("time").at("cold")};
+    read.generate = j.contains("generate");
+    if (read.generate) {
+      const auto generator = generator_from_name(j.at("generate").at("generator").get<std::string>());
+      if (!generator) return bad_input("the request names an unknown generator");
+      r.generator = *generator;
+      r.seed = j.at("generate").at("seed");
+    }
+    read.break_on_purpose = j.value("break", "");
+    return read;
+  });
+}
+
+json to_json(const GpuMeasureRequest& r) {
+  return {{"do", "measure"},
+          {"gpu", r.gpu},
+          {"kernel", r.kernel},
+          {"problem", problem_to_json(r.problem)},
+          {"options", options_to_json(r.options)},
+          {"generator", name_of(r.generator)},
+          {"seed", r.seed},
+          {"seconds", r.seconds},
+          {"least", r.least},
+          {"l2", name_of(r.l2)},
+          {"counters", r.counters},
+          {"verify", r.verify},
+          {"verify_full", r.verify_full},
+          {"memory_limit", r.memory_limit}};
+}
+
+Result<GpuMeasureRequest> measure_request_from(const json& j) {
+  return guarded<GpuMeasureRequest>([&]() -> Result<GpuMeasureRequest> {
+    GpuMeasureRequest r;
+    r.gpu = j.at("gpu");
+    r.kernel = j.at("kernel");
+    auto problem = problem_from_json(j.at("problem"), "problem");
+    auto options = options_from_json(j.at("options"), "options");
+    if (!problem) return tl::unexpected(problem.error());
+    if (!options) return tl::unexpected(options.error());
+    r.problem = std::move(*problem);
+    r.options = *options;
+    const auto generator = generator_from_name(j.at("generator").get<std::string>());
+    if (!generator) return bad_input("the request names an unknown generator");
+    r.generator = *generator;
+    r.seed = j.at("seed");
+    r.seconds = j.at("seconds");
+    r.least = j.at("least");
+    const auto l2 = l2_state_from_name(j.at("l2").get<std::string>());
+    if (!l2) return bad_input("the request names an unknown state of the L2 cache");
+    r.l2 = *l2;
+    r.counters = j.at("counters");
+    r.verify = j.at("verify");
+    r.verify_full = j.at("verify_full");
+    r.memory_limit = j.at("memory_limit");
+    return r;
+  });
+}
+
+json to_json(const Measurement& m, bool lost) {
+  return {{"is", "measured"}, {"measurement", measurement_to_json(m, true)}, {"lost", lost}};
+}
+
+Result<Measurement> measurement_from(const json& j) {
+  return guarded<Measurement>([&]() -> Result<Measurement> {
+    std::vector<std::string> unknown;  // none: both sides are this program
+    return measurement_from_json(j.at("measurement"), "the worker's answer", unknown);
+  });
+}
+
+json to_json(const GpuRunAnswer& a) {
+  return {{"is", "done"},
+          {"same_bits", a.same_bits},
+          {"options", options_to_json(a.options)},
+          {"workspace_bytes", a.workspace_bytes},
+          {"source", a.source},
+          {"source_hash", a.source_hash},
+          {"samples_us", a.samples_us}};
+}
+
+Result<GpuRunAnswer> run_answer_from(const json& j) {
+  return guarded<GpuRunAnswer>([&]() -> Result<GpuRunAnswer> {
+    GpuRunAnswer a;
+    a.same_bits = j.at("same_bits");
+    auto options = options_from_json(j.at("options"), "options");
+    if (!options) return tl::unexpected(options.error());
+    a.options = *options;
+    a.workspace_bytes = j.at("workspace_bytes");
+    a.source = j.at("source");
+    a.source_hash = j.at("source_hash");
+    a.samples_us = j.at("samples_us").get<std::vector<double>>();
+    return a;
+  });
+}
+
+json to_json(const GpuHello& h) {
+  json gpus = json::array();
+  for (const gpu::GpuProperties& p : h.gpus) {
+    gpus.push_back({{"index", p.index},
+                    {"name", p.name},
+                    {"pci", p.pci},
+                    {"major", p.major},
+                    {"minor", p.minor},
+                    {"sms", p.sms},
+                    {"clock_khz", p.clock_khz},
+                    {"memory_bytes", p.memory_bytes},
+                    {"l2_bytes", p.l2_bytes},
+                    {"shared_bytes_a_block", p.shared_bytes_a_block}});
+  }
+  return {{"is", "hello"},
+          {"driver", h.driver},
+          {"compiler", h.compiler},
+          {"compiler_error", h.compiler_error},
+          {"cupti", h.cupti},
+          {"cupti_error", h.cupti_error},
+          {"sensors", h.sensors},
+          {"sensors_error", h.sensors_error},
+          {"counters_error", h.counters_error},
+          {"gpus", std::move(gpus)}};
+}
+
+Result<GpuHello> hello_from(const json& j) {
+  return guarded<GpuHello>([&]() -> Result<GpuHello> {
+    GpuHello h;
+    h.driver = j.at("driver");
+    h.compiler = j.at("compiler");
+    h.compiler_error = j.at("compiler_error");
+    h.cupti = j.at("cupti");
+    h.cupti_error = j.at("cupti_error");
+    h.sensors = j.at("sensors");
+    h.sensors_error = j.at("sensors_error");
+    h.counters_error = j.at("counters_error");
+    for (const json& p : j.at("gpus")) h.gpus.push_back(gpu_from(p));
+    return h;
+  });
+}
+
+json error_json(const Error& e, bool lost) {
+  return {{"is", "error"}, {"kind", static_cast<int>(e.kind)}, {"message", e.message}, {"lost", lost}};
+}
+
+Error error_from(const json& j) {
+  const auto kind = guarded<Error>([&]() -> Result<Error> {
+    const int number = j.at("kind");
+    const bool known = number >= 0 && number <= static_cast<int>(ErrorKind::failed);
+    return Error{known ? static_cast<ErrorKind>(number) : ErrorKind::failed, j.at("message")};
+  });
+  return kind ? *kind : kind.error();
+}
+
+Result<json> parse_message(const std::string& text) {
+  return parse_json(text, "a message between program and worker", kMostDepth);
+}
+
+}  // namespace attn

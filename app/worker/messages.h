@@ -1,0 +1,35 @@
+// The worker's requests and answers as JSON: written and read by the two sides, here alone.
+#pragma once
+
+#include <nlohmann/json.hpp>
+
+#include "app/worker/worker.h"
+
+namespace attn {
+
+nlohmann::json to_json(const GpuRunRequest& r);
+// `inputs` is left null; "generate" says whether tensors follow.
+struct ReadRequest {
+  GpuRunRequest request;
+  bool generate = false;
+  std::string break_on_purpose;  // "hang" or "illegal_address": for the check that a worker's end is survived
+};
+Result<ReadRequest> run_request_from(const nlohmann::json& j);
+
+nlohmann::json to_json(const GpuMeasureRequest& r);
+Result<GpuMeasureRequest> measure_request_from(const nlohmann::json& j);
+nlohmann::json to_json(const Measurement& m, bool lost);
+Result<Measurement> measurement_from(const nlohmann::json& j);
+
+nlohmann::json to_json(const GpuRunAnswer& a);
+Result<GpuRunAnswer> run_answer_from(const nlohmann::json& j);
+nlohmann::json to_json(const GpuHello& h);
+Result<GpuHello> hello_from(const nlohmann::json& j);
+
+nlohmann::json error_json(const Error& e, bool lost);
+Error error_from(const nlohmann::json& j);
+
+// Text to an object with the key `is` or `do`; an error in place of an exception.
+Result<nlohmann::json> parse_message(const std::string& text);
+
+}  // namespace attn

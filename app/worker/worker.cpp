@@ -1,0 +1,342 @@
+#include "app/worker/worker.h"
+
+#include <algorithm>
+#include <chrono>
+#include <exception>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "app/worker/messages.h"
+#include "kernels/gpu/device/device_run.h"
+#include "kernels/gpu/device/queue.h"
+#include "kernels/model/fits.h"
+
+namespace attn {
+namespace {
+
+using nlohmann::json;
+
+constexpr int kExitLost = 3;
+constexpr int kMostSamples = 10000;
+
+// Kernels that break on purpose: a worker's end is tried on the machine where it will happen.
+constexpr const char* kBreaking =
+    "extern \"C\" __global__ void hang(volatile int* p) { while (p[0] != 1) {} }\n"
+    "extern \"C\" __global__ void illegal_address(int* p) { p[1ull << 40] = 1; }\n";
+
+// The driver, compiler and queue of one GPU.
+struct Gpu {
+  std::unique_ptr<gpu::CompileService> service;
+  gpu::GpuProperties properties;
+  std::unique_ptr<gpu::Queue> queue;
+  std::optional<GpuYardsticks> yardsticks;
+  // Opened for the first measurement that wants them; what could not be had is not asked for again.
+  Result<std::unique_ptr<Profiler>> profiler = fail(ErrorKind::cannot_run, "");
+  Result<std::unique_ptr<GpuSensors>> sensors = fail(ErrorKind::cannot_run, "");
+  bool looked_for_profiler = false, looked_for_sensors = false;
+};
+
+class Worker {
+ public:
+  Worker(Socket& socket, const WorkerParts& parts) : socket_(socket), parts_(parts) {}
+
+  int live() {
+    while (true) {
+      auto message = socket_.receive({});
+      if (!message) return 0;  // whoever asked is gone
+      answer(*message);
+      if (driver_ && driver_->lost()) return kExitLost;
+    }
+  }
+
+ private:
+  void answer(const Message& message) {
+    Result<void> done = ok();
+    try {
+      done = answer_or_fail(message);
+    } catch (const std::bad_alloc&) {
+      done = fail(ErrorKind::cannot_run, "The worker has not enough memory; a smaller L, B or H would do.");
+    } catch (const std::exception& bug) {
+      done = fail(ErrorKind::failed, fmt::format("The worker broke: {}. This is a fault of the program.", bug.what()));
+    }
+    if (!done) send(error_json(done.error(), driver_ && driver_->lost()), {});
+  }
+
+  Result<void> answer_or_fail(const Message& message) {
+    const auto request = parse_message(message.text);
+    if (!request) return tl::unexpected(request.error());
+    const std::string what = request->value("do", "");
+    if (what == "hello") return hello(request->value("counters", true));
+    if (what == "measure") return measure(*request);
+    if (what != "run") return bad_input(fmt::format("the worker does not know the request '{}'", what));
+    auto read = run_request_from(*request);
+    if (!read) return tl::unexpected(read.error());
+    if (auto ready = open(read->request.gpu); !ready) return ready;
+    return read->break_on_purpose.empty() ? run(*read, message.bytes) : break_down(read->break_on_purpose);
+  }
+
+  void send(const json& text, std::span<const std::span<const std::byte>> bytes) {
+    // If nobody listens any more, the next receive() ends the worker.
+    (void)socket_.send(text.dump(), bytes, {});
+  }
+  void progress(const std::string& now) { send({{"is", "progress"}, {"now", now}}, {}); }
+
+  Result<void> open_libraries() {
+    if (!driver_) {
+      auto driver = parts_.driver();
+      if (!driver) return tl::unexpected(driver.error());
+      driver_ = std::move(*driver);
+    }
+    if (!compiler_) {
+      auto compiler = parts_.compiler();
+      if (!compiler) return tl::unexpected(compiler.error());
+      compiler_ = std::move(*compiler);
+    }
+    return ok();
+  }
+
+  Result<void> hello(bool counters) {
+    GpuHello h;
+    const auto opened = open_libraries();
+    if (!driver_) return tl::unexpected(opened.error());
+    if (!opened)
+      h.compiler_error = opened.error().message;
+    else
+      h.compiler = compiler_->version();
+    const auto version = driver_->version();
+    const auto count = driver_->device_count();
+    if (!version) return tl::unexpected(version.error());
+    if (!count) return tl::unexpected(count.error());
+    h.driver = *version;
+    for (std::int32_t n = 0; n < *count; ++n) {
+      auto p = driver_->properties(n);
+      if (!p) return tl::unexpected(p.error());
+      h.gpus.push_back(std::move(*p));
+    }
+    say_versions(h, counters);
+    send(to_json(h), {});
+    return ok();
+  }
+
+  static void say_versions(GpuHello& h, bool counters) {
+    const auto cupti = counters ? cupti_version(h.driver)
+                                : Result<std::string>(fail(ErrorKind::cannot_run, "counters were turned off"));
+    if (cupti)
+      h.cupti = *cupti;
+    else
+      h.cupti_error = cupti.error().message;
+    const auto sensors = sensors_version();
+    if (sensors)
+      h.sensors = *sensors;
+    else
+      h.sensors_error = sensors.error().message;
+    if (const auto permitted = counters_permitted(); !permitted) h.counters_error = permitted.error().message;
+  }
+
+  // One GPU a worker: the first that is asked for.
+  Result<void> open(std::int32_t index) {
+    if (auto opened = open_libraries(); !opened) return opened;
+    if (gpu_.queue) {
+      if (gpu_.properties.index == index) return ok();
+      return bad_input(fmt::format("this worker has GPU {} open", gpu_.properties.index));
+    }
+    const auto count = driver_->device_count();
+    if (!count) return tl::unexpected(count.error());
+    if (index < 0 || index >= *count) {
+      return fail(ErrorKind::cannot_run, fmt::format("there is no GPU {}: this machine has {}", index, *count));
+    }
+    auto properties = driver_->properties(index);
+    if (!properties) return tl::unexpected(properties.error());
+    if (auto opened = driver_->open_device(index); !opened) return opened;
+    gpu_.properties = *properties;
+    gpu_.service = std::make_unique<gpu::CompileService>(*compiler_, parts_.cache);
+    auto queue = gpu::Queue::make(*driver_, *gpu_.service, properties->arch(), parts_.edited_kernels);
+    if (!queue) return tl::unexpected(queue.error());
+    gpu_.queue = std::make_unique<gpu::Queue>(std::move(*queue));
+    return ok();
+  }
+
+  Result<void> run(const ReadRequest& read, std::span<const std::byte> tensors);
+  Result<Plan> plan_of(const GpuRunRequest& r);
+  Result<std::vector<double>> time(gpu::DeviceRun& run, const GpuTiming& t);
+  Result<void> measure(const json& request);
+  Result<void> tools_for(const GpuMeasureRequest& r, GpuTools& tools);
+  Result<void> break_down(const std::string& how);
+
+  Socket& socket_;
+  const WorkerParts& parts_;
+  // The order of destruction is the reverse: queue, service, compiler, driver.
+  std::unique_ptr<gpu::Driver> driver_;
+  std::unique_ptr<gpu::Compiler> compiler_;
+  Gpu gpu_;
+};
+
+Result<Plan> Worker::plan_of(const GpuRunRequest& r) {
+  const auto row = find_kernel(r.kernel);
+  if (!row) return tl::unexpected(row.error());
+  const Device device = device_of(gpu_.properties);
+  if (auto takes = (*row)->supports(r.problem, r.options, device); !takes) return tl::unexpected(takes.error());
+  auto plan = (*row)->plan(**row, r.problem, r.options, device);
+  if (!plan) return plan;
+  std::uint64_t room = r.memory_limit;
+  if (room == 0) {
+    const auto free = driver_->free_memory();
+    if (!free) return tl::unexpected(free.error());
+    room = *free;
+  }
+  if (auto fits = check_memory(*plan, device, room); !fits) return tl::unexpected(fits.error());
+  return plan;
+}
+
+// One event pair a repeat, around everything that an enqueue does. Cold: a buffer of twice the L2's size is written
+// before, outside the measured range.
+Result<std::vector<double>> Worker::time(gpu::DeviceRun& run, const GpuTiming& t) {
+  const gpu::StreamHandle stream = gpu_.queue->stream();
+  const std::uint64_t flush_bytes = t.cold ? static_cast<std::uint64_t>(2 * gpu_.properties.l2_bytes) : 0;
+  auto flush = gpu::Memory::allocate(*driver_, flush_bytes);
+  auto first = driver_->create_event(), second = driver_->create_event();
+  if (!flush) return tl::unexpected(run.on(flush.error()));
+  if (!first) return tl::unexpected(first.error());
+  if (!second) return tl::unexpected(second.error());
+  std::vector<double> samples;
+  const auto begin = std::chrono::steady_clock::now();
+  const auto spent = [&] { return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count(); };
+  Result<void> done = ok();
+  while (done && static_cast<int>(samples.size()) < kMostSamples &&
+         (static_cast<std::int32_t>(samples.size()) < t.least || spent() < t.seconds)) {
+    done = driver_->fill(flush->address(), 0, flush_bytes, stream);
+    if (done) done = driver_->record(*first, stream);
+    if (done) done = run.enqueue();
+    if (done) done = driver_->record(*second, stream);
+    if (!done) break;
+    const auto ms = driver_->elapsed_ms(*first, *second);
+    if (ms)
+      samples.push_back(*ms * 1000);
+    else
+      done = tl::unexpected(ms.error());
+  }
+  driver_->destroy_event(*first);
+  driver_->destroy_event(*second);
+  if (!done) return tl::unexpected(run.on(done.error()));
+  return samples;
+}
+
+Result<void> Worker::run(const ReadRequest& read, std::span<const std::byte> tensors) {
+  const GpuRunRequest& r = read.request;
+  auto plan = plan_of(r);
+  if (!plan) return tl::unexpected(plan.error());
+  std::optional<Inputs> made;
+  if (read.generate) {
+    progress("making the inputs");
+    InputSpec spec;
+    spec.generator = r.generator;
+    spec.seed = r.seed;
+    auto inputs = make_inputs(r.problem, spec);
+    if (!inputs) return tl::unexpected(inputs.error());
+    made = std::move(*inputs);
+  }
+  auto placed = made ? Result<gpu::TensorBytes>(gpu::tensor_bytes_of(*made)) : gpu::split_tensors(r.problem, tensors);
+  if (!placed) return tl::unexpected(placed.error());
+  auto on_gpu = gpu::DeviceRun::place(*gpu_.queue, *plan, *placed);
+  if (!on_gpu) return tl::unexpected(on_gpu.error());
+  progress(fmt::format("compiling and running {}", r.kernel));
+  if (auto ran = on_gpu->once(); !ran) return ran;
+
+  GpuRunAnswer answer;
+  answer.options = plan->options;
+  answer.workspace_bytes = plan->workspace_bytes;
+  if (const auto source = gpu::kernel_source(r.kernel, parts_.edited_kernels)) {
+    answer.source = source->label(r.kernel);
+    answer.source_hash = source->hash;
+  }
+  Outputs out = gpu::empty_outputs(r.problem);
+  if (auto got = on_gpu->fetch(out); !got) return got;
+  Outputs again = r.repeats > 1 ? gpu::empty_outputs(r.problem) : Outputs{};
+  for (std::int32_t n = 1; n < r.repeats && answer.same_bits; ++n) {
+    if (auto ran = on_gpu->once(); !ran) return ran;
+    if (auto got = on_gpu->fetch(again); !got) return got;
+    answer.same_bits = out.out == again.out && out.lse == again.lse;
+  }
+  if (r.timing.seconds > 0) {
+    progress(fmt::format("timing {}", r.kernel));
+    auto samples = time(*on_gpu, r.timing);
+    if (!samples) return tl::unexpected(samples.error());
+    answer.samples_us = std::move(*samples);
+  }
+  std::vector<std::span<const std::byte>> parts;
+  if (!read.generate) parts = {{out.out.data(), out.out.bytes()}, {out.lse.data(), out.lse.bytes()}};
+  send(to_json(answer), parts);
+  return ok();
+}
+
+// What a measurement needs; CUPTI only where counters are wanted.
+Result<void> Worker::tools_for(const GpuMeasureRequest& r, GpuTools& tools) {
+  tools.queue = &*gpu_.queue;
+  tools.properties = gpu_.properties;
+  tools.edited_kernels = parts_.edited_kernels;
+  tools.progress = [this](const std::string& now) { progress(now); };
+  if (!gpu_.yardsticks) {
+    auto made = GpuYardsticks::make(*driver_, *gpu_.service, gpu_.properties, gpu_.queue->stream());
+    if (!made) return tl::unexpected(made.error());
+    gpu_.yardsticks.emplace(std::move(*made));
+  }
+  tools.yardsticks = &*gpu_.yardsticks;
+  if (!std::exchange(gpu_.looked_for_sensors, true)) gpu_.sensors = parts_.sensors(gpu_.properties.pci);
+  if (gpu_.sensors)
+    tools.sensors = gpu_.sensors->get();
+  else
+    tools.no_sensors = gpu_.sensors.error().message;
+  if (!r.counters) {
+    tools.no_profiler = "counters were turned off for this run";
+    return ok();
+  }
+  if (!std::exchange(gpu_.looked_for_profiler, true)) {
+    const auto version = driver_->version();
+    if (!version) return tl::unexpected(version.error());
+    gpu_.profiler = parts_.profiler(gpu_.properties.index, *version);
+  }
+  if (gpu_.profiler)
+    tools.profiler = gpu_.profiler->get();
+  else
+    tools.no_profiler = gpu_.profiler.error().message;
+  return ok();
+}
+
+Result<void> Worker::measure(const json& request) {
+  const auto read = measure_request_from(request);
+  if (!read) return tl::unexpected(read.error());
+  if (auto ready = open(read->gpu); !ready) return ready;
+  GpuTools tools;
+  if (auto ready = tools_for(*read, tools); !ready) return ready;
+  const Measurement m = measure_on_gpu(*read, tools);
+  send(to_json(m, driver_->lost()), {});
+  return ok();
+}
+
+Result<void> Worker::break_down(const std::string& how) {
+  gpu::KernelSource source{"break.cu", kBreaking, "break", true};
+  auto compiled = gpu_.service->compile({source, gpu_.properties.arch(), {}});
+  if (!compiled) return tl::unexpected(compiled.error());
+  const auto module = driver_->load(compiled->code.data());
+  if (!module) return tl::unexpected(module.error());
+  const auto entry = driver_->function(*module, how);
+  if (!entry) return tl::unexpected(entry.error());
+  auto memory = gpu::Memory::allocate(*driver_, 4096);
+  if (!memory) return tl::unexpected(memory.error());
+  const gpu::DevicePointer argument = memory->address();
+  auto done = driver_->fill(argument, 0, 4096, gpu_.queue->stream());
+  if (done) done = driver_->launch(*entry, {}, gpu_.queue->stream(), &argument);
+  if (done) done = driver_->synchronize(gpu_.queue->stream());
+  if (!done) return done;
+  send({{"is", "done"}}, {});
+  return ok();
+}
+
+}  // namespace
+
+int work(Socket& socket, const WorkerParts& parts) {
+  return Worker(socket, parts).live();
+}
+
+}  // namespace attn
