@@ -1,4 +1,4 @@
-// Every colour of the program, as 0xRRGGBB, dark and light. tests/viz/theme_test.cpp recomputes contrasts and the
+// Every colour of the program, as 0xRRGGBB, dark and light. tests/viz/draw/theme_test.cpp recomputes contrasts and the
 // distances between colours, in normal and colour-blind vision, from these rows: change a value there first.
 #pragma once
 

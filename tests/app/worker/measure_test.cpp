@@ -1,0 +1,197 @@
+// One point of a sweep on a GPU, with no GPU: what the worker measures, and what is told of it when something breaks.
+#include <gtest/gtest.h>
+
+#include "app/worker/client.h"
+#include "profiling/figures/metrics.h"
+#include "tests/app/worker/double.h"
+
+namespace attn {
+namespace {
+
+constexpr double kPlenty = 20;
+
+GpuMeasureRequest request() {
+  GpuMeasureRequest r;
+  r.kernel = "naive";
+  r.problem.Lq = r.problem.Lk = 5;
+  r.problem.D = r.problem.Dv = 8;
+  r.seconds = 0.01;
+  r.verify = false;
+  return r;
+}
+
+TEST(WorkerMeasure, ARowHasItsTimesPlanAndKey) {
+  GpuClient client = client_with({});
+  const auto m = client.measure(request(), {kPlenty, {}});
+  ASSERT_TRUE(m) << m.error().message;
+  EXPECT_EQ(m->state, RowState::done) << m->reason;
+  EXPECT_EQ(m->place, Place::gpu);
+  EXPECT_EQ(m->key.kernel, "naive");
+  EXPECT_EQ(m->key.device, "a double");
+  EXPECT_EQ(m->key.l2, L2State::cold);
+  EXPECT_EQ(m->key.options.threads, 256);
+  EXPECT_FALSE(m->key.source_hash.empty());
+  EXPECT_EQ(m->launches.size(), 3U);
+  EXPECT_GE(m->time.n, 5);
+  EXPECT_EQ(m->launch_us, (std::vector<double>{1, 1, 1}));
+  EXPECT_DOUBLE_EQ(m->time.median, 3);  // three launches of 1 us each; the flush before them is not among them
+  EXPECT_EQ(m->clock, "CUPTI kernel time stamps");
+  EXPECT_DOUBLE_EQ(figure(*m, "sm_clock_mhz").value, 1500);
+  EXPECT_GT(m->yardsticks.peak_gflops, 0);
+  EXPECT_GT(m->yardsticks.copy_gb_per_s, 0);
+  EXPECT_FALSE(m->verdict);
+  ASSERT_EQ(m->figures.size(), metric_table().size());
+  for (std::size_t n = 0; n < m->figures.size(); ++n) {
+    EXPECT_EQ(m->figures[n].available(), m->figures[n].reason.empty()) << metric_table()[n].id;
+  }
+}
+
+TEST(WorkerMeasure, CountersBecomeFiguresWithTheirMethod) {
+  GpuClient client = client_with({});
+  const auto m = client.measure(request(), {kPlenty, {}});
+  ASSERT_TRUE(m) << m.error().message;
+  double next = 1;
+  for (std::size_t n = 0; n < metric_table().size(); ++n) {
+    const MetricRow& row = metric_table()[n];
+    if (row.counters.empty()) continue;
+    EXPECT_EQ(m->figures[n].origin, Origin::measured) << row.id;
+    EXPECT_DOUBLE_EQ(m->figures[n].value, next++) << row.id;
+    EXPECT_NE(m->figures[n].method.find(row.counters.front()), std::string::npos) << m->figures[n].method;
+    EXPECT_NE(m->figures[n].method.find("cold L2, 2 passes"), std::string::npos) << m->figures[n].method;
+  }
+  EXPECT_TRUE(figure(*m, "dram_gb_per_s").available());
+  EXPECT_TRUE(figure(*m, "dram_over_compulsory_ratio").available());
+}
+
+TEST(WorkerMeasure, WithoutCountersTheProfilerIsNeverTouched) {
+  GpuClient client = client_with({"open_profiler", Fault::How::die});
+  GpuMeasureRequest r = request();
+  r.counters = false;
+  const auto m = client.measure(r, {kPlenty, {}});
+  ASSERT_TRUE(m) << m.error().message;
+  EXPECT_EQ(m->state, RowState::done);
+  EXPECT_EQ(m->clock, "CUDA events (counters were turned off for this run)");
+  EXPECT_DOUBLE_EQ(m->time.median, 250);
+  EXPECT_EQ(figure(*m, "dram_read_bytes").reason, "counters were turned off for this run");
+}
+
+// Whatever the profiler does not give, the row is timed, checked, and says why.
+class EveryProfilerCall : public testing::TestWithParam<std::string> {};
+
+TEST_P(EveryProfilerCall, WhatItDoesNotGiveIsAReasonAndTheRestGoesOn) {
+  GpuClient client = client_with({GetParam(), Fault::How::error});
+  const auto m = client.measure(request(), {kPlenty, {}});
+  ASSERT_TRUE(m) << m.error().message;
+  EXPECT_EQ(m->state, RowState::done) << m->reason;
+  EXPECT_GE(m->time.n, 5);
+  const bool timed = GetParam() == "count" || GetParam() == "chip";
+  EXPECT_EQ(m->clock == "CUPTI kernel time stamps", timed) << m->clock;
+  const bool counted = GetParam() != "count" && GetParam() != "open_profiler";
+  EXPECT_EQ(figure(*m, "dram_read_bytes").available(), counted);
+  if (!timed) {
+    EXPECT_TRUE(m->clock.starts_with("CUDA events (")) << m->clock;
+  }
+  if (!counted) {
+    EXPECT_FALSE(figure(*m, "dram_read_bytes").reason.empty());
+  }
+  if (GetParam() == "chip") {
+    EXPECT_EQ(figure(*m, "tensor_pipe_pct").reason,
+              "GX999 has no counter sm__pipe_tensor_cycles_active.avg.pct_of_peak_sustained_active");
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Profiler, EveryProfilerCall,
+                         testing::Values("open_profiler", "start_times", "take_times", "records", "count", "chip"),
+                         [](const auto& call) { return call.param; });
+
+TEST(WorkerMeasure, AProfilerThatHangsOrKillsIsSurvived) {
+  for (const char* call : {"take_times", "count"}) {
+    for (const Fault::How how : {Fault::How::hang, Fault::How::die}) {
+      GpuClient client = client_with({call, how});
+      const auto broken = client.measure(request(), {how == Fault::How::hang ? 0.3 : kPlenty, {}});
+      ASSERT_FALSE(broken) << call;
+      EXPECT_TRUE(client.measure(request(), {kPlenty, {}})) << call;
+    }
+  }
+}
+
+TEST(WorkerMeasure, WithoutADriverTheErrorSaysSo) {
+  GpuClient client = client_with({"open_driver", Fault::How::error});
+  const auto m = client.measure(request(), {kPlenty, {}});
+  ASSERT_FALSE(m);
+  EXPECT_EQ(m.error().message, "there is no driver");
+  EXPECT_EQ(m.error().kind, ErrorKind::cannot_run);
+}
+
+TEST(WorkerMeasure, AnErrorOfEveryDriverCallIsAReadableRow) {
+  for (const char* call : {"allocate", "fill", "upload", "load", "launch", "synchronize", "download"}) {
+    GpuClient client = client_with({call, Fault::How::sticky});
+    GpuMeasureRequest r = request();
+    r.verify = true;
+    const auto m = client.measure(r, {kPlenty, {}});
+    const std::string words = m ? m->reason : m.error().message;
+    EXPECT_TRUE(!m || m->state == RowState::failed) << call;
+    EXPECT_NE(words.find(std::string(call) + " failed: CUDA_ERROR"), std::string::npos) << words;
+    EXPECT_LT(client.worker_id(), 0) << call;
+    EXPECT_TRUE(client.measure(r, {kPlenty, {}})) << call;
+  }
+}
+
+TEST(WorkerMeasure, TheWorkerJudgesTheAnswer) {
+  GpuClient client = client_with({});
+  GpuMeasureRequest r = request();
+  r.verify = true;
+  const auto m = client.measure(r, {kPlenty, {}});
+  ASSERT_TRUE(m) << m.error().message;
+  ASSERT_TRUE(m->verdict);
+  EXPECT_FALSE(m->verdict->pass);  // the double computes nothing
+}
+
+TEST(WorkerMeasure, WhatDoesNotFitIsARefusedRowWithItsPlan) {
+  GpuClient client = client_with({});
+  GpuMeasureRequest r = request();
+  r.problem.Lq = r.problem.Lk = 131072;
+  r.memory_limit = 80ULL << 30;
+  const auto m = client.measure(r, {kPlenty, {}});
+  ASSERT_TRUE(m) << m.error().message;
+  EXPECT_EQ(m->state, RowState::refused);
+  EXPECT_NE(m->reason.find("largest L that fits is"), std::string::npos) << m->reason;
+  EXPECT_GT(m->workspace_bytes, 80ULL << 30);
+  EXPECT_GE(client.worker_id(), 0);
+}
+
+TEST(WorkerMeasure, ALostGpuIsAFailedRowAndTheNextPointGetsANewWorker) {
+  GpuClient client = client_with({"launch", Fault::How::sticky});
+  const auto broken = client.measure(request(), {kPlenty, {}});
+  ASSERT_TRUE(broken) << broken.error().message;
+  EXPECT_EQ(broken->state, RowState::failed);
+  EXPECT_NE(broken->reason.find("launch failed: CUDA_ERROR_ILLEGAL_ADDRESS"), std::string::npos) << broken->reason;
+  EXPECT_LT(client.worker_id(), 0);
+  const auto next = client.measure(request(), {kPlenty, {}});
+  ASSERT_TRUE(next);
+  EXPECT_EQ(next->state, RowState::done) << next->reason;
+}
+
+TEST(WorkerMeasure, AHangOrADeathIsAnErrorInWordsAndTheNextPointWorks) {
+  for (const Fault::How how : {Fault::How::hang, Fault::How::die}) {
+    GpuClient client = client_with({"synchronize", how});
+    const auto broken = client.measure(request(), {how == Fault::How::hang ? 0.2 : kPlenty, {}});
+    ASSERT_FALSE(broken);
+    EXPECT_NE(broken.error().message.find("naive on"), std::string::npos) << broken.error().message;
+    EXPECT_TRUE(client.measure(request(), {kPlenty, {}}));
+  }
+}
+
+TEST(WorkerMeasure, ProvenanceNamesTheGpu) {
+  GpuClient client = client_with({});
+  const auto hello = client.hello({kPlenty, {}});
+  ASSERT_TRUE(hello);
+  const Provenance p = provenance_on(*hello, 1);
+  EXPECT_EQ(p.device, "a double");
+  EXPECT_EQ(p.device_arch, "sm_90a");
+  EXPECT_EQ(p.cores, 132);
+  EXPECT_EQ(p.driver, "for CUDA 13.0");
+}
+
+}  // namespace
+}  // namespace attn

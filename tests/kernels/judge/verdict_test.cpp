@@ -1,0 +1,397 @@
+// The judge: reference, baseline, sampled rows and the rule itself.
+#include "kernels/judge/verdict.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include <gtest/gtest.h>
+
+#include "tests/kernels/judge/verdict_literals.h"
+
+namespace attn {
+namespace {
+
+constexpr float kInf = std::numeric_limits<float>::infinity();
+constexpr float kNan = std::numeric_limits<float>::quiet_NaN();
+
+// The same line as in verdict_literals.py.
+Array sequence(DType t, std::vector<std::int64_t> shape, std::int64_t factor, std::int64_t modulus) {
+  Array a(t, std::move(shape));
+  for (std::int64_t i = 0; i < a.size(); ++i) {
+    a.set(i, static_cast<float>((i * factor) % modulus - modulus / 2) / 4.0F);
+  }
+  return a;
+}
+
+struct Case {
+  Problem p;
+  Inputs in;
+  RowSample sample;
+  ReferenceRows ref;
+
+  void compute(std::int32_t threads = 1) {
+    sample = choose_rows(p, true);
+    ref = *reference_rows(p, in, sample.rows, threads, {});
+  }
+  // What a perfect kernel writes: the reference rounded to the dtype.
+  Outputs perfect() const {
+    Outputs o{Array(p.dtype, {p.B, p.Hq, p.Lq, p.Dv}), Array(DType::f32, {p.B, p.Hq, p.Lq})};
+    for (std::size_t n = 0; n < ref.rows.size(); ++n) {
+      const RowId& id = ref.rows[n];
+      const std::int64_t row = (id.b * p.Hq + id.h) * p.Lq + id.r;
+      o.lse.set(row, static_cast<float>(ref.lse[n]));
+      for (std::int64_t d = 0; d < p.Dv; ++d) {
+        o.out.set(row * p.Dv + d,
+                  static_cast<float>(ref.out[n * static_cast<std::size_t>(p.Dv) + static_cast<std::size_t>(d)]));
+      }
+    }
+    return o;
+  }
+  Verdict judged(const Outputs& o) const { return judge(p, in, ref, o, sample); }
+};
+
+// The problem of verdict_literals.py.
+Case numpy_case(DType t) {
+  Case c;
+  c.p.B = 2;
+  c.p.Hq = 4;
+  c.p.Hkv = 2;
+  c.p.Lq = 3;
+  c.p.Lk = 5;
+  c.p.D = 3;
+  c.p.Dv = 2;
+  c.p.dtype = t;
+  c.in.q = sequence(t, {2, 4, 3, 3}, 7, 11);
+  c.in.k = sequence(t, {2, 2, 5, 3}, 5, 9);
+  c.in.v = sequence(t, {2, 2, 5, 2}, 3, 13);
+  return c;
+}
+
+Case random_case(std::int64_t Lq, std::int64_t Lk, std::int64_t D, std::int64_t Dv) {
+  Case c;
+  c.p.Lq = Lq;
+  c.p.Lk = Lk;
+  c.p.D = D;
+  c.p.Dv = Dv;
+  c.in.q = sequence(DType::f32, {1, 1, Lq, D}, 1237, 31);
+  c.in.k = sequence(DType::f32, {1, 1, Lk, D}, 2741, 29);
+  c.in.v = sequence(DType::f32, {1, 1, Lk, Dv}, 977, 37);
+  return c;
+}
+
+void expect_numbers(const std::vector<double>& got, const std::vector<double>& wanted) {
+  ASSERT_EQ(got.size(), wanted.size());
+  for (std::size_t n = 0; n < got.size(); ++n) {
+    if (std::isinf(wanted[n])) {
+      EXPECT_EQ(got[n], wanted[n]) << n;
+    } else {
+      EXPECT_NEAR(got[n], wanted[n], 1e-14) << n;
+    }
+  }
+}
+
+TEST(Reference, AgreesWithNumpyWithoutMask) {
+  Case c = numpy_case(DType::f32);
+  c.compute();
+  expect_numbers(c.ref.out, literals::plain_out);
+  expect_numbers(c.ref.lse, literals::plain_lse);
+  EXPECT_DOUBLE_EQ(c.ref.max_abs_v, 1.5);
+}
+
+TEST(Reference, AgreesWithNumpyUnderWindowCausalKeyLengthsAndScale) {
+  Case c = numpy_case(DType::f16);
+  c.p.scale = 0.5;
+  c.p.mask.causal = true;
+  c.p.mask.window_left = 1;
+  c.p.mask.key_lengths = {5, 3};
+  c.compute();
+  expect_numbers(c.ref.out, literals::masked_out);
+  expect_numbers(c.ref.lse, literals::masked_lse);
+}
+
+TEST(Reference, AgreesWithNumpyUnderBiasWithMinusInfinity) {
+  Case c = numpy_case(DType::bf16);
+  c.p.bias_shape = {1, 4, 3, 5};
+  c.in.bias = sequence(DType::f32, {1, 4, 3, 5}, 11, 17);
+  for (std::int64_t h = 0; h < 4; ++h) {
+    for (std::int64_t key = 0; key < 5; ++key) c.in.bias->set(h * 15 + key, -kInf);
+    c.in.bias->set(h * 15 + 11, -kInf);
+  }
+  c.compute();
+  expect_numbers(c.ref.out, literals::biased_out);
+  expect_numbers(c.ref.lse, literals::biased_lse);
+}
+
+TEST(Reference, GivesTheBlackboardNumbers) {
+  Case c;
+  c.p.Lq = c.p.Lk = 4;
+  c.p.D = c.p.Dv = 2;
+  c.in.q = c.in.k = c.in.v = Array(DType::f32, {1, 1, 4, 2});
+  for (std::int64_t i = 0; i < 8; ++i) {
+    c.in.q.set(i, static_cast<float>(i + 1));
+    c.in.k.set(i, static_cast<float>(i) + 0.5F);
+    c.in.v.set(i, static_cast<float>(i + 1) / 10.0F);
+  }
+  c.compute();
+  const std::vector<double> out{0.697084, 0.797084, 0.699990, 0.799990, 0.7, 0.8, 0.7, 0.8};
+  const std::vector<double> lse{15.217270, 35.001836, 54.800776, 74.599765};
+  for (std::size_t n = 0; n < 8; ++n) EXPECT_NEAR(c.ref.out[n], out[n], 5e-7) << n;
+  for (std::size_t n = 0; n < 4; ++n) EXPECT_NEAR(c.ref.lse[n], lse[n], 5e-7) << n;
+  EXPECT_NEAR(c.ref.max_abs_score, 74.599765, 5e-7);
+}
+
+// More keys and rows than one block holds, extents that no block divides, against the definition element by element.
+TEST(Reference, EqualsTheDefinitionBeyondOneBlock) {
+  Case c = random_case(131, 301, 7, 5);
+  c.p.mask.window_left = 140;
+  c.p.mask.window_right = 3;
+  c.compute(2);
+  for (std::int64_t r = 0; r < 131; ++r) {
+    double total = 0, sums[5] = {};
+    for (std::int64_t key = 0; key < 301; ++key) {
+      if (key < r + 170 - 140 || key > r + 170 + 3) continue;
+      double s = 0;
+      for (std::int64_t d = 0; d < 7; ++d) {
+        s += static_cast<double>(c.in.q.get(r * 7 + d)) * static_cast<double>(c.in.k.get(key * 7 + d));
+      }
+      const double weight = std::exp(s / std::sqrt(7.0));
+      total += weight;
+      for (std::int64_t d = 0; d < 5; ++d) sums[d] += weight * static_cast<double>(c.in.v.get(key * 5 + d));
+    }
+    const auto row = static_cast<std::size_t>(r);
+    EXPECT_NEAR(c.ref.lse[row], std::log(total), 1e-12) << r;
+    for (std::size_t d = 0; d < 5; ++d) EXPECT_NEAR(c.ref.out[row * 5 + d], sums[d] / total, 1e-12) << r;
+  }
+}
+
+TEST(Reference, DoesNotDependOnTheNumberOfThreads) {
+  Case one = random_case(300, 150, 8, 8);
+  Case three = one;
+  one.compute(1);
+  three.compute(3);
+  EXPECT_EQ(one.ref.out, three.ref.out);
+  EXPECT_EQ(one.ref.baseline, three.ref.baseline);
+  EXPECT_EQ(one.ref.max_abs_score, three.ref.max_abs_score);
+}
+
+TEST(Reference, StopsWhenAsked) {
+  const Case c = random_case(64, 64, 8, 8);
+  std::stop_source source;
+  source.request_stop();
+  const auto ref = reference_rows(c.p, c.in, choose_rows(c.p, true).rows, 1, source.get_token());
+  ASSERT_FALSE(ref);
+  EXPECT_EQ(ref.error().kind, ErrorKind::cancelled);
+}
+
+TEST(Baseline, RoundsPAndOToTheDtypeAsNumpyDoes) {
+  Case c = numpy_case(DType::f16);
+  c.compute();
+  // One last place of f16 at most: NumPy's fp32 exp may round the other way before P is rounded.
+  ASSERT_EQ(c.ref.baseline.size(), literals::f16_baseline.size());
+  std::size_t equal = 0;
+  for (std::size_t n = 0; n < c.ref.baseline.size(); ++n) {
+    EXPECT_NEAR(c.ref.baseline[n], literals::f16_baseline[n], 0x1p-10 * std::fabs(literals::f16_baseline[n])) << n;
+    if (c.ref.baseline[n] == literals::f16_baseline[n]) ++equal;
+  }
+  EXPECT_GE(equal, 44U);
+}
+
+TEST(NotFinite, RowsWithoutKeysAreZeroWithLseMinusInfinity) {
+  Case c = random_case(5, 2, 4, 3);
+  c.p.mask.causal = true;  // rows 0 to 2 see nothing
+  c.compute();
+  for (std::size_t r = 0; r < 3; ++r) {
+    EXPECT_EQ(c.ref.lse[r], -literals::kInf);
+    for (std::size_t d = 0; d < 3; ++d) EXPECT_EQ(c.ref.out[r * 3 + d], 0);
+  }
+  EXPECT_TRUE(std::isfinite(c.ref.lse[3]));
+}
+
+TEST(NotFinite, MinusInfiniteScoresCarryNoWeight) {
+  Case c = random_case(1, 3, 1, 1);
+  c.in.q.set(0, 1);
+  for (std::int64_t key = 0; key < 3; ++key) c.in.k.set(key, -kInf);
+  c.compute();
+  EXPECT_EQ(c.ref.out[0], 0);
+  EXPECT_EQ(c.ref.lse[0], -literals::kInf);
+  c.in.k.set(1, 2);
+  c.compute();
+  EXPECT_EQ(c.ref.out[0], static_cast<double>(c.in.v.get(1)));
+  EXPECT_EQ(c.ref.lse[0], 2);
+}
+
+TEST(NotFinite, VisibleNanAndPlusInfinityMakeTheirRowNan) {
+  for (const float bad : {kNan, kInf}) {
+    Case c = random_case(3, 3, 1, 2);
+    for (std::int64_t r = 0; r < 3; ++r) c.in.q.set(r, 1);
+    c.in.k.set(2, bad);
+    c.p.mask.causal = true;  // row 2 alone sees key 2
+    c.compute();
+    EXPECT_TRUE(std::isfinite(c.ref.out[2]));
+    EXPECT_TRUE(std::isnan(c.ref.out[4]));
+    EXPECT_TRUE(std::isnan(c.ref.lse[2]));
+    Outputs o = c.perfect();
+    EXPECT_TRUE(c.judged(o).pass) << c.judged(o).reason;
+    o.out.set(5, 0);
+    EXPECT_FALSE(c.judged(o).pass);
+  }
+}
+
+TEST(NotFinite, BiasMinusInfinityHidesEvenANanScore) {
+  Case c = random_case(1, 3, 2, 2);
+  c.in.k.set(2, kNan);
+  c.p.bias_shape = {1, 1, 1, 3};
+  c.in.bias = Array(DType::f32, {1, 1, 1, 3});
+  c.in.bias->set(1, -kInf);
+  c.compute();
+  EXPECT_TRUE(std::isfinite(c.ref.out[0]));
+  EXPECT_TRUE(std::isfinite(c.ref.lse[0]));
+}
+
+TEST(NotFinite, VThatIsVisibleMustShowAndElsewhereIsNotJudged) {
+  Case c = random_case(4, 4, 1, 2);
+  for (std::int64_t n = 0; n < 4; ++n) {
+    c.in.q.set(n, 1);
+    c.in.k.set(n, 1);
+  }
+  c.in.v.set(3 * 2 + 1, kInf);  // key 3, column 1
+  c.p.mask.causal = true;       // row 3 alone sees it
+  c.compute();
+  Outputs o = c.perfect();
+  EXPECT_EQ(c.ref.out[7], literals::kInf);
+  const Verdict whole = c.judged(o);
+  EXPECT_TRUE(whole.pass) << whole.reason;
+  EXPECT_EQ(whole.unjudged_from_v, 3);  // column 1 of rows 0 to 2
+  o.out.set(1, kNan);                   // row 0 shares the tile: 0 * inf
+  EXPECT_TRUE(c.judged(o).pass);
+  o.out.set(7, kNan);  // inf * alpha on the way
+  EXPECT_TRUE(c.judged(o).pass);
+  o.out.set(7, 0);
+  EXPECT_FALSE(c.judged(o).pass);
+  o.out.set(7, kInf);
+  o.out.set(0, kNan);  // column 0 has nothing to do with it
+  EXPECT_FALSE(c.judged(o).pass);
+}
+
+TEST(NotFinite, OverflowOfTheDtypeItselfIsNotJudged) {
+  Case c = numpy_case(DType::f16);
+  c.in.v.set(0, 65504);
+  c.compute();
+  c.ref.baseline[0] = literals::kInf;  // as where the sum leaves f16
+  const Verdict v = c.judged(c.perfect());
+  EXPECT_TRUE(v.pass) << v.reason;
+  EXPECT_EQ(v.unjudged_overflow, 1);
+}
+
+TEST(Judge, PassesTheReferenceRoundedToEachDtype) {
+  for (const DType t : {DType::f32, DType::f16, DType::bf16}) {
+    Case c = numpy_case(t);
+    c.compute();
+    const Verdict v = c.judged(c.perfect());
+    EXPECT_TRUE(v.pass) << v.reason;
+    EXPECT_LE(v.error, v.allowed);
+    EXPECT_GT(v.allowed, 0);
+    EXPECT_EQ(v.sample, "all 24 rows");
+  }
+}
+
+TEST(Judge, AllowsWhatTheRuleSaysAndNoMore) {
+  Case c = random_case(1, 1, 1, 1);
+  c.in.q.set(0, 0);
+  c.in.v.set(0, 1.0F);
+  c.compute();
+  // O = V = 1 and the baseline is exact: the rounding of (1 + 0.3f) - 0.3f, doubled, and 4 * 2^-23 are left.
+  const double rounding = std::fabs(static_cast<double>((1.0F + 0.3F) - 0.3F) - 1.0);
+  Outputs o = c.perfect();
+  EXPECT_DOUBLE_EQ(c.judged(o).allowed, 2 * rounding + 4 * 0x1p-23);
+  const auto steps = static_cast<int>(std::lround((2 * rounding + 4 * 0x1p-23) / 0x1p-23));
+  o.out.set(0, 1.0F + static_cast<float>(steps) * 0x1p-23F);
+  EXPECT_TRUE(c.judged(o).pass);
+  o.out.set(0, 1.0F + static_cast<float>(steps + 1) * 0x1p-23F);
+  const Verdict v = c.judged(o);
+  EXPECT_FALSE(v.pass);
+  EXPECT_NE(v.reason.find("(b 0, h 0, row 0) column 0"), std::string::npos) << v.reason;
+}
+
+TEST(Judge, BoundsTheLseByTheLargestScore) {
+  Case c = numpy_case(DType::f32);
+  c.compute();
+  Outputs o = c.perfect();
+  const double allowed = 1e-5 * std::max(1.0, c.ref.max_abs_score);
+  EXPECT_DOUBLE_EQ(c.judged(o).lse_allowed, allowed);
+  o.lse.set(5, static_cast<float>(c.ref.lse[5] + 2 * allowed));
+  const Verdict v = c.judged(o);
+  EXPECT_FALSE(v.pass);
+  EXPECT_NE(v.reason.find("LSE (b 0, h 1, row 2)"), std::string::npos) << v.reason;
+}
+
+TEST(Judge, RefusesNanWhereTheReferenceIsFinite) {
+  Case c = numpy_case(DType::f32);
+  c.compute();
+  Outputs o = c.perfect();
+  o.out.set(11, kNan);
+  const Verdict v = c.judged(o);
+  EXPECT_FALSE(v.pass);
+  EXPECT_NE(v.reason.find("nan"), std::string::npos) << v.reason;
+}
+
+TEST(Judge, RefusesAnswersOfAnotherShape) {
+  Case c = numpy_case(DType::f32);
+  c.compute();
+  Outputs o = c.perfect();
+  o.out = Array(DType::f32, {2, 4, 3, 3});
+  EXPECT_FALSE(c.judged(o).pass);
+  EXPECT_NE(c.judged(o).reason.find("[2, 4, 3, 3]"), std::string::npos);
+}
+
+TEST(ChooseRows, TakesAllOfASmallProblem) {
+  Problem p;
+  p.B = 2;
+  p.Hq = p.Hkv = 3;
+  p.Lq = 100;
+  p.Lk = 100;
+  const RowSample s = choose_rows(p, false);
+  EXPECT_TRUE(s.all);
+  EXPECT_EQ(s.rows.size(), 600U);
+  EXPECT_EQ(s.rows.back(), (RowId{1, 2, 99}));
+}
+
+TEST(ChooseRows, SamplesEachChosenHeadOfALargeOne) {
+  Problem p;
+  p.B = 4;
+  p.Hq = p.Hkv = 16;
+  p.Lq = p.Lk = 4096;
+  const RowSample s = choose_rows(p, false);
+  EXPECT_FALSE(s.all);
+  std::vector<std::int64_t> first_head;
+  for (const RowId& id : s.rows) {
+    EXPECT_LT(id.b, 4);
+    EXPECT_LT(id.h, 16);
+    if (id.b == s.rows[0].b && id.h == s.rows[0].h) first_head.push_back(id.r);
+  }
+  EXPECT_GE(first_head.size(), 64U);
+  EXPECT_EQ(first_head.front(), 0);
+  EXPECT_EQ(first_head.back(), 4095);
+  for (const std::int64_t edge : {127, 128, 3967, 3968}) {
+    EXPECT_NE(std::ranges::find(first_head, edge), first_head.end()) << edge;
+  }
+  EXPECT_NE(s.words.find("of 4096 rows in"), std::string::npos) << s.words;
+  EXPECT_TRUE(choose_rows(p, true).all);
+}
+
+TEST(ChooseRows, TakesEveryRowOfADecodingHead) {
+  Problem p;
+  p.B = 2;
+  p.Hq = p.Hkv = 64;
+  p.Lq = 2;
+  p.Lk = 131072;
+  const RowSample s = choose_rows(p, false);
+  EXPECT_FALSE(s.all);
+  EXPECT_EQ(s.rows.size() % 2, 0U);
+  EXPECT_EQ(s.rows[0].r, 0);
+  EXPECT_EQ(s.rows[1].r, 1);
+}
+
+}  // namespace
+}  // namespace attn

@@ -1,0 +1,161 @@
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <charconv>
+#include <limits>
+#include <set>
+
+#include "profiling/figures/metrics.h"
+#include "profiling/figures/statistics.h"
+#include "profiling/session/session.h"
+#include "tests/profiling/strict_csv.h"
+
+namespace attn {
+namespace {
+
+using test::StrictCsv;
+
+Measurement timed() {
+  Measurement m;
+  m.key.kernel = "cpu_flash";
+  m.key.device = "Some CPU, 2.0 GHz";
+  m.key.options.br = 32;
+  m.key.options.bc = 48;
+  m.key.options.threads = 2;
+  m.key.problem.Hq = 4;
+  m.key.problem.Lq = 113;
+  m.key.problem.Lk = 203;
+  m.key.problem.D = m.key.problem.Dv = 64;
+  m.key.problem.mask.causal = true;
+  m.clock = "steady_clock";
+  m.samples_us = {1.0 / 3, 0.1, 0.7, 0.2, 0.3, 0.4};
+  m.time = statistics_of(m.samples_us);
+  fill_figures(m);
+  return m;
+}
+
+Session session_of(std::vector<Measurement> rows) {
+  Session s;
+  s.provenance.device = "Some CPU, 2.0 GHz";
+  s.provenance.program_version = "0.1.0";
+  s.provenance.commit = "abc";
+  s.provenance.date = "2026-01-02T03:04:05Z";
+  s.measurements = std::move(rows);
+  return s;
+}
+
+TEST(Csv, HasOneHeaderAndOneRowAMeasurement) {
+  const StrictCsv csv(to_csv(session_of({timed(), timed(), timed()})));
+  EXPECT_EQ(csv.rows.size(), 3U);
+  EXPECT_EQ(std::set<std::string>(csv.header.begin(), csv.header.end()).size(), csv.header.size());
+}
+
+TEST(Csv, AnEmptySessionIsTheHeaderAlone) {
+  const StrictCsv csv(to_csv(session_of({})));
+  EXPECT_TRUE(csv.rows.empty());
+  EXPECT_FALSE(csv.header.empty());
+}
+
+TEST(Csv, HasEachMetricBesideItsSource) {
+  const StrictCsv csv(to_csv(session_of({timed()})));
+  for (const MetricRow& metric : metric_table()) {
+    const auto column = std::find(csv.header.begin(), csv.header.end(), metric.id);
+    ASSERT_NE(column, csv.header.end()) << metric.id;
+    ASSERT_NE(column + 1, csv.header.end());
+    EXPECT_EQ(*(column + 1), std::string(metric.id) + "_source");
+  }
+}
+
+TEST(Csv, NamesProblemOptionsAndProvenance) {
+  const StrictCsv csv(to_csv(session_of({timed()})));
+  const auto& row = csv.rows.at(0);
+  const std::map<std::string, std::string> expected{
+      {"kernel", "cpu_flash"},
+      {"rung", "2"},
+      {"order", "flash"},
+      {"dtype", "f32"},
+      {"B", "1"},
+      {"Hq", "4"},
+      {"Hkv", "1"},
+      {"Lq", "113"},
+      {"Lk", "203"},
+      {"D", "64"},
+      {"Dv", "64"},
+      {"causal", "true"},
+      {"window_left", "-1"},
+      {"window_right", "-1"},
+      {"scale", "0.125"},
+      {"br", "32"},
+      {"bc", "48"},
+      {"threads", "2"},
+      {"stages", ""},
+      {"subtract_max", "true"},
+      {"key_order", "left_to_right"},
+      {"accumulate", "f32"},
+      {"l2", "warm"},
+      {"state", "done"},
+      {"reason", ""},
+      {"verdict", "unverified"},
+      {"place", "live"},
+      {"device", "Some CPU, 2.0 GHz"},
+      {"driver", ""},
+      {"cuda", ""},
+      {"program_version", "0.1.0"},
+      {"commit", "abc"},
+      {"date", "2026-01-02T03:04:05Z"},
+  };
+  for (const auto& [name, value] : expected) {
+    ASSERT_TRUE(row.contains(name)) << name;
+    EXPECT_EQ(row.at(name), value) << name;
+  }
+}
+
+TEST(Csv, NumbersReadBackTheSame) {
+  const Measurement m = timed();
+  const StrictCsv csv(to_csv(session_of({m})));
+  for (const MetricRow& metric : metric_table()) {
+    const std::string& text = csv.rows.at(0).at(std::string(metric.id));
+    const Figure& f = figure(m, metric.id);
+    ASSERT_EQ(text.empty(), !f.available()) << metric.id;
+    if (text.empty()) continue;
+    double value = 0;
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+    EXPECT_TRUE(error == std::errc() && end == text.data() + text.size()) << metric.id << " " << text;
+    EXPECT_EQ(value, f.value) << metric.id;
+  }
+}
+
+TEST(Csv, WhatIsNotAvailableIsAnEmptyCellWithItsReason) {
+  const StrictCsv csv(to_csv(session_of({timed()})));
+  EXPECT_EQ(csv.rows.at(0).at("occupancy_achieved_pct"), "");
+  EXPECT_TRUE(csv.rows.at(0).at("occupancy_achieved_pct_source").starts_with("not available: "));
+  EXPECT_EQ(csv.rows.at(0).at("time_us_median_source"), "measured");
+  EXPECT_EQ(csv.rows.at(0).at("tflops_source"), "derived");
+}
+
+TEST(Csv, QuotesCommasQuotesAndLineEnds) {
+  Measurement m;
+  m.state = RowState::failed;
+  m.reason = "it said \"no\",\nand then \r nothing";
+  fill_figures(m);
+  const StrictCsv csv(to_csv(session_of({m})));
+  ASSERT_EQ(csv.rows.size(), 1U);
+  EXPECT_EQ(csv.rows[0].at("reason"), m.reason);
+  EXPECT_EQ(csv.rows[0].at("state"), "failed");
+  EXPECT_EQ(csv.rows[0].at("time_us_median"), "");
+}
+
+TEST(Csv, NonFiniteErrorsStandAsWords) {
+  Measurement m = timed();
+  m.verdict.emplace();
+  m.verdict->error = std::numeric_limits<double>::quiet_NaN();
+  m.verdict->allowed = std::numeric_limits<double>::infinity();
+  fill_figures(m);
+  const StrictCsv csv(to_csv(session_of({m})));
+  EXPECT_EQ(csv.rows.at(0).at("error_abs"), "nan");
+  EXPECT_EQ(csv.rows.at(0).at("error_allowed_abs"), "inf");
+  EXPECT_EQ(csv.rows.at(0).at("verdict"), "fail");
+}
+
+}  // namespace
+}  // namespace attn

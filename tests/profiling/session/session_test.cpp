@@ -1,0 +1,325 @@
+#include "profiling/session/session.h"
+
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cmath>
+#include <filesystem>
+#include <fstream>
+#include <functional>
+#include <nlohmann/json.hpp>
+
+#include "profiling/figures/metrics.h"
+#include "profiling/figures/statistics.h"
+#include "profiling/sweep/sweep.h"
+#include "tests/profiling/fake_kernels.h"
+
+namespace attn {
+namespace {
+
+using nlohmann::json;
+using namespace test;
+
+class SessionFile : public testing::Test {
+ protected:
+  SessionFile() {
+    folder_ = std::filesystem::temp_directory_path() / ("attnscope_session_test_" + std::to_string(::getpid()));
+    std::filesystem::create_directories(folder_);
+  }
+  ~SessionFile() override { std::filesystem::remove_all(folder_); }
+
+  std::filesystem::path file(const std::string& name = "s.attn") const { return folder_ / name; }
+
+  // Writes a container around this JSON and reads it as a session.
+  Result<Session> read_json(const json& j) const {
+    Container c;
+    c.session_json = session_text(j);
+    const auto bytes = container_bytes(c);
+    EXPECT_TRUE(bytes && write_file_atomically(file("forged.attn"), *bytes));
+    return read_session(file("forged.attn"));
+  }
+
+ private:
+  std::filesystem::path folder_;
+};
+
+Measurement measured(const KernelRow& row = real_row()) {
+  SweepSpec s;
+  s.seconds_per_point = 0.01;
+  s.peak = {100, 10, 1};
+  return measure_on_cpu(row, small_problem(), {}, s, {});
+}
+
+Session example() {
+  Session s;
+  s.provenance = provenance_here();
+  s.provenance.peak_gflops = 123.5;
+  s.measurements = {measured(), measured(failing_kernel()), measured(idle_kernel())};
+  s.measurements[0].launch_us.assign(s.measurements[0].launches.size(), 12.25);
+  relate_to_baseline(s.measurements);
+  return s;
+}
+
+void expect_equal(const Figure& a, const Figure& b) {
+  EXPECT_EQ(a.origin, b.origin);
+  if (a.available() && !(std::isnan(a.value) && std::isnan(b.value))) {
+    EXPECT_EQ(a.value, b.value);
+  }
+  EXPECT_EQ(a.method, b.method);
+  EXPECT_EQ(a.reason, b.reason);
+}
+
+void expect_equal(const Measurement& a, const Measurement& b) {
+  EXPECT_EQ(a.key, b.key);
+  EXPECT_EQ(a.place, b.place);
+  EXPECT_EQ(a.state, b.state);
+  EXPECT_EQ(a.reason, b.reason);
+  EXPECT_EQ(a.samples_us, b.samples_us);
+  EXPECT_EQ(a.time.median, b.time.median);
+  EXPECT_EQ(a.time.settled, b.time.settled);
+  EXPECT_EQ(a.clock, b.clock);
+  EXPECT_EQ(a.workspace_bytes, b.workspace_bytes);
+  EXPECT_EQ(a.yardsticks.peak_gflops, b.yardsticks.peak_gflops);
+  EXPECT_EQ(a.launch_us, b.launch_us);
+  ASSERT_EQ(a.launches.size(), b.launches.size());
+  for (std::size_t i = 0; i < a.launches.size(); ++i) {
+    EXPECT_EQ(a.launches[i].name, b.launches[i].name);
+    EXPECT_TRUE(std::ranges::equal(a.launches[i].grid, b.launches[i].grid));
+    EXPECT_TRUE(std::ranges::equal(a.launches[i].block, b.launches[i].block));
+  }
+  ASSERT_EQ(a.verdict.has_value(), b.verdict.has_value());
+  if (a.verdict) {
+    EXPECT_EQ(a.verdict->pass, b.verdict->pass);
+    EXPECT_EQ(a.verdict->sample, b.verdict->sample);
+    EXPECT_EQ(a.verdict->reason, b.verdict->reason);
+  }
+  ASSERT_EQ(a.figures.size(), b.figures.size());
+  for (std::size_t i = 0; i < a.figures.size(); ++i) expect_equal(a.figures[i], b.figures[i]);
+}
+
+TEST_F(SessionFile, ReadsBackWhatWasWritten) {
+  const Session s = example();
+  const auto written = write_session(file(), s);
+  ASSERT_TRUE(written) << written.error().message;
+  const auto back = read_session(file());
+  ASSERT_TRUE(back) << back.error().message;
+  EXPECT_TRUE(back->notes.empty());
+  EXPECT_TRUE(back->provenance.loaded);
+  EXPECT_EQ(back->provenance.file, file().string());
+  EXPECT_EQ(back->provenance.device, s.provenance.device);
+  EXPECT_EQ(back->provenance.date, s.provenance.date);
+  EXPECT_EQ(back->provenance.cores, s.provenance.cores);
+  EXPECT_EQ(back->provenance.peak_gflops, 123.5);
+  ASSERT_EQ(back->measurements.size(), s.measurements.size());
+  for (std::size_t i = 0; i < s.measurements.size(); ++i) expect_equal(back->measurements[i], s.measurements[i]);
+}
+
+TEST_F(SessionFile, KeepsRecordingsBesideMeasurements) {
+  Session s = example();
+  const Problem p = small_problem(8);
+  const auto inputs = make_inputs(p, {});
+  ASSERT_TRUE(inputs);
+  auto recording = real_row().record(real_row(), p, {}, *inputs, {});
+  ASSERT_TRUE(recording) << recording.error().message;
+  s.recordings.push_back(std::move(*recording));
+  ASSERT_TRUE(write_session(file(), s));
+  const auto back = read_session(file());
+  ASSERT_TRUE(back) << back.error().message;
+  ASSERT_EQ(back->recordings.size(), 1U);
+  EXPECT_EQ(back->recordings[0].problem, p);
+  EXPECT_EQ(back->recordings[0].arena.size(), s.recordings[0].arena.size());
+  EXPECT_EQ(back->measurements.size(), 3U);
+}
+
+TEST_F(SessionFile, AMetricThatTheFileLacksIsNotAvailable) {
+  json j = json::parse(to_json(example()));
+  j["measurements"][0]["figures"].erase("tflops");
+  const auto back = read_json(j);
+  ASSERT_TRUE(back) << back.error().message;
+  EXPECT_FALSE(figure(back->measurements[0], "tflops").available());
+  EXPECT_EQ(figure(back->measurements[0], "tflops").reason, "not in this file");
+}
+
+TEST_F(SessionFile, AMetricOfANewerVersionIsLeftOutWithANote) {
+  json j = json::parse(to_json(example()));
+  for (json& m : j["measurements"]) m["figures"]["warp_speed_pct"] = {{"origin", "guess"}};
+  const auto back = read_json(j);
+  ASSERT_TRUE(back) << back.error().message;
+  ASSERT_EQ(back->notes.size(), 1U);
+  EXPECT_NE(back->notes[0].find("warp_speed_pct"), std::string::npos);
+}
+
+TEST_F(SessionFile, StatisticsFollowFromTheSamplesThatTheFileHolds) {
+  json j = json::parse(to_json(example()));
+  json& m = j["measurements"][0];
+  const std::size_t n = m["samples_us"].size();
+  m["samples_us"] = std::vector<double>(n, 77.0);
+  const auto back = read_json(j);
+  ASSERT_TRUE(back) << back.error().message;
+  EXPECT_EQ(back->measurements[0].time.median, 77.0);
+}
+
+TEST_F(SessionFile, WithoutSamplesTheStoredStatisticsStandAndANoteSaysSo) {
+  const Session s = example();
+  json j = json::parse(to_json(s));
+  j["measurements"][0].erase("samples_us");
+  const auto back = read_json(j);
+  ASSERT_TRUE(back) << back.error().message;
+  EXPECT_EQ(back->measurements[0].time.median, s.measurements[0].time.median);
+  EXPECT_EQ(back->notes.size(), 1U);
+}
+
+TEST_F(SessionFile, TooManyRepeatsForTheFormatAreLeftOutButTheirStatisticsStay) {
+  Session s = example();
+  s.measurements[0].samples_us.assign(1 << 20, 1.0 / 3);
+  s.measurements[0].time = statistics_of(s.measurements[0].samples_us);
+  ASSERT_TRUE(write_session(file(), s));
+  const auto back = read_session(file());
+  ASSERT_TRUE(back) << back.error().message;
+  EXPECT_TRUE(back->measurements[0].samples_us.empty());
+  EXPECT_EQ(back->measurements[0].time.n, 1 << 20);
+}
+
+// What a hostile or broken file may hold, and a word that the refusal must name.
+struct Forgery {
+  std::function<void(json&)> forge;
+  std::string_view word;
+};
+
+TEST_F(SessionFile, HostileMembersAreRefusedWithTheirPlace) {
+  const json sound = json::parse(to_json(example()));
+  const auto first = [](json& j) -> json& { return j["measurements"][0]; };
+  const Forgery forgeries[] = {
+      {[](json& j) { j["provenance"] = 7; }, "provenance"},
+      {[](json& j) { j["provenance"]["cores"] = -1; }, "cores"},
+      {[](json& j) { j["provenance"]["device"] = std::string(1 << 20, 'x'); }, "device"},
+      {[](json& j) { j["provenance"]["peak_gflops"] = "inf"; }, "peak_gflops"},
+      {[](json& j) { j["measurements"] = "all"; }, "measurements"},
+      {[](json& j) { j["measurements"][1] = json::array(); }, "measurement 1"},
+      {[&](json& j) { first(j).erase("kernel"); }, "kernel"},
+      {[&](json& j) { first(j)["l2"] = "hot"; }, "l2"},
+      {[&](json& j) { first(j)["place"] = "moon"; }, "place"},
+      {[&](json& j) { first(j)["state"] = 3; }, "state"},
+      {[&](json& j) { first(j)["workspace_bytes"] = 1e300; }, "workspace_bytes"},
+      {[&](json& j) { first(j)["workspace_bytes"] = 18446744073709551615ULL; }, "workspace_bytes"},
+      {[&](json& j) { first(j)["problem"]["D"] = -1; }, "problem"},
+      {[&](json& j) { first(j)["problem"] = json::array(); }, "problem"},
+      {[&](json& j) { first(j)["options"] = nullptr; }, "options"},
+      {[&](json& j) { first(j)["samples_us"].push_back(1); }, "samples_us"},
+      {[&](json& j) { first(j)["samples_us"][0] = -1; }, "samples_us"},
+      {[&](json& j) { first(j)["samples_us"][0] = "nan"; }, "samples_us"},
+      {[&](json& j) { first(j)["time"]["median"] = 1e300; }, "time"},
+      {[&](json& j) { first(j)["time"]["n"] = 1ULL << 40; }, "n"},
+      {[&](json& j) { first(j)["time"]["settled"] = 1; }, "settled"},
+      {[&](json& j) {
+         first(j)["launches"][0]["grid"] = {1, 2};
+       },
+       "grid"},
+      {[&](json& j) {
+         first(j)["launches"][0]["grid"] = {1, 2, -3};
+       },
+       "grid"},
+      {[&](json& j) { first(j)["launches"] = std::vector<json>(5000, first(j)["launches"][0]); }, "launches"},
+      {[&](json& j) { first(j)["launches"][0]["time_us"] = -1; }, "time_us"},
+      {[&](json& j) {
+         first(j)["launches"].push_back(
+             {{"name", "b"}, {"grid", {1, 1, 1}}, {"block", {1, 1, 1}}, {"shared_bytes", 0}});
+       },
+       "some launches have a time"},
+      {[&](json& j) { first(j)["figures"]["tflops"]["origin"] = "guess"; }, "tflops"},
+      {[&](json& j) { first(j)["figures"]["tflops"]["value"] = json::object(); }, "tflops"},
+      {[&](json& j) { first(j)["figures"] = json::array(); }, "figures"},
+      {[&](json& j) { first(j)["verdict"]["pass"] = "yes"; }, "verdict"},
+      {[&](json& j) { first(j)["yardsticks"]["baseline_us"] = -5; }, "baseline_us"},
+      {[](json& j) { j["recordings"] = json::array({json::object()}); }, "recording"},
+      {[](json& j) { j["recordings"] = 5; }, "recordings"},
+  };
+  ASSERT_TRUE(read_json(sound));
+  for (const Forgery& forgery : forgeries) {
+    json j = sound;
+    forgery.forge(j);
+    const auto back = read_json(j);
+    ASSERT_FALSE(back) << forgery.word;
+    EXPECT_EQ(back.error().kind, ErrorKind::bad_input) << back.error().message;
+    EXPECT_NE(back.error().message.find(forgery.word), std::string::npos) << back.error().message;
+    EXPECT_NE(back.error().message.find("forged.attn"), std::string::npos) << back.error().message;
+  }
+}
+
+TEST_F(SessionFile, ATruncatedFileIsRefused) {
+  ASSERT_TRUE(write_session(file(), example()));
+  const auto size = std::filesystem::file_size(file());
+  for (const std::uintmax_t kept : {size - 1, size / 2, std::uintmax_t{10}, std::uintmax_t{0}}) {
+    ASSERT_TRUE(write_session(file(), example()));
+    std::filesystem::resize_file(file(), std::min(kept, std::filesystem::file_size(file()) - 1));
+    EXPECT_FALSE(read_session(file())) << kept;
+  }
+}
+
+TEST_F(SessionFile, AMissingFileOrFolderIsAnErrorThatNamesIt) {
+  const auto read = read_session(file("none.attn"));
+  ASSERT_FALSE(read);
+  EXPECT_NE(read.error().message.find("none.attn"), std::string::npos);
+  const auto written = write_session(file("no_folder/s.attn"), example());
+  ASSERT_FALSE(written);
+  EXPECT_NE(written.error().message.find("no_folder"), std::string::npos);
+}
+
+TEST(SessionJson, HoldsEachRepeatAndNoNonFiniteNumber) {
+  Session s = example();
+  s.measurements[2].verdict->error = std::numeric_limits<double>::infinity();
+  fill_figures(s.measurements[2]);
+  const json j = json::parse(to_json(s));
+  EXPECT_EQ(j.at("format"), "attnscope");
+  EXPECT_EQ(j.at("version"), kAttnVersion);
+  EXPECT_EQ(j.at("measurements").size(), 3U);
+  EXPECT_EQ(j["measurements"][0]["samples_us"].size(), static_cast<std::size_t>(s.measurements[0].time.n));
+  EXPECT_EQ(j["measurements"][2]["figures"]["error_abs"]["value"], "inf");
+  EXPECT_EQ(j["measurements"][1]["state"], "failed");
+}
+
+TEST(Provenance, SaysWhereAndWhen) {
+  const Provenance p = provenance_here();
+  EXPECT_FALSE(p.loaded);
+  EXPECT_FALSE(p.device.empty());
+  EXPECT_FALSE(p.device_arch.empty());
+  EXPECT_FALSE(p.os.empty());
+  EXPECT_FALSE(p.program_version.empty());
+  EXPECT_FALSE(p.commit.empty());
+  EXPECT_GE(p.cores, 1);
+  // ISO 8601, UTC: 2026-01-02T03:04:05Z
+  ASSERT_EQ(p.date.size(), 20U) << p.date;
+  const std::string_view form = "dddd-dd-ddTdd:dd:ddZ";
+  for (std::size_t i = 0; i < form.size(); ++i) {
+    const bool digit = p.date[i] >= '0' && p.date[i] <= '9';
+    EXPECT_TRUE(form[i] == 'd' ? digit : p.date[i] == form[i]) << p.date;
+  }
+}
+
+TEST_F(SessionFile, KeepsTheViewThatItWasSavedFrom) {
+  Session s = example();
+  s.state = "attn1,workspace=bench";
+  ASSERT_TRUE(write_session(file(), s));
+  const auto back = read_session(file());
+  ASSERT_TRUE(back) << back.error().message;
+  EXPECT_EQ(back->state, s.state);
+  json j = json::parse(to_json(s));
+  j["state"] = std::string(10000, 'x');
+  EXPECT_FALSE(read_json(j));
+  j["state"] = 7;
+  EXPECT_FALSE(read_json(j));
+}
+
+TEST_F(SessionFile, RowsWhoseRepeatsWereLeftOutKeepTheirStatistics) {
+  Session s = example();
+  for (Measurement& m : s.measurements) m.samples_us.clear();
+  ASSERT_TRUE(write_session(file(), s));
+  const auto back = read_session(file());
+  ASSERT_TRUE(back) << back.error().message;
+  EXPECT_EQ(back->measurements[0].time.n, s.measurements[0].time.n);
+  EXPECT_GT(back->measurements[0].time.n, 0);
+}
+
+}  // namespace
+}  // namespace attn

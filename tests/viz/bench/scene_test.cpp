@@ -1,0 +1,526 @@
+// What Bench says, from rows whose times are known.
+#include "viz/bench/scene.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "tests/viz/bench/rows.h"
+#include "viz/bench/planned.h"
+
+namespace attn {
+namespace {
+
+using bench_test::model_of;
+using bench_test::refused_row;
+using bench_test::sweep_state;
+using bench_test::timed_row;
+
+class BenchSceneTest : public ::testing::Test {
+ protected:
+  State state = sweep_state();
+  const SweepSpec& sweep = state.document.sweep;
+
+  Model three_kernels() const {
+    std::vector<Measurement> rows;
+    for (const std::int64_t l : {512, 1024, 2048}) {
+      const auto x = static_cast<double>(l);
+      rows.push_back(timed_row(sweep, "cpu_multicore", l, 10 * x));
+      rows.push_back(timed_row(sweep, "cpu_sequential", l, 30 * x));
+      rows.push_back(timed_row(sweep, "cpu_flash", l, 2 * x));
+    }
+    return model_of(std::move(rows));
+  }
+  BenchScene scene(const Model& model, bool all = false) const {
+    BenchSwitches switches;
+    switches.all_values = all;
+    return bench_scene(state, model, switches, "estimate words");
+  }
+};
+
+const BenchLine* line_of(const BenchChart& chart, std::string_view kernel) {
+  for (const BenchLine& line : chart.lines)
+    if (line.kernel == kernel) return &line;
+  return nullptr;
+}
+
+const BenchTableRow& row_of(const BenchTable& table, std::string_view kernel) {
+  return *std::find_if(table.rows.begin(), table.rows.end(), [&](const auto& r) { return r.kernel == kernel; });
+}
+
+std::string cell(const BenchTable& table, std::string_view kernel, std::string_view column) {
+  for (std::size_t i = 1; i < table.columns.size(); ++i)
+    if (table.columns[i].id == column) return row_of(table, kernel).cells[i - 1].text;
+  return "no such column";
+}
+
+// ---- verdict
+
+TEST_F(BenchSceneTest, HeadlineComparesTheChosenKernelWithBaselineAndPlainOrders) {
+  state.view.bench_value = 1024;
+  const auto s = scene(three_kernels());
+  EXPECT_EQ(s.verdict.headline,
+            "At L = 1024 cpu_flash is 5.0 times as fast as cpu_multicore, 15 times cpu_sequential.");
+  EXPECT_EQ(s.verdict.kernel, "cpu_flash");
+  EXPECT_NE(s.verdict.reason.find("Predicted: its tiles ask memory for"), std::string::npos) << s.verdict.reason;
+  EXPECT_NE(s.verdict.reason.find("Every answer is within the allowed error."), std::string::npos);
+}
+
+TEST_F(BenchSceneTest, ASlowerKernelIsSaidToTakeLonger) {
+  const Model m = model_of({timed_row(sweep, "cpu_multicore", 512, 100), timed_row(sweep, "cpu_flash", 512, 150)});
+  EXPECT_EQ(scene(m).verdict.headline, "At L = 512 cpu_flash takes 1.50 times as long as cpu_multicore.");
+}
+
+TEST_F(BenchSceneTest, TimesWhoseQuartilesMeetAreCalledEqual) {
+  const Model m = model_of({timed_row(sweep, "cpu_multicore", 512, 100), timed_row(sweep, "cpu_flash", 512, 99)});
+  EXPECT_EQ(scene(m).verdict.headline, "At L = 512 cpu_flash is as fast as cpu_multicore.");
+}
+
+TEST_F(BenchSceneTest, AWrongAnswerIsNeitherPraisedNorComparedWith) {
+  Model m = three_kernels();
+  for (Measurement& row : m.measurements) {
+    if (row.key.kernel == "cpu_flash") row.verdict->pass = false;
+  }
+  const auto s = scene(m);
+  EXPECT_EQ(s.verdict.headline.find("cpu_flash"), std::string::npos) << s.verdict.headline;
+  EXPECT_TRUE(s.verdict.reason.starts_with("Wrong answer from cpu_flash")) << s.verdict.reason;
+}
+
+TEST_F(BenchSceneTest, ANoisyTimeIsCalledNoisy) {
+  Model m = three_kernels();
+  EXPECT_EQ(scene(m).verdict.reason.find("Noisy"), std::string::npos);
+  for (Measurement& row : m.measurements) {
+    if (row.key.kernel == "cpu_flash") row.time.q3 = 1.5 * row.time.median;
+  }
+  EXPECT_NE(scene(m).verdict.reason.find("Noisy: cpu_flash's quartiles lie 52 % apart."), std::string::npos)
+      << scene(m).verdict.reason;
+}
+
+TEST_F(BenchSceneTest, OneKernelAloneGivesItsTimeAndNoComparison) {
+  const auto s = scene(model_of({timed_row(sweep, "cpu_flash", 512, 12100)}));
+  EXPECT_EQ(s.verdict.headline, "At L = 512 cpu_flash takes 12.1 ms.");
+}
+
+TEST_F(BenchSceneTest, BeforeTheRunItSaysWhatToDoAndWhatItTakes) {
+  const auto s = scene(Model{});
+  EXPECT_EQ(s.verdict.headline, "Nothing is measured yet: press Run.");
+  EXPECT_NE(s.verdict.reason.find("estimate words"), std::string::npos);
+  state.document.sweep.values.clear();
+  EXPECT_EQ(scene(Model{}).verdict.headline, "This sweep cannot run yet.");
+}
+
+TEST_F(BenchSceneTest, AFailedRunGivesItsReason) {
+  Model m;
+  m.task.error = "the disk is full";
+  EXPECT_NE(scene(m).verdict.reason.find("the disk is full"), std::string::npos);
+}
+
+TEST_F(BenchSceneTest, RowsOfAnotherSweepAreSaidToBe) {
+  const Model m = three_kernels();
+  state.document.sweep.base.mask.causal = true;
+  EXPECT_NE(scene(m).verdict.reason.find("another sweep"), std::string::npos);
+}
+
+TEST_F(BenchSceneTest, MeasuredBytesReplaceThePredictionInTheReason) {
+  Model m = three_kernels();
+  for (Measurement& row : m.measurements) {
+    const double bytes = row.key.kernel == "cpu_flash" ? 1e6 : 8e6;
+    for (const char* id : {"dram_read_bytes", "dram_write_bytes"})
+      row.figures[find_metric(id).value()] = {Origin::measured, bytes, "a counter", ""};
+  }
+  const auto s = scene(m);
+  EXPECT_NE(s.verdict.reason.find("It moves 8.0 times fewer DRAM bytes than cpu_multicore, as predicted ("),
+            std::string::npos)
+      << s.verdict.reason;
+  EXPECT_EQ(cell(s.table, "cpu_flash", "dram"), "2.00");
+  EXPECT_EQ(std::count_if(s.charts[2].lines.begin(), s.charts[2].lines.end(), [](const auto& l) { return !l.dotted; }),
+            3);
+}
+
+// ---- which rows
+
+TEST_F(BenchSceneTest, NoLineMixesTwoDevices) {
+  Model m = three_kernels();
+  m.measurements[0].key.device = "another CPU";
+  const auto s = scene(m);
+  EXPECT_EQ(line_of(s.charts[1], "cpu_multicore")->points.size(), 2U);
+  EXPECT_NE(s.table.note.find("1 row is of other problems"), std::string::npos) << s.table.note;
+}
+
+TEST_F(BenchSceneTest, ALaterRowOfTheSamePointReplacesTheEarlier) {
+  Model m = three_kernels();
+  m.measurements.push_back(timed_row(sweep, "cpu_flash", 512, 7000));
+  relate_to_baseline(m.measurements);
+  const auto s = scene(m);
+  ASSERT_EQ(line_of(s.charts[1], "cpu_flash")->points.size(), 3U);
+  EXPECT_EQ(line_of(s.charts[1], "cpu_flash")->points[0].text, "7.00 ms");
+}
+
+TEST_F(BenchSceneTest, TheAxisFollowsTheRowsNotThePanel) {
+  const Model m = three_kernels();
+  state.document.sweep.axis = Axis::D;
+  state.document.sweep.values = {32, 64};
+  const auto s = scene(m);
+  EXPECT_EQ(s.axis_letter, "L");
+  EXPECT_EQ(s.ticks.size(), 3U);
+  EXPECT_EQ(s.ticks[1].text, "1k");
+}
+
+TEST_F(BenchSceneTest, AKernelThatDoesNotReadTheAxisIsDrawnAcrossIt) {
+  state.document.sweep.axis = Axis::threads;
+  state.document.sweep.values = {1, 2, 4};
+  std::vector<Measurement> rows{timed_row(sweep, "cpu_sequential", 1, 500)};
+  for (const std::int64_t n : {1, 2, 4})
+    rows.push_back(timed_row(sweep, "cpu_flash", n, 400.0 / static_cast<double>(n)));
+  const auto s = scene(model_of(std::move(rows)));
+  const BenchLine* line = line_of(s.charts[1], "cpu_sequential");
+  ASSERT_NE(line, nullptr);
+  EXPECT_TRUE(line->constant);
+  EXPECT_EQ(line->points.size(), 3U);
+  state.view.bench_value = 4;
+  EXPECT_EQ(row_of(s.table, "cpu_sequential").value, 0);
+}
+
+TEST_F(BenchSceneTest, TheValueWithMostFiguresIsChosenUntilOneIsClicked) {
+  Model m = three_kernels();
+  m.measurements.pop_back();  // cpu_flash at 2048 is still to come
+  EXPECT_EQ(scene(m).chosen, 1024);
+  state.view.bench_value = 2048;
+  EXPECT_EQ(scene(m).chosen, 2048);
+  state.view.bench_value = 777;  // of an earlier sweep
+  EXPECT_EQ(scene(m).chosen, 1024);
+}
+
+// ---- charts
+
+TEST_F(BenchSceneTest, EveryPointLiesWithinTheAxes) {
+  for (const bool log : {false, true}) {
+    BenchSwitches switches;
+    switches.log.fill(log);
+    const auto s = bench_scene(state, three_kernels(), switches, "");
+    for (const BenchChart& chart : s.charts) {
+      ASSERT_FALSE(chart.lines.empty()) << chart.id;
+      EXPECT_EQ(chart.log_y, log) << chart.id;
+      for (const BenchLine& line : chart.lines) {
+        for (const BenchPoint& p : line.points) {
+          EXPECT_GT(p.low, chart.y_min) << chart.id;
+          EXPECT_LT(p.high, chart.y_max) << chart.id;
+          EXPECT_LE(p.low, p.y);
+          EXPECT_GE(p.high, p.y);
+          EXPECT_GT(static_cast<double>(p.x), s.x_min);
+          EXPECT_LT(static_cast<double>(p.x), s.x_max);
+        }
+      }
+    }
+  }
+}
+
+TEST_F(BenchSceneTest, WhiskersAreTheQuartiles) {
+  const auto s = scene(three_kernels());
+  const BenchPoint p = line_of(s.charts[1], "cpu_flash")->points[0];  // 1024 us
+  EXPECT_DOUBLE_EQ(p.y, 1.024);
+  EXPECT_DOUBLE_EQ(p.low, 1.024 * 0.98);
+  EXPECT_DOUBLE_EQ(p.high, 1.024 * 1.03);
+  const BenchPoint rate = line_of(s.charts[0], "cpu_flash")->points[0];
+  EXPECT_NEAR(rate.high / rate.y, 1 / 0.98, 1e-12);  // a shorter time is a higher rate
+}
+
+TEST_F(BenchSceneTest, PredictionsAreDottedAndHaveTheirFloor) {
+  const BenchChart chart = scene(three_kernels()).charts[2];
+  EXPECT_TRUE(std::all_of(chart.lines.begin(), chart.lines.end(), [](const auto& l) { return l.dotted; }));
+  const BenchLine& once = chart.lines.back();
+  EXPECT_EQ(once.label, "each once");
+  for (const BenchLine& line : chart.lines) {
+    for (std::size_t i = 0; i < line.points.size(); ++i) EXPECT_GE(line.points[i].y, once.points[i].y) << line.label;
+  }
+}
+
+TEST_F(BenchSceneTest, LoadedFiguresAreHollowAndNamedAsSuch) {
+  Model m = three_kernels();
+  m.provenance.loaded = true;
+  m.provenance.file = "h100.attn";
+  const auto s = scene(m);
+  EXPECT_TRUE(line_of(s.charts[1], "cpu_flash")->hollow);
+  EXPECT_NE(s.table.note.find("loaded: a CPU, from h100.attn"), std::string::npos) << s.table.note;
+  EXPECT_EQ(s.charts[1].source, "loaded: a CPU");
+  EXPECT_EQ(scene(three_kernels()).charts[1].source, "live: a CPU");
+  EXPECT_FALSE(line_of(scene(three_kernels()).charts[1], "cpu_flash")->hollow);
+}
+
+TEST_F(BenchSceneTest, TheFourthChartShowsTheMetricThatWasPicked) {
+  EXPECT_EQ(scene(three_kernels()).charts[3].title, "Speed-up");
+  state.view.bench_metric = "peak_share_pct";
+  const auto s = scene(three_kernels());
+  EXPECT_EQ(s.charts[3].title, "Share of peak");
+  EXPECT_FALSE(s.charts[3].lines.empty());
+  state.view.bench_metric = "l2_hit_pct";
+  EXPECT_NE(scene(three_kernels()).charts[3].empty.find("Not available: "), std::string::npos);
+}
+
+TEST_F(BenchSceneTest, TheSpanShowsTheFactorOfTheHeadline) {
+  state.view.bench_value = 2048;
+  const auto s = scene(three_kernels());
+  ASSERT_TRUE(s.charts[1].span);
+  EXPECT_EQ(s.charts[1].span->text, "5.0×");
+  EXPECT_EQ(s.charts[1].span->x, 2048);
+}
+
+// ---- table
+
+TEST_F(BenchSceneTest, CellsShowThreeDigitsInTheUnitOfTheColumn) {
+  state.view.bench_value = 1024;
+  const BenchTable t = scene(three_kernels()).table;
+  EXPECT_EQ(cell(t, "cpu_flash", "time"), "2.05");
+  EXPECT_EQ(cell(t, "cpu_sequential", "time"), "30.7");
+  EXPECT_EQ(cell(t, "cpu_flash", "interval"), "1.0");
+  EXPECT_EQ(cell(t, "cpu_flash", "speedup"), "5.00");
+  EXPECT_EQ(cell(t, "cpu_flash", "error"), "0.10");
+  EXPECT_EQ(t.columns[1].title, "time ms");
+}
+
+TEST_F(BenchSceneTest, TheTimeOfAKernelOfSeveralLaunchesTellsWhatEachTook) {
+  Model model = three_kernels();
+  for (Measurement& m : model.measurements) {
+    if (m.key.kernel != "cpu_flash") continue;
+    m.launches.resize(2);
+    m.launches[0].name = "scores";
+    m.launches[1].name = "output";
+    m.launch_us = {0.75 * m.time.median, 0.25 * m.time.median};
+  }
+  const BenchTable t = scene(model).table;
+  EXPECT_EQ(t.columns[1].id, "time");
+  const std::string tip = row_of(t, "cpu_flash").cells[0].tip;
+  EXPECT_NE(tip.find("; of it scores "), std::string::npos) << tip;
+  EXPECT_NE(tip.find(", output "), std::string::npos) << tip;
+  EXPECT_EQ(row_of(t, "cpu_multicore").cells[0].tip.find("; of it"), std::string::npos);
+}
+
+TEST_F(BenchSceneTest, WhatIsNotAvailableIsADashWithItsReason) {
+  const BenchTable t = scene(three_kernels()).table;
+  const BenchTableRow& row = row_of(t, "cpu_flash");
+  for (std::size_t i = 1; i < t.columns.size(); ++i) {
+    if (t.columns[i].id != "dram") continue;
+    EXPECT_EQ(row.cells[i - 1].text, "–");
+    EXPECT_FALSE(row.cells[i - 1].available);
+    EXPECT_TRUE(row.cells[i - 1].tip.starts_with("Not available: this version reads no memory counters"))
+        << row.cells[i - 1].tip;
+  }
+}
+
+TEST_F(BenchSceneTest, ARefusedRowShowsItsReasonInsteadOfCells) {
+  Model m = three_kernels();
+  m.measurements.push_back(refused_row(sweep, "cpu_tiled", 2048, "needs 4.00 GiB"));
+  const BenchTable t = scene(m).table;
+  EXPECT_TRUE(row_of(t, "cpu_tiled").cells.empty());
+  EXPECT_EQ(row_of(t, "cpu_tiled").reason, "refused: needs 4.00 GiB");
+}
+
+TEST_F(BenchSceneTest, AnUnverifiedRowIsNotCalledRight) {
+  Model m = three_kernels();
+  for (Measurement& row : m.measurements) row.verdict.reset();
+  relate_to_baseline(m.measurements);
+  const auto s = scene(m);
+  EXPECT_EQ(cell(s.table, "cpu_flash", "verdict"), "not checked");
+  EXPECT_EQ(row_of(s.table, "cpu_flash").mark, BenchMark::none);
+  EXPECT_NE(s.verdict.reason.find("not checked"), std::string::npos);
+}
+
+TEST_F(BenchSceneTest, EveryRowHasACellForEveryColumn) {
+  for (const bool all : {false, true}) {
+    const BenchTable t = scene(three_kernels(), all).table;
+    EXPECT_EQ(t.rows.size(), all ? 9U : 3U);
+    for (const BenchTableRow& row : t.rows) EXPECT_EQ(row.cells.size() + 1, t.columns.size());
+  }
+}
+
+// ---- before the run
+
+TEST_F(BenchSceneTest, PlannedRowsPredictBytesAndHaveNoTime) {
+  const auto planned = planned_rows(sweep);
+  ASSERT_EQ(planned.size(), sweep.kernels.size() * sweep.values.size());
+  const auto s = bench_scene(state, Model{}, {}, "", planned);
+  EXPECT_FALSE(s.charts[2].lines.empty());
+  EXPECT_TRUE(s.charts[1].lines.empty());
+  EXPECT_NE(s.charts[1].empty.find("Run draws it"), std::string::npos);
+  EXPECT_EQ(cell(s.table, "cpu_flash", "time"), "–");
+  EXPECT_NE(cell(s.table, "cpu_flash", "tiles"), "–");
+  EXPECT_EQ(s.verdict.headline, "Nothing is measured yet: press Run.");
+}
+
+TEST_F(BenchSceneTest, APlannedRefusalIsShownBeforeAnythingRuns) {
+  state.document.sweep.options.br = 1 << 20;
+  const auto planned = planned_rows(sweep);
+  const auto s = bench_scene(state, Model{}, {}, "", planned);
+  EXPECT_TRUE(row_of(s.table, "cpu_flash").reason.starts_with("refused: ")) << row_of(s.table, "cpu_flash").reason;
+}
+
+TEST_F(BenchSceneTest, TheFingerprintSeesEveryNewOrChangedRow) {
+  Model m = three_kernels();
+  const auto before = rows_fingerprint(m);
+  m.measurements[4].time.median *= 1.001;
+  const auto changed = rows_fingerprint(m);
+  EXPECT_NE(changed, before);
+  m.measurements.pop_back();
+  EXPECT_NE(rows_fingerprint(m), changed);
+}
+
+// ---- texts
+
+TEST(BenchTexts, UnitsSuitTheRange) {
+  EXPECT_EQ(value_with_unit(12100, time_unit(12100, 12100)), "12.1 ms");
+  EXPECT_EQ(value_with_unit(940, time_unit(940, 940)), "940 µs");
+  EXPECT_EQ(time_unit(2e6, 3e7).name, "s");
+  EXPECT_EQ(time_unit(5, 3e7).name, "ms");
+  EXPECT_EQ(rate_unit(0.9).name, "GFLOP/s");
+  EXPECT_EQ(rate_unit(1.5).name, "TFLOP/s");
+  EXPECT_EQ(bytes_text(272629760), "273 MB");
+  EXPECT_EQ(bytes_text(608), "608 B");
+}
+
+TEST(BenchTexts, FactorsKeepTwoDigitsAtLeast) {
+  EXPECT_EQ(times_text(1.064), "1.06");
+  EXPECT_EQ(times_text(4.12), "4.1");
+  EXPECT_EQ(times_text(9.97), "10");
+  EXPECT_EQ(times_text(170.2), "170");
+  EXPECT_EQ(times_text(0.61), "0.61");
+}
+
+TEST(BenchTexts, LabelsNeverOverlapAndStayInside) {
+  const std::vector<double> wishes{50, 52, 51, 10, 99, 100, 98};
+  const auto places = spread_labels(wishes, 10, 0, 100);
+  ASSERT_EQ(places.size(), wishes.size());
+  auto sorted = places;
+  std::sort(sorted.begin(), sorted.end());
+  for (std::size_t i = 1; i < sorted.size(); ++i) EXPECT_GE(sorted[i] - sorted[i - 1], 10 - 1e-9);
+  EXPECT_GE(sorted.front(), 5);
+  EXPECT_LE(sorted.back(), 95 + 1e-9);
+  EXPECT_DOUBLE_EQ(places[3], 10);  // alone: where it wants to be
+  EXPECT_LT(places[0], places[2]);  // in the order of the lines
+  EXPECT_LT(places[2], places[1]);
+}
+
+TEST(BenchTexts, TooManyLabelsShareTheRoom) {
+  const auto places = spread_labels(std::vector<double>(20, 50.0), 10, 0, 100);
+  EXPECT_DOUBLE_EQ(places.front(), 2.5);
+  EXPECT_DOUBLE_EQ(places.back(), 97.5);
+  EXPECT_TRUE(spread_labels({}, 10, 0, 100).empty());
+}
+
+// ---- GPU kernels
+
+// naive, tiled and flash_simt on a GPU beside cpu_flash on the CPU.
+Model both_places(const SweepSpec& sweep) {
+  std::vector<Measurement> rows;
+  for (const std::int64_t l : {512, 1024, 2048}) {
+    rows.push_back(timed_row(sweep, "cpu_flash", l, 900));
+    for (const auto& [kernel, us] :
+         {std::pair{"naive", 100.0}, std::pair{"tiled", 20.0}, std::pair{"flash_simt", 10.0}}) {
+      Measurement m = timed_row(sweep, kernel, l, us);
+      m.place = Place::gpu;
+      m.key.device = "a GPU";
+      m.key.l2 = L2State::cold;
+      rows.push_back(m);
+    }
+  }
+  return model_of(std::move(rows));
+}
+
+TEST_F(BenchSceneTest, KernelsOfBothPlacesShareTheChartsEachOnItsDevice) {
+  const auto s = scene(both_places(sweep));
+  EXPECT_EQ(s.slice.left_out, 0U);
+  EXPECT_EQ(s.kernels, (std::vector<std::string>{"cpu_flash", "naive", "tiled", "flash_simt"}));
+  EXPECT_EQ(s.charts[1].source, "live: a GPU and a CPU");
+  EXPECT_TRUE(line_of(s.charts[1], "cpu_flash")->open);
+  EXPECT_FALSE(line_of(s.charts[1], "naive")->open);
+  EXPECT_TRUE(line_of(s.charts[1], "naive")->baseline);
+  EXPECT_EQ(cell(s.table, "flash_simt", "speedup"), "10.0");
+  EXPECT_EQ(cell(s.table, "cpu_flash", "speedup"), "–");  // no cpu_multicore, and a GPU's naive is no measure of it
+}
+
+TEST_F(BenchSceneTest, AKernelAloneOnItsDeviceLeavesTheVerdictToOneWithItsLike) {
+  State cpu = state;
+  cpu.document.kernel = "cpu_flash";
+  const BenchScene s = bench_scene(cpu, both_places(sweep), {}, "");
+  EXPECT_EQ(s.verdict.headline, "At L = 2048 flash_simt is 10 times as fast as naive, 2.0 times tiled.");
+  // The bracket never joins two devices.
+  const BenchChart& time = s.charts[1];
+  ASSERT_TRUE(time.span.has_value());
+  EXPECT_EQ(time.span->from, 100);
+  EXPECT_EQ(time.span->to, 10);
+}
+
+TEST_F(BenchSceneTest, RowsOfASecondGpuAreLeftOut) {
+  Model m = both_places(sweep);
+  Measurement other = m.measurements[1];
+  other.key.device = "an older GPU";
+  m.measurements.insert(m.measurements.begin(), other);
+  EXPECT_EQ(scene(m).slice.left_out, 1U);
+}
+
+TEST_F(BenchSceneTest, AVerdictAgainstNaiveNamesTiledToo) {
+  state.view.bench_kernel = "flash_simt";
+  state.view.bench_value = 1024;
+  EXPECT_EQ(scene(both_places(sweep)).verdict.headline,
+            "At L = 1024 flash_simt is 10 times as fast as naive, 2.0 times tiled.");
+}
+
+TEST_F(BenchSceneTest, AnotherBaselineChangesSpeedUpsOfItsDeviceAlone) {
+  state.view.bench_baseline = "tiled";
+  const auto s = scene(both_places(sweep));
+  EXPECT_EQ(cell(s.table, "flash_simt", "speedup"), "2.00");
+  EXPECT_EQ(cell(s.table, "naive", "speedup"), "0.20");
+  EXPECT_TRUE(line_of(s.charts[1], "tiled")->baseline);
+  EXPECT_NE(s.charts[3].note.find("tiled"), std::string::npos) << s.charts[3].note;
+}
+
+TEST_F(BenchSceneTest, WhatHoldsAKernelBackFollowsFromThePeaks) {
+  state.view.bench_kernel = "flash_simt";
+  const auto reason = [&](double copy_share, double peak_share) {
+    Model m = both_places(sweep);
+    for (Measurement& row : m.measurements) {
+      row.figures[find_metric("dram_peak_share_pct").value()] = {Origin::derived, copy_share, "", ""};
+      row.figures[find_metric("peak_share_pct").value()] = {Origin::derived, peak_share, "", ""};
+      row.figures[find_metric("occupancy_theoretical_pct").value()] = {
+          Origin::compiled, 12.5, "ptxas and the launch, limited by registers; the least of 2 launches: x", ""};
+      row.figures[find_metric("occupancy_achieved_pct").value()] = {Origin::measured, 11.0, "", ""};
+    }
+    return scene(m).verdict.reason;
+  };
+  EXPECT_NE(reason(85, 20).find("Held back by memory: 85 %"), std::string::npos) << reason(85, 20);
+  EXPECT_NE(reason(10, 80).find("Held back by arithmetic: 80 %"), std::string::npos) << reason(10, 80);
+  EXPECT_NE(reason(0.2, 40).find("Not held back by memory (under 1 % of the copy rate) nor yet by arithmetic (40 %"),
+            std::string::npos)
+      << reason(0.2, 40);
+  EXPECT_NE(
+      reason(0.2, 40).find("At least 12.5 % of its warps can be active (registers), 11 % are. So few hide little"),
+      std::string::npos)
+      << reason(0.2, 40);
+}
+
+TEST_F(BenchSceneTest, EveryMetricStandsInTheColumnsOfItsGroup) {
+  std::size_t metrics = 0;
+  for (const MetricGroup g : {MetricGroup::time, MetricGroup::compute, MetricGroup::memory, MetricGroup::prediction,
+                              MetricGroup::occupancy, MetricGroup::shared_memory, MetricGroup::correctness}) {
+    BenchSwitches switches;
+    switches.group = g;
+    const auto s = bench_scene(state, both_places(sweep), switches, "");
+    for (const BenchTableRow& row : s.table.rows) EXPECT_EQ(row.cells.size() + 1, s.table.columns.size());
+    metrics += s.table.columns.size() - 1;
+  }
+  EXPECT_EQ(metrics, metric_table().size());
+}
+
+TEST_F(BenchSceneTest, ARefusedGpuRowStillShowsWhatTheCompilerSaid) {
+  Measurement m = refused_row(sweep, "flash_simt", 512, "no GPU: none here");
+  m.place = Place::gpu;
+  m.key.device = "sm_90a";
+  m.figures.resize(metric_table().size());
+  m.figures[find_metric("registers_count").value()] = {Origin::compiled, 254, "ptxas", ""};
+  const auto s = scene(model_of({m}));
+  EXPECT_EQ(row_of(s.table, "flash_simt").reason, "refused: no GPU: none here");
+  EXPECT_EQ(cell(s.table, "flash_simt", "registers"), "254");
+  EXPECT_EQ(cell(s.table, "flash_simt", "time"), "–");
+}
+
+}  // namespace
+}  // namespace attn

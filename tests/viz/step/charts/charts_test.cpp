@@ -1,0 +1,181 @@
+// The charts of the followed row against the recording and against fp64, computed here by other means.
+#include <cmath>
+#include <limits>
+
+#include "tests/viz/step/fixture.h"
+#include "viz/step/charts/hindsight.h"
+#include "viz/step/charts/row.h"
+
+namespace attn {
+namespace {
+
+// Softmax in fp64 of one query row over the keys [0, keys), straight from the inputs.
+std::vector<double> softmax_of_first(const Recording& rec, std::int32_t row, std::int64_t keys) {
+  const Problem& p = rec.problem;
+  std::vector<double> weights(static_cast<std::size_t>(keys));
+  double most = -std::numeric_limits<double>::infinity(), sum = 0;
+  for (std::int64_t k = 0; k < keys; ++k) {
+    double dot = 0;
+    for (std::int64_t d = 0; d < p.D; ++d)
+      dot += static_cast<double>(rec.inputs.q.get(row * p.D + d)) * rec.inputs.k.get(k * p.D + d);
+    double& w = weights[static_cast<std::size_t>(k)];
+    w = p.visible(0, row, k) ? dot * p.effective_scale() : -std::numeric_limits<double>::infinity();
+    most = std::max(most, w);
+  }
+  for (double& w : weights) sum += w = std::exp(w - most);
+  for (double& w : weights) w /= sum;
+  return weights;
+}
+
+TEST(RowChart, SharesAreTheSoftmaxOfTheKeysSoFar) {
+  for (const char* kernel : {"cpu_flash", "cpu_flash1"}) {
+    for (const char* preset : {"blackboard", "late_outlier", "causal", "ragged"}) {
+      SCOPED_TRACE(std::string(kernel) + " " + preset);
+      const auto rec = record_preset(preset, kernel);
+      int looked = 0;
+      for (EventIndex e = 0; e < rec->events.size(); ++e) {
+        if (rec->events[e].id.phase != Phase::sum) continue;
+        const StepPlace at = place_of(*rec, e, pinned_row(1));
+        const RowChartScene scene = row_chart_scene(*rec, at);
+        const std::int64_t seen = at.first_key + at.keys;
+        const std::vector<double> exact = softmax_of_first(*rec, at.row, seen);
+        if (std::isnan(exact[0])) continue;  // no key yet
+        const double l = *live_value(*rec, e, Slot::l_new, at.row, 0);
+        ++looked;
+        for (std::int64_t k = 0; k < rec->problem.Lk; ++k) {
+          const RowChartKey& key = scene.keys[static_cast<std::size_t>(k)];
+          const bool weighed = k < seen && rec->problem.visible(0, at.row, k);
+          ASSERT_EQ(key.weighed, weighed) << k;
+          if (!weighed) continue;
+          EXPECT_NEAR(key.share, exact[static_cast<std::size_t>(k)], 2e-6) << k;
+          EXPECT_NEAR(key.weight / l, key.share, 2e-6) << k;
+        }
+      }
+      EXPECT_GT(looked, 1);
+    }
+  }
+}
+
+TEST(RowChart, MaximumAndSumOfEachTileAreThoseOfTheRunSoFar) {
+  for (const char* kernel : kRecordingKernels) {
+    SCOPED_TRACE(kernel);
+    const auto rec = record_preset("late_outlier", kernel);
+    for (EventIndex e = 0; e < rec->events.size(); ++e) {
+      const StepPlace at = place_of(*rec, e, pinned_row(2));
+      const RowChartScene scene = row_chart_scene(*rec, at);
+      const std::int32_t i = at.row / at.br;
+      for (std::size_t j = 0; j < scene.tiles.size(); ++j) {
+        const auto check = [&](Phase phase, Slot slot, bool has, float value) {
+          const auto made = rec->find({0, 0, i, static_cast<std::int32_t>(j), phase});
+          ASSERT_TRUE(made.has_value());
+          ASSERT_EQ(has, *made <= e) << j;
+          if (!has) return;
+          EXPECT_EQ(value, *live_value(*rec, *made, slot, at.row, 0));
+        };
+        check(Phase::max, Slot::m_new, scene.tiles[j].has_m, scene.tiles[j].m);
+        check(Phase::sum, Slot::l_new, scene.tiles[j].has_l, scene.tiles[j].l);
+      }
+    }
+  }
+}
+
+TEST(RowChart, SaysWhyThereIsNoWeight) {
+  const auto naive = record_preset("blackboard", "cpu_sequential");
+  const auto scores = naive->find({0, 0, 0, 0, Phase::scores});
+  ASSERT_TRUE(scores.has_value());
+  EXPECT_NE(row_chart_scene(*naive, place_of(*naive, scores.value_or(0), {})).no_weight.find("pass 2"),
+            std::string::npos);
+  const auto last = static_cast<EventIndex>(naive->events.size() - 1);
+  EXPECT_TRUE(row_chart_scene(*naive, place_of(*naive, last, {})).no_weight.empty());
+  const auto masked = record_preset("masked_row", "cpu_flash");
+  for (EventIndex e = 0; e < masked->events.size(); ++e) {
+    const StepPlace at = place_of(*masked, e, pinned_row(0));
+    if (at.row != 0) continue;
+    EXPECT_NE(row_chart_scene(*masked, at).no_weight.find("no key"), std::string::npos);
+  }
+}
+
+TEST(RowChart, OverflowStaysVisible) {
+  Options options;
+  options.subtract_max = false;
+  const auto rec = record_preset("large_logits", "cpu_flash", options);
+  int infinite = 0;
+  for (EventIndex e = 0; e < rec->events.size(); ++e) {
+    for (const RowChartKey& key : row_chart_scene(*rec, place_of(*rec, e, {})).keys) infinite += std::isinf(key.weight);
+  }
+  EXPECT_GT(infinite, 0);
+}
+
+TEST(Hindsight, IsTheDistanceToTheFinalOutput) {
+  for (const char* kernel : kRecordingKernels) {
+    for (const char* preset : {"blackboard", "late_outlier", "ragged", "causal"}) {
+      SCOPED_TRACE(std::string(kernel) + " " + preset);
+      const auto rec = record_preset(preset, kernel);
+      const std::int32_t row = 3;
+      StepPlace at = place_of(*rec, 0, {});
+      at.row = row;
+      const HindsightScene scene = hindsight_scene(*rec, at);
+      EXPECT_TRUE(scene.nothing.empty());
+      const HindsightTile* newest = nullptr;
+      for (const HindsightTile& tile : scene.tiles) {
+        if (tile.look != HindsightLook::value) continue;
+        if (newest == nullptr || tile.event > newest->event) newest = &tile;
+        // O of that step and the kernel's answer, column by column.
+        const bool normalised = rec->version(rec->after(tile.event, Slot::o_new)).holds.normalised;
+        double most = 0;
+        for (std::int32_t c = 0; c < rec->problem.Dv; ++c) {
+          const float o = *live_value(*rec, tile.event, Slot::o_new, row, c);
+          const float l = *live_value(*rec, tile.event, Slot::l_new, row, 0);
+          const float final_o = rec->outputs.out.get(row * rec->problem.Dv + c);
+          most = std::max(most, std::abs(static_cast<double>(normalised ? o : o / l) - final_o));
+        }
+        EXPECT_EQ(tile.difference, most);
+        if (most > 0) {
+          EXPECT_LE(std::pow(10.0, scene.least_decade), most);
+          EXPECT_GE(std::pow(10.0, scene.most_decade), most);
+        }
+      }
+      ASSERT_NE(newest, nullptr);
+      EXPECT_EQ(newest->difference, 0);
+    }
+  }
+}
+
+TEST(Hindsight, IsTheSameAtEveryStepButForWhatIsToCome) {
+  const auto rec = record_preset("late_outlier", "cpu_flash");
+  const auto last = static_cast<EventIndex>(rec->events.size() - 1);
+  const std::int32_t row = static_cast<std::int32_t>(rec->problem.Lq) - 1;
+  const HindsightScene end = hindsight_scene(*rec, place_of(*rec, last, pinned_row(row)));
+  for (EventIndex e = 0; e <= last; ++e) {
+    const StepPlace at = place_of(*rec, e, pinned_row(row));
+    if (at.row != row) continue;
+    const HindsightScene scene = hindsight_scene(*rec, at);
+    ASSERT_EQ(scene.tiles.size(), end.tiles.size());
+    for (std::size_t j = 0; j < end.tiles.size(); ++j) {
+      EXPECT_EQ(scene.tiles[j].difference, end.tiles[j].difference);
+      EXPECT_EQ(scene.tiles[j].to_come, scene.tiles[j].event > e);
+    }
+  }
+}
+
+TEST(Hindsight, SaysWhyThereIsNothing) {
+  const auto rec = record_preset("masked_row", "cpu_flash");
+  const HindsightScene scene = hindsight_scene(*rec, place_of(*rec, 0, pinned_row(0)));
+  EXPECT_NE(scene.nothing.find("no key"), std::string::npos);
+  EXPECT_FALSE(scene.any_value);
+}
+
+TEST(Hindsight, NamesWhatIsNotANumber) {
+  Options options;
+  options.subtract_max = false;
+  const auto rec = record_preset("large_logits", "cpu_flash", options);
+  int bad = 0;
+  for (std::int32_t row = 0; row < rec->problem.Lq; ++row) {
+    for (const HindsightTile& tile : hindsight_scene(*rec, place_of(*rec, 0, pinned_row(row))).tiles)
+      bad += tile.look == HindsightLook::not_finite;
+  }
+  EXPECT_GT(bad, 0);
+}
+
+}  // namespace
+}  // namespace attn

@@ -1,0 +1,126 @@
+// The words: every phase of every order has its own, and they name only numbers that the step holds.
+#include "viz/step/facts/texts.h"
+
+#include <cmath>
+#include <map>
+
+#include "tests/viz/step/fixture.h"
+#include "viz/draw/number_text.h"
+#include "viz/step/cache.h"
+#include "viz/step/strip.h"
+
+namespace attn {
+namespace {
+
+struct Said {
+  StripScene scene;
+  StepValues values;
+};
+
+Said said(const Recording& rec, EventIndex e, const Selection& selection, const StepTexts& texts,
+          const ExactTile* exact) {
+  const StepPlace at = place_of(rec, e, selection);
+  Said out;
+  out.values = step_values(rec, at, selection, exact);
+  out.scene = strip_scene(rec, at, out.values, texts);
+  return out;
+}
+
+TEST(StepTexts, EveryStepOfEveryPresetHasWordsForEveryNumberItNames) {
+  const StepTexts texts = shipped_texts();
+  for (const Preset& preset : presets()) {
+    for (const char* kernel : kRecordingKernels) {
+      SCOPED_TRACE(std::string(preset.id) + " " + kernel);
+      const auto rec = record_preset(preset.id, kernel);
+      for (EventIndex e = 0; e < rec->events.size(); ++e) {
+        for (const std::int32_t row : {0, 3}) {
+          const StripScene s = said(*rec, e, pinned_row(row), texts, nullptr).scene;
+          SCOPED_TRACE(s.position);
+          ASSERT_FALSE(s.headline.empty());
+          ASSERT_FALSE(s.sentence.empty());
+          ASSERT_EQ(plain_text(s.headline).find('?'), std::string::npos) << plain_text(s.headline);
+          ASSERT_EQ(plain_text(s.sentence).find('?'), std::string::npos) << plain_text(s.sentence);
+          ASSERT_EQ(plain_text(s.formula).find('?'), std::string::npos) << plain_text(s.formula);
+        }
+      }
+    }
+  }
+}
+
+TEST(StepTexts, EveryPhaseOfAnOrderHasItsOwnHeadlineAndSentence) {
+  const StepTexts texts = shipped_texts();
+  for (const Order order : {Order::naive, Order::tiled, Order::flash, Order::flash1}) {
+    std::map<std::string, Phase> headlines, sentences;
+    for (std::size_t n = 0; n < kPhases; ++n) {
+      const auto phase = static_cast<Phase>(n);
+      const std::vector<StepText>* list = texts.find(order, phase);
+      if (list == nullptr) continue;
+      for (const StepText& text : *list) {
+        const auto own = [&](std::map<std::string, Phase>& known, const std::string& words) {
+          const auto [at, fresh] = known.emplace(words, phase);
+          EXPECT_TRUE(fresh || at->second == phase) << words;
+        };
+        own(headlines, text.headline);
+        own(sentences, text.sentence);
+      }
+    }
+  }
+}
+
+TEST(StepTexts, TheStripOfTheBlackboardWorksOut) {
+  const StepTexts texts = shipped_texts();
+  const auto rec = record_preset("blackboard", "cpu_flash");
+  const ExactTile exact(*rec, 0, 0, 0);
+  const auto e = rec->find({0, 0, 0, 1, Phase::rescale});
+  ASSERT_TRUE(e.has_value());
+  const Said s = said(*rec, *e, {}, texts, &exact);
+  EXPECT_EQ(s.scene.position, "Step 12 of 34, query tile 0, key tile 1: α");
+  EXPECT_TRUE(s.values.agrees);
+  const std::string formula = plain_text(s.scene.formula);
+  EXPECT_NE(formula.find("2.06e−4"), std::string::npos) << formula;
+  const double old = value_of(s.values.numbers.at("m_old").text), now = value_of(s.values.numbers.at("m_new").text);
+  EXPECT_EQ(number_text(std::exp(old - now), {2, true}), "2.06e−4");
+}
+
+TEST(StepTexts, PrintedInputsGiveThePrintedResultOnEveryRowOfEveryPreset) {
+  for (const char* preset : {"blackboard", "random", "late_outlier", "causal", "ragged"}) {
+    for (const char* kernel : kRecordingKernels) {
+      const auto rec = record_preset(preset, kernel);
+      for (EventIndex e = 0; e < rec->events.size(); ++e) {
+        for (std::int32_t row = 0; row < 4; ++row) {
+          const Selection selection = pinned_row(row);
+          const StepPlace at = place_of(*rec, e, selection);
+          const StepValues v = step_values(*rec, at, selection, nullptr);
+          if (rec->events[e].id.phase == Phase::scores && !v.agrees) {
+            // Only a score whose terms cancelled to rounding noise may miss.
+            EXPECT_LT(std::abs(*live_value(*rec, e, Slot::s, at.row, v.key)), 1e-6) << preset << " " << kernel;
+            EXPECT_TRUE(v.numbers.at("s").text.starts_with("≈")) << preset << " " << kernel;
+            continue;
+          }
+          EXPECT_TRUE(v.agrees) << preset << " " << kernel << " event " << e << " row " << at.row << " "
+                                << plain_text(strip_scene(*rec, at, v, shipped_texts()).formula);
+        }
+      }
+    }
+  }
+}
+
+TEST(StepTexts, RefusesWhatNoStepHolds) {
+  const auto refused = [](const char* json, const char* why) {
+    const auto texts = parse_step_texts(json);
+    ASSERT_FALSE(texts.has_value()) << json;
+    EXPECT_NE(texts.error().message.find(why), std::string::npos) << texts.error().message;
+  };
+  refused("[]", "not JSON");
+  refused("{", "not JSON");
+  refused(R"({"version": 2})", "version");
+  refused(R"({"version": 1, "sideways": {}})", "order");
+  refused(R"({"version": 1, "flash": {"dance": [{"headline": "a", "sentence": "b"}]}})", "phase");
+  refused(R"({"version": 1, "flash": {"max": [{"headline": "a {nonsense}", "sentence": "b"}]}})", "nonsense");
+  refused(R"({"version": 1, "flash": {"max": [{"headline": "a", "sentence": "b", "when": "raining"}]}})", "raining");
+  refused(R"({"version": 1, "flash": {"max": [{"headline": "a", "sentence": "b", "when": "rose"}]}})", "no condition");
+  refused(R"({"version": 1, "flash": {"max": [{"headline": "", "sentence": "b"}]}})", "headline");
+}
+
+}  // namespace
+}  // namespace attn

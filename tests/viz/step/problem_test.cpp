@@ -1,0 +1,74 @@
+// The typed fields of the Problem panel.
+#include "tests/viz/step/fixture.h"
+#include "viz/step/problem_panel.h"
+
+namespace attn {
+namespace {
+
+Document blackboard() {
+  Document d;
+  const auto preset = find_preset("blackboard");
+  d.problem = (*preset)->problem;
+  d.options.br = (*preset)->br;
+  d.options.bc = (*preset)->bc;
+  return d;
+}
+
+TEST(StepProblem, ReadsWholeNumbersAsTypedAndAsShown) {
+  EXPECT_EQ(whole_numbers("2 × 4/2"), (std::vector<std::int64_t>{2, 4, 2}));
+  EXPECT_EQ(whole_numbers("9x8"), (std::vector<std::int64_t>{9, 8}));
+  EXPECT_EQ(whole_numbers("−1, 2"), (std::vector<std::int64_t>{-1, 2}));
+  EXPECT_EQ(whole_numbers(""), std::vector<std::int64_t>{});
+  EXPECT_FALSE(whole_numbers("4.5").has_value());
+  EXPECT_FALSE(whole_numbers("four").has_value());
+}
+
+TEST(StepProblem, OneLengthIsBothAndTwoAreEach) {
+  const auto both = with_field(blackboard(), ProblemField::length, "6");
+  ASSERT_TRUE(both.has_value()) << both.error().message;
+  EXPECT_EQ(both->problem.Lq, 6);
+  EXPECT_EQ(both->problem.Lk, 6);
+  EXPECT_EQ(field_text(*both, ProblemField::length), "6");
+  const auto each = with_field(blackboard(), ProblemField::length, "9 x 8");
+  ASSERT_TRUE(each.has_value());
+  EXPECT_EQ(field_text(*each, ProblemField::length), "9 × 8");
+}
+
+TEST(StepProblem, EveryFieldReadsBackWhatItShows) {
+  Document d = blackboard();
+  d.problem.mask.window_left = 2;
+  d.problem.mask.window_right = -1;
+  d.problem.scale = 0.25;
+  for (const ProblemField f : {ProblemField::heads, ProblemField::length, ProblemField::dim, ProblemField::tile,
+                               ProblemField::window, ProblemField::scale, ProblemField::seed}) {
+    const auto again = with_field(d, f, field_text(d, f));
+    ASSERT_TRUE(again.has_value()) << field_text(d, f);
+    EXPECT_EQ(again->problem, d.problem);
+    EXPECT_EQ(again->options, d.options);
+  }
+}
+
+TEST(StepProblem, WhatWillNotDoSaysWhy) {
+  EXPECT_FALSE(with_field(blackboard(), ProblemField::length, "0").has_value());
+  EXPECT_FALSE(with_field(blackboard(), ProblemField::length, "many").has_value());
+  EXPECT_FALSE(with_field(blackboard(), ProblemField::heads, "1 × 3/2").has_value());
+  EXPECT_FALSE(with_field(blackboard(), ProblemField::tile, "0 × 4").has_value());
+  EXPECT_FALSE(with_field(blackboard(), ProblemField::scale, "nan").has_value());
+  const auto large = with_field(blackboard(), ProblemField::length, "100000");
+  ASSERT_FALSE(large.has_value());
+  EXPECT_NE(large.error().message.find("MiB"), std::string::npos) << large.error().message;
+}
+
+TEST(StepProblem, MaskAndBiasFollowTheShape) {
+  Document d = blackboard();
+  d.problem.mask.key_lengths = {3};
+  const auto more = with_field(d, ProblemField::heads, "2 × 1");
+  ASSERT_TRUE(more.has_value()) << more.error().message;
+  EXPECT_EQ(more->problem.mask.key_lengths, (std::vector<std::int64_t>{3, 4}));
+  const auto shorter = with_field(*more, ProblemField::length, "2");
+  ASSERT_TRUE(shorter.has_value()) << shorter.error().message;
+  EXPECT_EQ(shorter->problem.mask.key_lengths, (std::vector<std::int64_t>{2, 2}));
+}
+
+}  // namespace
+}  // namespace attn
