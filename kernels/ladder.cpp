@@ -17,7 +17,7 @@
 
 namespace attn {
 
-std::span<const KernelRow> kernel_table() {
+std::span<const KernelRow> cpu_kernel_table() {
   // The ladder's rungs on the CPU, in its order.
   static const std::array<KernelRow, 5> kTable = {cpu::cpu_sequential_row(), cpu::cpu_multicore_row(),
                                                   cpu::cpu_tiled_row(), cpu::cpu_flash1_row(), cpu::cpu_flash_row()};
@@ -26,7 +26,7 @@ std::span<const KernelRow> kernel_table() {
 
 std::vector<const KernelRow*> ladder() {
   std::vector<const KernelRow*> rows;
-  for (const std::span<const KernelRow> table : {kernel_table(), gpu::gpu_kernel_table()}) {
+  for (const std::span<const KernelRow> table : {cpu_kernel_table(), gpu::gpu_kernel_table()}) {
     for (const KernelRow& row : table) rows.push_back(&row);
   }
   return rows;
@@ -97,10 +97,10 @@ std::int32_t* whole_number(Options& o, Option option) {
 Result<void> resolve_one(const KernelRow& row, const OptionSpec& spec, Options& o, const Device& d) {
   std::int32_t* value = whole_number(o, spec.option);
   if (value == nullptr) return ok();
-  if (*value == 0) *value = spec.usual != 0 ? spec.usual : std::clamp(d.cores, spec.least, spec.most);
-  if (*value < spec.least || *value > spec.most || (*value - spec.least) % spec.step != 0) {
-    return bad_input(fmt::format("{} takes {} from {} to {}{}, not {}", row.id, name_of(spec.option), spec.least,
-                                 spec.most, spec.step == 1 ? "" : fmt::format(" in steps of {}", spec.step), *value));
+  if (*value == 0) *value = spec.default_value != 0 ? spec.default_value : std::clamp(d.cores, spec.min, spec.max);
+  if (*value < spec.min || *value > spec.max || (*value - spec.min) % spec.step != 0) {
+    return bad_input(fmt::format("{} takes {} from {} to {}{}, not {}", row.id, name_of(spec.option), spec.min,
+                                 spec.max, spec.step == 1 ? "" : fmt::format(" in steps of {}", spec.step), *value));
   }
   return ok();
 }
@@ -109,7 +109,7 @@ Result<void> resolve_one(const KernelRow& row, const OptionSpec& spec, Options& 
 
 Device cpu_device() {
   Device d;
-  d.place = Place::cpu;
+  d.processor = Processor::cpu;
   d.name = cpu_name();
   d.arch = cpu::target_name();
   d.cores = usable_cores();
@@ -128,7 +128,7 @@ Result<Options> resolve(const KernelRow& row, const Options& o, const Device& d)
         out.bc = o.bc;
         break;
       case Option::threads:
-        out.threads = spec.most == 1 ? 1 : o.threads;
+        out.threads = spec.max == 1 ? 1 : o.threads;
         break;
       case Option::stages:
         out.stages = o.stages;

@@ -52,7 +52,7 @@ Result<void> choose_kernels(const BenchArguments& a, SweepSpec& s) {
   }
   if (a.device != "cpu") return ok();
   for (const std::string& id : s.kernels) {
-    if (const auto row = find_kernel(id); row && (*row)->place == Place::gpu)
+    if (const auto row = find_kernel(id); row && (*row)->place == Processor::gpu)
       return bad_input(fmt::format("{} runs on a GPU, and --device cpu was given.", id));
   }
   return ok();
@@ -78,7 +78,7 @@ Result<SweepSpec> spec_of(const BenchArguments& a) {
   if (a.seed) s.seed = *a.seed;
   if (a.tokens) s.tokens = *a.tokens;
   s.seconds_per_point = a.time_limit;
-  s.least_repeats = a.repeats;
+  s.min_repeats = a.repeats;
   if (a.verify != "sampled" && a.verify != "full" && a.verify != "none") {
     return bad_input(fmt::format("--verify {} is unknown; use sampled, full or none.", a.verify));
   }

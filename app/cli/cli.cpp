@@ -19,13 +19,13 @@ namespace {
 
 constexpr int kBadUsage = 2;
 constexpr int kCannotRun = 3;
-constexpr std::uint64_t kMostLicenceBytes = 1 << 20;
+constexpr std::uint64_t kMaxLicenceBytes = 1 << 20;
 
 Result<int> print_licenses() {
   const auto folder = find_asset("licenses");
   if (!folder) return tl::unexpected(folder.error());
   for (const char* name : {"AttnScope", "THIRD_PARTY"}) {
-    const auto bytes = read_file(*folder / name, kMostLicenceBytes);
+    const auto bytes = read_file(*folder / name, kMaxLicenceBytes);
     if (!bytes) return tl::unexpected(bytes.error());
     const std::string text(reinterpret_cast<const char*>(bytes->data()), bytes->size());
     if (auto r = print(text + "\n"); !r) return tl::unexpected(r.error());

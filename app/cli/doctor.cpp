@@ -155,8 +155,8 @@ std::vector<Finding> look_at_gpus() {
 
 std::vector<Finding> findings() {
   std::vector<Finding> all{look_at_cpu(), look_at_memory()};
-  for (const KernelRow& row : kernel_table()) {
-    if (row.place == Place::cpu) all.push_back(look_at_kernel(row));
+  for (const KernelRow& row : cpu_kernel_table()) {
+    if (row.processor == Processor::cpu) all.push_back(look_at_kernel(row));
   }
   all.push_back(look_at_assets());
   all.push_back(look_at_display());

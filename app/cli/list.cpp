@@ -15,8 +15,8 @@
 namespace attn::cli {
 namespace {
 
-std::string place_name(Place place) {
-  return place == Place::cpu ? "cpu" : "gpu";
+std::string processor_name(Processor processor) {
+  return processor == Processor::cpu ? "cpu" : "gpu";
 }
 
 std::string joined_dtypes(const KernelRow& row) {
@@ -37,9 +37,9 @@ std::string option_words(const OptionSpec& o) {
     default:
       break;
   }
-  if (o.least == o.most) return fmt::format("{} {}", name_of(o.option), o.least);
-  const std::string usual = o.usual == 0 ? "all cores" : std::to_string(o.usual);
-  return fmt::format("{} {} ({} to {})", name_of(o.option), usual, o.least, o.most);
+  if (o.min == o.max) return fmt::format("{} {}", name_of(o.option), o.min);
+  const std::string defaults = o.default_value == 0 ? "all cores" : std::to_string(o.default_value);
+  return fmt::format("{} {} ({} to {})", name_of(o.option), defaults, o.min, o.max);
 }
 
 nlohmann::json row_json(const KernelRow& row) {
@@ -47,7 +47,7 @@ nlohmann::json row_json(const KernelRow& row) {
                    {"title", row.title},
                    {"rung", row.rung},
                    {"order", name_of(row.order)},
-                   {"place", place_name(row.place)},
+                   {"place", processor_name(row.processor)},
                    {"what", row.what},
                    {"teaches", row.teaches},
                    {"source", row.source},
@@ -55,8 +55,11 @@ nlohmann::json row_json(const KernelRow& row) {
   for (const std::string_view arch : row.architectures) j["architectures"].push_back(arch);
   for (const DType t : row.dtypes) j["dtypes"].push_back(name_of(t));
   for (const OptionSpec& o : row.options) {
-    j["options"].push_back(
-        {{"name", name_of(o.option)}, {"least", o.least}, {"most", o.most}, {"step", o.step}, {"default", o.usual}});
+    j["options"].push_back({{"name", name_of(o.option)},
+                            {"least", o.min},
+                            {"most", o.max},
+                            {"step", o.step},
+                            {"default", o.default_value}});
   }
   return j;
 }
@@ -64,7 +67,7 @@ nlohmann::json row_json(const KernelRow& row) {
 // The whole ladder: the CPU's rungs, then the GPU's.
 std::vector<const KernelRow*> ladder() {
   std::vector<const KernelRow*> rows;
-  for (const auto& table : {kernel_table(), gpu::gpu_kernel_table()}) {
+  for (const auto& table : {cpu_kernel_table(), gpu::gpu_kernel_table()}) {
     for (const KernelRow& row : table) rows.push_back(&row);
   }
   return rows;
@@ -84,7 +87,7 @@ Result<int> list_kernels(bool as_json) {
     for (const KernelRow* each : ladder()) {
       const KernelRow& row = *each;
       text += fmt::format("{:<5}{:<{}}  {:<9}{:<5}{:<15}{}\n", row.rung, row.id, width, name_of(row.order),
-                          place_name(row.place), joined_dtypes(row), row.what);
+                          processor_name(row.processor), joined_dtypes(row), row.what);
       std::string options;
       for (const OptionSpec& o : row.options) options += (options.empty() ? "" : ", ") + option_words(o);
       text += fmt::format("{:<5}{}\n", "", row.teaches);

@@ -224,11 +224,11 @@ void add_device(CLI::App& parser, std::string& device) {
 
 Result<DeviceChoice> choose_device(const std::string& device) {
   if (device.empty() || device == "cpu") return DeviceChoice{};
-  if (device == "gpu") return DeviceChoice{Place::gpu, 0};
+  if (device == "gpu") return DeviceChoice{Processor::gpu, 0};
   if (device.starts_with("gpu:")) {
     const auto index = parse_numbers("--device", std::string_view(device).substr(4));
     if (index && index->size() == 1 && (*index)[0] >= 0 && (*index)[0] < 1024) {
-      return DeviceChoice{Place::gpu, static_cast<std::int32_t>((*index)[0])};
+      return DeviceChoice{Processor::gpu, static_cast<std::int32_t>((*index)[0])};
     }
   }
   return bad_input(fmt::format("--device {} is unknown; there are cpu, gpu and gpu:N.", device));
@@ -237,7 +237,7 @@ Result<DeviceChoice> choose_device(const std::string& device) {
 Result<void> check_device(const std::string& device) {
   const auto choice = choose_device(device);
   if (!choice) return tl::unexpected(choice.error());
-  if (choice->place == Place::cpu) return ok();
+  if (choice->place == Processor::cpu) return ok();
   return fail(ErrorKind::cannot_run,
               fmt::format("--device {}: this command runs on the CPU; `run` and `verify` take a GPU.", device));
 }

@@ -62,7 +62,7 @@ Result<Recording> record_document(const Document& document, std::stop_token stop
 
 // "--device": where a kernel runs.
 struct DeviceChoice {
-  Place place = Place::cpu;
+  Processor processor = Processor::cpu;
   std::int32_t index = 0;  // which GPU
 };
 void add_device(CLI::App& parser, std::string& device);

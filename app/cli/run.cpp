@@ -62,10 +62,10 @@ constexpr double kGpuSeconds = 600;
 
 Result<Outputs> answer_of(const KernelRow& row, const RunArguments& a, const DeviceChoice& device, const FileInputs& in,
                           const Options& options, std::uint64_t limit, const Stopper& stopper) {
-  if (device.place == Place::cpu) {
+  if (device.processor == Processor::cpu) {
     return run_on_cpu(row, in.problem, options, in.inputs, limit, stopper.token());
   }
-  if (row.place == Place::cpu) {
+  if (row.processor == Processor::cpu) {
     return bad_input(fmt::format("{} runs on the CPU; leave --device {} out.", row.id, a.device));
   }
   GpuRunRequest r;

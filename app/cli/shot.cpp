@@ -93,9 +93,9 @@ Result<void> set_recording(const std::optional<Steps>& steps, const std::stop_to
   if (picture.state.view.workspace != Workspace::step) return bad_input("--step goes with --view step.");
   auto rec = record_document(picture.state.document, stop);
   if (!rec) return tl::unexpected(rec.error());
-  const auto most = static_cast<std::int64_t>(rec->events.size());
-  if (steps->last > most) {
-    return bad_input(fmt::format("--step {} is not a step of this run: there are 1 to {}.", steps->last, most));
+  const auto max = static_cast<std::int64_t>(rec->events.size());
+  if (steps->last > max) {
+    return bad_input(fmt::format("--step {} is not a step of this run: there are 1 to {}.", steps->last, max));
   }
   picture.state.view.cursor = static_cast<EventIndex>(steps->first - 1);
   picture.recording = std::make_shared<const Recording>(*std::move(rec));

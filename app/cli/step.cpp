@@ -17,7 +17,7 @@
 namespace attn::cli {
 namespace {
 
-constexpr std::uint64_t kMostTextBytes = 4 << 20;
+constexpr std::uint64_t kMaxTextBytes = 4 << 20;
 
 struct StepArguments {
   DocumentArguments document;
@@ -33,7 +33,7 @@ StepTexts load_texts() {
   Result<StepTexts> texts = tl::unexpected(Error{});
   if (!file) {
     texts = tl::unexpected(file.error());
-  } else if (const auto bytes = read_file(*file, kMostTextBytes); !bytes) {
+  } else if (const auto bytes = read_file(*file, kMaxTextBytes); !bytes) {
     texts = tl::unexpected(bytes.error());
   } else {
     texts = parse_step_texts({reinterpret_cast<const char*>(bytes->data()), bytes->size()});

@@ -54,10 +54,11 @@ struct Check {
   std::map<std::string, std::int64_t> case_skips;  // a case that no kernel was tried on: reason
 };
 
-Result<std::vector<const KernelRow*>> chosen_kernels(const std::string& ids, Place place) {
+Result<std::vector<const KernelRow*>> chosen_kernels(const std::string& ids, Processor processor) {
   std::vector<const KernelRow*> rows;
   if (ids == "all") {
-    for (const KernelRow& row : place == Place::cpu ? kernel_table() : gpu::gpu_kernel_table()) rows.push_back(&row);
+    for (const KernelRow& row : processor == Processor::cpu ? cpu_kernel_table() : gpu::gpu_kernel_table())
+      rows.push_back(&row);
     return rows;
   }
   for (const std::string& id : split(ids, ',')) {
@@ -218,7 +219,7 @@ std::string summary(const Check& check) {
 // The device that the kernels are tried on; opens the GPU's worker.
 Result<void> open_device(Check& check, GpuClient& client, const std::stop_token& stop) {
   check.device = cpu_device();
-  if (check.choice.place == Place::cpu) return ok();
+  if (check.choice.processor == Processor::cpu) return ok();
   const auto hello = client.hello({kGpuSecondsOfCase, stop});
   if (!hello) return tl::unexpected(hello.error());
   if (hello->compiler.empty()) return fail(ErrorKind::cannot_run, hello->compiler_error);
@@ -256,7 +257,7 @@ Result<int> verify_kernels(const VerifyArguments& a, Stopper& stopper) {
   check.arguments = &a;
   check.choice = *choice;
   const auto limit = memory_limit_of(a.memory_limit);
-  const auto kernels = chosen_kernels(a.kernels, choice->place);
+  const auto kernels = chosen_kernels(a.kernels, choice->processor);
   const auto dtypes = chosen_dtypes(a.dtypes);
   if (!limit) return tl::unexpected(limit.error());
   if (!kernels) return tl::unexpected(kernels.error());

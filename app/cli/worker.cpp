@@ -128,8 +128,8 @@ Result<int> measure_kernels(const WorkerArguments& a, const Stopper& stopper) {
   relate_to_baseline(session.measurements);
   session.provenance = provenance_on(*hello, a.gpu);
   if (!session.measurements.empty()) {
-    session.provenance.peak_gflops = session.measurements.front().yardsticks.peak_gflops;
-    session.provenance.copy_gb_per_s = session.measurements.front().yardsticks.copy_gb_per_s;
+    session.provenance.peak_gflops = session.measurements.front().peaks.peak_gflops;
+    session.provenance.copy_gb_per_s = session.measurements.front().peaks.copy_gb_per_s;
   }
   if (!a.json.empty()) {
     if (auto written = write_text(a.json, to_json(session)); !written) return tl::unexpected(written.error());

@@ -106,7 +106,7 @@ bool Controller::run_effect(const Command& command) {
   } else if (std::holds_alternative<Redo>(command)) {
     travel(true);
   } else if (const auto* run = std::get_if<RunSweep>(&command)) {
-    run_sweep_task(run->anew);
+    run_sweep_task(run->restart);
   } else if (std::holds_alternative<CancelTask>(command)) {
     cancel_task();
   } else if (std::holds_alternative<ExportCsv>(command)) {

@@ -96,7 +96,7 @@ class Controller {
   void travel(bool forward);
 
   // controller_bench.cpp
-  void run_sweep_task(bool anew);
+  void run_sweep_task(bool restart);
   Result<void> sweep_in_task(TaskHandle& task, const SweepSpec& spec, const std::vector<Measurement>& kept,
                              GpuBench* gpu, RowKeeper& keeper);
   void show_rows(Session& session);
@@ -137,6 +137,6 @@ class Controller {
 };
 
 // Where a program that was started here saves: the current folder, or data_folder() where it cannot be written.
-std::filesystem::path usual_save_folder();
+std::filesystem::path default_save_folder();
 
 }  // namespace attn

@@ -33,7 +33,7 @@ Result<void> follow_pictures(Child& child, TaskHandle& task) {
   while (true) {
     const auto message = child.socket().receive({kLongestPicture, task.stop()});
     if (!message) {
-      if (message.error().why == Silence::stopped) return fail(ErrorKind::cancelled, "The pictures were cancelled.");
+      if (message.error().why == NoReply::stopped) return fail(ErrorKind::cancelled, "The pictures were cancelled.");
       return fail(ErrorKind::failed,
                   fmt::format("The pictures were not made: the process that draws them ended ({}).", child.kill()));
     }
@@ -49,7 +49,7 @@ Result<void> follow_pictures(Child& child, TaskHandle& task) {
 
 }  // namespace
 
-std::filesystem::path usual_save_folder() {
+std::filesystem::path default_save_folder() {
   std::error_code error;
   const auto here = std::filesystem::current_path(error);
   return !error && can_write_in(here) ? here : data_folder();

@@ -7,7 +7,7 @@ namespace attn {
 void Log::say(LogLevel level, std::string text) {
   const std::lock_guard lock(mutex_);
   entries_.push_back({++last_, level, std::chrono::system_clock::now(), std::move(text)});
-  if (entries_.size() > kMostEntries) entries_.pop_front();
+  if (entries_.size() > kMaxEntries) entries_.pop_front();
 }
 
 std::vector<LogEntry> Log::after(std::uint64_t number) const {

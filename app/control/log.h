@@ -23,7 +23,7 @@ struct LogEntry {
 class Log {
  public:
   // The oldest entries go when there are more.
-  static constexpr std::size_t kMostEntries = 1000;
+  static constexpr std::size_t kMaxEntries = 1000;
 
   void say(LogLevel level, std::string text);
   void note(std::string text) { say(LogLevel::note, std::move(text)); }

@@ -76,12 +76,12 @@ std::string Controller::state_text() const {
   return text ? *text : std::string();  // too long for a string: the file then restores rows and recording alone
 }
 
-void Controller::run_sweep_task(bool anew) {
+void Controller::run_sweep_task(bool restart) {
   if (tasks_.running(sweep_task_)) return log_.warn("A sweep is running: cancel it before another is started.");
   const SweepSpec spec = state_.document.sweep;
   if (auto valid = validate(spec); !valid) return log_.warn(valid.error().message);
   std::vector<Measurement> kept;
-  if (!anew && model_.rows_from_here) {
+  if (!restart && model_.rows_from_here) {
     const SweepCount count = count_finished(spec, model_.measurements, gpu_device(spec, model_.gpu));
     if (count.finished < count.points) kept = model_.measurements;
     if (count.finished > 0 && !kept.empty())

@@ -10,7 +10,7 @@
 namespace attn {
 namespace {
 
-constexpr int kMostDevices = 16;
+constexpr int kMaxDevices = 16;
 
 // A context on one display; gives everything back when it dies.
 class EglContext {
@@ -69,9 +69,9 @@ class EglContext {
 std::vector<egl::Handle> displays_of(const egl::Functions& f) {
   std::vector<egl::Handle> displays;
   if (f.query_devices != nullptr && f.get_platform_display != nullptr) {
-    egl::Handle devices[kMostDevices] = {};
+    egl::Handle devices[kMaxDevices] = {};
     egl::Int count = 0;
-    f.query_devices(kMostDevices, devices, &count);
+    f.query_devices(kMaxDevices, devices, &count);
     for (egl::Int i = 0; i < count; ++i) {
       displays.push_back(f.get_platform_display(egl::kPlatformDevice, devices[i], nullptr));
     }

@@ -149,7 +149,7 @@ void dim_around(const ImGuiViewport* viewport) {
 
 }  // namespace
 
-void draw_keys_sheet(const State& state, ShellMemory& memory, Commands& commands) {
+void draw_keys_sheet(const State& state, ShellHeld& memory, Commands& commands) {
   if (!state.view.keys_sheet) {
     memory.keys_sheet_shown = false;
     return;

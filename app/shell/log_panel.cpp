@@ -48,7 +48,7 @@ void draw_entry(const LogEntry& entry, Commands& commands) {
 
 }  // namespace
 
-void draw_log_panel(Controller& controller, ShellMemory& memory, Commands& commands) {
+void draw_log_panel(Controller& controller, ShellHeld& memory, Commands& commands) {
   const Style& s = style();
   bool open = true;
   ImGui::SetNextWindowSize({s.px(720), s.px(200)}, ImGuiCond_FirstUseEver);
@@ -73,7 +73,7 @@ void draw_log_panel(Controller& controller, ShellMemory& memory, Commands& comma
   if (!open) commands.emplace_back(ShowLog{false});
 }
 
-void draw_toast(Controller& controller, ShellMemory& memory) {
+void draw_toast(Controller& controller, ShellHeld& memory) {
   const auto unseen = controller.log().after(memory.toast);
   if (!unseen.empty()) {
     // What the start has to say stays in the log, unless it is a problem.
@@ -89,8 +89,8 @@ void draw_toast(Controller& controller, ShellMemory& memory) {
   const LogEntry& entry = shown.front();
   const ImGuiViewport* viewport = ImGui::GetMainViewport();
   const float inset = s.px(34);
-  const float most = std::min(s.px(560), viewport->Size.x - s.px(80)) - inset - s.px(16);
-  const float width = std::min(most, text_width(Face::text, 13, entry.text) + 1);
+  const float max = std::min(s.px(560), viewport->Size.x - s.px(80)) - inset - s.px(16);
+  const float width = std::min(max, text_width(Face::text, 13, entry.text) + 1);
   const Runs words{{entry.text, Face::text, Token::text, 0, false}};
   // Over everything, and in nobody's way: no window, so the pointer goes through.
   ImDrawList* list = ImGui::GetForegroundDrawList();

@@ -19,7 +19,7 @@ constexpr ImGuiWindowFlags kFlags = ImGuiWindowFlags_NoMove | ImGuiWindowFlags_N
                                     ImGuiWindowFlags_NoSavedSettings | ImGuiWindowFlags_AlwaysAutoResize |
                                     ImGuiWindowFlags_NoTitleBar;
 
-void draw_go_to(const Model& model, ShellMemory& memory, Commands& commands) {
+void draw_go_to(const Model& model, ShellHeld& memory, Commands& commands) {
   if (!begin_popup(kGoTo)) return;
   const Style& s = style();
   const int steps = model.recording == nullptr ? 0 : static_cast<int>(model.recording->events.size());
@@ -102,7 +102,7 @@ bool popup_buttons(const char* words, bool enabled) {
   return pressed;
 }
 
-void draw_popups(Controller& controller, ShellMemory& memory, Commands& commands) {
+void draw_popups(Controller& controller, ShellHeld& memory, Commands& commands) {
   if (memory.open_next == Popup::go_to) {
     memory.go_to = static_cast<int>(controller.state().view.cursor) + 1;
     ImGui::OpenPopup(kGoTo);

@@ -35,13 +35,13 @@ void error_words(const std::string& words) {
   ImGui::PopStyleColor();
 }
 
-bool path_field(ShellMemory& memory, const char* id, const char* hint, const char* extension, FileDialog::Kind kind,
+bool path_field(ShellHeld& memory, const char* id, const char* hint, const char* extension, FileDialog::Kind kind,
                 std::string& path) {
   const PathField field{id, hint, extension, kind, memory.has_dialogs, style().px(kWidth)};
   return draw_path_field(field, path, memory.dialog, memory.browsing);
 }
 
-void draw_open_file(ShellMemory& memory, Commands& commands) {
+void draw_open_file(ShellHeld& memory, Commands& commands) {
   if (!begin_popup(kOpenFile)) return;
   popup_heading(kOpenFile);
   dim_words("A session (.attn), or q.npy with k.npy and v.npy beside it. A file can also be dropped on the window.");
@@ -55,7 +55,7 @@ void draw_open_file(ShellMemory& memory, Commands& commands) {
   ImGui::EndPopup();
 }
 
-void draw_save_as(ShellMemory& memory, Commands& commands) {
+void draw_save_as(ShellHeld& memory, Commands& commands) {
   if (!begin_popup(kSaveAs)) return;
   popup_heading(kSaveAs);
   if (ImGui::IsWindowAppearing()) ImGui::SetKeyboardFocusHere();
@@ -70,7 +70,7 @@ void draw_save_as(ShellMemory& memory, Commands& commands) {
 }
 
 // Stays open until the files were read: what will not do is said where it can be changed.
-void draw_input_files(const Controller& controller, ShellMemory& memory, Commands& commands) {
+void draw_input_files(const Controller& controller, ShellHeld& memory, Commands& commands) {
   if (!begin_popup(kInputFiles)) return;
   constexpr std::array<const char*, 4> kIds{"Q", "K", "V", "bias"};
   popup_heading(kInputFiles);
@@ -100,7 +100,7 @@ void draw_input_files(const Controller& controller, ShellMemory& memory, Command
   ImGui::EndPopup();
 }
 
-void draw_save_steps(const Controller& controller, ShellMemory& memory, Commands& commands) {
+void draw_save_steps(const Controller& controller, ShellHeld& memory, Commands& commands) {
   if (!begin_popup(kSaveSteps)) return;
   const Style& s = style();
   const int steps =
@@ -138,7 +138,7 @@ void draw_save_steps(const Controller& controller, ShellMemory& memory, Commands
 
 }  // namespace
 
-void open_file_popup(Popup popup, const Controller& controller, ShellMemory& memory) {
+void open_file_popup(Popup popup, const Controller& controller, ShellHeld& memory) {
   memory.has_dialogs = FileDialog::available();
   memory.browsing.clear();
   const auto new_name = [&](const char* name) { return (controller.save_folder() / name).string(); };
@@ -163,7 +163,7 @@ void open_file_popup(Popup popup, const Controller& controller, ShellMemory& mem
   }
 }
 
-void draw_file_popups(const Controller& controller, ShellMemory& memory, Commands& commands) {
+void draw_file_popups(const Controller& controller, ShellHeld& memory, Commands& commands) {
   draw_open_file(memory, commands);
   draw_save_as(memory, commands);
   draw_input_files(controller, memory, commands);

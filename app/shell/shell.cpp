@@ -12,7 +12,7 @@
 namespace attn {
 namespace {
 
-constexpr std::uint64_t kMostTextBytes = 4 << 20;
+constexpr std::uint64_t kMaxTextBytes = 4 << 20;
 constexpr const char* kWorkspaceWindow = "###workspace";
 constexpr const char* kLogWindow = "Log###log";
 
@@ -53,7 +53,7 @@ ImGuiID draw_dockspace() {
 }
 
 Result<std::string> read_text(const std::filesystem::path& file) {
-  const auto bytes = read_file(file, kMostTextBytes);
+  const auto bytes = read_file(file, kMaxTextBytes);
   if (!bytes) return tl::unexpected(bytes.error());
   std::string text(bytes->size(), '\0');
   std::transform(bytes->begin(), bytes->end(), text.begin(), [](std::byte b) { return static_cast<char>(b); });

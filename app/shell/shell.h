@@ -11,15 +11,15 @@
 #include "app/shell/keys.h"
 #include "app/system/file_dialog.h"
 #include "kernels/base/result.h"
-#include "viz/bench/memory.h"
+#include "viz/bench/held.h"
 #include "viz/draw/theme.h"
 #include "viz/state/commands.h"
-#include "viz/step/memory.h"
+#include "viz/step/held.h"
 
 namespace attn {
 
 // What the shell's own windows remember between frames.
-struct ShellMemory {
+struct ShellHeld {
   Popup open_next = Popup::none;  // to be opened in this frame
   bool popup_open = false;        // one was open in the last frame
   int go_to = 1;
@@ -52,26 +52,26 @@ class Shell {
 
   // Pictures show no toasts: they would be of what happened before.
   void show_toasts(bool on) { toasts_ = on; }
-  // Bench draws this chart alone (viz/bench/memory.h).
+  // Bench draws this chart alone (viz/bench/held.h).
   void show_one_chart(std::size_t chart) { bench_.only_chart = chart; }
-  const StepMemory& step_memory() const { return step_; }
+  const StepHeld& step_memory() const { return step_; }
 
  private:
   void draw_workspace(Controller& controller, Commands& commands);
 
   Style style_;
-  StepMemory step_;
-  BenchMemory bench_;
-  ShellMemory memory_;
+  StepHeld step_;
+  BenchHeld bench_;
+  ShellHeld memory_;
   bool toasts_ = true;
 };
 
 // The shell's parts, each in its file. All sizes through style().
-constexpr float kTopBarHeight = 46;                                                    // logical pixels
-void draw_top_bar(Controller& controller, Commands& commands);                         // top_bar.cpp
-void draw_log_panel(Controller& controller, ShellMemory& memory, Commands& commands);  // log_panel.cpp
-void draw_toast(Controller& controller, ShellMemory& memory);                          // log_panel.cpp
-void draw_keys_sheet(const State& state, ShellMemory& memory, Commands& commands);     // keys_sheet.cpp
-void draw_popups(Controller& controller, ShellMemory& memory, Commands& commands);     // popups.cpp
+constexpr float kTopBarHeight = 46;                                                  // logical pixels
+void draw_top_bar(Controller& controller, Commands& commands);                       // top_bar.cpp
+void draw_log_panel(Controller& controller, ShellHeld& memory, Commands& commands);  // log_panel.cpp
+void draw_toast(Controller& controller, ShellHeld& memory);                          // log_panel.cpp
+void draw_keys_sheet(const State& state, ShellHeld& memory, Commands& commands);     // keys_sheet.cpp
+void draw_popups(Controller& controller, ShellHeld& memory, Commands& commands);     // popups.cpp
 
 }  // namespace attn

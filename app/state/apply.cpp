@@ -52,7 +52,7 @@ void drop_edits_of_changed_shapes(InputSpec& inputs, const Problem& before, cons
   });
 }
 
-constexpr std::size_t kMostEdits = 100000;
+constexpr std::size_t kMaxEdits = 100000;
 
 // One overload a command; what is not listed is an effect and changes nothing here.
 struct Apply {
@@ -82,8 +82,8 @@ struct Apply {
     return done();
   }
   Result<State> operator()(const SetInputs& c) {
-    if (c.inputs.edits.size() > kMostEdits) {
-      return bad_input(fmt::format("More than {} typed cells: put the numbers into a .npy file.", kMostEdits));
+    if (c.inputs.edits.size() > kMaxEdits) {
+      return bad_input(fmt::format("More than {} typed cells: put the numbers into a .npy file.", kMaxEdits));
     }
     if (c.inputs == s.document.inputs) return done();
     s.document.inputs = c.inputs;
@@ -163,8 +163,8 @@ struct Apply {
     const Bookmark mark = bookmark_of(*recording, e);
     auto& marks = s.view.bookmarks;
     if (std::erase(marks, mark) > 0) return done();
-    if (marks.size() >= kMostBookmarks) {
-      return bad_input(fmt::format("{} bookmarks are the most there can be: take one away first.", kMostBookmarks));
+    if (marks.size() >= kMaxBookmarks) {
+      return bad_input(fmt::format("{} bookmarks are the most there can be: take one away first.", kMaxBookmarks));
     }
     marks.push_back(mark);
     return done();
@@ -257,9 +257,9 @@ struct Apply {
   }
 };
 
-std::int32_t cut(std::int32_t x, std::int32_t least, std::int64_t extent) {
-  const std::int64_t most = std::max<std::int64_t>(extent - 1, least);
-  return static_cast<std::int32_t>(std::clamp<std::int64_t>(x, least, std::min<std::int64_t>(most, 0x7fffffff)));
+std::int32_t cut(std::int32_t x, std::int32_t min, std::int64_t extent) {
+  const std::int64_t max = std::max<std::int64_t>(extent - 1, min);
+  return static_cast<std::int32_t>(std::clamp<std::int64_t>(x, min, std::min<std::int64_t>(max, 0x7fffffff)));
 }
 
 // Columns of a slot's whole tensor; m, l, alpha and LSE are one number a row.
@@ -282,8 +282,8 @@ std::int64_t columns_of(Slot slot, const Problem& p) {
 
 SweepSpec initial_sweep() {
   SweepSpec sweep;
-  for (const KernelRow& row : kernel_table()) {
-    if (row.place == Place::cpu) sweep.kernels.emplace_back(row.id);
+  for (const KernelRow& row : cpu_kernel_table()) {
+    if (row.processor == Processor::cpu) sweep.kernels.emplace_back(row.id);
   }
   sweep.axis = Axis::L;
   sweep.values = {64, 128, 256, 512, 1024};

@@ -10,7 +10,7 @@ void History::changed(const Document& before, int gesture) {
   gesture_ = gesture;
   if (goes_on) return;
   past_.push_back(before);
-  if (past_.size() > kMostEntries) past_.erase(past_.begin());
+  if (past_.size() > kMaxEntries) past_.erase(past_.begin());
 }
 
 std::optional<Document> History::undo(const Document& now) {

@@ -12,7 +12,7 @@ namespace attn {
 class History {
  public:
   // Older entries go when there are more.
-  static constexpr std::size_t kMostEntries = 500;
+  static constexpr std::size_t kMaxEntries = 500;
 
   // The document was `before` and has changed. Changes of one gesture > 0 are one entry.
   void changed(const Document& before, int gesture);

@@ -29,9 +29,9 @@ Result<Given> look_at(const std::string& path, std::size_t tensor) {
   auto header = read_npy_header(path);
   if (!header) return tl::unexpected(header.error());
   const std::size_t axes = header->shape.size();
-  const std::size_t least = tensor == 3 ? 1 : 2;
-  if (axes < least || axes > 4) {
-    return bad_input(fmt::format("{} has {} axes; {} takes {} to 4.", path, axes, kNames[tensor], least));
+  const std::size_t min = tensor == 3 ? 1 : 2;
+  if (axes < min || axes > 4) {
+    return bad_input(fmt::format("{} has {} axes; {} takes {} to 4.", path, axes, kNames[tensor], min));
   }
   Given given{path, *std::move(header), {1, 1, 1, 1}};
   for (std::size_t n = 0; n < axes; ++n) given.shape[4 - axes + n] = given.header.shape[n];

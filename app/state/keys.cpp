@@ -17,15 +17,15 @@
 namespace attn {
 namespace {
 
-constexpr std::int64_t kMost = INT64_MAX;
-constexpr std::size_t kMostItems = 1024;  // of any list
+constexpr std::int64_t kMax = INT64_MAX;
+constexpr std::size_t kMaxItems = 1024;  // of any list
 
 // A key whose value is one number in [least, most]; `field` gives the reference to it.
 template <class Field>
-StateKey number_key(std::string key, std::int64_t least, std::int64_t most, Field field) {
+StateKey number_key(std::string key, std::int64_t min, std::int64_t max, Field field) {
   return {std::move(key), [field](const State& s) { return fmt::format("{}", field(s)); },
-          [field, least, most](State& s, std::string_view text) -> Result<void> {
-            const auto value = whole(text, least, most);
+          [field, min, max](State& s, std::string_view text) -> Result<void> {
+            const auto value = whole(text, min, max);
             if (!value) return tl::unexpected(value.error());
             field(s) = static_cast<std::remove_reference_t<decltype(field(s))>>(*value);
             return ok();
@@ -114,7 +114,7 @@ void add_mask_keys(std::vector<StateKey>& keys, const std::string& prefix, Of of
                   [of](State& s, std::string_view text) -> Result<void> {
                     of(s).mask.key_lengths.clear();
                     if (text == "all") return ok();
-                    auto values = whole_list(text, 0, kMostItems);
+                    auto values = whole_list(text, 0, kMaxItems);
                     if (!values) return tl::unexpected(values.error());
                     of(s).mask.key_lengths = std::move(*values);
                     return ok();
@@ -128,7 +128,7 @@ void add_problem_keys(std::vector<StateKey>& keys, const std::string& prefix, Of
       return of(s).*member;
     };
   };
-  keys.push_back(number_key(prefix + "B", 1, kMost, extent(&Problem::B)));
+  keys.push_back(number_key(prefix + "B", 1, kMax, extent(&Problem::B)));
   keys.push_back(pair_key(prefix + "H", extent(&Problem::Hq), extent(&Problem::Hkv)));
   keys.push_back(pair_key(prefix + "L", extent(&Problem::Lq), extent(&Problem::Lk)));
   keys.push_back(pair_key(prefix + "D", extent(&Problem::D), extent(&Problem::Dv)));
@@ -214,7 +214,7 @@ Result<void> read_edits(State& s, std::string_view text) {
       if (fields[0] == tensor_name(t)) tensor = t;
     }
     if (!tensor) return bad_input(fmt::format("'{}' is none of q, k, v, bias", fields[0]));
-    const auto index = whole(fields[1], 0, kMost);
+    const auto index = whole(fields[1], 0, kMax);
     if (!index) return tl::unexpected(index.error());
     const auto value = number(fields[2], false);
     if (!value) return tl::unexpected(value.error());
@@ -271,7 +271,7 @@ Result<void> read_sweep_kernels(State& s, std::string_view text) {
 Result<void> read_sweep_values(State& s, std::string_view text) {
   s.document.sweep.values.clear();
   if (text == "none") return ok();
-  auto values = whole_list(text, 1, kMostItems);
+  auto values = whole_list(text, 1, kMaxItems);
   if (!values) return tl::unexpected(values.error());
   s.document.sweep.values = std::move(*values);
   return ok();
@@ -324,12 +324,12 @@ void add_sweep_keys(std::vector<StateKey>& keys) {
   keys.push_back(flag_key(
       "sweep_counters", [](auto& s) -> auto& { return s.document.sweep.counters; }));
   keys.push_back(number_key(
-      "sweep_tokens", 0, kMost, [](auto& s) -> auto& { return s.document.sweep.tokens; }));
+      "sweep_tokens", 0, kMax, [](auto& s) -> auto& { return s.document.sweep.tokens; }));
   keys.push_back(choice_key(
       "sweep_generator", named<Generator>(all_generators()),
       [](auto& s) -> auto& { return s.document.sweep.generator; }));
   keys.push_back(number_key(
-      "sweep_seed", 0, kMost, [](auto& s) -> auto& { return s.document.sweep.seed; }));
+      "sweep_seed", 0, kMax, [](auto& s) -> auto& { return s.document.sweep.seed; }));
   keys.push_back({"sweep_seconds", [](const State& s) { return fmt::format("{}", s.document.sweep.seconds_per_point); },
                   [](State& s, std::string_view text) -> Result<void> {
                     const auto value = number(text, true);
@@ -339,9 +339,9 @@ void add_sweep_keys(std::vector<StateKey>& keys) {
                     return ok();
                   }});
   keys.push_back(number_key(
-      "sweep_repeats", 1, 1000000, [](auto& s) -> auto& { return s.document.sweep.least_repeats; }));
+      "sweep_repeats", 1, 1000000, [](auto& s) -> auto& { return s.document.sweep.min_repeats; }));
   keys.push_back(number_key(
-      "sweep_memory", 0, kMost, [](auto& s) -> auto& { return s.document.sweep.memory_limit; }));
+      "sweep_memory", 0, kMax, [](auto& s) -> auto& { return s.document.sweep.memory_limit; }));
   keys.push_back(flag_key(
       "sweep_verify", [](auto& s) -> auto& { return s.document.sweep.verify; }));
   keys.push_back(flag_key(
@@ -392,7 +392,7 @@ void add_view_keys(std::vector<StateKey>& keys) {
        [](State& s, std::string_view text) -> Result<void> {
          s.view.bench_value.reset();
          if (text == "none") return ok();
-         const auto value = whole(text, 1, kMost);
+         const auto value = whole(text, 1, kMax);
          if (!value) return tl::unexpected(value.error());
          s.view.bench_value = *value;
          return ok();

@@ -16,7 +16,7 @@ namespace attn {
 namespace {
 
 constexpr std::string_view kVersion = "attn1";
-constexpr std::uint64_t kMostFileBytes = 1ULL << 30;
+constexpr std::uint64_t kMaxFileBytes = 1ULL << 30;
 
 struct FileKey {
   std::string_view key;
@@ -163,7 +163,7 @@ Result<void> check_whole(const State& s) {
 }  // namespace
 
 Result<std::string> hash_of_file(const std::filesystem::path& file) {
-  const auto bytes = read_file(file, kMostFileBytes);
+  const auto bytes = read_file(file, kMaxFileBytes);
   if (!bytes) return tl::unexpected(bytes.error());
   std::uint64_t hash = 0xcbf29ce484222325ULL;
   for (const std::byte b : *bytes) hash = (hash ^ static_cast<std::uint64_t>(b)) * 0x100000001b3ULL;

@@ -10,7 +10,7 @@
 namespace attn {
 namespace {
 
-constexpr std::int64_t kMost = INT64_MAX;
+constexpr std::int64_t kMax = INT64_MAX;
 
 Result<Bookmark> read_bookmark(std::string_view text) {
   const auto parts = split(text, ':');
@@ -21,8 +21,8 @@ Result<Bookmark> read_bookmark(std::string_view text) {
                                                                                         {2, &mark.id.i, -1, INT32_MAX},
                                                                                         {3, &mark.id.j, -1, INT32_MAX},
                                                                                         {5, &mark.pass, 0, 2}};
-  for (const auto& [at, field, least, most] : numbers) {
-    const auto value = whole(parts[at], least, most);
+  for (const auto& [at, field, min, max] : numbers) {
+    const auto value = whole(parts[at], min, max);
     if (!value) return tl::unexpected(value.error());
     *field = static_cast<std::int32_t>(*value);
   }
@@ -35,11 +35,11 @@ Result<Bookmark> read_bookmark(std::string_view text) {
 
 }  // namespace
 
-Result<std::int64_t> whole(std::string_view text, std::int64_t least, std::int64_t most) {
+Result<std::int64_t> whole(std::string_view text, std::int64_t min, std::int64_t max) {
   std::int64_t value = 0;
   const auto [end, code] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (code != std::errc() || end != text.data() + text.size() || value < least || value > most) {
-    return bad_input(fmt::format("'{}' is not a whole number from {} to {}", text, least, most));
+  if (code != std::errc() || end != text.data() + text.size() || value < min || value > max) {
+    return bad_input(fmt::format("'{}' is not a whole number from {} to {}", text, min, max));
   }
   return value;
 }
@@ -63,13 +63,12 @@ std::vector<std::string_view> split(std::string_view text, char at) {
   }
 }
 
-Result<std::vector<std::int64_t>> whole_list(std::string_view text, std::int64_t least, std::size_t most_items) {
+Result<std::vector<std::int64_t>> whole_list(std::string_view text, std::int64_t min, std::size_t max_items) {
   const auto parts = split(text, '/');
-  if (parts.size() > most_items)
-    return bad_input(fmt::format("a list of {} where {} is most", parts.size(), most_items));
+  if (parts.size() > max_items) return bad_input(fmt::format("a list of {} where {} is most", parts.size(), max_items));
   std::vector<std::int64_t> values;
   for (const std::string_view part : parts) {
-    const auto value = whole(part, least, kMost);
+    const auto value = whole(part, min, kMax);
     if (!value) return tl::unexpected(value.error());
     values.push_back(*value);
   }
@@ -95,7 +94,7 @@ Result<std::vector<Bookmark>> parse_bookmarks(std::string_view text) {
     if (std::find(marks.begin(), marks.end(), *mark) != marks.end()) {
       return bad_input(fmt::format("'{}' stands here twice", part));
     }
-    if (marks.size() >= kMostBookmarks) return bad_input(fmt::format("more than {} bookmarks", kMostBookmarks));
+    if (marks.size() >= kMaxBookmarks) return bad_input(fmt::format("more than {} bookmarks", kMaxBookmarks));
     marks.push_back(*mark);
   }
   return marks;

@@ -13,11 +13,11 @@
 
 namespace attn {
 
-Result<std::int64_t> whole(std::string_view text, std::int64_t least, std::int64_t most);
+Result<std::int64_t> whole(std::string_view text, std::int64_t min, std::int64_t max);
 Result<double> number(std::string_view text, bool finite);
 std::vector<std::string_view> split(std::string_view text, char at);
 // Whole numbers from `least` up, with '/' between them.
-Result<std::vector<std::int64_t>> whole_list(std::string_view text, std::int64_t least, std::size_t most_items);
+Result<std::vector<std::int64_t>> whole_list(std::string_view text, std::int64_t min, std::size_t max_items);
 
 // BATCH:HEAD:I:J:PHASE:PASS, with '/' between them; "none" where there is none.
 std::string bookmarks_text(const std::vector<Bookmark>& bookmarks);

@@ -22,8 +22,8 @@ namespace attn {
 namespace {
 
 constexpr std::array<char, 8> kMagic{'a', 't', 't', 'n', 'm', 's', 'g', '1'};
-constexpr std::uint64_t kMostText = 64ULL << 20;
-constexpr std::uint64_t kMostBytes = 1ULL << 40;
+constexpr std::uint64_t kMaxText = 64ULL << 20;
+constexpr std::uint64_t kMaxBytes = 1ULL << 40;
 // Grown by what has arrived, never by what a header claims.
 constexpr std::uint64_t kPiece = 64ULL << 20;
 constexpr int kLookAgainMs = 50;
@@ -34,54 +34,54 @@ struct Header {
   std::uint64_t text = 0, bytes = 0;
 };
 
-tl::unexpected<NoMessage> silence(Silence why, std::string words) {
+tl::unexpected<NoMessage> no_reply(NoReply why, std::string words) {
   return tl::unexpected(NoMessage{why, std::move(words)});
 }
 
-class Deadline {
+class Waiting {
  public:
-  explicit Deadline(const Patience& p) : patience_(p), begin_(std::chrono::steady_clock::now()) {}
+  explicit Waiting(const Deadline& p) : deadline_(p), begin_(std::chrono::steady_clock::now()) {}
   // Waits until the descriptor is ready for `events`.
   tl::expected<void, NoMessage> wait(int descriptor, short events) const {
     while (true) {
       pollfd one{descriptor, events, 0};
       const int ready = ::poll(&one, 1, kLookAgainMs);
       if (ready > 0) return {};
-      if (ready < 0 && errno != EINTR) return silence(Silence::broken, std::strerror(errno));
-      if (patience_.stop.stop_requested()) return silence(Silence::stopped, "it was cancelled");
+      if (ready < 0 && errno != EINTR) return no_reply(NoReply::broken, std::strerror(errno));
+      if (deadline_.stop.stop_requested()) return no_reply(NoReply::stopped, "it was cancelled");
       const double waited = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin_).count();
-      if (patience_.seconds > 0 && waited > patience_.seconds) {
-        return silence(Silence::too_late, fmt::format("no answer within {:g} s", patience_.seconds));
+      if (deadline_.seconds > 0 && waited > deadline_.seconds) {
+        return no_reply(NoReply::too_late, fmt::format("no answer within {:g} s", deadline_.seconds));
       }
     }
   }
 
  private:
-  const Patience& patience_;
+  const Deadline& deadline_;
   std::chrono::steady_clock::time_point begin_;
 };
 
-tl::expected<void, NoMessage> write_all(int descriptor, std::span<const std::byte> bytes, const Deadline& deadline) {
+tl::expected<void, NoMessage> write_all(int descriptor, std::span<const std::byte> bytes, const Waiting& waiting) {
   while (!bytes.empty()) {
-    if (auto good = deadline.wait(descriptor, POLLOUT); !good) return good;
+    if (auto good = waiting.wait(descriptor, POLLOUT); !good) return good;
     const ssize_t n = ::send(descriptor, bytes.data(), bytes.size(), MSG_NOSIGNAL | MSG_DONTWAIT);
     if (n < 0) {
       if (errno == EINTR || errno == EAGAIN) continue;
-      return silence(Silence::closed, std::strerror(errno));
+      return no_reply(NoReply::closed, std::strerror(errno));
     }
     bytes = bytes.subspan(static_cast<std::size_t>(n));
   }
   return {};
 }
 
-tl::expected<void, NoMessage> read_all(int descriptor, std::span<std::byte> bytes, const Deadline& deadline) {
+tl::expected<void, NoMessage> read_all(int descriptor, std::span<std::byte> bytes, const Waiting& waiting) {
   while (!bytes.empty()) {
-    if (auto good = deadline.wait(descriptor, POLLIN); !good) return good;
+    if (auto good = waiting.wait(descriptor, POLLIN); !good) return good;
     const ssize_t n = ::recv(descriptor, bytes.data(), bytes.size(), MSG_DONTWAIT);
-    if (n == 0) return silence(Silence::closed, "the other side closed the connection");
+    if (n == 0) return no_reply(NoReply::closed, "the other side closed the connection");
     if (n < 0) {
       if (errno == EINTR || errno == EAGAIN) continue;
-      return silence(Silence::closed, std::strerror(errno));
+      return no_reply(NoReply::closed, std::strerror(errno));
     }
     bytes = bytes.subspan(static_cast<std::size_t>(n));
   }
@@ -127,33 +127,33 @@ Socket::~Socket() {
 }
 
 tl::expected<void, NoMessage> Socket::send(const std::string& text, std::span<const std::span<const std::byte>> bytes,
-                                           const Patience& patience) {
-  const Deadline deadline(patience);
+                                           const Deadline& deadline) {
+  const Waiting waiting(deadline);
   Header header{kMagic, text.size(), 0};
   for (const auto& part : bytes) header.bytes += part.size();
-  auto sent = write_all(descriptor_, std::as_bytes(std::span(&header, 1)), deadline);
-  if (sent) sent = write_all(descriptor_, std::as_bytes(std::span(text)), deadline);
+  auto sent = write_all(descriptor_, std::as_bytes(std::span(&header, 1)), waiting);
+  if (sent) sent = write_all(descriptor_, std::as_bytes(std::span(text)), waiting);
   for (const auto& part : bytes) {
-    if (sent) sent = write_all(descriptor_, part, deadline);
+    if (sent) sent = write_all(descriptor_, part, waiting);
   }
   return sent;
 }
 
-tl::expected<Message, NoMessage> Socket::receive(const Patience& patience) {
-  const Deadline deadline(patience);
+tl::expected<Message, NoMessage> Socket::receive(const Deadline& deadline) {
+  const Waiting waiting(deadline);
   Header header;
-  auto got = read_all(descriptor_, std::as_writable_bytes(std::span(&header, 1)), deadline);
+  auto got = read_all(descriptor_, std::as_writable_bytes(std::span(&header, 1)), waiting);
   if (!got) return tl::unexpected(got.error());
-  if (header.magic != kMagic || header.text > kMostText || header.bytes > kMostBytes) {
-    return silence(Silence::broken, "what came is no message of this program");
+  if (header.magic != kMagic || header.text > kMaxText || header.bytes > kMaxBytes) {
+    return no_reply(NoReply::broken, "what came is no message of this program");
   }
   Message m;
   m.text.resize(header.text);
-  got = read_all(descriptor_, std::as_writable_bytes(std::span(m.text)), deadline);
+  got = read_all(descriptor_, std::as_writable_bytes(std::span(m.text)), waiting);
   while (got && m.bytes.size() < header.bytes) {
     const std::size_t before = m.bytes.size();
     m.bytes.resize(before + std::min(kPiece, header.bytes - before));
-    got = read_all(descriptor_, std::span(m.bytes).subspan(before), deadline);
+    got = read_all(descriptor_, std::span(m.bytes).subspan(before), waiting);
   }
   if (!got) return tl::unexpected(got.error());
   return m;

@@ -15,15 +15,15 @@
 namespace attn {
 
 // Where to stop waiting for a message.
-struct Patience {
+struct Deadline {
   double seconds = 0;  // 0 = for ever
   std::stop_token stop;
 };
 
 // Why a message did not come.
-enum class Silence : std::uint8_t { closed, too_late, stopped, broken };
+enum class NoReply : std::uint8_t { closed, too_late, stopped, broken };
 struct NoMessage {
-  Silence why = Silence::broken;
+  NoReply why = NoReply::broken;
   std::string words;
 };
 
@@ -45,8 +45,8 @@ class Socket {
   ~Socket();
   // Parts of `bytes` are sent one after the other.
   tl::expected<void, NoMessage> send(const std::string& text, std::span<const std::span<const std::byte>> bytes,
-                                     const Patience& patience);
-  tl::expected<Message, NoMessage> receive(const Patience& patience);
+                                     const Deadline& deadline);
+  tl::expected<Message, NoMessage> receive(const Deadline& deadline);
 
  private:
   int descriptor_ = -1;

@@ -55,21 +55,21 @@ State still(State state) {
 }
 
 // The window's frame without a window. Members die in reverse order.
-class Studio {
+class OffscreenWindow {
  public:
-  static Result<std::unique_ptr<Studio>> open(const PictureSpec& spec) {
+  static Result<std::unique_ptr<OffscreenWindow>> open(const PictureSpec& spec) {
     if (auto good = check_size(spec.width, spec.height); !good) return tl::unexpected(good.error());
     const auto assets = find_assets();
     if (!assets) return tl::unexpected(assets.error());
     auto offscreen = Offscreen::create(spec.width, spec.height);
     if (!offscreen) return tl::unexpected(offscreen.error());
-    auto studio = std::unique_ptr<Studio>(new Studio(*std::move(offscreen)));
+    auto offscreen_window = std::unique_ptr<OffscreenWindow>(new OffscreenWindow(*std::move(offscreen)));
     auto renderer = Renderer::create();
     if (!renderer) return tl::unexpected(renderer.error());
-    studio->renderer_ = *std::move(renderer);
-    if (auto ready = studio->shell_.set_up(*assets); !ready) return tl::unexpected(ready.error());
-    studio->show(spec);
-    return studio;
+    offscreen_window->renderer_ = *std::move(renderer);
+    if (auto ready = offscreen_window->shell_.set_up(*assets); !ready) return tl::unexpected(ready.error());
+    offscreen_window->show(spec);
+    return offscreen_window;
   }
   Controller& controller() { return *controller_; }
   Shell& shell() { return shell_; }
@@ -93,7 +93,7 @@ class Studio {
   }
 
  private:
-  explicit Studio(Offscreen offscreen) : offscreen_(std::move(offscreen)) {}
+  explicit OffscreenWindow(Offscreen offscreen) : offscreen_(std::move(offscreen)) {}
   void show(const PictureSpec& spec) {
     shell_.show_toasts(false);
     ControllerOptions options;
@@ -124,12 +124,12 @@ tl::unexpected<Error> stopped(EventIndex ready) {
   return fail(ErrorKind::cancelled, fmt::format("Cancelled after {} pictures.", ready));
 }
 
-Result<void> take_gif(Studio& studio, const StepSeries& steps, const std::filesystem::path& out,
+Result<void> take_gif(OffscreenWindow& offscreen_window, const StepSeries& steps, const std::filesystem::path& out,
                       const std::stop_token& stop, const std::function<void(EventIndex)>& done) {
   std::optional<GifWriter> gif;
   for (EventIndex e = steps.first; e <= steps.last; ++e) {
     if (stop.stop_requested()) return stopped(e - steps.first);
-    const Image image = studio.draw({GoToEvent{e}});
+    const Image image = offscreen_window.draw({GoToEvent{e}});
     if (!gif) {
       auto made = GifWriter::create(image.width, image.height);
       if (!made) return tl::unexpected(made.error());
@@ -144,14 +144,14 @@ Result<void> take_gif(Studio& studio, const StepSeries& steps, const std::filesy
   return write_file_atomically(out, *bytes);
 }
 
-Result<void> take_pngs(Studio& studio, const StepSeries& steps, const std::filesystem::path& out,
+Result<void> take_pngs(OffscreenWindow& offscreen_window, const StepSeries& steps, const std::filesystem::path& out,
                        const std::stop_token& stop, const std::function<void(EventIndex)>& done) {
   std::error_code error;
   std::filesystem::create_directories(out, error);
   if (error) return bad_input(fmt::format("The folder {} cannot be made: {}.", out.string(), error.message()));
   for (EventIndex e = steps.first; e <= steps.last; ++e) {
     if (stop.stop_requested()) return stopped(e - steps.first);
-    const Image image = studio.draw({GoToEvent{e}});
+    const Image image = offscreen_window.draw({GoToEvent{e}});
     if (auto written = write_png(out / fmt::format("step-{:04}.png", e + 1), image); !written) return written;
     done(e - steps.first + 1);
   }
@@ -161,9 +161,9 @@ Result<void> take_pngs(Studio& studio, const StepSeries& steps, const std::files
 }  // namespace
 
 Result<Image> draw_picture(const PictureSpec& spec) {
-  auto studio = Studio::open(spec);
-  if (!studio) return tl::unexpected(studio.error());
-  return (*studio)->draw({});
+  auto offscreen_window = OffscreenWindow::open(spec);
+  if (!offscreen_window) return tl::unexpected(offscreen_window.error());
+  return (*offscreen_window)->draw({});
 }
 
 Result<std::vector<Image>> draw_charts(const PictureSpec& spec, std::span<const ChartPick> picks) {
@@ -172,14 +172,14 @@ Result<std::vector<Image>> draw_charts(const PictureSpec& spec, std::span<const 
   // The bar over the chart is cut off.
   const int bar = static_cast<int>(std::ceil(kTopBarHeight * spec.state.preferences.scale));
   whole.height += bar;
-  auto studio = Studio::open(whole);
-  if (!studio) return tl::unexpected(studio.error());
+  auto offscreen_window = OffscreenWindow::open(whole);
+  if (!offscreen_window) return tl::unexpected(offscreen_window.error());
   std::vector<Image> images;
   for (const ChartPick& pick : picks) {
-    (*studio)->shell().show_one_chart(pick.chart);
+    (*offscreen_window)->shell().show_one_chart(pick.chart);
     Commands commands;
     if (!pick.metric.empty()) commands.emplace_back(ChooseBenchMetric{pick.metric});
-    Image image = (*studio)->draw(std::move(commands));
+    Image image = (*offscreen_window)->draw(std::move(commands));
     const auto cut = static_cast<std::ptrdiff_t>(bar) * image.width * 4;
     image.rgba.erase(image.rgba.begin(), image.rgba.begin() + cut);
     image.height -= bar;
@@ -190,16 +190,17 @@ Result<std::vector<Image>> draw_charts(const PictureSpec& spec, std::span<const 
 
 Result<void> take_pictures(const PictureSpec& spec, const StepSeries& steps, const std::filesystem::path& out,
                            const std::stop_token& stop, const std::function<void(EventIndex)>& done) {
-  auto studio = Studio::open(spec);
-  if (!studio) return tl::unexpected(studio.error());
-  const Model& model = (*studio)->controller().model();
+  auto offscreen_window = OffscreenWindow::open(spec);
+  if (!offscreen_window) return tl::unexpected(offscreen_window.error());
+  const Model& model = (*offscreen_window)->controller().model();
   const std::size_t events = model.recording == nullptr ? 0 : model.recording->events.size();
   if (steps.first > steps.last || steps.last >= events) {
     return bad_input(fmt::format("Steps {} to {} are not steps of this run: there are 1 to {}.", steps.first + 1,
                                  steps.last + 1, events));
   }
-  (*studio)->draw({});  // windows and docks find their sizes
-  return is_gif(out) ? take_gif(**studio, steps, out, stop, done) : take_pngs(**studio, steps, out, stop, done);
+  (*offscreen_window)->draw({});  // windows and docks find their sizes
+  return is_gif(out) ? take_gif(**offscreen_window, steps, out, stop, done)
+                     : take_pngs(**offscreen_window, steps, out, stop, done);
 }
 
 Result<void> take_picture(const PictureSpec& spec, const std::filesystem::path& file) {

@@ -19,20 +19,20 @@ namespace {
 
 using nlohmann::json;
 
-constexpr std::uint64_t kMostBytes = 256 << 10;
-constexpr std::size_t kMostLayoutBytes = 64 << 10;
-constexpr std::size_t kMostDockNodes = 32;
+constexpr std::uint64_t kMaxBytes = 256 << 10;
+constexpr std::size_t kMaxLayoutBytes = 64 << 10;
+constexpr std::size_t kMaxDockNodes = 32;
 
 // A member within [least, most], or its default with a word in the log.
 template <class T>
-void read_number(const json& j, const char* key, double least, double most, T& field, std::vector<std::string>& said) {
+void read_number(const json& j, const char* key, double min, double max, T& field, std::vector<std::string>& said) {
   const auto it = j.find(key);
   if (it == j.end()) return;
   const double value = it->is_number() ? it->get<double>() : NAN;
-  if (value >= least && value <= most) {
+  if (value >= min && value <= max) {
     field = static_cast<T>(value);
   } else {
-    said.push_back(fmt::format("Settings: '{}' is no number from {} to {}; {} is used.", key, least, most, field));
+    said.push_back(fmt::format("Settings: '{}' is no number from {} to {}; {} is used.", key, min, max, field));
   }
 }
 
@@ -59,7 +59,7 @@ bool docks_are_sane(const std::vector<std::string_view>& lines) {
   std::map<std::uint32_t, int> children;
   for (const std::string_view line : lines) {
     const std::uint32_t id = id_after(line, " ID="), parent = id_after(line, " Parent=");
-    if (id == 0 || children.count(id) != 0 || children.size() >= kMostDockNodes) return false;
+    if (id == 0 || children.count(id) != 0 || children.size() >= kMaxDockNodes) return false;
     if (line.find(" Parent=") != line.npos) {
       const auto it = children.find(parent);
       if (it == children.end() || ++it->second > 2) return false;
@@ -91,7 +91,7 @@ LoadedSettings newer(std::int64_t version) {
 }  // namespace
 
 bool layout_is_sane(std::string_view layout) {
-  if (layout.size() > kMostLayoutBytes) return false;
+  if (layout.size() > kMaxLayoutBytes) return false;
   const auto printable = [](char c) { return c == '\n' || (c >= ' ' && c <= '~'); };
   if (!std::all_of(layout.begin(), layout.end(), printable)) return false;
   std::vector<std::string_view> docks;
@@ -166,7 +166,7 @@ LoadedSettings load_settings(const std::filesystem::path& file) {
     return defaults(fmt::format("{} cannot be looked at ({}): defaults are used.", file.string(), error.message()),
                     false);
   }
-  const auto bytes = read_file(file, kMostBytes);
+  const auto bytes = read_file(file, kMaxBytes);
   if (!bytes) return defaults(bytes.error().message + " Default settings are used.", false);
   std::string text(bytes->size(), '\0');
   std::transform(bytes->begin(), bytes->end(), text.begin(), [](std::byte b) { return static_cast<char>(b); });

@@ -221,7 +221,7 @@ void make_controller(App& app, const State& state, const LoadedSettings& loaded,
   ControllerOptions setup;
   setup.state = state;
   setup.wake = [] { glfwPostEmptyEvent(); };
-  setup.save_folder = usual_save_folder();
+  setup.save_folder = default_save_folder();
   if (const auto data = data_folder(); !data.empty()) setup.autosave_file = data / "autosave.attn";
   setup.gpu = std::make_shared<GpuBench>();
   if (const auto sessions = find_asset("sessions")) setup.bundled_sessions = *sessions;
@@ -268,7 +268,7 @@ Result<int> run_window(const WindowOptions& options) {
   make_controller(app, state, loaded, options);
   SettingsKeeper keeper(settings_file(), loaded, state.preferences);
   Waiter waiter;
-  for (int frame = 0; options.most_frames == 0 || frame < options.most_frames; ++frame) {
+  for (int frame = 0; options.max_frames == 0 || frame < options.max_frames; ++frame) {
     if (glfwWindowShouldClose(app.window.get()) != GLFW_FALSE || options.stop.stop_requested()) break;
     waiter.wait(*app.controller);
     app.controller->update(std::exchange(app.commands, {}));

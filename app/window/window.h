@@ -16,7 +16,7 @@ struct WindowOptions {
   std::optional<Theme> theme;       // wins over the settings, for this run
   std::optional<float> scale;       // 1 to 3, wins over the settings, for this run
   std::filesystem::path open_file;  // an .attn to open at once; empty = none
-  int most_frames = 0;              // 0 = until the user closes it
+  int max_frames = 0;               // 0 = until the user closes it
   std::stop_token stop;             // Ctrl+C in the terminal: closes as the user would
 };
 

@@ -19,7 +19,7 @@ constexpr double kLookSeconds = 20;  // a first context on a slow machine
 
 // A point's whole time: inputs, compilation, the check against fp64, counters; then its repeats, which may take four
 // times their limit.
-double most_seconds(const SweepSpec& s) {
+double max_seconds(const SweepSpec& s) {
   constexpr double kAround = 120;
   return kAround + 8 * s.seconds_per_point;
 }
@@ -32,7 +32,7 @@ Device stand_in(const SweepSpec& s) {
 bool has_gpu_kernel(const SweepSpec& s) {
   return std::any_of(s.kernels.begin(), s.kernels.end(), [](const std::string& id) {
     const auto row = find_kernel(id);
-    return row && (*row)->place == Place::gpu;
+    return row && (*row)->place == Processor::gpu;
   });
 }
 
@@ -45,7 +45,7 @@ GpuMeasureRequest request_of(const KernelRow& row, const Problem& p, const Optio
   r.generator = s.generator;
   r.seed = s.seed;
   r.seconds = s.seconds_per_point;
-  r.least = s.least_repeats;
+  r.min = s.min_repeats;
   r.l2 = s.l2;
   r.counters = s.counters;
   r.verify = s.verify;
@@ -62,7 +62,7 @@ Measurement row_without_figures(const KernelRow& row, const Problem& p, const Op
   m.key.options = o;
   m.key.l2 = s.l2;
   m.key.device = std::move(device);
-  m.place = Place::gpu;
+  m.processor = Processor::gpu;
   return m;
 }
 
@@ -121,7 +121,7 @@ Provenance GpuBench::provenance(const SweepSpec& spec) {
 Measurement GpuBench::measure(const KernelRow& row, const Problem& p, const Options& o, const SweepSpec& s,
                               const std::function<void(const std::string&)>& now, std::stop_token stop) {
   const std::lock_guard lock(mutex_);
-  auto m = client_.measure(request_of(row, p, o, s), {most_seconds(s), std::move(stop)}, now);
+  auto m = client_.measure(request_of(row, p, o, s), {max_seconds(s), std::move(stop)}, now);
   if (m) return *std::move(m);
   // The worker is gone; the next point gets a new one.
   std::string device;

@@ -48,45 +48,45 @@ Error GpuClient::lost(const NoMessage& why, const std::string& what) {
   const std::string end = child_ ? child_->kill() : std::string();
   child_.reset();
   switch (why.why) {
-    case Silence::stopped:
+    case NoReply::stopped:
       return {ErrorKind::cancelled, fmt::format("{} was cancelled", what)};
-    case Silence::too_late:
+    case NoReply::too_late:
       return {ErrorKind::failed,
               fmt::format("{}: {}; its worker was stopped, and the next run gets a new one.", what, why.words)};
-    case Silence::closed:
+    case NoReply::closed:
       return {ErrorKind::failed,
               fmt::format("{}: the worker ended ({}) before it answered; the next run gets a new one.", what, end)};
-    case Silence::broken:
+    case NoReply::broken:
       break;
   }
   return {ErrorKind::failed, fmt::format("{}: {}; the worker was stopped.", what, why.words)};
 }
 
 Result<GpuClient::Reply> GpuClient::ask(const std::string& request, std::span<const std::span<const std::byte>> bytes,
-                                        const std::string& what, const Patience& patience, const Progress& progress) {
+                                        const std::string& what, const Deadline& deadline, const Progress& progress) {
   if (!child_) {
     auto child = start_();
     if (!child) return tl::unexpected(child.error());
     child_.emplace(std::move(*child));
   }
   const auto begin = std::chrono::steady_clock::now();
-  if (auto sent = child_->socket().send(request, bytes, patience); !sent) {
+  if (auto sent = child_->socket().send(request, bytes, deadline); !sent) {
     return tl::unexpected(lost(sent.error(), what));
   }
   while (true) {
-    Patience left = patience;
-    if (patience.seconds > 0) {
+    Deadline left = deadline;
+    if (deadline.seconds > 0) {
       const double waited = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
-      left.seconds = std::max(0.001, patience.seconds - waited);
+      left.seconds = std::max(0.001, deadline.seconds - waited);
     }
     auto message = child_->socket().receive(left);
     if (!message) {
       NoMessage why = message.error();
-      if (why.why == Silence::too_late) why.words = fmt::format("no answer within {:g} s", patience.seconds);
+      if (why.why == NoReply::too_late) why.words = fmt::format("no answer within {:g} s", deadline.seconds);
       return tl::unexpected(lost(why, what));
     }
     auto text = parse_message(message->text);
-    if (!text) return tl::unexpected(lost({Silence::broken, text.error().message}, what));
+    if (!text) return tl::unexpected(lost({NoReply::broken, text.error().message}, what));
     const std::string is = text->value("is", "");
     if (is == "progress") {
       if (progress) progress(text->value("now", ""));
@@ -94,23 +94,23 @@ Result<GpuClient::Reply> GpuClient::ask(const std::string& request, std::span<co
     }
     if (is != "error") return Reply{std::move(*text), std::move(message->bytes)};
     const Error error = error_from(*text);
-    if (text->value("lost", false)) let_go();
+    if (text->value("lost", false)) detach();
     return tl::unexpected(error);
   }
 }
 
-void GpuClient::let_go() {
+void GpuClient::detach() {
   if (child_) child_->kill();
   child_.reset();
 }
 
-Result<GpuHello> GpuClient::hello(const Patience& patience, bool counters) {
-  auto reply = ask(json{{"do", "hello"}, {"counters", counters}}.dump(), {}, "Looking for GPUs", patience, {});
+Result<GpuHello> GpuClient::hello(const Deadline& deadline, bool counters) {
+  auto reply = ask(json{{"do", "hello"}, {"counters", counters}}.dump(), {}, "Looking for GPUs", deadline, {});
   if (!reply) return tl::unexpected(reply.error());
   return hello_from(reply->text);
 }
 
-Result<GpuRunAnswer> GpuClient::run(const GpuRunRequest& r, const Patience& patience, const Progress& progress) {
+Result<GpuRunAnswer> GpuClient::run(const GpuRunRequest& r, const Deadline& deadline, const Progress& progress) {
   std::vector<std::span<const std::byte>> parts;
   if (r.inputs != nullptr) {
     const auto add = [&](const Array& a) { parts.emplace_back(a.data(), a.bytes()); };
@@ -120,7 +120,7 @@ Result<GpuRunAnswer> GpuClient::run(const GpuRunRequest& r, const Patience& pati
     if (r.inputs->bias) add(*r.inputs->bias);
   }
   const std::string what = fmt::format("{} on {}", r.kernel, describe(r.problem));
-  auto reply = ask(to_json(r).dump(), parts, what, patience, progress);
+  auto reply = ask(to_json(r).dump(), parts, what, deadline, progress);
   if (!reply) return tl::unexpected(reply.error());
   auto answer = run_answer_from(reply->text);
   if (!answer || r.inputs == nullptr) return answer;
@@ -128,30 +128,30 @@ Result<GpuRunAnswer> GpuClient::run(const GpuRunRequest& r, const Patience& pati
   answer->outputs = {Array(p.dtype, {p.B, p.Hq, p.Lq, p.Dv}), Array(DType::f32, {p.B, p.Hq, p.Lq})};
   Outputs& out = answer->outputs;
   if (reply->bytes.size() != out.out.bytes() + out.lse.bytes()) {
-    return tl::unexpected(lost({Silence::broken, "the worker's answer has another size than the problem's"}, what));
+    return tl::unexpected(lost({NoReply::broken, "the worker's answer has another size than the problem's"}, what));
   }
   std::memcpy(out.out.data(), reply->bytes.data(), out.out.bytes());
   std::memcpy(out.lse.data(), reply->bytes.data() + out.out.bytes(), out.lse.bytes());
   return answer;
 }
 
-Result<Measurement> GpuClient::measure(const GpuMeasureRequest& r, const Patience& patience, const Progress& progress) {
+Result<Measurement> GpuClient::measure(const GpuMeasureRequest& r, const Deadline& deadline, const Progress& progress) {
   const std::string what = fmt::format("{} on {}", r.kernel, describe(r.problem));
-  auto reply = ask(to_json(r).dump(), {}, what, patience, progress);
+  auto reply = ask(to_json(r).dump(), {}, what, deadline, progress);
   if (!reply) return tl::unexpected(reply.error());
   auto m = measurement_from(reply->text);
-  if (!m) return tl::unexpected(lost({Silence::broken, m.error().message}, what));
-  if (reply->text.value("lost", false)) let_go();
+  if (!m) return tl::unexpected(lost({NoReply::broken, m.error().message}, what));
+  if (reply->text.value("lost", false)) detach();
   return m;
 }
 
-Result<void> GpuClient::break_down(const std::string& how, std::int32_t gpu, const Patience& patience) {
+Result<void> GpuClient::break_down(const std::string& how, std::int32_t gpu, const Deadline& deadline) {
   GpuRunRequest r;
   r.gpu = gpu;
   r.kernel = how;
   json request = to_json(r);
   request["break"] = how;
-  auto reply = ask(request.dump(), {}, how, patience, {});
+  auto reply = ask(request.dump(), {}, how, deadline, {});
   if (!reply) return tl::unexpected(reply.error());
   return ok();
 }

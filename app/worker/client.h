@@ -14,7 +14,7 @@
 namespace attn {
 
 // Where and with what a GPU's figures are taken: provenance_here() with the GPU in the CPU's place. The peaks are those
-// of its measurements (yardsticks).
+// of its measurements (Measurement::peaks).
 Provenance provenance_on(const GpuHello& hello, std::int32_t gpu);
 
 class GpuClient {
@@ -29,23 +29,23 @@ class GpuClient {
   GpuClient& operator=(const GpuClient&) = delete;
 
   // `counters` false: CUPTI is not touched, as another profiler wants it.
-  Result<GpuHello> hello(const Patience& patience, bool counters = true);
-  // `patience.seconds`: from the request to the answer, compilation included.
-  Result<GpuRunAnswer> run(const GpuRunRequest& r, const Patience& patience, const Progress& progress = {});
+  Result<GpuHello> hello(const Deadline& deadline, bool counters = true);
+  // `deadline.seconds`: from the request to the answer, compilation included.
+  Result<GpuRunAnswer> run(const GpuRunRequest& r, const Deadline& deadline, const Progress& progress = {});
   // One point: inputs, check, time and counters are the worker's. A row that was refused or failed is a measurement
   // with its reason; an error is a worker that was lost, too late or cancelled.
-  Result<Measurement> measure(const GpuMeasureRequest& r, const Patience& patience, const Progress& progress = {});
+  Result<Measurement> measure(const GpuMeasureRequest& r, const Deadline& deadline, const Progress& progress = {});
   // Asks the worker to hang or to write to an illegal address: the error that a user would see.
-  Result<void> break_down(const std::string& how, std::int32_t gpu, const Patience& patience);
+  Result<void> break_down(const std::string& how, std::int32_t gpu, const Deadline& deadline);
   // Process id of the worker; -1 where none runs.
   int worker_id() const { return child_ ? child_->id() : -1; }
 
  private:
   struct Reply;
   Result<Reply> ask(const std::string& request, std::span<const std::span<const std::byte>> bytes,
-                    const std::string& what, const Patience& patience, const Progress& progress);
+                    const std::string& what, const Deadline& deadline, const Progress& progress);
   // The worker said that its GPU is lost to it: it ends by itself, and the next request gets a new one.
-  void let_go();
+  void detach();
   // Ends the worker; `why` in words for the user.
   Error lost(const NoMessage& why, const std::string& what);
 

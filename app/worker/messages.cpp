@@ -11,7 +11,7 @@ namespace {
 
 using nlohmann::json;
 
-constexpr int kMostDepth = 16;
+constexpr int kMaxDepth = 16;
 
 // Both sides are this program: a message that does not fit is a fault of it, told with the reader's own words.
 template <class T>
@@ -48,7 +48,7 @@ json to_json(const GpuRunRequest& r) {
          {"options", options_to_json(r.options)},
          {"repeats", r.repeats},
          {"memory_limit", r.memory_limit},
-         {"time", {{"seconds", r.timing.seconds}, {"least", r.timing.least}, {"cold", r.timing.cold}}}};
+         {"time", {{"seconds", r.timing.seconds}, {"least", r.timing.min}, {"cold", r.timing.cold}}}};
   if (r.inputs == nullptr) j["generate"] = {{"generator", std::string(name_of(r.generator))}, {"seed", r.seed}};
   return j;
 }
@@ -89,7 +89,7 @@ json to_json(const GpuMeasureRequest& r) {
           {"generator", name_of(r.generator)},
           {"seed", r.seed},
           {"seconds", r.seconds},
-          {"least", r.least},
+          {"least", r.min},
           {"l2", name_of(r.l2)},
           {"counters", r.counters},
           {"verify", r.verify},
@@ -113,7 +113,7 @@ Result<GpuMeasureRequest> measure_request_from(const json& j) {
     r.generator = *generator;
     r.seed = j.at("seed");
     r.seconds = j.at("seconds");
-    r.least = j.at("least");
+    r.min = j.at("least");
     const auto l2 = l2_state_from_name(j.at("l2").get<std::string>());
     if (!l2) return bad_input("the request names an unknown state of the L2 cache");
     r.l2 = *l2;
@@ -217,7 +217,7 @@ Error error_from(const json& j) {
 }
 
 Result<json> parse_message(const std::string& text) {
-  return parse_json(text, "a message between program and worker", kMostDepth);
+  return parse_json(text, "a message between program and worker", kMaxDepth);
 }
 
 }  // namespace attn

@@ -18,7 +18,7 @@ namespace {
 using nlohmann::json;
 
 constexpr int kExitLost = 3;
-constexpr int kMostSamples = 10000;
+constexpr int kMaxSamples = 10000;
 
 // Kernels that break on purpose: a worker's end is tried on the machine where it will happen.
 constexpr const char* kBreaking =
@@ -30,7 +30,7 @@ struct Gpu {
   std::unique_ptr<gpu::CompileService> service;
   gpu::GpuProperties properties;
   std::unique_ptr<gpu::Queue> queue;
-  std::optional<GpuYardsticks> yardsticks;
+  std::optional<GpuPeaks> peaks;
   // Opened for the first measurement that wants them; what could not be had is not asked for again.
   Result<std::unique_ptr<Profiler>> profiler = fail(ErrorKind::cannot_run, "");
   Result<std::unique_ptr<GpuSensors>> sensors = fail(ErrorKind::cannot_run, "");
@@ -203,8 +203,8 @@ Result<std::vector<double>> Worker::time(gpu::DeviceRun& run, const GpuTiming& t
   const auto begin = std::chrono::steady_clock::now();
   const auto spent = [&] { return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count(); };
   Result<void> done = ok();
-  while (done && static_cast<int>(samples.size()) < kMostSamples &&
-         (static_cast<std::int32_t>(samples.size()) < t.least || spent() < t.seconds)) {
+  while (done && static_cast<int>(samples.size()) < kMaxSamples &&
+         (static_cast<std::int32_t>(samples.size()) < t.min || spent() < t.seconds)) {
     done = driver_->fill(flush->address(), 0, flush_bytes, stream);
     if (done) done = driver_->record(*first, stream);
     if (done) done = run.enqueue();
@@ -276,12 +276,12 @@ Result<void> Worker::tools_for(const GpuMeasureRequest& r, GpuTools& tools) {
   tools.properties = gpu_.properties;
   tools.edited_kernels = parts_.edited_kernels;
   tools.progress = [this](const std::string& now) { progress(now); };
-  if (!gpu_.yardsticks) {
-    auto made = GpuYardsticks::make(*driver_, *gpu_.service, gpu_.properties, gpu_.queue->stream());
+  if (!gpu_.peaks) {
+    auto made = GpuPeaks::make(*driver_, *gpu_.service, gpu_.properties, gpu_.queue->stream());
     if (!made) return tl::unexpected(made.error());
-    gpu_.yardsticks.emplace(std::move(*made));
+    gpu_.peaks.emplace(std::move(*made));
   }
-  tools.yardsticks = &*gpu_.yardsticks;
+  tools.peaks = &*gpu_.peaks;
   if (!std::exchange(gpu_.looked_for_sensors, true)) gpu_.sensors = parts_.sensors(gpu_.properties.pci);
   if (gpu_.sensors)
     tools.sensors = gpu_.sensors->get();

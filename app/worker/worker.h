@@ -32,9 +32,9 @@ namespace attn {
 
 // How a run is timed: CUDA events around everything that one enqueue does.
 struct GpuTiming {
-  double seconds = 0;      // 0 = not timed
-  std::int32_t least = 5;  // repeats kept, whatever the seconds say
-  bool cold = true;        // the L2 cache is overwritten before each repeat
+  double seconds = 0;    // 0 = not timed
+  std::int32_t min = 5;  // repeats kept, whatever the seconds say
+  bool cold = true;      // the L2 cache is overwritten before each repeat
 };
 
 struct GpuRunRequest {

@@ -7,8 +7,8 @@
 
 namespace attn::cpu::exp_constants {
 
-constexpr float kLeast = -87.33654F;  // below: 0, since the result would be subnormal
-constexpr float kMost = 88.72283F;    // above: +inf
+constexpr float kMin = -87.33654F;  // below: 0, since the result would be subnormal
+constexpr float kMax = 88.72283F;   // above: +inf
 constexpr float kLog2e = 1.44269504088896341F;
 constexpr float kRound = 12582912.0F;   // 1.5 * 2^23
 constexpr float kLn2Hi = 0.693359375F;  // 355/512: 9 bits, so n * kLn2Hi is exact

@@ -8,8 +8,8 @@ namespace attn {
 
 float exp_f32(float x) {
   using namespace cpu::exp_constants;
-  if (!(x >= kLeast)) return x != x ? x : 0.0F;
-  if (x > kMost) return INFINITY;
+  if (!(x >= kMin)) return x != x ? x : 0.0F;
+  if (x > kMax) return INFINITY;
   // Adding and subtracting 1.5 * 2^23 rounds to the nearest whole number, ties to even, with no libm.
   const float n = (x * kLog2e + kRound) - kRound;
   const float r = (x - n * kLn2Hi) - n * kLn2Lo;

@@ -156,8 +156,8 @@ HWY_INLINE V Exp(V x) {
   const V first = hn::BitCast(d, hn::ShiftLeft<23>(hn::Add(half, bias)));
   const V second = hn::BitCast(d, hn::ShiftLeft<23>(hn::Add(hn::Sub(whole, half), bias)));
   y = hn::Mul(hn::Mul(y, first), second);
-  y = hn::IfThenElse(hn::Gt(x, hn::Set(d, kMost)), hn::Set(d, HUGE_VALF), y);
-  y = hn::IfThenElse(hn::Lt(x, hn::Set(d, kLeast)), hn::Zero(d), y);
+  y = hn::IfThenElse(hn::Gt(x, hn::Set(d, kMax)), hn::Set(d, HUGE_VALF), y);
+  y = hn::IfThenElse(hn::Lt(x, hn::Set(d, kMin)), hn::Zero(d), y);
   return hn::IfThenElse(hn::Ne(x, x), x, y);
 }
 

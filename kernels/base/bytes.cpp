@@ -62,16 +62,16 @@ std::uint64_t free_in_group(const fs::path& folder, const GroupFiles& files) {
 
 // A limit of any group above this process' own holds too.
 std::uint64_t free_up_the_tree(const fs::path& mount, fs::path group, const GroupFiles& files) {
-  std::uint64_t least = free_in_group(mount, files);
+  std::uint64_t min = free_in_group(mount, files);
   for (group = group.relative_path(); !group.empty(); group = group.parent_path()) {
-    least = std::min(least, free_in_group(mount / group, files));
+    min = std::min(min, free_in_group(mount / group, files));
   }
-  return least;
+  return min;
 }
 
 // Lines of /proc/self/cgroup: "0::/user.slice" (version 2), "4:memory:/docker/1f" (version 1).
 std::uint64_t free_in_groups(const fs::path& root) {
-  std::uint64_t least = kUnknown;
+  std::uint64_t min = kUnknown;
   std::ifstream in(root / "proc/self/cgroup");
   std::string line;
   while (std::getline(in, line)) {
@@ -79,12 +79,12 @@ std::uint64_t free_in_groups(const fs::path& root) {
     if (first == std::string::npos || second == std::string::npos) continue;
     const std::string controllers = line.substr(first + 1, second - first - 1);
     const fs::path group = line.substr(second + 1);
-    if (controllers.empty()) least = std::min(least, free_up_the_tree(root / "sys/fs/cgroup", group, kVersion2));
+    if (controllers.empty()) min = std::min(min, free_up_the_tree(root / "sys/fs/cgroup", group, kVersion2));
     if (controllers == "memory") {
-      least = std::min(least, free_up_the_tree(root / "sys/fs/cgroup/memory", group, kVersion1));
+      min = std::min(min, free_up_the_tree(root / "sys/fs/cgroup/memory", group, kVersion1));
     }
   }
-  return least;
+  return min;
 }
 
 tl::unexpected<Error> not_a_size(std::string_view text) {

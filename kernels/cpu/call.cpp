@@ -16,18 +16,18 @@ namespace attn::cpu {
 
 namespace {
 
-constexpr std::int64_t kMost = std::numeric_limits<std::int64_t>::max();
+constexpr std::int64_t kMax = std::numeric_limits<std::int64_t>::max();
 
 std::int64_t times(std::int64_t a, std::int64_t b) {
   std::int64_t out = 0;
-  return __builtin_mul_overflow(a, b, &out) ? kMost : out;
+  return __builtin_mul_overflow(a, b, &out) ? kMax : out;
 }
 std::int64_t plus(std::int64_t a, std::int64_t b) {
   std::int64_t out = 0;
-  return __builtin_add_overflow(a, b, &out) ? kMost : out;
+  return __builtin_add_overflow(a, b, &out) ? kMax : out;
 }
 std::int64_t whole_lanes(std::int64_t n) {
-  return n > kMost - kLanes ? kMost : padded(n);
+  return n > kMax - kLanes ? kMax : padded(n);
 }
 
 }  // namespace
@@ -103,7 +103,7 @@ void Call::pack(Team& team) const {
       widen(p.dtype, buffers.k, (head * p.Lk + c0) * p.D, cols * p.D, panel);
     } else {
       // Sixteen keys at a time through a small buffer: nothing is allocated in a thread.
-      float rows[kLanes * kMostHeadDim];
+      float rows[kLanes * kMaxHeadDim];
       for (std::int64_t c = 0; c < cols; c += kLanes) {
         const std::int64_t n = std::min(kLanes, cols - c);
         widen(p.dtype, buffers.k, (head * p.Lk + c0 + c) * p.D, n * p.D, rows);
@@ -169,7 +169,8 @@ ConstTile Call::load_q(const Place2d& t, const Scratch& s) const {
 }
 
 Result<void> cpu_supports(const Problem& p, const Options&, const Device& d) {
-  if (d.place != Place::cpu) return fail(ErrorKind::cannot_run, "this kernel runs on the CPU; choose --device cpu");
+  if (d.processor != Processor::cpu)
+    return fail(ErrorKind::cannot_run, "this kernel runs on the CPU; choose --device cpu");
   return validate(p);
 }
 
@@ -180,8 +181,8 @@ Plan cpu_plan(const KernelRow& row, const Problem& p, const Options& resolved, R
   plan.problem = p;
   plan.options = resolved;
   const Layout layout = layout_of(row.order, rules, p, resolved);
-  plan.workspace_bytes = layout.total > kMost / 4 ? static_cast<std::uint64_t>(kMost)
-                                                  : static_cast<std::uint64_t>(layout.total) * sizeof(float);
+  plan.workspace_bytes = layout.total > kMax / 4 ? static_cast<std::uint64_t>(kMax)
+                                                 : static_cast<std::uint64_t>(layout.total) * sizeof(float);
   Launch launch;
   launch.name = std::move(pieces_name);
   launch.grid[0] = pieces;

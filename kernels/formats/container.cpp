@@ -107,10 +107,10 @@ class Reader {
     if (stat.comp_method != ZIP_CM_STORE && stat.comp_method != ZIP_CM_DEFLATE) {
       return refuse(fmt::format("{} is compressed by method {}; stored and deflate are read", entry, stat.comp_method));
     }
-    const std::uint64_t most = entry == kSessionName ? limits_.max_json_bytes : limits_.max_entry_bytes;
-    if (stat.size > most) {
+    const std::uint64_t max = entry == kSessionName ? limits_.max_json_bytes : limits_.max_entry_bytes;
+    if (stat.size > max) {
       return refuse(
-          fmt::format("{} claims {}; at most {} are read", entry, format_bytes(stat.size), format_bytes(most)));
+          fmt::format("{} claims {}; at most {} are read", entry, format_bytes(stat.size), format_bytes(max)));
     }
     total_ += stat.size;
     if (total_ > limits_.max_total_bytes) {

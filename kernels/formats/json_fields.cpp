@@ -59,11 +59,11 @@ Result<void> JsonFields::result() const {
   return ok();
 }
 
-std::int64_t JsonFields::integer(const char* key, std::int64_t least, std::int64_t most) {
+std::int64_t JsonFields::integer(const char* key, std::int64_t min, std::int64_t max) {
   const auto value = integer_of(member(key));
-  if (value && *value >= least && *value <= most) return *value;
-  refuse(key, fmt::format("must be a whole number from {} to {}", least, most));
-  return least;
+  if (value && *value >= min && *value <= max) return *value;
+  refuse(key, fmt::format("must be a whole number from {} to {}", min, max));
+  return min;
 }
 
 double JsonFields::number(const char* key) {
@@ -87,11 +87,11 @@ std::string JsonFields::text(const char* key, std::size_t longest) {
   return {};
 }
 
-std::vector<std::int64_t> JsonFields::integers(const char* key, std::size_t most_elements) {
+std::vector<std::int64_t> JsonFields::integers(const char* key, std::size_t max_elements) {
   const json& j = array(key);
   std::vector<std::int64_t> values;
-  if (j.size() > most_elements) refuse(key, fmt::format("must have at most {} elements", most_elements));
-  for (std::size_t i = 0; i < std::min(j.size(), most_elements); ++i) {
+  if (j.size() > max_elements) refuse(key, fmt::format("must have at most {} elements", max_elements));
+  for (std::size_t i = 0; i < std::min(j.size(), max_elements); ++i) {
     const auto value = integer_of(j[i]);
     if (!value) refuse(key, fmt::format("must hold whole numbers (element {})", i));
     values.push_back(value.value_or(0));
@@ -99,11 +99,11 @@ std::vector<std::int64_t> JsonFields::integers(const char* key, std::size_t most
   return values;
 }
 
-std::vector<std::string> JsonFields::texts(const char* key, std::size_t most_elements) {
+std::vector<std::string> JsonFields::texts(const char* key, std::size_t max_elements) {
   const json& j = array(key);
   std::vector<std::string> values;
-  if (j.size() > most_elements) refuse(key, fmt::format("must have at most {} elements", most_elements));
-  for (std::size_t i = 0; i < std::min(j.size(), most_elements); ++i) {
+  if (j.size() > max_elements) refuse(key, fmt::format("must have at most {} elements", max_elements));
+  for (std::size_t i = 0; i < std::min(j.size(), max_elements); ++i) {
     if (!j[i].is_string()) refuse(key, fmt::format("must hold texts (element {})", i));
     values.push_back(j[i].is_string() ? j[i].get<std::string>() : std::string());
   }

@@ -19,12 +19,12 @@ class JsonFields {
   JsonFields(const nlohmann::json& object, std::string where);
 
   bool has(const char* key) const;  // there and not null
-  std::int64_t integer(const char* key, std::int64_t least, std::int64_t most);
+  std::int64_t integer(const char* key, std::int64_t min, std::int64_t max);
   double number(const char* key);
   bool boolean(const char* key);
   std::string text(const char* key, std::size_t longest = 256);
-  std::vector<std::int64_t> integers(const char* key, std::size_t most_elements);
-  std::vector<std::string> texts(const char* key, std::size_t most_elements);
+  std::vector<std::int64_t> integers(const char* key, std::size_t max_elements);
+  std::vector<std::string> texts(const char* key, std::size_t max_elements);
   const nlohmann::json& object(const char* key);
   const nlohmann::json& array(const char* key);
   // The index of a text among `names`.

@@ -101,7 +101,7 @@ Result<Array> allocate(const NpyHeader& header, DType to, std::uint64_t max_byte
 
 // Header of an open file, which is then at its beginning plus `head`'s size.
 Result<NpyHeader> header_of(InputFile& in, const std::string& name, std::vector<std::byte>& head) {
-  head.resize(static_cast<std::size_t>(std::min<std::uint64_t>(in.size(), kMostNpyHeader)));
+  head.resize(static_cast<std::size_t>(std::min<std::uint64_t>(in.size(), kMaxNpyHeader)));
   if (auto r = in.read(head); !r) return tl::unexpected(r.error());
   return parse_npy_header(head, in.size(), name);
 }

@@ -13,7 +13,7 @@ namespace attn {
 namespace {
 
 constexpr std::string_view kMagic = "\x93NUMPY";
-constexpr std::size_t kMostAxes = 8;
+constexpr std::size_t kMaxAxes = 8;
 
 // Recursive descent over the few literals that numpy.lib.format writes. Every function returns nothing where the
 // text does not fit, and leaves words in `error` where it knows better ones.
@@ -91,8 +91,8 @@ class HeaderParser {
         return false;
       }
       out.push_back(*extent);
-      if (out.size() > kMostAxes) {
-        error = fmt::format("it has more than {} axes", kMostAxes);
+      if (out.size() > kMaxAxes) {
+        error = fmt::format("it has more than {} axes", kMaxAxes);
         return false;
       }
       if (take(',')) continue;
@@ -155,8 +155,8 @@ Result<RawNpyHeader> parse_raw_npy_header(std::span<const std::byte> head, const
   const std::size_t begin = 8 + length_bytes;
   if (head.size() < begin) return refuse(name, "it ends within its header");
   const std::uint64_t length = little_endian(head.subspan(8, length_bytes));
-  if (length > kMostNpyHeader - begin) {
-    return refuse(name, fmt::format("its header claims {} bytes; at most {} are read", length, kMostNpyHeader - begin));
+  if (length > kMaxNpyHeader - begin) {
+    return refuse(name, fmt::format("its header claims {} bytes; at most {} are read", length, kMaxNpyHeader - begin));
   }
   if (length > head.size() - begin) return refuse(name, "it ends within its header");
 

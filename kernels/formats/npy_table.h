@@ -36,15 +36,15 @@ std::vector<std::byte> npy_table_bytes(std::span<const T> values, std::size_t co
 
 // Refuses another type, another number of columns, and more than `most_rows`.
 template <class T>
-Result<std::vector<T>> parse_npy_table(std::span<const std::byte> bytes, std::size_t columns, std::uint64_t most_rows,
+Result<std::vector<T>> parse_npy_table(std::span<const std::byte> bytes, std::size_t columns, std::uint64_t max_rows,
                                        const std::string& name) {
   const Result<RawNpyHeader> header = parse_raw_npy_header(bytes, name);
   if (!header) return tl::unexpected(header.error());
   const bool fits = header->shape.size() == 2 && header->shape[1] == static_cast<std::int64_t>(columns) &&
-                    static_cast<std::uint64_t>(header->shape[0]) <= most_rows;
+                    static_cast<std::uint64_t>(header->shape[0]) <= max_rows;
   if (!fits || header->type != npy_integer_type<T>()) {
     return bad_input(fmt::format("{} must be a table of {} with {} columns and at most {} rows.", name,
-                                 npy_integer_type<T>(), columns, most_rows));
+                                 npy_integer_type<T>(), columns, max_rows));
   }
   const Result<std::uint64_t> size = npy_data_bytes(*header, sizeof(T), bytes.size(), name);
   if (!size) return tl::unexpected(size.error());

@@ -43,11 +43,11 @@ ValueFacts look_at_values(const Problem& p, const Inputs& in, const HeadId& head
 }
 
 std::vector<Group> groups_of(const Problem& p, const std::vector<RowId>& rows) {
-  const auto most = static_cast<std::size_t>(std::clamp<std::int64_t>(kScoresAtOnce / p.Lk, 1, kRowsAtOnce));
+  const auto max = static_cast<std::size_t>(std::clamp<std::int64_t>(kScoresAtOnce / p.Lk, 1, kRowsAtOnce));
   std::vector<Group> groups;
   for (std::size_t n = 0; n < rows.size(); ++n) {
     const std::int64_t kv = rows[n].h / (p.Hq / p.Hkv);
-    if (groups.empty() || groups.back().b != rows[n].b || groups.back().kv != kv || groups.back().count == most) {
+    if (groups.empty() || groups.back().b != rows[n].b || groups.back().kv != kv || groups.back().count == max) {
       groups.push_back({rows[n].b, kv, n, 0, {0, 0}});
     }
     Group& g = groups.back();
@@ -88,7 +88,7 @@ double largest_finite(const std::vector<double>& values) {
 // Column d of V is not finite somewhere: adds what must show in O, and marks what may or may not (verdict.h).
 void settle_column(const Problem& p, const Inputs& in, const Group& g, std::int64_t d, Scores<double>& weights,
                    const std::vector<Softmax>& softmax, ReferenceRows& ref) {
-  const double least = least_weight(p.dtype);
+  const double min = min_weight(p.dtype);
   std::vector<std::pair<std::int64_t, double>> found;  // key, value
   for (std::int64_t c = g.keys.first; c < g.keys.last; ++c) {
     const float v = in.v.get(((g.b * p.Hkv + g.kv) * p.Lk + c) * p.Dv + d);
@@ -99,7 +99,7 @@ void settle_column(const Problem& p, const Inputs& in, const Group& g, std::int6
     bool shows = std::isnan(softmax[i].sum);  // the whole row is NaN anyway
     for (const auto& [c, v] : found) {
       const double weight = weights.row(i)[c] / softmax[i].sum;
-      if (!(weight >= least)) continue;
+      if (!(weight >= min)) continue;
       ref.out[element] += weight * v;
       shows = true;
     }

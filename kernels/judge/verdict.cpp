@@ -174,7 +174,7 @@ RowSample choose_rows(const Problem& p, bool full) {
   const std::int64_t heads = p.B * p.Hq;
   const double pairs = static_cast<double>(heads) * static_cast<double>(p.Lq) * static_cast<double>(p.Lk);
   const auto add = [&](std::int64_t head, std::int64_t r) { sample.rows.push_back({head / p.Hq, head % p.Hq, r}); };
-  if (full || pairs <= static_cast<double>(kMostPairs)) {
+  if (full || pairs <= static_cast<double>(kMaxPairs)) {
     for (std::int64_t head = 0; head < heads; ++head) {
       for (std::int64_t r = 0; r < p.Lq; ++r) add(head, r);
     }
@@ -183,8 +183,8 @@ RowSample choose_rows(const Problem& p, bool full) {
   }
   const std::vector<std::int64_t> rows = sampled_rows(p.Lq);
   const auto pairs_of_head = static_cast<std::int64_t>(rows.size()) * p.Lk;
-  const std::int64_t most = std::clamp<std::int64_t>(2 * kMostPairs / pairs_of_head, 1, kMostHeads);
-  const std::vector<std::int64_t> chosen = most == 1 ? std::vector<std::int64_t>{heads - 1} : spread(heads, most);
+  const std::int64_t max = std::clamp<std::int64_t>(2 * kMaxPairs / pairs_of_head, 1, kMaxHeads);
+  const std::vector<std::int64_t> chosen = max == 1 ? std::vector<std::int64_t>{heads - 1} : spread(heads, max);
   for (const std::int64_t head : chosen) {
     for (const std::int64_t r : rows) add(head, r);
   }

@@ -34,7 +34,7 @@ struct RowId {
 
 // The weight from which a V that is not finite must show in O: the least normal number of f16; for the others a weight
 // that fp32 holds with room.
-constexpr double least_weight(DType t) {
+constexpr double min_weight(DType t) {
   return t == DType::f16 ? 0x1p-14 : 0x1p-100;
 }
 
@@ -53,8 +53,8 @@ struct ReferenceRows {
 // Which rows a verdict looks at: all of them up to kMostPairs query-key pairs, else in every sampled head at least 64
 // rows (all where it has fewer): first, last, rows beside multiples of 128 and evenly spaced others. Heads: first,
 // last and evenly spaced ones, at most kMostHeads and fewer where the keys are many. `full` takes all.
-constexpr std::int64_t kMostPairs = std::int64_t{1} << 22;
-constexpr std::int64_t kMostHeads = 8;
+constexpr std::int64_t kMaxPairs = std::int64_t{1} << 22;
+constexpr std::int64_t kMaxHeads = 8;
 struct RowSample {
   std::vector<RowId> rows;
   bool all = true;

@@ -11,12 +11,12 @@
 namespace attn {
 namespace {
 
-constexpr std::uint64_t kMost = static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max());
+constexpr std::uint64_t kMax = static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max());
 // Longer than any sequence that fits a machine of today; beyond it the search for the largest L gives up.
 constexpr std::int64_t kLongest = std::int64_t{1} << 40;
 
 std::uint64_t saturating_sum(std::uint64_t a, std::uint64_t b) {
-  return a > kMost - std::min(b, kMost) ? kMost : a + b;
+  return a > kMax - std::min(b, kMax) ? kMax : a + b;
 }
 
 std::uint64_t saturating_product(std::initializer_list<std::int64_t> factors) {
@@ -24,7 +24,7 @@ std::uint64_t saturating_product(std::initializer_list<std::int64_t> factors) {
   for (const std::int64_t factor : factors) {
     if (factor <= 0) return 0;
     const auto f = static_cast<std::uint64_t>(factor);
-    product = product > kMost / f ? kMost : product * f;
+    product = product > kMax / f ? kMax : product * f;
   }
   return product;
 }
@@ -75,13 +75,13 @@ std::uint64_t tensor_bytes(const Problem& p) {
   bytes = saturating_sum(bytes, saturating_product({4, p.B, p.Hq, p.Lq}));
   if (p.has_bias()) {
     const std::int64_t count = element_count(p.bias_shape);
-    bytes = saturating_sum(bytes, count < 0 ? kMost : saturating_product({4, count}));
+    bytes = saturating_sum(bytes, count < 0 ? kMax : saturating_product({4, count}));
   }
   return bytes;
 }
 
 std::uint64_t bytes_needed(const Plan& plan) {
-  return saturating_sum(tensor_bytes(plan.problem), std::min(plan.workspace_bytes, kMost));
+  return saturating_sum(tensor_bytes(plan.problem), std::min(plan.workspace_bytes, kMax));
 }
 
 Result<void> check_memory(const Plan& plan, const Device& d, std::uint64_t limit) {

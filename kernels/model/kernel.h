@@ -20,11 +20,11 @@
 
 namespace attn {
 
-enum class Place : std::uint8_t { cpu, gpu };
+enum class Processor : std::uint8_t { cpu, gpu };
 
 // Where a kernel runs. `arch` is the CPU's vector target ("AVX3") or the GPU's ("sm_90a").
 struct Device {
-  Place place = Place::cpu;
+  Processor processor = Processor::cpu;
   std::int32_t index = 0;
   std::string name;
   std::string arch;
@@ -84,7 +84,7 @@ struct KernelRow {
   std::string_view title;  // what the window calls it
   std::string_view rung;   // "0", "1", "1b" ...: its place on the ladder
   Order order = Order::naive;
-  Place place = Place::cpu;
+  Processor processor = Processor::cpu;
   std::span<const std::string_view> architectures;  // GPU: "sm_80" ...; CPU: empty = any
   std::span<const DType> dtypes;
   std::span<const OptionSpec> options;
@@ -99,7 +99,7 @@ struct KernelRow {
 };
 
 // The CPU's rows; the GPU's are gpu::gpu_kernel_table() (kernels/gpu/rungs/rows.h).
-std::span<const KernelRow> kernel_table();
+std::span<const KernelRow> cpu_kernel_table();
 // Of both. The error lists the ids there are.
 Result<const KernelRow*> find_kernel(std::string_view id);
 

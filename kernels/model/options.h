@@ -30,10 +30,10 @@ enum class Option : std::uint8_t { br, bc, threads, stages, subtract_max, key_or
 // One option that a kernel reads. `least`..`most` hold for the whole numbers, in steps of `step`.
 struct OptionSpec {
   Option option = Option::br;
-  std::int32_t least = 1;
-  std::int32_t most = 1;
+  std::int32_t min = 1;
+  std::int32_t max = 1;
   std::int32_t step = 1;
-  std::int32_t usual = 1;  // the value that 0 stands for (threads on the CPU: 0 = all cores)
+  std::int32_t default_value = 1;  // the value that 0 stands for (threads on the CPU: 0 = all cores)
 };
 
 // "br", "bc", ...: the spelling of CSV columns and state strings.

@@ -11,7 +11,7 @@
 namespace attn {
 namespace {
 
-constexpr std::int64_t kMost = std::numeric_limits<std::int64_t>::max();
+constexpr std::int64_t kMax = std::numeric_limits<std::int64_t>::max();
 constexpr std::int64_t kUnbounded = -1;
 
 // A sum of two pair counts, each below 2^126, stays exact.
@@ -74,8 +74,8 @@ Result<void> validate_extents(const Problem& p) {
     if (e.value < 1) return bad_input(fmt::format("{} is {}; it must be at least 1.", e.name, e.value));
   }
   for (const NamedExtent& e : {extents[5], extents[6]}) {
-    if (e.value > kMostHeadDim) {
-      return bad_input(fmt::format("{} is {}; head dimensions go up to {}.", e.name, e.value, kMostHeadDim));
+    if (e.value > kMaxHeadDim) {
+      return bad_input(fmt::format("{} is {}; head dimensions go up to {}.", e.name, e.value, kMaxHeadDim));
     }
   }
   if (p.Hq % p.Hkv != 0) {
@@ -144,7 +144,7 @@ Result<void> validate_bias(const Problem& p) {
                                  shape_words(p.bias_shape), shape_words(full)));
   }
   const std::int64_t count = element_count(p.bias_shape);
-  if (count < 0 || count > kMost / 4) {
+  if (count < 0 || count > kMax / 4) {
     return bad_input(fmt::format("The bias of shape {} has more than 2^63 bytes; use 1 for an extent it repeats over.",
                                  shape_words(p.bias_shape)));
   }

@@ -30,7 +30,7 @@ struct Mask {
 };
 
 // The largest D and Dv.
-constexpr std::int64_t kMostHeadDim = 256;
+constexpr std::int64_t kMaxHeadDim = 256;
 
 // How much of one tile the mask lets through.
 enum class TileCover : std::uint8_t { full, partial, skipped };

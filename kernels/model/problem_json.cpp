@@ -11,8 +11,8 @@ namespace {
 
 using nlohmann::json;
 
-constexpr std::int64_t kMost = std::numeric_limits<std::int64_t>::max();
-constexpr std::int32_t kMost32 = std::numeric_limits<std::int32_t>::max();
+constexpr std::int64_t kMax = std::numeric_limits<std::int64_t>::max();
+constexpr std::int32_t kMax32 = std::numeric_limits<std::int32_t>::max();
 
 const std::vector<std::string>& dtype_names() {
   static const std::vector<std::string> names{"f32", "f16", "bf16"};
@@ -44,23 +44,23 @@ json problem_to_json(const Problem& p) {
 Result<Problem> problem_from_json(const json& j, const std::string& where) {
   JsonFields fields(j, where);
   Problem p;
-  p.B = fields.integer("B", 1, kMost);
-  p.Hq = fields.integer("Hq", 1, kMost);
-  p.Hkv = fields.integer("Hkv", 1, kMost);
-  p.Lq = fields.integer("Lq", 1, kMost);
-  p.Lk = fields.integer("Lk", 1, kMost);
-  p.D = fields.integer("D", 1, kMost);
-  p.Dv = fields.integer("Dv", 1, kMost);
+  p.B = fields.integer("B", 1, kMax);
+  p.Hq = fields.integer("Hq", 1, kMax);
+  p.Hkv = fields.integer("Hkv", 1, kMax);
+  p.Lq = fields.integer("Lq", 1, kMax);
+  p.Lk = fields.integer("Lk", 1, kMax);
+  p.D = fields.integer("D", 1, kMax);
+  p.Dv = fields.integer("Dv", 1, kMax);
   p.dtype = dtype_of(fields, "dtype");
   if (fields.has("scale")) p.scale = fields.number("scale");
   if (fields.has("bias_shape")) p.bias_shape = fields.integers("bias_shape", 4);
   JsonFields mask(fields.object("mask"), where + ".mask");
   if (auto r = fields.result(); !r) return tl::unexpected(r.error());
   p.mask.causal = mask.boolean("causal");
-  p.mask.window_left = mask.integer("window_left", -1, kMost);
-  p.mask.window_right = mask.integer("window_right", -1, kMost);
-  constexpr std::size_t kMostBatches = 1 << 20;
-  if (mask.has("key_lengths")) p.mask.key_lengths = mask.integers("key_lengths", kMostBatches);
+  p.mask.window_left = mask.integer("window_left", -1, kMax);
+  p.mask.window_right = mask.integer("window_right", -1, kMax);
+  constexpr std::size_t kMaxBatches = 1 << 20;
+  if (mask.has("key_lengths")) p.mask.key_lengths = mask.integers("key_lengths", kMaxBatches);
   if (auto r = mask.result(); !r) return tl::unexpected(r.error());
   if (auto r = validate(p); !r) return fail(r.error().kind, where + ": " + r.error().message);
   return p;
@@ -80,7 +80,7 @@ json options_to_json(const Options& o) {
 Result<Options> options_from_json(const json& j, const std::string& where) {
   JsonFields fields(j, where);
   const auto integer = [&](const char* key) {
-    return fields.has(key) ? static_cast<std::int32_t>(fields.integer(key, 0, kMost32)) : 0;
+    return fields.has(key) ? static_cast<std::int32_t>(fields.integer(key, 0, kMax32)) : 0;
   };
   Options o;
   o.br = integer("br");

@@ -35,8 +35,8 @@ struct Heads {
 constexpr std::array<Heads, 5> kHeads{{{1, 1, 1}, {2, 2, 2}, {1, 4, 1}, {2, 4, 2}, {3, 6, 3}}};
 
 // Shapes with more pairs than this have one batch and one head; kMostMaskedPairs: and not every mask.
-constexpr std::int64_t kMostHeadPairs = 70'000;
-constexpr std::int64_t kMostMaskedPairs = 100'000;
+constexpr std::int64_t kMaxHeadPairs = 70'000;
+constexpr std::int64_t kMaxMaskedPairs = 100'000;
 
 void set_mask(MaskKind kind, std::size_t salt, Problem& p) {
   switch (kind) {
@@ -75,7 +75,7 @@ CheckCase make_case(const Shape& shape, MaskKind mask, DType dtype, std::size_t 
   p.Lk = shape.Lk;
   p.D = shape.D;
   p.Dv = shape.Dv;
-  if (shape.Lq * shape.Lk <= kMostHeadPairs) {
+  if (shape.Lq * shape.Lk <= kMaxHeadPairs) {
     const Heads heads = kHeads[salt % kHeads.size()];
     p.B = heads.B;
     p.Hq = heads.Hq;
@@ -91,7 +91,7 @@ CheckCase make_case(const Shape& shape, MaskKind mask, DType dtype, std::size_t 
 
 void add_shape(const Shape& shape, DType dtype, std::vector<CheckCase>& cases) {
   const std::size_t salt = cases.size();
-  if (shape.Lq * shape.Lk <= kMostMaskedPairs) {
+  if (shape.Lq * shape.Lk <= kMaxMaskedPairs) {
     for (std::size_t m = 0; m < kMasks.size(); ++m) cases.push_back(make_case(shape, kMasks[m], dtype, salt + m));
     return;
   }

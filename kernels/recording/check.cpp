@@ -182,8 +182,8 @@ class Checker {
         o.lse.shape() != std::vector{p.B, p.Hq, p.Lq} || o.lse.dtype() != DType::f32) {
       return bad_input(fmt::format("{}: O or LSE does not have the problem's shape and dtype.", where_));
     }
-    constexpr std::int64_t kMost = std::numeric_limits<std::int32_t>::max();
-    if (std::max({p.B, p.Hq, p.Lq, p.Lk}) > kMost || rec_.options.br < 1 || rec_.options.bc < 1) {
+    constexpr std::int64_t kMax = std::numeric_limits<std::int32_t>::max();
+    if (std::max({p.B, p.Hq, p.Lq, p.Lk}) > kMax || rec_.options.br < 1 || rec_.options.bc < 1) {
       return bad_input(fmt::format("{}: its problem or tile is none that can be recorded.", where_));
     }
     query_ = {p.Lq, rec_.options.br};

@@ -57,8 +57,8 @@ Num divided(Num x, Num l) {
 
 Num rounded(DType t, Num x) {
   if (t == DType::f32) return x;
-  const double least = t == DType::f16 ? 0x1p-24 : 0x1p-133;
-  return {x.exact, x.bound + epsilon_of(t) / 2 * (std::fabs(x.exact) + x.bound) + least / 2};
+  const double min = t == DType::f16 ? 0x1p-24 : 0x1p-133;
+  return {x.exact, x.bound + epsilon_of(t) / 2 * (std::fabs(x.exact) + x.bound) + min / 2};
 }
 
 Num shift(Num m) {

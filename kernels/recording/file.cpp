@@ -20,7 +20,7 @@ using Names = std::vector<std::string>;
 
 constexpr std::size_t kEventColumns = 6;
 constexpr std::size_t kVersionColumns = 8;
-constexpr std::size_t kMostRecordings = 256;
+constexpr std::size_t kMaxRecordings = 256;
 
 Names names_of_phases() {
   Names names;
@@ -116,8 +116,8 @@ class Reader {
     rec_.device = fields_.text("device");
     rec_.order = static_cast<Order>(fields_.choice("order", names_of_orders()));
     rec_.rules = static_cast<Rules>(fields_.choice("rules", names_of_rules()));
-    constexpr std::int64_t kMostReads = 16;
-    rec_.score_reads = static_cast<std::int32_t>(fields_.integer("score_reads", 0, kMostReads));
+    constexpr std::int64_t kMaxReads = 16;
+    rec_.score_reads = static_cast<std::int32_t>(fields_.integer("score_reads", 0, kMaxReads));
     Result<Problem> problem = problem_from_json(fields_.object("problem"), where_ + ".problem");
     Result<Options> options = options_from_json(fields_.object("options"), where_ + ".options");
     if (auto r = fields_.result(); !r) return r;
@@ -164,21 +164,21 @@ class Reader {
     return parse_npy_table<T>(*bytes, columns, kRecordingLimit / row_bytes, where_ + "." + key);
   }
 
-  Result<Array> tensor(const char* key, DType dtype, std::uint64_t most_bytes) {
+  Result<Array> tensor(const char* key, DType dtype, std::uint64_t max_bytes) {
     const auto bytes = entry(key);
     if (!bytes) return tl::unexpected(bytes.error());
-    return parse_npy(*bytes, where_ + "." + key, most_bytes, dtype);
+    return parse_npy(*bytes, where_ + "." + key, max_bytes, dtype);
   }
 
   Result<void> read_versions() {
     const auto values = table<std::int64_t>("versions", kVersionColumns, sizeof(Version));
     if (!values) return tl::unexpected(values.error());
-    constexpr std::int64_t kMost32 = std::numeric_limits<std::int32_t>::max();
+    constexpr std::int64_t kMax32 = std::numeric_limits<std::int32_t>::max();
     rec_.versions.resize(values->size() / kVersionColumns);
     for (std::size_t i = 0; i < rec_.versions.size(); ++i) {
       const std::span<const std::int64_t> row = std::span(*values).subspan(i * kVersionColumns, kVersionColumns);
       const bool in_range = std::ranges::all_of(row, [](std::int64_t x) { return x >= 0; }) &&
-                            std::ranges::all_of(row.subspan(1), [](std::int64_t x) { return x <= kMost32; });
+                            std::ranges::all_of(row.subspan(1), [](std::int64_t x) { return x <= kMax32; });
       if (!in_range || static_cast<std::size_t>(row[6]) >= slots_.size() || row[7] > 15) {
         return bad_input(fmt::format("{}: version {} has a number that is out of range.", where_, i));
       }
@@ -299,8 +299,8 @@ Result<std::vector<Recording>> recordings_of(const Container& c, const std::stri
   std::vector<Recording> recordings;
   const auto list = session->find("recordings");
   if (list == session->end()) return recordings;
-  if (!list->is_array() || list->size() > kMostRecordings) {
-    return bad_input(fmt::format("{}: \"recordings\" must be a list of at most {}.", name, kMostRecordings));
+  if (!list->is_array() || list->size() > kMaxRecordings) {
+    return bad_input(fmt::format("{}: \"recordings\" must be a list of at most {}.", name, kMaxRecordings));
   }
   std::set<std::string> taken;
   for (std::size_t i = 0; i < list->size(); ++i) {

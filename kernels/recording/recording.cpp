@@ -267,9 +267,9 @@ std::uint64_t recording_bytes(Order order, const Problem& p, const Options& reso
       heads * (static_cast<double>(ti) + 1) * (static_cast<double>(tj) + 1) * static_cast<double>(kColumns) * 4;
   const double total = sizeof(Recording) + n.floats * sizeof(float) + n.events * sizeof(Event) +
                        n.versions * sizeof(Version) + arrays + index;
-  constexpr double kMost = 9.2e18;
-  return total > kMost ? static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max())
-                       : static_cast<std::uint64_t>(total);
+  constexpr double kMax = 9.2e18;
+  return total > kMax ? static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max())
+                      : static_cast<std::uint64_t>(total);
 }
 
 Result<void> check_recordable(Order order, const Problem& p, const Options& resolved) {
@@ -373,7 +373,7 @@ EventIndex nearest_event(const Recording& from, EventIndex e, const Recording& t
   if (const auto stand_in = find_stand_in(to, want, here.pass)) return *stand_in;
   // Else the event nearest in tile, then in phase.
   EventIndex best = 0;
-  std::int64_t least = std::numeric_limits<std::int64_t>::max();
+  std::int64_t min = std::numeric_limits<std::int64_t>::max();
   const auto phases = static_cast<std::int64_t>(kPhases);
   for (EventIndex x = 0; x < to.events.size(); ++x) {
     const EventId& id = to.events[x].id;
@@ -381,8 +381,8 @@ EventIndex nearest_event(const Recording& from, EventIndex e, const Recording& t
     const std::int64_t tile = std::abs(id.i - want.i) + std::abs(id.j - want.j);
     const std::int64_t phase = std::abs(static_cast<std::int64_t>(id.phase) - static_cast<std::int64_t>(want.phase));
     const std::int64_t distance = (head * 4096 + tile) * phases * 2 + phase;
-    if (distance < least) {
-      least = distance;
+    if (distance < min) {
+      min = distance;
       best = x;
     }
   }

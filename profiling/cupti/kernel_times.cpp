@@ -54,10 +54,10 @@ class Records {
   std::vector<KernelTime> times_;
 };
 
-void CUPTIAPI buffer_requested(std::uint8_t** buffer, std::size_t* size, std::size_t* most_records) {
+void CUPTIAPI buffer_requested(std::uint8_t** buffer, std::size_t* size, std::size_t* max_records) {
   *buffer = Records::of_process().lend();
   *size = kBufferBytes;
-  *most_records = 0;  // as many as fit
+  *max_records = 0;  // as many as fit
 }
 
 void CUPTIAPI buffer_completed(CUcontext, std::uint32_t, std::uint8_t* buffer, std::size_t, std::size_t filled) {

@@ -9,7 +9,7 @@
 namespace attn::cupti {
 namespace {
 
-constexpr std::size_t kMostPasses = 64;  // beyond what any set of ours takes: a session that never ends is an error
+constexpr std::size_t kMaxPasses = 64;  // beyond what any set of ours takes: a session that never ends is an error
 constexpr const char* kRange = "kernel";
 
 // The context of this thread. cuCtxGetCurrent has had one signature since CUDA 4.
@@ -173,7 +173,7 @@ Result<Counts> RangeCounter::count(std::span<const CounterNames> what, const std
   if (good) good = configure();
   std::size_t passes = 0;
   for (bool all = false; good && !all; ++passes) {
-    if (passes == kMostPasses) {
+    if (passes == kMaxPasses) {
       good = fail(ErrorKind::failed, "the range profiler asks for ever more passes");
       break;
     }

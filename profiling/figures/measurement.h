@@ -30,7 +30,7 @@ struct Figure {
 // Spread of repeated times, in microseconds (profiling/figures/statistics.h has the definitions).
 struct TimeStatistics {
   std::int32_t n = 0;
-  double median = 0, q1 = 0, q3 = 0, least = 0, most = 0;
+  double median = 0, q1 = 0, q3 = 0, min = 0, max = 0;
   double ci_low = 0, ci_high = 0;  // 95 % interval of the median (binomial order statistics)
   bool settled = false;            // the interval came under 1 % of the median before the time limit
   bool drifted = false;            // first and last third differ by more than chance: the clock moved
@@ -67,7 +67,7 @@ std::string_view name_of(RowState s);
 std::optional<RowState> row_state_from_name(std::string_view name);
 
 // What figures of one row are set against. Zeros and empty = not known.
-struct Yardsticks {
+struct Peaks {
   double peak_gflops = 0;    // measured fp32 multiply-add peak of all cores of the device
   double copy_gb_per_s = 0;  // measured copy of the device
   std::string baseline;      // kernel id of the row that speed-up is over
@@ -76,7 +76,7 @@ struct Yardsticks {
 
 struct Measurement {
   MeasurementKey key;
-  Place place = Place::cpu;
+  Processor processor = Processor::cpu;
   RowState state = RowState::done;
   std::string reason;  // why there are no figures (refused, failed, cancelled)
   TimeStatistics time;
@@ -87,7 +87,7 @@ struct Measurement {
   std::vector<Launch> launches;
   std::vector<double> launch_us;      // median time of each launch; empty: the clock cannot tell them apart
   std::uint64_t workspace_bytes = 0;  // beside inputs and outputs
-  Yardsticks yardsticks;
+  Peaks peaks;
 };
 
 }  // namespace attn

@@ -64,17 +64,17 @@ Figure tflops(const Measurement& m) {
 Figure peak_share(const Measurement& m) {
   const Figure& rate = figure(m, "tflops");
   if (!rate.available()) return rate;
-  if (m.yardsticks.peak_gflops <= 0) return none("the peak of this device was not measured in this session");
-  return derived(100 * rate.value * 1e3 / m.yardsticks.peak_gflops,
-                 fmt::format("peak {:.4g} GFLOP/s measured, all cores", m.yardsticks.peak_gflops));
+  if (m.peaks.peak_gflops <= 0) return none("the peak of this device was not measured in this session");
+  return derived(100 * rate.value * 1e3 / m.peaks.peak_gflops,
+                 fmt::format("peak {:.4g} GFLOP/s measured, all cores", m.peaks.peak_gflops));
 }
 
 Figure speedup(const Measurement& m) {
   if (m.time.n == 0) return untimed(m);
   if (m.time.median <= 0) return none("the median is not above 0");
-  if (m.yardsticks.baseline_us <= 0)
-    return none(fmt::format("no baseline on this problem: measure {} as well", baseline_of(m.place)));
-  return derived(m.yardsticks.baseline_us / m.time.median, fmt::format("over {}", m.yardsticks.baseline));
+  if (m.peaks.baseline_us <= 0)
+    return none(fmt::format("no baseline on this problem: measure {} as well", baseline_of(m.processor)));
+  return derived(m.peaks.baseline_us / m.time.median, fmt::format("over {}", m.peaks.baseline));
 }
 
 // ---- memory
@@ -113,9 +113,9 @@ Figure dram_rate(const Measurement& m) {
 Figure dram_peak_share(const Measurement& m) {
   const Figure& rate = figure(m, "dram_gb_per_s");
   if (!rate.available()) return rate;
-  if (m.yardsticks.copy_gb_per_s <= 0) return none("the copy rate of this device was not measured in this session");
-  return derived(100 * rate.value / m.yardsticks.copy_gb_per_s,
-                 fmt::format("copy {:.4g} GB/s measured", m.yardsticks.copy_gb_per_s));
+  if (m.peaks.copy_gb_per_s <= 0) return none("the copy rate of this device was not measured in this session");
+  return derived(100 * rate.value / m.peaks.copy_gb_per_s,
+                 fmt::format("copy {:.4g} GB/s measured", m.peaks.copy_gb_per_s));
 }
 
 // ---- predictions
@@ -356,7 +356,8 @@ void fill_figures(Measurement& m) {
     } else if (i < kept.size() && (kept[i].available() || !kept[i].reason.empty())) {
       m.figures[i] = std::move(kept[i]);
     } else {
-      m.figures[i] = none(std::string(m.place == Place::cpu ? row.not_on_cpu : "it was not collected for this row"));
+      m.figures[i] =
+          none(std::string(m.processor == Processor::cpu ? row.not_on_cpu : "it was not collected for this row"));
     }
   }
 }
@@ -368,8 +369,8 @@ const Figure& figure(const Measurement& m, std::string_view metric_id) {
   return unknown;
 }
 
-std::string_view baseline_of(Place place) {
-  return place == Place::cpu ? "cpu_multicore" : "naive";
+std::string_view baseline_of(Processor processor) {
+  return processor == Processor::cpu ? "cpu_multicore" : "naive";
 }
 
 namespace {
@@ -393,20 +394,21 @@ namespace {
 
 void relate(Measurement& m, std::span<const Measurement> rows, std::string_view id) {
   const Measurement* baseline = baseline_for(m, rows, id);
-  m.yardsticks.baseline = baseline != nullptr ? baseline->key.kernel : std::string();
-  m.yardsticks.baseline_us = baseline != nullptr ? baseline->time.median : 0;
+  m.peaks.baseline = baseline != nullptr ? baseline->key.kernel : std::string();
+  m.peaks.baseline_us = baseline != nullptr ? baseline->time.median : 0;
   fill_figures(m);
 }
 
 }  // namespace
 
 void relate_to_baseline(Measurement& m, std::span<const Measurement> rows) {
-  relate(m, rows, baseline_of(m.place));
+  relate(m, rows, baseline_of(m.processor));
 }
 
 void relate_to_baseline(std::span<Measurement> rows, std::string_view chosen) {
   const auto row = find_kernel(chosen);
-  for (Measurement& m : rows) relate(m, rows, row && (*row)->place == m.place ? chosen : baseline_of(m.place));
+  for (Measurement& m : rows)
+    relate(m, rows, row && (*row)->processor == m.processor ? chosen : baseline_of(m.processor));
 }
 
 void relate_to_baseline(std::span<Measurement> rows) {

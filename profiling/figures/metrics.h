@@ -45,7 +45,7 @@ void fill_figures(Measurement& m);
 const Figure& figure(const Measurement& m, std::string_view metric_id);
 
 // Baseline of the speed-up column: cpu_multicore among CPU kernels, naive among GPU kernels.
-std::string_view baseline_of(Place place);
+std::string_view baseline_of(Processor processor);
 
 // Gives each row the median of its baseline (same problem, device and L2 state; among several the one with the same
 // number of threads, else the last) and fills its figures anew. `rows` is one session's.

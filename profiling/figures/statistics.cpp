@@ -65,8 +65,8 @@ TimeStatistics statistics_of(std::span<const double> samples, double settled_sha
   t.median = quantile(sorted, 0.5);
   t.q1 = quantile(sorted, 0.25);
   t.q3 = quantile(sorted, 0.75);
-  t.least = sorted.front();
-  t.most = sorted.back();
+  t.min = sorted.front();
+  t.max = sorted.back();
   const MedianInterval ranks = median_interval(t.n);
   t.ci_low = sorted[static_cast<std::size_t>(ranks.low)];
   t.ci_high = sorted[static_cast<std::size_t>(ranks.high)];
@@ -75,11 +75,11 @@ TimeStatistics statistics_of(std::span<const double> samples, double settled_sha
   return t;
 }
 
-bool LeastRepeats::met(const RepeatsSoFar& r) const {
+bool MinRepeats::met(const RepeatsSoFar& r) const {
   return r.samples_us.size() >= static_cast<std::size_t>(count);
 }
 
-bool MostRepeats::met(const RepeatsSoFar& r) const {
+bool MaxRepeats::met(const RepeatsSoFar& r) const {
   return r.samples_us.size() >= static_cast<std::size_t>(count);
 }
 
@@ -93,13 +93,13 @@ bool Settled::met(const RepeatsSoFar& r) const {
   return i.enough && i.high - i.low < share * i.median;
 }
 
-StopRule::StopRule(LeastRepeats least, Settled settled, TimeLimit limit)
-    : least_(least), settled_(settled), limit_(limit), patience_{4 * limit.seconds} {}
+StopRule::StopRule(MinRepeats min, Settled settled, TimeLimit limit)
+    : min_(min), settled_(settled), limit_(limit), give_up_{4 * limit.seconds} {}
 
 bool StopRule::stop(const RepeatsSoFar& r) {
   if (r.samples_us.empty()) return false;
-  if (patience_.met(r) || most_.met(r)) return true;
-  if (!least_.met(r)) return false;
+  if (give_up_.met(r) || max_.met(r)) return true;
+  if (!min_.met(r)) return false;
   if (limit_.met(r)) return true;
   if (r.samples_us.size() < next_look_) return false;
   next_look_ = r.samples_us.size() + std::max<std::size_t>(1, r.samples_us.size() / 8);

@@ -39,13 +39,13 @@ struct RepeatsSoFar {
 
 // Stopping criteria: small named objects, each answers `met`.
 
-struct LeastRepeats {
+struct MinRepeats {
   std::int32_t count = 5;
   bool met(const RepeatsSoFar& r) const;
 };
 
 // Keeps the list of samples, and the file, small: the interval of 2000 repeats is +-2 % of the ranks.
-struct MostRepeats {
+struct MaxRepeats {
   std::int32_t count = 2000;
   bool met(const RepeatsSoFar& r) const;
 };
@@ -61,19 +61,19 @@ struct Settled {
   bool met(const RepeatsSoFar& r) const;
 };
 
-// Repeat until settled or the time limit, but at least `least` times; `patience` bounds even those where one repeat
+// Repeat until settled or the time limit, but at least `min` times; `give_up` bounds even those where one repeat
 // takes longer than the limit. Sorting costs more than a short repeat, so Settled is asked at growing counts only.
 class StopRule {
  public:
-  StopRule(LeastRepeats least, Settled settled, TimeLimit limit);
+  StopRule(MinRepeats min, Settled settled, TimeLimit limit);
   bool stop(const RepeatsSoFar& r);
 
  private:
-  LeastRepeats least_;
-  MostRepeats most_;
+  MinRepeats min_;
+  MaxRepeats max_;
   Settled settled_;
   TimeLimit limit_;
-  TimeLimit patience_;  // four time limits
+  TimeLimit give_up_;  // four time limits
   std::size_t next_look_ = 6;
 };
 

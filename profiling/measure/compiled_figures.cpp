@@ -15,7 +15,7 @@ namespace {
 struct Row {
   std::string_view metric;
   double (*value)(const gpu::EntryReport&);
-  bool least = false;  // of several launches the least counts
+  bool min = false;  // of several launches the least counts
 };
 
 constexpr std::array kRows{
@@ -36,11 +36,11 @@ Figure* figure_at(Measurement& m, std::string_view metric) {
 }
 
 std::string method_of(const Row& row, const gpu::EntryReport& chosen, std::size_t launches) {
-  std::string words = row.least ? fmt::format("ptxas and the launch, limited by {}", chosen.occupancy.limiter)
+  std::string words = row.min ? fmt::format("ptxas and the launch, limited by {}", chosen.occupancy.limiter)
                       : row.metric == "shared_dynamic_bytes" ? "the launch plan"
                                                              : "ptxas";
   if (launches > 1) {
-    words += fmt::format("; the {} of {} launches: {}", row.least ? "least" : "most", launches, chosen.figures.name);
+    words += fmt::format("; the {} of {} launches: {}", row.min ? "least" : "most", launches, chosen.figures.name);
   }
   return words;
 }
@@ -51,8 +51,8 @@ void put_compiled_figures(Measurement& m, std::span<const gpu::EntryReport> entr
   if (entries.empty()) return;
   for (const Row& row : kRows) {
     const auto less = [&](const gpu::EntryReport& a, const gpu::EntryReport& b) { return row.value(a) < row.value(b); };
-    const gpu::EntryReport& chosen = row.least ? *std::min_element(entries.begin(), entries.end(), less)
-                                               : *std::max_element(entries.begin(), entries.end(), less);
+    const gpu::EntryReport& chosen = row.min ? *std::min_element(entries.begin(), entries.end(), less)
+                                             : *std::max_element(entries.begin(), entries.end(), less);
     Figure* f = figure_at(m, row.metric);
     if (f == nullptr || f->available()) continue;
     *f = {Origin::compiled, row.value(chosen), method_of(row, chosen, entries.size()), ""};

@@ -11,7 +11,7 @@ namespace attn {
 namespace {
 
 constexpr double kWarmUpSeconds = 0.1;
-constexpr std::size_t kMostInBatch = 16;
+constexpr std::size_t kMaxInBatch = 16;
 constexpr double kBatchSeconds = 0.05;  // what a batch may take before anyone looks at its times
 constexpr std::size_t kLongestClock = 250;
 
@@ -27,7 +27,7 @@ class Repeats {
   Result<std::vector<double>> take() {
     std::vector<double> samples;
     auto done = warm_up();
-    StopRule rule(LeastRepeats{spec_.least}, Settled{}, TimeLimit{spec_.seconds});
+    StopRule rule(MinRepeats{spec_.min}, Settled{}, TimeLimit{spec_.seconds});
     const double begin = steady_seconds();
     while (done && !rule.stop({samples, steady_seconds() - begin})) {
       const auto times = batch(batch_size(samples));
@@ -56,7 +56,7 @@ class Repeats {
 
   gpu::Driver& driver() { return *clocks_.driver; }
   // L2 state and launches of one repeat.
-  Result<void> prepare() { return spec_.l2 == L2State::cold ? clocks_.yardsticks->flush() : ok(); }
+  Result<void> prepare() { return spec_.l2 == L2State::cold ? clocks_.peaks->flush() : ok(); }
   // While the GPU is at work: an idle one lowers its clock.
   void look_at_sensors() {
     if (clocks_.sensors == nullptr || !no_readings_.empty()) return;
@@ -84,7 +84,7 @@ class Repeats {
   std::size_t batch_size(std::span<const double> samples) const {
     if (samples.empty()) return 1;
     const double us = std::max(1.0, samples.back());
-    return std::clamp(static_cast<std::size_t>(kBatchSeconds * 1e6 / us), std::size_t{1}, kMostInBatch);
+    return std::clamp(static_cast<std::size_t>(kBatchSeconds * 1e6 / us), std::size_t{1}, kMaxInBatch);
   }
   std::vector<std::vector<double>> launches_;
   std::vector<SensorReading> readings_;
@@ -164,8 +164,8 @@ Result<GpuTimes> times_from(Repeats& repeats, std::string clock, const GpuClocks
 
 }  // namespace
 
-Result<void> prepare_l2(gpu::DeviceRun& run, L2State l2, GpuYardsticks& yardsticks) {
-  return l2 == L2State::cold ? yardsticks.flush() : run.enqueue();
+Result<void> prepare_l2(gpu::DeviceRun& run, L2State l2, GpuPeaks& peaks) {
+  return l2 == L2State::cold ? peaks.flush() : run.enqueue();
 }
 
 Result<RepeatTimes> repeats_of(std::span<const KernelTime> records, std::span<const Launch> launches,
@@ -175,7 +175,7 @@ Result<RepeatTimes> repeats_of(std::span<const KernelTime> records, std::span<co
   double sum_ns = 0;
   std::size_t launch = 0;
   for (const KernelTime& k : records) {
-    if (k.name == GpuYardsticks::kFlushName) continue;
+    if (k.name == GpuPeaks::kFlushName) continue;
     if (k.name != launches[launch].name || k.end_ns < k.start_ns) {
       return fail(ErrorKind::failed,
                   fmt::format("the record of {} is of {}", launches[launch].name, k.name.empty() ? "no name" : k.name));

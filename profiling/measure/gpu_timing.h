@@ -9,14 +9,14 @@
 #include "kernels/gpu/device/device_run.h"
 #include "profiling/cupti/profiler.h"
 #include "profiling/figures/measurement.h"
+#include "profiling/measure/gpu_peaks.h"
 #include "profiling/measure/gpu_sensors.h"
-#include "profiling/measure/gpu_yardsticks.h"
 
 namespace attn {
 
 struct GpuTimingSpec {
   double seconds = 1;
-  std::int32_t least = 5;
+  std::int32_t min = 5;
   L2State l2 = L2State::cold;
 };
 
@@ -38,7 +38,7 @@ struct GpuTimes {
 struct GpuClocks {
   gpu::Driver* driver = nullptr;
   gpu::StreamHandle stream = nullptr;
-  GpuYardsticks* yardsticks = nullptr;
+  GpuPeaks* peaks = nullptr;
   Profiler* profiler = nullptr;
   std::string no_profiler;
   GpuSensors* sensors = nullptr;
@@ -54,6 +54,6 @@ Result<RepeatTimes> repeats_of(std::span<const KernelTime> records, std::span<co
                                std::size_t repeats);
 
 // Brings the L2 cache into the state: cold by reading other data, warm by a run. Enqueues only.
-Result<void> prepare_l2(gpu::DeviceRun& run, L2State l2, GpuYardsticks& yardsticks);
+Result<void> prepare_l2(gpu::DeviceRun& run, L2State l2, GpuPeaks& peaks);
 
 }  // namespace attn

@@ -102,7 +102,7 @@ Result<void> check_and_time(const KernelRow& row, Measurement& m, const SweepSpe
   }
   // Where one run outlasts the limit, what the verification left in the caches no longer matters.
   const double warm_up_s = first_run_s > s.seconds_per_point ? 0 : std::min(0.1, s.seconds_per_point / 10);
-  const StopRule rule(LeastRepeats{s.least_repeats}, Settled{}, TimeLimit{s.seconds_per_point});
+  const StopRule rule(MinRepeats{s.min_repeats}, Settled{}, TimeLimit{s.seconds_per_point});
   auto samples = time_repeats(run, warm_up_s, rule, steady_seconds, stop);
   if (!samples) return tl::unexpected(samples.error());
   m.samples_us = std::move(*samples);
@@ -121,10 +121,10 @@ Measurement measure_on_cpu(const KernelRow& row, const Problem& p, const Options
   m.key.problem = p;
   m.key.l2 = L2State::warm;  // nothing flushes a CPU's caches between repeats
   m.key.device = cpu_device().name;
-  m.place = row.place;
+  m.processor = row.processor;
   m.clock = "steady_clock";
-  m.yardsticks.peak_gflops = s.peak.gflops;
-  m.yardsticks.copy_gb_per_s = s.peak.copy_gb_per_s;
+  m.peaks.peak_gflops = s.peak.gflops;
+  m.peaks.copy_gb_per_s = s.peak.copy_gb_per_s;
   try {
     if (auto timed = check_and_time(row, m, s, stop); !timed) give_up(m, timed.error());
   } catch (const std::bad_alloc&) {

@@ -72,10 +72,10 @@ class Point {
 
 // What this GPU can do at most. A GPU with no room for the copy has no such figure, and the rest goes on.
 Result<void> Point::peaks() {
-  const auto peak = tools_.yardsticks->peak();
+  const auto peak = tools_.peaks->peak();
   if (peak) {
-    m_.yardsticks.peak_gflops = peak->gflops;
-    m_.yardsticks.copy_gb_per_s = peak->copy_gb_per_s;
+    m_.peaks.peak_gflops = peak->gflops;
+    m_.peaks.copy_gb_per_s = peak->copy_gb_per_s;
   } else if (driver_.lost()) {
     return tl::unexpected(peak.error());
   }
@@ -129,9 +129,9 @@ Result<void> Point::verify(gpu::DeviceRun& run, const Inputs& inputs) {
 bool clock_drifted(std::span<const SensorReading> readings) {
   constexpr double kShare = 0.03;
   if (readings.empty()) return false;
-  const auto [least, most] =
+  const auto [min, max] =
       std::ranges::minmax_element(readings, {}, [](const SensorReading& r) { return r.sm_clock_mhz; });
-  return most->sm_clock_mhz - least->sm_clock_mhz > kShare * most->sm_clock_mhz;
+  return max->sm_clock_mhz - min->sm_clock_mhz > kShare * max->sm_clock_mhz;
 }
 
 // Clock and temperature while it was timed.
@@ -164,12 +164,12 @@ Result<void> Point::time(gpu::DeviceRun& run) {
   GpuClocks clocks;
   clocks.driver = &driver_;
   clocks.stream = tools_.queue->stream();
-  clocks.yardsticks = tools_.yardsticks;
+  clocks.peaks = tools_.peaks;
   clocks.profiler = tools_.profiler;
   clocks.no_profiler = tools_.no_profiler;
   clocks.sensors = tools_.sensors;
   clocks.no_sensors = tools_.no_sensors;
-  auto times = time_on_gpu(run, {r_.seconds, r_.least, r_.l2}, clocks);
+  auto times = time_on_gpu(run, {r_.seconds, r_.min, r_.l2}, clocks);
   if (!times) return tl::unexpected(times.error());
   sensor_figures(m_, *times);
   m_.clock = std::move(times->clock);
@@ -190,7 +190,7 @@ Result<void> Point::count(gpu::DeviceRun& run) {
   const auto wait = [&](const Result<void>& enqueued) {
     return enqueued ? driver_.synchronize(tools_.queue->stream()) : enqueued;
   };
-  const auto prepare = [&] { return wait(prepare_l2(run, r_.l2, *tools_.yardsticks)); };
+  const auto prepare = [&] { return wait(prepare_l2(run, r_.l2, *tools_.peaks)); };
   const auto once = [&] { return wait(run.enqueue()); };
   const std::vector<CounterNames> wanted = table_counters();
   const auto counts = tools_.profiler->count(wanted, prepare, once);
@@ -212,7 +212,7 @@ Measurement measure_on_gpu(const GpuMeasureRequest& r, GpuTools& tools) {
   m.key.problem = r.problem;
   m.key.l2 = r.l2;
   m.key.device = tools.properties.name;
-  m.place = Place::gpu;
+  m.processor = Processor::gpu;
   m.clock = "CUDA events";
   try {
     if (auto taken = Point(r, tools, m).take(); !taken) give_up(m, taken.error());

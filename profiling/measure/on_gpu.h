@@ -13,8 +13,8 @@
 #include "kernels/model/kernel.h"
 #include "profiling/cupti/profiler.h"
 #include "profiling/figures/measurement.h"
+#include "profiling/measure/gpu_peaks.h"
 #include "profiling/measure/gpu_sensors.h"
-#include "profiling/measure/gpu_yardsticks.h"
 
 namespace attn {
 
@@ -26,7 +26,7 @@ struct GpuMeasureRequest {
   Generator generator = Generator::normal;
   std::uint64_t seed = 1;
   double seconds = 1;              // time limit of the repeats (StopRule in profiling/figures/statistics.h)
-  std::int32_t least = 5;          // repeats kept up to four times the limit
+  std::int32_t min = 5;            // repeats kept up to four times the limit
   L2State l2 = L2State::cold;      // cold: the L2 cache is filled with other data before each repeat
   bool counters = true;            // false: CUPTI is never touched, so that another profiler can be used
   bool verify = true;              // sampled rows against the fp64 reference
@@ -38,7 +38,7 @@ struct GpuMeasureRequest {
 struct GpuTools {
   gpu::Queue* queue = nullptr;
   gpu::GpuProperties properties;
-  GpuYardsticks* yardsticks = nullptr;
+  GpuPeaks* peaks = nullptr;
   Profiler* profiler = nullptr;
   std::string no_profiler;
   GpuSensors* sensors = nullptr;

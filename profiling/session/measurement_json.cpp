@@ -19,28 +19,28 @@ namespace {
 using nlohmann::json;
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
-constexpr std::int64_t kMostWhole = std::int64_t{1} << 53;  // what a double, and so JSON everywhere, holds exactly
-constexpr std::size_t kMostSamples = 1 << 20;
-constexpr std::size_t kMostLaunches = 1024;
+constexpr std::int64_t kMaxWhole = std::int64_t{1} << 53;  // what a double, and so JSON everywhere, holds exactly
+constexpr std::size_t kMaxSamples = 1 << 20;
+constexpr std::size_t kMaxLaunches = 1024;
 
-constexpr std::size_t kMostText = 64 << 10;
+constexpr std::size_t kMaxText = 64 << 10;
 
 // A number within [least, most]; NaN only where `nan_too`.
-double number_in(JsonFields& fields, const char* key, double least, double most, bool nan_too = false) {
+double number_in(JsonFields& fields, const char* key, double min, double max, bool nan_too = false) {
   const double value = fields.number(key);
-  if (std::isnan(value) ? nan_too : value >= least && value <= most) return value;
-  fields.refuse(key, fmt::format("is {}; {} to {} would do", value, least, most));
-  return least;
+  if (std::isnan(value) ? nan_too : value >= min && value <= max) return value;
+  fields.refuse(key, fmt::format("is {}; {} to {} would do", value, min, max));
+  return min;
 }
 
 // Finite times, none below 0.
 std::vector<double> read_samples(JsonFields& fields, const char* key) {
   std::vector<double> values;
   const json& list = fields.array(key);
-  if (list.size() > kMostSamples) fields.refuse(key, fmt::format("has more than {} elements", kMostSamples));
+  if (list.size() > kMaxSamples) fields.refuse(key, fmt::format("has more than {} elements", kMaxSamples));
   for (const json& j : list) {
     const double value = j.is_number() ? j.get<double>() : -1;
-    if (!std::isfinite(value) || value < 0 || values.size() >= kMostSamples) {
+    if (!std::isfinite(value) || value < 0 || values.size() >= kMaxSamples) {
       fields.refuse(key, fmt::format("has an element {} that is not a finite number from 0 on", values.size()));
       return {};
     }
@@ -73,7 +73,7 @@ Result<Launch> launch_from_json(const json& j, const std::string& where, std::ve
   l.name = fields.text("name");
   read_extents(fields, "grid", l.grid);
   read_extents(fields, "block", l.block);
-  l.shared_bytes = fields.integer("shared_bytes", 0, kMostWhole);
+  l.shared_bytes = fields.integer("shared_bytes", 0, kMaxWhole);
   if (fields.has("time_us")) times.push_back(number_in(fields, "time_us", 0, kInfinity));
   if (auto read = fields.result(); !read) return tl::unexpected(read.error());
   return l;
@@ -97,8 +97,8 @@ Result<Verdict> verdict_from_json(const json& j, const std::string& where) {
   v.allowed = number_in(fields, "allowed", 0, kInfinity, true);
   v.lse_error = number_in(fields, "lse_error", 0, kInfinity, true);
   v.lse_allowed = number_in(fields, "lse_allowed", 0, kInfinity, true);
-  v.sample = fields.text("sample", kMostText);
-  v.reason = fields.text("reason", kMostText);
+  v.sample = fields.text("sample", kMaxText);
+  v.reason = fields.text("reason", kMaxText);
   if (auto read = fields.result(); !read) return tl::unexpected(read.error());
   return v;
 }
@@ -108,8 +108,8 @@ json time_to_json(const TimeStatistics& t) {
           {"median", number_to_json(t.median)},
           {"q1", number_to_json(t.q1)},
           {"q3", number_to_json(t.q3)},
-          {"least", number_to_json(t.least)},
-          {"most", number_to_json(t.most)},
+          {"least", number_to_json(t.min)},
+          {"most", number_to_json(t.max)},
           {"ci_low", number_to_json(t.ci_low)},
           {"ci_high", number_to_json(t.ci_high)},
           {"settled", t.settled},
@@ -118,16 +118,16 @@ json time_to_json(const TimeStatistics& t) {
 
 Result<TimeStatistics> time_from_json(const json& j, const std::string& where) {
   JsonFields fields(j, where);
-  const double most = std::numeric_limits<double>::max();
+  const double max = std::numeric_limits<double>::max();
   TimeStatistics t;
   t.n = static_cast<std::int32_t>(fields.integer("n", 0, std::numeric_limits<std::int32_t>::max()));
-  t.least = number_in(fields, "least", 0, most);
-  t.q1 = number_in(fields, "q1", t.least, most);
-  t.median = number_in(fields, "median", t.q1, most);
-  t.q3 = number_in(fields, "q3", t.median, most);
-  t.most = number_in(fields, "most", t.q3, most);
-  t.ci_low = number_in(fields, "ci_low", t.least, t.median);
-  t.ci_high = number_in(fields, "ci_high", t.median, t.most);
+  t.min = number_in(fields, "least", 0, max);
+  t.q1 = number_in(fields, "q1", t.min, max);
+  t.median = number_in(fields, "median", t.q1, max);
+  t.q3 = number_in(fields, "q3", t.median, max);
+  t.max = number_in(fields, "most", t.q3, max);
+  t.ci_low = number_in(fields, "ci_low", t.min, t.median);
+  t.ci_high = number_in(fields, "ci_high", t.median, t.max);
   t.settled = fields.boolean("settled");
   t.drifted = fields.boolean("drifted");
   if (auto read = fields.result(); !read) return tl::unexpected(read.error());
@@ -160,9 +160,9 @@ Result<Figure> figure_from_json(const json& j, const std::string& where) {
   f.origin = origin.value_or(Origin::not_available);
   if (f.available()) {
     f.value = number_in(fields, "value", -kInfinity, kInfinity, true);
-    f.method = fields.text("method", kMostText);
+    f.method = fields.text("method", kMaxText);
   } else {
-    f.reason = fields.text("reason", kMostText);
+    f.reason = fields.text("reason", kMaxText);
   }
   if (auto read = fields.result(); !read) return tl::unexpected(read.error());
   return f;
@@ -184,21 +184,21 @@ Result<void> read_figures(const json& figures, const std::string& where, Measure
   return ok();
 }
 
-json yardsticks_to_json(const Yardsticks& y) {
+json peaks_to_json(const Peaks& y) {
   return {{"peak_gflops", number_to_json(y.peak_gflops)},
           {"copy_gb_per_s", number_to_json(y.copy_gb_per_s)},
           {"baseline", y.baseline},
           {"baseline_us", number_to_json(y.baseline_us)}};
 }
 
-Result<Yardsticks> yardsticks_from_json(const json& j, const std::string& where) {
+Result<Peaks> peaks_from_json(const json& j, const std::string& where) {
   JsonFields fields(j, where);
-  const double most = std::numeric_limits<double>::max();
-  Yardsticks y;
-  y.peak_gflops = number_in(fields, "peak_gflops", 0, most);
-  y.copy_gb_per_s = number_in(fields, "copy_gb_per_s", 0, most);
+  const double max = std::numeric_limits<double>::max();
+  Peaks y;
+  y.peak_gflops = number_in(fields, "peak_gflops", 0, max);
+  y.copy_gb_per_s = number_in(fields, "copy_gb_per_s", 0, max);
   y.baseline = fields.text("baseline");
-  y.baseline_us = number_in(fields, "baseline_us", 0, most);
+  y.baseline_us = number_in(fields, "baseline_us", 0, max);
   if (auto read = fields.result(); !read) return tl::unexpected(read.error());
   return y;
 }
@@ -231,9 +231,9 @@ T named(JsonFields& fields, const char* key, std::optional<T> (*from_name)(std::
   return value.value_or(T{});
 }
 
-std::optional<Place> place_from_name(std::string_view name) {
-  if (name == "cpu") return Place::cpu;
-  if (name == "gpu") return Place::gpu;
+std::optional<Processor> processor_from_name(std::string_view name) {
+  if (name == "cpu") return Processor::cpu;
+  if (name == "gpu") return Processor::gpu;
   return std::nullopt;
 }
 
@@ -270,7 +270,7 @@ json provenance_to_json(const Provenance& p) {
 
 Result<Provenance> provenance_from_json(const json& j) {
   JsonFields fields(j, "provenance");
-  const double most = std::numeric_limits<double>::max();
+  const double max = std::numeric_limits<double>::max();
   Provenance p;
   p.device = fields.text("device");
   p.device_arch = fields.text("device_arch");
@@ -282,8 +282,8 @@ Result<Provenance> provenance_from_json(const json& j) {
   p.commit = fields.text("commit");
   p.date = fields.text("date");
   p.cores = static_cast<std::int32_t>(fields.integer("cores", 0, std::numeric_limits<std::int32_t>::max()));
-  p.peak_gflops = number_in(fields, "peak_gflops", 0, most);
-  p.copy_gb_per_s = number_in(fields, "copy_gb_per_s", 0, most);
+  p.peak_gflops = number_in(fields, "peak_gflops", 0, max);
+  p.copy_gb_per_s = number_in(fields, "copy_gb_per_s", 0, max);
   if (auto read = fields.result(); !read) return tl::unexpected(read.error());
   return p;
 }
@@ -299,7 +299,7 @@ json measurement_to_json(const Measurement& m, bool with_samples) {
             {"problem", problem_to_json(m.key.problem)},
             {"l2", name_of(m.key.l2)},
             {"device", m.key.device},
-            {"place", m.place == Place::cpu ? "cpu" : "gpu"},
+            {"place", m.processor == Processor::cpu ? "cpu" : "gpu"},
             {"state", name_of(m.state)},
             {"reason", m.reason},
             {"time", time_to_json(m.time)},
@@ -308,7 +308,7 @@ json measurement_to_json(const Measurement& m, bool with_samples) {
             {"verdict", m.verdict ? verdict_to_json(*m.verdict) : json()},
             {"launches", std::move(launches)},
             {"workspace_bytes", m.workspace_bytes},
-            {"yardsticks", yardsticks_to_json(m.yardsticks)}};
+            {"yardsticks", peaks_to_json(m.peaks)}};
   if (with_samples && !(m.samples_us.empty() && m.time.n > 0)) j["samples_us"] = m.samples_us;
   return j;
 }
@@ -321,16 +321,16 @@ Result<Measurement> measurement_from_json(const json& j, const std::string& wher
   m.key.source_hash = fields.text("source_hash");
   m.key.l2 = named(fields, "l2", l2_state_from_name);
   m.key.device = fields.text("device");
-  m.place = named(fields, "place", place_from_name);
+  m.processor = named(fields, "place", processor_from_name);
   m.state = named(fields, "state", row_state_from_name);
-  m.reason = fields.text("reason", kMostText);
+  m.reason = fields.text("reason", kMaxText);
   m.clock = fields.text("clock");
-  m.workspace_bytes = static_cast<std::uint64_t>(fields.integer("workspace_bytes", 0, kMostWhole));
+  m.workspace_bytes = static_cast<std::uint64_t>(fields.integer("workspace_bytes", 0, kMaxWhole));
   const json& options = fields.object("options");
   const json& problem = fields.object("problem");
   const json& figures = fields.object("figures");
   const json& launches = fields.array("launches");
-  if (launches.size() > kMostLaunches) fields.refuse("launches", fmt::format("has more than {}", kMostLaunches));
+  if (launches.size() > kMaxLaunches) fields.refuse("launches", fmt::format("has more than {}", kMaxLaunches));
   if (auto read = fields.result(); !read) return tl::unexpected(read.error());
 
   NestedReader nested;
@@ -338,7 +338,7 @@ Result<Measurement> measurement_from_json(const json& j, const std::string& wher
   nested.take(problem_from_json(problem, where + ", problem"), m.key.problem);
   nested.take(read_time(fields, m));
   nested.take(read_figures(figures, where, m, unknown_metrics));
-  nested.take(yardsticks_from_json(fields.object("yardsticks"), where + ", yardsticks"), m.yardsticks);
+  nested.take(peaks_from_json(fields.object("yardsticks"), where + ", yardsticks"), m.peaks);
   for (const json& l : launches)
     nested.take(launch_from_json(l, where + ", launch", m.launch_us), m.launches.emplace_back());
   if (m.launch_us.size() != m.launches.size() && !m.launch_us.empty())

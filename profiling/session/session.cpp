@@ -13,8 +13,8 @@ namespace {
 
 using nlohmann::json;
 
-constexpr std::size_t kMostMeasurements = 100000;
-constexpr std::size_t kMostStateBytes = 8192;
+constexpr std::size_t kMaxMeasurements = 100000;
+constexpr std::size_t kMaxStateBytes = 8192;
 
 json session_to_json(const Session& s, bool with_samples) {
   json j = {{"provenance", provenance_to_json(s.provenance)}, {"measurements", json::array()}};
@@ -42,8 +42,8 @@ std::string joined(const std::vector<std::string>& words) {
 Result<void> read_measurements(const json& session, const std::string& name, Session& s) {
   const auto list = list_of(session, "measurements", name);
   if (!list) return tl::unexpected(list.error());
-  if ((*list)->size() > kMostMeasurements)
-    return bad_input(fmt::format("{} has {} measurements; {} can be read.", name, (*list)->size(), kMostMeasurements));
+  if ((*list)->size() > kMaxMeasurements)
+    return bad_input(fmt::format("{} has {} measurements; {} can be read.", name, (*list)->size(), kMaxMeasurements));
   std::vector<std::string> unknown;
   bool samples_missing = false;
   for (const json& j : **list) {
@@ -70,19 +70,19 @@ Result<void> write_session(const std::filesystem::path& file, const Session& s) 
   json recordings = json::object();
   for (std::size_t i = 0; i < s.recordings.size(); ++i)
     if (auto added = add_recording(s.recordings[i], i, recordings, c); !added) return added;
-  const std::uint64_t most = ContainerLimits{}.max_json_bytes;
+  const std::uint64_t max = ContainerLimits{}.max_json_bytes;
   // A file that its own reader would refuse is no file: the single repeats go first.
   for (const bool with_samples : {true, false}) {
     json session = session_to_json(s, with_samples);
     session.update(recordings);
     c.session_json = session_text(session);
-    if (c.session_json.size() <= most) break;
+    if (c.session_json.size() <= max) break;
   }
-  if (c.session_json.size() > most)
+  if (c.session_json.size() > max)
     return bad_input(
         fmt::format("{} was not written: the session's {} measurements need {} bytes of JSON, {} can be "
                     "read. Save fewer rows in a file.",
-                    file.string(), s.measurements.size(), c.session_json.size(), most));
+                    file.string(), s.measurements.size(), c.session_json.size(), max));
   const auto bytes = container_bytes(c);
   if (!bytes) return tl::unexpected(bytes.error());
   return write_file_atomically(file, *bytes);
@@ -105,9 +105,9 @@ Result<Session> read_session(const std::filesystem::path& file) {
   s.provenance.loaded = true;
   s.provenance.file = name;
   if (const auto state = json_of_file->find("state"); state != json_of_file->end()) {
-    if (!state->is_string() || state->get_ref<const std::string&>().size() > kMostStateBytes)
+    if (!state->is_string() || state->get_ref<const std::string&>().size() > kMaxStateBytes)
       return bad_input(
-          fmt::format("{}: session.json: \"state\" must be a text of {} bytes at most.", name, kMostStateBytes));
+          fmt::format("{}: session.json: \"state\" must be a text of {} bytes at most.", name, kMaxStateBytes));
     s.state = state->get<std::string>();
   }
   if (auto read = read_measurements(*json_of_file, name, s); !read) return tl::unexpected(read.error());

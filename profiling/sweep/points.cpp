@@ -23,7 +23,7 @@ constexpr std::array<std::pair<Axis, std::string_view>, 7> kAxes{{{Axis::L, "L"}
                                                                   {Axis::bc, "bc"},
                                                                   {Axis::threads, "threads"}}};
 
-constexpr std::size_t kMostValues = 1000;
+constexpr std::size_t kMaxValues = 1000;
 
 // Sets the L extents of a bias that spans them; extents of 1 are broadcast and stay.
 void follow_extent(Problem& p, std::size_t axis, std::int64_t from, std::int64_t to) {
@@ -34,16 +34,16 @@ Result<void> validate_limits(const SweepSpec& s) {
   if (!(s.seconds_per_point > 0 && s.seconds_per_point <= 3600))
     return bad_input(
         fmt::format("The time limit of a point is {} s; it must be above 0 and at most 3600.", s.seconds_per_point));
-  if (s.least_repeats < 1 || s.least_repeats > 1000)
-    return bad_input(fmt::format("{} repeats at least are asked for; 1 to 1000 can be.", s.least_repeats));
+  if (s.min_repeats < 1 || s.min_repeats > 1000)
+    return bad_input(fmt::format("{} repeats at least are asked for; 1 to 1000 can be.", s.min_repeats));
   if (s.tokens < 0) return bad_input(fmt::format("tokens = {}; it must be 0 (off) or more.", s.tokens));
   return ok();
 }
 
 Result<void> validate_values(const SweepSpec& s) {
   if (s.values.empty()) return bad_input(fmt::format("The sweep has no value of {}.", name_of(s.axis)));
-  if (s.values.size() > kMostValues)
-    return bad_input(fmt::format("The sweep has {} values; at most {} can be taken.", s.values.size(), kMostValues));
+  if (s.values.size() > kMaxValues)
+    return bad_input(fmt::format("The sweep has {} values; at most {} can be taken.", s.values.size(), kMaxValues));
   const std::set<std::int64_t> distinct(s.values.begin(), s.values.end());
   if (distinct.size() != s.values.size())
     return bad_input(fmt::format("A value of {} stands twice in the sweep.", name_of(s.axis)));
@@ -135,9 +135,8 @@ Options options_at(const SweepSpec& s, std::int64_t value) {
 
 bool reads_axis(const KernelRow& row, Axis a) {
   const auto option = option_of(a);
-  return !option || std::any_of(row.options.begin(), row.options.end(), [&](const OptionSpec& spec) {
-    return spec.option == *option && spec.least < spec.most;
-  });
+  return !option || std::any_of(row.options.begin(), row.options.end(),
+                                [&](const OptionSpec& spec) { return spec.option == *option && spec.min < spec.max; });
 }
 
 Result<void> validate_points(const SweepSpec& s, std::span<const KernelRow* const> rows) {
@@ -145,7 +144,7 @@ Result<void> validate_points(const SweepSpec& s, std::span<const KernelRow* cons
   std::set<std::string_view> seen;
   for (const KernelRow* row : rows) {
     if (!seen.insert(row->id).second) return bad_input(fmt::format("{} stands twice in the sweep.", row->id));
-    if (row->place == Place::cpu) continue;
+    if (row->place == Processor::cpu) continue;
     if (s.gpu < 0) return bad_input(fmt::format("GPU {} cannot be: the first is 0.", s.gpu));
     if (auto arch = gpu::device_for(s.arch); !arch) return tl::unexpected(arch.error());
   }
@@ -199,9 +198,9 @@ std::uint64_t bytes_of(const SweepSpec& s, const SweepPoint& point, const Device
 }
 
 std::string memory_words(const SweepEstimate& e) {
-  if (e.most_gpu_bytes == 0) return format_bytes(e.most_bytes);
-  if (e.most_bytes == 0) return format_bytes(e.most_gpu_bytes) + " on the GPU";
-  return fmt::format("{} here and {} on the GPU", format_bytes(e.most_bytes), format_bytes(e.most_gpu_bytes));
+  if (e.max_gpu_bytes == 0) return format_bytes(e.max_bytes);
+  if (e.max_bytes == 0) return format_bytes(e.max_gpu_bytes) + " on the GPU";
+  return fmt::format("{} here and {} on the GPU", format_bytes(e.max_bytes), format_bytes(e.max_gpu_bytes));
 }
 
 std::string seconds_words(double seconds) {
@@ -218,7 +217,7 @@ SweepEstimate estimate(const SweepSpec& s, std::span<const Measurement> known) {
   }
   const auto rows = kernels_of(s);
   const std::vector<SweepPoint> points = points_of(s, *rows);
-  TimeLeft time(s.seconds_per_point, s.least_repeats);
+  TimeLeft time(s.seconds_per_point, s.min_repeats);
   for (const Measurement& m : known)
     if (m.time.n > 0) time.knows(m.key.kernel, m.key.problem.flops() / (m.time.median * 1e-6));
   std::vector<PointCost> costs;
@@ -226,10 +225,10 @@ SweepEstimate estimate(const SweepSpec& s, std::span<const Measurement> known) {
   const auto gpu = gpu::device_for(s.arch);
   for (const SweepPoint& point : points) {
     costs.push_back(cost_of(s, point));
-    if (point.row->place == Place::cpu)
-      e.most_bytes = std::max(e.most_bytes, bytes_of(s, point, cpu));
+    if (point.row->place == Processor::cpu)
+      e.max_bytes = std::max(e.max_bytes, bytes_of(s, point, cpu));
     else if (gpu)
-      e.most_gpu_bytes = std::max(e.most_gpu_bytes, bytes_of(s, point, *gpu));
+      e.max_gpu_bytes = std::max(e.max_gpu_bytes, bytes_of(s, point, *gpu));
   }
   const std::string count = points.size() == 1 ? "1 point" : fmt::format("{} points", points.size());
   e.from_rates = time.knows_all(costs);
@@ -237,7 +236,7 @@ SweepEstimate estimate(const SweepSpec& s, std::span<const Measurement> known) {
   e.words = fmt::format("{}, at most {} at a time, ", count, memory_words(e));
   e.words += e.from_rates ? "about " + seconds_words(e.seconds)
                           : fmt::format("up to {} of repeats ({} s a point, or {} runs)", seconds_words(e.seconds),
-                                        s.seconds_per_point, s.least_repeats);
+                                        s.seconds_per_point, s.min_repeats);
   return e;
 }
 

@@ -21,7 +21,7 @@ Measurement without_gpu(const KernelRow& row, const Problem& p, const Options& o
   m.key.problem = p;
   m.key.options = o;
   m.key.l2 = l2;
-  m.place = Place::gpu;
+  m.processor = Processor::gpu;
   m.state = RowState::refused;
   m.reason = fmt::format("{} runs on a GPU, and none was looked for here.", row.id);
   fill_figures(m);
@@ -31,7 +31,7 @@ Measurement without_gpu(const KernelRow& row, const Problem& p, const Options& o
 class Sweep {
  public:
   Sweep(const SweepSpec& s, std::span<const KernelRow* const> rows, const SweepCallbacks& callbacks)
-      : spec_(s), callbacks_(callbacks), points_(points_of(s, rows)), time_(s.seconds_per_point, s.least_repeats) {
+      : spec_(s), callbacks_(callbacks), points_(points_of(s, rows)), time_(s.seconds_per_point, s.min_repeats) {
     for (const SweepPoint& p : points_) costs_.push_back(cost_of(s, p));
   }
 
@@ -56,7 +56,7 @@ class Sweep {
   }
 
   const Measurement* kept(const SweepPoint& point) const {
-    const bool gpu = point.row->place == Place::gpu;
+    const bool gpu = point.row->place == Processor::gpu;
     if (gpu && !callbacks_.gpu) return nullptr;
     const auto found = std::find_if(callbacks_.kept.begin(), callbacks_.kept.end(), [&](const Measurement& m) {
       return is_finished_point(m, *point.row, problem_at(spec_, point.value), options_at(spec_, point.value), spec_,
@@ -69,7 +69,7 @@ class Sweep {
     const SweepPoint& point = points_[i];
     const Problem p = problem_at(spec_, point.value);
     const Options o = options_at(spec_, point.value);
-    if (point.row->place == Place::cpu) return measure_on_cpu(*point.row, p, o, spec_, stop);
+    if (point.row->place == Processor::cpu) return measure_on_cpu(*point.row, p, o, spec_, stop);
     if (!callbacks_.gpu) return without_gpu(*point.row, p, o, spec_.l2);
     const auto now = [&](const std::string& words) { tell(i, words_of(point) + ": " + words); };
     return callbacks_.gpu->measure(*point.row, p, o, spec_, now, stop);
@@ -101,7 +101,7 @@ class Sweep {
 
 // What the figures of a kernel hang on besides problem and options.
 std::string source_hash_now(const KernelRow& row) {
-  if (row.place == Place::cpu) return ATTNSCOPE_COMMIT;
+  if (row.processor == Processor::cpu) return ATTNSCOPE_COMMIT;
   const auto source = gpu::kernel_source(row.id, gpu::edited_kernels_folder());
   return source ? source->hash : std::string();
 }
@@ -110,7 +110,7 @@ std::string source_hash_now(const KernelRow& row) {
 
 bool is_finished_point(const Measurement& m, const KernelRow& row, const Problem& p, const Options& o,
                        const SweepSpec& s, const Device& device) {
-  const L2State l2 = row.place == Place::gpu ? s.l2 : L2State::warm;
+  const L2State l2 = row.processor == Processor::gpu ? s.l2 : L2State::warm;
   if (m.state != RowState::done || m.time.n == 0 || m.key.kernel != row.id || !(m.key.problem == p)) return false;
   if (m.key.device != device.name || m.key.l2 != l2 || (s.verify && !m.verdict)) return false;
   if (m.key.source_hash != source_hash_now(row)) return false;
@@ -128,7 +128,7 @@ SweepCount count_finished(const SweepSpec& s, std::span<const Measurement> rows,
     const Problem p = problem_at(s, point.value);
     const Options o = options_at(s, point.value);
     count.finished += std::any_of(rows.begin(), rows.end(), [&](const Measurement& m) {
-      return is_finished_point(m, *point.row, p, o, s, point.row->place == Place::gpu ? gpu : cpu);
+      return is_finished_point(m, *point.row, p, o, s, point.row->place == Processor::gpu ? gpu : cpu);
     });
   }
   return count;
@@ -138,7 +138,8 @@ Result<std::vector<Measurement>> run_sweep(const SweepSpec& s, std::span<const K
                                            const SweepCallbacks& callbacks, std::stop_token stop) {
   if (auto valid = validate_points(s, rows); !valid) return tl::unexpected(valid.error());
   SweepSpec with_peak = s;
-  const bool on_cpu = std::any_of(rows.begin(), rows.end(), [](const auto* row) { return row->place == Place::cpu; });
+  const bool on_cpu =
+      std::any_of(rows.begin(), rows.end(), [](const auto* row) { return row->place == Processor::cpu; });
   if (!on_cpu) return Sweep(with_peak, rows, callbacks).run(stop);
   if (with_peak.peak.gflops <= 0 && callbacks.progress)
     callbacks.progress({0, points_of(s, rows).size(), "the peak of this CPU", -1});

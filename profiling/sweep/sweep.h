@@ -39,8 +39,8 @@ struct SweepSpec {
   Generator generator = Generator::normal;  // random normal by default: zeros run faster and would lie
   std::uint64_t seed = 1;
   double seconds_per_point =
-      1.0;  // time limit of the repeats of one point (StopRule in profiling/figures/statistics.h)
-  std::int32_t least_repeats = 5;  // kept up to four times the limit
+      1.0;                       // time limit of the repeats of one point (StopRule in profiling/figures/statistics.h)
+  std::int32_t min_repeats = 5;  // kept up to four times the limit
   std::uint64_t memory_limit = 0;  // 0 = what the machine has free
   bool verify = true;
   bool verify_full = false;
@@ -57,7 +57,7 @@ Options options_at(const SweepSpec& s, std::int64_t value);
 // FLOPs and the rates that `known` rows of the same kernels reached. Where a kernel's rate is not known yet the time is
 // what the limit of each point comes to, and `words` say so.
 struct SweepEstimate {
-  std::uint64_t most_bytes = 0, most_gpu_bytes = 0;
+  std::uint64_t max_bytes = 0, max_gpu_bytes = 0;
   double seconds = 0;
   bool from_rates = false;
   std::string words;

@@ -4,7 +4,7 @@
 
 namespace attn {
 
-TimeLeft::TimeLeft(double limit_s, std::int32_t least_repeats) : limit_s_(limit_s), least_(least_repeats) {}
+TimeLeft::TimeLeft(double limit_s, std::int32_t min_repeats) : limit_s_(limit_s), min_(min_repeats) {}
 
 void TimeLeft::knows(const std::string& kernel, double flops_per_s) {
   if (flops_per_s > 0) flops_per_s_[kernel] = flops_per_s;
@@ -31,7 +31,7 @@ double TimeLeft::expected(const PointCost& point) const {
     for (const auto& [kernel, r] : flops_per_s_) rate += r / static_cast<double>(flops_per_s_.size());
   }
   const double run_s = point.flops / rate;
-  const double repeats_s = std::clamp(least_ * run_s, limit_s_, std::max(4 * limit_s_, run_s));
+  const double repeats_s = std::clamp(min_ * run_s, limit_s_, std::max(4 * limit_s_, run_s));
   return 2 * run_s + repeats_s;
 }
 

@@ -17,7 +17,7 @@ struct PointCost {
 class TimeLeft {
  public:
   // Time limit and least repeats of one point, as in SweepSpec.
-  TimeLeft(double limit_s, std::int32_t least_repeats);
+  TimeLeft(double limit_s, std::int32_t min_repeats);
 
   // A kernel reached this rate (from an earlier session, say).
   void knows(const std::string& kernel, double flops_per_s);
@@ -34,7 +34,7 @@ class TimeLeft {
   double expected(const PointCost& point) const;
 
   double limit_s_;
-  std::int32_t least_;
+  std::int32_t min_;
   std::map<std::string, double> flops_per_s_;  // of the last point of each kernel
   double expected_sum_ = 0, actual_sum_ = 0;   // over finished points: how far `expected` is off on this machine
 };

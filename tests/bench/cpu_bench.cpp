@@ -48,8 +48,8 @@ void kernel_time(benchmark::State& state, const KernelRow* row) {
 }  // namespace
 
 void register_kernels() {
-  for (const KernelRow& row : kernel_table()) {
-    if (row.place != Place::cpu) continue;
+  for (const KernelRow& row : cpu_kernel_table()) {
+    if (row.processor != Processor::cpu) continue;
     benchmark::RegisterBenchmark(std::string(row.id).c_str(), kernel_time, &row)
         ->Arg(512)
         ->Arg(2048)
@@ -81,7 +81,7 @@ std::vector<Budget> cpu_budgets() {
                      fmt::format("{:.1f} x", ratio), held(ratio >= 20)});
   const double gflops = figure(*flash, "tflops").value * 1e3;
   budgets.push_back({"cpu_flash's share of this CPU's measured peak", "printed",
-                     fmt::format("{:.1f} of {:.1f} GFLOP/s, {:.1f} %", gflops, flash->yardsticks.peak_gflops,
+                     fmt::format("{:.1f} of {:.1f} GFLOP/s, {:.1f} %", gflops, flash->peaks.peak_gflops,
                                  figure(*flash, "peak_share_pct").value),
                      held(figure(*flash, "peak_share_pct").available())});
   return budgets;

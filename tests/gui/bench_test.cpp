@@ -129,7 +129,7 @@ TEST_F(BenchTest, ARunFillsChartsAndTableWithItsRows) {
   quick.base.Hq = quick.base.Hkv = 1;
   quick.base.D = quick.base.Dv = 16;
   quick.seconds_per_point = 0.01;
-  quick.least_repeats = 1;
+  quick.min_repeats = 1;
   window->controller().update({SetSweep{quick}});
   EXPECT_TRUE(window->run([&](Ctx* ctx) {
     IM_CHECK(look_at(ctx, "panel"));

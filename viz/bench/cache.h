@@ -46,7 +46,7 @@ struct BenchCache {
 };
 
 // Brings scene and estimate up to date; both are made anew only when what they show has changed.
-BenchCache& refreshed(BenchMemory& memory, const State& state, const Model& model);
+BenchCache& refreshed(BenchHeld& memory, const State& state, const Model& model);
 
 // The parts of the workspace, each drawn into the current window at the cursor.
 void draw_sweep_panel(const State& state, const Model& model, BenchCache& cache, Commands& commands);

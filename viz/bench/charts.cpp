@@ -13,12 +13,12 @@ namespace attn {
 namespace {
 
 struct Range {
-  double least = 0, most = 0;
+  double min = 0, max = 0;
   bool any = false;
   void take(double x) {
     if (!std::isfinite(x)) return;
-    least = any ? std::min(least, x) : x;
-    most = any ? std::max(most, x) : x;
+    min = any ? std::min(min, x) : x;
+    max = any ? std::max(max, x) : x;
     any = true;
   }
 };
@@ -63,7 +63,7 @@ BenchLine line_of(const State& state, const BenchSlice& slice, const std::string
   line.hollow = slice.loaded;
   for (const Measurement* m : slice.rows) {
     if (m->key.kernel != kernel) continue;
-    line.open = m->place == Place::cpu;
+    line.open = m->place == Processor::cpu;
     line.baseline = kernel == baseline_shown(state, m->place);
     const Figure& f = figure(*m, metric);
     if (!f.available() || !std::isfinite(f.value)) continue;
@@ -109,14 +109,14 @@ void set_range(BenchChart& chart) {
     }
   }
   if (!r.any) return;
-  if (chart.log_y && r.least > 0) {
-    const double room = std::max(1.25, std::pow(r.most / r.least, 0.06));
-    chart.y_min = r.least / room;
-    chart.y_max = r.most * room;
+  if (chart.log_y && r.min > 0) {
+    const double room = std::max(1.25, std::pow(r.max / r.min, 0.06));
+    chart.y_min = r.min / room;
+    chart.y_max = r.max * room;
   } else {
     chart.log_y = false;
-    chart.y_min = std::min(0.0, r.least * 1.08);
-    chart.y_max = r.most > 0 ? r.most * 1.1 : 1;
+    chart.y_min = std::min(0.0, r.min * 1.08);
+    chart.y_max = r.max > 0 ? r.max * 1.1 : 1;
   }
 }
 
@@ -140,7 +140,7 @@ BenchChart metric_chart(const State& state, const Model& model, const BenchSlice
   }
   const MetricRow& metric = metric_table()[*at];
   const Range r = range_of(slice, metric.id);
-  const BenchUnit unit = unit_of(metric, r.least, r.most);
+  const BenchUnit unit = unit_of(metric, r.min, r.max);
   chart.title = std::string(metric.label);
   chart.log_y = log.value_or(log_by_itself) && r.any;
   for (const std::string& kernel : kernels_of(slice)) {
@@ -175,12 +175,12 @@ BenchLine dram_line(const State& state, const BenchSlice& slice, const std::stri
 void measured_bytes_lines(const State& state, const BenchSlice& slice, const BenchUnit& unit, BenchChart& chart) {
   for (const std::string& kernel : kernels_of(slice)) {
     BenchLine dram = dram_line(state, slice, kernel, unit);
-    BenchLine least = line_of(state, slice, kernel, dram.points.empty() ? "tile_load_bytes" : "compulsory_bytes", unit);
-    least.dotted = true;
-    least.bare = !dram.points.empty();
-    if (least.bare) least.label += ", least";
+    BenchLine min = line_of(state, slice, kernel, dram.points.empty() ? "tile_load_bytes" : "compulsory_bytes", unit);
+    min.dotted = true;
+    min.bare = !dram.points.empty();
+    if (min.bare) min.label += ", least";
     if (!dram.points.empty()) chart.lines.push_back(std::move(dram));
-    if (!least.points.empty()) chart.lines.push_back(std::move(least));
+    if (!min.points.empty()) chart.lines.push_back(std::move(min));
   }
 }
 
@@ -206,7 +206,7 @@ BenchChart bytes_chart(const State& state, const Model& model, const BenchSlice&
   BenchChart chart;
   const bool measured = range_of(slice, "dram_read_bytes").any;
   chart.title = measured ? "DRAM bytes" : "HBM bytes";
-  const BenchUnit unit = bytes_unit(range_of(slice, measured ? "compulsory_bytes" : "tile_load_bytes").most);
+  const BenchUnit unit = bytes_unit(range_of(slice, measured ? "compulsory_bytes" : "tile_load_bytes").max);
   measured ? measured_bytes_lines(state, slice, unit, chart) : predicted_bytes_lines(state, slice, unit, chart);
   if (chart.lines.empty()) chart.empty = why_empty(model, slice, "tile_load_bytes");
   chart.log_y = log.value_or(true) && !chart.lines.empty();

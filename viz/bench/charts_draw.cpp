@@ -309,12 +309,12 @@ void draw_end_labels(ImDrawList& list, std::span<const EndLabel> labels, BenchCa
 
 std::optional<std::int64_t> nearest_value(const BenchScene& scene, float x) {
   std::optional<std::int64_t> best;
-  float least = 0;
+  float min = 0;
   for (const BenchTick& tick : scene.ticks) {
     const float distance = std::abs(pixel(tick.at, 1).x - x);
-    if (!best || distance < least) {
+    if (!best || distance < min) {
       best = tick.at;
-      least = distance;
+      min = distance;
     }
   }
   return best;

@@ -13,8 +13,8 @@
 namespace attn {
 namespace {
 
-constexpr std::size_t kMostValues = 64;  // more points than a chart or a patience can take
-constexpr std::int64_t kMostExtent = std::numeric_limits<std::int32_t>::max();
+constexpr std::size_t kMaxValues = 64;  // more points than a chart or a patience can take
+constexpr std::int64_t kMaxExtent = std::numeric_limits<std::int32_t>::max();
 
 std::string_view trimmed(std::string_view s) {
   constexpr std::string_view kBlank = " \t\n";
@@ -33,7 +33,7 @@ std::optional<std::int64_t> parse_count(std::string_view text) {
   }
   std::int64_t n = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), n);
-  if (error != std::errc() || end != text.data() + text.size() || n < 1 || n > kMostExtent / unit) return std::nullopt;
+  if (error != std::errc() || end != text.data() + text.size() || n < 1 || n > kMaxExtent / unit) return std::nullopt;
   return n * unit;
 }
 
@@ -67,8 +67,8 @@ Result<std::vector<std::int64_t>> parse_range(std::string_view text, std::size_t
   std::vector<std::int64_t> values;
   for (std::int64_t v = *first; v <= *last; v = step > 0 ? v + step : 2 * v) {
     values.push_back(v);
-    if (values.size() > kMostValues)
-      return bad_input(fmt::format("More than {} values; a larger step would do.", kMostValues));
+    if (values.size() > kMaxValues)
+      return bad_input(fmt::format("More than {} values; a larger step would do.", kMaxValues));
   }
   return values;
 }
@@ -103,7 +103,7 @@ Result<std::vector<std::int64_t>> parse_axis_values(std::string_view text) {
     values.push_back(*n);
   }
   if (values.empty()) return bad_input("No value; 512, 1024, 2048 would do, or 512..16384 for doubling.");
-  if (values.size() > kMostValues) return bad_input(fmt::format("More than {} values.", kMostValues));
+  if (values.size() > kMaxValues) return bad_input(fmt::format("More than {} values.", kMaxValues));
   std::sort(values.begin(), values.end());
   values.erase(std::unique(values.begin(), values.end()), values.end());
   return values;
@@ -330,7 +330,7 @@ std::string sweep_key(const SweepSpec& s) {
   return fmt::format("{}|{}|{}|{}|{}|{}|{} {} {} {} {} {} {}|{} {}|{} {} {}|{} {}", fmt::join(s.kernels, ","),
                      name_of(s.axis), fmt::join(s.values, ","), describe(s.base), fmt::join(s.base.bias_shape, ","),
                      s.tokens, o.br, o.bc, o.threads, o.stages, o.subtract_max, static_cast<int>(o.key_order),
-                     name_of(o.accumulate), name_of(s.generator), s.seed, s.seconds_per_point, s.least_repeats,
+                     name_of(o.accumulate), name_of(s.generator), s.seed, s.seconds_per_point, s.min_repeats,
                      s.memory_limit, s.verify, s.verify_full) +
          fmt::format("|{} {} {} {}", s.gpu, s.arch, name_of(s.l2), s.counters);
 }

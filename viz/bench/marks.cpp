@@ -113,7 +113,7 @@ void draw_dotted(ImDrawList& list, std::span<const ImVec2> points, ImU32 ink, fl
 
 void draw_swatch(ImDrawList& list, ImVec2 left, float width, std::string_view kernel_id, bool open, bool dim) {
   const Style& s = style();
-  const bool baseline = kernel_id == baseline_of(Place::cpu) || kernel_id == baseline_of(Place::gpu);
+  const bool baseline = kernel_id == baseline_of(Processor::cpu) || kernel_id == baseline_of(Processor::gpu);
   ImU32 ink = kernel_colour(s.theme, kernel_id);
   if (dim) ink = (ink & ~IM_COL32_A_MASK) | (ImU32{0x66} << IM_COL32_A_SHIFT);
   list.AddLine(left, {left.x + width, left.y}, ink, s.px(baseline ? 4.0F : 1.75F));

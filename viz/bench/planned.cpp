@@ -13,8 +13,8 @@ Measurement planned_row(const KernelRow& row, const SweepSpec& sweep, std::int64
   m.key.problem = problem_at(sweep, value);
   m.key.options = options_at(sweep, value);
   m.key.device = device.name;
-  if (row.place == Place::gpu) m.key.l2 = sweep.l2;
-  m.place = row.place;
+  if (row.processor == Processor::gpu) m.key.l2 = sweep.l2;
+  m.processor = row.processor;
   if (auto can = row.supports(m.key.problem, m.key.options, device); !can) {
     m.state = RowState::refused;
     m.reason = can.error().message;
@@ -40,8 +40,8 @@ std::vector<Measurement> planned_rows(const SweepSpec& sweep) {
   for (const std::int64_t value : sweep.values) {
     for (const std::string& id : sweep.kernels) {
       const auto row = find_kernel(id);
-      if (row && (*row)->place == Place::cpu) rows.push_back(planned_row(**row, sweep, value, cpu));
-      if (row && (*row)->place == Place::gpu && gpu) rows.push_back(planned_row(**row, sweep, value, *gpu));
+      if (row && (*row)->place == Processor::cpu) rows.push_back(planned_row(**row, sweep, value, cpu));
+      if (row && (*row)->place == Processor::gpu && gpu) rows.push_back(planned_row(**row, sweep, value, *gpu));
     }
   }
   return rows;

@@ -33,7 +33,7 @@ struct BenchSlice {
 // The axis is the sweep's where the rows differ along it, else the one along which they do.
 BenchSlice slice_rows(const SweepSpec& sweep, std::span<const Measurement> rows, bool loaded);
 // What speed-ups are over on this device: the user's choice where it runs there, else the usual one.
-std::string baseline_shown(const State& state, Place place);
+std::string baseline_shown(const State& state, Processor processor);
 // "live: NVIDIA H100, 2026-11-21": drawn on every chart. Empty before anything was measured.
 std::string source_words(const Model& model, const BenchSlice& slice);
 // The GPU that the sweep asks for, as its rows name it; without a name where it is not here.
@@ -165,14 +165,14 @@ struct BenchUnit {
   double factor = 1;
   std::string name;
 };
-BenchUnit time_unit(double least_us, double most_us);
-BenchUnit rate_unit(double most_tflops);  // below 1 TFLOP/s: GFLOP/s
-BenchUnit bytes_unit(double most_bytes);  // kB, MB, GB, TB: powers of 1000
-BenchUnit unit_of(const MetricRow& metric, double least, double most);
+BenchUnit time_unit(double min_us, double max_us);
+BenchUnit rate_unit(double max_tflops);  // below 1 TFLOP/s: GFLOP/s
+BenchUnit bytes_unit(double max_bytes);  // kB, MB, GB, TB: powers of 1000
+BenchUnit unit_of(const MetricRow& metric, double min, double max);
 std::string figure_text(double value);                             // three digits: "262", "33.1", "2.99"
 std::string value_with_unit(double value, const BenchUnit& unit);  // "12.1 ms"
 // A figure of a kernel of several launches of which only the least is known (profiling/measure/compiled_figures.h).
-bool is_least_of_launches(const Figure& f);
+bool is_min_of_launches(const Figure& f);
 // Ends in one full stop.
 std::string sentence(std::string words);
 std::string bytes_text(double bytes);  // "273 MB"

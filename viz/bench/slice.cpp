@@ -51,15 +51,15 @@ std::string origin_of(const Measurement& m) {
 }
 
 // The last of each place's rows says which device is shown. A refused row is of none in particular.
-std::map<Place, std::string> shown_origins(Axis a, std::span<const Measurement> rows, const std::string& chosen) {
-  std::map<Place, std::string> shown;
-  std::map<Place, bool> of_done;
+std::map<Processor, std::string> shown_origins(Axis a, std::span<const Measurement> rows, const std::string& chosen) {
+  std::map<Processor, std::string> shown;
+  std::map<Processor, bool> of_done;
   for (const Measurement& m : rows) {
     if (family(a, m) != chosen) continue;
     const bool done = m.state == RowState::done;
-    if (!done && of_done[m.place]) continue;
-    shown[m.place] = origin_of(m);
-    of_done[m.place] = done;
+    if (!done && of_done[m.processor]) continue;
+    shown[m.processor] = origin_of(m);
+    of_done[m.processor] = done;
   }
   return shown;
 }
@@ -85,7 +85,7 @@ bool reads(const KernelRow& row, Axis a) {
   if (a != Axis::br && a != Axis::bc && a != Axis::threads) return true;
   const Option option = a == Axis::br ? Option::br : a == Axis::bc ? Option::bc : Option::threads;
   return std::any_of(row.options.begin(), row.options.end(),
-                     [&](const OptionSpec& spec) { return spec.option == option && spec.least < spec.most; });
+                     [&](const OptionSpec& spec) { return spec.option == option && spec.min < spec.max; });
 }
 
 }  // namespace
@@ -132,17 +132,17 @@ BenchSlice slice_rows(const SweepSpec& sweep, std::span<const Measurement> rows,
   if (!slice.of_this_sweep) chosen = family(slice.axis, rows.back());
   slice.of_this_sweep = slice.of_this_sweep && slice.axis == sweep.axis;
   const auto origins = shown_origins(slice.axis, rows, chosen);
-  std::map<std::pair<std::string, std::int64_t>, std::size_t> place;
+  std::map<std::pair<std::string, std::int64_t>, std::size_t> processor;
   std::set<std::int64_t> values;
   for (const Measurement& m : rows) {
     const bool other_problem = family(slice.axis, m) != chosen;
-    if (other_problem || (m.state == RowState::done && origins.at(m.place) != origin_of(m))) {
+    if (other_problem || (m.state == RowState::done && origins.at(m.processor) != origin_of(m))) {
       ++slice.left_out;
       continue;
     }
     const std::int64_t value = axis_value(slice.axis, m);
     if (value > 0) values.insert(value);
-    const auto [at, is_new] = place.try_emplace({m.key.kernel, value}, slice.rows.size());
+    const auto [at, is_new] = processor.try_emplace({m.key.kernel, value}, slice.rows.size());
     if (is_new) {
       slice.rows.push_back(&m);
     } else {
@@ -164,14 +164,14 @@ const Measurement* row_at(const BenchSlice& s, std::string_view kernel, std::int
   return constant;
 }
 
-std::string baseline_shown(const State& state, Place place) {
+std::string baseline_shown(const State& state, Processor processor) {
   const auto chosen = find_kernel(state.view.bench_baseline);
-  return chosen && (*chosen)->place == place ? state.view.bench_baseline : std::string(baseline_of(place));
+  return chosen && (*chosen)->processor == processor ? state.view.bench_baseline : std::string(baseline_of(processor));
 }
 
 Device gpu_device(const SweepSpec& sweep, const GpuView& gpus) {
   Device d;
-  d.place = Place::gpu;
+  d.processor = Processor::gpu;
   for (const GpuChoice& g : gpus.gpus) {
     if (g.index != sweep.gpu) continue;
     d.name = g.name;
@@ -183,9 +183,9 @@ Device gpu_device(const SweepSpec& sweep, const GpuView& gpus) {
 std::string source_words(const Model& model, const BenchSlice& slice) {
   if (slice.planned || slice.rows.empty()) return {};
   std::vector<std::string> devices;
-  for (const Place place : {Place::gpu, Place::cpu}) {
+  for (const Processor processor : {Processor::gpu, Processor::cpu}) {
     for (const Measurement* m : slice.rows) {
-      if (m->place != place || m->state != RowState::done || m->key.device.empty()) continue;
+      if (m->processor != processor || m->state != RowState::done || m->key.device.empty()) continue;
       if (std::find(devices.begin(), devices.end(), m->key.device) == devices.end()) devices.push_back(m->key.device);
     }
   }
@@ -198,14 +198,14 @@ std::string source_words(const Model& model, const BenchSlice& slice) {
 std::optional<std::int64_t> chosen_value(const BenchSlice& slice, std::optional<std::int64_t> clicked) {
   if (clicked && std::find(slice.values.begin(), slice.values.end(), *clicked) != slice.values.end()) return clicked;
   std::optional<std::int64_t> best;
-  std::ptrdiff_t most = 0;
+  std::ptrdiff_t max = 0;
   for (const std::int64_t value : slice.values) {
     const auto done = std::count_if(slice.rows.begin(), slice.rows.end(), [&](const Measurement* m) {
       return axis_value(slice.axis, *m) == value && m->time.n > 0;
     });
-    if (done >= most && done > 0) {
+    if (done >= max && done > 0) {
       best = value;
-      most = done;
+      max = done;
     }
   }
   if (!best && !slice.rows.empty() && !slice.values.empty()) best = slice.values.back();
@@ -220,7 +220,7 @@ std::uint64_t rows_fingerprint(const Model& model) {
     mix(std::hash<std::string>{}(m.key.kernel));
     mix(static_cast<std::uint64_t>(m.state));
     mix(std::bit_cast<std::uint64_t>(m.time.median));
-    mix(std::bit_cast<std::uint64_t>(m.yardsticks.baseline_us));
+    mix(std::bit_cast<std::uint64_t>(m.peaks.baseline_us));
     mix(static_cast<std::uint64_t>(m.key.problem.Lq * 31 + m.key.problem.B));
     mix(m.verdict ? std::bit_cast<std::uint64_t>(m.verdict->error) + 1 : 0);
   }

@@ -72,7 +72,7 @@ void kernel_line(const KernelRow& row, const SweepSpec& sweep, Commands& command
   }
   ImDrawList& list = *ImGui::GetWindowDrawList();
   const float middle = at.y + side / 2;
-  draw_swatch(list, {left, middle}, s.px(24), row.id, row.place == Place::cpu, !on);
+  draw_swatch(list, {left, middle}, s.px(24), row.id, row.processor == Processor::cpu, !on);
   const ImU32 ink = colour(s.theme, on && why_not.empty() ? Token::text : Token::dim);
   const Box name{{name_at, at.y}, {left + width, at.y + side}};
   draw_text_in(&list, name, Align::left, Face::text, 13, ink, row.id);
@@ -81,11 +81,12 @@ void kernel_line(const KernelRow& row, const SweepSpec& sweep, Commands& command
 
 void kernel_list(const SweepSpec& sweep, Commands& commands) {
   const auto rows = ladder();
-  for (const Place place : {Place::gpu, Place::cpu}) {
-    title(place == Place::gpu ? "Kernels on a GPU" : "Kernels on the CPU");
+  for (const Processor processor : {Processor::gpu, Processor::cpu}) {
+    title(processor == Processor::gpu ? "Kernels on a GPU" : "Kernels on the CPU");
     for (const bool baseline : {true, false}) {
       for (const KernelRow* row : rows) {
-        if (row->place == place && (row->id == baseline_of(place)) == baseline) kernel_line(*row, sweep, commands);
+        if (row->processor == processor && (row->id == baseline_of(processor)) == baseline)
+          kernel_line(*row, sweep, commands);
       }
     }
     ImGui::Spacing();
@@ -245,7 +246,7 @@ void preset_choice(const SweepSpec& sweep, Commands& commands) {
 bool on_gpu(const SweepSpec& sweep) {
   return std::any_of(sweep.kernels.begin(), sweep.kernels.end(), [](const std::string& id) {
     const auto row = find_kernel(id);
-    return row && (*row)->place == Place::gpu;
+    return row && (*row)->processor == Processor::gpu;
   });
 }
 
@@ -311,8 +312,8 @@ void baseline_choice(const State& state, Commands& commands) {
     for (const std::string& id : state.document.sweep.kernels)
       if (ImGui::Selectable(id.c_str(), id == now)) commands.push_back(ChooseBenchBaseline{id});
   });
-  tooltip(fmt::format("What speed-ups are over; usual: {} on a GPU, {} on the CPU.", baseline_of(Place::gpu),
-                      baseline_of(Place::cpu)));
+  tooltip(fmt::format("What speed-ups are over; usual: {} on a GPU, {} on the CPU.", baseline_of(Processor::gpu),
+                      baseline_of(Processor::cpu)));
 }
 
 void sweep_set_up(const State& state, const GpuView& gpus, BenchCache& cache, Commands& commands) {
@@ -384,12 +385,12 @@ void run_buttons(const BenchCache& cache, float width, float height, Commands& c
     if (main_button("Run###run", {width, height}, cache.valid)) commands.push_back(RunSweep{true});
     return;
   }
-  const float gap = style().px(6), anew = style().px(58);
+  const float gap = style().px(6), restart = style().px(58);
   const std::string words = fmt::format("Go on, {} left###run", c.points - c.finished);
-  if (main_button(words.c_str(), {width - anew - gap, height}, cache.valid)) commands.push_back(RunSweep{});
+  if (main_button(words.c_str(), {width - restart - gap, height}, cache.valid)) commands.push_back(RunSweep{});
   tooltip(fmt::format("{} of {} points are finished and not measured again.", c.finished, c.points));
   ImGui::SameLine(0, gap);
-  if (ImGui::Button("Anew", {anew, height})) commands.push_back(RunSweep{true});
+  if (ImGui::Button("Anew", {restart, height})) commands.push_back(RunSweep{true});
   tooltip("Measure every point again.");
 }
 

@@ -20,7 +20,7 @@ struct Units {
 };
 
 struct Extent {
-  double least = std::numeric_limits<double>::infinity(), most = 0;
+  double min = std::numeric_limits<double>::infinity(), max = 0;
 };
 
 Extent extent_of(std::span<const Measurement* const> rows, std::string_view metric) {
@@ -28,17 +28,17 @@ Extent extent_of(std::span<const Measurement* const> rows, std::string_view metr
   for (const Measurement* m : rows) {
     const Figure& f = figure(*m, metric);
     if (!f.available() || f.value <= 0) continue;
-    e.least = std::min(e.least, f.value);
-    e.most = std::max(e.most, f.value);
+    e.min = std::min(e.min, f.value);
+    e.max = std::max(e.max, f.value);
   }
   return e;
 }
 
 Units units_of(std::span<const Measurement* const> rows) {
   const Extent time = extent_of(rows, "time_us_median");
-  const double dram = extent_of(rows, "dram_read_bytes").most;
-  return {time_unit(time.least, time.most), rate_unit(extent_of(rows, "tflops").most),
-          bytes_unit(extent_of(rows, "tile_load_bytes").most), dram > 0 ? bytes_unit(dram) : BenchUnit{}};
+  const double dram = extent_of(rows, "dram_read_bytes").max;
+  return {time_unit(time.min, time.max), rate_unit(extent_of(rows, "tflops").max),
+          bytes_unit(extent_of(rows, "tile_load_bytes").max), dram > 0 ? bytes_unit(dram) : BenchUnit{}};
 }
 
 BenchCell missing(std::string reason) {
@@ -75,8 +75,8 @@ BenchCell time_cell(const Measurement& m, const BenchUnit& unit) {
 // Of several launches the least is known: the warps that are active, an average over all, may exceed it.
 BenchCell possible_cell(const Measurement& m) {
   BenchCell cell = cell_of(m, "occupancy_theoretical_pct", {1, "%"});
-  const bool least = is_least_of_launches(figure(m, "occupancy_theoretical_pct"));
-  if (cell.available && least && cell.sort < 99.95) cell.text = "≥ " + cell.text;  // more than all cannot be
+  const bool min = is_min_of_launches(figure(m, "occupancy_theoretical_pct"));
+  if (cell.available && min && cell.sort < 99.95) cell.text = "≥ " + cell.text;  // more than all cannot be
   return cell;
 }
 
@@ -172,7 +172,7 @@ std::vector<Column> summary_columns(const State& state, const Units& u, bool gpu
   const auto metric = [](std::string_view id, const BenchUnit& unit) {
     return [id, unit](const Measurement& m) { return cell_of(m, id, unit); };
   };
-  const std::string base = gpu && cpu ? "baseline" : baseline_shown(state, gpu ? Place::gpu : Place::cpu);
+  const std::string base = gpu && cpu ? "baseline" : baseline_shown(state, gpu ? Processor::gpu : Processor::cpu);
   const std::string dram = u.dram.name.empty() ? "" : " " + u.dram.name;
   return {
       {{"time", "time " + u.time.name, "Median of the repeats."},
@@ -217,7 +217,7 @@ std::vector<Column> group_columns(MetricGroup group, std::span<const Measurement
   for (const MetricRow& metric : metric_table()) {
     if (metric.group != group) continue;
     const Extent extent = extent_of(rows, metric.id);
-    const BenchUnit unit = unit_of(metric, extent.most > 0 ? extent.least : 0, extent.most);
+    const BenchUnit unit = unit_of(metric, extent.max > 0 ? extent.min : 0, extent.max);
     std::string title(metric.label);
     if (!unit.name.empty()) title += " " + unit.name;
     std::string tip(metric.help);
@@ -234,10 +234,10 @@ std::vector<Column> group_columns(MetricGroup group, std::span<const Measurement
 
 std::vector<Column> columns_of(const State& state, const BenchSlice& slice, std::span<const Measurement* const> rows,
                                const BenchSwitches& switches) {
-  const auto on = [&](Place place) {
-    return std::any_of(rows.begin(), rows.end(), [&](const Measurement* m) { return m->place == place; });
+  const auto on = [&](Processor processor) {
+    return std::any_of(rows.begin(), rows.end(), [&](const Measurement* m) { return m->processor == processor; });
   };
-  const bool gpu = on(Place::gpu), cpu = on(Place::cpu);
+  const bool gpu = on(Processor::gpu), cpu = on(Processor::cpu);
   std::vector<Column> columns =
       switches.group ? group_columns(*switches.group, rows) : summary_columns(state, units_of(rows), gpu, cpu);
   if (!gpu && !switches.group) std::erase_if(columns, [](const Column& c) { return c.gpu; });

@@ -10,28 +10,28 @@
 
 namespace attn {
 
-BenchUnit time_unit(double least_us, double most_us) {
-  if (most_us >= 1e7 && least_us >= 1e4) return {1e-6, "s"};
-  if (most_us >= 1e3) return {1e-3, "ms"};
+BenchUnit time_unit(double min_us, double max_us) {
+  if (max_us >= 1e7 && min_us >= 1e4) return {1e-6, "s"};
+  if (max_us >= 1e3) return {1e-3, "ms"};
   return {1, "µs"};
 }
 
-BenchUnit rate_unit(double most_tflops) {
-  if (most_tflops >= 1) return {1, "TFLOP/s"};
+BenchUnit rate_unit(double max_tflops) {
+  if (max_tflops >= 1) return {1, "TFLOP/s"};
   return {1e3, "GFLOP/s"};
 }
 
-BenchUnit bytes_unit(double most_bytes) {
-  if (most_bytes >= 1e12) return {1e-12, "TB"};
-  if (most_bytes >= 1e9) return {1e-9, "GB"};
-  if (most_bytes >= 1e6) return {1e-6, "MB"};
+BenchUnit bytes_unit(double max_bytes) {
+  if (max_bytes >= 1e12) return {1e-12, "TB"};
+  if (max_bytes >= 1e9) return {1e-9, "GB"};
+  if (max_bytes >= 1e6) return {1e-6, "MB"};
   return {1e-3, "kB"};
 }
 
-BenchUnit unit_of(const MetricRow& metric, double least, double most) {
-  if (metric.unit == "us") return time_unit(least, most);
-  if (metric.unit == "B") return bytes_unit(most);
-  if (metric.unit == "TFLOP/s") return rate_unit(most);
+BenchUnit unit_of(const MetricRow& metric, double min, double max) {
+  if (metric.unit == "us") return time_unit(min, max);
+  if (metric.unit == "B") return bytes_unit(max);
+  if (metric.unit == "TFLOP/s") return rate_unit(max);
   if (metric.unit == "1") return {1, ""};
   return {1, std::string(metric.unit)};
 }
@@ -45,7 +45,7 @@ std::string value_with_unit(double value, const BenchUnit& unit) {
                            : fmt::format("{} {}", figure_text(value * unit.factor), unit.name);
 }
 
-bool is_least_of_launches(const Figure& f) {
+bool is_min_of_launches(const Figure& f) {
   return f.method.find("the least of") != std::string::npos;
 }
 

@@ -13,11 +13,11 @@
 namespace attn {
 namespace {
 
-constexpr std::int64_t kMostLength = 64, kMostDim = 64, kMostHeads = 8;  // shown as they are
-constexpr std::int64_t kLength = 16, kDim = 8, kTiles = 4;               // of the smaller example
+constexpr std::int64_t kMaxLength = 64, kMaxDim = 64, kMaxHeads = 8;  // shown as they are
+constexpr std::int64_t kLength = 16, kDim = 8, kTiles = 4;            // of the smaller example
 
 bool is_small(const Problem& p) {
-  return std::max(p.Lq, p.Lk) <= kMostLength && std::max(p.D, p.Dv) <= kMostDim && p.B * p.Hq <= kMostHeads;
+  return std::max(p.Lq, p.Lk) <= kMaxLength && std::max(p.D, p.Dv) <= kMaxDim && p.B * p.Hq <= kMaxHeads;
 }
 
 std::int64_t ceil_divide(std::int64_t n, std::int64_t by) {

@@ -27,7 +27,7 @@ std::vector<const Measurement*> timed_at(const BenchSlice& slice, std::int64_t v
 }
 
 bool is_baseline(const State& state, const Measurement& m) {
-  return m.key.kernel == baseline_shown(state, m.place);
+  return m.key.kernel == baseline_shown(state, m.processor);
 }
 
 bool is_wrong(const Measurement& m) {
@@ -39,7 +39,7 @@ bool is_wrong(const Measurement& m) {
 const Measurement* subject_of(const State& state, std::span<const Measurement* const> rows) {
   const auto alone = [&](const Measurement& m) {
     return std::none_of(rows.begin(), rows.end(),
-                        [&](const Measurement* other) { return other != &m && other->place == m.place; });
+                        [&](const Measurement* other) { return other != &m && other->place == m.processor; });
   };
   const auto rank = [&](const Measurement& m) {
     return std::tuple(alone(m), m.key.kernel != bench_kernel(state), m.time.median);
@@ -63,10 +63,10 @@ std::vector<const Measurement*> others_of(const State& state, const Measurement&
                                           std::span<const Measurement* const> rows) {
   std::vector<const Measurement*> out;
   for (const Measurement* m : rows)
-    if (m != &subject && m->place == subject.place && is_baseline(state, *m)) out.push_back(m);
+    if (m != &subject && m->place == subject.processor && is_baseline(state, *m)) out.push_back(m);
   for (const bool plain : {true, false}) {
     for (const Measurement* m : rows) {
-      if (m->place != subject.place) continue;
+      if (m->place != subject.processor) continue;
       const bool said = m == &subject || std::find(out.begin(), out.end(), m) != out.end();
       if (!said && is_plain(*m) == plain && out.size() < 3) out.push_back(m);
     }
@@ -119,7 +119,7 @@ std::string times_fewer(double less, double more) {
 // How many times fewer bytes than the baseline the model expects of DRAM. What either moves lies between each element
 // once and every tile load (naive: with the reads of S that its row declares). Both are 0 where nothing is known.
 struct Expected {
-  double least = 0, most = 0;
+  double min = 0, max = 0;
 };
 
 Expected expected_ratio(const Measurement& subject, const Measurement& baseline) {
@@ -133,13 +133,13 @@ Expected expected_ratio(const Measurement& subject, const Measurement& baseline)
 }
 
 std::string expectation_words(double ratio, const Expected& e, const Measurement& baseline) {
-  if (e.most <= 0) return {};
-  const bool narrow = e.most < 1.1 * e.least;
-  const std::string range = narrow ? times_text(e.most) : times_text(e.least) + " to " + times_text(e.most);
-  if (ratio >= 0.87 * e.least && ratio <= 1.15 * e.most) return fmt::format(", as predicted ({})", range);
+  if (e.max <= 0) return {};
+  const bool narrow = e.max < 1.1 * e.min;
+  const std::string range = narrow ? times_text(e.max) : times_text(e.min) + " to " + times_text(e.max);
+  if (ratio >= 0.87 * e.min && ratio <= 1.15 * e.max) return fmt::format(", as predicted ({})", range);
   // What an L2 cache of today's GPUs may hold of S and P.
   constexpr std::uint64_t kMayStay = 200'000'000;
-  const bool kept = ratio < e.least && baseline.workspace_bytes > 0 && baseline.workspace_bytes < kMayStay;
+  const bool kept = ratio < e.min && baseline.workspace_bytes > 0 && baseline.workspace_bytes < kMayStay;
   return fmt::format(", not as predicted ({}){}", range,
                      kept ? fmt::format(": the L2 cache keeps much of what {} stores", baseline.key.kernel) : "");
 }
@@ -178,7 +178,7 @@ std::string occupancy_words(const Measurement& m) {
   if (!possible.available()) return {};
   const std::string by = limiter_of(possible);
   const std::string limit =
-      fmt::format("{}{} of its warps can be active{}", is_least_of_launches(possible) ? "At least " : "",
+      fmt::format("{}{} of its warps can be active{}", is_min_of_launches(possible) ? "At least " : "",
                   percent_text(possible.value), by.empty() ? "" : " (" + by + ")");
   if (!reached.available()) return fmt::format(" {}.", limit);
   return fmt::format(" {}, {} are.", limit, percent_text(reached.value));
@@ -188,7 +188,7 @@ std::string occupancy_words(const Measurement& m) {
 std::string limit_words(const Measurement& subject) {
   const Figure& peak = figure(subject, "peak_share_pct");
   const Figure& copy = figure(subject, "dram_peak_share_pct");
-  const char* device = subject.place == Place::cpu ? "CPU" : "GPU";
+  const char* device = subject.processor == Processor::cpu ? "CPU" : "GPU";
   if (!peak.available() && !copy.available()) return {};
   if (!copy.available())
     return fmt::format("It reaches {} of this {}'s measured peak.", percent_text(peak.value), device);

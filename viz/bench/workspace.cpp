@@ -15,7 +15,7 @@ namespace attn {
 namespace {
 
 constexpr float kGutter = 12, kPanelWidth = 196, kFolded = 640;  // logical pixels
-constexpr float kLeastChart = 168, kLeastTable = 132;
+constexpr float kMinChart = 168, kMinTable = 132;
 
 std::string scene_key(const State& state, const Model& model, const BenchCache& cache) {
   std::string key =
@@ -54,10 +54,10 @@ Layout layout_of(ImVec2 room, float logical, const BenchCache& cache) {
   // The charts take what the table leaves; the table scrolls inside before the charts get too small to read, and
   // the page scrolls before the table does.
   const float wanted = bench_table_height(cache);
-  const float most_table = room.y - rows * (s.px(kLeastChart) + gutter);
-  l.table = std::max(std::min(wanted, s.px(kLeastTable)), std::min(wanted, most_table));
+  const float max_table = room.y - rows * (s.px(kMinChart) + gutter);
+  l.table = std::max(std::min(wanted, s.px(kMinTable)), std::min(wanted, max_table));
   const float rest = room.y - l.table - rows * gutter;
-  l.chart_height = std::max(s.px(kLeastChart), std::floor(rest / rows));
+  l.chart_height = std::max(s.px(kMinChart), std::floor(rest / rows));
   return l;
 }
 
@@ -96,7 +96,7 @@ bool bench_toggle(const char* label, bool on, const char* help) {
   return clicked;
 }
 
-BenchCache& refreshed(BenchMemory& memory, const State& state, const Model& model) {
+BenchCache& refreshed(BenchHeld& memory, const State& state, const Model& model) {
   if (!memory.cache) memory.cache = std::make_shared<BenchCache>();
   BenchCache& cache = *memory.cache;
   std::string key = sweep_key(state.document.sweep);
@@ -120,7 +120,7 @@ BenchCache& refreshed(BenchMemory& memory, const State& state, const Model& mode
   return cache;
 }
 
-void draw_bench(const State& state, const Model& model, BenchMemory& memory, Commands& commands) {
+void draw_bench(const State& state, const Model& model, BenchHeld& memory, Commands& commands) {
   const Style& s = style();
   BenchCache& cache = refreshed(memory, state, model);
   cache.hovered = cache.hovered_next;

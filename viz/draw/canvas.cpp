@@ -152,8 +152,7 @@ void draw_runs_in(ImDrawList* list, const Box& box, Align align, float size, con
   draw_runs(list, {x, (box.min.y + box.max.y - style().px(size)) / 2}, size, runs);
 }
 
-float draw_paragraph(ImDrawList* list, ImVec2 at, float width, float size, const Runs& runs, int most_lines,
-                     bool draw) {
+float draw_paragraph(ImDrawList* list, ImVec2 at, float width, float size, const Runs& runs, int max_lines, bool draw) {
   const float step = line_height(size);
   float x = 0;
   int line = 0;
@@ -171,7 +170,7 @@ float draw_paragraph(ImDrawList* list, ImVec2 at, float width, float size, const
     const bool starts_word = n == 0 || words[n - 1].text.back() == ' ';
     if (starts_word && x > 0 && x + need > width) {
       x = 0;
-      if (++line >= most_lines) return step * static_cast<float>(most_lines);
+      if (++line >= max_lines) return step * static_cast<float>(max_lines);
     }
     x += draw_piece(list, {at.x + x, at.y + step * static_cast<float>(line)}, size, *words[n].run, words[n].text, draw);
   }

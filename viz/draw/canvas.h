@@ -68,7 +68,7 @@ float runs_width(const Runs& runs, float size);
 float draw_runs(ImDrawList* list, ImVec2 at, float size, const Runs& runs);
 void draw_runs_in(ImDrawList* list, const Box& box, Align align, float size, const Runs& runs);
 // Breaks at spaces to `width` pixels, at most `most_lines` lines; returns the height used. `draw` false measures.
-float draw_paragraph(ImDrawList* list, ImVec2 at, float width, float size, const Runs& runs, int most_lines,
+float draw_paragraph(ImDrawList* list, ImVec2 at, float width, float size, const Runs& runs, int max_lines,
                      bool draw = true);
 
 void draw_card(ImDrawList* list, const Box& box);

@@ -55,18 +55,18 @@ std::string number_text(double value, NumberFormat format) {
   return with_minus(std::move(text));
 }
 
-int supported_digits(double value, double bound, int most) {
-  if (!std::isfinite(value) || value == 0 || bound == 0) return most;
+int supported_digits(double value, double bound, int max) {
+  if (!std::isfinite(value) || value == 0 || bound == 0) return max;
   if (!std::isfinite(bound)) return 1;
-  for (int digits = most; digits > 1; --digits) {
+  for (int digits = max; digits > 1; --digits) {
     if (bound <= 0.5 * std::pow(10.0, leading_power(value, digits) - digits + 1)) return digits;
   }
   return 1;
 }
 
-int supported_decimals(double bound, int most) {
+int supported_decimals(double bound, int max) {
   if (!std::isfinite(bound)) return 0;
-  for (int decimals = most; decimals > 0; --decimals) {
+  for (int decimals = max; decimals > 0; --decimals) {
     if (bound <= 0.5 * std::pow(10.0, -decimals)) return decimals;
   }
   return 0;
@@ -120,7 +120,7 @@ std::string cell_text(double value, double bound, const ColumnFormat& column) {
   if (column.exact) return number_text(value, {column.decimals, false});
   // Exactly zero is told from what is merely small: no decimals.
   if (!std::isfinite(value) || value == 0) return number_text(value, {0, false});
-  const int digits = supported_digits(value, bound, column.most_digits);
+  const int digits = supported_digits(value, bound, column.max_digits);
   const int power = leading_power(value, digits);
   const int shown = power + 1 + column.decimals;  // significant digits that the column's decimals would show
   if (shown > digits) {
@@ -150,19 +150,19 @@ std::string cell_text(double value, double bound, const ColumnFormat& column) {
 }
 
 int natural_decimals(std::span<const float> values) {
-  int most = 0;
+  int max = 0;
   for (const float x : values) {
     if (!std::isfinite(x)) continue;
     bool found = false;
-    for (int decimals = most; decimals <= 4 && !found; ++decimals) {
+    for (int decimals = max; decimals <= 4 && !found; ++decimals) {
       if (std::strtof(printed("%.*f", decimals, static_cast<double>(x)).c_str(), nullptr) == x) {
-        most = decimals;
+        max = decimals;
         found = true;
       }
     }
     if (!found) return -1;
   }
-  return most;
+  return max;
 }
 
 }  // namespace attn

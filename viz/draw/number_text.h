@@ -26,9 +26,9 @@ std::string number_text(double value, NumberFormat format);
 
 // Significant digits that `bound` allows: the bound is at most half a unit of the last one. At least 1, at most
 // `most`. A bound of 0 allows `most`.
-int supported_digits(double value, double bound, int most);
+int supported_digits(double value, double bound, int max);
 // Decimals of fixed notation that `bound` allows (may be 0), at most `most`.
-int supported_decimals(double bound, int most);
+int supported_decimals(double bound, int max);
 
 // The format that shows `digits` significant digits of `value`: fixed where that takes at most four zeros after the
 // point or before it, else with an exponent.
@@ -48,7 +48,7 @@ double value_of(std::string_view text);
 struct ColumnFormat {
   int decimals = 0;
   int room = 0;
-  int most_digits = kCellDigits;
+  int max_digits = kCellDigits;
   bool exact = false;  // inputs that these decimals print exactly
 };
 ColumnFormat column_format(std::span<const float> values, std::span<const double> bounds, int room, int natural);
@@ -66,12 +66,12 @@ struct WorkedFormula {
 };
 template <class Formula>
 WorkedFormula worked_formula(const Formula& formula, std::span<const double> operands, double result,
-                             double result_bound, int result_digits, int least = 3) {
+                             double result_bound, int result_digits, int min = 3) {
   WorkedFormula out;
   for (int digits = supported_digits(result, result_bound, result_digits); digits >= 1; --digits) {
     const NumberFormat format = format_of(result, digits);
     out.result = number_text(result, format);
-    for (int n = least; n <= kFullDigits; ++n) {
+    for (int n = min; n <= kFullDigits; ++n) {
       out.operands.clear();
       std::vector<double> printed;
       for (const double x : operands) {
@@ -82,7 +82,7 @@ WorkedFormula worked_formula(const Formula& formula, std::span<const double> ope
       if (!agrees()) continue;
       // Enough digits for all; each one then gives up those that it does not need.
       for (std::size_t k = 0; k < operands.size(); ++k) {
-        for (int fewer = least; fewer < n; ++fewer) {
+        for (int fewer = min; fewer < n; ++fewer) {
           const std::string text = significant_text(operands[k], fewer);
           const double kept = printed[k];
           printed[k] = value_of(text);

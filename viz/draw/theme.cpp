@@ -11,6 +11,8 @@
 namespace attn {
 namespace {
 
+static_assert(kTensorColours.size() == kTensorColourCount);
+
 std::size_t index_of(Theme t) {
   return static_cast<std::size_t>(t);
 }
@@ -67,8 +69,8 @@ ImU32 from_lab(const Lab& c) {
 
 ImU32 make_fill(Theme t, TensorColour tensor, float shade) {
   // The weakest cell still differs from the card: 6 % of the hue. Light stops at 90 %, so that black keeps its contrast.
-  const double most = t == Theme::dark ? 1.0 : 0.9;
-  const double amount = 0.06 + (most - 0.06) * (static_cast<double>(shade) + 1) / 2;
+  const double max = t == Theme::dark ? 1.0 : 0.9;
+  const double amount = 0.06 + (max - 0.06) * (static_cast<double>(shade) + 1) / 2;
   const Lab from = to_lab(t == Theme::dark ? colour(t, Token::field) : IM_COL32_WHITE);
   const Lab to = to_lab(colour(Theme::dark, tensor));
   return from_lab(

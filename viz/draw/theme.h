@@ -2,6 +2,7 @@
 // Values and their measured contrasts: a test recomputes them from this table.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <filesystem>
 #include <string_view>
@@ -15,6 +16,7 @@ namespace attn {
 
 enum class Token : std::uint8_t { ground, card, field, line, text, dim, faint, band };
 enum class TensorColour : std::uint8_t { q, k, v, s, p, m, l, o, alpha };
+constexpr std::size_t kTensorColourCount = 9;  // rows of kTensorColours
 
 ImU32 colour(Theme t, Token token);
 // Ink: letters and lines.

@@ -123,7 +123,7 @@ struct Undo {};
 struct Redo {};
 // Goes on from the rows there are where some of the sweep's points are finished and others not; `anew` measures all.
 struct RunSweep {
-  bool anew = false;
+  bool restart = false;
 };
 struct CancelTask {};
 struct ExportCsv {};

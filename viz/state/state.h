@@ -58,7 +58,7 @@ struct Bookmark {
   std::int32_t pass = 0;  // see Event::pass
   bool operator==(const Bookmark&) const = default;
 };
-constexpr std::size_t kMostBookmarks = 64;
+constexpr std::size_t kMaxBookmarks = 64;
 
 // What undo leaves alone.
 struct View {

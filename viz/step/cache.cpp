@@ -13,8 +13,8 @@ namespace {
 void widen(TensorScale& scale, std::span<const float> values) {
   for (const float x : values) {
     if (!std::isfinite(x)) continue;
-    scale.least = std::min(scale.least, x);
-    scale.most = std::max(scale.most, x);
+    scale.min = std::min(scale.min, x);
+    scale.max = std::max(scale.max, x);
   }
 }
 
@@ -31,17 +31,17 @@ int natural_of(const Array& a) {
 float TensorScale::shade(float value) const {
   if (std::isnan(value)) return 0;
   if (std::isinf(value)) return value > 0 ? 1.0F : -1.0F;
-  if (!(most > least)) return 0;
-  return 2 * (value - least) / (most - least) - 1;
+  if (!(max > min)) return 0;
+  return 2 * (value - min) / (max - min) - 1;
 }
 
 TensorScales scales_of(const Recording& rec) {
   TensorScales scales;
-  constexpr float kMost = std::numeric_limits<float>::max();
-  for (TensorScale& s : scales) s = {kMost, -kMost, -1};
+  constexpr float kMax = std::numeric_limits<float>::max();
+  for (TensorScale& s : scales) s = {kMax, -kMax, -1};
   const auto of = [&](TensorColour c) -> TensorScale& { return scales[static_cast<std::size_t>(c)]; };
-  for (const TensorColour c : {TensorColour::p, TensorColour::alpha, TensorColour::l}) of(c).least = 0;
-  for (const TensorColour c : {TensorColour::p, TensorColour::alpha}) of(c).most = 1;
+  for (const TensorColour c : {TensorColour::p, TensorColour::alpha, TensorColour::l}) of(c).min = 0;
+  for (const TensorColour c : {TensorColour::p, TensorColour::alpha}) of(c).max = 1;
   for (VersionId v = 0; v < rec.versions.size(); ++v) {
     if (rec.versions[v].slot == Slot::lse) continue;
     widen(of(tensor_of(rec.versions[v].slot)), rec.values(v));
@@ -65,7 +65,7 @@ void StepCache::follow(const std::shared_ptr<const Recording>& rec, EventIndex e
     editing.reset();
     if (rec && !rec->events.empty()) {
       scales = scales_of(*rec);
-      memory = memory_totals(*rec);
+      memory = traffic_totals(*rec);
       heads = heads_scene(*rec, scales[static_cast<std::size_t>(TensorColour::s)]);
       marks = scrubber_marks(*rec);
     }

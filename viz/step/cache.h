@@ -20,16 +20,14 @@
 
 namespace attn {
 
-constexpr std::size_t kTensorColours9 = 9;
-
 // Shade of a tensor's cells: its smallest and largest finite value over the whole recording, so that a number never
 // changes its shade from step to step. P, alpha and l start at 0.
 struct TensorScale {
-  float least = 0, most = 0;
+  float min = 0, max = 0;
   int natural = -1;                // decimals that print every value exactly (inputs), or -1
   float shade(float value) const;  // -1 .. 1
 };
-using TensorScales = std::array<TensorScale, kTensorColours9>;
+using TensorScales = std::array<TensorScale, kTensorColourCount>;
 TensorScales scales_of(const Recording& rec);
 
 // A cell that the pointer or the keyboard is on. Row and column as in Selection; `slot` tells the tensor.
@@ -42,7 +40,7 @@ struct CellRef {
 struct StepCache {
   std::shared_ptr<const Recording> recording;
   TensorScales scales;
-  MemoryTotals memory;
+  TrafficTotals memory;
   HeadsScene heads;
   std::vector<ScrubberMark> marks;
   std::optional<ExactTile> exact;

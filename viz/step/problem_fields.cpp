@@ -27,10 +27,9 @@ void fit_to_shape(Problem& p) {
   }
 }
 
-Result<std::vector<std::int64_t>> numbers(std::string_view text, std::size_t least, std::size_t most,
-                                          const char* what) {
+Result<std::vector<std::int64_t>> numbers(std::string_view text, std::size_t min, std::size_t max, const char* what) {
   const auto found = whole_numbers(text);
-  if (!found || found->size() < least || found->size() > most) {
+  if (!found || found->size() < min || found->size() > max) {
     return bad_input(fmt::format("'{}' is not {}.", text, what));
   }
   return *found;
@@ -189,8 +188,8 @@ std::string field_text(const Document& document, ProblemField field) {
       Options o = document.options;
       if (const auto row = find_kernel(document.kernel)) {
         for (const OptionSpec& spec : (*row)->options) {
-          if (spec.option == Option::br && o.br == 0) o.br = spec.usual;
-          if (spec.option == Option::bc && o.bc == 0) o.bc = spec.usual;
+          if (spec.option == Option::br && o.br == 0) o.br = spec.default_value;
+          if (spec.option == Option::bc && o.bc == 0) o.bc = spec.default_value;
         }
       }
       return fmt::format("{} × {}", o.br > 0 ? o.br : 1, o.bc > 0 ? o.bc : p.Lk);

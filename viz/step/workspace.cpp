@@ -124,8 +124,8 @@ void draw_charts_chip(const ChartCard& card, const Box& strip, const Box& all) {
   const float right = at.x + ImGui::GetContentRegionAvail().x;
   draw_chart_card(card, {at, {right, at.y + chart}});
   if (both)
-    draw_memory_card(ImGui::GetWindowDrawList(), {{at.x, at.y + chart + s.px(kGutter)}, {right, at.y + height}},
-                     memory_scene(card.rec, card.at.event, card.cache.memory));
+    draw_traffic_card(ImGui::GetWindowDrawList(), {{at.x, at.y + chart + s.px(kGutter)}, {right, at.y + height}},
+                      traffic_scene(card.rec, card.at.event, card.cache.memory));
   ImGui::SetCursorScreenPos(at);
   ImGui::Dummy({right - at.x, height});
   ImGui::EndPopup();
@@ -156,7 +156,7 @@ void draw_timeline_card(const Box& box, const Recording& rec, const StepPlace& a
 
 }  // namespace
 
-void draw_step(const State& state, const Model& model, StepMemory& memory, Commands& commands) {
+void draw_step(const State& state, const Model& model, StepHeld& memory, Commands& commands) {
   if (!memory.cache) memory.cache = std::make_shared<StepCache>();
   StepCache& cache = *memory.cache;
   const ImVec2 origin = ImGui::GetCursorScreenPos(), size = ImGui::GetContentRegionAvail();
@@ -187,7 +187,7 @@ void draw_step(const State& state, const Model& model, StepMemory& memory, Comma
   draw_step_tiles({rec, state, memory, commands}, areas.tiles, tiles);
   if (areas.has_bottom) {
     draw_chart_card(charts, areas.chart);
-    if (areas.has_memory) draw_memory_card(list, areas.memory, memory_scene(rec, at.event, cache.memory));
+    if (areas.has_memory) draw_traffic_card(list, areas.memory, traffic_scene(rec, at.event, cache.memory));
   }
   if (areas.has_timeline) draw_timeline_card(areas.timeline, rec, at, state, cache, commands);
   ImGui::SetCursorScreenPos(all.min);

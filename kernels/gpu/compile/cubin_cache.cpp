@@ -13,10 +13,10 @@
 namespace attn::gpu {
 namespace {
 
-constexpr std::uint64_t kMostEntryBytes = 256ULL << 20;
+constexpr std::uint64_t kMaxEntryBytes = 256ULL << 20;
 constexpr std::string_view kMagic = "attnscope-cubin";
 constexpr int kVersion = 1;
-constexpr std::size_t kMostHeader = 256;
+constexpr std::size_t kMaxHeader = 256;
 constexpr std::size_t kElfHeader = 64;
 constexpr unsigned kMachineCuda = 190;  // EM_CUDA
 
@@ -35,9 +35,9 @@ bool is_cubin(std::span<const std::byte> code) {
 std::optional<Cubin> read_cached(const std::filesystem::path& file, const std::string& key) {
   std::error_code error;
   if (!std::filesystem::exists(file, error)) return std::nullopt;
-  const auto bytes = read_file(file, kMostEntryBytes);
+  const auto bytes = read_file(file, kMaxEntryBytes);
   if (!bytes) return std::nullopt;
-  const std::string head(reinterpret_cast<const char*>(bytes->data()), std::min(bytes->size(), kMostHeader));
+  const std::string head(reinterpret_cast<const char*>(bytes->data()), std::min(bytes->size(), kMaxHeader));
   const std::size_t line = head.find('\n');
   if (line == std::string::npos) return std::nullopt;
   std::istringstream words(head.substr(0, line));

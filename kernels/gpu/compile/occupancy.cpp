@@ -26,7 +26,7 @@ std::int64_t rounded_up(std::int64_t n, std::int64_t unit) {
 }
 
 std::int32_t blocks_by_registers(std::int32_t warps, std::int32_t registers) {
-  if (registers > kMostRegisters) return 0;
+  if (registers > kMaxRegisters) return 0;
   const auto of_warp =
       static_cast<std::int32_t>(rounded_up(std::int64_t{std::max(registers, 1)} * kWarp, kRegisterUnit));
   return kRegistersOfSm / kParts / of_warp * kParts / warps;
@@ -48,7 +48,7 @@ std::optional<ArchLimits> limits_of(std::string_view arch) {
 
 Occupancy occupancy(const ArchLimits& arch, std::int32_t threads, std::int32_t registers, std::int64_t shared) {
   Occupancy o;
-  o.most_warps = arch.threads / kWarp;
+  o.max_warps = arch.threads / kWarp;
   if (threads < 1) return o;
   const std::int32_t warps = (threads + kWarp - 1) / kWarp;
   struct Limit {
@@ -61,14 +61,14 @@ Occupancy occupancy(const ArchLimits& arch, std::int32_t threads, std::int32_t r
       {"shared memory", shared > arch.shared_block ? 0
                         : of_block == 0            ? arch.blocks
                                                    : arch.shared / of_block},
-      {"threads", threads > kMostThreads ? 0 : o.most_warps / warps},
+      {"threads", threads > kMaxThreads ? 0 : o.max_warps / warps},
       {"blocks", arch.blocks},
   }};
-  const auto least = std::ranges::min_element(limits, {}, &Limit::blocks);
-  o.blocks = static_cast<std::int32_t>(least->blocks);
+  const auto min = std::ranges::min_element(limits, {}, &Limit::blocks);
+  o.blocks = static_cast<std::int32_t>(min->blocks);
   o.warps = o.blocks * warps;
   for (const Limit& limit : limits) {
-    if (limit.blocks != least->blocks) continue;
+    if (limit.blocks != min->blocks) continue;
     o.limiter += (o.limiter.empty() ? "" : " and ") + std::string(limit.name);
   }
   return o;

@@ -21,9 +21,9 @@ struct ArchLimits {
 };
 constexpr std::int32_t kWarp = 32;
 constexpr std::int32_t kRegistersOfSm = 65536;  // of every architecture listed
-constexpr std::int32_t kMostRegisters = 255;    // a thread
+constexpr std::int32_t kMaxRegisters = 255;     // a thread
 constexpr std::int32_t kRegisterUnit = 256;     // registers of a warp come in steps of this many
-constexpr std::int32_t kMostThreads = 1024;     // a block
+constexpr std::int32_t kMaxThreads = 1024;      // a block
 
 std::span<const ArchLimits> all_archs();
 // "sm_90a" is sm_90 with instructions of its own: the same limits.
@@ -32,9 +32,9 @@ std::optional<ArchLimits> limits_of(std::string_view arch);
 struct Occupancy {
   std::int32_t blocks = 0;  // a SM; 0: the kernel cannot be launched
   std::int32_t warps = 0;
-  std::int32_t most_warps = 0;
+  std::int32_t max_warps = 0;
   std::string limiter;  // "registers", "shared memory", "threads", "blocks", joined by " and " where they tie
-  double percent() const { return most_warps == 0 ? 0 : 100.0 * warps / most_warps; }
+  double percent() const { return max_warps == 0 ? 0 : 100.0 * warps / max_warps; }
 };
 
 // `shared` = static + dynamic bytes of a block.

@@ -11,7 +11,7 @@
 namespace attn::gpu {
 namespace {
 
-constexpr std::uint64_t kMostSourceBytes = 1 << 20;
+constexpr std::uint64_t kMaxSourceBytes = 1 << 20;
 
 std::string hash_with_headers(std::string_view text) {
   std::string all(text);
@@ -34,7 +34,7 @@ Result<KernelSource> kernel_source(std::string_view id, const std::filesystem::p
   const std::filesystem::path edited = folder / fmt::format("{}.cu", id);
   std::error_code error;
   if (!folder.empty() && std::filesystem::exists(edited, error)) {
-    auto bytes = read_file(edited, kMostSourceBytes);
+    auto bytes = read_file(edited, kMaxSourceBytes);
     if (!bytes) return tl::unexpected(bytes.error());
     source.name = edited.string();
     source.text.assign(reinterpret_cast<const char*>(bytes->data()), bytes->size());

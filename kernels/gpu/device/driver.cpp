@@ -323,7 +323,7 @@ std::string GpuProperties::arch() const {
 
 Device device_of(const GpuProperties& p) {
   Device d;
-  d.place = Place::gpu;
+  d.processor = Processor::gpu;
   d.index = p.index;
   d.name = p.name;
   d.arch = p.arch();

@@ -17,9 +17,9 @@ namespace {
 constexpr std::string_view kArchs[] = {"sm_75", "sm_80", "sm_86", "sm_89", "sm_90a", "sm_100", "sm_120"};
 constexpr DType kAllDTypes[] = {DType::f32, DType::f16, DType::bf16};
 constexpr DType kFp32[] = {DType::f32};
-constexpr std::int64_t kMostBlocks = 2147483647;  // along x
-constexpr std::int32_t kLanesOfRow = 16;          // tiled and flash_simt: 16 lanes share a row
-constexpr std::int32_t kMostRowsOfThread = 8;
+constexpr std::int64_t kMaxBlocks = 2147483647;  // along x
+constexpr std::int32_t kLanesPerRow = 16;        // tiled and flash_simt: 16 lanes share a row
+constexpr std::int32_t kMaxRowsOfThread = 8;
 
 std::int64_t tiles(std::int64_t n, std::int64_t tile) {
   return (n + tile - 1) / tile;
@@ -28,13 +28,13 @@ std::int64_t tiles(std::int64_t n, std::int64_t tile) {
 // ---- which values go together
 
 Result<void> check_rows_of_thread(const KernelRow& row, const Options& o) {
-  const std::int32_t rows = kLanesOfRow * o.br / o.threads;
-  if (rows * o.threads == kLanesOfRow * o.br && rows >= 1 && rows <= kMostRowsOfThread) return ok();
+  const std::int32_t rows = kLanesPerRow * o.br / o.threads;
+  if (rows * o.threads == kLanesPerRow * o.br && rows >= 1 && rows <= kMaxRowsOfThread) return ok();
   return bad_input(fmt::format(
       "{} takes {} to {} threads for {} query rows of a tile, such that every thread has 1 to {} whole rows "
       "(16 x Br / threads); {} threads do not fit.",
-      row.id, std::max(32, kLanesOfRow * o.br / kMostRowsOfThread), std::min(1024, kLanesOfRow * o.br), o.br,
-      kMostRowsOfThread, o.threads));
+      row.id, std::max(32, kLanesPerRow * o.br / kMaxRowsOfThread), std::min(1024, kLanesPerRow * o.br), o.br,
+      kMaxRowsOfThread, o.threads));
 }
 
 std::int64_t flash_shared_bytes(const Problem& p, const Options& o) {
@@ -44,7 +44,7 @@ std::int64_t flash_shared_bytes(const Problem& p, const Options& o) {
 
 // The first of these that fits: large tiles read shared memory least for each multiply-add. Wide V leaves fewer
 // registers for S, and so does a bias, whose addresses need some.
-Options usual_flash_tile(const Problem& p, const ArchLimits& arch) {
+Options default_flash_tile(const Problem& p, const ArchLimits& arch) {
   struct Tile {
     std::int32_t br, bc;
   };
@@ -66,10 +66,10 @@ Result<Options> options_for(const KernelRow& row, const Problem& p, Options o, c
   const auto arch = limits_of(d.arch);
   if (!arch) return fail(ErrorKind::cannot_run, fmt::format("{} is not known on {}", row.id, d.arch));
   if (row.order == Order::flash) {
-    const Options usual = usual_flash_tile(p, *arch);
-    if (o.br == 0 && o.bc == 0 && o.threads == 0) o = usual;
-    if (o.br == 0) o.br = usual.br;
-    if (o.bc == 0) o.bc = usual.bc;
+    const Options defaults = default_flash_tile(p, *arch);
+    if (o.br == 0 && o.bc == 0 && o.threads == 0) o = defaults;
+    if (o.br == 0) o.br = defaults.br;
+    if (o.bc == 0) o.bc = defaults.bc;
   }
   if (o.threads == 0 && row.order != Order::naive && o.br > 0) o.threads = std::clamp(2 * o.br, 32, 1024);
   Result<Options> resolved = resolve(row, o, d);
@@ -114,7 +114,7 @@ std::vector<Launch> launches_of(const KernelRow& row, const Problem& p, const Op
 }
 
 Result<void> supports(const KernelRow& row, const Problem& p, const Options& o, const Device& d) {
-  if (d.place != Place::gpu) {
+  if (d.processor != Processor::gpu) {
     return fail(ErrorKind::cannot_run, fmt::format("{} runs on a GPU; choose --device gpu", row.id));
   }
   if (std::ranges::find(row.architectures, d.arch) == row.architectures.end()) {
@@ -128,9 +128,9 @@ Result<void> supports(const KernelRow& row, const Problem& p, const Options& o, 
   Result<Options> resolved = options_for(row, p, o, d);
   if (!resolved) return tl::unexpected(resolved.error());
   for (const Launch& l : launches_of(row, p, *resolved)) {
-    if (l.grid[0] <= kMostBlocks) continue;
+    if (l.grid[0] <= kMaxBlocks) continue;
     return fail(ErrorKind::cannot_run, fmt::format("{} of {} would need {} blocks; a launch takes {} at most.", l.name,
-                                                   describe(p), l.grid[0], kMostBlocks));
+                                                   describe(p), l.grid[0], kMaxBlocks));
   }
   return ok();
 }
@@ -200,7 +200,7 @@ Result<void> supports_row(const Problem& p, const Options& o, const Device& d) {
 
 KernelRow common_row() {
   KernelRow row;
-  row.place = Place::gpu;
+  row.processor = Processor::gpu;
   row.architectures = kArchs;
   row.dtypes = kAllDTypes;
   row.plan = plan;
@@ -270,7 +270,7 @@ Result<Device> device_for(std::string_view arch) {
     return bad_input(fmt::format("architecture {} is not known; there are {}.", arch, fmt::join(kArchs, ", ")));
   }
   Device d;
-  d.place = Place::gpu;
+  d.processor = Processor::gpu;
   d.name = arch;
   d.arch = arch;
   return d;

@@ -16,21 +16,21 @@ static_assert(std::is_trivially_copyable_v<Args> && sizeof(Args) <= 4096, "kerne
 constexpr long long kUnbounded = 1LL << 60;
 
 std::uint64_t product(std::initializer_list<std::int64_t> factors) {
-  constexpr auto kMost = static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max());
+  constexpr auto kMax = static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max());
   std::uint64_t n = 1;
   for (const std::int64_t f : factors) {
     const auto factor = static_cast<std::uint64_t>(f);
-    n = n > kMost / factor ? kMost : n * factor;
+    n = n > kMax / factor ? kMax : n * factor;
   }
   return n;
 }
 
 std::uint64_t placed(std::uint64_t& next, std::uint64_t bytes) {
   constexpr std::uint64_t kUnit = 256;
-  constexpr auto kMost = static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max());
+  constexpr auto kMax = static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max());
   const std::uint64_t at = next;
-  next = bytes > kMost - next - kUnit ? kMost : (next + bytes + kUnit - 1) / kUnit * kUnit;
-  if (next > kMost - kUnit) next = kMost - kUnit;
+  next = bytes > kMax - next - kUnit ? kMax : (next + bytes + kUnit - 1) / kUnit * kUnit;
+  if (next > kMax - kUnit) next = kMax - kUnit;
   return at;
 }
 

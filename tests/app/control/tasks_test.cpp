@@ -116,7 +116,7 @@ TEST(Log, KeepsTheNewestEntriesFromAllThreads) {
   threads.clear();
   EXPECT_EQ(log.last_number(), 1600U);
   const auto kept = log.after(0);
-  EXPECT_EQ(kept.size(), Log::kMostEntries);
+  EXPECT_EQ(kept.size(), Log::kMaxEntries);
   EXPECT_EQ(kept.front().number, 601U);
   EXPECT_EQ(log.after(1599).size(), 1U);
 }

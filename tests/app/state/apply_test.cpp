@@ -122,10 +122,10 @@ TEST(History, AChangeAfterUndoEndsRedo) {
 
 TEST(History, IsBounded) {
   History h;
-  for (std::size_t i = 0; i < History::kMostEntries + 20; ++i) h.changed(titled("x"), 0);
+  for (std::size_t i = 0; i < History::kMaxEntries + 20; ++i) h.changed(titled("x"), 0);
   std::size_t undone = 0;
   while (h.undo(titled("y"))) ++undone;
-  EXPECT_EQ(undone, History::kMostEntries);
+  EXPECT_EQ(undone, History::kMaxEntries);
 }
 
 }  // namespace

@@ -53,9 +53,9 @@ TEST(Bookmarks, NameAPlaceThatOutlivesAnotherRunAndNoUndoTouchesThem) {
 
 TEST(Bookmarks, AreBounded) {
   Controller c = with_preset_shown("random");
-  ASSERT_GT(c.model().recording->events.size(), kMostBookmarks + 1);
-  for (EventIndex e = 0; e <= kMostBookmarks; ++e) c.update({ToggleBookmark{e}});
-  EXPECT_EQ(c.state().view.bookmarks.size(), kMostBookmarks);
+  ASSERT_GT(c.model().recording->events.size(), kMaxBookmarks + 1);
+  for (EventIndex e = 0; e <= kMaxBookmarks; ++e) c.update({ToggleBookmark{e}});
+  EXPECT_EQ(c.state().view.bookmarks.size(), kMaxBookmarks);
 }
 
 TEST(Bookmarks, AStepInWordsNamesItsTilesAndPhase) {

@@ -24,7 +24,7 @@ EventIndex last(const Recording& r) {
 }
 
 TEST(StepWalk, PhaseForwardsThenBackwardsVisitsTheSameEventsInEveryOrder) {
-  for (const KernelRow& row : kernel_table()) {
+  for (const KernelRow& row : cpu_kernel_table()) {
     const Recording r = record("blackboard", std::string(row.id).c_str());
     EventIndex e = 0;
     for (EventIndex want = 1; want <= last(r); ++want) {
@@ -87,7 +87,7 @@ TEST(StepWalk, Flash1StepsKeyTilesOutsideAndQueryTilesInside) {
 }
 
 TEST(StepWalk, TilesCanBeWalkedFromOneEndToTheOtherInEveryOrder) {
-  for (const KernelRow& row : kernel_table()) {
+  for (const KernelRow& row : cpu_kernel_table()) {
     const Recording r = record("causal", std::string(row.id).c_str());
     for (const StepUnit unit : {StepUnit::key_tile, StepUnit::query_tile}) {
       EventIndex e = 0;

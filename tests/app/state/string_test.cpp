@@ -42,8 +42,8 @@ TEST(StateString, EveryPresetComesBack) {
 
 TEST(StateString, AnyStateComesBack) {
   std::mt19937_64 random(5);
-  const auto pick = [&](std::int64_t least, std::int64_t most) {
-    return least + static_cast<std::int64_t>(random() % static_cast<std::uint64_t>(most - least + 1));
+  const auto pick = [&](std::int64_t min, std::int64_t max) {
+    return min + static_cast<std::int64_t>(random() % static_cast<std::uint64_t>(max - min + 1));
   };
   for (int round = 0; round < 300; ++round) {
     State s = initial_state();

@@ -31,7 +31,7 @@ TEST(BundledSessions, AreFromAGpuCheckedAndComplete) {
     EXPECT_FALSE(session->provenance.date.empty());
     ASSERT_FALSE(session->measurements.empty());
     for (const Measurement& m : session->measurements) {
-      EXPECT_EQ(m.place, Place::gpu);
+      EXPECT_EQ(m.processor, Processor::gpu);
       EXPECT_EQ(m.key.device, session->provenance.device);
       EXPECT_EQ(m.state, RowState::done) << m.key.kernel << ": " << m.reason;
       EXPECT_TRUE(m.verdict && m.verdict->pass) << m.key.kernel;

@@ -25,7 +25,7 @@ TEST(WorkerMeasure, ARowHasItsTimesPlanAndKey) {
   const auto m = client.measure(request(), {kPlenty, {}});
   ASSERT_TRUE(m) << m.error().message;
   EXPECT_EQ(m->state, RowState::done) << m->reason;
-  EXPECT_EQ(m->place, Place::gpu);
+  EXPECT_EQ(m->place, Processor::gpu);
   EXPECT_EQ(m->key.kernel, "naive");
   EXPECT_EQ(m->key.device, "a double");
   EXPECT_EQ(m->key.l2, L2State::cold);
@@ -37,8 +37,8 @@ TEST(WorkerMeasure, ARowHasItsTimesPlanAndKey) {
   EXPECT_DOUBLE_EQ(m->time.median, 3);  // three launches of 1 us each; the flush before them is not among them
   EXPECT_EQ(m->clock, "CUPTI kernel time stamps");
   EXPECT_DOUBLE_EQ(figure(*m, "sm_clock_mhz").value, 1500);
-  EXPECT_GT(m->yardsticks.peak_gflops, 0);
-  EXPECT_GT(m->yardsticks.copy_gb_per_s, 0);
+  EXPECT_GT(m->peaks.peak_gflops, 0);
+  EXPECT_GT(m->peaks.copy_gb_per_s, 0);
   EXPECT_FALSE(m->verdict);
   ASSERT_EQ(m->figures.size(), metric_table().size());
   for (std::size_t n = 0; n < m->figures.size(); ++n) {

@@ -10,7 +10,7 @@
 namespace attn {
 namespace {
 
-constexpr std::int64_t kMost = std::numeric_limits<std::int64_t>::max();
+constexpr std::int64_t kMax = std::numeric_limits<std::int64_t>::max();
 
 std::int64_t count(std::vector<std::int64_t> shape) {
   return element_count(shape);
@@ -19,12 +19,12 @@ std::int64_t count(std::vector<std::int64_t> shape) {
 TEST(Array, ElementCountRefusesWhatDoesNotFit63Bits) {
   EXPECT_EQ(count({}), 1);
   EXPECT_EQ(count({2, 3, 5}), 30);
-  EXPECT_EQ(count({kMost, 1}), kMost);
-  EXPECT_EQ(count({kMost, 2}), -1);
+  EXPECT_EQ(count({kMax, 1}), kMax);
+  EXPECT_EQ(count({kMax, 2}), -1);
   EXPECT_EQ(count({std::int64_t{1} << 32, std::int64_t{1} << 31}), -1);
   EXPECT_EQ(count({3, -1}), -1);
   EXPECT_EQ(count({0, -1}), -1);
-  EXPECT_EQ(count({kMost, kMost, 0}), 0);
+  EXPECT_EQ(count({kMax, kMax, 0}), 0);
 }
 
 TEST(Array, IsZeroFilledWithTheBytesOfItsType) {
@@ -37,8 +37,8 @@ TEST(Array, IsZeroFilledWithTheBytesOfItsType) {
 }
 
 TEST(Array, ShapeThatCannotExistIsABugThatThrows) {
-  EXPECT_THROW(Array(DType::f32, {kMost, kMost}), std::length_error);
-  EXPECT_THROW(Array(DType::f32, {kMost}), std::length_error);
+  EXPECT_THROW(Array(DType::f32, {kMax, kMax}), std::length_error);
+  EXPECT_THROW(Array(DType::f32, {kMax}), std::length_error);
   EXPECT_THROW(Array(DType::f32, {-1}), std::length_error);
 }
 

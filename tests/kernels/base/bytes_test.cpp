@@ -98,8 +98,8 @@ TEST(CheckMemory, KeepsMaskAndBiasValidWhileItSearches) {
 
 TEST(CheckMemory, HoldsForEveryKernelOfTheTable) {
   const Device device = cpu_device();
-  for (const KernelRow& row : kernel_table()) {
-    if (row.place != Place::cpu) continue;
+  for (const KernelRow& row : cpu_kernel_table()) {
+    if (row.processor != Processor::cpu) continue;
     Problem p = square(1 << 20);
     const auto options = resolve(row, {}, device);
     ASSERT_TRUE(options) << row.id;

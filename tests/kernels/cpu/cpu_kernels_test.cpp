@@ -48,7 +48,7 @@ Outputs run_poisoned(const KernelRow& row, const Problem& p, const Inputs& in, c
 TEST(CpuKernels, AnswerDoesNotDependOnWhatMemoryHeldBefore) {
   const Problem p = small();
   const Inputs in = inputs(p);
-  for (const KernelRow& row : kernel_table()) {
+  for (const KernelRow& row : cpu_kernel_table()) {
     const Outputs clean = *run_on_cpu(row, p, {}, in, 0, {});
     const Outputs poisoned = run_poisoned(row, p, in, {});
     EXPECT_EQ(clean.out, poisoned.out) << row.id;
@@ -59,7 +59,7 @@ TEST(CpuKernels, AnswerDoesNotDependOnWhatMemoryHeldBefore) {
 TEST(CpuKernels, RepeatsAndThreadCountsGiveTheSameBits) {
   const Problem p = small();
   const Inputs in = inputs(p);
-  for (const KernelRow& row : kernel_table()) {
+  for (const KernelRow& row : cpu_kernel_table()) {
     const Outputs first = *run_on_cpu(row, p, {}, in, 0, {});
     for (std::int32_t repeat = 0; repeat < 20; ++repeat) {
       Options o;
@@ -105,7 +105,7 @@ TEST(CpuKernels, RowWithNoVisibleKeyIsZeroWithLseMinusInfinity) {
   p.Lq = 60;  // more queries than keys: causal leaves the first rows none
   p.mask.causal = true;
   const Inputs in = inputs(p);
-  for (const KernelRow& row : kernel_table()) {
+  for (const KernelRow& row : cpu_kernel_table()) {
     const Outputs out = *run_on_cpu(row, p, {}, in, 0, {});
     for (std::int64_t d = 0; d < p.Dv; ++d) EXPECT_EQ(out.out.get(d), 0.0F) << row.id;
     EXPECT_EQ(out.lse.get(0), -HUGE_VALF) << row.id;
@@ -120,7 +120,7 @@ TEST(CpuKernels, NonFiniteQueriesAndKeysReachTheRowsThatTheMathematicsSays) {
   const std::int64_t row = 5;
   in.q.set(row * p.D, std::nanf(""));       // head 0, row 5
   in.k.set((40 * p.D) + 1, std::nanf(""));  // head 0, key 40: rows that see it, r + 16 >= 40
-  for (const KernelRow& kernel : kernel_table()) {
+  for (const KernelRow& kernel : cpu_kernel_table()) {
     const Outputs out = *run_on_cpu(kernel, p, {}, in, 0, {});
     for (std::int64_t r = 0; r < p.Lq; ++r) {
       const bool bad = r == row || r + 16 >= 40;
@@ -145,7 +145,7 @@ TEST(CpuKernels, WhatDoesNotFitIsRefusedBeforeItIsAllocated) {
   Problem p;
   p.Lq = p.Lk = 1LL << 40;
   p.D = p.Dv = 64;
-  for (const KernelRow& row : kernel_table()) {
+  for (const KernelRow& row : cpu_kernel_table()) {
     const Result<Plan> plan = row.plan(row, p, {}, cpu_device());
     ASSERT_TRUE(plan) << row.id;
     const Result<void> fits = check_memory(*plan, cpu_device(), 0);
@@ -161,7 +161,7 @@ TEST(CpuKernels, CancelEndsARunInWords) {
   const Inputs in = inputs(p);
   std::stop_source source;
   source.request_stop();
-  for (const KernelRow& row : kernel_table()) {
+  for (const KernelRow& row : cpu_kernel_table()) {
     const Result<Outputs> out = run_on_cpu(row, p, {}, in, 0, source.get_token());
     ASSERT_FALSE(out) << row.id;
     EXPECT_EQ(out.error().kind, ErrorKind::cancelled);

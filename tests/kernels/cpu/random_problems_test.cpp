@@ -18,8 +18,8 @@ constexpr int kProblems = 600;
 // The engine is exact by the standard; distributions are not, so none is used.
 class Source {
  public:
-  std::int64_t whole(std::int64_t least, std::int64_t most) {
-    return least + static_cast<std::int64_t>(engine_() % static_cast<std::uint64_t>(most - least + 1));
+  std::int64_t whole(std::int64_t min, std::int64_t max) {
+    return min + static_cast<std::int64_t>(engine_() % static_cast<std::uint64_t>(max - min + 1));
   }
   bool one_in(int n) { return whole(1, n) == 1; }
   // About normal: the sum of four uniform numbers, of deviation 1.
@@ -95,8 +95,8 @@ TEST(RandomProblems, AreRightInEveryKernelWhateverIsNotFinite) {
     const RowSample sample = choose_rows(p, true);
     const auto reference = reference_rows(p, in, sample.rows, 1, {});
     ASSERT_TRUE(reference);
-    for (const KernelRow& row : kernel_table()) {
-      if (row.place != Place::cpu) continue;
+    for (const KernelRow& row : cpu_kernel_table()) {
+      if (row.processor != Processor::cpu) continue;
       const auto answer = run_on_cpu(row, p, o, in, 0, {});
       ASSERT_TRUE(answer) << row.id << ": " << answer.error().message;
       const Verdict v = judge(p, in, *reference, *answer, sample);

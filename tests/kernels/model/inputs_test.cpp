@@ -125,17 +125,17 @@ TEST(Generators, NormalHasMeanZeroDeviationOneAndBoundedTails) {
 }
 
 TEST(Generators, UniformFillsItsRange) {
-  double least = 2, most = -2, sum = 0;
+  double min = 2, max = -2, sum = 0;
   const std::vector<float> values = numbers(made(square(1024, 64), Generator::uniform).v);
   for (float x : values) {
-    least = std::min<double>(least, x);
-    most = std::max<double>(most, x);
+    min = std::min<double>(min, x);
+    max = std::max<double>(max, x);
     sum += x;
   }
-  EXPECT_GE(least, -1);
-  EXPECT_LT(least, -0.999);
-  EXPECT_LT(most, 1);
-  EXPECT_GT(most, 0.999);
+  EXPECT_GE(min, -1);
+  EXPECT_LT(min, -0.999);
+  EXPECT_LT(max, 1);
+  EXPECT_GT(max, 0.999);
   EXPECT_NEAR(sum / static_cast<double>(values.size()), 0, 0.01);
 }
 
@@ -359,9 +359,9 @@ TEST(InputsFromFiles, DescribeTheProblemInEveryNumberOfAxes) {
 TEST(InputsFromFiles, DtypeIsThatOfQUnlessSaid) {
   const TempFolder folder;
   const auto q = put_array(folder / "q.npy", {3, 4}, DType::f16), k = put_array(folder / "k.npy", {5, 4});
-  const auto usual = inputs_from_files(q, k, k, {}, {});
-  EXPECT_EQ(usual->problem.dtype, DType::f16);
-  EXPECT_EQ(usual->inputs.k.dtype(), DType::f16);
+  const auto defaults = inputs_from_files(q, k, k, {}, {});
+  EXPECT_EQ(defaults->problem.dtype, DType::f16);
+  EXPECT_EQ(defaults->inputs.k.dtype(), DType::f16);
   EXPECT_EQ(inputs_from_files(q, k, k, {}, DType::bf16)->inputs.q.dtype(), DType::bf16);
 }
 

@@ -10,7 +10,7 @@
 namespace attn {
 namespace {
 
-constexpr std::int64_t kMost = std::numeric_limits<std::int64_t>::max();
+constexpr std::int64_t kMax = std::numeric_limits<std::int64_t>::max();
 
 Problem shape(std::int64_t Lq, std::int64_t Lk) {
   Problem p;
@@ -111,7 +111,7 @@ TEST(Problem, VisiblePairsOfAbsurdLengthsAreExactAndImmediate) {
   EXPECT_EQ(p.visible_pairs(), 0x1p62);
   p.mask.causal = true;
   EXPECT_EQ(p.visible_pairs(), 0x1p30 * (0x1p31 + 1));
-  p.mask.window_left = kMost;
+  p.mask.window_left = kMax;
   EXPECT_EQ(p.visible_pairs(), 0x1p30 * (0x1p31 + 1));
   p.mask.window_left = 0;
   EXPECT_EQ(p.visible_pairs(), 0x1p31);
@@ -194,9 +194,9 @@ TEST(ProblemValidation, NamesTheValueAndWhatWouldDo) {
 }
 
 TEST(ProblemValidation, RefusesSizesThatDoNotFit63Bits) {
-  Problem p = shape(kMost, 1);
+  Problem p = shape(kMax, 1);
   EXPECT_NE(refusal(p).find("more than 2^63 bytes"), std::string::npos);
-  p = shape(1, kMost);
+  p = shape(1, kMax);
   EXPECT_NE(refusal(p).find("K of shape"), std::string::npos);
   p = shape(std::int64_t{1} << 31, std::int64_t{1} << 31);
   p.D = p.Dv = 256;

@@ -169,7 +169,7 @@ TEST(TileLoads, AreTheSumOfTheEvents) {
 
 // The counters that a recording carries end at the prediction for the whole problem.
 TEST(TileLoads, AreWhatARecordingCounts) {
-  for (const KernelRow& row : kernel_table()) {
+  for (const KernelRow& row : cpu_kernel_table()) {
     if (row.record == nullptr) continue;
     for (const Preset& preset : presets()) {
       const Problem& p = preset.problem;
@@ -203,7 +203,7 @@ TEST(Compulsory, IsEachElementOnceAndForStoredScoresTwice) {
 }
 
 TEST(Compulsory, IsNeverMoreThanTileLoads) {
-  for (const KernelRow& row : kernel_table()) {
+  for (const KernelRow& row : cpu_kernel_table()) {
     const Problem p = square(100, 16, DType::f16);
     EXPECT_LE(compulsory(row, p).total(), tile_loads(row, p, tile(16, 16)).total()) << row.id;
   }

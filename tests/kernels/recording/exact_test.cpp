@@ -56,7 +56,7 @@ TEST(Exact, EveryPresetInEveryOrderLiesWithinItsBound) {
       Problem p = preset.problem;
       p.dtype = t;
       Inputs typed{in.q.converted(t), in.k.converted(t), in.v.converted(t), in.bias};
-      for (const KernelRow& row : kernel_table()) {
+      for (const KernelRow& row : cpu_kernel_table()) {
         SCOPED_TRACE(std::string(preset.id) + " " + std::string(row.id) + " " + std::string(name_of(t)));
         const Result<Recording> rec = row.record(row, p, o, typed, {});
         ASSERT_TRUE(rec) << rec.error().message;
@@ -129,7 +129,7 @@ TEST(Exact, FinalOutputIsTheReferenceOfTheJudge) {
   o.br = preset.br;
   o.bc = preset.bc;
   const auto dv = static_cast<std::size_t>(preset.problem.Dv);
-  for (const KernelRow& row : kernel_table()) {
+  for (const KernelRow& row : cpu_kernel_table()) {
     const Recording rec = *row.record(row, preset.problem, o, in, {});
     for (std::size_t x = 0; x < ref.rows.size(); ++x) {
       const auto i = static_cast<std::int32_t>(ref.rows[x].r / rec.options.br);

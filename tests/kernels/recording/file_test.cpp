@@ -82,7 +82,7 @@ Result<Recording> round_trip(const Recording& rec) {
 }
 
 TEST(RecordingFile, EveryKernelPresetAndDtypeComesBackBitForBit) {
-  for (const KernelRow& row : kernel_table()) {
+  for (const KernelRow& row : cpu_kernel_table()) {
     for (const Preset& preset : presets()) {
       for (DType dtype : row.dtypes) {
         const Recording rec = recorded(row, preset, dtype);

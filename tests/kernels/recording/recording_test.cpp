@@ -78,7 +78,7 @@ Inputs inputs_of(const Case& c) {
 TEST(Recording, ReplayGivesTheKernelsBitsInEveryOrderMaskAndDtype) {
   for (const Case& c : cases()) {
     const Inputs in = inputs_of(c);
-    for (const KernelRow& row : kernel_table()) {
+    for (const KernelRow& row : cpu_kernel_table()) {
       SCOPED_TRACE(c.name + " " + std::string(row.id));
       const Result<Recording> rec = row.record(row, c.p, c.o, in, {});
       ASSERT_TRUE(rec) << rec.error().message;
@@ -91,7 +91,7 @@ TEST(Recording, ReplayGivesTheKernelsBitsInEveryOrderMaskAndDtype) {
 TEST(Recording, HoldsWhatTheKernelAnswersOutsideARecording) {
   for (const Case& c : cases()) {
     const Inputs in = inputs_of(c);
-    for (const KernelRow& row : kernel_table()) {
+    for (const KernelRow& row : cpu_kernel_table()) {
       SCOPED_TRACE(c.name + " " + std::string(row.id));
       const Result<Recording> rec = row.record(row, c.p, c.o, in, {});
       const Result<Outputs> run = run_on_cpu(row, c.p, c.o, in, 0, {});
@@ -122,7 +122,7 @@ TEST(Recording, ReplayNoticesAChangedNumber) {
 TEST(Recording, SizeIsKnownBeforeItIsMade) {
   for (const Case& c : cases()) {
     const Inputs in = inputs_of(c);
-    for (const KernelRow& row : kernel_table()) {
+    for (const KernelRow& row : cpu_kernel_table()) {
       SCOPED_TRACE(c.name + " " + std::string(row.id));
       const Recording rec = *row.record(row, c.p, c.o, in, {});
       const std::uint64_t predicted = recording_bytes(row.order, c.p, rec.options);
@@ -135,7 +135,7 @@ TEST(Recording, SizeIsKnownBeforeItIsMade) {
 TEST(Recording, BytesOfItsEventsAreTheTileLoadsOfTheProblem) {
   for (const Case& c : cases()) {
     const Inputs in = inputs_of(c);
-    for (const KernelRow& row : kernel_table()) {
+    for (const KernelRow& row : cpu_kernel_table()) {
       SCOPED_TRACE(c.name + " " + std::string(row.id));
       const Recording rec = *row.record(row, c.p, c.o, in, {});
       const Traffic whole = tile_loads(row, c.p, rec.options);
@@ -162,7 +162,7 @@ TEST(Recording, TooLargeIsRefusedWithItsSizeAndTheLargestLengthThatFits) {
 
 TEST(Recording, FindsEveryEventByItsPlace) {
   for (const Case& c : cases()) {
-    for (const KernelRow& row : kernel_table()) {
+    for (const KernelRow& row : cpu_kernel_table()) {
       const Recording rec = *row.record(row, c.p, c.o, inputs_of(c), {});
       for (EventIndex e = 0; e < rec.events.size(); ++e) {
         const auto found = rec.find(rec.events[e].id, rec.events[e].pass);

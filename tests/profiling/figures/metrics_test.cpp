@@ -105,7 +105,7 @@ Measurement timed(std::string kernel, double median_us, std::int32_t threads = 0
 
 TEST(Figures, RateAndShareOfPeakFollowFromTheMedian) {
   Measurement m = timed("cpu_flash", 10000);
-  m.yardsticks.peak_gflops = 200;
+  m.peaks.peak_gflops = 200;
   fill_figures(m);
   EXPECT_DOUBLE_EQ(figure(m, "tflops").value, 0.1073741824);
   EXPECT_EQ(figure(m, "tflops").origin, Origin::derived);
@@ -148,7 +148,7 @@ TEST(Figures, PredictionsAreThoseOfTheKernelsOrder) {
 
 TEST(Figures, ThatACounterGaveStayAndWhatIsDerivedFromThemFollows) {
   Measurement m = timed("naive", 1000);
-  m.place = Place::gpu;
+  m.processor = Processor::gpu;
   m.figures.resize(metric_table().size());
   m.figures[find_metric("dram_read_bytes").value()] = {Origin::measured, 3e6, "CUPTI", ""};
   m.figures[find_metric("dram_write_bytes").value()] = {Origin::measured, 1e6, "CUPTI", ""};

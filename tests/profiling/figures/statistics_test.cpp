@@ -62,8 +62,8 @@ TEST(TimeStatistics, DescribesRepeatsInAnyOrder) {
   EXPECT_DOUBLE_EQ(t.median, 99.8635);
   EXPECT_DOUBLE_EQ(t.q1, 99.476);
   EXPECT_DOUBLE_EQ(t.q3, 100.3135);
-  EXPECT_DOUBLE_EQ(t.least, 99.008);
-  EXPECT_DOUBLE_EQ(t.most, 101.34);
+  EXPECT_DOUBLE_EQ(t.min, 99.008);
+  EXPECT_DOUBLE_EQ(t.max, 101.34);
   EXPECT_DOUBLE_EQ(t.ci_low, 99.38);
   EXPECT_DOUBLE_EQ(t.ci_high, 100.357);
   EXPECT_TRUE(t.settled);  // 0.977 is under 1 % of 99.86
@@ -107,7 +107,7 @@ TEST(Drift, CannotBeToldFromSeventeenRepeats) {
 }
 
 TEST(StopRule, KeepsTheLeastRepeatsEvenWhenSettled) {
-  StopRule rule(LeastRepeats{8}, Settled{}, TimeLimit{100});
+  StopRule rule(MinRepeats{8}, Settled{}, TimeLimit{100});
   std::vector<double> samples(7, 10.0);
   EXPECT_FALSE(rule.stop({samples, 1}));
   samples.push_back(10.0);
@@ -115,14 +115,14 @@ TEST(StopRule, KeepsTheLeastRepeatsEvenWhenSettled) {
 }
 
 TEST(StopRule, GoesOnWhileTheMedianIsNotSettled) {
-  StopRule rule(LeastRepeats{5}, Settled{}, TimeLimit{100});
+  StopRule rule(MinRepeats{5}, Settled{}, TimeLimit{100});
   std::vector<double> samples;
   for (int i = 0; i < 40; ++i) samples.push_back(i % 2 == 0 ? 10.0 : 20.0);
   EXPECT_FALSE(rule.stop({samples, 1}));
 }
 
 TEST(StopRule, EndsAtTheTimeLimitOnceTheLeastRepeatsAreThere) {
-  StopRule rule(LeastRepeats{5}, Settled{}, TimeLimit{1});
+  StopRule rule(MinRepeats{5}, Settled{}, TimeLimit{1});
   const std::vector<double> few{1, 2, 3, 4}, enough{1, 2, 3, 4, 5};
   EXPECT_FALSE(rule.stop({few, 1.5}));
   EXPECT_TRUE(rule.stop({enough, 1.5}));
@@ -130,13 +130,13 @@ TEST(StopRule, EndsAtTheTimeLimitOnceTheLeastRepeatsAreThere) {
 }
 
 TEST(StopRule, LosesPatienceAfterFourLimitsWithOneRepeatAtLeast) {
-  StopRule rule(LeastRepeats{5}, Settled{}, TimeLimit{1});
+  StopRule rule(MinRepeats{5}, Settled{}, TimeLimit{1});
   EXPECT_TRUE(rule.stop({std::vector<double>{4e6}, 4}));
   EXPECT_FALSE(rule.stop({{}, 100}));
 }
 
 TEST(StopRule, NeverKeepsMoreThanTheMostRepeats) {
-  StopRule rule(LeastRepeats{5}, Settled{}, TimeLimit{1000});
+  StopRule rule(MinRepeats{5}, Settled{}, TimeLimit{1000});
   std::vector<double> samples;
   for (int i = 0; i < 2000; ++i) samples.push_back(i % 2 == 0 ? 10.0 : 20.0);
   EXPECT_TRUE(rule.stop({samples, 1}));

@@ -17,9 +17,9 @@ std::vector<Launch> launches(std::vector<std::string> names) {
 
 TEST(KernelRecords, ARepeatIsTheSumOfItsLaunchesWithoutTheFlush) {
   const auto plan = launches({"scores", "output"});
-  const std::vector<KernelTime> records{
-      {GpuYardsticks::kFlushName, 0, 90000},       {"scores", 100000, 103000}, {"output", 104000, 104500},
-      {GpuYardsticks::kFlushName, 200000, 290000}, {"scores", 300000, 302000}, {"output", 302000, 302250}};
+  const std::vector<KernelTime> records{{GpuPeaks::kFlushName, 0, 90000}, {"scores", 100000, 103000},
+                                        {"output", 104000, 104500},       {GpuPeaks::kFlushName, 200000, 290000},
+                                        {"scores", 300000, 302000},       {"output", 302000, 302250}};
   const auto times = repeats_of(records, plan, 2);
   ASSERT_TRUE(times) << times.error().message;
   EXPECT_EQ(times->sums, (std::vector<double>{3.5, 2.25}));
@@ -48,14 +48,14 @@ gpu::EntryReport entry(std::string name, std::int32_t registers, std::int32_t wa
   e.figures.spill_load_bytes = 4;
   e.dynamic_bytes = dynamic_bytes;
   e.occupancy.warps = warps;
-  e.occupancy.most_warps = 64;
+  e.occupancy.max_warps = 64;
   e.occupancy.limiter = "registers";
   return e;
 }
 
 TEST(CompiledFigures, OfOneLaunchAreItsOwn) {
   Measurement m;
-  m.place = Place::gpu;
+  m.processor = Processor::gpu;
   const std::vector<gpu::EntryReport> one{entry("flash_simt", 128, 16, 49152)};
   put_compiled_figures(m, one);
   fill_figures(m);
@@ -69,7 +69,7 @@ TEST(CompiledFigures, OfOneLaunchAreItsOwn) {
 
 TEST(CompiledFigures, OfSeveralLaunchesNameTheOneThatTakesMost) {
   Measurement m;
-  m.place = Place::gpu;
+  m.processor = Processor::gpu;
   const std::vector<gpu::EntryReport> three{entry("a", 32, 64, 0), entry("b", 236, 8, 0), entry("c", 40, 48, 0)};
   put_compiled_figures(m, three);
   fill_figures(m);
@@ -80,7 +80,7 @@ TEST(CompiledFigures, OfSeveralLaunchesNameTheOneThatTakesMost) {
 
 TEST(CompiledFigures, ThatCannotBeHadSayWhy) {
   Measurement m;
-  m.place = Place::gpu;
+  m.processor = Processor::gpu;
   put_no_compiled_figures(m, "the compiler's log does not speak of naive_scores");
   fill_figures(m);
   EXPECT_FALSE(figure(m, "registers_count").available());
@@ -89,7 +89,7 @@ TEST(CompiledFigures, ThatCannotBeHadSayWhy) {
 
 TEST(CounterFigures, FewerValuesThanAskedForLeaveTheRestNotAvailable) {
   Measurement m;
-  m.place = Place::gpu;
+  m.processor = Processor::gpu;
   Counts counts;
   counts.chip = "GH100";
   counts.passes = 1;

@@ -39,8 +39,8 @@ TEST(MeasureOnCpu, ARightKernelIsVerifiedAndTimed) {
 }
 
 TEST(MeasureOnCpu, EveryKernelOfTheTableMeasures) {
-  for (const KernelRow& row : kernel_table()) {
-    if (row.place != Place::cpu) continue;
+  for (const KernelRow& row : cpu_kernel_table()) {
+    if (row.processor != Processor::cpu) continue;
     const Measurement m = measured(row);
     EXPECT_EQ(m.state, RowState::done) << row.id << ": " << m.reason;
     ASSERT_TRUE(m.verdict) << row.id;

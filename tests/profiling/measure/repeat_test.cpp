@@ -21,8 +21,8 @@ struct FakeTime {
   int runs = 0;
 };
 
-StopRule rule(int least, double limit) {
-  return StopRule(LeastRepeats{least}, Settled{}, TimeLimit{limit});
+StopRule rule(int min, double limit) {
+  return StopRule(MinRepeats{min}, Settled{}, TimeLimit{limit});
 }
 
 TEST(TimeRepeats, GivesMicrosecondsOfEachRun) {

@@ -72,7 +72,7 @@ void expect_equal(const Figure& a, const Figure& b) {
 
 void expect_equal(const Measurement& a, const Measurement& b) {
   EXPECT_EQ(a.key, b.key);
-  EXPECT_EQ(a.place, b.place);
+  EXPECT_EQ(a.processor, b.processor);
   EXPECT_EQ(a.state, b.state);
   EXPECT_EQ(a.reason, b.reason);
   EXPECT_EQ(a.samples_us, b.samples_us);
@@ -80,7 +80,7 @@ void expect_equal(const Measurement& a, const Measurement& b) {
   EXPECT_EQ(a.time.settled, b.time.settled);
   EXPECT_EQ(a.clock, b.clock);
   EXPECT_EQ(a.workspace_bytes, b.workspace_bytes);
-  EXPECT_EQ(a.yardsticks.peak_gflops, b.yardsticks.peak_gflops);
+  EXPECT_EQ(a.peaks.peak_gflops, b.peaks.peak_gflops);
   EXPECT_EQ(a.launch_us, b.launch_us);
   ASSERT_EQ(a.launches.size(), b.launches.size());
   for (std::size_t i = 0; i < a.launches.size(); ++i) {

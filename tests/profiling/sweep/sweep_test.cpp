@@ -62,7 +62,7 @@ TEST(SweepSpec, EachFlawIsRefusedInWords) {
       {[](SweepSpec& s) { s.axis = Axis::threads; }, "threads"},  // cpu_sequential has one
       {[](SweepSpec& s) { s.seconds_per_point = 0; }, "time limit"},
       {[](SweepSpec& s) { s.seconds_per_point = std::nan(""); }, "time limit"},
-      {[](SweepSpec& s) { s.least_repeats = 0; }, "repeats"},
+      {[](SweepSpec& s) { s.min_repeats = 0; }, "repeats"},
       {[](SweepSpec& s) { s.tokens = -1; }, "tokens"},
   };
   for (const Flaw& flaw : flaws) {
@@ -203,7 +203,7 @@ TEST(Sweep, AKernelWithoutAChoiceOfTheOptionIsMeasuredOnce) {
 // A runner that answers like a GPU.
 GpuRunner fake_gpu(std::vector<std::string>& asked) {
   GpuRunner gpu;
-  gpu.device = {Place::gpu, 0, "a GPU", "sm_90a", 132, 1ULL << 34};
+  gpu.device = {Processor::gpu, 0, "a GPU", "sm_90a", 132, 1ULL << 34};
   gpu.measure = [&asked](const KernelRow& row, const Problem& p, const Options& o, const SweepSpec& s, const auto& now,
                          const std::stop_token&) {
     now("compiling");
@@ -214,7 +214,7 @@ GpuRunner fake_gpu(std::vector<std::string>& asked) {
     m.key.options = o;
     m.key.device = "a GPU";
     m.key.l2 = s.l2;
-    m.place = Place::gpu;
+    m.processor = Processor::gpu;
     m.time.n = 9;
     m.time.median = m.time.q1 = m.time.q3 = row.id == "naive" ? 80 : 20;
     fill_figures(m);
@@ -236,7 +236,7 @@ TEST(SweepOnBothPlaces, EachPointGoesToItsOwnRunner) {
   EXPECT_EQ(asked, (std::vector<std::string>{"naive", "flash_simt", "naive", "flash_simt"}));
   EXPECT_NE(std::find(now.begin(), now.end(), "naive, L = 8: compiling"), now.end());
   for (const Measurement& m : *rows) {
-    EXPECT_EQ(m.place, m.key.kernel == "cpu_sequential" ? Place::cpu : Place::gpu);
+    EXPECT_EQ(m.processor, m.key.kernel == "cpu_sequential" ? Processor::cpu : Processor::gpu);
     if (m.key.kernel == "flash_simt") {
       EXPECT_EQ(figure(m, "speedup_ratio").value, 4);
     }
@@ -307,7 +307,7 @@ TEST(SweepEstimate, NamesPointsAndBytesBeforeAnythingRan) {
   const SweepEstimate e = estimate(s);
   EXPECT_FALSE(e.from_rates);  // nothing ran: the limit of each point is all that is known
   EXPECT_DOUBLE_EQ(e.seconds, 2 * s.seconds_per_point);
-  EXPECT_GE(e.most_bytes, 4U * 128 * 8 * 4);  // Q, K, V, O of the larger point
+  EXPECT_GE(e.max_bytes, 4U * 128 * 8 * 4);  // Q, K, V, O of the larger point
   EXPECT_NE(e.words.find("2 points"), std::string::npos) << e.words;
 }
 

@@ -19,8 +19,8 @@ inline State sweep_state() {
   State s;
   s.view.workspace = Workspace::bench;
   SweepSpec& sweep = s.document.sweep;
-  for (const KernelRow& row : kernel_table())
-    if (row.place == Place::cpu) sweep.kernels.emplace_back(row.id);
+  for (const KernelRow& row : cpu_kernel_table())
+    if (row.processor == Processor::cpu) sweep.kernels.emplace_back(row.id);
   sweep.values = {512, 1024, 2048};
   sweep.base.Hq = sweep.base.Hkv = 4;
   sweep.base.Lq = sweep.base.Lk = 512;
@@ -45,7 +45,7 @@ inline Measurement timed_row(const SweepSpec& sweep, std::string_view kernel, st
   m.time.ci_high = 1.01 * median_us;
   m.time.settled = true;
   m.launches.resize(1);
-  m.yardsticks.peak_gflops = 100;
+  m.peaks.peak_gflops = 100;
   m.verdict = Verdict{};
   m.verdict->pass = true;
   m.verdict->error = 1e-7;

@@ -416,7 +416,7 @@ Model both_places(const SweepSpec& sweep) {
     for (const auto& [kernel, us] :
          {std::pair{"naive", 100.0}, std::pair{"tiled", 20.0}, std::pair{"flash_simt", 10.0}}) {
       Measurement m = timed_row(sweep, kernel, l, us);
-      m.place = Place::gpu;
+      m.processor = Processor::gpu;
       m.key.device = "a GPU";
       m.key.l2 = L2State::cold;
       rows.push_back(m);
@@ -512,7 +512,7 @@ TEST_F(BenchSceneTest, EveryMetricStandsInTheColumnsOfItsGroup) {
 
 TEST_F(BenchSceneTest, ARefusedGpuRowStillShowsWhatTheCompilerSaid) {
   Measurement m = refused_row(sweep, "flash_simt", 512, "no GPU: none here");
-  m.place = Place::gpu;
+  m.processor = Processor::gpu;
   m.key.device = "sm_90a";
   m.figures.resize(metric_table().size());
   m.figures[find_metric("registers_count").value()] = {Origin::compiled, 254, "ptxas", ""};

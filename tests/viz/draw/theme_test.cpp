@@ -102,22 +102,22 @@ Rgb seen(const Matrix& m, const Rgb& c) {
   return out;
 }
 
-double least_distance(std::span<const ThemeColour> colours, std::size_t theme, const Matrix& vision) {
-  double least = 1e9;
+double min_distance(std::span<const ThemeColour> colours, std::size_t theme, const Matrix& vision) {
+  double min = 1e9;
   for (std::size_t i = 0; i < colours.size(); ++i) {
     for (std::size_t j = 0; j < i; ++j) {
-      least = std::min(least, ciede2000(lab_of(seen(vision, linear_rgb(colours[i].rgb[theme]))),
-                                        lab_of(seen(vision, linear_rgb(colours[j].rgb[theme])))));
+      min = std::min(min, ciede2000(lab_of(seen(vision, linear_rgb(colours[i].rgb[theme]))),
+                                    lab_of(seen(vision, linear_rgb(colours[j].rgb[theme])))));
     }
   }
-  return least;
+  return min;
 }
 
-double least_contrast(std::span<const ThemeColour> colours, std::size_t theme, Token on) {
+double min_contrast(std::span<const ThemeColour> colours, std::size_t theme, Token on) {
   const Rgb ground = linear_rgb(kTokenColours[static_cast<std::size_t>(on)].rgb[theme]);
-  double least = 1e9;
-  for (const ThemeColour& c : colours) least = std::min(least, contrast(linear_rgb(c.rgb[theme]), ground));
-  return least;
+  double min = 1e9;
+  for (const ThemeColour& c : colours) min = std::min(min, contrast(linear_rgb(c.rgb[theme]), ground));
+  return min;
 }
 
 // Two pairs of the test data of Sharma, Wu and Dalal: without them the floors below would mean nothing.
@@ -127,10 +127,10 @@ TEST(Theme, DistanceFormulaGivesThePublishedValues) {
 }
 
 TEST(Theme, TensorLettersAndKernelLinesStandOutFromTheCard) {
-  EXPECT_GE(least_contrast(kTensorColours, 0, Token::card), 4.98);
-  EXPECT_GE(least_contrast(kTensorColours, 1, Token::card), 4.585);
-  EXPECT_GE(least_contrast(kKernelColours, 0, Token::card), 4.6);
-  EXPECT_GE(least_contrast(kKernelColours, 1, Token::card), 3.27);
+  EXPECT_GE(min_contrast(kTensorColours, 0, Token::card), 4.98);
+  EXPECT_GE(min_contrast(kTensorColours, 1, Token::card), 4.585);
+  EXPECT_GE(min_contrast(kKernelColours, 0, Token::card), 4.6);
+  EXPECT_GE(min_contrast(kKernelColours, 1, Token::card), 3.27);
 }
 
 // WCAG 2 AA for text is 4.5; graphics need 3.
@@ -146,36 +146,36 @@ TEST(Theme, WordsCanBeReadOnEveryGround) {
 }
 
 TEST(Theme, TensorsAreToldApartInEveryVision) {
-  EXPECT_GE(least_distance(kTensorColours, 0, kNormal), 21.9);
-  EXPECT_GE(least_distance(kTensorColours, 1, kNormal), 19.3);
+  EXPECT_GE(min_distance(kTensorColours, 0, kNormal), 21.9);
+  EXPECT_GE(min_distance(kTensorColours, 1, kNormal), 19.3);
   for (const Matrix& vision : kColourBlind) {
-    EXPECT_GE(least_distance(kTensorColours, 0, vision), 10.4);
-    EXPECT_GE(least_distance(kTensorColours, 1, vision), 9.1);
+    EXPECT_GE(min_distance(kTensorColours, 0, vision), 10.4);
+    EXPECT_GE(min_distance(kTensorColours, 1, vision), 9.1);
   }
 }
 
 TEST(Theme, KernelsAreToldApartInEveryVision) {
-  EXPECT_GE(least_distance(kKernelColours, 0, kNormal), 15.9);
-  EXPECT_GE(least_distance(kKernelColours, 1, kNormal), 16.1);
+  EXPECT_GE(min_distance(kKernelColours, 0, kNormal), 15.9);
+  EXPECT_GE(min_distance(kKernelColours, 1, kNormal), 16.1);
   for (const Matrix& vision : kColourBlind) {
-    EXPECT_GE(least_distance(kKernelColours, 0, vision), 9.0);
-    EXPECT_GE(least_distance(kKernelColours, 1, vision), 8.2);
+    EXPECT_GE(min_distance(kKernelColours, 0, vision), 9.0);
+    EXPECT_GE(min_distance(kKernelColours, 1, vision), 8.2);
   }
 }
 
 TEST(Theme, NumbersCanBeReadOnEveryCell) {
-  double least[2] = {1e9, 1e9};
+  double min[2] = {1e9, 1e9};
   for (const Theme theme : {Theme::dark, Theme::light}) {
     for (std::size_t hue_index = 0; hue_index < kTensorColours.size(); ++hue_index) {
       for (int step = -100; step <= 100; ++step) {
         const ImU32 fill = cell_fill(theme, static_cast<TensorColour>(hue_index), static_cast<float>(step) / 100);
-        double& floor = least[static_cast<std::size_t>(theme)];
+        double& floor = min[static_cast<std::size_t>(theme)];
         floor = std::min(floor, contrast(linear_rgb_of(fill), linear_rgb_of(text_on(fill))));
       }
     }
   }
-  EXPECT_GE(least[0], 4.58);
-  EXPECT_GE(least[1], 6.58);
+  EXPECT_GE(min[0], 4.58);
+  EXPECT_GE(min[1], 6.58);
 }
 
 TEST(Theme, ALargerValueIsFurtherFromTheCard) {
@@ -212,7 +212,7 @@ TEST(Theme, ACpuKernelHasTheColourOfItsOrder) {
 
 // A kernel added to the table without a colour would be drawn like a peer.
 TEST(Theme, EveryKernelOfTheTableHasAColour) {
-  for (const KernelRow& row : kernel_table()) {
+  for (const KernelRow& row : cpu_kernel_table()) {
     EXPECT_NE(kernel_colour(Theme::dark, row.id), kernel_colour(Theme::dark, "peers")) << row.id;
   }
 }

@@ -61,7 +61,7 @@ const char* letter_of_slot(Slot slot) {
 
 float error_shade(double error) {
   if (!(error > 0)) return -1;
-  const double share = (std::log10(error) - kLeastErrorDecade) / (kMostErrorDecade - kLeastErrorDecade);
+  const double share = (std::log10(error) - kMinErrorDecade) / (kMaxErrorDecade - kMinErrorDecade);
   return static_cast<float>(std::clamp(2 * share - 1, -1.0, 1.0));
 }
 
@@ -116,7 +116,7 @@ void ErrorScan::compare_row(std::int32_t row) {
       cell.look = error > 0 ? ErrorLook::error : ErrorLook::exact;
       cell.error = static_cast<float>(error);
       cell.shade = error_shade(error);
-      if (error > most) most = error, most_row = row, most_col = n;
+      if (error > max) max = error, max_row = row, max_col = n;
     }
   }
 }
@@ -153,10 +153,10 @@ ErrorScene error_scene(const Recording& rec, const ErrorScan& scan) {
     scene.words.push_back({word(scan.trouble)});
     return scene;
   }
-  Runs largest{word("Largest difference from fp64 "), number(scan.most, Token::text)};
-  if (scan.most > 0) largest.push_back(word(fmt::format(", row {}, column {}.", scan.most_row, scan.most_col)));
+  Runs largest{word("Largest difference from fp64 "), number(scan.max, Token::text)};
+  if (scan.max > 0) largest.push_back(word(fmt::format(", row {}, column {}.", scan.max_row, scan.max_col)));
   // Where every number overflowed there is no largest.
-  if (scan.most > 0 || scan.overflows == 0) scene.words.push_back(largest);
+  if (scan.max > 0 || scan.overflows == 0) scene.words.push_back(largest);
   if (scan.overflows > 0)
     scene.words.push_back({word(fmt::format("{} of {} numbers are not finite where the exact answer is.",
                                             scan.overflows, static_cast<std::int64_t>(scan.rows) * scan.cols),

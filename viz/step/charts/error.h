@@ -37,7 +37,7 @@ struct FirstDifference {
 };
 
 // The log scale of the map, the same for every recording, so that two runs can be compared by eye.
-constexpr int kLeastErrorDecade = -9, kMostErrorDecade = 0;
+constexpr int kMinErrorDecade = -9, kMaxErrorDecade = 0;
 float error_shade(double error);  // -1 at 1e-9 and below, 1 at 1 and above
 
 // Compares one head of a recording with fp64, row by row.
@@ -53,8 +53,8 @@ class ErrorScan {
   std::int32_t rows = 0, cols = 0;
   std::vector<ErrorCell> cells;  // rows x cols
   std::int32_t rows_done = 0;
-  double most = 0;  // largest finite error, and where
-  std::int32_t most_row = 0, most_col = 0;
+  double max = 0;  // largest finite error, and where
+  std::int32_t max_row = 0, max_col = 0;
   std::int64_t overflows = 0;
   std::optional<FirstDifference> first;
   std::string trouble;  // why fp64 could not be had; else empty

@@ -53,7 +53,7 @@ void draw_cell(ImDrawList* list, const Box& box, const ErrorCell& cell) {
 // The scale: a bar of shades with a decade each, and what the other looks mean.
 void draw_scale(ImDrawList* list, const Box& box, const ErrorScan& scan) {
   const Style& s = style();
-  constexpr int kDecades = kMostErrorDecade - kLeastErrorDecade;
+  constexpr int kDecades = kMaxErrorDecade - kMinErrorDecade;
   const Box bar{{box.min.x, box.min.y + s.px(4)}, {box.min.x + s.px(14), box.max.y - s.px(4)}};
   const float step = bar.height() / kDecades;
   for (int d = 0; d < kDecades; ++d) {
@@ -62,7 +62,7 @@ void draw_scale(ImDrawList* list, const Box& box, const ErrorScan& scan) {
                         {bar.max.x, bar.max.y - step * static_cast<float>(d)}, fill_of(2 * share - 1));
   }
   const auto label = [&](int decade, const char* text) {
-    const float y = bar.max.y - step * static_cast<float>(decade - kLeastErrorDecade);
+    const float y = bar.max.y - step * static_cast<float>(decade - kMinErrorDecade);
     draw_text_in(list, {{bar.max.x + s.px(6), y - s.px(8)}, {box.max.x, y + s.px(8)}}, Align::left, Face::mono, 11,
                  colour_of(Token::dim), text);
   };
@@ -70,9 +70,9 @@ void draw_scale(ImDrawList* list, const Box& box, const ErrorScan& scan) {
   label(-3, "1e−3");
   label(-6, "1e−6");
   label(-9, "1e−9");
-  if (scan.most > 0) {
+  if (scan.max > 0) {
     // Where the largest error stands.
-    const float y = bar.max.y - bar.height() * (error_shade(scan.most) + 1) / 2;
+    const float y = bar.max.y - bar.height() * (error_shade(scan.max) + 1) / 2;
     list->AddTriangleFilled({bar.min.x - s.px(7), y - s.px(4)}, {bar.min.x - s.px(7), y + s.px(4)},
                             {bar.min.x - s.px(1), y}, colour_of(Token::text));
   }
@@ -122,8 +122,8 @@ void draw_error(const Box& in, const ErrorScene& scene, const ErrorScan& scan, c
   const float height = in.max.y - in.min.y - s.px(16);
   if (height < s.px(24) || room < s.px(30)) return;
   // Cells no wider than three of their heights: a narrow output does not become a banner.
-  const float most = height / static_cast<float>(scan.rows) * 4 * static_cast<float>(scan.cols);
-  const float width = std::min(room, std::max(most, s.px(60)));
+  const float max = height / static_cast<float>(scan.rows) * 4 * static_cast<float>(scan.cols);
+  const float width = std::min(room, std::max(max, s.px(60)));
   const Box map{{in.min.x + labels, in.min.y}, {in.min.x + labels + width, in.min.y + height}};
   for (std::int32_t r = 0; r < scan.rows; ++r) {
     for (std::int32_t c = 0; c < scan.cols; ++c)

@@ -117,7 +117,7 @@ struct Frame {
     return plot.min.x + plot.width() * static_cast<float>(key) / static_cast<float>(std::max(keys, 1));
   }
   float y_of(double difference) const {
-    const auto low = static_cast<float>(scene.least_decade), high = static_cast<float>(scene.most_decade);
+    const auto low = static_cast<float>(scene.min_decade), high = static_cast<float>(scene.max_decade);
     const float share = (static_cast<float>(std::log10(difference)) - low) / std::max(high - low, 1.0F);
     return plot.max.y - plot.height() * std::clamp(share, 0.0F, 1.0F);
   }
@@ -130,13 +130,13 @@ std::string power_text(int decade) {
 
 void draw_axis(const Frame& f, float left) {
   const Style& s = style();
-  const int decades = f.scene.most_decade - f.scene.least_decade;
+  const int decades = f.scene.max_decade - f.scene.min_decade;
   const int every = std::max(1, static_cast<int>(std::ceil(static_cast<float>(decades) * s.px(18) / f.plot.height())));
   const auto label = [&](float y, const std::string& text) {
     draw_text_in(f.list, {{left, y - s.px(8)}, {f.plot.min.x - s.px(8), y + s.px(8)}}, Align::right, Face::mono, 11,
                  colour_of(Token::dim), text);
   };
-  for (int d = f.scene.most_decade; f.scene.any_value && d >= f.scene.least_decade; d -= every) {
+  for (int d = f.scene.max_decade; f.scene.any_value && d >= f.scene.min_decade; d -= every) {
     const float y = f.y_of(std::pow(10.0, d));
     f.list->AddLine({f.plot.min.x, y}, {f.plot.max.x, y}, faded(colour_of(Token::line), 0.8F), std::max(1.0F, s.px(1)));
     label(y, power_text(d));
@@ -234,22 +234,22 @@ HindsightScene hindsight_scene(const Recording& rec, const StepPlace& at) {
   const Builder b{rec, at, at.row / std::max(at.br, 1), static_cast<EventIndex>(rec.events.size() - 1)};
   scene.words = b.words();
   const auto final_row = b.final_output();
-  double least = std::numeric_limits<double>::max(), most = 0;
+  double min = std::numeric_limits<double>::max(), max = 0;
   for (std::int32_t j = 0; j < rec.key_tiles(); ++j) {
     HindsightTile tile;
     tile.first_key = j * at.bc;
     tile.keys = static_cast<std::int32_t>(std::min<std::int64_t>(at.bc, rec.problem.Lk - tile.first_key));
     b.compare(tile, j, final_row);
     if (tile.look == HindsightLook::value && tile.difference > 0) {
-      least = std::min(least, tile.difference);
-      most = std::max(most, tile.difference);
+      min = std::min(min, tile.difference);
+      max = std::max(max, tile.difference);
     }
     scene.tiles.push_back(tile);
   }
-  scene.any_value = most > 0;
+  scene.any_value = max > 0;
   if (scene.any_value) {
-    scene.least_decade = decade_of(least);
-    scene.most_decade = std::max(decade_of(most) + 1, scene.least_decade + 1);
+    scene.min_decade = decade_of(min);
+    scene.max_decade = std::max(decade_of(max) + 1, scene.min_decade + 1);
   }
   const bool seen = std::any_of(scene.tiles.begin(), scene.tiles.end(), [](const HindsightTile& t) {
     return t.look == HindsightLook::value || t.look == HindsightLook::not_finite;

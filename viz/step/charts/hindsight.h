@@ -27,9 +27,9 @@ struct HindsightTile {
 };
 struct HindsightScene {
   std::int32_t row = 0;
-  std::vector<HindsightTile> tiles;       // left to right by key
-  int least_decade = 0, most_decade = 0;  // of the log axis: 10^least <= every difference that is not 0 <= 10^most
-  bool any_value = false;                 // a difference that is not 0
+  std::vector<HindsightTile> tiles;    // left to right by key
+  int min_decade = 0, max_decade = 0;  // of the log axis: 10^least <= every difference that is not 0 <= 10^most
+  bool any_value = false;              // a difference that is not 0
   bool right_to_left = false;
   Runs words;           // what is compared, in this order's terms
   std::string nothing;  // why there is nothing to draw; else empty

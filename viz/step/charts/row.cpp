@@ -112,22 +112,22 @@ struct Builder {
       out.no_weight = "weights wait for m and ℓ of the whole row";
   }
   void add_range() {
-    float least = std::numeric_limits<float>::max(), most = -least;
+    float min = std::numeric_limits<float>::max(), max = -min;
     const auto take = [&](float x) {
       if (!std::isfinite(x)) return;
-      least = std::min(least, x);
-      most = std::max(most, x);
+      min = std::min(min, x);
+      max = std::max(max, x);
       out.any_score = true;
     };
     for (const RowChartKey& key : out.keys) {
       if (key.scored && !key.masked) take(key.score);
-      if (std::isfinite(key.weight)) out.most_weight = std::max({out.most_weight, key.weight, key.ghost});
+      if (std::isfinite(key.weight)) out.max_weight = std::max({out.max_weight, key.weight, key.ghost});
     }
     for (const RowChartTile& tile : out.tiles) {
       if (tile.has_m) take(tile.m);
     }
-    out.least = least;
-    out.most = most;
+    out.min = min;
+    out.max = max;
   }
   void add_notes() {
     using enum TensorColour;

@@ -33,9 +33,9 @@ struct RowChartScene {
   std::vector<RowChartKey> keys;
   std::vector<RowChartTile> tiles;  // left to right by key
   bool any_score = false;
-  float least = 0, most = 0;  // finite scores and maxima shown
+  float min = 0, max = 0;  // finite scores and maxima shown
   bool any_weight = false;
-  double most_weight = 1;
+  double max_weight = 1;
   std::vector<Runs> notes;     // beside the weights: their sum and what comes next
   bool final_weights = false;  // orders that store S: divided by the whole row's l
   std::string no_weight;       // why there is none yet; empty where there is

@@ -33,8 +33,8 @@ struct Frame {
            scores.width() * static_cast<float>(key / static_cast<double>(std::max<std::size_t>(scene.keys.size(), 1)));
   }
   float y_of(float score) const {
-    const float range = scene.most - scene.least;
-    const float share = range > 0 ? (score - scene.least) / range : 0.5F;
+    const float range = scene.max - scene.min;
+    const float share = range > 0 ? (score - scene.min) / range : 0.5F;
     return scores.max.y - style().px(6) - (scores.height() - style().px(12)) * share;
   }
 };
@@ -105,7 +105,7 @@ void draw_weights(const Frame& f) {
       continue;
     }
     const auto top = [&](double w) {
-      return base - height * static_cast<float>(std::min(w / f.scene.most_weight, 1.0));
+      return base - height * static_cast<float>(std::min(w / f.scene.max_weight, 1.0));
     };
     // A weight that is not zero is at least a line.
     const float y = key.weight > 0 ? std::min(top(key.weight), base - s.px(1.5F)) : base;
@@ -130,11 +130,11 @@ void draw_strip(const Frame& f, const Box& strip, TensorColour hue) {
   const bool is_m = hue == TensorColour::m;
   const auto has = [&](const RowChartTile& t) { return is_m ? t.has_m : t.has_l; };
   const auto value = [&](const RowChartTile& t) { return is_m ? t.m : t.l; };
-  float least = std::numeric_limits<float>::max(), most = -least;
+  float min = std::numeric_limits<float>::max(), max = -min;
   for (const RowChartTile& tile : f.scene.tiles) {
     if (!has(tile) || !std::isfinite(value(tile))) continue;
-    least = std::min(least, value(tile));
-    most = std::max(most, value(tile));
+    min = std::min(min, value(tile));
+    max = std::max(max, value(tile));
   }
   for (const RowChartTile& tile : f.scene.tiles) {
     if (tile.skipped && !has(tile)) continue;  // hatched with its tile
@@ -151,7 +151,7 @@ void draw_strip(const Frame& f, const Box& strip, TensorColour hue) {
       draw_text_in(f.list, cell, Align::centre, number ? Face::mono : Face::text, 12, colour_of(hue), text);
       continue;
     }
-    const float share = most > least ? 2 * (value(tile) - least) / (most - least) - 1 : 0;
+    const float share = max > min ? 2 * (value(tile) - min) / (max - min) - 1 : 0;
     f.list->AddRectFilled({cell.min.x - s.px(1), cell.min.y}, {cell.max.x + s.px(1), cell.max.y},
                           cell_fill(s.theme, hue, std::clamp(share, -1.0F, 1.0F)));
   }
@@ -165,10 +165,10 @@ void draw_axes(const Frame& f, const Box& box) {
                  colour_of(Token::dim), text);
   };
   if (f.scene.any_score) {
-    label(f.y_of(f.scene.most), significant_text(f.scene.most, 3));
-    if (f.scene.most > f.scene.least) label(f.y_of(f.scene.least), significant_text(f.scene.least, 3));
+    label(f.y_of(f.scene.max), significant_text(f.scene.max, 3));
+    if (f.scene.max > f.scene.min) label(f.y_of(f.scene.min), significant_text(f.scene.min, 3));
   }
-  if (f.weights.height() > s.px(26)) label(f.weights.min.y + s.px(2), significant_text(f.scene.most_weight, 3));
+  if (f.weights.height() > s.px(26)) label(f.weights.min.y + s.px(2), significant_text(f.scene.max_weight, 3));
   if (f.weights.height() > s.px(14)) label(f.weights.max.y - s.px(1), "0");
   if (f.strips) {
     const auto name = [&](const Box& strip, const char* text, TensorColour hue) {

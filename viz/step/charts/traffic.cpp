@@ -37,10 +37,10 @@ std::array<std::uint64_t, kTrafficParts> by_part(const Traffic& t) {
 }
 
 // The orders to compare with: naive first, from naive flash first.
-std::vector<MemoryBar> other_orders(const Recording& rec) {
+std::vector<TrafficBar> other_orders(const Recording& rec) {
   std::vector<std::string_view> kernels{"cpu_sequential", "cpu_flash", "cpu_flash1", "cpu_tiled"};
   if (rec.order == Order::naive) std::swap(kernels[0], kernels[1]);
-  std::vector<MemoryBar> bars;
+  std::vector<TrafficBar> bars;
   for (const std::string_view id : kernels) {
     const auto row = find_kernel(id);
     if (!row || (*row)->order == rec.order) continue;
@@ -51,13 +51,13 @@ std::vector<MemoryBar> other_orders(const Recording& rec) {
   return bars;
 }
 
-const MemoryBar* bar_named(const std::vector<MemoryBar>& bars, Order order) {
-  const auto at = std::find_if(bars.begin(), bars.end(), [&](const MemoryBar& b) { return b.name == name_of(order); });
+const TrafficBar* bar_named(const std::vector<TrafficBar>& bars, Order order) {
+  const auto at = std::find_if(bars.begin(), bars.end(), [&](const TrafficBar& b) { return b.name == name_of(order); });
   return at == bars.end() ? nullptr : &*at;
 }
 
 // What the same order would ask at a size that GPUs see, with a tile as here and one of 64 rows.
-void add_outlook(MemoryTotals& scene, const Recording& rec) {
+void add_outlook(TrafficTotals& scene, const Recording& rec) {
   const auto naive = find_kernel("cpu_sequential");
   if (rec.order != Order::flash || !naive) return;
   Problem p;
@@ -88,15 +88,15 @@ std::string bytes_text(std::uint64_t bytes) {
   return fmt::format("{:.1f} GB", b / 1e9);
 }
 
-MemoryTotals memory_totals(const Recording& rec) {
+TrafficTotals traffic_totals(const Recording& rec) {
   using enum TensorColour;
-  MemoryTotals out;
+  TrafficTotals out;
   std::uint64_t mine = 0;
   for (const std::uint64_t bytes : rec.events.back().hbm_bytes) mine += bytes;
   const auto say = [&](Runs words) { out.words.push_back(std::move(words)); };
   out.once = compulsory(rec.order, rec.problem).total();
   out.others = other_orders(rec);
-  const MemoryBar* naive = bar_named(out.others, Order::naive);
+  const TrafficBar* naive = bar_named(out.others, Order::naive);
   if (rec.order == Order::naive) {
     say({word("naive writes and reads "), letter("S", s), word(" and "), letter("P", p),
          word(fmt::format("; flash, here with Br {}, never does.", rec.options.br))});
@@ -119,7 +119,7 @@ MemoryTotals memory_totals(const Recording& rec) {
     }
   }
   Runs line{word("A thin line marks each element once: "), number(bytes_text(out.once)), word(" here")};
-  for (const MemoryBar& bar : out.others) {
+  for (const TrafficBar& bar : out.others) {
     if (bar.once == out.once) continue;
     line.insert(line.end(),
                 {word(", "), number(bytes_text(bar.once)), word(bar.once > out.once ? " with " : " without "),
@@ -132,10 +132,10 @@ MemoryTotals memory_totals(const Recording& rec) {
   return out;
 }
 
-MemoryScene memory_scene(const Recording& rec, EventIndex e, const MemoryTotals& totals) {
-  MemoryScene scene;
+TrafficScene traffic_scene(const Recording& rec, EventIndex e, const TrafficTotals& totals) {
+  TrafficScene scene;
   scene.count = fmt::format("tile loads, {}", name_of(rec.problem.dtype));
-  MemoryBar mine;
+  TrafficBar mine;
   mine.name = std::string(name_of(rec.order));
   mine.once = totals.once;
   for (std::size_t n = 0; n < kTrafficParts; ++n) {
@@ -149,7 +149,7 @@ MemoryScene memory_scene(const Recording& rec, EventIndex e, const MemoryTotals&
   return scene;
 }
 
-void draw_memory_card(ImDrawList* list, const Box& box, const MemoryScene& scene) {
+void draw_traffic_card(ImDrawList* list, const Box& box, const TrafficScene& scene) {
   const Style& s = style();
   draw_card(list, box);
   const Box in{{box.min.x + s.px(16), box.min.y + s.px(12)}, {box.max.x - s.px(16), box.max.y - s.px(10)}};
@@ -159,7 +159,7 @@ void draw_memory_card(ImDrawList* list, const Box& box, const MemoryScene& scene
   std::uint64_t widest = 1;
   float numbers = 0;
   std::vector<std::string> texts;
-  for (const MemoryBar& bar : scene.bars) {
+  for (const TrafficBar& bar : scene.bars) {
     widest = std::max(widest, bar.total);
     texts.push_back(bar.so_far == bar.total ? bytes_text(bar.total)
                                             : fmt::format("{} of {}", bytes_text(bar.so_far), bytes_text(bar.total)));
@@ -172,7 +172,7 @@ void draw_memory_card(ImDrawList* list, const Box& box, const MemoryScene& scene
   const float pitch = all ? std::clamp((in.height() - s.px(28 + 80)) / 4, s.px(25), s.px(40)) : s.px(31);
   const float thick = std::min(pitch - s.px(6), s.px(28));
   for (std::size_t n = 0; n < scene.bars.size(); ++n) {
-    const MemoryBar& bar = scene.bars[n];
+    const TrafficBar& bar = scene.bars[n];
     if ((n >= 2 && !all) || y + s.px(24) > in.max.y) break;
     const Box line{{in.min.x, y}, {in.max.x, y + thick}};
     draw_text_in(list, line, Align::left, Face::text, 13, colour_of(Token::text), bar.name);

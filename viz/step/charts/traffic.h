@@ -10,29 +10,29 @@
 
 namespace attn {
 
-struct MemoryBar {
+struct TrafficBar {
   std::string name;                                  // "flash", "naive"
   std::uint64_t once = 0;                            // each element once: the compulsory bytes
   std::array<std::uint64_t, kTrafficParts> bytes{};  // so far
   std::uint64_t so_far = 0, total = 0;
 };
 
-struct MemoryScene {
-  std::string count;            // "tile loads, f32"
-  std::vector<MemoryBar> bars;  // this order first
-  std::vector<Runs> words;      // what follows from them, one sentence each, most important first
+struct TrafficScene {
+  std::string count;             // "tile loads, f32"
+  std::vector<TrafficBar> bars;  // this order first
+  std::vector<Runs> words;       // what follows from them, one sentence each, most important first
 };
 // What is counted once a recording: the bars of the other orders with the same tile, and what follows from all.
-struct MemoryTotals {
-  std::uint64_t once = 0;         // of this order
-  std::vector<MemoryBar> others;  // the one to compare with first
+struct TrafficTotals {
+  std::uint64_t once = 0;          // of this order
+  std::vector<TrafficBar> others;  // the one to compare with first
   std::vector<Runs> words;
 };
-MemoryTotals memory_totals(const Recording& rec);
-MemoryScene memory_scene(const Recording& rec, EventIndex e, const MemoryTotals& totals);
+TrafficTotals traffic_totals(const Recording& rec);
+TrafficScene traffic_scene(const Recording& rec, EventIndex e, const TrafficTotals& totals);
 // "273 MB", "5184 B": at most three digits with a unit of 1000, exact below 100 000 B.
 std::string bytes_text(std::uint64_t bytes);
 
-void draw_memory_card(ImDrawList* list, const Box& box, const MemoryScene& scene);
+void draw_traffic_card(ImDrawList* list, const Box& box, const TrafficScene& scene);
 
 }  // namespace attn

@@ -59,8 +59,8 @@ Slot output_sum_slot(const Recording& rec, EventIndex e) {
 }
 
 std::string scale_words(const Problem& p) {
-  const double usual = 1 / std::sqrt(static_cast<double>(p.D));
-  if (!p.scale || std::abs(*p.scale - usual) < 1e-12) return "1/√" + std::to_string(p.D);
+  const double defaults = 1 / std::sqrt(static_cast<double>(p.D));
+  if (!p.scale || std::abs(*p.scale - defaults) < 1e-12) return "1/√" + std::to_string(p.D);
   return significant_text(*p.scale, 6);
 }
 

@@ -130,7 +130,7 @@ void take_pointer(const TilesPanel& panel, const TilesScene& scene, const TilesL
 // Tab enters the tiles, arrows move, Enter pins, Esc leaves. The keys are owned for the frame, so that neither
 // Dear ImGui's tabbing nor the shell's stepping sees them.
 void take_keys(const TilesPanel& panel, const TilesScene& scene) {
-  StepMemory& memory = panel.memory;
+  StepHeld& memory = panel.memory;
   StepCache& cache = *memory.cache;
   const ImGuiIO& io = ImGui::GetIO();
   if (io.WantTextInput || ImGui::IsPopupOpen(nullptr, ImGuiPopupFlags_AnyPopupId | ImGuiPopupFlags_AnyPopupLevel))

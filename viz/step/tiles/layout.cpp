@@ -10,7 +10,7 @@ constexpr float kLabelWidth = 50, kTitle = 26, kCaption = 34;
 
 // Logical widths of one column: least with numbers, comfortable, and most.
 struct Wish {
-  float least = 0, liked = 0, most = 0;
+  float min = 0, liked = 0, max = 0;
   bool numbers = true;
 };
 
@@ -18,9 +18,9 @@ bool is_statistic(Column c) {
   return c != Column::q && c != Column::s && c != Column::p && c != Column::o;
 }
 
-Wish number_wish(std::int32_t cols, int least_chars, int liked_chars, float growth) {
+Wish number_wish(std::int32_t cols, int min_chars, int liked_chars, float growth) {
   const auto n = static_cast<float>(cols);
-  return {n * (5.5F * static_cast<float>(least_chars) + 5), n * (6.0F * static_cast<float>(liked_chars) + 9),
+  return {n * (5.5F * static_cast<float>(min_chars) + 5), n * (6.0F * static_cast<float>(liked_chars) + 9),
           n * (cols <= 4 ? 104.0F : 72.0F) * growth, true};
 }
 
@@ -82,17 +82,17 @@ Widths choose_widths(const TilesScene& scene, float room) {
     return sum;
   };
   // Numbers give way in the widest tile first, until the rest fits.
-  while (total(&Wish::least, 12) > room) {
+  while (total(&Wish::min, 12) > room) {
     Column widest = Column::m_old;
-    float most = 0;
+    float max = 0;
     for (const Column c : scene.columns) {
       const Wish& w = wishes[static_cast<std::size_t>(c)];
-      if (!is_statistic(c) && w.numbers && w.least > most) {
-        most = w.least;
+      if (!is_statistic(c) && w.numbers && w.min > max) {
+        max = w.min;
         widest = c;
       }
     }
-    if (most == 0) break;
+    if (max == 0) break;
     // S and P are read side by side: both or none.
     const bool keys = widest == Column::s || widest == Column::p;
     for (const Column c : keys ? std::vector<Column>{Column::s, Column::p} : std::vector<Column>{widest}) {
@@ -100,17 +100,17 @@ Widths choose_widths(const TilesScene& scene, float room) {
     }
   }
   constexpr float kGaps[] = {12, 24, 44};
-  const float least = total(&Wish::least, kGaps[0]), liked = total(&Wish::liked, kGaps[1]),
-              most = total(&Wish::most, kGaps[2]);
+  const float min = total(&Wish::min, kGaps[0]), liked = total(&Wish::liked, kGaps[1]),
+              max = total(&Wish::max, kGaps[2]);
   const bool upper = room > liked;
-  const float f = upper ? std::clamp((room - liked) / std::max(most - liked, 1.0F), 0.0F, 1.0F)
-                        : std::clamp((room - least) / std::max(liked - least, 1.0F), 0.0F, 1.0F);
-  const float squeeze = least > room ? room / least : 1.0F;
+  const float f = upper ? std::clamp((room - liked) / std::max(max - liked, 1.0F), 0.0F, 1.0F)
+                        : std::clamp((room - min) / std::max(liked - min, 1.0F), 0.0F, 1.0F);
+  const float squeeze = min > room ? room / min : 1.0F;
   Widths out;
   for (const Column c : scene.columns) {
     const Wish& w = wishes[static_cast<std::size_t>(c)];
     out.width[static_cast<std::size_t>(c)] =
-        squeeze * (upper ? between(w.liked, w.most, f) : between(w.least, w.liked, f));
+        squeeze * (upper ? between(w.liked, w.max, f) : between(w.min, w.liked, f));
     out.numbers[static_cast<std::size_t>(c)] = w.numbers && squeeze >= 1;
   }
   out.gap = squeeze * (upper ? between(kGaps[1], kGaps[2], f) : between(kGaps[0], kGaps[1], f));
@@ -127,23 +127,22 @@ Heights choose_heights(const TilesScene& scene, float room) {
   const auto rows = static_cast<float>(scene.at.br);
   const auto k_rows = static_cast<float>(scene.k.rows);
   Heights h;
-  constexpr float kLeastRow = 16, kLeastK = 14, kCards = 104;
+  constexpr float kMinRow = 16, kMinK = 14, kCards = 104;
   const float growth = std::clamp(room / 520, 1.0F, 2.0F);
-  const float most_row = 64 * growth, most_k = 32 * growth;
-  const float numbers = rows * kLeastRow + k_rows * kLeastK;
+  const float max_row = 64 * growth, max_k = 32 * growth;
+  const float numbers = rows * kMinRow + k_rows * kMinK;
   if (numbers <= room) {
-    const float most = rows * most_row + std::max(k_rows * most_k, kCards);
-    const float f = std::clamp((room - numbers) / std::max(most - numbers, 1.0F), 0.0F, 1.0F);
-    h.row = between(kLeastRow, most_row, f);
-    h.k_row = std::min(most_k, between(kLeastK, most_k, f));
+    const float max = rows * max_row + std::max(k_rows * max_k, kCards);
+    const float f = std::clamp((room - numbers) / std::max(max - numbers, 1.0F), 0.0F, 1.0F);
+    h.row = between(kMinRow, max_row, f);
+    h.k_row = std::min(max_k, between(kMinK, max_k, f));
     h.k_region = std::max(k_rows * h.k_row, std::min(kCards, room - rows * h.row));
   } else {
     // K is a heat map; the rows keep their numbers as long as they can.
-    const float region =
-        std::clamp(room - rows * kLeastRow, std::min(70.0F, room * 0.4F), std::max(110.0F, room * 0.4F));
+    const float region = std::clamp(room - rows * kMinRow, std::min(70.0F, room * 0.4F), std::max(110.0F, room * 0.4F));
     h.k_region = region;
-    h.k_row = std::min(most_k, region / k_rows);
-    h.row = std::min(most_row, (room - region) / rows);
+    h.k_row = std::min(max_k, region / k_rows);
+    h.row = std::min(max_row, (room - region) / rows);
   }
   h.chosen_row = h.row;
   if (h.row < 17) {

@@ -395,12 +395,11 @@ void write_numbers(const Recording& rec, const TilesScene& scene, TileScene& til
 
 int wanted_characters(const TileScene& tile) {
   if (tile.natural < 0) return 7;
-  int most = 3;
+  int max = 3;
   for (const Cell& cell : tile.cells) {
-    if (cell.look == CellLook::value)
-      most = std::max(most, text_length(number_text(cell.value, {tile.natural, false})));
+    if (cell.look == CellLook::value) max = std::max(max, text_length(number_text(cell.value, {tile.natural, false})));
   }
-  return most;
+  return max;
 }
 
 }  // namespace attn

@@ -174,7 +174,7 @@ void show_pointed(const TilesPanel& panel, const Drawn& d) {
 
 }  // namespace
 
-std::optional<CellRef> pointed_cell(const TilesScene& scene, const State& state, const StepMemory& memory) {
+std::optional<CellRef> pointed_cell(const TilesScene& scene, const State& state, const StepHeld& memory) {
   const StepCache& cache = *memory.cache;
   if (cache.hovered) return cache.hovered;
   if (memory.cells_focused && cache.keyboard) return cache.keyboard;
@@ -189,12 +189,12 @@ std::optional<CellRef> pointed_cell(const TilesScene& scene, const State& state,
   const TileScene& s = scene.tiles[kSTile];
   if (o.live && (o.made || !s.live)) return o.ref(r, 0);
   std::optional<CellRef> best;
-  float most = 0;
+  float max = 0;
   for (std::int32_t c = 0; c < s.cols; ++c) {
     const Cell& cell = s.cell(r, c);
-    if (cell.look != CellLook::value || (best && !(cell.value > most))) continue;
+    if (cell.look != CellLook::value || (best && !(cell.value > max))) continue;
     best = s.ref(r, c);
-    most = cell.value;
+    max = cell.value;
   }
   // A row that may see no key here: why.
   if (!best && s.live && !s.cells.empty() && s.cell(r, 0).look == CellLook::masked) best = s.ref(r, 0);
@@ -213,10 +213,10 @@ void draw_step_tiles(const TilesPanel& panel, const Box& box, TilesScene& scene)
   take_keys(panel, scene);
   const std::optional<CellRef> pointed = pointed_cell(scene, panel.state, panel.memory);
   // Faster than this, play would never come to rest.
-  constexpr float kMostPlayed = 5;
+  constexpr float kMaxPlayed = 5;
   const View& view = panel.state.view;
   const bool moves =
-      !panel.state.preferences.reduced_motion && (!view.playing || view.play_steps_per_second <= kMostPlayed);
+      !panel.state.preferences.reduced_motion && (!view.playing || view.play_steps_per_second <= kMaxPlayed);
   const float arrival = panel.memory.cache->arrival(scene.at.event, moves, ImGui::GetTime());
   const Drawn drawn{list, scene, layout, pointed, panel.memory, s, arrival};
   draw_all(drawn);

@@ -11,7 +11,7 @@
 namespace attn {
 namespace {
 
-constexpr float kTitle = 15, kNumbers = 12, kGroup = 14, kMost = 46;
+constexpr float kTitle = 15, kNumbers = 12, kGroup = 14, kMax = 46;
 
 // The same tile and phase of another head, or that head's first event.
 EventIndex event_of_head(const Recording& rec, const StepPlace& at, std::int32_t b, std::int32_t h) {
@@ -66,8 +66,7 @@ Layout layout_of(const Box& box, const HeadsScene& scene) {
   at.top = box.min.y + s.px(kTitle + kNumbers);
   const float width = box.max.x - at.left - at.gap * static_cast<float>(scene.groups - 1);
   const float height = box.max.y - at.top - s.px(kGroup);
-  at.side =
-      std::min({height / static_cast<float>(scene.batches), width / static_cast<float>(scene.heads), s.px(kMost)});
+  at.side = std::min({height / static_cast<float>(scene.batches), width / static_cast<float>(scene.heads), s.px(kMax)});
   at.side = std::floor(at.side);
   return at;
 }
@@ -122,7 +121,7 @@ HeadsScene heads_scene(const Recording& rec, const TensorScale& scale) {
 }
 
 float heads_width(const HeadsScene& scene) {
-  const float side = std::min(kMost, 47 / static_cast<float>(std::max(scene.batches, 1)));
+  const float side = std::min(kMax, 47 / static_cast<float>(std::max(scene.batches, 1)));
   const float wanted = static_cast<float>(scene.heads) * side + 8 * static_cast<float>(scene.groups - 1) + 14;
   return style().px(std::clamp(wanted, 76.0F, 230.0F));
 }

@@ -39,7 +39,7 @@ std::int32_t calculated(const ArchLimits& arch, std::int32_t threads, std::int32
   cudaOccDeviceProp device{};
   device.computeMajor = number / 10;
   device.computeMinor = number % 10;
-  device.maxThreadsPerBlock = kMostThreads;
+  device.maxThreadsPerBlock = kMaxThreads;
   device.maxThreadsPerMultiprocessor = arch.threads;
   device.regsPerBlock = kRegistersOfSm;
   device.regsPerMultiprocessor = kRegistersOfSm;
@@ -50,7 +50,7 @@ std::int32_t calculated(const ArchLimits& arch, std::int32_t threads, std::int32
   device.sharedMemPerBlockOptin = static_cast<std::size_t>(arch.shared_block);
   device.reservedSharedMemPerBlock = static_cast<std::size_t>(arch.shared_kept);
   cudaOccFuncAttributes kernel{};
-  kernel.maxThreadsPerBlock = kMostThreads;
+  kernel.maxThreadsPerBlock = kMaxThreads;
   kernel.numRegs = registers;
   kernel.partitionedGCConfig = PARTITIONED_GC_OFF;
   kernel.shmemLimitConfig = FUNC_SHMEM_LIMIT_OPTIN;

@@ -13,16 +13,16 @@ namespace {
 std::vector<double> softmax_of_first(const Recording& rec, std::int32_t row, std::int64_t keys) {
   const Problem& p = rec.problem;
   std::vector<double> weights(static_cast<std::size_t>(keys));
-  double most = -std::numeric_limits<double>::infinity(), sum = 0;
+  double max = -std::numeric_limits<double>::infinity(), sum = 0;
   for (std::int64_t k = 0; k < keys; ++k) {
     double dot = 0;
     for (std::int64_t d = 0; d < p.D; ++d)
       dot += static_cast<double>(rec.inputs.q.get(row * p.D + d)) * rec.inputs.k.get(k * p.D + d);
     double& w = weights[static_cast<std::size_t>(k)];
     w = p.visible(0, row, k) ? dot * p.effective_scale() : -std::numeric_limits<double>::infinity();
-    most = std::max(most, w);
+    max = std::max(max, w);
   }
-  for (double& w : weights) sum += w = std::exp(w - most);
+  for (double& w : weights) sum += w = std::exp(w - max);
   for (double& w : weights) w /= sum;
   return weights;
 }
@@ -122,17 +122,17 @@ TEST(Hindsight, IsTheDistanceToTheFinalOutput) {
         if (newest == nullptr || tile.event > newest->event) newest = &tile;
         // O of that step and the kernel's answer, column by column.
         const bool normalised = rec->version(rec->after(tile.event, Slot::o_new)).holds.normalised;
-        double most = 0;
+        double max = 0;
         for (std::int32_t c = 0; c < rec->problem.Dv; ++c) {
           const float o = *live_value(*rec, tile.event, Slot::o_new, row, c);
           const float l = *live_value(*rec, tile.event, Slot::l_new, row, 0);
           const float final_o = rec->outputs.out.get(row * rec->problem.Dv + c);
-          most = std::max(most, std::abs(static_cast<double>(normalised ? o : o / l) - final_o));
+          max = std::max(max, std::abs(static_cast<double>(normalised ? o : o / l) - final_o));
         }
-        EXPECT_EQ(tile.difference, most);
-        if (most > 0) {
-          EXPECT_LE(std::pow(10.0, scene.least_decade), most);
-          EXPECT_GE(std::pow(10.0, scene.most_decade), most);
+        EXPECT_EQ(tile.difference, max);
+        if (max > 0) {
+          EXPECT_LE(std::pow(10.0, scene.min_decade), max);
+          EXPECT_GE(std::pow(10.0, scene.max_decade), max);
         }
       }
       ASSERT_NE(newest, nullptr);

@@ -31,7 +31,7 @@ TEST(ErrorMap, IsTheDistanceToTheDefinitionInFp64) {
       const auto b = static_cast<std::int32_t>(p.B) - 1, h = static_cast<std::int32_t>(p.Hq) - 1;
       const ErrorScan scan = scanned(rec, b, h);
       EXPECT_EQ(scan.rows_done, p.Lq);
-      double most = 0;
+      double max = 0;
       for (std::int32_t r = 0; r < p.Lq; ++r) {
         const auto ref = reference_rows(p, rec->inputs, {{b, h, r}}, 1, {});
         ASSERT_TRUE(ref.has_value());
@@ -41,11 +41,11 @@ TEST(ErrorMap, IsTheDistanceToTheDefinitionInFp64) {
           const ErrorCell& cell = scan.cells[static_cast<std::size_t>(r * p.Dv + c)];
           EXPECT_EQ(cell.error, static_cast<float>(error));
           EXPECT_EQ(cell.look, error > 0 ? ErrorLook::error : ErrorLook::exact);
-          most = std::max(most, error);
+          max = std::max(max, error);
         }
       }
-      EXPECT_EQ(scan.most, most);
-      EXPECT_LT(most, 1e-5);
+      EXPECT_EQ(scan.max, max);
+      EXPECT_LT(max, 1e-5);
       // What rounding in fp32 explains is no difference.
       EXPECT_FALSE(scan.first.has_value());
     }
@@ -80,7 +80,7 @@ TEST(ErrorMap, NarrowSumsAreNamedAtTheFirstCellThatLeavesFp32) {
         }
       }
     }
-    EXPECT_GT(scan.most, 1e-4);
+    EXPECT_GT(scan.max, 1e-4);
   }
 }
 
@@ -129,7 +129,7 @@ TEST(ErrorMap, RightToLeftIsNoDifferenceBeyondRounding) {
   options.key_order = KeyOrder::right_to_left;
   const ErrorScan scan = scanned(what_if("late_outlier", options));
   EXPECT_FALSE(scan.first.has_value());
-  EXPECT_LT(scan.most, 1e-5);
+  EXPECT_LT(scan.max, 1e-5);
 }
 
 TEST(ErrorMap, ShadesAreTheLogarithm) {

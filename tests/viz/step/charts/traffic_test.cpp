@@ -9,7 +9,7 @@
 namespace attn {
 namespace {
 
-TEST(MemoryCard, BarsAreWhatARunOfEachOrderCounts) {
+TEST(TrafficCard, BarsAreWhatARunOfEachOrderCounts) {
   for (const char* preset : {"blackboard", "late_outlier", "causal", "ragged", "heads", "bias"}) {
     std::map<std::string, std::uint64_t> counted;
     for (const char* kernel : kRecordingKernels) {
@@ -21,14 +21,14 @@ TEST(MemoryCard, BarsAreWhatARunOfEachOrderCounts) {
     for (const char* kernel : kRecordingKernels) {
       SCOPED_TRACE(std::string(preset) + " " + kernel);
       const auto rec = record_preset(preset, kernel);
-      const MemoryTotals totals = memory_totals(*rec);
-      const MemoryScene scene = memory_scene(*rec, static_cast<EventIndex>(rec->events.size() - 1), totals);
+      const TrafficTotals totals = traffic_totals(*rec);
+      const TrafficScene scene = traffic_scene(*rec, static_cast<EventIndex>(rec->events.size() - 1), totals);
       ASSERT_EQ(scene.bars.size(), 4U);
       EXPECT_EQ(scene.bars[0].name, name_of(rec->order));
       EXPECT_EQ(scene.bars[0].so_far, scene.bars[0].total);
       EXPECT_EQ(scene.bars[0].once, compulsory(rec->order, rec->problem).total());
       std::set<std::string> names;
-      for (const MemoryBar& bar : scene.bars) {
+      for (const TrafficBar& bar : scene.bars) {
         EXPECT_EQ(bar.total, counted.at(bar.name)) << bar.name;
         EXPECT_LE(bar.once, bar.total) << bar.name;
         names.insert(bar.name);

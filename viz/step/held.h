@@ -10,7 +10,7 @@ namespace attn {
 
 struct StepCache;  // viz/step/cache.h
 
-struct StepMemory {
+struct StepHeld {
   StepTexts texts;             // set by the shell from assets/step_texts.json
   bool cells_focused = false;  // Tab entered the tiles: arrows move between cells, so the shell must not step with them
   std::shared_ptr<StepCache> cache;

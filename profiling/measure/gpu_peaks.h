@@ -20,18 +20,18 @@ struct GpuPeak {
   double copy_gb_per_s = 0;  // read + written, in units of 1e9
 };
 
-class GpuYardsticks {
+class GpuPeaks {
  public:
   // The names that a profiler sees.
   static constexpr const char* kFlushName = "attnscope_read_l2";
   // The references outlive the object.
-  static Result<GpuYardsticks> make(gpu::Driver& driver, gpu::CompileService& service,
-                                    const gpu::GpuProperties& properties, gpu::StreamHandle stream);
-  GpuYardsticks(GpuYardsticks&& other) noexcept;
-  GpuYardsticks(const GpuYardsticks&) = delete;
-  GpuYardsticks& operator=(const GpuYardsticks&) = delete;
-  GpuYardsticks& operator=(GpuYardsticks&&) = delete;
-  ~GpuYardsticks();
+  static Result<GpuPeaks> make(gpu::Driver& driver, gpu::CompileService& service, const gpu::GpuProperties& properties,
+                               gpu::StreamHandle stream);
+  GpuPeaks(GpuPeaks&& other) noexcept;
+  GpuPeaks(const GpuPeaks&) = delete;
+  GpuPeaks& operator=(const GpuPeaks&) = delete;
+  GpuPeaks& operator=(GpuPeaks&&) = delete;
+  ~GpuPeaks();
 
   // Allocates what flush() reads; the first error of the two.
   Result<void> prepare_flush();
@@ -41,7 +41,7 @@ class GpuYardsticks {
   Result<GpuPeak> peak();
 
  private:
-  GpuYardsticks(gpu::Driver& driver, const gpu::GpuProperties& properties, gpu::StreamHandle stream)
+  GpuPeaks(gpu::Driver& driver, const gpu::GpuProperties& properties, gpu::StreamHandle stream)
       : driver_(&driver), properties_(properties), stream_(stream) {}
   Result<void> launch(const char* entry, const void* argument);
   // Milliseconds of the fastest of several launches.

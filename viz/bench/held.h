@@ -11,7 +11,7 @@ namespace attn {
 
 struct BenchCache;  // viz/bench/cache.h
 
-struct BenchMemory {
+struct BenchHeld {
   std::shared_ptr<BenchCache> cache;
   std::optional<std::size_t> only_chart;  // this chart fills the workspace: for a report
 };

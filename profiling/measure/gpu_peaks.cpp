@@ -1,4 +1,4 @@
-#include "profiling/measure/gpu_yardsticks.h"
+#include "profiling/measure/gpu_peaks.h"
 
 #include <algorithm>
 #include <utility>
@@ -63,16 +63,16 @@ constexpr std::uint64_t kTurns = 512;
 constexpr int kRuns = 8;
 // The caches' replacement is not least-recently-used: three times the L2's size leaves nothing of what was there.
 constexpr std::uint64_t kFlushOfL2 = 3;
-constexpr std::uint64_t kMostCopied = std::uint64_t{1} << 30;  // bytes; a copy far beyond any L2
+constexpr std::uint64_t kMaxCopied = std::uint64_t{1} << 30;  // bytes; a copy far beyond any L2
 
 }  // namespace
 
-Result<GpuYardsticks> GpuYardsticks::make(gpu::Driver& driver, gpu::CompileService& service,
-                                          const gpu::GpuProperties& properties, gpu::StreamHandle stream) {
+Result<GpuPeaks> GpuPeaks::make(gpu::Driver& driver, gpu::CompileService& service, const gpu::GpuProperties& properties,
+                                gpu::StreamHandle stream) {
   const gpu::KernelSource source{"gpu_yardsticks.cu", kSource, "gpu_yardsticks 1", false};
   const auto compiled = service.compile({source, properties.arch(), {}});
   if (!compiled) return tl::unexpected(compiled.error());
-  GpuYardsticks made(driver, properties, stream);
+  GpuPeaks made(driver, properties, stream);
   const auto module = driver.load(compiled->code.data());
   if (!module) return tl::unexpected(module.error());
   made.module_ = *module;
@@ -84,7 +84,7 @@ Result<GpuYardsticks> GpuYardsticks::make(gpu::Driver& driver, gpu::CompileServi
   return made;
 }
 
-GpuYardsticks::GpuYardsticks(GpuYardsticks&& other) noexcept
+GpuPeaks::GpuPeaks(GpuPeaks&& other) noexcept
     : driver_(other.driver_),
       properties_(std::move(other.properties_)),
       stream_(other.stream_),
@@ -93,18 +93,18 @@ GpuYardsticks::GpuYardsticks(GpuYardsticks&& other) noexcept
       flushed_(std::move(other.flushed_)),
       peak_(other.peak_) {}
 
-GpuYardsticks::~GpuYardsticks() {
+GpuPeaks::~GpuPeaks() {
   if (module_ != nullptr) driver_->unload(module_);
 }
 
-Result<void> GpuYardsticks::launch(const char* entry, const void* argument) {
+Result<void> GpuPeaks::launch(const char* entry, const void* argument) {
   gpu::LaunchShape shape;
   shape.grid[0] = static_cast<std::uint32_t>(properties_.sms) * kBlocksOfSm;
   shape.block[0] = kThreads;
   return driver_->launch(entries_.at(entry), shape, stream_, argument);
 }
 
-Result<void> GpuYardsticks::prepare_flush() {
+Result<void> GpuPeaks::prepare_flush() {
   if (flushed_ != nullptr) return ok();
   auto memory = gpu::Memory::allocate(*driver_, kFlushOfL2 * static_cast<std::uint64_t>(properties_.l2_bytes));
   if (!memory) return tl::unexpected(memory.error());
@@ -112,7 +112,7 @@ Result<void> GpuYardsticks::prepare_flush() {
   return driver_->fill(flushed_->address(), 0, flushed_->bytes(), stream_);
 }
 
-Result<void> GpuYardsticks::flush() {
+Result<void> GpuPeaks::flush() {
   if (auto ready = prepare_flush(); !ready) return ready;
   Work w;
   w.from = w.to = flushed_->address();
@@ -120,7 +120,7 @@ Result<void> GpuYardsticks::flush() {
   return launch(kFlushName, &w);
 }
 
-Result<double> GpuYardsticks::fastest_ms(const char* entry, const void* argument) {
+Result<double> GpuPeaks::fastest_ms(const char* entry, const void* argument) {
   const auto first = driver_->create_event(), second = driver_->create_event();
   if (!first) return tl::unexpected(first.error());
   if (!second) return tl::unexpected(second.error());
@@ -141,7 +141,7 @@ Result<double> GpuYardsticks::fastest_ms(const char* entry, const void* argument
   return fastest;
 }
 
-Result<double> GpuYardsticks::multiply_add_gflops() {
+Result<double> GpuPeaks::multiply_add_gflops() {
   Work w;
   w.from = w.to = flushed_->address();
   w.count = kTurns;
@@ -153,10 +153,10 @@ Result<double> GpuYardsticks::multiply_add_gflops() {
   return 2 * threads * kMultiplyAddsOfTurn * static_cast<double>(kTurns) / *ms * 1e-6;
 }
 
-Result<double> GpuYardsticks::copy_gb_per_s() {
+Result<double> GpuPeaks::copy_gb_per_s() {
   const auto free = driver_->free_memory();
   if (!free) return tl::unexpected(free.error());
-  const std::uint64_t bytes = std::min(kMostCopied, *free / 8) / 16 * 16;
+  const std::uint64_t bytes = std::min(kMaxCopied, *free / 8) / 16 * 16;
   auto from = gpu::Memory::allocate(*driver_, bytes);
   if (!from) return tl::unexpected(from.error());
   auto to = gpu::Memory::allocate(*driver_, bytes);
@@ -172,7 +172,7 @@ Result<double> GpuYardsticks::copy_gb_per_s() {
   return 2.0 * static_cast<double>(bytes) / *ms * 1e-6;
 }
 
-Result<GpuPeak> GpuYardsticks::peak() {
+Result<GpuPeak> GpuPeaks::peak() {
   if (peak_) return *peak_;
   if (auto ready = prepare_flush(); !ready) return tl::unexpected(ready.error());
   const auto gflops = multiply_add_gflops();
