@@ -48,11 +48,11 @@ Result<void> choose_kernels(const BenchArguments& a, SweepSpec& s) {
   s.kernels = a.kernels.empty() ? std::vector<std::string>{} : split(a.kernels, ',');
   if (s.kernels.empty()) {
     for (const KernelRow* row : ladder())
-      if (row->place == device->place) s.kernels.emplace_back(row->id);
+      if (row->processor == device->processor) s.kernels.emplace_back(row->id);
   }
   if (a.device != "cpu") return ok();
   for (const std::string& id : s.kernels) {
-    if (const auto row = find_kernel(id); row && (*row)->place == Processor::gpu)
+    if (const auto row = find_kernel(id); row && (*row)->processor == Processor::gpu)
       return bad_input(fmt::format("{} runs on a GPU, and --device cpu was given.", id));
   }
   return ok();

@@ -70,7 +70,8 @@ Result<std::vector<Point>> points_of(const InspectArguments& a) {
   for (const std::string& id : split(a.kernels, ',')) {
     const auto row = find_kernel(id);
     if (!row) return tl::unexpected(row.error());
-    if ((*row)->place != Processor::gpu) return bad_input(fmt::format("{} runs on the CPU: nothing is compiled.", id));
+    if ((*row)->processor != Processor::gpu)
+      return bad_input(fmt::format("{} runs on the CPU: nothing is compiled.", id));
     for (const std::string& arch : split(a.archs, ',')) {
       const auto device = gpu::device_for(arch);
       if (!device) return tl::unexpected(device.error());

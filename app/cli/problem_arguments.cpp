@@ -237,7 +237,7 @@ Result<DeviceChoice> choose_device(const std::string& device) {
 Result<void> check_device(const std::string& device) {
   const auto choice = choose_device(device);
   if (!choice) return tl::unexpected(choice.error());
-  if (choice->place == Processor::cpu) return ok();
+  if (choice->processor == Processor::cpu) return ok();
   return fail(ErrorKind::cannot_run,
               fmt::format("--device {}: this command runs on the CPU; `run` and `verify` take a GPU.", device));
 }

@@ -32,7 +32,7 @@ Device stand_in(const SweepSpec& s) {
 bool has_gpu_kernel(const SweepSpec& s) {
   return std::any_of(s.kernels.begin(), s.kernels.end(), [](const std::string& id) {
     const auto row = find_kernel(id);
-    return row && (*row)->place == Processor::gpu;
+    return row && (*row)->processor == Processor::gpu;
   });
 }
 

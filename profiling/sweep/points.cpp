@@ -144,7 +144,7 @@ Result<void> validate_points(const SweepSpec& s, std::span<const KernelRow* cons
   std::set<std::string_view> seen;
   for (const KernelRow* row : rows) {
     if (!seen.insert(row->id).second) return bad_input(fmt::format("{} stands twice in the sweep.", row->id));
-    if (row->place == Processor::cpu) continue;
+    if (row->processor == Processor::cpu) continue;
     if (s.gpu < 0) return bad_input(fmt::format("GPU {} cannot be: the first is 0.", s.gpu));
     if (auto arch = gpu::device_for(s.arch); !arch) return tl::unexpected(arch.error());
   }
@@ -174,7 +174,7 @@ Result<void> validate(const SweepSpec& s) {
 std::vector<SweepPoint> points_of(const SweepSpec& s, std::span<const KernelRow* const> rows) {
   std::vector<const KernelRow*> ordered(rows.begin(), rows.end());
   std::stable_partition(ordered.begin(), ordered.end(),
-                        [](const KernelRow* row) { return row->id == baseline_of(row->place); });
+                        [](const KernelRow* row) { return row->id == baseline_of(row->processor); });
   std::vector<SweepPoint> points;
   for (const std::int64_t value : s.values)
     for (const KernelRow* row : ordered)
@@ -225,7 +225,7 @@ SweepEstimate estimate(const SweepSpec& s, std::span<const Measurement> known) {
   const auto gpu = gpu::device_for(s.arch);
   for (const SweepPoint& point : points) {
     costs.push_back(cost_of(s, point));
-    if (point.row->place == Processor::cpu)
+    if (point.row->processor == Processor::cpu)
       e.max_bytes = std::max(e.max_bytes, bytes_of(s, point, cpu));
     else if (gpu)
       e.max_gpu_bytes = std::max(e.max_gpu_bytes, bytes_of(s, point, *gpu));

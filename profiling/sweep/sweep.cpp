@@ -56,7 +56,7 @@ class Sweep {
   }
 
   const Measurement* kept(const SweepPoint& point) const {
-    const bool gpu = point.row->place == Processor::gpu;
+    const bool gpu = point.row->processor == Processor::gpu;
     if (gpu && !callbacks_.gpu) return nullptr;
     const auto found = std::find_if(callbacks_.kept.begin(), callbacks_.kept.end(), [&](const Measurement& m) {
       return is_finished_point(m, *point.row, problem_at(spec_, point.value), options_at(spec_, point.value), spec_,
@@ -69,7 +69,7 @@ class Sweep {
     const SweepPoint& point = points_[i];
     const Problem p = problem_at(spec_, point.value);
     const Options o = options_at(spec_, point.value);
-    if (point.row->place == Processor::cpu) return measure_on_cpu(*point.row, p, o, spec_, stop);
+    if (point.row->processor == Processor::cpu) return measure_on_cpu(*point.row, p, o, spec_, stop);
     if (!callbacks_.gpu) return without_gpu(*point.row, p, o, spec_.l2);
     const auto now = [&](const std::string& words) { tell(i, words_of(point) + ": " + words); };
     return callbacks_.gpu->measure(*point.row, p, o, spec_, now, stop);
@@ -128,7 +128,7 @@ SweepCount count_finished(const SweepSpec& s, std::span<const Measurement> rows,
     const Problem p = problem_at(s, point.value);
     const Options o = options_at(s, point.value);
     count.finished += std::any_of(rows.begin(), rows.end(), [&](const Measurement& m) {
-      return is_finished_point(m, *point.row, p, o, s, point.row->place == Processor::gpu ? gpu : cpu);
+      return is_finished_point(m, *point.row, p, o, s, point.row->processor == Processor::gpu ? gpu : cpu);
     });
   }
   return count;
@@ -139,7 +139,7 @@ Result<std::vector<Measurement>> run_sweep(const SweepSpec& s, std::span<const K
   if (auto valid = validate_points(s, rows); !valid) return tl::unexpected(valid.error());
   SweepSpec with_peak = s;
   const bool on_cpu =
-      std::any_of(rows.begin(), rows.end(), [](const auto* row) { return row->place == Processor::cpu; });
+      std::any_of(rows.begin(), rows.end(), [](const auto* row) { return row->processor == Processor::cpu; });
   if (!on_cpu) return Sweep(with_peak, rows, callbacks).run(stop);
   if (with_peak.peak.gflops <= 0 && callbacks.progress)
     callbacks.progress({0, points_of(s, rows).size(), "the peak of this CPU", -1});

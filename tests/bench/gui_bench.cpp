@@ -26,6 +26,7 @@
 #include "longest.h"
 #include "profiling/measure/repeat.h"
 #include "profiling/session/session.h"
+#include "tests/paths.h"
 
 namespace attn::bench {
 namespace {
@@ -161,7 +162,7 @@ struct Ran {
 
 // The program as a user starts it, its words thrown away.
 Ran run_program(std::vector<std::string> arguments) {
-  arguments.insert(arguments.begin(), ATTNSCOPE_BINARY);
+  arguments.insert(arguments.begin(), test::program());
   const double begin = steady_seconds();
   const pid_t child = ::fork();
   if (child == 0) {

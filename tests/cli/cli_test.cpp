@@ -9,6 +9,7 @@
 #include <nlohmann/json.hpp>
 
 #include "tests/cli/program.h"
+#include "tests/paths.h"
 
 namespace attn::test {
 namespace {
@@ -291,7 +292,7 @@ TEST(Stopping, TimeLimitIsExitThreeAndSaysSo) {
 
 TEST(Stopping, AFullDiskBehindStdoutIsToldNotLost) {
   if (!std::filesystem::exists("/dev/full")) GTEST_SKIP() << "no /dev/full on this system";
-  const std::string command = std::string(ATTNSCOPE_BINARY) + " list > /dev/full 2> /dev/null";
+  const std::string command = test::program() + " list > /dev/full 2> /dev/null";
   const int status = std::system(command.c_str());
   EXPECT_EQ(WEXITSTATUS(status), 3);
 }

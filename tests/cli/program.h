@@ -17,6 +17,8 @@
 #include <thread>
 #include <vector>
 
+#include "tests/paths.h"
+
 namespace attn::test {
 
 struct Done {
@@ -62,7 +64,7 @@ class Program {
     std::fflush(nullptr);  // or the child would write it again
     child_ = ::fork();
     if (child_ != 0) return;
-    std::vector<std::string> all{ATTNSCOPE_BINARY};
+    std::vector<std::string> all{test::program()};
     all.insert(all.end(), arguments.begin(), arguments.end());
     std::vector<char*> argv;
     for (std::string& a : all) argv.push_back(a.data());

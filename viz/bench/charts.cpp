@@ -63,8 +63,8 @@ BenchLine line_of(const State& state, const BenchSlice& slice, const std::string
   line.hollow = slice.loaded;
   for (const Measurement* m : slice.rows) {
     if (m->key.kernel != kernel) continue;
-    line.open = m->place == Processor::cpu;
-    line.baseline = kernel == baseline_shown(state, m->place);
+    line.open = m->processor == Processor::cpu;
+    line.baseline = kernel == baseline_shown(state, m->processor);
     const Figure& f = figure(*m, metric);
     if (!f.available() || !std::isfinite(f.value)) continue;
     BenchPoint point;
@@ -240,7 +240,7 @@ std::array<BenchChart, 4> bench_charts(const State& state, const Model& model, c
   if (picked_metric(state) == "speedup_ratio") {
     std::vector<std::string> over;
     for (const Measurement* m : slice.rows) {
-      std::string id = baseline_shown(state, m->place);
+      std::string id = baseline_shown(state, m->processor);
       if (std::find(over.begin(), over.end(), id) == over.end()) over.push_back(std::move(id));
     }
     charts[3].title = "Speed-up";

@@ -40,8 +40,8 @@ std::vector<Measurement> planned_rows(const SweepSpec& sweep) {
   for (const std::int64_t value : sweep.values) {
     for (const std::string& id : sweep.kernels) {
       const auto row = find_kernel(id);
-      if (row && (*row)->place == Processor::cpu) rows.push_back(planned_row(**row, sweep, value, cpu));
-      if (row && (*row)->place == Processor::gpu && gpu) rows.push_back(planned_row(**row, sweep, value, *gpu));
+      if (row && (*row)->processor == Processor::cpu) rows.push_back(planned_row(**row, sweep, value, cpu));
+      if (row && (*row)->processor == Processor::gpu && gpu) rows.push_back(planned_row(**row, sweep, value, *gpu));
     }
   }
   return rows;

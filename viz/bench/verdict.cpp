@@ -39,7 +39,7 @@ bool is_wrong(const Measurement& m) {
 const Measurement* subject_of(const State& state, std::span<const Measurement* const> rows) {
   const auto alone = [&](const Measurement& m) {
     return std::none_of(rows.begin(), rows.end(),
-                        [&](const Measurement* other) { return other != &m && other->place == m.processor; });
+                        [&](const Measurement* other) { return other != &m && other->processor == m.processor; });
   };
   const auto rank = [&](const Measurement& m) {
     return std::tuple(alone(m), m.key.kernel != bench_kernel(state), m.time.median);
@@ -63,10 +63,10 @@ std::vector<const Measurement*> others_of(const State& state, const Measurement&
                                           std::span<const Measurement* const> rows) {
   std::vector<const Measurement*> out;
   for (const Measurement* m : rows)
-    if (m != &subject && m->place == subject.processor && is_baseline(state, *m)) out.push_back(m);
+    if (m != &subject && m->processor == subject.processor && is_baseline(state, *m)) out.push_back(m);
   for (const bool plain : {true, false}) {
     for (const Measurement* m : rows) {
-      if (m->place != subject.processor) continue;
+      if (m->processor != subject.processor) continue;
       const bool said = m == &subject || std::find(out.begin(), out.end(), m) != out.end();
       if (!said && is_plain(*m) == plain && out.size() < 3) out.push_back(m);
     }

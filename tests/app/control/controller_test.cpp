@@ -10,6 +10,7 @@
 #include "app/state/string.h"
 #include "app/window/pictures.h"
 #include "profiling/session/session.h"
+#include "tests/paths.h"
 
 namespace attn {
 namespace {
@@ -311,7 +312,7 @@ TEST_F(Headless, ASessionIsSavedUnderTheNameThatWasAskedFor) {
 
 TEST_F(Headless, PicturesOfStepsAreMadeInAProcessOfTheirOwn) {
   ControllerOptions o = options();
-  o.program = ATTNSCOPE_BINARY;
+  o.program = test::program();
   Controller c(std::move(o));
   c.window_is(640, 480);
   c.update({ChoosePreset{"causal"}, SaveSteps{(folder_ / "steps.gif").string(), 2, 4, 0.5F}});
@@ -327,7 +328,7 @@ TEST_F(Headless, PicturesOfStepsAreMadeInAProcessOfTheirOwn) {
 
 TEST_F(Headless, PicturesThatCannotBeMadeSayWhy) {
   ControllerOptions o = options();
-  o.program = ATTNSCOPE_BINARY;
+  o.program = test::program();
   Controller c(std::move(o));
   c.window_is(640, 480);
   c.update({SaveSteps{(folder_ / "no" / "such" / "folder.gif").string(), 0, 1, 1}});

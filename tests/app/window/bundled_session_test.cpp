@@ -6,6 +6,7 @@
 #include "app/state/string.h"
 #include "profiling/figures/metrics.h"
 #include "profiling/session/session.h"
+#include "tests/paths.h"
 #include "viz/bench/scene.h"
 
 namespace attn {
@@ -16,7 +17,7 @@ namespace fs = std::filesystem;
 std::vector<fs::path> bundled() {
   std::vector<fs::path> files;
   std::error_code error;
-  for (const auto& entry : fs::directory_iterator(fs::path(ATTNSCOPE_SOURCE_DIR) / "assets/sessions", error))
+  for (const auto& entry : fs::directory_iterator(fs::path(test::source_folder()) / "assets/sessions", error))
     if (entry.path().extension() == ".attn") files.push_back(entry.path());
   return files;
 }

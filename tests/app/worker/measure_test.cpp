@@ -25,7 +25,7 @@ TEST(WorkerMeasure, ARowHasItsTimesPlanAndKey) {
   const auto m = client.measure(request(), {kPlenty, {}});
   ASSERT_TRUE(m) << m.error().message;
   EXPECT_EQ(m->state, RowState::done) << m->reason;
-  EXPECT_EQ(m->place, Processor::gpu);
+  EXPECT_EQ(m->processor, Processor::gpu);
   EXPECT_EQ(m->key.kernel, "naive");
   EXPECT_EQ(m->key.device, "a double");
   EXPECT_EQ(m->key.l2, L2State::cold);

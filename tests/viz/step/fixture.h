@@ -10,6 +10,7 @@
 
 #include "kernels/model/inputs.h"
 #include "kernels/model/kernel.h"
+#include "tests/paths.h"
 #include "viz/state/state.h"
 #include "viz/step/facts/texts.h"
 
@@ -36,7 +37,7 @@ inline std::shared_ptr<const Recording> record_preset(std::string_view preset_id
 }
 
 inline std::string read_asset(const std::string& name) {
-  std::ifstream in(std::string(ATTNSCOPE_SOURCE_DIR) + "/assets/" + name);
+  std::ifstream in(test::source_folder() + "/assets/" + name);
   return std::string(std::istreambuf_iterator<char>(in), {});
 }
 
