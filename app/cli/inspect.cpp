@@ -11,6 +11,7 @@
 #include "app/cli/text.h"
 #include "kernels/gpu/rungs/inspect.h"
 #include "kernels/gpu/rungs/rows.h"
+#include "kernels/ladder.h"
 
 namespace attn::cli {
 namespace {

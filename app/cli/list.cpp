@@ -10,6 +10,7 @@
 #include "app/cli/command.h"
 #include "app/cli/text.h"
 #include "kernels/gpu/rungs/rows.h"
+#include "kernels/ladder.h"
 #include "kernels/model/kernel.h"
 
 namespace attn::cli {

@@ -10,7 +10,10 @@
 #include "app/state/apply.h"
 #include "app/state/document_inputs.h"
 #include "app/state/string.h"
+#include "kernels/cpu/device.h"
+#include "kernels/ladder.h"
 #include "kernels/model/kernel.h"
+#include "kernels/recording/size.h"
 
 namespace attn::cli {
 namespace {

@@ -11,7 +11,9 @@
 #include "app/cli/problem_arguments.h"
 #include "app/cli/text.h"
 #include "app/worker/client.h"
+#include "kernels/cpu/run.h"
 #include "kernels/formats/npy.h"
+#include "kernels/ladder.h"
 #include "kernels/model/inputs.h"
 #include "kernels/model/kernel.h"
 

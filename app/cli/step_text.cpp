@@ -8,10 +8,9 @@
 
 #include "attnscope_version.h"
 #include "kernels/formats/container.h"
-#include "kernels/model/fits.h"
 #include "kernels/model/kernel.h"
+#include "kernels/model/problem_json.h"
 #include "kernels/model/traffic.h"
-#include "kernels/recording/file.h"
 #include "viz/draw/number_text.h"
 #include "viz/step/facts/place.h"
 #include "viz/step/facts/values.h"

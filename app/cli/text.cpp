@@ -9,8 +9,8 @@
 #include <unistd.h>
 
 #include "app/system/posix.h"
+#include "kernels/base/bytes.h"
 #include "kernels/base/files.h"
-#include "kernels/model/fits.h"
 
 namespace attn::cli {
 

@@ -5,8 +5,11 @@
 #include <variant>
 
 #include "app/state/apply.h"
-#include "kernels/model/fits.h"
+#include "kernels/base/bytes.h"
+#include "kernels/cpu/device.h"
+#include "kernels/ladder.h"
 #include "kernels/model/kernel.h"
+#include "kernels/recording/size.h"
 #include "profiling/session/session.h"
 #include "viz/bench/to_step.h"
 

@@ -17,6 +17,7 @@
 #include "app/system/child_process.h"
 #include "app/system/posix.h"
 #include "kernels/formats/container.h"
+#include "kernels/ladder.h"
 #include "profiling/session/session.h"
 #include "viz/step/problem_panel.h"
 

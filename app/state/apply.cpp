@@ -9,6 +9,7 @@
 
 #include <fmt/format.h>
 
+#include "kernels/ladder.h"
 #include "kernels/model/kernel.h"
 #include "profiling/figures/metrics.h"
 #include "viz/bench/to_step.h"

@@ -11,6 +11,7 @@
 
 #include "app/state/values.h"
 #include "kernels/gpu/rungs/rows.h"
+#include "kernels/ladder.h"
 #include "kernels/model/kernel.h"
 #include "profiling/figures/metrics.h"
 

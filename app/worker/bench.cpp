@@ -8,6 +8,7 @@
 #include "kernels/gpu/compile/sources.h"
 #include "kernels/gpu/rungs/inspect.h"
 #include "kernels/gpu/rungs/rows.h"
+#include "kernels/ladder.h"
 #include "profiling/figures/metrics.h"
 #include "profiling/measure/compiled_figures.h"
 #include "profiling/session/session.h"

@@ -3,7 +3,7 @@
 #include <fmt/format.h>
 
 #include "kernels/formats/container.h"
-#include "kernels/recording/file.h"
+#include "kernels/model/problem_json.h"
 #include "profiling/session/measurement_json.h"
 
 namespace attn {

@@ -10,6 +10,7 @@
 #include "app/worker/messages.h"
 #include "kernels/gpu/device/device_run.h"
 #include "kernels/gpu/device/queue.h"
+#include "kernels/ladder.h"
 #include "kernels/model/fits.h"
 
 namespace attn {

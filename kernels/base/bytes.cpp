@@ -1,4 +1,5 @@
-// Byte counts in words, and how many bytes this machine has free.
+#include "kernels/base/bytes.h"
+
 #include <algorithm>
 #include <array>
 #include <charconv>
@@ -10,8 +11,6 @@
 #include <vector>
 
 #include <fmt/format.h>
-
-#include "kernels/model/fits.h"
 
 namespace attn {
 namespace {

@@ -10,7 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "kernels/model/fits.h"
+#include "kernels/base/bytes.h"
 
 namespace attn {
 namespace {

@@ -8,9 +8,10 @@
 #include <fmt/format.h>
 
 #include "kernels/cpu/aligned.h"
-#include "kernels/model/fits.h"
+#include "kernels/cpu/device.h"
 #include "kernels/model/traffic.h"
 #include "kernels/recording/recorder.h"
+#include "kernels/recording/size.h"
 
 namespace attn::cpu {
 

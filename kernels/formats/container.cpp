@@ -9,7 +9,7 @@
 #include <zip.h>
 #include <nlohmann/json.hpp>
 
-#include "kernels/model/fits.h"
+#include "kernels/base/bytes.h"
 
 namespace attn {
 namespace {

@@ -8,9 +8,9 @@
 
 #include <fmt/format.h>
 
+#include "kernels/base/bytes.h"
 #include "kernels/base/files.h"
 #include "kernels/formats/npy_header.h"
-#include "kernels/model/fits.h"
 
 namespace attn {
 namespace {

@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "kernels/base/bytes.h"
 #include "kernels/model/kernel.h"
 
 namespace attn {

@@ -6,8 +6,8 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "kernels/base/bytes.h"
 #include "kernels/formats/npy.h"
-#include "kernels/model/fits.h"
 #include "kernels/model/generators.h"
 
 namespace attn {

@@ -1,4 +1,5 @@
-// The kernel table: one row a kernel, no self-registration. Rows of the GPU rungs have the same shape.
+// What a kernel is to everyone else: one row of a table, the same for the CPU and the GPU. The table of all is
+// kernels/ladder.h; there is no self-registration.
 //
 //   supports -> plan -> (memory check) -> enqueue        one answer
 //   record                                              every step of a small problem
@@ -15,10 +16,12 @@
 
 #include "kernels/base/result.h"
 #include "kernels/model/options.h"
+#include "kernels/model/order.h"
 #include "kernels/model/problem.h"
-#include "kernels/recording/recording.h"
 
 namespace attn {
+
+class Recording;
 
 enum class Processor : std::uint8_t { cpu, gpu };
 
@@ -32,9 +35,6 @@ struct Device {
   std::uint64_t memory_bytes = 0;  // physical memory of the device
 };
 
-// The CPU of this machine.
-Device cpu_device();
-
 // One launch of a plan. CPU: grid = independent pieces of work, block = threads that share them.
 struct Launch {
   std::string name;
@@ -47,7 +47,7 @@ struct KernelRow;
 
 // What enqueue needs, decided before anything is allocated.
 struct Plan {
-  const KernelRow* kernel = nullptr;  // points into kernel_table(), which lives as long as the program
+  const KernelRow* kernel = nullptr;  // points into ladder(), which lives as long as the program
   Problem problem;
   Options options;  // every 0 replaced by the value used
   std::uint64_t workspace_bytes = 0;
@@ -98,17 +98,7 @@ struct KernelRow {
   RecordFn record = nullptr;  // null: this kernel cannot be recorded, and the window says so
 };
 
-// The CPU's rows; the GPU's are gpu::gpu_kernel_table() (kernels/gpu/rungs/rows.h).
-std::span<const KernelRow> cpu_kernel_table();
-// Of both. The error lists the ids there are.
-Result<const KernelRow*> find_kernel(std::string_view id);
-
 // Options with every 0 replaced, or which value is out of range and what would do.
 Result<Options> resolve(const KernelRow& row, const Options& o, const Device& d);
-
-// supports, plan, memory check, allocation, enqueue: the answer of one kernel on this CPU.
-// `memory_limit` 0 = what the machine has free.
-Result<Outputs> run_on_cpu(const KernelRow& row, const Problem& p, const Options& o, const Inputs& in,
-                           std::uint64_t memory_limit, std::stop_token stop);
 
 }  // namespace attn

@@ -1,10 +1,11 @@
-// Problems and options as JSON: the same in recordings, sessions and the program's own files.
+#include "kernels/model/problem_json.h"
+
 #include <limits>
 
 #include <nlohmann/json.hpp>
 
+#include "kernels/formats/container.h"
 #include "kernels/formats/json_fields.h"
-#include "kernels/recording/file.h"
 
 namespace attn {
 namespace {

@@ -10,8 +10,8 @@
 #include <cstdint>
 
 #include "kernels/model/options.h"
+#include "kernels/model/order.h"
 #include "kernels/model/problem.h"
-#include "kernels/recording/recording.h"
 
 namespace attn {
 

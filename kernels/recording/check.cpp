@@ -6,9 +6,10 @@
 
 #include <fmt/format.h>
 
-#include "kernels/model/fits.h"
+#include "kernels/base/bytes.h"
 #include "kernels/model/traffic.h"
 #include "kernels/recording/file.h"
+#include "kernels/recording/size.h"
 
 namespace attn {
 namespace {

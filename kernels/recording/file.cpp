@@ -10,7 +10,9 @@
 #include "kernels/formats/json_fields.h"
 #include "kernels/formats/npy.h"
 #include "kernels/formats/npy_table.h"
+#include "kernels/model/problem_json.h"
 #include "kernels/model/traffic.h"
+#include "kernels/recording/size.h"
 
 namespace attn {
 namespace {

@@ -25,11 +25,6 @@
 
 namespace attn {
 
-nlohmann::json problem_to_json(const Problem& p);
-Result<Problem> problem_from_json(const nlohmann::json& j, const std::string& where);
-nlohmann::json options_to_json(const Options& o);
-Result<Options> options_from_json(const nlohmann::json& j, const std::string& where);
-
 // What a reader checks before it believes a recording: inputs and outputs fit the problem, every tile of the problem has
 // an event, events, versions and arena fit each other. `where` is for messages.
 Result<void> check_recording(const Recording& rec, const std::string& where);

@@ -17,46 +17,10 @@
 #include <vector>
 
 #include "kernels/model/options.h"
+#include "kernels/model/order.h"
 #include "kernels/model/problem.h"
 
 namespace attn {
-
-// How an algorithm walks.
-enum class Order : std::uint8_t {
-  naive,   // three passes over a stored S
-  tiled,   // the same passes through tiles
-  flash,   // FlashAttention-2: query tile outside, key tile inside
-  flash1,  // FlashAttention-1: key tile outside; O, m, l go back to HBM at every turn
-};
-std::string_view name_of(Order o);  // "naive", "tiled", "flash", "flash-1"
-
-// What one event does. The tables below say which phases an order has, and in which sequence.
-enum class Phase : std::uint8_t {
-  load_q,       // Q_i from HBM
-  load_kv,      // K_j and V_j from HBM
-  load_k,       // K_j alone (orders that store S)
-  load_v,       // V_j alone, with P_ij
-  load_state,   // flash-1: Q_i, O_i, m_i, l_i from HBM
-  scores,       // S = scale Q K^T
-  mask,         // bias added, masked scores become -inf; only where a tile is partly masked or has a bias
-  store_s,      // S_ij to HBM (orders that store S)
-  max,          // m = max(m_old, rowmax S)
-  rescale,      // alpha = exp(m_old - m_new)
-  weights,      // P = exp(S - m); orders that store S: P = exp(S - m) / l, stored in the input dtype
-  sum,          // l = alpha l_old + rowsum P; orders that store S: l = l + rowsum exp(S - m)
-  output,       // O = alpha O_old + P V; flash-1: (alpha l_old O_old + P V) / l_new
-  normalise,    // O / l
-  store_o,      // O and LSE to HBM, rounded to the dtype
-  store_state,  // flash-1: O_i, m_i, l_i to HBM
-  skipped,      // the mask skips this tile
-};
-constexpr std::size_t kPhases = 17;
-std::string_view name_of(Phase p);  // "load_q", "scores", ...: session files and the command line
-
-// What an event can show. `m_old` and `m_new` are both live from `max` on; on the next key tile m_new becomes m_old.
-enum class Slot : std::uint8_t { q, k, v, s, p, m_old, m_new, alpha, l_old, l_new, o_old, o_new, lse };
-constexpr std::size_t kSlots = 13;
-std::string_view name_of(Slot s);
 
 // What the numbers of a version are: GPU kernels may keep m unscaled or l per thread.
 struct Holds {
@@ -100,13 +64,11 @@ struct Event {
   std::array<std::uint64_t, 8> hbm_bytes{};  // cumulative tile-load bytes by TrafficPart, this event included
 };
 
-enum class Rules : std::uint8_t {
-  scalar,  // index order, multiply then add
-  vector,  // 16 interleaved partial sums for rows, one fma chain an element for products
-};
-
 class Recording {
  public:
+  // Of the look-up table: one column a phase, and one more for `skipped` of pass 2.
+  static constexpr std::size_t kIndexColumns = kPhases + 1;
+
   Problem problem;
   Options options;     // resolved
   std::string kernel;  // id
@@ -147,14 +109,6 @@ class Recording {
   std::size_t index_of(const EventId& id, std::int32_t pass) const;
   std::vector<EventIndex> index_;  // kNoEvent where there is none
 };
-
-// Cap of a recording, headers included.
-constexpr std::uint64_t kRecordingLimit = 64ULL << 20;
-
-// Size of the recording that `order` would make, known before it is made; saturates.
-std::uint64_t recording_bytes(Order order, const Problem& p, const Options& resolved);
-// Refused with its size, the cap, and the largest L that would do.
-Result<void> check_recordable(Order order, const Problem& p, const Options& resolved);
 
 // The corresponding place in another recording of the same problem: same (b, h), the tile nearest to (i, j)'s first
 // row and key, and the phase that makes the same tensor.

@@ -4,7 +4,7 @@
 
 #include <fmt/format.h>
 
-#include "profiling/measure/repeat.h"
+#include "kernels/base/clock.h"
 
 namespace attn::cupti {
 namespace {

@@ -5,6 +5,7 @@
 #include <array>
 #include <string>
 
+#include "kernels/ladder.h"
 #include "kernels/model/fits.h"
 #include "kernels/model/traffic.h"
 

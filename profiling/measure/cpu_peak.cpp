@@ -12,9 +12,9 @@
 #include <thread>
 #include <vector>
 
-#include "kernels/model/fits.h"
+#include "kernels/base/bytes.h"
+#include "kernels/base/clock.h"
 #include "profiling/measure/fma_loop.h"
-#include "profiling/measure/repeat.h"
 
 namespace attn {
 namespace {

@@ -1,7 +1,7 @@
 // Compiled once a vector target: Highway includes this file again for each of them.
 #include "profiling/measure/fma_loop.h"
 
-#include "profiling/measure/repeat.h"
+#include "kernels/base/clock.h"
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "profiling/measure/fma_loop.cpp"

@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include "kernels/base/clock.h"
 #include "profiling/figures/statistics.h"
 #include "profiling/measure/repeat.h"
 

@@ -7,7 +7,10 @@
 #include <new>
 
 #include "attnscope_version.h"
+#include "kernels/base/bytes.h"
+#include "kernels/base/clock.h"
 #include "kernels/cpu/aligned.h"
+#include "kernels/cpu/device.h"
 #include "kernels/judge/verdict.h"
 #include "kernels/model/fits.h"
 #include "profiling/figures/row_state.h"

@@ -12,6 +12,7 @@
 #include "kernels/gpu/device/device_run.h"
 #include "kernels/gpu/rungs/specialise.h"
 #include "kernels/judge/verdict.h"
+#include "kernels/ladder.h"
 #include "kernels/model/fits.h"
 #include "profiling/cupti/nvtx_range.h"
 #include "profiling/figures/metrics.h"

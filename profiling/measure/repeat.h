@@ -5,14 +5,11 @@
 #include <stop_token>
 #include <vector>
 
+#include "kernels/base/clock.h"
 #include "kernels/base/result.h"
 #include "profiling/figures/statistics.h"
 
 namespace attn {
-
-// Seconds from some fixed moment; tests put their own in its place.
-using Clock = std::function<double()>;
-double steady_seconds();
 
 // Runs `run` for `warm_up_s` seconds without keeping a time (at least once; not at all where it is 0), then keeps the
 // time of each run in microseconds until `rule` stops it. The first error of `run` ends it. A stop is looked at

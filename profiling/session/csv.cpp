@@ -7,6 +7,7 @@
 #include <string>
 #include <utility>
 
+#include "kernels/ladder.h"
 #include "profiling/figures/metrics.h"
 #include "profiling/session/session.h"
 

@@ -9,7 +9,7 @@
 
 #include "kernels/formats/container.h"
 #include "kernels/formats/json_fields.h"
-#include "kernels/recording/file.h"
+#include "kernels/model/problem_json.h"
 #include "profiling/figures/metrics.h"
 #include "profiling/figures/statistics.h"
 

@@ -8,6 +8,7 @@
 #include <string>
 
 #include "attnscope_version.h"
+#include "kernels/cpu/device.h"
 #include "profiling/session/session.h"
 
 namespace attn {

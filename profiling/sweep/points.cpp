@@ -6,7 +6,10 @@
 #include <limits>
 #include <set>
 
+#include "kernels/base/bytes.h"
+#include "kernels/cpu/device.h"
 #include "kernels/gpu/rungs/rows.h"
+#include "kernels/ladder.h"
 #include "kernels/model/fits.h"
 #include "profiling/sweep/points.h"
 #include "profiling/sweep/sweep.h"

@@ -5,8 +5,9 @@
 #include <algorithm>
 
 #include "attnscope_version.h"
+#include "kernels/base/clock.h"
+#include "kernels/cpu/device.h"
 #include "kernels/gpu/compile/sources.h"
-#include "profiling/measure/repeat.h"
 #include "profiling/sweep/points.h"
 #include "profiling/sweep/time_left.h"
 

@@ -5,6 +5,8 @@
 #include <memory>
 
 #include "budget.h"
+#include "kernels/cpu/device.h"
+#include "kernels/ladder.h"
 #include "kernels/model/kernel.h"
 #include "profiling/figures/metrics.h"
 #include "profiling/sweep/sweep.h"

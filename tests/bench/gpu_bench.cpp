@@ -9,9 +9,9 @@
 
 #include "app/worker/client.h"
 #include "budget.h"
+#include "kernels/base/clock.h"
 #include "kernels/gpu/rungs/inspect.h"
 #include "kernels/gpu/rungs/rows.h"
-#include "profiling/measure/repeat.h"
 
 namespace attn::bench {
 namespace {

@@ -22,9 +22,9 @@
 #include "budget.h"
 #include "imgui.h"
 #include "imgui_impl_null.h"
+#include "kernels/base/clock.h"
 #include "kernels/base/hash.h"
 #include "longest.h"
-#include "profiling/measure/repeat.h"
 #include "profiling/session/session.h"
 #include "tests/paths.h"
 

@@ -3,10 +3,14 @@
 #include <fmt/format.h>
 
 #include "budget.h"
+#include "kernels/base/clock.h"
+#include "kernels/cpu/device.h"
+#include "kernels/ladder.h"
 #include "kernels/model/inputs.h"
 #include "kernels/model/kernel.h"
+#include "kernels/recording/recording.h"
+#include "kernels/recording/size.h"
 #include "longest.h"
-#include "profiling/measure/repeat.h"
 
 namespace attn::bench {
 

@@ -5,6 +5,7 @@
 #include <stop_token>
 #include <thread>
 
+#include "kernels/ladder.h"
 #include "kernels/model/kernel.h"
 
 namespace attn::test {

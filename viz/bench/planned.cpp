@@ -1,6 +1,8 @@
 #include "viz/bench/planned.h"
 
+#include "kernels/cpu/device.h"
 #include "kernels/gpu/rungs/rows.h"
+#include "kernels/ladder.h"
 #include "kernels/model/kernel.h"
 #include "profiling/figures/metrics.h"
 

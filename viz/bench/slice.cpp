@@ -8,6 +8,7 @@
 #include <map>
 #include <set>
 
+#include "kernels/ladder.h"
 #include "kernels/model/kernel.h"
 #include "viz/bench/scene.h"
 

@@ -6,8 +6,8 @@
 #include <functional>
 #include <limits>
 
+#include "kernels/base/bytes.h"
 #include "kernels/ladder.h"
-#include "kernels/model/fits.h"
 #include "viz/bench/fields.h"
 #include "viz/bench/scene.h"
 

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <tuple>
 
+#include "kernels/ladder.h"
 #include "kernels/model/kernel.h"
 #include "viz/bench/fields.h"
 #include "viz/bench/scene.h"

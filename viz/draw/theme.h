@@ -9,7 +9,7 @@
 
 #include "imgui.h"
 #include "kernels/base/result.h"
-#include "kernels/recording/recording.h"
+#include "kernels/model/order.h"
 #include "viz/state/state.h"
 
 namespace attn {

@@ -7,7 +7,10 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "kernels/cpu/device.h"
+#include "kernels/ladder.h"
 #include "kernels/model/kernel.h"
+#include "kernels/recording/size.h"
 #include "viz/draw/number_text.h"
 #include "viz/step/problem_panel.h"
 

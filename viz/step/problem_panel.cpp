@@ -8,6 +8,7 @@
 
 #include <fmt/format.h>
 
+#include "kernels/ladder.h"
 #include "kernels/model/kernel.h"
 
 namespace attn {

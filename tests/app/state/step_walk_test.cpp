@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include "app/state/apply.h"
+#include "kernels/ladder.h"
 #include "kernels/model/kernel.h"
 
 namespace attn {

@@ -5,7 +5,10 @@
 #include <gtest/gtest.h>
 
 #include "kernels/cpu/aligned.h"
+#include "kernels/cpu/device.h"
+#include "kernels/cpu/run.h"
 #include "kernels/judge/verdict.h"
+#include "kernels/ladder.h"
 #include "kernels/model/fits.h"
 #include "kernels/model/inputs.h"
 #include "kernels/model/kernel.h"

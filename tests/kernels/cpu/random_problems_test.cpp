@@ -6,7 +6,9 @@
 
 #include <gtest/gtest.h>
 
+#include "kernels/cpu/run.h"
 #include "kernels/judge/verdict.h"
+#include "kernels/ladder.h"
 #include "kernels/model/kernel.h"
 
 namespace attn {

@@ -5,8 +5,10 @@
 
 #include <gtest/gtest.h>
 
+#include "kernels/ladder.h"
 #include "kernels/model/inputs.h"
 #include "kernels/model/kernel.h"
+#include "kernels/recording/recording.h"
 
 namespace attn {
 namespace {

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "kernels/judge/verdict.h"
+#include "kernels/ladder.h"
 #include "kernels/model/inputs.h"
 #include "kernels/model/kernel.h"
 #include "kernels/recording/replay.h"

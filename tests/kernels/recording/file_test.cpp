@@ -9,8 +9,10 @@
 #include <nlohmann/json.hpp>
 
 #include "kernels/formats/npy_table.h"
+#include "kernels/ladder.h"
 #include "kernels/model/inputs.h"
 #include "kernels/model/kernel.h"
+#include "kernels/model/problem_json.h"
 #include "kernels/recording/replay.h"
 #include "tests/kernels/temp_folder.h"
 

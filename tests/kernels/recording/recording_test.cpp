@@ -5,10 +5,13 @@
 
 #include <gtest/gtest.h>
 
+#include "kernels/cpu/run.h"
+#include "kernels/ladder.h"
 #include "kernels/model/inputs.h"
 #include "kernels/model/kernel.h"
 #include "kernels/model/traffic.h"
 #include "kernels/recording/replay.h"
+#include "kernels/recording/size.h"
 
 namespace attn {
 namespace {

@@ -7,6 +7,7 @@
 #include <map>
 #include <set>
 
+#include "kernels/ladder.h"
 #include "kernels/model/traffic.h"
 #include "profiling/figures/statistics.h"
 

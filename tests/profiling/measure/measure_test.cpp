@@ -3,6 +3,8 @@
 
 #include <thread>
 
+#include "kernels/cpu/device.h"
+#include "kernels/ladder.h"
 #include "profiling/figures/metrics.h"
 #include "profiling/sweep/sweep.h"
 #include "tests/profiling/fake_kernels.h"

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "kernels/cpu/device.h"
 #include "kernels/ladder.h"
 #include "tests/viz/bench/rows.h"
 #include "viz/bench/presets.h"

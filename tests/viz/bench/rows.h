@@ -6,6 +6,7 @@
 #include <string_view>
 #include <vector>
 
+#include "kernels/ladder.h"
 #include "kernels/model/kernel.h"
 #include "profiling/figures/measurement.h"
 #include "profiling/figures/metrics.h"

@@ -14,6 +14,7 @@
 
 #include "imgui.h"
 #include "implot.h"
+#include "kernels/ladder.h"
 #include "kernels/model/kernel.h"
 #include "viz/draw/theme_table.h"
 

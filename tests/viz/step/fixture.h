@@ -8,6 +8,8 @@
 #include <memory>
 #include <string>
 
+#include "kernels/cpu/device.h"
+#include "kernels/ladder.h"
 #include "kernels/model/inputs.h"
 #include "kernels/model/kernel.h"
 #include "tests/paths.h"

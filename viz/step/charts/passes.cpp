@@ -6,7 +6,10 @@
 
 #include <fmt/format.h>
 
+#include "kernels/cpu/device.h"
+#include "kernels/ladder.h"
 #include "kernels/model/kernel.h"
+#include "kernels/recording/size.h"
 #include "viz/draw/number_text.h"
 
 namespace attn {

@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include "kernels/ladder.h"
 #include "kernels/model/kernel.h"
 #include "viz/draw/number_text.h"
 

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "kernels/base/result.h"
-#include "kernels/recording/recording.h"
+#include "kernels/model/order.h"
 
 namespace attn {
 

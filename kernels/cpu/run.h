@@ -1,0 +1,17 @@
+// One answer of one kernel on this CPU.
+#pragma once
+
+#include <cstdint>
+#include <stop_token>
+
+#include "kernels/base/result.h"
+#include "kernels/model/kernel.h"
+
+namespace attn {
+
+// supports, plan, memory check, allocation, enqueue: the answer of one kernel on this CPU.
+// `memory_limit` 0 = what the machine has free.
+Result<Outputs> run_on_cpu(const KernelRow& row, const Problem& p, const Options& o, const Inputs& in,
+                           std::uint64_t memory_limit, std::stop_token stop);
+
+}  // namespace attn

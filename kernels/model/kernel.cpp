@@ -1,0 +1,69 @@
+#include "kernels/model/kernel.h"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+namespace attn {
+namespace {
+
+std::int32_t* whole_number(Options& o, Option option) {
+  switch (option) {
+    case Option::br:
+      return &o.br;
+    case Option::bc:
+      return &o.bc;
+    case Option::threads:
+      return &o.threads;
+    case Option::stages:
+      return &o.stages;
+    default:
+      return nullptr;
+  }
+}
+
+Result<void> resolve_one(const KernelRow& row, const OptionSpec& spec, Options& o, const Device& d) {
+  std::int32_t* value = whole_number(o, spec.option);
+  if (value == nullptr) return ok();
+  if (*value == 0) *value = spec.default_value != 0 ? spec.default_value : std::clamp(d.cores, spec.min, spec.max);
+  if (*value < spec.min || *value > spec.max || (*value - spec.min) % spec.step != 0) {
+    return bad_input(fmt::format("{} takes {} from {} to {}{}, not {}", row.id, name_of(spec.option), spec.min,
+                                 spec.max, spec.step == 1 ? "" : fmt::format(" in steps of {}", spec.step), *value));
+  }
+  return ok();
+}
+
+}  // namespace
+
+Result<Options> resolve(const KernelRow& row, const Options& o, const Device& d) {
+  Options out;  // what the kernel does not read stays at its default
+  for (const OptionSpec& spec : row.options) {
+    switch (spec.option) {
+      case Option::br:
+        out.br = o.br;
+        break;
+      case Option::bc:
+        out.bc = o.bc;
+        break;
+      case Option::threads:
+        out.threads = spec.max == 1 ? 1 : o.threads;
+        break;
+      case Option::stages:
+        out.stages = o.stages;
+        break;
+      case Option::subtract_max:
+        out.subtract_max = o.subtract_max;
+        break;
+      case Option::key_order:
+        out.key_order = o.key_order;
+        break;
+      case Option::accumulate:
+        out.accumulate = o.accumulate;
+        break;
+    }
+    if (auto good = resolve_one(row, spec, out, d); !good) return tl::unexpected(good.error());
+  }
+  return out;
+}
+
+}  // namespace attn

@@ -1,0 +1,20 @@
+// Problems and options as JSON: the same in recordings, sessions and the program's own files.
+#pragma once
+
+#include <string>
+
+#include <nlohmann/json_fwd.hpp>
+
+#include "kernels/base/result.h"
+#include "kernels/model/options.h"
+#include "kernels/model/problem.h"
+
+namespace attn {
+
+// Readers name `where` in what they refuse.
+nlohmann::json problem_to_json(const Problem& p);
+Result<Problem> problem_from_json(const nlohmann::json& j, const std::string& where);
+nlohmann::json options_to_json(const Options& o);
+Result<Options> options_from_json(const nlohmann::json& j, const std::string& where);
+
+}  // namespace attn

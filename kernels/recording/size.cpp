@@ -1,0 +1,178 @@
+#include "kernels/recording/size.h"
+
+#include <algorithm>
+#include <limits>
+#include <string>
+
+#include <fmt/format.h>
+
+#include "kernels/base/bytes.h"
+#include "kernels/recording/recording.h"
+
+namespace attn {
+namespace {
+
+// What a recording is made of. doubles: exact below 2^53, far above the cap, and no overflow for absurd problems.
+struct Count {
+  double events = 0, versions = 0, floats = 0;
+  void add(double e, double v, double f) {
+    events += e;
+    versions += v;
+    floats += f;
+  }
+};
+
+struct Extents {
+  double rows = 0, cols = 0, D = 0, Dv = 0;
+  bool narrow = false;  // 16-bit: O gets a rounded version
+};
+
+// One (i, j) tile of the given cover.
+void count_tile(Order order, const Extents& x, bool masked, bool skipped, Count& n) {
+  const double s = x.rows * x.cols;
+  const double o = x.rows * x.Dv;
+  const double mask = masked ? 1 : 0;
+  switch (order) {
+    case Order::flash:
+    case Order::flash1: {
+      if (skipped) return n.add(1, 0, 0);
+      const double around = order == Order::flash ? 1 : 2;  // load_kv; load_state and store_state
+      return n.add(6 + mask + around, 6 + mask, s * (2 + mask) + 3 * x.rows + o);
+    }
+    case Order::naive:
+    case Order::tiled: {
+      const double softmax_floats = 2 * x.rows + s;
+      if (skipped) return n.add(2 + 3, 1 + 3, s + softmax_floats);
+      const double load_q = order == Order::tiled ? 1 : 0;
+      return n.add(load_q + 3 + mask + 3 + 2, 1 + mask + 3 + 1, s * (1 + mask) + softmax_floats + o);
+    }
+  }
+}
+
+// Once a query tile.
+void count_row_tile(Order order, const Extents& x, Count& n) {
+  const double o = x.rows * x.Dv;
+  const double start = x.rows * x.D + 2 * x.rows + o;  // Q, m, l, O before the first key tile
+  const double end = x.rows + (x.narrow ? o : 0);      // LSE, O in the dtype
+  const double rounded = x.narrow ? 1 : 0;
+  switch (order) {
+    case Order::flash:
+      return n.add(3, 4 + 2 + rounded, start + end + o);
+    case Order::flash1:
+      return n.add(1, 4 + 1 + rounded, start + end);
+    case Order::naive:
+      return n.add(2, 4 + 1 + rounded, start + end);
+    case Order::tiled:
+      return n.add(1, 4 + 1 + rounded, start + end);
+  }
+}
+
+Extents extents_of(const Problem& p, double rows, double cols) {
+  return {rows, cols, static_cast<double>(p.D), static_cast<double>(p.Dv), p.dtype != DType::f32};
+}
+
+// Beyond this many tiles no recording fits, and every tile counts as whole and visible.
+constexpr double kTilesWorthAWalk = 600000;
+
+Count count_heads(Order order, const Problem& p, std::int64_t br, std::int64_t bc, std::int64_t ti, std::int64_t tj) {
+  Count n;
+  for (std::int64_t b = 0; b < p.B; ++b) {
+    Count head;
+    for (std::int64_t i = 0; i < ti; ++i) {
+      const std::int64_t r0 = i * br;
+      const std::int64_t r1 = std::min(p.Lq, r0 + br);
+      count_row_tile(order, extents_of(p, static_cast<double>(r1 - r0), 0), head);
+      for (std::int64_t j = 0; j < tj; ++j) {
+        const std::int64_t c0 = j * bc;
+        const std::int64_t c1 = std::min(p.Lk, c0 + bc);
+        const TileCover cover = p.cover(b, r0, r1, c0, c1);
+        count_tile(order, extents_of(p, static_cast<double>(r1 - r0), static_cast<double>(c1 - c0)),
+                   p.has_bias() || cover != TileCover::full, cover == TileCover::skipped && order != Order::naive,
+                   head);
+      }
+    }
+    if (order == Order::flash1) head.add(static_cast<double>(tj), 0, 0);
+    n.add(head.events * static_cast<double>(p.Hq), head.versions * static_cast<double>(p.Hq),
+          head.floats * static_cast<double>(p.Hq));
+  }
+  return n;
+}
+
+Count count_whole(Order order, const Problem& p, std::int64_t br, std::int64_t bc, std::int64_t ti, std::int64_t tj) {
+  Count tile;
+  Count row;
+  const auto rows = static_cast<double>(br);
+  const auto cols = static_cast<double>(bc);
+  count_tile(order, extents_of(p, rows, cols), p.has_bias(), false, tile);
+  count_row_tile(order, extents_of(p, rows, 0), row);
+  const double heads = static_cast<double>(p.B) * static_cast<double>(p.Hq);
+  const double row_tiles = heads * static_cast<double>(ti);
+  const double tiles = row_tiles * static_cast<double>(tj);
+  return {tile.events * tiles + row.events * row_tiles, tile.versions * tiles + row.versions * row_tiles,
+          tile.floats * tiles + row.floats * row_tiles};
+}
+
+double elements(double a, double b, double c, double d) {
+  return a * b * c * d;
+}
+
+}  // namespace
+
+std::uint64_t recording_bytes(Order order, const Problem& p, const Options& resolved) {
+  const auto br = std::min<std::int64_t>(resolved.br, p.Lq);
+  const auto bc = std::min<std::int64_t>(resolved.bc, p.Lk);
+  const std::int64_t ti = (p.Lq - 1) / br + 1;
+  const std::int64_t tj = (p.Lk - 1) / bc + 1;
+  const auto heads = static_cast<double>(p.B) * static_cast<double>(p.Hq);
+  const double tiles = heads * static_cast<double>(ti) * static_cast<double>(tj);
+  Count n = tiles <= kTilesWorthAWalk ? count_heads(order, p, br, bc, ti, tj) : count_whole(order, p, br, bc, ti, tj);
+  const auto B = static_cast<double>(p.B);
+  const auto D = static_cast<double>(p.D);
+  const auto Dv = static_cast<double>(p.Dv);
+  const auto Lq = static_cast<double>(p.Lq);
+  const auto Lk = static_cast<double>(p.Lk);
+  const auto Hq = static_cast<double>(p.Hq);
+  const auto Hkv = static_cast<double>(p.Hkv);
+  // K and V tiles, shared by all query tiles and heads.
+  n.add(0, 2 * B * Hkv * static_cast<double>(tj), elements(B, Hkv, Lk, D + Dv));
+  const auto e = static_cast<double>(size_of(p.dtype));
+  double arrays = e * (elements(B, Hq, Lq, D + Dv) + elements(B, Hkv, Lk, D + Dv)) + 4 * B * Hq * Lq;
+  if (p.has_bias()) {
+    arrays += 4 * elements(static_cast<double>(p.bias_shape[0]), static_cast<double>(p.bias_shape[1]),
+                           static_cast<double>(p.bias_shape[2]), static_cast<double>(p.bias_shape[3]));
+  }
+  const double index = heads * (static_cast<double>(ti) + 1) * (static_cast<double>(tj) + 1) *
+                       static_cast<double>(Recording::kIndexColumns) * 4;
+  const double total = sizeof(Recording) + n.floats * sizeof(float) + n.events * sizeof(Event) +
+                       n.versions * sizeof(Version) + arrays + index;
+  constexpr double kMax = 9.2e18;
+  return total > kMax ? static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max())
+                      : static_cast<std::uint64_t>(total);
+}
+
+Result<void> check_recordable(Order order, const Problem& p, const Options& resolved) {
+  const std::uint64_t bytes = recording_bytes(order, p, resolved);
+  if (bytes <= kRecordingLimit) return ok();
+  // The largest L with Lq = Lk and the rest as it is.
+  std::int64_t low = 0;
+  std::int64_t high = std::max(p.Lq, p.Lk);
+  while (low < high) {
+    const std::int64_t middle = low + (high - low + 1) / 2;
+    Problem q = p;
+    q.Lq = q.Lk = middle;
+    q.mask.key_lengths.clear();
+    q.bias_shape.clear();
+    if (recording_bytes(order, q, resolved) <= kRecordingLimit) {
+      low = middle;
+    } else {
+      high = middle - 1;
+    }
+  }
+  return bad_input(
+      fmt::format("a recording of {} with tile {}x{} would take {}, above the cap of {}; {}", describe(p), resolved.br,
+                  resolved.bc, format_bytes(bytes), format_bytes(kRecordingLimit),
+                  low > 0 ? fmt::format("L = {} fits with these heads and this tile, or choose a larger tile", low)
+                          : std::string("fewer batches or heads, a smaller D or a larger tile would fit")));
+}
+
+}  // namespace attn
