@@ -14,6 +14,7 @@
 #include "app/worker/client.h"
 #include "attnscope_version.h"
 #include "kernels/base/bytes.h"
+#include "kernels/base/folders.h"
 #include "kernels/cpu/device.h"
 #include "kernels/cpu/run.h"
 #include "kernels/judge/verdict.h"

@@ -9,7 +9,6 @@
 
 #include "app/cli/command.h"
 #include "app/cli/text.h"
-#include "kernels/gpu/rungs/rows.h"
 #include "kernels/ladder.h"
 #include "kernels/model/kernel.h"
 
@@ -63,15 +62,6 @@ nlohmann::json row_json(const KernelRow& row) {
                             {"default", o.default_value}});
   }
   return j;
-}
-
-// The whole ladder: the CPU's rungs, then the GPU's.
-std::vector<const KernelRow*> ladder() {
-  std::vector<const KernelRow*> rows;
-  for (const auto& table : {cpu_kernel_table(), gpu::gpu_kernel_table()}) {
-    for (const KernelRow& row : table) rows.push_back(&row);
-  }
-  return rows;
 }
 
 Result<int> list_kernels(bool as_json) {

@@ -16,6 +16,7 @@
 #include "app/state/string.h"
 #include "app/system/child_process.h"
 #include "app/system/posix.h"
+#include "kernels/base/folders.h"
 #include "kernels/formats/container.h"
 #include "kernels/ladder.h"
 #include "profiling/session/session.h"

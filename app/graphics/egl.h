@@ -5,7 +5,7 @@
 
 #include <cstdint>
 
-#include "app/system/posix.h"
+#include "kernels/base/library.h"
 #include "kernels/base/result.h"
 
 namespace attn::egl {

@@ -6,6 +6,7 @@
 
 #include "app/graphics/egl.h"
 #include "app/graphics/gl.h"
+#include "kernels/base/library.h"
 
 namespace attn {
 namespace {
@@ -105,10 +106,11 @@ Offscreen& Offscreen::operator=(Offscreen&&) noexcept = default;
 Offscreen::~Offscreen() = default;
 
 Result<Offscreen> Offscreen::create(int width, int height) {
-  auto egl_library = Library::open("libEGL.so.1");
+  // Global: drivers that libEGL loads look symbols up in it.
+  auto egl_library = Library::open("libEGL.so.1", Symbols::global);
   if (!egl_library) return missing_library("libEGL.so.1", "libegl1", egl_library.error());
   // Dear ImGui's renderer takes its functions from there.
-  auto gl_library = Library::open("libOpenGL.so.0");
+  auto gl_library = Library::open("libOpenGL.so.0", Symbols::global);
   if (!gl_library) return missing_library("libOpenGL.so.0", "libopengl0", gl_library.error());
   const auto functions = egl::load(*egl_library);
   if (!functions) return tl::unexpected(functions.error());

@@ -4,8 +4,8 @@
 #include <filesystem>
 #include <system_error>
 
-#include "app/system/posix.h"
 #include "imgui.h"
+#include "kernels/base/folders.h"
 #include "misc/cpp/imgui_stdlib.h"
 #include "viz/draw/theme.h"
 

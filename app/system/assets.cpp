@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "app/system/posix.h"
+#include "kernels/base/folders.h"
 
 namespace attn {
 

@@ -3,30 +3,12 @@
 #include <cstdlib>
 #include <fstream>
 #include <sstream>
-#include <utility>
+#include <string>
+#include <system_error>
 
-#include <dlfcn.h>
 #include <unistd.h>
 
 namespace attn {
-namespace {
-
-std::filesystem::path xdg_folder(const char* variable, const char* in_home) {
-  // The specification: a relative path is to be ignored.
-  if (const auto folder = environment(variable); folder && folder->front() == '/') {
-    return std::filesystem::path(*folder) / "attnscope";
-  }
-  if (const auto home = environment("HOME")) return std::filesystem::path(*home) / in_home / "attnscope";
-  return {};
-}
-
-}  // namespace
-
-std::optional<std::string> environment(const char* name) {
-  const char* value = std::getenv(name);
-  if (value == nullptr || *value == '\0') return std::nullopt;
-  return std::string(value);
-}
 
 std::filesystem::path executable_path() {
   std::error_code error;
@@ -50,41 +32,8 @@ double seconds_since_start() {
   return uptime - std::strtod(word.c_str(), nullptr) / static_cast<double>(sysconf(_SC_CLK_TCK));
 }
 
-std::filesystem::path config_folder() {
-  return xdg_folder("XDG_CONFIG_HOME", ".config");
-}
-
-std::filesystem::path data_folder() {
-  return xdg_folder("XDG_DATA_HOME", ".local/share");
-}
-
 bool can_write_in(const std::filesystem::path& folder) {
   return access(folder.c_str(), W_OK | X_OK) == 0;
-}
-
-Result<Library> Library::open(const char* name) {
-  // Global: drivers that libEGL loads look symbols up in it.
-  void* handle = dlopen(name, RTLD_NOW | RTLD_GLOBAL);
-  if (handle == nullptr) {
-    const char* words = dlerror();
-    return fail(ErrorKind::cannot_run, words == nullptr ? name : words);
-  }
-  return Library(handle);
-}
-
-Library::Library(Library&& other) noexcept : handle_(std::exchange(other.handle_, nullptr)) {}
-
-Library& Library::operator=(Library&& other) noexcept {
-  std::swap(handle_, other.handle_);
-  return *this;
-}
-
-Library::~Library() {
-  if (handle_ != nullptr) dlclose(handle_);
-}
-
-void* Library::symbol(const char* name) const {
-  return dlsym(handle_, name);
 }
 
 }  // namespace attn

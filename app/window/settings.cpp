@@ -11,7 +11,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
-#include "app/system/posix.h"
+#include "kernels/base/folders.h"
 #include "kernels/formats/container.h"
 
 namespace attn {

@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-namespace attn::gpu {
+namespace attn {
 namespace {
 
 constexpr std::uint64_t kPrime = 0x100000001b3;
@@ -23,4 +23,4 @@ std::string hash_of(std::string_view text) {
   return hash_of(std::as_bytes(std::span(text.data(), text.size())));
 }
 
-}  // namespace attn::gpu
+}  // namespace attn

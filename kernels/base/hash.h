@@ -7,10 +7,10 @@
 #include <string>
 #include <string_view>
 
-namespace attn::gpu {
+namespace attn {
 
 // 32 hexadecimal digits.
 std::string hash_of(std::string_view text);
 std::string hash_of(std::span<const std::byte> bytes);
 
-}  // namespace attn::gpu
+}  // namespace attn

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include "kernels/base/cuda_library.h"
+
 namespace attn::cupti {
 namespace {
 
@@ -20,7 +22,7 @@ bool fits(std::uint32_t version) {
 
 class Resolver {
  public:
-  explicit Resolver(const gpu::Library& library) : library_(library) {}
+  explicit Resolver(const Library& library) : library_(library) {}
   template <class F>
   void operator()(F& call, const char* name) {
     call = reinterpret_cast<F>(library_.symbol(name));
@@ -29,11 +31,11 @@ class Resolver {
   const std::string& missing() const { return missing_; }
 
  private:
-  const gpu::Library& library_;
+  const Library& library_;
   std::string missing_;
 };
 
-Result<Calls> resolve_calls(const gpu::Library& library) {
+Result<Calls> resolve_calls(const Library& library) {
   Calls c;
   Resolver resolve(library);
   resolve(c.version, "cuptiGetVersion");

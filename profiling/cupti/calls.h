@@ -64,9 +64,9 @@ class Cupti {
   Result<void> check(CUptiResult r, const char* call) const;
 
  private:
-  Cupti(gpu::Library library, const Calls& calls, std::uint32_t version)
+  Cupti(Library library, const Calls& calls, std::uint32_t version)
       : library_(std::move(library)), calls_(calls), version_(version) {}
-  gpu::Library library_;
+  Library library_;
   Calls calls_;
   std::uint32_t version_;
 };

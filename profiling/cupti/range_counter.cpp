@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "kernels/base/clock.h"
+#include "kernels/base/library.h"
 
 namespace attn::cupti {
 namespace {
@@ -14,7 +15,7 @@ constexpr const char* kRange = "kernel";
 
 // The context of this thread. cuCtxGetCurrent has had one signature since CUDA 4.
 Result<CUcontext> current_context() {
-  const auto driver = gpu::Library::open("libcuda.so.1");
+  const auto driver = Library::open("libcuda.so.1");
   if (!driver) return tl::unexpected(driver.error());
   const auto get = reinterpret_cast<CUresult (*)(CUcontext*)>(driver->symbol("cuCtxGetCurrent"));
   CUcontext context = nullptr;

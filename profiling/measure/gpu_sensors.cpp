@@ -27,7 +27,7 @@ constexpr int kGpuSensor = 0;  // NVML_TEMPERATURE_GPU
 class Nvml {
  public:
   static Result<Nvml> open() {
-    auto library = gpu::Library::open("libnvidia-ml.so.1");
+    auto library = Library::open("libnvidia-ml.so.1");
     if (!library) {
       return fail(ErrorKind::cannot_run,
                   fmt::format("NVML, which comes with NVIDIA's driver, was not found ({})", library.error().message));
@@ -62,13 +62,13 @@ class Nvml {
   }
 
  private:
-  explicit Nvml(gpu::Library library) : library_(std::move(library)) {}
+  explicit Nvml(Library library) : library_(std::move(library)) {}
   template <class F>
   void find(F& call, const char* name) {
     call = reinterpret_cast<F>(library_.symbol(name));
     if (call == nullptr) missing_ += (missing_.empty() ? "" : ", ") + std::string(name);
   }
-  gpu::Library library_;
+  Library library_;
   Calls calls_;
   std::string missing_;
   bool begun_ = false;

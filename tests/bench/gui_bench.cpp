@@ -89,7 +89,7 @@ class Window {
       all.append(reinterpret_cast<const char*>(list->VtxBuffer.Data),
                  static_cast<std::size_t>(list->VtxBuffer.size_in_bytes()));
     }
-    return gpu::hash_of(all);
+    return hash_of(all);
   }
   std::size_t events() const { return controller_->model().recording->events.size(); }
 

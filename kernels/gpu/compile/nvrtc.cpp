@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "kernels/base/cuda_library.h"
 #include "kernels/base/library.h"
 #include "kernels/gpu/compile/service.h"
 

@@ -1,11 +1,11 @@
 #include "kernels/gpu/compile/service.h"
 
 #include <chrono>
-#include <cstdlib>
 #include <system_error>
 
 #include <fmt/format.h>
 
+#include "kernels/base/folders.h"
 #include "kernels/base/hash.h"
 #include "kernels/gpu/compile/cubin_cache.h"
 
@@ -66,11 +66,8 @@ Result<Compiled> CompileService::compile(const CompileRequest& request) {
 }
 
 std::filesystem::path cubin_cache_folder() {
-  if (const char* cache = std::getenv("XDG_CACHE_HOME"); cache != nullptr && *cache != '\0') {
-    return std::filesystem::path(cache) / "attnscope/cubins";
-  }
-  const char* home = std::getenv("HOME");
-  return home == nullptr ? std::filesystem::path() : std::filesystem::path(home) / ".cache/attnscope/cubins";
+  const std::filesystem::path cache = cache_folder();
+  return cache.empty() ? cache : cache / "cubins";
 }
 
 }  // namespace attn::gpu

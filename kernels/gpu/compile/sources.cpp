@@ -1,11 +1,11 @@
 #include "kernels/gpu/compile/sources.h"
 
-#include <cstdlib>
 #include <system_error>
 
 #include <fmt/format.h>
 
 #include "kernels/base/files.h"
+#include "kernels/base/folders.h"
 #include "kernels/base/hash.h"
 
 namespace attn::gpu {
@@ -51,12 +51,9 @@ Result<KernelSource> kernel_source(std::string_view id, const std::filesystem::p
 }
 
 std::filesystem::path edited_kernels_folder() {
-  if (const char* named = std::getenv("ATTNSCOPE_KERNELS"); named != nullptr && *named != '\0') return named;
-  if (const char* data = std::getenv("XDG_DATA_HOME"); data != nullptr && *data != '\0') {
-    return std::filesystem::path(data) / "attnscope/kernels";
-  }
-  const char* home = std::getenv("HOME");
-  return home == nullptr ? std::filesystem::path() : std::filesystem::path(home) / ".local/share/attnscope/kernels";
+  if (const auto named = environment("ATTNSCOPE_KERNELS")) return *named;
+  const std::filesystem::path data = data_folder();
+  return data.empty() ? data : data / "kernels";
 }
 
 }  // namespace attn::gpu
