@@ -107,7 +107,7 @@ Result<int> inspect_kernels(const InspectArguments& a, const Stopper& stopper) {
   for (const Point& at : *points) {
     if (stopper.token().stop_requested()) return fail(ErrorKind::cancelled, "inspect was cancelled");
     say_progress(fmt::format("{} for {}", at.row->id, at.device.arch));
-    if (auto r = at.row->supports(at.problem, options, at.device); !r) return tl::unexpected(r.error());
+    if (auto r = at.row->supports(*at.row, at.problem, options, at.device); !r) return tl::unexpected(r.error());
     const auto plan = at.row->plan(*at.row, at.problem, options, at.device);
     if (!plan) return tl::unexpected(plan.error());
     const auto report = gpu::inspect(service, *plan, at.device, gpu::edited_kernels_folder());

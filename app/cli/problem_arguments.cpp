@@ -210,7 +210,7 @@ Result<Recording> record_document(const Document& d, std::stop_token stop) {
     return fail(ErrorKind::cannot_run, fmt::format("{} cannot be recorded step by step.", d.kernel));
   }
   const Device device = cpu_device();
-  if (auto r = (*row)->supports(d.problem, d.options, device); !r) return tl::unexpected(r.error());
+  if (auto r = (*row)->supports(**row, d.problem, d.options, device); !r) return tl::unexpected(r.error());
   const auto resolved = resolve(**row, d.options, device);
   if (!resolved) return tl::unexpected(resolved.error());
   if (auto r = check_recordable((*row)->order, d.problem, *resolved); !r) return tl::unexpected(r.error());

@@ -178,7 +178,7 @@ Result<void> check_case(const CheckCase& c, Check& check, const std::stop_token&
   }
   for (const KernelRow* row : check.kernels) {
     Tally& tally = check.tallies[{row->id, c.problem.dtype}];
-    const auto takes = row->supports(c.problem, check.options, check.device);
+    const auto takes = row->supports(*row, c.problem, check.options, check.device);
     const auto wrong =
         takes ? try_kernel(*row, c, *prepared, check, stop, tally) : Result<std::string>(tl::unexpected(takes.error()));
     if (!wrong) {

@@ -47,7 +47,7 @@ Result<RecordingPlan> plan_recording(const std::string& kernel, const Problem& p
   }
   if (auto valid = validate(p); !valid) return tl::unexpected(valid.error());
   static const Device cpu = cpu_device();
-  if (auto can = (*row)->supports(p, o, cpu); !can) return tl::unexpected(can.error());
+  if (auto can = (*row)->supports(**row, p, o, cpu); !can) return tl::unexpected(can.error());
   const auto resolved = resolve(**row, o, cpu);
   if (!resolved) return tl::unexpected(resolved.error());
   if (auto fits = check_recordable((*row)->order, p, *resolved); !fits) return tl::unexpected(fits.error());

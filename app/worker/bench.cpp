@@ -144,7 +144,7 @@ Measurement GpuBench::compile_alone(const KernelRow& row, const Problem& p, cons
   Measurement m = row_without_figures(row, p, o, s, device.name);
   m.state = RowState::refused;
   m.reason = fmt::format("no GPU: {}", why);
-  auto can = row.supports(p, o, device);
+  auto can = row.supports(row, p, o, device);
   auto plan = can ? row.plan(row, p, o, device) : Result<Plan>(tl::unexpected(can.error()));
   if (!plan) {
     m.reason = plan.error().message;

@@ -177,7 +177,7 @@ Result<Plan> Worker::plan_of(const GpuRunRequest& r) {
   const auto row = find_kernel(r.kernel);
   if (!row) return tl::unexpected(row.error());
   const Device device = device_of(gpu_.properties);
-  if (auto takes = (*row)->supports(r.problem, r.options, device); !takes) return tl::unexpected(takes.error());
+  if (auto takes = (*row)->supports(**row, r.problem, r.options, device); !takes) return tl::unexpected(takes.error());
   auto plan = (*row)->plan(**row, r.problem, r.options, device);
   if (!plan) return plan;
   std::uint64_t room = r.memory_limit;

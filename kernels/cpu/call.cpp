@@ -169,9 +169,10 @@ ConstTile Call::load_q(const Place2d& t, const Scratch& s) const {
   return {s.q.data, p.D};
 }
 
-Result<void> cpu_supports(const Problem& p, const Options&, const Device& d) {
+Result<void> cpu_supports(const KernelRow& row, const Problem& p, const Options&, const Device& d) {
   if (d.processor != Processor::cpu)
     return fail(ErrorKind::cannot_run, "this kernel runs on the CPU; choose --device cpu");
+  if (auto good = check_dtype(row, p); !good) return good;
   return validate(p);
 }
 

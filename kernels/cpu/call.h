@@ -72,7 +72,7 @@ class Call {
 };
 
 // What every CPU row's functions share.
-Result<void> cpu_supports(const Problem& p, const Options& o, const Device& d);
+Result<void> cpu_supports(const KernelRow& row, const Problem& p, const Options& o, const Device& d);
 Plan cpu_plan(const KernelRow& row, const Problem& p, const Options& resolved, Rules rules, std::string pieces_name,
               std::int64_t pieces);
 // After the walk: done, or cancelled in words.

@@ -47,6 +47,7 @@ KernelRow naive_row() {
   row.order = Order::naive;
   row.dtypes = kAllDTypes;
   row.source = "the definition; Dao et al. 2022, FlashAttention, algorithm 0";
+  row.stores_scores = true;
   row.score_reads = 3;
   row.supports = cpu_supports;
   row.plan = plan;

@@ -11,7 +11,7 @@ namespace attn {
 Result<Outputs> run_on_cpu(const KernelRow& row, const Problem& p, const Options& o, const Inputs& in,
                            std::uint64_t memory_limit, std::stop_token stop) {
   const Device device = cpu_device();
-  if (auto good = row.supports(p, o, device); !good) return tl::unexpected(good.error());
+  if (auto good = row.supports(row, p, o, device); !good) return tl::unexpected(good.error());
   if (auto good = validate(p, in); !good) return tl::unexpected(good.error());
   Result<Plan> plan = row.plan(row, p, o, device);
   if (!plan) return tl::unexpected(plan.error());

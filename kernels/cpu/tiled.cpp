@@ -56,6 +56,7 @@ KernelRow cpu_tiled_row() {
   row.what = "The same three passes through cache-sized tiles, on the vector units, all cores.";
   row.teaches = "Tiles reuse Q, K and V; S and P still travel.";
   row.source = "Dao et al. 2022, FlashAttention, section 2.2";
+  row.stores_scores = true;
   row.score_reads = 3;
   row.supports = cpu_supports;
   row.plan = plan;

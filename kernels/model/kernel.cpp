@@ -33,7 +33,22 @@ Result<void> resolve_one(const KernelRow& row, const OptionSpec& spec, Options& 
   return ok();
 }
 
+// "f32", "f16 or bf16", "f32, f16 or bf16".
+std::string any_of(std::span<const DType> dtypes) {
+  std::string words;
+  for (std::size_t i = 0; i < dtypes.size(); ++i) {
+    words += i == 0 ? "" : i + 1 == dtypes.size() ? " or " : ", ";
+    words += name_of(dtypes[i]);
+  }
+  return words;
+}
+
 }  // namespace
+
+Result<void> check_dtype(const KernelRow& row, const Problem& p) {
+  if (std::ranges::find(row.dtypes, p.dtype) != row.dtypes.end()) return ok();
+  return bad_input(fmt::format("{} takes {}, not {}", row.id, any_of(row.dtypes), name_of(p.dtype)));
+}
 
 Result<Options> resolve(const KernelRow& row, const Options& o, const Device& d) {
   Options out;  // what the kernel does not read stays at its default

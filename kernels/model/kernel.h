@@ -73,7 +73,7 @@ struct Stream {
   void* native = nullptr;
 };
 
-using SupportsFn = Result<void> (*)(const Problem&, const Options&, const Device&);
+using SupportsFn = Result<void> (*)(const KernelRow&, const Problem&, const Options&, const Device&);
 using PlanFn = Result<Plan> (*)(const KernelRow&, const Problem&, const Options&, const Device&);
 using EnqueueFn = Result<void> (*)(const Plan&, const Buffers&, const Stream&);
 using RecordFn = Result<Recording> (*)(const KernelRow&, const Problem&, const Options&, const Inputs&,
@@ -91,12 +91,16 @@ struct KernelRow {
   std::string_view what;         // one sentence: what it is
   std::string_view teaches;      // one sentence: what is new against the rung before
   std::string_view source;       // paper and section, or "definition"
-  std::int32_t score_reads = 0;  // orders that store S: how often S is read back (traffic prediction)
+  bool stores_scores = false;    // S and P go to the device's memory and come back
+  std::int32_t score_reads = 0;  // then: how often S is read back (traffic prediction)
   SupportsFn supports = nullptr;
   PlanFn plan = nullptr;
   EnqueueFn enqueue = nullptr;
   RecordFn record = nullptr;  // null: this kernel cannot be recorded, and the window says so
 };
+
+// The problem's dtype is one that the row takes, or which would do.
+Result<void> check_dtype(const KernelRow& row, const Problem& p);
 
 // Options with every 0 replaced, or which value is out of range and what would do.
 Result<Options> resolve(const KernelRow& row, const Options& o, const Device& d);

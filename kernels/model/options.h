@@ -27,7 +27,7 @@ struct Options {
 
 enum class Option : std::uint8_t { br, bc, threads, stages, subtract_max, key_order, accumulate };
 
-// One option that a kernel reads. `least`..`most` hold for the whole numbers, in steps of `step`.
+// One option that a kernel reads. `min`..`max` hold for the whole numbers, in steps of `step`.
 struct OptionSpec {
   Option option = Option::br;
   std::int32_t min = 1;

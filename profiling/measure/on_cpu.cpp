@@ -70,7 +70,7 @@ Result<Plan> plan_for(const KernelRow& row, Measurement& m, const SweepSpec& s) 
   const Device cpu = cpu_device();
   if (auto valid = validate(m.key.problem); !valid) return tl::unexpected(valid.error());
   if (auto resolved = resolve(row, m.key.options, cpu); resolved) m.key.options = *resolved;
-  if (auto takes = row.supports(m.key.problem, m.key.options, cpu); !takes) return tl::unexpected(takes.error());
+  if (auto takes = row.supports(row, m.key.problem, m.key.options, cpu); !takes) return tl::unexpected(takes.error());
   auto plan = row.plan(row, m.key.problem, m.key.options, cpu);
   if (!plan) return plan;
   m.key.options = plan->options;

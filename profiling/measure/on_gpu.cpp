@@ -87,7 +87,7 @@ Result<void> Point::plan() {
   const auto row = find_kernel(r_.kernel);
   if (!row) return tl::unexpected(row.error());
   if (auto valid = validate(r_.problem); !valid) return valid;
-  if (auto takes = (*row)->supports(r_.problem, r_.options, device_); !takes) return takes;
+  if (auto takes = (*row)->supports(**row, r_.problem, r_.options, device_); !takes) return takes;
   auto plan = (*row)->plan(**row, r_.problem, r_.options, device_);
   if (!plan) return tl::unexpected(plan.error());
   plan_ = std::move(*plan);

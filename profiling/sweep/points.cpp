@@ -195,7 +195,7 @@ namespace {
 std::uint64_t bytes_of(const SweepSpec& s, const SweepPoint& point, const Device& device) {
   const Problem p = problem_at(s, point.value);
   const Options o = options_at(s, point.value);
-  if (!point.row->supports(p, o, device)) return 0;  // refused: takes nothing
+  if (!point.row->supports(*point.row, p, o, device)) return 0;  // refused: takes nothing
   const auto plan = point.row->plan(*point.row, p, o, device);
   return plan ? bytes_needed(*plan) : tensor_bytes(p);
 }

@@ -52,7 +52,7 @@ inline KernelRow idle_kernel() {
 
 inline KernelRow refusing_kernel() {
   KernelRow row = right_kernel("refusing");
-  row.supports = [](const Problem&, const Options&, const Device&) -> Result<void> {
+  row.supports = [](const KernelRow&, const Problem&, const Options&, const Device&) -> Result<void> {
     return bad_input("refusing takes no problem at all");
   };
   return row;

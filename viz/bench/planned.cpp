@@ -17,7 +17,7 @@ Measurement planned_row(const KernelRow& row, const SweepSpec& sweep, std::int64
   m.key.device = device.name;
   if (row.processor == Processor::gpu) m.key.l2 = sweep.l2;
   m.processor = row.processor;
-  if (auto can = row.supports(m.key.problem, m.key.options, device); !can) {
+  if (auto can = row.supports(row, m.key.problem, m.key.options, device); !can) {
     m.state = RowState::refused;
     m.reason = can.error().message;
   } else if (auto plan = row.plan(row, m.key.problem, m.key.options, device); !plan) {

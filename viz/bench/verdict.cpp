@@ -55,7 +55,7 @@ const Measurement* subject_of(const State& state, std::span<const Measurement* c
 
 bool is_plain(const Measurement& m) {
   const auto row = find_kernel(m.key.kernel);
-  return row && ((*row)->order == Order::naive || (*row)->order == Order::tiled);
+  return row && (*row)->stores_scores;
 }
 
 // What the subject is set against, of its own device: the baseline first, then the plain orders, three at most. A

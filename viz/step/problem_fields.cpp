@@ -170,7 +170,8 @@ std::optional<std::string> why_not_recordable(const Document& document) {
   const Result<Options> options = resolve(**row, document.options, device);
   if (!options) return options.error().message;
   if ((*row)->supports != nullptr) {
-    if (const Result<void> ok = (*row)->supports(document.problem, *options, device); !ok) return ok.error().message;
+    if (const Result<void> ok = (*row)->supports(**row, document.problem, *options, device); !ok)
+      return ok.error().message;
   }
   if (const Result<void> ok = check_recordable((*row)->order, document.problem, *options); !ok)
     return ok.error().message;

@@ -1,5 +1,7 @@
 #include "kernels/gpu/compile/sources.h"
 
+#include <algorithm>
+#include <iterator>
 #include <system_error>
 
 #include <fmt/format.h>
@@ -13,17 +15,58 @@ namespace {
 
 constexpr std::uint64_t kMaxSourceBytes = 1 << 20;
 
-std::string hash_with_headers(std::string_view text) {
-  std::string all(text);
-  for (const SourceText& s : embedded_sources()) {
-    if (s.name.ends_with(".cu")) continue;
-    all += s.name;
-    all += s.text;
+// Once every header counted for every kernel, in this order. The hashes of the kernels of that time stand in saved
+// sessions and name cubins on disk, so for them these headers go on counting.
+constexpr std::string_view kFirstKernels[] = {"naive", "tiled", "flash_simt"};
+constexpr std::string_view kFirstHeaders[] = {"kernels/gpu/device.cuh", "kernels/gpu/args.h",
+                                              "kernels/gpu/flash_simt_layout.h"};
+
+// What each #include line of a text names, in their order.
+std::vector<std::string_view> includes_of(std::string_view text) {
+  constexpr std::string_view kSpaces = " \t";
+  std::vector<std::string_view> names;
+  while (!text.empty()) {
+    std::string_view line = text.substr(0, text.find('\n'));
+    text.remove_prefix(std::min(text.size(), line.size() + 1));
+    for (const std::string_view word : {"", "#", "include"}) {
+      line = line.starts_with(word) ? line.substr(word.size()) : std::string_view();
+      line.remove_prefix(std::min(line.size(), line.find_first_not_of(kSpaces)));
+    }
+    if (line.empty() || (line.front() != '"' && line.front() != '<')) continue;
+    const std::size_t end = line.find(line.front() == '"' ? '"' : '>', 1);
+    if (end != std::string_view::npos) names.push_back(line.substr(1, end - 1));
   }
-  return hash_of(all);
+  return names;
+}
+
+// Adds the header of that name, then those that it includes. Names that are none of ours are CUDA's own.
+void add_header(std::string_view name, std::span<const SourceText> sources, std::vector<SourceText>& headers) {
+  if (std::ranges::find(headers, name, &SourceText::name) != headers.end()) return;
+  const auto at = std::ranges::find(sources, name, &SourceText::name);
+  if (at == sources.end()) return;
+  headers.push_back(*at);
+  for (const std::string_view next : includes_of(at->text)) add_header(next, sources, headers);
 }
 
 }  // namespace
+
+std::vector<SourceText> headers_of(std::string_view id, std::string_view text, std::span<const SourceText> sources) {
+  std::vector<SourceText> headers;
+  if (std::ranges::find(kFirstKernels, id) != std::end(kFirstKernels)) {
+    for (const std::string_view name : kFirstHeaders) add_header(name, sources, headers);
+  }
+  for (const std::string_view name : includes_of(text)) add_header(name, sources, headers);
+  return headers;
+}
+
+std::string source_hash(std::string_view id, std::string_view text, std::span<const SourceText> sources) {
+  std::string all(text);
+  for (const SourceText& header : headers_of(id, text, sources)) {
+    all += header.name;
+    all += header.text;
+  }
+  return hash_of(all);
+}
 
 std::string KernelSource::label(std::string_view id) const {
   return edited ? fmt::format("{}@{}", id, hash.substr(0, 8)) : std::string(id);
@@ -46,7 +89,7 @@ Result<KernelSource> kernel_source(std::string_view id, const std::filesystem::p
     }
     if (source.text.empty()) return bad_input(fmt::format("the program holds no source {}", source.name));
   }
-  source.hash = hash_with_headers(source.text);
+  source.hash = source_hash(id, source.text, embedded_sources());
   return source;
 }
 

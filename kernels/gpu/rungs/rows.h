@@ -1,5 +1,5 @@
-// The GPU kernels' rows: the ladder from rung 3 on. They have the same shape as the CPU's; a Device of place gpu may
-// name any architecture, with no such GPU in the machine, to plan and compile for it.
+// The GPU kernels' rows, one a file: the ladder from rung 3 on. They have the same shape as the CPU's; a Device of
+// processor gpu may name any architecture, with no such GPU in the machine, to plan and compile for it.
 #pragma once
 
 #include <span>
@@ -8,6 +8,10 @@
 #include "kernels/model/kernel.h"
 
 namespace attn::gpu {
+
+KernelRow naive_row();
+KernelRow tiled_row();
+KernelRow flash_simt_row();
 
 std::span<const KernelRow> gpu_kernel_table();
 

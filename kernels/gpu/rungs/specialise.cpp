@@ -69,10 +69,10 @@ std::vector<std::string> defines_of(const Plan& plan, bool aligned) {
           fmt::format("ATTN_THREADS={}", o.threads)};
 }
 
-Workspace workspace_of(Order order, const Problem& p) {
+Workspace workspace_of(const KernelRow& row, const Problem& p) {
   Workspace w;
   std::uint64_t next = 0;
-  if (order == Order::naive || order == Order::tiled) {
+  if (row.stores_scores) {
     w.s = placed(next, product({4, p.B, p.Hq, p.Lq, p.Lk}));
     w.p = placed(next, product({static_cast<std::int64_t>(size_of(p.dtype)), p.B, p.Hq, p.Lq, p.Lk}));
   }
@@ -83,7 +83,7 @@ Workspace workspace_of(Order order, const Problem& p) {
 
 Args args_of(const Plan& plan, const Buffers& b) {
   const Problem& p = plan.problem;
-  const Workspace at = workspace_of(plan.kernel->order, p);
+  const Workspace at = workspace_of(*plan.kernel, p);
   auto* workspace = static_cast<std::byte*>(b.workspace);
   Args a{};
   a.q = b.q;
@@ -93,7 +93,7 @@ Args args_of(const Plan& plan, const Buffers& b) {
   a.out = b.out;
   a.lse = b.lse;
   if (!p.mask.key_lengths.empty()) a.key_lengths = reinterpret_cast<const long long*>(workspace + at.key_lengths);
-  if (plan.kernel->order != Order::flash) {
+  if (plan.kernel->stores_scores) {
     a.s = reinterpret_cast<float*>(workspace + at.s);
     a.p = workspace + at.p;
   }

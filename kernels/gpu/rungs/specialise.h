@@ -19,7 +19,7 @@ bool may_be_aligned(const Problem& p);
 struct Workspace {
   std::uint64_t s = 0, p = 0, key_lengths = 0, total = 0;
 };
-Workspace workspace_of(Order order, const Problem& p);
+Workspace workspace_of(const KernelRow& row, const Problem& p);
 
 Args args_of(const Plan& plan, const Buffers& buffers);
 

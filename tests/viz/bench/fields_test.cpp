@@ -200,7 +200,7 @@ TEST(BenchToStep, EveryKernelFindsOneOfItsOrderThatCanBeRecorded) {
     ASSERT_TRUE(e) << row->id;
     const KernelRow& shown = **find_kernel(e->kernel);
     EXPECT_EQ(shown.order, row->order);
-    EXPECT_TRUE(shown.supports(e->problem, e->options, cpu_device())) << row->id;
+    EXPECT_TRUE(shown.supports(shown, e->problem, e->options, cpu_device())) << row->id;
   }
 }
 

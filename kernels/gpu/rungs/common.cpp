@@ -1,0 +1,152 @@
+#include "kernels/gpu/rungs/common.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <string>
+#include <utility>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "kernels/gpu/device/queue.h"
+#include "kernels/gpu/rungs/specialise.h"
+
+namespace attn::gpu {
+namespace {
+
+constexpr std::string_view kArchs[] = {"sm_75", "sm_80", "sm_86", "sm_89", "sm_90a", "sm_100", "sm_120"};
+constexpr DType kAllDTypes[] = {DType::f32, DType::f16, DType::bf16};
+constexpr std::int64_t kMaxBlocks = 2147483647;  // along x
+constexpr std::int32_t kLanesPerRow = 16;
+constexpr std::int32_t kMaxRowsPerThread = 8;
+
+Result<void> check_device(const KernelRow& row, const Device& d) {
+  if (d.processor != Processor::gpu) {
+    return fail(ErrorKind::cannot_run, fmt::format("{} runs on a GPU; choose --device gpu", row.id));
+  }
+  if (std::ranges::find(row.architectures, d.arch) == row.architectures.end()) {
+    return fail(ErrorKind::cannot_run,
+                fmt::format("{} runs on {}, not on {}", row.id, fmt::join(row.architectures, ", "), d.arch));
+  }
+  return ok();
+}
+
+bool on_16_bytes(const void* p) {
+  return reinterpret_cast<std::uintptr_t>(p) % 16 == 0;
+}
+
+Error with_place(Error e, const Plan& plan, const std::string& entry) {
+  e.message = fmt::format("{} ({}) on {}: {}", plan.kernel->id, entry, describe(plan.problem), e.message);
+  return e;
+}
+
+Result<void> launch_all(const Plan& plan, const Args& args, Queue& queue, Queue::Loaded& loaded) {
+  for (const Launch& l : plan.launches) {
+    Result<Function> f = queue.entry(loaded, l.name, l.shared_bytes);
+    if (!f) return tl::unexpected(with_place(f.error(), plan, l.name));
+    LaunchShape shape;
+    for (std::size_t axis = 0; axis < 3; ++axis) {
+      shape.grid[axis] = static_cast<std::uint32_t>(l.grid[axis]);
+      shape.block[axis] = static_cast<std::uint32_t>(l.block[axis]);
+    }
+    shape.shared_bytes = static_cast<std::uint32_t>(l.shared_bytes);
+    auto launched = queue.driver().launch(*f, shape, queue.stream(), &args);
+    if (!launched) return tl::unexpected(with_place(launched.error(), plan, l.name));
+  }
+  return ok();
+}
+
+}  // namespace
+
+std::span<const std::string_view> architectures() {
+  return kArchs;
+}
+
+KernelRow common_row() {
+  KernelRow row;
+  row.processor = Processor::gpu;
+  row.architectures = kArchs;
+  row.dtypes = kAllDTypes;
+  row.supports = supports;
+  row.enqueue = enqueue;
+  return row;
+}
+
+Result<void> supports(const KernelRow& row, const Problem& p, const Options& o, const Device& d) {
+  if (auto good = check_device(row, d); !good) return good;
+  if (auto good = check_dtype(row, p); !good) return good;
+  if (auto good = validate(p); !good) return good;
+  const Result<Plan> plan = row.plan(row, p, o, d);
+  if (!plan) return tl::unexpected(plan.error());
+  for (const Launch& l : plan->launches) {
+    if (l.grid[0] <= kMaxBlocks) continue;
+    return fail(ErrorKind::cannot_run, fmt::format("{} of {} would need {} blocks; a launch takes {} at most.", l.name,
+                                                   describe(p), l.grid[0], kMaxBlocks));
+  }
+  return ok();
+}
+
+Result<void> enqueue(const Plan& plan, const Buffers& buffers, const Stream& stream) {
+  auto* queue = static_cast<Queue*>(stream.native);
+  if (queue == nullptr) return fail(ErrorKind::failed, "a GPU kernel was started without a queue");
+  const Problem& p = plan.problem;
+  const bool aligned = may_be_aligned(p) && on_16_bytes(buffers.q) && on_16_bytes(buffers.k) &&
+                       on_16_bytes(buffers.v) && on_16_bytes(buffers.out);
+  Result<Queue::Loaded*> loaded = queue->load(plan.kernel->id, defines_of(plan, aligned));
+  if (!loaded) return tl::unexpected(with_place(loaded.error(), plan, "compile and load"));
+  const Args args = args_of(plan, buffers);
+  if (args.key_lengths != nullptr) {
+    // From pageable memory: the driver has copied it before the call returns.
+    const std::vector<std::int64_t>& lengths = p.mask.key_lengths;
+    auto sent = queue->driver().upload(reinterpret_cast<DevicePointer>(args.key_lengths), lengths.data(),
+                                       lengths.size() * sizeof(std::int64_t), queue->stream());
+    if (!sent) return tl::unexpected(with_place(sent.error(), plan, "key lengths"));
+  }
+  return launch_all(plan, args, *queue, **loaded);
+}
+
+Result<ArchLimits> limits_for(const KernelRow& row, const Device& d) {
+  const auto arch = limits_of(d.arch);
+  if (!arch) return fail(ErrorKind::cannot_run, fmt::format("{} is not known on {}", row.id, d.arch));
+  return *arch;
+}
+
+std::int64_t tiles(std::int64_t n, std::int64_t tile) {
+  return (n + tile - 1) / tile;
+}
+
+Launch launch_of(std::string_view entry, std::int64_t grid, std::int64_t x, std::int64_t y, std::int64_t shared) {
+  Launch l;
+  l.name = entry;
+  l.grid[0] = grid;
+  l.block[0] = x;
+  l.block[1] = y;
+  l.shared_bytes = shared;
+  return l;
+}
+
+Plan plan_of(const KernelRow& row, const Problem& p, const Options& resolved, std::vector<Launch> launches) {
+  Plan plan;
+  plan.kernel = &row;
+  plan.problem = p;
+  plan.options = resolved;
+  plan.workspace_bytes = workspace_of(row, p).total;
+  plan.launches = std::move(launches);
+  return plan;
+}
+
+std::int32_t default_threads(std::int32_t br) {
+  return std::clamp(2 * br, 32, 1024);
+}
+
+Result<void> check_rows_per_thread(const KernelRow& row, const Options& o) {
+  const std::int32_t rows = kLanesPerRow * o.br / o.threads;
+  if (rows * o.threads == kLanesPerRow * o.br && rows >= 1 && rows <= kMaxRowsPerThread) return ok();
+  return bad_input(fmt::format(
+      "{} takes {} to {} threads for {} query rows of a tile, such that every thread has 1 to {} whole rows "
+      "(16 x Br / threads); {} threads do not fit.",
+      row.id, std::max(32, kLanesPerRow * o.br / kMaxRowsPerThread), std::min(1024, kLanesPerRow * o.br), o.br,
+      kMaxRowsPerThread, o.threads));
+}
+
+}  // namespace attn::gpu

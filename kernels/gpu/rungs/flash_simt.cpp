@@ -1,0 +1,88 @@
+// flash_simt on the host: its default tile, and what flash_simt.cu is launched with.
+#include <algorithm>
+#include <array>
+
+#include <fmt/format.h>
+
+#include "kernels/gpu/compile/occupancy.h"
+#include "kernels/gpu/rungs/common.h"
+#include "kernels/gpu/rungs/flash_simt_layout.h"
+#include "kernels/gpu/rungs/rows.h"
+
+namespace attn::gpu {
+namespace {
+
+constexpr DType kFp32[] = {DType::f32};
+
+std::int64_t shared_bytes(const Problem& p, const Options& o) {
+  return std::int64_t{4} *
+         flash_simt_layout(static_cast<int>(p.D), static_cast<int>(p.Dv), o.br, o.bc, o.threads).total;
+}
+
+// The first of these that fits: large tiles read shared memory least for each multiply-add. Wide V leaves fewer
+// registers for S, and so does a bias, whose addresses need some.
+Options default_tile(const Problem& p, const ArchLimits& arch) {
+  struct Tile {
+    std::int32_t br, bc;
+  };
+  static constexpr std::array<Tile, 6> kTiles{{{128, 128}, {64, 128}, {64, 64}, {32, 64}, {16, 64}, {16, 32}}};
+  Options o;
+  for (const Tile& t : kTiles) {
+    o.br = t.br;
+    o.bc = t.bc;
+    if (p.Dv > 128) o.bc = std::min(o.bc, 64);
+    if (p.has_bias()) o.bc = std::min(o.bc, p.Dv > 128 ? 32 : 64);
+    o.threads = 2 * o.br;
+    if (shared_bytes(p, o) <= arch.shared_block) break;
+  }
+  return o;
+}
+
+Result<Options> options_for(const KernelRow& row, const Problem& p, Options o, const Device& d) {
+  const Result<ArchLimits> arch = limits_for(row, d);
+  if (!arch) return tl::unexpected(arch.error());
+  const Options defaults = default_tile(p, *arch);
+  if (o.br == 0 && o.bc == 0 && o.threads == 0) o = defaults;
+  if (o.br == 0) o.br = defaults.br;
+  if (o.bc == 0) o.bc = defaults.bc;
+  if (o.threads == 0 && o.br > 0) o.threads = default_threads(o.br);
+  const Result<Options> resolved = resolve(row, o, d);
+  if (!resolved) return resolved;
+  if (auto good = check_rows_per_thread(row, *resolved); !good) return tl::unexpected(good.error());
+  if (const std::int64_t bytes = shared_bytes(p, *resolved); bytes > arch->shared_block) {
+    return bad_input(
+        fmt::format("{} at {} x {}, D = {} needs {} bytes of shared memory a block; {} has {}. Take a "
+                    "smaller Br or Bc, or leave the tile out.",
+                    row.id, resolved->br, resolved->bc, p.D, bytes, d.arch, arch->shared_block));
+  }
+  return resolved;
+}
+
+Result<Plan> plan(const KernelRow& row, const Problem& p, const Options& o, const Device& d) {
+  const Result<Options> resolved = options_for(row, p, o, d);
+  if (!resolved) return tl::unexpected(resolved.error());
+  return plan_of(row, p, *resolved,
+                 {launch_of("flash_simt", tiles(p.Lq, resolved->br) * p.B * p.Hq, resolved->threads, 1,
+                            shared_bytes(p, *resolved))});
+}
+
+}  // namespace
+
+KernelRow flash_simt_row() {
+  static constexpr OptionSpec kOptions[] = {
+      {Option::br, 16, 256, 16, 128}, {Option::bc, 16, 128, 16, 128}, {Option::threads, 32, 1024, 32, 256}};
+  KernelRow row = common_row();
+  row.id = "flash_simt";
+  row.title = "flash on CUDA cores";
+  row.rung = "5";
+  row.order = Order::flash;
+  row.dtypes = kFp32;
+  row.options = kOptions;
+  row.what = "FlashAttention-2 in fp32 on CUDA cores, one kernel.";
+  row.teaches = "The softmax is taken while the keys go by: S and P never reach device memory.";
+  row.source = "Dao 2023, FlashAttention-2, algorithm 1";
+  row.plan = plan;
+  return row;
+}
+
+}  // namespace attn::gpu
