@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <iterator>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -15,9 +16,10 @@ namespace {
 
 using Shape = std::vector<std::int64_t>;
 
-constexpr std::array<Generator, 8> kGenerators{
-    Generator::blackboard,   Generator::uniform,      Generator::normal,     Generator::late_outlier,
-    Generator::large_logits, Generator::equal_scores, Generator::masked_row, Generator::non_finite};
+const GeneratorName* find(Generator g) {
+  const auto* at = std::ranges::find(kGeneratorNames, g, &GeneratorName::generator);
+  return at == std::end(kGeneratorNames) ? nullptr : at;
+}
 
 const char* name_of(InputTensor t) {
   switch (t) {
@@ -169,40 +171,28 @@ Result<Problem> problem_of(const std::array<std::filesystem::path, 3>& files, co
 }  // namespace
 
 std::string_view name_of(Generator g) {
-  switch (g) {
-    case Generator::blackboard:
-      return "blackboard";
-    case Generator::uniform:
-      return "uniform";
-    case Generator::normal:
-      return "normal";
-    case Generator::late_outlier:
-      return "late_outlier";
-    case Generator::large_logits:
-      return "large_logits";
-    case Generator::equal_scores:
-      return "equal_scores";
-    case Generator::masked_row:
-      return "masked_row";
-    case Generator::non_finite:
-      return "non_finite";
-  }
-  return "?";
+  const GeneratorName* row = find(g);
+  return row == nullptr ? "?" : row->name;
 }
 
 std::optional<Generator> generator_from_name(std::string_view name) {
-  for (Generator g : kGenerators) {
-    if (name == name_of(g)) return g;
-  }
-  return std::nullopt;
+  const auto* at = std::ranges::find(kGeneratorNames, name, &GeneratorName::name);
+  if (at == std::end(kGeneratorNames)) return std::nullopt;
+  return at->generator;
 }
 
 std::span<const Generator> all_generators() {
-  return kGenerators;
+  static const auto kAll = [] {
+    std::array<Generator, std::size(kGeneratorNames)> all{};
+    std::ranges::transform(kGeneratorNames, all.begin(), &GeneratorName::generator);
+    return all;
+  }();
+  return kAll;
 }
 
 bool uses_seed(Generator g) {
-  return g != Generator::blackboard;
+  const GeneratorName* row = find(g);
+  return row != nullptr && row->seeded;
 }
 
 Result<Inputs> make_inputs(const Problem& p, const InputSpec& spec) {

@@ -29,10 +29,26 @@ enum class Generator : std::uint8_t {
   masked_row,    // normal; the preset's mask leaves row 0 no key, and so does a generated bias with one row a query
   non_finite,    // normal with +inf, -inf and NaN planted in Q, K and V of the first head
 };
+// Each is named here and nowhere else; the formulas are in generators.cpp.
+struct GeneratorName {
+  Generator generator;
+  std::string_view name;  // the CLI, presets and state strings
+  bool seeded = true;     // false: every seed gives the same numbers
+};
+inline constexpr GeneratorName kGeneratorNames[] = {
+    {Generator::blackboard, "blackboard", false},
+    {Generator::uniform, "uniform"},
+    {Generator::normal, "normal"},
+    {Generator::late_outlier, "late_outlier"},
+    {Generator::large_logits, "large_logits"},
+    {Generator::equal_scores, "equal_scores"},
+    {Generator::masked_row, "masked_row"},
+    {Generator::non_finite, "non_finite"},
+};
 std::string_view name_of(Generator g);  // "late_outlier"
 std::optional<Generator> generator_from_name(std::string_view name);
 std::span<const Generator> all_generators();
-bool uses_seed(Generator g);  // false: every seed gives the same numbers
+bool uses_seed(Generator g);
 
 // A generator with the shape and options that show it best: what the window's Preset menu lists.
 struct Preset {
