@@ -1,6 +1,8 @@
 // attnscope inspect: registers, shared memory, spills and theoretical occupancy of GPU kernels, with no GPU here.
+#include <algorithm>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <fmt/format.h>
@@ -19,7 +21,7 @@ namespace {
 constexpr std::int64_t kLength = 4096;  // of the problem that is planned for; it changes no figure
 
 struct InspectArguments {
-  std::string kernels, archs = "sm_75,sm_80,sm_86,sm_89,sm_90a,sm_100,sm_120", head_dims = "64", dtype = "f32";
+  std::string kernels, archs, head_dims = "64", dtype;
   bool causal = false, bias = false, as_json = false, no_cache = false;
   OptionArguments options;
 };
@@ -31,12 +33,14 @@ struct Point {
   Problem problem;
 };
 
-std::string line_of(const Point& at, const gpu::EntryReport& e) {
+// One launch, with the width of its column: names of entries are as long as their kernels like.
+std::string line_of(const Point& at, const gpu::EntryReport& e, std::size_t width) {
   const gpu::EntryFigures& f = e.figures;
-  return fmt::format("{:<7} {:<14} {:>4} {:>8} {:>10} {:>8} {:>8} {:>7} {:>6}  {:>5.1f} %  {:>2} x {:<2} warps  {}\n",
-                     at.device.arch, f.name, at.problem.D, e.threads, f.registers, f.shared_bytes, e.dynamic_bytes,
-                     f.stack_bytes, f.spill_store_bytes + f.spill_load_bytes, e.occupancy.percent(), e.occupancy.blocks,
-                     e.occupancy.blocks == 0 ? 0 : e.occupancy.warps / e.occupancy.blocks, e.occupancy.limiter);
+  return fmt::format("{:<7} {:<{}} {:>4} {:>8} {:>10} {:>8} {:>8} {:>7} {:>6}  {:>5.1f} %  {:>2} x {:<2} warps  {}\n",
+                     at.device.arch, f.name, width, at.problem.D, e.threads, f.registers, f.shared_bytes,
+                     e.dynamic_bytes, f.stack_bytes, f.spill_store_bytes + f.spill_load_bytes, e.occupancy.percent(),
+                     e.occupancy.blocks, e.occupancy.blocks == 0 ? 0 : e.occupancy.warps / e.occupancy.blocks,
+                     e.occupancy.limiter);
 }
 
 nlohmann::json json_of(const Point& at, const Plan& plan, const gpu::PlanReport& report, const gpu::EntryReport& e) {
@@ -63,8 +67,10 @@ nlohmann::json json_of(const Point& at, const Plan& plan, const gpu::PlanReport&
 }
 
 Result<std::vector<Point>> points_of(const InspectArguments& a) {
-  const auto dtype = dtype_from_name(a.dtype);
-  if (!dtype) return bad_input(fmt::format("--dtype {} is unknown; use f32, f16 or bf16.", a.dtype));
+  const auto named = dtype_from_name(a.dtype);
+  if (!named && !a.dtype.empty()) {
+    return bad_input(fmt::format("--dtype {} is unknown; use f32, f16 or bf16.", a.dtype));
+  }
   const auto dims = parse_numbers("--head-dim", a.head_dims);
   if (!dims) return tl::unexpected(dims.error());
   std::vector<Point> points;
@@ -73,14 +79,16 @@ Result<std::vector<Point>> points_of(const InspectArguments& a) {
     if (!row) return tl::unexpected(row.error());
     if ((*row)->processor != Processor::gpu)
       return bad_input(fmt::format("{} runs on the CPU: nothing is compiled.", id));
-    for (const std::string& arch : split(a.archs, ',')) {
+    std::vector<std::string> archs((*row)->architectures.begin(), (*row)->architectures.end());
+    if (!a.archs.empty()) archs = split(a.archs, ',');
+    for (const std::string& arch : archs) {
       const auto device = gpu::device_for(arch);
       if (!device) return tl::unexpected(device.error());
       for (const std::int64_t dim : *dims) {
         Point at{*row, *device, {}};
         at.problem.Lq = at.problem.Lk = kLength;
         at.problem.D = at.problem.Dv = dim;
-        at.problem.dtype = *dtype;
+        at.problem.dtype = named.value_or((*row)->dtypes.front());
         at.problem.mask.causal = a.causal;
         if (a.bias) at.problem.bias_shape = {1, 1, kLength, kLength};
         if (auto good = validate(at.problem); !good) return tl::unexpected(good.error());
@@ -101,9 +109,8 @@ Result<int> inspect_kernels(const InspectArguments& a, const Stopper& stopper) {
   gpu::CompileService service(**compiler, a.no_cache ? std::filesystem::path() : gpu::cubin_cache_folder());
 
   nlohmann::json all = nlohmann::json::array();
-  std::string text =
-      fmt::format("{:<7} {:<14} {:>4} {:>8} {:>10} {:>8} {:>8} {:>7} {:>6}  {:>7}  {:<12}  {}\n", "arch", "entry", "D",
-                  "threads", "registers", "static B", "dyn B", "stack B", "spill", "occup.", "on one SM", "limited by");
+  std::vector<std::pair<const Point*, gpu::EntryReport>> lines;
+  std::size_t width = 14;
   for (const Point& at : *points) {
     if (stopper.token().stop_requested()) return fail(ErrorKind::cancelled, "inspect was cancelled");
     say_progress(fmt::format("{} for {}", at.row->id, at.device.arch));
@@ -113,12 +120,17 @@ Result<int> inspect_kernels(const InspectArguments& a, const Stopper& stopper) {
     const auto report = gpu::inspect(service, *plan, at.device, gpu::edited_kernels_folder());
     if (!report) return tl::unexpected(report.error());
     for (const gpu::EntryReport& e : report->entries) {
-      text += line_of(at, e);
+      lines.emplace_back(&at, e);
+      width = std::max(width, e.figures.name.size());
       all.push_back(json_of(at, *plan, *report, e));
     }
     for (const std::string& warning : report->compiled.warnings) say(warning);
   }
   say_progress("");
+  std::string text = fmt::format("{:<7} {:<{}} {:>4} {:>8} {:>10} {:>8} {:>8} {:>7} {:>6}  {:>7}  {:<12}  {}\n", "arch",
+                                 "entry", width, "D", "threads", "registers", "static B", "dyn B", "stack B", "spill",
+                                 "occup.", "on one SM", "limited by");
+  for (const auto& [at, e] : lines) text += line_of(*at, e, width);
   if (auto r = print(a.as_json ? all.dump(2) + "\n" : text); !r) return tl::unexpected(r.error());
   return 0;
 }
@@ -129,9 +141,11 @@ Command add_inspect(CLI::App& program) {
   auto a = std::make_shared<InspectArguments>();
   CLI::App* parser = program.add_subcommand("inspect", "What the compiler says of GPU kernels; no GPU needed");
   parser->add_option("kernel", a->kernels, "GPU kernels of `attnscope list`")->required()->type_name("ID,ID,...");
-  parser->add_option("--arch", a->archs, "Architectures; left out: all that are known")->type_name("SM,SM,...");
+  parser->add_option("--arch", a->archs, "Architectures; left out: all that the kernel runs on")
+      ->type_name("SM,SM,...");
   parser->add_option("--head-dim", a->head_dims, "Head dimensions, 1 to 256")->type_name("N,N,...");
-  parser->add_option("--dtype", a->dtype, "f32, f16 or bf16")->type_name("DTYPE");
+  parser->add_option("--dtype", a->dtype, "f32, f16 or bf16; left out: the first that the kernel takes")
+      ->type_name("DTYPE");
   parser->add_flag("--causal", a->causal, "With a mask");
   parser->add_flag("--bias", a->bias, "With a bias");
   a->options.add_to(*parser, false);

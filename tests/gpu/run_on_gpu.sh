@@ -1,13 +1,37 @@
 #!/usr/bin/env bash
 # Checks the GPU kernels on a machine with an NVIDIA GPU and leaves reports:
 #   OUT=reports bash tests/gpu/run_on_gpu.sh path/to/attnscope
-# summary.txt has a line a part, report.txt everything that was said. Needs the program, NVRTC and, for some parts, compute-sanitizer and python3 with torch; what
-# is missing is skipped and said so. Each part has a time limit; all of them take under 8 minutes.
+#   bash tests/gpu/run_on_gpu.sh path/to/attnscope --kernels    says which kernels and dtypes it would check
+# summary.txt has a line a part, report.txt everything that was said. Needs the program, NVRTC and, for some parts,
+# compute-sanitizer and python3 with torch; what is missing is skipped and said so. Each part has a time limit; all of them take under 8 minutes.
 # Exit code 1 if a part failed, 77 where there is no GPU.
 # shellcheck disable=SC2317 # functions that a part runs in a shell of its own
 set -uo pipefail
 
 program="$(realpath -- "${1:?which attnscope}")"
+
+# Every GPU rung of the program's own table and what it takes, so that no loop below can miss one. A rung's line of
+# `attnscope list` begins with its number; the lines that explain it are indented.
+kernels=()
+declare -A dtypes=()
+while read -r kernel taken; do
+  kernels+=("$kernel")
+  dtypes[$kernel]="$taken"
+done < <("$program" list | awk '/^[^ ]/ && $4 == "gpu" {
+  taken = ""
+  for (n = 5; $n ~ /^(f32|f16|bf16)$/; ++n) taken = taken " " $n
+  print $2 taken
+}')
+if ((${#kernels[@]} == 0)); then
+  echo "attnscope list names no GPU kernel"
+  exit 1
+fi
+if [[ ${2:-} == --kernels ]]; then
+  for kernel in "${kernels[@]}"; do printf '%s %s\n' "$kernel" "${dtypes[$kernel]}"; done
+  exit 0
+fi
+all_kernels="$(IFS=,; printf '%s' "${kernels[*]}")"
+
 out="${OUT:-gpu_reports}"
 here="$(cd -- "$(dirname -- "${BASH_SOURCE[0]}")" && pwd)"
 mkdir -p "$out"
@@ -47,9 +71,8 @@ verdict() { # NAME STATUS SECONDS
 verify_all() {
   local kernel dtype name begin=$SECONDS
   local -a names=() running=()
-  for kernel in naive tiled flash_simt; do
-    for dtype in f32 f16 bf16; do
-      [[ $kernel == flash_simt && $dtype != f32 ]] && continue
+  for kernel in "${kernels[@]}"; do
+    for dtype in ${dtypes[$kernel]}; do
       name="verify_${kernel}_$dtype"
       timeout -k 5 200 "$program" verify --device gpu --kernel "$kernel" --dtype "$dtype" >"$out/$name.txt" 2>&1 &
       running+=("$!")
@@ -62,8 +85,8 @@ verify_all() {
 repeat_all() {
   local kernel begin=$SECONDS
   local -a names=() running=()
-  for kernel in naive tiled flash_simt; do
-    timeout -k 5 120 "$program" verify --device gpu --kernel "$kernel" --dtype f32 --repeat-list --repeats 250 \
+  for kernel in "${kernels[@]}"; do
+    timeout -k 5 120 "$program" verify --device gpu --kernel "$kernel" --dtype "${dtypes[$kernel]%% *}" --repeat-list --repeats 250 \
       >"$out/repeats_$kernel.txt" 2>&1 &
     running+=("$!")
     names+=("repeats_$kernel")
@@ -84,9 +107,9 @@ sanitize_all() {
     return
   fi
   for tool in memcheck racecheck initcheck synccheck; do
-    for kernel in naive tiled flash_simt; do
+    for kernel in "${kernels[@]}"; do
       timeout -k 5 "$left" compute-sanitizer --tool "$tool" --target-processes all --error-exitcode 9 \
-        "$program" verify --device gpu --kernel "$kernel" --dtype f32 --longest 513 \
+        "$program" verify --device gpu --kernel "$kernel" --dtype "${dtypes[$kernel]%% *}" --longest 513 \
         >"$out/${tool}_$kernel.txt" 2>&1 &
       running+=("$!")
       names+=("${tool}_$kernel")
@@ -108,22 +131,22 @@ collect() { # reads names, running, begin
 }
 
 timings() {
-  local d kernels=naive,tiled,flash_simt clock=""
+  local d clock=""
   if command -v nvidia-smi >/dev/null; then
     nvidia-smi --query-gpu=timestamp,clocks.sm,temperature.gpu,power.draw --format=csv -lms 500 >clocks.txt 2>&1 &
     clock=$!
   fi
   for d in 64 128; do
-    "$program" worker --time "$kernels" --l 4096 --hq 16 --d "$d" --seconds 1 || return 1
+    "$program" worker --time "$all_kernels" --l 4096 --hq 16 --d "$d" --seconds 1 || return 1
   done
   "$program" worker --time flash_simt --l 4096 --hq 16 --d 128 --causal --seconds 1 || return 1
   "$program" worker --time flash_simt --l 16384 --hq 16 --d 128 --seconds 1 || return 1
-  "$program" worker --time naive,tiled,flash_simt --l 1024 --b 16 --hq 16 --d 64 --seconds 1 || return 1
+  "$program" worker --time "$all_kernels" --l 1024 --b 16 --hq 16 --d 64 --seconds 1 || return 1
   "$program" worker --time flash_simt --l 131072 --hq 1 --d 128 --seconds 1 || return 1
   [[ -z $clock ]] || kill "$clock"
 }
 measure() { # time, counters and clocks of every kernel
-  "$program" worker --measure naive,tiled,flash_simt --l 4096 --hq 4 --d 64 --seconds 0.3 >measure.csv || return 1
+  "$program" worker --measure "$all_kernels" --l 4096 --hq 4 --d 64 --seconds 0.3 >measure.csv || return 1
   head -n 1 measure.csv | tr ',' '\n' | grep -qx dram_read_bytes
 }
 tiles() { # how the default compares with other tiles
@@ -150,7 +173,7 @@ if ! grep -q '^ok  GPU 0' "$out/doctor.txt"; then
   exit 77
 fi
 part survive 120 "$program" worker --check
-export program
+export program all_kernels
 part timings 120 bash -c "$(declare -f timings); timings"
 part measure 60 bash -c "$(declare -f measure); measure"
 part peers 90 python3 "$here/torch_peers.py"
@@ -160,7 +183,7 @@ part refuses 30 bash -c "$(declare -f memory_limit); memory_limit"
 verify_all
 repeat_all
 sanitize_all
-part inspect 60 "$program" inspect naive,tiled,flash_simt --arch sm_90a --head-dim 64,128,256
+part inspect 60 "$program" inspect "$all_kernels" --arch sm_90a --head-dim 64,128,256
 for text in "$out"/*.txt; do
   printf '\n==== %s\n' "$(basename "$text" .txt)"
   cat "$text"
