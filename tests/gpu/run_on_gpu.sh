@@ -30,7 +30,14 @@ if [[ ${2:-} == --kernels ]]; then
   for kernel in "${kernels[@]}"; do printf '%s %s\n' "$kernel" "${dtypes[$kernel]}"; done
   exit 0
 fi
-all_kernels="$(IFS=,; printf '%s' "${kernels[*]}")"
+# Those that can be timed side by side, of the same first dtype: LIST DTYPE a line.
+by_dtype="$(for dtype in f32 f16 bf16; do
+  list=""
+  for kernel in "${kernels[@]}"; do
+    [[ ${dtypes[$kernel]%% *} == "$dtype" ]] && list+=",$kernel"
+  done
+  [[ -z $list ]] || printf '%s %s\n' "${list#,}" "$dtype"
+done)"
 
 out="${OUT:-gpu_reports}"
 here="$(cd -- "$(dirname -- "${BASH_SOURCE[0]}")" && pwd)"
@@ -131,23 +138,28 @@ collect() { # reads names, running, begin
 }
 
 timings() {
-  local d clock=""
+  local d list dtype clock=""
   if command -v nvidia-smi >/dev/null; then
     nvidia-smi --query-gpu=timestamp,clocks.sm,temperature.gpu,power.draw --format=csv -lms 500 >clocks.txt 2>&1 &
     clock=$!
   fi
-  for d in 64 128; do
-    "$program" worker --time "$all_kernels" --l 4096 --hq 16 --d "$d" --seconds 1 || return 1
-  done
+  while read -r list dtype; do
+    for d in 64 128; do
+      "$program" worker --time "$list" --dtype "$dtype" --l 4096 --hq 16 --d "$d" --seconds 1 || return 1
+    done
+    "$program" worker --time "$list" --dtype "$dtype" --l 1024 --b 16 --hq 16 --d 64 --seconds 1 || return 1
+  done <<<"$by_dtype"
   "$program" worker --time flash_simt --l 4096 --hq 16 --d 128 --causal --seconds 1 || return 1
   "$program" worker --time flash_simt --l 16384 --hq 16 --d 128 --seconds 1 || return 1
-  "$program" worker --time "$all_kernels" --l 1024 --b 16 --hq 16 --d 64 --seconds 1 || return 1
   "$program" worker --time flash_simt --l 131072 --hq 1 --d 128 --seconds 1 || return 1
   [[ -z $clock ]] || kill "$clock"
 }
 measure() { # time, counters and clocks of every kernel
-  "$program" worker --measure "$all_kernels" --l 4096 --hq 4 --d 64 --seconds 0.3 >measure.csv || return 1
-  head -n 1 measure.csv | tr ',' '\n' | grep -qx dram_read_bytes
+  local list dtype
+  while read -r list dtype; do
+    "$program" worker --measure "$list" --dtype "$dtype" --l 4096 --hq 4 --d 64 --seconds 0.3 >measure.csv || return 1
+    head -n 1 measure.csv | tr ',' '\n' | grep -qx dram_read_bytes || return 1
+  done <<<"$by_dtype"
 }
 tiles() { # how the default compares with other tiles
   local tile
@@ -173,7 +185,7 @@ if ! grep -q '^ok  GPU 0' "$out/doctor.txt"; then
   exit 77
 fi
 part survive 120 "$program" worker --check
-export program all_kernels
+export program by_dtype
 part timings 120 bash -c "$(declare -f timings); timings"
 part measure 60 bash -c "$(declare -f measure); measure"
 part peers 90 python3 "$here/torch_peers.py"
@@ -183,7 +195,7 @@ part refuses 30 bash -c "$(declare -f memory_limit); memory_limit"
 verify_all
 repeat_all
 sanitize_all
-part inspect 60 "$program" inspect "$all_kernels" --arch sm_90a --head-dim 64,128,256
+part inspect 60 "$program" inspect "$(IFS=,; printf '%s' "${kernels[*]}")" --arch sm_90a --head-dim 64,128,256
 for text in "$out"/*.txt; do
   printf '\n==== %s\n' "$(basename "$text" .txt)"
   cat "$text"

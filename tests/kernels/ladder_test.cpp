@@ -1,0 +1,135 @@
+// Every rung of the table is whole: what the window, the CLI and the checks ask of a row is there.
+#include "kernels/ladder.h"
+
+#include <algorithm>
+#include <cctype>
+#include <set>
+#include <string>
+
+#include <gtest/gtest.h>
+
+#include "kernels/cpu/device.h"
+#include "kernels/gpu/compile/occupancy.h"
+#include "kernels/gpu/compile/sources.h"
+#include "kernels/gpu/rungs/rows.h"
+#include "kernels/model/traffic.h"
+
+namespace attn {
+namespace {
+
+// A device that the row runs on.
+Device device_of(const KernelRow& row) {
+  if (row.processor == Processor::cpu) return cpu_device();
+  return *gpu::device_for(row.architectures.back());
+}
+
+// A problem of a dtype that the row takes.
+Problem problem_of(const KernelRow& row) {
+  Problem p;
+  p.Hq = p.Hkv = 2;
+  p.Lq = p.Lk = 256;
+  p.D = p.Dv = 64;
+  p.dtype = row.dtypes.front();
+  return p;
+}
+
+bool is_sentence(std::string_view words) {
+  return !words.empty() && std::isupper(static_cast<unsigned char>(words.front())) && words.back() == '.';
+}
+
+TEST(Ladder, IdsAreUniqueAndLowerSnake) {
+  std::set<std::string_view> ids, rungs;
+  for (const KernelRow* row : ladder()) {
+    EXPECT_TRUE(ids.insert(row->id).second) << row->id;
+    EXPECT_TRUE(rungs.insert(row->rung).second) << row->id << ": rung " << row->rung << " is another kernel's";
+    EXPECT_TRUE(std::ranges::all_of(row->id, [](unsigned char c) {
+      return std::islower(c) || std::isdigit(c) || c == '_';
+    })) << row->id;
+    EXPECT_EQ(*find_kernel(row->id), row);
+  }
+  EXPECT_EQ(ladder().size(), cpu_kernel_table().size() + gpu::gpu_kernel_table().size());
+}
+
+TEST(Ladder, EveryRowSaysWhatItIsAndTakes) {
+  for (const KernelRow* row : ladder()) {
+    SCOPED_TRACE(row->id);
+    EXPECT_FALSE(row->title.empty());
+    EXPECT_FALSE(row->rung.empty());
+    EXPECT_TRUE(is_sentence(row->what)) << row->what;
+    EXPECT_TRUE(is_sentence(row->teaches)) << row->teaches;
+    EXPECT_FALSE(row->source.empty());
+    EXPECT_FALSE(row->dtypes.empty());
+    EXPECT_EQ(row->architectures.empty(), row->processor == Processor::cpu);
+    EXPECT_TRUE(row->supports != nullptr && row->plan != nullptr && row->enqueue != nullptr);
+    EXPECT_EQ(row->stores_scores, row->score_reads > 0) << "how often S is read back is asked of rungs that store it";
+    EXPECT_EQ(row->stores_scores, stores_scores(row->order));
+    for (const OptionSpec& o : row->options) {
+      EXPECT_LE(o.min, o.max) << name_of(o.option);
+      EXPECT_GT(o.step, 0) << name_of(o.option);
+      if (o.default_value == 0) continue;  // chosen from the device
+      EXPECT_TRUE(o.default_value >= o.min && o.default_value <= o.max) << name_of(o.option);
+    }
+  }
+}
+
+TEST(Ladder, EveryRowPlansAProblemThatItTakes) {
+  for (const KernelRow* row : ladder()) {
+    const Problem p = problem_of(*row);
+    const Device d = device_of(*row);
+    const auto takes = row->supports(*row, p, {}, d);
+    ASSERT_TRUE(takes) << row->id << ": " << takes.error().message;
+    const auto plan = row->plan(*row, p, {}, d);
+    ASSERT_TRUE(plan) << row->id << ": " << plan.error().message;
+    EXPECT_EQ(plan->kernel, row);
+    EXPECT_FALSE(plan->launches.empty()) << row->id;
+    for (const OptionSpec& o : row->options) {
+      const std::int32_t value = o.option == Option::br        ? plan->options.br
+                                 : o.option == Option::bc      ? plan->options.bc
+                                 : o.option == Option::threads ? plan->options.threads
+                                                               : 1;
+      EXPECT_GT(value, 0) << row->id << ": " << name_of(o.option) << " is not chosen";
+    }
+  }
+}
+
+TEST(Ladder, EveryRowRefusesTheOtherProcessorAndOtherDtypesInWords) {
+  for (const KernelRow* row : ladder()) {
+    const bool on_cpu = row->processor == Processor::cpu;
+    const Device other = on_cpu ? *gpu::device_for("sm_90a") : cpu_device();
+    const auto refused = row->supports(*row, problem_of(*row), {}, other);
+    ASSERT_FALSE(refused) << row->id;
+    EXPECT_NE(refused.error().message.find(on_cpu ? "--device cpu" : "--device gpu"), std::string::npos) << row->id;
+    for (const DType t : {DType::f32, DType::f16, DType::bf16}) {
+      Problem p = problem_of(*row);
+      p.dtype = t;
+      const bool takes = std::ranges::find(row->dtypes, t) != row->dtypes.end();
+      EXPECT_EQ(row->supports(*row, p, {}, device_of(*row)).has_value(), takes) << row->id << " " << name_of(t);
+    }
+  }
+}
+
+TEST(Ladder, EveryGpuRungHasASourceWithTheEntriesItLaunches) {
+  for (const KernelRow& row : gpu::gpu_kernel_table()) {
+    const auto source = gpu::kernel_source(row.id, {});
+    ASSERT_TRUE(source) << "write kernels/gpu/rungs/" << row.id << ".cu";
+    for (const std::string_view arch : row.architectures) {
+      ASSERT_TRUE(gpu::limits_of(arch)) << row.id << ": occupancy.cpp knows nothing of " << arch;
+      const auto plan = row.plan(row, problem_of(row), {}, *gpu::device_for(arch));
+      ASSERT_TRUE(plan) << row.id << " on " << arch << ": " << plan.error().message;
+      for (const Launch& l : plan->launches) {
+        EXPECT_NE(source->text.find(l.name + "("), std::string::npos) << row.id << ".cu has no entry " << l.name;
+      }
+    }
+  }
+}
+
+TEST(Ladder, EveryEmbeddedKernelIsARung) {
+  for (const gpu::SourceText& s : gpu::embedded_sources()) {
+    if (!s.name.ends_with(".cu")) continue;
+    const std::string_view id = s.name.substr(s.name.rfind('/') + 1, s.name.size() - s.name.rfind('/') - 4);
+    EXPECT_TRUE(find_kernel(id)) << s.name << " is not in gpu_kernel_table()";
+  }
+}
+
+}  // namespace
+}  // namespace attn
