@@ -10,7 +10,7 @@
 //   a row with no key of any weight has O = 0 and LSE = -inf
 //   a visible score that is NaN or +inf makes its row NaN, LSE too
 //   a value of V that is not finite reaches its own column of O. Where its key's weight is large enough to be a number
-//   in every dtype of the computation (kLeastWeight), O there must not be finite. Where it is less, or where the mask
+//   in every dtype of the computation (min_weight), O there must not be finite. Where it is less, or where the mask
 //   hides the key, 0 * inf may or may not be computed by a kernel that shares the key's tile: such elements are not
 //   judged, for all rows of that (batch, key/value head), and the verdict counts them
 //   where the baseline itself overflows and the reference does not, the dtype cannot hold the answer: not judged either
@@ -50,9 +50,9 @@ struct ReferenceRows {
   double max_abs_v = 0;                // over finite V
 };
 
-// Which rows a verdict looks at: all of them up to kMostPairs query-key pairs, else in every sampled head at least 64
+// Which rows a verdict looks at: all of them up to kMaxPairs query-key pairs, else in every sampled head at least 64
 // rows (all where it has fewer): first, last, rows beside multiples of 128 and evenly spaced others. Heads: first,
-// last and evenly spaced ones, at most kMostHeads and fewer where the keys are many. `full` takes all.
+// last and evenly spaced ones, at most kMaxHeads and fewer where the keys are many. `full` takes all.
 constexpr std::int64_t kMaxPairs = std::int64_t{1} << 22;
 constexpr std::int64_t kMaxHeads = 8;
 struct RowSample {

@@ -98,7 +98,7 @@ double bias_at(Generator g, const Problem& p, const Element& at) {
 }
 
 // Every query has a first component of at least 2; the outlier key is (c, 0, 0, ...) with c >= 4 sqrt(D), so its
-// score at the usual scale is at least 8. Other keys' scores have a deviation near 1, and their first component is
+// score at the default scale is at least 8. Other keys' scores have a deviation near 1, and their first component is
 // at most 1, so the outlier also wins at D = 1.
 double late_outlier(InputTensor t, const Element& at, double normal) {
   if (t == InputTensor::q && at.col == 0) return 2.0 + std::fabs(normal);
@@ -146,7 +146,7 @@ double value_at(Generator g, const Problem& p, InputTensor t, const Element& at,
     case Generator::late_outlier:
       return late_outlier(t, at, numbers.normal(at.flat));
     case Generator::large_logits:
-      // Every component is above 10, so a score at the usual scale is above 100 sqrt(D).
+      // Every component is above 10, so a score at the default scale is above 100 sqrt(D).
       return numbers.normal(at.flat) + (t == InputTensor::q || t == InputTensor::k ? 16.0 : 0.0);
     case Generator::equal_scores:
       // Every key of a head is its first.

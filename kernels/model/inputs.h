@@ -24,7 +24,7 @@ enum class Generator : std::uint8_t {
   uniform,       // [-1, 1)
   normal,        // mean 0, deviation 1, within -6..6
   late_outlier,  // normal, but one late key scores far above every other: m changes late
-  large_logits,  // scores far beyond 88 at the usual scale: exp without the maximum overflows
+  large_logits,  // scores far beyond 88 at the default scale: exp without the maximum overflows
   equal_scores,  // all scores of a row equal: every weight the same
   masked_row,    // normal; the preset's mask leaves row 0 no key, and so does a generated bias with one row a query
   non_finite,    // normal with +inf, -inf and NaN planted in Q, K and V of the first head
@@ -89,7 +89,7 @@ Result<Inputs> make_inputs(const Problem& p, const InputSpec& spec);
 
 // What a set of files describes.
 struct FileInputs {
-  Problem problem;  // no mask, usual scale
+  Problem problem;  // no mask, default scale
   Inputs inputs;
   std::size_t axes = 4;  // of q: 4 = [B,H,L,D], 3 = [H,L,D], 2 = [L,D]; the axes that are missing are 1
 };
