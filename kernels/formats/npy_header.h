@@ -23,7 +23,7 @@ struct RawNpyHeader {
 // Longest header that is read, magic and length included; NumPy's own limit is 10000.
 constexpr std::size_t kMaxNpyHeader = 64 * 1024;
 
-// `head` is the beginning of the file: all of it, or at least kMostNpyHeader bytes.
+// `head` is the beginning of the file: all of it, or at least kMaxNpyHeader bytes.
 Result<RawNpyHeader> parse_raw_npy_header(std::span<const std::byte> head, const std::string& name);
 
 // C order, and exactly as many bytes after the header as shape x item_size asks for: that number.

@@ -34,7 +34,7 @@ struct Heads {
 };
 constexpr std::array<Heads, 5> kHeads{{{1, 1, 1}, {2, 2, 2}, {1, 4, 1}, {2, 4, 2}, {3, 6, 3}}};
 
-// Shapes with more pairs than this have one batch and one head; kMostMaskedPairs: and not every mask.
+// Shapes with more pairs than this have one batch and one head; kMaxMaskedPairs: and not every mask.
 constexpr std::int64_t kMaxHeadPairs = 70'000;
 constexpr std::int64_t kMaxMaskedPairs = 100'000;
 

@@ -25,8 +25,8 @@
 
 namespace attn {
 
-// What a reader checks before it believes a recording: inputs and outputs fit the problem, every tile of the problem has
-// an event, events, versions and arena fit each other. `where` is for messages.
+// What a reader checks before it believes a recording: inputs and outputs fit the problem, every tile of the problem
+// has an event, events, versions and arena fit each other. `where` is for messages.
 Result<void> check_recording(const Recording& rec, const std::string& where);
 
 // Adds recording `index` to the container's JSON object `session` and its tensors to `c.files`.

@@ -3,7 +3,8 @@
 #   OUT=reports bash tests/gpu/run_on_gpu.sh path/to/attnscope
 #   bash tests/gpu/run_on_gpu.sh path/to/attnscope --kernels    says which kernels and dtypes it would check
 # summary.txt has a line a part, report.txt everything that was said. Needs the program, NVRTC and, for some parts,
-# compute-sanitizer and python3 with torch; what is missing is skipped and said so. Each part has a time limit; all of them take under 8 minutes.
+# compute-sanitizer and python3 with torch; what is missing is skipped and said so. Each part has a time limit; all of
+# them take under 8 minutes.
 # Exit code 1 if a part failed, 77 where there is no GPU.
 # shellcheck disable=SC2317 # functions that a part runs in a shell of its own
 set -uo pipefail
@@ -93,8 +94,8 @@ repeat_all() {
   local kernel begin=$SECONDS
   local -a names=() running=()
   for kernel in "${kernels[@]}"; do
-    timeout -k 5 120 "$program" verify --device gpu --kernel "$kernel" --dtype "${dtypes[$kernel]%% *}" --repeat-list --repeats 250 \
-      >"$out/repeats_$kernel.txt" 2>&1 &
+    timeout -k 5 120 "$program" verify --device gpu --kernel "$kernel" --dtype "${dtypes[$kernel]%% *}" \
+      --repeat-list --repeats 250 >"$out/repeats_$kernel.txt" 2>&1 &
     running+=("$!")
     names+=("repeats_$kernel")
   done
@@ -130,7 +131,8 @@ collect() { # reads names, running, begin
     status=0
     wait "${running[$n]}" || status=$?
     # The tool's exit code is the worker's; its own count is the verdict.
-    if grep -q '========= ERROR SUMMARY' "$out/${names[$n]}.txt" && ! grep -qE 'ERROR SUMMARY: 0 errors' "$out/${names[$n]}.txt"; then
+    if grep -q '========= ERROR SUMMARY' "$out/${names[$n]}.txt" &&
+      ! grep -qE 'ERROR SUMMARY: 0 errors' "$out/${names[$n]}.txt"; then
       status=9
     fi
     verdict "${names[$n]}" "$status" $((SECONDS - begin))
