@@ -11,7 +11,7 @@
 #include "app/cli/text.h"
 #include "app/worker/client.h"
 #include "app/worker/worker.h"
-#include "profiling/figures/metrics.h"
+#include "profiling/figures/baseline.h"
 #include "profiling/figures/statistics.h"
 #include "profiling/session/session.h"
 

@@ -47,12 +47,4 @@ const Figure& figure(const Measurement& m, std::string_view metric_id);
 // Baseline of the speed-up column: cpu_multicore among CPU kernels, naive among GPU kernels.
 std::string_view baseline_of(Processor processor);
 
-// Gives each row the median of its baseline (same problem, device and L2 state; among several the one with the same
-// number of threads, else the last) and fills its figures anew. `rows` is one session's.
-void relate_to_baseline(std::span<Measurement> rows);
-// Over a kernel of the user's choice: rows of its place take it, the others keep their usual one.
-void relate_to_baseline(std::span<Measurement> rows, std::string_view chosen);
-// The same for one row.
-void relate_to_baseline(Measurement& m, std::span<const Measurement> rows);
-
 }  // namespace attn

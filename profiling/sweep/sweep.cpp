@@ -6,6 +6,7 @@
 
 #include "attnscope_version.h"
 #include "kernels/gpu/compile/sources.h"
+#include "profiling/figures/baseline.h"
 #include "profiling/measure/repeat.h"
 #include "profiling/sweep/points.h"
 #include "profiling/sweep/time_left.h"

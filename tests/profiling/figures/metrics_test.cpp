@@ -8,6 +8,7 @@
 #include <set>
 
 #include "kernels/model/traffic.h"
+#include "profiling/figures/baseline.h"
 #include "profiling/figures/statistics.h"
 
 namespace attn {

@@ -10,6 +10,7 @@
 #include <functional>
 #include <nlohmann/json.hpp>
 
+#include "profiling/figures/baseline.h"
 #include "profiling/figures/metrics.h"
 #include "profiling/figures/statistics.h"
 #include "profiling/sweep/sweep.h"

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "kernels/model/kernel.h"
+#include "profiling/figures/baseline.h"
 #include "profiling/figures/measurement.h"
 #include "profiling/figures/metrics.h"
 #include "viz/state/state.h"

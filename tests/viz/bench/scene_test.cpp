@@ -1,5 +1,6 @@
 // What Bench says, from rows whose times are known.
 #include "viz/bench/scene.h"
+#include "profiling/figures/baseline.h"
 
 #include <gtest/gtest.h>
 
