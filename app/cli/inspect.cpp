@@ -24,13 +24,13 @@ struct InspectArguments {
 };
 
 // One kernel for one architecture and head dimension.
-struct Point {
+struct InspectPoint {
   const KernelRow* row = nullptr;
   Device device;
   Problem problem;
 };
 
-std::string line_of(const Point& at, const gpu::EntryReport& e) {
+std::string line_of(const InspectPoint& at, const gpu::EntryReport& e) {
   const gpu::EntryFigures& f = e.figures;
   return fmt::format("{:<7} {:<14} {:>4} {:>8} {:>10} {:>8} {:>8} {:>7} {:>6}  {:>5.1f} %  {:>2} x {:<2} warps  {}\n",
                      at.device.arch, f.name, at.problem.D, e.threads, f.registers, f.shared_bytes, e.dynamic_bytes,
@@ -38,7 +38,8 @@ std::string line_of(const Point& at, const gpu::EntryReport& e) {
                      e.occupancy.blocks == 0 ? 0 : e.occupancy.warps / e.occupancy.blocks, e.occupancy.limiter);
 }
 
-nlohmann::json json_of(const Point& at, const Plan& plan, const gpu::PlanReport& report, const gpu::EntryReport& e) {
+nlohmann::json json_of(const InspectPoint& at, const Plan& plan, const gpu::PlanReport& report,
+                       const gpu::EntryReport& e) {
   const gpu::EntryFigures& f = e.figures;
   return {{"kernel", at.row->id},
           {"entry", f.name},
@@ -61,12 +62,12 @@ nlohmann::json json_of(const Point& at, const Plan& plan, const gpu::PlanReport&
           {"origin", "compiled"}};
 }
 
-Result<std::vector<Point>> points_of(const InspectArguments& a) {
+Result<std::vector<InspectPoint>> points_of(const InspectArguments& a) {
   const auto dtype = dtype_from_name(a.dtype);
   if (!dtype) return bad_input(fmt::format("--dtype {} is unknown; use f32, f16 or bf16.", a.dtype));
   const auto dims = parse_numbers("--head-dim", a.head_dims);
   if (!dims) return tl::unexpected(dims.error());
-  std::vector<Point> points;
+  std::vector<InspectPoint> points;
   for (const std::string& id : split(a.kernels, ',')) {
     const auto row = find_kernel(id);
     if (!row) return tl::unexpected(row.error());
@@ -76,7 +77,7 @@ Result<std::vector<Point>> points_of(const InspectArguments& a) {
       const auto device = gpu::device_for(arch);
       if (!device) return tl::unexpected(device.error());
       for (const std::int64_t dim : *dims) {
-        Point at{*row, *device, {}};
+        InspectPoint at{*row, *device, {}};
         at.problem.Lq = at.problem.Lk = kLength;
         at.problem.D = at.problem.Dv = dim;
         at.problem.dtype = *dtype;
@@ -103,7 +104,7 @@ Result<int> inspect_kernels(const InspectArguments& a, const Stopper& stopper) {
   std::string text =
       fmt::format("{:<7} {:<14} {:>4} {:>8} {:>10} {:>8} {:>8} {:>7} {:>6}  {:>7}  {:<12}  {}\n", "arch", "entry", "D",
                   "threads", "registers", "static B", "dyn B", "stack B", "spill", "occup.", "on one SM", "limited by");
-  for (const Point& at : *points) {
+  for (const InspectPoint& at : *points) {
     if (stopper.token().stop_requested()) return fail(ErrorKind::cancelled, "inspect was cancelled");
     say_progress(fmt::format("{} for {}", at.row->id, at.device.arch));
     if (auto r = at.row->supports(at.problem, options, at.device); !r) return tl::unexpected(r.error());

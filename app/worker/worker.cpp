@@ -161,7 +161,7 @@ class Worker {
   Result<Plan> plan_of(const GpuRunRequest& r);
   Result<std::vector<double>> time(gpu::DeviceRun& run, const GpuTiming& t);
   Result<void> measure(const json& request);
-  Result<void> tools_for(const GpuMeasureRequest& r, GpuTools& tools);
+  Result<void> tools_for(const Point& p, GpuTools& tools);
   Result<void> break_down(const std::string& how);
 
   Socket& socket_;
@@ -271,7 +271,7 @@ Result<void> Worker::run(const ReadRequest& read, std::span<const std::byte> ten
 }
 
 // What a measurement needs; CUPTI only where counters are wanted.
-Result<void> Worker::tools_for(const GpuMeasureRequest& r, GpuTools& tools) {
+Result<void> Worker::tools_for(const Point& p, GpuTools& tools) {
   tools.queue = &*gpu_.queue;
   tools.properties = gpu_.properties;
   tools.edited_kernels = parts_.edited_kernels;
@@ -287,7 +287,7 @@ Result<void> Worker::tools_for(const GpuMeasureRequest& r, GpuTools& tools) {
     tools.sensors = gpu_.sensors->get();
   else
     tools.no_sensors = gpu_.sensors.error().message;
-  if (!r.counters) {
+  if (!p.counters) {
     tools.no_profiler = "counters were turned off for this run";
     return ok();
   }
@@ -304,12 +304,12 @@ Result<void> Worker::tools_for(const GpuMeasureRequest& r, GpuTools& tools) {
 }
 
 Result<void> Worker::measure(const json& request) {
-  const auto read = measure_request_from(request);
-  if (!read) return tl::unexpected(read.error());
-  if (auto ready = open(read->gpu); !ready) return ready;
+  const auto point = point_from(request);
+  if (!point) return tl::unexpected(point.error());
+  if (auto ready = open(point->gpu); !ready) return ready;
   GpuTools tools;
-  if (auto ready = tools_for(*read, tools); !ready) return ready;
-  const Measurement m = measure_on_gpu(*read, tools);
+  if (auto ready = tools_for(*point, tools); !ready) return ready;
+  const Measurement m = measure_on_gpu(*point, tools);
   send(to_json(m, driver_->lost()), {});
   return ok();
 }

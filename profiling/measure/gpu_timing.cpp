@@ -18,7 +18,7 @@ constexpr std::size_t kLongestClock = 250;
 // One kernel's repeats. How a batch of them is timed is the derived class's.
 class Repeats {
  public:
-  Repeats(gpu::DeviceRun& run, const GpuTimingSpec& spec, const GpuClocks& clocks)
+  Repeats(gpu::DeviceRun& run, const MeasureSpec& spec, const GpuClocks& clocks)
       : run_(run), spec_(spec), clocks_(clocks) {}
   virtual ~Repeats() = default;
   Repeats(const Repeats&) = delete;
@@ -27,7 +27,7 @@ class Repeats {
   Result<std::vector<double>> take() {
     std::vector<double> samples;
     auto done = warm_up();
-    StopRule rule(MinRepeats{spec_.min}, Settled{}, TimeLimit{spec_.seconds});
+    StopRule rule(MinRepeats{spec_.min_repeats}, Settled{}, TimeLimit{spec_.seconds_per_point});
     const double begin = steady_seconds();
     while (done && !rule.stop({samples, steady_seconds() - begin})) {
       const auto times = batch(batch_size(samples));
@@ -68,13 +68,13 @@ class Repeats {
   }
 
   gpu::DeviceRun& run_;
-  const GpuTimingSpec& spec_;
+  const MeasureSpec& spec_;
   const GpuClocks& clocks_;
 
  private:
   Result<void> warm_up() {
     const double begin = steady_seconds();
-    const double seconds = std::min(kWarmUpSeconds, spec_.seconds / 10);
+    const double seconds = std::min(kWarmUpSeconds, spec_.seconds_per_point / 10);
     do {
       if (auto times = batch(1); !times) return tl::unexpected(times.error());
     } while (steady_seconds() - begin < seconds);
@@ -195,7 +195,7 @@ Result<RepeatTimes> repeats_of(std::span<const KernelTime> records, std::span<co
   return times;
 }
 
-Result<GpuTimes> time_on_gpu(gpu::DeviceRun& run, const GpuTimingSpec& spec, const GpuClocks& clocks) {
+Result<GpuTimes> time_on_gpu(gpu::DeviceRun& run, const MeasureSpec& spec, const GpuClocks& clocks) {
   std::string why = clocks.no_profiler;
   if (clocks.profiler != nullptr) {
     if (auto started = clocks.profiler->start_times(); !started) {

@@ -8,6 +8,7 @@
 
 #include "kernels/gpu/rungs/rows.h"
 #include "kernels/model/fits.h"
+#include "profiling/figures/metrics.h"
 #include "profiling/sweep/points.h"
 #include "profiling/sweep/sweep.h"
 #include "profiling/sweep/time_left.h"
@@ -131,6 +132,10 @@ Options options_at(const SweepSpec& s, std::int64_t value) {
   if (s.axis == Axis::bc) o.bc = chosen;
   if (s.axis == Axis::threads) o.threads = chosen;
   return o;
+}
+
+Point point_at(const SweepSpec& s, const KernelRow& row, std::int64_t value) {
+  return {s, std::string(row.id), problem_at(s, value), options_at(s, value)};
 }
 
 bool reads_axis(const KernelRow& row, Axis a) {

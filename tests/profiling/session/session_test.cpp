@@ -13,7 +13,7 @@
 #include "profiling/figures/baseline.h"
 #include "profiling/figures/metrics.h"
 #include "profiling/figures/statistics.h"
-#include "profiling/sweep/sweep.h"
+#include "profiling/measure/on_cpu.h"
 #include "tests/profiling/fake_kernels.h"
 
 namespace attn {
@@ -46,10 +46,11 @@ class SessionFile : public testing::Test {
 };
 
 Measurement measured(const KernelRow& row = real_row()) {
-  SweepSpec s;
-  s.seconds_per_point = 0.01;
-  s.peak = {100, 10, 1};
-  return measure_on_cpu(row, small_problem(), {}, s, {});
+  Point p;
+  p.kernel = row.id;
+  p.problem = small_problem();
+  p.seconds_per_point = 0.01;
+  return measure_on_cpu(row, p, {100, 10, 1}, {});
 }
 
 Session example() {
