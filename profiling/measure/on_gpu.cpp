@@ -25,9 +25,9 @@ namespace attn {
 namespace {
 
 // One point's way from what was asked for to its figures.
-class Taking {
+class PointOnGpu {
  public:
-  Taking(const Point& p, GpuTools& tools, Measurement& m)
+  PointOnGpu(const Point& p, GpuTools& tools, Measurement& m)
       : p_(p), tools_(tools), m_(m), driver_(tools.queue->driver()), device_(gpu::device_of(tools.properties)) {}
 
   Result<void> take() {
@@ -71,7 +71,7 @@ class Taking {
 };
 
 // What this GPU can do at most. A GPU with no room for the copy has no such figure, and the rest goes on.
-Result<void> Taking::peaks() {
+Result<void> PointOnGpu::peaks() {
   const auto peak = tools_.peaks->peak();
   if (peak) {
     m_.peaks.peak_gflops = peak->gflops;
@@ -82,7 +82,7 @@ Result<void> Taking::peaks() {
   return ok();
 }
 
-Result<void> Taking::plan() {
+Result<void> PointOnGpu::plan() {
   const auto row = find_kernel(p_.kernel);
   if (!row) return tl::unexpected(row.error());
   if (auto valid = validate(p_.problem); !valid) return valid;
@@ -105,7 +105,7 @@ Result<void> Taking::plan() {
   return check_memory(plan_, device_, room);
 }
 
-void Taking::compiled_figures() {
+void PointOnGpu::compiled_figures() {
   const auto loaded = tools_.queue->load(plan_.kernel->id, gpu::defines_of(plan_, gpu::may_be_aligned(plan_.problem)));
   if (!loaded) return put_no_compiled_figures(m_, loaded.error().message);
   const auto entries = gpu::report_entries((*loaded)->compiled, plan_, device_);
@@ -113,7 +113,7 @@ void Taking::compiled_figures() {
   put_compiled_figures(m_, *entries);
 }
 
-Result<void> Taking::verify(gpu::DeviceRun& run, const Inputs& inputs) {
+Result<void> PointOnGpu::verify(gpu::DeviceRun& run, const Inputs& inputs) {
   if (!p_.verify) return ok();
   say(fmt::format("checking {} against fp64", p_.kernel));
   Outputs out = gpu::empty_outputs(p_.problem);
@@ -159,7 +159,7 @@ void sensor_figures(Measurement& m, const GpuTimes& times) {
   put("gpu_temperature_c", hottest, method);
 }
 
-Result<void> Taking::time(gpu::DeviceRun& run) {
+Result<void> PointOnGpu::time(gpu::DeviceRun& run) {
   say("timing " + p_.kernel);
   GpuClocks clocks;
   clocks.driver = &driver_;
@@ -181,7 +181,7 @@ Result<void> Taking::time(gpu::DeviceRun& run) {
 }
 
 // A refusal is a reason in the figures; the row stays done. A lost GPU is the row's end.
-Result<void> Taking::count(gpu::DeviceRun& run) {
+Result<void> PointOnGpu::count(gpu::DeviceRun& run) {
   if (tools_.profiler == nullptr) {
     put_no_counts(m_, tools_.no_profiler);
     return ok();
@@ -210,7 +210,7 @@ Measurement measure_on_gpu(const Point& p, GpuTools& tools) {
   m.key.device = tools.properties.name;
   m.clock = "CUDA events";
   try {
-    if (auto taken = Taking(p, tools, m).take(); !taken) give_up(m, taken.error());
+    if (auto taken = PointOnGpu(p, tools, m).take(); !taken) give_up(m, taken.error());
   } catch (const std::bad_alloc&) {
     give_up(m, {ErrorKind::cannot_run, "The worker has not enough memory; a smaller L, B or H would do."});
   } catch (const std::exception& bug) {
