@@ -215,6 +215,17 @@ constexpr MetricRow compiled(Text id, Text label, Text unit, MetricGroup group, 
   return {id, label, unit, group, better, help, formula, {}, nullptr, kNoCompiler};
 }
 
+constexpr auto kUnits = std::to_array<MetricUnit>({
+    {"us", {"_us"}},
+    {"%", {"_pct"}},
+    {"B", {"_bytes"}},
+    {"MHz", {"_mhz"}},
+    {"C", {"_c"}},
+    {"TFLOP/s", {"tflops"}},
+    {"GB/s", {"_gb_per_s"}},
+    {"1", {"_count", "_ratio", "_abs"}},
+});
+
 using enum Better;
 using enum MetricGroup;
 
@@ -336,6 +347,10 @@ std::string_view name_of(MetricGroup g) {
 
 std::span<const MetricRow> metric_table() {
   return kMetrics;
+}
+
+std::span<const MetricUnit> metric_units() {
+  return kUnits;
 }
 
 Result<std::size_t> find_metric(std::string_view id) {

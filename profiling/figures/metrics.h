@@ -1,9 +1,11 @@
 // The one metric table: panels, CSV, JSON, docs and tests read it. One row a metric.
 //
-// How to add a metric: add its row to kMetrics in metrics.cpp (and, if it is derived, its function just above).
+// How to add a metric: add its row to kMetrics in metrics.cpp (and, if it is derived, its function just above; if its
+// unit is the first of its kind, that to kUnits).
 // Nothing else knows the list.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <span>
 #include <string_view>
@@ -36,6 +38,13 @@ struct MetricRow {
 };
 
 std::span<const MetricRow> metric_table();
+
+// A unit, and how an id says it: one of these words stands in the id of each metric that has the unit.
+struct MetricUnit {
+  std::string_view name;  // "us"
+  std::array<std::string_view, 3> in_id;
+};
+std::span<const MetricUnit> metric_units();
 Result<std::size_t> find_metric(std::string_view id);
 
 // Fills m.figures, one a metric, in table order. What cannot be had says why. What a counter or the compiler has put
