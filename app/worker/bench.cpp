@@ -15,7 +15,7 @@
 namespace attn {
 namespace {
 
-constexpr double kLookSeconds = 20;  // a first context on a slow machine
+constexpr double kHelloSeconds = 20;  // a first context on a slow machine
 
 // A point's whole time: inputs, compilation, the check against fp64, counters; then its repeats, which may take four
 // times their limit.
@@ -51,7 +51,7 @@ GpuBench::GpuBench(GpuClient::Starter start, CompilerOpener compiler, std::files
 Result<GpuHello> GpuBench::look(std::stop_token stop, bool counters) {
   const std::lock_guard lock(mutex_);
   if (!hello_) {
-    auto hello = client_.hello({kLookSeconds, stop}, counters);
+    auto hello = client_.hello({kHelloSeconds, stop}, counters);
     if (!hello && stop.stop_requested()) return hello;  // not an answer to remember
     if (hello && hello->gpus.empty()) hello = fail(ErrorKind::cannot_run, "NVIDIA's driver sees no GPU");
     hello_ = std::move(hello);

@@ -13,7 +13,7 @@ namespace {
 constexpr double kWarmUpSeconds = 0.1;
 constexpr std::size_t kMaxInBatch = 16;
 constexpr double kBatchSeconds = 0.05;  // what a batch may take before anyone looks at its times
-constexpr std::size_t kLongestClock = 250;
+constexpr std::size_t kMaxClockText = 250;
 
 // One kernel's repeats. How a batch of them is timed is the derived class's.
 class Repeats {
@@ -58,7 +58,7 @@ class Repeats {
   // L2 state and launches of one repeat.
   Result<void> prepare() { return spec_.l2 == L2State::cold ? clocks_.peaks->flush() : ok(); }
   // While the GPU is at work: an idle one lowers its clock.
-  void look_at_sensors() {
+  void read_sensors() {
     if (clocks_.sensors == nullptr || !no_readings_.empty()) return;
     const auto reading = clocks_.sensors->read();
     if (reading)
@@ -91,7 +91,7 @@ class Repeats {
   std::string no_readings_;
 };
 
-class ByStamps final : public Repeats {
+class ByTimeStamps final : public Repeats {
  public:
   using Repeats::Repeats;
 
@@ -102,7 +102,7 @@ class ByStamps final : public Repeats {
       done = prepare();
       if (done) done = run_.enqueue();
     }
-    look_at_sensors();
+    read_sensors();
     if (done) done = driver().synchronize(clocks_.stream);
     if (!done) return tl::unexpected(run_.on(done.error()));
     const auto records = clocks_.profiler->take_times();
@@ -144,7 +144,7 @@ class ByEvents final : public Repeats {
     if (done) done = run_.enqueue();
     if (done) done = driver().record(events_[1], clocks_.stream);
     if (!done) return tl::unexpected(done.error());
-    look_at_sensors();
+    read_sensors();
     return driver().elapsed_ms(events_[0], events_[1]);
   }
   std::vector<gpu::Event> events_;
@@ -201,7 +201,7 @@ Result<GpuTimes> time_on_gpu(gpu::DeviceRun& run, const MeasureSpec& spec, const
     if (auto started = clocks.profiler->start_times(); !started) {
       why = started.error().message;
     } else {
-      ByStamps repeats(run, spec, clocks);
+      ByTimeStamps repeats(run, spec, clocks);
       auto times = times_from(repeats, "CUPTI kernel time stamps", clocks);
       clocks.profiler->stop_times();
       if (times || clocks.driver->lost()) return times;
@@ -211,7 +211,7 @@ Result<GpuTimes> time_on_gpu(gpu::DeviceRun& run, const MeasureSpec& spec, const
   ByEvents repeats(run, spec, clocks);
   std::string clock = "CUDA events";
   if (!why.empty()) clock += " (" + why + ")";
-  if (clock.size() > kLongestClock) clock = clock.substr(0, kLongestClock - 4) + "...)";
+  if (clock.size() > kMaxClockText) clock = clock.substr(0, kMaxClockText - 4) + "...)";
   return times_from(repeats, std::move(clock), clocks);
 }
 
