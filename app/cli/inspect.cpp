@@ -27,14 +27,14 @@ struct InspectArguments {
 };
 
 // One kernel for one architecture and head dimension.
-struct Point {
+struct InspectPoint {
   const KernelRow* row = nullptr;
   Device device;
   Problem problem;
 };
 
 // One launch, with the width of its column: names of entries are as long as their kernels like.
-std::string line_of(const Point& at, const gpu::EntryReport& e, std::size_t width) {
+std::string line_of(const InspectPoint& at, const gpu::EntryReport& e, std::size_t width) {
   const gpu::EntryFigures& f = e.figures;
   return fmt::format("{:<7} {:<{}} {:>4} {:>8} {:>10} {:>8} {:>8} {:>7} {:>6}  {:>5.1f} %  {:>2} x {:<2} warps  {}\n",
                      at.device.arch, f.name, width, at.problem.D, e.threads, f.registers, f.shared_bytes,
@@ -43,7 +43,8 @@ std::string line_of(const Point& at, const gpu::EntryReport& e, std::size_t widt
                      e.occupancy.limiter);
 }
 
-nlohmann::json json_of(const Point& at, const Plan& plan, const gpu::PlanReport& report, const gpu::EntryReport& e) {
+nlohmann::json json_of(const InspectPoint& at, const Plan& plan, const gpu::PlanReport& report,
+                       const gpu::EntryReport& e) {
   const gpu::EntryFigures& f = e.figures;
   return {{"kernel", at.row->id},
           {"entry", f.name},
@@ -66,14 +67,14 @@ nlohmann::json json_of(const Point& at, const Plan& plan, const gpu::PlanReport&
           {"origin", "compiled"}};
 }
 
-Result<std::vector<Point>> points_of(const InspectArguments& a) {
+Result<std::vector<InspectPoint>> points_of(const InspectArguments& a) {
   const auto named = dtype_from_name(a.dtype);
   if (!named && !a.dtype.empty()) {
     return bad_input(fmt::format("--dtype {} is unknown; use f32, f16 or bf16.", a.dtype));
   }
   const auto dims = parse_numbers("--head-dim", a.head_dims);
   if (!dims) return tl::unexpected(dims.error());
-  std::vector<Point> points;
+  std::vector<InspectPoint> points;
   for (const std::string& id : split(a.kernels, ',')) {
     const auto row = find_kernel(id);
     if (!row) return tl::unexpected(row.error());
@@ -85,7 +86,7 @@ Result<std::vector<Point>> points_of(const InspectArguments& a) {
       const auto device = gpu::device_for(arch);
       if (!device) return tl::unexpected(device.error());
       for (const std::int64_t dim : *dims) {
-        Point at{*row, *device, {}};
+        InspectPoint at{*row, *device, {}};
         at.problem.Lq = at.problem.Lk = kLength;
         at.problem.D = at.problem.Dv = dim;
         at.problem.dtype = named.value_or((*row)->dtypes.front());
@@ -109,9 +110,9 @@ Result<int> inspect_kernels(const InspectArguments& a, const Stopper& stopper) {
   gpu::CompileService service(**compiler, a.no_cache ? std::filesystem::path() : gpu::cubin_cache_folder());
 
   nlohmann::json all = nlohmann::json::array();
-  std::vector<std::pair<const Point*, gpu::EntryReport>> lines;
+  std::vector<std::pair<const InspectPoint*, gpu::EntryReport>> lines;
   std::size_t width = 14;
-  for (const Point& at : *points) {
+  for (const InspectPoint& at : *points) {
     if (stopper.token().stop_requested()) return fail(ErrorKind::cancelled, "inspect was cancelled");
     say_progress(fmt::format("{} for {}", at.row->id, at.device.arch));
     if (auto r = at.row->supports(*at.row, at.problem, options, at.device); !r) return tl::unexpected(r.error());

@@ -11,7 +11,7 @@
 #include "app/cli/text.h"
 #include "app/worker/client.h"
 #include "app/worker/worker.h"
-#include "profiling/figures/metrics.h"
+#include "profiling/figures/baseline.h"
 #include "profiling/figures/statistics.h"
 #include "profiling/session/session.h"
 
@@ -101,25 +101,25 @@ Result<int> time_kernels(const WorkerArguments& a, const Stopper& stopper) {
 
 // A session of one row a kernel, all that the GPU can tell of it, as CSV and JSON.
 Result<int> measure_kernels(const WorkerArguments& a, const Stopper& stopper) {
-  GpuMeasureRequest r;
-  r.gpu = a.gpu;
-  r.problem.D = r.problem.Dv = 64;
-  r.problem.Lq = r.problem.Lk = 1024;
-  r.seconds = a.seconds;
-  r.counters = !a.no_counters;
-  r.l2 = a.warm ? L2State::warm : L2State::cold;
+  Point p;
+  p.gpu = a.gpu;
+  p.problem.D = p.problem.Dv = 64;
+  p.problem.Lq = p.problem.Lk = 1024;
+  p.seconds_per_point = a.seconds;
+  p.counters = !a.no_counters;
+  p.l2 = a.warm ? L2State::warm : L2State::cold;
   const auto limit = memory_limit_of(a.memory_limit);
   if (!limit) return tl::unexpected(limit.error());
-  r.memory_limit = *limit;
-  if (auto good = a.problem.apply_to(r.problem); !good) return tl::unexpected(good.error());
-  if (auto good = a.options.apply_to(r.options); !good) return tl::unexpected(good.error());
+  p.memory_limit = *limit;
+  if (auto good = a.problem.apply_to(p.problem); !good) return tl::unexpected(good.error());
+  if (auto good = a.options.apply_to(p.options); !good) return tl::unexpected(good.error());
   GpuClient client;
-  const auto hello = client.hello({kLongLimit, stopper.token()}, r.counters);
+  const auto hello = client.hello({kLongLimit, stopper.token()}, p.counters);
   if (!hello) return tl::unexpected(hello.error());
   Session session;
   for (const std::string& id : split(a.measured, ',')) {
-    r.kernel = id;
-    auto m = client.measure(r, {kLongLimit + 4 * a.seconds, stopper.token()}, say_progress);
+    p.kernel = id;
+    auto m = client.measure(p, {kLongLimit + 4 * a.seconds, stopper.token()}, say_progress);
     say_progress("");
     if (!m) return tl::unexpected(m.error());
     if (m->state != RowState::done) say(fmt::format("{}: {}: {}", id, name_of(m->state), m->reason));

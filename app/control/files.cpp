@@ -1,12 +1,10 @@
 // The controller's sweeps, exports, sessions and files.
 #include <chrono>
 #include <cstdio>
-#include <ctime>
 #include <span>
 #include <system_error>
 #include <utility>
 
-#include <fmt/chrono.h>
 #include <fmt/format.h>
 
 #include "app/control/controller.h"
@@ -17,6 +15,7 @@
 #include "app/system/child_process.h"
 #include "app/system/posix.h"
 #include "kernels/base/folders.h"
+#include "kernels/base/clock.h"
 #include "kernels/formats/container.h"
 #include "kernels/ladder.h"
 #include "profiling/session/session.h"
@@ -58,8 +57,8 @@ std::filesystem::path default_save_folder() {
 }
 
 std::filesystem::path Controller::new_file(const char* extension) const {
-  const auto now = std::chrono::floor<std::chrono::seconds>(std::chrono::system_clock::now());
-  const std::string stem = fmt::format("attnscope-{:%Y%m%d-%H%M%S}", fmt::localtime(now));
+  const auto now = std::chrono::system_clock::now();
+  const std::string stem = "attnscope-" + time_text(now, TimeZone::local, "%Y%m%d-%H%M%S");
   std::error_code error;
   std::filesystem::create_directories(options_.save_folder, error);
   std::filesystem::path file = options_.save_folder / (stem + extension);

@@ -3,11 +3,9 @@
 #include <cmath>
 #include <string>
 
-#include <fmt/chrono.h>
-#include <fmt/format.h>
-
 #include "app/shell/shell.h"
 #include "imgui.h"
+#include "kernels/base/clock.h"
 #include "viz/draw/canvas.h"
 
 namespace attn {
@@ -40,8 +38,7 @@ void draw_entry(const LogEntry& entry, Commands& commands) {
     list->AddRectFilled(ImGui::GetItemRectMin(), ImGui::GetItemRectMax(), colour(s.theme, Token::band), s.px(4));
     ImGui::SetItemTooltip("Press to copy");
   }
-  const auto seconds = std::chrono::floor<std::chrono::seconds>(entry.when);
-  draw_text(list, at, Face::mono, 12, colour(s.theme, Token::dim), fmt::format("{:%H:%M:%S}", fmt::localtime(seconds)));
+  draw_text(list, at, Face::mono, 12, colour(s.theme, Token::dim), time_text(entry.when, TimeZone::local, "%H:%M:%S"));
   draw_mark(list, {at.x + s.px(70), at.y + line_height(13) / 2}, entry.level);
   draw_paragraph(list, {at.x + indent, at.y}, width, 13, words, 12);
 }

@@ -16,16 +16,16 @@
 namespace attn {
 namespace {
 
-constexpr double kLookSeconds = 20;  // a first context on a slow machine
+constexpr double kHelloSeconds = 20;  // a first context on a slow machine
 
 // A point's whole time: inputs, compilation, the check against fp64, counters; then its repeats, which may take four
 // times their limit.
-double max_seconds(const SweepSpec& s) {
+double max_seconds(const MeasureSpec& s) {
   constexpr double kAround = 120;
   return kAround + 8 * s.seconds_per_point;
 }
 
-Device stand_in(const SweepSpec& s) {
+Device stand_in(const MeasureSpec& s) {
   auto device = gpu::device_for(s.arch);
   return device ? *std::move(device) : Device{};
 }
@@ -37,34 +37,11 @@ bool has_gpu_kernel(const SweepSpec& s) {
   });
 }
 
-GpuMeasureRequest request_of(const KernelRow& row, const Problem& p, const Options& o, const SweepSpec& s) {
-  GpuMeasureRequest r;
-  r.gpu = s.gpu;
-  r.kernel = row.id;
-  r.problem = p;
-  r.options = o;
-  r.generator = s.generator;
-  r.seed = s.seed;
-  r.seconds = s.seconds_per_point;
-  r.min = s.min_repeats;
-  r.l2 = s.l2;
-  r.counters = s.counters;
-  r.verify = s.verify;
-  r.verify_full = s.verify_full;
-  r.memory_limit = s.memory_limit;
-  return r;
-}
-
-Measurement row_without_figures(const KernelRow& row, const Problem& p, const Options& o, const SweepSpec& s,
-                                std::string device) {
-  Measurement m;
-  m.key.kernel = row.id;
-  m.key.problem = p;
-  m.key.options = o;
-  m.key.l2 = s.l2;
-  m.key.device = std::move(device);
-  m.processor = Processor::gpu;
-  return m;
+Result<Plan> plan_on(const Device& device, const Point& p) {
+  const auto row = find_kernel(p.kernel);
+  if (!row) return tl::unexpected(row.error());
+  if (auto takes = (*row)->supports(**row, p.problem, p.options, device); !takes) return tl::unexpected(takes.error());
+  return (*row)->plan(**row, p.problem, p.options, device);
 }
 
 }  // namespace
@@ -75,7 +52,7 @@ GpuBench::GpuBench(GpuClient::Starter start, CompilerOpener compiler, std::files
 Result<GpuHello> GpuBench::look(std::stop_token stop, bool counters) {
   const std::lock_guard lock(mutex_);
   if (!hello_) {
-    auto hello = client_.hello({kLookSeconds, stop}, counters);
+    auto hello = client_.hello({kHelloSeconds, stop}, counters);
     if (!hello && stop.stop_requested()) return hello;  // not an answer to remember
     if (hello && hello->gpus.empty()) hello = fail(ErrorKind::cannot_run, "NVIDIA's driver sees no GPU");
     hello_ = std::move(hello);
@@ -101,13 +78,12 @@ GpuRunner GpuBench::runner(const SweepSpec& spec, std::stop_token stop) {
   const auto device = device_of_sweep(spec, stop);
   if (device) {
     runner.device = *device;
-    runner.measure = [this](const KernelRow& row, const Problem& p, const Options& o, const SweepSpec& s,
-                            const auto& now,
-                            std::stop_token stopping) { return measure(row, p, o, s, now, std::move(stopping)); };
+    runner.measure = [this](const Point& p, const auto& now, std::stop_token stopping) {
+      return measure(p, now, std::move(stopping));
+    };
   } else {
-    runner.measure = [this, why = device.error().message](const KernelRow& row, const Problem& p, const Options& o,
-                                                          const SweepSpec& s, const auto& now, std::stop_token) {
-      return compile_alone(row, p, o, s, why, now);
+    runner.measure = [this, why = device.error().message](const Point& p, const auto& now, std::stop_token) {
+      return compile_alone(p, why, now);
     };
   }
   return runner;
@@ -119,40 +95,39 @@ Provenance GpuBench::provenance(const SweepSpec& spec) {
   return hello ? provenance_on(*hello, spec.gpu) : provenance_here();
 }
 
-Measurement GpuBench::measure(const KernelRow& row, const Problem& p, const Options& o, const SweepSpec& s,
-                              const std::function<void(const std::string&)>& now, std::stop_token stop) {
+Measurement GpuBench::measure(const Point& p, const std::function<void(const std::string&)>& now,
+                              std::stop_token stop) {
   const std::lock_guard lock(mutex_);
-  auto m = client_.measure(request_of(row, p, o, s), {max_seconds(s), std::move(stop)}, now);
+  auto m = client_.measure(p, {max_seconds(p), std::move(stop)}, now);
   if (m) return *std::move(m);
   // The worker is gone; the next point gets a new one.
-  std::string device;
+  Measurement lost = empty_row(p, Processor::gpu);
   if (hello_ && *hello_) {
     for (const gpu::GpuProperties& g : (*hello_)->gpus)
-      if (g.index == s.gpu) device = g.name;
+      if (g.index == p.gpu) lost.key.device = g.name;
   }
-  Measurement lost = row_without_figures(row, p, o, s, device);
   lost.state = m.error().kind == ErrorKind::cancelled ? RowState::cancelled : RowState::failed;
   lost.reason = m.error().message;
   fill_figures(lost);
   return lost;
 }
 
-Measurement GpuBench::compile_alone(const KernelRow& row, const Problem& p, const Options& o, const SweepSpec& s,
-                                    const std::string& why, const std::function<void(const std::string&)>& now) {
+Measurement GpuBench::compile_alone(const Point& p, const std::string& why,
+                                    const std::function<void(const std::string&)>& now) {
   const std::lock_guard lock(mutex_);
-  const Device device = stand_in(s);
-  Measurement m = row_without_figures(row, p, o, s, device.name);
+  const Device device = stand_in(p);
+  Measurement m = empty_row(p, Processor::gpu);
+  m.key.device = device.name;
   m.state = RowState::refused;
   m.reason = fmt::format("no GPU: {}", why);
-  auto can = row.supports(row, p, o, device);
-  auto plan = can ? row.plan(row, p, o, device) : Result<Plan>(tl::unexpected(can.error()));
+  const auto plan = plan_on(device, p);
   if (!plan) {
     m.reason = plan.error().message;
   } else {
     m.key.options = plan->options;
     m.launches = plan->launches;
     m.workspace_bytes = plan->workspace_bytes;
-    now("compiling for " + s.arch);
+    now("compiling for " + p.arch);
     if (auto compiled = put_compiled(*plan, device, m); !compiled) put_no_compiled_figures(m, compiled.error().message);
   }
   fill_figures(m);

@@ -36,10 +36,8 @@ class GpuBench {
 
  private:
   Result<Device> device_of_sweep(const SweepSpec& spec, const std::stop_token& stop);
-  Measurement measure(const KernelRow& row, const Problem& p, const Options& o, const SweepSpec& s,
-                      const std::function<void(const std::string&)>& now, std::stop_token stop);
-  Measurement compile_alone(const KernelRow& row, const Problem& p, const Options& o, const SweepSpec& s,
-                            const std::string& why, const std::function<void(const std::string&)>& now);
+  Measurement measure(const Point& p, const std::function<void(const std::string&)>& now, std::stop_token stop);
+  Measurement compile_alone(const Point& p, const std::string& why, const std::function<void(const std::string&)>& now);
   Result<void> put_compiled(const Plan& plan, const Device& device, Measurement& m);
 
   std::mutex mutex_;  // guards all below

@@ -135,9 +135,9 @@ Result<GpuRunAnswer> GpuClient::run(const GpuRunRequest& r, const Deadline& dead
   return answer;
 }
 
-Result<Measurement> GpuClient::measure(const GpuMeasureRequest& r, const Deadline& deadline, const Progress& progress) {
-  const std::string what = fmt::format("{} on {}", r.kernel, describe(r.problem));
-  auto reply = ask(to_json(r).dump(), {}, what, deadline, progress);
+Result<Measurement> GpuClient::measure(const Point& p, const Deadline& deadline, const Progress& progress) {
+  const std::string what = fmt::format("{} on {}", p.kernel, describe(p.problem));
+  auto reply = ask(to_json(p).dump(), {}, what, deadline, progress);
   if (!reply) return tl::unexpected(reply.error());
   auto m = measurement_from(reply->text);
   if (!m) return tl::unexpected(lost({NoReply::broken, m.error().message}, what));

@@ -80,48 +80,50 @@ Result<ReadRequest> run_request_from(const json& j) {
   });
 }
 
-json to_json(const GpuMeasureRequest& r) {
+json to_json(const Point& p) {
   return {{"do", "measure"},
-          {"gpu", r.gpu},
-          {"kernel", r.kernel},
-          {"problem", problem_to_json(r.problem)},
-          {"options", options_to_json(r.options)},
-          {"generator", name_of(r.generator)},
-          {"seed", r.seed},
-          {"seconds", r.seconds},
-          {"least", r.min},
-          {"l2", name_of(r.l2)},
-          {"counters", r.counters},
-          {"verify", r.verify},
-          {"verify_full", r.verify_full},
-          {"memory_limit", r.memory_limit}};
+          {"gpu", p.gpu},
+          {"arch", p.arch},
+          {"kernel", p.kernel},
+          {"problem", problem_to_json(p.problem)},
+          {"options", options_to_json(p.options)},
+          {"generator", name_of(p.generator)},
+          {"seed", p.seed},
+          {"seconds", p.seconds_per_point},
+          {"least", p.min_repeats},
+          {"l2", name_of(p.l2)},
+          {"counters", p.counters},
+          {"verify", p.verify},
+          {"verify_full", p.verify_full},
+          {"memory_limit", p.memory_limit}};
 }
 
-Result<GpuMeasureRequest> measure_request_from(const json& j) {
-  return guarded<GpuMeasureRequest>([&]() -> Result<GpuMeasureRequest> {
-    GpuMeasureRequest r;
-    r.gpu = j.at("gpu");
-    r.kernel = j.at("kernel");
+Result<Point> point_from(const json& j) {
+  return guarded<Point>([&]() -> Result<Point> {
+    Point p;
+    p.gpu = j.at("gpu");
+    p.arch = j.at("arch");
+    p.kernel = j.at("kernel");
     auto problem = problem_from_json(j.at("problem"), "problem");
     auto options = options_from_json(j.at("options"), "options");
     if (!problem) return tl::unexpected(problem.error());
     if (!options) return tl::unexpected(options.error());
-    r.problem = std::move(*problem);
-    r.options = *options;
+    p.problem = std::move(*problem);
+    p.options = *options;
     const auto generator = generator_from_name(j.at("generator").get<std::string>());
     if (!generator) return bad_input("the request names an unknown generator");
-    r.generator = *generator;
-    r.seed = j.at("seed");
-    r.seconds = j.at("seconds");
-    r.min = j.at("least");
+    p.generator = *generator;
+    p.seed = j.at("seed");
+    p.seconds_per_point = j.at("seconds");
+    p.min_repeats = j.at("least");
     const auto l2 = l2_state_from_name(j.at("l2").get<std::string>());
     if (!l2) return bad_input("the request names an unknown state of the L2 cache");
-    r.l2 = *l2;
-    r.counters = j.at("counters");
-    r.verify = j.at("verify");
-    r.verify_full = j.at("verify_full");
-    r.memory_limit = j.at("memory_limit");
-    return r;
+    p.l2 = *l2;
+    p.counters = j.at("counters");
+    p.verify = j.at("verify");
+    p.verify_full = j.at("verify_full");
+    p.memory_limit = j.at("memory_limit");
+    return p;
   });
 }
 

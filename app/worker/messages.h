@@ -16,8 +16,8 @@ struct ReadRequest {
 };
 Result<ReadRequest> run_request_from(const nlohmann::json& j);
 
-nlohmann::json to_json(const GpuMeasureRequest& r);
-Result<GpuMeasureRequest> measure_request_from(const nlohmann::json& j);
+nlohmann::json to_json(const Point& p);
+Result<Point> point_from(const nlohmann::json& j);
 nlohmann::json to_json(const Measurement& m, bool lost);
 Result<Measurement> measurement_from(const nlohmann::json& j);
 

@@ -1,7 +1,6 @@
 #include "app/worker/worker.h"
 
 #include <algorithm>
-#include <chrono>
 #include <exception>
 #include <utility>
 
@@ -12,6 +11,7 @@
 #include "kernels/gpu/device/queue.h"
 #include "kernels/ladder.h"
 #include "kernels/model/fits.h"
+#include "profiling/measure/gpu_timing.h"
 
 namespace attn {
 namespace {
@@ -19,7 +19,6 @@ namespace {
 using nlohmann::json;
 
 constexpr int kExitLost = 3;
-constexpr int kMaxSamples = 10000;
 
 // Kernels that break on purpose: a worker's end is tried on the machine where it will happen.
 constexpr const char* kBreaking =
@@ -115,12 +114,12 @@ class Worker {
       if (!p) return tl::unexpected(p.error());
       h.gpus.push_back(std::move(*p));
     }
-    say_versions(h, counters);
+    fill_versions(h, counters);
     send(to_json(h), {});
     return ok();
   }
 
-  static void say_versions(GpuHello& h, bool counters) {
+  static void fill_versions(GpuHello& h, bool counters) {
     const auto cupti = counters ? cupti_version(h.driver)
                                 : Result<std::string>(fail(ErrorKind::cannot_run, "counters were turned off"));
     if (cupti)
@@ -160,9 +159,10 @@ class Worker {
 
   Result<void> run(const ReadRequest& read, std::span<const std::byte> tensors);
   Result<Plan> plan_of(const GpuRunRequest& r);
+  Result<GpuPeaks*> peaks();
   Result<std::vector<double>> time(gpu::DeviceRun& run, const GpuTiming& t);
   Result<void> measure(const json& request);
-  Result<void> tools_for(const GpuMeasureRequest& r, GpuTools& tools);
+  Result<void> tools_for(const Point& p, GpuTools& tools);
   Result<void> break_down(const std::string& how);
 
   Socket& socket_;
@@ -190,37 +190,31 @@ Result<Plan> Worker::plan_of(const GpuRunRequest& r) {
   return plan;
 }
 
-// One event pair a repeat, around everything that an enqueue does. Cold: a buffer of twice the L2's size is written
-// before, outside the measured range.
-Result<std::vector<double>> Worker::time(gpu::DeviceRun& run, const GpuTiming& t) {
-  const gpu::StreamHandle stream = gpu_.queue->stream();
-  const std::uint64_t flush_bytes = t.cold ? static_cast<std::uint64_t>(2 * gpu_.properties.l2_bytes) : 0;
-  auto flush = gpu::Memory::allocate(*driver_, flush_bytes);
-  auto first = driver_->create_event(), second = driver_->create_event();
-  if (!flush) return tl::unexpected(run.on(flush.error()));
-  if (!first) return tl::unexpected(first.error());
-  if (!second) return tl::unexpected(second.error());
-  std::vector<double> samples;
-  const auto begin = std::chrono::steady_clock::now();
-  const auto spent = [&] { return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count(); };
-  Result<void> done = ok();
-  while (done && static_cast<int>(samples.size()) < kMaxSamples &&
-         (static_cast<std::int32_t>(samples.size()) < t.min || spent() < t.seconds)) {
-    done = driver_->fill(flush->address(), 0, flush_bytes, stream);
-    if (done) done = driver_->record(*first, stream);
-    if (done) done = run.enqueue();
-    if (done) done = driver_->record(*second, stream);
-    if (!done) break;
-    const auto ms = driver_->elapsed_ms(*first, *second);
-    if (ms)
-      samples.push_back(*ms * 1000);
-    else
-      done = tl::unexpected(ms.error());
+// What fills the L2 cache and knows this GPU's peaks; made when it is first needed.
+Result<GpuPeaks*> Worker::peaks() {
+  if (!gpu_.peaks) {
+    auto made = GpuPeaks::make(*driver_, *gpu_.service, gpu_.properties, gpu_.queue->stream());
+    if (!made) return tl::unexpected(made.error());
+    gpu_.peaks.emplace(std::move(*made));
   }
-  driver_->destroy_event(*first);
-  driver_->destroy_event(*second);
-  if (!done) return tl::unexpected(run.on(done.error()));
-  return samples;
+  return &*gpu_.peaks;
+}
+
+// By CUDA events, as a measurement without CUPTI is.
+Result<std::vector<double>> Worker::time(gpu::DeviceRun& run, const GpuTiming& t) {
+  const auto made = peaks();
+  if (!made) return tl::unexpected(run.on(made.error()));
+  MeasureSpec spec;
+  spec.seconds_per_point = t.seconds;
+  spec.min_repeats = t.min;
+  spec.l2 = t.cold ? L2State::cold : L2State::warm;
+  GpuClocks clocks;
+  clocks.driver = driver_.get();
+  clocks.stream = gpu_.queue->stream();
+  clocks.peaks = *made;
+  auto times = time_on_gpu(run, spec, clocks);
+  if (!times) return tl::unexpected(times.error());
+  return std::move(times->samples_us);
 }
 
 Result<void> Worker::run(const ReadRequest& read, std::span<const std::byte> tensors) {
@@ -272,23 +266,20 @@ Result<void> Worker::run(const ReadRequest& read, std::span<const std::byte> ten
 }
 
 // What a measurement needs; CUPTI only where counters are wanted.
-Result<void> Worker::tools_for(const GpuMeasureRequest& r, GpuTools& tools) {
+Result<void> Worker::tools_for(const Point& p, GpuTools& tools) {
   tools.queue = &*gpu_.queue;
   tools.properties = gpu_.properties;
   tools.edited_kernels = parts_.edited_kernels;
   tools.progress = [this](const std::string& now) { progress(now); };
-  if (!gpu_.peaks) {
-    auto made = GpuPeaks::make(*driver_, *gpu_.service, gpu_.properties, gpu_.queue->stream());
-    if (!made) return tl::unexpected(made.error());
-    gpu_.peaks.emplace(std::move(*made));
-  }
-  tools.peaks = &*gpu_.peaks;
+  const auto made = peaks();
+  if (!made) return tl::unexpected(made.error());
+  tools.peaks = *made;
   if (!std::exchange(gpu_.looked_for_sensors, true)) gpu_.sensors = parts_.sensors(gpu_.properties.pci);
   if (gpu_.sensors)
     tools.sensors = gpu_.sensors->get();
   else
     tools.no_sensors = gpu_.sensors.error().message;
-  if (!r.counters) {
+  if (!p.counters) {
     tools.no_profiler = "counters were turned off for this run";
     return ok();
   }
@@ -305,12 +296,12 @@ Result<void> Worker::tools_for(const GpuMeasureRequest& r, GpuTools& tools) {
 }
 
 Result<void> Worker::measure(const json& request) {
-  const auto read = measure_request_from(request);
-  if (!read) return tl::unexpected(read.error());
-  if (auto ready = open(read->gpu); !ready) return ready;
+  const auto point = point_from(request);
+  if (!point) return tl::unexpected(point.error());
+  if (auto ready = open(point->gpu); !ready) return ready;
   GpuTools tools;
-  if (auto ready = tools_for(*read, tools); !ready) return ready;
-  const Measurement m = measure_on_gpu(*read, tools);
+  if (auto ready = tools_for(*point, tools); !ready) return ready;
+  const Measurement m = measure_on_gpu(*point, tools);
   send(to_json(m, driver_->lost()), {});
   return ok();
 }

@@ -34,7 +34,7 @@ namespace attn {
 struct GpuTiming {
   double seconds = 0;    // 0 = not timed
   std::int32_t min = 5;  // repeats kept, whatever the seconds say
-  bool cold = true;      // the L2 cache is overwritten before each repeat
+  bool cold = true;      // the L2 cache is filled with other data before each repeat
 };
 
 struct GpuRunRequest {

@@ -27,7 +27,7 @@ Result<CUcontext> current_context() {
 
 }  // namespace
 
-Result<void> RangeCounter::look_at_chip() {
+Result<void> RangeCounter::query_chip() {
   if (!chip_.empty()) return ok();
   const Calls& call = cupti_->call();
   auto begin = sized<CUpti_Profiler_Initialize_Params>(CUpti_Profiler_Initialize_Params_STRUCT_SIZE);
@@ -168,7 +168,7 @@ Result<std::vector<double>> RangeCounter::decode() {
 Result<Counts> RangeCounter::count(std::span<const CounterNames> what, const std::function<Result<void>()>& prepare,
                                    const std::function<Result<void>()>& run) {
   const double begin = steady_seconds();
-  auto good = look_at_chip();
+  auto good = query_chip();
   if (good) good = choose(what);
   if (good) good = open();
   if (good) good = configure();

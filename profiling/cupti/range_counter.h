@@ -26,7 +26,7 @@ class RangeCounter {
   void close();
 
  private:
-  Result<void> look_at_chip();
+  Result<void> query_chip();
   Result<void> choose(std::span<const CounterNames> what);
   Result<void> open();
   Result<void> configure();

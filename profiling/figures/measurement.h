@@ -24,6 +24,8 @@ struct Figure {
   double value = 0;  // meaningless when not_available
   std::string method;
   std::string reason;
+  bool min_of_launches = false;  // the least of a kernel's several launches: the whole has this much or more
+  std::string limiter = {};      // of an occupancy: what holds it down ("registers"); empty = not known
   bool available() const { return origin != Origin::not_available; }
 };
 

@@ -216,6 +216,17 @@ constexpr MetricRow compiled(Text id, Text label, Text unit, MetricGroup group, 
   return {id, label, unit, group, better, help, formula, {}, nullptr, kNoCompiler};
 }
 
+constexpr auto kUnits = std::to_array<MetricUnit>({
+    {"us", {"_us"}},
+    {"%", {"_pct"}},
+    {"B", {"_bytes"}},
+    {"MHz", {"_mhz"}},
+    {"C", {"_c"}},
+    {"TFLOP/s", {"tflops"}},
+    {"GB/s", {"_gb_per_s"}},
+    {"1", {"_count", "_ratio", "_abs"}},
+});
+
 using enum Better;
 using enum MetricGroup;
 
@@ -339,6 +350,10 @@ std::span<const MetricRow> metric_table() {
   return kMetrics;
 }
 
+std::span<const MetricUnit> metric_units() {
+  return kUnits;
+}
+
 Result<std::size_t> find_metric(std::string_view id) {
   for (std::size_t i = 0; i < kMetrics.size(); ++i)
     if (kMetrics[i].id == id) return i;
@@ -372,48 +387,6 @@ const Figure& figure(const Measurement& m, std::string_view metric_id) {
 
 std::string_view baseline_of(Processor processor) {
   return processor == Processor::cpu ? "cpu_multicore" : "naive";
-}
-
-namespace {
-
-// The row that `m` is set against: same problem, device and L2 state; best with as many threads.
-const Measurement* baseline_for(const Measurement& m, std::span<const Measurement> rows, std::string_view id) {
-  const Measurement* best = nullptr;
-  for (const Measurement& row : rows) {
-    const bool fits = row.key.kernel == id && row.state == RowState::done && row.time.n > 0 &&
-                      row.key.problem == m.key.problem && row.key.l2 == m.key.l2 && row.key.device == m.key.device;
-    if (!fits) continue;
-    const bool best_matches = best != nullptr && best->key.options.threads == m.key.options.threads;
-    if (!best_matches || row.key.options.threads == m.key.options.threads) best = &row;
-  }
-  return best;
-}
-
-}  // namespace
-
-namespace {
-
-void relate(Measurement& m, std::span<const Measurement> rows, std::string_view id) {
-  const Measurement* baseline = baseline_for(m, rows, id);
-  m.peaks.baseline = baseline != nullptr ? baseline->key.kernel : std::string();
-  m.peaks.baseline_us = baseline != nullptr ? baseline->time.median : 0;
-  fill_figures(m);
-}
-
-}  // namespace
-
-void relate_to_baseline(Measurement& m, std::span<const Measurement> rows) {
-  relate(m, rows, baseline_of(m.processor));
-}
-
-void relate_to_baseline(std::span<Measurement> rows, std::string_view chosen) {
-  const auto row = find_kernel(chosen);
-  for (Measurement& m : rows)
-    relate(m, rows, row && (*row)->processor == m.processor ? chosen : baseline_of(m.processor));
-}
-
-void relate_to_baseline(std::span<Measurement> rows) {
-  for (Measurement& m : rows) relate_to_baseline(m, rows);
 }
 
 }  // namespace attn

@@ -1,9 +1,11 @@
 // The one metric table: panels, CSV, JSON, docs and tests read it. One row a metric.
 //
-// How to add a metric: add its row to kMetrics in metrics.cpp (and, if it is derived, its function just above).
+// How to add a metric: add its row to kMetrics in metrics.cpp (and, if it is derived, its function just above; if its
+// unit is the first of its kind, that to kUnits).
 // Nothing else knows the list.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <span>
 #include <string_view>
@@ -36,6 +38,13 @@ struct MetricRow {
 };
 
 std::span<const MetricRow> metric_table();
+
+// A unit, and how an id says it: one of these words stands in the id of each metric that has the unit.
+struct MetricUnit {
+  std::string_view name;  // "us"
+  std::array<std::string_view, 3> in_id;
+};
+std::span<const MetricUnit> metric_units();
 Result<std::size_t> find_metric(std::string_view id);
 
 // Fills m.figures, one a metric, in table order. What cannot be had says why. What a counter or the compiler has put
@@ -46,13 +55,5 @@ const Figure& figure(const Measurement& m, std::string_view metric_id);
 
 // Baseline of the speed-up column: cpu_multicore among CPU kernels, naive among GPU kernels.
 std::string_view baseline_of(Processor processor);
-
-// Gives each row the median of its baseline (same problem, device and L2 state; among several the one with the same
-// number of threads, else the last) and fills its figures anew. `rows` is one session's.
-void relate_to_baseline(std::span<Measurement> rows);
-// Over a kernel of the user's choice: rows of its place take it, the others keep their usual one.
-void relate_to_baseline(std::span<Measurement> rows, std::string_view chosen);
-// The same for one row.
-void relate_to_baseline(Measurement& m, std::span<const Measurement> rows);
 
 }  // namespace attn

@@ -56,6 +56,8 @@ void put_compiled_figures(Measurement& m, std::span<const gpu::EntryReport> entr
     Figure* f = figure_at(m, row.metric);
     if (f == nullptr || f->available()) continue;
     *f = {Origin::compiled, row.value(chosen), method_of(row, chosen, entries.size()), ""};
+    f->min_of_launches = row.min && entries.size() > 1;
+    if (row.min) f->limiter = chosen.occupancy.limiter;
   }
 }
 

@@ -9,7 +9,7 @@ namespace {
 // One struct by value, as all kernels of ours take their arguments.
 struct Work {
   unsigned long long from = 0, to = 0;  // addresses of float4
-  unsigned long long count = 0;         // float4s, or turns of the loop of multiply-adds
+  unsigned long long count = 0;         // float4s, or iterations of the multiply-add loop
   float x = 0, y = 0;
 };
 
@@ -57,12 +57,12 @@ extern "C" __global__ void __launch_bounds__(256) attnscope_multiply_add(Work w)
 )";
 
 constexpr std::uint32_t kThreads = 256;
-constexpr std::uint32_t kBlocksOfSm = 8;
-constexpr double kMultiplyAddsOfTurn = 16 * 16;
-constexpr std::uint64_t kTurns = 512;
+constexpr std::uint32_t kBlocksPerSm = 8;
+constexpr double kFmasPerIteration = 16 * 16;
+constexpr std::uint64_t kIterations = 512;
 constexpr int kRuns = 8;
 // The caches' replacement is not least-recently-used: three times the L2's size leaves nothing of what was there.
-constexpr std::uint64_t kFlushOfL2 = 3;
+constexpr std::uint64_t kFlushPerL2 = 3;
 constexpr std::uint64_t kMaxCopied = std::uint64_t{1} << 30;  // bytes; a copy far beyond any L2
 
 }  // namespace
@@ -99,14 +99,14 @@ GpuPeaks::~GpuPeaks() {
 
 Result<void> GpuPeaks::launch(const char* entry, const void* argument) {
   gpu::LaunchShape shape;
-  shape.grid[0] = static_cast<std::uint32_t>(properties_.sms) * kBlocksOfSm;
+  shape.grid[0] = static_cast<std::uint32_t>(properties_.sms) * kBlocksPerSm;
   shape.block[0] = kThreads;
   return driver_->launch(entries_.at(entry), shape, stream_, argument);
 }
 
 Result<void> GpuPeaks::prepare_flush() {
   if (flushed_ != nullptr) return ok();
-  auto memory = gpu::Memory::allocate(*driver_, kFlushOfL2 * static_cast<std::uint64_t>(properties_.l2_bytes));
+  auto memory = gpu::Memory::allocate(*driver_, kFlushPerL2 * static_cast<std::uint64_t>(properties_.l2_bytes));
   if (!memory) return tl::unexpected(memory.error());
   flushed_ = std::make_unique<gpu::Memory>(std::move(*memory));
   return driver_->fill(flushed_->address(), 0, flushed_->bytes(), stream_);
@@ -144,13 +144,13 @@ Result<double> GpuPeaks::fastest_ms(const char* entry, const void* argument) {
 Result<double> GpuPeaks::multiply_add_gflops() {
   Work w;
   w.from = w.to = flushed_->address();
-  w.count = kTurns;
+  w.count = kIterations;
   w.x = 0.999F;
   w.y = 0.001F;
   auto ms = fastest_ms("attnscope_multiply_add", &w);
   if (!ms) return ms;
-  const double threads = static_cast<double>(properties_.sms) * kBlocksOfSm * kThreads;
-  return 2 * threads * kMultiplyAddsOfTurn * static_cast<double>(kTurns) / *ms * 1e-6;
+  const double threads = static_cast<double>(properties_.sms) * kBlocksPerSm * kThreads;
+  return 2 * threads * kFmasPerIteration * static_cast<double>(kIterations) / *ms * 1e-6;
 }
 
 Result<double> GpuPeaks::copy_gb_per_s() {

@@ -14,12 +14,12 @@ namespace {
 constexpr double kWarmUpSeconds = 0.1;
 constexpr std::size_t kMaxInBatch = 16;
 constexpr double kBatchSeconds = 0.05;  // what a batch may take before anyone looks at its times
-constexpr std::size_t kLongestClock = 250;
+constexpr std::size_t kMaxClockText = 250;
 
 // One kernel's repeats. How a batch of them is timed is the derived class's.
 class Repeats {
  public:
-  Repeats(gpu::DeviceRun& run, const GpuTimingSpec& spec, const GpuClocks& clocks)
+  Repeats(gpu::DeviceRun& run, const MeasureSpec& spec, const GpuClocks& clocks)
       : run_(run), spec_(spec), clocks_(clocks) {}
   virtual ~Repeats() = default;
   Repeats(const Repeats&) = delete;
@@ -28,7 +28,7 @@ class Repeats {
   Result<std::vector<double>> take() {
     std::vector<double> samples;
     auto done = warm_up();
-    StopRule rule(MinRepeats{spec_.min}, Settled{}, TimeLimit{spec_.seconds});
+    StopRule rule(MinRepeats{spec_.min_repeats}, Settled{}, TimeLimit{spec_.seconds_per_point});
     const double begin = steady_seconds();
     while (done && !rule.stop({samples, steady_seconds() - begin})) {
       const auto times = batch(batch_size(samples));
@@ -59,7 +59,7 @@ class Repeats {
   // L2 state and launches of one repeat.
   Result<void> prepare() { return spec_.l2 == L2State::cold ? clocks_.peaks->flush() : ok(); }
   // While the GPU is at work: an idle one lowers its clock.
-  void look_at_sensors() {
+  void read_sensors() {
     if (clocks_.sensors == nullptr || !no_readings_.empty()) return;
     const auto reading = clocks_.sensors->read();
     if (reading)
@@ -69,13 +69,13 @@ class Repeats {
   }
 
   gpu::DeviceRun& run_;
-  const GpuTimingSpec& spec_;
+  const MeasureSpec& spec_;
   const GpuClocks& clocks_;
 
  private:
   Result<void> warm_up() {
     const double begin = steady_seconds();
-    const double seconds = std::min(kWarmUpSeconds, spec_.seconds / 10);
+    const double seconds = std::min(kWarmUpSeconds, spec_.seconds_per_point / 10);
     do {
       if (auto times = batch(1); !times) return tl::unexpected(times.error());
     } while (steady_seconds() - begin < seconds);
@@ -92,7 +92,7 @@ class Repeats {
   std::string no_readings_;
 };
 
-class ByStamps final : public Repeats {
+class ByTimeStamps final : public Repeats {
  public:
   using Repeats::Repeats;
 
@@ -103,7 +103,7 @@ class ByStamps final : public Repeats {
       done = prepare();
       if (done) done = run_.enqueue();
     }
-    look_at_sensors();
+    read_sensors();
     if (done) done = driver().synchronize(clocks_.stream);
     if (!done) return tl::unexpected(run_.on(done.error()));
     const auto records = clocks_.profiler->take_times();
@@ -145,7 +145,7 @@ class ByEvents final : public Repeats {
     if (done) done = run_.enqueue();
     if (done) done = driver().record(events_[1], clocks_.stream);
     if (!done) return tl::unexpected(done.error());
-    look_at_sensors();
+    read_sensors();
     return driver().elapsed_ms(events_[0], events_[1]);
   }
   std::vector<gpu::Event> events_;
@@ -196,13 +196,13 @@ Result<RepeatTimes> repeats_of(std::span<const KernelTime> records, std::span<co
   return times;
 }
 
-Result<GpuTimes> time_on_gpu(gpu::DeviceRun& run, const GpuTimingSpec& spec, const GpuClocks& clocks) {
+Result<GpuTimes> time_on_gpu(gpu::DeviceRun& run, const MeasureSpec& spec, const GpuClocks& clocks) {
   std::string why = clocks.no_profiler;
   if (clocks.profiler != nullptr) {
     if (auto started = clocks.profiler->start_times(); !started) {
       why = started.error().message;
     } else {
-      ByStamps repeats(run, spec, clocks);
+      ByTimeStamps repeats(run, spec, clocks);
       auto times = times_from(repeats, "CUPTI kernel time stamps", clocks);
       clocks.profiler->stop_times();
       if (times || clocks.driver->lost()) return times;
@@ -212,7 +212,7 @@ Result<GpuTimes> time_on_gpu(gpu::DeviceRun& run, const GpuTimingSpec& spec, con
   ByEvents repeats(run, spec, clocks);
   std::string clock = "CUDA events";
   if (!why.empty()) clock += " (" + why + ")";
-  if (clock.size() > kLongestClock) clock = clock.substr(0, kLongestClock - 4) + "...)";
+  if (clock.size() > kMaxClockText) clock = clock.substr(0, kMaxClockText - 4) + "...)";
   return times_from(repeats, std::move(clock), clocks);
 }
 

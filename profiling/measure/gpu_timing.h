@@ -1,7 +1,6 @@
 // How long a plan takes on the GPU: repeated until a rule says stop, each repeat in the L2 state that was asked for.
 #pragma once
 
-#include <cstdint>
 #include <span>
 #include <string>
 #include <vector>
@@ -11,14 +10,9 @@
 #include "profiling/figures/measurement.h"
 #include "profiling/measure/gpu_peaks.h"
 #include "profiling/measure/gpu_sensors.h"
+#include "profiling/measure/point.h"
 
 namespace attn {
-
-struct GpuTimingSpec {
-  double seconds = 1;
-  std::int32_t min = 5;
-  L2State l2 = L2State::cold;
-};
 
 // Microseconds of repeats: of each repeat the sum of its launches, and of each launch its own in every repeat.
 struct RepeatTimes {
@@ -45,8 +39,9 @@ struct GpuClocks {
   std::string no_sensors;
 };
 
-// By kernel time stamps, summed over the launches of a repeat; where they cannot be had by CUDA events around them.
-Result<GpuTimes> time_on_gpu(gpu::DeviceRun& run, const GpuTimingSpec& spec, const GpuClocks& clocks);
+// Within the seconds and least repeats of `spec`, in its L2 state. By kernel time stamps, summed over the launches of a
+// repeat; where they cannot be had by CUDA events around them.
+Result<GpuTimes> time_on_gpu(gpu::DeviceRun& run, const MeasureSpec& spec, const GpuClocks& clocks);
 
 // Microseconds of each of `repeats` runs of these launches, from the records of their kernels and of the kernel that
 // fills the L2 cache. An error where the records are not exactly those.

@@ -1,4 +1,5 @@
-// One point on the CPU: refuse what does not fit, check the answer, then time it.
+#include "profiling/measure/on_cpu.h"
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -13,9 +14,10 @@
 #include "kernels/cpu/device.h"
 #include "kernels/judge/verdict.h"
 #include "kernels/model/fits.h"
+#include "profiling/figures/metrics.h"
 #include "profiling/figures/row_state.h"
+#include "profiling/figures/statistics.h"
 #include "profiling/measure/repeat.h"
-#include "profiling/sweep/sweep.h"
 
 namespace attn {
 namespace {
@@ -57,16 +59,16 @@ Result<void> not_stopped(const std::stop_token& stop) {
   return ok();
 }
 
-Result<Verdict> verdict_on(const Problem& p, const Inputs& in, const Outputs& out, const SweepSpec& s,
-                           const std::stop_token& stop) {
-  const RowSample sample = choose_rows(p, s.verify_full);
+Result<Verdict> verdict_on(const Point& point, const Inputs& in, const Outputs& out, const std::stop_token& stop) {
+  const Problem& p = point.problem;
+  const RowSample sample = choose_rows(p, point.verify_full);
   const auto reference = reference_rows(p, in, sample.rows, cpu_device().cores, stop);
   if (!reference) return tl::unexpected(reference.error());
   return judge(p, in, *reference, out, sample);
 }
 
 // Supports and plan; what is known then goes into `m`, so that a refused row still says what it would have needed.
-Result<Plan> plan_for(const KernelRow& row, Measurement& m, const SweepSpec& s) {
+Result<Plan> plan_for(const KernelRow& row, const Point& point, Measurement& m) {
   const Device cpu = cpu_device();
   if (auto valid = validate(m.key.problem); !valid) return tl::unexpected(valid.error());
   if (auto resolved = resolve(row, m.key.options, cpu); resolved) m.key.options = *resolved;
@@ -76,36 +78,35 @@ Result<Plan> plan_for(const KernelRow& row, Measurement& m, const SweepSpec& s) 
   m.key.options = plan->options;
   m.launches = plan->launches;
   m.workspace_bytes = plan->workspace_bytes;
-  if (auto fits = check_memory(*plan, cpu, s.memory_limit); !fits) return tl::unexpected(fits.error());
+  if (auto fits = check_memory(*plan, cpu, point.memory_limit); !fits) return tl::unexpected(fits.error());
   return plan;
 }
 
-Result<void> check_and_time(const KernelRow& row, Measurement& m, const SweepSpec& s, const std::stop_token& stop) {
-  const auto plan = plan_for(row, m, s);
+Result<void> check_and_time(const KernelRow& row, const Point& point, Measurement& m, const std::stop_token& stop) {
+  const auto plan = plan_for(row, point, m);
   if (!plan) return tl::unexpected(plan.error());
   if (auto go = not_stopped(stop); !go) return go;
-  const Problem& p = m.key.problem;
   InputSpec spec;
-  spec.generator = s.generator;
-  spec.seed = s.seed;
-  const auto inputs = make_inputs(p, spec);
+  spec.generator = point.generator;
+  spec.seed = point.seed;
+  const auto inputs = make_inputs(point.problem, spec);
   if (!inputs) return tl::unexpected(inputs.error());
 
-  Scratch scratch(p, plan->workspace_bytes);
+  Scratch scratch(point.problem, plan->workspace_bytes);
   const Buffers buffers = scratch.buffers(*inputs);
   const auto run = [&] { return row.enqueue(*plan, buffers, Stream{stop, nullptr}); };
   const double begin = steady_seconds();
   if (auto ran = run(); !ran) return ran;
   const double first_run_s = steady_seconds() - begin;
   if (auto go = not_stopped(stop); !go) return go;
-  if (s.verify) {
-    auto verdict = verdict_on(p, *inputs, scratch.outputs(), s, stop);
+  if (point.verify) {
+    auto verdict = verdict_on(point, *inputs, scratch.outputs(), stop);
     if (!verdict) return tl::unexpected(verdict.error());
     m.verdict = std::move(*verdict);
   }
   // Where one run outlasts the limit, what the verification left in the caches no longer matters.
-  const double warm_up_s = first_run_s > s.seconds_per_point ? 0 : std::min(0.1, s.seconds_per_point / 10);
-  const StopRule rule(MinRepeats{s.min_repeats}, Settled{}, TimeLimit{s.seconds_per_point});
+  const double warm_up_s = first_run_s > point.seconds_per_point ? 0 : std::min(0.1, point.seconds_per_point / 10);
+  const StopRule rule(MinRepeats{point.min_repeats}, Settled{}, TimeLimit{point.seconds_per_point});
   auto samples = time_repeats(run, warm_up_s, rule, steady_seconds, stop);
   if (!samples) return tl::unexpected(samples.error());
   m.samples_us = std::move(*samples);
@@ -115,26 +116,20 @@ Result<void> check_and_time(const KernelRow& row, Measurement& m, const SweepSpe
 
 }  // namespace
 
-Measurement measure_on_cpu(const KernelRow& row, const Problem& p, const Options& o, const SweepSpec& s,
-                           std::stop_token stop) {
-  Measurement m;
-  m.key.kernel = row.id;
+Measurement measure_on_cpu(const KernelRow& row, const Point& p, const CpuPeak& peak, std::stop_token stop) {
+  Measurement m = empty_row(p, Processor::cpu);
   m.key.source_hash = ATTNSCOPE_COMMIT;
-  m.key.options = o;
-  m.key.problem = p;
-  m.key.l2 = L2State::warm;  // nothing flushes a CPU's caches between repeats
   m.key.device = cpu_device().name;
-  m.processor = row.processor;
   m.clock = "steady_clock";
-  m.peaks.peak_gflops = s.peak.gflops;
-  m.peaks.copy_gb_per_s = s.peak.copy_gb_per_s;
+  m.peaks.peak_gflops = peak.gflops;
+  m.peaks.copy_gb_per_s = peak.copy_gb_per_s;
   try {
-    if (auto timed = check_and_time(row, m, s, stop); !timed) give_up(m, timed.error());
+    if (auto timed = check_and_time(row, p, m, stop); !timed) give_up(m, timed.error());
   } catch (const std::bad_alloc&) {
     give_up(m, {ErrorKind::failed,
                 fmt::format("Memory ran out, though the check had passed: this point needs {}. Close other programs, "
                             "or choose a smaller L.",
-                            format_bytes(tensor_bytes(p) + m.workspace_bytes))});
+                            format_bytes(tensor_bytes(p.problem) + m.workspace_bytes))});
   } catch (const std::exception& bug) {
     give_up(m, {ErrorKind::failed, fmt::format("The kernel broke: {}. This is a bug of the program.", bug.what())});
   }

@@ -25,23 +25,23 @@
 namespace attn {
 namespace {
 
-// One point's way from request to figures.
-class Point {
+// One point's way from what was asked for to its figures.
+class PointOnGpu {
  public:
-  Point(const GpuMeasureRequest& r, GpuTools& tools, Measurement& m)
-      : r_(r), tools_(tools), m_(m), driver_(tools.queue->driver()), device_(gpu::device_of(tools.properties)) {}
+  PointOnGpu(const Point& p, GpuTools& tools, Measurement& m)
+      : p_(p), tools_(tools), m_(m), driver_(tools.queue->driver()), device_(gpu::device_of(tools.properties)) {}
 
   Result<void> take() {
     if (auto peaked = peaks(); !peaked) return peaked;
     if (auto planned = plan(); !planned) return planned;
-    const NvtxRange range(fmt::format("{} on {}", r_.kernel, describe(r_.problem)));
+    const NvtxRange range(fmt::format("{} on {}", p_.kernel, describe(p_.problem)));
     say("making the inputs");
     InputSpec spec;
-    spec.generator = r_.generator;
-    spec.seed = r_.seed;
-    const auto inputs = make_inputs(r_.problem, spec);
+    spec.generator = p_.generator;
+    spec.seed = p_.seed;
+    const auto inputs = make_inputs(p_.problem, spec);
     if (!inputs) return tl::unexpected(inputs.error());
-    say("compiling and running " + r_.kernel);
+    say("compiling and running " + p_.kernel);
     auto run = gpu::DeviceRun::place(*tools_.queue, plan_, gpu::tensor_bytes_of(*inputs));
     if (!run) return tl::unexpected(run.error());
     if (auto ran = run->once(); !ran) return ran;
@@ -63,7 +63,7 @@ class Point {
   Result<void> time(gpu::DeviceRun& run);
   Result<void> count(gpu::DeviceRun& run);
 
-  const GpuMeasureRequest& r_;
+  const Point& p_;
   GpuTools& tools_;
   Measurement& m_;
   gpu::Driver& driver_;
@@ -72,7 +72,7 @@ class Point {
 };
 
 // What this GPU can do at most. A GPU with no room for the copy has no such figure, and the rest goes on.
-Result<void> Point::peaks() {
+Result<void> PointOnGpu::peaks() {
   const auto peak = tools_.peaks->peak();
   if (peak) {
     m_.peaks.peak_gflops = peak->gflops;
@@ -83,21 +83,21 @@ Result<void> Point::peaks() {
   return ok();
 }
 
-Result<void> Point::plan() {
-  const auto row = find_kernel(r_.kernel);
+Result<void> PointOnGpu::plan() {
+  const auto row = find_kernel(p_.kernel);
   if (!row) return tl::unexpected(row.error());
-  if (auto valid = validate(r_.problem); !valid) return valid;
-  if (auto takes = (*row)->supports(**row, r_.problem, r_.options, device_); !takes) return takes;
-  auto plan = (*row)->plan(**row, r_.problem, r_.options, device_);
+  if (auto valid = validate(p_.problem); !valid) return valid;
+  if (auto takes = (*row)->supports(**row, p_.problem, p_.options, device_); !takes) return takes;
+  auto plan = (*row)->plan(**row, p_.problem, p_.options, device_);
   if (!plan) return tl::unexpected(plan.error());
   plan_ = std::move(*plan);
   m_.key.options = plan_.options;
   m_.launches = plan_.launches;
   m_.workspace_bytes = plan_.workspace_bytes;
-  if (const auto source = gpu::kernel_source(r_.kernel, tools_.edited_kernels)) {
+  if (const auto source = gpu::kernel_source(p_.kernel, tools_.edited_kernels)) {
     m_.key.source_hash = source->hash;
   }
-  std::uint64_t room = r_.memory_limit;
+  std::uint64_t room = p_.memory_limit;
   if (room == 0) {
     const auto free = driver_.free_memory();
     if (!free) return tl::unexpected(free.error());
@@ -106,7 +106,7 @@ Result<void> Point::plan() {
   return check_memory(plan_, device_, room);
 }
 
-void Point::compiled_figures() {
+void PointOnGpu::compiled_figures() {
   const auto loaded = tools_.queue->load(plan_.kernel->id, gpu::defines_of(plan_, gpu::may_be_aligned(plan_.problem)));
   if (!loaded) return put_no_compiled_figures(m_, loaded.error().message);
   const auto entries = gpu::report_entries((*loaded)->compiled, plan_, device_);
@@ -114,15 +114,15 @@ void Point::compiled_figures() {
   put_compiled_figures(m_, *entries);
 }
 
-Result<void> Point::verify(gpu::DeviceRun& run, const Inputs& inputs) {
-  if (!r_.verify) return ok();
-  say(fmt::format("checking {} against fp64", r_.kernel));
-  Outputs out = gpu::empty_outputs(r_.problem);
+Result<void> PointOnGpu::verify(gpu::DeviceRun& run, const Inputs& inputs) {
+  if (!p_.verify) return ok();
+  say(fmt::format("checking {} against fp64", p_.kernel));
+  Outputs out = gpu::empty_outputs(p_.problem);
   if (auto got = run.fetch(out); !got) return got;
-  const RowSample sample = choose_rows(r_.problem, r_.verify_full);
-  const auto reference = reference_rows(r_.problem, inputs, sample.rows, 0, {});
+  const RowSample sample = choose_rows(p_.problem, p_.verify_full);
+  const auto reference = reference_rows(p_.problem, inputs, sample.rows, 0, {});
   if (!reference) return tl::unexpected(reference.error());
-  m_.verdict = judge(r_.problem, inputs, *reference, out, sample);
+  m_.verdict = judge(p_.problem, inputs, *reference, out, sample);
   return ok();
 }
 
@@ -160,8 +160,8 @@ void sensor_figures(Measurement& m, const GpuTimes& times) {
   put("gpu_temperature_c", hottest, method);
 }
 
-Result<void> Point::time(gpu::DeviceRun& run) {
-  say("timing " + r_.kernel);
+Result<void> PointOnGpu::time(gpu::DeviceRun& run) {
+  say("timing " + p_.kernel);
   GpuClocks clocks;
   clocks.driver = &driver_;
   clocks.stream = tools_.queue->stream();
@@ -170,7 +170,7 @@ Result<void> Point::time(gpu::DeviceRun& run) {
   clocks.no_profiler = tools_.no_profiler;
   clocks.sensors = tools_.sensors;
   clocks.no_sensors = tools_.no_sensors;
-  auto times = time_on_gpu(run, {r_.seconds, r_.min, r_.l2}, clocks);
+  auto times = time_on_gpu(run, p_, clocks);
   if (!times) return tl::unexpected(times.error());
   sensor_figures(m_, *times);
   m_.clock = std::move(times->clock);
@@ -182,16 +182,16 @@ Result<void> Point::time(gpu::DeviceRun& run) {
 }
 
 // A refusal is a reason in the figures; the row stays done. A lost GPU is the row's end.
-Result<void> Point::count(gpu::DeviceRun& run) {
+Result<void> PointOnGpu::count(gpu::DeviceRun& run) {
   if (tools_.profiler == nullptr) {
     put_no_counts(m_, tools_.no_profiler);
     return ok();
   }
-  say("counting what " + r_.kernel + " does");
+  say("counting what " + p_.kernel + " does");
   const auto wait = [&](const Result<void>& enqueued) {
     return enqueued ? driver_.synchronize(tools_.queue->stream()) : enqueued;
   };
-  const auto prepare = [&] { return wait(prepare_l2(run, r_.l2, *tools_.peaks)); };
+  const auto prepare = [&] { return wait(prepare_l2(run, p_.l2, *tools_.peaks)); };
   const auto once = [&] { return wait(run.enqueue()); };
   const std::vector<CounterNames> wanted = table_counters();
   const auto counts = tools_.profiler->count(wanted, prepare, once);
@@ -206,17 +206,12 @@ Result<void> Point::count(gpu::DeviceRun& run) {
 
 }  // namespace
 
-Measurement measure_on_gpu(const GpuMeasureRequest& r, GpuTools& tools) {
-  Measurement m;
-  m.key.kernel = r.kernel;
-  m.key.options = r.options;
-  m.key.problem = r.problem;
-  m.key.l2 = r.l2;
+Measurement measure_on_gpu(const Point& p, GpuTools& tools) {
+  Measurement m = empty_row(p, Processor::gpu);
   m.key.device = tools.properties.name;
-  m.processor = Processor::gpu;
   m.clock = "CUDA events";
   try {
-    if (auto taken = Point(r, tools, m).take(); !taken) give_up(m, taken.error());
+    if (auto taken = PointOnGpu(p, tools, m).take(); !taken) give_up(m, taken.error());
   } catch (const std::bad_alloc&) {
     give_up(m, {ErrorKind::cannot_run, "The worker has not enough memory; a smaller L, B or H would do."});
   } catch (const std::exception& bug) {

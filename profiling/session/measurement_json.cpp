@@ -143,12 +143,24 @@ json figures_to_json(const Measurement& m) {
     if (f.available()) {
       j["value"] = number_to_json(f.value);
       j["method"] = f.method;
+      if (f.min_of_launches) j["min_of_launches"] = true;
+      if (!f.limiter.empty()) j["limiter"] = f.limiter;
     } else {
       j["reason"] = f.reason;
     }
     figures[std::string(table[i].id)] = std::move(j);
   }
   return figures;
+}
+
+// Files from before the two had keys of their own tell them in `method` alone:
+// "ptxas and the launch, limited by registers; the least of 2 launches: naive_scores".
+void read_from_method(Figure& f) {
+  constexpr std::string_view kBefore = "ptxas and the launch, limited by ";
+  if (f.origin != Origin::compiled || !f.method.starts_with(kBefore)) return;
+  const std::string_view rest = std::string_view(f.method).substr(kBefore.size());
+  f.limiter = rest.substr(0, rest.find(';'));
+  f.min_of_launches = rest.find("; the least of ") != std::string_view::npos;
 }
 
 Result<Figure> figure_from_json(const json& j, const std::string& where) {
@@ -161,6 +173,11 @@ Result<Figure> figure_from_json(const json& j, const std::string& where) {
   if (f.available()) {
     f.value = number_in(fields, "value", -kInfinity, kInfinity, true);
     f.method = fields.text("method", kMaxText);
+    if (fields.has("min_of_launches")) f.min_of_launches = fields.boolean("min_of_launches");
+    if (fields.has("limiter"))
+      f.limiter = fields.text("limiter", kMaxText);
+    else
+      read_from_method(f);
   } else {
     f.reason = fields.text("reason", kMaxText);
   }

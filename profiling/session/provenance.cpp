@@ -1,14 +1,11 @@
 // Where and when figures are taken. Reads files only, so that it needs no POSIX call.
-#include <fmt/chrono.h>
-#include <fmt/format.h>
-
 #include <chrono>
-#include <ctime>
 #include <fstream>
 #include <string>
 
 #include "attnscope_version.h"
 #include "kernels/cpu/device.h"
+#include "kernels/base/clock.h"
 #include "profiling/session/session.h"
 
 namespace attn {
@@ -46,8 +43,7 @@ Provenance provenance_here() {
   p.os = os_name();
   p.program_version = ATTNSCOPE_VERSION;
   p.commit = ATTNSCOPE_COMMIT;
-  const auto now = std::chrono::system_clock::to_time_t(std::chrono::system_clock::now());
-  p.date = fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(now));
+  p.date = time_text(std::chrono::system_clock::now(), TimeZone::utc, "%Y-%m-%dT%H:%M:%SZ");
   return p;
 }
 

@@ -11,6 +11,7 @@
 #include "kernels/gpu/rungs/rows.h"
 #include "kernels/ladder.h"
 #include "kernels/model/fits.h"
+#include "profiling/figures/metrics.h"
 #include "profiling/sweep/points.h"
 #include "profiling/sweep/sweep.h"
 #include "profiling/sweep/time_left.h"
@@ -134,6 +135,10 @@ Options options_at(const SweepSpec& s, std::int64_t value) {
   if (s.axis == Axis::bc) o.bc = chosen;
   if (s.axis == Axis::threads) o.threads = chosen;
   return o;
+}
+
+Point point_at(const SweepSpec& s, const KernelRow& row, std::int64_t value) {
+  return {s, std::string(row.id), problem_at(s, value), options_at(s, value)};
 }
 
 bool reads_axis(const KernelRow& row, Axis a) {

@@ -8,6 +8,10 @@
 #include "kernels/base/clock.h"
 #include "kernels/cpu/device.h"
 #include "kernels/gpu/compile/sources.h"
+#include "profiling/figures/baseline.h"
+#include "profiling/figures/metrics.h"
+#include "profiling/measure/on_cpu.h"
+#include "profiling/measure/repeat.h"
 #include "profiling/sweep/points.h"
 #include "profiling/sweep/time_left.h"
 
@@ -16,15 +20,10 @@ namespace {
 
 constexpr double kPeakSeconds = 0.3;
 
-Measurement without_gpu(const KernelRow& row, const Problem& p, const Options& o, L2State l2) {
-  Measurement m;
-  m.key.kernel = row.id;
-  m.key.problem = p;
-  m.key.options = o;
-  m.key.l2 = l2;
-  m.processor = Processor::gpu;
+Measurement without_gpu(const Point& p) {
+  Measurement m = empty_row(p, Processor::gpu);
   m.state = RowState::refused;
-  m.reason = fmt::format("{} runs on a GPU, and none was looked for here.", row.id);
+  m.reason = fmt::format("{} runs on a GPU, and none was looked for here.", p.kernel);
   fill_figures(m);
   return m;
 }
@@ -59,21 +58,20 @@ class Sweep {
   const Measurement* kept(const SweepPoint& point) const {
     const bool gpu = point.row->processor == Processor::gpu;
     if (gpu && !callbacks_.gpu) return nullptr;
+    const Point p = point_at(spec_, *point.row, point.value);
     const auto found = std::find_if(callbacks_.kept.begin(), callbacks_.kept.end(), [&](const Measurement& m) {
-      return is_finished_point(m, *point.row, problem_at(spec_, point.value), options_at(spec_, point.value), spec_,
-                               gpu ? callbacks_.gpu->device : cpu_);
+      return is_finished_point(m, *point.row, p, gpu ? callbacks_.gpu->device : cpu_);
     });
     return found == callbacks_.kept.end() ? nullptr : &*found;
   }
 
   Measurement measure(std::size_t i, const std::stop_token& stop) const {
     const SweepPoint& point = points_[i];
-    const Problem p = problem_at(spec_, point.value);
-    const Options o = options_at(spec_, point.value);
-    if (point.row->processor == Processor::cpu) return measure_on_cpu(*point.row, p, o, spec_, stop);
-    if (!callbacks_.gpu) return without_gpu(*point.row, p, o, spec_.l2);
+    const Point p = point_at(spec_, *point.row, point.value);
+    if (point.row->processor == Processor::cpu) return measure_on_cpu(*point.row, p, spec_.peak, stop);
+    if (!callbacks_.gpu) return without_gpu(p);
     const auto now = [&](const std::string& words) { tell(i, words_of(point) + ": " + words); };
-    return callbacks_.gpu->measure(*point.row, p, o, spec_, now, stop);
+    return callbacks_.gpu->measure(p, now, stop);
   }
 
   void take(std::size_t i, const std::stop_token& stop) {
@@ -109,13 +107,12 @@ std::string source_hash_now(const KernelRow& row) {
 
 }  // namespace
 
-bool is_finished_point(const Measurement& m, const KernelRow& row, const Problem& p, const Options& o,
-                       const SweepSpec& s, const Device& device) {
-  const L2State l2 = row.processor == Processor::gpu ? s.l2 : L2State::warm;
-  if (m.state != RowState::done || m.time.n == 0 || m.key.kernel != row.id || !(m.key.problem == p)) return false;
-  if (m.key.device != device.name || m.key.l2 != l2 || (s.verify && !m.verdict)) return false;
-  if (m.key.source_hash != source_hash_now(row)) return false;
-  const auto plan = row.plan(row, p, o, device);
+bool is_finished_point(const Measurement& m, const KernelRow& row, const Point& p, const Device& device) {
+  const MeasurementKey asked = empty_row(p, row.processor).key;
+  if (m.state != RowState::done || m.time.n == 0 || m.key.kernel != asked.kernel) return false;
+  if (!(m.key.problem == asked.problem) || m.key.l2 != asked.l2 || m.key.device != device.name) return false;
+  if ((p.verify && !m.verdict) || m.key.source_hash != source_hash_now(row)) return false;
+  const auto plan = row.plan(row, p.problem, p.options, device);
   return plan && plan->options == m.key.options;
 }
 
@@ -126,10 +123,9 @@ SweepCount count_finished(const SweepSpec& s, std::span<const Measurement> rows,
   const Device cpu = cpu_device();
   for (const SweepPoint& point : points_of(s, *kernels)) {
     ++count.points;
-    const Problem p = problem_at(s, point.value);
-    const Options o = options_at(s, point.value);
+    const Point p = point_at(s, *point.row, point.value);
     count.finished += std::any_of(rows.begin(), rows.end(), [&](const Measurement& m) {
-      return is_finished_point(m, *point.row, p, o, s, point.row->processor == Processor::gpu ? gpu : cpu);
+      return is_finished_point(m, *point.row, p, point.row->processor == Processor::gpu ? gpu : cpu);
     });
   }
   return count;

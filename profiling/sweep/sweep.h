@@ -12,10 +12,10 @@
 #include <vector>
 
 #include "kernels/base/result.h"
-#include "kernels/model/inputs.h"
+#include "kernels/model/kernel.h"
 #include "profiling/figures/measurement.h"
-#include "profiling/figures/metrics.h"
 #include "profiling/measure/cpu_peak.h"
+#include "profiling/measure/point.h"
 
 namespace attn {
 
@@ -23,28 +23,14 @@ enum class Axis : std::uint8_t { L, B, H, D, br, bc, threads };
 std::string_view name_of(Axis a);
 Result<Axis> axis_from_name(std::string_view name);
 
-struct SweepSpec {
+struct SweepSpec : MeasureSpec {
   std::vector<std::string> kernels;
   Axis axis = Axis::L;
   std::vector<std::int64_t> values;
   Problem base;             // the axis overrides one extent (L: Lq and Lk; H: Hq and Hkv scale together)
   std::int64_t tokens = 0;  // with axis L: B = tokens / L, at least 1; 0 = B as in base
   Options options;          // where a kernel does not read an option it is ignored
-  // GPU kernels: which GPU, what they are compiled for where there is none, what the L2 cache holds before each
-  // repeat, and whether counters are read.
-  std::int32_t gpu = 0;
-  std::string arch = "sm_90a";
-  L2State l2 = L2State::cold;
-  bool counters = true;
-  Generator generator = Generator::normal;  // random normal by default: zeros run faster and would lie
-  std::uint64_t seed = 1;
-  double seconds_per_point =
-      1.0;                       // time limit of the repeats of one point (StopRule in profiling/figures/statistics.h)
-  std::int32_t min_repeats = 5;  // kept up to four times the limit
-  std::uint64_t memory_limit = 0;  // 0 = what the machine has free
-  bool verify = true;
-  bool verify_full = false;
-  CpuPeak peak;  // measured before; zero: run_sweep measures it first (about 0.3 s)
+  CpuPeak peak;             // measured before; zero: run_sweep measures it first (about 0.3 s)
 };
 
 // Axis values in range, kernels known: refused before anything runs.
@@ -52,6 +38,8 @@ Result<void> validate(const SweepSpec& s);
 // The problem and options of one point. D changes Dv too where the base has Dv = D; extents of the bias follow.
 Problem problem_at(const SweepSpec& s, std::int64_t value);
 Options options_at(const SweepSpec& s, std::int64_t value);
+// The point itself: these, and how the sweep's points are measured.
+Point point_at(const SweepSpec& s, const KernelRow& row, std::int64_t value);
 
 // What will be asked of the machine, before it is: bytes of the largest point in either memory, and a time from the
 // FLOPs and the rates that `known` rows of the same kernels reached. Where a kernel's rate is not known yet the time is
@@ -71,9 +59,8 @@ struct SweepProgress {
 };
 
 // Measures one point of a GPU kernel; what went wrong is the row's state and reason. `now` says what is being done.
-using PointRunner =
-    std::function<Measurement(const KernelRow& row, const Problem& p, const Options& o, const SweepSpec& s,
-                              const std::function<void(const std::string&)>& now, std::stop_token stop)>;
+using PointRunner = std::function<Measurement(const Point& p, const std::function<void(const std::string&)>& now,
+                                              std::stop_token stop)>;
 
 // The program supplies it, since a GPU's driver lives in a process of its own.
 struct GpuRunner {
@@ -90,8 +77,7 @@ struct SweepCallbacks {
 };
 
 // Is `m` what this point would give again: finished, same kernel and source, problem, options, L2 state and device?
-bool is_finished_point(const Measurement& m, const KernelRow& row, const Problem& p, const Options& o,
-                       const SweepSpec& s, const Device& device);
+bool is_finished_point(const Measurement& m, const KernelRow& row, const Point& p, const Device& device);
 // Points of the sweep, and how many of them `rows` have finished on these devices.
 struct SweepCount {
   std::size_t points = 0, finished = 0;
@@ -107,9 +93,5 @@ Result<std::vector<Measurement>> run_sweep(const SweepSpec& s, const SweepCallba
 // The same with rows of the caller's own in place of spec.kernels.
 Result<std::vector<Measurement>> run_sweep(const SweepSpec& s, std::span<const KernelRow* const> rows,
                                            const SweepCallbacks& callbacks, std::stop_token stop);
-
-// One point: check first, time second. Never an error: what went wrong is the row's state and reason.
-Measurement measure_on_cpu(const KernelRow& row, const Problem& p, const Options& o, const SweepSpec& s,
-                           std::stop_token stop);
 
 }  // namespace attn

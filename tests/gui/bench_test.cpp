@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "imgui_internal.h"
+#include "profiling/figures/baseline.h"
 #include "profiling/figures/metrics.h"
 #include "tests/gui/gui_fixture.h"
 #include "viz/bench/fields.h"

@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "kernels/ladder.h"
+#include "profiling/figures/baseline.h"
 #include "viz/bench/fields.h"
 #include "viz/bench/scene.h"
 

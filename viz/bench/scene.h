@@ -171,8 +171,6 @@ BenchUnit bytes_unit(double max_bytes);  // kB, MB, GB, TB: powers of 1000
 BenchUnit unit_of(const MetricRow& metric, double min, double max);
 std::string figure_text(double value);                             // three digits: "262", "33.1", "2.99"
 std::string value_with_unit(double value, const BenchUnit& unit);  // "12.1 ms"
-// A figure of a kernel of several launches of which only the least is known (profiling/measure/compiled_figures.h).
-bool is_min_of_launches(const Figure& f);
 // Ends in one full stop.
 std::string sentence(std::string words);
 std::string bytes_text(double bytes);  // "273 MB"

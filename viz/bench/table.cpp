@@ -75,7 +75,7 @@ BenchCell time_cell(const Measurement& m, const BenchUnit& unit) {
 // Of several launches the least is known: the warps that are active, an average over all, may exceed it.
 BenchCell possible_cell(const Measurement& m) {
   BenchCell cell = cell_of(m, "occupancy_theoretical_pct", {1, "%"});
-  const bool min = is_min_of_launches(figure(m, "occupancy_theoretical_pct"));
+  const bool min = figure(m, "occupancy_theoretical_pct").min_of_launches;
   if (cell.available && min && cell.sort < 99.95) cell.text = "≥ " + cell.text;  // more than all cannot be
   return cell;
 }

@@ -45,10 +45,6 @@ std::string value_with_unit(double value, const BenchUnit& unit) {
                            : fmt::format("{} {}", figure_text(value * unit.factor), unit.name);
 }
 
-bool is_min_of_launches(const Figure& f) {
-  return f.method.find("the least of") != std::string::npos;
-}
-
 std::string sentence(std::string words) {
   if (words.empty() || words.back() != '.') words += '.';
   return words;

@@ -158,16 +158,6 @@ std::string bytes_words(const Measurement& subject, const Measurement& baseline)
                      times_fewer(mine.value, its.value), baseline.key.kernel);
 }
 
-// "registers" from "ptxas and the launch, limited by registers; the least of ...".
-std::string limiter_of(const Figure& occupancy) {
-  constexpr std::string_view kBefore = "limited by ";
-  const auto at = occupancy.method.find(kBefore);
-  if (at == std::string::npos) return {};
-  return occupancy.method.substr(at + kBefore.size(), occupancy.method.find(';') == std::string::npos
-                                                          ? std::string::npos
-                                                          : occupancy.method.find(';') - at - kBefore.size());
-}
-
 std::string percent_text(double x) {
   // The table's digits: 12.5 % is not 12 %.
   return x < 0.95 ? "under 1 %" : fmt::format("{:.3g} %", x);
@@ -177,10 +167,9 @@ std::string occupancy_words(const Measurement& m) {
   const Figure& reached = figure(m, "occupancy_achieved_pct");
   const Figure& possible = figure(m, "occupancy_theoretical_pct");
   if (!possible.available()) return {};
-  const std::string by = limiter_of(possible);
   const std::string limit =
-      fmt::format("{}{} of its warps can be active{}", is_min_of_launches(possible) ? "At least " : "",
-                  percent_text(possible.value), by.empty() ? "" : " (" + by + ")");
+      fmt::format("{}{} of its warps can be active{}", possible.min_of_launches ? "At least " : "",
+                  percent_text(possible.value), possible.limiter.empty() ? "" : " (" + possible.limiter + ")");
   if (!reached.available()) return fmt::format(" {}.", limit);
   return fmt::format(" {}, {} are.", limit, percent_text(reached.value));
 }
@@ -207,8 +196,13 @@ std::string limit_words(const Measurement& subject) {
   return words + "." + occupancy_words(subject) + (few ? " So few hide little of their latency." : "");
 }
 
+struct AnswerWords {
+  std::string words;
+  bool wrong = false;  // comes before all else
+};
+
 // Of the rows of the whole slice: a wrong answer anywhere comes first.
-std::string answer_words(const BenchSlice& slice) {
+AnswerWords answer_words(const BenchSlice& slice) {
   std::size_t checked = 0, unchecked = 0;
   std::vector<std::string> wrong;
   for (const Measurement* m : slice.rows) {
@@ -221,10 +215,10 @@ std::string answer_words(const BenchSlice& slice) {
       wrong.push_back(m->key.kernel);
     }
   }
-  if (!wrong.empty()) return fmt::format("Wrong answer from {}: see the table.", fmt::join(wrong, ", "));
-  if (unchecked > 0 && checked == 0) return "The answers were not checked.";
-  if (unchecked > 0) return fmt::format("{} of {} answers were not checked.", unchecked, checked + unchecked);
-  return checked > 0 ? "Every answer is within the allowed error." : "";
+  if (!wrong.empty()) return {fmt::format("Wrong answer from {}: see the table.", fmt::join(wrong, ", ")), true};
+  if (unchecked > 0 && checked == 0) return {"The answers were not checked."};
+  if (unchecked > 0) return {fmt::format("{} of {} answers were not checked.", unchecked, checked + unchecked)};
+  return {checked > 0 ? "Every answer is within the allowed error." : ""};
 }
 
 std::string drift_words(std::span<const Measurement* const> rows) {
@@ -268,7 +262,7 @@ BenchVerdict one_kernel(const Measurement& m, const BenchSlice& slice, std::int6
   return {m.key.kernel,
           fmt::format("{} {} takes {}.", at_words(slice, value), m.key.kernel,
                       value_with_unit(m.time.median, time_unit(m.time.median, m.time.median))),
-          sentences({limit_words(m), answer_words(slice), "Tick another kernel and run again to compare."})};
+          sentences({limit_words(m), answer_words(slice).words, "Tick another kernel and run again to compare."})};
 }
 
 }  // namespace
@@ -298,11 +292,10 @@ BenchVerdict bench_verdict(const State& state, const Model& model, const BenchSl
   v.headline = fmt::format("{} {} {}.", at_words(slice, *chosen), subject->key.kernel, comparison(*subject, others));
   const std::string other_problem =
       slice.of_this_sweep ? "" : "These rows are of another sweep than the one set up on the left.";
-  const std::string answers = answer_words(slice);
-  const bool wrong = answers.starts_with("Wrong");  // comes first
-  v.reason =
-      sentences({wrong ? answers : "", bytes_words(*subject, *others.front()), limit_words(*subject),
-                 wrong ? "" : answers, drift_words(rows), noise_words(*subject, *others.front()), other_problem});
+  const AnswerWords answers = answer_words(slice);
+  v.reason = sentences({answers.wrong ? answers.words : "", bytes_words(*subject, *others.front()),
+                        limit_words(*subject), answers.wrong ? "" : answers.words, drift_words(rows),
+                        noise_words(*subject, *others.front()), other_problem});
   return v;
 }
 

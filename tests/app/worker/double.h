@@ -18,7 +18,7 @@ namespace attn {
 
 // Where and how the double breaks.
 struct Fault {
-  std::string call;  // "launch", "synchronize", ...; empty: never
+  std::string call;  // "launch", "launch of naive_scores", "synchronize", ...; empty: never
   enum class How { error, sticky, hang, die } how = How::error;
 };
 
@@ -89,7 +89,9 @@ class BreakingDriver final : public gpu::Driver {
   }
   Result<void> allow_shared(gpu::Function, std::uint32_t) override { return at("allow_shared"); }
   Result<void> launch(gpu::Function f, const gpu::LaunchShape&, gpu::StreamHandle, const void*) override {
-    log_->push_back(*static_cast<const std::string*>(f));
+    const std::string& kernel = *static_cast<const std::string*>(f);
+    log_->push_back(kernel);
+    if (auto good = at("launch of " + kernel); !good) return good;
     return at("launch");
   }
   Result<gpu::StreamHandle> create_stream() override { return this; }

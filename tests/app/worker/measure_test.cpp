@@ -10,19 +10,19 @@ namespace {
 
 constexpr double kPlenty = 20;
 
-GpuMeasureRequest request() {
-  GpuMeasureRequest r;
-  r.kernel = "naive";
-  r.problem.Lq = r.problem.Lk = 5;
-  r.problem.D = r.problem.Dv = 8;
-  r.seconds = 0.01;
-  r.verify = false;
-  return r;
+Point small_point() {
+  Point p;
+  p.kernel = "naive";
+  p.problem.Lq = p.problem.Lk = 5;
+  p.problem.D = p.problem.Dv = 8;
+  p.seconds_per_point = 0.01;
+  p.verify = false;
+  return p;
 }
 
 TEST(WorkerMeasure, ARowHasItsTimesPlanAndKey) {
   GpuClient client = client_with({});
-  const auto m = client.measure(request(), {kPlenty, {}});
+  const auto m = client.measure(small_point(), {kPlenty, {}});
   ASSERT_TRUE(m) << m.error().message;
   EXPECT_EQ(m->state, RowState::done) << m->reason;
   EXPECT_EQ(m->processor, Processor::gpu);
@@ -48,7 +48,7 @@ TEST(WorkerMeasure, ARowHasItsTimesPlanAndKey) {
 
 TEST(WorkerMeasure, CountersBecomeFiguresWithTheirMethod) {
   GpuClient client = client_with({});
-  const auto m = client.measure(request(), {kPlenty, {}});
+  const auto m = client.measure(small_point(), {kPlenty, {}});
   ASSERT_TRUE(m) << m.error().message;
   double next = 1;
   for (std::size_t n = 0; n < metric_table().size(); ++n) {
@@ -65,9 +65,9 @@ TEST(WorkerMeasure, CountersBecomeFiguresWithTheirMethod) {
 
 TEST(WorkerMeasure, WithoutCountersTheProfilerIsNeverTouched) {
   GpuClient client = client_with({"open_profiler", Fault::How::die});
-  GpuMeasureRequest r = request();
-  r.counters = false;
-  const auto m = client.measure(r, {kPlenty, {}});
+  Point p = small_point();
+  p.counters = false;
+  const auto m = client.measure(p, {kPlenty, {}});
   ASSERT_TRUE(m) << m.error().message;
   EXPECT_EQ(m->state, RowState::done);
   EXPECT_EQ(m->clock, "CUDA events (counters were turned off for this run)");
@@ -80,7 +80,7 @@ class EveryProfilerCall : public testing::TestWithParam<std::string> {};
 
 TEST_P(EveryProfilerCall, WhatItDoesNotGiveIsAReasonAndTheRestGoesOn) {
   GpuClient client = client_with({GetParam(), Fault::How::error});
-  const auto m = client.measure(request(), {kPlenty, {}});
+  const auto m = client.measure(small_point(), {kPlenty, {}});
   ASSERT_TRUE(m) << m.error().message;
   EXPECT_EQ(m->state, RowState::done) << m->reason;
   EXPECT_GE(m->time.n, 5);
@@ -108,16 +108,16 @@ TEST(WorkerMeasure, AProfilerThatHangsOrKillsIsSurvived) {
   for (const char* call : {"take_times", "count"}) {
     for (const Fault::How how : {Fault::How::hang, Fault::How::die}) {
       GpuClient client = client_with({call, how});
-      const auto broken = client.measure(request(), {how == Fault::How::hang ? 0.3 : kPlenty, {}});
+      const auto broken = client.measure(small_point(), {how == Fault::How::hang ? 0.3 : kPlenty, {}});
       ASSERT_FALSE(broken) << call;
-      EXPECT_TRUE(client.measure(request(), {kPlenty, {}})) << call;
+      EXPECT_TRUE(client.measure(small_point(), {kPlenty, {}})) << call;
     }
   }
 }
 
 TEST(WorkerMeasure, WithoutADriverTheErrorSaysSo) {
   GpuClient client = client_with({"open_driver", Fault::How::error});
-  const auto m = client.measure(request(), {kPlenty, {}});
+  const auto m = client.measure(small_point(), {kPlenty, {}});
   ASSERT_FALSE(m);
   EXPECT_EQ(m.error().message, "there is no driver");
   EXPECT_EQ(m.error().kind, ErrorKind::cannot_run);
@@ -126,22 +126,22 @@ TEST(WorkerMeasure, WithoutADriverTheErrorSaysSo) {
 TEST(WorkerMeasure, AnErrorOfEveryDriverCallIsAReadableRow) {
   for (const char* call : {"allocate", "fill", "upload", "load", "launch", "synchronize", "download"}) {
     GpuClient client = client_with({call, Fault::How::sticky});
-    GpuMeasureRequest r = request();
-    r.verify = true;
-    const auto m = client.measure(r, {kPlenty, {}});
+    Point p = small_point();
+    p.verify = true;
+    const auto m = client.measure(p, {kPlenty, {}});
     const std::string words = m ? m->reason : m.error().message;
     EXPECT_TRUE(!m || m->state == RowState::failed) << call;
     EXPECT_NE(words.find(std::string(call) + " failed: CUDA_ERROR"), std::string::npos) << words;
     EXPECT_LT(client.worker_id(), 0) << call;
-    EXPECT_TRUE(client.measure(r, {kPlenty, {}})) << call;
+    EXPECT_TRUE(client.measure(p, {kPlenty, {}})) << call;
   }
 }
 
 TEST(WorkerMeasure, TheWorkerJudgesTheAnswer) {
   GpuClient client = client_with({});
-  GpuMeasureRequest r = request();
-  r.verify = true;
-  const auto m = client.measure(r, {kPlenty, {}});
+  Point p = small_point();
+  p.verify = true;
+  const auto m = client.measure(p, {kPlenty, {}});
   ASSERT_TRUE(m) << m.error().message;
   ASSERT_TRUE(m->verdict);
   EXPECT_FALSE(m->verdict->pass);  // the double computes nothing
@@ -149,10 +149,10 @@ TEST(WorkerMeasure, TheWorkerJudgesTheAnswer) {
 
 TEST(WorkerMeasure, WhatDoesNotFitIsARefusedRowWithItsPlan) {
   GpuClient client = client_with({});
-  GpuMeasureRequest r = request();
-  r.problem.Lq = r.problem.Lk = 131072;
-  r.memory_limit = 80ULL << 30;
-  const auto m = client.measure(r, {kPlenty, {}});
+  Point p = small_point();
+  p.problem.Lq = p.problem.Lk = 131072;
+  p.memory_limit = 80ULL << 30;
+  const auto m = client.measure(p, {kPlenty, {}});
   ASSERT_TRUE(m) << m.error().message;
   EXPECT_EQ(m->state, RowState::refused);
   EXPECT_NE(m->reason.find("largest L that fits is"), std::string::npos) << m->reason;
@@ -162,12 +162,12 @@ TEST(WorkerMeasure, WhatDoesNotFitIsARefusedRowWithItsPlan) {
 
 TEST(WorkerMeasure, ALostGpuIsAFailedRowAndTheNextPointGetsANewWorker) {
   GpuClient client = client_with({"launch", Fault::How::sticky});
-  const auto broken = client.measure(request(), {kPlenty, {}});
+  const auto broken = client.measure(small_point(), {kPlenty, {}});
   ASSERT_TRUE(broken) << broken.error().message;
   EXPECT_EQ(broken->state, RowState::failed);
   EXPECT_NE(broken->reason.find("launch failed: CUDA_ERROR_ILLEGAL_ADDRESS"), std::string::npos) << broken->reason;
   EXPECT_LT(client.worker_id(), 0);
-  const auto next = client.measure(request(), {kPlenty, {}});
+  const auto next = client.measure(small_point(), {kPlenty, {}});
   ASSERT_TRUE(next);
   EXPECT_EQ(next->state, RowState::done) << next->reason;
 }
@@ -175,10 +175,10 @@ TEST(WorkerMeasure, ALostGpuIsAFailedRowAndTheNextPointGetsANewWorker) {
 TEST(WorkerMeasure, AHangOrADeathIsAnErrorInWordsAndTheNextPointWorks) {
   for (const Fault::How how : {Fault::How::hang, Fault::How::die}) {
     GpuClient client = client_with({"synchronize", how});
-    const auto broken = client.measure(request(), {how == Fault::How::hang ? 0.2 : kPlenty, {}});
+    const auto broken = client.measure(small_point(), {how == Fault::How::hang ? 0.2 : kPlenty, {}});
     ASSERT_FALSE(broken);
     EXPECT_NE(broken.error().message.find("naive on"), std::string::npos) << broken.error().message;
-    EXPECT_TRUE(client.measure(request(), {kPlenty, {}}));
+    EXPECT_TRUE(client.measure(small_point(), {kPlenty, {}}));
   }
 }
 

@@ -55,6 +55,18 @@ TEST(Worker, RunsRepeatsAndTimes) {
   EXPECT_TRUE(std::isnan(answer->outputs.lse.get(4)));
 }
 
+// By reading: what a flush wrote would still be on its way to memory while the kernel is timed.
+TEST(Worker, TheL2CacheIsFilledByReadingAndOnlyWhereItIsToBeCold) {
+  const Inputs in = inputs();
+  for (const bool cold : {true, false}) {
+    GpuClient client = client_with({"launch of attnscope_read_l2", Fault::How::error});
+    GpuRunRequest r = request(&in);
+    r.timing.seconds = 0.001;
+    r.timing.cold = cold;
+    EXPECT_EQ(client.run(r, {kPlenty, {}}).has_value(), !cold);
+  }
+}
+
 TEST(Worker, RefusesWhatDoesNotFitWithTheLargestLength) {
   GpuClient client = client_with({});
   GpuRunRequest r = request(nullptr);

@@ -4,11 +4,11 @@
 
 #include <algorithm>
 #include <cctype>
-#include <map>
 #include <set>
 
 #include "kernels/ladder.h"
 #include "kernels/model/traffic.h"
+#include "profiling/figures/baseline.h"
 #include "profiling/figures/statistics.h"
 
 namespace attn {
@@ -30,16 +30,23 @@ TEST(MetricTable, IdsAreLowerSnake) {
 }
 
 TEST(MetricTable, IdsCarryTheirUnit) {
-  const std::map<std::string_view, std::vector<std::string_view>> words{
-      {"us", {"_us"}}, {"%", {"_pct"}},         {"B", {"_bytes"}},       {"MHz", {"_mhz"}},
-      {"C", {"_c"}},   {"TFLOP/s", {"tflops"}}, {"GB/s", {"_gb_per_s"}}, {"1", {"_count", "_ratio", "_abs"}},
-  };
   for (const MetricRow& row : metric_table()) {
-    const auto allowed = words.find(row.unit);
-    ASSERT_NE(allowed, words.end()) << row.id << " has unit " << row.unit;
-    EXPECT_TRUE(std::any_of(allowed->second.begin(), allowed->second.end(),
-                            [&](std::string_view w) { return row.id.find(w) != std::string_view::npos; }))
-        << row.id << " [" << row.unit << "]";
+    const auto units = metric_units();
+    const auto unit = std::ranges::find(units, row.unit, &MetricUnit::name);
+    ASSERT_NE(unit, units.end()) << row.id << " has unit '" << row.unit
+                                 << "', which is new: add it, with how an id says it, to kUnits in "
+                                    "profiling/figures/metrics.cpp";
+    EXPECT_TRUE(std::ranges::any_of(
+        unit->in_id,
+        [&](std::string_view word) { return !word.empty() && row.id.find(word) != std::string_view::npos; }))
+        << row.id << " [" << row.unit << "]: its id must hold one of the unit's words in kUnits";
+  }
+}
+
+TEST(MetricTable, EachUnitHasANameAndAWordForIds) {
+  for (const MetricUnit& unit : metric_units()) {
+    EXPECT_FALSE(unit.name.empty());
+    EXPECT_FALSE(unit.in_id.front().empty()) << unit.name;
   }
 }
 

@@ -63,6 +63,8 @@ TEST(CompiledFigures, OfOneLaunchAreItsOwn) {
   EXPECT_EQ(figure(m, "registers_count").origin, Origin::compiled);
   EXPECT_EQ(figure(m, "occupancy_theoretical_pct").value, 25);
   EXPECT_EQ(figure(m, "occupancy_theoretical_pct").method, "ptxas and the launch, limited by registers");
+  EXPECT_EQ(figure(m, "occupancy_theoretical_pct").limiter, "registers");
+  EXPECT_FALSE(figure(m, "occupancy_theoretical_pct").min_of_launches);
   EXPECT_EQ(figure(m, "shared_dynamic_bytes").value, 49152);
   EXPECT_EQ(figure(m, "spill_bytes").value, 12);
 }
@@ -75,7 +77,10 @@ TEST(CompiledFigures, OfSeveralLaunchesNameTheOneThatTakesMost) {
   fill_figures(m);
   EXPECT_EQ(figure(m, "registers_count").value, 236);
   EXPECT_EQ(figure(m, "registers_count").method, "ptxas; the most of 3 launches: b");
+  EXPECT_FALSE(figure(m, "registers_count").min_of_launches);
   EXPECT_EQ(figure(m, "occupancy_theoretical_pct").value, 12.5);
+  EXPECT_TRUE(figure(m, "occupancy_theoretical_pct").min_of_launches);
+  EXPECT_EQ(figure(m, "occupancy_theoretical_pct").limiter, "registers");
 }
 
 TEST(CompiledFigures, ThatCannotBeHadSayWhy) {

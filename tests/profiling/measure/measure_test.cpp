@@ -6,7 +6,7 @@
 #include "kernels/cpu/device.h"
 #include "kernels/ladder.h"
 #include "profiling/figures/metrics.h"
-#include "profiling/sweep/sweep.h"
+#include "profiling/measure/on_cpu.h"
 #include "tests/profiling/fake_kernels.h"
 
 namespace attn {
@@ -14,15 +14,18 @@ namespace {
 
 using namespace test;
 
-SweepSpec quick() {
-  SweepSpec s;
-  s.seconds_per_point = 0.02;
-  s.peak = {100, 10, 1};
-  return s;
+constexpr CpuPeak kPeak{100, 10, 1};
+
+Point quick() {
+  Point p;
+  p.problem = small_problem();
+  p.seconds_per_point = 0.02;
+  return p;
 }
 
-Measurement measured(const KernelRow& row, const SweepSpec& s = quick()) {
-  return measure_on_cpu(row, small_problem(), {}, s, {});
+Measurement measured(const KernelRow& row, Point p = quick(), const std::stop_token& stop = {}) {
+  p.kernel = row.id;
+  return measure_on_cpu(row, p, kPeak, stop);
 }
 
 TEST(MeasureOnCpu, ARightKernelIsVerifiedAndTimed) {
@@ -60,9 +63,9 @@ TEST(MeasureOnCpu, AKernelThatWritesNothingDoesNotPass) {
 }
 
 TEST(MeasureOnCpu, WithoutVerificationThereIsNoVerdict) {
-  SweepSpec s = quick();
-  s.verify = false;
-  const Measurement m = measured(real_row(), s);
+  Point p = quick();
+  p.verify = false;
+  const Measurement m = measured(real_row(), p);
   EXPECT_EQ(m.state, RowState::done);
   EXPECT_FALSE(m.verdict);
   EXPECT_FALSE(figure(m, "error_abs").available());
@@ -97,16 +100,16 @@ TEST(MeasureOnCpu, WhatDoesNotFitIsRefusedBeforeItIsAllocated) {
 }
 
 TEST(MeasureOnCpu, AMemoryLimitRefuses) {
-  SweepSpec s = quick();
-  s.memory_limit = 64;
-  const Measurement m = measured(real_row(), s);
+  Point p = quick();
+  p.memory_limit = 64;
+  const Measurement m = measured(real_row(), p);
   EXPECT_EQ(m.state, RowState::refused);
 }
 
 TEST(MeasureOnCpu, AnInvalidProblemIsARefusedRow) {
-  Problem p = small_problem();
-  p.D = 0;
-  const Measurement m = measure_on_cpu(real_row(), p, {}, quick(), {});
+  Point p = quick();
+  p.problem.D = 0;
+  const Measurement m = measured(real_row(), p);
   EXPECT_EQ(m.state, RowState::refused);
   EXPECT_EQ(m.figures.size(), metric_table().size());
 }
@@ -117,7 +120,7 @@ TEST(MeasureOnCpu, AStopReachesIntoARunningKernel) {
     std::this_thread::sleep_for(std::chrono::milliseconds(20));
     source.request_stop();
   });
-  const Measurement m = measure_on_cpu(endless_kernel(), small_problem(), {}, quick(), source.get_token());
+  const Measurement m = measured(endless_kernel(), quick(), source.get_token());
   EXPECT_EQ(m.state, RowState::cancelled);
   EXPECT_EQ(m.reason, "stopped between two tiles");
 }

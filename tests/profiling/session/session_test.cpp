@@ -10,9 +10,10 @@
 #include <functional>
 #include <nlohmann/json.hpp>
 
+#include "profiling/figures/baseline.h"
 #include "profiling/figures/metrics.h"
 #include "profiling/figures/statistics.h"
-#include "profiling/sweep/sweep.h"
+#include "profiling/measure/on_cpu.h"
 #include "tests/profiling/fake_kernels.h"
 
 namespace attn {
@@ -45,10 +46,11 @@ class SessionFile : public testing::Test {
 };
 
 Measurement measured(const KernelRow& row = real_row()) {
-  SweepSpec s;
-  s.seconds_per_point = 0.01;
-  s.peak = {100, 10, 1};
-  return measure_on_cpu(row, small_problem(), {}, s, {});
+  Point p;
+  p.kernel = row.id;
+  p.problem = small_problem();
+  p.seconds_per_point = 0.01;
+  return measure_on_cpu(row, p, {100, 10, 1}, {});
 }
 
 Session example() {
@@ -68,6 +70,8 @@ void expect_equal(const Figure& a, const Figure& b) {
   }
   EXPECT_EQ(a.method, b.method);
   EXPECT_EQ(a.reason, b.reason);
+  EXPECT_EQ(a.min_of_launches, b.min_of_launches);
+  EXPECT_EQ(a.limiter, b.limiter);
 }
 
 void expect_equal(const Measurement& a, const Measurement& b) {
@@ -113,6 +117,58 @@ TEST_F(SessionFile, ReadsBackWhatWasWritten) {
   EXPECT_EQ(back->provenance.peak_gflops, 123.5);
   ASSERT_EQ(back->measurements.size(), s.measurements.size());
   for (std::size_t i = 0; i < s.measurements.size(); ++i) expect_equal(back->measurements[i], s.measurements[i]);
+}
+
+// A session whose first row has an occupancy of several launches, as JSON, and its index in the metric table.
+json with_occupancy(std::size_t& at) {
+  Session s = example();
+  at = find_metric("occupancy_theoretical_pct").value();
+  s.measurements[0].figures[at] = {Origin::compiled,
+                                   12.5,
+                                   "ptxas and the launch, limited by registers; the least of 3 launches: naive_scores",
+                                   "",
+                                   true,
+                                   "registers"};
+  return json::parse(to_json(s));
+}
+
+TEST_F(SessionFile, KeepsWhatLimitsAnOccupancyAndThatItIsTheLeast) {
+  std::size_t at = 0;
+  json j = with_occupancy(at);
+  // The keys, not the words, are read where both are there.
+  json& written = j["measurements"][0]["figures"]["occupancy_theoretical_pct"];
+  EXPECT_EQ(written["min_of_launches"], true);
+  written["method"] = "told otherwise";
+  const auto back = read_json(j);
+  ASSERT_TRUE(back) << back.error().message;
+  EXPECT_TRUE(back->measurements[0].figures[at].min_of_launches);
+  EXPECT_EQ(back->measurements[0].figures[at].limiter, "registers");
+}
+
+TEST_F(SessionFile, OfAnOlderFileTheMethodTellsTheLimiterAndTheLeast) {
+  std::size_t at = 0;
+  json j = with_occupancy(at);
+  json& written = j["measurements"][0]["figures"]["occupancy_theoretical_pct"];
+  written.erase("min_of_launches");
+  written.erase("limiter");
+  auto back = read_json(j);
+  ASSERT_TRUE(back) << back.error().message;
+  EXPECT_TRUE(back->measurements[0].figures[at].min_of_launches);
+  EXPECT_EQ(back->measurements[0].figures[at].limiter, "registers");
+
+  written["method"] = "ptxas and the launch, limited by shared memory";
+  back = read_json(j);
+  ASSERT_TRUE(back) << back.error().message;
+  EXPECT_FALSE(back->measurements[0].figures[at].min_of_launches);
+  EXPECT_EQ(back->measurements[0].figures[at].limiter, "shared memory");
+}
+
+TEST(SessionJson, AFigureWithoutALimiterHasNoKeyForIt) {
+  const json j = json::parse(to_json(example()));
+  for (const auto& [id, figure] : j["measurements"][0]["figures"].items()) {
+    EXPECT_FALSE(figure.contains("limiter")) << id;
+    EXPECT_FALSE(figure.contains("min_of_launches")) << id;
+  }
 }
 
 TEST_F(SessionFile, KeepsRecordingsBesideMeasurements) {

@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "profiling/figures/metrics.h"
+#include "profiling/measure/on_cpu.h"
 #include "profiling/sweep/time_left.h"
 #include "tests/profiling/fake_kernels.h"
 
@@ -204,19 +206,13 @@ TEST(Sweep, AKernelWithoutAChoiceOfTheOptionIsMeasuredOnce) {
 GpuRunner fake_gpu(std::vector<std::string>& asked) {
   GpuRunner gpu;
   gpu.device = {Processor::gpu, 0, "a GPU", "sm_90a", 132, 1ULL << 34};
-  gpu.measure = [&asked](const KernelRow& row, const Problem& p, const Options& o, const SweepSpec& s, const auto& now,
-                         const std::stop_token&) {
+  gpu.measure = [&asked](const Point& p, const auto& now, const std::stop_token&) {
     now("compiling");
-    asked.emplace_back(row.id);
-    Measurement m;
-    m.key.kernel = row.id;
-    m.key.problem = p;
-    m.key.options = o;
+    asked.push_back(p.kernel);
+    Measurement m = empty_row(p, Processor::gpu);
     m.key.device = "a GPU";
-    m.key.l2 = s.l2;
-    m.processor = Processor::gpu;
     m.time.n = 9;
-    m.time.median = m.time.q1 = m.time.q3 = row.id == "naive" ? 80 : 20;
+    m.time.median = m.time.q1 = m.time.q3 = p.kernel == "naive" ? 80 : 20;
     fill_figures(m);
     return m;
   };
@@ -312,7 +308,7 @@ TEST(SweepEstimate, NamesPointsAndBytesBeforeAnythingRan) {
 }
 
 TEST(SweepEstimate, KnowsTheTimeFromEarlierRowsOfTheSameKernels) {
-  const Measurement known = measure_on_cpu(real_row(), small_problem(), {}, quick(), {});
+  const Measurement known = measure_on_cpu(real_row(), point_at(quick(), real_row(), 16), quick().peak, {});
   const SweepEstimate e = estimate(quick(), {&known, 1});
   EXPECT_TRUE(e.from_rates);
   EXPECT_GE(e.seconds, 2 * quick().seconds_per_point);

@@ -8,6 +8,7 @@
 
 #include "kernels/ladder.h"
 #include "kernels/model/kernel.h"
+#include "profiling/figures/baseline.h"
 #include "profiling/figures/measurement.h"
 #include "profiling/figures/metrics.h"
 #include "viz/state/state.h"

@@ -1,5 +1,6 @@
 // What Bench says, from rows whose times are known.
 #include "viz/bench/scene.h"
+#include "profiling/figures/baseline.h"
 
 #include <gtest/gtest.h>
 
@@ -481,7 +482,8 @@ TEST_F(BenchSceneTest, WhatHoldsAKernelBackFollowsFromThePeaks) {
       row.figures[find_metric("dram_peak_share_pct").value()] = {Origin::derived, copy_share, "", ""};
       row.figures[find_metric("peak_share_pct").value()] = {Origin::derived, peak_share, "", ""};
       row.figures[find_metric("occupancy_theoretical_pct").value()] = {
-          Origin::compiled, 12.5, "ptxas and the launch, limited by registers; the least of 2 launches: x", ""};
+          Origin::compiled, 12.5, "ptxas and the launch, limited by registers; the least of 2 launches: x", "", true,
+          "registers"};
       row.figures[find_metric("occupancy_achieved_pct").value()] = {Origin::measured, 11.0, "", ""};
     }
     return scene(m).verdict.reason;
