@@ -66,7 +66,7 @@ Result<std::shared_ptr<const Recording>> make_recording(const KernelRow& row, co
 Controller::Controller(ControllerOptions options)
     : options_(std::move(options)), state_(options_.state), tasks_(options_.wake) {
   model_.provenance = provenance_here();
-  wanted_cursor_ = state_.view.cursor;
+  wanted_cursor_ = state_.view.step.cursor;
   record(wanted(), false);
 }
 
@@ -196,7 +196,7 @@ void Controller::install(std::shared_ptr<const Recording> recording, bool to_sta
   const auto old = std::exchange(model_.recording, std::move(recording));
   model_.recording_error.clear();
   const auto last = static_cast<EventIndex>(model_.recording->events.size() - 1);
-  EventIndex& cursor = state_.view.cursor;
+  EventIndex& cursor = state_.view.step.cursor;
   if (const auto wanted = std::exchange(wanted_cursor_, std::nullopt)) {
     cursor = *wanted;
   } else if (to_start) {
@@ -209,26 +209,26 @@ void Controller::install(std::shared_ptr<const Recording> recording, bool to_sta
 
 void Controller::refuse_recording(std::string words) {
   // The place is kept for when the problem can be recorded again.
-  if (!wanted_cursor_) wanted_cursor_ = state_.view.cursor;
+  if (!wanted_cursor_) wanted_cursor_ = state_.view.step.cursor;
   model_.recording = nullptr;
-  state_.view.playing = false;
+  state_.view.step.playing = false;
   log_.warn(words);
   model_.recording_error = std::move(words);
 }
 
 void Controller::advance(double seconds) {
-  if (!state_.view.playing || model_.recording == nullptr) return;
+  if (!state_.view.step.playing || model_.recording == nullptr) return;
   // A long frame does not make play jump: at most a quarter of a second is owed.
-  play_debt_ += std::min(seconds, 0.25) * state_.view.play_steps_per_second;
+  play_debt_ += std::min(seconds, 0.25) * state_.view.step.play_steps_per_second;
   while (play_debt_ >= 1) {
     play_debt_ -= 1;
-    state_.view.cursor = step_from(*model_.recording, state_.view.cursor, StepUnit::phase, 1);
+    state_.view.step.cursor = step_from(*model_.recording, state_.view.step.cursor, StepUnit::phase, 1);
   }
-  if (state_.view.cursor + 1 >= model_.recording->events.size()) state_.view.playing = false;
+  if (state_.view.step.cursor + 1 >= model_.recording->events.size()) state_.view.step.playing = false;
 }
 
 bool Controller::wants_frames() const {
-  return state_.view.playing || tasks_.any_running();
+  return state_.view.step.playing || tasks_.any_running();
 }
 
 void Controller::refresh_task_view() {
@@ -253,7 +253,7 @@ void Controller::show(std::vector<Measurement> rows, Provenance provenance,
   tasks_.cancel(recording_task_);
   ++recording_generation_;
   shown_ = wanted();
-  wanted_cursor_ = state_.view.cursor;
+  wanted_cursor_ = state_.view.step.cursor;
   install(std::move(recording), false);
 }
 

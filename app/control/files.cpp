@@ -223,12 +223,12 @@ void Controller::opened(const std::string& path, Session session) {
     // The row, the step and the marks that it was saved with; a file without them begins at the first step.
     const auto saved = parse_state_string(session.state);
     if (saved) {
-      const View& view = saved->state.view;
+      const StepView& view = saved->state.view.step;
       d.selection = saved->state.document.selection;
       wanted_cursor_ = view.cursor;
-      state_.view.bookmarks = view.bookmarks;
-      state_.view.reading = view.reading;
-      state_.view.chart = view.chart;
+      state_.view.step.bookmarks = view.bookmarks;
+      state_.view.step.reading = view.reading;
+      state_.view.step.chart = view.chart;
     }
     d.selection = fitted(d.selection, d.problem);
     history_.changed(before, 0);

@@ -140,7 +140,7 @@ void Controller::show_rows(Session& session) {
   model_.provenance = session.provenance;
   model_.rows_from_here = session.provenance.host == provenance_here().host;
   if (session.recordings.empty()) state_.view.workspace = Workspace::bench;
-  state_.view.bench_value.reset();
+  state_.view.bench.value.reset();
   const Document before = state_.document;
   if (restore_bench(session.state, state_)) history_.changed(before, 0);
 }

@@ -39,7 +39,7 @@ void draw_go_to(const Model& model, ShellHeld& memory, Commands& commands) {
 }
 
 // A line a bookmark: press it to go there, its cross to take it away.
-void draw_bookmark_lines(const Recording& rec, const View& view, Commands& commands) {
+void draw_bookmark_lines(const Recording& rec, const StepView& view, Commands& commands) {
   const Style& s = style();
   for (const EventIndex e : bookmarked_steps(rec, view.bookmarks)) {
     ImGui::PushID(static_cast<int>(e));
@@ -57,7 +57,7 @@ void draw_bookmark_lines(const Recording& rec, const View& view, Commands& comma
 
 void draw_bookmarks(const Controller& controller, Commands& commands) {
   if (!begin_popup(kBookmarks)) return;
-  const View& view = controller.state().view;
+  const StepView& view = controller.state().view.step;
   popup_heading(kBookmarks);
   const auto& rec = controller.model().recording;
   const std::size_t here = rec == nullptr ? 0 : bookmarked_steps(*rec, view.bookmarks).size();
@@ -104,7 +104,7 @@ bool popup_buttons(const char* words, bool enabled) {
 
 void draw_popups(Controller& controller, ShellHeld& memory, Commands& commands) {
   if (memory.open_next == Popup::go_to) {
-    memory.go_to = static_cast<int>(controller.state().view.cursor) + 1;
+    memory.go_to = static_cast<int>(controller.state().view.step.cursor) + 1;
     ImGui::OpenPopup(kGoTo);
   } else if (memory.open_next == Popup::bookmarks) {
     ImGui::OpenPopup(kBookmarks);

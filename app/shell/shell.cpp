@@ -8,6 +8,7 @@
 #include "imgui.h"
 #include "imgui_internal.h"
 #include "kernels/base/files.h"
+#include "viz/workspaces.h"
 
 namespace attn {
 namespace {

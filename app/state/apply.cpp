@@ -99,7 +99,7 @@ struct Apply {
     // Step shows recordings: a kernel without them is chosen for Bench alone.
     const bool recorded = (*row)->record != nullptr;
     if (recorded) s.document.kernel = c.id;
-    s.view.bench_kernel = recorded ? "" : c.id;
+    s.view.bench.kernel = recorded ? "" : c.id;
     return done();
   }
   Result<State> operator()(const Select& c) {
@@ -125,43 +125,44 @@ struct Apply {
     d.inputs.seed = d.sweep.seed;
     d.selection = {};
     s.view.workspace = Workspace::step;
-    s.view.cursor = 0;
+    s.view.step.cursor = 0;
     return done();
   }
   Result<State> operator()(const MeasureInBench&) {
     s.document.sweep = sweep_of_step(s.document.sweep, s.document);
     s.view.workspace = Workspace::bench;
-    s.view.playing = false;
+    s.view.step.playing = false;
     return done();
   }
 
   Result<State> operator()(const StepBy& c) {
-    if (recording != nullptr) s.view.cursor = step_from(*recording, s.view.cursor, c.unit, c.direction);
+    if (recording != nullptr) s.view.step.cursor = step_from(*recording, s.view.step.cursor, c.unit, c.direction);
     return done();
   }
   Result<State> operator()(const GoToEvent& c) {
-    s.view.cursor = std::min(c.event, last_event());
+    s.view.step.cursor = std::min(c.event, last_event());
     return done();
   }
   Result<State> operator()(const GoToEnd& c) {
-    s.view.cursor = c.last ? last_event() : 0;
+    s.view.step.cursor = c.last ? last_event() : 0;
     return done();
   }
   Result<State> operator()(const Play& c) {
     // Play at the end starts again, as every player does.
-    if (c.on && s.view.cursor >= last_event()) s.view.cursor = 0;
-    s.view.playing = c.on && last_event() > 0;
+    if (c.on && s.view.step.cursor >= last_event()) s.view.step.cursor = 0;
+    s.view.step.playing = c.on && last_event() > 0;
     return done();
   }
   Result<State> operator()(const SetPlaySpeed& c) {
-    if (std::isfinite(c.steps_per_second)) s.view.play_steps_per_second = std::clamp(c.steps_per_second, 0.25F, 60.0F);
+    if (std::isfinite(c.steps_per_second))
+      s.view.step.play_steps_per_second = std::clamp(c.steps_per_second, 0.25F, 60.0F);
     return done();
   }
   Result<State> operator()(const ToggleBookmark& c) {
-    const EventIndex e = c.event == kNoEvent ? s.view.cursor : c.event;
+    const EventIndex e = c.event == kNoEvent ? s.view.step.cursor : c.event;
     if (recording == nullptr || e >= recording->events.size()) return done();
     const Bookmark mark = bookmark_of(*recording, e);
-    auto& marks = s.view.bookmarks;
+    auto& marks = s.view.step.bookmarks;
     if (std::erase(marks, mark) > 0) return done();
     if (marks.size() >= kMaxBookmarks) {
       return bad_input(fmt::format("{} bookmarks are the most there can be: take one away first.", kMaxBookmarks));
@@ -170,28 +171,28 @@ struct Apply {
     return done();
   }
   Result<State> operator()(const ClearBookmarks&) {
-    s.view.bookmarks.clear();
+    s.view.step.bookmarks.clear();
     return done();
   }
   Result<State> operator()(const GoToLandmark& c) {
     if (recording == nullptr) return done();
-    const auto to = next_of(landmarks(c.landmark), s.view.cursor, c.direction);
+    const auto to = next_of(landmarks(c.landmark), s.view.step.cursor, c.direction);
     if (to == kNoEvent) return bad_input(no_landmark(c));
-    s.view.cursor = to;
-    s.view.playing = false;
+    s.view.step.cursor = to;
+    s.view.step.playing = false;
     return done();
   }
   Result<State> operator()(const SetReading& c) {
-    s.view.reading = c.reading;
+    s.view.step.reading = c.reading;
     return done();
   }
   Result<State> operator()(const ChooseStepChart& c) {
-    s.view.chart = c.chart;
+    s.view.step.chart = c.chart;
     return done();
   }
   Result<State> operator()(const ChooseWorkspace& c) {
     s.view.workspace = c.workspace;
-    if (c.workspace != Workspace::step) s.view.playing = false;
+    if (c.workspace != Workspace::step) s.view.step.playing = false;
     return done();
   }
   Result<State> operator()(const ShowKeys& c) {
@@ -204,11 +205,11 @@ struct Apply {
   }
   Result<State> operator()(const ChooseBenchMetric& c) {
     if (auto metric = find_metric(c.id); !metric) return tl::unexpected(metric.error());
-    s.view.bench_metric = c.id;
+    s.view.bench.metric = c.id;
     return done();
   }
   Result<State> operator()(const ChooseBenchValue& c) {
-    s.view.bench_value = c.value;
+    s.view.bench.value = c.value;
     return done();
   }
 
@@ -216,7 +217,7 @@ struct Apply {
     if (!c.id.empty()) {
       if (auto row = find_kernel(c.id); !row) return tl::unexpected(row.error());
     }
-    s.view.bench_baseline = c.id;
+    s.view.bench.baseline = c.id;
     return done();
   }
 
@@ -240,14 +241,14 @@ struct Apply {
   }
 
   std::vector<EventIndex> landmarks(Landmark landmark) const {
-    if (landmark == Landmark::bookmark) return bookmarked_steps(*recording, s.view.bookmarks);
-    const StepPlace at = place_of(*recording, s.view.cursor, s.document.selection);
+    if (landmark == Landmark::bookmark) return bookmarked_steps(*recording, s.view.step.bookmarks);
+    const StepPlace at = place_of(*recording, s.view.step.cursor, s.document.selection);
     return steps_where_m_changes(*recording, at, at.row);
   }
   std::string no_landmark(const GoToLandmark& c) const {
     const char* side = c.direction > 0 ? "after" : "before";
     if (c.landmark == Landmark::bookmark) return fmt::format("There is no bookmark {} this step. B sets one.", side);
-    const StepPlace at = place_of(*recording, s.view.cursor, s.document.selection);
+    const StepPlace at = place_of(*recording, s.view.step.cursor, s.document.selection);
     return fmt::format("m of row {} does not change {} this step.", at.row, side);
   }
 
@@ -318,8 +319,8 @@ Result<State> with_preset(State state, std::string_view preset_id) {
   d.options.br = (*preset)->br;
   d.options.bc = (*preset)->bc;
   d.selection = {};
-  state.view.cursor = 0;
-  state.view.playing = false;
+  state.view.step.cursor = 0;
+  state.view.step.playing = false;
   return state;
 }
 

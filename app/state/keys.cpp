@@ -350,51 +350,51 @@ void add_sweep_keys(std::vector<StateKey>& keys) {
 
 void add_view_keys(std::vector<StateKey>& keys) {
   keys.push_back(number_key(
-      "cursor", 0, 0xffffffffLL, [](auto& s) -> auto& { return s.view.cursor; }));
+      "cursor", 0, 0xffffffffLL, [](auto& s) -> auto& { return s.view.step.cursor; }));
   keys.push_back(choice_key(
       "reading",
       std::vector<std::pair<std::string, OutputReading>>{{"as_summed", OutputReading::as_summed},
                                                          {"divided", OutputReading::divided}},
-      [](auto& s) -> auto& { return s.view.reading; }));
+      [](auto& s) -> auto& { return s.view.step.reading; }));
   keys.push_back(choice_key(
       "chart", named<StepChart>(std::vector{StepChart::row, StepChart::hindsight, StepChart::passes, StepChart::error}),
-      [](auto& s) -> auto& { return s.view.chart; }));
-  keys.push_back({"speed", [](const State& s) { return fmt::format("{}", s.view.play_steps_per_second); },
+      [](auto& s) -> auto& { return s.view.step.chart; }));
+  keys.push_back({"speed", [](const State& s) { return fmt::format("{}", s.view.step.play_steps_per_second); },
                   [](State& s, std::string_view text) -> Result<void> {
                     const auto value = number(text, true);
                     if (!value) return tl::unexpected(value.error());
                     if (*value < 0.25 || *value > 60) return bad_input("steps per second are 0.25 to 60");
-                    s.view.play_steps_per_second = static_cast<float>(*value);
+                    s.view.step.play_steps_per_second = static_cast<float>(*value);
                     return ok();
                   }});
-  keys.push_back({"bookmarks", [](const State& s) { return bookmarks_text(s.view.bookmarks); },
+  keys.push_back({"bookmarks", [](const State& s) { return bookmarks_text(s.view.step.bookmarks); },
                   [](State& s, std::string_view text) -> Result<void> {
                     auto marks = parse_bookmarks(text);
                     if (!marks) return tl::unexpected(marks.error());
-                    s.view.bookmarks = *std::move(marks);
+                    s.view.step.bookmarks = *std::move(marks);
                     return ok();
                   }});
   keys.push_back(flag_key(
       "log", [](auto& s) -> auto& { return s.view.log_panel; }));
-  keys.push_back({"metric", [](const State& s) { return percent_encoded(s.view.bench_metric); },
+  keys.push_back({"metric", [](const State& s) { return percent_encoded(s.view.bench.metric); },
                   [](State& s, std::string_view text) -> Result<void> {
                     if (const auto metric = find_metric(text); !metric) return tl::unexpected(metric.error());
-                    s.view.bench_metric = text;
+                    s.view.bench.metric = text;
                     return ok();
                   }});
   keys.push_back(kernel_key(
-      "bench_kernel", [](auto& s) -> auto& { return s.view.bench_kernel; }));
+      "bench_kernel", [](auto& s) -> auto& { return s.view.bench.kernel; }));
   keys.push_back(kernel_key(
-      "baseline", [](auto& s) -> auto& { return s.view.bench_baseline; }));
+      "baseline", [](auto& s) -> auto& { return s.view.bench.baseline; }));
   keys.push_back(
       {"at",
-       [](const State& s) { return s.view.bench_value ? fmt::format("{}", *s.view.bench_value) : std::string("none"); },
+       [](const State& s) { return s.view.bench.value ? fmt::format("{}", *s.view.bench.value) : std::string("none"); },
        [](State& s, std::string_view text) -> Result<void> {
-         s.view.bench_value.reset();
+         s.view.bench.value.reset();
          if (text == "none") return ok();
          const auto value = whole(text, 1, kMax);
          if (!value) return tl::unexpected(value.error());
-         s.view.bench_value = *value;
+         s.view.bench.value = *value;
          return ok();
        }});
 }

@@ -227,8 +227,8 @@ bool restore_bench(const std::string& session_state, State& state) {
   const auto saved = parse_state_string(session_state);
   if (!saved) return false;
   state.document.sweep = saved->state.document.sweep;
-  state.view.bench_metric = saved->state.view.bench_metric;
-  state.view.bench_baseline = saved->state.view.bench_baseline;
+  state.view.bench.metric = saved->state.view.bench.metric;
+  state.view.bench.baseline = saved->state.view.bench.baseline;
   return true;
 }
 

@@ -50,7 +50,7 @@ Result<void> check_size(int width, int height) {
 
 State still(State state) {
   state.preferences.reduced_motion = true;
-  state.view.playing = false;
+  state.view.step.playing = false;
   return state;
 }
 

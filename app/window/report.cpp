@@ -52,7 +52,7 @@ void add_verdicts(std::string& out, const PictureSpec& picture, const Model& mod
   if (values.empty()) out += "No point has a time.\n";
   for (const std::int64_t v : values) {
     State state = picture.state;
-    state.view.bench_value = v;
+    state.view.bench.value = v;
     const BenchVerdict verdict = bench_verdict(state, model, scene.slice, v, "");
     out += fmt::format("- **{}** {}\n", verdict.headline, verdict.reason);
   }

@@ -158,7 +158,7 @@ class Waiter {
  public:
   void wait(const Controller& controller) {
     const double now = glfwGetTime();
-    if (controller.state().view.playing || now < awake_until_) {
+    if (controller.state().view.step.playing || now < awake_until_) {
       glfwPollEvents();
     } else if (controller.wants_frames()) {
       glfwWaitEventsTimeout(kTaskSeconds);

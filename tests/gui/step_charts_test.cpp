@@ -19,7 +19,7 @@ TEST(StepCharts, TabsChooseTheChartAtEveryStepAndInEveryOrder) {
       for (const StepChart chart : {StepChart::hindsight, StepChart::passes, StepChart::error, StepChart::row}) {
         ctx->ItemClick((std::string("##chart_") + std::string(name_of(chart))).c_str());
         ctx->Yield();
-        IM_CHECK(w.state().view.chart == chart);
+        IM_CHECK(w.state().view.step.chart == chart);
         w.controller().update({GoToEnd{false}});
         ctx->Yield();
         for (int n = 0; n < 40; ++n) {
@@ -47,10 +47,10 @@ TEST(StepCharts, TheErrorMapGoesToTheFirstCellThatDiffers) {
     ctx->SetRef(kStep);
     ctx->ItemClick("##error_go");
     ctx->Yield(2);
-    IM_CHECK_EQ(w.state().view.cursor, first.event);
+    IM_CHECK_EQ(w.state().view.step.cursor, first.event);
     IM_CHECK_EQ(w.state().document.selection.row, first.row);
     IM_CHECK(w.state().document.selection.slot == first.slot);
-    IM_CHECK(rec.events[w.state().view.cursor].id.phase == Phase::sum);
+    IM_CHECK(rec.events[w.state().view.step.cursor].id.phase == Phase::sum);
     // A click on the map pins that element of O.
     const ImRect map = ctx->ItemInfo("##error_map").RectFull;
     ctx->MouseMoveToPos({map.Min.x + map.GetWidth() * 2.5F / 8, map.Min.y + map.GetHeight() * 9.5F / 16});
@@ -87,7 +87,7 @@ TEST(StepCharts, InALowWindowTheChartsAreBehindAChip) {
     ctx->Yield(2);
     ctx->ItemClick("//$FOCUSED/##chart_hindsight");
     ctx->Yield();
-    IM_CHECK(w.state().view.chart == StepChart::hindsight);
+    IM_CHECK(w.state().view.step.chart == StepChart::hindsight);
     ctx->KeyPress(ImGuiKey_Escape);
   }));
 }
@@ -99,7 +99,7 @@ TEST(StepCharts, AWideWindowShowsTheRowBesideAnother) {
     IM_CHECK(!ctx->ItemExists("##chart_row"));
     ctx->ItemClick("##chart_error");
     ctx->Yield();
-    IM_CHECK(w.state().view.chart == StepChart::error);
+    IM_CHECK(w.state().view.step.chart == StepChart::error);
   }));
 }
 
@@ -117,12 +117,12 @@ TEST(StepCharts, AnotherOrderStandsAtTheCorrespondingStep) {
       ctx->Yield(2);
       ctx->ItemClick((std::string("//$FOCUSED/") + title).c_str());
       ctx->Yield(3);
-      const EventId id = model().events[w.state().view.cursor].id;
+      const EventId id = model().events[w.state().view.step.cursor].id;
       IM_CHECK_EQ(id.i, 2);
       IM_CHECK_EQ(id.j, 1);
       IM_CHECK(id.phase == Phase::weights);
     }
-    IM_CHECK_EQ(w.state().view.cursor, weights);
+    IM_CHECK_EQ(w.state().view.step.cursor, weights);
   }));
 }
 
@@ -132,7 +132,7 @@ TEST(StepCharts, CGoesFromChartToChart) {
     for (const StepChart chart : {StepChart::hindsight, StepChart::passes, StepChart::error, StepChart::row}) {
       ctx->KeyPress(ImGuiKey_C);
       ctx->Yield();
-      IM_CHECK(w.state().view.chart == chart);
+      IM_CHECK(w.state().view.step.chart == chart);
     }
   }));
 }
