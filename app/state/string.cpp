@@ -10,6 +10,7 @@
 
 #include "app/state/apply.h"
 #include "app/state/keys.h"
+#include "app/state/values.h"
 #include "kernels/formats/container.h"
 
 namespace attn {
