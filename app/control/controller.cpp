@@ -1,6 +1,7 @@
 #include "app/control/controller.h"
 
 #include <algorithm>
+#include <type_traits>
 #include <utility>
 #include <variant>
 
@@ -20,14 +21,12 @@ constexpr std::uint64_t kAtOnceBytes = 1ULL << 20;
 // Commands of one gesture are one entry of the history. Walking from cell to cell is one gesture.
 constexpr int kSelecting = 0x7fffffff;
 
-int gesture_of(const Command& command) {
-  return std::visit(
-      [](const auto& c) {
-        if constexpr (std::is_same_v<std::decay_t<decltype(c)>, Select>) return kSelecting;
-        if constexpr (requires { c.gesture; }) return c.gesture;
-        return 0;
-      },
-      command);
+int gesture_of(const StateCommand& command) {
+  return visit_command(command, [](const auto& c) {
+    if constexpr (std::is_same_v<std::decay_t<decltype(c)>, Select>) return kSelecting;
+    if constexpr (requires { c.gesture; }) return c.gesture;
+    return 0;
+  });
 }
 
 // What is known before a recording is made.
@@ -63,6 +62,33 @@ Result<std::shared_ptr<const Recording>> make_recording(const KernelRow& row, co
 
 }  // namespace
 
+// One overload an effect: without one for each of them this does not compile.
+struct Controller::RunEffect {
+  Controller& c;
+
+  void operator()(const SetInputFiles& e) const { c.set_input_files(e.paths); }
+  void operator()(const SaveSteps& e) const { c.save_steps(e); }
+
+  void operator()(const RunSweep& e) const { c.run_sweep_task(e.restart); }
+  void operator()(const ExportCsv&) const { c.export_rows(".csv"); }
+  void operator()(const ExportJson&) const { c.export_rows(".json"); }
+
+  void operator()(const Ask&) const {}  // the shell's own: it opens the popup in the frame that asks
+  void operator()(const Undo&) const { c.travel(false); }
+  void operator()(const Redo&) const { c.travel(true); }
+  void operator()(const CancelTask&) const { c.cancel_task(); }
+  void operator()(const SavePicture&) const { c.effects_.picture = c.new_file(".png"); }
+  void operator()(const SaveSession&) const { c.save_session(); }
+  void operator()(const SaveSessionAs& e) const { c.save_session_as(e.path); }
+  void operator()(const OpenFile& e) const { c.open_file(e.path); }
+  void operator()(const CopyState&) const { c.copy_state(); }
+  void operator()(const CopyText& e) const {
+    c.effects_.clipboard = e.text;
+    c.log_.note("Copied " + e.text);
+  }
+  void operator()(const Quit&) const { c.effects_.quit = true; }
+};
+
 Controller::Controller(ControllerOptions options)
     : options_(std::move(options)), state_(options_.state), tasks_(options_.wake) {
   model_.provenance = provenance_here();
@@ -82,7 +108,14 @@ void Controller::update(const Commands& commands) {
 }
 
 void Controller::obey(const Command& command) {
-  if (run_effect(command)) return;
+  if (const auto* effect = std::get_if<Effect>(&command)) {
+    visit_command(*effect, RunEffect{*this});
+  } else {
+    change(std::get<StateCommand>(command));
+  }
+}
+
+void Controller::change(const StateCommand& command) {
   auto next = apply(state_, command, model_.recording.get());
   if (!next) {
     log_.warn(next.error().message);
@@ -91,51 +124,13 @@ void Controller::obey(const Command& command) {
   const bool document_changed = !(next->document == state_.document);
   if (document_changed) history_.changed(state_.document, gesture_of(command));
   state_ = *std::move(next);
-  if (std::holds_alternative<Play>(command)) play_debt_ = 0;
-  const auto* through = std::get_if<StepThrough>(&command);
+  if (command_as<Play>(command) != nullptr) play_debt_ = 0;
+  const auto* through = command_as<StepThrough>(command);
   if (through != nullptr) {
     const auto example = step_example(through->kernel, through->problem, through->options);
     if (example && !example->words.empty()) log_.note(example->words);
   }
-  follow_document(through != nullptr || std::holds_alternative<ChoosePreset>(command));
-}
-
-bool Controller::run_effect(const Command& command) {
-  if (std::holds_alternative<Undo>(command)) {
-    travel(false);
-  } else if (std::holds_alternative<Redo>(command)) {
-    travel(true);
-  } else if (const auto* run = std::get_if<RunSweep>(&command)) {
-    run_sweep_task(run->restart);
-  } else if (std::holds_alternative<CancelTask>(command)) {
-    cancel_task();
-  } else if (std::holds_alternative<ExportCsv>(command)) {
-    export_rows(".csv");
-  } else if (std::holds_alternative<ExportJson>(command)) {
-    export_rows(".json");
-  } else if (std::holds_alternative<SavePicture>(command)) {
-    effects_.picture = new_file(".png");
-  } else if (std::holds_alternative<SaveSession>(command)) {
-    save_session();
-  } else if (const auto* as = std::get_if<SaveSessionAs>(&command)) {
-    save_session_as(as->path);
-  } else if (const auto* files = std::get_if<SetInputFiles>(&command)) {
-    set_input_files(files->paths);
-  } else if (const auto* steps = std::get_if<SaveSteps>(&command)) {
-    save_steps(*steps);
-  } else if (const auto* open = std::get_if<OpenFile>(&command)) {
-    open_file(open->path);
-  } else if (std::holds_alternative<CopyState>(command)) {
-    copy_state();
-  } else if (const auto* copy = std::get_if<CopyText>(&command)) {
-    effects_.clipboard = copy->text;
-    log_.note("Copied " + copy->text);
-  } else if (std::holds_alternative<Quit>(command)) {
-    effects_.quit = true;
-  } else {
-    return false;
-  }
-  return true;
+  follow_document(through != nullptr || command_as<ChoosePreset>(command) != nullptr);
 }
 
 void Controller::travel(bool forward) {

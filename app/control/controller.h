@@ -77,6 +77,8 @@ class Controller {
   void wait();
 
  private:
+  struct RunEffect;
+
   // What a recording depends on.
   struct RecordingKey {
     Problem problem;
@@ -87,7 +89,7 @@ class Controller {
   };
   RecordingKey wanted() const;
   void obey(const Command& command);
-  bool run_effect(const Command& command);
+  void change(const StateCommand& command);
   void follow_document(bool to_start);
   void record(const RecordingKey& key, bool to_start);
   void install(std::shared_ptr<const Recording> recording, bool to_start);

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <string_view>
-#include <variant>
 
 #include "app/system/assets.h"
 #include "imgui.h"
@@ -139,7 +138,7 @@ void Shell::draw(Controller& controller, Commands& commands) {
   draw_workspace(controller, commands);
   if (controller.state().view.log_panel) draw_log_panel(controller, memory_, commands);
   for (const Command& command : commands) {
-    if (const auto* ask = std::get_if<Ask>(&command)) memory_.open_next = ask->popup;
+    if (const auto* ask = command_as<Ask>(command)) memory_.open_next = ask->popup;
   }
   draw_popups(controller, memory_, commands);
   draw_keys_sheet(controller.state(), memory_, commands);

@@ -9,7 +9,7 @@
 namespace attn {
 namespace {
 
-State after(const State& s, const Command& c) {
+State after(const State& s, const StateCommand& c) {
   auto next = apply(s, c, nullptr);
   EXPECT_TRUE(next) << next.error().message;
   return next ? *next : s;
