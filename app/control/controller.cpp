@@ -1,22 +1,15 @@
 #include "app/control/controller.h"
 
-#include <algorithm>
 #include <type_traits>
 #include <utility>
 #include <variant>
 
 #include "app/state/apply.h"
-#include "kernels/model/fits.h"
-#include "kernels/model/kernel.h"
 #include "profiling/session/session.h"
 #include "viz/bench/to_step.h"
 
 namespace attn {
 namespace {
-
-// A recording of this size is made within a frame (under 2 ms), so that an edit shows in the next one; a larger one
-// is made by a task.
-constexpr std::uint64_t kAtOnceBytes = 1ULL << 20;
 
 // Commands of one gesture are one entry of the history. Walking from cell to cell is one gesture.
 constexpr int kSelecting = 0x7fffffff;
@@ -29,76 +22,51 @@ int gesture_of(const StateCommand& command) {
   });
 }
 
-// What is known before a recording is made.
-struct RecordingPlan {
-  const KernelRow* row = nullptr;
-  std::uint64_t bytes = 0;
-};
-
-Result<RecordingPlan> plan_recording(const std::string& kernel, const Problem& p, const Options& o) {
-  const auto row = find_kernel(kernel);
-  if (!row) return tl::unexpected(row.error());
-  if ((*row)->record == nullptr) {
-    return fail(ErrorKind::cannot_run, std::string((*row)->title) + " cannot be recorded step by step.");
-  }
-  if (auto valid = validate(p); !valid) return tl::unexpected(valid.error());
-  static const Device cpu = cpu_device();
-  if (auto can = (*row)->supports(p, o, cpu); !can) return tl::unexpected(can.error());
-  const auto resolved = resolve(**row, o, cpu);
-  if (!resolved) return tl::unexpected(resolved.error());
-  if (auto fits = check_recordable((*row)->order, p, *resolved); !fits) return tl::unexpected(fits.error());
-  return RecordingPlan{*row, recording_bytes((*row)->order, p, *resolved)};
-}
-
-Result<std::shared_ptr<const Recording>> make_recording(const KernelRow& row, const Problem& p, const Options& o,
-                                                        const InputSpec& spec, const OpenedRecordings& opened,
-                                                        std::stop_token stop) {
-  auto inputs = document_inputs(p, spec, opened);
-  if (!inputs) return tl::unexpected(inputs.error());
-  auto recording = row.record(row, p, o, *inputs, std::move(stop));
-  if (!recording) return tl::unexpected(recording.error());
-  return std::make_shared<const Recording>(*std::move(recording));
-}
-
 }  // namespace
 
 // One overload an effect: without one for each of them this does not compile.
 struct Controller::RunEffect {
   Controller& c;
 
-  void operator()(const SetInputFiles& e) const { c.set_input_files(e.paths); }
-  void operator()(const SaveSteps& e) const { c.save_steps(e); }
+  void operator()(const SetInputFiles& e) const { c.files_.set_inputs(e.paths); }
+  void operator()(const SaveSteps& e) const { c.exports_.save_steps(e); }
 
-  void operator()(const RunSweep& e) const { c.run_sweep_task(e.restart); }
-  void operator()(const ExportCsv&) const { c.export_rows(".csv"); }
-  void operator()(const ExportJson&) const { c.export_rows(".json"); }
+  void operator()(const RunSweep& e) const { c.sweeps_.run(e.restart); }
+  void operator()(const ExportCsv&) const { c.exports_.write_csv(); }
+  void operator()(const ExportJson&) const { c.exports_.write_json(); }
 
   void operator()(const Ask&) const {}  // the shell's own: it opens the popup in the frame that asks
   void operator()(const Undo&) const { c.travel(false); }
   void operator()(const Redo&) const { c.travel(true); }
   void operator()(const CancelTask&) const { c.cancel_task(); }
-  void operator()(const SavePicture&) const { c.effects_.picture = c.new_file(".png"); }
-  void operator()(const SaveSession&) const { c.save_session(); }
-  void operator()(const SaveSessionAs& e) const { c.save_session_as(e.path); }
-  void operator()(const OpenFile& e) const { c.open_file(e.path); }
-  void operator()(const CopyState&) const { c.copy_state(); }
+  void operator()(const SavePicture&) const { c.exports_.ask_for_picture(); }
+  void operator()(const SaveSession&) const { c.files_.save_session(); }
+  void operator()(const SaveSessionAs& e) const { c.files_.save_session_as(e.path); }
+  void operator()(const OpenFile& e) const { c.files_.open(e.path); }
+  void operator()(const CopyState&) const { c.exports_.copy_state(); }
   void operator()(const CopyText& e) const {
-    c.effects_.clipboard = e.text;
+    c.requests_.clipboard = e.text;
     c.log_.note("Copied " + e.text);
   }
-  void operator()(const Quit&) const { c.effects_.quit = true; }
+  void operator()(const Quit&) const { c.requests_.quit = true; }
 };
 
 Controller::Controller(ControllerOptions options)
-    : options_(std::move(options)), state_(options_.state), tasks_(options_.wake) {
+    : state_(std::move(options.state)),
+      file_task_(context(), std::move(options.save_folder)),
+      recordings_(context()),
+      playback_(context()),
+      sweeps_(context(), std::move(options.sweeps)),
+      exports_(context(), file_task_, std::move(options.program)),
+      files_(context(), file_task_, recordings_, sweeps_),
+      tasks_(std::move(options.wake)) {
   model_.provenance = provenance_here();
-  wanted_cursor_ = state_.view.step.cursor;
-  record(wanted(), false);
+  recordings_.start_at(state_.view.step.cursor);
+  recordings_.follow_document(false);
 }
 
-Controller::RecordingKey Controller::wanted() const {
-  const Document& d = state_.document;
-  return {d.problem, d.inputs, d.kernel, d.options};
+JobContext Controller::context() {
+  return {state_, model_, history_, tasks_, log_, requests_};
 }
 
 void Controller::update(const Commands& commands) {
@@ -124,13 +92,13 @@ void Controller::change(const StateCommand& command) {
   const bool document_changed = !(next->document == state_.document);
   if (document_changed) history_.changed(state_.document, gesture_of(command));
   state_ = *std::move(next);
-  if (command_as<Play>(command) != nullptr) play_debt_ = 0;
+  if (command_as<Play>(command) != nullptr) playback_.restart();
   const auto* through = command_as<StepThrough>(command);
   if (through != nullptr) {
     const auto example = step_example(through->kernel, through->problem, through->options);
     if (example && !example->words.empty()) log_.note(example->words);
   }
-  follow_document(through != nullptr || command_as<ChoosePreset>(command) != nullptr);
+  recordings_.follow_document(through != nullptr || command_as<ChoosePreset>(command) != nullptr);
 }
 
 void Controller::travel(bool forward) {
@@ -140,103 +108,34 @@ void Controller::travel(bool forward) {
     return;
   }
   state_.document = *std::move(document);
-  follow_document(false);
-}
-
-// Records anew where the document asks for another recording than the one shown or being made.
-void Controller::follow_document(bool to_start) {
-  const RecordingKey key = wanted();
-  const bool making = tasks_.running(recording_task_) && pending_ == key;
-  if (making || (key == shown_ && !tasks_.running(recording_task_))) return;
-  record(key, to_start);
-}
-
-void Controller::record(const RecordingKey& key, bool to_start) {
-  tasks_.cancel(recording_task_);
-  const std::uint64_t generation = ++recording_generation_;
-  const auto plan = plan_recording(key.kernel, key.problem, key.options);
-  if (!plan) {
-    shown_ = key;
-    return refuse_recording(plan.error().message);
-  }
-  // An .attn's own recording is shown as it was made, not made again.
-  if (const auto it = opened_.find(key.inputs.q_file); it != opened_.end() && key.inputs.edits.empty()) {
-    const Recording& r = *it->second;
-    if (r.problem == key.problem && r.kernel == key.kernel && r.options == key.options) {
-      shown_ = key;
-      return install(it->second, to_start);
-    }
-  }
-  if (plan->bytes <= kAtOnceBytes) {
-    shown_ = key;
-    auto made = make_recording(*plan->row, key.problem, key.options, key.inputs, opened_, {});
-    return made ? install(*std::move(made), to_start) : refuse_recording(made.error().message);
-  }
-  pending_ = key;
-  const auto work = [this, key, plan = *plan, generation, to_start,
-                     opened = opened_](TaskHandle& task) -> Result<void> {
-    task.progress(0, "recording " + format_bytes(plan.bytes));
-    auto made = make_recording(*plan.row, key.problem, key.options, key.inputs, opened, task.stop());
-    task.deliver([this, key, generation, to_start, made] {
-      if (generation != recording_generation_) return;  // the user went on
-      shown_ = key;
-      made ? install(*made, to_start) : refuse_recording(made.error().message);
-    });
-    return ok();
-  };
-  recording_task_ = tasks_.start("Recording", work);
-}
-
-void Controller::install(std::shared_ptr<const Recording> recording, bool to_start) {
-  const auto old = std::exchange(model_.recording, std::move(recording));
-  model_.recording_error.clear();
-  const auto last = static_cast<EventIndex>(model_.recording->events.size() - 1);
-  EventIndex& cursor = state_.view.step.cursor;
-  if (const auto wanted = std::exchange(wanted_cursor_, std::nullopt)) {
-    cursor = *wanted;
-  } else if (to_start) {
-    cursor = 0;
-  } else if (old != nullptr && cursor < old->events.size()) {
-    cursor = nearest_event(*old, cursor, *model_.recording);
-  }
-  cursor = std::min(cursor, last);
-}
-
-void Controller::refuse_recording(std::string words) {
-  // The place is kept for when the problem can be recorded again.
-  if (!wanted_cursor_) wanted_cursor_ = state_.view.step.cursor;
-  model_.recording = nullptr;
-  state_.view.step.playing = false;
-  log_.warn(words);
-  model_.recording_error = std::move(words);
-}
-
-void Controller::advance(double seconds) {
-  if (!state_.view.step.playing || model_.recording == nullptr) return;
-  // A long frame does not make play jump: at most a quarter of a second is owed.
-  play_debt_ += std::min(seconds, 0.25) * state_.view.step.play_steps_per_second;
-  while (play_debt_ >= 1) {
-    play_debt_ -= 1;
-    state_.view.step.cursor = step_from(*model_.recording, state_.view.step.cursor, StepUnit::phase, 1);
-  }
-  if (state_.view.step.cursor + 1 >= model_.recording->events.size()) state_.view.step.playing = false;
+  recordings_.follow_document(false);
 }
 
 bool Controller::wants_frames() const {
   return state_.view.step.playing || tasks_.any_running();
 }
 
+std::array<TaskId, 3> Controller::tasks_shown() const {
+  return {sweeps_.task(), file_task_.task(), recordings_.task()};
+}
+
+void Controller::cancel_task() {
+  for (const TaskId id : tasks_shown()) {
+    if (tasks_.running(id)) return tasks_.cancel(id);
+  }
+}
+
 void Controller::refresh_task_view() {
-  // The sweep first: it is what the user waits for. Then what still runs, then the last that failed.
-  for (const TaskId id : {sweep_task_, file_task_, recording_task_}) {
+  // What runs; else how the sweep ended.
+  for (const TaskId id : tasks_shown()) {
     model_.task = tasks_.view(id);
     if (model_.task.running) return;
   }
-  model_.task = tasks_.view(sweep_task_);
+  model_.task = tasks_.view(sweeps_.task());
 }
 
-Effects Controller::take_effects() {
-  return std::exchange(effects_, {});
+WindowRequests Controller::take_requests() {
+  return std::exchange(requests_, {});
 }
 
 void Controller::show(std::vector<Measurement> rows, Provenance provenance,
@@ -244,12 +143,11 @@ void Controller::show(std::vector<Measurement> rows, Provenance provenance,
   model_.measurements = std::move(rows);
   if (!model_.measurements.empty()) model_.provenance = std::move(provenance);
   model_.rows_from_here = !model_.provenance.loaded;
-  if (recording == nullptr || recording->events.empty()) return;
-  tasks_.cancel(recording_task_);
-  ++recording_generation_;
-  shown_ = wanted();
-  wanted_cursor_ = state_.view.step.cursor;
-  install(std::move(recording), false);
+  if (recording != nullptr && !recording->events.empty()) recordings_.show(std::move(recording));
+}
+
+void Controller::save_picture(const std::filesystem::path& file, Image image) {
+  exports_.save_picture(file, std::move(image));
 }
 
 void Controller::wait() {

@@ -224,8 +224,15 @@ Result<ParsedState> parse_state_string(std::string_view text) {
   return parsed;
 }
 
-bool restore_bench(const std::string& session_state, State& state) {
-  const auto saved = parse_state_string(session_state);
+std::string session_state(const State& state) {
+  State without = state;
+  without.document.inputs = {};
+  const auto text = state_string(without);
+  return text ? *text : std::string();
+}
+
+bool restore_bench(const std::string& saved_state, State& state) {
+  const auto saved = parse_state_string(saved_state);
   if (!saved) return false;
   state.document.sweep = saved->state.document.sweep;
   state.view.bench.metric = saved->state.view.bench.metric;

@@ -191,8 +191,8 @@ TEST(Window, PlayRunsAndPauses) {
 TEST(Window, TheStateIsCopiedByKey) {
   TestWindow w;
   EXPECT_TRUE(w.run([&](Ctx* ctx) { ctx->KeyPress(ImGuiMod_Ctrl | ImGuiKey_K); }));
-  ASSERT_TRUE(w.effects.clipboard);
-  EXPECT_EQ(*w.effects.clipboard, "attn1,preset=blackboard");
+  ASSERT_TRUE(w.requests.clipboard);
+  EXPECT_EQ(*w.requests.clipboard, "attn1,preset=blackboard");
 }
 
 TEST(Window, TheLayoutIsRemembered) {

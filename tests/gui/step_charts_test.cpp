@@ -160,7 +160,7 @@ TEST(StepCharts, ControlAltCCopiesNothing) {
     ctx->KeyPress(ImGuiMod_Ctrl | ImGuiMod_Alt | ImGuiKey_C);
     ctx->Yield(2);
   }));
-  EXPECT_FALSE(w.effects.clipboard.has_value());
+  EXPECT_FALSE(w.requests.clipboard.has_value());
 }
 
 }  // namespace

@@ -73,9 +73,9 @@ TEST(StepWindow, ControlCCopiesThePointedNumber) {
     ctx->KeyPress(ImGuiMod_Ctrl | ImGuiKey_C);
     ctx->Yield(2);
   }));
-  ASSERT_TRUE(w.effects.clipboard.has_value());
+  ASSERT_TRUE(w.requests.clipboard.has_value());
   const VersionId s = recording(w).after(w.state().view.step.cursor, Slot::s);
-  EXPECT_EQ(std::stof(*w.effects.clipboard), recording(w).values(s)[1]);
+  EXPECT_EQ(std::stof(*w.requests.clipboard), recording(w).values(s)[1]);
 }
 
 TEST(StepWindow, TabEntersTheCellsArrowsMoveAndEscapeLeaves) {

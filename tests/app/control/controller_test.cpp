@@ -30,7 +30,7 @@ class Headless : public ::testing::Test {
     ControllerOptions o;
     o.state = std::move(state);
     o.save_folder = folder_;
-    o.autosave_file = folder_ / "auto" / "autosave.attn";
+    o.sweeps.autosave_file = folder_ / "auto" / "autosave.attn";
     return o;
   }
   static std::string last_words(Controller& c) {
@@ -216,10 +216,10 @@ TEST_F(Headless, SessionsThatCanBeOpenedAreOffered) {
   c.update({RunSweep{}});
   c.wait();
   ControllerOptions o = options();
-  o.bundled_sessions = folder_ / "bundled";
-  fs::create_directories(o.bundled_sessions);
-  fs::copy_file(o.autosave_file, o.bundled_sessions / "gpu.attn");
-  std::ofstream(o.bundled_sessions / "broken.attn") << "no session";
+  o.sweeps.bundled_sessions = folder_ / "bundled";
+  fs::create_directories(o.sweeps.bundled_sessions);
+  fs::copy_file(o.sweeps.autosave_file, o.sweeps.bundled_sessions / "gpu.attn");
+  std::ofstream(o.sweeps.bundled_sessions / "broken.attn") << "no session";
   Controller d(o);
   d.look_around();
   d.wait();
@@ -359,7 +359,7 @@ TEST_F(Headless, WhereNothingCanBeSavedItIsSaidAndTheWorkGoesOn) {
   ControllerOptions o = options(small_sweep());
   std::ofstream(folder_ / "file") << "no folder";
   o.save_folder = folder_ / "file";
-  o.autosave_file = folder_ / "file" / "autosave.attn";
+  o.sweeps.autosave_file = folder_ / "file" / "autosave.attn";
   Controller c(std::move(o));
   c.update({SaveSession{}});
   c.wait();
@@ -372,12 +372,12 @@ TEST_F(Headless, WhereNothingCanBeSavedItIsSaidAndTheWorkGoesOn) {
 TEST_F(Headless, CopyStateGivesTheStringThatReopensTheView) {
   Controller c(options());
   c.update({ChoosePreset{"window"}, GoToEvent{9}, CopyState{}});
-  const Effects effects = c.take_effects();
-  ASSERT_TRUE(effects.clipboard);
-  Controller d(options(*open_state_string(*effects.clipboard)));
+  const WindowRequests requests = c.take_requests();
+  ASSERT_TRUE(requests.clipboard);
+  Controller d(options(*open_state_string(*requests.clipboard)));
   EXPECT_TRUE(d.state().document == c.state().document);
   EXPECT_EQ(d.state().view.step.cursor, 9U);
-  EXPECT_FALSE(c.take_effects().clipboard);
+  EXPECT_FALSE(c.take_requests().clipboard);
 }
 
 TEST_F(Headless, ACursorBeyondTheRecordingIsCutToItsEnd) {
