@@ -1,4 +1,4 @@
-// The recording that Step shows: made anew where the document asks for another, at once where it is small, else by a
+// The recording that Step shows: made again where the document asks for another, at once where it is small, else by a
 // task; the cursor stays at its place in the run.
 #pragma once
 

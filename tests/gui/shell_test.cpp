@@ -4,7 +4,7 @@
 #include <map>
 #include <set>
 
-#include "app/shell/keys.h"
+#include "app/shell/shortcuts.h"
 #include "app/state/apply.h"
 #include "app/window/settings.h"
 #include "imgui_internal.h"

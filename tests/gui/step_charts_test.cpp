@@ -39,7 +39,7 @@ TEST(StepCharts, TheErrorMapGoesToTheFirstCellThatDiffers) {
   w.controller().update({ChoosePreset{"late_outlier"}, SetOptions{options, 0}, ChooseStepChart{StepChart::error}});
   w.draw_frames(4);
   const Recording& rec = *w.controller().model().recording;
-  const ErrorScan& scan = w.shell().step_memory().cache->error_scan(0, 0);
+  const ErrorScan& scan = w.shell().step_held().cache->error_scan(0, 0);
   ASSERT_TRUE(scan.done());
   ASSERT_TRUE(scan.first.has_value());
   const FirstDifference first = *scan.first;
@@ -69,13 +69,13 @@ TEST(StepCharts, OverflowWithoutTheMaximumIsOnTheMap) {
   options.br = options.bc = 4;
   w.controller().update({ChoosePreset{"large_logits"}, SetOptions{options, 0}, ChooseStepChart{StepChart::error}});
   w.draw_frames(4);
-  const ErrorScan& scan = w.shell().step_memory().cache->error_scan(0, 0);
+  const ErrorScan& scan = w.shell().step_held().cache->error_scan(0, 0);
   EXPECT_GT(scan.overflows, 0);
   // Switched back on, the map is another recording's.
   options.subtract_max = true;
   w.controller().update({SetOptions{options, 0}});
   w.draw_frames(4);
-  EXPECT_EQ(w.shell().step_memory().cache->error_scan(0, 0).overflows, 0);
+  EXPECT_EQ(w.shell().step_held().cache->error_scan(0, 0).overflows, 0);
 }
 
 TEST(StepCharts, InALowWindowTheChartsAreBehindAChip) {

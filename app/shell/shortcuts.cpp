@@ -1,4 +1,4 @@
-#include "app/shell/keys.h"
+#include "app/shell/shortcuts.h"
 
 #include <array>
 
