@@ -1,5 +1,5 @@
-// Values of a state string: text to value and back. Errors say what is wrong with the value; its key and place are added
-// by the caller.
+// Values of a state string: text to value and back. Errors say what is wrong with the value; its key and place are
+// added by the caller.
 #pragma once
 
 #include <cstddef>

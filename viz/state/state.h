@@ -1,5 +1,5 @@
-// What the window shows, as plain values. Panels read it; it changes only through commands (viz/state/commands.h) that the
-// shell applies between frames: undo, the state string, scripts and tests all come from that one mechanism.
+// What the window shows, as plain values. Panels read it; it changes only through commands (viz/state/commands.h) that
+// the controller applies between frames: undo, the state string, scripts and tests all come from that one mechanism.
 #pragma once
 
 #include <cstdint>
