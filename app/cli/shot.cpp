@@ -58,7 +58,7 @@ Result<void> set_view(const ShotArguments& a, State& state) {
   if (!a.chart.empty()) {
     const auto chart = chart_of(a.chart);
     if (!chart) return tl::unexpected(chart.error());
-    state.view.chart = *chart;
+    state.view.step.chart = *chart;
   }
   if (!(a.scale >= 1 && a.scale <= 3)) return bad_input(fmt::format("--scale {} is not in 1 to 3.", a.scale));
   state.preferences.scale = a.scale;
@@ -97,7 +97,7 @@ Result<void> set_recording(const std::optional<Steps>& steps, const std::stop_to
   if (steps->last > max) {
     return bad_input(fmt::format("--step {} is not a step of this run: there are 1 to {}.", steps->last, max));
   }
-  picture.state.view.cursor = static_cast<EventIndex>(steps->first - 1);
+  picture.state.view.step.cursor = static_cast<EventIndex>(steps->first - 1);
   picture.recording = std::make_shared<const Recording>(*std::move(rec));
   return ok();
 }

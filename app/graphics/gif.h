@@ -6,7 +6,7 @@
 #include <memory>
 #include <vector>
 
-#include "app/window/pictures.h"
+#include "app/graphics/image.h"
 #include "kernels/base/result.h"
 
 namespace attn {

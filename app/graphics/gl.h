@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "app/window/pictures.h"
+#include "app/graphics/image.h"
 #include "kernels/base/result.h"
 
 namespace attn {

@@ -5,7 +5,7 @@
 #include <memory>
 #include <string>
 
-#include "app/window/pictures.h"
+#include "app/graphics/image.h"
 #include "kernels/base/result.h"
 
 namespace attn {

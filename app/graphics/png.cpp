@@ -8,7 +8,7 @@
 #define STB_IMAGE_WRITE_IMPLEMENTATION
 #include <stb/stb_image_write.h>
 
-#include "app/window/pictures.h"
+#include "app/graphics/image.h"
 #include "kernels/base/files.h"
 
 namespace attn {

@@ -149,14 +149,14 @@ void dim_around(const ImGuiViewport* viewport) {
 
 }  // namespace
 
-void draw_keys_sheet(const State& state, ShellHeld& memory, Commands& commands) {
+void draw_keys_sheet(const State& state, ShellHeld& held, Commands& commands) {
   if (!state.view.keys_sheet) {
-    memory.keys_sheet_shown = false;
+    held.keys_sheet_shown = false;
     return;
   }
   const Style& s = style();
   const ImGuiViewport* viewport = ImGui::GetMainViewport();
-  if (!memory.keys_sheet_shown) ImGui::SetNextWindowFocus();
+  if (!held.keys_sheet_shown) ImGui::SetNextWindowFocus();
   const bool two_columns = viewport->Size.x >= s.px(2 * kColumnWidth + 40);
   ImGui::SetNextWindowPos({viewport->Pos.x + viewport->Size.x / 2, viewport->Pos.y + viewport->Size.y / 2},
                           ImGuiCond_Always, {0.5F, 0.5F});
@@ -173,10 +173,10 @@ void draw_keys_sheet(const State& state, ShellHeld& memory, Commands& commands) 
   dim_around(viewport);
   draw_content(state, two_columns, commands);
   const bool beside =
-      ImGui::IsMouseClicked(ImGuiMouseButton_Left) && memory.keys_sheet_shown &&
+      ImGui::IsMouseClicked(ImGuiMouseButton_Left) && held.keys_sheet_shown &&
       !ImGui::IsWindowHovered(ImGuiHoveredFlags_ChildWindows | ImGuiHoveredFlags_AllowWhenBlockedByActiveItem);
   if (beside || ImGui::IsKeyPressed(ImGuiKey_Escape)) commands.emplace_back(ShowKeys{false});
-  memory.keys_sheet_shown = true;
+  held.keys_sheet_shown = true;
   ImGui::End();
 }
 

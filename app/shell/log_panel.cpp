@@ -45,7 +45,7 @@ void draw_entry(const LogEntry& entry, Commands& commands) {
 
 }  // namespace
 
-void draw_log_panel(Controller& controller, ShellHeld& memory, Commands& commands) {
+void draw_log_panel(Controller& controller, ShellHeld& held, Commands& commands) {
   const Style& s = style();
   bool open = true;
   ImGui::SetNextWindowSize({s.px(720), s.px(200)}, ImGuiCond_FirstUseEver);
@@ -61,26 +61,26 @@ void draw_log_panel(Controller& controller, ShellHeld& memory, Commands& command
       draw_entry(entry, commands);
       ImGui::PopID();
     }
-    if (!entries.empty() && entries.back().number != memory.log_seen) {
+    if (!entries.empty() && entries.back().number != held.log_seen) {
       ImGui::SetScrollHereY(1);
-      memory.log_seen = entries.back().number;
+      held.log_seen = entries.back().number;
     }
   }
   ImGui::End();
   if (!open) commands.emplace_back(ShowLog{false});
 }
 
-void draw_toast(Controller& controller, ShellHeld& memory) {
-  const auto unseen = controller.log().after(memory.toast);
+void draw_toast(Controller& controller, ShellHeld& held) {
+  const auto unseen = controller.log().after(held.toast);
   if (!unseen.empty()) {
     // What the start has to say stays in the log, unless it is a problem.
     const bool first = ImGui::GetFrameCount() < 5 && unseen.back().level == LogLevel::note;
-    memory.toast = unseen.back().number;
+    held.toast = unseen.back().number;
     const double seconds = unseen.back().level == LogLevel::note ? kNoteSeconds : kProblemSeconds;
-    memory.toast_until = first ? 0 : ImGui::GetTime() + seconds;
+    held.toast_until = first ? 0 : ImGui::GetTime() + seconds;
   }
-  if (ImGui::GetTime() > memory.toast_until || controller.state().view.log_panel || memory.toast == 0) return;
-  const auto shown = controller.log().after(memory.toast - 1);
+  if (ImGui::GetTime() > held.toast_until || controller.state().view.log_panel || held.toast == 0) return;
+  const auto shown = controller.log().after(held.toast - 1);
   if (shown.empty()) return;
   const Style& s = style();
   const LogEntry& entry = shown.front();

@@ -19,27 +19,27 @@ constexpr ImGuiWindowFlags kFlags = ImGuiWindowFlags_NoMove | ImGuiWindowFlags_N
                                     ImGuiWindowFlags_NoSavedSettings | ImGuiWindowFlags_AlwaysAutoResize |
                                     ImGuiWindowFlags_NoTitleBar;
 
-void draw_go_to(const Model& model, ShellHeld& memory, Commands& commands) {
+void draw_go_to(const Model& model, ShellHeld& held, Commands& commands) {
   if (!begin_popup(kGoTo)) return;
   const Style& s = style();
   const int steps = model.recording == nullptr ? 0 : static_cast<int>(model.recording->events.size());
   popup_heading(kGoTo);
   if (ImGui::IsWindowAppearing()) ImGui::SetKeyboardFocusHere();
   ImGui::SetNextItemWidth(s.px(120));
-  const bool entered = ImGui::InputInt("##number", &memory.go_to, 0, 0,
+  const bool entered = ImGui::InputInt("##number", &held.go_to, 0, 0,
                                        ImGuiInputTextFlags_EnterReturnsTrue | ImGuiInputTextFlags_AutoSelectAll);
   ImGui::SameLine();
   ImGui::TextDisabled("of %d", steps);
   ImGui::SameLine(0, s.px(16));
   if ((ImGui::Button("Go", {s.px(56), 0}) || entered) && steps > 0) {
-    commands.emplace_back(GoToEvent{static_cast<EventIndex>(std::clamp(memory.go_to, 1, steps) - 1)});
+    commands.emplace_back(GoToEvent{static_cast<EventIndex>(std::clamp(held.go_to, 1, steps) - 1)});
     ImGui::CloseCurrentPopup();
   }
   ImGui::EndPopup();
 }
 
 // A line a bookmark: press it to go there, its cross to take it away.
-void draw_bookmark_lines(const Recording& rec, const View& view, Commands& commands) {
+void draw_bookmark_lines(const Recording& rec, const StepView& view, Commands& commands) {
   const Style& s = style();
   for (const EventIndex e : bookmarked_steps(rec, view.bookmarks)) {
     ImGui::PushID(static_cast<int>(e));
@@ -57,7 +57,7 @@ void draw_bookmark_lines(const Recording& rec, const View& view, Commands& comma
 
 void draw_bookmarks(const Controller& controller, Commands& commands) {
   if (!begin_popup(kBookmarks)) return;
-  const View& view = controller.state().view;
+  const StepView& view = controller.state().view.step;
   popup_heading(kBookmarks);
   const auto& rec = controller.model().recording;
   const std::size_t here = rec == nullptr ? 0 : bookmarked_steps(*rec, view.bookmarks).size();
@@ -102,20 +102,20 @@ bool popup_buttons(const char* words, bool enabled) {
   return pressed;
 }
 
-void draw_popups(Controller& controller, ShellHeld& memory, Commands& commands) {
-  if (memory.open_next == Popup::go_to) {
-    memory.go_to = static_cast<int>(controller.state().view.cursor) + 1;
+void draw_popups(Controller& controller, ShellHeld& held, Commands& commands) {
+  if (held.open_next == Popup::go_to) {
+    held.go_to = static_cast<int>(controller.state().view.step.cursor) + 1;
     ImGui::OpenPopup(kGoTo);
-  } else if (memory.open_next == Popup::bookmarks) {
+  } else if (held.open_next == Popup::bookmarks) {
     ImGui::OpenPopup(kBookmarks);
-  } else if (memory.open_next != Popup::none) {
-    open_file_popup(memory.open_next, controller, memory);
+  } else if (held.open_next != Popup::none) {
+    open_file_popup(held.open_next, controller, held);
   }
-  memory.open_next = Popup::none;
-  draw_go_to(controller.model(), memory, commands);
+  held.open_next = Popup::none;
+  draw_go_to(controller.model(), held, commands);
   draw_bookmarks(controller, commands);
-  draw_file_popups(controller, memory, commands);
-  memory.popup_open = ImGui::IsPopupOpen(nullptr, ImGuiPopupFlags_AnyPopupId | ImGuiPopupFlags_AnyPopupLevel);
+  draw_file_popups(controller, held, commands);
+  held.popup_open = ImGui::IsPopupOpen(nullptr, ImGuiPopupFlags_AnyPopupId | ImGuiPopupFlags_AnyPopupLevel);
 }
 
 }  // namespace attn

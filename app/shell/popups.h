@@ -13,7 +13,7 @@ void popup_heading(const std::string& words);
 bool popup_buttons(const char* words, bool enabled);
 
 // popups_files.cpp
-void open_file_popup(Popup popup, const Controller& controller, ShellHeld& memory);
-void draw_file_popups(const Controller& controller, ShellHeld& memory, Commands& commands);
+void open_file_popup(Popup popup, const Controller& controller, ShellHeld& held);
+void draw_file_popups(const Controller& controller, ShellHeld& held, Commands& commands);
 
 }  // namespace attn

@@ -35,42 +35,41 @@ void error_words(const std::string& words) {
   ImGui::PopStyleColor();
 }
 
-bool path_field(ShellHeld& memory, const char* id, const char* hint, const char* extension, FileDialog::Kind kind,
+bool path_field(ShellHeld& held, const char* id, const char* hint, const char* extension, FileDialog::Kind kind,
                 std::string& path) {
-  const PathField field{id, hint, extension, kind, memory.has_dialogs, style().px(kWidth)};
-  return draw_path_field(field, path, memory.dialog, memory.browsing);
+  const PathField field{id, hint, extension, kind, held.has_dialogs, style().px(kWidth)};
+  return draw_path_field(field, path, held.dialog, held.browsing);
 }
 
-void draw_open_file(ShellHeld& memory, Commands& commands) {
+void draw_open_file(ShellHeld& held, Commands& commands) {
   if (!begin_popup(kOpenFile)) return;
   popup_heading(kOpenFile);
   dim_words("A session (.attn), or q.npy with k.npy and v.npy beside it. A file can also be dropped on the window.");
   if (ImGui::IsWindowAppearing()) ImGui::SetKeyboardFocusHere();
-  const bool entered = path_field(memory, "open", "/path/to/session.attn", "", FileDialog::Kind::open, memory.path);
+  const bool entered = path_field(held, "open", "/path/to/session.attn", "", FileDialog::Kind::open, held.path);
   ImGui::Dummy({1, style().px(4)});
-  if ((popup_buttons("Open", !memory.path.empty()) || entered) && !memory.path.empty()) {
-    commands.emplace_back(OpenFile{memory.path});
+  if ((popup_buttons("Open", !held.path.empty()) || entered) && !held.path.empty()) {
+    commands.emplace_back(OpenFile{held.path});
     ImGui::CloseCurrentPopup();
   }
   ImGui::EndPopup();
 }
 
-void draw_save_as(ShellHeld& memory, Commands& commands) {
+void draw_save_as(ShellHeld& held, Commands& commands) {
   if (!begin_popup(kSaveAs)) return;
   popup_heading(kSaveAs);
   if (ImGui::IsWindowAppearing()) ImGui::SetKeyboardFocusHere();
-  const bool entered =
-      path_field(memory, "save", "/path/to/session.attn", ".attn", FileDialog::Kind::save, memory.path);
+  const bool entered = path_field(held, "save", "/path/to/session.attn", ".attn", FileDialog::Kind::save, held.path);
   ImGui::Dummy({1, style().px(4)});
-  if ((popup_buttons("Save", !memory.path.empty()) || entered) && !memory.path.empty()) {
-    commands.emplace_back(SaveSessionAs{memory.path});
+  if ((popup_buttons("Save", !held.path.empty()) || entered) && !held.path.empty()) {
+    commands.emplace_back(SaveSessionAs{held.path});
     ImGui::CloseCurrentPopup();
   }
   ImGui::EndPopup();
 }
 
 // Stays open until the files were read: what will not do is said where it can be changed.
-void draw_input_files(const Controller& controller, ShellHeld& memory, Commands& commands) {
+void draw_input_files(const Controller& controller, ShellHeld& held, Commands& commands) {
   if (!begin_popup(kInputFiles)) return;
   constexpr std::array<const char*, 4> kIds{"Q", "K", "V", "bias"};
   popup_heading(kInputFiles);
@@ -83,24 +82,24 @@ void draw_input_files(const Controller& controller, ShellHeld& memory, Commands&
     ImGui::TextUnformatted(kIds[n]);
     if (entered) ImGui::SetKeyboardFocusHere();
     const std::string hint = n == 3 ? "/path/to/bias.npy" : fmt::format("/path/to/{}.npy", "qkv"[n]);
-    entered = path_field(memory, kIds[n], hint.c_str(), ".npy", FileDialog::Kind::open, memory.input_paths[n]);
+    entered = path_field(held, kIds[n], hint.c_str(), ".npy", FileDialog::Kind::open, held.input_paths[n]);
   }
   const InputFilesAnswer& answer = controller.input_files_answer();
-  const bool answered = memory.input_asked != 0 && answer.number >= memory.input_asked;
+  const bool answered = held.input_asked != 0 && answer.number >= held.input_asked;
   if (answered && answer.error.empty()) {
-    memory.input_asked = 0;
+    held.input_asked = 0;
     ImGui::CloseCurrentPopup();
   }
   if (answered) error_words(answer.error);
   ImGui::Dummy({1, style().px(4)});
   if (popup_buttons("Use them", true) || entered) {
-    memory.input_asked = answer.number + 1;
-    commands.emplace_back(SetInputFiles{memory.input_paths});
+    held.input_asked = answer.number + 1;
+    commands.emplace_back(SetInputFiles{held.input_paths});
   }
   ImGui::EndPopup();
 }
 
-void draw_save_steps(const Controller& controller, ShellHeld& memory, Commands& commands) {
+void draw_save_steps(const Controller& controller, ShellHeld& held, Commands& commands) {
   if (!begin_popup(kSaveSteps)) return;
   const Style& s = style();
   const int steps =
@@ -108,29 +107,29 @@ void draw_save_steps(const Controller& controller, ShellHeld& memory, Commands& 
   popup_heading(kSaveSteps);
   dim_words("A name that ends in .gif gives one animation, any other a folder with a PNG a step.");
   if (ImGui::IsWindowAppearing()) ImGui::SetKeyboardFocusHere();
-  const bool entered = path_field(memory, "steps", "/path/to/steps.gif", "", FileDialog::Kind::save, memory.path);
+  const bool entered = path_field(held, "steps", "/path/to/steps.gif", "", FileDialog::Kind::save, held.path);
   ImGui::AlignTextToFramePadding();
   ImGui::TextUnformatted("Steps");
   ImGui::SameLine();
   ImGui::SetNextItemWidth(s.px(64));
-  ImGui::InputInt("##first", &memory.first_step, 0, 0);
+  ImGui::InputInt("##first", &held.first_step, 0, 0);
   ImGui::SameLine();
   ImGui::TextUnformatted("to");
   ImGui::SameLine();
   ImGui::SetNextItemWidth(s.px(64));
-  ImGui::InputInt("##last", &memory.last_step, 0, 0);
+  ImGui::InputInt("##last", &held.last_step, 0, 0);
   ImGui::SameLine();
   ImGui::TextDisabled("of %d", steps);
   ImGui::SameLine(0, s.px(20));
   ImGui::SetNextItemWidth(s.px(64));
-  ImGui::InputFloat("seconds each", &memory.seconds_per_step, 0, 0, "%.2g");
-  const bool good = memory.first_step >= 1 && memory.last_step <= steps && memory.first_step <= memory.last_step;
+  ImGui::InputFloat("seconds each", &held.seconds_per_step, 0, 0, "%.2g");
+  const bool good = held.first_step >= 1 && held.last_step <= steps && held.first_step <= held.last_step;
   if (!good) error_words(fmt::format("Steps are 1 to {}, the first before the last.", steps));
   ImGui::Dummy({1, s.px(4)});
-  const bool can = good && !memory.path.empty();
+  const bool can = good && !held.path.empty();
   if ((popup_buttons("Make them", can) || entered) && can) {
-    commands.emplace_back(SaveSteps{memory.path, static_cast<EventIndex>(memory.first_step - 1),
-                                    static_cast<EventIndex>(memory.last_step - 1), memory.seconds_per_step});
+    commands.emplace_back(SaveSteps{held.path, static_cast<EventIndex>(held.first_step - 1),
+                                    static_cast<EventIndex>(held.last_step - 1), held.seconds_per_step});
     ImGui::CloseCurrentPopup();
   }
   ImGui::EndPopup();
@@ -138,36 +137,36 @@ void draw_save_steps(const Controller& controller, ShellHeld& memory, Commands& 
 
 }  // namespace
 
-void open_file_popup(Popup popup, const Controller& controller, ShellHeld& memory) {
-  memory.has_dialogs = FileDialog::available();
-  memory.browsing.clear();
+void open_file_popup(Popup popup, const Controller& controller, ShellHeld& held) {
+  held.has_dialogs = FileDialog::available();
+  held.browsing.clear();
   const auto new_name = [&](const char* name) { return (controller.save_folder() / name).string(); };
   if (popup == Popup::open_file) {
     ImGui::OpenPopup(kOpenFile);
   } else if (popup == Popup::save_as) {
-    memory.path = new_name("session.attn");
+    held.path = new_name("session.attn");
     ImGui::OpenPopup(kSaveAs);
   } else if (popup == Popup::input_files) {
     const InputSpec& now = controller.state().document.inputs;
     // What was refused stays to be mended.
     const InputFilesAnswer& answer = controller.input_files_answer();
-    if (memory.input_asked != 0 && answer.number >= memory.input_asked && answer.error.empty()) memory.input_asked = 0;
-    if (memory.input_asked == 0) memory.input_paths = {now.q_file, now.k_file, now.v_file, now.bias_file};
+    if (held.input_asked != 0 && answer.number >= held.input_asked && answer.error.empty()) held.input_asked = 0;
+    if (held.input_asked == 0) held.input_paths = {now.q_file, now.k_file, now.v_file, now.bias_file};
     ImGui::OpenPopup(kInputFiles);
   } else if (popup == Popup::save_steps) {
-    memory.path = new_name("steps.gif");
+    held.path = new_name("steps.gif");
     const auto& rec = controller.model().recording;
-    memory.first_step = 1;
-    memory.last_step = rec == nullptr ? 0 : static_cast<int>(std::min<std::size_t>(rec->events.size(), 100));
+    held.first_step = 1;
+    held.last_step = rec == nullptr ? 0 : static_cast<int>(std::min<std::size_t>(rec->events.size(), 100));
     ImGui::OpenPopup(kSaveSteps);
   }
 }
 
-void draw_file_popups(const Controller& controller, ShellHeld& memory, Commands& commands) {
-  draw_open_file(memory, commands);
-  draw_save_as(memory, commands);
-  draw_input_files(controller, memory, commands);
-  draw_save_steps(controller, memory, commands);
+void draw_file_popups(const Controller& controller, ShellHeld& held, Commands& commands) {
+  draw_open_file(held, commands);
+  draw_save_as(held, commands);
+  draw_input_files(controller, held, commands);
+  draw_save_steps(controller, held, commands);
 }
 
 }  // namespace attn

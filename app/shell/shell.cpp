@@ -2,12 +2,12 @@
 
 #include <algorithm>
 #include <string_view>
-#include <variant>
 
 #include "app/system/assets.h"
 #include "imgui.h"
 #include "imgui_internal.h"
 #include "kernels/base/files.h"
+#include "viz/workspaces.h"
 
 namespace attn {
 namespace {
@@ -130,19 +130,19 @@ void Shell::draw(Controller& controller, Commands& commands) {
   const bool steps = controller.state().view.workspace == Workspace::step;
   io.ConfigFlags = steps ? io.ConfigFlags & ~ImGuiConfigFlags_NavEnableKeyboard
                          : io.ConfigFlags | ImGuiConfigFlags_NavEnableKeyboard;
-  const Commands keys = read_keys(controller.state(), step_.cells_focused, memory_.popup_open);
+  const Commands keys = read_keys(controller.state(), step_.cells_focused, held_.popup_open);
   commands.insert(commands.end(), keys.begin(), keys.end());
 
   draw_top_bar(controller, commands);
   draw_dockspace();
   draw_workspace(controller, commands);
-  if (controller.state().view.log_panel) draw_log_panel(controller, memory_, commands);
+  if (controller.state().view.log_panel) draw_log_panel(controller, held_, commands);
   for (const Command& command : commands) {
-    if (const auto* ask = std::get_if<Ask>(&command)) memory_.open_next = ask->popup;
+    if (const auto* ask = command_as<Ask>(command)) held_.open_next = ask->popup;
   }
-  draw_popups(controller, memory_, commands);
-  draw_keys_sheet(controller.state(), memory_, commands);
-  if (toasts_) draw_toast(controller, memory_);
+  draw_popups(controller, held_, commands);
+  draw_keys_sheet(controller.state(), held_, commands);
+  if (toasts_) draw_toast(controller, held_);
 }
 
 }  // namespace attn

@@ -8,7 +8,7 @@
 #include <string>
 
 #include "app/control/controller.h"
-#include "app/shell/keys.h"
+#include "app/shell/shortcuts.h"
 #include "app/system/file_dialog.h"
 #include "kernels/base/result.h"
 #include "viz/bench/held.h"
@@ -54,7 +54,7 @@ class Shell {
   void show_toasts(bool on) { toasts_ = on; }
   // Bench draws this chart alone (viz/bench/held.h).
   void show_one_chart(std::size_t chart) { bench_.only_chart = chart; }
-  const StepHeld& step_memory() const { return step_; }
+  const StepHeld& step_held() const { return step_; }
 
  private:
   void draw_workspace(Controller& controller, Commands& commands);
@@ -62,16 +62,16 @@ class Shell {
   Style style_;
   StepHeld step_;
   BenchHeld bench_;
-  ShellHeld memory_;
+  ShellHeld held_;
   bool toasts_ = true;
 };
 
 // The shell's parts, each in its file. All sizes through style().
-constexpr float kTopBarHeight = 46;                                                  // logical pixels
-void draw_top_bar(Controller& controller, Commands& commands);                       // top_bar.cpp
-void draw_log_panel(Controller& controller, ShellHeld& memory, Commands& commands);  // log_panel.cpp
-void draw_toast(Controller& controller, ShellHeld& memory);                          // log_panel.cpp
-void draw_keys_sheet(const State& state, ShellHeld& memory, Commands& commands);     // keys_sheet.cpp
-void draw_popups(Controller& controller, ShellHeld& memory, Commands& commands);     // popups.cpp
+constexpr float kTopBarHeight = 46;                                                // logical pixels
+void draw_top_bar(Controller& controller, Commands& commands);                     // top_bar.cpp
+void draw_log_panel(Controller& controller, ShellHeld& held, Commands& commands);  // log_panel.cpp
+void draw_toast(Controller& controller, ShellHeld& held);                          // log_panel.cpp
+void draw_keys_sheet(const State& state, ShellHeld& held, Commands& commands);     // keys_sheet.cpp
+void draw_popups(Controller& controller, ShellHeld& held, Commands& commands);     // popups.cpp
 
 }  // namespace attn

@@ -109,7 +109,7 @@ float draw_crossing(const State& state, float x, Commands& commands) {
   if (bar_button("Crossing", x, width)) {
     const SweepSpec& sweep = state.document.sweep;
     const std::int64_t last = sweep.values.empty() ? 1 : sweep.values.back();
-    const std::int64_t value = state.view.bench_value.value_or(last);
+    const std::int64_t value = state.view.bench.value.value_or(last);
     if (bench)
       commands.emplace_back(StepThrough{bench_kernel(state), problem_at(sweep, value), options_at(sweep, value)});
     else

@@ -1,262 +1,15 @@
 #include "app/state/apply.h"
 
 #include <algorithm>
-#include <cmath>
-#include <string>
-#include <tuple>
 #include <utility>
 #include <variant>
 
-#include <fmt/format.h>
-
+#include "app/state/apply_lists.h"
 #include "kernels/ladder.h"
 #include "kernels/model/kernel.h"
-#include "profiling/figures/metrics.h"
-#include "viz/bench/to_step.h"
-#include "viz/step/facts/bookmarks.h"
-#include "viz/step/facts/m_changes.h"
-#include "viz/step/facts/place.h"
 
 namespace attn {
 namespace {
-
-// A shape is typed one number at a time: what must follow the changed extent does, so that the first number is not
-// refused because the second is still old.
-Problem with_followers(Problem p, const Problem& before) {
-  if (p.bias_shape.size() == 4 && p.bias_shape == before.bias_shape) {
-    const std::int64_t full[4] = {p.B, p.Hq, p.Lq, p.Lk};
-    for (std::size_t axis = 0; axis < 4; ++axis) {
-      if (p.bias_shape[axis] != 1) p.bias_shape[axis] = full[axis];
-    }
-  }
-  if (!p.mask.key_lengths.empty() && p.mask.key_lengths == before.mask.key_lengths && p.B > 0 && p.B <= 4096) {
-    p.mask.key_lengths.resize(static_cast<std::size_t>(p.B), p.Lk);
-    for (std::int64_t& keys : p.mask.key_lengths) keys = std::min(keys, p.Lk);
-  }
-  return p;
-}
-
-// A typed cell is named by its flat index: in a tensor of another shape it would land elsewhere.
-void drop_edits_of_changed_shapes(InputSpec& inputs, const Problem& before, const Problem& now) {
-  std::erase_if(inputs.edits, [&](const CellEdit& edit) {
-    switch (edit.tensor) {
-      case InputTensor::q:
-        return std::tie(before.B, before.Hq, before.Lq, before.D) != std::tie(now.B, now.Hq, now.Lq, now.D);
-      case InputTensor::k:
-        return std::tie(before.B, before.Hkv, before.Lk, before.D) != std::tie(now.B, now.Hkv, now.Lk, now.D);
-      case InputTensor::v:
-        return std::tie(before.B, before.Hkv, before.Lk, before.Dv) != std::tie(now.B, now.Hkv, now.Lk, now.Dv);
-      case InputTensor::bias:
-        return before.bias_shape != now.bias_shape;
-    }
-    return true;
-  });
-}
-
-constexpr std::size_t kMaxEdits = 100000;
-
-// One overload a command; what is not listed is an effect and changes nothing here.
-struct Apply {
-  State s;
-  const Recording* recording;
-
-  Result<State> done() { return std::move(s); }
-
-  Result<State> operator()(const ChoosePreset& c) { return with_preset(std::move(s), c.id); }
-  Result<State> operator()(const SetProblem& c) {
-    Problem p = with_followers(c.problem, s.document.problem);
-    if (auto valid = validate(p); !valid) return tl::unexpected(valid.error());
-    if (p == s.document.problem) return done();
-    drop_edits_of_changed_shapes(s.document.inputs, s.document.problem, p);
-    s.document.problem = std::move(p);
-    s.document.selection = fitted(s.document.selection, s.document.problem);
-    s.document.preset.clear();
-    return done();
-  }
-  Result<State> operator()(const SetOptions& c) {
-    const Options& o = c.options;
-    if (std::min({o.br, o.bc, o.threads, o.stages}) < 0) {
-      return bad_input("Tile extents, threads and stages cannot be negative; 0 stands for the kernel's default.");
-    }
-    if (o != s.document.options) s.document.preset.clear();
-    s.document.options = o;
-    return done();
-  }
-  Result<State> operator()(const SetInputs& c) {
-    if (c.inputs.edits.size() > kMaxEdits) {
-      return bad_input(fmt::format("More than {} typed cells: put the numbers into a .npy file.", kMaxEdits));
-    }
-    if (c.inputs == s.document.inputs) return done();
-    s.document.inputs = c.inputs;
-    std::sort(s.document.inputs.edits.begin(), s.document.inputs.edits.end(), [](const CellEdit& a, const CellEdit& b) {
-      return std::tie(a.tensor, a.index) < std::tie(b.tensor, b.index);
-    });
-    s.document.preset.clear();
-    return done();
-  }
-  Result<State> operator()(const ChooseKernel& c) {
-    const auto row = find_kernel(c.id);
-    if (!row) return tl::unexpected(row.error());
-    // Step shows recordings: a kernel without them is chosen for Bench alone.
-    const bool recorded = (*row)->record != nullptr;
-    if (recorded) s.document.kernel = c.id;
-    s.view.bench_kernel = recorded ? "" : c.id;
-    return done();
-  }
-  Result<State> operator()(const Select& c) {
-    s.document.selection = fitted(c.selection, s.document.problem);
-    return done();
-  }
-  Result<State> operator()(const SetSweep& c) {
-    s.document.sweep = c.sweep;
-    return done();
-  }
-
-  Result<State> operator()(const StepThrough& c) {
-    const auto example = step_example(c.kernel, c.problem, c.options);
-    if (!example) return tl::unexpected(example.error());
-    if (auto valid = validate(example->problem); !valid) return tl::unexpected(valid.error());
-    Document& d = s.document;
-    d.preset.clear();
-    d.kernel = example->kernel;
-    d.problem = example->problem;
-    d.options = example->options;
-    d.inputs = {};
-    d.inputs.generator = d.sweep.generator;
-    d.inputs.seed = d.sweep.seed;
-    d.selection = {};
-    s.view.workspace = Workspace::step;
-    s.view.cursor = 0;
-    return done();
-  }
-  Result<State> operator()(const MeasureInBench&) {
-    s.document.sweep = sweep_of_step(s.document.sweep, s.document);
-    s.view.workspace = Workspace::bench;
-    s.view.playing = false;
-    return done();
-  }
-
-  Result<State> operator()(const StepBy& c) {
-    if (recording != nullptr) s.view.cursor = step_from(*recording, s.view.cursor, c.unit, c.direction);
-    return done();
-  }
-  Result<State> operator()(const GoToEvent& c) {
-    s.view.cursor = std::min(c.event, last_event());
-    return done();
-  }
-  Result<State> operator()(const GoToEnd& c) {
-    s.view.cursor = c.last ? last_event() : 0;
-    return done();
-  }
-  Result<State> operator()(const Play& c) {
-    // Play at the end starts again, as every player does.
-    if (c.on && s.view.cursor >= last_event()) s.view.cursor = 0;
-    s.view.playing = c.on && last_event() > 0;
-    return done();
-  }
-  Result<State> operator()(const SetPlaySpeed& c) {
-    if (std::isfinite(c.steps_per_second)) s.view.play_steps_per_second = std::clamp(c.steps_per_second, 0.25F, 60.0F);
-    return done();
-  }
-  Result<State> operator()(const ToggleBookmark& c) {
-    const EventIndex e = c.event == kNoEvent ? s.view.cursor : c.event;
-    if (recording == nullptr || e >= recording->events.size()) return done();
-    const Bookmark mark = bookmark_of(*recording, e);
-    auto& marks = s.view.bookmarks;
-    if (std::erase(marks, mark) > 0) return done();
-    if (marks.size() >= kMaxBookmarks) {
-      return bad_input(fmt::format("{} bookmarks are the most there can be: take one away first.", kMaxBookmarks));
-    }
-    marks.push_back(mark);
-    return done();
-  }
-  Result<State> operator()(const ClearBookmarks&) {
-    s.view.bookmarks.clear();
-    return done();
-  }
-  Result<State> operator()(const GoToLandmark& c) {
-    if (recording == nullptr) return done();
-    const auto to = next_of(landmarks(c.landmark), s.view.cursor, c.direction);
-    if (to == kNoEvent) return bad_input(no_landmark(c));
-    s.view.cursor = to;
-    s.view.playing = false;
-    return done();
-  }
-  Result<State> operator()(const SetReading& c) {
-    s.view.reading = c.reading;
-    return done();
-  }
-  Result<State> operator()(const ChooseStepChart& c) {
-    s.view.chart = c.chart;
-    return done();
-  }
-  Result<State> operator()(const ChooseWorkspace& c) {
-    s.view.workspace = c.workspace;
-    if (c.workspace != Workspace::step) s.view.playing = false;
-    return done();
-  }
-  Result<State> operator()(const ShowKeys& c) {
-    s.view.keys_sheet = c.on;
-    return done();
-  }
-  Result<State> operator()(const ShowLog& c) {
-    s.view.log_panel = c.on;
-    return done();
-  }
-  Result<State> operator()(const ChooseBenchMetric& c) {
-    if (auto metric = find_metric(c.id); !metric) return tl::unexpected(metric.error());
-    s.view.bench_metric = c.id;
-    return done();
-  }
-  Result<State> operator()(const ChooseBenchValue& c) {
-    s.view.bench_value = c.value;
-    return done();
-  }
-
-  Result<State> operator()(const ChooseBenchBaseline& c) {
-    if (!c.id.empty()) {
-      if (auto row = find_kernel(c.id); !row) return tl::unexpected(row.error());
-    }
-    s.view.bench_baseline = c.id;
-    return done();
-  }
-
-  Result<State> operator()(const SetTheme& c) {
-    s.preferences.theme = c.theme;
-    return done();
-  }
-  Result<State> operator()(const SetScale& c) {
-    // Steps of 5 %: every size of the layout stays near whole pixels.
-    if (std::isfinite(c.scale)) s.preferences.scale = std::round(std::clamp(c.scale, 1.0F, 3.0F) * 20) / 20;
-    return done();
-  }
-  Result<State> operator()(const SetReducedMotion& c) {
-    s.preferences.reduced_motion = c.on;
-    return done();
-  }
-
-  template <class Effect>
-  Result<State> operator()(const Effect&) {
-    return done();
-  }
-
-  std::vector<EventIndex> landmarks(Landmark landmark) const {
-    if (landmark == Landmark::bookmark) return bookmarked_steps(*recording, s.view.bookmarks);
-    const StepPlace at = place_of(*recording, s.view.cursor, s.document.selection);
-    return steps_where_m_changes(*recording, at, at.row);
-  }
-  std::string no_landmark(const GoToLandmark& c) const {
-    const char* side = c.direction > 0 ? "after" : "before";
-    if (c.landmark == Landmark::bookmark) return fmt::format("There is no bookmark {} this step. B sets one.", side);
-    const StepPlace at = place_of(*recording, s.view.cursor, s.document.selection);
-    return fmt::format("m of row {} does not change {} this step.", at.row, side);
-  }
-
-  EventIndex last_event() const {
-    return recording == nullptr || recording->events.empty() ? 0
-                                                             : static_cast<EventIndex>(recording->events.size() - 1);
-  }
-};
 
 std::int32_t cut(std::int32_t x, std::int32_t min, std::int64_t extent) {
   const std::int64_t max = std::max<std::int64_t>(extent - 1, min);
@@ -294,6 +47,16 @@ SweepSpec initial_sweep() {
   return sweep;
 }
 
+// To the function of the command's list.
+struct ApplyList {
+  const State& state;
+  const Recording* recording;
+
+  Result<State> operator()(const StepCommand& c) const { return apply_step(state, c, recording); }
+  Result<State> operator()(const BenchCommand& c) const { return apply_bench(state, c); }
+  Result<State> operator()(const AppCommand& c) const { return apply_app(state, c); }
+};
+
 }  // namespace
 
 Selection fitted(const Selection& s, const Problem& p) {
@@ -319,8 +82,8 @@ Result<State> with_preset(State state, std::string_view preset_id) {
   d.options.br = (*preset)->br;
   d.options.bc = (*preset)->bc;
   d.selection = {};
-  state.view.cursor = 0;
-  state.view.playing = false;
+  state.view.step.cursor = 0;
+  state.view.step.playing = false;
   return state;
 }
 
@@ -332,8 +95,8 @@ State initial_state() {
   return state;
 }
 
-Result<State> apply(const State& state, const Command& command, const Recording* recording) {
-  return std::visit(Apply{state, recording}, command);
+Result<State> apply(const State& state, const StateCommand& command, const Recording* recording) {
+  return std::visit(ApplyList{state, recording}, command);
 }
 
 }  // namespace attn

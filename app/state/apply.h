@@ -14,8 +14,8 @@ State initial_state();
 Result<State> with_preset(State state, std::string_view preset_id);
 
 // The state after `command`; the error says why the command is refused, and the state stays. `recording` is what Step
-// shows (null where there is none): stepping walks its events. Effects (RunSweep, SaveSession ...) change nothing here.
-Result<State> apply(const State& state, const Command& command, const Recording* recording);
+// shows (null where there is none): stepping walks its events.
+Result<State> apply(const State& state, const StateCommand& command, const Recording* recording);
 
 // Where a step of `unit` leads from event `e`:
 //   phase       the next or previous event

@@ -19,11 +19,7 @@ struct StateKey {
   std::function<Result<void>(State&, std::string_view)> read;
 };
 
-// Without `preset` and the files, which state_string.cpp reads itself.
+// Without `preset` and the files, which string.cpp reads itself.
 std::vector<StateKey> state_keys();
-
-// Everything but letters, digits and "_.-/" as %XX.
-std::string percent_encoded(std::string_view text);
-Result<std::string> percent_decoded(std::string_view text);
 
 }  // namespace attn

@@ -10,6 +10,7 @@
 
 #include "app/state/apply.h"
 #include "app/state/keys.h"
+#include "app/state/values.h"
 #include "kernels/formats/container.h"
 
 namespace attn {
@@ -223,12 +224,19 @@ Result<ParsedState> parse_state_string(std::string_view text) {
   return parsed;
 }
 
-bool restore_bench(const std::string& session_state, State& state) {
-  const auto saved = parse_state_string(session_state);
+std::string session_state(const State& state) {
+  State without = state;
+  without.document.inputs = {};
+  const auto text = state_string(without);
+  return text ? *text : std::string();
+}
+
+bool restore_bench(const std::string& saved_state, State& state) {
+  const auto saved = parse_state_string(saved_state);
   if (!saved) return false;
   state.document.sweep = saved->state.document.sweep;
-  state.view.bench_metric = saved->state.view.bench_metric;
-  state.view.bench_baseline = saved->state.view.bench_baseline;
+  state.view.bench.metric = saved->state.view.bench.metric;
+  state.view.bench.baseline = saved->state.view.bench.baseline;
   return true;
 }
 

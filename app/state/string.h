@@ -36,9 +36,12 @@ struct ParsedState {
 Result<std::string> state_string(const State& state);
 // Reads no file. Unknown versions, keys and values are refused, with the place.
 Result<ParsedState> parse_state_string(std::string_view text);
-// Bench as it stood when `session_state` (Session::state) was saved: sweep, metric and baseline. False where the file
+// What a session keeps of `state` (Session::state): without Step's input files, which are no part of a sweep and are
+// not read for it. Empty where it would be longer than the limit: the file then restores rows and recording alone.
+std::string session_state(const State& state);
+// Bench as it stood when `saved_state` (session_state) was saved: sweep, metric and baseline. False where the file
 // comes without a state, or with one of another version: its rows then stand for themselves.
-bool restore_bench(const std::string& session_state, State& state);
+bool restore_bench(const std::string& saved_state, State& state);
 // parse_state_string, then checks that every file is there and has the hash it had.
 Result<State> open_state_string(std::string_view text);
 

@@ -100,4 +100,37 @@ Result<std::vector<Bookmark>> parse_bookmarks(std::string_view text) {
   return marks;
 }
 
+std::string percent_encoded(std::string_view text) {
+  std::string encoded;
+  for (const char c : text) {
+    const bool plain = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' ||
+                       c == '.' || c == '-' || c == '/';
+    if (plain) {
+      encoded += c;
+    } else {
+      encoded += fmt::format("%{:02X}", static_cast<unsigned>(static_cast<unsigned char>(c)));
+    }
+  }
+  return encoded;
+}
+
+Result<std::string> percent_decoded(std::string_view text) {
+  std::string decoded;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    if (text[i] != '%') {
+      decoded += text[i];
+      continue;
+    }
+    unsigned value = 0;
+    const std::string_view digits = text.substr(i + 1, 2);
+    const auto [end, code] = std::from_chars(digits.data(), digits.data() + digits.size(), value, 16);
+    if (digits.size() != 2 || code != std::errc() || end != digits.data() + 2 || value == 0) {
+      return bad_input(fmt::format("'%{}' is no character", digits));
+    }
+    decoded += static_cast<char>(value);
+    i += 2;
+  }
+  return decoded;
+}
+
 }  // namespace attn

@@ -1,5 +1,5 @@
-// Values of a state string: text to value and back. Errors say what is wrong with the value; its key and place are added
-// by the caller.
+// Values of a state string: text to value and back. Errors say what is wrong with the value; its key and place are
+// added by the caller.
 #pragma once
 
 #include <cstddef>
@@ -16,11 +16,15 @@ namespace attn {
 Result<std::int64_t> whole(std::string_view text, std::int64_t min, std::int64_t max);
 Result<double> number(std::string_view text, bool finite);
 std::vector<std::string_view> split(std::string_view text, char at);
-// Whole numbers from `least` up, with '/' between them.
+// Whole numbers from `min` up, with '/' between them.
 Result<std::vector<std::int64_t>> whole_list(std::string_view text, std::int64_t min, std::size_t max_items);
 
 // BATCH:HEAD:I:J:PHASE:PASS, with '/' between them; "none" where there is none.
 std::string bookmarks_text(const std::vector<Bookmark>& bookmarks);
 Result<std::vector<Bookmark>> parse_bookmarks(std::string_view text);
+
+// Everything but letters, digits and "_.-/" as %XX.
+std::string percent_encoded(std::string_view text);
+Result<std::string> percent_decoded(std::string_view text);
 
 }  // namespace attn

@@ -4,7 +4,6 @@
 #include <cctype>
 #include <optional>
 #include <string>
-#include <system_error>
 #include <utility>
 
 #include <fmt/format.h>
@@ -50,7 +49,7 @@ Result<void> check_size(int width, int height) {
 
 State still(State state) {
   state.preferences.reduced_motion = true;
-  state.view.playing = false;
+  state.view.step.playing = false;
   return state;
 }
 
@@ -146,9 +145,7 @@ Result<void> take_gif(OffscreenWindow& offscreen_window, const StepSeries& steps
 
 Result<void> take_pngs(OffscreenWindow& offscreen_window, const StepSeries& steps, const std::filesystem::path& out,
                        const std::stop_token& stop, const std::function<void(EventIndex)>& done) {
-  std::error_code error;
-  std::filesystem::create_directories(out, error);
-  if (error) return bad_input(fmt::format("The folder {} cannot be made: {}.", out.string(), error.message()));
+  if (auto made = make_folder(out); !made) return made;
   for (EventIndex e = steps.first; e <= steps.last; ++e) {
     if (stop.stop_requested()) return stopped(e - steps.first);
     const Image image = offscreen_window.draw({GoToEvent{e}});

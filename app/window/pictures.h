@@ -1,7 +1,7 @@
 // Any view as a PNG, with no display: the window's own frames, drawn offscreen.
 #pragma once
 
-#include <cstdint>
+#include <cstddef>
 #include <filesystem>
 #include <functional>
 #include <memory>
@@ -10,18 +10,13 @@
 #include <string>
 #include <vector>
 
+#include "app/graphics/image.h"
 #include "kernels/base/result.h"
 #include "kernels/recording/recording.h"
 #include "profiling/figures/measurement.h"
 #include "viz/state/state.h"
 
 namespace attn {
-
-// Row 0 on top, RGBA, 8 bits each, not premultiplied.
-struct Image {
-  int width = 0, height = 0;
-  std::vector<std::uint8_t> rgba;
-};
 
 // What to draw. Workspace, cursor, theme and scale are in `state` (start from initial_state() or a state string).
 struct PictureSpec {
@@ -52,7 +47,6 @@ struct StepSeries {
 // pictures are ready.
 Result<void> take_pictures(const PictureSpec& spec, const StepSeries& steps, const std::filesystem::path& out,
                            const std::stop_token& stop, const std::function<void(EventIndex)>& done);
-Result<void> write_png(const std::filesystem::path& file, const Image& image);
 // draw_picture, then write_png. Where libEGL or a driver is missing, the error (cannot_run) names it and the package.
 Result<void> take_picture(const PictureSpec& spec, const std::filesystem::path& file);
 

@@ -52,7 +52,7 @@ void add_verdicts(std::string& out, const PictureSpec& picture, const Model& mod
   if (values.empty()) out += "No point has a time.\n";
   for (const std::int64_t v : values) {
     State state = picture.state;
-    state.view.bench_value = v;
+    state.view.bench.value = v;
     const BenchVerdict verdict = bench_verdict(state, model, scene.slice, v, "");
     out += fmt::format("- **{}** {}\n", verdict.headline, verdict.reason);
   }
@@ -134,11 +134,7 @@ std::string report_text(const PictureSpec& picture, const std::vector<std::strin
 }
 
 Result<Report> write_report(const PictureSpec& picture, const std::filesystem::path& folder) {
-  std::error_code error;
-  std::filesystem::create_directories(folder, error);
-  if (error || !std::filesystem::is_directory(folder))
-    return bad_input(fmt::format("The folder {} cannot be made: {}.", folder.string(),
-                                 error ? error.message() : "there is a file of that name"));
+  if (auto made = make_folder(folder); !made) return tl::unexpected(made.error());
   Report report;
   std::vector<ChartPick> picks;
   for (const Plot& plot : kPlots) picks.push_back(plot.pick);

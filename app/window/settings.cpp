@@ -23,7 +23,7 @@ constexpr std::uint64_t kMaxBytes = 256 << 10;
 constexpr std::size_t kMaxLayoutBytes = 64 << 10;
 constexpr std::size_t kMaxDockNodes = 32;
 
-// A member within [least, most], or its default with a word in the log.
+// A member within [min, max], or its default with a word in the log.
 template <class T>
 void read_number(const json& j, const char* key, double min, double max, T& field, std::vector<std::string>& said) {
   const auto it = j.find(key);

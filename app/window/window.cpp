@@ -159,7 +159,7 @@ class Waiter {
  public:
   void wait(const Controller& controller) {
     const double now = glfwGetTime();
-    if (controller.state().view.playing || now < awake_until_) {
+    if (controller.state().view.step.playing || now < awake_until_) {
       glfwPollEvents();
     } else if (controller.wants_frames()) {
       glfwWaitEventsTimeout(kTaskSeconds);
@@ -200,10 +200,10 @@ void draw_frame(App& app) {
   app.gl.clear(width, height, colour(state.preferences.theme, Token::ground));
   ImGui_ImplOpenGL3_RenderDrawData(ImGui::GetDrawData());
   app.controller->window_is(width, height);
-  const Effects effects = app.controller->take_effects();
-  if (effects.clipboard) ImGui::SetClipboardText(effects.clipboard->c_str());
-  if (effects.picture) app.controller->save_picture(*effects.picture, app.gl.read_pixels(width, height));
-  if (effects.quit) glfwSetWindowShouldClose(app.window.get(), GLFW_TRUE);
+  const WindowRequests requests = app.controller->take_requests();
+  if (requests.clipboard) ImGui::SetClipboardText(requests.clipboard->c_str());
+  if (requests.picture) app.controller->save_picture(*requests.picture, app.gl.read_pixels(width, height));
+  if (requests.quit) glfwSetWindowShouldClose(app.window.get(), GLFW_TRUE);
   glfwSwapBuffers(app.window.get());
   if (std::exchange(app.first_frame, false) && environment("ATTNSCOPE_TIMINGS")) {
     std::fprintf(stderr, "first frame %.2f s after exec\n", seconds_since_start());
@@ -223,9 +223,9 @@ void make_controller(App& app, const State& state, const LoadedSettings& loaded,
   setup.state = state;
   setup.wake = [] { glfwPostEmptyEvent(); };
   setup.save_folder = default_save_folder();
-  if (const auto data = data_folder(); !data.empty()) setup.autosave_file = data / "autosave.attn";
-  setup.gpu = std::make_shared<GpuBench>();
-  if (const auto sessions = find_asset("sessions")) setup.bundled_sessions = *sessions;
+  if (const auto data = data_folder(); !data.empty()) setup.sweeps.autosave_file = data / "autosave.attn";
+  setup.sweeps.gpu = std::make_shared<GpuBench>();
+  if (const auto sessions = find_asset("sessions")) setup.sweeps.bundled_sessions = *sessions;
   app.controller = std::make_unique<Controller>(std::move(setup));
   app.controller->look_around();
   for (const std::string& said : loaded.said) app.controller->log().warn(said);

@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "app/worker/messages.h"
+#include "kernels/base/bytes.h"
 #include "kernels/gpu/device/device_run.h"
 #include "kernels/gpu/device/queue.h"
 #include "kernels/ladder.h"

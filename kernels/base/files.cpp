@@ -174,6 +174,14 @@ Result<void> InputFile::read(std::span<std::byte> out) {
   return ok();
 }
 
+Result<void> make_folder(const fs::path& folder) {
+  std::error_code error;
+  fs::create_directories(folder, error);
+  if (!error && fs::is_directory(folder, error)) return ok();
+  return bad_input(fmt::format("The folder {} cannot be made: {}.", folder.string(),
+                               error ? error.message() : "there is a file of that name"));
+}
+
 Result<std::vector<std::byte>> read_file(const fs::path& file, std::uint64_t max_bytes) {
   Result<InputFile> in = InputFile::open(file);
   if (!in) return tl::unexpected(in.error());

@@ -34,6 +34,9 @@ class InputFile {
   std::filesystem::path file_;
 };
 
+// Makes a folder, and those above it, where they are not there.
+Result<void> make_folder(const std::filesystem::path& folder);
+
 Result<std::vector<std::byte>> read_file(const std::filesystem::path& file, std::uint64_t max_bytes);
 
 // Any file of ours: temporary name in the same folder, written, synced, renamed. A full disk or a folder without

@@ -2,6 +2,7 @@
 
 #include <string>
 
+#include "kernels/ladder.h"
 #include "profiling/figures/metrics.h"
 
 namespace attn {

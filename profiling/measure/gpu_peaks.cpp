@@ -1,4 +1,5 @@
 #include "profiling/measure/gpu_peaks.h"
+#include "kernels/base/bytes.h"
 
 #include <algorithm>
 #include <utility>

@@ -8,6 +8,7 @@
 
 #include <fmt/format.h>
 
+#include "kernels/base/bytes.h"
 #include "kernels/gpu/compile/sources.h"
 #include "kernels/gpu/device/device_run.h"
 #include "kernels/gpu/rungs/specialise.h"

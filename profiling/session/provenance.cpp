@@ -4,8 +4,8 @@
 #include <string>
 
 #include "attnscope_version.h"
-#include "kernels/cpu/device.h"
 #include "kernels/base/clock.h"
+#include "kernels/cpu/device.h"
 #include "profiling/session/session.h"
 
 namespace attn {

@@ -167,10 +167,10 @@ TEST_F(BenchTest, ClickingInAChartChoosesTheValueForTableAndVerdict) {
     // Left third of the plot: the first of three values.
     ctx->MouseMoveToPos({box.Min.x + 0.14F * box.GetWidth(), box.GetCenter().y});
     ctx->MouseClick();
-    IM_CHECK(state().view.bench_value == 512);
+    IM_CHECK(state().view.bench.value == 512);
     ctx->MouseMoveToPos({box.Min.x + 0.44F * box.GetWidth(), box.GetCenter().y});
     ctx->MouseClick();
-    IM_CHECK(state().view.bench_value == 1024);
+    IM_CHECK(state().view.bench.value == 1024);
   }));
 }
 
@@ -180,7 +180,7 @@ TEST_F(BenchTest, TheTableTitleListsTheValues) {
     IM_CHECK(look_at(ctx, "table"));
     ctx->ItemClick("pick_value");
     ctx->ItemClick("//$FOCUSED/L = 512");
-    IM_CHECK(state().view.bench_value == 512);
+    IM_CHECK(state().view.bench.value == 512);
   }));
 }
 
@@ -222,9 +222,9 @@ TEST_F(BenchTest, GpuKernelsBringTheirChoicesAndEachIsTaken) {
     IM_CHECK(sweep().base.dtype == DType::f16);
     choose("##dtype", "f32");
     choose("##baseline", "cpu_flash");
-    IM_CHECK_STR_EQ(state().view.bench_baseline.c_str(), "cpu_flash");
+    IM_CHECK_STR_EQ(state().view.bench.baseline.c_str(), "cpu_flash");
     choose("##baseline", "usual");
-    IM_CHECK(state().view.bench_baseline.empty());
+    IM_CHECK(state().view.bench.baseline.empty());
     IM_CHECK(validate(sweep()).has_value());
   }));
 }
@@ -234,7 +234,7 @@ TEST_F(BenchTest, DraggingAChartMovesItAndChoosesNothing) {
   EXPECT_TRUE(window->run([&](Ctx* ctx) {
     ctx->MouseMoveToPos(child("time")->Rect().GetCenter());
     ctx->MouseDragWithDelta({60, 0});
-    IM_CHECK(!state().view.bench_value);
+    IM_CHECK(!state().view.bench.value);
   }));
 }
 
@@ -244,7 +244,7 @@ TEST_F(BenchTest, TheFourthChartTakesAnotherMetric) {
     IM_CHECK(look_at(ctx, "picked"));
     ctx->ItemClick("pick_metric");
     ctx->ItemClick("//$FOCUSED/Spread");
-    IM_CHECK_STR_EQ(state().view.bench_metric.c_str(), "time_spread_pct");
+    IM_CHECK_STR_EQ(state().view.bench.metric.c_str(), "time_spread_pct");
   }));
 }
 

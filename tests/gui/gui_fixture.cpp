@@ -55,7 +55,8 @@ void TestWindow::draw_frame() {
   shell_.draw(*controller_, commands_);
   ImGui::Render();
   ImGui_ImplNullRender_RenderDrawData(ImGui::GetDrawData());
-  if (Effects now = controller_->take_effects(); now.clipboard || now.picture || now.quit) effects = std::move(now);
+  if (WindowRequests now = controller_->take_requests(); now.clipboard || now.picture || now.quit)
+    requests = std::move(now);
   ImGuiTestEngine_PostSwap(engine_.get());
 }
 

@@ -31,7 +31,7 @@ class TestWindow {
   Controller& controller() { return *controller_; }
   const State& state() const { return controller_->state(); }
   Shell& shell() { return shell_; }
-  Effects effects;  // of the frames so far, newest wins
+  WindowRequests requests;  // of the frames so far, newest wins
 
  private:
   void draw_frame();

@@ -135,7 +135,7 @@ void let_loose(int actions, unsigned seed) {
   w.draw_frames(3);
   w.controller().update({GoToEnd{false}, StepBy{}});
   w.draw_frames(2);
-  EXPECT_EQ(w.state().view.cursor, 1U);
+  EXPECT_EQ(w.state().view.step.cursor, 1U);
   EXPECT_TRUE(errors.empty());
 }
 

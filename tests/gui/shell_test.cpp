@@ -4,7 +4,7 @@
 #include <map>
 #include <set>
 
-#include "app/shell/keys.h"
+#include "app/shell/shortcuts.h"
 #include "app/state/apply.h"
 #include "app/window/settings.h"
 #include "imgui_internal.h"
@@ -24,11 +24,11 @@ TEST(Window, ArrowsAndSpaceStepByPhaseBothWays) {
   TestWindow w;
   EXPECT_TRUE(w.run([&](Ctx* ctx) {
     ctx->KeyPress(ImGuiKey_RightArrow);
-    IM_CHECK_EQ(w.state().view.cursor, 1U);
+    IM_CHECK_EQ(w.state().view.step.cursor, 1U);
     ctx->KeyPress(ImGuiKey_Space);
-    IM_CHECK_EQ(w.state().view.cursor, 2U);
+    IM_CHECK_EQ(w.state().view.step.cursor, 2U);
     ctx->KeyPress(ImGuiKey_LeftArrow);
-    IM_CHECK_EQ(w.state().view.cursor, 1U);
+    IM_CHECK_EQ(w.state().view.step.cursor, 1U);
   }));
 }
 
@@ -40,16 +40,16 @@ TEST(Window, ShiftAndControlStepByKeyAndQueryTile) {
   w.controller().update({GoToEvent{at}});
   EXPECT_TRUE(w.run([&](Ctx* ctx) {
     ctx->KeyPress(ImGuiMod_Shift | ImGuiKey_RightArrow);
-    IM_CHECK(r.events[w.state().view.cursor].id == (EventId{0, 0, 1, 2, Phase::max}));
+    IM_CHECK(r.events[w.state().view.step.cursor].id == (EventId{0, 0, 1, 2, Phase::max}));
     ctx->KeyPress(ImGuiMod_Ctrl | ImGuiKey_RightArrow);
-    IM_CHECK(r.events[w.state().view.cursor].id == (EventId{0, 0, 2, 2, Phase::max}));
+    IM_CHECK(r.events[w.state().view.step.cursor].id == (EventId{0, 0, 2, 2, Phase::max}));
     ctx->KeyPress(ImGuiMod_Shift | ImGuiKey_LeftArrow);
     ctx->KeyPress(ImGuiMod_Ctrl | ImGuiKey_LeftArrow);
-    IM_CHECK_EQ(w.state().view.cursor, at);
+    IM_CHECK_EQ(w.state().view.step.cursor, at);
     ctx->KeyPress(ImGuiKey_End);
-    IM_CHECK_EQ(w.state().view.cursor, r.events.size() - 1);
+    IM_CHECK_EQ(w.state().view.step.cursor, r.events.size() - 1);
     ctx->KeyPress(ImGuiKey_Home);
-    IM_CHECK_EQ(w.state().view.cursor, 0U);
+    IM_CHECK_EQ(w.state().view.step.cursor, 0U);
   }));
 }
 
@@ -61,10 +61,10 @@ TEST(Window, GoToStepTakesTheNumberThatIsShown) {
     ctx->KeyChars("12");
     ctx->KeyPress(ImGuiKey_Enter);
     ctx->Yield(2);
-    IM_CHECK_EQ(w.state().view.cursor, 11U);
+    IM_CHECK_EQ(w.state().view.step.cursor, 11U);
     // Arrows step again once the popup is gone.
     ctx->KeyPress(ImGuiKey_RightArrow);
-    IM_CHECK_EQ(w.state().view.cursor, 12U);
+    IM_CHECK_EQ(w.state().view.step.cursor, 12U);
   }));
 }
 
@@ -77,8 +77,8 @@ TEST(Window, AnActiveTextFieldKeepsItsKeys) {
     ctx->KeyCharsAppend("gp o?");
     ctx->KeyPress(ImGuiKey_LeftArrow);
     ctx->KeyPress(ImGuiMod_Ctrl | ImGuiKey_T);
-    IM_CHECK_EQ(w.state().view.cursor, 0U);
-    IM_CHECK(!w.state().view.playing);
+    IM_CHECK_EQ(w.state().view.step.cursor, 0U);
+    IM_CHECK(!w.state().view.step.playing);
     IM_CHECK(!w.state().view.keys_sheet);
     IM_CHECK(w.state().preferences.theme == Theme::dark);
     ctx->KeyPress(ImGuiKey_Escape);
@@ -86,7 +86,7 @@ TEST(Window, AnActiveTextFieldKeepsItsKeys) {
     ctx->Yield(2);
     IM_CHECK(!ImGui::GetIO().WantTextInput);
     ctx->KeyPress(ImGuiKey_RightArrow);
-    IM_CHECK_EQ(w.state().view.cursor, 1U);
+    IM_CHECK_EQ(w.state().view.step.cursor, 1U);
   }));
 }
 
@@ -128,8 +128,8 @@ TEST(Window, ArrowsStepInTheStepWorkspaceAlone) {
   EXPECT_TRUE(w.run([&](Ctx* ctx) {
     ctx->KeyPress(ImGuiKey_RightArrow);
     ctx->KeyPress(ImGuiKey_P);
-    IM_CHECK_EQ(w.state().view.cursor, 0U);
-    IM_CHECK(!w.state().view.playing);
+    IM_CHECK_EQ(w.state().view.step.cursor, 0U);
+    IM_CHECK(!w.state().view.step.playing);
   }));
 }
 
@@ -182,17 +182,17 @@ TEST(Window, PlayRunsAndPauses) {
   TestWindow w;
   EXPECT_TRUE(w.run([&](Ctx* ctx) {
     ctx->KeyPress(ImGuiKey_P);
-    IM_CHECK(w.state().view.playing);
+    IM_CHECK(w.state().view.step.playing);
     ctx->KeyPress(ImGuiKey_P);
-    IM_CHECK(!w.state().view.playing);
+    IM_CHECK(!w.state().view.step.playing);
   }));
 }
 
 TEST(Window, TheStateIsCopiedByKey) {
   TestWindow w;
   EXPECT_TRUE(w.run([&](Ctx* ctx) { ctx->KeyPress(ImGuiMod_Ctrl | ImGuiKey_K); }));
-  ASSERT_TRUE(w.effects.clipboard);
-  EXPECT_EQ(*w.effects.clipboard, "attn1,preset=blackboard");
+  ASSERT_TRUE(w.requests.clipboard);
+  EXPECT_EQ(*w.requests.clipboard, "attn1,preset=blackboard");
 }
 
 TEST(Window, TheLayoutIsRemembered) {

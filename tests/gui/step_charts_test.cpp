@@ -19,7 +19,7 @@ TEST(StepCharts, TabsChooseTheChartAtEveryStepAndInEveryOrder) {
       for (const StepChart chart : {StepChart::hindsight, StepChart::passes, StepChart::error, StepChart::row}) {
         ctx->ItemClick((std::string("##chart_") + std::string(name_of(chart))).c_str());
         ctx->Yield();
-        IM_CHECK(w.state().view.chart == chart);
+        IM_CHECK(w.state().view.step.chart == chart);
         w.controller().update({GoToEnd{false}});
         ctx->Yield();
         for (int n = 0; n < 40; ++n) {
@@ -39,7 +39,7 @@ TEST(StepCharts, TheErrorMapGoesToTheFirstCellThatDiffers) {
   w.controller().update({ChoosePreset{"late_outlier"}, SetOptions{options, 0}, ChooseStepChart{StepChart::error}});
   w.draw_frames(4);
   const Recording& rec = *w.controller().model().recording;
-  const ErrorScan& scan = w.shell().step_memory().cache->error_scan(0, 0);
+  const ErrorScan& scan = w.shell().step_held().cache->error_scan(0, 0);
   ASSERT_TRUE(scan.done());
   ASSERT_TRUE(scan.first.has_value());
   const FirstDifference first = *scan.first;
@@ -47,10 +47,10 @@ TEST(StepCharts, TheErrorMapGoesToTheFirstCellThatDiffers) {
     ctx->SetRef(kStep);
     ctx->ItemClick("##error_go");
     ctx->Yield(2);
-    IM_CHECK_EQ(w.state().view.cursor, first.event);
+    IM_CHECK_EQ(w.state().view.step.cursor, first.event);
     IM_CHECK_EQ(w.state().document.selection.row, first.row);
     IM_CHECK(w.state().document.selection.slot == first.slot);
-    IM_CHECK(rec.events[w.state().view.cursor].id.phase == Phase::sum);
+    IM_CHECK(rec.events[w.state().view.step.cursor].id.phase == Phase::sum);
     // A click on the map pins that element of O.
     const ImRect map = ctx->ItemInfo("##error_map").RectFull;
     ctx->MouseMoveToPos({map.Min.x + map.GetWidth() * 2.5F / 8, map.Min.y + map.GetHeight() * 9.5F / 16});
@@ -69,13 +69,13 @@ TEST(StepCharts, OverflowWithoutTheMaximumIsOnTheMap) {
   options.br = options.bc = 4;
   w.controller().update({ChoosePreset{"large_logits"}, SetOptions{options, 0}, ChooseStepChart{StepChart::error}});
   w.draw_frames(4);
-  const ErrorScan& scan = w.shell().step_memory().cache->error_scan(0, 0);
+  const ErrorScan& scan = w.shell().step_held().cache->error_scan(0, 0);
   EXPECT_GT(scan.overflows, 0);
   // Switched back on, the map is another recording's.
   options.subtract_max = true;
   w.controller().update({SetOptions{options, 0}});
   w.draw_frames(4);
-  EXPECT_EQ(w.shell().step_memory().cache->error_scan(0, 0).overflows, 0);
+  EXPECT_EQ(w.shell().step_held().cache->error_scan(0, 0).overflows, 0);
 }
 
 TEST(StepCharts, InALowWindowTheChartsAreBehindAChip) {
@@ -87,7 +87,7 @@ TEST(StepCharts, InALowWindowTheChartsAreBehindAChip) {
     ctx->Yield(2);
     ctx->ItemClick("//$FOCUSED/##chart_hindsight");
     ctx->Yield();
-    IM_CHECK(w.state().view.chart == StepChart::hindsight);
+    IM_CHECK(w.state().view.step.chart == StepChart::hindsight);
     ctx->KeyPress(ImGuiKey_Escape);
   }));
 }
@@ -99,7 +99,7 @@ TEST(StepCharts, AWideWindowShowsTheRowBesideAnother) {
     IM_CHECK(!ctx->ItemExists("##chart_row"));
     ctx->ItemClick("##chart_error");
     ctx->Yield();
-    IM_CHECK(w.state().view.chart == StepChart::error);
+    IM_CHECK(w.state().view.step.chart == StepChart::error);
   }));
 }
 
@@ -117,12 +117,12 @@ TEST(StepCharts, AnotherOrderStandsAtTheCorrespondingStep) {
       ctx->Yield(2);
       ctx->ItemClick((std::string("//$FOCUSED/") + title).c_str());
       ctx->Yield(3);
-      const EventId id = model().events[w.state().view.cursor].id;
+      const EventId id = model().events[w.state().view.step.cursor].id;
       IM_CHECK_EQ(id.i, 2);
       IM_CHECK_EQ(id.j, 1);
       IM_CHECK(id.phase == Phase::weights);
     }
-    IM_CHECK_EQ(w.state().view.cursor, weights);
+    IM_CHECK_EQ(w.state().view.step.cursor, weights);
   }));
 }
 
@@ -132,7 +132,7 @@ TEST(StepCharts, CGoesFromChartToChart) {
     for (const StepChart chart : {StepChart::hindsight, StepChart::passes, StepChart::error, StepChart::row}) {
       ctx->KeyPress(ImGuiKey_C);
       ctx->Yield();
-      IM_CHECK(w.state().view.chart == chart);
+      IM_CHECK(w.state().view.step.chart == chart);
     }
   }));
 }
@@ -160,7 +160,7 @@ TEST(StepCharts, ControlAltCCopiesNothing) {
     ctx->KeyPress(ImGuiMod_Ctrl | ImGuiMod_Alt | ImGuiKey_C);
     ctx->Yield(2);
   }));
-  EXPECT_FALSE(w.effects.clipboard.has_value());
+  EXPECT_FALSE(w.requests.clipboard.has_value());
 }
 
 }  // namespace

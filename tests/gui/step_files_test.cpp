@@ -23,7 +23,7 @@ std::string array_file(const std::string& name, const std::vector<std::int64_t>&
 
 TEST(StepTransport, BookmarksByButtonAndByKey) {
   TestWindow w;
-  const auto marks = [&] { return bookmarked_steps(recording(w), w.state().view.bookmarks); };
+  const auto marks = [&] { return bookmarked_steps(recording(w), w.state().view.step.bookmarks); };
   w.controller().update({GoToEvent{5}});
   EXPECT_TRUE(w.run([&](Ctx* ctx) {
     ctx->SetRef(kStep);
@@ -33,9 +33,9 @@ TEST(StepTransport, BookmarksByButtonAndByKey) {
     ctx->KeyPress(ImGuiKey_B);
     IM_CHECK_EQ(marks().size(), 2U);
     ctx->KeyPress(ImGuiMod_Shift | ImGuiKey_N);
-    IM_CHECK_EQ(w.state().view.cursor, 5U);
+    IM_CHECK_EQ(w.state().view.step.cursor, 5U);
     ctx->ItemClick("##bookmark_next");
-    IM_CHECK_EQ(w.state().view.cursor, recording(w).events.size() - 1);
+    IM_CHECK_EQ(w.state().view.step.cursor, recording(w).events.size() - 1);
     ctx->ItemClick("##bookmark_previous");
     ctx->KeyPress(ImGuiKey_N);
     ctx->KeyPress(ImGuiKey_B);
@@ -51,19 +51,19 @@ TEST(StepTransport, TheListOfBookmarksGoesAndRemoves) {
     ctx->Yield(2);
     ctx->ItemClick(("//$FOCUSED/$$8/Step 9: " + step_words(recording(w), 8)).c_str());
     ctx->Yield(2);
-    IM_CHECK_EQ(w.state().view.cursor, 8U);
+    IM_CHECK_EQ(w.state().view.step.cursor, 8U);
     ctx->SetRef(kStep);
     ctx->ItemClick("##bookmark_list");
     ctx->Yield(2);
     ctx->ItemClick("//$FOCUSED/$$4/Remove");
     ctx->Yield(2);
-    IM_CHECK_EQ(w.state().view.bookmarks.size(), 1U);
+    IM_CHECK_EQ(w.state().view.step.bookmarks.size(), 1U);
     ctx->ItemClick("//$FOCUSED/Remove all");
     ctx->ItemClick("//$FOCUSED/Close");
     ctx->Yield(2);
-    IM_CHECK(w.state().view.bookmarks.empty());
+    IM_CHECK(w.state().view.step.bookmarks.empty());
     ctx->KeyPress(ImGuiKey_RightArrow);
-    IM_CHECK_EQ(w.state().view.cursor, 9U);
+    IM_CHECK_EQ(w.state().view.step.cursor, 9U);
   }));
 }
 
@@ -72,13 +72,13 @@ TEST(StepTransport, SpeedByButtonAndByKey) {
   EXPECT_TRUE(w.run([&](Ctx* ctx) {
     ctx->SetRef(kStep);
     ctx->ItemClick("##speed_faster");
-    IM_CHECK_EQ(w.state().view.play_steps_per_second, 4.0F);
+    IM_CHECK_EQ(w.state().view.step.play_steps_per_second, 4.0F);
     ctx->KeyPress(ImGuiKey_LeftBracket);
     ctx->KeyPress(ImGuiKey_LeftBracket);
-    IM_CHECK_EQ(w.state().view.play_steps_per_second, 1.0F);
+    IM_CHECK_EQ(w.state().view.step.play_steps_per_second, 1.0F);
     ctx->KeyPress(ImGuiKey_RightBracket);
     ctx->ItemClick("##speed_slower");
-    IM_CHECK_EQ(w.state().view.play_steps_per_second, 1.0F);
+    IM_CHECK_EQ(w.state().view.step.play_steps_per_second, 1.0F);
   }));
 }
 
@@ -88,15 +88,15 @@ TEST(StepTransport, StepsWhereMChangesByButtonAndByKey) {
   EXPECT_TRUE(w.run([&](Ctx* ctx) {
     ctx->SetRef(kStep);
     ctx->ItemClick("##step_m_next");
-    const EventIndex first = w.state().view.cursor;
+    const EventIndex first = w.state().view.step.cursor;
     IM_CHECK(recording(w).events[first].id.phase == Phase::max);
     ctx->KeyPress(ImGuiKey_M);
-    IM_CHECK_GT(w.state().view.cursor, first);
+    IM_CHECK_GT(w.state().view.step.cursor, first);
     ctx->KeyPress(ImGuiMod_Shift | ImGuiKey_M);
-    IM_CHECK_EQ(w.state().view.cursor, first);
+    IM_CHECK_EQ(w.state().view.step.cursor, first);
     ctx->KeyPress(ImGuiKey_M);
     ctx->ItemClick("##step_m_previous");
-    IM_CHECK_EQ(w.state().view.cursor, first);
+    IM_CHECK_EQ(w.state().view.step.cursor, first);
   }));
 }
 
@@ -202,10 +202,10 @@ TEST(StepInputs, AnEditShowsInTheNextFrame) {
   w.controller().update({GoToEvent{*recording(w).find({0, 0, 0, 0, Phase::scores})}});
   InputSpec typed = w.state().document.inputs;
   typed.edits = {{InputTensor::q, 0, 9}};
-  const float before = recording(w).values(recording(w).after(w.state().view.cursor, Slot::s))[0];
+  const float before = recording(w).values(recording(w).after(w.state().view.step.cursor, Slot::s))[0];
   w.controller().update({SetInputs{typed, 0}});
   w.draw_frames(1);
-  const float after = recording(w).values(recording(w).after(w.state().view.cursor, Slot::s))[0];
+  const float after = recording(w).values(recording(w).after(w.state().view.step.cursor, Slot::s))[0];
   EXPECT_NE(after, before);
   EXPECT_FALSE(w.controller().model().task.running);
 }

@@ -18,7 +18,7 @@ ImVec2 cell_at(Ctx* ctx, const char* tile, int rows, int cols, int r, int c) {
 }
 
 std::optional<CellRef> hovered(TestWindow& w) {
-  return w.shell().step_memory().cache->hovered;
+  return w.shell().step_held().cache->hovered;
 }
 
 TEST(StepWindow, TransportButtonsStep) {
@@ -27,15 +27,15 @@ TEST(StepWindow, TransportButtonsStep) {
     ctx->SetRef(kStep);
     ctx->ItemClick("##step_next");
     ctx->ItemClick("##step_next");
-    IM_CHECK_EQ(w.state().view.cursor, 2U);
+    IM_CHECK_EQ(w.state().view.step.cursor, 2U);
     ctx->ItemClick("##step_previous");
-    IM_CHECK_EQ(w.state().view.cursor, 1U);
+    IM_CHECK_EQ(w.state().view.step.cursor, 1U);
     ctx->ItemClick("##step_first");
-    IM_CHECK_EQ(w.state().view.cursor, 0U);
+    IM_CHECK_EQ(w.state().view.step.cursor, 0U);
     ctx->ItemClick("##step_play");
-    IM_CHECK(w.state().view.playing);
+    IM_CHECK(w.state().view.step.playing);
     ctx->ItemClick("##step_play");
-    IM_CHECK(!w.state().view.playing);
+    IM_CHECK(!w.state().view.step.playing);
   }));
 }
 
@@ -73,9 +73,9 @@ TEST(StepWindow, ControlCCopiesThePointedNumber) {
     ctx->KeyPress(ImGuiMod_Ctrl | ImGuiKey_C);
     ctx->Yield(2);
   }));
-  ASSERT_TRUE(w.effects.clipboard.has_value());
-  const VersionId s = recording(w).after(w.state().view.cursor, Slot::s);
-  EXPECT_EQ(std::stof(*w.effects.clipboard), recording(w).values(s)[1]);
+  ASSERT_TRUE(w.requests.clipboard.has_value());
+  const VersionId s = recording(w).after(w.state().view.step.cursor, Slot::s);
+  EXPECT_EQ(std::stof(*w.requests.clipboard), recording(w).values(s)[1]);
 }
 
 TEST(StepWindow, TabEntersTheCellsArrowsMoveAndEscapeLeaves) {
@@ -84,10 +84,10 @@ TEST(StepWindow, TabEntersTheCellsArrowsMoveAndEscapeLeaves) {
   w.controller().update({GoToEvent{at}, Select{{0, 0, 0, Slot::s, 2}}});
   EXPECT_TRUE(w.run([&](Ctx* ctx) {
     ctx->MouseMoveToPos({1, 1});
-    const auto keyboard = [&] { return *w.shell().step_memory().cache->keyboard; };
+    const auto keyboard = [&] { return *w.shell().step_held().cache->keyboard; };
     ctx->KeyPress(ImGuiKey_Tab);
     ctx->Yield();
-    IM_CHECK(w.shell().step_memory().cells_focused);
+    IM_CHECK(w.shell().step_held().cells_focused);
     IM_CHECK(keyboard() == (CellRef{Slot::s, 0, 2}));
     ctx->KeyPress(ImGuiKey_RightArrow);
     IM_CHECK(keyboard() == (CellRef{Slot::s, 0, 3}));
@@ -100,15 +100,15 @@ TEST(StepWindow, TabEntersTheCellsArrowsMoveAndEscapeLeaves) {
     ctx->KeyPress(ImGuiKey_LeftArrow);
     ctx->KeyPress(ImGuiKey_LeftArrow);
     IM_CHECK(keyboard() == (CellRef{Slot::q, 0, 1}));  // left of S stands Q
-    IM_CHECK_EQ(w.state().view.cursor, at);
+    IM_CHECK_EQ(w.state().view.step.cursor, at);
     ctx->KeyPress(ImGuiKey_Enter);
     ctx->Yield();
     IM_CHECK(w.state().document.selection.slot == Slot::q);
     ctx->KeyPress(ImGuiKey_Escape);
-    IM_CHECK(!w.shell().step_memory().cells_focused);
+    IM_CHECK(!w.shell().step_held().cells_focused);
     ctx->KeyPress(ImGuiKey_RightArrow);
     ctx->Yield();
-    IM_CHECK_EQ(w.state().view.cursor, at + 1);
+    IM_CHECK_EQ(w.state().view.step.cursor, at + 1);
   }));
 }
 
@@ -123,14 +123,14 @@ TEST(StepWindow, TheScrubberGoesWhereItIsDragged) {
     ctx->MouseMoveToPos({bar.GetCenter().x, y});
     ctx->Yield(2);
     const auto events = static_cast<EventIndex>(recording(w).events.size());
-    IM_CHECK_GT(w.state().view.cursor, events / 2 - 3);
-    IM_CHECK_LT(w.state().view.cursor, events / 2 + 3);
+    IM_CHECK_GT(w.state().view.step.cursor, events / 2 - 3);
+    IM_CHECK_LT(w.state().view.step.cursor, events / 2 + 3);
     ctx->MouseMoveToPos({bar.Max.x + 50, y});
     ctx->Yield(2);
-    IM_CHECK_EQ(w.state().view.cursor, events - 1);
+    IM_CHECK_EQ(w.state().view.step.cursor, events - 1);
     ctx->MouseMoveToPos({bar.Min.x - 50, y});
     ctx->Yield(2);
-    IM_CHECK_EQ(w.state().view.cursor, 0U);
+    IM_CHECK_EQ(w.state().view.step.cursor, 0U);
     ctx->MouseUp();
   }));
 }
@@ -143,15 +143,15 @@ TEST(StepWindow, TheTrackAndTheMapGoWhereTheyAreClicked) {
     ctx->MouseMoveToPos(cell_at(ctx, "##step_map", 4, 4, 2, 1));
     ctx->MouseClick();
     ctx->Yield(2);
-    const EventId id = recording(w).events[w.state().view.cursor].id;
+    const EventId id = recording(w).events[w.state().view.step.cursor].id;
     IM_CHECK_EQ(id.i, 2);
     IM_CHECK_EQ(id.j, 1);
     const ImRect track = ctx->ItemInfo("##step_track").RectFull;
     ctx->MouseMoveToPos({track.Min.x + 5, track.GetCenter().y});
     ctx->MouseClick();
     ctx->Yield(2);
-    IM_CHECK(recording(w).events[w.state().view.cursor].id.phase == Phase::load_q);
-    IM_CHECK_EQ(recording(w).events[w.state().view.cursor].id.i, 2);
+    IM_CHECK(recording(w).events[w.state().view.step.cursor].id.phase == Phase::load_q);
+    IM_CHECK_EQ(recording(w).events[w.state().view.step.cursor].id.i, 2);
   }));
 }
 
@@ -176,16 +176,16 @@ TEST(StepWindow, AFieldCommitsOnEnterAndRefusesWhatWillNotDo) {
     ctx->Yield(3);
     IM_CHECK_EQ(w.state().document.problem.Lq, 6);
     IM_CHECK_EQ(w.state().document.problem.Lk, 6);
-    IM_CHECK(w.shell().step_memory().cache->problem_error.empty());
+    IM_CHECK(w.shell().step_held().cache->problem_error.empty());
     ctx->ItemInputValue("##length", "none");
     ctx->Yield(3);
     IM_CHECK_EQ(w.state().document.problem.Lq, 6);
-    IM_CHECK(!w.shell().step_memory().cache->problem_error.empty());
+    IM_CHECK(!w.shell().step_held().cache->problem_error.empty());
     ctx->ItemInputValue("##tile", "3 x 2");
     ctx->Yield(3);
     IM_CHECK_EQ(w.state().document.options.br, 3);
     IM_CHECK_EQ(w.state().document.options.bc, 2);
-    IM_CHECK(w.shell().step_memory().cache->problem_error.empty());
+    IM_CHECK(w.shell().step_held().cache->problem_error.empty());
     ctx->KeyPress(ImGuiMod_Ctrl | ImGuiKey_Z);
     ctx->Yield(3);
     IM_CHECK_EQ(w.state().document.options.br, 2);
@@ -218,7 +218,7 @@ TEST(StepWindow, TheOrderMenuAndTheReadingChange) {
     ctx->SetRef(kStep);
     ctx->ItemClick("##reading_divided");
     ctx->Yield();
-    IM_CHECK(w.state().view.reading == OutputReading::divided);
+    IM_CHECK(w.state().view.step.reading == OutputReading::divided);
     ctx->ItemClick("##whatif_max");
     ctx->Yield(2);
     IM_CHECK(!w.state().document.options.subtract_max);
@@ -249,11 +249,11 @@ TEST(StepWindow, HeadsArePickedFromSmallMultiples) {
   TestWindow w;
   w.controller().update({ChoosePreset{"heads"}, GoToEvent{5}});
   EXPECT_TRUE(w.run([&](Ctx* ctx) {
-    const EventId before = recording(w).events[w.state().view.cursor].id;
+    const EventId before = recording(w).events[w.state().view.step.cursor].id;
     ctx->SetRef(kStep);
     ctx->ItemClick("$$6/##step_head");  // batch 1, head 2
     ctx->Yield(2);
-    const EventId id = recording(w).events[w.state().view.cursor].id;
+    const EventId id = recording(w).events[w.state().view.step.cursor].id;
     IM_CHECK_EQ(id.b, 1);
     IM_CHECK_EQ(id.h, 2);
     IM_CHECK(id.phase == before.phase);

@@ -11,8 +11,11 @@
 
 #include "imgui.h"
 #include "viz/bench/fields.h"
+#include "viz/bench/held.h"
 #include "viz/bench/scene.h"
-#include "viz/workspaces.h"
+#include "viz/state/commands.h"
+#include "viz/state/model.h"
+#include "viz/state/state.h"
 
 namespace attn {
 

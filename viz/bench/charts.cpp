@@ -220,7 +220,7 @@ BenchChart bytes_chart(const State& state, const Model& model, const BenchSlice&
 }  // namespace
 
 std::string_view picked_metric(const State& state) {
-  const std::string& id = state.view.bench_metric;
+  const std::string& id = state.view.bench.metric;
   return id == "time_us_median" || !find_metric(id) ? std::string_view("speedup_ratio") : std::string_view(id);
 }
 
@@ -319,16 +319,16 @@ BenchScene bench_scene(const State& state, const Model& model, const BenchSwitch
   if (model.measurements.empty()) {
     scene.slice = slice_rows(state.document.sweep, planned, false);
     scene.slice.planned = true;
-  } else if (state.view.bench_baseline.empty()) {
+  } else if (state.view.bench.baseline.empty()) {
     scene.slice = slice_rows(state.document.sweep, model.measurements, model.provenance.loaded);
   } else {
     related = model.measurements;
-    relate_to_baseline(related, state.view.bench_baseline);
+    relate_to_baseline(related, state.view.bench.baseline);
     scene.slice = slice_rows(state.document.sweep, related, model.provenance.loaded);
   }
   scene.kernels = kernels_of(scene.slice);
   scene.axis_letter = std::string(axis_letter(scene.slice.axis));
-  scene.chosen = chosen_value(scene.slice, state.view.bench_value);
+  scene.chosen = chosen_value(scene.slice, state.view.bench.value);
   set_ticks(scene);
   scene.metrics = pickable_metrics(scene.slice);
   scene.charts = bench_charts(state, model, scene.slice, switches);

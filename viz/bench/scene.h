@@ -13,8 +13,8 @@
 #include "profiling/figures/measurement.h"
 #include "profiling/figures/metrics.h"
 #include "profiling/sweep/sweep.h"
+#include "viz/state/model.h"
 #include "viz/state/state.h"
-#include "viz/workspaces.h"
 
 namespace attn {
 

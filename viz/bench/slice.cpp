@@ -166,8 +166,8 @@ const Measurement* row_at(const BenchSlice& s, std::string_view kernel, std::int
 }
 
 std::string baseline_shown(const State& state, Processor processor) {
-  const auto chosen = find_kernel(state.view.bench_baseline);
-  return chosen && (*chosen)->processor == processor ? state.view.bench_baseline : std::string(baseline_of(processor));
+  const auto chosen = find_kernel(state.view.bench.baseline);
+  return chosen && (*chosen)->processor == processor ? state.view.bench.baseline : std::string(baseline_of(processor));
 }
 
 Device gpu_device(const SweepSpec& sweep, const GpuView& gpus) {

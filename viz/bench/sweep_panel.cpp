@@ -306,7 +306,7 @@ void gpu_set_up(const SweepSpec& sweep, const GpuView& gpus, Commands& commands)
 
 // What speed-ups are over. Each device keeps its usual baseline where another one's kernel is chosen.
 void baseline_choice(const State& state, Commands& commands) {
-  const std::string& now = state.view.bench_baseline;
+  const std::string& now = state.view.bench.baseline;
   combo("##baseline", "Baseline", now.empty() ? "usual" : now, [&] {
     if (ImGui::Selectable("usual", now.empty())) commands.push_back(ChooseBenchBaseline{""});
     for (const std::string& id : state.document.sweep.kernels)

@@ -10,6 +10,7 @@
 #include "viz/bench/planned.h"
 #include "viz/draw/canvas.h"
 #include "viz/draw/theme.h"
+#include "viz/workspaces.h"
 
 namespace attn {
 namespace {
@@ -20,9 +21,9 @@ constexpr float kMinChart = 168, kMinTable = 132;
 std::string scene_key(const State& state, const Model& model, const BenchCache& cache) {
   std::string key =
       fmt::format("{:x}|{}|{}|{}|{}|{}|{}", rows_fingerprint(model), cache.estimate_key, bench_kernel(state),
-                  state.view.bench_metric, state.view.bench_value ? *state.view.bench_value : 0,
+                  state.view.bench.metric, state.view.bench.value ? *state.view.bench.value : 0,
                   cache.switches.all_values, cache.estimate.words) +
-      fmt::format("|{}|{}", state.view.bench_baseline,
+      fmt::format("|{}|{}", state.view.bench.baseline,
                   cache.switches.group ? static_cast<int>(*cache.switches.group) : -1);
   for (const auto& log : cache.switches.log) key += log ? (*log ? "l" : "-") : ".";
   return key;

@@ -27,22 +27,8 @@ std::string_view name_of(Workspace w) {
   return "?";
 }
 
-std::string_view name_of(StepChart c) {
-  switch (c) {
-    case StepChart::row:
-      return "row";
-    case StepChart::hindsight:
-      return "hindsight";
-    case StepChart::passes:
-      return "passes";
-    case StepChart::error:
-      return "error";
-  }
-  return "?";
-}
-
 const std::string& bench_kernel(const State& state) {
-  return state.view.bench_kernel.empty() ? state.document.kernel : state.view.bench_kernel;
+  return state.view.bench.kernel.empty() ? state.document.kernel : state.view.bench.kernel;
 }
 
 bool Document::operator==(const Document& other) const {

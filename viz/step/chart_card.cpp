@@ -16,7 +16,7 @@ struct Tab {
 };
 
 StepChart shown_chart(const ChartCard& card) {
-  const StepChart wanted = card.state.view.chart;
+  const StepChart wanted = card.state.view.step.chart;
   return card.beside_row && wanted == StepChart::row ? StepChart::hindsight : wanted;
 }
 

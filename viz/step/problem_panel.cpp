@@ -252,7 +252,7 @@ void reading_choice(Cursor& at) {
   const auto half = [&](const char* id, const Box& box, const Runs& words, OutputReading reading) {
     ImGui::SetCursorScreenPos(box.min);
     if (ImGui::InvisibleButton(id, {box.width(), box.height()})) at.panel.commands.push_back(SetReading{reading});
-    const bool chosen = at.panel.state.view.reading == reading, warm = ImGui::IsItemHovered();
+    const bool chosen = at.panel.state.view.step.reading == reading, warm = ImGui::IsItemHovered();
     at.list->AddRectFilled(box.min, box.max, colour_of(chosen || warm ? Token::field : Token::card), at.s.px(6));
     draw_outline(at.list, box, colour_of(chosen ? Token::text : Token::line), chosen ? 1.5F : 1, 6);
     draw_runs_in(at.list, box, Align::centre, 13, words);

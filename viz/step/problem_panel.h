@@ -8,8 +8,8 @@
 
 #include "viz/draw/canvas.h"
 #include "viz/state/commands.h"
+#include "viz/state/model.h"
 #include "viz/step/cache.h"
-#include "viz/workspaces.h"
 
 namespace attn {
 

@@ -135,7 +135,7 @@ void draw_timeline_card(const Box& box, const Recording& rec, const StepPlace& a
                         const StepCache& cache, Commands& commands) {
   const Style& s = style();
   draw_card(ImGui::GetWindowDrawList(), box);
-  const TimelineScene scene = timeline_scene(rec, at, cache.marks, state.view.bookmarks);
+  const TimelineScene scene = timeline_scene(rec, at, cache.marks, state.view.step.bookmarks);
   const Box in{{box.min.x + s.px(16), box.min.y + s.px(12)}, {box.max.x - s.px(16), box.max.y - s.px(8)}};
   draw_transport({in.min, {in.min.x + s.px(kTransportWidth), in.max.y}}, state, scene, commands);
   const float width = box.width() / s.scale;
@@ -172,9 +172,10 @@ void draw_step(const State& state, const Model& model, StepHeld& memory, Command
   }
   const Recording& rec = *model.recording;
   const auto last = static_cast<EventIndex>(rec.events.size() - 1);
-  cache.follow(model.recording, std::min(state.view.cursor, last));
+  cache.follow(model.recording, std::min(state.view.step.cursor, last));
   const Areas areas = layout(all, rec);
-  TilesScene tiles = tiles_scene(rec, state.view.cursor, state.document.selection, state.view.reading, cache.scales);
+  TilesScene tiles =
+      tiles_scene(rec, state.view.step.cursor, state.document.selection, state.view.step.reading, cache.scales);
   const StepPlace at = tiles.at;
   const StepValues values = step_values(rec, at, state.document.selection, cache.bounds());
   ImDrawList* list = ImGui::GetWindowDrawList();

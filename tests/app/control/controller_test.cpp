@@ -30,7 +30,7 @@ class Headless : public ::testing::Test {
     ControllerOptions o;
     o.state = std::move(state);
     o.save_folder = folder_;
-    o.autosave_file = folder_ / "auto" / "autosave.attn";
+    o.sweeps.autosave_file = folder_ / "auto" / "autosave.attn";
     return o;
   }
   static std::string last_words(Controller& c) {
@@ -59,9 +59,9 @@ TEST_F(Headless, TheFirstFrameIsSteppable) {
   Controller c(options());
   ASSERT_NE(c.model().recording, nullptr) << c.model().recording_error;
   c.update({StepBy{}});
-  EXPECT_EQ(c.state().view.cursor, 1U);
+  EXPECT_EQ(c.state().view.step.cursor, 1U);
   c.update({StepBy{StepUnit::phase, -1}, GoToEnd{}});
-  EXPECT_EQ(c.state().view.cursor, c.model().recording->events.size() - 1);
+  EXPECT_EQ(c.state().view.step.cursor, c.model().recording->events.size() - 1);
 }
 
 TEST_F(Headless, AnEditShowsInTheNextFrameAndKeepsThePlace) {
@@ -74,13 +74,13 @@ TEST_F(Headless, AnEditShowsInTheNextFrameAndKeepsThePlace) {
   const auto old = c.model().recording;
   c.update({edit});
   EXPECT_NE(c.model().recording, old);
-  EXPECT_EQ(c.model().recording->events[c.state().view.cursor].id, (EventId{0, 0, 2, 1, Phase::weights}));
+  EXPECT_EQ(c.model().recording->events[c.state().view.step.cursor].id, (EventId{0, 0, 2, 1, Phase::weights}));
   SetOptions tiles{c.state().document.options, 0};
   tiles.options.br = 2;
   tiles.options.bc = 2;
   c.update({tiles});
   // Rows 8 and keys 4 on: tile (4, 2) now.
-  EXPECT_EQ(c.model().recording->events[c.state().view.cursor].id, (EventId{0, 0, 4, 2, Phase::weights}));
+  EXPECT_EQ(c.model().recording->events[c.state().view.step.cursor].id, (EventId{0, 0, 4, 2, Phase::weights}));
 }
 
 TEST_F(Headless, UndoBringsProblemInputsAndSelectionBackButNotTheCursor) {
@@ -89,7 +89,7 @@ TEST_F(Headless, UndoBringsProblemInputsAndSelectionBackButNotTheCursor) {
   c.update({ChoosePreset{"causal"}, Select{{0, 0, 3, Slot::s, 2}}});
   c.update({GoToEvent{5}, Undo{}});
   EXPECT_EQ(c.state().document.selection, Selection{});
-  EXPECT_EQ(c.state().view.cursor, 5U);
+  EXPECT_EQ(c.state().view.step.cursor, 5U);
   c.update({Undo{}});
   EXPECT_TRUE(c.state().document == first);
   EXPECT_EQ(c.model().recording->problem, first.problem);
@@ -158,10 +158,10 @@ TEST_F(Headless, PlayWalksToTheEndAndStops) {
   Controller c(options());
   c.update({SetPlaySpeed{10}, Play{}});
   c.advance(0.2);
-  EXPECT_EQ(c.state().view.cursor, 2U);
+  EXPECT_EQ(c.state().view.step.cursor, 2U);
   for (int i = 0; i < 100; ++i) c.advance(0.25);
-  EXPECT_EQ(c.state().view.cursor, c.model().recording->events.size() - 1);
-  EXPECT_FALSE(c.state().view.playing);
+  EXPECT_EQ(c.state().view.step.cursor, c.model().recording->events.size() - 1);
+  EXPECT_FALSE(c.state().view.step.playing);
 }
 
 TEST_F(Headless, ASweepFillsRowsExportsThemAndIsAutosaved) {
@@ -216,10 +216,10 @@ TEST_F(Headless, SessionsThatCanBeOpenedAreOffered) {
   c.update({RunSweep{}});
   c.wait();
   ControllerOptions o = options();
-  o.bundled_sessions = folder_ / "bundled";
-  fs::create_directories(o.bundled_sessions);
-  fs::copy_file(o.autosave_file, o.bundled_sessions / "gpu.attn");
-  std::ofstream(o.bundled_sessions / "broken.attn") << "no session";
+  o.sweeps.bundled_sessions = folder_ / "bundled";
+  fs::create_directories(o.sweeps.bundled_sessions);
+  fs::copy_file(o.sweeps.autosave_file, o.sweeps.bundled_sessions / "gpu.attn");
+  std::ofstream(o.sweeps.bundled_sessions / "broken.attn") << "no session";
   Controller d(o);
   d.look_around();
   d.wait();
@@ -285,10 +285,10 @@ TEST_F(Headless, ASavedSessionOpensWithItsRecordingAndRows) {
   EXPECT_EQ(d.model().recording->problem, c.model().recording->problem);
   EXPECT_EQ(d.model().recording->arena, c.model().recording->arena);
   // The step, the row and the marks that it was left with.
-  EXPECT_EQ(d.state().view.cursor, 21U);
+  EXPECT_EQ(d.state().view.step.cursor, 21U);
   EXPECT_EQ(d.state().document.selection, c.state().document.selection);
-  ASSERT_EQ(d.state().view.bookmarks.size(), 2U);
-  EXPECT_EQ(d.state().view.bookmarks, c.state().view.bookmarks);
+  ASSERT_EQ(d.state().view.step.bookmarks.size(), 2U);
+  EXPECT_EQ(d.state().view.step.bookmarks, c.state().view.step.bookmarks);
   // Another tile, the same numbers: they come out of the file.
   SetOptions tiles{d.state().document.options, 0};
   tiles.options.br = 8;
@@ -359,7 +359,7 @@ TEST_F(Headless, WhereNothingCanBeSavedItIsSaidAndTheWorkGoesOn) {
   ControllerOptions o = options(small_sweep());
   std::ofstream(folder_ / "file") << "no folder";
   o.save_folder = folder_ / "file";
-  o.autosave_file = folder_ / "file" / "autosave.attn";
+  o.sweeps.autosave_file = folder_ / "file" / "autosave.attn";
   Controller c(std::move(o));
   c.update({SaveSession{}});
   c.wait();
@@ -372,19 +372,19 @@ TEST_F(Headless, WhereNothingCanBeSavedItIsSaidAndTheWorkGoesOn) {
 TEST_F(Headless, CopyStateGivesTheStringThatReopensTheView) {
   Controller c(options());
   c.update({ChoosePreset{"window"}, GoToEvent{9}, CopyState{}});
-  const Effects effects = c.take_effects();
-  ASSERT_TRUE(effects.clipboard);
-  Controller d(options(*open_state_string(*effects.clipboard)));
+  const WindowRequests requests = c.take_requests();
+  ASSERT_TRUE(requests.clipboard);
+  Controller d(options(*open_state_string(*requests.clipboard)));
   EXPECT_TRUE(d.state().document == c.state().document);
-  EXPECT_EQ(d.state().view.cursor, 9U);
-  EXPECT_FALSE(c.take_effects().clipboard);
+  EXPECT_EQ(d.state().view.step.cursor, 9U);
+  EXPECT_FALSE(c.take_requests().clipboard);
 }
 
 TEST_F(Headless, ACursorBeyondTheRecordingIsCutToItsEnd) {
   State s = initial_state();
-  s.view.cursor = 4000000000U;
+  s.view.step.cursor = 4000000000U;
   Controller c(options(s));
-  EXPECT_EQ(c.state().view.cursor, c.model().recording->events.size() - 1);
+  EXPECT_EQ(c.state().view.step.cursor, c.model().recording->events.size() - 1);
 }
 
 TEST(Picture, AbsurdSizesAreRefusedInWords) {

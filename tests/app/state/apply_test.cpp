@@ -9,7 +9,7 @@
 namespace attn {
 namespace {
 
-State after(const State& s, const Command& c) {
+State after(const State& s, const StateCommand& c) {
   auto next = apply(s, c, nullptr);
   EXPECT_TRUE(next) << next.error().message;
   return next ? *next : s;
@@ -20,14 +20,14 @@ TEST(Apply, PresetResetsProblemInputsTileSelectionAndCursorButNotTheSweep) {
   s.document.sweep.values = {7};
   s.document.selection.row = 3;
   s.document.inputs.seed = 99;
-  s.view.cursor = 12;
+  s.view.step.cursor = 12;
   const State t = after(s, ChoosePreset{"causal"});
   EXPECT_EQ(t.document.preset, "causal");
   EXPECT_TRUE(t.document.problem.mask.causal);
   EXPECT_EQ(t.document.options.br, 4);
   EXPECT_EQ(t.document.inputs.seed, 1U);
   EXPECT_EQ(t.document.selection, Selection{});
-  EXPECT_EQ(t.view.cursor, 0U);
+  EXPECT_EQ(t.view.step.cursor, 0U);
   EXPECT_EQ(t.document.sweep.values, std::vector<std::int64_t>{7});
 }
 
@@ -80,8 +80,8 @@ TEST(Apply, TheScaleStaysBetween100And300Percent) {
 
 TEST(Apply, LeavingStepEndsPlay) {
   State s = initial_state();
-  s.view.playing = true;
-  EXPECT_FALSE(after(s, ChooseWorkspace{Workspace::bench}).view.playing);
+  s.view.step.playing = true;
+  EXPECT_FALSE(after(s, ChooseWorkspace{Workspace::bench}).view.step.playing);
 }
 
 Document titled(const char* preset) {

@@ -18,9 +18,9 @@ Controller with_preset_shown(const char* preset) {
 
 TEST(Bookmarks, AreSetTakenAwayAndWalkedTo) {
   Controller c = with_preset_shown("blackboard");
-  const auto cursor = [&] { return c.state().view.cursor; };
+  const auto cursor = [&] { return c.state().view.step.cursor; };
   c.update({GoToEvent{9}, ToggleBookmark{}, ToggleBookmark{3}, ToggleBookmark{20}, GoToEnd{false}});
-  EXPECT_EQ(bookmarked_steps(*c.model().recording, c.state().view.bookmarks), (std::vector<EventIndex>{3, 9, 20}));
+  EXPECT_EQ(bookmarked_steps(*c.model().recording, c.state().view.step.bookmarks), (std::vector<EventIndex>{3, 9, 20}));
   for (const EventIndex want : {3U, 9U, 20U, 20U}) {
     c.update({GoToLandmark{Landmark::bookmark, 1}});
     EXPECT_EQ(cursor(), want);
@@ -31,9 +31,9 @@ TEST(Bookmarks, AreSetTakenAwayAndWalkedTo) {
   c.update({GoToLandmark{Landmark::bookmark, -1}});
   EXPECT_EQ(cursor(), 9U);
   c.update({ToggleBookmark{}});
-  EXPECT_FALSE(is_bookmarked(*c.model().recording, 9, c.state().view.bookmarks));
+  EXPECT_FALSE(is_bookmarked(*c.model().recording, 9, c.state().view.step.bookmarks));
   c.update({ClearBookmarks{}});
-  EXPECT_TRUE(c.state().view.bookmarks.empty());
+  EXPECT_TRUE(c.state().view.step.bookmarks.empty());
 }
 
 TEST(Bookmarks, NameAPlaceThatOutlivesAnotherRunAndNoUndoTouchesThem) {
@@ -43,19 +43,19 @@ TEST(Bookmarks, NameAPlaceThatOutlivesAnotherRunAndNoUndoTouchesThem) {
   Options tile = c.state().document.options;
   tile.bc *= 2;  // two key tiles: (3, 2) is not in this run
   c.update({SetOptions{tile, 0}});
-  EXPECT_TRUE(bookmarked_steps(*c.model().recording, c.state().view.bookmarks).empty());
+  EXPECT_TRUE(bookmarked_steps(*c.model().recording, c.state().view.step.bookmarks).empty());
   c.update({Undo{}});
-  EXPECT_EQ(bookmarked_steps(*c.model().recording, c.state().view.bookmarks), std::vector<EventIndex>{at});
+  EXPECT_EQ(bookmarked_steps(*c.model().recording, c.state().view.step.bookmarks), std::vector<EventIndex>{at});
   // Another order walks the same tile in passes: another place.
   c.update({ChooseKernel{"cpu_tiled"}});
-  EXPECT_TRUE(bookmarked_steps(*c.model().recording, c.state().view.bookmarks).empty());
+  EXPECT_TRUE(bookmarked_steps(*c.model().recording, c.state().view.step.bookmarks).empty());
 }
 
 TEST(Bookmarks, AreBounded) {
   Controller c = with_preset_shown("random");
   ASSERT_GT(c.model().recording->events.size(), kMaxBookmarks + 1);
   for (EventIndex e = 0; e <= kMaxBookmarks; ++e) c.update({ToggleBookmark{e}});
-  EXPECT_EQ(c.state().view.bookmarks.size(), kMaxBookmarks);
+  EXPECT_EQ(c.state().view.step.bookmarks.size(), kMaxBookmarks);
 }
 
 TEST(Bookmarks, AStepInWordsNamesItsTilesAndPhase) {
@@ -73,15 +73,15 @@ TEST(MChanges, AreWalkedToInBothDirectionsForThePinnedRow) {
   ASSERT_GE(steps.size(), 2U);
   for (const EventIndex want : steps) {
     c.update({GoToLandmark{Landmark::m_change, 1}});
-    EXPECT_EQ(c.state().view.cursor, want);
+    EXPECT_EQ(c.state().view.step.cursor, want);
     EXPECT_EQ(rec.events[want].id.phase, Phase::max);
   }
   for (std::size_t n = steps.size() - 1; n-- > 0;) {
     c.update({GoToLandmark{Landmark::m_change, -1}});
-    EXPECT_EQ(c.state().view.cursor, steps[n]);
+    EXPECT_EQ(c.state().view.step.cursor, steps[n]);
   }
   c.update({GoToLandmark{Landmark::m_change, -1}});
-  EXPECT_EQ(c.state().view.cursor, steps.front());
+  EXPECT_EQ(c.state().view.step.cursor, steps.front());
   EXPECT_NE(c.log().after(0).back().text.find("does not change before"), std::string::npos);
 }
 

@@ -81,8 +81,8 @@ struct Shown {
 };
 
 Shown show(StepCache& cache, const std::shared_ptr<const Recording>& rec, const State& s) {
-  cache.follow(rec, s.view.cursor);
-  Shown shown{tiles_scene(*rec, s.view.cursor, s.document.selection, s.view.reading, cache.scales)};
+  cache.follow(rec, s.view.step.cursor);
+  Shown shown{tiles_scene(*rec, s.view.step.cursor, s.document.selection, s.view.step.reading, cache.scales)};
   const auto write = [&](TileScene& tile) { write_numbers(*rec, shown.scene, tile, kRoom, cache.bounds()); };
   for (TileScene& tile : shown.scene.tiles) write(tile);
   write(shown.scene.k);
@@ -132,7 +132,7 @@ TEST_P(RandomCommands, LeadWhereAFreshReplayLeads) {
     const int commands = commands_per_problem(), every = commands / 10;
     for (int n = 1; n <= commands; ++n) {
       c.update({any_command(random, *rec, start.document.problem)});
-      ASSERT_LT(c.state().view.cursor, rec->events.size());
+      ASSERT_LT(c.state().view.step.cursor, rec->events.size());
       if (n % every != 0) continue;
       const Shown shown = show(lived, rec, c.state());
       // Recorded again, gone to at once, by a program that was just started.
@@ -140,9 +140,9 @@ TEST_P(RandomCommands, LeadWhereAFreshReplayLeads) {
       Controller again(options);
       ASSERT_NE(again.model().recording, nullptr);
       EXPECT_EQ(again.model().recording->arena.size(), rec->arena.size());
-      EXPECT_EQ(again.state().view.cursor, c.state().view.cursor);
+      EXPECT_EQ(again.state().view.step.cursor, c.state().view.step.cursor);
       StepCache cold;
-      expect_same_and_rounded(shown, show(cold, again.model().recording, again.state()), c.state().view.reading);
+      expect_same_and_rounded(shown, show(cold, again.model().recording, again.state()), c.state().view.step.reading);
       if (HasFailure()) return;
     }
     EXPECT_EQ(c.model().recording, rec);  // walking records nothing anew

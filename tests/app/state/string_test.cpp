@@ -23,12 +23,12 @@ void expect_round_trip(const State& s) {
   const auto parsed = parse_state_string(*text);
   ASSERT_TRUE(parsed) << *text << "\n" << parsed.error().message;
   EXPECT_TRUE(parsed->state.document == s.document) << *text;
-  EXPECT_EQ(parsed->state.view.cursor, s.view.cursor) << *text;
+  EXPECT_EQ(parsed->state.view.step.cursor, s.view.step.cursor) << *text;
   EXPECT_EQ(parsed->state.view.workspace, s.view.workspace) << *text;
-  EXPECT_EQ(parsed->state.view.reading, s.view.reading) << *text;
-  EXPECT_EQ(parsed->state.view.chart, s.view.chart) << *text;
-  EXPECT_EQ(parsed->state.view.bench_value, s.view.bench_value) << *text;
-  EXPECT_EQ(parsed->state.view.bookmarks, s.view.bookmarks) << *text;
+  EXPECT_EQ(parsed->state.view.step.reading, s.view.step.reading) << *text;
+  EXPECT_EQ(parsed->state.view.step.chart, s.view.step.chart) << *text;
+  EXPECT_EQ(parsed->state.view.bench.value, s.view.bench.value) << *text;
+  EXPECT_EQ(parsed->state.view.step.bookmarks, s.view.step.bookmarks) << *text;
   EXPECT_EQ(*state_string(parsed->state), *text);
 }
 
@@ -82,16 +82,17 @@ TEST(StateString, AnyStateComesBack) {
     d.sweep.values = {pick(1, 9999), pick(1, 9999)};
     d.sweep.base.Hq = d.sweep.base.Hkv = pick(1, 8);
     d.sweep.seconds_per_point = 0.1;
-    s.view.cursor = static_cast<EventIndex>(pick(0, 0xffffffffLL));
+    s.view.step.cursor = static_cast<EventIndex>(pick(0, 0xffffffffLL));
     for (std::int64_t n = pick(0, 3); n > 0; --n) {
       const auto tile = [&] { return static_cast<std::int32_t>(pick(-1, 9)); };
-      s.view.bookmarks.push_back({{static_cast<std::int32_t>(n), 0, tile(), tile(), static_cast<Phase>(pick(0, 16))},
-                                  static_cast<std::int32_t>(pick(0, 2))});
+      s.view.step.bookmarks.push_back(
+          {{static_cast<std::int32_t>(n), 0, tile(), tile(), static_cast<Phase>(pick(0, 16))},
+           static_cast<std::int32_t>(pick(0, 2))});
     }
     s.view.workspace = static_cast<Workspace>(pick(0, 3));
-    s.view.reading = static_cast<OutputReading>(pick(0, 1));
-    s.view.chart = static_cast<StepChart>(pick(0, 3));
-    if (pick(0, 1) != 0) s.view.bench_value = pick(1, 99);
+    s.view.step.reading = static_cast<OutputReading>(pick(0, 1));
+    s.view.step.chart = static_cast<StepChart>(pick(0, 3));
+    if (pick(0, 1) != 0) s.view.bench.value = pick(1, 99);
     expect_round_trip(s);
   }
 }
@@ -165,15 +166,15 @@ TEST(StateString, ChoicesOfBenchForTheGpuReadBack) {
   s.document.sweep.arch = "sm_80";
   s.document.sweep.l2 = L2State::warm;
   s.document.sweep.counters = false;
-  s.view.bench_baseline = "tiled";
-  s.view.bench_kernel = "flash_simt";
+  s.view.bench.baseline = "tiled";
+  s.view.bench.kernel = "flash_simt";
   const auto text = state_string(s);
   ASSERT_TRUE(text);
   const auto back = parse_state_string(*text);
   ASSERT_TRUE(back) << back.error().message;
   EXPECT_TRUE(back->state.document == s.document);
-  EXPECT_EQ(back->state.view.bench_baseline, "tiled");
-  EXPECT_EQ(back->state.view.bench_kernel, "flash_simt");
+  EXPECT_EQ(back->state.view.bench.baseline, "tiled");
+  EXPECT_EQ(back->state.view.bench.kernel, "flash_simt");
   EXPECT_FALSE(parse_state_string("attn1,sweep_arch=sm_10"));
   EXPECT_FALSE(parse_state_string("attn1,baseline=nothing"));
 }

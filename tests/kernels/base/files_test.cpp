@@ -88,6 +88,23 @@ TEST(WriteFile, PlacesThatCannotBeWrittenAreErrorsThatNameThem) {
   EXPECT_EQ(folder.files(), 1U);
 }
 
+TEST(MakeFolder, MakesThoseAboveItToo) {
+  const TempFolder folder;
+  ASSERT_TRUE(make_folder(folder / "a/b"));
+  EXPECT_TRUE(make_folder(folder / "a/b"));  // it is there already
+  EXPECT_TRUE(std::filesystem::is_directory(folder / "a/b"));
+}
+
+TEST(MakeFolder, AFileInTheWayIsAnErrorThatNamesTheFolder) {
+  const TempFolder folder;
+  put_file(folder / "file", "x");
+  for (const auto& wanted : {folder / "file", folder / "file/below"}) {
+    const auto made = make_folder(wanted);
+    ASSERT_FALSE(made) << wanted;
+    EXPECT_NE(made.error().message.find(wanted.string()), std::string::npos) << made.error().message;
+  }
+}
+
 TEST(ReadFile, BringsWholeFilesWithinTheLimit) {
   const TempFolder folder;
   put_file(folder / "a", "four");

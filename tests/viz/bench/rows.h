@@ -11,8 +11,8 @@
 #include "profiling/figures/baseline.h"
 #include "profiling/figures/measurement.h"
 #include "profiling/figures/metrics.h"
+#include "viz/state/model.h"
 #include "viz/state/state.h"
-#include "viz/workspaces.h"
 
 namespace attn::bench_test {
 

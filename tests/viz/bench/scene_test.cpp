@@ -58,7 +58,7 @@ std::string cell(const BenchTable& table, std::string_view kernel, std::string_v
 // ---- verdict
 
 TEST_F(BenchSceneTest, HeadlineComparesTheChosenKernelWithBaselineAndPlainOrders) {
-  state.view.bench_value = 1024;
+  state.view.bench.value = 1024;
   const auto s = scene(three_kernels());
   EXPECT_EQ(s.verdict.headline,
             "At L = 1024 cpu_flash is 5.0 times as fast as cpu_multicore, 15 times cpu_sequential.");
@@ -178,7 +178,7 @@ TEST_F(BenchSceneTest, AKernelThatDoesNotReadTheAxisIsDrawnAcrossIt) {
   ASSERT_NE(line, nullptr);
   EXPECT_TRUE(line->constant);
   EXPECT_EQ(line->points.size(), 3U);
-  state.view.bench_value = 4;
+  state.view.bench.value = 4;
   EXPECT_EQ(row_of(s.table, "cpu_sequential").value, 0);
 }
 
@@ -186,9 +186,9 @@ TEST_F(BenchSceneTest, TheValueWithMostFiguresIsChosenUntilOneIsClicked) {
   Model m = three_kernels();
   m.measurements.pop_back();  // cpu_flash at 2048 is still to come
   EXPECT_EQ(scene(m).chosen, 1024);
-  state.view.bench_value = 2048;
+  state.view.bench.value = 2048;
   EXPECT_EQ(scene(m).chosen, 2048);
-  state.view.bench_value = 777;  // of an earlier sweep
+  state.view.bench.value = 777;  // of an earlier sweep
   EXPECT_EQ(scene(m).chosen, 1024);
 }
 
@@ -250,16 +250,16 @@ TEST_F(BenchSceneTest, LoadedFiguresAreHollowAndNamedAsSuch) {
 
 TEST_F(BenchSceneTest, TheFourthChartShowsTheMetricThatWasPicked) {
   EXPECT_EQ(scene(three_kernels()).charts[3].title, "Speed-up");
-  state.view.bench_metric = "peak_share_pct";
+  state.view.bench.metric = "peak_share_pct";
   const auto s = scene(three_kernels());
   EXPECT_EQ(s.charts[3].title, "Share of peak");
   EXPECT_FALSE(s.charts[3].lines.empty());
-  state.view.bench_metric = "l2_hit_pct";
+  state.view.bench.metric = "l2_hit_pct";
   EXPECT_NE(scene(three_kernels()).charts[3].empty.find("Not available: "), std::string::npos);
 }
 
 TEST_F(BenchSceneTest, TheSpanShowsTheFactorOfTheHeadline) {
-  state.view.bench_value = 2048;
+  state.view.bench.value = 2048;
   const auto s = scene(three_kernels());
   ASSERT_TRUE(s.charts[1].span);
   EXPECT_EQ(s.charts[1].span->text, "5.0×");
@@ -269,7 +269,7 @@ TEST_F(BenchSceneTest, TheSpanShowsTheFactorOfTheHeadline) {
 // ---- table
 
 TEST_F(BenchSceneTest, CellsShowThreeDigitsInTheUnitOfTheColumn) {
-  state.view.bench_value = 1024;
+  state.view.bench.value = 1024;
   const BenchTable t = scene(three_kernels()).table;
   EXPECT_EQ(cell(t, "cpu_flash", "time"), "2.05");
   EXPECT_EQ(cell(t, "cpu_sequential", "time"), "30.7");
@@ -459,14 +459,14 @@ TEST_F(BenchSceneTest, RowsOfASecondGpuAreLeftOut) {
 }
 
 TEST_F(BenchSceneTest, AVerdictAgainstNaiveNamesTiledToo) {
-  state.view.bench_kernel = "flash_simt";
-  state.view.bench_value = 1024;
+  state.view.bench.kernel = "flash_simt";
+  state.view.bench.value = 1024;
   EXPECT_EQ(scene(both_places(sweep)).verdict.headline,
             "At L = 1024 flash_simt is 10 times as fast as naive, 2.0 times tiled.");
 }
 
 TEST_F(BenchSceneTest, AnotherBaselineChangesSpeedUpsOfItsDeviceAlone) {
-  state.view.bench_baseline = "tiled";
+  state.view.bench.baseline = "tiled";
   const auto s = scene(both_places(sweep));
   EXPECT_EQ(cell(s.table, "flash_simt", "speedup"), "2.00");
   EXPECT_EQ(cell(s.table, "naive", "speedup"), "0.20");
@@ -475,7 +475,7 @@ TEST_F(BenchSceneTest, AnotherBaselineChangesSpeedUpsOfItsDeviceAlone) {
 }
 
 TEST_F(BenchSceneTest, WhatHoldsAKernelBackFollowsFromThePeaks) {
-  state.view.bench_kernel = "flash_simt";
+  state.view.bench.kernel = "flash_simt";
   const auto reason = [&](double copy_share, double peak_share) {
     Model m = both_places(sweep);
     for (Measurement& row : m.measurements) {

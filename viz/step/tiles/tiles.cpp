@@ -214,7 +214,7 @@ void draw_step_tiles(const TilesPanel& panel, const Box& box, TilesScene& scene)
   const std::optional<CellRef> pointed = pointed_cell(scene, panel.state, panel.memory);
   // Faster than this, play would never come to rest.
   constexpr float kMaxPlayed = 5;
-  const View& view = panel.state.view;
+  const StepView& view = panel.state.view.step;
   const bool moves =
       !panel.state.preferences.reduced_motion && (!view.playing || view.play_steps_per_second <= kMaxPlayed);
   const float arrival = panel.memory.cache->arrival(scene.at.event, moves, ImGui::GetTime());

@@ -62,7 +62,7 @@ void step_row(Transport& t) {
   draw_text_in(t.list, box, Align::left, Face::bold, 14, colour_of(Token::ground), "Next", 20);
   draw_arrow(t.list, {box.max.x - t.s.px(20), box.centre().y}, 12, Arrow::right, colour_of(Token::ground));
   box = t.next(76);
-  const bool playing = t.state.view.playing;
+  const bool playing = t.state.view.step.playing;
   if (button(t, "##step_play", box, forth || playing, "Play, pause (P)")) t.commands.emplace_back(Play{!playing});
   draw_text_in(t.list, box, Align::centre, Face::text, 14, t.ink(forth || playing), playing ? "Pause" : "Play");
 }
@@ -89,12 +89,12 @@ void bookmark_group(Transport& t) {
   draw_ribbon(t.list, {box.centre().x, box.centre().y - t.s.px(6)}, 12, t.ink(true), here);
   arrow_button(t, "##bookmark_next", 22, 8, Arrow::right, !marks.empty() && marks.back() > t.scene.event,
                "Next bookmark (N)", GoToLandmark{Landmark::bookmark, 1}, 2);
-  arrow_button(t, "##bookmark_list", 18, 7, Arrow::down, !t.state.view.bookmarks.empty(), "All bookmarks (Ctrl B)",
+  arrow_button(t, "##bookmark_list", 18, 7, Arrow::down, !t.state.view.step.bookmarks.empty(), "All bookmarks (Ctrl B)",
                Ask{Popup::bookmarks}, 10);
 }
 
 void speed_group(Transport& t) {
-  const float now = t.state.view.play_steps_per_second;
+  const float now = t.state.view.step.play_steps_per_second;
   const auto side = [&](const char* id, const char* sign, int direction, const char* tip, float gap) {
     const Box box = t.next(20, gap);
     const float next = next_speed(now, direction);

@@ -1,4 +1,4 @@
-#include "app/shell/keys.h"
+#include "app/shell/shortcuts.h"
 
 #include <array>
 
@@ -55,11 +55,11 @@ constexpr std::array kKeys{
     KeyRow{"Step", "last step", ImGuiKey_End, 0, true, false, false,
            [](S, E e) { e.emplace_back(GoToEnd{true}); }},
     KeyRow{"Step", "play, pause", ImGuiKey_P, 0, true, false, false,
-           [](S s, E e) { e.emplace_back(Play{!s.view.playing}); }},
+           [](S s, E e) { e.emplace_back(Play{!s.view.step.playing}); }},
     KeyRow{"Step", "play faster", ImGuiKey_RightBracket, 0, true, true, false,
-           [](S s, E e) { e.emplace_back(SetPlaySpeed{next_speed(s.view.play_steps_per_second, 1)}); }},
+           [](S s, E e) { e.emplace_back(SetPlaySpeed{next_speed(s.view.step.play_steps_per_second, 1)}); }},
     KeyRow{"Step", "play slower", ImGuiKey_LeftBracket, 0, true, true, false,
-           [](S s, E e) { e.emplace_back(SetPlaySpeed{next_speed(s.view.play_steps_per_second, -1)}); }},
+           [](S s, E e) { e.emplace_back(SetPlaySpeed{next_speed(s.view.step.play_steps_per_second, -1)}); }},
     KeyRow{"Step", "next step where the row's m changes", ImGuiKey_M, 0, true, false, false,
            [](S, E e) { e.emplace_back(GoToLandmark{Landmark::m_change, 1}); }},
     KeyRow{"Step", "previous such step", kShift | ImGuiKey_M, 0, true, false, false,
@@ -75,12 +75,12 @@ constexpr std::array kKeys{
            ask<Popup::go_to>},
     KeyRow{"Step", "O as summed, or divided by the sum", ImGuiKey_O, 0, true, false, false,
            [](S s, E e) {
-             const bool summed = s.view.reading == OutputReading::as_summed;
+             const bool summed = s.view.step.reading == OutputReading::as_summed;
              e.emplace_back(SetReading{summed ? OutputReading::divided : OutputReading::as_summed});
            }},
     KeyRow{"Step", "next chart", ImGuiKey_C, 0, true, false, false,
            [](S s, E e) {
-             const int next = (static_cast<int>(s.view.chart) + 1) % (static_cast<int>(StepChart::error) + 1);
+             const int next = (static_cast<int>(s.view.step.chart) + 1) % (static_cast<int>(StepChart::error) + 1);
              e.emplace_back(ChooseStepChart{static_cast<StepChart>(next)});
            }},
     KeyRow{"Step", "into the tiles; arrows then move between cells", ImGuiKey_Tab, 0, true},

@@ -1,0 +1,115 @@
+#include "app/control/exports.h"
+
+#include <cstdio>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "app/state/string.h"
+#include "app/system/child_process.h"
+#include "kernels/base/files.h"
+#include "profiling/session/session.h"
+
+namespace attn {
+namespace {
+
+// Until the process that draws has said that all are ready, or why not. Its messages: "3 20", "done", "error words".
+Result<void> follow_pictures(Child& child, TaskHandle& task) {
+  constexpr double kLongestPicture = 120;  // seconds: on a slow machine, the largest size
+  while (true) {
+    const auto message = child.socket().receive({kLongestPicture, task.stop()});
+    if (!message) {
+      if (message.error().why == NoReply::stopped) return fail(ErrorKind::cancelled, "The pictures were cancelled.");
+      return fail(ErrorKind::failed,
+                  fmt::format("The pictures were not made: the process that draws them ended ({}).", child.kill()));
+    }
+    if (message->text.rfind("error ", 0) == 0) return fail(ErrorKind::failed, message->text.substr(6));
+    if (message->text == "done") return ok();
+    int ready = 0, total = 0;
+    if (std::sscanf(message->text.c_str(), "%d %d", &ready, &total) != 2 || total <= 0) {
+      return fail(ErrorKind::failed, "The process that draws the pictures said what nobody expects.");
+    }
+    task.progress(static_cast<double>(ready) / total, fmt::format("{} of {} pictures", ready, total));
+  }
+}
+
+Session rows_of(const Model& model) {
+  return {model.provenance, model.measurements, {}, {}, {}};
+}
+
+}  // namespace
+
+bool Exports::refuse_without_rows() {
+  if (!context_.model.measurements.empty()) return false;
+  context_.log.warn("There is no measurement to export yet: run a sweep in Bench first.");
+  return true;
+}
+
+void Exports::write_csv() {
+  if (!refuse_without_rows()) write_rows(files_.new_file(".csv"), to_csv(rows_of(context_.model)));
+}
+
+void Exports::write_json() {
+  if (!refuse_without_rows()) write_rows(files_.new_file(".json"), to_json(rows_of(context_.model)));
+}
+
+void Exports::write_rows(const std::filesystem::path& file, std::string text) {
+  const auto work = [file, text = std::move(text)](TaskHandle&) {
+    return write_file_atomically(file, std::as_bytes(std::span(text.data(), text.size())));
+  };
+  const std::string rows = counted(context_.model.measurements.size(), "row");
+  files_.start("Saving", work, [this, rows, file](const Result<void>& written) {
+    written ? context_.log.note(rows + " written to " + file.string()) : context_.log.error(written.error().message);
+  });
+}
+
+void Exports::ask_for_picture() {
+  context_.requests.picture = files_.new_file(".png");
+}
+
+void Exports::save_picture(const std::filesystem::path& file, Image image) {
+  const auto work = [file, image = std::move(image)](TaskHandle&) { return write_png(file, image); };
+  files_.start("Saving the picture", work, [this, file](const Result<void>& written) {
+    written ? context_.log.note("Picture saved as " + file.string()) : context_.log.error(written.error().message);
+  });
+}
+
+// In a process of its own: pictures are drawn with a Dear ImGui and an OpenGL context, and this one's are the window's.
+void Exports::save_steps(const SaveSteps& what) {
+  if (files_.refuse_while_running()) return;
+  const auto text = state_string(context_.state);
+  if (!text) return context_.log.error(text.error().message);
+  const Preferences& p = context_.state.preferences;
+  const std::vector<std::string> arguments{"shot",      "--view",
+                                           "step",      "--report",
+                                           "--state",   *text,
+                                           "--step",    fmt::format("{}..{}", what.first + 1, what.last + 1),
+                                           "--seconds", fmt::format("{}", what.seconds_per_step),
+                                           "--theme",   p.theme == Theme::dark ? "dark" : "light",
+                                           "--scale",   fmt::format("{}", p.scale),
+                                           "--size",    fmt::format("{}x{}", width_, height_),
+                                           "-o",        what.path};
+  const auto work = [arguments, program = program_.string()](TaskHandle& task) -> Result<void> {
+    auto child = Child::start(arguments, program);
+    if (!child) return tl::unexpected(child.error());
+    return follow_pictures(*child, task);
+  };
+  files_.start("Pictures of steps", work, [this, what](const Result<void>& made) {
+    const std::string out = std::filesystem::absolute(what.path).string();
+    made
+        ? context_.log.note(fmt::format("Pictures of {} saved as {}", counted(what.last - what.first + 1, "step"), out))
+        : context_.log.error(made.error().message);
+  });
+}
+
+void Exports::copy_state() {
+  const auto text = state_string(context_.state);
+  if (!text) return context_.log.error(text.error().message);
+  context_.requests.clipboard = *text;
+  context_.log.note(
+      fmt::format("State copied, {} characters: attnscope --state \"...\" reopens this view.", text->size()));
+}
+
+}  // namespace attn

@@ -1,0 +1,40 @@
+// What leaves the program: rows as CSV or JSON, pictures, the state string.
+#pragma once
+
+#include <filesystem>
+#include <string>
+
+#include "app/control/file_task.h"
+#include "app/control/job_context.h"
+#include "app/graphics/image.h"
+#include "viz/state/commands_step.h"
+
+namespace attn {
+
+class Exports {
+ public:
+  // `program` draws pictures of steps in a process of its own; empty = this program.
+  Exports(const JobContext& context, FileTask& files, std::filesystem::path program)
+      : context_(context), files_(files), program_(std::move(program)) {}
+
+  void write_csv();
+  void write_json();
+  // Asks the window for its pixels; save_picture() writes them.
+  void ask_for_picture();
+  void save_picture(const std::filesystem::path& file, Image image);
+  void save_steps(const SaveSteps& what);
+  void copy_state();
+  // Of the window, in pixels: pictures of steps are as large.
+  void window_is(int width, int height) { width_ = width, height_ = height; }
+
+ private:
+  bool refuse_without_rows();
+  void write_rows(const std::filesystem::path& file, std::string text);
+
+  JobContext context_;
+  FileTask& files_;
+  std::filesystem::path program_;
+  int width_ = 1440, height_ = 900;
+};
+
+}  // namespace attn

@@ -1,0 +1,51 @@
+// Sessions, recordings and arrays in files: opened in place of what is shown, and saved.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <filesystem>
+#include <string>
+
+#include "app/control/file_task.h"
+#include "app/control/job_context.h"
+#include "app/control/recordings.h"
+#include "app/control/sweeps.h"
+#include "profiling/session/session.h"
+
+namespace attn {
+
+// What SetInputFiles came to: the number of the last that was answered, and why it was refused.
+struct InputFilesAnswer {
+  std::uint64_t number = 0;
+  std::string error;
+};
+
+class Files {
+ public:
+  Files(const JobContext& context, FileTask& files, Recordings& recordings, Sweeps& sweeps)
+      : context_(context), files_(files), recordings_(recordings), sweeps_(sweeps) {}
+
+  // To the file that this run saved to before, else to a new one.
+  void save_session();
+  void save_session_as(const std::string& path);
+  // An .attn, or .npy arrays.
+  void open(const std::string& path);
+  // Q, K, V and the bias, as SetInputFiles says.
+  void set_inputs(const std::array<std::string, 4>& paths);
+  const InputFilesAnswer& inputs_answer() const { return inputs_answer_; }
+
+ private:
+  void open_session(const std::string& path);
+  void open_arrays(const std::filesystem::path& q);
+  void opened(const std::string& path, Session session);
+  void show_recording(const std::string& file, Recording recording, const std::string& saved_state);
+
+  JobContext context_;
+  FileTask& files_;
+  Recordings& recordings_;
+  Sweeps& sweeps_;
+  InputFilesAnswer inputs_answer_;
+  std::filesystem::path session_file_;  // what this run saved; saved again by the next Ctrl+S
+};
+
+}  // namespace attn

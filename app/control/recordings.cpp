@@ -1,0 +1,140 @@
+#include "app/control/recordings.h"
+
+#include <algorithm>
+#include <stop_token>
+#include <utility>
+
+#include "kernels/base/bytes.h"
+#include "kernels/cpu/device.h"
+#include "kernels/ladder.h"
+#include "kernels/model/fits.h"
+#include "kernels/model/kernel.h"
+#include "kernels/recording/size.h"
+
+namespace attn {
+namespace {
+
+// A recording of this size is made within a frame (under 2 ms), so that an edit shows in the next one; a larger one
+// is made by a task.
+constexpr std::uint64_t kAtOnceBytes = 1ULL << 20;
+
+// What is known before a recording is made.
+struct RecordingPlan {
+  const KernelRow* row = nullptr;
+  std::uint64_t bytes = 0;
+};
+
+Result<RecordingPlan> plan_recording(const std::string& kernel, const Problem& p, const Options& o) {
+  const auto row = find_kernel(kernel);
+  if (!row) return tl::unexpected(row.error());
+  if ((*row)->record == nullptr) {
+    return fail(ErrorKind::cannot_run, std::string((*row)->title) + " cannot be recorded step by step.");
+  }
+  if (auto valid = validate(p); !valid) return tl::unexpected(valid.error());
+  static const Device cpu = cpu_device();
+  if (auto can = (*row)->supports(**row, p, o, cpu); !can) return tl::unexpected(can.error());
+  const auto resolved = resolve(**row, o, cpu);
+  if (!resolved) return tl::unexpected(resolved.error());
+  if (auto fits = check_recordable((*row)->order, p, *resolved); !fits) return tl::unexpected(fits.error());
+  return RecordingPlan{*row, recording_bytes((*row)->order, p, *resolved)};
+}
+
+Result<std::shared_ptr<const Recording>> make_recording(const KernelRow& row, const Problem& p, const Options& o,
+                                                        const InputSpec& spec, const OpenedRecordings& opened,
+                                                        std::stop_token stop) {
+  auto inputs = document_inputs(p, spec, opened);
+  if (!inputs) return tl::unexpected(inputs.error());
+  auto recording = row.record(row, p, o, *inputs, std::move(stop));
+  if (!recording) return tl::unexpected(recording.error());
+  return std::make_shared<const Recording>(*std::move(recording));
+}
+
+}  // namespace
+
+Recordings::Key Recordings::wanted() const {
+  const Document& d = context_.state.document;
+  return {d.problem, d.inputs, d.kernel, d.options};
+}
+
+void Recordings::follow_document(bool to_start) {
+  const Key key = wanted();
+  const bool running = context_.tasks.running(task_);
+  if (running ? pending_ == key : shown_ == key) return;
+  record(key, to_start);
+}
+
+void Recordings::add_opened(const std::string& file, std::shared_ptr<const Recording> recording) {
+  opened_[file] = std::move(recording);
+}
+
+void Recordings::record(const Key& key, bool to_start) {
+  context_.tasks.cancel(task_);
+  ++generation_;
+  const auto plan = plan_recording(key.kernel, key.problem, key.options);
+  if (!plan) {
+    shown_ = key;
+    return refuse(plan.error().message);
+  }
+  // An .attn's own recording is shown as it was made, not made again.
+  if (const auto it = opened_.find(key.inputs.q_file); it != opened_.end() && key.inputs.edits.empty()) {
+    const Recording& r = *it->second;
+    if (r.problem == key.problem && r.kernel == key.kernel && r.options == key.options) {
+      shown_ = key;
+      return install(it->second, to_start);
+    }
+  }
+  if (plan->bytes > kAtOnceBytes) return record_in_task(*plan->row, key, plan->bytes, to_start);
+  shown_ = key;
+  auto made = make_recording(*plan->row, key.problem, key.options, key.inputs, opened_, {});
+  made ? install(*std::move(made), to_start) : refuse(made.error().message);
+}
+
+void Recordings::record_in_task(const KernelRow& row, const Key& key, std::uint64_t bytes, bool to_start) {
+  pending_ = key;
+  const auto work = [this, &row, key, bytes, to_start, generation = generation_,
+                     opened = opened_](TaskHandle& task) -> Result<void> {
+    task.progress(0, "recording " + format_bytes(bytes));
+    auto made = make_recording(row, key.problem, key.options, key.inputs, opened, task.stop());
+    task.deliver([this, key, generation, to_start, made] {
+      if (generation != generation_) return;  // the user went on
+      shown_ = key;
+      made ? install(*made, to_start) : refuse(made.error().message);
+    });
+    return ok();
+  };
+  task_ = context_.tasks.start("Recording", work);
+}
+
+void Recordings::install(std::shared_ptr<const Recording> recording, bool to_start) {
+  const auto old = std::exchange(context_.model.recording, std::move(recording));
+  context_.model.recording_error.clear();
+  const Recording& now = *context_.model.recording;
+  EventIndex& cursor = context_.state.view.step.cursor;
+  if (const auto wanted = std::exchange(wanted_cursor_, std::nullopt)) {
+    cursor = *wanted;
+  } else if (to_start) {
+    cursor = 0;
+  } else if (old != nullptr && cursor < old->events.size()) {
+    cursor = nearest_event(*old, cursor, now);
+  }
+  cursor = std::min(cursor, static_cast<EventIndex>(now.events.size() - 1));
+}
+
+void Recordings::refuse(std::string words) {
+  // The place is kept for when the problem can be recorded again.
+  if (!wanted_cursor_) wanted_cursor_ = context_.state.view.step.cursor;
+  context_.model.recording = nullptr;
+  context_.state.view.step.playing = false;
+  context_.log.warn(words);
+  context_.model.recording_error = std::move(words);
+}
+
+void Recordings::show(std::shared_ptr<const Recording> recording) {
+  context_.tasks.cancel(task_);
+  ++generation_;
+  shown_ = wanted();
+  wanted_cursor_ = context_.state.view.step.cursor;
+  install(std::move(recording), false);
+}
+
+}  // namespace attn

@@ -1,0 +1,113 @@
+// What a state string says of Bench.
+#include <fmt/format.h>
+
+#include "app/state/key_makers.h"
+#include "app/state/values.h"
+#include "kernels/gpu/rungs/rows.h"
+#include "kernels/ladder.h"
+#include "kernels/model/kernel.h"
+#include "profiling/figures/metrics.h"
+
+namespace attn {
+namespace {
+
+Result<void> read_sweep_kernels(State& s, std::string_view text) {
+  auto& kernels = s.document.sweep.kernels;
+  kernels.clear();
+  if (text == "none") return ok();
+  for (const std::string_view id : split(text, '/')) {
+    if (const auto row = find_kernel(id); !row) return tl::unexpected(row.error());
+    kernels.emplace_back(id);
+  }
+  return ok();
+}
+
+Result<void> read_sweep_values(State& s, std::string_view text) {
+  s.document.sweep.values.clear();
+  if (text == "none") return ok();
+  auto values = whole_list(text, 1, kMaxItems);
+  if (!values) return tl::unexpected(values.error());
+  s.document.sweep.values = std::move(*values);
+  return ok();
+}
+
+}  // namespace
+
+void add_bench_document_keys(std::vector<StateKey>& keys) {
+  const auto sweep = [](auto& s) -> auto& {
+    return s.document.sweep;
+  };
+  keys.push_back(
+      {"sweep_kernels", [](const State& s) { return list_text(s.document.sweep.kernels); }, read_sweep_kernels});
+  keys.push_back(choice_key(
+      "sweep_axis", named<Axis>(std::vector{Axis::L, Axis::B, Axis::H, Axis::D, Axis::br, Axis::bc, Axis::threads}),
+      [sweep](auto& s) -> auto& { return sweep(s).axis; }));
+  keys.push_back(
+      {"sweep_values", [](const State& s) { return list_text(s.document.sweep.values); }, read_sweep_values});
+  add_problem_keys(
+      keys, "sweep_", [](auto& s) -> auto& { return s.document.sweep.base; });
+  add_option_keys(
+      keys, "sweep_", [](auto& s) -> auto& { return s.document.sweep.options; });
+  keys.push_back(number_key(
+      "sweep_gpu", 0, 1023, [](auto& s) -> auto& { return s.document.sweep.gpu; }));
+  keys.push_back({"sweep_arch", [](const State& s) { return s.document.sweep.arch; },
+                  [](State& s, std::string_view text) -> Result<void> {
+                    if (const auto device = gpu::device_for(text); !device) return tl::unexpected(device.error());
+                    s.document.sweep.arch = text;
+                    return ok();
+                  }});
+  keys.push_back(choice_key(
+      "sweep_l2", named<L2State>(std::vector{L2State::cold, L2State::warm}),
+      [](auto& s) -> auto& { return s.document.sweep.l2; }));
+  keys.push_back(flag_key(
+      "sweep_counters", [](auto& s) -> auto& { return s.document.sweep.counters; }));
+  keys.push_back(number_key(
+      "sweep_tokens", 0, kMax, [](auto& s) -> auto& { return s.document.sweep.tokens; }));
+  keys.push_back(choice_key(
+      "sweep_generator", named<Generator>(all_generators()),
+      [](auto& s) -> auto& { return s.document.sweep.generator; }));
+  keys.push_back(number_key(
+      "sweep_seed", 0, kMax, [](auto& s) -> auto& { return s.document.sweep.seed; }));
+  keys.push_back({"sweep_seconds", [](const State& s) { return fmt::format("{}", s.document.sweep.seconds_per_point); },
+                  [](State& s, std::string_view text) -> Result<void> {
+                    const auto value = number(text, true);
+                    if (!value) return tl::unexpected(value.error());
+                    if (*value <= 0 || *value > 3600) return bad_input("seconds are more than 0 and at most 3600");
+                    s.document.sweep.seconds_per_point = *value;
+                    return ok();
+                  }});
+  keys.push_back(number_key(
+      "sweep_repeats", 1, 1000000, [](auto& s) -> auto& { return s.document.sweep.min_repeats; }));
+  keys.push_back(number_key(
+      "sweep_memory", 0, kMax, [](auto& s) -> auto& { return s.document.sweep.memory_limit; }));
+  keys.push_back(flag_key(
+      "sweep_verify", [](auto& s) -> auto& { return s.document.sweep.verify; }));
+  keys.push_back(flag_key(
+      "sweep_verify_full", [](auto& s) -> auto& { return s.document.sweep.verify_full; }));
+}
+
+void add_bench_view_keys(std::vector<StateKey>& keys) {
+  keys.push_back({"metric", [](const State& s) { return percent_encoded(s.view.bench.metric); },
+                  [](State& s, std::string_view text) -> Result<void> {
+                    if (const auto metric = find_metric(text); !metric) return tl::unexpected(metric.error());
+                    s.view.bench.metric = text;
+                    return ok();
+                  }});
+  keys.push_back(kernel_key(
+      "bench_kernel", [](auto& s) -> auto& { return s.view.bench.kernel; }));
+  keys.push_back(kernel_key(
+      "baseline", [](auto& s) -> auto& { return s.view.bench.baseline; }));
+  keys.push_back(
+      {"at",
+       [](const State& s) { return s.view.bench.value ? fmt::format("{}", *s.view.bench.value) : std::string("none"); },
+       [](State& s, std::string_view text) -> Result<void> {
+         s.view.bench.value.reset();
+         if (text == "none") return ok();
+         const auto value = whole(text, 1, kMax);
+         if (!value) return tl::unexpected(value.error());
+         s.view.bench.value = *value;
+         return ok();
+       }});
+}
+
+}  // namespace attn

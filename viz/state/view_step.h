@@ -1,0 +1,43 @@
+// What Step shows of its document, in the state string but not undoable.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+#include <vector>
+
+#include "kernels/recording/recording.h"
+
+namespace attn {
+
+// O as the accumulator stands, or divided by l.
+enum class OutputReading : std::uint8_t { as_summed, divided };
+
+// What Step's chart card shows of the pinned row or the run.
+enum class StepChart : std::uint8_t {
+  row,        // scores, weights, m and l along the keys, nothing of the future
+  hindsight,  // how far O/l stands from the final O after each key tile
+  passes,     // the same element in naive and in flash order
+  error,      // |O - fp64| over the output, and the first cell that differs
+};
+std::string_view name_of(StepChart c);  // "row", ...
+
+// A place of the run that the user marked. It names the place, not the step's number, so that it means the same in the
+// run of another shape or tile, and waits where a run has no such place.
+struct Bookmark {
+  EventId id;
+  std::int32_t pass = 0;  // see Event::pass
+  bool operator==(const Bookmark&) const = default;
+};
+constexpr std::size_t kMaxBookmarks = 64;
+
+struct StepView {
+  EventIndex cursor = 0;
+  OutputReading reading = OutputReading::as_summed;
+  StepChart chart = StepChart::row;
+  bool playing = false;
+  float play_steps_per_second = 2;
+  std::vector<Bookmark> bookmarks;  // as they were set, each once
+};
+
+}  // namespace attn
