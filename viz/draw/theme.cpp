@@ -6,6 +6,7 @@
 #include <system_error>
 
 #include "implot.h"
+#include "viz/draw/kernel_looks.h"
 #include "viz/draw/theme_table.h"
 
 namespace attn {
@@ -95,12 +96,7 @@ ImU32 colour(Theme t, TensorColour tensor) {
 }
 
 ImU32 kernel_colour(Theme t, std::string_view kernel_id) {
-  for (const auto& alias : kKernelColourAliases) {
-    if (alias.kernel == kernel_id) kernel_id = alias.colour;
-  }
-  const auto row = std::find_if(kKernelColours.begin(), kKernelColours.end(),
-                                [&](const ThemeColour& c) { return c.name == kernel_id; });
-  return packed((row == kKernelColours.end() ? kKernelColours.back() : *row).rgb[index_of(t)]);
+  return packed(look_of(kernel_id).rgb[index_of(t)]);
 }
 
 TensorColour tensor_of(Slot s) {
