@@ -1,65 +1,7 @@
-// What a workspace gets to draw one frame, and what it gives back: commands.
+// The workspaces: each draws one frame out of the state and the model, and gives back commands.
 #pragma once
 
-#include <memory>
-#include <string>
-#include <vector>
-
-#include "kernels/recording/recording.h"
-#include "kernels/recording/replay.h"
-#include "profiling/figures/measurement.h"
-#include "profiling/sweep/sweep.h"
-#include "viz/bench/held.h"
-#include "viz/state/commands.h"
-#include "viz/state/state.h"
-#include "viz/step/held.h"
-
-namespace attn {
-
-// A running or finished task, as panels show it. `title` is empty where there is none.
-struct TaskView {
-  std::string title, now, error;
-  double fraction = 0;
-  double seconds_left = -1;
-  bool running = false;
-};
-
-// The GPUs that the program found, or why it can use none. Before it has looked, nothing is known.
-struct GpuChoice {
-  std::int32_t index = 0;
-  std::string name, arch;
-};
-struct GpuView {
-  bool looked = false;
-  std::string why_none;
-  std::vector<GpuChoice> gpus;
-};
-
-// A session that Bench offers to open while it has no rows.
-struct SessionOffer {
-  std::string path;
-  std::string words;  // "the bundled session of NVIDIA H100 80GB HBM3"
-};
-
-// All that panels may read. Shared pointers so that a task can replace a recording while a frame draws the old one.
-struct Model {
-  std::shared_ptr<const Recording> recording;  // what Step shows; null only when `recording_error` says why
-  std::string recording_error;                 // words: the problem cannot be recorded (size, options)
-  std::vector<Measurement> measurements;       // rows of the current sweep, growing
-  Provenance provenance;
-  bool rows_from_here = true;  // taken on this machine, in this run or an earlier one: a sweep can go on from them
-  GpuView gpu;
-  std::vector<SessionOffer> offers;
-  TaskView task;
-};
-
-// Workspaces draw into the current Dear ImGui window's content region, which the shell has opened.
-// Each is its own file: viz/step/workspace.cpp, viz/bench/workspace.cpp, ...
-// The shell owns `memory`, sets memory.texts at start-up with parse_step_texts(text of assets/step_texts.json), and
-// leaves the plain arrow keys, Tab and Esc to Step while memory.cells_focused.
-void draw_step(const State& state, const Model& model, StepHeld& memory, Commands& commands);
-void draw_bench(const State& state, const Model& model, BenchHeld& memory, Commands& commands);
-void draw_profile(const State& state, const Model& model, Commands& commands);
-void draw_learn(const State& state, const Model& model, Commands& commands);
-
-}  // namespace attn
+#include "viz/bench/workspace.h"
+#include "viz/learn/workspace.h"
+#include "viz/profile/workspace.h"
+#include "viz/step/workspace.h"

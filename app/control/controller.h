@@ -19,8 +19,8 @@
 #include "app/worker/bench.h"
 #include "profiling/session/session.h"
 #include "viz/state/commands.h"
+#include "viz/state/model.h"
 #include "viz/state/state.h"
-#include "viz/workspaces.h"
 
 namespace attn {
 

@@ -18,7 +18,7 @@
 #include "app/system/posix.h"
 #include "kernels/formats/container.h"
 #include "profiling/session/session.h"
-#include "viz/step/problem_panel.h"
+#include "viz/step/problem_fields.h"
 
 namespace attn {
 namespace {

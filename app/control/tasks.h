@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "kernels/base/result.h"
-#include "viz/workspaces.h"
+#include "viz/state/model.h"
 
 namespace attn {
 

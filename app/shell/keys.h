@@ -9,8 +9,8 @@
 
 #include "imgui.h"
 #include "viz/state/commands.h"
+#include "viz/state/model.h"
 #include "viz/state/state.h"
-#include "viz/workspaces.h"
 
 namespace attn {
 

@@ -9,8 +9,8 @@
 #include "kernels/model/kernel.h"
 #include "profiling/figures/measurement.h"
 #include "profiling/figures/metrics.h"
+#include "viz/state/model.h"
 #include "viz/state/state.h"
-#include "viz/workspaces.h"
 
 namespace attn::bench_test {
 
