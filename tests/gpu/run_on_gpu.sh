@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
 # Checks the GPU kernels on a machine with an NVIDIA GPU and leaves reports:
 #   OUT=reports bash tests/gpu/run_on_gpu.sh path/to/attnscope
-# summary.txt has a line a part, report.txt everything that was said. Needs the program, NVRTC and, for some parts, compute-sanitizer and python3 with torch; what
-# is missing is skipped and said so. Each part has a time limit; all of them take under 8 minutes.
+# summary.txt has a line a part, report.txt everything that was said. Needs the program, NVRTC and, for some parts,
+# compute-sanitizer and python3 with torch; what is missing is skipped and said so. Each part has a time limit; all of
+# them take under 8 minutes.
 # Exit code 1 if a part failed, 77 where there is no GPU.
 # shellcheck disable=SC2317 # functions that a part runs in a shell of its own
 set -uo pipefail
@@ -100,7 +101,8 @@ collect() { # reads names, running, begin
     status=0
     wait "${running[$n]}" || status=$?
     # The tool's exit code is the worker's; its own count is the verdict.
-    if grep -q '========= ERROR SUMMARY' "$out/${names[$n]}.txt" && ! grep -qE 'ERROR SUMMARY: 0 errors' "$out/${names[$n]}.txt"; then
+    if grep -q '========= ERROR SUMMARY' "$out/${names[$n]}.txt" &&
+      ! grep -qE 'ERROR SUMMARY: 0 errors' "$out/${names[$n]}.txt"; then
       status=9
     fi
     verdict "${names[$n]}" "$status" $((SECONDS - begin))
