@@ -76,6 +76,32 @@ check_length() {
   )"
 }
 
+# A picture is two files: x.cpp makes plain values with the text in them and is tested without a window, x_draw.cpp
+# draws them. So of viz only viz/draw/, *_draw.* and the workspaces may reach Dear ImGui, be it through other headers.
+check_pictures() {
+  local graphics='imgui|implot' reach more=''
+  reach="$graphics"
+  while true; do
+    more="$(sources viz | grep '\.h$' | xargs -r grep -lE "^#include [<\"]($reach)" | paste -sd '|')"
+    more="$graphics|${more//./\\.}"
+    [[ $more != "$reach" ]] || break
+    reach="$more"
+  done
+  verdict "pictures: x.cpp is pure, x_draw.cpp draws" "$(
+    sources viz | grep -vE '^viz/draw/|_draw\.(h|cpp)$|/workspace\.cpp$' |
+      xargs -r grep -nE "^#include [<\"]($reach)" || true
+  )"
+}
+
+# The formatter leaves long comments and strings as they are.
+check_width() {
+  verdict "no line is longer than 120 columns (addresses may be)" "$(
+    find "${rooms[@]}" tests -type f \( -name '*.h' -o -name '*.cpp' -o -name '*.cu' -o -name '*.cuh' -o -name '*.py' \
+      -o -name '*.sh' -o -name '*.cmake' \) | LC_ALL=C sort | LC_ALL=C.UTF-8 xargs -r grep -nE '^.{121,}' |
+      grep -v '://' | cut -c1-120 || true
+  )"
+}
+
 check_shell() {
   local rule="shell scripts pass shellcheck"
   if command -v shellcheck >/dev/null; then
@@ -92,7 +118,9 @@ main() {
   fi
   check_format
   check_direction
+  check_pictures
   check_length
+  check_width
   check_shell
   return "$failed"
 }

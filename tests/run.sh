@@ -2,7 +2,8 @@
 # Builds and runs the tests: bash tests/run.sh [--full | --tsan | --tidy]
 #
 #   (nothing)   the code's rules and every test of a Release build: under 10 minutes on 2 cores
-#   --full      besides: long lists, address, undefined-behaviour and thread sanitizer, fuzzing, clang-tidy: under 40 minutes
+#   --full      besides: long lists, address, undefined-behaviour and thread sanitizer, fuzzing, clang-tidy: under 40
+#               minutes
 #   --tsan      the thread sanitizer alone, over kernels, profiling, model and tasks
 #   --tidy      clang-tidy alone
 # Every part runs even when one before it failed; the last line counts all of them.
@@ -110,8 +111,9 @@ leak:_dlerror
 leak:dl_open
 leak:<unknown module>
 END
+  local address="strict_string_checks=1:detect_stack_use_after_return=1:allocator_may_return_null=1"
   ATTNSCOPE_SANITIZED=address \
-    ASAN_OPTIONS="strict_string_checks=1:detect_stack_use_after_return=1:allocator_may_return_null=1:max_allocation_size_mb=8192" \
+    ASAN_OPTIONS="$address:max_allocation_size_mb=8192" \
     LSAN_OPTIONS="suppressions=$folder/leaks:print_suppressions=0" \
     UBSAN_OPTIONS="print_stacktrace=1" \
     run_ctest "$folder" "address sanitizer"
@@ -173,11 +175,12 @@ fuzz() { # in folder
 }
 
 fuzz_results() { # reads running and names of fuzz()
-  local i
+  local i inputs
   for i in "${!running[@]}"; do
     if wait "${running[$i]}"; then
       count_pass
-      say "    ${names[$i]}: $(sed -n 's/^stat::number_of_executed_units: */inputs /p' "$folder/${names[$i]}.log"), no crash"
+      inputs="$(sed -n 's/^stat::number_of_executed_units: */inputs /p' "$folder/${names[$i]}.log")"
+      say "    ${names[$i]}: $inputs, no crash"
     else
       tail -n 30 "$folder/${names[$i]}.log" >&2
       count_fail "fuzz ${names[$i]}: its input is in $folder/crashes, its words in $folder/${names[$i]}.log"

@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""clang-tidy over every source of the rooms: python3 tests/tidy.py BUILD [--program P] [--jobs N] [--seconds S] [FILE...]
+"""clang-tidy over every source of the rooms:
+    python3 tests/tidy.py BUILD [--program P] [--jobs N] [--seconds S] [FILE...]
 
 Nearly all of its time goes to the headers, which it walks again for each source. So it gets
 groups of sources, each group included into one file; sources of a group must not name the same

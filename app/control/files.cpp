@@ -13,7 +13,7 @@
 #include "app/state/string.h"
 #include "kernels/ladder.h"
 #include "kernels/model/kernel.h"
-#include "viz/step/problem_panel.h"
+#include "viz/step/problem_fields.h"
 
 namespace attn {
 

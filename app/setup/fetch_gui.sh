@@ -95,7 +95,11 @@ main() {
         need_space 220
         download
       fi
-      archive_good || { say "The download's sha256 is not the pinned one; it was removed."; rm -f "$archive"; return 1; }
+      if ! archive_good; then
+        say "The download's sha256 is not the pinned one; it was removed."
+        rm -f "$archive"
+        return 1
+      fi
       need_space 60
       unpack
     fi

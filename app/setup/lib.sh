@@ -182,7 +182,8 @@ gui_sources() {
 # CUDA's headers of the driver API, CUPTI and NVTX, from a toolkit or else the cache; CMake looks in the same places.
 cuda_headers() {
   local folder
-  for folder in "${ATTNSCOPE_CUDA:-/nowhere}" /usr/local/cuda /usr/local/cuda-13.0 /usr/local/cuda-12.9 /usr/local/cuda-12.8; do
+  for folder in "${ATTNSCOPE_CUDA:-/nowhere}" /usr/local/cuda /usr/local/cuda-13.0 /usr/local/cuda-12.9 \
+    /usr/local/cuda-12.8; do
     if [[ -f $folder/include/cudaTypedefs.h && -f $folder/include/nvtx3/nvToolsExt.h ]] &&
       [[ -f $folder/include/cupti_range_profiler.h || -f $folder/extras/CUPTI/include/cupti_range_profiler.h ]]; then
       return 0
@@ -208,7 +209,9 @@ progress() {
   local line
   while IFS= read -r line; do
     case "$line" in
-      *"Re-checking globbed"* | *"Entering directory"* | *version.cmake* | *" Generating "* | "ninja: no work"*) continue ;;
+      *"Re-checking globbed"* | *"Entering directory"* | *version.cmake* | *" Generating "* | "ninja: no work"*)
+        continue
+        ;;
       \[*"Building "*) line="${line%%]*}] ${line##*/}" ;;
       # ctest's lines: a terminal shows each test, a log every fiftieth and what went wrong.
       *"    Start "*) continue ;;

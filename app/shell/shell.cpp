@@ -130,7 +130,7 @@ void Shell::draw(Controller& controller, Commands& commands) {
   const bool steps = controller.state().view.workspace == Workspace::step;
   io.ConfigFlags = steps ? io.ConfigFlags & ~ImGuiConfigFlags_NavEnableKeyboard
                          : io.ConfigFlags | ImGuiConfigFlags_NavEnableKeyboard;
-  const Commands keys = read_keys(controller.state(), step_.cells_focused, held_.popup_open);
+  const Commands keys = read_keys(controller.state(), step_.tiles.focused, held_.popup_open);
   commands.insert(commands.end(), keys.begin(), keys.end());
 
   draw_top_bar(controller, commands);

@@ -9,7 +9,7 @@
 #include "imgui.h"
 #include "kernels/ladder.h"
 #include "viz/draw/canvas.h"
-#include "viz/step/problem_panel.h"
+#include "viz/step/problem_fields.h"
 
 namespace attn {
 namespace {

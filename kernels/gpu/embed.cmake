@@ -5,7 +5,8 @@
 # kernel's hash is made of, and of the #include lines of a user's edited copy, so they
 # stay when files move.
 function(attnscope_embed out)
-  set(text "// Made by CMake from the CUDA sources: do not edit.\n#include <array>\n\n#include \"kernels/gpu/compile/sources.h\"\n\n")
+  set(text "// Made by CMake from the CUDA sources: do not edit.\n")
+  string(APPEND text "#include <array>\n\n#include \"kernels/gpu/compile/sources.h\"\n\n")
   string(APPEND text "namespace attn::gpu {\n\nstd::span<const SourceText> embedded_sources() {\n")
   list(LENGTH ARGN count)
   string(APPEND text "  static constexpr std::array<SourceText, ${count}> kSources{{\n")

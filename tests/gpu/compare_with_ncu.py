@@ -71,7 +71,8 @@ def prediction_holds(kernel, figures, l2):
     loads = figures["tile_load_bytes"]["value"]
     if kernel == "flash_simt":
         good = compulsory - l2 <= total <= 1.5 * compulsory
-        print(f"  DRAM {total:.4g} B, compulsory {compulsory:.4g} B, L2 {l2:.4g} B: {'as' if good else 'NOT as'} predicted")
+        verdict = "as" if good else "NOT as"
+        print(f"  DRAM {total:.4g} B, compulsory {compulsory:.4g} B, L2 {l2:.4g} B: {verdict} predicted")
         return good
     if kernel == "naive":
         good = loads / 1.15 <= total <= 1.15 * loads

@@ -18,7 +18,7 @@ ImVec2 cell_at(Ctx* ctx, const char* tile, int rows, int cols, int r, int c) {
 }
 
 std::optional<CellRef> hovered(TestWindow& w) {
-  return w.shell().step_held().cache->hovered;
+  return w.shell().step_held().tiles.hovered;
 }
 
 TEST(StepWindow, TransportButtonsStep) {
@@ -84,10 +84,10 @@ TEST(StepWindow, TabEntersTheCellsArrowsMoveAndEscapeLeaves) {
   w.controller().update({GoToEvent{at}, Select{{0, 0, 0, Slot::s, 2}}});
   EXPECT_TRUE(w.run([&](Ctx* ctx) {
     ctx->MouseMoveToPos({1, 1});
-    const auto keyboard = [&] { return *w.shell().step_held().cache->keyboard; };
+    const auto keyboard = [&] { return *w.shell().step_held().tiles.keyboard; };
     ctx->KeyPress(ImGuiKey_Tab);
     ctx->Yield();
-    IM_CHECK(w.shell().step_held().cells_focused);
+    IM_CHECK(w.shell().step_held().tiles.focused);
     IM_CHECK(keyboard() == (CellRef{Slot::s, 0, 2}));
     ctx->KeyPress(ImGuiKey_RightArrow);
     IM_CHECK(keyboard() == (CellRef{Slot::s, 0, 3}));
@@ -105,7 +105,7 @@ TEST(StepWindow, TabEntersTheCellsArrowsMoveAndEscapeLeaves) {
     ctx->Yield();
     IM_CHECK(w.state().document.selection.slot == Slot::q);
     ctx->KeyPress(ImGuiKey_Escape);
-    IM_CHECK(!w.shell().step_held().cells_focused);
+    IM_CHECK(!w.shell().step_held().tiles.focused);
     ctx->KeyPress(ImGuiKey_RightArrow);
     ctx->Yield();
     IM_CHECK_EQ(w.state().view.step.cursor, at + 1);

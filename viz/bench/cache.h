@@ -1,4 +1,4 @@
-// What BenchMemory holds: for the files of the Bench workspace alone.
+// What BenchHeld holds: for the files of the Bench workspace alone.
 #pragma once
 
 #include <array>
@@ -9,21 +9,15 @@
 #include <string>
 #include <vector>
 
-#include "imgui.h"
 #include "viz/bench/fields.h"
 #include "viz/bench/held.h"
 #include "viz/bench/scene.h"
+#include "viz/draw/field_draft.h"
 #include "viz/state/commands.h"
 #include "viz/state/model.h"
 #include "viz/state/state.h"
 
 namespace attn {
-
-// A field as it is being typed. Kept while it is active and while its text is refused.
-struct FieldDraft {
-  std::string text, error;
-  bool kept = false;
-};
 
 struct BenchCache {
   BenchSwitches switches;
@@ -49,20 +43,6 @@ struct BenchCache {
 };
 
 // Brings scene and estimate up to date; both are made anew only when what they show has changed.
-BenchCache& refreshed(BenchHeld& memory, const State& state, const Model& model);
-
-// The parts of the workspace, each drawn into the current window at the cursor.
-void draw_sweep_panel(const State& state, const Model& model, BenchCache& cache, Commands& commands);
-// `folded`: the sweep panel has no room and opens from a button in the strip.
-void draw_bench_strip(const State& state, const Model& model, BenchCache& cache, bool folded, Commands& commands);
-void draw_bench_chart(std::size_t index, ImVec2 size, BenchCache& cache, const State& state, Commands& commands);
-// The height that the table wants, in pixels.
-float bench_table_height(const BenchCache& cache);
-void draw_bench_table(BenchCache& cache, ImVec2 size, Commands& commands);
-
-// A card of the workspace: a bordered child with 16 px of padding. End with ImGui::EndChild().
-bool begin_bench_card(const char* id, ImVec2 size);
-// A small text button that is pressed while `on`. Returns whether it was clicked.
-bool bench_toggle(const char* label, bool on, const char* help);
+BenchCache& refreshed(BenchHeld& held, const State& state, const Model& model);
 
 }  // namespace attn

@@ -1,17 +1,23 @@
 // One chart: axes by ImPlot; lines, marks, names and the pointer by us, so that no line is told by colour alone.
+#include "viz/bench/charts_draw.h"
+
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstdio>
+#include <optional>
 #include <span>
+#include <string>
+#include <utility>
 #include <vector>
 
 #include "implot.h"
-#include "viz/bench/cache.h"
-#include "viz/bench/marks.h"
 #include "viz/draw/canvas.h"
+#include "viz/draw/marks.h"
 #include "viz/draw/theme.h"
+#include "viz/draw/widgets.h"
 
 namespace attn {
 namespace {
@@ -101,7 +107,7 @@ void chart_head(std::size_t index, const BenchChart& chart, BenchCache& cache, c
   if (chart.lines.empty()) return;
   const float button = text_width(Face::text, 12, "log") + s.px(12);
   ImGui::SetCursorPos({right - button, top - s.px(1)});
-  if (bench_toggle("log", chart.log_y, "Logarithmic or linear scale")) cache.switches.log[index] = !chart.log_y;
+  if (toggle("log", chart.log_y, "Logarithmic or linear scale")) cache.switches.log[index] = !chart.log_y;
   const float room = right - button - title_width - s.px(44);
   ImVec2 at = ImGui::GetWindowPos();
   at.x += right - button - s.px(8);
@@ -182,7 +188,7 @@ void draw_line(ImDrawList& list, const BenchLine& line) {
   if (line.kernel.empty() || line.bare) return;
   for (const ImVec2 at : points) {
     draw_mark(list, at,
-              {mark_of(line.kernel), fill_of(line), ink, colour(s.theme, Token::card),
+              {look_of(line.kernel).mark, fill_of(line), ink, colour(s.theme, Token::card),
                s.px(line.emphasised ? 5.0F : 4.25F), s.px(1.5F)});
   }
 }
@@ -348,7 +354,8 @@ void value_tooltip(const BenchScene& scene, const BenchChart& chart, const Bench
       const std::array<ImVec2, 2> ends{ImVec2(at.x, middle), ImVec2(at.x + s.px(24), middle)};
       draw_dotted(list, ends, ink_of(*line), s.px(2));
     } else {
-      draw_swatch(list, {at.x, middle}, s.px(24), line->kernel, line->open || line->hollow, false);
+      draw_swatch(list, {at.x, middle}, s.px(24), line->kernel,
+                  {is_device_baseline(line->kernel), line->open || line->hollow, false});
     }
     draw_text_in(&list, {{at.x + s.px(36), box.min.y}, box.max}, Align::left, Face::text, 13,
                  colour(s.theme, Token::text), line->label);
@@ -445,7 +452,7 @@ void draw_empty(const BenchChart& chart, ImVec2 room) {
 void draw_bench_chart(std::size_t index, ImVec2 size, BenchCache& cache, const State& state, Commands& commands) {
   const Style& s = style();
   const BenchChart& chart = cache.scene.charts[index];
-  if (begin_bench_card(chart.id.c_str(), size)) {
+  if (begin_card(chart.id.c_str(), size)) {
     ImGui::PushStyleVar(ImGuiStyleVar_ItemSpacing, ImVec2(s.px(8), s.px(4)));
     chart_head(index, chart, cache, state, commands);
     const ImVec2 room = ImGui::GetContentRegionAvail();

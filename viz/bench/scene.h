@@ -1,5 +1,6 @@
 // What Bench shows, as plain values with the text already in them: from state and measurements to lines, cells and
-// sentences. Pure: no drawing, no clock. Panels (bench_charts.cpp, bench_table.cpp) draw it as it stands.
+// sentences. Pure: no drawing, no clock. charts_draw.cpp, table_draw.cpp and
+// verdict_draw.cpp draw it as it stands.
 #pragma once
 
 #include <array>
@@ -34,6 +35,8 @@ struct BenchSlice {
 BenchSlice slice_rows(const SweepSpec& sweep, std::span<const Measurement> rows, bool loaded);
 // What speed-ups are over on this device: the user's choice where it runs there, else the usual one.
 std::string baseline_shown(const State& state, Processor processor);
+// Whether a kernel is the usual baseline of its device: drawn thick.
+bool is_device_baseline(std::string_view kernel);
 // "live: NVIDIA H100, 2026-11-21": drawn on every chart. Empty before anything was measured.
 std::string source_words(const Model& model, const BenchSlice& slice);
 // The GPU that the sweep asks for, as its rows name it; without a name where it is not here.

@@ -181,6 +181,10 @@ Device gpu_device(const SweepSpec& sweep, const GpuView& gpus) {
   return d;
 }
 
+bool is_device_baseline(std::string_view kernel) {
+  return kernel == baseline_of(Processor::cpu) || kernel == baseline_of(Processor::gpu);
+}
+
 std::string source_words(const Model& model, const BenchSlice& slice) {
   if (slice.planned || slice.rows.empty()) return {};
   std::vector<std::string> devices;

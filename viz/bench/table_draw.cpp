@@ -1,14 +1,20 @@
 // The table under the charts. Widths are measured from the texts; where they do not fit, columns of least use go.
+#include "viz/bench/table_draw.h"
+
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <numeric>
+#include <string>
+#include <string_view>
+#include <vector>
 
-#include "viz/bench/cache.h"
-#include "viz/bench/marks.h"
 #include "viz/draw/canvas.h"
+#include "viz/draw/marks.h"
 #include "viz/draw/theme.h"
+#include "viz/draw/widgets.h"
 
 namespace attn {
 namespace {
@@ -136,12 +142,7 @@ void cell(const BenchTableRow& row, const BenchCell& c, const BenchColumn& colum
   }
   if (c.tip.empty() || !ImGui::IsWindowHovered(ImGuiHoveredFlags_ChildWindows)) return;
   if (!ImGui::IsMouseHoveringRect(box.min, box.max)) return;
-  if (ImGui::BeginTooltip()) {
-    ImGui::PushTextWrapPos(s.px(360));
-    ImGui::TextUnformatted(c.tip.c_str());
-    ImGui::PopTextWrapPos();
-    ImGui::EndTooltip();
-  }
+  show_tooltip(c.tip, 360);
   if (c.available && !ImGui::GetIO().WantTextInput && ImGui::IsKeyChordPressed(ImGuiMod_Ctrl | ImGuiKey_C))
     commands.push_back(CopyText{c.text});
 }
@@ -170,7 +171,7 @@ void kernel_cell(const BenchTableRow& row, const BenchLine* line, Commands& comm
   const MarkFill fill = line == nullptr || line->open ? MarkFill::open : MarkFill::solid;
   const float middle = at.y + s.px(kRow) / 2;
   draw_mark(list, {at.x + s.px(6), middle},
-            {mark_of(row.kernel), line != nullptr && line->hollow ? MarkFill::hollow : fill,
+            {look_of(row.kernel).mark, line != nullptr && line->hollow ? MarkFill::hollow : fill,
              kernel_colour(s.theme, row.kernel), colour(s.theme, row.emphasised ? Token::band : Token::card), s.px(4),
              s.px(1.5F)});
   draw_text_in(&list, {{at.x + s.px(20), at.y}, {at.x + s.px(400), at.y + s.px(kRow)}}, Align::left,
@@ -199,13 +200,8 @@ void draw_reason(ImDrawList& list, const Reason& r, float table_end) {
   ImGui::PushClipRect(box.min, box.max, true);
   draw_text_in(&list, box, Align::left, Face::text, kText, colour(s.theme, Token::dim), r.words);
   ImGui::PopClipRect();
-  if (cut && ImGui::IsWindowHovered(ImGuiHoveredFlags_ChildWindows) && ImGui::IsMouseHoveringRect(box.min, box.max)) {
-    if (!ImGui::BeginTooltip()) return;
-    ImGui::PushTextWrapPos(s.px(360));
-    ImGui::TextUnformatted(r.words.c_str());
-    ImGui::PopTextWrapPos();
-    ImGui::EndTooltip();
-  }
+  if (cut && ImGui::IsWindowHovered(ImGuiHoveredFlags_ChildWindows) && ImGui::IsMouseHoveringRect(box.min, box.max))
+    show_tooltip(r.words, 360);
 }
 
 std::vector<Reason> rows(const BenchScene& scene, const std::vector<ShownColumn>& columns, Commands& commands) {
@@ -293,9 +289,7 @@ void title_line(BenchCache& cache, Commands& commands) {
   if (!all && scene.chosen) {
     value_choice(scene, words, commands);
   } else {
-    ImGui::PushFont(s.fonts.bold, s.px(13));
-    ImGui::TextUnformatted(words.c_str());
-    ImGui::PopFont();
+    heading(words.c_str());
   }
   if (scene.table.rows.empty()) return;
   // "one L", but "one value" where the axis has a name and no letter.
@@ -306,9 +300,9 @@ void title_line(BenchCache& cache, Commands& commands) {
   ImGui::SetCursorPos({right - widths - s.px(172), top - s.px(1)});
   group_choice(cache);
   ImGui::SetCursorPos({right - widths, top - s.px(1)});
-  if (bench_toggle(one.c_str(), !all, "The value that was clicked in a chart")) cache.switches.all_values = false;
+  if (toggle(one.c_str(), !all, "The value that was clicked in a chart")) cache.switches.all_values = false;
   ImGui::SameLine(0, s.px(4));
-  if (bench_toggle(every.c_str(), all, "Every row of the sweep")) cache.switches.all_values = true;
+  if (toggle(every.c_str(), all, "Every row of the sweep")) cache.switches.all_values = true;
   ImGui::SetCursorPosY(top + s.px(kTitle - 6));
 }
 
@@ -358,7 +352,7 @@ float bench_table_height(const BenchCache& cache) {
 void draw_bench_table(BenchCache& cache, ImVec2 size, Commands& commands) {
   const Style& s = style();
   const BenchScene& scene = cache.scene;
-  if (begin_bench_card("table", size)) {
+  if (begin_card("table", size)) {
     ImGui::PushStyleVar(ImGuiStyleVar_ItemSpacing, ImVec2(s.px(8), 0));
     title_line(cache, commands);
     if (scene.table.rows.empty()) {

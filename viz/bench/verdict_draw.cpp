@@ -1,21 +1,23 @@
 // The verdict, in a strip over the charts: first what is faster than what, then why.
+#include "viz/bench/verdict_draw.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <vector>
 
-#include "viz/bench/cache.h"
+#include "viz/bench/sweep_draw.h"
 #include "viz/draw/canvas.h"
 #include "viz/draw/theme.h"
+#include "viz/draw/widgets.h"
 
 namespace attn {
-
 namespace {
 
 // Opens the sweep panel where it has no room of its own.
 void folded_panel(const State& state, const Model& model, BenchCache& cache, Commands& commands) {
   const Style& s = style();
-  if (bench_toggle("sweep ...", true, "Kernels, axis and problem; run")) ImGui::OpenPopup("sweep_panel");
+  if (toggle("sweep ...", true, "Kernels, axis and problem; run")) ImGui::OpenPopup("sweep_panel");
   const ImVec2 room = ImGui::GetMainViewport()->WorkSize;
   ImGui::SetNextWindowSize({s.px(236), std::min(s.px(560), room.y - s.px(24))});
   ImGui::PushStyleVar(ImGuiStyleVar_WindowPadding, ImVec2(s.px(16), s.px(12)));
@@ -31,7 +33,7 @@ void folded_panel(const State& state, const Model& model, BenchCache& cache, Com
 // Sessions to look at while nothing is measured here.
 void offers(const std::vector<SessionOffer>& sessions, Commands& commands) {
   for (const SessionOffer& offer : sessions) {
-    if (bench_toggle(fmt::format("Open {}##{}", offer.words, offer.path).c_str(), true, offer.path.c_str()))
+    if (toggle(fmt::format("Open {}##{}", offer.words, offer.path).c_str(), true, offer.path.c_str()))
       commands.push_back(OpenFile{offer.path});
   }
 }
@@ -57,7 +59,7 @@ void draw_bench_strip(const State& state, const Model& model, BenchCache& cache,
   const bool empty = model.measurements.empty() && !model.task.running;
   const float offer_height = empty ? s.px(24) * static_cast<float>(model.offers.size()) : 0;
   const float height = headline_height + reason_height + offer_height + 2 * pad;
-  if (begin_bench_card("strip", ImVec2(width, height))) {
+  if (begin_card("strip", ImVec2(width, height))) {
     ImDrawList* list = ImGui::GetWindowDrawList();
     const ImVec2 at = ImGui::GetWindowPos();
     const ImU32 bar = verdict.kernel.empty() ? colour(s.theme, Token::faint) : kernel_colour(s.theme, verdict.kernel);
@@ -77,7 +79,7 @@ void draw_bench_strip(const State& state, const Model& model, BenchCache& cache,
       folded_panel(state, model, cache, commands);
       ImGui::SameLine(0, s.px(8));
     }
-    if (bench_toggle("labels", cache.labels, "Names at the ends of the lines")) cache.labels = !cache.labels;
+    if (toggle("labels", cache.labels, "Names at the ends of the lines")) cache.labels = !cache.labels;
   }
   ImGui::EndChild();
 }

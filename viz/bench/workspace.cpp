@@ -1,33 +1,26 @@
 // Bench: the ladder on an axis of the user's choice. A panel that sets the sweep up, the verdict, charts that grow
 // while it runs, the table.
-#include <fmt/format.h>
+#include "viz/bench/workspace.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
+#include <span>
 
 #include "implot.h"
 #include "viz/bench/cache.h"
-#include "viz/bench/planned.h"
-#include "viz/draw/canvas.h"
+#include "viz/bench/charts_draw.h"
+#include "viz/bench/sweep_draw.h"
+#include "viz/bench/table_draw.h"
+#include "viz/bench/verdict_draw.h"
 #include "viz/draw/theme.h"
-#include "viz/workspaces.h"
+#include "viz/draw/widgets.h"
 
 namespace attn {
 namespace {
 
 constexpr float kGutter = 12, kPanelWidth = 196, kFolded = 640;  // logical pixels
 constexpr float kMinChart = 168, kMinTable = 132;
-
-std::string scene_key(const State& state, const Model& model, const BenchCache& cache) {
-  std::string key =
-      fmt::format("{:x}|{}|{}|{}|{}|{}|{}", rows_fingerprint(model), cache.estimate_key, bench_kernel(state),
-                  state.view.bench.metric, state.view.bench.value ? *state.view.bench.value : 0,
-                  cache.switches.all_values, cache.estimate.words) +
-      fmt::format("|{}|{}", state.view.bench.baseline,
-                  cache.switches.group ? static_cast<int>(*cache.switches.group) : -1);
-  for (const auto& log : cache.switches.log) key += log ? (*log ? "l" : "-") : ".";
-  return key;
-}
 
 // Plain wheel scrolls the page; with Ctrl it zooms a chart. A double click is ours: it fits the axes again.
 void set_plot_input() {
@@ -74,66 +67,19 @@ void draw_charts(const Layout& l, BenchCache& cache, const State& state, Command
 
 }  // namespace
 
-bool begin_bench_card(const char* id, ImVec2 size) {
+void draw_bench(const State& state, const Model& model, BenchHeld& held, Commands& commands) {
   const Style& s = style();
-  ImGui::PushStyleVar(ImGuiStyleVar_WindowPadding, ImVec2(s.px(16), s.px(12)));
-  const bool open = ImGui::BeginChild(id, size, ImGuiChildFlags_Borders,
-                                      ImGuiWindowFlags_NoScrollbar | ImGuiWindowFlags_NoScrollWithMouse);
-  ImGui::PopStyleVar();
-  return open;
-}
-
-bool bench_toggle(const char* label, bool on, const char* help) {
-  const Style& s = style();
-  ImGui::PushStyleVar(ImGuiStyleVar_FramePadding, ImVec2(s.px(6), s.px(1)));
-  ImGui::PushStyleColor(ImGuiCol_Button, on ? colour(s.theme, Token::field) : 0U);
-  ImGui::PushStyleColor(ImGuiCol_Text, colour(s.theme, on ? Token::text : Token::dim));
-  ImGui::PushFont(s.fonts.text, s.px(12));
-  const bool clicked = ImGui::Button(label);
-  ImGui::PopFont();
-  ImGui::PopStyleColor(2);
-  ImGui::PopStyleVar();
-  ImGui::SetItemTooltip("%s", help);
-  return clicked;
-}
-
-BenchCache& refreshed(BenchHeld& memory, const State& state, const Model& model) {
-  if (!memory.cache) memory.cache = std::make_shared<BenchCache>();
-  BenchCache& cache = *memory.cache;
-  std::string key = sweep_key(state.document.sweep);
-  if (!model.task.running) key += fmt::format("|{}", model.measurements.size());  // rates known from finished rows
-  if (key != cache.estimate_key && !(model.task.running && !cache.estimate_key.empty())) {
-    cache.estimate_key = std::move(key);
-    cache.valid = validate(state.document.sweep).has_value();
-    cache.estimate = estimate(state.document.sweep, model.measurements);
-    cache.planned = planned_rows(state.document.sweep);
-    cache.count = {};
-    if (model.rows_from_here)
-      cache.count =
-          count_finished(state.document.sweep, model.measurements, gpu_device(state.document.sweep, model.gpu));
-  }
-  key = scene_key(state, model, cache);
-  if (key != cache.scene_key) {
-    cache.scene_key = std::move(key);
-    cache.scene = bench_scene(state, model, cache.switches, cache.estimate.words, cache.planned);
-    ++cache.scene_number;
-  }
-  return cache;
-}
-
-void draw_bench(const State& state, const Model& model, BenchHeld& memory, Commands& commands) {
-  const Style& s = style();
-  BenchCache& cache = refreshed(memory, state, model);
+  BenchCache& cache = refreshed(held, state, model);
   cache.hovered = cache.hovered_next;
   cache.hovered_next.reset();
   set_plot_input();
   const ImVec2 size = ImGui::GetContentRegionAvail();
-  if (memory.only_chart) return draw_bench_chart(*memory.only_chart, size, cache, state, commands);
+  if (held.only_chart) return draw_bench_chart(*held.only_chart, size, cache, state, commands);
   const float gutter = s.px(kGutter), logical = size.x / s.scale;
   const bool folded = logical < kFolded;
   ImGui::PushStyleVar(ImGuiStyleVar_ItemSpacing, ImVec2(gutter, gutter));
   if (!folded) {
-    if (begin_bench_card("panel", ImVec2(s.px(kPanelWidth), size.y))) {
+    if (begin_card("panel", ImVec2(s.px(kPanelWidth), size.y))) {
       ImGui::PushStyleVar(ImGuiStyleVar_ItemSpacing, ImVec2(s.px(8), s.px(6)));
       draw_sweep_panel(state, model, cache, commands);
       ImGui::PopStyleVar();

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cfloat>
 #include <cmath>
+#include <cstddef>
+#include <vector>
 
 namespace attn {
 namespace {
@@ -89,12 +91,6 @@ ImFont* font_of(Face face) {
   return fonts.text;
 }
 
-std::string plain_text(const Runs& runs) {
-  std::string text;
-  for (const Run& run : runs) text += run.text;
-  return text;
-}
-
 float text_width(Face face, float size, std::string_view text) {
   return font_of(face)->CalcTextSizeA(style().px(size), FLT_MAX, 0, text.data(), text.data() + text.size()).x;
 }
@@ -178,8 +174,8 @@ float draw_paragraph(ImDrawList* list, ImVec2 at, float width, float size, const
 }
 
 void draw_card(ImDrawList* list, const Box& box) {
-  // A fill takes one white texel. Looked up without filtering, a software renderer needs half the time for it, and cards
-  // are most of the window.
+  // A fill takes one white texel. Looked up without filtering, a software renderer needs half the time for it, and
+  // cards are most of the window.
   const ImGuiPlatformIO& platform = ImGui::GetPlatformIO();
   const bool unfiltered =
       platform.DrawCallback_SetSamplerNearest != nullptr && platform.DrawCallback_SetSamplerLinear != nullptr;

@@ -3,43 +3,19 @@
 #pragma once
 
 #include <cstdint>
-#include <string>
 #include <string_view>
-#include <vector>
 
 #include "imgui.h"
+#include "viz/draw/runs.h"
 #include "viz/draw/theme.h"
 
 namespace attn {
 
-// A colour by its role, so that scenes name no RGB: a token of the theme, or a tensor's ink.
-struct Ink {
-  bool tensor = false;
-  Token token = Token::text;
-  TensorColour hue = TensorColour::s;
-  Ink() = default;
-  Ink(Token t) : token(t) {}                     // NOLINT(google-explicit-constructor): a role is an ink
-  Ink(TensorColour c) : tensor(true), hue(c) {}  // NOLINT(google-explicit-constructor)
-  bool operator==(const Ink&) const = default;
-};
 ImU32 colour_of(Ink ink);
 // The same colour with its opacity multiplied.
 ImU32 faded(ImU32 c, float opacity);
 
-enum class Face : std::uint8_t { text, bold, mono, maths };
 ImFont* font_of(Face face);
-
-// A piece of text in one face and colour. `raise`: 0 on the line, 1 superscript, -1 subscript,
-// 2 subscript of a superscript.
-struct Run {
-  std::string text;
-  Face face = Face::text;
-  Ink ink;
-  int raise = 0;
-  bool underlined = false;
-};
-using Runs = std::vector<Run>;
-std::string plain_text(const Runs& runs);
 
 // A rectangle in pixels.
 struct Box {
@@ -67,7 +43,7 @@ float runs_width(const Runs& runs, float size);
 // Draws on one line whose top is at.y; returns the x after the last run.
 float draw_runs(ImDrawList* list, ImVec2 at, float size, const Runs& runs);
 void draw_runs_in(ImDrawList* list, const Box& box, Align align, float size, const Runs& runs);
-// Breaks at spaces to `width` pixels, at most `most_lines` lines; returns the height used. `draw` false measures.
+// Breaks at spaces to `width` pixels, at most `max_lines` lines; returns the height used. `draw` false measures.
 float draw_paragraph(ImDrawList* list, ImVec2 at, float width, float size, const Runs& runs, int max_lines,
                      bool draw = true);
 

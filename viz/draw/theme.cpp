@@ -2,10 +2,10 @@
 
 #include <algorithm>
 #include <cmath>
-#include <string>
 #include <system_error>
 
 #include "implot.h"
+#include "viz/draw/kernel_looks.h"
 #include "viz/draw/theme_table.h"
 
 namespace attn {
@@ -68,7 +68,8 @@ ImU32 from_lab(const Lab& c) {
 }
 
 ImU32 make_fill(Theme t, TensorColour tensor, float shade) {
-  // The weakest cell still differs from the card: 6 % of the hue. Light stops at 90 %, so that black keeps its contrast.
+  // The weakest cell still differs from the card: 6 % of the hue. Light stops at 90 %, so that black keeps its
+  // contrast.
   const double max = t == Theme::dark ? 1.0 : 0.9;
   const double amount = 0.06 + (max - 0.06) * (static_cast<double>(shade) + 1) / 2;
   const Lab from = to_lab(t == Theme::dark ? colour(t, Token::field) : IM_COL32_WHITE);
@@ -95,40 +96,7 @@ ImU32 colour(Theme t, TensorColour tensor) {
 }
 
 ImU32 kernel_colour(Theme t, std::string_view kernel_id) {
-  for (const auto& alias : kKernelColourAliases) {
-    if (alias.kernel == kernel_id) kernel_id = alias.colour;
-  }
-  const auto row = std::find_if(kKernelColours.begin(), kKernelColours.end(),
-                                [&](const ThemeColour& c) { return c.name == kernel_id; });
-  return packed((row == kKernelColours.end() ? kKernelColours.back() : *row).rgb[index_of(t)]);
-}
-
-TensorColour tensor_of(Slot s) {
-  switch (s) {
-    case Slot::q:
-      return TensorColour::q;
-    case Slot::k:
-      return TensorColour::k;
-    case Slot::v:
-      return TensorColour::v;
-    case Slot::s:
-      return TensorColour::s;
-    case Slot::p:
-      return TensorColour::p;
-    case Slot::m_old:
-    case Slot::m_new:
-      return TensorColour::m;
-    case Slot::alpha:
-      return TensorColour::alpha;
-    case Slot::l_old:
-    case Slot::l_new:
-    case Slot::lse:
-      return TensorColour::l;
-    case Slot::o_old:
-    case Slot::o_new:
-      return TensorColour::o;
-  }
-  return TensorColour::s;
+  return packed(look_of(kernel_id).rgb[index_of(t)]);
 }
 
 ImU32 cell_fill(Theme t, TensorColour tensor, float shade) {

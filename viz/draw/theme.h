@@ -2,27 +2,21 @@
 // Values and their measured contrasts: a test recomputes them from this table.
 #pragma once
 
-#include <cstddef>
-#include <cstdint>
 #include <filesystem>
 #include <string_view>
 
 #include "imgui.h"
 #include "kernels/base/result.h"
 #include "kernels/model/order.h"
+#include "viz/draw/inks.h"
 #include "viz/state/state.h"
 
 namespace attn {
 
-enum class Token : std::uint8_t { ground, card, field, line, text, dim, faint, band };
-enum class TensorColour : std::uint8_t { q, k, v, s, p, m, l, o, alpha };
-constexpr std::size_t kTensorColourCount = 9;  // rows of kTensorColours
-
 ImU32 colour(Theme t, Token token);
 // Ink: letters and lines.
 ImU32 colour(Theme t, TensorColour tensor);
-ImU32 kernel_colour(Theme t, std::string_view kernel_id);  // CPU kernels: that of the kernel of the same order
-TensorColour tensor_of(Slot s);
+ImU32 kernel_colour(Theme t, std::string_view kernel_id);  // viz/draw/kernel_looks.h
 // Fill of a cell whose signed value on its tensor's scale is `shade` in [-1, 1] (light theme: a wash of the dark hue),
 // and black or white text on it, whichever contrasts more.
 ImU32 cell_fill(Theme t, TensorColour tensor, float shade);

@@ -1,5 +1,6 @@
-// Every colour of the program, as 0xRRGGBB, dark and light. tests/viz/draw/theme_test.cpp recomputes contrasts and the
-// distances between colours, in normal and colour-blind vision, from these rows: change a value there first.
+// The colours of the program, as 0xRRGGBB, dark and light; those of kernels are in viz/draw/kernel_looks.cpp.
+// tests/viz/draw/theme_test.cpp recomputes contrasts and the distances between colours, in normal and colour-blind
+// vision, from these rows: change a value there first.
 #pragma once
 
 #include <array>
@@ -37,30 +38,6 @@ constexpr std::array<ThemeColour, 9> kTensorColours{{
     {"l", {0xAAE4F1, 0x1C7183}},
     {"O", {0xEEE061, 0x5F5C20}},
     {"alpha", {0x979797, 0x3E3E3E}},
-}};
-
-constexpr std::array<ThemeColour, 9> kKernelColours{{
-    {"naive", {0x868E9A, 0x868E9A}},
-    {"tiled", {0x7A78EC, 0x7E81FB}},
-    {"flash_simt", {0x07AEEF, 0x1882AB}},
-    {"flash_wmma", {0x21D8C1, 0x1A7667}},
-    {"flash_mma", {0xACE463, 0x416500}},
-    {"flash_hopper", {0xFFE8C2, 0x583905}},
-    {"flash_tf32x3", {0xC081C3, 0x8A2B9C}},
-    {"flash_splitkv", {0xC98A5B, 0xA55137}},
-    {"peers", {0xE8EAED, 0x1A1D21}},
-}};
-
-// CPU kernels take the colour of the kernel of the same order; their marks are open.
-struct KernelColourAlias {
-  std::string_view kernel, colour;
-};
-constexpr std::array<KernelColourAlias, 5> kKernelColourAliases{{
-    {"cpu_sequential", "naive"},
-    {"cpu_multicore", "naive"},
-    {"cpu_tiled", "tiled"},
-    {"cpu_flash1", "flash_tf32x3"},
-    {"cpu_flash", "flash_simt"},
 }};
 
 }  // namespace attn

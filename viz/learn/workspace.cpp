@@ -1,6 +1,7 @@
 // Learn: a tour that drives the real workspaces.
+#include "viz/learn/workspace.h"
+
 #include "viz/draw/coming_page.h"
-#include "viz/workspaces.h"
 
 namespace attn {
 

@@ -1,6 +1,7 @@
 // Profile: one kernel on one problem against any other measurement. Its GPU counters come with the GPU kernels.
+#include "viz/profile/workspace.h"
+
 #include "viz/draw/coming_page.h"
-#include "viz/workspaces.h"
 
 namespace attn {
 

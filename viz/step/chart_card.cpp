@@ -2,112 +2,25 @@
 
 #include <fmt/format.h>
 
-#include "viz/step/charts/hindsight.h"
-#include "viz/step/charts/passes.h"
-#include "viz/step/charts/row.h"
-
 namespace attn {
-namespace {
 
-struct Tab {
-  StepChart chart;
-  std::string words, narrow;
-  const char* what;
-};
-
-StepChart shown_chart(const ChartCard& card) {
-  const StepChart wanted = card.state.view.step.chart;
-  return card.beside_row && wanted == StepChart::row ? StepChart::hindsight : wanted;
+std::vector<ChartTab> chart_tabs(std::int32_t row) {
+  return {{StepChart::row, fmt::format("Row {} across the keys", row), fmt::format("Row {}", row),
+           "Scores, weights, m and ℓ of the followed row, as far as the run has come"},
+          {StepChart::hindsight, "Hindsight", "Hindsight", "How far O / ℓ stands from the final O after each key tile"},
+          {StepChart::passes, "Naive and flash", "Naive, flash",
+           "The same element in naive's three passes and in flash's one"},
+          {StepChart::error, "Error", "Error", "The difference from fp64, and the first cell that differs"}};
 }
 
-// The tabs on the card's first line; the chosen one is bold and underlined. Returns where the chart begins.
-float draw_tabs(const ChartCard& card, const Box& in) {
-  const Style& s = style();
-  ImDrawList* list = ImGui::GetWindowDrawList();
-  const std::vector<Tab> tabs{
-      {StepChart::row, fmt::format("Row {} across the keys", card.at.row), fmt::format("Row {}", card.at.row),
-       "Scores, weights, m and ℓ of the followed row, as far as the run has come"},
-      {StepChart::hindsight, "Hindsight", "Hindsight", "How far O / ℓ stands from the final O after each key tile"},
-      {StepChart::passes, "Naive and flash", "Naive, flash",
-       "The same element in naive's three passes and in flash's one"},
-      {StepChart::error, "Error", "Error", "The difference from fp64, and the first cell that differs"}};
-  float wide = 0;
-  const StepChart shown = shown_chart(card);
-  for (const Tab& tab : tabs) wide += text_width(Face::bold, 14, tab.words) + s.px(20);
-  const bool narrow = wide > in.width();
-  float x = in.min.x;
-  for (const Tab& tab : tabs) {
-    if (card.beside_row && tab.chart == StepChart::row) continue;
-    const bool chosen = shown == tab.chart;
-    const std::string& words = narrow ? tab.narrow : tab.words;
-    const float width = text_width(Face::bold, 14, words);
-    const Box box{{x - s.px(6), in.min.y - s.px(5)}, {x + width + s.px(6), in.min.y + s.px(20)}};
-    ImGui::SetCursorScreenPos(box.min);
-    const std::string id = fmt::format("##chart_{}", name_of(tab.chart));
-    if (ImGui::InvisibleButton(id.c_str(), {box.width(), box.height()}))
-      card.commands.emplace_back(ChooseStepChart{tab.chart});
-    const bool warm = ImGui::IsItemHovered();
-    if (ImGui::IsItemHovered(ImGuiHoveredFlags_DelayShort)) ImGui::SetTooltip("%s", tab.what);
-    draw_text(list, {x, in.min.y}, chosen ? Face::bold : Face::text, 14,
-              colour_of(chosen || warm ? Token::text : Token::dim), words);
-    if (chosen)
-      list->AddRectFilled({x, in.min.y + s.px(19)}, {x + width, in.min.y + s.px(20.5F)}, colour_of(Token::text));
-    x += width + s.px(20);
-  }
-  return in.min.y + s.px(28);
+StepChart shown_chart(StepChart chosen, bool beside_row) {
+  return beside_row && chosen == StepChart::row ? StepChart::hindsight : chosen;
 }
 
-// The pinned key wherever it is, else the one that the sentence follows.
-PassesScene passes_of(const ChartCard& card) {
-  const Selection& pinned = card.state.document.selection;
+std::int32_t followed_key(const Selection& pinned, const StepPlace& at, const StepValues& values) {
   const bool by_key = pinned.slot == Slot::s || pinned.slot == Slot::p;
-  std::int32_t key = by_key && pinned.col >= 0 ? pinned.col : card.values.key;
-  if (key < 0) key = card.at.first_key;
-  const Recording* other = card.cache.companion();
-  return passes_scene(card.rec, card.at, key, card.values.col, other, card.cache.companion_error);
-}
-
-void draw_row_card(const ChartCard& card, const Box& box) {
-  const Style& s = style();
-  ImDrawList* list = ImGui::GetWindowDrawList();
-  draw_card(list, box);
-  const Box in{{box.min.x + s.px(16), box.min.y + s.px(12)}, {box.max.x - s.px(16), box.max.y - s.px(12)}};
-  draw_text(list, in.min, Face::bold, 14, colour_of(Token::text), fmt::format("Row {} across the keys", card.at.row));
-  draw_row_chart(list, {{in.min.x, in.min.y + s.px(28)}, in.max}, row_chart_scene(card.rec, card.at));
-}
-
-}  // namespace
-
-void draw_chart_card(const ChartCard& card, const Box& box) {
-  const Style& s = style();
-  ImDrawList* list = ImGui::GetWindowDrawList();
-  if (!card.beside_row && box.width() >= s.px(kTwoCharts)) {
-    const float middle = box.centre().x;
-    draw_row_card(card, {box.min, {middle - s.px(6), box.max.y}});
-    ChartCard other = card;
-    other.beside_row = true;
-    draw_chart_card(other, {{middle + s.px(6), box.min.y}, box.max});
-    return;
-  }
-  draw_card(list, box);
-  Box in{{box.min.x + s.px(16), box.min.y + s.px(12)}, {box.max.x - s.px(16), box.max.y - s.px(12)}};
-  in.min.y = draw_tabs(card, in);
-  switch (shown_chart(card)) {
-    case StepChart::row:
-      draw_row_chart(list, in, row_chart_scene(card.rec, card.at));
-      break;
-    case StepChart::hindsight:
-      draw_hindsight(list, in, hindsight_scene(card.rec, card.at));
-      break;
-    case StepChart::passes:
-      draw_passes(list, in, passes_of(card));
-      break;
-    case StepChart::error: {
-      const ErrorScan& scan = card.cache.error_scan(card.at.b, card.at.h);
-      draw_error(in, error_scene(card.rec, scan), scan, card.at, card.state.document.selection, card.commands);
-      break;
-    }
-  }
+  const std::int32_t key = by_key && pinned.col >= 0 ? pinned.col : values.key;
+  return key < 0 ? at.first_key : key;
 }
 
 }  // namespace attn

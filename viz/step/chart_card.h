@@ -1,25 +1,26 @@
-// The card of charts beside HBM traffic: one chart at a time, named by the tabs on top.
+// The card of charts beside HBM traffic: its tabs, which of them is shown, and which key its charts follow.
 #pragma once
 
-#include "viz/draw/canvas.h"
-#include "viz/state/commands.h"
-#include "viz/step/cache.h"
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "viz/state/state.h"
+#include "viz/step/facts/place.h"
 #include "viz/step/facts/values.h"
 
 namespace attn {
 
-struct ChartCard {
-  const Recording& rec;
-  const StepPlace& at;
-  const StepValues& values;
-  const State& state;
-  StepCache& cache;
-  Commands& commands;
-  bool beside_row = false;  // the row chart has a card of its own next to this one
+struct ChartTab {
+  StepChart chart = StepChart::row;
+  std::string words, narrow;  // `narrow` where the card has no room for all words
+  std::string_view what;      // one sentence
 };
-// From this width, logical, the row chart stands in a card of its own beside the others.
-constexpr float kTwoCharts = 1240;
-// Draws into `box`, a card of the current window.
-void draw_chart_card(const ChartCard& card, const Box& box);
+std::vector<ChartTab> chart_tabs(std::int32_t row);
+// The chart that was chosen; hindsight instead of the row where that has a card of its own.
+StepChart shown_chart(StepChart chosen, bool beside_row);
+// The pinned key wherever it is, else the one that the sentence follows.
+std::int32_t followed_key(const Selection& pinned, const StepPlace& at, const StepValues& values);
 
 }  // namespace attn

@@ -5,14 +5,15 @@
 #include <memory>
 
 #include "viz/step/facts/texts.h"
+#include "viz/step/tiles/held.h"
 
 namespace attn {
 
 struct StepCache;  // viz/step/cache.h
 
 struct StepHeld {
-  StepTexts texts;             // set by the shell from assets/step_texts.json
-  bool cells_focused = false;  // Tab entered the tiles: arrows move between cells, so the shell must not step with them
+  StepTexts texts;  // set by the shell from assets/step_texts.json
+  TilesHeld tiles;
   std::shared_ptr<StepCache> cache;
 };
 

@@ -1,4 +1,6 @@
 // What a typed field does to the document: pure, tested without a window.
+#include "viz/step/problem_fields.h"
+
 #include <cctype>
 #include <charconv>
 #include <cmath>
@@ -12,7 +14,6 @@
 #include "kernels/model/kernel.h"
 #include "kernels/recording/size.h"
 #include "viz/draw/number_text.h"
-#include "viz/step/problem_panel.h"
 
 namespace attn {
 namespace {

@@ -1,26 +1,32 @@
 // Step: the layout of its panels. Left to right, top to bottom: Problem, the strip, the tiles, the row chart beside HBM
 // traffic, the timeline with the map.
+#include "viz/step/workspace.h"
+
 #include <algorithm>
 
+#include "viz/draw/canvas.h"
+#include "viz/draw/theme.h"
+#include "viz/draw/widgets.h"
 #include "viz/step/cache.h"
-#include "viz/step/chart_card.h"
-#include "viz/step/charts/traffic.h"
-#include "viz/step/problem_panel.h"
-#include "viz/step/strip.h"
-#include "viz/step/tiles/tiles.h"
-#include "viz/step/timeline/map.h"
-#include "viz/step/timeline/timeline.h"
-#include "viz/step/timeline/transport.h"
-#include "viz/workspaces.h"
+#include "viz/step/chart_card_draw.h"
+#include "viz/step/charts/traffic_draw.h"
+#include "viz/step/problem_draw.h"
+#include "viz/step/problem_fields.h"
+#include "viz/step/strip_draw.h"
+#include "viz/step/tiles/tiles_draw.h"
+#include "viz/step/timeline/heads_draw.h"
+#include "viz/step/timeline/map_draw.h"
+#include "viz/step/timeline/timeline_draw.h"
+#include "viz/step/timeline/transport_draw.h"
 
 namespace attn {
 namespace {
 
-constexpr float kGutter = 12, kProblemWidth = 200, kFoldBelow = 1340, kChip = 22;
+constexpr float kGutter = 12, kProblemWidth = 200, kFoldBelow = 1340;
 
 struct Areas {
-  Box problem, strip, tiles, chart, memory, timeline;
-  bool has_problem = false, has_bottom = false, has_memory = false, has_timeline = true;
+  Box problem, strip, tiles, chart, traffic, timeline;
+  bool has_problem = false, has_bottom = false, has_traffic = false, has_timeline = true;
 };
 
 // Height that the tiles would fill, logical: beyond it the charts get the space.
@@ -57,10 +63,10 @@ Areas layout(const Box& all, const Recording& rec) {
   const float tiles_bottom = a.strip.max.y + gutter + s.px(middle - (a.has_bottom ? bottom + kGutter : 0));
   a.tiles = {{rest.min.x, a.strip.max.y + gutter}, {rest.max.x, tiles_bottom}};
   const Box low{{rest.min.x, tiles_bottom + gutter}, {rest.max.x, tiles_bottom + gutter + s.px(bottom)}};
-  a.has_memory = low.width() / s.scale >= 760;
-  const float split = a.has_memory ? low.max.x - std::clamp(low.width() * 0.39F, s.px(340), s.px(560)) : low.max.x;
-  a.chart = {low.min, {a.has_memory ? split - gutter : split, low.max.y}};
-  a.memory = {{split, low.min.y}, low.max};
+  a.has_traffic = low.width() / s.scale >= 760;
+  const float split = a.has_traffic ? low.max.x - std::clamp(low.width() * 0.39F, s.px(340), s.px(560)) : low.max.x;
+  a.chart = {low.min, {a.has_traffic ? split - gutter : split, low.max.y}};
+  a.traffic = {{split, low.min.y}, low.max};
   return a;
 }
 
@@ -78,16 +84,10 @@ void draw_error(const Box& all, const std::string& words) {
 // The chip that stands for the folded Problem panel: at the right of the strip's first line. Returns where it begins.
 float draw_problem_chip(const ProblemPanel& panel, const Box& strip) {
   const Style& s = style();
-  ImDrawList* list = ImGui::GetWindowDrawList();
-  const std::string words = problem_words(panel.state);
-  const float width = text_width(Face::text, 13, words) + s.px(40);
-  const Box box{{strip.max.x - width - s.px(12), strip.min.y + s.px(5)},
-                {strip.max.x - s.px(12), strip.min.y + s.px(5 + kChip)}};
-  ImGui::SetCursorScreenPos(box.min);
-  if (ImGui::InvisibleButton("##problem_chip", {box.width(), box.height()})) ImGui::OpenPopup("##problem_popup");
-  list->AddRectFilled(box.min, box.max, colour_of(ImGui::IsItemHovered() ? Token::line : Token::field), s.px(6));
-  draw_text_in(list, box, Align::left, Face::text, 13, colour_of(Token::text), words, 12);
-  draw_arrow(list, {box.max.x - s.px(14), box.centre().y}, 8, Arrow::down, colour_of(Token::dim));
+  Box box;
+  const std::string words = problem_words(panel.state.document);
+  if (chip_button("##problem_chip", words, {strip.max.x - s.px(12), strip.min.y + s.px(5)}, box))
+    ImGui::OpenPopup("##problem_popup");
   const float height = problem_panel_height(panel.state);
   ImGui::SetNextWindowPos({box.max.x - s.px(264), box.max.y + s.px(6)});
   ImGui::SetNextWindowSize(
@@ -105,18 +105,13 @@ float draw_problem_chip(const ProblemPanel& panel, const Box& strip) {
 // Where the window has no room for the charts under the tiles they are behind a chip, left of `strip`'s right edge.
 void draw_charts_chip(const ChartCard& card, const Box& strip, const Box& all) {
   const Style& s = style();
-  ImDrawList* list = ImGui::GetWindowDrawList();
-  const float width = text_width(Face::text, 13, "Charts") + s.px(40);
-  const Box box{{strip.max.x - width, strip.min.y + s.px(5)}, {strip.max.x, strip.min.y + s.px(5 + kChip)}};
-  ImGui::SetCursorScreenPos(box.min);
-  if (ImGui::InvisibleButton("##charts_chip", {box.width(), box.height()})) ImGui::OpenPopup("##charts_popup");
-  list->AddRectFilled(box.min, box.max, colour_of(ImGui::IsItemHovered() ? Token::line : Token::field), s.px(6));
-  draw_text_in(list, box, Align::left, Face::text, 13, colour_of(Token::text), "Charts", 12);
-  draw_arrow(list, {box.max.x - s.px(14), box.centre().y}, 8, Arrow::down, colour_of(Token::dim));
+  Box box;
+  if (chip_button("##charts_chip", "Charts", {strip.max.x, strip.min.y + s.px(5)}, box))
+    ImGui::OpenPopup("##charts_popup");
   const float room = all.max.y - strip.max.y - s.px(12), wide = std::min(all.width() - s.px(24), s.px(860));
-  const float chart = std::min(room - s.px(24), s.px(220)), memory = std::min(room - chart - s.px(36), s.px(190));
-  const bool both = memory >= s.px(120);
-  const float height = chart + (both ? memory + s.px(kGutter) : 0);
+  const float chart = std::min(room - s.px(24), s.px(220)), traffic = std::min(room - chart - s.px(36), s.px(190));
+  const bool both = traffic >= s.px(120);
+  const float height = chart + (both ? traffic + s.px(kGutter) : 0);
   ImGui::SetNextWindowPos({all.max.x - wide - s.px(12), strip.max.y + s.px(6)});
   ImGui::SetNextWindowSize({wide, height + s.px(24)});
   if (!ImGui::BeginPopup("##charts_popup", ImGuiWindowFlags_NoMove)) return;
@@ -125,7 +120,7 @@ void draw_charts_chip(const ChartCard& card, const Box& strip, const Box& all) {
   draw_chart_card(card, {at, {right, at.y + chart}});
   if (both)
     draw_traffic_card(ImGui::GetWindowDrawList(), {{at.x, at.y + chart + s.px(kGutter)}, {right, at.y + height}},
-                      traffic_scene(card.rec, card.at.event, card.cache.memory));
+                      traffic_scene(card.rec, card.at.event, card.cache.traffic));
   ImGui::SetCursorScreenPos(at);
   ImGui::Dummy({right - at.x, height});
   ImGui::EndPopup();
@@ -156,14 +151,14 @@ void draw_timeline_card(const Box& box, const Recording& rec, const StepPlace& a
 
 }  // namespace
 
-void draw_step(const State& state, const Model& model, StepHeld& memory, Commands& commands) {
-  if (!memory.cache) memory.cache = std::make_shared<StepCache>();
-  StepCache& cache = *memory.cache;
+void draw_step(const State& state, const Model& model, StepHeld& held, Commands& commands) {
+  if (!held.cache) held.cache = std::make_shared<StepCache>();
+  StepCache& cache = *held.cache;
   const ImVec2 origin = ImGui::GetCursorScreenPos(), size = ImGui::GetContentRegionAvail();
   const Box all{origin, {origin.x + size.x, origin.y + size.y}};
   const ProblemPanel problem{state, model, cache, commands};
   if (!model.recording || model.recording->events.empty()) {
-    memory.cells_focused = false;
+    held.tiles.focused = false;
     const Style& s = style();
     const float width = std::min(s.px(kProblemWidth), all.width() / 3);
     draw_problem_panel(problem, {all.min, {all.min.x + width, all.max.y}}, true);
@@ -173,6 +168,7 @@ void draw_step(const State& state, const Model& model, StepHeld& memory, Command
   const Recording& rec = *model.recording;
   const auto last = static_cast<EventIndex>(rec.events.size() - 1);
   cache.follow(model.recording, std::min(state.view.step.cursor, last));
+  held.tiles.follow(model.recording);
   const Areas areas = layout(all, rec);
   TilesScene tiles =
       tiles_scene(rec, state.view.step.cursor, state.document.selection, state.view.step.reading, cache.scales);
@@ -180,15 +176,15 @@ void draw_step(const State& state, const Model& model, StepHeld& memory, Command
   const StepValues values = step_values(rec, at, state.document.selection, cache.bounds());
   ImDrawList* list = ImGui::GetWindowDrawList();
   if (areas.has_problem) draw_problem_panel(problem, areas.problem, true);
-  draw_step_strip(list, areas.strip, strip_scene(rec, at, values, memory.texts));
+  draw_step_strip(list, areas.strip, strip_scene(rec, at, values, held.texts));
   float chips = areas.strip.max.x - style().px(12);
   if (!areas.has_problem) chips = draw_problem_chip(problem, areas.strip) - style().px(8);
   const ChartCard charts{rec, at, values, state, cache, commands};
   if (!areas.has_bottom) draw_charts_chip(charts, {areas.strip.min, {chips, areas.strip.max.y}}, all);
-  draw_step_tiles({rec, state, memory, commands}, areas.tiles, tiles);
+  draw_step_tiles({rec, cache.bounds(), state, held.tiles, commands}, areas.tiles, tiles);
   if (areas.has_bottom) {
     draw_chart_card(charts, areas.chart);
-    if (areas.has_memory) draw_traffic_card(list, areas.memory, traffic_scene(rec, at.event, cache.memory));
+    if (areas.has_traffic) draw_traffic_card(list, areas.traffic, traffic_scene(rec, at.event, cache.traffic));
   }
   if (areas.has_timeline) draw_timeline_card(areas.timeline, rec, at, state, cache, commands);
   ImGui::SetCursorScreenPos(all.min);

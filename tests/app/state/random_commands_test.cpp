@@ -10,6 +10,7 @@
 #include "app/state/apply.h"
 #include "kernels/model/kernel.h"
 #include "viz/draw/number_text.h"
+#include "viz/step/cache.h"
 #include "viz/step/tiles/scene.h"
 
 namespace attn {

@@ -1,4 +1,4 @@
-// The colours keep what viz/draw/theme_table.h promises: contrast (WCAG 2), and distance from one another (CIEDE2000) in
+// The colours keep what viz/draw/theme_table.h and viz/draw/kernel_looks.h promise: contrast (WCAG 2), and distance from one another (CIEDE2000) in
 // normal and colour-blind vision (Machado, Oliveira and Fernandes 2009, severity 1, on linear light).
 #include "viz/draw/theme.h"
 
@@ -11,11 +11,13 @@
 #include <numbers>
 #include <span>
 #include <string>
+#include <vector>
 
 #include "imgui.h"
 #include "implot.h"
 #include "kernels/ladder.h"
 #include "kernels/model/kernel.h"
+#include "viz/draw/kernel_looks.h"
 #include "viz/draw/theme_table.h"
 
 namespace attn {
@@ -121,6 +123,16 @@ double min_contrast(std::span<const ThemeColour> colours, std::size_t theme, Tok
   return min;
 }
 
+// Each colour of a kernel once, and what stands for kernels that are not known.
+std::vector<ThemeColour> kernel_colours() {
+  std::vector<ThemeColour> out{{"unknown", kUnknownLook.rgb}};
+  for (const KernelLook& look : kernel_looks()) {
+    if (std::none_of(out.begin(), out.end(), [&](const ThemeColour& c) { return c.rgb == look.rgb; }))
+      out.push_back({look.kernel, look.rgb});
+  }
+  return out;
+}
+
 // Two pairs of the test data of Sharma, Wu and Dalal: without them the floors below would mean nothing.
 TEST(Theme, DistanceFormulaGivesThePublishedValues) {
   EXPECT_NEAR(ciede2000({50, 2.6772, -79.7751}, {50, 0, -82.7485}), 2.0425, 1e-4);
@@ -130,8 +142,8 @@ TEST(Theme, DistanceFormulaGivesThePublishedValues) {
 TEST(Theme, TensorLettersAndKernelLinesStandOutFromTheCard) {
   EXPECT_GE(min_contrast(kTensorColours, 0, Token::card), 4.98);
   EXPECT_GE(min_contrast(kTensorColours, 1, Token::card), 4.585);
-  EXPECT_GE(min_contrast(kKernelColours, 0, Token::card), 4.6);
-  EXPECT_GE(min_contrast(kKernelColours, 1, Token::card), 3.27);
+  EXPECT_GE(min_contrast(kernel_colours(), 0, Token::card), 4.6);
+  EXPECT_GE(min_contrast(kernel_colours(), 1, Token::card), 3.27);
 }
 
 // WCAG 2 AA for text is 4.5; graphics need 3.
@@ -156,11 +168,11 @@ TEST(Theme, TensorsAreToldApartInEveryVision) {
 }
 
 TEST(Theme, KernelsAreToldApartInEveryVision) {
-  EXPECT_GE(min_distance(kKernelColours, 0, kNormal), 15.9);
-  EXPECT_GE(min_distance(kKernelColours, 1, kNormal), 16.1);
+  EXPECT_GE(min_distance(kernel_colours(), 0, kNormal), 15.9);
+  EXPECT_GE(min_distance(kernel_colours(), 1, kNormal), 16.1);
   for (const Matrix& vision : kColourBlind) {
-    EXPECT_GE(min_distance(kKernelColours, 0, vision), 9.0);
-    EXPECT_GE(min_distance(kKernelColours, 1, vision), 8.2);
+    EXPECT_GE(min_distance(kernel_colours(), 0, vision), 9.0);
+    EXPECT_GE(min_distance(kernel_colours(), 1, vision), 8.2);
   }
 }
 
@@ -211,11 +223,44 @@ TEST(Theme, ACpuKernelHasTheColourOfItsOrder) {
   EXPECT_EQ(kernel_colour(Theme::light, "torch_math"), kernel_colour(Theme::light, "peers"));
 }
 
-// A kernel added to the table without a colour would be drawn like a peer.
-TEST(Theme, EveryKernelOfTheTableHasAColour) {
-  for (const KernelRow& row : cpu_kernel_table()) {
-    EXPECT_NE(kernel_colour(Theme::dark, row.id), kernel_colour(Theme::dark, "peers")) << row.id;
+// A rung added without a look would be drawn like a peer.
+TEST(KernelLooks, EveryRungOfTheLadderHasItsOwn) {
+  for (const KernelRow* row : ladder()) {
+    EXPECT_EQ(look_of(row->id).kernel, row->id)
+        << "The kernel '" << row->id << "' has no look of its own: give it a row in viz/draw/kernel_looks.cpp.";
   }
+}
+
+TEST(KernelLooks, AreToldApartWithoutTheirColourOnEachDevice) {
+  const auto on_cpu = [](const KernelLook& look) { return look.kernel.starts_with("cpu_"); };
+  for (const KernelLook& a : kernel_looks()) {
+    EXPECT_NE(a.mark, kUnknownLook.mark) << a.kernel;
+    for (const KernelLook& b : kernel_looks()) {
+      if (&a == &b) continue;
+      EXPECT_NE(a.kernel, b.kernel) << "two rows";
+      if (on_cpu(a) != on_cpu(b)) continue;  // the CPU's marks are open
+      EXPECT_NE(a.mark, b.mark) << a.kernel << " and " << b.kernel;
+      if (on_cpu(a)) continue;
+      EXPECT_NE(a.rgb, b.rgb) << a.kernel << " and " << b.kernel;
+    }
+  }
+}
+
+// A CPU kernel has the colour of a GPU kernel and none of its own: else the distances above would not hold for it.
+TEST(KernelLooks, ColoursAreThoseOfTheGpu) {
+  for (const KernelLook& cpu : kernel_looks()) {
+    if (!cpu.kernel.starts_with("cpu_")) continue;
+    const auto looks = kernel_looks();
+    EXPECT_TRUE(std::any_of(looks.begin(), looks.end(), [&](const KernelLook& gpu) {
+      return !gpu.kernel.starts_with("cpu_") && gpu.rgb == cpu.rgb;
+    })) << cpu.kernel;
+  }
+}
+
+// A session of another version may name a kernel that this one does not have.
+TEST(KernelLooks, AnUnknownKernelIsNeutralWithACross) {
+  EXPECT_EQ(look_of("flash_of_tomorrow").mark, MarkShape::cross);
+  EXPECT_EQ(kernel_colour(Theme::dark, "flash_of_tomorrow"), colour(Theme::dark, Token::text));
 }
 
 class FontsTest : public ::testing::Test {

@@ -2,21 +2,19 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include <fmt/format.h>
 
 #include "kernels/judge/verdict.h"
-#include "kernels/recording/replay.h"
 #include "viz/draw/number_text.h"
-#include "viz/step/strip.h"
+#include "viz/step/facts/letters.h"
 
 namespace attn {
 namespace {
 
-Run word(std::string text, Ink ink = Token::dim) {
-  return {std::move(text), Face::text, ink, 0, false};
-}
-Run number(double x, Ink ink = Token::text, int digits = 3) {
+// Infinity in the words' face: that of numbers draws it too small to be told from an equals sign.
+Run figure(double x, Ink ink = Token::text, int digits = 3) {
   return {significant_text(x, digits), std::isfinite(x) ? Face::mono : Face::text, ink, 0, false};
 }
 
@@ -31,30 +29,6 @@ bool differs(Slot slot, double recorded, double exact, double bound) {
     return recorded > 0 && (slot == Slot::p || slot == Slot::l_new);
   }
   return std::isfinite(exact) || (std::isnan(recorded) && !std::isnan(exact));
-}
-
-const char* letter_of_slot(Slot slot) {
-  switch (tensor_of(slot)) {
-    case TensorColour::q:
-      return "Q";
-    case TensorColour::k:
-      return "K";
-    case TensorColour::v:
-      return "V";
-    case TensorColour::s:
-      return "S";
-    case TensorColour::p:
-      return "P";
-    case TensorColour::m:
-      return "m";
-    case TensorColour::l:
-      return slot == Slot::lse ? "LSE" : "ℓ";
-    case TensorColour::o:
-      return "O";
-    case TensorColour::alpha:
-      return "α";
-  }
-  return "";
 }
 
 }  // namespace
@@ -145,6 +119,30 @@ void ErrorScan::look_for_first(std::int32_t row) {
   }
 }
 
+std::string cell_words(const ErrorScan& scan, std::int32_t row, std::int32_t col) {
+  const ErrorCell& cell =
+      scan.cells[static_cast<std::size_t>(row) * static_cast<std::size_t>(scan.cols) + static_cast<std::size_t>(col)];
+  std::string what;
+  switch (cell.look) {
+    case ErrorLook::to_come:
+      what = "not compared yet";
+      break;
+    case ErrorLook::exact:
+      what = "exactly fp64's";
+      break;
+    case ErrorLook::error:
+      what = significant_text(cell.error, 4);
+      break;
+    case ErrorLook::overflow:
+      what = "not finite, fp64 is";
+      break;
+    case ErrorLook::undefined:
+      what = "infinite inputs reach it: no fp64 answer";
+      break;
+  }
+  return fmt::format("O {},{}: {}", row, col, what);
+}
+
 ErrorScene error_scene(const Recording& rec, const ErrorScan& scan) {
   ErrorScene scene;
   scene.first = scan.first;
@@ -153,7 +151,7 @@ ErrorScene error_scene(const Recording& rec, const ErrorScan& scan) {
     scene.words.push_back({word(scan.trouble)});
     return scene;
   }
-  Runs largest{word("Largest difference from fp64 "), number(scan.max, Token::text)};
+  Runs largest{word("Largest difference from fp64 "), figure(scan.max, Token::text)};
   if (scan.max > 0) largest.push_back(word(fmt::format(", row {}, column {}.", scan.max_row, scan.max_col)));
   // Where every number overflowed there is no largest.
   if (scan.max > 0 || scan.overflows == 0) scene.words.push_back(largest);
@@ -172,15 +170,15 @@ ErrorScene error_scene(const Recording& rec, const ErrorScan& scan) {
   const std::string index = by_key ? fmt::format(" {},{}", f.row, f.col) : fmt::format(" {}", f.row);
   scene.words.push_back(
       {word("First beyond the rounding of fp32: "),
-       {letter_of_slot(f.slot), f.slot == Slot::lse ? Face::text : Face::maths, tensor_of(f.slot), 0, false},
+       {std::string(letter_of(f.slot)), f.slot == Slot::lse ? Face::text : Face::maths, tensor_of(f.slot), 0, false},
        word(index, Token::text),
        word(fmt::format(" in step {}", f.event + 1)),
        word(id.j >= 0 ? fmt::format(" (query tile {}, key tile {}): ", id.i, id.j)
                       : fmt::format(" (query tile {}): ", id.i)),
-       number(f.recorded, Token::text, 7),
+       figure(f.recorded, Token::text, 7),
        // Without the maximum fp64 is run the same way, and overflows too, only later.
        word(rec.options.subtract_max ? ", fp64 " : ", fp64 without the maximum "),
-       number(f.exact, Token::text, 7),
+       figure(f.exact, Token::text, 7),
        word(".")});
   return scene;
 }

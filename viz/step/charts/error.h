@@ -3,14 +3,14 @@
 // subtracted). Computed a row at a time, some each frame, so that no frame waits.
 #pragma once
 
+#include <cstdint>
 #include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "kernels/recording/replay.h"
-#include "viz/draw/canvas.h"
-#include "viz/state/commands.h"
+#include "viz/draw/runs.h"
 #include "viz/step/facts/place.h"
 
 namespace attn {
@@ -73,10 +73,8 @@ struct ErrorScene {
   std::optional<FirstDifference> first;
   std::string progress;  // "12 of 64 rows compared"; empty when all are
 };
+// "O 3,5: 1.2e−07": what a cell says under the pointer.
+std::string cell_words(const ErrorScan& scan, std::int32_t row, std::int32_t col);
 ErrorScene error_scene(const Recording& rec, const ErrorScan& scan);
-
-// The map, its scale and the words into `in`. The map answers to the pointer; "go there" and a click send commands.
-void draw_error(const Box& in, const ErrorScene& scene, const ErrorScan& scan, const StepPlace& at,
-                const Selection& selection, Commands& commands);
 
 }  // namespace attn

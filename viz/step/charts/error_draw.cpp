@@ -1,10 +1,11 @@
+#include "viz/step/charts/error_draw.h"
+
 #include <algorithm>
-#include <cmath>
 
 #include <fmt/format.h>
 
-#include "viz/draw/number_text.h"
-#include "viz/step/charts/error.h"
+#include "viz/draw/theme.h"
+#include "viz/draw/widgets.h"
 
 namespace attn {
 namespace {
@@ -78,15 +79,6 @@ void draw_scale(ImDrawList* list, const Box& box, const ErrorScan& scan) {
   }
 }
 
-bool draw_button(ImDrawList* list, const Box& box, const char* id, const char* words) {
-  const Style& s = style();
-  ImGui::SetCursorScreenPos(box.min);
-  const bool pressed = ImGui::InvisibleButton(id, {box.width(), box.height()});
-  list->AddRectFilled(box.min, box.max, colour_of(ImGui::IsItemHovered() ? Token::line : Token::field), s.px(6));
-  draw_text_in(list, box, Align::centre, Face::text, 13, colour_of(Token::text), words);
-  return pressed;
-}
-
 void take_pointer(const Box& map, const ErrorScan& scan, const Selection& selection, Commands& commands) {
   ImGui::SetCursorScreenPos(map.min);
   const bool clicked = ImGui::InvisibleButton("##error_map", {map.width(), map.height()});
@@ -95,13 +87,7 @@ void take_pointer(const Box& map, const ErrorScan& scan, const Selection& select
   const auto r = static_cast<std::int32_t>((p.y - map.min.y) / map.height() * static_cast<float>(scan.rows)),
              c = static_cast<std::int32_t>((p.x - map.min.x) / map.width() * static_cast<float>(scan.cols));
   if (r < 0 || r >= scan.rows || c < 0 || c >= scan.cols) return;
-  const ErrorCell& cell =
-      scan.cells[static_cast<std::size_t>(r) * static_cast<std::size_t>(scan.cols) + static_cast<std::size_t>(c)];
-  static constexpr const char* kWords[] = {"not compared yet", "exactly fp64's", "", "not finite, fp64 is",
-                                           "infinite inputs reach it: no fp64 answer"};
-  const std::string what = cell.look == ErrorLook::error ? significant_text(cell.error, 4)
-                                                         : std::string(kWords[static_cast<std::size_t>(cell.look)]);
-  ImGui::SetTooltip("O %d,%d: %s", r, c, what.c_str());
+  ImGui::SetTooltip("%s", cell_words(scan, r, c).c_str());
   if (!clicked) return;
   Selection pinned = selection;
   pinned.row = r;
@@ -151,7 +137,7 @@ void draw_error(const Box& in, const ErrorScene& scene, const ErrorScan& scan, c
   if (!scene.progress.empty()) draw_text(list, {corner.x, y}, Face::text, 12, colour_of(Token::dim), scene.progress);
   if (scene.first && y + s.px(26) <= in.max.y + s.px(4)) {
     const Box button{{corner.x, y}, {corner.x + s.px(86), y + s.px(24)}};
-    if (draw_button(list, button, "##error_go", "Go there")) {
+    if (box_button(button, "##error_go", "Go there")) {
       Selection pinned = selection;
       pinned.row = scene.first->row;
       pinned.slot = scene.first->slot;

@@ -1,11 +1,12 @@
 // What only hindsight knows: after each key tile, how far O / l of the followed row stands from its final O. Drawn for
-// the whole run wherever the cursor is, and labelled so. Pure scene and its drawing.
+// the whole run wherever the cursor is, and labelled so.
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
-#include "viz/draw/canvas.h"
+#include "viz/draw/runs.h"
 #include "viz/step/facts/place.h"
 
 namespace attn {
@@ -22,6 +23,7 @@ struct HindsightTile {
   double difference = 0;  // max over the columns of |O / l - O_final|; both as the kernel has them, in fp32
   std::int32_t col = 0;   // where it is largest
   EventIndex event = 0;   // the step that made this O
+  std::string text;       // "0.031", "exactly 0", "no key yet"
   bool live = false;
   bool to_come = false;  // after the cursor's step
 };
@@ -35,7 +37,5 @@ struct HindsightScene {
   std::string nothing;  // why there is nothing to draw; else empty
 };
 HindsightScene hindsight_scene(const Recording& rec, const StepPlace& at);
-
-void draw_hindsight(ImDrawList* list, const Box& in, const HindsightScene& scene);
 
 }  // namespace attn

@@ -2,11 +2,13 @@
 // one pass at the corresponding step. Pure scene and its drawing; the run in the other order is recorded by the cache.
 #pragma once
 
+#include <cstdint>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <vector>
 
-#include "viz/draw/canvas.h"
+#include "viz/draw/runs.h"
 #include "viz/step/facts/place.h"
 
 namespace attn {
@@ -48,8 +50,5 @@ std::shared_ptr<const Recording> record_companion(const Recording& rec, std::str
 // `key`, `col`: the element, a key and a column of O: the pinned one, or the one that the sentence follows. `other` null: `why` says why.
 PassesScene passes_scene(const Recording& rec, const StepPlace& at, std::int32_t key, std::int32_t col,
                          const Recording* other, const std::string& why);
-
-// Draws into `in`; the strip of the shown run is lit.
-void draw_passes(ImDrawList* list, const Box& in, const PassesScene& scene);
 
 }  // namespace attn

@@ -3,25 +3,12 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
-
-#include <fmt/format.h>
-
-#include "viz/draw/number_text.h"
+#include <optional>
 
 namespace attn {
 namespace {
 
 constexpr float kMinusInfinity = -std::numeric_limits<float>::infinity();
-
-Run word(std::string text, Ink ink = Token::dim) {
-  return {std::move(text), Face::text, ink, 0, false};
-}
-Run letter(std::string text, Ink ink) {
-  return {std::move(text), Face::maths, ink, 0, false};
-}
-Run number(double x, Ink ink) {
-  return {significant_text(x, 4), Face::mono, ink, 0, false};
-}
 
 // The value of a version in the followed row; -inf where the version does not cover it.
 std::optional<float> at_row(const Recording& rec, VersionId id, std::int32_t row, std::int32_t col) {

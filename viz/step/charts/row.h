@@ -4,9 +4,11 @@
 // empty slot.
 #pragma once
 
+#include <cstdint>
+#include <string>
 #include <vector>
 
-#include "viz/draw/canvas.h"
+#include "viz/draw/runs.h"
 #include "viz/step/facts/place.h"
 
 namespace attn {
@@ -41,8 +43,5 @@ struct RowChartScene {
   std::string no_weight;       // why there is none yet; empty where there is
 };
 RowChartScene row_chart_scene(const Recording& rec, const StepPlace& at);
-
-// Into `in`, below the card's title.
-void draw_row_chart(ImDrawList* list, const Box& in, const RowChartScene& scene);
 
 }  // namespace attn

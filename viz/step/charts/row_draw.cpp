@@ -1,25 +1,18 @@
+#include "viz/step/charts/row_draw.h"
+
 #include <algorithm>
 #include <cmath>
 #include <limits>
 #include <optional>
+#include <string>
 
 #include <fmt/format.h>
 
 #include "viz/draw/number_text.h"
-#include "viz/step/charts/row.h"
+#include "viz/draw/theme.h"
 
 namespace attn {
 namespace {
-
-Run word(std::string text) {
-  return {std::move(text), Face::text, Token::dim, 0, false};
-}
-Run letter(std::string text, Ink ink) {
-  return {std::move(text), Face::maths, ink, 0, false};
-}
-Run number(double x, Ink ink) {
-  return {significant_text(x, 4), Face::mono, ink, 0, false};
-}
 
 struct Frame {
   ImDrawList* list;

@@ -1,35 +1,16 @@
 #include "viz/step/charts/traffic.h"
 
 #include <algorithm>
+#include <string_view>
+#include <utility>
 
 #include <fmt/format.h>
 
 #include "kernels/ladder.h"
 #include "kernels/model/kernel.h"
-#include "viz/draw/number_text.h"
 
 namespace attn {
 namespace {
-
-struct Part {
-  TrafficPart part;
-  TensorColour hue;
-  const char* letter;
-};
-constexpr Part kParts[] = {{TrafficPart::q, TensorColour::q, "Q"}, {TrafficPart::k, TensorColour::k, "K"},
-                           {TrafficPart::v, TensorColour::v, "V"}, {TrafficPart::bias, TensorColour::alpha, "bias"},
-                           {TrafficPart::s, TensorColour::s, "S"}, {TrafficPart::p, TensorColour::p, "P"},
-                           {TrafficPart::o, TensorColour::o, "O"}, {TrafficPart::stats, TensorColour::l, "ℓ"}};
-
-Run word(std::string text) {
-  return {std::move(text), Face::text, Token::dim, 0, false};
-}
-Run letter(std::string text, Ink ink) {
-  return {std::move(text), Face::maths, ink, 0, false};
-}
-Run number(std::string text) {
-  return {std::move(text), Face::mono, Token::text, 0, false};
-}
 
 std::array<std::uint64_t, kTrafficParts> by_part(const Traffic& t) {
   std::array<std::uint64_t, kTrafficParts> out{};
@@ -46,8 +27,12 @@ std::vector<TrafficBar> other_orders(const Recording& rec) {
     const auto row = find_kernel(id);
     if (!row || (*row)->order == rec.order) continue;
     const Traffic t = tile_loads(**row, rec.problem, rec.options);
-    bars.push_back({std::string(name_of((*row)->order)), compulsory((*row)->order, rec.problem).total(), by_part(t),
-                    t.total(), t.total()});
+    bars.push_back({std::string(name_of((*row)->order)),
+                    {},
+                    compulsory((*row)->order, rec.problem).total(),
+                    by_part(t),
+                    t.total(),
+                    t.total()});
   }
   return bars;
 }
@@ -146,70 +131,11 @@ TrafficScene traffic_scene(const Recording& rec, EventIndex e, const TrafficTota
   }
   scene.bars = {mine};
   scene.bars.insert(scene.bars.end(), totals.others.begin(), totals.others.end());
+  for (TrafficBar& bar : scene.bars)
+    bar.text = bar.so_far == bar.total ? bytes_text(bar.total)
+                                       : fmt::format("{} of {}", bytes_text(bar.so_far), bytes_text(bar.total));
   scene.words = totals.words;
   return scene;
-}
-
-void draw_traffic_card(ImDrawList* list, const Box& box, const TrafficScene& scene) {
-  const Style& s = style();
-  draw_card(list, box);
-  const Box in{{box.min.x + s.px(16), box.min.y + s.px(12)}, {box.max.x - s.px(16), box.max.y - s.px(10)}};
-  draw_text(list, in.min, Face::bold, 14, colour_of(Token::text), "HBM traffic");
-  draw_text_in(list, {in.min, {in.max.x, in.min.y + s.px(15)}}, Align::right, Face::text, 13, colour_of(Token::dim),
-               scene.count);
-  std::uint64_t widest = 1;
-  float numbers = 0;
-  std::vector<std::string> texts;
-  for (const TrafficBar& bar : scene.bars) {
-    widest = std::max(widest, bar.total);
-    texts.push_back(bar.so_far == bar.total ? bytes_text(bar.total)
-                                            : fmt::format("{} of {}", bytes_text(bar.so_far), bytes_text(bar.total)));
-    numbers = std::max(numbers, text_width(Face::mono, 12, texts.back()));
-  }
-  const float left = in.min.x + s.px(52), room = in.max.x - left - numbers - s.px(14);
-  float y = in.min.y + s.px(28);
-  // Four bars where they leave room for words, else the two that are compared.
-  const bool all = in.height() >= s.px(28 + 4 * 25 + 36);
-  const float pitch = all ? std::clamp((in.height() - s.px(28 + 80)) / 4, s.px(25), s.px(40)) : s.px(31);
-  const float thick = std::min(pitch - s.px(6), s.px(28));
-  for (std::size_t n = 0; n < scene.bars.size(); ++n) {
-    const TrafficBar& bar = scene.bars[n];
-    if ((n >= 2 && !all) || y + s.px(24) > in.max.y) break;
-    const Box line{{in.min.x, y}, {in.max.x, y + thick}};
-    draw_text_in(list, line, Align::left, Face::text, 13, colour_of(Token::text), bar.name);
-    draw_text_in(list, line, Align::right, Face::mono, 12, colour_of(Token::text), texts[n]);
-    const auto width = [&](std::uint64_t b) {
-      return room * static_cast<float>(static_cast<double>(b) / static_cast<double>(widest));
-    };
-    float x = left;
-    for (const Part& p : kParts) {
-      const float w = width(bar.bytes[static_cast<std::size_t>(p.part)]);
-      if (w <= 0) continue;
-      const ImU32 fill = colour_of(p.hue);
-      const Box piece{{x, y}, {x + std::max(w - s.px(1), 1.0F), y + thick}};
-      list->AddRectFilled(piece.min, piece.max, fill, s.px(2));
-      const Runs name{{p.letter, Face::maths, Token::text, 0, false}};
-      if (runs_width(name, 13) + s.px(4) < w) {
-        draw_text_in(list, piece, Align::centre, Face::maths, 15, text_on(fill), p.letter);
-      }
-      x += w;
-    }
-    const float end = left + width(bar.total);
-    if (bar.so_far < bar.total && end > x + s.px(3))
-      draw_dashed(list, {{x, y}, {end, y + thick}}, colour_of(Token::faint));
-    // Each element once: what a cache without limit would still have to fetch.
-    const float once = left + width(bar.once);
-    if (all)
-      list->AddRectFilled({once - s.px(1), y - s.px(2)}, {once + s.px(1), y + thick + s.px(2)}, colour_of(Token::text));
-    y += pitch;
-  }
-  y += s.px(1);
-  for (const Runs& words : scene.words) {
-    const float height = draw_paragraph(list, {in.min.x, y}, in.width(), 13, words, 3, false);
-    if (y + height > in.max.y + s.px(4)) continue;
-    draw_paragraph(list, {in.min.x, y}, in.width(), 13, words, 3);
-    y += height;
-  }
 }
 
 }  // namespace attn

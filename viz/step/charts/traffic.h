@@ -3,15 +3,30 @@
 #pragma once
 
 #include <array>
+#include <cstdint>
+#include <string>
 #include <vector>
 
 #include "kernels/model/traffic.h"
-#include "viz/draw/canvas.h"
+#include "viz/draw/runs.h"
 
 namespace attn {
 
+// The pieces of a bar, left to right.
+struct TrafficPiece {
+  TrafficPart part;
+  TensorColour hue;
+  const char* letter;
+};
+constexpr TrafficPiece kTrafficPieces[] = {
+    {TrafficPart::q, TensorColour::q, "Q"}, {TrafficPart::k, TensorColour::k, "K"},
+    {TrafficPart::v, TensorColour::v, "V"}, {TrafficPart::bias, TensorColour::alpha, "bias"},
+    {TrafficPart::s, TensorColour::s, "S"}, {TrafficPart::p, TensorColour::p, "P"},
+    {TrafficPart::o, TensorColour::o, "O"}, {TrafficPart::stats, TensorColour::l, "ℓ"}};
+
 struct TrafficBar {
   std::string name;                                  // "flash", "naive"
+  std::string text;                                  // "1.2 MB of 3.4 MB"; written by traffic_scene()
   std::uint64_t once = 0;                            // each element once: the compulsory bytes
   std::array<std::uint64_t, kTrafficParts> bytes{};  // so far
   std::uint64_t so_far = 0, total = 0;
@@ -32,7 +47,5 @@ TrafficTotals traffic_totals(const Recording& rec);
 TrafficScene traffic_scene(const Recording& rec, EventIndex e, const TrafficTotals& totals);
 // "273 MB", "5184 B": at most three digits with a unit of 1000, exact below 100 000 B.
 std::string bytes_text(std::uint64_t bytes);
-
-void draw_traffic_card(ImDrawList* list, const Box& box, const TrafficScene& scene);
 
 }  // namespace attn

@@ -4,7 +4,7 @@
 
 #include <fmt/format.h>
 
-#include "viz/step/strip.h"
+#include "viz/step/facts/letters.h"
 
 namespace attn {
 

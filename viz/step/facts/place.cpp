@@ -43,6 +43,15 @@ std::optional<float> live_value(const Recording& rec, EventIndex e, Slot slot, s
   return rec.values(id)[static_cast<std::size_t>(r) * static_cast<std::size_t>(v.cols) + static_cast<std::size_t>(c)];
 }
 
+std::span<const float> row_of(const Recording& rec, VersionId id, std::int32_t row) {
+  if (id == kNoVersion) return {};
+  const Version& v = rec.version(id);
+  const std::int32_t r = row - v.first_row;
+  if (r < 0 || r >= v.rows) return {};
+  return rec.values(id).subspan(static_cast<std::size_t>(r) * static_cast<std::size_t>(v.cols),
+                                static_cast<std::size_t>(v.cols));
+}
+
 double bound_of(const Recording& rec, const ExactTile* exact, VersionId version, std::size_t element) {
   if (exact == nullptr || element >= rec.values(version).size()) return 0;
   const auto known = exact->at(version, element);

@@ -1,12 +1,15 @@
 // Where a step stands: the live head, tile and row, and what of the recording belongs to them. Pure.
 #pragma once
 
+#include <cstdint>
 #include <optional>
+#include <span>
+#include <string>
 
 #include "kernels/model/traffic.h"  // stores_scores
 #include "kernels/recording/recording.h"
 #include "kernels/recording/replay.h"
-#include "viz/draw/theme.h"
+#include "viz/draw/inks.h"  // tensor_of
 #include "viz/state/state.h"
 
 namespace attn {
@@ -26,6 +29,8 @@ StepPlace place_of(const Recording& rec, EventIndex e, const Selection& selectio
 
 // One element of a live version, by query row or key, and column; none where the slot is empty there.
 std::optional<float> live_value(const Recording& rec, EventIndex e, Slot slot, std::int32_t row, std::int32_t col);
+// A query row of a version; empty where the version does not cover it.
+std::span<const float> row_of(const Recording& rec, VersionId id, std::int32_t row);
 // Its error bound against fp64; 0 for inputs and where `exact` does not know the version.
 double bound_of(const Recording& rec, const ExactTile* exact, VersionId version, std::size_t element);
 

@@ -75,18 +75,9 @@ struct Collector {
   void add_places() const;
 };
 
-std::span<const float> row_values(const Recording& rec, EventIndex e, Slot slot, std::int32_t row) {
-  const VersionId id = rec.after(e, slot);
-  if (id == kNoVersion) return {};
-  const Version& v = rec.version(id);
-  const std::int32_t r = row - v.first_row;
-  if (r < 0 || r >= v.rows) return {};
-  return rec.values(id).subspan(static_cast<std::size_t>(r) * static_cast<std::size_t>(v.cols),
-                                static_cast<std::size_t>(v.cols));
-}
-
 double Collector::dot() const {
-  const auto q = row_values(rec, at.event, Slot::q, at.row), k = row_values(rec, at.event, Slot::k, out.key);
+  const auto q = row_of(rec, rec.after(at.event, Slot::q), at.row),
+             k = row_of(rec, rec.after(at.event, Slot::k), out.key);
   double sum = 0;
   for (std::size_t n = 0; n < std::min(q.size(), k.size()); ++n) sum += static_cast<double>(q[n]) * k[n];
   return sum;
@@ -95,18 +86,18 @@ double Collector::dot() const {
 double Collector::row_sum(bool from_scores) const {
   double sum = 0;
   if (!from_scores) {
-    for (const float p : row_values(rec, at.event, Slot::p, at.row)) sum += p;
+    for (const float p : row_of(rec, rec.after(at.event, Slot::p), at.row)) sum += p;
     return sum;
   }
   const double m = live(Slot::m_new).value_or(0);
-  for (const float s : row_values(rec, at.event, Slot::s, at.row)) {
+  for (const float s : row_of(rec, rec.after(at.event, Slot::s), at.row)) {
     if (s != -std::numeric_limits<float>::infinity()) sum += std::exp(s - m);
   }
   return sum;
 }
 
 double Collector::weighted_value() const {
-  const auto p = row_values(rec, at.event, Slot::p, at.row);
+  const auto p = row_of(rec, rec.after(at.event, Slot::p), at.row);
   double sum = 0;
   for (std::size_t c = 0; c < p.size(); ++c) {
     const auto v = live_value(rec, at.event, Slot::v, at.first_key + static_cast<std::int32_t>(c), out.col);
@@ -116,7 +107,7 @@ double Collector::weighted_value() const {
 }
 
 std::optional<double> Collector::row_max() const {
-  const auto s = row_values(rec, at.event, Slot::s, at.row);
+  const auto s = row_of(rec, rec.after(at.event, Slot::s), at.row);
   if (s.empty()) return std::nullopt;
   return *std::max_element(s.begin(), s.end());
 }
@@ -129,7 +120,7 @@ void Collector::choose_key(const Selection& selection) const {
   if (pinned && wanted >= at.first_key && wanted < at.first_key + at.keys && p.visible(at.b, at.row, wanted)) {
     out.key = wanted;
   } else {
-    const auto s = row_values(rec, at.event, Slot::s, at.row);
+    const auto s = row_of(rec, rec.after(at.event, Slot::s), at.row);
     float best = -std::numeric_limits<float>::infinity();
     bool any = false;
     for (std::size_t c = 0; c < s.size(); ++c) {
@@ -159,7 +150,7 @@ void Collector::add_conditions(double m_old, double m_new) const {
   set(rec.problem.has_bias(), "biased");
   set(!rec.options.subtract_max, "unsubtracted");
   const auto lost = [&](std::optional<float> x) { return x && !std::isfinite(*x); };
-  const auto p = row_values(rec, at.event, Slot::p, at.row);
+  const auto p = row_of(rec, rec.after(at.event, Slot::p), at.row);
   const bool weights = std::any_of(p.begin(), p.end(), [](float x) { return !std::isfinite(x); });
   set(weights || lost(live(Slot::l_new)) || lost(live(Slot::l_old)) || lost(live(output_slot(rec, at.event), out.col)),
       "overflow");

@@ -6,7 +6,10 @@
 #include <set>
 #include <string>
 
-#include "viz/draw/canvas.h"
+#include "kernels/recording/recording.h"
+#include "kernels/recording/replay.h"
+#include "viz/draw/inks.h"
+#include "viz/state/state.h"
 #include "viz/step/facts/place.h"
 
 namespace attn {

@@ -1,58 +1,14 @@
 #include "viz/step/tiles/pointed.h"
 
-#include <algorithm>
 #include <cmath>
 
 #include <fmt/format.h>
 
 #include "viz/draw/number_text.h"
+#include "viz/step/facts/letters.h"
 
 namespace attn {
 namespace {
-
-constexpr float kSize = 13;
-
-Run letter(std::string text, Ink ink, int raise = 0) {
-  return {std::move(text), Face::maths, ink, raise, false};
-}
-Run sub(std::string text, Ink ink) {
-  return {std::move(text), Face::text, ink, -1, false};
-}
-Run word(std::string text, Ink ink = Token::dim) {
-  return {std::move(text), Face::text, ink, 0, false};
-}
-Run number(std::string text, Ink ink = Token::text) {
-  return {std::move(text), Face::mono, ink, 0, false};
-}
-
-std::string letter_of_slot(Slot slot) {
-  switch (slot) {
-    case Slot::q:
-      return "Q";
-    case Slot::k:
-      return "K";
-    case Slot::v:
-      return "V";
-    case Slot::s:
-      return "S";
-    case Slot::p:
-      return "P";
-    case Slot::m_old:
-    case Slot::m_new:
-      return "m";
-    case Slot::alpha:
-      return "α";
-    case Slot::l_old:
-    case Slot::l_new:
-      return "ℓ";
-    case Slot::o_old:
-    case Slot::o_new:
-      return "O";
-    case Slot::lse:
-      return "LSE";
-  }
-  return "";
-}
 
 std::string scale_suffix(const Problem& p) {
   const std::string scale = scale_words(p);
@@ -93,8 +49,8 @@ struct Builder {
       add_term(*a, *b, tiles.tiles[0].natural, tiles.k.natural);
       sum += static_cast<double>(*a) * *b;
     }
-    out.title.insert(out.title.end(), {word(" = ", Token::text), letter("q", q), sub(std::to_string(cell.row), q),
-                                       word("·", Token::text), letter("k", k), sub(std::to_string(cell.col), k),
+    out.title.insert(out.title.end(), {word(" = ", Token::text), letter("q", q), subscript(std::to_string(cell.row), q),
+                                       word("·", Token::text), letter("k", k), subscript(std::to_string(cell.col), k),
                                        word(scale_suffix(rec.problem), Token::text)});
     const std::string scale = scale_words(rec.problem);
     out.sum = {word("sum "), number(significant_text(sum, 6)),
@@ -206,7 +162,7 @@ PointedScene pointed_scene(const Recording& rec, const TilesScene& tiles, const 
   b.cell.slot = tile->slot;
   const Ink ink = tile->hue;
   const std::string index = is_column(ref.slot) ? std::to_string(ref.row) : fmt::format("{},{}", ref.row, ref.col);
-  b.out.title = {letter(letter_of_slot(tile->slot), ink), sub(index, ink)};
+  b.out.title = {letter(std::string(letter_of(tile->slot)), ink), subscript(index, ink)};
   if (cell->look == CellLook::past_end) {
     b.out.words = {word("Past the end: the last tile is smaller.")};
     return b.out;
@@ -268,64 +224,30 @@ PointedScene pointed_scene(const Recording& rec, const TilesScene& tiles, const 
   return b.out;
 }
 
-float pointed_height(const PointedScene& scene) {
-  const float step = line_height(kSize);
-  float lines = 1.2F;
-  if (!scene.terms.empty()) lines += 3.2F;
-  if (!scene.sum.empty()) lines += 1;
-  if (!scene.words.empty()) lines += 1;
-  if (!scene.full_words.empty()) lines += 1;
-  return lines * step;
-}
-
-void draw_pointed(ImDrawList* list, const Box& box, const PointedScene& scene) {
-  const Style& s = style();
-  const float step = line_height(kSize);
-  ImVec2 at = box.min;
-  Runs title{word("Pointed at: ")};
-  title.insert(title.end(), scene.title.begin(), scene.title.end());
-  draw_runs(list, at, 14, title);
-  at.y += step * 1.25F;
-  if (!scene.terms.empty()) {
-    float widest = 0;
-    for (const PointedTerm& t : scene.terms) {
-      for (const std::string* text : {&t.left, &t.right, &t.product})
-        widest = std::max(widest, text_width(Face::mono, 12, *text));
-    }
-    const float pitch = widest + s.px(14), left = at.x + s.px(22);
-    const auto fits = static_cast<std::size_t>(std::max(1.0F, (box.max.x - left) / pitch));
-    const std::size_t shown = scene.terms.size() <= fits ? scene.terms.size() : std::max<std::size_t>(1, fits - 2);
-    draw_runs(list, at, 12, {letter(scene.left_letter, scene.left_ink)});
-    draw_runs(list, {at.x, at.y + step}, 12, {letter(scene.right_letter, scene.right_ink)});
-    draw_runs(list, {at.x, at.y + 2 * step}, 12, {word("×")});
-    for (std::size_t n = 0; n < shown; ++n) {
-      const float right = left + pitch * static_cast<float>(n) + widest;
-      const PointedTerm& t = scene.terms[n];
-      const auto put = [&](int line, const std::string& text, Ink ink) {
-        draw_text(list, {right - text_width(Face::mono, 12, text), at.y + step * static_cast<float>(line)}, Face::mono,
-                  12, colour_of(ink), text);
-      };
-      put(0, t.left, scene.left_ink);
-      put(1, t.right, scene.right_ink);
-      put(2, t.product, Token::text);
-    }
-    float end = left + pitch * static_cast<float>(shown);
-    if (shown < scene.terms.size()) {
-      double rest = 0;
-      for (std::size_t n = shown; n < scene.products.size(); ++n) rest += scene.products[n];
-      draw_text(list, {end, at.y + 2 * step}, Face::text, 12, colour_of(Token::dim),
-                fmt::format("+ {} more, {}", scene.terms.size() - shown, significant_text(rest, 4)));
-    }
-    at.y += 3 * step;
-    list->AddLine({at.x, at.y}, {end - s.px(14), at.y}, colour_of(Token::line), std::max(1.0F, s.px(1)));
-    at.y += s.px(4);
+std::optional<CellRef> pointed_cell(const TilesScene& scene, const State& state, const TilesHeld& held) {
+  if (held.hovered) return held.hovered;
+  if (held.focused && held.keyboard) return held.keyboard;
+  const Selection& pinned = state.document.selection;
+  if (pinned.col >= 0) {
+    const CellRef ref{pinned.slot, scene.at.row, pinned.col};
+    if (cell_of(scene, ref) != nullptr) return ref;
   }
-  if (!scene.sum.empty()) {
-    draw_runs(list, at, kSize, scene.sum);
-    at.y += step;
+  const std::int32_t r = scene.at.row - scene.at.first_row;
+  // O while it is made or all that is left, else the row's largest score: what m looks at.
+  const TileScene& o = scene.tiles[static_cast<std::size_t>(Column::o)];
+  const TileScene& s = scene.tiles[static_cast<std::size_t>(Column::s)];
+  if (o.live && (o.made || !s.live)) return o.ref(r, 0);
+  std::optional<CellRef> best;
+  float max = 0;
+  for (std::int32_t c = 0; c < s.cols; ++c) {
+    const Cell& cell = s.cell(r, c);
+    if (cell.look != CellLook::value || (best && !(cell.value > max))) continue;
+    best = s.ref(r, c);
+    max = cell.value;
   }
-  if (!scene.words.empty()) at.y += draw_paragraph(list, at, box.width(), kSize, scene.words, 2);
-  if (!scene.full_words.empty()) draw_text(list, at, Face::text, 12, colour_of(Token::dim), scene.full_words);
+  // A row that may see no key here: why.
+  if (!best && s.live && !s.cells.empty() && s.cell(r, 0).look == CellLook::masked) best = s.ref(r, 0);
+  return best;
 }
 
 }  // namespace attn

@@ -1,8 +1,14 @@
-// "Pointed at": the cell under the pointer, its full value, and the sum behind it, term by term. Pure scene and its
-// drawing.
+// "Pointed at": the cell under the pointer, its full value, and the sum behind it, term by term.
 #pragma once
 
-#include "viz/draw/canvas.h"
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "kernels/recording/replay.h"
+#include "viz/draw/runs.h"
+#include "viz/state/state.h"
+#include "viz/step/tiles/held.h"
 #include "viz/step/tiles/scene.h"
 
 namespace attn {
@@ -29,8 +35,7 @@ PointedScene pointed_scene(const Recording& rec, const TilesScene& tiles, const 
 const TileScene* tile_of(const TilesScene& scene, Slot slot);
 const Cell* cell_of(const TilesScene& scene, const CellRef& ref);
 
-// Height that draw_pointed takes.
-float pointed_height(const PointedScene& scene);
-void draw_pointed(ImDrawList* list, const Box& box, const PointedScene& scene);
+// The cell that the pointer, the keyboard or the selection is on, in this order; else the one the sentence follows.
+std::optional<CellRef> pointed_cell(const TilesScene& scene, const State& state, const TilesHeld& held);
 
 }  // namespace attn

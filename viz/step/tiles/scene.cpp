@@ -4,6 +4,7 @@
 #include <cmath>
 #include <optional>
 #include <span>
+#include <utility>
 
 #include "viz/draw/number_text.h"
 
@@ -125,16 +126,6 @@ TileScene Builder::tile(Slot slot, std::int32_t rows, std::int32_t cols, std::in
   return tile;
 }
 
-Run letter(std::string text, TensorColour hue, int raise = 0) {
-  return {std::move(text), Face::maths, hue, raise, false};
-}
-Run sub(std::string text, TensorColour hue) {
-  return {std::move(text), Face::text, hue, -1, false};
-}
-Run word(std::string text, Ink ink = Token::dim) {
-  return {std::move(text), Face::text, ink, 0, false};
-}
-
 std::string range_words(const char* what, std::int32_t first, std::int32_t count) {
   if (count <= 1) return std::string(" ") + what + " " + std::to_string(first);
   return std::string(" ") + what + "s " + std::to_string(first) + "–" + std::to_string(first + count - 1);
@@ -148,9 +139,9 @@ void add_titles(TilesScene& scene, const Recording& rec, EventIndex e, OutputRea
   using enum TensorColour;
   const StepPlace& at = scene.at;
   const auto of = [&](Column c) -> Runs& { return scene.tiles[static_cast<std::size_t>(c)].title; };
-  of(Column::q) = {letter("Q", q), sub(index_text(at.i), q), word(range_words("row", at.first_row, at.rows))};
-  scene.k.title = {letter("K", k), sub(index_text(at.j), k), letter("T", k, 1)};
-  scene.v.title = {letter("V", v), sub(index_text(at.j), v)};
+  of(Column::q) = {letter("Q", q), subscript(index_text(at.i), q), word(range_words("row", at.first_row, at.rows))};
+  scene.k.title = {letter("K", k), subscript(index_text(at.j), k), letter("T", k, 1)};
+  scene.v.title = {letter("V", v), subscript(index_text(at.j), v)};
   if (at.j >= 0) {
     scene.k.title.push_back(word(range_words("key", at.first_key, at.keys)));
     scene.v.title.push_back(word(range_words("value", at.first_key, at.keys)));

@@ -2,15 +2,17 @@
 // recording, the step and the selection; the text of every cell is in the scene.
 #pragma once
 
+#include <array>
+#include <cstdint>
 #include <string>
 #include <vector>
 
 #include "kernels/recording/recording.h"
 #include "kernels/recording/replay.h"
-#include "viz/draw/canvas.h"
+#include "viz/draw/runs.h"
 #include "viz/state/state.h"
-#include "viz/step/cache.h"
 #include "viz/step/facts/place.h"
+#include "viz/step/facts/scales.h"
 
 namespace attn {
 

@@ -1,16 +1,15 @@
 // Batches and query heads as small multiples: the scores S of each head over the whole run, to pick one from; heads that
-// share a key/value head stand side by side over its name. Pure scene and its drawing.
+// share a key/value head stand side by side over its name.
 #pragma once
 
+#include <cstdint>
 #include <vector>
 
-#include "viz/draw/canvas.h"
-#include "viz/state/commands.h"
+#include "kernels/recording/recording.h"
 #include "viz/step/facts/place.h"
+#include "viz/step/facts/scales.h"
 
 namespace attn {
-
-struct TensorScale;
 
 struct HeadPicture {
   std::int32_t b = 0, h = 0, kv = 0;
@@ -25,10 +24,7 @@ struct HeadsScene {
 };
 // Once a recording.
 HeadsScene heads_scene(const Recording& rec, const TensorScale& scale);
-
-// Width in pixels that the picker would like.
-float heads_width(const HeadsScene& scene);
-void draw_head_picker(const Box& box, const HeadsScene& scene, const Recording& rec, const StepPlace& at,
-                      const Selection& selection, Commands& commands);
+// The same tile and phase of another head, or that head's first event.
+EventIndex event_of_head(const Recording& rec, const StepPlace& at, std::int32_t b, std::int32_t h);
 
 }  // namespace attn

@@ -1,10 +1,12 @@
 // The map: every tile (i, j) of the live head, done, current, to come, cut by the mask or skipped. A click goes there.
 #pragma once
 
+#include <cstdint>
+#include <optional>
+#include <string>
 #include <vector>
 
-#include "viz/draw/canvas.h"
-#include "viz/state/commands.h"
+#include "kernels/recording/recording.h"
 #include "viz/step/facts/place.h"
 
 namespace attn {
@@ -19,11 +21,10 @@ struct MapScene {
   std::int32_t i = -1, j = -1;
   std::vector<MapTile> tiles;  // row-major
   std::int32_t done = 0, to_come = 0, skipped = 0;
+  std::vector<std::string> words;  // "3 tiles done", "1 to come"
 };
 MapScene map_scene(const Recording& rec, const StepPlace& at);
-
-// Draws into `box`; the words go to its right part where there is room.
-void draw_step_map(const Box& box, const MapScene& scene, const Recording& rec, const StepPlace& at,
-                   Commands& commands);
+// Where a click on a tile goes: to the phase of this step there, else to its scores; to where it is skipped.
+std::optional<EventIndex> event_of_tile(const Recording& rec, const StepPlace& at, std::int32_t i, std::int32_t j);
 
 }  // namespace attn

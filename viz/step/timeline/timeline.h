@@ -1,12 +1,13 @@
 // The timeline: one track with the phases of the live outer tile, and one thin scrubber for the whole run. Its buttons
-// are in viz/step/timeline/transport.h.
+// are in viz/step/timeline/transport_draw.h.
 #pragma once
 
 #include <string>
+#include <string_view>
 #include <vector>
 
-#include "viz/draw/canvas.h"
-#include "viz/state/commands.h"
+#include "viz/draw/runs.h"
+#include "viz/state/state.h"
 #include "viz/step/facts/place.h"
 
 namespace attn {
@@ -41,7 +42,5 @@ struct TimelineScene {
 std::vector<ScrubberMark> scrubber_marks(const Recording& rec);
 TimelineScene timeline_scene(const Recording& rec, const StepPlace& at, std::vector<ScrubberMark> marks,
                              const std::vector<Bookmark>& bookmarks);
-
-void draw_track(const Box& box, const TimelineScene& scene, Commands& commands);
 
 }  // namespace attn

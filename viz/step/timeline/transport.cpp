@@ -1,130 +1,11 @@
 #include "viz/step/timeline/transport.h"
 
 #include <algorithm>
-#include <cmath>
 #include <iterator>
 
 #include <fmt/format.h>
 
 namespace attn {
-namespace {
-
-constexpr float kFirstRow = 30, kSecondRow = 24, kRowGap = 6, kGap = 4;
-
-struct Transport {
-  const State& state;
-  const TimelineScene& scene;
-  Commands& commands;
-  ImDrawList* list;
-  const Style& s;
-  float x, y, height;
-
-  Box next(float width, float gap = kGap) {
-    const Box box{{x, y}, {x + s.px(width), y + s.px(height)}};
-    x += s.px(width + gap);
-    return box;
-  }
-  ImU32 ink(bool enabled) const { return colour_of(enabled ? Token::text : Token::faint); }
-};
-
-bool button(const Transport& t, const char* id, const Box& box, bool enabled, const char* tip, bool primary = false) {
-  ImGui::SetCursorScreenPos(box.min);
-  ImGui::BeginDisabled(!enabled);
-  const bool pressed = ImGui::InvisibleButton(id, {box.width(), box.height()});
-  const bool warm = ImGui::IsItemHovered(), held = ImGui::IsItemActive();
-  ImGui::EndDisabled();
-  ImGui::SetItemTooltip("%s", tip);
-  ImU32 fill = colour_of(primary ? Token::text : Token::field);
-  if (warm && !primary) fill = colour_of(Token::line);
-  if (held || !enabled)
-    fill = faded(fill, 0.6F);
-  else if (warm && primary)
-    fill = faded(fill, 0.85F);
-  t.list->AddRectFilled(box.min, box.max, fill, t.s.px(primary || box.height() > t.s.px(28) ? 6 : 5));
-  return pressed && enabled;
-}
-
-void arrow_button(Transport& t, const char* id, float width, float size, Arrow arrow, bool enabled, const char* tip,
-                  const Command& command, float gap = kGap) {
-  const Box box = t.next(width, gap);
-  if (button(t, id, box, enabled, tip)) t.commands.push_back(command);
-  draw_arrow(t.list, box.centre(), size, arrow, t.ink(enabled));
-}
-
-void step_row(Transport& t) {
-  const bool back = t.scene.event > 0, forth = t.scene.event + 1 < t.scene.events;
-  arrow_button(t, "##step_first", 34, 12, Arrow::first, back, "First step (Home)", GoToEnd{false}, 6);
-  arrow_button(t, "##step_previous", 34, 12, Arrow::left, back, "Previous phase (left arrow)",
-               StepBy{StepUnit::phase, -1}, 6);
-  Box box = t.next(90, 6);
-  if (button(t, "##step_next", box, forth, "Next phase (right arrow or Space)", true))
-    t.commands.emplace_back(StepBy{StepUnit::phase, 1});
-  draw_text_in(t.list, box, Align::left, Face::bold, 14, colour_of(Token::ground), "Next", 20);
-  draw_arrow(t.list, {box.max.x - t.s.px(20), box.centre().y}, 12, Arrow::right, colour_of(Token::ground));
-  box = t.next(76);
-  const bool playing = t.state.view.step.playing;
-  if (button(t, "##step_play", box, forth || playing, "Play, pause (P)")) t.commands.emplace_back(Play{!playing});
-  draw_text_in(t.list, box, Align::centre, Face::text, 14, t.ink(forth || playing), playing ? "Pause" : "Play");
-}
-
-// Back and forth through the steps where m of the pinned row grows; the letter between them says what.
-void m_group(Transport& t) {
-  const auto& steps = t.scene.m_changes;
-  arrow_button(t, "##step_m_previous", 22, 8, Arrow::left, !steps.empty() && steps.front() < t.scene.event,
-               "Step before this one where m of the row changes (Shift M)", GoToLandmark{Landmark::m_change, -1}, 0);
-  const Box box = t.next(20, 0);
-  draw_runs_in(t.list, box, Align::centre, 14, {{"m", Face::maths, TensorColour::m, 0, false}});
-  arrow_button(t, "##step_m_next", 22, 8, Arrow::right, !steps.empty() && steps.back() > t.scene.event,
-               "Next step where m of the row changes (M)", GoToLandmark{Landmark::m_change, 1}, 10);
-}
-
-void bookmark_group(Transport& t) {
-  const auto& marks = t.scene.bookmarks;
-  const bool here = std::binary_search(marks.begin(), marks.end(), t.scene.event);
-  arrow_button(t, "##bookmark_previous", 22, 8, Arrow::left, !marks.empty() && marks.front() < t.scene.event,
-               "Previous bookmark (Shift N)", GoToLandmark{Landmark::bookmark, -1}, 2);
-  const Box box = t.next(24, 2);
-  if (button(t, "##bookmark", box, true, here ? "Take the bookmark away (B)" : "Bookmark this step (B)"))
-    t.commands.emplace_back(ToggleBookmark{t.scene.event});
-  draw_ribbon(t.list, {box.centre().x, box.centre().y - t.s.px(6)}, 12, t.ink(true), here);
-  arrow_button(t, "##bookmark_next", 22, 8, Arrow::right, !marks.empty() && marks.back() > t.scene.event,
-               "Next bookmark (N)", GoToLandmark{Landmark::bookmark, 1}, 2);
-  arrow_button(t, "##bookmark_list", 18, 7, Arrow::down, !t.state.view.step.bookmarks.empty(), "All bookmarks (Ctrl B)",
-               Ask{Popup::bookmarks}, 10);
-}
-
-void speed_group(Transport& t) {
-  const float now = t.state.view.step.play_steps_per_second;
-  const auto side = [&](const char* id, const char* sign, int direction, const char* tip, float gap) {
-    const Box box = t.next(20, gap);
-    const float next = next_speed(now, direction);
-    if (button(t, id, box, next != now, tip)) t.commands.emplace_back(SetPlaySpeed{next});
-    draw_text_in(t.list, box, Align::centre, Face::bold, 14, t.ink(next != now), sign);
-  };
-  side("##speed_slower", "−", -1, "Play slower: [", 0);
-  const Box box = t.next(38, 0);
-  draw_text_in(t.list, box, Align::centre, Face::mono, 12, colour_of(Token::dim), speed_text(now));
-  side("##speed_faster", "+", 1, "Play faster: ]", 0);
-}
-
-void key_hints(ImDrawList* list, ImVec2 at) {
-  const Style& s = style();
-  const ImU32 key = colour_of(Token::text), what = colour_of(Token::dim);
-  draw_arrow(list, {at.x + s.px(4), at.y + s.px(7)}, 8, Arrow::left, key);
-  draw_arrow(list, {at.x + s.px(17), at.y + s.px(7)}, 8, Arrow::right, key);
-  float x = at.x + s.px(28);
-  const auto words = [&](Face face, ImU32 c, const char* text, float gap) {
-    draw_text(list, {x, at.y}, face, 12, c, text);
-    x += text_width(face, 12, text) + s.px(gap);
-  };
-  words(Face::text, what, "phase", 12);
-  words(Face::mono, key, "Shift", 5);
-  words(Face::text, what, "key tile", 12);
-  words(Face::mono, key, "Ctrl", 5);
-  words(Face::text, what, "query tile", 0);
-}
-
-}  // namespace
 
 float next_speed(float now, int direction) {
   if (direction > 0) {
@@ -137,35 +18,6 @@ float next_speed(float now, int direction) {
 
 std::string speed_text(float steps_per_second) {
   return fmt::format("{:.3g}/s", steps_per_second);
-}
-
-void draw_ribbon(ImDrawList* list, ImVec2 top, float size, ImU32 c, bool filled) {
-  const Style& s = style();
-  const float half = s.px(size * 0.36F), height = s.px(size), notch = s.px(size * 0.3F);
-  const ImVec2 points[] = {{top.x - half, top.y},
-                           {top.x + half, top.y},
-                           {top.x + half, top.y + height},
-                           {top.x, top.y + height - notch},
-                           {top.x - half, top.y + height}};
-  if (filled) {
-    list->AddConcavePolyFilled(points, std::size(points), c);
-  } else {
-    list->AddPolyline(points, std::size(points), c, ImDrawFlags_Closed, std::max(1.0F, s.px(1.3F)));
-  }
-}
-
-void draw_transport(const Box& box, const State& state, const TimelineScene& scene, Commands& commands) {
-  const Style& s = style();
-  Transport t{state, scene, commands, ImGui::GetWindowDrawList(), s, box.min.x, box.min.y, kFirstRow};
-  step_row(t);
-  t.x = box.min.x;
-  t.y += s.px(kFirstRow + kRowGap);
-  t.height = kSecondRow;
-  m_group(t);
-  bookmark_group(t);
-  speed_group(t);
-  const float hints = t.y + s.px(kSecondRow + 7);
-  if (hints + s.px(13) <= box.max.y) key_hints(t.list, {box.min.x, hints});
 }
 
 }  // namespace attn

@@ -6,6 +6,7 @@
 #include "kernels/judge/verdict.h"
 #include "kernels/recording/replay.h"
 #include "tests/viz/step/fixture.h"
+#include "viz/draw/number_text.h"
 #include "viz/step/strip.h"
 
 namespace attn {
@@ -48,6 +49,20 @@ TEST(ErrorMap, IsTheDistanceToTheDefinitionInFp64) {
       EXPECT_LT(max, 1e-5);
       // What rounding in fp32 explains is no difference.
       EXPECT_FALSE(scan.first.has_value());
+    }
+  }
+}
+
+TEST(ErrorMap, ACellSaysHowFarItIsOrThatItWaits) {
+  const auto rec = record_preset("blackboard", "cpu_flash");
+  EXPECT_EQ(cell_words(ErrorScan(rec, 0, 0), 1, 1), "O 1,1: not compared yet");
+  const ErrorScan scan = scanned(rec);
+  for (std::int32_t r = 0; r < scan.rows; ++r) {
+    for (std::int32_t c = 0; c < scan.cols; ++c) {
+      const ErrorCell& cell = scan.cells[static_cast<std::size_t>(r * scan.cols + c)];
+      const std::string what =
+          cell.look == ErrorLook::exact ? "exactly fp64's" : significant_text(static_cast<double>(cell.error), 4);
+      EXPECT_EQ(cell_words(scan, r, c), "O " + std::to_string(r) + "," + std::to_string(c) + ": " + what);
     }
   }
 }

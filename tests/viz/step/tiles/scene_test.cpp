@@ -8,6 +8,7 @@
 
 #include "tests/viz/step/fixture.h"
 #include "viz/draw/number_text.h"
+#include "viz/step/cache.h"
 #include "viz/step/charts/row.h"
 #include "viz/step/facts/values.h"
 

@@ -1,15 +1,17 @@
-#include "viz/step/problem_panel.h"
+#include "viz/step/problem_draw.h"
 
 #include <algorithm>
 #include <array>
 #include <cstring>
+#include <string>
+#include <vector>
 
 #include "imgui_internal.h"
 
-#include <fmt/format.h>
-
 #include "kernels/ladder.h"
-#include "kernels/model/kernel.h"
+#include "kernels/model/inputs.h"
+#include "viz/draw/theme.h"
+#include "viz/step/problem_fields.h"
 
 namespace attn {
 namespace {
@@ -119,11 +121,7 @@ bool begin_choice(Cursor& at, const char* id, const char* label, std::string_vie
 
 void preset_choice(Cursor& at) {
   const Document& d = at.panel.state.document;
-  std::string_view shown = "your own";
-  for (const Preset& p : presets()) {
-    if (p.id == d.preset) shown = p.title;
-  }
-  if (!begin_choice(at, "##preset", "Preset", shown, 0.7F)) return;
+  if (!begin_choice(at, "##preset", "Preset", preset_title(d), 0.7F)) return;
   for (const Preset& p : presets()) {
     if (ImGui::Selectable(std::string(p.title).c_str(), p.id == d.preset)) {
       at.panel.cache.problem_error.clear();
@@ -134,107 +132,56 @@ void preset_choice(Cursor& at) {
   ImGui::EndCombo();
 }
 
+// The entries of an open menu. One that the kernel cannot record says why and changes nothing.
+void choose_among(Cursor& at, const std::vector<ProblemChoice>& choices) {
+  for (const ProblemChoice& choice : choices) {
+    if (ImGui::Selectable(choice.words.c_str(), choice.on)) {
+      const auto why = why_not_recordable(choice.changed);
+      at.panel.cache.problem_error = why.value_or("");
+      if (!why) send(at.panel, choice.changed, 0);
+    }
+    if (!choice.help.empty() && ImGui::IsItemHovered(ImGuiHoveredFlags_DelayShort))
+      ImGui::SetTooltip("%s", choice.help.c_str());
+  }
+}
+
+// The last entry of a menu: the user's own files, which a popup asks for.
+void offer_files(Cursor& at, const char* words, bool on) {
+  ImGui::Separator();
+  if (ImGui::Selectable(words, on)) at.panel.commands.emplace_back(Ask{Popup::input_files});
+}
+
 void dtype_choice(Cursor& at) {
   const Document& d = at.panel.state.document;
   if (!begin_choice(at, "##dtype", "Stored as", name_of(d.problem.dtype), 0.46F)) return;
-  for (const DType t : {DType::f32, DType::f16, DType::bf16}) {
-    if (!ImGui::Selectable(std::string(name_of(t)).c_str(), t == d.problem.dtype)) continue;
-    Document changed = d;
-    changed.problem.dtype = t;
-    const auto why = why_not_recordable(changed);
-    at.panel.cache.problem_error = why.value_or("");
-    if (!why) send(at.panel, changed, 0);
-  }
+  choose_among(at, dtype_choices(d));
   ImGui::EndCombo();
 }
 
-bool has_window(const Mask& m) {
-  return m.window_left >= 0 || m.window_right >= 0;
-}
-
-// Every kind of mask that holds: "causal + key lengths".
-std::string mask_words(const Problem& p) {
-  std::string words;
-  const auto add = [&](bool holds, const char* name) {
-    if (holds) words += (words.empty() ? "" : " + ") + std::string(name);
-  };
-  add(p.mask.causal, "causal");
-  add(has_window(p.mask), "window");
-  add(!p.mask.key_lengths.empty(), "key lengths");
-  add(p.has_bias(), "bias");
-  return words.empty() ? "none" : words;
-}
-
-// Each kind is switched on and off by itself; they hold together.
 void mask_choice(Cursor& at) {
   const Document& d = at.panel.state.document;
   if (!begin_choice(at, "##mask", "Mask", mask_words(d.problem))) return;
-  const auto choose = [&](const char* name, bool on, const auto& change) {
-    if (!ImGui::Selectable(name, on)) return;
-    Document changed = d;
-    change(changed.problem.mask);
-    const auto why = why_not_recordable(changed);
-    at.panel.cache.problem_error = why.value_or("");
-    if (!why) send(at.panel, changed, 0);
-  };
-  const Mask& now = d.problem.mask;
-  choose("none", now == Mask{}, [](Mask& m) { m = Mask{}; });
-  choose("causal", now.causal, [](Mask& m) { m.causal = !m.causal; });
-  choose("window", has_window(now), [&](Mask& m) {
-    m.window_left = has_window(now) ? -1 : 2;
-    m.window_right = has_window(now) ? -1 : 1;
-  });
-  choose("key lengths", !now.key_lengths.empty(), [&](Mask& m) {
-    m.key_lengths.clear();
-    if (now.key_lengths.empty())
-      m.key_lengths.assign(static_cast<std::size_t>(d.problem.B), std::max<std::int64_t>(1, d.problem.Lk * 3 / 4));
-  });
+  choose_among(at, mask_choices(d));
   ImGui::EndCombo();
-}
-
-std::string spaced(std::string_view name) {
-  std::string words(name);
-  std::replace(words.begin(), words.end(), '_', ' ');
-  return words;
 }
 
 void generator_choice(Cursor& at) {
   const Document& d = at.panel.state.document;
-  const InputSpec& now = d.inputs;
-  const bool files = !now.q_file.empty() || !now.k_file.empty() || !now.v_file.empty();
-  if (!begin_choice(at, "##generator", "Inputs", files ? "your files" : spaced(name_of(now.generator)))) return;
-  for (const Generator g : all_generators()) {
-    if (!ImGui::Selectable(spaced(name_of(g)).c_str(), !files && g == now.generator)) continue;
-    InputSpec inputs = now;
-    inputs.generator = g;
-    inputs.q_file.clear(), inputs.k_file.clear(), inputs.v_file.clear();
-    inputs.edits.clear();
-    at.panel.commands.push_back(SetInputs{inputs, 0});
+  if (!begin_choice(at, "##generator", "Inputs", generator_words(d.inputs))) return;
+  const std::vector<ProblemChoice> choices = generator_choices(d);
+  for (const ProblemChoice& choice : choices) {
+    if (ImGui::Selectable(choice.words.c_str(), choice.on))
+      at.panel.commands.push_back(SetInputs{choice.changed.inputs, 0});
   }
-  ImGui::Separator();
-  if (ImGui::Selectable("your .npy files", files)) at.panel.commands.emplace_back(Ask{Popup::input_files});
+  offer_files(at, "your .npy files", std::none_of(choices.begin(), choices.end(), [](const auto& c) { return c.on; }));
   ImGui::EndCombo();
 }
 
 void bias_choice(Cursor& at) {
   const Document& d = at.panel.state.document;
-  const bool file = !d.inputs.bias_file.empty(), any = d.problem.has_bias();
-  if (!begin_choice(at, "##bias", "Bias", file ? "your file" : any ? "by distance" : "none")) return;
-  const auto choose = [&](std::vector<std::int64_t> shape) {
-    Document changed = d;
-    changed.problem.bias_shape = std::move(shape);
-    changed.inputs.bias_file.clear();
-    std::erase_if(changed.inputs.edits, [](const CellEdit& e) { return e.tensor == InputTensor::bias; });
-    const auto why = why_not_recordable(changed);
-    at.panel.cache.problem_error = why.value_or("");
-    if (!why) send(at.panel, changed, 0);
-  };
-  if (ImGui::Selectable("none", !any)) choose({});
-  if (ImGui::Selectable("by distance", any && !file)) choose({1, d.problem.Hq, d.problem.Lq, d.problem.Lk});
-  if (ImGui::IsItemHovered(ImGuiHoveredFlags_DelayShort))
-    ImGui::SetTooltip("ALiBi: the further the key, the lower its score");
-  ImGui::Separator();
-  if (ImGui::Selectable("your .npy file", file)) at.panel.commands.emplace_back(Ask{Popup::input_files});
+  if (!begin_choice(at, "##bias", "Bias", bias_words(d))) return;
+  choose_among(at, bias_choices(d));
+  offer_files(at, "your .npy file", !d.inputs.bias_file.empty());
   ImGui::EndCombo();
 }
 
@@ -266,40 +213,34 @@ void reading_choice(Cursor& at) {
   at.y = bottom + at.s.px(8);
 }
 
-// What-if switches that run the kernel again; only flash has them.
+// A box with its tick and words; returns whether it was clicked.
+bool tick_line(Cursor& at, const char* id, const char* words, bool on) {
+  const Box box{{at.left, at.y}, {at.right, at.y + at.s.px(22)}};
+  ImGui::SetCursorScreenPos(box.min);
+  const bool clicked = ImGui::InvisibleButton(id, {box.width(), box.height()});
+  const Box tick{{box.min.x, box.min.y + at.s.px(4)}, {box.min.x + at.s.px(14), box.min.y + at.s.px(18)}};
+  at.list->AddRectFilled(tick.min, tick.max, colour_of(on ? Token::text : Token::field), at.s.px(3));
+  if (on) {
+    const ImVec2 a{tick.min.x + at.s.px(3), tick.centre().y}, b{tick.min.x + at.s.px(6), tick.max.y - at.s.px(4)},
+        c{tick.max.x - at.s.px(3), tick.min.y + at.s.px(4)};
+    at.list->AddLine(a, b, colour_of(Token::card), at.s.px(2));
+    at.list->AddLine(b, c, colour_of(Token::card), at.s.px(2));
+  }
+  draw_text_in(at.list, box, Align::left, Face::text, 13, colour_of(ImGui::IsItemHovered() ? Token::text : Token::dim),
+               words, 22);
+  at.y += at.s.px(22);
+  return clicked;
+}
+
 void what_if(Cursor& at) {
-  const Document& d = at.panel.state.document;
-  const auto toggle = [&](const char* id, const char* words, bool on, auto change) {
-    const Box box{{at.left, at.y}, {at.right, at.y + at.s.px(22)}};
-    ImGui::SetCursorScreenPos(box.min);
-    if (ImGui::InvisibleButton(id, {box.width(), box.height()})) {
-      Options o = d.options;
-      change(o);
-      at.panel.commands.push_back(SetOptions{o, 0});
-    }
-    const Box tick{{box.min.x, box.min.y + at.s.px(4)}, {box.min.x + at.s.px(14), box.min.y + at.s.px(18)}};
-    at.list->AddRectFilled(tick.min, tick.max, colour_of(on ? Token::text : Token::field), at.s.px(3));
-    if (on) {
-      const ImVec2 a{tick.min.x + at.s.px(3), tick.centre().y}, b{tick.min.x + at.s.px(6), tick.max.y - at.s.px(4)},
-          c{tick.max.x - at.s.px(3), tick.min.y + at.s.px(4)};
-      at.list->AddLine(a, b, colour_of(Token::card), at.s.px(2));
-      at.list->AddLine(b, c, colour_of(Token::card), at.s.px(2));
-    }
-    draw_text_in(at.list, box, Align::left, Face::text, 13,
-                 colour_of(ImGui::IsItemHovered() ? Token::text : Token::dim), words, 22);
-    at.y += at.s.px(22);
-  };
+  static constexpr const char* kIds[] = {"##whatif_max", "##whatif_order", "##whatif_f16", "##whatif_bf16"};
   draw_text(at.list, {at.left, at.y}, Face::bold, 13, colour_of(Token::text), "What if");
   at.y += at.s.px(21);
-  toggle("##whatif_max", "no maximum subtracted", !d.options.subtract_max,
-         [](Options& o) { o.subtract_max = !o.subtract_max; });
-  toggle("##whatif_order", "keys right to left", d.options.key_order == KeyOrder::right_to_left, [](Options& o) {
-    o.key_order = o.key_order == KeyOrder::right_to_left ? KeyOrder::left_to_right : KeyOrder::right_to_left;
-  });
-  toggle("##whatif_f16", "sums kept in f16", d.options.accumulate == DType::f16,
-         [](Options& o) { o.accumulate = o.accumulate == DType::f16 ? DType::f32 : DType::f16; });
-  toggle("##whatif_bf16", "sums kept in bf16", d.options.accumulate == DType::bf16,
-         [](Options& o) { o.accumulate = o.accumulate == DType::bf16 ? DType::f32 : DType::bf16; });
+  const std::vector<ProblemChoice> choices = what_if_choices(at.panel.state.document);
+  for (std::size_t n = 0; n < choices.size(); ++n) {
+    if (tick_line(at, kIds[n], choices[n].words.c_str(), choices[n].on))
+      at.panel.commands.push_back(SetOptions{choices[n].changed.options, 0});
+  }
   at.y += at.s.px(4);
 }
 
@@ -421,18 +362,6 @@ float problem_panel_height(const State& state) {
   const Mask& mask = state.document.problem.mask;
   const float extra = (has_window(mask) ? 1.0F : 0.0F) + (mask.key_lengths.empty() ? 0.0F : 1.0F);
   return style().px(26 + kRow * (11 + extra) + 12 + 56 + 132 + 40);
-}
-
-std::string problem_words(const State& state) {
-  const Document& d = state.document;
-  std::string title = "your own";
-  for (const Preset& p : presets()) {
-    if (p.id == d.preset) title = p.title;
-  }
-  const std::string mask = mask_words(d.problem);
-  return fmt::format("{}: {}, dim {}, tile {}, {}", title, field_text(d, ProblemField::length),
-                     field_text(d, ProblemField::dim), field_text(d, ProblemField::tile),
-                     mask == "none" ? "no mask" : mask);
 }
 
 }  // namespace attn

@@ -1,4 +1,4 @@
-// Kernels without their colour: each has a mark of its own shape, so that no line is told by colour alone.
+// The marks of kernels (viz/draw/kernel_looks.h), drawn, and the lines that carry them.
 #pragma once
 
 #include <cstdint>
@@ -6,25 +6,9 @@
 #include <string_view>
 
 #include "imgui.h"
-#include "viz/draw/theme.h"
+#include "viz/draw/kernel_looks.h"
 
 namespace attn {
-
-enum class MarkShape : std::uint8_t {
-  square,
-  triangle_up,
-  triangle_down,
-  triangle_left,
-  diamond,
-  circle,
-  hexagon,
-  pentagon,
-  star,
-  cross,
-};
-
-// Of a kernel of the ladder; others (peers) take the cross.
-MarkShape mark_of(std::string_view kernel_id);
 
 // solid: live on the GPU. open: a ring with a dot, live on the CPU. hollow: loaded, nothing inside.
 enum class MarkFill : std::uint8_t { solid, open, hollow };
@@ -42,6 +26,11 @@ void draw_mark(ImDrawList& list, ImVec2 centre, const MarkStyle& mark);
 void draw_dotted(ImDrawList& list, std::span<const ImVec2> points, ImU32 ink, float thickness);
 
 // A piece of line with the kernel's mark on it, as in the list of kernels: `width` pixels from `left`.
-void draw_swatch(ImDrawList& list, ImVec2 left, float width, std::string_view kernel_id, bool open, bool dim);
+struct SwatchStyle {
+  bool thick = false;  // the baseline
+  bool open = false;   // on the CPU
+  bool dim = false;
+};
+void draw_swatch(ImDrawList& list, ImVec2 left, float width, std::string_view kernel_id, const SwatchStyle& look);
 
 }  // namespace attn

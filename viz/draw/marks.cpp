@@ -1,32 +1,13 @@
-#include "viz/bench/marks.h"
+#include "viz/draw/marks.h"
 
-#include <algorithm>
-#include <array>
 #include <cmath>
 #include <numbers>
-#include <utility>
 #include <vector>
 
-#include "profiling/figures/metrics.h"
+#include "viz/draw/theme.h"
 
 namespace attn {
 namespace {
-
-constexpr std::array<std::pair<std::string_view, MarkShape>, 13> kMarks{{
-    {"naive", MarkShape::square},
-    {"cpu_multicore", MarkShape::square},
-    {"cpu_sequential", MarkShape::triangle_left},
-    {"tiled", MarkShape::triangle_up},
-    {"cpu_tiled", MarkShape::triangle_up},
-    {"flash_simt", MarkShape::circle},
-    {"cpu_flash", MarkShape::circle},
-    {"flash_wmma", MarkShape::diamond},
-    {"flash_mma", MarkShape::hexagon},
-    {"flash_hopper", MarkShape::star},
-    {"flash_tf32x3", MarkShape::triangle_down},
-    {"cpu_flash1", MarkShape::triangle_down},
-    {"flash_splitkv", MarkShape::pentagon},
-}};
 
 // Corners of a regular polygon, the first at `turn` (0 = right, clockwise), every second one drawn in for a star.
 std::vector<ImVec2> polygon(ImVec2 c, float radius, int corners, float turn, bool star) {
@@ -69,11 +50,6 @@ std::vector<ImVec2> outline(ImVec2 c, MarkShape shape, float r) {
 
 }  // namespace
 
-MarkShape mark_of(std::string_view kernel_id) {
-  const auto row = std::find_if(kMarks.begin(), kMarks.end(), [&](const auto& m) { return m.first == kernel_id; });
-  return row == kMarks.end() ? MarkShape::cross : row->second;
-}
-
 void draw_mark(ImDrawList& list, ImVec2 centre, const MarkStyle& mark) {
   if (mark.shape == MarkShape::cross) {
     const float r = mark.radius * 0.8F;
@@ -111,15 +87,14 @@ void draw_dotted(ImDrawList& list, std::span<const ImVec2> points, ImU32 ink, fl
   }
 }
 
-void draw_swatch(ImDrawList& list, ImVec2 left, float width, std::string_view kernel_id, bool open, bool dim) {
+void draw_swatch(ImDrawList& list, ImVec2 left, float width, std::string_view kernel_id, const SwatchStyle& look) {
   const Style& s = style();
-  const bool baseline = kernel_id == baseline_of(Processor::cpu) || kernel_id == baseline_of(Processor::gpu);
   ImU32 ink = kernel_colour(s.theme, kernel_id);
-  if (dim) ink = (ink & ~IM_COL32_A_MASK) | (ImU32{0x66} << IM_COL32_A_SHIFT);
-  list.AddLine(left, {left.x + width, left.y}, ink, s.px(baseline ? 4.0F : 1.75F));
+  if (look.dim) ink = (ink & ~IM_COL32_A_MASK) | (ImU32{0x66} << IM_COL32_A_SHIFT);
+  list.AddLine(left, {left.x + width, left.y}, ink, s.px(look.thick ? 4.0F : 1.75F));
   draw_mark(list, {left.x + width / 2, left.y},
-            {mark_of(kernel_id), open ? MarkFill::open : MarkFill::solid, ink, colour(s.theme, Token::card), s.px(4.5F),
-             s.px(1.5F)});
+            {look_of(kernel_id).mark, look.open ? MarkFill::open : MarkFill::solid, ink, colour(s.theme, Token::card),
+             s.px(4.5F), s.px(1.5F)});
 }
 
 }  // namespace attn

@@ -2,28 +2,24 @@
 // underneath. Cells answer to the pointer, to clicks and, after Tab, to the arrow keys.
 #pragma once
 
-#include <optional>
-
+#include "kernels/recording/recording.h"
+#include "kernels/recording/replay.h"
+#include "viz/draw/canvas.h"
 #include "viz/state/commands.h"
-#include "viz/step/held.h"
-#include "viz/step/tiles/layout.h"
-#include "viz/step/tiles/pointed.h"
+#include "viz/state/state.h"
+#include "viz/step/tiles/held.h"
+#include "viz/step/tiles/scene.h"
 
 namespace attn {
 
 struct TilesPanel {
   const Recording& rec;
+  const ExactTile* exact;  // fp64 of the live query tile; null where there is none
   const State& state;
-  StepHeld& memory;
+  TilesHeld& held;
   Commands& commands;
 };
 // Draws into `box` (a card) of the current window. `scene` gets its texts here, once the room is known.
 void draw_step_tiles(const TilesPanel& panel, const Box& box, TilesScene& scene);
-
-// The cell that the pointer, the keyboard or the selection is on, in this order; else the one the sentence follows.
-std::optional<CellRef> pointed_cell(const TilesScene& scene, const State& state, const StepHeld& memory);
-
-// "Tiles on chip": bytes of the tiles that are live at once.
-void draw_chip_card(ImDrawList* list, const Box& box, const Recording& rec);
 
 }  // namespace attn

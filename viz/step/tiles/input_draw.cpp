@@ -1,11 +1,16 @@
 #include <algorithm>
 #include <cstdlib>
+#include <optional>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include <fmt/format.h>
 
 #include "imgui_internal.h"
-#include "viz/step/tiles/parts.h"
+#include "kernels/model/inputs.h"
+#include "viz/step/tiles/parts_draw.h"
+#include "viz/step/tiles/pointed.h"
 
 namespace attn::tiles {
 namespace {
@@ -67,12 +72,12 @@ bool start_editing(const TilesPanel& panel, const TilesScene& scene, const CellR
   const Cell* cell = cell_of(scene, ref);
   const bool input = ref.slot == Slot::q || ref.slot == Slot::k || ref.slot == Slot::v;
   if (!input || cell == nullptr || cell->look != CellLook::value) return false;
-  StepCache& cache = *panel.memory.cache;
-  cache.editing = ref;
-  cache.editing_starts = true;
+  TilesHeld& held = panel.held;
+  held.editing = ref;
+  held.editing_starts = true;
   const std::string start = text.empty() ? fmt::format("{}", cell->value) : text;
-  cache.typed.fill('\0');
-  start.copy(cache.typed.data(), cache.typed.size() - 1);
+  held.typed.fill('\0');
+  start.copy(held.typed.data(), held.typed.size() - 1);
   return true;
 }
 
@@ -101,20 +106,20 @@ InputSpec with_edit(const Recording& rec, const TilesScene& scene, InputSpec inp
 
 // One invisible button a tile: what the pointer and the tests find.
 void take_pointer(const TilesPanel& panel, const TilesScene& scene, const TilesLayout& layout) {
-  StepCache& cache = *panel.memory.cache;
-  cache.hovered.reset();
+  TilesHeld& held = panel.held;
+  held.hovered.reset();
   const auto button = [&](const char* id, const TileScene& tile, const TilePlace& place) {
     if (place.box.width() < 1 || place.box.height() < 1) return;
     ImGui::SetCursorScreenPos(place.box.min);
     const bool clicked = ImGui::InvisibleButton(id, {place.box.width(), place.box.height()});
     if (!ImGui::IsItemHovered()) return;
-    cache.hovered = hit(tile, place, ImGui::GetMousePos());
-    if (!cache.hovered) return;
-    if (ImGui::IsMouseDoubleClicked(ImGuiMouseButton_Left)) start_editing(panel, scene, *cache.hovered, "");
+    held.hovered = hit(tile, place, ImGui::GetMousePos());
+    if (!held.hovered) return;
+    if (ImGui::IsMouseDoubleClicked(ImGuiMouseButton_Left)) start_editing(panel, scene, *held.hovered, "");
     if (!clicked) return;
     const bool inside =
-        tile.slot == Slot::k || tile.slot == Slot::v || cache.hovered->row < scene.at.first_row + scene.at.rows;
-    if (inside) panel.commands.push_back(select_of(scene, *cache.hovered));
+        tile.slot == Slot::k || tile.slot == Slot::v || held.hovered->row < scene.at.first_row + scene.at.rows;
+    if (inside) panel.commands.push_back(select_of(scene, *held.hovered));
   };
   static constexpr const char* kIds[kColumns] = {"##tile_q",     "##tile_s",     "##tile_m_old",
                                                  "##tile_m_new", "##tile_alpha", "##tile_p",
@@ -130,53 +135,52 @@ void take_pointer(const TilesPanel& panel, const TilesScene& scene, const TilesL
 // Tab enters the tiles, arrows move, Enter pins, Esc leaves. The keys are owned for the frame, so that neither
 // Dear ImGui's tabbing nor the shell's stepping sees them.
 void take_keys(const TilesPanel& panel, const TilesScene& scene) {
-  StepHeld& memory = panel.memory;
-  StepCache& cache = *memory.cache;
+  TilesHeld& held = panel.held;
   const ImGuiIO& io = ImGui::GetIO();
   if (io.WantTextInput || ImGui::IsPopupOpen(nullptr, ImGuiPopupFlags_AnyPopupId | ImGuiPopupFlags_AnyPopupLevel))
     return;
   const ImGuiID owner = ImGui::GetID("##step_cells");
   ImGui::SetKeyOwner(ImGuiKey_Tab, owner);
-  if (!memory.cells_focused) {
+  if (!held.focused) {
     if (!ImGui::IsKeyPressed(ImGuiKey_Tab, ImGuiInputFlags_None, owner) || io.KeyCtrl) return;
-    memory.cells_focused = true;
-    if (!cache.keyboard || cell_of(scene, *cache.keyboard) == nullptr)
-      cache.keyboard = pointed_cell(scene, panel.state, memory);
-    if (!cache.keyboard) cache.keyboard = scene.tiles[kSTile].ref(0, 0);
+    held.focused = true;
+    if (!held.keyboard || cell_of(scene, *held.keyboard) == nullptr)
+      held.keyboard = pointed_cell(scene, panel.state, held);
+    if (!held.keyboard) held.keyboard = scene.tiles[kSTile].ref(0, 0);
     return;
   }
-  if (!cache.keyboard || cell_of(scene, *cache.keyboard) == nullptr)
-    cache.keyboard = scene.tiles[kSTile].ref(scene.at.row - scene.at.first_row, 0);
+  if (!held.keyboard || cell_of(scene, *held.keyboard) == nullptr)
+    held.keyboard = scene.tiles[kSTile].ref(scene.at.row - scene.at.first_row, 0);
   const auto pressed = [&](ImGuiKey key) {
     ImGui::SetKeyOwner(key, owner);
     return ImGui::IsKeyPressed(key, ImGuiInputFlags_Repeat, owner);
   };
   if (pressed(ImGuiKey_Escape) || ImGui::IsKeyPressed(ImGuiKey_Tab, ImGuiInputFlags_None, owner)) {
-    memory.cells_focused = false;
+    held.focused = false;
     return;
   }
   const bool plain = !io.KeyCtrl && !io.KeyShift;
   if (!plain) return;
-  if (pressed(ImGuiKey_LeftArrow)) move_keyboard(scene, *cache.keyboard, -1, 0);
-  if (pressed(ImGuiKey_RightArrow)) move_keyboard(scene, *cache.keyboard, 1, 0);
-  if (pressed(ImGuiKey_UpArrow)) move_keyboard(scene, *cache.keyboard, 0, -1);
-  if (pressed(ImGuiKey_DownArrow)) move_keyboard(scene, *cache.keyboard, 0, 1);
+  if (pressed(ImGuiKey_LeftArrow)) move_keyboard(scene, *held.keyboard, -1, 0);
+  if (pressed(ImGuiKey_RightArrow)) move_keyboard(scene, *held.keyboard, 1, 0);
+  if (pressed(ImGuiKey_UpArrow)) move_keyboard(scene, *held.keyboard, 0, -1);
+  if (pressed(ImGuiKey_DownArrow)) move_keyboard(scene, *held.keyboard, 0, 1);
   // A digit or a sign begins a new number, as in a spreadsheet.
   for (const ImWchar c : io.InputQueueCharacters) {
     const bool begins = (c >= '0' && c <= '9') || c == '-' || c == '.';
-    if (begins && start_editing(panel, scene, *cache.keyboard, std::string(1, static_cast<char>(c)))) return;
+    if (begins && start_editing(panel, scene, *held.keyboard, std::string(1, static_cast<char>(c)))) return;
   }
-  if (pressed(ImGuiKey_Enter)) panel.commands.push_back(select_of(scene, *cache.keyboard));
+  if (pressed(ImGuiKey_Enter)) panel.commands.push_back(select_of(scene, *held.keyboard));
 }
 
 void edit_cell(const TilesPanel& panel, const TilesScene& scene, const TilesLayout& layout) {
-  StepCache& cache = *panel.memory.cache;
-  if (!cache.editing) return;
-  const CellRef ref = *cache.editing;
+  TilesHeld& held = panel.held;
+  if (!held.editing) return;
+  const CellRef ref = *held.editing;
   const TilePlace& place = ref.slot == Slot::q ? layout.places[0] : ref.slot == Slot::k ? layout.k : layout.v;
   const TileScene* tile = tile_of(scene, ref.slot);
   if (cell_of(scene, ref) == nullptr) {
-    cache.editing.reset();
+    held.editing.reset();
     return;
   }
   const Style& s = style();
@@ -189,22 +193,22 @@ void edit_cell(const TilesPanel& panel, const TilesScene& scene, const TilesLayo
   ImGui::PushStyleVar(ImGuiStyleVar_FramePadding, {s.px(6), (height - s.px(13)) / 2});
   ImGui::PushStyleVar(ImGuiStyleVar_FrameBorderSize, std::max(1.0F, s.px(1)));
   ImGui::PushStyleColor(ImGuiCol_Border, colour_of(Token::text));
-  const bool starts = cache.editing_starts;
+  const bool starts = held.editing_starts;
   if (starts) ImGui::SetKeyboardFocusHere();
-  const bool entered = ImGui::InputText("##cell_edit", cache.typed.data(), cache.typed.size(),
+  const bool entered = ImGui::InputText("##cell_edit", held.typed.data(), held.typed.size(),
                                         ImGuiInputTextFlags_EnterReturnsTrue | ImGuiInputTextFlags_CharsScientific);
   ImGui::PopStyleColor();
   ImGui::PopStyleVar(2);
   ImGui::PopFont();
   const bool left = ImGui::IsItemDeactivated();
-  cache.editing_starts = false;
+  held.editing_starts = false;
   if (starts || (!entered && !left)) return;
-  cache.editing.reset();
+  held.editing.reset();
   char* end = nullptr;
-  const float value = std::strtof(cache.typed.data(), &end);
+  const float value = std::strtof(held.typed.data(), &end);
   // Esc gives the field's old text back, so nothing changes; what is no number changes nothing either.
   const bool cancelled = ImGui::IsKeyPressed(ImGuiKey_Escape, false);
-  if (cancelled || end == cache.typed.data() || *end != '\0') return;
+  if (cancelled || end == held.typed.data() || *end != '\0') return;
   const InputSpec changed = with_edit(panel.rec, scene, panel.state.document.inputs, ref, value);
   if (changed != panel.state.document.inputs) panel.commands.push_back(SetInputs{changed, 0});
 }

@@ -1,12 +1,17 @@
-#include "viz/step/tiles/tiles.h"
+#include "viz/step/tiles/tiles_draw.h"
 
 #include <algorithm>
 #include <cmath>
+#include <string>
 
 #include <fmt/format.h>
 
-#include "kernels/model/traffic.h"
-#include "viz/step/tiles/parts.h"
+#include "viz/draw/theme.h"
+#include "viz/step/tiles/chip_draw.h"
+#include "viz/step/tiles/layout_draw.h"
+#include "viz/step/tiles/parts_draw.h"
+#include "viz/step/tiles/pointed.h"
+#include "viz/step/tiles/pointed_draw.h"
 
 namespace attn {
 namespace {
@@ -123,9 +128,8 @@ void draw_next(const Drawn& d) {
 }
 
 void give_texts(const TilesPanel& panel, TilesScene& scene, const TilesLayout& layout) {
-  const ExactTile* exact = panel.memory.cache->bounds();
   const auto give = [&](TileScene& tile, const TilePlace& place) {
-    write_numbers(panel.rec, scene, tile, place.room, exact, place.only_row);
+    write_numbers(panel.rec, scene, tile, place.room, panel.exact, place.only_row);
   };
   for (const Column c : scene.columns)
     give(scene.tiles[static_cast<std::size_t>(c)], layout.places[static_cast<std::size_t>(c)]);
@@ -156,10 +160,10 @@ void draw_all(const Drawn& d) {
 
 void show_pointed(const TilesPanel& panel, const Drawn& d) {
   if (!d.pointed) return;
-  const PointedScene scene = pointed_scene(panel.rec, d.scene, *d.pointed, panel.memory.cache->bounds());
+  const PointedScene scene = pointed_scene(panel.rec, d.scene, *d.pointed, panel.exact);
   if (d.layout.has_pointed && pointed_height(scene) <= d.layout.pointed.height() + d.s.px(14)) {
     draw_pointed(d.list, d.layout.pointed, scene);
-  } else if (panel.memory.cache->hovered) {
+  } else if (panel.held.hovered) {
     ImGui::BeginTooltip();
     const ImVec2 at = ImGui::GetCursorScreenPos();
     const float width = d.s.px(360);
@@ -174,33 +178,6 @@ void show_pointed(const TilesPanel& panel, const Drawn& d) {
 
 }  // namespace
 
-std::optional<CellRef> pointed_cell(const TilesScene& scene, const State& state, const StepHeld& memory) {
-  const StepCache& cache = *memory.cache;
-  if (cache.hovered) return cache.hovered;
-  if (memory.cells_focused && cache.keyboard) return cache.keyboard;
-  const Selection& pinned = state.document.selection;
-  if (pinned.col >= 0) {
-    const CellRef ref{pinned.slot, scene.at.row, pinned.col};
-    if (cell_of(scene, ref) != nullptr) return ref;
-  }
-  const std::int32_t r = scene.at.row - scene.at.first_row;
-  // O while it is made or all that is left, else the row's largest score: what m looks at.
-  const TileScene& o = scene.tiles[static_cast<std::size_t>(Column::o)];
-  const TileScene& s = scene.tiles[kSTile];
-  if (o.live && (o.made || !s.live)) return o.ref(r, 0);
-  std::optional<CellRef> best;
-  float max = 0;
-  for (std::int32_t c = 0; c < s.cols; ++c) {
-    const Cell& cell = s.cell(r, c);
-    if (cell.look != CellLook::value || (best && !(cell.value > max))) continue;
-    best = s.ref(r, c);
-    max = cell.value;
-  }
-  // A row that may see no key here: why.
-  if (!best && s.live && !s.cells.empty() && s.cell(r, 0).look == CellLook::masked) best = s.ref(r, 0);
-  return best;
-}
-
 void draw_step_tiles(const TilesPanel& panel, const Box& box, TilesScene& scene) {
   const Style& s = style();
   ImDrawList* list = ImGui::GetWindowDrawList();
@@ -211,80 +188,20 @@ void draw_step_tiles(const TilesPanel& panel, const Box& box, TilesScene& scene)
   list->PushClipRect(box.min, box.max, true);
   take_pointer(panel, scene, layout);
   take_keys(panel, scene);
-  const std::optional<CellRef> pointed = pointed_cell(scene, panel.state, panel.memory);
+  const std::optional<CellRef> pointed = pointed_cell(scene, panel.state, panel.held);
   // Faster than this, play would never come to rest.
   constexpr float kMaxPlayed = 5;
   const StepView& view = panel.state.view.step;
   const bool moves =
-      !panel.state.preferences.reduced_motion && (!view.playing || view.play_steps_per_second <= kMaxPlayed);
-  const float arrival = panel.memory.cache->arrival(scene.at.event, moves, ImGui::GetTime());
-  const Drawn drawn{list, scene, layout, pointed, panel.memory, s, arrival};
+      !panel.state.preferences.reduced_motion && (!view.step.playing || view.step.play_steps_per_second <= kMaxPlayed);
+  const float arrival = panel.held.arrival(scene.at.event, moves, ImGui::GetTime());
+  const Drawn drawn{list, scene, layout, pointed, panel.held, s, arrival};
   draw_all(drawn);
-  if (pointed) light_cell(drawn, *pointed, panel.memory.cells_focused ? 2.0F : 1.0F);
-  if (layout.has_chip) draw_chip_card(list, layout.chip, panel.rec);
+  if (pointed) light_cell(drawn, *pointed, panel.held.focused ? 2.0F : 1.0F);
+  if (layout.has_chip) draw_chip_card(list, layout.chip, chip_scene(panel.rec));
   show_pointed(panel, drawn);
   edit_cell(panel, scene, layout);
   list->PopClipRect();
-}
-
-void draw_chip_card(ImDrawList* list, const Box& box, const Recording& rec) {
-  const Style& s = style();
-  const auto bytes = on_chip_bytes(rec.order, rec.problem, rec.options);
-  struct Part {
-    TrafficPart part;
-    TensorColour hue;
-    const char* letter;
-  };
-  static constexpr Part kParts[] = {{TrafficPart::q, TensorColour::q, "Q"}, {TrafficPart::k, TensorColour::k, "K"},
-                                    {TrafficPart::v, TensorColour::v, "V"}, {TrafficPart::s, TensorColour::s, "S"},
-                                    {TrafficPart::p, TensorColour::p, "P"}, {TrafficPart::stats, TensorColour::m, "mℓ"},
-                                    {TrafficPart::o, TensorColour::o, "O"}};
-  std::uint64_t total = 0;
-  for (const std::uint64_t b : bytes) total += b;
-  if (total == 0) return;
-  draw_text(list, box.min, Face::bold, 14, colour_of(Token::text), "Tiles on chip");
-  const float width = std::min(box.width(), s.px(230));
-  float x = box.min.x, y = box.min.y + s.px(24);
-  for (const Part& p : kParts) {
-    const float w = width * static_cast<float>(bytes[static_cast<std::size_t>(p.part)]) / static_cast<float>(total);
-    if (w <= 0) continue;
-    list->AddRectFilled({x, y}, {x + std::max(w - s.px(1), 1.0F), y + s.px(11)}, colour_of(p.hue));
-    x += w;
-  }
-  y += s.px(18);
-  const std::string number = std::to_string(total);
-  draw_runs(list, {box.min.x, y}, 13,
-            {{number + " B", Face::mono, Token::text, 0, false},
-             {" of SRAM and registers", Face::text, Token::dim, 0, false}});
-  y += s.px(21);
-  x = box.min.x;
-  std::vector<Runs> parts;
-  for (const Part& p : kParts) {
-    const std::uint64_t b = bytes[static_cast<std::size_t>(p.part)];
-    if (b > 0)
-      parts.push_back(
-          {{p.letter, Face::maths, p.hue, 0, false}, {" " + std::to_string(b), Face::mono, Token::dim, 0, false}});
-  }
-  // All of them, or none: a list that does not add up is worse.
-  const auto lines = [&](float gap, bool draw) {
-    float left = box.min.x, top = y;
-    for (const Runs& runs : parts) {
-      const float w = runs_width(runs, 12.5F);
-      if (left + w > box.max.x) left = box.min.x, top += s.px(20);
-      if (draw) draw_runs(list, {left, top}, 12.5F, runs);
-      left += w + s.px(gap);
-    }
-    return top + s.px(18);
-  };
-  const float gap = lines(14, false) <= box.max.y ? 14 : 7;
-  if (lines(gap, false) <= box.max.y) y = lines(gap, true) - s.px(18);
-  y += s.px(20);
-  if (bytes[static_cast<std::size_t>(TrafficPart::p)] == 0 && y + s.px(18) <= box.max.y) {
-    draw_runs(list, {box.min.x, y}, 12.5F,
-              {{"P", Face::maths, TensorColour::p, 0, false},
-               {" takes the place of ", Face::text, Token::dim, 0, false},
-               {"S", Face::maths, TensorColour::s, 0, false}});
-  }
 }
 
 }  // namespace attn

@@ -1,7 +1,10 @@
-#include "viz/step/tiles/layout.h"
+#include "viz/step/tiles/layout_draw.h"
 
 #include <algorithm>
 #include <cmath>
+#include <cstddef>
+
+#include "viz/draw/theme.h"
 
 namespace attn {
 namespace {

@@ -1,8 +1,14 @@
-// The parts of the tiles panel: how cells are drawn (step_cells.cpp) and how they answer to the pointer and the
-// keyboard (step_cells_input.cpp). For viz/step/tiles/tiles.cpp alone.
+// The parts of the tiles panel: how cells are drawn (cells_draw.cpp) and how they answer to the pointer and the
+// keyboard (input_draw.cpp). For viz/step/tiles/tiles_draw.cpp alone.
 #pragma once
 
-#include "viz/step/tiles/tiles.h"
+#include <optional>
+
+#include "viz/draw/canvas.h"
+#include "viz/draw/theme.h"
+#include "viz/step/tiles/layout_draw.h"
+#include "viz/step/tiles/scene.h"
+#include "viz/step/tiles/tiles_draw.h"
 
 namespace attn::tiles {
 
@@ -13,7 +19,7 @@ struct Drawn {
   const TilesScene& scene;
   const TilesLayout& layout;
   const std::optional<CellRef>& pointed;  // lit in every view
-  const StepHeld& memory;
+  TilesHeld& held;
   const Style& s;
   float arrival = 1;  // of what this step made: 1 = at rest
 };

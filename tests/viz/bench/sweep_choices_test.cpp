@@ -1,0 +1,95 @@
+// The sweep panel's menus: each shows what holds, and each entry changes that one thing.
+#include "viz/bench/sweep_choices.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <string_view>
+#include <vector>
+
+#include "profiling/figures/metrics.h"
+#include "viz/bench/presets.h"
+#include "viz/state/state.h"
+
+namespace attn {
+namespace {
+
+std::vector<SweepMenu> menus_of(const SweepSpec& s) {
+  GpuView none, two;
+  two.looked = true;
+  two.gpus = {{0, "NVIDIA H100", "sm_90"}, {1, "NVIDIA A100", "sm_80"}};
+  return {axis_menu(s),         dtype_menu(s),       mask_menu(s), inputs_menu(s),  check_menu(s),
+          device_menu(s, none), device_menu(s, two), l2_menu(s),   counters_menu(s)};
+}
+
+// Whether undo would tell them apart.
+bool same_choices(const SweepSpec& a, const SweepSpec& b) {
+  Document x, y;
+  x.sweep = a;
+  y.sweep = b;
+  return x == y;
+}
+
+TEST(SweepMenus, ShowWhatHoldsAndTakeItOverAgainUnchanged) {
+  for (const BenchPreset& preset : bench_presets()) {
+    for (const SweepMenu& menu : menus_of(preset.sweep)) {
+      const auto on = [](const SweepChoice& c) { return c.on; };
+      const auto holds = std::find_if(menu.choices.begin(), menu.choices.end(), on);
+      ASSERT_LE(std::count_if(menu.choices.begin(), menu.choices.end(), on), 1) << preset.id << menu.id;
+      if (holds == menu.choices.end()) continue;  // a mask of one's own, an architecture that is not listed
+      if (menu.id != std::string_view("##gpu")) {
+        EXPECT_EQ(menu.shown, holds->words) << preset.id;
+      }
+      EXPECT_TRUE(same_choices(holds->changed, preset.sweep)) << preset.id << menu.id;
+    }
+  }
+}
+
+TEST(SweepMenus, AnEntryHoldsOnceItIsTaken) {
+  const SweepSpec sweep = bench_presets().front().sweep;
+  const auto menus = menus_of(sweep);
+  for (std::size_t m = 0; m < menus.size(); ++m) {
+    for (std::size_t n = 0; n < menus[m].choices.size(); ++n) {
+      const auto after = menus_of(menus[m].choices[n].changed);
+      EXPECT_TRUE(after[m].choices[n].on) << menus[m].id << " " << menus[m].choices[n].words;
+    }
+  }
+}
+
+TEST(SweepMenus, AGpuThatIsNotHereIsNamedByItsNumber) {
+  SweepSpec sweep;
+  sweep.gpu = 3;
+  GpuView one;
+  one.gpus = {{0, "NVIDIA H100", "sm_90"}};
+  EXPECT_EQ(device_menu(sweep, one).shown, "GPU 3: not here");
+}
+
+TEST(SweepPanel, TheBaselineStandsFirstOnEachDevice) {
+  for (const Processor p : {Processor::cpu, Processor::gpu}) {
+    const auto rows = kernels_on(p);
+    ASSERT_FALSE(rows.empty());
+    EXPECT_EQ(rows.front()->id, baseline_of(p));
+    for (const KernelRow* row : rows) EXPECT_EQ(row->processor, p) << row->id;
+  }
+}
+
+TEST(SweepPanel, AKernelThatDoesNotTakeTheTypeSaysWhichItTakes) {
+  SweepSpec sweep;
+  sweep.base.dtype = DType::bf16;
+  for (const KernelRow* row : kernels_on(Processor::gpu)) {
+    const bool takes = std::find(row->dtypes.begin(), row->dtypes.end(), DType::bf16) != row->dtypes.end();
+    EXPECT_EQ(refusal(*row, sweep).empty(), takes) << row->id;
+  }
+  sweep.base.dtype = DType::f32;
+  for (const KernelRow* row : kernels_on(Processor::cpu)) EXPECT_EQ(refusal(*row, sweep), "") << row->id;
+}
+
+TEST(SweepPanel, TheTimeLeftIsRoundedUp) {
+  EXPECT_EQ(left_words(-1), "");
+  EXPECT_EQ(left_words(0.2), "about 1 s left");
+  EXPECT_EQ(left_words(89.5), "about 90 s left");
+  EXPECT_EQ(left_words(91), "about 2 min left");
+}
+
+}  // namespace
+}  // namespace attn

@@ -1,0 +1,66 @@
+// The menus and switches of the Problem panel.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include "kernels/model/inputs.h"
+#include "viz/step/problem_fields.h"
+
+namespace attn {
+namespace {
+
+const ProblemChoice& named(const std::vector<ProblemChoice>& choices, const std::string& words) {
+  const auto at = std::find_if(choices.begin(), choices.end(), [&](const auto& c) { return c.words == words; });
+  if (at == choices.end()) throw std::runtime_error("no entry " + words);
+  return *at;
+}
+
+TEST(ProblemChoices, KindsOfMaskHoldTogetherAndAreTakenAwayOneByOne) {
+  Document d = named(mask_choices(Document{}), "causal").changed;
+  d = named(mask_choices(d), "window").changed;
+  d = named(mask_choices(d), "key lengths").changed;
+  EXPECT_EQ(mask_words(d.problem), "causal + window + key lengths");
+  EXPECT_EQ(d.problem.mask.key_lengths.size(), static_cast<std::size_t>(d.problem.B));
+  d = named(mask_choices(d), "window").changed;
+  EXPECT_EQ(mask_words(d.problem), "causal + key lengths");
+  d = named(mask_choices(d), "none").changed;
+  EXPECT_TRUE(d.problem.mask == Mask{});
+  EXPECT_EQ(mask_words(d.problem), "none");
+}
+
+TEST(ProblemChoices, ABiasByDistanceForgetsTheFileAndItsTypedCells) {
+  Document d;
+  d.inputs.bias_file = "bias.npy";
+  d.inputs.edits = {{InputTensor::q, 0, 1.0F}, {InputTensor::bias, 0, 2.0F}};
+  const Document changed = named(bias_choices(d), "by distance").changed;
+  EXPECT_EQ(bias_words(changed), "by distance");
+  ASSERT_EQ(changed.inputs.edits.size(), 1U);
+  EXPECT_EQ(changed.inputs.edits[0].tensor, InputTensor::q);
+}
+
+TEST(ProblemChoices, AGeneratorReplacesTheUsersFiles) {
+  Document d;
+  d.inputs.q_file = "q.npy";
+  EXPECT_EQ(generator_words(d.inputs), "your files");
+  for (const ProblemChoice& choice : generator_choices(d)) {
+    EXPECT_FALSE(choice.on) << choice.words;
+    EXPECT_EQ(generator_words(choice.changed.inputs), choice.words);
+  }
+}
+
+TEST(ProblemChoices, EachWhatIfSwitchesOneThingAndBack) {
+  const Document d;
+  for (std::size_t n = 0; n < what_if_choices(d).size(); ++n) {
+    const ProblemChoice on = what_if_choices(d)[n];
+    EXPECT_FALSE(on.on);
+    const ProblemChoice off = what_if_choices(on.changed)[n];
+    EXPECT_TRUE(off.on) << off.words;
+    EXPECT_TRUE(off.changed.options == d.options) << off.words;
+  }
+}
+
+}  // namespace
+}  // namespace attn

@@ -1,0 +1,15 @@
+// One chart of Bench, drawn into the current window at the cursor.
+#pragma once
+
+#include <cstddef>
+
+#include "imgui.h"
+#include "viz/bench/cache.h"
+#include "viz/state/commands.h"
+#include "viz/state/state.h"
+
+namespace attn {
+
+void draw_bench_chart(std::size_t index, ImVec2 size, BenchCache& cache, const State& state, Commands& commands);
+
+}  // namespace attn

@@ -1,0 +1,161 @@
+#include "viz/bench/sweep_choices.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <string_view>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "kernels/gpu/rungs/rows.h"
+#include "kernels/ladder.h"
+#include "kernels/model/inputs.h"
+#include "profiling/figures/metrics.h"
+#include "viz/bench/fields.h"
+
+namespace attn {
+namespace {
+
+// The sweep with one of its values replaced.
+template <class Value>
+SweepChoice with(const SweepSpec& sweep, std::string words, Value SweepSpec::*part, const Value& value) {
+  SweepChoice choice{std::move(words), sweep.*part == value, sweep};
+  choice.changed.*part = value;
+  return choice;
+}
+
+}  // namespace
+
+SweepMenu axis_menu(const SweepSpec& sweep) {
+  SweepMenu menu{"##axis", "Vary", std::string(axis_title(sweep.axis)), {}, {}};
+  for (const Axis a : {Axis::L, Axis::B, Axis::H, Axis::D, Axis::br, Axis::bc, Axis::threads})
+    menu.choices.push_back({std::string(axis_title(a)), a == sweep.axis, with_axis(sweep, a)});
+  return menu;
+}
+
+SweepMenu dtype_menu(const SweepSpec& sweep) {
+  SweepMenu menu{"##dtype", "Type", std::string(name_of(sweep.base.dtype)), {}, {}};
+  for (const DType t : {DType::f32, DType::f16, DType::bf16}) {
+    SweepChoice choice{std::string(name_of(t)), t == sweep.base.dtype, sweep};
+    choice.changed.base.dtype = t;
+    menu.choices.push_back(std::move(choice));
+  }
+  return menu;
+}
+
+SweepMenu mask_menu(const SweepSpec& sweep) {
+  Mask causal, window;
+  causal.causal = true;
+  window.window_left = 255;
+  window.window_right = 0;
+  const std::array<std::pair<const char*, Mask>, 3> masks{{{"none", {}}, {"causal", causal}, {"window 256", window}}};
+  SweepMenu menu{"##mask", "Mask", "your own", {}, {}};
+  for (const auto& [name, mask] : masks) {
+    SweepChoice choice{name, mask == sweep.base.mask, sweep};
+    choice.changed.base.mask = mask;
+    if (choice.on) menu.shown = name;
+    menu.choices.push_back(std::move(choice));
+  }
+  return menu;
+}
+
+SweepMenu inputs_menu(const SweepSpec& sweep) {
+  SweepMenu menu{"##inputs",
+                 "Inputs",
+                 std::string(name_of(sweep.generator)),
+                 "Random normal numbers are the fair choice: zeros run faster and would lie.",
+                 {}};
+  for (const Generator g : all_generators())
+    menu.choices.push_back(with(sweep, std::string(name_of(g)), &SweepSpec::generator, g));
+  return menu;
+}
+
+SweepMenu check_menu(const SweepSpec& sweep) {
+  struct Check {
+    const char* name;
+    bool verify, full;
+  };
+  constexpr std::array<Check, 3> kChecks{{{"sampled", true, false}, {"every row", true, true}, {"off", false, false}}};
+  const std::string_view now = !sweep.verify ? "off" : sweep.verify_full ? "every row" : "sampled";
+  SweepMenu menu{
+      "##check", "Check", std::string(now), "Which rows of each answer are held against the fp64 reference.", {}};
+  for (const Check& c : kChecks) {
+    SweepChoice choice{c.name, c.name == now, sweep};
+    choice.changed.verify = c.verify;
+    choice.changed.verify_full = c.full;
+    menu.choices.push_back(std::move(choice));
+  }
+  return menu;
+}
+
+SweepMenu device_menu(const SweepSpec& sweep, const GpuView& gpus) {
+  if (gpus.gpus.empty()) {
+    SweepMenu menu{"##arch",
+                   "Compile for",
+                   sweep.arch,
+                   "Registers, shared memory and occupancy come from the compiler, with no GPU in the machine.",
+                   {}};
+    for (const std::string_view arch : gpu::gpu_kernel_table().front().architectures)
+      menu.choices.push_back(with(sweep, std::string(arch), &SweepSpec::arch, std::string(arch)));
+    return menu;
+  }
+  SweepMenu menu{"##gpu", "", fmt::format("GPU {}: not here", sweep.gpu), "Which GPU the kernels run on", {}};
+  for (const GpuChoice& g : gpus.gpus) {
+    if (g.index == sweep.gpu) menu.shown = g.name;
+    menu.choices.push_back(
+        with(sweep, fmt::format("GPU {}: {}, {}", g.index, g.name, g.arch), &SweepSpec::gpu, g.index));
+  }
+  return menu;
+}
+
+SweepMenu l2_menu(const SweepSpec& sweep) {
+  SweepMenu menu{"##l2",
+                 "L2 cache",
+                 std::string(name_of(sweep.l2)),
+                 "Cold: other data is read through the GPU's L2 cache before each repeat. Counters see the same.",
+                 {}};
+  for (const L2State state : {L2State::cold, L2State::warm})
+    menu.choices.push_back(with(sweep, std::string(name_of(state)), &SweepSpec::l2, state));
+  return menu;
+}
+
+SweepMenu counters_menu(const SweepSpec& sweep) {
+  return {"##counters",
+          "Counters",
+          sweep.counters ? "on" : "off",
+          "DRAM bytes, occupancy and the like through CUPTI; off leaves the GPU to another profiler.",
+          {with(sweep, "on", &SweepSpec::counters, true), with(sweep, "off", &SweepSpec::counters, false)}};
+}
+
+bool runs_on_gpu(const SweepSpec& sweep) {
+  return std::any_of(sweep.kernels.begin(), sweep.kernels.end(), [](const std::string& id) {
+    const auto row = find_kernel(id);
+    return row && (*row)->processor == Processor::gpu;
+  });
+}
+
+std::vector<const KernelRow*> kernels_on(Processor processor) {
+  std::vector<const KernelRow*> rows;
+  for (const KernelRow* row : ladder()) {
+    if (row->processor == processor) rows.push_back(row);
+  }
+  std::stable_partition(rows.begin(), rows.end(),
+                        [&](const KernelRow* row) { return row->id == baseline_of(processor); });
+  return rows;
+}
+
+std::string refusal(const KernelRow& row, const SweepSpec& sweep) {
+  if (std::find(row.dtypes.begin(), row.dtypes.end(), sweep.base.dtype) != row.dtypes.end()) return {};
+  std::string names;
+  for (const DType t : row.dtypes) names += fmt::format("{}{}", names.empty() ? "" : ", ", name_of(t));
+  return fmt::format("{} only", names);
+}
+
+std::string left_words(double seconds) {
+  if (seconds < 0) return {};
+  if (seconds < 90) return fmt::format("about {:.0f} s left", std::max(1.0, std::ceil(seconds)));
+  return fmt::format("about {:.0f} min left", std::ceil(seconds / 60));
+}
+
+}  // namespace attn

@@ -1,0 +1,236 @@
+#include "viz/bench/sweep_draw.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cfloat>
+#include <string>
+#include <utility>
+
+#include "imgui.h"
+#include "profiling/figures/metrics.h"
+#include "viz/bench/fields.h"
+#include "viz/bench/presets.h"
+#include "viz/bench/sweep_choices.h"
+#include "viz/draw/canvas.h"
+#include "viz/draw/marks.h"
+#include "viz/draw/theme.h"
+#include "viz/draw/widgets.h"
+
+namespace attn {
+namespace {
+
+void kernel_line(const KernelRow& row, const SweepSpec& sweep, Commands& commands) {
+  const Style& s = style();
+  const auto& chosen = sweep.kernels;
+  bool on = std::find(chosen.begin(), chosen.end(), row.id) != chosen.end();
+  const std::string why_not = refusal(row, sweep);
+  const ImVec2 at = ImGui::GetCursorScreenPos();
+  ImGui::PushStyleVar(ImGuiStyleVar_FramePadding, ImVec2(s.px(1), s.px(1)));
+  const float side = ImGui::GetFrameHeight();
+  if (ImGui::Checkbox(fmt::format("##kernel_{}", row.id).c_str(), &on))
+    commands.push_back(SetSweep{with_kernel(sweep, row.id, on)});
+  ImGui::PopStyleVar();
+  // The rest of the line is as good a place to click as the box.
+  const float left = at.x + side + s.px(7), name_at = left + s.px(31);
+  ImGui::SameLine(0, 0);
+  ImGui::SetCursorScreenPos({left, at.y});
+  const float width = std::max(s.px(8), ImGui::GetContentRegionAvail().x);
+  if (ImGui::InvisibleButton(fmt::format("name_{}", row.id).c_str(), {width, side}))
+    commands.push_back(SetSweep{with_kernel(sweep, row.id, !on)});
+  if (ImGui::IsItemHovered(ImGuiHoveredFlags_ForTooltip) && ImGui::BeginTooltip()) {
+    ImGui::PushTextWrapPos(s.px(320));
+    ImGui::TextUnformatted(fmt::format("{}. {}", row.title, row.what).c_str());
+    if (!row.teaches.empty()) ImGui::TextUnformatted(std::string(row.teaches).c_str());
+    if (!why_not.empty()) ImGui::TextUnformatted(fmt::format("It takes {}.", why_not).c_str());
+    ImGui::PopTextWrapPos();
+    ImGui::EndTooltip();
+  }
+  ImDrawList& list = *ImGui::GetWindowDrawList();
+  const float middle = at.y + side / 2;
+  draw_swatch(list, {left, middle}, s.px(24), row.id,
+              {is_device_baseline(row.id), row.processor == Processor::cpu, !on});
+  const ImU32 ink = colour(s.theme, on && why_not.empty() ? Token::text : Token::dim);
+  const Box name{{name_at, at.y}, {left + width, at.y + side}};
+  draw_text_in(&list, name, Align::left, Face::text, 13, ink, row.id);
+  if (!why_not.empty()) draw_text_in(&list, name, Align::right, Face::text, 11, colour(s.theme, Token::dim), why_not);
+}
+
+void kernel_list(const SweepSpec& sweep, Commands& commands) {
+  for (const Processor processor : {Processor::gpu, Processor::cpu}) {
+    heading(processor == Processor::gpu ? "Kernels on a GPU" : "Kernels on the CPU");
+    for (const KernelRow* row : kernels_on(processor)) kernel_line(*row, sweep, commands);
+    ImGui::Spacing();
+  }
+}
+
+void text_field(const SweepFieldText& field, const SweepSpec& sweep, BenchCache& cache, Commands& commands) {
+  FieldDraft& draft = cache.drafts[field.field];
+  begin_line(field.label);
+  const std::string id = fmt::format("##field_{}", static_cast<int>(field.field));
+  if (const auto entered = draft_field(id.c_str(), draft, field.text)) {
+    auto changed = with_field(sweep, field.field, *entered);
+    settle(draft, changed ? "" : changed.error().message);
+    if (changed) commands.push_back(SetSweep{std::move(*changed)});
+  }
+  tooltip(field.help);
+  if (!draft.error.empty()) dim_text(draft.error);
+}
+
+// A choice whose text never changes the width of the panel.
+template <class Draw>
+void combo(const char* id, const std::string& label, const std::string& shown, const Draw& draw) {
+  if (label.empty())
+    ImGui::SetNextItemWidth(-FLT_MIN);
+  else
+    begin_line(label);
+  if (ImGui::BeginCombo(id, shown.c_str())) {
+    draw();
+    ImGui::EndCombo();
+  }
+}
+
+void draw_menu(const SweepMenu& menu, Commands& commands) {
+  combo(menu.id, menu.label, menu.shown, [&] {
+    for (const SweepChoice& choice : menu.choices)
+      if (ImGui::Selectable(choice.words.c_str(), choice.on)) commands.push_back(SetSweep{choice.changed});
+  });
+  if (!menu.help.empty()) tooltip(menu.help);
+}
+
+void preset_choice(const SweepSpec& sweep, Commands& commands) {
+  const BenchPreset* now = preset_of(sweep);
+  combo("##preset", "", now == nullptr ? "a sweep of your own" : std::string(now->title), [&] {
+    for (const BenchPreset& p : bench_presets()) {
+      if (ImGui::Selectable(std::string(p.title).c_str(), &p == now)) {
+        commands.push_back(SetSweep{with_preset(p, sweep)});
+        commands.push_back(ChooseBenchMetric{std::string(p.metric)});
+      }
+      tooltip(std::string(p.what));
+    }
+  });
+  tooltip("Ready-made sweeps");
+}
+
+void gpu_set_up(const SweepSpec& sweep, const GpuView& gpus, Commands& commands) {
+  if (!runs_on_gpu(sweep)) return;
+  draw_menu(device_menu(sweep, gpus), commands);
+  if (gpus.gpus.empty() && gpus.looked) dim_text("No GPU: " + gpus.why_none);
+  draw_menu(l2_menu(sweep), commands);
+  draw_menu(counters_menu(sweep), commands);
+}
+
+// What speed-ups are over. Each device keeps its usual baseline where another one's kernel is chosen.
+void baseline_choice(const State& state, Commands& commands) {
+  const std::string& now = state.view.bench.baseline;
+  combo("##baseline", "Baseline", now.empty() ? "usual" : now, [&] {
+    if (ImGui::Selectable("usual", now.empty())) commands.push_back(ChooseBenchBaseline{""});
+    for (const std::string& id : state.document.sweep.kernels)
+      if (ImGui::Selectable(id.c_str(), id == now)) commands.push_back(ChooseBenchBaseline{id});
+  });
+  tooltip(fmt::format("What speed-ups are over; usual: {} on a GPU, {} on the CPU.", baseline_of(Processor::gpu),
+                      baseline_of(Processor::cpu)));
+}
+
+void sweep_set_up(const State& state, const GpuView& gpus, BenchCache& cache, Commands& commands) {
+  const SweepSpec& sweep = state.document.sweep;
+  if (const std::string key = sweep_key(sweep); key != cache.drafts_for) {
+    cache.drafts_for = key;
+    for (auto& [field, draft] : cache.drafts)
+      if (!draft.error.empty()) draft = {};
+  }
+  heading("Sweep");
+  preset_choice(sweep, commands);
+  draw_menu(axis_menu(sweep), commands);
+  for (const SweepFieldText& field : sweep_fields(sweep)) {
+    if (field.field == SweepField::tile) {
+      draw_menu(dtype_menu(sweep), commands);
+      draw_menu(mask_menu(sweep), commands);
+    }
+    text_field(field, sweep, cache, commands);
+  }
+  gpu_set_up(sweep, gpus, commands);
+  draw_menu(inputs_menu(sweep), commands);
+  draw_menu(check_menu(sweep), commands);
+  baseline_choice(state, commands);
+}
+
+void progress(const TaskView& task) {
+  const Style& s = style();
+  ImGui::PushTextWrapPos(0);
+  ImGui::TextUnformatted((task.now.empty() ? task.title : task.now).c_str());
+  ImGui::PopTextWrapPos();
+  if (const std::string left = left_words(task.seconds_left); !left.empty()) dim_text(left);
+  const ImVec2 at = ImGui::GetCursorScreenPos();
+  const float width = ImGui::GetContentRegionAvail().x;
+  const auto done = static_cast<float>(std::clamp(task.fraction, 0.0, 1.0));
+  ImDrawList& list = *ImGui::GetWindowDrawList();
+  list.AddRectFilled(at, {at.x + width, at.y + s.px(4)}, colour(s.theme, Token::field), s.px(2));
+  if (done > 0)
+    list.AddRectFilled(at, {at.x + std::max(s.px(4), done * width), at.y + s.px(4)}, colour(s.theme, Token::text),
+                       s.px(2));
+  ImGui::Dummy({width, s.px(6)});
+}
+
+// Where some points are finished, going on comes first and all anew second.
+void run_buttons(const BenchCache& cache, float width, float height, Commands& commands) {
+  const SweepCount& c = cache.count;
+  if (c.finished == 0 || c.finished == c.points) {
+    if (main_button("Run###run", {width, height}, cache.valid)) commands.push_back(RunSweep{true});
+    return;
+  }
+  const float gap = style().px(6), restart = style().px(58);
+  const std::string words = fmt::format("Go on, {} left###run", c.points - c.finished);
+  if (main_button(words.c_str(), {width - restart - gap, height}, cache.valid)) commands.push_back(RunSweep{});
+  tooltip(fmt::format("{} of {} points are finished and not measured again.", c.finished, c.points));
+  ImGui::SameLine(0, gap);
+  if (ImGui::Button("Anew", {restart, height})) commands.push_back(RunSweep{true});
+  tooltip("Measure every point again.");
+}
+
+void run_and_save(const Model& model, const BenchCache& cache, Commands& commands) {
+  const Style& s = style();
+  const float width = ImGui::GetContentRegionAvail().x, height = s.px(30);
+  if (model.task.running) {
+    progress(model.task);
+    if (ImGui::Button("Cancel the run###run", {width, height})) commands.push_back(CancelTask{});
+  } else {
+    dim_text(cache.estimate.words);
+    run_buttons(cache, width, height, commands);
+  }
+  const float gap = s.px(6), third = (width - 2 * gap) / 3;
+  ImGui::BeginDisabled(model.measurements.empty());
+  if (ImGui::Button("CSV", {third, s.px(28)})) commands.push_back(ExportCsv{});
+  tooltip("One row a kernel and problem, units in the header.");
+  ImGui::SameLine(0, gap);
+  if (ImGui::Button("JSON", {third, s.px(28)})) commands.push_back(ExportJson{});
+  tooltip("The same with every repeat.");
+  ImGui::EndDisabled();
+  ImGui::SameLine(0, gap);
+  if (ImGui::Button("PNG", {third, s.px(28)})) commands.push_back(SavePicture{});
+  tooltip("This view as a picture.");
+}
+
+}  // namespace
+
+void draw_sweep_panel(const State& state, const Model& model, BenchCache& cache, Commands& commands) {
+  const Style& s = style();
+  const float bottom = cache.foot_height > 0 ? cache.foot_height : s.px(110);
+  const float height = std::max(s.px(80), ImGui::GetContentRegionAvail().y - bottom - s.px(8));
+  ImGui::PushStyleVar(ImGuiStyleVar_WindowPadding, ImVec2(0, 0));
+  const bool open = ImGui::BeginChild("setup", ImVec2(0, height));
+  ImGui::PopStyleVar();
+  if (open) {
+    ImGui::PushStyleVar(ImGuiStyleVar_FramePadding, ImVec2(s.px(8), s.px(3)));
+    kernel_list(state.document.sweep, commands);
+    ImGui::Separator();
+    sweep_set_up(state, model.gpu, cache, commands);
+    ImGui::PopStyleVar();
+  }
+  ImGui::EndChild();
+  const float top = ImGui::GetCursorPosY();
+  run_and_save(model, cache, commands);
+  cache.foot_height = ImGui::GetCursorPosY() - top - ImGui::GetStyle().ItemSpacing.y;
+}
+
+}  // namespace attn

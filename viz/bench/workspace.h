@@ -1,0 +1,14 @@
+// Bench: measures the kernels along an axis of the user's choice.
+#pragma once
+
+#include "viz/bench/held.h"
+#include "viz/state/commands.h"
+#include "viz/state/model.h"
+#include "viz/state/state.h"
+
+namespace attn {
+
+// Draws into the current Dear ImGui window's content region, which the shell has opened. The shell owns `held`.
+void draw_bench(const State& state, const Model& model, BenchHeld& held, Commands& commands);
+
+}  // namespace attn

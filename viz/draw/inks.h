@@ -1,0 +1,28 @@
+// Colours by their role, so that scenes name no RGB: a token of the theme, or the ink of a tensor. Plain values; what
+// they look like is in viz/draw/theme_table.h.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "kernels/recording/recording.h"  // Slot
+
+namespace attn {
+
+enum class Token : std::uint8_t { ground, card, field, line, text, dim, faint, band };
+enum class TensorColour : std::uint8_t { q, k, v, s, p, m, l, o, alpha };
+constexpr std::size_t kTensorColourCount = 9;  // rows of kTensorColours
+
+TensorColour tensor_of(Slot s);
+
+struct Ink {
+  bool tensor = false;
+  Token token = Token::text;
+  TensorColour hue = TensorColour::s;
+  Ink() = default;
+  Ink(Token t) : token(t) {}                     // NOLINT(google-explicit-constructor): a role is an ink
+  Ink(TensorColour c) : tensor(true), hue(c) {}  // NOLINT(google-explicit-constructor)
+  bool operator==(const Ink&) const = default;
+};
+
+}  // namespace attn

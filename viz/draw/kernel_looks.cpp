@@ -1,0 +1,40 @@
+#include "viz/draw/kernel_looks.h"
+
+#include <algorithm>
+
+namespace attn {
+namespace {
+
+using Rgb = std::array<std::uint32_t, 2>;
+// A CPU kernel takes the colour of the kernel of the same order; its marks are open.
+constexpr Rgb kNaive{0x868E9A, 0x868E9A}, kTiled{0x7A78EC, 0x7E81FB}, kFlash{0x07AEEF, 0x1882AB},
+    kTf32x3{0xC081C3, 0x8A2B9C};
+
+constexpr std::array<KernelLook, 13> kLooks{{
+    {"naive", kNaive, MarkShape::square},
+    {"tiled", kTiled, MarkShape::triangle_up},
+    {"flash_simt", kFlash, MarkShape::circle},
+    {"flash_wmma", {0x21D8C1, 0x1A7667}, MarkShape::diamond},
+    {"flash_mma", {0xACE463, 0x416500}, MarkShape::hexagon},
+    {"flash_hopper", {0xFFE8C2, 0x583905}, MarkShape::star},
+    {"flash_tf32x3", kTf32x3, MarkShape::triangle_down},
+    {"flash_splitkv", {0xC98A5B, 0xA55137}, MarkShape::pentagon},
+    {"cpu_sequential", kNaive, MarkShape::triangle_left},
+    {"cpu_multicore", kNaive, MarkShape::square},
+    {"cpu_tiled", kTiled, MarkShape::triangle_up},
+    {"cpu_flash1", kTf32x3, MarkShape::triangle_down},
+    {"cpu_flash", kFlash, MarkShape::circle},
+}};
+
+}  // namespace
+
+std::span<const KernelLook> kernel_looks() {
+  return kLooks;
+}
+
+const KernelLook& look_of(std::string_view kernel) {
+  const auto row = std::find_if(kLooks.begin(), kLooks.end(), [&](const KernelLook& l) { return l.kernel == kernel; });
+  return row == kLooks.end() ? kUnknownLook : *row;
+}
+
+}  // namespace attn

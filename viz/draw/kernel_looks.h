@@ -1,0 +1,37 @@
+// How each kernel is drawn: colour and mark, one row an id. The one place where a new rung gets its look;
+// tests/viz/draw/theme_test.cpp fails where a row of the ladder has none, and recomputes contrasts and distances.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <span>
+#include <string_view>
+
+namespace attn {
+
+// Each kernel of a device has a mark of its own shape, so that no line is told by colour alone.
+enum class MarkShape : std::uint8_t {
+  square,
+  triangle_up,
+  triangle_down,
+  triangle_left,
+  diamond,
+  circle,
+  hexagon,
+  pentagon,
+  star,
+  cross,
+};
+
+struct KernelLook {
+  std::string_view kernel;
+  std::array<std::uint32_t, 2> rgb;  // 0xRRGGBB; index with Theme: dark = 0, light = 1
+  MarkShape mark;
+};
+std::span<const KernelLook> kernel_looks();
+
+// What is no kernel of this program is neutral, with a cross: a peer, or a row of a file that another version wrote.
+constexpr KernelLook kUnknownLook{"", {0xE8EAED, 0x1A1D21}, MarkShape::cross};
+const KernelLook& look_of(std::string_view kernel);
+
+}  // namespace attn

@@ -1,0 +1,33 @@
+// Text in pieces, each in one face and colour: what scenes hold where words, letters and numbers mix. Plain values.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "viz/draw/inks.h"
+
+namespace attn {
+
+enum class Face : std::uint8_t { text, bold, mono, maths };
+
+// A piece of text in one face and colour. `raise`: 0 on the line, 1 superscript, -1 subscript,
+// 2 subscript of a superscript.
+struct Run {
+  std::string text;
+  Face face = Face::text;
+  Ink ink;
+  int raise = 0;
+  bool underlined = false;
+};
+using Runs = std::vector<Run>;
+std::string plain_text(const Runs& runs);
+
+// The kinds of piece that sentences are made of: words, a tensor's letter, its index, a number in the numbers' face.
+Run word(std::string text, Ink ink = Token::dim);
+Run letter(std::string text, Ink ink, int raise = 0);
+Run subscript(std::string text, Ink ink);
+Run number(std::string text, Ink ink = Token::text);
+Run number(double x, Ink ink, int digits = 4);
+
+}  // namespace attn

@@ -1,0 +1,136 @@
+#include "viz/draw/widgets.h"
+
+#include <cfloat>
+#include <utility>
+
+#include "imgui_stdlib.h"
+#include "viz/draw/theme.h"
+
+namespace attn {
+
+bool begin_card(const char* id, ImVec2 size) {
+  const Style& s = style();
+  ImGui::PushStyleVar(ImGuiStyleVar_WindowPadding, ImVec2(s.px(16), s.px(12)));
+  const bool open = ImGui::BeginChild(id, size, ImGuiChildFlags_Borders,
+                                      ImGuiWindowFlags_NoScrollbar | ImGuiWindowFlags_NoScrollWithMouse);
+  ImGui::PopStyleVar();
+  return open;
+}
+
+void heading(const char* words) {
+  ImGui::PushFont(style().fonts.bold, style().px(13));
+  ImGui::TextUnformatted(words);
+  ImGui::PopFont();
+}
+
+void dim_text(const std::string& words) {
+  ImGui::PushStyleColor(ImGuiCol_Text, colour(style().theme, Token::dim));
+  ImGui::PushFont(style().fonts.text, style().px(12));
+  ImGui::PushTextWrapPos(0);
+  ImGui::TextUnformatted(words.c_str());
+  ImGui::PopTextWrapPos();
+  ImGui::PopFont();
+  ImGui::PopStyleColor();
+}
+
+void begin_line(const std::string& label) {
+  const Style& s = style();
+  ImGui::AlignTextToFramePadding();
+  ImGui::PushStyleColor(ImGuiCol_Text, colour(s.theme, Token::dim));
+  ImGui::TextUnformatted(label.c_str());
+  ImGui::PopStyleColor();
+  ImGui::SameLine(s.px(84));
+  ImGui::SetNextItemWidth(-FLT_MIN);
+}
+
+void show_tooltip(const std::string& words, float width) {
+  if (!ImGui::BeginTooltip()) return;
+  ImGui::PushTextWrapPos(style().px(width));
+  ImGui::TextUnformatted(words.c_str());
+  ImGui::PopTextWrapPos();
+  ImGui::EndTooltip();
+}
+
+void tooltip(const std::string& words) {
+  if (ImGui::IsItemHovered(ImGuiHoveredFlags_ForTooltip)) show_tooltip(words);
+}
+
+bool toggle(const char* label, bool on, const char* help) {
+  const Style& s = style();
+  ImGui::PushStyleVar(ImGuiStyleVar_FramePadding, ImVec2(s.px(6), s.px(1)));
+  ImGui::PushStyleColor(ImGuiCol_Button, on ? colour(s.theme, Token::field) : 0U);
+  ImGui::PushStyleColor(ImGuiCol_Text, colour(s.theme, on ? Token::text : Token::dim));
+  ImGui::PushFont(s.fonts.text, s.px(12));
+  const bool clicked = ImGui::Button(label);
+  ImGui::PopFont();
+  ImGui::PopStyleColor(2);
+  ImGui::PopStyleVar();
+  ImGui::SetItemTooltip("%s", help);
+  return clicked;
+}
+
+bool main_button(const char* label, ImVec2 size, bool enabled) {
+  const Style& s = style();
+  ImGui::PushStyleColor(ImGuiCol_Button, colour(s.theme, Token::text));
+  ImGui::PushStyleColor(ImGuiCol_ButtonHovered, colour(s.theme, Token::dim));
+  ImGui::PushStyleColor(ImGuiCol_ButtonActive, colour(s.theme, Token::dim));
+  ImGui::PushStyleColor(ImGuiCol_Text, colour(s.theme, Token::card));
+  ImGui::PushFont(s.fonts.bold, s.px(13));
+  ImGui::BeginDisabled(!enabled);
+  const bool pressed = ImGui::Button(label, size);
+  ImGui::EndDisabled();
+  ImGui::PopFont();
+  ImGui::PopStyleColor(4);
+  return pressed;
+}
+
+bool box_button(const Box& box, const char* id, const char* words) {
+  ImDrawList* list = ImGui::GetWindowDrawList();
+  ImGui::SetCursorScreenPos(box.min);
+  const bool pressed = ImGui::InvisibleButton(id, {box.width(), box.height()});
+  list->AddRectFilled(box.min, box.max, colour_of(ImGui::IsItemHovered() ? Token::line : Token::field), style().px(6));
+  draw_text_in(list, box, Align::centre, Face::text, 13, colour_of(Token::text), words);
+  return pressed;
+}
+
+bool chip_button(const char* id, const std::string& words, ImVec2 right_top, Box& box) {
+  constexpr float kHeight = 22;
+  const Style& s = style();
+  ImDrawList* list = ImGui::GetWindowDrawList();
+  const float width = text_width(Face::text, 13, words) + s.px(40);
+  box = {{right_top.x - width, right_top.y}, {right_top.x, right_top.y + s.px(kHeight)}};
+  ImGui::SetCursorScreenPos(box.min);
+  const bool pressed = ImGui::InvisibleButton(id, {box.width(), box.height()});
+  list->AddRectFilled(box.min, box.max, colour_of(ImGui::IsItemHovered() ? Token::line : Token::field), s.px(6));
+  draw_text_in(list, box, Align::left, Face::text, 13, colour_of(Token::text), words, 12);
+  draw_arrow(list, {box.max.x - s.px(14), box.centre().y}, 8, Arrow::down, colour_of(Token::dim));
+  return pressed;
+}
+
+std::optional<std::string> draft_field(const char* id, FieldDraft& draft, const std::string& shown) {
+  const Style& s = style();
+  if (!draft.kept) draft = {shown, "", false};
+  const bool marked = !draft.error.empty();
+  if (marked) {
+    ImGui::PushStyleColor(ImGuiCol_Border, colour(s.theme, Token::text));
+    ImGui::PushStyleVar(ImGuiStyleVar_FrameBorderSize, s.px(1.5F));
+  }
+  ImGui::PushFont(s.fonts.mono, s.px(13));
+  ImGui::InputText(id, &draft.text, ImGuiInputTextFlags_AutoSelectAll);
+  ImGui::PopFont();
+  if (marked) {
+    ImGui::PopStyleVar();
+    ImGui::PopStyleColor();
+  }
+  if (ImGui::IsItemActivated()) draft.kept = true;
+  if (ImGui::IsItemDeactivatedAfterEdit()) return draft.text;
+  if (ImGui::IsItemDeactivated() && draft.error.empty()) draft.kept = false;
+  return std::nullopt;
+}
+
+void settle(FieldDraft& draft, std::string error) {
+  draft.kept = !error.empty();
+  draft.error = std::move(error);
+}
+
+}  // namespace attn

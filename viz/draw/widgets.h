@@ -1,0 +1,41 @@
+// What panels are made of: cards, buttons, fields, menus, tooltips. They draw into the current window at the cursor and
+// say what the user did; what that means is the panel's.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "imgui.h"
+#include "viz/draw/canvas.h"
+#include "viz/draw/field_draft.h"
+
+namespace attn {
+
+// A card: a bordered child with 16 px of padding. End with ImGui::EndChild().
+bool begin_card(const char* id, ImVec2 size);
+
+void heading(const char* words);
+// Small and dim, broken at the window's edge.
+void dim_text(const std::string& words);
+// Label on the left, the next widget on the right half.
+void begin_line(const std::string& label);
+
+// Words beside the pointer, broken at `width` logical pixels: now, or while it rests on the last item.
+void show_tooltip(const std::string& words, float width = 320);
+void tooltip(const std::string& words);
+
+// A small text button that is pressed while `on`. Returns whether it was clicked.
+bool toggle(const char* label, bool on, const char* help);
+// The one thing to press next: filled with the accent.
+bool main_button(const char* label, ImVec2 size, bool enabled);
+// A filled box with words in its middle.
+bool box_button(const Box& box, const char* id, const char* words);
+// A chip that stands for what is folded behind it; `right_top`: its corner, pixels. `box` gets where it stands.
+bool chip_button(const char* id, const std::string& words, ImVec2 right_top, Box& box);
+
+// A field over a draft; `shown` is its text at rest. The text that was entered, if one was: take it over with `settle`.
+std::optional<std::string> draft_field(const char* id, FieldDraft& draft, const std::string& shown);
+// Says what became of an entered text: empty, it was taken; else why not, which keeps the draft.
+void settle(FieldDraft& draft, std::string error);
+
+}  // namespace attn

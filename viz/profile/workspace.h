@@ -1,0 +1,12 @@
+// Profile: where the time inside one kernel goes. Not built yet.
+#pragma once
+
+#include "viz/state/commands.h"
+#include "viz/state/model.h"
+#include "viz/state/state.h"
+
+namespace attn {
+
+void draw_profile(const State& state, const Model& model, Commands& commands);
+
+}  // namespace attn

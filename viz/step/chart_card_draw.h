@@ -1,0 +1,27 @@
+// The card of charts beside HBM traffic, drawn: one chart at a time, named by the tabs on top.
+#pragma once
+
+#include "viz/draw/canvas.h"
+#include "viz/state/commands.h"
+#include "viz/state/state.h"
+#include "viz/step/cache.h"
+#include "viz/step/facts/place.h"
+#include "viz/step/facts/values.h"
+
+namespace attn {
+
+struct ChartCard {
+  const Recording& rec;
+  const StepPlace& at;
+  const StepValues& values;
+  const State& state;
+  StepCache& cache;
+  Commands& commands;
+  bool beside_row = false;  // the row chart has a card of its own next to this one
+};
+// From this width, logical, the row chart stands in a card of its own beside the others.
+constexpr float kTwoCharts = 1240;
+// Draws into `box`, a card of the current window.
+void draw_chart_card(const ChartCard& card, const Box& box);
+
+}  // namespace attn

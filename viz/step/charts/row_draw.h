@@ -1,0 +1,12 @@
+// The row chart, drawn.
+#pragma once
+
+#include "viz/draw/canvas.h"
+#include "viz/step/charts/row.h"
+
+namespace attn {
+
+// Into `in`, below the card's title.
+void draw_row_chart(ImDrawList* list, const Box& in, const RowChartScene& scene);
+
+}  // namespace attn

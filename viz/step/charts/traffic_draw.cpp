@@ -1,0 +1,68 @@
+#include "viz/step/charts/traffic_draw.h"
+
+#include <algorithm>
+
+#include "viz/draw/theme.h"
+
+namespace attn {
+
+void draw_traffic_card(ImDrawList* list, const Box& box, const TrafficScene& scene) {
+  const Style& s = style();
+  draw_card(list, box);
+  const Box in{{box.min.x + s.px(16), box.min.y + s.px(12)}, {box.max.x - s.px(16), box.max.y - s.px(10)}};
+  draw_text(list, in.min, Face::bold, 14, colour_of(Token::text), "HBM traffic");
+  draw_text_in(list, {in.min, {in.max.x, in.min.y + s.px(15)}}, Align::right, Face::text, 13, colour_of(Token::dim),
+               scene.count);
+  std::uint64_t widest = 1;
+  float numbers = 0;
+  for (const TrafficBar& bar : scene.bars) {
+    widest = std::max(widest, bar.total);
+    numbers = std::max(numbers, text_width(Face::mono, 12, bar.text));
+  }
+  const float left = in.min.x + s.px(52), room = in.max.x - left - numbers - s.px(14);
+  float y = in.min.y + s.px(28);
+  // Four bars where they leave room for words, else the two that are compared.
+  const bool all = in.height() >= s.px(28 + 4 * 25 + 36);
+  const float pitch = all ? std::clamp((in.height() - s.px(28 + 80)) / 4, s.px(25), s.px(40)) : s.px(31);
+  const float thick = std::min(pitch - s.px(6), s.px(28));
+  for (std::size_t n = 0; n < scene.bars.size(); ++n) {
+    const TrafficBar& bar = scene.bars[n];
+    if ((n >= 2 && !all) || y + s.px(24) > in.max.y) break;
+    const Box line{{in.min.x, y}, {in.max.x, y + thick}};
+    draw_text_in(list, line, Align::left, Face::text, 13, colour_of(Token::text), bar.name);
+    draw_text_in(list, line, Align::right, Face::mono, 12, colour_of(Token::text), bar.text);
+    const auto width = [&](std::uint64_t b) {
+      return room * static_cast<float>(static_cast<double>(b) / static_cast<double>(widest));
+    };
+    float x = left;
+    for (const TrafficPiece& p : kTrafficPieces) {
+      const float w = width(bar.bytes[static_cast<std::size_t>(p.part)]);
+      if (w <= 0) continue;
+      const ImU32 fill = colour_of(p.hue);
+      const Box piece{{x, y}, {x + std::max(w - s.px(1), 1.0F), y + thick}};
+      list->AddRectFilled(piece.min, piece.max, fill, s.px(2));
+      const Runs name{letter(p.letter, Token::text)};
+      if (runs_width(name, 13) + s.px(4) < w) {
+        draw_text_in(list, piece, Align::centre, Face::maths, 15, text_on(fill), p.letter);
+      }
+      x += w;
+    }
+    const float end = left + width(bar.total);
+    if (bar.so_far < bar.total && end > x + s.px(3))
+      draw_dashed(list, {{x, y}, {end, y + thick}}, colour_of(Token::faint));
+    // Each element once: what a cache without limit would still have to fetch.
+    const float once = left + width(bar.once);
+    if (all)
+      list->AddRectFilled({once - s.px(1), y - s.px(2)}, {once + s.px(1), y + thick + s.px(2)}, colour_of(Token::text));
+    y += pitch;
+  }
+  y += s.px(1);
+  for (const Runs& words : scene.words) {
+    const float height = draw_paragraph(list, {in.min.x, y}, in.width(), 13, words, 3, false);
+    if (y + height > in.max.y + s.px(4)) continue;
+    draw_paragraph(list, {in.min.x, y}, in.width(), 13, words, 3);
+    y += height;
+  }
+}
+
+}  // namespace attn

@@ -1,0 +1,11 @@
+// The card of HBM traffic, drawn.
+#pragma once
+
+#include "viz/draw/canvas.h"
+#include "viz/step/charts/traffic.h"
+
+namespace attn {
+
+void draw_traffic_card(ImDrawList* list, const Box& box, const TrafficScene& scene);
+
+}  // namespace attn

@@ -1,0 +1,227 @@
+#include "viz/step/facts/letters.h"
+
+#include <string>
+#include <utility>
+
+namespace attn {
+namespace {
+
+Ink ink_of_letter(std::string_view letter) {
+  if (letter.starts_with("α")) return TensorColour::alpha;
+  if (letter.starts_with("ℓ")) return TensorColour::l;
+  switch (letter.empty() ? ' ' : letter[0]) {
+    case 'Q':
+    case 'q':
+      return TensorColour::q;
+    case 'K':
+    case 'k':
+      return TensorColour::k;
+    case 'V':
+    case 'v':
+      return TensorColour::v;
+    case 'S':
+      return TensorColour::s;
+    case 'P':
+      return TensorColour::p;
+    case 'm':
+      return TensorColour::m;
+    case 'O':
+      return TensorColour::o;
+    default:
+      return Token::text;
+  }
+}
+
+struct Parser {
+  const StepValues& values;
+  Face face;
+  Ink ink;
+  Runs runs;
+
+  void add(std::string text, Face f, Ink i, int raise) {
+    if (text.empty()) return;
+    if (!runs.empty() && runs.back().face == f && runs.back().ink == i && runs.back().raise == raise) {
+      runs.back().text += text;
+    } else {
+      runs.push_back({std::move(text), f, i, raise, false});
+    }
+  }
+  std::string number(std::string_view name) const {
+    const auto at = values.numbers.find(name);
+    return at == values.numbers.end() ? "?" : at->second.text;
+  }
+  // Subscripts may hold numbers: "{row},{key}".
+  std::string filled(std::string_view text) const {
+    std::string out;
+    for (std::size_t n = 0; n < text.size();) {
+      const std::size_t end = text[n] == '{' ? text.find('}', n) : std::string_view::npos;
+      if (end != std::string_view::npos) {
+        out += number(text.substr(n + 1, end - n - 1));
+        n = end + 1;
+      } else {
+        out += text[n++];
+      }
+    }
+    return out;
+  }
+  void letter(std::string_view inside, int raise) {
+    const std::size_t bar = inside.find('|');
+    const std::string_view name = inside.substr(0, bar);
+    const Ink hue = ink_of_letter(name);
+    add(std::string(name), Face::maths, hue, raise);
+    if (bar == std::string_view::npos) return;
+    add(filled(inside.substr(bar + 1)), Face::text, hue, raise != 0 ? 2 : -1);
+  }
+  void parse(std::string_view text, int raise) {
+    std::size_t plain = 0, n = 0;
+    const auto flush = [&] { add(std::string(text.substr(plain, n - plain)), face, ink, raise); };
+    while (n < text.size()) {
+      const char c = text[n];
+      if (c == '[' || c == '{') {
+        const std::size_t end = text.find(c == '[' ? ']' : '}', n);
+        if (end == std::string_view::npos) break;
+        flush();
+        const std::string_view inside = text.substr(n + 1, end - n - 1);
+        if (c == '[') {
+          letter(inside, raise);
+        } else {
+          const auto at = values.numbers.find(inside);
+          // Counts and indices read as words; values stand in the number face and their tensor's colour.
+          const bool value = at != values.numbers.end() && at->second.value;
+          add(number(inside), value ? Face::mono : face, value ? at->second.ink : ink, raise);
+        }
+        plain = n = end + 1;
+      } else if (c == '^' && n + 1 < text.size() && text[n + 1] == '(') {
+        const std::size_t end = text.find(')', n);
+        if (end == std::string_view::npos) break;
+        flush();
+        parse(text.substr(n + 2, end - n - 2), 1);
+        plain = n = end + 1;
+      } else {
+        ++n;
+      }
+    }
+    n = text.size();
+    flush();
+  }
+};
+
+}  // namespace
+
+bool holds(std::string_view when, const StepValues& values) {
+  while (!when.empty()) {
+    const std::size_t space = when.find(' ');
+    if (!values.conditions.contains(when.substr(0, space))) return false;
+    when = space == std::string_view::npos ? std::string_view() : when.substr(space + 1);
+  }
+  return true;
+}
+
+Runs runs_of(std::string_view text, const StepValues& values, Face face, Ink ink) {
+  Parser parser{values, face, ink, {}};
+  parser.parse(text, 0);
+  return parser.runs;
+}
+
+Ink ink_of(Phase phase) {
+  switch (phase) {
+    case Phase::load_q:
+      return TensorColour::q;
+    case Phase::load_kv:
+    case Phase::load_k:
+      return TensorColour::k;
+    case Phase::load_v:
+      return TensorColour::v;
+    case Phase::scores:
+    case Phase::mask:
+    case Phase::store_s:
+      return TensorColour::s;
+    case Phase::max:
+      return TensorColour::m;
+    case Phase::rescale:
+      return TensorColour::alpha;
+    case Phase::weights:
+      return TensorColour::p;
+    case Phase::sum:
+      return TensorColour::l;
+    case Phase::load_state:
+    case Phase::output:
+    case Phase::normalise:
+    case Phase::store_o:
+    case Phase::store_state:
+      return TensorColour::o;
+    case Phase::skipped:
+      return Token::faint;
+  }
+  return Token::text;
+}
+
+std::string_view letter_of(Phase phase) {
+  switch (phase) {
+    case Phase::load_q:
+      return "Q";
+    case Phase::load_kv:
+      return "K V";
+    case Phase::load_k:
+      return "K";
+    case Phase::load_v:
+      return "V";
+    case Phase::load_state:
+      return "in";
+    case Phase::scores:
+      return "S";
+    case Phase::mask:
+      return "mask";
+    case Phase::store_s:
+      return "S out";
+    case Phase::max:
+      return "m";
+    case Phase::rescale:
+      return "α";
+    case Phase::weights:
+      return "P";
+    case Phase::sum:
+      return "ℓ";
+    case Phase::output:
+      return "O";
+    case Phase::normalise:
+      return "÷ℓ";
+    case Phase::store_o:
+    case Phase::store_state:
+      return "out";
+    case Phase::skipped:
+      return "skipped";
+  }
+  return "";
+}
+
+std::string_view letter_of(Slot slot) {
+  switch (slot) {
+    case Slot::q:
+      return "Q";
+    case Slot::k:
+      return "K";
+    case Slot::v:
+      return "V";
+    case Slot::s:
+      return "S";
+    case Slot::p:
+      return "P";
+    case Slot::m_old:
+    case Slot::m_new:
+      return "m";
+    case Slot::alpha:
+      return "α";
+    case Slot::l_old:
+    case Slot::l_new:
+      return "ℓ";
+    case Slot::o_old:
+    case Slot::o_new:
+      return "O";
+    case Slot::lse:
+      return "LSE";
+  }
+  return "";
+}
+
+}  // namespace attn

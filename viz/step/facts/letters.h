@@ -1,0 +1,23 @@
+// From the texts' markup to runs, and the letter and ink of a phase or a slot.
+#pragma once
+
+#include <string_view>
+
+#include "kernels/recording/recording.h"
+#include "viz/draw/runs.h"
+#include "viz/step/facts/values.h"
+
+namespace attn {
+
+// Whether every condition in the list `when` (separated by spaces) holds.
+bool holds(std::string_view when, const StepValues& values);
+// Text with [letters], {numbers} and ^(raised) to runs. An unknown number becomes "?".
+Runs runs_of(std::string_view text, const StepValues& values, Face face, Ink ink);
+
+// The tensor a phase makes, and its letter for the timeline ("S", "m", "÷ℓ").
+Ink ink_of(Phase phase);
+std::string_view letter_of(Phase phase);
+// The letter of a slot's tensor: "m" for the old and the new one.
+std::string_view letter_of(Slot slot);
+
+}  // namespace attn

@@ -1,0 +1,56 @@
+#include "viz/step/facts/scales.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <span>
+#include <vector>
+
+#include "viz/draw/number_text.h"
+
+namespace attn {
+namespace {
+
+void widen(TensorScale& scale, std::span<const float> values) {
+  for (const float x : values) {
+    if (!std::isfinite(x)) continue;
+    scale.min = std::min(scale.min, x);
+    scale.max = std::max(scale.max, x);
+  }
+}
+
+int natural_of(const Array& a) {
+  std::vector<float> values(static_cast<std::size_t>(a.size()));
+  if (!values.empty()) a.read(0, a.size(), values.data());
+  // One decimal at least: inputs are numbers, not counts.
+  const int decimals = natural_decimals(values);
+  return decimals < 0 ? decimals : std::max(decimals, 1);
+}
+
+}  // namespace
+
+float TensorScale::shade(float value) const {
+  if (std::isnan(value)) return 0;
+  if (std::isinf(value)) return value > 0 ? 1.0F : -1.0F;
+  if (!(max > min)) return 0;
+  return 2 * (value - min) / (max - min) - 1;
+}
+
+TensorScales scales_of(const Recording& rec) {
+  TensorScales scales;
+  constexpr float kMax = std::numeric_limits<float>::max();
+  for (TensorScale& s : scales) s = {kMax, -kMax, -1};
+  const auto of = [&](TensorColour c) -> TensorScale& { return scales[static_cast<std::size_t>(c)]; };
+  for (const TensorColour c : {TensorColour::p, TensorColour::alpha, TensorColour::l}) of(c).min = 0;
+  for (const TensorColour c : {TensorColour::p, TensorColour::alpha}) of(c).max = 1;
+  for (VersionId v = 0; v < rec.versions.size(); ++v) {
+    if (rec.versions[v].slot == Slot::lse) continue;
+    widen(of(tensor_of(rec.versions[v].slot)), rec.values(v));
+  }
+  of(TensorColour::q).natural = natural_of(rec.inputs.q);
+  of(TensorColour::k).natural = natural_of(rec.inputs.k);
+  of(TensorColour::v).natural = natural_of(rec.inputs.v);
+  return scales;
+}
+
+}  // namespace attn

@@ -1,0 +1,29 @@
+// How values become shades: the range of each tensor over the whole recording. And a cell by its place in its tensor.
+#pragma once
+
+#include <array>
+#include <cstdint>
+
+#include "kernels/recording/recording.h"
+#include "viz/draw/inks.h"
+
+namespace attn {
+
+// Shade of a tensor's cells: its smallest and largest finite value over the whole recording, so that a number never
+// changes its shade from step to step. P, alpha and l start at 0.
+struct TensorScale {
+  float min = 0, max = 0;
+  int natural = -1;                // decimals that print every value exactly (inputs), or -1
+  float shade(float value) const;  // -1 .. 1
+};
+using TensorScales = std::array<TensorScale, kTensorColourCount>;
+TensorScales scales_of(const Recording& rec);
+
+// A cell that the pointer or the keyboard is on. Row and column as in Selection; `slot` tells the tensor.
+struct CellRef {
+  Slot slot = Slot::s;
+  std::int32_t row = 0, col = 0;  // indices in the whole tensor: query row or key, and column
+  bool operator==(const CellRef&) const = default;
+};
+
+}  // namespace attn

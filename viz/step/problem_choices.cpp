@@ -1,0 +1,141 @@
+// What the menus and switches of the Problem panel offer: pure, tested without a window.
+#include <algorithm>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "kernels/model/inputs.h"
+#include "viz/step/problem_fields.h"
+
+namespace attn {
+namespace {
+
+std::string spaced(std::string_view name) {
+  std::string words(name);
+  std::replace(words.begin(), words.end(), '_', ' ');
+  return words;
+}
+
+bool from_files(const InputSpec& inputs) {
+  return !inputs.q_file.empty() || !inputs.k_file.empty() || !inputs.v_file.empty();
+}
+
+template <class Change>
+ProblemChoice choice(const Document& d, std::string words, bool on, const Change& change) {
+  ProblemChoice c{std::move(words), on, d, {}};
+  change(c.changed);
+  return c;
+}
+
+}  // namespace
+
+std::vector<ProblemChoice> dtype_choices(const Document& d) {
+  std::vector<ProblemChoice> out;
+  for (const DType t : {DType::f32, DType::f16, DType::bf16})
+    out.push_back(choice(d, std::string(name_of(t)), t == d.problem.dtype, [&](Document& c) { c.problem.dtype = t; }));
+  return out;
+}
+
+std::vector<ProblemChoice> mask_choices(const Document& d) {
+  const Mask& now = d.problem.mask;
+  const auto mask = [&](const char* words, bool on, const auto& change) {
+    return choice(d, words, on, [&](Document& c) { change(c.problem.mask); });
+  };
+  return {mask("none", now == Mask{}, [](Mask& m) { m = Mask{}; }),
+          mask("causal", now.causal, [](Mask& m) { m.causal = !m.causal; }),
+          mask("window", has_window(now),
+               [&](Mask& m) {
+                 m.window_left = has_window(now) ? -1 : 2;
+                 m.window_right = has_window(now) ? -1 : 1;
+               }),
+          mask("key lengths", !now.key_lengths.empty(), [&](Mask& m) {
+            m.key_lengths.clear();
+            if (now.key_lengths.empty())
+              m.key_lengths.assign(static_cast<std::size_t>(d.problem.B),
+                                   std::max<std::int64_t>(1, d.problem.Lk * 3 / 4));
+          })};
+}
+
+std::vector<ProblemChoice> bias_choices(const Document& d) {
+  const bool file = !d.inputs.bias_file.empty(), any = d.problem.has_bias();
+  const auto bias = [&](const char* words, bool on, std::vector<std::int64_t> shape) {
+    return choice(d, words, on, [&](Document& c) {
+      c.problem.bias_shape = std::move(shape);
+      c.inputs.bias_file.clear();
+      std::erase_if(c.inputs.edits, [](const CellEdit& e) { return e.tensor == InputTensor::bias; });
+    });
+  };
+  std::vector<ProblemChoice> out{bias("none", !any, {}),
+                                 bias("by distance", any && !file, {1, d.problem.Hq, d.problem.Lq, d.problem.Lk})};
+  out.back().help = "ALiBi: the further the key, the lower its score";
+  return out;
+}
+
+std::vector<ProblemChoice> generator_choices(const Document& d) {
+  std::vector<ProblemChoice> out;
+  for (const Generator g : all_generators()) {
+    const bool on = !from_files(d.inputs) && g == d.inputs.generator;
+    out.push_back(choice(d, spaced(name_of(g)), on, [&](Document& c) {
+      c.inputs.generator = g;
+      c.inputs.q_file.clear(), c.inputs.k_file.clear(), c.inputs.v_file.clear();
+      c.inputs.edits.clear();
+    }));
+  }
+  return out;
+}
+
+std::vector<ProblemChoice> what_if_choices(const Document& d) {
+  const Options& now = d.options;
+  const auto sums_in = [&](DType t) {
+    return choice(d, fmt::format("sums kept in {}", name_of(t)), now.accumulate == t,
+                  [&](Document& c) { c.options.accumulate = now.accumulate == t ? DType::f32 : t; });
+  };
+  const bool reversed = now.key_order == KeyOrder::right_to_left;
+  return {
+      choice(d, "no maximum subtracted", !now.subtract_max,
+             [](Document& c) { c.options.subtract_max = !c.options.subtract_max; }),
+      choice(d, "keys right to left", reversed,
+             [&](Document& c) { c.options.key_order = reversed ? KeyOrder::left_to_right : KeyOrder::right_to_left; }),
+      sums_in(DType::f16), sums_in(DType::bf16)};
+}
+
+bool has_window(const Mask& m) {
+  return m.window_left >= 0 || m.window_right >= 0;
+}
+
+std::string mask_words(const Problem& p) {
+  std::string words;
+  const auto add = [&](bool holds, const char* name) {
+    if (holds) words += (words.empty() ? "" : " + ") + std::string(name);
+  };
+  add(p.mask.causal, "causal");
+  add(has_window(p.mask), "window");
+  add(!p.mask.key_lengths.empty(), "key lengths");
+  add(p.has_bias(), "bias");
+  return words.empty() ? "none" : words;
+}
+
+std::string generator_words(const InputSpec& inputs) {
+  return from_files(inputs) ? "your files" : spaced(name_of(inputs.generator));
+}
+
+std::string bias_words(const Document& d) {
+  if (!d.inputs.bias_file.empty()) return "your file";
+  return d.problem.has_bias() ? "by distance" : "none";
+}
+
+std::string_view preset_title(const Document& d) {
+  for (const Preset& p : presets()) {
+    if (p.id == d.preset) return p.title;
+  }
+  return "your own";
+}
+
+std::string problem_words(const Document& d) {
+  const std::string mask = mask_words(d.problem);
+  return fmt::format("{}: {}, dim {}, tile {}, {}", preset_title(d), field_text(d, ProblemField::length),
+                     field_text(d, ProblemField::dim), field_text(d, ProblemField::tile),
+                     mask == "none" ? "no mask" : mask);
+}
+
+}  // namespace attn

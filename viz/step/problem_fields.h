@@ -1,0 +1,51 @@
+// The problem as texts that a person reads and types: one field a quantity, what each text does to the document, and
+// what a menu offers.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "kernels/base/result.h"
+#include "viz/state/state.h"
+
+namespace attn {
+
+// The words why the recording of `document` cannot be made; none where it can.
+std::optional<std::string> why_not_recordable(const Document& document);
+// The whole numbers in a text, signs included: "2 x 4/2" gives 2, 4, 2. None where something else is in it.
+std::optional<std::vector<std::int64_t>> whole_numbers(std::string_view text);
+// Document with the text of one field put in; the error says what is wrong with it.
+enum class ProblemField : std::uint8_t { heads, length, dim, tile, window, key_lengths, scale, seed };
+Result<Document> with_field(Document document, ProblemField field, std::string_view text);
+std::string field_text(const Document& document, ProblemField field);
+
+// "late outlier: 16 × 8, tile 4 × 4, causal": the chip that the panel folds into.
+std::string problem_words(const Document& d);
+
+// One entry of a menu or one switch: what it says, whether it holds now, and the document once it is taken.
+struct ProblemChoice {
+  std::string words;
+  bool on = false;
+  Document changed;
+  std::string help;
+};
+std::vector<ProblemChoice> dtype_choices(const Document& d);
+// Each kind of mask is switched on and off by itself; they hold together.
+std::vector<ProblemChoice> mask_choices(const Document& d);
+std::vector<ProblemChoice> bias_choices(const Document& d);
+std::vector<ProblemChoice> generator_choices(const Document& d);
+// What-if switches that run the kernel again; only flash has them.
+std::vector<ProblemChoice> what_if_choices(const Document& d);
+
+bool has_window(const Mask& m);
+// Every kind of mask that holds: "causal + key lengths".
+std::string mask_words(const Problem& p);
+std::string generator_words(const InputSpec& inputs);
+std::string bias_words(const Document& d);
+// "late outlier", or "your own".
+std::string_view preset_title(const Document& d);
+
+}  // namespace attn

@@ -1,0 +1,12 @@
+// The strip, drawn.
+#pragma once
+
+#include "viz/draw/canvas.h"
+#include "viz/step/strip.h"
+
+namespace attn {
+
+// Height in pixels: 84 logical with room for the formula beside the words, more below.
+void draw_step_strip(ImDrawList* list, const Box& box, const StripScene& scene);
+
+}  // namespace attn

@@ -1,0 +1,40 @@
+#include "viz/step/tiles/chip_draw.h"
+
+#include <algorithm>
+
+#include "viz/draw/theme.h"
+
+namespace attn {
+
+void draw_chip_card(ImDrawList* list, const Box& box, const ChipScene& scene) {
+  const Style& s = style();
+  if (scene.total == 0) return;
+  draw_text(list, box.min, Face::bold, 14, colour_of(Token::text), "Tiles on chip");
+  const float width = std::min(box.width(), s.px(230));
+  float x = box.min.x, y = box.min.y + s.px(24);
+  for (const ChipPart& p : scene.parts) {
+    const float w = width * static_cast<float>(p.bytes) / static_cast<float>(scene.total);
+    list->AddRectFilled({x, y}, {x + std::max(w - s.px(1), 1.0F), y + s.px(11)}, colour_of(p.hue));
+    x += w;
+  }
+  y += s.px(18);
+  draw_runs(list, {box.min.x, y}, 13, scene.sum);
+  y += s.px(21);
+  // All of them, or none: a list that does not add up is worse.
+  const auto lines = [&](float gap, bool draw) {
+    float left = box.min.x, top = y;
+    for (const ChipPart& part : scene.parts) {
+      const float w = runs_width(part.words, 12.5F);
+      if (left + w > box.max.x) left = box.min.x, top += s.px(20);
+      if (draw) draw_runs(list, {left, top}, 12.5F, part.words);
+      left += w + s.px(gap);
+    }
+    return top + s.px(18);
+  };
+  const float gap = lines(14, false) <= box.max.y ? 14 : 7;
+  if (lines(gap, false) <= box.max.y) y = lines(gap, true) - s.px(18);
+  y += s.px(20);
+  if (y + s.px(18) <= box.max.y) draw_runs(list, {box.min.x, y}, 12.5F, scene.note);
+}
+
+}  // namespace attn

@@ -1,0 +1,38 @@
+// What the tiles remember between frames and what is no part of the state: the cells that the pointer and the keyboard
+// are on, the cell that is being typed, and what of this step is still coming in.
+#pragma once
+
+#include <array>
+#include <memory>
+#include <optional>
+
+#include "kernels/recording/recording.h"
+#include "viz/step/facts/scales.h"
+
+namespace attn {
+
+class PixelImages;  // viz/draw/pixel_image.h
+
+struct TilesHeld {
+  bool focused = false;  // Tab entered the tiles: arrows move between cells, so the shell must not step with them
+  std::optional<CellRef> hovered;       // this frame's, by mouse
+  std::optional<CellRef> keyboard;      // the cell that arrows move
+  std::optional<CellRef> editing;       // the input cell that is being typed
+  std::array<char, 32> typed{};         // its text so far
+  bool editing_starts = false;          // the field takes the keyboard in this frame
+  std::shared_ptr<PixelImages> images;  // heat maps of the tiles, by slot; the drawing makes it
+
+  // Forgets the cells of another recording.
+  void follow(const std::shared_ptr<const Recording>& rec);
+  // How far what this step made has come in at `now` (seconds): 0 to 1, 1 = at rest. It moves after one step forwards,
+  // where `allowed`; a jump, a step back and a new recording stand still.
+  float arrival(EventIndex e, bool allowed, double now);
+
+ private:
+  std::shared_ptr<const Recording> recording_;
+  std::optional<EventIndex> seen_;  // step of the last frame
+  double moves_since_ = 0;
+  bool moves_ = false;
+};
+
+}  // namespace attn

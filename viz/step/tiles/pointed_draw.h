@@ -1,0 +1,13 @@
+// "Pointed at", drawn.
+#pragma once
+
+#include "viz/draw/canvas.h"
+#include "viz/step/tiles/pointed.h"
+
+namespace attn {
+
+// Height that draw_pointed takes.
+float pointed_height(const PointedScene& scene);
+void draw_pointed(ImDrawList* list, const Box& box, const PointedScene& scene);
+
+}  // namespace attn

@@ -1,0 +1,192 @@
+#include "viz/step/timeline/timeline_draw.h"
+
+#include <algorithm>
+#include <cmath>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "viz/draw/theme.h"
+#include "viz/step/timeline/transport_draw.h"
+
+namespace attn {
+namespace {
+
+// Draws one chip; a chip of K and V is two halves.
+void draw_chip(ImDrawList* list, const Box& box, const TrackChip& chip) {
+  const Style& s = style();
+  const float rounding = box.width() > s.px(8) ? s.px(2) : 0;
+  if (chip.skipped) {
+    draw_hatch(list, box, colour_of(Token::faint), 5);
+    return;
+  }
+  const float strength = chip.past ? 1.0F : 0.22F;
+  const ImU32 left = faded(colour_of(chip.ink), strength), right = faded(colour_of(chip.ink2), strength);
+  const float middle = (box.min.x + box.max.x) / 2;
+  if (chip.two) {
+    list->AddRectFilled(box.min, {middle, box.max.y}, left, rounding, ImDrawFlags_RoundCornersLeft);
+    list->AddRectFilled({middle, box.min.y}, box.max, right, rounding, ImDrawFlags_RoundCornersRight);
+  } else {
+    list->AddRectFilled(box.min, box.max, left, rounding);
+  }
+  const auto letter = [&](const Box& b, std::string_view text, Ink ink) {
+    const Face face = chip.maths ? Face::maths : Face::text;
+    float size = chip.maths ? 16.0F : 12.0F;
+    if (text_width(face, size, text) + s.px(3) > b.width()) size = chip.maths ? 12 : 10;
+    if (text_width(face, size, text) + s.px(1) > b.width()) {
+      if (text == "mask") draw_hatch(list, b, faded(text_on(colour_of(ink)), chip.past ? 0.8F : 0.3F), 4);
+      return;
+    }
+    const ImU32 c = chip.past ? text_on(colour_of(ink)) : colour_of(Token::dim);
+    draw_text_in(list, b, Align::centre, face, size, c, text);
+  };
+  if (chip.two) {
+    letter({box.min, {middle, box.max.y}}, "K", chip.ink);
+    letter({{middle, box.min.y}, box.max}, "V", chip.ink2);
+  } else {
+    letter(box, chip.letter, chip.ink);
+  }
+}
+
+struct TrackLayout {
+  std::vector<Box> boxes;  // by chip; empty where left out
+};
+
+// Chips share the width; a group is set off by a gap. Where they would be too narrow to see, only the groups around
+// the live chip are drawn, and the rest is a thin run of colour.
+TrackLayout layout_track(const TimelineScene& scene, const Box& box) {
+  const Style& s = style();
+  TrackLayout out;
+  out.boxes.resize(scene.chips.size());
+  const auto groups = static_cast<float>(std::max<std::size_t>(scene.groups.size(), 1));
+  float weight = 0;
+  const auto weight_of = [](const TrackChip& c) { return c.two ? 1.25F : 1.0F; };
+  for (const TrackChip& c : scene.chips) weight += weight_of(c);
+  const float gap = std::min(s.px(9), box.width() * 0.15F / groups);
+  const float unit = (box.width() - gap * (groups - 1)) / std::max(weight, 1.0F);
+  const bool focus = unit < s.px(15);
+  std::size_t live = 0;
+  for (std::size_t g = 0; g < scene.groups.size(); ++g) live = scene.groups[g].live ? g : live;
+  // Focus: the live group's chips are readable, the others share what is left.
+  float live_weight = 0;
+  if (focus && !scene.groups.empty()) {
+    for (std::size_t n = 0; n < scene.groups[live].count; ++n)
+      live_weight += weight_of(scene.chips[scene.groups[live].first + n]);
+  }
+  const float live_unit = focus ? std::min(s.px(26), box.width() * 0.5F / std::max(live_weight, 1.0F)) : unit;
+  const float rest_unit =
+      focus ? (box.width() - gap * (groups - 1) - live_unit * live_weight) / std::max(weight - live_weight, 1.0F)
+            : unit;
+  float x = box.min.x;
+  for (std::size_t g = 0; g < scene.groups.size(); ++g) {
+    for (std::size_t n = 0; n < scene.groups[g].count; ++n) {
+      const std::size_t k = scene.groups[g].first + n;
+      const float w = weight_of(scene.chips[k]) * (g == live ? live_unit : rest_unit);
+      const float space = w > s.px(8) ? s.px(1) : 0;
+      out.boxes[k] = {{x, box.min.y}, {x + std::max(w - space, 0.5F), box.max.y}};
+      x += w;
+    }
+    x += gap;
+  }
+  return out;
+}
+
+void draw_group_titles(ImDrawList* list, const TimelineScene& scene, const TrackLayout& layout, const Box& box) {
+  const Style& s = style();
+  float last = box.min.x + text_width(Face::text, 13, scene.outer) + s.px(10);
+  draw_text(list, box.min, Face::text, 13, colour_of(Token::text), scene.outer);
+  for (const bool live : {true, false}) {
+    for (const TrackGroup& g : scene.groups) {
+      if (g.title.empty() || g.live != live) continue;
+      const float a = layout.boxes[g.first].min.x, b = layout.boxes[g.first + g.count - 1].max.x;
+      std::string text = g.title;
+      if (text_width(Face::text, 13, text) > b - a) text = text.substr(text.rfind(' ') + 1);
+      const float width = text_width(Face::text, 13, text), x = (a + b - width) / 2;
+      if (width > b - a + s.px(6) && !live) continue;
+      if (x < last && !live) continue;
+      if (live && x < last) continue;
+      draw_text(list, {x, box.min.y}, Face::text, 13, colour_of(g.live ? Token::text : Token::dim), text);
+    }
+  }
+}
+
+// A wedge in m's colour whose point stands at `tip`: m of the followed row changes here.
+void draw_m_mark(ImDrawList* list, ImVec2 tip, float size) {
+  const float w = style().px(size);
+  list->AddTriangleFilled({tip.x - w, tip.y - 1.5F * w}, {tip.x + w, tip.y - 1.5F * w}, tip,
+                          colour_of(TensorColour::m));
+}
+
+// The marks on the scrubber; where they stand closer than their width, one stands for its neighbours.
+void draw_m_marks(ImDrawList* list, const TimelineScene& scene, float left, float per_event, float y) {
+  float last = -1e9F;
+  for (const EventIndex e : scene.m_changes) {
+    const float x = left + per_event * static_cast<float>(e);
+    if (x < last + style().px(4)) continue;
+    last = x;
+    draw_m_mark(list, {x, y}, 4);
+  }
+}
+
+void draw_scrubber(const Box& box, const TimelineScene& scene, Commands& commands) {
+  const Style& s = style();
+  ImDrawList* list = ImGui::GetWindowDrawList();
+  const float y = box.min.y + s.px(8), last = static_cast<float>(std::max<EventIndex>(scene.events, 2) - 1);
+  const auto x_of = [&](EventIndex e) { return box.min.x + box.width() * static_cast<float>(e) / last; };
+  ImGui::SetCursorScreenPos({box.min.x - s.px(8), box.min.y - s.px(4)});
+  ImGui::InvisibleButton("##step_scrubber", {box.width() + s.px(16), s.px(24)});
+  if (ImGui::IsItemActive() && scene.events > 1) {
+    const float share = std::clamp((ImGui::GetMousePos().x - box.min.x) / box.width(), 0.0F, 1.0F);
+    const auto e = static_cast<EventIndex>(std::lround(share * last));
+    if (e != scene.event) commands.push_back(GoToEvent{e});
+  }
+  const bool warm = ImGui::IsItemActive() || ImGui::IsItemHovered();
+  list->AddRectFilled({box.min.x, y - s.px(2)}, {box.max.x, y + s.px(2)}, colour_of(Token::line), s.px(2));
+  list->AddRectFilled({box.min.x, y - s.px(2)}, {x_of(scene.event), y + s.px(2)}, colour_of(Token::dim), s.px(2));
+  float spoken = -1e9F;
+  for (std::size_t n = 0; n < scene.marks.size(); ++n) {
+    const ScrubberMark& m = scene.marks[n];
+    const float a = x_of(m.event), b = n + 1 < scene.marks.size() ? x_of(scene.marks[n + 1].event) : box.max.x;
+    if (scene.marks.size() <= 64)
+      list->AddLine({a, y - s.px(6)}, {a, y + s.px(6)}, colour_of(Token::faint), std::max(1.0F, s.px(1)));
+    const float width = text_width(Face::text, 12, m.title);
+    if (width > b - a - s.px(4) && !m.live) continue;
+    const float x = std::clamp((a + b - width) / 2, box.min.x, box.max.x - width);
+    if (x < spoken + s.px(8)) continue;
+    spoken = x + width;
+    draw_text(list, {x, box.min.y + s.px(16)}, Face::text, 12, colour_of(m.live ? Token::text : Token::dim), m.title);
+  }
+  draw_m_marks(list, scene, box.min.x, box.width() / last, y - s.px(3));
+  for (const EventIndex e : scene.bookmarks)
+    draw_ribbon(list, {x_of(e), y - s.px(14)}, 10, colour_of(Token::text), true);
+  list->AddCircleFilled({x_of(scene.event), y}, s.px(warm ? 8 : 7), colour_of(Token::text));
+}
+
+}  // namespace
+
+void draw_track(const Box& box, const TimelineScene& scene, Commands& commands) {
+  const Style& s = style();
+  ImDrawList* list = ImGui::GetWindowDrawList();
+  const bool low = box.height() < s.px(90);
+  const Box chips{{box.min.x, box.min.y + s.px(low ? 17 : 20)}, {box.max.x, box.min.y + s.px(low ? 41 : 46)}};
+  const TrackLayout layout = layout_track(scene, chips);
+  draw_group_titles(list, scene, layout, box);
+  for (std::size_t n = 0; n < scene.chips.size(); ++n) draw_chip(list, layout.boxes[n], scene.chips[n]);
+  for (std::size_t n = 0; n < scene.chips.size(); ++n) {
+    if (scene.chips[n].live) draw_outline(list, layout.boxes[n].grown(s.px(3)), colour_of(Token::text), 2, 5);
+    if (scene.chips[n].raises_m) draw_m_mark(list, {layout.boxes[n].centre().x, layout.boxes[n].min.y + s.px(1)}, 4);
+  }
+  ImGui::SetCursorScreenPos(chips.min);
+  if (ImGui::InvisibleButton("##step_track", {chips.width(), chips.height()})) {
+    const float x = ImGui::GetMousePos().x;
+    for (std::size_t n = 0; n < scene.chips.size(); ++n) {
+      if (x >= layout.boxes[n].min.x && x <= layout.boxes[n].max.x + s.px(2)) {
+        commands.push_back(GoToEvent{scene.chips[n].event});
+        break;
+      }
+    }
+  }
+  draw_scrubber({{box.min.x, chips.max.y + s.px(low ? 8 : 14)}, box.max}, scene, commands);
+}
+
+}  // namespace attn
