@@ -78,7 +78,7 @@ prepared() {
 
 test_release() { # LONG
   step "Build of the tests"
-  prepared tests all
+  prepared tests "all${1:+ attnscope_bench}"
   step "Tests${1:+, long lists too}"
   ATTNSCOPE_LONG_TESTS="${1:-}" run_ctest "$folder" "release"
 }
