@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Sets AttnScope up and opens it: bash app/run.sh [ARGUMENTS OF attnscope...]
 #
-# On a bare Debian 12 or Ubuntu 24.04 it installs the system packages that are missing,
+# On a bare Debian 12 or 13 or Ubuntu 24.04 it installs the system packages that are missing,
 # brings the GUI sources, builds, and runs. Again it is quick, and needs no network.
 # With neither display nor arguments it writes the text, a picture and a CSV instead:
 #   bash app/run.sh --output FOLDER   where to
@@ -12,6 +12,8 @@ set -Eeuo pipefail
 source "$(dirname -- "${BASH_SOURCE[0]}")/setup/lib.sh"
 
 set_up() {
+  build_folder release
+  announce "$folder" "$root/app/setup/packages"
   step "System packages"
   install_packages "$root/app/setup/packages"
   check_tools
@@ -20,7 +22,6 @@ set_up() {
   gui_sources
 
   step "Configure"
-  build_folder release
   # Two set-ups at once would build over each other.
   exec 8>"$folder/lock"
   flock 8

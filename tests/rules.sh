@@ -61,6 +61,14 @@ check_direction() {
   verdict "includes read \"room/file.h\", from the root" "$(offenders '\.\./' "${rooms[@]}" tests)"
 }
 
+# What another user's run left, or another run at the same time, must not get in the way.
+check_temporary() {
+  verdict "tests write to temporary folders of their own (tests/kernels/temp_folder.h)" "$(
+    grep -rnE 'temp_directory_path|TempDir\(\)|mktemp |gettempdir|"/tmp' tests --include='*.cpp' --include='*.h' \
+      --include='*.py' --include='*.sh' | grep -vE 'XXXXXX|getpid|mktemp -d|^tests/rules.sh' || true
+  )"
+}
+
 check_length() {
   local listed
   listed="$(git ls-files 2>/dev/null || true)"
@@ -105,7 +113,7 @@ check_width() {
 check_shell() {
   local rule="shell scripts pass shellcheck"
   if command -v shellcheck >/dev/null; then
-    verdict "$rule" "$(shellcheck -x -f gcc app/run.sh tests/run.sh tests/rules.sh app/setup/*.sh 2>&1 || true)"
+    verdict "$rule" "$(shellcheck -x -f gcc app/run.sh tests/run.sh tests/rules.sh tests/bare.sh app/setup/*.sh 2>&1 || true)"
   else
     skip "$rule" "shellcheck is not installed"
   fi
@@ -119,6 +127,7 @@ main() {
   check_format
   check_direction
   check_pictures
+  check_temporary
   check_length
   check_width
   check_shell

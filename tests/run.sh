@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Builds and runs the tests: bash tests/run.sh [--full | --tsan | --tidy]
 #
-#   (nothing)   the code's rules and every test of a Release build: under 10 minutes on 2 cores
+#   (nothing)   the code's rules and every test of a Release build: under 8 minutes on 2 cores
 #   --full      besides: long lists, address, undefined-behaviour and thread sanitizer, fuzzing, clang-tidy: under 40
 #               minutes
 #   --tsan      the thread sanitizer alone, over kernels, profiling, model and tasks
@@ -48,20 +48,29 @@ run_ctest() {
   local build="$1" name="$2" report="$1/report.xml" line
   shift 2
   rm -f "$report"
-  (cd "$build" && logged "$build/ctest.log" "${ctest_prefix[@]}" ctest -j "$(nproc)" --output-on-failure \
+  # A folder of their own for what tests write, gone at the end; what is left in it is a test that does not clean up.
+  local temporary left
+  temporary="$(mktemp -d "${TMPDIR:-/tmp}/attnscope-tests-XXXXXX")"
+  (cd "$build" && TMPDIR="$temporary" logged "$build/ctest.log" "${ctest_prefix[@]}" ctest -j "$(nproc)" --output-on-failure \
     --output-junit "$report" "$@") || true
+  left="$(find "$temporary" -mindepth 1 -maxdepth 1 -printf '%f ')"
+  rm -rf "$temporary"
+  if [[ -n $left ]]; then count_fail "$name: tests left in the temporary folder: $left"; else count_pass; fi
   if [[ ! -s $report ]]; then
     count_fail "$name: ctest wrote no report; its words are in $build/ctest.log"
     return 0
   fi
-  # One line a test case: its status.
   while IFS= read -r line; do
     case "$line" in
-      *'status="run"'*) count_pass ;;
-      *'status="fail"'*) count_fail "$name: $(sed -E 's/.*<testcase name="([^"]*)".*/\1/' <<<"$line")" ;;
-      *) skipped=$((skipped + 1)) ;;
+      PASS*) count_pass ;;
+      FAIL*) count_fail "$name: ${line#FAIL }" ;;
+      SKIP*)
+        line="${line#SKIP }"
+        skipped=$((skipped + ${line%%$'\t'*}))
+        say "    skipped: ${line#*$'\t'}"
+        ;;
     esac
-  done < <(grep '<testcase ' "$report")
+  done < <(python3 "$root/tests/report.py" "$report")
   took
 }
 
@@ -79,7 +88,7 @@ prepared() {
 
 test_release() { # LONG
   step "Build of the tests"
-  prepared tests all
+  prepared tests "all${1:+ attnscope_bench}"
   step "Tests${1:+, long lists too}"
   ATTNSCOPE_LONG_TESTS="${1:-}" run_ctest "$folder" "release"
 }
@@ -191,7 +200,7 @@ fuzz_results() { # reads running and names of fuzz()
 tidy() {
   step "clang-tidy"
   local program line
-  program="$(command -v clang-tidy-16 || command -v clang-tidy || true)"
+  program="$(command -v "clang-tidy-$clang_version" || command -v clang-tidy || true)"
   if [[ -z $program ]]; then
     count_skip "clang-tidy is not installed"
     return 0
@@ -212,10 +221,24 @@ tidy() {
   took
 }
 
+# The version of clang for --full: 16, else the newest there is, installed or in the package lists.
+choose_clang() {
+  local versions
+  versions="$({
+    compgen -c clang++- | sed -nE 's/^clang\+\+-([0-9]+)$/\1/p'
+    apt-cache search --names-only '^clang-[0-9]+$' 2>/dev/null | sed -nE 's/^clang-([0-9]+) .*/\1/p'
+  } | sort -n -u)"
+  if [[ -z $versions ]] || grep -qx 16 <<<"$versions"; then
+    printf '16\n'
+  else
+    tail -n 1 <<<"$versions"
+  fi
+}
+
 # ---- all of it
 
 main() {
-  local full="" tsan="" tidy="" folder gui clang
+  local full="" tsan="" tidy="" folder gui clang clang_version=16
   local -a with_clang=()
   case "${1:-}" in
     --full) full=1 ;;
@@ -229,12 +252,17 @@ main() {
   esac
   local fuzz_seconds="${ATTNSCOPE_FUZZ_SECONDS:-45}" tidy_seconds="${ATTNSCOPE_TIDY_SECONDS:-1200}"
 
+  build_folder tests
+  announce "$folder" "$root/app/setup/packages" "$root/app/setup/packages_tests"
   step "System packages"
-  local -a lists=("$root/app/setup/packages" "$root/app/setup/packages_tests")
-  if [[ -n $full$tsan$tidy ]]; then lists+=("$root/app/setup/packages_full"); fi
-  install_packages "${lists[@]}"
+  install_packages "$root/app/setup/packages" "$root/app/setup/packages_tests"
+  if [[ -n $full$tsan$tidy ]]; then
+    clang_version="$(choose_clang)"
+    sed "s/VERSION /$clang_version /; s/VERSION-/$clang_version-/" "$root/app/setup/packages_full" >"$folder/packages_full"
+    install_packages "$folder/packages_full"
+  fi
   check_tools
-  clang="$(command -v clang++-16 || command -v clang++ || true)"
+  clang="$(command -v "clang++-$clang_version" || command -v clang++ || true)"
   if [[ -n $clang ]]; then
     with_clang=(-DCMAKE_CXX_COMPILER="$clang" -DCMAKE_C_COMPILER="${clang/clang++/clang}")
   fi

@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 
 #include "app/cli/command.h"
+#include "app/cli/describe.h"
 #include "app/cli/text.h"
 #include "app/system/assets.h"
 #include "attnscope_version.h"
@@ -35,6 +36,28 @@ Result<int> print_licenses() {
   }
   return 0;
 }
+
+// What the program says of itself, where it was asked to.
+struct Asked {
+  bool licenses = false, manual = false;
+  std::string completion;
+
+  void add_to(CLI::App& program) {
+    program.add_flag("--licenses", licenses, "What is shipped with the program, under which licences");
+    program.add_flag("--man", manual, "The manual page, for man -l -");
+    program.add_option("--completion", completion, "A script that completes these options in bash, zsh or fish")
+        ->type_name("SHELL");
+  }
+  bool anything() const { return licenses || manual || !completion.empty(); }
+  Result<int> answer(const CLI::App& program) const {
+    if (licenses) return print_licenses();
+    const Result<std::string> text =
+        manual ? Result<std::string>(manual_page(program, ATTNSCOPE_VERSION)) : completion_script(program, completion);
+    if (!text) return tl::unexpected(text.error());
+    if (auto r = print(*text); !r) return tl::unexpected(r.error());
+    return 0;
+  }
+};
 
 int finish(const Result<int>& result, const Stopper& stopper) {
   if (result) return *result;
@@ -69,8 +92,8 @@ int run_checked(int argc, char** argv) {
       "  attnscope step --preset blackboard\n"
       "Each command has its own:  attnscope COMMAND --help");
   program.set_version_flag("--version", fmt::format("attnscope {} ({})", ATTNSCOPE_VERSION, ATTNSCOPE_COMMIT));
-  bool licenses = false;
-  program.add_flag("--licenses", licenses, "What is shipped with the program, under which licences");
+  Asked asked;
+  asked.add_to(program);
   program.require_subcommand(0, 1);
   const std::vector<Command> commands{add_window(program),  add_step(program),   add_run(program),
                                       add_bench(program),   add_verify(program), add_list(program),
@@ -83,8 +106,8 @@ int run_checked(int argc, char** argv) {
     return code == 0 ? 0 : kBadUsage;
   }
   const Command& command = chosen(commands);
-  Stopper stopper(command.stoppable && !licenses);
-  return finish(licenses ? print_licenses() : command.run(stopper), stopper);
+  Stopper stopper(command.stoppable && !asked.anything());
+  return finish(asked.anything() ? asked.answer(program) : command.run(stopper), stopper);
 }
 
 }  // namespace

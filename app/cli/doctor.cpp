@@ -1,4 +1,9 @@
 // attnscope doctor: what works here, and the one line that turns on what does not.
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -25,6 +30,9 @@
 
 namespace attn::cli {
 namespace {
+
+// Works the same where the program is installed and there is no source tree.
+constexpr const char* kFetch = "attnscope doctor --fetch-cuda";
 
 enum class Mark : std::uint8_t { works, note, broken };
 
@@ -70,7 +78,8 @@ Finding look_at_kernel(const KernelRow& row) {
 Finding look_at_assets() {
   const auto folder = find_assets();
   if (folder) return {Mark::works, "Fonts and texts", folder->string(), ""};
-  return {Mark::broken, "Fonts and texts", folder.error().message, "bash app/run.sh --setup-only"};
+  return {Mark::broken, "Fonts and texts", folder.error().message,
+          "install the program again, or in its source tree: bash app/run.sh --setup-only"};
 }
 
 Finding look_at_pictures() {
@@ -105,7 +114,6 @@ Finding look_at_folder(const std::string& what, std::filesystem::path folder, co
 
 // What counts and reads sensors. Without a driver CUPTI can still be there, and says what chips have.
 std::vector<Finding> look_at_profiling(const GpuHello* hello) {
-  constexpr const char* kFetch = "bash app/setup/fetch_cuda.sh --with-nvrtc";
   std::vector<Finding> all;
   const auto alone = hello == nullptr ? cupti_version(0) : Result<std::string>(hello->cupti);
   const std::string missing = hello != nullptr ? hello->cupti_error : alone ? "" : alone.error().message;
@@ -153,7 +161,7 @@ std::vector<Finding> look_at_gpus() {
   if (compiler)
     all.push_back({Mark::works, "NVRTC", (*compiler)->version(), ""});
   else
-    all.push_back({Mark::note, "NVRTC", compiler.error().message, "bash app/setup/fetch_cuda.sh --with-nvrtc"});
+    all.push_back({Mark::note, "NVRTC", compiler.error().message, kFetch});
   return all;
 }
 
@@ -169,6 +177,14 @@ std::vector<Finding> findings() {
   all.push_back(look_at_folder("Saved files", data_folder(), "XDG_DATA_HOME"));
   for (Finding& f : look_at_gpus()) all.push_back(std::move(f));
   return all;
+}
+
+// Becomes the script that brings NVRTC and CUPTI; returns only where it can't.
+Result<int> fetch_cuda() {
+  const auto script = find_asset("setup/fetch_cuda.sh");
+  if (!script) return tl::unexpected(script.error());
+  ::execlp("bash", "bash", script->c_str(), "--with-nvrtc", static_cast<char*>(nullptr));
+  return fail(ErrorKind::cannot_run, fmt::format("bash cannot be started: {}.", std::strerror(errno)));
 }
 
 Result<int> examine() {
@@ -195,7 +211,11 @@ Command add_doctor(CLI::App& program) {
       "Examples:\n"
       "  attnscope doctor\n"
       "  attnscope doctor | grep -A1 '^--'");
-  return {parser, [](Stopper&) { return examine(); }};
+  const auto fetch = std::make_shared<bool>(false);
+  parser->add_flag(
+      "--fetch-cuda", *fetch,
+      "Bring NVRTC and CUPTI (100 MB, from the Python package index) to your own folder, and nothing else");
+  return {parser, [fetch](Stopper&) { return *fetch ? fetch_cuda() : examine(); }};
 }
 
 }  // namespace attn::cli

@@ -3,11 +3,14 @@
 #   bash app/setup/fetch_cuda.sh               the headers of the driver API, CUPTI and NVTX (12 MB), for the build
 #   bash app/setup/fetch_cuda.sh --with-nvrtc  besides the run-time compiler and CUPTI (100 MB), for GPU kernels
 # Headers go to ${XDG_CACHE_HOME:-~/.cache}/attnscope/cuda/include, libraries to
-# ${XDG_DATA_HOME:-~/.local/share}/attnscope/cuda/nvidia/cu13. What lies there is not brought again.
+# ${XDG_DATA_HOME:-~/.local/share}/attnscope/cuda/nvidia/cu13. What lies there whole is not brought again; what
+# is missing or cut short is.
 set -euo pipefail
+shopt -s inherit_errexit
 
 readonly cache="${XDG_CACHE_HOME:-$HOME/.cache}/attnscope/cuda"
 readonly data="${XDG_DATA_HOME:-$HOME/.local/share}/attnscope/cuda"
+readonly libraries="$data/nvidia/cu13/lib"
 # name==version and the sha256 of the wheel for this processor
 readonly runtime="nvidia-cuda-runtime==13.0.96"
 readonly crt="nvidia-cuda-crt==13.0.88" # what the runtime's headers include
@@ -41,7 +44,6 @@ hash_of() { # PACKAGE
 fetch() {
   local package="$1" folder hash
   hash="$(hash_of "$package")"
-  mkdir -p "$cache"
   folder="$(mktemp -d "$cache/.partial.XXXXXX")"
   printf '%s --hash=sha256:%s\n' "$package" "$hash" >"$folder/requirements.txt"
   if ! TMPDIR="$folder" python3 -m pip download --quiet --no-deps --only-binary=:all: --require-hashes --no-cache-dir \
@@ -56,37 +58,83 @@ fetch() {
   printf '%s\n' "$folder"
 }
 
-# bring_libraries PACKAGE: its lib folder, beside what is there already.
+# Names and sizes of all files: enough to see a file gone or cut short, and quick.
+manifest() { (cd "$1" && find . -type f -printf '%s %p\n' | LC_ALL=C sort); }
+
+# whole FOLDER LIST: every file of the list lies in the folder, in its size. Others may lie there too.
+whole() {
+  [[ -f $2 && -d $1 ]] && [[ -z "$(LC_ALL=C comm -13 <(manifest "$1") "$2" 2>/dev/null || printf missing)" ]]
+}
+
+headers_whole() {
+  # What was brought before there was a list: the last of them was copied last.
+  if [[ ! -f $cache/manifest ]]; then
+    [[ -f $cache/include/cudaTypedefs.h && -f $cache/include/crt/host_defines.h && -f $cache/include/nvtx3/nvToolsExt.h ]]
+    return
+  fi
+  whole "$cache/include" "$cache/manifest"
+}
+
+bring_headers() {
+  local folder made package
+  say "Bringing CUDA's headers (12 MB)"
+  made="$(mktemp -d "$cache/.partial.XXXXXX")"
+  for package in "$runtime" "$crt" "$cupti" "$nvtx"; do
+    folder="$(fetch "$package")"
+    cp -R "$folder"/unpacked/nvidia/cu13/include/. "$made/"
+    rm -rf "$folder"
+  done
+  chmod 755 "$made"
+  rm -rf "$cache/include" "$cache/manifest"
+  mv "$made" "$cache/include"
+  manifest "$cache/include" >"$cache/manifest.new"
+  mv "$cache/manifest.new" "$cache/manifest"
+}
+
+# libraries_whole NAME PATTERN: NAME's list, or without one (brought before there were lists) a file of the pattern.
+libraries_whole() {
+  if [[ ! -f $data/$1.manifest ]]; then
+    compgen -G "$libraries/$2" >/dev/null
+    return
+  fi
+  whole "$libraries" "$data/$1.manifest"
+}
+
+# bring_libraries NAME PACKAGE: its lib folder, beside what is there already.
 bring_libraries() {
   local folder
-  folder="$(fetch "$1")"
-  mkdir -p "$data/nvidia/cu13/lib"
-  cp -R "$folder"/unpacked/nvidia/cu13/lib/. "$data/nvidia/cu13/lib/"
+  say "Bringing $1"
+  mkdir -p "$libraries"
+  folder="$(fetch "$2")"
+  cp -R "$folder"/unpacked/nvidia/cu13/lib/. "$libraries/"
+  manifest "$folder/unpacked/nvidia/cu13/lib" >"$data/$1.manifest"
   rm -rf "$folder"
 }
 
 main() {
-  local folder package
-  # The last of them is copied last: where it is, all are.
-  if [[ ! -f $cache/include/cudaTypedefs.h || ! -f $cache/include/crt/host_defines.h ||
-    ! -f $cache/include/nvtx3/nvToolsExt.h ]]; then
-    say "Bringing CUDA's headers"
-    rm -rf "$cache/include"
-    mkdir -p "$cache/include"
-    for package in "$runtime" "$crt" "$cupti" "$nvtx"; do
-      folder="$(fetch "$package")"
-      cp -R "$folder"/unpacked/nvidia/cu13/include/. "$cache/include/"
-      rm -rf "$folder"
-    done
-  fi
-  if [[ ${1:-} == --with-nvrtc ]]; then
-    if ! compgen -G "$data/nvidia/cu13/lib/libnvrtc.so.*" >/dev/null; then
-      say "Bringing NVRTC"
-      bring_libraries "$nvrtc"
+  local with_nvrtc=""
+  case "${1:-}" in
+    "") ;;
+    --with-nvrtc) with_nvrtc=1 ;;
+    *)
+      say "usage: bash fetch_cuda.sh [--with-nvrtc]"
+      return 2
+      ;;
+  esac
+  if ! headers_whole || { [[ -n $with_nvrtc ]] && { ! libraries_whole NVRTC 'libnvrtc.so.*' ||
+    ! libraries_whole CUPTI 'libcupti.so.*'; }; }; then
+    if ! mkdir -p "$cache"; then
+      say "Mend: set XDG_CACHE_HOME to a folder that you can write."
+      return 1
     fi
-    if ! compgen -G "$data/nvidia/cu13/lib/libcupti.so.*" >/dev/null; then
-      say "Bringing CUPTI"
-      bring_libraries "$cupti"
+    # One at a time: two set-ups started together would copy over each other.
+    exec 9>"$cache/lock"
+    flock 9
+    rm -rf "$cache"/.partial.*
+    if ! headers_whole; then bring_headers; fi
+    if [[ -n $with_nvrtc ]]; then
+      if ! libraries_whole NVRTC 'libnvrtc.so.*'; then bring_libraries NVRTC "$nvrtc"; fi
+      if ! libraries_whole CUPTI 'libcupti.so.*'; then bring_libraries CUPTI "$cupti"; fi
     fi
   fi
   printf '%s\n' "$cache/include"

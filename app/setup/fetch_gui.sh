@@ -2,7 +2,7 @@
 # Brings the pinned GUI sources into the cache, outside the source tree:
 # ${XDG_CACHE_HOME:-~/.cache}/attnscope/sources/imgui_bundle-VERSION/external.
 # Where they lie there whole, it does nothing and needs no network.
-# Prints the folder 'external' on stdout, everything else on stderr.
+# Prints the folder 'external' on stdout, everything else on stderr. With --version it prints the version alone.
 set -euo pipefail
 
 readonly version=1.93.0
@@ -27,25 +27,41 @@ archive_good() {
   [[ -f $archive ]] && printf '%s  %s\n' "$sha256" "$archive" | sha256sum --check --status
 }
 
+# follow FOLDER: how much has come, each second, on a terminal. Ends with this script or with kill.
+follow() {
+  local mib
+  while sleep 1 && kill -0 $$ 2>/dev/null; do
+    mib="$(du -sm -- "$1" 2>/dev/null | cut -f 1)"
+    printf '\r\033[K    %s of 52 MiB' "$((${mib:-0} < 52 ? ${mib:-0} : 52))" >&2
+  done
+}
+
 # pip brings the package by name and hash. It would also fetch and run the package's
 # build tools to ask for its metadata (30 MB, seconds); no_backend/ answers instead.
 download() {
   local folder
   folder="$(mktemp -d "$cache/downloads/.partial.XXXXXX")"
   printf 'imgui-bundle==%s --hash=sha256:%s\n' "$version" "$sha256" >"$folder/requirements.txt"
+  say "    bringing the GUI sources (52 MiB)"
+  watcher=""
+  if [[ -t 2 ]]; then
+    follow "$folder" &
+    watcher=$!
+  fi
+  # Also where Ctrl+C ends it.
+  # shellcheck disable=SC2064 # these values
+  trap "rm -rf '$folder'; if [[ -n '$watcher' ]]; then kill '$watcher' 2>/dev/null; printf '\r\033[K' >&2; fi" EXIT
   # pip's temporary copies lie beside the result: /tmp may be small.
   if ! PYTHONPATH="$here/no_backend" TMPDIR="$folder" python3 -m pip download --quiet --no-deps \
     --no-build-isolation --no-binary imgui-bundle --require-hashes --no-cache-dir \
     --disable-pip-version-check -r "$folder/requirements.txt" -d "$folder" >"$folder/log" 2>&1; then
     tail -n 3 "$folder/log" >&2
-    rm -rf "$folder"
     say "The GUI sources could not be downloaded (54 MB, package imgui-bundle $version of the Python package index)."
     say "Mend: check the network and the free space of $cache ($(free_mib) MiB), then run this again."
     say "Or put $archive_name, brought from another machine, into $cache/downloads/."
     return 1
   fi
   mv -f "$folder/$archive_name" "$archive"
-  rm -rf "$folder"
 }
 
 free_mib() { df -Pm -- "$cache" 2>/dev/null | awk 'NR == 2 { print $4 }' || true; }
@@ -80,6 +96,10 @@ unpack() {
 }
 
 main() {
+  if [[ ${1:-} == --version ]]; then
+    printf '%s\n' "$version"
+    return 0
+  fi
   if ! complete; then
     if ! mkdir -p "$cache/downloads" "$cache/sources"; then
       say "Mend: set XDG_CACHE_HOME to a folder that you can write."
@@ -93,7 +113,7 @@ main() {
       if ! archive_good; then
         rm -f "$archive"
         need_space 220
-        download
+        (download)
       fi
       if ! archive_good; then
         say "The download's sha256 is not the pinned one; it was removed."

@@ -26,7 +26,7 @@ set(imgui "${gui}/imgui/imgui")
 set(implot "${gui}/implot/implot")
 add_library(attnscope_imgui STATIC
   "${imgui}/imgui.cpp" "${imgui}/imgui_draw.cpp" "${imgui}/imgui_tables.cpp"
-  "${imgui}/imgui_widgets.cpp" "${imgui}/imgui_demo.cpp" "${imgui}/imgui_stacklayout.cpp"
+  "${imgui}/imgui_widgets.cpp" "${imgui}/imgui_stacklayout.cpp"
   "${imgui}/misc/cpp/imgui_stdlib.cpp"
   "${implot}/implot.cpp" "${implot}/implot_items.cpp")
 target_include_directories(attnscope_imgui SYSTEM PUBLIC
@@ -36,12 +36,15 @@ target_compile_definitions(attnscope_imgui PUBLIC IMGUI_USE_WCHAR32)
 # Plots of float and double alone: with every integer type too, one file compiles
 # for a minute and a half.
 target_compile_definitions(attnscope_imgui PRIVATE "IMPLOT_CUSTOM_NUMERIC_TYPES=(float)(double)")
+# The largest file of all: -O1 halves it, and a chart's points are few.
+set_source_files_properties("${implot}/implot_items.cpp" PROPERTIES COMPILE_OPTIONS -O1)
 target_link_libraries(attnscope_imgui PRIVATE attnscope_third_party)
 target_link_libraries(attnscope_imgui PUBLIC Threads::Threads)
 if(ATTNSCOPE_TESTS)
   set(engine "${gui}/imgui_test_engine/imgui_test_engine")
   file(GLOB engine_sources "${engine}/imgui_test_engine/*.cpp")
   target_sources(attnscope_imgui PRIVATE ${engine_sources})
+  set_source_files_properties(${engine_sources} PROPERTIES COMPILE_OPTIONS -O1)
   # The engine defines the symbols of stb_image_write; ours are static (STB_IMAGE_WRITE_STATIC).
   # Only the GUI's tests see these definitions: they change no data structure, so the rooms
   # are compiled as for the installed program.

@@ -44,6 +44,16 @@ unexpected() { # STATUS LINE COMMAND
 }
 trap 'unexpected "$?" "$LINENO" "$BASH_COMMAND"' ERR
 
+# Ctrl+C. What runs in the foreground gets it too; apt lets dpkg finish first.
+interrupted() {
+  trap - ERR INT
+  say ""
+  say "Stopped in step $step_number: $step_name"
+  say "  Run the same command again to go on: what is finished is kept, packages are looked at again."
+  exit 130
+}
+trap interrupted INT
+
 free_mib() { df -Pm -- "$1" 2>/dev/null | awk 'NR == 2 { print $4 }' || true; }
 
 # need_space FOLDER MIB: the folder must exist.
@@ -56,12 +66,12 @@ need_space() {
   fi
 }
 
-# quietly LOG COMMAND...: its words go to the log; a terminal shows the latest one.
+# quietly LOG COMMAND...: its words are added to the log; a terminal shows the latest one.
 quietly() {
   local log="$1" line status=0
   shift
   if [[ -t 2 ]]; then
-    { "$@" </dev/null 2>&1 || printf '%s\n' "$?" >"$log.failed"; } | tee "$log" |
+    { "$@" </dev/null 2>&1 || printf '%s\n' "$?" >"$log.failed"; } | tee -a "$log" |
       while IFS= read -r line; do printf '\r\033[K    %.100s' "$line" >&2; done
     printf '\r\033[K' >&2
     if [[ -f $log.failed ]]; then
@@ -69,7 +79,7 @@ quietly() {
       return 1
     fi
   else
-    "$@" </dev/null >"$log" 2>&1 || status=1
+    "$@" </dev/null >>"$log" 2>&1 || status=1
   fi
   return "$status"
 }
@@ -96,7 +106,7 @@ install_packages() {
     return 0
   fi
   if ! command -v dpkg-query >/dev/null || ! command -v apt-get >/dev/null; then
-    fail "This system has no apt: the set-up knows Debian 12, Ubuntu 24.04 and newer." \
+    fail "This system has no apt: the set-up knows Debian 12 and 13, Ubuntu 24.04 and newer." \
       "Elsewhere install what these files list, by your system's names:" "$@" \
       "then run this again with ATTNSCOPE_SKIP_PACKAGES=1."
   fi
@@ -104,8 +114,7 @@ install_packages() {
   mapfile -t missing < <(missing_packages "$@")
   if ((${#missing[@]} == 0)); then return 0; fi
   say "    missing: ${missing[*]}"
-  local apt_log="${TMPDIR:-/tmp}/attnscope-apt-$$.log"
-  local by_hand="apt-get install --no-install-recommends ${missing[*]}"
+  local by_hand="apt-get update && apt-get install --no-install-recommends ${missing[*]}"
   local -a as_root=()
   if ((EUID != 0)); then
     if ! command -v sudo >/dev/null; then
@@ -118,23 +127,75 @@ install_packages() {
     fi
     as_root=(sudo)
   fi
+  local apt_log
+  apt_log="$(mktemp "${TMPDIR:-/tmp}/attnscope-apt-XXXXXX.log")" || fail "Mend: set TMPDIR to a folder that you can write."
   # The lock timeout waits for another apt, such as an unattended upgrade.
   local -a apt=("${as_root[@]}" env DEBIAN_FRONTEND=noninteractive
     apt-get -q -y -o DPkg::Lock::Timeout=300 -o Acquire::Retries=3)
   # A bare system has no package lists; an old one has stale ones, which only the
   # download notices. So: install, else update the lists and install again.
+  # Where one was cut off, dpkg has work left, and apt refuses before that is done.
   say "    installing them with apt; on a bare system this takes a minute or two"
   local -a install=("${apt[@]}" install --no-install-recommends "${missing[@]}")
+  if compgen -G '/var/lib/dpkg/updates/[0-9]*' >/dev/null; then
+    quietly "$apt_log" "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive dpkg --configure -a || true
+  fi
   if ! quietly "$apt_log" "${install[@]}"; then
     say "    bringing the package lists up to date"
-    if ! quietly "$apt_log" "${apt[@]}" update || ! quietly "$apt_log" "${install[@]}"; then
+    # By itself apt calls an update that reached nobody a success.
+    if ! quietly "$apt_log" "${apt[@]}" -o APT::Update::Error-Mode=any update ||
+      ! quietly "$apt_log" "${install[@]}"; then
       tail -n 15 "$apt_log" >&2
       fail "apt could not install the packages; its last words are above, all in $apt_log." \
         "Mend: check the network, the free space ($(free_mib /) MiB on /) and /etc/apt/sources.list*." \
-        "These are names of Debian 12 and Ubuntu 24.04 (universe). By hand:  $by_hand"
+        "These are names of Debian 12 and 13 and Ubuntu 24.04 (universe). By hand:  $by_hand"
     fi
   fi
   rm -f "$apt_log"
+}
+
+# ---- what comes
+
+# announce FOLDER LIST...: what a first set-up will bring, before it does. FOLDER: where it will build.
+announce() {
+  local folder="$1" mib=0 disk=0 cores packages=0
+  shift
+  local -a parts=()
+  if [[ -z ${ATTNSCOPE_SKIP_PACKAGES:-} ]] && command -v dpkg-query >/dev/null; then
+    packages="$(missing_packages "$@" | wc -l)"
+    if ((packages > 0)); then
+      # On a bare Debian 12 all of them are 130 MB, unpacked 560.
+      local all
+      all="$(listed_packages "$@" | wc -l)"
+      mib=$((mib + 130 * packages / all + 1))
+      disk=$((disk + 560 * packages / all + 1))
+      parts+=("$packages packages of the system")
+    fi
+  fi
+  if [[ ! -f $cache/sources/imgui_bundle-$("$BASH" "$root/app/setup/fetch_gui.sh" --version)/manifest ]]; then
+    mib=$((mib + 54))
+    disk=$((disk + 100))
+    parts+=("the GUI sources")
+  fi
+  if ! cuda_toolkit && [[ ! -f $cache/cuda/include/cudaTypedefs.h ]]; then
+    mib=$((mib + 12))
+    disk=$((disk + 20))
+    parts+=("CUDA's headers")
+  fi
+  local words=""
+  if ((${#parts[@]} > 0)); then
+    words="$(printf ', %s' "${parts[@]}")"
+    words="downloads of about $mib MB (${words#, }), "
+  fi
+  if [[ ! -f $folder/build.ninja ]]; then
+    cores="$(jobs_count)"
+    # Core-minutes of a build: of the program, with its tests.
+    local work=9
+    if [[ $folder == */tests ]]; then work=13; fi
+    disk=$((disk + 300))
+    words+="a build of about $(((work + cores - 1) / cores)) minutes on $cores cores, "
+  fi
+  if [[ -n $words ]]; then say "To come: ${words}about $disk MB of disk. A second run brings and builds only what changed."; fi
 }
 
 # ---- tools
@@ -152,11 +213,11 @@ check_tools() {
   if "$compiler" --version | grep -qi clang; then wanted=14; fi
   version_at_least "$version" "$wanted" || fail \
     "$compiler is version $version; this program is C++20 and needs $wanted or newer." \
-    "Mend: Debian 12 and Ubuntu 24.04 have one (g++); or set CXX to a newer compiler."
+    "Mend: Debian 12 and 13 and Ubuntu 24.04 have one (g++); or set CXX to a newer compiler."
   version="$(cmake --version | sed -n '1s/[^0-9]*//p')"
   version_at_least "$version" 3.25 || fail \
     "cmake is version $version; 3.25 or newer is needed." \
-    "Mend: Debian 12 and Ubuntu 24.04 have one; an older cmake in your PATH may hide it."
+    "Mend: Debian 12 and 13 and Ubuntu 24.04 have one; an older cmake in your PATH may hide it."
 }
 
 # ---- building
@@ -179,8 +240,8 @@ gui_sources() {
   cuda_headers
 }
 
-# CUDA's headers of the driver API, CUPTI and NVTX, from a toolkit or else the cache; CMake looks in the same places.
-cuda_headers() {
+# Whether a toolkit has CUDA's headers of the driver API, CUPTI and NVTX; CMake looks in the same places.
+cuda_toolkit() {
   local folder
   for folder in "${ATTNSCOPE_CUDA:-/nowhere}" /usr/local/cuda /usr/local/cuda-13.0 /usr/local/cuda-12.9 \
     /usr/local/cuda-12.8; do
@@ -189,6 +250,12 @@ cuda_headers() {
       return 0
     fi
   done
+  return 1
+}
+
+# CUDA's headers from a toolkit or else the cache.
+cuda_headers() {
+  if cuda_toolkit; then return 0; fi
   bash "$root/app/setup/fetch_cuda.sh" >/dev/null ||
     fail "CUDA's headers could not be brought; why, and what to do, is said above."
 }
@@ -248,6 +315,8 @@ explain_build_failure() { # LOG FOLDER
   elif grep -qE 'Killed signal|internal compiler error: Killed|out of memory' "$1"; then
     fail "The compiler ran out of memory." \
       "Mend: run again with ATTNSCOPE_JOBS=1, which compiles one file at a time."
+  elif grep -q 'interrupted by user' "$1"; then
+    interrupted
   fi
   fail "The words of the tool that failed are above, all in $1." \
     "Mend: if a source file changed under the build, correct it; else remove $2 and run again."

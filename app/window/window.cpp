@@ -52,6 +52,11 @@ tl::unexpected<Error> no_window(const std::string& why) {
 class Glfw {
  public:
   static Result<std::unique_ptr<Glfw>> start() {
+    // Without this folder there is no Wayland, and its library would say so on stderr when GLFW asks.
+    const auto socket = environment("WAYLAND_DISPLAY");
+    if (!environment("XDG_RUNTIME_DIR") && !(socket && socket->front() == '/')) {
+      glfwInitHint(GLFW_PLATFORM, GLFW_PLATFORM_X11);
+    }
     if (glfwInit() != GLFW_TRUE) return no_window(glfw_words());
     return std::unique_ptr<Glfw>(new Glfw);
   }

@@ -8,7 +8,7 @@ namespace attn::cupti {
 namespace {
 
 constexpr std::uint32_t kBuiltFor = CUPTI_API_VERSION;  // 130001 = 13.0; below 13 a count without such a meaning
-constexpr const char* kMend = "It comes with a CUDA toolkit, or with: bash app/setup/fetch_cuda.sh --with-nvrtc";
+constexpr const char* kMend = "It comes with a CUDA toolkit, or with: attnscope doctor --fetch-cuda";
 
 std::string words_for(std::uint32_t version) {
   if (version < 10000) return fmt::format("CUPTI of API version {}", version);

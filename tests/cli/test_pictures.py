@@ -77,9 +77,18 @@ def approve():
 
 
 def compare():
+    """What is drawn stays in ATTNSCOPE_PICTURES, to look at; without that it goes."""
+    kept = os.environ.get("ATTNSCOPE_PICTURES")
+    if kept:
+        pathlib.Path(kept).mkdir(parents=True, exist_ok=True)
+        compare_in(pathlib.Path(kept))
+    else:
+        with tempfile.TemporaryDirectory() as folder:
+            compare_in(pathlib.Path(folder))
+
+
+def compare_in(folder):
     report = Report()
-    folder = pathlib.Path(os.environ.get("ATTNSCOPE_PICTURES", tempfile.mkdtemp(prefix="attnscope-pictures-")))
-    folder.mkdir(parents=True, exist_ok=True)
     for theme in ("dark", "light"):
         seen = {}
         for name in PICTURES:

@@ -47,6 +47,7 @@ reports="$(realpath -- "$out")"
 out="$(mktemp -d)" # one text a part; joined at the end
 XDG_CACHE_HOME="$(mktemp -d)"
 export XDG_CACHE_HOME
+trap 'rm -rf "$out" "$XDG_CACHE_HOME"' EXIT
 summary="$reports/summary.txt"
 : >"$summary"
 failed=0

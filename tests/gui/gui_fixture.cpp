@@ -35,7 +35,7 @@ TestWindow::TestWindow(int width, int height, const std::string& layout)
   options.state = initial_state();
   options.state.preferences.reduced_motion = true;
   options.program = "/bin/false";  // not this test program again
-  options.save_folder = ::testing::TempDir();
+  options.save_folder = folder_.path();
   controller_ = std::make_unique<Controller>(std::move(options));
   draw_frames(4);
 }

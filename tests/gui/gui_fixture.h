@@ -10,6 +10,7 @@
 #include "app/shell/shell.h"
 #include "imgui_test_engine/imgui_te_context.h"
 #include "imgui_test_engine/imgui_te_engine.h"
+#include "tests/kernels/temp_folder.h"
 
 namespace attn {
 
@@ -31,11 +32,13 @@ class TestWindow {
   Controller& controller() { return *controller_; }
   const State& state() const { return controller_->state(); }
   Shell& shell() { return shell_; }
-  WindowRequests requests;  // of the frames so far, newest wins
+  const TempFolder& folder() const { return folder_; }  // where it saves
+  WindowRequests requests;                              // of the frames so far, newest wins
 
  private:
   void draw_frame();
 
+  TempFolder folder_;
   int width_, height_;
   std::unique_ptr<ImGuiTestEngine, DestroyEngine> engine_;  // before the context: it must outlive it
   std::unique_ptr<GuiContext> gui_;

@@ -13,10 +13,10 @@ namespace {
 
 using Ctx = ImGuiTestContext;
 
-std::string array_file(const std::string& name, const std::vector<std::int64_t>& shape) {
+std::string array_file(const TestWindow& w, const std::string& name, const std::vector<std::int64_t>& shape) {
   Array a(DType::f32, shape);
   for (std::int64_t n = 0; n < a.size(); ++n) a.set(n, static_cast<float>(n + 1) / 4);
-  const auto path = std::filesystem::path(::testing::TempDir()) / ("attnscope-gui-" + name);
+  const auto path = w.folder() / name;
   EXPECT_TRUE(write_npy(path, a, shape));
   return path.string();
 }
@@ -102,8 +102,8 @@ TEST(StepTransport, StepsWhereMChangesByButtonAndByKey) {
 
 TEST(StepInputs, FilesAreTypedAndWhatWillNotDoStaysToBeMended) {
   TestWindow w;
-  const std::string q = array_file("q.npy", {6, 3}), k = array_file("k.npy", {5, 3}),
-                    other = array_file("o.npy", {5, 9});
+  const std::string q = array_file(w, "q.npy", {6, 3}), k = array_file(w, "k.npy", {5, 3}),
+                    other = array_file(w, "o.npy", {5, 9});
   EXPECT_TRUE(w.run([&](Ctx* ctx) {
     ctx->SetRef(kStep);
     ctx->ItemClick("##generator");

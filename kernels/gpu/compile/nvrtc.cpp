@@ -11,8 +11,7 @@ namespace attn::gpu {
 namespace {
 
 constexpr const char* kMend =
-    "Mend: bash app/setup/fetch_cuda.sh --with-nvrtc brings it (90 MB), or let ATTNSCOPE_CUDA name a CUDA toolkit 12.8 "
-    "or newer.";
+    "Mend: attnscope doctor --fetch-cuda brings it (90 MB), or let ATTNSCOPE_CUDA name a CUDA toolkit 12.8 or newer.";
 
 using Program = void*;
 using Status = int;  // 0 = success

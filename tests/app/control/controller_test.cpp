@@ -10,6 +10,7 @@
 #include "app/state/string.h"
 #include "app/window/pictures.h"
 #include "profiling/session/session.h"
+#include "tests/kernels/temp_folder.h"
 #include "tests/paths.h"
 
 namespace attn {
@@ -19,13 +20,6 @@ namespace fs = std::filesystem;
 
 class Headless : public ::testing::Test {
  protected:
-  void SetUp() override {
-    const auto* test = ::testing::UnitTest::GetInstance()->current_test_info();
-    folder_ = fs::temp_directory_path() / (std::string("attnscope-controller-") + test->name());
-    fs::remove_all(folder_);
-    fs::create_directories(folder_);
-  }
-  void TearDown() override { fs::remove_all(folder_); }
   ControllerOptions options(State state = initial_state()) const {
     ControllerOptions o;
     o.state = std::move(state);
@@ -52,7 +46,8 @@ class Headless : public ::testing::Test {
     s.document.sweep.peak = {1, 1, 1};
     return s;
   }
-  fs::path folder_;
+  TempFolder temporary_;
+  fs::path folder_ = temporary_.path();
 };
 
 TEST_F(Headless, TheFirstFrameIsSteppable) {

@@ -11,6 +11,7 @@
 #include "app/shell/path_field.h"
 #include "app/state/apply.h"
 #include "kernels/formats/npy.h"
+#include "tests/kernels/temp_folder.h"
 
 namespace attn {
 namespace {
@@ -20,13 +21,6 @@ using Paths = std::array<std::string, 4>;
 
 class InputFiles : public ::testing::Test {
  protected:
-  void SetUp() override {
-    const auto* test = ::testing::UnitTest::GetInstance()->current_test_info();
-    folder_ = fs::temp_directory_path() / (std::string("attnscope-inputs-") + test->name());
-    fs::remove_all(folder_);
-    fs::create_directories(folder_);
-  }
-  void TearDown() override { fs::remove_all(folder_); }
   // Numbers 0.5, 1, 1.5 ... of the shape.
   std::string file(const std::string& name, std::vector<std::int64_t> shape, DType type = DType::f32) const {
     Array a(type, shape);
@@ -44,7 +38,8 @@ class InputFiles : public ::testing::Test {
     options.state = initial_state();
     return Controller(std::move(options));
   }
-  fs::path folder_;
+  TempFolder temporary_;
+  fs::path folder_ = temporary_.path();
 };
 
 TEST_F(InputFiles, TheProblemTakesTheirShapes) {

@@ -7,6 +7,7 @@
 #include <random>
 
 #include "app/state/apply.h"
+#include "tests/kernels/temp_folder.h"
 
 namespace attn {
 namespace {
@@ -99,7 +100,8 @@ TEST(StateString, AnyStateComesBack) {
 
 TEST(StateString, HoldsOnlyCharactersThatNoShellTouches) {
   State s = *with_preset(initial_state(), "bias");
-  const auto folder = std::filesystem::temp_directory_path() / "attnscope state $HOME;'\"\n ü";
+  const TempFolder temporary;
+  const auto folder = temporary / "attnscope state $HOME;'\"\n ü";
   std::filesystem::create_directories(folder);
   s.document.inputs.q_file = (folder / "q.npy").string();
   std::ofstream(s.document.inputs.q_file) << "not read by the string";

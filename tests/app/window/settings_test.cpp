@@ -6,6 +6,8 @@
 #include <fstream>
 #include <sstream>
 
+#include "tests/kernels/temp_folder.h"
+
 namespace attn {
 namespace {
 
@@ -13,21 +15,14 @@ namespace fs = std::filesystem;
 
 class SettingsFile : public ::testing::Test {
  protected:
-  void SetUp() override {
-    const auto* test = ::testing::UnitTest::GetInstance()->current_test_info();
-    folder_ = fs::temp_directory_path() / (std::string("attnscope-settings-") + test->name());
-    fs::remove_all(folder_);
-    fs::create_directories(folder_);
-    file_ = folder_ / "settings.json";
-  }
-  void TearDown() override { fs::remove_all(folder_); }
   void write(const std::string& text) const { std::ofstream(file_) << text; }
   std::string read(const fs::path& file) const {
     std::ostringstream text;
     text << std::ifstream(file).rdbuf();
     return text.str();
   }
-  fs::path folder_, file_;
+  TempFolder temporary_;
+  fs::path folder_ = temporary_.path(), file_ = folder_ / "settings.json";
 };
 
 TEST_F(SettingsFile, ComesBackAsItWasSaved) {

@@ -14,6 +14,7 @@
 #include "profiling/figures/metrics.h"
 #include "profiling/figures/statistics.h"
 #include "profiling/measure/on_cpu.h"
+#include "tests/kernels/temp_folder.h"
 #include "tests/profiling/fake_kernels.h"
 
 namespace attn {
@@ -24,12 +25,6 @@ using namespace test;
 
 class SessionFile : public testing::Test {
  protected:
-  SessionFile() {
-    folder_ = std::filesystem::temp_directory_path() / ("attnscope_session_test_" + std::to_string(::getpid()));
-    std::filesystem::create_directories(folder_);
-  }
-  ~SessionFile() override { std::filesystem::remove_all(folder_); }
-
   std::filesystem::path file(const std::string& name = "s.attn") const { return folder_ / name; }
 
   // Writes a container around this JSON and reads it as a session.
@@ -42,7 +37,7 @@ class SessionFile : public testing::Test {
   }
 
  private:
-  std::filesystem::path folder_;
+  TempFolder folder_;
 };
 
 Measurement measured(const KernelRow& row = real_row()) {
