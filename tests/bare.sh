@@ -100,7 +100,8 @@ try_package() { # SUITE
   if [[ ! -x $build/root/attnscope/build/release/bin/attnscope ]]; then
     build="$(fresh "$1" run)"
     with_sources "$build"
-    try "$1 app/run.sh --setup-only" "$place/$1-build.log" entered "$build" 'cd /root/attnscope && bash app/run.sh --setup-only'
+    try "$1 app/run.sh --setup-only" "$place/$1-build.log" entered "$build" \
+      'cd /root/attnscope && bash app/run.sh --setup-only'
   fi
   try "$1 cpack" "$place/$1-cpack.log" entered "$build" '
     apt-get install -y --no-install-recommends dpkg-dev file

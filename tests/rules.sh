@@ -113,7 +113,8 @@ check_width() {
 check_shell() {
   local rule="shell scripts pass shellcheck"
   if command -v shellcheck >/dev/null; then
-    verdict "$rule" "$(shellcheck -x -f gcc app/run.sh tests/run.sh tests/rules.sh tests/bare.sh app/setup/*.sh 2>&1 || true)"
+    verdict "$rule" "$(shellcheck -x -f gcc app/run.sh tests/run.sh tests/rules.sh tests/bare.sh app/setup/*.sh 2>&1 ||
+      true)"
   else
     skip "$rule" "shellcheck is not installed"
   fi

@@ -51,7 +51,8 @@ run_ctest() {
   # A folder of their own for what tests write, gone at the end; what is left in it is a test that does not clean up.
   local temporary left
   temporary="$(mktemp -d "${TMPDIR:-/tmp}/attnscope-tests-XXXXXX")"
-  (cd "$build" && TMPDIR="$temporary" logged "$build/ctest.log" "${ctest_prefix[@]}" ctest -j "$(nproc)" --output-on-failure \
+  (cd "$build" && TMPDIR="$temporary" logged "$build/ctest.log" "${ctest_prefix[@]}" ctest -j "$(nproc)" \
+    --output-on-failure \
     --output-junit "$report" "$@") || true
   left="$(find "$temporary" -mindepth 1 -maxdepth 1 -printf '%f ')"
   rm -rf "$temporary"
@@ -258,7 +259,8 @@ main() {
   install_packages "$root/app/setup/packages" "$root/app/setup/packages_tests"
   if [[ -n $full$tsan$tidy ]]; then
     clang_version="$(choose_clang)"
-    sed "s/VERSION /$clang_version /; s/VERSION-/$clang_version-/" "$root/app/setup/packages_full" >"$folder/packages_full"
+    sed "s/VERSION /$clang_version /; s/VERSION-/$clang_version-/" "$root/app/setup/packages_full" \
+      >"$folder/packages_full"
     install_packages "$folder/packages_full"
   fi
   check_tools

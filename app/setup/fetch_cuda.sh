@@ -69,7 +69,8 @@ whole() {
 headers_whole() {
   # What was brought before there was a list: the last of them was copied last.
   if [[ ! -f $cache/manifest ]]; then
-    [[ -f $cache/include/cudaTypedefs.h && -f $cache/include/crt/host_defines.h && -f $cache/include/nvtx3/nvToolsExt.h ]]
+    [[ -f $cache/include/cudaTypedefs.h && -f $cache/include/crt/host_defines.h &&
+      -f $cache/include/nvtx3/nvToolsExt.h ]]
     return
   fi
   whole "$cache/include" "$cache/manifest"

@@ -128,7 +128,8 @@ install_packages() {
     as_root=(sudo)
   fi
   local apt_log
-  apt_log="$(mktemp "${TMPDIR:-/tmp}/attnscope-apt-XXXXXX.log")" || fail "Mend: set TMPDIR to a folder that you can write."
+  apt_log="$(mktemp "${TMPDIR:-/tmp}/attnscope-apt-XXXXXX.log")" ||
+    fail "Mend: set TMPDIR to a folder that you can write."
   # The lock timeout waits for another apt, such as an unattended upgrade.
   local -a apt=("${as_root[@]}" env DEBIAN_FRONTEND=noninteractive
     apt-get -q -y -o DPkg::Lock::Timeout=300 -o Acquire::Retries=3)
@@ -195,7 +196,9 @@ announce() {
     disk=$((disk + 300))
     words+="a build of about $(((work + cores - 1) / cores)) minutes on $cores cores, "
   fi
-  if [[ -n $words ]]; then say "To come: ${words}about $disk MB of disk. A second run brings and builds only what changed."; fi
+  if [[ -n $words ]]; then
+    say "To come: ${words}about $disk MB of disk. A second run brings and builds only what changed."
+  fi
 }
 
 # ---- tools

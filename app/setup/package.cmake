@@ -57,8 +57,9 @@ set(CPACK_DEBIAN_PACKAGE_SECTION science)
 set(CPACK_DEBIAN_PACKAGE_PRIORITY optional)
 # What the program links, by dpkg-shlibdeps (package dpkg-dev); and what it opens at run time, which no tool sees.
 set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS ON)
-set(CPACK_DEBIAN_PACKAGE_DEPENDS
-  "libegl1, libgl1, libopengl0, libgl1-mesa-dri, libx11-6, libxrandr2, libxinerama1, libxcursor1, libxi6, libxkbcommon0")
+string(CONCAT CPACK_DEBIAN_PACKAGE_DEPENDS
+  "libegl1, libgl1, libopengl0, libgl1-mesa-dri, libx11-6, libxrandr2, libxinerama1, "
+  "libxcursor1, libxi6, libxkbcommon0")
 set(CPACK_DEBIAN_PACKAGE_RECOMMENDS "libwayland-client0, libwayland-cursor0, libwayland-egl1")
 # For doctor --fetch-cuda, where no CUDA toolkit is.
 set(CPACK_DEBIAN_PACKAGE_SUGGESTS "python3-pip, bash-completion")

@@ -39,7 +39,9 @@ def manual(table, folder):
     page = run("--man").stdout
     plain = re.sub(r"\\f[BIR]", "", page.replace("\\-", "-"))
     for name, options in table.items():
-        part = plain.split(f".SS attnscope {name}\n", 1)[1].split("\n.S", 1)[0] if name else plain.split("\n.SH COMMANDS")[0]
+        part = plain.split("\n.SH COMMANDS")[0]
+        if name:
+            part = plain.split(f".SS attnscope {name}\n", 1)[1].split("\n.S", 1)[0]
         for option in options:
             report.check(re.search(rf"(?<![\w-]){re.escape(option)}(?![\w-])", part), f"man: {name} lacks {option}")
     if shutil.which("groff"):
@@ -91,7 +93,8 @@ def installation(folder):
     if not (build / "cmake_install.cmake").exists():
         return
     prefix = folder / "prefix"
-    done = subprocess.run(["cmake", "--install", build, "--prefix", prefix], capture_output=True, text=True, check=False)
+    done = subprocess.run(["cmake", "--install", build, "--prefix", prefix], capture_output=True, text=True,
+                          check=False)
     report.check(done.returncode == 0, f"cmake --install: {done.stderr[-400:]}")
     for file in ("bin/attnscope", "share/man/man1/attnscope.1.gz", "share/bash-completion/completions/attnscope",
                  "share/zsh/vendor-completions/_attnscope", "share/fish/vendor_completions.d/attnscope.fish",

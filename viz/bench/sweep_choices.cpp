@@ -18,8 +18,10 @@ namespace attn {
 namespace {
 
 // The sweep with one of its values replaced.
-template <class Value>
-SweepChoice with(const SweepSpec& sweep, std::string words, Value SweepSpec::*part, const Value& value) {
+// `part` may belong to a base of SweepSpec.
+template <class Owner, class Value>
+SweepChoice with(const SweepSpec& sweep, std::string words, Value Owner::*part,
+                 const std::type_identity_t<Value>& value) {
   SweepChoice choice{std::move(words), sweep.*part == value, sweep};
   choice.changed.*part = value;
   return choice;

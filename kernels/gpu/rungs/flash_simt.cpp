@@ -7,7 +7,6 @@
 #include "kernels/gpu/compile/occupancy.h"
 #include "kernels/gpu/rungs/common.h"
 #include "kernels/gpu/rungs/flash_simt_layout.h"
-#include "kernels/gpu/rungs/rows.h"
 
 namespace attn::gpu {
 namespace {

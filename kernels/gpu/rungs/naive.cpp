@@ -1,7 +1,6 @@
 // naive on the host: what naive.cu is launched with.
 #include "kernels/gpu/compile/occupancy.h"
 #include "kernels/gpu/rungs/common.h"
-#include "kernels/gpu/rungs/rows.h"
 
 namespace attn::gpu {
 namespace {

@@ -10,6 +10,11 @@
 
 namespace attn::gpu {
 
+// Each made in the file of its rung.
+KernelRow naive_row();
+KernelRow tiled_row();
+KernelRow flash_simt_row();
+
 std::span<const KernelRow> gpu_kernel_table() {
   // The ladder's rungs on a GPU, in its order.
   static const std::array kTable = {

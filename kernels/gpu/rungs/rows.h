@@ -9,10 +9,6 @@
 
 namespace attn::gpu {
 
-KernelRow naive_row();
-KernelRow tiled_row();
-KernelRow flash_simt_row();
-
 std::span<const KernelRow> gpu_kernel_table();
 
 // A device that stands for an architecture alone: what `inspect` plans for. Refuses one that no row declares.

@@ -1,6 +1,5 @@
 // tiled on the host: what tiled.cu is launched with.
 #include "kernels/gpu/rungs/common.h"
-#include "kernels/gpu/rungs/rows.h"
 
 namespace attn::gpu {
 namespace {

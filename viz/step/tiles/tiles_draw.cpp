@@ -193,7 +193,7 @@ void draw_step_tiles(const TilesPanel& panel, const Box& box, TilesScene& scene)
   constexpr float kMaxPlayed = 5;
   const StepView& view = panel.state.view.step;
   const bool moves =
-      !panel.state.preferences.reduced_motion && (!view.step.playing || view.step.play_steps_per_second <= kMaxPlayed);
+      !panel.state.preferences.reduced_motion && (!view.playing || view.play_steps_per_second <= kMaxPlayed);
   const float arrival = panel.held.arrival(scene.at.event, moves, ImGui::GetTime());
   const Drawn drawn{list, scene, layout, pointed, panel.held, s, arrival};
   draw_all(drawn);
