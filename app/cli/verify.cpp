@@ -39,11 +39,11 @@ struct VerifyArguments {
 
 // What one kernel did in one dtype.
 struct Tally {
-  std::int64_t passed = 0, failed = 0, skipped = 0;
+  std::int64_t passed = 0, failed = 0, skipped = 0, not_judged = 0;
   double worst = -1;  // largest error / allowed
   double error = 0, allowed = 0;
   std::string worst_case;
-  std::map<std::string, std::int64_t> skips;  // reason: how many
+  std::map<std::string, std::int64_t> skips, unjudged;  // reason: how many
 };
 
 struct Check {
@@ -141,7 +141,7 @@ Result<Answer> answer_of(const KernelRow& row, const CheckCase& c, const Prepare
   return Answer{std::move(answer->outputs), answer->same_bits};
 }
 
-// One kernel on one case. The value is what is wrong with it; empty = right.
+// One kernel on one case. The value is what is wrong with it; empty = nothing.
 Result<std::string> try_kernel(const KernelRow& row, const CheckCase& c, const Prepared& prepared, const Check& check,
                                const std::stop_token& stop, Tally& tally) {
   const auto answer = answer_of(row, c, prepared, check, stop);
@@ -158,7 +158,12 @@ Result<std::string> try_kernel(const KernelRow& row, const CheckCase& c, const P
     tally.allowed = v.allowed;
     tally.worst_case = describe(c);
   }
-  if (!v.pass) return v.reason + " (" + v.sample + ")";
+  if (v.not_judged) {
+    ++tally.not_judged;
+    ++tally.unjudged[v.reason];
+  } else if (!v.pass) {
+    return v.reason + " (" + v.sample + ")";
+  }
   if (!answer->same_bits) return "a repeat gave other bits than the first run";
   for (std::int32_t n = 1; check.gpu == nullptr && n < check.arguments->repeats; ++n) {
     const auto again = run_on_cpu(row, c.problem, check.options, prepared.in, check.memory_limit, stop);
@@ -178,6 +183,7 @@ Result<void> check_case(const CheckCase& c, Check& check, const std::stop_token&
   }
   for (const KernelRow* row : check.kernels) {
     Tally& tally = check.tallies[{row->id, c.problem.dtype}];
+    const std::int64_t not_judged_before = tally.not_judged;
     const auto takes = row->supports(*row, c.problem, check.options, check.device);
     const auto wrong =
         takes ? try_kernel(*row, c, *prepared, check, stop, tally) : Result<std::string>(tl::unexpected(takes.error()));
@@ -186,7 +192,7 @@ Result<void> check_case(const CheckCase& c, Check& check, const std::stop_token&
       ++tally.skipped;
       ++tally.skips[wrong.error().message];
     } else if (wrong->empty()) {
-      ++tally.passed;
+      if (tally.not_judged == not_judged_before) ++tally.passed;
     } else {
       ++tally.failed;
       const std::string line = fmt::format("FAIL {} on {}: {}\n", row->id, describe(c), *wrong);
@@ -214,6 +220,9 @@ std::string summary(const Check& check) {
   for (const auto& [key, t] : check.tallies) {
     for (const auto& [reason, count] : t.skips) {
       text += fmt::format("skipped {} case(s) of {} {}: {}\n", count, key.first, name_of(key.second), reason);
+    }
+    for (const auto& [reason, count] : t.unjudged) {
+      text += fmt::format("{} case(s) of {} {} {}\n", count, key.first, name_of(key.second), reason);
     }
   }
   for (const auto& [reason, count] : check.case_skips) text += fmt::format("skipped {}\n", reason);
@@ -269,6 +278,7 @@ Result<int> verify_kernels(const VerifyArguments& a, Stopper& stopper) {
   if (auto r = a.options.apply_to(check.options); !r) return tl::unexpected(r.error());
   check.memory_limit = *limit;
   check.kernels = *kernels;
+  if (auto r = a.options.check_read_by(check.kernels); !r) return tl::unexpected(r.error());
   GpuClient client;
   if (auto r = open_device(check, client, stopper.token()); !r) return tl::unexpected(r.error());
   for (const KernelRow* row : check.kernels) {
@@ -284,12 +294,17 @@ Result<int> verify_kernels(const VerifyArguments& a, Stopper& stopper) {
   say_progress("");
   if (auto r = print(summary(check)); !r) return tl::unexpected(r.error());
   if (!done) return tl::unexpected(done.error());
-  std::int64_t passed = 0, failed = 0;
+  std::int64_t passed = 0, failed = 0, not_judged = 0;
   for (const auto& [key, t] : check.tallies) {
     passed += t.passed;
     failed += t.failed;
+    not_judged += t.not_judged;
   }
   if (failed > 0) return fail(ErrorKind::failed, fmt::format("{} of {} checks failed.", failed, passed + failed));
+  if (not_judged > 0) {
+    return fail(ErrorKind::failed, fmt::format("{} of {} checks could not be judged, as said above.", not_judged,
+                                               passed + failed + not_judged));
+  }
   if (passed == 0) return fail(ErrorKind::cannot_run, "Nothing was checked: every case was skipped, as said above.");
   say(fmt::format("All {} checks passed.", passed));
   return 0;

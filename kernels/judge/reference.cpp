@@ -1,6 +1,8 @@
 // The definition in fp64 on the inputs as stored.
+#include <algorithm>
 #include <atomic>
 #include <cmath>
+#include <limits>
 #include <map>
 #include <mutex>
 #include <thread>
@@ -85,6 +87,11 @@ double largest_finite(const std::vector<double>& values) {
   return largest;
 }
 
+bool any_beyond_fp32(const double* scores, std::int64_t keys) {
+  constexpr double kMax = std::numeric_limits<float>::max();
+  return std::any_of(scores, scores + keys, [](double s) { return std::isfinite(s) && std::fabs(s) > kMax; });
+}
+
 // Column d of V is not finite somewhere: adds what must show in O, and marks what may or may not (verdict.h).
 void settle_column(const Problem& p, const Inputs& in, const Group& g, std::int64_t d, Scores<double>& weights,
                    const std::vector<Softmax>& softmax, ReferenceRows& ref) {
@@ -114,6 +121,7 @@ double reference_group(const Problem& p, const Inputs& in, const Group& g, const
   const double max_abs_score = largest_finite(s.values);
   std::vector<Softmax> softmax(g.count);
   for (std::size_t i = 0; i < g.count; ++i) {
+    ref.beyond_fp32[g.first + i] = any_beyond_fp32(s.row(i), s.keys) ? 1 : 0;
     softmax[i] = weigh(s.row(i), s.keys);
     ref.lse[g.first + i] = softmax[i].m + std::log(softmax[i].sum);  // no key: -inf + ln 0
   }
@@ -148,6 +156,7 @@ Result<ReferenceRows> reference_rows(const Problem& p, const Inputs& in, const s
   ref.out.resize(elements);
   ref.baseline.resize(elements);
   ref.lse.resize(rows.size());
+  ref.beyond_fp32.resize(rows.size());
   if (!all_finite) ref.unjudged.resize(elements);
 
   std::atomic<std::size_t> next{0};

@@ -5,6 +5,7 @@
 #include <limits>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 namespace attn {
 namespace {
@@ -69,11 +70,14 @@ class Judge {
     Verdict v = counts_;
     v.sample = sample.words;
     v.error = error_;
-    v.allowed = 2 * baseline_error_ + 2 * rounding_ + 4 * 0x1p-23 * ref_.max_abs_v;
+    v.allowed = 2 * baseline_error_ + 2 * rounding_ + 4 * 0x1p-23 * ref_.max_abs_v +
+                2 * 0x1p-24 * ref_.max_abs_score * ref_.max_abs_v;
     v.lse_error = lse_error_;
     v.lse_allowed = (p_.dtype == DType::f32 ? 1e-5 : 1e-3) * std::max(1.0, ref_.max_abs_score);
     v.reason = reason(v);
-    v.pass = v.reason.empty();
+    v.not_judged = v.judged == 0 && v.reason.empty();
+    v.pass = v.reason.empty() && !v.not_judged;
+    if (v.not_judged) v.reason = "not judged: " + unjudged_words(v);
     return v;
   }
 
@@ -81,7 +85,6 @@ class Judge {
   void look_at_row(std::size_t n) {
     const RowId& id = ref_.rows[n];
     const std::int64_t flat_row = (id.b * p_.Hq + id.h) * p_.Lq + id.r;
-    bool overflowed = false;
     for (std::int64_t d = 0; d < p_.Dv; ++d) {
       const std::size_t element = n * static_cast<std::size_t>(p_.Dv) + static_cast<std::size_t>(d);
       const double ref = ref_.out[element];
@@ -89,12 +92,17 @@ class Judge {
         ++counts_.unjudged_from_v;
       } else if (std::isfinite(ref) && !std::isfinite(ref_.baseline[element])) {
         ++counts_.unjudged_overflow;
-        overflowed = true;
       } else {
+        ++counts_.judged;
         look_at(id, d, static_cast<double>(out_.out.get(flat_row * p_.Dv + d)), ref, ref_.baseline[element]);
       }
     }
-    if (!overflowed) look_at_lse(id, static_cast<double>(out_.lse.get(flat_row)), ref_.lse[n]);
+    if (ref_.beyond_fp32[n] != 0) {
+      ++counts_.unjudged_lse;
+    } else {
+      ++counts_.judged;
+      look_at_lse(id, static_cast<double>(out_.lse.get(flat_row)), ref_.lse[n]);
+    }
   }
 
   void look_at(const RowId& id, std::int64_t d, double got, double ref, double baseline) {
@@ -168,6 +176,28 @@ Verdict refused(std::string reason, const RowSample& sample) {
 }
 
 }  // namespace
+
+Outcome outcome_of(const Verdict& v) {
+  return v.pass ? Outcome::pass : v.not_judged ? Outcome::not_judged : Outcome::wrong;
+}
+
+std::string_view name_of(Outcome o) {
+  constexpr std::string_view kNames[] = {"pass", "wrong", "not judged"};
+  return kNames[static_cast<std::size_t>(o)];
+}
+
+std::string unjudged_words(const Verdict& v) {
+  std::vector<std::string> parts;
+  if (v.unjudged_from_v > 0) {
+    parts.push_back(
+        fmt::format("{} elements of O, which a V that is not finite may or may not reach", v.unjudged_from_v));
+  }
+  if (v.unjudged_overflow > 0) {
+    parts.push_back(fmt::format("{} elements of O, which the dtype cannot hold", v.unjudged_overflow));
+  }
+  if (v.unjudged_lse > 0) parts.push_back(fmt::format("{} LSE, whose scores fp32 cannot hold", v.unjudged_lse));
+  return fmt::format("{}", fmt::join(parts, "; "));
+}
 
 RowSample choose_rows(const Problem& p, bool full) {
   RowSample sample;

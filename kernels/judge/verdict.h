@@ -1,9 +1,12 @@
 // Is an answer right? One rule for every kernel (fp64 reference, same-dtype baseline).
 //
 //   max|out - ref| <= 2 max|baseline - ref| + 2 max|((ref + 0.3) - 0.3 in the dtype) - ref| + 4 * 2^-23 * max|V|
+//                     + 2 * 2^-24 * max|S| * max|V|
 //   |LSE - ref| <= c * max(1, max|S|),  c = 1e-5 for f32, 1e-3 for 16-bit types
 //
-// The first two terms are the rule of Dao-AILab's tests; the last covers D = 1, where the baseline is exact.
+// The first two terms are the rule of Dao-AILab's tests; the third covers D = 1, where the baseline is exact. The last is
+// for scores in the hundreds: rounding S to fp32 alone, to 2^-24 |S|, changes P by that factor, and whether the baseline
+// happens to round the other way is luck.
 //
 // What is not finite:
 //   a key that the mask hides, whose bias is -inf or whose score is -inf carries no weight, whatever K and V hold there
@@ -13,7 +16,10 @@
 //   in every dtype of the computation (min_weight), O there must not be finite. Where it is less, or where the mask
 //   hides the key, 0 * inf may or may not be computed by a kernel that shares the key's tile: such elements are not
 //   judged, for all rows of that (batch, key/value head), and the verdict counts them
-//   where the baseline itself overflows and the reference does not, the dtype cannot hold the answer: not judged either
+//   where the baseline itself overflows and the reference does not, the dtype cannot hold the answer: not judged either.
+//   The row's LSE is judged all the same, unless one of its visible scores is itself beyond fp32
+//
+// A verdict that judged nothing at all neither passes nor fails.
 #pragma once
 
 #include <cstdint>
@@ -41,13 +47,14 @@ constexpr double min_weight(DType t) {
 // The definition in fp64 on the inputs as stored, for the given rows. Dv numbers and one LSE a row.
 struct ReferenceRows {
   std::vector<RowId> rows;
-  std::vector<double> out;             // rows x Dv
-  std::vector<double> lse;             // rows
-  std::vector<double> baseline;        // rows x Dv: the same mathematics in the dtype (products and sums in fp32,
-                                       // index order; P rounded to the dtype before PV; result rounded to the dtype)
-  std::vector<std::uint8_t> unjudged;  // rows x Dv: 1 where a non-finite V may or may not show; empty = none
-  double max_abs_score = 0;            // over visible, finite scores of these rows
-  double max_abs_v = 0;                // over finite V
+  std::vector<double> out;                // rows x Dv
+  std::vector<double> lse;                // rows
+  std::vector<double> baseline;           // rows x Dv: the same mathematics in the dtype (products and sums in fp32,
+                                          // index order; P rounded to the dtype before PV; result rounded to the dtype)
+  std::vector<std::uint8_t> unjudged;     // rows x Dv: 1 where a non-finite V may or may not show; empty = none
+  std::vector<std::uint8_t> beyond_fp32;  // rows: 1 where a visible score is finite, and not in fp32
+  double max_abs_score = 0;               // over visible, finite scores of these rows
+  double max_abs_v = 0;                   // over finite V
 };
 
 // Which rows a verdict looks at: all of them up to kMaxPairs query-key pairs, else in every sampled head at least 64
@@ -76,7 +83,19 @@ struct Verdict {
   std::string reason;  // empty when it passes; else what differed, where (b, h, row, column) and by how much
   std::int64_t unjudged_from_v = 0;    // elements of O that a non-finite V may or may not have reached
   std::int64_t unjudged_overflow = 0;  // elements of O beyond what the dtype can hold
+  std::int64_t unjudged_lse = 0;       // rows whose LSE needs a score that fp32 cannot hold
+  std::int64_t judged = 0;             // elements of O and LSE that the rule was applied to
+
+  // Nothing was judged: `pass` is false, and `reason` says what stood in the way. Such an answer is not wrong.
+  bool not_judged = false;
 };
+
+enum class Outcome : std::uint8_t { pass, wrong, not_judged };
+Outcome outcome_of(const Verdict& v);
+std::string_view name_of(Outcome o);  // "pass", "wrong", "not judged"
+
+// "", or what was left out: "3 elements of O not judged (a V that is not finite may or may not reach them)".
+std::string unjudged_words(const Verdict& v);
 
 // One rule for every kernel: see the top of this file. `error` and `allowed` are over the finite elements; an element
 // that should or should not be finite and is otherwise makes the verdict fail with a reason, whatever the two say.

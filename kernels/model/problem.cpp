@@ -225,6 +225,14 @@ Result<void> validate(const Problem& p) {
   if (p.scale && !std::isfinite(*p.scale)) {
     return bad_input(fmt::format("The scale is {}; it must be a finite number (1/sqrt(D) is usual).", *p.scale));
   }
+  // Kernels hold it in fp32, some of them times log2(e).
+  constexpr double kMaxScale = std::numeric_limits<float>::max() / 2.0, kMinScale = std::numeric_limits<float>::min();
+  if (p.scale && *p.scale != 0 && (std::abs(*p.scale) > kMaxScale || std::abs(*p.scale) < kMinScale)) {
+    return bad_input(
+        fmt::format("The scale is {}, which fp32 does not hold; its size must be 0 or from {:.3g} to {:.3g} "
+                    "(1/sqrt(D) is usual).",
+                    *p.scale, kMinScale, kMaxScale));
+  }
   if (auto r = validate_mask(p); !r) return r;
   return validate_bias(p);
 }

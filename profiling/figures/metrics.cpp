@@ -161,6 +161,7 @@ Figure over_tile_loads(const Measurement& m) {
 template <double Verdict::*field>
 Figure verdict_figure(const Measurement& m) {
   if (!m.verdict) return m.state == RowState::done ? none("not verified: verification was off") : untimed(m);
+  if (m.verdict->not_judged) return none(m.verdict->reason);
   return measured(*m.verdict.*field, "against the fp64 reference, " + m.verdict->sample);
 }
 
@@ -315,7 +316,7 @@ constexpr std::array kMetrics{
              verdict_figure<&Verdict::error>),
     computed("error_allowed_abs", "Error allowed", "1", correctness, neither,
              "The largest difference that the rule of correctness allows on this problem.",
-             "2 max |baseline - reference| + rounding terms", verdict_figure<&Verdict::allowed>),
+             "2 max |baseline - reference| + rounding terms, of S too", verdict_figure<&Verdict::allowed>),
     computed("lse_error_abs", "LSE error", "1", correctness, down,
              "The largest difference between an LSE and the fp64 reference.", "max |LSE - reference|",
              verdict_figure<&Verdict::lse_error>),

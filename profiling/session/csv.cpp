@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <charconv>
 #include <cmath>
 #include <string>
 #include <utility>
@@ -14,10 +15,23 @@
 namespace attn {
 namespace {
 
+bool is_number(std::string_view text) {
+  double value = 0;
+  const auto [end, code] = std::from_chars(text.data(), text.data() + text.size(), value);
+  return code == std::errc() && end == text.data() + text.size();
+}
+
+// A spreadsheet computes a cell that begins so: names of devices and reasons come from outside. An apostrophe in front
+// makes it text; numbers stay.
+bool begins_a_formula(std::string_view text) {
+  return !text.empty() && std::string_view("=+-@\t\r").find(text.front()) != std::string_view::npos && !is_number(text);
+}
+
 // RFC 4180: a field with a comma, quote or line end is quoted, quotes in it doubled.
 std::string quoted(std::string_view text) {
-  if (text.find_first_of(",\"\r\n") == std::string_view::npos) return std::string(text);
-  std::string field = "\"";
+  const bool formula = begins_a_formula(text);
+  if (text.find_first_of(",\"\r\n") == std::string_view::npos) return (formula ? "'" : "") + std::string(text);
+  std::string field = formula ? "\"'" : "\"";
   for (const char c : text) {
     if (c == '"') field += '"';
     field += c;
@@ -112,9 +126,19 @@ constexpr auto kOrigin = std::to_array<Column>({
     {"settled", [](S, M m) { return m.time.n == 0 ? std::string() : flag(m.time.settled); }},
     {"drifted", [](S, M m) { return m.time.n == 0 ? std::string() : flag(m.time.drifted); }},
     {"launch_times_us", [](S, M m) { return launch_times(m); }},
-    {"verdict", [](S, M m) -> std::string { return !m.verdict        ? "unverified"
-                                                   : m.verdict->pass ? "pass"
-                                                                     : "fail"; }},
+    {"verdict",
+     [](S, M m) -> std::string {
+       if (!m.verdict) return "unverified";
+       switch (outcome_of(*m.verdict)) {
+         case Outcome::pass:
+           return "pass";
+         case Outcome::wrong:
+           return "fail";
+         case Outcome::not_judged:
+           return "not judged";
+       }
+       return "";
+     }},
     {"verdict_sample", [](S, M m) { return m.verdict ? m.verdict->sample : std::string(); }},
     {"verdict_reason", [](S, M m) { return m.verdict ? m.verdict->reason : std::string(); }},
     {"place", [](S s, M) -> std::string { return s.provenance.loaded ? "loaded" : "live"; }},

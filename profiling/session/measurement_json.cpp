@@ -3,9 +3,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <limits>
 #include <nlohmann/json.hpp>
+#include <utility>
 
 #include "kernels/formats/container.h"
 #include "kernels/formats/json_fields.h"
@@ -79,14 +81,27 @@ Result<Launch> launch_from_json(const json& j, const std::string& where, std::ve
   return l;
 }
 
+template <class V>
+auto unjudged_counts(V& v) {
+  return std::to_array<std::pair<const char*, decltype(&v.unjudged_lse)>>({{"unjudged_from_v", &v.unjudged_from_v},
+                                                                           {"unjudged_overflow", &v.unjudged_overflow},
+                                                                           {"unjudged_lse", &v.unjudged_lse}});
+}
+
 json verdict_to_json(const Verdict& v) {
-  return {{"pass", v.pass},
-          {"error", number_to_json(v.error)},
-          {"allowed", number_to_json(v.allowed)},
-          {"lse_error", number_to_json(v.lse_error)},
-          {"lse_allowed", number_to_json(v.lse_allowed)},
-          {"sample", v.sample},
-          {"reason", v.reason}};
+  json j{{"pass", v.pass},
+         {"error", number_to_json(v.error)},
+         {"allowed", number_to_json(v.allowed)},
+         {"lse_error", number_to_json(v.lse_error)},
+         {"lse_allowed", number_to_json(v.lse_allowed)},
+         {"sample", v.sample},
+         {"reason", v.reason}};
+  // Only where something was left out, as in files of earlier versions.
+  for (const auto& [key, count] : unjudged_counts(v)) {
+    if (*count > 0) j[key] = *count;
+  }
+  if (v.not_judged) j["not_judged"] = true;
+  return j;
 }
 
 Result<Verdict> verdict_from_json(const json& j, const std::string& where) {
@@ -99,6 +114,11 @@ Result<Verdict> verdict_from_json(const json& j, const std::string& where) {
   v.lse_allowed = number_in(fields, "lse_allowed", 0, kInfinity, true);
   v.sample = fields.text("sample", kMaxText);
   v.reason = fields.text("reason", kMaxText);
+  for (const auto& [key, count] : unjudged_counts(v)) {
+    if (fields.has(key)) *count = fields.integer(key, 0, kMaxWhole);
+  }
+  v.not_judged = fields.has("not_judged") && fields.boolean("not_judged");
+  if (v.pass && v.not_judged) fields.refuse("not_judged", "and \"pass\" cannot both be true");
   if (auto read = fields.result(); !read) return tl::unexpected(read.error());
   return v;
 }

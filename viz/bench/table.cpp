@@ -128,6 +128,7 @@ BenchCell error_cell(const Measurement& m) {
   if (!m.verdict && m.time.n == 0) return missing("it has not run");
   if (!m.verdict) return missing("not verified: verification was off");
   const Verdict& v = *m.verdict;
+  if (v.not_judged) return missing(v.reason);
   if (v.allowed <= 0) return missing("no error is allowed on this problem");
   const double share = v.error / v.allowed;
   return {share < 9.995 ? fmt::format("{:.2f}", share) : figure_text(share),
@@ -138,8 +139,19 @@ BenchCell error_cell(const Measurement& m) {
 BenchCell verdict_cell(const Measurement& m) {
   if (!m.verdict && m.time.n == 0) return missing("it has not run");
   if (!m.verdict) return {"not checked", "Verification was off: the figures may be those of a wrong answer.", 1, true};
-  if (m.verdict->pass) return {"pass", "The answer is within the allowed error.", 0, true};
-  return {"wrong", m.verdict->reason, 2, true};
+  const Verdict& v = *m.verdict;
+  const std::string left_out = unjudged_words(v);
+  switch (outcome_of(v)) {
+    case Outcome::pass:
+      return {"pass",
+              "The answer is within the allowed error." + (left_out.empty() ? "" : " Not judged: " + left_out + "."), 0,
+              true};
+    case Outcome::not_judged:
+      return {"not judged", "Nothing of the answer could be judged: " + left_out + ".", 1, true};
+    case Outcome::wrong:
+      break;
+  }
+  return {"wrong", v.reason, 2, true};
 }
 
 BenchCell mib_cell(const Measurement& m, std::string_view metric) {
@@ -315,7 +327,7 @@ BenchTable bench_table(const State& state, const Model& model, const BenchSlice&
     row.emphasised = m->key.kernel == bench_kernel(state) && (!all_values || row.value == chosen);
     row.cells = cells_of(*m, columns);
     if (m->state == RowState::done) {
-      if (m->verdict) row.mark = m->verdict->pass ? BenchMark::pass : BenchMark::fail;
+      if (m->verdict && !m->verdict->not_judged) row.mark = m->verdict->pass ? BenchMark::pass : BenchMark::fail;
     } else {
       row.reason = all_values && row.value > 0
                        ? fmt::format("{} = {}: {}", axis_letter(slice.axis), row.value, reason_words(*m))

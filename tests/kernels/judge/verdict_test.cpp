@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <utility>
+#include <vector>
 
 #include <gtest/gtest.h>
 
@@ -324,6 +326,98 @@ TEST(Judge, BoundsTheLseByTheLargestScore) {
   const Verdict v = c.judged(o);
   EXPECT_FALSE(v.pass);
   EXPECT_NE(v.reason.find("LSE (b 0, h 1, row 2)"), std::string::npos) << v.reason;
+}
+
+// Plain fp32 attention with one thing wrong: what a broken kernel writes.
+enum class Mutant { none, last_key_forgotten, scale_off_by_a_percent, no_rescale, half_sums };
+
+Outputs fp32_attention(const Case& c, Mutant mutant) {
+  Outputs o = c.perfect();
+  const Problem& p = c.p;
+  const auto scale =
+      static_cast<float>(p.effective_scale()) * (mutant == Mutant::scale_off_by_a_percent ? 1.01F : 1.0F);
+  const std::int64_t keys = p.Lk - (mutant == Mutant::last_key_forgotten ? 1 : 0);
+  for (std::int64_t r = 0; r < p.Lq; ++r) {
+    float m = -kInf, sum = 0;
+    std::vector<float> acc(static_cast<std::size_t>(p.Dv));
+    for (std::int64_t key = 0; key < keys; ++key) {
+      float s = 0;
+      for (std::int64_t d = 0; d < p.D; ++d) s += c.in.q.get(r * p.D + d) * c.in.k.get(key * p.D + d);
+      s *= scale;
+      const float before = std::exchange(m, std::max(m, s));
+      const float alpha = mutant == Mutant::no_rescale || before == -kInf ? 1.0F : std::exp(before - m);
+      const float weight = std::exp(s - m);
+      sum = sum * alpha + weight;
+      if (mutant == Mutant::half_sums) sum = round_to(DType::f16, sum);
+      for (std::int64_t d = 0; d < p.Dv; ++d) {
+        float& x = acc[static_cast<std::size_t>(d)];
+        x = x * alpha + weight * c.in.v.get(key * p.Dv + d);
+        if (mutant == Mutant::half_sums) x = round_to(DType::f16, x);
+      }
+    }
+    for (std::int64_t d = 0; d < p.Dv; ++d) o.out.set(r * p.Dv + d, acc[static_cast<std::size_t>(d)] / sum);
+    o.lse.set(r, m + std::log(sum));
+  }
+  return o;
+}
+
+// Scores of a few units and of hundreds: the allowance that grows with max|S| lets right answers pass and no mutant.
+TEST(Judge, RefusesMutantsHoweverLargeTheScoresAre) {
+  for (const float size : {0.25F, 1.0F, 4.0F}) {
+    Case c = random_case(9, 40, 16, 8);
+    for (std::int64_t n = 0; n < c.in.q.size(); ++n) c.in.q.set(n, c.in.q.get(n) * size);
+    // A last key that every row attends to.
+    for (std::int64_t d = 0; d < 16; ++d) c.in.k.set(39 * 16 + d, c.in.q.get(4 * 16 + d));
+    c.compute();
+    if (size == 4.0F) {
+      EXPECT_GT(c.ref.max_abs_score, 300);
+    }
+    const Verdict right = c.judged(fp32_attention(c, Mutant::none));
+    EXPECT_TRUE(right.pass) << size << ": " << right.reason;
+    for (const Mutant mutant :
+         {Mutant::last_key_forgotten, Mutant::scale_off_by_a_percent, Mutant::no_rescale, Mutant::half_sums}) {
+      EXPECT_FALSE(c.judged(fp32_attention(c, mutant)).pass) << size << ", mutant " << static_cast<int>(mutant);
+    }
+  }
+}
+
+TEST(Judge, AllowsForRoundingOfLargeScores) {
+  Case c = random_case(9, 40, 16, 8);
+  c.compute();
+  const double before = c.judged(c.perfect()).allowed;
+  c.ref.max_abs_score += 512;
+  EXPECT_NEAR(c.judged(c.perfect()).allowed - before, 2 * 0x1p-24 * 512 * c.ref.max_abs_v, 1e-12);
+}
+
+TEST(Judge, JudgesTheLseOfARowWhoseOutputOverflows) {
+  Case c = numpy_case(DType::f16);
+  c.compute();
+  for (double& x : c.ref.baseline) x = literals::kInf;  // as where every sum leaves f16
+  Outputs o = c.perfect();
+  const Verdict v = c.judged(o);
+  EXPECT_TRUE(v.pass) << v.reason;
+  EXPECT_EQ(v.unjudged_overflow, 48);
+  EXPECT_EQ(v.judged, 24);  // the LSE alone
+  o.lse.set(5, static_cast<float>(c.ref.lse[5]) + 1);
+  EXPECT_EQ(outcome_of(c.judged(o)), Outcome::wrong);
+}
+
+TEST(Judge, AVerdictThatJudgedNothingIsNoPass) {
+  Case c = random_case(2, 2, 1, 1);
+  for (std::int64_t n = 0; n < 2; ++n) {
+    c.in.q.set(n, 3e38F);
+    c.in.k.set(n, 3e38F);
+  }
+  c.compute();
+  Outputs o = c.perfect();
+  for (std::int64_t n = 0; n < 2; ++n) o.out.set(n, kNan), o.lse.set(n, kNan);  // what fp32 makes of it
+  const Verdict v = c.judged(o);
+  EXPECT_FALSE(v.pass);
+  EXPECT_EQ(outcome_of(v), Outcome::not_judged);
+  EXPECT_EQ(v.judged, 0);
+  EXPECT_EQ(v.unjudged_overflow, 2);
+  EXPECT_EQ(v.unjudged_lse, 2);
+  EXPECT_EQ(v.reason, "not judged: 2 elements of O, which the dtype cannot hold; 2 LSE, whose scores fp32 cannot hold");
 }
 
 TEST(Judge, RefusesNanWhereTheReferenceIsFinite) {

@@ -56,6 +56,41 @@ TEST(Csv, AnEmptySessionIsTheHeaderAlone) {
   EXPECT_FALSE(csv.header.empty());
 }
 
+// A device's name and a reason come from outside; what begins with = + - or @ would be computed.
+TEST(Csv, NoCellOfWordsIsAFormula) {
+  Measurement m = timed();
+  m.state = RowState::failed;
+  m.reason = "=HYPERLINK(\"http://a\",\"b\")";
+  m.key.device = "@device";
+  m.key.problem.scale = -0.5;
+  const StrictCsv csv(to_csv(session_of({m})));
+  const auto cell = [&](const char* name) {
+    const auto at = std::find(csv.header.begin(), csv.header.end(), name) - csv.header.begin();
+    return csv.rows[0][static_cast<std::size_t>(at)];
+  };
+  EXPECT_EQ(cell("reason"), "'=HYPERLINK(\"http://a\",\"b\")");
+  EXPECT_EQ(cell("device"), "'@device");
+  EXPECT_EQ(cell("scale"), "-0.5");  // a number stays a number
+  EXPECT_EQ(cell("window_left"), "-1");
+}
+
+TEST(Csv, SaysThatAnAnswerWasNotJudged) {
+  Measurement m = timed();
+  m.verdict = Verdict{};
+  m.verdict->not_judged = true;
+  m.verdict->unjudged_overflow = 7;
+  m.verdict->reason = "not judged: " + unjudged_words(*m.verdict);
+  fill_figures(m);
+  const StrictCsv csv(to_csv(session_of({m})));
+  const auto cell = [&](const char* name) {
+    const auto at = std::find(csv.header.begin(), csv.header.end(), name) - csv.header.begin();
+    return csv.rows[0][static_cast<std::size_t>(at)];
+  };
+  EXPECT_EQ(cell("verdict"), "not judged");
+  EXPECT_EQ(cell("verdict_reason"), "not judged: 7 elements of O, which the dtype cannot hold");
+  EXPECT_EQ(cell("error_abs"), "");
+}
+
 TEST(Csv, HasEachMetricBesideItsSource) {
   const StrictCsv csv(to_csv(session_of({timed()})));
   for (const MetricRow& metric : metric_table()) {
