@@ -32,11 +32,11 @@ bool is_baseline(const State& state, const Measurement& m) {
 }
 
 bool is_wrong(const Measurement& m) {
-  return m.verdict && !m.verdict->pass;
+  return m.verdict && outcome_of(*m.verdict) == Outcome::wrong;
 }
 
-// The kernel that is chosen everywhere, where it has a time; else the fastest that is not the baseline. One that has
-// its like on its own device comes before one that has none.
+// The kernel that is chosen everywhere, where it has a time, the baseline too; else the fastest that is not the
+// baseline. One that has its like on its own device comes before one that has none.
 const Measurement* subject_of(const State& state, std::span<const Measurement* const> rows) {
   const auto alone = [&](const Measurement& m) {
     return std::none_of(rows.begin(), rows.end(),
@@ -47,7 +47,7 @@ const Measurement* subject_of(const State& state, std::span<const Measurement* c
   };
   const Measurement* best = nullptr;
   for (const Measurement* m : rows) {
-    if (is_baseline(state, *m) || is_wrong(*m)) continue;
+    if (is_wrong(*m) || (is_baseline(state, *m) && m->key.kernel != bench_kernel(state))) continue;
     if (best == nullptr || rank(*m) < rank(*best)) best = m;
   }
   return best;
@@ -75,28 +75,65 @@ std::vector<const Measurement*> others_of(const State& state, const Measurement&
   return out;
 }
 
-bool spreads_meet(const Measurement& a, const Measurement& b) {
-  return a.time.q1 <= b.time.q3 && b.time.q1 <= a.time.q3;
+// How two times stand to each other, as far as the intervals of their medians can tell.
+enum class Standing : std::uint8_t { faster, slower, equal, unclear };
+
+Standing standing_of(const Measurement& subject, const Measurement& other) {
+  const TimeStatistics &a = subject.time, &b = other.time;
+  if (a.ci_high < b.ci_low) return Standing::faster;
+  if (b.ci_high < a.ci_low) return Standing::slower;
+  // Equal is a finding too: it takes intervals that are narrow.
+  constexpr double kClose = 0.03;
+  const double low = std::min(a.ci_low, b.ci_low), high = std::max(a.ci_high, b.ci_high);
+  return high - low <= 2 * kClose * std::min(a.median, b.median) ? Standing::equal : Standing::unclear;
 }
 
-// "is 4.1 times as fast as A, 12 times B, and takes 1.3 times as long as C"
+// "is 4.1 times as fast as A, 12 times B, is as fast as C and takes 1.3 times as long as D"
 std::string comparison(const Measurement& subject, std::span<const Measurement* const> others) {
-  std::string faster, equal, slower;
+  std::string faster, equal, slower, unclear;
   for (const Measurement* m : others) {
     const double ratio = m->time.median / subject.time.median;
-    if (spreads_meet(subject, *m)) {
-      equal += fmt::format("{}{}", equal.empty() ? "is as fast as " : " and ", m->key.kernel);
-    } else if (ratio > 1) {
-      faster += faster.empty() ? fmt::format("is {} times as fast as {}", times_text(ratio), m->key.kernel)
-                               : fmt::format(", {} times {}", times_text(ratio), m->key.kernel);
-    } else {
-      slower += slower.empty() ? fmt::format("takes {} times as long as {}", times_text(1 / ratio), m->key.kernel)
-                               : fmt::format(", {} times {}", times_text(1 / ratio), m->key.kernel);
+    const std::string& id = m->key.kernel;
+    switch (standing_of(subject, *m)) {
+      case Standing::faster:
+        faster += fmt::format("{}{} times {}{}", faster.empty() ? "is " : ", ", times_text(ratio),
+                              faster.empty() ? "as fast as " : "", id);
+        break;
+      case Standing::slower:
+        slower += fmt::format("{}{} times {}{}", slower.empty() ? "takes " : ", ", times_text(1 / ratio),
+                              slower.empty() ? "as long as " : "", id);
+        break;
+      case Standing::equal:
+        equal += fmt::format("{}{}", equal.empty() ? "is as fast as " : " and ", id);
+        break;
+      case Standing::unclear:
+        unclear += fmt::format("{}{}", unclear.empty() ? "can't be told from " : " or ", id);
+        break;
     }
   }
   std::string words = faster;
-  for (const std::string& part : {equal, slower}) {
+  for (const std::string& part : {equal, slower, unclear}) {
     if (!part.empty()) words += (words.empty() ? "" : " and ") + part;
+  }
+  return words;
+}
+
+// Why two times can't be told apart, and of how few runs a time is.
+std::string certainty_words(const Measurement& subject, std::span<const Measurement* const> others) {
+  std::string words;
+  for (const Measurement* m : others) {
+    if (standing_of(subject, *m) != Standing::unclear) continue;
+    const auto half = [](const TimeStatistics& t) { return 50 * (t.ci_high - t.ci_low) / t.median; };
+    words += fmt::format("{}The medians of {} (± {:.0f} %) and {} (± {:.0f} %) overlap.", words.empty() ? "" : " ",
+                         subject.key.kernel, half(subject.time), m->key.kernel, half(m->time));
+  }
+  constexpr int kFew = 5;
+  std::vector<const Measurement*> all(others.begin(), others.end());
+  all.insert(all.begin(), &subject);
+  for (const Measurement* m : all) {
+    if (m->time.n >= kFew) continue;
+    words += fmt::format("{}{}'s time is of {} run{}.", words.empty() ? "" : " ", m->key.kernel, m->time.n,
+                         m->time.n == 1 ? "" : "s");
   }
   return words;
 }
@@ -110,6 +147,11 @@ double measured_bytes(const Measurement& m) {
   const Figure& read = figure(m, "dram_read_bytes");
   const Figure& written = figure(m, "dram_write_bytes");
   return read.available() && written.available() ? read.value + written.value : 0;
+}
+
+std::string percent_text(double x) {
+  // The table's digits: 12.5 % is not 12 %.
+  return x < 0.95 ? "under 1 %" : fmt::format("{:.3g} %", x);
 }
 
 std::string times_fewer(double less, double more) {
@@ -133,16 +175,45 @@ Expected expected_ratio(const Measurement& subject, const Measurement& baseline)
   return {its_once.value / tiles.value, its_tiles.value / once.value};
 }
 
-std::string expectation_words(double ratio, const Expected& e, const Measurement& baseline) {
-  if (e.max <= 0) return {};
-  const bool narrow = e.max < 1.1 * e.min;
-  const std::string range = narrow ? times_text(e.max) : times_text(e.min) + " to " + times_text(e.max);
-  if (ratio >= 0.87 * e.min && ratio <= 1.15 * e.max) return fmt::format(", as predicted ({})", range);
+// What a kernel's DRAM bytes came to against the model that speaks of it: an order that stores S asks for every tile
+// load, flash lies between each element once and its tile loads.
+std::string counted_words(const Measurement& m) {
+  const bool stores = m.workspace_bytes > 0 && is_plain(m);
+  const Figure& model = figure(m, stores ? "tile_load_bytes" : "compulsory_bytes");
+  const double bytes = measured_bytes(m);
+  if (!model.available() || model.value <= 0 || bytes <= 0) return {};
+  const double share = bytes / model.value;
+  const std::string of =
+      fmt::format("{} counted {:.2f} of {}", m.key.kernel, share, stores ? "its tile loads" : "each element once");
   // What an L2 cache of today's GPUs may hold of S and P.
   constexpr std::uint64_t kMayStay = 200'000'000;
-  const bool kept = ratio < e.min && baseline.workspace_bytes > 0 && baseline.workspace_bytes < kMayStay;
-  return fmt::format(", not as predicted ({}){}", range,
-                     kept ? fmt::format(": the L2 cache keeps much of what {} stores", baseline.key.kernel) : "");
+  if (stores && share < 0.9 && m.workspace_bytes < kMayStay) return of + " (the L2 cache keeps much of what it stores)";
+  if (!stores && share < 0.995) return of + " (output that is still in the L2 cache is not counted)";
+  return of;
+}
+
+// Whether the model foretold the ratio: only where it names one number, and the ratio is that number.
+std::string expectation_words(double ratio, const Expected& e, const Measurement& subject,
+                              const Measurement& baseline) {
+  if (e.max <= 0) return "";
+  const bool one_number = e.max < 1.1 * e.min;
+  if (one_number && ratio >= 0.95 * e.min && ratio <= 1.05 * e.max) {
+    return fmt::format(", as predicted ({})", times_text(e.max));
+  }
+  const std::string range = one_number ? times_text(e.max) : times_text(e.min) + " to " + times_text(e.max);
+  std::string words = fmt::format("; the model says {}", range);
+  const std::string its = counted_words(baseline), mine = counted_words(subject);
+  if (!its.empty() && !mine.empty()) words += fmt::format(": {}, {}", its, mine);
+  return words;
+}
+
+// Fewer bytes are no reason to be faster where bytes did not hold the other one back.
+std::string not_by_bytes(const Measurement& baseline) {
+  constexpr double kFar = 50;  // percent of the copy rate below which bytes are not what a kernel waits for
+  const Figure& copy = figure(baseline, "dram_peak_share_pct");
+  if (!copy.available() || copy.value >= kFar) return {};
+  return fmt::format(" That alone explains no speed-up: {} runs at {} of the copy rate.", baseline.key.kernel,
+                     percent_text(copy.value));
 }
 
 // Bytes against the baseline: measured where they are, with the prediction beside; else predicted, and said so.
@@ -152,15 +223,11 @@ std::string bytes_words(const Measurement& subject, const Measurement& baseline)
   if (!mine.available() || !its.available() || mine.value <= 0) return {};
   const double a = measured_bytes(subject), b = measured_bytes(baseline);
   if (a > 0 && b > 0)
-    return fmt::format("It moves {} DRAM bytes than {}{}.", times_fewer(a, b), baseline.key.kernel,
-                       expectation_words(b / a, expected_ratio(subject, baseline), baseline));
+    return fmt::format("It moves {} DRAM bytes than {}{}.{}", times_fewer(a, b), baseline.key.kernel,
+                       expectation_words(b / a, expected_ratio(subject, baseline), subject, baseline),
+                       a < b ? not_by_bytes(baseline) : "");
   return fmt::format("Predicted: its tiles ask memory for {}, {} bytes than {}.", bytes_text(mine.value),
                      times_fewer(mine.value, its.value), baseline.key.kernel);
-}
-
-std::string percent_text(double x) {
-  // The table's digits: 12.5 % is not 12 %.
-  return x < 0.95 ? "under 1 %" : fmt::format("{:.3g} %", x);
 }
 
 std::string occupancy_words(const Measurement& m) {
@@ -207,7 +274,7 @@ AnswerWords answer_words(const BenchSlice& slice) {
   std::vector<std::string> wrong;
   for (const Measurement* m : slice.rows) {
     if (!timed(*m)) continue;
-    if (!m->verdict) {
+    if (!m->verdict || m->verdict->not_judged) {
       ++unchecked;
     } else if (m->verdict->pass) {
       ++checked;
@@ -262,7 +329,8 @@ BenchVerdict one_kernel(const Measurement& m, const BenchSlice& slice, std::int6
   return {m.key.kernel,
           fmt::format("{} {} takes {}.", at_words(slice, value), m.key.kernel,
                       value_with_unit(m.time.median, time_unit(m.time.median, m.time.median))),
-          sentences({limit_words(m), answer_words(slice).words, "Tick another kernel and run again to compare."})};
+          sentences({limit_words(m), certainty_words(m, {}), answer_words(slice).words,
+                     "Tick another kernel and run again to compare."})};
 }
 
 }  // namespace
@@ -284,7 +352,8 @@ BenchVerdict bench_verdict(const State& state, const Model& model, const BenchSl
             "The table says what differs."};
   rows.erase(right, rows.end());
   const Measurement* subject = subject_of(state, rows);
-  if (subject == nullptr || rows.size() == 1) return one_kernel(*rows.front(), slice, *chosen);
+  if (subject == nullptr) return one_kernel(*rows.front(), slice, *chosen);
+  if (rows.size() == 1) return one_kernel(*subject, slice, *chosen);
   const auto others = others_of(state, *subject, rows);
   if (others.empty()) return one_kernel(*subject, slice, *chosen);
   BenchVerdict v;
@@ -294,8 +363,8 @@ BenchVerdict bench_verdict(const State& state, const Model& model, const BenchSl
       slice.of_this_sweep ? "" : "These rows are of another sweep than the one set up on the left.";
   const AnswerWords answers = answer_words(slice);
   v.reason = sentences({answers.wrong ? answers.words : "", bytes_words(*subject, *others.front()),
-                        limit_words(*subject), answers.wrong ? "" : answers.words, drift_words(rows),
-                        noise_words(*subject, *others.front()), other_problem});
+                        limit_words(*subject), answers.wrong ? "" : answers.words, certainty_words(*subject, others),
+                        drift_words(rows), noise_words(*subject, *others.front()), other_problem});
   return v;
 }
 

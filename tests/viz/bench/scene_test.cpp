@@ -77,6 +77,34 @@ TEST_F(BenchSceneTest, TimesWhoseQuartilesMeetAreCalledEqual) {
   EXPECT_EQ(scene(m).verdict.headline, "At L = 512 cpu_flash is as fast as cpu_multicore.");
 }
 
+// Intervals that overlap widely allow neither word.
+TEST_F(BenchSceneTest, TimesWhoseIntervalsOverlapWidelyCantBeTold) {
+  Model m = model_of({timed_row(sweep, "cpu_multicore", 512, 100), timed_row(sweep, "cpu_flash", 512, 110)});
+  m.measurements[0].time.ci_low = 80;
+  m.measurements[0].time.ci_high = 130;
+  const auto s = scene(m);
+  EXPECT_EQ(s.verdict.headline, "At L = 512 cpu_flash can't be told from cpu_multicore.");
+  EXPECT_NE(s.verdict.reason.find("The medians of cpu_flash (± 1 %) and cpu_multicore (± 25 %) overlap."),
+            std::string::npos)
+      << s.verdict.reason;
+}
+
+TEST_F(BenchSceneTest, ATimeOfFewRunsIsSaidToBe) {
+  Model m = three_kernels();
+  EXPECT_EQ(scene(m).verdict.reason.find("run"), std::string::npos) << scene(m).verdict.reason;
+  for (Measurement& row : m.measurements) {
+    if (row.key.kernel == "cpu_multicore") row.time.n = 3;
+  }
+  EXPECT_NE(scene(m).verdict.reason.find("cpu_multicore's time is of 3 runs."), std::string::npos)
+      << scene(m).verdict.reason;
+}
+
+TEST_F(BenchSceneTest, TheStripSpeaksOfTheChosenKernelEvenWhereItIsTheBaseline) {
+  state.document.kernel = "cpu_multicore";
+  const auto s = scene(three_kernels());
+  EXPECT_EQ(s.verdict.kernel, "cpu_multicore") << s.verdict.headline;
+}
+
 TEST_F(BenchSceneTest, AWrongAnswerIsNeitherPraisedNorComparedWith) {
   Model m = three_kernels();
   for (Measurement& row : m.measurements) {
@@ -463,6 +491,31 @@ TEST_F(BenchSceneTest, AVerdictAgainstNaiveNamesTiledToo) {
   state.view.bench.value = 1024;
   EXPECT_EQ(scene(both_places(sweep)).verdict.headline,
             "At L = 1024 flash_simt is 10 times as fast as naive, 2.0 times tiled.");
+}
+
+// A range that is wide foretells nothing: the model, the value and the ratio of each stand there instead.
+TEST_F(BenchSceneTest, BytesOutsideTheModelAreNotCalledPredicted) {
+  state.view.bench_kernel = "flash_simt";
+  Model m = both_places(sweep);
+  for (Measurement& row : m.measurements) {
+    if (row.processor != Processor::gpu) continue;
+    row.workspace_bytes = row.key.kernel == "flash_simt" ? 0 : 1'000'000'000;
+    fill_figures(row);
+    const bool flash = row.key.kernel == "flash_simt";
+    const double bytes = figure(row, flash ? "compulsory_bytes" : "tile_load_bytes").value * (flash ? 0.97 : 1.0);
+    for (const char* id : {"dram_read_bytes", "dram_write_bytes"})
+      row.figures[find_metric(id).value()] = {Origin::measured, bytes / 2, "a counter", ""};
+    row.figures[find_metric("dram_peak_share_pct").value()] = {Origin::derived, 1.4, "", ""};
+  }
+  const std::string reason = scene(m).verdict.reason;
+  EXPECT_EQ(reason.find("as predicted"), std::string::npos) << reason;
+  EXPECT_NE(reason.find("the model says"), std::string::npos) << reason;
+  EXPECT_NE(reason.find("naive counted 1.00 of its tile loads, flash_simt counted 0.97 of each element once (output "
+                        "that is still in the L2 cache is not counted)."),
+            std::string::npos)
+      << reason;
+  EXPECT_NE(reason.find("That alone explains no speed-up: naive runs at 1.4 % of the copy rate."), std::string::npos)
+      << reason;
 }
 
 TEST_F(BenchSceneTest, AnotherBaselineChangesSpeedUpsOfItsDeviceAlone) {
