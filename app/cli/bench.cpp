@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cmath>
 #include <filesystem>
+#include <limits>
 #include <memory>
 #include <optional>
 #include <string>
@@ -25,11 +26,12 @@
 namespace attn::cli {
 namespace {
 
+constexpr std::size_t kMaxValues = 1024;  // as many as a state string takes
+
 struct BenchArguments {
-  std::string kernels, axis = "L", values, generator, verify = "sampled", memory_limit, device, arch;
+  std::string kernels, axis = "L", values, generator, seed, verify = "sampled", memory_limit, device, arch;
   bool no_counters = false, warm_l2 = false, resume = false, no_samples = false;
   std::string csv, json, attn, png;
-  std::optional<std::uint64_t> seed;
   std::optional<std::int64_t> tokens;
   double time_limit = 1;
   std::int32_t repeats = 5;
@@ -69,13 +71,21 @@ Result<SweepSpec> spec_of(const BenchArguments& a) {
   s.axis = *axis;
   const auto values = parse_numbers("--values", a.values);
   if (!values) return tl::unexpected(values.error());
+  if (values->size() > kMaxValues) {
+    return bad_input(fmt::format("--values has {} numbers; {} are the most.", values->size(), kMaxValues));
+  }
   s.values = *values;
   if (!a.generator.empty()) {
     const auto g = generator_from_name(a.generator);
     if (!g) return bad_input(fmt::format("--generator {} is unknown; normal is usual.", a.generator));
     s.generator = *g;
   }
-  if (a.seed) s.seed = *a.seed;
+  if (!a.seed.empty()) {
+    // A state string writes it as a signed number.
+    const auto seed = parse_seed(a.seed, static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max()));
+    if (!seed) return tl::unexpected(seed.error());
+    s.seed = *seed;
+  }
   if (a.tokens) s.tokens = *a.tokens;
   s.seconds_per_point = a.time_limit;
   s.min_repeats = a.repeats;
@@ -88,6 +98,11 @@ Result<SweepSpec> spec_of(const BenchArguments& a) {
   if (!limit) return tl::unexpected(limit.error());
   s.memory_limit = *limit;
   if (auto r = validate(s); !r) return tl::unexpected(r.error());
+  std::vector<const KernelRow*> rows;
+  for (const std::string& id : s.kernels) {
+    if (const auto row = find_kernel(id)) rows.push_back(*row);
+  }
+  if (auto r = a.options.check_read_by(rows); !r) return tl::unexpected(r.error());
   return s;
 }
 
@@ -96,6 +111,7 @@ std::string row_words(const Measurement& m) {
   if (m.state != RowState::done) return words + fmt::format("{}: {}", name_of(m.state), m.reason);
   words += fmt::format("{:.1f} us (quartiles {:.1f} to {:.1f}, n = {})", m.time.median, m.time.q1, m.time.q3, m.time.n);
   if (!m.verdict) return words + ", not verified";
+  if (m.verdict->not_judged) return words + ", " + m.verdict->reason;
   if (!m.verdict->pass) return words + ", WRONG: " + m.verdict->reason;
   return words + fmt::format(", right: error {:.2e} of {:.2e} allowed", m.verdict->error, m.verdict->allowed);
 }
@@ -135,13 +151,18 @@ Result<void> write_outputs(const BenchArguments& a, const SweepSpec& spec, const
 }
 
 Result<int> exit_of(const std::vector<Measurement>& rows) {
-  std::size_t wrong = 0, done = 0;
+  std::size_t wrong = 0, done = 0, not_judged = 0;
   for (const Measurement& m : rows) {
-    if (m.state == RowState::failed || (m.verdict && !m.verdict->pass)) ++wrong;
+    if (m.state == RowState::failed || (m.verdict && outcome_of(*m.verdict) == Outcome::wrong)) ++wrong;
+    if (m.verdict && m.verdict->not_judged) ++not_judged;
     if (m.state == RowState::done) ++done;
     if (m.state == RowState::cancelled) return fail(ErrorKind::cancelled, "Cancelled; the finished rows were kept.");
   }
   if (wrong > 0) return fail(ErrorKind::failed, fmt::format("{} of {} rows failed or are wrong.", wrong, rows.size()));
+  if (not_judged > 0) {
+    return fail(ErrorKind::failed,
+                fmt::format("{} of {} rows could not be judged; each says why.", not_judged, rows.size()));
+  }
   if (done == 0) return fail(ErrorKind::cannot_run, "No point could be measured; each row says why.");
   return 0;
 }
@@ -224,8 +245,10 @@ Result<void> check_outputs(const BenchArguments& a) {
     if (auto r = check_writable(option, file); !r) return tl::unexpected(r.error());
   }
   if (to_stdout > 1) return bad_input("--csv - and --json - cannot both go to stdout.");
-
-  return ok();
+  if (!a.png.empty()) {
+    if (auto r = check_is_png("--png", a.png); !r) return r;
+  }
+  return check_distinct({}, {{"--csv", a.csv}, {"--json", a.json}, {"--attn", a.attn}, {"--png", a.png}});
 }
 
 Result<int> bench(const BenchArguments& a, Stopper& stopper) {

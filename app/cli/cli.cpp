@@ -2,7 +2,9 @@
 
 #include <exception>
 #include <filesystem>
+#include <iostream>
 #include <new>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -71,6 +73,24 @@ int finish(const Result<int>& result, const Stopper& stopper) {
   return exit_code(result.error().kind);
 }
 
+int finish_without_room() {
+  say("attnscope: The output could not be written to stdout: is the disk behind it full?");
+  return kCannotRun;
+}
+
+// `--preset ""`, as from a variable of a script that is not set: not the same as leaving it out.
+std::optional<std::string> option_without_value(const CLI::App& parser) {
+  for (const CLI::Option* option : parser.get_options()) {
+    for (const std::string& value : option->results()) {
+      if (value.empty() && option->get_type_size() > 0) return option->get_name();
+    }
+  }
+  for (const CLI::App* command : parser.get_subcommands()) {
+    if (auto empty = option_without_value(*command)) return empty;
+  }
+  return std::nullopt;
+}
+
 // The chosen command; the program itself (the window) where no other was named.
 const Command& chosen(const std::vector<Command>& commands) {
   for (const Command& command : commands) {
@@ -103,7 +123,12 @@ int run_checked(int argc, char** argv) {
     program.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
     const int code = program.exit(error);  // help and version to stdout, errors to stderr
-    return code == 0 ? 0 : kBadUsage;
+    if (code != 0) return kBadUsage;
+    return std::cout.flush() ? 0 : finish_without_room();
+  }
+  if (const auto empty = option_without_value(program)) {
+    say(fmt::format("attnscope: {} was given an empty value; leave it out, or name one.", *empty));
+    return kBadUsage;
   }
   const Command& command = chosen(commands);
   Stopper stopper(command.stoppable && !asked.anything());

@@ -6,6 +6,7 @@
 #include <fmt/ranges.h>
 
 #include "kernels/gpu/rungs/rows.h"
+#include "kernels/ladder.h"
 #include "kernels/model/inputs.h"
 #include "kernels/model/kernel.h"
 

@@ -1,10 +1,13 @@
 #include "app/cli/problem_arguments.h"
 
+#include <algorithm>
 #include <limits>
+#include <string_view>
 #include <utility>
 #include <vector>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "app/cli/text.h"
 #include "app/state/apply.h"
@@ -33,7 +36,17 @@ void let_bias_follow(const Problem& before, Problem& p) {
   }
 }
 
-Result<State> changed(const State& state, const Command& command) {
+// A kernel that can be recorded and walks as this one does.
+std::string_view recorded_like(const std::string& id) {
+  const auto wanted = find_kernel(id);
+  std::string_view like = "cpu_flash";
+  for (const KernelRow* row : ladder()) {
+    if (wanted && row->record != nullptr && row->order == (*wanted)->order) like = row->id;
+  }
+  return like;
+}
+
+Result<State> changed(const State& state, const StateCommand& command) {
   return apply(state, command, nullptr);
 }
 
@@ -99,6 +112,35 @@ Result<void> OptionArguments::apply_to(Options& options) const {
   return ok();
 }
 
+Result<void> OptionArguments::check_read_by(std::span<const KernelRow* const> rows) const {
+  struct Given {
+    bool given;
+    const char* name;
+    std::vector<Option> any_of;
+  };
+  const Given all[] = {{!tile.empty(), "--tile", {Option::br, Option::bc}},
+                       {threads.has_value(), "--threads", {Option::threads}},
+                       {keep_max_at_zero, "--no-max", {Option::subtract_max}},
+                       {right_to_left, "--right-to-left", {Option::key_order}},
+                       {!accumulate.empty(), "--accumulate", {Option::accumulate}}};
+  for (const Given& g : all) {
+    const auto reads = [&g](const KernelRow& row) {
+      return std::ranges::any_of(row.options, [&](const OptionSpec& spec) {
+        return std::ranges::find(g.any_of, spec.option) != g.any_of.end();
+      });
+    };
+    if (!g.given || std::ranges::any_of(rows, [&](const KernelRow* row) { return reads(*row); })) continue;
+    std::vector<std::string_view> names, readers;
+    for (const KernelRow* row : rows) names.push_back(row->id);
+    for (const KernelRow* row : ladder()) {
+      if (reads(*row)) readers.push_back(row->id);
+    }
+    return bad_input(fmt::format("{} means nothing to {}; it is read by {}.", g.name, fmt::join(names, ", "),
+                                 fmt::join(readers, ", ")));
+  }
+  return ok();
+}
+
 void ProblemArguments::add_to(CLI::App& parser, const std::string& scale_option) {
   parser.add_option("--b", B, "Batch")->type_name("N");
   parser.add_option("--hq", Hq, "Query heads")->type_name("N");
@@ -156,10 +198,15 @@ void DocumentArguments::add_to(CLI::App& parser, const std::string& scale_option
   options.add_to(parser, true);
 }
 
-Result<State> DocumentArguments::state_of() const {
+Result<State> DocumentArguments::state_of(bool shows_step) const {
   Result<State> s = state.empty() ? Result<State>(initial_state()) : open_state_string(state);
   if (s && !preset.empty()) s = changed(*s, ChoosePreset{preset});
   if (s && !kernel.empty()) s = changed(*s, ChooseKernel{kernel});
+  // The window then chooses it for Bench alone; asked for by name it would be another kernel's run under its name.
+  if (s && shows_step && !kernel.empty() && s->document.kernel != kernel) {
+    return bad_input(fmt::format("--kernel {}: this version records kernels of the CPU alone; {} has the same order.",
+                                 kernel, recorded_like(kernel)));
+  }
   if (!s) return s;
 
   Problem p = s->document.problem;
@@ -193,9 +240,16 @@ Result<State> DocumentArguments::state_of() const {
     }
     inputs.generator = *g;
   }
-  if (seed) inputs.seed = *seed;
+  if (!seed.empty()) {
+    const auto number = parse_seed(seed, std::numeric_limits<std::uint64_t>::max());
+    if (!number) return tl::unexpected(number.error());
+    inputs.seed = *number;
+  }
   Options o = s->document.options;
   if (auto r = options.apply_to(o); !r) return tl::unexpected(r.error());
+  if (const auto row = find_kernel(kernel.empty() ? s->document.kernel : kernel)) {
+    if (auto r = options.check_read_by(std::span(&*row, 1)); !r) return tl::unexpected(r.error());
+  }
 
   s = changed(*s, SetProblem{p, 0});
   if (s) s = changed(*s, SetInputs{inputs, 0});

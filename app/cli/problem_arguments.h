@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 
 #include <CLI/CLI.hpp>
@@ -32,6 +33,8 @@ struct OptionArguments {
 
   void add_to(CLI::App& parser, bool what_if);
   Result<void> apply_to(Options& options) const;
+  // Refuses an option that was given and that none of these kernels reads: it would change nothing.
+  Result<void> check_read_by(std::span<const KernelRow* const> rows) const;
 };
 
 struct ProblemArguments {
@@ -47,14 +50,14 @@ struct ProblemArguments {
 
 // Where the numbers come from, for what is recorded.
 struct DocumentArguments {
-  std::string state, preset, kernel, generator, q, k, v, bias;
-  std::optional<std::uint64_t> seed;
+  std::string state, preset, kernel, generator, seed, q, k, v, bias;
   ProblemArguments problem;
   OptionArguments options;
 
   void add_to(CLI::App& parser, const std::string& scale_option = "--scale");
   // The state that the options describe, starting from --state, else from --preset, else the first window's.
-  Result<State> state_of() const;
+  // `shows_step`: a --kernel that cannot be recorded is refused; Bench takes every kernel.
+  Result<State> state_of(bool shows_step = true) const;
 };
 
 // Records the document with its kernel. An .attn of --state is taken as it was recorded.

@@ -95,12 +95,17 @@ Result<int> run_kernel(const RunArguments& a, Stopper& stopper) {
   if (!limit) return tl::unexpected(limit.error());
   Options options;
   if (auto r = a.options.apply_to(options); !r) return tl::unexpected(r.error());
+  if (auto r = a.options.check_read_by(std::span(&*row, 1)); !r) return tl::unexpected(r.error());
   for (const auto& [name, file] : {std::pair("--out", a.out), std::pair("--lse", a.lse)}) {
     if (file == "-") return bad_input(fmt::format("{} - : .npy files are not written to stdout; name a file.", name));
     if (file.empty()) continue;
     if (auto r = check_writable(name, file); !r) return tl::unexpected(r.error());
   }
-  if (!a.lse.empty() && a.lse == a.out) return bad_input("--out and --lse name the same file.");
+  if (auto r = check_distinct({{"--q", a.q}, {"--k", a.k}, {"--v", a.v}, {"--bias", a.bias}},
+                              {{"--out", a.out}, {"--lse", a.lse}});
+      !r) {
+    return tl::unexpected(r.error());
+  }
 
   const auto in = read_inputs(a, *limit);
   if (!in) return tl::unexpected(in.error());

@@ -122,7 +122,7 @@ Result<PictureSpec> picture_of(const ShotArguments& a) {
   if (size->first < 320 || size->second < 240 || std::max(size->first, size->second) > 8192) {
     return bad_input(fmt::format("--size {} is out of range: 320x240 to 8192x8192.", a.size));
   }
-  auto state = a.document.state_of();
+  auto state = a.document.state_of(a.view.empty() || a.view == name_of(Workspace::step));
   if (!state) return tl::unexpected(state.error());
   PictureSpec picture;
   picture.state = *std::move(state);
@@ -177,6 +177,7 @@ Result<int> shoot_steps(const ShotArguments& a, const Steps& steps, const Pictur
 
 Result<int> shoot(const ShotArguments& a, Stopper& stopper) {
   if (a.out == "-") return bad_input("-o - : pictures are not written to stdout; name a file.");
+  if (auto r = check_distinct({{"--session", a.session}}, {{"-o", a.out}}); !r) return tl::unexpected(r.error());
   std::optional<Steps> steps;
   if (!a.step.empty()) {
     const auto parsed = steps_of(a.step);
@@ -184,6 +185,9 @@ Result<int> shoot(const ShotArguments& a, Stopper& stopper) {
     steps = *parsed;
   }
   const bool several = steps && steps->several;
+  if (!several) {
+    if (auto r = check_is_png("-o", a.out); !r) return tl::unexpected(r.error());
+  }
   if (!several || std::filesystem::path(a.out).has_extension()) {
     if (auto r = check_writable("-o", a.out); !r) return tl::unexpected(r.error());
   }

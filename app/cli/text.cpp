@@ -81,6 +81,13 @@ Result<std::vector<std::int64_t>> parse_numbers(const std::string& option, std::
   return numbers;
 }
 
+Result<std::uint64_t> parse_seed(const std::string& text, std::uint64_t max) {
+  std::uint64_t seed = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), seed);
+  if (error == std::errc() && end == text.data() + text.size() && seed <= max) return seed;
+  return bad_input(fmt::format("--seed {} is no whole number from 0 to {}.", text, max));
+}
+
 Result<Extents> parse_extents(const std::string& option, std::string_view text, std::string_view what) {
   Extents e;
   const std::size_t x = text.find('x');
@@ -119,6 +126,48 @@ Result<void> check_writable(const std::string& option, const std::string& file) 
     return fail(ErrorKind::io, fmt::format("{} {}: the folder {} cannot be written.", option, file, folder.string()));
   }
   return ok();
+}
+
+namespace {
+
+bool same_file(const std::string& a, const std::string& b) {
+  std::error_code error;
+  if (std::filesystem::equivalent(a, b, error)) return true;
+  // One that is not there yet has no identity but its name.
+  const auto resolved = [&error](const std::string& file) {
+    return std::filesystem::weakly_canonical(std::filesystem::absolute(file, error), error);
+  };
+  return resolved(a) == resolved(b);
+}
+
+bool is_device(const std::string& file) {
+  std::error_code error;
+  return file == "-" || std::filesystem::is_character_file(file, error);  // /dev/null takes everything
+}
+
+}  // namespace
+
+Result<void> check_distinct(const std::vector<NamedFile>& inputs, const std::vector<NamedFile>& outputs) {
+  for (std::size_t n = 0; n < outputs.size(); ++n) {
+    const NamedFile& out = outputs[n];
+    if (out.file.empty() || is_device(out.file)) continue;
+    for (const NamedFile& in : inputs) {
+      if (in.file.empty() || !same_file(in.file, out.file)) continue;
+      return bad_input(
+          fmt::format("{} {} is the file of {}, which would be lost; name another.", out.option, out.file, in.option));
+    }
+    for (std::size_t before = 0; before < n; ++before) {
+      if (outputs[before].file.empty() || !same_file(outputs[before].file, out.file)) continue;
+      return bad_input(fmt::format("{} and {} name the same file.", outputs[before].option, out.option));
+    }
+  }
+  return ok();
+}
+
+Result<void> check_is_png(const std::string& option, const std::string& file) {
+  const std::string suffix = std::filesystem::path(file).extension().string();
+  if (suffix == ".png" || suffix == ".PNG") return ok();
+  return bad_input(fmt::format("{} {}: pictures are written as PNG; let the name end in .png.", option, file));
 }
 
 }  // namespace attn::cli

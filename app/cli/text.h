@@ -27,6 +27,8 @@ int exit_code(ErrorKind kind);
 // `option` is for messages: "--values".
 // "512,1024"
 Result<std::vector<std::int64_t>> parse_numbers(const std::string& option, std::string_view text);
+// A whole number from 0 to `max`; what a library makes of "-1" is a very large seed.
+Result<std::uint64_t> parse_seed(const std::string& text, std::uint64_t max);
 std::vector<std::string> split(std::string_view text, char separator);
 // "64x32"; both from 1
 struct Extents {
@@ -41,5 +43,14 @@ Result<std::uint64_t> memory_limit_of(const std::string& text);
 Result<void> write_text(const std::string& file, const std::string& text);
 // Refuses a file whose folder is not there or cannot be written, before work is spent on it. "-" is fine.
 Result<void> check_writable(const std::string& option, const std::string& file);
+
+// A file named on the command line, and by which option. An empty name is left out.
+struct NamedFile {
+  std::string option, file;
+};
+// Refuses an output that is also an input or another output, by whatever name: links and "./" are seen through.
+Result<void> check_distinct(const std::vector<NamedFile>& inputs, const std::vector<NamedFile>& outputs);
+// A picture is written as what its name says: PNG.
+Result<void> check_is_png(const std::string& option, const std::string& file);
 
 }  // namespace attn::cli

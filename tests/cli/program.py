@@ -9,13 +9,13 @@ import numpy as np
 BINARY = os.environ.get("ATTNSCOPE_BINARY", "")
 
 
-def run(*arguments, cwd=None, prefix=None, timeout=120, user=None):
+def run(*arguments, cwd=None, prefix=None, timeout=120, user=None, stdout=subprocess.PIPE):
     """`prefix`: a shell line that runs before the program in its process, such as ulimit. `user`: see subprocess."""
     command = [BINARY, *map(str, arguments)]
     if prefix:
         command = ["bash", "-c", prefix + '; exec "$0" "$@"', *command]
-    return subprocess.run(command, cwd=cwd, capture_output=True, text=True, check=False, timeout=timeout,
-                          user=user)
+    return subprocess.run(command, cwd=cwd, stdout=stdout, stderr=subprocess.PIPE, text=True, check=False,
+                          timeout=timeout, user=user)
 
 
 def bf16(x):

@@ -1,0 +1,97 @@
+"""Values that the command line refuses: exit code 2, words that name the value and what would do, nothing written."""
+
+import pathlib
+import tempfile
+
+import numpy as np
+from program import Report, run
+
+report = Report()
+BENCH = ["bench", "--values", "16", "--time-limit", "0.01"]
+
+
+def refused(folder, words, *arguments, code=2):
+    before = sorted(p.name for p in folder.rglob("*"))
+    done = run(*arguments, cwd=folder)
+    name = " ".join(arguments)[:80]
+    report.check(done.returncode == code, f"{name}: exit {done.returncode}, not {code}: {done.stderr}")
+    for word in words:
+        report.check(word in done.stderr, f"{name}: '{word}' is not in: {done.stderr}")
+    after = sorted(p.name for p in folder.rglob("*"))
+    report.check(before == after, f"{name}: files changed: {before} {after}")
+
+
+def taken(folder, *arguments):
+    done = run(*arguments, cwd=folder)
+    report.check(done.returncode == 0, f"{' '.join(arguments)[:80]}: exit {done.returncode}: {done.stderr}")
+
+
+def seeds(folder):
+    for seed in ("-1", "18446744073709551616", "1e3", "0x10", " 1"):
+        refused(folder, ["--seed", seed, "18446744073709551615"], "step", "--to", "1", "--seed", seed)
+    refused(folder, ["--seed -1", "9223372036854775807"], *BENCH, "--kernels", "cpu_flash", "--seed", "-1")
+    refused(folder, ["--seed"], *BENCH, "--kernels", "cpu_flash", "--seed", "18446744073709551615")
+    taken(folder, "step", "--to", "1", "--seed", "18446744073709551615")
+
+
+def empty_values(folder):
+    for arguments in (["step", "--preset", ""], ["bench", "--values", "16", "--kernels", ""], ["verify", "--dtype", ""],
+                      ["bench", "--values", ""], ["--state", ""], ["inspect", "naive", "--arch", ""]):
+        refused(folder, ["empty value", arguments[-2]], *arguments)
+
+
+def options_that_mean_nothing(folder):
+    for option in (["--no-max"], ["--right-to-left"], ["--accumulate", "f16"]):
+        refused(folder, [option[0], "cpu_tiled", "cpu_flash"], "step", "--kernel", "cpu_tiled", *option)
+        refused(folder, [option[0], "cpu_tiled"], *BENCH, "--kernels", "cpu_tiled", *option)
+        taken(folder, "step", "--to", "1", *option)
+    refused(folder, ["--tile", "cpu_sequential", "cpu_flash"], "verify", "--kernel", "cpu_sequential", "--tile", "8x8")
+    # Where one of several reads it, it is given to that one.
+    taken(folder, *BENCH, "--kernels", "cpu_tiled,cpu_flash", "--no-max", "--verify", "none", "--csv", "/dev/null")
+
+
+def kernels_that_are_not_recorded(folder):
+    refused(folder, ["naive", "cpu_"], "step", "--kernel", "naive")
+    refused(folder, ["flash_simt", "cpu_flash"], "shot", "--view", "step", "--kernel", "flash_simt", "-o", "a.png")
+
+
+def pictures_by_their_names(folder):
+    refused(folder, ["a.jpg", ".png"], "shot", "--preset", "blackboard", "-o", "a.jpg")
+    refused(folder, ["a", ".png"], "shot", "--preset", "blackboard", "-o", "a")
+    refused(folder, ["a.bmp", ".png"], *BENCH, "--kernels", "cpu_flash", "--png", "a.bmp")
+
+
+def files_that_are_two_things(folder):
+    for letter in "qkv":
+        np.save(folder / f"{letter}.npy", np.ones((4, 8), np.float32))
+    (folder / "link.npy").symlink_to("q.npy")
+    files = ["--q", "q.npy", "--k", "k.npy", "--v", "v.npy"]
+    before = (folder / "q.npy").read_bytes()
+    for name in ("q.npy", "./q.npy", "link.npy"):
+        refused(folder, ["--out", "--q"], "run", "--kernel", "cpu_flash", *files, "--out", name)
+    refused(folder, ["--lse", "--v"], "run", "--kernel", "cpu_flash", *files, "--out", "o.npy", "--lse", "v.npy")
+    refused(folder, ["--out", "--lse"], "run", "--kernel", "cpu_flash", *files, "--out", "o.npy", "--lse", "./o.npy")
+    report.check((folder / "q.npy").read_bytes() == before, "an input was overwritten")
+    refused(folder, ["--csv", "--json"], *BENCH, "--kernels", "cpu_flash", "--csv", "x", "--json", "./x")
+
+
+def lists_and_scales(folder):
+    many = ",".join(str(n) for n in range(1, 1026))
+    refused(folder, ["--values", "1025", "1024"], "bench", "--kernels", "cpu_flash", "--values", many)
+    for scale in ("1e39", "-1e300", "1e-320"):
+        refused(folder, ["scale", "fp32"], "step", "--scale", scale)
+
+
+def full_disk(folder):
+    for arguments in (["--help"], ["bench", "--help"], ["--version"], ["list"]):
+        with open("/dev/full", "w") as full:
+            done = run(*arguments, cwd=folder, stdout=full)
+        report.check(done.returncode == 3, f"{arguments} to a full device: exit {done.returncode}")
+        report.check("stdout" in done.stderr, f"{arguments} to a full device: {done.stderr}")
+
+
+with tempfile.TemporaryDirectory() as name:
+    for part in (seeds, empty_values, options_that_mean_nothing, kernels_that_are_not_recorded, pictures_by_their_names,
+                 files_that_are_two_things, lists_and_scales, full_disk):
+        part(pathlib.Path(name))
+report.exit(least=100)
