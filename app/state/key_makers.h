@@ -16,6 +16,7 @@
 #include "app/state/keys.h"
 #include "app/state/values.h"
 #include "kernels/base/result.h"
+#include "kernels/ladder.h"
 #include "kernels/model/kernel.h"
 #include "viz/state/state.h"
 

@@ -45,7 +45,7 @@ def options_that_mean_nothing(folder):
         refused(folder, [option[0], "cpu_tiled", "cpu_flash"], "step", "--kernel", "cpu_tiled", *option)
         refused(folder, [option[0], "cpu_tiled"], *BENCH, "--kernels", "cpu_tiled", *option)
         taken(folder, "step", "--to", "1", *option)
-    refused(folder, ["--tile", "cpu_sequential", "cpu_flash"], "verify", "--kernel", "cpu_sequential", "--tile", "8x8")
+    refused(folder, ["--tile", "naive", "cpu_flash"], *BENCH, "--kernels", "naive", "--tile", "8x8")
     # Where one of several reads it, it is given to that one.
     taken(folder, *BENCH, "--kernels", "cpu_tiled,cpu_flash", "--no-max", "--verify", "none", "--csv", "/dev/null")
 

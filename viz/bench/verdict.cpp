@@ -188,7 +188,7 @@ std::string counted_words(const Measurement& m) {
   // What an L2 cache of today's GPUs may hold of S and P.
   constexpr std::uint64_t kMayStay = 200'000'000;
   if (stores && share < 0.9 && m.workspace_bytes < kMayStay) return of + " (the L2 cache keeps much of what it stores)";
-  if (!stores && share < 0.995) return of + " (output that is still in the L2 cache is not counted)";
+  if (!stores && share < 0.995 && share > 0.8) return of + " (output that is still in the L2 cache is not counted)";
   return of;
 }
 

@@ -64,10 +64,7 @@ TEST(Csv, NoCellOfWordsIsAFormula) {
   m.key.device = "@device";
   m.key.problem.scale = -0.5;
   const StrictCsv csv(to_csv(session_of({m})));
-  const auto cell = [&](const char* name) {
-    const auto at = std::find(csv.header.begin(), csv.header.end(), name) - csv.header.begin();
-    return csv.rows[0][static_cast<std::size_t>(at)];
-  };
+  const auto cell = [&](const char* name) { return csv.rows[0].at(name); };
   EXPECT_EQ(cell("reason"), "'=HYPERLINK(\"http://a\",\"b\")");
   EXPECT_EQ(cell("device"), "'@device");
   EXPECT_EQ(cell("scale"), "-0.5");  // a number stays a number
@@ -82,10 +79,7 @@ TEST(Csv, SaysThatAnAnswerWasNotJudged) {
   m.verdict->reason = "not judged: " + unjudged_words(*m.verdict);
   fill_figures(m);
   const StrictCsv csv(to_csv(session_of({m})));
-  const auto cell = [&](const char* name) {
-    const auto at = std::find(csv.header.begin(), csv.header.end(), name) - csv.header.begin();
-    return csv.rows[0][static_cast<std::size_t>(at)];
-  };
+  const auto cell = [&](const char* name) { return csv.rows[0].at(name); };
   EXPECT_EQ(cell("verdict"), "not judged");
   EXPECT_EQ(cell("verdict_reason"), "not judged: 7 elements of O, which the dtype cannot hold");
   EXPECT_EQ(cell("error_abs"), "");

@@ -158,7 +158,7 @@ TEST_F(BenchSceneTest, MeasuredBytesReplaceThePredictionInTheReason) {
       row.figures[find_metric(id).value()] = {Origin::measured, bytes, "a counter", ""};
   }
   const auto s = scene(m);
-  EXPECT_NE(s.verdict.reason.find("It moves 8.0 times fewer DRAM bytes than cpu_multicore, as predicted ("),
+  EXPECT_NE(s.verdict.reason.find("It moves 8.0 times fewer DRAM bytes than cpu_multicore; the model says 2.0 to 49"),
             std::string::npos)
       << s.verdict.reason;
   EXPECT_EQ(cell(s.table, "cpu_flash", "dram"), "2.00");
@@ -495,7 +495,7 @@ TEST_F(BenchSceneTest, AVerdictAgainstNaiveNamesTiledToo) {
 
 // A range that is wide foretells nothing: the model, the value and the ratio of each stand there instead.
 TEST_F(BenchSceneTest, BytesOutsideTheModelAreNotCalledPredicted) {
-  state.view.bench_kernel = "flash_simt";
+  state.view.bench.kernel = "flash_simt";
   Model m = both_places(sweep);
   for (Measurement& row : m.measurements) {
     if (row.processor != Processor::gpu) continue;
