@@ -2,8 +2,8 @@
 # Builds and runs the tests: bash tests/run.sh [--full | --tsan | --tidy]
 #
 #   (nothing)   the code's rules and every test of a Release build: under 8 minutes on 2 cores
-#   --full      besides: long lists, address, undefined-behaviour and thread sanitizer, fuzzing, clang-tidy: under 40
-#               minutes
+#   --full      besides: long lists, mutants, address, undefined-behaviour and thread sanitizer, fuzzing, clang-tidy:
+#               under 50 minutes
 #   --tsan      the thread sanitizer alone, over kernels, profiling, model and tasks
 #   --tidy      clang-tidy alone
 # Every part runs even when one before it failed; the last line counts all of them.
@@ -222,6 +222,20 @@ tidy() {
   took
 }
 
+# Small mistakes put into the judge, the predictions, the figures, CSV and undo: the tests must notice each.
+mutants() {
+  step "Mutants"
+  local line
+  while IFS= read -r line; do
+    case "$line" in
+      KILLED*) count_pass ;;
+      SURVIVED* | STALE*) count_fail "mutant $line" ;;
+      *) say "    $line" ;;
+    esac
+  done < <(python3 "$root/tests/mutants.py" --jobs "$(jobs_count)" "$1" || true)
+  took
+}
+
 # The version of clang for --full: 16, else the newest there is, installed or in the package lists.
 choose_clang() {
   local versions
@@ -274,6 +288,7 @@ main() {
   if [[ -z $tsan$tidy ]]; then
     check_rules
     test_release "$full"
+    if [[ -n $full ]]; then mutants "$folder"; fi
   fi
   if [[ -n $full ]]; then test_asan; fi
   if [[ -n $full$tsan ]]; then test_tsan; fi

@@ -112,6 +112,18 @@ TEST(History, ADragIsOneEntry) {
   EXPECT_EQ(h.undo(titled("d"))->preset, "a");
 }
 
+TEST(History, UndoOrRedoInsideADragEndsItsEntry) {
+  History h;
+  h.changed(titled("a"), 0);
+  h.changed(titled("b"), 7);
+  EXPECT_EQ(h.undo(titled("c"))->preset, "b");
+  h.changed(titled("b"), 7);  // the drag goes on: what it does now is an entry of its own
+  EXPECT_EQ(h.undo(titled("d"))->preset, "b");
+  EXPECT_EQ(h.redo(titled("b"))->preset, "d");
+  h.changed(titled("d"), 7);
+  EXPECT_EQ(h.undo(titled("e"))->preset, "d");
+}
+
 TEST(History, AChangeAfterUndoEndsRedo) {
   History h;
   h.changed(titled("a"), 0);

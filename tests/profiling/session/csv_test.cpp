@@ -174,6 +174,19 @@ TEST(Csv, QuotesCommasQuotesAndLineEnds) {
   EXPECT_EQ(csv.rows[0].at("time_us_median"), "");
 }
 
+TEST(Csv, ALineEndOrAQuoteAloneIsQuotedToo) {
+  for (const char* reason : {"one\ntwo", "one\rtwo", "\"one", "one,two"}) {
+    Measurement m;
+    m.state = RowState::failed;
+    m.reason = reason;
+    fill_figures(m);
+    const StrictCsv csv(to_csv(session_of({m, timed()})));
+    ASSERT_EQ(csv.rows.size(), 2U) << reason;
+    EXPECT_EQ(csv.rows[0].at("reason"), reason);
+    EXPECT_EQ(csv.rows[1].at("kernel"), "cpu_flash");
+  }
+}
+
 TEST(Csv, NonFiniteErrorsStandAsWords) {
   Measurement m = timed();
   m.verdict.emplace();

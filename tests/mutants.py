@@ -1,0 +1,178 @@
+#!/usr/bin/env python3
+"""Whether the tests notice wrong code: python3 tests/mutants.py BUILD [--jobs N] [--seconds S] [WORD...]
+
+Each mutant below is one small mistake in a source. It is compiled by itself and linked before the rooms' libraries, so
+that nothing else is built again; the tests of its program run until one fails. WORD: only mutants whose line holds it.
+Prints KILLED, SURVIVED or STALE (its text is no longer in the source, or does not compile: mend the list), and a score.
+"""
+import argparse
+import concurrent.futures
+import json
+import os
+import pathlib
+import shlex
+import subprocess
+import sys
+import tempfile
+import time
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+SECONDS_OF_A_RUN = 120
+
+KERNELS = ("test_kernels", "Judge*:NotFinite*:ChooseRows*:Reference*:Baseline*:TileLoads*:Compulsory*:OnChip*")
+FIGURES = ("test_profiling", "Figures*:DerivedFigures*:SpeedUp*:MetricTable*:*Baseline*")
+CSV = ("test_profiling", "Csv*")
+HISTORY = ("test_app", "History*")
+
+# (folder in which the text stands once, text, instead, who must notice)
+MUTANTS = (
+    # the judge
+    ("kernels/judge", "2 * baseline_error_ + 2 * rounding_", "20 * baseline_error_ + 2 * rounding_", KERNELS),
+    ("kernels/judge", "error_ = error;\n      worst_ =", "error_ = 0;\n      worst_ =", KERNELS),
+    ("kernels/judge", "if (!(v.error <= v.allowed))", "if (v.error > 2 * v.allowed)", KERNELS),
+    ("kernels/judge", "if (!(v.lse_error <= v.lse_allowed))", "if (false)", KERNELS),
+    ("kernels/judge", "? 1e-5 : 1e-3) *", "? 1e-3 : 1e-3) *", KERNELS),
+    ("kernels/judge", "if (!wrong_kind_.empty()) return wrong_kind_;", "", KERNELS),
+    ("kernels/judge", "std::isfinite(got) ? Match::finite : Match::wrong_kind;", "Match::finite;", KERNELS),
+    ("kernels/judge", "return std::isnan(got) ? Match::same_kind : Match::wrong_kind;",
+     "return Match::same_kind;", KERNELS),
+    ("kernels/judge", "rows.push_back((n + 1) * kEdge);", "", KERNELS),
+    ("kernels/judge", "out.lse.shape() != lse_shape ||", "", KERNELS),
+    ("kernels/judge", "out.out.shape() != o_shape ||", "", KERNELS),
+    # predicted bytes
+    ("kernels/model", "const bool again = order == Order::naive && i > 0;", "const bool again = false;", KERNELS),
+    ("kernels/model", "at(t.read, TrafficPart::stats) = 2 * size.stat;",
+     "at(t.read, TrafficPart::stats) = size.stat;", KERNELS),
+    ("kernels/model", "at(t.written, TrafficPart::stats) = 2 * size.stat;",
+     "at(t.written, TrafficPart::stats) = size.stat;", KERNELS),
+    ("kernels/model", "if (phase == Phase::weights) at(t.written, TrafficPart::p) = size.p;", "", KERNELS),
+    ("kernels/model", "return score_reads >= 2;", "return score_reads >= 3;", KERNELS),
+    ("kernels/model", "if (!skipped) add({{Phase::load_kv, 0}, {Phase::mask, 0}});",
+     "add({{Phase::load_kv, 0}, {Phase::mask, 0}});", KERNELS),
+    ("kernels/model", "at(t.read, TrafficPart::k) = as_bytes(p.B * p.Hkv * p.Lk * p.D, e);",
+     "at(t.read, TrafficPart::k) = as_bytes(p.B * p.Hq * p.Lk * p.D, e);", KERNELS),
+    ("kernels/model", "at(t.written, TrafficPart::stats) = as_bytes(p.B * p.Hq * p.Lq, kFp32);", "", KERNELS),
+    ("kernels/model", "sum += read[part] + written[part];", "sum += read[part];", KERNELS),
+    # figures
+    ("profiling/figures", "static_cast<double>(tensor_bytes(m.key.problem)) + static_cast<double>(m.workspace_bytes)",
+     "static_cast<double>(tensor_bytes(m.key.problem))", FIGURES),
+    ("profiling/figures", "static_cast<double>(tensor_bytes(m.key.problem)) + static_cast<double>(m.workspace_bytes)",
+     "static_cast<double>(m.workspace_bytes)", FIGURES),
+    ("profiling/figures", "derived(bytes.value / predicted.value", "derived(predicted.value / bytes.value", FIGURES),
+    ("profiling/figures", 'over_prediction(m, "compulsory_bytes")', 'over_prediction(m, "tile_load_bytes")', FIGURES),
+    ("profiling/figures", 'over_prediction(m, "tile_load_bytes")', 'over_prediction(m, "compulsory_bytes")', FIGURES),
+    ("profiling/figures", "derived(100 * rate.value * 1e3 / m.peaks.peak_gflops",
+     "derived(rate.value * 1e3 / m.peaks.peak_gflops", FIGURES),
+    ("profiling/figures", "derived(100 * rate.value / m.peaks.copy_gb_per_s",
+     "derived(rate.value / m.peaks.copy_gb_per_s", FIGURES),
+    ("profiling/figures", "read.value + written.value", "read.value", FIGURES),
+    ("profiling/figures", "m.key.problem.flops() / m.time.median * 1e-6",
+     "m.key.problem.flops() / m.time.median * 1e-3", FIGURES),
+    ("profiling/figures", "100 * (m.time.q3 - m.time.q1) / m.time.median",
+     "100 * (m.time.q3 - m.time.median) / m.time.median", FIGURES),
+    ("profiling/figures", "m.peaks.baseline_us / m.time.median", "m.time.median / m.peaks.baseline_us", FIGURES),
+    ("profiling/figures", "row.key.l2 == m.key.l2 &&", "", FIGURES),
+    ("profiling/figures", "row.key.problem == m.key.problem &&", "", FIGURES),
+    ("profiling/figures", "m.time.n > 0 && m.time.n < 6", "m.time.n > 0 && m.time.n < 5", FIGURES),
+    # CSV
+    ("profiling/session/csv.cpp", r'",\"\r\n"', r'",\""', CSV),
+    ("profiling/session/csv.cpp", r'",\"\r\n"', r'"\"\r\n"', CSV),
+    ("profiling/session/csv.cpp", "if (c == '\"') field += '\"';", "", CSV),
+    ("profiling/session/csv.cpp", '"not available: " + f.reason', 'f.reason', CSV),
+    ("profiling/session/csv.cpp", '? "loaded" : "live"', '? "live" : "loaded"', CSV),
+    # undo
+    ("app/state/history.cpp", "  gesture_ = 0;\n  if (past_.empty())", "  if (past_.empty())", HISTORY),
+    ("app/state/history.cpp", "  gesture_ = 0;\n  if (future_.empty())", "  if (future_.empty())", HISTORY),
+    ("app/state/history.cpp", "future_.clear();", "", HISTORY),
+    ("app/state/history.cpp", "if (goes_on) return;", "", HISTORY),
+    ("app/state/history.cpp", "past_.size() > kMaxEntries", "past_.size() > 2 * kMaxEntries", HISTORY),
+)
+
+
+def source_of(place, text):
+    """The one source that holds the text, or None."""
+    path = ROOT / place
+    files = [path] if path.is_file() else sorted(path.rglob("*.cpp"))
+    holding = [f for f in files if f.read_text(encoding="utf-8").count(text) == 1]
+    return holding[0] if len(holding) == 1 else None
+
+
+def run(command, folder, seconds):
+    return subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False, timeout=seconds)
+
+
+class Mutants:
+    def __init__(self, build, end):
+        self.build, self.end = build, end
+        entries = json.loads((build / "compile_commands.json").read_text())
+        self.compiling = {pathlib.Path(e["file"]): (shlex.split(e["command"]), e["directory"]) for e in entries}
+        self.linking = {}
+
+    def link_of(self, program):
+        """Ninja's command that links it, without what the shell does around."""
+        if program not in self.linking:
+            said = run(["ninja", "-C", str(self.build), "-t", "commands", f"bin/{program}"], self.build, 60).stdout
+            last = [line for line in said.splitlines() if f"-o bin/{program} " in line + " "][-1]
+            words = shlex.split(last)
+            self.linking[program] = [w for w in words if w not in (":", "&&")]
+        return self.linking[program]
+
+    def try_one(self, mutant):
+        place, text, instead, (program, tests) = mutant
+        source = source_of(place, text)
+        if source is None or source not in self.compiling:
+            return "STALE", "its text does not stand once in " + place
+        if time.monotonic() > self.end:
+            return "STALE", "the time was up"
+        with tempfile.TemporaryDirectory() as made:
+            changed, wrong, linked = (pathlib.Path(made) / name for name in (source.name, "wrong.o", program))
+            changed.write_text(source.read_text(encoding="utf-8").replace(text, instead), encoding="utf-8")
+            command, folder = self.compiling[source]
+            command = [str(changed) if pathlib.Path(w) == source else w for w in command]
+            command[command.index("-o") + 1] = str(wrong)
+            # What a mistake leaves unused is not what is looked for.
+            done = run([*command, "-Wno-error"], folder, 300)
+            if done.returncode != 0:
+                return "STALE", "it does not compile: " + done.stderr[:300]
+            command = list(self.link_of(program))
+            at = command.index("-o")
+            command[at + 1] = str(linked)
+            command.insert(at, str(wrong))
+            done = run(command, self.build, 300)
+            if done.returncode != 0:
+                return "STALE", "it does not link: " + done.stderr[-300:]
+            try:
+                done = run([str(linked), f"--gtest_filter={tests}", "--gtest_fail_fast", "--gtest_brief=1"], self.build,
+                           SECONDS_OF_A_RUN)
+            except subprocess.TimeoutExpired:
+                return "KILLED", "by the time limit"
+            if done.returncode == 0:
+                return "SURVIVED", "no test of " + tests + " failed"
+            failed = [line for line in done.stdout.splitlines() if line.startswith("[  FAILED  ]")]
+            return "KILLED", failed[0][13:] if failed else f"exit {done.returncode}"
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("build", type=pathlib.Path)
+    parser.add_argument("words", nargs="*")
+    parser.add_argument("--jobs", type=int, default=os.cpu_count())
+    parser.add_argument("--seconds", type=float, default=1200)
+    options = parser.parse_args()
+    mutants = Mutants(options.build.resolve(), time.monotonic() + options.seconds)
+    chosen = [m for m in MUTANTS if not options.words or any(w in " ".join(m[:3]) for w in options.words)]
+    for _, _, _, (program, tests) in {m[3][0]: m for m in chosen}.values():
+        mutants.link_of(program)
+    bad = killed = 0
+    with concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
+        for mutant, (outcome, why) in zip(chosen, pool.map(mutants.try_one, chosen)):
+            line = f"{mutant[0]}: {mutant[1]!r} -> {mutant[2]!r}"
+            print(outcome, line, "--", why, flush=True)
+            killed += outcome == "KILLED"
+            bad += outcome != "KILLED"
+    print(f"{killed} of {len(chosen)} mutants were noticed")
+    return 1 if bad or not chosen else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,83 @@
+// Figures that are computed from others, against numbers worked out by hand.
+#include <gtest/gtest.h>
+
+#include <vector>
+
+#include "profiling/figures/metrics.h"
+#include "profiling/figures/statistics.h"
+
+namespace attn {
+namespace {
+
+// 2048 x 2048, D = 64, f32: Q, K, V and O are 524 288 bytes each, LSE 8192; S and P 16 777 216 each.
+constexpr double kTensors = 4 * 524288.0 + 8192, kScores = 16777216;
+
+Measurement timed(std::string kernel, double median_us) {
+  Measurement m;
+  m.key.kernel = std::move(kernel);
+  m.key.device = "one device";
+  m.key.problem.Lq = m.key.problem.Lk = 2048;
+  m.key.problem.D = m.key.problem.Dv = 64;
+  m.samples_us = std::vector<double>(10, median_us);
+  m.time = statistics_of(m.samples_us);
+  m.launches.emplace_back();
+  return m;
+}
+
+Measurement counted(std::string kernel, double read, double written) {
+  Measurement m = timed(std::move(kernel), 1000);
+  m.processor = Processor::gpu;
+  m.figures.resize(metric_table().size());
+  m.figures[find_metric("dram_read_bytes").value()] = {Origin::measured, read, "CUPTI", ""};
+  m.figures[find_metric("dram_write_bytes").value()] = {Origin::measured, written, "CUPTI", ""};
+  return m;
+}
+
+TEST(DerivedFigures, PeakMemoryIsTensorsAndWorkspaceTogether) {
+  Measurement m = timed("cpu_multicore", 1000);
+  m.workspace_bytes = 5000;
+  fill_figures(m);
+  EXPECT_EQ(figure(m, "memory_peak_bytes").value, kTensors + 5000);
+  EXPECT_EQ(figure(m, "memory_overhead_bytes").value, 5000);
+}
+
+TEST(DerivedFigures, DramRatiosAreCountedBytesOverTheirOwnPrediction) {
+  Measurement m = counted("naive", 60e6, 40e6);
+  fill_figures(m);
+  const double compulsory = figure(m, "compulsory_bytes").value, loads = figure(m, "tile_load_bytes").value;
+  EXPECT_EQ(compulsory, kTensors + 4 * kScores);
+  ASSERT_NE(compulsory, loads);
+  EXPECT_DOUBLE_EQ(figure(m, "dram_over_compulsory_ratio").value, 100e6 / (kTensors + 4 * kScores));
+  EXPECT_DOUBLE_EQ(figure(m, "dram_over_tile_loads_ratio").value, 100e6 / loads);
+}
+
+TEST(DerivedFigures, SharesAreInPercent) {
+  Measurement m = counted("naive", 3e6, 1e6);  // 4 MB in 1 ms: 4 GB/s
+  m.peaks.copy_gb_per_s = 16;
+  m.peaks.peak_gflops = 10737.41824;  // 1.073741824 TFLOP/s is a tenth
+  fill_figures(m);
+  EXPECT_DOUBLE_EQ(figure(m, "dram_peak_share_pct").value, 25);
+  EXPECT_DOUBLE_EQ(figure(m, "peak_share_pct").value, 10);
+}
+
+TEST(DerivedFigures, SpreadIsTheQuartilesOverTheMedianInPercent) {
+  Measurement m = timed("cpu_flash", 1);
+  m.samples_us = {80, 90, 100, 110, 120};
+  m.time = statistics_of(m.samples_us);
+  fill_figures(m);
+  EXPECT_DOUBLE_EQ(figure(m, "time_spread_pct").value, 20);
+}
+
+TEST(DerivedFigures, ABaselineInAnotherStateOfTheL2CacheIsNone) {
+  std::vector<Measurement> rows{timed("cpu_flash", 100), timed("cpu_multicore", 400)};
+  rows[0].key.l2 = L2State::warm;
+  rows[1].key.l2 = L2State::cold;
+  relate_to_baseline(rows);
+  EXPECT_FALSE(figure(rows[0], "speedup_ratio").available());
+  rows[1].key.l2 = L2State::warm;
+  relate_to_baseline(rows);
+  EXPECT_EQ(figure(rows[0], "speedup_ratio").value, 4);
+}
+
+}  // namespace
+}  // namespace attn
