@@ -69,6 +69,46 @@ check_temporary() {
   )"
 }
 
+# A room's own rooms, lowest first: each may include those before it; "." is what lies beside them. A new folder takes
+# its place in the list. So there is no circle.
+rooms_inside() { # ROOM
+  case "$1" in
+    kernels) printf 'base formats model arithmetic recording judge gpu/compile gpu/device gpu/rungs cpu .' ;;
+    profiling) printf 'figures session cupti measure sweep .' ;;
+    viz) printf 'state draw step/facts step/charts step/tiles step/timeline step bench profile learn .' ;;
+    app) printf 'system state graphics worker control shell window cli .' ;;
+  esac
+}
+
+# upwards ROOM LIST: includes within the room that go into a folder that comes later. CUDA sources name one another by
+# names of their own, which are no places.
+upwards() {
+  sources "$1" | grep -v '\.cuh\?$' | xargs -r grep -HnE "^[[:space:]]*#[[:space:]]*include[[:space:]]*\"$1/" |
+    awk -v room="$1" -v list="$2" '
+      function place(file,  folder) {
+        folder = substr(file, length(room) + 2)
+        return sub(/\/[^\/]*$/, "", folder) ? folder : "."
+      }
+      BEGIN { count = split(list, names, " "); for (n = 1; n <= count; ++n) rank[names[n]] = n }
+      {
+        split($0, parts, ":")
+        from = place(parts[1])
+        match($0, /"[^"]+"/)
+        to = place(substr($0, RSTART + 1, RLENGTH - 2))
+        if (from == to) next
+        if (!(from in rank)) print parts[1] ": the folder " from " has no place in tests/rules.sh"
+        else if (!(to in rank)) print parts[1] ":" parts[2] ": the folder " to " has no place in tests/rules.sh"
+        else if (rank[to] > rank[from]) print parts[1] ":" parts[2] ": " from " includes " to ", which is above it"
+      }' || true
+}
+
+check_rooms_inside() {
+  local room
+  for room in "${rooms[@]}"; do
+    verdict "inside $room includes go one way: $(rooms_inside "$room")" "$(upwards "$room" "$(rooms_inside "$room")")"
+  done
+}
+
 check_length() {
   local listed
   listed="$(git ls-files 2>/dev/null || true)"
@@ -128,6 +168,7 @@ main() {
   check_format
   check_direction
   check_pictures
+  check_rooms_inside
   check_temporary
   check_length
   check_width
