@@ -3,6 +3,7 @@
 
 #include <vector>
 
+#include "profiling/figures/baseline.h"
 #include "profiling/figures/metrics.h"
 #include "profiling/figures/statistics.h"
 
