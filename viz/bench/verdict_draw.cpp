@@ -46,7 +46,7 @@ void draw_bench_strip(const State& state, const Model& model, BenchCache& cache,
   const float width = ImGui::GetContentRegionAvail().x;
   const bool low = ImGui::GetMainViewport()->WorkSize.y < s.px(520);  // little height: the figures come first
   const float size = low ? 14.0F : 17.0F;
-  constexpr int kLines = 6;  // more than any verdict takes
+  constexpr int kLines = 12;  // more than any verdict takes, at 300 % of a small window too
   const Runs headline{{verdict.headline, Face::bold, Token::text, 0, false}};
   const Runs reason{{verdict.reason, Face::text, Token::dim, 0, false}};
   const float labels = text_width(Face::text, 12, "labels") + s.px(12);
