@@ -5,7 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "kernels/recording/recording.h"  // Slot
+#include "kernels/model/order.h"  // Slot
 
 namespace attn {
 

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "kernels/model/traffic.h"
+#include "kernels/recording/recording.h"
 #include "viz/draw/runs.h"
 
 namespace attn {
