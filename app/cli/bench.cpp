@@ -284,7 +284,7 @@ Result<int> bench(const BenchArguments& a, Stopper& stopper) {
   return exit_of(keeper.rows());
 }
 
-void add_outputs(CLI::App& parser, BenchArguments& a) {
+void add_outputs(Parser parser, BenchArguments& a) {
   parser.add_option("--csv", a.csv, "Rows as CSV; - or nothing at all: to stdout")->type_name("FILE");
   parser.add_option("--json", a.json, "Rows with every sample as JSON; -: to stdout")->type_name("FILE");
   parser.add_option("-o,--attn", a.attn, "A session for the window to open, kept up to date while it runs")
@@ -296,31 +296,31 @@ void add_outputs(CLI::App& parser, BenchArguments& a) {
 
 }  // namespace
 
-Command add_bench(CLI::App& program) {
+Command add_bench(Parser program) {
   auto a = std::make_shared<BenchArguments>();
-  CLI::App* parser = program.add_subcommand("bench", "Time kernels along one axis");
-  parser->add_option("--kernels", a->kernels, "Some of `attnscope list`; left out: those of the device")
+  Parser parser = program.add_subcommand("bench", "Time kernels along one axis");
+  parser.add_option("--kernels", a->kernels, "Some of `attnscope list`; left out: those of the device")
       ->type_name("ID,ID,...");
-  parser->add_option("--axis", a->axis, "L, B, H, D, br, bc or threads; left out: L")->type_name("NAME");
-  parser->add_option("--values", a->values, "Where on the axis")->required()->type_name("N,N,...");
-  parser->add_option("--tokens", a->tokens, "With axis L: B = tokens / L")->type_name("N");
-  parser->add_option("--generator", a->generator, "How the numbers are made; left out: normal")->type_name("NAME");
-  parser->add_option("--seed", a->seed, "Of the generator")->type_name("N");
-  parser->add_option("--repeats", a->repeats, "Repeats of a point, at least")->type_name("N");
-  parser->add_option("--verify", a->verify, "Rows that are checked: sampled, full or none")->type_name("WHICH");
-  parser->add_option("--time-limit", a->time_limit, "Of the repeats of one point; left out: 1")->type_name("SECONDS");
-  parser->add_option("--memory-limit", a->memory_limit, "Refuse points that take more; left out: what is free")
+  parser.add_option("--axis", a->axis, "L, B, H, D, br, bc or threads; left out: L")->type_name("NAME");
+  parser.add_option("--values", a->values, "Where on the axis")->required()->type_name("N,N,...");
+  parser.add_option("--tokens", a->tokens, "With axis L: B = tokens / L")->type_name("N");
+  parser.add_option("--generator", a->generator, "How the numbers are made; left out: normal")->type_name("NAME");
+  parser.add_option("--seed", a->seed, "Of the generator")->type_name("N");
+  parser.add_option("--repeats", a->repeats, "Repeats of a point, at least")->type_name("N");
+  parser.add_option("--verify", a->verify, "Rows that are checked: sampled, full or none")->type_name("WHICH");
+  parser.add_option("--time-limit", a->time_limit, "Of the repeats of one point; left out: 1")->type_name("SECONDS");
+  parser.add_option("--memory-limit", a->memory_limit, "Refuse points that take more; left out: what is free")
       ->type_name("BYTES");
-  parser->add_option("--device", a->device, "cpu, gpu, or gpu:1 for the second GPU; left out: GPU kernels on the first")
+  parser.add_option("--device", a->device, "cpu, gpu, or gpu:1 for the second GPU; left out: GPU kernels on the first")
       ->type_name("NAME");
-  parser->add_option("--arch", a->arch, "Without a GPU its kernels are compiled for this; left out: sm_90a")
+  parser.add_option("--arch", a->arch, "Without a GPU its kernels are compiled for this; left out: sm_90a")
       ->type_name("SM");
-  parser->add_flag("--no-counters", a->no_counters, "Time alone, so that another profiler can count");
-  parser->add_flag("--warm-l2", a->warm_l2, "GPU: repeats find the L2 cache as the one before left it");
-  a->problem.add_to(*parser, "--scale");
-  a->options.add_to(*parser, true);
-  add_outputs(*parser, *a);
-  parser->footer(
+  parser.add_flag("--no-counters", a->no_counters, "Time alone, so that another profiler can count");
+  parser.add_flag("--warm-l2", a->warm_l2, "GPU: repeats find the L2 cache as the one before left it");
+  a->problem.add_to(parser, "--scale");
+  a->options.add_to(parser, true);
+  add_outputs(parser, *a);
+  parser.footer(
       "Ctrl+C ends the sweep and writes the finished rows.\n"
       "Examples:\n"
       "  attnscope bench --kernels cpu_multicore,cpu_flash --axis L --values 512,1024,2048 --csv sweep.csv\n"

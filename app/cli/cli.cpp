@@ -9,6 +9,7 @@
 #include <vector>
 
 #include <fmt/format.h>
+#include <CLI/CLI.hpp>
 
 #include "app/cli/command.h"
 #include "app/cli/describe.h"
@@ -44,7 +45,7 @@ struct Asked {
   bool licenses = false, manual = false;
   std::string completion;
 
-  void add_to(CLI::App& program) {
+  void add_to(Parser program) {
     program.add_flag("--licenses", licenses, "What is shipped with the program, under which licences");
     program.add_flag("--man", manual, "The manual page, for man -l -");
     program.add_option("--completion", completion, "A script that completes these options in bash, zsh or fish")
@@ -94,7 +95,7 @@ std::optional<std::string> option_without_value(const CLI::App& parser) {
 // The chosen command; the program itself (the window) where no other was named.
 const Command& chosen(const std::vector<Command>& commands) {
   for (const Command& command : commands) {
-    if (&command != &commands.front() && command.parser->parsed()) return command;
+    if (&command != &commands.front() && command.parser.parsed()) return command;
   }
   return commands.front();
 }
@@ -113,12 +114,12 @@ int run_checked(int argc, char** argv) {
       "Each command has its own:  attnscope COMMAND --help");
   program.set_version_flag("--version", fmt::format("attnscope {} ({})", ATTNSCOPE_VERSION, ATTNSCOPE_COMMIT));
   Asked asked;
-  asked.add_to(program);
+  const Parser parser(&program);
+  asked.add_to(parser);
   program.require_subcommand(0, 1);
-  const std::vector<Command> commands{add_window(program),  add_step(program),   add_run(program),
-                                      add_bench(program),   add_verify(program), add_list(program),
-                                      add_doctor(program),  add_shot(program),   add_report(program),
-                                      add_inspect(program), add_worker(program)};
+  const std::vector<Command> commands{add_window(parser), add_step(parser),    add_run(parser),    add_bench(parser),
+                                      add_verify(parser), add_list(parser),    add_doctor(parser), add_shot(parser),
+                                      add_report(parser), add_inspect(parser), add_worker(parser)};
   try {
     program.parse(argc, argv);
   } catch (const CLI::ParseError& error) {

@@ -3,31 +3,30 @@
 
 #include <functional>
 
-#include <CLI/CLI.hpp>
-
+#include "app/cli/parser.h"
 #include "app/cli/stopper.h"
 #include "kernels/base/result.h"
 
 namespace attn::cli {
 
 struct Command {
-  CLI::App* parser = nullptr;
+  Parser parser{nullptr};
   // The value is the exit code.
   std::function<Result<int>(Stopper&)> run;
   // Ctrl+C and the time limit ask the command to stop; else the system's own handling stays.
   bool stoppable = true;
 };
 
-Command add_window(CLI::App& program);  // parser: the program itself
-Command add_step(CLI::App& program);
-Command add_run(CLI::App& program);
-Command add_bench(CLI::App& program);
-Command add_verify(CLI::App& program);
-Command add_list(CLI::App& program);
-Command add_doctor(CLI::App& program);
-Command add_shot(CLI::App& program);
-Command add_report(CLI::App& program);
-Command add_inspect(CLI::App& program);
-Command add_worker(CLI::App& program);
+Command add_window(Parser program);  // parser: the program itself
+Command add_step(Parser program);
+Command add_run(Parser program);
+Command add_bench(Parser program);
+Command add_verify(Parser program);
+Command add_list(Parser program);
+Command add_doctor(Parser program);
+Command add_shot(Parser program);
+Command add_report(Parser program);
+Command add_inspect(Parser program);
+Command add_worker(Parser program);
 
 }  // namespace attn::cli

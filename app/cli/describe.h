@@ -4,9 +4,11 @@
 #include <string>
 #include <string_view>
 
-#include <CLI/CLI.hpp>
-
 #include "kernels/base/result.h"
+
+namespace CLI {
+class App;
+}
 
 namespace attn::cli {
 

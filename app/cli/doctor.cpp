@@ -204,17 +204,16 @@ Result<int> examine() {
 
 }  // namespace
 
-Command add_doctor(CLI::App& program) {
-  CLI::App* parser = program.add_subcommand("doctor", "What works on this machine, and what would turn on the rest");
-  parser->footer(
+Command add_doctor(Parser program) {
+  Parser parser = program.add_subcommand("doctor", "What works on this machine, and what would turn on the rest");
+  parser.footer(
       "Marks: ok works, -- is not there, !! is broken (exit code 1).\n"
       "Examples:\n"
       "  attnscope doctor\n"
       "  attnscope doctor | grep -A1 '^--'");
   const auto fetch = std::make_shared<bool>(false);
-  parser->add_flag(
-      "--fetch-cuda", *fetch,
-      "Bring NVRTC and CUPTI (100 MB, from the Python package index) to your own folder, and nothing else");
+  parser.add_flag("--fetch-cuda", *fetch,
+                  "Bring NVRTC and CUPTI (100 MB, from the Python package index) to your own folder, and nothing else");
   return {parser, [fetch](Stopper&) { return *fetch ? fetch_cuda() : examine(); }};
 }
 

@@ -138,21 +138,20 @@ Result<int> inspect_kernels(const InspectArguments& a, const Stopper& stopper) {
 
 }  // namespace
 
-Command add_inspect(CLI::App& program) {
+Command add_inspect(Parser program) {
   auto a = std::make_shared<InspectArguments>();
-  CLI::App* parser = program.add_subcommand("inspect", "What the compiler says of GPU kernels; no GPU needed");
-  parser->add_option("kernel", a->kernels, "GPU kernels of `attnscope list`")->required()->type_name("ID,ID,...");
-  parser->add_option("--arch", a->archs, "Architectures; left out: all that the kernel runs on")
-      ->type_name("SM,SM,...");
-  parser->add_option("--head-dim", a->head_dims, "Head dimensions, 1 to 256")->type_name("N,N,...");
-  parser->add_option("--dtype", a->dtype, "f32, f16 or bf16; left out: the first that the kernel takes")
+  Parser parser = program.add_subcommand("inspect", "What the compiler says of GPU kernels; no GPU needed");
+  parser.add_option("kernel", a->kernels, "GPU kernels of `attnscope list`")->required()->type_name("ID,ID,...");
+  parser.add_option("--arch", a->archs, "Architectures; left out: all that the kernel runs on")->type_name("SM,SM,...");
+  parser.add_option("--head-dim", a->head_dims, "Head dimensions, 1 to 256")->type_name("N,N,...");
+  parser.add_option("--dtype", a->dtype, "f32, f16 or bf16; left out: the first that the kernel takes")
       ->type_name("DTYPE");
-  parser->add_flag("--causal", a->causal, "With a mask");
-  parser->add_flag("--bias", a->bias, "With a bias");
-  a->options.add_to(*parser, false);
-  parser->add_flag("--json", a->as_json, "As JSON");
-  parser->add_flag("--no-cache", a->no_cache, "Compile again, keep nothing");
-  parser->footer(
+  parser.add_flag("--causal", a->causal, "With a mask");
+  parser.add_flag("--bias", a->bias, "With a bias");
+  a->options.add_to(parser, false);
+  parser.add_flag("--json", a->as_json, "As JSON");
+  parser.add_flag("--no-cache", a->no_cache, "Compile again, keep nothing");
+  parser.footer(
       "Registers, shared memory and spills come from the compiler, the occupancy from them (all: origin compiled).\n"
       "Examples:\n"
       "  attnscope inspect flash_simt --arch sm_75,sm_80,sm_90a --head-dim 64\n"

@@ -91,11 +91,11 @@ Result<int> list_kernels(bool as_json) {
 
 }  // namespace
 
-Command add_list(CLI::App& program) {
+Command add_list(Parser program) {
   auto as_json = std::make_shared<bool>(false);
-  CLI::App* parser = program.add_subcommand("list", "The ladder: which kernels there are");
-  parser->add_flag("--json", *as_json, "As JSON");
-  parser->footer(
+  Parser parser = program.add_subcommand("list", "The ladder: which kernels there are");
+  parser.add_flag("--json", *as_json, "As JSON");
+  parser.footer(
       "Examples:\n"
       "  attnscope list\n"
       "  attnscope list --json | python3 -c \"import json, sys; print([k['id'] for k in json.load(sys.stdin)])\"");

@@ -52,7 +52,7 @@ Result<State> changed(const State& state, const StateCommand& command) {
 
 }  // namespace
 
-void MaskArguments::add_to(CLI::App& parser) {
+void MaskArguments::add_to(Parser parser) {
   parser.add_flag("--causal", causal, "No key after the query's own (aligned bottom-right)");
   parser.add_option("--window", window, "Keys before and after the query's own that are seen; -1 is unbounded")
       ->type_name("LEFT,RIGHT");
@@ -78,7 +78,7 @@ Result<void> MaskArguments::apply_to(Mask& mask) const {
   return ok();
 }
 
-void OptionArguments::add_to(CLI::App& parser, bool what_if) {
+void OptionArguments::add_to(Parser parser, bool what_if) {
   parser.add_option("--tile", tile, "Query rows and keys of a tile")->type_name("BrxBc");
   parser.add_option("--threads", threads, "Threads on the CPU; left out: all cores")->type_name("N");
   if (!what_if) return;
@@ -141,7 +141,7 @@ Result<void> OptionArguments::check_read_by(std::span<const KernelRow* const> ro
   return ok();
 }
 
-void ProblemArguments::add_to(CLI::App& parser, const std::string& scale_option) {
+void ProblemArguments::add_to(Parser parser, const std::string& scale_option) {
   parser.add_option("--b", B, "Batch")->type_name("N");
   parser.add_option("--hq", Hq, "Query heads")->type_name("N");
   parser.add_option("--hkv", Hkv, "Key and value heads; left out: as --hq")->type_name("N");
@@ -181,7 +181,7 @@ Result<void> ProblemArguments::apply_to(Problem& p) const {
   return validate(p);
 }
 
-void DocumentArguments::add_to(CLI::App& parser, const std::string& scale_option) {
+void DocumentArguments::add_to(Parser parser, const std::string& scale_option) {
   parser.add_option("--state", state, "A state string from the window's Copy state")->type_name("STRING");
   parser.add_option("--preset", preset, "An example with its shape, tile and numbers; `blackboard` is the first")
       ->type_name("ID");
@@ -273,7 +273,7 @@ Result<Recording> record_document(const Document& d, std::stop_token stop) {
   return (*row)->record(**row, d.problem, d.options, *inputs, std::move(stop));
 }
 
-void add_device(CLI::App& parser, std::string& device) {
+void add_device(Parser parser, std::string& device) {
   parser.add_option("--device", device, "Where to run: cpu, gpu, or gpu:1 for the second GPU")
       ->type_name("NAME")
       ->default_str("cpu");

@@ -7,8 +7,7 @@
 #include <span>
 #include <string>
 
-#include <CLI/CLI.hpp>
-
+#include "app/cli/parser.h"
 #include "kernels/base/result.h"
 #include "kernels/model/kernel.h"
 #include "kernels/model/problem.h"
@@ -21,7 +20,7 @@ struct MaskArguments {
   bool causal = false;
   std::string window, key_lengths;
 
-  void add_to(CLI::App& parser);
+  void add_to(Parser parser);
   // What was given is changed, the rest stays.
   Result<void> apply_to(Mask& mask) const;
 };
@@ -31,7 +30,7 @@ struct OptionArguments {
   std::optional<std::int32_t> threads;
   bool keep_max_at_zero = false, right_to_left = false;
 
-  void add_to(CLI::App& parser, bool what_if);
+  void add_to(Parser parser, bool what_if);
   Result<void> apply_to(Options& options) const;
   // Refuses an option that was given and that none of these kernels reads: it would change nothing.
   Result<void> check_read_by(std::span<const KernelRow* const> rows) const;
@@ -44,7 +43,7 @@ struct ProblemArguments {
   MaskArguments mask;
 
   // `scale_option`: "--scale", or another name where that is the size of the picture.
-  void add_to(CLI::App& parser, const std::string& scale_option);
+  void add_to(Parser parser, const std::string& scale_option);
   Result<void> apply_to(Problem& problem) const;
 };
 
@@ -54,7 +53,7 @@ struct DocumentArguments {
   ProblemArguments problem;
   OptionArguments options;
 
-  void add_to(CLI::App& parser, const std::string& scale_option = "--scale");
+  void add_to(Parser parser, const std::string& scale_option = "--scale");
   // The state that the options describe, starting from --state, else from --preset, else the first window's.
   // `shows_step`: a --kernel that cannot be recorded is refused; Bench takes every kernel.
   Result<State> state_of(bool shows_step = true) const;
@@ -68,7 +67,7 @@ struct DeviceChoice {
   Processor processor = Processor::cpu;
   std::int32_t index = 0;  // which GPU
 };
-void add_device(CLI::App& parser, std::string& device);
+void add_device(Parser parser, std::string& device);
 // "cpu", "gpu", "gpu:1".
 Result<DeviceChoice> choose_device(const std::string& device);
 // For commands that run on the CPU alone: why another device would not do.

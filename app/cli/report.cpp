@@ -43,17 +43,17 @@ Result<int> report(const ReportArguments& a) {
 
 }  // namespace
 
-Command add_report(CLI::App& program) {
+Command add_report(Parser program) {
   auto a = std::make_shared<ReportArguments>();
-  CLI::App* parser = program.add_subcommand("report", "A saved sweep as a folder: plots, summary, table, CSV");
-  parser->add_option("session", a->session, "What `attnscope bench -o` or the window saved")
+  Parser parser = program.add_subcommand("report", "A saved sweep as a folder: plots, summary, table, CSV");
+  parser.add_option("session", a->session, "What `attnscope bench -o` or the window saved")
       ->required()
       ->type_name("FILE.attn");
-  parser->add_option("-o,--out", a->out, "Made where it is not there; files of the same names are replaced")
+  parser.add_option("-o,--out", a->out, "Made where it is not there; files of the same names are replaced")
       ->required()
       ->type_name("FOLDER");
-  parser->add_option("--theme", a->theme, "Of the plots: light or dark; left out: light")->type_name("NAME");
-  parser->footer(
+  parser.add_option("--theme", a->theme, "Of the plots: light or dark; left out: light")->type_name("NAME");
+  parser.footer(
       "Examples:\n"
       "  attnscope report sweep.attn -o sweep-report\n"
       "  attnscope report sweep.attn --theme dark -o slides");

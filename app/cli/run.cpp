@@ -119,29 +119,29 @@ Result<int> run_kernel(const RunArguments& a, Stopper& stopper) {
 
 }  // namespace
 
-Command add_run(CLI::App& program) {
+Command add_run(Parser program) {
   auto a = std::make_shared<RunArguments>();
-  CLI::App* parser = program.add_subcommand("run", "Run one kernel on .npy arrays");
-  parser->add_option("--kernel", a->kernel, "Which kernel; `attnscope list` names them")->required()->type_name("ID");
-  parser->add_option("--q", a->q, "Queries: [B,H,L,D], [H,L,D] or [L,D], C order, f2, f4 or f8")
+  Parser parser = program.add_subcommand("run", "Run one kernel on .npy arrays");
+  parser.add_option("--kernel", a->kernel, "Which kernel; `attnscope list` names them")->required()->type_name("ID");
+  parser.add_option("--q", a->q, "Queries: [B,H,L,D], [H,L,D] or [L,D], C order, f2, f4 or f8")
       ->required()
       ->type_name("FILE.npy");
-  parser->add_option("--k", a->k, "Keys; their heads may be fewer")->required()->type_name("FILE.npy");
-  parser->add_option("--v", a->v, "Values")->required()->type_name("FILE.npy");
-  parser->add_option("--bias", a->bias, "Added after the scale, broadcast to [B,Hq,Lq,Lk]; -inf masks")
+  parser.add_option("--k", a->k, "Keys; their heads may be fewer")->required()->type_name("FILE.npy");
+  parser.add_option("--v", a->v, "Values")->required()->type_name("FILE.npy");
+  parser.add_option("--bias", a->bias, "Added after the scale, broadcast to [B,Hq,Lq,Lk]; -inf masks")
       ->type_name("FILE.npy");
-  a->mask.add_to(*parser);
-  parser->add_option("--scale", a->scale, "Factor of QK^T; left out: 1/sqrt(D)")->type_name("X");
-  parser->add_option("--dtype", a->dtype, "f32, f16 or bf16; left out: that of q")->type_name("DTYPE");
-  a->options.add_to(*parser, true);
-  parser->add_option("--out", a->out, "O: q's axes, f2 for f16, else f4")->required()->type_name("FILE.npy");
-  parser->add_option("--lse", a->lse, "LSE: O's shape without the last axis, f4, natural logarithm")
+  a->mask.add_to(parser);
+  parser.add_option("--scale", a->scale, "Factor of QK^T; left out: 1/sqrt(D)")->type_name("X");
+  parser.add_option("--dtype", a->dtype, "f32, f16 or bf16; left out: that of q")->type_name("DTYPE");
+  a->options.add_to(parser, true);
+  parser.add_option("--out", a->out, "O: q's axes, f2 for f16, else f4")->required()->type_name("FILE.npy");
+  parser.add_option("--lse", a->lse, "LSE: O's shape without the last axis, f4, natural logarithm")
       ->type_name("FILE.npy");
-  parser->add_option("--memory-limit", a->memory_limit, "Refuse what takes more; left out: what is free")
+  parser.add_option("--memory-limit", a->memory_limit, "Refuse what takes more; left out: what is free")
       ->type_name("BYTES");
-  parser->add_option("--time-limit", a->time_limit, "Stop after so many seconds; 0: none")->type_name("SECONDS");
-  add_device(*parser, a->device);
-  parser->footer(
+  parser.add_option("--time-limit", a->time_limit, "Stop after so many seconds; 0: none")->type_name("SECONDS");
+  add_device(parser, a->device);
+  parser.footer(
       "Examples:\n"
       "  attnscope run --kernel cpu_flash --q q.npy --k k.npy --v v.npy --causal --out o.npy --lse lse.npy\n"
       "  attnscope run --kernel cpu_tiled --q q.npy --k k.npy --v v.npy --window 128,0 --dtype bf16 --tile 32x64 "

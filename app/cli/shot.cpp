@@ -209,28 +209,27 @@ Result<int> shoot_and_tell(const ShotArguments& a, Stopper& stopper) {
 
 }  // namespace
 
-Command add_shot(CLI::App& program) {
+Command add_shot(Parser program) {
   auto a = std::make_shared<ShotArguments>();
-  CLI::App* parser = program.add_subcommand("shot", "A picture of any view, with no display");
-  parser->add_option("--view", a->view, "step, bench, profile or learn; left out: that of --state, else step")
+  Parser parser = program.add_subcommand("shot", "A picture of any view, with no display");
+  parser.add_option("--view", a->view, "step, bench, profile or learn; left out: that of --state, else step")
       ->type_name("NAME");
-  parser->add_option("--step", a->step, "Which step, from 1 as the window counts them; A..B: each of them")
+  parser.add_option("--step", a->step, "Which step, from 1 as the window counts them; A..B: each of them")
       ->type_name("N|A..B");
-  parser->add_option("--seconds", a->seconds_per_step, "How long a step of a GIF is shown; left out: 1")
-      ->type_name("S");
-  parser->add_flag("--report", a->report, "For the window: progress on its socket")->group("");
-  parser->add_option("--chart", a->chart, "Step's chart: row, hindsight, passes or error; left out: row")
+  parser.add_option("--seconds", a->seconds_per_step, "How long a step of a GIF is shown; left out: 1")->type_name("S");
+  parser.add_flag("--report", a->report, "For the window: progress on its socket")->group("");
+  parser.add_option("--chart", a->chart, "Step's chart: row, hindsight, passes or error; left out: row")
       ->type_name("NAME");
-  parser->add_option("--session", a->session, "Rows and recording of a saved session")->type_name("FILE.attn");
-  parser->add_option("--size", a->size, "Pixels; left out: 1440x900")->type_name("WxH");
-  parser->add_option("--scale", a->scale, "Size of text and tiles, 1 to 3; --qk-scale is the factor of QK^T")
+  parser.add_option("--session", a->session, "Rows and recording of a saved session")->type_name("FILE.attn");
+  parser.add_option("--size", a->size, "Pixels; left out: 1440x900")->type_name("WxH");
+  parser.add_option("--scale", a->scale, "Size of text and tiles, 1 to 3; --qk-scale is the factor of QK^T")
       ->type_name("X");
-  parser->add_option("--theme", a->theme, "dark or light; left out: dark")->type_name("NAME");
-  parser->add_option("-o,--out", a->out, "The picture; of several steps: a GIF, or a folder of PNGs")
+  parser.add_option("--theme", a->theme, "dark or light; left out: dark")->type_name("NAME");
+  parser.add_option("-o,--out", a->out, "The picture; of several steps: a GIF, or a folder of PNGs")
       ->required()
       ->type_name("FILE.png|FILE.gif|FOLDER");
-  a->document.add_to(*parser, "--qk-scale");
-  parser->footer(
+  a->document.add_to(parser, "--qk-scale");
+  parser.footer(
       "Examples:\n"
       "  attnscope shot --view step --preset late_outlier --step 50 -o step.png\n"
       "  attnscope shot --preset causal --step 1..20 --seconds 0.8 -o causal.gif\n"

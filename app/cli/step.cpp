@@ -102,17 +102,17 @@ Result<int> print_steps(const StepArguments& a, Stopper& stopper) {
 
 }  // namespace
 
-Command add_step(CLI::App& program) {
+Command add_step(Parser program) {
   auto a = std::make_shared<StepArguments>();
-  CLI::App* parser = program.add_subcommand("step", "Every step of one run, as text or JSON");
-  a->document.add_to(*parser);
-  parser->add_option("--from", a->from, "First step, from 1 as the window counts them")->type_name("N");
-  parser->add_option("--to", a->to, "Last step")->type_name("N");
-  parser->add_flag("--json", a->as_json, "JSON with exact values instead of text");
-  parser->add_option("--attn", a->attn, "Also write the recording for the window to open")->type_name("FILE.attn");
-  parser->add_option("--time-limit", a->time_limit, "Stop after so many seconds; 0: none")->type_name("SECONDS");
-  add_device(*parser, a->device);
-  parser->footer(
+  Parser parser = program.add_subcommand("step", "Every step of one run, as text or JSON");
+  a->document.add_to(parser);
+  parser.add_option("--from", a->from, "First step, from 1 as the window counts them")->type_name("N");
+  parser.add_option("--to", a->to, "Last step")->type_name("N");
+  parser.add_flag("--json", a->as_json, "JSON with exact values instead of text");
+  parser.add_option("--attn", a->attn, "Also write the recording for the window to open")->type_name("FILE.attn");
+  parser.add_option("--time-limit", a->time_limit, "Stop after so many seconds; 0: none")->type_name("SECONDS");
+  add_device(parser, a->device);
+  parser.footer(
       "Examples:\n"
       "  attnscope step --preset blackboard\n"
       "  attnscope step --preset late_outlier --kernel cpu_flash1 --from 30 --to 40\n"

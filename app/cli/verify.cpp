@@ -312,24 +312,24 @@ Result<int> verify_kernels(const VerifyArguments& a, Stopper& stopper) {
 
 }  // namespace
 
-Command add_verify(CLI::App& program) {
+Command add_verify(Parser program) {
   auto a = std::make_shared<VerifyArguments>();
-  CLI::App* parser = program.add_subcommand("verify", "Kernels against the fp64 reference");
-  parser->add_option("--kernel", a->kernels, "all, or some of `attnscope list`")->type_name("ID,ID,...");
-  parser->add_option("--dtype", a->dtypes, "all, or some of f32, f16, bf16")->type_name("DTYPE,...");
-  parser->add_flag("--full", a->all_shapes, "Every shape with every head dimension, not the paired list (hours)");
-  parser->add_option("--verify", a->rows, "Rows that are looked at where there are many: sampled or full")
+  Parser parser = program.add_subcommand("verify", "Kernels against the fp64 reference");
+  parser.add_option("--kernel", a->kernels, "all, or some of `attnscope list`")->type_name("ID,ID,...");
+  parser.add_option("--dtype", a->dtypes, "all, or some of f32, f16, bf16")->type_name("DTYPE,...");
+  parser.add_flag("--full", a->all_shapes, "Every shape with every head dimension, not the paired list (hours)");
+  parser.add_option("--verify", a->rows, "Rows that are looked at where there are many: sampled or full")
       ->type_name("WHICH");
-  parser->add_flag("--repeat-list", a->repeat_list, "The six shapes for many repeats, not the paired list");
-  parser->add_option("--longest", a->longest, "Only cases with so many queries and keys at most; 0: all")
+  parser.add_flag("--repeat-list", a->repeat_list, "The six shapes for many repeats, not the paired list");
+  parser.add_option("--longest", a->longest, "Only cases with so many queries and keys at most; 0: all")
       ->type_name("N");
-  parser->add_option("--repeats", a->repeats, "Runs of each case, which must give the same bits")->type_name("N");
-  a->options.add_to(*parser, true);
-  parser->add_option("--memory-limit", a->memory_limit, "Skip what takes more; left out: what is free")
+  parser.add_option("--repeats", a->repeats, "Runs of each case, which must give the same bits")->type_name("N");
+  a->options.add_to(parser, true);
+  parser.add_option("--memory-limit", a->memory_limit, "Skip what takes more; left out: what is free")
       ->type_name("BYTES");
-  parser->add_option("--time-limit", a->time_limit, "Stop after so many seconds; 0: none")->type_name("SECONDS");
-  add_device(*parser, a->device);
-  parser->footer(
+  parser.add_option("--time-limit", a->time_limit, "Stop after so many seconds; 0: none")->type_name("SECONDS");
+  add_device(parser, a->device);
+  parser.footer(
       "Exit code 1 if a kernel fails. Error and allowed are those of the case where their ratio is largest.\n"
       "Examples:\n"
       "  attnscope verify\n"

@@ -50,13 +50,13 @@ Result<int> open_window(const WindowArguments& a, const Stopper& stopper) {
 
 }  // namespace
 
-Command add_window(CLI::App& program) {
+Command add_window(Parser program) {
   auto a = std::make_shared<WindowArguments>();
   program.add_option("FILE", a->file, "A session or recording (.attn) to open");
   program.add_option("--state", a->state, "Reopen exactly the view that Copy state gave")->type_name("STRING");
   program.add_option("--theme", a->theme, "dark or light, for this run")->type_name("NAME");
   program.add_option("--scale", a->scale, "1 to 3, for this run")->type_name("X");
-  return {&program, [a](Stopper& stopper) { return open_window(*a, stopper); }};
+  return {program, [a](Stopper& stopper) { return open_window(*a, stopper); }};
 }
 
 }  // namespace attn::cli

@@ -144,24 +144,24 @@ Result<int> measure_kernels(const WorkerArguments& a, const Stopper& stopper) {
 
 }  // namespace
 
-Command add_worker(CLI::App& program) {
+Command add_worker(Parser program) {
   auto a = std::make_shared<WorkerArguments>();
-  CLI::App* parser = program.add_subcommand("worker", "The process that drives a GPU; the program starts it by itself");
-  parser->add_flag("--check", a->check, "Let workers hang and fail on purpose, and see that the next one works");
-  parser->add_option("--gpu", a->gpu, "Which GPU --check, --time and --measure take")->type_name("N");
-  parser->add_option("--time", a->timed, "Time these kernels by CUDA events on one problem; CSV")
+  Parser parser = program.add_subcommand("worker", "The process that drives a GPU; the program starts it by itself");
+  parser.add_flag("--check", a->check, "Let workers hang and fail on purpose, and see that the next one works");
+  parser.add_option("--gpu", a->gpu, "Which GPU --check, --time and --measure take")->type_name("N");
+  parser.add_option("--time", a->timed, "Time these kernels by CUDA events on one problem; CSV")
       ->type_name("ID,ID,...");
-  parser->add_option("--measure", a->measured, "Check, time and count these kernels on one problem; CSV")
+  parser.add_option("--measure", a->measured, "Check, time and count these kernels on one problem; CSV")
       ->type_name("ID,ID,...");
-  parser->add_option("--json", a->json, "With --measure: the session with every sample")->type_name("FILE");
-  parser->add_flag("--no-counters", a->no_counters, "With --measure: leave CUPTI alone, so that ncu can be used");
-  parser->add_flag("--warm", a->warm, "With --measure: the L2 cache as the last run left it");
-  parser->add_option("--memory-limit", a->memory_limit, "Refuse what takes more; left out: what the GPU has free")
+  parser.add_option("--json", a->json, "With --measure: the session with every sample")->type_name("FILE");
+  parser.add_flag("--no-counters", a->no_counters, "With --measure: leave CUPTI alone, so that ncu can be used");
+  parser.add_flag("--warm", a->warm, "With --measure: the L2 cache as the last run left it");
+  parser.add_option("--memory-limit", a->memory_limit, "Refuse what takes more; left out: what the GPU has free")
       ->type_name("BYTES");
-  parser->add_option("--seconds", a->seconds, "How long each is repeated")->type_name("SECONDS");
-  a->problem.add_to(*parser, "--scale");
-  a->options.add_to(*parser, false);
-  parser->footer(
+  parser.add_option("--seconds", a->seconds, "How long each is repeated")->type_name("SECONDS");
+  a->problem.add_to(parser, "--scale");
+  a->options.add_to(parser, false);
+  parser.footer(
       "Examples:\n"
       "  attnscope worker --check\n"
       "  attnscope worker --measure naive,tiled,flash_simt --l 4096 --hq 16 --d 128");
