@@ -1,16 +1,18 @@
-// attnscope list: the ladder.
+// attnscope list: the ladder, and the metrics that a row of a sweep has.
 #include <algorithm>
 #include <memory>
 #include <string>
 #include <vector>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <nlohmann/json.hpp>
 
 #include "app/cli/command.h"
 #include "app/cli/text.h"
 #include "kernels/ladder.h"
 #include "kernels/model/kernel.h"
+#include "profiling/figures/metrics.h"
 
 namespace attn::cli {
 namespace {
@@ -89,17 +91,61 @@ Result<int> list_kernels(bool as_json) {
   return 0;
 }
 
+std::string_view better_name(Better better) {
+  switch (better) {
+    case Better::up:
+      return "up";
+    case Better::down:
+      return "down";
+    case Better::neither:
+      break;
+  }
+  return "neither";
+}
+
+nlohmann::json metric_json(const MetricRow& row) {
+  nlohmann::json j{{"id", row.id},
+                   {"label", row.label},
+                   {"unit", row.unit},
+                   {"group", name_of(row.group)},
+                   {"better", better_name(row.better)},
+                   {"what", row.help}};
+  if (!row.formula.empty()) j["formula"] = row.formula;
+  for (const std::string_view counter : row.counters) j["counters"].push_back(counter);
+  return j;
+}
+
+// In the order of the CSV's columns.
+Result<int> list_metrics(bool as_json) {
+  nlohmann::json all = nlohmann::json::array();
+  std::string text;
+  for (const MetricRow& row : metric_table()) {
+    all.push_back(metric_json(row));
+    text += fmt::format("{:<28}{:<9}{}\n", row.id, row.unit, row.help);
+    if (!row.formula.empty()) text += fmt::format("{:<37}formula: {}\n", "", row.formula);
+    if (!row.counters.empty()) text += fmt::format("{:<37}counter: {}\n", "", fmt::join(row.counters, " or "));
+  }
+  if (auto r = print(as_json ? all.dump(2) + "\n" : text); !r) return tl::unexpected(r.error());
+  return 0;
+}
+
+struct ListArguments {
+  bool metrics = false, as_json = false;
+};
+
 }  // namespace
 
 Command add_list(Parser program) {
-  auto as_json = std::make_shared<bool>(false);
+  auto a = std::make_shared<ListArguments>();
   Parser parser = program.add_subcommand("list", "The ladder: which kernels there are");
-  parser.add_flag("--json", *as_json, "As JSON");
+  parser.add_flag("--metrics", a->metrics, "The metrics of a row instead: CSV column, unit, what it is");
+  parser.add_flag("--json", a->as_json, "As JSON");
   parser.footer(
       "Examples:\n"
       "  attnscope list\n"
+      "  attnscope list --metrics\n"
       "  attnscope list --json | python3 -c \"import json, sys; print([k['id'] for k in json.load(sys.stdin)])\"");
-  return {parser, [as_json](Stopper&) { return list_kernels(*as_json); }};
+  return {parser, [a](Stopper&) { return a->metrics ? list_metrics(a->as_json) : list_kernels(a->as_json); }};
 }
 
 }  // namespace attn::cli
