@@ -82,7 +82,6 @@ MUTANTS = (
     ("profiling/session/csv.cpp", '? "loaded" : "live"', '? "live" : "loaded"', CSV),
     # undo
     ("app/state/history.cpp", "  gesture_ = 0;\n  if (past_.empty())", "  if (past_.empty())", HISTORY),
-    ("app/state/history.cpp", "  gesture_ = 0;\n  if (future_.empty())", "  if (future_.empty())", HISTORY),
     ("app/state/history.cpp", "future_.clear();", "", HISTORY),
     ("app/state/history.cpp", "if (goes_on) return;", "", HISTORY),
     ("app/state/history.cpp", "past_.size() > kMaxEntries", "past_.size() > 2 * kMaxEntries", HISTORY),

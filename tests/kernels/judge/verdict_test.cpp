@@ -316,6 +316,18 @@ TEST(Judge, AllowsWhatTheRuleSaysAndNoMore) {
   EXPECT_NE(v.reason.find("(b 0, h 0, row 0) column 0"), std::string::npos) << v.reason;
 }
 
+TEST(Judge, AllowsTwiceTheErrorOfTheBaseline) {
+  Case c = numpy_case(DType::f32);
+  c.compute();
+  const Outputs o = c.perfect();
+  const double exact = c.judged(o).allowed;
+  c.ref.baseline = c.ref.out;
+  const double without = c.judged(o).allowed;
+  c.ref.baseline[3] += 0.25;
+  EXPECT_DOUBLE_EQ(c.judged(o).allowed - without, 2 * 0.25);
+  EXPECT_GT(exact, without);
+}
+
 TEST(Judge, BoundsTheLseByTheLargestScore) {
   Case c = numpy_case(DType::f32);
   c.compute();
@@ -437,6 +449,9 @@ TEST(Judge, RefusesAnswersOfAnotherShape) {
   o.out = Array(DType::f32, {2, 4, 3, 3});
   EXPECT_FALSE(c.judged(o).pass);
   EXPECT_NE(c.judged(o).reason.find("[2, 4, 3, 3]"), std::string::npos);
+  o = c.perfect();
+  o.lse = Array(DType::f32, {2, 4, 4});
+  EXPECT_NE(c.judged(o).reason.find("LSE is f32 [2, 4, 4]"), std::string::npos) << c.judged(o).reason;
 }
 
 TEST(ChooseRows, TakesAllOfASmallProblem) {

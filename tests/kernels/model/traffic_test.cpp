@@ -245,5 +245,21 @@ TEST(OnChip, CutsTheTileToTheProblem) {
   EXPECT_EQ(of(bytes, TrafficPart::s), 16U);
 }
 
+// A pass that takes the maximum, then the weights, then the sum reads S up to three times.
+TEST(TileLoads, ScoresAreReadByAsManyPhasesAsTheRowSays) {
+  Problem p;
+  p.Lq = p.Lk = 8;
+  const auto read = [&p](Phase phase, std::int32_t score_reads) {
+    const Traffic t = event_traffic(Order::naive, p, phase, 1, 0, 4, 8, score_reads);
+    return t.read[static_cast<std::size_t>(TrafficPart::s)];
+  };
+  const std::uint64_t tile = 4 * 8 * 4;
+  for (const std::int32_t reads : {1, 2, 3}) {
+    EXPECT_EQ(read(Phase::max, reads), tile) << reads;
+    EXPECT_EQ(read(Phase::weights, reads), reads >= 2 ? tile : 0) << reads;
+    EXPECT_EQ(read(Phase::sum, reads), reads >= 3 ? tile : 0) << reads;
+  }
+}
+
 }  // namespace
 }  // namespace attn
