@@ -23,22 +23,23 @@ ROOMS = ("kernels", "profiling", "viz", "app")
 MOST_OF_A_GROUP = 8
 # Of what is compiled for several processors one is looked at.
 EXTRA = ["-DHWY_COMPILE_ONLY_STATIC", "-w"]
+COMPILER = re.compile(r"(clang|clang\+\+|gcc|g\+\+|cc|c\+\+)(-\d+)?")
 FINDING = re.compile(r"^(/[^:\n]+):\d+:\d+: (?:warning|error): ", re.M)
 
 
 def flags_of(entry):
-    """The compile command without compiler, source and output."""
+    """The compile command without what launches the compiler, source, output and precompiled header: each file must
+    include what it uses, and another compiler's precompiled header cannot be read."""
     words = shlex.split(entry["command"])
+    compiler = next(n for n, word in enumerate(words) if COMPILER.fullmatch(os.path.basename(word)))
     kept, skip = [], False
-    for word in words[1:]:
+    for word in words[compiler + 1:]:
         if skip:
             skip = False
-        elif word in ("-o", "-c"):
+        elif word in ("-o", "-c", "-include", "-Xclang", "-MT", "-MF"):
             skip = True
-        elif not word.startswith("-W"):  # the compilers' own warnings are theirs
+        elif not word.startswith(("-W", "-MD", "-fpch-preprocess")):  # the compilers' own warnings are theirs
             kept.append(word)
-    if "clang" not in os.path.basename(words[0]) and os.path.basename(words[0]) == "ccache":
-        kept = kept[1:]
     return tuple(kept)
 
 
