@@ -183,7 +183,7 @@ std::string counted_words(const Measurement& m) {
   const double bytes = measured_bytes(m);
   if (!model.available() || model.value <= 0 || bytes <= 0) return {};
   const double share = bytes / model.value;
-  const std::string of =
+  std::string of =
       fmt::format("{} counted {:.2f} of {}", m.key.kernel, share, stores ? "its tile loads" : "each element once");
   // What an L2 cache of today's GPUs may hold of S and P.
   constexpr std::uint64_t kMayStay = 200'000'000;

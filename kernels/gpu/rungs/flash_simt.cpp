@@ -45,7 +45,7 @@ Result<Options> options_for(const KernelRow& row, const Problem& p, Options o, c
   if (o.br == 0) o.br = defaults.br;
   if (o.bc == 0) o.bc = defaults.bc;
   if (o.threads == 0 && o.br > 0) o.threads = default_threads(o.br);
-  const Result<Options> resolved = resolve(row, o, d);
+  Result<Options> resolved = resolve(row, o, d);
   if (!resolved) return resolved;
   if (auto good = check_rows_per_thread(row, *resolved); !good) return tl::unexpected(good.error());
   if (const std::int64_t bytes = shared_bytes(p, *resolved); bytes > arch->shared_block) {

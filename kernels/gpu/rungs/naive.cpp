@@ -15,7 +15,7 @@ std::vector<Launch> launches_of(const Problem& p, const Options& o) {
 
 Result<Plan> plan(const KernelRow& row, const Problem& p, const Options& o, const Device& d) {
   if (const auto arch = limits_for(row, d); !arch) return tl::unexpected(arch.error());
-  const Result<Options> resolved = resolve(row, o, d);
+  Result<Options> resolved = resolve(row, o, d);
   if (!resolved) return tl::unexpected(resolved.error());
   return plan_of(row, p, *resolved, launches_of(p, *resolved));
 }

@@ -16,7 +16,7 @@ Result<Plan> plan(const KernelRow& row, const Problem& p, const Options& o, cons
   if (const auto arch = limits_for(row, d); !arch) return tl::unexpected(arch.error());
   Options asked = o;
   if (asked.threads == 0 && asked.br > 0) asked.threads = default_threads(asked.br);
-  const Result<Options> resolved = resolve(row, asked, d);
+  Result<Options> resolved = resolve(row, asked, d);
   if (!resolved) return tl::unexpected(resolved.error());
   if (auto good = check_rows_per_thread(row, *resolved); !good) return tl::unexpected(good.error());
   return plan_of(row, p, *resolved, launches_of(p, *resolved));
