@@ -157,7 +157,7 @@ def main():
     parser.add_argument("words", nargs="*")
     parser.add_argument("--jobs", type=int, default=os.cpu_count())
     parser.add_argument("--seconds", type=float, default=1200)
-    options = parser.parse_args()
+    options = parser.parse_intermixed_args()
     mutants = Mutants(options.build.resolve(), time.monotonic() + options.seconds)
     chosen = [m for m in MUTANTS if not options.words or any(w in " ".join(m[:3]) for w in options.words)]
     for _, _, _, (program, tests) in {m[3][0]: m for m in chosen}.values():
