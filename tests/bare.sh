@@ -13,7 +13,7 @@ set -euo pipefail
 root="$(cd -- "$(dirname -- "${BASH_SOURCE[0]}")/.." && pwd)"
 readonly root
 readonly place="${ATTNSCOPE_BARE:-/var/tmp/attnscope-bare}"
-readonly mirror="${ATTNSCOPE_MIRROR:-http://deb.debian.org/debian}"
+readonly mirror="${ATTNSCOPE_MIRROR:-}" # empty: the one that debootstrap knows
 failed=0
 only=""
 
@@ -35,8 +35,8 @@ base() {
   if [[ -f $place/$suite/.whole ]]; then return 0; fi
   rm -rf "${place:?}/$suite"
   mkdir -p "$place"
-  if ! debootstrap --variant=minbase "$suite" "$place/$suite" "$mirror" >"$place/$suite.log" 2>&1; then
-    printf 'debootstrap could not bring it from %s: %s' "$mirror" "$(tail -n 1 "$place/$suite.log")"
+  if ! debootstrap --variant=minbase "$suite" "$place/$suite" ${mirror:+"$mirror"} >"$place/$suite.log" 2>&1; then
+    printf 'debootstrap could not bring it from %s: %s' "${mirror:-its own mirror}" "$(tail -n 1 "$place/$suite.log")"
     return 1
   fi
   cp /etc/resolv.conf "$place/$suite/etc/resolv.conf"
