@@ -4,6 +4,7 @@
 
 #include <filesystem>
 #include <fstream>
+#include <iterator>
 #include <random>
 
 #include "app/state/apply.h"
@@ -67,7 +68,8 @@ TEST(StateString, AnyStateComesBack) {
     d.options.br = static_cast<std::int32_t>(pick(0, 64));
     d.options.key_order = static_cast<KeyOrder>(pick(0, 1));
     d.options.accumulate = static_cast<DType>(pick(0, 2));
-    d.inputs.generator = all_generators()[static_cast<std::size_t>(pick(0, 7))];
+    const auto generators = all_generators();
+    d.inputs.generator = generators[static_cast<std::size_t>(pick(0, std::ssize(generators) - 1))];
     d.inputs.seed = random();
     for (std::int64_t i = 0; i < std::min<std::int64_t>(5, p.Lq * p.D); ++i) {
       d.inputs.edits.push_back(

@@ -113,9 +113,12 @@ TEST(Generators, GiveTheSameBitsEverywhere) {
       const std::array<std::uint64_t, 4> hashes{hash(in.q), hash(in.k), hash(in.v), hash(*in.bias)};
       const auto* expected =
           std::ranges::find_if(kExpected, [&](const Expected& e) { return e.generator == g && e.length == length; });
-      ASSERT_NE(expected, std::end(kExpected)) << "kExpected does not say what " << name << " gives at L = " << length
-                                               << "; here it gives, to be confirmed on another machine:\n"
-                                               << expected_line(name, length, hashes);
+      if (expected == std::end(kExpected)) {
+        ADD_FAILURE() << "kExpected does not say what " << name << " gives at L = " << length
+                      << "; here it gives, to be confirmed on another machine:\n"
+                      << expected_line(name, length, hashes);
+        continue;
+      }
       EXPECT_EQ(hashes, expected->hashes) << name << " L=" << length;
     }
   }
