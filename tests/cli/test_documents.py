@@ -190,6 +190,24 @@ def rows_of_every_kind(folder):
     return table.read_text(encoding="utf-8"), json.loads(session.read_text(encoding="utf-8"))
 
 
+# The heads of Bench's table, as a report has them: with the unit that suits the numbers, or the baseline's name.
+def heads_of_bench(folder):
+    output("report", ROOT / "assets" / "sessions" / "h100.attn", "-o", folder)
+    summary = (pathlib.Path(folder) / "summary.md").read_text(encoding="utf-8")
+    heads = [head.strip() for head in re.search(r"^\| (kernel \|.*)\|$", summary, re.M).group(1).split("|")]
+    page = sections(ROOT / "docs" / "glossary.md")["Heads of Bench's table"]
+    for head in heads:
+        axis = head == "L"
+        report.check(axis or any(head == key or head.startswith(f"{key} ") for key in keys(page)),
+                     f"docs/glossary.md does not say what Bench's '{head}' is")
+    for key in keys(page):
+        report.check(any(head == key or head.startswith(f"{key} ") for head in heads), f"Bench's table has no '{key}'")
+    ids = {row["id"] for row in metrics()}
+    for row in table_rows(page):
+        for name in re.findall(r"`([^`]+)`", row[2] if len(row) > 2 else ""):
+            report.check(name in ids, f"docs/glossary.md names the metric {name}, which there is not")
+
+
 # ---- commands, paths, variables
 
 
@@ -270,6 +288,7 @@ def main():
     parts = sections(FORMATS)
     with tempfile.TemporaryDirectory() as folder:
         table, session = rows_of_every_kind(folder)
+        heads_of_bench(folder)
     metric_table_is_true(parts)
     csv_columns(parts, table)
     measurements_json(parts, session)
