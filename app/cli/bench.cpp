@@ -127,8 +127,8 @@ Result<void> write_picture(const SweepSpec& spec, const Session& session, const 
   picture.state = initial_state();
   picture.state.document.sweep = spec;
   picture.state.view.workspace = Workspace::bench;
-  picture.measurements = session.measurements;
-  picture.provenance = session.provenance;
+  picture.measurements = session.runs.front().rows;
+  picture.provenance = session.runs.front().provenance;
   return take_picture(picture, file);
 }
 
@@ -176,8 +176,9 @@ Result<Session> earlier_rows(const BenchArguments& a) {
 
 // One file holds the rows of one machine.
 Result<void> check_same_device(const BenchArguments& a, const Session& earlier, const Provenance& here) {
-  const Provenance& p = earlier.provenance;
-  if (earlier.measurements.empty() || (p.device == here.device && p.host == here.host)) return ok();
+  if (earlier.runs.empty()) return ok();
+  const Provenance& p = earlier.runs.front().provenance;
+  if (earlier.runs.front().rows.empty() || (p.device == here.device && p.host == here.host)) return ok();
   return bad_input(fmt::format("{} holds rows of {} ({}); those of {} ({}) go to a file of their own.", a.attn,
                                p.device, p.host, here.device, here.host));
 }
@@ -205,11 +206,12 @@ std::string state_of(const SweepSpec& spec) {
 // Which rows are known, where they are taken, and the file that follows them.
 class Keeper {
  public:
-  Keeper(const BenchArguments& a, const SweepSpec& spec, Session earlier)
-      : a_(a), earlier_(std::move(earlier.measurements)) {
+  Keeper(const BenchArguments& a, const SweepSpec& spec, Session earlier) : a_(a) {
+    if (!earlier.runs.empty()) earlier_ = std::move(earlier.runs.front().rows);
     session_.state = state_of(spec);
+    session_.runs.push_back(new_run(session_.state));
   }
-  void set_provenance(Provenance p) { session_.provenance = std::move(p); }
+  void set_provenance(Provenance p) { session_.runs.front().provenance = std::move(p); }
   std::span<const Measurement> earlier() const { return earlier_; }
   // A sweep that is killed leaves the rows so far.
   void add(Measurement m) {
@@ -221,8 +223,8 @@ class Keeper {
   const std::vector<Measurement>& rows() const { return rows_; }
   Session session() const {
     Session s = session_;
-    s.measurements = rows_beside(earlier_, rows_);
-    s.measurements.insert(s.measurements.end(), rows_.begin(), rows_.end());
+    s.runs.front().rows = rows_beside(earlier_, rows_);
+    s.runs.front().rows.insert(s.runs.front().rows.end(), rows_.begin(), rows_.end());
     return s;
   }
 

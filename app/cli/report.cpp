@@ -22,7 +22,7 @@ struct ReportArguments {
 Result<int> report(const ReportArguments& a) {
   auto session = read_session(a.session);
   if (!session) return bad_input(session.error().message);
-  if (session->measurements.empty())
+  if (rows_of(*session) == 0)
     return bad_input(fmt::format("{} holds no measurement; `attnscope bench -o {}` makes some.", a.session, a.session));
   PictureSpec picture;
   picture.state = initial_state();
@@ -32,8 +32,8 @@ Result<int> report(const ReportArguments& a) {
   if (!a.theme.empty() && a.theme != "dark" && a.theme != "light")
     return bad_input(fmt::format("--theme {}: dark or light.", a.theme));
   picture.state.preferences.theme = a.theme == "dark" ? Theme::dark : Theme::light;
-  picture.measurements = std::move(session->measurements);
-  picture.provenance = std::move(session->provenance);
+  picture.measurements = std::move(session->runs.front().rows);
+  picture.provenance = std::move(session->runs.front().provenance);
   const auto written = write_report(picture, a.out);
   if (!written) return tl::unexpected(written.error());
   if (!written->no_plots.empty()) say("attnscope: no plots: " + written->no_plots);

@@ -108,8 +108,10 @@ Result<void> set_session(const ShotArguments& a, PictureSpec& picture) {
   if (!session) return bad_input(session.error().message);
   // Bench stands as it stood when the session was saved, unless the command line says otherwise.
   if (a.document.state.empty()) restore_bench(session->state, picture.state);
-  picture.measurements = std::move(session->measurements);
-  picture.provenance = std::move(session->provenance);
+  if (!session->runs.empty()) {
+    picture.measurements = std::move(session->runs.front().rows);
+    picture.provenance = std::move(session->runs.front().provenance);
+  }
   if (!session->recordings.empty() && a.step.empty()) {
     picture.recording = std::make_shared<const Recording>(std::move(session->recordings.front()));
   }

@@ -36,7 +36,7 @@ Result<void> follow_pictures(Child& child, TaskHandle& task) {
 }
 
 Session rows_of(const Model& model) {
-  return {model.provenance, model.measurements, {}, {}, {}};
+  return session_of(model.provenance, model.measurements);
 }
 
 }  // namespace

@@ -22,7 +22,9 @@ void Files::save_session() {
   if (session_file_.empty()) session_file_ = files_.new_file(".attn");
   const auto work = [file = session_file_, rows = context_.model.measurements, provenance = context_.model.provenance,
                      recording = context_.model.recording, state = session_state(context_.state)](TaskHandle&) {
-    Session session{provenance, rows, {}, state, {}};
+    Session session;
+    if (!rows.empty()) session = session_of(provenance, rows);
+    session.state = state;
     if (recording != nullptr) session.recordings.push_back(*recording);
     return write_session(file, session);
   };
@@ -96,7 +98,7 @@ void Files::opened(const std::string& path, Session session) {
   const auto absolute = std::filesystem::absolute(path, error);
   const std::string name = error ? path : absolute.string();
   for (const std::string& note : session.notes) context_.log.note(note);
-  if (!session.measurements.empty()) sweeps_.show_rows(session);
+  if (rows_of(session) > 0) sweeps_.show_rows(session);
   const std::size_t recordings = session.recordings.size();
   if (recordings > 0) show_recording(name, std::move(session.recordings.front()), session.state);
   context_.log.note(fmt::format("Opened {}: {}, {}.", name, counted(context_.model.measurements.size(), "measurement"),

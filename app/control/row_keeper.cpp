@@ -8,17 +8,18 @@ namespace attn {
 constexpr auto kEvery = std::chrono::seconds(10);
 
 RowKeeper::RowKeeper(std::filesystem::path file, std::string state) : file_(std::move(file)) {
-  session_.state = std::move(state);
+  session_.state = state;
+  session_.runs.push_back(new_run(std::move(state)));
 }
 
 Result<void> RowKeeper::row(const Measurement& m) {
-  session_.measurements.push_back(m);
+  session_.runs.front().rows.push_back(m);
   return Clock::now() - last_ < kEvery ? ok() : write();
 }
 
 Result<void> RowKeeper::write() {
   last_ = Clock::now();
-  if (file_.empty() || session_.measurements.empty() || failed_) return ok();
+  if (file_.empty() || session_.runs.front().rows.empty() || failed_) return ok();
   std::error_code error;
   std::filesystem::create_directories(file_.parent_path(), error);
   auto written = write_session(file_, session_);

@@ -13,7 +13,7 @@ class RowKeeper {
  public:
   // `file` empty: nothing is kept. `state`: of the view whose sweep runs, so that it can go on from the file.
   RowKeeper(std::filesystem::path file, std::string state);
-  void set_provenance(Provenance p) { session_.provenance = std::move(p); }
+  void set_provenance(Provenance p) { session_.runs.front().provenance = std::move(p); }
   // Writes where ten seconds have passed since the last time. A failure is told once.
   Result<void> row(const Measurement& m);
   Result<void> write();

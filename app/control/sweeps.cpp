@@ -28,10 +28,10 @@ GpuView view_of(const Result<GpuHello>& hello) {
 // A file that cannot be read is not offered: who opens it by hand is told why.
 void add_offer(const std::filesystem::path& file, const char* what, std::vector<SessionOffer>& offers) {
   const auto session = read_session(file);
-  if (!session || session->measurements.empty()) return;
-  offers.push_back({file.string(),
-                    fmt::format("{} of {}, {}, {}", what, session->provenance.device,
-                                counted(session->measurements.size(), "row"), session->provenance.date.substr(0, 10))});
+  if (!session || rows_of(*session) == 0) return;
+  const Provenance& p = session->runs.front().provenance;
+  offers.push_back({file.string(), fmt::format("{} of {}, {}, {}", what, p.device, counted(rows_of(*session), "row"),
+                                               p.date.substr(0, 10))});
 }
 
 }  // namespace
@@ -132,9 +132,9 @@ Result<void> Sweeps::measure(TaskHandle& task, const SweepSpec& spec, const std:
 
 void Sweeps::show_rows(Session& session) {
   if (context_.tasks.running(task_)) context_.tasks.cancel(task_);
-  context_.model.measurements = std::move(session.measurements);
-  context_.model.provenance = session.provenance;
-  context_.model.rows_from_here = session.provenance.host == provenance_here().host;
+  context_.model.measurements = std::move(session.runs.front().rows);
+  context_.model.provenance = session.runs.front().provenance;
+  context_.model.rows_from_here = context_.model.provenance.host == provenance_here().host;
   if (session.recordings.empty()) context_.state.view.workspace = Workspace::bench;
   context_.state.view.bench.value.reset();
   const Document before = context_.state.document;

@@ -147,7 +147,7 @@ Result<Report> write_report(const PictureSpec& picture, const std::filesystem::p
     report.files.emplace_back(kPlots[n].name);
   }
   const std::string text = report_text(picture, report.files, report.no_plots);
-  const Session rows{picture.provenance, picture.measurements, {}, {}, {}};
+  const Session rows = session_of(picture.provenance, picture.measurements);
   for (const auto& [name, content] :
        {std::pair<const char*, std::string>("summary.md", text), {"rows.csv", to_csv(rows)}}) {
     if (auto written = write_file_atomically(folder / name, std::as_bytes(std::span(content))); !written)

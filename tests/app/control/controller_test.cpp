@@ -167,7 +167,7 @@ TEST_F(Headless, ASweepFillsRowsExportsThemAndIsAutosaved) {
   EXPECT_TRUE(c.wants_frames());
   c.wait();
   EXPECT_EQ(c.model().measurements.size(), 4U);
-  EXPECT_EQ(read_session(folder_ / "auto" / "autosave.attn")->measurements.size(), 4U);
+  EXPECT_EQ(read_session(folder_ / "auto" / "autosave.attn")->runs.at(0).rows.size(), 4U);
   c.update({ExportCsv{}});
   c.wait();
   c.update({ExportJson{}});
