@@ -67,7 +67,7 @@ std::string option(const Measurement& m, Option o, std::string value) {
 }
 
 // What the run says of its device holds for the rows that were taken on it.
-std::string of_device(const Run& s, const Measurement& m, const std::string& words) {
+std::string of_device(const SweepRun& s, const Measurement& m, const std::string& words) {
   const bool its = m.key.device.empty() ||
                    same_device(m.key.device, m.key.device_uuid, s.provenance.device, s.provenance.device_uuid);
   return its ? words : std::string();
@@ -75,10 +75,10 @@ std::string of_device(const Run& s, const Measurement& m, const std::string& wor
 
 struct Column {
   std::string_view name;
-  std::string (*text)(const Run&, const Measurement&);
+  std::string (*text)(const SweepRun&, const Measurement&);
 };
 
-using S = const Run&;
+using S = const SweepRun&;
 using M = const Measurement&;
 
 constexpr auto kIdentity = std::to_array<Column>({
@@ -180,7 +180,7 @@ std::string header() {
   return line.end();
 }
 
-std::string row(const Run& s, const Measurement& m) {
+std::string row(const SweepRun& s, const Measurement& m) {
   Line line;
   for (const Column& c : kIdentity) line.add(c.text(s, m));
   for (const MetricRow& metric : metric_table()) {
@@ -196,7 +196,7 @@ std::string row(const Run& s, const Measurement& m) {
 
 std::string to_csv(const Session& s) {
   std::string text = header();
-  for (const Run& run : s.runs)
+  for (const SweepRun& run : s.runs)
     for (const Measurement& m : run.rows) text += row(run, m);
   return text;
 }

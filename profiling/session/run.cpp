@@ -26,15 +26,15 @@ std::string utc_now() {
   return time_text(std::chrono::system_clock::now(), TimeZone::utc, "%Y-%m-%dT%H:%M:%SZ");
 }
 
-Run new_run(std::string spec) {
-  Run run;
+SweepRun new_run(std::string spec) {
+  SweepRun run;
   run.id = new_run_id();
   run.date = utc_now();
   run.spec = std::move(spec);
   return run;
 }
 
-std::string run_words(const Run& run) {
+std::string run_words(const SweepRun& run) {
   if (!run.name.empty()) return run.name;
   const std::string device = run.provenance.device.empty() ? "a machine that is not named" : run.provenance.device;
   const std::string& date = run.date.empty() ? run.provenance.date : run.date;

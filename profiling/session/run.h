@@ -10,7 +10,7 @@
 
 namespace attn {
 
-struct Run {
+struct SweepRun {
   std::string id;    // 16 digits of base 16, random: two windows never make the same
   std::string name;  // the user's; empty = nobody gave it one (run_words() then says device and date)
   std::string date;  // when it began: ISO 8601, UTC
@@ -26,10 +26,10 @@ std::string new_run_id();
 // Now, ISO 8601, UTC.
 std::string utc_now();
 // A run that begins now and has no rows.
-Run new_run(std::string spec);
+SweepRun new_run(std::string spec);
 
 // Its name, or "NVIDIA H100 80GB HBM3, 2026-11-21 14:05" (minutes: two runs of a day are two).
-std::string run_words(const Run& run);
+std::string run_words(const SweepRun& run);
 
 // Id of what has none of its own, a session of version 1: the same bytes, the same id.
 std::string run_id_of(std::string_view text);

@@ -18,13 +18,13 @@ constexpr std::size_t kMaxMeasurements = 100000;
 constexpr std::size_t kMaxRuns = 256;
 constexpr std::size_t kMaxStateBytes = 8192;
 
-json rows_to_json(const Run& run, bool with_samples) {
+json rows_to_json(const SweepRun& run, bool with_samples) {
   json rows = json::array();
   for (const Measurement& m : run.rows) rows.push_back(measurement_to_json(m, with_samples));
   return rows;
 }
 
-json run_to_json(const Run& run, bool with_samples) {
+json run_to_json(const SweepRun& run, bool with_samples) {
   json j = {{"id", run.id.empty() ? new_run_id() : run.id},
             {"date", run.date.empty() ? run.provenance.date : run.date},
             {"provenance", provenance_to_json(run.provenance)},
@@ -39,7 +39,7 @@ json runs_to_json(const Session& s, bool with_samples) {
   if (!s.state.empty()) j["state"] = s.state;
   if (s.runs.empty()) return j;
   j["runs"] = json::array();
-  for (const Run& run : s.runs) j["runs"].push_back(run_to_json(run, with_samples));
+  for (const SweepRun& run : s.runs) j["runs"].push_back(run_to_json(run, with_samples));
   return j;
 }
 
@@ -107,7 +107,7 @@ Result<Provenance> read_provenance(const json& holder, const std::string& name) 
 // Version 1: the file is one run, which its own text names.
 Result<void> read_version_1(const json& file, const std::string& name, const std::string& text, RowReader& reader,
                             Session& s) {
-  Run run;
+  SweepRun run;
   run.provenance.loaded = true;
   run.provenance.file = name;
   if (file.contains("provenance")) {
@@ -134,7 +134,7 @@ Result<void> read_runs(const json& file, const std::string& name, RowReader& rea
     return bad_input(fmt::format("{} has {} runs; {} can be read.", name, (*list)->size(), kMaxRuns));
   for (const json& j : **list) {
     JsonFields fields(j, fmt::format("{}: run {}", name, s.runs.size()));
-    Run run;
+    SweepRun run;
     run.id = fields.text("id");
     if (!is_run_id(run.id)) fields.refuse("id", "must be 16 digits, 0 to 9 and a to f");
     if (fields.has("name")) run.name = fields.text("name", kMaxRunName);
@@ -142,7 +142,7 @@ Result<void> read_runs(const json& file, const std::string& name, RowReader& rea
     if (fields.has("spec")) run.spec = fields.text("spec", kMaxStateBytes);
     (void)fields.object("provenance");
     if (auto read = fields.result(); !read) return read;
-    const bool twice = std::any_of(s.runs.begin(), s.runs.end(), [&](const Run& r) { return r.id == run.id; });
+    const bool twice = std::any_of(s.runs.begin(), s.runs.end(), [&](const SweepRun& r) { return r.id == run.id; });
     if (twice) return bad_input(fmt::format("{}: two runs have the id {}.", name, run.id));
     auto provenance = read_provenance(j, name);
     if (!provenance) return tl::unexpected(provenance.error());
@@ -159,7 +159,7 @@ Result<void> read_runs(const json& file, const std::string& name, RowReader& rea
 
 Session session_of(Provenance provenance, std::vector<Measurement> rows) {
   Session s;
-  Run& run = s.runs.emplace_back();
+  SweepRun& run = s.runs.emplace_back();
   run.date = provenance.date;
   run.provenance = std::move(provenance);
   run.rows = std::move(rows);
@@ -168,14 +168,14 @@ Session session_of(Provenance provenance, std::vector<Measurement> rows) {
 
 std::size_t rows_of(const Session& s) {
   std::size_t rows = 0;
-  for (const Run& run : s.runs) rows += run.rows.size();
+  for (const SweepRun& run : s.runs) rows += run.rows.size();
   return rows;
 }
 
 std::string to_json(const Session& s) {
   if (s.runs.size() > 1) return session_text(runs_to_json(s, true), 2);
-  const Run none;
-  const Run& run = s.runs.empty() ? none : s.runs.front();
+  const SweepRun none;
+  const SweepRun& run = s.runs.empty() ? none : s.runs.front();
   json j = {{"provenance", provenance_to_json(run.provenance)}, {"measurements", rows_to_json(run, true)}};
   if (!s.state.empty()) j["state"] = s.state;
   return session_text(j, 1);

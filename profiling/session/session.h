@@ -15,7 +15,7 @@
 namespace attn {
 
 struct Session {
-  std::vector<Run> runs;
+  std::vector<SweepRun> runs;
   std::vector<Recording> recordings;
   std::string state;               // the view that it was saved from, as a state string; empty = none
   std::vector<std::string> notes;  // what reading left out, in words ("3 metrics of a newer version: ...")

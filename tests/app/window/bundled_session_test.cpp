@@ -43,9 +43,10 @@ TEST(BundledSessions, AreFromAGpuCheckedAndComplete) {
     const auto saved = parse_state_string(session->state);
     ASSERT_TRUE(saved) << "the sweep does not come with it";
     Model model;
-    model.measurements = session->runs.at(0).rows;
-    model.provenance = session->runs.at(0).provenance;
-    const BenchScene scene = bench_scene(saved->state, model, {}, "");
+    model.runs.push_back({session->runs.at(0), RunFrom::bundled, false, false});
+    State state = saved->state;
+    show_run(state.document.runs, model.runs[0].run.id);
+    const BenchScene scene = bench_scene(state, model, {}, "");
     EXPECT_TRUE(scene.slice.of_this_sweep);
     EXPECT_NE(scene.charts[1].source.find("loaded: " + session->runs.at(0).provenance.device), std::string::npos);
     for (const BenchChart& chart : scene.charts) EXPECT_FALSE(chart.lines.empty()) << chart.title << chart.empty;

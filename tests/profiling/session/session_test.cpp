@@ -116,7 +116,7 @@ TEST_F(SessionFile, ReadsBackWhatWasWritten) {
 json with_occupancy(std::size_t& at) {
   Session s = example();
   at = find_metric("occupancy_theoretical_pct").value();
-  s.measurements[0].figures[at] = {Origin::compiled,
+  s.runs[0].rows[0].figures[at] = {Origin::compiled,
                                    12.5,
                                    "ptxas and the launch, limited by registers; the least of 3 launches: naive_scores",
                                    "",
@@ -134,8 +134,8 @@ TEST_F(SessionFile, KeepsWhatLimitsAnOccupancyAndThatItIsTheLeast) {
   written["method"] = "told otherwise";
   const auto back = read_json(j);
   ASSERT_TRUE(back) << back.error().message;
-  EXPECT_TRUE(back->measurements[0].figures[at].min_of_launches);
-  EXPECT_EQ(back->measurements[0].figures[at].limiter, "registers");
+  EXPECT_TRUE(back->runs.at(0).rows[0].figures[at].min_of_launches);
+  EXPECT_EQ(back->runs.at(0).rows[0].figures[at].limiter, "registers");
 }
 
 TEST_F(SessionFile, OfAnOlderFileTheMethodTellsTheLimiterAndTheLeast) {
@@ -146,14 +146,14 @@ TEST_F(SessionFile, OfAnOlderFileTheMethodTellsTheLimiterAndTheLeast) {
   written.erase("limiter");
   auto back = read_json(j);
   ASSERT_TRUE(back) << back.error().message;
-  EXPECT_TRUE(back->measurements[0].figures[at].min_of_launches);
-  EXPECT_EQ(back->measurements[0].figures[at].limiter, "registers");
+  EXPECT_TRUE(back->runs.at(0).rows[0].figures[at].min_of_launches);
+  EXPECT_EQ(back->runs.at(0).rows[0].figures[at].limiter, "registers");
 
   written["method"] = "ptxas and the launch, limited by shared memory";
   back = read_json(j);
   ASSERT_TRUE(back) << back.error().message;
-  EXPECT_FALSE(back->measurements[0].figures[at].min_of_launches);
-  EXPECT_EQ(back->measurements[0].figures[at].limiter, "shared memory");
+  EXPECT_FALSE(back->runs.at(0).rows[0].figures[at].min_of_launches);
+  EXPECT_EQ(back->runs.at(0).rows[0].figures[at].limiter, "shared memory");
 }
 
 TEST(SessionJson, AFigureWithoutALimiterHasNoKeyForIt) {
@@ -333,7 +333,7 @@ TEST_F(SessionFile, SeveralRunsKeepWhatIsEachOnes) {
   s.runs[0].id = "00000000000000aa";
   s.runs[0].name = "before the change";
   s.runs[0].spec = "attn1,sweep_values=64";
-  Run second = new_run("attn1,sweep_values=128");
+  SweepRun second = new_run("attn1,sweep_values=128");
   second.provenance = s.runs[0].provenance;
   second.provenance.device = "NVIDIA H100 80GB HBM3";
   second.provenance.device_uuid = std::string(32, 'a');
@@ -426,7 +426,7 @@ TEST_F(SessionFile, HostileRunsAreRefusedWithTheirPlace) {
 }
 
 TEST(Run, WordsAreItsNameOrDeviceAndMinute) {
-  Run run = new_run("");
+  SweepRun run = new_run("");
   EXPECT_TRUE(is_run_id(run.id));
   EXPECT_NE(run.id, new_run("").id);
   run.provenance.device = "NVIDIA H100 80GB HBM3";
