@@ -1,7 +1,4 @@
 // attnscope bench: a sweep to CSV, JSON, a session file and a picture.
-#include <algorithm>
-#include <cmath>
-#include <filesystem>
 #include <limits>
 #include <memory>
 #include <optional>
@@ -11,11 +8,12 @@
 
 #include <fmt/format.h>
 
+#include "app/cli/bench_file.h"
 #include "app/cli/command.h"
 #include "app/cli/problem_arguments.h"
 #include "app/cli/text.h"
+#include "app/control/run_list.h"
 #include "app/state/apply.h"
-#include "app/state/string.h"
 #include "app/window/pictures.h"
 #include "app/worker/bench.h"
 #include "kernels/ladder.h"
@@ -30,7 +28,7 @@ constexpr std::size_t kMaxValues = 1024;  // as many as a state string takes
 
 struct BenchArguments {
   std::string kernels, axis = "L", values, generator, seed, verify = "sampled", memory_limit, device, arch;
-  bool no_counters = false, warm_l2 = false, resume = false, no_samples = false;
+  bool no_counters = false, warm_l2 = false, resume = false, force = false, no_samples = false;
   std::string csv, json, attn, png;
   std::optional<std::int64_t> tokens;
   double time_limit = 1;
@@ -122,18 +120,20 @@ std::string time_words(double seconds) {
                         : fmt::format(", {:.0f} min left", seconds / 60);
 }
 
-Result<void> write_picture(const SweepSpec& spec, const Session& session, const std::string& file) {
+Result<void> write_picture(const SweepSpec& spec, const SweepRun& run, const std::string& file) {
   PictureSpec picture;
   picture.state = initial_state();
   picture.state.document.sweep = spec;
   picture.state.view.workspace = Workspace::bench;
-  picture.measurements = session.measurements;
-  picture.provenance = session.provenance;
+  picture.runs.push_back({run, RunFrom::here, false, true});
   return take_picture(picture, file);
 }
 
 // Every output that can be written is, whatever the others do; the first failure is told.
-Result<void> write_outputs(const BenchArguments& a, const SweepSpec& spec, const Session& session) {
+Result<void> write_outputs(const BenchArguments& a, const SweepSpec& spec, const BenchFile& file) {
+  Session session = session_of(file.run().provenance, file.run().rows);
+  session.runs.front().id = file.run().id;
+  session.state = file.run().spec;
   Result<void> first = ok();
   const auto keep = [&first](const Result<void>& r) {
     if (!r && first) {
@@ -145,8 +145,8 @@ Result<void> write_outputs(const BenchArguments& a, const SweepSpec& spec, const
   const bool nowhere = a.csv.empty() && a.json.empty() && a.attn.empty() && a.png.empty();
   if (nowhere || !a.csv.empty()) keep(write_text(nowhere ? "-" : a.csv, to_csv(session)));
   if (!a.json.empty()) keep(write_text(a.json, to_json(session)));
-  if (!a.attn.empty()) keep(write_session(a.attn, session));
-  if (!a.png.empty()) keep(write_picture(spec, session, a.png));
+  keep(file.write());
+  if (!a.png.empty()) keep(write_picture(spec, file.run(), a.png));
   return first;
 }
 
@@ -167,73 +167,10 @@ Result<int> exit_of(const std::vector<Measurement>& rows) {
   return 0;
 }
 
-// What --attn holds already, where the run is to go on from there.
-Result<Session> earlier_rows(const BenchArguments& a) {
-  std::error_code error;
-  if (!a.resume || !std::filesystem::exists(a.attn, error)) return Session{};
-  return read_session(a.attn);
-}
-
-// One file holds the rows of one machine.
-Result<void> check_same_device(const BenchArguments& a, const Session& earlier, const Provenance& here) {
-  const Provenance& p = earlier.provenance;
-  if (earlier.measurements.empty() || (p.device == here.device && p.host == here.host)) return ok();
-  return bad_input(fmt::format("{} holds rows of {} ({}); those of {} ({}) go to a file of their own.", a.attn,
-                               p.device, p.host, here.device, here.host));
-}
-
-// Earlier rows that are not points of this sweep stay in the file beside it.
-std::vector<Measurement> rows_beside(const std::vector<Measurement>& earlier, const std::vector<Measurement>& rows) {
-  std::vector<Measurement> beside;
-  for (const Measurement& m : earlier) {
-    const bool again = std::any_of(rows.begin(), rows.end(), [&](const Measurement& r) {
-      return r.key.kernel == m.key.kernel && r.key.problem == m.key.problem && r.key.options == m.key.options;
-    });
-    if (!again) beside.push_back(m);
-  }
-  return beside;
-}
-
-std::string state_of(const SweepSpec& spec) {
-  State state = initial_state();
-  state.view.workspace = Workspace::bench;
-  state.document.sweep = spec;
-  const auto text = state_string(state);
-  return text ? *text : std::string();
-}
-
-// Which rows are known, where they are taken, and the file that follows them.
-class Keeper {
- public:
-  Keeper(const BenchArguments& a, const SweepSpec& spec, Session earlier)
-      : a_(a), earlier_(std::move(earlier.measurements)) {
-    session_.state = state_of(spec);
-  }
-  void set_provenance(Provenance p) { session_.provenance = std::move(p); }
-  std::span<const Measurement> earlier() const { return earlier_; }
-  // A sweep that is killed leaves the rows so far.
-  void add(Measurement m) {
-    if (a_.no_samples) m.samples_us.clear();
-    rows_.push_back(std::move(m));
-    if (a_.attn.empty()) return;
-    if (const auto r = write_session(a_.attn, session()); !r) say("attnscope: " + r.error().message);
-  }
-  const std::vector<Measurement>& rows() const { return rows_; }
-  Session session() const {
-    Session s = session_;
-    s.measurements = rows_beside(earlier_, rows_);
-    s.measurements.insert(s.measurements.end(), rows_.begin(), rows_.end());
-    return s;
-  }
-
- private:
-  const BenchArguments& a_;
-  std::vector<Measurement> earlier_, rows_;
-  Session session_;
-};
-
 Result<void> check_outputs(const BenchArguments& a) {
   if (a.resume && a.attn.empty()) return bad_input("--resume goes on from a file: name it with --attn.");
+  if (a.force && a.attn.empty()) return bad_input("--force replaces a file: name it with --attn.");
+  if (a.resume && a.force) return bad_input("--resume goes on from a file and --force replaces it: give one of them.");
   int to_stdout = 0;
   for (const auto& [option, file] : {std::pair("--csv", a.csv), std::pair("--json", a.json),
                                      std::pair("--attn", a.attn), std::pair("--png", a.png)}) {
@@ -255,33 +192,30 @@ Result<int> bench(const BenchArguments& a, Stopper& stopper) {
   const auto spec = spec_of(a);
   if (!spec) return tl::unexpected(spec.error());
   if (auto r = check_outputs(a); !r) return tl::unexpected(r.error());
-  auto earlier = earlier_rows(a);
-  if (!earlier) return tl::unexpected(earlier.error());
 
   GpuBench gpu;
   SweepCallbacks callbacks;
   callbacks.gpu = gpu.runner(*spec, stopper.token());
-  const Provenance here = gpu.provenance(*spec);
-  if (auto r = check_same_device(a, *earlier, here); !r) return tl::unexpected(r.error());
-  Keeper keeper(a, *spec, *std::move(earlier));
-  keeper.set_provenance(here);
-  callbacks.kept = keeper.earlier();
-  say(estimate(*spec, keeper.earlier()).words);
-  const SweepCount known = count_finished(*spec, keeper.earlier(), callbacks.gpu->device);
+  auto file = BenchFile::open({a.attn, a.resume, a.force, !a.no_samples}, sweep_text(*spec), gpu.provenance(*spec));
+  if (!file) return tl::unexpected(file.error());
+  callbacks.kept = file->earlier();
+  say(estimate(*spec, file->earlier()).words);
+  const SweepCount known = count_finished(*spec, file->earlier(), callbacks.gpu->device);
   if (a.resume) say(fmt::format("{} of {} points are finished in {}.", known.finished, known.points, a.attn));
   callbacks.progress = [](const SweepProgress& p) {
     say_progress(fmt::format("{}/{}  {}{}", p.done, p.total, p.now, time_words(p.seconds_left)));
   };
   callbacks.row = [&](const Measurement& m) {
+    // On disk before it is told: who reads of a row may count on it.
+    if (const auto kept = file->add(m); !kept) say("attnscope: " + kept.error().message);
     say(row_words(m));
-    keeper.add(m);
   };
   const auto rows = run_sweep(*spec, callbacks, stopper.token());
   say_progress("");
   if (!rows) return tl::unexpected(rows.error());
-  if (auto r = write_outputs(a, *spec, keeper.session()); !r) return tl::unexpected(r.error());
+  if (auto r = write_outputs(a, *spec, *file); !r) return tl::unexpected(r.error());
   if (stopper.token().stop_requested()) return fail(ErrorKind::cancelled, "Cancelled; the finished rows were kept.");
-  return exit_of(keeper.rows());
+  return exit_of(file->rows());
 }
 
 void add_outputs(Parser parser, BenchArguments& a) {
@@ -289,7 +223,9 @@ void add_outputs(Parser parser, BenchArguments& a) {
   parser.add_option("--json", a.json, "Rows with every sample as JSON; -: to stdout")->type_name("FILE");
   parser.add_option("-o,--attn", a.attn, "A session for the window to open, kept up to date while it runs")
       ->type_name("FILE.attn");
-  parser.add_flag("--resume", a.resume, "Go on from --attn: its finished points are not measured again, its rows stay");
+  parser.add_flag("--resume", a.resume,
+                  "Go on from --attn: its finished points are not measured again, all that is in it stays");
+  parser.add_flag("--force", a.force, "Replace what --attn names");
   parser.add_flag("--no-samples", a.no_samples, "Leave the single repeats out of the files; their statistics stay");
   parser.add_option("--png", a.png, "A picture of the Bench workspace")->type_name("FILE.png");
 }

@@ -22,7 +22,7 @@ struct ReportArguments {
 Result<int> report(const ReportArguments& a) {
   auto session = read_session(a.session);
   if (!session) return bad_input(session.error().message);
-  if (session->measurements.empty())
+  if (rows_of(*session) == 0)
     return bad_input(fmt::format("{} holds no measurement; `attnscope bench -o {}` makes some.", a.session, a.session));
   PictureSpec picture;
   picture.state = initial_state();
@@ -32,8 +32,10 @@ Result<int> report(const ReportArguments& a) {
   if (!a.theme.empty() && a.theme != "dark" && a.theme != "light")
     return bad_input(fmt::format("--theme {}: dark or light.", a.theme));
   picture.state.preferences.theme = a.theme == "dark" ? Theme::dark : Theme::light;
-  picture.measurements = std::move(session->measurements);
-  picture.provenance = std::move(session->provenance);
+  for (SweepRun& run : session->runs) {
+    show_run(picture.state.document.runs, run.id);
+    picture.runs.push_back({std::move(run), RunFrom::file, false, false});
+  }
   const auto written = write_report(picture, a.out);
   if (!written) return tl::unexpected(written.error());
   if (!written->no_plots.empty()) say("attnscope: no plots: " + written->no_plots);

@@ -12,6 +12,7 @@
 #include "app/cli/command.h"
 #include "app/cli/problem_arguments.h"
 #include "app/cli/text.h"
+#include "app/control/run_list.h"
 #include "app/state/string.h"
 #include "app/system/child_process.h"
 #include "app/window/pictures.h"
@@ -108,8 +109,7 @@ Result<void> set_session(const ShotArguments& a, PictureSpec& picture) {
   if (!session) return bad_input(session.error().message);
   // Bench stands as it stood when the session was saved, unless the command line says otherwise.
   if (a.document.state.empty()) restore_bench(session->state, picture.state);
-  picture.measurements = std::move(session->measurements);
-  picture.provenance = std::move(session->provenance);
+  for (SweepRun& run : session->runs) picture.runs.push_back({std::move(run), RunFrom::file, false, false});
   if (!session->recordings.empty() && a.step.empty()) {
     picture.recording = std::make_shared<const Recording>(std::move(session->recordings.front()));
   }
@@ -130,7 +130,16 @@ Result<PictureSpec> picture_of(const ShotArguments& a) {
   picture.height = static_cast<int>(size->second);
   if (auto r = set_view(a, picture.state); !r) return tl::unexpected(r.error());
   if (auto r = set_session(a, picture); !r) return tl::unexpected(r.error());
-  if (a.session.empty()) picture.provenance = provenance_here();
+  // A state that names runs is drawn with those that this machine has.
+  const BenchRuns& named = picture.state.document.runs;
+  if (!named.shown.empty() && picture.runs.empty()) {
+    FoundRuns found = find_runs(run_folders(), named);
+    for (const std::string& id : named.shown)
+      if (id != kPredictedRun &&
+          std::none_of(found.runs.begin(), found.runs.end(), [&](const auto& r) { return r.run.id == id; }))
+        say(fmt::format("attnscope: the run {} is not on this machine; the rest is drawn.", id));
+    picture.runs = std::move(found.runs);
+  }
   return picture;
 }
 

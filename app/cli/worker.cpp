@@ -116,26 +116,27 @@ Result<int> measure_kernels(const WorkerArguments& a, const Stopper& stopper) {
   GpuClient client;
   const auto hello = client.hello({kLongLimit, stopper.token()}, p.counters);
   if (!hello) return tl::unexpected(hello.error());
-  Session session;
+  std::vector<Measurement> rows;
   for (const std::string& id : split(a.measured, ',')) {
     p.kernel = id;
     auto m = client.measure(p, {kLongLimit + 4 * a.seconds, stopper.token()}, say_progress);
     say_progress("");
     if (!m) return tl::unexpected(m.error());
     if (m->state != RowState::done) say(fmt::format("{}: {}: {}", id, name_of(m->state), m->reason));
-    session.measurements.push_back(std::move(*m));
+    rows.push_back(std::move(*m));
   }
-  relate_to_baseline(session.measurements);
-  session.provenance = provenance_on(*hello, a.gpu);
-  if (!session.measurements.empty()) {
-    session.provenance.peak_gflops = session.measurements.front().peaks.peak_gflops;
-    session.provenance.copy_gb_per_s = session.measurements.front().peaks.copy_gb_per_s;
+  relate_to_baseline(rows);
+  Provenance provenance = provenance_on(*hello, a.gpu);
+  if (!rows.empty()) {
+    provenance.peak_gflops = rows.front().peaks.peak_gflops;
+    provenance.copy_gb_per_s = rows.front().peaks.copy_gb_per_s;
   }
+  const Session session = session_of(std::move(provenance), std::move(rows));
   if (!a.json.empty()) {
     if (auto written = write_text(a.json, to_json(session)); !written) return tl::unexpected(written.error());
   }
   if (auto printed = print(to_csv(session)); !printed) return tl::unexpected(printed.error());
-  for (const Measurement& m : session.measurements) {
+  for (const Measurement& m : session.runs.front().rows) {
     if (m.state == RowState::refused) return fail(ErrorKind::cannot_run, m.reason);
     if (m.state != RowState::done) return fail(ErrorKind::failed, m.reason);
   }

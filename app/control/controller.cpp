@@ -32,8 +32,9 @@ struct Controller::RunEffect {
   void operator()(const SaveSteps& e) const { c.exports_.save_steps(e); }
 
   void operator()(const RunSweep& e) const { c.sweeps_.run(e.restart); }
-  void operator()(const ExportCsv&) const { c.exports_.write_csv(); }
-  void operator()(const ExportJson&) const { c.exports_.write_json(); }
+  void operator()(const ExportCsv& e) const { c.exports_.write_csv(e.run); }
+  void operator()(const ExportJson& e) const { c.exports_.write_json(e.run); }
+  void operator()(const TakeSweepOf& e) const { c.runs_.take_sweep_of(e.id); }
 
   void operator()(const Ask&) const {}  // the shell's own: it opens the popup in the frame that asks
   void operator()(const Undo&) const { c.travel(false); }
@@ -56,11 +57,12 @@ Controller::Controller(ControllerOptions options)
       file_task_(context(), std::move(options.save_folder)),
       recordings_(context()),
       playback_(context()),
-      sweeps_(context(), std::move(options.sweeps)),
+      runs_(context(), std::move(options.runs)),
+      sweeps_(context(), std::move(options.sweeps), runs_),
       exports_(context(), file_task_, std::move(options.program)),
-      files_(context(), file_task_, recordings_, sweeps_),
+      files_(context(), file_task_, recordings_, sweeps_, runs_),
       tasks_(std::move(options.wake)) {
-  model_.provenance = provenance_here();
+  model_.here = provenance_here();
   recordings_.start_at(state_.view.step.cursor);
   recordings_.follow_document(false);
 }
@@ -72,6 +74,10 @@ JobContext Controller::context() {
 void Controller::update(const Commands& commands) {
   tasks_.drain();
   for (const Command& command : commands) obey(command);
+  if (state_.view.workspace == Workspace::bench) {
+    runs_.look_again();
+    sweeps_.compile();
+  }
   refresh_task_view();
 }
 
@@ -84,6 +90,7 @@ void Controller::obey(const Command& command) {
 }
 
 void Controller::change(const StateCommand& command) {
+  runs_.prepare(command);
   auto next = apply(state_, command, model_.recording.get());
   if (!next) {
     log_.warn(next.error().message);
@@ -91,7 +98,9 @@ void Controller::change(const StateCommand& command) {
   }
   const bool document_changed = !(next->document == state_.document);
   if (document_changed) history_.changed(state_.document, gesture_of(command));
+  const BenchRuns runs_before = state_.document.runs;
   state_ = *std::move(next);
+  runs_.follow(runs_before);
   if (command_as<Play>(command) != nullptr) playback_.restart();
   const auto* through = command_as<StepThrough>(command);
   if (through != nullptr) {
@@ -107,7 +116,9 @@ void Controller::travel(bool forward) {
     log_.note(forward ? "There is nothing to redo." : "There is nothing to undo.");
     return;
   }
+  const BenchRuns runs_before = state_.document.runs;
   state_.document = *std::move(document);
+  runs_.follow(runs_before);
   recordings_.follow_document(false);
 }
 
@@ -138,11 +149,11 @@ WindowRequests Controller::take_requests() {
   return std::exchange(requests_, {});
 }
 
-void Controller::show(std::vector<Measurement> rows, Provenance provenance,
-                      std::shared_ptr<const Recording> recording) {
-  model_.measurements = std::move(rows);
-  if (!model_.measurements.empty()) model_.provenance = std::move(provenance);
-  model_.rows_from_here = !model_.provenance.loaded;
+void Controller::show(std::vector<ListedRun> runs, std::shared_ptr<const Recording> recording) {
+  model_.runs = std::move(runs);
+  BenchRuns& list = state_.document.runs;
+  if (list.shown.empty())
+    for (const ListedRun& r : model_.runs) show_run(list, r.run.id);
   if (recording != nullptr && !recording->events.empty()) recordings_.show(std::move(recording));
 }
 

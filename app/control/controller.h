@@ -17,12 +17,12 @@
 #include "app/control/log.h"
 #include "app/control/playback.h"
 #include "app/control/recordings.h"
+#include "app/control/run_list.h"
 #include "app/control/sweeps.h"
 #include "app/control/tasks.h"
 #include "app/graphics/image.h"
 #include "app/state/history.h"
 #include "app/worker/bench.h"
-#include "profiling/figures/measurement.h"
 #include "viz/state/commands.h"
 #include "viz/state/model.h"
 #include "viz/state/state.h"
@@ -34,6 +34,7 @@ struct ControllerOptions {
   std::function<void()> wake;         // see Tasks
   std::filesystem::path save_folder;  // sessions, exports and pictures go there
   std::filesystem::path program;      // draws pictures of steps in a process of its own; empty = this program
+  RunFolders runs;                    // where runs are kept and found
   SweepSources sweeps;
 };
 
@@ -56,12 +57,12 @@ class Controller {
   bool wants_frames() const;
   WindowRequests take_requests();
   // Shows what a picture or a loaded session brings, in place of what this machine made.
-  void show(std::vector<Measurement> rows, Provenance provenance, std::shared_ptr<const Recording> recording);
+  void show(std::vector<ListedRun> runs, std::shared_ptr<const Recording> recording);
   // Writes what SavePicture asked for, on a task.
   void save_picture(const std::filesystem::path& file, Image image);
   // Of the window, in pixels: pictures of steps are as large.
   void window_is(int width, int height) { exports_.window_is(width, height); }
-  // Which GPUs there are and which sessions can be offered, on tasks.
+  // Which GPUs there are, which runs and which files, on tasks.
   void look_around() { sweeps_.look_around(); }
   // Until no task runs; for pictures and tests.
   void wait();
@@ -87,6 +88,7 @@ class Controller {
   FileTask file_task_;
   Recordings recordings_;
   Playback playback_;
+  RunList runs_;
   Sweeps sweeps_;
   Exports exports_;
   Files files_;

@@ -7,9 +7,11 @@
 
 #include <fmt/format.h>
 
+#include "app/control/run_list.h"
 #include "app/state/string.h"
 #include "app/system/child_process.h"
 #include "kernels/base/files.h"
+#include "profiling/figures/baseline.h"
 #include "profiling/session/session.h"
 
 namespace attn {
@@ -35,31 +37,35 @@ Result<void> follow_pictures(Child& child, TaskHandle& task) {
   }
 }
 
-Session rows_of(const Model& model) {
-  return {model.provenance, model.measurements, {}, {}, {}};
-}
-
 }  // namespace
 
-bool Exports::refuse_without_rows() {
-  if (!context_.model.measurements.empty()) return false;
-  context_.log.warn("There is no measurement to export yet: run a sweep in Bench first.");
-  return true;
+// With figures against the run that was chosen to compare with; none where there is nothing to export.
+std::optional<Session> Exports::rows_to_write(const std::string& run) {
+  Session session = session_of_runs(context_.state, context_.model, run);
+  if (rows_of(session) == 0) {
+    context_.log.warn("There is no measurement to export yet: run a sweep in Bench or tick a run first.");
+    return std::nullopt;
+  }
+  const BenchRuns& list = context_.state.document.runs;
+  if (const ListedRun* reference = find_run(context_.model, list.reference))
+    for (SweepRun& each : session.runs) relate_to_run(each.rows, reference->run.rows, words_of(list, reference->run));
+  return session;
 }
 
-void Exports::write_csv() {
-  if (!refuse_without_rows()) write_rows(files_.new_file(".csv"), to_csv(rows_of(context_.model)));
+void Exports::write_csv(const std::string& run) {
+  if (const auto session = rows_to_write(run)) write_rows(files_.new_file(".csv"), rows_of(*session), to_csv(*session));
 }
 
-void Exports::write_json() {
-  if (!refuse_without_rows()) write_rows(files_.new_file(".json"), to_json(rows_of(context_.model)));
+void Exports::write_json(const std::string& run) {
+  if (const auto session = rows_to_write(run))
+    write_rows(files_.new_file(".json"), rows_of(*session), to_json(*session));
 }
 
-void Exports::write_rows(const std::filesystem::path& file, std::string text) {
+void Exports::write_rows(const std::filesystem::path& file, std::size_t count, std::string text) {
   const auto work = [file, text = std::move(text)](TaskHandle&) {
     return write_file_atomically(file, std::as_bytes(std::span(text.data(), text.size())));
   };
-  const std::string rows = counted(context_.model.measurements.size(), "row");
+  const std::string rows = counted(count, "row");
   files_.start("Saving", work, [this, rows, file](const Result<void>& written) {
     written ? context_.log.note(rows + " written to " + file.string()) : context_.log.error(written.error().message);
   });

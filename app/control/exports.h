@@ -1,12 +1,15 @@
 // What leaves the program: rows as CSV or JSON, pictures, the state string.
 #pragma once
 
+#include <cstddef>
 #include <filesystem>
+#include <optional>
 #include <string>
 
 #include "app/control/file_task.h"
 #include "app/control/job_context.h"
 #include "app/graphics/image.h"
+#include "profiling/session/session.h"
 #include "viz/state/commands_step.h"
 
 namespace attn {
@@ -17,8 +20,9 @@ class Exports {
   Exports(const JobContext& context, FileTask& files, std::filesystem::path program)
       : context_(context), files_(files), program_(std::move(program)) {}
 
-  void write_csv();
-  void write_json();
+  // Of one run, or of all that are shown.
+  void write_csv(const std::string& run);
+  void write_json(const std::string& run);
   // Asks the window for its pixels; save_picture() writes them.
   void ask_for_picture();
   void save_picture(const std::filesystem::path& file, Image image);
@@ -28,8 +32,8 @@ class Exports {
   void window_is(int width, int height) { width_ = width, height_ = height; }
 
  private:
-  bool refuse_without_rows();
-  void write_rows(const std::filesystem::path& file, std::string text);
+  std::optional<Session> rows_to_write(const std::string& run);
+  void write_rows(const std::filesystem::path& file, std::size_t count, std::string text);
 
   JobContext context_;
   FileTask& files_;

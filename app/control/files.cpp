@@ -20,14 +20,19 @@ namespace attn {
 void Files::save_session() {
   if (files_.refuse_while_running()) return;
   if (session_file_.empty()) session_file_ = files_.new_file(".attn");
-  const auto work = [file = session_file_, rows = context_.model.measurements, provenance = context_.model.provenance,
-                     recording = context_.model.recording, state = session_state(context_.state)](TaskHandle&) {
-    Session session{provenance, rows, {}, state, {}};
+  Session session = session_of_runs(context_.state, context_.model, "");
+  for (const SweepRun& run : session.runs) runs_.keep(run.id);
+  session.state = session_state(context_.state);
+  const auto work = [file = session_file_, session = std::move(session),
+                     recording = context_.model.recording](TaskHandle&) mutable {
     if (recording != nullptr) session.recordings.push_back(*recording);
     return write_session(file, session);
   };
   files_.start("Saving the session", work, [this, file = session_file_](const Result<void>& written) {
-    if (written) return context_.log.note("Session saved as " + file.string());
+    if (written) {
+      runs_.remember(file);
+      return context_.log.note("Session saved as " + file.string());
+    }
     session_file_.clear();  // the next try takes a new name
     context_.log.error(written.error().message);
   });
@@ -96,11 +101,13 @@ void Files::opened(const std::string& path, Session session) {
   const auto absolute = std::filesystem::absolute(path, error);
   const std::string name = error ? path : absolute.string();
   for (const std::string& note : session.notes) context_.log.note(note);
-  if (!session.measurements.empty()) sweeps_.show_rows(session);
+  const std::size_t rows = rows_of(session);
+  if (rows > 0) sweeps_.show_runs(session);
+  runs_.remember(name);
   const std::size_t recordings = session.recordings.size();
   if (recordings > 0) show_recording(name, std::move(session.recordings.front()), session.state);
-  context_.log.note(fmt::format("Opened {}: {}, {}.", name, counted(context_.model.measurements.size(), "measurement"),
-                                counted(recordings, "recording")));
+  context_.log.note(
+      fmt::format("Opened {}: {}, {}.", name, counted(rows, "measurement"), counted(recordings, "recording")));
 }
 
 // In place of what Step shows, with the row, the step and the marks that it was saved with; a file without a state

@@ -9,6 +9,7 @@
 #include "app/control/file_task.h"
 #include "app/control/job_context.h"
 #include "app/control/recordings.h"
+#include "app/control/run_list.h"
 #include "app/control/sweeps.h"
 #include "profiling/session/session.h"
 
@@ -22,8 +23,8 @@ struct InputFilesAnswer {
 
 class Files {
  public:
-  Files(const JobContext& context, FileTask& files, Recordings& recordings, Sweeps& sweeps)
-      : context_(context), files_(files), recordings_(recordings), sweeps_(sweeps) {}
+  Files(const JobContext& context, FileTask& files, Recordings& recordings, Sweeps& sweeps, RunList& runs)
+      : context_(context), files_(files), recordings_(recordings), sweeps_(sweeps), runs_(runs) {}
 
   // To the file that this run saved to before, else to a new one.
   void save_session();
@@ -44,6 +45,7 @@ class Files {
   FileTask& files_;
   Recordings& recordings_;
   Sweeps& sweeps_;
+  RunList& runs_;
   InputFilesAnswer inputs_answer_;
   std::filesystem::path session_file_;  // what this run saved; saved again by the next Ctrl+S
 };

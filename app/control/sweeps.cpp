@@ -1,15 +1,13 @@
 #include "app/control/sweeps.h"
 
-#include <algorithm>
 #include <memory>
 #include <string>
-#include <system_error>
 #include <utility>
 
 #include <fmt/format.h>
 
 #include "app/state/string.h"
-#include "viz/bench/scene.h"
+#include "viz/bench/fields.h"
 
 namespace attn {
 namespace {
@@ -21,24 +19,15 @@ GpuView view_of(const Result<GpuHello>& hello) {
     view.why_none = hello.error().message;
     return view;
   }
-  for (const gpu::GpuProperties& g : hello->gpus) view.gpus.push_back({g.index, g.name, g.arch()});
+  for (const gpu::GpuProperties& g : hello->gpus) view.gpus.push_back({g.index, g.name, g.arch(), g.memory_bytes});
   return view;
-}
-
-// A file that cannot be read is not offered: who opens it by hand is told why.
-void add_offer(const std::filesystem::path& file, const char* what, std::vector<SessionOffer>& offers) {
-  const auto session = read_session(file);
-  if (!session || session->measurements.empty()) return;
-  offers.push_back({file.string(),
-                    fmt::format("{} of {}, {}, {}", what, session->provenance.device,
-                                counted(session->measurements.size(), "row"), session->provenance.date.substr(0, 10))});
 }
 
 }  // namespace
 
 void Sweeps::look_around() {
   if (sources_.gpu != nullptr) look_for_gpus();
-  if (!sources_.bundled_sessions.empty() || !sources_.autosave_file.empty()) look_for_sessions();
+  runs_.look();
 }
 
 void Sweeps::look_for_gpus() {
@@ -51,78 +40,63 @@ void Sweeps::look_for_gpus() {
   context_.tasks.start("Looking for GPUs", work);
 }
 
-void Sweeps::look_for_sessions() {
-  const auto work = [this, bundled = sources_.bundled_sessions,
-                     autosaved = sources_.autosave_file](TaskHandle& task) -> Result<void> {
-    std::vector<SessionOffer> offers;
-    std::error_code error;
-    if (!autosaved.empty() && std::filesystem::exists(autosaved, error)) add_offer(autosaved, "the last run", offers);
-    std::vector<std::filesystem::path> files;
-    if (!bundled.empty())
-      for (const auto& entry : std::filesystem::directory_iterator(bundled, error))
-        if (entry.path().extension() == ".attn") files.push_back(entry.path());
-    std::sort(files.begin(), files.end());
-    for (const auto& file : files) add_offer(file, "the bundled session", offers);
-    task.deliver([this, offers] { context_.model.offers = offers; });
-    return ok();
-  };
-  context_.tasks.start("Looking for sessions", work);
-}
-
 void Sweeps::run(bool restart) {
   if (context_.tasks.running(task_))
     return context_.log.warn("A sweep is running: cancel it before another is started.");
   const SweepSpec spec = context_.state.document.sweep;
   if (auto valid = validate(spec); !valid) return context_.log.warn(valid.error().message);
-  std::vector<Measurement> kept;
-  if (!restart && context_.model.rows_from_here) {
-    const SweepCount count = count_finished(spec, context_.model.measurements, gpu_device(spec, context_.model.gpu));
-    if (count.finished < count.points) kept = context_.model.measurements;
-    if (count.finished > 0 && !kept.empty())
-      context_.log.note(
-          fmt::format("Going on: {} of {} are finished.", count.finished, counted(count.points, "point")));
-  }
-  context_.model.measurements.clear();
-  context_.model.provenance = provenance_here();
-  context_.model.rows_from_here = true;
-  const auto work = [this, spec, kept = std::move(kept), gpu = sources_.gpu,
-                     keeper = std::make_shared<RowKeeper>(sources_.autosave_file, session_state(context_.state))](
-                        TaskHandle& task) { return measure(task, spec, kept, gpu.get(), *keeper); };
-  task_ = context_.tasks.start("Sweep", work, [this](const Result<void>& result) {
-    if (result)
-      return context_.log.note(
-          fmt::format("The sweep is done: {}.", counted(context_.model.measurements.size(), "point")));
+  const Document before = context_.state.document;
+  const RunList::Begun begun = runs_.begin(spec, restart);
+  if (!(before == context_.state.document)) context_.history.changed(before, 0);
+  const auto work = [this, spec, begun, gpu = sources_.gpu](TaskHandle& task) {
+    return measure(task, spec, begun, gpu.get());
+  };
+  task_ = context_.tasks.start("Sweep", work, [this, id = begun.run.id](const Result<void>& result) {
+    runs_.ended(id);
+    const ListedRun* run = find_run(context_.model, id);
+    const std::size_t rows = run != nullptr ? run->run.rows.size() : 0;
+    if (result) return context_.log.note(fmt::format("The sweep is done: {}.", counted(rows, "point")));
     result.error().kind == ErrorKind::cancelled ? context_.log.note(result.error().message)
                                                 : context_.log.error(result.error().message);
   });
 }
 
 // In the sweep's thread: what it finds goes to the window through task.deliver().
-Result<void> Sweeps::measure(TaskHandle& task, const SweepSpec& spec, const std::vector<Measurement>& kept,
-                             GpuBench* gpu, RowKeeper& keeper) {
+Result<void> Sweeps::measure(TaskHandle& task, const SweepSpec& spec, const RunList::Begun& begun, GpuBench* gpu) {
   SweepCallbacks callbacks;
-  callbacks.kept = kept;
-  Provenance provenance = provenance_here();
+  callbacks.kept = begun.kept;
+  SweepRun run = begun.run;
+  const std::string id = run.id;
   if (gpu != nullptr) {
     task.progress(0, "looking for the GPU");
     callbacks.gpu = gpu->runner(spec, task.stop());
-    provenance = gpu->provenance(spec);
+    run.provenance = gpu->provenance(spec);
   }
-  keeper.set_provenance(provenance);
-  task.deliver([this, provenance] { context_.model.provenance = provenance; });
+  task.deliver([this, id, provenance = run.provenance] { runs_.set_provenance(id, provenance); });
+  auto not_kept = [&, said = false](const Error& e) mutable {
+    if (!std::exchange(said, true))
+      task.deliver([this, e] { context_.log.warn("The rows of this run are not kept: " + e.message); });
+  };
+  std::shared_ptr<RunWriter> writer;
+  if (runs_.store().keeps()) {
+    auto file = runs_.store().write(std::move(run));
+    if (file) {
+      writer = *std::move(file);
+      task.deliver([this, id, writer] { runs_.set_writer(id, writer); });
+    } else {
+      not_kept(file.error());
+    }
+  }
   callbacks.progress = [&](const SweepProgress& p) {
     task.progress(p.total == 0 ? 0 : static_cast<double>(p.done) / static_cast<double>(p.total), p.now, p.seconds_left);
   };
-  const auto keep = [&](const Result<void>& written) {
-    if (!written)
-      task.deliver([this, e = written.error()] { context_.log.warn("Rows are not autosaved: " + e.message); });
-  };
+  // On disk first: who sees a row in the window may count on it.
   callbacks.row = [&](const Measurement& m) {
-    task.deliver([this, m] { context_.model.measurements.push_back(m); });
-    keep(keeper.row(m));
+    if (writer != nullptr)
+      if (const auto kept = writer->add(m); !kept) not_kept(kept.error());
+    task.deliver([this, id, m] { runs_.add_row(id, m); });
   };
   const auto rows = run_sweep(spec, callbacks, task.stop());
-  keep(keeper.write());
   if (!rows) return tl::unexpected(rows.error());
   if (task.stop().stop_requested()) {
     return fail(ErrorKind::cancelled, fmt::format("Cancelled after {}.", counted(rows->size(), "point")));
@@ -130,15 +104,31 @@ Result<void> Sweeps::measure(TaskHandle& task, const SweepSpec& spec, const std:
   return ok();
 }
 
-void Sweeps::show_rows(Session& session) {
-  if (context_.tasks.running(task_)) context_.tasks.cancel(task_);
-  context_.model.measurements = std::move(session.measurements);
-  context_.model.provenance = session.provenance;
-  context_.model.rows_from_here = session.provenance.host == provenance_here().host;
+void Sweeps::compile() {
+  const SweepSpec& sweep = context_.state.document.sweep;
+  Model& model = context_.model;
+  if (sources_.gpu == nullptr || context_.tasks.running(task_) || context_.tasks.running(compile_task_)) return;
+  const std::string key = sweep_key(sweep);
+  if (key == model.compiled_for) return;
+  model.compiled_for = key;
+  model.compiled.clear();
+  const auto work = [this, key, sweep, gpu = sources_.gpu](TaskHandle& task) -> Result<void> {
+    auto rows = gpu->compiled(sweep, task.stop());
+    task.deliver([this, key, rows = std::move(rows)] {
+      if (key == context_.model.compiled_for) context_.model.compiled = rows;
+    });
+    return ok();
+  };
+  compile_task_ = context_.tasks.start("Compiling for " + sweep.arch, work);
+}
+
+void Sweeps::show_runs(Session& session) {
+  const Document before = context_.state.document;
+  restore_bench(session.state, context_.state);
+  runs_.add(std::move(session.runs), RunFrom::file);
   if (session.recordings.empty()) context_.state.view.workspace = Workspace::bench;
   context_.state.view.bench.value.reset();
-  const Document before = context_.state.document;
-  if (restore_bench(session.state, context_.state)) context_.history.changed(before, 0);
+  if (!(before == context_.state.document)) context_.history.changed(before, 0);
 }
 
 }  // namespace attn

@@ -1,47 +1,45 @@
-// The rows of Bench: which GPUs can be measured, sweeps whose rows grow and are autosaved, rows of a file in their
-// place.
+// The rows of Bench: which GPUs can be measured, sweeps whose rows grow and are on disk before the next point starts,
+// what the compiler says before anything runs.
 #pragma once
 
-#include <filesystem>
 #include <memory>
-#include <vector>
 
 #include "app/control/job_context.h"
-#include "app/control/row_keeper.h"
+#include "app/control/run_list.h"
 #include "app/worker/bench.h"
-#include "profiling/figures/measurement.h"
 #include "profiling/session/session.h"
 #include "profiling/sweep/sweep.h"
 
 namespace attn {
 
 struct SweepSources {
-  std::shared_ptr<GpuBench> gpu;           // measures GPU kernels; null = no GPU is looked for
-  std::filesystem::path autosave_file;     // the rows of a running sweep; empty = not kept
-  std::filesystem::path bundled_sessions;  // the folder of those that Bench offers; empty = none
+  std::shared_ptr<GpuBench> gpu;  // measures GPU kernels; null = no GPU is looked for
 };
 
 class Sweeps {
  public:
-  Sweeps(const JobContext& context, SweepSources sources) : context_(context), sources_(std::move(sources)) {}
+  Sweeps(const JobContext& context, SweepSources sources, RunList& runs)
+      : context_(context), sources_(std::move(sources)), runs_(runs) {}
 
-  // Which GPUs there are and which sessions can be offered, on tasks.
+  // Which GPUs there are and which runs and files can be opened, on tasks.
   void look_around();
-  // Goes on from the rows there are, or measures all again.
+  // As RunSweep says.
   void run(bool restart);
-  // Rows of a file in place of those there are, with the sweep that they came from.
-  void show_rows(Session& session);
+  // The runs of a file beside those there are, with the sweep that they came from.
+  void show_runs(Session& session);
+  // Once a frame that shows Bench: asks the compiler of the sweep's GPU kernels where it has changed, so that "Compile
+  // for" answers before anything runs.
+  void compile();
   TaskId task() const { return task_; }
 
  private:
   void look_for_gpus();
-  void look_for_sessions();
-  Result<void> measure(TaskHandle& task, const SweepSpec& spec, const std::vector<Measurement>& kept, GpuBench* gpu,
-                       RowKeeper& keeper);
+  Result<void> measure(TaskHandle& task, const SweepSpec& spec, const RunList::Begun& begun, GpuBench* gpu);
 
   JobContext context_;
   SweepSources sources_;
-  TaskId task_ = 0;
+  RunList& runs_;
+  TaskId task_ = 0, compile_task_ = 0;
 };
 
 }  // namespace attn

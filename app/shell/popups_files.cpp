@@ -1,7 +1,9 @@
 // The shell's small windows that ask for files: open, save as, inputs from .npy, pictures of several steps.
 #include <algorithm>
 #include <array>
+#include <filesystem>
 #include <string>
+#include <vector>
 
 #include <fmt/format.h>
 
@@ -41,12 +43,32 @@ bool path_field(ShellHeld& held, const char* id, const char* hint, const char* e
   return draw_path_field(field, path, held.dialog, held.browsing);
 }
 
-void draw_open_file(ShellHeld& held, Commands& commands) {
+// Files that were opened or saved lately, and what came with the program: a press opens one.
+void known_files(const std::vector<KnownFile>& files, Commands& commands) {
+  for (const bool bundled : {false, true}) {
+    const auto is = [bundled](const KnownFile& f) { return f.bundled == bundled; };
+    if (std::none_of(files.begin(), files.end(), is)) continue;
+    ImGui::Dummy({1, style().px(4)});
+    ImGui::TextDisabled("%s", bundled ? "Came with the program" : "Lately");
+    for (const KnownFile& f : files) {
+      if (!is(f)) continue;
+      const std::filesystem::path path(f.path);
+      const std::string words =
+          bundled ? f.words : fmt::format("{}  in {}", path.filename().string(), path.parent_path().string());
+      if (!ImGui::Selectable(fmt::format("{}##{}", words, f.path).c_str(), false, 0, {style().px(kWidth), 0})) continue;
+      commands.emplace_back(OpenFile{f.path});
+      ImGui::CloseCurrentPopup();
+    }
+  }
+}
+
+void draw_open_file(const Controller& controller, ShellHeld& held, Commands& commands) {
   if (!begin_popup(kOpenFile)) return;
   popup_heading(kOpenFile);
   dim_words("A session (.attn), or q.npy with k.npy and v.npy beside it. A file can also be dropped on the window.");
   if (ImGui::IsWindowAppearing()) ImGui::SetKeyboardFocusHere();
   const bool entered = path_field(held, "open", "/path/to/session.attn", "", FileDialog::Kind::open, held.path);
+  known_files(controller.model().files, commands);
   ImGui::Dummy({1, style().px(4)});
   if ((popup_buttons("Open", !held.path.empty()) || entered) && !held.path.empty()) {
     commands.emplace_back(OpenFile{held.path});
@@ -163,7 +185,7 @@ void open_file_popup(Popup popup, const Controller& controller, ShellHeld& held)
 }
 
 void draw_file_popups(const Controller& controller, ShellHeld& held, Commands& commands) {
-  draw_open_file(held, commands);
+  draw_open_file(controller, held, commands);
   draw_save_as(held, commands);
   draw_input_files(controller, held, commands);
   draw_save_steps(controller, held, commands);

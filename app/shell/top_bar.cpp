@@ -131,12 +131,18 @@ struct OriginWords {
 
 OriginWords origin_of(const State& state, const Model& model) {
   if (state.view.workspace == Workspace::bench || state.view.workspace == Workspace::profile) {
-    const Provenance& p = model.provenance;
-    if (model.measurements.empty()) return {true, "nothing measured yet", p.device};
-    if (p.loaded)
-      return {false, fmt::format("loaded: {}, {}", p.device, p.date.substr(0, 10)),
-              fmt::format("{}, measured on {} on {}", p.file, p.device, p.date)};
-    return {true, "measured here", p.device};
+    const std::vector<const ListedRun*> runs = shown_runs(state.document.runs, model);
+    if (runs.empty()) return {true, "nothing measured yet", model.here.device};
+    std::string more;
+    for (const ListedRun* r : runs) {
+      const Provenance& p = r->run.provenance;
+      if (!more.empty()) more += "\n";
+      more += p.loaded ? fmt::format("{}, measured on {} on {}", p.file, p.device, p.date) : p.device;
+    }
+    const Provenance& last = runs.back()->run.provenance;
+    if (runs.size() > 1) return {!last.loaded, fmt::format("{} runs", runs.size()), more};
+    if (last.loaded) return {false, fmt::format("loaded: {}, {}", last.device, last.date.substr(0, 10)), more};
+    return {true, "measured here", more};
   }
   if (model.recording == nullptr) return {true, "nothing recorded", model.recording_error};
   const Recording& r = *model.recording;

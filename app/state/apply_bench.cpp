@@ -1,10 +1,13 @@
 #include <utility>
 #include <variant>
 
+#include <fmt/format.h>
+
 #include "app/state/apply_lists.h"
 #include "kernels/ladder.h"
 #include "kernels/model/kernel.h"
 #include "profiling/figures/metrics.h"
+#include "profiling/session/run.h"
 #include "viz/bench/to_step.h"
 
 namespace attn {
@@ -23,6 +26,29 @@ struct ApplyBench {
     s.document.sweep = sweep_of_step(s.document.sweep, s.document);
     s.view.workspace = Workspace::bench;
     s.view.step.playing = false;
+    return done();
+  }
+  Result<State> operator()(const ShowRun& c) {
+    c.on ? show_run(s.document.runs, c.id) : hide_run(s.document.runs, c.id);
+    return done();
+  }
+  Result<State> operator()(const RenameRun& c) {
+    if (c.name.size() > kMaxRunName)
+      return bad_input(fmt::format("A run's name has at most {} bytes; this has {}.", kMaxRunName, c.name.size()));
+    s.document.runs.names[c.id] = c.name;
+    return done();
+  }
+  Result<State> operator()(const RemoveRun& c) {
+    BenchRuns& runs = s.document.runs;
+    hide_run(runs, c.id);
+    if (runs.reference == c.id) runs.reference.clear();
+    runs.removed.insert(c.id);
+    return done();
+  }
+  Result<State> operator()(const CompareWithRun& c) {
+    s.document.runs.reference = c.id;
+    if (!c.id.empty()) s.view.bench.metric = "against_run_ratio";
+    if (c.id.empty() && s.view.bench.metric == "against_run_ratio") s.view.bench.metric = "speedup_ratio";
     return done();
   }
 

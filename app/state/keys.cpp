@@ -12,6 +12,7 @@ std::vector<StateKey> state_keys() {
       [](auto& s) -> auto& { return s.view.workspace; }));
   add_step_document_keys(keys);
   add_bench_document_keys(keys);
+  add_run_keys(keys);
   add_step_view_keys(keys);
   keys.push_back(flag_key(
       "log", [](auto& s) -> auto& { return s.view.log_panel; }));

@@ -235,6 +235,8 @@ bool restore_bench(const std::string& saved_state, State& state) {
   const auto saved = parse_state_string(saved_state);
   if (!saved) return false;
   state.document.sweep = saved->state.document.sweep;
+  if (!saved->state.document.runs.reference.empty())
+    state.document.runs.reference = saved->state.document.runs.reference;
   state.view.bench.metric = saved->state.view.bench.metric;
   state.view.bench.baseline = saved->state.view.bench.baseline;
   return true;

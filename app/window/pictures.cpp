@@ -98,7 +98,7 @@ class OffscreenWindow {
     ControllerOptions options;
     options.state = still(spec.state);
     controller_ = std::make_unique<Controller>(std::move(options));
-    controller_->show(spec.measurements, spec.provenance, spec.recording);
+    controller_->show(spec.runs, spec.recording);
     controller_->wait();
     ImGuiIO& io = ImGui::GetIO();
     io.DisplaySize = {static_cast<float>(spec.width), static_cast<float>(spec.height)};

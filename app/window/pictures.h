@@ -13,7 +13,7 @@
 #include "app/graphics/image.h"
 #include "kernels/base/result.h"
 #include "kernels/recording/recording.h"
-#include "profiling/figures/measurement.h"
+#include "viz/state/model.h"
 #include "viz/state/state.h"
 
 namespace attn {
@@ -23,8 +23,7 @@ struct PictureSpec {
   State state;
   int width = 1440, height = 900;              // pixels, 320 x 240 to 8192 x 8192
   std::shared_ptr<const Recording> recording;  // null: recorded from state.document
-  std::vector<Measurement> measurements;       // rows that Bench shows
-  Provenance provenance;
+  std::vector<ListedRun> runs;                 // that Bench lists; all are shown unless the state names some
 };
 
 Result<Image> draw_picture(const PictureSpec& spec);

@@ -29,8 +29,7 @@ const Plot kPlots[] = {{"latency.png", "Time", {1, ""}},
 
 Model model_of(const PictureSpec& picture) {
   Model model;
-  model.measurements = picture.measurements;
-  model.provenance = picture.provenance;
+  model.runs = picture.runs;
   return model;
 }
 
@@ -89,7 +88,7 @@ void add_table(std::string& out, const BenchScene& scene) {
   out += "|\n" + rule + "|\n";
   std::string reasons;
   for (const BenchTableRow& row : table.rows) {
-    out += fmt::format("| {} ", row.kernel);
+    out += fmt::format("| {} ", row.label);
     for (std::size_t c = 1; c < table.columns.size(); ++c)
       out += fmt::format("| {} ", c - 1 < row.cells.size() ? cell(row.cells[c - 1].text) : "–");
     out += "|\n";
@@ -104,11 +103,12 @@ void add_table(std::string& out, const BenchScene& scene) {
 std::string report_text(const PictureSpec& picture, const std::vector<std::string>& plots,
                         const std::string& no_plots) {
   const Model model = model_of(picture);
-  const Provenance& p = picture.provenance;
+  const Provenance p = picture.runs.empty() ? Provenance{} : picture.runs.back().run.provenance;
   BenchSwitches switches;
   switches.all_values = true;
   BenchScene scene = bench_scene(picture.state, model, switches, "");
-  scene.slice = slice_rows(picture.state.document.sweep, model.measurements, p.loaded);  // a scene keeps no rows
+  const ShownSlices shown = shown_slices(picture.state, model);
+  scene.slice = shown.slices.front();  // a scene keeps no rows
   std::string out = fmt::format("# Attention kernels along {}\n\n", scene.axis_letter);
   if (!scene.slice.rows.empty()) {
     const Measurement& first = *scene.slice.rows.front();
@@ -147,7 +147,8 @@ Result<Report> write_report(const PictureSpec& picture, const std::filesystem::p
     report.files.emplace_back(kPlots[n].name);
   }
   const std::string text = report_text(picture, report.files, report.no_plots);
-  const Session rows{picture.provenance, picture.measurements, {}, {}, {}};
+  Session rows;
+  for (const ListedRun& r : picture.runs) rows.runs.push_back(r.run);
   for (const auto& [name, content] :
        {std::pair<const char*, std::string>("summary.md", text), {"rows.csv", to_csv(rows)}}) {
     if (auto written = write_file_atomically(folder / name, std::as_bytes(std::span(content))); !written)

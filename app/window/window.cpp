@@ -228,9 +228,8 @@ void make_controller(App& app, const State& state, const LoadedSettings& loaded,
   setup.state = state;
   setup.wake = [] { glfwPostEmptyEvent(); };
   setup.save_folder = default_save_folder();
-  if (const auto data = data_folder(); !data.empty()) setup.sweeps.autosave_file = data / "autosave.attn";
+  setup.runs = run_folders();
   setup.sweeps.gpu = std::make_shared<GpuBench>();
-  if (const auto sessions = find_asset("sessions")) setup.sweeps.bundled_sessions = *sessions;
   app.controller = std::make_unique<Controller>(std::move(setup));
   app.controller->look_around();
   for (const std::string& said : loaded.said) app.controller->log().warn(said);

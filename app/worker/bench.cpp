@@ -89,6 +89,21 @@ GpuRunner GpuBench::runner(const SweepSpec& spec, std::stop_token stop) {
   return runner;
 }
 
+std::vector<Measurement> GpuBench::compiled(const SweepSpec& spec, const std::stop_token& stop) {
+  std::vector<Measurement> rows;
+  if (!validate(spec)) return rows;
+  for (const std::int64_t value : spec.values) {
+    for (const std::string& id : spec.kernels) {
+      const auto row = find_kernel(id);
+      if (!row || (*row)->processor != Processor::gpu) continue;
+      if (stop.stop_requested()) return rows;
+      rows.push_back(
+          compile_alone(point_at(spec, **row, value), "it was not asked for one", [](const std::string&) {}));
+    }
+  }
+  return rows;
+}
+
 Provenance GpuBench::provenance(const SweepSpec& spec) {
   if (!has_gpu_kernel(spec)) return provenance_here();
   const auto hello = look({}, spec.counters);

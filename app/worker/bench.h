@@ -31,6 +31,8 @@ class GpuBench {
   Result<GpuHello> look(std::stop_token stop = {}, bool counters = true);
   // For run_sweep(): measures on GPU `spec.gpu`; where that cannot be used, compiles for `spec.arch` alone.
   GpuRunner runner(const SweepSpec& spec, std::stop_token stop);
+  // What the compiler says of every point of the sweep's GPU kernels on `spec.arch`, with no GPU: rows without a time.
+  std::vector<Measurement> compiled(const SweepSpec& spec, const std::stop_token& stop);
   // Where the rows of a sweep are taken: the GPU's where it measures GPU kernels on one, else this machine's.
   Provenance provenance(const SweepSpec& spec);
 

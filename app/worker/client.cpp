@@ -21,6 +21,7 @@ Provenance provenance_on(const GpuHello& hello, std::int32_t gpu) {
   for (const gpu::GpuProperties& g : hello.gpus) {
     if (g.index != gpu) continue;
     p.device = g.name;
+    p.device_uuid = g.uuid;
     p.device_arch = g.arch();
     p.cores = g.sms;
   }

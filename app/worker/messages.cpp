@@ -27,6 +27,7 @@ gpu::GpuProperties gpu_from(const json& j) {
   gpu::GpuProperties p;
   p.index = j.at("index");
   p.name = j.at("name");
+  p.uuid = j.at("uuid");
   p.pci = j.at("pci");
   p.major = j.at("major");
   p.minor = j.at("minor");
@@ -168,6 +169,7 @@ json to_json(const GpuHello& h) {
   for (const gpu::GpuProperties& p : h.gpus) {
     gpus.push_back({{"index", p.index},
                     {"name", p.name},
+                    {"uuid", p.uuid},
                     {"pci", p.pci},
                     {"major", p.major},
                     {"minor", p.minor},

@@ -1,12 +1,15 @@
 #include "kernels/base/files.h"
 
+#include <algorithm>
 #include <cerrno>
 #include <string>
+#include <string_view>
 #include <system_error>
 #include <utility>
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -95,9 +98,39 @@ Result<void> write_in_place(const fs::path& file, std::span<const std::byte> byt
   return ok();
 }
 
+constexpr std::string_view kTemporaryPrefix = ".attnscope-", kTemporarySuffix = ".tmp";
+
 // The name is short whatever the target's is, so that a name of 255 bytes can be written too.
 fs::path temporary_name(const fs::path& folder, int attempt) {
-  return folder / fmt::format(".attnscope-{}-{}.tmp", ::getpid(), attempt);
+  return folder / fmt::format("{}{}-{}{}", kTemporaryPrefix, ::getpid(), attempt, kTemporarySuffix);
+}
+
+// ".attnscope-PID-N.tmp", and nothing that a user may have called so.
+bool is_temporary_name(std::string_view name) {
+  if (!name.starts_with(kTemporaryPrefix) || !name.ends_with(kTemporarySuffix)) return false;
+  name.remove_prefix(kTemporaryPrefix.size());
+  name.remove_suffix(std::min(name.size(), kTemporarySuffix.size()));
+  return !name.empty() && name.find_first_not_of("0123456789-") == std::string_view::npos;
+}
+
+// A temporary file that is ours alone: locked as long as it is open, so that nobody takes it for a dead process's.
+// -1 where none can be made; errno says why.
+int open_temporary(const fs::path& folder, fs::path& name) {
+  constexpr int kAttempts = 1000;
+  for (int attempt = 0; attempt < kAttempts; ++attempt) {
+    name = temporary_name(folder, attempt);
+    const int fd = ::open(name.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+    if (fd < 0 && errno != EEXIST) return -1;
+    if (fd < 0) continue;
+    // File systems without locks are written to all the same: there a name is taken for nobody's only if it can be
+    // locked, which it cannot.
+    (void)::flock(fd, LOCK_EX | LOCK_NB);
+    struct stat status {};
+    if (::fstat(fd, &status) == 0 && status.st_nlink > 0) return fd;
+    ::close(fd);  // swept between its making and its lock
+  }
+  errno = EEXIST;
+  return -1;
 }
 
 // So that the rename survives a power cut. The file is whole and in place already, so a file system that cannot
@@ -109,20 +142,21 @@ void sync_folder(const fs::path& folder) {
 
 Result<void> replace_file(const fs::path& file, std::span<const std::byte> bytes, const struct stat* old) {
   const fs::path folder = file.has_parent_path() ? file.parent_path() : fs::path(".");
-  constexpr int kAttempts = 1000;
-  int fd = -1, attempt = 0;
-  do {
-    fd = ::open(temporary_name(folder, attempt).c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-  } while (fd < 0 && errno == EEXIST && ++attempt < kAttempts);
+  sweep_temporaries(folder);
+  fs::path name;
+  const int fd = open_temporary(folder, name);
   if (fd < 0) return failure("write", file, errno);
   Descriptor out(fd);
-  Temporary temporary(temporary_name(folder, attempt));
+  Temporary temporary(std::move(name));
 
   // The permissions of the file that is replaced; where they cannot be had, those of a new file do.
   if (old != nullptr && ::fchmod(out.get(), old->st_mode & 07777) != 0) errno = 0;
-  if (!write_all(out.get(), bytes) || ::fsync(out.get()) != 0 || !out.close()) return failure("write", file, errno);
+  if (!write_all(out.get(), bytes) || ::fsync(out.get()) != 0) return failure("write", file, errno);
+  // Renamed while it is open, and so locked. What a file system says only when it is closed comes a moment late: by
+  // then fsync has said that the bytes are there.
   if (::rename(temporary.path().c_str(), file.c_str()) != 0) return failure("write", file, errno);
   temporary.keep();
+  if (!out.close()) return failure("write", file, errno);
   sync_folder(folder);
   return ok();
 }
@@ -192,6 +226,15 @@ Result<std::vector<std::byte>> read_file(const fs::path& file, std::uint64_t max
   std::vector<std::byte> bytes(static_cast<std::size_t>(in->size()));
   if (auto r = in->read(bytes); !r) return tl::unexpected(r.error());
   return bytes;
+}
+
+void sweep_temporaries(const fs::path& folder) {
+  std::error_code error;
+  for (fs::directory_iterator it(folder, error), end; !error && it != end; it.increment(error)) {
+    if (!is_temporary_name(it->path().filename().native())) continue;
+    const Descriptor left(::open(it->path().c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK));
+    if (left.open() && ::flock(left.get(), LOCK_EX | LOCK_NB) == 0) ::unlink(it->path().c_str());
+  }
 }
 
 Result<void> write_file_atomically(const fs::path& file, std::span<const std::byte> bytes) {

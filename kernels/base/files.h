@@ -41,7 +41,11 @@ Result<std::vector<std::byte>> read_file(const std::filesystem::path& file, std:
 
 // Any file of ours: temporary name in the same folder, written, synced, renamed. A full disk or a folder without
 // permission is an error that names the file; the old file stays as it was, and no temporary file stays behind.
-// A link is followed. What is no regular file (/dev/stdout, a pipe) is written in place.
+// A link is followed. What is no regular file (/dev/stdout, a pipe) is written in place. Temporary files that processes
+// of this program left in the folder when they were killed go.
 Result<void> write_file_atomically(const std::filesystem::path& file, std::span<const std::byte> bytes);
+
+// Deletes such temporary files: those that no living process has locked.
+void sweep_temporaries(const std::filesystem::path& folder);
 
 }  // namespace attn

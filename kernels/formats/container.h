@@ -1,7 +1,7 @@
 // The .attn container: a zip of session.json and .npy tensors, shared by recordings (this room) and sessions
 // (room profiling). Limits are checked against the zip's directory before anything is decompressed.
 //
-//   session.json        {"format": "attnscope", "version": 1, "recordings": [...], "measurements": [...], ...}
+//   session.json        {"format": "attnscope", "version": 2, "recordings": [...], "runs": [...], ...}
 //   r0/q.npy ...        tensors, named by the JSON
 //
 // JSON has no -inf and NaN: non-finite numbers are the strings "inf", "-inf", "nan" (number_to_json).
@@ -23,7 +23,7 @@
 
 namespace attn {
 
-constexpr int kAttnVersion = 1;
+constexpr int kAttnVersion = 2;  // the newest that is read; docs/formats.md says what each holds
 
 struct ContainerLimits {
   std::uint64_t max_file_bytes = 1ULL << 30;     // the zip itself
@@ -48,8 +48,9 @@ Result<Container> parse_container(std::span<const std::byte> bytes, const std::s
                                   const ContainerLimits& limits = {});
 Result<std::vector<std::byte>> container_bytes(const Container& c);
 
-// The text of session.json: format and version, then the members of the object `session`.
-std::string session_text(const nlohmann::json& session);
+// The text of session.json: format and version, then the members of the object `session`. A writer names the lowest
+// version that holds what it writes.
+std::string session_text(const nlohmann::json& session, int version = 1);
 // The object that a container's session.json holds. `name` is for messages.
 Result<nlohmann::json> session_object(const Container& c, const std::string& name);
 

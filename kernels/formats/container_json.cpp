@@ -51,10 +51,10 @@ Result<json> parse_json(std::string_view text, const std::string& name, int max_
   }
 }
 
-std::string session_text(const json& session) {
+std::string session_text(const json& session, int version) {
   nlohmann::ordered_json ordered;
   ordered["format"] = kFormat;
-  ordered["version"] = kAttnVersion;
+  ordered["version"] = version;
   for (const auto& [key, value] : session.items()) {
     if (key != "format" && key != "version") ordered[key] = value;
   }
@@ -75,8 +75,8 @@ Result<json> session_object(const Container& c, const std::string& name) {
     return bad_input(fmt::format("{}: session.json has no version number.", name));
   }
   if (version.get<std::uint64_t>() > kAttnVersion) {
-    return bad_input(fmt::format("{} was written by a newer AttnScope (format {}); this program reads format {}.", name,
-                                 version.dump(), kAttnVersion));
+    return bad_input(fmt::format("{} was written by a newer AttnScope (format {}); this program reads formats 1 to {}.",
+                                 name, version.dump(), kAttnVersion));
   }
   return session;
 }

@@ -13,7 +13,7 @@ const Measurement* baseline_for(const Measurement& m, std::span<const Measuremen
   const Measurement* best = nullptr;
   for (const Measurement& row : rows) {
     const bool fits = row.key.kernel == id && row.state == RowState::done && row.time.n > 0 &&
-                      row.key.problem == m.key.problem && row.key.l2 == m.key.l2 && row.key.device == m.key.device;
+                      row.key.problem == m.key.problem && row.key.l2 == m.key.l2 && same_device(row.key, m.key);
     if (!fits) continue;
     const bool best_matches = best != nullptr && best->key.options.threads == m.key.options.threads;
     if (!best_matches || row.key.options.threads == m.key.options.threads) best = &row;
@@ -26,6 +26,25 @@ void relate(Measurement& m, std::span<const Measurement> rows, std::string_view 
   m.peaks.baseline = baseline != nullptr ? baseline->key.kernel : std::string();
   m.peaks.baseline_us = baseline != nullptr ? baseline->time.median : 0;
   fill_figures(m);
+}
+
+// Of the same kernel and problem the row with the same options and L2 state, else with the same options, else the only
+// one there is: with several to choose from (a sweep over tiles) none is better than the wrong one.
+const Measurement* same_point(const Measurement& m, std::span<const Measurement> reference) {
+  const Measurement* any = nullptr;
+  const Measurement* best = nullptr;
+  std::size_t others = 0;
+  for (const Measurement& row : reference) {
+    const bool fits = row.key.kernel == m.key.kernel && row.state == RowState::done && row.time.n > 0 &&
+                      row.key.problem == m.key.problem;
+    if (!fits) continue;
+    any = &row;
+    ++others;
+    if (!(row.key.options == m.key.options)) continue;
+    if (best == nullptr || best->key.l2 != m.key.l2 || row.key.l2 == m.key.l2) best = &row;
+  }
+  if (best != nullptr) return best;
+  return others == 1 ? any : nullptr;
 }
 
 }  // namespace
@@ -42,6 +61,15 @@ void relate_to_baseline(std::span<Measurement> rows, std::string_view chosen) {
 
 void relate_to_baseline(std::span<Measurement> rows) {
   for (Measurement& m : rows) relate_to_baseline(m, rows);
+}
+
+void relate_to_run(std::span<Measurement> rows, std::span<const Measurement> reference, std::string_view words) {
+  for (Measurement& m : rows) {
+    const Measurement* same = same_point(m, reference);
+    m.peaks.reference = words;
+    m.peaks.reference_us = same != nullptr ? same->time.median : 0;
+    fill_figures(m);
+  }
 }
 
 }  // namespace attn

@@ -1,4 +1,4 @@
-// Speed-up: which row each row is set against.
+// Speed-up: which row each row is set against, in its own run and in another.
 #pragma once
 
 #include <span>
@@ -15,5 +15,10 @@ void relate_to_baseline(std::span<Measurement> rows);
 void relate_to_baseline(std::span<Measurement> rows, std::string_view chosen);
 // The same for one row.
 void relate_to_baseline(Measurement& m, std::span<const Measurement> rows);
+
+// Gives each row the median of the same kernel on the same problem in another run, called `words`, and fills its
+// figures again. Device and L2 state may differ: that is what runs are compared for. Options may not, unless the
+// reference has one row of that kernel and problem alone. Empty `words`: no run is chosen.
+void relate_to_run(std::span<Measurement> rows, std::span<const Measurement> reference, std::string_view words);
 
 }  // namespace attn

@@ -36,6 +36,14 @@ constexpr Names<RowState, 4> kRowStates{{{RowState::done, "done"},
 
 }  // namespace
 
+bool same_device(const std::string& name_a, const std::string& uuid_a, const std::string& name_b,
+                 const std::string& uuid_b) {
+  return name_a == name_b && (uuid_a.empty() || uuid_b.empty() || uuid_a == uuid_b);
+}
+bool same_device(const MeasurementKey& a, const MeasurementKey& b) {
+  return same_device(a.device, a.device_uuid, b.device, b.device_uuid);
+}
+
 std::string_view name_of(Origin o) {
   return name_in(kOrigins, o);
 }

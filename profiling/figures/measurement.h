@@ -40,7 +40,8 @@ struct TimeStatistics {
 
 // What was taken where and when: one a session, shared by its rows.
 struct Provenance {
-  std::string device, device_arch, driver, cuda, host, os, program_version, commit, date;  // date: ISO 8601, UTC
+  std::string device, device_uuid, device_arch, driver, cuda, host, os, program_version, commit,
+      date;  // date: ISO 8601, UTC
   std::int32_t cores = 0;
   double peak_gflops = 0;    // measured fp32 multiply-add peak of all cores; 0 = not measured
   double copy_gb_per_s = 0;  // measured copy, read + written; 0 = not measured
@@ -60,8 +61,14 @@ struct MeasurementKey {
   Problem problem;
   L2State l2 = L2State::warm;
   std::string device;
+  std::string device_uuid;  // empty = not known (a CPU, an older file)
   bool operator==(const MeasurementKey&) const = default;
 };
+
+// Two GPUs of one name are two devices; where either uuid is not known, the names are all there is.
+bool same_device(const std::string& name_a, const std::string& uuid_a, const std::string& name_b,
+                 const std::string& uuid_b);
+bool same_device(const MeasurementKey& a, const MeasurementKey& b);
 
 // refused: the kernel or this machine does not take the point; failed: it broke while it ran.
 enum class RowState : std::uint8_t { done, refused, failed, cancelled };
@@ -74,6 +81,8 @@ struct Peaks {
   double copy_gb_per_s = 0;  // measured copy of the device
   std::string baseline;      // kernel id of the row that speed-up is over
   double baseline_us = 0;    // its median on the same problem, device and L2 state
+  std::string reference;     // the run that this row is set against, in words; empty = none was chosen
+  double reference_us = 0;   // the median of the same kernel on the same problem there; 0 = it has none
 };
 
 struct Measurement {

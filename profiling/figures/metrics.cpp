@@ -78,6 +78,15 @@ Figure speedup(const Measurement& m) {
   return derived(m.peaks.baseline_us / m.time.median, fmt::format("over {}", m.peaks.baseline));
 }
 
+Figure against_run(const Measurement& m) {
+  if (m.peaks.reference.empty()) return none("no run was chosen to compare with");
+  if (m.time.n == 0) return untimed(m);
+  if (m.time.median <= 0) return none("the median is not above 0");
+  if (m.peaks.reference_us <= 0)
+    return none(fmt::format("{} has no time of this kernel on this problem", m.peaks.reference));
+  return derived(m.peaks.reference_us / m.time.median, fmt::format("against {}", m.peaks.reference));
+}
+
 // ---- memory
 
 bool planned(const Measurement& m) {
@@ -258,6 +267,10 @@ constexpr std::array kMetrics{
     computed("speedup_ratio", "Speed-up", "1", time, up,
              "How many times faster than the baseline on the same problem and device.", "baseline median / median",
              speedup),
+    computed(
+        "against_run_ratio", "Against run", "1", time, up,
+        "How many times faster than the same kernel on the same problem in the run that was chosen to compare with.",
+        "reference run's median / median", against_run),
     computed("tflops", "Rate", "TFLOP/s", compute, up,
              "Useful arithmetic in a second, counting only the query-key pairs that the mask lets see.",
              "2 pairs (D + Dv) / median time", tflops),

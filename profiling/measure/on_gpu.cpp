@@ -210,6 +210,7 @@ Result<void> PointOnGpu::count(gpu::DeviceRun& run) {
 Measurement measure_on_gpu(const Point& p, GpuTools& tools) {
   Measurement m = empty_row(p, Processor::gpu);
   m.key.device = tools.properties.name;
+  m.key.device_uuid = tools.properties.uuid;
   m.clock = "CUDA events";
   try {
     if (auto taken = PointOnGpu(p, tools, m).take(); !taken) give_up(m, taken.error());

@@ -66,17 +66,19 @@ std::string option(const Measurement& m, Option o, std::string value) {
   return reads ? std::move(value) : std::string();
 }
 
-// What the session says of its device holds for the rows that were taken on it.
-std::string of_device(const Session& s, const Measurement& m, const std::string& words) {
-  return m.key.device.empty() || m.key.device == s.provenance.device ? words : std::string();
+// What the run says of its device holds for the rows that were taken on it.
+std::string of_device(const SweepRun& s, const Measurement& m, const std::string& words) {
+  const bool its = m.key.device.empty() ||
+                   same_device(m.key.device, m.key.device_uuid, s.provenance.device, s.provenance.device_uuid);
+  return its ? words : std::string();
 }
 
 struct Column {
   std::string_view name;
-  std::string (*text)(const Session&, const Measurement&);
+  std::string (*text)(const SweepRun&, const Measurement&);
 };
 
-using S = const Session&;
+using S = const SweepRun&;
 using M = const Measurement&;
 
 constexpr auto kIdentity = std::to_array<Column>({
@@ -149,6 +151,8 @@ constexpr auto kOrigin = std::to_array<Column>({
     {"program_version", [](S s, M) { return s.provenance.program_version; }},
     {"commit", [](S s, M) { return s.provenance.commit; }},
     {"date", [](S s, M) { return s.provenance.date; }},
+    {"run", [](S s, M) { return s.id; }},
+    {"run_name", [](S s, M) { return s.name; }},
 });
 
 class Line {
@@ -176,7 +180,7 @@ std::string header() {
   return line.end();
 }
 
-std::string row(const Session& s, const Measurement& m) {
+std::string row(const SweepRun& s, const Measurement& m) {
   Line line;
   for (const Column& c : kIdentity) line.add(c.text(s, m));
   for (const MetricRow& metric : metric_table()) {
@@ -192,7 +196,8 @@ std::string row(const Session& s, const Measurement& m) {
 
 std::string to_csv(const Session& s) {
   std::string text = header();
-  for (const Measurement& m : s.measurements) text += row(s, m);
+  for (const SweepRun& run : s.runs)
+    for (const Measurement& m : run.rows) text += row(run, m);
   return text;
 }
 

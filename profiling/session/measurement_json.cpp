@@ -291,18 +291,20 @@ Result<void> read_time(JsonFields& fields, Measurement& m) {
 }  // namespace
 
 json provenance_to_json(const Provenance& p) {
-  return {{"device", p.device},
-          {"device_arch", p.device_arch},
-          {"driver", p.driver},
-          {"cuda", p.cuda},
-          {"host", p.host},
-          {"os", p.os},
-          {"program_version", p.program_version},
-          {"commit", p.commit},
-          {"date", p.date},
-          {"cores", p.cores},
-          {"peak_gflops", number_to_json(p.peak_gflops)},
-          {"copy_gb_per_s", number_to_json(p.copy_gb_per_s)}};
+  json j = {{"device", p.device},
+            {"device_arch", p.device_arch},
+            {"driver", p.driver},
+            {"cuda", p.cuda},
+            {"host", p.host},
+            {"os", p.os},
+            {"program_version", p.program_version},
+            {"commit", p.commit},
+            {"date", p.date},
+            {"cores", p.cores},
+            {"peak_gflops", number_to_json(p.peak_gflops)},
+            {"copy_gb_per_s", number_to_json(p.copy_gb_per_s)}};
+  if (!p.device_uuid.empty()) j["device_uuid"] = p.device_uuid;
+  return j;
 }
 
 Result<Provenance> provenance_from_json(const json& j) {
@@ -310,6 +312,7 @@ Result<Provenance> provenance_from_json(const json& j) {
   const double max = std::numeric_limits<double>::max();
   Provenance p;
   p.device = fields.text("device");
+  if (fields.has("device_uuid")) p.device_uuid = fields.text("device_uuid");
   p.device_arch = fields.text("device_arch");
   p.driver = fields.text("driver");
   p.cuda = fields.text("cuda");
@@ -346,6 +349,7 @@ json measurement_to_json(const Measurement& m, bool with_samples) {
             {"launches", std::move(launches)},
             {"workspace_bytes", m.workspace_bytes},
             {"yardsticks", peaks_to_json(m.peaks)}};
+  if (!m.key.device_uuid.empty()) j["device_uuid"] = m.key.device_uuid;
   if (with_samples && !(m.samples_us.empty() && m.time.n > 0)) j["samples_us"] = m.samples_us;
   return j;
 }
@@ -358,6 +362,7 @@ Result<Measurement> measurement_from_json(const json& j, const std::string& wher
   m.key.source_hash = fields.text("source_hash");
   m.key.l2 = named(fields, "l2", l2_state_from_name);
   m.key.device = fields.text("device");
+  if (fields.has("device_uuid")) m.key.device_uuid = fields.text("device_uuid");
   m.processor = named(fields, "place", processor_from_name);
   m.state = named(fields, "state", row_state_from_name);
   m.reason = fields.text("reason", kMaxText);

@@ -1,11 +1,10 @@
 // Where and when figures are taken. Reads files only, so that it needs no POSIX call.
-#include <chrono>
 #include <fstream>
 #include <string>
 
 #include "attnscope_version.h"
-#include "kernels/base/clock.h"
 #include "kernels/cpu/device.h"
+#include "profiling/session/run.h"
 #include "profiling/session/session.h"
 
 namespace attn {
@@ -43,7 +42,7 @@ Provenance provenance_here() {
   p.os = os_name();
   p.program_version = ATTNSCOPE_VERSION;
   p.commit = ATTNSCOPE_COMMIT;
-  p.date = time_text(std::chrono::system_clock::now(), TimeZone::utc, "%Y-%m-%dT%H:%M:%SZ");
+  p.date = utc_now();
   return p;
 }
 

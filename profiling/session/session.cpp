@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
+#include "kernels/formats/json_fields.h"
 #include "kernels/recording/file.h"
 #include "profiling/session/measurement_json.h"
 
@@ -14,13 +15,36 @@ namespace {
 using nlohmann::json;
 
 constexpr std::size_t kMaxMeasurements = 100000;
+constexpr std::size_t kMaxRuns = 256;
 constexpr std::size_t kMaxStateBytes = 8192;
 
-json session_to_json(const Session& s, bool with_samples) {
-  json j = {{"provenance", provenance_to_json(s.provenance)}, {"measurements", json::array()}};
-  if (!s.state.empty()) j["state"] = s.state;
-  for (const Measurement& m : s.measurements) j["measurements"].push_back(measurement_to_json(m, with_samples));
+json rows_to_json(const SweepRun& run, bool with_samples) {
+  json rows = json::array();
+  for (const Measurement& m : run.rows) rows.push_back(measurement_to_json(m, with_samples));
+  return rows;
+}
+
+json run_to_json(const SweepRun& run, bool with_samples) {
+  json j = {{"id", run.id.empty() ? new_run_id() : run.id},
+            {"date", run.date.empty() ? run.provenance.date : run.date},
+            {"provenance", provenance_to_json(run.provenance)},
+            {"measurements", rows_to_json(run, with_samples)}};
+  if (!run.name.empty()) j["name"] = run.name;
+  if (!run.spec.empty()) j["spec"] = run.spec;
   return j;
+}
+
+json runs_to_json(const Session& s, bool with_samples) {
+  json j = json::object();
+  if (!s.state.empty()) j["state"] = s.state;
+  if (s.runs.empty()) return j;
+  j["runs"] = json::array();
+  for (const SweepRun& run : s.runs) j["runs"].push_back(run_to_json(run, with_samples));
+  return j;
+}
+
+int version_of(const Session& s) {
+  return s.runs.empty() ? 1 : 2;
 }
 
 // The file's list of that name; empty where it has none (a file of recordings alone).
@@ -39,30 +63,122 @@ std::string joined(const std::vector<std::string>& words) {
   return words.size() > kShown ? text + " ..." : text;
 }
 
-Result<void> read_measurements(const json& session, const std::string& name, Session& s) {
-  const auto list = list_of(session, "measurements", name);
-  if (!list) return tl::unexpected(list.error());
-  if ((*list)->size() > kMaxMeasurements)
-    return bad_input(fmt::format("{} has {} measurements; {} can be read.", name, (*list)->size(), kMaxMeasurements));
-  std::vector<std::string> unknown;
-  bool samples_missing = false;
-  for (const json& j : **list) {
-    auto m = measurement_from_json(j, fmt::format("{}: measurement {}", name, s.measurements.size()), unknown);
-    if (!m) return tl::unexpected(m.error());
-    samples_missing |= m->time.n > 0 && m->samples_us.empty();
-    s.measurements.push_back(std::move(*m));
+// Reads the rows of all runs; what is left out is told once for the file.
+class RowReader {
+ public:
+  explicit RowReader(std::string name) : name_(std::move(name)) {}
+
+  Result<std::vector<Measurement>> rows(const json& holder) {
+    const auto list = list_of(holder, "measurements", name_);
+    if (!list) return tl::unexpected(list.error());
+    std::vector<Measurement> rows;
+    for (const json& j : **list) {
+      if (count_ >= kMaxMeasurements)
+        return bad_input(fmt::format("{} has more than {} measurements.", name_, kMaxMeasurements));
+      auto m = measurement_from_json(j, fmt::format("{}: measurement {}", name_, count_++), unknown_);
+      if (!m) return tl::unexpected(m.error());
+      samples_missing_ |= m->time.n > 0 && m->samples_us.empty();
+      rows.push_back(std::move(*m));
+    }
+    return rows;
   }
-  if (!unknown.empty())
-    s.notes.push_back(
-        fmt::format("{} metrics that this version does not know were left out: {}", unknown.size(), joined(unknown)));
-  if (samples_missing) s.notes.emplace_back("the single repeats are not in the file, their statistics are");
+  void add_notes(std::vector<std::string>& notes) const {
+    if (!unknown_.empty())
+      notes.push_back(fmt::format("{} metrics that this version does not know were left out: {}", unknown_.size(),
+                                  joined(unknown_)));
+    if (samples_missing_) notes.emplace_back("the single repeats are not in the file, their statistics are");
+  }
+
+ private:
+  std::string name_;
+  std::size_t count_ = 0;
+  std::vector<std::string> unknown_;
+  bool samples_missing_ = false;
+};
+
+Result<Provenance> read_provenance(const json& holder, const std::string& name) {
+  auto provenance = provenance_from_json(holder.at("provenance"));
+  if (!provenance) return bad_input(name + ": " + provenance.error().message);
+  provenance->loaded = true;
+  provenance->file = name;
+  return provenance;
+}
+
+// Version 1: the file is one run, which its own text names.
+Result<void> read_version_1(const json& file, const std::string& name, const std::string& text, RowReader& reader,
+                            Session& s) {
+  SweepRun run;
+  run.provenance.loaded = true;
+  run.provenance.file = name;
+  if (file.contains("provenance")) {
+    auto provenance = read_provenance(file, name);
+    if (!provenance) return tl::unexpected(provenance.error());
+    run.provenance = std::move(*provenance);
+  }
+  auto rows = reader.rows(file);
+  if (!rows) return tl::unexpected(rows.error());
+  if (rows->empty()) return ok();
+  if (!file.contains("provenance")) s.notes.emplace_back("the file does not say on which machine it was made");
+  run.id = run_id_of(text);
+  run.date = run.provenance.date;
+  run.spec = s.state;
+  run.rows = std::move(*rows);
+  s.runs.push_back(std::move(run));
+  return ok();
+}
+
+Result<void> read_runs(const json& file, const std::string& name, RowReader& reader, Session& s) {
+  const auto list = list_of(file, "runs", name);
+  if (!list) return tl::unexpected(list.error());
+  if ((*list)->size() > kMaxRuns)
+    return bad_input(fmt::format("{} has {} runs; {} can be read.", name, (*list)->size(), kMaxRuns));
+  for (const json& j : **list) {
+    JsonFields fields(j, fmt::format("{}: run {}", name, s.runs.size()));
+    SweepRun run;
+    run.id = fields.text("id");
+    if (!is_run_id(run.id)) fields.refuse("id", "must be 16 digits, 0 to 9 and a to f");
+    if (fields.has("name")) run.name = fields.text("name", kMaxRunName);
+    run.date = fields.text("date");
+    if (fields.has("spec")) run.spec = fields.text("spec", kMaxStateBytes);
+    (void)fields.object("provenance");
+    if (auto read = fields.result(); !read) return read;
+    const bool twice = std::any_of(s.runs.begin(), s.runs.end(), [&](const SweepRun& r) { return r.id == run.id; });
+    if (twice) return bad_input(fmt::format("{}: two runs have the id {}.", name, run.id));
+    auto provenance = read_provenance(j, name);
+    if (!provenance) return tl::unexpected(provenance.error());
+    run.provenance = std::move(*provenance);
+    auto rows = reader.rows(j);
+    if (!rows) return tl::unexpected(rows.error());
+    run.rows = std::move(*rows);
+    s.runs.push_back(std::move(run));
+  }
   return ok();
 }
 
 }  // namespace
 
+Session session_of(Provenance provenance, std::vector<Measurement> rows) {
+  Session s;
+  SweepRun& run = s.runs.emplace_back();
+  run.date = provenance.date;
+  run.provenance = std::move(provenance);
+  run.rows = std::move(rows);
+  return s;
+}
+
+std::size_t rows_of(const Session& s) {
+  std::size_t rows = 0;
+  for (const SweepRun& run : s.runs) rows += run.rows.size();
+  return rows;
+}
+
 std::string to_json(const Session& s) {
-  return session_text(session_to_json(s, true));
+  if (s.runs.size() > 1) return session_text(runs_to_json(s, true), 2);
+  const SweepRun none;
+  const SweepRun& run = s.runs.empty() ? none : s.runs.front();
+  json j = {{"provenance", provenance_to_json(run.provenance)}, {"measurements", rows_to_json(run, true)}};
+  if (!s.state.empty()) j["state"] = s.state;
+  return session_text(j, 1);
 }
 
 Result<void> write_session(const std::filesystem::path& file, const Session& s) {
@@ -73,16 +189,16 @@ Result<void> write_session(const std::filesystem::path& file, const Session& s) 
   const std::uint64_t max = ContainerLimits{}.max_json_bytes;
   // A file that its own reader would refuse is no file: the single repeats go first.
   for (const bool with_samples : {true, false}) {
-    json session = session_to_json(s, with_samples);
+    json session = runs_to_json(s, with_samples);
     session.update(recordings);
-    c.session_json = session_text(session);
+    c.session_json = session_text(session, version_of(s));
     if (c.session_json.size() <= max) break;
   }
   if (c.session_json.size() > max)
     return bad_input(
         fmt::format("{} was not written: the session's {} measurements need {} bytes of JSON, {} can be "
                     "read. Save fewer rows in a file.",
-                    file.string(), s.measurements.size(), c.session_json.size(), max));
+                    file.string(), rows_of(s), c.session_json.size(), max));
   const auto bytes = container_bytes(c);
   if (!bytes) return tl::unexpected(bytes.error());
   return write_file_atomically(file, *bytes);
@@ -95,22 +211,18 @@ Result<Session> read_session(const std::filesystem::path& file) {
   const auto json_of_file = session_object(*container, name);
   if (!json_of_file) return tl::unexpected(json_of_file.error());
   Session s;
-  if (json_of_file->contains("provenance")) {
-    auto provenance = provenance_from_json(json_of_file->at("provenance"));
-    if (!provenance) return bad_input(name + ": " + provenance.error().message);
-    s.provenance = std::move(*provenance);
-  } else {
-    s.notes.emplace_back("the file does not say on which machine it was made");
-  }
-  s.provenance.loaded = true;
-  s.provenance.file = name;
   if (const auto state = json_of_file->find("state"); state != json_of_file->end()) {
     if (!state->is_string() || state->get_ref<const std::string&>().size() > kMaxStateBytes)
       return bad_input(
           fmt::format("{}: session.json: \"state\" must be a text of {} bytes at most.", name, kMaxStateBytes));
     s.state = state->get<std::string>();
   }
-  if (auto read = read_measurements(*json_of_file, name, s); !read) return tl::unexpected(read.error());
+  RowReader reader(name);
+  const bool has_runs = json_of_file->at("version").get<std::uint64_t>() > 1;
+  auto read = has_runs ? read_runs(*json_of_file, name, reader, s)
+                       : read_version_1(*json_of_file, name, container->session_json, reader, s);
+  if (!read) return tl::unexpected(read.error());
+  reader.add_notes(s.notes);
   auto recordings = recordings_of(*container, name);
   if (!recordings) return tl::unexpected(recordings.error());
   s.recordings = std::move(*recordings);

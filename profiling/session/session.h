@@ -1,4 +1,5 @@
-// A session: measurements and recordings with the machine they were taken on; its .attn, CSV and JSON files.
+// A session: runs, each with the machine that it was taken on, and recordings; its .attn, CSV and JSON files.
+// docs/formats.md says what the files hold.
 #pragma once
 
 #include <cstdint>
@@ -9,12 +10,12 @@
 #include "kernels/formats/container.h"
 #include "kernels/recording/recording.h"
 #include "profiling/figures/measurement.h"
+#include "profiling/session/run.h"
 
 namespace attn {
 
 struct Session {
-  Provenance provenance;
-  std::vector<Measurement> measurements;
+  std::vector<SweepRun> runs;
   std::vector<Recording> recordings;
   std::string state;               // the view that it was saved from, as a state string; empty = none
   std::vector<std::string> notes;  // what reading left out, in words ("3 metrics of a newer version: ...")
@@ -27,13 +28,17 @@ Provenance provenance_here();
 // column beside each metric (measured, derived, compiled, data sheet, or the reason it is not available).
 // No comment lines. Numbers in the shortest form that reads back the same.
 std::string to_csv(const Session& s);
-// The same plus the samples; non-finite numbers as strings.
+// The same plus the samples; non-finite numbers as strings. One run is written as version 1 has it, several as version 2.
 std::string to_json(const Session& s);
 
-// The .attn file: measurements and recordings in one container.
+// A session of one run without an id, for rows that go to a file and nowhere else.
+Session session_of(Provenance provenance, std::vector<Measurement> rows);
+std::size_t rows_of(const Session& s);
+
+// The .attn file: runs and recordings in one container. A run without an id is given one.
 Result<void> write_session(const std::filesystem::path& file, const Session& s);
 // Trusts nothing. Metrics that this version does not know are left out with a note; those that the file lacks are
-// "not in this file". provenance.loaded is true.
+// "not in this file". Of each run provenance.loaded is true. A file of version 1 with measurements is one run.
 Result<Session> read_session(const std::filesystem::path& file);
 
 }  // namespace attn

@@ -54,7 +54,7 @@ class Window {
     options.state.preferences.reduced_motion = true;
     if (recording) options.state.document.problem = recording->problem;
     window->controller_ = std::make_unique<Controller>(std::move(options));
-    if (recording) window->controller_->show({}, provenance_here(), std::move(recording));
+    if (recording) window->controller_->show({}, std::move(recording));
     window->controller_->wait();
     for (int n = 0; n < 10; ++n) window->frame({});
     return window;

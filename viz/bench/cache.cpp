@@ -1,7 +1,9 @@
 #include "viz/bench/cache.h"
 
 #include <memory>
+#include <string>
 #include <utility>
+#include <vector>
 
 #include <fmt/format.h>
 
@@ -12,7 +14,7 @@ namespace {
 
 std::string scene_key(const State& state, const Model& model, const BenchCache& cache) {
   std::string key =
-      fmt::format("{:x}|{}|{}|{}|{}|{}|{}", rows_fingerprint(model), cache.estimate_key, bench_kernel(state),
+      fmt::format("{:x}|{}|{}|{}|{}|{}|{}", rows_fingerprint(state, model), cache.estimate_key, bench_kernel(state),
                   state.view.bench.metric, state.view.bench.value ? *state.view.bench.value : 0,
                   cache.switches.all_values, cache.estimate.words) +
       fmt::format("|{}|{}", state.view.bench.baseline,
@@ -21,22 +23,48 @@ std::string scene_key(const State& state, const Model& model, const BenchCache& 
   return key;
 }
 
+// Rows of this machine: their rates say how long a sweep will take.
+std::vector<Measurement> known_rows(const Model& model) {
+  std::vector<Measurement> rows;
+  for (const ListedRun& r : model.runs)
+    if (r.local) rows.insert(rows.end(), r.run.rows.begin(), r.run.rows.end());
+  return rows;
+}
+
+// Changes when they do, and when the compiler has answered.
+std::string known_key(const Model& model) {
+  std::string key = fmt::format("|{}|{}", model.compiled_for, model.compiled.size());
+  for (const ListedRun& r : model.runs) key += fmt::format("|{}", r.run.rows.size());
+  return key;
+}
+
+// How much of the sweep some run of this machine has finished, where that is neither nothing nor all.
+SweepCount count_in_runs(const SweepSpec& sweep, const BenchRuns& list, const Model& model) {
+  SweepCount most = count_finished(sweep, {}, {});
+  const Device gpu = gpu_device(sweep, model.gpu);
+  for (const ListedRun& r : model.runs) {
+    if (!r.local || r.growing || list.removed.contains(r.run.id)) continue;
+    const SweepCount count = count_finished(sweep, r.run.rows, gpu);
+    if (count.finished > most.finished && count.finished < count.points) most = count;
+  }
+  return most;
+}
+
 }  // namespace
 
 BenchCache& refreshed(BenchHeld& held, const State& state, const Model& model) {
   if (!held.cache) held.cache = std::make_shared<BenchCache>();
   BenchCache& cache = *held.cache;
-  std::string key = sweep_key(state.document.sweep);
-  if (!model.task.running) key += fmt::format("|{}", model.measurements.size());  // rates known from finished rows
+  const SweepSpec& sweep = state.document.sweep;
+  std::string key = sweep_key(sweep);
+  if (!model.task.running) key += known_key(model);
   if (key != cache.estimate_key && !(model.task.running && !cache.estimate_key.empty())) {
     cache.estimate_key = std::move(key);
-    cache.valid = validate(state.document.sweep).has_value();
-    cache.estimate = estimate(state.document.sweep, model.measurements);
-    cache.planned = planned_rows(state.document.sweep);
-    cache.count = {};
-    if (model.rows_from_here)
-      cache.count =
-          count_finished(state.document.sweep, model.measurements, gpu_device(state.document.sweep, model.gpu));
+    cache.valid = validate(sweep).has_value();
+    cache.estimate = estimate(sweep, known_rows(model));
+    cache.planned = planned_rows(sweep);
+    if (model.compiled_for == sweep_key(sweep)) add_compiled(cache.planned, model.compiled);
+    cache.count = count_in_runs(sweep, state.document.runs, model);
   }
   key = scene_key(state, model, cache);
   if (key != cache.scene_key) {

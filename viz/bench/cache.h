@@ -22,7 +22,9 @@ namespace attn {
 struct BenchCache {
   BenchSwitches switches;
   bool labels = true;            // names at the ends of the lines
-  std::set<std::string> hidden;  // kernels whose lines are switched off
+  std::set<std::string> hidden;  // ids of lines that are switched off
+  bool all_runs = false;         // the list of runs is open
+  std::string run_name;          // as it is being typed
   std::map<SweepField, FieldDraft> drafts;
   std::string drafts_for;  // sweep_key() that the drafts were typed against
   float foot_height = 0;   // of Run and what stands around it, pixels, from the frame before

@@ -24,11 +24,11 @@ struct Range {
   }
 };
 
-Range range_of(const BenchSlice& slice, std::string_view metric) {
+Range range_of(const BenchSlices& slices, std::string_view metric) {
   Range r;
-  for (const Measurement* m : slice.rows) {
-    if (const Figure& f = figure(*m, metric); f.available() && f.value > 0) r.take(f.value);
-  }
+  for (const BenchSlice& slice : slices)
+    for (const Measurement* m : slice.rows)
+      if (const Figure& f = figure(*m, metric); f.available() && f.value > 0) r.take(f.value);
   return r;
 }
 
@@ -45,6 +45,12 @@ void set_quartiles(BenchPoint& point, const Measurement& m, std::string_view met
   }
 }
 
+// "flash_simt", "flash_simt B" where several runs are shown, "flash_simt, predicted" beside measured ones.
+std::string label_of(const BenchSlice& slice, const std::string& kernel) {
+  if (slice.run == kPredictedRun) return kernel + ", predicted";
+  return slice.letter.empty() ? kernel : fmt::format("{} {}", kernel, slice.letter);
+}
+
 // Kernel ids of the slice in the order of the ladder, those that this program does not know at the end.
 std::vector<std::string> kernels_of(const BenchSlice& slice) {
   std::vector<std::string> ids;
@@ -59,13 +65,17 @@ std::vector<std::string> kernels_of(const BenchSlice& slice) {
 BenchLine line_of(const State& state, const BenchSlice& slice, const std::string& kernel, std::string_view metric,
                   const BenchUnit& unit) {
   BenchLine line;
-  line.kernel = line.label = kernel;
-  line.emphasised = kernel == bench_kernel(state);
+  line.kernel = kernel;
+  line.label = line.id = label_of(slice, kernel);
+  line.order = slice.letter.empty() ? 0 : static_cast<std::size_t>(slice.letter.front() - 'A');
+  line.dotted = line.bare = slice.run == kPredictedRun;
+  line.beside = slice.beside;
+  line.emphasised = kernel == bench_kernel(state) && !slice.beside;
   line.hollow = slice.loaded;
   for (const Measurement* m : slice.rows) {
     if (m->key.kernel != kernel) continue;
     line.open = m->processor == Processor::cpu;
-    line.baseline = kernel == baseline_shown(state, m->processor);
+    line.baseline = kernel == baseline_shown(state, m->processor) && !slice.beside;
     const Figure& f = figure(*m, metric);
     if (!f.available() || !std::isfinite(f.value)) continue;
     BenchPoint point;
@@ -87,7 +97,8 @@ BenchLine line_of(const State& state, const BenchSlice& slice, const std::string
   return line;
 }
 
-std::string why_empty(const Model& model, const BenchSlice& slice, std::string_view metric) {
+std::string why_empty(const Model& model, const BenchSlices& slices, std::string_view metric) {
+  const BenchSlice& slice = slices.front();
   if (model.task.running && slice.planned) return "The first point is being measured.";
   if (slice.planned) {
     const auto at = find_metric(metric);
@@ -130,7 +141,27 @@ void add_note(BenchChart& chart, const std::string& unit, std::string_view rest)
   if (!rest.empty()) add(rest);
 }
 
-BenchChart metric_chart(const State& state, const Model& model, const BenchSlice& slice, std::string_view metric_id,
+// The memory of the GPU that the sweep asks for, across the chart: where a line crosses it, the kernel cannot run.
+std::optional<BenchLine> memory_limit(const State& state, const Model& model, const BenchSlices& slices,
+                                      std::string_view metric, const BenchUnit& unit) {
+  if (metric != "memory_peak_bytes" && metric != "memory_overhead_bytes") return std::nullopt;
+  const BenchSlice& slice = slices.front();
+  const bool on_gpu = std::any_of(slices.begin(), slices.end(), [](const BenchSlice& s) {
+    return std::any_of(s.rows.begin(), s.rows.end(), [](const auto* m) { return m->processor == Processor::gpu; });
+  });
+  const std::uint64_t bytes = gpu_device(state.document.sweep, model.gpu).memory_bytes;
+  if (!on_gpu || bytes == 0 || slice.values.empty()) return std::nullopt;
+  BenchLine line;
+  line.label = line.id = "this GPU's memory";
+  line.dotted = true;
+  const auto value = static_cast<double>(bytes);
+  for (const std::int64_t x : slice.values)
+    line.points.push_back(
+        {x, value * unit.factor, value * unit.factor, value * unit.factor, value_with_unit(value, unit)});
+  return line;
+}
+
+BenchChart metric_chart(const State& state, const Model& model, const BenchSlices& slices, std::string_view metric_id,
                         std::optional<bool> log, bool log_by_itself) {
   BenchChart chart;
   const auto at = find_metric(metric_id);
@@ -140,15 +171,21 @@ BenchChart metric_chart(const State& state, const Model& model, const BenchSlice
     return chart;
   }
   const MetricRow& metric = metric_table()[*at];
-  const Range r = range_of(slice, metric.id);
+  const Range r = range_of(slices, metric.id);
   const BenchUnit unit = unit_of(metric, r.min, r.max);
   chart.title = std::string(metric.label);
-  chart.log_y = log.value_or(log_by_itself) && r.any;
-  for (const std::string& kernel : kernels_of(slice)) {
-    BenchLine line = line_of(state, slice, kernel, metric.id, unit);
-    if (!line.points.empty()) chart.lines.push_back(std::move(line));
+  for (const BenchSlice& slice : slices) {
+    for (const std::string& kernel : kernels_of(slice)) {
+      BenchLine line = line_of(state, slice, kernel, metric.id, unit);
+      if (!line.points.empty()) chart.lines.push_back(std::move(line));
+    }
   }
-  if (chart.lines.empty()) chart.empty = why_empty(model, slice, metric.id);
+  if (chart.lines.empty()) chart.empty = why_empty(model, slices, metric.id);
+  if (auto limit = memory_limit(state, model, slices, metric.id, unit); limit && !chart.lines.empty()) {
+    chart.lines.push_back(std::move(*limit));
+    log_by_itself = true;  // the limit may lie far above
+  }
+  chart.log_y = log.value_or(log_by_itself) && r.any;
   set_range(chart);
   std::string_view rest;
   if (metric.better == Better::up) rest = "higher is better";
@@ -180,6 +217,7 @@ void measured_bytes_lines(const State& state, const BenchSlice& slice, const Ben
     min.dotted = true;
     min.bare = !dram.points.empty();
     if (min.bare) min.label += ", least";
+    if (min.bare && slice.beside) min.points.clear();  // the least of an order is the same in every run
     if (!dram.points.empty()) chart.lines.push_back(std::move(dram));
     if (!min.points.empty()) chart.lines.push_back(std::move(min));
   }
@@ -191,29 +229,34 @@ void predicted_bytes_lines(const State& state, const BenchSlice& slice, const Be
   for (const std::string& kernel : kernels_of(slice)) {
     BenchLine tiles = line_of(state, slice, kernel, "tile_load_bytes", unit);
     tiles.dotted = true;
+    tiles.bare = false;
     const BenchLine once = line_of(state, slice, kernel, "compulsory_bytes", unit);
     if (!once.points.empty() && (floor.points.empty() || once.points.front().y < floor.points.front().y)) floor = once;
     if (!tiles.points.empty()) chart.lines.push_back(std::move(tiles));
   }
-  if (floor.points.empty()) return;
+  if (floor.points.empty() || slice.beside) return;
   floor.kernel.clear();
-  floor.label = "each once";
+  floor.label = floor.id = "each once";
   floor.dotted = true;
   floor.baseline = floor.emphasised = false;
   chart.lines.push_back(std::move(floor));
 }
 
-BenchChart bytes_chart(const State& state, const Model& model, const BenchSlice& slice, std::optional<bool> log) {
+BenchChart bytes_chart(const State& state, const Model& model, const BenchSlices& slices, std::optional<bool> log) {
   BenchChart chart;
-  const bool measured = range_of(slice, "dram_read_bytes").any;
+  const bool measured = range_of(slices, "dram_read_bytes").any;
   chart.title = measured ? "DRAM bytes" : "HBM bytes";
-  const BenchUnit unit = bytes_unit(range_of(slice, measured ? "compulsory_bytes" : "tile_load_bytes").max);
-  measured ? measured_bytes_lines(state, slice, unit, chart) : predicted_bytes_lines(state, slice, unit, chart);
-  if (chart.lines.empty()) chart.empty = why_empty(model, slice, "tile_load_bytes");
+  const BenchUnit unit = bytes_unit(range_of(slices, measured ? "compulsory_bytes" : "tile_load_bytes").max);
+  for (const BenchSlice& slice : slices)
+    measured ? measured_bytes_lines(state, slice, unit, chart) : predicted_bytes_lines(state, slice, unit, chart);
+  if (chart.lines.empty()) chart.empty = why_empty(model, slices, "tile_load_bytes");
   chart.log_y = log.value_or(true) && !chart.lines.empty();
   set_range(chart);
-  add_note(chart, chart.lines.empty() ? "" : unit.name,
-           measured ? "read and written; dotted: the least of its order" : "predicted: every tile load");
+  const bool predicted =
+      std::any_of(slices.begin(), slices.end(), [](const BenchSlice& s) { return s.run == kPredictedRun; });
+  const char* counted = predicted ? "read and written; dotted: least, and predicted tile loads"
+                                  : "read and written; dotted: the least of its order";
+  add_note(chart, chart.lines.empty() ? "" : unit.name, measured ? counted : "predicted: every tile load");
   return chart;
 }
 
@@ -224,20 +267,35 @@ std::string_view picked_metric(const State& state) {
   return id == "time_us_median" || !find_metric(id) ? std::string_view("speedup_ratio") : std::string_view(id);
 }
 
-std::array<BenchChart, 4> bench_charts(const State& state, const Model& model, const BenchSlice& slice,
+namespace {
+
+// "2.1 times as fast as the same kernel in X".
+void name_reference(const State& state, const Model& model, BenchChart& chart) {
+  const ListedRun* reference = find_run(model, state.document.runs.reference);
+  chart.title = "Against run";
+  if (reference == nullptr || chart.lines.empty()) return;
+  chart.unit = "times";
+  chart.note = fmt::format("times as fast as in {}", words_of(state.document.runs, reference->run));
+}
+
+}  // namespace
+
+std::array<BenchChart, 4> bench_charts(const State& state, const Model& model, const BenchSlices& slices,
                                        const BenchSwitches& switches) {
-  std::array<BenchChart, 4> charts{metric_chart(state, model, slice, "tflops", switches.log[0], false),
-                                   metric_chart(state, model, slice, "time_us_median", switches.log[1], true),
-                                   bytes_chart(state, model, slice, switches.log[2]),
-                                   metric_chart(state, model, slice, picked_metric(state), switches.log[3], false)};
+  const BenchSlice& slice = slices.front();
+  std::array<BenchChart, 4> charts{metric_chart(state, model, slices, "tflops", switches.log[0], false),
+                                   metric_chart(state, model, slices, "time_us_median", switches.log[1], true),
+                                   bytes_chart(state, model, slices, switches.log[2]),
+                                   metric_chart(state, model, slices, picked_metric(state), switches.log[3], false)};
   constexpr std::array<const char*, 4> kIds{"throughput", "time", "bytes", "picked"};
   for (std::size_t i = 0; i < charts.size(); ++i) {
     charts[i].id = kIds[i];
-    charts[i].source = source_words(model, slice);
+    charts[i].source = source_words(slices);
   }
   charts[0].title = "Throughput";
   if (!charts[1].lines.empty()) charts[1].note += "; whiskers: quartiles";
   charts[3].picks_metric = true;
+  if (picked_metric(state) == "against_run_ratio") name_reference(state, model, charts[3]);
   if (picked_metric(state) == "speedup_ratio") {
     std::vector<std::string> over;
     for (const Measurement* m : slice.rows) {
@@ -262,7 +320,7 @@ std::optional<BenchSpan> span_at(const BenchChart& chart, std::string_view kerne
   bool on_cpu = false;
   // A measured line comes before its prediction.
   for (const BenchLine& line : chart.lines) {
-    if (line.kernel.empty() || line.kernel != kernel || to != nullptr) continue;
+    if (line.kernel.empty() || line.kernel != kernel || line.beside || to != nullptr) continue;
     to = point(line);
     on_cpu = line.open;
   }
@@ -275,11 +333,13 @@ std::optional<BenchSpan> span_at(const BenchChart& chart, std::string_view kerne
 namespace {
 
 // Quartiles and intervals are whiskers, not charts.
-std::vector<std::string> pickable_metrics(const BenchSlice& slice) {
+std::vector<std::string> pickable_metrics(const BenchSlices& slices) {
   std::vector<std::string> ids;
   for (const MetricRow& metric : metric_table()) {
-    const bool any = std::any_of(slice.rows.begin(), slice.rows.end(),
-                                 [&](const Measurement* m) { return figure(*m, metric.id).available(); });
+    const bool any = std::any_of(slices.begin(), slices.end(), [&](const BenchSlice& slice) {
+      return std::any_of(slice.rows.begin(), slice.rows.end(),
+                         [&](const Measurement* m) { return figure(*m, metric.id).available(); });
+    });
     if (any && !metric.id.starts_with("time_us_")) ids.emplace_back(metric.id);
   }
   // One heading a group.
@@ -310,35 +370,96 @@ void set_ticks(BenchScene& scene) {
   }
 }
 
+// The rows of a run as they are shown: over the baseline and against the run that the user chose.
+std::vector<Measurement> related_rows(const State& state, const Model& model, const SweepRun& run) {
+  std::vector<Measurement> rows = run.rows;
+  if (!state.view.bench.baseline.empty()) relate_to_baseline(rows, state.view.bench.baseline);
+  if (const ListedRun* reference = find_run(model, state.document.runs.reference))
+    relate_to_run(rows, reference->run.rows, words_of(state.document.runs, reference->run));
+  return rows;
+}
+
+// The values of all, so that every chart and the list of values has each.
+void share_values(BenchSlices& slices) {
+  std::vector<std::int64_t> values;
+  for (const BenchSlice& slice : slices) values.insert(values.end(), slice.values.begin(), slice.values.end());
+  std::sort(values.begin(), values.end());
+  values.erase(std::unique(values.begin(), values.end()), values.end());
+  for (BenchSlice& slice : slices) slice.values = values;
+}
+
+BenchSlice planned_slice(const State& state, std::span<const Measurement> planned, const BenchSlice* as) {
+  BenchSlice slice = slice_rows(state.document.sweep, planned, false, as);
+  slice.planned = true;
+  if (as != nullptr) {
+    slice.run = kPredictedRun;
+    slice.beside = true;
+  }
+  return slice;
+}
+
 }  // namespace
+
+ShownSlices shown_slices(const State& state, const Model& model, std::span<const Measurement> planned) {
+  ShownSlices shown;
+  const BenchRuns& list = state.document.runs;
+  std::vector<const ListedRun*> runs = shown_runs(list, model);
+  const bool letters = runs.size() > 1;
+  const auto lead = std::find_if(runs.rbegin(), runs.rend(), [](const auto* r) { return !r->run.rows.empty(); });
+  if (lead == runs.rend()) {
+    shown.slices.push_back(planned_slice(state, planned, nullptr));
+    return shown;
+  }
+  const auto add = [&](const ListedRun* r, const BenchSlice* as) {
+    const auto at = std::find(runs.begin(), runs.end(), r) - runs.begin();
+    const SweepRun& run = r->run;
+    auto& rows = shown.rows.emplace_back(std::make_unique<std::vector<Measurement>>(related_rows(state, model, run)));
+    BenchSlice slice = slice_rows(state.document.sweep, *rows, run.provenance.loaded, as);
+    slice.run = run.id;
+    slice.words = words_of(list, run);
+    slice.file = run.provenance.file;
+    slice.date = run.date.empty() ? run.provenance.date : run.date;
+    slice.beside = as != nullptr;
+    if (letters) slice.letter = std::string(1, static_cast<char>('A' + at));
+    return slice;
+  };
+  shown.slices.push_back(add(*lead, nullptr));
+  for (const ListedRun* r : runs)
+    if (r != *lead && !r->run.rows.empty()) shown.slices.push_back(add(r, &shown.slices.front()));
+  if (is_shown(list, kPredictedRun)) shown.slices.push_back(planned_slice(state, planned, &shown.slices.front()));
+  share_values(shown.slices);
+  return shown;
+}
 
 BenchScene bench_scene(const State& state, const Model& model, const BenchSwitches& switches,
                        std::string_view estimate_words, std::span<const Measurement> planned) {
   BenchScene scene;
-  std::vector<Measurement> related;  // with the speed-ups over the user's baseline
-  if (model.measurements.empty()) {
-    scene.slice = slice_rows(state.document.sweep, planned, false);
-    scene.slice.planned = true;
-  } else if (state.view.bench.baseline.empty()) {
-    scene.slice = slice_rows(state.document.sweep, model.measurements, model.provenance.loaded);
-  } else {
-    related = model.measurements;
-    relate_to_baseline(related, state.view.bench.baseline);
-    scene.slice = slice_rows(state.document.sweep, related, model.provenance.loaded);
+  ShownSlices shown = shown_slices(state, model, planned);
+  BenchSlices& slices = shown.slices;
+  scene.slice = slices.front();
+  for (const BenchSlice& slice : slices) {
+    for (const std::string& kernel : kernels_of(slice))
+      if (std::find(scene.kernels.begin(), scene.kernels.end(), kernel) == scene.kernels.end())
+        scene.kernels.push_back(kernel);
   }
-  scene.kernels = kernels_of(scene.slice);
   scene.axis_letter = std::string(axis_letter(scene.slice.axis));
   scene.chosen = chosen_value(scene.slice, state.view.bench.value);
   set_ticks(scene);
-  scene.metrics = pickable_metrics(scene.slice);
-  scene.charts = bench_charts(state, model, scene.slice, switches);
-  scene.table = bench_table(state, model, scene.slice, scene.chosen, switches);
+  scene.metrics = pickable_metrics(slices);
+  scene.charts = bench_charts(state, model, slices, switches);
+  scene.table = bench_table(state, slices, scene.chosen, switches);
   scene.verdict = bench_verdict(state, model, scene.slice, scene.chosen, estimate_words);
+  scene.beside.assign(slices.begin() + 1, slices.end());
+  const std::string beside = beside_words(state, scene.slice, scene.beside, scene.chosen, scene.verdict.kernel);
+  if (!beside.empty()) scene.verdict.reason += (scene.verdict.reason.empty() ? "" : " ") + beside;
+  if (!scene.slice.letter.empty() && !scene.slice.planned)
+    scene.verdict.headline = fmt::format("{}: {}", scene.slice.letter, scene.verdict.headline);
   if (scene.chosen) {
     for (const std::size_t i : {1U, 2U})
       scene.charts[i].span = span_at(scene.charts[i], scene.verdict.kernel, *scene.chosen);
   }
   scene.slice.rows.clear();  // they live no longer than this call
+  for (BenchSlice& slice : scene.beside) slice.rows.clear();
   return scene;
 }
 

@@ -41,7 +41,7 @@ float thickness_of(const BenchLine& line) {
 }
 
 bool is_hidden(const BenchCache& cache, const BenchLine& line) {
-  return !line.kernel.empty() && cache.hidden.contains(line.kernel);
+  return !line.kernel.empty() && cache.hidden.contains(line.id);
 }
 
 // "0.001", "1", "1000": as many digits as the tick needs, all of one width so that the charts' axes stand in line.
@@ -182,7 +182,7 @@ void draw_line(ImDrawList& list, const BenchLine& line) {
   if (line.dotted) {
     draw_dotted(list, points, ink, thickness);
   } else {
-    list.AddPolyline(points.data(), static_cast<int>(points.size()), ink, line.hollow ? thickness * 0.6F : thickness);
+    draw_patterned(list, points, ink, line.hollow ? thickness * 0.6F : thickness, line.order);
   }
   for (const BenchPoint& p : line.points) draw_whisker(list, p, ink);
   if (line.kernel.empty() || line.bare) return;
@@ -262,8 +262,9 @@ std::vector<EndLabel> end_labels(const BenchChart& chart, const BenchCache& cach
   std::vector<EndLabel> labels;
   for (const BenchLine& line : chart.lines) {
     // A measured line carries the name of its dotted prediction too.
-    const auto same =
-        std::find_if(labels.begin(), labels.end(), [&](const EndLabel& l) { return l.line->kernel == line.kernel; });
+    const auto same = std::find_if(labels.begin(), labels.end(), [&](const EndLabel& l) {
+      return l.line->id == line.id || (line.bare && l.line->kernel == line.kernel);
+    });
     if (same != labels.end()) continue;
     ImVec2 end = pixel(line.points.back().x, line.points.back().y);
     if (is_hidden(cache, line)) end = {origin.x + size.x, origin.y + size.y};
@@ -297,11 +298,11 @@ void draw_end_labels(ImDrawList& list, std::span<const EndLabel> labels, BenchCa
     const Box box{{left, y - s.px(kLabelHeight) / 2}, {left + width, y + s.px(kLabelHeight) / 2}};
     if (!line.kernel.empty()) {
       ImGui::SetCursorScreenPos(box.min);
-      if (ImGui::InvisibleButton(fmt::format("label_{}", line.kernel).c_str(), {width, box.height()})) {
+      if (ImGui::InvisibleButton(fmt::format("label_{}", line.id).c_str(), {width, box.height()})) {
         if (hidden) {
-          cache.hidden.erase(line.kernel);
+          cache.hidden.erase(line.id);
         } else {
-          cache.hidden.insert(line.kernel);
+          cache.hidden.insert(line.id);
         }
       }
       ImGui::SetItemTooltip("%s", hidden ? "Click to show its lines" : "Click to hide its lines");
@@ -410,7 +411,9 @@ void draw_plot(std::size_t index, ImVec2 size, BenchCache& cache, Commands& comm
         if (its == layer && !is_hidden(cache, line)) draw_line(list, line);
       }
     }
-    if (chart.span && !cache.hidden.contains(scene.verdict.kernel)) draw_span(list, *chart.span, origin.x + inner.x);
+    const std::string& letter = scene.slice.letter;
+    const std::string subject = scene.verdict.kernel + (letter.empty() ? "" : " " + letter);
+    if (chart.span && !cache.hidden.contains(subject)) draw_span(list, *chart.span, origin.x + inner.x);
     ImPlot::PopPlotClipRect();
     follow_pointer(index, cache, commands);
     ImGui::PushFont(s.fonts.text, s.px(kLabelText));

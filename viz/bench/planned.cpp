@@ -1,5 +1,7 @@
 #include "viz/bench/planned.h"
 
+#include <algorithm>
+
 #include "kernels/cpu/device.h"
 #include "kernels/gpu/rungs/rows.h"
 #include "kernels/ladder.h"
@@ -47,6 +49,18 @@ std::vector<Measurement> planned_rows(const SweepSpec& sweep) {
     }
   }
   return rows;
+}
+
+void add_compiled(std::vector<Measurement>& planned, std::span<const Measurement> compiled) {
+  const auto table = metric_table();
+  for (Measurement& m : planned) {
+    const auto same = std::find_if(compiled.begin(), compiled.end(), [&](const Measurement& c) {
+      return c.key.kernel == m.key.kernel && c.key.problem == m.key.problem && c.key.options == m.key.options;
+    });
+    if (same == compiled.end() || m.state != RowState::done) continue;
+    for (std::size_t i = 0; i < table.size() && i < same->figures.size() && i < m.figures.size(); ++i)
+      if (table[i].compute == nullptr) m.figures[i] = same->figures[i];
+  }
 }
 
 }  // namespace attn

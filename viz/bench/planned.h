@@ -1,6 +1,7 @@
 // What is known of a sweep before it runs: the plan of every point, without a time.
 #pragma once
 
+#include <span>
 #include <vector>
 
 #include "profiling/figures/measurement.h"
@@ -11,5 +12,7 @@ namespace attn {
 // One row a kernel and value, as the sweep would give it: workspace, predicted bytes, or why the kernel refuses.
 // GPU kernels as on the sweep's architecture. Empty where the sweep is not valid.
 std::vector<Measurement> planned_rows(const SweepSpec& sweep);
+// Gives them what the compiler said of the same points (registers, shared memory, theoretical occupancy).
+void add_compiled(std::vector<Measurement>& planned, std::span<const Measurement> compiled);
 
 }  // namespace attn

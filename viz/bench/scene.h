@@ -5,6 +5,7 @@
 
 #include <array>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
@@ -29,16 +30,34 @@ struct BenchSlice {
   std::size_t left_out = 0;              // rows of other problems or devices
   bool of_this_sweep = true;             // false: rows of another problem than the sweep that is set up
   bool loaded = false;
+  std::string run;       // its id; kPredictedRun where it is what is known before the run
+  bool beside = false;   // beside the one that the sentences are about
+  std::string letter;    // "A": tells it from the others that are shown; empty where it is alone
+  std::string words;     // what the user calls it
+  std::string file;      // where it was loaded from
+  std::string date;      // ISO 8601
+  std::string problem;   // of its family, in words
   bool planned = false;  // no row was timed: what is known before the run (viz/bench/planned.h)
 };
-// The axis is the sweep's where the rows differ along it, else the one along which they do.
-BenchSlice slice_rows(const SweepSpec& sweep, std::span<const Measurement> rows, bool loaded);
+// The axis is the sweep's where the rows differ along it, else the one along which they do. `as` names the axis and the
+// problem of another slice, which these rows follow where they have any of them.
+BenchSlice slice_rows(const SweepSpec& sweep, std::span<const Measurement> rows, bool loaded,
+                      const BenchSlice* as = nullptr);
+// The runs that are shown beside one another: the first is the one that the sentences are about, ticked last.
+using BenchSlices = std::vector<BenchSlice>;
+struct ShownSlices {
+  std::vector<std::unique_ptr<std::vector<Measurement>>> rows;  // what the slices point to
+  BenchSlices slices;
+};
+// What stands on the charts: the runs that are ticked, else, or where that is ticked too, what is predicted.
+ShownSlices shown_slices(const State& state, const Model& model, std::span<const Measurement> planned = {});
 // What speed-ups are over on this device: the user's choice where it runs there, else the usual one.
 std::string baseline_shown(const State& state, Processor processor);
 // Whether a kernel is the usual baseline of its device: drawn thick.
 bool is_device_baseline(std::string_view kernel);
 // "live: NVIDIA H100, 2026-11-21": drawn on every chart. Empty before anything was measured.
-std::string source_words(const Model& model, const BenchSlice& slice);
+std::string source_words(const BenchSlice& slice);
+std::string source_words(const BenchSlices& slices);
 // The GPU that the sweep asks for, as its rows name it; without a name where it is not here.
 Device gpu_device(const SweepSpec& sweep, const GpuView& gpus);
 // Where a row stands on an axis; 0 where its kernel does not read that option.
@@ -56,9 +75,12 @@ struct BenchPoint {
 struct BenchLine {
   std::string kernel;  // empty: a line of no kernel ("each element once")
   std::string label;
+  std::string id;         // kernel and, where several are shown, run: what is switched on and off
+  std::size_t order = 0;  // of its run among those that are shown; each has a pattern of its own
   bool baseline = false, dotted = false, constant = false, emphasised = false;
   bool open = false;    // ran on the CPU
   bool hollow = false;  // loaded from a file
+  bool beside = false;  // of a run beside the one that the sentences are about
   bool bare = false;    // no marks: it stands beside a line of its kernel that has them
   std::vector<BenchPoint> points;
 };
@@ -96,6 +118,7 @@ struct BenchColumn {
 enum class BenchMark : std::uint8_t { none, pass, fail };
 struct BenchTableRow {
   std::string kernel;
+  std::string label;             // the kernel, and the run's letter where several are shown
   std::int64_t value = 0;        // 0: the kernel does not read the axis
   std::vector<BenchCell> cells;  // parallel to the columns after the first; with a `reason`: compiled figures or none
   std::string reason;            // instead of figures: refused, failed, cancelled, not run
@@ -121,7 +144,8 @@ struct BenchTick {
   std::string text;
 };
 struct BenchScene {
-  BenchSlice slice;
+  BenchSlice slice;         // of the run that the sentences are about
+  BenchSlices beside;       // the others that are shown, in the order of their letters
   std::string axis_letter;  // "L"
   bool log_x = true;
   double x_min = 0, x_max = 1;
@@ -148,10 +172,13 @@ BenchScene bench_scene(const State& state, const Model& model, const BenchSwitch
 // Parts, each tested on its own.
 BenchVerdict bench_verdict(const State& state, const Model& model, const BenchSlice& slice,
                            std::optional<std::int64_t> chosen, std::string_view estimate_words);
-BenchTable bench_table(const State& state, const Model& model, const BenchSlice& slice,
-                       std::optional<std::int64_t> chosen, const BenchSwitches& switches);
-std::array<BenchChart, 4> bench_charts(const State& state, const Model& model, const BenchSlice& slice,
+BenchTable bench_table(const State& state, const BenchSlices& slices, std::optional<std::int64_t> chosen,
+                       const BenchSwitches& switches);
+std::array<BenchChart, 4> bench_charts(const State& state, const Model& model, const BenchSlices& slices,
                                        const BenchSwitches& switches);
+// How the chosen kernel does in the other runs, one sentence each.
+std::string beside_words(const State& state, const BenchSlice& slice, const BenchSlices& beside,
+                         std::optional<std::int64_t> chosen, std::string_view kernel);
 // Between the baseline's line and the kernel of the verdict; none where either has no point there.
 std::optional<BenchSpan> span_at(const BenchChart& chart, std::string_view kernel, std::int64_t value);
 // The value that was clicked, else the largest at which most kernels have a figure.
@@ -159,7 +186,7 @@ std::optional<std::int64_t> chosen_value(const BenchSlice& slice, std::optional<
 // The metric of the fourth chart: the speed-up unless the state names another than the time.
 std::string_view picked_metric(const State& state);
 // Changes whenever the scene of these rows would.
-std::uint64_t rows_fingerprint(const Model& model);
+std::uint64_t rows_fingerprint(const State& state, const Model& model);
 
 // ---- texts
 

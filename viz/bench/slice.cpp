@@ -113,10 +113,10 @@ std::int64_t axis_value(Axis a, const Measurement& m) {
   return 0;
 }
 
-BenchSlice slice_rows(const SweepSpec& sweep, std::span<const Measurement> rows, bool loaded) {
+BenchSlice slice_rows(const SweepSpec& sweep, std::span<const Measurement> rows, bool loaded, const BenchSlice* as) {
   BenchSlice slice;
   slice.loaded = loaded;
-  slice.axis = rows.empty() ? sweep.axis : axis_of(sweep.axis, rows);
+  slice.axis = as != nullptr ? as->axis : rows.empty() ? sweep.axis : axis_of(sweep.axis, rows);
   if (rows.empty()) {
     slice.values = sweep.values;
     std::sort(slice.values.begin(), slice.values.end());
@@ -130,7 +130,15 @@ BenchSlice slice_rows(const SweepSpec& sweep, std::span<const Measurement> rows,
   std::string chosen = family(slice.axis, planned);
   slice.of_this_sweep =
       std::any_of(rows.begin(), rows.end(), [&](const Measurement& m) { return family(slice.axis, m) == chosen; });
-  if (!slice.of_this_sweep) chosen = family(slice.axis, rows.back());
+  const bool follows =
+      as != nullptr && !as->problem.empty() &&
+      std::any_of(rows.begin(), rows.end(), [&](const Measurement& m) { return family(slice.axis, m) == as->problem; });
+  if (follows) {
+    chosen = as->problem;
+  } else if (!slice.of_this_sweep) {
+    chosen = family(slice.axis, rows.back());
+  }
+  slice.problem = chosen;
   slice.of_this_sweep = slice.of_this_sweep && slice.axis == sweep.axis;
   const auto origins = shown_origins(slice.axis, rows, chosen);
   std::map<std::pair<std::string, std::int64_t>, std::size_t> processor;
@@ -177,6 +185,7 @@ Device gpu_device(const SweepSpec& sweep, const GpuView& gpus) {
     if (g.index != sweep.gpu) continue;
     d.name = g.name;
     d.arch = g.arch;
+    d.memory_bytes = g.memory_bytes;
   }
   return d;
 }
@@ -185,7 +194,7 @@ bool is_device_baseline(std::string_view kernel) {
   return kernel == baseline_of(Processor::cpu) || kernel == baseline_of(Processor::gpu);
 }
 
-std::string source_words(const Model& model, const BenchSlice& slice) {
+std::string source_words(const BenchSlice& slice) {
   if (slice.planned || slice.rows.empty()) return {};
   std::vector<std::string> devices;
   for (const Processor processor : {Processor::gpu, Processor::cpu}) {
@@ -195,9 +204,23 @@ std::string source_words(const Model& model, const BenchSlice& slice) {
     }
   }
   if (devices.empty()) return slice.loaded ? "loaded, nothing measured" : "live, nothing measured";
-  const std::string day = model.provenance.date.substr(0, 10);
+  const std::string day = slice.date.substr(0, 10);
   return fmt::format("{}: {}{}{}", slice.loaded ? "loaded" : "live", fmt::join(devices, " and "),
                      day.empty() ? "" : ", ", day);
+}
+
+std::string source_words(const BenchSlices& slices) {
+  if (slices.size() == 1) return source_words(slices.front());
+  std::vector<const BenchSlice*> order;
+  for (const BenchSlice& slice : slices)
+    if (!slice.planned) order.push_back(&slice);
+  std::sort(order.begin(), order.end(), [](const auto* a, const auto* b) { return a->letter < b->letter; });
+  std::string words;
+  for (const BenchSlice* slice : order) {
+    const std::string own = source_words(*slice);
+    if (!own.empty()) words += fmt::format("{}{} {}", words.empty() ? "" : "; ", slice->letter, own);
+  }
+  return words;
 }
 
 std::optional<std::int64_t> chosen_value(const BenchSlice& slice, std::optional<std::int64_t> clicked) {
@@ -217,22 +240,31 @@ std::optional<std::int64_t> chosen_value(const BenchSlice& slice, std::optional<
   return best;
 }
 
-std::uint64_t rows_fingerprint(const Model& model) {
+std::uint64_t rows_fingerprint(const State& state, const Model& model) {
   std::uint64_t h = 0x9e3779b97f4a7c15ULL;
   const auto mix = [&](std::uint64_t x) { h = (h ^ x) * 0x100000001b3ULL + (h >> 29); };
-  mix(model.measurements.size());
-  for (const Measurement& m : model.measurements) {
-    mix(std::hash<std::string>{}(m.key.kernel));
-    mix(static_cast<std::uint64_t>(m.state));
-    mix(std::bit_cast<std::uint64_t>(m.time.median));
-    mix(std::bit_cast<std::uint64_t>(m.peaks.baseline_us));
-    mix(static_cast<std::uint64_t>(m.key.problem.Lq * 31 + m.key.problem.B));
-    mix(m.verdict ? std::bit_cast<std::uint64_t>(m.verdict->error) + 1 : 0);
+  const auto mix_text = [&](const std::string& text) { mix(std::hash<std::string>{}(text)); };
+  const BenchRuns& list = state.document.runs;
+  mix_text(list.reference);
+  for (const std::string& id : list.shown) mix_text(id);
+  for (const ListedRun* r : shown_runs(list, model)) {
+    mix(r->run.rows.size());
+    for (const Measurement& m : r->run.rows) {
+      mix_text(m.key.kernel);
+      mix(static_cast<std::uint64_t>(m.state));
+      mix(std::bit_cast<std::uint64_t>(m.time.median));
+      mix(std::bit_cast<std::uint64_t>(m.peaks.baseline_us));
+      mix(static_cast<std::uint64_t>(m.key.problem.Lq * 31 + m.key.problem.B));
+      mix(m.verdict ? std::bit_cast<std::uint64_t>(m.verdict->error) + 1 : 0);
+    }
+    mix(r->run.provenance.loaded ? 1 : 0);
+    mix_text(r->run.provenance.file + r->run.date + words_of(list, r->run));
   }
-  mix(model.provenance.loaded ? 1 : 0);
+  if (const ListedRun* reference = find_run(model, list.reference)) mix(reference->run.rows.size());
   mix(model.gpu.looked ? model.gpu.gpus.size() + 1 : 0);
-  mix(std::hash<std::string>{}(model.provenance.file + model.provenance.date));
-  mix(std::hash<std::string>{}(model.task.running ? "running" : model.task.error));
+  mix(model.compiled.size());
+  mix_text(model.compiled_for);
+  mix_text(model.task.running ? "running" : model.task.error);
   return h;
 }
 

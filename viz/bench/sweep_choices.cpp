@@ -91,17 +91,20 @@ SweepMenu check_menu(const SweepSpec& sweep) {
   return menu;
 }
 
+SweepMenu arch_menu(const SweepSpec& sweep) {
+  SweepMenu menu{
+      "##arch",
+      "Compile for",
+      sweep.arch,
+      "Registers, shared memory and occupancy as predicted: by the compiler, for a GPU that need not be here.",
+      {}};
+  for (const std::string_view arch : gpu::gpu_kernel_table().front().architectures)
+    menu.choices.push_back(with(sweep, std::string(arch), &SweepSpec::arch, std::string(arch)));
+  return menu;
+}
+
 SweepMenu device_menu(const SweepSpec& sweep, const GpuView& gpus) {
-  if (gpus.gpus.empty()) {
-    SweepMenu menu{"##arch",
-                   "Compile for",
-                   sweep.arch,
-                   "Registers, shared memory and occupancy come from the compiler, with no GPU in the machine.",
-                   {}};
-    for (const std::string_view arch : gpu::gpu_kernel_table().front().architectures)
-      menu.choices.push_back(with(sweep, std::string(arch), &SweepSpec::arch, std::string(arch)));
-    return menu;
-  }
+  if (gpus.gpus.empty()) return arch_menu(sweep);
   SweepMenu menu{"##gpu", "", fmt::format("GPU {}: not here", sweep.gpu), "Which GPU the kernels run on", {}};
   for (const GpuChoice& g : gpus.gpus) {
     if (g.index == sweep.gpu) menu.shown = g.name;

@@ -28,6 +28,8 @@ SweepMenu dtype_menu(const SweepSpec& sweep);
 SweepMenu mask_menu(const SweepSpec& sweep);
 SweepMenu inputs_menu(const SweepSpec& sweep);
 SweepMenu check_menu(const SweepSpec& sweep);
+// What GPU kernels are compiled for where they are predicted.
+SweepMenu arch_menu(const SweepSpec& sweep);
 // Where GPU kernels run: one of the GPUs, or nowhere, and then what they are compiled for.
 SweepMenu device_menu(const SweepSpec& sweep, const GpuView& gpus);
 SweepMenu l2_menu(const SweepSpec& sweep);

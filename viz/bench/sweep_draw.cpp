@@ -11,6 +11,7 @@
 #include "profiling/figures/metrics.h"
 #include "viz/bench/fields.h"
 #include "viz/bench/presets.h"
+#include "viz/bench/runs_draw.h"
 #include "viz/bench/sweep_choices.h"
 #include "viz/draw/canvas.h"
 #include "viz/draw/marks.h"
@@ -115,6 +116,7 @@ void preset_choice(const SweepSpec& sweep, Commands& commands) {
 void gpu_set_up(const SweepSpec& sweep, const GpuView& gpus, Commands& commands) {
   if (!runs_on_gpu(sweep)) return;
   draw_menu(device_menu(sweep, gpus), commands);
+  if (!gpus.gpus.empty()) draw_menu(arch_menu(sweep), commands);  // what is predicted hangs on no GPU that is here
   if (gpus.gpus.empty() && gpus.looked) dim_text("No GPU: " + gpus.why_none);
   draw_menu(l2_menu(sweep), commands);
   draw_menu(counters_menu(sweep), commands);
@@ -188,7 +190,7 @@ void run_buttons(const BenchCache& cache, float width, float height, Commands& c
   tooltip("Measure every point again.");
 }
 
-void run_and_save(const Model& model, const BenchCache& cache, Commands& commands) {
+void run_and_save(const State& state, const Model& model, const BenchCache& cache, Commands& commands) {
   const Style& s = style();
   const float width = ImGui::GetContentRegionAvail().x, height = s.px(30);
   if (model.task.running) {
@@ -199,9 +201,9 @@ void run_and_save(const Model& model, const BenchCache& cache, Commands& command
     run_buttons(cache, width, height, commands);
   }
   const float gap = s.px(6), third = (width - 2 * gap) / 3;
-  ImGui::BeginDisabled(model.measurements.empty());
+  ImGui::BeginDisabled(shown_runs(state.document.runs, model).empty());
   if (ImGui::Button("CSV", {third, s.px(28)})) commands.push_back(ExportCsv{});
-  tooltip("One row a kernel and problem, units in the header.");
+  tooltip("One row a kernel and problem of the runs that are ticked, units in the header.");
   ImGui::SameLine(0, gap);
   if (ImGui::Button("JSON", {third, s.px(28)})) commands.push_back(ExportJson{});
   tooltip("The same with every repeat.");
@@ -222,6 +224,8 @@ void draw_sweep_panel(const State& state, const Model& model, BenchCache& cache,
   ImGui::PopStyleVar();
   if (open) {
     ImGui::PushStyleVar(ImGuiStyleVar_FramePadding, ImVec2(s.px(8), s.px(3)));
+    draw_run_list(state, model, cache, commands);
+    ImGui::Separator();
     kernel_list(state.document.sweep, commands);
     ImGui::Separator();
     sweep_set_up(state, model.gpu, cache, commands);
@@ -229,7 +233,7 @@ void draw_sweep_panel(const State& state, const Model& model, BenchCache& cache,
   }
   ImGui::EndChild();
   const float top = ImGui::GetCursorPosY();
-  run_and_save(model, cache, commands);
+  run_and_save(state, model, cache, commands);
   cache.foot_height = ImGui::GetCursorPosY() - top - ImGui::GetStyle().ItemSpacing.y;
 }
 

@@ -87,6 +87,12 @@ BenchCell ratio_cell(const Measurement& m) {
   return cell;
 }
 
+BenchCell against_cell(const Measurement& m) {
+  BenchCell cell = cell_of(m, "against_run_ratio", {1, ""});
+  if (cell.available && cell.sort >= 0.01) cell.text = fmt::format("{:.{}f}", cell.sort, cell.sort < 9.995 ? 2 : 1);
+  return cell;
+}
+
 // Half the 95 % interval of the median, in percent of it.
 BenchCell interval_cell(const Measurement& m) {
   const Figure& low = figure(m, "time_us_ci_low");
@@ -193,6 +199,7 @@ std::vector<Column> summary_columns(const State& state, const Units& u, bool gpu
       {{"rate", u.rate.name, "2 pairs (D + Dv) / time, counting the pairs that the mask lets see."},
        metric("tflops", u.rate)},
       {{"speedup", "× " + base, "The baseline's time divided by this kernel's, on the same device."}, ratio_cell},
+      {{"against", "× ref", "The reference run's time of the same kernel divided by this one's."}, against_cell},
       {{"peak", "% of peak", "The rate as a share of the multiply-add peak measured on this device."},
        metric("peak_share_pct", {1, "%"})},
       {{"tiles", "tile loads " + u.bytes.name, "Predicted: bytes that the tiles ask of memory if nothing were cached."},
@@ -253,6 +260,8 @@ std::vector<Column> columns_of(const State& state, const BenchSlice& slice, std:
   std::vector<Column> columns =
       switches.group ? group_columns(*switches.group, rows) : summary_columns(state, units_of(rows), gpu, cpu);
   if (!gpu && !switches.group) std::erase_if(columns, [](const Column& c) { return c.gpu; });
+  if (state.document.runs.reference.empty())
+    std::erase_if(columns, [](const Column& c) { return c.head.id == "against"; });
   if (switches.all_values) {
     const auto at_cell = [&slice](const Measurement& m) {
       const std::int64_t at = axis_value(slice.axis, m);
@@ -269,20 +278,21 @@ std::string reason_words(const Measurement& m) {
   return m.reason.empty() ? std::string(state) : fmt::format("{}: {}", state, m.reason);
 }
 
-std::string origin_note(const Model& model, const BenchSlice& slice) {
-  const Provenance& p = model.provenance;
+std::string origin_note(const BenchSlices& slices) {
+  const BenchSlice& slice = slices.front();
   std::string note;
   if (slice.planned) {
     note = slice.rows.empty() ? "" : "Nothing has run: bytes and workspace follow from shapes and tiles.";
   } else if (!slice.rows.empty()) {
-    note = source_words(model, slice);
-    if (slice.loaded) note += fmt::format(", from {}", p.file);
+    note = source_words(slices);
+    if (slice.loaded && slices.size() == 1) note += fmt::format(", from {}", slice.file);
     note += ".";
   }
   if (!slice.rows.empty()) note += " – not available: point at it for the reason.";
-  if (slice.left_out > 0)
-    note += fmt::format(" {} row{} of other problems or devices not shown.", slice.left_out,
-                        slice.left_out == 1 ? " is" : "s are");
+  std::size_t left_out = 0;
+  for (const BenchSlice& each : slices) left_out += each.left_out;
+  if (left_out > 0)
+    note += fmt::format(" {} row{} of other problems or devices not shown.", left_out, left_out == 1 ? " is" : "s are");
   return note;
 }
 
@@ -302,40 +312,54 @@ std::vector<BenchCell> cells_of(const Measurement& m, std::span<const Column> co
 
 }  // namespace
 
-BenchTable bench_table(const State& state, const Model& model, const BenchSlice& slice,
-                       std::optional<std::int64_t> chosen, const BenchSwitches& switches) {
+BenchTable bench_table(const State& state, const BenchSlices& slices, std::optional<std::int64_t> chosen,
+                       const BenchSwitches& switches) {
   const bool all_values = switches.all_values;
+  const BenchSlice& lead = slices.front();
   BenchTable table;
-  std::vector<const Measurement*> shown;
-  for (const Measurement* m : slice.rows) {
-    const std::int64_t at = axis_value(slice.axis, *m);
-    if (all_values || at == 0 || at == chosen) shown.push_back(m);
+  struct Shown {
+    const Measurement* m;
+    const BenchSlice* of;
+  };
+  std::vector<Shown> shown;
+  for (const BenchSlice& slice : slices) {
+    for (const Measurement* m : slice.rows) {
+      const std::int64_t at = axis_value(slice.axis, *m);
+      if (all_values || at == 0 || at == chosen) shown.push_back({m, &slice});
+    }
   }
-  std::stable_sort(shown.begin(), shown.end(), [&](const Measurement* a, const Measurement* b) {
-    const auto x = ladder_rank(a->key.kernel), y = ladder_rank(b->key.kernel);
-    return x != y ? x < y : axis_value(slice.axis, *a) < axis_value(slice.axis, *b);
+  // By kernel, then by value, then by run: what is to be compared stands together.
+  std::stable_sort(shown.begin(), shown.end(), [&](const Shown& a, const Shown& b) {
+    const auto x = ladder_rank(a.m->key.kernel), y = ladder_rank(b.m->key.kernel);
+    const auto u = axis_value(lead.axis, *a.m), v = axis_value(lead.axis, *b.m);
+    return x != y ? x < y : u != v ? u < v : a.of->letter < b.of->letter;
   });
-  const std::vector<Column> columns = columns_of(state, slice, shown, switches);
+  std::vector<const Measurement*> rows;
+  for (const Shown& each : shown) rows.push_back(each.m);
+  const std::vector<Column> columns = columns_of(state, lead, rows, switches);
   table.columns.push_back({"kernel", "kernel", ""});
   for (const Column& c : columns) table.columns.push_back(c.head);
-  for (const Measurement* m : shown) {
+  for (const auto& [m, of] : shown) {
     BenchTableRow row;
     row.kernel = m->key.kernel;
+    row.label = row.kernel;
+    if (!of->letter.empty()) row.label += " " + of->letter;
+    if (of->run == kPredictedRun) row.label += ", predicted";
     row.problem = m->key.problem;
     row.options = m->key.options;
-    row.value = axis_value(slice.axis, *m);
-    row.emphasised = m->key.kernel == bench_kernel(state) && (!all_values || row.value == chosen);
+    row.value = axis_value(lead.axis, *m);
+    row.emphasised = m->key.kernel == bench_kernel(state) && !of->beside && (!all_values || row.value == chosen);
     row.cells = cells_of(*m, columns);
     if (m->state == RowState::done) {
       if (m->verdict && !m->verdict->not_judged) row.mark = m->verdict->pass ? BenchMark::pass : BenchMark::fail;
     } else {
       row.reason = all_values && row.value > 0
-                       ? fmt::format("{} = {}: {}", axis_letter(slice.axis), row.value, reason_words(*m))
+                       ? fmt::format("{} = {}: {}", axis_letter(lead.axis), row.value, reason_words(*m))
                        : reason_words(*m);
     }
     table.rows.push_back(std::move(row));
   }
-  table.note = origin_note(model, slice);
+  table.note = origin_note(slices);
   return table;
 }
 

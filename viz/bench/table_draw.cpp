@@ -35,7 +35,7 @@ float width_of(const BenchTable& table, std::size_t column) {
   float widest = text_width(Face::text, kText, table.columns[column].title) + s.px(12);  // room for the sort arrow
   for (const BenchTableRow& row : table.rows) {
     if (column == 0) {
-      widest = std::max(widest, s.px(24) + text_width(row.emphasised ? Face::bold : Face::text, kText, row.kernel));
+      widest = std::max(widest, s.px(24) + text_width(row.emphasised ? Face::bold : Face::text, kText, row.label));
     } else if (!row.cells.empty()) {
       const bool words = table.columns[column].id == "verdict";
       widest = std::max(widest, text_width(words ? Face::text : Face::mono, kText, row.cells[column - 1].text) +
@@ -84,7 +84,7 @@ std::vector<std::size_t> sorted_rows(const BenchTable& table, const std::vector<
     if (has(a) != has(b)) return has(a);
     if (!has(a)) return false;
     if (column == 0)
-      return down ? table.rows[b].kernel < table.rows[a].kernel : table.rows[a].kernel < table.rows[b].kernel;
+      return down ? table.rows[b].label < table.rows[a].label : table.rows[a].label < table.rows[b].label;
     const double x = table.rows[a].cells[column - 1].sort, y = table.rows[b].cells[column - 1].sort;
     return down ? y < x : x < y;
   });
@@ -161,7 +161,7 @@ void kernel_cell(const BenchTableRow& row, const BenchLine* line, Commands& comm
   const Style& s = style();
   const ImVec2 at = ImGui::GetCursorScreenPos();
   ImGui::PushStyleColor(ImGuiCol_Header, 0U);
-  const std::string id = fmt::format("##row_{}_{}", row.kernel, row.value);
+  const std::string id = fmt::format("##row_{}_{}", row.label, row.value);
   if (ImGui::Selectable(id.c_str(), false, ImGuiSelectableFlags_SpanAllColumns | ImGuiSelectableFlags_AllowOverlap,
                         {0, s.px(kRow)}))
     commands.push_back(ChooseKernel{row.kernel});
@@ -176,13 +176,13 @@ void kernel_cell(const BenchTableRow& row, const BenchLine* line, Commands& comm
              s.px(1.5F)});
   draw_text_in(&list, {{at.x + s.px(20), at.y}, {at.x + s.px(400), at.y + s.px(kRow)}}, Align::left,
                row.emphasised ? Face::bold : Face::text, kText,
-               colour(s.theme, row.cells.empty() ? Token::dim : Token::text), row.kernel);
+               colour(s.theme, row.cells.empty() ? Token::dim : Token::text), row.label);
 }
 
-const BenchLine* line_of(const BenchScene& scene, const std::string& kernel) {
+const BenchLine* line_of(const BenchScene& scene, const BenchTableRow& row) {
   for (const BenchChart& chart : scene.charts)
     for (const BenchLine& line : chart.lines)
-      if (line.kernel == kernel) return &line;
+      if (!line.kernel.empty() && line.id == row.label) return &line;
   return nullptr;
 }
 
@@ -214,7 +214,7 @@ std::vector<Reason> rows(const BenchScene& scene, const std::vector<ShownColumn>
     for (std::size_t c = 0; c < columns.size(); ++c) {
       ImGui::TableSetColumnIndex(static_cast<int>(c));
       if (c == 0) {
-        kernel_cell(row, line_of(scene, row.kernel), commands);
+        kernel_cell(row, line_of(scene, row), commands);
       } else {
         if (c == 1 && !row.reason.empty()) reasons.push_back({ImGui::GetCursorScreenPos(), 0, row.reason});
         if (row.cells.empty()) continue;

@@ -368,4 +368,39 @@ BenchVerdict bench_verdict(const State& state, const Model& model, const BenchSl
   return v;
 }
 
+std::string beside_words(const State& state, const BenchSlice& slice, const BenchSlices& beside,
+                         std::optional<std::int64_t> chosen, std::string_view kernel) {
+  std::vector<std::string> words;
+  if (!chosen || slice.planned) return {};
+  const std::string_view subject = kernel.empty() ? std::string_view(bench_kernel(state)) : kernel;
+  const Measurement* mine = row_at(slice, subject, *chosen);
+  constexpr std::size_t kMost = 2;  // a strip is no list: the table has them all
+  for (const BenchSlice& other : beside) {
+    if (other.planned || words.size() >= kMost) continue;
+    const Measurement* its = row_at(other, subject, *chosen);
+    if (mine == nullptr || !timed(*mine) || its == nullptr || !timed(*its)) continue;
+    if (!(its->key.problem == mine->key.problem)) {
+      words.push_back(fmt::format("{} is of another problem ({}).", other.letter, describe(its->key.problem)));
+      continue;
+    }
+    const double ratio = its->time.median / mine->time.median;
+    const std::string where = fmt::format("In {} {}", other.letter, subject);
+    switch (standing_of(*mine, *its)) {
+      case Standing::faster:
+        words.push_back(fmt::format("{} takes {} times as long.", where, times_text(ratio)));
+        break;
+      case Standing::slower:
+        words.push_back(fmt::format("{} is {} times as fast.", where, times_text(1 / ratio)));
+        break;
+      case Standing::equal:
+        words.push_back(where + " is as fast.");
+        break;
+      case Standing::unclear:
+        words.push_back(where + " can't be told from this one: the medians overlap.");
+        break;
+    }
+  }
+  return fmt::format("{}", fmt::join(words, " "));
+}
+
 }  // namespace attn

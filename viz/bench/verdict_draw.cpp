@@ -30,11 +30,28 @@ void folded_panel(const State& state, const Model& model, BenchCache& cache, Com
   ImGui::EndPopup();
 }
 
-// Sessions to look at while nothing is measured here.
-void offers(const std::vector<SessionOffer>& sessions, Commands& commands) {
-  for (const SessionOffer& offer : sessions) {
-    if (toggle(fmt::format("Open {}##{}", offer.words, offer.path).c_str(), true, offer.path.c_str()))
-      commands.push_back(OpenFile{offer.path});
+// What can be looked at while nothing is shown: the newest run of this machine and what came with the program.
+std::vector<const ListedRun*> offered(const State& state, const Model& model) {
+  std::vector<const ListedRun*> runs;
+  if (model.task.running || !shown_runs(state.document.runs, model).empty()) return runs;
+  bool own = false;
+  for (const ListedRun& r : model.runs) {
+    const bool is_own = r.from == RunFrom::here;
+    if (state.document.runs.removed.contains(r.run.id) || r.run.rows.empty() || (is_own && own)) continue;
+    own |= is_own;
+    runs.push_back(&r);
+  }
+  return runs;
+}
+
+void offers(const State& state, const std::vector<const ListedRun*>& runs, Commands& commands) {
+  for (const ListedRun* r : runs) {
+    const char* what = r->from == RunFrom::bundled ? "the bundled run" : r->from == RunFrom::here ? "the last run" : "";
+    const std::string words =
+        fmt::format("Open {} of {}, {} row{}##offer_{}", what, words_of(state.document.runs, r->run),
+                    r->run.rows.size(), r->run.rows.size() == 1 ? "" : "s", r->run.id);
+    if (toggle(words.c_str(), true, "Shows its rows, with the sweep that they came from"))
+      commands.push_back(TakeSweepOf{r->run.id});
   }
 }
 
@@ -56,8 +73,8 @@ void draw_bench_strip(const State& state, const Model& model, BenchCache& cache,
   const float headline_height = draw_paragraph(nullptr, {}, room, size, headline, kLines, false);
   const float reason_height =
       verdict.reason.empty() ? 0 : s.px(4) + draw_paragraph(nullptr, {}, room, 13, reason, kLines, false);
-  const bool empty = model.measurements.empty() && !model.task.running;
-  const float offer_height = empty ? s.px(24) * static_cast<float>(model.offers.size()) : 0;
+  const auto runs = offered(state, model);
+  const float offer_height = s.px(24) * static_cast<float>(runs.size());
   const float height = headline_height + reason_height + offer_height + 2 * pad;
   if (begin_card("strip", ImVec2(width, height))) {
     ImDrawList* list = ImGui::GetWindowDrawList();
@@ -70,7 +87,7 @@ void draw_bench_strip(const State& state, const Model& model, BenchCache& cache,
       ImGui::PushStyleVar(ImGuiStyleVar_ItemSpacing, ImVec2(s.px(4), s.px(4)));
       ImGui::SetCursorPos({left - s.px(6), pad + headline_height + reason_height + s.px(4)});
       ImGui::BeginGroup();
-      offers(model.offers, commands);
+      offers(state, runs, commands);
       ImGui::EndGroup();
       ImGui::PopStyleVar();
     }

@@ -87,6 +87,51 @@ void draw_dotted(ImDrawList& list, std::span<const ImVec2> points, ImU32 ink, fl
   }
 }
 
+namespace {
+
+// Drawn and left out in turn, in multiples of the thickness; none = unbroken.
+std::span<const float> pattern_of(std::size_t order) {
+  static constexpr std::array<float, 2> kLong{7, 3.5F}, kShort{3, 2.5F};
+  static constexpr std::array<float, 4> kDashDot{7, 2.5F, 1.2F, 2.5F};
+  switch (order % 4) {
+    case 1:
+      return kLong;
+    case 2:
+      return kShort;
+    case 3:
+      return kDashDot;
+    default:
+      return {};
+  }
+}
+
+}  // namespace
+
+void draw_patterned(ImDrawList& list, std::span<const ImVec2> points, ImU32 ink, float thickness, std::size_t order) {
+  const std::span<const float> pattern = pattern_of(order);
+  if (pattern.empty()) {
+    list.AddPolyline(points.data(), static_cast<int>(points.size()), ink, thickness);
+    return;
+  }
+  std::size_t part = 0;
+  float left = pattern[0] * thickness;  // of this part of the pattern, carried over the corners
+  for (std::size_t i = 1; i < points.size(); ++i) {
+    const ImVec2 a = points[i - 1], b = points[i];
+    const float length = std::hypot(b.x - a.x, b.y - a.y);
+    if (!(length > 0) || length > 1e5F) continue;
+    for (float at = 0; at < length;) {
+      const float to = std::min(length, at + left);
+      const auto on = [&](float x) { return ImVec2(a.x + x / length * (b.x - a.x), a.y + x / length * (b.y - a.y)); };
+      if (part % 2 == 0) list.AddLine(on(at), on(to), ink, thickness);
+      left -= to - at;
+      at = to;
+      if (left > 0.01F) continue;  // what is less would vanish in `at` and never end
+      part = (part + 1) % pattern.size();
+      left = pattern[part] * thickness;
+    }
+  }
+}
+
 void draw_swatch(ImDrawList& list, ImVec2 left, float width, std::string_view kernel_id, const SwatchStyle& look) {
   const Style& s = style();
   ImU32 ink = kernel_colour(s.theme, kernel_id);

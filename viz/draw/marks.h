@@ -1,6 +1,7 @@
 // The marks of kernels (viz/draw/kernel_looks.h), drawn, and the lines that carry them.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <span>
 #include <string_view>
@@ -24,6 +25,9 @@ void draw_mark(ImDrawList& list, ImVec2 centre, const MarkStyle& mark);
 
 // A polyline of dots (a prediction).
 void draw_dotted(ImDrawList& list, std::span<const ImVec2> points, ImU32 ink, float thickness);
+
+// A polyline with the pattern of a run: unbroken for the first, then long dashes, short ones, dash and dot, and again.
+void draw_patterned(ImDrawList& list, std::span<const ImVec2> points, ImU32 ink, float thickness, std::size_t order);
 
 // A piece of line with the kernel's mark on it, as in the list of kernels: `width` pixels from `left`.
 struct SwatchStyle {

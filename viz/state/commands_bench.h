@@ -16,6 +16,20 @@ struct SetSweep {
 };
 // The problem of Step as the sweep's.
 struct MeasureInBench {};
+// The list of runs. `id` of ShowRun may be kPredictedRun; an empty one of CompareWithRun: with none.
+struct ShowRun {
+  std::string id;
+  bool on = true;
+};
+struct RenameRun {
+  std::string id, name;
+};
+struct RemoveRun {
+  std::string id;
+};
+struct CompareWithRun {
+  std::string id;
+};
 
 // View: not undoable.
 struct ChooseBenchMetric {
@@ -28,14 +42,25 @@ struct ChooseBenchBaseline {
   std::string id;  // empty = the default of each device
 };
 
-using BenchCommand = std::variant<SetSweep, MeasureInBench, ChooseBenchMetric, ChooseBenchValue, ChooseBenchBaseline>;
+using BenchCommand = std::variant<SetSweep, MeasureInBench, ShowRun, RenameRun, RemoveRun, CompareWithRun,
+                                  ChooseBenchMetric, ChooseBenchValue, ChooseBenchBaseline>;
 
-// Goes on from the rows there are where some of the sweep's points are finished and others not; `restart` measures all.
+// Goes on with the newest unfinished run of this very sweep, else starts one, which takes over the points that are
+// finished in the runs of this machine where some are and others not. `restart`: a new run that measures all.
 struct RunSweep {
   bool restart = false;
 };
-struct ExportCsv {};
-struct ExportJson {};
-using BenchEffect = std::variant<RunSweep, ExportCsv, ExportJson>;
+// The rows of one run, or of all that are shown.
+struct ExportCsv {
+  std::string run;
+};
+struct ExportJson {
+  std::string run;
+};
+// Ticks a run and sets the sweep up as it was.
+struct TakeSweepOf {
+  std::string id;
+};
+using BenchEffect = std::variant<RunSweep, ExportCsv, ExportJson, TakeSweepOf>;
 
 }  // namespace attn

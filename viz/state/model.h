@@ -4,10 +4,13 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "kernels/recording/recording.h"
 #include "profiling/figures/measurement.h"
+#include "profiling/session/run.h"
+#include "viz/state/runs.h"
 
 namespace attn {
 
@@ -23,6 +26,7 @@ struct TaskView {
 struct GpuChoice {
   std::int32_t index = 0;
   std::string name, arch;
+  std::uint64_t memory_bytes = 0;
 };
 struct GpuView {
   bool looked = false;
@@ -30,22 +34,39 @@ struct GpuView {
   std::vector<GpuChoice> gpus;
 };
 
-// A session that Bench offers to open while it has no rows.
-struct SessionOffer {
+// A run as Bench lists it.
+enum class RunFrom : std::uint8_t { here, file, bundled };  // kept on this machine, opened, came with the program
+struct ListedRun {
+  SweepRun run;  // its rows may grow
+  RunFrom from = RunFrom::here;
+  bool growing = false;  // it is being measured, here or in another window
+  bool local = true;     // taken on this machine: a sweep can take over its points
+};
+
+// A file that Ctrl+O lists.
+struct KnownFile {
   std::string path;
-  std::string words;  // "the bundled session of NVIDIA H100 80GB HBM3"
+  std::string words;  // "NVIDIA H100 80GB HBM3, 36 rows, 2026-11-21"; empty where it was not looked at
+  bool bundled = false;
 };
 
 // All that panels may read. Shared pointers so that a task can replace a recording while a frame draws the old one.
 struct Model {
   std::shared_ptr<const Recording> recording;  // what Step shows; null only when `recording_error` says why
   std::string recording_error;                 // words: the problem cannot be recorded (size, options)
-  std::vector<Measurement> measurements;       // rows of the current sweep, growing
-  Provenance provenance;
-  bool rows_from_here = true;  // taken on this machine, in this run or an earlier one: a sweep can go on from them
+  std::vector<ListedRun> runs;                 // all that is known, the newest first, those that are bundled last
+  std::vector<Measurement> compiled;           // what the compiler says of the sweep's GPU kernels, one row a point
+  std::string compiled_for;                    // the sweep that it says so of (sweep_key)
+  Provenance here;                             // of this machine, now
   GpuView gpu;
-  std::vector<SessionOffer> offers;
+  std::vector<KnownFile> files;  // recent ones first
   TaskView task;
 };
+
+const ListedRun* find_run(const Model& model, std::string_view id);
+// Of the runs that are listed and ticked, in the order in which they were; with the names that the user gave them.
+std::vector<const ListedRun*> shown_runs(const BenchRuns& runs, const Model& model);
+// The name that the user gave it, or run_words().
+std::string words_of(const BenchRuns& runs, const SweepRun& run);
 
 }  // namespace attn

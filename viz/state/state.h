@@ -9,6 +9,7 @@
 #include "kernels/model/inputs.h"
 #include "kernels/recording/recording.h"
 #include "profiling/sweep/sweep.h"
+#include "viz/state/runs.h"
 #include "viz/state/view_bench.h"
 #include "viz/state/view_step.h"
 
@@ -28,7 +29,7 @@ struct Selection {
   bool operator==(const Selection&) const = default;
 };
 
-// What undo covers: problem, inputs, kernel, selection, the sweep.
+// What undo covers: problem, inputs, kernel, selection, the sweep, the list of runs.
 struct Document {
   std::string preset = "blackboard";  // empty once the problem was changed by hand
   Problem problem;
@@ -37,6 +38,7 @@ struct Document {
   Options options;                   // 0 = the kernel's default; presets set br and bc
   Selection selection;
   SweepSpec sweep;  // what Bench will run
+  BenchRuns runs;   // and what it shows
   bool operator==(const Document&) const;
 };
 

@@ -20,6 +20,7 @@ struct Calls {
   PFN_cuDeviceGetCount_v2000 device_count = nullptr;
   PFN_cuDeviceGet_v2000 device_get = nullptr;
   PFN_cuDeviceGetName_v2000 device_name = nullptr;
+  PFN_cuDeviceGetUuid_v11040 device_uuid = nullptr;
   PFN_cuDeviceGetAttribute_v2000 device_attribute = nullptr;
   PFN_cuDeviceTotalMem_v3020 device_memory = nullptr;
   PFN_cuDevicePrimaryCtxRetain_v7000 retain = nullptr;
@@ -81,6 +82,7 @@ Result<Calls> resolve_calls(const Library& library) {
   resolve(c.device_count, "cuDeviceGetCount", 2000);
   resolve(c.device_get, "cuDeviceGet", 2000);
   resolve(c.device_name, "cuDeviceGetName", 2000);
+  resolve(c.device_uuid, "cuDeviceGetUuid", 11040);
   resolve(c.device_attribute, "cuDeviceGetAttribute", 2000);
   resolve(c.device_memory, "cuDeviceTotalMem", 3020);
   resolve(c.retain, "cuDevicePrimaryCtxRetain", 7000);
@@ -279,7 +281,9 @@ Result<GpuProperties> CudaDriver::properties(std::int32_t index) {
   }
   char name[256] = {};
   std::size_t bytes = 0;
+  CUuuid uuid{};
   auto good = check(call_.device_name(name, sizeof name, device_), "cuDeviceGetName");
+  if (good) good = check(call_.device_uuid(&uuid, device_), "cuDeviceGetUuid");
   if (good) good = check(call_.device_memory(&bytes, device_), "cuDeviceTotalMem");
   const auto take = [&](CUdevice_attribute which, auto& to) {
     if (!good) return;
@@ -301,6 +305,7 @@ Result<GpuProperties> CudaDriver::properties(std::int32_t index) {
   device_ = before;
   if (!good) return tl::unexpected(good.error());
   p.name = name;
+  for (const char byte : uuid.bytes) p.uuid += fmt::format("{:02x}", static_cast<unsigned char>(byte));
   p.pci = fmt::format("{:04x}:{:02x}:{:02x}.0", domain, bus, slot);
   p.memory_bytes = bytes;
   return p;

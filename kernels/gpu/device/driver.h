@@ -26,6 +26,7 @@ using Event = void*;
 struct GpuProperties {
   std::int32_t index = 0;
   std::string name;
+  std::string uuid;                   // 32 hexadecimal digits; tells two GPUs of one name apart
   std::string pci;                    // address on the bus: "0000:01:00.0"
   std::int32_t major = 0, minor = 0;  // compute capability
   std::int32_t sms = 0;

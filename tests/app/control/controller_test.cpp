@@ -24,12 +24,23 @@ class Headless : public ::testing::Test {
     ControllerOptions o;
     o.state = std::move(state);
     o.save_folder = folder_;
-    o.sweeps.autosave_file = folder_ / "auto" / "autosave.attn";
+    o.runs.runs = folder_ / "runs";
+    o.runs.recent = folder_ / "data" / "recent";
     return o;
   }
   static std::string last_words(Controller& c) {
     const auto entries = c.log().after(0);
     return entries.empty() ? "" : entries.back().text;
+  }
+  // The rows of the run that was ticked last.
+  static std::vector<Measurement> shown_rows(const Controller& c) {
+    const auto runs = shown_runs(c.state().document.runs, c.model());
+    return runs.empty() ? std::vector<Measurement>{} : runs.back()->run.rows;
+  }
+  fs::path run_file() const {
+    for (const auto& entry : fs::directory_iterator(folder_ / "runs"))
+      if (entry.path().extension() == ".attn") return entry.path();
+    return {};
   }
   std::vector<fs::path> files(const char* extension) const {
     std::vector<fs::path> found;
@@ -166,8 +177,8 @@ TEST_F(Headless, ASweepFillsRowsExportsThemAndIsAutosaved) {
   c.update({RunSweep{}});
   EXPECT_TRUE(c.wants_frames());
   c.wait();
-  EXPECT_EQ(c.model().measurements.size(), 4U);
-  EXPECT_EQ(read_session(folder_ / "auto" / "autosave.attn")->measurements.size(), 4U);
+  EXPECT_EQ(shown_rows(c).size(), 4U);
+  EXPECT_EQ(read_session(run_file())->runs.at(0).rows.size(), 4U);
   c.update({ExportCsv{}});
   c.wait();
   c.update({ExportJson{}});
@@ -184,14 +195,14 @@ TEST_F(Headless, ASweepGoesOnFromTheRowsOfASavedSession) {
   Controller c(options(small_sweep()));
   c.update({RunSweep{}});
   c.wait();
-  const auto first = c.model().measurements;
+  const auto first = shown_rows(c);
   ASSERT_EQ(first.size(), 4U);
   // Another window opens what was autosaved: the sweep comes with it.
   Controller d(options());
-  d.update({OpenFile{(folder_ / "auto" / "autosave.attn").string()}});
+  d.update({OpenFile{run_file().string()}});
   d.wait();
-  ASSERT_EQ(d.model().measurements.size(), 4U) << last_words(d);
-  EXPECT_TRUE(d.model().rows_from_here);
+  ASSERT_EQ(shown_rows(d).size(), 4U) << last_words(d);
+  EXPECT_TRUE(d.model().runs.at(0).local);
   EXPECT_EQ(d.state().view.workspace, Workspace::bench);
   EXPECT_EQ(d.state().document.sweep.values, small_sweep().document.sweep.values);
   EXPECT_EQ(d.state().document.sweep.kernels, small_sweep().document.sweep.kernels);
@@ -199,31 +210,42 @@ TEST_F(Headless, ASweepGoesOnFromTheRowsOfASavedSession) {
   longer.values.push_back(48);
   d.update({SetSweep{longer}, RunSweep{}});
   d.wait();
-  ASSERT_EQ(d.model().measurements.size(), 6U);
-  for (std::size_t i = 0; i < 4; ++i) EXPECT_EQ(d.model().measurements[i].samples_us, first[i].samples_us) << i;
+  ASSERT_EQ(shown_rows(d).size(), 6U);
+  for (std::size_t i = 0; i < 4; ++i) EXPECT_EQ(shown_rows(d)[i].samples_us, first[i].samples_us) << i;
   d.update({RunSweep{true}});
   d.wait();
-  EXPECT_NE(d.model().measurements[0].samples_us, first[0].samples_us);  // measured anew
+  EXPECT_NE(shown_rows(d)[0].samples_us, first[0].samples_us);  // measured anew
 }
 
-TEST_F(Headless, SessionsThatCanBeOpenedAreOffered) {
-  Controller c(options(small_sweep()));
-  c.update({RunSweep{}});
-  c.wait();
+TEST_F(Headless, RunsThatCanBeShownAreListedAndBundledFilesCanBeOpened) {
+  {
+    Controller c(options(small_sweep()));
+    c.update({RunSweep{}});
+    c.wait();
+  }
   ControllerOptions o = options();
-  o.sweeps.bundled_sessions = folder_ / "bundled";
-  fs::create_directories(o.sweeps.bundled_sessions);
-  fs::copy_file(o.sweeps.autosave_file, o.sweeps.bundled_sessions / "gpu.attn");
-  std::ofstream(o.sweeps.bundled_sessions / "broken.attn") << "no session";
+  o.runs.bundled = folder_ / "bundled";
+  fs::create_directories(o.runs.bundled);
+  Session other = *read_session(run_file());
+  other.runs[0].id = new_run_id();
+  ASSERT_TRUE(write_session(o.runs.bundled / "gpu.attn", other));
+  std::ofstream(o.runs.bundled / "broken.attn") << "no session";
   Controller d(o);
   d.look_around();
   d.wait();
-  ASSERT_EQ(d.model().offers.size(), 2U);
-  EXPECT_NE(d.model().offers[0].words.find("the last run of "), std::string::npos) << d.model().offers[0].words;
-  EXPECT_NE(d.model().offers[1].words.find("the bundled session of "), std::string::npos);
-  d.update({OpenFile{d.model().offers[1].path}});
+  ASSERT_EQ(d.model().runs.size(), 2U);
+  EXPECT_EQ(d.model().runs[0].from, RunFrom::here);
+  EXPECT_EQ(d.model().runs[1].from, RunFrom::bundled);
+  EXPECT_TRUE(shown_rows(d).empty());  // listed, not shown: the window opens on what can be predicted
+  ASSERT_EQ(d.model().files.size(), 1U);
+  EXPECT_TRUE(d.model().files[0].bundled);
+  EXPECT_NE(d.model().files[0].words.find("4 rows"), std::string::npos) << d.model().files[0].words;
+  d.update({OpenFile{d.model().files[0].path}});
   d.wait();
-  EXPECT_EQ(d.model().measurements.size(), 4U);
+  EXPECT_EQ(shown_rows(d).size(), 4U);
+  EXPECT_EQ(d.model().runs.size(), 2U);   // the same run, not a second one
+  ASSERT_EQ(d.model().files.size(), 2U);  // and the file is known from now on
+  EXPECT_FALSE(d.model().files[0].bundled);
 }
 
 TEST_F(Headless, AKernelOfBenchIsSteppedThroughAtASmallSizeAndMeasuredBack) {
@@ -250,17 +272,160 @@ TEST_F(Headless, AKernelOfBenchIsSteppedThroughAtASmallSizeAndMeasuredBack) {
   EXPECT_TRUE(c.state().document.sweep.base == small_sweep().document.sweep.base);
 }
 
+TEST_F(Headless, ARunNeverTakesTheRowsOfAnotherAway) {
+  Controller c(options(small_sweep()));
+  c.update({RunSweep{}});
+  c.wait();
+  const std::string first = c.state().document.runs.shown.at(0);
+  SweepSpec other = c.state().document.sweep;
+  other.values = {48};
+  c.update({SetSweep{other}, RunSweep{}});
+  c.wait();
+  ASSERT_EQ(c.model().runs.size(), 2U);
+  ASSERT_EQ(c.state().document.runs.shown.size(), 2U);  // both are shown, the new one on top
+  EXPECT_EQ(find_run(c.model(), first)->run.rows.size(), 4U);
+  EXPECT_EQ(shown_rows(c).size(), 2U);
+  // A sweep that is finished is measured again as a run of its own.
+  c.update({RunSweep{}});
+  c.wait();
+  EXPECT_EQ(c.model().runs.size(), 3U);
+}
+
+TEST_F(Headless, RunGoesOnWithTheUnfinishedRunOfTheSameSweep) {
+  State s = small_sweep();
+  s.document.sweep.values = {16, 24, 32, 40, 48, 56};
+  s.document.sweep.seconds_per_point = 0.1;
+  std::string id;
+  std::size_t rows = 0;
+  {
+    Controller c(options(s));
+    c.update({RunSweep{}});
+    while (shown_rows(c).size() < 2) c.update({});
+    c.update({CancelTask{}});
+    c.wait();
+    id = c.state().document.runs.shown.at(0);
+    rows = shown_rows(c).size();
+    ASSERT_LT(rows, 12U);
+  }
+  Controller d(options(s));
+  d.look_around();
+  d.wait();
+  ASSERT_NE(find_run(d.model(), id), nullptr);
+  const auto before = find_run(d.model(), id)->run.rows.at(0).samples_us;
+  d.update({RunSweep{}});
+  d.wait();
+  EXPECT_EQ(d.model().runs.size(), 1U);
+  ASSERT_EQ(find_run(d.model(), id)->run.rows.size(), 12U);
+  bool kept = false;
+  for (const Measurement& m : find_run(d.model(), id)->run.rows) {
+    EXPECT_EQ(m.state, RowState::done);
+    kept |= m.samples_us == before;
+  }
+  EXPECT_TRUE(kept);
+  EXPECT_EQ(read_session(run_file())->runs.at(0).rows.size(), 12U);
+}
+
+TEST_F(Headless, TicksNamesAndRemovalsAreUndoneAndReachTheFiles) {
+  std::string id;
+  {
+    Controller c(options(small_sweep()));
+    c.update({RunSweep{}});
+    c.wait();
+    id = c.state().document.runs.shown.at(0);
+    c.update({RenameRun{id, "warm-up"}});
+    c.wait();
+    EXPECT_EQ(read_session(run_file())->runs.at(0).name, "warm-up");
+    c.update({RenameRun{id, "before"}});
+    c.wait();
+    EXPECT_EQ(words_of(c.state().document.runs, c.model().runs[0].run), "before");
+    c.update({Undo{}});
+    c.wait();
+    EXPECT_EQ(read_session(run_file())->runs.at(0).name, "warm-up");
+    c.update({Undo{}});
+    c.wait();
+    EXPECT_EQ(read_session(run_file())->runs.at(0).name, "");
+    c.update({ShowRun{id, false}});
+    EXPECT_TRUE(shown_rows(c).empty());
+    c.update({Undo{}});
+    EXPECT_EQ(shown_rows(c).size(), 4U);
+    c.update({RemoveRun{id}});
+    EXPECT_TRUE(shown_rows(c).empty());
+    c.update({Undo{}});
+    EXPECT_EQ(shown_rows(c).size(), 4U);
+  }
+  EXPECT_TRUE(fs::exists(run_file()));  // the removal was undone
+  {
+    Controller d(options());
+    d.look_around();
+    d.wait();
+    d.update({RemoveRun{id}});
+    d.wait();
+    EXPECT_TRUE(fs::exists(run_file()));  // it goes when the window closes
+  }
+  EXPECT_EQ(run_file(), fs::path());
+}
+
+TEST_F(Headless, TheSecondRunIsSetAgainstTheFirst) {
+  Controller c(options(small_sweep()));
+  c.update({RunSweep{}});
+  c.wait();
+  const std::string first = c.state().document.runs.shown.at(0);
+  c.update({RunSweep{true}});
+  c.wait();
+  c.update({CompareWithRun{first}});
+  EXPECT_EQ(c.state().view.bench.metric, "against_run_ratio");
+  c.update({ExportCsv{}});
+  c.wait();
+  std::ifstream csv(files(".csv").at(0));
+  std::string text((std::istreambuf_iterator<char>(csv)), {});
+  EXPECT_NE(text.find("against_run_ratio"), std::string::npos);
+  EXPECT_NE(text.find(first), std::string::npos);
+  const std::string state = *state_string(c.state());
+  EXPECT_NE(state.find("run_ref=" + first), std::string::npos) << state;
+  // Elsewhere neither run is there: that is said, and the rest opens.
+  ControllerOptions o = options(*open_state_string(state));
+  o.runs.runs = folder_ / "empty";
+  Controller d(o);
+  d.look_around();
+  d.wait();
+  EXPECT_NE(last_words(d).find("is not on this machine"), std::string::npos) << last_words(d);
+  EXPECT_TRUE(d.state().document.sweep.base == c.state().document.sweep.base);
+  // And here the string shows both.
+  Controller e(options(*open_state_string(state)));
+  e.look_around();
+  e.wait();
+  EXPECT_EQ(shown_runs(e.state().document.runs, e.model()).size(), 2U);
+}
+
+TEST_F(Headless, ASavedSessionHoldsTheRunsThatAreTickedAndNoOther) {
+  Controller c(options(small_sweep()));
+  for (int n = 0; n < 3; ++n) {
+    c.update({RunSweep{true}});
+    c.wait();
+  }
+  const auto ids = c.state().document.runs.shown;
+  ASSERT_EQ(ids.size(), 3U);
+  c.update({ShowRun{ids[1], false}, RenameRun{ids[0], "first"}, SaveSession{}});
+  c.wait();
+  const auto saved = read_session(files(".attn").at(0));
+  ASSERT_TRUE(saved) << saved.error().message;
+  ASSERT_EQ(saved->runs.size(), 2U);
+  EXPECT_EQ(saved->runs[0].name, "first");
+  EXPECT_EQ(saved->runs[1].id, ids[2]);
+  EXPECT_EQ(saved->recordings.size(), 1U);
+}
+
 TEST_F(Headless, ACancelledSweepKeepsItsRows) {
   State s = small_sweep();
   s.document.sweep.values = {16, 32, 64, 128, 256, 512};
   s.document.sweep.seconds_per_point = 0.3;
   Controller c(options(s));
   c.update({RunSweep{}});
-  while (c.model().measurements.empty()) c.update({});
+  while (shown_rows(c).empty()) c.update({});
   c.update({RunSweep{}, CancelTask{}});
   c.wait();
-  EXPECT_GE(c.model().measurements.size(), 1U);
-  EXPECT_LT(c.model().measurements.size(), 12U);
+  EXPECT_GE(shown_rows(c).size(), 1U);
+  EXPECT_LT(shown_rows(c).size(), 12U);
   EXPECT_FALSE(c.model().task.running);
 }
 
@@ -275,8 +440,8 @@ TEST_F(Headless, ASavedSessionOpensWithItsRecordingAndRows) {
   Controller d(options());
   d.update({OpenFile{files(".attn")[0].string()}});
   d.wait();
-  EXPECT_EQ(d.model().measurements.size(), 4U) << last_words(d);
-  EXPECT_TRUE(d.model().provenance.loaded);
+  EXPECT_EQ(shown_rows(d).size(), 4U) << last_words(d);
+  EXPECT_TRUE(d.model().runs.at(0).run.provenance.loaded);
   EXPECT_EQ(d.model().recording->problem, c.model().recording->problem);
   EXPECT_EQ(d.model().recording->arena, c.model().recording->arena);
   // The step, the row and the marks that it was left with.
@@ -354,14 +519,14 @@ TEST_F(Headless, WhereNothingCanBeSavedItIsSaidAndTheWorkGoesOn) {
   ControllerOptions o = options(small_sweep());
   std::ofstream(folder_ / "file") << "no folder";
   o.save_folder = folder_ / "file";
-  o.sweeps.autosave_file = folder_ / "file" / "autosave.attn";
+  o.runs.runs = folder_ / "file" / "runs";
   Controller c(std::move(o));
   c.update({SaveSession{}});
   c.wait();
   EXPECT_EQ(c.log().after(0).back().level, LogLevel::error);
   c.update({RunSweep{}});
   c.wait();
-  EXPECT_EQ(c.model().measurements.size(), 4U);
+  EXPECT_EQ(shown_rows(c).size(), 4U);
 }
 
 TEST_F(Headless, CopyStateGivesTheStringThatReopensTheView) {
@@ -384,7 +549,7 @@ TEST_F(Headless, ACursorBeyondTheRecordingIsCutToItsEnd) {
 
 TEST(Picture, AbsurdSizesAreRefusedInWords) {
   for (const auto& [w, h] : {std::pair{0, 0}, {100, 9000}, {1 << 30, 1 << 30}, {-5, 400}}) {
-    const auto picture = draw_picture({initial_state(), w, h, {}, {}, {}});
+    const auto picture = draw_picture({initial_state(), w, h, {}, {}});
     ASSERT_FALSE(picture);
     EXPECT_NE(picture.error().message.find("8192"), std::string::npos);
   }

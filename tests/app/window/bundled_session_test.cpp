@@ -29,11 +29,11 @@ TEST(BundledSessions, AreFromAGpuCheckedAndComplete) {
     EXPECT_LT(fs::file_size(file), 300'000U);
     const auto session = read_session(file);
     ASSERT_TRUE(session) << session.error().message;
-    EXPECT_FALSE(session->provenance.date.empty());
-    ASSERT_FALSE(session->measurements.empty());
-    for (const Measurement& m : session->measurements) {
+    EXPECT_FALSE(session->runs.at(0).provenance.date.empty());
+    ASSERT_FALSE(session->runs.at(0).rows.empty());
+    for (const Measurement& m : session->runs.at(0).rows) {
       EXPECT_EQ(m.processor, Processor::gpu);
-      EXPECT_EQ(m.key.device, session->provenance.device);
+      EXPECT_EQ(m.key.device, session->runs.at(0).provenance.device);
       EXPECT_EQ(m.state, RowState::done) << m.key.kernel << ": " << m.reason;
       EXPECT_TRUE(m.verdict && m.verdict->pass) << m.key.kernel;
       for (const char* id : {"time_us_median", "tflops", "dram_read_bytes", "dram_write_bytes",
@@ -43,11 +43,12 @@ TEST(BundledSessions, AreFromAGpuCheckedAndComplete) {
     const auto saved = parse_state_string(session->state);
     ASSERT_TRUE(saved) << "the sweep does not come with it";
     Model model;
-    model.measurements = session->measurements;
-    model.provenance = session->provenance;
-    const BenchScene scene = bench_scene(saved->state, model, {}, "");
+    model.runs.push_back({session->runs.at(0), RunFrom::bundled, false, false});
+    State state = saved->state;
+    show_run(state.document.runs, model.runs[0].run.id);
+    const BenchScene scene = bench_scene(state, model, {}, "");
     EXPECT_TRUE(scene.slice.of_this_sweep);
-    EXPECT_NE(scene.charts[1].source.find("loaded: " + session->provenance.device), std::string::npos);
+    EXPECT_NE(scene.charts[1].source.find("loaded: " + session->runs.at(0).provenance.device), std::string::npos);
     for (const BenchChart& chart : scene.charts) EXPECT_FALSE(chart.lines.empty()) << chart.title << chart.empty;
   }
 }

@@ -215,5 +215,57 @@ TEST(SpeedUp, AFailedBaselineIsNone) {
   EXPECT_FALSE(figure(rows[0], "speedup_ratio").available());
 }
 
+TEST(SpeedUp, TwoGpusOfOneNameAreTwoDevices) {
+  std::vector<Measurement> rows{timed("cpu_flash", 100), timed("cpu_multicore", 400)};
+  rows[0].key.device_uuid = std::string(32, 'a');
+  rows[1].key.device_uuid = std::string(32, 'b');
+  relate_to_baseline(rows);
+  EXPECT_FALSE(figure(rows[0], "speedup_ratio").available());
+  rows[1].key.device_uuid.clear();  // a file of an older version: the name is all there is
+  relate_to_baseline(rows);
+  EXPECT_EQ(figure(rows[0], "speedup_ratio").value, 4);
+}
+
+TEST(AgainstRun, IsOverTheSameKernelOnTheSameProblemOnAnyDevice) {
+  std::vector<Measurement> rows{timed("cpu_flash", 100), timed("cpu_multicore", 400)};
+  fill_figures(rows[0]);
+  EXPECT_FALSE(figure(rows[0], "against_run_ratio").available());
+  std::vector<Measurement> reference{timed("cpu_flash", 250)};
+  reference[0].key.device = "another CPU";
+  reference[0].key.l2 = L2State::cold;
+  relate_to_run(rows, reference, "before");
+  EXPECT_EQ(figure(rows[0], "against_run_ratio").value, 2.5);
+  EXPECT_NE(figure(rows[0], "against_run_ratio").method.find("before"), std::string::npos);
+  EXPECT_FALSE(figure(rows[1], "against_run_ratio").available());
+  EXPECT_NE(figure(rows[1], "against_run_ratio").reason.find("before"), std::string::npos);
+
+  reference[0].key.problem.Lk = 1024;
+  relate_to_run(rows, reference, "before");
+  EXPECT_FALSE(figure(rows[0], "against_run_ratio").available());
+  relate_to_run(rows, {}, "");
+  EXPECT_NE(figure(rows[0], "against_run_ratio").reason.find("no run was chosen"), std::string::npos);
+}
+
+TEST(AgainstRun, TakesTheRowWithTheSameOptionsAndNeverGuessesAmongOthers) {
+  std::vector<Measurement> rows{timed("cpu_flash", 100)};
+  rows[0].key.options.br = 64;
+  std::vector<Measurement> reference{timed("cpu_flash", 300), timed("cpu_flash", 200), timed("cpu_flash", 150)};
+  reference[0].key.options.br = 32;
+  reference[1].key.options.br = 64;
+  reference[2].key.options.br = 64;
+  reference[2].key.l2 = L2State::cold;
+  relate_to_run(rows, reference, "before");
+  EXPECT_EQ(figure(rows[0], "against_run_ratio").value, 2);  // the same state of the L2 cache comes first
+  reference[1].key.options.br = reference[2].key.options.br = 16;
+  relate_to_run(rows, reference, "before");
+  EXPECT_FALSE(figure(rows[0], "against_run_ratio").available());
+  reference.resize(1);
+  relate_to_run(rows, reference, "before");
+  EXPECT_EQ(figure(rows[0], "against_run_ratio").value, 3);
+  reference[0].state = RowState::failed;
+  relate_to_run(rows, reference, "before");
+  EXPECT_FALSE(figure(rows[0], "against_run_ratio").available());
+}
+
 }  // namespace
 }  // namespace attn

@@ -35,13 +35,12 @@ Measurement timed() {
 }
 
 Session session_of(std::vector<Measurement> rows) {
-  Session s;
-  s.provenance.device = "Some CPU, 2.0 GHz";
-  s.provenance.program_version = "0.1.0";
-  s.provenance.commit = "abc";
-  s.provenance.date = "2026-01-02T03:04:05Z";
-  s.measurements = std::move(rows);
-  return s;
+  Provenance p;
+  p.device = "Some CPU, 2.0 GHz";
+  p.program_version = "0.1.0";
+  p.commit = "abc";
+  p.date = "2026-01-02T03:04:05Z";
+  return session_of(std::move(p), std::move(rows));
 }
 
 TEST(Csv, HasOneHeaderAndOneRowAMeasurement) {

@@ -49,12 +49,10 @@ Measurement measured(const KernelRow& row = real_row()) {
 }
 
 Session example() {
-  Session s;
-  s.provenance = provenance_here();
-  s.provenance.peak_gflops = 123.5;
-  s.measurements = {measured(), measured(failing_kernel()), measured(idle_kernel())};
-  s.measurements[0].launch_us.assign(s.measurements[0].launches.size(), 12.25);
-  relate_to_baseline(s.measurements);
+  Session s = session_of(provenance_here(), {measured(), measured(failing_kernel()), measured(idle_kernel())});
+  s.runs[0].provenance.peak_gflops = 123.5;
+  s.runs[0].rows[0].launch_us.assign(s.runs[0].rows[0].launches.size(), 12.25);
+  relate_to_baseline(s.runs[0].rows);
   return s;
 }
 
@@ -104,21 +102,21 @@ TEST_F(SessionFile, ReadsBackWhatWasWritten) {
   const auto back = read_session(file());
   ASSERT_TRUE(back) << back.error().message;
   EXPECT_TRUE(back->notes.empty());
-  EXPECT_TRUE(back->provenance.loaded);
-  EXPECT_EQ(back->provenance.file, file().string());
-  EXPECT_EQ(back->provenance.device, s.provenance.device);
-  EXPECT_EQ(back->provenance.date, s.provenance.date);
-  EXPECT_EQ(back->provenance.cores, s.provenance.cores);
-  EXPECT_EQ(back->provenance.peak_gflops, 123.5);
-  ASSERT_EQ(back->measurements.size(), s.measurements.size());
-  for (std::size_t i = 0; i < s.measurements.size(); ++i) expect_equal(back->measurements[i], s.measurements[i]);
+  EXPECT_TRUE(back->runs.at(0).provenance.loaded);
+  EXPECT_EQ(back->runs.at(0).provenance.file, file().string());
+  EXPECT_EQ(back->runs.at(0).provenance.device, s.runs[0].provenance.device);
+  EXPECT_EQ(back->runs.at(0).provenance.date, s.runs[0].provenance.date);
+  EXPECT_EQ(back->runs.at(0).provenance.cores, s.runs[0].provenance.cores);
+  EXPECT_EQ(back->runs.at(0).provenance.peak_gflops, 123.5);
+  ASSERT_EQ(back->runs.at(0).rows.size(), s.runs[0].rows.size());
+  for (std::size_t i = 0; i < s.runs[0].rows.size(); ++i) expect_equal(back->runs.at(0).rows[i], s.runs[0].rows[i]);
 }
 
 // A session whose first row has an occupancy of several launches, as JSON, and its index in the metric table.
 json with_occupancy(std::size_t& at) {
   Session s = example();
   at = find_metric("occupancy_theoretical_pct").value();
-  s.measurements[0].figures[at] = {Origin::compiled,
+  s.runs[0].rows[0].figures[at] = {Origin::compiled,
                                    12.5,
                                    "ptxas and the launch, limited by registers; the least of 3 launches: naive_scores",
                                    "",
@@ -136,8 +134,8 @@ TEST_F(SessionFile, KeepsWhatLimitsAnOccupancyAndThatItIsTheLeast) {
   written["method"] = "told otherwise";
   const auto back = read_json(j);
   ASSERT_TRUE(back) << back.error().message;
-  EXPECT_TRUE(back->measurements[0].figures[at].min_of_launches);
-  EXPECT_EQ(back->measurements[0].figures[at].limiter, "registers");
+  EXPECT_TRUE(back->runs.at(0).rows[0].figures[at].min_of_launches);
+  EXPECT_EQ(back->runs.at(0).rows[0].figures[at].limiter, "registers");
 }
 
 TEST_F(SessionFile, OfAnOlderFileTheMethodTellsTheLimiterAndTheLeast) {
@@ -148,14 +146,14 @@ TEST_F(SessionFile, OfAnOlderFileTheMethodTellsTheLimiterAndTheLeast) {
   written.erase("limiter");
   auto back = read_json(j);
   ASSERT_TRUE(back) << back.error().message;
-  EXPECT_TRUE(back->measurements[0].figures[at].min_of_launches);
-  EXPECT_EQ(back->measurements[0].figures[at].limiter, "registers");
+  EXPECT_TRUE(back->runs.at(0).rows[0].figures[at].min_of_launches);
+  EXPECT_EQ(back->runs.at(0).rows[0].figures[at].limiter, "registers");
 
   written["method"] = "ptxas and the launch, limited by shared memory";
   back = read_json(j);
   ASSERT_TRUE(back) << back.error().message;
-  EXPECT_FALSE(back->measurements[0].figures[at].min_of_launches);
-  EXPECT_EQ(back->measurements[0].figures[at].limiter, "shared memory");
+  EXPECT_FALSE(back->runs.at(0).rows[0].figures[at].min_of_launches);
+  EXPECT_EQ(back->runs.at(0).rows[0].figures[at].limiter, "shared memory");
 }
 
 TEST(SessionJson, AFigureWithoutALimiterHasNoKeyForIt) {
@@ -180,7 +178,7 @@ TEST_F(SessionFile, KeepsRecordingsBesideMeasurements) {
   ASSERT_EQ(back->recordings.size(), 1U);
   EXPECT_EQ(back->recordings[0].problem, p);
   EXPECT_EQ(back->recordings[0].arena.size(), s.recordings[0].arena.size());
-  EXPECT_EQ(back->measurements.size(), 3U);
+  EXPECT_EQ(back->runs.at(0).rows.size(), 3U);
 }
 
 TEST_F(SessionFile, AMetricThatTheFileLacksIsNotAvailable) {
@@ -188,8 +186,8 @@ TEST_F(SessionFile, AMetricThatTheFileLacksIsNotAvailable) {
   j["measurements"][0]["figures"].erase("tflops");
   const auto back = read_json(j);
   ASSERT_TRUE(back) << back.error().message;
-  EXPECT_FALSE(figure(back->measurements[0], "tflops").available());
-  EXPECT_EQ(figure(back->measurements[0], "tflops").reason, "not in this file");
+  EXPECT_FALSE(figure(back->runs.at(0).rows[0], "tflops").available());
+  EXPECT_EQ(figure(back->runs.at(0).rows[0], "tflops").reason, "not in this file");
 }
 
 TEST_F(SessionFile, AMetricOfANewerVersionIsLeftOutWithANote) {
@@ -208,7 +206,7 @@ TEST_F(SessionFile, StatisticsFollowFromTheSamplesThatTheFileHolds) {
   m["samples_us"] = std::vector<double>(n, 77.0);
   const auto back = read_json(j);
   ASSERT_TRUE(back) << back.error().message;
-  EXPECT_EQ(back->measurements[0].time.median, 77.0);
+  EXPECT_EQ(back->runs.at(0).rows[0].time.median, 77.0);
 }
 
 TEST_F(SessionFile, WithoutSamplesTheStoredStatisticsStandAndANoteSaysSo) {
@@ -217,19 +215,19 @@ TEST_F(SessionFile, WithoutSamplesTheStoredStatisticsStandAndANoteSaysSo) {
   j["measurements"][0].erase("samples_us");
   const auto back = read_json(j);
   ASSERT_TRUE(back) << back.error().message;
-  EXPECT_EQ(back->measurements[0].time.median, s.measurements[0].time.median);
+  EXPECT_EQ(back->runs.at(0).rows[0].time.median, s.runs[0].rows[0].time.median);
   EXPECT_EQ(back->notes.size(), 1U);
 }
 
 TEST_F(SessionFile, TooManyRepeatsForTheFormatAreLeftOutButTheirStatisticsStay) {
   Session s = example();
-  s.measurements[0].samples_us.assign(1 << 20, 1.0 / 3);
-  s.measurements[0].time = statistics_of(s.measurements[0].samples_us);
+  s.runs[0].rows[0].samples_us.assign(1 << 20, 1.0 / 3);
+  s.runs[0].rows[0].time = statistics_of(s.runs[0].rows[0].samples_us);
   ASSERT_TRUE(write_session(file(), s));
   const auto back = read_session(file());
   ASSERT_TRUE(back) << back.error().message;
-  EXPECT_TRUE(back->measurements[0].samples_us.empty());
-  EXPECT_EQ(back->measurements[0].time.n, 1 << 20);
+  EXPECT_TRUE(back->runs.at(0).rows[0].samples_us.empty());
+  EXPECT_EQ(back->runs.at(0).rows[0].time.n, 1 << 20);
 }
 
 // What a hostile or broken file may hold, and a word that the refusal must name.
@@ -319,15 +317,123 @@ TEST_F(SessionFile, AMissingFileOrFolderIsAnErrorThatNamesIt) {
 
 TEST(SessionJson, HoldsEachRepeatAndNoNonFiniteNumber) {
   Session s = example();
-  s.measurements[2].verdict->error = std::numeric_limits<double>::infinity();
-  fill_figures(s.measurements[2]);
+  s.runs[0].rows[2].verdict->error = std::numeric_limits<double>::infinity();
+  fill_figures(s.runs[0].rows[2]);
   const json j = json::parse(to_json(s));
   EXPECT_EQ(j.at("format"), "attnscope");
-  EXPECT_EQ(j.at("version"), kAttnVersion);
+  EXPECT_EQ(j.at("version"), 1);
   EXPECT_EQ(j.at("measurements").size(), 3U);
-  EXPECT_EQ(j["measurements"][0]["samples_us"].size(), static_cast<std::size_t>(s.measurements[0].time.n));
+  EXPECT_EQ(j["measurements"][0]["samples_us"].size(), static_cast<std::size_t>(s.runs[0].rows[0].time.n));
   EXPECT_EQ(j["measurements"][2]["figures"]["error_abs"]["value"], "inf");
   EXPECT_EQ(j["measurements"][1]["state"], "failed");
+}
+
+TEST_F(SessionFile, SeveralRunsKeepWhatIsEachOnes) {
+  Session s = example();
+  s.runs[0].id = "00000000000000aa";
+  s.runs[0].name = "before the change";
+  s.runs[0].spec = "attn1,sweep_values=64";
+  SweepRun second = new_run("attn1,sweep_values=128");
+  second.provenance = s.runs[0].provenance;
+  second.provenance.device = "NVIDIA H100 80GB HBM3";
+  second.provenance.device_uuid = std::string(32, 'a');
+  second.rows = {s.runs[0].rows[0]};
+  second.rows[0].key.device_uuid = second.provenance.device_uuid;
+  s.runs.push_back(second);
+  ASSERT_TRUE(write_session(file(), s));
+  const auto back = read_session(file());
+  ASSERT_TRUE(back) << back.error().message;
+  ASSERT_EQ(back->runs.size(), 2U);
+  for (std::size_t i = 0; i < 2; ++i) {
+    EXPECT_EQ(back->runs[i].id, s.runs[i].id);
+    EXPECT_EQ(back->runs[i].name, s.runs[i].name);
+    EXPECT_EQ(back->runs[i].spec, s.runs[i].spec);
+    EXPECT_EQ(back->runs[i].provenance.device, s.runs[i].provenance.device);
+    EXPECT_EQ(back->runs[i].provenance.device_uuid, s.runs[i].provenance.device_uuid);
+    EXPECT_TRUE(back->runs[i].provenance.loaded);
+    ASSERT_EQ(back->runs[i].rows.size(), s.runs[i].rows.size());
+    for (std::size_t r = 0; r < s.runs[i].rows.size(); ++r) expect_equal(back->runs[i].rows[r], s.runs[i].rows[r]);
+  }
+  EXPECT_EQ(back->runs[1].date, second.date);
+  const json j = json::parse(to_json(*back));
+  EXPECT_EQ(j.at("version"), 2);
+  EXPECT_EQ(j.at("runs").size(), 2U);
+}
+
+TEST_F(SessionFile, AFileOfVersion1IsOneRunWhoseIdFollowsFromItsText) {
+  const json j = json::parse(to_json(example()));
+  ASSERT_EQ(j.at("version"), 1);
+  const auto back = read_json(j), again = read_json(j);
+  ASSERT_TRUE(back && again);
+  ASSERT_EQ(back->runs.size(), 1U);
+  EXPECT_TRUE(is_run_id(back->runs[0].id)) << back->runs[0].id;
+  EXPECT_EQ(back->runs[0].id, again->runs[0].id);
+  EXPECT_EQ(back->runs[0].date, back->runs[0].provenance.date);
+  json other = j;
+  other["provenance"]["host"] = "elsewhere";
+  EXPECT_NE(read_json(other)->runs[0].id, back->runs[0].id);
+}
+
+TEST_F(SessionFile, ASessionOfRecordingsAloneIsWrittenInTheVersionThatOlderProgramsRead) {
+  Session s;
+  const Problem p = small_problem(8);
+  auto recording = real_row().record(real_row(), p, {}, *make_inputs(p, {}), {});
+  ASSERT_TRUE(recording);
+  s.recordings.push_back(std::move(*recording));
+  ASSERT_TRUE(write_session(file(), s));
+  const auto c = read_container(file());
+  ASSERT_TRUE(c);
+  EXPECT_EQ(json::parse(c->session_json).at("version"), 1);
+  const auto back = read_session(file());
+  ASSERT_TRUE(back);
+  EXPECT_TRUE(back->runs.empty());
+  EXPECT_TRUE(back->notes.empty());
+}
+
+TEST_F(SessionFile, HostileRunsAreRefusedWithTheirPlace) {
+  Session two = example();
+  two.runs.push_back(two.runs[0]);
+  const json sound = json::parse(to_json(two));
+  const auto read = [&](const json& j) {
+    Container c;
+    c.session_json = session_text(j, 2);
+    EXPECT_TRUE(write_file_atomically(file("forged.attn"), *container_bytes(c)));
+    return read_session(file("forged.attn"));
+  };
+  ASSERT_TRUE(read(sound)) << read(sound).error().message;
+  const Forgery forgeries[] = {
+      {[](json& j) { j["runs"] = 7; }, "runs"},
+      {[](json& j) { j["runs"][1] = "x"; }, "run 1"},
+      {[](json& j) { j["runs"][0]["id"] = "../../etc/passwd"; }, "id"},
+      {[](json& j) { j["runs"][0]["id"] = "00000000000000AA"; }, "id"},
+      {[](json& j) { j["runs"][1]["id"] = j["runs"][0]["id"]; }, "two runs"},
+      {[](json& j) { j["runs"][1].erase("date"); }, "date"},
+      {[](json& j) { j["runs"][1]["name"] = std::string(300, 'x'); }, "name"},
+      {[](json& j) { j["runs"][1]["spec"] = std::string(9000, 'x'); }, "spec"},
+      {[](json& j) { j["runs"][0].erase("provenance"); }, "provenance"},
+      {[](json& j) { j["runs"][0]["provenance"]["cores"] = -1; }, "cores"},
+      {[](json& j) { j["runs"][1]["measurements"][0]["l2"] = "hot"; }, "measurement 3"},
+      {[](json& j) { j["runs"] = std::vector<json>(300, j["runs"][0]); }, "300 runs"},
+  };
+  for (const Forgery& forgery : forgeries) {
+    json j = sound;
+    forgery.forge(j);
+    const auto back = read(j);
+    ASSERT_FALSE(back) << forgery.word;
+    EXPECT_NE(back.error().message.find(forgery.word), std::string::npos) << back.error().message;
+    EXPECT_NE(back.error().message.find("forged.attn"), std::string::npos) << back.error().message;
+  }
+}
+
+TEST(Run, WordsAreItsNameOrDeviceAndMinute) {
+  SweepRun run = new_run("");
+  EXPECT_TRUE(is_run_id(run.id));
+  EXPECT_NE(run.id, new_run("").id);
+  run.provenance.device = "NVIDIA H100 80GB HBM3";
+  run.date = "2026-11-21T14:05:33Z";
+  EXPECT_EQ(run_words(run), "NVIDIA H100 80GB HBM3, 2026-11-21 14:05");
+  run.name = "cold";
+  EXPECT_EQ(run_words(run), "cold");
 }
 
 TEST(Provenance, SaysWhereAndWhen) {
@@ -364,12 +470,12 @@ TEST_F(SessionFile, KeepsTheViewThatItWasSavedFrom) {
 
 TEST_F(SessionFile, RowsWhoseRepeatsWereLeftOutKeepTheirStatistics) {
   Session s = example();
-  for (Measurement& m : s.measurements) m.samples_us.clear();
+  for (Measurement& m : s.runs[0].rows) m.samples_us.clear();
   ASSERT_TRUE(write_session(file(), s));
   const auto back = read_session(file());
   ASSERT_TRUE(back) << back.error().message;
-  EXPECT_EQ(back->measurements[0].time.n, s.measurements[0].time.n);
-  EXPECT_GT(back->measurements[0].time.n, 0);
+  EXPECT_EQ(back->runs.at(0).rows[0].time.n, s.runs[0].rows[0].time.n);
+  EXPECT_GT(back->runs.at(0).rows[0].time.n, 0);
 }
 
 }  // namespace

@@ -16,10 +16,14 @@
 
 namespace attn::bench_test {
 
+// The run that sweep_state() shows.
+constexpr const char* kRun = "00000000000000aa";
+
 // A sweep of the CPU kernels over L = 512, 1024, 2048: one batch, four heads, D = 64.
 inline State sweep_state() {
   State s;
   s.view.workspace = Workspace::bench;
+  s.document.runs.shown = {kRun};
   SweepSpec& sweep = s.document.sweep;
   for (const KernelRow& row : cpu_kernel_table())
     if (row.processor == Processor::cpu) sweep.kernels.emplace_back(row.id);
@@ -66,11 +70,22 @@ inline Measurement refused_row(const SweepSpec& sweep, std::string_view kernel, 
   return m;
 }
 
+inline ListedRun listed_run(std::string id, std::vector<Measurement> rows) {
+  ListedRun listed;
+  listed.run.id = std::move(id);
+  listed.run.rows = std::move(rows);
+  relate_to_baseline(listed.run.rows);
+  return listed;
+}
+
+// No rows: no run either.
 inline Model model_of(std::vector<Measurement> rows) {
   Model model;
-  model.measurements = std::move(rows);
-  relate_to_baseline(model.measurements);
+  if (!rows.empty()) model.runs.push_back(listed_run(kRun, std::move(rows)));
   return model;
+}
+inline std::vector<Measurement>& rows_of(Model& model) {
+  return model.runs.at(0).run.rows;
 }
 
 }  // namespace attn::bench_test

@@ -14,6 +14,7 @@ namespace {
 
 using bench_test::model_of;
 using bench_test::refused_row;
+using bench_test::rows_of;
 using bench_test::sweep_state;
 using bench_test::timed_row;
 
@@ -80,8 +81,8 @@ TEST_F(BenchSceneTest, TimesWhoseQuartilesMeetAreCalledEqual) {
 // Intervals that overlap widely allow neither word.
 TEST_F(BenchSceneTest, TimesWhoseIntervalsOverlapWidelyCantBeTold) {
   Model m = model_of({timed_row(sweep, "cpu_multicore", 512, 100), timed_row(sweep, "cpu_flash", 512, 110)});
-  m.measurements[0].time.ci_low = 80;
-  m.measurements[0].time.ci_high = 130;
+  rows_of(m)[0].time.ci_low = 80;
+  rows_of(m)[0].time.ci_high = 130;
   const auto s = scene(m);
   EXPECT_EQ(s.verdict.headline, "At L = 512 cpu_flash can't be told from cpu_multicore.");
   EXPECT_NE(s.verdict.reason.find("The medians of cpu_flash (± 1 %) and cpu_multicore (± 25 %) overlap."),
@@ -92,7 +93,7 @@ TEST_F(BenchSceneTest, TimesWhoseIntervalsOverlapWidelyCantBeTold) {
 TEST_F(BenchSceneTest, ATimeOfFewRunsIsSaidToBe) {
   Model m = three_kernels();
   EXPECT_EQ(scene(m).verdict.reason.find("run"), std::string::npos) << scene(m).verdict.reason;
-  for (Measurement& row : m.measurements) {
+  for (Measurement& row : rows_of(m)) {
     if (row.key.kernel == "cpu_multicore") row.time.n = 3;
   }
   EXPECT_NE(scene(m).verdict.reason.find("cpu_multicore's time is of 3 runs."), std::string::npos)
@@ -107,7 +108,7 @@ TEST_F(BenchSceneTest, TheStripSpeaksOfTheChosenKernelEvenWhereItIsTheBaseline) 
 
 TEST_F(BenchSceneTest, AWrongAnswerIsNeitherPraisedNorComparedWith) {
   Model m = three_kernels();
-  for (Measurement& row : m.measurements) {
+  for (Measurement& row : rows_of(m)) {
     if (row.key.kernel == "cpu_flash") row.verdict->pass = false;
   }
   const auto s = scene(m);
@@ -118,7 +119,7 @@ TEST_F(BenchSceneTest, AWrongAnswerIsNeitherPraisedNorComparedWith) {
 TEST_F(BenchSceneTest, ANoisyTimeIsCalledNoisy) {
   Model m = three_kernels();
   EXPECT_EQ(scene(m).verdict.reason.find("Noisy"), std::string::npos);
-  for (Measurement& row : m.measurements) {
+  for (Measurement& row : rows_of(m)) {
     if (row.key.kernel == "cpu_flash") row.time.q3 = 1.5 * row.time.median;
   }
   EXPECT_NE(scene(m).verdict.reason.find("Noisy: cpu_flash's quartiles lie 52 % apart."), std::string::npos)
@@ -152,7 +153,7 @@ TEST_F(BenchSceneTest, RowsOfAnotherSweepAreSaidToBe) {
 
 TEST_F(BenchSceneTest, MeasuredBytesReplaceThePredictionInTheReason) {
   Model m = three_kernels();
-  for (Measurement& row : m.measurements) {
+  for (Measurement& row : rows_of(m)) {
     const double bytes = row.key.kernel == "cpu_flash" ? 1e6 : 8e6;
     for (const char* id : {"dram_read_bytes", "dram_write_bytes"})
       row.figures[find_metric(id).value()] = {Origin::measured, bytes, "a counter", ""};
@@ -170,7 +171,7 @@ TEST_F(BenchSceneTest, MeasuredBytesReplaceThePredictionInTheReason) {
 
 TEST_F(BenchSceneTest, NoLineMixesTwoDevices) {
   Model m = three_kernels();
-  m.measurements[0].key.device = "another CPU";
+  rows_of(m)[0].key.device = "another CPU";
   const auto s = scene(m);
   EXPECT_EQ(line_of(s.charts[1], "cpu_multicore")->points.size(), 2U);
   EXPECT_NE(s.table.note.find("1 row is of other problems"), std::string::npos) << s.table.note;
@@ -178,8 +179,8 @@ TEST_F(BenchSceneTest, NoLineMixesTwoDevices) {
 
 TEST_F(BenchSceneTest, ALaterRowOfTheSamePointReplacesTheEarlier) {
   Model m = three_kernels();
-  m.measurements.push_back(timed_row(sweep, "cpu_flash", 512, 7000));
-  relate_to_baseline(m.measurements);
+  rows_of(m).push_back(timed_row(sweep, "cpu_flash", 512, 7000));
+  relate_to_baseline(rows_of(m));
   const auto s = scene(m);
   ASSERT_EQ(line_of(s.charts[1], "cpu_flash")->points.size(), 3U);
   EXPECT_EQ(line_of(s.charts[1], "cpu_flash")->points[0].text, "7.00 ms");
@@ -212,7 +213,7 @@ TEST_F(BenchSceneTest, AKernelThatDoesNotReadTheAxisIsDrawnAcrossIt) {
 
 TEST_F(BenchSceneTest, TheValueWithMostFiguresIsChosenUntilOneIsClicked) {
   Model m = three_kernels();
-  m.measurements.pop_back();  // cpu_flash at 2048 is still to come
+  rows_of(m).pop_back();  // cpu_flash at 2048 is still to come
   EXPECT_EQ(scene(m).chosen, 1024);
   state.view.bench.value = 2048;
   EXPECT_EQ(scene(m).chosen, 2048);
@@ -266,8 +267,8 @@ TEST_F(BenchSceneTest, PredictionsAreDottedAndHaveTheirFloor) {
 
 TEST_F(BenchSceneTest, LoadedFiguresAreHollowAndNamedAsSuch) {
   Model m = three_kernels();
-  m.provenance.loaded = true;
-  m.provenance.file = "h100.attn";
+  m.runs.at(0).run.provenance.loaded = true;
+  m.runs.at(0).run.provenance.file = "h100.attn";
   const auto s = scene(m);
   EXPECT_TRUE(line_of(s.charts[1], "cpu_flash")->hollow);
   EXPECT_NE(s.table.note.find("loaded: a CPU, from h100.attn"), std::string::npos) << s.table.note;
@@ -309,7 +310,7 @@ TEST_F(BenchSceneTest, CellsShowThreeDigitsInTheUnitOfTheColumn) {
 
 TEST_F(BenchSceneTest, TheTimeOfAKernelOfSeveralLaunchesTellsWhatEachTook) {
   Model model = three_kernels();
-  for (Measurement& m : model.measurements) {
+  for (Measurement& m : rows_of(model)) {
     if (m.key.kernel != "cpu_flash") continue;
     m.launches.resize(2);
     m.launches[0].name = "scores";
@@ -338,7 +339,7 @@ TEST_F(BenchSceneTest, WhatIsNotAvailableIsADashWithItsReason) {
 
 TEST_F(BenchSceneTest, ARefusedRowShowsItsReasonInsteadOfCells) {
   Model m = three_kernels();
-  m.measurements.push_back(refused_row(sweep, "cpu_tiled", 2048, "needs 4.00 GiB"));
+  rows_of(m).push_back(refused_row(sweep, "cpu_tiled", 2048, "needs 4.00 GiB"));
   const BenchTable t = scene(m).table;
   EXPECT_TRUE(row_of(t, "cpu_tiled").cells.empty());
   EXPECT_EQ(row_of(t, "cpu_tiled").reason, "refused: needs 4.00 GiB");
@@ -346,8 +347,8 @@ TEST_F(BenchSceneTest, ARefusedRowShowsItsReasonInsteadOfCells) {
 
 TEST_F(BenchSceneTest, AnUnverifiedRowIsNotCalledRight) {
   Model m = three_kernels();
-  for (Measurement& row : m.measurements) row.verdict.reset();
-  relate_to_baseline(m.measurements);
+  for (Measurement& row : rows_of(m)) row.verdict.reset();
+  relate_to_baseline(rows_of(m));
   const auto s = scene(m);
   EXPECT_EQ(cell(s.table, "cpu_flash", "verdict"), "not checked");
   EXPECT_EQ(row_of(s.table, "cpu_flash").mark, BenchMark::none);
@@ -385,12 +386,12 @@ TEST_F(BenchSceneTest, APlannedRefusalIsShownBeforeAnythingRuns) {
 
 TEST_F(BenchSceneTest, TheFingerprintSeesEveryNewOrChangedRow) {
   Model m = three_kernels();
-  const auto before = rows_fingerprint(m);
-  m.measurements[4].time.median *= 1.001;
-  const auto changed = rows_fingerprint(m);
+  const auto before = rows_fingerprint(state, m);
+  rows_of(m)[4].time.median *= 1.001;
+  const auto changed = rows_fingerprint(state, m);
   EXPECT_NE(changed, before);
-  m.measurements.pop_back();
-  EXPECT_NE(rows_fingerprint(m), changed);
+  rows_of(m).pop_back();
+  EXPECT_NE(rows_fingerprint(state, m), changed);
 }
 
 // ---- texts
@@ -480,9 +481,9 @@ TEST_F(BenchSceneTest, AKernelAloneOnItsDeviceLeavesTheVerdictToOneWithItsLike) 
 
 TEST_F(BenchSceneTest, RowsOfASecondGpuAreLeftOut) {
   Model m = both_places(sweep);
-  Measurement other = m.measurements[1];
+  Measurement other = rows_of(m)[1];
   other.key.device = "an older GPU";
-  m.measurements.insert(m.measurements.begin(), other);
+  rows_of(m).insert(rows_of(m).begin(), other);
   EXPECT_EQ(scene(m).slice.left_out, 1U);
 }
 
@@ -497,7 +498,7 @@ TEST_F(BenchSceneTest, AVerdictAgainstNaiveNamesTiledToo) {
 TEST_F(BenchSceneTest, BytesOutsideTheModelAreNotCalledPredicted) {
   state.view.bench.kernel = "flash_simt";
   Model m = both_places(sweep);
-  for (Measurement& row : m.measurements) {
+  for (Measurement& row : rows_of(m)) {
     if (row.processor != Processor::gpu) continue;
     row.workspace_bytes = row.key.kernel == "flash_simt" ? 0 : 1'000'000'000;
     fill_figures(row);
@@ -531,7 +532,7 @@ TEST_F(BenchSceneTest, WhatHoldsAKernelBackFollowsFromThePeaks) {
   state.view.bench.kernel = "flash_simt";
   const auto reason = [&](double copy_share, double peak_share) {
     Model m = both_places(sweep);
-    for (Measurement& row : m.measurements) {
+    for (Measurement& row : rows_of(m)) {
       row.figures[find_metric("dram_peak_share_pct").value()] = {Origin::derived, copy_share, "", ""};
       row.figures[find_metric("peak_share_pct").value()] = {Origin::derived, peak_share, "", ""};
       row.figures[find_metric("occupancy_theoretical_pct").value()] = {

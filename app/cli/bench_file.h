@@ -1,0 +1,51 @@
+// The session that `attnscope bench -o` keeps up to date: a row is on disk before the next point is measured.
+#pragma once
+
+#include <filesystem>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "app/system/file_lock.h"
+#include "kernels/base/result.h"
+#include "profiling/session/session.h"
+
+namespace attn::cli {
+
+struct BenchFileOptions {
+  std::filesystem::path file;  // empty: rows are kept in memory alone
+  bool resume = false;         // go on with the run of this device that is in the file; all else in it stays
+  bool force = false;          // replace the file
+  bool samples = true;         // the single repeats too
+};
+
+class BenchFile {
+ public:
+  // Refuses a file that is there where neither `resume` nor `force` says what to do with it, and one that another
+  // process writes. `spec`: the sweep as a state string; `here`: where its rows are taken.
+  static Result<BenchFile> open(const BenchFileOptions& options, const std::string& spec, const Provenance& here);
+
+  // Rows of the run that it goes on with: finished points among them are not measured again.
+  std::span<const Measurement> earlier() const { return earlier_; }
+  // The error says that the row is not on disk; it is kept in memory all the same.
+  Result<void> add(Measurement m);
+  // Writes once more, where the last row could not be.
+  Result<void> write() const;
+  // The run with the rows so far: first those that are no points of this sweep.
+  const SweepRun& run() const { return session_.runs[at_]; }
+  // Rows of this sweep alone.
+  const std::vector<Measurement>& rows() const { return rows_; }
+
+ private:
+  explicit BenchFile(BenchFileOptions options) : options_(std::move(options)) {}
+  Result<void> read();
+
+  BenchFileOptions options_;
+  std::optional<FileLock> lock_;
+  Session session_;     // the whole file
+  std::size_t at_ = 0;  // of its runs the one that grows
+  std::vector<Measurement> earlier_, rows_;
+};
+
+}  // namespace attn::cli

@@ -1,0 +1,159 @@
+// `attnscope bench -o`: what it keeps, what it refuses, and what a kill leaves.
+#include <unistd.h>
+
+#include <algorithm>
+#include <csignal>
+#include <set>
+#include <string>
+
+#include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
+
+#include "kernels/formats/container.h"
+#include "tests/cli/program.h"
+
+namespace attn::test {
+namespace {
+
+using nlohmann::json;
+
+std::vector<std::string> bench(const std::string& values, const std::string& file,
+                               const std::vector<std::string>& more = {}) {
+  std::vector<std::string> arguments{"bench", "--kernels", "cpu_flash", "--values",     values, "--hq",
+                                     "1",     "--d",       "16",        "--time-limit", "0.01", "--repeats",
+                                     "2",     "--verify",  "none",      "-o",           file};
+  arguments.insert(arguments.end(), more.begin(), more.end());
+  return arguments;
+}
+
+json session_in(const std::filesystem::path& file) {
+  const auto container = read_container(file);
+  EXPECT_TRUE(container) << (container ? "" : container.error().message);
+  return container ? json::parse(container->session_json) : json();
+}
+
+std::set<std::int64_t> lengths_in(const std::filesystem::path& file) {
+  std::set<std::int64_t> lengths;
+  const json session = session_in(file);
+  for (const json& run : session.at("runs"))
+    for (const json& m : run.at("measurements"))
+      if (m.at("state") == "done") lengths.insert(m.at("problem").at("Lk").get<std::int64_t>());
+  return lengths;
+}
+
+TEST(BenchFile, AnExistingSessionIsNotReplacedWithoutBeingTold) {
+  const Folder folder;
+  const std::string file = (folder / "s.attn").string();
+  ASSERT_EQ(run(bench("16,32", file)).code, 0);
+  const std::string before = text_of(file);
+  const Done refused = run(bench("64", file));
+  EXPECT_EQ(refused.code, 2);
+  EXPECT_NE(refused.err.find("--resume"), std::string::npos) << refused.err;
+  EXPECT_NE(refused.err.find("--force"), std::string::npos) << refused.err;
+  EXPECT_EQ(text_of(file), before);
+  ASSERT_EQ(run(bench("64", file, {"--force"})).code, 0);
+  EXPECT_EQ(lengths_in(file), (std::set<std::int64_t>{64}));
+  EXPECT_EQ(run(bench("64", file, {"--force", "--resume"})).code, 2);
+  EXPECT_EQ(folder.files(), 1U);
+}
+
+TEST(BenchFile, ResumeKeepsRecordingsAndWhatElseIsInTheFile) {
+  const Folder folder;
+  const std::string file = (folder / "s.attn").string();
+  ASSERT_EQ(run({"step", "--preset", "causal", "--attn", file, "--to", "1"}).code, 0);
+  const Done done = run(bench("16,32", file, {"--resume"}));
+  ASSERT_EQ(done.code, 0) << done.err;
+  EXPECT_EQ(session_in(file).at("recordings").size(), 1U);
+  EXPECT_EQ(lengths_in(file), (std::set<std::int64_t>{16, 32}));
+  // A run of another machine stays beside the one of this.
+  auto container = *read_container(file);
+  json session = json::parse(container.session_json);
+  session["runs"][0]["provenance"]["host"] = "elsewhere";
+  container.session_json = session_text(session, 2);
+  const auto bytes = container_bytes(container);
+  ASSERT_TRUE(bytes && write_file_atomically(file, *bytes));
+  ASSERT_EQ(run(bench("64", file, {"--resume"})).code, 0);
+  session = session_in(file);
+  ASSERT_EQ(session.at("runs").size(), 2U);
+  EXPECT_EQ(session["runs"][0]["provenance"]["host"], "elsewhere");
+  EXPECT_EQ(session["runs"][0]["measurements"].size(), 2U);
+  EXPECT_EQ(session.at("recordings").size(), 1U);
+  EXPECT_EQ(lengths_in(file), (std::set<std::int64_t>{16, 32, 64}));
+}
+
+TEST(BenchFile, FinishedPointsAreNotMeasuredAgain) {
+  const Folder folder;
+  const std::string file = (folder / "s.attn").string();
+  const std::vector<std::string> checked{"--verify", "sampled"};
+  auto with_check = [&](const std::string& values, std::vector<std::string> more) {
+    auto arguments = bench(values, file, more);
+    *std::find(arguments.begin(), arguments.end(), "none") = "sampled";
+    return arguments;
+  };
+  ASSERT_EQ(run(with_check("16,32", {})).code, 0);
+  const json before = session_in(file);
+  const Done done = run(with_check("16,32,64", {"--resume"}));
+  ASSERT_EQ(done.code, 0) << done.err;
+  EXPECT_NE(done.err.find("2 of 3 points are finished"), std::string::npos) << done.err;
+  const json after = session_in(file);
+  ASSERT_EQ(after["runs"].size(), 1U);
+  EXPECT_EQ(after["runs"][0]["id"], before["runs"][0]["id"]);
+  EXPECT_EQ(after["runs"][0]["measurements"][0]["samples_us"], before["runs"][0]["measurements"][0]["samples_us"]);
+}
+
+TEST(BenchFile, ASecondWriterIsRefusedAndCostsTheFirstNothing) {
+  const Folder folder;
+  const std::string file = (folder / "s.attn").string();
+  auto slow = bench("16,24,32,40,48,56,64,72", file);
+  *std::find(slow.begin(), slow.end(), "0.01") = "0.5";
+  Program first(slow);
+  ASSERT_TRUE(first.says("16", 20));
+  const Done second = run(bench("128", file, {"--resume"}));
+  EXPECT_EQ(second.code, 3) << second.err;
+  EXPECT_NE(second.err.find("another process"), std::string::npos) << second.err;
+  EXPECT_EQ(first.wait().code, 0);
+  EXPECT_EQ(lengths_in(file), (std::set<std::int64_t>{16, 24, 32, 40, 48, 56, 64, 72}));
+  EXPECT_EQ(folder.files(), 1U);
+}
+
+TEST(BenchFile, TwoOutputsInOneFileAreRefused) {
+  const Folder folder;
+  const std::string file = (folder / "s.attn").string();
+  const Done done = run(bench("16", file, {"--csv", file}));
+  EXPECT_EQ(done.code, 2);
+  EXPECT_NE(done.err.find("--csv"), std::string::npos) << done.err;
+  EXPECT_EQ(folder.files(), 0U);
+}
+
+// Killed at many moments: every row that was said to be finished is in the file, and the next run leaves nothing but the
+// file.
+TEST(BenchFile, KilledSweepsLoseNoFinishedRow) {
+  const Folder folder;
+  constexpr int kKills = 24;
+  for (int n = 0; n < kKills; ++n) {
+    const std::string file = (folder / ("k" + std::to_string(n) + ".attn")).string();
+    Program sweep(bench("8,16,24,32,40,48,56,64,72,80,88,96,104,112", file));
+    ::usleep(static_cast<useconds_t>(60000 + 25000 * n));
+    sweep.signal(SIGKILL);
+    const Done killed = sweep.wait();
+    std::set<std::int64_t> said;
+    for (std::size_t at = killed.err.find("cpu_flash, "); at != std::string::npos;
+         at = killed.err.find("cpu_flash, ", at + 1)) {
+      const std::size_t end = killed.err.find('\n', at), length = killed.err.find(" L=", at);
+      if (end == std::string::npos) break;
+      if (length < end && killed.err.substr(at, end - at).find(" us (") != std::string::npos)
+        said.insert(std::stoll(killed.err.substr(length + 3)));
+    }
+    if (std::filesystem::exists(file)) {
+      const auto kept = lengths_in(file);
+      for (const std::int64_t length : said) EXPECT_TRUE(kept.contains(length)) << "kill " << n << ", L = " << length;
+    } else {
+      EXPECT_TRUE(said.empty()) << "kill " << n;
+    }
+    ASSERT_EQ(run(bench("8,16", file, {"--resume"})).code, 0);
+  }
+  EXPECT_EQ(folder.files(), static_cast<std::size_t>(kKills));
+}
+
+}  // namespace
+}  // namespace attn::test

@@ -1,0 +1,212 @@
+// A tick shows a run on the charts; its menu names, compares, exports and removes it.
+#include "viz/bench/runs_draw.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "imgui.h"
+
+#include "imgui_stdlib.h"
+#include "viz/bench/scene.h"
+#include "viz/draw/canvas.h"
+#include "viz/draw/marks.h"
+#include "viz/draw/theme.h"
+#include "viz/draw/widgets.h"
+
+namespace attn {
+namespace {
+
+constexpr std::size_t kShort = 5;  // lines of the list before it opens
+constexpr float kText = 13, kSmall = 12;
+
+// Sets a name, Enter takes it. The text begins as what it is called now.
+void name_field(const BenchRuns& list, const ListedRun& r, BenchCache& cache, Commands& commands) {
+  const Style& s = style();
+  if (ImGui::IsWindowAppearing()) {
+    const auto given = list.names.find(r.run.id);
+    cache.run_name = given == list.names.end() ? r.run.name : given->second;
+  }
+  ImGui::SetNextItemWidth(s.px(220));
+  const bool entered = ImGui::InputTextWithHint("##name", run_words(r.run).c_str(), &cache.run_name,
+                                                ImGuiInputTextFlags_EnterReturnsTrue);
+  ImGui::SetItemTooltip("A name of your own: Enter takes it");
+  if (!entered) return;
+  commands.push_back(RenameRun{r.run.id, cache.run_name});
+  ImGui::CloseCurrentPopup();
+}
+
+void run_menu(const BenchRuns& list, const ListedRun& r, BenchCache& cache, Commands& commands) {
+  if (!ImGui::BeginPopup("run_menu")) return;
+  name_field(list, r, cache, commands);
+  ImGui::Separator();
+  const bool reference = list.reference == r.run.id;
+  if (ImGui::Selectable(reference ? "Compare with it no more" : "Compare the others with it"))
+    commands.push_back(CompareWithRun{reference ? "" : r.run.id});
+  if (!r.run.spec.empty() && ImGui::Selectable("Set its sweep up")) commands.push_back(TakeSweepOf{r.run.id});
+  if (ImGui::Selectable("Its rows as CSV")) commands.push_back(ExportCsv{r.run.id});
+  if (ImGui::Selectable("Its rows as JSON")) commands.push_back(ExportJson{r.run.id});
+  if (r.from != RunFrom::bundled && !r.growing) {
+    ImGui::Separator();
+    if (ImGui::Selectable("Remove")) commands.push_back(RemoveRun{r.run.id});
+    if (r.from == RunFrom::here)
+      ImGui::SetItemTooltip("Its file goes when the window closes; Ctrl+Z brings it back until then");
+  }
+  ImGui::EndPopup();
+}
+
+std::string details_of(const BenchRuns& list, const ListedRun& r) {
+  const Provenance& p = r.run.provenance;
+  std::string words = fmt::format("{}\n{} row{} of {}", words_of(list, r.run), r.run.rows.size(),
+                                  r.run.rows.size() == 1 ? "" : "s", p.device.empty() ? "no device" : p.device);
+  if (!r.run.date.empty())
+    words += fmt::format("\nBegun {} {} UTC", r.run.date.substr(0, 10), r.run.date.substr(11, 5));
+  if (r.growing) words += "\nIt is being measured.";
+  if (r.from == RunFrom::bundled) words += "\nIt came with the program.";
+  if (r.from == RunFrom::file) words += "\nFrom " + p.file;
+  return words;
+}
+
+// A dotted line for a prediction, the pattern of its lines for a run.
+void swatch(ImDrawList& list, ImVec2 left, float width, bool predicted, std::size_t order, ImU32 ink) {
+  const std::array<ImVec2, 2> ends{left, ImVec2(left.x + width, left.y)};
+  if (predicted) return draw_dotted(list, ends, ink, style().px(2));
+  draw_patterned(list, ends, ink, style().px(2), order);
+}
+
+// As much of it as `room` pixels hold, with dots for what does not.
+std::string fitted_to(std::string words, float room) {
+  if (text_width(Face::text, kText, words) <= room) return words;
+  const auto is_inside = [](char c) { return (static_cast<unsigned char>(c) & 0xC0U) == 0x80U; };  // of a UTF-8 letter
+  while (!words.empty() && text_width(Face::text, kText, words + "…") > room) {
+    while (!words.empty() && is_inside(words.back())) words.pop_back();
+    if (!words.empty()) words.pop_back();
+  }
+  return words + "…";
+}
+
+// What tells it from its neighbours comes first, since a line is short: its name, else when it was taken, then on what.
+std::string short_words(const BenchRuns& list, const SweepRun& run) {
+  const std::string words = words_of(list, run);
+  if (words != run_words(SweepRun{run.id, "", run.date, "", run.provenance, {}}) || run.date.size() < 16) return words;
+  std::string device = run.provenance.device;
+  constexpr std::string_view kMaker = "NVIDIA ";
+  if (device.starts_with(kMaker)) device.erase(0, kMaker.size());
+  return fmt::format("{} {} {}", run.date.substr(5, 5), run.date.substr(11, 5), device);
+}
+
+// The name, with the letter that its lines carry; as much of it as there is room for.
+void draw_name(ImDrawList& list, const Box& box, const std::string& words, const std::string& letter, bool on) {
+  const Style& s = style();
+  float x = box.min.x;
+  if (!letter.empty()) {
+    draw_text_in(&list, {{x, box.min.y}, {x + s.px(14), box.max.y}}, Align::left, Face::bold, kText,
+                 colour(s.theme, Token::text), letter);
+    x += s.px(15);
+  }
+  const Box rest{{x, box.min.y}, box.max};
+  draw_text_in(&list, rest, Align::left, Face::text, kText, colour(s.theme, on ? Token::text : Token::dim),
+               fitted_to(words, rest.width()));
+}
+
+struct RunLine {
+  std::string id, words, letter, tip;
+  bool on = false, reference = false;
+  std::size_t order = 0;
+  const ListedRun* run = nullptr;  // none: what is predicted
+};
+
+void run_line(const BenchRuns& list, const RunLine& line, BenchCache& cache, Commands& commands) {
+  const Style& s = style();
+  ImGui::PushID(line.id.c_str());
+  const ImVec2 at = ImGui::GetCursorScreenPos();
+  bool on = line.on;
+  ImGui::PushStyleVar(ImGuiStyleVar_FramePadding, ImVec2(s.px(1), s.px(1)));
+  const float side = ImGui::GetFrameHeight();
+  if (ImGui::Checkbox("##show", &on)) commands.push_back(ShowRun{line.id, on});
+  ImGui::PopStyleVar();
+  const float left = at.x + side + s.px(7), more = line.run != nullptr ? s.px(18) : 0;
+  ImGui::SameLine(0, 0);
+  ImGui::SetCursorScreenPos({left, at.y});
+  const float width = std::max(s.px(8), ImGui::GetContentRegionAvail().x - more);
+  if (ImGui::InvisibleButton("name", {width, side})) commands.push_back(ShowRun{line.id, !line.on});
+  const bool menu = line.run != nullptr && ImGui::IsItemClicked(ImGuiMouseButton_Right);
+  tooltip(line.tip);
+  ImDrawList& draw = *ImGui::GetWindowDrawList();
+  const float middle = at.y + side / 2;
+  const ImU32 ink = colour(s.theme, line.on ? Token::text : Token::faint);
+  swatch(draw, {left, middle}, s.px(20), line.run == nullptr, line.order, ink);
+  draw_name(draw, {{left + s.px(26), at.y}, {left + width, at.y + side}}, line.words, line.letter, line.on);
+  if (line.reference)
+    draw.AddLine({left + s.px(26), at.y + side - s.px(1)}, {left + width, at.y + side - s.px(1)},
+                 colour(s.theme, Token::text), s.px(1));
+  if (line.run != nullptr) {
+    ImGui::SameLine(0, 0);
+    ImGui::SetCursorScreenPos({left + width, at.y});
+    const bool pressed = ImGui::InvisibleButton("more", {more, side}, ImGuiButtonFlags_EnableNav);
+    const ImU32 dots = colour(s.theme, ImGui::IsItemHovered() ? Token::text : Token::dim);
+    for (int i = -1; i <= 1; ++i)
+      draw.AddCircleFilled({left + width + more / 2 + static_cast<float>(i) * s.px(4.5F), middle}, s.px(1.3F), dots, 8);
+    ImGui::SetItemTooltip("Name, compare, export, remove");
+    if (pressed || menu) ImGui::OpenPopup("run_menu");
+    run_menu(list, *line.run, cache, commands);
+  }
+  ImGui::PopID();
+}
+
+RunLine line_of(const BenchRuns& list, const ListedRun& r, const std::vector<const ListedRun*>& shown) {
+  RunLine line;
+  line.id = r.run.id;
+  line.words = short_words(list, r.run);
+  line.tip = details_of(list, r);
+  line.run = &r;
+  line.reference = list.reference == r.run.id;
+  const auto at = std::find(shown.begin(), shown.end(), &r);
+  line.on = at != shown.end();
+  if (line.on && shown.size() > 1) {
+    line.order = static_cast<std::size_t>(at - shown.begin());
+    line.letter = std::string(1, static_cast<char>('A' + line.order));
+  }
+  return line;
+}
+
+}  // namespace
+
+void draw_run_list(const State& state, const Model& model, BenchCache& cache, Commands& commands) {
+  const Style& s = style();
+  const BenchRuns& list = state.document.runs;
+  const std::vector<const ListedRun*> shown = shown_runs(list, model);
+  std::vector<const ListedRun*> listed = shown;  // what is ticked stands in the short list, whatever its age
+  for (const ListedRun& r : model.runs)
+    if (!list.removed.contains(r.run.id) && std::find(shown.begin(), shown.end(), &r) == shown.end())
+      listed.push_back(&r);
+  ImGui::PushFont(s.fonts.bold, s.px(kText));
+  ImGui::TextUnformatted("Runs");
+  ImGui::PopFont();
+  if (listed.size() > kShort) {
+    const std::string words = cache.all_runs ? "fewer" : fmt::format("all {}", listed.size());
+    ImGui::SameLine(ImGui::GetContentRegionMax().x - text_width(Face::text, kSmall, words) - s.px(14));
+    if (toggle((words + "###all_runs").c_str(), cache.all_runs,
+               "Every run of this machine, of opened files and of the program"))
+      cache.all_runs = !cache.all_runs;
+  }
+  RunLine predicted;
+  predicted.id = kPredictedRun;
+  predicted.words = "Predicted";
+  predicted.tip =
+      "What is known of the sweep that is set up before it runs: bytes, memory, and what the compiler says of "
+      "registers and shared memory. Dotted.";
+  predicted.on = is_shown(list, kPredictedRun) || shown.empty();
+  ImGui::PushStyleVar(ImGuiStyleVar_ItemSpacing, ImVec2(s.px(8), s.px(3)));
+  run_line(list, predicted, cache, commands);
+  const std::size_t lines = cache.all_runs ? listed.size() : std::min(listed.size(), std::max(kShort, shown.size()));
+  for (std::size_t i = 0; i < lines; ++i) run_line(list, line_of(list, *listed[i], shown), cache, commands);
+  ImGui::PopStyleVar();
+  ImGui::Spacing();
+}
+
+}  // namespace attn
