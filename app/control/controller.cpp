@@ -74,7 +74,7 @@ JobContext Controller::context() {
 void Controller::update(const Commands& commands) {
   tasks_.drain();
   for (const Command& command : commands) obey(command);
-  if (state_.view.workspace == Workspace::bench) {
+  if (state_.view.workspace == Workspace::bench || state_.view.workspace == Workspace::profile) {
     runs_.look_again();
     sweeps_.compile();
   }
