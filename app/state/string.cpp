@@ -11,6 +11,8 @@
 #include "app/state/apply.h"
 #include "app/state/keys.h"
 #include "app/state/values.h"
+#include "kernels/base/files.h"
+#include "kernels/base/hash.h"
 #include "kernels/formats/container.h"
 
 namespace attn {
@@ -166,9 +168,7 @@ Result<void> check_whole(const State& s) {
 Result<std::string> hash_of_file(const std::filesystem::path& file) {
   const auto bytes = read_file(file, kMaxFileBytes);
   if (!bytes) return tl::unexpected(bytes.error());
-  std::uint64_t hash = 0xcbf29ce484222325ULL;
-  for (const std::byte b : *bytes) hash = (hash ^ static_cast<std::uint64_t>(b)) * 0x100000001b3ULL;
-  return fmt::format("{:016x}", hash);
+  return short_hash_of(*bytes);
 }
 
 Result<std::string> state_string(const State& state) {
