@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cstddef>
 #include <functional>
+#include <span>
 #include <system_error>
 #include <thread>
 #include <utility>
@@ -162,7 +164,7 @@ Result<void> RunStore::rename(const std::string& id, const std::string& name) co
 Result<void> RunStore::keep(const std::string& id) const {
   std::error_code error;
   if (!keeps() || fs::exists(beside(id, kKept), error)) return ok();
-  return write_file_atomically(beside(id, kKept), {});
+  return write_file_atomically(beside(id, kKept), std::span<const std::byte>());
 }
 
 Result<void> RunStore::remove(const std::string& id) const {
