@@ -11,8 +11,7 @@
 #include "app/state/document_inputs.h"
 #include "app/state/input_files.h"
 #include "app/state/string.h"
-#include "kernels/ladder.h"
-#include "kernels/model/kernel.h"
+#include "app/system/file_lock.h"
 #include "viz/step/problem_fields.h"
 
 namespace attn {
@@ -26,6 +25,9 @@ void Files::save_session() {
   const auto work = [file = session_file_, session = std::move(session),
                      recording = context_.model.recording](TaskHandle&) mutable {
     if (recording != nullptr) session.recordings.push_back(*recording);
+    const auto lock = FileLock::of_file(file);
+    // Where no lock can be made the error is that of writing.
+    if (!lock && lock.error().kind == ErrorKind::cannot_run) return Result<void>(tl::unexpected(lock.error()));
     return write_session(file, session);
   };
   files_.start("Saving the session", work, [this, file = session_file_](const Result<void>& written) {
@@ -116,25 +118,13 @@ void Files::show_recording(const std::string& file, Recording recording, const s
   const auto shared = std::make_shared<const Recording>(std::move(recording));
   recordings_.add_opened(file, shared);
   const Document before = context_.state.document;
-  Document& d = context_.state.document;
-  d.preset.clear();
-  d.problem = shared->problem;
-  d.options = shared->options;
-  if (find_kernel(shared->kernel)) d.kernel = shared->kernel;
-  d.inputs = {};
-  // One file holds them all (app/state/document_inputs.h); the document tells them by Q's name.
-  d.inputs.q_file = file;
-  if (const auto saved = parse_state_string(saved_state)) {
-    const StepView& view = saved->state.view.step;
-    d.selection = saved->state.document.selection;
-    recordings_.start_at(view.cursor);
-    context_.state.view.step.bookmarks = view.bookmarks;
-    context_.state.view.step.reading = view.reading;
-    context_.state.view.step.chart = view.chart;
-  }
-  d.selection = fitted(d.selection, d.problem);
+  const EventIndex cursor = context_.state.view.step.cursor;
+  if (restore_step(saved_state, context_.state))
+    recordings_.start_at(std::exchange(context_.state.view.step.cursor, cursor));
+  take_recording(*shared, file, context_.state.document);
   context_.history.changed(before, 0);
   recordings_.follow_document(true);
+  recordings_.replay_opened(file, shared);
 }
 
 // q.npy stands for itself and k.npy, v.npy and, where it is there, bias.npy beside it.

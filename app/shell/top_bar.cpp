@@ -148,6 +148,13 @@ OriginWords origin_of(const State& state, const Model& model) {
   const Recording& r = *model.recording;
   const std::string more = fmt::format("{}, {}, recorded on {}", r.kernel, describe(r.problem), r.device);
   const bool from_file = std::string_view(state.document.inputs.q_file).ends_with(".attn");
+  if (from_file && model.replay.of == model.recording && !model.replay.running) {
+    const std::string& difference = model.replay.difference;
+    const std::string file = more + ", " + state.document.inputs.q_file;
+    if (!difference.empty())
+      return {false, "from a file: replay differs", file + "\nThe replay differs at " + difference};
+    return {false, "from a file", file + "\nReplayed here: every step follows from the one before it"};
+  }
   if (from_file) return {false, "from a file", more + ", " + state.document.inputs.q_file};
   return {true, fmt::format("computed here, in {}", name_of(r.problem.dtype)), more};
 }

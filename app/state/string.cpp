@@ -231,6 +231,18 @@ std::string session_state(const State& state) {
   return text ? *text : std::string();
 }
 
+bool restore_step(const std::string& saved_state, State& state) {
+  const auto saved = parse_state_string(saved_state);
+  if (!saved) return false;
+  const StepView& view = saved->state.view.step;
+  state.document.selection = saved->state.document.selection;
+  state.view.step.cursor = view.cursor;
+  state.view.step.bookmarks = view.bookmarks;
+  state.view.step.reading = view.reading;
+  state.view.step.chart = view.chart;
+  return true;
+}
+
 bool restore_bench(const std::string& saved_state, State& state) {
   const auto saved = parse_state_string(saved_state);
   if (!saved) return false;
