@@ -19,16 +19,28 @@ namespace attn {
 void Files::save_session() {
   if (files_.refuse_while_running()) return;
   if (session_file_.empty()) session_file_ = files_.new_file(".attn");
+  std::error_code error;
+  const auto now = std::filesystem::last_write_time(session_file_, error);
+  if (saved_at_ && !error && now != *saved_at_) {
+    return context_.log.error(
+        fmt::format("{} was changed by another program since it was saved: what that wrote would "
+                    "be lost. Save the session under another name, or replace it by that name.",
+                    session_file_.string()));
+  }
   Session session = session_of_runs(context_.state, context_.model, "");
   for (const SweepRun& run : session.runs) runs_.keep(run.id);
   session.state = session_state(context_.state);
-  const auto work = [file = session_file_, session = std::move(session),
-                     recording = context_.model.recording](TaskHandle&) mutable {
+  const auto work = [this, file = session_file_, session = std::move(session),
+                     recording = context_.model.recording](TaskHandle& task) mutable {
     if (recording != nullptr) session.recordings.push_back(*recording);
     const auto lock = FileLock::of_file(file);
     // Where no lock can be made the error is that of writing.
     if (!lock && lock.error().kind == ErrorKind::cannot_run) return Result<void>(tl::unexpected(lock.error()));
-    return write_session(file, session);
+    auto written = write_session(file, session);
+    std::error_code unknown;
+    const auto at = std::filesystem::last_write_time(file, unknown);  // under the lock: it is this save's
+    if (written && !unknown) task.deliver([this, at] { saved_at_ = at; });
+    return written;
   };
   files_.start("Saving the session", work, [this, file = session_file_](const Result<void>& written) {
     if (written) {
@@ -36,6 +48,7 @@ void Files::save_session() {
       return context_.log.note("Session saved as " + file.string());
     }
     session_file_.clear();  // the next try takes a new name
+    saved_at_.reset();
     context_.log.error(written.error().message);
   });
 }
@@ -43,6 +56,7 @@ void Files::save_session() {
 void Files::save_session_as(const std::string& path) {
   if (files_.refuse_while_running()) return;
   session_file_ = path;
+  saved_at_.reset();
   if (session_file_.extension() != ".attn") session_file_ += ".attn";
   save_session();
 }

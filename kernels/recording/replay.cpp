@@ -91,9 +91,8 @@ class Replayer {
             c,
             a,
             b,
-            fmt::format(
-                "event {} (b {}, h {}, i {}, j {}, {}): {} [{}, {}] was recorded as {:.9g}, replay gives {:.9g}", e_,
-                id.b, id.h, id.i, id.j, name_of(id.phase), name_of(slot), r, c, a, b)};
+            fmt::format("step {} (b {}, h {}, i {}, j {}, {}): {} [{}, {}] was recorded as {:.9g}, replay gives {:.9g}",
+                        e_ + 1, id.b, id.h, id.i, id.j, name_of(id.phase), name_of(slot), r, c, a, b)};
         return;
       }
     }
@@ -347,9 +346,9 @@ class Replayer {
                                    static_cast<std::int32_t>(c),
                                    written,
                                    replayed,
-                                   fmt::format("event {}: the kernel wrote {:.9g} at row {}, column {} of its tile, "
+                                   fmt::format("step {}: the kernel wrote {:.9g} at row {}, column {} of its tile, "
                                                "replay gives {:.9g}",
-                                               e_, written, r, c, replayed)};
+                                               e_ + 1, written, r, c, replayed)};
   }
 
   const Recording& rec_;

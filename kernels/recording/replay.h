@@ -19,7 +19,7 @@ struct ReplayDifference {
   Slot slot = Slot::s;
   std::int32_t row = 0, col = 0;  // in the tile
   float recorded = 0, replayed = 0;
-  std::string words;
+  std::string words;  // counts steps from 1, as the window does
 };
 
 // Recomputes every phase of every event from its recorded operands with the kernel's own arithmetic, and the

@@ -237,7 +237,7 @@ TEST(Shot, ARecordingThatDoesNotHoldTogetherIsDrawnAndSaid) {
   const Done shot = run({"shot", "--session", file, "--step", "3", "-o", picture});
   if (shot.code == 3) GTEST_SKIP() << shot.err;
   EXPECT_EQ(shot.code, 0) << shot.err;
-  EXPECT_NE(shot.err.find("the replay differs: event "), std::string::npos) << shot.err;
+  EXPECT_NE(shot.err.find("the replay differs: step "), std::string::npos) << shot.err;
 }
 
 // The whole paired list: every CPU kernel, every mask, every dtype that its row declares.

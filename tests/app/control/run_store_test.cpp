@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <cstdio>
 #include <filesystem>
 #include <fstream>
 #include <functional>
@@ -171,6 +172,7 @@ TEST_F(RunStoreTest, BrokenAndForeignFilesAreSaidAndLeaveTheOthers) {
 // next look leaves neither locks nor half-written files.
 TEST_F(RunStoreTest, KilledWritersLoseNoRowAndLeaveNothingBehind) {
   const int kKills = test::kills(12, 60);
+  std::size_t rows = 0;
   for (int n = 0; n < kKills; ++n) {
     const SweepRun begun = run(n % 60);
     const std::string id = begun.id;
@@ -190,7 +192,9 @@ TEST_F(RunStoreTest, KilledWritersLoseNoRowAndLeaveNothingBehind) {
       if (r.run.id == id) kept = r.run.rows.size();
     EXPECT_GE(kept, said) << "kill " << n;
     for (const std::string& name : names()) EXPECT_TRUE(name.ends_with(".attn")) << name;
+    rows += said;
   }
+  std::printf("%d kills of a run's writer, %zu rows said, none lost\n", kKills, rows);
 }
 
 TEST_F(RunStoreTest, WhereNothingCanBeKeptTheErrorNamesTheFolder) {

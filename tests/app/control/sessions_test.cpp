@@ -88,6 +88,27 @@ TEST_F(Sessions, ASessionThatAnotherProcessWritesIsNotSavedOver) {
   EXPECT_TRUE(fs::exists(file)) << last_words(c);
 }
 
+TEST_F(Sessions, WhatAnotherProgramAddedSinceIsNotSavedOver) {
+  Controller c(options());
+  const fs::path file = folder_ / "s.attn";
+  c.update({SaveSessionAs{file.string()}});
+  c.wait();
+  c.update({SaveSession{}});
+  c.wait();
+  EXPECT_NE(last_words(c).find("saved as"), std::string::npos) << last_words(c);
+  Session more = *read_session(file);
+  more.runs.push_back(new_run(""));
+  more.runs[0].provenance = provenance_here();
+  ASSERT_TRUE(write_session(file, more));
+  c.update({SaveSession{}});
+  c.wait();
+  EXPECT_NE(last_words(c).find("another program"), std::string::npos) << last_words(c);
+  EXPECT_EQ(read_session(file)->runs.size(), 1U);
+  c.update({SaveSessionAs{file.string()}});  // as the window's Replace does
+  c.wait();
+  EXPECT_TRUE(read_session(file)->runs.empty());
+}
+
 // Two windows begin the same unfinished sweep at once: the later one has rows of its own, and none is lost.
 TEST_F(Sessions, ARunThatAnotherWindowMeasuresIsLeftToIt) {
   SweepRun run = new_run(sweep_text(small_sweep().document.sweep));
