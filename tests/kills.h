@@ -10,11 +10,12 @@
 #include <cstdlib>
 #include <functional>
 
+#include "tests/asked.h"
+
 namespace attn::test {
 
 inline int kills(int usual, int all) {
-  const char* value = std::getenv("ATTNSCOPE_LONG_TESTS");
-  return value != nullptr && *value != '\0' ? all : usual;
+  return asked("ATTNSCOPE_LONG_TESTS") ? all : usual;
 }
 
 // Runs `work` in a child, which calls its argument after each thing that is finished. Kills it so many microseconds
