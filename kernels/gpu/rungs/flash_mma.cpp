@@ -1,5 +1,6 @@
 // flash_mma on the host: its tiles, and what flash_mma.cu is launched with.
 #include <algorithm>
+#include <string_view>
 
 #include <fmt/format.h>
 
@@ -16,14 +17,16 @@ std::int64_t shared_bytes(const Problem& p, const Options& o) {
 }
 
 // 32 rows a warp while O leaves room for them, and as many keys as the registers hold. A bias takes registers for its
-// addresses, and so do rows that cannot be copied 16 bytes at a time.
-std::span<const WarpTile> tiles_for(const Problem& p) {
+// addresses, and so do rows that cannot be copied 16 bytes at a time; and so do the half-sized products of sm_75.
+std::span<const WarpTile> tiles_for(const Problem& p, std::string_view arch) {
   static constexpr WarpTile kNarrow[] = {{128, 128, 32, 2}, {128, 64, 32, 2}, {128, 64, 32, 1}, {64, 32, 32, 1}};
   static constexpr WarpTile kMiddle[] = {{128, 64, 32, 2}, {128, 32, 32, 2}, {128, 32, 32, 1}, {64, 32, 32, 1}};
   static constexpr WarpTile kMiddleBiased[] = {{128, 32, 32, 2}, {128, 32, 32, 1}, {64, 32, 32, 1}};
   static constexpr WarpTile kWide[] = {{128, 64, 16, 2}, {128, 32, 16, 2}, {64, 32, 16, 2}, {64, 32, 16, 1}};
   static constexpr WarpTile kWideBiased[] = {{128, 32, 16, 2}, {64, 32, 16, 2}, {64, 32, 16, 1}};
+  static constexpr WarpTile kHalfProducts[] = {{64, 64, 16, 1}, {64, 32, 16, 1}, {32, 32, 16, 1}};
   const std::int64_t width = std::max(p.D, p.Dv);
+  if (arch == "sm_75" && (width > 64 || p.has_bias())) return kHalfProducts;
   if (width > 128) return p.has_bias() ? std::span<const WarpTile>(kWideBiased) : kWide;
   if (p.has_bias()) return kMiddleBiased;
   return width > 64 || p.D % 8 != 0 || p.Dv % 8 != 0 ? std::span<const WarpTile>(kMiddle) : kNarrow;
@@ -34,7 +37,7 @@ Result<Plan> plan(const KernelRow& row, const Problem& p, const Options& o, cons
     return fail(ErrorKind::cannot_run,
                 fmt::format("{} takes f16 alone on sm_75, whose tensor cores know no bf16", row.id));
   }
-  return plan_warp_tiles(row, p, o, d, tiles_for(p), shared_bytes);
+  return plan_warp_tiles(row, p, o, d, tiles_for(p, d.arch), shared_bytes);
 }
 
 }  // namespace
