@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "imgui.h"
+#include "kernels/base/dtype.h"
 #include "profiling/figures/metrics.h"
 #include "viz/bench/fields.h"
 #include "viz/bench/presets.h"
@@ -54,7 +55,15 @@ void kernel_line(const KernelRow& row, const SweepSpec& sweep, Commands& command
   const ImU32 ink = colour(s.theme, on && why_not.empty() ? Token::text : Token::dim);
   const Box name{{name_at, at.y}, {left + width, at.y + side}};
   draw_text_in(&list, name, Align::left, Face::text, 13, ink, row.id);
-  if (!why_not.empty()) draw_text_in(&list, name, Align::right, Face::text, 11, colour(s.theme, Token::dim), why_not);
+  if (why_not.empty()) return;
+  // Behind a long name there is room for the first type alone; the tooltip has them all.
+  const float room = width - (name_at - left) - text_width(Face::text, 13, row.id) - s.px(6);
+  const std::string first = fmt::format("{} …", name_of(row.dtypes.front()));
+  for (const std::string& words : {why_not, first}) {
+    if (text_width(Face::text, 11, words) > room) continue;
+    draw_text_in(&list, name, Align::right, Face::text, 11, colour(s.theme, Token::dim), words);
+    return;
+  }
 }
 
 void kernel_list(const SweepSpec& sweep, Commands& commands) {
