@@ -114,6 +114,7 @@ constexpr auto kIdentity = std::to_array<Column>({
     {"l2", [](S, M m) { return std::string(name_of(m.key.l2)); }},
     {"state", [](S, M m) { return std::string(name_of(m.state)); }},
     {"reason", [](S, M m) { return m.reason; }},
+    {"source_hash", [](S, M m) { return m.key.source_hash; }},
 });
 
 // "scores=12.5;softmax=3.25": the median of each launch; empty where the clock could not tell them apart.

@@ -8,7 +8,7 @@
 
 #include <fmt/format.h>
 
-#include "kernels/gpu/rungs/rows.h"
+#include "kernels/gpu/rungs/common.h"
 #include "kernels/ladder.h"
 #include "kernels/model/inputs.h"
 #include "profiling/figures/metrics.h"
@@ -98,7 +98,7 @@ SweepMenu arch_menu(const SweepSpec& sweep) {
       sweep.arch,
       "Registers, shared memory and occupancy as predicted: by the compiler, for a GPU that need not be here.",
       {}};
-  for (const std::string_view arch : gpu::gpu_kernel_table().front().architectures)
+  for (const std::string_view arch : gpu::architectures())
     menu.choices.push_back(with(sweep, std::string(arch), &SweepSpec::arch, std::string(arch)));
   return menu;
 }

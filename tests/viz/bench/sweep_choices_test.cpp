@@ -4,9 +4,11 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <string>
 #include <string_view>
 #include <vector>
 
+#include "kernels/gpu/rungs/common.h"
 #include "profiling/figures/metrics.h"
 #include "viz/bench/presets.h"
 #include "viz/state/state.h"
@@ -54,6 +56,13 @@ TEST(SweepMenus, AnEntryHoldsOnceItIsTaken) {
       EXPECT_TRUE(after[m].choices[n].on) << menus[m].id << " " << menus[m].choices[n].words;
     }
   }
+}
+
+// Not those of any one kernel: a rung may run on few.
+TEST(SweepMenus, EveryKnownArchitectureCanBeCompiledFor) {
+  std::vector<std::string> offered;
+  for (const SweepChoice& choice : arch_menu(bench_presets().front().sweep).choices) offered.push_back(choice.words);
+  EXPECT_EQ(offered, std::vector<std::string>(gpu::architectures().begin(), gpu::architectures().end()));
 }
 
 TEST(SweepMenus, AGpuThatIsNotHereIsNamedByItsNumber) {
