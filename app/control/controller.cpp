@@ -34,6 +34,7 @@ struct Controller::RunEffect {
   void operator()(const RunSweep& e) const { c.sweeps_.run(e.restart); }
   void operator()(const ExportCsv& e) const { c.exports_.write_csv(e.run); }
   void operator()(const ExportJson& e) const { c.exports_.write_json(e.run); }
+  void operator()(const ExportTrace& e) const { c.exports_.write_trace(e.run); }
   void operator()(const TakeSweepOf& e) const { c.runs_.take_sweep_of(e.id); }
 
   void operator()(const Ask&) const {}  // the shell's own: it opens the popup in the frame that asks

@@ -7,9 +7,11 @@
 #include <cmath>
 #include <map>
 #include <set>
+#include <utility>
 
 #include "kernels/base/files.h"
 #include "profiling/figures/metrics.h"
+#include "profiling/session/trace.h"
 #include "viz/bench/fields.h"
 #include "viz/bench/scene.h"
 
@@ -149,8 +151,9 @@ Result<Report> write_report(const PictureSpec& picture, const std::filesystem::p
   const std::string text = report_text(picture, report.files, report.no_plots);
   Session rows;
   for (const ListedRun& r : picture.runs) rows.runs.push_back(r.run);
-  for (const auto& [name, content] :
-       {std::pair<const char*, std::string>("summary.md", text), {"rows.csv", to_csv(rows)}}) {
+  std::vector<std::pair<const char*, std::string>> texts{{"summary.md", text}, {"rows.csv", to_csv(rows)}};
+  if (rows_with_stages(rows) > 0) texts.emplace_back("timeline.trace.json", to_trace(rows));
+  for (const auto& [name, content] : texts) {
     if (auto written = write_file_atomically(folder / name, std::as_bytes(std::span(content))); !written)
       return tl::unexpected(written.error());
     report.files.emplace_back(name);

@@ -125,6 +125,14 @@ std::string launch_times(const Measurement& m) {
   return text;
 }
 
+// "inputs=812.5;run=3120;time=100480": how long each stage of the point took.
+std::string stage_times(const Measurement& m) {
+  std::string text;
+  for (const Stage& s : m.stages)
+    text += fmt::format("{}{}={}", text.empty() ? "" : ";", s.name, number(std::round(s.duration_us * 10) / 10));
+  return text;
+}
+
 constexpr auto kOrigin = std::to_array<Column>({
     {"settled", [](S, M m) { return m.time.n == 0 ? std::string() : flag(m.time.settled); }},
     {"drifted", [](S, M m) { return m.time.n == 0 ? std::string() : flag(m.time.drifted); }},
@@ -154,6 +162,8 @@ constexpr auto kOrigin = std::to_array<Column>({
     {"date", [](S s, M) { return s.provenance.date; }},
     {"run", [](S s, M) { return s.id; }},
     {"run_name", [](S s, M) { return s.name; }},
+    {"begun_unix_us", [](S, M m) { return m.stages.empty() ? std::string() : fmt::format("{}", m.begun_unix_us); }},
+    {"stage_times_us", [](S, M m) { return stage_times(m); }},
 });
 
 class Line {

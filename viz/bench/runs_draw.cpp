@@ -50,6 +50,8 @@ void run_menu(const BenchRuns& list, const ListedRun& r, BenchCache& cache, Comm
   if (!r.run.spec.empty() && ImGui::Selectable("Set its sweep up")) commands.push_back(TakeSweepOf{r.run.id});
   if (ImGui::Selectable("Its rows as CSV")) commands.push_back(ExportCsv{r.run.id});
   if (ImGui::Selectable("Its rows as JSON")) commands.push_back(ExportJson{r.run.id});
+  if (ImGui::Selectable("Its timeline for Perfetto")) commands.push_back(ExportTrace{r.run.id});
+  ImGui::SetItemTooltip("When each stage of each point began and how long it took");
   if (r.from != RunFrom::bundled && !r.growing) {
     ImGui::Separator();
     if (ImGui::Selectable("Remove")) commands.push_back(RemoveRun{r.run.id});

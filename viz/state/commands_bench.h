@@ -57,10 +57,13 @@ struct ExportCsv {
 struct ExportJson {
   std::string run;
 };
+struct ExportTrace {
+  std::string run;
+};
 // Ticks a run and sets the sweep up as it was.
 struct TakeSweepOf {
   std::string id;
 };
-using BenchEffect = std::variant<RunSweep, ExportCsv, ExportJson, TakeSweepOf>;
+using BenchEffect = std::variant<RunSweep, ExportCsv, ExportJson, ExportTrace, TakeSweepOf>;
 
 }  // namespace attn

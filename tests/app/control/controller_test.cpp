@@ -189,6 +189,10 @@ TEST_F(Headless, ASweepFillsRowsExportsThemAndIsAutosaved) {
   int lines = 0;
   for (std::string line; std::getline(csv, line);) ++lines;
   EXPECT_EQ(lines, 5);
+  c.update({ExportTrace{}});
+  c.wait();
+  EXPECT_NE(last_words(c).find("4 rows written to"), std::string::npos) << last_words(c);
+  EXPECT_NE(last_words(c).find(".trace.json"), std::string::npos) << last_words(c);
 }
 
 TEST_F(Headless, ASweepGoesOnFromTheRowsOfASavedSession) {
