@@ -1,9 +1,13 @@
 #include "app/control/controller.h"
 
+#include <algorithm>
 #include <type_traits>
 #include <utility>
 #include <variant>
 
+#include <fmt/format.h>
+
+#include "app/control/log.h"
 #include "app/state/apply.h"
 #include "profiling/session/session.h"
 #include "viz/bench/to_step.h"
@@ -48,7 +52,8 @@ struct Controller::RunEffect {
   void operator()(const CopyState&) const { c.exports_.copy_state(); }
   void operator()(const CopyText& e) const {
     c.requests_.clipboard = e.text;
-    c.log_.note("Copied " + e.text);
+    const auto lines = static_cast<std::size_t>(std::count(e.text.begin(), e.text.end(), '\n'));
+    c.log_.note(lines == 0 ? "Copied " + e.text : fmt::format("Copied {}.", counted(lines, "line")));
   }
   void operator()(const Quit&) const { c.requests_.quit = true; }
 };

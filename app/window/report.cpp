@@ -21,13 +21,13 @@ namespace {
 struct Plot {
   const char* name;
   const char* title;
-  ChartPick pick;
+  std::string_view metric;
 };
-const Plot kPlots[] = {{"latency.png", "Time", {1, ""}},
-                       {"throughput.png", "Throughput", {0, ""}},
-                       {"speedup.png", "Speed-up", {3, "speedup_ratio"}},
-                       {"dram_bytes.png", "DRAM bytes", {2, ""}},
-                       {"memory.png", "Memory", {3, "memory_peak_bytes"}}};
+constexpr Plot kPlots[] = {{"latency.png", "Time", "time_us_median"},
+                           {"throughput.png", "Throughput", "tflops"},
+                           {"speedup.png", "Speed-up", "speedup_ratio"},
+                           {"dram_bytes.png", "DRAM bytes", kDramBytes},
+                           {"memory.png", "Memory", "memory_peak_bytes"}};
 
 Model model_of(const PictureSpec& picture) {
   Model model;
@@ -138,9 +138,9 @@ std::string report_text(const PictureSpec& picture, const std::vector<std::strin
 Result<Report> write_report(const PictureSpec& picture, const std::filesystem::path& folder) {
   if (auto made = make_folder(folder); !made) return tl::unexpected(made.error());
   Report report;
-  std::vector<ChartPick> picks;
-  for (const Plot& plot : kPlots) picks.push_back(plot.pick);
-  const auto charts = draw_charts(picture, picks);
+  std::vector<std::string> metrics;
+  for (const Plot& plot : kPlots) metrics.emplace_back(plot.metric);
+  const auto charts = draw_charts(picture, metrics);
   if (!charts && charts.error().kind != ErrorKind::cannot_run) return tl::unexpected(charts.error());
   if (!charts) report.no_plots = charts.error().message;
   for (std::size_t n = 0; charts && n < charts->size(); ++n) {

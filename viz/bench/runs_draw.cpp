@@ -183,9 +183,12 @@ void draw_run_list(const State& state, const Model& model, BenchCache& cache, Co
   const BenchRuns& list = state.document.runs;
   const std::vector<const ListedRun*> shown = shown_runs(list, model);
   std::vector<const ListedRun*> listed = shown;  // what is ticked stands in the short list, whatever its age
-  for (const ListedRun& r : model.runs)
-    if (!list.removed.contains(r.run.id) && std::find(shown.begin(), shown.end(), &r) == shown.end())
-      listed.push_back(&r);
+  // What came with the program is offered however many runs there are.
+  for (const bool bundled : {true, false})
+    for (const ListedRun& r : model.runs)
+      if ((r.from == RunFrom::bundled) == bundled && !list.removed.contains(r.run.id) &&
+          std::find(shown.begin(), shown.end(), &r) == shown.end())
+        listed.push_back(&r);
   ImGui::PushFont(s.fonts.bold, s.px(kText));
   ImGui::TextUnformatted("Runs");
   ImGui::PopFont();

@@ -377,7 +377,7 @@ TEST_F(Headless, TheSecondRunIsSetAgainstTheFirst) {
   c.update({RunSweep{true}});
   c.wait();
   c.update({CompareWithRun{first}});
-  EXPECT_EQ(c.state().view.bench.metric, "against_run_ratio");
+  EXPECT_EQ(c.state().view.bench.charts.back(), "against_run_ratio");
   c.update({ExportCsv{}});
   c.wait();
   std::ifstream csv(files(".csv").at(0));
