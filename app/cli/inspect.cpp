@@ -72,6 +72,10 @@ Result<std::vector<InspectPoint>> points_of(const InspectArguments& a) {
   if (!named && !a.dtype.empty()) {
     return bad_input(fmt::format("--dtype {} is unknown; use f32, f16 or bf16.", a.dtype));
   }
+  for (const auto& [option, list] :
+       {std::pair("kernel", a.kernels), std::pair("--arch", a.archs), std::pair("--head-dim", a.head_dims)}) {
+    if (auto r = check_once(option, split(list, ',')); !r) return tl::unexpected(r.error());
+  }
   const auto dims = parse_numbers("--head-dim", a.head_dims);
   if (!dims) return tl::unexpected(dims.error());
   std::vector<InspectPoint> points;

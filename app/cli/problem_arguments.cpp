@@ -56,7 +56,9 @@ void MaskArguments::add_to(Parser parser) {
   parser.add_flag("--causal", causal, "No key after the query's own (aligned bottom-right)");
   parser.add_option("--window", window, "Keys before and after the query's own that are seen; -1 is unbounded")
       ->type_name("LEFT,RIGHT");
-  parser.add_option("--key-lengths", key_lengths, "Keys of each batch; those beyond are masked")
+  parser
+      .add_option("--key-lengths", key_lengths,
+                  "Keys of each batch; those beyond are masked, but V beyond must be finite: 0 x NaN is NaN")
       ->type_name("N0,N1,...");
 }
 
@@ -255,6 +257,11 @@ Result<State> DocumentArguments::state_of(bool shows_step) const {
   if (s) s = changed(*s, SetInputs{inputs, 0});
   if (s) s = changed(*s, SetOptions{o, 0});
   return s;
+}
+
+std::vector<NamedFile> input_files_of(const State& state) {
+  const InputSpec& in = state.document.inputs;
+  return {{"Q", in.q_file}, {"K", in.k_file}, {"V", in.v_file}, {"the bias", in.bias_file}};
 }
 
 Result<Recording> record_document(const Document& d, std::stop_token stop) {

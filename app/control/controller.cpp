@@ -9,6 +9,7 @@
 
 #include "app/control/log.h"
 #include "app/state/apply.h"
+#include "app/state/document_inputs.h"
 #include "profiling/session/session.h"
 #include "viz/bench/to_step.h"
 
@@ -80,7 +81,7 @@ JobContext Controller::context() {
 void Controller::update(const Commands& commands) {
   tasks_.drain();
   for (const Command& command : commands) obey(command);
-  if (state_.view.workspace == Workspace::bench) {
+  if (state_.view.workspace == Workspace::bench || state_.view.workspace == Workspace::profile) {
     runs_.look_again();
     sweeps_.compile();
   }
@@ -160,7 +161,10 @@ void Controller::show(std::vector<ListedRun> runs, std::shared_ptr<const Recordi
   BenchRuns& list = state_.document.runs;
   if (list.shown.empty())
     for (const ListedRun& r : model_.runs) show_run(list, r.run.id);
-  if (recording != nullptr && !recording->events.empty()) recordings_.show(std::move(recording));
+  if (recording == nullptr || recording->events.empty()) return;
+  recordings_.show(recording);
+  const std::string& file = state_.document.inputs.q_file;
+  if (is_attn_file(file)) recordings_.replay_opened(file, std::move(recording));
 }
 
 void Controller::save_picture(const std::filesystem::path& file, Image image) {

@@ -13,6 +13,7 @@
 #include "kernels/base/result.h"
 #include "viz/bench/held.h"
 #include "viz/draw/theme.h"
+#include "viz/profile/held.h"
 #include "viz/state/commands.h"
 #include "viz/step/held.h"
 
@@ -62,6 +63,7 @@ class Shell {
   Style style_;
   StepHeld step_;
   BenchHeld bench_;
+  ProfileHeld profile_;
   ShellHeld held_;
   bool toasts_ = true;
 };

@@ -29,6 +29,10 @@ constexpr Plot kPlots[] = {{"latency.png", "Time", "time_us_median"},
                            {"dram_bytes.png", "DRAM bytes", kDramBytes},
                            {"memory.png", "Memory", "memory_peak_bytes"}};
 
+constexpr const char* kSummary = "summary.md";
+constexpr const char* kRows = "rows.csv";
+constexpr const char* kTimeline = "timeline.trace.json";
+
 Model model_of(const PictureSpec& picture) {
   Model model;
   model.runs = picture.runs;
@@ -135,6 +139,12 @@ std::string report_text(const PictureSpec& picture, const std::vector<std::strin
   return out;
 }
 
+std::vector<std::string> report_files() {
+  std::vector<std::string> names{kSummary, kRows, kTimeline};
+  for (const Plot& plot : kPlots) names.emplace_back(plot.name);
+  return names;
+}
+
 Result<Report> write_report(const PictureSpec& picture, const std::filesystem::path& folder) {
   if (auto made = make_folder(folder); !made) return tl::unexpected(made.error());
   Report report;
@@ -151,8 +161,8 @@ Result<Report> write_report(const PictureSpec& picture, const std::filesystem::p
   const std::string text = report_text(picture, report.files, report.no_plots);
   Session rows;
   for (const ListedRun& r : picture.runs) rows.runs.push_back(r.run);
-  std::vector<std::pair<const char*, std::string>> texts{{"summary.md", text}, {"rows.csv", to_csv(rows)}};
-  if (rows_with_stages(rows) > 0) texts.emplace_back("timeline.trace.json", to_trace(rows));
+  std::vector<std::pair<const char*, std::string>> texts{{kSummary, text}, {kRows, to_csv(rows)}};
+  if (rows_with_stages(rows) > 0) texts.emplace_back(kTimeline, to_trace(rows));
   for (const auto& [name, content] : texts) {
     if (auto written = write_file_atomically(folder / name, std::as_bytes(std::span(content))); !written)
       return tl::unexpected(written.error());
