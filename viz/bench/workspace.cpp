@@ -19,7 +19,7 @@
 namespace attn {
 namespace {
 
-constexpr float kGutter = 12, kPanelWidth = 196, kFolded = 640;  // logical pixels
+constexpr float kGutter = 12, kPanelWidth = 212, kFolded = 640;  // logical pixels
 constexpr float kMinChart = 168, kMinTable = 132;
 
 // The wheel zooms a chart, but where the page itself scrolls, in a small window, it needs Ctrl. A double click is ours:
