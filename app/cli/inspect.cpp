@@ -1,11 +1,14 @@
 // attnscope inspect: registers, shared memory, spills and theoretical occupancy of GPU kernels, with no GPU here.
 #include <algorithm>
 #include <memory>
+#include <set>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <nlohmann/json.hpp>
 
 #include "app/cli/command.h"
@@ -135,7 +138,12 @@ Result<int> inspect_kernels(const InspectArguments& a, const Stopper& stopper) {
   std::string text = fmt::format("{:<7} {:<{}} {:>4} {:>8} {:>10} {:>8} {:>8} {:>7} {:>6}  {:>7}  {:<12}  {}\n", "arch",
                                  "entry", width, "D", "threads", "registers", "static B", "dyn B", "stack B", "spill",
                                  "occup.", "on one SM", "limited by");
-  for (const auto& [at, e] : lines) text += line_of(*at, e, width);
+  std::set<std::string_view> others;
+  for (const auto& [at, e] : lines) {
+    text += line_of(*at, e, width);
+    if (at->device.arch != gpu::kArchRunOn) others.insert(at->device.arch);
+  }
+  if (!others.empty()) text += fmt::format("Compiled only, never run on: {}.\n", fmt::join(others, ", "));
   if (auto r = print(a.as_json ? all.dump(2) + "\n" : text); !r) return tl::unexpected(r.error());
   return 0;
 }

@@ -29,7 +29,7 @@ struct MaskArguments {
 
 struct OptionArguments {
   std::string tile, accumulate;
-  std::optional<std::int32_t> threads;
+  std::optional<std::int32_t> threads, stages;
   bool keep_max_at_zero = false, right_to_left = false;
 
   void add_to(Parser parser, bool what_if);

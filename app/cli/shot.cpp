@@ -41,10 +41,10 @@ Result<Workspace> workspace_of(const std::string& name) {
 }
 
 Result<StepChart> chart_of(const std::string& name) {
-  for (const StepChart c : {StepChart::row, StepChart::hindsight, StepChart::passes, StepChart::error}) {
+  for (const StepChart c : kStepCharts) {
     if (name == name_of(c)) return c;
   }
-  return bad_input(fmt::format("--chart {} is unknown; use row, hindsight, passes or error.", name));
+  return bad_input(fmt::format("--chart {} is unknown; use row, hindsight, passes, error or attention.", name));
 }
 
 Result<void> set_view(const ShotArguments& a, State& state) {
@@ -250,7 +250,7 @@ Command add_shot(Parser program) {
       ->type_name("N|A..B");
   parser.add_option("--seconds", a->seconds_per_step, "How long a step of a GIF is shown; left out: 1")->type_name("S");
   parser.add_flag("--report", a->report, "For the window: progress on its socket")->group("");
-  parser.add_option("--chart", a->chart, "Step's chart: row, hindsight, passes or error; left out: row")
+  parser.add_option("--chart", a->chart, "Step's chart: row, hindsight, passes, error or attention; left out: row")
       ->type_name("NAME");
   parser.add_option("--session", a->session, "Rows and recording of a saved session; --step counts in that recording")
       ->type_name("FILE.attn");
