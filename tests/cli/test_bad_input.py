@@ -97,6 +97,8 @@ def bad_options(folder, files):
         ("tile beyond the kernel's", ["1000000"], ["--tile", "1000000x64"]),
         ("negative tile", ["-4x4"], ["--tile", "-4x4"]),
         ("threads 0", ["0"], ["--threads", "0"]),
+        ("stages 0", ["0"], ["--stages", "0"]),
+        ("stages of a CPU kernel", ["flash_mma", "means nothing"], ["--stages", "2"]),
         ("unknown dtype", ["f99"], ["--dtype", "f99"]),
         ("scale of words", ["abc"], ["--scale", "abc"]),
         ("scale nan", ["nan"], ["--scale", "nan"]),

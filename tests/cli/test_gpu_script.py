@@ -19,6 +19,12 @@ report.check(done.returncode == 0, f"exit {done.returncode}: {done.stdout}{done.
 wanted = [" ".join([k["id"], *k["dtypes"]]) for k in rungs]
 report.check(done.stdout.split("\n")[:-1] == wanted, f"it would check {done.stdout!r}, the table has {wanted}")
 
+# Where a rung was never run the table says so.
+shown = run("list").stdout
+for k in rungs:
+    others = ", ".join(a for a in k["architectures"] if a != "sm_90a")
+    report.check(f"run on sm_90a; compiled only: {others}\n" in shown, f"list does not say where {k['id']} was run")
+
 # A loop or list that names rungs is one that misses the next.
 code = "\n".join(line for line in script.read_text().splitlines() if not line.lstrip().startswith("#"))
 for loop in re.findall(r"for kernel in (.*?);", code):
