@@ -1,5 +1,6 @@
 #include "app/control/controller.h"
 
+#include <cstdint>
 #include <type_traits>
 #include <utility>
 #include <variant>
@@ -71,14 +72,18 @@ JobContext Controller::context() {
   return {state_, model_, history_, tasks_, log_, requests_};
 }
 
-void Controller::update(const Commands& commands) {
-  tasks_.drain();
+bool Controller::update(const Commands& commands) {
+  const std::uint64_t said = said_;
+  const TaskView task = model_.task;
+  const bool delivered = tasks_.drain();
   for (const Command& command : commands) obey(command);
   if (state_.view.workspace == Workspace::bench) {
     runs_.look_again();
     sweeps_.compile();
   }
   refresh_task_view();
+  said_ = log_.last_number();
+  return delivered || !commands.empty() || said_ != said || model_.task != task;
 }
 
 void Controller::obey(const Command& command) {
@@ -97,7 +102,7 @@ void Controller::change(const StateCommand& command) {
     return;
   }
   const bool document_changed = !(next->document == state_.document);
-  if (document_changed) history_.changed(state_.document, gesture_of(command));
+  if (document_changed) history_.changed(entry_of(state_), gesture_of(command));
   const BenchRuns runs_before = state_.document.runs;
   state_ = *std::move(next);
   runs_.follow(runs_before);
@@ -111,19 +116,17 @@ void Controller::change(const StateCommand& command) {
 }
 
 void Controller::travel(bool forward) {
-  auto document = forward ? history_.redo(state_.document) : history_.undo(state_.document);
-  if (!document) {
+  const HistoryEntry now = entry_of(state_);
+  auto then = forward ? history_.redo(now) : history_.undo(now);
+  if (!then) {
     log_.note(forward ? "There is nothing to redo." : "There is nothing to undo.");
     return;
   }
   const BenchRuns runs_before = state_.document.runs;
-  state_.document = *std::move(document);
+  state_.document = std::move(then->document);
+  show_sight(then->sight, state_.view);
   runs_.follow(runs_before);
-  recordings_.follow_document(false);
-}
-
-bool Controller::wants_frames() const {
-  return state_.view.step.playing || tasks_.any_running();
+  recordings_.travel_to(then->sight.cursor);
 }
 
 std::array<TaskId, 3> Controller::tasks_shown() const {

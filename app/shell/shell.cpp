@@ -3,10 +3,12 @@
 #include <algorithm>
 #include <string_view>
 
+#include "app/shell/motion.h"
 #include "app/system/assets.h"
 #include "imgui.h"
 #include "imgui_internal.h"
 #include "kernels/base/files.h"
+#include "viz/step/cache.h"
 #include "viz/workspaces.h"
 
 namespace attn {
@@ -95,6 +97,18 @@ std::string Shell::layout() const {
   return {text, size};
 }
 
+double Shell::seconds_to_motion() const {
+  double seconds = attn::seconds_to_motion();
+  if (toasts_ && held_.toast_until > ImGui::GetTime()) {
+    constexpr double kJustAfter = 0.005;
+    seconds = std::min(seconds, held_.toast_until - ImGui::GetTime() + kJustAfter);
+  }
+  constexpr double kAskDialog = 0.1;  // the desktop's dialog is a process that is asked whether it has ended
+  if (!held_.browsing.empty()) seconds = std::min(seconds, kAskDialog);
+  if (step_.cache != nullptr && step_.cache->scanning) seconds = 0;
+  return seconds;
+}
+
 void Shell::draw_workspace(Controller& controller, Commands& commands) {
   // No tab: the top bar's tabs say which workspace this is. Other windows dock beside it, never over it.
   ImGuiWindowClass no_tab;
@@ -143,6 +157,8 @@ void Shell::draw(Controller& controller, Commands& commands) {
   draw_popups(controller, held_, commands);
   draw_keys_sheet(controller.state(), held_, commands);
   if (toasts_) draw_toast(controller, held_);
+  // A button that was let go ends the drag, and so does the window that is left: GLFW then lets go of all.
+  if (!ImGui::IsAnyItemActive()) controller.end_gesture();
 }
 
 }  // namespace attn

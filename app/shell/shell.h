@@ -50,6 +50,10 @@ class Shell {
   // Between NewFrame and Render.
   void draw(Controller& controller, Commands& commands);
 
+  // After so many seconds the frame that was just rendered would be another, with nobody doing anything; infinity where
+  // nothing moves.
+  double seconds_to_motion() const;
+
   // Pictures show no toasts: they would be of what happened before.
   void show_toasts(bool on) { toasts_ = on; }
   // Bench draws this chart alone (viz/bench/held.h).
