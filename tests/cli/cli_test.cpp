@@ -8,6 +8,7 @@
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
+#include "tests/asked.h"
 #include "tests/cli/program.h"
 #include "tests/paths.h"
 
@@ -193,8 +194,9 @@ TEST(Step, WritesARecordingThatShotOpens) {
 // The whole paired list: every CPU kernel, every mask, every dtype that its row declares.
 TEST(Verify, PassesEveryKernelOfTheLadderAndSaysTheTwoNumbers) {
   std::vector<std::string> all{"verify"};
-  // The long cases are for the Release build.
-  if (std::getenv("ATTNSCOPE_SANITIZED") != nullptr) all.insert(all.end(), {"--longest", "256"});
+  // The long cases are one of the long lists: they take a minute of two cores.
+  if (!test::asked("ATTNSCOPE_LONG_TESTS") || test::asked("ATTNSCOPE_SANITIZED"))
+    all.insert(all.end(), {"--longest", "256"});
   const Done done = run(all);
   EXPECT_EQ(done.code, 0) << done.err << done.out;
   EXPECT_EQ(count(done.out, "skipped "), 1U) << "more than the heading: " << done.out;

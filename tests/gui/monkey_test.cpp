@@ -7,6 +7,7 @@
 #include <random>
 
 #include "imgui_internal.h"
+#include "tests/asked.h"
 #include "tests/gui/gui_fixture.h"
 
 namespace attn {
@@ -32,11 +33,6 @@ constexpr ImGuiKey kKeys[] = {ImGuiKey_LeftArrow,   ImGuiKey_RightArrow,
                               ImGuiKey_LeftBracket, ImGuiKey_RightBracket,
                               ImGuiKey_Delete};
 constexpr std::string_view kTyped = "0123456789-.x ae?";
-
-bool asked(const char* variable) {
-  const char* value = std::getenv(variable);
-  return value != nullptr && *value != '\0';
-}
 
 class Monkey {
  public:
@@ -140,13 +136,13 @@ void let_loose(int actions, unsigned seed) {
 }
 
 TEST(MonkeyTest, TenThousandRandomActions) {
-  let_loose(asked("ATTNSCOPE_SANITIZED") ? 1500 : 10000, 1);
+  let_loose(test::asked("ATTNSCOPE_SANITIZED") ? 1500 : 10000, 1);
 }
 
 // Nine times as many more, each as a test of its own.
 class LongMonkey : public ::testing::TestWithParam<unsigned> {};
 TEST_P(LongMonkey, TenThousandMore) {
-  if (!asked("ATTNSCOPE_LONG_TESTS")) GTEST_SKIP() << "one of the long lists: tests/run.sh --full";
+  if (!test::asked("ATTNSCOPE_LONG_TESTS")) GTEST_SKIP() << "one of the long lists: tests/run.sh --full";
   let_loose(10000, GetParam());
 }
 INSTANTIATE_TEST_SUITE_P(Seeds, LongMonkey, ::testing::Range(2U, 11U));
