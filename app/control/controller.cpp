@@ -37,7 +37,8 @@ struct Controller::RunEffect {
   void operator()(const ExportJson& e) const { c.exports_.write_json(e.run); }
   void operator()(const TakeSweepOf& e) const { c.runs_.take_sweep_of(e.id); }
 
-  void operator()(const Ask&) const {}  // the shell's own: it opens the popup in the frame that asks
+  void operator()(const Ask&) const {}          // the shell's own: it opens the popup in the frame that asks
+  void operator()(const ResetLayout&) const {}  // likewise
   void operator()(const Undo&) const { c.travel(false); }
   void operator()(const Redo&) const { c.travel(true); }
   void operator()(const CancelTask&) const { c.cancel_task(); }

@@ -21,7 +21,6 @@
 #include "app/state/apply.h"
 #include "app/system/assets.h"
 #include "app/system/posix.h"
-#include "app/window/lost_display.h"
 #include "app/window/pace.h"
 #include "app/window/settings.h"
 #include "imgui.h"
@@ -301,7 +300,6 @@ Result<int> run_window(const WindowOptions& options) {
   const auto keep = [&](bool at_once) {
     keeper.look(app.controller->state().preferences, app.shell, app.window.get(), app.controller->log(), at_once);
   };
-  const LostDisplay lost(words_of_loss(run_folders().runs));
   const std::stop_callback stopped(options.stop, [] { glfwPostEmptyEvent(); });
   Pace pace(display_rate());
   double looked = glfwGetTime();
