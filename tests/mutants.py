@@ -23,9 +23,13 @@ KERNELS = ("test_kernels", "Judge*:NotFinite*:ChooseRows*:Reference*:Baseline*:T
 FIGURES = ("test_profiling", "Figures*:DerivedFigures*:SpeedUp*:MetricTable*:*Baseline*")
 CSV = ("test_profiling", "Csv*")
 HISTORY = ("test_app", "History*")
+SESSIONS = ("test_profiling", "SessionFile*")
 
 # (folder in which the text stands once, text, instead, who must notice)
 MUTANTS = (
+    # sessions that contradict themselves
+    ("profiling/session", "  v.pass = false;\n", "", SESSIONS),
+    ("profiling/session", "relate_to_baseline(m, rows, baseline_named_by(m));", "", SESSIONS),
     # the judge
     ("kernels/judge", "2 * baseline_error_ + 2 * rounding_", "20 * baseline_error_ + 2 * rounding_", KERNELS),
     ("kernels/judge", "error_ = error;\n      worst_ =", "error_ = 0;\n      worst_ =", KERNELS),

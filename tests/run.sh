@@ -127,6 +127,7 @@ END
     LSAN_OPTIONS="suppressions=$folder/leaks:print_suppressions=0" \
     UBSAN_OPTIONS="print_stacktrace=1" \
     run_ctest "$folder" "address sanitizer"
+  mutated_inputs
   if [[ -n $clang ]]; then fuzz; else count_skip "fuzzing: there is no clang++"; fi
 }
 
@@ -153,6 +154,37 @@ END
     TSAN_OPTIONS="halt_on_error=1:second_deadlock_stack=1:suppressions=$folder/races:print_suppressions=0" \
     run_ctest "$folder" "thread sanitizer" -L '^(kernels|profiling|app)$'
   ctest_prefix=()
+}
+
+# A fixed number of mutated files and state strings under the address sanitizer, the same ones each time.
+mutated_inputs() { # in folder
+  step "Mutated files and state strings"
+  local target name count log said
+  mkdir -p "$folder/crashes"
+  for target in "$folder"/bin/fuzz_*; do
+    [[ -x $target && ! -d $target ]] || continue
+    name="${target##*/fuzz_}"
+    count=10000
+    if [[ $name == state ]]; then count=100000; fi
+    log="$folder/mutated_$name.log"
+    local -a how=(--mutations "$count" --seconds 600 --least "$count" "$root/tests/fuzz/corpus/$name")
+    if [[ -n $clang ]]; then
+      how=(-runs="$count" -seed=1 -timeout=20 -rss_limit_mb=3072 -max_len=65536 -print_final_stats=1
+        -artifact_prefix="$folder/crashes/$name-" "$folder/corpus/list_$name" "$root/tests/fuzz/corpus/$name")
+      rm -rf "$folder/corpus/list_$name"
+      mkdir -p "$folder/corpus/list_$name"
+    fi
+    if (cd "$folder" && ASAN_OPTIONS="allocator_may_return_null=1" "$target" "${how[@]}") >"$log" 2>&1; then
+      count_pass
+      said="$(sed -nE 's/^stat::number_of_executed_units: */inputs /p; s/^stat::peak_rss_mb: */peak memory in MiB /p;
+        s/^fuzz_[a-z]*: [0-9]* inputs, //p' "$log" | paste -sd, -)"
+      say "    $name: $said, no crash"
+    else
+      tail -n 30 "$log" >&2
+      count_fail "mutated inputs of $name: the words are in $log"
+    fi
+  done
+  took
 }
 
 fuzz() { # in folder

@@ -50,6 +50,7 @@ Result<void> choose_kernels(const BenchArguments& a, SweepSpec& s) {
     for (const KernelRow* row : ladder())
       if (row->processor == device->processor) s.kernels.emplace_back(row->id);
   }
+  if (auto r = check_once("--kernels", s.kernels); !r) return r;
   if (a.device != "cpu") return ok();
   for (const std::string& id : s.kernels) {
     if (const auto row = find_kernel(id); row && (*row)->processor == Processor::gpu)
@@ -198,6 +199,7 @@ Result<int> bench(const BenchArguments& a, Stopper& stopper) {
   callbacks.gpu = gpu.runner(*spec, stopper.token());
   auto file = BenchFile::open({a.attn, a.resume, a.force, !a.no_samples}, sweep_text(*spec), gpu.provenance(*spec));
   if (!file) return tl::unexpected(file.error());
+  for (const std::string& note : file->notes()) say(fmt::format("attnscope: {}: {}.", a.attn, note));
   callbacks.kept = file->earlier();
   say(estimate(*spec, file->earlier()).words);
   const SweepCount known = count_finished(*spec, file->earlier(), callbacks.gpu->device);

@@ -6,14 +6,12 @@
 
 #include <fmt/format.h>
 
+#include "app/state/string.h"
+
 namespace attn::cli {
 namespace {
 
 namespace fs = std::filesystem;
-
-bool same_point(const Measurement& a, const Measurement& b) {
-  return a.key.kernel == b.key.kernel && a.key.problem == b.key.problem && a.key.options == b.key.options;
-}
 
 bool same_machine(const Provenance& a, const Provenance& b) {
   return a.host == b.host && same_device(a.device, a.device_uuid, b.device, b.device_uuid);
@@ -31,12 +29,15 @@ std::optional<std::size_t> run_to_go_on(const Session& s, const std::string& spe
   return found;
 }
 
-Result<std::optional<FileLock>> lock_beside(const fs::path& file) {
-  auto lock = FileLock::take(file.parent_path() / ("." + file.filename().string() + ".lock"));
-  if (!lock) return lock;
-  if (*lock) return lock;
-  return fail(ErrorKind::cannot_run,
-              fmt::format("{} is being written by another process: wait for it, or name another file.", file.string()));
+// The view that the file was saved from, over this sweep: the place in a recording stays.
+std::string view_over(const std::string& saved, const std::string& spec) {
+  auto view = parse_state_string(saved);
+  const auto sweep = parse_state_string(spec);
+  if (!view || !sweep) return spec;
+  view->state.document.sweep = sweep->state.document.sweep;
+  view->state.view.workspace = sweep->state.view.workspace;
+  const std::string text = session_state(view->state);
+  return text.empty() ? spec : text;
 }
 
 }  // namespace
@@ -65,9 +66,9 @@ Result<BenchFile> BenchFile::open(const BenchFileOptions& options, const std::st
   const bool locks =
       !options.file.empty() && (!fs::exists(options.file, error) || fs::is_regular_file(options.file, error));
   if (locks) {
-    auto lock = lock_beside(options.file);
+    auto lock = FileLock::of_file(options.file);
     if (!lock) return tl::unexpected(lock.error());
-    f.lock_ = std::move(*lock);
+    f.lock_ = *std::move(lock);
   }
   if (!options.file.empty())
     if (auto read = f.read(); !read) return tl::unexpected(read.error());
@@ -78,7 +79,7 @@ Result<BenchFile> BenchFile::open(const BenchFileOptions& options, const std::st
   f.earlier_ = run.rows;
   run.spec = spec;
   run.provenance = here;
-  f.session_.state = spec;
+  f.session_.state = view_over(f.session_.state, spec);
   return f;
 }
 
@@ -86,7 +87,7 @@ Result<void> BenchFile::add(Measurement m) {
   if (!options_.samples) m.samples_us.clear();
   std::vector<Measurement>& rows = session_.runs[at_].rows;
   // A row that was there takes the place of the new one's; the others that are no points of this sweep stay before it.
-  std::erase_if(rows, [&](const Measurement& row) { return same_point(row, m); });
+  std::erase_if(rows, [&](const Measurement& row) { return replaces(m, row); });
   rows.push_back(m);
   rows_.push_back(std::move(m));
   return write();

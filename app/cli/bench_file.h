@@ -32,6 +32,8 @@ class BenchFile {
   Result<void> add(Measurement m);
   // Writes once more, where the last row could not be.
   Result<void> write() const;
+  // What reading the file left out and will be gone when it is written, in words.
+  const std::vector<std::string>& notes() const { return session_.notes; }
   // The run with the rows so far: first those that are no points of this sweep.
   const SweepRun& run() const { return session_.runs[at_]; }
   // Rows of this sweep alone.

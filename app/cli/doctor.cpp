@@ -150,7 +150,9 @@ std::vector<Finding> look_at_gpus() {
     all.push_back({Mark::note, "NVIDIA driver", hello.error().message, "install NVIDIA's driver, 580 or later"});
   } else {
     all.push_back({Mark::works, "NVIDIA driver",
-                   fmt::format("for CUDA {}.{}", hello->driver / 1000, hello->driver % 1000 / 10), ""});
+                   fmt::format("runs programs of CUDA up to {}.{}; its own version stands at NVML",
+                               hello->driver / 1000, hello->driver % 1000 / 10),
+                   ""});
     for (const gpu::GpuProperties& p : hello->gpus) {
       all.push_back({Mark::works, fmt::format("GPU {}", p.index),
                      fmt::format("{}, {}, {} SMs, {}", p.name, p.arch(), p.sms, format_bytes(p.memory_bytes)), ""});

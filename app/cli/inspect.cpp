@@ -1,11 +1,14 @@
 // attnscope inspect: registers, shared memory, spills and theoretical occupancy of GPU kernels, with no GPU here.
 #include <algorithm>
 #include <memory>
+#include <set>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <nlohmann/json.hpp>
 
 #include "app/cli/command.h"
@@ -72,6 +75,10 @@ Result<std::vector<InspectPoint>> points_of(const InspectArguments& a) {
   if (!named && !a.dtype.empty()) {
     return bad_input(fmt::format("--dtype {} is unknown; use f32, f16 or bf16.", a.dtype));
   }
+  for (const auto& [option, list] :
+       {std::pair("kernel", a.kernels), std::pair("--arch", a.archs), std::pair("--head-dim", a.head_dims)}) {
+    if (auto r = check_once(option, split(list, ',')); !r) return tl::unexpected(r.error());
+  }
   const auto dims = parse_numbers("--head-dim", a.head_dims);
   if (!dims) return tl::unexpected(dims.error());
   std::vector<InspectPoint> points;
@@ -131,7 +138,12 @@ Result<int> inspect_kernels(const InspectArguments& a, const Stopper& stopper) {
   std::string text = fmt::format("{:<7} {:<{}} {:>4} {:>8} {:>10} {:>8} {:>8} {:>7} {:>6}  {:>7}  {:<12}  {}\n", "arch",
                                  "entry", width, "D", "threads", "registers", "static B", "dyn B", "stack B", "spill",
                                  "occup.", "on one SM", "limited by");
-  for (const auto& [at, e] : lines) text += line_of(*at, e, width);
+  std::set<std::string_view> others;
+  for (const auto& [at, e] : lines) {
+    text += line_of(*at, e, width);
+    if (at->device.arch != gpu::kArchRunOn) others.insert(at->device.arch);
+  }
+  if (!others.empty()) text += fmt::format("Compiled only, never run on: {}.\n", fmt::join(others, ", "));
   if (auto r = print(a.as_json ? all.dump(2) + "\n" : text); !r) return tl::unexpected(r.error());
   return 0;
 }

@@ -1,7 +1,9 @@
 // attnscope list: the ladder, and the metrics that a row of a sweep has.
 #include <algorithm>
+#include <iterator>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include <fmt/format.h>
@@ -10,6 +12,7 @@
 
 #include "app/cli/command.h"
 #include "app/cli/text.h"
+#include "kernels/gpu/rungs/rows.h"
 #include "kernels/ladder.h"
 #include "kernels/model/kernel.h"
 #include "profiling/figures/metrics.h"
@@ -42,6 +45,15 @@ std::string option_words(const OptionSpec& o) {
   if (o.min == o.max) return fmt::format("{} {}", name_of(o.option), o.min);
   const std::string defaults = o.default_value == 0 ? "all cores" : std::to_string(o.default_value);
   return fmt::format("{} {} ({} to {})", name_of(o.option), defaults, o.min, o.max);
+}
+
+// "run on sm_90a; compiled only: sm_80, sm_86".
+std::string arch_words(const KernelRow& row) {
+  std::vector<std::string_view> others;
+  std::ranges::remove_copy(row.architectures, std::back_inserter(others), gpu::kArchRunOn);
+  const bool run = others.size() < row.architectures.size();
+  return fmt::format("{}{}{}", run ? fmt::format("run on {}", gpu::kArchRunOn) : "", run && !others.empty() ? "; " : "",
+                     others.empty() ? "" : fmt::format("compiled only: {}", fmt::join(others, ", ")));
 }
 
 nlohmann::json row_json(const KernelRow& row) {
@@ -84,6 +96,7 @@ Result<int> list_kernels(bool as_json) {
       std::string options;
       for (const OptionSpec& o : row.options) options += (options.empty() ? "" : ", ") + option_words(o);
       text += fmt::format("{:<5}{}\n", "", row.teaches);
+      if (row.processor == Processor::gpu) text += fmt::format("{:<5}{}\n", "", arch_words(row));
       if (!options.empty()) text += fmt::format("{:<5}options: {}\n", "", options);
     }
   }

@@ -56,7 +56,9 @@ void MaskArguments::add_to(Parser parser) {
   parser.add_flag("--causal", causal, "No key after the query's own (aligned bottom-right)");
   parser.add_option("--window", window, "Keys before and after the query's own that are seen; -1 is unbounded")
       ->type_name("LEFT,RIGHT");
-  parser.add_option("--key-lengths", key_lengths, "Keys of each batch; those beyond are masked")
+  parser
+      .add_option("--key-lengths", key_lengths,
+                  "Keys of each batch; those beyond are masked, but V beyond must be finite: 0 x NaN is NaN")
       ->type_name("N0,N1,...");
 }
 
@@ -81,6 +83,7 @@ Result<void> MaskArguments::apply_to(Mask& mask) const {
 void OptionArguments::add_to(Parser parser, bool what_if) {
   parser.add_option("--tile", tile, "Query rows and keys of a tile")->type_name("BrxBc");
   parser.add_option("--threads", threads, "Threads on the CPU; left out: all cores")->type_name("N");
+  parser.add_option("--stages", stages, "K and V tiles in a GPU kernel's shared memory at once")->type_name("N");
   if (!what_if) return;
   parser.add_flag("--no-max", keep_max_at_zero, "What if the maximum were not subtracted (cpu_flash)");
   parser.add_flag("--right-to-left", right_to_left, "What if the keys were visited from the last (cpu_flash)");
@@ -102,6 +105,10 @@ Result<void> OptionArguments::apply_to(Options& options) const {
     if (*threads < 1) return bad_input(fmt::format("--threads {} must be at least 1.", *threads));
     options.threads = *threads;
   }
+  if (stages) {
+    if (*stages < 1) return bad_input(fmt::format("--stages {} must be at least 1.", *stages));
+    options.stages = *stages;
+  }
   if (keep_max_at_zero) options.subtract_max = false;
   if (right_to_left) options.key_order = KeyOrder::right_to_left;
   if (!accumulate.empty()) {
@@ -120,6 +127,7 @@ Result<void> OptionArguments::check_read_by(std::span<const KernelRow* const> ro
   };
   const Given all[] = {{!tile.empty(), "--tile", {Option::br, Option::bc}},
                        {threads.has_value(), "--threads", {Option::threads}},
+                       {stages.has_value(), "--stages", {Option::stages}},
                        {keep_max_at_zero, "--no-max", {Option::subtract_max}},
                        {right_to_left, "--right-to-left", {Option::key_order}},
                        {!accumulate.empty(), "--accumulate", {Option::accumulate}}};
@@ -255,6 +263,11 @@ Result<State> DocumentArguments::state_of(bool shows_step) const {
   if (s) s = changed(*s, SetInputs{inputs, 0});
   if (s) s = changed(*s, SetOptions{o, 0});
   return s;
+}
+
+std::vector<NamedFile> input_files_of(const State& state) {
+  const InputSpec& in = state.document.inputs;
+  return {{"Q", in.q_file}, {"K", in.k_file}, {"V", in.v_file}, {"the bias", in.bias_file}};
 }
 
 Result<Recording> record_document(const Document& d, std::stop_token stop) {

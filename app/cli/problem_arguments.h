@@ -6,8 +6,10 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <vector>
 
 #include "app/cli/parser.h"
+#include "app/cli/text.h"
 #include "kernels/base/result.h"
 #include "kernels/model/kernel.h"
 #include "kernels/model/problem.h"
@@ -27,7 +29,7 @@ struct MaskArguments {
 
 struct OptionArguments {
   std::string tile, accumulate;
-  std::optional<std::int32_t> threads;
+  std::optional<std::int32_t> threads, stages;
   bool keep_max_at_zero = false, right_to_left = false;
 
   void add_to(Parser parser, bool what_if);
@@ -58,6 +60,9 @@ struct DocumentArguments {
   // `shows_step`: a --kernel that cannot be recorded is refused; Bench takes every kernel.
   Result<State> state_of(bool shows_step = true) const;
 };
+
+// The files that a state reads its numbers from, for check_distinct().
+std::vector<NamedFile> input_files_of(const State& state);
 
 // Records the document with its kernel. An .attn of --state is taken as it was recorded.
 Result<Recording> record_document(const Document& document, std::stop_token stop);

@@ -1,4 +1,5 @@
 // attnscope report: a saved sweep as a folder to hand on.
+#include <filesystem>
 #include <memory>
 #include <string>
 
@@ -24,6 +25,11 @@ Result<int> report(const ReportArguments& a) {
   if (!session) return bad_input(session.error().message);
   if (rows_of(*session) == 0)
     return bad_input(fmt::format("{} holds no measurement; `attnscope bench -o {}` makes some.", a.session, a.session));
+  for (const std::string& name : report_files()) {
+    const NamedFile output{"-o", (std::filesystem::path(a.out) / name).string()};
+    if (auto r = check_distinct({{"the session", a.session}}, {output}); !r) return tl::unexpected(r.error());
+  }
+  for (const std::string& note : session->notes) say(fmt::format("attnscope: {}: {}.", a.session, note));
   PictureSpec picture;
   picture.state = initial_state();
   picture.width = 960;

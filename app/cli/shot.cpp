@@ -13,9 +13,12 @@
 #include "app/cli/problem_arguments.h"
 #include "app/cli/text.h"
 #include "app/control/run_list.h"
+#include "app/state/apply.h"
+#include "app/state/document_inputs.h"
 #include "app/state/string.h"
 #include "app/system/child_process.h"
 #include "app/window/pictures.h"
+#include "kernels/recording/replay.h"
 #include "profiling/session/session.h"
 
 namespace attn::cli {
@@ -38,10 +41,10 @@ Result<Workspace> workspace_of(const std::string& name) {
 }
 
 Result<StepChart> chart_of(const std::string& name) {
-  for (const StepChart c : {StepChart::row, StepChart::hindsight, StepChart::passes, StepChart::error}) {
+  for (const StepChart c : kStepCharts) {
     if (name == name_of(c)) return c;
   }
-  return bad_input(fmt::format("--chart {} is unknown; use row, hindsight, passes or error.", name));
+  return bad_input(fmt::format("--chart {} is unknown; use row, hindsight, passes, error or attention.", name));
 }
 
 Result<void> set_view(const ShotArguments& a, State& state) {
@@ -92,26 +95,45 @@ Result<Steps> steps_of(const std::string& text) {
 Result<void> set_recording(const std::optional<Steps>& steps, const std::stop_token& stop, PictureSpec& picture) {
   if (!steps) return ok();
   if (picture.state.view.workspace != Workspace::step) return bad_input("--step goes with --view step.");
-  auto rec = record_document(picture.state.document, stop);
-  if (!rec) return tl::unexpected(rec.error());
-  const auto max = static_cast<std::int64_t>(rec->events.size());
+  if (picture.recording == nullptr) {
+    auto rec = record_document(picture.state.document, stop);
+    if (!rec) return tl::unexpected(rec.error());
+    picture.recording = std::make_shared<const Recording>(*std::move(rec));
+  }
+  const auto max = static_cast<std::int64_t>(picture.recording->events.size());
   if (steps->last > max) {
     return bad_input(fmt::format("--step {} is not a step of this run: there are 1 to {}.", steps->last, max));
   }
   picture.state.view.step.cursor = static_cast<EventIndex>(steps->first - 1);
-  picture.recording = std::make_shared<const Recording>(*std::move(rec));
   return ok();
+}
+
+// The session's own recording, at the step where it was saved. It is drawn as the file has it, and what of it does not
+// hold together is said.
+void show_recording(const ShotArguments& a, Session& session, PictureSpec& picture) {
+  auto recording = std::make_shared<const Recording>(std::move(session.recordings.front()));
+  restore_step(session.state, picture.state);
+  take_recording(*recording, a.session, picture.state.document);
+  if (const auto difference = replay(*recording))
+    say(fmt::format("attnscope: {}: the replay differs: {}.", a.session, difference->words));
+  picture.recording = std::move(recording);
 }
 
 Result<void> set_session(const ShotArguments& a, PictureSpec& picture) {
   if (a.session.empty()) return ok();
   auto session = read_session(a.session);
   if (!session) return bad_input(session.error().message);
+  for (const std::string& note : session->notes) say(fmt::format("attnscope: {}: {}.", a.session, note));
+  const bool chosen = !a.document.state.empty() || !(picture.state.document == initial_state().document);
   // Bench stands as it stood when the session was saved, unless the command line says otherwise.
   if (a.document.state.empty()) restore_bench(session->state, picture.state);
   for (SweepRun& run : session->runs) picture.runs.push_back({std::move(run), RunFrom::file, false, false});
-  if (!session->recordings.empty() && a.step.empty()) {
-    picture.recording = std::make_shared<const Recording>(std::move(session->recordings.front()));
+  if (session->recordings.empty()) return ok();
+  if (!chosen) {
+    show_recording(a, *session, picture);
+  } else if (picture.state.view.workspace == Workspace::step) {
+    return bad_input(fmt::format(
+        "{} has a recording of its own: leave --preset, --state and the like out, or leave --session out.", a.session));
   }
   return ok();
 }
@@ -129,6 +151,7 @@ Result<PictureSpec> picture_of(const ShotArguments& a) {
   picture.width = static_cast<int>(size->first);
   picture.height = static_cast<int>(size->second);
   if (auto r = set_view(a, picture.state); !r) return tl::unexpected(r.error());
+  if (auto r = check_distinct(input_files_of(picture.state), {{"-o", a.out}}); !r) return tl::unexpected(r.error());
   if (auto r = set_session(a, picture); !r) return tl::unexpected(r.error());
   // A state that names runs is drawn with those that this machine has.
   const BenchRuns& named = picture.state.document.runs;
@@ -227,9 +250,10 @@ Command add_shot(Parser program) {
       ->type_name("N|A..B");
   parser.add_option("--seconds", a->seconds_per_step, "How long a step of a GIF is shown; left out: 1")->type_name("S");
   parser.add_flag("--report", a->report, "For the window: progress on its socket")->group("");
-  parser.add_option("--chart", a->chart, "Step's chart: row, hindsight, passes or error; left out: row")
+  parser.add_option("--chart", a->chart, "Step's chart: row, hindsight, passes, error or attention; left out: row")
       ->type_name("NAME");
-  parser.add_option("--session", a->session, "Rows and recording of a saved session")->type_name("FILE.attn");
+  parser.add_option("--session", a->session, "Rows and recording of a saved session; --step counts in that recording")
+      ->type_name("FILE.attn");
   parser.add_option("--size", a->size, "Pixels; left out: 1440x900")->type_name("WxH");
   parser.add_option("--scale", a->scale, "Size of text and tiles, 1 to 3; --qk-scale is the factor of QK^T")
       ->type_name("X");

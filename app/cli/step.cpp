@@ -1,7 +1,9 @@
 // attnscope step: a recording as text or JSON.
+#include <filesystem>
 #include <memory>
 #include <optional>
 #include <string>
+#include <system_error>
 #include <utility>
 
 #include <fmt/format.h>
@@ -11,6 +13,7 @@
 #include "app/cli/step_text.h"
 #include "app/cli/text.h"
 #include "app/system/assets.h"
+#include "app/system/file_lock.h"
 #include "kernels/base/files.h"
 #include "kernels/recording/file.h"
 
@@ -24,8 +27,17 @@ struct StepArguments {
   std::string attn, device;
   std::optional<std::int64_t> from, to;
   double time_limit = 0;
-  bool as_json = false;
+  bool as_json = false, force = false;
 };
+
+// None for what is no regular file (/dev/null).
+Result<std::optional<FileLock>> lock_for(const std::string& file) {
+  std::error_code error;
+  if (std::filesystem::exists(file, error) && !std::filesystem::is_regular_file(file, error)) return std::nullopt;
+  auto lock = FileLock::of_file(file);
+  if (!lock) return tl::unexpected(lock.error());
+  return *std::move(lock);
+}
 
 // The window's own words; without them the steps are named by their phase.
 StepTexts load_texts() {
@@ -83,14 +95,24 @@ Result<int> print_steps(const StepArguments& a, Stopper& stopper) {
   if (!a.attn.empty()) {
     if (a.attn == "-") return bad_input("--attn - : .attn files are not written to stdout; name a file.");
     if (auto r = check_writable("--attn", a.attn); !r) return tl::unexpected(r.error());
+    std::error_code error;
+    if (!a.force && std::filesystem::is_regular_file(a.attn, error)) {
+      return bad_input(fmt::format("{} is there already: --force replaces it; or name another file.", a.attn));
+    }
+  } else if (a.force) {
+    return bad_input("--force replaces a file: name it with --attn.");
   }
   const auto state = a.document.state_of();
   if (!state) return tl::unexpected(state.error());
+  if (auto r = check_distinct(input_files_of(*state), {{"--attn", a.attn}}); !r) return tl::unexpected(r.error());
   const auto rec = record_document(state->document, stopper.token());
   if (!rec) return tl::unexpected(rec.error());
   const auto range = range_of(a, *rec);
   if (!range) return tl::unexpected(range.error());
   if (!a.attn.empty()) {
+    const auto lock = lock_for(a.attn);
+    // Where no lock can be made the error is that of writing.
+    if (!lock && lock.error().kind == ErrorKind::cannot_run) return tl::unexpected(lock.error());
     if (auto r = write_recording(a.attn, *rec); !r) return tl::unexpected(r.error());
   }
   StepWriter writer(*rec, load_texts());
@@ -110,6 +132,7 @@ Command add_step(Parser program) {
   parser.add_option("--to", a->to, "Last step")->type_name("N");
   parser.add_flag("--json", a->as_json, "JSON with exact values instead of text");
   parser.add_option("--attn", a->attn, "Also write the recording for the window to open")->type_name("FILE.attn");
+  parser.add_flag("--force", a->force, "Replace what --attn names");
   parser.add_option("--time-limit", a->time_limit, "Stop after so many seconds; 0: none")->type_name("SECONDS");
   add_device(parser, a->device);
   parser.footer(

@@ -2,6 +2,7 @@
 
 #include <charconv>
 #include <cstdio>
+#include <set>
 #include <span>
 #include <system_error>
 
@@ -104,6 +105,13 @@ Result<std::uint64_t> memory_limit_of(const std::string& text) {
   return bytes;
 }
 
+Result<void> check_once(const std::string& option, const std::vector<std::string>& names) {
+  std::set<std::string_view> seen;
+  for (const std::string& name : names)
+    if (!seen.insert(name).second) return bad_input(fmt::format("{} names {} twice.", option, name));
+  return ok();
+}
+
 Result<void> write_text(const std::string& file, const std::string& text) {
   if (file == "-") return print(text);
   return write_file_atomically(file, std::as_bytes(std::span(text)));
@@ -118,6 +126,10 @@ Result<void> check_writable(const std::string& option, const std::string& file) 
     return bad_input(fmt::format("{} {} is a folder; name a file.", option, file));
   }
   if (std::filesystem::exists(status) && !std::filesystem::is_regular_file(status)) return ok();  // /dev/stdout
+  if (is_read_only(path)) {
+    return fail(ErrorKind::io,
+                fmt::format("{} {} is read-only; name another file, or make it writable.", option, file));
+  }
   const std::filesystem::path folder = path.has_parent_path() ? path.parent_path() : std::filesystem::path(".");
   if (!std::filesystem::is_directory(folder, error)) {
     return bad_input(fmt::format("{} {}: there is no folder {}.", option, file, folder.string()));

@@ -44,6 +44,9 @@ Result<void> write_text(const std::string& file, const std::string& text);
 // Refuses a file whose folder is not there or cannot be written, before work is spent on it. "-" is fine.
 Result<void> check_writable(const std::string& option, const std::string& file);
 
+// Refuses a list that names something twice: it would be done twice, and no list is longer than what there is to name.
+Result<void> check_once(const std::string& option, const std::vector<std::string>& names);
+
 // A file named on the command line, and by which option. An empty name is left out.
 struct NamedFile {
   std::string option, file;

@@ -65,6 +65,7 @@ Result<std::vector<const KernelRow*>> chosen_kernels(const std::string& ids, Pro
       rows.push_back(&row);
     return rows;
   }
+  if (auto r = check_once("--kernel", split(ids, ',')); !r) return tl::unexpected(r.error());
   for (const std::string& id : split(ids, ',')) {
     const auto row = find_kernel(id);
     if (!row) return tl::unexpected(row.error());
@@ -76,6 +77,7 @@ Result<std::vector<const KernelRow*>> chosen_kernels(const std::string& ids, Pro
 Result<std::vector<DType>> chosen_dtypes(const std::string& names) {
   std::vector<DType> dtypes{DType::f32, DType::f16, DType::bf16};
   if (names == "all") return dtypes;
+  if (auto r = check_once("--dtype", split(names, ',')); !r) return tl::unexpected(r.error());
   dtypes.clear();
   for (const std::string& name : split(names, ',')) {
     const auto t = dtype_from_name(name);
@@ -92,6 +94,7 @@ bool same_bits(const Outputs& a, const Outputs& b) {
 
 // The case with its answer to compare with, worked out once for all kernels.
 struct Prepared {
+  std::uint64_t memory_limit = 0;  // what the reference leaves to the kernels; 0 = what is free
   Inputs in;
   RowSample sample;
   ReferenceRows reference;
@@ -100,10 +103,14 @@ struct Prepared {
 Result<Prepared> prepare(const CheckCase& c, const Check& check, const std::stop_token& stop) {
   Prepared p;
   const std::uint64_t room = check.memory_limit != 0 ? check.memory_limit : free_memory();
-  if (tensor_bytes(c.problem) > room) {
-    return fail(ErrorKind::cannot_run, fmt::format("its tensors take {}, {} is the limit",
-                                                   format_bytes(tensor_bytes(c.problem)), format_bytes(room)));
+  const std::uint64_t tensors = tensor_bytes(c.problem);
+  const std::uint64_t reference_takes = reference_bytes(c.problem, check.arguments->rows == "full", 0);
+  if (tensors > room || reference_takes > room - tensors) {
+    return fail(ErrorKind::cannot_run,
+                fmt::format("its tensors take {}, the check of the answer {}, {} is the limit", format_bytes(tensors),
+                            format_bytes(reference_takes), format_bytes(room)));
   }
+  if (check.memory_limit != 0) p.memory_limit = check.memory_limit - reference_takes;
   auto in = inputs_of(c);
   if (!in) return tl::unexpected(in.error());
   p.in = *std::move(in);
@@ -124,7 +131,7 @@ constexpr double kGpuSecondsOfCase = 120;  // compilation and all repeats
 Result<Answer> answer_of(const KernelRow& row, const CheckCase& c, const Prepared& prepared, const Check& check,
                          const std::stop_token& stop) {
   if (check.gpu == nullptr) {
-    auto out = run_on_cpu(row, c.problem, check.options, prepared.in, check.memory_limit, stop);
+    auto out = run_on_cpu(row, c.problem, check.options, prepared.in, prepared.memory_limit, stop);
     if (!out) return tl::unexpected(out.error());
     return Answer{std::move(*out), true};
   }
@@ -166,7 +173,7 @@ Result<std::string> try_kernel(const KernelRow& row, const CheckCase& c, const P
   }
   if (!answer->same_bits) return "a repeat gave other bits than the first run";
   for (std::int32_t n = 1; check.gpu == nullptr && n < check.arguments->repeats; ++n) {
-    const auto again = run_on_cpu(row, c.problem, check.options, prepared.in, check.memory_limit, stop);
+    const auto again = run_on_cpu(row, c.problem, check.options, prepared.in, prepared.memory_limit, stop);
     if (!again) return tl::unexpected(again.error());
     if (!same_bits(answer->outputs, *again)) return fmt::format("repeat {} gave other bits than the first run", n);
   }

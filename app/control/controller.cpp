@@ -6,6 +6,7 @@
 #include <variant>
 
 #include "app/state/apply.h"
+#include "app/state/document_inputs.h"
 #include "profiling/session/session.h"
 #include "viz/bench/to_step.h"
 
@@ -78,7 +79,7 @@ bool Controller::update(const Commands& commands) {
   const TaskView task = model_.task;
   const bool delivered = tasks_.drain();
   for (const Command& command : commands) obey(command);
-  if (state_.view.workspace == Workspace::bench) {
+  if (state_.view.workspace == Workspace::bench || state_.view.workspace == Workspace::profile) {
     runs_.look_again();
     sweeps_.compile();
   }
@@ -158,7 +159,10 @@ void Controller::show(std::vector<ListedRun> runs, std::shared_ptr<const Recordi
   BenchRuns& list = state_.document.runs;
   if (list.shown.empty())
     for (const ListedRun& r : model_.runs) show_run(list, r.run.id);
-  if (recording != nullptr && !recording->events.empty()) recordings_.show(std::move(recording));
+  if (recording == nullptr || recording->events.empty()) return;
+  recordings_.show(recording);
+  const std::string& file = state_.document.inputs.q_file;
+  if (is_attn_file(file)) recordings_.replay_opened(file, std::move(recording));
 }
 
 void Controller::save_picture(const std::filesystem::path& file, Image image) {

@@ -11,8 +11,7 @@
 #include "app/state/document_inputs.h"
 #include "app/state/input_files.h"
 #include "app/state/string.h"
-#include "kernels/ladder.h"
-#include "kernels/model/kernel.h"
+#include "app/system/file_lock.h"
 #include "viz/step/problem_fields.h"
 
 namespace attn {
@@ -20,13 +19,28 @@ namespace attn {
 void Files::save_session() {
   if (files_.refuse_while_running()) return;
   if (session_file_.empty()) session_file_ = files_.new_file(".attn");
+  std::error_code error;
+  const auto now = std::filesystem::last_write_time(session_file_, error);
+  if (saved_at_ && !error && now != *saved_at_) {
+    return context_.log.error(
+        fmt::format("{} was changed by another program since it was saved: what that wrote would "
+                    "be lost. Save the session under another name, or replace it by that name.",
+                    session_file_.string()));
+  }
   Session session = session_of_runs(context_.state, context_.model, "");
   for (const SweepRun& run : session.runs) runs_.keep(run.id);
   session.state = session_state(context_.state);
-  const auto work = [file = session_file_, session = std::move(session),
-                     recording = context_.model.recording](TaskHandle&) mutable {
+  const auto work = [this, file = session_file_, session = std::move(session),
+                     recording = context_.model.recording](TaskHandle& task) mutable {
     if (recording != nullptr) session.recordings.push_back(*recording);
-    return write_session(file, session);
+    const auto lock = FileLock::of_file(file);
+    // Where no lock can be made the error is that of writing.
+    if (!lock && lock.error().kind == ErrorKind::cannot_run) return Result<void>(tl::unexpected(lock.error()));
+    auto written = write_session(file, session);
+    std::error_code unknown;
+    const auto at = std::filesystem::last_write_time(file, unknown);  // under the lock: it is this save's
+    if (written && !unknown) task.deliver([this, at] { saved_at_ = at; });
+    return written;
   };
   files_.start("Saving the session", work, [this, file = session_file_](const Result<void>& written) {
     if (written) {
@@ -34,6 +48,7 @@ void Files::save_session() {
       return context_.log.note("Session saved as " + file.string());
     }
     session_file_.clear();  // the next try takes a new name
+    saved_at_.reset();
     context_.log.error(written.error().message);
   });
 }
@@ -41,6 +56,7 @@ void Files::save_session() {
 void Files::save_session_as(const std::string& path) {
   if (files_.refuse_while_running()) return;
   session_file_ = path;
+  saved_at_.reset();
   if (session_file_.extension() != ".attn") session_file_ += ".attn";
   save_session();
 }
@@ -116,25 +132,13 @@ void Files::show_recording(const std::string& file, Recording recording, const s
   const auto shared = std::make_shared<const Recording>(std::move(recording));
   recordings_.add_opened(file, shared);
   const HistoryEntry before = entry_of(context_.state);
-  Document& d = context_.state.document;
-  d.preset.clear();
-  d.problem = shared->problem;
-  d.options = shared->options;
-  if (find_kernel(shared->kernel)) d.kernel = shared->kernel;
-  d.inputs = {};
-  // One file holds them all (app/state/document_inputs.h); the document tells them by Q's name.
-  d.inputs.q_file = file;
-  if (const auto saved = parse_state_string(saved_state)) {
-    const StepView& view = saved->state.view.step;
-    d.selection = saved->state.document.selection;
-    recordings_.start_at(view.cursor);
-    context_.state.view.step.bookmarks = view.bookmarks;
-    context_.state.view.step.reading = view.reading;
-    context_.state.view.step.chart = view.chart;
-  }
-  d.selection = fitted(d.selection, d.problem);
+  const EventIndex cursor = context_.state.view.step.cursor;
+  if (restore_step(saved_state, context_.state))
+    recordings_.start_at(std::exchange(context_.state.view.step.cursor, cursor));
+  take_recording(*shared, file, context_.state.document);
   context_.history.changed(before, 0);
   recordings_.follow_document(true);
+  recordings_.replay_opened(file, shared);
 }
 
 // q.npy stands for itself and k.npy, v.npy and, where it is there, bias.npy beside it.

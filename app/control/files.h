@@ -4,6 +4,7 @@
 #include <array>
 #include <cstdint>
 #include <filesystem>
+#include <optional>
 #include <string>
 
 #include "app/control/file_task.h"
@@ -47,7 +48,8 @@ class Files {
   Sweeps& sweeps_;
   RunList& runs_;
   InputFilesAnswer inputs_answer_;
-  std::filesystem::path session_file_;  // what this run saved; saved again by the next Ctrl+S
+  std::filesystem::path session_file_;                       // what this run saved; saved again by the next Ctrl+S
+  std::optional<std::filesystem::file_time_type> saved_at_;  // when: who changed it since is not written over
 };
 
 }  // namespace attn

@@ -4,11 +4,14 @@
 #include <stop_token>
 #include <utility>
 
+#include <fmt/format.h>
+
 #include "kernels/base/bytes.h"
 #include "kernels/cpu/device.h"
 #include "kernels/ladder.h"
 #include "kernels/model/fits.h"
 #include "kernels/model/kernel.h"
+#include "kernels/recording/replay.h"
 #include "kernels/recording/size.h"
 
 namespace attn {
@@ -140,6 +143,22 @@ void Recordings::refuse(std::string words) {
   context_.state.view.step.playing = false;
   context_.log.warn(words);
   context_.model.recording_error = std::move(words);
+}
+
+void Recordings::replay_opened(const std::string& file, std::shared_ptr<const Recording> recording) {
+  context_.tasks.cancel(replay_task_);
+  context_.model.replay = {recording, true, ""};
+  const auto work = [this, file, recording](TaskHandle& task) -> Result<void> {
+    const auto difference = replay(*recording, task.stop());
+    if (task.stop().stop_requested()) return ok();
+    task.deliver([this, file, recording, words = difference ? difference->words : ""] {
+      if (context_.model.replay.of != recording) return;  // another was opened meanwhile
+      context_.model.replay = {recording, false, words};
+      if (!words.empty()) context_.log.warn(fmt::format("{}: the replay differs: {}.", file, words));
+    });
+    return ok();
+  };
+  replay_task_ = context_.tasks.start("Replaying the recording", work);
 }
 
 void Recordings::show(std::shared_ptr<const Recording> recording) {

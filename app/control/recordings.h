@@ -30,6 +30,8 @@ class Recordings {
   void start_at(EventIndex cursor) { wanted_cursor_ = cursor; }
   // Of an .attn that was opened: the document names it by InputSpec::q_file.
   void add_opened(const std::string& file, std::shared_ptr<const Recording> recording);
+  // Replays it on a task: model.replay and the log say whether it holds together.
+  void replay_opened(const std::string& file, std::shared_ptr<const Recording> recording);
   TaskId task() const { return task_; }
 
  private:
@@ -52,7 +54,7 @@ class Recordings {
   Key pending_;               // of the recording that a task makes
   OpenedRecordings opened_;
   std::optional<EventIndex> wanted_cursor_;  // from a state string or a file, until there is a recording
-  TaskId task_ = 0;
+  TaskId task_ = 0, replay_task_ = 0;
   std::uint64_t generation_ = 0;
 };
 

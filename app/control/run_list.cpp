@@ -1,8 +1,9 @@
 #include "app/control/run_list.h"
 
 #include <algorithm>
-#include <fstream>
+#include <cstdint>
 #include <span>
+#include <string_view>
 #include <system_error>
 #include <utility>
 
@@ -38,17 +39,19 @@ bool newer(const ListedRun& a, const ListedRun& b) {
   return late_a != late_b ? late_b : a.run.date > b.run.date;
 }
 
-bool same_point(const Measurement& a, const Measurement& b) {
-  return a.key.kernel == b.key.kernel && a.key.problem == b.key.problem && a.key.options == b.key.options &&
-         a.key.l2 == b.key.l2 && same_device(a.key, b.key);
-}
-
 std::vector<fs::path> recent_files(const fs::path& list) {
+  constexpr std::uint64_t kMaxBytes = 64 << 10;
   std::vector<fs::path> files;
-  std::ifstream in(list);
   std::error_code error;
-  for (std::string line; files.size() < kMaxRecent && std::getline(in, line);)
+  if (!fs::is_regular_file(list, error)) return files;
+  const auto bytes = read_file(list, kMaxBytes);
+  if (!bytes) return files;
+  std::string_view rest(reinterpret_cast<const char*>(bytes->data()), bytes->size());
+  while (!rest.empty() && files.size() < kMaxRecent) {
+    const std::string_view line = rest.substr(0, rest.find('\n'));
+    rest.remove_prefix(std::min(rest.size(), line.size() + 1));
     if (!line.empty() && fs::is_regular_file(line, error)) files.emplace_back(line);
+  }
   return files;
 }
 
@@ -357,7 +360,7 @@ void RunList::set_provenance(const std::string& id, const Provenance& p) {
 void RunList::add_row(const std::string& id, const Measurement& m) {
   ListedRun* run = find(id);
   if (run == nullptr) return;
-  std::erase_if(run->run.rows, [&](const Measurement& row) { return same_point(row, m); });
+  std::erase_if(run->run.rows, [&](const Measurement& row) { return replaces(m, row); });
   run->run.rows.push_back(m);
 }
 

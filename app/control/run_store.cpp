@@ -1,10 +1,11 @@
 #include "app/control/run_store.h"
 
 #include <algorithm>
-#include <chrono>
+#include <cstddef>
 #include <functional>
+#include <set>
+#include <span>
 #include <system_error>
-#include <thread>
 #include <utility>
 
 #include <fmt/format.h>
@@ -51,11 +52,6 @@ Result<SweepRun> read_run(const fs::path& file) {
   return std::move(session->runs.front());
 }
 
-bool same_point(const Measurement& a, const Measurement& b) {
-  return a.key.kernel == b.key.kernel && a.key.problem == b.key.problem && a.key.options == b.key.options &&
-         a.key.l2 == b.key.l2 && same_device(a.key, b.key);
-}
-
 }  // namespace
 
 RunWriter::RunWriter(fs::path file, SweepRun run, std::optional<FileLock> lock)
@@ -72,7 +68,7 @@ void RunWriter::set_provenance(Provenance p) {
 
 Result<void> RunWriter::add(const Measurement& m) {
   const std::lock_guard lock(mutex_);
-  std::erase_if(run_.rows, [&](const Measurement& row) { return same_point(row, m); });
+  std::erase_if(run_.rows, [&](const Measurement& row) { return replaces(m, row); });
   run_.rows.push_back(m);
   return write();
 }
@@ -101,14 +97,9 @@ std::optional<fs::path> RunStore::find(const std::string& id) const {
 }
 
 Result<FileLock> RunStore::lock(const std::string& id) const {
-  // A window that lists the runs tries every lock for a moment.
-  constexpr int kTries = 5;
-  for (int n = 0; n < kTries; ++n) {
-    if (n > 0) std::this_thread::sleep_for(std::chrono::milliseconds(10));
-    auto taken = FileLock::take(beside(id, kLock));
-    if (!taken) return tl::unexpected(taken.error());
-    if (*taken) return std::move(**taken);
-  }
+  auto taken = FileLock::take(beside(id, kLock), FileLock::kTries);
+  if (!taken) return tl::unexpected(taken.error());
+  if (*taken) return std::move(**taken);
   return fail(ErrorKind::cannot_run, "This run is being measured in another window: try again when it is done.");
 }
 
@@ -117,12 +108,20 @@ RunStore::Listing RunStore::list() const {
   std::error_code error;
   if (!keeps() || !fs::is_directory(folder_, error)) return listing;
   sweep_temporaries(folder_);
-  std::vector<fs::path> files;
+  std::vector<fs::path> files, marks;
+  std::set<std::string> ids;
   for (fs::directory_iterator it(folder_, error), end; !error && it != end; it.increment(error)) {
+    const fs::path& entry = it->path();
     // A lock that can be taken is a dead process's: taken and let go, its file is gone.
-    if (it->path().extension() == kLock) (void)FileLock::take(it->path());
-    if (it->path().extension() == kRun && !id_in(it->path()).empty()) files.push_back(it->path());
+    if (entry.extension() == kLock) (void)FileLock::take(entry);
+    if (entry.extension() == kKept) marks.push_back(entry);
+    if (entry.extension() != kRun || id_in(entry).empty()) continue;
+    files.push_back(entry);
+    ids.insert(id_in(entry));
   }
+  // A process that was killed while it removed a run may have left the mark.
+  for (const fs::path& mark : marks)
+    if (is_run_id(mark.stem().string()) && !ids.contains(mark.stem().string())) fs::remove(mark, error);
   std::sort(files.begin(), files.end(), std::greater<>());  // names begin with the date
   for (const fs::path& file : files) {
     auto run = read_run(file);
@@ -162,7 +161,7 @@ Result<void> RunStore::rename(const std::string& id, const std::string& name) co
 Result<void> RunStore::keep(const std::string& id) const {
   std::error_code error;
   if (!keeps() || fs::exists(beside(id, kKept), error)) return ok();
-  return write_file_atomically(beside(id, kKept), {});
+  return write_file_atomically(beside(id, kKept), std::span<const std::byte>());
 }
 
 Result<void> RunStore::remove(const std::string& id) const {

@@ -79,7 +79,15 @@ Result<void> Sweeps::measure(TaskHandle& task, const SweepSpec& spec, const RunL
   };
   std::shared_ptr<RunWriter> writer;
   if (runs_.store().keeps()) {
-    auto file = runs_.store().write(std::move(run));
+    auto file = runs_.store().write(run);
+    if (!file && file.error().kind == ErrorKind::cannot_run) {
+      // Another window began to measure it since the list was made. Both keep all of their rows.
+      run.id = new_run_id();
+      file = runs_.store().write(run);
+      task.deliver([this] {
+        context_.log.note("Another window measures this run: the rows of this one are kept as a run of their own.");
+      });
+    }
     if (file) {
       writer = *std::move(file);
       task.deliver([this, id, writer] { runs_.set_writer(id, writer); });

@@ -3,14 +3,14 @@
 #   bash app/setup/fetch_cuda.sh               the headers of the driver API, CUPTI and NVTX (12 MB), for the build
 #   bash app/setup/fetch_cuda.sh --with-nvrtc  besides the run-time compiler and CUPTI (100 MB), for GPU kernels
 # Headers go to ${XDG_CACHE_HOME:-~/.cache}/attnscope/cuda/include, libraries to
-# ${XDG_DATA_HOME:-~/.local/share}/attnscope/cuda/nvidia/cu13. What lies there whole is not brought again; what
-# is missing or cut short is.
+# ${XDG_DATA_HOME:-~/.local/share}/attnscope/cuda/nvidia/cu13; with them the headers once more, for kernels that include
+# CUDA's. What lies there whole is not brought again; what is missing or cut short is.
 set -euo pipefail
 shopt -s inherit_errexit
 
 readonly cache="${XDG_CACHE_HOME:-$HOME/.cache}/attnscope/cuda"
 readonly data="${XDG_DATA_HOME:-$HOME/.local/share}/attnscope/cuda"
-readonly libraries="$data/nvidia/cu13/lib"
+readonly libraries="$data/nvidia/cu13/lib" kernel_headers="$data/nvidia/cu13/include"
 # name==version and the sha256 of the wheel for this processor
 readonly runtime="nvidia-cuda-runtime==13.0.96"
 readonly crt="nvidia-cuda-crt==13.0.88" # what the runtime's headers include
@@ -112,6 +112,14 @@ bring_libraries() {
   rm -rf "$folder"
 }
 
+# The run-time compiler finds mma.h and what it includes beside itself; the cache may be emptied at any time.
+kernel_headers_whole() { whole "$kernel_headers" "$data/headers.manifest"; }
+bring_kernel_headers() {
+  mkdir -p "$kernel_headers"
+  cp -R "$cache/include/." "$kernel_headers/"
+  manifest "$cache/include" >"$data/headers.manifest"
+}
+
 main() {
   local with_nvrtc=""
   case "${1:-}" in
@@ -123,7 +131,7 @@ main() {
       ;;
   esac
   if ! headers_whole || { [[ -n $with_nvrtc ]] && { ! libraries_whole NVRTC 'libnvrtc.so.*' ||
-    ! libraries_whole CUPTI 'libcupti.so.*'; }; }; then
+    ! libraries_whole CUPTI 'libcupti.so.*' || ! kernel_headers_whole; }; }; then
     if ! mkdir -p "$cache"; then
       say "Mend: set XDG_CACHE_HOME to a folder that you can write."
       return 1
@@ -136,6 +144,7 @@ main() {
     if [[ -n $with_nvrtc ]]; then
       if ! libraries_whole NVRTC 'libnvrtc.so.*'; then bring_libraries NVRTC "$nvrtc"; fi
       if ! libraries_whole CUPTI 'libcupti.so.*'; then bring_libraries CUPTI "$cupti"; fi
+      if ! kernel_headers_whole; then bring_kernel_headers; fi
     fi
   fi
   printf '%s\n' "$cache/include"

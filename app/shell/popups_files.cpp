@@ -82,8 +82,15 @@ void draw_save_as(ShellHeld& held, Commands& commands) {
   popup_heading(kSaveAs);
   if (ImGui::IsWindowAppearing()) ImGui::SetKeyboardFocusHere();
   const bool entered = path_field(held, "save", "/path/to/session.attn", ".attn", FileDialog::Kind::save, held.path);
+  // What is there already goes only when its button says so.
+  std::filesystem::path file(held.path);
+  if (!held.path.empty() && file.extension() != ".attn") file += ".attn";
+  std::error_code error;
+  const bool there = !held.path.empty() && std::filesystem::exists(file, error);
+  if (there) error_words(fmt::format("{} is there already. Replace it, or name another file.", file.string()));
   ImGui::Dummy({1, style().px(4)});
-  if ((popup_buttons("Save", !held.path.empty()) || entered) && !held.path.empty()) {
+  const bool pressed = popup_buttons(there ? "Replace" : "Save", !held.path.empty());
+  if ((pressed || (entered && !there)) && !held.path.empty()) {
     commands.emplace_back(SaveSessionAs{held.path});
     ImGui::CloseCurrentPopup();
   }

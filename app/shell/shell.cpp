@@ -131,7 +131,7 @@ void Shell::draw_workspace(Controller& controller, Commands& commands) {
         draw_bench(controller.state(), controller.model(), bench_, commands);
         break;
       case Workspace::profile:
-        draw_profile(controller.state(), controller.model(), commands);
+        draw_profile(controller.state(), controller.model(), profile_, commands);
         break;
       case Workspace::learn:
         draw_learn(controller.state(), controller.model(), commands);

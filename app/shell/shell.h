@@ -15,6 +15,7 @@
 #include "kernels/base/result.h"
 #include "viz/bench/held.h"
 #include "viz/draw/theme.h"
+#include "viz/profile/held.h"
 #include "viz/state/commands.h"
 #include "viz/step/held.h"
 
@@ -76,6 +77,7 @@ class Shell {
   Style style_;
   StepHeld step_;
   BenchHeld bench_;
+  ProfileHeld profile_;
   ShellHeld held_;
   bool toasts_ = true;
 };

@@ -1,6 +1,7 @@
 #include "app/shell/shortcuts.h"
 
 #include <array>
+#include <cstddef>
 
 #include "viz/step/timeline/transport.h"
 
@@ -80,11 +81,11 @@ constexpr std::array kKeys{
            }},
     KeyRow{"Step", "next chart", ImGuiKey_C, 0, true, false, false,
            [](S s, E e) {
-             const int next = (static_cast<int>(s.view.step.chart) + 1) % (static_cast<int>(StepChart::error) + 1);
+             const std::size_t next = (static_cast<std::size_t>(s.view.step.chart) + 1) % kStepCharts.size();
              e.emplace_back(ChooseStepChart{static_cast<StepChart>(next)});
            }},
     KeyRow{"Step", "into the tiles, then through the controls", ImGuiKey_Tab, 0, true},
-    KeyRow{"Step", "out of the tiles", ImGuiKey_Escape, 0, true},
+    KeyRow{"Step", "out of the tiles; else let go of the pinned cell", ImGuiKey_Escape, 0, true},
     KeyRow{"Window", "Step, Bench, Profile, Learn", kCtrl | ImGuiKey_1, 0, false, false, false,
            choose<Workspace::step>},
     KeyRow{"", "", kCtrl | ImGuiKey_2, 0, false, false, false, choose<Workspace::bench>},

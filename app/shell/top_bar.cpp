@@ -153,6 +153,7 @@ float draw_crossing(const State& state, float x, Commands& commands) {
 struct OriginWords {
   bool here = true;
   std::string words, more;
+  bool doubt = false;  // it does not hold together
 };
 
 OriginWords origin_of(const State& state, const Model& model) {
@@ -174,6 +175,13 @@ OriginWords origin_of(const State& state, const Model& model) {
   const Recording& r = *model.recording;
   const std::string more = fmt::format("{}, {}, recorded on {}", r.kernel, describe(r.problem), r.device);
   const bool from_file = std::string_view(state.document.inputs.q_file).ends_with(".attn");
+  if (from_file && model.replay.of == model.recording && !model.replay.running) {
+    const std::string& difference = model.replay.difference;
+    const std::string file = more + ", " + state.document.inputs.q_file;
+    if (!difference.empty())
+      return {false, "from a file: replay differs", file + "\nThe replay differs at " + difference, true};
+    return {false, "from a file", file + "\nReplayed here: every step follows from the one before it"};
+  }
   if (from_file) return {false, "from a file", more + ", " + state.document.inputs.q_file};
   return {true, fmt::format("computed here, in {}", name_of(r.problem.dtype)), more};
 }
@@ -189,7 +197,7 @@ float draw_origin(const State& state, const Model& model, float right, bool wide
   const Box box = last_item();
   ImDrawList* list = ImGui::GetWindowDrawList();
   const ImVec2 dot(box.min.x + s.px(12), box.centre().y);
-  const ImU32 ink = colour(s.theme, Token::dim);
+  const ImU32 ink = origin.doubt ? colour(s.theme, TensorColour::m) : colour(s.theme, Token::dim);
   origin.here ? list->AddCircleFilled(dot, s.px(4), ink)
               : list->AddCircle(dot, s.px(4), ink, 0, std::max(1.0F, s.px(1.5F)));
   if (wide)

@@ -120,6 +120,8 @@ struct ApplyStep {
     d.inputs.generator = d.sweep.generator;
     d.inputs.seed = d.sweep.seed;
     d.selection = {};
+    // Step says whose run stands in for a kernel that is not recorded.
+    s.view.bench.kernel = example->kernel == c.kernel ? "" : c.kernel;
     s.view.workspace = Workspace::step;
     s.view.step.cursor = 0;
     return done();

@@ -4,6 +4,8 @@
 
 #include <fmt/format.h>
 
+#include "app/state/apply.h"
+#include "kernels/ladder.h"
 #include "kernels/recording/file.h"
 
 namespace attn {
@@ -26,6 +28,17 @@ Result<Inputs> with_edits(Inputs in, const InputSpec& spec) {
 
 bool is_attn_file(const std::filesystem::path& file) {
   return file.extension() == ".attn";
+}
+
+void take_recording(const Recording& recording, const std::string& file, Document& document) {
+  document.preset.clear();
+  document.problem = recording.problem;
+  document.options = recording.options;
+  if (find_kernel(recording.kernel)) document.kernel = recording.kernel;
+  document.inputs = {};
+  // One file holds them all; the document tells them by Q's name.
+  document.inputs.q_file = file;
+  document.selection = fitted(document.selection, document.problem);
 }
 
 Result<Inputs> document_inputs(const Problem& p, const InputSpec& spec, const OpenedRecordings& opened) {

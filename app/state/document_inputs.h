@@ -9,6 +9,7 @@
 #include "kernels/base/result.h"
 #include "kernels/model/inputs.h"
 #include "kernels/recording/recording.h"
+#include "viz/state/state.h"
 
 namespace attn {
 
@@ -17,6 +18,9 @@ namespace attn {
 using OpenedRecordings = std::map<std::string, std::shared_ptr<const Recording>>;
 
 bool is_attn_file(const std::filesystem::path& file);
+
+// Makes the document that of a recording in `file`: its problem, options, kernel and numbers.
+void take_recording(const Recording& recording, const std::string& file, Document& document);
 
 // make_inputs, and inputs out of `opened`; a file that is not in there yet is read. Any thread, on a map of its own.
 Result<Inputs> document_inputs(const Problem& p, const InputSpec& spec, const OpenedRecordings& opened);

@@ -116,8 +116,7 @@ void add_step_view_keys(std::vector<StateKey>& keys) {
                                                          {"divided", OutputReading::divided}},
       [](auto& s) -> auto& { return s.view.step.reading; }));
   keys.push_back(choice_key(
-      "chart", named<StepChart>(std::vector{StepChart::row, StepChart::hindsight, StepChart::passes, StepChart::error}),
-      [](auto& s) -> auto& { return s.view.step.chart; }));
+      "chart", named<StepChart>(kStepCharts), [](auto& s) -> auto& { return s.view.step.chart; }));
   keys.push_back({"speed", [](const State& s) { return fmt::format("{}", s.view.step.play_steps_per_second); },
                   [](State& s, std::string_view text) -> Result<void> {
                     const auto value = number(text, true);

@@ -11,6 +11,8 @@
 #include "app/state/apply.h"
 #include "app/state/keys.h"
 #include "app/state/values.h"
+#include "kernels/base/files.h"
+#include "kernels/base/hash.h"
 #include "kernels/formats/container.h"
 
 namespace attn {
@@ -166,9 +168,7 @@ Result<void> check_whole(const State& s) {
 Result<std::string> hash_of_file(const std::filesystem::path& file) {
   const auto bytes = read_file(file, kMaxFileBytes);
   if (!bytes) return tl::unexpected(bytes.error());
-  std::uint64_t hash = 0xcbf29ce484222325ULL;
-  for (const std::byte b : *bytes) hash = (hash ^ static_cast<std::uint64_t>(b)) * 0x100000001b3ULL;
-  return fmt::format("{:016x}", hash);
+  return short_hash_of(*bytes);
 }
 
 Result<std::string> state_string(const State& state) {
@@ -229,6 +229,18 @@ std::string session_state(const State& state) {
   without.document.inputs = {};
   const auto text = state_string(without);
   return text ? *text : std::string();
+}
+
+bool restore_step(const std::string& saved_state, State& state) {
+  const auto saved = parse_state_string(saved_state);
+  if (!saved) return false;
+  const StepView& view = saved->state.view.step;
+  state.document.selection = saved->state.document.selection;
+  state.view.step.cursor = view.cursor;
+  state.view.step.bookmarks = view.bookmarks;
+  state.view.step.reading = view.reading;
+  state.view.step.chart = view.chart;
+  return true;
 }
 
 bool restore_bench(const std::string& saved_state, State& state) {

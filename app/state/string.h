@@ -39,6 +39,9 @@ Result<ParsedState> parse_state_string(std::string_view text);
 // What a session keeps of `state` (Session::state): without Step's input files, which are no part of a sweep and are
 // not read for it. Empty where it would be longer than the limit: the file then restores rows and recording alone.
 std::string session_state(const State& state);
+// Where Step stood when `saved_state` was saved: selection, step, bookmarks, what it reads and charts. False where the
+// file has none.
+bool restore_step(const std::string& saved_state, State& state);
 // Bench as it stood when `saved_state` (session_state) was saved: sweep, metric and baseline. False where the file
 // comes without a state, or with one of another version: its rows then stand for themselves.
 bool restore_bench(const std::string& saved_state, State& state);

@@ -1,7 +1,9 @@
 #include "app/system/file_lock.h"
 
 #include <cerrno>
+#include <chrono>
 #include <system_error>
+#include <thread>
 #include <utility>
 
 #include <fcntl.h>
@@ -9,6 +11,8 @@
 #include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
+
+#include "kernels/base/files.h"
 
 namespace attn {
 namespace {
@@ -47,7 +51,8 @@ void FileLock::release() {
   ::close(std::exchange(descriptor_, -1));
 }
 
-Result<std::optional<FileLock>> FileLock::take(const std::filesystem::path& file) {
+Result<std::optional<FileLock>> FileLock::take(const std::filesystem::path& file, int tries) {
+  constexpr auto kPause = std::chrono::milliseconds(10);
   while (true) {
     const int descriptor = ::open(file.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
     if (descriptor < 0) {
@@ -57,13 +62,25 @@ Result<std::optional<FileLock>> FileLock::take(const std::filesystem::path& file
     if (::flock(descriptor, LOCK_EX | LOCK_NB) != 0) {
       const int why = errno;
       ::close(descriptor);
-      if (why == EWOULDBLOCK) return std::nullopt;
-      return fail(ErrorKind::io, fmt::format("Cannot lock {}: {}.", file.string(),
-                                             std::error_code(why, std::generic_category()).message()));
+      if (why != EWOULDBLOCK) {
+        return fail(ErrorKind::io, fmt::format("Cannot lock {}: {}.", file.string(),
+                                               std::error_code(why, std::generic_category()).message()));
+      }
+      if (--tries <= 0) return std::nullopt;
+      std::this_thread::sleep_for(kPause);
+      continue;
     }
     if (still_named(descriptor, file)) return std::optional(FileLock(descriptor, file));
     ::close(descriptor);
   }
+}
+
+Result<FileLock> FileLock::of_file(const std::filesystem::path& file) {
+  auto lock = take(lock_of(file), kTries);
+  if (!lock) return tl::unexpected(lock.error());
+  if (*lock) return std::move(**lock);
+  return fail(ErrorKind::cannot_run,
+              fmt::format("{} is being written by another process: wait for it, or name another file.", file.string()));
 }
 
 }  // namespace attn

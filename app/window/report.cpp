@@ -27,6 +27,9 @@ const Plot kPlots[] = {{"latency.png", "Time", {1, ""}},
                        {"dram_bytes.png", "DRAM bytes", {2, ""}},
                        {"memory.png", "Memory", {3, "memory_peak_bytes"}}};
 
+constexpr const char* kSummary = "summary.md";
+constexpr const char* kRows = "rows.csv";
+
 Model model_of(const PictureSpec& picture) {
   Model model;
   model.runs = picture.runs;
@@ -133,6 +136,12 @@ std::string report_text(const PictureSpec& picture, const std::vector<std::strin
   return out;
 }
 
+std::vector<std::string> report_files() {
+  std::vector<std::string> names{kSummary, kRows};
+  for (const Plot& plot : kPlots) names.emplace_back(plot.name);
+  return names;
+}
+
 Result<Report> write_report(const PictureSpec& picture, const std::filesystem::path& folder) {
   if (auto made = make_folder(folder); !made) return tl::unexpected(made.error());
   Report report;
@@ -149,8 +158,7 @@ Result<Report> write_report(const PictureSpec& picture, const std::filesystem::p
   const std::string text = report_text(picture, report.files, report.no_plots);
   Session rows;
   for (const ListedRun& r : picture.runs) rows.runs.push_back(r.run);
-  for (const auto& [name, content] :
-       {std::pair<const char*, std::string>("summary.md", text), {"rows.csv", to_csv(rows)}}) {
+  for (const auto& [name, content] : {std::pair<const char*, std::string>(kSummary, text), {kRows, to_csv(rows)}}) {
     if (auto written = write_file_atomically(folder / name, std::as_bytes(std::span(content))); !written)
       return tl::unexpected(written.error());
     report.files.emplace_back(name);

@@ -16,6 +16,9 @@ struct Report {
   std::string no_plots;            // why there are none (no OpenGL); empty: there are
 };
 
+// The names of all that write_report() may write.
+std::vector<std::string> report_files();
+
 // Writes into `folder`, which is made where it is not there: summary.md (what is faster than what at every value, how
 // time grows, the table, what failed and why), rows.csv, and as PNG latency, throughput, speed-up, DRAM bytes and
 // memory. `picture` names rows, provenance, sweep, theme and the size of a plot. Plots that cannot be drawn for want of

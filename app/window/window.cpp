@@ -21,6 +21,7 @@
 #include "app/state/apply.h"
 #include "app/system/assets.h"
 #include "app/system/posix.h"
+#include "app/window/display_lost.h"
 #include "app/window/pace.h"
 #include "app/window/settings.h"
 #include "imgui.h"
@@ -294,6 +295,7 @@ Result<int> run_window(const WindowOptions& options) {
   const LoadedSettings loaded = load_settings(settings_file());
   App app;
   if (auto opened = open_app(app, loaded.settings); !opened) return tl::unexpected(opened.error());
+  watch_display();
   const State state = start_state(options, loaded.settings);
   make_controller(app, state, loaded, options);
   SettingsKeeper keeper(settings_file(), loaded, state.preferences);

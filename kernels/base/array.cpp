@@ -89,6 +89,12 @@ void Array::read(std::int64_t first, std::int64_t count, float* out) const {
   }
 }
 
+Array Array::reshaped(std::vector<std::int64_t> shape) && {
+  if (element_count(shape) != size_) throw std::length_error("array has another number of elements");
+  shape_ = std::move(shape);
+  return std::move(*this);
+}
+
 Array Array::converted(DType to) const {
   if (to == dtype_) return *this;
   Array result(to, shape_);

@@ -36,6 +36,9 @@ class Array {
   // Copies `count` elements from `first`, widened to fp32.
   void read(std::int64_t first, std::int64_t count, float* out) const;
 
+  // The same elements under another shape of as many; no copy.
+  Array reshaped(std::vector<std::int64_t> shape) &&;
+
   // The same numbers in another dtype (rounded to nearest even).
   Array converted(DType to) const;
 

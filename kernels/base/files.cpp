@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "kernels/base/bytes.h"
+#include "kernels/base/hash.h"
 
 namespace attn {
 namespace {
@@ -91,26 +92,48 @@ bool write_all(int fd, std::span<const std::byte> bytes) {
   return true;
 }
 
-Result<void> write_in_place(const fs::path& file, std::span<const std::byte> bytes) {
+// One piece after the other, until there is one without bytes.
+using Pieces = std::function<std::span<const std::byte>()>;
+
+bool write_all(int fd, const Pieces& next) {
+  for (std::span<const std::byte> piece = next(); !piece.empty(); piece = next())
+    if (!write_all(fd, piece)) return false;
+  return true;
+}
+
+Result<void> write_in_place(const fs::path& file, const Pieces& next) {
   Descriptor out(::open(file.c_str(), O_WRONLY | O_CLOEXEC));
   if (!out.open()) return failure("write", file, errno);
-  if (!write_all(out.get(), bytes) || !out.close()) return failure("write", file, errno);
+  if (!write_all(out.get(), next) || !out.close()) return failure("write", file, errno);
   return ok();
 }
 
-constexpr std::string_view kTemporaryPrefix = ".attnscope-", kTemporarySuffix = ".tmp";
+constexpr std::string_view kTemporaryPrefix = ".attnscope-", kTemporarySuffix = ".tmp", kLockSuffix = ".lock";
 
 // The name is short whatever the target's is, so that a name of 255 bytes can be written too.
 fs::path temporary_name(const fs::path& folder, int attempt) {
   return folder / fmt::format("{}{}-{}{}", kTemporaryPrefix, ::getpid(), attempt, kTemporarySuffix);
 }
 
-// ".attnscope-PID-N.tmp", and nothing that a user may have called so.
+// ".attnscope-PID-N.tmp" or ".attnscope-HASH.lock", and nothing that a user may have called so.
 bool is_temporary_name(std::string_view name) {
-  if (!name.starts_with(kTemporaryPrefix) || !name.ends_with(kTemporarySuffix)) return false;
+  if (!name.starts_with(kTemporaryPrefix)) return false;
   name.remove_prefix(kTemporaryPrefix.size());
-  name.remove_suffix(std::min(name.size(), kTemporarySuffix.size()));
-  return !name.empty() && name.find_first_not_of("0123456789-") == std::string_view::npos;
+  for (const auto& [suffix, letters] : {std::pair(kTemporarySuffix, std::string_view("0123456789-")),
+                                        std::pair(kLockSuffix, std::string_view("0123456789abcdef"))}) {
+    if (!name.ends_with(suffix)) continue;
+    const std::string_view rest = name.substr(0, name.size() - suffix.size());
+    return !rest.empty() && rest.find_first_not_of(letters) == std::string_view::npos;
+  }
+  return false;
+}
+
+// Whether `file` still names what was opened.
+bool still_named(int descriptor, const fs::path& file) {
+  struct stat held {
+  }, named{};
+  return ::fstat(descriptor, &held) == 0 && ::lstat(file.c_str(), &named) == 0 && held.st_ino == named.st_ino &&
+         held.st_dev == named.st_dev;
 }
 
 // A temporary file that is ours alone: locked as long as it is open, so that nobody takes it for a dead process's.
@@ -140,7 +163,7 @@ void sync_folder(const fs::path& folder) {
   if (handle.open()) ::fsync(handle.get());
 }
 
-Result<void> replace_file(const fs::path& file, std::span<const std::byte> bytes, const struct stat* old) {
+Result<void> replace_file(const fs::path& file, const Pieces& next, const struct stat* old) {
   const fs::path folder = file.has_parent_path() ? file.parent_path() : fs::path(".");
   sweep_temporaries(folder);
   fs::path name;
@@ -151,7 +174,7 @@ Result<void> replace_file(const fs::path& file, std::span<const std::byte> bytes
 
   // The permissions of the file that is replaced; where they cannot be had, those of a new file do.
   if (old != nullptr && ::fchmod(out.get(), old->st_mode & 07777) != 0) errno = 0;
-  if (!write_all(out.get(), bytes) || ::fsync(out.get()) != 0) return failure("write", file, errno);
+  if (!write_all(out.get(), next) || ::fsync(out.get()) != 0) return failure("write", file, errno);
   // Renamed while it is open, and so locked. What a file system says only when it is closed comes a moment late: by
   // then fsync has said that the bytes are there.
   if (::rename(temporary.path().c_str(), file.c_str()) != 0) return failure("write", file, errno);
@@ -228,24 +251,51 @@ Result<std::vector<std::byte>> read_file(const fs::path& file, std::uint64_t max
   return bytes;
 }
 
+fs::path lock_of(const fs::path& file) {
+  std::error_code error;
+  fs::path target = fs::weakly_canonical(fs::absolute(file, error), error);
+  if (error || target.empty()) target = file;
+  const std::string name =
+      fmt::format("{}{}{}", kTemporaryPrefix, short_hash_of(target.filename().native()), kLockSuffix);
+  return target.parent_path() / name;
+}
+
 void sweep_temporaries(const fs::path& folder) {
   std::error_code error;
   for (fs::directory_iterator it(folder, error), end; !error && it != end; it.increment(error)) {
     if (!is_temporary_name(it->path().filename().native())) continue;
     const Descriptor left(::open(it->path().c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK));
-    if (left.open() && ::flock(left.get(), LOCK_EX | LOCK_NB) == 0) ::unlink(it->path().c_str());
+    // Another may have swept it meanwhile, and a third made a new one of that name, which is its own.
+    const bool ours = left.open() && ::flock(left.get(), LOCK_EX | LOCK_NB) == 0;
+    if (ours && still_named(left.get(), it->path())) ::unlink(it->path().c_str());
   }
 }
 
-Result<void> write_file_atomically(const fs::path& file, std::span<const std::byte> bytes) {
+bool is_read_only(const fs::path& file) {
+  struct stat status {};
+  if (::stat(file.c_str(), &status) != 0 || !S_ISREG(status.st_mode)) return false;
+  if ((status.st_mode & (S_IWUSR | S_IWGRP | S_IWOTH)) == 0) return true;
+  return ::faccessat(AT_FDCWD, file.c_str(), W_OK, AT_EACCESS) != 0 &&
+         (errno == EACCES || errno == EPERM || errno == EROFS);
+}
+
+Result<void> write_file_atomically(const fs::path& file, const Pieces& next) {
   struct stat status {};
   const bool exists = ::stat(file.c_str(), &status) == 0;
-  if (!exists) return replace_file(file, bytes, nullptr);
+  if (!exists) return replace_file(file, next, nullptr);
   if (S_ISDIR(status.st_mode)) return failure("write", file, EISDIR);
-  if (!S_ISREG(status.st_mode)) return write_in_place(file, bytes);
+  if (!S_ISREG(status.st_mode)) return write_in_place(file, next);
+  if (is_read_only(file)) {
+    return fail(ErrorKind::io, fmt::format("Cannot write {}: it is read-only. Name another file, or make it writable.",
+                                           file.string()));
+  }
   std::error_code error;
   const fs::path target = fs::canonical(file, error);
-  return replace_file(error ? file : target, bytes, &status);
+  return replace_file(error ? file : target, next, &status);
+}
+
+Result<void> write_file_atomically(const fs::path& file, std::span<const std::byte> bytes) {
+  return write_file_atomically(file, [rest = bytes]() mutable { return std::exchange(rest, {}); });
 }
 
 }  // namespace attn

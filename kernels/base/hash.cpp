@@ -23,4 +23,12 @@ std::string hash_of(std::string_view text) {
   return hash_of(std::as_bytes(std::span(text.data(), text.size())));
 }
 
+std::string short_hash_of(std::span<const std::byte> bytes) {
+  return fmt::format("{:016x}", fnv1a(bytes, kStart));
+}
+
+std::string short_hash_of(std::string_view text) {
+  return short_hash_of(std::as_bytes(std::span(text.data(), text.size())));
+}
+
 }  // namespace attn

@@ -99,13 +99,6 @@ Result<Array> allocate(const NpyHeader& header, DType to, std::uint64_t max_byte
   return Array(to, header.shape);
 }
 
-// Header of an open file, which is then at its beginning plus `head`'s size.
-Result<NpyHeader> header_of(InputFile& in, const std::string& name, std::vector<std::byte>& head) {
-  head.resize(static_cast<std::size_t>(std::min<std::uint64_t>(in.size(), kMaxNpyHeader)));
-  if (auto r = in.read(head); !r) return tl::unexpected(r.error());
-  return parse_npy_header(head, in.size(), name);
-}
-
 }  // namespace
 
 Result<NpyHeader> parse_npy_header(std::span<const std::byte> head, std::uint64_t file_bytes, const std::string& name) {
@@ -119,10 +112,9 @@ Result<NpyHeader> parse_npy_header(std::span<const std::byte> head, std::uint64_
 }
 
 Result<NpyHeader> read_npy_header(const std::filesystem::path& file) {
-  Result<InputFile> in = InputFile::open(file);
-  if (!in) return tl::unexpected(in.error());
-  std::vector<std::byte> head;
-  return header_of(*in, file.string(), head);
+  const Result<NpyFile> npy = NpyFile::open(file);
+  if (!npy) return tl::unexpected(npy.error());
+  return npy->header();
 }
 
 Result<Array> parse_npy(std::span<const std::byte> bytes, const std::string& name, std::uint64_t max_bytes,
@@ -135,19 +127,27 @@ Result<Array> parse_npy(std::span<const std::byte> bytes, const std::string& nam
   return array;
 }
 
-Result<Array> read_npy(const std::filesystem::path& file, std::uint64_t max_bytes, std::optional<DType> to) {
+Result<NpyFile> NpyFile::open(const std::filesystem::path& file) {
   Result<InputFile> in = InputFile::open(file);
   if (!in) return tl::unexpected(in.error());
-  std::vector<std::byte> bytes;
-  const Result<NpyHeader> header = header_of(*in, file.string(), bytes);
+  NpyFile npy(*std::move(in), file.string());
+  npy.head_.resize(static_cast<std::size_t>(std::min<std::uint64_t>(npy.in_.size(), kMaxNpyHeader)));
+  if (auto r = npy.in_.read(npy.head_); !r) return tl::unexpected(r.error());
+  Result<NpyHeader> header = parse_npy_header(npy.head_, npy.in_.size(), npy.name_);
   if (!header) return tl::unexpected(header.error());
-  Result<Array> array = allocate(*header, to.value_or(header->dtype), max_bytes, file.string());
+  npy.header_ = *std::move(header);
+  return npy;
+}
+
+Result<Array> NpyFile::read(std::uint64_t max_bytes, std::optional<DType> to) {
+  Result<Array> array = allocate(header_, to.value_or(header_.dtype), max_bytes, name_);
   if (!array) return array;
 
   // In pieces, so that a large file takes no second copy of itself.
-  const Stored type = *stored_type(header->type, file.string());
-  bytes.erase(bytes.begin(), bytes.begin() + static_cast<std::ptrdiff_t>(header->data_offset));
-  std::uint64_t unread = header->data_bytes - bytes.size();
+  const Stored type = *stored_type(header_.type, name_);
+  std::vector<std::byte> bytes = std::move(head_);
+  bytes.erase(bytes.begin(), bytes.begin() + static_cast<std::ptrdiff_t>(header_.data_offset));
+  std::uint64_t unread = header_.data_bytes - bytes.size();
   std::int64_t done = 0;
   while (done < array->size()) {
     const auto whole = static_cast<std::int64_t>(bytes.size() / type.size);
@@ -157,10 +157,16 @@ Result<Array> read_npy(const std::filesystem::path& file, std::uint64_t max_byte
     constexpr std::uint64_t kPiece = 1 << 20;
     const std::size_t rest = bytes.size(), next = static_cast<std::size_t>(std::min(unread, kPiece));
     bytes.resize(rest + next);
-    if (auto r = in->read(std::span(bytes).subspan(rest)); !r) return tl::unexpected(r.error());
+    if (auto r = in_.read(std::span(bytes).subspan(rest)); !r) return tl::unexpected(r.error());
     unread -= next;
   }
   return array;
+}
+
+Result<Array> read_npy(const std::filesystem::path& file, std::uint64_t max_bytes, std::optional<DType> to) {
+  Result<NpyFile> npy = NpyFile::open(file);
+  if (!npy) return tl::unexpected(npy.error());
+  return npy->read(max_bytes, to);
 }
 
 std::vector<std::byte> npy_bytes(const Array& a, std::span<const std::int64_t> shape) {
@@ -179,8 +185,28 @@ std::vector<std::byte> npy_bytes(std::span<const float> values) {
   return bytes;
 }
 
+// In pieces: a large array is written without a second copy of itself.
 Result<void> write_npy(const std::filesystem::path& file, const Array& a, std::span<const std::int64_t> shape) {
-  return write_file_atomically(file, npy_bytes(a, shape));
+  assert(element_count(shape) == a.size());
+  const std::vector<std::byte> header = npy_header_bytes(a.dtype() == DType::f16 ? "<f2" : "<f4", shape);
+  if (a.dtype() != DType::bf16) {
+    const std::array<std::span<const std::byte>, 2> pieces{header, std::span(a.data(), a.bytes())};
+    return write_file_atomically(file, [&pieces, n = std::size_t{0}]() mutable {
+      return n < pieces.size() ? pieces.at(n++) : std::span<const std::byte>();
+    });
+  }
+  constexpr std::int64_t kPiece = 1 << 18;  // elements
+  std::vector<float> widened;
+  return write_file_atomically(file, [&, done = std::int64_t{-1}]() mutable -> std::span<const std::byte> {
+    if (done < 0) {
+      done = 0;
+      return header;
+    }
+    widened.resize(static_cast<std::size_t>(std::min(kPiece, a.size() - done)));
+    a.read(done, static_cast<std::int64_t>(widened.size()), widened.data());
+    done += static_cast<std::int64_t>(widened.size());
+    return std::as_bytes(std::span<const float>(widened));
+  });
 }
 
 }  // namespace attn

@@ -8,9 +8,11 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "kernels/base/array.h"
+#include "kernels/base/files.h"
 #include "kernels/base/result.h"
 
 namespace attn {
@@ -27,6 +29,25 @@ struct NpyHeader {
 // `name` is for messages; `file_bytes` is the size of the whole file, of which `head` holds at least the header.
 Result<NpyHeader> parse_npy_header(std::span<const std::byte> head, std::uint64_t file_bytes, const std::string& name);
 Result<NpyHeader> read_npy_header(const std::filesystem::path& file);
+
+// A file that stays open between its header and its numbers: whoever decides by the header reads the numbers that stand
+// under it, whatever the name stands for by then.
+class NpyFile {
+ public:
+  static Result<NpyFile> open(const std::filesystem::path& file);
+  const NpyHeader& header() const { return header_; }
+  const std::string& name() const { return name_; }
+  // As read_npy; once.
+  Result<Array> read(std::uint64_t max_bytes, std::optional<DType> to = {});
+
+ private:
+  NpyFile(InputFile in, std::string name) : in_(std::move(in)), name_(std::move(name)) {}
+
+  InputFile in_;
+  std::string name_;  // for messages
+  NpyHeader header_;
+  std::vector<std::byte> head_;  // what was read already: the header and the first numbers
+};
 
 // The numbers, rounded once to `to` (none: NpyHeader::dtype). `max_bytes` bounds the decoded array.
 Result<Array> read_npy(const std::filesystem::path& file, std::uint64_t max_bytes, std::optional<DType> to = {});

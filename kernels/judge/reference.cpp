@@ -44,8 +44,17 @@ ValueFacts look_at_values(const Problem& p, const Inputs& in, const HeadId& head
   return facts;
 }
 
+std::int64_t rows_at_once(const Problem& p) {
+  return std::clamp<std::int64_t>(kScoresAtOnce / p.Lk, 1, kRowsAtOnce);
+}
+
+std::int32_t threads_of(std::int32_t wanted) {
+  const auto cores = static_cast<std::int32_t>(std::thread::hardware_concurrency());
+  return std::max(1, wanted > 0 ? wanted : cores);
+}
+
 std::vector<Group> groups_of(const Problem& p, const std::vector<RowId>& rows) {
-  const auto max = static_cast<std::size_t>(std::clamp<std::int64_t>(kScoresAtOnce / p.Lk, 1, kRowsAtOnce));
+  const auto max = static_cast<std::size_t>(rows_at_once(p));
   std::vector<Group> groups;
   for (std::size_t n = 0; n < rows.size(); ++n) {
     const std::int64_t kv = rows[n].h / (p.Hq / p.Hkv);
@@ -138,6 +147,21 @@ double reference_group(const Problem& p, const Inputs& in, const Group& g, const
 
 }  // namespace
 
+std::uint64_t reference_bytes(const Problem& p, bool full, std::int32_t threads) {
+  const double rows = static_cast<double>(rows_to_judge(p, full));
+  const double of_group = static_cast<double>(rows_at_once(p));
+  const double groups = std::ceil(rows / of_group) + static_cast<double>(p.B * p.Hq);
+  // Each row stands in the sample and in the answer, with an LSE and a mark; a list that grows holds itself twice.
+  const double of_rows = rows * (3 * sizeof(RowId) + sizeof(double) + 1) + 2 * groups * sizeof(Group);
+  // Reference, baseline and mark of each element.
+  const double of_elements = rows * static_cast<double>(p.Dv) * (2 * sizeof(double) + 1);
+  // Each thread: the scores in fp64, and again in fp32 with the weights; the sums.
+  const double of_thread = of_group * (static_cast<double>(p.Lk) * (sizeof(double) + 2 * sizeof(float)) +
+                                       2 * static_cast<double>(p.Dv) * sizeof(double));
+  const double bytes = of_rows + of_elements + of_thread * std::min<double>(threads_of(threads), groups);
+  return bytes < 0x1p62 ? static_cast<std::uint64_t>(bytes) : std::uint64_t{1} << 62;
+}
+
 Result<ReferenceRows> reference_rows(const Problem& p, const Inputs& in, const std::vector<RowId>& rows,
                                      std::int32_t threads, std::stop_token stop) {
   const std::vector<Group> groups = groups_of(p, rows);
@@ -172,9 +196,7 @@ Result<ReferenceRows> reference_rows(const Problem& p, const Inputs& in, const s
     ref.max_abs_score = std::max(ref.max_abs_score, max_abs_score);
   };
   {
-    const auto cores = static_cast<std::int32_t>(std::thread::hardware_concurrency());
-    const std::int32_t wanted = std::max(1, threads > 0 ? threads : cores);
-    const auto helpers = std::min<std::size_t>(static_cast<std::size_t>(wanted), groups.size());
+    const auto helpers = std::min<std::size_t>(static_cast<std::size_t>(threads_of(threads)), groups.size());
     std::vector<std::jthread> pool;
     for (std::size_t t = 1; t < helpers; ++t) pool.emplace_back(work);
     work();

@@ -39,6 +39,11 @@ std::vector<std::int64_t> sampled_rows(std::int64_t Lq) {
   return rows;
 }
 
+bool judges_all(const Problem& p) {
+  const double pairs = static_cast<double>(p.B * p.Hq) * static_cast<double>(p.Lq) * static_cast<double>(p.Lk);
+  return pairs <= static_cast<double>(kMaxPairs);
+}
+
 std::string place_words(const RowId& id) {
   return fmt::format("(b {}, h {}, row {})", id.b, id.h, id.r);
 }
@@ -199,12 +204,17 @@ std::string unjudged_words(const Verdict& v) {
   return fmt::format("{}", fmt::join(parts, "; "));
 }
 
+std::int64_t rows_to_judge(const Problem& p, bool full) {
+  const std::int64_t heads = p.B * p.Hq;
+  if (full || judges_all(p)) return heads * p.Lq;
+  return std::min(heads, kMaxHeads) * static_cast<std::int64_t>(sampled_rows(p.Lq).size());
+}
+
 RowSample choose_rows(const Problem& p, bool full) {
   RowSample sample;
   const std::int64_t heads = p.B * p.Hq;
-  const double pairs = static_cast<double>(heads) * static_cast<double>(p.Lq) * static_cast<double>(p.Lk);
   const auto add = [&](std::int64_t head, std::int64_t r) { sample.rows.push_back({head / p.Hq, head % p.Hq, r}); };
-  if (full || pairs <= static_cast<double>(kMaxPairs)) {
+  if (full || judges_all(p)) {
     for (std::int64_t head = 0; head < heads; ++head) {
       for (std::int64_t r = 0; r < p.Lq; ++r) add(head, r);
     }

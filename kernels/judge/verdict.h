@@ -69,6 +69,11 @@ struct RowSample {
 };
 RowSample choose_rows(const Problem& p, bool full);
 
+// How many rows that is at most, known without listing them.
+std::int64_t rows_to_judge(const Problem& p, bool full);
+// What choosing them and reference_rows() take at most, in bytes; saturates. `threads` as there.
+std::uint64_t reference_bytes(const Problem& p, bool full, std::int32_t threads);
+
 // `threads` 0 = all processors. Looks at `stop` between blocks of rows; cancelled is an error of its own kind.
 Result<ReferenceRows> reference_rows(const Problem& p, const Inputs& in, const std::vector<RowId>& rows,
                                      std::int32_t threads, std::stop_token stop);

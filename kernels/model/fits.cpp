@@ -43,24 +43,28 @@ Problem with_length(const Problem& p, std::int64_t L) {
   return changed;
 }
 
-bool fits(const Plan& plan, const Device& d, std::int64_t L, std::uint64_t limit) {
+std::uint64_t bytes_of(const Plan& plan, const BytesBeside& beside) {
+  return saturating_sum(bytes_needed(plan), beside ? std::min(beside(plan.problem), kMax) : 0);
+}
+
+bool fits(const Plan& plan, const Device& d, std::int64_t L, std::uint64_t limit, const BytesBeside& beside) {
   const Problem changed = with_length(plan.problem, L);
   if (!validate(changed)) return false;
   const Result<Plan> smaller = plan.kernel->plan(*plan.kernel, changed, plan.options, d);
-  return smaller && bytes_needed(*smaller) <= limit;
+  return smaller && bytes_of(*smaller, beside) <= limit;
 }
 
 // 0 when not even L = 1 fits.
-std::int64_t largest_length(const Plan& plan, const Device& d, std::uint64_t limit) {
-  if (!fits(plan, d, 1, limit)) return 0;
+std::int64_t largest_length(const Plan& plan, const Device& d, std::uint64_t limit, const BytesBeside& beside) {
+  if (!fits(plan, d, 1, limit, beside)) return 0;
   std::int64_t low = 1, high = 2;
-  while (high < kLongest && fits(plan, d, high, limit)) {
+  while (high < kLongest && fits(plan, d, high, limit, beside)) {
     low = high;
     high *= 2;
   }
   while (high - low > 1) {
     const std::int64_t mid = low + (high - low) / 2;
-    (fits(plan, d, mid, limit) ? low : high) = mid;
+    (fits(plan, d, mid, limit, beside) ? low : high) = mid;
   }
   return low;
 }
@@ -85,19 +89,21 @@ std::uint64_t bytes_needed(const Plan& plan) {
   return saturating_sum(tensor_bytes(plan.problem), std::min(plan.workspace_bytes, kMax));
 }
 
-Result<void> check_memory(const Plan& plan, const Device& d, std::uint64_t limit) {
+Result<void> check_memory(const Plan& plan, const Device& d, std::uint64_t limit, const BytesBeside& beside) {
   const std::uint64_t room = limit != 0 ? limit : free_memory();
-  const std::uint64_t needed = bytes_needed(plan);
+  const std::uint64_t needed = bytes_of(plan, beside);
   if (needed <= room) return ok();
 
-  const std::int64_t largest = largest_length(plan, d, room);
+  const std::int64_t largest = largest_length(plan, d, room, beside);
   const std::string advice = largest == 0
                                  ? "Not even L = 1 fits: raise the memory limit or lower B, H or D."
                                  : fmt::format("The largest L that fits is {} (Lq = Lk, the rest unchanged).", largest);
+  const std::uint64_t check = needed - bytes_needed(plan);
   return fail(ErrorKind::cannot_run,
-              fmt::format("{} on {} needs {} ({} bytes: {} of tensors, {} of workspace); {} is {}. {}", plan.kernel->id,
-                          describe(plan.problem), format_bytes(needed), needed,
+              fmt::format("{} on {} needs {} ({} bytes: {} of tensors, {} of workspace{}); {} is {}. {}",
+                          plan.kernel->id, describe(plan.problem), format_bytes(needed), needed,
                           format_bytes(tensor_bytes(plan.problem)), format_bytes(plan.workspace_bytes),
+                          check == 0 ? "" : fmt::format(", {} to check the answer", format_bytes(check)),
                           limit != 0 ? "the memory limit" : "the free memory", format_bytes(room), advice));
 }
 

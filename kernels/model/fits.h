@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 
 #include "kernels/base/result.h"
 #include "kernels/model/problem.h"
@@ -19,8 +20,11 @@ std::uint64_t tensor_bytes(const Problem& p);
 // tensor_bytes + the plan's workspace.
 std::uint64_t bytes_needed(const Plan& plan);
 
+// Bytes that a problem takes beside tensors and workspace: of the check of its answer.
+using BytesBeside = std::function<std::uint64_t(const Problem&)>;
+
 // Refuses with the bytes needed, the limit, and the largest L (Lq = Lk, the rest as in the problem)
 // that would fit. `limit` 0 = free_memory().
-Result<void> check_memory(const Plan& plan, const Device& d, std::uint64_t limit);
+Result<void> check_memory(const Plan& plan, const Device& d, std::uint64_t limit, const BytesBeside& beside = {});
 
 }  // namespace attn

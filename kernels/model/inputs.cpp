@@ -63,31 +63,26 @@ Shape with_four_axes(Shape shape) {
   return shape;
 }
 
-// The same bytes under another shape of as many elements.
-Array reshaped(const Array& a, const Shape& shape) {
-  if (a.shape() == shape) return a;
-  Array result(a.dtype(), shape);
-  std::copy_n(a.data(), a.bytes(), result.data());
-  return result;
-}
-
-Result<Array> read_tensor(const std::string& file, const Shape& shape, DType dtype, std::uint64_t max_bytes) {
-  Result<Array> array = read_npy(file, max_bytes, dtype);
-  if (!array) return array;
-  return reshaped(*array, shape);
-}
-
-Result<Array> tensor_from_file(const Problem& p, InputTensor t, const std::string& file) {
+// The numbers of an open file as this tensor of the problem; they take at most `max_bytes`.
+Result<Array> tensor_of(NpyFile& file, const Problem& p, InputTensor t, std::uint64_t max_bytes) {
   const Shape shape = shape_of(p, t);
-  const Result<NpyHeader> header = read_npy_header(file);
-  if (!header) return tl::unexpected(header.error());
-  if (header->shape.size() < 2 || header->shape.size() > 4 || with_four_axes(header->shape) != shape) {
+  const Shape& stored = file.header().shape;
+  const bool bias_of_one_axis = t == InputTensor::bias && stored.size() == 1;
+  if ((stored.size() < 2 && !bias_of_one_axis) || stored.size() > 4 || with_four_axes(stored) != shape) {
     return bad_input(fmt::format("{} has shape {}, but {} of this problem has {}; change the problem or the file.",
-                                 file, words(header->shape), name_of(t), words(shape)));
+                                 file.name(), words(stored), name_of(t), words(shape)));
   }
+  Result<Array> array = file.read(max_bytes, dtype_of(p, t));
+  if (!array) return array;
+  return std::move(*array).reshaped(shape);
+}
+
+Result<Array> tensor_from_file(const Problem& p, InputTensor t, const std::string& name) {
+  Result<NpyFile> file = NpyFile::open(name);
+  if (!file) return tl::unexpected(file.error());
   // The caller has checked memory for this shape.
-  const auto bytes = static_cast<std::uint64_t>(element_count(shape)) * size_of(dtype_of(p, t));
-  return read_tensor(file, shape, dtype_of(p, t), bytes);
+  const auto bytes = static_cast<std::uint64_t>(element_count(shape_of(p, t))) * size_of(dtype_of(p, t));
+  return tensor_of(*file, p, t, bytes);
 }
 
 Result<Array> make_tensor(const Problem& p, const InputSpec& spec, InputTensor t, const std::string& file) {
@@ -223,11 +218,14 @@ Result<FileInputs> inputs_from_files(const std::filesystem::path& q, const std::
                                      const std::filesystem::path& v, const std::optional<std::filesystem::path>& bias,
                                      std::optional<DType> dtype, std::uint64_t max_bytes) {
   const std::array<std::filesystem::path, 3> files{q, k, v};
+  // Each is opened once: the numbers are those of the header that was believed.
+  std::vector<NpyFile> opened;
   std::array<NpyHeader, 3> headers;
   for (std::size_t i = 0; i < 3; ++i) {
-    Result<NpyHeader> header = read_npy_header(files[i]);
-    if (!header) return tl::unexpected(header.error());
-    headers[i] = std::move(*header);
+    Result<NpyFile> file = NpyFile::open(files[i]);
+    if (!file) return tl::unexpected(file.error());
+    headers[i] = file->header();
+    opened.push_back(*std::move(file));
   }
   Result<Problem> problem = problem_of(files, headers);
   if (!problem) return tl::unexpected(problem.error());
@@ -237,20 +235,18 @@ Result<FileInputs> inputs_from_files(const std::filesystem::path& q, const std::
   Problem& p = result.problem;
   if (dtype) p.dtype = *dtype;
   if (bias) {
-    const Result<NpyHeader> header = read_npy_header(*bias);
-    if (!header) return tl::unexpected(header.error());
-    p.bias_shape = with_four_axes(header->shape);
+    Result<NpyFile> file = NpyFile::open(*bias);
+    if (!file) return tl::unexpected(file.error());
+    p.bias_shape = with_four_axes(file->header().shape);
+    opened.push_back(*std::move(file));
   }
   if (auto r = validate(p); !r) return tl::unexpected(r.error());
 
   std::uint64_t left = max_bytes == 0 ? free_memory() : max_bytes;
-  const std::array<std::optional<std::filesystem::path>, 4> paths{q, k, v, bias};
   const std::array<InputTensor, 4> tensors{InputTensor::q, InputTensor::k, InputTensor::v, InputTensor::bias};
   std::array<Array, 4> arrays;
-  for (std::size_t i = 0; i < 4; ++i) {
-    const auto& path = paths[i];
-    if (!path) continue;
-    Result<Array> array = read_tensor(path->string(), shape_of(p, tensors[i]), dtype_of(p, tensors[i]), left);
+  for (std::size_t i = 0; i < opened.size(); ++i) {
+    Result<Array> array = tensor_of(opened[i], p, tensors[i], left);
     if (!array) return tl::unexpected(array.error());
     left -= array->bytes();
     arrays[i] = std::move(*array);

@@ -3,6 +3,8 @@
 
 #include <bit>
 #include <cstring>
+#include <utility>
+#include <vector>
 
 #include <fmt/format.h>
 
@@ -42,9 +44,10 @@ class Replayer {
     if (rec.inputs.bias) bias_ = reinterpret_cast<const float*>(rec.inputs.bias->data());
   }
 
-  std::optional<ReplayDifference> run() {
-    for (e_ = 0; e_ < rec_.events.size(); ++e_) {
-      phase();
+  std::optional<ReplayDifference> run(const std::stop_token& stop) {
+    for (e_ = 0; e_ < rec_.events.size() && !stop.stop_requested(); ++e_) {
+      first_state();
+      if (!difference_) phase();
       if (difference_) return difference_;
     }
     return std::nullopt;
@@ -88,9 +91,8 @@ class Replayer {
             c,
             a,
             b,
-            fmt::format(
-                "event {} (b {}, h {}, i {}, j {}, {}): {} [{}, {}] was recorded as {:.9g}, replay gives {:.9g}", e_,
-                id.b, id.h, id.i, id.j, name_of(id.phase), name_of(slot), r, c, a, b)};
+            fmt::format("step {} (b {}, h {}, i {}, j {}, {}): {} [{}, {}] was recorded as {:.9g}, replay gives {:.9g}",
+                        e_ + 1, id.b, id.h, id.i, id.j, name_of(id.phase), name_of(slot), r, c, a, b)};
         return;
       }
     }
@@ -118,9 +120,45 @@ class Replayer {
         return normalise();
       case Phase::store_o:
         return store_o();
+      case Phase::load_q:
+      case Phase::load_state:
+        return loaded(Slot::q, rec_.inputs.q, event().id.h, rec_.problem.Hq, rec_.problem.Lq);
+      case Phase::load_k:
+        return loaded_of_keys(Slot::k, rec_.inputs.k);
+      case Phase::load_v:
+        return loaded_of_keys(Slot::v, rec_.inputs.v);
+      case Phase::load_kv:
+        loaded_of_keys(Slot::k, rec_.inputs.k);
+        if (!difference_) loaded_of_keys(Slot::v, rec_.inputs.v);
+        return;
       default:
-        return;  // loads, stores and skips compute nothing
+        return;  // stores and skips compute nothing
     }
+  }
+
+  // What stands before the first key tile: nothing was seen yet.
+  void first_state() {
+    for (const auto& [slot, start] :
+         {std::pair(Slot::m_old, cpu::kMinusInfinity), std::pair(Slot::l_old, 0.0F), std::pair(Slot::o_old, 0.0F)}) {
+      const VersionId id = rec_.after(e_, slot);
+      if (difference_ || id == kNoVersion) continue;
+      const Version& v = rec_.version(id);
+      if (v.slot != slot || v.made_by != e_) continue;
+      const std::vector<float> values(rec_.values(id).size(), start);
+      compare(slot, values.data(), v.cols);
+    }
+  }
+
+  // A tile is the rows of its tensor, widened.
+  void loaded(Slot slot, const Array& tensor, std::int64_t head, std::int64_t heads, std::int64_t length) {
+    const Version& v = made(slot);
+    std::vector<float> rows(static_cast<std::size_t>(v.rows) * static_cast<std::size_t>(v.cols));
+    const std::int64_t first = (event().id.b * heads + head) * length + v.first_row;
+    tensor.read(first * v.cols, static_cast<std::int64_t>(rows.size()), rows.data());
+    compare(slot, rows.data(), v.cols);
+  }
+  void loaded_of_keys(Slot slot, const Array& tensor) {
+    loaded(slot, tensor, rec_.problem.kv_head(event().id.h), rec_.problem.Hkv, rec_.problem.Lk);
   }
 
   void scores() {
@@ -308,9 +346,9 @@ class Replayer {
                                    static_cast<std::int32_t>(c),
                                    written,
                                    replayed,
-                                   fmt::format("event {}: the kernel wrote {:.9g} at row {}, column {} of its tile, "
+                                   fmt::format("step {}: the kernel wrote {:.9g} at row {}, column {} of its tile, "
                                                "replay gives {:.9g}",
-                                               e_, written, r, c, replayed)};
+                                               e_ + 1, written, r, c, replayed)};
   }
 
   const Recording& rec_;
@@ -322,8 +360,8 @@ class Replayer {
 
 }  // namespace
 
-std::optional<ReplayDifference> replay(const Recording& rec) {
-  return Replayer(rec).run();
+std::optional<ReplayDifference> replay(const Recording& rec, const std::stop_token& stop) {
+  return Replayer(rec).run(stop);
 }
 
 }  // namespace attn

@@ -5,6 +5,7 @@
 #include <memory>
 #include <optional>
 #include <span>
+#include <stop_token>
 #include <string>
 #include <vector>
 
@@ -18,12 +19,13 @@ struct ReplayDifference {
   Slot slot = Slot::s;
   std::int32_t row = 0, col = 0;  // in the tile
   float recorded = 0, replayed = 0;
-  std::string words;
+  std::string words;  // counts steps from 1, as the window does
 };
 
 // Recomputes every phase of every event from its recorded operands with the kernel's own arithmetic, and the
-// output and LSE from the recorded O, m, l. Equal bit for bit (NaN to NaN) on the machine that recorded it.
-std::optional<ReplayDifference> replay(const Recording& rec);
+// output and LSE from the recorded O, m, l; holds what is loaded against the inputs. Equal bit for bit (NaN to NaN) on
+// the machine that recorded it. Nothing too where `stop` was asked for first.
+std::optional<ReplayDifference> replay(const Recording& rec, const std::stop_token& stop = {});
 
 // The same numbers in fp64 with a running error bound, for one query tile of one head (all its key tiles).
 // |recorded - exact| <= bound for every finite element; how the bound is made stands in exact.cpp.

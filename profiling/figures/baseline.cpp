@@ -53,6 +53,10 @@ void relate_to_baseline(Measurement& m, std::span<const Measurement> rows) {
   relate(m, rows, baseline_of(m.processor));
 }
 
+void relate_to_baseline(Measurement& m, std::span<const Measurement> rows, std::string_view chosen) {
+  relate(m, rows, chosen);
+}
+
 void relate_to_baseline(std::span<Measurement> rows, std::string_view chosen) {
   const auto row = find_kernel(chosen);
   for (Measurement& m : rows)

@@ -15,6 +15,7 @@ void relate_to_baseline(std::span<Measurement> rows);
 void relate_to_baseline(std::span<Measurement> rows, std::string_view chosen);
 // The same for one row.
 void relate_to_baseline(Measurement& m, std::span<const Measurement> rows);
+void relate_to_baseline(Measurement& m, std::span<const Measurement> rows, std::string_view chosen);
 
 // Gives each row the median of the same kernel on the same problem in another run, called `words`, and fills its
 // figures again. Device and L2 state may differ: that is what runs are compared for. Options may not, unless the

@@ -44,6 +44,12 @@ bool same_device(const MeasurementKey& a, const MeasurementKey& b) {
   return same_device(a.device, a.device_uuid, b.device, b.device_uuid);
 }
 
+bool replaces(const Measurement& m, const Measurement& old) {
+  const bool same_point = m.key.kernel == old.key.kernel && m.key.problem == old.key.problem &&
+                          m.key.options == old.key.options && m.key.l2 == old.key.l2 && same_device(m.key, old.key);
+  return same_point && (m.state == RowState::done || old.state != RowState::done);
+}
+
 std::string_view name_of(Origin o) {
   return name_in(kOrigins, o);
 }

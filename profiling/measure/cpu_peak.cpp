@@ -65,8 +65,10 @@ std::size_t copy_arrays_bytes() {
   return std::min(wanted, free_memory() / 8) & ~std::uint64_t{4095};
 }
 
-double copy_peak(std::int32_t threads, double seconds) {
-  const std::size_t piece = copy_arrays_bytes() / 2 / static_cast<std::size_t>(threads);
+double copy_peak(std::int32_t threads, double seconds, std::uint64_t memory_limit) {
+  const std::size_t bytes = copy_arrays_bytes();
+  if (memory_limit != 0 && bytes > memory_limit) return 0;  // smaller arrays would be a copy within the cache
+  const std::size_t piece = bytes / 2 / static_cast<std::size_t>(threads);
   if (piece == 0) return 0;
   std::vector<std::unique_ptr<std::byte[]>> from, to;
   for (std::int32_t t = 0; t < threads; ++t) {
@@ -94,11 +96,11 @@ double copy_peak(std::int32_t threads, double seconds) {
 
 }  // namespace
 
-CpuPeak measure_cpu_peak(std::int32_t threads, double seconds) {
+CpuPeak measure_cpu_peak(std::int32_t threads, double seconds, std::uint64_t memory_limit) {
   CpuPeak peak;
   peak.threads = std::max(1, threads);
   peak.gflops = fma_peak(peak.threads, seconds / 2);
-  peak.copy_gb_per_s = copy_peak(peak.threads, seconds / 2);
+  peak.copy_gb_per_s = copy_peak(peak.threads, seconds / 2, memory_limit);
   return peak;
 }
 

@@ -17,6 +17,7 @@ struct Calls {
   int (*shutdown)() = nullptr;
   const char* (*error_string)(int) = nullptr;
   int (*version)(char* text, unsigned length) = nullptr;
+  int (*driver_version)(char* text, unsigned length) = nullptr;
   int (*by_pci)(const char* address, void** device) = nullptr;
   int (*clock)(void* device, int which, unsigned* mhz) = nullptr;
   int (*temperature)(void* device, int which, unsigned* degrees) = nullptr;
@@ -38,6 +39,7 @@ class Nvml {
     nvml.find(c.shutdown, "nvmlShutdown");
     nvml.find(c.error_string, "nvmlErrorString");
     nvml.find(c.version, "nvmlSystemGetNVMLVersion");
+    nvml.find(c.driver_version, "nvmlSystemGetDriverVersion");
     nvml.find(c.by_pci, "nvmlDeviceGetHandleByPciBusId_v2");
     nvml.find(c.clock, "nvmlDeviceGetClockInfo");
     nvml.find(c.temperature, "nvmlDeviceGetTemperature");
@@ -107,7 +109,10 @@ Result<std::string> sensors_version() {
   std::array<char, 80> text{};
   auto got = nvml->check(nvml->call().version(text.data(), text.size()), "nvmlSystemGetNVMLVersion");
   if (!got) return tl::unexpected(got.error());
-  return fmt::format("NVML {}", text.data());
+  std::array<char, 80> driver{};
+  got = nvml->check(nvml->call().driver_version(driver.data(), driver.size()), "nvmlSystemGetDriverVersion");
+  if (!got) return tl::unexpected(got.error());
+  return fmt::format("driver {}, NVML {}", driver.data(), text.data());
 }
 
 }  // namespace attn

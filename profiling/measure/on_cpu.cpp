@@ -78,7 +78,9 @@ Result<Plan> plan_for(const KernelRow& row, const Point& point, Measurement& m) 
   m.key.options = plan->options;
   m.launches = plan->launches;
   m.workspace_bytes = plan->workspace_bytes;
-  if (auto fits = check_memory(*plan, cpu, point.memory_limit); !fits) return tl::unexpected(fits.error());
+  BytesBeside check;
+  if (point.verify) check = [&](const Problem& p) { return reference_bytes(p, point.verify_full, cpu.cores); };
+  if (auto fits = check_memory(*plan, cpu, point.memory_limit, check); !fits) return tl::unexpected(fits.error());
   return plan;
 }
 

@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include "kernels/base/clock.h"
+#include "kernels/base/hash.h"
 
 namespace attn {
 
@@ -43,9 +44,7 @@ std::string run_words(const SweepRun& run) {
 }
 
 std::string run_id_of(std::string_view text) {
-  std::uint64_t hash = 0xcbf29ce484222325ULL;  // FNV-1a
-  for (const char c : text) hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001b3ULL;
-  return fmt::format("{:016x}", hash);
+  return short_hash_of(text);
 }
 
 }  // namespace attn

@@ -7,6 +7,7 @@
 
 #include "kernels/formats/json_fields.h"
 #include "kernels/recording/file.h"
+#include "profiling/session/contradictions.h"
 #include "profiling/session/measurement_json.h"
 
 namespace attn {
@@ -72,6 +73,7 @@ class RowReader {
     const auto list = list_of(holder, "measurements", name_);
     if (!list) return tl::unexpected(list.error());
     std::vector<Measurement> rows;
+    const std::size_t first = count_;
     for (const json& j : **list) {
       if (count_ >= kMaxMeasurements)
         return bad_input(fmt::format("{} has more than {} measurements.", name_, kMaxMeasurements));
@@ -80,6 +82,7 @@ class RowReader {
       samples_missing_ |= m->time.n > 0 && m->samples_us.empty();
       rows.push_back(std::move(*m));
     }
+    contradictions_.resolve(rows, first);
     return rows;
   }
   void add_notes(std::vector<std::string>& notes) const {
@@ -87,12 +90,14 @@ class RowReader {
       notes.push_back(fmt::format("{} metrics that this version does not know were left out: {}", unknown_.size(),
                                   joined(unknown_)));
     if (samples_missing_) notes.emplace_back("the single repeats are not in the file, their statistics are");
+    contradictions_.add_notes(notes);
   }
 
  private:
   std::string name_;
   std::size_t count_ = 0;
   std::vector<std::string> unknown_;
+  Contradictions contradictions_;
   bool samples_missing_ = false;
 };
 
@@ -205,10 +210,13 @@ Result<void> write_session(const std::filesystem::path& file, const Session& s) 
 }
 
 Result<Session> read_session(const std::filesystem::path& file) {
-  const std::string name = file.string();
   const auto container = read_container(file);
   if (!container) return tl::unexpected(container.error());
-  const auto json_of_file = session_object(*container, name);
+  return session_of(*container, file.string());
+}
+
+Result<Session> session_of(const Container& container, const std::string& name) {
+  const auto json_of_file = session_object(container, name);
   if (!json_of_file) return tl::unexpected(json_of_file.error());
   Session s;
   if (const auto state = json_of_file->find("state"); state != json_of_file->end()) {
@@ -220,10 +228,10 @@ Result<Session> read_session(const std::filesystem::path& file) {
   RowReader reader(name);
   const bool has_runs = json_of_file->at("version").get<std::uint64_t>() > 1;
   auto read = has_runs ? read_runs(*json_of_file, name, reader, s)
-                       : read_version_1(*json_of_file, name, container->session_json, reader, s);
+                       : read_version_1(*json_of_file, name, container.session_json, reader, s);
   if (!read) return tl::unexpected(read.error());
   reader.add_notes(s.notes);
-  auto recordings = recordings_of(*container, name);
+  auto recordings = recordings_of(container, name);
   if (!recordings) return tl::unexpected(recordings.error());
   s.recordings = std::move(*recordings);
   return s;

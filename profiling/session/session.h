@@ -37,8 +37,11 @@ std::size_t rows_of(const Session& s);
 
 // The .attn file: runs and recordings in one container. A run without an id is given one.
 Result<void> write_session(const std::filesystem::path& file, const Session& s);
-// Trusts nothing. Metrics that this version does not know are left out with a note; those that the file lacks are
-// "not in this file". Of each run provenance.loaded is true. A file of version 1 with measurements is one run.
+// Trusts nothing. Metrics that this version does not know are left out with a note; those that were measured and that
+// the file lacks are "not in this file". What is derived is computed again, and a row whose error is not allowed does
+// not pass whatever the file says, with a note where the file said otherwise (profiling/session/contradictions.h). Of each run provenance.loaded is true. A file of version 1 with measurements is one run.
 Result<Session> read_session(const std::filesystem::path& file);
+// The same of a container in memory; `name` is for messages, and of each run provenance.file.
+Result<Session> session_of(const Container& container, const std::string& name);
 
 }  // namespace attn

@@ -140,7 +140,7 @@ Result<std::vector<Measurement>> run_sweep(const SweepSpec& s, std::span<const K
   if (!on_cpu) return Sweep(with_peak, rows, callbacks).run(stop);
   if (with_peak.peak.gflops <= 0 && callbacks.progress)
     callbacks.progress({0, points_of(s, rows).size(), "the peak of this CPU", -1});
-  if (with_peak.peak.gflops <= 0) with_peak.peak = measure_cpu_peak(cpu_device().cores, kPeakSeconds);
+  if (with_peak.peak.gflops <= 0) with_peak.peak = measure_cpu_peak(cpu_device().cores, kPeakSeconds, s.memory_limit);
   return Sweep(with_peak, rows, callbacks).run(stop);
 }
 

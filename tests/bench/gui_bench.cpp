@@ -139,13 +139,14 @@ Budget step_shows(const std::string& view, Window& window, const Command& comman
           held(at_once)};
 }
 
-void of_view(const std::string& view, std::shared_ptr<const Recording> recording, double limit,
+void of_view(const std::string& view, std::shared_ptr<const Recording> recording, StepChart chart, double limit,
              std::vector<Budget>& budgets) {
   const auto window = Window::open(std::move(recording));
   if (!window) {
     budgets.push_back(missed("UI code a frame, " + view, window.error().message));
     return;
   }
+  (*window)->frame({ChooseStepChart{chart}});
   budgets.push_back(frame_cost(view, **window, false, limit));
   budgets.push_back(frame_cost(view, **window, true, limit));
   (*window)->frame({GoToEvent{0}});
@@ -218,12 +219,14 @@ void of_program(std::int64_t longest, std::vector<Budget>& budgets) {
 
 std::vector<Budget> gui_budgets() {
   std::vector<Budget> budgets;
-  of_view("default view", nullptr, 2, budgets);
+  of_view("default view", nullptr, StepChart::row, 2, budgets);
   const auto longest = longest_recordable();
   if (!longest) return {missed("largest recording", longest.error().message)};
   auto recording = record_flash(square(*longest));
   if (!recording) return {missed("largest recording", recording.error().message)};
-  of_view("largest recording", std::make_shared<const Recording>(*std::move(recording)), 6, budgets);
+  const auto largest = std::make_shared<const Recording>(*std::move(recording));
+  of_view("largest recording", largest, StepChart::row, 6, budgets);
+  of_view("largest recording, attention map", largest, StepChart::attention, 6, budgets);
   of_program(*longest, budgets);
   return budgets;
 }

@@ -3,14 +3,17 @@
 
 #include <algorithm>
 #include <csignal>
+#include <cstdio>
 #include <set>
 #include <string>
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
 #include "kernels/formats/container.h"
 #include "tests/cli/program.h"
+#include "tests/kills.h"
 
 namespace attn::test {
 namespace {
@@ -129,11 +132,14 @@ TEST(BenchFile, TwoOutputsInOneFileAreRefused) {
 // file.
 TEST(BenchFile, KilledSweepsLoseNoFinishedRow) {
   const Folder folder;
-  constexpr int kKills = 24;
+  const int kKills = kills(6, 60);
+  std::size_t rows = 0;
   for (int n = 0; n < kKills; ++n) {
     const std::string file = (folder / ("k" + std::to_string(n) + ".attn")).string();
     Program sweep(bench("8,16,24,32,40,48,56,64,72,80,88,96,104,112", file));
-    ::usleep(static_cast<useconds_t>(60000 + 25000 * n));
+    // So many rows in, and then at any moment of the next.
+    EXPECT_TRUE(sweep.says(fmt::format(" L={} ", 8 * (1 + n % 13)), 60)) << "kill " << n;
+    ::usleep(static_cast<useconds_t>(1500 * (n % 20)));
     sweep.signal(SIGKILL);
     const Done killed = sweep.wait();
     std::set<std::int64_t> said;
@@ -144,6 +150,7 @@ TEST(BenchFile, KilledSweepsLoseNoFinishedRow) {
       if (length < end && killed.err.substr(at, end - at).find(" us (") != std::string::npos)
         said.insert(std::stoll(killed.err.substr(length + 3)));
     }
+    rows += said.size();
     if (std::filesystem::exists(file)) {
       const auto kept = lengths_in(file);
       for (const std::int64_t length : said) EXPECT_TRUE(kept.contains(length)) << "kill " << n << ", L = " << length;
@@ -153,6 +160,60 @@ TEST(BenchFile, KilledSweepsLoseNoFinishedRow) {
     ASSERT_EQ(run(bench("8,16", file, {"--resume"})).code, 0);
   }
   EXPECT_EQ(folder.files(), static_cast<std::size_t>(kKills));
+  std::printf("%d kills of bench -o, %zu rows said, none lost\n", kKills, rows);
+}
+
+TEST(BenchFile, ResumeKeepsTheViewThatTheRecordingWasSavedIn) {
+  const Folder folder;
+  const std::string file = (folder / "s.attn").string();
+  ASSERT_EQ(run({"step", "--preset", "causal", "--attn", file, "--to", "1"}).code, 0);
+  auto container = *read_container(file);
+  json session = json::parse(container.session_json);
+  session["state"] = "attn1,preset=causal,cursor=7,chart=error";
+  container.session_json = session_text(session);
+  ASSERT_TRUE(write_file_atomically(file, *container_bytes(container)));
+  ASSERT_EQ(run(bench("16", file, {"--resume"})).code, 0);
+  const auto state = session_in(file).at("state").get<std::string>();
+  EXPECT_NE(state.find("cursor=7"), std::string::npos) << state;
+  EXPECT_NE(state.find("sweep_values=16"), std::string::npos) << state;
+}
+
+TEST(BenchFile, ASessionUnderTheLongestNameIsWritten) {
+  const Folder folder;
+  const std::string file = (folder / (std::string(250, 'n') + ".attn")).string();
+  const Done done = run(bench("16", file));
+  EXPECT_EQ(done.code, 0) << done.err;
+  EXPECT_EQ(folder.files(), 1U);
+}
+
+// A link and the file that it leads to are one file to two writers.
+TEST(BenchFile, ALinkIsNoWayAroundTheLock) {
+  const Folder folder;
+  const std::string file = (folder / "s.attn").string(), link = (folder / "link.attn").string();
+  std::filesystem::create_symlink("s.attn", link);
+  auto slow = bench("16,24,32,40", file);
+  *std::find(slow.begin(), slow.end(), "0.01") = "0.5";
+  Program first(slow);
+  ASSERT_TRUE(first.says("L=16", 20));
+  EXPECT_EQ(run(bench("128", link, {"--resume"})).code, 3);
+  EXPECT_EQ(run({"step", "--preset", "causal", "--attn", link, "--force", "--to", "1"}).code, 3);
+  EXPECT_EQ(first.wait().code, 0);
+  EXPECT_EQ(lengths_in(file), (std::set<std::int64_t>{16, 24, 32, 40}));
+}
+
+TEST(BenchFile, AReadOnlySessionStays) {
+  const Folder folder;
+  const std::string file = (folder / "s.attn").string();
+  ASSERT_EQ(run(bench("16", file)).code, 0);
+  const std::string before = text_of(file);
+  std::filesystem::permissions(file, std::filesystem::perms::owner_read);
+  for (const char* how : {"--resume", "--force"}) {
+    const Done done = run(bench("32", file, {how}));
+    EXPECT_EQ(done.code, 3) << done.err;
+    EXPECT_NE(done.err.find("read-only"), std::string::npos) << done.err;
+  }
+  EXPECT_EQ(text_of(file), before);
+  EXPECT_EQ(folder.files(), 1U);
 }
 
 }  // namespace

@@ -2,12 +2,16 @@
 #include <algorithm>
 #include <cmath>
 #include <csignal>
+#include <cstddef>
+#include <filesystem>
 #include <string>
 #include <vector>
 
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
+#include "kernels/base/files.h"
+#include "kernels/formats/container.h"
 #include "tests/asked.h"
 #include "tests/cli/program.h"
 #include "tests/paths.h"
@@ -189,6 +193,52 @@ TEST(Step, WritesARecordingThatShotOpens) {
   if (shot.code == 3) GTEST_SKIP() << shot.err;
   EXPECT_EQ(shot.code, 0) << shot.err;
   EXPECT_TRUE(std::filesystem::exists(picture));
+}
+
+TEST(Step, ARecordingDoesNotReplaceASessionUnasked) {
+  const Folder folder;
+  const std::string file = (folder / "r.attn").string();
+  ASSERT_EQ(run({"step", "--preset", "causal", "--attn", file, "--to", "1"}).code, 0);
+  const std::string before = text_of(file);
+  const Done again = run({"step", "--preset", "random", "--attn", file, "--to", "1"});
+  EXPECT_EQ(again.code, 2);
+  EXPECT_NE(again.err.find("--force"), std::string::npos) << again.err;
+  EXPECT_EQ(text_of(file), before);
+  EXPECT_EQ(run({"step", "--preset", "random", "--attn", file, "--to", "1", "--force"}).code, 0);
+  EXPECT_NE(text_of(file), before);
+  EXPECT_EQ(folder.files(), 1U);
+}
+
+TEST(Shot, StepsAreThoseOfTheSessionsRecording) {
+  const Folder folder;
+  const std::string file = (folder / "r.attn").string(), picture = (folder / "r.png").string(),
+                    same = (folder / "same.png").string();
+  ASSERT_EQ(run({"step", "--preset", "causal", "--attn", file, "--to", "1"}).code, 0);
+  const Done shot = run({"shot", "--session", file, "--step", "40", "-o", picture});
+  if (shot.code == 3) GTEST_SKIP() << shot.err;
+  ASSERT_EQ(shot.code, 0) << shot.err;
+  EXPECT_EQ(shot.err.find("replay"), std::string::npos) << shot.err;
+  // Blackboard, which was drawn before, has fewer steps than this; the picture is another than its.
+  const Done beyond = run({"shot", "--session", file, "--step", "100000", "-o", same});
+  EXPECT_EQ(beyond.code, 2);
+  ASSERT_EQ(run({"shot", "--preset", "blackboard", "--step", "1", "-o", same}).code, 0);
+  EXPECT_NE(text_of(picture), text_of(same));
+  const Done both = run({"shot", "--session", file, "--preset", "random", "--step", "1", "-o", same});
+  EXPECT_EQ(both.code, 2);
+  EXPECT_NE(both.err.find("a recording of its own"), std::string::npos) << both.err;
+}
+
+TEST(Shot, ARecordingThatDoesNotHoldTogetherIsDrawnAndSaid) {
+  const Folder folder;
+  const std::string file = (folder / "r.attn").string(), picture = (folder / "r.png").string();
+  ASSERT_EQ(run({"step", "--preset", "causal", "--attn", file, "--to", "1"}).code, 0);
+  auto container = *read_container(file);
+  container.files.at("r0/arena.npy").back() ^= std::byte{1};
+  ASSERT_TRUE(write_file_atomically(file, *container_bytes(container)));
+  const Done shot = run({"shot", "--session", file, "--step", "3", "-o", picture});
+  if (shot.code == 3) GTEST_SKIP() << shot.err;
+  EXPECT_EQ(shot.code, 0) << shot.err;
+  EXPECT_NE(shot.err.find("the replay differs: step "), std::string::npos) << shot.err;
 }
 
 // The whole paired list: every CPU kernel, every mask, every dtype that its row declares.

@@ -75,6 +75,50 @@ def files_that_are_two_things(folder):
     refused(folder, ["--csv", "--json"], *BENCH, "--kernels", "cpu_flash", "--csv", "x", "--json", "./x")
 
 
+def recordings_and_their_inputs(folder):
+    for letter in "qkv":
+        np.save(folder / f"{letter}.npy", np.ones((4, 8), np.float32))
+    files = ["--q", "q.npy", "--k", "k.npy", "--v", "v.npy"]
+    before = (folder / "k.npy").read_bytes()
+    refused(folder, ["--attn", "K"], "step", *files, "--to", "1", "--attn", "k.npy", "--force")
+    refused(folder, ["--attn", "K"], "step", *files, "--to", "1", "--attn", "./k.npy", "--force")
+    report.check((folder / "k.npy").read_bytes() == before, "an input was overwritten")
+    taken(folder, "step", *files, "--to", "1", "--attn", "summary.md")
+    refused(folder, ["--force"], "step", "--to", "1", "--attn", "summary.md")
+    refused(folder, ["--force", "--attn"], "step", "--to", "1", "--force")
+    (folder / "summary.md").unlink()
+
+
+def reports_beside_their_session(folder):
+    taken(folder, *BENCH, "--kernels", "cpu_flash", "--verify", "none", "--attn", "rows.csv")
+    before = (folder / "rows.csv").read_bytes()
+    refused(folder, ["rows.csv", "session"], "report", "rows.csv", "-o", ".")
+    report.check((folder / "rows.csv").read_bytes() == before, "the session was overwritten")
+    (folder / "rows.csv").unlink()
+
+
+def read_only_files(folder):
+    kept = folder / "kept.csv"
+    kept.write_text("old")
+    kept.chmod(0o444)
+    refused(folder, ["kept.csv", "read-only"], *BENCH, "--kernels", "cpu_flash", "--csv", "kept.csv", code=3)
+    refused(folder, ["kept.csv", "read-only"], "step", "--to", "1", "--attn", "kept.csv", "--force", code=3)
+    report.check(kept.read_text() == "old", "a read-only file was replaced")
+    kept.unlink()
+
+
+def names_given_twice(folder):
+    refused(folder, ["--kernels", "cpu_flash", "twice"], *BENCH, "--kernels", "cpu_flash,cpu_tiled,cpu_flash")
+    refused(folder, ["--kernel", "cpu_flash", "twice"], "verify", "--kernel", "cpu_flash,cpu_flash")
+    refused(folder, ["--dtype", "f16", "twice"], "verify", "--dtype", "f16,f16")
+    refused(folder, ["--head-dim", "64", "twice"], "inspect", "naive", "--head-dim", "64,64")
+
+
+def keys_beyond_the_length(folder):
+    done = run("run", "--help", cwd=folder)
+    report.check("0 x NaN is NaN" in " ".join(done.stdout.split()), "--key-lengths does not say what V must be")
+
+
 def lists_and_scales(folder):
     many = ",".join(str(n) for n in range(1, 1026))
     refused(folder, ["--values", "1025", "1024"], "bench", "--kernels", "cpu_flash", "--values", many)
@@ -105,7 +149,8 @@ def homes_that_cannot_be_written(folder):
 
 with tempfile.TemporaryDirectory() as name:
     for part in (homes_that_cannot_be_written, seeds, empty_values, options_that_mean_nothing,
-                 kernels_that_are_not_recorded, pictures_by_their_names, files_that_are_two_things, lists_and_scales,
-                 full_disk):
+                 kernels_that_are_not_recorded, pictures_by_their_names, files_that_are_two_things,
+                 recordings_and_their_inputs, reports_beside_their_session, read_only_files, names_given_twice,
+                 keys_beyond_the_length, lists_and_scales, full_disk):
         part(pathlib.Path(name))
 report.exit(least=100)

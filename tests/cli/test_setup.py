@@ -177,6 +177,12 @@ def cuda(place):
     before = len(place.calls())
     place.run(libraries)
     check(library.is_file() and len(place.calls()) == before + 1, f"a missing library: {place.calls()[before:]}")
+    beside = library.parent.parent / "include" / "nvidia-cuda-crt.h"
+    check(beside.is_file(), "CUDA's headers do not lie beside NVRTC")
+    beside.unlink(missing_ok=True)
+    before = len(place.calls())
+    place.run(libraries)
+    check(beside.is_file() and len(place.calls()) == before, "a header beside NVRTC that is gone does not come back")
     check(place.run([*command, "--other"]).returncode == 2, "an unknown option is taken")
 
 

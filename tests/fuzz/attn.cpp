@@ -1,15 +1,15 @@
 // No bytes make the .attn reader crash, and a recording that it accepts can be looked up, replayed and written again.
 #include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <cstdlib>
-#include <span>
-#include <string>
 
 #include <nlohmann/json.hpp>
 
 #include "kernels/formats/container.h"
 #include "kernels/recording/file.h"
 #include "kernels/recording/replay.h"
+#include "tests/fuzz/container_of.h"
 
 namespace {
 
@@ -37,42 +37,10 @@ void use(const attn::Recording& rec) {
   if (!attn::add_recording(rec, 0, session, again)) std::abort();
 }
 
-// A zip's checksums keep most mutations from what lies inside. So an input that is no zip is taken as entries laid out
-// plainly: name length, size (2 bytes), name, bytes; the first entry is session.json.
-attn::Container plain_entries(std::span<const std::byte> bytes) {
-  const auto text = [](std::span<const std::byte> part) {
-    return std::string(reinterpret_cast<const char*>(part.data()), part.size());
-  };
-  attn::Container c;
-  for (bool first = true; bytes.size() >= 3; first = false) {
-    const auto name_size = std::to_integer<std::size_t>(bytes[0]);
-    const auto size = std::to_integer<std::size_t>(bytes[1]) + 256 * std::to_integer<std::size_t>(bytes[2]);
-    bytes = bytes.subspan(3);
-    const auto name = bytes.first(std::min(name_size, bytes.size()));
-    bytes = bytes.subspan(name.size());
-    const auto content = bytes.first(std::min(size, bytes.size()));
-    bytes = bytes.subspan(content.size());
-    if (first) {
-      c.session_json = text(content);
-    } else {
-      c.files[text(name)] = {content.begin(), content.end()};
-    }
-  }
-  return c;
-}
-
-attn::Result<attn::Container> container_of(std::span<const std::byte> bytes) {
-  if (bytes.empty() || bytes[0] != std::byte{'P'}) return plain_entries(bytes);
-  attn::ContainerLimits limits;
-  limits.max_entry_bytes = limits.max_json_bytes = 1 << 20;
-  limits.max_total_bytes = 4 << 20;
-  return attn::parse_container(bytes, "fuzz.attn", limits);
-}
-
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
-  const auto c = container_of({reinterpret_cast<const std::byte*>(data), size});
+  const auto c = attn::fuzz::container_of({reinterpret_cast<const std::byte*>(data), size});
   if (!c) return 0;
   const auto recordings = attn::recordings_of(*c, "fuzz.attn");
   if (!recordings) return 0;

@@ -1,7 +1,9 @@
 // Drives a fuzz target without libFuzzer, so that every compiler's build tests it:
 // replays each file of the corpus folders and files named, then seeded mutations of them.
 //
-//   fuzz_NAME [--mutations N] [--seconds S] FOLDER_OR_FILE...
+//   fuzz_NAME [--mutations N] [--seconds S] [--least N] FOLDER_OR_FILE...
+//
+// Fewer mutations than --least within the seconds are a failure.
 //
 // A crash leaves the input that caused it in fuzz_NAME.crash in the current folder.
 
@@ -20,6 +22,7 @@
 #include <vector>
 
 #include <fcntl.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size);
@@ -151,11 +154,14 @@ Bytes read_file(const std::filesystem::path& path) {
 int main(int argc, char** argv) {
   size_t mutations = 20000;
   double seconds = 20;
+  size_t least = 0;
   std::vector<std::filesystem::path> files;
   for (int i = 1; i < argc; ++i) {
     const std::string argument = argv[i];
     if (argument == "--mutations" && i + 1 < argc) {
       mutations = std::strtoull(argv[++i], nullptr, 10);
+    } else if (argument == "--least" && i + 1 < argc) {
+      least = std::strtoull(argv[++i], nullptr, 10);
     } else if (argument == "--seconds" && i + 1 < argc) {
       seconds = std::strtod(argv[++i], nullptr);
     } else if (std::filesystem::is_directory(argument)) {
@@ -186,6 +192,10 @@ int main(int argc, char** argv) {
     for (size_t i = 0, times = 1 + random.below(6); i < times; ++i) mutate_once(input, corpus, random);
     run(input);
   }
-  std::printf("%s: %zu inputs, %zu mutations, no crash\n", name.c_str(), corpus.size(), done);
-  return 0;
+  struct rusage use {};
+  getrusage(RUSAGE_SELF, &use);  // Linux: KiB
+  std::printf("%s: %zu inputs, %zu mutations, peak memory %ld MiB\n", name.c_str(), corpus.size(), done,
+              use.ru_maxrss / 1024);
+  if (done < least) std::printf("%s: fewer than the %zu mutations asked for\n", name.c_str(), least);
+  return done < least ? 1 : 0;
 }

@@ -24,6 +24,9 @@ POINTS = [
     ("tiled", "tiled_scores|tiled_softmax|tiled_output", 3, ["--l", "4096", "--hq", "16", "--d", "128"]),
     # Large enough that what is still in the L2 cache when the range ends is a small part of what was written.
     ("flash_simt", "flash_simt", 1, ["--l", "4096", "--b", "4", "--hq", "16", "--d", "128"]),
+    ("flash_wmma", "flash_wmma", 1, ["--l", "4096", "--b", "8", "--hq", "16", "--d", "128", "--dtype", "f16"]),
+    ("flash_mma", "flash_mma", 1, ["--l", "4096", "--b", "8", "--hq", "16", "--d", "128", "--dtype", "f16"]),
+    ("flash_tf32x3", "flash_tf32x3", 1, ["--l", "4096", "--b", "4", "--hq", "16", "--d", "128"]),
 ]
 SKIPPED_RUNS = 4  # the check's run and some of the warm-up
 
@@ -69,7 +72,7 @@ def prediction_holds(kernel, figures, l2):
     total = figures["dram_read_bytes"]["value"] + figures["dram_write_bytes"]["value"]
     compulsory = figures["compulsory_bytes"]["value"]
     loads = figures["tile_load_bytes"]["value"]
-    if kernel == "flash_simt":
+    if kernel.startswith("flash_"):
         good = compulsory - l2 <= total <= 1.5 * compulsory
         verdict = "as" if good else "NOT as"
         print(f"  DRAM {total:.4g} B, compulsory {compulsory:.4g} B, L2 {l2:.4g} B: {verdict} predicted")

@@ -31,11 +31,11 @@ if [[ ${2:-} == --kernels ]]; then
   for kernel in "${kernels[@]}"; do printf '%s %s\n' "$kernel" "${dtypes[$kernel]}"; done
   exit 0
 fi
-# Those that can be timed side by side, of the same first dtype: LIST DTYPE a line.
+# Those that can be timed side by side, as they take the same dtype: LIST DTYPE a line.
 by_dtype="$(for dtype in f32 f16 bf16; do
   list=""
   for kernel in "${kernels[@]}"; do
-    [[ ${dtypes[$kernel]%% *} == "$dtype" ]] && list+=",$kernel"
+    [[ " ${dtypes[$kernel]} " == *" $dtype "* ]] && list+=",$kernel"
   done
   [[ -z $list ]] || printf '%s %s\n' "${list#,}" "$dtype"
 done)"
@@ -164,6 +164,16 @@ measure() { # time, counters and clocks of every kernel
     head -n 1 measure.csv | tr ',' '\n' | grep -qx dram_read_bytes || return 1
   done <<<"$by_dtype"
 }
+# The way of sm_75, without cp.async and with half-sized products: an edited copy, since a newer GPU has all it needs.
+sm75() {
+  local folder
+  folder="$(mktemp -d)"
+  { printf '#define ATTN_SM75 1\n' && cat "$here/../../kernels/gpu/rungs/flash_mma.cu"; } >"$folder/flash_mma.cu"
+  ATTNSCOPE_KERNELS="$folder" "$program" verify --device gpu --kernel flash_mma --dtype f16 --longest 1024
+  local status=$?
+  rm -rf "$folder"
+  return "$status"
+}
 tiles() { # how the default compares with other tiles
   local tile
   for tile in "128x128 256" "128x64 256" "64x128 128" "64x64 128" "128x128 512" "64x64 256" "128x32 256"; do
@@ -188,12 +198,13 @@ if ! grep -q '^ok  GPU 0' "$out/doctor.txt"; then
   exit 77
 fi
 part survive 120 "$program" worker --check
-export program by_dtype
+export program by_dtype here
 part timings 120 bash -c "$(declare -f timings); timings"
 part measure 60 bash -c "$(declare -f measure); measure"
+part sm75 60 bash -c "$(declare -f sm75); sm75"
 part peers 90 python3 "$here/torch_peers.py"
 part tiles 60 bash -c "$(declare -f tiles); tiles"
-part ncu 90 python3 "$here/compare_with_ncu.py" "$program"
+part ncu 150 python3 "$here/compare_with_ncu.py" "$program"
 part refuses 30 bash -c "$(declare -f memory_limit); memory_limit"
 verify_all
 repeat_all

@@ -1,4 +1,4 @@
-"""Times of torch's attention in fp32 on the same shapes, each implementation forced: peers of the timings beside it.
+"""Times of torch's attention on the same shapes, each implementation forced: peers of the timings beside it.
 
 Cold L2 (a buffer is written before each run), median of CUDA events. Exit 77 where there is no torch or no GPU.
 """
@@ -19,7 +19,7 @@ torch.backends.cuda.matmul.allow_tf32 = False
 flush = torch.empty(256 << 20, dtype=torch.uint8, device="cuda")
 
 
-def median_us(run, seconds=1.0):
+def median_us(run, seconds=0.5):
     for _ in range(3):
         run()
     torch.cuda.synchronize()
@@ -35,13 +35,20 @@ def median_us(run, seconds=1.0):
     return statistics.median(samples)
 
 
+PEERS = [("torch-math", SDPBackend.MATH, torch.float32, "f32"),
+         ("torch-efficient", SDPBackend.EFFICIENT_ATTENTION, torch.float32, "f32"),
+         ("torch-flash", SDPBackend.FLASH_ATTENTION, torch.float16, "f16"),
+         ("torch-cudnn", SDPBackend.CUDNN_ATTENTION, torch.float16, "f16"),
+         ("torch-flash", SDPBackend.FLASH_ATTENTION, torch.bfloat16, "bf16"),
+         ("torch-cudnn", SDPBackend.CUDNN_ATTENTION, torch.bfloat16, "bf16")]
+
 print("kernel,problem,time_us_median,tflops")
 for batch, heads, length, dim, causal in [(1, 16, 4096, 64, False), (1, 16, 4096, 128, False), (1, 16, 4096, 128, True),
                                           (16, 16, 1024, 64, False)]:
-    q, k, v = (torch.randn(batch, heads, length, dim, device="cuda") for _ in range(3))
     pairs = batch * heads * (length * (length + 1) // 2 if causal else length * length)
-    for name, backend in [("torch-math", SDPBackend.MATH), ("torch-efficient", SDPBackend.EFFICIENT_ATTENTION)]:
+    for name, backend, dtype, stored in PEERS:
+        q, k, v = (torch.randn(batch, heads, length, dim, device="cuda").to(dtype) for _ in range(3))
         with sdpa_kernel(backend):
             us = median_us(lambda: torch.nn.functional.scaled_dot_product_attention(q, k, v, is_causal=causal))
-        words = f"B={batch} H={heads} L={length} D={dim} f32{' causal' if causal else ''}"
+        words = f"B={batch} H={heads} L={length} D={dim} {stored}{' causal' if causal else ''}"
         print(f"{name},{words},{us:.2f},{4.0 * pairs * dim / us / 1e6:.3f}")

@@ -1,6 +1,7 @@
 // What a person does to the window, key by key and click by click.
 #include <gtest/gtest.h>
 
+#include <filesystem>
 #include <map>
 #include <set>
 
@@ -65,6 +66,27 @@ TEST(Window, GoToStepTakesTheNumberThatIsShown) {
     // Arrows step again once the popup is gone.
     ctx->KeyPress(ImGuiKey_RightArrow);
     IM_CHECK_EQ(w.state().view.step.cursor, 12U);
+  }));
+}
+
+TEST(Window, ASessionIsReplacedOnlyByTheButtonThatSaysSo) {
+  TestWindow w;
+  const std::filesystem::path file = w.folder() / "session.attn";
+  put_file(file, "mine");
+  EXPECT_TRUE(w.run([&](Ctx* ctx) {
+    ctx->KeyPress(ImGuiMod_Ctrl | ImGuiMod_Shift | ImGuiKey_S);
+    ctx->Yield(2);
+    IM_CHECK(window_shown("Save the session as"));
+    ctx->KeyPress(ImGuiKey_Enter);
+    ctx->Yield(3);
+    IM_CHECK(window_shown("Save the session as"));
+    w.controller().wait();
+    IM_CHECK(get_file(file) == "mine");
+    ctx->ItemClick("//$FOCUSED/Replace");
+    ctx->Yield(2);
+    IM_CHECK(!window_shown("Save the session as"));
+    w.controller().wait();
+    IM_CHECK(get_file(file) != "mine");
   }));
 }
 

@@ -16,7 +16,8 @@ TEST(StepCharts, TabsChooseTheChartAtEveryStepAndInEveryOrder) {
     w.draw_frames(3);
     EXPECT_TRUE(w.run([&](Ctx* ctx) {
       ctx->SetRef(kStep);
-      for (const StepChart chart : {StepChart::hindsight, StepChart::passes, StepChart::error, StepChart::row}) {
+      for (const StepChart chart :
+           {StepChart::hindsight, StepChart::passes, StepChart::error, StepChart::attention, StepChart::row}) {
         ctx->ItemClick((std::string("##chart_") + std::string(name_of(chart))).c_str());
         ctx->Yield();
         IM_CHECK(w.state().view.step.chart == chart);
@@ -59,6 +60,39 @@ TEST(StepCharts, TheErrorMapGoesToTheFirstCellThatDiffers) {
     IM_CHECK_EQ(w.state().document.selection.row, 9);
     IM_CHECK_EQ(w.state().document.selection.col, 2);
     IM_CHECK(w.state().document.selection.slot == Slot::o_new);
+  }));
+}
+
+TEST(StepCharts, AClickOnTheAttentionMapPinsTheWeightAndGoesToItsTile) {
+  TestWindow w;
+  w.controller().update({ChoosePreset{"random"}, ChooseStepChart{StepChart::attention}});
+  w.draw_frames(4);
+  EXPECT_TRUE(w.run([&](Ctx* ctx) {
+    ctx->SetRef(kStep);
+    const ImRect map = ctx->ItemInfo("##attention_map").RectFull;
+    ctx->MouseMoveToPos({map.Min.x + map.GetWidth() * 6.5F / 16, map.Min.y + map.GetHeight() * 9.5F / 16});
+    ctx->MouseClick();
+    ctx->Yield(2);
+    IM_CHECK_EQ(w.state().document.selection.row, 9);
+    IM_CHECK(w.state().document.selection.slot == Slot::p);
+    IM_CHECK_EQ(w.state().document.selection.col, 6);
+    const EventId id = recording(w).events[w.state().view.step.cursor].id;
+    IM_CHECK_EQ(id.i, 2);
+    IM_CHECK_EQ(id.j, 1);
+  }));
+}
+
+TEST(StepCharts, AHeadIsChosenOnTheAttentionMap) {
+  TestWindow w;
+  w.controller().update({ChoosePreset{"heads"}, ChooseStepChart{StepChart::attention}, GoToEvent{8}});
+  w.draw_frames(4);
+  EXPECT_TRUE(w.run([&](Ctx* ctx) {
+    ctx->SetRef(kStep);
+    ctx->ItemClick("$$6/##attention_head");  // batch 1, head 2
+    ctx->Yield(2);
+    const EventId id = recording(w).events[w.state().view.step.cursor].id;
+    IM_CHECK_EQ(id.b, 1);
+    IM_CHECK_EQ(id.h, 2);
   }));
 }
 
@@ -129,7 +163,8 @@ TEST(StepCharts, AnotherOrderStandsAtTheCorrespondingStep) {
 TEST(StepCharts, CGoesFromChartToChart) {
   TestWindow w;
   EXPECT_TRUE(w.run([&](Ctx* ctx) {
-    for (const StepChart chart : {StepChart::hindsight, StepChart::passes, StepChart::error, StepChart::row}) {
+    for (const StepChart chart :
+         {StepChart::hindsight, StepChart::passes, StepChart::error, StepChart::attention, StepChart::row}) {
       ctx->KeyPress(ImGuiKey_C);
       ctx->Yield();
       IM_CHECK(w.state().view.step.chart == chart);

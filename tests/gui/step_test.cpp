@@ -63,6 +63,60 @@ TEST(StepWindow, HoverNamesTheCellAndClickPinsIt) {
   }));
 }
 
+TEST(StepWindow, APinIsLetGoByASecondClickAndByEscape) {
+  TestWindow w;
+  w.controller().update({GoToEvent{*recording(w).find({0, 0, 0, 1, Phase::scores})}});
+  EXPECT_TRUE(w.run([&](Ctx* ctx) {
+    ctx->SetRef(kStep);
+    const auto pinned = [&] { return w.state().document.selection.col; };
+    ctx->MouseMoveToPos(cell_at(ctx, "##tile_s", 2, 2, 1, 0));
+    ctx->MouseClick();
+    ctx->Yield(2);
+    IM_CHECK_EQ(pinned(), 2);
+    ctx->SleepNoSkip(0.6F, 0.1F);  // else the second is a double-click
+    ctx->MouseClick();
+    ctx->Yield(2);
+    IM_CHECK_EQ(pinned(), -1);
+    IM_CHECK_EQ(w.state().document.selection.row, 1);  // the row stays followed
+    ctx->SleepNoSkip(0.6F, 0.1F);
+    ctx->MouseClick();
+    ctx->Yield(2);
+    IM_CHECK_EQ(pinned(), 2);
+    ctx->KeyPress(ImGuiKey_Escape);
+    ctx->Yield(2);
+    IM_CHECK_EQ(pinned(), -1);
+  }));
+}
+
+// Escape closes what is open before it lets go of the pin.
+TEST(StepWindow, EscapeClosesTheReasonFirstAndThenLetsGo) {
+  TestWindow w;
+  w.controller().update({GoToEvent{*recording(w).find({0, 0, 0, 1, Phase::weights})}, Select{{0, 0, 0, Slot::s, 2}}});
+  EXPECT_TRUE(w.run([&](Ctx* ctx) {
+    ctx->SetRef(kStep);
+    ctx->ItemClick("##step_why");
+    ctx->Yield(2);
+    IM_CHECK(ImGui::IsPopupOpen("", ImGuiPopupFlags_AnyPopupId | ImGuiPopupFlags_AnyPopupLevel));
+    ctx->KeyPress(ImGuiKey_Escape);
+    ctx->Yield(2);
+    IM_CHECK(!ImGui::IsPopupOpen("", ImGuiPopupFlags_AnyPopupId | ImGuiPopupFlags_AnyPopupLevel));
+    IM_CHECK_EQ(w.state().document.selection.col, 2);
+    ctx->KeyPress(ImGuiKey_Escape);
+    ctx->Yield(2);
+    IM_CHECK_EQ(w.state().document.selection.col, -1);
+  }));
+}
+
+TEST(StepWindow, TheLegendOfCellsIsThereInTheDefaultViewAndInASmallOne) {
+  for (const auto& [width, height] : {std::pair{1440, 900}, {1280, 720}}) {
+    TestWindow w(width, height);
+    EXPECT_TRUE(w.run([&](Ctx* ctx) {
+      ctx->SetRef(kStep);
+      IM_CHECK(ctx->ItemExists("##cell_legend"));
+    }));
+  }
+}
+
 TEST(StepWindow, ControlCCopiesThePointedNumber) {
   TestWindow w;
   w.controller().update({GoToEvent{*recording(w).find({0, 0, 0, 0, Phase::scores})}});

@@ -24,6 +24,11 @@ SweepSpec sweep(std::vector<std::string> kernels, Axis axis, std::vector<std::in
   return s;
 }
 
+SweepSpec stored_as(SweepSpec s, DType dtype) {
+  s.base.dtype = dtype;
+  return s;
+}
+
 SweepSpec with_tokens(SweepSpec s, std::int64_t tokens) {
   s.tokens = tokens;
   return s;
@@ -61,6 +66,18 @@ std::span<const BenchPreset> bench_presets() {
                   with_tokens(sweep(gpu_kernels(), Axis::L, long_lengths(), problem(16, 512, 128)), 16384)},
       BenchPreset{"lengths_64", "Lengths, D = 64", "The same with a head dimension of 64.", "speedup_ratio",
                   with_tokens(sweep(gpu_kernels(), Axis::L, long_lengths(), problem(16, 512, 64)), 16384)},
+      BenchPreset{"lengths_f16", "Lengths, tensor cores, f16",
+                  "The same in f16, D = 128: what tensor cores buy, and what their instructions buy over WMMA.",
+                  "speedup_ratio",
+                  with_tokens(stored_as(sweep({"naive", "tiled", "flash_wmma", "flash_mma"}, Axis::L, long_lengths(),
+                                              problem(16, 512, 128)),
+                                        DType::f16),
+                              16384)},
+      BenchPreset{
+          "lengths_tf32", "Lengths, tensor cores, f32",
+          "Answers in f32, D = 64: CUDA cores beside three products of TF32.", "speedup_ratio",
+          with_tokens(sweep({"tiled", "flash_simt", "flash_tf32x3"}, Axis::L, long_lengths(), problem(16, 512, 64)),
+                      16384)},
       BenchPreset{"memory", "Latency and memory",
                   "Time, peak memory and what each kernel stores beside its inputs and outputs, by length.",
                   "memory_overhead_bytes",

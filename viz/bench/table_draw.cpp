@@ -151,6 +151,11 @@ void cell(const BenchTableRow& row, const BenchCell& c, const BenchColumn& colum
 void row_menu(const BenchTableRow& row, Commands& commands) {
   if (ImGui::IsItemHovered()) ImGui::SetItemTooltip("Click to choose %s; right click for more", row.kernel.c_str());
   if (!ImGui::BeginPopupContextItem()) return;
+  if (ImGui::Selectable("Profile it")) {
+    commands.push_back(ChooseKernel{row.kernel});
+    if (row.value != 0) commands.push_back(ChooseBenchValue{row.value});
+    commands.push_back(ChooseWorkspace{Workspace::profile});
+  }
   if (ImGui::Selectable("Step through it")) commands.push_back(StepThrough{row.kernel, row.problem, row.options});
   if (ImGui::Selectable(fmt::format("Compare with {}", row.kernel).c_str()))
     commands.push_back(ChooseBenchBaseline{row.kernel});

@@ -360,7 +360,7 @@ BenchVerdict bench_verdict(const State& state, const Model& model, const BenchSl
   v.kernel = subject->key.kernel;
   v.headline = fmt::format("{} {} {}.", at_words(slice, *chosen), subject->key.kernel, comparison(*subject, others));
   const std::string other_problem =
-      slice.of_this_sweep ? "" : "These rows are of another sweep than the one set up on the left.";
+      slice.of_this_sweep ? "" : "These rows are of another sweep than the one that is set up.";
   const AnswerWords answers = answer_words(slice);
   v.reason = sentences({answers.wrong ? answers.words : "", bytes_words(*subject, *others.front()),
                         limit_words(*subject), answers.wrong ? "" : answers.words, certainty_words(*subject, others),

@@ -95,6 +95,18 @@ float text_width(Face face, float size, std::string_view text) {
   return font_of(face)->CalcTextSizeA(style().px(size), FLT_MAX, 0, text.data(), text.data() + text.size()).x;
 }
 
+std::string elided_text(Face face, float size, std::string_view text, float room) {
+  if (text_width(face, size, text) <= room) return std::string(text);
+  const float dots = text_width(face, size, "…");
+  std::size_t end = text.size();
+  while (end > 0 && text_width(face, size, text.substr(0, end)) + dots > room) {
+    --end;
+    // Not in the middle of a character.
+    while (end > 0 && (static_cast<unsigned char>(text[end]) & 0xC0U) == 0x80U) --end;
+  }
+  return std::string(text.substr(0, end)) + "…";
+}
+
 float line_height(float size) {
   return std::ceil(style().px(size * 1.4F));
 }

@@ -14,6 +14,11 @@ enum class TensorColour : std::uint8_t { q, k, v, s, p, m, l, o, alpha };
 constexpr std::size_t kTensorColourCount = 9;  // rows of kTensorColours
 
 TensorColour tensor_of(Slot s);
+// Q, K, V, S and O hold numbers of both signs: their cells are shaded from a neutral zero.
+constexpr bool is_signed(TensorColour c) {
+  return c == TensorColour::q || c == TensorColour::k || c == TensorColour::v || c == TensorColour::s ||
+         c == TensorColour::o;
+}
 
 struct Ink {
   bool tensor = false;

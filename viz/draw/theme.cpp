@@ -67,7 +67,26 @@ ImU32 from_lab(const Lab& c) {
                   srgb_byte(-0.0041960863 * l - 0.7034186147 * m + 1.7076147010 * s), 0xff);
 }
 
+// Q, K, V, S and O: a neutral grey at 0, one direction towards light, the other towards dark, both in the tensor's own
+// hue. So the sign is told by lightness, in every vision; a hue of its own for the negative side, or a grey, came as near
+// as CIEDE2000 5 to the positive one in simulated deuteranopia and tritanopia.
+struct DivergingEnds {
+  double zero, plus, minus;  // OKLab lightness
+  double plus_chroma_min, plus_chroma_max, minus_chroma;
+};
+constexpr DivergingEnds kDiverging[2] = {{0.47, 0.90, 0.29, 0.0, 0.13, 0.11}, {0.83, 0.54, 0.955, 0.12, 0.16, 0.055}};
+
+ImU32 diverging_fill(Theme t, TensorColour tensor, float shade) {
+  const DivergingEnds& ends = kDiverging[static_cast<std::size_t>(t)];
+  const Lab own = to_lab(colour(Theme::dark, tensor));
+  const double chroma = std::max(std::hypot(own.a, own.b), 1e-6), f = std::abs(static_cast<double>(shade));
+  const double wanted = shade >= 0 ? std::clamp(chroma, ends.plus_chroma_min, ends.plus_chroma_max) : ends.minus_chroma;
+  const double end = shade >= 0 ? ends.plus : ends.minus, scale = wanted / chroma * f;
+  return from_lab({ends.zero + (end - ends.zero) * f, own.a * scale, own.b * scale});
+}
+
 ImU32 make_fill(Theme t, TensorColour tensor, float shade) {
+  if (is_signed(tensor)) return diverging_fill(t, tensor, shade);
   // The weakest cell still differs from the card: 6 % of the hue. Light stops at 90 %, so that black keeps its
   // contrast.
   const double max = t == Theme::dark ? 1.0 : 0.9;
@@ -100,22 +119,24 @@ ImU32 kernel_colour(Theme t, std::string_view kernel_id) {
 }
 
 ImU32 cell_fill(Theme t, TensorColour tensor, float shade) {
-  // A recording draws tens of thousands of cells a frame: the 256 steps of each hue are mixed once.
-  using Ramp = std::array<ImU32, 256>;
+  // A recording draws tens of thousands of cells a frame: the steps of each hue are mixed once. They are an odd number,
+  // so that 0 has one of its own.
+  constexpr std::size_t kSteps = 257;
+  using Ramp = std::array<ImU32, kSteps>;
   static const auto ramps = [] {
     std::array<std::array<Ramp, kTensorColours.size()>, 2> all{};
     for (std::size_t theme = 0; theme < 2; ++theme) {
       for (std::size_t hue = 0; hue < kTensorColours.size(); ++hue) {
-        for (std::size_t i = 0; i < 256; ++i) {
+        for (std::size_t i = 0; i < kSteps; ++i) {
           all[theme][hue][i] =
-              make_fill(static_cast<Theme>(theme), static_cast<TensorColour>(hue), static_cast<float>(i) / 127.5F - 1);
+              make_fill(static_cast<Theme>(theme), static_cast<TensorColour>(hue), static_cast<float>(i) / 128 - 1);
         }
       }
     }
     return all;
   }();
   const float s = std::isnan(shade) ? 0.0F : std::clamp(shade, -1.0F, 1.0F);
-  const auto step = static_cast<std::size_t>(std::lround((s + 1) * 127.5F));
+  const auto step = static_cast<std::size_t>(std::lround((s + 1) * 128));
   return ramps[index_of(t)][static_cast<std::size_t>(tensor)][step];
 }
 

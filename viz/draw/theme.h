@@ -17,8 +17,9 @@ ImU32 colour(Theme t, Token token);
 // Ink: letters and lines.
 ImU32 colour(Theme t, TensorColour tensor);
 ImU32 kernel_colour(Theme t, std::string_view kernel_id);  // viz/draw/kernel_looks.h
-// Fill of a cell whose signed value on its tensor's scale is `shade` in [-1, 1] (light theme: a wash of the dark hue),
-// and black or white text on it, whichever contrasts more.
+// Fill of a cell whose value on its tensor's scale is `shade` in [-1, 1]: of signed tensors (is_signed) from a neutral
+// 0 towards light and dark, of the others from the least to the largest (light theme: a wash of the dark hue). And black
+// or white text on it, whichever contrasts more.
 ImU32 cell_fill(Theme t, TensorColour tensor, float shade);
 ImU32 text_on(ImU32 fill);
 

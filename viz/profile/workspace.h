@@ -1,12 +1,14 @@
-// Profile: where the time inside one kernel goes. Not built yet.
+// Profile: one kernel on one problem, looked at closely: its roofs, what limits occupancy, its bytes and pipes.
 #pragma once
 
+#include "viz/profile/held.h"
 #include "viz/state/commands.h"
 #include "viz/state/model.h"
 #include "viz/state/state.h"
 
 namespace attn {
 
-void draw_profile(const State& state, const Model& model, Commands& commands);
+// Draws into the current Dear ImGui window's content region, which the shell has opened. The shell owns `held`.
+void draw_profile(const State& state, const Model& model, ProfileHeld& held, Commands& commands);
 
 }  // namespace attn

@@ -44,6 +44,13 @@ struct ListedRun {
   bool local = true;     // taken on this machine: a sweep can take over its points
 };
 
+// What the replay of a recording that came from a file found.
+struct ReplayView {
+  std::shared_ptr<const Recording> of;  // null: none came from a file
+  bool running = false;
+  std::string difference;  // the first place where it differs, in words; empty = nowhere
+};
+
 // A file that Ctrl+O lists.
 struct KnownFile {
   std::string path;
@@ -55,10 +62,11 @@ struct KnownFile {
 struct Model {
   std::shared_ptr<const Recording> recording;  // what Step shows; null only when `recording_error` says why
   std::string recording_error;                 // words: the problem cannot be recorded (size, options)
-  std::vector<ListedRun> runs;                 // all that is known, the newest first, those that are bundled last
-  std::vector<Measurement> compiled;           // what the compiler says of the sweep's GPU kernels, one row a point
-  std::string compiled_for;                    // the sweep that it says so of (sweep_key)
-  Provenance here;                             // of this machine, now
+  ReplayView replay;
+  std::vector<ListedRun> runs;        // all that is known, the newest first, those that are bundled last
+  std::vector<Measurement> compiled;  // what the compiler says of the sweep's GPU kernels, one row a point
+  std::string compiled_for;           // the sweep that it says so of (sweep_key)
+  Provenance here;                    // of this machine, now
   GpuView gpu;
   std::vector<KnownFile> files;  // recent ones first
   TaskView task;

@@ -12,6 +12,8 @@ std::string_view name_of(StepChart c) {
       return "passes";
     case StepChart::error:
       return "error";
+    case StepChart::attention:
+      return "attention";
   }
   return "?";
 }

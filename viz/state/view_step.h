@@ -1,6 +1,7 @@
 // What Step shows of its document, in the state string but not undoable.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <string_view>
@@ -19,7 +20,11 @@ enum class StepChart : std::uint8_t {
   hindsight,  // how far O/l stands from the final O after each key tile
   passes,     // the same element in naive and in flash order
   error,      // |O - fp64| over the output, and the first cell that differs
+  attention,  // the weights of the live head, every query row by every key, and how sharp each row is
 };
+// All of them, in the order of the tabs.
+inline constexpr std::array kStepCharts{StepChart::row, StepChart::hindsight, StepChart::passes, StepChart::error,
+                                        StepChart::attention};
 std::string_view name_of(StepChart c);  // "row", ...
 
 // A place of the run that the user marked. It names the place, not the step's number, so that it means the same in the

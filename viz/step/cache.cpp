@@ -14,6 +14,7 @@ void StepCache::follow(const std::shared_ptr<const Recording>& rec, EventIndex e
     companion_.reset();
     companion_asked_ = false;
     error_.reset();
+    attention_.reset();
     if (rec && !rec->events.empty()) {
       scales = scales_of(*rec);
       traffic = traffic_totals(*rec);
@@ -44,6 +45,16 @@ const ErrorScan& StepCache::error_scan(std::int32_t b, std::int32_t h) {
   if (!error_ || !error_->is_of(recording, b, h)) error_.emplace(recording, b, h);
   scanning = !error_->advance(kBudget);
   return *error_;
+}
+
+const AttentionScene& StepCache::attention(const StepPlace& at, std::int32_t side) {
+  if (!attention_ || attention_event_ != at.event || attention_row_ != at.row || attention_side_ != side) {
+    attention_ = attention_scene(*recording, at, side, side);
+    attention_event_ = at.event;
+    attention_row_ = at.row;
+    attention_side_ = side;
+  }
+  return *attention_;
 }
 
 }  // namespace attn

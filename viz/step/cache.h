@@ -2,6 +2,7 @@
 // StepHeld; the scenes get parts of it as plain data.
 #pragma once
 
+#include <cstdint>
 #include <memory>
 #include <optional>
 #include <string>
@@ -11,11 +12,15 @@
 #include "kernels/recording/replay.h"
 #include "viz/step/charts/error.h"
 #include "viz/step/charts/traffic.h"
+#include "viz/step/facts/place.h"
 #include "viz/step/facts/scales.h"
+#include "viz/step/timeline/attention.h"
 #include "viz/step/timeline/heads.h"
 #include "viz/step/timeline/timeline.h"
 
 namespace attn {
+
+class PixelImages;  // viz/draw/pixel_image.h
 
 struct StepCache {
   std::shared_ptr<const Recording> recording;
@@ -31,6 +36,9 @@ struct StepCache {
   std::string companion_error;  // why there is none
   // The live head against fp64 (viz/step/charts/error.h), some rows further at each call.
   const ErrorScan& error_scan(std::int32_t b, std::int32_t h);
+  // The attention map at this step, of at most `side` rows and columns; made again when one of them changes.
+  const AttentionScene& attention(const StepPlace& at, std::int32_t side);
+  std::shared_ptr<PixelImages> images;  // of the charts; the drawing makes it
   const ExactTile* bounds() const { return exact ? &*exact : nullptr; }
 
   std::string problem_error;  // why the last edit was refused
@@ -43,6 +51,10 @@ struct StepCache {
   std::shared_ptr<const Recording> companion_;
   bool companion_asked_ = false;
   std::optional<ErrorScan> error_;
+  std::optional<AttentionScene> attention_;
+  // What attention_ was made for; an event of one recording has one head.
+  EventIndex attention_event_ = kNoEvent;
+  std::int32_t attention_row_ = 0, attention_side_ = 0;
 };
 
 }  // namespace attn

@@ -10,7 +10,9 @@ std::vector<ChartTab> chart_tabs(std::int32_t row) {
           {StepChart::hindsight, "Hindsight", "Hindsight", "How far O / ℓ stands from the final O after each key tile"},
           {StepChart::passes, "Naive and flash", "Naive, flash",
            "The same element in naive's three passes and in flash's one"},
-          {StepChart::error, "Error", "Error", "The difference from fp64, and the first cell that differs"}};
+          {StepChart::error, "Error", "Error", "The difference from fp64, and the first cell that differs"},
+          {StepChart::attention, "Attention map", "Attention",
+           "The weights of the live head so far, every query row by every key, and how sharp each row is"}};
 }
 
 StepChart shown_chart(StepChart chosen, bool beside_row) {

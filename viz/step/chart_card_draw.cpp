@@ -1,16 +1,19 @@
 #include "viz/step/chart_card_draw.h"
 
+#include <memory>
 #include <string>
 #include <vector>
 
 #include <fmt/format.h>
 
+#include "viz/draw/pixel_image.h"
 #include "viz/draw/theme.h"
 #include "viz/step/chart_card.h"
 #include "viz/step/charts/error_draw.h"
 #include "viz/step/charts/hindsight_draw.h"
 #include "viz/step/charts/passes_draw.h"
 #include "viz/step/charts/row_draw.h"
+#include "viz/step/timeline/attention_draw.h"
 
 namespace attn {
 namespace {
@@ -90,6 +93,12 @@ void draw_chart_card(const ChartCard& card, const Box& box) {
     case StepChart::error: {
       const ErrorScan& scan = card.cache.error_scan(card.at.b, card.at.h);
       draw_error(in, error_scene(card.rec, scan), scan, card.at, card.state.document.selection, card.commands);
+      break;
+    }
+    case StepChart::attention: {
+      if (!card.cache.images) card.cache.images = std::make_shared<PixelImages>();
+      const AttentionScene& scene = card.cache.attention(card.at, attention_side(in));
+      draw_attention(in, card.rec, scene, card.at, card.state.document.selection, *card.cache.images, card.commands);
       break;
     }
   }

@@ -11,6 +11,7 @@
 #include "kernels/ladder.h"
 #include "kernels/model/inputs.h"
 #include "viz/draw/theme.h"
+#include "viz/draw/widgets.h"
 #include "viz/step/problem_fields.h"
 
 namespace attn {
@@ -94,9 +95,12 @@ void text_field(Cursor& at, const char* id, const char* label, ProblemField fiel
   ImGui::PopStyleVar();
   ImGui::PopFont();
   if (!active && !done) {
+    const float room = box.width() - at.s.px(12);
     float size = 13;
-    while (size > 9 && text_width(Face::mono, size, shown) > box.width() - at.s.px(12)) size -= 1;
-    draw_text_in(at.list, box, Align::right, Face::mono, size, colour_of(Token::text), shown, 8);
+    while (size > 9 && text_width(Face::mono, size, shown) > room) size -= 1;
+    const std::string fits = elided_text(Face::mono, size, shown, room);
+    draw_text_in(at.list, box, Align::right, Face::mono, size, colour_of(Token::text), fits, 8);
+    if (fits != shown) tooltip(shown);
   }
   if (done) commit(at.panel, field, buffer.data(), 0);
   at.next();
@@ -272,44 +276,8 @@ void error_words(Cursor& at) {
           at.s.px(4);
 }
 
-float legend_height() {
-  return style().px(22 + 5 * 22 + 8);
-}
 float letters_height() {
   return style().px(22 + 6 * 19);
-}
-
-void legend(Cursor& at) {
-  const Style& s = at.s;
-  draw_text(at.list, {at.left, at.y}, Face::bold, 13, colour_of(Token::text), "How to read a cell");
-  at.y += s.px(22);
-  const bool dark = s.theme == Theme::dark;
-  const char* words[] = {dark ? "brighter is larger" : "darker is larger", "made in this step", "largest in its row",
-                         "not computed yet", "masked, never used"};
-  for (int n = 0; n < 5; ++n) {
-    const Box swatch{{at.left, at.y}, {at.left + s.px(42), at.y + s.px(15)}};
-    if (n == 0) {
-      for (int k = 0; k < 5; ++k) {
-        const float x = swatch.min.x + swatch.width() * static_cast<float>(k) / 5;
-        at.list->AddRectFilled({x, swatch.min.y}, {x + swatch.width() / 5 - s.px(1), swatch.max.y},
-                               cell_fill(s.theme, TensorColour::s, -1 + 0.5F * static_cast<float>(k)));
-      }
-    } else if (n < 3) {
-      at.list->AddRectFilled(swatch.min, swatch.max, colour_of(Token::line), s.px(2));
-      if (n == 1)
-        draw_outline(at.list, swatch, colour_of(Token::text), 2, 3);
-      else
-        at.list->AddRectFilled({swatch.min.x + s.px(4), swatch.max.y - s.px(4)},
-                               {swatch.max.x - s.px(4), swatch.max.y - s.px(2)}, colour_of(TensorColour::m));
-    } else if (n == 3) {
-      draw_dashed(at.list, swatch, colour_of(Token::faint));
-    } else {
-      draw_hatch(at.list, swatch, colour_of(Token::faint), 6);
-    }
-    draw_text(at.list, {at.left + s.px(54), at.y}, Face::text, 13, colour_of(Token::dim), words[n]);
-    at.y += s.px(22);
-  }
-  at.y += s.px(2);
 }
 
 void letters(Cursor& at) {
@@ -350,10 +318,6 @@ void draw_problem_panel(const ProblemPanel& panel, const Box& box, bool card) {
   if (row && (*row)->order == Order::flash && at.y + s.px(117) <= bottom) {
     separator(at);
     what_if(at);
-  }
-  if (at.y + legend_height() + s.px(10) <= bottom) {
-    separator(at);
-    legend(at);
   }
   if (at.y + letters_height() + s.px(6) <= bottom) {
     separator(at);

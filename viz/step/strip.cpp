@@ -4,6 +4,8 @@
 
 #include <fmt/format.h>
 
+#include "kernels/ladder.h"
+#include "kernels/model/kernel.h"
 #include "viz/step/facts/letters.h"
 
 namespace attn {
@@ -22,6 +24,15 @@ std::string position_words(const Recording& rec, const StepPlace& at) {
 
 }  // namespace
 
+std::string stand_in_words(const State& state) {
+  const std::string& chosen = state.view.bench.kernel;
+  if (chosen.empty() || chosen == state.document.kernel) return {};
+  const auto row = find_kernel(chosen), shown = find_kernel(state.document.kernel);
+  if (!row || !shown || (*row)->record != nullptr) return {};
+  const char* how = (*row)->order == (*shown)->order ? "which walks in the same order" : "which walks in another order";
+  return fmt::format("{} runs on a GPU and is not recorded: this is {} on the CPU, {}", chosen, (*shown)->id, how);
+}
+
 StripScene strip_scene(const Recording& rec, const StepPlace& at, const StepValues& values, const StepTexts& texts) {
   StripScene scene;
   const Phase phase = rec.events[at.event].id.phase;
@@ -37,6 +48,7 @@ StripScene strip_scene(const Recording& rec, const StepPlace& at, const StepValu
     scene.headline = runs_of(text.headline, values, Face::bold, Token::text);
     scene.sentence = runs_of(text.sentence, values, Face::text, Token::dim);
     scene.formula = runs_of(text.formula, values, Face::text, Token::dim);
+    scene.why = runs_of(text.why.empty() ? list->back().why : text.why, values, Face::text, Token::text);
     break;
   }
   return scene;

@@ -4,16 +4,22 @@
 #include <string>
 
 #include "viz/draw/runs.h"
+#include "viz/state/state.h"
 #include "viz/step/facts/texts.h"
 #include "viz/step/facts/values.h"
 
 namespace attn {
 
 struct StripScene {
+  std::string note;      // beside the position: whose run this is, where it is not the chosen kernel's
   std::string position;  // "Step 12 of 34, query tile 0, key tile 1: α"
   Runs headline, sentence, formula;
+  Runs why;    // the reason behind the step, for who asks; empty where there is none to give
   Ink accent;  // of the tensor that the step makes
 };
+// Where a kernel is chosen that runs on a GPU, of which there is no recording: that this is the CPU's run of that order,
+// or of another one. Empty where Step shows the chosen kernel itself.
+std::string stand_in_words(const State& state);
 StripScene strip_scene(const Recording& rec, const StepPlace& at, const StepValues& values, const StepTexts& texts);
 
 }  // namespace attn

@@ -1,9 +1,41 @@
 #include "viz/step/strip_draw.h"
 
+#include <algorithm>
+
+#include "imgui_internal.h"
 #include "viz/draw/canvas.h"
 #include "viz/draw/theme.h"
+#include "viz/draw/widgets.h"
 
 namespace attn {
+namespace {
+
+// "Why?", which opens the reason behind the step. Returns where it ends.
+float draw_why(ImVec2 at, const Runs& why) {
+  const Style& s = style();
+  ImDrawList* list = ImGui::GetWindowDrawList();
+  const float width = text_width(Face::bold, 13, "Why?");
+  const Box box{{at.x - s.px(6), at.y - s.px(2)}, {at.x + width + s.px(6), at.y + s.px(18)}};
+  ImGui::SetCursorScreenPos(box.min);
+  if (ImGui::InvisibleButton("##step_why", {box.width(), box.height()})) ImGui::OpenPopup("##step_why_popup");
+  list->AddRectFilled(box.min, box.max, colour_of(ImGui::IsItemHovered() ? Token::line : Token::field), s.px(5));
+  draw_text(list, at, Face::bold, 13, colour_of(Token::text), "Why?");
+  const float wide = s.px(560), height = draw_paragraph(list, at, wide, 14, why, 8, false);
+  ImGui::SetNextWindowPos({box.min.x, box.max.y + s.px(6)});
+  ImGui::SetNextWindowSize({wide + s.px(32), height + s.px(24)});
+  if (ImGui::BeginPopup("##step_why_popup", ImGuiWindowFlags_NoMove)) {
+    const ImVec2 corner = ImGui::GetWindowPos();
+    draw_paragraph(ImGui::GetWindowDrawList(), {corner.x + s.px(16), corner.y + s.px(12)}, wide, 14, why, 8);
+    // The press is this popup's: the tiles, which come later in the frame, would let go of their pin.
+    const ImGuiID owner = ImGui::GetID("##why_escape");
+    ImGui::SetKeyOwner(ImGuiKey_Escape, owner);
+    if (ImGui::IsKeyPressed(ImGuiKey_Escape, ImGuiInputFlags_None, owner)) ImGui::CloseCurrentPopup();
+    ImGui::EndPopup();
+  }
+  return box.max.x;
+}
+
+}  // namespace
 
 void draw_step_strip(ImDrawList* list, const Box& box, const StripScene& scene) {
   const Style& s = style();
@@ -13,7 +45,19 @@ void draw_step_strip(ImDrawList* list, const Box& box, const StripScene& scene) 
   const float left = box.min.x + s.px(24), right = box.max.x - s.px(24);
   // A low strip has its three lines closer to the top edge.
   const float lift = box.height() < s.px(80) ? s.px(4) : 0;
-  draw_text(list, {left, box.min.y + s.px(12) - lift}, Face::text, 13, colour_of(Token::dim), scene.position);
+  const ImVec2 line{left, box.min.y + s.px(12) - lift};
+  draw_text(list, line, Face::text, 13, colour_of(Token::dim), scene.position);
+  float end = line.x + text_width(Face::text, 13, scene.position) + s.px(20);
+  if (!scene.why.empty()) end = draw_why({end, line.y}, scene.why) + s.px(14);
+  if (!scene.note.empty()) {
+    ImGui::PushClipRect({end, box.min.y}, {right, box.max.y}, true);
+    draw_text(list, {end, line.y}, Face::text, 13, colour_of(Token::text), scene.note);
+    ImGui::PopClipRect();
+    ImGui::SetCursorScreenPos({end, line.y});
+    ImGui::SetNextItemAllowOverlap();
+    ImGui::InvisibleButton("##step_note", {std::max(right - end, 1.0F), s.px(16)});
+    tooltip(scene.note);
+  }
   const float headline_end = draw_runs(list, {left, box.min.y + s.px(31) - lift}, 20, scene.headline);
   // The formula stands at the right of headline and position; where it would touch the headline it shrinks, then
   // the part before the numbers is enough for the eye, so it is left out.

@@ -13,6 +13,7 @@
 #include "viz/step/charts/traffic_draw.h"
 #include "viz/step/problem_draw.h"
 #include "viz/step/problem_fields.h"
+#include "viz/step/strip.h"
 #include "viz/step/strip_draw.h"
 #include "viz/step/tiles/tiles_draw.h"
 #include "viz/step/timeline/heads_draw.h"
@@ -147,7 +148,7 @@ void draw_charts_chip(const ChartCard& card, const Box& strip, const Box& all) {
   draw_chart_card(card, {at, {right, at.y + chart}});
   if (both)
     draw_traffic_card(ImGui::GetWindowDrawList(), {{at.x, at.y + chart + s.px(kGutter)}, {right, at.y + height}},
-                      traffic_scene(card.rec, card.at.event, card.cache.traffic));
+                      traffic_scene(card.rec, card.at.event, card.cache.traffic), card.rec, card.at.event);
   ImGui::SetCursorScreenPos(at);
   ImGui::Dummy({right - at.x, height});
   ImGui::EndPopup();
@@ -204,15 +205,18 @@ void draw_step(const State& state, const Model& model, StepHeld& held, Commands&
   const StepValues values = step_values(rec, at, state.document.selection, cache.bounds());
   ImDrawList* list = ImGui::GetWindowDrawList();
   if (areas.has_problem) draw_problem_panel(problem, areas.problem, true);
-  draw_step_strip(list, areas.strip, strip_scene(rec, at, values, held.texts));
+  StripScene strip = strip_scene(rec, at, values, held.texts);
+  strip.note = stand_in_words(state);
+  draw_step_strip(list, areas.strip, strip);
   float chips = areas.strip.max.x - style().px(12);
   if (!areas.has_problem) chips = draw_problem_chip(problem, areas.strip) - style().px(8);
   const ChartCard charts{rec, at, values, state, cache, commands};
   if (!areas.has_bottom) draw_charts_chip(charts, {areas.strip.min, {chips, areas.strip.max.y}}, all);
-  draw_step_tiles({rec, cache.bounds(), state, held.tiles, commands}, areas.tiles, tiles);
+  draw_step_tiles({rec, cache.bounds(), cache.scales, state, held.tiles, commands}, areas.tiles, tiles);
   if (areas.has_bottom) {
     draw_chart_card(charts, areas.chart);
-    if (areas.has_traffic) draw_traffic_card(list, areas.traffic, traffic_scene(rec, at.event, cache.traffic));
+    if (areas.has_traffic)
+      draw_traffic_card(list, areas.traffic, traffic_scene(rec, at.event, cache.traffic), rec, at.event);
   }
   if (areas.scrolls) end_page(areas);
   draw_timeline_card(areas.timeline, rec, at, state, cache, commands);

@@ -13,6 +13,8 @@ namespace {
 constexpr const char* kMend =
     "Mend: attnscope doctor --fetch-cuda brings it (90 MB), or let ATTNSCOPE_CUDA name a CUDA toolkit 12.8 or newer.";
 
+constexpr const char* kNoHeader = "cannot open source file";
+
 using Program = void*;
 using Status = int;  // 0 = success
 constexpr Status kCompilation = 6;
@@ -101,9 +103,11 @@ class Nvrtc final : public Compiler {
     cubin.log = log_of(program);
     if (status == kCompilation) {
       const PtxasLog log = parse_ptxas_log(cubin.log);
+      const bool no_header = cubin.log.find(kNoHeader) != std::string::npos;
       return fail(ErrorKind::failed,
-                  fmt::format("{} does not compile for {}:\n{}", name, options.front(),
-                              log.errors.empty() ? cubin.log : fmt::format("{}", fmt::join(log.errors, "\n"))));
+                  fmt::format("{} does not compile for {}:\n{}{}", name, options.front(),
+                              log.errors.empty() ? cubin.log : fmt::format("{}", fmt::join(log.errors, "\n")),
+                              no_header ? fmt::format("\nCUDA's headers lie beside its compiler. {}", kMend) : ""));
     }
     std::size_t size = 0;
     if (const Status s = call_.cubin_size(program, &size); s != 0) return failure("nvrtcGetCUBINSize", s, name);

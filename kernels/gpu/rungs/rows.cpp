@@ -14,13 +14,14 @@ namespace attn::gpu {
 KernelRow naive_row();
 KernelRow tiled_row();
 KernelRow flash_simt_row();
+KernelRow flash_wmma_row();
+KernelRow flash_mma_row();
+KernelRow flash_tf32x3_row();
 
 std::span<const KernelRow> gpu_kernel_table() {
   // The ladder's rungs on a GPU, in its order.
   static const std::array kTable = {
-      naive_row(),
-      tiled_row(),
-      flash_simt_row(),
+      naive_row(), tiled_row(), flash_simt_row(), flash_wmma_row(), flash_mma_row(), flash_tf32x3_row(),
   };
   return kTable;
 }

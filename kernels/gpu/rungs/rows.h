@@ -11,6 +11,9 @@ namespace attn::gpu {
 
 std::span<const KernelRow> gpu_kernel_table();
 
+// The architecture that every GPU rung was run on and judged; on the others it was compiled only.
+constexpr std::string_view kArchRunOn = "sm_90a";
+
 // A device that stands for an architecture alone: what `inspect` plans for. Refuses one that no row declares.
 Result<Device> device_for(std::string_view arch);
 

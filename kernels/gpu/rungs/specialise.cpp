@@ -58,15 +58,18 @@ bool may_be_aligned(const Problem& p) {
 std::vector<std::string> defines_of(const Plan& plan, bool aligned) {
   const Problem& p = plan.problem;
   const Options& o = plan.options;
-  return {fmt::format("ATTN_D={}", p.D),
-          fmt::format("ATTN_DV={}", p.Dv),
-          fmt::format("ATTN_DTYPE={}", dtype_number(p.dtype)),
-          fmt::format("ATTN_MASKED={}", p.mask.any() ? 1 : 0),
-          fmt::format("ATTN_BIAS={}", p.has_bias() ? 1 : 0),
-          fmt::format("ATTN_ALIGNED={}", aligned ? 1 : 0),
-          fmt::format("ATTN_BR={}", o.br),
-          fmt::format("ATTN_BC={}", o.bc),
-          fmt::format("ATTN_THREADS={}", o.threads)};
+  std::vector<std::string> defines{fmt::format("ATTN_D={}", p.D),
+                                   fmt::format("ATTN_DV={}", p.Dv),
+                                   fmt::format("ATTN_DTYPE={}", dtype_number(p.dtype)),
+                                   fmt::format("ATTN_MASKED={}", p.mask.any() ? 1 : 0),
+                                   fmt::format("ATTN_BIAS={}", p.has_bias() ? 1 : 0),
+                                   fmt::format("ATTN_ALIGNED={}", aligned ? 1 : 0),
+                                   fmt::format("ATTN_BR={}", o.br),
+                                   fmt::format("ATTN_BC={}", o.bc),
+                                   fmt::format("ATTN_THREADS={}", o.threads)};
+  // Only for rungs that read it: the defines are part of the names of cubins on disk.
+  if (o.stages > 0) defines.push_back(fmt::format("ATTN_STAGES={}", o.stages));
+  return defines;
 }
 
 Workspace workspace_of(const KernelRow& row, const Problem& p) {

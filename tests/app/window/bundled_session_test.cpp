@@ -29,6 +29,8 @@ TEST(BundledSessions, AreFromAGpuCheckedAndComplete) {
     EXPECT_LT(fs::file_size(file), 300'000U);
     const auto session = read_session(file);
     ASSERT_TRUE(session) << session.error().message;
+    for (const std::string& note : session->notes)
+      EXPECT_EQ(note.find("did not follow"), std::string::npos) << "it contradicts itself: " << note;
     EXPECT_FALSE(session->runs.at(0).provenance.date.empty());
     ASSERT_FALSE(session->runs.at(0).rows.empty());
     for (const Measurement& m : session->runs.at(0).rows) {

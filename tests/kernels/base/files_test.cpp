@@ -1,7 +1,10 @@
 #include "kernels/base/files.h"
 
+#include <array>
 #include <csignal>
+#include <cstddef>
 #include <cstdlib>
+#include <span>
 
 #include <gtest/gtest.h>
 #include <sys/resource.h>
@@ -33,6 +36,33 @@ TEST(WriteFile, FollowsALinkInsteadOfReplacingIt) {
   ASSERT_TRUE(write_file_atomically(folder / "link", bytes_of("new")));
   EXPECT_TRUE(std::filesystem::is_symlink(folder / "link"));
   EXPECT_EQ(get_file(folder / "real"), "new");
+}
+
+TEST(WriteFile, AReadOnlyFileStays) {
+  const TempFolder folder;
+  put_file(folder / "a", "old");
+  std::filesystem::create_symlink("a", folder / "link");
+  std::filesystem::permissions(folder / "a", std::filesystem::perms::owner_read);
+  EXPECT_TRUE(is_read_only(folder / "a"));
+  EXPECT_FALSE(is_read_only(folder / "none"));
+  for (const char* name : {"a", "link"}) {
+    const Result<void> r = write_file_atomically(folder / name, bytes_of("new"));
+    ASSERT_FALSE(r) << name;
+    EXPECT_EQ(r.error().kind, ErrorKind::io);
+    EXPECT_NE(r.error().message.find("read-only"), std::string::npos) << r.error().message;
+  }
+  EXPECT_EQ(get_file(folder / "a"), "old");
+  EXPECT_EQ(folder.files(), 2U);
+  std::filesystem::permissions(folder / "a", std::filesystem::perms::owner_all);
+  EXPECT_TRUE(write_file_atomically(folder / "a", bytes_of("new")));
+}
+
+TEST(WriteFile, PiecesFollowOneAnother) {
+  const TempFolder folder;
+  const auto one = bytes_of("one "), two = bytes_of("two");
+  const std::array<std::span<const std::byte>, 3> pieces{one, two, {}};
+  ASSERT_TRUE(write_file_atomically(folder / "a", [&, n = std::size_t{0}]() mutable { return pieces.at(n++); }));
+  EXPECT_EQ(get_file(folder / "a"), "one two");
 }
 
 TEST(WriteFile, TakesTheLongestNameThereIs) {

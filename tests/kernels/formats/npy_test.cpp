@@ -198,6 +198,43 @@ TEST(Npy, ReadsFilesLargerThanOnePieceInEveryType) {
   EXPECT_EQ(*read_npy(folder / "b.npy", 1 << 24), *a);
 }
 
+// Another process puts a file of that name in its place, or writes into it, while it is open.
+TEST(Npy, TheNumbersAreThoseOfTheHeaderThatWasRead) {
+  const TempFolder folder;
+  const auto write = [&](const std::string& name, std::int64_t rows, float value) {
+    Array a(DType::f32, {rows, 4});
+    for (std::int64_t i = 0; i < a.size(); ++i) a.set(i, value);
+    EXPECT_TRUE(write_npy(folder / name, a, a.shape()));
+  };
+  write("a.npy", 2, 1);
+  auto open = NpyFile::open(folder / "a.npy");
+  ASSERT_TRUE(open) << open.error().message;
+  write("a.npy", 100000, 2);  // renamed over it
+  const auto old = open->read(kPlenty);
+  ASSERT_TRUE(old) << old.error().message;
+  EXPECT_EQ(old->shape(), (std::vector<std::int64_t>{2, 4}));
+  EXPECT_EQ(old->get(7), 1);
+
+  auto large = NpyFile::open(folder / "a.npy");
+  ASSERT_TRUE(large);
+  std::filesystem::resize_file(folder / "a.npy", 200000);  // in place, behind what the header took along
+  const auto cut = large->read(1 << 24);
+  ASSERT_FALSE(cut);
+  EXPECT_NE(cut.error().message.find("became shorter"), std::string::npos) << cut.error().message;
+}
+
+TEST(Npy, ABf16ArrayOfSeveralPiecesIsWrittenWidened) {
+  const TempFolder folder;
+  Array a(DType::bf16, {3, 200001});
+  for (std::int64_t i = 0; i < a.size(); ++i) a.set(i, static_cast<float>(i % 251));
+  ASSERT_TRUE(write_npy(folder / "a.npy", a, a.shape()));
+  const std::vector<std::byte> whole = npy_bytes(a, a.shape());
+  EXPECT_EQ(get_file(folder / "a.npy"), std::string(reinterpret_cast<const char*>(whole.data()), whole.size()));
+  const Array none(DType::f32, {0, 3});
+  ASSERT_TRUE(write_npy(folder / "b.npy", none, none.shape()));
+  EXPECT_EQ(read_npy(folder / "b.npy", kPlenty)->shape(), (std::vector<std::int64_t>{0, 3}));
+}
+
 TEST(Npy, MissingFilesAndFoldersAreErrorsThatNameThem) {
   const TempFolder folder;
   const Result<Array> missing = read_npy(folder / "no.npy", kPlenty);

@@ -1,5 +1,9 @@
 #include "kernels/model/inputs.h"
 
+#include <filesystem>
+#include <stop_token>
+#include <thread>
+
 #include <gtest/gtest.h>
 
 #include "kernels/formats/npy.h"
@@ -137,6 +141,41 @@ TEST(InputsFromFiles, NameTheExtentsThatDoNotAgree) {
   EXPECT_NE(refusal(wide, wide, wide).find("D is 300; head dimensions go up to 256"), std::string::npos);
   EXPECT_NE(refusal(three, two, two).find("Hq = 3 is not a multiple of Hkv = 2"), std::string::npos);
   EXPECT_EQ(refusal(q, k, k), "accepted");
+}
+
+// A double of another shape takes the file's name again and again while it is read: what comes is one of the two as a
+// whole, or an error.
+TEST(InputsFromFiles, AFileThatIsSwappedWhileItIsReadIsOneOrTheOther) {
+  const TempFolder folder;
+  const auto k = put_array(folder / "k.npy", {4, 2}), small = put_array(folder / "small.npy", {1, 2}),
+             large = put_array(folder / "large.npy", {40000, 2}), q = put_array(folder / "q.npy", {1, 2});
+  std::jthread swapper([&](const std::stop_token& stop) {
+    for (bool which = false; !stop.stop_requested(); which = !which) {
+      std::filesystem::copy_file(which ? small : large, folder / "next.npy",
+                                 std::filesystem::copy_options::overwrite_existing);
+      std::filesystem::rename(folder / "next.npy", q);
+    }
+  });
+  Problem one = square(4, 2);
+  one.Lq = 1;
+  InputSpec spec;
+  spec.q_file = q.string();
+  int lengths[2] = {0, 0};
+  for (int n = 0; n < 2000 && (n < 200 || lengths[0] == 0 || lengths[1] == 0); ++n) {
+    const auto in = inputs_from_files(q, k, k, {}, {});
+    ASSERT_TRUE(in) << in.error().message;
+    const Array& got = in->inputs.q;
+    ASSERT_TRUE(in->problem.Lq == 1 || in->problem.Lq == 40000);
+    ASSERT_EQ(got.size(), in->problem.Lq * 2);
+    ASSERT_EQ(got.get(got.size() - 1), static_cast<float>(got.size()));
+    ++lengths[in->problem.Lq == 1 ? 0 : 1];
+    if (const auto made = make_inputs(one, spec)) {
+      ASSERT_EQ(made->q.size(), 2);
+      ASSERT_EQ(made->q.get(1), 2);
+    }
+  }
+  EXPECT_GT(lengths[0], 0);
+  EXPECT_GT(lengths[1], 0);
 }
 
 TEST(InputsFromFiles, RefuseWhatDoesNotFitTheMemoryGiven) {

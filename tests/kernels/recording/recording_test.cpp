@@ -2,6 +2,7 @@
 #include "kernels/recording/recording.h"
 
 #include <cmath>
+#include <stop_token>
 
 #include <gtest/gtest.h>
 
@@ -120,6 +121,42 @@ TEST(Recording, ReplayNoticesAChangedNumber) {
       x = kept;
     }
   }
+}
+
+// Numbers that no later step would betray: those of the inputs, and of m before any key was seen.
+TEST(Recording, ReplayNoticesInputsAndAFirstStateThatAreNotTheRecordings) {
+  const Case c = cases()[2];
+  for (const KernelRow& row : cpu_kernel_table()) {
+    SCOPED_TRACE(std::string(row.id));
+    const Recording sound = *row.record(row, c.p, c.o, inputs_of(c), {});
+    for (Array Inputs::*tensor : {&Inputs::q, &Inputs::k, &Inputs::v}) {
+      Recording rec = sound;
+      Array& a = rec.inputs.*tensor;
+      a.set(a.size() - 1, a.get(a.size() - 1) + 1);
+      const auto difference = replay(rec);
+      ASSERT_TRUE(difference);
+      EXPECT_NE(difference->words.find("load"), std::string::npos) << difference->words;
+    }
+    Recording rec = sound;
+    std::size_t forged = 0;
+    for (const Version& v : rec.versions) {
+      if (v.slot != Slot::m_old) continue;
+      rec.arena[v.offset] = -1e30F;
+      ++forged;
+    }
+    EXPECT_EQ(replay(rec).has_value(), forged > 0);
+  }
+}
+
+TEST(Recording, ReplayEndsWhenItIsAskedTo) {
+  const Case c = cases()[2];
+  const KernelRow* row = *find_kernel("cpu_flash");
+  Recording rec = *row->record(*row, c.p, c.o, inputs_of(c), {});
+  rec.arena.assign(rec.arena.size(), 7);
+  std::stop_source source;
+  source.request_stop();
+  EXPECT_FALSE(replay(rec, source.get_token()));
+  EXPECT_TRUE(replay(rec));
 }
 
 TEST(Recording, SizeIsKnownBeforeItIsMade) {

@@ -14,6 +14,32 @@
 namespace attn {
 namespace {
 
+TEST(Replaces, TheSamePointAgainAndNothingElse) {
+  Measurement old;
+  old.key.kernel = "naive";
+  old.key.device = "gpu";
+  Measurement m = old;
+  EXPECT_TRUE(replaces(m, old));
+  m.key.source_hash = "edited";
+  EXPECT_TRUE(replaces(m, old));
+  m.key.l2 = L2State::cold;
+  EXPECT_FALSE(replaces(m, old));
+  m = old;
+  m.key.options.br = 7;
+  EXPECT_FALSE(replaces(m, old));
+  m = old;
+  m.key.device_uuid = "a";
+  old.key.device_uuid = "b";
+  EXPECT_FALSE(replaces(m, old));
+  old = m;
+  for (const RowState s : {RowState::cancelled, RowState::failed, RowState::refused}) {
+    m.state = s;
+    EXPECT_FALSE(replaces(m, old));
+    EXPECT_TRUE(replaces(old, m));
+    EXPECT_TRUE(replaces(m, m));
+  }
+}
+
 TEST(MetricTable, IdsAreUnique) {
   std::set<std::string_view> ids;
   for (const MetricRow& row : metric_table()) EXPECT_TRUE(ids.insert(row.id).second) << row.id;

@@ -181,13 +181,85 @@ TEST_F(SessionFile, KeepsRecordingsBesideMeasurements) {
   EXPECT_EQ(back->runs.at(0).rows.size(), 3U);
 }
 
-TEST_F(SessionFile, AMetricThatTheFileLacksIsNotAvailable) {
+TEST_F(SessionFile, AMeasuredMetricThatTheFileLacksIsNotAvailable) {
   json j = json::parse(to_json(example()));
-  j["measurements"][0]["figures"].erase("tflops");
+  j["measurements"][0]["figures"].erase("registers_count");
   const auto back = read_json(j);
   ASSERT_TRUE(back) << back.error().message;
-  EXPECT_FALSE(figure(back->runs.at(0).rows[0], "tflops").available());
-  EXPECT_EQ(figure(back->runs.at(0).rows[0], "tflops").reason, "not in this file");
+  EXPECT_FALSE(figure(back->runs.at(0).rows[0], "registers_count").available());
+  EXPECT_EQ(figure(back->runs.at(0).rows[0], "registers_count").reason, "not in this file");
+}
+
+TEST_F(SessionFile, DerivedFiguresAreComputedAgainWhateverTheFileSays) {
+  const Session s = example();
+  const json sound = json::parse(to_json(s));
+  for (const char* id : {"tflops", "time_us_median", "memory_peak_bytes", "compulsory_bytes", "peak_share_pct"}) {
+    SCOPED_TRACE(id);
+    const Figure& right = figure(s.runs[0].rows[0], id);
+    ASSERT_TRUE(right.available()) << right.reason;
+    json j = sound;
+    j["measurements"][0]["figures"][id]["value"] = 3 * right.value;
+    auto back = read_json(j);
+    ASSERT_TRUE(back) << back.error().message;
+    EXPECT_EQ(figure(back->runs.at(0).rows[0], id).value, right.value);
+    ASSERT_EQ(back->notes.size(), 1U);
+    EXPECT_NE(back->notes[0].find(std::string("1 figure did not follow")), std::string::npos) << back->notes[0];
+    EXPECT_NE(back->notes[0].find(std::string("measurement 0: ") + id), std::string::npos) << back->notes[0];
+    j["measurements"][0]["figures"].erase(id);
+    back = read_json(j);
+    ASSERT_TRUE(back) << back.error().message;
+    EXPECT_EQ(figure(back->runs.at(0).rows[0], id).value, right.value);
+    EXPECT_TRUE(back->notes.empty());
+  }
+}
+
+TEST_F(SessionFile, ASpeedUpOverABaselineThatTheRunLacksIsNotBelieved) {
+  json j = json::parse(to_json(example()));
+  json& first = j["measurements"][0];
+  first["yardsticks"]["baseline"] = "cpu_multicore";
+  first["yardsticks"]["baseline_us"] = 1e6;
+  first["figures"]["speedup_ratio"] = {{"origin", "derived"}, {"value", 100}, {"method", "over cpu_multicore"}};
+  auto back = read_json(j);
+  ASSERT_TRUE(back) << back.error().message;
+  EXPECT_FALSE(figure(back->runs.at(0).rows[0], "speedup_ratio").available());
+  EXPECT_EQ(back->notes.size(), 1U);
+  // With the row there, the speed-up is over what it says.
+  json baseline = first;
+  baseline["kernel"] = "cpu_multicore";
+  baseline["samples_us"] = std::vector<double>(first["samples_us"].size(), 2 * first["time"]["median"].get<double>());
+  j["measurements"].push_back(baseline);
+  back = read_json(j);
+  ASSERT_TRUE(back) << back.error().message;
+  EXPECT_DOUBLE_EQ(figure(back->runs.at(0).rows[0], "speedup_ratio").value, 2);
+}
+
+TEST_F(SessionFile, WhatIsPredictedForAKernelOfAnotherVersionStays) {
+  json j = json::parse(to_json(example()));
+  j["measurements"][0]["kernel"] = "cpu_of_next_year";
+  j["measurements"][0]["figures"]["compulsory_bytes"]["value"] = 4321;
+  const auto back = read_json(j);
+  ASSERT_TRUE(back) << back.error().message;
+  EXPECT_EQ(figure(back->runs.at(0).rows[0], "compulsory_bytes").value, 4321);
+  EXPECT_TRUE(back->notes.empty()) << back->notes[0];
+}
+
+TEST_F(SessionFile, ARowPassesOnlyWithAnErrorThatIsAllowed) {
+  const json sound = json::parse(to_json(example()));
+  ASSERT_EQ(sound["measurements"][0]["verdict"]["pass"], true);
+  for (const auto& [key, word] : {std::pair("error", "off by"), std::pair("lse_error", "LSE")}) {
+    for (const json& value : {json(1e9), json("nan"), json("inf")}) {
+      SCOPED_TRACE(key + value.dump());
+      json j = sound;
+      j["measurements"][0]["verdict"][key] = value;
+      const auto back = read_json(j);
+      ASSERT_TRUE(back) << back.error().message;
+      const Measurement& m = back->runs.at(0).rows[0];
+      EXPECT_EQ(outcome_of(*m.verdict), Outcome::wrong);
+      EXPECT_NE(m.verdict->reason.find(word), std::string::npos) << m.verdict->reason;
+      ASSERT_FALSE(back->notes.empty());
+      EXPECT_NE(back->notes[0].find("1 row of the file cannot pass"), std::string::npos) << back->notes[0];
+    }
+  }
 }
 
 TEST_F(SessionFile, AMetricOfANewerVersionIsLeftOutWithANote) {

@@ -179,24 +179,29 @@ TEST(Theme, KernelsAreToldApartInEveryVision) {
 }
 
 TEST(Theme, NumbersCanBeReadOnEveryCell) {
-  double min[2] = {1e9, 1e9};
+  double min[2] = {1e9, 1e9}, min_of_signed[2] = {1e9, 1e9};
   for (const Theme theme : {Theme::dark, Theme::light}) {
     for (std::size_t hue_index = 0; hue_index < kTensorColours.size(); ++hue_index) {
+      const auto tensor = static_cast<TensorColour>(hue_index);
       for (int step = -100; step <= 100; ++step) {
-        const ImU32 fill = cell_fill(theme, static_cast<TensorColour>(hue_index), static_cast<float>(step) / 100);
-        double& floor = min[static_cast<std::size_t>(theme)];
+        const ImU32 fill = cell_fill(theme, tensor, static_cast<float>(step) / 100);
+        double& floor = (is_signed(tensor) ? min_of_signed : min)[static_cast<std::size_t>(theme)];
         floor = std::min(floor, contrast(linear_rgb_of(fill), linear_rgb_of(text_on(fill))));
       }
     }
   }
   EXPECT_GE(min[0], 4.58);
   EXPECT_GE(min[1], 6.58);
+  // Cells of both signs go through middling greys, in the light theme too.
+  EXPECT_GE(min_of_signed[0], 4.58);
+  EXPECT_GE(min_of_signed[1], 4.58);
 }
 
 TEST(Theme, ALargerValueIsFurtherFromTheCard) {
   for (const Theme theme : {Theme::dark, Theme::light}) {
     const Rgb card = linear_rgb_of(colour(theme, Token::card));
     for (std::size_t hue_index = 0; hue_index < kTensorColours.size(); ++hue_index) {
+      if (is_signed(static_cast<TensorColour>(hue_index))) continue;
       double before = 0;
       for (const float shade : {-1.0F, -0.5F, 0.0F, 0.5F, 1.0F}) {
         const auto fill = cell_fill(theme, static_cast<TensorColour>(hue_index), shade);
@@ -204,6 +209,42 @@ TEST(Theme, ALargerValueIsFurtherFromTheCard) {
         EXPECT_GT(now, before) << kTensorColours[hue_index].name << " at " << shade;
         before = now;
       }
+    }
+  }
+}
+
+TEST(Theme, ZeroOfASignedTensorIsNeutralAndTheSignsAreToldApartInEveryVision) {
+  for (const Theme theme : {Theme::dark, Theme::light}) {
+    for (std::size_t hue_index = 0; hue_index < kTensorColours.size(); ++hue_index) {
+      const auto tensor = static_cast<TensorColour>(hue_index);
+      if (!is_signed(tensor)) continue;
+      SCOPED_TRACE(std::string(kTensorColours[hue_index].name) + ", " +
+                   std::string(name_of_theme(static_cast<std::size_t>(theme))));
+      const auto fill = [&](float shade) { return linear_rgb_of(cell_fill(theme, tensor, shade)); };
+      const Lab zero = lab_of(fill(0));
+      EXPECT_LT(std::hypot(zero.a, zero.b), 2) << "zero has a hue";
+      EXPECT_EQ(cell_fill(theme, tensor, 0), cell_fill(theme, TensorColour::q, 0)) << "zeros differ";
+      // A value is on its side of zero by lightness, and the further the larger it is.
+      const double side = theme == Theme::dark ? 1 : -1;
+      double before = -1e9;
+      for (const float shade : {-1.0F, -0.75F, -0.5F, -0.25F, 0.0F, 0.25F, 0.5F, 0.75F, 1.0F}) {
+        const double now = side * lab_of(fill(shade)).l;
+        EXPECT_GT(now, before + 2) << shade;
+        before = now;
+      }
+      std::vector<Matrix> visions{kNormal};
+      visions.insert(visions.end(), kColourBlind.begin(), kColourBlind.end());
+      for (const Matrix& vision : visions) {
+        const auto apart = [&](float x) {
+          return ciede2000(lab_of(seen(vision, fill(x))), lab_of(seen(vision, fill(-x))));
+        };
+        EXPECT_GE(apart(1), 30);
+        EXPECT_GE(apart(0.25F), 8);
+      }
+      // The ends are not the card itself.
+      const Lab card = lab_of(linear_rgb_of(colour(theme, Token::card)));
+      EXPECT_GE(ciede2000(lab_of(fill(1)), card), 25);
+      EXPECT_GE(ciede2000(lab_of(fill(-1)), card), 5);
     }
   }
 }

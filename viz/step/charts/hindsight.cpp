@@ -116,8 +116,11 @@ HindsightScene hindsight_scene(const Recording& rec, const StepPlace& at) {
   scene.words = b.words();
   const auto final_row = b.final_output();
   double min = std::numeric_limits<double>::max(), max = 0;
-  for (std::int32_t j = 0; j < rec.key_tiles(); ++j) {
+  for (std::int32_t n = 0; n < rec.key_tiles(); ++n) {
+    // Left to right is the order of time, whichever way the keys were visited.
+    const std::int32_t j = scene.right_to_left ? rec.key_tiles() - 1 - n : n;
     HindsightTile tile;
+    tile.key_tile = j;
     tile.first_key = j * at.bc;
     tile.keys = static_cast<std::int32_t>(std::min<std::int64_t>(at.bc, rec.problem.Lk - tile.first_key));
     b.compare(tile, j, final_row);

@@ -18,7 +18,7 @@ enum class HindsightLook : std::uint8_t {
   not_finite,  // O / l or the final O is not a number
 };
 struct HindsightTile {
-  std::int32_t first_key = 0, keys = 0;
+  std::int32_t key_tile = 0, first_key = 0, keys = 0;
   HindsightLook look = HindsightLook::value;
   double difference = 0;  // max over the columns of |O / l - O_final|; both as the kernel has them, in fp32
   std::int32_t col = 0;   // where it is largest
@@ -29,7 +29,7 @@ struct HindsightTile {
 };
 struct HindsightScene {
   std::int32_t row = 0;
-  std::vector<HindsightTile> tiles;    // left to right by key
+  std::vector<HindsightTile> tiles;    // left to right in the order of the run
   int min_decade = 0, max_decade = 0;  // of the log axis: 10^least <= every difference that is not 0 <= 10^most
   bool any_value = false;              // a difference that is not 0
   bool right_to_left = false;

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include <fmt/format.h>
 
@@ -15,10 +17,21 @@ namespace {
 struct Frame {
   ImDrawList* list;
   const HindsightScene& scene;
-  Box plot;        // of the log axis
-  float zero = 0;  // y of the line for exactly 0, below a break
-  float x_of(std::int32_t key, std::int32_t keys) const {
-    return plot.min.x + plot.width() * static_cast<float>(key) / static_cast<float>(std::max(keys, 1));
+  Box plot;               // of the log axis
+  float zero = 0;         // y of the line for exactly 0, below a break
+  std::int32_t keys = 0;  // of the whole row
+  // Left and right edge of the tiles' columns, in their order, each as wide as it has keys.
+  std::vector<std::pair<float, float>> columns() const {
+    std::vector<std::pair<float, float>> out;
+    std::int32_t before = 0;
+    const auto x_of = [&](std::int32_t key) {
+      return plot.min.x + plot.width() * static_cast<float>(key) / static_cast<float>(std::max(keys, 1));
+    };
+    for (const HindsightTile& tile : scene.tiles) {
+      out.emplace_back(x_of(before), x_of(before + tile.keys));
+      before += tile.keys;
+    }
+    return out;
   }
   float y_of(double difference) const {
     const auto low = static_cast<float>(scene.min_decade), high = static_cast<float>(scene.max_decade);
@@ -49,11 +62,14 @@ void draw_axis(const Frame& f, float left) {
   label(f.zero, "0");
 }
 
-void draw_points(const Frame& f, std::int32_t keys) {
+void draw_points(const Frame& f) {
   const Style& s = style();
   const ImU32 hue = colour_of(TensorColour::o);
-  for (const HindsightTile& tile : f.scene.tiles) {
-    const float a = f.x_of(tile.first_key, keys), b = f.x_of(tile.first_key + tile.keys, keys), x = (a + b) / 2;
+  const auto columns = f.columns();
+  for (std::size_t n = 0; n < columns.size(); ++n) {
+    const HindsightTile& tile = f.scene.tiles[n];
+    const auto [a, b] = columns[n];
+    const float x = (a + b) / 2;
     const Box column{{a, f.plot.min.y}, {b, f.zero + s.px(4)}};
     if (tile.look == HindsightLook::skipped) {
       draw_hatch(f.list, column, faded(colour_of(Token::faint), 0.35F), 7);
@@ -88,13 +104,14 @@ void draw_points(const Frame& f, std::int32_t keys) {
   }
 }
 
-void draw_tile_labels(const Frame& f, std::int32_t keys, float y) {
+void draw_tile_labels(const Frame& f, float y) {
   const Style& s = style();
   float last = -1e9F;
-  const std::int32_t bc = f.scene.tiles.empty() ? 1 : std::max(f.scene.tiles[0].keys, 1);
-  for (const HindsightTile& tile : f.scene.tiles) {
-    const float a = f.x_of(tile.first_key, keys), b = f.x_of(tile.first_key + tile.keys, keys);
-    std::string text = fmt::format("key tile {}", tile.first_key / bc);
+  const auto columns = f.columns();
+  for (std::size_t n = 0; n < columns.size(); ++n) {
+    const HindsightTile& tile = f.scene.tiles[n];
+    const auto [a, b] = columns[n];
+    std::string text = fmt::format("key tile {}", tile.key_tile);
     if (text_width(Face::text, 12, text) > b - a - s.px(4)) text = text.substr(9);
     const float width = text_width(Face::text, 12, text), x = (a + b - width) / 2;
     if (x < last + s.px(6)) continue;
@@ -118,7 +135,7 @@ void draw_legend(ImDrawList* list, const Box& box, const HindsightScene& scene) 
     y += s.px(20);
   };
   line(false, "done so far");
-  line(true, scene.right_to_left ? "to come (right to left)" : "to come");
+  line(true, scene.right_to_left ? "to come (keys from the right)" : "to come");
 }
 
 }  // namespace
@@ -135,15 +152,16 @@ void draw_hindsight(ImDrawList* list, const Box& in, const HindsightScene& scene
   if (bottom - in.min.y < s.px(48)) return;
   std::int32_t keys = 0;
   for (const HindsightTile& tile : scene.tiles) keys += tile.keys;
-  const Frame frame{list, scene, {{left, in.min.y + s.px(18)}, {right, bottom - s.px(20)}}, bottom - s.px(2)};
-  for (const HindsightTile& tile : scene.tiles) {
-    if (!tile.live) continue;
-    list->AddRectFilled({frame.x_of(tile.first_key, keys), in.min.y},
-                        {frame.x_of(tile.first_key + tile.keys, keys), frame.zero + s.px(4)}, colour_of(Token::band));
+  const Frame frame{list, scene, {{left, in.min.y + s.px(18)}, {right, bottom - s.px(20)}}, bottom - s.px(2), keys};
+  const auto columns = frame.columns();
+  for (std::size_t n = 0; n < columns.size(); ++n) {
+    if (!scene.tiles[n].live) continue;
+    list->AddRectFilled({columns[n].first, in.min.y}, {columns[n].second, frame.zero + s.px(4)},
+                        colour_of(Token::band));
   }
   draw_axis(frame, in.min.x);
-  draw_points(frame, keys);
-  draw_tile_labels(frame, keys, in.max.y - s.px(14));
+  draw_points(frame);
+  draw_tile_labels(frame, in.max.y - s.px(14));
   if (legend > 0) draw_legend(list, {{in.max.x - legend, in.min.y}, {in.max.x, in.max.y}}, scene);
 }
 

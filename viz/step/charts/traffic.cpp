@@ -1,6 +1,8 @@
 #include "viz/step/charts/traffic.h"
 
 #include <algorithm>
+#include <array>
+#include <compare>
 #include <string_view>
 #include <utility>
 
@@ -32,7 +34,8 @@ std::vector<TrafficBar> other_orders(const Recording& rec) {
                     compulsory((*row)->order, rec.problem).total(),
                     by_part(t),
                     t.total(),
-                    t.total()});
+                    t.total(),
+                    std::nullopt});
   }
   return bars;
 }
@@ -64,7 +67,197 @@ void add_outlook(TrafficTotals& scene, const Recording& rec) {
   scene.words.push_back(std::move(words));
 }
 
+// How far naive attention has to be to have made what a phase makes: which of its three passes over the rows, and how
+// many of the phases of kNaivePhases in it.
+struct NaivePlace {
+  int pass = 0;
+  std::int64_t row = 0;
+  int phases = 0;
+  auto operator<=>(const NaivePlace&) const = default;
+};
+
+// What naive asks for, row by row, by pass.
+constexpr std::array<std::array<Phase, 4>, 3> kNaivePhases{
+    {{Phase::load_q, Phase::load_k, Phase::mask, Phase::store_s},
+     {Phase::max, Phase::sum, Phase::weights, Phase::scores},
+     {Phase::load_v, Phase::store_o, Phase::scores, Phase::scores}}};
+
+NaivePlace naive_place(Phase phase, std::int64_t row) {
+  switch (phase) {
+    case Phase::load_q:
+    case Phase::load_state:
+      return {0, row, 1};
+    case Phase::mask:
+      return {0, row, 3};
+    case Phase::store_s:
+      return {0, row, 4};
+    case Phase::max:
+    case Phase::rescale:
+      return {1, row, 1};
+    case Phase::sum:
+      return {1, row, 2};
+    case Phase::weights:
+      return {1, row, 3};
+    case Phase::load_v:
+    case Phase::output:
+    case Phase::normalise:
+      return {2, row, 1};
+    case Phase::store_o:
+    case Phase::store_state:
+      return {2, row, 4};
+    case Phase::skipped:
+      return {0, 0, 0};
+    default:
+      return {0, row, 2};
+  }
+}
+
+// The furthest of what this head has made.
+NaivePlace furthest(const Recording& rec, EventIndex e) {
+  const auto br = std::min<std::int64_t>(rec.options.br, rec.problem.Lq);
+  NaivePlace most;
+  for (EventIndex n = e + 1; n-- > 0;) {
+    const EventId& id = rec.events[n].id;
+    if (id.b != rec.events[e].id.b || id.h != rec.events[e].id.h) break;
+    const std::int64_t last_row = std::min<std::int64_t>((std::max(id.i, 0) + 1) * br, rec.problem.Lq) - 1;
+    most = std::max(most, naive_place(id.phase, last_row));
+  }
+  return most;
+}
+
+// The first `phases` of one row of one pass.
+std::uint64_t naive_row(const Problem& p, std::int32_t score_reads, int pass, std::int64_t row, int phases) {
+  std::uint64_t bytes = 0;
+  for (int n = 0; n < phases; ++n) {
+    const Phase phase = kNaivePhases[static_cast<std::size_t>(pass)][static_cast<std::size_t>(n)];
+    bytes += event_traffic(Order::naive, p, phase, pass, row, 1, p.Lk, score_reads).total();
+  }
+  return bytes;
+}
+
+const char* name_of_part(TrafficPart part, bool flash1) {
+  switch (part) {
+    case TrafficPart::q:
+      return "Q";
+    case TrafficPart::k:
+      return "K";
+    case TrafficPart::v:
+      return "V";
+    case TrafficPart::bias:
+      return "bias";
+    case TrafficPart::s:
+      return "S";
+    case TrafficPart::p:
+      return "P";
+    case TrafficPart::o:
+      return "O";
+    case TrafficPart::stats:
+      return flash1 ? "m, ℓ and LSE" : "LSE";
+  }
+  return "";
+}
+
+// Elements of the whole tensor; of the statistics, rows.
+std::uint64_t elements_of(const Problem& p, TrafficPart part) {
+  std::int64_t n = p.B * p.Hq * p.Lq;
+  switch (part) {
+    case TrafficPart::q:
+      n *= p.D;
+      break;
+    case TrafficPart::k:
+      n = p.B * p.Hkv * p.Lk * p.D;
+      break;
+    case TrafficPart::v:
+      n = p.B * p.Hkv * p.Lk * p.Dv;
+      break;
+    case TrafficPart::bias:
+      n = 1;
+      for (const std::int64_t extent : p.bias_shape) n *= extent;
+      break;
+    case TrafficPart::s:
+    case TrafficPart::p:
+      n *= p.Lk;
+      break;
+    case TrafficPart::o:
+      n *= p.Dv;
+      break;
+    case TrafficPart::stats:
+      break;
+  }
+  return static_cast<std::uint64_t>(n);
+}
+
+// Read and written so far by this order: the counters of a recording do not part them.
+Traffic walked(const Recording& rec, EventIndex e) {
+  Traffic sum;
+  const Problem& p = rec.problem;
+  const auto br = std::min<std::int64_t>(rec.options.br, p.Lq), bc = std::min<std::int64_t>(rec.options.bc, p.Lk);
+  for (EventIndex n = 0; n <= e; ++n) {
+    const Event& event = rec.events[n];
+    const std::int64_t rows = event.id.i < 0 ? 0 : std::min(br, p.Lq - event.id.i * br);
+    const std::int64_t keys = event.id.j < 0 ? 0 : std::min(bc, p.Lk - event.id.j * bc);
+    sum += event_traffic(rec.order, p, event.id.phase, event.pass, event.id.i, rows, keys, rec.score_reads);
+  }
+  return sum;
+}
+
+std::string way_words(const Problem& p, std::string_view order, TrafficPart part, std::uint64_t bytes,
+                      const char* way) {
+  const bool flash1 = order == name_of(Order::flash1);
+  const bool fp32 = part == TrafficPart::s || part == TrafficPart::stats || part == TrafficPart::bias;
+  const std::uint64_t each = fp32 ? sizeof(float) : size_of(p.dtype), all = elements_of(p, part);
+  std::string words = fmt::format("{} {}: {} B", name_of_part(part, flash1), way, bytes);
+  // FlashAttention-1 keeps O in fp32 between turns and writes it in the dtype at the end: no one size.
+  const bool mixed = flash1 && part == TrafficPart::o && p.dtype != DType::f32;
+  if (bytes % each != 0 || all == 0 || mixed) return words;
+  const std::uint64_t numbers = bytes / each;
+  words += fmt::format(" = {} numbers × {} B", numbers, each);
+  if (part == TrafficPart::stats) return words;
+  if (numbers % all == 0 && numbers > all) return words + fmt::format(", all {} of it {} times", all, numbers / all);
+  if (numbers == all) return words + fmt::format(", all {} of it once", all);
+  return words + fmt::format(", {:.3g} times its {}", static_cast<double>(numbers) / static_cast<double>(all), all);
+}
+
 }  // namespace
+
+std::uint64_t naive_so_far(const Recording& rec, EventIndex e) {
+  const Problem& p = rec.problem;
+  const auto naive = find_kernel("cpu_sequential");
+  const std::int32_t reads = naive ? (*naive)->score_reads : 0;
+  const NaivePlace at = furthest(rec, e);
+  std::uint64_t head = 0, before = 0;
+  for (int pass = 0; pass < 3; ++pass) {
+    // Rows after the first ask for the same, whichever they are.
+    const std::uint64_t first = naive_row(p, reads, pass, 0, 4), later = naive_row(p, reads, pass, 1, 4);
+    const auto rows = [&](std::int64_t count) {
+      return count <= 0 ? 0 : first + later * static_cast<std::uint64_t>(count - 1);
+    };
+    head += rows(p.Lq);
+    if (pass < at.pass) before += rows(p.Lq);
+    if (pass == at.pass) before += rows(at.row) + naive_row(p, reads, pass, at.row == 0 ? 0 : 1, at.phases);
+  }
+  const EventId& id = rec.events[e].id;
+  return head * static_cast<std::uint64_t>(id.b * p.Hq + id.h) + before;
+}
+
+std::string piece_words(const Recording& rec, const TrafficBar& bar, TrafficPart part, EventIndex at) {
+  Traffic t;
+  const bool mine = bar.name == name_of(rec.order);
+  if (mine) {
+    t = walked(rec, at);
+  } else {
+    for (const std::string_view id : {"cpu_sequential", "cpu_flash", "cpu_flash1", "cpu_tiled"}) {
+      const auto row = find_kernel(id);
+      if (row && name_of((*row)->order) == bar.name) t = tile_loads(**row, rec.problem, rec.options);
+    }
+  }
+  const std::uint64_t read = t.read[static_cast<std::size_t>(part)],
+                      written = t.written[static_cast<std::size_t>(part)];
+  std::string words = bar.name + (mine && at + 1 < rec.events.size() ? ", so far" : ", whole run");
+  if (read > 0) words += "\n" + way_words(rec.problem, bar.name, part, read, "read");
+  if (written > 0) words += "\n" + way_words(rec.problem, bar.name, part, written, "written");
+  return words;
+}
 
 std::string bytes_text(std::uint64_t bytes) {
   if (bytes < 100000) return fmt::format("{} B", bytes);
@@ -131,9 +324,12 @@ TrafficScene traffic_scene(const Recording& rec, EventIndex e, const TrafficTota
   }
   scene.bars = {mine};
   scene.bars.insert(scene.bars.end(), totals.others.begin(), totals.others.end());
-  for (TrafficBar& bar : scene.bars)
-    bar.text = bar.so_far == bar.total ? bytes_text(bar.total)
-                                       : fmt::format("{} of {}", bytes_text(bar.so_far), bytes_text(bar.total));
+  for (TrafficBar& bar : scene.bars) {
+    if (&bar != &scene.bars.front() && bar.name == name_of(Order::naive)) bar.same_moment = naive_so_far(rec, e);
+    const std::uint64_t now = bar.same_moment.value_or(bar.so_far);
+    bar.text =
+        now == bar.total ? bytes_text(bar.total) : fmt::format("{} of {}", bytes_text(now), bytes_text(bar.total));
+  }
   scene.words = totals.words;
   return scene;
 }

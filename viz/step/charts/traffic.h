@@ -4,6 +4,7 @@
 
 #include <array>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -29,8 +30,10 @@ struct TrafficBar {
   std::string name;                                  // "flash", "naive"
   std::string text;                                  // "1.2 MB of 3.4 MB"; written by traffic_scene()
   std::uint64_t once = 0;                            // each element once: the compulsory bytes
-  std::array<std::uint64_t, kTrafficParts> bytes{};  // so far
+  std::array<std::uint64_t, kTrafficParts> bytes{};  // so far; of other orders in all
   std::uint64_t so_far = 0, total = 0;
+  // Of naive beside another order: what it has asked for by the time it has made as much.
+  std::optional<std::uint64_t> same_moment;
 };
 
 struct TrafficScene {
@@ -46,6 +49,12 @@ struct TrafficTotals {
 };
 TrafficTotals traffic_totals(const Recording& rec);
 TrafficScene traffic_scene(const Recording& rec, EventIndex e, const TrafficTotals& totals);
+// The bytes that naive attention has asked for when it has made all that this run has made of the live head: scores in
+// its first pass over the rows, weights in its second, output in its third. It never falls while the run goes on.
+std::uint64_t naive_so_far(const Recording& rec, EventIndex e);
+// What a piece of a bar says under the pointer: tensor, read or written, bytes, and how they come about. `bar` counts
+// as in traffic_scene(); `at` is the step, for this order's own bar.
+std::string piece_words(const Recording& rec, const TrafficBar& bar, TrafficPart part, EventIndex at);
 // "273 MB", "5184 B": at most three digits with a unit of 1000, exact below 100 000 B.
 std::string bytes_text(std::uint64_t bytes);
 

@@ -3,10 +3,30 @@
 #include <algorithm>
 
 #include "viz/draw/theme.h"
+#include "viz/draw/widgets.h"
 
 namespace attn {
 
-void draw_traffic_card(ImDrawList* list, const Box& box, const TrafficScene& scene) {
+namespace {
+
+// The pieces of a bar answer to the pointer.
+void explain_piece(const Box& piece, const Recording& rec, const TrafficBar& bar, TrafficPart part, EventIndex e) {
+  ImGui::SetCursorScreenPos(piece.min);
+  ImGui::PushID(bar.name.c_str());
+  ImGui::PushID(static_cast<int>(part));
+  ImGui::InvisibleButton("##traffic", {std::max(piece.width(), 1.0F), piece.height()});
+  if (ImGui::IsItemHovered()) {
+    draw_outline(ImGui::GetWindowDrawList(), piece.grown(style().px(1)), colour_of(Token::text), 1, 3);
+    show_tooltip(piece_words(rec, bar, part, e), 420);
+  }
+  ImGui::PopID();
+  ImGui::PopID();
+}
+
+}  // namespace
+
+void draw_traffic_card(ImDrawList* list, const Box& box, const TrafficScene& scene, const Recording& rec,
+                       EventIndex e) {
   const Style& s = style();
   draw_card(list, box);
   const Box in{{box.min.x + s.px(16), box.min.y + s.px(12)}, {box.max.x - s.px(16), box.max.y - s.px(10)}};
@@ -40,16 +60,28 @@ void draw_traffic_card(ImDrawList* list, const Box& box, const TrafficScene& sce
       if (w <= 0) continue;
       const ImU32 fill = colour_of(p.hue);
       const Box piece{{x, y}, {x + std::max(w - s.px(1), 1.0F), y + thick}};
-      list->AddRectFilled(piece.min, piece.max, fill, s.px(2));
+      // Naive beside another order: what it has not asked for at the same moment is faint.
+      const float now = bar.same_moment ? left + width(*bar.same_moment) : piece.max.x;
+      if (now < piece.max.x) list->AddRectFilled(piece.min, piece.max, faded(fill, 0.35F), s.px(2));
+      if (now > piece.min.x) list->AddRectFilled(piece.min, {std::min(now, piece.max.x), piece.max.y}, fill, s.px(2));
+      explain_piece(piece, rec, bar, p.part, e);
       const Runs name{letter(p.letter, Token::text)};
       if (runs_width(name, 13) + s.px(4) < w) {
-        draw_text_in(list, piece, Align::centre, Face::maths, 15, text_on(fill), p.letter);
+        const bool faint = now < piece.centre().x;
+        draw_text_in(list, piece, Align::centre, Face::maths, 15, faint ? colour_of(Token::text) : text_on(fill),
+                     p.letter);
       }
       x += w;
     }
     const float end = left + width(bar.total);
     if (bar.so_far < bar.total && end > x + s.px(3))
       draw_dashed(list, {{x, y}, {end, y + thick}}, colour_of(Token::faint));
+    if (bar.same_moment) {
+      // A caret over the bar: the same moment of naive.
+      const float at = left + width(*bar.same_moment);
+      list->AddTriangleFilled({at - s.px(4), y - s.px(5)}, {at + s.px(4), y - s.px(5)}, {at, y + s.px(1)},
+                              colour_of(Token::text));
+    }
     // Each element once: what a cache without limit would still have to fetch.
     const float once = left + width(bar.once);
     if (all)

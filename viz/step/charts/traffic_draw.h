@@ -6,6 +6,7 @@
 
 namespace attn {
 
-void draw_traffic_card(ImDrawList* list, const Box& box, const TrafficScene& scene);
+// `e`: the step that `scene` is of.
+void draw_traffic_card(ImDrawList* list, const Box& box, const TrafficScene& scene, const Recording& rec, EventIndex e);
 
 }  // namespace attn

@@ -32,6 +32,10 @@ int natural_of(const Array& a) {
 float TensorScale::shade(float value) const {
   if (std::isnan(value)) return 0;
   if (std::isinf(value)) return value > 0 ? 1.0F : -1.0F;
+  if (diverges) {
+    const float reach = std::max(std::abs(min), std::abs(max));
+    return reach > 0 ? std::clamp(value / reach, -1.0F, 1.0F) : 0;
+  }
   if (!(max > min)) return 0;
   return 2 * (value - min) / (max - min) - 1;
 }
@@ -39,7 +43,8 @@ float TensorScale::shade(float value) const {
 TensorScales scales_of(const Recording& rec) {
   TensorScales scales;
   constexpr float kMax = std::numeric_limits<float>::max();
-  for (TensorScale& s : scales) s = {kMax, -kMax, -1};
+  for (std::size_t n = 0; n < scales.size(); ++n)
+    scales[n] = {kMax, -kMax, -1, is_signed(static_cast<TensorColour>(n))};
   const auto of = [&](TensorColour c) -> TensorScale& { return scales[static_cast<std::size_t>(c)]; };
   for (const TensorColour c : {TensorColour::p, TensorColour::alpha, TensorColour::l}) of(c).min = 0;
   for (const TensorColour c : {TensorColour::p, TensorColour::alpha}) of(c).max = 1;

@@ -10,10 +10,12 @@
 namespace attn {
 
 // Shade of a tensor's cells: its smallest and largest finite value over the whole recording, so that a number never
-// changes its shade from step to step. P, alpha and l start at 0.
+// changes its shade from step to step. P, alpha and l start at 0. Tensors of both signs part at 0: shade 0 is the value
+// 0, and both directions share one reach, so that -4 and 4 are as far from it.
 struct TensorScale {
   float min = 0, max = 0;
   int natural = -1;                // decimals that print every value exactly (inputs), or -1
+  bool diverges = false;           // Q, K, V, S, O; see is_signed()
   float shade(float value) const;  // -1 .. 1
 };
 using TensorScales = std::array<TensorScale, kTensorColourCount>;

@@ -8,23 +8,38 @@
 namespace attn {
 
 const std::vector<std::string_view> kStepConditions = {
-    "first",         // the followed row has seen no key before this tile
-    "rose",          // its maximum rose in this tile
-    "tiny",          // alpha < 0.01
-    "nothing",       // it sees no key of this tile
-    "partial",       // it sees some keys of this tile, not all
-    "overflow",      // one of its weights, its sum or its output is not finite
-    "empty_row",     // it has seen no key so far, this tile included
-    "biased",        // the problem has a bias
-    "unsubtracted",  // what-if: the maximum is not subtracted
+    "first",          // the followed row has seen no key before this tile
+    "first_tile",     // its query tile has walked over none before this one
+    "fresh",          // its maximum before this tile is -inf
+    "rose",           // its maximum rose in this tile
+    "tiny",           // alpha < 0.01
+    "gone",           // alpha is 0
+    "nothing",        // it sees no key of this tile
+    "partial",        // it sees some keys of this tile, not all
+    "empty_row",      // it has seen no key so far, this tile included
+    "weightless",     // it has seen keys, and its sum is 0 all the same
+    "no_max",         // its maximum is -inf: 0 is subtracted in its place
+    "infinite_max",   // its maximum is +inf
+    "same_infinity",  // its maximum was infinite and is the same: alpha is 1 by definition
+    "nan_score",      // one of its scores of this tile is NaN
+    "odd_score",      // the score that is followed is not finite, before any mask
+    "odd_weight",     // the weight that is followed is not finite
+    "odd_past",       // its sum or its output before this step is not finite
+    "odd_sum",        // its sum is not finite
+    "odd_output",     // its output is not finite, in the column that is followed
+    "overflow",       // what-if: the inputs are finite, and a weight, the sum or the output is not
+    "overflow_here",  // the weight that is followed has overflowed so
+    "biased",         // the problem has a bias
+    "unsubtracted",   // what-if: the maximum is not subtracted
+    "narrow",         // what-if: l and O are rounded after every addition
 };
 
 const std::vector<std::string_view> kStepPlaceholders = {
-    "row",       "i",        "j",     "rows",        "keys",          "first_row", "last_row",
-    "first_key", "last_key", "D",     "Dv",          "element_bytes", "bytes",     "key",
-    "col",       "visible",  "scale", "scale_value", "dot",           "s",         "p",
-    "rowmax",    "m_old",    "m_new", "alpha",       "l_old",         "l_new",     "rowsum",
-    "o_old",     "o_new",    "pv",    "lse"};
+    "row",       "i",        "j",          "rows",    "keys",  "first_row", "last_row",
+    "first_key", "last_key", "D",          "Dv",      "Lq",    "Lk",        "element_bytes",
+    "bytes",     "key",      "col",        "visible", "scale", "dot",       "scale_value",
+    "s",         "p",        "rowmax",     "m_old",   "m_new", "alpha",     "l_old",
+    "l_new",     "rowsum",   "accumulate", "o_old",   "o_new", "pv",        "lse"};
 
 namespace {
 
@@ -61,17 +76,18 @@ Result<StepText> parse_text(const nlohmann::json& j, const std::string& key) {
                           : name == "headline" ? &text.headline
                           : name == "sentence" ? &text.sentence
                           : name == "formula"  ? &text.formula
+                          : name == "why"      ? &text.why
                                                : nullptr;
     if (member == nullptr || !value.is_string()) {
       return bad_input(fmt::format(
-          "Step texts: {} has '{}'; a text has when, headline, sentence and formula, all words.", key, name));
+          "Step texts: {} has '{}'; a text has when, headline, sentence, formula and why, all words.", key, name));
     }
     *member = value.get<std::string>();
   }
   if (text.headline.empty() || text.sentence.empty()) {
     return bad_input(fmt::format("Step texts: {} lacks a headline or a sentence.", key));
   }
-  for (const std::string* part : {&text.headline, &text.sentence, &text.formula}) {
+  for (const std::string* part : {&text.headline, &text.sentence, &text.formula, &text.why}) {
     if (const std::string name = unknown_placeholder(*part); !name.empty()) {
       return bad_input(fmt::format("Step texts: {} names {{{}}}, which no step holds.", key, name));
     }

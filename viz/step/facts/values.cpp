@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "viz/draw/number_text.h"
+#include "viz/step/facts/conditions.h"
 
 namespace attn {
 namespace {
@@ -71,7 +72,6 @@ struct Collector {
   double weighted_value() const;
   std::optional<double> row_max() const;
   void choose_key(const Selection& selection) const;
-  void add_conditions(double m_old, double m_new) const;
   void add_places() const;
 };
 
@@ -109,7 +109,10 @@ double Collector::weighted_value() const {
 std::optional<double> Collector::row_max() const {
   const auto s = row_of(rec, rec.after(at.event, Slot::s), at.row);
   if (s.empty()) return std::nullopt;
-  return *std::max_element(s.begin(), s.end());
+  // NaN never wins, as in the kernels (kernels/arithmetic/vector_ops.h).
+  double best = -kInfinity;
+  for (const float x : s) best = static_cast<double>(x) > best ? x : best;
+  return best;
 }
 
 void Collector::choose_key(const Selection& selection) const {
@@ -125,37 +128,15 @@ void Collector::choose_key(const Selection& selection) const {
     bool any = false;
     for (std::size_t c = 0; c < s.size(); ++c) {
       const std::int32_t key = at.first_key + static_cast<std::int32_t>(c);
-      if (!p.visible(at.b, at.row, key) || (any && !(s[c] > best))) continue;
+      if (!p.visible(at.b, at.row, key) || (any && !(s[c] > best) && !std::isnan(s[c]))) continue;
       best = s[c];
       out.key = key;
       any = true;
+      if (std::isnan(best)) break;  // what a NaN does to its row is the story of that row
     }
   }
   const bool column = selection.slot == Slot::o_new || selection.slot == Slot::o_old;
   if (column && selection.col >= 0 && selection.col < p.Dv) out.col = selection.col;
-}
-
-void Collector::add_conditions(double m_old, double m_new) const {
-  const auto set = [&](bool holds, const char* name) {
-    if (holds) out.conditions.insert(name);
-  };
-  std::int64_t visible = 0;
-  for (std::int32_t c = 0; c < at.keys; ++c) visible += rec.problem.visible(at.b, at.row, at.first_key + c) ? 1 : 0;
-  put("visible", visible);
-  set(m_old == -kInfinity, "first");
-  set(m_new > m_old, "rose");
-  set(live(Slot::alpha).value_or(1) < 0.01, "tiny");
-  set(visible == 0, "nothing");
-  set(visible > 0 && visible < at.keys, "partial");
-  set(rec.problem.has_bias(), "biased");
-  set(!rec.options.subtract_max, "unsubtracted");
-  const auto lost = [&](std::optional<float> x) { return x && !std::isfinite(*x); };
-  const auto p = row_of(rec, rec.after(at.event, Slot::p), at.row);
-  const bool weights = std::any_of(p.begin(), p.end(), [](float x) { return !std::isfinite(x); });
-  set(weights || lost(live(Slot::l_new)) || lost(live(Slot::l_old)) || lost(live(output_slot(rec, at.event), out.col)),
-      "overflow");
-  const auto l = live(Slot::l_new) ? live(Slot::l_new) : live(Slot::l_old);
-  set((l && *l == 0) || (!l && m_new == -kInfinity), "empty_row");
 }
 
 void Collector::add_places() const {
@@ -171,6 +152,12 @@ void Collector::add_places() const {
   put("last_key", at.first_key + at.keys - 1);
   put("D", p.D);
   put("Dv", p.Dv);
+  put("Lq", p.Lq);
+  put("Lk", p.Lk);
+  put("accumulate", std::string(name_of(rec.options.accumulate)));
+  std::int64_t visible = 0;
+  for (std::int32_t c = 0; c < at.keys; ++c) visible += p.visible(at.b, at.row, at.first_key + c) ? 1 : 0;
+  put("visible", visible);
   put("element_bytes", static_cast<std::int64_t>(size_of(p.dtype)));
   put("bytes", static_cast<std::int64_t>(event_bytes(rec, at.event)));
   put("key", out.key);
@@ -183,6 +170,8 @@ void work_phase(const Collector& c, Phase phase, double m_old, double m_new, dou
   using enum TensorColour;
   using Values = std::span<const double>;
   const bool stored = stores_scores(c.rec.order);
+  // What is rounded at every addition does not follow from the operands that stand in the formula.
+  const bool narrow = c.rec.options.accumulate != DType::f32;
   const std::int32_t key = c.out.key, col = c.out.col;
   const auto score = c.live(Slot::s, key), weight = c.live(Slot::p, key), a = c.live(Slot::alpha);
   const auto l_new =
@@ -216,7 +205,9 @@ void work_phase(const Collector& c, Phase phase, double m_old, double m_new, dou
       break;
     case Phase::sum:
       if (!l_new) break;
-      if (stored) {
+      if (narrow) {
+        c.put_number("rowsum", c.row_sum(false), p);
+      } else if (stored) {
         c.work({{"l_old", l_old, l}, {"rowsum", c.row_sum(true), p}}, "l_new", *l_new, l, c.bound(Slot::l_new),
                [](Values x) { return x[0] + x[1]; });
       } else {
@@ -226,7 +217,9 @@ void work_phase(const Collector& c, Phase phase, double m_old, double m_new, dou
       break;
     case Phase::output:
       if (!o_new) break;
-      if (stored) {
+      if (narrow) {
+        c.put_number("pv", c.weighted_value(), v);
+      } else if (stored) {
         c.work({{"o_old", o_old, o}, {"pv", c.weighted_value(), v}}, "o_new", *o_new, o, c.bound(Slot::o_new, col),
                [](Values x) { return x[0] + x[1]; });
       } else if (c.rec.order == Order::flash1) {
@@ -286,7 +279,7 @@ StepValues step_values(const Recording& rec, const StepPlace& at, const Selectio
     const auto before = live_value(rec, at.event - 1, output_slot(rec, at.event - 1), at.row, out.col);
     if (before) o_old = *before;
   }
-  c.add_conditions(m_old, m_new);
+  out.conditions = step_conditions(rec, at, {out.key, out.col, m_old, m_new, l_old, o_old});
   c.put_number("m_old", m_old, m);
   c.put_number("m_new", m_new, m, c.bound(Slot::m_new));
   c.put_number("l_old", l_old, l, c.bound(Slot::l_old));

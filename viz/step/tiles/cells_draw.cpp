@@ -38,6 +38,12 @@ void draw_largest(const Drawn& d, const Box& box) {
   d.list->AddRectFilled({box.min.x + side, y}, {box.max.x - side, y + d.s.px(2)}, colour_of(TensorColour::m));
 }
 
+// What is not a number has no shade: NaN and infinity are plates in the text's colour, -inf one in the ground's.
+ImU32 fill_of(const Drawn& d, const TileScene& tile, const Cell& cell) {
+  if (std::isfinite(cell.value)) return cell_fill(d.s.theme, tile.hue, cell.shade);
+  return colour_of(cell.value == -HUGE_VALF ? Token::ground : Token::text);
+}
+
 void draw_value_cell(const Drawn& d, const TileScene& tile, const TilePlace& place, const Cell& cell, const Box& outer,
                      bool chosen) {
   const Box box = inset(outer, d.s);
@@ -50,8 +56,9 @@ void draw_value_cell(const Drawn& d, const TileScene& tile, const TilePlace& pla
     draw_gauge(d, box, cell.value, cell_fill(d.s.theme, tile.hue, 0.1F), strength);
     ink = colour_of(Token::text);
   } else {
-    const ImU32 fill = cell_fill(d.s.theme, tile.hue, cell.shade);
+    const ImU32 fill = fill_of(d, tile, cell);
     d.list->AddRectFilled(box.min, box.max, faded(fill, strength), rounding);
+    if (cell.value == -HUGE_VALF) draw_outline(d.list, box, faded(colour_of(Token::faint), strength), 1);
     ink = text_on(fill);
   }
   ink = faded(ink, strength);
@@ -66,6 +73,15 @@ void draw_value_cell(const Drawn& d, const TileScene& tile, const TilePlace& pla
   if (cell.largest) draw_largest(d, box);
 }
 
+// What was computed and is gone: a flat plate, where there is room with a dot on it.
+void draw_dropped(const Drawn& d, const TilePlace& place, std::int32_t r, std::int32_t from, std::int32_t to,
+                  bool dots) {
+  for (std::int32_t c = from; c < to; ++c) {
+    const Box box = inset(place.cell(r, c), d.s);
+    draw_dropped_cell(d.list, box, dots);
+  }
+}
+
 // Neighbours of the same look in a row are drawn as one: hatching and dashes cost many lines.
 void draw_blank_run(const Drawn& d, const TilePlace& place, CellLook look, std::int32_t r, std::int32_t from,
                     std::int32_t to) {
@@ -75,6 +91,10 @@ void draw_blank_run(const Drawn& d, const TilePlace& place, CellLook look, std::
   if (look == CellLook::masked) {
     d.list->AddRectFilled(run.min, run.max, faded(colour_of(Token::field), 0.6F), d.s.px(2));
     draw_hatch(d.list, run, faded(colour_of(Token::faint), 0.7F), 6);
+    return;
+  }
+  if (look == CellLook::dropped) {
+    draw_dropped(d, place, r, from, to, wide);
     return;
   }
   const ImU32 line = look == CellLook::empty ? colour_of(Token::faint) : colour_of(Token::line);
@@ -130,6 +150,8 @@ ImU32 blank_pixel(const Drawn& d, CellLook look, float x, float y, bool gap) {
     }
     case CellLook::past_end:
       return faded(colour_of(Token::line), 0.3F);
+    case CellLook::dropped:
+      return gap ? 0 : colour_of(Token::field);
     default:
       return gap ? 0 : faded(colour_of(Token::faint), 0.25F);
   }
@@ -150,7 +172,7 @@ void draw_picture(const Drawn& d, const TileScene& tile, const TilePlace& place)
         const float gap = cell_gap(bottom - top, d.s);
         const bool between = y < top + gap || y >= bottom - gap;
         for (std::int32_t c = 0; filled != r && c < tile.cols; ++c)
-          fills[static_cast<std::size_t>(c)] = cell_fill(d.s.theme, tile.hue, tile.cell(r, c).shade);
+          fills[static_cast<std::size_t>(c)] = fill_of(d, tile, tile.cell(r, c));
         filled = r;
         for (std::size_t n = 0; n < row.size(); ++n) {
           const std::int32_t c = columns.cell[n];
@@ -176,7 +198,11 @@ void draw_cells(const Drawn& d, const TileScene& tile, const TilePlace& place) {
   const bool low = place.box.height() < d.s.px(9) * static_cast<float>(tile.rows);
   if (!tile.live && !d.scene.skipped && (tile.cells.size() > 64 || low)) {
     // Hundreds of empty slots are one.
-    draw_dashed(d.list, inset(place.box, d.s), colour_of(Token::faint), 4);
+    const bool dropped = !tile.cells.empty() && tile.cells.front().look == CellLook::dropped;
+    if (dropped)
+      draw_dropped_cell(d.list, inset(place.box, d.s), true);
+    else
+      draw_dashed(d.list, inset(place.box, d.s), colour_of(Token::faint), 4);
     return;
   }
   if (draws_as_picture(d, tile, place)) {
@@ -216,6 +242,12 @@ const TilePlace* place_of_slot(const Drawn& d, Slot slot) {
 }
 
 }  // namespace
+
+void draw_dropped_cell(ImDrawList* list, const Box& box, bool dot) {
+  const Style& s = style();
+  list->AddRectFilled(box.min, box.max, colour_of(Token::field), s.px(2));
+  if (dot) list->AddCircleFilled(box.centre(), s.px(1.5F), colour_of(Token::faint));
+}
 
 void draw_tile(const Drawn& d, const TileScene& tile, const TilePlace& place) {
   draw_cells(d, tile, place);

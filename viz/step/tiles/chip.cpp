@@ -1,5 +1,12 @@
 #include "viz/step/tiles/chip.h"
 
+#include <algorithm>
+#include <array>
+#include <string>
+
+#include <fmt/format.h>
+
+#include "kernels/gpu/compile/occupancy.h"
 #include "kernels/model/traffic.h"
 
 namespace attn {
@@ -15,18 +22,63 @@ constexpr Part kParts[] = {{TrafficPart::q, TensorColour::q, "Q"}, {TrafficPart:
                            {TrafficPart::p, TensorColour::p, "P"}, {TrafficPart::stats, TensorColour::m, "mℓ"},
                            {TrafficPart::o, TensorColour::o, "O"}};
 
+// Bytes of the tiles that are live after the event, counted as on_chip_bytes() counts them: S in fp32, and P in its
+// place where S is not stored; m and l once, old or new.
+std::array<std::uint64_t, kTrafficParts> held_bytes(const Recording& rec, EventIndex e) {
+  std::array<std::uint64_t, kTrafficParts> out{};
+  const std::uint64_t element = size_of(rec.problem.dtype), fp32 = sizeof(float);
+  const auto bytes = [&](Slot slot, std::uint64_t each) -> std::uint64_t {
+    const VersionId id = rec.after(e, slot);
+    if (id == kNoVersion) return 0;
+    return static_cast<std::uint64_t>(rec.version(id).rows) * static_cast<std::uint64_t>(rec.version(id).cols) * each;
+  };
+  const auto either = [&](Slot a, Slot b, std::uint64_t each) { return std::max(bytes(a, each), bytes(b, each)); };
+  const auto of = [&](TrafficPart part) -> std::uint64_t& { return out[static_cast<std::size_t>(part)]; };
+  of(TrafficPart::q) = bytes(Slot::q, element);
+  of(TrafficPart::k) = bytes(Slot::k, element);
+  of(TrafficPart::v) = bytes(Slot::v, element);
+  const bool stored = stores_scores(rec.order);
+  if (stored) {
+    of(TrafficPart::s) = bytes(Slot::s, fp32);
+    of(TrafficPart::p) = bytes(Slot::p, element);
+  } else {
+    of(TrafficPart::s) = either(Slot::s, Slot::p, fp32);
+  }
+  of(TrafficPart::o) = either(Slot::o_old, Slot::o_new, fp32);
+  of(TrafficPart::stats) = either(Slot::m_old, Slot::m_new, fp32) + either(Slot::l_old, Slot::l_new, fp32);
+  if (!stored) return out;
+  // A pass holds what it needs; a recording keeps more on show, so that the eye can follow.
+  using enum TrafficPart;
+  constexpr std::array<std::array<TrafficPart, 3>, 3> kNeeds{{{q, k, s}, {s, s, stats}, {p, v, o}}};
+  const auto& needs = kNeeds[static_cast<std::size_t>(std::clamp(rec.events[e].pass, 0, 2))];
+  for (std::size_t n = 0; n < out.size(); ++n) {
+    if (std::find(needs.begin(), needs.end(), static_cast<TrafficPart>(n)) == needs.end()) out[n] = 0;
+  }
+  return out;
+}
+
 }  // namespace
 
-ChipScene chip_scene(const Recording& rec) {
+ChipScene chip_scene(const Recording& rec, EventIndex e, std::string_view arch) {
   ChipScene scene;
   const auto bytes = on_chip_bytes(rec.order, rec.problem, rec.options);
+  const auto held = held_bytes(rec, e);
   for (const std::uint64_t b : bytes) scene.total += b;
   for (const Part& p : kParts) {
-    const std::uint64_t b = bytes[static_cast<std::size_t>(p.part)];
-    if (b == 0) continue;
-    scene.parts.push_back({p.hue, b, {letter(p.letter, p.hue), number(" " + std::to_string(b), Token::dim)}});
+    const auto n = static_cast<std::size_t>(p.part);
+    // An order that stores S holds what its largest pass needs: what another pass holds takes that place.
+    scene.now += held[n];
+    if (bytes[n] == 0) continue;
+    scene.parts.push_back({p.hue,
+                           bytes[n],
+                           std::min(held[n], bytes[n]),
+                           {letter(p.letter, p.hue), number(" " + std::to_string(bytes[n]), Token::dim)}});
   }
-  scene.sum = {number(std::to_string(scene.total) + " B"), word(" of SRAM and registers")};
+  scene.sum = {number(fmt::format("{} B", scene.now)), word(" held now, "), number(fmt::format("{} B", scene.total)),
+               word(" at most")};
+  if (const auto limits = gpu::limits_of(arch))
+    scene.limit = {word(fmt::format("{}: a block may have ", arch)),
+                   number(fmt::format("{} KiB", limits->shared_block / 1024)), word(" of shared memory")};
   if (bytes[static_cast<std::size_t>(TrafficPart::p)] == 0)
     scene.note = {letter("P", TensorColour::p), word(" takes the place of "), letter("S", TensorColour::s)};
   return scene;

@@ -1,7 +1,9 @@
-// "Tiles on chip": the bytes of the tiles that are live at once.
+// "Tiles on chip": the bytes of the tiles that are live at this step, of those that are live at once at most, beside what
+// an SM has.
 #pragma once
 
 #include <cstdint>
+#include <string_view>
 #include <vector>
 
 #include "kernels/recording/recording.h"
@@ -11,15 +13,19 @@ namespace attn {
 
 struct ChipPart {
   TensorColour hue = TensorColour::q;
-  std::uint64_t bytes = 0;
-  Runs words;  // "Q 128"
+  std::uint64_t bytes = 0;  // at most
+  std::uint64_t now = 0;    // at this step
+  Runs words;               // "Q 128"
 };
 struct ChipScene {
-  std::uint64_t total = 0;      // 0: this order holds no tile
+  std::uint64_t total = 0;  // 0: this order holds no tile
+  std::uint64_t now = 0;
   std::vector<ChipPart> parts;  // those that hold something
-  Runs sum;                     // "512 B of SRAM and registers"
+  Runs sum;                     // "384 B of 512 B held now"
+  Runs limit;                   // "an SM of sm_90: 227 KiB for a block"
   Runs note;                    // "P takes the place of S", where it does
 };
-ChipScene chip_scene(const Recording& rec);
+// `arch`: the GPU that the limit is of; none is said of one that is not known.
+ChipScene chip_scene(const Recording& rec, EventIndex e, std::string_view arch);
 
 }  // namespace attn

@@ -14,7 +14,13 @@ void draw_chip_card(ImDrawList* list, const Box& box, const ChipScene& scene) {
   float x = box.min.x, y = box.min.y + s.px(24);
   for (const ChipPart& p : scene.parts) {
     const float w = width * static_cast<float>(p.bytes) / static_cast<float>(scene.total);
-    list->AddRectFilled({x, y}, {x + std::max(w - s.px(1), 1.0F), y + s.px(11)}, colour_of(p.hue));
+    const float held = width * static_cast<float>(p.now) / static_cast<float>(scene.total);
+    const Box place{{x, y}, {x + std::max(w - s.px(1), 1.0F), y + s.px(11)}};
+    // Room that is kept is faint, what it holds now is filled.
+    list->AddRectFilled(place.min, place.max, faded(colour_of(p.hue), 0.25F));
+    if (p.now > 0)
+      list->AddRectFilled(place.min, {std::min(x + std::max(held - s.px(1), 1.0F), place.max.x), place.max.y},
+                          colour_of(p.hue));
     x += w;
   }
   y += s.px(18);
@@ -33,8 +39,11 @@ void draw_chip_card(ImDrawList* list, const Box& box, const ChipScene& scene) {
   };
   const float gap = lines(14, false) <= box.max.y ? 14 : 7;
   if (lines(gap, false) <= box.max.y) y = lines(gap, true) - s.px(18);
-  y += s.px(20);
-  if (y + s.px(18) <= box.max.y) draw_runs(list, {box.min.x, y}, 12.5F, scene.note);
+  for (const Runs* words : {&scene.limit, &scene.note}) {
+    if (words->empty() || runs_width(*words, 12.5F) > box.width()) continue;
+    y += s.px(20);
+    if (y + s.px(18) <= box.max.y) draw_runs(list, {box.min.x, y}, 12.5F, *words);
+  }
 }
 
 }  // namespace attn

@@ -36,6 +36,18 @@ Select select_of(const TilesScene& scene, const CellRef& ref) {
   return select;
 }
 
+// The row stays followed.
+Select released_pin(Selection selection) {
+  selection.col = -1;
+  return {selection};
+}
+
+// What is pinned already is let go.
+Select pin_or_release(const TilesPanel& panel, const TilesScene& scene, const CellRef& ref) {
+  const Select select = select_of(scene, ref);
+  return select.selection == panel.state.document.selection ? released_pin(select.selection) : select;
+}
+
 // Tiles in the order in which left and right cross from one to the next.
 std::vector<const TileScene*> row_tiles(const TilesScene& scene) {
   std::vector<const TileScene*> tiles;
@@ -116,10 +128,13 @@ void take_pointer(const TilesPanel& panel, const TilesScene& scene, const TilesL
     held.hovered = hit(tile, place, ImGui::GetMousePos());
     if (!held.hovered) return;
     if (ImGui::IsMouseDoubleClicked(ImGuiMouseButton_Left)) start_editing(panel, scene, *held.hovered, "");
-    if (!clicked) return;
+    if (!clicked || held.editing) return;
     const bool inside =
         tile.slot == Slot::k || tile.slot == Slot::v || held.hovered->row < scene.at.first_row + scene.at.rows;
-    if (inside) panel.commands.push_back(select_of(scene, *held.hovered));
+    // A second click lets go, but on an input it may be the first of the two that open the field: Escape lets go there.
+    const bool input = tile.slot == Slot::q || tile.slot == Slot::k || tile.slot == Slot::v;
+    if (inside)
+      panel.commands.push_back(input ? select_of(scene, *held.hovered) : pin_or_release(panel, scene, *held.hovered));
   };
   static constexpr const char* kIds[kColumns] = {"##tile_q",     "##tile_s",     "##tile_m_old",
                                                  "##tile_m_new", "##tile_alpha", "##tile_p",
@@ -132,7 +147,7 @@ void take_pointer(const TilesPanel& panel, const TilesScene& scene, const TilesL
   button("##tile_v", scene.v, layout.v);
 }
 
-// Tab enters the tiles, arrows move, Enter pins, Esc leaves. The keys are owned for the frame, so that neither
+// Tab enters the tiles, arrows move, Enter pins or lets go, Esc leaves, and outside lets go of the pin. The keys are owned for the frame, so that neither
 // Dear ImGui's tabbing nor the shell's stepping sees them.
 void take_keys(const TilesPanel& panel, const TilesScene& scene) {
   TilesHeld& held = panel.held;
@@ -142,12 +157,19 @@ void take_keys(const TilesPanel& panel, const TilesScene& scene) {
   const ImGuiID owner = ImGui::GetID("##step_cells");
   if (!held.tab_elsewhere) ImGui::SetKeyOwner(ImGuiKey_Tab, owner);
   if (!held.focused) {
+    // The sheet of keys closes first.
+    const bool released =
+        !panel.state.view.keys_sheet && ImGui::IsKeyPressed(ImGuiKey_Escape, ImGuiInputFlags_None, owner);
+    if (released && panel.state.document.selection.col >= 0)
+      panel.commands.push_back(released_pin(panel.state.document.selection));
     const bool enters = !held.tab_elsewhere && ImGui::IsKeyPressed(ImGuiKey_Tab, ImGuiInputFlags_None, owner);
     if (!enters || io.KeyCtrl) return;
     held.focused = true;
-    if (!held.keyboard || cell_of(scene, *held.keyboard) == nullptr)
-      held.keyboard = pointed_cell(scene, panel.state, held);
-    if (!held.keyboard) held.keyboard = scene.tiles[kSTile].ref(0, 0);
+    if (held.keyboard && cell_of(scene, *held.keyboard) == nullptr) held.keyboard.reset();
+    if (!held.keyboard) {
+      const auto now = pointed_cell(scene, panel.state, held);
+      held.keyboard = now ? now->cell : scene.tiles[kSTile].ref(0, 0);
+    }
     return;
   }
   if (!held.keyboard || cell_of(scene, *held.keyboard) == nullptr)
@@ -171,7 +193,7 @@ void take_keys(const TilesPanel& panel, const TilesScene& scene) {
     const bool begins = (c >= '0' && c <= '9') || c == '-' || c == '.';
     if (begins && start_editing(panel, scene, *held.keyboard, std::string(1, static_cast<char>(c)))) return;
   }
-  if (pressed(ImGuiKey_Enter)) panel.commands.push_back(select_of(scene, *held.keyboard));
+  if (pressed(ImGuiKey_Enter)) panel.commands.push_back(pin_or_release(panel, scene, *held.keyboard));
 }
 
 void edit_cell(const TilesPanel& panel, const TilesScene& scene, const TilesLayout& layout) {

@@ -30,6 +30,8 @@ inline float strength_of(const Drawn& d, const TileScene& tile) {
 }
 
 void draw_tile(const Drawn& d, const TileScene& tile, const TilePlace& place);
+// A value that was computed and is gone from chip.
+void draw_dropped_cell(ImDrawList* list, const Box& box, bool dot);
 // Outlines the operands of the pointed-at cell, and a cell itself.
 void light_operands(const Drawn& d);
 void light_cell(const Drawn& d, const CellRef& ref, float thickness);

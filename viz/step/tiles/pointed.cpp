@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "viz/draw/number_text.h"
+#include "viz/step/facts/dropped.h"
 #include "viz/step/facts/letters.h"
 
 namespace attn {
@@ -132,6 +133,50 @@ struct Builder {
   }
 };
 
+void add_lead(PointedScene& out, PointedBy by) {
+  switch (by) {
+    case PointedBy::pointer:
+      out.lead = out.short_lead = "Pointed at: ";
+      break;
+    case PointedBy::keyboard:
+      out.lead = out.short_lead = "Chosen by keys: ";
+      break;
+    case PointedBy::pin:
+      out.lead = out.short_lead = "Pinned: ";
+      break;
+    case PointedBy::score:
+      out.lead = "Followed, the row's largest score: ";
+      out.short_lead = "Followed: ";
+      break;
+    case PointedBy::output:
+      out.lead = "Followed, the row's output: ";
+      out.short_lead = "Followed: ";
+      break;
+  }
+}
+
+// The step's own: O while it is made or all that is left, else the row's largest score, which m looks at; a NaN before
+// all, since it is what happens to the row. None where the row holds neither.
+std::optional<Pointed> own_cell(const TilesScene& scene) {
+  const std::int32_t r = scene.at.row - scene.at.first_row;
+  const TileScene& o = scene.tiles[static_cast<std::size_t>(Column::o)];
+  const TileScene& s = scene.tiles[static_cast<std::size_t>(Column::s)];
+  if (o.live && (o.made || !s.live)) return Pointed{o.ref(r, 0), PointedBy::output};
+  std::optional<CellRef> best;
+  float max = 0;
+  for (std::int32_t c = 0; c < s.cols; ++c) {
+    const Cell& cell = s.cell(r, c);
+    if (cell.look != CellLook::value || (best && !(cell.value > max) && !std::isnan(cell.value))) continue;
+    best = s.ref(r, c);
+    max = cell.value;
+    if (std::isnan(max)) break;
+  }
+  // A row that may see no key here: why.
+  if (!best && s.live && !s.cells.empty() && s.cell(r, 0).look == CellLook::masked) best = s.ref(r, 0);
+  if (!best) return std::nullopt;
+  return Pointed{*best, PointedBy::score};
+}
+
 }  // namespace
 
 const TileScene* tile_of(const TilesScene& scene, Slot slot) {
@@ -154,8 +199,11 @@ const Cell* cell_of(const TilesScene& scene, const CellRef& ref) {
   return &tile->cell(r, c);
 }
 
-PointedScene pointed_scene(const Recording& rec, const TilesScene& tiles, const CellRef& ref, const ExactTile* exact) {
+PointedScene pointed_scene(const Recording& rec, const TilesScene& tiles, const Pointed& pointed,
+                           const ExactTile* exact) {
+  const CellRef& ref = pointed.cell;
   Builder b{rec, tiles, ref, {}};
+  add_lead(b.out, pointed.by);
   const Cell* cell = cell_of(tiles, ref);
   const TileScene* tile = tile_of(tiles, ref.slot);
   if (cell == nullptr || tile == nullptr) return b.out;
@@ -169,6 +217,10 @@ PointedScene pointed_scene(const Recording& rec, const TilesScene& tiles, const 
   }
   if (cell->look == CellLook::empty) {
     b.out.words = {word("Not computed yet.")};
+    return b.out;
+  }
+  if (cell->look == CellLook::dropped) {
+    b.out.words = {word(dropped_words(rec, tiles.at, tile->slot))};
     return b.out;
   }
   if (cell->look == CellLook::masked) {
@@ -224,30 +276,17 @@ PointedScene pointed_scene(const Recording& rec, const TilesScene& tiles, const 
   return b.out;
 }
 
-std::optional<CellRef> pointed_cell(const TilesScene& scene, const State& state, const TilesHeld& held) {
-  if (held.hovered) return held.hovered;
-  if (held.focused && held.keyboard) return held.keyboard;
+std::optional<Pointed> pointed_cell(const TilesScene& scene, const State& state, const TilesHeld& held) {
+  if (held.hovered) return Pointed{*held.hovered, PointedBy::pointer};
+  if (held.focused && held.keyboard) return Pointed{*held.keyboard, PointedBy::keyboard};
   const Selection& pinned = state.document.selection;
   if (pinned.col >= 0) {
     const CellRef ref{pinned.slot, scene.at.row, pinned.col};
-    if (cell_of(scene, ref) != nullptr) return ref;
+    const Cell* cell = cell_of(scene, ref);
+    if (cell != nullptr && (cell->look == CellLook::value || cell->look == CellLook::masked))
+      return Pointed{ref, PointedBy::pin};
   }
-  const std::int32_t r = scene.at.row - scene.at.first_row;
-  // O while it is made or all that is left, else the row's largest score: what m looks at.
-  const TileScene& o = scene.tiles[static_cast<std::size_t>(Column::o)];
-  const TileScene& s = scene.tiles[static_cast<std::size_t>(Column::s)];
-  if (o.live && (o.made || !s.live)) return o.ref(r, 0);
-  std::optional<CellRef> best;
-  float max = 0;
-  for (std::int32_t c = 0; c < s.cols; ++c) {
-    const Cell& cell = s.cell(r, c);
-    if (cell.look != CellLook::value || (best && !(cell.value > max))) continue;
-    best = s.ref(r, c);
-    max = cell.value;
-  }
-  // A row that may see no key here: why.
-  if (!best && s.live && !s.cells.empty() && s.cell(r, 0).look == CellLook::masked) best = s.ref(r, 0);
-  return best;
+  return own_cell(scene);
 }
 
 }  // namespace attn

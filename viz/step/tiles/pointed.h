@@ -1,6 +1,7 @@
 // "Pointed at": the cell under the pointer, its full value, and the sum behind it, term by term.
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <vector>
@@ -18,8 +19,22 @@ struct PointedTerm {
   std::string left, right, product;
 };
 
+// What made this cell the one that is spelled out.
+enum class PointedBy : std::uint8_t {
+  pointer,
+  keyboard,
+  pin,     // the selection
+  score,   // none of these: the step's own, its row's largest score,
+  output,  // or the first column of O
+};
+struct Pointed {
+  CellRef cell;
+  PointedBy by = PointedBy::pointer;
+};
+
 struct PointedScene {
-  Runs title;  // "S 0,3 = q0·k3 / √2 = 15.203"
+  std::string lead, short_lead;  // "Pinned: ", "Followed, the row's largest score: "; short where there is no room
+  Runs title;                    // "S 0,3 = q0·k3 / √2 = 15.203"
   std::string left_letter, right_letter;
   Ink left_ink, right_ink;
   std::vector<PointedTerm> terms;  // all of them; the drawing shows what fits and says how many more
@@ -29,13 +44,15 @@ struct PointedScene {
   std::string full;        // nine digits: what Ctrl+C copies
   std::string full_words;  // "15.2027960, fp64 15.20279579"
 };
-PointedScene pointed_scene(const Recording& rec, const TilesScene& tiles, const CellRef& cell, const ExactTile* exact);
+PointedScene pointed_scene(const Recording& rec, const TilesScene& tiles, const Pointed& pointed,
+                           const ExactTile* exact);
 
 // The cell of a tile in the scene that `ref` names; null where it is not drawn.
 const TileScene* tile_of(const TilesScene& scene, Slot slot);
 const Cell* cell_of(const TilesScene& scene, const CellRef& ref);
 
-// The cell that the pointer, the keyboard or the selection is on, in this order; else the one the sentence follows.
-std::optional<CellRef> pointed_cell(const TilesScene& scene, const State& state, const TilesHeld& held);
+// The cell that the pointer, the keyboard or the selection is on, in this order; else the step's own. A pinned cell
+// that holds nothing at this step gives way to the step's own.
+std::optional<Pointed> pointed_cell(const TilesScene& scene, const State& state, const TilesHeld& held);
 
 }  // namespace attn

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "viz/draw/number_text.h"
+#include "viz/step/facts/dropped.h"
 
 namespace attn {
 namespace {
@@ -122,7 +123,13 @@ TileScene Builder::tile(Slot slot, std::int32_t rows, std::int32_t cols, std::in
     }
   }
   const VersionId id = rec.after(e, slot);
-  if (id != kNoVersion) fill(tile, id);
+  if (id != kNoVersion) {
+    fill(tile, id);
+  } else if (is_dropped(rec, at, slot)) {
+    for (Cell& cell : tile.cells) {
+      if (cell.look == CellLook::empty) cell.look = CellLook::dropped;
+    }
+  }
   return tile;
 }
 

@@ -19,6 +19,7 @@ namespace attn {
 enum class CellLook : std::uint8_t {
   value,
   empty,     // not computed yet: dashed
+  dropped,   // computed, and gone from chip: a flat plate with a dot
   masked,    // the mask or a skipped tile: hatched
   past_end,  // beyond a ragged tile: thin outline
 };

@@ -9,6 +9,7 @@
 #include "viz/draw/theme.h"
 #include "viz/step/tiles/chip_draw.h"
 #include "viz/step/tiles/layout_draw.h"
+#include "viz/step/tiles/legend_draw.h"
 #include "viz/step/tiles/parts_draw.h"
 #include "viz/step/tiles/pointed.h"
 #include "viz/step/tiles/pointed_draw.h"
@@ -158,9 +159,9 @@ void draw_all(const Drawn& d) {
   light_operands(d);
 }
 
-void show_pointed(const TilesPanel& panel, const Drawn& d) {
-  if (!d.pointed) return;
-  const PointedScene scene = pointed_scene(panel.rec, d.scene, *d.pointed, panel.exact);
+void show_pointed(const TilesPanel& panel, const Drawn& d, const std::optional<Pointed>& pointed) {
+  if (!pointed) return;
+  const PointedScene scene = pointed_scene(panel.rec, d.scene, *pointed, panel.exact);
   if (d.layout.has_pointed && pointed_height(scene) <= d.layout.pointed.height() + d.s.px(14)) {
     draw_pointed(d.list, d.layout.pointed, scene);
   } else if (panel.held.hovered) {
@@ -182,24 +183,34 @@ void draw_step_tiles(const TilesPanel& panel, const Box& box, TilesScene& scene)
   const Style& s = style();
   ImDrawList* list = ImGui::GetWindowDrawList();
   draw_card(list, box);
-  const Box area{{box.min.x + s.px(16), box.min.y + s.px(8)}, {box.max.x - s.px(18), box.max.y - s.px(8)}};
+  Box area{{box.min.x + s.px(16), box.min.y + s.px(8)}, {box.max.x - s.px(18), box.max.y - s.px(8)}};
+  // In a low card the tiles need the line more than the legend does.
+  const bool legend = box.height() >= s.px(250);
+  if (legend) area.max.y -= s.px(kLegendHeight);
   const TilesLayout layout = layout_tiles(scene, area);
   give_texts(panel, scene, layout);
   list->PushClipRect(box.min, box.max, true);
   take_pointer(panel, scene, layout);
   take_keys(panel, scene);
-  const std::optional<CellRef> pointed = pointed_cell(scene, panel.state, panel.held);
+  const std::optional<Pointed> pointed = pointed_cell(scene, panel.state, panel.held);
+  const std::optional<CellRef> lit = pointed ? std::optional(pointed->cell) : std::nullopt;
   // Faster than this, play would never come to rest.
   constexpr float kMaxPlayed = 5;
   const StepView& view = panel.state.view.step;
   const bool moves =
       !panel.state.preferences.reduced_motion && (!view.playing || view.play_steps_per_second <= kMaxPlayed);
   const float arrival = panel.held.arrival(scene.at.event, moves, ImGui::GetTime());
-  const Drawn drawn{list, scene, layout, pointed, panel.held, s, arrival};
+  const Drawn drawn{list, scene, layout, lit, panel.held, s, arrival};
   draw_all(drawn);
-  if (pointed) light_cell(drawn, *pointed, panel.held.focused ? 2.0F : 1.0F);
-  if (layout.has_chip) draw_chip_card(list, layout.chip, chip_scene(panel.rec));
-  show_pointed(panel, drawn);
+  if (lit) light_cell(drawn, *lit, panel.held.focused ? 2.0F : 1.0F);
+  if (layout.has_chip)
+    draw_chip_card(list, layout.chip, chip_scene(panel.rec, scene.at.event, panel.state.document.sweep.arch));
+  if (legend) {
+    const TileScene* spelled = lit ? tile_of(scene, lit->slot) : nullptr;
+    draw_cell_legend({{area.min.x, area.max.y}, {area.max.x, area.max.y + s.px(kLegendHeight)}},
+                     scale_legend(spelled != nullptr ? spelled->hue : TensorColour::s, panel.scales));
+  }
+  show_pointed(panel, drawn, pointed);
   edit_cell(panel, scene, layout);
   list->PopClipRect();
 }

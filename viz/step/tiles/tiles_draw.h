@@ -7,6 +7,7 @@
 #include "viz/draw/canvas.h"
 #include "viz/state/commands.h"
 #include "viz/state/state.h"
+#include "viz/step/facts/scales.h"
 #include "viz/step/tiles/held.h"
 #include "viz/step/tiles/scene.h"
 
@@ -15,6 +16,7 @@ namespace attn {
 struct TilesPanel {
   const Recording& rec;
   const ExactTile* exact;  // fp64 of the live query tile; null where there is none
+  const TensorScales& scales;
   const State& state;
   TilesHeld& held;
   Commands& commands;

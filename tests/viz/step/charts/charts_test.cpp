@@ -158,6 +158,23 @@ TEST(Hindsight, IsTheSameAtEveryStepButForWhatIsToCome) {
   }
 }
 
+// Left to right is the order of time: the tile that was visited first stands first.
+TEST(Hindsight, FollowsARunFromRightToLeft) {
+  Options options;
+  options.key_order = KeyOrder::right_to_left;
+  const auto rec = record_preset("late_outlier", "cpu_flash", options);
+  const HindsightScene scene = hindsight_scene(*rec, place_of(*rec, 20, pinned_row(1)));
+  ASSERT_EQ(scene.tiles.size(), 4U);
+  for (std::size_t n = 0; n < scene.tiles.size(); ++n) {
+    EXPECT_EQ(scene.tiles[n].key_tile, 3 - static_cast<std::int32_t>(n));
+    EXPECT_EQ(scene.tiles[n].first_key, 4 * scene.tiles[n].key_tile);
+    if (n > 0) {
+      EXPECT_GT(scene.tiles[n].event, scene.tiles[n - 1].event);
+    }
+  }
+  EXPECT_EQ(scene.tiles.back().difference, 0);
+}
+
 TEST(Hindsight, SaysWhyThereIsNothing) {
   const auto rec = record_preset("masked_row", "cpu_flash");
   const HindsightScene scene = hindsight_scene(*rec, place_of(*rec, 0, pinned_row(0)));

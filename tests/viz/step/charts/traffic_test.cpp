@@ -38,5 +38,73 @@ TEST(TrafficCard, BarsAreWhatARunOfEachOrderCounts) {
   }
 }
 
+// The mark on naive's bar: one of the sums that a naive run really has, which never falls and ends at its total.
+TEST(TrafficCard, NaiveAtTheSameMomentIsAMomentOfNaive) {
+  for (const char* preset : {"blackboard", "late_outlier", "ragged", "heads", "bias"}) {
+    // The definition's own walk: one row at a time, all keys at once.
+    const auto tiled = record_preset(preset, "cpu_sequential");
+    const auto row = find_kernel("cpu_sequential");
+    Options options = tiled->options;
+    options.br = 1;
+    options.bc = static_cast<std::int32_t>(tiled->problem.Lk);
+    const auto naive = (*row)->record(**row, tiled->problem, options, tiled->inputs, {});
+    ASSERT_TRUE(naive.has_value());
+    std::set<std::uint64_t> sums{0};
+    std::uint64_t scores_stored = 0;
+    for (const Event& event : naive->events) {
+      std::uint64_t bytes = 0;
+      for (const std::uint64_t part : event.hbm_bytes) bytes += part;
+      sums.insert(bytes);
+      if (event.id.b == 0 && event.id.h == 0 && event.pass < 2) scores_stored = bytes;
+    }
+    for (const char* kernel : {"cpu_flash", "cpu_flash1", "cpu_tiled"}) {
+      SCOPED_TRACE(std::string(preset) + " " + kernel);
+      const auto rec = record_preset(preset, kernel);
+      std::uint64_t before = 0;
+      bool output = false;
+      for (EventIndex e = 0; e < rec->events.size(); ++e) {
+        const std::uint64_t now = naive_so_far(*rec, e);
+        EXPECT_TRUE(sums.contains(now)) << now << " at step " << e + 1;
+        EXPECT_GE(now, before) << "step " << e + 1;
+        before = now;
+        output = output || rec->events[e].id.phase == Phase::output;
+        // No output without all of S and P stored.
+        if (output) {
+          EXPECT_GE(now, scores_stored);
+        }
+        if (testing::Test::HasFailure()) return;
+      }
+      EXPECT_EQ(before, *sums.rbegin());
+    }
+  }
+}
+
+// The bytes that a hover names add up to the piece that it is over.
+TEST(TrafficCard, APieceSaysWhatItIsMadeOf) {
+  for (const char* kernel : kRecordingKernels) {
+    const auto rec = record_preset("heads", kernel);
+    const TrafficTotals totals = traffic_totals(*rec);
+    for (const EventIndex e : {EventIndex{5}, static_cast<EventIndex>(rec->events.size() - 1)}) {
+      const TrafficScene scene = traffic_scene(*rec, e, totals);
+      for (const TrafficBar& bar : scene.bars) {
+        for (const TrafficPiece& piece : kTrafficPieces) {
+          const std::string words = piece_words(*rec, bar, piece.part, e);
+          std::uint64_t sum = 0;
+          for (const char* way : {"read: ", "written: "}) {
+            if (const auto at = words.find(way); at != std::string::npos)
+              sum += std::stoull(words.substr(at + std::string(way).size()));
+          }
+          EXPECT_EQ(sum, bar.bytes[static_cast<std::size_t>(piece.part)]) << bar.name << ": " << words;
+        }
+      }
+    }
+  }
+  const auto rec = record_preset("blackboard", "cpu_flash");
+  const auto last = static_cast<EventIndex>(rec->events.size() - 1);
+  const TrafficScene scene = traffic_scene(*rec, last, traffic_totals(*rec));
+  EXPECT_EQ(piece_words(*rec, scene.bars[0], TrafficPart::k, last),
+            "flash, whole run\nK read: 64 B = 16 numbers × 4 B, all 8 of it 2 times");
+}
+
 }  // namespace
 }  // namespace attn

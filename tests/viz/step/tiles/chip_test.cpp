@@ -1,4 +1,4 @@
-// Tiles on chip: the parts add up to the sum that is said.
+// Tiles on chip: the parts add up to the sum that is said, and what is held now is what the recording holds live.
 #include "viz/step/tiles/chip.h"
 
 #include "tests/viz/step/fixture.h"
@@ -8,7 +8,8 @@ namespace {
 
 TEST(Chip, PartsAddUpToTheSumThatIsSaid) {
   for (const char* kernel : kRecordingKernels) {
-    const ChipScene scene = chip_scene(*record_preset("blackboard", kernel));
+    const auto rec = record_preset("blackboard", kernel);
+    const ChipScene scene = chip_scene(*rec, 0, "sm_90a");
     std::uint64_t sum = 0;
     for (const ChipPart& part : scene.parts) {
       EXPECT_GT(part.bytes, 0U);
@@ -16,7 +17,37 @@ TEST(Chip, PartsAddUpToTheSumThatIsSaid) {
       sum += part.bytes;
     }
     EXPECT_EQ(sum, scene.total) << kernel;
-    EXPECT_EQ(plain_text(scene.sum), std::to_string(sum) + " B of SRAM and registers");
+    EXPECT_EQ(plain_text(scene.sum), std::to_string(scene.now) + " B held now, " + std::to_string(sum) + " B at most");
+    EXPECT_EQ(plain_text(scene.limit), "sm_90a: a block may have 227 KiB of shared memory");
+    EXPECT_TRUE(chip_scene(*rec, 0, "sm_of_tomorrow").limit.empty());
+  }
+}
+
+// 2 x 2 tiles of fp32 with D = 2: 16 bytes each, m and l 8.
+TEST(Chip, HeldNowGrowsAsTheTilesArrive) {
+  const auto rec = record_preset("blackboard", "cpu_flash");
+  const auto now = [&](std::int32_t j, Phase phase) {
+    return chip_scene(*rec, rec->find({0, 0, 0, j, phase}).value(), "sm_90a").now;
+  };
+  EXPECT_EQ(now(-1, Phase::load_q), 16U + 16U + 16U);         // Q, O and m with l
+  EXPECT_EQ(now(0, Phase::load_kv), 16U * 4 + 16U);           // and K, V
+  EXPECT_EQ(now(0, Phase::scores), 16U * 5 + 16U);            // and S
+  EXPECT_EQ(now(0, Phase::output), now(0, Phase::scores));    // P takes its place
+  EXPECT_EQ(now(1, Phase::load_kv), now(0, Phase::load_kv));  // S and P are gone
+}
+
+TEST(Chip, NeverHoldsMoreThanItSaysAtMost) {
+  for (const Preset& preset : presets()) {
+    for (const char* kernel : kRecordingKernels) {
+      const auto rec = record_preset(preset.id, kernel);
+      std::uint64_t most = 0;
+      for (EventIndex e = 0; e < rec->events.size(); ++e) {
+        const ChipScene scene = chip_scene(*rec, e, "sm_90a");
+        ASSERT_LE(scene.now, scene.total) << preset.id << " " << kernel << " step " << e + 1;
+        most = std::max(most, scene.now);
+      }
+      EXPECT_GT(most, 0U);
+    }
   }
 }
 

@@ -279,6 +279,73 @@ TEST(StepScene, OneTileIsMarkedAsMadeAndWhatIsNotComputedIsEmpty) {
   EXPECT_EQ(s.next_column, Column::p);
 }
 
+CellLook look_of(const TilesScene& s, Column c) {
+  return s.tiles[static_cast<std::size_t>(c)].cell(0, 0).look;
+}
+
+TEST(StepScene, WhatWasDroppedDoesNotLookLikeWhatIsToCome) {
+  Walk flash(record_preset("blackboard", "cpu_flash"));
+  const auto at = [](Walk& walk, std::int32_t i, std::int32_t j, Phase phase) {
+    const auto e = walk.rec->find({0, 0, i, j, phase});
+    EXPECT_TRUE(e.has_value());
+    return walk.scene(e.value_or(0));
+  };
+  for (const Column c : {Column::s, Column::p, Column::alpha, Column::m_new, Column::l_new}) {
+    EXPECT_EQ(look_of(at(flash, 0, 0, Phase::load_kv), c), CellLook::empty);
+    EXPECT_EQ(look_of(at(flash, 0, 1, Phase::load_kv), c), CellLook::empty);  // of the tile that has come
+    EXPECT_EQ(look_of(at(flash, 0, -1, Phase::normalise), c), CellLook::dropped);
+  }
+  Walk tiled(record_preset("blackboard", "cpu_tiled"));
+  const TilesScene pass3 = at(tiled, 0, 0, Phase::output);
+  EXPECT_EQ(pass3.k.cell(0, 0).look, CellLook::dropped);
+  const TilesScene pass1 = at(tiled, 0, 0, Phase::scores);
+  EXPECT_EQ(pass1.v.cell(0, 0).look, CellLook::empty);
+  Walk flash1(record_preset("blackboard", "cpu_flash1"));
+  const auto second = flash1.rec->find({0, 0, -1, 1, Phase::load_kv});
+  ASSERT_TRUE(second.has_value());
+  EXPECT_EQ(look_of(flash1.scene(*second), Column::o), CellLook::dropped);
+  EXPECT_EQ(look_of(flash1.scene(*second), Column::s), CellLook::empty);
+}
+
+// Every slot of every step: dropped means that it was live before, empty that it was not.
+TEST(StepScene, ScoresAreDroppedOnlyAfterTheyWereLive) {
+  for (const char* kernel : kRecordingKernels) {
+    Walk walk(record_preset("causal", kernel));
+    for (EventIndex e = 0; e < walk.rec->events.size(); ++e) {
+      const TilesScene s = walk.scene(e);
+      const StepPlace& at = s.at;
+      for (const Column c : {Column::s, Column::p}) {
+        const TileScene& tile = s.tiles[static_cast<std::size_t>(c)];
+        bool was = false;
+        for (EventIndex n = 0; n <= e; ++n) {
+          const VersionId id = walk.rec->after(n, tile.slot);
+          if (id == kNoVersion || walk.rec->events[n].id.h != at.h) continue;
+          was = was ||
+                (walk.rec->version(id).first_row == at.first_row && walk.rec->version(id).first_col == at.first_key);
+        }
+        if (look_of(s, c) == CellLook::dropped) {
+          EXPECT_TRUE(was) << kernel << " step " << e + 1;
+        }
+        if (look_of(s, c) == CellLook::empty) {
+          EXPECT_FALSE(was) << kernel << " step " << e + 1;
+        }
+      }
+    }
+  }
+}
+
+TEST(StepScene, ASignedTensorsZeroIsInTheMiddleOfItsScale) {
+  const auto rec = record_preset("random", "cpu_flash");
+  const TensorScales scales = scales_of(*rec);
+  for (const TensorColour c : {TensorColour::q, TensorColour::k, TensorColour::v, TensorColour::s, TensorColour::o}) {
+    const TensorScale& scale = scales[static_cast<std::size_t>(c)];
+    EXPECT_EQ(scale.shade(0), 0);
+    EXPECT_EQ(scale.shade(1), -scale.shade(-1));
+    EXPECT_EQ(std::max(scale.shade(scale.max), -scale.shade(scale.min)), 1);
+  }
+  EXPECT_EQ(scales[static_cast<std::size_t>(TensorColour::p)].shade(0), -1);  // nothing below it
+}
+
 TEST(StepScene, AShadeNeverChangesForTheSameNumber) {
   Walk walk(record_preset("random", "cpu_flash"));
   std::map<std::pair<TensorColour, float>, float> shades;

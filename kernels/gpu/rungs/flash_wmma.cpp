@@ -1,0 +1,61 @@
+// flash_wmma on the host: its tiles, and what flash_wmma.cu is launched with.
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "kernels/gpu/rungs/flash_wmma_layout.h"
+#include "kernels/gpu/rungs/warp_tiles.h"
+
+namespace attn::gpu {
+namespace {
+
+constexpr DType kHalves[] = {DType::f16, DType::bf16};
+
+std::int64_t shared_bytes(const Problem& p, const Options& o) {
+  return flash_wmma_layout(static_cast<int>(p.D), static_cast<int>(p.Dv), o.br, o.bc, o.threads).total;
+}
+
+// 32 rows a warp, one a lane in the softmax, while O's fragments leave room for them. Fewer keys where registers are
+// short: a bias has addresses, rows that are no whole multiples of 16 bytes are copied through registers, and a bf16
+// fragment is read in more and smaller pieces than one of f16.
+std::span<const WarpTile> tiles_for(const Problem& p) {
+  static constexpr WarpTile kNarrow[] = {{128, 64, 32}, {128, 32, 32}, {64, 32, 32}};
+  static constexpr WarpTile kNarrowBf16[] = {{64, 64, 32}, {64, 32, 32}};
+  static constexpr WarpTile kMiddleBf16[] = {{128, 48, 32}, {64, 48, 32}, {64, 32, 32}};
+  static constexpr WarpTile kWide[] = {{64, 32, 16}, {64, 16, 16}, {32, 16, 16}, {16, 16, 16}};
+  const std::int64_t width = std::max(p.D, p.Dv);
+  const bool plain = !p.has_bias() && p.D % 8 == 0 && p.Dv % 8 == 0;
+  if (width > 128) return std::span<const WarpTile>(kWide).subspan(plain ? 0 : 1);
+  if (!plain) return std::span<const WarpTile>(kNarrow).subspan(1);
+  if (p.dtype == DType::f16) return kNarrow;
+  return width <= 64 ? std::span<const WarpTile>(kNarrowBf16) : kMiddleBf16;
+}
+
+Result<Plan> plan(const KernelRow& row, const Problem& p, const Options& o, const Device& d) {
+  if (d.arch == "sm_75" && p.dtype == DType::bf16) {
+    return fail(ErrorKind::cannot_run,
+                fmt::format("{} takes f16 alone on sm_75, whose tensor cores know no bf16", row.id));
+  }
+  return plan_warp_tiles(row, p, o, d, tiles_for(p), shared_bytes);
+}
+
+}  // namespace
+
+KernelRow flash_wmma_row() {
+  static constexpr OptionSpec kOptions[] = {
+      {Option::br, 16, 128, 16, 128}, {Option::bc, 16, 128, 16, 64}, {Option::threads, 32, 256, 32, 128}};
+  KernelRow row = common_row();
+  row.id = "flash_wmma";
+  row.title = "flash on WMMA";
+  row.rung = "6";
+  row.order = Order::flash;
+  row.dtypes = kHalves;
+  row.options = kOptions;
+  row.what = "FlashAttention-2 in f16 and bf16 on tensor cores, through CUDA C++'s own WMMA.";
+  row.teaches = "Both products on tensor cores; their fragments are opaque, so S goes through shared memory.";
+  row.source = "Dao 2023, FlashAttention-2, algorithm 1; CUDA C++ Programming Guide, warp matrix functions";
+  row.plan = plan;
+  return row;
+}
+
+}  // namespace attn::gpu

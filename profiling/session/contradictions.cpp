@@ -1,0 +1,79 @@
+#include "profiling/session/contradictions.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include <fmt/format.h>
+
+#include "kernels/ladder.h"
+#include "profiling/figures/baseline.h"
+#include "profiling/figures/metrics.h"
+
+namespace attn {
+namespace {
+
+bool differ(const Figure& said, const Figure& computed) {
+  if (!said.available()) return false;
+  if (!computed.available()) return true;
+  if (said.value == computed.value || (std::isnan(said.value) && std::isnan(computed.value))) return false;
+  constexpr double kRounding = 1e-9;  // another version may add in another order
+  return !(std::fabs(said.value - computed.value) <=
+           kRounding * std::max(std::fabs(said.value), std::fabs(computed.value)));
+}
+
+std::string words(const Figure& f) {
+  return f.available() ? fmt::format("{:.6g}", f.value) : "not available: " + f.reason;
+}
+
+// The baseline that the row names, where its processor has it.
+std::string baseline_named_by(const Measurement& m) {
+  const auto named = find_kernel(m.peaks.baseline);
+  return named && (*named)->processor == m.processor ? m.peaks.baseline : std::string(baseline_of(m.processor));
+}
+
+}  // namespace
+
+void Contradictions::judge(Measurement& m, std::size_t number) {
+  if (!m.verdict || !m.verdict->pass) return;
+  Verdict& v = *m.verdict;
+  if (v.error <= v.allowed && v.lse_error <= v.lse_allowed) return;
+  v.pass = false;
+  v.reason =
+      v.error <= v.allowed
+          ? fmt::format("the file says that it passes, but its LSE is off by {:.3g}, allowed {:.3g}", v.lse_error,
+                        v.lse_allowed)
+          : fmt::format("the file says that it passes, but it is off by {:.3g}, allowed {:.3g}", v.error, v.allowed);
+  if (verdicts_++ == 0) first_verdict_ = fmt::format("measurement {}: {}", number, v.reason);
+}
+
+void Contradictions::compute(Measurement& m, std::span<const Measurement> rows, std::size_t number) {
+  const std::vector<Figure> said = m.figures;
+  relate_to_baseline(m, rows, baseline_named_by(m));
+  const auto table = metric_table();
+  const bool known = find_kernel(m.key.kernel).has_value();
+  for (std::size_t i = 0; i < table.size() && i < said.size(); ++i) {
+    if (!known && table[i].group == MetricGroup::prediction) m.figures[i] = said[i];
+    if (!differ(said[i], m.figures[i])) continue;
+    if (figures_++ == 0)
+      first_figure_ =
+          fmt::format("measurement {}: {} was {}, is {}", number, table[i].id, words(said[i]), words(m.figures[i]));
+  }
+}
+
+void Contradictions::resolve(std::span<Measurement> rows, std::size_t first) {
+  for (std::size_t i = 0; i < rows.size(); ++i) judge(rows[i], first + i);
+  for (std::size_t i = 0; i < rows.size(); ++i) compute(rows[i], rows, first + i);
+}
+
+void Contradictions::add_notes(std::vector<std::string>& notes) const {
+  if (verdicts_ > 0)
+    notes.push_back(fmt::format("{} row{} of the file cannot pass and {} shown as wrong ({})", verdicts_,
+                                verdicts_ == 1 ? "" : "s", verdicts_ == 1 ? "is" : "are", first_verdict_));
+  if (figures_ > 0)
+    notes.push_back(
+        fmt::format("{} figure{} did not follow from the file's own times, shapes and counters, and {} "
+                    "computed again ({})",
+                    figures_, figures_ == 1 ? "" : "s", figures_ == 1 ? "was" : "were", first_figure_));
+}
+
+}  // namespace attn

@@ -1,0 +1,131 @@
+// Files of others: recordings that may not hold together, sessions and runs that another process writes.
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <string>
+#include <utility>
+
+#include <gtest/gtest.h>
+
+#include "app/control/controller.h"
+#include "app/state/apply.h"
+#include "app/system/file_lock.h"
+#include "kernels/recording/file.h"
+#include "profiling/session/session.h"
+#include "tests/kernels/temp_folder.h"
+
+namespace attn {
+namespace {
+
+namespace fs = std::filesystem;
+
+class Sessions : public ::testing::Test {
+ protected:
+  ControllerOptions options(State state = initial_state()) const {
+    ControllerOptions o;
+    o.state = std::move(state);
+    o.save_folder = folder_;
+    o.runs.runs = folder_ / "runs";
+    return o;
+  }
+  static std::string last_words(Controller& c) {
+    const auto entries = c.log().after(0);
+    return entries.empty() ? "" : entries.back().text;
+  }
+  static State small_sweep() {
+    State s = initial_state();
+    s.document.sweep.kernels = {"cpu_multicore", "cpu_flash"};
+    s.document.sweep.values = {16, 32};
+    s.document.sweep.seconds_per_point = 0.01;
+    s.document.sweep.peak = {1, 1, 1};
+    return s;
+  }
+  TempFolder temporary_;
+  fs::path folder_ = temporary_.path();
+};
+
+TEST_F(Sessions, AnOpenedRecordingIsReplayedAndItsFirstDifferenceIsSaid) {
+  Controller c(options());
+  c.update({ChoosePreset{"causal"}});
+  Recording forged = *c.model().recording;
+  EXPECT_EQ(c.model().replay.of, nullptr);  // made here: nothing is to be doubted
+  const std::string sound = (folder_ / "sound.attn").string(), bad = (folder_ / "bad.attn").string();
+  ASSERT_TRUE(write_recording(sound, forged));
+  const VersionId last = forged.events.back().after[static_cast<std::size_t>(Slot::lse)];
+  forged.arena[forged.version(last).offset] += 1;
+  ASSERT_TRUE(write_recording(bad, forged));
+
+  c.update({OpenFile{sound}});
+  c.wait();
+  EXPECT_EQ(c.model().replay.of, c.model().recording);
+  EXPECT_FALSE(c.model().replay.running);
+  EXPECT_EQ(c.model().replay.difference, "");
+  const std::uint64_t before = c.log().last_number();
+  c.update({OpenFile{bad}});
+  c.wait();
+  EXPECT_EQ(c.model().replay.of, c.model().recording);
+  EXPECT_NE(c.model().replay.difference.find("lse"), std::string::npos) << c.model().replay.difference;
+  const auto said = c.log().after(before);
+  EXPECT_TRUE(std::any_of(said.begin(), said.end(), [](const LogEntry& e) {
+    return e.level == LogLevel::warning && e.text.find("bad.attn: the replay differs") != std::string::npos;
+  }));
+}
+
+TEST_F(Sessions, ASessionThatAnotherProcessWritesIsNotSavedOver) {
+  Controller c(options());
+  const std::string file = (folder_ / "s.attn").string();
+  {
+    const auto lock = FileLock::of_file(file);
+    ASSERT_TRUE(lock);
+    c.update({SaveSessionAs{file}});
+    c.wait();
+    EXPECT_NE(last_words(c).find("another process"), std::string::npos) << last_words(c);
+    EXPECT_FALSE(fs::exists(file));
+  }
+  c.update({SaveSessionAs{file}});
+  c.wait();
+  EXPECT_TRUE(fs::exists(file)) << last_words(c);
+}
+
+TEST_F(Sessions, WhatAnotherProgramAddedSinceIsNotSavedOver) {
+  Controller c(options());
+  const fs::path file = folder_ / "s.attn";
+  c.update({SaveSessionAs{file.string()}});
+  c.wait();
+  c.update({SaveSession{}});
+  c.wait();
+  EXPECT_NE(last_words(c).find("saved as"), std::string::npos) << last_words(c);
+  Session more = *read_session(file);
+  more.runs.push_back(new_run(""));
+  more.runs[0].provenance = provenance_here();
+  ASSERT_TRUE(write_session(file, more));
+  c.update({SaveSession{}});
+  c.wait();
+  EXPECT_NE(last_words(c).find("another program"), std::string::npos) << last_words(c);
+  EXPECT_EQ(read_session(file)->runs.size(), 1U);
+  c.update({SaveSessionAs{file.string()}});  // as the window's Replace does
+  c.wait();
+  EXPECT_TRUE(read_session(file)->runs.empty());
+}
+
+// Two windows begin the same unfinished sweep at once: the later one has rows of its own, and none is lost.
+TEST_F(Sessions, ARunThatAnotherWindowMeasuresIsLeftToIt) {
+  SweepRun run = new_run(sweep_text(small_sweep().document.sweep));
+  run.provenance = provenance_here();
+  const RunStore store(folder_ / "runs");
+  (void)store.write(run);
+  Controller c(options(small_sweep()));
+  c.look_around();
+  c.wait();
+  const auto other = store.write(run);  // since the window looked
+  ASSERT_TRUE(other);
+  c.update({RunSweep{}});
+  c.wait();
+  const auto kept = store.list().runs;
+  ASSERT_EQ(kept.size(), 2U);
+  for (const StoredRun& r : kept) EXPECT_EQ(r.run.rows.size(), r.run.id == run.id ? 0U : 4U);
+}
+
+}  // namespace
+}  // namespace attn

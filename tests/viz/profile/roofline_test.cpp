@@ -1,0 +1,73 @@
+#include "viz/profile/roofline.h"
+
+#include <gtest/gtest.h>
+
+#include <array>
+
+#include "tests/viz/profile/profile_rows.h"
+#include "viz/profile/bytes.h"
+
+namespace attn {
+namespace {
+
+using profile_test::h100_row;
+using profile_test::put;
+
+// 2 x 16 heads x 16384^2 pairs x (128 + 128) = 2.199e12 FLOP.
+constexpr double kFlop = 2.0 * 16 * 16384.0 * 16384.0 * 256;
+
+TEST(ProfileRoofline, ADotStandsAtItsUsefulWorkOverTheBytesCounted) {
+  const Measurement m = h100_row("flash_simt", 59526);
+  const std::array<const Measurement*, 1> rows{&m};
+  const Roofline r = roofline(rows, "flash_simt");
+  ASSERT_EQ(r.dots.size(), 1U);
+  EXPECT_NEAR(r.dots[0].tflops, kFlop / 59526e-6 * 1e-12, 1e-6);
+  ASSERT_TRUE(r.dots[0].measured && r.dots[0].predicted);
+  EXPECT_NEAR(*r.dots[0].measured, kFlop / (652015104.0 + 127202048.0), 1e-6);
+  // Q, K, V and O once, and the LSE of each row: 4 x 16 x 16384 x 128 x 4 B + 16 x 16384 x 4 B.
+  EXPECT_NEAR(*r.dots[0].predicted, kFlop / (4.0 * 16 * 16384 * 128 * 4 + 16.0 * 16384 * 4), 1e-3);
+  EXPECT_NEAR(r.peak_tflops, 65.23, 1e-6);
+  EXPECT_NEAR(r.copy_gb_per_s, 2831, 1e-6);
+  EXPECT_NEAR(r.ridge, 65230.0 / 2831.0, 1e-6);
+}
+
+TEST(ProfileRoofline, ItsSentenceFollowsTheFigures) {
+  Measurement m = h100_row("flash_simt", 59526);
+  const std::array<const Measurement*, 1> rows{&m};
+  const std::string before = roofline(rows, "flash_simt").words;
+  EXPECT_NE(before.find("56.6 % of the fp32 multiply-add peak"), std::string::npos) << before;
+  m = h100_row("flash_simt", 2 * 59526);
+  EXPECT_NE(roofline(rows, "flash_simt").words.find("28.3 % of the fp32 multiply-add peak"), std::string::npos);
+  m = h100_row("flash_simt", 59526 / 10.0);
+  EXPECT_NE(roofline(rows, "flash_simt").words.find("more than it allows"), std::string::npos);
+  m = h100_row("flash_simt", 59526);
+  m.figures[*find_metric("dram_read_bytes")] = Figure{};
+  EXPECT_NE(roofline(rows, "flash_simt").words.find("were not counted"), std::string::npos);
+}
+
+TEST(ProfileRoofline, WithoutATimeThereIsNoDotAndAReason) {
+  Measurement m = h100_row("flash_simt", 59526);
+  m.time = {};
+  fill_figures(m);
+  const std::array<const Measurement*, 1> rows{&m};
+  EXPECT_EQ(roofline(rows, "flash_simt").empty, "flash_simt was not timed on this problem: there is no rate to draw.");
+}
+
+TEST(ProfileBytes, EachSentenceIsMadeOfItsFigures) {
+  Measurement m = h100_row("flash_simt", 59526);
+  BytesScene b = bytes_scene(m);
+  EXPECT_EQ(b.words.substr(0, 42), "DRAM moved 779 MB: 1.45 times the least, 0");
+  EXPECT_EQ(b.lines[1].words, "Of 100 sectors asked of the L2, 2.50 came from DRAM.");
+  EXPECT_EQ(b.lines[2].text, "25.0 %");
+  put(m, "shared_conflicts_count", 500);
+  EXPECT_EQ(bytes_scene(m).lines[2].text, "50.0 %");
+  put(m, "l2_hit_pct", 40);
+  EXPECT_EQ(bytes_scene(m).lines[1].words, "Of 100 sectors asked of the L2, 60.0 came from DRAM.");
+  m.figures[*find_metric("l2_hit_pct")] = Figure{Origin::not_available, 0, "", "no counters"};
+  b = bytes_scene(m);
+  EXPECT_EQ(b.lines[1].text, "–");
+  EXPECT_EQ(b.lines[1].words, "no counters");
+}
+
+}  // namespace
+}  // namespace attn

@@ -1,0 +1,88 @@
+#include "viz/profile/scene.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "tests/viz/profile/profile_rows.h"
+
+namespace attn {
+namespace {
+
+using bench_test::kRun;
+using profile_test::h100_row;
+
+State state_of(const char* kernel) {
+  State s = bench_test::sweep_state();
+  s.document.sweep.base = profile_test::h100_problem();
+  s.document.sweep.values = {16384};
+  s.document.sweep.kernels = {"naive", "tiled", "flash_simt"};
+  s.view.workspace = Workspace::profile;
+  s.view.bench.kernel = kernel;
+  return s;
+}
+
+Model h100_model() {
+  Model model = bench_test::model_of({h100_row("naive", 2571000), h100_row("flash_simt", 59526)});
+  model.runs[0].run.provenance.device_arch = "sm_90a";
+  model.runs[0].run.provenance.cores = 132;
+  return model;
+}
+
+const ProfileFigure* figure_of(const ProfileScene& scene, std::string_view id) {
+  for (const ProfileGroup& g : scene.groups)
+    for (const ProfileFigure& f : g.figures)
+      if (f.id == id) return &f;
+  return nullptr;
+}
+
+TEST(ProfileScene, SetsTheChosenKernelAgainstTheBaseline) {
+  const ProfileScene scene = profile_scene(state_of("flash_simt"), h100_model(), {});
+  EXPECT_EQ(scene.kernel, "flash_simt");
+  EXPECT_EQ(scene.against, "naive");
+  EXPECT_EQ(scene.headline, "flash_simt, L = 16384: 59.5 ms, 36.9 TFLOP/s.");
+  const ProfileFigure* time = figure_of(scene, "time_us_median");
+  ASSERT_NE(time, nullptr);
+  EXPECT_EQ(time->change, "0.0232×");
+  EXPECT_TRUE(time->better && !time->worse && !time->up);
+  EXPECT_EQ(figure_of(scene, "dram_read_bytes")->change, "same");
+}
+
+TEST(ProfileScene, TheBaselineItselfIsSetAgainstTheFastestOther) {
+  const ProfileScene scene = profile_scene(state_of("naive"), h100_model(), {});
+  EXPECT_EQ(scene.kernel, "naive");
+  EXPECT_EQ(scene.against, "flash_simt");
+  EXPECT_TRUE(figure_of(scene, "time_us_median")->worse);
+}
+
+TEST(ProfileScene, AKernelWithoutARowGivesWayToTheFastestAndTheListShowsIt) {
+  const ProfileScene scene = profile_scene(state_of("tiled"), h100_model(), {});
+  EXPECT_EQ(scene.kernel, "flash_simt");
+  ASSERT_EQ(scene.kernels.size(), 2U);
+  EXPECT_TRUE(std::ranges::find(scene.kernels, "flash_simt", &ProfileChoice::kernel)->on);
+}
+
+TEST(ProfileScene, EveryFigureOfTheRowIsThereOrHasNone) {
+  const Model model = h100_model();
+  const ProfileScene scene = profile_scene(state_of("flash_simt"), model, {});
+  const Measurement& row = model.runs[0].run.rows[1];
+  for (const MetricRow& metric : metric_table()) {
+    const bool shown = figure_of(scene, metric.id) != nullptr;
+    EXPECT_EQ(shown, figure(row, metric.id).available()) << metric.id;
+  }
+}
+
+TEST(ProfileScene, WithNothingMeasuredItShowsWhatIsPlannedAndSaysSo) {
+  Measurement planned = h100_row("flash_simt", 1);
+  planned.time = {};
+  fill_figures(planned);
+  const std::vector<Measurement> rows{planned};
+  const ProfileScene scene = profile_scene(state_of("flash_simt"), Model{}, rows);
+  EXPECT_TRUE(scene.predicted);
+  EXPECT_EQ(scene.headline, "flash_simt, L = 16384: what is known before it runs.");
+  EXPECT_NE(scene.reasons.find("Run the sweep in Bench"), std::string::npos);
+  EXPECT_NE(profile_scene(state_of("flash_simt"), Model{}, {}).empty, "");
+}
+
+}  // namespace
+}  // namespace attn

@@ -1,0 +1,115 @@
+// Which cell is spelled out, and that it says why it is that one.
+#include "viz/step/tiles/pointed.h"
+
+#include <set>
+#include <string>
+#include "tests/viz/step/fixture.h"
+#include "viz/step/facts/scales.h"
+#include "viz/step/strip.h"
+#include "viz/step/tiles/legend.h"
+
+namespace attn {
+namespace {
+
+struct Window {
+  std::shared_ptr<const Recording> rec = record_preset("blackboard", "cpu_flash");
+  TensorScales scales = scales_of(*rec);
+  State state;
+  TilesHeld held;
+
+  TilesScene scene(std::int32_t j, Phase phase) const {
+    return tiles_scene(*rec, rec->find({0, 0, 0, j, phase}).value(), state.document.selection, OutputReading::as_summed,
+                       scales);
+  }
+  std::string words(const TilesScene& scene, const Pointed& p) const {
+    const PointedScene out = pointed_scene(*rec, scene, p, nullptr);
+    return out.lead + plain_text(out.title) + " " + plain_text(out.words);
+  }
+};
+
+TEST(Pointed, SaysWhyItIsThisCell) {
+  Window w;
+  const TilesScene s = w.scene(1, Phase::scores);
+  auto p = pointed_cell(s, w.state, w.held);
+  ASSERT_TRUE(p.has_value());
+  EXPECT_EQ(p->cell, (CellRef{Slot::s, 0, 3}));
+  EXPECT_TRUE(w.words(s, *p).starts_with("Followed, the row's largest score: S0,3")) << w.words(s, *p);
+  w.state.document.selection = {0, 0, 0, Slot::s, 2};
+  p = pointed_cell(s, w.state, w.held);
+  EXPECT_TRUE(w.words(s, *p).starts_with("Pinned: S0,2")) << w.words(s, *p);
+  w.held.keyboard = CellRef{Slot::q, 0, 1};
+  w.held.focused = true;
+  p = pointed_cell(s, w.state, w.held);
+  EXPECT_TRUE(w.words(s, *p).starts_with("Chosen by keys: Q0,1")) << w.words(s, *p);
+  w.held.hovered = CellRef{Slot::k, 2, 0};
+  p = pointed_cell(s, w.state, w.held);
+  EXPECT_TRUE(w.words(s, *p).starts_with("Pointed at: K2,0")) << w.words(s, *p);
+}
+
+TEST(Pointed, APinnedCellThatHoldsNothingYetGivesWayToTheStepsOwn) {
+  Window w;
+  w.state.document.selection = {0, 0, 0, Slot::p, 3};
+  const TilesScene before = w.scene(1, Phase::scores);
+  auto p = pointed_cell(before, w.state, w.held);
+  ASSERT_TRUE(p.has_value());
+  EXPECT_EQ(p->by, PointedBy::score);
+  EXPECT_EQ(p->cell.slot, Slot::s);
+  const TilesScene made = w.scene(1, Phase::weights);
+  p = pointed_cell(made, w.state, w.held);
+  EXPECT_EQ(p->by, PointedBy::pin);
+  EXPECT_EQ(p->cell, (CellRef{Slot::p, 0, 3}));
+  const TilesScene after = w.scene(-1, Phase::normalise);
+  p = pointed_cell(after, w.state, w.held);
+  EXPECT_EQ(p->by, PointedBy::output);
+}
+
+TEST(Pointed, ADroppedCellSaysThatItWasThere) {
+  Window w;
+  const TilesScene s = w.scene(-1, Phase::normalise);
+  const std::string words = w.words(s, {{Slot::s, 0, 2}, PointedBy::pointer});
+  EXPECT_NE(words.find("on chip no longer"), std::string::npos) << words;
+  const TilesScene first = w.scene(0, Phase::load_kv);
+  EXPECT_NE(w.words(first, {{Slot::s, 0, 0}, PointedBy::pointer}).find("Not computed yet"), std::string::npos);
+}
+
+TEST(Legend, NamesEveryLookOfACellOnce) {
+  std::set<LegendMark> marks;
+  std::set<std::string> words;
+  for (const LegendEntry& e : cell_legend()) {
+    EXPECT_TRUE(marks.insert(e.mark).second);
+    EXPECT_TRUE(words.insert(e.words).second) << e.words;
+    EXPECT_LT(e.narrow.size(), e.words.size());
+  }
+  EXPECT_EQ(marks.size(), 7U);
+}
+
+TEST(Legend, TheScaleEndsAtTheLeastAndTheLargestValueAndHasItsZero) {
+  Window w;
+  const LegendScale q = scale_legend(TensorColour::q, w.scales);
+  EXPECT_EQ(q.min, "1.00");
+  EXPECT_EQ(q.max, "8.00");
+  EXPECT_EQ(q.last, 1);
+  const auto random = record_preset("random", "cpu_flash");
+  const LegendScale s = scale_legend(TensorColour::s, scales_of(*random));
+  EXPECT_TRUE(s.diverges);
+  EXPECT_GT(s.zero, 0);
+  EXPECT_LT(s.zero, 1);
+  // The shade on the bar at `zero` is the neutral one.
+  EXPECT_NEAR(s.first + (s.last - s.first) * s.zero, 0, 1e-6);
+  EXPECT_FALSE(scale_legend(TensorColour::p, w.scales).diverges);
+}
+
+TEST(Strip, SaysWhoseRunStandsInForAKernelOfAGpu) {
+  State state;
+  state.document.kernel = "cpu_flash";
+  EXPECT_TRUE(stand_in_words(state).empty());
+  state.view.bench.kernel = "flash_simt";
+  EXPECT_EQ(
+      stand_in_words(state),
+      "flash_simt runs on a GPU and is not recorded: this is cpu_flash on the CPU, which walks in the same order");
+  state.view.bench.kernel = "naive";
+  EXPECT_NE(stand_in_words(state).find("another order"), std::string::npos) << stand_in_words(state);
+}
+
+}  // namespace
+}  // namespace attn

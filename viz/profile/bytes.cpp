@@ -1,0 +1,116 @@
+#include "viz/profile/bytes.h"
+
+#include <fmt/format.h>
+
+#include "profiling/figures/metrics.h"
+#include "viz/bench/scene.h"
+#include "viz/profile/roofline.h"
+
+namespace attn {
+namespace {
+
+std::string share_text(double percent) {
+  return figure_text(percent) + " %";
+}
+
+BytesLine line_of(const Measurement& m, const char* metric, const char* title) {
+  const Figure& f = figure(m, metric);
+  BytesLine line{title, "–", f.reason, f.available()};
+  return line;
+}
+
+BytesLine dram_rate(const Measurement& m) {
+  BytesLine line = line_of(m, "dram_gb_per_s", "DRAM rate");
+  if (!line.available) return line;
+  const double rate = figure(m, "dram_gb_per_s").value;
+  line.text = value_with_unit(rate * 1e9, {1e-9, "GB/s"});
+  const Figure& share = figure(m, "dram_peak_share_pct");
+  line.words = share.available() ? share_text(share.value) + " of a plain copy on this device." : share.reason;
+  return line;
+}
+
+BytesLine l2(const Measurement& m) {
+  BytesLine line = line_of(m, "l2_hit_pct", "L2 hits");
+  if (!line.available) return line;
+  const double hit = figure(m, "l2_hit_pct").value;
+  line.text = share_text(hit);
+  line.words = fmt::format("Of 100 sectors asked of the L2, {} came from DRAM.", figure_text(100 - hit));
+  return line;
+}
+
+BytesLine conflicts(const Measurement& m) {
+  BytesLine line = line_of(m, "shared_conflicts_count", "Bank conflicts");
+  const Figure& turns = figure(m, "shared_wavefronts_count");
+  if (!line.available || !turns.available()) {
+    line.available = false;
+    if (!turns.available()) line.words = turns.reason;
+    return line;
+  }
+  const double extra = figure(m, "shared_conflicts_count").value;
+  if (turns.value <= 0) {
+    line.text = "none";
+    line.words = "The shared memory was not used.";
+    return line;
+  }
+  const double share = 100 * extra / turns.value;
+  line.text = extra > 0 && share < 0.01 ? "< 0.01 %" : share_text(share);
+  line.words = fmt::format("{} of {} turns of the shared memory were spent on conflicts.", figure_text(extra),
+                           figure_text(turns.value));
+  return line;
+}
+
+BytesLine warps(const Measurement& m) {
+  BytesLine line = line_of(m, "warp_efficiency_pct", "Warp efficiency");
+  if (!line.available) return line;
+  const double share = figure(m, "warp_efficiency_pct").value;
+  line.text = share_text(share);
+  line.words = fmt::format("{} of a warp's 32 threads took part in an average instruction.", figure_text(share * 0.32));
+  return line;
+}
+
+BytesLine tensor(const Measurement& m) {
+  BytesLine line = line_of(m, "tensor_pipe_pct", "Tensor cores");
+  if (!line.available) return line;
+  const double share = figure(m, "tensor_pipe_pct").value;
+  line.text = share_text(share);
+  line.words = share < 1 ? "They hardly work: this kernel multiplies elsewhere."
+                         : fmt::format("Busy in {} of 100 active cycles.", figure_text(share));
+  return line;
+}
+
+BytesLine spills(const Measurement& m) {
+  BytesLine line = line_of(m, "spill_bytes", "Spills");
+  if (!line.available) return line;
+  const double bytes = figure(m, "spill_bytes").value;
+  line.text = fmt::format("{:.0f} B", bytes);
+  line.words = bytes > 0 ? "Registers of each thread that the compiler had to keep in memory."
+                         : "All that a thread holds fits its registers.";
+  return line;
+}
+
+std::string position_words(const BytesScene& b) {
+  if (!b.dram) return {};
+  std::string words = fmt::format("DRAM moved {}", b.dram_text);
+  if (b.compulsory > 0) words += fmt::format(": {} times the least", times_text(*b.dram / b.compulsory));
+  if (b.tile_loads > 0) words += fmt::format(", {} times the tile loads", figure_text(*b.dram / b.tile_loads));
+  return words + ".";
+}
+
+}  // namespace
+
+BytesScene bytes_scene(const Measurement& m) {
+  BytesScene b;
+  const Figure& least = figure(m, "compulsory_bytes");
+  const Figure& loads = figure(m, "tile_load_bytes");
+  if (least.available()) b.compulsory = least.value;
+  if (loads.available()) b.tile_loads = loads.value;
+  b.dram = dram_bytes(m);
+  b.compulsory_text = least.available() ? bytes_text(b.compulsory) : least.reason;
+  b.tile_loads_text = loads.available() ? bytes_text(b.tile_loads) : loads.reason;
+  b.dram_text = b.dram ? bytes_text(*b.dram) : figure(m, "dram_read_bytes").reason;
+  b.words = position_words(b);
+  b.lines = {dram_rate(m), l2(m), conflicts(m), warps(m), tensor(m), spills(m)};
+  return b;
+}
+
+}  // namespace attn

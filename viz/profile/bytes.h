@@ -1,0 +1,30 @@
+// Where a kernel's bytes stand between the least that its order must move and what it would ask for without a cache,
+// and what the pipes say: each figure with one sentence made of figures. Plain values; bytes_draw.cpp draws them.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "profiling/figures/measurement.h"
+
+namespace attn {
+
+struct BytesLine {
+  std::string title;  // "L2 hits"
+  std::string text;   // "97.5 %"; "–" where there is none
+  std::string words;  // its sentence, or why there is none
+  bool available = false;
+};
+
+struct BytesScene {
+  double compulsory = 0, tile_loads = 0;  // bytes; 0 = not known
+  std::optional<double> dram;             // counted
+  std::string compulsory_text, tile_loads_text, dram_text;
+  std::string words;  // "DRAM moved 779 MB: 1.45 times the least, 0.0225 times the tile loads."
+  std::vector<BytesLine> lines;
+};
+
+BytesScene bytes_scene(const Measurement& m);
+
+}  // namespace attn

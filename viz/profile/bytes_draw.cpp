@@ -1,0 +1,90 @@
+// Bytes between the least and the tile loads on one line, and what the pipes say.
+#include "viz/profile/bytes_draw.h"
+
+#include <algorithm>
+#include <cmath>
+#include <string>
+
+#include "viz/draw/canvas.h"
+#include "viz/draw/theme.h"
+#include "viz/draw/widgets.h"
+
+namespace attn {
+namespace {
+
+// A mark on the line with its name and figure over or under it, kept within the box.
+void draw_end(ImDrawList* list, const Box& box, float x, const char* name, const std::string& figure, bool over,
+              bool strong) {
+  const Style& s = style();
+  const ImU32 ink = colour(s.theme, strong ? Token::text : Token::dim);
+  const float y = box.centre().y;
+  if (strong) {
+    list->AddCircleFilled({x, y}, s.px(5), ink);
+  } else {
+    list->AddLine({x, y - s.px(6)}, {x, y + s.px(6)}, ink, s.px(1.5F));
+  }
+  const std::string words = std::string(name) + " " + figure;
+  const float width = text_width(Face::text, 12, words);
+  const float left = std::clamp(x - width / 2, box.min.x, std::max(box.min.x, box.max.x - width));
+  draw_text(list, {left, over ? y - s.px(24) : y + s.px(9)}, strong ? Face::bold : Face::text, 12, ink, words);
+}
+
+void draw_number_line(const BytesScene& b, float width) {
+  const Style& s = style();
+  const ImVec2 at = ImGui::GetCursorScreenPos();
+  const Box box{at, {at.x + width, at.y + s.px(52)}};
+  ImGui::Dummy({width, box.height()});
+  double low = b.compulsory, high = b.tile_loads;
+  if (b.dram && *b.dram > 0) {
+    low = std::min(low, *b.dram);
+    high = std::max(high, *b.dram);
+  }
+  if (low <= 0 || high <= 0) return;
+  if (high <= low) high = low * 2;
+  const float inset = s.px(8);
+  const auto x_of = [&](double bytes) {
+    const double share = std::log(bytes / low) / std::log(high / low);
+    return box.min.x + inset + (box.width() - 2 * inset) * static_cast<float>(share);
+  };
+  ImDrawList* list = ImGui::GetWindowDrawList();
+  list->AddLine({box.min.x + inset, box.centre().y}, {box.max.x - inset, box.centre().y}, colour(s.theme, Token::line),
+                s.px(2));
+  draw_end(list, box, x_of(b.compulsory), "least", b.compulsory_text, false, false);
+  draw_end(list, box, x_of(b.tile_loads), "tile loads", b.tile_loads_text, false, false);
+  if (b.dram && *b.dram > 0) draw_end(list, box, x_of(*b.dram), "DRAM", b.dram_text, true, true);
+}
+
+void draw_line(const BytesLine& line, float width) {
+  const Style& s = style();
+  const ImVec2 at = ImGui::GetCursorScreenPos();
+  ImDrawList* list = ImGui::GetWindowDrawList();
+  const float names = s.px(110), numbers = s.px(86), gap = s.px(12);
+  const Runs words{{line.words, Face::text, Token::dim, 0, false}};
+  const float room = std::max(s.px(60), width - names - numbers - gap);
+  constexpr int kLines = 3;
+  const float height = std::max(line_height(13), draw_paragraph(nullptr, {}, room, 12, words, kLines, false));
+  const Box name{at, {at.x + names, at.y + line_height(13)}};
+  draw_text_in(list, name, Align::left, Face::text, 13, colour(s.theme, Token::text), line.title);
+  draw_text_in(list, {{name.max.x, at.y}, {name.max.x + numbers, name.max.y}}, Align::right, Face::mono, 13,
+               colour(s.theme, line.available ? Token::text : Token::dim), line.text);
+  draw_paragraph(list, {name.max.x + numbers + gap, at.y + s.px(3)}, room, 12, words, kLines);
+  ImGui::InvisibleButton(line.title.c_str(), {width, height});
+  tooltip(line.title + ": " + line.text + ". " + line.words);
+}
+
+}  // namespace
+
+void draw_bytes(const BytesScene& scene, ImVec2 size) {
+  if (begin_card("bytes", size)) {
+    heading("Bytes and pipes");
+    const float width = ImGui::GetContentRegionAvail().x;
+    draw_number_line(scene, width);
+    dim_text(scene.dram ? scene.words : "DRAM: " + scene.dram_text);
+    ImGui::PushStyleVar(ImGuiStyleVar_ItemSpacing, ImVec2(0, style().px(4)));
+    for (const BytesLine& line : scene.lines) draw_line(line, width);
+    ImGui::PopStyleVar();
+  }
+  ImGui::EndChild();
+}
+
+}  // namespace attn

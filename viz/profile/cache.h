@@ -1,0 +1,25 @@
+// What ProfileHeld holds: for the files of the Profile workspace alone.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "profiling/figures/measurement.h"
+#include "viz/profile/held.h"
+#include "viz/profile/scene.h"
+#include "viz/state/model.h"
+#include "viz/state/state.h"
+
+namespace attn {
+
+struct ProfileCache {
+  ProfileScene scene;
+  std::string scene_key;
+  std::vector<Measurement> planned;
+  std::string planned_key;
+};
+
+// Brings the scene up to date; it is made anew only when what it shows has changed.
+ProfileCache& refreshed(ProfileHeld& held, const State& state, const Model& model);
+
+}  // namespace attn

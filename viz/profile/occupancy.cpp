@@ -1,0 +1,184 @@
+#include "viz/profile/occupancy.h"
+
+#include <algorithm>
+#include <cmath>
+#include <functional>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "kernels/gpu/compile/occupancy.h"
+#include "profiling/figures/metrics.h"
+
+namespace attn {
+namespace {
+
+using Fits = std::function<gpu::Occupancy(std::int64_t)>;
+
+std::string counted(std::int64_t n, const char* what) {
+  return fmt::format("{} {}{}", n, what, n == 1 ? "" : "s");
+}
+
+std::string fit_words(const gpu::Occupancy& o) {
+  if (o.blocks == 0) return "it can't be launched";
+  return fmt::format("{}, {}", counted(o.blocks, "block"), counted(o.warps, "warp"));
+}
+
+std::vector<StairStep> steps_of(std::int64_t first, std::int64_t last, std::int64_t unit, const Fits& fits) {
+  std::vector<StairStep> steps;
+  for (std::int64_t x = first; x <= last; x += unit) {
+    const std::int32_t warps = fits(x).warps;
+    if (steps.empty() || steps.back().warps != warps) steps.push_back({x, x, warps});
+    steps.back().to = x;
+  }
+  return steps;
+}
+
+// The largest value below `here` at which more blocks fit, and the smallest above at which fewer do.
+struct Neighbours {
+  std::optional<std::int64_t> below, above;
+};
+Neighbours neighbours(std::int64_t here, std::int64_t first, std::int64_t last, std::int64_t unit, const Fits& fits) {
+  Neighbours n;
+  const std::int32_t blocks = fits(here).blocks;
+  // The grid of what is tried: `here` need not lie on it.
+  const std::int64_t down = here - 1 - (here - 1 - first) % unit;
+  for (std::int64_t x = down; x >= first && !n.below; x -= unit)
+    if (fits(x).blocks > blocks) n.below = x;
+  for (std::int64_t x = down + unit; x <= last && !n.above; x += unit)
+    if (x > here && fits(x).blocks < blocks) n.above = x;
+  return n;
+}
+
+struct Resource {
+  const char* title;
+  std::int64_t here, first, last, unit;
+  std::string (*amount)(std::int64_t);
+};
+
+std::string plain(std::int64_t n) {
+  return fmt::format("{}", n);
+}
+std::string kibibytes(std::int64_t bytes) {
+  if (bytes == 0) return "0";
+  return bytes % 1024 == 0 ? fmt::format("{} KiB", bytes / 1024)
+                           : fmt::format("{:.1f} KiB", static_cast<double>(bytes) / 1024);
+}
+
+std::string next_words(const Resource& r, const Fits& fits, bool limits) {
+  const Neighbours n = neighbours(r.here, r.first, r.last, r.unit, fits);
+  std::string words;
+  if (n.below) {
+    words = fmt::format("{} fewer: {}.", r.amount(r.here - *n.below), fit_words(fits(*n.below)));
+  } else {
+    words = limits ? "Fewer alone bring no block: another limit stands at the same place." : "Not what limits.";
+  }
+  if (n.above) words += fmt::format(" {} more: {}.", r.amount(*n.above - r.here), fit_words(fits(*n.above)));
+  return words;
+}
+
+Staircase staircase(const Resource& r, const Fits& fits, bool limits) {
+  Staircase s;
+  s.title = r.title;
+  s.here = r.here;
+  s.here_text = r.amount(r.here);
+  s.limits = limits;
+  s.steps = steps_of(r.first, r.last, r.unit, fits);
+  s.next = next_words(r, fits, limits);
+  return s;
+}
+
+// Blocks of the grid against what the GPU holds at once.
+std::string wave_words(const Launch& launch, std::int32_t sms, std::int32_t blocks_of_sm) {
+  const std::int64_t blocks = launch.grid[0] * launch.grid[1] * launch.grid[2];
+  const std::int64_t at_once = std::int64_t{sms} * blocks_of_sm;
+  if (at_once < 1 || blocks < 1) return {};
+  const double waves = static_cast<double>(blocks) / static_cast<double>(at_once);
+  const std::int64_t last = blocks % at_once;
+  std::string words = fmt::format("{} on {} SMs, {} at once: {:.3g} wave{}.", counted(blocks, "block"), sms, at_once,
+                                  waves, waves == 1 ? "" : "s");
+  if (blocks < at_once) {
+    words += fmt::format(" {} are left empty.", counted(at_once - blocks, "place"));
+  } else if (last != 0) {
+    words += fmt::format(" The last wave fills {:.0f} % of them.",
+                         100.0 * static_cast<double>(last) / static_cast<double>(at_once));
+  }
+  return words;
+}
+
+// What each limit alone would have to be for one more block.
+std::string more_words(const gpu::ArchLimits& arch, std::int32_t threads, std::int32_t blocks) {
+  const auto fits = [&](std::int32_t registers, std::int64_t shared) {
+    return gpu::occupancy(arch, threads, registers, shared).blocks > blocks;
+  };
+  const std::string name = counted(blocks + 1, "block");
+  if (!fits(1, 0)) return fmt::format("No more fit: an SM takes {} threads and {} blocks.", arch.threads, arch.blocks);
+  std::int32_t registers = gpu::kMaxRegisters;
+  while (!fits(registers, 0)) --registers;
+  std::int64_t shared = arch.shared_block;
+  while (shared > 0 && !fits(1, shared)) shared -= std::min(shared, arch.shared_unit);
+  return fmt::format("{} need at most {} registers a thread and {} of shared memory each.", name, registers,
+                     kibibytes(shared));
+}
+
+std::string why_none(const Measurement& m) {
+  if (m.processor == Processor::cpu)
+    return "Occupancy is a GPU's: how many warps an SM holds. This kernel runs on the CPU.";
+  if (m.state != RowState::done) return fmt::format("{}: {}", name_of(m.state), m.reason);
+  const Figure& registers = figure(m, "registers_count");
+  if (!registers.available()) return "No figures of the compiler: " + registers.reason;
+  if (m.launches.size() != 1)
+    return fmt::format(
+        "{} is {} launches, each with an occupancy of its own; the figures on the left are the least and "
+        "the most of them. Choose a kernel of one launch to see its limits.",
+        m.key.kernel, m.launches.size());
+  return {};
+}
+
+}  // namespace
+
+OccupancyScene occupancy_scene(const Measurement& m, const std::string& arch, std::int32_t sms) {
+  OccupancyScene scene;
+  scene.arch = arch;
+  scene.empty = why_none(m);
+  const auto limits = gpu::limits_of(arch);
+  if (scene.empty.empty() && !limits) scene.empty = fmt::format("The limits of {} are not in this version.", arch);
+  if (!scene.empty.empty()) return scene;
+  const Launch& launch = m.launches.front();
+  const auto threads = static_cast<std::int32_t>(launch.block[0] * launch.block[1] * launch.block[2]);
+  const auto registers = static_cast<std::int32_t>(figure(m, "registers_count").value);
+  const Figure& laid_out = figure(m, "shared_static_bytes");
+  const std::int64_t shared =
+      launch.shared_bytes + (laid_out.available() ? static_cast<std::int64_t>(laid_out.value) : 0);
+  const gpu::Occupancy now = gpu::occupancy(*limits, threads, registers, shared);
+  const auto holds = [&now](const char* name) { return now.limiter.find(name) != std::string::npos; };
+
+  scene.warps = now.warps;
+  scene.theoretical = now.percent();
+  scene.words =
+      fmt::format("{} of {}: {} of {} warps, {:.3g} %", counted(now.blocks, "block"),
+                  counted((threads + gpu::kWarp - 1) / gpu::kWarp, "warp"), now.warps, now.max_warps, now.percent());
+  scene.words += now.warps == now.max_warps ? ": the SM is full." : fmt::format(", held down by {}.", now.limiter);
+  scene.more = more_words(*limits, threads, now.blocks);
+  const Figure& achieved = figure(m, "occupancy_achieved_pct");
+  if (achieved.available()) scene.achieved = achieved.value;
+  scene.achieved_text = achieved.available() ? fmt::format("{:.3g} %", achieved.value) : achieved.reason;
+  scene.waves = wave_words(launch, sms, now.blocks);
+  scene.stairs = {
+      staircase(
+          {"Registers a thread", registers, 1, gpu::kMaxRegisters, 1, plain},
+          [&](std::int64_t x) { return gpu::occupancy(*limits, threads, static_cast<std::int32_t>(x), shared); },
+          holds("registers")),
+      staircase(
+          {"Shared memory a block", shared, 0, limits->shared_block, limits->shared_unit, kibibytes},
+          [&](std::int64_t x) { return gpu::occupancy(*limits, threads, registers, x); }, holds("shared memory")),
+      staircase(
+          {"Threads a block", threads, gpu::kWarp, gpu::kMaxThreads, gpu::kWarp, plain},
+          [&](std::int64_t x) { return gpu::occupancy(*limits, static_cast<std::int32_t>(x), registers, shared); },
+          holds("threads"))};
+  for (const Staircase& s : scene.stairs)
+    for (const StairStep& step : s.steps) scene.top = std::max(scene.top, step.warps);
+  return scene;
+}
+
+}  // namespace attn

@@ -1,0 +1,112 @@
+#include "viz/profile/panel_draw.h"
+
+#include <algorithm>
+#include <cfloat>
+#include <string>
+
+#include <fmt/format.h>
+
+#include "viz/draw/canvas.h"
+#include "viz/draw/marks.h"
+#include "viz/draw/theme.h"
+#include "viz/draw/widgets.h"
+
+namespace attn {
+namespace {
+
+constexpr float kRow = 19;  // logical pixels
+
+void kernel_choice(const ProfileChoice& choice, Commands& commands) {
+  const Style& s = style();
+  const ImVec2 at = ImGui::GetCursorScreenPos();
+  const float width = ImGui::GetContentRegionAvail().x;
+  if (ImGui::Selectable(fmt::format("##profile_{}", choice.kernel).c_str(), choice.on, 0, {width, s.px(kRow)}))
+    commands.push_back(ChooseKernel{choice.kernel});
+  if (!choice.why_not.empty()) tooltip(choice.why_not);
+  ImDrawList& list = *ImGui::GetWindowDrawList();
+  draw_mark(list, {at.x + s.px(8), at.y + s.px(kRow) / 2},
+            {look_of(choice.kernel).mark, MarkFill::solid, kernel_colour(s.theme, choice.kernel),
+             colour(s.theme, Token::card), s.px(4.5F), s.px(1.5F)});
+  draw_text_in(&list, {{at.x + s.px(20), at.y}, {at.x + width, at.y + s.px(kRow)}}, Align::left,
+               choice.on ? Face::bold : Face::text, 13,
+               colour(s.theme, choice.why_not.empty() ? Token::text : Token::dim), choice.kernel);
+}
+
+void value_choice(const ProfileScene& scene, Commands& commands) {
+  const auto now = std::ranges::find_if(scene.values, &ProfileValue::on);
+  begin_line(scene.axis);
+  if (!ImGui::BeginCombo("##profile_value", now == scene.values.end() ? "" : now->text.c_str())) return;
+  for (const ProfileValue& v : scene.values)
+    if (ImGui::Selectable(v.text.c_str(), v.on)) commands.push_back(ChooseBenchValue{v.value});
+  ImGui::EndCombo();
+}
+
+// A filled triangle is better, a hollow one worse; it points where the figure went.
+void draw_change(ImDrawList& list, ImVec2 centre, const ProfileFigure& f, ImU32 ink) {
+  if (!f.better && !f.worse) return;
+  const Style& s = style();
+  const float r = s.px(3.5F), tip = f.up ? -r : r;
+  const ImVec2 a{centre.x - r, centre.y - tip}, b{centre.x + r, centre.y - tip}, c{centre.x, centre.y + tip};
+  if (f.better) {
+    list.AddTriangleFilled(a, b, c, ink);
+  } else {
+    list.AddTriangle(a, b, c, ink, s.px(1));
+  }
+}
+
+void figure_line(const ProfileFigure& f, float width) {
+  const Style& s = style();
+  const ImVec2 at = ImGui::GetCursorScreenPos();
+  ImDrawList& list = *ImGui::GetWindowDrawList();
+  const Box line{at, {at.x + width, at.y + s.px(kRow)}};
+  const float change = s.px(64), number = s.px(80);
+  const Box name{line.min, {line.max.x - change - number, line.max.y}};
+  list.PushClipRect(name.min, name.max, true);
+  draw_text_in(&list, name, Align::left, Face::text, 12, colour(s.theme, Token::dim), f.label);
+  list.PopClipRect();
+  draw_text_in(&list, {{name.max.x, line.min.y}, {name.max.x + number, line.max.y}}, Align::right, Face::mono, 12,
+               colour(s.theme, Token::text), f.text);
+  const ImU32 ink = colour(s.theme, f.change == "same" ? Token::dim : Token::text);
+  draw_text_in(&list, line, Align::right, Face::mono, 12, ink, f.change, 10);
+  draw_change(list, {line.max.x - s.px(4), line.centre().y}, f, ink);
+  ImGui::InvisibleButton(f.id.c_str(), {width, s.px(kRow)});
+  std::string tip = f.label + ": " + f.text;
+  if (!f.other.empty()) tip += fmt::format("\nthe other: {}", f.other);
+  tooltip(tip + "\n" + f.tip);
+}
+
+void heads(const ProfileScene& scene, Commands& commands) {
+  heading("Profiled");
+  for (const ProfileChoice& choice : scene.kernels) kernel_choice(choice, commands);
+  value_choice(scene, commands);
+  dim_text(scene.problem);
+  if (!scene.source.empty()) dim_text(scene.source);
+  if (!scene.against.empty()) dim_text("Changes are over " + scene.against + ": a filled triangle is better.");
+}
+
+}  // namespace
+
+void draw_profile_panel(const ProfileScene& scene, ImVec2 size, Commands& commands) {
+  const Style& s = style();
+  if (begin_card("profile_panel", size)) {
+    ImGui::PushStyleVar(ImGuiStyleVar_ItemSpacing, ImVec2(s.px(8), s.px(4)));
+    heads(scene, commands);
+    ImGui::PushStyleColor(ImGuiCol_ChildBg, 0U);
+    if (ImGui::BeginChild("profile_figures", {0, 0})) {
+      ImGui::PushStyleVar(ImGuiStyleVar_ItemSpacing, ImVec2(0, 0));
+      const float width = ImGui::GetContentRegionAvail().x;
+      for (const ProfileGroup& group : scene.groups) {
+        ImGui::Dummy({0, s.px(5)});
+        heading(group.title.c_str());
+        for (const ProfileFigure& f : group.figures) figure_line(f, width);
+      }
+      ImGui::PopStyleVar();
+    }
+    ImGui::EndChild();
+    ImGui::PopStyleColor();
+    ImGui::PopStyleVar();
+  }
+  ImGui::EndChild();
+}
+
+}  // namespace attn

@@ -1,0 +1,122 @@
+#include "viz/profile/roofline.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include <fmt/format.h>
+
+#include "profiling/figures/metrics.h"
+#include "viz/bench/scene.h"
+
+namespace attn {
+namespace {
+
+// A roof is behind the share that the row's figures were given of it.
+double behind(double value, const Figure& share_pct) {
+  return share_pct.available() && share_pct.value > 0 ? 100 * value / share_pct.value : 0;
+}
+
+double peak_of(const Measurement& m) {
+  const Figure& rate = figure(m, "tflops");
+  return rate.available() ? behind(rate.value, figure(m, "peak_share_pct")) : 0;
+}
+
+double copy_of(const Measurement& m) {
+  if (m.peaks.copy_gb_per_s > 0) return m.peaks.copy_gb_per_s;
+  const Figure& rate = figure(m, "dram_gb_per_s");
+  return rate.available() ? behind(rate.value, figure(m, "dram_peak_share_pct")) : 0;
+}
+
+RoofDot dot_of(const Measurement& m, bool chosen) {
+  RoofDot dot;
+  dot.kernel = m.key.kernel;
+  dot.chosen = chosen;
+  dot.tflops = figure(m, "tflops").value;
+  const double flop = useful_flop(m);
+  if (const auto bytes = dram_bytes(m); bytes && *bytes > 0) dot.measured = flop / *bytes;
+  if (const Figure& least = figure(m, "compulsory_bytes"); least.available() && least.value > 0)
+    dot.predicted = flop / least.value;
+  dot.tip = fmt::format("{}: {}", dot.kernel, value_with_unit(dot.tflops, rate_unit(dot.tflops)));
+  if (dot.measured) dot.tip += fmt::format(", {} FLOP a byte of DRAM counted", figure_text(*dot.measured));
+  if (dot.predicted)
+    dot.tip += fmt::format(", {} with the bytes that it must move at least", figure_text(*dot.predicted));
+  return dot;
+}
+
+std::string peak_words(const Roofline& r, const RoofDot& dot) {
+  if (r.peak_tflops <= 0) return "The arithmetic peak was not measured.";
+  const double share = 100 * dot.tflops / r.peak_tflops;
+  if (share > 100)
+    return fmt::format(
+        "{} % of the fp32 multiply-add peak: more than it allows, so the work runs elsewhere than on "
+        "the fp32 pipes.",
+        figure_text(share));
+  return fmt::format("{} % of the fp32 multiply-add peak.", figure_text(share));
+}
+
+std::string bytes_words(const Roofline& r, const RoofDot& dot) {
+  if (r.copy_gb_per_s <= 0) return "The copy rate was not measured.";
+  if (!dot.measured) return "Its DRAM bytes were not counted: the hollow mark stands at the least that it must move.";
+  const double allowed = *dot.measured * r.copy_gb_per_s * 1e-3;
+  const double share = 100 * dot.tflops / allowed;
+  return fmt::format("Its bytes at the copy rate would allow {}; it does {} % of that.",
+                     value_with_unit(allowed, rate_unit(allowed)), figure_text(share));
+}
+
+void fit(Roofline& r) {
+  double x_min = 1e300, x_max = 0, y_min = 1e300, y_max = r.peak_tflops;
+  const auto see = [&](double x) {
+    x_min = std::min(x_min, x);
+    x_max = std::max(x_max, x);
+  };
+  for (const RoofDot& d : r.dots) {
+    if (d.measured) see(*d.measured);
+    if (d.predicted) see(*d.predicted);
+    y_min = std::min(y_min, d.tflops);
+    y_max = std::max(y_max, d.tflops);
+  }
+  if (r.ridge > 0) see(r.ridge);
+  r.x_min = x_min / 3;
+  r.x_max = x_max * 3;
+  r.y_min = y_min / 3;
+  r.y_max = y_max * 2;
+}
+
+}  // namespace
+
+double useful_flop(const Measurement& m) {
+  const Figure& rate = figure(m, "tflops");
+  return rate.available() ? rate.value * 1e6 * m.time.median : 0;
+}
+
+std::optional<double> dram_bytes(const Measurement& m) {
+  const Figure& read = figure(m, "dram_read_bytes");
+  const Figure& written = figure(m, "dram_write_bytes");
+  if (!read.available() || !written.available()) return std::nullopt;
+  return read.value + written.value;
+}
+
+Roofline roofline(std::span<const Measurement* const> rows, const std::string& chosen) {
+  Roofline r;
+  const RoofDot* mine = nullptr;
+  r.dots.reserve(rows.size());
+  for (const Measurement* m : rows) {
+    if (m->state != RowState::done || m->time.n == 0 || figure(*m, "tflops").value <= 0) continue;
+    r.dots.push_back(dot_of(*m, m->key.kernel == chosen));
+    if (r.dots.back().chosen) mine = &r.dots.back();
+    r.peak_tflops = std::max(r.peak_tflops, peak_of(*m));
+    r.copy_gb_per_s = std::max(r.copy_gb_per_s, copy_of(*m));
+  }
+  if (mine == nullptr) {
+    r.empty = chosen + " was not timed on this problem: there is no rate to draw.";
+    r.dots.clear();
+    return r;
+  }
+  if (r.peak_tflops > 0 && r.copy_gb_per_s > 0) r.ridge = r.peak_tflops * 1e3 / r.copy_gb_per_s;
+  r.words = peak_words(r, *mine) + " " + bytes_words(r, *mine);
+  r.note = "Roofs: copy rate and fp32 multiply-add peak, measured on this device.";
+  fit(r);
+  return r;
+}
+
+}  // namespace attn

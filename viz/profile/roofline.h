@@ -1,0 +1,43 @@
+// The roofline of one problem (Williams, Waterman and Patterson 2009): what arithmetic and DRAM of this device would
+// allow a kernel, and where each kernel stands. Plain values; roofline_draw.cpp draws them. The roofs are the copy rate
+// and the fp32 multiply-add peak that were measured beside the rows, never a data sheet's.
+#pragma once
+
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "profiling/figures/measurement.h"
+
+namespace attn {
+
+// A kernel. Useful FLOP alone (tflops' formula), so that rungs on one problem differ in height by their time.
+struct RoofDot {
+  std::string kernel;
+  double tflops = 0;
+  std::optional<double> measured;   // FLOP a byte of DRAM counted
+  std::optional<double> predicted;  // FLOP a byte that the order must move at least
+  bool chosen = false;
+  std::string tip;
+};
+
+struct Roofline {
+  std::string empty;                          // why nothing is drawn
+  double copy_gb_per_s = 0, peak_tflops = 0;  // 0 = not measured
+  double ridge = 0;                           // FLOP a byte where the two roofs meet; 0 = one of them is not known
+  std::vector<RoofDot> dots;
+  double x_min = 1, x_max = 1, y_min = 1, y_max = 1;
+  std::string words;  // how far the chosen kernel is from its roofs
+  std::string note;   // what the roofs are
+};
+
+// `rows`: those of one problem and device; `chosen`: a kernel among them.
+Roofline roofline(std::span<const Measurement* const> rows, const std::string& chosen);
+
+// Useful FLOP of the row's problem; 0 where it was not timed.
+double useful_flop(const Measurement& m);
+// Counted bytes of DRAM, read and written.
+std::optional<double> dram_bytes(const Measurement& m);
+
+}  // namespace attn

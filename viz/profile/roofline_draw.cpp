@@ -1,0 +1,157 @@
+// The roofline: axes by ImPlot, roofs, marks and names by us.
+#include "viz/profile/roofline_draw.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstdio>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "implot.h"
+#include "viz/bench/scene.h"
+#include "viz/draw/canvas.h"
+#include "viz/draw/marks.h"
+#include "viz/draw/theme.h"
+#include "viz/draw/widgets.h"
+
+namespace attn {
+namespace {
+
+constexpr float kAxisText = 11.5F, kLabelText = 12;  // logical pixels
+
+int format_tick(double value, char* buffer, int size, void*) {
+  return std::snprintf(buffer, static_cast<std::size_t>(size), "%.6g", value);
+}
+
+std::vector<double> decades(double from, double to) {
+  std::vector<double> ticks;
+  for (int p = static_cast<int>(std::floor(std::log10(from))); p <= static_cast<int>(std::ceil(std::log10(to))); ++p)
+    ticks.push_back(std::pow(10.0, p));
+  return ticks;
+}
+
+void set_axes(const Roofline& roof) {
+  constexpr ImPlotAxisFlags kFlags = ImPlotAxisFlags_NoTickMarks | ImPlotAxisFlags_NoMenus |
+                                     ImPlotAxisFlags_NoSideSwitch | ImPlotAxisFlags_NoHighlight;
+  ImPlot::SetupAxes(nullptr, nullptr, kFlags, kFlags);
+  ImPlot::SetupAxisScale(ImAxis_X1, ImPlotScale_Log10);
+  ImPlot::SetupAxisScale(ImAxis_Y1, ImPlotScale_Log10);
+  ImPlot::SetupAxisFormat(ImAxis_X1, format_tick, nullptr);
+  ImPlot::SetupAxisFormat(ImAxis_Y1, format_tick, nullptr);
+  ImPlot::SetupAxesLimits(roof.x_min, roof.x_max, roof.y_min, roof.y_max, ImPlotCond_Always);
+  const auto x = decades(roof.x_min, roof.x_max), y = decades(roof.y_min, roof.y_max);
+  ImPlot::SetupAxisTicks(ImAxis_X1, x.data(), static_cast<int>(x.size()));
+  ImPlot::SetupAxisTicks(ImAxis_Y1, y.data(), static_cast<int>(y.size()));
+  ImPlot::SetupFinish();
+}
+
+// TFLOP/s that the copy rate allows at an intensity.
+double under_copy(const Roofline& roof, double intensity) {
+  return intensity * roof.copy_gb_per_s * 1e-3;
+}
+
+void draw_roofs(ImDrawList& list, const Roofline& roof, ImVec2 origin, ImVec2 size) {
+  const Style& s = style();
+  const ImU32 ink = colour(s.theme, Token::dim);
+  if (roof.copy_gb_per_s > 0) {
+    const double end = roof.ridge > 0 ? roof.ridge : roof.x_max;
+    const ImVec2 a = ImPlot::PlotToPixels(roof.x_min, under_copy(roof, roof.x_min));
+    const ImVec2 b = ImPlot::PlotToPixels(end, under_copy(roof, end));
+    list.AddLine(a, b, ink, s.px(1.5F));
+  }
+  if (roof.peak_tflops > 0) {
+    const ImVec2 a = ImPlot::PlotToPixels(roof.ridge > 0 ? roof.ridge : roof.x_min, roof.peak_tflops);
+    list.AddLine(a, {origin.x + size.x, a.y}, ink, s.px(1.5F));
+    const std::string words = fmt::format("multiply-add peak, {:.3g} TFLOP/s", roof.peak_tflops);
+    draw_text(&list, {origin.x + size.x - text_width(Face::text, kLabelText, words) - s.px(4), a.y - s.px(17)},
+              Face::text, kLabelText, ink, words);
+  }
+  if (roof.copy_gb_per_s > 0) {
+    const std::string words = "copy, " + value_with_unit(roof.copy_gb_per_s * 1e9, {1e-12, "TB/s"});
+    // Under the slope, where the plot begins.
+    const ImVec2 p = ImPlot::PlotToPixels(roof.x_min, under_copy(roof, roof.x_min));
+    const float y = std::clamp(p.y + s.px(4), origin.y + s.px(2), origin.y + size.y - s.px(18));
+    draw_text(&list, {origin.x + s.px(6), y}, Face::text, kLabelText, ink, words);
+  }
+}
+
+MarkStyle mark_of(const RoofDot& dot, bool counted) {
+  const Style& s = style();
+  return {look_of(dot.kernel).mark,           counted ? MarkFill::solid : MarkFill::hollow,
+          kernel_colour(s.theme, dot.kernel), colour(s.theme, Token::card),
+          s.px(dot.chosen ? 7.0F : 5.0F),     s.px(1.75F)};
+}
+
+// Its mark at what was counted; a hollow one, joined by dashes, at the least that it must move.
+void draw_dot(ImDrawList& list, const RoofDot& dot, float right) {
+  const Style& s = style();
+  const ImU32 ink = kernel_colour(s.theme, dot.kernel);
+  ImVec2 name_at;
+  if (dot.predicted) {
+    const ImVec2 p = ImPlot::PlotToPixels(*dot.predicted, dot.tflops);
+    if (dot.measured) draw_dashed_line(&list, ImPlot::PlotToPixels(*dot.measured, dot.tflops), p, ink, 3);
+    draw_mark(list, p, mark_of(dot, false));
+    name_at = p;
+    if (std::hypot(ImGui::GetMousePos().x - p.x, ImGui::GetMousePos().y - p.y) < s.px(10)) show_tooltip(dot.tip);
+  }
+  if (dot.measured) {
+    const ImVec2 p = ImPlot::PlotToPixels(*dot.measured, dot.tflops);
+    draw_mark(list, p, mark_of(dot, true));
+    if (!dot.predicted || p.x > name_at.x) name_at = p;
+    if (std::hypot(ImGui::GetMousePos().x - p.x, ImGui::GetMousePos().y - p.y) < s.px(10)) show_tooltip(dot.tip);
+  }
+  const Face face = dot.chosen ? Face::bold : Face::text;
+  const float width = text_width(face, kLabelText, dot.kernel);
+  // Over the mark where the plot ends beside it.
+  const bool beside = name_at.x + s.px(11) + width <= right;
+  const ImVec2 at = beside ? ImVec2(name_at.x + s.px(11), name_at.y - s.px(8))
+                           : ImVec2(std::min(name_at.x - width / 2, right - width), name_at.y + s.px(9));
+  draw_text(&list, at, face, kLabelText, colour(s.theme, dot.chosen ? Token::text : Token::dim), dot.kernel);
+}
+
+void draw_plot(const Roofline& roof, ImVec2 size) {
+  const Style& s = style();
+  ImGui::PushFont(s.fonts.mono, s.px(kAxisText));
+  ImPlot::PushStyleColor(ImPlotCol_AxisGrid, ImGui::ColorConvertU32ToFloat4(colour(s.theme, Token::line)));
+  ImPlot::PushStyleColor(ImPlotCol_AxisText, ImGui::ColorConvertU32ToFloat4(colour(s.theme, Token::dim)));
+  ImPlot::PushStyleColor(ImPlotCol_PlotBg, ImVec4(0, 0, 0, 0));
+  ImPlot::PushStyleColor(ImPlotCol_FrameBg, ImVec4(0, 0, 0, 0));
+  constexpr ImPlotFlags kFlags = ImPlotFlags_CanvasOnly | ImPlotFlags_NoFrame | ImPlotFlags_NoInputs;
+  if (ImPlot::BeginPlot("##roofline", size, kFlags)) {
+    set_axes(roof);
+    const ImVec2 origin = ImPlot::GetPlotPos(), inner = ImPlot::GetPlotSize();
+    ImDrawList& list = *ImPlot::GetPlotDrawList();
+    ImPlot::PushPlotClipRect(s.px(8));
+    draw_roofs(list, roof, origin, inner);
+    // The chosen one over the others.
+    for (const bool chosen : {false, true})
+      for (const RoofDot& dot : roof.dots)
+        if (dot.chosen == chosen) draw_dot(list, dot, origin.x + inner.x);
+    ImPlot::PopPlotClipRect();
+    ImPlot::EndPlot();
+  }
+  ImPlot::PopStyleColor(4);
+  ImGui::PopFont();
+}
+
+}  // namespace
+
+void draw_roofline(const Roofline& roof, ImVec2 size) {
+  const Style& s = style();
+  if (begin_card("roofline", size)) {
+    heading("Roofline");
+    if (!roof.empty.empty()) {
+      dim_text(roof.empty);
+    } else {
+      const float foot = s.px(34);
+      dim_text("TFLOP/s of useful work");
+      draw_plot(roof, {ImGui::GetContentRegionAvail().x, std::max(s.px(80), ImGui::GetContentRegionAvail().y - foot)});
+      dim_text("FLOP a byte of DRAM. Filled: counted; hollow: the least that the order must move. " + roof.note);
+    }
+  }
+  ImGui::EndChild();
+}
+
+}  // namespace attn

@@ -1,0 +1,193 @@
+#include "viz/profile/scene.h"
+
+#include <algorithm>
+#include <cmath>
+#include <optional>
+#include <set>
+#include <string_view>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "profiling/figures/metrics.h"
+#include "viz/bench/fields.h"
+#include "viz/bench/scene.h"
+
+namespace attn {
+namespace {
+
+// Counts and sizes are compared as they are; times of two rows differ by noise of a percent or so.
+constexpr double kSame = 0.01;
+
+const Measurement* fastest(std::span<const Measurement* const> rows, const std::string& but) {
+  const Measurement* best = nullptr;
+  for (const Measurement* m : rows) {
+    if (m->key.kernel == but || m->time.n == 0) continue;
+    if (best == nullptr || m->time.median < best->time.median) best = m;
+  }
+  return best;
+}
+
+std::vector<const Measurement*> rows_at(const BenchSlice& slice, std::int64_t value) {
+  std::vector<const Measurement*> rows;
+  std::set<std::string> seen;
+  for (const Measurement* m : slice.rows) {
+    if (!seen.insert(m->key.kernel).second) continue;
+    if (const Measurement* row = row_at(slice, m->key.kernel, value)) rows.push_back(row);
+  }
+  return rows;
+}
+
+const Measurement* row_of(std::span<const Measurement* const> rows, const std::string& kernel) {
+  const auto found = std::ranges::find_if(rows, [&](const Measurement* m) { return m->key.kernel == kernel; });
+  return found == rows.end() ? nullptr : *found;
+}
+
+// The baseline of its processor, or, for the baseline itself, the fastest of the others.
+const Measurement* row_against(const State& state, std::span<const Measurement* const> rows, const Measurement& m) {
+  const std::string baseline = baseline_shown(state, m.processor);
+  if (m.key.kernel != baseline) {
+    const Measurement* row = row_of(rows, baseline);
+    if (row != nullptr && row->state == RowState::done) return row;
+  }
+  return fastest(rows, m.key.kernel);
+}
+
+std::string text_of(const MetricRow& metric, const Figure& f) {
+  constexpr double kExact = 1e6;  // counts below are spelt out
+  if (!f.available()) return "–";
+  std::string text = value_with_unit(f.value, unit_of(metric, f.value, f.value));
+  if (metric.unit == "B") text = bytes_text(f.value);
+  if (metric.unit == "1" && f.value == std::round(f.value) && f.value < kExact) text = fmt::format("{:.0f}", f.value);
+  return (f.min_of_launches ? "≥ " : "") + text;
+}
+
+std::string capitalised(std::string_view words) {
+  std::string text(words);
+  if (!text.empty() && text[0] >= 'a' && text[0] <= 'z') text[0] = static_cast<char>(text[0] - 'a' + 'A');
+  return text;
+}
+
+std::string tip_of(const MetricRow& metric, const Figure& f) {
+  std::string tip = std::string(metric.help) + "\n";
+  if (!f.available()) return tip + "Not available: " + sentence(f.reason);
+  return tip + fmt::format("{}: {}", name_of(f.origin), sentence(f.method));
+}
+
+void compare(const MetricRow& metric, const Figure& mine, const Figure& other, ProfileFigure& line) {
+  if (!mine.available() || !other.available()) return;
+  line.other = text_of(metric, other);
+  if (mine.value == other.value || (other.value != 0 && std::abs(mine.value / other.value - 1) < kSame)) {
+    line.change = "same";
+    return;
+  }
+  if (other.value == 0 || mine.value / other.value <= 0) return;
+  line.change = fmt::format("{}×", figure_text(mine.value / other.value));
+  line.up = mine.value > other.value;
+  line.better = metric.better == (line.up ? Better::up : Better::down);
+  line.worse = metric.better == (line.up ? Better::down : Better::up);
+}
+
+std::vector<ProfileGroup> groups_of(const Measurement& m, const Measurement* against) {
+  std::vector<ProfileGroup> groups;
+  for (const MetricRow& metric : metric_table()) {
+    const Figure& mine = figure(m, metric.id);
+    const bool there = mine.available() || (against != nullptr && figure(*against, metric.id).available());
+    if (!there) continue;
+    const std::string group = capitalised(name_of(metric.group));
+    if (groups.empty() || groups.back().title != group) groups.push_back({group, {}});
+    ProfileFigure line;
+    line.id = metric.id;
+    line.label = metric.label;
+    line.text = text_of(metric, mine);
+    line.tip = tip_of(metric, mine);
+    if (against != nullptr) compare(metric, mine, figure(*against, metric.id), line);
+    groups.back().figures.push_back(std::move(line));
+  }
+  return groups;
+}
+
+std::string headline_of(const ProfileScene& scene, const Measurement& m, std::int64_t value) {
+  const std::string where = fmt::format("{}, {} = {}", scene.kernel, scene.axis, value);
+  if (m.state != RowState::done) return fmt::format("{}: {}, {}", where, name_of(m.state), sentence(m.reason));
+  if (m.time.n == 0) return where + ": what is known before it runs.";
+  const Figure& rate = figure(m, "tflops");
+  std::string words =
+      fmt::format("{}: {}", where, value_with_unit(m.time.median, time_unit(m.time.median, m.time.median)));
+  if (rate.available()) words += fmt::format(", {}", value_with_unit(rate.value, rate_unit(rate.value)));
+  return words + ".";
+}
+
+std::string reasons_of(const ProfileScene& scene) {
+  std::string words = scene.roof.empty.empty() ? scene.roof.words : std::string();
+  if (scene.predicted) words = "Run the sweep in Bench, or open a run there, for times and counters.";
+  for (const std::string* more : {&scene.bytes.words, scene.occupancy.empty.empty() ? &scene.occupancy.words : nullptr})
+    if (more != nullptr && !more->empty()) words += (words.empty() ? "" : " ") + *more;
+  return words;
+}
+
+// Where the row was taken; for a prediction, what it was made for.
+struct Taken {
+  std::string arch;
+  std::int32_t sms = 0;
+};
+Taken taken(const State& state, const Model& model, const BenchSlice& slice) {
+  const ListedRun* run = slice.run == kPredictedRun ? nullptr : find_run(model, slice.run);
+  if (run != nullptr) return {run->run.provenance.device_arch, run->run.provenance.cores};
+  return {state.document.sweep.arch, 0};
+}
+
+void choose(ProfileScene& scene, const BenchSlice& slice, std::span<const Measurement* const> rows,
+            std::int64_t value) {
+  for (const Measurement* m : rows)
+    scene.kernels.push_back(
+        {m->key.kernel, m->key.kernel == scene.kernel, m->state == RowState::done ? "" : sentence(m->reason)});
+  for (const std::int64_t v : slice.values) scene.values.push_back({v, fmt::format("{}", v), v == value});
+}
+
+}  // namespace
+
+ProfileScene profile_scene(const State& state, const Model& model, std::span<const Measurement> planned) {
+  ProfileScene scene;
+  const ShownSlices shown = shown_slices(state, model, planned);
+  if (shown.slices.empty() || shown.slices.front().rows.empty()) {
+    scene.empty = "Nothing is measured or planned yet. Set a sweep up in Bench, or open a run there.";
+    return scene;
+  }
+  const BenchSlice& slice = shown.slices.front();
+  const auto value = chosen_value(slice, state.view.bench.value);
+  if (!value) {
+    scene.empty = "No kernel of this sweep has figures at any of its values.";
+    return scene;
+  }
+  const auto rows = rows_at(slice, *value);
+  const Measurement* row = row_of(rows, bench_kernel(state));
+  if (row == nullptr) row = fastest(rows, "");
+  if (row == nullptr && !rows.empty()) row = rows.front();
+  if (row == nullptr) {
+    scene.empty = fmt::format("No kernel has a row at {} = {}.", axis_letter(slice.axis), *value);
+    return scene;
+  }
+  const Measurement* against = row_against(state, rows, *row);
+  scene.kernel = row->key.kernel;
+  scene.against = against == nullptr ? "" : against->key.kernel;
+  scene.axis = axis_letter(slice.axis);
+  scene.problem = describe(row->key.problem);
+  scene.source = source_words(slice);
+  scene.predicted = slice.planned;
+  choose(scene, slice, rows, *value);
+  const Taken where = taken(state, model, slice);
+  if (row->processor == Processor::gpu) scene.arch = where.arch;
+  std::vector<const Measurement*> same_device_rows;
+  for (const Measurement* m : rows)
+    if (m->processor == row->processor && same_device(m->key, row->key)) same_device_rows.push_back(m);
+  scene.roof = roofline(same_device_rows, scene.kernel);
+  scene.occupancy = occupancy_scene(*row, scene.arch, where.sms);
+  scene.bytes = bytes_scene(*row);
+  scene.groups = groups_of(*row, against);
+  scene.headline = headline_of(scene, *row, *value);
+  scene.reasons = reasons_of(scene);
+  return scene;
+}
+
+}  // namespace attn

@@ -1,0 +1,64 @@
+// What Profile shows, as plain values with the text already in them: one row of the runs that Bench shows, looked at
+// closely. The kernel and the value are those that are chosen in Bench, so the two share one measurement.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "profiling/figures/measurement.h"
+#include "viz/profile/bytes.h"
+#include "viz/profile/occupancy.h"
+#include "viz/profile/roofline.h"
+#include "viz/state/model.h"
+#include "viz/state/state.h"
+
+namespace attn {
+
+struct ProfileChoice {
+  std::string kernel;
+  bool on = false;
+  std::string why_not;  // it has no figures here: refused, failed; it can be chosen all the same
+};
+struct ProfileValue {
+  std::int64_t value = 0;
+  std::string text;
+  bool on = false;
+};
+
+// How a figure stands to the other kernel's. `better` and `worse` are both false where it is neither or the same.
+struct ProfileFigure {
+  std::string id;      // of the metric
+  std::string label;   // "Time, median"
+  std::string text;    // "59.5 ms"; "–" where there is none
+  std::string other;   // the same of the kernel that it is set against; empty = none
+  std::string change;  // "0.023×", "same"; empty where one of them is missing
+  bool better = false, worse = false, up = false;
+  std::string tip;  // what it is, how it was taken, or why there is none
+};
+struct ProfileGroup {
+  std::string title;
+  std::vector<ProfileFigure> figures;
+};
+
+struct ProfileScene {
+  std::string empty;  // why nothing can be shown; then nothing below is set
+  std::string kernel, against;
+  std::string axis;  // "L"
+  std::vector<ProfileChoice> kernels;
+  std::vector<ProfileValue> values;
+  std::string problem, source;    // "f32, B 4, ...", "live: NVIDIA H100, 2026-11-21"
+  std::string headline, reasons;  // of the strip
+  std::string arch;               // that the row was compiled for; empty on a CPU
+  bool predicted = false;         // no row was timed
+  std::vector<ProfileGroup> groups;
+  Roofline roof;
+  OccupancyScene occupancy;
+  BytesScene bytes;
+};
+
+// `planned`: what is known of the sweep before it runs (viz/bench/planned.h).
+ProfileScene profile_scene(const State& state, const Model& model, std::span<const Measurement> planned);
+
+}  // namespace attn

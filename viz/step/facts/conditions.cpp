@@ -1,0 +1,106 @@
+#include "viz/step/facts/conditions.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <optional>
+#include <span>
+#include <vector>
+
+namespace attn {
+namespace {
+
+constexpr double kInfinity = std::numeric_limits<double>::infinity();
+
+struct Looker {
+  const Recording& rec;
+  const StepPlace& at;
+  const Followed& f;
+  std::set<std::string, std::less<>> found;
+
+  void set(bool holds, const char* name) {
+    if (holds) found.insert(name);
+  }
+  std::optional<float> live(Slot slot, std::int32_t col = 0) const {
+    return live_value(rec, at.event, slot, at.row, col);
+  }
+  static bool odd(std::optional<float> x) { return x && !std::isfinite(*x); }
+
+  // Whether rows [r0, r1) see a key of the tiles that were walked over before this one.
+  bool saw_before(std::int32_t r0, std::int32_t r1) const {
+    const auto sees = [&](std::int64_t c0, std::int64_t c1) {
+      return c0 < c1 && rec.problem.cover(at.b, r0, r1, c0, c1) != TileCover::skipped;
+    };
+    if (rec.options.key_order == KeyOrder::right_to_left) return sees(at.first_key + at.keys, rec.problem.Lk);
+    return sees(0, at.first_key);
+  }
+  // The inputs themselves: what the kernel made of finite ones is its own.
+  bool finite_inputs() const {
+    for (const Array* a : {&rec.inputs.q, &rec.inputs.k, &rec.inputs.v}) {
+      std::vector<float> values(static_cast<std::size_t>(a->size()));
+      if (values.empty()) continue;
+      a->read(0, a->size(), values.data());
+      if (std::any_of(values.begin(), values.end(), [](float x) { return !std::isfinite(x); })) return false;
+    }
+    return true;
+  }
+  void keys() {
+    const bool between = at.j < 0;  // Q loaded, O divided: no key tile is live
+    const std::int64_t seen =
+        rec.problem.visible_keys(at.b, at.row).last - rec.problem.visible_keys(at.b, at.row).first;
+    std::int32_t visible = 0;
+    for (std::int32_t c = 0; c < at.keys; ++c) visible += rec.problem.visible(at.b, at.row, at.first_key + c) ? 1 : 0;
+    const bool before = between ? seen > 0 : saw_before(at.row, at.row + 1);
+    set(!before, "first");
+    set(!between && !saw_before(at.first_row, at.first_row + at.rows), "first_tile");
+    set(visible == 0, "nothing");
+    set(visible > 0 && visible < at.keys, "partial");
+    // Orders that store S know the whole row's sum before they make a weight.
+    const bool any = stores_scores(rec.order) ? seen > 0 : before || visible > 0;
+    set(!any, "empty_row");
+    const auto l = live(Slot::l_new) ? live(Slot::l_new) : live(Slot::l_old);
+    set(any && l && *l == 0, "weightless");
+  }
+  void maximum() {
+    set(f.m_old == -kInfinity, "fresh");
+    set(f.m_new > f.m_old, "rose");
+    set(f.m_new == -kInfinity, "no_max");
+    set(f.m_new == kInfinity, "infinite_max");
+    set(f.m_new == f.m_old && std::isinf(f.m_new), "same_infinity");
+    const auto alpha = live(Slot::alpha);
+    set(alpha && *alpha < 0.01, "tiny");
+    set(alpha && *alpha == 0, "gone");
+  }
+  void not_finite() {
+    const auto s = row_of(rec, rec.after(at.event, Slot::s), at.row),
+               p = row_of(rec, rec.after(at.event, Slot::p), at.row);
+    set(std::any_of(s.begin(), s.end(), [](float x) { return std::isnan(x); }), "nan_score");
+    set(odd(live(Slot::s, f.key)), "odd_score");
+    set(odd(live(Slot::p, f.key)), "odd_weight");
+    set(!std::isfinite(f.l_old) || !std::isfinite(f.o_old) || odd(live(Slot::l_old)), "odd_past");
+    const auto l = live(Slot::l_new) ? live(Slot::l_new) : live(Slot::l_old);
+    const auto o = live(output_slot(rec, at.event), f.col);
+    set(odd(l), "odd_sum");
+    set(odd(o), "odd_output");
+    const bool weights = std::any_of(p.begin(), p.end(), [](float x) { return !std::isfinite(x); });
+    if (rec.options.subtract_max || !(weights || odd(l) || odd(o)) || !finite_inputs()) return;
+    set(true, "overflow");
+    set(odd(live(Slot::p, f.key)), "overflow_here");
+  }
+};
+
+}  // namespace
+
+std::set<std::string, std::less<>> step_conditions(const Recording& rec, const StepPlace& at,
+                                                   const Followed& followed) {
+  Looker look{rec, at, followed, {}};
+  look.keys();
+  look.maximum();
+  look.not_finite();
+  look.set(rec.problem.has_bias(), "biased");
+  look.set(!rec.options.subtract_max, "unsubtracted");
+  look.set(rec.options.accumulate != DType::f32, "narrow");
+  return look.found;
+}
+
+}  // namespace attn

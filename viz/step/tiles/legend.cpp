@@ -1,0 +1,57 @@
+#include "viz/step/tiles/legend.h"
+
+#include "viz/draw/number_text.h"
+
+namespace attn {
+namespace {
+
+const char* letter_of_tensor(TensorColour hue) {
+  switch (hue) {
+    case TensorColour::q:
+      return "Q";
+    case TensorColour::k:
+      return "K";
+    case TensorColour::v:
+      return "V";
+    case TensorColour::s:
+      return "S";
+    case TensorColour::p:
+      return "P";
+    case TensorColour::m:
+      return "m";
+    case TensorColour::l:
+      return "ℓ";
+    case TensorColour::o:
+      return "O";
+    case TensorColour::alpha:
+      return "α";
+  }
+  return "";
+}
+
+}  // namespace
+
+std::vector<LegendEntry> cell_legend() {
+  return {
+      {LegendMark::empty, "not computed yet", "to come"},     {LegendMark::dropped, "was on chip, is no more", "gone"},
+      {LegendMark::masked, "masked, never used", "masked"},   {LegendMark::made, "made in this step", "made"},
+      {LegendMark::largest, "largest in its row", "largest"}, {LegendMark::past_end, "past the end", "past"},
+      {LegendMark::not_finite, "∞ or NaN", "∞, NaN"}};
+}
+
+LegendScale scale_legend(TensorColour hue, const TensorScales& scales) {
+  const TensorScale& scale = scales[static_cast<std::size_t>(hue)];
+  LegendScale out;
+  out.hue = hue;
+  out.letter = letter_of_tensor(hue);
+  if (!(scale.max >= scale.min)) return out;  // nothing finite was ever shown
+  out.diverges = scale.diverges;
+  out.min = significant_text(scale.min, 3);
+  out.max = significant_text(scale.max, 3);
+  out.first = scale.shade(scale.min);
+  out.last = scale.shade(scale.max);
+  if (scale.diverges && scale.max > scale.min) out.zero = (0 - scale.min) / (scale.max - scale.min);
+  return out;
+}
+
+}  // namespace attn

@@ -1,0 +1,108 @@
+#include "viz/step/tiles/legend_draw.h"
+
+#include <algorithm>
+#include <cmath>
+#include <string>
+
+#include "viz/draw/theme.h"
+#include "viz/draw/widgets.h"
+#include "viz/step/tiles/parts_draw.h"
+
+namespace attn {
+namespace {
+
+constexpr float kSwatch = 24, kGap = 18, kText = 12;
+
+void draw_mark(ImDrawList* list, const Box& box, LegendMark mark) {
+  const Style& s = style();
+  switch (mark) {
+    case LegendMark::empty:
+      draw_dashed(list, box, colour_of(Token::faint));
+      break;
+    case LegendMark::dropped:
+      tiles::draw_dropped_cell(list, box, true);
+      break;
+    case LegendMark::masked:
+      list->AddRectFilled(box.min, box.max, faded(colour_of(Token::field), 0.6F), s.px(2));
+      draw_hatch(list, box, faded(colour_of(Token::faint), 0.7F), 6);
+      break;
+    case LegendMark::past_end:
+      draw_outline(list, box, colour_of(Token::line), 1);
+      break;
+    case LegendMark::not_finite:
+      list->AddRectFilled(box.min, box.max, colour_of(Token::text), s.px(2));
+      break;
+    case LegendMark::made:
+      list->AddRectFilled(box.min, box.max, colour_of(Token::line), s.px(2));
+      draw_outline(list, box, colour_of(Token::text), 2, 3);
+      break;
+    case LegendMark::largest:
+      list->AddRectFilled(box.min, box.max, colour_of(Token::line), s.px(2));
+      list->AddRectFilled({box.min.x + s.px(3), box.max.y - s.px(4)}, {box.max.x - s.px(3), box.max.y - s.px(2)},
+                          colour_of(TensorColour::m));
+      break;
+  }
+}
+
+// "S −3.2 [shades, a tick at 0] 15.2". Returns where it ends.
+float draw_scale(ImDrawList* list, const Box& box, const LegendScale& scale) {
+  const Style& s = style();
+  float x = box.min.x;
+  const float text_top = box.centre().y - s.px(kText) * 0.62F;
+  x = draw_runs(list, {x, text_top - s.px(1)}, 13, {letter(scale.letter, scale.hue)}) + s.px(7);
+  draw_text(list, {x, text_top}, Face::mono, kText, colour_of(Token::dim), scale.min);
+  x += text_width(Face::mono, kText, scale.min) + s.px(6);
+  // A column a pixel, so that no seam is seen.
+  const int steps = static_cast<int>(std::round(s.px(90)));
+  const float width = static_cast<float>(steps), left = std::round(x);
+  const Box bar{{left, std::round(box.centre().y - s.px(5))}, {left + width, std::round(box.centre().y + s.px(5))}};
+  for (int n = 0; n < steps; ++n) {
+    const float share = (static_cast<float>(n) + 0.5F) / width, column = left + static_cast<float>(n);
+    list->AddRectFilled({column, bar.min.y}, {column + 1, bar.max.y},
+                        cell_fill(s.theme, scale.hue, scale.first + (scale.last - scale.first) * share));
+  }
+  if (scale.diverges && scale.zero > 0.02F && scale.zero < 0.98F) {
+    const float zero = bar.min.x + width * scale.zero;
+    list->AddRectFilled({zero - s.px(0.75F), bar.min.y - s.px(3)}, {zero + s.px(0.75F), bar.max.y + s.px(3)},
+                        colour_of(Token::text));
+    const float w = text_width(Face::mono, 10, "0");
+    draw_text(list, {zero - w / 2, bar.max.y + s.px(2)}, Face::mono, 10, colour_of(Token::dim), "0");
+  }
+  x = bar.max.x + s.px(6);
+  draw_text(list, {x, text_top}, Face::mono, kText, colour_of(Token::dim), scale.max);
+  return x + text_width(Face::mono, kText, scale.max);
+}
+
+}  // namespace
+
+void draw_cell_legend(const Box& box, const LegendScale& scale) {
+  const Style& s = style();
+  ImDrawList* list = ImGui::GetWindowDrawList();
+  // Under the bar stands its 0.
+  const Box line{box.min, {box.max.x, box.max.y - s.px(7)}};
+  float x = draw_scale(list, line, scale) + s.px(kGap + 8);
+  const std::vector<LegendEntry> entries = cell_legend();
+  float wide = 0;
+  std::string all = "How to read a cell. The bar: " + scale.letter + " from its least to its largest value of the run" +
+                    (scale.diverges ? ", neutral at 0." : ".") + " The others:";
+  for (const LegendEntry& e : entries) {
+    wide += s.px(kSwatch + 6 + kGap) + text_width(Face::text, kText, e.words);
+    all += " " + e.words + ";";
+  }
+  all.back() = '.';
+  const bool narrow = x + wide - s.px(kGap) > box.max.x;
+  for (const LegendEntry& e : entries) {
+    const std::string& words = narrow ? e.narrow : e.words;
+    const float end = x + s.px(kSwatch + 6) + text_width(Face::text, kText, words);
+    if (end > box.max.x) break;
+    draw_mark(list, {{x, line.centre().y - s.px(7)}, {x + s.px(kSwatch), line.centre().y + s.px(7)}}, e.mark);
+    draw_text(list, {x + s.px(kSwatch + 6), line.centre().y - s.px(kText) * 0.62F}, Face::text, kText,
+              colour_of(Token::dim), words);
+    x = end + s.px(kGap);
+  }
+  ImGui::SetCursorScreenPos(box.min);
+  ImGui::InvisibleButton("##cell_legend", {std::max(box.width(), 1.0F), std::max(box.height(), 1.0F)});
+  tooltip(all);
+}
+
+}  // namespace attn

@@ -1,0 +1,238 @@
+#include "viz/step/timeline/attention.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <span>
+
+#include <fmt/format.h>
+
+#include "viz/draw/number_text.h"
+#include "viz/step/timeline/map.h"
+
+namespace attn {
+namespace {
+
+constexpr double kInfinity = std::numeric_limits<double>::infinity();
+
+// The weights of one row in one key tile: P as recorded, times what later maxima made of it.
+struct Part {
+  std::int32_t first_key = 0;
+  std::span<const float> p, s;
+  double m = 0, factor = 1;
+};
+
+struct Row {
+  std::vector<Part> parts;  // the tiles that are weighed, by key
+  double sum = 0;           // of all weights
+  std::int32_t weighed = 0;
+};
+
+Row row_of_weights(const Recording& rec, EventIndex e, std::int32_t b, std::int32_t h, std::int32_t row) {
+  Row out;
+  const auto br = static_cast<std::int32_t>(std::min<std::int64_t>(rec.options.br, rec.problem.Lq));
+  const std::int32_t i = row / std::max(br, 1);
+  const bool stored = stores_scores(rec.order);  // P is divided by the whole row's l: no maximum to follow
+  double m_now = -kInfinity;
+  for (std::int32_t j = 0; j < rec.key_tiles(); ++j) {
+    const VersionId p = rec.tile_version(Slot::p, b, h, i, j, e);
+    if (p == kNoVersion) continue;
+    Part part;
+    part.p = row_of(rec, p, row);
+    if (part.p.empty()) continue;
+    part.first_key = rec.version(p).first_col;
+    part.s = row_of(rec, rec.tile_version(Slot::s, b, h, i, j, e), row);
+    const auto m = row_of(rec, rec.tile_version(Slot::m_new, b, h, i, j, e), row);
+    part.m = stored || m.empty() ? 0 : static_cast<double>(m[0]);
+    m_now = std::max(m_now, part.m);
+    out.parts.push_back(part);
+  }
+  for (Part& part : out.parts) {
+    // Before a maximum there are only zeros.
+    if (part.m != m_now && part.m != -kInfinity) part.factor = std::exp(part.m - m_now);
+    for (std::size_t c = 0; c < part.p.size(); ++c) {
+      out.sum += static_cast<double>(part.p[c]) * part.factor;
+      out.weighed += rec.problem.visible(b, row, part.first_key + static_cast<std::int32_t>(c)) ? 1 : 0;
+    }
+  }
+  return out;
+}
+
+// H = -sum a ln a, where a = w / sum and ln w = S - c for a constant c of the row, so H = ln sum + c - sum a S: one
+// logarithm a row in place of one a key.
+double entropy_bits(const Row& row) {
+  double mean = 0, most = 0, score = 0;
+  for (const Part& part : row.parts) {
+    for (std::size_t c = 0; c < std::min(part.p.size(), part.s.size()); ++c) {
+      const double w = static_cast<double>(part.p[c]) * part.factor;
+      if (w <= 0) continue;
+      mean += w / row.sum * static_cast<double>(part.s[c]);
+      if (w > most) most = w, score = part.s[c];
+    }
+  }
+  const double nats = std::log(row.sum) + (score - std::log(most)) - mean;
+  return std::max(nats, 0.0) / std::log(2.0);
+}
+
+Sharpness sharpness_of(const Recording& rec, const Row& row, std::int32_t b, std::int32_t query) {
+  Sharpness out;
+  out.keys = row.weighed;
+  const KeyRange range = rec.problem.visible_keys(b, query);
+  out.whole = row.weighed > 0 && row.weighed >= range.last - range.first;
+  if (row.weighed == 0 || !std::isfinite(row.sum) || row.sum <= 0) return out;
+  out.bits = entropy_bits(row);
+  out.known = std::isfinite(out.bits);
+  return out;
+}
+
+struct Painter {
+  const Recording& rec;
+  AttentionMap& map;
+  std::int32_t br = 1, bc = 1;
+
+  // What the mask alone says.
+  AttentionLook blank(std::int32_t query, std::int32_t key) const {
+    if (rec.problem.visible(map.b, query, key)) return AttentionLook::to_come;
+    const std::int64_t r0 = query / br * br, c0 = key / bc * bc;
+    const TileCover cover = rec.problem.cover(map.b, r0, std::min<std::int64_t>(r0 + br, rec.problem.Lq), c0,
+                                              std::min<std::int64_t>(c0 + bc, rec.problem.Lk));
+    return cover == TileCover::skipped ? AttentionLook::skipped : AttentionLook::masked;
+  }
+  // Keys put together: a value wins over what waits, that over what is masked.
+  static void merge(AttentionCell& cell, const AttentionCell& key) {
+    if (key.look > cell.look) cell.look = key.look;
+    cell.weight = std::max(cell.weight, key.weight);
+  }
+  void paint_row(std::int32_t r, const Row& row) {
+    const std::int32_t query = map.query_of(r);
+    const KeyRange seen = rec.problem.visible_keys(map.b, query);
+    AttentionCell* cells = map.cells.data() + static_cast<std::size_t>(r) * static_cast<std::size_t>(map.cols);
+    for (std::int32_t c = 0; c < map.cols; ++c) {
+      const std::int32_t first = map.first_key_of(c), end = std::max(first + 1, map.first_key_of(c + 1));
+      const bool sees = std::max<std::int64_t>(first, seen.first) < std::min<std::int64_t>(end, seen.last);
+      cells[c].look = sees ? AttentionLook::to_come : std::max(blank(query, first), blank(query, end - 1));
+    }
+    const bool finite = std::isfinite(row.sum);
+    for (const Part& part : row.parts) {
+      for (std::size_t n = 0; n < part.p.size(); ++n) {
+        const std::int32_t key = part.first_key + static_cast<std::int32_t>(n);
+        if (!rec.problem.visible(map.b, query, key)) continue;
+        AttentionCell one{finite ? AttentionLook::value : AttentionLook::not_finite, 0, -1};
+        if (finite && row.sum > 0)
+          one.weight = static_cast<float>(static_cast<double>(part.p[n]) * part.factor / row.sum);
+        // The cell whose keys hold this one.
+        auto c = static_cast<std::int32_t>(static_cast<std::int64_t>(key) * map.cols / map.keys);
+        while (c + 1 < map.cols && map.first_key_of(c + 1) <= key) ++c;
+        merge(cells[c], one);
+      }
+    }
+  }
+};
+
+Runs entropy_words(const AttentionScene& scene, const StepPlace& at, const Recording& rec) {
+  using enum TensorColour;
+  const KeyRange range = rec.problem.visible_keys(at.b, at.row);
+  const auto sees = static_cast<std::int32_t>(std::max<std::int64_t>(range.last - range.first, 0));
+  const Sharpness& f = scene.followed;
+  const std::string row = fmt::format("Row {}: ", at.row);
+  if (sees == 0) return {word(row + "the mask leaves it no key.")};
+  if (f.keys == 0) return {word(row + "no weight yet.")};
+  if (!f.known) return {word(row + "its weights do not add up to a number, so it has no entropy.")};
+  Runs words{word(row), number(significant_text(f.bits, 3), p), word(" bits"),
+             word(fmt::format(", as if {} of ", significant_text(std::exp2(f.bits), 3))),
+             word(f.whole ? fmt::format("its {} keys shared alike.", sees)
+                          : fmt::format("{} keys shared alike; it sees {}.", f.keys, sees))};
+  return words;
+}
+
+}  // namespace
+
+AttentionMap attention_map(const Recording& rec, EventIndex e, std::int32_t b, std::int32_t h, std::int32_t max_rows,
+                           std::int32_t max_cols) {
+  AttentionMap map;
+  map.b = b;
+  map.h = h;
+  map.queries = static_cast<std::int32_t>(rec.problem.Lq);
+  map.keys = static_cast<std::int32_t>(rec.problem.Lk);
+  map.rows = std::clamp(map.queries, 1, std::max(max_rows, 1));
+  map.cols = std::clamp(map.keys, 1, std::max(max_cols, 1));
+  map.cells.resize(static_cast<std::size_t>(map.rows) * static_cast<std::size_t>(map.cols));
+  Painter painter{rec, map,
+                  std::max(static_cast<std::int32_t>(std::min<std::int64_t>(rec.options.br, rec.problem.Lq)), 1),
+                  std::max(static_cast<std::int32_t>(std::min<std::int64_t>(rec.options.bc, rec.problem.Lk)), 1)};
+  for (std::int32_t r = 0; r < map.rows; ++r) {
+    const Row row = row_of_weights(rec, e, b, h, map.query_of(r));
+    painter.paint_row(r, row);
+    map.sharpness.push_back(sharpness_of(rec, row, b, map.query_of(r)));
+  }
+  for (AttentionCell& cell : map.cells) cell.shade = weight_shade(cell.weight);
+  return map;
+}
+
+Sharpness sharpness_of_row(const Recording& rec, EventIndex e, std::int32_t b, std::int32_t h, std::int32_t row) {
+  return sharpness_of(rec, row_of_weights(rec, e, b, h, row), b, row);
+}
+
+float weight_shade(float weight) {
+  if (!(weight > 0)) return -1;
+  const float share = 1 - std::log10(weight) / static_cast<float>(kMinWeightDecade);
+  return std::clamp(2 * share - 1, -1.0F, 1.0F);
+}
+
+AttentionScene attention_scene(const Recording& rec, const StepPlace& at, std::int32_t max_rows,
+                               std::int32_t max_cols) {
+  AttentionScene scene;
+  const Problem& p = rec.problem;
+  scene.map = attention_map(rec, at.event, at.b, at.h, max_rows, max_cols);
+  for (std::int32_t b = 0; p.B * p.Hq > 1 && b < p.B; ++b) {
+    for (std::int32_t h = 0; h < p.Hq; ++h)
+      scene.heads.push_back(attention_map(rec, at.event, b, h, kSmallMap, kSmallMap));
+  }
+  scene.followed = sharpness_of_row(rec, at.event, at.b, at.h, at.row);
+  std::int64_t most = 2;
+  for (std::int64_t r = 0; r < p.Lq; ++r) {
+    const KeyRange range = p.visible_keys(at.b, r);
+    most = std::max(most, range.last - range.first);
+  }
+  scene.most_bits = std::log2(static_cast<double>(most));
+  const MapScene tiles = map_scene(rec, at);
+  const auto partial =
+      std::count_if(tiles.tiles.begin(), tiles.tiles.end(), [](const MapTile& t) { return t.partial; });
+  std::string count;
+  for (const std::string& one : tiles.words) count += (count.empty() ? "" : ", ") + one;
+  if (partial > 0) count += fmt::format(", {} partly masked", partial);
+  scene.words = {
+      entropy_words(scene, at, rec),
+      {letter("P", TensorColour::p),
+       word(" over the keys so far, log scale. A row that is not finished is the softmax of what it has seen.")},
+      {word(count + ".")}};
+  return scene;
+}
+
+std::string attention_words(const Recording& rec, const StepPlace& at, std::int32_t row, std::int32_t key) {
+  const std::string place = fmt::format("row {}, key {}: ", row, key);
+  AttentionMap head;
+  head.b = at.b;
+  const Painter painter{rec, head, std::max(at.br, 1), std::max(at.bc, 1)};
+  switch (painter.blank(row, key)) {
+    case AttentionLook::skipped:
+      return place + "its tile is skipped by the mask";
+    case AttentionLook::masked:
+      return place + "masked";
+    default:
+      break;
+  }
+  const Row weights = row_of_weights(rec, at.event, at.b, at.h, row);
+  for (const Part& part : weights.parts) {
+    const std::int32_t c = key - part.first_key;
+    if (c < 0 || c >= static_cast<std::int32_t>(part.p.size())) continue;
+    if (!std::isfinite(weights.sum)) return place + "the row's weights do not add up to a number";
+    const double share = weights.sum > 0 ? part.p[static_cast<std::size_t>(c)] * part.factor / weights.sum : 0;
+    const KeyRange range = rec.problem.visible_keys(at.b, row);
+    const bool finished = weights.weighed >= range.last - range.first;
+    return place + significant_text(share, 4) + (finished ? " of the row's weight" : " of the row's weight so far");
+  }
+  return place + "not computed yet";
+}
+
+}  // namespace attn
