@@ -1,6 +1,7 @@
 #include "app/control/controller.h"
 
 #include <algorithm>
+#include <cstdint>
 #include <type_traits>
 #include <utility>
 #include <variant>
@@ -42,7 +43,8 @@ struct Controller::RunEffect {
   void operator()(const ExportTrace& e) const { c.exports_.write_trace(e.run); }
   void operator()(const TakeSweepOf& e) const { c.runs_.take_sweep_of(e.id); }
 
-  void operator()(const Ask&) const {}  // the shell's own: it opens the popup in the frame that asks
+  void operator()(const Ask&) const {}          // the shell's own: it opens the popup in the frame that asks
+  void operator()(const ResetLayout&) const {}  // likewise
   void operator()(const Undo&) const { c.travel(false); }
   void operator()(const Redo&) const { c.travel(true); }
   void operator()(const CancelTask&) const { c.cancel_task(); }
@@ -78,14 +80,18 @@ JobContext Controller::context() {
   return {state_, model_, history_, tasks_, log_, requests_};
 }
 
-void Controller::update(const Commands& commands) {
-  tasks_.drain();
+bool Controller::update(const Commands& commands) {
+  const std::uint64_t said = said_;
+  const TaskView task = model_.task;
+  const bool delivered = tasks_.drain();
   for (const Command& command : commands) obey(command);
   if (state_.view.workspace == Workspace::bench || state_.view.workspace == Workspace::profile) {
     runs_.look_again();
     sweeps_.compile();
   }
   refresh_task_view();
+  said_ = log_.last_number();
+  return delivered || !commands.empty() || said_ != said || model_.task != task;
 }
 
 void Controller::obey(const Command& command) {
@@ -104,7 +110,7 @@ void Controller::change(const StateCommand& command) {
     return;
   }
   const bool document_changed = !(next->document == state_.document);
-  if (document_changed) history_.changed(state_.document, gesture_of(command));
+  if (document_changed) history_.changed(entry_of(state_), gesture_of(command));
   const BenchRuns runs_before = state_.document.runs;
   state_ = *std::move(next);
   runs_.follow(runs_before);
@@ -118,19 +124,17 @@ void Controller::change(const StateCommand& command) {
 }
 
 void Controller::travel(bool forward) {
-  auto document = forward ? history_.redo(state_.document) : history_.undo(state_.document);
-  if (!document) {
+  const HistoryEntry now = entry_of(state_);
+  auto then = forward ? history_.redo(now) : history_.undo(now);
+  if (!then) {
     log_.note(forward ? "There is nothing to redo." : "There is nothing to undo.");
     return;
   }
   const BenchRuns runs_before = state_.document.runs;
-  state_.document = *std::move(document);
+  state_.document = std::move(then->document);
+  show_sight(then->sight, state_.view);
   runs_.follow(runs_before);
-  recordings_.follow_document(false);
-}
-
-bool Controller::wants_frames() const {
-  return state_.view.step.playing || tasks_.any_running();
+  recordings_.travel_to(then->sight.cursor);
 }
 
 std::array<TaskId, 3> Controller::tasks_shown() const {

@@ -93,8 +93,10 @@ void combo(const char* id, const std::string& label, const std::string& shown, c
 
 void draw_menu(const SweepMenu& menu, Commands& commands) {
   combo(menu.id, menu.label, menu.shown, [&] {
-    for (const SweepChoice& choice : menu.choices)
+    for (const SweepChoice& choice : menu.choices) {
       if (ImGui::Selectable(choice.words.c_str(), choice.on)) commands.push_back(SetSweep{choice.changed});
+      if (choice.on) ImGui::SetItemDefaultFocus();
+    }
   });
   if (!menu.help.empty()) tooltip(menu.help);
 }
@@ -239,7 +241,7 @@ void draw_sweep_panel(const State& state, const Model& model, BenchCache& cache,
   const float bottom = cache.foot_height > 0 ? cache.foot_height : s.px(110);
   const float height = std::max(s.px(80), ImGui::GetContentRegionAvail().y - bottom - s.px(8));
   ImGui::PushStyleVar(ImGuiStyleVar_WindowPadding, ImVec2(0, 0));
-  const bool open = ImGui::BeginChild("setup", ImVec2(0, height));
+  const bool open = ImGui::BeginChild("setup", ImVec2(0, height), ImGuiChildFlags_NavFlattened);
   ImGui::PopStyleVar();
   if (open) {
     ImGui::PushStyleVar(ImGuiStyleVar_FramePadding, ImVec2(s.px(8), s.px(3)));

@@ -92,7 +92,7 @@ void draw_bench(const State& state, const Model& model, BenchHeld& held, Command
   }
   ImGui::PushStyleColor(ImGuiCol_ChildBg, 0U);
   ImGui::PushStyleVar(ImGuiStyleVar_WindowPadding, ImVec2(0, 0));
-  const bool open = ImGui::BeginChild("figures", ImVec2(0, size.y));
+  const bool open = ImGui::BeginChild("figures", ImVec2(0, size.y), ImGuiChildFlags_NavFlattened);
   ImGui::PopStyleVar();
   ImGui::PopStyleColor();
   if (open) {
