@@ -19,6 +19,7 @@
 #include "kernels/ladder.h"
 #include "kernels/model/kernel.h"
 #include "profiling/session/session.h"
+#include "profiling/session/trace.h"
 #include "profiling/sweep/sweep.h"
 
 namespace attn::cli {
@@ -29,7 +30,7 @@ constexpr std::size_t kMaxValues = 1024;  // as many as a state string takes
 struct BenchArguments {
   std::string kernels, axis = "L", values, generator, seed, verify = "sampled", memory_limit, device, arch;
   bool no_counters = false, warm_l2 = false, resume = false, force = false, no_samples = false;
-  std::string csv, json, attn, png;
+  std::string csv, json, trace, attn, png;
   std::optional<std::int64_t> tokens;
   double time_limit = 1;
   std::int32_t repeats = 5;
@@ -143,9 +144,10 @@ Result<void> write_outputs(const BenchArguments& a, const SweepSpec& spec, const
       say("attnscope: " + r.error().message);
     }
   };
-  const bool nowhere = a.csv.empty() && a.json.empty() && a.attn.empty() && a.png.empty();
+  const bool nowhere = a.csv.empty() && a.json.empty() && a.trace.empty() && a.attn.empty() && a.png.empty();
   if (nowhere || !a.csv.empty()) keep(write_text(nowhere ? "-" : a.csv, to_csv(session)));
   if (!a.json.empty()) keep(write_text(a.json, to_json(session)));
+  if (!a.trace.empty()) keep(write_text(a.trace, to_trace(session)));
   keep(file.write());
   if (!a.png.empty()) keep(write_picture(spec, file.run(), a.png));
   return first;
@@ -173,8 +175,9 @@ Result<void> check_outputs(const BenchArguments& a) {
   if (a.force && a.attn.empty()) return bad_input("--force replaces a file: name it with --attn.");
   if (a.resume && a.force) return bad_input("--resume goes on from a file and --force replaces it: give one of them.");
   int to_stdout = 0;
-  for (const auto& [option, file] : {std::pair("--csv", a.csv), std::pair("--json", a.json),
-                                     std::pair("--attn", a.attn), std::pair("--png", a.png)}) {
+  for (const auto& [option, file] :
+       {std::pair("--csv", a.csv), std::pair("--json", a.json), std::pair("--trace", a.trace),
+        std::pair("--attn", a.attn), std::pair("--png", a.png)}) {
     if (file.empty()) continue;
     if (file == "-" && (option == std::string_view("--attn") || option == std::string_view("--png"))) {
       return bad_input(fmt::format("{} - is not written to stdout; name a file.", option));
@@ -182,11 +185,12 @@ Result<void> check_outputs(const BenchArguments& a) {
     to_stdout += file == "-" ? 1 : 0;
     if (auto r = check_writable(option, file); !r) return tl::unexpected(r.error());
   }
-  if (to_stdout > 1) return bad_input("--csv - and --json - cannot both go to stdout.");
+  if (to_stdout > 1) return bad_input("Of --csv -, --json - and --trace - one alone can go to stdout.");
   if (!a.png.empty()) {
     if (auto r = check_is_png("--png", a.png); !r) return r;
   }
-  return check_distinct({}, {{"--csv", a.csv}, {"--json", a.json}, {"--attn", a.attn}, {"--png", a.png}});
+  return check_distinct(
+      {}, {{"--csv", a.csv}, {"--json", a.json}, {"--trace", a.trace}, {"--attn", a.attn}, {"--png", a.png}});
 }
 
 Result<int> bench(const BenchArguments& a, Stopper& stopper) {
@@ -223,6 +227,10 @@ Result<int> bench(const BenchArguments& a, Stopper& stopper) {
 void add_outputs(Parser parser, BenchArguments& a) {
   parser.add_option("--csv", a.csv, "Rows as CSV; - or nothing at all: to stdout")->type_name("FILE");
   parser.add_option("--json", a.json, "Rows with every sample as JSON; -: to stdout")->type_name("FILE");
+  parser
+      .add_option("--trace", a.trace,
+                  "When each stage of each point began and how long it took, for Perfetto; -: stdout")
+      ->type_name("FILE");
   parser.add_option("-o,--attn", a.attn, "A session for the window to open, kept up to date while it runs")
       ->type_name("FILE.attn");
   parser.add_flag("--resume", a.resume,

@@ -96,10 +96,11 @@ Finding look_at_display() {
           "start it in a desktop session, or over ssh -X; the commands and `attnscope shot` need no display"};
 }
 
-Finding look_at_folder(const std::string& what, std::filesystem::path folder, const std::string& variable) {
+// `loss`: what it means where it cannot be written.
+Finding look_at_folder(const std::string& what, std::filesystem::path folder, const std::string& variable,
+                       const std::string& loss) {
   if (folder.empty()) {
-    return {Mark::note, what, "neither " + variable + " nor HOME is set, so nothing is remembered",
-            "export HOME=/home/you"};
+    return {Mark::note, what, "neither " + variable + " nor HOME is set, so " + loss, "export HOME=/home/you"};
   }
   // It is made when it is first needed: the nearest folder that exists decides.
   const std::filesystem::path wanted = folder;
@@ -108,7 +109,7 @@ Finding look_at_folder(const std::string& what, std::filesystem::path folder, co
     folder = folder.parent_path();
   }
   if (can_write_in(folder)) return {Mark::works, what, wanted.string() + " can be written", ""};
-  return {Mark::note, what, wanted.string() + " cannot be written, so nothing is remembered",
+  return {Mark::note, what, wanted.string() + " cannot be written, so " + loss,
           "export " + variable + "=/a/folder/of/yours"};
 }
 
@@ -175,8 +176,10 @@ std::vector<Finding> findings() {
   all.push_back(look_at_assets());
   all.push_back(look_at_display());
   all.push_back(look_at_pictures());
-  all.push_back(look_at_folder("Settings", config_folder(), "XDG_CONFIG_HOME"));
-  all.push_back(look_at_folder("Saved files", data_folder(), "XDG_DATA_HOME"));
+  all.push_back(look_at_folder("Settings", config_folder(), "XDG_CONFIG_HOME", "nothing is remembered"));
+  all.push_back(look_at_folder("Runs and saved files", data_folder(), "XDG_DATA_HOME", "measured rows are not kept"));
+  all.push_back(
+      look_at_folder("Compiled kernels", cache_folder(), "XDG_CACHE_HOME", "GPU kernels are compiled anew each time"));
   for (Finding& f : look_at_gpus()) all.push_back(std::move(f));
   return all;
 }

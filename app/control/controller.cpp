@@ -1,9 +1,14 @@
 #include "app/control/controller.h"
 
+#include <algorithm>
+#include <cstdint>
 #include <type_traits>
 #include <utility>
 #include <variant>
 
+#include <fmt/format.h>
+
+#include "app/control/log.h"
 #include "app/state/apply.h"
 #include "app/state/document_inputs.h"
 #include "profiling/session/session.h"
@@ -35,9 +40,11 @@ struct Controller::RunEffect {
   void operator()(const RunSweep& e) const { c.sweeps_.run(e.restart); }
   void operator()(const ExportCsv& e) const { c.exports_.write_csv(e.run); }
   void operator()(const ExportJson& e) const { c.exports_.write_json(e.run); }
+  void operator()(const ExportTrace& e) const { c.exports_.write_trace(e.run); }
   void operator()(const TakeSweepOf& e) const { c.runs_.take_sweep_of(e.id); }
 
-  void operator()(const Ask&) const {}  // the shell's own: it opens the popup in the frame that asks
+  void operator()(const Ask&) const {}          // the shell's own: it opens the popup in the frame that asks
+  void operator()(const ResetLayout&) const {}  // likewise
   void operator()(const Undo&) const { c.travel(false); }
   void operator()(const Redo&) const { c.travel(true); }
   void operator()(const CancelTask&) const { c.cancel_task(); }
@@ -48,7 +55,8 @@ struct Controller::RunEffect {
   void operator()(const CopyState&) const { c.exports_.copy_state(); }
   void operator()(const CopyText& e) const {
     c.requests_.clipboard = e.text;
-    c.log_.note("Copied " + e.text);
+    const auto lines = static_cast<std::size_t>(std::count(e.text.begin(), e.text.end(), '\n'));
+    c.log_.note(lines == 0 ? "Copied " + e.text : fmt::format("Copied {}.", counted(lines, "line")));
   }
   void operator()(const Quit&) const { c.requests_.quit = true; }
 };
@@ -72,14 +80,18 @@ JobContext Controller::context() {
   return {state_, model_, history_, tasks_, log_, requests_};
 }
 
-void Controller::update(const Commands& commands) {
-  tasks_.drain();
+bool Controller::update(const Commands& commands) {
+  const std::uint64_t said = said_;
+  const TaskView task = model_.task;
+  const bool delivered = tasks_.drain();
   for (const Command& command : commands) obey(command);
   if (state_.view.workspace == Workspace::bench || state_.view.workspace == Workspace::profile) {
     runs_.look_again();
     sweeps_.compile();
   }
   refresh_task_view();
+  said_ = log_.last_number();
+  return delivered || !commands.empty() || said_ != said || model_.task != task;
 }
 
 void Controller::obey(const Command& command) {
@@ -98,7 +110,7 @@ void Controller::change(const StateCommand& command) {
     return;
   }
   const bool document_changed = !(next->document == state_.document);
-  if (document_changed) history_.changed(state_.document, gesture_of(command));
+  if (document_changed) history_.changed(entry_of(state_), gesture_of(command));
   const BenchRuns runs_before = state_.document.runs;
   state_ = *std::move(next);
   runs_.follow(runs_before);
@@ -112,19 +124,17 @@ void Controller::change(const StateCommand& command) {
 }
 
 void Controller::travel(bool forward) {
-  auto document = forward ? history_.redo(state_.document) : history_.undo(state_.document);
-  if (!document) {
+  const HistoryEntry now = entry_of(state_);
+  auto then = forward ? history_.redo(now) : history_.undo(now);
+  if (!then) {
     log_.note(forward ? "There is nothing to redo." : "There is nothing to undo.");
     return;
   }
   const BenchRuns runs_before = state_.document.runs;
-  state_.document = *std::move(document);
+  state_.document = std::move(then->document);
+  show_sight(then->sight, state_.view);
   runs_.follow(runs_before);
-  recordings_.follow_document(false);
-}
-
-bool Controller::wants_frames() const {
-  return state_.view.step.playing || tasks_.any_running();
+  recordings_.travel_to(then->sight.cursor);
 }
 
 std::array<TaskId, 3> Controller::tasks_shown() const {

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <array>
+#include <cstdint>
 #include <filesystem>
 #include <functional>
 #include <memory>
@@ -49,12 +50,15 @@ class Controller {
   const InputFilesAnswer& input_files_answer() const { return files_.inputs_answer(); }
   const std::filesystem::path& save_folder() const { return file_task_.folder(); }
 
-  // Between frames: results of tasks, then the commands in their order.
-  void update(const Commands& commands);
-  // `seconds` since the last frame: play goes on.
-  void advance(double seconds) { playback_.advance(seconds); }
-  // Whether something moves without the user: play or a task.
-  bool wants_frames() const;
+  // Between frames: results of tasks, then the commands in their order. Whether there is something new to draw.
+  bool update(const Commands& commands);
+  // `seconds` have passed: play goes on. Whether the cursor moved.
+  bool advance(double seconds) { return playback_.advance(seconds); }
+  // After so many seconds advance() will move the cursor; infinity while nothing plays.
+  double seconds_to_step() const { return playback_.seconds_to_step(); }
+  bool tasks_run() const { return tasks_.any_running(); }
+  // Mouse and keyboard rest: what is dragged next is an undo entry of its own.
+  void end_gesture() { history_.end_gesture(); }
   WindowRequests take_requests();
   // Shows what a picture or a loaded session brings, in place of what this machine made.
   void show(std::vector<ListedRun> runs, std::shared_ptr<const Recording> recording);
@@ -84,6 +88,7 @@ class Controller {
   History history_;
   Log log_;
   WindowRequests requests_;
+  std::uint64_t said_ = 0;  // newest line of the log when update() was last called
   // The jobs. A new one is a member here, and its effects are overloads of RunEffect.
   FileTask file_task_;
   Recordings recordings_;

@@ -13,6 +13,7 @@
 #include "kernels/base/files.h"
 #include "profiling/figures/baseline.h"
 #include "profiling/session/session.h"
+#include "profiling/session/trace.h"
 
 namespace attn {
 namespace {
@@ -59,6 +60,14 @@ void Exports::write_csv(const std::string& run) {
 void Exports::write_json(const std::string& run) {
   if (const auto session = rows_to_write(run))
     write_rows(files_.new_file(".json"), rows_of(*session), to_json(*session));
+}
+
+void Exports::write_trace(const std::string& run) {
+  const auto session = rows_to_write(run);
+  if (!session) return;
+  const std::size_t rows = rows_with_stages(*session);
+  if (rows == 0) return context_.log.warn("These rows were taken before stages were kept: a new run has a timeline.");
+  write_rows(files_.new_file(".trace.json"), rows, to_trace(*session));
 }
 
 void Exports::write_rows(const std::filesystem::path& file, std::size_t count, std::string text) {

@@ -23,6 +23,7 @@ class Exports {
   // Of one run, or of all that are shown.
   void write_csv(const std::string& run);
   void write_json(const std::string& run);
+  void write_trace(const std::string& run);
   // Asks the window for its pixels; save_picture() writes them.
   void ask_for_picture();
   void save_picture(const std::filesystem::path& file, Image image);

@@ -84,8 +84,8 @@ void Files::set_inputs(const std::array<std::string, 4>& paths) {
                  if (!read) return answer(read.error().message);
                  // The user went on meanwhile: what was read belongs to another problem.
                  if (!(context_.state.document == before)) return answer("The problem changed meanwhile: try again.");
+                 context_.history.changed(entry_of(context_.state), 0);
                  context_.state.document = changed->document;
-                 context_.history.changed(before, 0);
                  context_.log.note("Inputs read: " + describe(context_.state.document.problem) + ".");
                  recordings_.follow_document(true);
                  answer("");
@@ -131,7 +131,7 @@ void Files::opened(const std::string& path, Session session) {
 void Files::show_recording(const std::string& file, Recording recording, const std::string& saved_state) {
   const auto shared = std::make_shared<const Recording>(std::move(recording));
   recordings_.add_opened(file, shared);
-  const Document before = context_.state.document;
+  const HistoryEntry before = entry_of(context_.state);
   const EventIndex cursor = context_.state.view.step.cursor;
   if (restore_step(saved_state, context_.state))
     recordings_.start_at(std::exchange(context_.state.view.step.cursor, cursor));

@@ -10,8 +10,10 @@ class Playback {
   explicit Playback(const JobContext& context) : context_(context) {}
   // Play was switched on or off: the first step lasts as long as any other.
   void restart() { debt_ = 0; }
-  // `seconds` since the last frame.
-  void advance(double seconds);
+  // `seconds` have passed since the last call. Whether the cursor moved.
+  bool advance(double seconds);
+  // Infinity while nothing plays.
+  double seconds_to_step() const;
 
  private:
   JobContext context_;

@@ -66,6 +66,19 @@ void Recordings::follow_document(bool to_start) {
   record(key, to_start);
 }
 
+void Recordings::travel_to(EventIndex cursor) {
+  const Key key = wanted();
+  const bool running = context_.tasks.running(task_);
+  const bool known = running ? pending_ == key : shown_ == key;
+  const auto& shown = context_.model.recording;
+  if (known && !running && shown != nullptr && !shown->events.empty()) {
+    context_.state.view.step.cursor = std::min(cursor, static_cast<EventIndex>(shown->events.size() - 1));
+    return;
+  }
+  wanted_cursor_ = cursor;
+  if (!known) record(key, false);
+}
+
 void Recordings::add_opened(const std::string& file, std::shared_ptr<const Recording> recording) {
   opened_[file] = std::move(recording);
 }

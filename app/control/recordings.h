@@ -22,6 +22,8 @@ class Recordings {
   // Records where the document asks for another recording than the one shown or being made. `to_start`: the new one is
   // shown at its first step.
   void follow_document(bool to_start);
+  // The document went back or forth in its history, where it was seen at this step.
+  void travel_to(EventIndex cursor);
   // Shows `recording` as the document's, at the state's cursor.
   void show(std::shared_ptr<const Recording> recording);
   // The next recording is shown at this step, whatever stands between.

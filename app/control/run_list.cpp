@@ -312,11 +312,11 @@ void RunList::take_sweep_of(const std::string& id) {
   const ListedRun* run = find(id);
   if (run == nullptr) return context_.log.warn("This run is not there any more.");
   keep(id);
-  const Document before = context_.state.document;
+  const HistoryEntry before = entry_of(context_.state);
   restore_bench(run->run.spec, context_.state);
   show_run(context_.state.document.runs, id);
   context_.state.view.bench.value.reset();
-  if (!(before == context_.state.document)) context_.history.changed(before, 0);
+  if (!(before.document == context_.state.document)) context_.history.changed(before, 0);
 }
 
 RunList::Begun RunList::begin(const SweepSpec& sweep, bool restart) {

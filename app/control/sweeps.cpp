@@ -45,9 +45,9 @@ void Sweeps::run(bool restart) {
     return context_.log.warn("A sweep is running: cancel it before another is started.");
   const SweepSpec spec = context_.state.document.sweep;
   if (auto valid = validate(spec); !valid) return context_.log.warn(valid.error().message);
-  const Document before = context_.state.document;
+  const HistoryEntry before = entry_of(context_.state);
   const RunList::Begun begun = runs_.begin(spec, restart);
-  if (!(before == context_.state.document)) context_.history.changed(before, 0);
+  if (!(before.document == context_.state.document)) context_.history.changed(before, 0);
   const auto work = [this, spec, begun, gpu = sources_.gpu](TaskHandle& task) {
     return measure(task, spec, begun, gpu.get());
   };
@@ -131,12 +131,12 @@ void Sweeps::compile() {
 }
 
 void Sweeps::show_runs(Session& session) {
-  const Document before = context_.state.document;
+  const HistoryEntry before = entry_of(context_.state);
   restore_bench(session.state, context_.state);
   runs_.add(std::move(session.runs), RunFrom::file);
   if (session.recordings.empty()) context_.state.view.workspace = Workspace::bench;
   context_.state.view.bench.value.reset();
-  if (!(before == context_.state.document)) context_.history.changed(before, 0);
+  if (!(before.document == context_.state.document)) context_.history.changed(before, 0);
 }
 
 }  // namespace attn

@@ -6,37 +6,16 @@
 
 #include <fmt/format.h>
 
+#include "app/shell/caps.h"
 #include "app/shell/shell.h"
 #include "imgui.h"
 #include "viz/draw/canvas.h"
+#include "viz/draw/widgets.h"
 
 namespace attn {
 namespace {
 
-constexpr float kRowHeight = 26, kCapsWidth = 132, kColumnWidth = 372, kCapHeight = 20;
-
-// One cap; returns its right edge.
-float draw_cap(ImDrawList* list, float x, float centre_y, const std::string& cap) {
-  const Style& s = style();
-  const bool arrow = cap == "left" || cap == "right";
-  const float text = arrow ? s.px(8) : text_width(Face::text, 12, cap);
-  const float width = std::max(s.px(kCapHeight), text + s.px(12)), half = s.px(kCapHeight) / 2;
-  const Box box{{x, centre_y - half}, {x + width, centre_y + half}};
-  list->AddRectFilled(box.min, box.max, colour(s.theme, Token::field), s.px(4));
-  list->AddRect(box.min, box.max, colour(s.theme, Token::line), s.px(4), 0, std::max(1.0F, s.px(1)));
-  const ImU32 ink = colour(s.theme, Token::text);
-  if (arrow) {
-    draw_arrow(list, box.centre(), 8, cap == "left" ? Arrow::left : Arrow::right, ink);
-  } else {
-    draw_text_in(list, box, Align::centre, Face::text, 12, ink, cap);
-  }
-  return box.max.x + s.px(4);
-}
-
-float draw_chord(ImDrawList* list, float x, float centre_y, ImGuiKeyChord chord) {
-  for (const std::string& cap : caps_of(chord)) x = draw_cap(list, x, centre_y, cap);
-  return x;
-}
+constexpr float kRowHeight = 26, kCapsWidth = 132, kColumnWidth = 372;
 
 void draw_row(const KeyRow& row, const KeyRow* last_of_range) {
   const Style& s = style();
@@ -47,7 +26,7 @@ void draw_row(const KeyRow& row, const KeyRow* last_of_range) {
   if (last_of_range != nullptr) {
     draw_text_in(list, {{x - s.px(4), at.y}, {x + s.px(12), at.y + s.px(kRowHeight)}}, Align::centre, Face::text, 13,
                  colour(s.theme, Token::dim), "to");
-    x = draw_cap(list, x + s.px(16), centre, caps_of(last_of_range->chord).back());
+    x = draw_last_cap(list, x + s.px(16), centre, last_of_range->chord);
   } else if (row.other == ImGuiKey_Space) {
     x = draw_chord(list, x + s.px(4), centre, row.other);
   }
@@ -94,6 +73,9 @@ void draw_preferences(const State& state, Commands& commands) {
   if (ImGui::Button("+", {s.px(28), 0})) commands.emplace_back(SetScale{p.scale + 0.1F});
   bool still = p.reduced_motion;
   if (ImGui::Checkbox("No motion", &still)) commands.emplace_back(SetReducedMotion{still});
+  ImGui::SameLine();
+  if (ImGui::Button("Reset layout")) commands.emplace_back(ResetLayout{});
+  tooltip("Panels where they were at first");
 }
 
 // For the hand on the mouse.
@@ -175,7 +157,8 @@ void draw_keys_sheet(const State& state, ShellHeld& held, Commands& commands) {
   const bool beside =
       ImGui::IsMouseClicked(ImGuiMouseButton_Left) && held.keys_sheet_shown &&
       !ImGui::IsWindowHovered(ImGuiHoveredFlags_ChildWindows | ImGuiHoveredFlags_AllowWhenBlockedByActiveItem);
-  if (beside || ImGui::IsKeyPressed(ImGuiKey_Escape)) commands.emplace_back(ShowKeys{false});
+  // What is open above it closes first.
+  if (beside || (held.open_popups == 0 && ImGui::IsKeyPressed(ImGuiKey_Escape))) commands.emplace_back(ShowKeys{false});
   held.keys_sheet_shown = true;
   ImGui::End();
 }

@@ -7,6 +7,7 @@
 #include "imgui.h"
 #include "kernels/base/clock.h"
 #include "viz/draw/canvas.h"
+#include "viz/draw/widgets.h"
 
 namespace attn {
 namespace {
@@ -33,10 +34,11 @@ void draw_entry(const LogEntry& entry, Commands& commands) {
   const Runs words{{entry.text, Face::text, entry.level == LogLevel::note ? Token::dim : Token::text, 0, false}};
   ImDrawList* list = ImGui::GetWindowDrawList();
   const float height = draw_paragraph(list, {at.x + indent, at.y}, width, 13, words, 12, false);
-  if (ImGui::InvisibleButton("line", {indent + width, height + s.px(2)})) commands.emplace_back(CopyText{entry.text});
+  if (ImGui::InvisibleButton("line", {indent + width, height + s.px(2)}, ImGuiButtonFlags_EnableNav))
+    commands.emplace_back(CopyText{entry.text});
   if (ImGui::IsItemHovered()) {
     list->AddRectFilled(ImGui::GetItemRectMin(), ImGui::GetItemRectMax(), colour(s.theme, Token::band), s.px(4));
-    ImGui::SetItemTooltip("Press to copy");
+    tooltip("Press to copy");
   }
   draw_text(list, at, Face::mono, 12, colour(s.theme, Token::dim), time_text(entry.when, TimeZone::local, "%H:%M:%S"));
   draw_mark(list, {at.x + s.px(70), at.y + line_height(13) / 2}, entry.level);

@@ -8,6 +8,7 @@
 #include "kernels/base/folders.h"
 #include "misc/cpp/imgui_stdlib.h"
 #include "viz/draw/theme.h"
+#include "viz/draw/widgets.h"
 
 namespace attn {
 namespace {
@@ -80,7 +81,7 @@ bool draw_path_field(const PathField& field, std::string& path, FileDialog& dial
   const bool pressed = ImGui::Button("Browse", {browse, 0});
   ImGui::EndDisabled();
   if (!field.can_browse && ImGui::IsItemHovered(ImGuiHoveredFlags_AllowWhenDisabled)) {
-    ImGui::SetTooltip("This desktop has no file dialog (zenity or kdialog). Tab in the field completes the path.");
+    show_tooltip("This desktop has no file dialog (zenity or kdialog). Tab in the field completes the path.");
   }
   if (pressed) {
     const std::string filter = field.extension.empty() ? "" : "*" + field.extension;

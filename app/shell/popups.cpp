@@ -75,10 +75,14 @@ void draw_bookmarks(const Controller& controller, Commands& commands) {
 }  // namespace
 
 bool begin_popup(const char* name) {
-  const Style& s = style();
   const ImGuiViewport* viewport = ImGui::GetMainViewport();
-  ImGui::SetNextWindowPos({viewport->Pos.x + viewport->Size.x / 2, viewport->Pos.y + viewport->Size.y * 0.4F},
-                          ImGuiCond_Always, {0.5F, 0.5F});
+  return begin_popup(name, {viewport->Pos.x + viewport->Size.x / 2, viewport->Pos.y + viewport->Size.y * 0.4F},
+                     {0.5F, 0.5F});
+}
+
+bool begin_popup(const char* name, ImVec2 at, ImVec2 pivot) {
+  const Style& s = style();
+  ImGui::SetNextWindowPos(at, ImGuiCond_Always, pivot);
   ImGui::PushStyleVar(ImGuiStyleVar_WindowPadding, ImVec2(s.px(20), s.px(16)));
   const bool open = ImGui::BeginPopupModal(name, nullptr, kFlags);
   ImGui::PopStyleVar();
@@ -108,6 +112,8 @@ void draw_popups(Controller& controller, ShellHeld& held, Commands& commands) {
     ImGui::OpenPopup(kGoTo);
   } else if (held.open_next == Popup::bookmarks) {
     ImGui::OpenPopup(kBookmarks);
+  } else if (held.open_next == Popup::palette) {
+    open_palette(controller, held.palette);
   } else if (held.open_next != Popup::none) {
     open_file_popup(held.open_next, controller, held);
   }
@@ -115,6 +121,7 @@ void draw_popups(Controller& controller, ShellHeld& held, Commands& commands) {
   draw_go_to(controller.model(), held, commands);
   draw_bookmarks(controller, commands);
   draw_file_popups(controller, held, commands);
+  draw_palette(held.palette, commands);
   held.popup_open = ImGui::IsPopupOpen(nullptr, ImGuiPopupFlags_AnyPopupId | ImGuiPopupFlags_AnyPopupLevel);
 }
 

@@ -4,10 +4,12 @@
 #include <string>
 
 #include "app/shell/shell.h"
+#include "imgui.h"
 
 namespace attn {
 
 bool begin_popup(const char* name);
+bool begin_popup(const char* name, ImVec2 at, ImVec2 pivot);
 void popup_heading(const std::string& words);
 // "Do it" and "Cancel" at the right; whether the first was pressed. Cancel closes.
 bool popup_buttons(const char* words, bool enabled);

@@ -2,11 +2,15 @@
 
 #include <algorithm>
 #include <string_view>
+#include <utility>
 
+#include "app/shell/motion.h"
+#include "app/shell/tab_order.h"
 #include "app/system/assets.h"
 #include "imgui.h"
 #include "imgui_internal.h"
 #include "kernels/base/files.h"
+#include "viz/step/cache.h"
 #include "viz/workspaces.h"
 
 namespace attn {
@@ -16,9 +20,10 @@ constexpr std::uint64_t kMaxTextBytes = 4 << 20;
 constexpr const char* kWorkspaceWindow = "###workspace";
 constexpr const char* kLogWindow = "Log###log";
 
-// The workspace fills what the log leaves, the log lies below; a layout that was loaded wins.
-void build_default_layout(ImGuiID dockspace, ImVec2 size) {
-  if (ImGui::DockBuilderGetNode(dockspace) != nullptr) return;
+// The workspace fills what the log leaves, the log lies below; a layout that was loaded wins, unless it is to go.
+void build_default_layout(ImGuiID dockspace, ImVec2 size, bool anew) {
+  if (ImGui::DockBuilderGetNode(dockspace) != nullptr && !anew) return;
+  if (anew) ImGui::DockBuilderRemoveNode(dockspace);
   ImGui::DockBuilderAddNode(dockspace, ImGuiDockNodeFlags_DockSpace);
   ImGui::DockBuilderSetNodeSize(dockspace, size);
   ImGuiID log = 0, rest = 0;
@@ -28,7 +33,7 @@ void build_default_layout(ImGuiID dockspace, ImVec2 size) {
   ImGui::DockBuilderFinish(dockspace);
 }
 
-ImGuiID draw_dockspace() {
+ImGuiID draw_dockspace(bool anew) {
   const ImGuiViewport* viewport = ImGui::GetMainViewport();
   const float bar = style().px(kTopBarHeight);
   const ImVec2 size(viewport->Size.x, std::max(1.0F, viewport->Size.y - bar));
@@ -43,7 +48,8 @@ ImGuiID draw_dockspace() {
                    ImGuiWindowFlags_NoSavedSettings);
   ImGui::PopStyleVar(2);
   const ImGuiID dockspace = ImGui::GetID("dockspace");
-  build_default_layout(dockspace, size);
+  build_default_layout(dockspace, size, anew);
+  if (anew) ImGui::MarkIniSettingsDirty();
   // The gap between two docks is ground, as between two cards.
   ImGui::PushStyleColor(ImGuiCol_Separator, colour(style().theme, Token::ground));
   ImGui::DockSpace(dockspace, ImVec2(0, 0), ImGuiDockNodeFlags_NoWindowMenuButton | ImGuiDockNodeFlags_NoCloseButton);
@@ -95,6 +101,18 @@ std::string Shell::layout() const {
   return {text, size};
 }
 
+double Shell::seconds_to_motion() const {
+  double seconds = attn::seconds_to_motion();
+  if (toasts_ && held_.toast_until > ImGui::GetTime()) {
+    constexpr double kJustAfter = 0.005;
+    seconds = std::min(seconds, held_.toast_until - ImGui::GetTime() + kJustAfter);
+  }
+  constexpr double kAskDialog = 0.1;  // the desktop's dialog is a process that is asked whether it has ended
+  if (!held_.browsing.empty()) seconds = std::min(seconds, kAskDialog);
+  if (step_.cache != nullptr && step_.cache->scanning) seconds = 0;
+  return seconds;
+}
+
 void Shell::draw_workspace(Controller& controller, Commands& commands) {
   // No tab: the top bar's tabs say which workspace this is. Other windows dock beside it, never over it.
   ImGuiWindowClass no_tab;
@@ -124,25 +142,79 @@ void Shell::draw_workspace(Controller& controller, Commands& commands) {
   ImGui::End();
 }
 
-void Shell::draw(Controller& controller, Commands& commands) {
-  // Where arrows step, Dear ImGui's own keyboard navigation is off; elsewhere Tab and arrows reach every control.
+// Where arrows step, Dear ImGui's own keyboard navigation is off; in lists and menus, where Tab goes through the controls,
+// and elsewhere, Tab, arrows, Enter and Escape are its own.
+void Shell::follow_keyboard(const State& state) {
   ImGuiIO& io = ImGui::GetIO();
-  const bool steps = controller.state().view.workspace == Workspace::step;
-  io.ConfigFlags = steps ? io.ConfigFlags & ~ImGuiConfigFlags_NavEnableKeyboard
-                         : io.ConfigFlags | ImGuiConfigFlags_NavEnableKeyboard;
-  const Commands keys = read_keys(controller.state(), step_.tiles.focused, held_.popup_open);
+  const bool steps = state.view.workspace == Workspace::step;
+  const bool its_own = !steps || held_.open_popups > 0 || !held_.tab_is_tiles;
+  if (!its_own && (io.ConfigFlags & ImGuiConfigFlags_NavEnableKeyboard) != 0) ImGui::SetNavCursorVisible(false);
+  io.ConfigFlags = its_own ? io.ConfigFlags | ImGuiConfigFlags_NavEnableKeyboard
+                           : io.ConfigFlags & ~ImGuiConfigFlags_NavEnableKeyboard;
+  // An Escape that has closed a list or a menu does nothing else: it neither lets go of a pin nor closes the sheet.
+  const bool closed = ImGui::GetCurrentContext()->OpenPopupStack.Size < held_.open_popups;
+  // For the rest of this frame the key counts as held, which nobody obeys, whoever asks for it.
+  constexpr float kHeld = 0.001F;
+  if (closed && ImGui::IsKeyPressed(ImGuiKey_Escape, false)) ImGui::GetKeyData(ImGuiKey_Escape)->DownDuration = kHeld;
+  if (held_.focus_next != nullptr)
+    focus_first_control(ImGui::FindWindowByName(std::exchange(held_.focus_next, nullptr)));
+}
+
+// In Step Tab enters the tiles, from there it goes through the controls, and after the last into the tiles again.
+void Shell::follow_tab(const State& state, bool tiles_had_keyboard) {
+  static constexpr const char* kOrder[] = {kWorkspaceWindow, kLogWindow, "Bar"};
+  const bool steps = state.view.workspace == Workspace::step;
+  if (held_.open_popups > 0) return;
+  const bool on = tab_left_its_window();
+  if (on) ImGui::NavMoveRequestCancel();
+  if (!steps) {
+    held_.tab_is_tiles = true;
+    if (on) held_.focus_next = next_window(kOrder, kWorkspaceWindow);
+    return;
+  }
+  if (held_.tab_is_tiles) {
+    const bool left = tiles_had_keyboard && !step_.tiles.focused && ImGui::IsKeyDown(ImGuiKey_Tab);
+    if (!left) return;
+    held_.tab_is_tiles = false;
+    held_.focus_next = kWorkspaceWindow;
+    return;
+  }
+  if (ImGui::IsAnyMouseDown() || ImGui::IsKeyPressed(ImGuiKey_Escape, false)) held_.tab_is_tiles = true;
+  if (!on) return;
+  held_.focus_next = next_window(kOrder, nullptr);
+  held_.tab_is_tiles = step_.tiles.focused = held_.focus_next == nullptr;
+}
+
+// Those of the frame's commands, from `from` on, that are for the shell. Returns how many there are by now.
+std::size_t Shell::obey_own(const Commands& commands, std::size_t from) {
+  for (std::size_t n = from; n < commands.size(); ++n) {
+    if (const auto* ask = command_as<Ask>(commands[n])) held_.open_next = ask->popup;
+    if (command_as<ResetLayout>(commands[n]) != nullptr) held_.reset_layout = true;
+  }
+  return commands.size();
+}
+
+void Shell::draw(Controller& controller, Commands& commands) {
+  const State& state = controller.state();
+  follow_keyboard(state);
+  const Commands keys = read_keys(state, step_.tiles.focused, held_.popup_open);
   commands.insert(commands.end(), keys.begin(), keys.end());
 
   draw_top_bar(controller, commands);
-  draw_dockspace();
+  draw_dockspace(std::exchange(held_.reset_layout, false));
+  step_.tiles.tab_elsewhere = !held_.tab_is_tiles;
+  const bool tiles_had_keyboard = step_.tiles.focused;
   draw_workspace(controller, commands);
-  if (controller.state().view.log_panel) draw_log_panel(controller, held_, commands);
-  for (const Command& command : commands) {
-    if (const auto* ask = command_as<Ask>(command)) held_.open_next = ask->popup;
-  }
+  if (state.view.log_panel) draw_log_panel(controller, held_, commands);
+  const std::size_t obeyed = obey_own(commands, 0);
   draw_popups(controller, held_, commands);
-  draw_keys_sheet(controller.state(), held_, commands);
+  draw_keys_sheet(state, held_, commands);
+  obey_own(commands, obeyed);  // what they ask for comes in the next frame
   if (toasts_) draw_toast(controller, held_);
+  follow_tab(state, tiles_had_keyboard);
+  held_.open_popups = ImGui::GetCurrentContext()->OpenPopupStack.Size;
+  // A button that was let go ends the drag, and so does the window that is left: GLFW then lets go of all.
+  if (!ImGui::IsAnyItemActive()) controller.end_gesture();
 }
 
 }  // namespace attn

@@ -3,11 +3,13 @@
 #pragma once
 
 #include <array>
+#include <cstddef>
 #include <cstdint>
 #include <filesystem>
 #include <string>
 
 #include "app/control/controller.h"
+#include "app/shell/palette.h"
 #include "app/shell/shortcuts.h"
 #include "app/system/file_dialog.h"
 #include "kernels/base/result.h"
@@ -36,6 +38,11 @@ struct ShellHeld {
   std::uint64_t toast = 0;     // entry that the toast shows; 0 = none
   double toast_until = 0;      // ImGui::GetTime() at which it goes
   bool keys_sheet_shown = false;
+  PaletteHeld palette;
+  int open_popups = 0;               // at the end of the last frame
+  bool tab_is_tiles = true;          // in Step: Tab enters the tiles; else it goes through the controls
+  bool reset_layout = false;         // in the next frame
+  const char* focus_next = nullptr;  // window whose first control gets the keyboard in the next frame
 };
 
 class Shell {
@@ -51,6 +58,10 @@ class Shell {
   // Between NewFrame and Render.
   void draw(Controller& controller, Commands& commands);
 
+  // After so many seconds the frame that was just rendered would be another, with nobody doing anything; infinity where
+  // nothing moves.
+  double seconds_to_motion() const;
+
   // Pictures show no toasts: they would be of what happened before.
   void show_toasts(bool on) { toasts_ = on; }
   // Bench draws this chart alone (viz/bench/held.h).
@@ -59,6 +70,9 @@ class Shell {
 
  private:
   void draw_workspace(Controller& controller, Commands& commands);
+  std::size_t obey_own(const Commands& commands, std::size_t from);
+  void follow_keyboard(const State& state);
+  void follow_tab(const State& state, bool tiles_had_keyboard);
 
   Style style_;
   StepHeld step_;
@@ -75,5 +89,7 @@ void draw_log_panel(Controller& controller, ShellHeld& held, Commands& commands)
 void draw_toast(Controller& controller, ShellHeld& held);                          // log_panel.cpp
 void draw_keys_sheet(const State& state, ShellHeld& held, Commands& commands);     // keys_sheet.cpp
 void draw_popups(Controller& controller, ShellHeld& held, Commands& commands);     // popups.cpp
+void open_palette(const Controller& controller, PaletteHeld& held);                // palette_draw.cpp
+void draw_palette(PaletteHeld& held, Commands& commands);                          // palette_draw.cpp
 
 }  // namespace attn

@@ -1,5 +1,7 @@
 // The bar on top: name, workspaces, kernel, what runs, where the numbers come from, log and `?`.
 #include <algorithm>
+#include <cmath>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -9,6 +11,8 @@
 #include "imgui.h"
 #include "kernels/ladder.h"
 #include "viz/draw/canvas.h"
+#include "viz/draw/text_fit.h"
+#include "viz/draw/widgets.h"
 #include "viz/step/problem_fields.h"
 
 namespace attn {
@@ -18,11 +22,13 @@ constexpr float kTextSize = 15.5F;
 constexpr float kNameSize = 19, kSmallSize = 14;
 constexpr float kWideEnough = 1120;  // logical pixels: below, the origin chip keeps its mark alone
 constexpr float kNarrow = 760;       // below, the name goes
+constexpr float kTabs = 560;         // below, the tabs are a menu
+constexpr float kKernelLeast = 72;   // with less than this for it the kernel goes: the palette has it
 
 // A piece of the bar as wide as `width` pixels and as high as the bar; whether it was pressed.
 bool bar_button(const char* id, float x, float width) {
   ImGui::SetCursorScreenPos(ImVec2(x, ImGui::GetWindowPos().y));
-  const bool pressed = ImGui::InvisibleButton(id, ImVec2(width, ImGui::GetWindowHeight()));
+  const bool pressed = ImGui::InvisibleButton(id, ImVec2(width, ImGui::GetWindowHeight()), ImGuiButtonFlags_EnableNav);
   if (ImGui::IsItemHovered()) ImGui::SetMouseCursor(ImGuiMouseCursor_Hand);
   return pressed;
 }
@@ -31,19 +37,18 @@ Box last_item() {
   return {ImGui::GetItemRectMin(), ImGui::GetItemRectMax()};
 }
 
+constexpr Workspace kWorkspaces[] = {Workspace::step, Workspace::bench, Workspace::profile, Workspace::learn};
+
 float draw_tabs(const State& state, float x, Commands& commands) {
-  constexpr std::pair<Workspace, const char*> kTabs[] = {{Workspace::step, "Step"},
-                                                         {Workspace::bench, "Bench"},
-                                                         {Workspace::profile, "Profile"},
-                                                         {Workspace::learn, "Learn"}};
   const Style& s = style();
   ImDrawList* list = ImGui::GetWindowDrawList();
-  for (const auto& [workspace, title] : kTabs) {
+  for (const Workspace workspace : kWorkspaces) {
+    const std::string title(title_of(workspace));
     const bool active = state.view.workspace == workspace;
     const Face face = active ? Face::bold : Face::text;
     // As wide as its bold text: a tab does not move its neighbours when it is chosen.
     const float text = text_width(Face::bold, kTextSize, title), width = text + s.px(34);
-    if (bar_button(title, x, width)) commands.emplace_back(ChooseWorkspace{workspace});
+    if (bar_button(title.c_str(), x, width)) commands.emplace_back(ChooseWorkspace{workspace});
     const Box box = last_item();
     const Token ink = active || ImGui::IsItemHovered() ? Token::text : Token::dim;
     draw_text_in(list, box, Align::centre, face, kTextSize, colour(s.theme, ink), title);
@@ -57,25 +62,50 @@ float draw_tabs(const State& state, float x, Commands& commands) {
   return x;
 }
 
-float draw_kernel_combo(const State& state, float x, Commands& commands) {
+// A chip that opens a menu below it; whether the menu is open, to be ended with EndPopup().
+bool begin_chip(const char* id, const std::string& title, Face face, float x, float width) {
+  const Style& s = style();
+  const float height = s.px(28);
+  ImGui::SetCursorScreenPos({x, ImGui::GetWindowPos().y + (ImGui::GetWindowHeight() - height) / 2});
+  const bool pressed = ImGui::InvisibleButton(id, ImVec2(width, height), ImGuiButtonFlags_EnableNav);
+  const Box frame = last_item();
+  ImDrawList* list = ImGui::GetWindowDrawList();
+  const Token fill = ImGui::IsItemHovered() ? Token::line : Token::field;
+  list->AddRectFilled(frame.min, frame.max, colour(s.theme, fill), s.px(6));
+  draw_text_in(list, frame, Align::left, face, kSmallSize, colour(s.theme, Token::text),
+               fitted_text(face, kSmallSize, title, width - s.px(40)), 12);
+  draw_arrow(list, {frame.max.x - s.px(16), frame.centre().y}, 8, Arrow::down, colour(s.theme, Token::dim));
+  const std::string menu = std::string(id) + " menu";
+  if (pressed) ImGui::OpenPopup(menu.c_str());
+  ImGui::SetNextWindowPos({frame.min.x, frame.max.y + s.px(4)});
+  return ImGui::BeginPopup(menu.c_str());
+}
+
+float draw_workspace_menu(const State& state, float x, Commands& commands) {
+  const std::string now(title_of(state.view.workspace));
+  const float width = text_width(Face::bold, kSmallSize, "Profile") + style().px(44);
+  if (begin_chip("Workspace", now, Face::bold, x, width)) {
+    for (const Workspace workspace : kWorkspaces) {
+      const bool chosen = workspace == state.view.workspace;
+      if (ImGui::Selectable(std::string(title_of(workspace)).c_str(), chosen))
+        commands.emplace_back(ChooseWorkspace{workspace});
+      if (chosen) ImGui::SetItemDefaultFocus();
+    }
+    ImGui::EndPopup();
+  }
+  return x + width;
+}
+
+// As wide as its words, or as what is left up to `right`.
+float draw_kernel_combo(const State& state, float x, float right, Commands& commands) {
   const Style& s = style();
   const bool step = state.view.workspace == Workspace::step;
   const std::string& now = step ? state.document.kernel : bench_kernel(state);
   const auto row = find_kernel(now);
   const std::string title = row ? std::string((*row)->title) : now;
-  const float height = s.px(28), width = text_width(Face::text, kSmallSize, title) + s.px(44);
-  const Box box{{x, ImGui::GetWindowPos().y + (ImGui::GetWindowHeight() - height) / 2}, {}};
-  ImGui::SetCursorScreenPos(box.min);
-  const bool pressed = ImGui::InvisibleButton("Kernel", ImVec2(width, height));
-  const Box frame = last_item();
-  ImDrawList* list = ImGui::GetWindowDrawList();
-  const Token fill = ImGui::IsItemHovered() ? Token::line : Token::field;
-  list->AddRectFilled(frame.min, frame.max, colour(s.theme, fill), s.px(6));
-  draw_text_in(list, frame, Align::left, Face::text, kSmallSize, colour(s.theme, Token::text), title, 12);
-  draw_arrow(list, {frame.max.x - s.px(16), frame.centre().y}, 8, Arrow::down, colour(s.theme, Token::dim));
-  if (pressed) ImGui::OpenPopup("kernels");
-  ImGui::SetNextWindowPos({frame.min.x, frame.max.y + s.px(4)});
-  if (ImGui::BeginPopup("kernels")) {
+  const float width = std::min(text_width(Face::text, kSmallSize, title) + s.px(44), right - x);
+  if (width < s.px(kKernelLeast)) return x;
+  if (begin_chip("Kernel", title, Face::text, x, width)) {
     for (const KernelRow* each : ladder()) {
       const KernelRow& kernel = *each;
       if (step && kernel.record == nullptr) continue;  // Step shows recordings
@@ -88,11 +118,10 @@ float draw_kernel_combo(const State& state, float x, Commands& commands) {
       if (ImGui::Selectable(std::string(kernel.title).c_str(), chosen)) {
         commands.emplace_back(ChooseKernel{std::string(kernel.id)});
       }
+      if (chosen) ImGui::SetItemDefaultFocus();
       ImGui::EndDisabled();
-      if (ImGui::IsItemHovered(ImGuiHoveredFlags_AllowWhenDisabled)) {
-        const std::string words = step && why ? *why : fmt::format("{}: {}", kernel.id, kernel.what);
-        ImGui::SetTooltip("%s", words.c_str());
-      }
+      if (ImGui::IsItemHovered(ImGuiHoveredFlags_AllowWhenDisabled))
+        show_tooltip(step && why ? *why : fmt::format("{}: {}", kernel.id, kernel.what));
     }
     ImGui::EndPopup();
   }
@@ -107,19 +136,16 @@ float draw_crossing(const State& state, float x, Commands& commands) {
   const char* words = bench ? "Step through it" : "Measure it";
   const float width = text_width(Face::text, kSmallSize, words) + s.px(20);
   if (bar_button("Crossing", x, width)) {
-    const SweepSpec& sweep = state.document.sweep;
-    const std::int64_t last = sweep.values.empty() ? 1 : sweep.values.back();
-    const std::int64_t value = state.view.bench.value.value_or(last);
     if (bench)
-      commands.emplace_back(StepThrough{bench_kernel(state), problem_at(sweep, value), options_at(sweep, value)});
+      commands.emplace_back(step_through_of(state));
     else
       commands.emplace_back(MeasureInBench{});
   }
   const Token ink = ImGui::IsItemHovered() ? Token::text : Token::dim;
   draw_text_in(ImGui::GetWindowDrawList(), last_item(), Align::centre, Face::text, kSmallSize, colour(s.theme, ink),
                words);
-  ImGui::SetItemTooltip("%s", bench ? "Opens the chosen kernel and problem in Step, at a size that Step can show"
-                                    : "Takes this problem, tile and kernel over to Bench");
+  tooltip(bench ? "Opens the chosen kernel and problem in Step, at a size that Step can show"
+                : "Takes this problem, tile and kernel over to Bench");
   return x + width;
 }
 
@@ -177,7 +203,7 @@ float draw_origin(const State& state, const Model& model, float right, bool wide
   if (wide)
     draw_text_in(list, {{dot.x + s.px(10), box.min.y}, box.max}, Align::left, Face::text, kSmallSize, ink,
                  origin.words);
-  ImGui::SetItemTooltip("%s%s%s", wide ? "" : origin.words.c_str(), wide ? "" : "\n", origin.more.c_str());
+  tooltip(wide ? origin.more : origin.words + "\n" + origin.more);
   return x;
 }
 
@@ -188,7 +214,7 @@ float draw_sheet_button(const State& state, float right, Commands& commands) {
   const Token ink = ImGui::IsItemHovered() || state.view.keys_sheet ? Token::text : Token::dim;
   draw_text_in(ImGui::GetWindowDrawList(), last_item(), Align::centre, Face::bold, kTextSize, colour(s.theme, ink),
                "?");
-  ImGui::SetItemTooltip("All keys, theme and scale");
+  tooltip("All keys, theme and scale");
   return right - width;
 }
 
@@ -206,7 +232,7 @@ float draw_log_button(const State& state, float right, Commands& commands) {
     ImGui::GetWindowDrawList()->AddRectFilled({x, y - s.px(0.75F)}, {x + s.px(lengths[line]), y + s.px(0.75F)}, ink,
                                               s.px(0.75F));
   }
-  ImGui::SetItemTooltip("What the program said");
+  tooltip("What the program said");
   return right - width;
 }
 
@@ -216,16 +242,30 @@ std::string time_words(double seconds) {
   return fmt::format(", {:.0f} min left", seconds / 60);
 }
 
-// A task that runs: what, how far, and the way to end it.
+// Of a task that runs: what and how far, or how far alone.
+std::string task_words(const TaskView& task, bool short_words) {
+  if (short_words) return fmt::format("{:.0f} %", task.fraction * 100);
+  return fmt::format("{}: {:.0f} %{}", task.title, task.fraction * 100, time_words(task.seconds_left));
+}
+
+float task_width(const TaskView& task, bool short_words) {
+  if (!task.running) return 0;
+  // As wide for every number: the bar stands still.
+  const std::string words = short_words ? "100 %" : task_words(task, false);
+  return text_width(Face::text, kSmallSize, words) + style().px(52);
+}
+
+// What runs, and the way to end it.
 void draw_task(const TaskView& task, float x, float right, Commands& commands) {
   if (!task.running) return;
   const Style& s = style();
-  const std::string words =
-      fmt::format("{}: {:.0f} %{}", task.title, task.fraction * 100, time_words(task.seconds_left));
-  const float width = text_width(Face::text, kSmallSize, words) + s.px(52), height = s.px(28);
+  const bool short_words = x + task_width(task, false) > right;
+  const std::string words = task_words(task, short_words);
+  const float width = task_width(task, short_words), height = s.px(28);
   if (x + width > right) return;
   ImGui::SetCursorScreenPos({x, ImGui::GetWindowPos().y + (ImGui::GetWindowHeight() - height) / 2});
-  if (ImGui::InvisibleButton("Cancel the task", ImVec2(width, height))) commands.emplace_back(CancelTask{});
+  if (ImGui::InvisibleButton("Cancel the task", ImVec2(width, height), ImGuiButtonFlags_EnableNav))
+    commands.emplace_back(CancelTask{});
   const Box box = last_item();
   ImDrawList* list = ImGui::GetWindowDrawList();
   const bool hovered = ImGui::IsItemHovered();
@@ -240,7 +280,7 @@ void draw_task(const TaskView& task, float x, float right, Commands& commands) {
   const ImU32 ink = colour(s.theme, hovered ? Token::text : Token::dim);
   list->AddLine({cross.x - arm, cross.y - arm}, {cross.x + arm, cross.y + arm}, ink, s.px(1.5F));
   list->AddLine({cross.x - arm, cross.y + arm}, {cross.x + arm, cross.y - arm}, ink, s.px(1.5F));
-  ImGui::SetItemTooltip("%s\nPress to cancel", task.now.c_str());
+  tooltip(fmt::format("{}\n{}\nPress to cancel", task.title, task.now));
 }
 
 }  // namespace
@@ -265,20 +305,23 @@ void draw_top_bar(Controller& controller, Commands& commands) {
   list->AddRectFilled({at.x, at.y + size.y - std::max(1.0F, s.px(1))}, {at.x + size.x, at.y + size.y},
                       colour(s.theme, Token::line));
   const State& state = controller.state();
+  const TaskView& task = controller.model().task;
   const float logical = size.x / s.scale;
+  // From the right what is always there, from the left what shrinks.
+  float right = draw_sheet_button(state, at.x + size.x - s.px(8), commands);
+  right = draw_log_button(state, right, commands);
+  right = draw_origin(state, controller.model(), right - s.px(4), logical >= kWideEnough);
   float x = at.x + s.px(20);
   if (logical >= kNarrow) {
     draw_text_in(list, {{x, at.y}, {x + s.px(200), at.y + size.y}}, Align::left, Face::bold, kNameSize,
                  colour(s.theme, Token::text), "AttnScope");
     x += text_width(Face::bold, kNameSize, "AttnScope") + s.px(14);
   }
-  x = draw_tabs(state, x, commands);
-  x = draw_kernel_combo(state, x + s.px(logical >= kNarrow ? 36 : 8), commands);
+  x = logical >= kTabs ? draw_tabs(state, x, commands) : draw_workspace_menu(state, x - s.px(8), commands);
+  const float for_task = task.running ? task_width(task, true) + s.px(12) : 0;
+  x = draw_kernel_combo(state, x + s.px(logical >= kNarrow ? 36 : 8), right - s.px(8) - for_task, commands);
   if (logical >= kWideEnough) x = draw_crossing(state, x + s.px(8), commands);
-  float right = draw_sheet_button(state, at.x + size.x - s.px(8), commands);
-  right = draw_log_button(state, right, commands);
-  right = draw_origin(state, controller.model(), right - s.px(4), logical >= kWideEnough);
-  draw_task(controller.model().task, x + s.px(12), right, commands);
+  draw_task(task, x + s.px(12), right, commands);
   ImGui::End();
 }
 

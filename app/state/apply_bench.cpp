@@ -1,3 +1,6 @@
+#include <algorithm>
+#include <string>
+#include <string_view>
 #include <utility>
 #include <variant>
 
@@ -6,8 +9,8 @@
 #include "app/state/apply_lists.h"
 #include "kernels/ladder.h"
 #include "kernels/model/kernel.h"
-#include "profiling/figures/metrics.h"
 #include "profiling/session/run.h"
+#include "viz/bench/scene.h"
 #include "viz/bench/to_step.h"
 
 namespace attn {
@@ -47,14 +50,20 @@ struct ApplyBench {
   }
   Result<State> operator()(const CompareWithRun& c) {
     s.document.runs.reference = c.id;
-    if (!c.id.empty()) s.view.bench.metric = "against_run_ratio";
-    if (c.id.empty() && s.view.bench.metric == "against_run_ratio") s.view.bench.metric = "speedup_ratio";
+    constexpr std::string_view kAgainst = "against_run_ratio";
+    auto& charts = s.view.bench.charts;
+    const bool shown = std::find(charts.begin(), charts.end(), kAgainst) != charts.end();
+    if (!c.id.empty() && !shown) charts.back() = kAgainst;
+    if (c.id.empty()) std::replace(charts.begin(), charts.end(), std::string(kAgainst), std::string());
     return done();
   }
 
   Result<State> operator()(const ChooseBenchMetric& c) {
-    if (auto metric = find_metric(c.id); !metric) return tl::unexpected(metric.error());
-    s.view.bench.metric = c.id;
+    if (c.chart >= kBenchCharts)
+      return bad_input(fmt::format("Bench has {} charts; this would be number {}.", kBenchCharts, c.chart + 1));
+    if (!c.id.empty())
+      if (auto known = check_chart_metric(c.id); !known) return tl::unexpected(known.error());
+    s.view.bench.charts.at(c.chart) = c.id;
     return done();
   }
   Result<State> operator()(const ChooseBenchValue& c) {

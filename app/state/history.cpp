@@ -4,7 +4,20 @@
 
 namespace attn {
 
-void History::changed(const Document& before, int gesture) {
+HistoryEntry entry_of(const State& state) {
+  const StepView& step = state.view.step;
+  const BenchView& bench = state.view.bench;
+  return {state.document, {step.cursor, step.chart, step.reading, bench.metric, bench.value}};
+}
+
+void show_sight(const Sight& sight, View& view) {
+  view.step.chart = sight.chart;
+  view.step.reading = sight.reading;
+  view.bench.metric = sight.metric;
+  view.bench.value = sight.value;
+}
+
+void History::changed(const HistoryEntry& before, int gesture) {
   future_.clear();
   const bool goes_on = gesture > 0 && gesture == gesture_ && !past_.empty();
   gesture_ = gesture;
@@ -13,20 +26,20 @@ void History::changed(const Document& before, int gesture) {
   if (past_.size() > kMaxEntries) past_.erase(past_.begin());
 }
 
-std::optional<Document> History::undo(const Document& now) {
+std::optional<HistoryEntry> History::undo(const HistoryEntry& now) {
   gesture_ = 0;
   if (past_.empty()) return std::nullopt;
   future_.push_back(now);
-  Document then = std::move(past_.back());
+  HistoryEntry then = std::move(past_.back());
   past_.pop_back();
   return then;
 }
 
-std::optional<Document> History::redo(const Document& now) {
+std::optional<HistoryEntry> History::redo(const HistoryEntry& now) {
   gesture_ = 0;
   if (future_.empty()) return std::nullopt;
   past_.push_back(now);
-  Document then = std::move(future_.back());
+  HistoryEntry then = std::move(future_.back());
   future_.pop_back();
   return then;
 }

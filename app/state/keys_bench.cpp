@@ -7,6 +7,7 @@
 #include "kernels/ladder.h"
 #include "kernels/model/kernel.h"
 #include "profiling/figures/metrics.h"
+#include "viz/bench/scene.h"
 
 namespace attn {
 namespace {
@@ -28,6 +29,36 @@ Result<void> read_sweep_values(State& s, std::string_view text) {
   auto values = whole_list(text, 1, kMaxItems);
   if (!values) return tl::unexpected(values.error());
   s.document.sweep.values = std::move(*values);
+  return ok();
+}
+
+constexpr std::string_view kUsualChart = "usual";
+constexpr std::size_t kOtherCharts = kBenchCharts - 1;  // the last has a key of its own, which came first
+
+std::string chart_text(const std::string& metric) {
+  return metric.empty() ? std::string(kUsualChart) : percent_encoded(metric);
+}
+
+Result<void> read_chart(std::string_view text, std::string& metric) {
+  metric.clear();
+  if (text == kUsualChart) return ok();
+  if (auto known = check_chart_metric(text); !known) return known;
+  metric = text;
+  return ok();
+}
+
+std::string charts_text(const State& s) {
+  std::string text;
+  for (std::size_t i = 0; i < kOtherCharts; ++i) text += (i == 0 ? "" : "/") + chart_text(s.view.bench.charts.at(i));
+  return text;
+}
+
+Result<void> read_charts(State& s, std::string_view text) {
+  const auto parts = split(text, '/');
+  if (parts.size() != kOtherCharts)
+    return bad_input(fmt::format("{} metrics are wanted, of the charts but the last", kOtherCharts));
+  for (std::size_t i = 0; i < kOtherCharts; ++i)
+    if (auto read = read_chart(parts[i], s.view.bench.charts.at(i)); !read) return read;
   return ok();
 }
 
@@ -87,12 +118,9 @@ void add_bench_document_keys(std::vector<StateKey>& keys) {
 }
 
 void add_bench_view_keys(std::vector<StateKey>& keys) {
-  keys.push_back({"metric", [](const State& s) { return percent_encoded(s.view.bench.metric); },
-                  [](State& s, std::string_view text) -> Result<void> {
-                    if (const auto metric = find_metric(text); !metric) return tl::unexpected(metric.error());
-                    s.view.bench.metric = text;
-                    return ok();
-                  }});
+  keys.push_back({"metric", [](const State& s) { return chart_text(s.view.bench.charts.back()); },
+                  [](State& s, std::string_view text) { return read_chart(text, s.view.bench.charts.back()); }});
+  keys.push_back({"charts", charts_text, read_charts});
   keys.push_back(kernel_key(
       "bench_kernel", [](auto& s) -> auto& { return s.view.bench.kernel; }));
   keys.push_back(kernel_key(

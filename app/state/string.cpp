@@ -249,7 +249,7 @@ bool restore_bench(const std::string& saved_state, State& state) {
   state.document.sweep = saved->state.document.sweep;
   if (!saved->state.document.runs.reference.empty())
     state.document.runs.reference = saved->state.document.runs.reference;
-  state.view.bench.metric = saved->state.view.bench.metric;
+  state.view.bench.charts = saved->state.view.bench.charts;
   state.view.bench.baseline = saved->state.view.bench.baseline;
   return true;
 }

@@ -163,7 +163,7 @@ Result<Image> draw_picture(const PictureSpec& spec) {
   return (*offscreen_window)->draw({});
 }
 
-Result<std::vector<Image>> draw_charts(const PictureSpec& spec, std::span<const ChartPick> picks) {
+Result<std::vector<Image>> draw_charts(const PictureSpec& spec, std::span<const std::string> metrics) {
   PictureSpec whole = spec;
   whole.state.view.workspace = Workspace::bench;
   // The bar over the chart is cut off.
@@ -172,11 +172,9 @@ Result<std::vector<Image>> draw_charts(const PictureSpec& spec, std::span<const 
   auto offscreen_window = OffscreenWindow::open(whole);
   if (!offscreen_window) return tl::unexpected(offscreen_window.error());
   std::vector<Image> images;
-  for (const ChartPick& pick : picks) {
-    (*offscreen_window)->shell().show_one_chart(pick.chart);
-    Commands commands;
-    if (!pick.metric.empty()) commands.emplace_back(ChooseBenchMetric{pick.metric});
-    Image image = (*offscreen_window)->draw(std::move(commands));
+  for (const std::string& metric : metrics) {
+    (*offscreen_window)->shell().show_one_chart(0);
+    Image image = (*offscreen_window)->draw({ChooseBenchMetric{metric, 0}});
     const auto cut = static_cast<std::ptrdiff_t>(bar) * image.width * 4;
     image.rgba.erase(image.rgba.begin(), image.rgba.begin() + cut);
     image.height -= bar;

@@ -28,13 +28,8 @@ struct PictureSpec {
 
 Result<Image> draw_picture(const PictureSpec& spec);
 
-// One chart of Bench, without bar and panels. `metric`: what chart 3 shows; else ignored.
-struct ChartPick {
-  std::size_t chart = 1;  // 0 throughput, 1 time, 2 bytes, 3 a metric
-  std::string metric;
-};
-// As large as `spec` says, each; in the order of the picks.
-Result<std::vector<Image>> draw_charts(const PictureSpec& spec, std::span<const ChartPick> picks);
+// Charts of Bench, each alone, without bar and panels: one a metric, in their order, as large as `spec` says.
+Result<std::vector<Image>> draw_charts(const PictureSpec& spec, std::span<const std::string> metrics);
 
 // Steps `first` to `last`, both included, of what Step shows.
 struct StepSeries {

@@ -7,9 +7,11 @@
 #include <cmath>
 #include <map>
 #include <set>
+#include <utility>
 
 #include "kernels/base/files.h"
 #include "profiling/figures/metrics.h"
+#include "profiling/session/trace.h"
 #include "viz/bench/fields.h"
 #include "viz/bench/scene.h"
 
@@ -19,16 +21,17 @@ namespace {
 struct Plot {
   const char* name;
   const char* title;
-  ChartPick pick;
+  std::string_view metric;
 };
-const Plot kPlots[] = {{"latency.png", "Time", {1, ""}},
-                       {"throughput.png", "Throughput", {0, ""}},
-                       {"speedup.png", "Speed-up", {3, "speedup_ratio"}},
-                       {"dram_bytes.png", "DRAM bytes", {2, ""}},
-                       {"memory.png", "Memory", {3, "memory_peak_bytes"}}};
+constexpr Plot kPlots[] = {{"latency.png", "Time", "time_us_median"},
+                           {"throughput.png", "Throughput", "tflops"},
+                           {"speedup.png", "Speed-up", "speedup_ratio"},
+                           {"dram_bytes.png", "DRAM bytes", kDramBytes},
+                           {"memory.png", "Memory", "memory_peak_bytes"}};
 
 constexpr const char* kSummary = "summary.md";
 constexpr const char* kRows = "rows.csv";
+constexpr const char* kTimeline = "timeline.trace.json";
 
 Model model_of(const PictureSpec& picture) {
   Model model;
@@ -137,7 +140,7 @@ std::string report_text(const PictureSpec& picture, const std::vector<std::strin
 }
 
 std::vector<std::string> report_files() {
-  std::vector<std::string> names{kSummary, kRows};
+  std::vector<std::string> names{kSummary, kRows, kTimeline};
   for (const Plot& plot : kPlots) names.emplace_back(plot.name);
   return names;
 }
@@ -145,9 +148,9 @@ std::vector<std::string> report_files() {
 Result<Report> write_report(const PictureSpec& picture, const std::filesystem::path& folder) {
   if (auto made = make_folder(folder); !made) return tl::unexpected(made.error());
   Report report;
-  std::vector<ChartPick> picks;
-  for (const Plot& plot : kPlots) picks.push_back(plot.pick);
-  const auto charts = draw_charts(picture, picks);
+  std::vector<std::string> metrics;
+  for (const Plot& plot : kPlots) metrics.emplace_back(plot.metric);
+  const auto charts = draw_charts(picture, metrics);
   if (!charts && charts.error().kind != ErrorKind::cannot_run) return tl::unexpected(charts.error());
   if (!charts) report.no_plots = charts.error().message;
   for (std::size_t n = 0; charts && n < charts->size(); ++n) {
@@ -158,7 +161,9 @@ Result<Report> write_report(const PictureSpec& picture, const std::filesystem::p
   const std::string text = report_text(picture, report.files, report.no_plots);
   Session rows;
   for (const ListedRun& r : picture.runs) rows.runs.push_back(r.run);
-  for (const auto& [name, content] : {std::pair<const char*, std::string>(kSummary, text), {kRows, to_csv(rows)}}) {
+  std::vector<std::pair<const char*, std::string>> texts{{kSummary, text}, {kRows, to_csv(rows)}};
+  if (rows_with_stages(rows) > 0) texts.emplace_back(kTimeline, to_trace(rows));
+  for (const auto& [name, content] : texts) {
     if (auto written = write_file_atomically(folder / name, std::as_bytes(std::span(content))); !written)
       return tl::unexpected(written.error());
     report.files.emplace_back(name);

@@ -90,6 +90,13 @@ LoadedSettings newer(std::int64_t version) {
 
 }  // namespace
 
+void follow_preferences(const Preferences& now, Preferences& seen, Preferences& kept) {
+  if (now.theme != seen.theme) kept.theme = now.theme;
+  if (now.scale != seen.scale) kept.scale = now.scale;
+  if (now.reduced_motion != seen.reduced_motion) kept.reduced_motion = now.reduced_motion;
+  seen = now;
+}
+
 bool layout_is_sane(std::string_view layout) {
   if (layout.size() > kMaxLayoutBytes) return false;
   const auto printable = [](char c) { return c == '\n' || (c >= ' ' && c <= '~'); };

@@ -19,6 +19,10 @@ struct Settings {
   std::string layout;  // Dear ImGui's own text of windows and docks; empty = the default layout
 };
 
+// Takes over into `kept` what the user changed since `seen`, which is then `now`: what the command line chose for this
+// run alone is not kept until the user chooses otherwise, and from then on what is chosen is kept, whichever it is.
+void follow_preferences(const Preferences& now, Preferences& seen, Preferences& kept);
+
 // What reading the file came to. The program always goes on: with defaults where the file does not serve.
 struct LoadedSettings {
   Settings settings;

@@ -2,8 +2,11 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cstdint>
 #include <cstdio>
 #include <memory>
+#include <optional>
+#include <stop_token>
 #include <utility>
 #include <vector>
 
@@ -11,6 +14,7 @@
 #include <fmt/format.h>
 
 #include "app/control/controller.h"
+#include "app/graphics/frame_sum.h"
 #include "app/graphics/gl.h"
 #include "app/graphics/gui_context.h"
 #include "app/shell/shell.h"
@@ -18,6 +22,7 @@
 #include "app/system/assets.h"
 #include "app/system/posix.h"
 #include "app/window/display_lost.h"
+#include "app/window/pace.h"
 #include "app/window/settings.h"
 #include "imgui.h"
 #include "imgui_impl_glfw.h"
@@ -30,11 +35,9 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-// After an event the window goes on drawing this long, so that what moves arrives; then it sleeps.
-constexpr double kAwakeSeconds = 0.4;
-// Asleep: how long at most. A text cursor blinks; a task's progress shows ten times a second, no more, because
-// drawing would take time from the kernels that are being measured.
-constexpr double kSleepSeconds = 1, kBlinkSeconds = 0.25, kTaskSeconds = 0.1;
+// So often the loop looks whether there is something to save, and whether another window measured something. Nothing is
+// drawn for it.
+constexpr double kLookSeconds = 1;
 constexpr auto kSaveAfter = std::chrono::seconds(1);
 
 std::string glfw_words() {
@@ -116,16 +119,12 @@ class Backends {
 class SettingsKeeper {
  public:
   SettingsKeeper(std::filesystem::path file, const LoadedSettings& loaded, const Preferences& start)
-      : file_(std::move(file)), kept_(loaded.settings), start_(start), may_save_(loaded.may_save) {
+      : file_(std::move(file)), kept_(loaded.settings), seen_(start), may_save_(loaded.may_save) {
     saved_text_ = settings_text(kept_);
   }
-  // What the command line chose for this run alone is not kept, unless the user changed it since.
   void look(const Preferences& now, const Shell& shell, GLFWwindow* window, Log& log, bool at_once) {
     if (!may_save_) return;
-    Preferences& p = kept_.preferences;
-    if (now.theme != start_.theme) p.theme = now.theme;
-    if (now.scale != start_.scale) p.scale = now.scale;
-    if (now.reduced_motion != start_.reduced_motion) p.reduced_motion = now.reduced_motion;
+    follow_preferences(now, seen_, kept_.preferences);
     if (glfwGetWindowAttrib(window, GLFW_MAXIMIZED) == GLFW_FALSE) {
       const float scale = std::max(1.0F, ImGui_ImplGlfw_GetContentScaleForWindow(window));
       int width = 0, height = 0;
@@ -154,29 +153,10 @@ class SettingsKeeper {
  private:
   std::filesystem::path file_;
   Settings kept_;
-  Preferences start_;
+  Preferences seen_;
   bool may_save_ = true;
   std::string saved_text_, changed_text_;
   Clock::time_point changed_;
-};
-
-// Sleeps until there is something to draw.
-class Waiter {
- public:
-  void wait(const Controller& controller) {
-    const double now = glfwGetTime();
-    if (controller.state().view.step.playing || now < awake_until_) {
-      glfwPollEvents();
-    } else if (controller.wants_frames()) {
-      glfwWaitEventsTimeout(kTaskSeconds);
-    } else {
-      glfwWaitEventsTimeout(ImGui::GetIO().WantTextInput ? kBlinkSeconds : kSleepSeconds);
-    }
-    if (ImGui::GetCurrentContext()->InputEventsQueue.Size > 0) awake_until_ = glfwGetTime() + kAwakeSeconds;
-  }
-
- private:
-  double awake_until_ = kAwakeSeconds;
 };
 
 // All that one open window needs. Members die in reverse order.
@@ -188,32 +168,68 @@ struct App {
   std::unique_ptr<Backends> backends;
   Shell shell;
   std::unique_ptr<Controller> controller;
-  Commands commands;  // of the last frame, and dropped files
-  bool first_frame = true;
+  Commands commands;                   // of the last frame, and dropped files
+  bool exposed = false;                // what the window showed is lost
+  std::optional<std::uint64_t> shown;  // frame_sum() of what it shows
+  int frames = 0, pictures = 0;        // made, and of these another than the one before
 };
 
-void draw_frame(App& app) {
-  const State& state = app.controller->state();
-  app.shell.follow(state.preferences, ImGui_ImplGlfw_GetContentScaleForWindow(app.window.get()));
+void make_frame(App& app) {
+  app.shell.follow(app.controller->state().preferences, ImGui_ImplGlfw_GetContentScaleForWindow(app.window.get()));
   ImGui_ImplOpenGL3_NewFrame();
   ImGui_ImplGlfw_NewFrame();
   ImGui::NewFrame();
-  app.controller->advance(static_cast<double>(ImGui::GetIO().DeltaTime));
   app.shell.draw(*app.controller, app.commands);
   ImGui::Render();
+  ++app.frames;
+}
+
+void show_frame(App& app, const WindowRequests& requests) {
   int width = 0, height = 0;
   glfwGetFramebufferSize(app.window.get(), &width, &height);
-  app.gl.clear(width, height, colour(state.preferences.theme, Token::ground));
+  app.gl.clear(width, height, colour(app.controller->state().preferences.theme, Token::ground));
   ImGui_ImplOpenGL3_RenderDrawData(ImGui::GetDrawData());
   app.controller->window_is(width, height);
+  if (requests.picture) app.controller->save_picture(*requests.picture, app.gl.read_pixels(width, height));
+  glfwSwapBuffers(app.window.get());
+  if (++app.pictures == 1 && environment("ATTNSCOPE_TIMINGS"))
+    std::fprintf(stderr, "first frame %.2f s after exec\n", seconds_since_start());
+}
+
+void draw_frame(App& app, Pace& pace) {
+  const double begun = glfwGetTime();
+  make_frame(app);
   const WindowRequests requests = app.controller->take_requests();
   if (requests.clipboard) ImGui::SetClipboardText(requests.clipboard->c_str());
-  if (requests.picture) app.controller->save_picture(*requests.picture, app.gl.read_pixels(width, height));
   if (requests.quit) glfwSetWindowShouldClose(app.window.get(), GLFW_TRUE);
-  glfwSwapBuffers(app.window.get());
-  if (std::exchange(app.first_frame, false) && environment("ATTNSCOPE_TIMINGS")) {
-    std::fprintf(stderr, "first frame %.2f s after exec\n", seconds_since_start());
-  }
+  // To make a frame is little, to show it is much where no GPU helps: the same picture is not shown again.
+  const auto sum = frame_sum(*ImGui::GetDrawData());
+  const bool differs = std::exchange(app.exposed, false) || !sum || sum != app.shown || requests.picture;
+  if (differs) show_frame(app, requests);
+  app.shown = sum;
+  pace.drawn(begun, glfwGetTime(), differs);
+  pace.at(glfwGetTime() + app.shell.seconds_to_motion());
+  if (!app.commands.empty()) pace.news(false);
+}
+
+// Pictures a second of the display that the window began on.
+double display_rate() {
+  GLFWmonitor* monitor = glfwGetPrimaryMonitor();
+  const GLFWvidmode* mode = monitor == nullptr ? nullptr : glfwGetVideoMode(monitor);
+  return mode == nullptr ? 0 : mode->refreshRate;
+}
+
+// Sleeps until there is something to draw, and obeys what came meanwhile.
+void wait(App& app, Pace& pace, double& looked) {
+  const double before = glfwGetTime();
+  const double until = std::min({pace.next() - before, app.controller->seconds_to_step(), kLookSeconds});
+  until > 0 ? glfwWaitEventsTimeout(until) : glfwPollEvents();
+  const double now = glfwGetTime();
+  if (app.exposed || ImGui::GetCurrentContext()->InputEventsQueue.Size > 0) pace.input();
+  // First what the time has brought, then what the user did with it.
+  const bool stepped = app.controller->advance(now - std::exchange(looked, now));
+  const bool news = app.controller->update(std::exchange(app.commands, {}));
+  if (stepped || news) pace.news(app.controller->tasks_run());
 }
 
 State start_state(const WindowOptions& options, const Settings& settings) {
@@ -237,6 +253,19 @@ void make_controller(App& app, const State& state, const LoadedSettings& loaded,
   if (!options.open_file.empty()) app.commands.emplace_back(OpenFile{options.open_file.string()});
 }
 
+void listen(App& app) {
+  glfwSetWindowUserPointer(app.window.get(), &app);
+  glfwSetDropCallback(app.window.get(), [](GLFWwindow* w, int count, const char** paths) {
+    App& to = *static_cast<App*>(glfwGetWindowUserPointer(w));
+    for (int i = 0; i < count; ++i) to.commands.emplace_back(OpenFile{paths[i]});
+  });
+  const auto lost = [](GLFWwindow* w) { static_cast<App*>(glfwGetWindowUserPointer(w))->exposed = true; };
+  glfwSetWindowRefreshCallback(app.window.get(), lost);
+  glfwSetFramebufferSizeCallback(app.window.get(), [](GLFWwindow* w, int, int) {
+    static_cast<App*>(glfwGetWindowUserPointer(w))->exposed = true;
+  });
+}
+
 Result<void> open_app(App& app, const Settings& settings) {
   const auto assets = find_assets();
   if (!assets) return tl::unexpected(assets.error());
@@ -254,11 +283,7 @@ Result<void> open_app(App& app, const Settings& settings) {
   auto backends = Backends::start(app.window.get());
   if (!backends) return tl::unexpected(backends.error());
   app.backends = *std::move(backends);
-  glfwSetWindowUserPointer(app.window.get(), &app.commands);
-  glfwSetDropCallback(app.window.get(), [](GLFWwindow* w, int count, const char** paths) {
-    auto& commands = *static_cast<Commands*>(glfwGetWindowUserPointer(w));
-    for (int i = 0; i < count; ++i) commands.emplace_back(OpenFile{paths[i]});
-  });
+  listen(app);
   if (auto ready = app.shell.set_up(*assets); !ready) return ready;
   app.shell.load_layout(settings.layout);
   return ok();
@@ -274,15 +299,20 @@ Result<int> run_window(const WindowOptions& options) {
   const State state = start_state(options, loaded.settings);
   make_controller(app, state, loaded, options);
   SettingsKeeper keeper(settings_file(), loaded, state.preferences);
-  Waiter waiter;
-  for (int frame = 0; options.max_frames == 0 || frame < options.max_frames; ++frame) {
+  const auto keep = [&](bool at_once) {
+    keeper.look(app.controller->state().preferences, app.shell, app.window.get(), app.controller->log(), at_once);
+  };
+  const std::stop_callback stopped(options.stop, [] { glfwPostEmptyEvent(); });
+  Pace pace(display_rate());
+  double looked = glfwGetTime();
+  while (options.max_frames == 0 || app.frames < options.max_frames) {
     if (glfwWindowShouldClose(app.window.get()) != GLFW_FALSE || options.stop.stop_requested()) break;
-    waiter.wait(*app.controller);
-    app.controller->update(std::exchange(app.commands, {}));
-    draw_frame(app);
-    keeper.look(app.controller->state().preferences, app.shell, app.window.get(), app.controller->log(), false);
+    wait(app, pace, looked);
+    if (pace.next() <= glfwGetTime()) draw_frame(app, pace);
+    keep(false);
   }
-  keeper.look(app.controller->state().preferences, app.shell, app.window.get(), app.controller->log(), true);
+  keep(true);
+  if (environment("ATTNSCOPE_TIMINGS")) std::fprintf(stderr, "%d frames made, %d shown\n", app.frames, app.pictures);
   return 0;
 }
 

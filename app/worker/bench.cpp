@@ -11,6 +11,7 @@
 #include "kernels/ladder.h"
 #include "profiling/figures/metrics.h"
 #include "profiling/measure/compiled_figures.h"
+#include "profiling/measure/stages.h"
 #include "profiling/session/session.h"
 
 namespace attn {
@@ -113,10 +114,13 @@ Provenance GpuBench::provenance(const SweepSpec& spec) {
 Measurement GpuBench::measure(const Point& p, const std::function<void(const std::string&)>& now,
                               std::stop_token stop) {
   const std::lock_guard lock(mutex_);
+  Measurement lost = empty_row(p, Processor::gpu);
+  Stages stages(lost);
+  stages.enter("worker");  // which tells of its own stages only where it answers
   auto m = client_.measure(p, {max_seconds(p), std::move(stop)}, now);
   if (m) return *std::move(m);
+  stages.end();
   // The worker is gone; the next point gets a new one.
-  Measurement lost = empty_row(p, Processor::gpu);
   if (hello_ && *hello_) {
     for (const gpu::GpuProperties& g : (*hello_)->gpus)
       if (g.index == p.gpu) lost.key.device = g.name;
@@ -143,6 +147,8 @@ Measurement GpuBench::compile_alone(const Point& p, const std::string& why,
     m.launches = plan->launches;
     m.workspace_bytes = plan->workspace_bytes;
     now("compiling for " + p.arch);
+    Stages stages(m);
+    stages.enter("compile");
     if (auto compiled = put_compiled(*plan, device, m); !compiled) put_no_compiled_figures(m, compiled.error().message);
   }
   fill_figures(m);

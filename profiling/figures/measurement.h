@@ -85,6 +85,14 @@ struct Peaks {
   double reference_us = 0;   // the median of the same kernel on the same problem there; 0 = it has none
 };
 
+// One stage of a point's way from what was asked for to its figures, in the order in which they came: "inputs",
+// "compile", "time". Those of a row do not overlap.
+struct Stage {
+  std::string name;
+  double start_us = 0;  // after the row's first stage began
+  double duration_us = 0;
+};
+
 struct Measurement {
   MeasurementKey key;
   Processor processor = Processor::cpu;
@@ -99,6 +107,9 @@ struct Measurement {
   std::vector<double> launch_us;      // median time of each launch; empty: the clock cannot tell them apart
   std::uint64_t workspace_bytes = 0;  // beside inputs and outputs
   Peaks peaks;
+  std::int64_t begun_unix_us =
+      0;  // when its first stage began, microseconds since 1970, UTC; 0 = not kept (older files)
+  std::vector<Stage> stages;
 };
 
 // Whether `m` takes the place of `old` where a point is measured again: the same kernel, problem, options, L2 state and

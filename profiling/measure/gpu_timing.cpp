@@ -27,7 +27,9 @@ class Repeats {
 
   Result<std::vector<double>> take() {
     std::vector<double> samples;
+    enter("warm up");
     auto done = warm_up();
+    enter("time");
     StopRule rule(MinRepeats{spec_.min_repeats}, Settled{}, TimeLimit{spec_.seconds_per_point});
     const double begin = steady_seconds();
     while (done && !rule.stop({samples, steady_seconds() - begin})) {
@@ -73,6 +75,9 @@ class Repeats {
   const GpuClocks& clocks_;
 
  private:
+  void enter(const char* stage) const {
+    if (clocks_.stages != nullptr) clocks_.stages->enter(stage);
+  }
   Result<void> warm_up() {
     const double begin = steady_seconds();
     const double seconds = std::min(kWarmUpSeconds, spec_.seconds_per_point / 10);

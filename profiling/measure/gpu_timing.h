@@ -11,6 +11,7 @@
 #include "profiling/measure/gpu_peaks.h"
 #include "profiling/measure/gpu_sensors.h"
 #include "profiling/measure/point.h"
+#include "profiling/measure/stages.h"
 
 namespace attn {
 
@@ -37,6 +38,7 @@ struct GpuClocks {
   std::string no_profiler;
   GpuSensors* sensors = nullptr;
   std::string no_sensors;
+  Stages* stages = nullptr;  // told when warming up begins and ends; null: nobody asks
 };
 
 // Within the seconds and least repeats of `spec`, in its L2 state. By kernel time stamps, summed over the launches of a

@@ -18,6 +18,7 @@
 #include "profiling/figures/row_state.h"
 #include "profiling/figures/statistics.h"
 #include "profiling/measure/repeat.h"
+#include "profiling/measure/stages.h"
 
 namespace attn {
 namespace {
@@ -84,10 +85,13 @@ Result<Plan> plan_for(const KernelRow& row, const Point& point, Measurement& m) 
   return plan;
 }
 
-Result<void> check_and_time(const KernelRow& row, const Point& point, Measurement& m, const std::stop_token& stop) {
+Result<void> check_and_time(const KernelRow& row, const Point& point, Measurement& m, Stages& stages,
+                            const std::stop_token& stop) {
+  stages.enter("plan");
   const auto plan = plan_for(row, point, m);
   if (!plan) return tl::unexpected(plan.error());
   if (auto go = not_stopped(stop); !go) return go;
+  stages.enter("inputs");
   InputSpec spec;
   spec.generator = point.generator;
   spec.seed = point.seed;
@@ -97,11 +101,13 @@ Result<void> check_and_time(const KernelRow& row, const Point& point, Measuremen
   Scratch scratch(point.problem, plan->workspace_bytes);
   const Buffers buffers = scratch.buffers(*inputs);
   const auto run = [&] { return row.enqueue(*plan, buffers, Stream{stop, nullptr}); };
+  stages.enter("run");
   const double begin = steady_seconds();
   if (auto ran = run(); !ran) return ran;
   const double first_run_s = steady_seconds() - begin;
   if (auto go = not_stopped(stop); !go) return go;
   if (point.verify) {
+    stages.enter("verify");
     auto verdict = verdict_on(point, *inputs, scratch.outputs(), stop);
     if (!verdict) return tl::unexpected(verdict.error());
     m.verdict = std::move(*verdict);
@@ -109,7 +115,8 @@ Result<void> check_and_time(const KernelRow& row, const Point& point, Measuremen
   // Where one run outlasts the limit, what the verification left in the caches no longer matters.
   const double warm_up_s = first_run_s > point.seconds_per_point ? 0 : std::min(0.1, point.seconds_per_point / 10);
   const StopRule rule(MinRepeats{point.min_repeats}, Settled{}, TimeLimit{point.seconds_per_point});
-  auto samples = time_repeats(run, warm_up_s, rule, steady_seconds, stop);
+  stages.enter("warm up");
+  auto samples = time_repeats(run, warm_up_s, rule, steady_seconds, stop, [&] { stages.enter("time"); });
   if (!samples) return tl::unexpected(samples.error());
   m.samples_us = std::move(*samples);
   m.time = statistics_of(m.samples_us);
@@ -125,8 +132,9 @@ Measurement measure_on_cpu(const KernelRow& row, const Point& p, const CpuPeak& 
   m.clock = "steady_clock";
   m.peaks.peak_gflops = peak.gflops;
   m.peaks.copy_gb_per_s = peak.copy_gb_per_s;
+  Stages stages(m);
   try {
-    if (auto timed = check_and_time(row, p, m, stop); !timed) give_up(m, timed.error());
+    if (auto timed = check_and_time(row, p, m, stages, stop); !timed) give_up(m, timed.error());
   } catch (const std::bad_alloc&) {
     give_up(m, {ErrorKind::failed,
                 fmt::format("Memory ran out, though the check had passed: this point needs {}. Close other programs, "
@@ -135,6 +143,7 @@ Measurement measure_on_cpu(const KernelRow& row, const Point& p, const CpuPeak& 
   } catch (const std::exception& bug) {
     give_up(m, {ErrorKind::failed, fmt::format("The kernel broke: {}. This is a bug of the program.", bug.what())});
   }
+  stages.end();
   fill_figures(m);
   return m;
 }

@@ -22,6 +22,7 @@
 #include "profiling/measure/compiled_figures.h"
 #include "profiling/measure/counter_figures.h"
 #include "profiling/measure/gpu_timing.h"
+#include "profiling/measure/stages.h"
 
 namespace attn {
 namespace {
@@ -29,22 +30,34 @@ namespace {
 // One point's way from what was asked for to its figures.
 class PointOnGpu {
  public:
-  PointOnGpu(const Point& p, GpuTools& tools, Measurement& m)
-      : p_(p), tools_(tools), m_(m), driver_(tools.queue->driver()), device_(gpu::device_of(tools.properties)) {}
+  PointOnGpu(const Point& p, GpuTools& tools, Measurement& m, Stages& stages)
+      : p_(p),
+        tools_(tools),
+        m_(m),
+        stages_(stages),
+        driver_(tools.queue->driver()),
+        device_(gpu::device_of(tools.properties)) {}
 
   Result<void> take() {
+    stages_.enter("peaks");
     if (auto peaked = peaks(); !peaked) return peaked;
+    stages_.enter("plan");
     if (auto planned = plan(); !planned) return planned;
     const NvtxRange range(fmt::format("{} on {}", p_.kernel, describe(p_.problem)));
+    stages_.enter("inputs");
     say("making the inputs");
     InputSpec spec;
     spec.generator = p_.generator;
     spec.seed = p_.seed;
     const auto inputs = make_inputs(p_.problem, spec);
     if (!inputs) return tl::unexpected(inputs.error());
+    stages_.enter("upload");
     say("compiling and running " + p_.kernel);
     auto run = gpu::DeviceRun::place(*tools_.queue, plan_, gpu::tensor_bytes_of(*inputs));
     if (!run) return tl::unexpected(run.error());
+    stages_.enter("compile");
+    if (auto compiled = compile(); !compiled) return tl::unexpected(run->on(compiled.error()));
+    stages_.enter("run");
     if (auto ran = run->once(); !ran) return ran;
     compiled_figures();
     if (auto verified = verify(*run, *inputs); !verified) return verified;
@@ -59,6 +72,7 @@ class PointOnGpu {
 
   Result<void> peaks();
   Result<void> plan();
+  Result<void> compile();
   void compiled_figures();
   Result<void> verify(gpu::DeviceRun& run, const Inputs& inputs);
   Result<void> time(gpu::DeviceRun& run);
@@ -67,6 +81,7 @@ class PointOnGpu {
   const Point& p_;
   GpuTools& tools_;
   Measurement& m_;
+  Stages& stages_;
   gpu::Driver& driver_;
   Device device_;
   Plan plan_;
@@ -107,6 +122,12 @@ Result<void> PointOnGpu::plan() {
   return check_memory(plan_, device_, room);
 }
 
+// The queue keeps it: the first run finds it there.
+Result<void> PointOnGpu::compile() {
+  const auto loaded = tools_.queue->load(plan_.kernel->id, gpu::defines_of(plan_, gpu::may_be_aligned(plan_.problem)));
+  return loaded ? ok() : tl::unexpected(loaded.error());
+}
+
 void PointOnGpu::compiled_figures() {
   const auto loaded = tools_.queue->load(plan_.kernel->id, gpu::defines_of(plan_, gpu::may_be_aligned(plan_.problem)));
   if (!loaded) return put_no_compiled_figures(m_, loaded.error().message);
@@ -117,6 +138,7 @@ void PointOnGpu::compiled_figures() {
 
 Result<void> PointOnGpu::verify(gpu::DeviceRun& run, const Inputs& inputs) {
   if (!p_.verify) return ok();
+  stages_.enter("verify");
   say(fmt::format("checking {} against fp64", p_.kernel));
   Outputs out = gpu::empty_outputs(p_.problem);
   if (auto got = run.fetch(out); !got) return got;
@@ -164,6 +186,7 @@ void sensor_figures(Measurement& m, const GpuTimes& times) {
 Result<void> PointOnGpu::time(gpu::DeviceRun& run) {
   say("timing " + p_.kernel);
   GpuClocks clocks;
+  clocks.stages = &stages_;
   clocks.driver = &driver_;
   clocks.stream = tools_.queue->stream();
   clocks.peaks = tools_.peaks;
@@ -188,6 +211,7 @@ Result<void> PointOnGpu::count(gpu::DeviceRun& run) {
     put_no_counts(m_, tools_.no_profiler);
     return ok();
   }
+  stages_.enter("counters");
   say("counting what " + p_.kernel + " does");
   const auto wait = [&](const Result<void>& enqueued) {
     return enqueued ? driver_.synchronize(tools_.queue->stream()) : enqueued;
@@ -212,13 +236,15 @@ Measurement measure_on_gpu(const Point& p, GpuTools& tools) {
   m.key.device = tools.properties.name;
   m.key.device_uuid = tools.properties.uuid;
   m.clock = "CUDA events";
+  Stages stages(m);
   try {
-    if (auto taken = PointOnGpu(p, tools, m).take(); !taken) give_up(m, taken.error());
+    if (auto taken = PointOnGpu(p, tools, m, stages).take(); !taken) give_up(m, taken.error());
   } catch (const std::bad_alloc&) {
     give_up(m, {ErrorKind::cannot_run, "The worker has not enough memory; a smaller L, B or H would do."});
   } catch (const std::exception& bug) {
     give_up(m, {ErrorKind::failed, fmt::format("The worker broke: {}. This is a bug of the program.", bug.what())});
   }
+  stages.end();
   fill_figures(m);
   return m;
 }

@@ -20,8 +20,10 @@ Result<void> warm_up(const std::function<Result<void>()>& run, double seconds, c
 }  // namespace
 
 Result<std::vector<double>> time_repeats(const std::function<Result<void>()>& run, double warm_up_s, StopRule rule,
-                                         const Clock& clock, const std::stop_token& stop) {
-  if (auto warm = warm_up(run, warm_up_s, clock, stop); !warm) return tl::unexpected(warm.error());
+                                         const Clock& clock, const std::stop_token& stop,
+                                         const std::function<void()>& warm) {
+  if (auto done = warm_up(run, warm_up_s, clock, stop); !done) return tl::unexpected(done.error());
+  if (warm) warm();
   std::vector<double> samples_us;
   const double begin = clock();
   double now = begin;

@@ -114,6 +114,7 @@ constexpr auto kIdentity = std::to_array<Column>({
     {"l2", [](S, M m) { return std::string(name_of(m.key.l2)); }},
     {"state", [](S, M m) { return std::string(name_of(m.state)); }},
     {"reason", [](S, M m) { return m.reason; }},
+    {"source_hash", [](S, M m) { return m.key.source_hash; }},
 });
 
 // "scores=12.5;softmax=3.25": the median of each launch; empty where the clock could not tell them apart.
@@ -121,6 +122,14 @@ std::string launch_times(const Measurement& m) {
   std::string text;
   for (std::size_t n = 0; n < m.launch_us.size() && n < m.launches.size(); ++n)
     text += fmt::format("{}{}={}", n > 0 ? ";" : "", m.launches[n].name, number(m.launch_us[n]));
+  return text;
+}
+
+// "inputs=812.5;run=3120;time=100480": how long each stage of the point took.
+std::string stage_times(const Measurement& m) {
+  std::string text;
+  for (const Stage& s : m.stages)
+    text += fmt::format("{}{}={}", text.empty() ? "" : ";", s.name, number(std::round(s.duration_us * 10) / 10));
   return text;
 }
 
@@ -153,6 +162,8 @@ constexpr auto kOrigin = std::to_array<Column>({
     {"date", [](S s, M) { return s.provenance.date; }},
     {"run", [](S s, M) { return s.id; }},
     {"run_name", [](S s, M) { return s.name; }},
+    {"begun_unix_us", [](S, M m) { return m.stages.empty() ? std::string() : fmt::format("{}", m.begun_unix_us); }},
+    {"stage_times_us", [](S, M m) { return stage_times(m); }},
 });
 
 class Line {

@@ -24,6 +24,7 @@ constexpr double kInfinity = std::numeric_limits<double>::infinity();
 constexpr std::int64_t kMaxWhole = std::int64_t{1} << 53;  // what a double, and so JSON everywhere, holds exactly
 constexpr std::size_t kMaxSamples = 1 << 20;
 constexpr std::size_t kMaxLaunches = 1024;
+constexpr std::size_t kMaxStages = 64;
 
 constexpr std::size_t kMaxText = 64 << 10;
 
@@ -79,6 +80,33 @@ Result<Launch> launch_from_json(const json& j, const std::string& where, std::ve
   if (fields.has("time_us")) times.push_back(number_in(fields, "time_us", 0, kInfinity));
   if (auto read = fields.result(); !read) return tl::unexpected(read.error());
   return l;
+}
+
+json stages_to_json(const Measurement& m) {
+  json list = json::array();
+  for (const Stage& s : m.stages)
+    list.push_back({{"name", s.name}, {"start_us", s.start_us}, {"duration_us", s.duration_us}});
+  return list;
+}
+
+// Missing in files from before stages were kept.
+Result<void> read_stages(JsonFields& fields, Measurement& m) {
+  if (!fields.has("stages")) return ok();
+  m.begun_unix_us = fields.integer("begun_unix_us", 0, kMaxWhole);
+  const json& list = fields.array("stages");
+  if (list.size() > kMaxStages) fields.refuse("stages", fmt::format("has more than {}", kMaxStages));
+  if (auto read = fields.result(); !read) return read;
+  double before = 0;
+  for (const json& j : list) {
+    JsonFields stage(j, fields.where() + ", stage");
+    Stage& s = m.stages.emplace_back();
+    s.name = stage.text("name");
+    s.start_us = number_in(stage, "start_us", before, 1e15);  // one after the other
+    s.duration_us = number_in(stage, "duration_us", 0, 1e15);
+    if (auto read = stage.result(); !read) return read;
+    before = s.start_us;
+  }
+  return ok();
 }
 
 template <class V>
@@ -350,6 +378,10 @@ json measurement_to_json(const Measurement& m, bool with_samples) {
             {"workspace_bytes", m.workspace_bytes},
             {"yardsticks", peaks_to_json(m.peaks)}};
   if (!m.key.device_uuid.empty()) j["device_uuid"] = m.key.device_uuid;
+  if (!m.stages.empty()) {
+    j["begun_unix_us"] = m.begun_unix_us;
+    j["stages"] = stages_to_json(m);
+  }
   if (with_samples && !(m.samples_us.empty() && m.time.n > 0)) j["samples_us"] = m.samples_us;
   return j;
 }
@@ -379,6 +411,7 @@ Result<Measurement> measurement_from_json(const json& j, const std::string& wher
   nested.take(options_from_json(options, where + ", options"), m.key.options);
   nested.take(problem_from_json(problem, where + ", problem"), m.key.problem);
   nested.take(read_time(fields, m));
+  nested.take(read_stages(fields, m));
   nested.take(read_figures(figures, where, m, unknown_metrics));
   nested.take(peaks_from_json(fields.object("yardsticks"), where + ", yardsticks"), m.peaks);
   for (const json& l : launches)

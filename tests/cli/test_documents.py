@@ -138,7 +138,7 @@ def measurements_json(parts, j):
             "Measurements: `bench --json`": "", "Provenance": "provenance", "Measurement": "measurements/*",
             "Options": row + "options", "Problem": row + "problem", "Mask": row + "problem/mask", "Time": row + "time",
             "Figure": row + "figures/*", "Verdict": row + "verdict", "Launch": row + "launches/*",
-            "Yardsticks": row + "yardsticks"}.items():
+            "Yardsticks": row + "yardsticks", "Stage": row + "stages/*"}.items():
         json_keys(parts, heading, objects(j, path))
     for m in j["measurements"]:
         report.check(set(m["figures"]) == {row["id"] for row in metrics()}, "figures are not the metrics")

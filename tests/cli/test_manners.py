@@ -134,9 +134,23 @@ def full_disk(folder):
         report.check("stdout" in done.stderr, f"{arguments} to a full device: {done.stderr}")
 
 
+def homes_that_cannot_be_written(folder):
+    (folder / "home").write_text("a file")
+    (folder / "home").chmod(0o755)
+    before = sorted(p.name for p in folder.rglob("*"))
+    for home in (folder / "home", "/proc"):
+        done = run("doctor", prefix=f"unset XDG_CONFIG_HOME XDG_DATA_HOME XDG_CACHE_HOME; export HOME='{home}'")
+        report.check(done.returncode == 0, f"doctor with HOME={home}: exit {done.returncode}: {done.stderr}")
+        for what in ("Settings", "Runs and saved files", "Compiled kernels"):
+            line = [text for text in done.stdout.splitlines() if what in text]
+            report.check(len(line) == 1 and "cannot be written" in line[0], f"HOME={home}: {line}")
+    report.check(before == sorted(p.name for p in folder.rglob("*")), "doctor left something behind")
+
+
 with tempfile.TemporaryDirectory() as name:
-    for part in (seeds, empty_values, options_that_mean_nothing, kernels_that_are_not_recorded, pictures_by_their_names,
-                 files_that_are_two_things, recordings_and_their_inputs, reports_beside_their_session, read_only_files,
-                 names_given_twice, keys_beyond_the_length, lists_and_scales, full_disk):
+    for part in (homes_that_cannot_be_written, seeds, empty_values, options_that_mean_nothing,
+                 kernels_that_are_not_recorded, pictures_by_their_names, files_that_are_two_things,
+                 recordings_and_their_inputs, reports_beside_their_session, read_only_files, names_given_twice,
+                 keys_beyond_the_length, lists_and_scales, full_disk):
         part(pathlib.Path(name))
 report.exit(least=100)

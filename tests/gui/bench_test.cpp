@@ -7,74 +7,13 @@
 #include <vector>
 
 #include "imgui_internal.h"
-#include "profiling/figures/baseline.h"
 #include "profiling/figures/metrics.h"
 #include "profiling/session/run.h"
-#include "tests/gui/gui_fixture.h"
+#include "tests/gui/bench_fixture.h"
 #include "viz/bench/fields.h"
 
 namespace attn {
 namespace {
-
-using Ctx = ImGuiTestContext;
-
-// The child window "setup", "time", "table" ... of Bench that was drawn last; its full name holds hashes.
-ImGuiWindow* child(const std::string& name) {
-  for (ImGuiWindow* window : ImGui::GetCurrentContext()->Windows) {
-    if (window->WasActive && std::string(window->Name).find("/" + name + "_") != std::string::npos &&
-        std::string(window->Name).find('/', std::string(window->Name).find("/" + name + "_") + 1) == std::string::npos)
-      return window;
-  }
-  return nullptr;
-}
-
-bool look_at(Ctx* ctx, const std::string& name) {
-  ImGuiWindow* window = child(name);
-  if (window != nullptr) ctx->SetRef(window);
-  return window != nullptr;
-}
-
-// cpu_multicore, cpu_sequential and cpu_flash at L = 512, 1024, 2048, with times that grow with L.
-std::vector<Measurement> rows_of(const SweepSpec& base) {
-  SweepSpec sweep = with_axis(base, Axis::L);
-  std::vector<Measurement> rows;
-  for (const std::int64_t l : {512, 1024, 2048}) {
-    for (const auto& [kernel, factor] :
-         {std::pair{"cpu_multicore", 10.0}, std::pair{"cpu_sequential", 30.0}, std::pair{"cpu_flash", 2.0}}) {
-      Measurement m;
-      m.key.kernel = kernel;
-      m.key.problem = problem_at(sweep, l);
-      m.key.options.br = m.key.options.bc = 64;
-      m.key.device = "a CPU";
-      m.time = {9, factor * static_cast<double>(l), 0, 0, 0, 0, 0, 0, true, false};
-      m.time.q1 = m.time.ci_low = 0.99 * m.time.median;
-      m.time.q3 = m.time.ci_high = 1.01 * m.time.median;
-      m.launches.resize(1);
-      rows.push_back(m);
-    }
-  }
-  relate_to_baseline(rows);
-  return rows;
-}
-
-class BenchTest : public ::testing::Test {
- protected:
-  void open(int width = 1440, int height = 900, float scale = 1, bool rows = true) {
-    window = std::make_unique<TestWindow>(width, height);
-    window->controller().update({ChooseWorkspace{Workspace::bench}, SetScale{scale}});
-    if (rows) {
-      ListedRun shown;
-      shown.run = new_run("");
-      shown.run.rows = rows_of(state().document.sweep);
-      window->controller().show({shown}, nullptr);
-    }
-    window->draw_frames(4);
-  }
-  const State& state() const { return window->state(); }
-  const SweepSpec& sweep() const { return state().document.sweep; }
-
-  std::unique_ptr<TestWindow> window;
-};
 
 TEST_F(BenchTest, TickingAKernelChangesTheSweepAndUndoBringsItBack) {
   open();
@@ -250,7 +189,28 @@ TEST_F(BenchTest, TheFourthChartTakesAnotherMetric) {
     IM_CHECK(look_at(ctx, "picked"));
     ctx->ItemClick("pick_metric");
     ctx->ItemClick("//$FOCUSED/Spread");
-    IM_CHECK_STR_EQ(state().view.bench.metric.c_str(), "time_spread_pct");
+    IM_CHECK_STR_EQ(state().view.bench.charts[3].c_str(), "time_spread_pct");
+  }));
+}
+
+TEST_F(BenchTest, CompilingForAnotherArchitectureAnswersBesideWhatIsMeasured) {
+  open();
+  EXPECT_TRUE(window->run([&](Ctx* ctx) {
+    SweepSpec asked = sweep();
+    asked.kernels.emplace_back("flash_simt");
+    asked.values = {512, 1024, 2048};
+    window->controller().update({SetSweep{asked}});
+    ctx->Yield(2);
+    IM_CHECK(!is_shown(state().document.runs, kPredictedRun));
+    IM_CHECK(look_at(ctx, "setup"));
+    ctx->ItemClick("##arch");
+    ctx->ItemClick("//$FOCUSED/sm_80");
+    ctx->Yield(2);
+    IM_CHECK(is_shown(state().document.runs, kPredictedRun));
+    bool found = false;
+    for (int columns = 2; columns < 24 && !found; ++columns)
+      found = look_at(ctx, "rows_" + std::to_string(columns)) && ctx->ItemExists("**/##row_flash_simt, predicted_2048");
+    IM_CHECK(found);
   }));
 }
 
@@ -408,7 +368,7 @@ TEST_F(RunListTest, OneRunIsSetAgainstTheOther) {
     ctx->ItemClick("//$FOCUSED/Compare the others with it");
     ctx->Yield(2);
     IM_CHECK_STR_EQ(list().reference.c_str(), kA);
-    IM_CHECK_STR_EQ(state().view.bench.metric.c_str(), "against_run_ratio");
+    IM_CHECK_STR_EQ(state().view.bench.charts[3].c_str(), "against_run_ratio");
   }));
 }
 
@@ -436,7 +396,7 @@ TEST_P(BenchSizeTest, FitsItsWindow) {
   ASSERT_NE(figures, nullptr);
   EXPECT_LE(figures->ScrollMax.x, 0);
   const float logical = static_cast<float>(size.width) / size.scale;
-  EXPECT_EQ(child("throughput") != nullptr, logical >= 824);  // 800 and the window's padding
+  EXPECT_EQ(child("occupancy") != nullptr, logical >= 824);  // 800 and the window's padding
   EXPECT_EQ(child("panel") != nullptr, logical >= 664);
   for (const char* name : {"time", "picked", "table", "strip"}) {
     ImGuiWindow* window_of = child(name);

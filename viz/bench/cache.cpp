@@ -6,6 +6,7 @@
 #include <vector>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "viz/bench/planned.h"
 
@@ -15,11 +16,11 @@ namespace {
 std::string scene_key(const State& state, const Model& model, const BenchCache& cache) {
   std::string key =
       fmt::format("{:x}|{}|{}|{}|{}|{}|{}", rows_fingerprint(state, model), cache.estimate_key, bench_kernel(state),
-                  state.view.bench.metric, state.view.bench.value ? *state.view.bench.value : 0,
+                  fmt::join(state.view.bench.charts, "/"), state.view.bench.value ? *state.view.bench.value : 0,
                   cache.switches.all_values, cache.estimate.words) +
       fmt::format("|{}|{}", state.view.bench.baseline,
                   cache.switches.group ? static_cast<int>(*cache.switches.group) : -1);
-  for (const auto& log : cache.switches.log) key += log ? (*log ? "l" : "-") : ".";
+  for (const auto& [metric, log] : cache.switches.log) key += fmt::format("|{}{}", metric, log ? "+" : "-");
   return key;
 }
 
@@ -70,7 +71,6 @@ BenchCache& refreshed(BenchHeld& held, const State& state, const Model& model) {
   if (key != cache.scene_key) {
     cache.scene_key = std::move(key);
     cache.scene = bench_scene(state, model, cache.switches, cache.estimate.words, cache.planned);
-    ++cache.scene_number;
   }
   return cache;
 }

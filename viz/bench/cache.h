@@ -7,6 +7,7 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "viz/bench/fields.h"
@@ -18,6 +19,12 @@
 #include "viz/state/state.h"
 
 namespace attn {
+
+// The line under the pointer and, where one is, its point: charts and table show the same.
+struct BenchPointed {
+  std::string line;  // BenchLine::id, BenchTableRow::label
+  std::optional<std::int64_t> value;
+};
 
 struct BenchCache {
   BenchSwitches switches;
@@ -31,7 +38,6 @@ struct BenchCache {
 
   BenchScene scene;  // its slice holds no rows: those belong to the model of the frame that made it
   std::string scene_key;
-  std::uint64_t scene_number = 0;  // counts scenes: a chart fits its axes when this changes
 
   SweepEstimate estimate;
   bool valid = false;  // may the sweep run?
@@ -39,9 +45,15 @@ struct BenchCache {
   std::string estimate_key;
   std::vector<Measurement> planned;  // of the sweep that the estimate is for
 
-  std::array<std::uint64_t, 4> fitted{};  // scene_number that each chart's axes were fitted to
-  std::optional<std::int64_t> hovered;    // the value under the pointer, in every chart
+  // What every chart shows of the axis, so that they are looked at together; the height is each chart's own.
+  double x_min = 0, x_max = 1;
+  std::string x_fitted;  // the range of the data that it was last fitted to; empty: fit it
+  std::array<std::string, kBenchCharts> y_fitted;
+  std::array<std::pair<double, double>, kBenchCharts> y_shown;  // in the frame before
+
+  std::optional<std::int64_t> hovered;  // the value under the pointer, in every chart
   std::optional<std::int64_t> hovered_next;
+  std::optional<BenchPointed> pointed, pointed_next;
 };
 
 // Brings scene and estimate up to date; both are made anew only when what they show has changed.

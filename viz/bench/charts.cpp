@@ -6,11 +6,26 @@
 #include <cmath>
 
 #include "kernels/ladder.h"
-#include "profiling/figures/baseline.h"
 #include "viz/bench/fields.h"
 #include "viz/bench/scene.h"
 
 namespace attn {
+
+std::string label_of(const BenchSlice& slice, const std::string& kernel) {
+  if (slice.run == kPredictedRun) return kernel + ", predicted";
+  return slice.letter.empty() ? kernel : fmt::format("{} {}", kernel, slice.letter);
+}
+
+std::vector<std::string> kernels_of(const BenchSlice& slice) {
+  std::vector<std::string> ids;
+  for (const Measurement* m : slice.rows) {
+    if (std::find(ids.begin(), ids.end(), m->key.kernel) == ids.end()) ids.push_back(m->key.kernel);
+  }
+  std::stable_sort(ids.begin(), ids.end(),
+                   [&](const auto& a, const auto& b) { return ladder_rank(a) < ladder_rank(b); });
+  return ids;
+}
+
 namespace {
 
 struct Range {
@@ -45,30 +60,13 @@ void set_quartiles(BenchPoint& point, const Measurement& m, std::string_view met
   }
 }
 
-// "flash_simt", "flash_simt B" where several runs are shown, "flash_simt, predicted" beside measured ones.
-std::string label_of(const BenchSlice& slice, const std::string& kernel) {
-  if (slice.run == kPredictedRun) return kernel + ", predicted";
-  return slice.letter.empty() ? kernel : fmt::format("{} {}", kernel, slice.letter);
-}
-
-// Kernel ids of the slice in the order of the ladder, those that this program does not know at the end.
-std::vector<std::string> kernels_of(const BenchSlice& slice) {
-  std::vector<std::string> ids;
-  for (const Measurement* m : slice.rows) {
-    if (std::find(ids.begin(), ids.end(), m->key.kernel) == ids.end()) ids.push_back(m->key.kernel);
-  }
-  std::stable_sort(ids.begin(), ids.end(),
-                   [&](const auto& a, const auto& b) { return ladder_rank(a) < ladder_rank(b); });
-  return ids;
-}
-
 BenchLine line_of(const State& state, const BenchSlice& slice, const std::string& kernel, std::string_view metric,
                   const BenchUnit& unit) {
   BenchLine line;
   line.kernel = kernel;
   line.label = line.id = label_of(slice, kernel);
   line.order = slice.letter.empty() ? 0 : static_cast<std::size_t>(slice.letter.front() - 'A');
-  line.dotted = line.bare = slice.run == kPredictedRun;
+  line.dotted = slice.planned;
   line.beside = slice.beside;
   line.emphasised = kernel == bench_kernel(state) && !slice.beside;
   line.hollow = slice.loaded;
@@ -153,7 +151,7 @@ std::optional<BenchLine> memory_limit(const State& state, const Model& model, co
   if (!on_gpu || bytes == 0 || slice.values.empty()) return std::nullopt;
   BenchLine line;
   line.label = line.id = "this GPU's memory";
-  line.dotted = true;
+  line.bound = true;
   const auto value = static_cast<double>(bytes);
   for (const std::int64_t x : slice.values)
     line.points.push_back(
@@ -161,8 +159,53 @@ std::optional<BenchLine> memory_limit(const State& state, const Model& model, co
   return line;
 }
 
+std::optional<bool> log_of(const BenchSwitches& switches, std::string_view metric) {
+  const auto at = switches.log.find(metric);
+  return at == switches.log.end() ? std::nullopt : std::optional(at->second);
+}
+
+// Dotted lines of one kernel of one run stand for every run that has it: a prediction hangs on no run.
+class OncePerKernel {
+ public:
+  bool first(const std::string& kernel) {
+    if (std::find(seen_.begin(), seen_.end(), kernel) != seen_.end()) return false;
+    seen_.push_back(kernel);
+    return true;
+  }
+
+ private:
+  std::vector<std::string> seen_;
+};
+
+// Of a kernel of several launches the least of theirs is known: no ceiling of the average over all.
+void drop_least_of_launches(const BenchSlice& slice, BenchLine& line) {
+  std::erase_if(line.points, [&](const BenchPoint& p) {
+    const Measurement* m = row_at(slice, line.kernel, p.x);
+    const bool least = m != nullptr && figure(*m, "occupancy_theoretical_pct").min_of_launches;
+    return least && p.y < 99.95;  // more than all cannot be
+  });
+}
+
+// Dotted beside what was achieved, or alone with the marks of its kernel where nothing was.
+void add_theoretical(const State& state, const BenchSlices& slices, const BenchUnit& unit, BenchChart& chart) {
+  OncePerKernel kernels;
+  for (const BenchSlice& slice : slices) {
+    for (const std::string& kernel : kernels_of(slice)) {
+      BenchLine line = line_of(state, slice, kernel, "occupancy_theoretical_pct", unit);
+      drop_least_of_launches(slice, line);
+      if (line.points.empty() || (slice.run != kPredictedRun && !kernels.first(kernel))) continue;
+      const bool beside =
+          std::any_of(chart.lines.begin(), chart.lines.end(), [&](const auto& l) { return l.id == line.id; });
+      line.dotted = true;
+      if (beside) line.label += ", theoretical";
+      chart.lines.push_back(std::move(line));
+    }
+  }
+  chart.dotted = "predicted: theoretical occupancy";
+}
+
 BenchChart metric_chart(const State& state, const Model& model, const BenchSlices& slices, std::string_view metric_id,
-                        std::optional<bool> log, bool log_by_itself) {
+                        const BenchSwitches& switches) {
   BenchChart chart;
   const auto at = find_metric(metric_id);
   if (!at) {
@@ -180,12 +223,15 @@ BenchChart metric_chart(const State& state, const Model& model, const BenchSlice
       if (!line.points.empty()) chart.lines.push_back(std::move(line));
     }
   }
+  chart.dotted = "predicted for the sweep that is set up";
+  if (metric.id == "occupancy_achieved_pct") add_theoretical(state, slices, unit, chart);
   if (chart.lines.empty()) chart.empty = why_empty(model, slices, metric.id);
+  bool log_by_itself = metric.id == "time_us_median";
   if (auto limit = memory_limit(state, model, slices, metric.id, unit); limit && !chart.lines.empty()) {
     chart.lines.push_back(std::move(*limit));
     log_by_itself = true;  // the limit may lie far above
   }
-  chart.log_y = log.value_or(log_by_itself) && r.any;
+  chart.log_y = log_of(switches, metric.id).value_or(log_by_itself) && !chart.lines.empty();
   set_range(chart);
   std::string_view rest;
   if (metric.better == Better::up) rest = "higher is better";
@@ -208,66 +254,60 @@ BenchLine dram_line(const State& state, const BenchSlice& slice, const std::stri
   return dram;
 }
 
-// Measured DRAM bytes (solid) and, dotted, the least that each order must move. A kernel that was not counted has its
-// tile loads in their place.
-void measured_bytes_lines(const State& state, const BenchSlice& slice, const BenchUnit& unit, BenchChart& chart) {
+// Measured DRAM bytes and, dotted, the least that each order must move. A kernel that was not counted has the least
+// alone.
+void measured_bytes_lines(const State& state, const BenchSlice& slice, const BenchUnit& unit, OncePerKernel& kernels,
+                          BenchChart& chart) {
   for (const std::string& kernel : kernels_of(slice)) {
     BenchLine dram = dram_line(state, slice, kernel, unit);
-    BenchLine min = line_of(state, slice, kernel, dram.points.empty() ? "tile_load_bytes" : "compulsory_bytes", unit);
+    BenchLine min = line_of(state, slice, kernel, "compulsory_bytes", unit);
+    const bool counted = !dram.points.empty(), predicted = slice.run == kPredictedRun;
     min.dotted = true;
-    min.bare = !dram.points.empty();
-    if (min.bare) min.label += ", least";
-    if (min.bare && slice.beside) min.points.clear();  // the least of an order is the same in every run
-    if (!dram.points.empty()) chart.lines.push_back(std::move(dram));
+    if (counted) min.label += ", least";
+    if (!counted && !predicted) min.label += ", predicted";
+    if (!kernels.first(kernel) && (counted || predicted)) min.points.clear();  // the same in every run
+    if (counted) chart.lines.push_back(std::move(dram));
     if (!min.points.empty()) chart.lines.push_back(std::move(min));
   }
 }
 
-// Tile loads predicted (dotted), and the least that any of these kernels must move (dotted, of no kernel).
-void predicted_bytes_lines(const State& state, const BenchSlice& slice, const BenchUnit& unit, BenchChart& chart) {
+// Tile loads predicted (dotted), of a kernel once, and the least that any of these kernels must move, as a bound.
+void predicted_bytes_lines(const State& state, const BenchSlice& slice, const BenchUnit& unit, OncePerKernel& kernels,
+                           BenchChart& chart) {
   BenchLine floor;
   for (const std::string& kernel : kernels_of(slice)) {
     BenchLine tiles = line_of(state, slice, kernel, "tile_load_bytes", unit);
     tiles.dotted = true;
-    tiles.bare = false;
     const BenchLine once = line_of(state, slice, kernel, "compulsory_bytes", unit);
     if (!once.points.empty() && (floor.points.empty() || once.points.front().y < floor.points.front().y)) floor = once;
-    if (!tiles.points.empty()) chart.lines.push_back(std::move(tiles));
+    const bool told = !kernels.first(kernel) && slice.run == kPredictedRun;
+    if (!tiles.points.empty() && !told) chart.lines.push_back(std::move(tiles));
   }
   if (floor.points.empty() || slice.beside) return;
   floor.kernel.clear();
   floor.label = floor.id = "each once";
-  floor.dotted = true;
-  floor.baseline = floor.emphasised = false;
+  floor.bound = true;
+  floor.dotted = floor.baseline = floor.emphasised = false;
   chart.lines.push_back(std::move(floor));
 }
 
-BenchChart bytes_chart(const State& state, const Model& model, const BenchSlices& slices, std::optional<bool> log) {
+BenchChart bytes_chart(const State& state, const Model& model, const BenchSlices& slices,
+                       const BenchSwitches& switches) {
   BenchChart chart;
   const bool measured = range_of(slices, "dram_read_bytes").any;
   chart.title = measured ? "DRAM bytes" : "HBM bytes";
   const BenchUnit unit = bytes_unit(range_of(slices, measured ? "compulsory_bytes" : "tile_load_bytes").max);
+  OncePerKernel kernels;
   for (const BenchSlice& slice : slices)
-    measured ? measured_bytes_lines(state, slice, unit, chart) : predicted_bytes_lines(state, slice, unit, chart);
+    measured ? measured_bytes_lines(state, slice, unit, kernels, chart)
+             : predicted_bytes_lines(state, slice, unit, kernels, chart);
   if (chart.lines.empty()) chart.empty = why_empty(model, slices, "tile_load_bytes");
-  chart.log_y = log.value_or(true) && !chart.lines.empty();
+  chart.log_y = log_of(switches, kDramBytes).value_or(true) && !chart.lines.empty();
   set_range(chart);
-  const bool predicted =
-      std::any_of(slices.begin(), slices.end(), [](const BenchSlice& s) { return s.run == kPredictedRun; });
-  const char* counted = predicted ? "read and written; dotted: least, and predicted tile loads"
-                                  : "read and written; dotted: the least of its order";
-  add_note(chart, chart.lines.empty() ? "" : unit.name, measured ? counted : "predicted: every tile load");
+  chart.dotted = measured ? "predicted: the least of its order" : "predicted: every tile load";
+  add_note(chart, chart.lines.empty() ? "" : unit.name, measured ? "read and written, lower is better" : "");
   return chart;
 }
-
-}  // namespace
-
-std::string_view picked_metric(const State& state) {
-  const std::string& id = state.view.bench.metric;
-  return id == "time_us_median" || !find_metric(id) ? std::string_view("speedup_ratio") : std::string_view(id);
-}
-
-namespace {
 
 // "2.1 times as fast as the same kernel in X".
 void name_reference(const State& state, const Model& model, BenchChart& chart) {
@@ -278,34 +318,76 @@ void name_reference(const State& state, const Model& model, BenchChart& chart) {
   chart.note = fmt::format("times as fast as in {}", words_of(state.document.runs, reference->run));
 }
 
+// "times as fast as naive, cpu_multicore, each on its device"
+void name_baselines(const State& state, const BenchSlice& slice, BenchChart& chart) {
+  std::vector<std::string> over;
+  for (const Measurement* m : slice.rows) {
+    std::string id = baseline_shown(state, m->processor);
+    if (std::find(over.begin(), over.end(), id) == over.end()) over.push_back(std::move(id));
+  }
+  chart.title = "Speed-up";
+  chart.unit = chart.lines.empty() ? "" : "times";
+  chart.note =
+      fmt::format("times as fast as {}{}", fmt::join(over, ", "), over.size() > 1 ? ", each on its device" : "");
+}
+
+BenchChart chart_of(const State& state, const Model& model, const BenchSlices& slices, const std::string& metric,
+                    const BenchSwitches& switches) {
+  BenchChart chart = metric == kDramBytes ? bytes_chart(state, model, slices, switches)
+                                          : metric_chart(state, model, slices, metric, switches);
+  chart.metric = metric;
+  chart.source = source_words(slices);
+  const bool dotted = std::any_of(chart.lines.begin(), chart.lines.end(), [](const auto& l) { return l.dotted; });
+  if (!dotted) chart.dotted.clear();
+  for (BenchLine& line : chart.lines)
+    line.bare = line.dotted && std::any_of(chart.lines.begin(), chart.lines.end(), [&](const BenchLine& other) {
+                  return !other.dotted && !other.kernel.empty() && other.kernel == line.kernel;
+                });
+  if (metric == "tflops") chart.title = "Throughput";
+  if (metric == "occupancy_achieved_pct") chart.title = "Occupancy";
+  if (metric == "occupancy_achieved_pct" && !chart.lines.empty()) chart.note = "% of the warps that an SM can hold";
+  if (metric == "time_us_median" && !chart.lines.empty()) chart.note += "; whiskers: quartiles";
+  if (metric == "against_run_ratio") name_reference(state, model, chart);
+  if (metric == "speedup_ratio") name_baselines(state, slices.front(), chart);
+  return chart;
+}
+
 }  // namespace
 
-std::array<BenchChart, 4> bench_charts(const State& state, const Model& model, const BenchSlices& slices,
-                                       const BenchSwitches& switches) {
-  const BenchSlice& slice = slices.front();
-  std::array<BenchChart, 4> charts{metric_chart(state, model, slices, "tflops", switches.log[0], false),
-                                   metric_chart(state, model, slices, "time_us_median", switches.log[1], true),
-                                   bytes_chart(state, model, slices, switches.log[2]),
-                                   metric_chart(state, model, slices, picked_metric(state), switches.log[3], false)};
-  constexpr std::array<const char*, 4> kIds{"throughput", "time", "bytes", "picked"};
+Result<void> check_chart_metric(std::string_view id) {
+  const auto metric = bench_metric(id);
+  return metric ? ok() : tl::unexpected(metric.error());
+}
+
+Result<BenchMetric> bench_metric(std::string_view id) {
+  if (id == kDramBytes)
+    return BenchMetric{std::string(kDramBytes), "DRAM bytes",
+                       "Bytes that main memory moved, read and written, with what was predicted of them.",
+                       MetricGroup::memory};
+  const auto at = find_metric(id);
+  if (!at) return tl::unexpected(at.error());
+  const MetricRow& metric = metric_table()[*at];
+  return BenchMetric{std::string(metric.id), std::string(metric.label), std::string(metric.help), metric.group};
+}
+
+std::string metric_of_chart(const State& state, const BenchSlices& slices, std::size_t chart) {
+  const std::string& chosen = state.view.bench.charts.at(chart);
+  if (!chosen.empty()) return chosen;
+  const bool on_gpu = std::any_of(slices.begin(), slices.end(), [](const BenchSlice& s) {
+    return std::any_of(s.rows.begin(), s.rows.end(), [](const auto* m) { return m->processor == Processor::gpu; });
+  });
+  constexpr std::array<std::string_view, kBenchCharts> kUsual{"time_us_median", kDramBytes, "occupancy_achieved_pct",
+                                                              "tflops"};
+  return std::string(chart == 2 && !on_gpu ? std::string_view("speedup_ratio") : kUsual.at(chart));
+}
+
+std::array<BenchChart, kBenchCharts> bench_charts(const State& state, const Model& model, const BenchSlices& slices,
+                                                  const BenchSwitches& switches) {
+  constexpr std::array<const char*, kBenchCharts> kIds{"time", "bytes", "occupancy", "picked"};
+  std::array<BenchChart, kBenchCharts> charts;
   for (std::size_t i = 0; i < charts.size(); ++i) {
+    charts[i] = chart_of(state, model, slices, metric_of_chart(state, slices, i), switches);
     charts[i].id = kIds[i];
-    charts[i].source = source_words(slices);
-  }
-  charts[0].title = "Throughput";
-  if (!charts[1].lines.empty()) charts[1].note += "; whiskers: quartiles";
-  charts[3].picks_metric = true;
-  if (picked_metric(state) == "against_run_ratio") name_reference(state, model, charts[3]);
-  if (picked_metric(state) == "speedup_ratio") {
-    std::vector<std::string> over;
-    for (const Measurement* m : slice.rows) {
-      std::string id = baseline_shown(state, m->processor);
-      if (std::find(over.begin(), over.end(), id) == over.end()) over.push_back(std::move(id));
-    }
-    charts[3].title = "Speed-up";
-    charts[3].unit = charts[3].lines.empty() ? "" : "times";
-    charts[3].note =
-        fmt::format("times as fast as {}{}", fmt::join(over, ", "), over.size() > 1 ? ", each on its device" : "");
   }
   return charts;
 }
@@ -328,139 +410,6 @@ std::optional<BenchSpan> span_at(const BenchChart& chart, std::string_view kerne
     if (line.baseline && line.open == on_cpu && from == nullptr) from = point(line);
   if (from == nullptr || to == nullptr || from == to) return std::nullopt;
   return BenchSpan{value, from->y, to->y, times_text(std::max(from->y / to->y, to->y / from->y)) + "×"};
-}
-
-namespace {
-
-// Quartiles and intervals are whiskers, not charts.
-std::vector<std::string> pickable_metrics(const BenchSlices& slices) {
-  std::vector<std::string> ids;
-  for (const MetricRow& metric : metric_table()) {
-    const bool any = std::any_of(slices.begin(), slices.end(), [&](const BenchSlice& slice) {
-      return std::any_of(slice.rows.begin(), slice.rows.end(),
-                         [&](const Measurement* m) { return figure(*m, metric.id).available(); });
-    });
-    if (any && !metric.id.starts_with("time_us_")) ids.emplace_back(metric.id);
-  }
-  // One heading a group.
-  std::stable_sort(ids.begin(), ids.end(), [](const std::string& a, const std::string& b) {
-    return metric_table()[*find_metric(a)].group < metric_table()[*find_metric(b)].group;
-  });
-  return ids;
-}
-
-void set_ticks(BenchScene& scene) {
-  const auto& values = scene.slice.values;
-  for (const std::int64_t v : values) scene.ticks.push_back({v, short_count(v)});
-  if (values.empty()) return;
-  const auto first = static_cast<double>(values.front()), last = static_cast<double>(values.back());
-  scene.log_x = last >= 4 * first;
-  if (values.size() == 1) {
-    scene.x_min = first / 2;
-    scene.x_max = first * 2;
-    scene.log_x = true;
-  } else if (scene.log_x) {
-    const double margin = std::pow(last / first, 0.04);
-    scene.x_min = first / margin;
-    scene.x_max = last * margin;
-  } else {
-    const double margin = (last - first) * 0.04;
-    scene.x_min = first - margin;
-    scene.x_max = last + margin;
-  }
-}
-
-// The rows of a run as they are shown: over the baseline and against the run that the user chose.
-std::vector<Measurement> related_rows(const State& state, const Model& model, const SweepRun& run) {
-  std::vector<Measurement> rows = run.rows;
-  if (!state.view.bench.baseline.empty()) relate_to_baseline(rows, state.view.bench.baseline);
-  if (const ListedRun* reference = find_run(model, state.document.runs.reference))
-    relate_to_run(rows, reference->run.rows, words_of(state.document.runs, reference->run));
-  return rows;
-}
-
-// The values of all, so that every chart and the list of values has each.
-void share_values(BenchSlices& slices) {
-  std::vector<std::int64_t> values;
-  for (const BenchSlice& slice : slices) values.insert(values.end(), slice.values.begin(), slice.values.end());
-  std::sort(values.begin(), values.end());
-  values.erase(std::unique(values.begin(), values.end()), values.end());
-  for (BenchSlice& slice : slices) slice.values = values;
-}
-
-BenchSlice planned_slice(const State& state, std::span<const Measurement> planned, const BenchSlice* as) {
-  BenchSlice slice = slice_rows(state.document.sweep, planned, false, as);
-  slice.planned = true;
-  if (as != nullptr) {
-    slice.run = kPredictedRun;
-    slice.beside = true;
-  }
-  return slice;
-}
-
-}  // namespace
-
-ShownSlices shown_slices(const State& state, const Model& model, std::span<const Measurement> planned) {
-  ShownSlices shown;
-  const BenchRuns& list = state.document.runs;
-  std::vector<const ListedRun*> runs = shown_runs(list, model);
-  const bool letters = runs.size() > 1;
-  const auto lead = std::find_if(runs.rbegin(), runs.rend(), [](const auto* r) { return !r->run.rows.empty(); });
-  if (lead == runs.rend()) {
-    shown.slices.push_back(planned_slice(state, planned, nullptr));
-    return shown;
-  }
-  const auto add = [&](const ListedRun* r, const BenchSlice* as) {
-    const auto at = std::find(runs.begin(), runs.end(), r) - runs.begin();
-    const SweepRun& run = r->run;
-    auto& rows = shown.rows.emplace_back(std::make_unique<std::vector<Measurement>>(related_rows(state, model, run)));
-    BenchSlice slice = slice_rows(state.document.sweep, *rows, run.provenance.loaded, as);
-    slice.run = run.id;
-    slice.words = words_of(list, run);
-    slice.file = run.provenance.file;
-    slice.date = run.date.empty() ? run.provenance.date : run.date;
-    slice.beside = as != nullptr;
-    if (letters) slice.letter = std::string(1, static_cast<char>('A' + at));
-    return slice;
-  };
-  shown.slices.push_back(add(*lead, nullptr));
-  for (const ListedRun* r : runs)
-    if (r != *lead && !r->run.rows.empty()) shown.slices.push_back(add(r, &shown.slices.front()));
-  if (is_shown(list, kPredictedRun)) shown.slices.push_back(planned_slice(state, planned, &shown.slices.front()));
-  share_values(shown.slices);
-  return shown;
-}
-
-BenchScene bench_scene(const State& state, const Model& model, const BenchSwitches& switches,
-                       std::string_view estimate_words, std::span<const Measurement> planned) {
-  BenchScene scene;
-  ShownSlices shown = shown_slices(state, model, planned);
-  BenchSlices& slices = shown.slices;
-  scene.slice = slices.front();
-  for (const BenchSlice& slice : slices) {
-    for (const std::string& kernel : kernels_of(slice))
-      if (std::find(scene.kernels.begin(), scene.kernels.end(), kernel) == scene.kernels.end())
-        scene.kernels.push_back(kernel);
-  }
-  scene.axis_letter = std::string(axis_letter(scene.slice.axis));
-  scene.chosen = chosen_value(scene.slice, state.view.bench.value);
-  set_ticks(scene);
-  scene.metrics = pickable_metrics(slices);
-  scene.charts = bench_charts(state, model, slices, switches);
-  scene.table = bench_table(state, slices, scene.chosen, switches);
-  scene.verdict = bench_verdict(state, model, scene.slice, scene.chosen, estimate_words);
-  scene.beside.assign(slices.begin() + 1, slices.end());
-  const std::string beside = beside_words(state, scene.slice, scene.beside, scene.chosen, scene.verdict.kernel);
-  if (!beside.empty()) scene.verdict.reason += (scene.verdict.reason.empty() ? "" : " ") + beside;
-  if (!scene.slice.letter.empty() && !scene.slice.planned)
-    scene.verdict.headline = fmt::format("{}: {}", scene.slice.letter, scene.verdict.headline);
-  if (scene.chosen) {
-    for (const std::size_t i : {1U, 2U})
-      scene.charts[i].span = span_at(scene.charts[i], scene.verdict.kernel, *scene.chosen);
-  }
-  scene.slice.rows.clear();  // they live no longer than this call
-  for (BenchSlice& slice : scene.beside) slice.rows.clear();
-  return scene;
 }
 
 }  // namespace attn

@@ -8,12 +8,14 @@
 #include <cmath>
 #include <cstdio>
 #include <optional>
-#include <span>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "implot.h"
+#include "viz/bench/chart_menu_draw.h"
+#include "viz/bench/end_labels_draw.h"
+#include "viz/bench/line_looks_draw.h"
 #include "viz/draw/canvas.h"
 #include "viz/draw/marks.h"
 #include "viz/draw/theme.h"
@@ -22,27 +24,8 @@
 namespace attn {
 namespace {
 
-constexpr float kAxisText = 11.5F, kLabelText = 12, kLabelHeight = 14, kTickRow = 23,
-                kSourceRow = 13;  // logical pixels
-
-ImU32 ink_of(const BenchLine& line) {
-  return line.kernel.empty() ? colour(style().theme, Token::faint) : kernel_colour(style().theme, line.kernel);
-}
-
-MarkFill fill_of(const BenchLine& line) {
-  if (line.hollow) return MarkFill::hollow;
-  return line.open ? MarkFill::open : MarkFill::solid;
-}
-
-float thickness_of(const BenchLine& line) {
-  if (line.dotted) return line.baseline ? 3.0F : 2.0F;
-  if (line.baseline) return 4;
-  return line.emphasised ? 2.75F : 1.75F;
-}
-
-bool is_hidden(const BenchCache& cache, const BenchLine& line) {
-  return !line.kernel.empty() && cache.hidden.contains(line.id);
-}
+constexpr float kAxisText = 11.5F, kTickRow = 23, kSourceRow = 13, kSourceText = 10.5F;  // logical pixels
+constexpr float kNear = 12;  // so near to a line or a point it is meant
 
 // "0.001", "1", "1000": as many digits as the tick needs, all of one width so that the charts' axes stand in line.
 int format_tick(double value, char* buffer, int size, void*) {
@@ -56,84 +39,23 @@ int format_tick(double value, char* buffer, int size, void*) {
   return std::snprintf(buffer, static_cast<std::size_t>(size), "%6s", plain);
 }
 
-// ---- the card's head
-
-// Metrics that some row has a figure of, by group: what the fourth chart may show.
-void metric_popup(const BenchScene& scene, const State& state, Commands& commands) {
-  if (!ImGui::BeginPopup("metrics")) return;
-  const MetricRow* before = nullptr;
-  for (const std::string& id : scene.metrics) {
-    const MetricRow& metric = metric_table()[*find_metric(id)];
-    if (before == nullptr || before->group != metric.group) {
-      ImGui::PushStyleColor(ImGuiCol_Text, colour(style().theme, Token::dim));
-      ImGui::SeparatorText(std::string(name_of(metric.group)).c_str());
-      ImGui::PopStyleColor();
-    }
-    before = &metric;
-    if (ImGui::Selectable(std::string(metric.label).c_str(), metric.id == picked_metric(state)))
-      commands.push_back(ChooseBenchMetric{id});
-    ImGui::SetItemTooltip("%s", std::string(metric.help).c_str());
-  }
-  ImGui::EndPopup();
-}
-
-void chart_title(const BenchScene& scene, const BenchChart& chart, const State& state, Commands& commands) {
-  const Style& s = style();
-  ImGui::PushFont(s.fonts.bold, s.px(13));
-  if (!chart.picks_metric || scene.metrics.empty()) {
-    ImGui::TextUnformatted(chart.title.c_str());
-    ImGui::PopFont();
-    return;
-  }
-  const ImVec2 at = ImGui::GetCursorScreenPos();
-  const ImVec2 text = ImGui::CalcTextSize(chart.title.c_str());
-  if (ImGui::InvisibleButton("pick_metric", {text.x + s.px(18), text.y}, ImGuiButtonFlags_EnableNav))
-    ImGui::OpenPopup("metrics");
-  const bool over = ImGui::IsItemHovered();
-  ImGui::GetWindowDrawList()->AddText(at, colour(s.theme, Token::text), chart.title.c_str());
-  ImGui::PopFont();
-  draw_arrow(ImGui::GetWindowDrawList(), {at.x + text.x + s.px(10), at.y + text.y / 2 + s.px(1)}, 8, Arrow::down,
-             colour(s.theme, over ? Token::text : Token::dim));
-  ImGui::SetItemTooltip("Show another figure here");
-  metric_popup(scene, state, commands);
-}
-
-void chart_head(std::size_t index, const BenchChart& chart, BenchCache& cache, const State& state, Commands& commands) {
-  const Style& s = style();
-  const float right = ImGui::GetContentRegionMax().x, top = ImGui::GetCursorPosY();
-  const float left = ImGui::GetCursorScreenPos().x;
-  chart_title(cache.scene, chart, state, commands);
-  const float title_width = ImGui::GetItemRectSize().x;
-  if (chart.lines.empty()) return;
-  const float button = text_width(Face::text, 12, "log") + s.px(12);
-  ImGui::SetCursorPos({right - button, top - s.px(1)});
-  if (toggle("log", chart.log_y, "Logarithmic or linear scale")) cache.switches.log[index] = !chart.log_y;
-  const float room = right - button - title_width - s.px(44);
-  ImVec2 at = ImGui::GetWindowPos();
-  at.x += right - button - s.px(8);
-  at.y += top - ImGui::GetScrollY();
-  // The unit is always there, the rest where it has room.
-  const bool whole = text_width(Face::text, 12, chart.note) < room;
-  const std::string& note = whole ? chart.note : chart.unit;
-  draw_text(ImGui::GetWindowDrawList(), {at.x - text_width(Face::text, 12, note), at.y + s.px(1)}, Face::text, 12,
-            colour(s.theme, Token::dim), note);
-  if (!whole && ImGui::IsWindowHovered() &&
-      ImGui::IsMouseHoveringRect({left, at.y}, {left + title_width, at.y + s.px(16)}))
-    ImGui::SetTooltip("%s", chart.note.c_str());
-  ImGui::SetCursorPosY(top + s.px(18));
-}
-
 // ---- the plot
 
-// Every decade, or every second or third where they would stand too close; 1, 2, 5 within few decades. Beyond the
-// chart's range too, for who zooms out.
-std::vector<double> log_ticks(const BenchChart& chart, float height) {
-  const double decades = std::log10(chart.y_max / chart.y_min);
+// Of the logarithmic axis from `min` to `max`: every decade, or every second or third where they would stand too close;
+// 1, 2, 5 within few decades, even steps within less than one.
+std::vector<double> log_ticks(double min, double max, float height) {
+  const double decades = std::log10(max / min);
   const auto room = static_cast<double>(height / style().px(16));  // labels that fit
   std::vector<double> ticks;
+  if (decades < 0.7) {
+    const double wanted = (max - min) / std::clamp(room, 1.0, 6.0),
+                 power = std::pow(10.0, std::floor(std::log10(wanted)));
+    const double step = power * (wanted <= 2 * power ? 2 : wanted <= 5 * power ? 5 : 10);
+    for (double at = std::ceil(min / step) * step; at <= max; at += step) ticks.push_back(at);
+    return ticks;
+  }
   const int step = std::max(1, static_cast<int>(std::ceil(decades / std::max(1.0, room))));
-  const int first = static_cast<int>(std::floor(std::log10(chart.y_min))) - 2 * step;
-  const int last = static_cast<int>(std::ceil(std::log10(chart.y_max))) + 2 * step;
+  const int first = static_cast<int>(std::floor(std::log10(min))), last = static_cast<int>(std::ceil(std::log10(max)));
   const bool fine = decades < 2.2 && 3 * decades < room;
   for (int power = first; power <= last; power += step) {
     for (const double digit : {1.0, 2.0, 5.0})
@@ -142,7 +64,34 @@ std::vector<double> log_ticks(const BenchChart& chart, float height) {
   return ticks;
 }
 
-void set_axes(const BenchScene& scene, const BenchChart& chart, float height, bool fit) {
+// Fits what was asked to be fitted, and what shows other data than it was fitted to: a growing line stays in sight, a
+// click keeps what the user zoomed to.
+void fit(const BenchScene& scene, std::size_t index, BenchCache& cache, bool& fit_y) {
+  const BenchChart& chart = scene.charts[index];
+  const std::string x = fmt::format("{}|{}|{}", scene.x_min, scene.x_max, scene.log_x);
+  if (x != cache.x_fitted) {
+    cache.x_fitted = x;
+    cache.x_min = scene.x_min;
+    cache.x_max = scene.x_max;
+  }
+  std::string y = fmt::format("{}|{}|{}|{}", chart.metric, chart.y_min, chart.y_max, chart.log_y);
+  fit_y = y != cache.y_fitted[index];
+  cache.y_fitted[index] = std::move(y);
+}
+
+// Nothing lies beyond the limits, so neither does the view: it moves where it is zoomed in.
+void set_limits(const BenchScene& scene, const BenchChart& chart) {
+  ImPlot::SetupAxisLimitsConstraints(ImAxis_X1, scene.x_min, scene.x_max);
+  ImPlot::SetupAxisLimitsConstraints(ImAxis_Y1, chart.y_min, chart.y_max);
+  const auto smallest = [](double min, double max, bool log) { return log ? 0.01 * min : 0.001 * (max - min); };
+  ImPlot::SetupAxisZoomConstraints(ImAxis_X1, smallest(scene.x_min, scene.x_max, scene.log_x), HUGE_VAL);
+  ImPlot::SetupAxisZoomConstraints(ImAxis_Y1, smallest(chart.y_min, chart.y_max, chart.log_y), HUGE_VAL);
+}
+
+void set_axes(const BenchScene& scene, std::size_t index, float height, BenchCache& cache) {
+  const BenchChart& chart = scene.charts[index];
+  bool fit_y = false;
+  fit(scene, index, cache, fit_y);
   constexpr ImPlotAxisFlags kBoth = ImPlotAxisFlags_NoTickMarks | ImPlotAxisFlags_NoMenus |
                                     ImPlotAxisFlags_NoSideSwitch | ImPlotAxisFlags_NoHighlight |
                                     ImPlotAxisFlags_NoInitialFit;
@@ -150,13 +99,17 @@ void set_axes(const BenchScene& scene, const BenchChart& chart, float height, bo
   ImPlot::SetupAxisScale(ImAxis_X1, scene.log_x ? ImPlotScale_Log10 : ImPlotScale_Linear);
   ImPlot::SetupAxisScale(ImAxis_Y1, chart.log_y ? ImPlotScale_Log10 : ImPlotScale_Linear);
   ImPlot::SetupAxisFormat(ImAxis_Y1, format_tick, nullptr);
-  ImPlot::SetupAxesLimits(scene.x_min, scene.x_max, chart.y_min, chart.y_max,
-                          fit ? ImPlotCond_Always : ImPlotCond_Once);
+  ImPlot::SetupAxisLinks(ImAxis_X1, &cache.x_min, &cache.x_max);
+  ImPlot::SetupAxisLimits(ImAxis_Y1, chart.y_min, chart.y_max, fit_y ? ImPlotCond_Always : ImPlotCond_Once);
+  set_limits(scene, chart);
   if (chart.log_y) {
-    const std::vector<double> ticks = log_ticks(chart, height);
+    const auto [min, max] = fit_y ? std::pair(chart.y_min, chart.y_max) : cache.y_shown[index];
+    const std::vector<double> ticks = log_ticks(min, max, height);
     ImPlot::SetupAxisTicks(ImAxis_Y1, ticks.data(), static_cast<int>(ticks.size()));
   }
   ImPlot::SetupFinish();
+  const ImPlotRange shown = ImPlot::GetPlotLimits().Y;
+  cache.y_shown[index] = {shown.Min, shown.Max};
 }
 
 ImVec2 pixel(std::int64_t x, double y) {
@@ -172,24 +125,42 @@ void draw_whisker(ImDrawList& list, const BenchPoint& p, ImU32 ink) {
   for (const ImVec2 end : {low, high}) list.AddLine({end.x - cap, end.y}, {end.x + cap, end.y}, ink, s.px(1.25F));
 }
 
-void draw_line(ImDrawList& list, const BenchLine& line) {
+void draw_line(ImDrawList& list, const BenchLine& line, bool pointed) {
   const Style& s = style();
   const ImU32 ink = ink_of(line);
   std::vector<ImVec2> points;
   points.reserve(line.points.size());
   for (const BenchPoint& p : line.points) points.push_back(pixel(p.x, p.y));
-  const float thickness = s.px(thickness_of(line));
-  if (line.dotted) {
+  const float thickness = s.px(thickness_of(line) + (pointed ? 1.25F : 0));
+  if (line.dotted)
     draw_dotted(list, points, ink, thickness);
-  } else {
-    draw_patterned(list, points, ink, line.hollow ? thickness * 0.6F : thickness, line.order);
-  }
+  else
+    draw_patterned(list, points, ink, thickness, line.order);
   for (const BenchPoint& p : line.points) draw_whisker(list, p, ink);
   if (line.kernel.empty() || line.bare) return;
-  for (const ImVec2 at : points) {
-    draw_mark(list, at,
-              {look_of(line.kernel).mark, fill_of(line), ink, colour(s.theme, Token::card),
-               s.px(line.emphasised ? 5.0F : 4.25F), s.px(1.5F)});
+  for (const ImVec2 at : points) draw_line_mark(list, at, line, s.px(line.emphasised || pointed ? 5.0F : 4.25F));
+}
+
+// Around a point that is chosen or pointed at.
+void draw_ring(ImDrawList& list, const BenchLine& line, std::int64_t value, Token token) {
+  const Style& s = style();
+  if (line.bare) return;
+  for (const BenchPoint& p : line.points)
+    if (p.x == value) list.AddCircle(pixel(p.x, p.y), s.px(8.5F), colour(s.theme, token), 0, s.px(1.25F));
+}
+
+void draw_lines(ImDrawList& list, const BenchChart& chart, const BenchScene& scene, const BenchCache& cache) {
+  // The thick baseline lies under the others, the kernel of the verdict over them, the one pointed at over all.
+  const auto layer_of = [&](const BenchLine& line) {
+    return is_pointed_at(cache, line) ? 3 : line.emphasised ? 2 : line.baseline ? 0 : 1;
+  };
+  for (const int layer : {0, 1, 2, 3}) {
+    for (const BenchLine& line : chart.lines) {
+      if (layer_of(line) != layer || is_hidden(cache, line)) continue;
+      draw_line(list, line, layer == 3);
+      if (line.emphasised && scene.chosen) draw_ring(list, line, *scene.chosen, Token::text);
+      if (layer == 3 && cache.pointed->value) draw_ring(list, line, *cache.pointed->value, Token::dim);
+    }
   }
 }
 
@@ -209,25 +180,40 @@ void draw_span(ImDrawList& list, const BenchSpan& span, float right) {
   draw_text(&list, at, Face::bold, 12.5F, ink, span.text);
 }
 
-void draw_x_axis(ImDrawList& list, const BenchScene& scene, ImVec2 origin, ImVec2 size) {
+// The chosen value and the one under the pointer always have their label, the others where there is room.
+void draw_ticks(ImDrawList& list, const BenchScene& scene, const BenchCache& cache, ImVec2 origin, ImVec2 size,
+                float y) {
+  const Style& s = style();
+  std::vector<std::pair<float, float>> taken;
+  const auto draw = [&](const BenchTick& tick, Face face, Token token, bool always) {
+    const float x = pixel(tick.at, 1).x, half = text_width(face, kAxisText, tick.text) / 2;
+    if (x < origin.x - 1 || x > origin.x + size.x + 1) return;
+    const bool free = std::none_of(taken.begin(), taken.end(), [&](const auto& t) {
+      return x - half < t.second + s.px(6) && x + half > t.first - s.px(6);
+    });
+    if (!free && !always) return;
+    draw_text(&list, {x - half, y}, face, kAxisText, colour(s.theme, token), tick.text);
+    taken.emplace_back(x - half, x + half);
+  };
+  const auto each = [&](auto wanted, Face face, Token token, bool always) {
+    for (const BenchTick& tick : scene.ticks)
+      if (wanted(tick.at)) draw(tick, face, token, always);
+  };
+  const auto hovered = [&](std::int64_t at) { return cache.hovered == at; };
+  const auto chosen = [&](std::int64_t at) { return scene.chosen == at; };
+  each(hovered, scene.chosen == cache.hovered ? Face::bold : Face::text, Token::text, true);
+  each([&](std::int64_t at) { return chosen(at) && !hovered(at); }, Face::bold, Token::text, false);
+  each([&](std::int64_t at) { return !chosen(at) && !hovered(at); }, Face::text, Token::dim, false);
+}
+
+void draw_x_axis(ImDrawList& list, const BenchScene& scene, const BenchCache& cache, ImVec2 origin, ImVec2 size) {
   const Style& s = style();
   const float y = origin.y + size.y + s.px(9);
   const bool letter = scene.axis_letter.size() == 1;
   const Box corner{{origin.x - s.px(60), y}, {origin.x - s.px(8), y + s.px(letter ? kAxisText + 4 : kAxisText)}};
   draw_text_in(&list, corner, Align::right, letter ? Face::maths : Face::text, letter ? 14 : kAxisText,
                colour(s.theme, Token::dim), scene.axis_letter);
-  float free_from = origin.x - s.px(20);
-  for (const BenchTick& tick : scene.ticks) {
-    const float x = pixel(tick.at, 1).x;
-    if (x < origin.x - 1 || x > origin.x + size.x + 1) continue;
-    const bool chosen = scene.chosen == tick.at;
-    const Face face = chosen ? Face::bold : Face::text;
-    const float width = text_width(face, kAxisText, tick.text);
-    if (!chosen && x - width / 2 < free_from) continue;
-    draw_text(&list, {x - width / 2, y}, face, kAxisText, colour(s.theme, chosen ? Token::text : Token::dim),
-              tick.text);
-    free_from = x + width / 2 + s.px(6);
-  }
+  draw_ticks(list, scene, cache, origin, size, y);
 }
 
 void draw_upright(ImDrawList& list, std::int64_t x, ImVec2 origin, ImVec2 size, Token token, bool dashed) {
@@ -238,77 +224,6 @@ void draw_upright(ImDrawList& list, std::int64_t x, ImVec2 origin, ImVec2 size, 
     draw_dashed_line(&list, {at, origin.y}, {at, origin.y + size.y}, ink, 3);
   } else {
     list.AddLine({at, origin.y}, {at, origin.y + size.y}, ink, style().px(1));
-  }
-}
-
-// ---- names at the ends of the lines
-
-struct EndLabel {
-  const BenchLine* line = nullptr;
-  ImVec2 end;
-  double wish = 0;
-};
-
-float gutter_width(const BenchChart& chart) {
-  float widest = 0;
-  for (const BenchLine& line : chart.lines) {
-    if (!line.bare)
-      widest = std::max(widest, text_width(line.emphasised ? Face::bold : Face::text, kLabelText, line.label));
-  }
-  return widest + style().px(26);
-}
-
-std::vector<EndLabel> end_labels(const BenchChart& chart, const BenchCache& cache, ImVec2 origin, ImVec2 size) {
-  std::vector<EndLabel> labels;
-  for (const BenchLine& line : chart.lines) {
-    // A measured line carries the name of its dotted prediction too.
-    const auto same = std::find_if(labels.begin(), labels.end(), [&](const EndLabel& l) {
-      return l.line->id == line.id || (line.bare && l.line->kernel == line.kernel);
-    });
-    if (same != labels.end()) continue;
-    ImVec2 end = pixel(line.points.back().x, line.points.back().y);
-    if (is_hidden(cache, line)) end = {origin.x + size.x, origin.y + size.y};
-    end.y = std::clamp(end.y, origin.y, origin.y + size.y);
-    labels.push_back({&line, end, end.y});
-  }
-  std::vector<double> wishes;
-  wishes.reserve(labels.size());
-  for (const EndLabel& l : labels) wishes.push_back(l.wish);
-  const double half = style().px(kLabelHeight) / 2;
-  const auto places = spread_labels(wishes, 2 * half, origin.y - 2, origin.y + size.y + half);
-  for (std::size_t i = 0; i < labels.size(); ++i) labels[i].wish = places[i];
-  return labels;
-}
-
-void draw_end_labels(ImDrawList& list, std::span<const EndLabel> labels, BenchCache& cache, ImVec2 origin,
-                     ImVec2 size) {
-  const Style& s = style();
-  const float left = origin.x + size.x + s.px(18);
-  for (const EndLabel& label : labels) {
-    const BenchLine& line = *label.line;
-    const bool hidden = is_hidden(cache, line);
-    const auto y = static_cast<float>(label.wish);
-    const Face face = line.emphasised ? Face::bold : Face::text;
-    const float width = text_width(face, kLabelText, line.label);
-    if (!hidden && label.end.x <= origin.x + size.x + 1) {
-      const float bend = std::max(label.end.x + s.px(7), left - s.px(14));
-      list.AddLine({std::min(label.end.x + s.px(7), bend), label.end.y}, {bend, label.end.y}, ink_of(line), s.px(1));
-      list.AddLine({bend, label.end.y}, {left - s.px(3), y}, ink_of(line), s.px(1));
-    }
-    const Box box{{left, y - s.px(kLabelHeight) / 2}, {left + width, y + s.px(kLabelHeight) / 2}};
-    if (!line.kernel.empty()) {
-      ImGui::SetCursorScreenPos(box.min);
-      if (ImGui::InvisibleButton(fmt::format("label_{}", line.id).c_str(), {width, box.height()})) {
-        if (hidden) {
-          cache.hidden.erase(line.id);
-        } else {
-          cache.hidden.insert(line.id);
-        }
-      }
-      ImGui::SetItemTooltip("%s", hidden ? "Click to show its lines" : "Click to hide its lines");
-    }
-    const ImU32 ink = colour(s.theme, line.kernel.empty() ? Token::dim : Token::text);
-    draw_text_in(&list, box, Align::left, face, kLabelText, hidden ? faded(ink, 0.45F) : ink, line.label);
   }
 }
 
@@ -343,7 +258,7 @@ void value_tooltip(const BenchScene& scene, const BenchChart& chart, const Bench
   ImGui::PopFont();
   float names = 0, numbers = 0;
   for (const auto& [line, point] : rows) {
-    names = std::max(names, text_width(Face::text, 13, line->label));
+    names = std::max(names, text_width(Face::bold, 13, line->label));
     numbers = std::max(numbers, text_width(Face::mono, 13, point->text));
   }
   for (const auto& [line, point] : rows) {
@@ -351,88 +266,149 @@ void value_tooltip(const BenchScene& scene, const BenchChart& chart, const Bench
     ImDrawList& list = *ImGui::GetWindowDrawList();
     const Box box{at, {at.x + s.px(44) + names + numbers + s.px(16), at.y + s.px(18)}};
     const float middle = box.centre().y;
-    if (line->kernel.empty()) {
-      const std::array<ImVec2, 2> ends{ImVec2(at.x, middle), ImVec2(at.x + s.px(24), middle)};
-      draw_dotted(list, ends, ink_of(*line), s.px(2));
-    } else {
-      draw_swatch(list, {at.x, middle}, s.px(24), line->kernel,
-                  {is_device_baseline(line->kernel), line->open || line->hollow, false});
-    }
-    draw_text_in(&list, {{at.x + s.px(36), box.min.y}, box.max}, Align::left, Face::text, 13,
-                 colour(s.theme, Token::text), line->label);
+    draw_line_swatch(list, {at.x, middle}, s.px(24), *line);
+    draw_text_in(&list, {{at.x + s.px(36), box.min.y}, box.max}, Align::left,
+                 is_pointed_at(cache, *line) ? Face::bold : Face::text, 13, colour(s.theme, Token::text), line->label);
     draw_text_in(&list, box, Align::right, Face::mono, 13, colour(s.theme, Token::text), point->text);
     ImGui::Dummy({box.width(), box.height()});
   }
   ImGui::EndTooltip();
 }
 
+float distance_to(ImVec2 p, ImVec2 a, ImVec2 b) {
+  const ImVec2 ab(b.x - a.x, b.y - a.y);
+  const float length = ab.x * ab.x + ab.y * ab.y;
+  const float t = length > 0 ? std::clamp(((p.x - a.x) * ab.x + (p.y - a.y) * ab.y) / length, 0.0F, 1.0F) : 0.0F;
+  return std::hypot(p.x - a.x - t * ab.x, p.y - a.y - t * ab.y);
+}
+
+// The measured line that passes next to the pointer, or none.
+const BenchLine* nearest_line(const BenchChart& chart, const BenchCache& cache, ImVec2 pointer) {
+  const BenchLine* best = nullptr;
+  float min = style().px(kNear);
+  for (const BenchLine& line : chart.lines) {
+    if (is_hidden(cache, line) || line.kernel.empty() || line.bare) continue;
+    for (std::size_t i = 0; i < line.points.size(); ++i) {
+      const ImVec2 a = pixel(line.points[i].x, line.points[i].y);
+      const BenchPoint& next = line.points[std::min(i + 1, line.points.size() - 1)];
+      if (const float d = distance_to(pointer, a, pixel(next.x, next.y)); d < min) {
+        min = d;
+        best = &line;
+      }
+    }
+  }
+  return best;
+}
+
 void follow_pointer(std::size_t index, BenchCache& cache, Commands& commands) {
   const BenchScene& scene = cache.scene;
   if (!ImPlot::IsPlotHovered()) return;
-  const auto x = nearest_value(scene, ImGui::GetMousePos().x);
+  const ImVec2 pointer = ImGui::GetMousePos();
+  const auto x = nearest_value(scene, pointer.x);
   if (!x) return;
   cache.hovered_next = x;
+  const BenchLine* line = nearest_line(scene.charts[index], cache, pointer);
+  if (line != nullptr) cache.pointed_next = {line->id, x};
   value_tooltip(scene, scene.charts[index], cache, *x);
   const ImVec2 drag = ImGui::GetMouseDragDelta(ImGuiMouseButton_Left, 0);
   const bool still = std::hypot(drag.x, drag.y) < style().px(4);
-  if (ImGui::IsMouseReleased(ImGuiMouseButton_Left) && still) commands.push_back(ChooseBenchValue{*x});
-  if (ImGui::IsMouseDoubleClicked(ImGuiMouseButton_Left)) cache.fitted[index] = 0;
+  if (ImGui::IsMouseReleased(ImGuiMouseButton_Left) && still) {
+    commands.push_back(ChooseBenchValue{*x});
+    if (line != nullptr) commands.push_back(ChooseKernel{line->kernel});
+  }
+  if (ImGui::IsMouseDoubleClicked(ImGuiMouseButton_Left)) fit_chart(index, cache);
 }
 
-void draw_plot(std::size_t index, ImVec2 size, BenchCache& cache, Commands& commands) {
+// ---- the plot's card
+
+// As much of the words as there is room for.
+std::string fitted_words(std::string words, float room) {
+  if (text_width(Face::text, kSourceText, words) <= room) return words;
+  const auto is_inside = [](char c) { return (static_cast<unsigned char>(c) & 0xC0U) == 0x80U; };  // of a UTF-8 letter
+  while (!words.empty() && text_width(Face::text, kSourceText, words + "…") > room) {
+    while (!words.empty() && is_inside(words.back())) words.pop_back();
+    if (!words.empty()) words.pop_back();
+  }
+  return words.empty() ? words : words + "…";
+}
+
+// What dotted lines are, and where the figures come from.
+void draw_legend(const BenchChart& chart, const Box& row) {
   const Style& s = style();
-  const BenchScene& scene = cache.scene;
-  const BenchChart& chart = scene.charts[index];
-  const float gutter = gutter_width(chart);
-  const bool labelled = cache.labels && size.x - gutter > s.px(200);
-  const float foot = chart.source.empty() ? 0 : s.px(kSourceRow);
-  const ImVec2 plot(size.x - (labelled ? gutter : s.px(8)), size.y - s.px(kTickRow) - foot);
-  const ImVec2 corner = ImGui::GetCursorScreenPos();
-  constexpr ImPlotFlags kFlags = ImPlotFlags_CanvasOnly | ImPlotFlags_NoFrame;
+  ImDrawList* list = ImGui::GetWindowDrawList();
+  const ImU32 ink = colour(s.theme, Token::dim);
+  float left = row.min.x;
+  if (!chart.dotted.empty()) {
+    const std::array<ImVec2, 2> ends{ImVec2(left, row.centre().y), ImVec2(left + s.px(20), row.centre().y)};
+    draw_dotted(*list, ends, ink, s.px(2));
+    left += s.px(26);
+    const std::string words = fitted_words(chart.dotted, row.max.x - left);
+    draw_text_in(list, {{left, row.min.y}, row.max}, Align::left, Face::text, kSourceText, ink, words);
+    left += text_width(Face::text, kSourceText, words) + s.px(16);
+  }
+  const std::string source = fitted_words(chart.source, row.max.x - left);
+  draw_text_in(list, row, Align::right, Face::text, kSourceText, ink, source);
+  if (source != chart.source && ImGui::IsWindowHovered() && ImGui::IsMouseHoveringRect({left, row.min.y}, row.max))
+    show_tooltip(chart.source, 480);
+}
+
+void push_plot_style() {
+  const Style& s = style();
   ImGui::PushFont(s.fonts.mono, s.px(kAxisText));
   ImPlot::PushStyleColor(ImPlotCol_AxisGrid, ImGui::ColorConvertU32ToFloat4(colour(s.theme, Token::line)));
   ImPlot::PushStyleColor(ImPlotCol_AxisText, ImGui::ColorConvertU32ToFloat4(colour(s.theme, Token::dim)));
   ImPlot::PushStyleColor(ImPlotCol_PlotBg, ImVec4(0, 0, 0, 0));
   ImPlot::PushStyleColor(ImPlotCol_FrameBg, ImVec4(0, 0, 0, 0));
-  const bool open = ImPlot::BeginPlot("##plot", plot, kFlags);
-  if (open) {
-    set_axes(scene, chart, plot.y, cache.fitted[index] != cache.scene_number);
-    cache.fitted[index] = cache.scene_number;
+}
+
+void pop_plot_style() {
+  ImPlot::PopStyleColor(4);
+  ImGui::PopFont();
+}
+
+// What lies within the axes.
+void draw_inside(const BenchChart& chart, const BenchCache& cache, ImVec2 origin, ImVec2 inner) {
+  const BenchScene& scene = cache.scene;
+  ImDrawList& list = *ImPlot::GetPlotDrawList();
+  ImPlot::PushPlotClipRect(style().px(8));
+  if (scene.chosen) draw_upright(list, *scene.chosen, origin, inner, Token::faint, true);
+  if (cache.hovered && cache.hovered != scene.chosen)
+    draw_upright(list, *cache.hovered, origin, inner, Token::line, false);
+  draw_lines(list, chart, scene, cache);
+  const std::string& letter = scene.slice.letter;
+  const std::string subject = scene.verdict.kernel + (letter.empty() ? "" : " " + letter);
+  if (chart.span && !cache.hidden.contains(subject)) draw_span(list, *chart.span, origin.x + inner.x);
+  ImPlot::PopPlotClipRect();
+}
+
+void draw_plot(std::size_t index, ImVec2 size, BenchCache& cache, Commands& commands) {
+  const Style& s = style();
+  const BenchChart& chart = cache.scene.charts[index];
+  const float gutter = label_gutter(chart);
+  const bool labelled = cache.labels && size.x - gutter > s.px(200);
+  const float foot = chart.source.empty() && chart.dotted.empty() ? 0 : s.px(kSourceRow);
+  const ImVec2 plot(size.x - (labelled ? gutter : s.px(8)), size.y - s.px(kTickRow) - foot);
+  const ImVec2 corner = ImGui::GetCursorScreenPos();
+  push_plot_style();
+  if (ImPlot::BeginPlot("##plot", plot, ImPlotFlags_CanvasOnly | ImPlotFlags_NoFrame)) {
+    set_axes(cache.scene, index, plot.y, cache);
     const ImVec2 origin = ImPlot::GetPlotPos(), inner = ImPlot::GetPlotSize();
-    ImDrawList& list = *ImPlot::GetPlotDrawList();
-    ImPlot::PushPlotClipRect(s.px(8));
-    if (scene.chosen) draw_upright(list, *scene.chosen, origin, inner, Token::faint, true);
-    if (cache.hovered && cache.hovered != scene.chosen)
-      draw_upright(list, *cache.hovered, origin, inner, Token::line, false);
-    // The thick baseline lies under the others, the kernel of the verdict over them.
-    for (const int layer : {0, 1, 2}) {
-      for (const BenchLine& line : chart.lines) {
-        const int its = line.emphasised ? 2 : line.baseline ? 0 : 1;
-        if (its == layer && !is_hidden(cache, line)) draw_line(list, line);
-      }
-    }
-    const std::string& letter = scene.slice.letter;
-    const std::string subject = scene.verdict.kernel + (letter.empty() ? "" : " " + letter);
-    if (chart.span && !cache.hidden.contains(subject)) draw_span(list, *chart.span, origin.x + inner.x);
-    ImPlot::PopPlotClipRect();
+    draw_inside(chart, cache, origin, inner);
     follow_pointer(index, cache, commands);
-    ImGui::PushFont(s.fonts.text, s.px(kLabelText));
-    draw_x_axis(*ImGui::GetWindowDrawList(), scene, origin, inner);
+    ImGui::PushFont(s.fonts.text, s.px(12));
+    draw_x_axis(*ImGui::GetWindowDrawList(), cache.scene, cache, origin, inner);
     ImGui::PopFont();
     std::vector<EndLabel> labels;
     if (labelled) labels = end_labels(chart, cache, origin, inner);
     ImPlot::EndPlot();
-    if (!chart.source.empty()) {
-      const Box box{{corner.x, corner.y + size.y - foot + s.px(2)}, {corner.x + size.x, corner.y + size.y + s.px(2)}};
-      draw_text_in(ImGui::GetWindowDrawList(), box, Align::right, Face::text, 10.5F, colour(s.theme, Token::dim),
-                   chart.source);
-    }
+    if (foot > 0)
+      draw_legend(chart,
+                  {{corner.x, corner.y + size.y - foot + s.px(2)}, {corner.x + size.x, corner.y + size.y + s.px(2)}});
     draw_end_labels(*ImGui::GetWindowDrawList(), labels, cache, origin, inner);
     ImGui::SetCursorScreenPos(corner);
     ImGui::Dummy(size);
   }
-  ImPlot::PopStyleColor(4);
-  ImGui::PopFont();
+  pop_plot_style();
 }
 
 // Not measured yet: the plot's place as a dashed slot, with what will stand there.
@@ -452,12 +428,12 @@ void draw_empty(const BenchChart& chart, ImVec2 room) {
 
 }  // namespace
 
-void draw_bench_chart(std::size_t index, ImVec2 size, BenchCache& cache, const State& state, Commands& commands) {
+void draw_bench_chart(std::size_t index, ImVec2 size, BenchCache& cache, Commands& commands) {
   const Style& s = style();
   const BenchChart& chart = cache.scene.charts[index];
   if (begin_card(chart.id.c_str(), size)) {
     ImGui::PushStyleVar(ImGuiStyleVar_ItemSpacing, ImVec2(s.px(8), s.px(4)));
-    chart_head(index, chart, cache, state, commands);
+    draw_chart_head(index, cache, commands);
     const ImVec2 room = ImGui::GetContentRegionAvail();
     if (!chart.lines.empty()) {
       draw_plot(index, room, cache, commands);
@@ -465,6 +441,7 @@ void draw_bench_chart(std::size_t index, ImVec2 size, BenchCache& cache, const S
       draw_empty(chart, room);
     }
     ImGui::PopStyleVar();
+    draw_chart_menu(index, cache, commands);
   }
   ImGui::EndChild();
 }

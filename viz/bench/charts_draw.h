@@ -6,10 +6,9 @@
 #include "imgui.h"
 #include "viz/bench/cache.h"
 #include "viz/state/commands.h"
-#include "viz/state/state.h"
 
 namespace attn {
 
-void draw_bench_chart(std::size_t index, ImVec2 size, BenchCache& cache, const State& state, Commands& commands);
+void draw_bench_chart(std::size_t index, ImVec2 size, BenchCache& cache, Commands& commands);
 
 }  // namespace attn

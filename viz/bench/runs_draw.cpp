@@ -50,6 +50,8 @@ void run_menu(const BenchRuns& list, const ListedRun& r, BenchCache& cache, Comm
   if (!r.run.spec.empty() && ImGui::Selectable("Set its sweep up")) commands.push_back(TakeSweepOf{r.run.id});
   if (ImGui::Selectable("Its rows as CSV")) commands.push_back(ExportCsv{r.run.id});
   if (ImGui::Selectable("Its rows as JSON")) commands.push_back(ExportJson{r.run.id});
+  if (ImGui::Selectable("Its timeline for Perfetto")) commands.push_back(ExportTrace{r.run.id});
+  ImGui::SetItemTooltip("When each stage of each point began and how long it took");
   if (r.from != RunFrom::bundled && !r.growing) {
     ImGui::Separator();
     if (ImGui::Selectable("Remove")) commands.push_back(RemoveRun{r.run.id});
@@ -181,9 +183,12 @@ void draw_run_list(const State& state, const Model& model, BenchCache& cache, Co
   const BenchRuns& list = state.document.runs;
   const std::vector<const ListedRun*> shown = shown_runs(list, model);
   std::vector<const ListedRun*> listed = shown;  // what is ticked stands in the short list, whatever its age
-  for (const ListedRun& r : model.runs)
-    if (!list.removed.contains(r.run.id) && std::find(shown.begin(), shown.end(), &r) == shown.end())
-      listed.push_back(&r);
+  // What came with the program is offered however many runs there are.
+  for (const bool bundled : {true, false})
+    for (const ListedRun& r : model.runs)
+      if ((r.from == RunFrom::bundled) == bundled && !list.removed.contains(r.run.id) &&
+          std::find(shown.begin(), shown.end(), &r) == shown.end())
+        listed.push_back(&r);
   ImGui::PushFont(s.fonts.bold, s.px(kText));
   ImGui::TextUnformatted("Runs");
   ImGui::PopFont();

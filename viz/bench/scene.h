@@ -4,14 +4,19 @@
 #pragma once
 
 #include <array>
+#include <cstddef>
 #include <cstdint>
+#include <functional>
+#include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "kernels/base/result.h"
 #include "profiling/figures/measurement.h"
 #include "profiling/figures/metrics.h"
 #include "profiling/sweep/sweep.h"
@@ -66,7 +71,7 @@ const Measurement* row_at(const BenchSlice& s, std::string_view kernel, std::int
 
 // ---- charts
 
-// Dotted: a prediction. Constant: the kernel does not depend on the axis, drawn across all values.
+// Dotted: predicted, not measured, and nothing else (BenchChart::dotted says what). Constant: the kernel does not depend on the axis, drawn across all values.
 struct BenchPoint {
   std::int64_t x = 0;
   double y = 0, low = 0, high = 0;  // quartiles; low = high = y where there are none
@@ -82,6 +87,7 @@ struct BenchLine {
   bool hollow = false;  // loaded from a file
   bool beside = false;  // of a run beside the one that the sentences are about
   bool bare = false;    // no marks: it stands beside a line of its kernel that has them
+  bool bound = false;   // of no kernel: where something ends, such as a GPU's memory
   std::vector<BenchPoint> points;
 };
 // How far two lines lie apart at the chosen value: drawn between them with the factor beside it.
@@ -91,16 +97,17 @@ struct BenchSpan {
   std::string text;  // "4.1×"
 };
 struct BenchChart {
-  std::string id;     // "time": stable, for widgets
-  std::string title;  // "Time"
-  std::string unit;   // "ms"
-  std::string note;   // unit and the rest: "ms, lower is better; whiskers: quartiles"
+  std::string id;      // "time": of its place, for widgets
+  std::string metric;  // the id of what it shows
+  std::string title;   // "Time"
+  std::string unit;    // "ms"
+  std::string note;    // unit and the rest: "ms, lower is better; whiskers: quartiles"
+  std::string dotted;  // what dotted lines are: "predicted: the least of its order"; empty where there are none
   bool log_y = false;
   double y_min = 0, y_max = 1;
   std::vector<BenchLine> lines;
   std::string source;  // where and when its figures were taken
   std::string empty;   // why nothing is drawn; empty when something is
-  bool picks_metric = false;
   std::optional<BenchSpan> span;
 };
 
@@ -135,6 +142,18 @@ struct BenchTable {
 
 // ---- the whole
 
+// What a chart can show.
+struct BenchMetric {
+  std::string id, label, help;
+  MetricGroup group = MetricGroup::time;
+};
+// The error names an id that is not known.
+Result<void> check_chart_metric(std::string_view id);
+Result<BenchMetric> bench_metric(std::string_view id);
+// The one that the user chose for this chart, else the usual one of its place: time, DRAM bytes, occupancy (without a
+// GPU's row the speed-up), throughput.
+std::string metric_of_chart(const State& state, const BenchSlices& slices, std::size_t chart);
+
 struct BenchVerdict {
   std::string kernel;  // whose colour marks the strip; empty = none
   std::string headline, reason;
@@ -151,18 +170,18 @@ struct BenchScene {
   double x_min = 0, x_max = 1;
   std::vector<BenchTick> ticks;
   std::optional<std::int64_t> chosen;  // the value that table and verdict look at
-  std::vector<std::string> metrics;    // ids of those that some row has a figure of, for the fourth chart
+  std::vector<BenchMetric> metrics;    // those that some row has a figure of, by group
   std::vector<std::string> kernels;    // of the rows, in the order of the ladder
-  std::array<BenchChart, 4> charts;    // throughput, time, bytes, and the metric that was picked
+  std::array<BenchChart, kBenchCharts> charts;
   BenchTable table;
   BenchVerdict verdict;
 };
 
 // What the viewer has switched; no part of the state.
 struct BenchSwitches {
-  std::array<std::optional<bool>, 4> log;  // none = what suits the metric
-  bool all_values = false;                 // table: every value, not the chosen one alone
-  std::optional<MetricGroup> group;        // table: every metric of this group; none = a choice from all
+  std::map<std::string, bool, std::less<>> log;  // by metric; none = what suits it
+  bool all_values = false;                       // table: every value, not the chosen one alone
+  std::optional<MetricGroup> group;              // table: every metric of this group; none = a choice from all
 };
 
 // `planned` stands in for the rows until the first is measured.
@@ -174,8 +193,8 @@ BenchVerdict bench_verdict(const State& state, const Model& model, const BenchSl
                            std::optional<std::int64_t> chosen, std::string_view estimate_words);
 BenchTable bench_table(const State& state, const BenchSlices& slices, std::optional<std::int64_t> chosen,
                        const BenchSwitches& switches);
-std::array<BenchChart, 4> bench_charts(const State& state, const Model& model, const BenchSlices& slices,
-                                       const BenchSwitches& switches);
+std::array<BenchChart, kBenchCharts> bench_charts(const State& state, const Model& model, const BenchSlices& slices,
+                                                  const BenchSwitches& switches);
 // How the chosen kernel does in the other runs, one sentence each.
 std::string beside_words(const State& state, const BenchSlice& slice, const BenchSlices& beside,
                          std::optional<std::int64_t> chosen, std::string_view kernel);
@@ -183,10 +202,21 @@ std::string beside_words(const State& state, const BenchSlice& slice, const Benc
 std::optional<BenchSpan> span_at(const BenchChart& chart, std::string_view kernel, std::int64_t value);
 // The value that was clicked, else the largest at which most kernels have a figure.
 std::optional<std::int64_t> chosen_value(const BenchSlice& slice, std::optional<std::int64_t> clicked);
-// The metric of the fourth chart: the speed-up unless the state names another than the time.
-std::string_view picked_metric(const State& state);
+// Ids of the slice's kernels in the order of the ladder, those that this program does not know at the end.
+std::vector<std::string> kernels_of(const BenchSlice& slice);
+// "flash_simt", "flash_simt B" where several runs are shown, "flash_simt, predicted" beside measured ones: the same on
+// lines and in the table.
+std::string label_of(const BenchSlice& slice, const std::string& kernel);
 // Changes whenever the scene of these rows would.
 std::uint64_t rows_fingerprint(const State& state, const Model& model);
+
+// ---- to take away: lines of cells with tabs between, numbers as they are shown
+
+// The heads, then the rows; a figure that is not available is empty, a row without figures has its reason.
+std::string table_tsv(const BenchTable& table);
+std::string row_tsv(const BenchTable& table, std::size_t row);
+// One line a value of the axis, one column a line that is not hidden.
+std::string chart_tsv(const BenchScene& scene, const BenchChart& chart, const std::set<std::string>& hidden);
 
 // ---- texts
 

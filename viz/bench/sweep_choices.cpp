@@ -8,11 +8,12 @@
 
 #include <fmt/format.h>
 
-#include "kernels/gpu/rungs/rows.h"
+#include "kernels/gpu/rungs/common.h"
 #include "kernels/ladder.h"
 #include "kernels/model/inputs.h"
 #include "profiling/figures/metrics.h"
 #include "viz/bench/fields.h"
+#include "viz/bench/scene.h"
 
 namespace attn {
 namespace {
@@ -98,7 +99,7 @@ SweepMenu arch_menu(const SweepSpec& sweep) {
       sweep.arch,
       "Registers, shared memory and occupancy as predicted: by the compiler, for a GPU that need not be here.",
       {}};
-  for (const std::string_view arch : gpu::gpu_kernel_table().front().architectures)
+  for (const std::string_view arch : gpu::architectures())
     menu.choices.push_back(with(sweep, std::string(arch), &SweepSpec::arch, std::string(arch)));
   return menu;
 }
@@ -131,6 +132,30 @@ SweepMenu counters_menu(const SweepSpec& sweep) {
           sweep.counters ? "on" : "off",
           "DRAM bytes, occupancy and the like through CUPTI; off leaves the GPU to another profiler.",
           {with(sweep, "on", &SweepSpec::counters, true), with(sweep, "off", &SweepSpec::counters, false)}};
+}
+
+std::string compile_words(const SweepSpec& sweep, const Model& model) {
+  if (!runs_on_gpu(sweep) || !model.gpu.looked) return {};  // nobody has asked yet: a picture has no compiler
+  if (auto valid = validate(sweep); !valid) return {};      // said where it stands
+  if (model.compiled_for != sweep_key(sweep) && model.task.running) return "Compiled when the run has ended.";
+  if (model.compiled_for != sweep_key(sweep) || model.compiled.empty())
+    return fmt::format("Compiling for {} ...", sweep.arch);
+  std::string words, why, whose;
+  for (const std::string& id : sweep.kernels) {
+    // The last value's: registers seldom hang on it, and where they do the table has each.
+    const auto last = std::find_if(model.compiled.rbegin(), model.compiled.rend(),
+                                   [&](const Measurement& m) { return m.key.kernel == id; });
+    if (last == model.compiled.rend()) continue;
+    const Figure& registers = figure(*last, "registers_count");
+    if (registers.available())
+      words += fmt::format("{}{} {:.0f}", words.empty() ? "Registers: " : ", ", id, registers.value);
+    else if (why.empty()) {
+      why = sentence(last->launches.empty() ? last->reason : registers.reason);
+      whose = id;
+    }
+  }
+  if (words.empty()) return why;
+  return words + "." + (why.empty() ? "" : fmt::format(" {}: {}", whose, why));
 }
 
 bool runs_on_gpu(const SweepSpec& sweep) {

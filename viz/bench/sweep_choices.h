@@ -35,6 +35,10 @@ SweepMenu device_menu(const SweepSpec& sweep, const GpuView& gpus);
 SweepMenu l2_menu(const SweepSpec& sweep);
 SweepMenu counters_menu(const SweepSpec& sweep);
 
+// What the compiler answered for that architecture: the registers of each kernel, or why there are none. Empty without
+// a GPU kernel, and before the program has looked for GPUs.
+std::string compile_words(const SweepSpec& sweep, const Model& model);
+
 bool runs_on_gpu(const SweepSpec& sweep);
 // The kernels of a device in the order of the panel: its baseline, then the others.
 std::vector<const KernelRow*> kernels_on(Processor processor);

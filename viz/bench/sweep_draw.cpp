@@ -102,8 +102,10 @@ void combo(const char* id, const std::string& label, const std::string& shown, c
 
 void draw_menu(const SweepMenu& menu, Commands& commands) {
   combo(menu.id, menu.label, menu.shown, [&] {
-    for (const SweepChoice& choice : menu.choices)
+    for (const SweepChoice& choice : menu.choices) {
       if (ImGui::Selectable(choice.words.c_str(), choice.on)) commands.push_back(SetSweep{choice.changed});
+      if (choice.on) ImGui::SetItemDefaultFocus();
+    }
   });
   if (!menu.help.empty()) tooltip(menu.help);
 }
@@ -122,10 +124,29 @@ void preset_choice(const SweepSpec& sweep, Commands& commands) {
   tooltip("Ready-made sweeps");
 }
 
-void gpu_set_up(const SweepSpec& sweep, const GpuView& gpus, Commands& commands) {
+// What is predicted hangs on no GPU that is here. Whoever asks wants to see the answer beside what is shown.
+void compile_choice(const State& state, const Model& model, Commands& commands) {
+  const SweepSpec& sweep = state.document.sweep;
+  const BenchRuns& runs = state.document.runs;
+  const bool beside = !shown_runs(runs, model).empty() && !is_shown(runs, kPredictedRun);
+  const SweepMenu menu = arch_menu(sweep);
+  combo(menu.id, menu.label, menu.shown, [&] {
+    for (const SweepChoice& choice : menu.choices) {
+      if (!ImGui::Selectable(choice.words.c_str(), choice.on)) continue;
+      commands.push_back(SetSweep{choice.changed});
+      if (beside) commands.push_back(ShowRun{std::string(kPredictedRun), true});
+    }
+  });
+  tooltip(menu.help);
+  if (const std::string words = compile_words(sweep, model); !words.empty()) dim_text(words);
+}
+
+void gpu_set_up(const State& state, const Model& model, Commands& commands) {
+  const SweepSpec& sweep = state.document.sweep;
   if (!runs_on_gpu(sweep)) return;
-  draw_menu(device_menu(sweep, gpus), commands);
-  if (!gpus.gpus.empty()) draw_menu(arch_menu(sweep), commands);  // what is predicted hangs on no GPU that is here
+  const GpuView& gpus = model.gpu;
+  if (!gpus.gpus.empty()) draw_menu(device_menu(sweep, gpus), commands);
+  compile_choice(state, model, commands);
   if (gpus.gpus.empty() && gpus.looked) dim_text("No GPU: " + gpus.why_none);
   draw_menu(l2_menu(sweep), commands);
   draw_menu(counters_menu(sweep), commands);
@@ -143,7 +164,7 @@ void baseline_choice(const State& state, Commands& commands) {
                       baseline_of(Processor::cpu)));
 }
 
-void sweep_set_up(const State& state, const GpuView& gpus, BenchCache& cache, Commands& commands) {
+void sweep_set_up(const State& state, const Model& model, BenchCache& cache, Commands& commands) {
   const SweepSpec& sweep = state.document.sweep;
   if (const std::string key = sweep_key(sweep); key != cache.drafts_for) {
     cache.drafts_for = key;
@@ -160,7 +181,7 @@ void sweep_set_up(const State& state, const GpuView& gpus, BenchCache& cache, Co
     }
     text_field(field, sweep, cache, commands);
   }
-  gpu_set_up(sweep, gpus, commands);
+  gpu_set_up(state, model, commands);
   draw_menu(inputs_menu(sweep), commands);
   draw_menu(check_menu(sweep), commands);
   baseline_choice(state, commands);
@@ -229,7 +250,7 @@ void draw_sweep_panel(const State& state, const Model& model, BenchCache& cache,
   const float bottom = cache.foot_height > 0 ? cache.foot_height : s.px(110);
   const float height = std::max(s.px(80), ImGui::GetContentRegionAvail().y - bottom - s.px(8));
   ImGui::PushStyleVar(ImGuiStyleVar_WindowPadding, ImVec2(0, 0));
-  const bool open = ImGui::BeginChild("setup", ImVec2(0, height));
+  const bool open = ImGui::BeginChild("setup", ImVec2(0, height), ImGuiChildFlags_NavFlattened);
   ImGui::PopStyleVar();
   if (open) {
     ImGui::PushStyleVar(ImGuiStyleVar_FramePadding, ImVec2(s.px(8), s.px(3)));
@@ -237,7 +258,7 @@ void draw_sweep_panel(const State& state, const Model& model, BenchCache& cache,
     ImGui::Separator();
     kernel_list(state.document.sweep, commands);
     ImGui::Separator();
-    sweep_set_up(state, model.gpu, cache, commands);
+    sweep_set_up(state, model, cache, commands);
     ImGui::PopStyleVar();
   }
   ImGui::EndChild();

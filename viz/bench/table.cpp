@@ -342,9 +342,7 @@ BenchTable bench_table(const State& state, const BenchSlices& slices, std::optio
   for (const auto& [m, of] : shown) {
     BenchTableRow row;
     row.kernel = m->key.kernel;
-    row.label = row.kernel;
-    if (!of->letter.empty()) row.label += " " + of->letter;
-    if (of->run == kPredictedRun) row.label += ", predicted";
+    row.label = label_of(*of, row.kernel);
     row.problem = m->key.problem;
     row.options = m->key.options;
     row.value = axis_value(lead.axis, *m);

@@ -7,6 +7,7 @@
 #include <array>
 #include <cmath>
 #include <numeric>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -148,7 +149,8 @@ void cell(const BenchTableRow& row, const BenchCell& c, const BenchColumn& colum
 }
 
 // What can be done with a row: the right button, or the menu key where the keyboard is on it.
-void row_menu(const BenchTableRow& row, Commands& commands) {
+void row_menu(const BenchTable& table, std::size_t index, BenchCache& cache, Commands& commands) {
+  const BenchTableRow& row = table.rows[index];
   if (ImGui::IsItemHovered()) ImGui::SetItemTooltip("Click to choose %s; right click for more", row.kernel.c_str());
   if (!ImGui::BeginPopupContextItem()) return;
   if (ImGui::Selectable("Profile it")) {
@@ -159,18 +161,38 @@ void row_menu(const BenchTableRow& row, Commands& commands) {
   if (ImGui::Selectable("Step through it")) commands.push_back(StepThrough{row.kernel, row.problem, row.options});
   if (ImGui::Selectable(fmt::format("Compare with {}", row.kernel).c_str()))
     commands.push_back(ChooseBenchBaseline{row.kernel});
+  const bool hidden = cache.hidden.contains(row.label);
+  if (ImGui::Selectable(hidden ? "Show its line" : "Hide its line")) {
+    if (hidden)
+      cache.hidden.erase(row.label);
+    else
+      cache.hidden.insert(row.label);
+  }
+  ImGui::Separator();
+  if (ImGui::Selectable("Copy the row")) commands.push_back(CopyText{row_tsv(table, index)});
+  if (ImGui::Selectable("Copy the table")) commands.push_back(CopyText{table_tsv(table)});
+  ImGui::SetItemTooltip("With tabs between, for a spreadsheet");
   ImGui::EndPopup();
 }
 
-void kernel_cell(const BenchTableRow& row, const BenchLine* line, Commands& commands) {
+// Choosing a row chooses its kernel and its value; pointing at it shows both in the charts.
+void kernel_cell(BenchCache& cache, std::size_t index, const BenchLine* line, Commands& commands) {
   const Style& s = style();
+  const BenchScene& scene = cache.scene;
+  const BenchTableRow& row = scene.table.rows[index];
   const ImVec2 at = ImGui::GetCursorScreenPos();
   ImGui::PushStyleColor(ImGuiCol_Header, 0U);
   const std::string id = fmt::format("##row_{}_{}", row.label, row.value);
   if (ImGui::Selectable(id.c_str(), false, ImGuiSelectableFlags_SpanAllColumns | ImGuiSelectableFlags_AllowOverlap,
-                        {0, s.px(kRow)}))
+                        {0, s.px(kRow)})) {
     commands.push_back(ChooseKernel{row.kernel});
-  row_menu(row, commands);
+    if (row.value > 0) commands.push_back(ChooseBenchValue{row.value});
+  }
+  if (ImGui::IsItemHovered()) {
+    cache.hovered_next = row.value > 0 ? std::optional(row.value) : scene.chosen;
+    cache.pointed_next = {row.label, cache.hovered_next};
+  }
+  row_menu(scene.table, index, cache, commands);
   ImGui::PopStyleColor();
   ImDrawList& list = *ImGui::GetWindowDrawList();
   const MarkFill fill = line == nullptr || line->open ? MarkFill::open : MarkFill::solid;
@@ -209,17 +231,26 @@ void draw_reason(ImDrawList& list, const Reason& r, float table_end) {
     show_tooltip(r.words, 360);
 }
 
-std::vector<Reason> rows(const BenchScene& scene, const std::vector<ShownColumn>& columns, Commands& commands) {
+// Whether the pointer is on this row's point in a chart.
+bool is_pointed_at(const BenchCache& cache, const BenchTableRow& row) {
+  return cache.pointed && cache.pointed->line == row.label &&
+         (!cache.pointed->value || row.value == 0 || cache.pointed->value == row.value);
+}
+
+std::vector<Reason> rows(BenchCache& cache, const std::vector<ShownColumn>& columns, Commands& commands) {
   const Style& s = style();
+  const BenchScene& scene = cache.scene;
   std::vector<Reason> reasons;
   for (const std::size_t i : sorted_rows(scene.table, columns)) {
     const BenchTableRow& row = scene.table.rows[i];
     ImGui::TableNextRow(0, s.px(kRow));
     if (row.emphasised) ImGui::TableSetBgColor(ImGuiTableBgTarget_RowBg0, colour(s.theme, Token::band));
+    if (is_pointed_at(cache, row))
+      ImGui::TableSetBgColor(ImGuiTableBgTarget_RowBg1, faded(colour(s.theme, Token::text), 0.1F));
     for (std::size_t c = 0; c < columns.size(); ++c) {
       ImGui::TableSetColumnIndex(static_cast<int>(c));
       if (c == 0) {
-        kernel_cell(row, line_of(scene, row), commands);
+        kernel_cell(cache, i, line_of(scene, row), commands);
       } else {
         if (c == 1 && !row.reason.empty()) reasons.push_back({ImGui::GetCursorScreenPos(), 0, row.reason});
         if (row.cells.empty()) continue;
@@ -311,8 +342,9 @@ void title_line(BenchCache& cache, Commands& commands) {
   ImGui::SetCursorPosY(top + s.px(kTitle - 6));
 }
 
-void draw_rows(const BenchScene& scene, float height, Commands& commands) {
+void draw_rows(BenchCache& cache, float height, Commands& commands) {
   const Style& s = style();
+  const BenchScene& scene = cache.scene;
   const auto columns = fitting_columns(scene.table, ImGui::GetContentRegionAvail().x);
   ImGui::PushStyleVar(ImGuiStyleVar_CellPadding, ImVec2(s.px(8), 0));
   constexpr ImGuiTableFlags kFlags = ImGuiTableFlags_Sortable | ImGuiTableFlags_SortTristate | ImGuiTableFlags_ScrollY |
@@ -331,7 +363,7 @@ void draw_rows(const BenchScene& scene, float height, Commands& commands) {
                               c.width);
     }
     head(scene.table, columns);
-    const auto reasons = rows(scene, columns, commands);
+    const auto reasons = rows(cache, columns, commands);
     ImDrawList* list = ImGui::GetWindowDrawList();
     const ImVec2 low = ImGui::GetWindowPos();
     const ImVec2 high(low.x + ImGui::GetWindowSize().x, low.y + ImGui::GetWindowSize().y);
@@ -365,7 +397,7 @@ void draw_bench_table(BenchCache& cache, ImVec2 size, Commands& commands) {
                 Face::text, 13, colour(s.theme, Token::dim), "One row a kernel appears here as the run goes on.");
     } else {
       const float note = s.px(kNote);
-      draw_rows(scene, ImGui::GetContentRegionAvail().y - note, commands);
+      draw_rows(cache, ImGui::GetContentRegionAvail().y - note, commands);
       const ImVec2 at = ImGui::GetCursorScreenPos();
       draw_text_in(ImGui::GetWindowDrawList(), {at, {at.x + ImGui::GetContentRegionAvail().x, at.y + note}},
                    Align::left, Face::text, 12, colour(s.theme, Token::dim), scene.table.note);

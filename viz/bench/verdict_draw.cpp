@@ -67,8 +67,10 @@ void draw_bench_strip(const State& state, const Model& model, BenchCache& cache,
   const Runs headline{{verdict.headline, Face::bold, Token::text, 0, false}};
   const Runs reason{{verdict.reason, Face::text, Token::dim, 0, false}};
   const float labels = text_width(Face::text, 12, "labels") + s.px(12);
+  const std::string hidden = cache.hidden.empty() ? "" : fmt::format("{} hidden", cache.hidden.size());
+  const float back = hidden.empty() ? 0 : text_width(Face::text, 12, hidden) + s.px(20);
   const float fold = folded ? text_width(Face::text, 12, "sweep ...") + s.px(20) : 0;
-  const float left = s.px(20), right = labels + fold + s.px(24), pad = s.px(low ? 8 : 12);
+  const float left = s.px(20), right = labels + fold + back + s.px(24), pad = s.px(low ? 8 : 12);
   const float room = std::max(s.px(120), width - left - right);
   const float headline_height = draw_paragraph(nullptr, {}, room, size, headline, kLines, false);
   const float reason_height =
@@ -91,7 +93,11 @@ void draw_bench_strip(const State& state, const Model& model, BenchCache& cache,
       ImGui::EndGroup();
       ImGui::PopStyleVar();
     }
-    ImGui::SetCursorPos({width - labels - fold - s.px(12), pad});
+    ImGui::SetCursorPos({width - labels - fold - back - s.px(12), pad});
+    if (!hidden.empty()) {
+      if (toggle((hidden + "###hidden").c_str(), true, "Click to show every line again")) cache.hidden.clear();
+      ImGui::SameLine(0, s.px(8));
+    }
     if (folded) {
       folded_panel(state, model, cache, commands);
       ImGui::SameLine(0, s.px(8));

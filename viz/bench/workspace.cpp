@@ -19,13 +19,14 @@
 namespace attn {
 namespace {
 
-constexpr float kGutter = 12, kPanelWidth = 196, kFolded = 640;  // logical pixels
+constexpr float kGutter = 12, kPanelWidth = 212, kFolded = 640;  // logical pixels
 constexpr float kMinChart = 168, kMinTable = 132;
 
-// Plain wheel scrolls the page; with Ctrl it zooms a chart. A double click is ours: it fits the axes again.
-void set_plot_input() {
+// The wheel zooms a chart, but where the page itself scrolls, in a small window, it needs Ctrl. A double click is ours:
+// it fits the axes again.
+void set_plot_input(bool page_scrolls) {
   ImPlotInputMap& input = ImPlot::GetInputMap();
-  input.ZoomMod = ImGuiMod_Ctrl;
+  input.ZoomMod = page_scrolls ? ImGuiMod_Ctrl : ImGuiMod_None;
   input.OverrideMod = ImGuiMod_Alt;
   input.Fit = ImGuiMouseButton_Middle;
 }
@@ -55,13 +56,13 @@ Layout layout_of(ImVec2 room, float logical, const BenchCache& cache) {
   return l;
 }
 
-void draw_charts(const Layout& l, BenchCache& cache, const State& state, Commands& commands) {
+void draw_charts(const Layout& l, BenchCache& cache, Commands& commands) {
   constexpr std::array<std::size_t, 4> kAll{0, 1, 2, 3};
-  constexpr std::array<std::size_t, 2> kTwo{1, 3};
+  constexpr std::array<std::size_t, 2> kTwo{0, 3};
   const auto shown = l.two_charts ? std::span<const std::size_t>(kTwo) : std::span<const std::size_t>(kAll);
   for (std::size_t i = 0; i < shown.size(); ++i) {
     if (l.side_by_side && i % 2 == 1) ImGui::SameLine(0, style().px(kGutter));
-    draw_bench_chart(shown[i], ImVec2(l.chart_width, l.chart_height), cache, state, commands);
+    draw_bench_chart(shown[i], ImVec2(l.chart_width, l.chart_height), cache, commands);
   }
 }
 
@@ -72,9 +73,11 @@ void draw_bench(const State& state, const Model& model, BenchHeld& held, Command
   BenchCache& cache = refreshed(held, state, model);
   cache.hovered = cache.hovered_next;
   cache.hovered_next.reset();
-  set_plot_input();
+  cache.pointed = cache.pointed_next;
+  cache.pointed_next.reset();
+  set_plot_input(false);
   const ImVec2 size = ImGui::GetContentRegionAvail();
-  if (held.only_chart) return draw_bench_chart(*held.only_chart, size, cache, state, commands);
+  if (held.only_chart) return draw_bench_chart(*held.only_chart, size, cache, commands);
   const float gutter = s.px(kGutter), logical = size.x / s.scale;
   const bool folded = logical < kFolded;
   ImGui::PushStyleVar(ImGuiStyleVar_ItemSpacing, ImVec2(gutter, gutter));
@@ -89,14 +92,15 @@ void draw_bench(const State& state, const Model& model, BenchHeld& held, Command
   }
   ImGui::PushStyleColor(ImGuiCol_ChildBg, 0U);
   ImGui::PushStyleVar(ImGuiStyleVar_WindowPadding, ImVec2(0, 0));
-  const bool open = ImGui::BeginChild("figures", ImVec2(0, size.y));
+  const bool open = ImGui::BeginChild("figures", ImVec2(0, size.y), ImGuiChildFlags_NavFlattened);
   ImGui::PopStyleVar();
   ImGui::PopStyleColor();
   if (open) {
     draw_bench_strip(state, model, cache, folded, commands);
     const float strip = ImGui::GetItemRectSize().y + gutter;
     const Layout l = layout_of({ImGui::GetContentRegionAvail().x, size.y - strip}, logical, cache);
-    draw_charts(l, cache, state, commands);
+    set_plot_input(ImGui::GetScrollMaxY() > 0);
+    draw_charts(l, cache, commands);
     draw_bench_table(cache, ImVec2(ImGui::GetContentRegionAvail().x, l.table), commands);
   }
   ImGui::EndChild();

@@ -1,5 +1,6 @@
 #include "viz/draw/widgets.h"
 
+#include <algorithm>
 #include <cfloat>
 #include <utility>
 
@@ -11,7 +12,7 @@ namespace attn {
 bool begin_card(const char* id, ImVec2 size) {
   const Style& s = style();
   ImGui::PushStyleVar(ImGuiStyleVar_WindowPadding, ImVec2(s.px(16), s.px(12)));
-  const bool open = ImGui::BeginChild(id, size, ImGuiChildFlags_Borders,
+  const bool open = ImGui::BeginChild(id, size, ImGuiChildFlags_Borders | ImGuiChildFlags_NavFlattened,
                                       ImGuiWindowFlags_NoScrollbar | ImGuiWindowFlags_NoScrollWithMouse);
   ImGui::PopStyleVar();
   return open;
@@ -43,9 +44,30 @@ void begin_line(const std::string& label) {
   ImGui::SetNextItemWidth(-FLT_MIN);
 }
 
+ImVec2 tooltip_place(const Box& what, ImVec2 pointer, ImVec2 size, const Box& screen) {
+  const Style& s = style();
+  constexpr float kHigh = 64, kGap = 6, kPointer = 20;  // logical
+  const bool high = what.height() > s.px(kHigh);
+  const float above = high ? pointer.y : what.min.y, below = high ? pointer.y + s.px(kPointer - kGap) : what.max.y;
+  float y = below + s.px(kGap);
+  if (y + size.y > screen.max.y) y = above - s.px(kGap) - size.y;
+  const float x = high || what.width() > size.x * 2 ? pointer.x : what.min.x;
+  return {std::clamp(x, screen.min.x, std::max(screen.min.x, screen.max.x - size.x)),
+          std::clamp(y, screen.min.y, std::max(screen.min.y, screen.max.y - size.y))};
+}
+
 void show_tooltip(const std::string& words, float width) {
+  const ImGuiViewport* viewport = ImGui::GetMainViewport();
+  const Box screen{viewport->Pos, {viewport->Pos.x + viewport->Size.x, viewport->Pos.y + viewport->Size.y}};
+  const ImVec2 margin = ImGui::GetStyle().WindowPadding;
+  width = std::min(style().px(width), screen.width() - 2 * margin.x) / style().scale;
+  const ImVec2 text = ImGui::CalcTextSize(words.c_str(), nullptr, false, style().px(width));
+  const ImVec2 pointer = ImGui::GetMousePos();
+  Box what{ImGui::GetItemRectMin(), ImGui::GetItemRectMax()};
+  if (!what.contains(pointer)) what = Box{pointer, pointer}.grown(style().px(12));  // words about no item
+  ImGui::SetNextWindowPos(tooltip_place(what, pointer, {text.x + 2 * margin.x, text.y + 2 * margin.y}, screen));
   if (!ImGui::BeginTooltip()) return;
-  ImGui::PushTextWrapPos(style().px(width));
+  ImGui::PushTextWrapPos(margin.x + style().px(width));
   ImGui::TextUnformatted(words.c_str());
   ImGui::PopTextWrapPos();
   ImGui::EndTooltip();
@@ -65,7 +87,7 @@ bool toggle(const char* label, bool on, const char* help) {
   ImGui::PopFont();
   ImGui::PopStyleColor(2);
   ImGui::PopStyleVar();
-  ImGui::SetItemTooltip("%s", help);
+  tooltip(help);
   return clicked;
 }
 
@@ -87,7 +109,7 @@ bool main_button(const char* label, ImVec2 size, bool enabled) {
 bool box_button(const Box& box, const char* id, const char* words) {
   ImDrawList* list = ImGui::GetWindowDrawList();
   ImGui::SetCursorScreenPos(box.min);
-  const bool pressed = ImGui::InvisibleButton(id, {box.width(), box.height()});
+  const bool pressed = ImGui::InvisibleButton(id, {box.width(), box.height()}, ImGuiButtonFlags_EnableNav);
   list->AddRectFilled(box.min, box.max, colour_of(ImGui::IsItemHovered() ? Token::line : Token::field), style().px(6));
   draw_text_in(list, box, Align::centre, Face::text, 13, colour_of(Token::text), words);
   return pressed;
@@ -100,7 +122,7 @@ bool chip_button(const char* id, const std::string& words, ImVec2 right_top, Box
   const float width = text_width(Face::text, 13, words) + s.px(40);
   box = {{right_top.x - width, right_top.y}, {right_top.x, right_top.y + s.px(kHeight)}};
   ImGui::SetCursorScreenPos(box.min);
-  const bool pressed = ImGui::InvisibleButton(id, {box.width(), box.height()});
+  const bool pressed = ImGui::InvisibleButton(id, {box.width(), box.height()}, ImGuiButtonFlags_EnableNav);
   list->AddRectFilled(box.min, box.max, colour_of(ImGui::IsItemHovered() ? Token::line : Token::field), s.px(6));
   draw_text_in(list, box, Align::left, Face::text, 13, colour_of(Token::text), words, 12);
   draw_arrow(list, {box.max.x - s.px(14), box.centre().y}, 8, Arrow::down, colour_of(Token::dim));

@@ -20,7 +20,11 @@ void dim_text(const std::string& words);
 // Label on the left, the next widget on the right half.
 void begin_line(const std::string& label);
 
-// Words beside the pointer, broken at `width` logical pixels: now, or while it rests on the last item.
+// Where a tooltip of `size` pixels stands: below what it explains, or above where there is no room, and within the
+// screen. What is higher than a few lines is explained where the pointer is.
+ImVec2 tooltip_place(const Box& what, ImVec2 pointer, ImVec2 size, const Box& screen);
+
+// Words about the last item, broken at `width` logical pixels: now, or while the pointer rests on it.
 void show_tooltip(const std::string& words, float width = 320);
 void tooltip(const std::string& words);
 

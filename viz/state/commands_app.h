@@ -33,10 +33,13 @@ struct SetReducedMotion {
 using AppCommand = std::variant<ChooseWorkspace, ShowKeys, ShowLog, SetTheme, SetScale, SetReducedMotion>;
 
 // Small windows of the shell that ask for something.
-enum class Popup : std::uint8_t { none, go_to, open_file, save_as, input_files, save_steps, bookmarks };
+enum class Popup : std::uint8_t { none, go_to, open_file, save_as, input_files, save_steps, bookmarks, palette };
 struct Ask {
   Popup popup = Popup::none;
 };
+
+// Panels where they were at first.
+struct ResetLayout {};
 
 struct Undo {};
 struct Redo {};
@@ -54,7 +57,7 @@ struct CopyText {
   std::string text;
 };
 struct Quit {};
-using AppEffect = std::variant<Ask, Undo, Redo, CancelTask, SavePicture, SaveSession, SaveSessionAs, OpenFile,
-                               CopyState, CopyText, Quit>;
+using AppEffect = std::variant<Ask, ResetLayout, Undo, Redo, CancelTask, SavePicture, SaveSession, SaveSessionAs,
+                               OpenFile, CopyState, CopyText, Quit>;
 
 }  // namespace attn

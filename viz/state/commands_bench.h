@@ -1,6 +1,7 @@
 // Commands that change what Bench shows, and what the program does for Bench beside its state.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <variant>
@@ -33,7 +34,8 @@ struct CompareWithRun {
 
 // View: not undoable.
 struct ChooseBenchMetric {
-  std::string id;
+  std::string id;  // empty = the usual one of the chart's place
+  std::size_t chart = kBenchCharts - 1;
 };
 struct ChooseBenchValue {
   std::int64_t value = 0;
@@ -57,10 +59,13 @@ struct ExportCsv {
 struct ExportJson {
   std::string run;
 };
+struct ExportTrace {
+  std::string run;
+};
 // Ticks a run and sets the sweep up as it was.
 struct TakeSweepOf {
   std::string id;
 };
-using BenchEffect = std::variant<RunSweep, ExportCsv, ExportJson, TakeSweepOf>;
+using BenchEffect = std::variant<RunSweep, ExportCsv, ExportJson, ExportTrace, TakeSweepOf>;
 
 }  // namespace attn

@@ -20,6 +20,7 @@ struct TaskView {
   double fraction = 0;
   double seconds_left = -1;
   bool running = false;
+  bool operator==(const TaskView&) const = default;
 };
 
 // The GPUs that the program found, or why it can use none. Before it has looked, nothing is known.

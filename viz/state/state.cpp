@@ -27,6 +27,20 @@ std::string_view name_of(Workspace w) {
   return "?";
 }
 
+std::string_view title_of(Workspace w) {
+  switch (w) {
+    case Workspace::step:
+      return "Step";
+    case Workspace::bench:
+      return "Bench";
+    case Workspace::profile:
+      return "Profile";
+    case Workspace::learn:
+      return "Learn";
+  }
+  return "?";
+}
+
 const std::string& bench_kernel(const State& state) {
   return state.view.bench.kernel.empty() ? state.document.kernel : state.view.bench.kernel;
 }

@@ -16,7 +16,8 @@
 namespace attn {
 
 enum class Workspace : std::uint8_t { step, bench, profile, learn };
-std::string_view name_of(Workspace w);  // "step", ...
+std::string_view name_of(Workspace w);   // "step", ...
+std::string_view title_of(Workspace w);  // "Step", ...
 
 enum class Theme : std::uint8_t { dark, light };
 

@@ -1,14 +1,22 @@
 // What Bench shows of its rows, in the state string but not undoable.
 #pragma once
 
+#include <array>
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 
 namespace attn {
 
+constexpr std::size_t kBenchCharts = 4;
+// Stands among the ids of metrics for DRAM bytes read and written together, with what was predicted of them.
+constexpr std::string_view kDramBytes = "dram_bytes";
+
 struct BenchView {
-  std::string metric = "time_us_median";
+  // Of each chart the id of its metric; empty = the usual one of its place.
+  std::array<std::string, kBenchCharts> charts;
   std::string kernel;                 // chosen in Bench where Step cannot show it; empty = the document's
   std::string baseline;               // what speed-ups are over; empty = the default of each device
   std::optional<std::int64_t> value;  // axis value that table and verdict look at

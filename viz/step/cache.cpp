@@ -7,6 +7,7 @@
 namespace attn {
 
 void StepCache::follow(const std::shared_ptr<const Recording>& rec, EventIndex e) {
+  scanning = false;
   if (recording != rec) {
     recording = rec;
     exact.reset();
@@ -42,7 +43,7 @@ const ErrorScan& StepCache::error_scan(std::int32_t b, std::int32_t h) {
   // About two milliseconds of fp64 a frame: a row or two of the largest recording.
   constexpr std::int64_t kBudget = 1000000;
   if (!error_ || !error_->is_of(recording, b, h)) error_.emplace(recording, b, h);
-  error_->advance(kBudget);
+  scanning = !error_->advance(kBudget);
   return *error_;
 }
 

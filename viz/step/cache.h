@@ -42,6 +42,7 @@ struct StepCache {
   const ExactTile* bounds() const { return exact ? &*exact : nullptr; }
 
   std::string problem_error;  // why the last edit was refused
+  bool scanning = false;      // error_scan() was asked in this frame and has rows left
   int gesture = 0;            // number of the current drag; 0 between drags
   int last_gesture = 0;
   int dragged = 0;  // steps that the current drag has made

@@ -36,7 +36,7 @@ float draw_tabs(const ChartCard& card, const Box& in) {
     const Box box{{x - s.px(6), in.min.y - s.px(5)}, {x + width + s.px(6), in.min.y + s.px(20)}};
     ImGui::SetCursorScreenPos(box.min);
     const std::string id = fmt::format("##chart_{}", name_of(tab.chart));
-    if (ImGui::InvisibleButton(id.c_str(), {box.width(), box.height()}))
+    if (ImGui::InvisibleButton(id.c_str(), {box.width(), box.height()}, ImGuiButtonFlags_EnableNav))
       card.commands.emplace_back(ChooseStepChart{tab.chart});
     const bool warm = ImGui::IsItemHovered();
     if (ImGui::IsItemHovered(ImGuiHoveredFlags_DelayShort)) ImGui::SetTooltip("%s", std::string(tab.what).c_str());

@@ -131,6 +131,7 @@ void preset_choice(Cursor& at) {
       at.panel.cache.problem_error.clear();
       at.panel.commands.push_back(ChoosePreset{std::string(p.id)});
     }
+    if (p.id == d.preset) ImGui::SetItemDefaultFocus();
     if (ImGui::IsItemHovered(ImGuiHoveredFlags_DelayShort)) ImGui::SetTooltip("%s", std::string(p.what).c_str());
   }
   ImGui::EndCombo();
@@ -144,6 +145,7 @@ void choose_among(Cursor& at, const std::vector<ProblemChoice>& choices) {
       at.panel.cache.problem_error = why.value_or("");
       if (!why) send(at.panel, choice.changed, 0);
     }
+    if (choice.on) ImGui::SetItemDefaultFocus();
     if (!choice.help.empty() && ImGui::IsItemHovered(ImGuiHoveredFlags_DelayShort))
       ImGui::SetTooltip("%s", choice.help.c_str());
   }
@@ -202,7 +204,8 @@ void reading_choice(Cursor& at) {
   const float middle = (at.left + at.right) / 2;
   const auto half = [&](const char* id, const Box& box, const Runs& words, OutputReading reading) {
     ImGui::SetCursorScreenPos(box.min);
-    if (ImGui::InvisibleButton(id, {box.width(), box.height()})) at.panel.commands.push_back(SetReading{reading});
+    if (ImGui::InvisibleButton(id, {box.width(), box.height()}, ImGuiButtonFlags_EnableNav))
+      at.panel.commands.push_back(SetReading{reading});
     const bool chosen = at.panel.state.view.step.reading == reading, warm = ImGui::IsItemHovered();
     at.list->AddRectFilled(box.min, box.max, colour_of(chosen || warm ? Token::field : Token::card), at.s.px(6));
     draw_outline(at.list, box, colour_of(chosen ? Token::text : Token::line), chosen ? 1.5F : 1, 6);
@@ -221,7 +224,7 @@ void reading_choice(Cursor& at) {
 bool tick_line(Cursor& at, const char* id, const char* words, bool on) {
   const Box box{{at.left, at.y}, {at.right, at.y + at.s.px(22)}};
   ImGui::SetCursorScreenPos(box.min);
-  const bool clicked = ImGui::InvisibleButton(id, {box.width(), box.height()});
+  const bool clicked = ImGui::InvisibleButton(id, {box.width(), box.height()}, ImGuiButtonFlags_EnableNav);
   const Box tick{{box.min.x, box.min.y + at.s.px(4)}, {box.min.x + at.s.px(14), box.min.y + at.s.px(18)}};
   at.list->AddRectFilled(tick.min, tick.max, colour_of(on ? Token::text : Token::field), at.s.px(3));
   if (on) {

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "viz/draw/canvas.h"
+#include "viz/draw/text_fit.h"
 #include "viz/draw/theme.h"
 #include "viz/draw/widgets.h"
 #include "viz/step/cache.h"
@@ -23,11 +24,12 @@
 namespace attn {
 namespace {
 
-constexpr float kGutter = 12, kProblemWidth = 200, kFoldBelow = 1340;
+constexpr float kGutter = 12, kProblemWidth = 200, kFoldBelow = 1340, kMinTiles = 170;
 
 struct Areas {
   Box problem, strip, tiles, chart, traffic, timeline;
-  bool has_problem = false, has_bottom = false, has_traffic = false, has_timeline = true;
+  bool has_problem = false, has_bottom = false, has_traffic = false;
+  bool scrolls = false;  // strip and tiles, in a window too low for both; the timeline stays where it is
 };
 
 // Height that the tiles would fill, logical: beyond it the charts get the space.
@@ -46,22 +48,24 @@ Areas layout(const Box& all, const Recording& rec) {
   Areas a;
   const float gutter = s.px(kGutter), width = all.width() / s.scale, height = all.height() / s.scale;
   Box rest = all;
-  a.has_problem = width >= kFoldBelow;
+  const float strip = height < 560 ? 76 : 84;
+  const float timeline = height < 300 ? 66 : height < 420 ? 88 : height < 700 ? 100 : 112;
+  const float middle = height - strip - timeline - 2 * kGutter;
+  a.scrolls = middle < kMinTiles;
+  a.has_problem = width >= kFoldBelow && !a.scrolls;
   if (a.has_problem) {
     a.problem = {all.min, {all.min.x + s.px(kProblemWidth), all.max.y - s.px(112 + kGutter)}};
     rest.min.x = a.problem.max.x + gutter;
   }
-  const float strip = height < 560 ? 76 : 84, timeline = height < 420 ? 0 : height < 700 ? 100 : 112;
   a.strip = {rest.min, {rest.max.x, rest.min.y + s.px(strip)}};
-  a.has_timeline = timeline > 0;
   a.timeline = {{all.min.x, all.max.y - s.px(timeline)}, all.max};
-  const float middle = height - strip - timeline - kGutter * (a.has_timeline ? 2.0F : 1.0F);
   // Secondary cards go before the tiles are squeezed.
   float bottom = 0;
   if (middle >= 410)
     bottom = std::max(std::clamp(middle * 0.32F, 138.0F, 240.0F), middle - kGutter - liked_tiles_height(rec, middle));
   a.has_bottom = bottom > 0;
-  const float tiles_bottom = a.strip.max.y + gutter + s.px(middle - (a.has_bottom ? bottom + kGutter : 0));
+  const float tiles_bottom =
+      a.strip.max.y + gutter + s.px(std::max(middle, kMinTiles) - (a.has_bottom ? bottom + kGutter : 0));
   a.tiles = {{rest.min.x, a.strip.max.y + gutter}, {rest.max.x, tiles_bottom}};
   const Box low{{rest.min.x, tiles_bottom + gutter}, {rest.max.x, tiles_bottom + gutter + s.px(bottom)}};
   a.has_traffic = low.width() / s.scale >= 760;
@@ -69,6 +73,29 @@ Areas layout(const Box& all, const Recording& rec) {
   a.chart = {low.min, {a.has_traffic ? split - gutter : split, low.max.y}};
   a.traffic = {{split, low.min.y}, low.max};
   return a;
+}
+
+// Strip and tiles move with the page that they are on.
+void begin_page(Areas& a) {
+  const Box page{a.strip.min, {a.strip.max.x, a.timeline.min.y - style().px(kGutter)}};
+  ImGui::SetCursorScreenPos(page.min);
+  ImGui::PushStyleVar(ImGuiStyleVar_WindowPadding, ImVec2(0, 0));
+  ImGui::PushStyleColor(ImGuiCol_ChildBg, 0U);
+  ImGui::BeginChild("page", {page.width(), page.height()}, ImGuiChildFlags_NavFlattened);
+  ImGui::PopStyleColor();
+  ImGui::PopStyleVar();
+  const float moved = ImGui::GetCursorScreenPos().y - page.min.y;
+  const float bar = ImGui::GetScrollMaxY() > 0 ? style().px(14) : 0;
+  for (Box* box : {&a.strip, &a.tiles}) {
+    box->min.y += moved, box->max.y += moved;
+    box->max.x -= bar;
+  }
+}
+
+void end_page(const Areas& a) {
+  ImGui::SetCursorScreenPos(a.strip.min);
+  ImGui::Dummy({1, a.tiles.max.y - a.strip.min.y});
+  ImGui::EndChild();
 }
 
 void draw_error(const Box& all, const std::string& words) {
@@ -86,7 +113,7 @@ void draw_error(const Box& all, const std::string& words) {
 float draw_problem_chip(const ProblemPanel& panel, const Box& strip) {
   const Style& s = style();
   Box box;
-  const std::string words = problem_words(panel.state.document);
+  const std::string words = fitted_text(Face::text, 13, problem_words(panel.state.document), strip.width() * 0.42F);
   if (chip_button("##problem_chip", words, {strip.max.x - s.px(12), strip.min.y + s.px(5)}, box))
     ImGui::OpenPopup("##problem_popup");
   const float height = problem_panel_height(panel.state);
@@ -170,7 +197,8 @@ void draw_step(const State& state, const Model& model, StepHeld& held, Commands&
   const auto last = static_cast<EventIndex>(rec.events.size() - 1);
   cache.follow(model.recording, std::min(state.view.step.cursor, last));
   held.tiles.follow(model.recording);
-  const Areas areas = layout(all, rec);
+  Areas areas = layout(all, rec);
+  if (areas.scrolls) begin_page(areas);
   TilesScene tiles =
       tiles_scene(rec, state.view.step.cursor, state.document.selection, state.view.step.reading, cache.scales);
   const StepPlace at = tiles.at;
@@ -190,7 +218,8 @@ void draw_step(const State& state, const Model& model, StepHeld& held, Commands&
     if (areas.has_traffic)
       draw_traffic_card(list, areas.traffic, traffic_scene(rec, at.event, cache.traffic), rec, at.event);
   }
-  if (areas.has_timeline) draw_timeline_card(areas.timeline, rec, at, state, cache, commands);
+  if (areas.scrolls) end_page(areas);
+  draw_timeline_card(areas.timeline, rec, at, state, cache, commands);
   ImGui::SetCursorScreenPos(all.min);
   ImGui::Dummy(size);
 }

@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <filesystem>
 #include <fstream>
 
@@ -89,34 +90,16 @@ TEST_F(Headless, AnEditShowsInTheNextFrameAndKeepsThePlace) {
   EXPECT_EQ(c.model().recording->events[c.state().view.step.cursor].id, (EventId{0, 0, 4, 2, Phase::weights}));
 }
 
-TEST_F(Headless, UndoBringsProblemInputsAndSelectionBackButNotTheCursor) {
+TEST_F(Headless, UpdateSaysWhetherThereIsSomethingNewToDraw) {
   Controller c(options());
-  const Document first = c.state().document;
-  c.update({ChoosePreset{"causal"}, Select{{0, 0, 3, Slot::s, 2}}});
-  c.update({GoToEvent{5}, Undo{}});
-  EXPECT_EQ(c.state().document.selection, Selection{});
-  EXPECT_EQ(c.state().view.step.cursor, 5U);
-  c.update({Undo{}});
-  EXPECT_TRUE(c.state().document == first);
-  EXPECT_EQ(c.model().recording->problem, first.problem);
-  c.update({Redo{}, Redo{}});
-  EXPECT_EQ(c.state().document.preset, "causal");
-  EXPECT_EQ(c.state().document.selection.row, 3);
-  c.update({Undo{}, Undo{}, Undo{}});
-  EXPECT_NE(last_words(c).find("nothing to undo"), std::string::npos);
-}
-
-TEST_F(Headless, ADragIsOneUndo) {
-  Controller c(options());
-  const Document first = c.state().document;
-  for (int length = 5; length < 12; ++length) {
-    SetProblem drag{c.state().document.problem, 3};
-    drag.problem.Lq = drag.problem.Lk = length;
-    c.update({drag});
-  }
-  EXPECT_EQ(c.model().recording->problem.Lq, 11);
-  c.update({Undo{}});
-  EXPECT_TRUE(c.state().document == first);
+  c.update({});
+  EXPECT_FALSE(c.update({}));
+  EXPECT_TRUE(c.update({StepBy{}}));
+  EXPECT_FALSE(c.update({}));
+  c.log().note("as from another thread");
+  EXPECT_TRUE(c.update({}));
+  EXPECT_FALSE(c.update({}));
+  EXPECT_FALSE(c.advance(1));
 }
 
 TEST_F(Headless, ARefusedCommandChangesNothingAndIsSaid) {
@@ -160,22 +143,12 @@ TEST_F(Headless, ALargeRecordingIsMadeBesideTheFrames) {
   EXPECT_EQ(c.model().recording->problem.Lq, 512);
 }
 
-TEST_F(Headless, PlayWalksToTheEndAndStops) {
-  Controller c(options());
-  c.update({SetPlaySpeed{10}, Play{}});
-  c.advance(0.2);
-  EXPECT_EQ(c.state().view.step.cursor, 2U);
-  for (int i = 0; i < 100; ++i) c.advance(0.25);
-  EXPECT_EQ(c.state().view.step.cursor, c.model().recording->events.size() - 1);
-  EXPECT_FALSE(c.state().view.step.playing);
-}
-
 TEST_F(Headless, ASweepFillsRowsExportsThemAndIsAutosaved) {
   Controller c(options(small_sweep()));
   c.update({ExportCsv{}});
   EXPECT_NE(last_words(c).find("no measurement"), std::string::npos);
   c.update({RunSweep{}});
-  EXPECT_TRUE(c.wants_frames());
+  EXPECT_TRUE(c.tasks_run());
   c.wait();
   EXPECT_EQ(shown_rows(c).size(), 4U);
   EXPECT_EQ(read_session(run_file())->runs.at(0).rows.size(), 4U);
@@ -189,6 +162,10 @@ TEST_F(Headless, ASweepFillsRowsExportsThemAndIsAutosaved) {
   int lines = 0;
   for (std::string line; std::getline(csv, line);) ++lines;
   EXPECT_EQ(lines, 5);
+  c.update({ExportTrace{}});
+  c.wait();
+  EXPECT_NE(last_words(c).find("4 rows written to"), std::string::npos) << last_words(c);
+  EXPECT_NE(last_words(c).find(".trace.json"), std::string::npos) << last_words(c);
 }
 
 TEST_F(Headless, ASweepGoesOnFromTheRowsOfASavedSession) {
@@ -373,7 +350,7 @@ TEST_F(Headless, TheSecondRunIsSetAgainstTheFirst) {
   c.update({RunSweep{true}});
   c.wait();
   c.update({CompareWithRun{first}});
-  EXPECT_EQ(c.state().view.bench.metric, "against_run_ratio");
+  EXPECT_EQ(c.state().view.bench.charts.back(), "against_run_ratio");
   c.update({ExportCsv{}});
   c.wait();
   std::ifstream csv(files(".csv").at(0));
@@ -476,7 +453,7 @@ TEST_F(Headless, PicturesOfStepsAreMadeInAProcessOfTheirOwn) {
   Controller c(std::move(o));
   c.window_is(640, 480);
   c.update({ChoosePreset{"causal"}, SaveSteps{(folder_ / "steps.gif").string(), 2, 4, 0.5F}});
-  EXPECT_TRUE(c.wants_frames());
+  EXPECT_TRUE(c.tasks_run());
   c.wait();
   if (last_words(c).find("No picture can be drawn") != std::string::npos) GTEST_SKIP() << last_words(c);
   EXPECT_GT(fs::file_size(folder_ / "steps.gif"), 1000U) << last_words(c);

@@ -84,21 +84,21 @@ TEST(Apply, LeavingStepEndsPlay) {
   EXPECT_FALSE(after(s, ChooseWorkspace{Workspace::bench}).view.step.playing);
 }
 
-Document titled(const char* preset) {
-  Document d;
-  d.preset = preset;
-  return d;
+HistoryEntry titled(const char* preset) {
+  HistoryEntry entry;
+  entry.document.preset = preset;
+  return entry;
 }
 
 TEST(History, UndoAndRedoGoBackAndForth) {
   History h;
   h.changed(titled("a"), 0);
   h.changed(titled("b"), 0);
-  EXPECT_EQ(h.undo(titled("c"))->preset, "b");
-  EXPECT_EQ(h.undo(titled("b"))->preset, "a");
+  EXPECT_EQ(h.undo(titled("c"))->document.preset, "b");
+  EXPECT_EQ(h.undo(titled("b"))->document.preset, "a");
   EXPECT_FALSE(h.undo(titled("a")));
-  EXPECT_EQ(h.redo(titled("a"))->preset, "b");
-  EXPECT_EQ(h.redo(titled("b"))->preset, "c");
+  EXPECT_EQ(h.redo(titled("a"))->document.preset, "b");
+  EXPECT_EQ(h.redo(titled("b"))->document.preset, "c");
   EXPECT_FALSE(h.redo(titled("c")));
 }
 
@@ -108,20 +108,20 @@ TEST(History, ADragIsOneEntry) {
   h.changed(titled("b"), 7);
   h.changed(titled("c"), 7);
   h.changed(titled("d"), 8);
-  EXPECT_EQ(h.undo(titled("e"))->preset, "d");
-  EXPECT_EQ(h.undo(titled("d"))->preset, "a");
+  EXPECT_EQ(h.undo(titled("e"))->document.preset, "d");
+  EXPECT_EQ(h.undo(titled("d"))->document.preset, "a");
 }
 
 TEST(History, UndoOrRedoInsideADragEndsItsEntry) {
   History h;
   h.changed(titled("a"), 0);
   h.changed(titled("b"), 7);
-  EXPECT_EQ(h.undo(titled("c"))->preset, "b");
+  EXPECT_EQ(h.undo(titled("c"))->document.preset, "b");
   h.changed(titled("b"), 7);  // the drag goes on: what it does now is an entry of its own
-  EXPECT_EQ(h.undo(titled("d"))->preset, "b");
-  EXPECT_EQ(h.redo(titled("b"))->preset, "d");
+  EXPECT_EQ(h.undo(titled("d"))->document.preset, "b");
+  EXPECT_EQ(h.redo(titled("b"))->document.preset, "d");
   h.changed(titled("d"), 7);
-  EXPECT_EQ(h.undo(titled("e"))->preset, "d");
+  EXPECT_EQ(h.undo(titled("e"))->document.preset, "d");
 }
 
 TEST(History, AChangeAfterUndoEndsRedo) {
@@ -130,6 +130,16 @@ TEST(History, AChangeAfterUndoEndsRedo) {
   h.undo(titled("b"));
   h.changed(titled("a"), 0);
   EXPECT_FALSE(h.can_redo());
+}
+
+TEST(History, AnEndedGestureStartsAnEntryThoughItsNumberIsTheSame) {
+  History h;
+  h.changed(titled("a"), 7);
+  h.changed(titled("b"), 7);
+  h.end_gesture();
+  h.changed(titled("c"), 7);
+  EXPECT_EQ(h.undo(titled("d"))->document.preset, "c");
+  EXPECT_EQ(h.undo(titled("c"))->document.preset, "a");
 }
 
 TEST(History, IsBounded) {

@@ -64,7 +64,7 @@ State bench_by_hand() {
   sweep.verify = !sweep.verify;
   sweep.verify_full = !sweep.verify_full;
   s.view.workspace = Workspace::bench;
-  s.view.bench.metric = "time_spread_pct";
+  s.view.bench.charts = {"tflops", "", "dram_bytes", "time_spread_pct"};
   s.view.bench.kernel = "flash_simt";
   s.view.bench.baseline = "tiled";
   s.view.bench.value = 32;
@@ -90,7 +90,8 @@ constexpr std::string_view kBench =
     "sweep_values=16/32,sweep_B=3,sweep_L=100/256,sweep_causal=1,sweep_threads=64,sweep_gpu=2,"
     "sweep_arch=sm_80,sweep_l2=warm,sweep_counters=0,sweep_tokens=8192,sweep_generator=large_logits,"
     "sweep_seed=7,sweep_seconds=0.125,sweep_repeats=9,sweep_memory=1073741824,sweep_verify=0,"
-    "sweep_verify_full=1,metric=time_spread_pct,bench_kernel=flash_simt,baseline=tiled,at=32";
+    "sweep_verify_full=1,metric=time_spread_pct,charts=tflops/usual/dram_bytes,"
+    "bench_kernel=flash_simt,baseline=tiled,at=32";
 constexpr std::string_view kPreset = "attn1,preset=causal,workspace=learn,select=0/0/2/s/-1,cursor=12";
 
 void expect_writes(const State& state, std::string_view text) {

@@ -103,6 +103,37 @@ TEST_F(SettingsFile, WhereNothingCanBeWrittenTheErrorNamesTheFile) {
   EXPECT_FALSE(save_settings({}, Settings()));
 }
 
+TEST(SettingsFollow, WhatTheUserChoosesBackIsKeptToo) {
+  Preferences kept, seen, now;
+  now.theme = Theme::light;
+  now.scale = 2;
+  follow_preferences(now, seen, kept);
+  EXPECT_EQ(kept.theme, Theme::light);
+  EXPECT_EQ(kept.scale, 2);
+  now = {};
+  follow_preferences(now, seen, kept);
+  EXPECT_EQ(kept.theme, Theme::dark);
+  EXPECT_EQ(kept.scale, 1);
+}
+
+TEST(SettingsFollow, WhatTheCommandLineChoseForOneRunIsNotKept) {
+  Preferences kept, seen;
+  seen.theme = Theme::light;  // --theme light
+  seen.scale = 2;             // --scale 2
+  Preferences now = seen;
+  follow_preferences(now, seen, kept);
+  EXPECT_EQ(kept.theme, Theme::dark);
+  now.scale = 1.5F;
+  follow_preferences(now, seen, kept);
+  EXPECT_EQ(kept.scale, 1.5F);
+  EXPECT_EQ(kept.theme, Theme::dark);
+  now.theme = Theme::dark;
+  follow_preferences(now, seen, kept);
+  now.theme = Theme::light;
+  follow_preferences(now, seen, kept);
+  EXPECT_EQ(kept.theme, Theme::light);
+}
+
 TEST(SettingsLayout, TakesWhatDearImGuiWrites) {
   EXPECT_TRUE(layout_is_sane(""));
   EXPECT_TRUE(

@@ -78,6 +78,8 @@ TEST(GpuBench, ALostWorkerIsOneRowAndTheSweepGoesOn) {
   EXPECT_NE(rows[0].reason.find("naive"), std::string::npos) << rows[0].reason;
   EXPECT_EQ(rows[0].key.device, "a double");
   EXPECT_EQ(rows[0].figures.size(), metric_table().size());
+  ASSERT_EQ(rows[0].stages.size(), 1U);  // how long it was waited for is all that is known
+  EXPECT_EQ(rows[0].stages[0].name, "worker");
   EXPECT_EQ(rows[1].state, RowState::done) << rows[1].reason;
 }
 

@@ -1,6 +1,9 @@
 // One point of a sweep on a GPU, with no GPU: what the worker measures, and what is told of it when something breaks.
 #include <gtest/gtest.h>
 
+#include <string>
+#include <vector>
+
 #include "app/worker/client.h"
 #include "profiling/figures/metrics.h"
 #include "tests/app/worker/double.h"
@@ -44,6 +47,18 @@ TEST(WorkerMeasure, ARowHasItsTimesPlanAndKey) {
   for (std::size_t n = 0; n < m->figures.size(); ++n) {
     EXPECT_EQ(m->figures[n].available(), m->figures[n].reason.empty()) << metric_table()[n].id;
   }
+}
+
+// Across the socket too, and of a worker that is lost all that is known.
+TEST(WorkerMeasure, ARowTellsTheStagesOfItsPoint) {
+  GpuClient client = client_with({});
+  const auto m = client.measure(small_point(), {kPlenty, {}});
+  ASSERT_TRUE(m) << m.error().message;
+  std::vector<std::string> names;
+  for (const Stage& s : m->stages) names.push_back(s.name);
+  EXPECT_EQ(names, (std::vector<std::string>{"peaks", "plan", "inputs", "upload", "compile", "run", "warm up", "time",
+                                             "counters"}));
+  EXPECT_GT(m->begun_unix_us, 0);
 }
 
 TEST(WorkerMeasure, CountersBecomeFiguresWithTheirMethod) {

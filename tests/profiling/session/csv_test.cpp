@@ -138,6 +138,17 @@ TEST(Csv, NamesProblemOptionsAndProvenance) {
   }
 }
 
+// The id is the ladder's for both.
+TEST(Csv, AnEditedCopyIsToldByItsHash) {
+  Measurement shipped = timed(), edited = timed();
+  shipped.key.source_hash = "00112233445566778899aabbccddeeff";
+  edited.key.source_hash = "ffeeddccbbaa99887766554433221100";
+  const StrictCsv csv(to_csv(session_of({shipped, edited})));
+  EXPECT_EQ(csv.rows.at(0).at("kernel"), csv.rows.at(1).at("kernel"));
+  EXPECT_EQ(csv.rows.at(0).at("source_hash"), shipped.key.source_hash);
+  EXPECT_EQ(csv.rows.at(1).at("source_hash"), edited.key.source_hash);
+}
+
 TEST(Csv, NumbersReadBackTheSame) {
   const Measurement m = timed();
   const StrictCsv csv(to_csv(session_of({m})));

@@ -77,6 +77,13 @@ void expect_equal(const Measurement& a, const Measurement& b) {
   EXPECT_EQ(a.time.settled, b.time.settled);
   EXPECT_EQ(a.clock, b.clock);
   EXPECT_EQ(a.workspace_bytes, b.workspace_bytes);
+  EXPECT_EQ(a.begun_unix_us, b.begun_unix_us);
+  ASSERT_EQ(a.stages.size(), b.stages.size());
+  for (std::size_t i = 0; i < a.stages.size(); ++i) {
+    EXPECT_EQ(a.stages[i].name, b.stages[i].name);
+    EXPECT_EQ(a.stages[i].start_us, b.stages[i].start_us);
+    EXPECT_EQ(a.stages[i].duration_us, b.stages[i].duration_us);
+  }
   EXPECT_EQ(a.peaks.peak_gflops, b.peaks.peak_gflops);
   EXPECT_EQ(a.launch_us, b.launch_us);
   ASSERT_EQ(a.launches.size(), b.launches.size());

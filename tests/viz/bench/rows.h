@@ -11,6 +11,7 @@
 #include "profiling/figures/baseline.h"
 #include "profiling/figures/measurement.h"
 #include "profiling/figures/metrics.h"
+#include "viz/bench/scene.h"
 #include "viz/state/model.h"
 #include "viz/state/state.h"
 
@@ -83,6 +84,13 @@ inline Model model_of(std::vector<Measurement> rows) {
   Model model;
   if (!rows.empty()) model.runs.push_back(listed_run(kRun, std::move(rows)));
   return model;
+}
+// The chart that shows this metric; one without lines where none does.
+inline const BenchChart& chart_of(const BenchScene& scene, std::string_view metric) {
+  static const BenchChart none;
+  for (const BenchChart& chart : scene.charts)
+    if (chart.metric == metric) return chart;
+  return none;
 }
 inline std::vector<Measurement>& rows_of(Model& model) {
   return model.runs.at(0).run.rows;

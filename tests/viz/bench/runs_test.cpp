@@ -12,6 +12,7 @@
 namespace attn {
 namespace {
 
+using bench_test::chart_of;
 using bench_test::kRun;
 using bench_test::listed_run;
 using bench_test::model_of;
@@ -51,7 +52,7 @@ TEST_F(BenchRunsTest, RunsThatAreTickedStandOnTheSameAxesEachWithItsLetter) {
   const BenchScene scene = bench_scene(state, m, {}, "");
   std::set<std::string> labels;
   std::set<std::size_t> orders;
-  for (const BenchLine& line : scene.charts[1].lines) {
+  for (const BenchLine& line : chart_of(scene, "time_us_median").lines) {
     labels.insert(line.label);
     orders.insert(line.order);
     EXPECT_EQ(line.hollow, line.label.ends_with(" A")) << line.label;
@@ -67,7 +68,7 @@ TEST_F(BenchRunsTest, RunsThatAreTickedStandOnTheSameAxesEachWithItsLetter) {
   EXPECT_TRUE(rows_shown.contains("cpu_flash A") && rows_shown.contains("cpu_flash B"));
   // Alone again it needs no letter.
   state.document.runs.shown = {kRun};
-  EXPECT_EQ(bench_scene(state, m, {}, "").charts[1].lines.front().label.find(' '), std::string::npos);
+  EXPECT_EQ(bench_scene(state, m, {}, "").charts[0].lines.front().label.find(' '), std::string::npos);
 }
 
 TEST_F(BenchRunsTest, AgainstRunIsOverTheSameKernelOfTheReference) {
@@ -77,7 +78,7 @@ TEST_F(BenchRunsTest, AgainstRunIsOverTheSameKernelOfTheReference) {
   m.runs.push_back(listed_run("00000000000000bb", rows));
   m.runs.back().run.name = "before";
   state.document.runs.reference = "00000000000000bb";  // it need not be shown
-  state.view.bench.metric = "against_run_ratio";
+  state.view.bench.charts[3] = "against_run_ratio";
   const BenchScene scene = bench_scene(state, m, {}, "");
   ASSERT_FALSE(scene.charts[3].lines.empty());
   for (const BenchLine& line : scene.charts[3].lines)
@@ -93,10 +94,11 @@ TEST_F(BenchRunsTest, PredictionsStandDottedBesideMeasuredRows) {
   gpu.kernels = {"naive", "flash_simt"};
   state.document.runs.shown = {std::string(kPredictedRun), kRun};
   const BenchScene scene = bench_scene(state, m, {}, "", planned_rows(gpu));
-  const auto predicted = std::count_if(scene.charts[2].lines.begin(), scene.charts[2].lines.end(),
-                                       [](const auto& l) { return l.dotted && l.label.ends_with(", predicted"); });
+  const auto predicted =
+      std::count_if(chart_of(scene, kDramBytes).lines.begin(), chart_of(scene, kDramBytes).lines.end(),
+                    [](const auto& l) { return l.dotted && l.label.ends_with(", predicted"); });
   EXPECT_EQ(predicted, 2);
-  for (const BenchLine& line : scene.charts[1].lines)
+  for (const BenchLine& line : chart_of(scene, "time_us_median").lines)
     EXPECT_FALSE(line.dotted) << line.label;  // a time is not predicted
   EXPECT_TRUE(std::any_of(scene.table.rows.begin(), scene.table.rows.end(),
                           [](const auto& row) { return row.label == "flash_simt, predicted"; }));
@@ -107,7 +109,7 @@ TEST_F(BenchRunsTest, MemoryIsDrawnWithTheLimitOfThisGpu) {
   m.gpu.looked = true;
   m.gpu.gpus = {{0, "a GPU", "sm_90a", 80'000'000'000}};
   state.document.sweep.kernels = {"naive", "flash_simt"};
-  state.view.bench.metric = "memory_peak_bytes";
+  state.view.bench.charts[3] = "memory_peak_bytes";
   const BenchScene scene = bench_scene(state, m, {}, "", planned_rows(state.document.sweep));
   const auto& lines = scene.charts[3].lines;
   const auto limit = std::find_if(lines.begin(), lines.end(), [](const auto& l) { return l.kernel.empty(); });

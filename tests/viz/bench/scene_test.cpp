@@ -5,56 +5,14 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <utility>
 
-#include "tests/viz/bench/rows.h"
-#include "viz/bench/planned.h"
+#include "tests/viz/bench/scene_fixture.h"
 
 namespace attn {
 namespace {
 
-using bench_test::model_of;
-using bench_test::refused_row;
-using bench_test::rows_of;
-using bench_test::sweep_state;
-using bench_test::timed_row;
-
-class BenchSceneTest : public ::testing::Test {
- protected:
-  State state = sweep_state();
-  const SweepSpec& sweep = state.document.sweep;
-
-  Model three_kernels() const {
-    std::vector<Measurement> rows;
-    for (const std::int64_t l : {512, 1024, 2048}) {
-      const auto x = static_cast<double>(l);
-      rows.push_back(timed_row(sweep, "cpu_multicore", l, 10 * x));
-      rows.push_back(timed_row(sweep, "cpu_sequential", l, 30 * x));
-      rows.push_back(timed_row(sweep, "cpu_flash", l, 2 * x));
-    }
-    return model_of(std::move(rows));
-  }
-  BenchScene scene(const Model& model, bool all = false) const {
-    BenchSwitches switches;
-    switches.all_values = all;
-    return bench_scene(state, model, switches, "estimate words");
-  }
-};
-
-const BenchLine* line_of(const BenchChart& chart, std::string_view kernel) {
-  for (const BenchLine& line : chart.lines)
-    if (line.kernel == kernel) return &line;
-  return nullptr;
-}
-
-const BenchTableRow& row_of(const BenchTable& table, std::string_view kernel) {
-  return *std::find_if(table.rows.begin(), table.rows.end(), [&](const auto& r) { return r.kernel == kernel; });
-}
-
-std::string cell(const BenchTable& table, std::string_view kernel, std::string_view column) {
-  for (std::size_t i = 1; i < table.columns.size(); ++i)
-    if (table.columns[i].id == column) return row_of(table, kernel).cells[i - 1].text;
-  return "no such column";
-}
+using namespace bench_test;
 
 // ---- verdict
 
@@ -163,7 +121,8 @@ TEST_F(BenchSceneTest, MeasuredBytesReplaceThePredictionInTheReason) {
             std::string::npos)
       << s.verdict.reason;
   EXPECT_EQ(cell(s.table, "cpu_flash", "dram"), "2.00");
-  EXPECT_EQ(std::count_if(s.charts[2].lines.begin(), s.charts[2].lines.end(), [](const auto& l) { return !l.dotted; }),
+  EXPECT_EQ(std::count_if(chart_of(s, kDramBytes).lines.begin(), chart_of(s, kDramBytes).lines.end(),
+                          [](const auto& l) { return !l.dotted; }),
             3);
 }
 
@@ -173,7 +132,7 @@ TEST_F(BenchSceneTest, NoLineMixesTwoDevices) {
   Model m = three_kernels();
   rows_of(m)[0].key.device = "another CPU";
   const auto s = scene(m);
-  EXPECT_EQ(line_of(s.charts[1], "cpu_multicore")->points.size(), 2U);
+  EXPECT_EQ(line_of(time_of(s), "cpu_multicore")->points.size(), 2U);
   EXPECT_NE(s.table.note.find("1 row is of other problems"), std::string::npos) << s.table.note;
 }
 
@@ -182,8 +141,8 @@ TEST_F(BenchSceneTest, ALaterRowOfTheSamePointReplacesTheEarlier) {
   rows_of(m).push_back(timed_row(sweep, "cpu_flash", 512, 7000));
   relate_to_baseline(rows_of(m));
   const auto s = scene(m);
-  ASSERT_EQ(line_of(s.charts[1], "cpu_flash")->points.size(), 3U);
-  EXPECT_EQ(line_of(s.charts[1], "cpu_flash")->points[0].text, "7.00 ms");
+  ASSERT_EQ(line_of(time_of(s), "cpu_flash")->points.size(), 3U);
+  EXPECT_EQ(line_of(time_of(s), "cpu_flash")->points[0].text, "7.00 ms");
 }
 
 TEST_F(BenchSceneTest, TheAxisFollowsTheRowsNotThePanel) {
@@ -203,7 +162,7 @@ TEST_F(BenchSceneTest, AKernelThatDoesNotReadTheAxisIsDrawnAcrossIt) {
   for (const std::int64_t n : {1, 2, 4})
     rows.push_back(timed_row(sweep, "cpu_flash", n, 400.0 / static_cast<double>(n)));
   const auto s = scene(model_of(std::move(rows)));
-  const BenchLine* line = line_of(s.charts[1], "cpu_sequential");
+  const BenchLine* line = line_of(time_of(s), "cpu_sequential");
   ASSERT_NE(line, nullptr);
   EXPECT_TRUE(line->constant);
   EXPECT_EQ(line->points.size(), 3U);
@@ -219,80 +178,6 @@ TEST_F(BenchSceneTest, TheValueWithMostFiguresIsChosenUntilOneIsClicked) {
   EXPECT_EQ(scene(m).chosen, 2048);
   state.view.bench.value = 777;  // of an earlier sweep
   EXPECT_EQ(scene(m).chosen, 1024);
-}
-
-// ---- charts
-
-TEST_F(BenchSceneTest, EveryPointLiesWithinTheAxes) {
-  for (const bool log : {false, true}) {
-    BenchSwitches switches;
-    switches.log.fill(log);
-    const auto s = bench_scene(state, three_kernels(), switches, "");
-    for (const BenchChart& chart : s.charts) {
-      ASSERT_FALSE(chart.lines.empty()) << chart.id;
-      EXPECT_EQ(chart.log_y, log) << chart.id;
-      for (const BenchLine& line : chart.lines) {
-        for (const BenchPoint& p : line.points) {
-          EXPECT_GT(p.low, chart.y_min) << chart.id;
-          EXPECT_LT(p.high, chart.y_max) << chart.id;
-          EXPECT_LE(p.low, p.y);
-          EXPECT_GE(p.high, p.y);
-          EXPECT_GT(static_cast<double>(p.x), s.x_min);
-          EXPECT_LT(static_cast<double>(p.x), s.x_max);
-        }
-      }
-    }
-  }
-}
-
-TEST_F(BenchSceneTest, WhiskersAreTheQuartiles) {
-  const auto s = scene(three_kernels());
-  const BenchPoint p = line_of(s.charts[1], "cpu_flash")->points[0];  // 1024 us
-  EXPECT_DOUBLE_EQ(p.y, 1.024);
-  EXPECT_DOUBLE_EQ(p.low, 1.024 * 0.98);
-  EXPECT_DOUBLE_EQ(p.high, 1.024 * 1.03);
-  const BenchPoint rate = line_of(s.charts[0], "cpu_flash")->points[0];
-  EXPECT_NEAR(rate.high / rate.y, 1 / 0.98, 1e-12);  // a shorter time is a higher rate
-}
-
-TEST_F(BenchSceneTest, PredictionsAreDottedAndHaveTheirFloor) {
-  const BenchChart chart = scene(three_kernels()).charts[2];
-  EXPECT_TRUE(std::all_of(chart.lines.begin(), chart.lines.end(), [](const auto& l) { return l.dotted; }));
-  const BenchLine& once = chart.lines.back();
-  EXPECT_EQ(once.label, "each once");
-  for (const BenchLine& line : chart.lines) {
-    for (std::size_t i = 0; i < line.points.size(); ++i) EXPECT_GE(line.points[i].y, once.points[i].y) << line.label;
-  }
-}
-
-TEST_F(BenchSceneTest, LoadedFiguresAreHollowAndNamedAsSuch) {
-  Model m = three_kernels();
-  m.runs.at(0).run.provenance.loaded = true;
-  m.runs.at(0).run.provenance.file = "h100.attn";
-  const auto s = scene(m);
-  EXPECT_TRUE(line_of(s.charts[1], "cpu_flash")->hollow);
-  EXPECT_NE(s.table.note.find("loaded: a CPU, from h100.attn"), std::string::npos) << s.table.note;
-  EXPECT_EQ(s.charts[1].source, "loaded: a CPU");
-  EXPECT_EQ(scene(three_kernels()).charts[1].source, "live: a CPU");
-  EXPECT_FALSE(line_of(scene(three_kernels()).charts[1], "cpu_flash")->hollow);
-}
-
-TEST_F(BenchSceneTest, TheFourthChartShowsTheMetricThatWasPicked) {
-  EXPECT_EQ(scene(three_kernels()).charts[3].title, "Speed-up");
-  state.view.bench.metric = "peak_share_pct";
-  const auto s = scene(three_kernels());
-  EXPECT_EQ(s.charts[3].title, "Share of peak");
-  EXPECT_FALSE(s.charts[3].lines.empty());
-  state.view.bench.metric = "l2_hit_pct";
-  EXPECT_NE(scene(three_kernels()).charts[3].empty.find("Not available: "), std::string::npos);
-}
-
-TEST_F(BenchSceneTest, TheSpanShowsTheFactorOfTheHeadline) {
-  state.view.bench.value = 2048;
-  const auto s = scene(three_kernels());
-  ASSERT_TRUE(s.charts[1].span);
-  EXPECT_EQ(s.charts[1].span->text, "5.0×");
-  EXPECT_EQ(s.charts[1].span->x, 2048);
 }
 
 // ---- table
@@ -355,6 +240,57 @@ TEST_F(BenchSceneTest, AnUnverifiedRowIsNotCalledRight) {
   EXPECT_NE(s.verdict.reason.find("not checked"), std::string::npos);
 }
 
+std::vector<std::vector<std::string>> cells_of(const std::string& tsv) {
+  std::vector<std::vector<std::string>> lines(1);
+  std::string cell;
+  for (const char c : tsv) {
+    if (c != '\t' && c != '\n') {
+      cell += c;
+      continue;
+    }
+    lines.back().push_back(std::exchange(cell, ""));
+    if (c == '\n') lines.emplace_back();
+  }
+  EXPECT_TRUE(cell.empty()) << "the last line has no end";
+  lines.pop_back();
+  return lines;
+}
+
+// Numbers as the table shows them, under its heads; a dash is an empty cell.
+TEST_F(BenchSceneTest, ARowOrTheTableIsCopiedWithTabsBetween) {
+  Model m = three_kernels();
+  rows_of(m).push_back(refused_row(sweep, "cpu_tiled", 2048, "needs\t4.00 GiB"));
+  const BenchTable t = scene(m).table;
+  const auto lines = cells_of(table_tsv(t));
+  ASSERT_EQ(lines.size(), t.rows.size() + 1);
+  for (std::size_t c = 0; c < t.columns.size(); ++c) EXPECT_EQ(lines[0].at(c), t.columns[c].title);
+  for (std::size_t r = 0; r < t.rows.size(); ++r) {
+    const BenchTableRow& row = t.rows[r];
+    const auto& line = lines[r + 1];
+    ASSERT_EQ(line.size(), t.columns.size() + (row.reason.empty() ? 0 : 1)) << row.label;
+    EXPECT_EQ(line[0], row.label);
+    for (std::size_t c = 1; c < t.columns.size(); ++c) {
+      const bool there = c - 1 < row.cells.size() && row.cells[c - 1].available;
+      EXPECT_EQ(line[c], there ? row.cells[c - 1].text : "") << row.label << ", " << t.columns[c].title;
+    }
+    if (!row.reason.empty()) {
+      EXPECT_EQ(line.back(), "refused: needs 4.00 GiB");  // a tab within would make two cells
+    }
+    const auto alone = cells_of(row_tsv(t, r));
+    ASSERT_EQ(alone.size(), 2U);
+    EXPECT_EQ(alone[0], lines[0]);
+    EXPECT_EQ(alone[1], line);
+  }
+}
+
+TEST_F(BenchSceneTest, TheNumbersOfAChartAreCopiedWithoutHiddenLines) {
+  const auto s = scene(three_kernels());
+  const auto lines = cells_of(chart_tsv(s, time_of(s), {"cpu_sequential"}));
+  ASSERT_EQ(lines.size(), 4U);
+  EXPECT_EQ(lines[0], (std::vector<std::string>{"L", "cpu_multicore, ms", "cpu_flash, ms"}));
+  EXPECT_EQ(lines[2], (std::vector<std::string>{"1024", "10.2", "2.05"}));
+}
+
 TEST_F(BenchSceneTest, EveryRowHasACellForEveryColumn) {
   for (const bool all : {false, true}) {
     const BenchTable t = scene(three_kernels(), all).table;
@@ -369,9 +305,9 @@ TEST_F(BenchSceneTest, PlannedRowsPredictBytesAndHaveNoTime) {
   const auto planned = planned_rows(sweep);
   ASSERT_EQ(planned.size(), sweep.kernels.size() * sweep.values.size());
   const auto s = bench_scene(state, Model{}, {}, "", planned);
-  EXPECT_FALSE(s.charts[2].lines.empty());
-  EXPECT_TRUE(s.charts[1].lines.empty());
-  EXPECT_NE(s.charts[1].empty.find("Run draws it"), std::string::npos);
+  EXPECT_FALSE(chart_of(s, kDramBytes).lines.empty());
+  EXPECT_TRUE(time_of(s).lines.empty());
+  EXPECT_NE(time_of(s).empty.find("Run draws it"), std::string::npos);
   EXPECT_EQ(cell(s.table, "cpu_flash", "time"), "–");
   EXPECT_NE(cell(s.table, "cpu_flash", "tiles"), "–");
   EXPECT_EQ(s.verdict.headline, "Nothing is measured yet: press Run.");
@@ -459,10 +395,10 @@ TEST_F(BenchSceneTest, KernelsOfBothPlacesShareTheChartsEachOnItsDevice) {
   const auto s = scene(both_places(sweep));
   EXPECT_EQ(s.slice.left_out, 0U);
   EXPECT_EQ(s.kernels, (std::vector<std::string>{"cpu_flash", "naive", "tiled", "flash_simt"}));
-  EXPECT_EQ(s.charts[1].source, "live: a GPU and a CPU");
-  EXPECT_TRUE(line_of(s.charts[1], "cpu_flash")->open);
-  EXPECT_FALSE(line_of(s.charts[1], "naive")->open);
-  EXPECT_TRUE(line_of(s.charts[1], "naive")->baseline);
+  EXPECT_EQ(time_of(s).source, "live: a GPU and a CPU");
+  EXPECT_TRUE(line_of(time_of(s), "cpu_flash")->open);
+  EXPECT_FALSE(line_of(time_of(s), "naive")->open);
+  EXPECT_TRUE(line_of(time_of(s), "naive")->baseline);
   EXPECT_EQ(cell(s.table, "flash_simt", "speedup"), "10.0");
   EXPECT_EQ(cell(s.table, "cpu_flash", "speedup"), "–");  // no cpu_multicore, and a GPU's naive is no measure of it
 }
@@ -473,7 +409,7 @@ TEST_F(BenchSceneTest, AKernelAloneOnItsDeviceLeavesTheVerdictToOneWithItsLike) 
   const BenchScene s = bench_scene(cpu, both_places(sweep), {}, "");
   EXPECT_EQ(s.verdict.headline, "At L = 2048 flash_simt is 10 times as fast as naive, 2.0 times tiled.");
   // The bracket never joins two devices.
-  const BenchChart& time = s.charts[1];
+  const BenchChart& time = time_of(s);
   ASSERT_TRUE(time.span.has_value());
   EXPECT_EQ(time.span->from, 100);
   EXPECT_EQ(time.span->to, 10);
@@ -524,8 +460,8 @@ TEST_F(BenchSceneTest, AnotherBaselineChangesSpeedUpsOfItsDeviceAlone) {
   const auto s = scene(both_places(sweep));
   EXPECT_EQ(cell(s.table, "flash_simt", "speedup"), "2.00");
   EXPECT_EQ(cell(s.table, "naive", "speedup"), "0.20");
-  EXPECT_TRUE(line_of(s.charts[1], "tiled")->baseline);
-  EXPECT_NE(s.charts[3].note.find("tiled"), std::string::npos) << s.charts[3].note;
+  EXPECT_TRUE(line_of(time_of(s), "tiled")->baseline);
+  EXPECT_NE(speed_up(both_places(sweep)).note.find("tiled"), std::string::npos);
 }
 
 TEST_F(BenchSceneTest, WhatHoldsAKernelBackFollowsFromThePeaks) {

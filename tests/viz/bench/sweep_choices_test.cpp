@@ -4,10 +4,14 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
+#include "kernels/gpu/rungs/common.h"
 #include "profiling/figures/metrics.h"
+#include "viz/bench/fields.h"
 #include "viz/bench/presets.h"
 #include "viz/state/state.h"
 
@@ -54,6 +58,45 @@ TEST(SweepMenus, AnEntryHoldsOnceItIsTaken) {
       EXPECT_TRUE(after[m].choices[n].on) << menus[m].id << " " << menus[m].choices[n].words;
     }
   }
+}
+
+// Not those of any one kernel: a rung may run on few.
+TEST(SweepMenus, EveryKnownArchitectureCanBeCompiledFor) {
+  std::vector<std::string> offered;
+  for (const SweepChoice& choice : arch_menu(bench_presets().front().sweep).choices) offered.push_back(choice.words);
+  EXPECT_EQ(offered, std::vector<std::string>(gpu::architectures().begin(), gpu::architectures().end()));
+}
+
+// Whatever became of it: registers, a wait, or the reason why there are none.
+TEST(SweepMenus, CompilingForAnArchitectureAlwaysAnswers) {
+  SweepSpec sweep = bench_presets().front().sweep;
+  sweep.kernels = {"naive", "flash_simt"};
+  Model model;
+  EXPECT_EQ(compile_words(sweep, model), "");  // before anything was looked for
+  model.gpu.looked = true;
+  EXPECT_EQ(compile_words(sweep, model), "Compiling for sm_90a ...");
+  model.task.running = true;
+  EXPECT_EQ(compile_words(sweep, model), "Compiled when the run has ended.");
+  model.task.running = false;
+  model.compiled_for = sweep_key(sweep);
+  for (const auto& [kernel, registers] : {std::pair{"naive", 40.0}, std::pair{"flash_simt", 0.0}}) {
+    Measurement& m = model.compiled.emplace_back();
+    m.key.kernel = kernel;
+    m.launches.resize(1);
+    m.figures.resize(metric_table().size());
+    Figure& f = m.figures[find_metric("registers_count").value()];
+    if (registers > 0)
+      f = {Origin::compiled, registers, "ptxas", ""};
+    else
+      f.reason = "its tile needs too much shared memory";
+  }
+  EXPECT_EQ(compile_words(sweep, model), "Registers: naive 40. flash_simt: its tile needs too much shared memory.");
+  for (Measurement& m : model.compiled) m.figures[find_metric("registers_count").value()] = {};
+  for (Measurement& m : model.compiled)
+    m.figures[find_metric("registers_count").value()].reason = "NVRTC is not here: attnscope doctor --fetch-cuda";
+  EXPECT_EQ(compile_words(sweep, model), "NVRTC is not here: attnscope doctor --fetch-cuda.");
+  sweep.kernels = {"cpu_flash"};
+  EXPECT_EQ(compile_words(sweep, model), "");
 }
 
 TEST(SweepMenus, AGpuThatIsNotHereIsNamedByItsNumber) {

@@ -14,7 +14,8 @@ namespace attn {
 class PixelImages;  // viz/draw/pixel_image.h
 
 struct TilesHeld {
-  bool focused = false;  // Tab entered the tiles: arrows move between cells, so the shell must not step with them
+  bool focused = false;        // Tab entered the tiles: arrows move between cells, so the shell must not step with them
+  bool tab_elsewhere = false;  // Tab goes through the controls: the shell says so
   std::optional<CellRef> hovered;       // this frame's, by mouse
   std::optional<CellRef> keyboard;      // the cell that arrows move
   std::optional<CellRef> editing;       // the input cell that is being typed

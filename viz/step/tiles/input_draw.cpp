@@ -155,14 +155,15 @@ void take_keys(const TilesPanel& panel, const TilesScene& scene) {
   if (io.WantTextInput || ImGui::IsPopupOpen(nullptr, ImGuiPopupFlags_AnyPopupId | ImGuiPopupFlags_AnyPopupLevel))
     return;
   const ImGuiID owner = ImGui::GetID("##step_cells");
-  ImGui::SetKeyOwner(ImGuiKey_Tab, owner);
+  if (!held.tab_elsewhere) ImGui::SetKeyOwner(ImGuiKey_Tab, owner);
   if (!held.focused) {
     // The sheet of keys closes first.
     const bool released =
         !panel.state.view.keys_sheet && ImGui::IsKeyPressed(ImGuiKey_Escape, ImGuiInputFlags_None, owner);
     if (released && panel.state.document.selection.col >= 0)
       panel.commands.push_back(released_pin(panel.state.document.selection));
-    if (!ImGui::IsKeyPressed(ImGuiKey_Tab, ImGuiInputFlags_None, owner) || io.KeyCtrl) return;
+    const bool enters = !held.tab_elsewhere && ImGui::IsKeyPressed(ImGuiKey_Tab, ImGuiInputFlags_None, owner);
+    if (!enters || io.KeyCtrl) return;
     held.focused = true;
     if (held.keyboard && cell_of(scene, *held.keyboard) == nullptr) held.keyboard.reset();
     if (!held.keyboard) {

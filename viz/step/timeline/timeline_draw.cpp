@@ -186,7 +186,9 @@ void draw_track(const Box& box, const TimelineScene& scene, Commands& commands) 
       }
     }
   }
-  draw_scrubber({{box.min.x, chips.max.y + s.px(low ? 8 : 14)}, box.max}, scene, commands);
+  // Where there is no room the chips alone are pressed.
+  if (chips.max.y + s.px(24) <= box.max.y + 1)
+    draw_scrubber({{box.min.x, chips.max.y + s.px(low ? 8 : 14)}, box.max}, scene, commands);
 }
 
 }  // namespace attn

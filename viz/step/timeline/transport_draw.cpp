@@ -4,6 +4,7 @@
 #include <iterator>
 
 #include "viz/draw/theme.h"
+#include "viz/draw/widgets.h"
 #include "viz/step/timeline/transport.h"
 
 namespace attn {
@@ -30,10 +31,10 @@ struct Transport {
 bool button(const Transport& t, const char* id, const Box& box, bool enabled, const char* tip, bool primary = false) {
   ImGui::SetCursorScreenPos(box.min);
   ImGui::BeginDisabled(!enabled);
-  const bool pressed = ImGui::InvisibleButton(id, {box.width(), box.height()});
+  const bool pressed = ImGui::InvisibleButton(id, {box.width(), box.height()}, ImGuiButtonFlags_EnableNav);
   const bool warm = ImGui::IsItemHovered(), held = ImGui::IsItemActive();
   ImGui::EndDisabled();
-  ImGui::SetItemTooltip("%s", tip);
+  tooltip(tip);
   ImU32 fill = colour_of(primary ? Token::text : Token::field);
   if (warm && !primary) fill = colour_of(Token::line);
   if (held || !enabled)
@@ -147,6 +148,7 @@ void draw_transport(const Box& box, const State& state, const TimelineScene& sce
   step_row(t);
   t.x = box.min.x;
   t.y += s.px(kFirstRow + kRowGap);
+  if (t.y + s.px(kSecondRow) > box.max.y + 1) return;  // the keys do the same
   t.height = kSecondRow;
   m_group(t);
   bookmark_group(t);

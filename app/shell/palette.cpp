@@ -1,0 +1,353 @@
+#include "app/shell/palette.h"
+
+#include <algorithm>
+#include <array>
+#include <filesystem>
+#include <optional>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "app/shell/fuzzy.h"
+#include "app/shell/shortcuts.h"
+#include "kernels/ladder.h"
+#include "kernels/model/inputs.h"
+#include "profiling/figures/metrics.h"
+#include "viz/bench/fields.h"
+#include "viz/bench/presets.h"
+#include "viz/bench/sweep_choices.h"
+#include "viz/step/chart_card.h"
+#include "viz/step/problem_fields.h"
+#include "viz/step/timeline/transport.h"
+
+namespace attn {
+namespace {
+
+// Two changes of one choice are one entry of undo.
+constexpr int kOneChoice = 0x7ffffffe;
+
+std::string capital(std::string_view words) {
+  std::string text(words);
+  if (!text.empty() && text.front() >= 'a' && text.front() <= 'z') text.front() = static_cast<char>(text.front() - 32);
+  return text;
+}
+
+class Entries {
+ public:
+  explicit Entries(const PaletteFacts& facts) : facts_(facts) {}
+
+  PaletteEntry& add(std::string group, std::string words, std::string more, Commands commands) {
+    return entries_.emplace_back(
+        PaletteEntry{std::move(group), std::move(words), std::move(more), 0, false, {}, std::move(commands)});
+  }
+  // What shows in a workspace goes there first.
+  PaletteEntry& add_in(Workspace workspace, std::string group, std::string words, std::string more, Commands commands) {
+    if (facts_.state.view.workspace != workspace) commands.insert(commands.begin(), ChooseWorkspace{workspace});
+    return add(std::move(group), std::move(words), std::move(more), std::move(commands));
+  }
+  const PaletteFacts& facts() const { return facts_; }
+  const State& state() const { return facts_.state; }
+  const Document& document() const { return facts_.state.document; }
+  std::vector<PaletteEntry> take() { return std::move(entries_); }
+
+ private:
+  PaletteFacts facts_;
+  std::vector<PaletteEntry> entries_;
+};
+
+// ---- commands
+
+// Of the keys: each row is a command. Those without words say by another chord what a row before them said, or choose a
+// workspace.
+void add_keys(Entries& e) {
+  for (const KeyRow& row : key_table()) {
+    Commands commands;
+    if (row.act != nullptr) row.act(e.state(), commands);
+    const auto* workspace = commands.empty() ? nullptr : command_as<ChooseWorkspace>(commands.front());
+    if (workspace != nullptr && commands.size() == 1) {
+      PaletteEntry& entry = e.add("Workspace", std::string(title_of(workspace->workspace)), "", commands);
+      entry.chord = row.chord;
+      entry.on = e.state().view.workspace == workspace->workspace;
+      continue;
+    }
+    if (row.what.empty()) continue;
+    PaletteEntry& entry = row.step_only && row.act != nullptr
+                              ? e.add_in(Workspace::step, std::string(row.group), capital(row.what), "", commands)
+                              : e.add(std::string(row.group), capital(row.what), "", commands);
+    entry.chord = row.chord;
+    if (row.act == nullptr) entry.why_not = "by its key alone";
+  }
+}
+
+// What has a button and no key.
+void add_buttons(Entries& e) {
+  e.add("Bench", "Measure this problem in Bench", "Takes problem, tile and kernel over", {MeasureInBench{}});
+  e.add("Step", "Step through the kernel and problem of Bench", "At a size that Step can show",
+        {step_through_of(e.state())});
+  e.add_in(Workspace::bench, "Bench", "Measure every point anew", "A new run", {RunSweep{true}});
+  e.add("Edit and files", "Export the measurements as JSON", "With every repeat", {ExportJson{}});
+  e.add_in(Workspace::step, "Step", "Take all bookmarks away", "", {ClearBookmarks{}});
+}
+
+void add_settings(Entries& e) {
+  const Preferences& p = e.state().preferences;
+  for (const auto& [theme, words] : {std::pair{Theme::dark, "Dark"}, {Theme::light, "Light"}})
+    e.add("Setting", words, "Theme", {SetTheme{theme}}).on = p.theme == theme;
+  for (const int percent : {100, 125, 150, 175, 200, 250, 300}) {
+    const float scale = static_cast<float>(percent) / 100;
+    e.add("Setting", fmt::format("Text and tiles at {} %", percent), "Scale", {SetScale{scale}}).on = p.scale == scale;
+  }
+  e.add("Setting", "No motion", "What a step makes stands at once", {SetReducedMotion{true}}).on = p.reduced_motion;
+  e.add("Setting", "Motion", "What a step makes comes in", {SetReducedMotion{false}}).on = !p.reduced_motion;
+  e.add("Setting", "Panels where they were at first", "Reset the layout", {ResetLayout{}});
+}
+
+// ---- Step
+
+void add_step_views(Entries& e) {
+  const StepView& view = e.state().view.step;
+  for (const ChartTab& tab : chart_tabs(e.document().selection.row))
+    e.add_in(Workspace::step, "Chart", tab.words, std::string(tab.what), {ChooseStepChart{tab.chart}}).on =
+        view.chart == tab.chart;
+  for (const float speed : kSpeeds)
+    e.add_in(Workspace::step, "Setting", fmt::format("Play {:.3g} steps a second", speed), "Speed",
+             {SetPlaySpeed{speed}})
+        .on = view.play_steps_per_second == speed;
+}
+
+void add_presets(Entries& e) {
+  for (const Preset& p : presets())
+    e.add_in(Workspace::step, "Preset", std::string(p.title), std::string(p.what), {ChoosePreset{std::string(p.id)}})
+        .on = e.document().preset == p.id;
+}
+
+Commands changes(const Document& now, const Document& then) {
+  Commands commands;
+  if (then.problem != now.problem) commands.emplace_back(SetProblem{then.problem, kOneChoice});
+  if (then.options != now.options) commands.emplace_back(SetOptions{then.options, kOneChoice});
+  if (then.inputs != now.inputs) commands.emplace_back(SetInputs{then.inputs, kOneChoice});
+  return commands;
+}
+
+void add_problem(Entries& e) {
+  const Document& now = e.document();
+  const std::pair<const char*, std::vector<ProblemChoice>> menus[] = {{"Stored as", dtype_choices(now)},
+                                                                      {"Mask", mask_choices(now)},
+                                                                      {"Bias", bias_choices(now)},
+                                                                      {"Inputs", generator_choices(now)},
+                                                                      {"What if", what_if_choices(now)}};
+  for (const auto& [label, choices] : menus) {
+    for (const ProblemChoice& choice : choices) {
+      PaletteEntry& entry = e.add_in(Workspace::step, "Problem", fmt::format("{}: {}", label, choice.words),
+                                     choice.help, changes(now, choice.changed));
+      entry.on = choice.on;
+      if (const auto why = why_not_recordable(choice.changed)) entry.why_not = *why;
+    }
+  }
+}
+
+void add_kernels(Entries& e) {
+  const bool step = e.state().view.workspace == Workspace::step;
+  const std::string& now = step ? e.document().kernel : bench_kernel(e.state());
+  for (const KernelRow* row : ladder()) {
+    const std::string id(row->id);
+    PaletteEntry& entry =
+        e.add("Kernel", std::string(row->title), fmt::format("{}: {}", id, row->what), {ChooseKernel{id}});
+    entry.on = id == now;
+    if (!step) continue;
+    Document changed = e.document();
+    changed.kernel = id;
+    if (row->record == nullptr)
+      entry.why_not = "Step shows what the CPU recorded: choose it in Bench";
+    else if (const auto why = why_not_recordable(changed))
+      entry.why_not = *why;
+  }
+}
+
+// ---- Bench
+
+void add_sweeps(Entries& e) {
+  const SweepSpec& now = e.document().sweep;
+  const BenchPreset* preset = preset_of(now);
+  for (const BenchPreset& p : bench_presets())
+    e.add_in(Workspace::bench, "Sweep", std::string(p.title), std::string(p.what),
+             {SetSweep{with_preset(p, now)}, ChooseBenchMetric{std::string(p.metric)}})
+        .on = preset == &p;
+  for (const KernelRow* row : ladder()) {
+    const bool on = std::find(now.kernels.begin(), now.kernels.end(), row->id) != now.kernels.end();
+    e.add_in(Workspace::bench, "Sweep", fmt::format("{} {}", on ? "Leave out" : "Measure", row->id),
+             std::string(row->title), {SetSweep{with_kernel(now, row->id, !on)}});
+  }
+}
+
+void add_sweep_menus(Entries& e) {
+  const SweepSpec& now = e.document().sweep;
+  std::vector<SweepMenu> menus{axis_menu(now), dtype_menu(now), mask_menu(now), inputs_menu(now), check_menu(now)};
+  if (runs_on_gpu(now)) {
+    for (SweepMenu& menu :
+         std::array{device_menu(now, e.facts().model.gpu), arch_menu(now), l2_menu(now), counters_menu(now)})
+      menus.push_back(std::move(menu));
+  }
+  for (const SweepMenu& menu : menus) {
+    for (const SweepChoice& choice : menu.choices) {
+      const std::string label = *menu.label == '\0' ? "" : std::string(menu.label) + ": ";
+      e.add_in(Workspace::bench, "Sweep", label + choice.words, menu.help, {SetSweep{choice.changed}}).on = choice.on;
+    }
+  }
+}
+
+void add_figures(Entries& e) {
+  const BenchView& view = e.state().view.bench;
+  for (const MetricRow& m : metric_table())
+    e.add_in(Workspace::bench, "Metric", std::string(m.label), fmt::format("{}: {}", m.id, m.help),
+             {ChooseBenchMetric{std::string(m.id)}})
+        .on = view.metric == m.id;
+  const SweepSpec& sweep = e.document().sweep;
+  for (const std::int64_t value : sweep.values)
+    e.add_in(Workspace::bench, "Value", fmt::format("{} = {}", axis_title(sweep.axis), value),
+             "What table and strip look at", {ChooseBenchValue{value}})
+        .on = view.value == value;
+  e.add_in(Workspace::bench, "Baseline", "The usual one of each device", "What speed-ups are over",
+           {ChooseBenchBaseline{}})
+      .on = view.baseline.empty();
+  for (const std::string& id : sweep.kernels)
+    e.add_in(Workspace::bench, "Baseline", id, "What speed-ups are over", {ChooseBenchBaseline{id}}).on =
+        view.baseline == id;
+}
+
+void add_run(Entries& e, const ListedRun& r) {
+  const BenchRuns& list = e.document().runs;
+  const std::string words = words_of(list, r.run), id = r.run.id;
+  const bool shown = is_shown(list, id), reference = list.reference == id;
+  const auto add = [&](std::string what, Command command) -> PaletteEntry& {
+    return e.add_in(Workspace::bench, "Run", fmt::format("{} {}", what, words), "", {std::move(command)});
+  };
+  add(shown ? "Hide" : "Show", ShowRun{id, !shown});
+  add(reference ? "Compare no more with" : "Compare the others with", CompareWithRun{reference ? "" : id});
+  if (!r.run.spec.empty()) add("Set up the sweep of", TakeSweepOf{id});
+  add("Rows as CSV of", ExportCsv{id});
+  add("Rows as JSON of", ExportJson{id});
+  if (r.from == RunFrom::bundled) return;
+  PaletteEntry& remove = add("Remove", RemoveRun{id});
+  if (r.growing) remove.why_not = "it is being measured";
+}
+
+void add_runs(Entries& e) {
+  const BenchRuns& list = e.document().runs;
+  const bool predicted = is_shown(list, kPredictedRun);
+  e.add_in(Workspace::bench, "Run", predicted ? "Hide what is predicted" : "Show what is predicted",
+           "Bytes, memory, registers before the run", {ShowRun{std::string(kPredictedRun), !predicted}});
+  for (const ListedRun& r : e.facts().model.runs)
+    if (!list.removed.contains(r.run.id)) add_run(e, r);
+}
+
+void add_files(Entries& e) {
+  for (const KnownFile& f : e.facts().model.files) {
+    const std::filesystem::path path(f.path);
+    e.add("File", "Open " + (f.words.empty() ? path.filename().string() : f.words), f.path, {OpenFile{f.path}});
+  }
+}
+
+// ---- what cannot be done now
+
+struct WhyNot {
+  const PaletteFacts& f;
+
+  template <class C>
+  std::string operator()(const C&) const {
+    return {};
+  }
+  std::string operator()(const Undo&) const { return f.can_undo ? "" : "there is nothing to undo"; }
+  std::string operator()(const Redo&) const { return f.can_redo ? "" : "there is nothing to redo"; }
+  std::string operator()(const CancelTask&) const { return f.model.task.running ? "" : "nothing runs"; }
+  std::string operator()(const ExportCsv& c) const { return rows(c.run); }
+  std::string operator()(const ExportJson& c) const { return rows(c.run); }
+  std::string operator()(const RunSweep&) const {
+    if (f.model.task.running) return "something is running: cancel it first";
+    const auto valid = validate(f.state.document.sweep);
+    return valid ? "" : valid.error().message;
+  }
+  std::string operator()(const StepBy&) const { return recording(); }
+  std::string operator()(const GoToEnd&) const { return recording(); }
+  std::string operator()(const Play&) const { return recording(); }
+  std::string operator()(const ToggleBookmark&) const { return recording(); }
+  std::string operator()(const ClearBookmarks&) const { return bookmarks(); }
+  std::string operator()(const GoToLandmark& c) const {
+    return c.landmark == Landmark::bookmark ? bookmarks() : recording();
+  }
+  std::string operator()(const Ask& c) const {
+    if (c.popup == Popup::go_to || c.popup == Popup::save_steps) return recording();
+    return {};
+  }
+
+  std::string recording() const { return f.model.recording != nullptr ? "" : "nothing is recorded"; }
+  std::string bookmarks() const {
+    return f.state.view.step.bookmarks.empty() ? "there is no bookmark: B sets one" : recording();
+  }
+  std::string rows(const std::string& run) const {
+    const bool any = !run.empty() || !shown_runs(f.state.document.runs, f.model).empty();
+    return any ? "" : "no run is ticked";
+  }
+};
+
+void find_reasons(const PaletteFacts& facts, std::vector<PaletteEntry>& entries) {
+  for (PaletteEntry& entry : entries) {
+    for (const Command& command : entry.commands) {
+      if (entry.why_not.empty()) entry.why_not = visit_command(command, WhyNot{facts});
+    }
+  }
+}
+
+}  // namespace
+
+StepThrough step_through_of(const State& state) {
+  const SweepSpec& sweep = state.document.sweep;
+  const std::int64_t last = sweep.values.empty() ? 1 : sweep.values.back();
+  const std::int64_t value = state.view.bench.value.value_or(last);
+  return {bench_kernel(state), problem_at(sweep, value), options_at(sweep, value)};
+}
+
+std::vector<PaletteEntry> palette_entries(const PaletteFacts& facts) {
+  Entries e(facts);
+  add_keys(e);
+  add_buttons(e);
+  add_presets(e);
+  add_kernels(e);
+  add_step_views(e);
+  add_problem(e);
+  add_sweeps(e);
+  add_figures(e);
+  add_sweep_menus(e);
+  add_settings(e);
+  add_runs(e);
+  add_files(e);
+  std::vector<PaletteEntry> entries = e.take();
+  find_reasons(facts, entries);
+  return entries;
+}
+
+std::vector<PaletteHit> palette_hits(const std::vector<PaletteEntry>& entries, std::string_view query) {
+  std::vector<PaletteHit> hits;
+  for (std::size_t n = 0; n < entries.size(); ++n) {
+    const PaletteEntry& entry = entries[n];
+    // Words first, so that a letter is found there before it is found in what stands beside them.
+    const std::string text = fmt::format("{} {} {}", entry.words, entry.group, entry.more);
+    auto match = fuzzy_match(query, text);
+    if (!match) continue;
+    const auto in_words = [&](std::size_t at) { return at < entry.words.size(); };
+    const auto beside =
+        std::count_if(match->at.begin(), match->at.end(), [&](std::size_t at) { return !in_words(at); });
+    std::erase_if(match->at, [&](std::size_t at) { return !in_words(at); });
+    hits.push_back({n, match->score - 2 * static_cast<int>(beside), std::move(match->at)});
+  }
+  if (query.find_first_not_of(' ') == query.npos) return hits;
+  std::stable_sort(hits.begin(), hits.end(), [&](const PaletteHit& a, const PaletteHit& b) {
+    const PaletteEntry &x = entries[a.entry], &y = entries[b.entry];
+    if (a.score != b.score) return a.score > b.score;
+    if (x.why_not.empty() != y.why_not.empty()) return x.why_not.empty();
+    return x.words.size() < y.words.size();  // the query says more of it
+  });
+  return hits;
+}
+
+}  // namespace attn

@@ -1,0 +1,55 @@
+// The command palette: whatever can be done, chosen or set, found by a few letters. Its entries come from the tables
+// that drive the rest: keys, presets, kernels, metrics, menus, runs, files. Pure; palette_draw.cpp draws them.
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "imgui.h"
+#include "viz/state/commands.h"
+#include "viz/state/model.h"
+#include "viz/state/state.h"
+
+namespace attn {
+
+struct PaletteEntry {
+  std::string group;  // "Step", "Kernel", "Metric": what kind of thing it is
+  std::string words;  // "late outlier"
+  std::string more;   // one sentence; found by its letters too
+  ImGuiKeyChord chord = 0;
+  bool on = false;      // it is so already
+  std::string why_not;  // why it cannot be done now; empty = it can
+  Commands commands;    // what it does
+};
+
+struct PaletteFacts {
+  const State& state;
+  const Model& model;
+  bool can_undo = false, can_redo = false;
+};
+std::vector<PaletteEntry> palette_entries(const PaletteFacts& facts);
+
+// An entry that a query finds, and which bytes of its words it found.
+struct PaletteHit {
+  std::size_t entry = 0;
+  int score = 0;
+  std::vector<std::size_t> at;
+};
+// The best first; of equals those that can be done, then those of fewer words, then in the order of the entries.
+std::vector<PaletteHit> palette_hits(const std::vector<PaletteEntry>& entries, std::string_view query);
+
+// What the palette remembers while it is open.
+struct PaletteHeld {
+  std::string query;
+  std::vector<PaletteEntry> entries;
+  std::vector<PaletteHit> hits;  // of the query
+  std::size_t chosen = 0;        // of the hits
+  bool take_keyboard = false;    // the field, in the next frame
+};
+
+// From Bench to Step: the chosen kernel and problem.
+StepThrough step_through_of(const State& state);
+
+}  // namespace attn

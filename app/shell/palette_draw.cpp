@@ -1,0 +1,186 @@
+// The command palette as it is drawn: a field, and the entries that its letters find.
+#include <algorithm>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "app/shell/caps.h"
+#include "app/shell/palette.h"
+#include "app/shell/popups.h"
+#include "app/shell/shortcuts.h"
+#include "imgui.h"
+#include "misc/cpp/imgui_stdlib.h"
+#include "viz/draw/canvas.h"
+#include "viz/draw/text_fit.h"
+
+namespace attn {
+namespace {
+
+constexpr const char* kPalette = "Commands";
+constexpr float kWidth = 680, kRow = 26, kGroup = 96, kText = 13, kSmall = 12;  // logical
+
+// Up and down belong to the list while the field has the keyboard.
+int move_by_arrows(ImGuiInputTextCallbackData* data) {
+  int& move = *static_cast<int*>(data->UserData);
+  if (data->EventFlag == ImGuiInputTextFlags_CallbackHistory) move += data->EventKey == ImGuiKey_UpArrow ? -1 : 1;
+  return 0;
+}
+
+void start(PaletteHeld& held, const Controller& controller) {
+  held.query.clear();
+  held.entries = palette_entries(
+      {controller.state(), controller.model(), controller.history().can_undo(), controller.history().can_redo()});
+  held.hits = palette_hits(held.entries, "");
+  held.chosen = 0;
+  held.take_keyboard = false;
+}
+
+// Words with the letters that were found in bold; returns the x after them.
+float draw_found(ImDrawList* list, const Box& box, const std::string& words, const std::vector<std::size_t>& at,
+                 ImU32 ink) {
+  float x = box.min.x;
+  const auto is_found = [&](std::size_t n) {
+    // Whole characters alone: the bytes of one stay together.
+    return static_cast<unsigned char>(words[n]) < 0x80U && std::binary_search(at.begin(), at.end(), n);
+  };
+  for (std::size_t from = 0; from < words.size();) {
+    const bool found = is_found(from);
+    std::size_t to = from + 1;
+    while (to < words.size() && is_found(to) == found) ++to;
+    const std::string_view part = std::string_view(words).substr(from, to - from);
+    const Face face = found ? Face::bold : Face::text;
+    draw_text_in(list, {{x, box.min.y}, box.max}, Align::left, face, kText, ink, part);
+    x += text_width(face, kText, part);
+    from = to;
+  }
+  return x;
+}
+
+// The right end of a line: its keys, or why it cannot be, or that it is so already. Returns where it begins.
+float draw_right(ImDrawList* list, const Box& box, const PaletteEntry& entry, float room) {
+  const Style& s = style();
+  if (!entry.why_not.empty()) {
+    const std::string words = fitted_text(Face::text, kSmall, entry.why_not, room);
+    draw_text_in(list, box, Align::right, Face::text, kSmall, colour_of(Token::dim), words);
+    return box.max.x - text_width(Face::text, kSmall, words);
+  }
+  if (entry.chord != 0) {
+    const float left = box.max.x - chord_width(entry.chord);
+    draw_chord(list, left, box.centre().y, entry.chord);
+    return left;
+  }
+  if (!entry.on) return box.max.x;
+  draw_text_in(list, box, Align::right, Face::text, kSmall, colour_of(Token::dim), "now");
+  return box.max.x - text_width(Face::text, kSmall, "now") - s.px(4);
+}
+
+void draw_line(const PaletteEntry& entry, const PaletteHit& hit, const Box& line, bool chosen) {
+  const Style& s = style();
+  ImDrawList* list = ImGui::GetWindowDrawList();
+  if (chosen) list->AddRectFilled(line.min, line.max, colour_of(Token::field), s.px(6));
+  const bool can = entry.why_not.empty();
+  Box box{{line.min.x + s.px(10), line.min.y}, {line.max.x - s.px(10), line.max.y}};
+  draw_text_in(list, box, Align::left, Face::text, kSmall, colour_of(Token::dim),
+               fitted_text(Face::text, kSmall, entry.group, s.px(kGroup - 8)));
+  box.min.x += s.px(kGroup);
+  const ImU32 ink = colour_of(can ? Token::text : Token::dim);
+  const std::string words = fitted_text(Face::bold, kText, entry.words, box.width());
+  const float after = draw_found(list, box, words, hit.at, ink) + s.px(12);
+  const float right = draw_right(list, box, entry, std::max(0.0F, box.max.x - after)) - s.px(12);
+  if (entry.more.empty() || !can || right - after < s.px(60)) return;
+  draw_text_in(list, {{after, box.min.y}, {right, box.max.y}}, Align::left, Face::text, kSmall, colour_of(Token::dim),
+               fitted_text(Face::text, kSmall, entry.more, right - after));
+}
+
+// Whether an entry was pressed.
+bool draw_list(PaletteHeld& held, float width, float height, bool moved) {
+  const Style& s = style();
+  ImGui::PushStyleVar(ImGuiStyleVar_WindowPadding, ImVec2(0, 0));
+  ImGui::PushStyleVar(ImGuiStyleVar_ItemSpacing, ImVec2(0, 0));
+  bool pressed = false;
+  if (ImGui::BeginChild("found", {width, height}, ImGuiChildFlags_None, ImGuiWindowFlags_NoNav)) {
+    const float row = s.px(kRow);
+    if (moved) {
+      const float top = static_cast<float>(held.chosen) * row, scroll = ImGui::GetScrollY();
+      if (top < scroll) ImGui::SetScrollY(top);
+      if (top + row > scroll + height) ImGui::SetScrollY(top + row - height);
+    }
+    ImGuiListClipper clipper;
+    clipper.Begin(static_cast<int>(held.hits.size()), row);
+    while (clipper.Step()) {
+      for (int n = clipper.DisplayStart; n < clipper.DisplayEnd; ++n) {
+        const auto at = static_cast<std::size_t>(n);
+        const PaletteEntry& entry = held.entries[held.hits[at].entry];
+        const ImVec2 corner = ImGui::GetCursorScreenPos();
+        const float inside = ImGui::GetContentRegionAvail().x;
+        ImGui::PushID(n);
+        const bool clicked = ImGui::InvisibleButton("entry", {inside, row});
+        ImGui::PopID();
+        const bool pointed = ImGui::IsItemHovered();
+        // The pointer that only lies there does not take the choice from the keyboard.
+        if (pointed && (ImGui::GetIO().MouseDelta.x != 0 || ImGui::GetIO().MouseDelta.y != 0)) held.chosen = at;
+        if (clicked) held.chosen = at, pressed = true;
+        draw_line(entry, held.hits[at], {corner, {corner.x + inside, corner.y + row}}, held.chosen == at);
+      }
+    }
+    if (held.hits.empty()) ImGui::TextDisabled("Nothing is called so.");
+  }
+  ImGui::EndChild();
+  ImGui::PopStyleVar(2);
+  return pressed;
+}
+
+// The field; whether Enter was pressed in it. The choice moves by arrows and pages.
+bool draw_query(PaletteHeld& held, float width, int page, bool& moved) {
+  const std::string before = held.query;
+  int move = 0;
+  if (ImGui::IsWindowAppearing() || std::exchange(held.take_keyboard, false)) ImGui::SetKeyboardFocusHere();
+  ImGui::SetNextItemWidth(width);
+  const bool entered = ImGui::InputTextWithHint(
+      "##query", "a command, preset, kernel, metric or setting", &held.query,
+      ImGuiInputTextFlags_EnterReturnsTrue | ImGuiInputTextFlags_CallbackHistory, move_by_arrows, &move);
+  if (ImGui::IsKeyPressed(ImGuiKey_PageDown)) move += page;
+  if (ImGui::IsKeyPressed(ImGuiKey_PageUp)) move -= page;
+  if (held.query != before) {
+    held.hits = palette_hits(held.entries, held.query);
+    held.chosen = 0;
+    moved = true;
+  }
+  if (move == 0 || held.hits.empty()) return entered;
+  const auto last = static_cast<int>(held.hits.size()) - 1;
+  held.chosen = static_cast<std::size_t>(std::clamp(static_cast<int>(held.chosen) + move, 0, last));
+  moved = true;
+  return entered;
+}
+
+}  // namespace
+
+void open_palette(const Controller& controller, PaletteHeld& held) {
+  start(held, controller);
+  ImGui::OpenPopup(kPalette);
+}
+
+void draw_palette(PaletteHeld& held, Commands& commands) {
+  const Style& s = style();
+  const ImGuiViewport* viewport = ImGui::GetMainViewport();
+  const float width = std::min(s.px(kWidth), viewport->Size.x - s.px(40));
+  const float top = std::min(s.px(90), viewport->Size.y * 0.1F);
+  const float room = viewport->Size.y - 2 * top - s.px(70);
+  const int rows = std::clamp(static_cast<int>(room / s.px(kRow)), 3, 14);
+  if (!begin_popup(kPalette, {viewport->Pos.x + viewport->Size.x / 2, viewport->Pos.y + top}, {0.5F, 0})) return;
+  bool moved = false;
+  const bool entered = draw_query(held, width, rows - 1, moved);
+  const bool pressed = draw_list(held, width, s.px(kRow) * static_cast<float>(rows), moved);
+  if ((entered || pressed) && held.chosen < held.hits.size()) {
+    const PaletteEntry& entry = held.entries[held.hits[held.chosen].entry];
+    if (entry.why_not.empty()) {
+      commands.insert(commands.end(), entry.commands.begin(), entry.commands.end());
+      ImGui::CloseCurrentPopup();
+    }
+  }
+  // Enter and a press take it from the field.
+  if (entered || pressed) held.take_keyboard = true;
+  ImGui::EndPopup();
+}
+
+}  // namespace attn

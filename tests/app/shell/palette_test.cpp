@@ -1,0 +1,153 @@
+// The command palette has all that the program can do: what is added to a table is in it.
+#include "app/shell/palette.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <set>
+#include <string>
+#include <typeinfo>
+#include <variant>
+
+#include "app/control/controller.h"
+#include "app/shell/shortcuts.h"
+#include "app/state/apply.h"
+#include "kernels/ladder.h"
+#include "kernels/model/inputs.h"
+#include "profiling/figures/metrics.h"
+#include "viz/bench/presets.h"
+
+namespace attn {
+namespace {
+
+template <class T>
+void collect(std::set<std::string>& names);
+template <class... T>
+void collect_all(const std::variant<T...>* /*list*/, std::set<std::string>& names) {
+  (collect<T>(names), ...);
+}
+template <class T>
+void collect(std::set<std::string>& names) {
+  if constexpr (is_list_of_commands<T>)
+    collect_all(static_cast<const T*>(nullptr), names);
+  else
+    names.insert(typeid(T).name());
+}
+
+std::string name_of_command(const Command& command) {
+  return visit_command(command, [](const auto& c) { return std::string(typeid(c).name()); });
+}
+
+ListedRun a_run() {
+  ListedRun r;
+  r.run = new_run("attn1");
+  r.run.name = "mine";
+  return r;
+}
+
+class PaletteTest : public ::testing::Test {
+ protected:
+  PaletteTest() {
+    ControllerOptions options;
+    options.state = initial_state();
+    controller_ = std::make_unique<Controller>(std::move(options));
+    model_ = controller_->model();
+    model_.runs.push_back(a_run());
+    model_.files.push_back({"/somewhere/old.attn", "", false});
+    state_ = controller_->state();
+  }
+  std::vector<PaletteEntry> entries() const { return palette_entries({state_, model_, can_undo_, false}); }
+  const PaletteEntry* entry(const std::vector<PaletteEntry>& all, std::string_view words) const {
+    const auto it = std::find_if(all.begin(), all.end(), [&](const auto& e) { return e.words == words; });
+    return it == all.end() ? nullptr : &*it;
+  }
+
+  std::unique_ptr<Controller> controller_;
+  Model model_;
+  State state_;
+  bool can_undo_ = false;
+};
+
+TEST_F(PaletteTest, EveryCommandIsThereUnlessItNeedsMoreThanAName) {
+  std::set<std::string> wanted;
+  collect<Command>(wanted);
+  // A cell, typed texts and paths: what asks for them is there.
+  for (const char* name :
+       {typeid(Select).name(), typeid(GoToEvent).name(), typeid(SetInputFiles).name(), typeid(SaveSteps).name(),
+        typeid(RenameRun).name(), typeid(SaveSessionAs).name(), typeid(CopyText).name()})
+    EXPECT_EQ(wanted.erase(name), 1U) << name;
+  std::set<std::string> popups;
+  for (const PaletteEntry& e : entries()) {
+    for (const Command& c : e.commands) {
+      wanted.erase(name_of_command(c));
+      if (const auto* ask = command_as<Ask>(c)) popups.insert(std::to_string(static_cast<int>(ask->popup)));
+    }
+  }
+  EXPECT_TRUE(wanted.empty()) << "not in the palette: " << *wanted.begin();
+  EXPECT_EQ(popups.size(), static_cast<std::size_t>(Popup::palette));  // none is no popup, the palette is one
+}
+
+TEST_F(PaletteTest, EveryRowOfEveryTableIsThere) {
+  const auto all = entries();
+  const auto is_there = [&](std::string_view words, std::string_view group) {
+    return std::any_of(all.begin(), all.end(), [&](const auto& e) { return e.words == words && e.group == group; });
+  };
+  for (const Preset& p : presets()) EXPECT_TRUE(is_there(p.title, "Preset")) << p.id;
+  for (const BenchPreset& p : bench_presets()) EXPECT_TRUE(is_there(p.title, "Sweep")) << p.id;
+  for (const KernelRow* k : ladder()) EXPECT_TRUE(is_there(k->title, "Kernel")) << k->id;
+  for (const MetricRow& m : metric_table()) EXPECT_TRUE(is_there(m.label, "Metric")) << m.id;
+  for (const char* workspace : {"Step", "Bench", "Profile", "Learn"}) EXPECT_TRUE(is_there(workspace, "Workspace"));
+  for (const KeyRow& k : key_table()) {
+    const bool shown = std::any_of(all.begin(), all.end(), [&](const auto& e) { return e.chord == k.chord; });
+    EXPECT_TRUE(shown || k.what.empty()) << k.what;
+  }
+}
+
+TEST_F(PaletteTest, WhatCannotBeDoneSaysWhy) {
+  auto all = entries();
+  ASSERT_NE(entry(all, "Undo"), nullptr);
+  EXPECT_NE(entry(all, "Undo")->why_not.find("nothing to undo"), std::string::npos);
+  EXPECT_FALSE(entry(all, "Cancel what runs")->why_not.empty());
+  EXPECT_FALSE(entry(all, "Next bookmark")->why_not.empty());
+  EXPECT_TRUE(entry(all, "Next phase")->why_not.empty());
+  can_undo_ = true;
+  model_.task.running = true;
+  model_.recording = nullptr;
+  state_.view.step.bookmarks.push_back({});
+  all = entries();
+  EXPECT_TRUE(entry(all, "Undo")->why_not.empty());
+  EXPECT_TRUE(entry(all, "Cancel what runs")->why_not.empty());
+  EXPECT_FALSE(entry(all, "Run the sweep")->why_not.empty());
+  EXPECT_FALSE(entry(all, "Next phase")->why_not.empty());
+}
+
+TEST_F(PaletteTest, WhatShowsElsewhereGoesThere) {
+  state_.view.workspace = Workspace::bench;
+  const auto all = entries();
+  const PaletteEntry* preset = entry(all, presets()[1].title);
+  ASSERT_NE(preset, nullptr);
+  State after = state_;
+  for (const Command& c : preset->commands) after = *apply(after, std::get<StateCommand>(c), nullptr);
+  EXPECT_EQ(after.view.workspace, Workspace::step);
+  EXPECT_EQ(after.document.preset, presets()[1].id);
+}
+
+TEST_F(PaletteTest, AFewLettersFindIt) {
+  const auto all = entries();
+  const auto first = [&](std::string_view query) {
+    const auto hits = palette_hits(all, query);
+    return hits.empty() ? std::string() : all[hits.front().entry].words;
+  };
+  EXPECT_EQ(first("late out"), "Late outlier");
+  EXPECT_EQ(first("quit"), "Quit");
+  EXPECT_EQ(first("light"), "Light");
+  EXPECT_EQ(first("scale 200"), "Text and tiles at 200 %");
+  EXPECT_EQ(first("reset layout"), "Panels where they were at first");
+  EXPECT_EQ(first("tflops"), "Rate");
+  EXPECT_EQ(first("bench"), "Bench");
+  EXPECT_TRUE(palette_hits(all, "zzyzx").empty());
+  EXPECT_EQ(palette_hits(all, "").size(), all.size());
+}
+
+}  // namespace
+}  // namespace attn

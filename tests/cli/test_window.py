@@ -1,0 +1,80 @@
+"""The window on a display draws nothing while nothing changes.
+
+Skipped where Xvfb is not installed."""
+
+import os
+import pathlib
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+
+from program import BINARY, Report
+
+report = Report()
+SKIPPED = 77
+
+
+class Display:
+    """An X server of our own, on a number that it chooses."""
+
+    def __init__(self):
+        read, write = os.pipe()
+        self.server = subprocess.Popen(["Xvfb", "-displayfd", str(write), "-screen", "0", "1440x900x24"],
+                                       pass_fds=[write], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        os.close(write)
+        with os.fdopen(read) as number:
+            self.name = ":" + number.readline().strip()
+
+    def end(self):
+        self.server.kill()
+        self.server.wait()
+
+
+def window(display, home):
+    environment = {k: v for k, v in os.environ.items() if not k.startswith(("XDG_", "WAYLAND"))}
+    environment |= {"DISPLAY": display.name, "HOME": str(home), "ATTNSCOPE_TIMINGS": "1"}
+    return subprocess.Popen([BINARY], env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+
+
+def wait_for_frame(process):
+    """The first line with words about the first frame; what stood before it is the display's."""
+    for line in process.stderr:
+        if "first frame" in line:
+            return True
+    return False
+
+
+def seconds_of_cpu(process):
+    fields = pathlib.Path(f"/proc/{process.pid}/stat").read_text().rsplit(")", 1)[1].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+
+def idle(home):
+    display = Display()
+    process = window(display, home)
+    if not wait_for_frame(process):
+        display.end()
+        print("no window can be opened here:", process.stderr.read())
+        sys.exit(SKIPPED)
+    time.sleep(7)  # the layout is saved once it has rested
+    before = seconds_of_cpu(process)
+    time.sleep(3)
+    used = seconds_of_cpu(process) - before
+    process.send_signal(signal.SIGTERM)
+    _, words = process.communicate(timeout=20)
+    display.end()
+    report.check(process.returncode == 0, f"exit {process.returncode}: {words}")
+    made = [int(line.split()[0]) for line in words.splitlines() if "frames made" in line]
+    report.check(len(made) == 1 and made[0] < 20, f"an idle window made frames: {words}")
+    report.check(used < 0.06, f"an idle window used {used:.2f} s of the processor in 3 s")
+
+
+if shutil.which("Xvfb") is None:
+    print("Xvfb is not installed (xvfb)")
+    sys.exit(SKIPPED)
+with tempfile.TemporaryDirectory() as name:
+    idle(pathlib.Path(name))
+report.exit(least=3)

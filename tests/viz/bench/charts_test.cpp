@@ -1,0 +1,182 @@
+// What Bench's charts show, from rows whose times are known.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <string>
+#include <vector>
+
+#include "tests/viz/bench/scene_fixture.h"
+
+namespace attn {
+namespace {
+
+using namespace bench_test;
+
+TEST_F(BenchSceneTest, EveryPointLiesWithinTheAxes) {
+  for (const bool log : {false, true}) {
+    BenchSwitches switches;
+    for (const char* id : {"time_us_median", "dram_bytes", "speedup_ratio", "tflops"}) switches.log[id] = log;
+    const auto s = bench_scene(state, three_kernels(), switches, "");
+    for (const BenchChart& chart : s.charts) {
+      ASSERT_FALSE(chart.lines.empty()) << chart.id;
+      EXPECT_EQ(chart.log_y, log) << chart.id;
+      for (const BenchLine& line : chart.lines) {
+        for (const BenchPoint& p : line.points) {
+          EXPECT_GT(p.low, chart.y_min) << chart.id;
+          EXPECT_LT(p.high, chart.y_max) << chart.id;
+          EXPECT_LE(p.low, p.y);
+          EXPECT_GE(p.high, p.y);
+          EXPECT_GT(static_cast<double>(p.x), s.x_min);
+          EXPECT_LT(static_cast<double>(p.x), s.x_max);
+        }
+      }
+    }
+  }
+}
+
+TEST_F(BenchSceneTest, WhiskersAreTheQuartiles) {
+  const auto s = scene(three_kernels());
+  const BenchPoint p = line_of(time_of(s), "cpu_flash")->points[0];  // 1024 us
+  EXPECT_DOUBLE_EQ(p.y, 1.024);
+  EXPECT_DOUBLE_EQ(p.low, 1.024 * 0.98);
+  EXPECT_DOUBLE_EQ(p.high, 1.024 * 1.03);
+  const BenchPoint rate = line_of(chart_of(s, "tflops"), "cpu_flash")->points[0];
+  EXPECT_NEAR(rate.high / rate.y, 1 / 0.98, 1e-12);  // a shorter time is a higher rate
+}
+
+// The floor is no prediction of a kernel: a line of its own kind.
+TEST_F(BenchSceneTest, PredictionsAreDottedAndHaveTheirFloor) {
+  const auto s = scene(three_kernels());
+  const BenchChart& chart = chart_of(s, kDramBytes);
+  const BenchLine& once = chart.lines.back();
+  EXPECT_EQ(once.label, "each once");
+  EXPECT_TRUE(once.bound);
+  for (const BenchLine& line : chart.lines) {
+    EXPECT_EQ(line.dotted, !line.bound) << line.label;
+    for (std::size_t i = 0; i < line.points.size(); ++i) EXPECT_GE(line.points[i].y, once.points[i].y) << line.label;
+  }
+}
+
+TEST_F(BenchSceneTest, LoadedFiguresAreHollowAndNamedAsSuch) {
+  Model m = three_kernels();
+  m.runs.at(0).run.provenance.loaded = true;
+  m.runs.at(0).run.provenance.file = "h100.attn";
+  const auto s = scene(m);
+  EXPECT_TRUE(line_of(time_of(s), "cpu_flash")->hollow);
+  EXPECT_NE(s.table.note.find("loaded: a CPU, from h100.attn"), std::string::npos) << s.table.note;
+  EXPECT_EQ(time_of(s).source, "loaded: a CPU");
+  EXPECT_EQ(time_of(scene(three_kernels())).source, "live: a CPU");
+  EXPECT_FALSE(line_of(time_of(scene(three_kernels())), "cpu_flash")->hollow);
+}
+
+TEST_F(BenchSceneTest, EachChartShowsTheMetricThatWasPickedForIt) {
+  state.view.bench.charts = {"time_spread_pct", "", "tile_load_bytes", "peak_share_pct"};
+  const auto s = scene(three_kernels());
+  EXPECT_EQ(s.charts[0].title, "Spread");
+  EXPECT_EQ(s.charts[1].metric, kDramBytes);  // the usual one of its place
+  EXPECT_EQ(s.charts[2].title, "Tile loads");
+  EXPECT_EQ(s.charts[3].title, "Share of peak");
+  EXPECT_FALSE(s.charts[3].lines.empty());
+  state.view.bench.charts[3] = "l2_hit_pct";
+  EXPECT_NE(scene(three_kernels()).charts[3].empty.find("Not available: "), std::string::npos);
+  for (const BenchMetric& metric : s.metrics) EXPECT_TRUE(check_chart_metric(metric.id)) << metric.id;
+}
+
+std::vector<std::string> titles_of(const BenchScene& s) {
+  std::vector<std::string> titles;
+  for (const BenchChart& chart : s.charts) titles.push_back(chart.title);
+  return titles;
+}
+
+// A CPU has no occupancy: that place shows what can be had.
+TEST_F(BenchSceneTest, BenchOpensWithThePlotsThatMatterFirst) {
+  EXPECT_EQ(titles_of(scene(three_kernels())),
+            (std::vector<std::string>{"Time", "HBM bytes", "Speed-up", "Throughput"}));
+  Model m = three_kernels();
+  for (Measurement& row : rows_of(m)) {
+    row.processor = Processor::gpu;
+    for (const char* id : {"dram_read_bytes", "dram_write_bytes"})
+      row.figures[find_metric(id).value()] = {Origin::measured, 1e6, "a counter", ""};
+  }
+  EXPECT_EQ(titles_of(scene(m)), (std::vector<std::string>{"Time", "DRAM bytes", "Occupancy", "Throughput"}));
+}
+
+// Solid is what was achieved, dotted of the same kernel what could be.
+TEST_F(BenchSceneTest, OccupancyIsAchievedWithTheTheoreticalDotted) {
+  Model m = three_kernels();
+  for (Measurement& row : rows_of(m)) {
+    row.processor = Processor::gpu;
+    row.figures[find_metric("occupancy_achieved_pct").value()] = {Origin::measured, 41, "a counter", ""};
+    row.figures[find_metric("occupancy_theoretical_pct").value()] = {Origin::compiled, 50, "ptxas", ""};
+  }
+  const auto s = scene(m);
+  const BenchChart& chart = chart_of(s, "occupancy_achieved_pct");
+  for (const char* kernel : {"cpu_flash", "cpu_multicore"}) {
+    std::vector<const BenchLine*> its;
+    for (const BenchLine& line : chart.lines)
+      if (line.kernel == kernel) its.push_back(&line);
+    ASSERT_EQ(its.size(), 2U) << kernel;
+    EXPECT_EQ(its[0]->dotted, false);
+    EXPECT_EQ(its[0]->points.at(0).y, 41);
+    EXPECT_TRUE(its[1]->dotted && its[1]->bare);
+    EXPECT_EQ(its[1]->points.at(0).y, 50);
+    EXPECT_EQ(its[0]->id, its[1]->id);  // hidden and shown together
+  }
+  EXPECT_TRUE(chart.dotted.starts_with("predicted: ")) << chart.dotted;
+  // The least of several launches is no ceiling: more warps than that may be active.
+  for (Measurement& row : rows_of(m))
+    if (row.key.kernel == "cpu_flash")
+      row.figures[find_metric("occupancy_theoretical_pct").value()].min_of_launches = true;
+  const auto several = scene(m);
+  const BenchChart& without = chart_of(several, "occupancy_achieved_pct");
+  EXPECT_EQ(std::count_if(without.lines.begin(), without.lines.end(), [](const auto& l) { return l.dotted; }), 2);
+}
+
+// In every chart a dotted line is predicted, and the legend says what; where none is, it says nothing.
+TEST_F(BenchSceneTest, DottedMeansPredictedAndTheLegendSaysSo) {
+  Model measured = three_kernels();
+  for (Measurement& row : rows_of(measured)) {
+    row.processor = Processor::gpu;
+    for (const char* id : {"dram_read_bytes", "dram_write_bytes"})
+      if (row.key.kernel != "cpu_sequential")
+        row.figures[find_metric(id).value()] = {Origin::measured, 1e8, "a counter", ""};
+  }
+  const auto planned = planned_rows(sweep);
+  State both = state;
+  both.document.runs.shown = {std::string(kPredictedRun), bench_test::kRun};
+  both.view.bench.charts[3] = "memory_peak_bytes";
+  for (const BenchScene& s : {scene(measured), scene(three_kernels()), bench_scene(state, Model{}, {}, "", planned),
+                              bench_scene(both, measured, {}, "", planned)}) {
+    for (const BenchChart& chart : s.charts) {
+      const bool dotted = std::any_of(chart.lines.begin(), chart.lines.end(), [](const auto& l) { return l.dotted; });
+      EXPECT_EQ(chart.dotted.starts_with("predicted"), dotted) << chart.title << ": " << chart.dotted;
+      for (const BenchLine& line : chart.lines) {
+        EXPECT_FALSE(line.dotted && line.bound) << line.label;
+        // Marks are of what was measured; a prediction has its own where nothing was.
+        const bool measured_too = std::any_of(chart.lines.begin(), chart.lines.end(),
+                                              [&](const auto& l) { return !l.dotted && l.kernel == line.kernel; });
+        EXPECT_EQ(line.bare, line.dotted && measured_too) << line.label;
+      }
+    }
+  }
+  // Of a kernel that was not counted the dotted line is the same thing as of the others, and its name says predicted.
+  const auto counted = scene(measured);
+  const BenchLine* alone = line_of(chart_of(counted, kDramBytes), "cpu_sequential");
+  ASSERT_NE(alone, nullptr);
+  EXPECT_TRUE(alone->dotted);
+  EXPECT_EQ(alone->label, "cpu_sequential, predicted");
+  const auto m = std::find_if(rows_of(measured).begin(), rows_of(measured).end(),
+                              [](const auto& row) { return row.key.kernel == "cpu_sequential"; });
+  EXPECT_NEAR(alone->points.at(0).y, figure(*m, "compulsory_bytes").value * 1e-6, 1e-9);
+}
+
+TEST_F(BenchSceneTest, TheSpanShowsTheFactorOfTheHeadline) {
+  state.view.bench.value = 2048;
+  const auto s = scene(three_kernels());
+  ASSERT_TRUE(time_of(s).span);
+  EXPECT_EQ(time_of(s).span->text, "5.0×");
+  EXPECT_EQ(time_of(s).span->x, 2048);
+}
+
+}  // namespace
+}  // namespace attn

@@ -1,0 +1,150 @@
+// What Bench shows as a whole: the runs that stand beside one another, and everything that follows from them.
+#include "viz/bench/scene.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "profiling/figures/baseline.h"
+#include "viz/bench/fields.h"
+
+namespace attn {
+namespace {
+
+// Quartiles and intervals are whiskers, not charts. DRAM bytes are predicted where nobody counted them.
+std::vector<BenchMetric> pickable_metrics(const BenchSlices& slices) {
+  std::vector<BenchMetric> metrics{*bench_metric(kDramBytes)};
+  for (const MetricRow& metric : metric_table()) {
+    const bool any = std::any_of(slices.begin(), slices.end(), [&](const BenchSlice& slice) {
+      return std::any_of(slice.rows.begin(), slice.rows.end(),
+                         [&](const Measurement* m) { return figure(*m, metric.id).available(); });
+    });
+    const bool whisker = metric.id.starts_with("time_us_") && metric.id != "time_us_median";
+    if (any && !whisker) metrics.push_back(*bench_metric(metric.id));
+  }
+  // One heading a group.
+  std::stable_sort(metrics.begin(), metrics.end(),
+                   [](const BenchMetric& a, const BenchMetric& b) { return a.group < b.group; });
+  return metrics;
+}
+
+void set_ticks(BenchScene& scene) {
+  const auto& values = scene.slice.values;
+  for (const std::int64_t v : values) scene.ticks.push_back({v, short_count(v)});
+  if (values.empty()) return;
+  const auto first = static_cast<double>(values.front()), last = static_cast<double>(values.back());
+  scene.log_x = last >= 4 * first;
+  if (values.size() == 1) {
+    scene.x_min = first / 2;
+    scene.x_max = first * 2;
+    scene.log_x = true;
+  } else if (scene.log_x) {
+    const double margin = std::pow(last / first, 0.04);
+    scene.x_min = first / margin;
+    scene.x_max = last * margin;
+  } else {
+    const double margin = (last - first) * 0.04;
+    scene.x_min = first - margin;
+    scene.x_max = last + margin;
+  }
+}
+
+// The rows of a run as they are shown: over the baseline and against the run that the user chose.
+std::vector<Measurement> related_rows(const State& state, const Model& model, const SweepRun& run) {
+  std::vector<Measurement> rows = run.rows;
+  if (!state.view.bench.baseline.empty()) relate_to_baseline(rows, state.view.bench.baseline);
+  if (const ListedRun* reference = find_run(model, state.document.runs.reference))
+    relate_to_run(rows, reference->run.rows, words_of(state.document.runs, reference->run));
+  return rows;
+}
+
+// The values of all, so that every chart and the list of values has each.
+void share_values(BenchSlices& slices) {
+  std::vector<std::int64_t> values;
+  for (const BenchSlice& slice : slices) values.insert(values.end(), slice.values.begin(), slice.values.end());
+  std::sort(values.begin(), values.end());
+  values.erase(std::unique(values.begin(), values.end()), values.end());
+  for (BenchSlice& slice : slices) slice.values = values;
+}
+
+BenchSlice planned_slice(const State& state, std::span<const Measurement> planned, const BenchSlice* as) {
+  BenchSlice slice = slice_rows(state.document.sweep, planned, false, as);
+  slice.planned = true;
+  if (as != nullptr) {
+    slice.run = kPredictedRun;
+    slice.beside = true;
+  }
+  return slice;
+}
+
+}  // namespace
+
+ShownSlices shown_slices(const State& state, const Model& model, std::span<const Measurement> planned) {
+  ShownSlices shown;
+  const BenchRuns& list = state.document.runs;
+  std::vector<const ListedRun*> runs = shown_runs(list, model);
+  const bool letters = runs.size() > 1;
+  const auto lead = std::find_if(runs.rbegin(), runs.rend(), [](const auto* r) { return !r->run.rows.empty(); });
+  if (lead == runs.rend()) {
+    shown.slices.push_back(planned_slice(state, planned, nullptr));
+    return shown;
+  }
+  const auto add = [&](const ListedRun* r, const BenchSlice* as) {
+    const auto at = std::find(runs.begin(), runs.end(), r) - runs.begin();
+    const SweepRun& run = r->run;
+    auto& rows = shown.rows.emplace_back(std::make_unique<std::vector<Measurement>>(related_rows(state, model, run)));
+    BenchSlice slice = slice_rows(state.document.sweep, *rows, run.provenance.loaded, as);
+    slice.run = run.id;
+    slice.words = words_of(list, run);
+    slice.file = run.provenance.file;
+    slice.date = run.date.empty() ? run.provenance.date : run.date;
+    slice.beside = as != nullptr;
+    if (letters) slice.letter = std::string(1, static_cast<char>('A' + at));
+    return slice;
+  };
+  shown.slices.push_back(add(*lead, nullptr));
+  for (const ListedRun* r : runs)
+    if (r != *lead && !r->run.rows.empty()) shown.slices.push_back(add(r, &shown.slices.front()));
+  if (is_shown(list, kPredictedRun)) shown.slices.push_back(planned_slice(state, planned, &shown.slices.front()));
+  share_values(shown.slices);
+  return shown;
+}
+
+BenchScene bench_scene(const State& state, const Model& model, const BenchSwitches& switches,
+                       std::string_view estimate_words, std::span<const Measurement> planned) {
+  BenchScene scene;
+  ShownSlices shown = shown_slices(state, model, planned);
+  BenchSlices& slices = shown.slices;
+  scene.slice = slices.front();
+  for (const BenchSlice& slice : slices) {
+    for (const std::string& kernel : kernels_of(slice))
+      if (std::find(scene.kernels.begin(), scene.kernels.end(), kernel) == scene.kernels.end())
+        scene.kernels.push_back(kernel);
+  }
+  scene.axis_letter = std::string(axis_letter(scene.slice.axis));
+  scene.chosen = chosen_value(scene.slice, state.view.bench.value);
+  set_ticks(scene);
+  scene.metrics = pickable_metrics(slices);
+  scene.charts = bench_charts(state, model, slices, switches);
+  scene.table = bench_table(state, slices, scene.chosen, switches);
+  scene.verdict = bench_verdict(state, model, scene.slice, scene.chosen, estimate_words);
+  scene.beside.assign(slices.begin() + 1, slices.end());
+  const std::string beside = beside_words(state, scene.slice, scene.beside, scene.chosen, scene.verdict.kernel);
+  if (!beside.empty()) scene.verdict.reason += (scene.verdict.reason.empty() ? "" : " ") + beside;
+  if (!scene.slice.letter.empty() && !scene.slice.planned)
+    scene.verdict.headline = fmt::format("{}: {}", scene.slice.letter, scene.verdict.headline);
+  if (scene.chosen) {
+    for (BenchChart& chart : scene.charts)
+      if (chart.metric == "time_us_median" || chart.metric == kDramBytes)
+        chart.span = span_at(chart, scene.verdict.kernel, *scene.chosen);
+  }
+  scene.slice.rows.clear();  // they live no longer than this call
+  for (BenchSlice& slice : scene.beside) slice.rows.clear();
+  return scene;
+}
+
+}  // namespace attn
