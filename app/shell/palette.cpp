@@ -86,6 +86,7 @@ void add_buttons(Entries& e) {
         {step_through_of(e.state())});
   e.add_in(Workspace::bench, "Bench", "Measure every point anew", "A new run", {RunSweep{true}});
   e.add("Edit and files", "Export the measurements as JSON", "With every repeat", {ExportJson{}});
+  e.add("Edit and files", "Export the sweep's timeline", "For Perfetto or chrome://tracing", {ExportTrace{}});
   e.add_in(Workspace::step, "Step", "Take all bookmarks away", "", {ClearBookmarks{}});
 }
 
@@ -201,7 +202,7 @@ void add_figures(Entries& e) {
   for (const MetricRow& m : metric_table())
     e.add_in(Workspace::bench, "Metric", std::string(m.label), fmt::format("{}: {}", m.id, m.help),
              {ChooseBenchMetric{std::string(m.id)}})
-        .on = view.metric == m.id;
+        .on = std::ranges::find(view.charts, m.id) != view.charts.end();
   const SweepSpec& sweep = e.document().sweep;
   for (const std::int64_t value : sweep.values)
     e.add_in(Workspace::bench, "Value", fmt::format("{} = {}", axis_title(sweep.axis), value),
@@ -227,6 +228,7 @@ void add_run(Entries& e, const ListedRun& r) {
   if (!r.run.spec.empty()) add("Set up the sweep of", TakeSweepOf{id});
   add("Rows as CSV of", ExportCsv{id});
   add("Rows as JSON of", ExportJson{id});
+  add("Timeline for Perfetto of", ExportTrace{id});
   if (r.from == RunFrom::bundled) return;
   PaletteEntry& remove = add("Remove", RemoveRun{id});
   if (r.growing) remove.why_not = "it is being measured";
@@ -262,6 +264,7 @@ struct WhyNot {
   std::string operator()(const CancelTask&) const { return f.model.task.running ? "" : "nothing runs"; }
   std::string operator()(const ExportCsv& c) const { return rows(c.run); }
   std::string operator()(const ExportJson& c) const { return rows(c.run); }
+  std::string operator()(const ExportTrace& c) const { return rows(c.run); }
   std::string operator()(const RunSweep&) const {
     if (f.model.task.running) return "something is running: cancel it first";
     const auto valid = validate(f.state.document.sweep);

@@ -7,13 +7,13 @@ namespace attn {
 HistoryEntry entry_of(const State& state) {
   const StepView& step = state.view.step;
   const BenchView& bench = state.view.bench;
-  return {state.document, {step.cursor, step.chart, step.reading, bench.metric, bench.value}};
+  return {state.document, {step.cursor, step.chart, step.reading, bench.charts, bench.value}};
 }
 
 void show_sight(const Sight& sight, View& view) {
   view.step.chart = sight.chart;
   view.step.reading = sight.reading;
-  view.bench.metric = sight.metric;
+  view.bench.charts = sight.metrics;
   view.bench.value = sight.value;
 }
 

@@ -2,6 +2,7 @@
 // change of the view alone makes none. Play, workspace and preferences are not in it.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -17,7 +18,7 @@ struct Sight {
   EventIndex cursor = 0;
   StepChart chart = StepChart::row;
   OutputReading reading = OutputReading::as_summed;
-  std::string metric;
+  std::array<std::string, kBenchCharts> metrics;
   std::optional<std::int64_t> value;
   bool operator==(const Sight&) const = default;
 };

@@ -79,7 +79,7 @@ void sweep(const ControllerOptions& options, const Said& said) {
   std::size_t shown = finished_rows(window.model().runs);
   window.update({RunSweep{}});
   for (bool running = true; running;) {
-    running = window.wants_frames();
+    running = window.model().task.running;
     ::usleep(500);
     window.update({});
     for (; shown < finished_rows(window.model().runs); ++shown) said();

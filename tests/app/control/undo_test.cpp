@@ -32,7 +32,7 @@ TEST(Undoing, UndoBringsBackWhatTheEyeSaw) {
   EXPECT_EQ(c.state().document.selection, Selection{});
   EXPECT_EQ(c.state().view.step.cursor, 4U);
   EXPECT_EQ(c.state().view.step.chart, StepChart::passes);
-  EXPECT_EQ(c.state().view.bench.metric, "tflops");
+  EXPECT_EQ(c.state().view.bench.charts.back(), "tflops");
   EXPECT_EQ(c.state().view.bench.value, 128);
   c.update({Redo{}});
   EXPECT_EQ(c.state().view.step.cursor, 5U);
