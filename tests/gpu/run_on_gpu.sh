@@ -201,7 +201,7 @@ part survive 120 "$program" worker --check
 export program by_dtype here
 part timings 120 bash -c "$(declare -f timings); timings"
 part measure 60 bash -c "$(declare -f measure); measure"
-part sm75 60 bash -c "$(declare -f sm75); sm75"
+part sm75 120 bash -c "$(declare -f sm75); sm75"
 part peers 90 python3 "$here/torch_peers.py"
 part tiles 60 bash -c "$(declare -f tiles); tiles"
 part ncu 150 python3 "$here/compare_with_ncu.py" "$program"

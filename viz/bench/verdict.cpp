@@ -241,18 +241,40 @@ std::string occupancy_words(const Measurement& m) {
   return fmt::format(" {}, {} are.", limit, percent_text(reached.value));
 }
 
+constexpr double kNear = 60;  // percent of a peak from which on it is the limit
+
+// Where the products do not run on the fp32 pipes, whose peak was measured, that peak is no limit of theirs. Empty where
+// it is.
+std::string elsewhere_words(const Measurement& m) {
+  constexpr double kWorks = 5;  // percent of the cycles; below it the tensor cores hardly take part
+  const Figure& peak = figure(m, "peak_share_pct");
+  const Figure& tensor = figure(m, "tensor_pipe_pct");
+  if (tensor.available() && tensor.value >= kWorks) {
+    const std::string busy = percent_text(tensor.value);
+    if (tensor.value >= kNear) return fmt::format("Held back by the tensor cores: busy in {} of the cycles.", busy);
+    return fmt::format("Its products run on the tensor cores, busy in {} of the cycles.", busy);
+  }
+  if (m.processor == Processor::cpu || !peak.available() || peak.value <= 100) return {};
+  return fmt::format("It does {} of the fp32 multiply-add peak, so its products run elsewhere than on the fp32 pipes.",
+                     percent_text(peak.value));
+}
+
 // What holds the subject back, as far as the peaks of its device are known.
 std::string limit_words(const Measurement& subject) {
   const Figure& peak = figure(subject, "peak_share_pct");
   const Figure& copy = figure(subject, "dram_peak_share_pct");
   const char* device = subject.processor == Processor::cpu ? "CPU" : "GPU";
   if (!peak.available() && !copy.available()) return {};
+  const std::string elsewhere = elsewhere_words(subject);
+  if (!copy.available() && !elsewhere.empty()) return elsewhere;
   if (!copy.available())
     return fmt::format("It reaches {} of this {}'s measured peak.", percent_text(peak.value), device);
-  constexpr double kNear = 60;  // percent of a peak from which on it is the limit
   const double arithmetic = peak.available() ? peak.value : 0;
-  if (copy.value >= kNear && copy.value >= arithmetic)
+  if (copy.value >= kNear && (copy.value >= arithmetic || !elsewhere.empty()))
     return fmt::format("Held back by memory: {} of the measured copy rate.", percent_text(copy.value));
+  if (!elsewhere.empty())
+    return fmt::format("{} Memory: {} of the copy rate.{}", elsewhere, percent_text(copy.value),
+                       occupancy_words(subject));
   if (arithmetic >= kNear)
     return fmt::format("Held back by arithmetic: {} of this {}'s measured peak.", percent_text(arithmetic), device);
   std::string words = fmt::format("Not held back by memory ({} of the copy rate)", percent_text(copy.value));

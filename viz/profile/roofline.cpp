@@ -43,7 +43,12 @@ RoofDot dot_of(const Measurement& m, bool chosen) {
   return dot;
 }
 
-std::string peak_words(const Roofline& r, const RoofDot& dot) {
+// `tensor`: percent of the cycles in which the tensor cores worked; 0 = not counted.
+std::string peak_words(const Roofline& r, const RoofDot& dot, double tensor) {
+  constexpr double kWorks = 5;
+  if (tensor >= kWorks)
+    return fmt::format("Its products run on the tensor cores, busy in {} of 100 cycles: the fp32 roof is not theirs.",
+                       figure_text(tensor));
   if (r.peak_tflops <= 0) return "The arithmetic peak was not measured.";
   const double share = 100 * dot.tflops / r.peak_tflops;
   if (share > 100)
@@ -99,11 +104,15 @@ std::optional<double> dram_bytes(const Measurement& m) {
 Roofline roofline(std::span<const Measurement* const> rows, const std::string& chosen) {
   Roofline r;
   const RoofDot* mine = nullptr;
+  double tensor = 0;
   r.dots.reserve(rows.size());
   for (const Measurement* m : rows) {
     if (m->state != RowState::done || m->time.n == 0 || figure(*m, "tflops").value <= 0) continue;
     r.dots.push_back(dot_of(*m, m->key.kernel == chosen));
-    if (r.dots.back().chosen) mine = &r.dots.back();
+    if (r.dots.back().chosen) {
+      mine = &r.dots.back();
+      if (const Figure& busy = figure(*m, "tensor_pipe_pct"); busy.available()) tensor = busy.value;
+    }
     r.peak_tflops = std::max(r.peak_tflops, peak_of(*m));
     r.copy_gb_per_s = std::max(r.copy_gb_per_s, copy_of(*m));
   }
@@ -113,7 +122,7 @@ Roofline roofline(std::span<const Measurement* const> rows, const std::string& c
     return r;
   }
   if (r.peak_tflops > 0 && r.copy_gb_per_s > 0) r.ridge = r.peak_tflops * 1e3 / r.copy_gb_per_s;
-  r.words = peak_words(r, *mine) + " " + bytes_words(r, *mine);
+  r.words = peak_words(r, *mine, tensor) + " " + bytes_words(r, *mine);
   r.note = "Roofs: copy rate and fp32 multiply-add peak, measured on this device.";
   fit(r);
   return r;

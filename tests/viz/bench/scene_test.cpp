@@ -489,6 +489,30 @@ TEST_F(BenchSceneTest, WhatHoldsAKernelBackFollowsFromThePeaks) {
       << reason(0.2, 40);
 }
 
+// The peak that was measured is that of the fp32 pipes: it limits no kernel whose products run on the tensor cores.
+TEST_F(BenchSceneTest, TheFp32PeakIsNoLimitOfTensorCores) {
+  state.view.bench.kernel = "flash_simt";
+  const auto reason = [&](double copy_share, double peak_share, std::optional<double> tensor) {
+    Model m = both_places(sweep);
+    for (Measurement& row : rows_of(m)) {
+      row.figures[find_metric("dram_peak_share_pct").value()] = {Origin::derived, copy_share, "", ""};
+      row.figures[find_metric("peak_share_pct").value()] = {Origin::derived, peak_share, "", ""};
+      if (tensor) row.figures[find_metric("tensor_pipe_pct").value()] = {Origin::measured, *tensor, "", ""};
+    }
+    return scene(m).verdict.reason;
+  };
+  EXPECT_NE(
+      reason(7, 646, 68.2).find("Held back by the tensor cores: busy in 68.2 % of the cycles. Memory: 7 % of the"),
+      std::string::npos)
+      << reason(7, 646, 68.2);
+  EXPECT_NE(reason(7, 85, 30).find("run on the tensor cores, busy in 30 % of the cycles."), std::string::npos)
+      << reason(7, 85, 30);
+  EXPECT_EQ(reason(7, 85, 30).find("Held back by arithmetic"), std::string::npos);
+  EXPECT_NE(reason(7, 646, std::nullopt).find("elsewhere than on the fp32 pipes"), std::string::npos);
+  EXPECT_NE(reason(90, 646, 40).find("Held back by memory: 90 %"), std::string::npos) << reason(90, 646, 40);
+  EXPECT_NE(reason(7, 80, 0.2).find("Held back by arithmetic: 80 %"), std::string::npos) << reason(7, 80, 0.2);
+}
+
 TEST_F(BenchSceneTest, EveryMetricStandsInTheColumnsOfItsGroup) {
   std::size_t metrics = 0;
   for (const MetricGroup g : {MetricGroup::time, MetricGroup::compute, MetricGroup::memory, MetricGroup::prediction,

@@ -40,6 +40,10 @@ TEST(ProfileRoofline, ItsSentenceFollowsTheFigures) {
   EXPECT_NE(roofline(rows, "flash_simt").words.find("28.3 % of the fp32 multiply-add peak"), std::string::npos);
   m = h100_row("flash_simt", 59526 / 10.0);
   EXPECT_NE(roofline(rows, "flash_simt").words.find("more than it allows"), std::string::npos);
+  m = h100_row("flash_mma", 59526);
+  put(m, "tensor_pipe_pct", 68.2);
+  EXPECT_NE(roofline(rows, "flash_mma").words.find("busy in 68.2 of 100 cycles: the fp32 roof is not theirs"),
+            std::string::npos);
   m = h100_row("flash_simt", 59526);
   m.figures[*find_metric("dram_read_bytes")] = Figure{};
   EXPECT_NE(roofline(rows, "flash_simt").words.find("were not counted"), std::string::npos);
