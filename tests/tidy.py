@@ -21,6 +21,8 @@ import time
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 ROOMS = ("kernels", "profiling", "viz", "app")
 MOST_OF_A_GROUP = 8
+# Its dataflow may take minutes over a group whose sources take seconds each: they are then looked at one by one.
+GROUP_SECONDS = 120
 # Of what is compiled for several processors one is looked at.
 EXTRA = ["-DHWY_COMPILE_ONLY_STATIC", "-w"]
 COMPILER = re.compile(r"(clang|clang\+\+|gcc|g\+\+|cc|c\+\+)(-\d+)?")
@@ -83,7 +85,7 @@ def groups_of(sources, flags):
 
 
 def look(sources, flags, options, number):
-    """Returns {source: what was found}, or None where they do not compile together."""
+    """Returns {source: what was found}, or None where they do not compile together or take too long."""
     left = options.end - time.monotonic()
     if left <= 0:
         return {}
@@ -96,9 +98,10 @@ def look(sources, flags, options, number):
                f"--header-filter=^{re.escape(str(ROOT))}/({'|'.join(ROOMS)})/.*\\.(h|cpp)$"]
     command += options.option + [str(file), "--", *flags, *EXTRA]
     try:
-        done = subprocess.run(command, cwd=options.build, capture_output=True, text=True, timeout=left)
+        done = subprocess.run(command, cwd=options.build, capture_output=True, text=True,
+                              timeout=left if len(sources) == 1 else min(left, GROUP_SECONDS))
     except subprocess.TimeoutExpired:
-        return {}
+        return {} if len(sources) == 1 or left <= GROUP_SECONDS else None
     if options.option:
         sys.stderr.write(done.stderr)
     if "clang-diagnostic-error" in done.stdout and len(sources) > 1:

@@ -285,6 +285,7 @@ void RunList::remember(const fs::path& file) {
     (void)write_file_atomically(folders_.recent, std::as_bytes(std::span(text.data(), text.size())));
   std::erase_if(context_.model.files, [&](const KnownFile& f) { return !f.bundled; });
   std::vector<KnownFile> known;
+  known.reserve(files.size());
   for (const fs::path& each : files) known.push_back({each.string(), "", false});
   context_.model.files.insert(context_.model.files.begin(), known.begin(), known.end());
 }

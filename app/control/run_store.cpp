@@ -99,7 +99,8 @@ std::optional<fs::path> RunStore::find(const std::string& id) const {
 Result<FileLock> RunStore::lock(const std::string& id) const {
   auto taken = FileLock::take(beside(id, kLock), FileLock::kTries);
   if (!taken) return tl::unexpected(taken.error());
-  if (*taken) return std::move(**taken);
+  std::optional<FileLock> held = *std::move(taken);
+  if (held) return *std::move(held);
   return fail(ErrorKind::cannot_run, "This run is being measured in another window: try again when it is done.");
 }
 

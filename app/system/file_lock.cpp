@@ -78,7 +78,8 @@ Result<std::optional<FileLock>> FileLock::take(const std::filesystem::path& file
 Result<FileLock> FileLock::of_file(const std::filesystem::path& file) {
   auto lock = take(lock_of(file), kTries);
   if (!lock) return tl::unexpected(lock.error());
-  if (*lock) return std::move(**lock);
+  std::optional<FileLock> held = *std::move(lock);
+  if (held) return *std::move(held);
   return fail(ErrorKind::cannot_run,
               fmt::format("{} is being written by another process: wait for it, or name another file.", file.string()));
 }

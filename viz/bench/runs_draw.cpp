@@ -93,7 +93,7 @@ std::string fitted_to(std::string words, float room) {
 
 // What tells it from its neighbours comes first, since a line is short: its name, else when it was taken, then on what.
 std::string short_words(const BenchRuns& list, const SweepRun& run) {
-  const std::string words = words_of(list, run);
+  std::string words = words_of(list, run);
   if (words != run_words(SweepRun{run.id, "", run.date, "", run.provenance, {}}) || run.date.size() < 16) return words;
   std::string device = run.provenance.device;
   constexpr std::string_view kMaker = "NVIDIA ";

@@ -335,6 +335,7 @@ BenchTable bench_table(const State& state, const BenchSlices& slices, std::optio
     return x != y ? x < y : u != v ? u < v : a.of->letter < b.of->letter;
   });
   std::vector<const Measurement*> rows;
+  rows.reserve(shown.size());
   for (const Shown& each : shown) rows.push_back(each.m);
   const std::vector<Column> columns = columns_of(state, lead, rows, switches);
   table.columns.push_back({"kernel", "kernel", ""});

@@ -22,6 +22,7 @@ std::string line_of(const std::vector<std::string>& cells) {
 
 std::string heads(const BenchTable& table) {
   std::vector<std::string> cells;
+  cells.reserve(table.columns.size());
   for (const BenchColumn& c : table.columns) cells.push_back(c.title);
   return line_of(cells);
 }

@@ -265,7 +265,7 @@ std::string limit_words(const Measurement& subject) {
   const Figure& copy = figure(subject, "dram_peak_share_pct");
   const char* device = subject.processor == Processor::cpu ? "CPU" : "GPU";
   if (!peak.available() && !copy.available()) return {};
-  const std::string elsewhere = elsewhere_words(subject);
+  std::string elsewhere = elsewhere_words(subject);
   if (!copy.available() && !elsewhere.empty()) return elsewhere;
   if (!copy.available())
     return fmt::format("It reaches {} of this {}'s measured peak.", percent_text(peak.value), device);

@@ -159,8 +159,9 @@ void draw_heads(const Box& box, const Recording& rec, const AttentionScene& scen
   const std::int32_t page = across * down, first = live / page * page;
   for (std::int32_t n = first; n < std::min(first + page, all); ++n) {
     const AttentionMap& map = scene.heads[static_cast<std::size_t>(n)];
-    const ImVec2 corner{box.min.x + (side + gap) * static_cast<float>((n - first) % across),
-                        top + (side + gap) * static_cast<float>((n - first) / across)};
+    const std::int32_t line = (n - first) / across, place = (n - first) % across;
+    const ImVec2 corner{box.min.x + (side + gap) * static_cast<float>(place),
+                        top + (side + gap) * static_cast<float>(line)};
     const Box cell{corner, {corner.x + side, corner.y + side}};
     draw_map(list, cell, map, images, kHeadImages + n - first);
     if (n == live) draw_outline(list, cell.grown(s.px(1)), colour_of(Token::text), 2, 2);
