@@ -191,8 +191,8 @@ announce() {
   if [[ ! -f $folder/build.ninja ]]; then
     cores="$(jobs_count)"
     # Core-minutes of a build: of the program, with its tests.
-    local work=9
-    if [[ $folder == */tests ]]; then work=13; fi
+    local work=10
+    if [[ $folder == */tests ]]; then work=17; fi
     disk=$((disk + 300))
     words+="a build of about $(((work + cores - 1) / cores)) minutes on $cores cores, "
   fi
