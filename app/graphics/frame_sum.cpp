@@ -37,7 +37,10 @@ void add_list(Sum& sum, const ImDrawList& list) {
   sum.add(list.IdxBuffer.Data, static_cast<std::size_t>(list.IdxBuffer.size_in_bytes()));
   for (const ImDrawCmd& command : list.CmdBuffer) {
     sum.add(&command.ClipRect, sizeof(command.ClipRect));
-    sum.add(static_cast<std::uint64_t>(command.GetTexID()));
+    // Not GetTexID(): a renderer that draws nothing gives its textures none.
+    const ImTextureRef& texture = command.TexRef;
+    sum.add(texture._TexData != nullptr ? static_cast<std::uint64_t>(texture._TexData->UniqueID)
+                                        : static_cast<std::uint64_t>(texture._TexID));
     sum.add((static_cast<std::uint64_t>(command.VtxOffset) << 32) | command.IdxOffset);
     sum.add(command.ElemCount);
     sum.add(static_cast<std::uint64_t>(reinterpret_cast<std::uintptr_t>(command.UserCallback)));
