@@ -18,6 +18,7 @@
 #include "viz/bench/line_looks_draw.h"
 #include "viz/draw/canvas.h"
 #include "viz/draw/marks.h"
+#include "viz/draw/text_fit.h"
 #include "viz/draw/theme.h"
 #include "viz/draw/widgets.h"
 
@@ -321,17 +322,6 @@ void follow_pointer(std::size_t index, BenchCache& cache, Commands& commands) {
 
 // ---- the plot's card
 
-// As much of the words as there is room for.
-std::string fitted_words(std::string words, float room) {
-  if (text_width(Face::text, kSourceText, words) <= room) return words;
-  const auto is_inside = [](char c) { return (static_cast<unsigned char>(c) & 0xC0U) == 0x80U; };  // of a UTF-8 letter
-  while (!words.empty() && text_width(Face::text, kSourceText, words + "…") > room) {
-    while (!words.empty() && is_inside(words.back())) words.pop_back();
-    if (!words.empty()) words.pop_back();
-  }
-  return words.empty() ? words : words + "…";
-}
-
 // What dotted lines are, and where the figures come from.
 void draw_legend(const BenchChart& chart, const Box& row) {
   const Style& s = style();
@@ -342,11 +332,11 @@ void draw_legend(const BenchChart& chart, const Box& row) {
     const std::array<ImVec2, 2> ends{ImVec2(left, row.centre().y), ImVec2(left + s.px(20), row.centre().y)};
     draw_dotted(*list, ends, ink, s.px(2));
     left += s.px(26);
-    const std::string words = fitted_words(chart.dotted, row.max.x - left);
+    const std::string words = fitted_text(Face::text, kSourceText, chart.dotted, row.max.x - left);
     draw_text_in(list, {{left, row.min.y}, row.max}, Align::left, Face::text, kSourceText, ink, words);
     left += text_width(Face::text, kSourceText, words) + s.px(16);
   }
-  const std::string source = fitted_words(chart.source, row.max.x - left);
+  const std::string source = fitted_text(Face::text, kSourceText, chart.source, row.max.x - left);
   draw_text_in(list, row, Align::right, Face::text, kSourceText, ink, source);
   if (source != chart.source && ImGui::IsWindowHovered() && ImGui::IsMouseHoveringRect({left, row.min.y}, row.max))
     show_tooltip(chart.source, 480);

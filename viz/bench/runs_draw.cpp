@@ -15,6 +15,7 @@
 #include "viz/bench/scene.h"
 #include "viz/draw/canvas.h"
 #include "viz/draw/marks.h"
+#include "viz/draw/text_fit.h"
 #include "viz/draw/theme.h"
 #include "viz/draw/widgets.h"
 
@@ -80,17 +81,6 @@ void swatch(ImDrawList& list, ImVec2 left, float width, bool predicted, std::siz
   draw_patterned(list, ends, ink, style().px(2), order);
 }
 
-// As much of it as `room` pixels hold, with dots for what does not.
-std::string fitted_to(std::string words, float room) {
-  if (text_width(Face::text, kText, words) <= room) return words;
-  const auto is_inside = [](char c) { return (static_cast<unsigned char>(c) & 0xC0U) == 0x80U; };  // of a UTF-8 letter
-  while (!words.empty() && text_width(Face::text, kText, words + "…") > room) {
-    while (!words.empty() && is_inside(words.back())) words.pop_back();
-    if (!words.empty()) words.pop_back();
-  }
-  return words + "…";
-}
-
 // What tells it from its neighbours comes first, since a line is short: its name, else when it was taken, then on what.
 std::string short_words(const BenchRuns& list, const SweepRun& run) {
   std::string words = words_of(list, run);
@@ -112,7 +102,7 @@ void draw_name(ImDrawList& list, const Box& box, const std::string& words, const
   }
   const Box rest{{x, box.min.y}, box.max};
   draw_text_in(&list, rest, Align::left, Face::text, kText, colour(s.theme, on ? Token::text : Token::dim),
-               fitted_to(words, rest.width()));
+               fitted_text(Face::text, kText, words, rest.width()));
 }
 
 struct RunLine {

@@ -11,22 +11,6 @@
 namespace attn {
 namespace {
 
-// A roof is behind the share that the row's figures were given of it.
-double behind(double value, const Figure& share_pct) {
-  return share_pct.available() && share_pct.value > 0 ? 100 * value / share_pct.value : 0;
-}
-
-double peak_of(const Measurement& m) {
-  const Figure& rate = figure(m, "tflops");
-  return rate.available() ? behind(rate.value, figure(m, "peak_share_pct")) : 0;
-}
-
-double copy_of(const Measurement& m) {
-  if (m.peaks.copy_gb_per_s > 0) return m.peaks.copy_gb_per_s;
-  const Figure& rate = figure(m, "dram_gb_per_s");
-  return rate.available() ? behind(rate.value, figure(m, "dram_peak_share_pct")) : 0;
-}
-
 RoofDot dot_of(const Measurement& m, bool chosen) {
   RoofDot dot;
   dot.kernel = m.key.kernel;
@@ -113,8 +97,8 @@ Roofline roofline(std::span<const Measurement* const> rows, const std::string& c
       mine = &r.dots.back();
       if (const Figure& busy = figure(*m, "tensor_pipe_pct"); busy.available()) tensor = busy.value;
     }
-    r.peak_tflops = std::max(r.peak_tflops, peak_of(*m));
-    r.copy_gb_per_s = std::max(r.copy_gb_per_s, copy_of(*m));
+    r.peak_tflops = std::max(r.peak_tflops, m->peaks.peak_gflops * 1e-3);
+    r.copy_gb_per_s = std::max(r.copy_gb_per_s, m->peaks.copy_gb_per_s);
   }
   if (mine == nullptr) {
     r.empty = chosen + " was not timed on this problem: there is no rate to draw.";
