@@ -153,7 +153,6 @@ OccupancyScene occupancy_scene(const Measurement& m, const std::string& arch, st
   const gpu::Occupancy now = gpu::occupancy(*limits, threads, registers, shared);
   const auto holds = [&now](const char* name) { return now.limiter.find(name) != std::string::npos; };
 
-  scene.warps = now.warps;
   scene.theoretical = now.percent();
   scene.words =
       fmt::format("{} of {}: {} of {} warps, {:.3g} %", counted(now.blocks, "block"),

@@ -35,7 +35,7 @@ struct OccupancyScene {
   double theoretical = 0;  // percent
   std::optional<double> achieved;   // percent, measured
   std::string achieved_text;        // "12.5 %", or why it was not measured
-  std::int32_t warps = 0, top = 0;  // at once now; the most that any step of the staircases reaches
+  std::int32_t top = 0;             // warps: the most that any step of the staircases reaches
   std::array<Staircase, 3> stairs;  // registers, shared memory, threads
 };
 
