@@ -14,7 +14,6 @@
 namespace attn::cli {
 namespace {
 
-
 // An option without a group is for the program's own children, not for people.
 std::vector<const CLI::Option*> shown_options(const CLI::App& app) {
   return app.get_options([](const CLI::Option* option) { return !option->get_group().empty(); });

@@ -55,7 +55,8 @@ void known_files(const std::vector<KnownFile>& files, Commands& commands) {
       const std::filesystem::path path(f.path);
       const std::string words =
           bundled ? f.words : fmt::format("{}  in {}", path.filename().string(), path.parent_path().string());
-      if (!ImGui::Selectable(fmt::format("{}##{}", words, f.path).c_str(), false, 0, {style().px(kFieldWidth), 0})) continue;
+      if (!ImGui::Selectable(fmt::format("{}##{}", words, f.path).c_str(), false, 0, {style().px(kFieldWidth), 0}))
+        continue;
       commands.emplace_back(OpenFile{f.path});
       ImGui::CloseCurrentPopup();
     }

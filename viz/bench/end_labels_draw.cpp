@@ -13,7 +13,7 @@
 namespace attn {
 namespace {
 
-constexpr float kLabelText = 12, kHeight = 14;            // logical pixels
+constexpr float kLabelText = 12, kHeight = 14;       // logical pixels
 constexpr float kLeader = 14, kMark = 14, kGap = 4;  // from the plot's edge to the mark, the mark, to the name
 
 // The line that names this one too: a measured line stands for its dotted prediction.
