@@ -15,6 +15,7 @@
 #include "app/control/file_task.h"
 #include "app/control/files.h"
 #include "app/control/job_context.h"
+#include "app/control/lessons.h"
 #include "app/control/log.h"
 #include "app/control/playback.h"
 #include "app/control/recordings.h"
@@ -37,6 +38,7 @@ struct ControllerOptions {
   std::filesystem::path program;      // draws pictures of steps in a process of its own; empty = this program
   RunFolders runs;                    // where runs are kept and found
   SweepSources sweeps;
+  LessonSources lessons;
 };
 
 class Controller {
@@ -53,7 +55,7 @@ class Controller {
   // Between frames: results of tasks, then the commands in their order. Whether there is something new to draw.
   bool update(const Commands& commands);
   // `seconds` have passed: play goes on. Whether the cursor moved.
-  bool advance(double seconds) { return playback_.advance(seconds); }
+  bool advance(double seconds);
   // After so many seconds advance() will move the cursor; infinity while nothing plays.
   double seconds_to_step() const { return playback_.seconds_to_step(); }
   bool tasks_run() const { return tasks_.any_running(); }
@@ -96,6 +98,7 @@ class Controller {
   RunList runs_;
   Sweeps sweeps_;
   Exports exports_;
+  Lessons lessons_;
   Files files_;
   Tasks tasks_;  // last: its threads end first
 };

@@ -97,6 +97,8 @@ class OffscreenWindow {
     shell_.show_toasts(false);
     ControllerOptions options;
     options.state = still(spec.state);
+    // Pictures show the lessons as they are to who has not begun.
+    if (const auto assets = find_assets()) options.lessons.folder = *assets / "lessons";
     controller_ = std::make_unique<Controller>(std::move(options));
     controller_->show(spec.runs, spec.recording);
     controller_->wait();

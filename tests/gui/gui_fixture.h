@@ -20,7 +20,7 @@ struct DestroyEngine {
 
 class TestWindow {
  public:
-  explicit TestWindow(int width = 1440, int height = 900, const std::string& layout = "");
+  explicit TestWindow(int width = 1440, int height = 900, const std::string& layout = "", bool greet = false);
   ~TestWindow();
   TestWindow(const TestWindow&) = delete;
   TestWindow& operator=(const TestWindow&) = delete;

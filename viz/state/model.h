@@ -14,6 +14,8 @@
 
 namespace attn {
 
+struct LearnDesk;  // viz/learn/desk.h
+
 // A running or finished task, as panels show it. `title` is empty where there is none.
 struct TaskView {
   std::string title, now, error;
@@ -70,6 +72,7 @@ struct Model {
   GpuView gpu;
   std::vector<KnownFile> files;  // recent ones first
   TaskView task;
+  std::shared_ptr<const LearnDesk> learn;  // null until Learn is first looked at
 };
 
 const ListedRun* find_run(const Model& model, std::string_view id);
