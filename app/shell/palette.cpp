@@ -4,7 +4,10 @@
 #include <array>
 #include <filesystem>
 #include <optional>
+#include <string>
+#include <tuple>
 #include <utility>
+#include <vector>
 
 #include <fmt/format.h>
 
@@ -16,6 +19,7 @@
 #include "viz/bench/fields.h"
 #include "viz/bench/presets.h"
 #include "viz/bench/sweep_choices.h"
+#include "viz/learn/desk.h"
 #include "viz/step/chart_card.h"
 #include "viz/step/problem_fields.h"
 #include "viz/step/timeline/transport.h"
@@ -88,6 +92,37 @@ void add_buttons(Entries& e) {
   e.add("Edit and files", "Export the measurements as JSON", "With every repeat", {ExportJson{}});
   e.add("Edit and files", "Export the sweep's timeline", "For Perfetto or chrome://tracing", {ExportTrace{}});
   e.add_in(Workspace::step, "Step", "Take all bookmarks away", "", {ClearBookmarks{}});
+}
+
+// ---- Learn
+
+void add_learn(Entries& e) {
+  e.add("Learn", "Begin the first lesson", "8 minutes: what attention computes", {StartLesson{"weighted-average", ""}});
+  const LearnDesk* desk = e.facts().model.learn.get();
+  const bool open = desk != nullptr && desk->card.has_value();
+  if (desk != nullptr)
+    for (const ChapterScene& c : desk->chapters) e.add("Lesson", c.title, c.goal, {StartLesson{c.id, ""}});
+  const std::tuple<const char*, const char*, Command> steps[] = {
+      {"Next beat", "", GoToBeat{1}},
+      {"Previous beat", "", GoToBeat{-1}},
+      {"Hint", "Of the question that is open", ShowHint{}},
+      {"Show me the answer", "It counts as seen, not as known", ShowAnswer{}},
+      {"The same with other numbers", "", AskAgain{}},
+      {"Back to the lesson", "From where you wandered", BackToLesson{}},
+      {"Leave the lesson", "Your own problem comes back", LeaveLesson{}},
+  };
+  for (const auto& [words, more, command] : steps) {
+    PaletteEntry& entry = e.add("Learn", words, more, {command});
+    if (!open) entry.why_not = "no lesson is open";
+  }
+  e.add("Learn", "Forget my answers", "Of all lessons", {ForgetLessons{}});
+  e.add("Learn", "Close the line for newcomers", "", {CloseGreeting{}});
+  e.add("Setting", "Lesson card on the left", "", {DockCard{false}}).on = !e.state().preferences.card_right;
+  e.add("Setting", "Lesson card on the right", "", {DockCard{true}}).on = e.state().preferences.card_right;
+  const std::vector<std::string> languages = desk == nullptr ? std::vector<std::string>{"en"} : desk->languages;
+  for (const std::string& language : languages)
+    e.add("Setting", "Lessons in: " + language, "Language", {ChooseLanguage{language}}).on =
+        e.state().preferences.language == language;
 }
 
 void add_settings(Entries& e) {
@@ -321,6 +356,7 @@ std::vector<PaletteEntry> palette_entries(const PaletteFacts& facts) {
   add_sweeps(e);
   add_figures(e);
   add_sweep_menus(e);
+  add_learn(e);
   add_settings(e);
   add_runs(e);
   add_files(e);

@@ -163,7 +163,10 @@ Result<EventIndex> event_at(const Recording& rec, const LessonPlace& place) {
   const EventId id{place.b, place.h, place.i, place.j, *place.phase};
   if (const auto e = rec.find(id)) return *e;
   // Orders differ in whether a load or an end has a query or a key tile.
+  // Naive loads each key tile once, with the first query tile.
+  const bool load = place.phase == Phase::load_k || place.phase == Phase::load_v || place.phase == Phase::load_kv;
   for (const auto& [i, j] : {std::pair{place.i, -1}, {-1, place.j}, {0, place.j}}) {
+    if (i == 0 && !load) continue;
     if (const auto e = rec.find({place.b, place.h, i, j, *place.phase})) return *e;
   }
   return bad_input(fmt::format("the run has no step {}", place_words(place)));

@@ -72,9 +72,9 @@ TEST_F(PaletteTest, EveryCommandIsThereUnlessItNeedsMoreThanAName) {
   std::set<std::string> wanted;
   collect<Command>(wanted);
   // A cell, typed texts and paths: what asks for them is there.
-  for (const char* name :
-       {typeid(Select).name(), typeid(GoToEvent).name(), typeid(SetInputFiles).name(), typeid(SaveSteps).name(),
-        typeid(RenameRun).name(), typeid(SaveSessionAs).name(), typeid(CopyText).name()})
+  for (const char* name : {typeid(Select).name(), typeid(GoToEvent).name(), typeid(SetInputFiles).name(),
+                           typeid(SaveSteps).name(), typeid(RenameRun).name(), typeid(SaveSessionAs).name(),
+                           typeid(CopyText).name(), typeid(ChooseAnswer).name(), typeid(CheckAnswer).name()})
     EXPECT_EQ(wanted.erase(name), 1U) << name;
   std::set<std::string> popups;
   for (const PaletteEntry& e : entries()) {
