@@ -16,6 +16,7 @@
 #include "kernels/cpu/device.h"
 #include "kernels/ladder.h"
 #include "kernels/model/kernel.h"
+#include "kernels/museum/museum.h"
 #include "kernels/recording/size.h"
 
 namespace attn::cli {
@@ -255,7 +256,7 @@ Result<State> DocumentArguments::state_of(bool shows_step) const {
   }
   Options o = s->document.options;
   if (auto r = options.apply_to(o); !r) return tl::unexpected(r.error());
-  if (const auto row = find_kernel(kernel.empty() ? s->document.kernel : kernel)) {
+  if (const auto row = find_kernel_or_piece(kernel.empty() ? s->document.kernel : kernel)) {
     if (auto r = options.check_read_by(std::span(&*row, 1)); !r) return tl::unexpected(r.error());
   }
 
@@ -271,7 +272,7 @@ std::vector<NamedFile> input_files_of(const State& state) {
 }
 
 Result<Recording> record_document(const Document& d, std::stop_token stop) {
-  const auto row = find_kernel(d.kernel);
+  const auto row = find_kernel_or_piece(d.kernel);
   if (!row) return tl::unexpected(row.error());
   if ((*row)->record == nullptr) {
     return fail(ErrorKind::cannot_run, fmt::format("{} cannot be recorded step by step.", d.kernel));

@@ -65,6 +65,7 @@ Controller::Controller(ControllerOptions options)
     : state_(std::move(options.state)),
       file_task_(context(), std::move(options.save_folder)),
       recordings_(context()),
+      examinations_(context()),
       playback_(context()),
       runs_(context(), std::move(options.runs)),
       sweeps_(context(), std::move(options.sweeps), runs_),
@@ -85,13 +86,14 @@ bool Controller::update(const Commands& commands) {
   const TaskView task = model_.task;
   const bool delivered = tasks_.drain();
   for (const Command& command : commands) obey(command);
+  const bool examines = examinations_.follow();
   if (state_.view.workspace == Workspace::bench || state_.view.workspace == Workspace::profile) {
     runs_.look_again();
     sweeps_.compile();
   }
   refresh_task_view();
   said_ = log_.last_number();
-  return delivered || !commands.empty() || said_ != said || model_.task != task;
+  return delivered || examines || !commands.empty() || said_ != said || model_.task != task;
 }
 
 void Controller::obey(const Command& command) {
@@ -176,7 +178,9 @@ void Controller::save_picture(const std::filesystem::path& file, Image image) {
 }
 
 void Controller::wait() {
-  tasks_.wait();
+  do {
+    tasks_.wait();
+  } while (examinations_.follow());
   refresh_task_view();
 }
 

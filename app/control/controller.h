@@ -11,6 +11,7 @@
 #include <memory>
 #include <vector>
 
+#include "app/control/examinations.h"
 #include "app/control/exports.h"
 #include "app/control/file_task.h"
 #include "app/control/files.h"
@@ -92,6 +93,7 @@ class Controller {
   // The jobs. A new one is a member here, and its effects are overloads of RunEffect.
   FileTask file_task_;
   Recordings recordings_;
+  Examinations examinations_;
   Playback playback_;
   RunList runs_;
   Sweeps sweeps_;

@@ -10,6 +10,7 @@
 #include "app/shell/shell.h"
 #include "imgui.h"
 #include "kernels/ladder.h"
+#include "kernels/museum/museum.h"
 #include "viz/draw/canvas.h"
 #include "viz/draw/text_fit.h"
 #include "viz/draw/widgets.h"
@@ -96,12 +97,31 @@ float draw_workspace_menu(const State& state, float x, Commands& commands) {
   return x + width;
 }
 
+// The exhibits, below the kernels that are right.
+void draw_museum_menu(const std::string& now, Commands& commands) {
+  ImGui::Separator();
+  if (!ImGui::BeginMenu("Wrong on purpose")) return;
+  for (const Piece& piece : museum()) {
+    ImGui::BeginDisabled(piece.row == nullptr);
+    const bool chosen = piece.row != nullptr && piece.row->id == now;
+    if (ImGui::MenuItem(std::string(piece.title).c_str(), nullptr, chosen))
+      commands.emplace_back(ShowPiece{std::string(piece.id)});
+    ImGui::EndDisabled();
+    if (ImGui::IsItemHovered(ImGuiHoveredFlags_AllowWhenDisabled)) {
+      const std::string why =
+          piece.row != nullptr ? "" : " It is CUDA: it needs an NVIDIA GPU, and there is no recording.";
+      show_tooltip(std::string(piece.symptom) + why);
+    }
+  }
+  ImGui::EndMenu();
+}
+
 // As wide as its words, or as what is left up to `right`.
 float draw_kernel_combo(const State& state, float x, float right, Commands& commands) {
   const Style& s = style();
   const bool step = state.view.workspace == Workspace::step;
   const std::string& now = step ? state.document.kernel : bench_kernel(state);
-  const auto row = find_kernel(now);
+  const auto row = find_kernel_or_piece(now);
   const std::string title = row ? std::string((*row)->title) : now;
   const float width = std::min(text_width(Face::text, kSmallSize, title) + s.px(44), right - x);
   if (width < s.px(kKernelLeast)) return x;
@@ -123,6 +143,7 @@ float draw_kernel_combo(const State& state, float x, float right, Commands& comm
       if (ImGui::IsItemHovered(ImGuiHoveredFlags_AllowWhenDisabled))
         show_tooltip(step && why ? *why : fmt::format("{}: {}", kernel.id, kernel.what));
     }
+    if (step) draw_museum_menu(now, commands);
     ImGui::EndPopup();
   }
   return x + width;

@@ -5,7 +5,7 @@
 #include <fmt/format.h>
 
 #include "app/state/apply.h"
-#include "kernels/ladder.h"
+#include "kernels/museum/museum.h"
 #include "kernels/recording/file.h"
 
 namespace attn {
@@ -34,7 +34,7 @@ void take_recording(const Recording& recording, const std::string& file, Documen
   document.preset.clear();
   document.problem = recording.problem;
   document.options = recording.options;
-  if (find_kernel(recording.kernel)) document.kernel = recording.kernel;
+  if (find_kernel_or_piece(recording.kernel)) document.kernel = recording.kernel;
   document.inputs = {};
   // One file holds them all; the document tells them by Q's name.
   document.inputs.q_file = file;

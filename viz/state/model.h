@@ -3,10 +3,13 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "kernels/judge/first_wrong.h"
+#include "kernels/judge/verdict.h"
 #include "kernels/recording/recording.h"
 #include "profiling/figures/measurement.h"
 #include "profiling/session/run.h"
@@ -51,6 +54,15 @@ struct ReplayView {
   std::string difference;  // the first place where it differs, in words; empty = nowhere
 };
 
+// What was found of a run that may be wrong: an exhibit of the museum, or a recording out of a file.
+struct ExaminationView {
+  std::shared_ptr<const Recording> of;  // null: no question
+  std::optional<Verdict> verdict;
+  bool sought = false;  // the first wrong step was looked for
+  std::optional<FirstWrong> first;
+  std::string trouble;  // why there is no verdict or no search
+};
+
 // A file that Ctrl+O lists.
 struct KnownFile {
   std::string path;
@@ -63,6 +75,7 @@ struct Model {
   std::shared_ptr<const Recording> recording;  // what Step shows; null only when `recording_error` says why
   std::string recording_error;                 // words: the problem cannot be recorded (size, options)
   ReplayView replay;
+  ExaminationView examination;
   std::vector<ListedRun> runs;        // all that is known, the newest first, those that are bundled last
   std::vector<Measurement> compiled;  // what the compiler says of the sweep's GPU kernels, one row a point
   std::string compiled_for;           // the sweep that it says so of (sweep_key)

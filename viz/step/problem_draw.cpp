@@ -8,8 +8,8 @@
 
 #include "imgui_internal.h"
 
-#include "kernels/ladder.h"
 #include "kernels/model/inputs.h"
+#include "kernels/museum/museum.h"
 #include "viz/draw/theme.h"
 #include "viz/draw/widgets.h"
 #include "viz/step/problem_fields.h"
@@ -314,7 +314,7 @@ void draw_problem_panel(const ProblemPanel& panel, const Box& box, bool card) {
   error_words(at);
   separator(at);
   reading_choice(at);
-  const auto row = find_kernel(panel.state.document.kernel);
+  const auto row = find_kernel_or_piece(panel.state.document.kernel);
   if (row && (*row)->order == Order::flash && at.y + s.px(117) <= bottom) {
     separator(at);
     what_if(at);

@@ -20,6 +20,8 @@
 #include "viz/step/timeline/map_draw.h"
 #include "viz/step/timeline/timeline_draw.h"
 #include "viz/step/timeline/transport_draw.h"
+#include "viz/step/wrong_run.h"
+#include "viz/step/wrong_run_draw.h"
 
 namespace attn {
 namespace {
@@ -183,7 +185,7 @@ void draw_step(const State& state, const Model& model, StepHeld& held, Commands&
   if (!held.cache) held.cache = std::make_shared<StepCache>();
   StepCache& cache = *held.cache;
   const ImVec2 origin = ImGui::GetCursorScreenPos(), size = ImGui::GetContentRegionAvail();
-  const Box all{origin, {origin.x + size.x, origin.y + size.y}};
+  Box all{origin, {origin.x + size.x, origin.y + size.y}};
   const ProblemPanel problem{state, model, cache, commands};
   if (!model.recording || model.recording->events.empty()) {
     held.tiles.focused = false;
@@ -197,6 +199,11 @@ void draw_step(const State& state, const Model& model, StepHeld& held, Commands&
   const auto last = static_cast<EventIndex>(rec.events.size() - 1);
   cache.follow(model.recording, std::min(state.view.step.cursor, last));
   held.tiles.follow(model.recording);
+  if (const WrongRunScene wrong = wrong_run_scene(state, model); wrong.shown) {
+    const float height = wrong_run_height(wrong, all.width());
+    draw_wrong_run({all.min, {all.max.x, all.min.y + height}}, wrong, commands);
+    all.min.y += height + style().px(kGutter);
+  }
   Areas areas = layout(all, rec);
   if (areas.scrolls) begin_page(areas);
   TilesScene tiles =
@@ -220,7 +227,7 @@ void draw_step(const State& state, const Model& model, StepHeld& held, Commands&
   }
   if (areas.scrolls) end_page(areas);
   draw_timeline_card(areas.timeline, rec, at, state, cache, commands);
-  ImGui::SetCursorScreenPos(all.min);
+  ImGui::SetCursorScreenPos(origin);
   ImGui::Dummy(size);
 }
 
