@@ -184,6 +184,12 @@ bool has_columns(Slot s) {
          s == Slot::o_new;
 }
 
+std::string number_words(double x) {
+  if (std::isnan(x)) return "NaN";
+  if (std::isinf(x)) return x > 0 ? "∞" : "−∞";
+  return fmt::format("{:.6g}", x);
+}
+
 std::string tile_words(const EventId& id) {
   std::string words;
   if (id.b > 0) words += fmt::format(", batch {}", id.b);
@@ -226,8 +232,8 @@ std::string place_words(const FirstWrong& w) {
   } else if (has_columns(w.slot)) {
     element += fmt::format(", column {}", w.col);
   }
-  return fmt::format("{}: {}{} is {:.6g}, right is {:.6g}", step, element, w.written ? " as it was stored" : "",
-                     w.recorded, w.right);
+  return fmt::format("{}: {}{} is {}, right is {}", step, element, w.written ? " as it was stored" : "",
+                     number_words(w.recorded), number_words(w.right));
 }
 
 std::string spread_words(const FirstWrong& w) {
@@ -317,8 +323,8 @@ std::optional<FirstWrongResult> find_first_wrong_result(const Problem& p, const 
 
 std::string place_words(const FirstWrongResult& w) {
   const std::string what = w.col < 0 ? "LSE" : fmt::format("O, column {},", w.col);
-  return fmt::format("{} of row {} (batch {}, query head {}) is {:.6g}, right is {:.6g}; {} of {} numbers differ", what,
-                     w.row, w.b, w.h, w.recorded, w.right, w.differing, w.of);
+  return fmt::format("{} of row {} (batch {}, query head {}) is {}, right is {}; {} of {} numbers differ", what, w.row,
+                     w.b, w.h, number_words(w.recorded), number_words(w.right), w.differing, w.of);
 }
 
 }  // namespace attn

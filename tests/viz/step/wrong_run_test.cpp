@@ -3,8 +3,12 @@
 
 #include <gtest/gtest.h>
 
+#include <tuple>
+
 #include "kernels/museum/museum.h"
 #include "kernels/museum/right_run.h"
+#include "viz/step/facts/scales.h"
+#include "viz/step/tiles/scene.h"
 
 namespace attn {
 namespace {
@@ -87,6 +91,22 @@ TEST(WrongRun, ARunOfOnesOwnHasNoMuseumToLeave) {
   EXPECT_EQ(scene.headline, "This run is wrong");
   EXPECT_TRUE(scene.back.empty() && scene.patch.empty());
   EXPECT_FALSE(scene.seek.empty());
+}
+
+// The tile shows what the kernel computed, not what the mask should have left.
+TEST(WrongRun, AKeyThatTheMaskLetThroughShowsItsNumber) {
+  const Shown s = exhibit("mask_off_by_one", Generator::normal);
+  const Recording& rec = *s.model.recording;
+  for (const auto& [phase, slot, column] :
+       {std::tuple{Phase::mask, Slot::s, Column::s}, std::tuple{Phase::weights, Slot::p, Column::p}}) {
+    const EventIndex e = *rec.find({0, 0, 0, 0, phase});
+    const TilesScene scene = tiles_scene(rec, e, {}, OutputReading::as_summed, scales_of(rec));
+    const TileScene& tile = scene.tiles[static_cast<std::size_t>(column)];
+    EXPECT_EQ(tile.cell(0, 1).look, CellLook::value) << "row 0 was let see key 1";
+    EXPECT_EQ(tile.cell(0, 2).look, CellLook::masked);
+    EXPECT_EQ(tile.cell(1, 2).look, CellLook::value);
+    EXPECT_EQ(tile.slot, slot);
+  }
 }
 
 }  // namespace

@@ -44,6 +44,8 @@ struct RowBuilder {
       if (const auto score = at_row(rec, s, at.row, k)) {
         key.scored = true;
         key.score = *score;
+        // A kernel that is wrong may let a hidden key through.
+        if (rec.version(s).holds.masked && std::isfinite(*score)) key.masked = false;
       }
       out.keys.push_back(key);
     }

@@ -92,7 +92,10 @@ void Builder::mark_masked(TileScene& tile) const {
       Cell& cell =
           tile.cells[static_cast<std::size_t>(r) * static_cast<std::size_t>(tile.cols) + static_cast<std::size_t>(c)];
       if (cell.look == CellLook::past_end) continue;
-      if (skipped || masked(tile.first_row + r, tile.first_col + c)) cell.look = CellLook::masked;
+      // A kernel that is wrong may have let a hidden key through: its number is shown, not what it should be.
+      const bool let_through =
+          cell.look == CellLook::value && std::isfinite(cell.value) && (tile.slot == Slot::s || cell.value != 0);
+      if (skipped || (masked(tile.first_row + r, tile.first_col + c) && !let_through)) cell.look = CellLook::masked;
     }
   }
 }
