@@ -46,11 +46,16 @@ void draw_mix(ImDrawList* list, const Box& box, const gpu::InstructionMix& mix, 
 struct Gutter {
   float sign, number, count, bar, end;
 };
-Gutter gutter() {
+Gutter gutter(const SourceScene& scene) {
   const Style& s = style();
   Gutter g{};
   g.sign = s.px(58);
   g.number = g.sign + s.px(32);
+  if (scene.instructions == 0) {  // nothing is counted
+    g.count = g.bar = g.number;
+    g.end = g.number + s.px(12);
+    return g;
+  }
   g.count = g.number + s.px(40);
   g.bar = g.count + s.px(66);
   g.end = g.bar + s.px(10);
@@ -65,7 +70,7 @@ void draw_sign(ImDrawList* list, const Box& box, CodePhase phase) {
 
 void draw_gutter(ImDrawList* list, const SourceScene& scene, const SourceRow& row, std::int32_t line, const Box& box) {
   const Style& s = style();
-  const Gutter g = gutter();
+  const Gutter g = gutter(scene);
   const float x = box.min.x, top = box.min.y, bottom = box.max.y;
   if (row.phase != CodePhase::none) {
     list->AddRectFilled({x, top}, {x + s.px(3), bottom}, hue_of(row.phase));
@@ -118,7 +123,7 @@ std::string row_tip(const SourceRow& row, std::int32_t line) {
 void draw_rows(const SourceScene& scene, std::int32_t shown, float width, Commands& commands) {
   const Style& s = style();
   ImDrawList* list = ImGui::GetWindowDrawList();
-  const Gutter g = gutter();
+  const Gutter g = gutter(scene);
   const float row_height = s.px(kRow), left = ImGui::GetWindowPos().x;
   ImGuiListClipper clipper;
   clipper.Begin(static_cast<int>(scene.rows.size()), row_height);
@@ -135,7 +140,7 @@ void draw_rows(const SourceScene& scene, std::int32_t shown, float width, Comman
       if (n + 1 == shown || hovered)
         list->AddRectFilled(box.min, box.max, colour(s.theme, n + 1 == shown ? Token::band : Token::field));
       list->PushClipRect({left + g.end, box.min.y}, box.max, true);
-      draw_line(list, {at.x + g.end, at.y + (row_height - line_height(kCode)) / 2}, row);
+      draw_line(list, {at.x + g.end, at.y + (row_height - s.px(kCode)) / 2}, row);
       list->PopClipRect();
       draw_gutter(list, scene, row, n + 1, box);
       if (hovered && ImGui::IsItemHovered(ImGuiHoveredFlags_ForTooltip)) show_tooltip(row_tip(row, n + 1), 420);
@@ -170,6 +175,8 @@ void draw_files(const SourceScene& scene, Commands& commands) {
 
 void draw_search(const SourceScene& scene, std::int32_t shown, SourceHeld& held, Commands& commands) {
   const Style& s = style();
+  if (ImGui::GetContentRegionAvail().x < s.px(110))
+    ImGui::NewLine();  // a line of its own where the buttons fill theirs
   ImGui::SetNextItemWidth(std::max(s.px(60), ImGui::GetContentRegionAvail().x));
   if (ImGui::Shortcut(ImGuiMod_Ctrl | ImGuiKey_F, ImGuiInputFlags_RouteGlobal)) ImGui::SetKeyboardFocusHere();
   const bool entered =
@@ -232,10 +239,9 @@ void draw_source(const SourceScene& scene, const ProfileView& view, SourceHeld& 
     } else {
       const std::int32_t shown = line_shown(scene, view);
       draw_heads(scene, shown, held, commands);
-      if (!scene.why_no_sass.empty()) dim_text(scene.why_no_sass);
       ImGui::PushStyleColor(ImGuiCol_ChildBg, 0U);
       ImGui::PushStyleVar(ImGuiStyleVar_ItemSpacing, ImVec2(0, 0));
-      ImGui::SetNextWindowContentSize({gutter().end + widest_text(scene), 0});
+      ImGui::SetNextWindowContentSize({gutter(scene).end + widest_text(scene), 0});
       if (ImGui::BeginChild("source_lines", {0, 0}, 0, ImGuiWindowFlags_HorizontalScrollbar)) {
         follow(scene, shown, held);
         draw_rows(scene, shown, ImGui::GetWindowWidth(), commands);
@@ -274,7 +280,7 @@ void draw_code(const CodeScene& code, CodeKind kind, ImVec2 size, Commands& comm
         for (int n = clipper.DisplayStart; n < clipper.DisplayEnd; ++n) {
           const CodeRow& row = code.rows[static_cast<std::size_t>(n)];
           const ImVec2 at = ImGui::GetCursorScreenPos();
-          const float y = at.y + (row_height - line_height(kCode)) / 2;
+          const float y = at.y + (row_height - s.px(kCode)) / 2;
           ImGui::Dummy({address + text_width(Face::mono, kCode, row.text), row_height});
           list->AddRectFilled(at, {at.x + s.px(3), at.y + row_height}, hue_of(row.phase));
           draw_text(list, {at.x + s.px(9), y}, Face::mono, kCode, colour(s.theme, Token::dim), row.address);
@@ -331,7 +337,8 @@ void draw_phases(const SourceScene& scene, ImVec2 size, Commands& commands) {
   if (begin_card("profile_phases", size)) {
     heading("Instructions by phase");
     if (scene.phases.empty()) {
-      dim_text(scene.why_no_sass.empty() ? scene.empty : scene.why_no_sass);
+      dim_text(scene.why_no_sass.empty() ? scene.empty
+                                         : "They are counted in the machine code, which is missing here.");
     } else {
       dim_text("As they stand in the machine code, however often they run. Click: its line with the most.");
       ImGui::PushStyleColor(ImGuiCol_ChildBg, 0U);

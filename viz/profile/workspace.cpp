@@ -20,7 +20,7 @@ namespace attn {
 namespace {
 
 constexpr float kGutter = 12, kPanelWidth = 304, kStacked = 1000;  // logical pixels
-constexpr float kMinRoofline = 296, kMinOccupancy = 236, kMinBytes = 304, kEmptyCard = 84;
+constexpr float kMinRoofline = 296, kMinOccupancy = 280, kMinBytes = 304, kEmptyCard = 84;
 
 constexpr float kPhaseRow = 18, kPhaseHeads = 92, kLeastCode = 150, kSourceStacked = 460, kCodeStacked = 280;
 
@@ -67,27 +67,26 @@ float draw_strip_buttons(const ProfileScene& scene, ProfilePage page, ImVec2 rig
 float draw_strip(const ProfileScene& scene, ProfilePage page, float width, Commands& commands) {
   const Style& s = style();
   const Runs headline{{scene.empty.empty() ? scene.headline : scene.empty, Face::bold, Token::text, 0, false}};
-  const Runs reasons{{scene.reasons, Face::text, Token::dim, 0, false}};
+  // Beside the source the reasons, which are of its figures, leave it their room.
+  std::vector<Runs> words;
+  if (!scene.reasons.empty() && (page == ProfilePage::figures || scene.predicted))
+    words.push_back({{scene.reasons, Face::text, Token::dim, 0, false}});
+  for (const Finding& f : scene.findings) words.push_back(finding_runs(f));
   constexpr int kLines = 12;
-  const float left = s.px(20), pad = s.px(12);
-  const float button = draw_strip_buttons(scene, page, {}, false, commands) + s.px(16);
-  const float room = std::max(s.px(120), width - left - button - s.px(24));
-  const float top = draw_paragraph(nullptr, {}, room, 17, headline, kLines, false);
-  const float rest =
-      scene.reasons.empty() ? 0 : s.px(4) + draw_paragraph(nullptr, {}, room, 13, reasons, kLines, false);
-  float height = top + rest + 2 * pad;
-  for (const Finding& f : scene.findings)
-    height += s.px(4) + draw_paragraph(nullptr, {}, room, 13, finding_runs(f), kLines, false);
+  const float left = s.px(20), pad = s.px(12), gap = s.px(4);
+  const float buttons = draw_strip_buttons(scene, page, {}, false, commands) + s.px(40);
+  const float beside = std::max(s.px(120), width - left - buttons), whole = width - left - s.px(16);
+  const float top = draw_paragraph(nullptr, {}, beside, 17, headline, kLines, false);
+  float height = top + 2 * pad;
+  for (const Runs& w : words) height += gap + draw_paragraph(nullptr, {}, whole, 13, w, kLines, false);
   if (begin_card("profile_strip", {width, height})) {
     ImDrawList* list = ImGui::GetWindowDrawList();
     const ImVec2 at = ImGui::GetWindowPos();
     const ImU32 bar = scene.kernel.empty() ? colour(s.theme, Token::faint) : kernel_colour(s.theme, scene.kernel);
     list->AddRectFilled(at, {at.x + s.px(5), at.y + height}, bar, s.px(8), ImDrawFlags_RoundCornersLeft);
-    draw_paragraph(list, {at.x + left, at.y + pad}, room, 17, headline, kLines);
-    draw_paragraph(list, {at.x + left, at.y + pad + top + s.px(4)}, room, 13, reasons, kLines);
-    float y = at.y + pad + top + rest;
-    for (const Finding& f : scene.findings)
-      y += s.px(4) + draw_paragraph(list, {at.x + left, y + s.px(4)}, room, 13, finding_runs(f), kLines);
+    draw_paragraph(list, {at.x + left, at.y + pad}, beside, 17, headline, kLines);
+    float y = at.y + pad + top;
+    for (const Runs& w : words) y += gap + draw_paragraph(list, {at.x + left, y + gap}, whole, 13, w, kLines);
     draw_strip_buttons(scene, page, {width - s.px(16), pad}, true, commands);
   }
   ImGui::EndChild();
