@@ -1,5 +1,7 @@
 // What a state string says of Profile.
 #include <string>
+#include <string_view>
+#include <vector>
 
 #include "app/state/key_makers.h"
 #include "app/state/values.h"

@@ -1,6 +1,7 @@
 #include "app/worker/disassemble.h"
 
 #include <cstdlib>
+#include <span>
 #include <string_view>
 #include <system_error>
 #include <utility>

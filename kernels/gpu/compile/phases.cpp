@@ -5,6 +5,8 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "kernels/base/trimmed.h"
+
 namespace attn::gpu {
 namespace {
 
@@ -30,19 +32,12 @@ constexpr std::array<PhaseRow, kCodePhases> kRows{{
     {"untagged", "no line of its inline chain says"},
 }};
 constexpr std::string_view kCaller = "caller";
-constexpr std::string_view kSpaces = " \t\r";
 
 // Takes the next line off the text.
 std::string_view take_line(std::string_view& text) {
   const std::string_view line = text.substr(0, text.find('\n'));
   text.remove_prefix(std::min(text.size(), line.size() + 1));
   return line;
-}
-
-std::string_view trimmed(std::string_view text) {
-  const std::size_t first = text.find_first_not_of(kSpaces);
-  if (first == std::string_view::npos) return {};
-  return text.substr(first, text.find_last_not_of(kSpaces) - first + 1);
 }
 
 bool is_letter(char c) {
@@ -166,7 +161,7 @@ std::optional<std::string_view> phase_named_by(std::string_view line) {
   line = trimmed(line);
   if (!line.starts_with(kTag)) return std::nullopt;
   const std::string_view name = trimmed(line.substr(kTag.size()));
-  if (name.empty() || name.find_first_of(kSpaces) != std::string_view::npos) return std::nullopt;
+  if (name.empty() || name.find_first_of(kBlanks) != std::string_view::npos) return std::nullopt;
   return name;
 }
 

@@ -2,23 +2,19 @@
 
 #include <algorithm>
 #include <charconv>
+#include <iterator>
 #include <map>
 #include <optional>
 #include <utility>
 
 #include <fmt/format.h>
 
+#include "kernels/base/trimmed.h"
+
 namespace attn::gpu {
 namespace {
 
-constexpr std::string_view kSpaces = " \t\r";
 constexpr std::string_view kPtx = ".nv_debug_ptx_txt";  // the section that holds it
-
-std::string_view trimmed(std::string_view text) {
-  const std::size_t first = text.find_first_not_of(kSpaces);
-  if (first == std::string_view::npos) return {};
-  return text.substr(first, text.find_last_not_of(kSpaces) - first + 1);
-}
 
 template <class T>
 std::optional<T> number(std::string_view text, int base) {

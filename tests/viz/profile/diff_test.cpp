@@ -1,5 +1,7 @@
 #include "viz/profile/diff.h"
 
+#include <string_view>
+
 #include <gtest/gtest.h>
 
 #include "tests/viz/profile/profile_rows.h"

@@ -2,7 +2,9 @@
 #include "kernels/gpu/compile/listing.h"
 
 #include <cstring>
+#include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <gtest/gtest.h>
