@@ -28,6 +28,7 @@ Command add_shot(Parser program);
 Command add_report(Parser program);
 Command add_inspect(Parser program);
 Command add_museum(Parser program);
+Command add_profile(Parser program);
 Command add_worker(Parser program);
 
 }  // namespace attn::cli

@@ -43,6 +43,8 @@ struct Controller::RunEffect {
   void operator()(const ExportTrace& e) const { c.exports_.write_trace(e.run); }
   void operator()(const TakeSweepOf& e) const { c.runs_.take_sweep_of(e.id); }
 
+  void operator()(const ListKernel& e) const { c.listings_.list(e.subject); }
+
   void operator()(const Ask&) const {}          // the shell's own: it opens the popup in the frame that asks
   void operator()(const ResetLayout&) const {}  // likewise
   void operator()(const Undo&) const { c.travel(false); }
@@ -69,6 +71,7 @@ Controller::Controller(ControllerOptions options)
       playback_(context()),
       runs_(context(), std::move(options.runs)),
       sweeps_(context(), std::move(options.sweeps), runs_),
+      listings_(context(), std::move(options.lister)),
       exports_(context(), file_task_, std::move(options.program)),
       files_(context(), file_task_, recordings_, sweeps_, runs_),
       tasks_(std::move(options.wake)) {

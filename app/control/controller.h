@@ -16,6 +16,7 @@
 #include "app/control/file_task.h"
 #include "app/control/files.h"
 #include "app/control/job_context.h"
+#include "app/control/listings.h"
 #include "app/control/log.h"
 #include "app/control/playback.h"
 #include "app/control/recordings.h"
@@ -38,6 +39,7 @@ struct ControllerOptions {
   std::filesystem::path program;      // draws pictures of steps in a process of its own; empty = this program
   RunFolders runs;                    // where runs are kept and found
   SweepSources sweeps;
+  KernelLister lister;  // for Profile's source; none = it says so
 };
 
 class Controller {
@@ -97,6 +99,7 @@ class Controller {
   Playback playback_;
   RunList runs_;
   Sweeps sweeps_;
+  Listings listings_;
   Exports exports_;
   Files files_;
   Tasks tasks_;  // last: its threads end first

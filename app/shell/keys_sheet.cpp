@@ -103,6 +103,7 @@ void draw_content(const State& state, bool two_columns, Commands& commands) {
   ImGui::BeginGroup();
   draw_group("Step");
   draw_group("Bench");
+  draw_group("Profile");
   ImGui::EndGroup();
   if (two_columns) ImGui::SameLine(0, s.px(24));
   ImGui::BeginGroup();

@@ -87,6 +87,12 @@ void add_buttons(Entries& e) {
   e.add("Step", "Step through the kernel and problem of Bench", "At a size that Step can show",
         {step_through_of(e.state())});
   e.add_in(Workspace::bench, "Bench", "Measure every point anew", "A new run", {RunSweep{true}});
+  e.add("Profile", "Source of the kernel, by line and phase", "With its machine code; it needs no GPU",
+        {ChooseWorkspace{Workspace::profile}, ChooseProfilePage{ProfilePage::source}});
+  e.add_in(Workspace::profile, "Profile", "The source's line with the most instructions", "", {ChooseSourceLine{}});
+  e.add_in(Workspace::profile, "Profile", "Changes over the usual measurement", "", {ChooseAgainst{}});
+  e.add_in(Workspace::profile, "Profile", "SASS beside the source", "", {ChooseCode{CodeKind::sass}});
+  e.add_in(Workspace::profile, "Profile", "PTX beside the source", "", {ChooseCode{CodeKind::ptx}});
   e.add("Edit and files", "Export the measurements as JSON", "With every repeat", {ExportJson{}});
   e.add("Edit and files", "Export the sweep's timeline", "For Perfetto or chrome://tracing", {ExportTrace{}});
   e.add_in(Workspace::step, "Step", "Take all bookmarks away", "", {ClearBookmarks{}});

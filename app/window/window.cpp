@@ -24,6 +24,7 @@
 #include "app/window/display_lost.h"
 #include "app/window/pace.h"
 #include "app/window/settings.h"
+#include "app/worker/disassemble.h"
 #include "imgui.h"
 #include "imgui_impl_glfw.h"
 #include "imgui_impl_opengl3.h"
@@ -247,6 +248,7 @@ void make_controller(App& app, const State& state, const LoadedSettings& loaded,
   setup.save_folder = default_save_folder();
   setup.runs = run_folders();
   setup.sweeps.gpu = std::make_shared<GpuBench>();
+  setup.lister = list_kernel_here;
   app.controller = std::make_unique<Controller>(std::move(setup));
   app.controller->look_around();
   for (const std::string& said : loaded.said) app.controller->log().warn(said);

@@ -14,7 +14,7 @@ void DestroyEngine::operator()(ImGuiTestEngine* engine) const {
   ImGuiTestEngine_DestroyContext(engine);
 }
 
-TestWindow::TestWindow(int width, int height, const std::string& layout)
+TestWindow::TestWindow(int width, int height, const std::string& layout, KernelLister lister)
     : width_(width), height_(height), gui_(std::make_unique<GuiContext>()) {
   engine_.reset(ImGuiTestEngine_CreateContext());
   ImGuiTestEngineIO& io = ImGuiTestEngine_GetIO(engine_.get());
@@ -36,6 +36,7 @@ TestWindow::TestWindow(int width, int height, const std::string& layout)
   options.state.preferences.reduced_motion = true;
   options.program = "/bin/false";  // not this test program again
   options.save_folder = folder_.path();
+  options.lister = std::move(lister);
   controller_ = std::make_unique<Controller>(std::move(options));
   draw_frames(4);
 }

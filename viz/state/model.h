@@ -8,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include "kernels/gpu/compile/listing.h"
 #include "kernels/judge/first_wrong.h"
 #include "kernels/judge/verdict.h"
 #include "kernels/recording/recording.h"
@@ -63,6 +64,14 @@ struct ExaminationView {
   std::string trouble;  // why there is no verdict or no search
 };
 
+// A kernel's source beside its machine code, as Profile asked for it last.
+struct ListingView {
+  std::string of;                                     // key_of() its subject; empty: nothing was asked for
+  bool running = false;                               // it is being compiled and taken apart
+  std::shared_ptr<const gpu::KernelListing> listing;  // null: `error` says why, or it runs
+  std::string error;
+};
+
 // A file that Ctrl+O lists.
 struct KnownFile {
   std::string path;
@@ -81,6 +90,7 @@ struct Model {
   std::string compiled_for;           // the sweep that it says so of (sweep_key)
   Provenance here;                    // of this machine, now
   GpuView gpu;
+  ListingView listing;
   std::vector<KnownFile> files;  // recent ones first
   TaskView task;
 };

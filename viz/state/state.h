@@ -11,6 +11,7 @@
 #include "profiling/sweep/sweep.h"
 #include "viz/state/runs.h"
 #include "viz/state/view_bench.h"
+#include "viz/state/view_profile.h"
 #include "viz/state/view_step.h"
 
 namespace attn {
@@ -48,6 +49,7 @@ struct View {
   Workspace workspace = Workspace::step;
   StepView step;
   BenchView bench;
+  ProfileView profile;
   bool keys_sheet = false;  // the `?` sheet
   bool log_panel = false;
 };

@@ -4,6 +4,8 @@
 
 #include <algorithm>
 
+#include <fmt/format.h>
+
 #include "tests/viz/profile/profile_rows.h"
 
 namespace attn {
@@ -43,16 +45,40 @@ TEST(ProfileScene, SetsTheChosenKernelAgainstTheBaseline) {
   EXPECT_EQ(scene.headline, "flash_simt, L = 16384: 59.5 ms, 36.9 TFLOP/s.");
   const ProfileFigure* time = figure_of(scene, "time_us_median");
   ASSERT_NE(time, nullptr);
-  EXPECT_EQ(time->change, "0.0232×");
-  EXPECT_TRUE(time->better && !time->worse && !time->up);
-  EXPECT_EQ(figure_of(scene, "dram_read_bytes")->change, "same");
+  EXPECT_EQ(time->change.text, "0.0232×");
+  EXPECT_TRUE(time->change.better && !time->change.worse && !time->change.up);
+  EXPECT_EQ(figure_of(scene, "dram_read_bytes")->change.text, "same");
 }
 
 TEST(ProfileScene, TheBaselineItselfIsSetAgainstTheFastestOther) {
   const ProfileScene scene = profile_scene(state_of("naive"), h100_model(), {});
   EXPECT_EQ(scene.kernel, "naive");
   EXPECT_EQ(scene.against, "flash_simt");
-  EXPECT_TRUE(figure_of(scene, "time_us_median")->worse);
+  EXPECT_TRUE(figure_of(scene, "time_us_median")->change.worse);
+}
+
+// Of the same run by its kernel, of another run by that as well; what is not there gives way to the usual one.
+TEST(ProfileScene, AnyOtherMeasurementThatIsShownCanBeTheOneThatChangesAreOver) {
+  State state = state_of("flash_simt");
+  Model model = h100_model();
+  ListedRun second = model.runs[0];
+  second.run.id = "00000000000000ab";
+  second.run.rows[1].time.median = 70000;
+  fill_figures(second.run.rows[1]);
+  model.runs.push_back(second);
+  show_run(state.document.runs, second.run.id);
+  const ProfileScene usual = profile_scene(state, model, {});
+  ASSERT_EQ(usual.against_choices.size(), 4U);
+  EXPECT_TRUE(usual.against_choices[0].on);
+  EXPECT_EQ(usual.against_choices[1].id, "naive");
+  state.view.profile.against = usual.against_choices[3].id;
+  const ProfileScene other = profile_scene(state, model, {});
+  EXPECT_EQ(other.against_choices[3].id, fmt::format("{}/flash_simt", kRun));
+  EXPECT_TRUE(other.against_choices[3].on);
+  EXPECT_EQ(other.against, "flash_simt of run A");
+  EXPECT_EQ(figure_of(other, "time_us_median")->change.text, "1.18×");
+  state.view.profile.against = "no such row";
+  EXPECT_EQ(profile_scene(state, model, {}).against, "naive");
 }
 
 TEST(ProfileScene, AKernelWithoutARowGivesWayToTheFastestAndTheListShowsIt) {
