@@ -45,6 +45,10 @@ template AddedOption Parser::add_option(const std::string&, std::optional<std::u
 template AddedOption Parser::add_option(const std::string&, std::optional<double>&, const std::string&);
 template AddedOption Parser::add_option(const std::string&, std::optional<float>&, const std::string&);
 
+AddedOption Parser::add_values(const std::string& name, std::vector<std::string>& values, const std::string& help) {
+  return AddedOption(app_->add_option(name, values, help));
+}
+
 AddedOption Parser::add_flag(const std::string& name, bool& value, const std::string& help) {
   return AddedOption(app_->add_flag(name, value, help));
 }

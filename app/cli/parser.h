@@ -3,6 +3,7 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 namespace CLI {
 class App;
@@ -35,6 +36,8 @@ class Parser {
   // "--name", "-n,--name"; without - what stands by its place.
   template <class T>
   AddedOption add_option(const std::string& name, T& value, const std::string& help = "");
+  // What stands by its place, any number of it.
+  AddedOption add_values(const std::string& name, std::vector<std::string>& values, const std::string& help);
   AddedOption add_flag(const std::string& name, bool& value, const std::string& help);
   void footer(const std::string& words);
   bool parsed() const;

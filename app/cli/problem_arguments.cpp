@@ -11,13 +11,9 @@
 
 #include "app/cli/text.h"
 #include "app/state/apply.h"
-#include "app/state/document_inputs.h"
 #include "app/state/string.h"
-#include "kernels/cpu/device.h"
 #include "kernels/ladder.h"
 #include "kernels/model/kernel.h"
-#include "kernels/museum/museum.h"
-#include "kernels/recording/size.h"
 
 namespace attn::cli {
 namespace {
@@ -269,22 +265,6 @@ Result<State> DocumentArguments::state_of(bool shows_step) const {
 std::vector<NamedFile> input_files_of(const State& state) {
   const InputSpec& in = state.document.inputs;
   return {{"Q", in.q_file}, {"K", in.k_file}, {"V", in.v_file}, {"the bias", in.bias_file}};
-}
-
-Result<Recording> record_document(const Document& d, std::stop_token stop) {
-  const auto row = find_kernel_or_piece(d.kernel);
-  if (!row) return tl::unexpected(row.error());
-  if ((*row)->record == nullptr) {
-    return fail(ErrorKind::cannot_run, fmt::format("{} cannot be recorded step by step.", d.kernel));
-  }
-  const Device device = cpu_device();
-  if (auto r = (*row)->supports(**row, d.problem, d.options, device); !r) return tl::unexpected(r.error());
-  const auto resolved = resolve(**row, d.options, device);
-  if (!resolved) return tl::unexpected(resolved.error());
-  if (auto r = check_recordable((*row)->order, d.problem, *resolved); !r) return tl::unexpected(r.error());
-  const auto inputs = document_inputs(d.problem, d.inputs, {});
-  if (!inputs) return tl::unexpected(inputs.error());
-  return (*row)->record(**row, d.problem, d.options, *inputs, std::move(stop));
 }
 
 void add_device(Parser parser, std::string& device) {

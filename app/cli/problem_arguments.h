@@ -13,7 +13,6 @@
 #include "kernels/base/result.h"
 #include "kernels/model/kernel.h"
 #include "kernels/model/problem.h"
-#include "kernels/recording/recording.h"
 #include "viz/state/state.h"
 
 namespace attn::cli {
@@ -63,9 +62,6 @@ struct DocumentArguments {
 
 // The files that a state reads its numbers from, for check_distinct().
 std::vector<NamedFile> input_files_of(const State& state);
-
-// Records the document with its kernel. An .attn of --state is taken as it was recorded.
-Result<Recording> record_document(const Document& document, std::stop_token stop);
 
 // "--device": where a kernel runs.
 struct DeviceChoice {

@@ -44,6 +44,16 @@ struct Controller::RunEffect {
   void operator()(const TakeSweepOf& e) const { c.runs_.take_sweep_of(e.id); }
 
   void operator()(const ListKernel& e) const { c.listings_.list(e.subject); }
+  void operator()(const StartLesson& e) const { c.lessons_.start(e.lesson, e.beat); }
+  void operator()(const GoToBeat& e) const { c.lessons_.go(e.direction); }
+  void operator()(const ChooseAnswer& e) const { c.lessons_.choose(e.index); }
+  void operator()(const CheckAnswer& e) const { c.lessons_.check(e.typed); }
+  void operator()(const ShowHint&) const { c.lessons_.show_hint(); }
+  void operator()(const ShowAnswer&) const { c.lessons_.show_answer(); }
+  void operator()(const AskAgain&) const { c.lessons_.again(); }
+  void operator()(const BackToLesson&) const { c.lessons_.back(); }
+  void operator()(const LeaveLesson&) const { c.lessons_.leave(); }
+  void operator()(const ForgetLessons&) const { c.lessons_.forget(); }
 
   void operator()(const Ask&) const {}          // the shell's own: it opens the popup in the frame that asks
   void operator()(const ResetLayout&) const {}  // likewise
@@ -73,11 +83,19 @@ Controller::Controller(ControllerOptions options)
       sweeps_(context(), std::move(options.sweeps), runs_),
       listings_(context(), std::move(options.lister)),
       exports_(context(), file_task_, std::move(options.program)),
-      files_(context(), file_task_, recordings_, sweeps_, runs_),
+      lessons_(context(), std::move(options.lessons), recordings_),
+      files_(context(), file_task_, recordings_, sweeps_, runs_, lessons_),
       tasks_(std::move(options.wake)) {
   model_.here = provenance_here();
   recordings_.start_at(state_.view.step.cursor);
   recordings_.follow_document(false);
+  lessons_.follow();
+}
+
+bool Controller::advance(double seconds) {
+  const bool moved = playback_.advance(seconds);
+  if (moved) lessons_.hold_back();
+  return moved;
 }
 
 JobContext Controller::context() {
@@ -88,7 +106,10 @@ bool Controller::update(const Commands& commands) {
   const std::uint64_t said = said_;
   const TaskView task = model_.task;
   const bool delivered = tasks_.drain();
-  for (const Command& command : commands) obey(command);
+  for (const Command& command : commands) {
+    obey(command);
+    lessons_.follow();
+  }
   const bool examines = examinations_.follow();
   if (state_.view.workspace == Workspace::bench || state_.view.workspace == Workspace::profile) {
     runs_.look_again();

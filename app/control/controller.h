@@ -16,6 +16,7 @@
 #include "app/control/file_task.h"
 #include "app/control/files.h"
 #include "app/control/job_context.h"
+#include "app/control/lessons.h"
 #include "app/control/listings.h"
 #include "app/control/log.h"
 #include "app/control/playback.h"
@@ -40,6 +41,7 @@ struct ControllerOptions {
   RunFolders runs;                    // where runs are kept and found
   SweepSources sweeps;
   KernelLister lister;  // for Profile's source; none = it says so
+  LessonSources lessons;
 };
 
 class Controller {
@@ -56,7 +58,7 @@ class Controller {
   // Between frames: results of tasks, then the commands in their order. Whether there is something new to draw.
   bool update(const Commands& commands);
   // `seconds` have passed: play goes on. Whether the cursor moved.
-  bool advance(double seconds) { return playback_.advance(seconds); }
+  bool advance(double seconds);
   // After so many seconds advance() will move the cursor; infinity while nothing plays.
   double seconds_to_step() const { return playback_.seconds_to_step(); }
   bool tasks_run() const { return tasks_.any_running(); }
@@ -101,6 +103,7 @@ class Controller {
   Sweeps sweeps_;
   Listings listings_;
   Exports exports_;
+  Lessons lessons_;
   Files files_;
   Tasks tasks_;  // last: its threads end first
 };

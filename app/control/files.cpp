@@ -96,6 +96,7 @@ void Files::open(const std::string& path) {
   if (files_.refuse_while_running()) return;
   const std::filesystem::path file(path);
   if (file.extension() == ".npy") return open_arrays(file);
+  if (file.extension() == ".json") return lessons_.open_file(file);
   open_session(path);
 }
 

@@ -9,6 +9,7 @@
 
 #include "app/control/file_task.h"
 #include "app/control/job_context.h"
+#include "app/control/lessons.h"
 #include "app/control/recordings.h"
 #include "app/control/run_list.h"
 #include "app/control/sweeps.h"
@@ -24,13 +25,14 @@ struct InputFilesAnswer {
 
 class Files {
  public:
-  Files(const JobContext& context, FileTask& files, Recordings& recordings, Sweeps& sweeps, RunList& runs)
-      : context_(context), files_(files), recordings_(recordings), sweeps_(sweeps), runs_(runs) {}
+  Files(const JobContext& context, FileTask& files, Recordings& recordings, Sweeps& sweeps, RunList& runs,
+        Lessons& lessons)
+      : context_(context), files_(files), recordings_(recordings), sweeps_(sweeps), runs_(runs), lessons_(lessons) {}
 
   // To the file that this run saved to before, else to a new one.
   void save_session();
   void save_session_as(const std::string& path);
-  // An .attn, or .npy arrays.
+  // An .attn, .npy arrays, or a lesson.
   void open(const std::string& path);
   // Q, K, V and the bias, as SetInputFiles says.
   void set_inputs(const std::array<std::string, 4>& paths);
@@ -47,6 +49,7 @@ class Files {
   Recordings& recordings_;
   Sweeps& sweeps_;
   RunList& runs_;
+  Lessons& lessons_;
   InputFilesAnswer inputs_answer_;
   std::filesystem::path session_file_;                       // what this run saved; saved again by the next Ctrl+S
   std::optional<std::filesystem::file_time_type> saved_at_;  // when: who changed it since is not written over

@@ -125,6 +125,7 @@ void Shell::draw_workspace(Controller& controller, Commands& commands) {
     ImGui::PushID(name_of(workspace).data());
     switch (workspace) {
       case Workspace::step:
+        step_.veil = {};
         draw_step(controller.state(), controller.model(), step_, commands);
         break;
       case Workspace::bench:
@@ -134,7 +135,7 @@ void Shell::draw_workspace(Controller& controller, Commands& commands) {
         draw_profile(controller.state(), controller.model(), profile_, commands);
         break;
       case Workspace::learn:
-        draw_learn(controller.state(), controller.model(), commands);
+        draw_learn(controller.state(), controller.model(), learn_, step_, commands);
         break;
     }
     ImGui::PopID();
@@ -146,7 +147,7 @@ void Shell::draw_workspace(Controller& controller, Commands& commands) {
 // and elsewhere, Tab, arrows, Enter and Escape are its own.
 void Shell::follow_keyboard(const State& state) {
   ImGuiIO& io = ImGui::GetIO();
-  const bool steps = state.view.workspace == Workspace::step;
+  const bool steps = shows_step(state.view);
   const bool its_own = !steps || held_.open_popups > 0 || !held_.tab_is_tiles;
   if (!its_own && (io.ConfigFlags & ImGuiConfigFlags_NavEnableKeyboard) != 0) ImGui::SetNavCursorVisible(false);
   io.ConfigFlags = its_own ? io.ConfigFlags | ImGuiConfigFlags_NavEnableKeyboard
@@ -163,7 +164,7 @@ void Shell::follow_keyboard(const State& state) {
 // In Step Tab enters the tiles, from there it goes through the controls, and after the last into the tiles again.
 void Shell::follow_tab(const State& state, bool tiles_had_keyboard) {
   static constexpr const char* kOrder[] = {kWorkspaceWindow, kLogWindow, "Bar"};
-  const bool steps = state.view.workspace == Workspace::step;
+  const bool steps = shows_step(state.view);
   if (held_.open_popups > 0) return;
   const bool on = tab_left_its_window();
   if (on) ImGui::NavMoveRequestCancel();

@@ -15,6 +15,7 @@
 #include "kernels/base/result.h"
 #include "viz/bench/held.h"
 #include "viz/draw/theme.h"
+#include "viz/learn/held.h"
 #include "viz/profile/held.h"
 #include "viz/state/commands.h"
 #include "viz/step/held.h"
@@ -78,6 +79,7 @@ class Shell {
   StepHeld step_;
   BenchHeld bench_;
   ProfileHeld profile_;
+  LearnHeld learn_;
   ShellHeld held_;
   bool toasts_ = true;
 };

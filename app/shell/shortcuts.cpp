@@ -86,6 +86,13 @@ constexpr std::array kKeys{
            }},
     KeyRow{"Step", "into the tiles, then through the controls", ImGuiKey_Tab, 0, true},
     KeyRow{"Step", "out of the tiles; else let go of the pinned cell", ImGuiKey_Escape, 0, true},
+    KeyRow{"Learn", "check the answer, or go on", ImGuiKey_Enter},
+    KeyRow{"Learn", "take what bears this number", ImGuiKey_1},
+    KeyRow{"Learn", "hint (Alt+H while a number is typed)", ImGuiKey_H},
+    KeyRow{"Learn", "show me (Alt+W while a number is typed)", ImGuiKey_W},
+    KeyRow{"Learn", "the same with other numbers", ImGuiKey_R},
+    KeyRow{"Learn", "previous beat, next beat", ImGuiKey_PageUp, ImGuiKey_PageDown},
+    KeyRow{"Learn", "back to the lesson", ImGuiKey_Backspace},
     KeyRow{"Window", "Step, Bench, Profile, Learn", kCtrl | ImGuiKey_1, 0, false, false, false,
            choose<Workspace::step>},
     KeyRow{"", "", kCtrl | ImGuiKey_2, 0, false, false, false, choose<Workspace::bench>},
@@ -155,6 +162,10 @@ std::string cap_of(ImGuiKey key) {
       return "Esc";
     case ImGuiKey_F1:
       return "?";
+    case ImGuiKey_PageUp:
+      return "PgUp";
+    case ImGuiKey_PageDown:
+      return "PgDn";
     case ImGuiKey_LeftBracket:
       return "[";
     case ImGuiKey_RightBracket:
@@ -192,7 +203,7 @@ Commands read_keys(const State& state, bool cells_focused, bool popup_open) {
   if (ImGui::GetIO().WantTextInput || popup_open) return commands;
   for (const KeyRow& row : kKeys) {
     if (row.act == nullptr) continue;
-    if (row.step_only && state.view.workspace != Workspace::step) continue;
+    if (row.step_only && !shows_step(state.view)) continue;
     // Space steps even there: it moves no cell.
     for (const ImGuiKeyChord chord : {row.chord, row.other}) {
       if (chord == 0 || (row.plain_arrow && cells_focused && chord != ImGuiKey_Space)) continue;

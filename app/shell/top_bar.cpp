@@ -119,7 +119,7 @@ void draw_museum_menu(const std::string& now, Commands& commands) {
 // As wide as its words, or as what is left up to `right`.
 float draw_kernel_combo(const State& state, float x, float right, Commands& commands) {
   const Style& s = style();
-  const bool step = state.view.workspace == Workspace::step;
+  const bool step = shows_step(state.view);
   const std::string& now = step ? state.document.kernel : bench_kernel(state);
   const auto row = find_kernel_or_piece(now);
   const std::string title = row ? std::string((*row)->title) : now;
@@ -134,7 +134,7 @@ float draw_kernel_combo(const State& state, float x, float right, Commands& comm
       changed.kernel = std::string(kernel.id);
       // Step could not show it: said here, and nothing that is open is lost.
       const auto why = chosen ? std::nullopt : why_not_recordable(changed);
-      ImGui::BeginDisabled(why && state.view.workspace == Workspace::step);
+      ImGui::BeginDisabled(why && step);
       if (ImGui::Selectable(std::string(kernel.title).c_str(), chosen)) {
         commands.emplace_back(ChooseKernel{std::string(kernel.id)});
       }
@@ -150,6 +150,31 @@ float draw_kernel_combo(const State& state, float x, float right, Commands& comm
 }
 
 // From Step to Bench with this problem, and from Bench to Step with the chosen kernel at a size that Step can show.
+// For who is new here: one quiet line that begins the first lesson, until it is closed.
+float draw_greeting(const State& state, float x, float right, Commands& commands) {
+  if (!state.preferences.greet || state.view.workspace != Workspace::step) return x;
+  const Style& s = style();
+  constexpr std::string_view kWords = "New here? 8 minutes";
+  const float width = text_width(Face::text, kSmallSize, kWords) + s.px(20), cross = s.px(22);
+  if (x + width + cross > right) return x;
+  if (bar_button("New here", x, width)) {
+    commands.emplace_back(CloseGreeting{});
+    commands.emplace_back(StartLesson{"weighted-average", ""});
+  }
+  const Token ink = ImGui::IsItemHovered() ? Token::text : Token::dim;
+  draw_text_in(ImGui::GetWindowDrawList(), last_item(), Align::centre, Face::text, kSmallSize, colour(s.theme, ink),
+               kWords);
+  tooltip("Begins the first lesson: what attention computes");
+  if (bar_button("Close the line", x + width, cross)) commands.emplace_back(CloseGreeting{});
+  const ImVec2 c = last_item().centre();
+  const ImU32 line = colour(s.theme, ImGui::IsItemHovered() ? Token::text : Token::dim);
+  const float arm = s.px(3.5F);
+  ImGui::GetWindowDrawList()->AddLine({c.x - arm, c.y - arm}, {c.x + arm, c.y + arm}, line, s.px(1.5F));
+  ImGui::GetWindowDrawList()->AddLine({c.x - arm, c.y + arm}, {c.x + arm, c.y - arm}, line, s.px(1.5F));
+  tooltip("Closes this line for good; Learn stays");
+  return x + width + cross;
+}
+
 float draw_crossing(const State& state, float x, Commands& commands) {
   const bool bench = state.view.workspace == Workspace::bench;
   if (!bench && state.view.workspace != Workspace::step) return x;
@@ -340,8 +365,11 @@ void draw_top_bar(Controller& controller, Commands& commands) {
   }
   x = logical >= kTabs ? draw_tabs(state, x, commands) : draw_workspace_menu(state, x - s.px(8), commands);
   const float for_task = task.running ? task_width(task, true) + s.px(12) : 0;
-  x = draw_kernel_combo(state, x + s.px(logical >= kNarrow ? 36 : 8), right - s.px(8) - for_task, commands);
+  const bool chapters = state.view.workspace == Workspace::learn && !shows_step(state.view);
+  if (!chapters)  // they are of no kernel
+    x = draw_kernel_combo(state, x + s.px(logical >= kNarrow ? 36 : 8), right - s.px(8) - for_task, commands);
   if (logical >= kWideEnough) x = draw_crossing(state, x + s.px(8), commands);
+  x = draw_greeting(state, x + s.px(8), right - s.px(8), commands);
   draw_task(task, x + s.px(12), right, commands);
   ImGui::End();
 }

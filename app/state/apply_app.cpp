@@ -15,7 +15,7 @@ struct ApplyApp {
 
   Result<State> operator()(const ChooseWorkspace& c) {
     s.view.workspace = c.workspace;
-    if (c.workspace != Workspace::step) s.view.step.playing = false;
+    if (!shows_step(s.view)) s.view.step.playing = false;
     return done();
   }
   Result<State> operator()(const ShowKeys& c) {

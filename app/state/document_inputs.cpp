@@ -5,8 +5,11 @@
 #include <fmt/format.h>
 
 #include "app/state/apply.h"
+#include "kernels/cpu/device.h"
+#include "kernels/model/kernel.h"
 #include "kernels/museum/museum.h"
 #include "kernels/recording/file.h"
+#include "kernels/recording/size.h"
 
 namespace attn {
 namespace {
@@ -56,6 +59,22 @@ Result<Inputs> document_inputs(const Problem& p, const InputSpec& spec, const Op
                                  spec.q_file, fits.error().message, describe(source->problem)));
   }
   return with_edits(source->inputs, spec);
+}
+
+Result<Recording> record_document(const Document& d, std::stop_token stop) {
+  const auto row = find_kernel_or_piece(d.kernel);
+  if (!row) return tl::unexpected(row.error());
+  if ((*row)->record == nullptr) {
+    return fail(ErrorKind::cannot_run, fmt::format("{} cannot be recorded step by step.", d.kernel));
+  }
+  const Device device = cpu_device();
+  if (auto r = (*row)->supports(**row, d.problem, d.options, device); !r) return tl::unexpected(r.error());
+  const auto resolved = resolve(**row, d.options, device);
+  if (!resolved) return tl::unexpected(resolved.error());
+  if (auto r = check_recordable((*row)->order, d.problem, *resolved); !r) return tl::unexpected(r.error());
+  const auto inputs = document_inputs(d.problem, d.inputs, {});
+  if (!inputs) return tl::unexpected(inputs.error());
+  return (*row)->record(**row, d.problem, d.options, *inputs, std::move(stop));
 }
 
 }  // namespace attn

@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <map>
 #include <memory>
+#include <stop_token>
 #include <string>
 
 #include "kernels/base/result.h"
@@ -24,5 +25,8 @@ void take_recording(const Recording& recording, const std::string& file, Documen
 
 // make_inputs, and inputs out of `opened`; a file that is not in there yet is read. Any thread, on a map of its own.
 Result<Inputs> document_inputs(const Problem& p, const InputSpec& spec, const OpenedRecordings& opened);
+
+// Records the document with its kernel. An .attn is taken as it was recorded.
+Result<Recording> record_document(const Document& document, std::stop_token stop);
 
 }  // namespace attn

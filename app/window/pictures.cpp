@@ -100,6 +100,8 @@ class OffscreenWindow {
     ControllerOptions options;
     options.state = still(spec.state);
     options.lister = list_kernel_here;
+    // Pictures show the lessons as they are to who has not begun.
+    if (const auto assets = find_assets()) options.lessons.folder = *assets / "lessons";
     controller_ = std::make_unique<Controller>(std::move(options));
     controller_->show(spec.runs, spec.recording);
     controller_->wait();

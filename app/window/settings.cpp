@@ -69,6 +69,13 @@ bool docks_are_sane(const std::vector<std::string_view>& lines) {
   return std::all_of(children.begin(), children.end(), [](const auto& node) { return node.second != 1; });
 }
 
+// "en", "pt-BR": what a lesson's translation may be called.
+bool is_language(std::string_view name) {
+  return !name.empty() && name.size() <= 16 && std::all_of(name.begin(), name.end(), [](char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '-';
+  });
+}
+
 std::span<const std::byte> bytes_of(const std::string& text) {
   return std::as_bytes(std::span(text.data(), text.size()));
 }
@@ -94,6 +101,9 @@ void follow_preferences(const Preferences& now, Preferences& seen, Preferences& 
   if (now.theme != seen.theme) kept.theme = now.theme;
   if (now.scale != seen.scale) kept.scale = now.scale;
   if (now.reduced_motion != seen.reduced_motion) kept.reduced_motion = now.reduced_motion;
+  if (now.greet != seen.greet) kept.greet = now.greet;
+  if (now.language != seen.language) kept.language = now.language;
+  if (now.card_right != seen.card_right) kept.card_right = now.card_right;
   seen = now;
 }
 
@@ -136,6 +146,11 @@ Result<LoadedSettings> parse_settings(std::string_view text) {
   if (const auto it = j.find("reduced_motion"); it != j.end() && it->is_boolean()) {
     s.preferences.reduced_motion = it->get<bool>();
   }
+  if (const auto it = j.find("greet"); it != j.end() && it->is_boolean()) s.preferences.greet = it->get<bool>();
+  if (const auto it = j.find("lesson_card"); it != j.end()) s.preferences.card_right = *it == "right";
+  if (const auto it = j.find("language");
+      it != j.end() && it->is_string() && is_language(it->get_ref<const std::string&>()))
+    s.preferences.language = it->get<std::string>();
   read_number(j, "window_width", 320, 16384, s.window_width, loaded.said);
   read_number(j, "window_height", 240, 16384, s.window_height, loaded.said);
   if (const auto it = j.find("layout"); it != j.end()) {
@@ -155,6 +170,9 @@ std::string settings_text(const Settings& s) {
   // Rounded: 1.1F would read 1.10000002384.
   j["scale"] = std::round(static_cast<double>(s.preferences.scale) * 100) / 100;
   j["reduced_motion"] = s.preferences.reduced_motion;
+  j["greet"] = s.preferences.greet;
+  j["language"] = s.preferences.language;
+  j["lesson_card"] = s.preferences.card_right ? "right" : "left";
   j["window_width"] = s.window_width;
   j["window_height"] = s.window_height;
   j["layout"] = s.layout;
@@ -169,7 +187,10 @@ std::filesystem::path settings_file() {
 LoadedSettings load_settings(const std::filesystem::path& file) {
   std::error_code error;
   if (file.empty() || !std::filesystem::exists(file, error)) {
-    if (!error) return {};
+    // The first start: a line for who is new here.
+    LoadedSettings first;
+    first.settings.preferences.greet = !file.empty();
+    if (!error) return first;
     return defaults(fmt::format("{} cannot be looked at ({}): defaults are used.", file.string(), error.message()),
                     false);
   }

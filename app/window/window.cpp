@@ -19,6 +19,7 @@
 #include "app/graphics/gui_context.h"
 #include "app/shell/shell.h"
 #include "app/state/apply.h"
+#include "app/state/lesson_progress.h"
 #include "app/system/assets.h"
 #include "app/system/posix.h"
 #include "app/window/display_lost.h"
@@ -249,6 +250,7 @@ void make_controller(App& app, const State& state, const LoadedSettings& loaded,
   setup.runs = run_folders();
   setup.sweeps.gpu = std::make_shared<GpuBench>();
   setup.lister = list_kernel_here;
+  if (const auto assets = find_assets()) setup.lessons = {*assets / "lessons", progress_file()};
   app.controller = std::make_unique<Controller>(std::move(setup));
   app.controller->look_around();
   for (const std::string& said : loaded.said) app.controller->log().warn(said);

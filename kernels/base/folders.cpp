@@ -34,4 +34,8 @@ std::filesystem::path cache_folder() {
   return xdg_folder("XDG_CACHE_HOME", ".cache");
 }
 
+std::filesystem::path state_folder() {
+  return xdg_folder("XDG_STATE_HOME", ".local/state");
+}
+
 }  // namespace attn

@@ -29,7 +29,7 @@ ImGuiWindow* child(const std::string& name) {
 class ProfileTest : public ::testing::Test {
  protected:
   void open(int width = 1440, int height = 900, float scale = 1, KernelLister lister = {}) {
-    window = std::make_unique<TestWindow>(width, height, "", std::move(lister));
+    window = std::make_unique<TestWindow>(width, height, "", false, std::move(lister));
     ListedRun shown;
     shown.run = new_run("");
     for (const std::int64_t length : {8192, 16384}) {
@@ -207,7 +207,7 @@ TEST_P(ProfileSizeTest, FitsItsWindowWithTheSourceOpen) {
   const auto lister = [](const gpu::ListingSubject&, const std::stop_token&) {
     return profile_test::large_listing(400, 4000);
   };
-  TestWindow window(size.width, size.height, "", lister);
+  TestWindow window(size.width, size.height, "", false, lister);
   ListedRun shown;
   shown.run = new_run("");
   shown.run.rows.push_back(profile_test::h100_row("flash_simt", 59526));

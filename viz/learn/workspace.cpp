@@ -1,18 +1,52 @@
-// Learn: a tour that drives the real workspaces.
 #include "viz/learn/workspace.h"
 
-#include "viz/draw/coming_page.h"
+#include <algorithm>
+
+#include "imgui.h"
+#include "viz/draw/canvas.h"
+#include "viz/draw/theme.h"
+#include "viz/learn/card_draw.h"
+#include "viz/learn/desk.h"
+#include "viz/learn/home_draw.h"
+#include "viz/step/workspace.h"
 
 namespace attn {
+namespace {
 
-void draw_learn(const State& /*state*/, const Model& /*model*/, Commands& commands) {
-  draw_coming_page({"Learn is not built yet",
-                    "A tour will start here and drive the real workspaces: it will ask what m, α and O become in the "
-                    "next step, let you predict, and then show the step that the kernel took.",
-                    "Until then Step is the place to begin: four rows of two numbers, every step of FlashAttention, "
-                    "forwards and backwards with the arrow keys.",
-                    "Open Step", Workspace::step},
-                   commands);
+constexpr float kCardWidth = 260, kGutter = 12;
+
+}  // namespace
+
+void draw_learn(const State& state, const Model& model, LearnHeld& held, StepHeld& step, Commands& commands) {
+  if (model.learn == nullptr) return;
+  const LearnDesk& desk = *model.learn;
+  step.veil = {};
+  if (!desk.card) {
+    step.tiles.focused = false;
+    return draw_learn_home(desk, commands);
+  }
+  const Style& s = style();
+  const ImVec2 at = ImGui::GetCursorScreenPos(), size = ImGui::GetContentRegionAvail();
+  const Box all{at, {at.x + size.x, at.y + size.y}};
+  const bool right = state.preferences.card_right;
+  // As wide as its sentences want, and never more than a third of the window.
+  const float width = std::min(s.px(kCardWidth), all.width() / 3), gutter = s.px(kGutter);
+  const Box card = right ? Box{{all.max.x - width, all.min.y}, all.max} : Box{all.min, {all.min.x + width, all.max.y}};
+  const Box rest =
+      right ? Box{all.min, {card.min.x - gutter, all.max.y}} : Box{{card.max.x + gutter, all.min.y}, all.max};
+  step.veil = desk.veil;
+  ImGui::SetCursorScreenPos(rest.min);
+  ImGui::PushStyleVar(ImGuiStyleVar_WindowPadding, ImVec2(0, 0));
+  ImGui::PushStyleColor(ImGuiCol_ChildBg, 0U);
+  ImGui::BeginChild("stage", {rest.width(), rest.height()}, ImGuiChildFlags_NavFlattened,
+                    ImGuiWindowFlags_NoScrollbar | ImGuiWindowFlags_NoScrollWithMouse);
+  ImGui::PopStyleColor();
+  ImGui::PopStyleVar();
+  draw_step(state, model, step, commands);
+  ImGui::EndChild();
+  draw_lesson_card(*desk.card, card, right, step.tiles.focused, held, commands);
+  ImGui::SetCursorScreenPos(all.min);
+  ImGui::Dummy(size);
 }
 
 }  // namespace attn

@@ -18,6 +18,8 @@
 
 namespace attn {
 
+struct LearnDesk;  // viz/learn/desk.h
+
 // A running or finished task, as panels show it. `title` is empty where there is none.
 struct TaskView {
   std::string title, now, error;
@@ -93,6 +95,7 @@ struct Model {
   ListingView listing;
   std::vector<KnownFile> files;  // recent ones first
   TaskView task;
+  std::shared_ptr<const LearnDesk> learn;  // null until Learn is first looked at
 };
 
 const ListedRun* find_run(const Model& model, std::string_view id);

@@ -41,6 +41,10 @@ std::string_view title_of(Workspace w) {
   return "?";
 }
 
+bool shows_step(const View& view) {
+  return view.workspace == Workspace::step || (view.workspace == Workspace::learn && !view.learn.lesson.empty());
+}
+
 const std::string& bench_kernel(const State& state) {
   return state.view.bench.kernel.empty() ? state.document.kernel : state.view.bench.kernel;
 }

@@ -11,6 +11,7 @@
 #include "profiling/sweep/sweep.h"
 #include "viz/state/runs.h"
 #include "viz/state/view_bench.h"
+#include "viz/state/view_learn.h"
 #include "viz/state/view_profile.h"
 #include "viz/state/view_step.h"
 
@@ -50,6 +51,7 @@ struct View {
   StepView step;
   BenchView bench;
   ProfileView profile;
+  LearnView learn;
   bool keys_sheet = false;  // the `?` sheet
   bool log_panel = false;
 };
@@ -59,6 +61,9 @@ struct Preferences {
   Theme theme = Theme::dark;
   float scale = 1;  // 1 to 3
   bool reduced_motion = false;
+  bool greet = false;           // the line for who is new here, until it is closed
+  std::string language = "en";  // of the lessons
+  bool card_right = false;      // the side that a lesson's card is docked to
 };
 
 struct State {
@@ -66,6 +71,9 @@ struct State {
   View view;
   Preferences preferences;
 };
+
+// Whether Step's panels are on screen: in Step, and in Learn beside the card of a lesson.
+bool shows_step(const View& view);
 
 // The kernel that Bench puts first.
 const std::string& bench_kernel(const State& state);

@@ -31,6 +31,16 @@ void StepCache::follow(const std::shared_ptr<const Recording>& rec, EventIndex e
   }
 }
 
+std::shared_ptr<const Recording> StepCache::shown(const std::shared_ptr<const Recording>& rec, const StepVeil& veil) {
+  if (!veil.on || !rec || rec->events.empty()) return rec;
+  if (veiled_of_ != rec || veiled_after_ != veil.horizon) {
+    veiled_ = veiled_recording(*rec, veil.horizon);
+    veiled_of_ = rec;
+    veiled_after_ = veil.horizon;
+  }
+  return veiled_;
+}
+
 const Recording* StepCache::companion() {
   if (!companion_asked_ && recording && !recording->events.empty()) {
     companion_asked_ = true;

@@ -17,6 +17,7 @@
 #include "viz/step/timeline/attention.h"
 #include "viz/step/timeline/heads.h"
 #include "viz/step/timeline/timeline.h"
+#include "viz/step/veil.h"
 
 namespace attn {
 
@@ -29,6 +30,8 @@ struct StepCache {
   HeadsScene heads;
   std::vector<ScrubberMark> marks;
   std::optional<ExactTile> exact;
+  // `rec`, or under a veil the same without what comes after it.
+  std::shared_ptr<const Recording> shown(const std::shared_ptr<const Recording>& rec, const StepVeil& veil);
   // Refreshes what belongs to another recording or query tile.
   void follow(const std::shared_ptr<const Recording>& rec, EventIndex e);
   // The run of the same problem in the other order (viz/step/charts/passes.h), recorded when it is first asked for.
@@ -48,7 +51,8 @@ struct StepCache {
   int dragged = 0;  // steps that the current drag has made
 
  private:
-  std::shared_ptr<const Recording> companion_;
+  std::shared_ptr<const Recording> companion_, veiled_, veiled_of_;
+  EventIndex veiled_after_ = 0;
   bool companion_asked_ = false;
   std::optional<ErrorScan> error_;
   std::optional<AttentionScene> attention_;

@@ -67,6 +67,7 @@ void draw_row_card(const ChartCard& card, const Box& box) {
 }  // namespace
 
 void draw_chart_card(const ChartCard& card, const Box& box) {
+  if (card.veiled) return draw_row_card(card, box);
   const Style& s = style();
   ImDrawList* list = ImGui::GetWindowDrawList();
   if (!card.beside_row && box.width() >= s.px(kTwoCharts)) {

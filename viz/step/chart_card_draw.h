@@ -18,6 +18,7 @@ struct ChartCard {
   StepCache& cache;
   Commands& commands;
   bool beside_row = false;  // the row chart has a card of its own next to this one
+  bool veiled = false;      // the row chart alone: the others show what is to come
 };
 // From this width, logical, the row chart stands in a card of its own beside the others.
 constexpr float kTwoCharts = 1240;

@@ -6,6 +6,7 @@
 
 #include "viz/step/facts/texts.h"
 #include "viz/step/tiles/held.h"
+#include "viz/step/veil.h"
 
 namespace attn {
 
@@ -15,6 +16,7 @@ struct StepHeld {
   StepTexts texts;  // set by the shell from assets/step_texts.json
   TilesHeld tiles;
   std::shared_ptr<StepCache> cache;
+  StepVeil veil;  // set by Learn before it draws Step
 };
 
 }  // namespace attn

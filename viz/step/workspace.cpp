@@ -133,14 +133,14 @@ float draw_problem_chip(const ProblemPanel& panel, const Box& strip) {
 }
 
 // Where the window has no room for the charts under the tiles they are behind a chip, left of `strip`'s right edge.
-void draw_charts_chip(const ChartCard& card, const Box& strip, const Box& all) {
+void draw_charts_chip(const ChartCard& card, const Box& strip, const Box& all, const StepVeil& veil) {
   const Style& s = style();
   Box box;
   if (chip_button("##charts_chip", "Charts", {strip.max.x, strip.min.y + s.px(5)}, box))
     ImGui::OpenPopup("##charts_popup");
   const float room = all.max.y - strip.max.y - s.px(12), wide = std::min(all.width() - s.px(24), s.px(860));
   const float chart = std::min(room - s.px(24), s.px(220)), traffic = std::min(room - chart - s.px(36), s.px(190));
-  const bool both = traffic >= s.px(120);
+  const bool both = traffic >= s.px(120) && !veil.traffic;
   const float height = chart + (both ? traffic + s.px(kGutter) : 0);
   ImGui::SetNextWindowPos({all.max.x - wide - s.px(12), strip.max.y + s.px(6)});
   ImGui::SetNextWindowSize({wide, height + s.px(24)});
@@ -156,18 +156,37 @@ void draw_charts_chip(const ChartCard& card, const Box& strip, const Box& all) {
   ImGui::EndPopup();
 }
 
+// In place of what a question is about.
+void draw_veiled_words(ImDrawList* list, const Box& box) {
+  draw_dashed(list, box, colour_of(Token::faint));
+  draw_text_in(list, box, Align::centre, Face::text, 13, colour_of(Token::dim),
+               fitted_text(Face::text, 13, "after your answer", box.width()));
+}
+
+void draw_veiled_card(ImDrawList* list, const Box& box, const char* title) {
+  const Style& s = style();
+  draw_card(list, box);
+  draw_text(list, {box.min.x + s.px(16), box.min.y + s.px(12)}, Face::bold, 14, colour_of(Token::text), title);
+  draw_veiled_words(list, {{box.min.x + s.px(16), box.min.y + s.px(40)}, {box.max.x - s.px(16), box.max.y - s.px(16)}});
+}
+
 void draw_timeline_card(const Box& box, const Recording& rec, const StepPlace& at, const State& state,
-                        const StepCache& cache, Commands& commands) {
+                        const StepCache& cache, const StepVeil& veil, Commands& commands) {
   const Style& s = style();
   draw_card(ImGui::GetWindowDrawList(), box);
-  const TimelineScene scene = timeline_scene(rec, at, cache.marks, state.view.step.bookmarks);
+  TimelineScene scene = timeline_scene(rec, at, cache.marks, state.view.step.bookmarks);
+  if (veil.on) hide_after(scene, veil.horizon, veil.map);
   const Box in{{box.min.x + s.px(16), box.min.y + s.px(12)}, {box.max.x - s.px(16), box.max.y - s.px(8)}};
   draw_transport({in.min, {in.min.x + s.px(kTransportWidth), in.max.y}}, state, scene, commands);
   const float width = box.width() / s.scale;
   float x = in.min.x + s.px(kTransportWidth + 14);
   if (width >= 760) {
     const float map = width >= 1100 ? 190 : 110;
-    draw_step_map({{x, in.min.y - s.px(6)}, {x + s.px(map), in.max.y}}, map_scene(rec, at), rec, at, commands);
+    const Box map_box{{x, in.min.y - s.px(6)}, {x + s.px(map), in.max.y}};
+    if (veil.map)
+      draw_veiled_words(ImGui::GetWindowDrawList(), map_box);
+    else
+      draw_step_map(map_box, map_scene(rec, at), rec, at, commands);
     x += s.px(map + 14);
     if (rec.problem.B * rec.problem.Hq > 1) {
       const float heads = heads_width(cache.heads);
@@ -195,9 +214,10 @@ void draw_step(const State& state, const Model& model, StepHeld& held, Commands&
     draw_error({{all.min.x + width + s.px(kGutter), all.min.y}, all.max}, model.recording_error);
     return;
   }
-  const Recording& rec = *model.recording;
+  const std::shared_ptr<const Recording> shown = cache.shown(model.recording, held.veil);
+  const Recording& rec = *shown;
   const auto last = static_cast<EventIndex>(rec.events.size() - 1);
-  cache.follow(model.recording, std::min(state.view.step.cursor, last));
+  cache.follow(shown, std::min(state.view.step.cursor, last));
   held.tiles.follow(model.recording);
   if (const WrongRunScene wrong = wrong_run_scene(state, model); wrong.shown) {
     const float height = wrong_run_height(wrong, all.width());
@@ -217,16 +237,22 @@ void draw_step(const State& state, const Model& model, StepHeld& held, Commands&
   draw_step_strip(list, areas.strip, strip);
   float chips = areas.strip.max.x - style().px(12);
   if (!areas.has_problem) chips = draw_problem_chip(problem, areas.strip) - style().px(8);
-  const ChartCard charts{rec, at, values, state, cache, commands};
-  if (!areas.has_bottom) draw_charts_chip(charts, {areas.strip.min, {chips, areas.strip.max.y}}, all);
+  const ChartCard charts{rec, at, values, state, cache, commands, false, held.veil.on};
+  if (!areas.has_bottom && !held.veil.map)
+    draw_charts_chip(charts, {areas.strip.min, {chips, areas.strip.max.y}}, all, held.veil);
   draw_step_tiles({rec, cache.bounds(), cache.scales, state, held.tiles, commands}, areas.tiles, tiles);
   if (areas.has_bottom) {
-    draw_chart_card(charts, areas.chart);
-    if (areas.has_traffic)
+    if (held.veil.map)
+      draw_veiled_card(list, areas.chart, "The row across the keys");
+    else
+      draw_chart_card(charts, areas.chart);
+    if (areas.has_traffic && held.veil.traffic)
+      draw_veiled_card(list, areas.traffic, "HBM traffic");
+    else if (areas.has_traffic)
       draw_traffic_card(list, areas.traffic, traffic_scene(rec, at.event, cache.traffic), rec, at.event);
   }
   if (areas.scrolls) end_page(areas);
-  draw_timeline_card(areas.timeline, rec, at, state, cache, commands);
+  draw_timeline_card(areas.timeline, rec, at, state, cache, held.veil, commands);
   ImGui::SetCursorScreenPos(origin);
   ImGui::Dummy(size);
 }

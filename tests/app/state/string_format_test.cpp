@@ -112,6 +112,13 @@ TEST(StateStringFormat, EachKeyOfBenchIsWrittenAsItAlwaysWas) {
   expect_writes(bench_by_hand(), kBench);
 }
 
+TEST(StateStringFormat, EachKeyOfLearnIsWrittenAsItAlwaysWas) {
+  State s = initial_state();
+  s.view.workspace = Workspace::learn;
+  s.view.learn = {"one-pass", "past"};
+  expect_writes(s, "attn1,preset=blackboard,workspace=learn,lesson=one-pass,beat=past");
+}
+
 TEST(StateStringFormat, WhatAPresetSaysIsLeftOut) {
   expect_writes(preset_looked_at(), kPreset);
 }

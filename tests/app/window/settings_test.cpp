@@ -44,6 +44,31 @@ TEST_F(SettingsFile, AMissingFileIsNoTrouble) {
   EXPECT_TRUE(loaded.may_save);
 }
 
+// The line for newcomers: at a first start, until it is closed, and not for who had settings before there was one.
+TEST_F(SettingsFile, ANewcomerIsGreetedUntilTheLineIsClosed) {
+  LoadedSettings first = load_settings(file_);
+  EXPECT_TRUE(first.settings.preferences.greet);
+  ASSERT_TRUE(save_settings(file_, first.settings));
+  EXPECT_TRUE(load_settings(file_).settings.preferences.greet);
+  first.settings.preferences.greet = false;
+  ASSERT_TRUE(save_settings(file_, first.settings));
+  EXPECT_FALSE(load_settings(file_).settings.preferences.greet);
+  write(R"({"version": 1, "theme": "light"})");
+  EXPECT_FALSE(load_settings(file_).settings.preferences.greet);
+}
+
+TEST_F(SettingsFile, WhatLearnPrefersIsKept) {
+  Settings s;
+  s.preferences.language = "de";
+  s.preferences.card_right = true;
+  ASSERT_TRUE(save_settings(file_, s));
+  EXPECT_EQ(load_settings(file_).settings.preferences.language, "de");
+  EXPECT_TRUE(load_settings(file_).settings.preferences.card_right);
+  write(R"({"version": 1, "language": "../etc", "lesson_card": 3})");
+  EXPECT_EQ(load_settings(file_).settings.preferences.language, "en");
+  EXPECT_FALSE(load_settings(file_).settings.preferences.card_right);
+}
+
 TEST_F(SettingsFile, ANewerVersionsFileStaysAsItIs) {
   const std::string theirs = R"({"version": 99, "theme": {"of": "the future"}})";
   write(theirs);

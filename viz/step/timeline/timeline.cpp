@@ -105,4 +105,13 @@ TimelineScene timeline_scene(const Recording& rec, const StepPlace& at, std::vec
   return scene;
 }
 
+void hide_after(TimelineScene& scene, EventIndex horizon, bool tiles) {
+  std::erase_if(scene.m_changes, [&](EventIndex e) { return e > horizon; });
+  for (TrackChip& chip : scene.chips) chip.raises_m = chip.raises_m && chip.event <= horizon;
+  if (!tiles) return;
+  while (!scene.chips.empty() && scene.chips.back().event > horizon) scene.chips.pop_back();
+  std::erase_if(scene.groups, [&](const TrackGroup& g) { return g.first >= scene.chips.size(); });
+  for (TrackGroup& g : scene.groups) g.count = std::min(g.count, scene.chips.size() - g.first);
+}
+
 }  // namespace attn

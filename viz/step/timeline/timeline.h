@@ -42,5 +42,7 @@ struct TimelineScene {
 std::vector<ScrubberMark> scrubber_marks(const Recording& rec);
 TimelineScene timeline_scene(const Recording& rec, const StepPlace& at, std::vector<ScrubberMark> marks,
                              const std::vector<Bookmark>& bookmarks);
+// Takes out what is known only after step `horizon`: where m will change; with `tiles` what stands behind the cursor.
+void hide_after(TimelineScene& scene, EventIndex horizon, bool tiles);
 
 }  // namespace attn

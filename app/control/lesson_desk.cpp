@@ -1,0 +1,166 @@
+// What the lessons put on the desk for Learn to draw.
+#include <algorithm>
+#include <map>
+#include <set>
+#include <utility>
+
+#include "app/control/lessons.h"
+
+namespace attn {
+namespace {
+
+constexpr int kTwice = 2;
+
+BeatProgress progress_of(const LessonProgress& progress, const std::string& lesson, const std::string& beat) {
+  const auto known = progress.beats.find(lesson);
+  if (known == progress.beats.end()) return {};
+  const auto it = known->second.find(beat);
+  return it == known->second.end() ? BeatProgress() : it->second;
+}
+
+ChapterScene chapter_of(const Lesson& lesson, bool own, const LessonProgress& progress, const std::string& language) {
+  ChapterScene c;
+  c.id = lesson.id;
+  c.number = lesson.number;
+  c.part = lesson.part.empty() ? std::string() : lesson.words(lesson.part, language);
+  c.title = lesson.words("title", language);
+  c.goal = lesson.words("goal", language);
+  c.minutes = lesson.minutes;
+  c.beats = lesson.beats.size();
+  c.own = own;
+  c.last = progress.last_lesson == lesson.id;
+  for (const Beat& beat : lesson.beats) {
+    const BeatProgress p = progress_of(progress, lesson.id, beat.id);
+    c.seen += p.seen ? 1 : 0;
+    if (!beat.ask) continue;
+    ++c.questions;
+    c.known += p.known ? 1 : 0;
+    c.first_try += p.first_try ? 1 : 0;
+  }
+  return c;
+}
+
+std::vector<Misconception> misconceptions_of(const LessonProgress& progress) {
+  std::vector<Misconception> all;
+  for (const auto& [lesson, mistakes] : progress.mistakes) {
+    for (const auto& [about, count] : mistakes) {
+      if (count < kTwice) continue;
+      std::string words = about;
+      std::replace(words.begin(), words.end(), '-', ' ');
+      all.push_back({std::move(words), lesson, count});
+    }
+  }
+  std::stable_sort(all.begin(), all.end(), [](const auto& a, const auto& b) { return a.count > b.count; });
+  return all;
+}
+
+}  // namespace
+
+// Words that cannot be filled in are shown as they are: attnscope lesson check has refused such a lesson.
+Runs Lessons::words(const std::string& key, Face face, Ink ink) {
+  const std::string& text = lesson()->words(key, context_.state.preferences.language);
+  if (text.empty()) return {};
+  ExpressionScope scope = showing_.scope;
+  scope.typed = showing_.typed;
+  auto runs = filled(text, scope, face, ink);
+  return runs ? *std::move(runs) : Runs{{text, face, ink, 0, false}};
+}
+
+void Lessons::add_options(CardScene& card) {
+  const Question& q = *showing_.question;
+  card.map_rows = q.map_rows, card.map_cols = q.map_cols;
+  const bool done = showing_.right || showing_.shown;
+  for (std::size_t n = 0; n < q.right.size(); ++n) {
+    CardOption option;
+    if (n < q.choices.size()) {
+      const Choice& choice = q.choices[n];
+      option.words =
+          choice.words.empty() ? choice.label : words(text_key(beat(), choice.words), Face::text, Token::text);
+      if (choice.value) option.value = short_number(*choice.value);
+    }
+    option.chosen = std::find(showing_.chosen.begin(), showing_.chosen.end(), n) != showing_.chosen.end();
+    option.right = done && q.right[n];
+    option.missed = option.chosen && ((showing_.missed && q.map_rows == 0) || (done && !q.right[n]));
+    card.options.push_back(std::move(option));
+  }
+}
+
+CardScene Lessons::card() {
+  CardScene c;
+  const Lesson& l = *lesson();
+  const Beat& b = beat();
+  const std::string& language = context_.state.preferences.language;
+  c.lesson = l.id;
+  c.number = l.number;
+  c.title = l.words("title", language);
+  c.beat = beat_;
+  c.number_of_showing = showings_;
+  for (std::size_t n = 0; n < l.beats.size(); ++n) {
+    const BeatProgress p = progress_of(progress_, l.id, l.beats[n].id);
+    const bool ask = l.beats[n].ask.has_value();
+    c.marks.push_back(ask ? (p.known   ? BeatMark::known
+                             : p.shown ? BeatMark::shown
+                                       : BeatMark::ask)
+                          : (p.seen ? BeatMark::seen : BeatMark::tell));
+  }
+  c.headline = words(text_key(b, "title"), Face::bold, Token::text);
+  c.say = words(text_key(b, "say"), Face::text, Token::text);
+  c.away = away_;
+  c.can_repeat = b.again.has_value();
+  const bool done = !b.ask || showing_.right || showing_.shown;
+  if (done) c.proof = words(text_key(b, "proof"), Face::text, Token::text);
+  for (std::size_t n = 0; n < l.beats.size() && n <= beat_; ++n) {
+    if (n == beat_ && !done) break;
+    const std::string& text = l.words(text_key(l.beats[n], "learned"), language);
+    ExpressionScope scope = showing_.scope;
+    if (text.empty()) continue;
+    if (auto runs = filled(text, scope, Face::text, Token::dim)) c.learned.push_back(*std::move(runs));
+  }
+  if (!b.ask) return c;
+  c.asks = b.ask->kind;
+  c.kind = kind_words(b.ask->kind);
+  c.open = asks();
+  c.right = showing_.right, c.shown = showing_.shown, c.missed = showing_.missed;
+  c.within = b.ask->within.words();
+  c.unit = b.ask->unit;
+  if (!b.ask->letter.empty()) {
+    ExpressionScope scope = showing_.scope;
+    if (auto runs = filled(b.ask->letter, scope, Face::text, Token::text)) c.letter = *std::move(runs);
+  }
+  c.can_hint = asks() && !showing_.hint && l.has_text(text_key(b, "hint"));
+  if (showing_.hint) c.hint = words(text_key(b, "hint"), Face::text, Token::text);
+  if (!showing_.feedback.empty()) c.feedback = words(showing_.feedback, Face::text, Token::text);
+  if (showing_.unread) {
+    c.missed = true;
+    c.feedback = {word("A number is expected, as 0.25, 1/4 or 2.5e-1.", Token::text)};
+  } else if (showing_.missed && c.feedback.empty()) {
+    const std::string said = showing_.typed ? short_number(*showing_.typed) + " is not it" : "That is not it";
+    c.feedback = {word(said + ". Try once more; H gives a hint, W shows the answer.", Token::text)};
+  }
+  add_options(c);
+  return c;
+}
+
+void Lessons::refresh() {
+  auto desk = std::make_shared<LearnDesk>();
+  language_ = context_.state.preferences.language;
+  std::set<std::string> languages;
+  for (std::size_t n = 0; n < lessons_.size(); ++n) {
+    desk->chapters.push_back(chapter_of(lessons_[n], own_[n], progress_, language_));
+    for (const auto& [language, texts] : lessons_[n].translations) languages.insert(language);
+  }
+  desk->languages = {"en"};
+  desk->languages.insert(desk->languages.end(), languages.begin(), languages.end());
+  desk->language = language_;
+  desk->misconceptions = misconceptions_of(progress_);
+  away_ = open_ && !is_at_place();
+  if (open_) {
+    desk->card = card();
+    // Somewhere else there is nothing of the question to see.
+    const bool veiled = asks() && is_own_document();
+    desk->veil = {veiled, showing_.scope.horizon, beat().hide_traffic, beat().hide_map};
+  }
+  context_.model.learn = std::move(desk);
+}
+
+}  // namespace attn

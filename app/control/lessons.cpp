@@ -1,0 +1,366 @@
+#include "app/control/lessons.h"
+
+#include <algorithm>
+#include <system_error>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "app/state/lesson_check.h"
+#include "app/state/lesson_files.h"
+#include "app/state/string.h"
+
+namespace attn {
+
+void Lessons::load() {
+  if (std::exchange(loaded_, true)) return;
+  FoundLessons found;
+  if (!sources_.folder.empty()) found = read_lessons(sources_.folder);
+  for (const std::string& why : found.refused) context_.log.error(why);
+  lessons_ = std::move(found.lessons);
+  own_.assign(lessons_.size(), false);
+  auto progress = load_progress(sources_.progress);
+  if (progress) {
+    progress_ = *std::move(progress);
+  } else {
+    context_.log.warn(progress.error().message + " It stays as it is, and nothing is added to it.");
+    may_save_ = false;
+  }
+}
+
+const Lesson* Lessons::lesson() const {
+  return open_ ? &lessons_[*open_] : nullptr;
+}
+
+BeatProgress& Lessons::progress() {
+  return progress_.beats[lesson()->id][beat().id];
+}
+
+void Lessons::keep() {
+  if (!may_save_ || sources_.progress.empty()) return;
+  if (auto saved = save_progress(sources_.progress, progress_); !saved) {
+    context_.log.warn("What was learned is not kept: " + saved.error().message);
+    may_save_ = false;
+  }
+}
+
+void Lessons::follow() {
+  State& s = context_.state;
+  if (s.view.workspace == Workspace::learn) load();
+  const bool wanted = s.view.workspace == Workspace::learn;
+  // From a state string: the lesson that it names.
+  if (wanted && loaded_ && !s.view.learn.lesson.empty() && (!open_ || lesson()->id != s.view.learn.lesson))
+    start(s.view.learn.lesson, s.view.learn.beat);
+  if (open_ && wanted != on_stage_) swap_stage();
+  if (open_ && on_stage_) {
+    hold_back();
+    take_selection();
+  }
+  if (!wanted) return;
+  const bool away = open_ && !is_at_place();
+  if (context_.model.learn == nullptr || language_ != s.preferences.language || away != away_) refresh();
+}
+
+void Lessons::hold_back() {
+  if (!open_ || !on_stage_ || !asks() || !is_own_document()) return;
+  EventIndex& cursor = context_.state.view.step.cursor;
+  if (cursor <= showing_.scope.horizon) return;
+  cursor = showing_.scope.horizon;
+  context_.state.view.step.playing = false;
+  context_.log.note("The next step holds the answer: predict it, or press W to be shown.");
+}
+
+bool Lessons::is_own_document() const {
+  const Document &now = context_.state.document, &then = showing_.state.document;
+  return now.problem == then.problem && now.inputs == then.inputs && now.kernel == then.kernel &&
+         now.options == then.options;
+}
+
+bool Lessons::is_at_place() const {
+  if (!is_own_document()) return false;
+  return context_.state.view.step.cursor == showing_.state.view.step.cursor;
+}
+
+// The sweep and the list of runs are Bench's, and the same on both sides.
+void Lessons::swap_stage() {
+  State& s = context_.state;
+  Shelf shelf{s.document, s.view.step, std::move(context_.history)};
+  shelf_.document.sweep = s.document.sweep;
+  shelf_.document.runs = s.document.runs;
+  s.document = std::move(shelf_.document);
+  s.view.step = std::move(shelf_.step);
+  s.view.step.playing = false;
+  context_.history = std::move(shelf_.history);
+  shelf_ = std::move(shelf);
+  on_stage_ = !on_stage_;
+  seen_selection_ = s.document.selection;
+  recordings_.travel_to(s.view.step.cursor);
+}
+
+void Lessons::start(const std::string& id, const std::string& wanted_beat) {
+  load();
+  const auto it = std::find_if(lessons_.begin(), lessons_.end(), [&](const Lesson& l) { return l.id == id; });
+  if (it == lessons_.end()) {
+    context_.state.view.learn = {};
+    context_.log.error(fmt::format("There is no lesson '{}'.", id));
+    return refresh();
+  }
+  if (on_stage_) swap_stage();
+  open_ = static_cast<std::size_t>(it - lessons_.begin());
+  std::string to = wanted_beat;
+  if (to.empty() && progress_.last_lesson == id) to = progress_.last_beat;
+  const auto at = std::find_if(it->beats.begin(), it->beats.end(), [&](const Beat& b) { return b.id == to; });
+  if (at == it->beats.end() && !wanted_beat.empty())
+    context_.log.warn(fmt::format("The lesson '{}' has no beat '{}': it begins at its first.", id, wanted_beat));
+  beat_ = at == it->beats.end() ? 0 : static_cast<std::size_t>(at - it->beats.begin());
+  context_.state.view.workspace = Workspace::learn;
+  if (auto shown = show(std::nullopt); !shown) {
+    context_.log.error(fmt::format("{}, beat '{}', {}", it->file, beat().id, shown.error().message));
+    leave();
+  }
+}
+
+void Lessons::open_file(const std::filesystem::path& file) {
+  load();
+  auto read = read_lesson(file);
+  if (!read) return context_.log.error(read.error().message);
+  const std::vector<std::string> faults = check_lesson(*read);
+  for (const std::string& fault : faults) context_.log.error(fault);
+  if (!faults.empty()) return;
+  const std::string id = read->id;
+  const auto known = std::find_if(lessons_.begin(), lessons_.end(), [&](const Lesson& l) { return l.id == id; });
+  if (known != lessons_.end() && !own_[static_cast<std::size_t>(known - lessons_.begin())]) {
+    return context_.log.error(
+        fmt::format("{}, field 'id': '{}' is a lesson of the program; give yours a name of its own.", read->file, id));
+  }
+  if (open_) leave();
+  if (known == lessons_.end()) {
+    lessons_.push_back(*std::move(read));
+    own_.push_back(true);
+  } else {
+    *known = *std::move(read);
+  }
+  start(id, "");
+}
+
+Selection Lessons::selection_of_beat() const {
+  Selection selection;
+  if (!beat().select.empty()) {
+    if (const auto view = beat_view(*lesson(), beat())) selection = view->document.selection;
+  }
+  if (beat().select.empty() || beat().again) selection.row = showing_.row;
+  return selection;
+}
+
+// Makes the showing of the beat: its numbers, its question, its place on the stage.
+Result<void> Lessons::show(std::optional<std::uint64_t> seed) {
+  if (!seed && beat().again && beat().again->at_once) {
+    const auto fresh = fresh_seed(*lesson(), beat(), progress_.repeats);
+    if (!fresh) return tl::unexpected(fresh.error());
+    seed = *fresh;
+  }
+  Showing next;
+  next.seed = seed;
+  const auto row = row_of_beat(*lesson(), beat(), seed);
+  if (!row) return tl::unexpected(row.error());
+  next.row = *row;
+  next.runs = std::make_unique<LessonRuns>(*lesson(), seed);
+  auto scope = scope_of(beat(), *row, next.runs->as_function());
+  if (!scope) return tl::unexpected(scope.error());
+  next.scope = *std::move(scope);
+  if (beat().ask) {
+    auto question = question_of(beat(), next.scope);
+    if (!question) return tl::unexpected(question.error());
+    next.question = *std::move(question);
+  }
+  auto state = lesson_state(*lesson(), beat().run, seed);
+  if (!state) return tl::unexpected(state.error());
+  next.state = *std::move(state);
+  showing_ = std::move(next);
+  ++showings_;
+  set_stage(showing_.scope.horizon);
+  progress().seen = true;
+  progress_.last_lesson = lesson()->id;
+  progress_.last_beat = beat().id;
+  keep();
+  refresh();
+  return ok();
+}
+
+// The beat's document, place and chart, by way of the state, as any hand would set them.
+void Lessons::set_stage(EventIndex cursor) {
+  State& s = context_.state;
+  if (!on_stage_) {
+    shelf_ = {showing_.state.document, StepView(), History()};
+    shelf_.step.cursor = cursor;
+    swap_stage();
+  }
+  Document document = showing_.state.document;
+  document.selection = selection_of_beat();
+  document.sweep = s.document.sweep;
+  document.runs = s.document.runs;
+  s.document = std::move(document);
+  StepView view;
+  view.cursor = cursor;
+  view.play_steps_per_second = s.view.step.play_steps_per_second;
+  if (!beat().chart.empty()) {
+    if (const auto chart = beat_view(*lesson(), beat())) view.chart = chart->view.step.chart;
+  }
+  s.view.step = std::move(view);
+  s.view.learn = {lesson()->id, beat().id};
+  showing_.state.view.step.cursor = cursor;
+  seen_selection_ = s.document.selection;
+  context_.history = History();
+  recordings_.travel_to(cursor);
+}
+
+void Lessons::go(int direction) {
+  if (!open_) return;
+  const std::size_t last = lesson()->beats.size() - 1;
+  if (direction < 0 && beat_ == 0) return;
+  if (direction > 0 && beat_ == last) {
+    context_.log.note(fmt::format("{}: done.", lesson()->words("title", context_.state.preferences.language)));
+    progress_.last_beat = lesson()->beats.front().id;
+    keep();
+    return leave();
+  }
+  beat_ = direction < 0 ? beat_ - 1 : beat_ + 1;
+  if (auto shown = show(std::nullopt); !shown)
+    context_.log.error(fmt::format("{}, beat '{}', {}", lesson()->file, beat().id, shown.error().message));
+}
+
+void Lessons::choose(std::size_t index) {
+  if (!open_ || !asks()) return;
+  const Question& q = *showing_.question;
+  if (index >= q.right.size()) return;
+  auto& chosen = showing_.chosen;
+  const auto it = std::find(chosen.begin(), chosen.end(), index);
+  const bool several = beat().ask->kind == AskKind::tiles;
+  if (it != chosen.end())
+    chosen.erase(it);
+  else if (several)
+    chosen.push_back(index);
+  else
+    chosen = {index};
+  showing_.missed = false;
+  showing_.feedback.clear();
+  refresh();
+}
+
+// A cell, key or row that was clicked in the tiles.
+void Lessons::take_selection() {
+  const Selection& now = context_.state.document.selection;
+  if (now == seen_selection_) return;
+  seen_selection_ = now;
+  if (!asks() || beat().ask->kind != AskKind::click || !is_own_document()) return;
+  const auto matches = [&](const Choice& c) {
+    const bool row = c.row < 0 || c.row == now.row;
+    const bool tensor = !c.slot || tensor_of(*c.slot) == tensor_of(now.slot);
+    const bool col = c.col < 0 || c.col == now.col;
+    // A row is chosen by whatever cell of it.
+    return c.slot ? row && tensor && col && (now.col >= 0) : row;
+  };
+  const auto& choices = showing_.question->choices;
+  const auto it = std::find_if(choices.begin(), choices.end(), matches);
+  if (it == choices.end()) return;
+  showing_.chosen = {static_cast<std::size_t>(it - choices.begin())};
+  showing_.missed = false;
+  showing_.feedback.clear();
+  refresh();
+}
+
+void Lessons::check(const std::string& typed) {
+  if (!open_ || !asks() || !is_own_document()) return;
+  Answer answer;
+  answer.chosen = showing_.chosen;
+  showing_.unread = false;
+  if (beat().ask->kind == AskKind::num) {
+    answer.number = typed_number(typed);
+    showing_.unread = !answer.number;
+    showing_.typed = answer.number;
+    if (showing_.unread) return refresh();
+  } else if (answer.chosen.empty()) {
+    return;
+  }
+  const Judgement judged = judge_answer(*beat().ask, *showing_.question, answer);
+  ++showing_.tries;
+  BeatProgress& p = progress();
+  ++p.tries;
+  if (judged.right) {
+    p.first_try = p.first_try || (p.tries == 1 && !showing_.hint);
+    p.known = true;
+    showing_.right = true;
+    showing_.missed = false;
+    showing_.feedback = text_key(beat(), "right");
+    reveal();
+  } else {
+    showing_.missed = true;
+    showing_.feedback = judged.text.empty() ? text_key(beat(), "wrong") : text_key(beat(), judged.text);
+    if (!judged.about.empty()) ++progress_.mistakes[lesson()->id][judged.about];
+  }
+  keep();
+  refresh();
+}
+
+void Lessons::show_hint() {
+  if (!open_ || !asks()) return;
+  showing_.hint = true;
+  refresh();
+}
+
+void Lessons::show_answer() {
+  if (!open_ || !asks()) return;
+  showing_.shown = true;
+  showing_.missed = false;
+  showing_.feedback = text_key(beat(), "right");
+  progress().shown = true;
+  reveal();
+  keep();
+  refresh();
+}
+
+// The program takes the step that holds the answer.
+void Lessons::reveal() {
+  if (!is_own_document()) set_stage(showing_.scope.horizon);
+  if (beat().reveal.empty()) return;
+  const auto rec = showing_.runs->recording(beat().run);
+  const auto place = parse_place(beat().reveal);
+  if (!rec || !place) return;
+  if (const auto event = event_at(**rec, *place)) {
+    context_.state.view.step.cursor = *event;
+    showing_.state.view.step.cursor = *event;
+  }
+}
+
+void Lessons::again() {
+  if (!open_ || !beat().again) return;
+  const auto seed = fresh_seed(*lesson(), beat(), std::max(progress_.repeats, showing_.seed.value_or(0)));
+  if (!seed) return context_.log.error(seed.error().message);
+  progress_.repeats = *seed;
+  if (auto shown = show(*seed); !shown) context_.log.error(shown.error().message);
+}
+
+void Lessons::back() {
+  if (!open_) return;
+  set_stage(showing_.state.view.step.cursor);
+  refresh();
+}
+
+void Lessons::leave() {
+  if (on_stage_) swap_stage();
+  shelf_ = {};
+  open_.reset();
+  showing_ = {};
+  context_.state.view.learn = {};
+  refresh();
+}
+
+void Lessons::forget() {
+  progress_ = {};
+  may_save_ = true;
+  keep();
+  context_.log.note("What was learned is forgotten.");
+  refresh();
+}
+
+}  // namespace attn

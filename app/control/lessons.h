@@ -1,0 +1,118 @@
+// The lessons: which there are, the one that is open, its questions and what the learner did with them. A lesson has a
+// document and a history of its own; the user's wait beside, untouched, and come back when another workspace is shown.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "app/control/job_context.h"
+#include "app/control/recordings.h"
+#include "app/state/history.h"
+#include "app/state/lesson_progress.h"
+#include "app/state/lesson_runs.h"
+#include "viz/learn/beat.h"
+#include "viz/learn/desk.h"
+#include "viz/learn/lesson.h"
+#include "viz/state/state.h"
+
+namespace attn {
+
+struct LessonSources {
+  std::filesystem::path folder;    // of the program's lessons; empty = none
+  std::filesystem::path progress;  // empty = nothing is kept
+};
+
+class Lessons {
+ public:
+  Lessons(const JobContext& context, LessonSources sources, Recordings& recordings)
+      : context_(context), sources_(std::move(sources)), recordings_(recordings) {}
+
+  // After the state changed: the lesson's document on screen in Learn, the user's elsewhere; the cursor no further than
+  // an open question; a cell that was pinned is an answer.
+  void follow();
+  // Play went on.
+  void hold_back();
+
+  void start(const std::string& lesson, const std::string& beat);
+  // A lesson of the user's own.
+  void open_file(const std::filesystem::path& file);
+  void go(int direction);
+  void choose(std::size_t index);
+  void check(const std::string& typed);
+  void show_hint();
+  void show_answer();
+  void again();
+  void back();
+  void leave();
+  void forget();
+
+ private:
+  // What is not on screen: the user's while a lesson is, else the lesson's.
+  struct Shelf {
+    Document document;
+    StepView step;
+    History history;
+  };
+  // One showing of one beat.
+  struct Showing {
+    std::optional<std::uint64_t> seed;
+    std::int32_t row = 0;
+    std::unique_ptr<LessonRuns> runs;
+    ExpressionScope scope;
+    std::optional<Question> question;
+    State state;  // as it is set
+    std::vector<std::size_t> chosen;
+    bool hint = false, right = false, shown = false, missed = false;
+    int tries = 0;
+    std::string feedback;  // key of its words; empty = none
+    std::optional<double> typed;
+    bool unread = false;  // what was typed is no number
+  };
+
+  void load();
+  const Lesson* lesson() const;
+  const Beat& beat() const { return lesson()->beats[beat_]; }
+  bool asks() const { return showing_.question && !showing_.right && !showing_.shown; }
+  // The document that a beat set is still there.
+  bool is_at_place() const;
+  bool is_own_document() const;
+  Selection selection_of_beat() const;
+  void swap_stage();
+  // Words of what cannot be shown, or nothing.
+  Result<void> show(std::optional<std::uint64_t> seed);
+  void set_stage(EventIndex cursor);
+  void reveal();
+  void take_selection();
+  BeatProgress& progress();
+  void keep();
+  void refresh();
+  CardScene card();
+  void add_options(CardScene& card);
+  Runs words(const std::string& key, Face face, Ink ink);
+
+  JobContext context_;
+  LessonSources sources_;
+  Recordings& recordings_;
+  bool loaded_ = false, may_save_ = true;
+  std::vector<Lesson> lessons_;
+  std::vector<bool> own_;
+  LessonProgress progress_;
+  std::optional<std::size_t> open_;
+  std::size_t beat_ = 0;
+  Showing showing_;
+  Shelf shelf_;
+  bool on_stage_ = false;
+  Selection seen_selection_;
+  std::uint64_t showings_ = 0;
+  // What the desk was made for, beside what the members say.
+  std::string language_;
+  bool away_ = false;
+};
+
+}  // namespace attn

@@ -1,0 +1,24 @@
+// Lessons in a folder: NN_ID.json, one chapter each, with translations beside them as NN_ID.LANGUAGE.json.
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "kernels/base/result.h"
+#include "viz/learn/lesson.h"
+
+namespace attn {
+
+// One lesson with the translations that lie beside it. The error names file, line or beat, field and reason.
+Result<Lesson> read_lesson(const std::filesystem::path& file);
+// Those of a folder by their file names. Translations alone are no lessons.
+struct FoundLessons {
+  std::vector<Lesson> lessons;
+  std::vector<std::string> refused;  // a line for each file that cannot be read
+};
+FoundLessons read_lessons(const std::filesystem::path& folder);
+// Whether a file's name is that of a lesson and not of a translation.
+bool is_lesson_file(const std::filesystem::path& file);
+
+}  // namespace attn

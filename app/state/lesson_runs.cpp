@@ -1,0 +1,126 @@
+#include "app/state/lesson_runs.h"
+
+#include <algorithm>
+#include <cmath>
+#include <stop_token>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "app/state/document_inputs.h"
+#include "app/state/string.h"
+
+namespace attn {
+
+namespace {
+
+Result<State> state_of(const std::string& text, const std::string& run, std::optional<std::uint64_t> seed) {
+  auto parsed = parse_state_string(text);
+  if (!parsed) return bad_input(fmt::format("run '{}': {}", run, parsed.error().message));
+  if (!parsed->files.empty()) return bad_input(fmt::format("run '{}': a lesson reads no files", run));
+  if (seed) {
+    parsed->state.document.preset.clear();
+    parsed->state.document.inputs.seed = *seed;
+  }
+  return std::move(parsed->state);
+}
+
+}  // namespace
+
+Result<State> lesson_state(const Lesson& lesson, const std::string& run, std::optional<std::uint64_t> seed) {
+  const auto it = lesson.runs.find(run);
+  if (it == lesson.runs.end()) return bad_input(fmt::format("there is no run '{}'", run));
+  return state_of(it->second, run, seed);
+}
+
+Result<State> beat_view(const Lesson& lesson, const Beat& beat) {
+  std::string text = lesson.runs.at(beat.run);
+  if (!beat.select.empty()) text += ",select=" + beat.select;
+  if (!beat.chart.empty()) text += ",chart=" + beat.chart;
+  return state_of(text, beat.run, std::nullopt);
+}
+
+Result<std::shared_ptr<const Recording>> LessonRuns::recording(std::string_view name) {
+  if (const auto it = made_.find(name); it != made_.end()) return it->second;
+  const std::string run(name);
+  const auto make = [&]() -> Result<std::shared_ptr<const Recording>> {
+    const auto state = lesson_state(lesson_, run, seed_);
+    if (!state) return tl::unexpected(state.error());
+    auto made = record_document(state->document, {});
+    if (!made) return bad_input(fmt::format("run '{}': {}", run, made.error().message));
+    return std::make_shared<const Recording>(*std::move(made));
+  };
+  return made_.emplace(run, make()).first->second;
+}
+
+RecordingOf LessonRuns::as_function() {
+  return [this](std::string_view name) -> Result<const Recording*> {
+    const auto made = recording(name);
+    if (!made) return tl::unexpected(made.error());
+    return made->get();
+  };
+}
+
+Result<std::int32_t> row_of_beat(const Lesson& lesson, const Beat& beat, std::optional<std::uint64_t> seed) {
+  if (!seed || !beat.again || !beat.again->fresh_row) return beat.row;
+  const auto state = lesson_state(lesson, beat.run, seed);
+  if (!state) return tl::unexpected(state.error());
+  return static_cast<std::int32_t>(*seed % static_cast<std::uint64_t>(state->document.problem.Lq));
+}
+
+namespace {
+
+bool is_near(const LessonAsk& ask, double a, double b) {
+  return ask.kind == AskKind::num ? ask.within.holds(a, b) || ask.within.holds(b, a) : a == b;
+}
+
+}  // namespace
+
+Result<void> check_distinct_answers(const LessonAsk& ask, const Question& q) {
+  if (ask.kind == AskKind::pick) {
+    const auto right = std::count(q.right.begin(), q.right.end(), true);
+    if (right != 1) return bad_input(fmt::format("field 'options': {} of them are true, not one", right));
+    return ok();
+  }
+  if (ask.kind == AskKind::tiles) return ok();
+  if (std::isnan(q.truth)) return bad_input("field 'value': it is not a number");
+  for (std::size_t n = 0; n < q.wrong.size(); ++n) {
+    if (is_near(ask, q.truth, q.wrong[n]))
+      return bad_input(
+          fmt::format("field 'wrong': '{}' gives {}, which counts as right", ask.wrong[n].value, q.wrong[n]));
+    for (std::size_t other = 0; other < n; ++other) {
+      if (is_near(ask, q.wrong[n], q.wrong[other]) && ask.wrong[n].text != ask.wrong[other].text)
+        return bad_input(fmt::format("field 'wrong': '{}' and '{}' both give {}", ask.wrong[other].value,
+                                     ask.wrong[n].value, q.wrong[n]));
+    }
+  }
+  return ok();
+}
+
+Result<bool> seed_passes(const Lesson& lesson, const Beat& beat, std::uint64_t seed) {
+  LessonRuns runs(lesson, seed);
+  const auto row = row_of_beat(lesson, beat, seed);
+  if (!row) return tl::unexpected(row.error());
+  auto scope = scope_of(beat, *row, runs.as_function());
+  if (!scope) return tl::unexpected(scope.error());
+  if (!beat.again->condition.empty()) {
+    const auto holds = evaluate_number(beat.again->condition, *scope);
+    if (!holds) return bad_input(fmt::format("field 'again.if': {}", holds.error().message));
+    if (*holds == 0) return false;
+  }
+  if (!beat.ask) return true;
+  const auto question = question_of(beat, *scope);
+  if (!question) return tl::unexpected(question.error());
+  return check_distinct_answers(*beat.ask, *question).has_value();
+}
+
+Result<std::uint64_t> fresh_seed(const Lesson& lesson, const Beat& beat, std::uint64_t after) {
+  for (std::uint64_t seed = after + 1; seed <= after + kSeedsTried; ++seed) {
+    const auto passes = seed_passes(lesson, beat, seed);
+    if (!passes) return tl::unexpected(passes.error());
+    if (*passes) return seed;
+  }
+  return bad_input(fmt::format("field 'again.if': none of {} seeds passes", kSeedsTried));
+}
+
+}  // namespace attn

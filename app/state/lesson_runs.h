@@ -1,0 +1,53 @@
+// The runs of a lesson: its state strings as documents and their recordings, with the lesson's own numbers or with those
+// of another seed.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "kernels/base/result.h"
+#include "kernels/recording/recording.h"
+#include "viz/learn/beat.h"
+#include "viz/learn/lesson.h"
+#include "viz/state/state.h"
+
+namespace attn {
+
+// The state that a run of a lesson stands for. A lesson brings no files of its own.
+Result<State> lesson_state(const Lesson& lesson, const std::string& run, std::optional<std::uint64_t> seed);
+
+// The same with what the beat pins and charts.
+Result<State> beat_view(const Lesson& lesson, const Beat& beat);
+
+// The recordings of one lesson and seed, each made when it is first asked for.
+class LessonRuns {
+ public:
+  LessonRuns(const Lesson& lesson, std::optional<std::uint64_t> seed) : lesson_(lesson), seed_(seed) {}
+  // The error names the run and why there is none.
+  Result<std::shared_ptr<const Recording>> recording(std::string_view name);
+  RecordingOf as_function();
+
+ private:
+  const Lesson& lesson_;
+  std::optional<std::uint64_t> seed_;
+  std::map<std::string, Result<std::shared_ptr<const Recording>>, std::less<>> made_;
+};
+
+// The row that a beat follows on the numbers of a seed.
+Result<std::int32_t> row_of_beat(const Lesson& lesson, const Beat& beat, std::optional<std::uint64_t> seed);
+
+// Seeds above this one are tried, so many of them.
+constexpr std::uint64_t kSeedsTried = 200;
+// Whether a beat may ask on the numbers of this seed: its condition holds, its question has one answer and no usual
+// mistake comes to the same. The error says what does not.
+Result<bool> seed_passes(const Lesson& lesson, const Beat& beat, std::uint64_t seed);
+// The first seed after `after` that passes.
+Result<std::uint64_t> fresh_seed(const Lesson& lesson, const Beat& beat, std::uint64_t after);
+
+// No usual mistake is taken for the truth, none for another, and of a choice exactly one is right.
+Result<void> check_distinct_answers(const LessonAsk& ask, const Question& question);
+
+}  // namespace attn

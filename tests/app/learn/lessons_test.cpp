@@ -1,0 +1,270 @@
+// Lessons: the expression language against numbers that were computed apart from it, the lessons that are shipped, and
+// lessons that are false in one place each.
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <filesystem>
+#include <fstream>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "app/state/document_inputs.h"
+#include "app/state/lesson_check.h"
+#include "app/state/lesson_files.h"
+#include "app/state/lesson_progress.h"
+#include "app/state/lesson_runs.h"
+#include "app/state/lesson_sheet.h"
+#include "app/state/string.h"
+#include "tests/kernels/temp_folder.h"
+#include "tests/paths.h"
+#include "viz/learn/beat.h"
+
+namespace attn {
+namespace {
+
+std::vector<std::string> fields(const std::string& line, const std::string& by) {
+  std::vector<std::string> out;
+  std::size_t at = 0;
+  for (std::size_t end; (end = line.find(by, at)) != line.npos; at = end + by.size())
+    out.push_back(line.substr(at, end - at));
+  out.push_back(line.substr(at));
+  return out;
+}
+
+// Recordings of state strings, each made once for all lines of the table.
+std::map<std::string, Recording>& recorded() {
+  static std::map<std::string, Recording> all;
+  return all;
+}
+Result<const Recording*> record(const std::string& text) {
+  if (!recorded().contains(text)) {
+    auto state = parse_state_string("attn1," + text);
+    if (!state) return tl::unexpected(state.error());
+    auto made = record_document(state->state.document, {});
+    if (!made) return tl::unexpected(made.error());
+    recorded().emplace(text, *std::move(made));
+  }
+  return &recorded().at(text);
+}
+
+TEST(LessonExpressions, GiveTheNumbersThatWereComputedApart) {
+  std::ifstream table(std::filesystem::path(test::source_folder()) / "tests/app/learn/values.txt");
+  int lines = 0;
+  for (std::string line; std::getline(table, line);) {
+    if (line.empty() || line[0] == '#') continue;
+    const auto row = fields(line, " | ");
+    ASSERT_EQ(row.size(), 6U) << line;
+    std::map<std::string, std::string, std::less<>> runs;
+    for (const std::string& run : fields(row[1], ";")) {
+      const std::size_t equals = run.find('=');
+      runs[run.substr(0, equals)] = run.substr(equals + 1);
+    }
+    ExpressionScope scope;
+    scope.at = *parse_place(row[2]);
+    scope.recording_of = [&](std::string_view name) -> Result<const Recording*> {
+      const auto it = runs.find(name);
+      // What is no reference needs a run all the same: none is named.
+      return it == runs.end() ? bad_input("there is no run " + std::string(name)) : record(it->second);
+    };
+    const auto value = evaluate_number(row[3], scope);
+    ASSERT_TRUE(value) << row[0] << ": " << value.error().message;
+    const double want = std::stod(row[4]), tolerance = std::stod(row[5]) * std::abs(want);
+    EXPECT_LE(std::abs(*value - want), tolerance) << row[0] << ": " << row[3];
+    ++lines;
+  }
+  EXPECT_EQ(lines, 89);
+}
+
+TEST(LessonExpressions, RefuseInWordsWhatTheyCannotRead) {
+  ExpressionScope scope;
+  scope.at = *parse_place("i0j0");
+  scope.recording_of = [](std::string_view) { return record("preset=blackboard"); };
+  for (const auto& [text, words] : std::map<std::string, std::string>{
+           {"S[0,9]", "no such row or column"},
+           {"S[0,2]", "no such row or column"},  // of another tile
+           {"l[0]@i0j9", "not computed"},
+           {"T[0,0]", "no tensor T"},
+           {"sinus(1)", "no function sinus"},
+           {"1 +", "expected"},
+           {"(1", "')' is missing"},
+           {"2 3", "left over"},
+           {"S[0,0]@somewhere", "no place"},
+           {"S[0,0..1] + S[*,0..1]", "2 numbers meet 4"},
+           {"S[0,*]", "gives 2 numbers"},
+           {std::string(80, '(') + "1", "too many brackets"},
+       }) {
+    const auto value = evaluate_number(text, scope);
+    ASSERT_FALSE(value) << text;
+    EXPECT_NE(value.error().message.find(words), std::string::npos) << text << ": " << value.error().message;
+  }
+}
+
+TEST(LessonExpressions, SayWhichStepTheyReadUpTo) {
+  ExpressionScope scope;
+  scope.at = *parse_place("i0j0");
+  scope.recording_of = [](std::string_view) { return record("preset=blackboard"); };
+  const Recording& rec = **record("preset=blackboard");
+  ASSERT_TRUE(evaluate("S[0,0]", scope));
+  EXPECT_EQ(scope.latest, *rec.find({0, 0, 0, 0, Phase::scores}));
+  ASSERT_TRUE(evaluate("P[0,*]@i0j1 + S[0,*]", scope));
+  EXPECT_EQ(scope.latest, *rec.find({0, 0, 0, 1, Phase::weights}));
+}
+
+TEST(Lessons, ThoseThatAreShippedHold) {
+  const FoundLessons found = read_lessons(std::filesystem::path(test::source_folder()) / "assets/lessons");
+  for (const std::string& why : found.refused) ADD_FAILURE() << why;
+  EXPECT_GE(found.lessons.size(), 6U);
+  for (const Lesson& lesson : found.lessons)
+    for (const std::string& fault : check_lesson(lesson)) ADD_FAILURE() << fault;
+}
+
+// A small lesson that is true.
+const std::string kTrue = R"json({
+ "version": 1,
+ "id": "small",
+ "minutes": 2,
+ "runs": {"main": "attn1,preset=blackboard", "fresh": "attn1,preset=none,generator=normal,seed=2,L=4,D=2,br=2,bc=2"},
+ "beats": [
+  {"id": "sum", "at": "i0j0.weights", "holds": ["l[0] >= 1"],
+   "ask": {"kind": "num", "value": "l[0]", "within": "1%", "wrong": [{"value": "sum(S[0,*])", "text": "scores"}]},
+   "reveal": "i0j0.sum"},
+  {"id": "choose", "at": "i0j0.sum",
+   "ask": {"kind": "pick", "options": [{"text": "yes", "true": "l[0] > 1"}, {"text": "no", "true": "l[0] <= 1"}]}},
+  {"id": "again", "run": "fresh", "at": "i0j1.weights", "again": {"if": "alpha[0] < 0.9", "at_once": true},
+   "ask": {"kind": "num", "value": "l[0]", "within": "1%"}}
+ ],
+ "text": {"title": "Small", "goal": "One sum.", "sum.title": "What is [ℓ]?",
+  "sum.say": "The weights are {P[0,0]} and {P[0,1]}.", "sum.scores": "You added scores.",
+  "choose.title": "Is it more than 1?", "choose.say": "It is {l[0]}.", "choose.yes": "Yes", "choose.no": "No",
+  "again.title": "What is [ℓ]?", "again.say": "[α] is {alpha[0]}."}
+})json";
+
+std::vector<std::string> faults_of(const std::string& text) {
+  const auto lesson = parse_lesson(text, "small.json");
+  if (!lesson) return {lesson.error().message};
+  return check_lesson(*lesson);
+}
+
+std::string with(const std::string& what, const std::string& instead) {
+  std::string text = kTrue;
+  const std::size_t at = text.find(what);
+  EXPECT_NE(at, text.npos) << what;
+  if (at != text.npos) text.replace(at, what.size(), instead);
+  return text;
+}
+
+TEST(Lessons, ATrueOneHasNoFaults) {
+  for (const std::string& fault : faults_of(kTrue)) ADD_FAILURE() << fault;
+}
+
+// Each with the file, the beat, the field and the reason.
+TEST(Lessons, AFalseOneSaysWhere) {
+  struct False {
+    std::string text, beat, field, reason;
+  };
+  const False all[] = {
+      {with("\"id\": \"small\",", "\"id\": \"small\" \"x\","), "", "line 3", "not JSON"},
+      {with("\"value\": \"l[0]\"", "\"worth\": \"l[0]\""), "sum", "worth", "no such field"},
+      {with("\"at\": \"i0j0.weights\"", "\"at\": \"i7j0.weights\""), "sum", "at", "no step"},
+      {with("\"reveal\": \"i0j0.sum\"", "\"reveal\": \"i0j0.max\""), "sum", "reveal", "not after"},
+      {with("l[0] >= 1", "l[0] >= 2"), "sum", "holds", "is not true"},
+      {with("sum(S[0,*])", "l[0] * 1.001"), "sum", "wrong", "counts as right"},
+      {with("l[0] <= 1\"", "l[0] > 0\""), "choose", "options", "2 of them are true"},
+      {with("The weights are {P[0,0]}", "The weights are 0.0144"), "sum", "text.sum.say", "typed by hand"},
+      {with("{P[0,1]}.", "{P[0,1]}, the sum {l[0]}."), "sum", "text.sum.say", "only after the place"},
+      {with("\"sum.say\"", "\"sum.says\""), "sum", "say", "there is no text"},
+      {with("alpha[0] < 0.9", "alpha[0] < 0"), "again", "again.if", "at least 10 must"},
+      {with("preset=blackboard\"", "preset=blackbird\""), "", "runs.main", "blackbird"},
+      {with("\"version\": 1", "\"version\": 2"), "", "version", "reads version 1"},
+      {with("It is {l[0]}.", "It is {l[9]}."), "choose", "text.choose.say", "no such row"},
+  };
+  for (const False& f : all) {
+    const std::vector<std::string> faults = faults_of(f.text);
+    ASSERT_FALSE(faults.empty()) << f.reason;
+    const std::string& words = faults.front();
+    EXPECT_EQ(words.rfind("small.json", 0), 0U) << words;
+    const std::string beat = f.beat.empty() ? "" : "beat '" + f.beat + "'";
+    EXPECT_NE(words.find(beat), words.npos) << words;
+    EXPECT_NE(words.find(f.field), words.npos) << words;
+    EXPECT_NE(words.find(f.reason), words.npos) << words;
+  }
+}
+
+TEST(Lessons, ATranslationFallsBackToEnglishAndMayNotInventTexts) {
+  auto lesson = parse_lesson(kTrue, "small.json");
+  ASSERT_TRUE(lesson);
+  const std::string german =
+      R"({"version": 1, "id": "small", "language": "de", "text": {"sum.title": "Was ist [ℓ]?"}})";
+  ASSERT_TRUE(add_translation(german, "small.de.json", *lesson));
+  EXPECT_EQ(lesson->words("sum.title", "de"), "Was ist [ℓ]?");
+  EXPECT_EQ(lesson->words("choose.yes", "de"), "Yes");
+  const std::string other = R"({"version": 1, "id": "small", "language": "de", "text": {"sum.more": "Mehr"}})";
+  const auto refused = add_translation(other, "small.de.json", *lesson);
+  ASSERT_FALSE(refused);
+  EXPECT_NE(refused.error().message.find("text.sum.more"), std::string::npos) << refused.error().message;
+}
+
+TEST(LessonAnswers, AreReadAsLearnersWriteThem) {
+  EXPECT_EQ(short_number(0.1F), "0.1");
+  EXPECT_EQ(short_number(6.7175144F), "6.7175");
+  EXPECT_DOUBLE_EQ(*typed_number("0.13"), 0.13);
+  EXPECT_DOUBLE_EQ(*typed_number(" 1/4 "), 0.25);
+  EXPECT_DOUBLE_EQ(*typed_number("−8.5"), -8.5);
+  EXPECT_DOUBLE_EQ(*typed_number("2.1·10^-4"), 2.1e-4);
+  EXPECT_DOUBLE_EQ(*typed_number("0,5"), 0.5);
+  EXPECT_DOUBLE_EQ(*typed_number("40 %"), 0.4);
+  EXPECT_TRUE(std::isinf(*typed_number("∞")));
+  for (const char* none : {"", "-", "abc", "1/0", "1/", "2 apples", "nan"}) EXPECT_FALSE(typed_number(none)) << none;
+}
+
+TEST(LessonAnswers, AMistakeIsRecognisedAndTheTruthIsNotTakenForOne) {
+  const auto lesson = parse_lesson(kTrue, "small.json");
+  ASSERT_TRUE(lesson);
+  LessonRuns runs(*lesson, std::nullopt);
+  const Beat& beat = lesson->beats.front();
+  auto scope = scope_of(beat, 0, runs.as_function());
+  ASSERT_TRUE(scope);
+  const auto q = question_of(beat, *scope);
+  ASSERT_TRUE(q);
+  EXPECT_TRUE(judge_answer(*beat.ask, *q, {1.01, {}}).right);
+  EXPECT_EQ(judge_answer(*beat.ask, *q, {9.2, {}}).text, "scores");
+  EXPECT_EQ(judge_answer(*beat.ask, *q, {5, {}}).text, "");
+}
+
+TEST(LessonSheets, HoldTheSameNumbersAsTheirKeyAndNoAnswer) {
+  const auto lesson = parse_lesson(kTrue, "small.json");
+  ASSERT_TRUE(lesson);
+  const auto sheet = lesson_sheet(*lesson, {7, false, "en"}), key = lesson_sheet(*lesson, {7, true, "en"});
+  ASSERT_TRUE(sheet) << sheet.error().message;
+  ASSERT_TRUE(key) << key.error().message;
+  EXPECT_EQ(sheet->find("class=\"key\""), sheet->npos);
+  EXPECT_NE(key->find("<b>1.0144 </b>"), key->npos);
+  EXPECT_NE(key->find("You added scores."), key->npos);
+  EXPECT_EQ(sheet->find("You added scores."), sheet->npos);
+  EXPECT_NE(key->find("--state attn1,"), key->npos);
+  // Another learner, other numbers.
+  const auto other = lesson_sheet(*lesson, {77, false, "en"});
+  ASSERT_TRUE(other);
+  EXPECT_NE(*sheet, *other);
+  EXPECT_EQ(*sheet, *lesson_sheet(*lesson, {7, false, "en"}));
+}
+
+TEST(LessonProgress, IsReadBackAsItWasWritten) {
+  LessonProgress p;
+  p.last_lesson = "small", p.last_beat = "sum", p.repeats = 7;
+  p.beats["small"]["sum"] = {true, true, false, false, 3};
+  p.mistakes["small"]["ratio-of-maxima"] = 2;
+  TempFolder folder;
+  const auto file = folder.path() / "deep" / "lessons.json";
+  ASSERT_TRUE(save_progress(file, p));
+  const auto read = load_progress(file);
+  ASSERT_TRUE(read) << read.error().message;
+  EXPECT_EQ(*read, p);
+  EXPECT_FALSE(parse_progress("{\"version\": 9}"));
+  EXPECT_FALSE(parse_progress("no"));
+  EXPECT_EQ(*load_progress(folder.path() / "none.json"), LessonProgress{});
+}
+
+}  // namespace
+}  // namespace attn

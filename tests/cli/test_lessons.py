@@ -1,0 +1,70 @@
+"""Lessons from outside: those that are shipped hold and are cheap to check, the first lesson of docs/lessons.md holds,
+a false one fails with file, beat, field and reason, a sheet has no answers and its key has."""
+
+import json
+import pathlib
+import re
+import tempfile
+import time
+
+from program import Report, run
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+report = Report()
+
+
+def shipped():
+    began = time.monotonic()
+    done = run("lesson", "check")
+    report.check(done.returncode == 0 and done.stdout == "", f"lesson check: {done.stdout}{done.stderr}")
+    count = re.match(r"(\d+) lessons, (\d+) beats, (\d+) questions: all hold", done.stderr)
+    report.check(count and int(count.group(1)) >= 13 and int(count.group(3)) >= 75, f"lesson check says {done.stderr}")
+    report.check(time.monotonic() - began < 60, "the check of all lessons takes longer than a minute")
+    listed = run("lesson", "list").stdout
+    for file in (ROOT / "assets/lessons").glob("*.json"):
+        lesson = json.loads(file.read_text(encoding="utf-8"))
+        report.check(lesson["id"] in listed, f"lesson list lacks {lesson['id']}")
+        known = {other.stem for other in (ROOT / "assets/lessons").glob("*.json")}
+        report.check(file.stem.split(".")[0] in known, f"{file.name} translates nothing")
+
+
+def by_the_page(folder):
+    """What docs/lessons.md tells a newcomer to write and to try."""
+    page = (ROOT / "docs/lessons.md").read_text(encoding="utf-8")
+    text = re.search(r"```json\n(.*?)```", page, re.S).group(1)
+    file = folder / "my_first.json"
+
+    def checked(words):
+        file.write_text(words, encoding="utf-8")
+        return run("lesson", "check", file)
+
+    done = checked(text)
+    report.check(done.returncode == 0, f"the lesson of the page: {done.stdout}")
+    claim = '"at": "i0j0.weights", "holds": ["l[0] == sum(P[0,*]) + 1"],'
+    done = checked(text.replace('"at": "i0j0.weights",', claim))
+    for words in ("my_first.json", "beat 'sum'", "field 'holds'", "is not true"):
+        report.check(done.returncode == 1 and words in done.stdout, f"{words} is not said: {done.stdout}")
+    done = checked(text.replace('"minutes": 2,', '"minutes": 2'))
+    report.check(done.returncode == 1 and "my_first.json, line 5" in done.stdout, f"a comma is missing: {done.stdout}")
+    file.write_text(text, encoding="utf-8")
+    sheet, key = folder / "sheet.html", folder / "key.html"
+    done = run("lesson", "print", file, "-o", sheet, "--key", key)
+    report.check(done.returncode == 0, f"lesson print: {done.stderr}")
+    for answer in ("1.0144", "You added scores"):
+        report.check(answer not in sheet.read_text(encoding="utf-8"), f"the sheet tells {answer}")
+        report.check(answer in key.read_text(encoding="utf-8"), f"the key lacks {answer}")
+
+
+def refused(folder):
+    for arguments, words in ((("nothing",), "lesson nothing is unknown"), (("print", "nobody"), "no lesson 'nobody'"),
+                             (("print",), "name one lesson"), (("check", folder / "none.json"), "none.json")):
+        done = run("lesson", *arguments)
+        report.check(done.returncode in (1, 2) and words in done.stdout + done.stderr,
+                     f"lesson {arguments}: {done.returncode} {done.stderr}")
+
+
+with tempfile.TemporaryDirectory() as made:
+    shipped()
+    by_the_page(pathlib.Path(made))
+    refused(pathlib.Path(made))
+report.exit(least=30)

@@ -1,0 +1,341 @@
+// Learn: lessons by mouse and keyboard, the card, what is kept, what is hidden while a question is open.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <filesystem>
+#include <fstream>
+#include <optional>
+#include <string>
+
+#include <fmt/format.h>
+
+#include "app/state/lesson_files.h"
+#include "app/state/lesson_progress.h"
+#include "app/state/lesson_runs.h"
+#include "tests/gui/gui_fixture.h"
+#include "tests/paths.h"
+#include "viz/draw/number_text.h"
+#include "viz/learn/beat.h"
+#include "viz/learn/desk.h"
+#include "viz/step/cache.h"
+
+namespace attn {
+namespace {
+
+using Ctx = ImGuiTestContext;
+
+constexpr const char* kLearn = "//###workspace/learn";
+
+const LearnDesk& desk(TestWindow& w) {
+  return *w.controller().model().learn;
+}
+const CardScene& card(TestWindow& w) {
+  return *desk(w).card;
+}
+
+void start(TestWindow& w, const std::string& lesson, const std::string& beat = "") {
+  w.controller().update({StartLesson{lesson, beat}});
+  w.draw_frames(3);
+}
+
+// What the learner would answer who knows it: computed apart from the program's own showing.
+struct Truth {
+  Question question;
+  const Beat* beat = nullptr;
+};
+Truth truth_of(TestWindow& w, const Lesson& lesson, std::uint64_t repeats) {
+  const Beat& beat = *lesson.find(w.state().view.learn.beat);
+  std::optional<std::uint64_t> seed;
+  if (beat.again && beat.again->at_once) seed = *fresh_seed(lesson, beat, repeats);
+  LessonRuns runs(lesson, seed);
+  auto scope = scope_of(beat, *row_of_beat(lesson, beat, seed), runs.as_function());
+  return {*question_of(beat, *scope), &beat};
+}
+
+void type_and_enter(Ctx* ctx, const std::string& text) {
+  ctx->KeyChars(text.c_str());
+  ctx->Yield(2);
+  ctx->KeyPress(ImGuiKey_Enter);
+  ctx->Yield(2);
+}
+
+// Answers the open question rightly, by keyboard.
+void answer(TestWindow& w, Ctx* ctx, const Truth& t) {
+  if (t.beat->ask->kind == AskKind::num) {
+    const double x = t.question.truth;
+    return type_and_enter(ctx, std::isinf(x) ? "inf" : fmt::format("{:.9g}", x));
+  }
+  if (t.beat->ask->kind == AskKind::tiles) {
+    Commands all;
+    for (std::size_t n = 0; n < t.question.right.size(); ++n)
+      if (t.question.right[n]) all.emplace_back(ChooseAnswer{n});
+    w.controller().update(all);
+  } else {
+    const auto at = std::find(t.question.right.begin(), t.question.right.end(), true) - t.question.right.begin();
+    ctx->KeyPress(static_cast<ImGuiKey>(ImGuiKey_1 + static_cast<int>(at)));
+  }
+  ctx->Yield(2);
+  ctx->KeyPress(ImGuiKey_Enter);
+  ctx->Yield(2);
+}
+
+TEST(LearnWindow, EveryShippedLessonIsGoneThroughByKeyboard) {
+  const FoundLessons found = read_lessons(std::filesystem::path(test::source_folder()) / "assets/lessons");
+  TestWindow w(1280, 720);
+  for (const Lesson& lesson : found.lessons) {
+    start(w, lesson.id, lesson.beats.front().id);
+    EXPECT_TRUE(w.run([&](Ctx* ctx) {
+      for (const Beat& beat : lesson.beats) {
+        IM_CHECK_STR_EQ(w.state().view.learn.beat.c_str(), beat.id.c_str());
+        IM_CHECK(!card(w).away);
+        if (beat.ask) {
+          IM_CHECK(card(w).open);
+          answer(w, ctx, truth_of(w, lesson, 0));
+          IM_CHECK(card(w).right);
+        }
+        ctx->KeyPress(ImGuiKey_Enter);
+        ctx->Yield(2);
+      }
+      IM_CHECK(!desk(w).card);  // it is over: the chapters
+    })) << lesson.id
+        << ", beat " << w.state().view.learn.beat;
+  }
+  for (const ChapterScene& c : desk(w).chapters) EXPECT_EQ(c.known, c.questions) << c.id;
+}
+
+TEST(LearnWindow, ALessonIsGoneThroughByMouse) {
+  TestWindow w;
+  w.controller().update({ChooseWorkspace{Workspace::learn}});
+  EXPECT_TRUE(w.run([&](Ctx* ctx) {
+    ctx->SetRef(kLearn);
+    ctx->ItemClick("**/##chapter_by-hand");
+    ctx->Yield(2);
+    IM_CHECK_STR_EQ(w.state().view.learn.lesson.c_str(), "by-hand");
+    ctx->ItemClick("**/##lesson_next");
+    ctx->ItemClick("**/##lesson_answer");
+    ctx->KeyChars("3.5");
+    ctx->ItemClick("**/##lesson_check");
+    ctx->Yield(2);
+    IM_CHECK(card(w).missed);  // the dot product, not divided
+    IM_CHECK(plain_text(card(w).feedback).find("Divide by") != std::string::npos);
+    ctx->ItemClick("**/##lesson_hint");
+    ctx->Yield(2);
+    IM_CHECK(!card(w).hint.empty());
+    ctx->ItemClick("**/##lesson_show");
+    ctx->Yield(2);
+    IM_CHECK(card(w).shown && !card(w).open);
+    IM_CHECK(recording(w).events[w.state().view.step.cursor].id.phase == Phase::scores);
+    ctx->ItemClick("**/##lesson_next");
+    ctx->Yield(2);
+    ctx->ItemClick("**/##lesson_back");
+    ctx->Yield(2);
+    IM_CHECK_STR_EQ(w.state().view.learn.beat.c_str(), "score");
+    ctx->ItemClick("**/##lesson_skip");
+    ctx->Yield(2);
+    IM_CHECK_STR_EQ(w.state().view.learn.beat.c_str(), "largest");
+    // A cell that is clicked in the tiles is the answer.
+    const ImRect tile = ctx->ItemInfo("**/##tile_s").RectFull;
+    ctx->MouseMoveToPos({tile.Min.x + tile.GetWidth() * 0.75F, tile.Min.y + tile.GetHeight() * 0.75F});
+    ctx->MouseClick();
+    ctx->Yield(2);
+    IM_CHECK(card(w).options[1].chosen);
+    ctx->ItemClick("**/##lesson_check");
+    ctx->Yield(2);
+    IM_CHECK(card(w).right);
+    ctx->ItemClick("**/##lesson_close");
+    ctx->Yield(2);
+    IM_CHECK(!desk(w).card);
+  }));
+}
+
+TEST(LearnWindow, TheUsersOwnProblemComesBackUntouched) {
+  TestWindow w;
+  w.controller().update({ChoosePreset{"causal"}, GoToEvent{7}, SetReading{OutputReading::divided}});
+  const State before = w.state();
+  start(w, "by-hand");
+  EXPECT_FALSE(w.state().document == before.document);
+  // Another workspace shows the user's; back in Learn stands the lesson.
+  w.controller().update({ChooseWorkspace{Workspace::step}});
+  EXPECT_TRUE(w.state().document == before.document);
+  EXPECT_EQ(w.state().view.step.cursor, 7U);
+  EXPECT_EQ(recording(w).problem, before.document.problem);
+  EXPECT_TRUE(w.controller().history().can_undo());
+  w.controller().update({ChooseWorkspace{Workspace::learn}});
+  EXPECT_EQ(w.state().document.preset, "blackboard");
+  EXPECT_FALSE(w.controller().history().can_undo());
+  w.controller().update({LeaveLesson{}, ChooseWorkspace{Workspace::step}});
+  EXPECT_TRUE(w.state().document == before.document);
+  EXPECT_TRUE(w.state().view.step.reading == OutputReading::divided);
+  w.draw_frames(2);
+}
+
+TEST(LearnWindow, WhoWandersOffIsBroughtBack) {
+  TestWindow w;
+  start(w, "by-hand", "next");
+  const EventIndex at = w.state().view.step.cursor;
+  EXPECT_TRUE(w.run([&](Ctx* ctx) {
+    ctx->SetRef(kLearn);
+    ctx->KeyPress(ImGuiKey_RightArrow);
+    ctx->KeyPress(ImGuiKey_RightArrow);
+    ctx->Yield(2);
+    IM_CHECK_EQ(w.state().view.step.cursor, at + 2);
+    IM_CHECK(card(w).away);
+    ctx->ItemClick("**/##lesson_return");
+    ctx->Yield(2);
+    IM_CHECK_EQ(w.state().view.step.cursor, at);
+    IM_CHECK(!card(w).away);
+  }));
+  w.controller().update({ChoosePreset{"causal"}});
+  w.draw_frames(2);
+  EXPECT_TRUE(card(w).away);
+  EXPECT_TRUE(w.run([&](Ctx* ctx) {
+    ctx->KeyPress(ImGuiKey_Backspace);
+    ctx->Yield(2);
+  }));
+  EXPECT_EQ(w.state().document.preset, "blackboard");
+  EXPECT_EQ(w.state().view.step.cursor, at);
+}
+
+TEST(LearnWindow, NoStepLeadsPastAnOpenQuestion) {
+  TestWindow w;
+  start(w, "one-pass", "past");
+  const EventIndex at = w.state().view.step.cursor;
+  for (const Command& command :
+       Commands{StepBy{StepUnit::phase, 1}, GoToEnd{true}, GoToEvent{at + 3}, StepBy{StepUnit::key_tile, 1}}) {
+    w.controller().update({command});
+    EXPECT_EQ(w.state().view.step.cursor, at);
+  }
+  w.controller().update({Play{true}});
+  w.controller().advance(5);
+  EXPECT_EQ(w.state().view.step.cursor, at);
+  w.controller().update({StepBy{StepUnit::phase, -1}});
+  EXPECT_EQ(w.state().view.step.cursor, at - 1);
+  w.controller().update({ShowAnswer{}});
+  EXPECT_EQ(w.state().view.step.cursor, at + 1);
+  w.draw_frames(2);
+}
+
+// The recording that the panels get while a question is open, with every later version changed, is the same.
+TEST(LearnWindow, NothingOnScreenDependsOnWhatComesAfterAnOpenQuestion) {
+  TestWindow w;
+  start(w, "one-pass", "past");
+  ASSERT_TRUE(desk(w).veil.on);
+  const EventIndex at = desk(w).veil.horizon;
+  Recording changed = recording(w);
+  int later = 0;
+  for (const Version& v : changed.versions) {
+    if (v.made_by <= at) continue;
+    ++later;
+    for (std::int32_t n = 0; n < v.rows * v.cols; ++n) changed.arena[v.offset + static_cast<std::size_t>(n)] += 17;
+  }
+  EXPECT_GT(later, 20);
+  const auto a = veiled_recording(recording(w), at), b = veiled_recording(changed, at);
+  EXPECT_EQ(a->arena, b->arena);
+  EXPECT_EQ(a->outputs.out, b->outputs.out);
+  // And it is what is drawn.
+  const StepCache& cache = *w.shell().step_held().cache;
+  EXPECT_EQ(cache.recording->arena, a->arena);
+  w.controller().update({ShowAnswer{}});
+  w.draw_frames(2);
+  EXPECT_EQ(cache.recording->arena, recording(w).arena);
+}
+
+TEST(LearnWindow, WhatWasLearnedIsKeptAndCanBeForgotten) {
+  TestWindow w;
+  start(w, "by-hand", "score");
+  w.controller().update({CheckAnswer{"3.5"}, CheckAnswer{"2.4749"}, GoToBeat{1}});
+  const auto file = w.folder().path() / "state" / "lessons.json";
+  const auto kept = load_progress(file);
+  ASSERT_TRUE(kept);
+  EXPECT_EQ(kept->last_beat, "largest");
+  EXPECT_TRUE(kept->beats.at("by-hand").at("score").known);
+  EXPECT_FALSE(kept->beats.at("by-hand").at("score").first_try);
+  EXPECT_EQ(kept->beats.at("by-hand").at("score").tries, 2);
+  w.controller().update({LeaveLesson{}, StartLesson{"by-hand", ""}});
+  EXPECT_EQ(w.state().view.learn.beat, "largest");  // where the learner stopped
+  w.controller().update({LeaveLesson{}, ForgetLessons{}});
+  EXPECT_TRUE(load_progress(file)->beats.empty());
+}
+
+TEST(LearnWindow, TheSameQuestionComesWithOtherNumbers) {
+  TestWindow w;
+  start(w, "by-hand", "transfer");
+  const auto first = w.state().document.inputs.seed;
+  EXPECT_TRUE(w.run([&](Ctx* ctx) {
+    ctx->KeyPress(ImGuiKey_W);
+    ctx->Yield(2);
+    IM_CHECK(card(w).shown);
+    ctx->KeyPress(ImGuiKey_R);
+    ctx->Yield(2);
+    IM_CHECK(card(w).open);
+  }));
+  EXPECT_NE(w.state().document.inputs.seed, first);
+}
+
+TEST(LearnWindow, TheCardMovesToTheOtherSide) {
+  TestWindow w(1280, 720);
+  start(w, "by-hand", "score");
+  EXPECT_TRUE(w.run([&](Ctx* ctx) {
+    ctx->SetRef(kLearn);
+    const float tile = ctx->ItemInfo("**/##tile_q").RectFull.Min.x;
+    IM_CHECK_LT(ctx->ItemInfo("**/##lesson_answer").RectFull.Max.x, tile);  // it covers no tile
+    const ImRect head = ctx->ItemInfo("**/##lesson_head").RectFull;
+    ctx->MouseMoveToPos({head.Min.x + 20, head.GetCenter().y});
+    ctx->MouseDown();
+    ctx->MouseMoveToPos({1200, 300});
+    ctx->MouseUp();
+    ctx->Yield(3);
+    IM_CHECK(w.state().preferences.card_right);
+    IM_CHECK_GT(ctx->ItemInfo("**/##lesson_answer").RectFull.Min.x, ctx->ItemInfo("**/##tile_o").RectFull.Max.x);
+    ctx->ItemClick("**/##lesson_side");
+    ctx->Yield(2);
+    IM_CHECK(!w.state().preferences.card_right);
+  }));
+}
+
+TEST(LearnWindow, TheLineForNewcomersBeginsTheFirstLesson) {
+  TestWindow w(1440, 900, "", true);
+  EXPECT_TRUE(w.run([&](Ctx* ctx) {
+    ctx->ItemClick("//Bar/New here");
+    ctx->Yield(2);
+    IM_CHECK_STR_EQ(w.state().view.learn.lesson.c_str(), "weighted-average");
+    IM_CHECK(!w.state().preferences.greet);
+  }));
+}
+
+TEST(LearnWindow, TheLineForNewcomersStaysClosed) {
+  TestWindow w(1440, 900, "", true);
+  EXPECT_TRUE(w.run([&](Ctx* ctx) {
+    ctx->ItemClick("//Bar/Close the line");
+    ctx->Yield(2);
+    IM_CHECK(!w.state().preferences.greet);
+    IM_CHECK(ctx->ItemInfo("//Bar/New here", ImGuiTestOpFlags_NoError).ID == 0);
+    IM_CHECK(w.state().view.workspace == Workspace::step);
+  }));
+}
+
+TEST(LearnWindow, ALessonOfTheUsersOwnOpensLikeAnyFile) {
+  TestWindow w;
+  const auto file = w.folder().path() / "mine.json";
+  const auto write = [&](const std::string& value) {
+    std::ofstream(file) << R"({"version": 1, "id": "mine", "minutes": 1, "runs": {"main": "attn1,preset=causal"},
+ "beats": [{"id": "one", "at": "i0j0.scores", "ask": {"kind": "num", "value": ")" +
+                               value + R"(", "within": "1%"}}],
+ "text": {"title": "Mine", "goal": "A try.", "one.title": "What is [m]?", "one.say": "Take the largest."}})";
+  };
+  write("m[0]@i9j0");
+  w.controller().update({OpenFile{file.string()}});
+  const auto said = w.controller().log().after(0);
+  EXPECT_NE(said.back().text.find("mine.json, beat 'one', field 'value'"), std::string::npos) << said.back().text;
+  EXPECT_TRUE(w.state().view.learn.lesson.empty());
+  write("m[0]");
+  w.controller().update({OpenFile{file.string()}});
+  EXPECT_EQ(w.state().view.learn.lesson, "mine");
+  EXPECT_EQ(w.state().document.preset, "causal");
+  w.draw_frames(2);
+  EXPECT_EQ(plain_text(card(w).headline), "What is m?");
+}
+
+}  // namespace
+}  // namespace attn

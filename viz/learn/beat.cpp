@@ -1,0 +1,358 @@
+#include "viz/learn/beat.h"
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <limits>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "viz/draw/number_text.h"
+#include "viz/learn/references.h"
+#include "viz/step/facts/letters.h"
+#include "viz/step/facts/values.h"
+
+namespace attn {
+namespace {
+
+constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
+constexpr int kTextDigits = 5;
+
+// "S[0,2]" of a click: which cell, and what it holds.
+struct NamedCell {
+  std::string_view tensor;
+  std::int32_t row = 0, col = 0;
+};
+std::optional<NamedCell> named_cell(std::string_view text) {
+  NamedCell cell;
+  const std::size_t open = text.find('['), comma = text.find(','), close = text.find(']');
+  if (open == text.npos || close == text.npos || !is_tensor_name(text.substr(0, open))) return std::nullopt;
+  cell.tensor = text.substr(0, open);
+  const std::string_view row = text.substr(open + 1, std::min(comma, close) - open - 1);
+  const std::string_view col = comma == text.npos ? "0" : text.substr(comma + 1, close - comma - 1);
+  for (const auto& [part, number] : {std::pair{row, &cell.row}, std::pair{col, &cell.col}}) {
+    const auto [end, code] = std::from_chars(part.data(), part.data() + part.size(), *number);
+    if (code != std::errc() || end != part.data() + part.size()) return std::nullopt;
+  }
+  return cell;
+}
+
+struct CellLetter {
+  std::string_view tensor, letter, mark;
+  Slot slot;
+  bool by_col;
+};
+constexpr CellLetter kCellLetters[] = {
+    {"Q", "Q", "", Slot::q, true},
+    {"K", "K", "", Slot::k, true},
+    {"V", "V", "", Slot::v, true},
+    {"S", "S", "", Slot::s, true},
+    {"P", "P", "", Slot::p, true},
+    {"m", "m", "", Slot::m_new, false},
+    {"l", "ℓ", "", Slot::l_new, false},
+    {"O", "O", "", Slot::o_new, true},
+    {"alpha", "α", "", Slot::alpha, false},
+    {"m_old", "m", "old", Slot::m_old, false},
+    {"l_old", "ℓ", "old", Slot::l_old, false},
+    {"O_old", "O", "old", Slot::o_old, true},
+};
+
+Result<Choice> cell_choice(const std::string& text, ExpressionScope& scope) {
+  const auto cell = named_cell(text);
+  if (!cell) return bad_input(fmt::format("'{}' is no cell, as S[0,2] is", text));
+  Choice choice;
+  for (const CellLetter& l : kCellLetters) {
+    if (l.tensor != cell->tensor) continue;
+    const Ink ink = tensor_of(l.slot);
+    choice.label.push_back(letter(std::string(l.letter), ink));
+    const std::string index = l.by_col ? fmt::format("{},{}", cell->row, cell->col) : fmt::format("{}", cell->row);
+    choice.label.push_back(subscript(l.mark.empty() ? index : fmt::format("{} {}", l.mark, index), ink));
+    choice.slot = l.slot;
+    choice.row = cell->row, choice.col = l.by_col ? cell->col : -1;
+  }
+  const EventIndex latest = std::exchange(scope.latest, kNoEvent);
+  const auto value = evaluate_number(text, scope);
+  const EventIndex made = std::exchange(scope.latest, latest);
+  if (!value) return tl::unexpected(value.error());
+  if (made == kNoEvent || made <= scope.horizon) choice.value = *value;
+  return choice;
+}
+
+// Keys are chosen by their column of K or S, rows by any cell of theirs.
+Choice line_choice(ClickAmong among, std::int32_t n) {
+  Choice choice;
+  const bool key = among == ClickAmong::keys;
+  choice.label.push_back(word(fmt::format("{} {}", key ? "key" : "row", n), Token::text));
+  if (key) choice.slot = Slot::s;
+  (key ? choice.col : choice.row) = n;
+  return choice;
+}
+
+Result<void> add_click(const LessonAsk& ask, ExpressionScope& scope, Question& q) {
+  std::int32_t first = 0;
+  if (ask.among == ClickAmong::cells) {
+    for (const std::string& cell : ask.cells) {
+      auto choice = cell_choice(cell, scope);
+      if (!choice) return tl::unexpected(choice.error());
+      q.choices.push_back(*std::move(choice));
+    }
+  } else {
+    first = ask.first;
+    for (std::int32_t n = ask.first; n <= ask.last; ++n) q.choices.push_back(line_choice(ask.among, n));
+  }
+  q.right.assign(q.choices.size(), false);
+  const double at = q.truth - first;
+  if (!(at >= 0 && at < static_cast<double>(q.choices.size())) || at != std::floor(at)) {
+    return bad_input(fmt::format("field 'value': {} is none of what can be clicked", q.truth));
+  }
+  q.right[static_cast<std::size_t>(at)] = true;
+  return ok();
+}
+
+Result<void> add_map(const LessonAsk& ask, ExpressionScope& scope, Question& q) {
+  const auto rec = scope.recording_of(scope.run);
+  if (!rec) return tl::unexpected(rec.error());
+  q.map_rows = (*rec)->query_tiles();
+  q.map_cols = (*rec)->key_tiles();
+  for (std::int32_t i = 0; i < q.map_rows; ++i) {
+    for (std::int32_t j = 0; j < q.map_cols; ++j) {
+      q.kinds.push_back(kind_of_tile(**rec, scope.at.b, i, j));
+      q.right.push_back(q.kinds.back() == ask.tiles);
+    }
+  }
+  if (std::count(q.right.begin(), q.right.end(), true) == 0) return bad_input("field 'tiles': the run has none such");
+  return ok();
+}
+
+std::optional<TileKind> tile_kind_named(std::string_view name) {
+  if (name == "skipped") return TileKind::skipped;
+  if (name == "partial") return TileKind::partial;
+  if (name == "full") return TileKind::full;
+  return std::nullopt;
+}
+
+}  // namespace
+
+TileKind kind_of_tile(const Recording& rec, std::int32_t b, std::int32_t i, std::int32_t j) {
+  const Problem& p = rec.problem;
+  const auto extent = [](std::int32_t tile, std::int64_t all) { return tile > 0 ? tile : all; };
+  const std::int64_t br = extent(rec.options.br, p.Lq), bc = extent(rec.options.bc, p.Lk);
+  switch (p.cover(b, i * br, std::min((i + 1) * br, p.Lq), j * bc, std::min((j + 1) * bc, p.Lk))) {
+    case TileCover::skipped:
+      return TileKind::skipped;
+    case TileCover::partial:
+      return TileKind::partial;
+    case TileCover::full:
+      break;
+  }
+  return TileKind::full;
+}
+
+Result<ExpressionScope> scope_of(const Beat& beat, std::int32_t row, RecordingOf runs) {
+  auto at = parse_place(beat.at);
+  if (!at) return tl::unexpected(at.error());
+  ExpressionScope scope;
+  scope.run = beat.run;
+  scope.recording_of = std::move(runs);
+  scope.at = *at;
+  // A load of Q stands before all key tiles: what is said of "its" tile is then of the first one.
+  if (scope.at.j < 0 && scope.at.phase == Phase::load_q) scope.at.j = 0;
+  scope.row = row;
+  const auto rec = scope.recording_of(beat.run);
+  if (!rec) return tl::unexpected(rec.error());
+  const auto stands = event_at(**rec, *at);
+  if (!stands) return tl::unexpected(stands.error());
+  scope.horizon = *stands;
+  return scope;
+}
+
+Result<Question> question_of(const Beat& beat, ExpressionScope& scope) {
+  const LessonAsk& ask = *beat.ask;
+  Question q;
+  scope.latest = kNoEvent;
+  const auto in_field = [](const char* field, const Error& e) {
+    return bad_input(fmt::format("field '{}': {}", field, e.message));
+  };
+  if (!ask.value.empty()) {
+    const auto truth = evaluate_number(ask.value, scope);
+    if (!truth) return in_field("value", truth.error());
+    q.truth = *truth;
+  }
+  for (const PickOption& option : ask.options) {
+    const auto truth = evaluate_number(option.truth, scope);
+    if (!truth) return in_field("options", truth.error());
+    q.right.push_back(*truth != 0);
+    Choice choice;
+    choice.words = option.text;
+    q.choices.push_back(std::move(choice));
+  }
+  q.latest = scope.latest;
+  if (ask.kind == AskKind::click) {
+    if (auto added = add_click(ask, scope, q); !added) return tl::unexpected(added.error());
+  }
+  if (ask.kind == AskKind::tiles) {
+    if (auto added = add_map(ask, scope, q); !added) return tl::unexpected(added.error());
+  }
+  for (const WrongAnswer& wrong : ask.wrong) {
+    if (ask.kind == AskKind::tiles) {
+      if (!tile_kind_named(wrong.value))
+        return bad_input(fmt::format("field 'wrong': '{}' is none of skipped, partial, full", wrong.value));
+      q.wrong.push_back(kNaN);
+      continue;
+    }
+    const auto value = evaluate_number(wrong.value, scope);
+    if (!value) return in_field("wrong", value.error());
+    q.wrong.push_back(*value);
+  }
+  return q;
+}
+
+namespace {
+
+Judgement judge_tiles(const LessonAsk& ask, const Question& q, const Answer& answer) {
+  std::vector<bool> taken(q.right.size(), false);
+  for (const std::size_t n : answer.chosen)
+    if (n < taken.size()) taken[n] = true;
+  Judgement j;
+  j.right = taken == q.right;
+  for (const WrongAnswer& wrong : ask.wrong) {
+    const auto kind = tile_kind_named(wrong.value);
+    for (std::size_t n = 0; !j.right && j.text.empty() && n < taken.size(); ++n) {
+      if (taken[n] && q.kinds[n] == kind) j.text = wrong.text, j.about = wrong.about;
+    }
+  }
+  return j;
+}
+
+// Who makes a usual mistake also rounds: as near as the truth is asked for, and two percent at least; but nearer to the
+// mistake than to the truth.
+bool is_mistake(const LessonAsk& ask, double truth, double mistake, double answer) {
+  if (ask.within.decades > 0 || !std::isfinite(mistake)) return ask.within.holds(mistake, answer);
+  const double room =
+      std::max({ask.within.absolute, ask.within.relative * std::abs(mistake), 0.02 * std::abs(mistake)});
+  const double apart = std::isfinite(truth) ? 0.4 * std::abs(mistake - truth) : room;
+  return std::abs(answer - mistake) <= std::min(room, apart) + 1e-12 * std::abs(mistake);
+}
+
+}  // namespace
+
+Judgement judge_answer(const LessonAsk& ask, const Question& q, const Answer& answer) {
+  if (ask.kind == AskKind::tiles) return judge_tiles(ask, q, answer);
+  Judgement j;
+  if (ask.kind == AskKind::num) {
+    if (!answer.number) return j;
+    j.right = ask.within.holds(q.truth, *answer.number);
+    for (std::size_t n = 0; !j.right && n < q.wrong.size(); ++n) {
+      if (!is_mistake(ask, q.truth, q.wrong[n], *answer.number)) continue;
+      j.text = ask.wrong[n].text, j.about = ask.wrong[n].about;
+      break;
+    }
+    return j;
+  }
+  if (answer.chosen.size() != 1 || answer.chosen.front() >= q.right.size()) return j;
+  const std::size_t chosen = answer.chosen.front();
+  j.right = q.right[chosen];
+  if (j.right) return j;
+  if (ask.kind == AskKind::pick) {
+    j.text = ask.options[chosen].wrong, j.about = ask.options[chosen].about;
+    return j;
+  }
+  const double value = static_cast<double>(chosen) + (ask.among == ClickAmong::cells ? 0 : ask.first);
+  for (std::size_t n = 0; n < q.wrong.size(); ++n) {
+    if (q.wrong[n] != value) continue;
+    j.text = ask.wrong[n].text, j.about = ask.wrong[n].about;
+    break;
+  }
+  return j;
+}
+
+std::optional<double> typed_number(std::string_view text) {
+  std::string plain;
+  const auto replace = [&](std::string_view from, std::string_view to) {
+    for (std::size_t at = plain.find(from); at != plain.npos; at = plain.find(from, at + to.size()))
+      plain.replace(at, from.size(), to);
+  };
+  plain = text;
+  for (const std::string_view space : {" ", "\t", "\u00a0", "\u2009"}) replace(space, "");
+  replace("\u2212", "-");
+  for (const std::string_view times : {"\u00b710^", "\u00d710^", "*10^", "x10^"}) replace(times, "e");
+  replace(",", ".");
+  if (plain == "\u221e" || plain == "inf" || plain == "infinity") return HUGE_VAL;
+  if (plain == "-\u221e" || plain == "-inf" || plain == "-infinity") return -HUGE_VAL;
+  const bool percent = plain.ends_with("%");
+  if (percent) plain.pop_back();
+  if (plain.starts_with("+")) plain.erase(0, 1);
+  const auto read = [](std::string_view part) -> std::optional<double> {
+    double value = 0;
+    if (part.empty()) return std::nullopt;
+    const auto [end, code] = std::from_chars(part.data(), part.data() + part.size(), value);
+    if (code != std::errc() || end != part.data() + part.size() || std::isnan(value)) return std::nullopt;
+    return value;
+  };
+  const std::size_t slash = plain.find('/');
+  auto value = read(plain.substr(0, slash));
+  if (value && slash != plain.npos) {
+    const auto below = read(std::string_view(plain).substr(slash + 1));
+    if (!below || *below == 0) return std::nullopt;
+    *value /= *below;
+  }
+  if (value && percent) *value /= 100;
+  return value;
+}
+
+std::string short_number(double value) {
+  for (int digits = 1; digits < kTextDigits; ++digits) {
+    std::string text = significant_text(value, digits);
+    if (static_cast<float>(value_of(text)) == static_cast<float>(value)) return text;
+  }
+  return significant_text(value, kTextDigits);
+}
+
+Result<std::string> lesson_number(double value, std::string_view format) {
+  if (format.empty()) return short_number(value);
+  if (format == "i") {
+    if (!std::isfinite(value)) return number_text(value, {0, false});
+    std::string digits = fmt::format("{:.0f}", std::abs(value));
+    // A narrow space between thousands, from five digits on, as bytes have them elsewhere.
+    for (std::size_t at = digits.size(); digits.size() > 4 && at > 3;) digits.insert(at -= 3, "\u2009");
+    return (value <= -0.5 ? "\u2212" : "") + digits;
+  }
+  const bool decimals = format[0] == 'd';
+  int count = 0;
+  const std::string_view number = decimals ? format.substr(1) : format;
+  const auto [end, code] = std::from_chars(number.data(), number.data() + number.size(), count);
+  if (code != std::errc() || end != number.data() + number.size() || count < 0 || count > 9 ||
+      (!decimals && count == 0)) {
+    return bad_input(fmt::format("'{}' is no format of a number: 3, d2 and i are", format));
+  }
+  return decimals ? number_text(value, {count, false}) : significant_text(value, count);
+}
+
+Result<Runs> filled(std::string_view words, ExpressionScope& scope, Face face, Ink ink) {
+  std::string text;
+  StepValues values;
+  for (std::size_t n = 0; n < words.size();) {
+    if (words[n] != '{') {
+      text += words[n++];
+      continue;
+    }
+    const std::size_t end = words.find('}', n);
+    if (end == words.npos) return bad_input(fmt::format("'{}' has no '}}'", words.substr(n)));
+    const std::string_view inside = words.substr(n + 1, end - n - 1);
+    const std::size_t colon = inside.rfind(':');
+    scope.first_slot.reset();
+    const auto value = evaluate_number(inside.substr(0, colon), scope);
+    if (!value) return tl::unexpected(value.error());
+    auto number = lesson_number(*value, colon == inside.npos ? "" : inside.substr(colon + 1));
+    if (!number) return tl::unexpected(number.error());
+    const std::string name = fmt::format("n{}", values.numbers.size());
+    const Ink hue = scope.first_slot ? Ink(tensor_of(*scope.first_slot)) : Ink(Token::text);
+    values.numbers[name] = {*std::move(number), hue, true};
+    text += "{" + name + "}";
+    n = end + 1;
+  }
+  return runs_of(text, values, face, ink);
+}
+
+}  // namespace attn

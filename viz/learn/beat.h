@@ -1,0 +1,71 @@
+// What a beat comes to on the recordings: the true answer, what each usual wrong one would be, the words with their
+// numbers filled in, and the judgement of an answer. Pure.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "kernels/base/result.h"
+#include "kernels/recording/recording.h"
+#include "viz/draw/runs.h"
+#include "viz/learn/expression.h"
+#include "viz/learn/lesson.h"
+
+namespace attn {
+
+// The recordings of a lesson by their names, all with the same numbers.
+using RecordingOf = std::function<Result<const Recording*>(std::string_view name)>;
+
+// What the expressions of a beat mean.
+Result<ExpressionScope> scope_of(const Beat& beat, std::int32_t row, RecordingOf runs);
+
+// One thing that can be chosen: an option of a pick, a cell, key or row of a click, a tile of a map.
+struct Choice {
+  std::string words;  // key of its words; empty where `label` says it
+  Runs label;
+  std::optional<double> value;  // that the recording holds there, of a cell
+  // Where a click in Step's tiles chooses it: the pinned cell.
+  std::optional<Slot> slot;
+  std::int32_t row = -1, col = -1;  // -1: any
+};
+
+struct Question {
+  double truth = 0;             // of num and click
+  std::vector<double> wrong;    // what each of ask.wrong comes to; NaN where it is a kind of tiles
+  std::vector<Choice> choices;  // of pick and click
+  std::vector<bool> right;      // of choices, or of the map's tiles row by row
+  std::vector<TileKind> kinds;  // of the map's tiles
+  std::int32_t map_rows = 0, map_cols = 0;
+  EventIndex latest = kNoEvent;  // that the truth reads
+};
+Result<Question> question_of(const Beat& beat, ExpressionScope& scope);
+
+struct Answer {
+  std::optional<double> number;  // num
+  std::vector<std::size_t> chosen;
+};
+struct Judgement {
+  bool right = false;
+  std::string text;   // key of what is told, after the beat's id; empty where no usual answer was met
+  std::string about;  // the misconception that it is a sign of
+};
+Judgement judge_answer(const LessonAsk& ask, const Question& question, const Answer& answer);
+
+// A number as learners write one: "0.13", "1/4", "3e-4", "2.1·10^-4", "−8", "infinity". None where it is none.
+std::optional<double> typed_number(std::string_view text);
+// Five significant digits, or fewer where they say the same fp32 number.
+std::string short_number(double value);
+// A number of a sentence: short_number(), or as `format` says: "3" significant digits, "d2" decimals,
+// "i" the nearest whole number with its thousands apart.
+Result<std::string> lesson_number(double value, std::string_view format);
+
+// The words with [letters] and the values of {expressions}, as `{m[0]@i0j2}` or `{bytes():i}`.
+Result<Runs> filled(std::string_view words, ExpressionScope& scope, Face face, Ink ink);
+
+// Whether a tile has no key that a query may see, some or only such.
+TileKind kind_of_tile(const Recording& rec, std::int32_t b, std::int32_t i, std::int32_t j);
+
+}  // namespace attn

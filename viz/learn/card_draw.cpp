@@ -1,0 +1,448 @@
+#include "viz/learn/card_draw.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <string>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "imgui.h"
+#include "imgui_stdlib.h"
+#include "viz/draw/text_fit.h"
+#include "viz/draw/theme.h"
+#include "viz/draw/widgets.h"
+
+namespace attn {
+namespace {
+
+constexpr float kPadding = 14, kHeadline = 18, kText = 14.5F, kSmall = 13, kButton = 34, kOption = 32, kLowOption = 27;
+constexpr std::size_t kManyOptions = 6;
+constexpr int kManyLines = 40;
+
+// Writes down the card, line after line.
+struct Pen {
+  ImDrawList* list;
+  float x, y, width;
+
+  void words(const Runs& runs, float size, float gap) {
+    if (runs.empty()) return;
+    y += draw_paragraph(list, {x, y}, width, size, runs, kManyLines) + style().px(gap);
+  }
+  Box line(float height) {
+    const Box box{{x, y}, {x + width, y + style().px(height)}};
+    y = box.max.y;
+    return box;
+  }
+  void gap(float logical) { y += style().px(logical); }
+};
+
+bool pressed(ImGuiKeyChord chord) {
+  return ImGui::Shortcut(chord, ImGuiInputFlags_RouteGlobal);
+}
+
+// A letter that stands for itself, and with Alt while a number is typed.
+bool letter_pressed(ImGuiKey key) {
+  if (pressed(ImGuiMod_Alt | key)) return true;
+  return !ImGui::GetIO().WantTextInput && pressed(key);
+}
+
+// A button with the cap of its key at its right.
+bool key_button(const Box& box, const char* id, const char* words, const char* cap) {
+  ImDrawList* list = ImGui::GetWindowDrawList();
+  ImGui::SetCursorScreenPos(box.min);
+  const bool clicked = ImGui::InvisibleButton(id, {box.width(), box.height()}, ImGuiButtonFlags_EnableNav);
+  list->AddRectFilled(box.min, box.max, colour_of(ImGui::IsItemHovered() ? Token::line : Token::field), style().px(6));
+  draw_text_in(list, box, Align::left, Face::text, kSmall, colour_of(Token::text), words, 10);
+  draw_text_in(list, box, Align::right, Face::mono, 12, colour_of(Token::dim), cap, 10);
+  return clicked;
+}
+
+bool accent_button(const Box& box, const char* id, const char* words, bool enabled) {
+  const Style& s = style();
+  ImDrawList* list = ImGui::GetWindowDrawList();
+  ImGui::SetCursorScreenPos(box.min);
+  ImGui::BeginDisabled(!enabled);
+  const bool clicked = ImGui::InvisibleButton(id, {box.width(), box.height()}, ImGuiButtonFlags_EnableNav);
+  ImGui::EndDisabled();
+  const Token fill = !enabled ? Token::field : ImGui::IsItemHovered() ? Token::dim : Token::text;
+  list->AddRectFilled(box.min, box.max, colour_of(fill), s.px(6));
+  const ImU32 ink = colour_of(enabled ? Token::card : Token::faint);
+  draw_text_in(list, box, Align::left, Face::bold, 14, ink, words, 12);
+  draw_text_in(list, box, Align::right, Face::mono, 12, ink, "Enter", 12);
+  return clicked;
+}
+
+// ---- the head: number, title, how far
+
+void draw_mark(ImDrawList* list, ImVec2 c, BeatMark mark, bool now) {
+  const Style& s = style();
+  const bool asks = mark == BeatMark::ask || mark == BeatMark::known || mark == BeatMark::shown;
+  const ImU32 ink = colour_of(now                                               ? Token::text
+                              : mark == BeatMark::ask || mark == BeatMark::tell ? Token::line
+                                                                                : Token::dim);
+  if (!asks) {
+    list->AddRectFilled({c.x - s.px(5), c.y - s.px(1.5F)}, {c.x + s.px(5), c.y + s.px(1.5F)}, ink, s.px(1.5F));
+    return;
+  }
+  const float r = s.px(now ? 5 : 4);
+  // An answer that was found is a disc, one that was shown a disc with a hole: never by colour alone.
+  if (mark == BeatMark::known || now)
+    list->AddCircleFilled(c, r, ink);
+  else
+    list->AddCircle(c, r, ink, 0, s.px(mark == BeatMark::shown ? 2.5F : 1.5F));
+}
+
+void draw_head(const CardScene& card, const Box& box, bool right, Pen& pen, LearnHeld& held, Commands& commands) {
+  const Style& s = style();
+  const Box head = pen.line(22);
+  float x = head.min.x;
+  if (!card.number.empty()) {
+    draw_text(pen.list, {x, head.min.y}, Face::bold, 14, colour_of(Token::text), card.number);
+    x += text_width(Face::bold, 14, card.number) + s.px(8);
+  }
+  draw_text(pen.list, {x, head.min.y}, Face::text, 14, colour_of(Token::dim),
+            fitted_text(Face::text, 14, card.title, head.max.x - s.px(52) - x));
+  // The head is the handle: dropped on the other half of the window, the card docks there.
+  ImGui::SetCursorScreenPos(head.min);
+  ImGui::SetNextItemAllowOverlap();
+  ImGui::InvisibleButton("##lesson_head", {head.width() - s.px(52), head.height()});
+  if (ImGui::IsItemActive() && ImGui::IsMouseDragging(ImGuiMouseButton_Left)) {
+    held.dragged = true;
+    ImGui::SetMouseCursor(ImGuiMouseCursor_ResizeAll);
+  }
+  if (held.dragged && !ImGui::IsMouseDown(ImGuiMouseButton_Left)) {
+    held.dragged = false;
+    const ImGuiViewport* viewport = ImGui::GetMainViewport();
+    const bool there = ImGui::GetMousePos().x > viewport->Pos.x + viewport->Size.x / 2;
+    if (there != right) commands.emplace_back(DockCard{there});
+  }
+  const auto mark = [&](float from_right, const char* id) {
+    const Box b{{box.max.x - s.px(from_right), head.min.y - s.px(3)}, {box.max.x - s.px(from_right - 22), head.max.y}};
+    ImGui::SetCursorScreenPos(b.min);
+    const bool clicked = ImGui::InvisibleButton(id, {b.width(), b.height()}, ImGuiButtonFlags_EnableNav);
+    return std::pair(b.centre(), clicked);
+  };
+  const auto [side, move] = mark(54, "##lesson_side");
+  const ImU32 side_ink = colour_of(ImGui::IsItemHovered() ? Token::text : Token::dim);
+  tooltip(right ? "Dock the card to the left" : "Dock the card to the right");
+  if (move) commands.emplace_back(DockCard{!right});
+  draw_arrow(pen.list, side, 8, right ? Arrow::left : Arrow::right, side_ink);
+  const auto [cross, close] = mark(30, "##lesson_close");
+  const ImU32 ink = colour_of(ImGui::IsItemHovered() ? Token::text : Token::dim);
+  tooltip("Leave the lesson: your own problem comes back as it was");
+  if (close) commands.emplace_back(LeaveLesson{});
+  const float arm = s.px(4.5F);
+  pen.list->AddLine({cross.x - arm, cross.y - arm}, {cross.x + arm, cross.y + arm}, ink, s.px(1.5F));
+  pen.list->AddLine({cross.x - arm, cross.y + arm}, {cross.x + arm, cross.y - arm}, ink, s.px(1.5F));
+  pen.gap(4);
+  const Box marks = pen.line(12);
+  const float step =
+      std::min(s.px(18), marks.width() / static_cast<float>(std::max<std::size_t>(card.marks.size(), 1)));
+  for (std::size_t n = 0; n < card.marks.size(); ++n)
+    draw_mark(pen.list, {marks.min.x + step * (static_cast<float>(n) + 0.35F), marks.centre().y}, card.marks[n],
+              n == card.beat);
+  pen.gap(12);
+}
+
+// ---- the question
+
+int to_end_once(ImGuiInputTextCallbackData* data) {
+  auto& held = *static_cast<LearnHeld*>(data->UserData);
+  if (!held.to_end) return 0;
+  data->ClearSelection();
+  data->CursorPos = data->BufTextLen;
+  held.to_end = false;
+  return 0;
+}
+
+// A digit, sign or point that is typed anywhere begins the answer.
+void catch_number(LearnHeld& held) {
+  if (ImGui::GetIO().WantTextInput || ImGui::GetIO().KeyCtrl || ImGui::GetIO().KeyAlt) return;
+  for (const ImWchar c : ImGui::GetIO().InputQueueCharacters) {
+    const bool begins = (c >= '0' && c <= '9') || c == '-' || c == '.';
+    const bool goes_on = held.take_keyboard && c > ' ' && c < 0x7f;
+    if (!begins && !goes_on) continue;
+    held.typed += static_cast<char>(c);
+    held.take_keyboard = held.to_end = true;
+  }
+}
+
+void draw_number_field(const CardScene& card, Pen& pen, LearnHeld& held, Commands& commands) {
+  const Style& s = style();
+  draw_text(pen.list, {pen.x, pen.y}, Face::text, kSmall, colour_of(Token::dim), "Your prediction, " + card.within);
+  pen.gap(20);
+  const Box line = pen.line(kButton);
+  float x = line.min.x;
+  if (!card.letter.empty()) {
+    const float width = runs_width(card.letter, 16);
+    draw_runs_in(pen.list, {{x, line.min.y}, {x + width, line.max.y}}, Align::left, 16, card.letter);
+    x += width + s.px(8);
+  }
+  const float unit = card.unit.empty() ? 0 : text_width(Face::text, kText, card.unit) + s.px(8);
+  if (!card.unit.empty())
+    draw_text_in(pen.list, {{line.max.x - unit, line.min.y}, line.max}, Align::right, Face::text, kText,
+                 colour_of(Token::dim), card.unit);
+  if (card.open) catch_number(held);
+  ImGui::SetCursorScreenPos({x, line.min.y});
+  ImGui::SetNextItemWidth(line.max.x - unit - x);
+  ImGui::PushStyleVar(ImGuiStyleVar_FramePadding, ImVec2(s.px(10), s.px(8)));
+  ImGui::PushStyleVar(ImGuiStyleVar_FrameBorderSize, s.px(1.5F));
+  ImGui::PushStyleColor(ImGuiCol_Border, colour_of(card.missed ? Token::text : Token::faint));
+  ImGui::PushFont(s.fonts.mono, s.px(15));
+  if (std::exchange(held.take_keyboard, false)) ImGui::SetKeyboardFocusHere();
+  ImGui::BeginDisabled(!card.open);
+  const bool entered =
+      ImGui::InputText("##lesson_answer", &held.typed,
+                       ImGuiInputTextFlags_EnterReturnsTrue | ImGuiInputTextFlags_CallbackAlways, to_end_once, &held);
+  ImGui::EndDisabled();
+  ImGui::PopFont();
+  ImGui::PopStyleColor();
+  ImGui::PopStyleVar(2);
+  if (entered && card.open) commands.emplace_back(CheckAnswer{held.typed});
+}
+
+// What a choice turned out to be, in words too: never by colour alone.
+const char* fate_of(const CardOption& option) {
+  return option.right ? "right" : option.missed ? "not this" : "";
+}
+
+void draw_options(const CardScene& card, Pen& pen, bool takes_digits, Commands& commands) {
+  const Style& s = style();
+  for (std::size_t n = 0; n < card.options.size(); ++n) {
+    const CardOption& option = card.options[n];
+    const float left = s.px(30), fate = text_width(Face::bold, 12, fate_of(option));
+    const float value = option.value.empty() ? 0 : text_width(Face::mono, kSmall, option.value) + s.px(10);
+    const float room = pen.width - left - s.px(10) - std::max(value, *fate_of(option) != '\0' ? fate + s.px(10) : 0);
+    const float height = draw_paragraph(pen.list, {}, room, kText, option.words, 3, false);
+    const float least = card.options.size() > kManyOptions ? kLowOption : kOption;
+    const Box box = pen.line(std::max(least, height / s.scale + (least - kText * 1.4F) / 2));
+    ImGui::SetCursorScreenPos(box.min);
+    const std::string id = fmt::format("##lesson_option_{}", n);
+    bool clicked = ImGui::InvisibleButton(id.c_str(), {box.width(), box.height()}, ImGuiButtonFlags_EnableNav);
+    const bool hovered = ImGui::IsItemHovered() && card.open;
+    if (takes_digits && n < 9) clicked |= pressed(static_cast<ImGuiKey>(ImGuiKey_1 + static_cast<int>(n)));
+    if (clicked && card.open) commands.emplace_back(ChooseAnswer{n});
+    pen.list->AddRectFilled(box.min, box.max, colour_of(hovered ? Token::line : Token::field), s.px(6));
+    if (option.chosen || option.right)
+      draw_outline(pen.list, box, colour_of(Token::text), s.px(option.right ? 2 : 1.5F), s.px(6));
+    if (n < 9)
+      draw_text_in(pen.list, {box.min, {box.min.x + left, box.max.y}}, Align::left, Face::mono, 12,
+                   colour_of(Token::dim), std::to_string(n + 1), 10);
+    if (runs_width(option.words, kText) <= room)
+      draw_runs_in(pen.list, {{box.min.x + left, box.min.y}, box.max}, Align::left, kText, option.words);
+    else
+      draw_paragraph(pen.list, {box.min.x + left, box.centre().y - height / 2}, room, kText, option.words, 3);
+    if (*fate_of(option) != '\0')
+      draw_text_in(pen.list, box, Align::right, Face::bold, 12, colour_of(Token::text), fate_of(option), 10);
+    else if (!option.value.empty())
+      draw_text_in(pen.list, box, Align::right, Face::mono, kSmall, colour_of(Token::text), option.value, 10);
+    pen.gap(5);
+  }
+}
+
+// The map of the tiles: rows are query tiles, columns key tiles.
+void draw_map(const CardScene& card, Pen& pen, Commands& commands) {
+  const Style& s = style();
+  const float side = std::min(s.px(40), (pen.width - s.px(20)) / static_cast<float>(std::max(card.map_cols, 1)));
+  draw_text(pen.list, {pen.x + s.px(20), pen.y}, Face::text, 12, colour_of(Token::dim), "key tiles");
+  pen.gap(18);
+  const ImVec2 origin{pen.x + s.px(20), pen.y};
+  for (std::int32_t i = 0; i < card.map_rows; ++i) {
+    const Box label{{pen.x, origin.y + side * static_cast<float>(i)},
+                    {origin.x, origin.y + side * static_cast<float>(i + 1)}};
+    draw_text_in(pen.list, label, Align::left, Face::mono, 12, colour_of(Token::dim), std::to_string(i));
+    for (std::int32_t j = 0; j < card.map_cols; ++j) {
+      const auto n = static_cast<std::size_t>(i * card.map_cols + j);
+      const CardOption& tile = card.options[n];
+      const ImVec2 at{origin.x + side * static_cast<float>(j), origin.y + side * static_cast<float>(i)};
+      const Box box = Box{at, {at.x + side, at.y + side}}.grown(-s.px(2));
+      ImGui::SetCursorScreenPos(box.min);
+      const std::string id = fmt::format("##lesson_tile_{}", n);
+      if (ImGui::InvisibleButton(id.c_str(), {box.width(), box.height()}, ImGuiButtonFlags_EnableNav) && card.open)
+        commands.emplace_back(ChooseAnswer{n});
+      const bool hovered = ImGui::IsItemHovered() || ImGui::IsItemFocused();
+      pen.list->AddRectFilled(box.min, box.max, colour_of(hovered && card.open ? Token::line : Token::field), s.px(3));
+      if (tile.chosen || tile.right) draw_hatch(pen.list, box, colour_of(Token::dim), 6);
+      if (tile.chosen) draw_outline(pen.list, box, colour_of(Token::text), s.px(1.5F), s.px(3));
+      if (tile.missed) draw_text_in(pen.list, box, Align::centre, Face::bold, 14, colour_of(Token::text), "×");
+    }
+  }
+  pen.y = origin.y + side * static_cast<float>(card.map_rows);
+  pen.gap(6);
+}
+
+void draw_feedback(const CardScene& card, Pen& pen) {
+  const Style& s = style();
+  if (card.feedback.empty() && !card.right && !card.shown) return;
+  const char* verdict = card.right ? "Right." : card.shown ? "Shown." : "";
+  const float top = pen.y;
+  pen.x += s.px(12), pen.width -= s.px(12);
+  if (*verdict != '\0') {
+    draw_text(pen.list, {pen.x, pen.y}, Face::bold, kText, colour_of(Token::text), verdict);
+    pen.gap(21);
+  }
+  pen.words(card.feedback, kText, 0);
+  pen.x -= s.px(12), pen.width += s.px(12);
+  pen.list->AddRectFilled({pen.x, top}, {pen.x + s.px(3), pen.y}, colour_of(card.missed ? Token::faint : Token::text),
+                          s.px(1.5F));
+  pen.gap(12);
+}
+
+void draw_question(const CardScene& card, Pen& pen, bool takes_keys, LearnHeld& held, Commands& commands) {
+  const Style& s = style();
+  switch (*card.asks) {
+    case AskKind::num:
+      draw_number_field(card, pen, held, commands);
+      break;
+    case AskKind::tiles:
+      draw_map(card, pen, commands);
+      break;
+    case AskKind::pick:
+    case AskKind::click:
+      draw_options(card, pen, takes_keys, commands);
+      break;
+  }
+  pen.gap(8);
+  if (card.open) {
+    const bool ready = *card.asks == AskKind::num ? !held.typed.empty()
+                                                  : std::any_of(card.options.begin(), card.options.end(),
+                                                                [](const CardOption& o) { return o.chosen; });
+    bool check = accent_button(pen.line(kButton), "##lesson_check", "Check", ready);
+    if (takes_keys && !ImGui::GetIO().WantTextInput) check |= pressed(ImGuiKey_Enter) || pressed(ImGuiKey_KeypadEnter);
+    if (check && ready) commands.emplace_back(CheckAnswer{held.typed});
+    pen.gap(6);
+    const Box line = pen.line(30);
+    const float half = (line.width() - s.px(6)) / 2;
+    const Box left{line.min, {line.min.x + half, line.max.y}}, right{{line.max.x - half, line.min.y}, line.max};
+    if (card.can_hint) {
+      if (key_button(left, "##lesson_hint", "Hint", "H") || letter_pressed(ImGuiKey_H))
+        commands.emplace_back(ShowHint{});
+    }
+    if (key_button(card.can_hint ? right : line, "##lesson_show", "Show me", "W") || letter_pressed(ImGuiKey_W))
+      commands.emplace_back(ShowAnswer{});
+    pen.gap(12);
+  }
+  if (!card.hint.empty() && card.open) {
+    draw_text(pen.list, {pen.x, pen.y}, Face::text, kSmall, colour_of(Token::dim), "Hint");
+    pen.gap(18);
+    pen.words(card.hint, kText, 12);
+  }
+  draw_feedback(card, pen);
+}
+
+void draw_known(const CardScene& card, Pen& pen) {
+  const Style& s = style();
+  if (card.learned.empty()) return;
+  pen.list->AddLine({pen.x, pen.y}, {pen.x + pen.width, pen.y}, colour_of(Token::line), 1);
+  pen.gap(10);
+  draw_text(pen.list, {pen.x, pen.y}, Face::text, kSmall, colour_of(Token::dim), "Known so far");
+  pen.gap(20);
+  for (std::size_t n = 0; n < card.learned.size(); ++n) {
+    draw_text(pen.list, {pen.x, pen.y}, Face::mono, 12, colour_of(Token::dim), std::to_string(n + 1));
+    pen.x += s.px(20), pen.width -= s.px(20);
+    pen.words(card.learned[n], kSmall, 5);
+    pen.x -= s.px(20), pen.width += s.px(20);
+  }
+}
+
+void draw_proof(const CardScene& card, Pen& pen, LearnHeld& held) {
+  if (card.proof.empty()) return;
+  if (key_button(pen.line(30), "##lesson_proof", held.proof_open ? "Proof" : "Why is that so? The proof",
+                 held.proof_open ? "−" : "+"))
+    held.proof_open = !held.proof_open;
+  pen.gap(8);
+  if (held.proof_open) pen.words(card.proof, kSmall, 12);
+}
+
+// ---- the foot: back, where, next
+
+void draw_foot(const CardScene& card, const Box& box, bool takes_keys, Commands& commands) {
+  const Style& s = style();
+  ImDrawList* list = ImGui::GetWindowDrawList();
+  const bool field = ImGui::GetIO().WantTextInput;
+  const float height = s.px(30), third = box.width() / 3;
+  const Box line{{box.min.x, box.max.y - height}, box.max};
+  const Box back{line.min, {line.min.x + third - s.px(4), line.max.y}};
+  if (card.beat > 0) {
+    if (box_button(back, "##lesson_back", "Back") || (!field && pressed(ImGuiKey_PageUp)))
+      commands.emplace_back(GoToBeat{-1});
+  }
+  const Box middle{{back.max.x, line.min.y}, {line.max.x - third, line.max.y}};
+  draw_text_in(list, middle, Align::centre, Face::text, kSmall, colour_of(Token::dim),
+               fmt::format("{} of {}", card.beat + 1, card.marks.size()));
+  const Box next{{line.max.x - third + s.px(4), line.min.y}, line.max};
+  if (card.open) {
+    // A question can be left for later: nothing is locked.
+    if (box_button(next, "##lesson_skip", "Skip") || (!field && pressed(ImGuiKey_PageDown)))
+      commands.emplace_back(GoToBeat{1});
+    return;
+  }
+  float top = line.min.y - s.px(8);
+  const bool last = card.beat + 1 == card.marks.size();
+  const Box accent{{box.min.x, top - s.px(kButton)}, {box.max.x, top}};
+  bool go = accent_button(accent, "##lesson_next", last ? "Finish" : "Next", true);
+  if (takes_keys && !field) go |= pressed(ImGuiKey_Enter) || pressed(ImGuiKey_KeypadEnter);
+  if (!field) go |= pressed(ImGuiKey_PageDown);
+  if (go) commands.emplace_back(GoToBeat{1});
+  if (card.can_repeat) {
+    if (key_button(next, "##lesson_again", "Again", "R") || letter_pressed(ImGuiKey_R))
+      commands.emplace_back(AskAgain{});
+  }
+}
+
+}  // namespace
+
+void draw_lesson_card(const CardScene& card, const Box& box, bool right, bool tiles_have_keys, LearnHeld& held,
+                      Commands& commands) {
+  const Style& s = style();
+  if (held.showing != card.number_of_showing) {
+    const bool dragged = held.dragged;
+    held = {};
+    held.dragged = dragged;
+    held.showing = card.number_of_showing;
+  }
+  draw_card(ImGui::GetWindowDrawList(), box);
+  ImGui::PushID("card");
+  const float pad = s.px(kPadding);
+  const Box in{{box.min.x + pad, box.min.y + pad}, {box.max.x - pad, box.max.y - pad}};
+  Pen head{ImGui::GetWindowDrawList(), in.min.x, in.min.y, in.width()};
+  draw_head(card, box, right, head, held, commands);
+  // Where Tab has come to a control, Enter is that control's.
+  const bool takes_keys =
+      !tiles_have_keys && !ImGui::GetIO().NavVisible && !ImGui::IsPopupOpen("", ImGuiPopupFlags_AnyPopup);
+  draw_foot(card, in, takes_keys, commands);
+  const float foot = s.px(card.open ? 38 : 38 + kButton + 8);
+  ImGui::SetCursorScreenPos({box.min.x, head.y});
+  ImGui::PushStyleVar(ImGuiStyleVar_WindowPadding, ImVec2(0, 0));
+  ImGui::PushStyleColor(ImGuiCol_ChildBg, 0U);
+  ImGui::BeginChild("text", {box.width() - s.px(2), std::max(in.max.y - foot - s.px(6) - head.y, s.px(40))},
+                    ImGuiChildFlags_NavFlattened);
+  ImGui::PopStyleColor();
+  ImGui::PopStyleVar();
+  const ImVec2 origin = ImGui::GetCursorScreenPos();
+  const float bar = ImGui::GetScrollMaxY() > 0 ? s.px(6) : 0;
+  Pen pen{ImGui::GetWindowDrawList(), origin.x + pad, origin.y, in.width() - bar};
+  if (card.away) {
+    if (accent_button(pen.line(kButton), "##lesson_return", "Back to the lesson", true) ||
+        (takes_keys && !ImGui::GetIO().WantTextInput && pressed(ImGuiKey_Backspace)))
+      commands.emplace_back(BackToLesson{});
+    pen.gap(12);
+  }
+  if (!card.kind.empty()) {
+    draw_text(pen.list, {pen.x, pen.y}, Face::text, kSmall, colour_of(Token::dim),
+              fitted_text(Face::text, kSmall, card.kind, pen.width));
+    pen.gap(20);
+  }
+  pen.words(card.headline, kHeadline, 8);
+  pen.words(card.say, kText, 14);
+  if (card.asks) draw_question(card, pen, takes_keys, held, commands);
+  draw_proof(card, pen, held);
+  draw_known(card, pen);
+  ImGui::SetCursorScreenPos(origin);
+  ImGui::Dummy({1, pen.y - origin.y});
+  ImGui::EndChild();
+  ImGui::PopID();
+}
+
+}  // namespace attn

@@ -1,0 +1,67 @@
+// What Learn draws, as plain values: the chapters with what is known of each, and the card of the lesson that is open.
+// The controller makes it anew where something changed; panels read it from the model.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "viz/draw/runs.h"
+#include "viz/learn/lesson.h"
+#include "viz/step/veil.h"
+
+namespace attn {
+
+struct ChapterScene {
+  std::string id, number, part, title, goal;
+  int minutes = 0;
+  std::size_t beats = 0, seen = 0;
+  std::size_t questions = 0, known = 0, first_try = 0;
+  bool own = false;   // a file of the user's
+  bool last = false;  // where the learner stopped
+};
+
+enum class BeatMark : std::uint8_t { tell, ask, seen, known, shown };
+struct CardOption {
+  Runs words;
+  std::string value;
+  bool chosen = false, right = false, missed = false;  // right and missed are known once it is answered
+};
+struct CardScene {
+  std::string lesson, number, title;
+  std::size_t beat = 0;  // from 0
+  std::vector<BeatMark> marks;
+  std::string kind;  // "Predict: a number", or "" of a beat that tells
+  Runs headline, say, hint, feedback, proof;
+  std::vector<Runs> learned;  // of the beats so far
+  std::optional<AskKind> asks;
+  bool open = false;  // it waits for an answer
+  bool right = false, shown = false, missed = false;
+  Runs letter;  // before the field
+  std::string unit, within;
+  std::vector<CardOption> options;  // of the map: its tiles, row by row
+  std::int32_t map_rows = 0, map_cols = 0;
+  bool can_hint = false, can_repeat = false;
+  bool away = false;                    // what is on screen is not what the beat is about
+  std::uint64_t number_of_showing = 0;  // another whenever the beat is shown anew: a typed draft is of one showing
+};
+
+struct Misconception {
+  std::string words, lesson;
+  int count = 0;
+};
+struct LearnDesk {
+  std::vector<ChapterScene> chapters;
+  std::vector<std::string> languages;  // that there are texts in; English first
+  std::string language;
+  std::vector<Misconception> misconceptions;  // met twice or more, the most often first
+  std::optional<CardScene> card;
+  StepVeil veil;
+};
+
+// Words of what a question wants.
+std::string kind_words(AskKind kind);
+
+}  // namespace attn

@@ -1,0 +1,368 @@
+#include "viz/learn/expression.h"
+
+#include <algorithm>
+#include <cctype>
+#include <charconv>
+#include <cmath>
+#include <limits>
+#include <numeric>
+#include <string>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "viz/learn/references.h"
+
+namespace attn {
+namespace {
+
+using Values = std::vector<double>;
+using Binary = double (*)(double, double);
+
+constexpr int kMaxDepth = 32;  // of brackets: a hostile file must not end the program's stack
+
+bool is_letter(char c) {
+  return std::isalpha(static_cast<unsigned char>(c)) != 0 || c == '_';
+}
+bool is_digit(char c) {
+  return c >= '0' && c <= '9';
+}
+
+struct Comparison {
+  std::string_view sign;
+  Binary compare;
+};
+constexpr Comparison kComparisons[] = {
+    {"<=", [](double a, double b) { return a <= b ? 1.0 : 0.0; }},
+    {">=", [](double a, double b) { return a >= b ? 1.0 : 0.0; }},
+    {"==", [](double a, double b) { return a == b ? 1.0 : 0.0; }},
+    {"!=", [](double a, double b) { return a != b ? 1.0 : 0.0; }},
+    {"<", [](double a, double b) { return a < b ? 1.0 : 0.0; }},
+    {">", [](double a, double b) { return a > b ? 1.0 : 0.0; }},
+};
+
+struct ElementFunction {
+  std::string_view name;
+  double (*of)(double);
+};
+constexpr ElementFunction kElementFunctions[] = {
+    {"exp", [](double x) { return std::exp(x); }},
+    {"ln", [](double x) { return std::log(x); }},
+    {"sqrt", [](double x) { return std::sqrt(x); }},
+    {"abs", [](double x) { return std::abs(x); }},
+    {"floor", [](double x) { return std::floor(x); }},
+    {"ceil", [](double x) { return std::ceil(x); }},
+    {"nan", [](double x) { return std::isnan(x) ? 1.0 : 0.0; }},
+};
+
+double second_largest(const Values& v) {
+  Values sorted = v;
+  std::sort(sorted.begin(), sorted.end(), [](double a, double b) { return a > b; });
+  return sorted.size() < 2 ? std::numeric_limits<double>::quiet_NaN() : sorted[1];
+}
+
+struct ListFunction {
+  std::string_view name;
+  double (*of)(const Values&);
+};
+constexpr ListFunction kListFunctions[] = {
+    {"max", [](const Values& v) { return *std::max_element(v.begin(), v.end()); }},
+    {"min", [](const Values& v) { return *std::min_element(v.begin(), v.end()); }},
+    {"sum", [](const Values& v) { return std::accumulate(v.begin(), v.end(), 0.0); }},
+    {"mean", [](const Values& v) { return std::accumulate(v.begin(), v.end(), 0.0) / static_cast<double>(v.size()); }},
+    {"argmax", [](const Values& v) { return static_cast<double>(std::max_element(v.begin(), v.end()) - v.begin()); }},
+    {"argmin", [](const Values& v) { return static_cast<double>(std::min_element(v.begin(), v.end()) - v.begin()); }},
+    {"count",
+     [](const Values& v) {
+       return static_cast<double>(std::count_if(v.begin(), v.end(), [](double x) { return x != 0; }));
+     }},
+    {"second", second_largest},
+};
+
+class Evaluator {
+ public:
+  Evaluator(std::string_view text, ExpressionScope& scope) : text_(text), scope_(scope) {}
+
+  Result<Values> whole() {
+    auto value = expression();
+    if (!value) return value;
+    skip();
+    if (at_ != text_.size()) return refuse(fmt::format("'{}' is left over", text_.substr(at_)));
+    return value;
+  }
+
+ private:
+  tl::unexpected<Error> refuse(const std::string& why) const {
+    return bad_input(fmt::format("expression '{}', character {}: {}", text_, at_ + 1, why));
+  }
+  void skip() {
+    while (at_ < text_.size() && text_[at_] == ' ') ++at_;
+  }
+  char peek() {
+    skip();
+    return at_ < text_.size() ? text_[at_] : '\0';
+  }
+  bool take(std::string_view sign) {
+    skip();
+    if (!text_.substr(at_).starts_with(sign)) return false;
+    at_ += sign.size();
+    return true;
+  }
+  std::string_view name() {
+    skip();
+    const std::size_t from = at_;
+    while (at_ < text_.size() && (is_letter(text_[at_]) || (at_ > from && is_digit(text_[at_])))) ++at_;
+    return text_.substr(from, at_ - from);
+  }
+
+  Result<Values> zipped(const Values& a, const Values& b, Binary f) const {
+    if (a.size() != b.size() && a.size() != 1 && b.size() != 1)
+      return refuse(fmt::format("{} numbers meet {}", a.size(), b.size()));
+    Values out(std::max(a.size(), b.size()));
+    for (std::size_t n = 0; n < out.size(); ++n) out[n] = f(a[a.size() == 1 ? 0 : n], b[b.size() == 1 ? 0 : n]);
+    return out;
+  }
+
+  Result<Values> expression() {
+    auto left = sum();
+    if (!left) return left;
+    for (const Comparison& c : kComparisons) {
+      if (!take(c.sign)) continue;
+      const auto right = sum();
+      if (!right) return right;
+      return zipped(*left, *right, c.compare);
+    }
+    return left;
+  }
+  Result<Values> sum() {
+    auto left = product();
+    while (left && (peek() == '+' || peek() == '-')) {
+      const Binary f = take("+") ? Binary([](double a, double b) { return a + b; })
+                                 : (take("-"), Binary([](double a, double b) { return a - b; }));
+      const auto right = product();
+      if (!right) return right;
+      left = zipped(*left, *right, f);
+    }
+    return left;
+  }
+  Result<Values> product() {
+    auto left = unary();
+    while (left && (peek() == '*' || peek() == '/')) {
+      const Binary f = take("*") ? Binary([](double a, double b) { return a * b; })
+                                 : (take("/"), Binary([](double a, double b) { return a / b; }));
+      const auto right = unary();
+      if (!right) return right;
+      left = zipped(*left, *right, f);
+    }
+    return left;
+  }
+  Result<Values> unary() {
+    if (!take("-")) return atom();
+    auto value = unary();
+    if (value)
+      for (double& x : *value) x = -x;
+    return value;
+  }
+  Result<Values> atom() {
+    if (++depth_ > kMaxDepth) return refuse("too many brackets in one another");
+    auto value = inner_atom();
+    --depth_;
+    return value;
+  }
+  Result<Values> inner_atom() {
+    const char c = peek();
+    if (is_digit(c)) return number();
+    if (take("(")) {
+      auto value = expression();
+      if (value && !take(")")) return refuse("')' is missing");
+      return value;
+    }
+    if (!is_letter(c)) return refuse("a number, a name or '(' is expected");
+    std::string_view word = name(), run = scope_.run;
+    if (take(".")) {
+      run = word;
+      word = name();
+    }
+    if (peek() == '(') return call(run, word);
+    if (peek() == '[') return reference(run, word);
+    return constant(run, word);
+  }
+  Result<Values> number() {
+    double value = 0;
+    const char* first = text_.data() + at_;
+    // "1..3" is a range and not "1." and ".3".
+    std::size_t length = 0;
+    while (at_ + length < text_.size()) {
+      const char c = first[length];
+      const bool point = c == '.' && at_ + length + 1 < text_.size() && is_digit(first[length + 1]);
+      const bool sign = (c == '-' || c == '+') && length > 0 && first[length - 1] == 'e';
+      if (!is_digit(c) && !point && !sign && c != 'e') break;
+      ++length;
+    }
+    const auto [end, code] = std::from_chars(first, first + length, value);
+    if (code != std::errc() || end != first + length) return refuse("this is no number");
+    at_ += length;
+    return Values{value};
+  }
+  Result<const Recording*> recording(std::string_view run) const {
+    auto rec = scope_.recording_of(run);
+    if (!rec) return refuse(rec.error().message);
+    if ((*rec)->events.empty()) return refuse(fmt::format("the run {} has no steps", run));
+    return rec;
+  }
+  void was_read(std::string_view run, EventIndex event) {
+    if (run != scope_.run) return;
+    scope_.latest = scope_.latest == kNoEvent ? event : std::max(scope_.latest, event);
+  }
+
+  Result<Values> constant(std::string_view run, std::string_view word) {
+    if (word == "row") return Values{static_cast<double>(scope_.row)};
+    if (word == "you") {
+      if (!scope_.typed) return refuse("'you' stands only where an answer was typed");
+      return Values{*scope_.typed};
+    }
+    const auto rec = recording(run);
+    if (!rec) return tl::unexpected(rec.error());
+    if (word == "keys") return Values{static_cast<double>(scope_.at.j < 0 ? 0 : scope_.at.j * (*rec)->options.bc)};
+    if (const auto extent = extent_named(**rec, word)) return Values{*extent};
+    return refuse(fmt::format("there is no '{}'", word));
+  }
+
+  Result<Values> arguments() {
+    Values all;
+    if (!take("(")) return refuse("'(' is expected");
+    while (!take(")")) {
+      const auto value = expression();
+      if (!value) return value;
+      all.insert(all.end(), value->begin(), value->end());
+      if (!take(",") && peek() != ')') return refuse("',' or ')' is expected");
+    }
+    return all;
+  }
+  Result<Values> call(std::string_view run, std::string_view word) {
+    auto args = arguments();
+    if (!args) return args;
+    for (const ElementFunction& f : kElementFunctions) {
+      if (f.name != word) continue;
+      for (double& x : *args) x = f.of(x);
+      return args->empty() ? refuse(fmt::format("{}() of nothing", word)) : args;
+    }
+    for (const ListFunction& f : kListFunctions) {
+      if (f.name != word) continue;
+      if (args->empty()) return refuse(fmt::format("{}() of nothing", word));
+      return Values{f.of(*args)};
+    }
+    const auto rec = recording(run);
+    if (!rec) return tl::unexpected(rec.error());
+    const auto count = count_named(**rec, word);
+    if (!count) return refuse(fmt::format("there is no function {}()", word));
+    if (!args->empty()) return refuse(fmt::format("{}() takes nothing", word));
+    // What is on chip, and each element once, is known from the problem alone.
+    if (word != "chip" && word != "once") was_read(run, static_cast<EventIndex>((*rec)->events.size() - 1));
+    return Values{*count};
+  }
+
+  Result<std::int64_t> whole_index() {
+    const auto value = sum();
+    if (!value) return tl::unexpected(value.error());
+    const double x = value->front();
+    if (value->size() != 1 || !(x >= 0 && x < 1e9) || x != std::floor(x)) return refuse("an index is a whole number");
+    return static_cast<std::int64_t>(x);
+  }
+  Result<IndexRange> index() {
+    constexpr std::int64_t kAll = std::numeric_limits<std::int64_t>::max();
+    if (take("*")) return IndexRange{0, kAll};
+    const auto first = whole_index();
+    if (!first) return tl::unexpected(first.error());
+    if (!take("..")) return IndexRange{*first, *first};
+    const auto last = whole_index();
+    if (!last) return tl::unexpected(last.error());
+    return IndexRange{*first, *last};
+  }
+  Result<LessonPlace> place() {
+    if (!take("@")) return scope_.at.phase ? without_phase(scope_.at) : scope_.at;
+    if (take("*")) {
+      LessonPlace all;
+      all.b = scope_.at.b, all.h = scope_.at.h, all.all = true;
+      return all;
+    }
+    skip();
+    const std::size_t from = at_;
+    while (at_ < text_.size() && (is_letter(text_[at_]) || is_digit(text_[at_]) || text_[at_] == '.')) ++at_;
+    auto parsed = parse_place(text_.substr(from, at_ - from));
+    if (!parsed) return refuse(parsed.error().message);
+    return parsed;
+  }
+  static LessonPlace without_phase(LessonPlace p) {
+    p.phase.reset();
+    return p;
+  }
+  Result<Values> reference(std::string_view run, std::string_view word) {
+    if (!is_tensor_name(word)) return refuse(fmt::format("there is no tensor {}", word));
+    if (!take("[")) return refuse("'[' is expected");
+    const auto rows = index();
+    if (!rows) return tl::unexpected(rows.error());
+    Result<IndexRange> cols = IndexRange{0, std::numeric_limits<std::int64_t>::max()};
+    if (take(",")) cols = index();
+    if (!cols) return tl::unexpected(cols.error());
+    if (!take("]")) return refuse("']' is missing");
+    const auto where = place();
+    if (!where) return tl::unexpected(where.error());
+    const auto rec = recording(run);
+    if (!rec) return tl::unexpected(rec.error());
+    auto read = read_tensor(**rec, {word, *rows, *cols, *where});
+    if (!read) return refuse(read.error().message);
+    was_read(run, read->latest);
+    if (!scope_.first_slot) scope_.first_slot = read->slot;
+    return std::move(read->values);
+  }
+
+  std::string_view text_;
+  ExpressionScope& scope_;
+  std::size_t at_ = 0;
+  int depth_ = 0;
+};
+
+// A letter and the number after it: "i12". False where `text` does not begin with the letter.
+bool take_number(std::string_view& text, char letter, std::int32_t& value) {
+  if (text.size() < 2 || text[0] != letter || !is_digit(text[1])) return false;
+  const auto [end, code] = std::from_chars(text.data() + 1, text.data() + text.size(), value);
+  if (code != std::errc()) return false;
+  text.remove_prefix(static_cast<std::size_t>(end - text.data()));
+  return true;
+}
+
+}  // namespace
+
+Result<LessonPlace> parse_place(std::string_view text) {
+  const std::string_view all = text;
+  const auto refuse = [&] { return bad_input(fmt::format("'{}' is no place: i0j3.max, i0.normalise and * are", all)); };
+  LessonPlace place;
+  if (text == "*") {
+    place.all = true;
+    return place;
+  }
+  if (take_number(text, 'b', place.b) && !take_number(text, 'h', place.h)) return refuse();
+  const bool query = take_number(text, 'i', place.i), key = take_number(text, 'j', place.j);
+  if (!query && !key) return refuse();
+  if (text.empty()) return place;
+  if (text[0] != '.') return refuse();
+  for (std::size_t n = 0; n < kPhases; ++n) {
+    if (name_of(static_cast<Phase>(n)) == text.substr(1)) place.phase = static_cast<Phase>(n);
+  }
+  if (!place.phase) return bad_input(fmt::format("'{}' names no phase", all));
+  return place;
+}
+
+Result<std::vector<double>> evaluate(std::string_view text, ExpressionScope& scope) {
+  return Evaluator(text, scope).whole();
+}
+
+Result<double> evaluate_number(std::string_view text, ExpressionScope& scope) {
+  const auto values = evaluate(text, scope);
+  if (!values) return tl::unexpected(values.error());
+  if (values->size() == 1) return values->front();
+  return bad_input(fmt::format("expression '{}' gives {} numbers where one is wanted", text, values->size()));
+}
+
+}  // namespace attn

@@ -1,0 +1,49 @@
+// The small language in which a lesson says what a number must be: sums, products and comparisons over the tensors of a
+// recording, evaluated in fp64 over the recorded values. docs/lessons.md has the grammar. Pure.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "kernels/base/result.h"
+#include "kernels/recording/recording.h"
+
+namespace attn {
+
+// A place of a run as lessons name it: "i0j3", "i0j3.max", "i0.normalise", "b0h1i0j3.max", or "*", all tiles.
+struct LessonPlace {
+  std::int32_t b = 0, h = 0, i = -1, j = -1;  // -1 where the place names none
+  std::optional<Phase> phase;                 // none: the tile's last version
+  bool all = false;
+  bool operator==(const LessonPlace&) const = default;
+};
+Result<LessonPlace> parse_place(std::string_view text);
+// The event at a place with a phase. Words say why there is none.
+Result<EventIndex> event_at(const Recording& rec, const LessonPlace& place);
+
+// What names stand for while an expression is evaluated.
+struct ExpressionScope {
+  std::string run = "main";  // the run that a reference without one means, and that is on screen
+  std::function<Result<const Recording*>(std::string_view name)> recording_of;
+  LessonPlace at;                 // the place that a reference without one means
+  std::int32_t row = 0;           // `row`
+  std::optional<double> typed;    // `you`: what the learner answered
+  EventIndex horizon = kNoEvent;  // of the run on screen, where it stands: what comes later is not told
+
+  // Out: the latest event of `run` that made a value that was read; kNoEvent where none was. And the tensor of the
+  // first reference, which colours the number in a sentence.
+  EventIndex latest = kNoEvent;
+  std::optional<Slot> first_slot;
+};
+
+// A list of numbers; one number where it names one element. A comparison gives 1 or 0. The error says what cannot be
+// read or what the run does not hold; a reference to a place that was not computed is an error and never 0.
+Result<std::vector<double>> evaluate(std::string_view text, ExpressionScope& scope);
+// The same, where one number is wanted.
+Result<double> evaluate_number(std::string_view text, ExpressionScope& scope);
+
+}  // namespace attn

@@ -1,0 +1,18 @@
+// What Learn remembers between frames and what is no part of the state.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+namespace attn {
+
+struct LearnHeld {
+  std::string typed;           // the answer as it is typed
+  std::uint64_t showing = 0;   // the showing of a beat that it belongs to
+  bool take_keyboard = false;  // the field gets it in this frame
+  bool to_end = false;         // with the caret behind what was typed
+  bool proof_open = false;     // the formal text is unfolded
+  bool dragged = false;        // the card's head is being dragged
+};
+
+}  // namespace attn

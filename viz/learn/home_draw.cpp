@@ -1,0 +1,194 @@
+#include "viz/learn/home_draw.h"
+
+#include <algorithm>
+#include <cmath>
+#include <string>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "imgui.h"
+#include "viz/draw/canvas.h"
+#include "viz/draw/text_fit.h"
+#include "viz/draw/theme.h"
+#include "viz/draw/widgets.h"
+
+namespace attn {
+namespace {
+
+constexpr float kGutter = 12, kCardHeight = 118, kLeastColumn = 250, kHeroHeight = 148;
+
+// Chapters under one heading.
+struct Part {
+  std::string title;
+  std::vector<const ChapterScene*> chapters;
+  int minutes = 0;
+};
+
+std::vector<Part> parts_of(const LearnDesk& desk) {
+  std::vector<Part> parts;
+  for (const ChapterScene& c : desk.chapters) {
+    const std::string title = c.own ? "Your own" : c.part;
+    auto it = std::find_if(parts.begin(), parts.end(), [&](const Part& p) { return p.title == title; });
+    if (it == parts.end()) it = parts.insert(parts.end(), Part{title, {}, 0});
+    it->chapters.push_back(&c);
+    it->minutes += c.minutes;
+  }
+  return parts;
+}
+
+// Where to go on: the chapter that was last, else the first.
+const ChapterScene* next_chapter(const LearnDesk& desk) {
+  const auto last = std::find_if(desk.chapters.begin(), desk.chapters.end(), [](const auto& c) { return c.last; });
+  if (last != desk.chapters.end()) return &*last;
+  return desk.chapters.empty() ? nullptr : &desk.chapters.front();
+}
+
+std::string progress_words(const ChapterScene& c) {
+  if (c.seen == 0) return {};
+  if (c.questions > 0 && c.known == c.questions) return fmt::format("{} of {} first try", c.first_try, c.questions);
+  return fmt::format("{} of {}", c.seen, c.beats);
+}
+
+void draw_tick(ImDrawList* list, ImVec2 at, ImU32 ink) {
+  const Style& s = style();
+  list->AddLine({at.x, at.y}, {at.x + s.px(3.5F), at.y + s.px(4)}, ink, s.px(2));
+  list->AddLine({at.x + s.px(3.5F), at.y + s.px(4)}, {at.x + s.px(10), at.y - s.px(4)}, ink, s.px(2));
+}
+
+void draw_hero(const ChapterScene& c, const Box& box, Commands& commands) {
+  const Style& s = style();
+  ImDrawList* list = ImGui::GetWindowDrawList();
+  draw_card(list, box);
+  const float x = box.min.x + s.px(24), width = std::min(box.width() - s.px(48), s.px(640));
+  const bool begun = c.seen > 0;
+  draw_text(list, {x, box.min.y + s.px(16)}, Face::text, 13, colour_of(Token::dim),
+            begun ? fmt::format("Where you stopped, chapter {}", c.number.empty() ? c.title : c.number)
+                  : fmt::format("Begin here, {} minutes", c.minutes));
+  draw_text(list, {x, box.min.y + s.px(36)}, Face::bold, 22, colour_of(Token::text),
+            fitted_text(Face::bold, 22, c.title, width));
+  draw_paragraph(list, {x, box.min.y + s.px(68)}, width, 15, {{c.goal, Face::text, Token::text, 0, false}}, 1);
+  const float y = box.max.y - s.px(16 + 34);
+  const Box go{{x, y}, {x + s.px(150), y + s.px(34)}};
+  ImGui::SetCursorScreenPos(go.min);
+  if (main_button(begun ? "Continue##learn_continue" : "Begin##learn_continue", {go.width(), go.height()}, true))
+    commands.emplace_back(StartLesson{c.id, ""});
+}
+
+void draw_chapter(const ChapterScene& c, const Box& box, Commands& commands) {
+  const Style& s = style();
+  ImDrawList* list = ImGui::GetWindowDrawList();
+  ImGui::SetCursorScreenPos(box.min);
+  const std::string id = "##chapter_" + c.id;
+  // From the start where it was gone through, else where the learner stopped.
+  if (ImGui::InvisibleButton(id.c_str(), {box.width(), box.height()}, ImGuiButtonFlags_EnableNav))
+    commands.emplace_back(StartLesson{c.id, ""});
+  const bool lit = ImGui::IsItemHovered() || ImGui::IsItemFocused();
+  draw_card(list, box);
+  if (lit || c.last) draw_outline(list, box, colour_of(lit ? Token::text : Token::faint), s.px(1.5F), s.px(8));
+  if (ImGui::IsItemHovered()) ImGui::SetMouseCursor(ImGuiMouseCursor_Hand);
+  const float x = box.min.x + s.px(16), right = box.max.x - s.px(16);
+  draw_text(list, {right - text_width(Face::text, 14, c.number), box.min.y + s.px(15)}, Face::text, 14,
+            colour_of(Token::dim), c.number);
+  draw_text(list, {x, box.min.y + s.px(14)}, Face::bold, 15, colour_of(Token::text),
+            fitted_text(Face::bold, 15, c.title, right - x - s.px(24)));
+  draw_paragraph(list, {x, box.min.y + s.px(38)}, right - x, 14, {{c.goal, Face::text, Token::dim, 0, false}}, 2);
+  const float y = box.max.y - s.px(30);
+  draw_text(list, {x, y}, Face::text, 13, colour_of(Token::dim), fmt::format("{} min", c.minutes));
+  const std::string words = progress_words(c);
+  if (words.empty()) return;
+  const float width = text_width(Face::text, 13, words);
+  draw_text(list, {right - width, y}, Face::text, 13, colour_of(Token::text), words);
+  if (c.known == c.questions && c.questions > 0)
+    draw_tick(list, {right - width - s.px(18), y + s.px(9)}, colour_of(Token::text));
+}
+
+// Under the chapters: mistakes that were made more than once, the language, a way to forget.
+void draw_home_foot(const LearnDesk& desk, const Box& box, Commands& commands) {
+  const Style& s = style();
+  ImDrawList* list = ImGui::GetWindowDrawList();
+  float x = box.min.x;
+  if (!desk.misconceptions.empty()) {
+    const std::string label = "Worth another look:";
+    draw_text_in(list, {{x, box.min.y}, {x + s.px(200), box.max.y}}, Align::left, Face::text, 13, colour_of(Token::dim),
+                 label);
+    x += text_width(Face::text, 13, label) + s.px(10);
+    for (const Misconception& m : desk.misconceptions) {
+      const std::string words = fmt::format("{}, {} times", m.words, m.count);
+      const float width = text_width(Face::text, 13, words) + s.px(24);
+      if (x + width > box.max.x - s.px(320)) break;
+      if (box_button({{x, box.min.y}, {x + width, box.max.y}}, ("##look_" + m.lesson + m.words).c_str(), words.c_str()))
+        commands.emplace_back(StartLesson{m.lesson, ""});
+      x += width + s.px(8);
+    }
+  }
+  float right = box.max.x;
+  const auto button = [&](const char* id, const std::string& words, bool on) {
+    const float width = text_width(Face::text, 13, words) + s.px(24);
+    const Box b{{right - width, box.min.y}, {right, box.max.y}};
+    right = b.min.x - s.px(8);
+    const bool clicked = box_button(b, id, words.c_str());
+    if (on) draw_outline(list, b, colour_of(Token::dim), s.px(1), s.px(6));
+    return clicked;
+  };
+  const bool begun = std::any_of(desk.chapters.begin(), desk.chapters.end(), [](const auto& c) { return c.seen > 0; });
+  if (begun && button("##learn_forget", "Forget my answers", false)) commands.emplace_back(ForgetLessons{});
+  if (desk.languages.size() < 2) return;
+  for (auto it = desk.languages.rbegin(); it != desk.languages.rend(); ++it)
+    if (button(("##language_" + *it).c_str(), *it, *it == desk.language)) commands.emplace_back(ChooseLanguage{*it});
+}
+
+}  // namespace
+
+void draw_learn_home(const LearnDesk& desk, Commands& commands) {
+  const Style& s = style();
+  const ImVec2 size = ImGui::GetContentRegionAvail();
+  ImGui::PushStyleVar(ImGuiStyleVar_WindowPadding, ImVec2(0, 0));
+  ImGui::PushStyleColor(ImGuiCol_ChildBg, 0U);
+  ImGui::BeginChild("home", size, ImGuiChildFlags_NavFlattened);
+  ImGui::PopStyleColor();
+  ImGui::PopStyleVar();
+  const ImVec2 at = ImGui::GetCursorScreenPos();
+  const float gutter = s.px(kGutter), bar = ImGui::GetScrollMaxY() > 0 ? s.px(14) : 0;
+  const float width = size.x - bar;
+  float y = at.y;
+  const ChapterScene* next = next_chapter(desk);
+  if (next == nullptr) {
+    draw_text(ImGui::GetWindowDrawList(), {at.x + s.px(16), y + s.px(16)}, Face::text, 15, colour_of(Token::dim),
+              "There are no lessons here. A lesson of your own opens like any other file: Ctrl+O.");
+  } else {
+    draw_hero(*next, {{at.x, y}, {at.x + width, y + s.px(kHeroHeight)}}, commands);
+    y += s.px(kHeroHeight) + s.px(16);
+  }
+  const std::vector<Part> parts = parts_of(desk);
+  const auto columns =
+      static_cast<std::size_t>(std::clamp(std::floor((width + gutter) / (s.px(kLeastColumn) + gutter)), 1.0F,
+                                          static_cast<float>(std::max<std::size_t>(parts.size(), 1))));
+  const float column = (width - gutter * static_cast<float>(columns - 1)) / static_cast<float>(columns);
+  for (std::size_t first = 0; first < parts.size(); first += columns) {
+    float lowest = y;
+    for (std::size_t n = first; n < std::min(first + columns, parts.size()); ++n) {
+      const float x = at.x + static_cast<float>(n - first) * (column + gutter);
+      float top = y;
+      const Box title{{x + s.px(4), top}, {x + column - s.px(4), top + s.px(22)}};
+      draw_text_in(ImGui::GetWindowDrawList(), title, Align::left, Face::bold, 14, colour_of(Token::text),
+                   parts[n].title);
+      draw_text_in(ImGui::GetWindowDrawList(), title, Align::right, Face::text, 13, colour_of(Token::dim),
+                   fmt::format("{} min", parts[n].minutes));
+      top += s.px(28);
+      for (const ChapterScene* c : parts[n].chapters) {
+        draw_chapter(*c, {{x, top}, {x + column, top + s.px(kCardHeight)}}, commands);
+        top += s.px(kCardHeight) + gutter;
+      }
+      lowest = std::max(lowest, top);
+    }
+    y = lowest + s.px(8);
+  }
+  draw_home_foot(desk, {{at.x + s.px(4), y}, {at.x + width, y + s.px(30)}}, commands);
+  y += s.px(34);
+  ImGui::SetCursorScreenPos(at);
+  ImGui::Dummy({1, y - at.y});
+  ImGui::EndChild();
+}
+
+}  // namespace attn

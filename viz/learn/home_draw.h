@@ -1,0 +1,12 @@
+// The chapters: where the learner stopped, what there is, what is known of each.
+#pragma once
+
+#include "viz/learn/desk.h"
+#include "viz/state/commands.h"
+
+namespace attn {
+
+// Into the current window's content region.
+void draw_learn_home(const LearnDesk& desk, Commands& commands);
+
+}  // namespace attn

@@ -1,0 +1,118 @@
+// A lesson as data: one chapter, its beats, what they ask and every word of it. Files are JSON (docs/lessons.md); the
+// text of a file comes in, plain values go out. Whether what a lesson says is true is another matter: it needs the
+// recordings (viz/learn/beat.h, app/state/lesson_check.h).
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "kernels/base/result.h"
+
+namespace attn {
+
+constexpr int kLessonVersion = 1;
+constexpr std::size_t kMaxLessonBytes = 1 << 20;
+
+enum class AskKind : std::uint8_t {
+  num,    // a number, within a tolerance
+  pick,   // one of several sentences
+  click,  // a cell, a key or a row: in the tiles or by its number on the card
+  tiles,  // every tile of a kind, on a map of the tiles
+};
+std::string_view name_of(AskKind kind);
+
+// How near a number must come.
+struct Tolerance {
+  double relative = 0, absolute = 0;
+  double decades = 0;  // 0.5: within a factor of the root of ten
+  bool holds(double truth, double answer) const;
+  std::string words() const;  // "within 10 %"
+};
+
+// A usual wrong answer and what it is told. `value`: what gives it (num, click); of tiles, the kind that was taken.
+struct WrongAnswer {
+  std::string value;
+  std::string text;   // key of its words, after the beat's id
+  std::string about;  // the misconception, by which the home page counts; may be empty
+};
+struct PickOption {
+  std::string text;   // key of its words, after the beat's id
+  std::string truth;  // expression: not 0 where it is right
+  std::string wrong;  // key of what is told who takes it; empty for the right one
+  std::string about;
+};
+enum class ClickAmong : std::uint8_t { cells, keys, rows };
+enum class TileKind : std::uint8_t { skipped, partial, full };
+
+struct LessonAsk {
+  AskKind kind = AskKind::num;
+  std::string value;   // num: the truth; click: the index of the right one
+  Tolerance within;    // num
+  std::string unit;    // num: stands behind the field
+  std::string letter;  // num: stands before it, with the texts' marks: "[α] ="
+  std::vector<PickOption> options;
+  ClickAmong among = ClickAmong::cells;
+  std::vector<std::string> cells;    // click among cells: "S[0,2]"
+  std::int32_t first = 0, last = 0;  // click among keys or rows
+  TileKind tiles = TileKind::skipped;
+  std::vector<WrongAnswer> wrong;
+};
+
+// Other numbers for the same question.
+struct Again {
+  std::string condition;   // expression that a seed must pass; empty = every one
+  bool fresh_row = false;  // the row changes with the seed
+  bool at_once = false;    // the first time round, too, with numbers that no text has shown
+};
+
+struct Beat {
+  std::string id;
+  std::string run = "main", at;
+  std::string reveal;  // where the answer leads; empty = nowhere
+  std::int32_t row = 0;
+  std::string select;                           // as a state string has it; empty = the row alone
+  std::string chart;                            // of Step; empty = row
+  std::vector<std::string> holds;               // expressions that must be true of the recordings
+  bool hide_traffic = false, hide_map = false;  // while the question is open
+  std::optional<LessonAsk> ask;
+  std::optional<Again> again;
+};
+
+struct Lesson {
+  std::string file, id, number;  // number: "4"; empty for a checkpoint and for a lesson of the user's own
+  std::string part;              // the heading it stands under: key of its words
+  int minutes = 0;
+  std::vector<std::string> needs, unlocks;
+  std::map<std::string, std::string, std::less<>> runs;  // state strings
+  std::vector<Beat> beats;
+  std::map<std::string, std::string, std::less<>> text;                                              // in English
+  std::map<std::string, std::map<std::string, std::string, std::less<>>, std::less<>> translations;  // by language
+
+  const Beat* find(std::string_view beat_id) const;
+  bool has_text(const std::string& key) const { return text.contains(key); }
+  // In `language`, or in English where that lacks it. Empty where there is none.
+  const std::string& words(const std::string& key, std::string_view language) const;
+};
+
+// The error names the file and, for what is no JSON, the line; else beat, field and reason.
+Result<Lesson> parse_lesson(std::string_view json, const std::string& file);
+// Adds a file of texts in another language: {"version": 1, "id": ..., "language": "de", "text": {...}}.
+Result<void> add_translation(std::string_view json, const std::string& file, Lesson& lesson);
+
+// The keys of a beat's texts: "title" (its question, where it asks), "say", "hint", "right", "wrong" (to a
+// mistake that nobody foresaw), "learned", "proof" and those that answers name.
+std::string text_key(const Beat& beat, std::string_view part);
+// Every key that the lesson uses, those that must be there first.
+struct TextUse {
+  std::string key, beat, field;
+  bool must = true;
+  bool while_open = false;  // read before the question is answered
+};
+std::vector<TextUse> text_uses(const Lesson& lesson);
+
+}  // namespace attn

@@ -1,0 +1,362 @@
+// The JSON of a lesson: every member is looked at, an unknown one is refused with its place.
+#include <algorithm>
+#include <charconv>
+#include <initializer_list>
+#include <set>
+#include <utility>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <nlohmann/json.hpp>
+
+#include "viz/learn/lesson.h"
+
+namespace attn {
+namespace {
+
+using nlohmann::json;
+
+constexpr std::size_t kMaxBeats = 64, kMaxList = 64, kMaxExpression = 400, kMaxWords = 1200;
+
+// Line of a byte, from 1.
+std::size_t line_of(std::string_view text, std::size_t byte) {
+  return 1 + static_cast<std::size_t>(std::count(
+                 text.begin(), text.begin() + static_cast<std::ptrdiff_t>(std::min(byte, text.size())), '\n'));
+}
+
+Result<json> parse_text(std::string_view text, const std::string& file) {
+  if (text.size() > kMaxLessonBytes) return bad_input(fmt::format("{}: a lesson has at most 1 MiB", file));
+  int depth = 0;
+  const auto too_deep = [&depth](int, json::parse_event_t event, json&) {
+    if (event == json::parse_event_t::object_start || event == json::parse_event_t::array_start) ++depth;
+    if (event == json::parse_event_t::object_end || event == json::parse_event_t::array_end) --depth;
+    return depth < 16;
+  };
+  try {
+    json j = json::parse(text, too_deep, true);
+    if (!j.is_object()) return bad_input(fmt::format("{}: a lesson is a JSON object", file));
+    return j;
+  } catch (const json::parse_error& error) {
+    return bad_input(fmt::format("{}, line {}: this is not JSON", file, line_of(text, error.byte)));
+  }
+}
+
+// One object of the file; the first fault is kept, with its place.
+class LessonObject {
+ public:
+  LessonObject(const json& j, std::string where) : j_(j), where_(std::move(where)) {
+    if (!j.is_object()) refuse("", "an object is expected");
+  }
+
+  void only(std::initializer_list<const char*> known) {
+    if (!j_.is_object()) return;
+    for (const auto& [key, value] : j_.items()) {
+      const bool is_known = std::any_of(known.begin(), known.end(), [&](const char* k) { return key == k; });
+      if (!is_known) refuse(key, fmt::format("there is no such field; there are {}", fmt::join(known, ", ")));
+    }
+  }
+  bool has(const char* key) const { return j_.is_object() && j_.contains(key); }
+  std::string text(const char* key, std::size_t longest, bool must) {
+    if (!has(key)) {
+      if (must) refuse(key, "it is missing");
+      return {};
+    }
+    const json& value = j_[key];
+    if (!value.is_string()) return refuse(key, "words are expected"), std::string();
+    auto words = value.get<std::string>();
+    if (words.empty() && must) refuse(key, "it is empty");
+    if (words.size() > longest) refuse(key, fmt::format("it is longer than {} bytes", longest));
+    return words;
+  }
+  std::string expression(const char* key, bool must) { return text(key, kMaxExpression, must); }
+  std::int32_t whole(const char* key, std::int32_t min, std::int32_t max, bool must) {
+    if (!has(key)) {
+      if (must) refuse(key, "it is missing");
+      return min;
+    }
+    const json& value = j_[key];
+    const bool good = value.is_number_integer() && value.get<double>() >= min && value.get<double>() <= max;
+    if (!good) return refuse(key, fmt::format("a whole number from {} to {} is expected", min, max)), min;
+    return value.get<std::int32_t>();
+  }
+  bool flag(const char* key) {
+    if (!has(key)) return false;
+    if (!j_[key].is_boolean()) return refuse(key, "true or false is expected"), false;
+    return j_[key].get<bool>();
+  }
+  std::vector<std::string> texts(const char* key) {
+    std::vector<std::string> all;
+    for (const json& item : list(key, kMaxList)) {
+      if (!item.is_string() || item.get_ref<const std::string&>().empty() ||
+          item.get_ref<const std::string&>().size() > kMaxExpression) {
+        return refuse(key, "a list of words is expected"), all;
+      }
+      all.push_back(item.get<std::string>());
+    }
+    return all;
+  }
+  const json& list(const char* key, std::size_t most) {
+    static const json kEmpty = json::array();
+    if (!has(key)) return kEmpty;
+    if (!j_[key].is_array()) return refuse(key, "a list is expected"), kEmpty;
+    if (j_[key].size() > most) return refuse(key, fmt::format("at most {} are expected", most)), kEmpty;
+    return j_[key];
+  }
+  const json& object(const char* key) {
+    static const json kEmpty = json::object();
+    if (!has(key)) return kEmpty;
+    if (!j_[key].is_object()) return refuse(key, "an object is expected"), kEmpty;
+    return j_[key];
+  }
+  template <class Value>
+  Value choice(const char* key, std::initializer_list<std::pair<const char*, Value>> values, bool must) {
+    const std::string name = text(key, 64, must);
+    std::vector<std::string> names;
+    for (const auto& [known, value] : values) {
+      names.emplace_back(known);
+      if (name == known) return value;
+    }
+    if (!name.empty()) refuse(key, fmt::format("'{}' is none of {}", name, fmt::join(names, ", ")));
+    return values.begin()->second;
+  }
+
+  void refuse(const std::string& key, const std::string& why) {
+    if (!error_.empty()) return;
+    error_ = where_;
+    if (!key.empty()) error_ += fmt::format(", field '{}'", key);
+    error_ += ": " + why;
+  }
+  // Takes over what a part of this object was refused for.
+  void follow(const LessonObject& part) {
+    if (error_.empty()) error_ = part.error_;
+  }
+  const std::string& where() const { return where_; }
+  Result<void> result() const { return error_.empty() ? ok() : bad_input(error_); }
+
+ private:
+  const json& j_;
+  std::string where_, error_;
+};
+
+bool is_plain_name(std::string_view name) {
+  return !name.empty() && name.size() <= 64 && std::all_of(name.begin(), name.end(), [](char c) {
+    return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '-' || c == '_';
+  });
+}
+
+// "10%", "0.5", "half a decade"
+Tolerance read_tolerance(LessonObject& r) {
+  Tolerance t;
+  std::string words = r.text("within", 32, true);
+  if (words == "half a decade") {
+    t.decades = 0.5;
+    return t;
+  }
+  const bool percent = words.ends_with("%");
+  if (percent) words.pop_back();
+  double value = 0;
+  const auto [end, code] = std::from_chars(words.data(), words.data() + words.size(), value);
+  if (words.empty() || code != std::errc() || end != words.data() + words.size() || !(value >= 0) || value > 1e6) {
+    r.refuse("within", "a tolerance is 2%, 0.5 or half a decade");
+  }
+  (percent ? t.relative : t.absolute) = percent ? value / 100 : value;
+  return t;
+}
+
+WrongAnswer read_wrong(const json& j, const std::string& where, LessonObject& parent) {
+  LessonObject r(j, where);
+  r.only({"value", "text", "about"});
+  WrongAnswer wrong{r.expression("value", true), r.text("text", 64, true), r.text("about", 64, false)};
+  parent.follow(r);
+  return wrong;
+}
+
+PickOption read_option(const json& j, const std::string& where, LessonObject& parent) {
+  LessonObject r(j, where);
+  r.only({"text", "true", "wrong", "about"});
+  PickOption option{r.text("text", 64, true), r.expression("true", true), r.text("wrong", 64, false),
+                    r.text("about", 64, false)};
+  parent.follow(r);
+  return option;
+}
+
+void read_click(LessonObject& r, LessonAsk& ask) {
+  ask.among = r.choice<ClickAmong>(
+      "among", {{"cells", ClickAmong::cells}, {"keys", ClickAmong::keys}, {"rows", ClickAmong::rows}}, true);
+  ask.value = r.expression("value", true);
+  if (ask.among == ClickAmong::cells) {
+    ask.cells = r.texts("cells");
+    if (ask.cells.size() < 2) r.refuse("cells", "two cells or more are expected");
+    return;
+  }
+  ask.first = r.whole("first", 0, 4096, false);
+  ask.last = r.whole("last", 1, 4096, true);
+  if (ask.last <= ask.first || ask.last - ask.first > 31) r.refuse("last", "2 to 32 things can be clicked");
+}
+
+LessonAsk read_ask(const json& j, const std::string& where, LessonObject& parent) {
+  LessonObject r(j, where);
+  LessonAsk ask;
+  ask.kind = r.choice<AskKind>(
+      "kind", {{"num", AskKind::num}, {"pick", AskKind::pick}, {"click", AskKind::click}, {"tiles", AskKind::tiles}},
+      true);
+  switch (ask.kind) {
+    case AskKind::num:
+      r.only({"kind", "value", "within", "unit", "letter", "wrong"});
+      ask.value = r.expression("value", true);
+      ask.within = read_tolerance(r);
+      ask.unit = r.text("unit", 32, false);
+      ask.letter = r.text("letter", 64, false);
+      break;
+    case AskKind::pick: {
+      r.only({"kind", "options"});
+      const json& options = r.list("options", 6);
+      if (options.size() < 2) r.refuse("options", "two or more are expected");
+      for (std::size_t n = 0; n < options.size(); ++n)
+        ask.options.push_back(read_option(options[n], fmt::format("{}.options[{}]", where, n), r));
+      break;
+    }
+    case AskKind::click:
+      r.only({"kind", "among", "cells", "first", "last", "value", "wrong"});
+      read_click(r, ask);
+      break;
+    case AskKind::tiles:
+      r.only({"kind", "tiles", "wrong"});
+      ask.tiles = r.choice<TileKind>(
+          "tiles", {{"skipped", TileKind::skipped}, {"partial", TileKind::partial}, {"full", TileKind::full}}, true);
+      break;
+  }
+  const json& wrong = r.list("wrong", 12);
+  for (std::size_t n = 0; n < wrong.size(); ++n)
+    ask.wrong.push_back(read_wrong(wrong[n], fmt::format("{}.wrong[{}]", where, n), r));
+  parent.follow(r);
+  return ask;
+}
+
+Again read_again(const json& j, const std::string& where, LessonObject& parent) {
+  LessonObject r(j, where);
+  r.only({"if", "fresh_row", "at_once"});
+  Again again{r.expression("if", false), r.flag("fresh_row"), r.flag("at_once")};
+  parent.follow(r);
+  return again;
+}
+
+Beat read_beat(const json& j, std::size_t index, LessonObject& parent) {
+  std::string name = fmt::format("number {}", index + 1);
+  if (j.is_object() && j.contains("id") && j["id"].is_string()) name = "'" + j["id"].get<std::string>() + "'";
+  const std::string where = fmt::format("{}, beat {}", parent.where(), name);
+  LessonObject r(j, where);
+  r.only({"id", "run", "at", "reveal", "row", "select", "chart", "holds", "veil", "ask", "again"});
+  Beat beat;
+  beat.id = r.text("id", 64, true);
+  if (!is_plain_name(beat.id)) r.refuse("id", "a name of small letters, digits, - and _ is expected");
+  if (r.has("run")) beat.run = r.text("run", 64, true);
+  beat.at = r.text("at", 64, true);
+  beat.reveal = r.text("reveal", 64, false);
+  beat.row = r.whole("row", 0, 1 << 20, false);
+  beat.select = r.text("select", 64, false);
+  beat.chart = r.text("chart", 32, false);
+  beat.holds = r.texts("holds");
+  for (const std::string& what : r.texts("veil")) {
+    if (what == "traffic")
+      beat.hide_traffic = true;
+    else if (what == "map")
+      beat.hide_map = true;
+    else
+      r.refuse("veil", fmt::format("'{}' is none of traffic, map", what));
+  }
+  if (r.has("ask")) beat.ask = read_ask(r.object("ask"), where + ", ask", r);
+  if (r.has("again")) beat.again = read_again(r.object("again"), where + ", again", r);
+  parent.follow(r);
+  return beat;
+}
+
+using Texts = std::map<std::string, std::string, std::less<>>;
+
+Texts read_texts(LessonObject& r, const char* key) {
+  Texts texts;
+  for (const auto& [name, value] : r.object(key).items()) {
+    if (!value.is_string() || value.get_ref<const std::string&>().empty() ||
+        value.get_ref<const std::string&>().size() > kMaxWords) {
+      r.refuse(fmt::format("{}.{}", key, name), fmt::format("words, at most {} bytes, are expected", kMaxWords));
+    } else {
+      texts.emplace(name, value.get<std::string>());
+    }
+  }
+  return texts;
+}
+
+void read_version(LessonObject& r, const json& j) {
+  const bool whole = j.contains("version") && j["version"].is_number_integer();
+  if (!whole) return r.refuse("version", "it is missing");
+  if (j["version"].get<double>() != kLessonVersion)
+    r.refuse("version", fmt::format("this program reads version {}", kLessonVersion));
+}
+
+// Ids once each, texts for every use, uses for every text.
+void check_names(LessonObject& r, const Lesson& lesson) {
+  std::set<std::string_view> seen;
+  for (const Beat& beat : lesson.beats) {
+    if (!seen.insert(beat.id).second) r.refuse("beats", fmt::format("two beats are called '{}'", beat.id));
+    if (!lesson.runs.contains(beat.run))
+      return r.refuse("", fmt::format("beat '{}', field 'run': there is no run '{}'", beat.id, beat.run));
+  }
+  std::set<std::string, std::less<>> used;
+  for (const TextUse& use : text_uses(lesson)) {
+    used.insert(use.key);
+    if (!use.must || lesson.has_text(use.key)) continue;
+    const std::string of = use.beat.empty() ? "" : fmt::format("beat '{}', ", use.beat);
+    return r.refuse("", fmt::format("{}field '{}': there is no text '{}'", of, use.field, use.key));
+  }
+  for (const auto& [key, words] : lesson.text) {
+    if (!used.contains(key)) return r.refuse("text", fmt::format("nothing says '{}'", key));
+  }
+}
+
+}  // namespace
+
+Result<Lesson> parse_lesson(std::string_view text, const std::string& file) {
+  const auto parsed = parse_text(text, file);
+  if (!parsed) return tl::unexpected(parsed.error());
+  LessonObject r(*parsed, file);
+  read_version(r, *parsed);
+  r.only({"version", "id", "number", "part", "minutes", "needs", "unlocks", "runs", "beats", "text"});
+  Lesson lesson;
+  lesson.file = file;
+  lesson.id = r.text("id", 64, true);
+  if (!is_plain_name(lesson.id)) r.refuse("id", "a name of small letters, digits, - and _ is expected");
+  lesson.number = r.text("number", 8, false);
+  lesson.part = r.text("part", 64, false);
+  lesson.minutes = r.whole("minutes", 1, 240, true);
+  lesson.needs = r.texts("needs");
+  lesson.unlocks = r.texts("unlocks");
+  lesson.runs = read_texts(r, "runs");
+  if (lesson.runs.empty()) r.refuse("runs", "one run or more is expected");
+  lesson.text = read_texts(r, "text");
+  const json& beats = r.list("beats", kMaxBeats);
+  if (beats.empty()) r.refuse("beats", "one beat or more is expected");
+  for (std::size_t n = 0; n < beats.size(); ++n) lesson.beats.push_back(read_beat(beats[n], n, r));
+  if (r.result()) check_names(r, lesson);
+  if (auto good = r.result(); !good) return tl::unexpected(good.error());
+  return lesson;
+}
+
+Result<void> add_translation(std::string_view text, const std::string& file, Lesson& lesson) {
+  const auto parsed = parse_text(text, file);
+  if (!parsed) return tl::unexpected(parsed.error());
+  LessonObject r(*parsed, file);
+  read_version(r, *parsed);
+  r.only({"version", "id", "language", "text"});
+  const std::string id = r.text("id", 64, true), language = r.text("language", 32, true);
+  if (!id.empty() && id != lesson.id)
+    r.refuse("id", fmt::format("it is of the lesson '{}', not of '{}'", id, lesson.id));
+  Texts texts = read_texts(r, "text");
+  for (const auto& [key, words] : texts) {
+    if (!lesson.has_text(key)) r.refuse("text." + key, "the lesson has no such text");
+  }
+  if (auto good = r.result(); !good) return good;
+  lesson.translations[language] = std::move(texts);
+  return ok();
+}
+
+}  // namespace attn

@@ -1,0 +1,13 @@
+// What Learn shows: in the state string, not undoable.
+#pragma once
+
+#include <string>
+
+namespace attn {
+
+struct LearnView {
+  std::string lesson;  // id of the one that is open; empty: the chapters
+  std::string beat;    // where it stands, by its id
+};
+
+}  // namespace attn

@@ -1,0 +1,22 @@
+// While a lesson asks, nothing on screen tells what the run computes after the step that it stands at. Pure.
+#pragma once
+
+#include <memory>
+
+#include "kernels/recording/recording.h"
+
+namespace attn {
+
+struct StepVeil {
+  bool on = false;
+  EventIndex horizon = 0;  // what later steps make is hidden
+  bool traffic = false;    // bytes are asked for
+  bool map = false;        // tiles are asked for
+  bool operator==(const StepVeil&) const = default;
+};
+
+// The recording with 0 in place of everything that is made after `horizon`, the output too: whatever is drawn from it
+// cannot depend on that.
+std::shared_ptr<const Recording> veiled_recording(const Recording& rec, EventIndex horizon);
+
+}  // namespace attn
