@@ -59,7 +59,8 @@ std::string text_of(const MetricRow& metric, const Figure& f) {
   std::string text = value_with_unit(f.value, unit_of(metric, f.value, f.value));
   if (metric.unit == "B") text = bytes_text(f.value);
   if (metric.unit == "1" && f.value == std::round(f.value) && f.value < kExact) text = fmt::format("{:.0f}", f.value);
-  return (f.min_of_launches ? "≥ " : "") + text;
+  const bool all = metric.unit == "%" && f.value >= 99.95;  // more than all cannot be
+  return (f.min_of_launches && !all ? "≥ " : "") + text;
 }
 
 std::string capitalised(std::string_view words) {
@@ -79,6 +80,12 @@ void compare(const MetricRow& metric, const Figure& mine, const Figure& other, P
   line.other = text_of(metric, other);
   if (mine.value == other.value || (other.value != 0 && std::abs(mine.value / other.value - 1) < kSame)) {
     line.change = "same";
+    return;
+  }
+  // Zero degrees Celsius is no nothing, and how often was measured is no figure of the kernel.
+  if (metric.id == "repeats_count") return;
+  if (metric.unit == "C") {
+    line.change = fmt::format("{}{:.0f} K", mine.value > other.value ? "+" : "−", std::abs(mine.value - other.value));
     return;
   }
   if (other.value == 0 || mine.value / other.value <= 0) return;

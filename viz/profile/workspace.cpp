@@ -17,7 +17,7 @@ namespace attn {
 namespace {
 
 constexpr float kGutter = 12, kPanelWidth = 304, kStacked = 1000;  // logical pixels
-constexpr float kMinRoofline = 296, kMinOccupancy = 236, kMinBytes = 304, kEmptyCard = 84;
+constexpr float kMinRoofline = 296, kMinOccupancy = 262, kMinBytes = 304, kEmptyCard = 84;
 
 // Headline and reasons; what to do where there is nothing to show. Returns its height, pixels.
 float draw_strip(const ProfileScene& scene, float width, Commands& commands) {
