@@ -57,6 +57,36 @@ void draw_group(std::string_view group) {
   ImGui::Dummy({1, style().px(10)});
 }
 
+// What the hand on the mouse can do, and no button says.
+struct MouseRow {
+  std::string_view gesture, what;
+};
+constexpr MouseRow kMouse[] = {
+    {"click a cell", "pins it; again, or Esc, lets go"},
+    {"double click Q, K, V", "types another number"},
+    {"drag a label sideways", "changes its number, in Problem"},
+    {"wheel in a chart", "zooms; with Ctrl where the page scrolls"},
+    {"drag in a chart", "moves it"},
+    {"click in a chart", "chooses the value, and the kernel"},
+    {"double click in a chart", "fits it again"},
+    {"right click in a chart", "figures, lines, copy"},
+    {"click a line's name", "hides it, or shows it again"},
+};
+
+void draw_mouse() {
+  constexpr float kHeight = 21, kGesture = 152;
+  const Style& s = style();
+  draw_heading("Mouse");
+  for (const MouseRow& row : kMouse) {
+    const ImVec2 at = ImGui::GetCursorScreenPos();
+    ImDrawList* list = ImGui::GetWindowDrawList();
+    draw_text(list, at, Face::text, 13, colour(s.theme, Token::dim), row.gesture);
+    draw_text(list, {at.x + s.px(kGesture), at.y}, Face::text, 13, colour(s.theme, Token::text), row.what);
+    ImGui::Dummy({s.px(kColumnWidth - 24), s.px(kHeight)});
+  }
+  ImGui::Dummy({1, s.px(10)});
+}
+
 void draw_preferences(const State& state, Commands& commands) {
   const Style& s = style();
   draw_heading("Look");
@@ -103,6 +133,7 @@ void draw_content(const State& state, bool two_columns, Commands& commands) {
   ImGui::BeginGroup();
   draw_group("Step");
   draw_group("Bench");
+  draw_mouse();
   ImGui::EndGroup();
   if (two_columns) ImGui::SameLine(0, s.px(24));
   ImGui::BeginGroup();
