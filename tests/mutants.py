@@ -10,6 +10,7 @@ import concurrent.futures
 import json
 import os
 import pathlib
+import re
 import shlex
 import subprocess
 import sys
@@ -104,11 +105,23 @@ def run(command, folder, seconds):
     return subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False, timeout=seconds)
 
 
+def joined(compiled):
+    """The sources in a file that CMake wrote to compile several as one."""
+    if compiled.parent.name != "Unity" or not compiled.is_file():
+        return []
+    return [pathlib.Path(p) for p in re.findall(r'^#include "(.+)"$', compiled.read_text(encoding="utf-8"), re.M)]
+
+
 class Mutants:
     def __init__(self, build, end):
         self.build, self.end = build, end
         entries = json.loads((build / "compile_commands.json").read_text())
-        self.compiling = {pathlib.Path(e["file"]): (shlex.split(e["command"]), e["directory"]) for e in entries}
+        # By source: what is compiled for it, itself or the sources that are compiled as one with it.
+        self.compiling = {}
+        for e in entries:
+            compiled = pathlib.Path(e["file"])
+            for source in joined(compiled) or [compiled]:
+                self.compiling[source] = (compiled, shlex.split(e["command"]), e["directory"])
         self.linking = {}
 
     def link_of(self, program):
@@ -130,8 +143,12 @@ class Mutants:
         with tempfile.TemporaryDirectory() as made:
             changed, wrong, linked = (pathlib.Path(made) / name for name in (source.name, "wrong.o", program))
             changed.write_text(source.read_text(encoding="utf-8").replace(text, instead), encoding="utf-8")
-            command, folder = self.compiling[source]
-            command = [str(changed) if pathlib.Path(w) == source else w for w in command]
+            compiled, command, folder = self.compiling[source]
+            if compiled != source:
+                words = compiled.read_text(encoding="utf-8").replace(f'"{source}"', f'"{changed}"')
+                changed = pathlib.Path(made) / compiled.name
+                changed.write_text(words, encoding="utf-8")
+            command = [str(changed) if pathlib.Path(w) == compiled else w for w in command]
             command[command.index("-o") + 1] = str(wrong)
             # What a mistake leaves unused is not what is looked for.
             done = run([*command, "-Wno-error"], folder, 300)

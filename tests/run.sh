@@ -238,8 +238,9 @@ tidy() {
     count_skip "clang-tidy is not installed"
     return 0
   fi
-  build_folder tests
-  configure tests "$folder" "$gui"
+  # Configured alone: it wants the flags of each source.
+  build_folder tidy
+  configure tests "$folder" "$gui" -DATTNSCOPE_UNITY=OFF
   build "$folder" attnscope_write_version
   local log="$folder/tidy.log"
   while IFS= read -r line; do

@@ -19,6 +19,10 @@ import sys
 import time
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
+sys.dont_write_bytecode = True
+sys.path.insert(0, str(ROOT / "app" / "setup"))
+import joined  # noqa: E402  (which sources may stand in one file)
+
 ROOMS = ("kernels", "profiling", "viz", "app")
 MOST_OF_A_GROUP = 8
 # Its dataflow may take minutes over a group whose sources take seconds each: they are then looked at one by one.
@@ -43,45 +47,6 @@ def flags_of(entry):
         elif not word.startswith(("-W", "-MD", "-fpch-preprocess")):  # the compilers' own warnings are theirs
             kept.append(word)
     return tuple(kept)
-
-
-def private_names(text):
-    """What stands in the unnamed namespaces of a source, as far as its layout by clang-format tells."""
-    names, inside = set(), False
-    for line in text.split("\n"):
-        if line.startswith("namespace {"):
-            inside = True
-        elif re.match(r"\}\s*// namespace$", line):
-            inside = False
-        elif line.startswith("using namespace") or line.startswith("namespace "):
-            names.add(re.sub(r"\W.*", "", line.split("=")[0].split()[-1]) if "=" in line else line)
-        elif inside or line.startswith(("static ", "#define ")):
-            match = re.match(r"(?:struct|class|enum class|enum|using|#define)\s+(\w+)", line)
-            if not match and line and (line[0].isalnum() or line[0] == "_"):
-                plain = re.sub(r"<[^()]*?>", "", line)
-                match = re.search(r"(\w+)\s*[(={\[;]", plain)
-                if line.startswith("constexpr"):  # float kGap = 8, kEdge = 2;
-                    names.update(re.findall(r"(\w+) =", plain))
-            if match:
-                names.add(match.group(1))
-    return {n for n in names if not n.startswith("namespace attn")}
-
-
-def groups_of(sources, flags):
-    groups = []
-    for source in sources:
-        text = (ROOT / source).read_text()
-        alone = "foreach_target.h" in text  # includes itself
-        names = private_names(text)
-        for group in groups:
-            fits = group["flags"] == flags[source] and len(group["sources"]) < MOST_OF_A_GROUP
-            if fits and not alone and not group["alone"] and not group["names"] & names:
-                group["sources"].append(source)
-                group["names"] |= names
-                break
-        else:
-            groups.append({"flags": flags[source], "sources": [source], "names": set(names), "alone": alone})
-    return groups
 
 
 def look(sources, flags, options, number):
@@ -142,19 +107,20 @@ def main():
     def work(job):
         number, group = job
         begin = time.monotonic()
-        found = look(group["sources"], group["flags"], options, number)
+        found = look(group.sources, group.kind, options, number)
         if found is None:
             found = {}
-            for source in group["sources"]:
-                found |= look([source], group["flags"], options, number)
+            for source in group.sources:
+                found |= look([source], group.kind, options, number)
         if options.verbose:
-            print(f"{time.monotonic() - begin:.1f} s {' '.join(group['sources'])}", file=sys.stderr)
-        return group["sources"], found
+            print(f"{time.monotonic() - begin:.1f} s {' '.join(group.sources)}", file=sys.stderr)
+        return group.sources, found
 
     bad = False
     with concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
         # The largest first, so that no core waits at the end.
-        jobs = sorted(enumerate(groups_of(sources, flags)), key=lambda j: -len(j[1]["sources"]))
+        groups = joined.groups_of(sources, MOST_OF_A_GROUP, lambda s: (ROOT / s).read_text(), flags.get)
+        jobs = sorted(enumerate(groups), key=lambda j: -len(j[1].sources))
         for looked_at, found in pool.map(work, jobs):
             for source in looked_at:
                 if source not in found:

@@ -14,44 +14,41 @@
 namespace attn::cli {
 namespace {
 
-using CLI::App;
-using CLI::Option;
-
 // An option without a group is for the program's own children, not for people.
-std::vector<const Option*> shown_options(const App& app) {
-  return app.get_options([](const Option* option) { return !option->get_group().empty(); });
+std::vector<const CLI::Option*> shown_options(const CLI::App& app) {
+  return app.get_options([](const CLI::Option* option) { return !option->get_group().empty(); });
 }
 
-std::vector<const App*> commands_of(const App& program) {
-  return program.get_subcommands([](const App* command) { return !command->get_group().empty(); });
+std::vector<const CLI::App*> commands_of(const CLI::App& program) {
+  return program.get_subcommands([](const CLI::App* command) { return !command->get_group().empty(); });
 }
 
-bool takes_value(const Option& option) {
+bool takes_value(const CLI::Option& option) {
   return option.get_items_expected_max() > 0;
 }
 
-bool positional(const Option& option) {
+bool positional(const CLI::Option& option) {
   return option.get_lnames().empty() && option.get_snames().empty();
 }
 
 // "-o", "--out"
-std::vector<std::string> flags_of(const Option& option) {
+std::vector<std::string> flags_of(const CLI::Option& option) {
   std::vector<std::string> flags;
   for (const std::string& name : option.get_snames()) flags.push_back("-" + name);
   for (const std::string& name : option.get_lnames()) flags.push_back("--" + name);
   return flags;
 }
 
-std::vector<std::string> flags_of(const App& app) {
+std::vector<std::string> flags_of(const CLI::App& app) {
   std::vector<std::string> flags;
-  for (const Option* option : shown_options(app)) {
+  for (const CLI::Option* option : shown_options(app)) {
     for (std::string& flag : flags_of(*option)) flags.push_back(std::move(flag));
   }
   return flags;
 }
 
 // What can stand after the option, where a table of the program lists it.
-std::vector<std::string> values_of(const Option& option) {
+std::vector<std::string> values_of(const CLI::Option& option) {
   std::vector<std::string> values;
   const auto is = [&](std::string_view name) {
     for (const std::string& own : option.get_lnames()) {
@@ -89,7 +86,7 @@ std::string roff(std::string text) {
   return text;
 }
 
-std::string manual_option(const Option& option) {
+std::string manual_option(const CLI::Option& option) {
   const std::string value = takes_value(option) && !positional(option) ? option.get_type_name() : "";
   const std::string name =
       positional(option) ? option.get_name(true) : fmt::format("{}", fmt::join(flags_of(option), ", "));
@@ -98,7 +95,7 @@ std::string manual_option(const Option& option) {
 }
 
 // "Examples:" and its lines stay as they are laid out.
-std::string manual_footer(const App& app) {
+std::string manual_footer(const CLI::App& app) {
   return app.get_footer().empty() ? "" : ".PP\n.nf\n" + roff(app.get_footer()) + "\n.fi\n";
 }
 
@@ -112,11 +109,11 @@ std::string first_line(const std::string& text) {
   return text.substr(0, text.find('\n'));
 }
 
-std::string bash_script(const App& program) {
+std::string bash_script(const CLI::App& program) {
   std::vector<std::string> names;
   std::string options = fmt::format("    '') options='{}' ;;\n", fmt::join(flags_of(program), " ")), values;
-  const auto add_values = [&](const App& app, const std::string& command) {
-    for (const Option* option : shown_options(app)) {
+  const auto add_values = [&](const CLI::App& app, const std::string& command) {
+    for (const CLI::Option* option : shown_options(app)) {
       const std::vector<std::string> can = values_of(*option);
       if (can.empty() || positional(*option)) continue;
       for (const std::string& flag : flags_of(*option)) {
@@ -125,7 +122,7 @@ std::string bash_script(const App& program) {
     }
   };
   add_values(program, "");
-  for (const App* command : commands_of(program)) {
+  for (const CLI::App* command : commands_of(program)) {
     names.push_back(command->get_name());
     options += fmt::format("    {}) options='{}' ;;\n", command->get_name(), fmt::join(flags_of(*command), " "));
     add_values(*command, command->get_name());
@@ -155,7 +152,7 @@ complete -o filenames -F _attnscope attnscope
 }
 
 // One word for _arguments.
-std::string zsh_argument(const Option& option) {
+std::string zsh_argument(const CLI::Option& option) {
   const std::string words = replaced(replaced(first_line(option.get_description()), "[", "\\["), "]", "\\]");
   const std::vector<std::string> can = values_of(option);
   const std::string value = can.empty() ? ":" + replaced(option.get_type_name(), ":", "") + ":_files"
@@ -167,13 +164,13 @@ std::string zsh_argument(const Option& option) {
   return text;
 }
 
-std::string zsh_script(const App& program) {
+std::string zsh_script(const CLI::App& program) {
   std::string described, cases, own;
-  for (const Option* option : shown_options(program)) own += zsh_argument(*option);
-  for (const App* command : commands_of(program)) {
+  for (const CLI::Option* option : shown_options(program)) own += zsh_argument(*option);
+  for (const CLI::App* command : commands_of(program)) {
     described += " " + single_quoted(command->get_name() + ":" + first_line(command->get_description()));
     std::string arguments;
-    for (const Option* option : shown_options(*command)) arguments += zsh_argument(*option);
+    for (const CLI::Option* option : shown_options(*command)) arguments += zsh_argument(*option);
     cases += fmt::format("        {}) _arguments{} '*:file:_files' ;;\n", command->get_name(), arguments);
   }
   return fmt::format(R"(#compdef attnscope
@@ -195,9 +192,9 @@ _attnscope "$@"
                      described, own, cases);
 }
 
-std::string fish_options(const App& app, const std::string& condition) {
+std::string fish_options(const CLI::App& app, const std::string& condition) {
   std::string text;
-  for (const Option* option : shown_options(app)) {
+  for (const CLI::Option* option : shown_options(app)) {
     if (positional(*option)) continue;
     text += "complete -c attnscope -n " + single_quoted(condition);
     for (const std::string& name : option->get_snames()) text += " -s " + name;
@@ -210,10 +207,10 @@ std::string fish_options(const App& app, const std::string& condition) {
   return text;
 }
 
-std::string fish_script(const App& program) {
+std::string fish_script(const CLI::App& program) {
   std::string text = "# fish completion, made by: attnscope --completion fish\n";
   text += fish_options(program, "__fish_use_subcommand");
-  for (const App* command : commands_of(program)) {
+  for (const CLI::App* command : commands_of(program)) {
     text += fmt::format("complete -c attnscope -n __fish_use_subcommand -a {} -d {}\n", command->get_name(),
                         single_quoted(first_line(command->get_description())));
     text += fish_options(*command, "__fish_seen_subcommand_from " + command->get_name());
@@ -223,24 +220,24 @@ std::string fish_script(const App& program) {
 
 }  // namespace
 
-std::string manual_page(const App& program, std::string_view version) {
+std::string manual_page(const CLI::App& program, std::string_view version) {
   const std::string words = first_line(program.get_description());
   std::string text = fmt::format(
       ".TH ATTNSCOPE 1 \"\" \"AttnScope {}\" \"User Commands\"\n.SH NAME\nattnscope \\- {}\n.SH SYNOPSIS\n"
       ".B attnscope\n[\\fIFILE.attn\\fR] [\\fIOPTION\\fR]...\n.br\n.B attnscope\n\\fICOMMAND\\fR "
       "[\\fIOPTION\\fR]...\n.SH DESCRIPTION\n{}\n.SH OPTIONS\n",
       version, roff(words), roff(program.get_description()));
-  for (const Option* option : shown_options(program)) text += manual_option(*option);
+  for (const CLI::Option* option : shown_options(program)) text += manual_option(*option);
   text += ".SH COMMANDS\n";
-  for (const App* command : commands_of(program)) {
+  for (const CLI::App* command : commands_of(program)) {
     text += fmt::format(".SS attnscope {}\n{}\n", roff(command->get_name()), roff(command->get_description()));
-    for (const Option* option : shown_options(*command)) text += manual_option(*option);
+    for (const CLI::Option* option : shown_options(*command)) text += manual_option(*option);
     text += manual_footer(*command);
   }
   return text + ".SH EXIT STATUS AND EXAMPLES\n" + manual_footer(program);
 }
 
-Result<std::string> completion_script(const App& program, std::string_view shell) {
+Result<std::string> completion_script(const CLI::App& program, std::string_view shell) {
   if (shell == "bash") return bash_script(program);
   if (shell == "zsh") return zsh_script(program);
   if (shell == "fish") return fish_script(program);

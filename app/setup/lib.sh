@@ -327,6 +327,7 @@ explain_build_failure() { # LOG FOLDER
 
 # configure PRESET FOLDER GUI [CMAKE ARGUMENT...]: only when the folder is new or was
 # configured for another place or with other arguments; ninja sees to the rest by itself.
+# Several files are compiled as one, which is quicker from nothing; arguments may say otherwise.
 configure() {
   local preset="$1" folder="$2" gui="$3"
   shift 3
@@ -338,7 +339,7 @@ configure() {
   need_space "$folder" 600
   # --fresh: a cache of another place, compiler or library misleads.
   if ! (cd "$root" && cmake --preset "$preset" -B "$folder" --fresh \
-    -DATTNSCOPE_GUI_SOURCES="$gui" "$@") >"$log" 2>&1; then
+    -DATTNSCOPE_GUI_SOURCES="$gui" -DATTNSCOPE_UNITY=ON "$@") >"$log" 2>&1; then
     tail -n 25 "$log" >&2
     explain_build_failure "$log" "$folder"
   fi

@@ -7,7 +7,7 @@
 namespace attn {
 namespace {
 
-constexpr int kWordStart = 8, kFollows = 9, kElsewhere = -3, kGap = -2;
+constexpr int kWordStart = 8, kFollows = 9, kElsewhere = -3, kGapCost = -2;
 constexpr std::size_t kMaxWord = 64, kMaxText = 512;  // bytes: of more, the rest is not looked at
 constexpr int kNone = std::numeric_limits<int>::min() / 2;
 
@@ -50,8 +50,8 @@ class Aligned {
     int before = kNone;  // the best of the letter before, of those that do not touch this one; gaps cost, but little
     std::size_t before_at = 0;
     for (std::size_t t = 0; t < n; ++t) {
-      if (q > 0 && t >= 2 && score_[(q - 1) * n + t - 2] + kGap > before) {
-        before = score_[(q - 1) * n + t - 2] + kGap;
+      if (q > 0 && t >= 2 && score_[(q - 1) * n + t - 2] + kGapCost > before) {
+        before = score_[(q - 1) * n + t - 2] + kGapCost;
         before_at = t - 2;
       }
       if (lower(text_[t]) != lower(word_[q])) continue;

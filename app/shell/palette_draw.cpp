@@ -17,7 +17,7 @@ namespace attn {
 namespace {
 
 constexpr const char* kPalette = "Commands";
-constexpr float kWidth = 680, kRow = 26, kGroup = 96, kText = 13, kSmall = 12;  // logical
+constexpr float kPaletteWidth = 680, kRow = 26, kGroup = 96, kText = 13, kSmall = 12;  // logical
 
 // Up and down belong to the list while the field has the keyboard.
 int move_by_arrows(ImGuiInputTextCallbackData* data) {
@@ -163,7 +163,7 @@ void open_palette(const Controller& controller, PaletteHeld& held) {
 void draw_palette(PaletteHeld& held, Commands& commands) {
   const Style& s = style();
   const ImGuiViewport* viewport = ImGui::GetMainViewport();
-  const float width = std::min(s.px(kWidth), viewport->Size.x - s.px(40));
+  const float width = std::min(s.px(kPaletteWidth), viewport->Size.x - s.px(40));
   const float top = std::min(s.px(90), viewport->Size.y * 0.1F);
   const float room = viewport->Size.y - 2 * top - s.px(70);
   const int rows = std::clamp(static_cast<int>(room / s.px(kRow)), 3, 14);

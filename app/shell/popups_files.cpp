@@ -20,10 +20,10 @@ constexpr const char* kOpenFile = "Open a file";
 constexpr const char* kSaveAs = "Save the session as";
 constexpr const char* kInputFiles = "Your own inputs";
 constexpr const char* kSaveSteps = "Pictures of several steps";
-constexpr float kWidth = 560;  // logical, of a path field
+constexpr float kFieldWidth = 560;  // logical, of a path field
 
 void dim_words(const std::string& words) {
-  ImGui::PushTextWrapPos(ImGui::GetCursorPosX() + style().px(kWidth));
+  ImGui::PushTextWrapPos(ImGui::GetCursorPosX() + style().px(kFieldWidth));
   ImGui::TextDisabled("%s", words.c_str());
   ImGui::PopTextWrapPos();
 }
@@ -31,7 +31,7 @@ void dim_words(const std::string& words) {
 void error_words(const std::string& words) {
   if (words.empty()) return;
   ImGui::PushStyleColor(ImGuiCol_Text, colour_of(TensorColour::m));
-  ImGui::PushTextWrapPos(ImGui::GetCursorPosX() + style().px(kWidth));
+  ImGui::PushTextWrapPos(ImGui::GetCursorPosX() + style().px(kFieldWidth));
   ImGui::TextUnformatted(words.c_str());
   ImGui::PopTextWrapPos();
   ImGui::PopStyleColor();
@@ -39,7 +39,7 @@ void error_words(const std::string& words) {
 
 bool path_field(ShellHeld& held, const char* id, const char* hint, const char* extension, FileDialog::Kind kind,
                 std::string& path) {
-  const PathField field{id, hint, extension, kind, held.has_dialogs, style().px(kWidth)};
+  const PathField field{id, hint, extension, kind, held.has_dialogs, style().px(kFieldWidth)};
   return draw_path_field(field, path, held.dialog, held.browsing);
 }
 
@@ -55,7 +55,8 @@ void known_files(const std::vector<KnownFile>& files, Commands& commands) {
       const std::filesystem::path path(f.path);
       const std::string words =
           bundled ? f.words : fmt::format("{}  in {}", path.filename().string(), path.parent_path().string());
-      if (!ImGui::Selectable(fmt::format("{}##{}", words, f.path).c_str(), false, 0, {style().px(kWidth), 0})) continue;
+      if (!ImGui::Selectable(fmt::format("{}##{}", words, f.path).c_str(), false, 0, {style().px(kFieldWidth), 0}))
+        continue;
       commands.emplace_back(OpenFile{f.path});
       ImGui::CloseCurrentPopup();
     }

@@ -17,7 +17,7 @@ namespace attn {
 namespace {
 
 using Paths = std::array<std::string, 4>;
-constexpr std::array<const char*, 4> kNames{"Q", "K", "V", "the bias"};
+constexpr std::array<const char*, 4> kTensorNames{"Q", "K", "V", "the bias"};
 
 struct Given {
   std::string path;
@@ -31,7 +31,7 @@ Result<Given> look_at(const std::string& path, std::size_t tensor) {
   const std::size_t axes = header->shape.size();
   const std::size_t min = tensor == 3 ? 1 : 2;
   if (axes < min || axes > 4) {
-    return bad_input(fmt::format("{} has {} axes; {} takes {} to 4.", path, axes, kNames[tensor], min));
+    return bad_input(fmt::format("{} has {} axes; {} takes {} to 4.", path, axes, kTensorNames[tensor], min));
   }
   Given given{path, *std::move(header), {1, 1, 1, 1}};
   for (std::size_t n = 0; n < axes; ++n) given.shape[4 - axes + n] = given.header.shape[n];

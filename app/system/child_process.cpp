@@ -88,17 +88,17 @@ tl::expected<void, NoMessage> read_all(int descriptor, std::span<std::byte> byte
   return {};
 }
 
-struct Pair {
+struct SocketPair {
   Socket ours, theirs;
   int their_descriptor = -1;
 };
-Result<Pair> socket_pair() {
+Result<SocketPair> socket_pair() {
   int ends[2] = {-1, -1};
   if (::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0) {
     return fail(ErrorKind::cannot_run,
                 fmt::format("no connection to a worker could be made: {}", std::strerror(errno)));
   }
-  return Pair{Socket(ends[0]), Socket(ends[1]), ends[1]};
+  return SocketPair{Socket(ends[0]), Socket(ends[1]), ends[1]};
 }
 
 // In the child: it ends with its parent.
@@ -166,7 +166,7 @@ Result<Child> Child::start(const std::vector<std::string>& arguments, const std:
   pointers.reserve(words.size() + 1);
   for (std::string& w : words) pointers.push_back(w.data());
   pointers.push_back(nullptr);
-  Result<Pair> pair = socket_pair();
+  Result<SocketPair> pair = socket_pair();
   if (!pair) return tl::unexpected(pair.error());
   const pid_t parent = ::getpid();
   const pid_t id = ::fork();
@@ -187,7 +187,7 @@ Result<Child> Child::start(const std::vector<std::string>& arguments, const std:
 }
 
 Result<Child> Child::copy(const std::function<int(Socket&)>& work) {
-  Result<Pair> pair = socket_pair();
+  Result<SocketPair> pair = socket_pair();
   if (!pair) return tl::unexpected(pair.error());
   const pid_t parent = ::getpid();
   const pid_t id = ::fork();

@@ -33,7 +33,7 @@
 namespace attn {
 namespace {
 
-using Clock = std::chrono::steady_clock;
+using SteadyClock = std::chrono::steady_clock;
 
 // So often the loop looks whether there is something to save, and whether another window measured something. Nothing is
 // drawn for it.
@@ -140,9 +140,9 @@ class SettingsKeeper {
     if (text == saved_text_) return;
     if (text != changed_text_) {
       changed_text_ = text;
-      changed_ = Clock::now();
+      changed_ = SteadyClock::now();
     }
-    if (!at_once && Clock::now() - changed_ < kSaveAfter) return;
+    if (!at_once && SteadyClock::now() - changed_ < kSaveAfter) return;
     if (auto written = save_settings(file_, kept_); !written) {
       log.warn(written.error().message);
       may_save_ = false;  // said once
@@ -156,7 +156,7 @@ class SettingsKeeper {
   Preferences seen_;
   bool may_save_ = true;
   std::string saved_text_, changed_text_;
-  Clock::time_point changed_;
+  SteadyClock::time_point changed_;
 };
 
 // All that one open window needs. Members die in reverse order.

@@ -14,7 +14,7 @@
 namespace attn {
 namespace {
 
-constexpr float kText = 12, kHeight = 14;            // logical pixels
+constexpr float kLabelText = 12, kHeight = 14;       // logical pixels
 constexpr float kLeader = 14, kMark = 14, kGap = 4;  // from the plot's edge to the mark, the mark, to the name
 
 // The line that names this one too: a measured line stands for its dotted prediction.
@@ -35,7 +35,7 @@ Face face_of(const BenchLine& line) {
 float label_gutter(const BenchChart& chart) {
   float widest = 0;
   for (const BenchLine& line : chart.lines)
-    if (named_by(chart, line) == nullptr) widest = std::max(widest, text_width(face_of(line), kText, line.label));
+    if (named_by(chart, line) == nullptr) widest = std::max(widest, text_width(face_of(line), kLabelText, line.label));
   return widest + style().px(kLeader + kMark + kGap + 4);
 }
 
@@ -72,7 +72,7 @@ void draw_end_labels(ImDrawList& list, const std::vector<EndLabel>& labels, Benc
     const BenchLine& line = *label.line;
     const bool hidden = is_hidden(cache, line);
     const auto y = static_cast<float>(label.y);
-    const float width = text_width(face_of(line), kText, line.label);
+    const float width = text_width(face_of(line), kLabelText, line.label);
     if (label.at_edge && std::abs(label.end.y - y) > s.px(3))
       list.AddLine({edge, label.end.y}, {mark - s.px(1), y}, colour(s.theme, Token::faint),
                    std::max(1.0F, s.px(0.75F)));
@@ -93,7 +93,7 @@ void draw_end_labels(ImDrawList& list, const std::vector<EndLabel>& labels, Benc
     const bool pointed = is_pointed_at(cache, line);
     const ImU32 ink = colour(s.theme, line.kernel.empty() ? Token::dim : Token::text);
     const Box name{{left, box.min.y}, box.max};
-    draw_text_in(&list, name, Align::left, face_of(line), kText, hidden ? faded(ink, 0.45F) : ink, line.label);
+    draw_text_in(&list, name, Align::left, face_of(line), kLabelText, hidden ? faded(ink, 0.45F) : ink, line.label);
     if (pointed && !hidden) list.AddLine({left, name.max.y}, {name.max.x, name.max.y}, ink, std::max(1.0F, s.px(1)));
   }
 }

@@ -23,7 +23,7 @@ namespace attn {
 namespace {
 
 constexpr std::size_t kShort = 5;  // lines of the list before it opens
-constexpr float kText = 13, kSmall = 12;
+constexpr float kEntryText = 13, kSmall = 12;
 
 // Sets a name, Enter takes it. The text begins as what it is called now.
 void name_field(const BenchRuns& list, const ListedRun& r, BenchCache& cache, Commands& commands) {
@@ -86,13 +86,13 @@ void draw_name(ImDrawList& list, const Box& box, const std::string& words, const
   const Style& s = style();
   float x = box.min.x;
   if (!letter.empty()) {
-    draw_text_in(&list, {{x, box.min.y}, {x + s.px(14), box.max.y}}, Align::left, Face::bold, kText,
+    draw_text_in(&list, {{x, box.min.y}, {x + s.px(14), box.max.y}}, Align::left, Face::bold, kEntryText,
                  colour(s.theme, Token::text), letter);
     x += s.px(15);
   }
   const Box rest{{x, box.min.y}, box.max};
-  draw_text_in(&list, rest, Align::left, Face::text, kText, colour(s.theme, on ? Token::text : Token::dim),
-               fitted_text(Face::text, kText, words, rest.width()));
+  draw_text_in(&list, rest, Align::left, Face::text, kEntryText, colour(s.theme, on ? Token::text : Token::dim),
+               fitted_text(Face::text, kEntryText, words, rest.width()));
 }
 
 struct RunLine {
@@ -170,7 +170,7 @@ void draw_run_list(const State& state, const Model& model, BenchCache& cache, Co
       if ((r.from == RunFrom::bundled) == bundled && !list.removed.contains(r.run.id) &&
           std::find(shown.begin(), shown.end(), &r) == shown.end())
         listed.push_back(&r);
-  ImGui::PushFont(s.fonts.bold, s.px(kText));
+  ImGui::PushFont(s.fonts.bold, s.px(kEntryText));
   ImGui::TextUnformatted("Runs");
   ImGui::PopFont();
   if (listed.size() > kShort) {

@@ -20,7 +20,7 @@
 namespace attn {
 namespace {
 
-constexpr float kRow = 20, kHead = 24, kTitle = 26, kNote = 20, kPadding = 12, kText = 12.5F;  // logical pixels
+constexpr float kRow = 20, kHead = 24, kTitle = 26, kNote = 20, kPadding = 12, kCellText = 12.5F;  // logical pixels
 
 // Columns that go first when the table is too wide. With a group chosen the last ones go.
 constexpr std::array<std::string_view, 9> kDropped{"tiles",    "bandwidth", "peak",     "workspace", "memory",
@@ -33,13 +33,13 @@ struct ShownColumn {
 
 float width_of(const BenchTable& table, std::size_t column) {
   const Style& s = style();
-  float widest = text_width(Face::text, kText, table.columns[column].title) + s.px(12);  // room for the sort arrow
+  float widest = text_width(Face::text, kCellText, table.columns[column].title) + s.px(12);  // room for the sort arrow
   for (const BenchTableRow& row : table.rows) {
     if (column == 0) {
-      widest = std::max(widest, s.px(24) + text_width(row.emphasised ? Face::bold : Face::text, kText, row.label));
+      widest = std::max(widest, s.px(24) + text_width(row.emphasised ? Face::bold : Face::text, kCellText, row.label));
     } else if (!row.cells.empty()) {
       const bool words = table.columns[column].id == "verdict";
-      widest = std::max(widest, text_width(words ? Face::text : Face::mono, kText, row.cells[column - 1].text) +
+      widest = std::max(widest, text_width(words ? Face::text : Face::mono, kCellText, row.cells[column - 1].text) +
                                     (words ? s.px(20) : 0));
     }
   }
@@ -95,7 +95,7 @@ std::vector<std::size_t> sorted_rows(const BenchTable& table, const std::vector<
 void head(const BenchTable& table, const std::vector<ShownColumn>& columns) {
   const Style& s = style();
   ImGui::PushStyleColor(ImGuiCol_Text, colour(s.theme, Token::dim));
-  ImGui::PushFont(s.fonts.text, s.px(kText));
+  ImGui::PushFont(s.fonts.text, s.px(kCellText));
   ImGui::TableNextRow(ImGuiTableRowFlags_Headers, s.px(kHead));
   for (std::size_t i = 0; i < columns.size(); ++i) {
     const BenchColumn& column = table.columns[columns[i].index];
@@ -103,7 +103,7 @@ void head(const BenchTable& table, const std::vector<ShownColumn>& columns) {
     const bool left = column.id == "kernel" || column.id == "verdict";
     if (!left) {
       const bool sorted = (ImGui::TableGetColumnFlags() & ImGuiTableColumnFlags_IsSorted) != 0;
-      const float width = text_width(Face::text, kText, column.title) + (sorted ? s.px(12) : 0);
+      const float width = text_width(Face::text, kCellText, column.title) + (sorted ? s.px(12) : 0);
       ImGui::SetCursorPosX(ImGui::GetCursorPosX() + std::max(0.0F, ImGui::GetContentRegionAvail().x - width));
     }
     ImGui::TableHeader(fmt::format("{}###{}", column.title, column.id).c_str());
@@ -136,10 +136,10 @@ void cell(const BenchTableRow& row, const BenchCell& c, const BenchColumn& colum
     if (row.mark != BenchMark::none)
       draw_tick(list, {at.x + s.px(6), box.centre().y}, row.mark == BenchMark::pass, ink);
     draw_text_in(&list, {{at.x + s.px(row.mark == BenchMark::none ? 0 : 18), box.min.y}, box.max}, Align::left,
-                 row.mark == BenchMark::fail ? Face::bold : Face::text, kText,
+                 row.mark == BenchMark::fail ? Face::bold : Face::text, kCellText,
                  row.mark == BenchMark::pass ? colour(s.theme, Token::dim) : ink, c.text);
   } else {
-    draw_text_in(&list, box, Align::right, Face::mono, kText, ink, c.text);
+    draw_text_in(&list, box, Align::right, Face::mono, kCellText, ink, c.text);
   }
   if (c.tip.empty() || !ImGui::IsWindowHovered(ImGuiHoveredFlags_ChildWindows)) return;
   if (!ImGui::IsMouseHoveringRect(box.min, box.max)) return;
@@ -202,7 +202,7 @@ void kernel_cell(BenchCache& cache, std::size_t index, const BenchLine* line, Co
              kernel_colour(s.theme, row.kernel), colour(s.theme, row.emphasised ? Token::band : Token::card), s.px(4),
              s.px(1.5F)});
   draw_text_in(&list, {{at.x + s.px(20), at.y}, {at.x + s.px(400), at.y + s.px(kRow)}}, Align::left,
-               row.emphasised ? Face::bold : Face::text, kText,
+               row.emphasised ? Face::bold : Face::text, kCellText,
                colour(s.theme, row.cells.empty() ? Token::dim : Token::text), row.label);
 }
 
@@ -223,9 +223,9 @@ struct Reason {
 void draw_reason(ImDrawList& list, const Reason& r, float table_end) {
   const Style& s = style();
   const Box box{r.at, {r.right > 0 ? r.right : table_end, r.at.y + s.px(kRow)}};
-  const bool cut = text_width(Face::text, kText, r.words) > box.width();
+  const bool cut = text_width(Face::text, kCellText, r.words) > box.width();
   ImGui::PushClipRect(box.min, box.max, true);
-  draw_text_in(&list, box, Align::left, Face::text, kText, colour(s.theme, Token::dim), r.words);
+  draw_text_in(&list, box, Align::left, Face::text, kCellText, colour(s.theme, Token::dim), r.words);
   ImGui::PopClipRect();
   if (cut && ImGui::IsWindowHovered(ImGuiHoveredFlags_ChildWindows) && ImGui::IsMouseHoveringRect(box.min, box.max))
     show_tooltip(r.words, 360);

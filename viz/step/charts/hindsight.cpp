@@ -15,7 +15,7 @@
 namespace attn {
 namespace {
 
-struct Builder {
+struct HindsightBuilder {
   const Recording& rec;
   const StepPlace& at;
   std::int32_t i = 0;
@@ -112,7 +112,7 @@ HindsightScene hindsight_scene(const Recording& rec, const StepPlace& at) {
   HindsightScene scene;
   scene.row = at.row;
   scene.right_to_left = rec.options.key_order == KeyOrder::right_to_left;
-  const Builder b{rec, at, at.row / std::max(at.br, 1), static_cast<EventIndex>(rec.events.size() - 1)};
+  const HindsightBuilder b{rec, at, at.row / std::max(at.br, 1), static_cast<EventIndex>(rec.events.size() - 1)};
   scene.words = b.words();
   const auto final_row = b.final_output();
   double min = std::numeric_limits<double>::max(), max = 0;

@@ -19,7 +19,7 @@ std::optional<float> at_row(const Recording& rec, VersionId id, std::int32_t row
   return rec.values(id)[static_cast<std::size_t>(r) * static_cast<std::size_t>(v.cols) + static_cast<std::size_t>(c)];
 }
 
-struct Builder {
+struct RowBuilder {
   const Recording& rec;
   const StepPlace& at;
   RowChartScene out;
@@ -144,7 +144,7 @@ struct Builder {
 }  // namespace
 
 RowChartScene row_chart_scene(const Recording& rec, const StepPlace& at) {
-  Builder b{rec, at, {}, at.i >= 0 ? at.i : at.first_row / std::max(at.br, 1)};
+  RowBuilder b{rec, at, {}, at.i >= 0 ? at.i : at.first_row / std::max(at.br, 1)};
   b.out.row = at.row;
   for (std::int32_t j = 0; j < rec.key_tiles(); ++j) b.add_tile(j);
   b.add_weights();

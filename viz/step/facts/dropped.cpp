@@ -8,7 +8,7 @@
 namespace attn {
 namespace {
 
-struct Looker {
+struct DroppedLooker {
   const Recording& rec;
   const StepPlace& at;
   std::int32_t i = 0, j = 0;  // tiles that are drawn, also where the phase has none
@@ -57,7 +57,7 @@ bool is_dropped(const Recording& rec, const StepPlace& at, Slot slot) {
   if (rec.after(at.event, slot) != kNoVersion) return false;
   const std::int32_t i = at.i >= 0 ? at.i : at.first_row / std::max(at.br, 1);
   const std::int32_t j = at.j >= 0 ? at.j : at.first_key / std::max(at.bc, 1);
-  return Looker{rec, at, i, j}.was_live(slot);
+  return DroppedLooker{rec, at, i, j}.was_live(slot);
 }
 
 std::string dropped_words(const Recording& rec, const StepPlace& at, Slot slot) {

@@ -21,7 +21,7 @@ bool is_column(Slot slot) {
          slot == Slot::l_new;
 }
 
-struct Builder {
+struct PointedBuilder {
   const Recording& rec;
   const TilesScene& tiles;
   CellRef cell;
@@ -202,7 +202,7 @@ const Cell* cell_of(const TilesScene& scene, const CellRef& ref) {
 PointedScene pointed_scene(const Recording& rec, const TilesScene& tiles, const Pointed& pointed,
                            const ExactTile* exact) {
   const CellRef& ref = pointed.cell;
-  Builder b{rec, tiles, ref, {}};
+  PointedBuilder b{rec, tiles, ref, {}};
   add_lead(b.out, pointed.by);
   const Cell* cell = cell_of(tiles, ref);
   const TileScene* tile = tile_of(tiles, ref.slot);
