@@ -104,7 +104,7 @@ void draw_bench_strip(const State& state, const Model& model, BenchCache& cache,
   const std::string hidden = cache.hidden.empty() ? "" : fmt::format("{} hidden", cache.hidden.size());
   const float back = hidden.empty() ? 0 : text_width(Face::text, 12, hidden) + s.px(20);
   const float fold = folded ? text_width(Face::text, 12, "sweep ...") + s.px(20) : 0;
-  const float left = s.px(20), right = labels + fold + back + s.px(24), pad = s.px(low ? 10 : 12);
+  const float left = s.px(20), right = labels + fold + back + s.px(24), pad = s.px(low ? 11 : 12);
   const float room = std::max(s.px(120), width - left - right);
   const float headline_height = draw_paragraph(nullptr, {}, room, size, headline, kLines, false);
   // The chips stand beside the headline alone.
