@@ -68,6 +68,12 @@ FigureChange change_of(const MetricRow& metric, const Measurement& mine, const M
     change.text = "same";
     return change;
   }
+  // Zero degrees Celsius is no nothing, and how often was measured is no figure of the kernel.
+  if (metric.id == "repeats_count") return change;
+  if (metric.unit == "C") {
+    change.text = fmt::format("{}{:.0f} K", a.value > b.value ? "+" : "−", std::abs(a.value - b.value));
+    return change;
+  }
   if (b.value == 0 || a.value / b.value <= 0) return change;
   change.text = fmt::format("{}×", figure_text(a.value / b.value));
   change.up = a.value > b.value;
