@@ -88,7 +88,8 @@ std::string text_of(const MetricRow& metric, const Figure& f) {
   std::string text = value_with_unit(f.value, unit_of(metric, f.value, f.value));
   if (metric.unit == "B") text = bytes_text(f.value);
   if (metric.unit == "1" && f.value == std::round(f.value) && f.value < kExact) text = fmt::format("{:.0f}", f.value);
-  return (f.min_of_launches ? "≥ " : "") + text;
+  const bool all = metric.unit == "%" && f.value >= 99.95;  // more than all cannot be
+  return (f.min_of_launches && !all ? "≥ " : "") + text;
 }
 
 std::string capitalised(std::string_view words) {

@@ -34,6 +34,14 @@ std::string stand_in_words(const State& state) {
   return fmt::format("{} runs on a GPU and is not recorded: this is {} on the CPU, {}", chosen, (*shown)->id, how);
 }
 
+std::string recording_words(std::string why) {
+  if (why.empty()) return "It is being recorded.";
+  if (why[0] >= 'a' && why[0] <= 'z' && !find_kernel(why.substr(0, why.find(' '))))
+    why[0] = static_cast<char>(why[0] - 'a' + 'A');
+  if (!why.ends_with('.')) why += '.';
+  return why;
+}
+
 StripScene strip_scene(const Recording& rec, const StepPlace& at, const StepValues& values, const StepTexts& texts) {
   StripScene scene;
   const Phase phase = rec.events[at.event].id.phase;

@@ -50,6 +50,27 @@ TEST(ProfileScene, SetsTheChosenKernelAgainstTheBaseline) {
   EXPECT_EQ(figure_of(scene, "dram_read_bytes")->change.text, "same");
 }
 
+// 41 degrees are not 0.89 times 46, and all warps are not "at least" all.
+TEST(ProfileScene, DegreesDifferInKelvinAndAllIsNotAtLeastAll) {
+  Model model = h100_model();
+  auto& rows = model.runs[0].run.rows;
+  const auto set = [](Measurement& m, std::string_view id, double value, bool min) {
+    Figure& f = m.figures[find_metric(id).value()];
+    f = {Origin::measured, value, "", ""};
+    f.min_of_launches = min;
+  };
+  for (const double degrees : {46.0, 41.0}) {
+    Measurement& m = rows[degrees == 46.0 ? 0 : 1];
+    set(m, "gpu_temperature_c", degrees, false);
+    set(m, "repeats_count", degrees, false);
+    set(m, "occupancy_theoretical_pct", degrees == 46.0 ? 50 : 100, true);
+  }
+  const ProfileScene scene = profile_scene(state_of("flash_simt"), model, {});
+  EXPECT_EQ(figure_of(scene, "gpu_temperature_c")->change.text, "−5 K");
+  EXPECT_EQ(figure_of(scene, "repeats_count")->change.text, "");
+  EXPECT_EQ(figure_of(scene, "occupancy_theoretical_pct")->text, "100 %");
+}
+
 TEST(ProfileScene, TheBaselineItselfIsSetAgainstTheFastestOther) {
   const ProfileScene scene = profile_scene(state_of("naive"), h100_model(), {});
   EXPECT_EQ(scene.kernel, "naive");
