@@ -73,7 +73,7 @@ check_temporary() {
 # its place in the list. So there is no circle.
 rooms_inside() { # ROOM
   case "$1" in
-    kernels) printf 'base formats model arithmetic recording judge gpu/compile gpu/device gpu/rungs cpu .' ;;
+    kernels) printf 'base formats model arithmetic recording judge gpu/compile gpu/device gpu/rungs cpu . museum' ;;
     profiling) printf 'figures session cupti measure sweep .' ;;
     viz) printf 'state draw step/facts step/charts step/tiles step/timeline step bench profile learn .' ;;
     app) printf 'system state graphics worker control shell window cli .' ;;

@@ -27,6 +27,8 @@ Command add_doctor(Parser program);
 Command add_shot(Parser program);
 Command add_report(Parser program);
 Command add_inspect(Parser program);
+Command add_museum(Parser program);
+Command add_profile(Parser program);
 Command add_lesson(Parser program);
 Command add_worker(Parser program);
 

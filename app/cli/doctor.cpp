@@ -17,6 +17,7 @@
 #include "app/system/posix.h"
 #include "app/window/window.h"
 #include "app/worker/client.h"
+#include "app/worker/disassemble.h"
 #include "attnscope_version.h"
 #include "kernels/base/bytes.h"
 #include "kernels/base/folders.h"
@@ -165,6 +166,11 @@ std::vector<Finding> look_at_gpus() {
     all.push_back({Mark::works, "NVRTC", (*compiler)->version(), ""});
   else
     all.push_back({Mark::note, "NVRTC", compiler.error().message, kFetch});
+  const auto nvdisasm = find_nvdisasm();
+  if (nvdisasm)
+    all.push_back({Mark::works, "nvdisasm (machine code)", nvdisasm->string(), ""});
+  else
+    all.push_back({Mark::note, "nvdisasm (machine code)", nvdisasm.error().message, kFetch});
   return all;
 }
 
@@ -184,11 +190,11 @@ std::vector<Finding> findings() {
   return all;
 }
 
-// Becomes the script that brings NVRTC and CUPTI; returns only where it can't.
+// Becomes the script that brings NVRTC, CUPTI and nvdisasm; returns only where it can't.
 Result<int> fetch_cuda() {
   const auto script = find_asset("setup/fetch_cuda.sh");
   if (!script) return tl::unexpected(script.error());
-  ::execlp("bash", "bash", script->c_str(), "--with-nvrtc", static_cast<char*>(nullptr));
+  ::execlp("bash", "bash", script->c_str(), "--with-nvrtc", "--with-nvdisasm", static_cast<char*>(nullptr));
   return fail(ErrorKind::cannot_run, fmt::format("bash cannot be started: {}.", std::strerror(errno)));
 }
 
@@ -217,8 +223,10 @@ Command add_doctor(Parser program) {
       "  attnscope doctor\n"
       "  attnscope doctor | grep -A1 '^--'");
   const auto fetch = std::make_shared<bool>(false);
-  parser.add_flag("--fetch-cuda", *fetch,
-                  "Bring NVRTC and CUPTI (100 MB, from the Python package index) to your own folder, and nothing else");
+  parser.add_flag(
+      "--fetch-cuda", *fetch,
+      "Bring NVRTC, CUPTI and nvdisasm (105 MB, from the Python package index) to your own folder, and nothing "
+      "else");
   return {parser, [fetch](Stopper&) { return *fetch ? fetch_cuda() : examine(); }};
 }
 

@@ -252,7 +252,7 @@ Result<State> DocumentArguments::state_of(bool shows_step) const {
   }
   Options o = s->document.options;
   if (auto r = options.apply_to(o); !r) return tl::unexpected(r.error());
-  if (const auto row = find_kernel(kernel.empty() ? s->document.kernel : kernel)) {
+  if (const auto row = find_kernel_or_piece(kernel.empty() ? s->document.kernel : kernel)) {
     if (auto r = options.check_read_by(std::span(&*row, 1)); !r) return tl::unexpected(r.error());
   }
 

@@ -6,6 +6,7 @@
 #include <optional>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include <fmt/format.h>
 
@@ -138,6 +139,19 @@ Result<void> set_session(const ShotArguments& a, PictureSpec& picture) {
   return ok();
 }
 
+// Those of a session that is open come first, then those of this machine; what is nowhere is said.
+void add_named_runs(const BenchRuns& named, std::vector<ListedRun>& runs) {
+  FoundRuns found = find_runs(run_folders(), named);
+  const auto has = [](const std::vector<ListedRun>& in, const std::string& id) {
+    return std::any_of(in.begin(), in.end(), [&](const ListedRun& r) { return r.run.id == id; });
+  };
+  for (const std::string& id : named.shown)
+    if (id != kPredictedRun && !has(runs, id) && !has(found.runs, id))
+      say(fmt::format("attnscope: the run {} is not on this machine; the rest is drawn.", id));
+  for (ListedRun& r : found.runs)
+    if (!has(runs, r.run.id)) runs.push_back(std::move(r));
+}
+
 Result<PictureSpec> picture_of(const ShotArguments& a) {
   const auto size = parse_extents("--size", a.size, "size like 1440x900");
   if (!size) return tl::unexpected(size.error());
@@ -155,14 +169,7 @@ Result<PictureSpec> picture_of(const ShotArguments& a) {
   if (auto r = set_session(a, picture); !r) return tl::unexpected(r.error());
   // A state that names runs is drawn with those that this machine has.
   const BenchRuns& named = picture.state.document.runs;
-  if (!named.shown.empty() && picture.runs.empty()) {
-    FoundRuns found = find_runs(run_folders(), named);
-    for (const std::string& id : named.shown)
-      if (id != kPredictedRun &&
-          std::none_of(found.runs.begin(), found.runs.end(), [&](const auto& r) { return r.run.id == id; }))
-        say(fmt::format("attnscope: the run {} is not on this machine; the rest is drawn.", id));
-    picture.runs = std::move(found.runs);
-  }
+  if (!named.shown.empty()) add_named_runs(named, picture.runs);
   return picture;
 }
 

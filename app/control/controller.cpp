@@ -43,6 +43,7 @@ struct Controller::RunEffect {
   void operator()(const ExportTrace& e) const { c.exports_.write_trace(e.run); }
   void operator()(const TakeSweepOf& e) const { c.runs_.take_sweep_of(e.id); }
 
+  void operator()(const ListKernel& e) const { c.listings_.list(e.subject); }
   void operator()(const StartLesson& e) const { c.lessons_.start(e.lesson, e.beat); }
   void operator()(const GoToBeat& e) const { c.lessons_.go(e.direction); }
   void operator()(const ChooseAnswer& e) const { c.lessons_.choose(e.index); }
@@ -76,9 +77,11 @@ Controller::Controller(ControllerOptions options)
     : state_(std::move(options.state)),
       file_task_(context(), std::move(options.save_folder)),
       recordings_(context()),
+      examinations_(context()),
       playback_(context()),
       runs_(context(), std::move(options.runs)),
       sweeps_(context(), std::move(options.sweeps), runs_),
+      listings_(context(), std::move(options.lister)),
       exports_(context(), file_task_, std::move(options.program)),
       lessons_(context(), std::move(options.lessons), recordings_),
       files_(context(), file_task_, recordings_, sweeps_, runs_, lessons_),
@@ -107,13 +110,14 @@ bool Controller::update(const Commands& commands) {
     obey(command);
     lessons_.follow();
   }
+  const bool examines = examinations_.follow();
   if (state_.view.workspace == Workspace::bench || state_.view.workspace == Workspace::profile) {
     runs_.look_again();
     sweeps_.compile();
   }
   refresh_task_view();
   said_ = log_.last_number();
-  return delivered || !commands.empty() || said_ != said || model_.task != task;
+  return delivered || examines || !commands.empty() || said_ != said || model_.task != task;
 }
 
 void Controller::obey(const Command& command) {
@@ -198,7 +202,9 @@ void Controller::save_picture(const std::filesystem::path& file, Image image) {
 }
 
 void Controller::wait() {
-  tasks_.wait();
+  do {
+    tasks_.wait();
+  } while (examinations_.follow());
   refresh_task_view();
 }
 

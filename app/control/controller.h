@@ -11,11 +11,13 @@
 #include <memory>
 #include <vector>
 
+#include "app/control/examinations.h"
 #include "app/control/exports.h"
 #include "app/control/file_task.h"
 #include "app/control/files.h"
 #include "app/control/job_context.h"
 #include "app/control/lessons.h"
+#include "app/control/listings.h"
 #include "app/control/log.h"
 #include "app/control/playback.h"
 #include "app/control/recordings.h"
@@ -38,6 +40,7 @@ struct ControllerOptions {
   std::filesystem::path program;      // draws pictures of steps in a process of its own; empty = this program
   RunFolders runs;                    // where runs are kept and found
   SweepSources sweeps;
+  KernelLister lister;  // for Profile's source; none = it says so
   LessonSources lessons;
 };
 
@@ -94,9 +97,11 @@ class Controller {
   // The jobs. A new one is a member here, and its effects are overloads of RunEffect.
   FileTask file_task_;
   Recordings recordings_;
+  Examinations examinations_;
   Playback playback_;
   RunList runs_;
   Sweeps sweeps_;
+  Listings listings_;
   Exports exports_;
   Lessons lessons_;
   Files files_;

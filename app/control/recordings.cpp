@@ -8,9 +8,9 @@
 
 #include "kernels/base/bytes.h"
 #include "kernels/cpu/device.h"
-#include "kernels/ladder.h"
 #include "kernels/model/fits.h"
 #include "kernels/model/kernel.h"
+#include "kernels/museum/museum.h"
 #include "kernels/recording/replay.h"
 #include "kernels/recording/size.h"
 
@@ -28,7 +28,7 @@ struct RecordingPlan {
 };
 
 Result<RecordingPlan> plan_recording(const std::string& kernel, const Problem& p, const Options& o) {
-  const auto row = find_kernel(kernel);
+  const auto row = find_kernel_or_piece(kernel);
   if (!row) return tl::unexpected(row.error());
   if ((*row)->record == nullptr) {
     return fail(ErrorKind::cannot_run, std::string((*row)->title) + " cannot be recorded step by step.");

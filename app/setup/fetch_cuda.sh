@@ -2,6 +2,8 @@
 # Brings what the program needs of CUDA where no toolkit is installed, from the Python package index:
 #   bash app/setup/fetch_cuda.sh               the headers of the driver API, CUPTI and NVTX (12 MB), for the build
 #   bash app/setup/fetch_cuda.sh --with-nvrtc  besides the run-time compiler and CUPTI (100 MB), for GPU kernels
+#   bash app/setup/fetch_cuda.sh --with-nvdisasm  besides nvdisasm (5 MB), which prints their machine code
+# The options may stand together.
 # Headers go to ${XDG_CACHE_HOME:-~/.cache}/attnscope/cuda/include, libraries to
 # ${XDG_DATA_HOME:-~/.local/share}/attnscope/cuda/nvidia/cu13; with them the headers once more, for kernels that include
 # CUDA's. What lies there whole is not brought again; what is missing or cut short is.
@@ -17,6 +19,7 @@ readonly crt="nvidia-cuda-crt==13.0.88" # what the runtime's headers include
 readonly nvrtc="nvidia-cuda-nvrtc==13.0.88"
 readonly cupti="nvidia-cuda-cupti==13.0.85"
 readonly nvtx="nvidia-nvtx==13.0.85"
+readonly nvdisasm="nvidia-cuda-nvdisasm==13.5.37" # newer than the compiler: it reads the machine code of all before
 
 say() { printf '%s\n' "$*" >&2; }
 
@@ -33,6 +36,8 @@ hash_of() { # PACKAGE
     "$cupti aarch64") printf '796bd679890ee55fb14a94629b698b6db54bcfd833d391d5e94017dd9d7d3151' ;;
     "$nvtx x86_64") printf '4936d1d6780fbe68db454f5e72a42ff64d1fd6397df9f363ae786930fd5c1cd4' ;;
     "$nvtx aarch64") printf 'cb7780edb6b14107373c835bf8b72e7a178bac7367e23da7acb108f973f157a6' ;;
+    "$nvdisasm x86_64") printf 'd3fdbdd49fa53e2e4aacd3db8259d052bd2b049ececdcb69e92e083c6728e7ca' ;;
+    "$nvdisasm aarch64") printf 'a3a8248074edb9fba63b74c38a5416b712a91ab09e70b8ab37186c3d293fc605' ;;
     *)
       say "There is no pinned CUDA wheel for $(uname -m); install a CUDA toolkit 12.8 or newer."
       return 1
@@ -120,18 +125,34 @@ bring_kernel_headers() {
   manifest "$cache/include" >"$data/headers.manifest"
 }
 
+readonly programs="$data/nvidia/cu13/bin"
+nvdisasm_whole() { [[ -x $programs/nvdisasm ]] && whole "$programs" "$data/nvdisasm.manifest"; }
+bring_nvdisasm() {
+  local folder
+  say "Bringing nvdisasm (5 MB)"
+  mkdir -p "$programs"
+  folder="$(fetch "$nvdisasm")"
+  cp -R "$folder"/unpacked/nvidia/cu13/bin/. "$programs/"
+  chmod 755 "$programs/nvdisasm"
+  manifest "$folder/unpacked/nvidia/cu13/bin" >"$data/nvdisasm.manifest"
+  rm -rf "$folder"
+}
+
 main() {
-  local with_nvrtc=""
-  case "${1:-}" in
-    "") ;;
-    --with-nvrtc) with_nvrtc=1 ;;
-    *)
-      say "usage: bash fetch_cuda.sh [--with-nvrtc]"
-      return 2
-      ;;
-  esac
+  local with_nvrtc="" with_nvdisasm="" option
+  for option in "$@"; do
+    case "$option" in
+      --with-nvrtc) with_nvrtc=1 ;;
+      --with-nvdisasm) with_nvdisasm=1 ;;
+      *)
+        say "usage: bash fetch_cuda.sh [--with-nvrtc] [--with-nvdisasm]"
+        return 2
+        ;;
+    esac
+  done
   if ! headers_whole || { [[ -n $with_nvrtc ]] && { ! libraries_whole NVRTC 'libnvrtc.so.*' ||
-    ! libraries_whole CUPTI 'libcupti.so.*' || ! kernel_headers_whole; }; }; then
+    ! libraries_whole CUPTI 'libcupti.so.*' || ! kernel_headers_whole; }; } ||
+    { [[ -n $with_nvdisasm ]] && ! nvdisasm_whole; }; then
     if ! mkdir -p "$cache"; then
       say "Mend: set XDG_CACHE_HOME to a folder that you can write."
       return 1
@@ -146,6 +167,7 @@ main() {
       if ! libraries_whole CUPTI 'libcupti.so.*'; then bring_libraries CUPTI "$cupti"; fi
       if ! kernel_headers_whole; then bring_kernel_headers; fi
     fi
+    if [[ -n $with_nvdisasm ]] && ! nvdisasm_whole; then bring_nvdisasm; fi
   fi
   printf '%s\n' "$cache/include"
 }

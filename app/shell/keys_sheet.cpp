@@ -57,6 +57,36 @@ void draw_group(std::string_view group) {
   ImGui::Dummy({1, style().px(10)});
 }
 
+// What the hand on the mouse can do, and no button says.
+struct MouseRow {
+  std::string_view gesture, what;
+};
+constexpr MouseRow kMouse[] = {
+    {"click a cell", "pins it; again, or Esc, lets go"},
+    {"double click Q, K, V", "types another number"},
+    {"drag a label sideways", "changes its number, in Problem"},
+    {"wheel in a chart", "zooms; with Ctrl where the page scrolls"},
+    {"drag in a chart", "moves it"},
+    {"click in a chart", "chooses the value, and the kernel"},
+    {"double click in a chart", "fits it again"},
+    {"right click in a chart", "figures, lines, copy"},
+    {"click a line's name", "hides it, or shows it again"},
+};
+
+void draw_mouse() {
+  constexpr float kHeight = 21, kGesture = 152;
+  const Style& s = style();
+  draw_heading("Mouse");
+  for (const MouseRow& row : kMouse) {
+    const ImVec2 at = ImGui::GetCursorScreenPos();
+    ImDrawList* list = ImGui::GetWindowDrawList();
+    draw_text(list, at, Face::text, 13, colour(s.theme, Token::dim), row.gesture);
+    draw_text(list, {at.x + s.px(kGesture), at.y}, Face::text, 13, colour(s.theme, Token::text), row.what);
+    ImGui::Dummy({s.px(kColumnWidth - 24), s.px(kHeight)});
+  }
+  ImGui::Dummy({1, s.px(10)});
+}
+
 void draw_preferences(const State& state, Commands& commands) {
   const Style& s = style();
   draw_heading("Look");
@@ -94,7 +124,7 @@ void draw_file_buttons(Commands& commands) {
   }
 }
 
-void draw_content(const State& state, bool two_columns, Commands& commands) {
+void draw_content(const State& state, int columns, Commands& commands) {
   const Style& s = style();
   draw_text(ImGui::GetWindowDrawList(), ImGui::GetCursorScreenPos(), Face::bold, 17, colour(s.theme, Token::text),
             "Keys");
@@ -103,8 +133,10 @@ void draw_content(const State& state, bool two_columns, Commands& commands) {
   ImGui::BeginGroup();
   draw_group("Step");
   draw_group("Bench");
+  draw_group("Profile");
+  if (columns < 3) draw_mouse();
   ImGui::EndGroup();
-  if (two_columns) ImGui::SameLine(0, s.px(24));
+  if (columns > 1) ImGui::SameLine(0, s.px(24));
   ImGui::BeginGroup();
   draw_group("Window");
   draw_group("Edit and files");
@@ -112,6 +144,13 @@ void draw_content(const State& state, bool two_columns, Commands& commands) {
   draw_file_buttons(commands);
   ImGui::Dummy({1, s.px(10)});
   draw_preferences(state, commands);
+  ImGui::EndGroup();
+  if (columns < 3) return;
+  ImGui::SameLine(0, s.px(24));
+  ImGui::BeginGroup();
+  ImGui::PushStyleVar(ImGuiStyleVar_ItemSpacing, ImVec2(s.px(8), s.px(0)));
+  draw_mouse();
+  ImGui::PopStyleVar();
   ImGui::EndGroup();
 }
 
@@ -139,7 +178,7 @@ void draw_keys_sheet(const State& state, ShellHeld& held, Commands& commands) {
   const Style& s = style();
   const ImGuiViewport* viewport = ImGui::GetMainViewport();
   if (!held.keys_sheet_shown) ImGui::SetNextWindowFocus();
-  const bool two_columns = viewport->Size.x >= s.px(2 * kColumnWidth + 40);
+  const int columns = static_cast<int>((viewport->Size.x - s.px(16)) / s.px(kColumnWidth + 12));
   ImGui::SetNextWindowPos({viewport->Pos.x + viewport->Size.x / 2, viewport->Pos.y + viewport->Size.y / 2},
                           ImGuiCond_Always, {0.5F, 0.5F});
   ImGui::SetNextWindowSizeConstraints({0, 0}, {viewport->Size.x - s.px(16), viewport->Size.y - s.px(16)});
@@ -153,7 +192,7 @@ void draw_keys_sheet(const State& state, ShellHeld& held, Commands& commands) {
   ImGui::PopStyleColor();
   ImGui::PopStyleVar(2);
   dim_around(viewport);
-  draw_content(state, two_columns, commands);
+  draw_content(state, columns, commands);
   const bool beside =
       ImGui::IsMouseClicked(ImGuiMouseButton_Left) && held.keys_sheet_shown &&
       !ImGui::IsWindowHovered(ImGuiHoveredFlags_ChildWindows | ImGuiHoveredFlags_AllowWhenBlockedByActiveItem);

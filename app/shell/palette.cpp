@@ -15,6 +15,7 @@
 #include "app/shell/shortcuts.h"
 #include "kernels/ladder.h"
 #include "kernels/model/inputs.h"
+#include "kernels/museum/museum.h"
 #include "profiling/figures/metrics.h"
 #include "viz/bench/fields.h"
 #include "viz/bench/presets.h"
@@ -23,6 +24,7 @@
 #include "viz/step/chart_card.h"
 #include "viz/step/problem_fields.h"
 #include "viz/step/timeline/transport.h"
+#include "viz/step/wrong_run.h"
 
 namespace attn {
 namespace {
@@ -89,6 +91,12 @@ void add_buttons(Entries& e) {
   e.add("Step", "Step through the kernel and problem of Bench", "At a size that Step can show",
         {step_through_of(e.state())});
   e.add_in(Workspace::bench, "Bench", "Measure every point anew", "A new run", {RunSweep{true}});
+  e.add("Profile", "Source of the kernel, by line and phase", "With its machine code; it needs no GPU",
+        {ChooseWorkspace{Workspace::profile}, ChooseProfilePage{ProfilePage::source}});
+  e.add_in(Workspace::profile, "Profile", "The source's line with the most instructions", "", {ChooseSourceLine{}});
+  e.add_in(Workspace::profile, "Profile", "Changes over the usual measurement", "", {ChooseAgainst{}});
+  e.add_in(Workspace::profile, "Profile", "SASS beside the source", "", {ChooseCode{CodeKind::sass}});
+  e.add_in(Workspace::profile, "Profile", "PTX beside the source", "", {ChooseCode{CodeKind::ptx}});
   e.add("Edit and files", "Export the measurements as JSON", "With every repeat", {ExportJson{}});
   e.add("Edit and files", "Export the sweep's timeline", "For Perfetto or chrome://tracing", {ExportTrace{}});
   e.add_in(Workspace::step, "Step", "Take all bookmarks away", "", {ClearBookmarks{}});
@@ -198,6 +206,27 @@ void add_kernels(Entries& e) {
     else if (const auto why = why_not_recordable(changed))
       entry.why_not = *why;
   }
+}
+
+// ---- the museum
+
+void add_museum(Entries& e) {
+  for (const Piece& p : museum()) {
+    PaletteEntry& entry = e.add("Museum", std::string(p.title), fmt::format("Wrong on purpose: {} {}", p.id, p.symptom),
+                                {ShowPiece{std::string(p.id)}});
+    entry.on = p.row != nullptr && p.row->id == e.document().kernel;
+    if (p.row == nullptr) entry.why_not = "it is CUDA: it needs an NVIDIA GPU, and there is no recording";
+  }
+  const WrongRunScene scene = wrong_run_scene(e.state(), e.facts().model);
+  const bool wrong = !scene.seek.empty();
+  PaletteEntry& seek = e.add_in(Workspace::step, "Museum", "Find the first wrong step",
+                                "Of the run that is shown, with the likely cause", {SeekFirstWrong{true}});
+  seek.on = e.state().view.step.seek_first_wrong;
+  if (!wrong && !seek.on) seek.why_not = "the run that is shown is not known to be wrong";
+  PaletteEntry& go = e.add_in(Workspace::step, "Museum", "Go to the first wrong step", "", scene.go_there);
+  if (scene.go_there.empty()) go.why_not = "none was found";
+  PaletteEntry& leave = e.add("Museum", "Leave the museum", "The same problem by the right kernel", scene.leave);
+  if (scene.leave.empty()) leave.why_not = "no exhibit is shown";
 }
 
 // ---- Bench
@@ -351,6 +380,7 @@ std::vector<PaletteEntry> palette_entries(const PaletteFacts& facts) {
   add_buttons(e);
   add_presets(e);
   add_kernels(e);
+  add_museum(e);
   add_step_views(e);
   add_problem(e);
   add_sweeps(e);

@@ -142,6 +142,8 @@ constexpr std::array kKeys{
              e.emplace_back(RunSweep{});
            }},
     KeyRow{"Bench", "cancel what runs", kCtrl | ImGuiKey_Period, 0, false, false, false, send<CancelTask>},
+    KeyRow{"Profile", "in the source: next largest line; with Shift the one before", ImGuiKey_F8},
+    KeyRow{"Profile", "find in the source; F3 goes on", kCtrl | ImGuiKey_F},
 };
 
 std::string cap_of(ImGuiKey key) {

@@ -4,12 +4,14 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include <fmt/format.h>
 
 #include "app/shell/shell.h"
 #include "imgui.h"
 #include "kernels/ladder.h"
+#include "kernels/museum/museum.h"
 #include "viz/draw/canvas.h"
 #include "viz/draw/text_fit.h"
 #include "viz/draw/widgets.h"
@@ -96,13 +98,42 @@ float draw_workspace_menu(const State& state, float x, Commands& commands) {
   return x + width;
 }
 
+// Whether the runs that Bench and Profile show have this kernel: else they speak of the fastest that is there.
+bool is_shown_kernel(const State& state, const Model& model, const std::string& kernel) {
+  const std::vector<const ListedRun*> runs = shown_runs(state.document.runs, model);
+  return runs.empty() || std::any_of(runs.begin(), runs.end(), [&](const ListedRun* r) {
+           return std::any_of(r->run.rows.begin(), r->run.rows.end(),
+                              [&](const Measurement& m) { return m.key.kernel == kernel; });
+         });
+}
+
+// The exhibits, below the kernels that are right.
+void draw_museum_menu(const std::string& now, Commands& commands) {
+  ImGui::Separator();
+  if (!ImGui::BeginMenu("Wrong on purpose")) return;
+  for (const Piece& piece : museum()) {
+    ImGui::BeginDisabled(piece.row == nullptr);
+    const bool chosen = piece.row != nullptr && piece.row->id == now;
+    if (ImGui::MenuItem(std::string(piece.title).c_str(), nullptr, chosen))
+      commands.emplace_back(ShowPiece{std::string(piece.id)});
+    ImGui::EndDisabled();
+    if (ImGui::IsItemHovered(ImGuiHoveredFlags_AllowWhenDisabled)) {
+      const std::string why =
+          piece.row != nullptr ? "" : " It is CUDA: it needs an NVIDIA GPU, and there is no recording.";
+      show_tooltip(std::string(piece.symptom) + why);
+    }
+  }
+  ImGui::EndMenu();
+}
+
 // As wide as its words, or as what is left up to `right`.
-float draw_kernel_combo(const State& state, float x, float right, Commands& commands) {
+float draw_kernel_combo(const State& state, const Model& model, float x, float right, Commands& commands) {
   const Style& s = style();
   const bool step = shows_step(state.view);
   const std::string& now = step ? state.document.kernel : bench_kernel(state);
-  const auto row = find_kernel(now);
-  const std::string title = row ? std::string((*row)->title) : now;
+  const auto row = find_kernel_or_piece(now);
+  std::string title = row ? std::string((*row)->title) : now;
+  if (!step && !is_shown_kernel(state, model, now)) title = "the fastest that is shown";
   const float width = std::min(text_width(Face::text, kSmallSize, title) + s.px(44), right - x);
   if (width < s.px(kKernelLeast)) return x;
   if (begin_chip("Kernel", title, Face::text, x, width)) {
@@ -123,6 +154,7 @@ float draw_kernel_combo(const State& state, float x, float right, Commands& comm
       if (ImGui::IsItemHovered(ImGuiHoveredFlags_AllowWhenDisabled))
         show_tooltip(step && why ? *why : fmt::format("{}: {}", kernel.id, kernel.what));
     }
+    if (step) draw_museum_menu(now, commands);
     ImGui::EndPopup();
   }
   return x + width;
@@ -345,8 +377,10 @@ void draw_top_bar(Controller& controller, Commands& commands) {
   x = logical >= kTabs ? draw_tabs(state, x, commands) : draw_workspace_menu(state, x - s.px(8), commands);
   const float for_task = task.running ? task_width(task, true) + s.px(12) : 0;
   const bool chapters = state.view.workspace == Workspace::learn && !shows_step(state.view);
-  if (!chapters)  // they are of no kernel
-    x = draw_kernel_combo(state, x + s.px(logical >= kNarrow ? 36 : 8), right - s.px(8) - for_task, commands);
+  if (!chapters) {  // they are of no kernel
+    x = draw_kernel_combo(state, controller.model(), x + s.px(logical >= kNarrow ? 36 : 8), right - s.px(8) - for_task,
+                          commands);
+  }
   if (logical >= kWideEnough) x = draw_crossing(state, x + s.px(8), commands);
   x = draw_greeting(state, x + s.px(8), right - s.px(8), commands);
   draw_task(task, x + s.px(12), right, commands);

@@ -54,6 +54,7 @@ struct ApplyList {
 
   Result<State> operator()(const StepCommand& c) const { return apply_step(state, c, recording); }
   Result<State> operator()(const BenchCommand& c) const { return apply_bench(state, c); }
+  Result<State> operator()(const ProfileCommand& c) const { return apply_profile(state, c); }
   Result<State> operator()(const LearnCommand& c) const { return apply_learn(state, c); }
   Result<State> operator()(const AppCommand& c) const { return apply_app(state, c); }
 };

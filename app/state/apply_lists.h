@@ -10,6 +10,7 @@ namespace attn {
 
 Result<State> apply_step(State state, const StepCommand& command, const Recording* recording);
 Result<State> apply_bench(State state, const BenchCommand& command);
+Result<State> apply_profile(State state, const ProfileCommand& command);
 Result<State> apply_learn(State state, const LearnCommand& command);
 Result<State> apply_app(State state, const AppCommand& command);
 

@@ -12,6 +12,7 @@
 #include "app/state/apply_lists.h"
 #include "kernels/ladder.h"
 #include "kernels/model/kernel.h"
+#include "kernels/museum/museum.h"
 #include "viz/bench/to_step.h"
 #include "viz/step/facts/bookmarks.h"
 #include "viz/step/facts/m_changes.h"
@@ -95,6 +96,7 @@ struct ApplyStep {
     return done();
   }
   Result<State> operator()(const ChooseKernel& c) {
+    if (const Piece* piece = piece_of(c.id)) return with_piece_kernel(*piece);
     const auto row = find_kernel(c.id);
     if (!row) return tl::unexpected(row.error());
     // Step shows recordings: a kernel without them is chosen for Bench alone.
@@ -125,6 +127,29 @@ struct ApplyStep {
     s.view.workspace = Workspace::step;
     s.view.step.cursor = 0;
     return done();
+  }
+
+  Result<State> operator()(const ShowPiece& c) {
+    const auto piece = find_piece(c.id);
+    if (!piece) return tl::unexpected(piece.error());
+    if ((*piece)->row == nullptr) {
+      return fail(ErrorKind::cannot_run, fmt::format("{} is CUDA and needs an NVIDIA GPU; there is no recording of it. "
+                                                     "`attnscope museum {}` says more.",
+                                                     c.id, c.id));
+    }
+    Document& d = s.document;
+    d.preset.clear();
+    d.problem = (*piece)->problem;
+    d.options = (*piece)->options;
+    d.inputs = {};
+    d.inputs.generator = (*piece)->generator;
+    d.inputs.seed = (*piece)->seed;
+    d.selection = {};
+    s.view.workspace = Workspace::step;
+    s.view.step.cursor = 0;
+    s.view.step.playing = false;
+    s.view.step.seek_first_wrong = false;
+    return with_piece_kernel(**piece);
   }
 
   Result<State> operator()(const StepBy& c) {
@@ -183,6 +208,17 @@ struct ApplyStep {
     return done();
   }
 
+  Result<State> operator()(const SeekFirstWrong& c) {
+    s.view.step.seek_first_wrong = c.on;
+    return done();
+  }
+
+  // Bench does not know it: there the right kernel stands in its place.
+  Result<State> with_piece_kernel(const Piece& piece) {
+    s.document.kernel = piece.row->id;
+    s.view.bench.kernel = piece.right;
+    return done();
+  }
   std::vector<EventIndex> landmarks(Landmark landmark) const {
     if (landmark == Landmark::bookmark) return bookmarked_steps(*recording, s.view.step.bookmarks);
     const StepPlace at = place_of(*recording, s.view.step.cursor, s.document.selection);

@@ -6,8 +6,8 @@
 
 #include "app/state/apply.h"
 #include "kernels/cpu/device.h"
-#include "kernels/ladder.h"
 #include "kernels/model/kernel.h"
+#include "kernels/museum/museum.h"
 #include "kernels/recording/file.h"
 #include "kernels/recording/size.h"
 
@@ -37,7 +37,7 @@ void take_recording(const Recording& recording, const std::string& file, Documen
   document.preset.clear();
   document.problem = recording.problem;
   document.options = recording.options;
-  if (find_kernel(recording.kernel)) document.kernel = recording.kernel;
+  if (find_kernel_or_piece(recording.kernel)) document.kernel = recording.kernel;
   document.inputs = {};
   // One file holds them all; the document tells them by Q's name.
   document.inputs.q_file = file;
@@ -62,7 +62,7 @@ Result<Inputs> document_inputs(const Problem& p, const InputSpec& spec, const Op
 }
 
 Result<Recording> record_document(const Document& d, std::stop_token stop) {
-  const auto row = find_kernel(d.kernel);
+  const auto row = find_kernel_or_piece(d.kernel);
   if (!row) return tl::unexpected(row.error());
   if ((*row)->record == nullptr) {
     return fail(ErrorKind::cannot_run, fmt::format("{} cannot be recorded step by step.", d.kernel));

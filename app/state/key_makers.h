@@ -28,6 +28,7 @@ void add_step_view_keys(std::vector<StateKey>& keys);
 void add_bench_document_keys(std::vector<StateKey>& keys);
 void add_run_keys(std::vector<StateKey>& keys);
 void add_bench_view_keys(std::vector<StateKey>& keys);
+void add_profile_view_keys(std::vector<StateKey>& keys);
 void add_learn_view_keys(std::vector<StateKey>& keys);
 
 inline constexpr std::int64_t kMax = INT64_MAX;

@@ -17,6 +17,7 @@ std::vector<StateKey> state_keys() {
   keys.push_back(flag_key(
       "log", [](auto& s) -> auto& { return s.view.log_panel; }));
   add_bench_view_keys(keys);
+  add_profile_view_keys(keys);
   add_learn_view_keys(keys);
   return keys;
 }

@@ -8,8 +8,8 @@
 
 #include "app/state/key_makers.h"
 #include "app/state/values.h"
-#include "kernels/ladder.h"
 #include "kernels/model/kernel.h"
+#include "kernels/museum/museum.h"
 
 namespace attn {
 namespace {
@@ -78,7 +78,7 @@ Result<void> read_selection(State& s, std::string_view text) {
 }
 
 Result<void> read_kernel(State& s, std::string_view text) {
-  if (const auto row = find_kernel(text); !row) return tl::unexpected(row.error());
+  if (const auto row = find_kernel_or_piece(text); !row) return tl::unexpected(row.error());
   s.document.kernel = text;
   return ok();
 }
@@ -132,6 +132,8 @@ void add_step_view_keys(std::vector<StateKey>& keys) {
                     s.view.step.bookmarks = *std::move(marks);
                     return ok();
                   }});
+  keys.push_back(flag_key(
+      "first_wrong", [](auto& s) -> auto& { return s.view.step.seek_first_wrong; }));
 }
 
 }  // namespace attn

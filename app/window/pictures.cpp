@@ -14,6 +14,7 @@
 #include "app/graphics/offscreen.h"
 #include "app/shell/shell.h"
 #include "app/system/assets.h"
+#include "app/worker/disassemble.h"
 #include "imgui.h"
 #include "imgui_impl_opengl3.h"
 #include "kernels/base/files.h"
@@ -76,6 +77,7 @@ class OffscreenWindow {
   Image draw(Commands commands) {
     for (int frame = 0; frame < kFrames; ++frame) {
       controller_->update(std::exchange(commands, {}));
+      if (controller_->tasks_run()) controller_->wait();  // what a panel asked for belongs to the picture
       shell_.follow(controller_->state().preferences, 1);
       ImGui_ImplOpenGL3_NewFrame();
       ImGui::NewFrame();
@@ -97,6 +99,7 @@ class OffscreenWindow {
     shell_.show_toasts(false);
     ControllerOptions options;
     options.state = still(spec.state);
+    options.lister = list_kernel_here;
     // Pictures show the lessons as they are to who has not begun.
     if (const auto assets = find_assets()) options.lessons.folder = *assets / "lessons";
     controller_ = std::make_unique<Controller>(std::move(options));

@@ -59,7 +59,7 @@ void add_verdicts(std::string& out, const PictureSpec& picture, const Model& mod
     State state = picture.state;
     state.view.bench.value = v;
     const BenchVerdict verdict = bench_verdict(state, model, scene.slice, v, "");
-    out += fmt::format("- **{}** {}\n", verdict.headline, verdict.reason);
+    out += fmt::format("- **{}** {}\n", verdict.headline, cell(verdict.reason));
   }
 }
 

@@ -25,6 +25,7 @@
 #include "app/window/display_lost.h"
 #include "app/window/pace.h"
 #include "app/window/settings.h"
+#include "app/worker/disassemble.h"
 #include "imgui.h"
 #include "imgui_impl_glfw.h"
 #include "imgui_impl_opengl3.h"
@@ -248,6 +249,7 @@ void make_controller(App& app, const State& state, const LoadedSettings& loaded,
   setup.save_folder = default_save_folder();
   setup.runs = run_folders();
   setup.sweeps.gpu = std::make_shared<GpuBench>();
+  setup.lister = list_kernel_here;
   if (const auto assets = find_assets()) setup.lessons = {*assets / "lessons", progress_file()};
   app.controller = std::make_unique<Controller>(std::move(setup));
   app.controller->look_around();

@@ -182,6 +182,33 @@ def inspect_json(parts):
     json_keys(parts, "What the compiler says: `inspect --json`", json.loads(done.stdout))
 
 
+# docs/profile.md: phases, kinds, JSON keys and CSV columns are those that the program writes.
+def profile_page():
+    page = ROOT / "docs" / "profile.md"
+    parts = sections(page)
+    with tempfile.TemporaryDirectory() as folder:
+        done = run("profile", "flash_simt", "--json", "-", "--csv", pathlib.Path(folder) / "lines.csv")
+        report.check(done.returncode == 0, f"profile: exit {done.returncode}: {done.stderr}")
+        j = json.loads(done.stdout)
+        table = (pathlib.Path(folder) / "lines.csv").read_text(encoding="utf-8")
+    name = page.name
+    same("profile --json", keys(parts["JSON: `profile --json`"]), list(j), name)
+    columns = next(csv.reader(io.StringIO(table)))
+    same("profile --csv", keys(parts["CSV: `profile --csv`"]), columns, name)
+    same("kinds", keys(parts["Instructions"]), columns[columns.index("instructions") + 1:-1], name)
+    for key in {key for part in ("entries", "lines", "phases") for o in j[part] for key in o} | set(j["measured"]):
+        report.check(f"`{key}`" in parts["JSON: `profile --json`"] + parts["Instructions"], f"{name}: no {key}")
+    phases = keys(parts["Phases in a source"])
+    for tag in {tag for path in (ROOT / "kernels" / "gpu" / "rungs").glob("*.cu*")
+                for tag in re.findall(r"// @phase (\w+)", path.read_text(encoding="utf-8"))} - {"caller"}:
+        report.check(tag in phases, f"{name} does not describe the phase {tag}")
+    if j["machine_code_not_available"]:
+        print(f"left out: lines and phases of machine code: {j['machine_code_not_available']}")
+        return
+    named = {row["phase"] for row in j["phases"]}
+    report.check(named <= {*phases, "untagged"} and {"S", "O", "P", "m"} <= named, f"phases {named}")
+
+
 # A causal row, a masked one, one with a bias; one kernel of several launches and one that is refused.
 def rows_of_every_kind(folder):
     table, session = pathlib.Path(folder) / "rows.csv", pathlib.Path(folder) / "rows.json"
@@ -295,6 +322,7 @@ def main():
     steps_json(parts)
     list_json(parts)
     inspect_json(parts)
+    profile_page()
     subcommands()
     paths()
     order_of_rooms()

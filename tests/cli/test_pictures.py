@@ -34,6 +34,7 @@ PICTURES = {
     "large_logits": ["--preset", "large_logits", "--step", "14", "--chart", "error"],
     "large_logits_no_max": ["--preset", "large_logits", "--no-max", "--step", "14", "--chart", "error"],
     "three_passes": ["--preset", "random", "--kernel", "cpu_multicore", "--step", "9", "--chart", "passes"],
+    "wrong_run": ["--kernel", "museum_alpha_on_l_only", "--preset", "late_outlier", "--step", "15"],
     "profile_gpu": ["--view", "profile", "--session", str(ROOT / "assets" / "sessions" / "h100.attn")],
     "bench_gpu": ["--view", "bench", "--session", str(ROOT / "assets" / "sessions" / "h100.attn")],
 }

@@ -148,7 +148,8 @@ def cuda(place):
         done
         echo "$name" >>"$CALLS"
         sleep 0.3
-        mkdir -p "$folder/wheel/nvidia/cu13/include" "$folder/wheel/nvidia/cu13/lib"
+        mkdir -p "$folder/wheel/nvidia/cu13/include" "$folder/wheel/nvidia/cu13/lib" "$folder/wheel/nvidia/cu13/bin"
+        echo "program of $name" >"$folder/wheel/nvidia/cu13/bin/${name#nvidia-cuda-}"
         echo "header of $name" >"$folder/wheel/nvidia/cu13/include/$name.h"
         echo "library of $name" >"$folder/wheel/nvidia/cu13/lib/lib${name#nvidia-cuda-}.so.13"
         touch "$folder/$name.whl"
@@ -183,6 +184,18 @@ def cuda(place):
     before = len(place.calls())
     place.run(libraries)
     check(beside.is_file() and len(place.calls()) == before, "a header beside NVRTC that is gone does not come back")
+    program = place.folder / ".local/share/attnscope/cuda/nvidia/cu13/bin/nvdisasm"
+    check(not program.exists(), "nvdisasm comes unasked")
+    for spoil in (lambda: None, program.unlink, lambda: program.write_text("cut", encoding="utf-8")):
+        spoil()
+        before = len(place.calls())
+        both_options = place.run([*libraries, "--with-nvdisasm"])
+        check(both_options.returncode == 0 and "program of" in program.read_text(encoding="utf-8"),
+              f"nvdisasm: {both_options.stderr}")
+        check(os.access(program, os.X_OK) and len(place.calls()) == before + 1, f"{place.calls()[before:]}")
+    before = len(place.calls())
+    check(place.run([*command, "--with-nvdisasm"]).returncode == 0 and len(place.calls()) == before,
+          "brought nvdisasm again")
     check(place.run([*command, "--other"]).returncode == 2, "an unknown option is taken")
 
 

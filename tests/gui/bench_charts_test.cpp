@@ -201,5 +201,28 @@ TEST_F(BenchTest, ARowTheTableAndAChartAreCopied) {
   }));
 }
 
+TEST_F(BenchTest, ItsTooltipsKeepOffWhatTheyExplainAndWithinTheWindow) {
+  open();
+  EXPECT_TRUE(window->run([&](Ctx* ctx) {
+    for (const auto& [where, what] : {std::pair{"table", "pick_columns"},
+                                      {"table", "pick_value"},
+                                      {"time", "pick_metric"},
+                                      {"picked", "more"},
+                                      {"setup", "name_cpu_flash"}}) {
+      IM_CHECK(look_at(ctx, where));
+      const ImRect item = ctx->ItemInfo(what).RectFull;
+      ctx->MouseMoveToPos(item.GetCenter());
+      ctx->SleepNoSkip(1.0F, 1.0F / 30);
+      const ImGuiWindow* tip = nullptr;
+      for (const ImGuiWindow* w : ImGui::GetCurrentContext()->Windows)
+        if ((w->Flags & ImGuiWindowFlags_Tooltip) != 0 && w->Active && !w->Hidden) tip = w;
+      IM_CHECK(tip != nullptr);
+      IM_CHECK_NO_RET(!tip->Rect().Overlaps(item));
+      IM_CHECK_NO_RET(tip->Rect().Min.x >= 0 && tip->Rect().Max.x <= 1440.5F);
+      IM_CHECK_NO_RET(tip->Rect().Min.y >= 0 && tip->Rect().Max.y <= 900.5F);
+    }
+  }));
+}
+
 }  // namespace
 }  // namespace attn

@@ -14,7 +14,7 @@ void DestroyEngine::operator()(ImGuiTestEngine* engine) const {
   ImGuiTestEngine_DestroyContext(engine);
 }
 
-TestWindow::TestWindow(int width, int height, const std::string& layout, bool greet)
+TestWindow::TestWindow(int width, int height, const std::string& layout, bool greet, KernelLister lister)
     : width_(width), height_(height), gui_(std::make_unique<GuiContext>()) {
   engine_.reset(ImGuiTestEngine_CreateContext());
   ImGuiTestEngineIO& io = ImGuiTestEngine_GetIO(engine_.get());
@@ -37,6 +37,7 @@ TestWindow::TestWindow(int width, int height, const std::string& layout, bool gr
   options.state.preferences.greet = greet;
   options.program = "/bin/false";  // not this test program again
   options.save_folder = folder_.path();
+  options.lister = std::move(lister);
   options.lessons = {*assets / "lessons", folder_.path() / "state" / "lessons.json"};
   controller_ = std::make_unique<Controller>(std::move(options));
   draw_frames(4);

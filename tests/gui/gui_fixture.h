@@ -20,7 +20,9 @@ struct DestroyEngine {
 
 class TestWindow {
  public:
-  explicit TestWindow(int width = 1440, int height = 900, const std::string& layout = "", bool greet = false);
+  // `lister`: what compiles a kernel for Profile's source, where a test wants one.
+  explicit TestWindow(int width = 1440, int height = 900, const std::string& layout = "", bool greet = false,
+                      KernelLister lister = {});
   ~TestWindow();
   TestWindow(const TestWindow&) = delete;
   TestWindow& operator=(const TestWindow&) = delete;

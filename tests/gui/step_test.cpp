@@ -299,6 +299,32 @@ TEST(StepWindow, InANarrowWindowTheProblemIsBehindAChip) {
   }));
 }
 
+// A click beside the folded panel closes it: what was typed there is taken all the same.
+TEST(StepWindow, ANumberTypedInTheFoldedPanelOutlivesAClickOutside) {
+  TestWindow w(1000, 700);
+  EXPECT_TRUE(w.run([&](ImGuiTestContext* ctx) {
+    ctx->SetRef(kStep);
+    ctx->ItemClick("##problem_chip");
+    ctx->Yield(2);
+    ctx->ItemClick("//$FOCUSED/##length");
+    ctx->KeyCharsReplace("12");
+    ctx->MouseMoveToPos({40, 600});
+    ctx->MouseClick();
+    ctx->Yield(3);
+    IM_CHECK(!ImGui::IsPopupOpen(nullptr, ImGuiPopupFlags_AnyPopupId | ImGuiPopupFlags_AnyPopupLevel));
+    IM_CHECK_EQ(w.state().document.problem.Lq, 12);
+    // Escape gives the number up, as in the panel itself.
+    ctx->ItemClick("##problem_chip");
+    ctx->Yield(2);
+    ctx->ItemClick("//$FOCUSED/##length");
+    ctx->KeyCharsReplace("9");
+    ctx->KeyPress(ImGuiKey_Escape);
+    ctx->KeyPress(ImGuiKey_Escape);
+    ctx->Yield(3);
+    IM_CHECK_EQ(w.state().document.problem.Lq, 12);
+  }));
+}
+
 TEST(StepWindow, HeadsArePickedFromSmallMultiples) {
   TestWindow w;
   w.controller().update({ChoosePreset{"heads"}, GoToEvent{5}});

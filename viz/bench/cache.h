@@ -31,6 +31,7 @@ struct BenchCache {
   bool labels = true;            // names at the ends of the lines
   std::set<std::string> hidden;  // ids of lines that are switched off
   bool all_runs = false;         // the list of runs is open
+  bool reason_open = false;      // of the strip, where it is folded for want of height
   std::string run_name;          // as it is being typed
   std::map<SweepField, FieldDraft> drafts;
   std::string drafts_for;  // sweep_key() that the drafts were typed against

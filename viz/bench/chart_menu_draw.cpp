@@ -27,7 +27,7 @@ void metric_list(std::size_t index, const BenchScene& scene, Commands& commands)
     before = &metric;
     if (ImGui::Selectable(metric.label.c_str(), metric.id == scene.charts[index].metric))
       commands.push_back(ChooseBenchMetric{metric.id, index});
-    ImGui::SetItemTooltip("%s", metric.help.c_str());
+    tooltip(metric.help);
   }
 }
 
@@ -45,7 +45,7 @@ void chart_title(std::size_t index, const BenchScene& scene, Commands& commands)
   draw_arrow(ImGui::GetWindowDrawList(), {at.x + text.x + s.px(10), at.y + text.y / 2 + s.px(1)}, 8, Arrow::down,
              colour(s.theme, over ? Token::text : Token::dim));
   const std::string help = "Show another figure here" + (chart.note.empty() ? "" : "\n" + chart.note);
-  ImGui::SetItemTooltip("%s", help.c_str());
+  tooltip(help);
   if (!ImGui::BeginPopup("metrics")) return;
   metric_list(index, scene, commands);
   ImGui::EndPopup();
@@ -132,7 +132,7 @@ void draw_chart_menu(std::size_t index, BenchCache& cache, Commands& commands) {
     line_items(chart, cache);
     ImGui::Separator();
     if (ImGui::MenuItem("Copy the numbers")) commands.push_back(CopyText{chart_tsv(cache.scene, chart, cache.hidden)});
-    ImGui::SetItemTooltip("With tabs between, for a spreadsheet");
+    tooltip("With tabs between, for a spreadsheet");
   }
   ImGui::EndPopup();
 }

@@ -95,12 +95,13 @@ BenchLine line_of(const State& state, const BenchSlice& slice, const std::string
   return line;
 }
 
-std::string why_empty(const Model& model, const BenchSlices& slices, std::string_view metric) {
+std::string why_empty(const State& state, const Model& model, const BenchSlices& slices, std::string_view metric) {
   const BenchSlice& slice = slices.front();
   if (model.task.running && slice.planned) return "The first point is being measured.";
   if (slice.planned) {
+    if (state.document.sweep.kernels.empty()) return "Tick a kernel: then Run draws it.";
     const auto at = find_metric(metric);
-    return at ? fmt::format("{} Run draws it.", metric_table()[*at].help) : "Run draws it.";
+    return at ? fmt::format("{} of each kernel: Run draws it.", metric_table()[*at].label) : "Run draws it.";
   }
   for (const Measurement* m : slice.rows) {
     const Figure& f = figure(*m, metric);
@@ -139,16 +140,22 @@ void add_note(BenchChart& chart, const std::string& unit, std::string_view rest)
   if (!rest.empty()) add(rest);
 }
 
+bool has_gpu_rows(const BenchSlices& slices) {
+  return std::any_of(slices.begin(), slices.end(), [](const BenchSlice& s) {
+    return std::any_of(s.rows.begin(), s.rows.end(), [](const auto* m) { return m->processor == Processor::gpu; });
+  });
+}
+
+bool asks_memory_limit(std::string_view metric, const BenchSlices& slices) {
+  return (metric == "memory_peak_bytes" || metric == "memory_overhead_bytes") && has_gpu_rows(slices);
+}
+
 // The memory of the GPU that the sweep asks for, across the chart: where a line crosses it, the kernel cannot run.
 std::optional<BenchLine> memory_limit(const State& state, const Model& model, const BenchSlices& slices,
                                       std::string_view metric, const BenchUnit& unit) {
-  if (metric != "memory_peak_bytes" && metric != "memory_overhead_bytes") return std::nullopt;
   const BenchSlice& slice = slices.front();
-  const bool on_gpu = std::any_of(slices.begin(), slices.end(), [](const BenchSlice& s) {
-    return std::any_of(s.rows.begin(), s.rows.end(), [](const auto* m) { return m->processor == Processor::gpu; });
-  });
   const std::uint64_t bytes = gpu_device(state.document.sweep, model.gpu).memory_bytes;
-  if (!on_gpu || bytes == 0 || slice.values.empty()) return std::nullopt;
+  if (!asks_memory_limit(metric, slices) || bytes == 0 || slice.values.empty()) return std::nullopt;
   BenchLine line;
   line.label = line.id = "this GPU's memory";
   line.bound = true;
@@ -225,7 +232,15 @@ BenchChart metric_chart(const State& state, const Model& model, const BenchSlice
   }
   chart.dotted = "predicted for the sweep that is set up";
   if (metric.id == "occupancy_achieved_pct") add_theoretical(state, slices, unit, chart);
-  if (chart.lines.empty()) chart.empty = why_empty(model, slices, metric.id);
+  const bool all_zero = std::all_of(chart.lines.begin(), chart.lines.end(), [](const BenchLine& line) {
+    return std::all_of(line.points.begin(), line.points.end(), [](const BenchPoint& p) { return p.y == 0; });
+  });
+  if (chart.lines.empty()) {
+    chart.empty = why_empty(state, model, slices, metric.id);
+  } else if (all_zero) {
+    chart.lines.clear();
+    chart.empty = "0 for every kernel everywhere.";
+  }
   bool log_by_itself = metric.id == "time_us_median";
   if (auto limit = memory_limit(state, model, slices, metric.id, unit); limit && !chart.lines.empty()) {
     chart.lines.push_back(std::move(*limit));
@@ -237,6 +252,9 @@ BenchChart metric_chart(const State& state, const Model& model, const BenchSlice
   if (metric.better == Better::up) rest = "higher is better";
   if (metric.better == Better::down) rest = "lower is better";
   add_note(chart, unit.name, rest);
+  const bool no_limit = !chart.lines.empty() && asks_memory_limit(metric.id, slices) &&
+                        gpu_device(state.document.sweep, model.gpu).memory_bytes == 0;
+  if (no_limit) add_note(chart, unit.name, "no GPU here whose memory would be the limit");
   return chart;
 }
 
@@ -295,13 +313,13 @@ BenchChart bytes_chart(const State& state, const Model& model, const BenchSlices
                        const BenchSwitches& switches) {
   BenchChart chart;
   const bool measured = range_of(slices, "dram_read_bytes").any;
-  chart.title = measured ? "DRAM bytes" : "HBM bytes";
+  chart.title = measured || !has_gpu_rows(slices) ? "DRAM bytes" : "HBM bytes";  // a CPU has no HBM
   const BenchUnit unit = bytes_unit(range_of(slices, measured ? "compulsory_bytes" : "tile_load_bytes").max);
   OncePerKernel kernels;
   for (const BenchSlice& slice : slices)
     measured ? measured_bytes_lines(state, slice, unit, kernels, chart)
              : predicted_bytes_lines(state, slice, unit, kernels, chart);
-  if (chart.lines.empty()) chart.empty = why_empty(model, slices, "tile_load_bytes");
+  if (chart.lines.empty()) chart.empty = why_empty(state, model, slices, "tile_load_bytes");
   chart.log_y = log_of(switches, kDramBytes).value_or(true) && !chart.lines.empty();
   set_range(chart);
   chart.dotted = measured ? "predicted: the least of its order" : "predicted: every tile load";
@@ -373,9 +391,7 @@ Result<BenchMetric> bench_metric(std::string_view id) {
 std::string metric_of_chart(const State& state, const BenchSlices& slices, std::size_t chart) {
   const std::string& chosen = state.view.bench.charts.at(chart);
   if (!chosen.empty()) return chosen;
-  const bool on_gpu = std::any_of(slices.begin(), slices.end(), [](const BenchSlice& s) {
-    return std::any_of(s.rows.begin(), s.rows.end(), [](const auto* m) { return m->processor == Processor::gpu; });
-  });
+  const bool on_gpu = has_gpu_rows(slices);
   constexpr std::array<std::string_view, kBenchCharts> kUsual{"time_us_median", kDramBytes, "occupancy_achieved_pct",
                                                               "tflops"};
   return std::string(chart == 2 && !on_gpu ? std::string_view("speedup_ratio") : kUsual.at(chart));

@@ -18,6 +18,7 @@
 #include "viz/bench/line_looks_draw.h"
 #include "viz/draw/canvas.h"
 #include "viz/draw/marks.h"
+#include "viz/draw/number_text.h"
 #include "viz/draw/text_fit.h"
 #include "viz/draw/theme.h"
 #include "viz/draw/widgets.h"
@@ -28,16 +29,12 @@ namespace {
 constexpr float kAxisText = 11.5F, kTickRow = 23, kSourceRow = 13, kSourceText = 10.5F;  // logical pixels
 constexpr float kNear = 12;  // so near to a line or a point it is meant
 
-// "0.001", "1", "1000": as many digits as the tick needs, all of one width so that the charts' axes stand in line.
+// All of one width, so that the charts' axes stand in line.
 int format_tick(double value, char* buffer, int size, void*) {
-  char plain[32];
-  const double magnitude = std::abs(value);
-  if (magnitude != 0 && (magnitude >= 1e6 || magnitude < 1e-4)) {
-    std::snprintf(plain, sizeof plain, "%.0e", value);
-  } else {
-    std::snprintf(plain, sizeof plain, "%.6g", value);
-  }
-  return std::snprintf(buffer, static_cast<std::size_t>(size), "%6s", plain);
+  constexpr int kWidth = 6;
+  const std::string text = tick_text(value);
+  const int spaces = std::max(0, kWidth - text_length(text));
+  return std::snprintf(buffer, static_cast<std::size_t>(size), "%*s%s", spaces, "", text.c_str());
 }
 
 // ---- the plot
@@ -253,15 +250,19 @@ void value_tooltip(const BenchScene& scene, const BenchChart& chart, const Bench
       if (p.x == x) rows.emplace_back(&line, &p);
   }
   std::stable_sort(rows.begin(), rows.end(), [](const auto& a, const auto& b) { return a.second->y > b.second->y; });
-  if (rows.empty() || !ImGui::BeginTooltip()) return;
-  ImGui::PushFont(s.fonts.bold, s.px(13));
-  ImGui::TextUnformatted(fmt::format("{}, {} = {}", chart.title, scene.axis_letter, x).c_str());
-  ImGui::PopFont();
+  if (rows.empty()) return;
   float names = 0, numbers = 0;
   for (const auto& [line, point] : rows) {
     names = std::max(names, text_width(Face::bold, 13, line->label));
     numbers = std::max(numbers, text_width(Face::mono, 13, point->text));
   }
+  const std::string head = fmt::format("{}, {} = {}", chart.title, scene.axis_letter, x);
+  const float wide = std::max(s.px(60) + names + numbers, text_width(Face::bold, 13, head));
+  place_tooltip({wide, (s.px(18) + ImGui::GetStyle().ItemSpacing.y) * static_cast<float>(rows.size() + 1)});
+  if (!ImGui::BeginTooltip()) return;
+  ImGui::PushFont(s.fonts.bold, s.px(13));
+  ImGui::TextUnformatted(head.c_str());
+  ImGui::PopFont();
   for (const auto& [line, point] : rows) {
     const ImVec2 at = ImGui::GetCursorScreenPos();
     ImDrawList& list = *ImGui::GetWindowDrawList();
@@ -322,23 +323,36 @@ void follow_pointer(std::size_t index, BenchCache& cache, Commands& commands) {
 
 // ---- the plot's card
 
-// What dotted lines are, and where the figures come from.
+// What dotted lines are, and where the figures come from: on one line, or on two where they have no room beside one
+// another.
+int foot_rows(const BenchChart& chart, float width) {
+  if (chart.source.empty() && chart.dotted.empty()) return 0;
+  if (chart.source.empty() || chart.dotted.empty()) return 1;
+  const float wanted = style().px(26 + 16) + text_width(Face::text, kSourceText, chart.dotted + chart.source);
+  return wanted > width ? 2 : 1;
+}
+
 void draw_legend(const BenchChart& chart, const Box& row) {
   const Style& s = style();
   ImDrawList* list = ImGui::GetWindowDrawList();
   const ImU32 ink = colour(s.theme, Token::dim);
   float left = row.min.x;
   if (!chart.dotted.empty()) {
-    const std::array<ImVec2, 2> ends{ImVec2(left, row.centre().y), ImVec2(left + s.px(20), row.centre().y)};
+    const float middle = row.min.y + s.px(kSourceRow) / 2;
+    const std::array<ImVec2, 2> ends{ImVec2(left, middle), ImVec2(left + s.px(20), middle)};
     draw_dotted(*list, ends, ink, s.px(2));
     left += s.px(26);
     const std::string words = fitted_text(Face::text, kSourceText, chart.dotted, row.max.x - left);
-    draw_text_in(list, {{left, row.min.y}, row.max}, Align::left, Face::text, kSourceText, ink, words);
+    draw_text_in(list, {{left, row.min.y}, {row.max.x, row.min.y + s.px(kSourceRow)}}, Align::left, Face::text,
+                 kSourceText, ink, words);
     left += text_width(Face::text, kSourceText, words) + s.px(16);
   }
-  const std::string source = fitted_text(Face::text, kSourceText, chart.source, row.max.x - left);
-  draw_text_in(list, row, Align::right, Face::text, kSourceText, ink, source);
-  if (source != chart.source && ImGui::IsWindowHovered() && ImGui::IsMouseHoveringRect({left, row.min.y}, row.max))
+  const bool own_line = row.height() > 1.5F * s.px(kSourceRow);
+  if (own_line) left = row.min.x;
+  const Box last{{left, own_line ? row.centre().y : row.min.y}, row.max};
+  const std::string source = fitted_text(Face::text, kSourceText, chart.source, last.width());
+  draw_text_in(list, last, own_line ? Align::left : Align::right, Face::text, kSourceText, ink, source);
+  if (source != chart.source && ImGui::IsWindowHovered() && ImGui::IsMouseHoveringRect(last.min, last.max))
     show_tooltip(chart.source, 480);
 }
 
@@ -376,7 +390,7 @@ void draw_plot(std::size_t index, ImVec2 size, BenchCache& cache, Commands& comm
   const BenchChart& chart = cache.scene.charts[index];
   const float gutter = label_gutter(chart);
   const bool labelled = cache.labels && size.x - gutter > s.px(200);
-  const float foot = chart.source.empty() && chart.dotted.empty() ? 0 : s.px(kSourceRow);
+  const float foot = s.px(kSourceRow) * static_cast<float>(foot_rows(chart, size.x));
   const ImVec2 plot(size.x - (labelled ? gutter : s.px(8)), size.y - s.px(kTickRow) - foot);
   const ImVec2 corner = ImGui::GetCursorScreenPos();
   push_plot_style();

@@ -9,6 +9,7 @@
 #include "viz/bench/line_looks_draw.h"
 #include "viz/draw/canvas.h"
 #include "viz/draw/theme.h"
+#include "viz/draw/widgets.h"
 
 namespace attn {
 namespace {
@@ -84,7 +85,7 @@ void draw_end_labels(ImDrawList& list, const std::vector<EndLabel>& labels, Benc
         cache.hidden.insert(line.id);
     }
     if (ImGui::IsItemHovered() && !line.kernel.empty()) cache.pointed_next = {line.id, {}};
-    ImGui::SetItemTooltip("%s", hidden ? "Click to show it again" : "Click to hide it in every chart");
+    tooltip(hidden ? "Click to show it again" : "Click to hide it in every chart");
     if (!hidden && line.kernel.empty())
       list.AddLine({mark, y}, {mark + s.px(kMark), y}, ink_of(line), s.px(thickness_of(line)));
     else if (!hidden)

@@ -35,7 +35,7 @@ void name_field(const BenchRuns& list, const ListedRun& r, BenchCache& cache, Co
   ImGui::SetNextItemWidth(s.px(220));
   const bool entered = ImGui::InputTextWithHint("##name", run_words(r.run).c_str(), &cache.run_name,
                                                 ImGuiInputTextFlags_EnterReturnsTrue);
-  ImGui::SetItemTooltip("A name of your own: Enter takes it");
+  tooltip("A name of your own: Enter takes it");
   if (!entered) return;
   commands.push_back(RenameRun{r.run.id, cache.run_name});
   ImGui::CloseCurrentPopup();
@@ -52,12 +52,11 @@ void run_menu(const BenchRuns& list, const ListedRun& r, BenchCache& cache, Comm
   if (ImGui::Selectable("Its rows as CSV")) commands.push_back(ExportCsv{r.run.id});
   if (ImGui::Selectable("Its rows as JSON")) commands.push_back(ExportJson{r.run.id});
   if (ImGui::Selectable("Its timeline for Perfetto")) commands.push_back(ExportTrace{r.run.id});
-  ImGui::SetItemTooltip("When each stage of each point began and how long it took");
+  tooltip("When each stage of each point began and how long it took");
   if (r.from != RunFrom::bundled && !r.growing) {
     ImGui::Separator();
     if (ImGui::Selectable("Remove")) commands.push_back(RemoveRun{r.run.id});
-    if (r.from == RunFrom::here)
-      ImGui::SetItemTooltip("Its file goes when the window closes; Ctrl+Z brings it back until then");
+    if (r.from == RunFrom::here) tooltip("Its file goes when the window closes; Ctrl+Z brings it back until then");
   }
   ImGui::EndPopup();
 }
@@ -68,6 +67,7 @@ std::string details_of(const BenchRuns& list, const ListedRun& r) {
                                   r.run.rows.size() == 1 ? "" : "s", p.device.empty() ? "no device" : p.device);
   if (!r.run.date.empty())
     words += fmt::format("\nBegun {} {} UTC", r.run.date.substr(0, 10), r.run.date.substr(11, 5));
+  if (!p.driver.empty()) words += "\nDriver " + p.driver;
   if (r.growing) words += "\nIt is being measured.";
   if (r.from == RunFrom::bundled) words += "\nIt came with the program.";
   if (r.from == RunFrom::file) words += "\nFrom " + p.file;
@@ -79,16 +79,6 @@ void swatch(ImDrawList& list, ImVec2 left, float width, bool predicted, std::siz
   const std::array<ImVec2, 2> ends{left, ImVec2(left.x + width, left.y)};
   if (predicted) return draw_dotted(list, ends, ink, style().px(2));
   draw_patterned(list, ends, ink, style().px(2), order);
-}
-
-// What tells it from its neighbours comes first, since a line is short: its name, else when it was taken, then on what.
-std::string short_words(const BenchRuns& list, const SweepRun& run) {
-  std::string words = words_of(list, run);
-  if (words != run_words(SweepRun{run.id, "", run.date, "", run.provenance, {}}) || run.date.size() < 16) return words;
-  std::string device = run.provenance.device;
-  constexpr std::string_view kMaker = "NVIDIA ";
-  if (device.starts_with(kMaker)) device.erase(0, kMaker.size());
-  return fmt::format("{} {} {}", run.date.substr(5, 5), run.date.substr(11, 5), device);
 }
 
 // The name, with the letter that its lines carry; as much of it as there is room for.
@@ -143,17 +133,18 @@ void run_line(const BenchRuns& list, const RunLine& line, BenchCache& cache, Com
     const ImU32 dots = colour(s.theme, ImGui::IsItemHovered() ? Token::text : Token::dim);
     for (int i = -1; i <= 1; ++i)
       draw.AddCircleFilled({left + width + more / 2 + static_cast<float>(i) * s.px(4.5F), middle}, s.px(1.3F), dots, 8);
-    ImGui::SetItemTooltip("Name, compare, export, remove");
+    tooltip("Name, compare, export, remove");
     if (pressed || menu) ImGui::OpenPopup("run_menu");
     run_menu(list, *line.run, cache, commands);
   }
   ImGui::PopID();
 }
 
-RunLine line_of(const BenchRuns& list, const ListedRun& r, const std::vector<const ListedRun*>& shown) {
+RunLine line_of(const BenchRuns& list, const Model& model, const ListedRun& r,
+                const std::vector<const ListedRun*>& shown) {
   RunLine line;
   line.id = r.run.id;
-  line.words = short_words(list, r.run);
+  line.words = listed_words(list, r.run, model.runs);
   line.tip = details_of(list, r);
   line.run = &r;
   line.reference = list.reference == r.run.id;
@@ -194,12 +185,12 @@ void draw_run_list(const State& state, const Model& model, BenchCache& cache, Co
   predicted.words = "Predicted";
   predicted.tip =
       "What is known of the sweep that is set up before it runs: bytes, memory, and what the compiler says of "
-      "registers and shared memory. Dotted.";
+      "registers and shared memory. Dotted lines beside measured ones are of their own run and stay.";
   predicted.on = is_shown(list, kPredictedRun) || shown.empty();
   ImGui::PushStyleVar(ImGuiStyleVar_ItemSpacing, ImVec2(s.px(8), s.px(3)));
   run_line(list, predicted, cache, commands);
   const std::size_t lines = cache.all_runs ? listed.size() : std::min(listed.size(), std::max(kShort, shown.size()));
-  for (std::size_t i = 0; i < lines; ++i) run_line(list, line_of(list, *listed[i], shown), cache, commands);
+  for (std::size_t i = 0; i < lines; ++i) run_line(list, line_of(list, model, *listed[i], shown), cache, commands);
   ImGui::PopStyleVar();
   ImGui::Spacing();
 }

@@ -102,6 +102,7 @@ ShownSlices shown_slices(const State& state, const Model& model, std::span<const
     slice.words = words_of(list, run);
     slice.file = run.provenance.file;
     slice.date = run.date.empty() ? run.provenance.date : run.date;
+    slice.driver = run.provenance.driver;
     slice.beside = as != nullptr;
     if (letters) slice.letter = std::string(1, static_cast<char>('A' + at));
     return slice;
@@ -134,7 +135,9 @@ BenchScene bench_scene(const State& state, const Model& model, const BenchSwitch
   scene.verdict = bench_verdict(state, model, scene.slice, scene.chosen, estimate_words);
   scene.beside.assign(slices.begin() + 1, slices.end());
   const std::string beside = beside_words(state, scene.slice, scene.beside, scene.chosen, scene.verdict.kernel);
-  if (!beside.empty()) scene.verdict.reason += (scene.verdict.reason.empty() ? "" : " ") + beside;
+  if (!beside.empty()) scene.verdict.reason += (scene.verdict.reason.empty() ? "" : "\n") + beside;
+  const std::string unlike = unlike_words(scene.slice, scene.beside, scene.chosen);
+  if (!unlike.empty()) scene.verdict.reason.insert(0, unlike + (scene.verdict.reason.empty() ? "" : "\n"));
   if (!scene.slice.letter.empty() && !scene.slice.planned)
     scene.verdict.headline = fmt::format("{}: {}", scene.slice.letter, scene.verdict.headline);
   if (scene.chosen) {

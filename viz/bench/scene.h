@@ -42,6 +42,8 @@ struct BenchSlice {
   std::string file;      // where it was loaded from
   std::string date;      // ISO 8601
   std::string problem;   // of its family, in words
+  std::string rule;      // "B·L = 16384": what follows the axis; empty where nothing does
+  std::string driver;    // of the GPU, as the run has it
   bool planned = false;  // no row was timed: what is known before the run (viz/bench/planned.h)
 };
 // The axis is the sweep's where the rows differ along it, else the one along which they do. `as` names the axis and the
@@ -63,6 +65,10 @@ bool is_device_baseline(std::string_view kernel);
 // "live: NVIDIA H100, 2026-11-21": drawn on every chart. Empty before anything was measured.
 std::string source_words(const BenchSlice& slice);
 std::string source_words(const BenchSlices& slices);
+// "A: B=1 H=16 L=512 D=64 f32": the problem of a run that is shown, at one value or, without one, of all.
+std::string problem_words(const BenchSlice& slice, std::optional<std::int64_t> value = std::nullopt);
+// Whether two runs are of different problems: their times then stand on the same axes for nothing.
+bool differ_in_problem(const BenchSlice& a, const BenchSlice& b);
 // The GPU that the sweep asks for, as its rows name it; without a name where it is not here.
 Device gpu_device(const SweepSpec& sweep, const GpuView& gpus);
 // Where a row stands on an axis; 0 where its kernel does not read that option.
@@ -155,8 +161,8 @@ Result<BenchMetric> bench_metric(std::string_view id);
 std::string metric_of_chart(const State& state, const BenchSlices& slices, std::size_t chart);
 
 struct BenchVerdict {
-  std::string kernel;  // whose colour marks the strip; empty = none
-  std::string headline, reason;
+  std::string kernel;            // whose colour marks the strip; empty = none
+  std::string headline, reason;  // the reason: lines, some with a lead ("Limit: ...")
 };
 struct BenchTick {
   std::int64_t at = 0;
@@ -195,6 +201,8 @@ BenchTable bench_table(const State& state, const BenchSlices& slices, std::optio
                        const BenchSwitches& switches);
 std::array<BenchChart, kBenchCharts> bench_charts(const State& state, const Model& model, const BenchSlices& slices,
                                                   const BenchSwitches& switches);
+// That runs are shown beside one another which are of other problems, with both; empty where none is.
+std::string unlike_words(const BenchSlice& slice, const BenchSlices& beside, std::optional<std::int64_t> chosen);
 // How the chosen kernel does in the other runs, one sentence each.
 std::string beside_words(const State& state, const BenchSlice& slice, const BenchSlices& beside,
                          std::optional<std::int64_t> chosen, std::string_view kernel);
@@ -230,7 +238,10 @@ BenchUnit rate_unit(double max_tflops);  // below 1 TFLOP/s: GFLOP/s
 BenchUnit bytes_unit(double max_bytes);  // kB, MB, GB, TB: powers of 1000
 BenchUnit unit_of(const MetricRow& metric, double min, double max);
 std::string figure_text(double value);                             // three digits: "262", "33.1", "2.99"
+std::string tick_text(double value);                               // of an axis: all the digits it has, "1.5e8"
 std::string value_with_unit(double value, const BenchUnit& unit);  // "12.1 ms"
+// How a run is called in a list: when, then on what; to the second where another one began in the same minute.
+std::string listed_words(const BenchRuns& list, const SweepRun& run, std::span<const ListedRun> among);
 // Ends in one full stop.
 std::string sentence(std::string words);
 std::string bytes_text(double bytes);  // "273 MB"

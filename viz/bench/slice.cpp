@@ -81,6 +81,21 @@ Axis axis_of(Axis wanted, std::span<const Measurement> rows) {
   return wanted;
 }
 
+// What follows the axis, where something does: with kept tokens B shrinks as L grows.
+std::string rule_of(Axis a, std::span<const Measurement* const> rows) {
+  std::int64_t tokens = 0, least = 0, most = 0;
+  bool kept = true;
+  for (const Measurement* m : rows) {
+    const Problem& p = m->key.problem;
+    least = least == 0 ? p.B : std::min(least, p.B);
+    most = std::max(most, p.B);
+    kept = kept && (tokens == 0 || tokens == p.B * p.Lq);
+    tokens = p.B * p.Lq;
+  }
+  if (a != Axis::L || least == most) return {};
+  return kept ? fmt::format("B·L = {}", tokens) : fmt::format("B from {} to {}", most, least);
+}
+
 // Does the axis change what this kernel does? Every kernel reads the problem's extents.
 bool reads(const KernelRow& row, Axis a) {
   if (a != Axis::br && a != Axis::bc && a != Axis::threads) return true;
@@ -159,6 +174,7 @@ BenchSlice slice_rows(const SweepSpec& sweep, std::span<const Measurement> rows,
     }
   }
   slice.values.assign(values.begin(), values.end());
+  slice.rule = rule_of(slice.axis, slice.rows);
   return slice;
 }
 
@@ -209,16 +225,54 @@ std::string source_words(const BenchSlice& slice) {
                      day.empty() ? "" : ", ", day);
 }
 
+std::string problem_words(const BenchSlice& slice, std::optional<std::int64_t> value) {
+  const std::string letter = slice.letter.empty() ? "" : slice.letter + ": ";
+  for (const Measurement* m : slice.rows)
+    if (value && (axis_value(slice.axis, *m) == *value || axis_value(slice.axis, *m) == 0))
+      return letter + describe(m->key.problem);
+  if (slice.rows.empty()) return letter + slice.problem;
+  // Without the extents that the axis sets: those differ from point to point.
+  std::string words = describe(slice.rows.front()->key.problem);
+  const auto drop = [&](const std::string& name) {
+    const std::size_t at = words.find(name + "=");
+    if (at != std::string::npos) words.erase(at, words.find(' ', at) - at + 1);
+  };
+  drop(std::string(name_of(slice.axis)));
+  if (!slice.rule.empty()) {
+    drop("B");
+    words = slice.rule + " " + words;
+  }
+  return letter + words;
+}
+
+bool differ_in_problem(const BenchSlice& a, const BenchSlice& b) {
+  if (a.planned || b.planned || a.rows.empty() || b.rows.empty()) return false;
+  if (a.axis != b.axis || a.problem != b.problem) return true;
+  // What follows the axis: at a value that both have.
+  return std::any_of(a.rows.begin(), a.rows.end(), [&](const Measurement* m) {
+    return std::any_of(b.rows.begin(), b.rows.end(), [&](const Measurement* other) {
+      const std::int64_t at = axis_value(a.axis, *m);
+      return at > 0 && at == axis_value(b.axis, *other) && !(m->key.problem == other->key.problem);
+    });
+  });
+}
+
 std::string source_words(const BenchSlices& slices) {
-  if (slices.size() == 1) return source_words(slices.front());
+  if (slices.size() == 1) {
+    const std::string own = source_words(slices.front());
+    return own.empty() || slices.front().rule.empty() ? own : slices.front().rule + "; " + own;
+  }
   std::vector<const BenchSlice*> order;
   for (const BenchSlice& slice : slices)
     if (!slice.planned) order.push_back(&slice);
   std::sort(order.begin(), order.end(), [](const auto* a, const auto* b) { return a->letter < b->letter; });
+  const bool differ = std::any_of(slices.begin(), slices.end(),
+                                  [&](const BenchSlice& s) { return differ_in_problem(slices.front(), s); });
   std::string words;
   for (const BenchSlice* slice : order) {
     const std::string own = source_words(*slice);
-    if (!own.empty()) words += fmt::format("{}{} {}", words.empty() ? "" : "; ", slice->letter, own);
+    if (!words.empty() && !own.empty()) words += "; ";
+    if (!own.empty()) words += differ ? fmt::format("{}, {}", problem_words(*slice), own) : slice->letter + " " + own;
   }
   return words;
 }

@@ -40,14 +40,10 @@ void kernel_line(const KernelRow& row, const SweepSpec& sweep, Commands& command
   const float width = std::max(s.px(8), ImGui::GetContentRegionAvail().x);
   if (ImGui::InvisibleButton(fmt::format("name_{}", row.id).c_str(), {width, side}))
     commands.push_back(SetSweep{with_kernel(sweep, row.id, !on)});
-  if (ImGui::IsItemHovered(ImGuiHoveredFlags_ForTooltip) && ImGui::BeginTooltip()) {
-    ImGui::PushTextWrapPos(s.px(320));
-    ImGui::TextUnformatted(fmt::format("{}. {}", row.title, row.what).c_str());
-    if (!row.teaches.empty()) ImGui::TextUnformatted(std::string(row.teaches).c_str());
-    if (!why_not.empty()) ImGui::TextUnformatted(fmt::format("It takes {}.", why_not).c_str());
-    ImGui::PopTextWrapPos();
-    ImGui::EndTooltip();
-  }
+  std::string help = fmt::format("{}. {}", row.title, row.what);
+  if (!row.teaches.empty()) help += "\n" + std::string(row.teaches);
+  if (!why_not.empty()) help += fmt::format("\nIt takes {}.", why_not);
+  tooltip(help);
   ImDrawList& list = *ImGui::GetWindowDrawList();
   const float middle = at.y + side / 2;
   draw_swatch(list, {left, middle}, s.px(24), row.id,
@@ -58,7 +54,8 @@ void kernel_line(const KernelRow& row, const SweepSpec& sweep, Commands& command
   if (why_not.empty()) return;
   // Behind a long name there is room for the first type alone; the tooltip has them all.
   const float room = width - (name_at - left) - text_width(Face::text, 13, row.id) - s.px(6);
-  const std::string first = fmt::format("{} …", name_of(row.dtypes.front()));
+  const bool narrow = std::all_of(row.dtypes.begin(), row.dtypes.end(), [](DType t) { return size_of(t) == 2; });
+  const std::string first = narrow ? "16-bit" : fmt::format("{} …", name_of(row.dtypes.front()));
   for (const std::string& words : {why_not, first}) {
     if (text_width(Face::text, 11, words) > room) continue;
     draw_text_in(&list, name, Align::right, Face::text, 11, colour(s.theme, Token::dim), words);
@@ -68,7 +65,7 @@ void kernel_line(const KernelRow& row, const SweepSpec& sweep, Commands& command
 
 void kernel_list(const SweepSpec& sweep, Commands& commands) {
   for (const Processor processor : {Processor::gpu, Processor::cpu}) {
-    heading(processor == Processor::gpu ? "Kernels on a GPU" : "Kernels on the CPU");
+    heading(processor == Processor::gpu ? "Next run: on a GPU" : "Next run: on the CPU");
     for (const KernelRow* row : kernels_on(processor)) kernel_line(*row, sweep, commands);
     ImGui::Spacing();
   }
@@ -83,7 +80,8 @@ void text_field(const SweepFieldText& field, const SweepSpec& sweep, BenchCache&
     settle(draft, changed ? "" : changed.error().message);
     if (changed) commands.push_back(SetSweep{std::move(*changed)});
   }
-  tooltip(field.help);
+  constexpr std::size_t kFits = 10;  // characters that the field shows
+  tooltip(field.text.size() > kFits ? field.text + "\n" + field.help : field.help);
   if (!draft.error.empty()) dim_text(draft.error);
 }
 

@@ -16,7 +16,7 @@ namespace {
 
 // Units hold for a whole column, so that its numbers can be compared at a glance.
 struct Units {
-  BenchUnit time, rate, bytes, dram;
+  BenchUnit time, rate, bytes, dram, memory;
 };
 
 struct Extent {
@@ -34,11 +34,19 @@ Extent extent_of(std::span<const Measurement* const> rows, std::string_view metr
   return e;
 }
 
+// MiB as long as they have six digits.
+BenchUnit memory_unit(std::span<const Measurement* const> rows) {
+  constexpr double kMany = 1e6 * (1 << 20);
+  return extent_of(rows, "memory_peak_bytes").max < kMany ? BenchUnit{1.0 / (1 << 20), "MiB"}
+                                                          : BenchUnit{1.0 / (1 << 30), "GiB"};
+}
+
 Units units_of(std::span<const Measurement* const> rows) {
   const Extent time = extent_of(rows, "time_us_median");
   const double dram = extent_of(rows, "dram_read_bytes").max;
   return {time_unit(time.min, time.max), rate_unit(extent_of(rows, "tflops").max),
-          bytes_unit(extent_of(rows, "tile_load_bytes").max), dram > 0 ? bytes_unit(dram) : BenchUnit{}};
+          bytes_unit(extent_of(rows, "tile_load_bytes").max), dram > 0 ? bytes_unit(dram) : BenchUnit{},
+          memory_unit(rows)};
 }
 
 BenchCell missing(std::string reason) {
@@ -120,11 +128,10 @@ BenchCell dram_cell(const Measurement& m, const BenchUnit& unit) {
           both, true};
 }
 
-BenchCell workspace_cell(const Measurement& m) {
+BenchCell workspace_cell(const Measurement& m, const BenchUnit& unit) {
   const Figure& f = figure(m, "memory_overhead_bytes");
   if (!f.available()) return missing(f.reason);
-  const double mib = f.value / (1 << 20);
-  return {f.value == 0 ? "0" : figure_text(mib),
+  return {f.value == 0 ? "0" : figure_text(f.value * unit.factor),
           fmt::format("{} beside inputs and outputs ({})", format_bytes(static_cast<std::uint64_t>(f.value)),
                       origin_words(f)),
           f.value, true};
@@ -160,8 +167,8 @@ BenchCell verdict_cell(const Measurement& m) {
   return {"wrong", v.reason, 2, true};
 }
 
-BenchCell mib_cell(const Measurement& m, std::string_view metric) {
-  BenchCell cell = cell_of(m, metric, {1.0 / (1 << 20), "MiB"});
+BenchCell memory_cell(const Measurement& m, std::string_view metric, const BenchUnit& unit) {
+  BenchCell cell = cell_of(m, metric, unit);
   if (cell.available && cell.sort == 0) cell.text = "0";
   return cell;
 }
@@ -220,10 +227,11 @@ std::vector<Column> summary_columns(const State& state, const Units& u, bool gpu
        metric("registers_count", {1, ""}),
        true},
       {{"shared", "smem KiB", "Shared memory of a block."}, shared_cell, true},
-      {{"memory", "peak MiB", "Memory held while the kernel runs: inputs, outputs and workspace."},
-       [](const Measurement& m) { return mib_cell(m, "memory_peak_bytes"); },
+      {{"memory", "peak " + u.memory.name, "Memory held while the kernel runs: inputs, outputs and workspace."},
+       [unit = u.memory](const Measurement& m) { return memory_cell(m, "memory_peak_bytes", unit); },
        true},
-      {{"workspace", "workspace MiB", "Memory beside inputs and outputs, such as a stored S."}, workspace_cell},
+      {{"workspace", "workspace " + u.memory.name, "Memory beside inputs and outputs, such as a stored S."},
+       [unit = u.memory](const Measurement& m) { return workspace_cell(m, unit); }},
       {{"error", "error ÷ allowed", "Largest difference from the fp64 reference; above 1 the answer is wrong."},
        error_cell},
       {{"verdict", "answer", "Is the answer within the allowed error?"}, verdict_cell},
@@ -285,6 +293,7 @@ std::string origin_note(const BenchSlices& slices) {
     note = slice.rows.empty() ? "" : "Nothing has run: bytes and workspace follow from shapes and tiles.";
   } else if (!slice.rows.empty()) {
     note = source_words(slices);
+    if (!slice.driver.empty() && slices.size() == 1) note += fmt::format(", driver {}", slice.driver);
     if (slice.loaded && slices.size() == 1) note += fmt::format(", from {}", slice.file);
     note += ".";
   }
@@ -292,7 +301,8 @@ std::string origin_note(const BenchSlices& slices) {
   std::size_t left_out = 0;
   for (const BenchSlice& each : slices) left_out += each.left_out;
   if (left_out > 0)
-    note += fmt::format(" {} row{} of other problems or devices not shown.", left_out, left_out == 1 ? " is" : "s are");
+    note += fmt::format(" {} more row{} of other problems or devices not shown.", left_out,
+                        left_out == 1 ? " is" : "s are");
   return note;
 }
 

@@ -107,7 +107,7 @@ void head(const BenchTable& table, const std::vector<ShownColumn>& columns) {
       ImGui::SetCursorPosX(ImGui::GetCursorPosX() + std::max(0.0F, ImGui::GetContentRegionAvail().x - width));
     }
     ImGui::TableHeader(fmt::format("{}###{}", column.title, column.id).c_str());
-    if (!column.tip.empty()) ImGui::SetItemTooltip("%s", column.tip.c_str());
+    if (!column.tip.empty()) tooltip(column.tip);
   }
   ImGui::PopFont();
   ImGui::PopStyleColor();
@@ -151,7 +151,7 @@ void cell(const BenchTableRow& row, const BenchCell& c, const BenchColumn& colum
 // What can be done with a row: the right button, or the menu key where the keyboard is on it.
 void row_menu(const BenchTable& table, std::size_t index, BenchCache& cache, Commands& commands) {
   const BenchTableRow& row = table.rows[index];
-  if (ImGui::IsItemHovered()) ImGui::SetItemTooltip("Click to choose %s; right click for more", row.kernel.c_str());
+  tooltip(fmt::format("Click to choose {}; right click for more", row.kernel));
   if (!ImGui::BeginPopupContextItem()) return;
   if (ImGui::Selectable("Profile it")) {
     commands.push_back(ChooseKernel{row.kernel});
@@ -171,7 +171,7 @@ void row_menu(const BenchTable& table, std::size_t index, BenchCache& cache, Com
   ImGui::Separator();
   if (ImGui::Selectable("Copy the row")) commands.push_back(CopyText{row_tsv(table, index)});
   if (ImGui::Selectable("Copy the table")) commands.push_back(CopyText{table_tsv(table)});
-  ImGui::SetItemTooltip("With tabs between, for a spreadsheet");
+  tooltip("With tabs between, for a spreadsheet");
   ImGui::EndPopup();
 }
 
@@ -273,7 +273,7 @@ void value_choice(const BenchScene& scene, const std::string& words, Commands& c
   if (ImGui::InvisibleButton("pick_value", {width + s.px(18), height}, ImGuiButtonFlags_EnableNav))
     ImGui::OpenPopup("values");
   const bool over = ImGui::IsItemHovered();
-  ImGui::SetItemTooltip("Show another value");
+  tooltip("Show another value");
   ImDrawList* list = ImGui::GetWindowDrawList();
   draw_text(list, at, Face::bold, 13, colour(s.theme, Token::text), words);
   draw_arrow(list, {at.x + width + s.px(10), at.y + height / 2 + s.px(1)}, 8, Arrow::down,
@@ -297,7 +297,7 @@ void group_choice(BenchCache& cache) {
   if (ImGui::InvisibleButton("pick_columns", {width + s.px(20), height}, ImGuiButtonFlags_EnableNav))
     ImGui::OpenPopup("column_groups");
   const Token ink = ImGui::IsItemHovered() ? Token::text : Token::dim;
-  ImGui::SetItemTooltip("Show every figure of one kind");
+  tooltip("Show every figure of one kind");
   ImDrawList* list = ImGui::GetWindowDrawList();
   draw_text(list, {at.x, at.y + s.px(2)}, Face::text, 12, colour(s.theme, ink), shown);
   draw_arrow(list, {at.x + width + s.px(10), at.y + height / 2 + s.px(1)}, 7, Arrow::down, colour(s.theme, ink));

@@ -2,9 +2,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
+#include <cstdio>
+#include <cstdlib>
 #include <numeric>
 
+#include "profiling/session/run.h"
 #include "viz/bench/scene.h"
 #include "viz/draw/number_text.h"
 
@@ -40,9 +44,37 @@ std::string figure_text(double value) {
   return significant_text(value, 3);
 }
 
+std::string tick_text(double value) {
+  constexpr int kDigits = 6;
+  std::array<char, 32> buffer{};
+  std::snprintf(buffer.data(), buffer.size(), "%.*g", kDigits, value);
+  const std::string_view raw(buffer.data());
+  const std::size_t e = raw.find('e');
+  const bool minus = raw.starts_with('-');
+  std::string text = (minus ? "−" : "") + std::string(raw.substr(minus ? 1 : 0, e - (minus ? 1 : 0)));
+  if (e == std::string_view::npos) return text;
+  const int power = std::atoi(raw.data() + e + 1);
+  return fmt::format("{}e{}{}", text, power < 0 ? "−" : "", std::abs(power));
+}
+
 std::string value_with_unit(double value, const BenchUnit& unit) {
   return unit.name.empty() ? figure_text(value * unit.factor)
                            : fmt::format("{} {}", figure_text(value * unit.factor), unit.name);
+}
+
+std::string listed_words(const BenchRuns& list, const SweepRun& run, std::span<const ListedRun> among) {
+  const std::string words = words_of(list, run);
+  constexpr std::size_t kMinute = 16, kSecond = 19;  // of "2026-11-21T17:48:05Z"
+  if (words != run_words(SweepRun{run.id, "", run.date, "", run.provenance, {}}) || run.date.size() < kMinute)
+    return words;
+  const bool twin = std::any_of(among.begin(), among.end(), [&](const ListedRun& other) {
+    return other.run.id != run.id && other.run.date.substr(0, kMinute) == run.date.substr(0, kMinute);
+  });
+  std::string device = run.provenance.device;
+  constexpr std::string_view kMaker = "NVIDIA ";
+  if (device.starts_with(kMaker)) device.erase(0, kMaker.size());
+  const std::size_t end = twin && run.date.size() >= kSecond ? kSecond : kMinute;
+  return fmt::format("{} {} {}", run.date.substr(5, 5), run.date.substr(11, end - 11), device);
 }
 
 std::string sentence(std::string words) {

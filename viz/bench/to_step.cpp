@@ -8,6 +8,7 @@
 #include <fmt/ranges.h>
 
 #include "kernels/ladder.h"
+#include "kernels/museum/museum.h"
 #include "viz/bench/fields.h"
 
 namespace attn {
@@ -96,7 +97,9 @@ SweepSpec sweep_of_step(SweepSpec sweep, const Document& d) {
   sweep.tokens = 0;
   sweep.options.br = d.options.br;
   sweep.options.bc = d.options.bc;
-  sweep = with_kernel(sweep, d.kernel, true);
+  // An exhibit of the museum is nothing to measure: the right kernel is.
+  const Piece* piece = piece_of(d.kernel);
+  sweep = with_kernel(sweep, piece != nullptr ? piece->right : std::string_view(d.kernel), true);
   const auto own = [&]() -> std::int64_t {
     switch (sweep.axis) {
       case Axis::L:

@@ -10,6 +10,7 @@
 #include "kernels/model/kernel.h"
 #include "viz/bench/fields.h"
 #include "viz/bench/scene.h"
+#include "viz/bench/sweep_choices.h"
 
 namespace attn {
 namespace {
@@ -132,14 +133,19 @@ std::string certainty_words(const Measurement& subject, std::span<const Measurem
   all.insert(all.begin(), &subject);
   for (const Measurement* m : all) {
     if (m->time.n >= kFew) continue;
-    words += fmt::format("{}{}'s time is of {} run{}.", words.empty() ? "" : " ", m->key.kernel, m->time.n,
-                         m->time.n == 1 ? "" : "s");
+    const std::string often = m->time.n == 1 ? "once" : fmt::format("{} times", m->time.n);
+    words += fmt::format("{}{} was timed only {}.", words.empty() ? "" : " ", m->key.kernel, often);
   }
   return words;
 }
 
+// What goes with the value, where another extent follows it: "At L = 16384 (B = 1)".
 std::string at_words(const BenchSlice& slice, std::int64_t value) {
-  return fmt::format("At {} = {}", axis_letter(slice.axis), value);
+  const std::string words = fmt::format("At {} = {}", axis_letter(slice.axis), value);
+  if (slice.axis != Axis::L || slice.rule.empty()) return words;
+  const auto at = std::find_if(slice.rows.begin(), slice.rows.end(),
+                               [&](const Measurement* m) { return m->key.problem.Lq == value; });
+  return at == slice.rows.end() ? words : fmt::format("{} (B = {})", words, (*at)->key.problem.B);
 }
 
 // DRAM bytes of a row, measured, or 0.
@@ -183,8 +189,8 @@ std::string counted_words(const Measurement& m) {
   const double bytes = measured_bytes(m);
   if (!model.available() || model.value <= 0 || bytes <= 0) return {};
   const double share = bytes / model.value;
-  std::string of =
-      fmt::format("{} counted {:.2f} of {}", m.key.kernel, share, stores ? "its tile loads" : "each element once");
+  std::string of = fmt::format("{} moved {:.2f} times {}", m.key.kernel, share,
+                               stores ? "its tile loads" : "the least, each element once");
   // What an L2 cache of today's GPUs may hold of S and P.
   constexpr std::uint64_t kMayStay = 200'000'000;
   if (stores && share < 0.9 && m.workspace_bytes < kMayStay) return of + " (the L2 cache keeps much of what it stores)";
@@ -201,9 +207,12 @@ std::string expectation_words(double ratio, const Expected& e, const Measurement
     return fmt::format(", as predicted ({})", times_text(e.max));
   }
   const std::string range = one_number ? times_text(e.max) : times_text(e.min) + " to " + times_text(e.max);
-  std::string words = fmt::format("; the model says {}", range);
   const std::string its = counted_words(baseline), mine = counted_words(subject);
-  if (!its.empty() && !mine.empty()) words += fmt::format(": {}, {}", its, mine);
+  const bool both = !its.empty() && !mine.empty();
+  // A range as wide as that foretells nothing: what each moved against its own model does.
+  constexpr double kWide = 10;
+  std::string words = both && e.max > kWide * e.min ? std::string() : fmt::format("; the model says {}", range);
+  if (both) words += fmt::format(": {}, {}", its, mine);
   return words;
 }
 
@@ -212,7 +221,7 @@ std::string not_by_bytes(const Measurement& baseline) {
   constexpr double kFar = 50;  // percent of the copy rate below which bytes are not what a kernel waits for
   const Figure& copy = figure(baseline, "dram_peak_share_pct");
   if (!copy.available() || copy.value >= kFar) return {};
-  return fmt::format(" That alone explains no speed-up: {} runs at {} of the copy rate.", baseline.key.kernel,
+  return fmt::format(" That is not why it is faster: {} runs at {} of the copy rate.", baseline.key.kernel,
                      percent_text(copy.value));
 }
 
@@ -223,7 +232,7 @@ std::string bytes_words(const Measurement& subject, const Measurement& baseline)
   if (!mine.available() || !its.available() || mine.value <= 0) return {};
   const double a = measured_bytes(subject), b = measured_bytes(baseline);
   if (a > 0 && b > 0)
-    return fmt::format("It moves {} DRAM bytes than {}{}.{}", times_fewer(a, b), baseline.key.kernel,
+    return fmt::format("Bytes: It moves {} DRAM bytes than {}{}.{}", times_fewer(a, b), baseline.key.kernel,
                        expectation_words(b / a, expected_ratio(subject, baseline), subject, baseline),
                        a < b ? not_by_bytes(baseline) : "");
   return fmt::format("Predicted: its tiles ask memory for {}, {} bytes than {}.", bytes_text(mine.value),
@@ -234,11 +243,15 @@ std::string occupancy_words(const Measurement& m) {
   const Figure& reached = figure(m, "occupancy_achieved_pct");
   const Figure& possible = figure(m, "occupancy_theoretical_pct");
   if (!possible.available()) return {};
-  const std::string limit =
-      fmt::format("{}{} of its warps can be active{}", possible.min_of_launches ? "At least " : "",
-                  percent_text(possible.value), possible.limiter.empty() ? "" : " (" + possible.limiter + ")");
-  if (!reached.available()) return fmt::format(" {}.", limit);
-  return fmt::format(" {}, {} are.", limit, percent_text(reached.value));
+  const std::string by = possible.limiter.empty() ? "" : " (" + possible.limiter + ")";
+  const std::string fit = fmt::format("{}{} of the warps that an SM can hold fit{}",
+                                      possible.min_of_launches ? "at least " : "", percent_text(possible.value), by);
+  constexpr double kFew = 25;  // percent
+  const Figure& known = reached.available() ? reached : possible;
+  const bool few = known.value < kFew && !(possible.min_of_launches && !reached.available());
+  const std::string end = few ? ": too few to hide latency" : "";
+  if (!reached.available()) return fmt::format(" Warps: {}{}.", fit, end);
+  return fmt::format(" Warps: {}, {} are active{}.", fit, percent_text(reached.value), end);
 }
 
 constexpr double kNear = 60;  // percent of a peak from which on it is the limit
@@ -279,10 +292,12 @@ std::string limit_words(const Measurement& subject) {
     return fmt::format("Held back by arithmetic: {} of this {}'s measured peak.", percent_text(arithmetic), device);
   std::string words = fmt::format("Not held back by memory ({} of the copy rate)", percent_text(copy.value));
   if (peak.available()) words += fmt::format(" nor yet by arithmetic ({} of the peak)", percent_text(arithmetic));
-  const Figure& active = figure(subject, "occupancy_achieved_pct");
-  constexpr double kFew = 25;  // percent of the warps that an SM can hold
-  const bool few = active.available() && active.value < kFew;
-  return words + "." + occupancy_words(subject) + (few ? " So few hide little of their latency." : "");
+  return words + "." + occupancy_words(subject);
+}
+
+// A line of the strip, with its lead.
+std::string led(const char* lead, const std::string& words) {
+  return words.empty() ? words : fmt::format("{}: {}", lead, words);
 }
 
 struct AnswerWords {
@@ -326,14 +341,28 @@ std::string noise_words(const Measurement& subject, const Measurement& baseline)
   return {};
 }
 
-std::string sentences(std::initializer_list<std::string> parts) {
+std::string joined(std::initializer_list<std::string> parts, const char* between) {
   std::string out;
   for (const std::string& part : parts) {
     if (part.empty()) continue;
-    if (!out.empty()) out += " ";
+    if (!out.empty()) out += between;
     out += part;
   }
   return out;
+}
+
+std::string sentences(std::initializer_list<std::string> parts) {
+  return joined(parts, " ");
+}
+
+std::string lines(std::initializer_list<std::string> parts) {
+  return joined(parts, "\n");
+}
+
+// A GPU kernel can't run where there is no GPU: the button does not say so.
+std::string no_gpu_words(const SweepSpec& sweep, const Model& model) {
+  if (!runs_on_gpu(sweep) || !model.gpu.looked || !model.gpu.gpus.empty()) return {};
+  return "There is no GPU here: a GPU kernel is compiled and refused.";
 }
 
 BenchVerdict before_any_row(const State& state, const Model& model, std::string_view estimate_words) {
@@ -343,16 +372,18 @@ BenchVerdict before_any_row(const State& state, const Model& model, std::string_
   const SweepSpec& sweep = state.document.sweep;
   if (auto valid = validate(sweep); !valid) return {"", "This sweep cannot run yet.", valid.error().message};
   return {"", "Nothing is measured yet: press Run.",
-          fmt::format("It measures {} kernel{} along {}: {}.", sweep.kernels.size(),
-                      sweep.kernels.size() == 1 ? "" : "s", axis_letter(sweep.axis), estimate_words)};
+          sentences({fmt::format("It measures {} kernel{} along {}: {}.", sweep.kernels.size(),
+                                 sweep.kernels.size() == 1 ? "" : "s", axis_letter(sweep.axis), estimate_words),
+                     no_gpu_words(sweep, model)})};
 }
 
 BenchVerdict one_kernel(const Measurement& m, const BenchSlice& slice, std::int64_t value) {
   return {m.key.kernel,
           fmt::format("{} {} takes {}.", at_words(slice, value), m.key.kernel,
                       value_with_unit(m.time.median, time_unit(m.time.median, m.time.median))),
-          sentences({limit_words(m), certainty_words(m, {}), answer_words(slice).words,
-                     "Tick another kernel and run again to compare."})};
+          lines({led("Limit", limit_words(m)),
+                 led("Certainty", sentences({answer_words(slice).words, certainty_words(m, {})})),
+                 "Tick another kernel and run again to compare."})};
 }
 
 }  // namespace
@@ -384,10 +415,20 @@ BenchVerdict bench_verdict(const State& state, const Model& model, const BenchSl
   const std::string other_problem =
       slice.of_this_sweep ? "" : "These rows are of another sweep than the one that is set up.";
   const AnswerWords answers = answer_words(slice);
-  v.reason = sentences({answers.wrong ? answers.words : "", bytes_words(*subject, *others.front()),
-                        limit_words(*subject), answers.wrong ? "" : answers.words, certainty_words(*subject, others),
-                        drift_words(rows), noise_words(*subject, *others.front()), other_problem});
+  const std::string certainty = sentences({answers.wrong ? "" : answers.words, certainty_words(*subject, others),
+                                           drift_words(rows), noise_words(*subject, *others.front())});
+  v.reason = lines({other_problem, answers.wrong ? answers.words : "", bytes_words(*subject, *others.front()),
+                    led("Limit", limit_words(*subject)), led("Certainty", certainty)});
   return v;
+}
+
+std::string unlike_words(const BenchSlice& slice, const BenchSlices& beside, std::optional<std::int64_t> chosen) {
+  std::vector<std::string> others;
+  for (const BenchSlice& other : beside)
+    if (differ_in_problem(slice, other)) others.push_back(problem_words(other, chosen));
+  if (others.empty()) return {};
+  return fmt::format("Different problems: {} beside {}. Compare their throughput, not their times.",
+                     problem_words(slice, chosen), fmt::join(others, ", "));
 }
 
 std::string beside_words(const State& state, const BenchSlice& slice, const BenchSlices& beside,
@@ -401,10 +442,7 @@ std::string beside_words(const State& state, const BenchSlice& slice, const Benc
     if (other.planned || words.size() >= kMost) continue;
     const Measurement* its = row_at(other, subject, *chosen);
     if (mine == nullptr || !timed(*mine) || its == nullptr || !timed(*its)) continue;
-    if (!(its->key.problem == mine->key.problem)) {
-      words.push_back(fmt::format("{} is of another problem ({}).", other.letter, describe(its->key.problem)));
-      continue;
-    }
+    if (!(its->key.problem == mine->key.problem)) continue;  // unlike_words() says so
     const double ratio = its->time.median / mine->time.median;
     const std::string where = fmt::format("In {} {}", other.letter, subject);
     switch (standing_of(*mine, *its)) {

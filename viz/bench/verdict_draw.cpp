@@ -4,6 +4,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <string>
+#include <string_view>
 #include <vector>
 
 #include "viz/bench/sweep_draw.h"
@@ -55,6 +57,35 @@ void offers(const State& state, const std::vector<const ListedRun*>& runs, Comma
   }
 }
 
+// The run whose rows are of another sweep than the one that is set up, where it can be set up.
+const ListedRun* other_sweep(const Model& model, const BenchSlice& slice) {
+  if (slice.of_this_sweep || slice.planned) return nullptr;
+  const ListedRun* run = find_run(model, slice.run);
+  return run == nullptr || run->run.spec.empty() ? nullptr : run;
+}
+
+// A line of the reason: its lead, up to the first colon, stands out.
+Runs line_runs(std::string_view line) {
+  const std::size_t colon = line.find(": ");
+  constexpr std::size_t kLongest = 18;  // leads are short
+  if (colon == std::string_view::npos || colon > kLongest)
+    return {{std::string(line), Face::text, Token::dim, 0, false}};
+  return {{std::string(line.substr(0, colon)) + " ", Face::bold, Token::text, 0, false},
+          {std::string(line.substr(colon + 2)), Face::text, Token::dim, 0, false}};
+}
+
+// Line by line; returns the height, pixels.
+float draw_reason(ImDrawList* list, ImVec2 at, float width, std::string_view reason, bool draw) {
+  constexpr int kLines = 12;  // more than any line takes, at 300 % of a small window too
+  float height = 0;
+  while (!reason.empty()) {
+    const std::size_t end = reason.find('\n');
+    height += draw_paragraph(list, {at.x, at.y + height}, width, 13, line_runs(reason.substr(0, end)), kLines, draw);
+    reason = end == std::string_view::npos ? std::string_view() : reason.substr(end + 1);
+  }
+  return height;
+}
+
 }  // namespace
 
 void draw_bench_strip(const State& state, const Model& model, BenchCache& cache, bool folded, Commands& commands) {
@@ -63,20 +94,26 @@ void draw_bench_strip(const State& state, const Model& model, BenchCache& cache,
   const float width = ImGui::GetContentRegionAvail().x;
   const bool low = ImGui::GetMainViewport()->WorkSize.y < s.px(520);  // little height: the figures come first
   const float size = low ? 14.0F : 17.0F;
-  constexpr int kLines = 12;  // more than any verdict takes, at 300 % of a small window too
+  constexpr int kLines = 12;
   const Runs headline{{verdict.headline, Face::bold, Token::text, 0, false}};
-  const Runs reason{{verdict.reason, Face::text, Token::dim, 0, false}};
-  const float labels = text_width(Face::text, 12, "labels") + s.px(12);
+  // Little height: the reason is folded behind "more".
+  const bool can_fold = low && !verdict.reason.empty(), shows_reason = !can_fold || cache.reason_open;
+  const char* fold_words = cache.reason_open ? "less" : "more";
+  const float labels = text_width(Face::text, 12, "labels") + s.px(12) +
+                       (can_fold ? text_width(Face::text, 12, fold_words) + s.px(20) : 0);
   const std::string hidden = cache.hidden.empty() ? "" : fmt::format("{} hidden", cache.hidden.size());
   const float back = hidden.empty() ? 0 : text_width(Face::text, 12, hidden) + s.px(20);
   const float fold = folded ? text_width(Face::text, 12, "sweep ...") + s.px(20) : 0;
-  const float left = s.px(20), right = labels + fold + back + s.px(24), pad = s.px(low ? 8 : 12);
+  const float left = s.px(20), right = labels + fold + back + s.px(24), pad = s.px(low ? 11 : 12);
   const float room = std::max(s.px(120), width - left - right);
   const float headline_height = draw_paragraph(nullptr, {}, room, size, headline, kLines, false);
+  // The chips stand beside the headline alone.
+  const float wide = std::max(s.px(120), width - left - s.px(24));
   const float reason_height =
-      verdict.reason.empty() ? 0 : s.px(4) + draw_paragraph(nullptr, {}, room, 13, reason, kLines, false);
+      verdict.reason.empty() || !shows_reason ? 0 : s.px(4) + draw_reason(nullptr, {}, wide, verdict.reason, false);
   const auto runs = offered(state, model);
-  const float offer_height = s.px(24) * static_cast<float>(runs.size());
+  const ListedRun* other = other_sweep(model, cache.scene.slice);
+  const float offer_height = s.px(24) * static_cast<float>(runs.size() + (other != nullptr ? 1 : 0));
   const float height = headline_height + reason_height + offer_height + 2 * pad;
   if (begin_card("strip", ImVec2(width, height))) {
     ImDrawList* list = ImGui::GetWindowDrawList();
@@ -84,12 +121,16 @@ void draw_bench_strip(const State& state, const Model& model, BenchCache& cache,
     const ImU32 bar = verdict.kernel.empty() ? colour(s.theme, Token::faint) : kernel_colour(s.theme, verdict.kernel);
     list->AddRectFilled(at, {at.x + s.px(5), at.y + height}, bar, s.px(8), ImDrawFlags_RoundCornersLeft);
     draw_paragraph(list, {at.x + left, at.y + pad}, room, size, headline, kLines);
-    draw_paragraph(list, {at.x + left, at.y + pad + headline_height + s.px(4)}, room, 13, reason, kLines);
+    if (reason_height > 0)
+      draw_reason(list, {at.x + left, at.y + pad + headline_height + s.px(4)}, wide, verdict.reason, true);
     if (offer_height > 0) {
       ImGui::PushStyleVar(ImGuiStyleVar_ItemSpacing, ImVec2(s.px(4), s.px(4)));
       ImGui::SetCursorPos({left - s.px(6), pad + headline_height + reason_height + s.px(4)});
       ImGui::BeginGroup();
       offers(state, runs, commands);
+      if (other != nullptr && toggle("Set up the sweep that these rows came from", true,
+                                     "Kernels, axis and problem of this run, on the left"))
+        commands.push_back(TakeSweepOf{other->run.id});
       ImGui::EndGroup();
       ImGui::PopStyleVar();
     }
@@ -100,6 +141,11 @@ void draw_bench_strip(const State& state, const Model& model, BenchCache& cache,
     }
     if (folded) {
       folded_panel(state, model, cache, commands);
+      ImGui::SameLine(0, s.px(8));
+    }
+    if (can_fold) {
+      if (toggle((std::string(fold_words) + "###reason").c_str(), cache.reason_open, "Why, in a few lines"))
+        cache.reason_open = !cache.reason_open;
       ImGui::SameLine(0, s.px(8));
     }
     if (toggle("labels", cache.labels, "Names at the ends of the lines")) cache.labels = !cache.labels;

@@ -56,9 +56,23 @@ ImVec2 tooltip_place(const Box& what, ImVec2 pointer, ImVec2 size, const Box& sc
           std::clamp(y, screen.min.y, std::max(screen.min.y, screen.max.y - size.y))};
 }
 
-void show_tooltip(const std::string& words, float width) {
+namespace {
+
+Box whole_window() {
   const ImGuiViewport* viewport = ImGui::GetMainViewport();
-  const Box screen{viewport->Pos, {viewport->Pos.x + viewport->Size.x, viewport->Pos.y + viewport->Size.y}};
+  return {viewport->Pos, {viewport->Pos.x + viewport->Size.x, viewport->Pos.y + viewport->Size.y}};
+}
+
+}  // namespace
+
+void place_tooltip(ImVec2 size) {
+  const ImVec2 margin = ImGui::GetStyle().WindowPadding, pointer = ImGui::GetMousePos();
+  const Box what = Box{pointer, pointer}.grown(style().px(12));
+  ImGui::SetNextWindowPos(tooltip_place(what, pointer, {size.x + 2 * margin.x, size.y + 2 * margin.y}, whole_window()));
+}
+
+void show_tooltip(const std::string& words, float width) {
+  const Box screen = whole_window();
   const ImVec2 margin = ImGui::GetStyle().WindowPadding;
   width = std::min(style().px(width), screen.width() - 2 * margin.x) / style().scale;
   const ImVec2 text = ImGui::CalcTextSize(words.c_str(), nullptr, false, style().px(width));

@@ -24,6 +24,8 @@ void begin_line(const std::string& label);
 // screen. What is higher than a few lines is explained where the pointer is.
 ImVec2 tooltip_place(const Box& what, ImVec2 pointer, ImVec2 size, const Box& screen);
 
+// The next tooltip, whose content is of `size` pixels, stands beside the pointer within the window.
+void place_tooltip(ImVec2 size);
 // Words about the last item, broken at `width` logical pixels: now, or while the pointer rests on it.
 void show_tooltip(const std::string& words, float width = 320);
 void tooltip(const std::string& words);

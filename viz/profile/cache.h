@@ -7,6 +7,7 @@
 #include "profiling/figures/measurement.h"
 #include "viz/profile/held.h"
 #include "viz/profile/scene.h"
+#include "viz/profile/source.h"
 #include "viz/state/model.h"
 #include "viz/state/state.h"
 
@@ -17,9 +18,16 @@ struct ProfileCache {
   std::string scene_key;
   std::vector<Measurement> planned;
   std::string planned_key;
+  SourceScene source;
+  std::string source_key;
+  CodeScene code;
+  std::string code_key;
+  SourceHeld source_held;
 };
 
 // Brings the scene up to date; it is made anew only when what it shows has changed.
 ProfileCache& refreshed(ProfileHeld& held, const State& state, const Model& model);
+// The same for the source of the scene's subject.
+void refresh_source(ProfileCache& cache, const State& state, const Model& model);
 
 }  // namespace attn

@@ -71,7 +71,7 @@ std::string next_words(const Resource& r, const Fits& fits, bool limits) {
   if (n.below) {
     words = fmt::format("{} fewer: {}.", r.amount(r.here - *n.below), fit_words(fits(*n.below)));
   } else {
-    words = limits ? "Fewer alone bring no block: another limit stands at the same place." : "Not what limits.";
+    words = limits ? "Fewer alone would not help: another limit allows no more blocks." : "Not the limit.";
   }
   if (n.above) words += fmt::format(" {} more: {}.", r.amount(*n.above - r.here), fit_words(fits(*n.above)));
   return words;
@@ -100,7 +100,7 @@ std::string wave_words(const Launch& launch, std::int32_t sms, std::int32_t bloc
   if (blocks < at_once) {
     words += fmt::format(" {} are left empty.", counted(at_once - blocks, "place"));
   } else if (last != 0) {
-    words += fmt::format(" The last wave fills {:.0f} % of them.",
+    words += fmt::format(" The last wave fills {:.0f} % of the GPU.",
                          100.0 * static_cast<double>(last) / static_cast<double>(at_once));
   }
   return words;
@@ -129,8 +129,8 @@ std::string why_none(const Measurement& m) {
   if (!registers.available()) return "No figures of the compiler: " + registers.reason;
   if (m.launches.size() != 1)
     return fmt::format(
-        "{} is {} launches, each with an occupancy of its own; the figures on the left are the least and "
-        "the most of them. Choose a kernel of one launch to see its limits.",
+        "{} is {} launches, each with an occupancy of its own; a figure on the left is that of the launch which has "
+        "most, or least, as its tip says. Choose a kernel of one launch to see its limits.",
         m.key.kernel, m.launches.size());
   return {};
 }

@@ -73,7 +73,10 @@ void draw_stair(const Staircase& stair, std::int32_t top, ImVec2 size) {
   const std::string level = fmt::format("{} warp{}", warps, warps == 1 ? "" : "s");
   const float beside = text_width(Face::text, 12, level) + s.px(8);
   const bool left = point.x + beside > scale.box.max.x;
-  draw_text(list, {left ? point.x - beside : point.x + s.px(8), point.y - s.px(18)}, Face::text, 12, ink, level);
+  // Over the line, or under it where its own amount stands over it.
+  const bool high = point.y - s.px(18) < at.y + s.px(32);
+  draw_text(list, {left ? point.x - beside : point.x + s.px(8), high ? point.y + s.px(5) : point.y - s.px(18)},
+            Face::text, 12, ink, level);
   const float width = text_width(Face::mono, 12, stair.here_text);
   const float x = std::clamp(point.x - width / 2, scale.box.min.x, scale.box.max.x - width);
   draw_text(list, {x, at.y + s.px(18)}, Face::mono, 12, colour(s.theme, Token::text), stair.here_text);

@@ -41,13 +41,23 @@ void value_choice(const ProfileScene& scene, Commands& commands) {
   ImGui::EndCombo();
 }
 
+void against_choice(const ProfileScene& scene, Commands& commands) {
+  if (scene.against_choices.size() < 2) return;
+  begin_line("Against");
+  const auto now = std::ranges::find_if(scene.against_choices, &AgainstChoice::on);
+  if (!ImGui::BeginCombo("##profile_against", now == scene.against_choices.end() ? "" : now->words.c_str())) return;
+  for (const AgainstChoice& choice : scene.against_choices)
+    if (ImGui::Selectable(choice.words.c_str(), choice.on)) commands.push_back(ChooseAgainst{choice.id});
+  ImGui::EndCombo();
+}
+
 // A filled triangle is better, a hollow one worse; it points where the figure went.
 void draw_change(ImDrawList& list, ImVec2 centre, const ProfileFigure& f, ImU32 ink) {
-  if (!f.better && !f.worse) return;
+  if (!f.change.better && !f.change.worse) return;
   const Style& s = style();
-  const float r = s.px(3.5F), tip = f.up ? -r : r;
+  const float r = s.px(3.5F), tip = f.change.up ? -r : r;
   const ImVec2 a{centre.x - r, centre.y - tip}, b{centre.x + r, centre.y - tip}, c{centre.x, centre.y + tip};
-  if (f.better) {
+  if (f.change.better) {
     list.AddTriangleFilled(a, b, c, ink);
   } else {
     list.AddTriangle(a, b, c, ink, s.px(1));
@@ -66,12 +76,14 @@ void figure_line(const ProfileFigure& f, float width) {
   list.PopClipRect();
   draw_text_in(&list, {{name.max.x, line.min.y}, {name.max.x + number, line.max.y}}, Align::right, Face::mono, 12,
                colour(s.theme, Token::text), f.text);
-  const ImU32 ink = colour(s.theme, f.change == "same" ? Token::dim : Token::text);
-  draw_text_in(&list, line, Align::right, Face::mono, 12, ink, f.change, 10);
+  const bool weak = f.change.text == "same" || f.change.noise == Noise::within;
+  const ImU32 ink = colour(s.theme, weak ? Token::dim : Token::text);
+  draw_text_in(&list, line, Align::right, Face::mono, 12, ink, f.change.text, 10);
   draw_change(list, {line.max.x - s.px(4), line.centre().y}, f, ink);
   ImGui::InvisibleButton(f.id.c_str(), {width, s.px(kRow)});
   std::string tip = f.label + ": " + f.text;
   if (!f.other.empty()) tip += fmt::format("\nthe other: {}", f.other);
+  if (!f.change.text.empty()) tip += fmt::format("\n{}: {}", f.change.text, f.change.noise_words);
   tooltip(tip + "\n" + f.tip);
 }
 
@@ -81,7 +93,8 @@ void heads(const ProfileScene& scene, Commands& commands) {
   value_choice(scene, commands);
   dim_text(scene.problem);
   if (!scene.source.empty()) dim_text(scene.source);
-  if (!scene.against.empty()) dim_text("Changes are over " + scene.against + ": a filled triangle is better.");
+  against_choice(scene, commands);
+  if (!scene.against.empty()) dim_text("A filled triangle is better, a hollow one worse; dim is within the noise.");
 }
 
 }  // namespace

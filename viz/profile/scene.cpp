@@ -16,9 +16,6 @@
 namespace attn {
 namespace {
 
-// Counts and sizes are compared as they are; times of two rows differ by noise of a percent or so.
-constexpr double kSame = 0.01;
-
 const Measurement* fastest(std::span<const Measurement* const> rows, const std::string& but) {
   const Measurement* best = nullptr;
   for (const Measurement* m : rows) {
@@ -43,8 +40,14 @@ const Measurement* row_of(std::span<const Measurement* const> rows, const std::s
   return found == rows.end() ? nullptr : *found;
 }
 
+// What the changes are over, and how it is called.
+struct Against {
+  const Measurement* row = nullptr;
+  std::string words;  // "naive", "flash_simt of run B"
+};
+
 // The baseline of its processor, or, for the baseline itself, the fastest of the others.
-const Measurement* row_against(const State& state, std::span<const Measurement* const> rows, const Measurement& m) {
+const Measurement* usual_against(const State& state, std::span<const Measurement* const> rows, const Measurement& m) {
   const std::string baseline = baseline_shown(state, m.processor);
   if (m.key.kernel != baseline) {
     const Measurement* row = row_of(rows, baseline);
@@ -53,13 +56,40 @@ const Measurement* row_against(const State& state, std::span<const Measurement* 
   return fastest(rows, m.key.kernel);
 }
 
+std::string run_words(const BenchSlice& slice) {
+  return slice.letter.empty() ? slice.words : "run " + slice.letter;
+}
+
+// Every other row at this value that was timed, of all runs that are shown; the usual one first.
+Against choose_against(ProfileScene& scene, const State& state, const BenchSlices& slices, std::int64_t value,
+                       std::span<const Measurement* const> rows, const Measurement& m) {
+  const std::string& wanted = state.view.profile.against;
+  Against against;
+  const Measurement* usual = usual_against(state, rows, m);
+  scene.against_choices.push_back({"", usual == nullptr ? "usual: none" : "usual: " + usual->key.kernel, false});
+  for (const BenchSlice& slice : slices) {
+    for (const Measurement* other : rows_at(slice, value)) {
+      if (other == &m || other->state != RowState::done || other->time.n == 0) continue;
+      const bool here = &slice == &slices.front();
+      const std::string id = here ? other->key.kernel : slice.run + "/" + other->key.kernel;
+      const std::string words = here ? other->key.kernel : other->key.kernel + " of " + run_words(slice);
+      scene.against_choices.push_back({id, words, id == wanted});
+      if (id == wanted) against = {other, words};
+    }
+  }
+  if (against.row != nullptr) return against;
+  scene.against_choices.front().on = true;
+  return {usual, usual == nullptr ? "" : usual->key.kernel};
+}
+
 std::string text_of(const MetricRow& metric, const Figure& f) {
   constexpr double kExact = 1e6;  // counts below are spelt out
   if (!f.available()) return "–";
   std::string text = value_with_unit(f.value, unit_of(metric, f.value, f.value));
   if (metric.unit == "B") text = bytes_text(f.value);
   if (metric.unit == "1" && f.value == std::round(f.value) && f.value < kExact) text = fmt::format("{:.0f}", f.value);
-  return (f.min_of_launches ? "≥ " : "") + text;
+  const bool all = metric.unit == "%" && f.value >= 99.95;  // more than all cannot be
+  return (f.min_of_launches && !all ? "≥ " : "") + text;
 }
 
 std::string capitalised(std::string_view words) {
@@ -72,20 +102,6 @@ std::string tip_of(const MetricRow& metric, const Figure& f) {
   std::string tip = std::string(metric.help) + "\n";
   if (!f.available()) return tip + "Not available: " + sentence(f.reason);
   return tip + fmt::format("{}: {}", name_of(f.origin), sentence(f.method));
-}
-
-void compare(const MetricRow& metric, const Figure& mine, const Figure& other, ProfileFigure& line) {
-  if (!mine.available() || !other.available()) return;
-  line.other = text_of(metric, other);
-  if (mine.value == other.value || (other.value != 0 && std::abs(mine.value / other.value - 1) < kSame)) {
-    line.change = "same";
-    return;
-  }
-  if (other.value == 0 || mine.value / other.value <= 0) return;
-  line.change = fmt::format("{}×", figure_text(mine.value / other.value));
-  line.up = mine.value > other.value;
-  line.better = metric.better == (line.up ? Better::up : Better::down);
-  line.worse = metric.better == (line.up ? Better::down : Better::up);
 }
 
 std::vector<ProfileGroup> groups_of(const Measurement& m, const Measurement* against) {
@@ -101,7 +117,10 @@ std::vector<ProfileGroup> groups_of(const Measurement& m, const Measurement* aga
     line.label = metric.label;
     line.text = text_of(metric, mine);
     line.tip = tip_of(metric, mine);
-    if (against != nullptr) compare(metric, mine, figure(*against, metric.id), line);
+    if (against != nullptr) {
+      if (const Figure& other = figure(*against, metric.id); other.available()) line.other = text_of(metric, other);
+      line.change = change_of(metric, m, *against);
+    }
     groups.back().figures.push_back(std::move(line));
   }
   return groups;
@@ -168,23 +187,29 @@ ProfileScene profile_scene(const State& state, const Model& model, std::span<con
     scene.empty = fmt::format("No kernel has a row at {} = {}.", axis_letter(slice.axis), *value);
     return scene;
   }
-  const Measurement* against = row_against(state, rows, *row);
+  const Against against = choose_against(scene, state, shown.slices, *value, rows, *row);
   scene.kernel = row->key.kernel;
-  scene.against = against == nullptr ? "" : against->key.kernel;
+  scene.against = against.words;
   scene.axis = axis_letter(slice.axis);
   scene.problem = describe(row->key.problem);
   scene.source = source_words(slice);
   scene.predicted = slice.planned;
   choose(scene, slice, rows, *value);
   const Taken where = taken(state, model, slice);
-  if (row->processor == Processor::gpu) scene.arch = where.arch;
+  if (row->processor == Processor::gpu) {
+    scene.arch = where.arch;
+    scene.subject = {row->key.kernel, row->key.problem, row->key.options, where.arch};
+  } else {
+    scene.why_no_source = fmt::format("{} runs on the CPU: it has no machine code of a GPU.", row->key.kernel);
+  }
   std::vector<const Measurement*> same_device_rows;
   for (const Measurement* m : rows)
     if (m->processor == row->processor && same_device(m->key, row->key)) same_device_rows.push_back(m);
   scene.roof = roofline(same_device_rows, scene.kernel);
   scene.occupancy = occupancy_scene(*row, scene.arch, where.sms);
   scene.bytes = bytes_scene(*row);
-  scene.groups = groups_of(*row, against);
+  scene.groups = groups_of(*row, against.row);
+  scene.findings = findings_of(*row, {scene.arch, where.sms});
   scene.headline = headline_of(scene, *row, *value);
   scene.reasons = reasons_of(scene);
   return scene;

@@ -3,12 +3,16 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
 
+#include "kernels/gpu/compile/listing.h"
 #include "profiling/figures/measurement.h"
 #include "viz/profile/bytes.h"
+#include "viz/profile/diff.h"
+#include "viz/profile/findings.h"
 #include "viz/profile/occupancy.h"
 #include "viz/profile/roofline.h"
 #include "viz/state/model.h"
@@ -27,14 +31,20 @@ struct ProfileValue {
   bool on = false;
 };
 
-// How a figure stands to the other kernel's. `better` and `worse` are both false where it is neither or the same.
+// A measurement that changes can be over.
+struct AgainstChoice {
+  std::string id;  // as in ProfileView::against
+  std::string words;
+  bool on = false;
+};
+
+// How a figure stands to the other measurement's.
 struct ProfileFigure {
-  std::string id;      // of the metric
-  std::string label;   // "Time, median"
-  std::string text;    // "59.5 ms"; "–" where there is none
-  std::string other;   // the same of the kernel that it is set against; empty = none
-  std::string change;  // "0.023×", "same"; empty where one of them is missing
-  bool better = false, worse = false, up = false;
+  std::string id;     // of the metric
+  std::string label;  // "Time, median"
+  std::string text;   // "59.5 ms"; "–" where there is none
+  std::string other;  // the same of the measurement that it is set against; empty = none
+  FigureChange change;
   std::string tip;  // what it is, how it was taken, or why there is none
 };
 struct ProfileGroup {
@@ -48,10 +58,15 @@ struct ProfileScene {
   std::string axis;  // "L"
   std::vector<ProfileChoice> kernels;
   std::vector<ProfileValue> values;
+  std::vector<AgainstChoice> against_choices;
   std::string problem, source;    // "f32, B 4, ...", "live: NVIDIA H100, 2026-11-21"
   std::string headline, reasons;  // of the strip
+  std::vector<Finding> findings;  // what would make it faster, the most first
   std::string arch;               // that the row was compiled for; empty on a CPU
   bool predicted = false;         // no row was timed
+  // What its source is listed for; nothing: `why_no_source`.
+  std::optional<gpu::ListingSubject> subject;
+  std::string why_no_source;
   std::vector<ProfileGroup> groups;
   Roofline roof;
   OccupancyScene occupancy;

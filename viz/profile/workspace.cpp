@@ -2,8 +2,10 @@
 
 #include <algorithm>
 #include <cmath>
+#include <vector>
 
 #include "imgui.h"
+#include "viz/bench/scene.h"
 #include "viz/draw/canvas.h"
 #include "viz/draw/theme.h"
 #include "viz/draw/widgets.h"
@@ -12,35 +14,80 @@
 #include "viz/profile/occupancy_draw.h"
 #include "viz/profile/panel_draw.h"
 #include "viz/profile/roofline_draw.h"
+#include "viz/profile/source_draw.h"
 
 namespace attn {
 namespace {
 
 constexpr float kGutter = 12, kPanelWidth = 304, kStacked = 1000;  // logical pixels
-constexpr float kMinRoofline = 296, kMinOccupancy = 236, kMinBytes = 304, kEmptyCard = 84;
+constexpr float kMinRoofline = 296, kMinOccupancy = 280, kMinBytes = 304, kEmptyCard = 84;
+
+constexpr float kPhaseRow = 18, kPhaseHeads = 92, kLeastCode = 150, kSourceStacked = 460, kCodeStacked = 280;
+
+// "At most 1.77 times as fast: It reaches ... Try: ..."
+Runs finding_runs(const Finding& f) {
+  Runs runs;
+  if (f.at_most > 0) runs.push_back({"At most " + times_text(f.at_most) + "×:", Face::bold, Token::text, 0, false});
+  runs.push_back({(runs.empty() ? "" : " ") + f.text + " ", Face::text, Token::dim, 0, false});
+  runs.push_back({"Try " + f.experiment + ".", Face::text, Token::text, 0, false});
+  return runs;
+}
+
+// The two pages and the way to Bench, at the strip's right; the pages only where there is a row.
+float draw_strip_buttons(const ProfileScene& scene, ProfilePage page, ImVec2 right_top, bool draw, Commands& commands) {
+  const Style& s = style();
+  const float gap = s.px(4), frame = s.px(12);
+  struct Button {
+    const char *label, *help;
+    bool on;
+    Command command;
+  };
+  std::vector<Button> buttons;
+  if (scene.empty.empty()) {
+    buttons.push_back({"Figures", "Roofs, occupancy, bytes and pipes", page == ProfilePage::figures,
+                       ChooseProfilePage{ProfilePage::figures}});
+    buttons.push_back({"Source", "The kernel's text with what each line and phase became; it needs no GPU",
+                       page == ProfilePage::source, ChooseProfilePage{ProfilePage::source}});
+  }
+  buttons.push_back({"Open in Bench", "The same kernel and value beside the others", scene.empty.empty() ? false : true,
+                     ChooseWorkspace{Workspace::bench}});
+  float width = -gap;
+  for (const Button& b : buttons) width += text_width(Face::text, 12, b.label) + frame + gap;
+  if (!draw) return width;
+  float x = right_top.x - width;
+  for (const Button& b : buttons) {
+    ImGui::SetCursorPos({x, right_top.y});
+    if (toggle(b.label, b.on, b.help)) commands.push_back(b.command);
+    x += text_width(Face::text, 12, b.label) + frame + gap;
+  }
+  return width;
+}
 
 // Headline and reasons; what to do where there is nothing to show. Returns its height, pixels.
-float draw_strip(const ProfileScene& scene, float width, Commands& commands) {
+float draw_strip(const ProfileScene& scene, ProfilePage page, float width, Commands& commands) {
   const Style& s = style();
   const Runs headline{{scene.empty.empty() ? scene.headline : scene.empty, Face::bold, Token::text, 0, false}};
-  const Runs reasons{{scene.reasons, Face::text, Token::dim, 0, false}};
+  // Beside the source the reasons, which are of its figures, leave it their room.
+  std::vector<Runs> words;
+  if (!scene.reasons.empty() && (page == ProfilePage::figures || scene.predicted))
+    words.push_back({{scene.reasons, Face::text, Token::dim, 0, false}});
+  for (const Finding& f : scene.findings) words.push_back(finding_runs(f));
   constexpr int kLines = 12;
-  const float left = s.px(20), pad = s.px(12), button = text_width(Face::text, 12, "Open in Bench") + s.px(24);
-  const float room = std::max(s.px(120), width - left - button - s.px(24));
-  const float top = draw_paragraph(nullptr, {}, room, 17, headline, kLines, false);
-  const float rest =
-      scene.reasons.empty() ? 0 : s.px(4) + draw_paragraph(nullptr, {}, room, 13, reasons, kLines, false);
-  const float height = top + rest + 2 * pad;
+  const float left = s.px(20), pad = s.px(12), gap = s.px(4);
+  const float buttons = draw_strip_buttons(scene, page, {}, false, commands) + s.px(40);
+  const float beside = std::max(s.px(120), width - left - buttons), whole = width - left - s.px(16);
+  const float top = draw_paragraph(nullptr, {}, beside, 17, headline, kLines, false);
+  float height = top + 2 * pad;
+  for (const Runs& w : words) height += gap + draw_paragraph(nullptr, {}, whole, 13, w, kLines, false);
   if (begin_card("profile_strip", {width, height})) {
     ImDrawList* list = ImGui::GetWindowDrawList();
     const ImVec2 at = ImGui::GetWindowPos();
     const ImU32 bar = scene.kernel.empty() ? colour(s.theme, Token::faint) : kernel_colour(s.theme, scene.kernel);
     list->AddRectFilled(at, {at.x + s.px(5), at.y + height}, bar, s.px(8), ImDrawFlags_RoundCornersLeft);
-    draw_paragraph(list, {at.x + left, at.y + pad}, room, 17, headline, kLines);
-    draw_paragraph(list, {at.x + left, at.y + pad + top + s.px(4)}, room, 13, reasons, kLines);
-    ImGui::SetCursorPos({width - button, pad});
-    if (toggle("Open in Bench", true, "The same kernel and value beside the others"))
-      commands.push_back(ChooseWorkspace{Workspace::bench});
+    draw_paragraph(list, {at.x + left, at.y + pad}, beside, 17, headline, kLines);
+    float y = at.y + pad + top;
+    for (const Runs& w : words) y += gap + draw_paragraph(list, {at.x + left, y + gap}, whole, 13, w, kLines);
+    draw_strip_buttons(scene, page, {width - s.px(16), pad}, true, commands);
   }
   ImGui::EndChild();
   return height;
@@ -71,11 +118,34 @@ void draw_cards(const ProfileScene& scene, ImVec2 room, bool stacked) {
   ImGui::EndGroup();
 }
 
+// The source, and beside it what its line became and the phases; else one under the other, and the page scrolls.
+void draw_source_page(ProfileCache& cache, const ProfileView& view, ImVec2 room, bool stacked, Commands& commands) {
+  const Style& s = style();
+  const float gutter = s.px(kGutter);
+  const float whole = s.px(kPhaseHeads + kPhaseRow * static_cast<float>(1 + cache.source.phases.size()));
+  if (stacked) {
+    draw_source(cache.source, view, cache.source_held, {room.x, s.px(kSourceStacked)}, commands);
+    draw_code(cache.code, view.code, {room.x, s.px(kCodeStacked)}, commands);
+    draw_phases(cache.source, {room.x, whole}, commands);
+    return;
+  }
+  const float left = std::floor((room.x - gutter) * 0.6F), right = room.x - gutter - left;
+  draw_source(cache.source, view, cache.source_held, {left, room.y}, commands);
+  ImGui::SameLine();
+  ImGui::BeginGroup();
+  const float phases = std::min(whole, std::max(s.px(kLeastCode), room.y - gutter - s.px(kLeastCode)));
+  draw_code(cache.code, view.code, {right, room.y - gutter - phases}, commands);
+  draw_phases(cache.source, {right, phases}, commands);
+  ImGui::EndGroup();
+}
+
 }  // namespace
 
 void draw_profile(const State& state, const Model& model, ProfileHeld& held, Commands& commands) {
   const Style& s = style();
-  const ProfileScene& scene = refreshed(held, state, model).scene;
+  ProfileCache& cache = refreshed(held, state, model);
+  const ProfileScene& scene = cache.scene;
+  const ProfileView& view = state.view.profile;
   const ImVec2 size = ImGui::GetContentRegionAvail();
   const float gutter = s.px(kGutter), logical = size.x / s.scale;
   const bool with_panel = scene.empty.empty();
@@ -92,8 +162,15 @@ void draw_profile(const State& state, const Model& model, ProfileHeld& held, Com
   ImGui::PopStyleColor();
   if (open) {
     const float width = ImGui::GetContentRegionAvail().x;
-    const float strip = draw_strip(scene, width, commands);
-    if (with_panel) draw_cards(scene, {width, size.y - strip - gutter}, stacked);
+    const float strip = draw_strip(scene, view.page, width, commands);
+    const ImVec2 room{width, size.y - strip - gutter};
+    if (with_panel && view.page == ProfilePage::figures) draw_cards(scene, room, stacked);
+    if (with_panel && view.page == ProfilePage::source) {
+      refresh_source(cache, state, model);
+      if (scene.subject && model.listing.of != gpu::key_of(*scene.subject))
+        commands.push_back(ListKernel{*scene.subject});
+      draw_source_page(cache, view, room, stacked, commands);
+    }
   }
   ImGui::EndChild();
   ImGui::PopStyleVar();

@@ -9,14 +9,15 @@
 #include "viz/state/commands_app.h"
 #include "viz/state/commands_bench.h"
 #include "viz/state/commands_learn.h"
+#include "viz/state/commands_profile.h"
 #include "viz/state/commands_step.h"
 
 namespace attn {
 
 // Change the state, at once and by themselves: app/state/apply.h.
-using StateCommand = std::variant<StepCommand, BenchCommand, LearnCommand, AppCommand>;
+using StateCommand = std::variant<StepCommand, BenchCommand, LearnCommand, ProfileCommand, AppCommand>;
 // Need more than the state: a task, a file, the history, the window (app/control/controller.h).
-using Effect = std::variant<StepEffect, BenchEffect, LearnEffect, AppEffect>;
+using Effect = std::variant<StepEffect, BenchEffect, LearnEffect, ProfileEffect, AppEffect>;
 
 using Command = std::variant<StateCommand, Effect>;
 using Commands = std::vector<Command>;

@@ -40,6 +40,11 @@ struct StepThrough {
   Options options;
 };
 
+// An exhibit of the museum (kernels/museum/museum.h), on the problem that shows it.
+struct ShowPiece {
+  std::string id;
+};
+
 // View: not undoable.
 enum class StepUnit : std::uint8_t { phase, key_tile, query_tile };
 struct StepBy {
@@ -75,9 +80,13 @@ struct SetReading {
 struct ChooseStepChart {
   StepChart chart = StepChart::row;
 };
+// Whether the bar over a run that is wrong says where it first goes wrong.
+struct SeekFirstWrong {
+  bool on = true;
+};
 using StepCommand = std::variant<ChoosePreset, SetProblem, SetOptions, SetInputs, ChooseKernel, Select, StepThrough,
-                                 StepBy, GoToEvent, GoToEnd, Play, SetPlaySpeed, ToggleBookmark, ClearBookmarks,
-                                 GoToLandmark, SetReading, ChooseStepChart>;
+                                 ShowPiece, StepBy, GoToEvent, GoToEnd, Play, SetPlaySpeed, ToggleBookmark,
+                                 ClearBookmarks, GoToLandmark, SetReading, ChooseStepChart, SeekFirstWrong>;
 
 // Q, K, V and the bias out of .npy files, "" = generated (the bias: none). The problem takes the files' shapes.
 struct SetInputFiles {

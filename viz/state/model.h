@@ -3,10 +3,14 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "kernels/gpu/compile/listing.h"
+#include "kernels/judge/first_wrong.h"
+#include "kernels/judge/verdict.h"
 #include "kernels/recording/recording.h"
 #include "profiling/figures/measurement.h"
 #include "profiling/session/run.h"
@@ -53,6 +57,23 @@ struct ReplayView {
   std::string difference;  // the first place where it differs, in words; empty = nowhere
 };
 
+// What was found of a run that may be wrong: an exhibit of the museum, or a recording out of a file.
+struct ExaminationView {
+  std::shared_ptr<const Recording> of;  // null: no question
+  std::optional<Verdict> verdict;
+  bool sought = false;  // the first wrong step was looked for
+  std::optional<FirstWrong> first;
+  std::string trouble;  // why there is no verdict or no search
+};
+
+// A kernel's source beside its machine code, as Profile asked for it last.
+struct ListingView {
+  std::string of;                                     // key_of() its subject; empty: nothing was asked for
+  bool running = false;                               // it is being compiled and taken apart
+  std::shared_ptr<const gpu::KernelListing> listing;  // null: `error` says why, or it runs
+  std::string error;
+};
+
 // A file that Ctrl+O lists.
 struct KnownFile {
   std::string path;
@@ -65,11 +86,13 @@ struct Model {
   std::shared_ptr<const Recording> recording;  // what Step shows; null only when `recording_error` says why
   std::string recording_error;                 // words: the problem cannot be recorded (size, options)
   ReplayView replay;
+  ExaminationView examination;
   std::vector<ListedRun> runs;        // all that is known, the newest first, those that are bundled last
   std::vector<Measurement> compiled;  // what the compiler says of the sweep's GPU kernels, one row a point
   std::string compiled_for;           // the sweep that it says so of (sweep_key)
   Provenance here;                    // of this machine, now
   GpuView gpu;
+  ListingView listing;
   std::vector<KnownFile> files;  // recent ones first
   TaskView task;
   std::shared_ptr<const LearnDesk> learn;  // null until Learn is first looked at

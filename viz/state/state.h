@@ -12,6 +12,7 @@
 #include "viz/state/runs.h"
 #include "viz/state/view_bench.h"
 #include "viz/state/view_learn.h"
+#include "viz/state/view_profile.h"
 #include "viz/state/view_step.h"
 
 namespace attn {
@@ -49,6 +50,7 @@ struct View {
   Workspace workspace = Workspace::step;
   StepView step;
   BenchView bench;
+  ProfileView profile;
   LearnView learn;
   bool keys_sheet = false;  // the `?` sheet
   bool log_panel = false;

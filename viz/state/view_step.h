@@ -40,6 +40,7 @@ struct StepView {
   EventIndex cursor = 0;
   OutputReading reading = OutputReading::as_summed;
   StepChart chart = StepChart::row;
+  bool seek_first_wrong = false;  // the first wrong step of a wrong run is shown
   bool playing = false;
   float play_steps_per_second = 2;
   std::vector<Bookmark> bookmarks;  // as they were set, each once

@@ -14,6 +14,7 @@
 #include "viz/step/charts/traffic.h"
 #include "viz/step/facts/place.h"
 #include "viz/step/facts/scales.h"
+#include "viz/step/problem_fields.h"
 #include "viz/step/timeline/attention.h"
 #include "viz/step/timeline/heads.h"
 #include "viz/step/timeline/timeline.h"
@@ -22,6 +23,12 @@
 namespace attn {
 
 class PixelImages;  // viz/draw/pixel_image.h
+
+// A field of the Problem panel that is being typed in.
+struct TypedField {
+  ProblemField field = ProblemField::heads;
+  std::string text;
+};
 
 struct StepCache {
   std::shared_ptr<const Recording> recording;
@@ -45,8 +52,9 @@ struct StepCache {
   const ExactTile* bounds() const { return exact ? &*exact : nullptr; }
 
   std::string problem_error;  // why the last edit was refused
-  bool scanning = false;      // error_scan() was asked in this frame and has rows left
-  int gesture = 0;            // number of the current drag; 0 between drags
+  std::optional<TypedField> typed;
+  bool scanning = false;  // error_scan() was asked in this frame and has rows left
+  int gesture = 0;        // number of the current drag; 0 between drags
   int last_gesture = 0;
   int dragged = 0;  // steps that the current drag has made
 

@@ -8,6 +8,7 @@
 
 #include "viz/draw/pixel_image.h"
 #include "viz/draw/theme.h"
+#include "viz/draw/widgets.h"
 #include "viz/step/chart_card.h"
 #include "viz/step/charts/error_draw.h"
 #include "viz/step/charts/hindsight_draw.h"
@@ -39,7 +40,7 @@ float draw_tabs(const ChartCard& card, const Box& in) {
     if (ImGui::InvisibleButton(id.c_str(), {box.width(), box.height()}, ImGuiButtonFlags_EnableNav))
       card.commands.emplace_back(ChooseStepChart{tab.chart});
     const bool warm = ImGui::IsItemHovered();
-    if (ImGui::IsItemHovered(ImGuiHoveredFlags_DelayShort)) ImGui::SetTooltip("%s", std::string(tab.what).c_str());
+    tooltip(std::string(tab.what));
     draw_text(list, {x, in.min.y}, chosen ? Face::bold : Face::text, 14,
               colour_of(chosen || warm ? Token::text : Token::dim), words);
     if (chosen)

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "kernels/model/inputs.h"
+#include "kernels/model/traffic.h"
 #include "viz/step/problem_fields.h"
 
 namespace attn {
@@ -97,6 +98,18 @@ std::vector<ProblemChoice> what_if_choices(const Document& d) {
       choice(d, "keys right to left", reversed,
              [&](Document& c) { c.options.key_order = reversed ? KeyOrder::left_to_right : KeyOrder::right_to_left; }),
       sums_in(DType::f16), sums_in(DType::bf16)};
+}
+
+std::vector<LetterWords> letter_words(Order order) {
+  using enum TensorColour;
+  if (stores_scores(order))
+    return {{"S", s, "scores, query by key"},
+            {"m", m, "largest score of the row"},
+            {"P", p, "weights, divided by ℓ"},
+            {"ℓ", l, "sum of the exponentials"},
+            {"O", o, "output"}};
+  return {{"S", s, "scores, query by key"}, {"m", m, "largest score so far"}, {"α", alpha, "rescales the past"},
+          {"P", p, "weights, before ÷ ℓ"},  {"ℓ", l, "sum of the weights"},   {"O", o, "output so far"}};
 }
 
 bool has_window(const Mask& m) {

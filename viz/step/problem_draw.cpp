@@ -3,13 +3,15 @@
 #include <algorithm>
 #include <array>
 #include <cstring>
+#include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "imgui_internal.h"
 
-#include "kernels/ladder.h"
 #include "kernels/model/inputs.h"
+#include "kernels/museum/museum.h"
 #include "viz/draw/theme.h"
 #include "viz/draw/widgets.h"
 #include "viz/step/problem_fields.h"
@@ -17,7 +19,7 @@
 namespace attn {
 namespace {
 
-constexpr float kRow = 29;    // logical height of a field's line
+constexpr float kRow = 28;    // logical height of a field's line
 constexpr float kField = 24;  // of the field itself
 
 struct Cursor {
@@ -92,6 +94,12 @@ void text_field(Cursor& at, const char* id, const char* label, ProblemField fiel
   ImGui::InputText(id, buffer.data(), buffer.size(), ImGuiInputTextFlags_AutoSelectAll);
   if (!active) ImGui::PopStyleColor();
   const bool done = ImGui::IsItemDeactivatedAfterEdit();
+  // What is being typed outlives a popup that closes over it.
+  std::optional<TypedField>& typed = at.panel.cache.typed;
+  if (ImGui::IsItemActive() && buffer.data() != shown)
+    typed = TypedField{field, buffer.data()};
+  else if (typed && typed->field == field)
+    typed.reset();
   ImGui::PopStyleVar();
   ImGui::PopFont();
   if (!active && !done) {
@@ -132,7 +140,7 @@ void preset_choice(Cursor& at) {
       at.panel.commands.push_back(ChoosePreset{std::string(p.id)});
     }
     if (p.id == d.preset) ImGui::SetItemDefaultFocus();
-    if (ImGui::IsItemHovered(ImGuiHoveredFlags_DelayShort)) ImGui::SetTooltip("%s", std::string(p.what).c_str());
+    tooltip(std::string(p.what));
   }
   ImGui::EndCombo();
 }
@@ -146,8 +154,7 @@ void choose_among(Cursor& at, const std::vector<ProblemChoice>& choices) {
       if (!why) send(at.panel, choice.changed, 0);
     }
     if (choice.on) ImGui::SetItemDefaultFocus();
-    if (!choice.help.empty() && ImGui::IsItemHovered(ImGuiHoveredFlags_DelayShort))
-      ImGui::SetTooltip("%s", choice.help.c_str());
+    if (!choice.help.empty()) tooltip(choice.help);
   }
 }
 
@@ -276,26 +283,21 @@ void error_words(Cursor& at) {
           at.s.px(4);
 }
 
-float letters_height() {
-  return style().px(22 + 6 * 19);
-}
+constexpr float kLettersHead = 21, kLetter = 19, kLeastLetter = 15;  // logical
 
-void letters(Cursor& at) {
-  struct Letter {
-    const char* letter;
-    TensorColour hue;
-    const char* words;
-  };
-  static constexpr Letter kLetters[] = {
-      {"S", TensorColour::s, "scores, query by key"},  {"m", TensorColour::m, "largest score so far"},
-      {"α", TensorColour::alpha, "rescales the past"}, {"P", TensorColour::p, "weights, before ÷ ℓ"},
-      {"ℓ", TensorColour::l, "sum of the weights"},    {"O", TensorColour::o, "output so far"}};
+// Closer together rather than not at all.
+void letters(Cursor& at, Order order, float bottom) {
+  const std::vector<LetterWords> all = letter_words(order);
+  const auto count = static_cast<float>(all.size());
+  const float pitch = std::min(at.s.px(kLetter), (bottom - at.y - at.s.px(kLettersHead + 12)) / count);
+  if (pitch < at.s.px(kLeastLetter)) return;
+  separator(at);
   draw_text(at.list, {at.left, at.y}, Face::bold, 13, colour_of(Token::text), "Letters");
-  at.y += at.s.px(21);
-  for (const Letter& l : kLetters) {
-    draw_runs(at.list, {at.left, at.y}, 14, {{l.letter, Face::maths, l.hue, 0, false}});
+  at.y += at.s.px(kLettersHead);
+  for (const LetterWords& l : all) {
+    draw_runs(at.list, {at.left, at.y}, 14, {{std::string(l.letter), Face::maths, l.hue, 0, false}});
     draw_text(at.list, {at.left + at.s.px(26), at.y + at.s.px(1)}, Face::text, 13, colour_of(Token::dim), l.words);
-    at.y += at.s.px(19);
+    at.y += pitch;
   }
 }
 
@@ -314,15 +316,18 @@ void draw_problem_panel(const ProblemPanel& panel, const Box& box, bool card) {
   error_words(at);
   separator(at);
   reading_choice(at);
-  const auto row = find_kernel(panel.state.document.kernel);
+  const auto row = find_kernel_or_piece(panel.state.document.kernel);
   if (row && (*row)->order == Order::flash && at.y + s.px(117) <= bottom) {
     separator(at);
     what_if(at);
   }
-  if (at.y + letters_height() + s.px(6) <= bottom) {
-    separator(at);
-    letters(at);
-  }
+  letters(at, row ? (*row)->order : Order::flash, bottom);
+}
+
+void keep_typed(const ProblemPanel& panel) {
+  if (!panel.cache.typed) return;
+  const TypedField typed = *std::exchange(panel.cache.typed, std::nullopt);
+  commit(panel, typed.field, typed.text, 0);
 }
 
 float problem_panel_height(const State& state) {

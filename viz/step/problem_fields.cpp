@@ -10,8 +10,8 @@
 #include <fmt/ranges.h>
 
 #include "kernels/cpu/device.h"
-#include "kernels/ladder.h"
 #include "kernels/model/kernel.h"
+#include "kernels/museum/museum.h"
 #include "kernels/recording/size.h"
 #include "viz/draw/number_text.h"
 
@@ -165,7 +165,7 @@ Result<Document> with_field(Document document, ProblemField field, std::string_v
 
 std::optional<std::string> why_not_recordable(const Document& document) {
   if (const Result<void> valid = validate(document.problem); !valid) return valid.error().message;
-  const auto row = find_kernel(document.kernel);
+  const auto row = find_kernel_or_piece(document.kernel);
   if (!row) return row.error().message;
   const Device device = cpu_device();
   const Result<Options> options = resolve(**row, document.options, device);
@@ -191,7 +191,7 @@ std::string field_text(const Document& document, ProblemField field) {
     case ProblemField::tile: {
       // 0 stands for what the kernel's row says.
       Options o = document.options;
-      if (const auto row = find_kernel(document.kernel)) {
+      if (const auto row = find_kernel_or_piece(document.kernel)) {
         for (const OptionSpec& spec : (*row)->options) {
           if (spec.option == Option::br && o.br == 0) o.br = spec.default_value;
           if (spec.option == Option::bc && o.bc == 0) o.bc = spec.default_value;

@@ -9,6 +9,8 @@
 #include <vector>
 
 #include "kernels/base/result.h"
+#include "kernels/model/order.h"
+#include "viz/draw/inks.h"
 #include "viz/state/state.h"
 
 namespace attn {
@@ -39,6 +41,14 @@ std::vector<ProblemChoice> bias_choices(const Document& d);
 std::vector<ProblemChoice> generator_choices(const Document& d);
 // What-if switches that run the kernel again; only flash has them.
 std::vector<ProblemChoice> what_if_choices(const Document& d);
+
+// What each letter stands for in an order: in one that stores S, m is the whole row's and nothing is rescaled.
+struct LetterWords {
+  std::string_view letter;
+  TensorColour hue = TensorColour::s;
+  std::string_view words;
+};
+std::vector<LetterWords> letter_words(Order order);
 
 bool has_window(const Mask& m);
 // Every kind of mask that holds: "causal + key lengths".

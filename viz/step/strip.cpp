@@ -6,6 +6,7 @@
 
 #include "kernels/ladder.h"
 #include "kernels/model/kernel.h"
+#include "kernels/museum/museum.h"
 #include "viz/step/facts/letters.h"
 
 namespace attn {
@@ -27,10 +28,18 @@ std::string position_words(const Recording& rec, const StepPlace& at) {
 std::string stand_in_words(const State& state) {
   const std::string& chosen = state.view.bench.kernel;
   if (chosen.empty() || chosen == state.document.kernel) return {};
-  const auto row = find_kernel(chosen), shown = find_kernel(state.document.kernel);
+  const auto row = find_kernel(chosen), shown = find_kernel_or_piece(state.document.kernel);
   if (!row || !shown || (*row)->record != nullptr) return {};
   const char* how = (*row)->order == (*shown)->order ? "which walks in the same order" : "which walks in another order";
   return fmt::format("{} runs on a GPU and is not recorded: this is {} on the CPU, {}", chosen, (*shown)->id, how);
+}
+
+std::string recording_words(std::string why) {
+  if (why.empty()) return "It is being recorded.";
+  if (why[0] >= 'a' && why[0] <= 'z' && !find_kernel(why.substr(0, why.find(' '))))
+    why[0] = static_cast<char>(why[0] - 'a' + 'A');
+  if (!why.ends_with('.')) why += '.';
+  return why;
 }
 
 StripScene strip_scene(const Recording& rec, const StepPlace& at, const StepValues& values, const StepTexts& texts) {

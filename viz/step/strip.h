@@ -20,6 +20,8 @@ struct StripScene {
 // Where a kernel is chosen that runs on a GPU, of which there is no recording: that this is the CPU's run of that order,
 // or of another one. Empty where Step shows the chosen kernel itself.
 std::string stand_in_words(const State& state);
+// Why there is no recording, as a sentence; that there will be one where nothing is wrong.
+std::string recording_words(std::string why);
 StripScene strip_scene(const Recording& rec, const StepPlace& at, const StepValues& values, const StepTexts& texts);
 
 }  // namespace attn

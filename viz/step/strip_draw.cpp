@@ -4,11 +4,14 @@
 
 #include "imgui_internal.h"
 #include "viz/draw/canvas.h"
+#include "viz/draw/text_fit.h"
 #include "viz/draw/theme.h"
 #include "viz/draw/widgets.h"
 
 namespace attn {
 namespace {
+
+constexpr float kTallStrip = 92;  // logical: a sentence has two lines
 
 // "Why?", which opens the reason behind the step. Returns where it ends.
 float draw_why(ImVec2 at, const Runs& why) {
@@ -37,25 +40,28 @@ float draw_why(ImVec2 at, const Runs& why) {
 
 }  // namespace
 
-void draw_step_strip(ImDrawList* list, const Box& box, const StripScene& scene) {
+void draw_step_strip(ImDrawList* list, const Box& box, const StripScene& scene, float chips) {
   const Style& s = style();
   draw_card(list, box);
   list->AddRectFilled(box.min, {box.min.x + s.px(5), box.max.y}, colour_of(scene.accent), s.px(8),
                       ImDrawFlags_RoundCornersLeft);
   const float left = box.min.x + s.px(24), right = box.max.x - s.px(24);
   // A low strip has its three lines closer to the top edge.
-  const float lift = box.height() < s.px(80) ? s.px(4) : 0;
+  const float lift = box.height() < s.px(80) || box.height() > s.px(kTallStrip) ? s.px(4) : 0;
   const ImVec2 line{left, box.min.y + s.px(12) - lift};
-  draw_text(list, line, Face::text, 13, colour_of(Token::dim), scene.position);
-  float end = line.x + text_width(Face::text, 13, scene.position) + s.px(20);
+  const float line_end = std::min(right, chips);
+  const float why = scene.why.empty() ? 0 : text_width(Face::bold, 13, "Why?") + s.px(26);
+  const std::string position = fitted_text(Face::text, 13, scene.position, line_end - line.x - why);
+  draw_text(list, line, Face::text, 13, colour_of(Token::dim), position);
+  float end = line.x + text_width(Face::text, 13, position) + s.px(20);
   if (!scene.why.empty()) end = draw_why({end, line.y}, scene.why) + s.px(14);
   if (!scene.note.empty()) {
-    ImGui::PushClipRect({end, box.min.y}, {right, box.max.y}, true);
+    ImGui::PushClipRect({end, box.min.y}, {line_end, box.max.y}, true);
     draw_text(list, {end, line.y}, Face::text, 13, colour_of(Token::text), scene.note);
     ImGui::PopClipRect();
     ImGui::SetCursorScreenPos({end, line.y});
     ImGui::SetNextItemAllowOverlap();
-    ImGui::InvisibleButton("##step_note", {std::max(right - end, 1.0F), s.px(16)});
+    ImGui::InvisibleButton("##step_note", {std::max(line_end - end, 1.0F), s.px(16)});
     tooltip(scene.note);
   }
   const float headline_end = draw_runs(list, {left, box.min.y + s.px(31) - lift}, 20, scene.headline);
@@ -69,7 +75,8 @@ void draw_step_strip(ImDrawList* list, const Box& box, const StripScene& scene) 
     const float y = box.min.y + s.px(33) + (s.px(20) - s.px(size)) / 2;
     draw_runs(list, {right - runs_width(scene.formula, size), y}, size, scene.formula);
   }
-  draw_paragraph(list, {left, box.min.y + s.px(60) - lift * 1.5F}, right - left, 14, scene.sentence, 1);
+  draw_paragraph(list, {left, box.min.y + s.px(60) - lift * 1.5F}, right - left, 14, scene.sentence,
+                 box.height() > s.px(kTallStrip) ? 2 : 1);
 }
 
 }  // namespace attn

@@ -7,6 +7,7 @@
 namespace attn {
 
 // Height in pixels: 84 logical with room for the formula beside the words, more below.
-void draw_step_strip(ImDrawList* list, const Box& box, const StripScene& scene);
+// The first line ends at `chips`, pixels: what stands there is not covered.
+void draw_step_strip(ImDrawList* list, const Box& box, const StripScene& scene, float chips);
 
 }  // namespace attn

@@ -4,6 +4,11 @@
 
 #include <algorithm>
 
+#include <fmt/format.h>
+
+#include "kernels/ladder.h"
+#include "kernels/model/kernel.h"
+
 #include "viz/draw/canvas.h"
 #include "viz/draw/text_fit.h"
 #include "viz/draw/theme.h"
@@ -20,11 +25,13 @@
 #include "viz/step/timeline/map_draw.h"
 #include "viz/step/timeline/timeline_draw.h"
 #include "viz/step/timeline/transport_draw.h"
+#include "viz/step/wrong_run.h"
+#include "viz/step/wrong_run_draw.h"
 
 namespace attn {
 namespace {
 
-constexpr float kGutter = 12, kProblemWidth = 200, kFoldBelow = 1340, kMinTiles = 170;
+constexpr float kGutter = 12, kProblemWidth = 200, kFoldBelow = 1340, kMinTiles = 170, kScrolledTiles = 240;
 
 struct Areas {
   Box problem, strip, tiles, chart, traffic, timeline;
@@ -48,8 +55,9 @@ Areas layout(const Box& all, const Recording& rec) {
   Areas a;
   const float gutter = s.px(kGutter), width = all.width() / s.scale, height = all.height() / s.scale;
   Box rest = all;
-  const float strip = height < 560 ? 76 : 84;
-  const float timeline = height < 300 ? 66 : height < 420 ? 88 : height < 700 ? 100 : 112;
+  constexpr float kNarrow = 620;  // a sentence takes two lines
+  const float strip = width < kNarrow ? 98 : height < 560 ? 76 : 84;
+  const float timeline = height < 300 ? 66 : height < 420 ? 91 : height < 700 ? 100 : 112;
   const float middle = height - strip - timeline - 2 * kGutter;
   a.scrolls = middle < kMinTiles;
   a.has_problem = width >= kFoldBelow && !a.scrolls;
@@ -65,7 +73,7 @@ Areas layout(const Box& all, const Recording& rec) {
     bottom = std::max(std::clamp(middle * 0.32F, 138.0F, 240.0F), middle - kGutter - liked_tiles_height(rec, middle));
   a.has_bottom = bottom > 0;
   const float tiles_bottom =
-      a.strip.max.y + gutter + s.px(std::max(middle, kMinTiles) - (a.has_bottom ? bottom + kGutter : 0));
+      a.strip.max.y + gutter + s.px((a.scrolls ? kScrolledTiles : middle) - (a.has_bottom ? bottom + kGutter : 0));
   a.tiles = {{rest.min.x, a.strip.max.y + gutter}, {rest.max.x, tiles_bottom}};
   const Box low{{rest.min.x, tiles_bottom + gutter}, {rest.max.x, tiles_bottom + gutter + s.px(bottom)}};
   a.has_traffic = low.width() / s.scale >= 760;
@@ -98,29 +106,71 @@ void end_page(const Areas& a) {
   ImGui::EndChild();
 }
 
-void draw_error(const Box& all, const std::string& words) {
+// Where the kernel itself is not recorded: what can be done instead.
+void offer_instead(const Box& box, const KernelRow& kernel, Commands& commands) {
+  const Style& s = style();
+  float x = box.min.x + s.px(24);
+  const auto button = [&](const char* id, const std::string& words) {
+    const float width = text_width(Face::text, 13, words) + s.px(28);
+    const Box place{{x, box.max.y - s.px(46)}, {x + width, box.max.y - s.px(18)}};
+    x = place.max.x + s.px(10);
+    return box_button(place, id, words.c_str());
+  };
+  for (const KernelRow* other : ladder()) {
+    if (other->record == nullptr || other->order != kernel.order) continue;
+    if (button("##step_like", fmt::format("Step through {}, the same order on the CPU", other->id)))
+      commands.emplace_back(ChooseKernel{std::string(other->id)});
+    break;
+  }
+  if (button("##measure_it", "Measure it in Bench")) commands.emplace_back(MeasureInBench{});
+}
+
+void draw_error(const Box& all, const State& state, const std::string& why, Commands& commands) {
   const Style& s = style();
   ImDrawList* list = ImGui::GetWindowDrawList();
-  const Box box{all.min, {all.max.x, all.min.y + s.px(120)}};
+  const auto kernel = find_kernel(state.document.kernel);
+  const bool never = kernel && (*kernel)->record == nullptr;
+  const Box box{all.min, {all.max.x, all.min.y + s.px(never ? 152 : 120)}};
   draw_card(list, box);
   draw_text(list, {box.min.x + s.px(24), box.min.y + s.px(18)}, Face::bold, 18, colour_of(Token::text),
-            "This problem cannot be recorded");
+            never ? "This kernel is not recorded step by step" : "This problem cannot be recorded");
   draw_paragraph(list, {box.min.x + s.px(24), box.min.y + s.px(50)}, box.width() - s.px(48), 14,
-                 {{words.empty() ? "It is being recorded." : words, Face::text, Token::dim, 0, false}}, 3);
+                 {{recording_words(why), Face::text, Token::dim, 0, false}}, 3);
+  if (never) offer_instead(box, **kernel, commands);
+}
+
+// Where there is little width the chip keeps its name alone.
+std::string problem_chip_words(const Document& d, const Box& strip) {
+  constexpr float kLeast = 560;  // logical
+  if (strip.width() < style().px(kLeast)) return "Problem";
+  return fitted_text(Face::text, 13, problem_words(d), strip.width() * 0.42F);
+}
+
+// Where the chips on the strip's first line begin.
+float chips_left(const Areas& areas, const Document& d) {
+  const Style& s = style();
+  const auto wide = [&](const std::string& words) { return text_width(Face::text, 13, words) + s.px(40 + 8); };
+  float left = areas.strip.max.x - s.px(12);
+  if (!areas.has_problem) left -= wide(problem_chip_words(d, areas.strip));
+  if (!areas.has_bottom) left -= wide("Charts");
+  return left;
 }
 
 // The chip that stands for the folded Problem panel: at the right of the strip's first line. Returns where it begins.
 float draw_problem_chip(const ProblemPanel& panel, const Box& strip) {
   const Style& s = style();
   Box box;
-  const std::string words = fitted_text(Face::text, 13, problem_words(panel.state.document), strip.width() * 0.42F);
+  const std::string words = problem_chip_words(panel.state.document, strip);
   if (chip_button("##problem_chip", words, {strip.max.x - s.px(12), strip.min.y + s.px(5)}, box))
     ImGui::OpenPopup("##problem_popup");
   const float height = problem_panel_height(panel.state);
   ImGui::SetNextWindowPos({box.max.x - s.px(264), box.max.y + s.px(6)});
   ImGui::SetNextWindowSize(
       {s.px(264), std::min(height + s.px(24), ImGui::GetMainViewport()->Size.y - box.max.y - s.px(16))});
-  if (!ImGui::BeginPopup("##problem_popup", ImGuiWindowFlags_NoMove)) return box.min.x;
+  if (!ImGui::BeginPopup("##problem_popup", ImGuiWindowFlags_NoMove)) {
+    keep_typed(panel);
+    return box.min.x;
+  }
   const ImVec2 at = ImGui::GetCursorScreenPos();
   const Box inside{at, {at.x + ImGui::GetContentRegionAvail().x, at.y + height}};
   draw_problem_panel(panel, inside, false);
@@ -202,14 +252,14 @@ void draw_step(const State& state, const Model& model, StepHeld& held, Commands&
   if (!held.cache) held.cache = std::make_shared<StepCache>();
   StepCache& cache = *held.cache;
   const ImVec2 origin = ImGui::GetCursorScreenPos(), size = ImGui::GetContentRegionAvail();
-  const Box all{origin, {origin.x + size.x, origin.y + size.y}};
+  Box all{origin, {origin.x + size.x, origin.y + size.y}};
   const ProblemPanel problem{state, model, cache, commands};
   if (!model.recording || model.recording->events.empty()) {
     held.tiles.focused = false;
     const Style& s = style();
     const float width = std::min(s.px(kProblemWidth), all.width() / 3);
     draw_problem_panel(problem, {all.min, {all.min.x + width, all.max.y}}, true);
-    draw_error({{all.min.x + width + s.px(kGutter), all.min.y}, all.max}, model.recording_error);
+    draw_error({{all.min.x + width + s.px(kGutter), all.min.y}, all.max}, state, model.recording_error, commands);
     return;
   }
   const std::shared_ptr<const Recording> shown = cache.shown(model.recording, held.veil);
@@ -217,6 +267,11 @@ void draw_step(const State& state, const Model& model, StepHeld& held, Commands&
   const auto last = static_cast<EventIndex>(rec.events.size() - 1);
   cache.follow(shown, std::min(state.view.step.cursor, last));
   held.tiles.follow(model.recording);
+  if (const WrongRunScene wrong = wrong_run_scene(state, model); wrong.shown) {
+    const float height = wrong_run_height(wrong, all.width());
+    draw_wrong_run({all.min, {all.max.x, all.min.y + height}}, wrong, commands);
+    all.min.y += height + style().px(kGutter);
+  }
   Areas areas = layout(all, rec);
   if (areas.scrolls) begin_page(areas);
   TilesScene tiles =
@@ -227,7 +282,7 @@ void draw_step(const State& state, const Model& model, StepHeld& held, Commands&
   if (areas.has_problem) draw_problem_panel(problem, areas.problem, true);
   StripScene strip = strip_scene(rec, at, values, held.texts);
   strip.note = stand_in_words(state);
-  draw_step_strip(list, areas.strip, strip);
+  draw_step_strip(list, areas.strip, strip, chips_left(areas, state.document));
   float chips = areas.strip.max.x - style().px(12);
   if (!areas.has_problem) chips = draw_problem_chip(problem, areas.strip) - style().px(8);
   const ChartCard charts{rec, at, values, state, cache, commands, false, held.veil.on};
@@ -246,7 +301,7 @@ void draw_step(const State& state, const Model& model, StepHeld& held, Commands&
   }
   if (areas.scrolls) end_page(areas);
   draw_timeline_card(areas.timeline, rec, at, state, cache, held.veil, commands);
-  ImGui::SetCursorScreenPos(all.min);
+  ImGui::SetCursorScreenPos(origin);
   ImGui::Dummy(size);
 }
 

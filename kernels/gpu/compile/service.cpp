@@ -36,7 +36,8 @@ CompileService::CompileService(Compiler& compiler, std::filesystem::path cache)
     : compiler_(compiler), cache_(std::move(cache)), version_(compiler.version()) {}
 
 std::string CompileService::key_of(const CompileRequest& request) const {
-  std::string all = version_ + '\n' + request.source.name + '\n' + request.source.hash;
+  std::string all =
+      version_ + '\n' + request.source.name + '\n' + request.source.hash + '\n' + request.source.text_hash;
   for (const std::string& option : options_of(request)) all += '\n' + option;
   return hash_of(all);
 }

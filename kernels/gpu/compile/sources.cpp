@@ -9,6 +9,7 @@
 #include "kernels/base/files.h"
 #include "kernels/base/folders.h"
 #include "kernels/base/hash.h"
+#include "kernels/gpu/compile/phases.h"
 
 namespace attn::gpu {
 namespace {
@@ -60,11 +61,17 @@ std::vector<SourceText> headers_of(std::string_view id, std::string_view text, s
 }
 
 std::string source_hash(std::string_view id, std::string_view text, std::span<const SourceText> sources) {
-  std::string all(text);
+  std::string all = without_phase_lines(text);
   for (const SourceText& header : headers_of(id, text, sources)) {
     all += header.name;
-    all += header.text;
+    all += without_phase_lines(header.text);
   }
+  return hash_of(all);
+}
+
+std::string text_hash(std::string_view id, std::string_view text, std::span<const SourceText> sources) {
+  std::string all(text);
+  for (const SourceText& header : headers_of(id, text, sources)) all += header.text;
   return hash_of(all);
 }
 
@@ -90,6 +97,7 @@ Result<KernelSource> kernel_source(std::string_view id, const std::filesystem::p
     if (source.text.empty()) return bad_input(fmt::format("the program holds no source {}", source.name));
   }
   source.hash = source_hash(id, source.text, embedded_sources());
+  source.text_hash = text_hash(id, source.text, embedded_sources());
   return source;
 }
 

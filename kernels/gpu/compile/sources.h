@@ -22,15 +22,19 @@ std::span<const SourceText> embedded_sources();
 // include. The first three rungs always count the headers that there were when their hashes were first written into
 // sessions and caches.
 std::vector<SourceText> headers_of(std::string_view id, std::string_view text, std::span<const SourceText> sources);
-// The name under which a kernel's figures and machine code are kept: of its text and its headers' names and texts.
+// The name under which a kernel's figures are kept: of its text and its headers' names and texts, without the lines that
+// hold a phase comment alone (phases.h): those change no instruction.
 std::string source_hash(std::string_view id, std::string_view text, std::span<const SourceText> sources);
+// Of every line: two texts with the same source_hash() may number their lines differently.
+std::string text_hash(std::string_view id, std::string_view text, std::span<const SourceText> sources);
 
 // What is compiled for one kernel.
 struct KernelSource {
   std::string name;  // "kernels/gpu/naive.cu", or the user's file
   std::string text;
-  std::string hash;     // source_hash() of the text
-  bool edited = false;  // a user's copy: shown as "naive@1a2b3c4d"
+  std::string hash;         // source_hash() of the text
+  bool edited = false;      // a user's copy: shown as "naive@1a2b3c4d"
+  std::string text_hash{};  // text_hash() of the text: machine code is kept under both
   std::string label(std::string_view id) const;
 };
 

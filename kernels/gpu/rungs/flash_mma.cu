@@ -85,6 +85,7 @@ __device__ inline void read_query(const Pieces<kQWidth>& from, int step, unsigne
 // S = Q_i K_j^T
 template <class Between>
 __device__ inline void add_scores(const Lane& at, const Query& query, unsigned stage, Scores& s, Between between) {
+  // @phase S
 #pragma unroll
   for (int i = 0; i < kMt; ++i) {
 #pragma unroll
@@ -119,6 +120,7 @@ __device__ inline void add_scores(const Lane& at, const Query& query, unsigned s
 template <class Between>
 __device__ inline void add_output(const Lane& at, unsigned stage, const Weights (&p)[2], WarpRows& rows,
                                   Between between) {
+  // @phase O
   const Pieces<kVWidth> v_at(at.v + stage);
   unsigned y[2][4];
   ldmatrix_transposed(y[0], v_at.at(0, 0));
@@ -144,20 +146,25 @@ constexpr int kPairs = 4 * kMt;  // pairs of neighbours in P of one step of 16 k
 
 // The n-th pair of step c; l takes it before it is rounded.
 __device__ inline void weigh(const Scores& s, int c, int n, float scale, WarpRows& rows, Weights (&p)[2]) {
+  // @phase P
   const int i = n / 4, half = n / 2 % 2, h = n % 2;
   const float(&pair)[4] = s[i][2 * c + half];
   const float x = exp2_here(fmaf(pair[2 * h], scale, -rows.m[i][h]));
   const float y = exp2_here(fmaf(pair[2 * h + 1], scale, -rows.m[i][h]));
+  // @phase l
   rows.l[i][h] += x;
   rows.l[i][h] += y;
+  // @phase P
   p[c % 2][i][2 * half + h] = pack(x, y);
 }
 
 // P of a key tile and O += P V_j, the exponentials of a step between the products of the one before.
 __device__ inline void weigh_and_add(const Lane& at, unsigned stage, const Scores& s, float scale, WarpRows& rows) {
+  // @phase P
   Weights p[2];
 #pragma unroll
   for (int n = 0; n < kPairs; ++n) weigh(s, 0, n, scale, rows, p);
+  // @phase O
   add_output(at, stage, p, rows, [&](int done) {
     const int c = done / kOt + 1, d = done % kOt;
     if (c == kCt) return;
@@ -172,19 +179,23 @@ __device__ inline void weigh_and_add(const Lane& at, unsigned stage, const Score
 // in whole chunks.
 __device__ inline void store(const Args& a, const QueryTile& query, const Lane& at, const WarpRows& rows,
                              unsigned char* shared) {
+  // @phase store
   const int64 row0 = query.head * a.Lq + query.r0;
 #pragma unroll
   for (int i = 0; i < kMt; ++i) {
 #pragma unroll
     for (int h = 0; h < 2; ++h) {
       const int row = at.row + 16 * i + 8 * h;
+      // @phase l
       const float sum = sum_of_row(rows.l[i][h]);
+      // @phase normalise
       const bool none = sum == 0.0f;
       const float inverse = 1.0f / sum;
 #pragma unroll
       for (int n = 0; n < 2 * kOt; ++n) {
         const float x = none ? 0.0f : rows.o[i][n][2 * h] * inverse;
         const float y = none ? 0.0f : rows.o[i][n][2 * h + 1] * inverse;
+        // @phase store
         *reinterpret_cast<unsigned*>(shared + Swizzled<kVWidth>::at(row, n) + 2 * at.column) = pack(x, y);
       }
       if (at.column == 0 && row < query.rows) {
@@ -212,6 +223,7 @@ __device__ inline void store(const Args& a, const QueryTile& query, const Lane& 
 
 extern "C" __global__ void __launch_bounds__(ATTN_THREADS, kAt.blocks) flash_mma(const Args a) {
   extern __shared__ __align__(128) unsigned char shared[];
+  // @phase setup
   const unsigned base = shared_address(shared);
   const QueryTile tile(a);
   const int warp_row = uniform(static_cast<int>(threadIdx.x) / 32 * kWarpRows);
@@ -223,29 +235,36 @@ extern "C" __global__ void __launch_bounds__(ATTN_THREADS, kAt.blocks) flash_mma
   Query query;
 
   if (tile.j < tile.j_end) {
+    // @phase Q
     const Element* q = static_cast<const Element*>(a.q) + (tile.head * a.Lq + tile.r0) * ATTN_D;
     CopyQ::copy(base + CopyQ::first_to(), q + CopyQ::first_from(), tile.rows);
     commit_copies();
+    // @phase loop
 #pragma unroll
     for (int n = 0; n < ATTN_STAGES - 1; ++n) {
       feed.fetch(n * kAt.stage_bytes);
       feed.next();
       commit_copies();
     }
+    // @phase barrier
     wait_for_copies<ATTN_STAGES - 1>();
     __syncthreads();
+    // @phase setup
     scale = with_positive_scale(scale, reinterpret_cast<Element*>(shared), ATTN_BR * kAt.d);
+    // @phase Q
     if constexpr (kAt.q_in_registers) {
 #pragma unroll
       for (int d = 0; d < kDt; ++d) read_query(Pieces<kQWidth>(at.q), d, query.x[d]);
     }
   }
 
+  // @phase loop
   unsigned stage = 0;  // of tile j in the ring
 #pragma unroll 1
   for (int j = tile.j; j < tile.j_end; ++j) {
     constexpr unsigned kRing = ATTN_STAGES * kAt.stage_bytes;
     const unsigned before = stage == 0 ? kRing - kAt.stage_bytes : stage - kAt.stage_bytes;
+    // @phase barrier
     if constexpr (ATTN_STAGES == 1) {
       __syncthreads();  // nobody reads the tile before any more
       feed.fetch(0);
@@ -255,8 +274,10 @@ extern "C" __global__ void __launch_bounds__(ATTN_THREADS, kAt.blocks) flash_mma
       wait_for_copies<(ATTN_STAGES > 1 ? ATTN_STAGES - 2 : 0)>();
     }
     __syncthreads();  // tile j has come for all, and nobody reads the tile before: its place is free
+    // @phase mask
     const Window window(a, tile, int64{j} * ATTN_BC);
     if (!window.hides(warp_row, warp_row + kWarpRows)) {
+      // @phase S
       Scores s;
       add_scores(at, query, stage, s, [&](int done) {
         // The copies of a tile to come, in four groups: each holds up the reads behind it.
@@ -265,22 +286,29 @@ extern "C" __global__ void __launch_bounds__(ATTN_THREADS, kAt.blocks) flash_mma
           feed.fetch_part(before, done / kGap, kGroups);
         }
       });
+      // @phase mask
       if (ATTN_BIAS || !window.is_whole(warp_row, warp_row + kWarpRows)) {
         mask_scores(a, window, bias, at.row, at.column, s);
       }
+      // @phase m
       raise_max(s, scale, rows);
+      // @phase P
       weigh_and_add(at, stage, s, scale, rows);
     } else if (ATTN_STAGES > 1) {
+      // @phase loop
       feed.fetch(before);
     }
+    // @phase loop
     commit_copies();
     feed.next();
     bias.next();
     stage = stage + kAt.stage_bytes == kRing ? 0 : stage + kAt.stage_bytes;
   }
 
+  // @phase barrier
   wait_for_copies<0>();
   __syncthreads();  // nobody reads Q or the ring any more
+  // @phase store
   store(a, tile, at, rows, shared);
 }
 

@@ -87,6 +87,7 @@ struct Lane {
 
 // S += Q_i K_j^T over one chunk of dimensions.
 __device__ inline void add_scores(const float* q, const float* k, const Lane& at, float (&s)[kRt][kCt]) {
+  // @phase S
 #pragma unroll kDepthUnroll
   for (int d = 0; d < kAt.k_depth; d += 4) {
     float4 y[kCt];
@@ -109,6 +110,7 @@ __device__ inline void add_scores(const float* q, const float* k, const Lane& at
 
 // O += P V_j over one chunk of keys; P of that chunk lies in the warp's tile.
 __device__ inline void add_output(const float* v, const Lane& at, float (&o)[kRt][kDt][4]) {
+  // @phase O
 #pragma unroll 1
   for (int c = 0; c < kAt.v_keys; c += 4) {
     float p[kRt][4];
@@ -157,6 +159,7 @@ __device__ inline int near(int64 distance) {
 // Scores of tile j in base 2, with bias; -inf where a key is hidden or beyond the end.
 __device__ inline void mask_scores(const Args& a, int64 head, int64 r0, int64 c0, int64 length, const Lane& at,
                                    float (&s)[kRt][kCt]) {
+  // @phase mask
   // Row i of the tile sees the tile's columns from first + i to the lesser of last + i and end.
 #if ATTN_MASKED
   const int first = near(r0 + a.first_shift - c0), last = near(r0 + a.last_shift - c0);
@@ -179,6 +182,7 @@ __device__ inline void mask_scores(const Args& a, int64 head, int64 r0, int64 c0
 
 // The online softmax: S becomes P; m, l and O follow. l is this thread's share of its row's sum until the end.
 __device__ inline void softmax_step(float (&s)[kRt][kCt], float (&m)[kRt], float (&l)[kRt], float (&o)[kRt][kDt][4]) {
+  // @phase m
 #pragma unroll
   for (int i = 0; i < kRt; ++i) {
     float larger = m[i];
@@ -187,15 +191,20 @@ __device__ inline void softmax_step(float (&s)[kRt][kCt], float (&m)[kRt], float
     larger = max_of_row(larger);
     // No key of weight yet: -inf - -inf would be NaN.
     const float shift = larger == minus_infinity() ? 0.0f : larger;
+    // @phase alpha
     const float alpha = m[i] == larger ? 1.0f : exp2_fast(m[i] - shift);
+    // @phase m
     m[i] = larger;
+    // @phase P
     float sum = 0;
 #pragma unroll
     for (int j = 0; j < kCt; ++j) {
       s[i][j] = exp2_fast(s[i][j] - shift);
+      // @phase l
       sum += s[i][j];
     }
     l[i] = l[i] * alpha + sum;
+    // @phase O
 #pragma unroll
     for (int n = 0; n < kDt; ++n) {
 #pragma unroll
@@ -207,21 +216,28 @@ __device__ inline void softmax_step(float (&s)[kRt][kCt], float (&m)[kRt], float
 // O / l and LSE. A row that saw no key of weight: 0 and -inf.
 __device__ inline void store(const Args& a, int64 head, int64 r0, const Lane& at, const float (&m)[kRt],
                              const float (&l)[kRt], const float (&o)[kRt][kDt][4]) {
+  // @phase store
 #pragma unroll
   for (int i = 0; i < kRt; ++i) {
     const int64 r = r0 + at.row + 2 * i;
+    // @phase l
     const float sum = sum_of_row(l[i]);
+    // @phase store
     if (r >= a.Lq) continue;
     const int64 row = head * a.Lq + r;
+    // @phase normalise
     const bool none = sum == 0.0f;
     const float inverse = 1.0f / sum;
+    // @phase store
     float* out = static_cast<float*>(a.out) + row * ATTN_DV;
 #pragma unroll
     for (int n = 0; n < kDt; ++n) {
       const int d = at.tx * 4 + 64 * n;
+      // @phase normalise
       float x[4];
 #pragma unroll
       for (int e = 0; e < 4; ++e) x[e] = none ? 0.0f : o[i][n][e] * inverse;
+      // @phase store
       if (ATTN_ALIGNED) {
         if (d < ATTN_DV) *reinterpret_cast<float4*>(out + d) = make_float4(x[0], x[1], x[2], x[3]);
       } else {
@@ -237,11 +253,13 @@ __device__ inline void store(const Args& a, int64 head, int64 r0, const Lane& at
 
 // Chunk `n` of key tile j: K chunks first, then V chunks.
 __device__ inline void fetch_chunk(const Args& a, const float* k, const float* v, int64 j, int n, float* to) {
+  // @phase K
   const int64 c0 = j * ATTN_BC;
   if (n < kKChunks) {
     const int d0 = n * kAt.k_depth;
     copy_tile<ATTN_BC, kAt.k_depth, kAt.k_stride>(to, k + c0 * ATTN_D + d0, ATTN_D, a.Lk - c0, ATTN_D - d0);
   } else {
+    // @phase V
     const int64 key = c0 + (n - kKChunks) * kAt.v_keys;
     // A chunk may lie wholly beyond the end; its address is then not formed.
     copy_tile<kAt.v_keys, kAt.v_columns, kAt.v_columns>(to, key < a.Lk ? v + key * ATTN_DV : v, ATTN_DV, a.Lk - key,
@@ -251,6 +269,7 @@ __device__ inline void fetch_chunk(const Args& a, const float* k, const float* v
 
 extern "C" __global__ void __launch_bounds__(ATTN_THREADS) flash_simt(const Args a) {
   extern __shared__ __align__(16) float shared[];
+  // @phase setup
   const unsigned tiles = static_cast<unsigned>((a.Lq + ATTN_BR - 1) / ATTN_BR);
   const int64 head = blockIdx.x / tiles;
   // Under a causal mask later query tiles see more keys: the longest start first.
@@ -282,48 +301,67 @@ extern "C" __global__ void __launch_bounds__(ATTN_THREADS) flash_simt(const Args
   int64 j = first_key(a, r0) / ATTN_BC;
   int now = 0;  // the buffer whose chunk is multiplied
   if (j < j_end) {
+    // @phase Q
     copy_tile<ATTN_BR, kAt.q_columns, kAt.q_stride>(
         shared, static_cast<const float*>(a.q) + (head * a.Lq + r0) * ATTN_D, ATTN_D, a.Lq - r0, ATTN_D);
+    // @phase K
     fetch_chunk(a, k, v, j, 0, stages);
   }
+  // @phase loop
   for (; j < j_end; ++j) {
+    // @phase S
     float s[kRt][kCt] = {};
+    // @phase loop
 #pragma unroll 1
     for (int n = 0; n < kKChunks; ++n, now ^= 1) {
+      // @phase barrier
       wait_for_copies();
       __syncthreads();  // this chunk has come, and nobody reads the other buffer any more
+      // @phase loop
       fetch_chunk(a, k, v, j, n + 1, stages + (now ^ 1) * kAt.stage);
+      // @phase S
       add_scores(shared + n * kAt.k_depth, stages + now * kAt.stage, at, s);
     }
+    // @phase S
     const int64 c0 = j * ATTN_BC;
 #pragma unroll
     for (int i = 0; i < kRt; ++i) {
 #pragma unroll
       for (int x = 0; x < kCt; ++x) s[i][x] *= a.scale_log2;
     }
+    // @phase mask
     // Whole tiles inside every row's range need no mask.
     const bool whole = c0 >= first_key(a, r_last) && c0 + ATTN_BC <= last_key(a, length, r0);
     if (ATTN_BIAS || !whole) mask_scores(a, head, r0, c0, length, at, s);
+    // @phase m
     softmax_step(s, m, l, o);
+    // @phase loop
 #pragma unroll
     for (int n = 0; n < kVChunks; ++n, now ^= 1) {
+      // @phase barrier
       wait_for_copies();
       __syncthreads();
+      // @phase loop
       if (n + 1 < kVChunks) {
         fetch_chunk(a, k, v, j, kKChunks + n + 1, stages + (now ^ 1) * kAt.stage);
       } else if (j + 1 < j_end) {
         fetch_chunk(a, k, v, j + 1, 0, stages + (now ^ 1) * kAt.stage);
       }
+      // @phase P
 #pragma unroll
       for (int i = 0; i < kRt; ++i) {
 #pragma unroll
         for (int x = 0; x < kVt; ++x) at.p[2 * i * kAt.p_stride + at.tx + 16 * x] = s[i][n * kVt + x];
       }
+      // @phase barrier
       __syncwarp();
+      // @phase O
       add_output(stages + now * kAt.stage, at, o);
+      // @phase barrier
       __syncwarp();  // all lanes have read this P before the next overwrites it
     }
   }
+  // @phase store
   store(a, head, r0, at, m, l, o);
 }
 

@@ -148,6 +148,7 @@ struct Lane {
 // S = Q_i K_j^T along STEPS of 8 dimensions, two tiles of 8 keys at a time.
 template <int STEPS>
 __device__ inline void take_scores(unsigned k, unsigned to_q, int first, Scores& s) {
+  // @phase S
   const Pieces<kQWidth> k_at(k);
 #pragma unroll
   for (int d = 0; d < STEPS; ++d) {
@@ -174,6 +175,7 @@ __device__ inline void take_scores(unsigned k, unsigned to_q, int first, Scores&
 
 // S = Q_i K_j^T, kSumD steps at a time. After so many the swizzle repeats, and the loop stays a loop.
 __device__ inline void add_scores(const Lane& at, unsigned stage, Scores& s) {
+  // @phase S
   constexpr int kLoops = kDt / kSumD, kRest = kDt % kSumD;
   const unsigned k = at.k + stage, to_q = at.to_q - stage;
   take_scores<(kLoops > 0 ? kSumD : kRest)>(k, to_q, 0, s);
@@ -193,6 +195,7 @@ __device__ inline void add_scores(const Lane& at, unsigned stage, Scores& s) {
 
 // P = exp(scale S - m) over S.
 __device__ inline void weigh(Scores& s, float scale, WarpRows& rows) {
+  // @phase P
 #pragma unroll
   for (int i = 0; i < kMt; ++i) {
 #pragma unroll
@@ -200,6 +203,7 @@ __device__ inline void weigh(Scores& s, float scale, WarpRows& rows) {
 #pragma unroll
       for (int e = 0; e < 4; ++e) {
         s[i][n][e] = exp2_fast(fmaf(s[i][n][e], scale, -rows.m[i][e / 2]));
+        // @phase l
         rows.l[i][e / 2] += s[i][n][e];
       }
     }
@@ -214,6 +218,7 @@ __device__ inline void read_shared(unsigned at, unsigned& x, unsigned& y) {
 // in any sixteen lanes the four even (or odd) rows and two neighbouring chunks, which the swizzle spreads over all
 // banks.
 __device__ inline void add_output(const Lane& at, unsigned stage, const Scores& p, WarpRows& rows) {
+  // @phase O
   const int g = threadIdx.x % 32 / 4, even = at.column;
   unsigned from[2][2];  // of the even and the odd row, in each half of 8 chunks
 #pragma unroll
@@ -272,6 +277,7 @@ __device__ inline bool is_finite(float x) {
 
 // Whether anything that would be stored is NaN or infinite.
 __device__ inline bool has_odd(const WarpRows& rows) {
+  // @phase store
   bool odd = false;
 #pragma unroll
   for (int i = 0; i < kMt; ++i) {
@@ -289,22 +295,29 @@ __device__ inline bool has_odd(const WarpRows& rows) {
 
 // O / l and LSE. A row that saw no key of weight: 0 and -inf.
 __device__ inline void store(const Args& a, const QueryTile& tile, const Lane& at, const WarpRows& rows) {
+  // @phase store
 #pragma unroll
   for (int i = 0; i < kMt; ++i) {
 #pragma unroll
     for (int h = 0; h < 2; ++h) {
+      // @phase l
       const float sum = sum_of_row(rows.l[i][h]);
+      // @phase store
       if (at.row + 16 * i + 8 * h >= tile.rows) continue;
       const int64 row = tile.head * a.Lq + tile.r0 + at.row + 16 * i + 8 * h;
+      // @phase normalise
       const bool none = sum == 0.0f;
       const float inverse = 1.0f / sum;
+      // @phase store
       float* out = static_cast<float*>(a.out) + row * ATTN_DV;
 #pragma unroll
       for (int n = 0; n < kOt; ++n) {
         const int d = 16 * n + 2 * at.column;
+        // @phase normalise
         float x[4];
 #pragma unroll
         for (int e = 0; e < 4; ++e) x[e] = none ? 0.0f : rows.o[i][2 * n + e % 2][2 * h + e / 2] * inverse;
+        // @phase store
         if (ATTN_ALIGNED) {
           if (d < ATTN_DV) *reinterpret_cast<float4*>(out + d) = make_float4(x[0], x[1], x[2], x[3]);
         } else {
@@ -322,6 +335,7 @@ __device__ inline void store(const Args& a, const QueryTile& tile, const Lane& a
 // The rows of the query tile on CUDA cores, where something is not finite. A warp has a row at a time; a lane takes a
 // key of 32, then every 32nd column of O.
 __device__ inline void plain_rows(const Args& a, const QueryTile& tile) {
+  // @phase setup
   constexpr int kColumns = (ATTN_DV + 31) / 32;
   const int lane = threadIdx.x % 32;
   const float* k = static_cast<const float*>(a.k) + kv_head(a, tile.head) * a.Lk * ATTN_D;
@@ -330,10 +344,13 @@ __device__ inline void plain_rows(const Args& a, const QueryTile& tile) {
   for (int i = threadIdx.x / 32; i < ATTN_BR && i < tile.rows; i += ATTN_THREADS / 32) {
     const int64 r = tile.r0 + i, row = tile.head * a.Lq + r, end = last_key(a, tile.length, r);
     const float* q = static_cast<const float*>(a.q) + row * ATTN_D;
+    // @phase O
     float o[kColumns] = {}, m = minus_infinity(), l = 0;
+    // @phase loop
 #pragma unroll 1
     for (int64 c0 = first_key(a, r); c0 < end; c0 += 32) {
       const int64 c = c0 + lane;
+      // @phase S
       float s = minus_infinity();
       if (c < end) {
         float sum = 0;
@@ -341,12 +358,17 @@ __device__ inline void plain_rows(const Args& a, const QueryTile& tile) {
         for (int d = 0; d < ATTN_D; ++d) sum += q[d] * k[c * ATTN_D + d];
         s = with_bias(a, tile.head, r, c, sum * a.scale_log2, kLog2E);
       }
+      // @phase m
       const float larger = fmaxf(m, max_of_warp(s));
       // No key of weight yet: -inf - -inf would be NaN.
       const float shift = larger == minus_infinity() ? 0.0f : larger;
+      // @phase alpha
       const float alpha = m == larger ? 1.0f : exp2_fast(m - shift), p = exp2_fast(s - shift);
+      // @phase m
       m = larger;
+      // @phase l
       l = l * alpha + sum_of_warp(p);
+      // @phase O
 #pragma unroll
       for (int j = 0; j < kColumns; ++j) o[j] *= alpha;
 #pragma unroll 1
@@ -359,12 +381,14 @@ __device__ inline void plain_rows(const Args& a, const QueryTile& tile) {
         }
       }
     }
+    // @phase normalise
     const bool none = l == 0.0f;
 #pragma unroll
     for (int j = 0; j < kColumns; ++j) {
       const int d = 32 * j + lane;
       if (d < ATTN_DV) static_cast<float*>(a.out)[row * ATTN_DV + d] = none ? 0.0f : o[j] / l;
     }
+    // @phase store
     if (lane == 0) a.lse[row] = none ? minus_infinity() : (m + log2f(l)) * kLn2;
   }
 }
@@ -372,9 +396,11 @@ __device__ inline void plain_rows(const Args& a, const QueryTile& tile) {
 // The key tiles, Q being in shared memory.
 __device__ inline void add_tiles(const Args& a, const QueryTile& tile, int warp_row, unsigned base, float scale,
                                  WarpRows& rows) {
+  // @phase setup
   const Lane at(warp_row, base, base + kAt.stages_at);
   Bias bias(a, tile, at.row, at.column);
   Feed<CopyK, CopyV> feed(a, tile, base + kAt.stages_at, kAt.k_bytes);
+  // @phase loop
 #pragma unroll
   for (int n = 0; n < ATTN_STAGES - 1; ++n) {
     feed.fetch(n * kAt.stage_bytes);
@@ -385,6 +411,7 @@ __device__ inline void add_tiles(const Args& a, const QueryTile& tile, int warp_
 #pragma unroll 1
   for (int j = tile.j; j < tile.j_end; ++j) {
     constexpr unsigned kRing = ATTN_STAGES * kAt.stage_bytes;
+    // @phase barrier
     if constexpr (ATTN_STAGES == 1) {
       __syncthreads();  // nobody reads the tile before any more
       feed.fetch(0);
@@ -394,20 +421,28 @@ __device__ inline void add_tiles(const Args& a, const QueryTile& tile, int warp_
     } else {
       wait_for_copies<(ATTN_STAGES > 1 ? ATTN_STAGES - 2 : 0)>();
       __syncthreads();  // tile j has come for all, and nobody reads the tile before: its place is free
+      // @phase loop
       feed.fetch(stage == 0 ? kRing - kAt.stage_bytes : stage - kAt.stage_bytes);
       commit_copies();
     }
+    // @phase mask
     const Window window(a, tile, int64{j} * ATTN_BC);
     if (!window.hides(warp_row, warp_row + kWarpRows)) {
+      // @phase S
       Scores s;
       add_scores(at, stage, s);
+      // @phase mask
       if (ATTN_BIAS || !window.is_whole(warp_row, warp_row + kWarpRows)) {
         mask_scores(a, window, bias, at.row, at.column, s);
       }
+      // @phase m
       raise_max(s, scale, rows);
+      // @phase P
       weigh(s, scale, rows);
+      // @phase O
       add_output(at, stage, s, rows);
     }
+    // @phase loop
     feed.next();
     bias.next();
     stage = stage + kAt.stage_bytes == kRing ? 0 : stage + kAt.stage_bytes;
@@ -416,24 +451,30 @@ __device__ inline void add_tiles(const Args& a, const QueryTile& tile, int warp_
 
 extern "C" __global__ void __launch_bounds__(ATTN_THREADS, kAt.blocks) flash_tf32x3(const Args a) {
   extern __shared__ __align__(128) unsigned char shared[];
+  // @phase setup
   const unsigned base = shared_address(shared);
   const QueryTile tile(a);
   const int warp_row = uniform(static_cast<int>(threadIdx.x) / 32 * kWarpRows);
   float scale = scale_of_scores(a);
   WarpRows rows;
   if (tile.j < tile.j_end) {
+    // @phase Q
     const Element* q = static_cast<const Element*>(a.q) + (tile.head * a.Lq + tile.r0) * ATTN_D;
     CopyQ::copy(base + CopyQ::first_to(), q + CopyQ::first_from(), tile.rows);
     commit_copies();
+    // @phase barrier
     wait_for_copies<0>();
     __syncthreads();
+    // @phase setup
     scale = with_positive_scale(scale, reinterpret_cast<Element*>(shared), ATTN_BR * kAt.d);
     add_tiles(a, tile, warp_row, base, scale, rows);
+    // @phase store
     if (__syncthreads_or(has_odd(rows))) {
       plain_rows(a, tile);
       return;
     }
   }
+  // @phase store
   store(a, tile, Lane(warp_row, base, base + kAt.stages_at), rows);
 }
 

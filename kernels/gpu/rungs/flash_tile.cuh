@@ -100,7 +100,9 @@ struct Feed {
   }
   // To the ring's buffer that begins `stage` bytes behind the first.
   __device__ inline void fetch(unsigned stage) const {
+    // @phase K
     CopyK::copy(k_to + stage, past(k, k_from), left);
+    // @phase V
     CopyV::copy(v_to + stage, past(v, v_from), left);
   }
   // The n-th of `of` parts of the above.
@@ -109,8 +111,10 @@ struct Feed {
 #pragma unroll
     for (int i = n * kAll / of; i < (n + 1) * kAll / of; ++i) {
       if (i < kK) {
+        // @phase K
         CopyK::copy_part(k_to + stage, past(k, k_from), left, i);
       } else {
+        // @phase V
         CopyV::copy_part(v_to + stage, past(v, v_from), left, i - kK);
       }
     }
@@ -149,6 +153,7 @@ struct Bias {
 template <int M, int N>
 __device__ inline void mask_scores(const Args& a, const Window& window, const Bias& bias, int lane_row, int lane_column,
                                    float (&s)[M][N][4]) {
+  // @phase mask
 #pragma unroll
   for (int i = 0; i < M; ++i) {
 #pragma unroll
@@ -227,6 +232,7 @@ __device__ inline float sum_of_row(float x) {
 // Moves m up where a score of the tile is too far above it; l and O follow.
 template <int M, int N, int ON>
 __device__ inline void raise_max(const float (&s)[M][N][4], float scale, Rows<M, ON>& rows) {
+  // @phase m
   float highest[M][2];
   bool rises = false;
 #pragma unroll
@@ -246,9 +252,13 @@ __device__ inline void raise_max(const float (&s)[M][N][4], float scale, Rows<M,
 #pragma unroll
     for (int h = 0; h < 2; ++h) {
       const float larger = fmaxf(rows.m[i][h], max_of_row(highest[i][h]) * scale);
+      // @phase alpha
       const float alpha = rows.m[i][h] == larger ? 1.0f : exp2_fast(rows.m[i][h] - larger);
+      // @phase m
       rows.m[i][h] = larger;
+      // @phase l
       rows.l[i][h] *= alpha;
+      // @phase O
 #pragma unroll
       for (int n = 0; n < ON; ++n) {
         rows.o[i][n][2 * h] *= alpha;

@@ -69,6 +69,7 @@ __device__ inline void copy_tile(void* to, const Element* from, int64 rows) {
 
 // S = Q_i K_j^T for the rows of a warp, left in shared memory.
 __device__ inline void add_scores(const Half* q, const Half* k, float* s) {
+  // @phase S
   FragmentC c[kMt][kCt];
 #pragma unroll
   for (int i = 0; i < kMt; ++i) {
@@ -107,6 +108,7 @@ __device__ inline float sum_of_row(float x) {
 // The lane's scores in base 2; -inf where the mask, the bias or the end hides a key.
 __device__ inline void read_scores(const Args& a, int64 c0, int64 length, bool whole, const Row& row,
                                    float (&x)[kColumns]) {
+  // @phase S
 #pragma unroll
   for (int c = 0; c < kColumns; c += 4) {
     const float4 four = shared4(row.s + c);
@@ -115,6 +117,7 @@ __device__ inline void read_scores(const Args& a, int64 c0, int64 length, bool w
     x[c + 2] = four.z * a.scale_log2;
     x[c + 3] = four.w * a.scale_log2;
   }
+  // @phase mask
   if (whole && !ATTN_BIAS) return;
   const int first = near(first_key(a, row.r) - c0) - row.column;
   const int last = row.r < a.Lq ? near(last_key(a, length, row.r) - c0) - row.column : 0;
@@ -132,18 +135,23 @@ __device__ inline void read_scores(const Args& a, int64 c0, int64 length, bool w
 
 // The online softmax of a row: m, l, alpha, and P over S.
 __device__ inline void softmax_step(float (&x)[kColumns], Row& row) {
+  // @phase m
   float larger = row.m;
 #pragma unroll
   for (int c = 0; c < kColumns; ++c) larger = fmaxf(larger, x[c]);
   larger = max_of_row(larger);
   // No key of weight yet: -inf - -inf would be NaN.
   const float shift = larger == minus_infinity() ? 0.0f : larger;
+  // @phase alpha
   row.alpha = row.m == larger ? 1.0f : exp2_fast(row.m - shift);
+  // @phase m
   row.m = larger;
+  // @phase P
   float sum = 0;
 #pragma unroll
   for (int c = 0; c < kColumns; ++c) {
     x[c] = exp2_fast(x[c] - shift);
+    // @phase l
     sum += x[c];
   }
   row.l = row.l * row.alpha + sum;
@@ -151,6 +159,7 @@ __device__ inline void softmax_step(float (&x)[kColumns], Row& row) {
 
 // P of the lane, rounded to the input's type, over the row's scores from its beginning.
 __device__ inline void write_weights(const float (&x)[kColumns], const Row& row) {
+  // @phase P
   Element* p = reinterpret_cast<Element*>(row.s - row.column) + row.column;
 #pragma unroll
   for (int c = 0; c < kColumns; c += 4) {
@@ -179,6 +188,7 @@ __device__ inline void scale_rows(float* factors, const Row& row, float factor, 
 
 // O = alpha O + P V_j; P lies over S, its rows twice as many elements apart.
 __device__ inline void add_output(const Half* p, const Half* v, FragmentC (&o)[kMt][kOt]) {
+  // @phase O
 #pragma unroll
   for (int c = 0; c < kCt; ++c) {
     FragmentA x[kMt];
@@ -196,6 +206,7 @@ __device__ inline void add_output(const Half* p, const Half* v, FragmentC (&o)[k
 
 // O of a warp, 16 columns at a time over its part of S, rounded on the way out.
 __device__ inline void store(const Args& a, int64 row0, int rows, float* s, const FragmentC (&o)[kMt][kOt]) {
+  // @phase store
   Element* out = static_cast<Element*>(a.out) + row0 * ATTN_DV;
 #pragma unroll
   for (int n = 0; n < kOt; ++n) {
@@ -215,6 +226,7 @@ __device__ inline void store(const Args& a, int64 row0, int rows, float* s, cons
 
 extern "C" __global__ void __launch_bounds__(ATTN_THREADS) flash_wmma(const Args a) {
   extern __shared__ __align__(128) unsigned char shared[];
+  // @phase setup
   const unsigned tiles = static_cast<unsigned>((a.Lq + ATTN_BR - 1) / ATTN_BR);
   const int64 head = blockIdx.x / tiles;
   // Under a causal mask later query tiles see more keys: the longest start first.
@@ -251,34 +263,53 @@ extern "C" __global__ void __launch_bounds__(ATTN_THREADS) flash_wmma(const Args
   const int64 last = last_key(a, length, r_last);
   const int64 j_end = last > 0 ? (last + ATTN_BC - 1) / ATTN_BC : 0;
   int64 j = first_key(a, r0) / ATTN_BC;
+  // @phase Q
   if (j < j_end) copy_tile<ATTN_BR, ATTN_D, kAt.q_stride>(shared, q, a.Lq - r0);
+    // @phase loop
 #pragma unroll 1
   for (; j < j_end; ++j) {
     const int64 c0 = j * ATTN_BC;
+    // @phase barrier
     __syncthreads();  // nobody reads the tiles before any more
+    // @phase K
     copy_tile<ATTN_BC, ATTN_D, kAt.q_stride>(shared + kAt.k_at, k + c0 * ATTN_D, a.Lk - c0);
+    // @phase V
     copy_tile<ATTN_BC, ATTN_DV, kAt.v_stride>(shared + kAt.v_at, v + c0 * ATTN_DV, a.Lk - c0);
+    // @phase barrier
     commit_copies();
     wait_for_copies<0>();
     __syncthreads();
+    // @phase S
     add_scores(warp_q, reinterpret_cast<const Half*>(shared + kAt.k_at), warp_s);
+    // @phase barrier
     __syncwarp();
+    // @phase mask
     // Whole tiles inside every row's range need no mask.
     const bool whole = c0 >= first_key(a, r_last) && c0 + ATTN_BC <= last_key(a, length, r0);
+    // @phase S
     float x[kColumns];
     read_scores(a, c0, length, whole, row, x);
+    // @phase m
     softmax_step(x, row);
+    // @phase barrier
     __syncwarp();  // all lanes have read S before the first writes P
+    // @phase P
     write_weights(x, row);
+    // @phase O
     if (__any_sync(0xffffffffu, row.alpha != 1.0f)) scale_rows(factors, row, row.alpha, o);
+    // @phase barrier
     __syncwarp();
+    // @phase O
     add_output(reinterpret_cast<const Half*>(warp_s), reinterpret_cast<const Half*>(shared + kAt.v_at), o);
   }
 
+  // @phase l
   // O / l and LSE. A row that saw no key of weight: 0 and -inf.
   const float sum = sum_of_row(row.l);
+  // @phase normalise
   const bool none = sum == 0.0f;
   scale_rows(factors, row, none ? 0.0f : 1.0f / sum, o);
+  // @phase store
   const int64 left = a.Lq - r0 - warp_row;
   store(a, head * a.Lq + r0 + warp_row, left < kRows ? static_cast<int>(left) : kRows, warp_s, o);
   if (lane < kRows && row.r < a.Lq) {

@@ -32,16 +32,20 @@ __device__ inline Place place_of(int64 rows, int64 columns) {
 
 // S[r][c] = scale * sum_d Q[r][d] K[c][d] + bias; -inf where the mask hides the key.
 extern "C" __global__ void __launch_bounds__(ATTN_THREADS) naive_scores(const Args a) {
+  // @phase setup
   const Place at = place_of(a.Lq, a.Lk);
   if (at.r >= a.Lq || at.c >= a.Lk) return;
   const Element* q = static_cast<const Element*>(a.q) + (at.head * a.Lq + at.r) * ATTN_D;
   const Element* k = static_cast<const Element*>(a.k) + (kv_head(a, at.head) * a.Lk + at.c) * ATTN_D;
+  // @phase mask
   float score = minus_infinity();
   if (at.c >= first_key(a, at.r) && at.c < last_key(a, key_length(a, at.head), at.r)) {
+    // @phase S
     float sum = 0;
     for (int d = 0; d < ATTN_D; ++d) sum = fmaf(widen(q[d]), widen(k[d]), sum);
     score = with_bias(a, at.head, at.r, at.c, sum * a.scale, 1.0f);
   }
+  // @phase store
   a.s[(at.head * a.Lq + at.r) * a.Lk + at.c] = score;
 }
 
@@ -56,33 +60,41 @@ __device__ inline float warp_sum(float x) {
 
 // P[r][c] = exp(S[r][c] - m) / l with m = max_c S, l = sum_c exp(S - m). S is read three times.
 extern "C" __global__ void __launch_bounds__(ATTN_THREADS) naive_softmax(const Args a) {
+  // @phase setup
   const int64 row = int64{blockIdx.x} * kRows + threadIdx.y;  // of all heads' rows
   if (row >= a.B * a.Hq * a.Lq) return;
   const float* s = a.s + row * a.Lk;
   Element* p = static_cast<Element*>(a.p) + row * a.Lk;
 
+  // @phase m
   float m = minus_infinity();
   for (int64 c = threadIdx.x; c < a.Lk; c += 32) m = fmaxf(m, s[c]);
   m = warp_max(m);
   // A row without any key: every weight is exp(-inf - 0) = 0.
   const float shift = m == minus_infinity() ? 0.0f : m;
 
+  // @phase l
   float l = 0;
   for (int64 c = threadIdx.x; c < a.Lk; c += 32) l += expf(s[c] - shift);
   l = warp_sum(l);
 
+  // @phase P
   for (int64 c = threadIdx.x; c < a.Lk; c += 32) p[c] = narrow(l == 0.0f ? 0.0f : expf(s[c] - shift) / l);
+  // @phase store
   if (threadIdx.x == 0) a.lse[row] = l == 0.0f ? minus_infinity() : m + logf(l);
 }
 
 // O[r][d] = sum_c P[r][c] V[c][d]
 extern "C" __global__ void __launch_bounds__(ATTN_THREADS) naive_output(const Args a) {
+  // @phase setup
   const Place at = place_of(a.Lq, ATTN_DV);
   if (at.r >= a.Lq || at.c >= ATTN_DV) return;
   const Element* p = static_cast<const Element*>(a.p) + (at.head * a.Lq + at.r) * a.Lk;
   const Element* v = static_cast<const Element*>(a.v) + kv_head(a, at.head) * a.Lk * ATTN_DV + at.c;
+  // @phase O
   float sum = 0;
   for (int64 c = 0; c < a.Lk; ++c) sum = fmaf(widen(p[c]), widen(v[c * ATTN_DV]), sum);
+  // @phase store
   static_cast<Element*>(a.out)[(at.head * a.Lq + at.r) * ATTN_DV + at.c] = narrow(sum);
 }
 

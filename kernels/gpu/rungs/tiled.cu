@@ -62,6 +62,7 @@ struct Piece {
 
 // sums[i][j] += sum_d A[row i][d] B[column j][d] over the kDepth columns d in shared memory.
 __device__ inline void multiply_rows(const float* a, const float* b, Lane at, float (&sums)[kRt][kCt]) {
+  // @phase S
 #pragma unroll 2
   for (int d = 0; d < kDepth; d += 4) {
     float4 y[kCt];
@@ -96,38 +97,54 @@ __device__ inline Tile tile_of(int64 rows, int64 columns, int tile_columns) {
 extern "C" __global__ void __launch_bounds__(ATTN_THREADS) tiled_scores(const Args a) {
   __shared__ __align__(16) float q_tile[2][ATTN_BR * kStride];
   __shared__ __align__(16) float k_tile[2][ATTN_BC * kStride];
+  // @phase setup
   const Tile t = tile_of(a.Lq, a.Lk, ATTN_BC);
   const int64 rows = a.Lq - t.r0 < ATTN_BR ? a.Lq - t.r0 : ATTN_BR;
   const int64 length = key_length(a, t.head);
   const Lane at = lane_of();
   float sums[kRt][kCt] = {};
 
+  // @phase mask
   if (first_key(a, t.r0) < t.c0 + ATTN_BC && last_key(a, length, t.r0 + rows - 1) > t.c0) {
+    // @phase setup
     const Element* q = static_cast<const Element*>(a.q) + (t.head * a.Lq + t.r0) * ATTN_D;
     const Element* k = static_cast<const Element*>(a.k) + (kv_head(a, t.head) * a.Lk + t.c0) * ATTN_D;
     Piece<ATTN_BR, kDepth, kStride> q_piece;
     Piece<ATTN_BC, kDepth, kStride> k_piece;
+    // @phase Q
     q_piece.fetch(q, ATTN_D, rows, ATTN_D, ATTN_ALIGNED);
+    // @phase K
     k_piece.fetch(k, ATTN_D, a.Lk - t.c0, ATTN_D, ATTN_ALIGNED);
+    // @phase loop
     int now = 0;
     for (int d0 = 0; d0 < ATTN_D; d0 += kDepth, now ^= 1) {
+      // @phase Q
       q_piece.put(q_tile[now]);
+      // @phase K
       k_piece.put(k_tile[now]);
+      // @phase barrier
       // One barrier a turn: the other buffer is written next, and every thread has read it before it came here.
       __syncthreads();
+      // @phase loop
       if (d0 + kDepth < ATTN_D) {
+        // @phase Q
         q_piece.fetch(q + d0 + kDepth, ATTN_D, rows, ATTN_D - d0 - kDepth, ATTN_ALIGNED);
+        // @phase K
         k_piece.fetch(k + d0 + kDepth, ATTN_D, a.Lk - t.c0, ATTN_D - d0 - kDepth, ATTN_ALIGNED);
       }
+      // @phase S
       multiply_rows(q_tile[now], k_tile[now], at, sums);
     }
   }
 
+  // @phase store
 #pragma unroll
   for (int i = 0; i < kRt; ++i) {
     const int64 r = t.r0 + at.row + 2 * i;
     if (r >= a.Lq) continue;
+    // @phase mask
     const int64 first = first_key(a, r), last = last_key(a, length, r);
+    // @phase store
     float* s = a.s + (t.head * a.Lq + r) * a.Lk;
 #pragma unroll
     for (int j = 0; j < kCt; ++j) {
@@ -148,7 +165,9 @@ __device__ inline float over_block(float x, float* scratch) {
     x = MAX ? fmaxf(x, other) : x + other;
   }
   if (threadIdx.x % 32 == 0) scratch[threadIdx.x / 32] = x;
+  // @phase barrier
   __syncthreads();
+  // @phase caller
   float all = scratch[0];
 #pragma unroll
   for (int warp = 1; warp < kWarps; ++warp) all = MAX ? fmaxf(all, scratch[warp]) : all + scratch[warp];
@@ -159,24 +178,33 @@ __device__ inline float over_block(float x, float* scratch) {
 // read twice; the second time a row of this length is still in the cache.
 extern "C" __global__ void __launch_bounds__(ATTN_THREADS) tiled_softmax(const Args a) {
   __shared__ float maxima[ATTN_THREADS / 32], totals[ATTN_THREADS / 32];
+  // @phase setup
   const int64 row = blockIdx.x;
   const float* s = a.s + row * a.Lk;
   Element* p = static_cast<Element*>(a.p) + row * a.Lk;
 
+  // @phase loop
   float m = minus_infinity(), l = 0;
   for (int64 c = threadIdx.x; c < a.Lk; c += ATTN_THREADS) {
+    // @phase S
     const float x = s[c];
+    // @phase m
     const float larger = fmaxf(m, x);
     // Nothing of weight yet: both differences would be -inf - -inf.
     const float shift = larger == minus_infinity() ? 0.0f : larger;
+    // @phase l
     l = l * (m == larger ? 1.0f : expf(m - shift)) + expf(x - shift);
+    // @phase m
     m = larger;
   }
   const float row_max = over_block<true>(m, maxima);
   const float shift = row_max == minus_infinity() ? 0.0f : row_max;
+  // @phase l
   const float sum = over_block<false>(l * expf(m - shift), totals);
 
+  // @phase P
   for (int64 c = threadIdx.x; c < a.Lk; c += ATTN_THREADS) p[c] = narrow(sum == 0.0f ? 0.0f : expf(s[c] - shift) / sum);
+  // @phase store
   if (threadIdx.x == 0) a.lse[row] = sum == 0.0f ? minus_infinity() : row_max + logf(sum);
 }
 
@@ -184,6 +212,7 @@ extern "C" __global__ void __launch_bounds__(ATTN_THREADS) tiled_softmax(const A
 extern "C" __global__ void __launch_bounds__(ATTN_THREADS) tiled_output(const Args a) {
   __shared__ __align__(16) float p_tile[2][ATTN_BR * kStride];
   __shared__ __align__(16) float v_tile[2][kDepth * kBd];
+  // @phase setup
   const Tile t = tile_of(a.Lq, ATTN_DV, kBd);
   const Element* p = static_cast<const Element*>(a.p) + (t.head * a.Lq + t.r0) * a.Lk;
   const Element* v = static_cast<const Element*>(a.v) + kv_head(a, t.head) * a.Lk * ATTN_DV + t.c0;
@@ -193,17 +222,27 @@ extern "C" __global__ void __launch_bounds__(ATTN_THREADS) tiled_output(const Ar
 
   Piece<ATTN_BR, kDepth, kStride> p_piece;
   Piece<kDepth, kBd, kBd> v_piece;
+  // @phase P
   p_piece.fetch(p, a.Lk, a.Lq - t.r0, a.Lk, p_aligned);
+  // @phase V
   v_piece.fetch(v, ATTN_DV, a.Lk, ATTN_DV - t.c0, ATTN_ALIGNED);
+  // @phase loop
   int now = 0;
   for (int64 c0 = 0; c0 < a.Lk; c0 += kDepth, now ^= 1) {
+    // @phase P
     p_piece.put(p_tile[now]);
+    // @phase V
     v_piece.put(v_tile[now]);
+    // @phase barrier
     __syncthreads();
+    // @phase loop
     if (c0 + kDepth < a.Lk) {
+      // @phase P
       p_piece.fetch(p + c0 + kDepth, a.Lk, a.Lq - t.r0, a.Lk - c0 - kDepth, p_aligned);
+      // @phase V
       v_piece.fetch(v + (c0 + kDepth) * ATTN_DV, ATTN_DV, a.Lk - c0 - kDepth, ATTN_DV - t.c0, ATTN_ALIGNED);
     }
+    // @phase O
 #pragma unroll
     for (int c = 0; c < kDepth; ++c) {
       float4 y[kDt];
@@ -224,6 +263,7 @@ extern "C" __global__ void __launch_bounds__(ATTN_THREADS) tiled_output(const Ar
     }
   }
 
+  // @phase store
 #pragma unroll
   for (int i = 0; i < kRt; ++i) {
     const int64 r = t.r0 + at.row + 2 * i;

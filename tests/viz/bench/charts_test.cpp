@@ -91,7 +91,7 @@ std::vector<std::string> titles_of(const BenchScene& s) {
 // A CPU has no occupancy: that place shows what can be had.
 TEST_F(BenchSceneTest, BenchOpensWithThePlotsThatMatterFirst) {
   EXPECT_EQ(titles_of(scene(three_kernels())),
-            (std::vector<std::string>{"Time", "HBM bytes", "Speed-up", "Throughput"}));
+            (std::vector<std::string>{"Time", "DRAM bytes", "Speed-up", "Throughput"}));  // a CPU has no HBM
   Model m = three_kernels();
   for (Measurement& row : rows_of(m)) {
     row.processor = Processor::gpu;
@@ -99,6 +99,25 @@ TEST_F(BenchSceneTest, BenchOpensWithThePlotsThatMatterFirst) {
       row.figures[find_metric(id).value()] = {Origin::measured, 1e6, "a counter", ""};
   }
   EXPECT_EQ(titles_of(scene(m)), (std::vector<std::string>{"Time", "DRAM bytes", "Occupancy", "Throughput"}));
+}
+
+// Neighbours on an axis never read the same, however small their step.
+TEST(BenchTicks, EachReadsAsItsOwnNumber) {
+  EXPECT_EQ(tick_text(1.5e8), "1.5e8");
+  EXPECT_EQ(tick_text(8e-7), "8e−7");
+  EXPECT_EQ(tick_text(0.001), "0.001");
+  EXPECT_EQ(tick_text(-20), "−20");
+  for (const double step : {5e7, 2e-7, 0.25, 1.0, 2e5, 1e-9}) {
+    for (int n = 0; n < 12; ++n) EXPECT_NE(tick_text(n * step), tick_text((n + 1) * step)) << n << " x " << step;
+  }
+}
+
+TEST_F(BenchSceneTest, AFigureThatIsZeroEverywhereIsSaidToBe) {
+  Model m = three_kernels();
+  for (Measurement& row : rows_of(m)) row.figures[find_metric("spill_bytes").value()] = {Origin::compiled, 0, "", ""};
+  state.view.bench.charts[3] = "spill_bytes";
+  EXPECT_EQ(scene(m).charts[3].empty, "0 for every kernel everywhere.");
+  EXPECT_TRUE(scene(m).charts[3].lines.empty());
 }
 
 // Solid is what was achieved, dotted of the same kernel what could be.

@@ -71,6 +71,48 @@ TEST_F(BenchRunsTest, RunsThatAreTickedStandOnTheSameAxesEachWithItsLetter) {
   EXPECT_EQ(bench_scene(state, m, {}, "").charts[0].lines.front().label.find(' '), std::string::npos);
 }
 
+// Lines of unlike problems meet on the same axes for nothing, even where the runs share no kernel.
+TEST_F(BenchRunsTest, RunsOfDifferentProblemsAreSaidToBe) {
+  Model m = three_kernels();
+  SweepSpec wide = sweep;
+  wide.base.D = wide.base.Dv = 128;
+  m.runs.push_back(
+      listed_run("00000000000000bb", {timed_row(wide, "cpu_tiled", 512, 7), timed_row(wide, "cpu_tiled", 1024, 9)}));
+  state.document.runs.shown = {"00000000000000bb", kRun};
+  state.view.bench.value = 512;
+  const BenchScene scene = bench_scene(state, m, {}, "");
+  EXPECT_TRUE(scene.verdict.reason.starts_with(
+      "Different problems: B: B=1 H=4 L=512 D=64 f32 beside A: B=1 H=4 L=512 D=128 f32. Compare their throughput"))
+      << scene.verdict.reason;
+  const std::string& source = chart_of(scene, "time_us_median").source;
+  EXPECT_NE(source.find("A: B=1 H=4 D=128 f32, "), std::string::npos) << source;
+  EXPECT_NE(source.find("B: B=1 H=4 D=64 f32, "), std::string::npos) << source;
+  // Of one problem they need no such words.
+  m.runs.back().run.rows = rows_of(m);
+  const BenchScene alike = bench_scene(state, m, {}, "");
+  EXPECT_EQ(alike.verdict.reason.find("Different problems"), std::string::npos) << alike.verdict.reason;
+  EXPECT_EQ(chart_of(alike, "time_us_median").source.find("D=64"), std::string::npos);
+}
+
+TEST_F(BenchRunsTest, TwoRunsOfOneMinuteAreCalledToTheSecond) {
+  Model m = three_kernels();
+  m.runs[0].run.date = "2026-11-22T09:21:05Z";
+  m.runs[0].run.provenance.device = "NVIDIA H100";
+  const BenchRuns& list = state.document.runs;
+  EXPECT_EQ(listed_words(list, m.runs[0].run, m.runs), "11-22 09:21 H100");
+  m.runs.push_back(listed_run("00000000000000bb", {}));
+  m.runs[1].run.date = "2026-11-22T09:21:48Z";
+  EXPECT_EQ(listed_words(list, m.runs[0].run, m.runs), "11-22 09:21:05 H100");
+  m.runs[0].run.name = "before";
+  EXPECT_EQ(listed_words(list, m.runs[0].run, m.runs), "before");
+}
+
+TEST_F(BenchRunsTest, ATableNamesTheDriverOfItsRun) {
+  Model m = three_kernels();
+  m.runs[0].run.provenance.driver = "580.95.05";
+  EXPECT_NE(bench_scene(state, m, {}, "").table.note.find("driver 580.95.05"), std::string::npos);
+}
+
 TEST_F(BenchRunsTest, AgainstRunIsOverTheSameKernelOfTheReference) {
   Model m = three_kernels();
   std::vector<Measurement> rows = rows_of(m);
@@ -121,6 +163,14 @@ TEST_F(BenchRunsTest, MemoryIsDrawnWithTheLimitOfThisGpu) {
       for (const BenchPoint& other : line.points) EXPECT_LE(other.y, p.y) << line.label;
   }
   EXPECT_TRUE(scene.charts[3].log_y);
+}
+
+TEST_F(BenchRunsTest, WithoutAGpuMemorySaysThatNoLimitIsKnown) {
+  state.document.sweep.kernels = {"naive"};
+  state.view.bench.charts[3] = "memory_peak_bytes";
+  const BenchScene scene = bench_scene(state, model_of({}), {}, "", planned_rows(state.document.sweep));
+  EXPECT_NE(scene.charts[3].note.find("no GPU here whose memory would be the limit"), std::string::npos)
+      << scene.charts[3].note;
 }
 
 TEST_F(BenchRunsTest, WhatTheCompilerSaidReachesThePrediction) {

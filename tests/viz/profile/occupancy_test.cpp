@@ -24,7 +24,7 @@ TEST(ProfileOccupancy, NamesWhatHoldsItDownAndWhatOneMoreBlockNeeds) {
 TEST(ProfileOccupancy, TellsWavesAndTheTailOfTheLast) {
   // 2048 = 15 x 132 + 68.
   EXPECT_EQ(occupancy_scene(h100_row("flash_simt", 1), "sm_90a", 132).waves,
-            "2048 blocks on 132 SMs, 132 at once: 15.5 waves. The last wave fills 52 % of them.");
+            "2048 blocks on 132 SMs, 132 at once: 15.5 waves. The last wave fills 52 % of the GPU.");
   Measurement few = h100_row("flash_simt", 1);
   few.launches[0].grid[0] = 100;
   EXPECT_EQ(occupancy_scene(few, "sm_90a", 132).waves,

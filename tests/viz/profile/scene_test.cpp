@@ -4,6 +4,8 @@
 
 #include <algorithm>
 
+#include <fmt/format.h>
+
 #include "tests/viz/profile/profile_rows.h"
 
 namespace attn {
@@ -43,16 +45,61 @@ TEST(ProfileScene, SetsTheChosenKernelAgainstTheBaseline) {
   EXPECT_EQ(scene.headline, "flash_simt, L = 16384: 59.5 ms, 36.9 TFLOP/s.");
   const ProfileFigure* time = figure_of(scene, "time_us_median");
   ASSERT_NE(time, nullptr);
-  EXPECT_EQ(time->change, "0.0232×");
-  EXPECT_TRUE(time->better && !time->worse && !time->up);
-  EXPECT_EQ(figure_of(scene, "dram_read_bytes")->change, "same");
+  EXPECT_EQ(time->change.text, "0.0232×");
+  EXPECT_TRUE(time->change.better && !time->change.worse && !time->change.up);
+  EXPECT_EQ(figure_of(scene, "dram_read_bytes")->change.text, "same");
+}
+
+// 41 degrees are not 0.89 times 46, and all warps are not "at least" all.
+TEST(ProfileScene, DegreesDifferInKelvinAndAllIsNotAtLeastAll) {
+  Model model = h100_model();
+  auto& rows = model.runs[0].run.rows;
+  const auto set = [](Measurement& m, std::string_view id, double value, bool min) {
+    Figure& f = m.figures[find_metric(id).value()];
+    f = {Origin::measured, value, "", ""};
+    f.min_of_launches = min;
+  };
+  for (const double degrees : {46.0, 41.0}) {
+    Measurement& m = rows[degrees == 46.0 ? 0 : 1];
+    set(m, "gpu_temperature_c", degrees, false);
+    set(m, "repeats_count", degrees, false);
+    set(m, "occupancy_theoretical_pct", degrees == 46.0 ? 50 : 100, true);
+  }
+  const ProfileScene scene = profile_scene(state_of("flash_simt"), model, {});
+  EXPECT_EQ(figure_of(scene, "gpu_temperature_c")->change.text, "−5 K");
+  EXPECT_EQ(figure_of(scene, "repeats_count")->change.text, "");
+  EXPECT_EQ(figure_of(scene, "occupancy_theoretical_pct")->text, "100 %");
 }
 
 TEST(ProfileScene, TheBaselineItselfIsSetAgainstTheFastestOther) {
   const ProfileScene scene = profile_scene(state_of("naive"), h100_model(), {});
   EXPECT_EQ(scene.kernel, "naive");
   EXPECT_EQ(scene.against, "flash_simt");
-  EXPECT_TRUE(figure_of(scene, "time_us_median")->worse);
+  EXPECT_TRUE(figure_of(scene, "time_us_median")->change.worse);
+}
+
+// Of the same run by its kernel, of another run by that as well; what is not there gives way to the usual one.
+TEST(ProfileScene, AnyOtherMeasurementThatIsShownCanBeTheOneThatChangesAreOver) {
+  State state = state_of("flash_simt");
+  Model model = h100_model();
+  ListedRun second = model.runs[0];
+  second.run.id = "00000000000000ab";
+  second.run.rows[1].time.median = 70000;
+  fill_figures(second.run.rows[1]);
+  model.runs.push_back(second);
+  show_run(state.document.runs, second.run.id);
+  const ProfileScene usual = profile_scene(state, model, {});
+  ASSERT_EQ(usual.against_choices.size(), 4U);
+  EXPECT_TRUE(usual.against_choices[0].on);
+  EXPECT_EQ(usual.against_choices[1].id, "naive");
+  state.view.profile.against = usual.against_choices[3].id;
+  const ProfileScene other = profile_scene(state, model, {});
+  EXPECT_EQ(other.against_choices[3].id, fmt::format("{}/flash_simt", kRun));
+  EXPECT_TRUE(other.against_choices[3].on);
+  EXPECT_EQ(other.against, "flash_simt of run A");
+  EXPECT_EQ(figure_of(other, "time_us_median")->change.text, "1.18×");
+  state.view.profile.against = "no such row";
+  EXPECT_EQ(profile_scene(state, model, {}).against, "naive");
 }
 
 TEST(ProfileScene, AKernelWithoutARowGivesWayToTheFastestAndTheListShowsIt) {

@@ -62,5 +62,21 @@ TEST(ProblemChoices, EachWhatIfSwitchesOneThingAndBack) {
   }
 }
 
+// The letters of one order are false in another: naive rescales nothing, and its weights are divided.
+TEST(Letters, AreThoseOfTheOrder) {
+  const auto words = [](Order order) {
+    std::string all;
+    for (const LetterWords& l : letter_words(order)) all += std::string(l.letter) + " " + std::string(l.words) + "; ";
+    return all;
+  };
+  EXPECT_NE(words(Order::flash).find("α rescales"), std::string::npos);
+  EXPECT_NE(words(Order::flash).find("before ÷ ℓ"), std::string::npos);
+  for (const Order order : {Order::naive, Order::tiled}) {
+    EXPECT_EQ(words(order).find("α"), std::string::npos) << words(order);
+    EXPECT_NE(words(order).find("divided by ℓ"), std::string::npos) << words(order);
+    EXPECT_EQ(words(order).find("so far"), std::string::npos) << words(order);
+  }
+}
+
 }  // namespace
 }  // namespace attn

@@ -110,6 +110,8 @@ void ErrorScan::look_for_first(std::int32_t row) {
       const auto values = rec.values(id).subspan(static_cast<std::size_t>(row - v.first_row) * known.size());
       for (std::size_t n = 0; n < known.size(); ++n) {
         const auto recorded = static_cast<double>(values[n]);
+        if (slot == Slot::o_new && v.holds.normalised && std::isfinite(known[n].bound))
+          allowed = std::max(allowed, known[n].bound);
         if (!differs(slot, recorded, known[n].exact, known[n].bound)) continue;
         first = FirstDifference{e,        slot,           row,           v.first_col + static_cast<std::int32_t>(n),
                                 recorded, known[n].exact, known[n].bound};
@@ -160,8 +162,14 @@ ErrorScene error_scene(const Recording& rec, const ErrorScan& scan) {
                                             scan.overflows, static_cast<std::int64_t>(scan.rows) * scan.cols),
                                 Token::text)});
   if (!scan.first) {
-    if (scan.done())
-      scene.words.push_back({word("No cell of any step is further from fp64 than rounding in fp32 explains.")});
+    const DType stored = rec.problem.dtype;
+    const std::string narrow = stored == DType::f32 ? "" : fmt::format(", with P and O kept in {},", name_of(stored));
+    if (!scan.done()) return scene;
+    scene.words.push_back(
+        {word(fmt::format("No cell of any step is further from fp64 than rounding in fp32{} explains.", narrow))});
+    if (scan.allowed > 0)
+      scene.words.push_back({word("Of "), letter("O", TensorColour::o), word(" it may move "), figure(scan.allowed),
+                             word(" at most, before it is stored.")});
     return scene;
   }
   const FirstDifference& f = *scan.first;

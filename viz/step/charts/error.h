@@ -56,6 +56,7 @@ class ErrorScan {
   double max = 0;  // largest finite error, and where
   std::int32_t max_row = 0, max_col = 0;
   std::int64_t overflows = 0;
+  double allowed = 0;  // the most that rounding may have moved a number of O: where nothing differs, what that rests on
   std::optional<FirstDifference> first;
   std::string trouble;  // why fp64 could not be had; else empty
 

@@ -87,7 +87,7 @@ void take_pointer(const Box& map, const ErrorScan& scan, const Selection& select
   const auto r = static_cast<std::int32_t>((p.y - map.min.y) / map.height() * static_cast<float>(scan.rows)),
              c = static_cast<std::int32_t>((p.x - map.min.x) / map.width() * static_cast<float>(scan.cols));
   if (r < 0 || r >= scan.rows || c < 0 || c >= scan.cols) return;
-  ImGui::SetTooltip("%s", cell_words(scan, r, c).c_str());
+  show_tooltip(cell_words(scan, r, c));
   if (!clicked) return;
   Selection pinned = selection;
   pinned.row = r;

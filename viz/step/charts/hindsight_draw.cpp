@@ -95,8 +95,9 @@ void draw_points(const Frame& f) {
     if (width + s.px(6) > b - a) continue;
     // Beside the point, so that its stem does not run through the digits; above it where there is no room.
     if (x + radius + s.px(6) + width < b) {
-      draw_text(f.list, {x + radius + s.px(6), std::max(y - s.px(8), f.plot.min.y - s.px(14))}, face, 12,
-                colour_of(Token::text), tile.text);
+      draw_text(f.list,
+                {x + radius + s.px(6), std::max(y - s.px(tile.difference > 0 ? 8 : 18), f.plot.min.y - s.px(14))}, face,
+                12, colour_of(Token::text), tile.text);
       continue;
     }
     const float above = y - s.px(22) < f.plot.min.y - s.px(14) ? y + s.px(7) : y - s.px(22);

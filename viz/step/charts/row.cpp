@@ -44,6 +44,8 @@ struct RowBuilder {
       if (const auto score = at_row(rec, s, at.row, k)) {
         key.scored = true;
         key.score = *score;
+        // A kernel that is wrong may let a hidden key through.
+        if (rec.version(s).holds.masked && std::isfinite(*score)) key.masked = false;
       }
       out.keys.push_back(key);
     }
@@ -115,6 +117,10 @@ struct RowBuilder {
     }
     out.min = min;
     out.max = max;
+    const bool scored =
+        std::any_of(out.keys.begin(), out.keys.end(), [](const RowChartKey& key) { return key.scored && !key.masked; });
+    if (!out.any_score) out.no_score = scored ? "no finite score" : "no score yet";
+    out.maximum = live_value(rec, at.event, Slot::m_new, at.row, 0);
   }
   void add_notes() {
     using enum TensorColour;

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -34,8 +35,10 @@ struct RowChartScene {
   std::int32_t row = 0;
   std::vector<RowChartKey> keys;
   std::vector<RowChartTile> tiles;  // left to right by key
-  bool any_score = false;
-  float min = 0, max = 0;  // finite scores and maxima shown
+  bool any_score = false;           // a finite one
+  std::string no_score;             // why there is none of those; empty where there is
+  std::optional<float> maximum;     // the row's at this moment
+  float min = 0, max = 0;           // finite scores and maxima shown
   bool any_weight = false;
   double max_weight = 1;
   std::vector<Runs> notes;     // beside the weights: their sum and what comes next

@@ -72,7 +72,17 @@ void draw_scores(const Frame& f) {
   const float radius = std::clamp(pitch * 0.3F, s.px(1.2F), s.px(4));
   for (std::size_t n = 0; n < f.scene.keys.size(); ++n) {
     const RowChartKey& key = f.scene.keys[n];
-    if (!key.scored || key.masked || !std::isfinite(key.score)) continue;
+    if (!key.scored || key.masked) continue;
+    if (!std::isfinite(key.score)) {
+      // Off the scale: at the edge that it lies beyond.
+      const float x = f.x_of(static_cast<double>(n) + 0.5), middle = f.scores.centre().y;
+      const float y = std::isnan(key.score) ? middle
+                      : key.score > 0       ? f.scores.min.y + s.px(7)
+                                            : f.scores.max.y - s.px(7);
+      draw_text_in(f.list, {{x - s.px(20), y - s.px(8)}, {x + s.px(20), y + s.px(8)}}, Align::centre, Face::text, 13,
+                   colour_of(TensorColour::s), number_text(key.score, {0, false}));
+      continue;
+    }
     f.list->AddCircleFilled({f.x_of(static_cast<double>(n) + 0.5), f.y_of(key.score)}, radius,
                             colour_of(TensorColour::s));
   }
@@ -197,16 +207,16 @@ void draw_legend(ImDrawList* list, const Box& box, const RowChartScene& scene, f
   line({word("scores "), letter("S", TensorColour::s)});
   list->AddRectFilled({box.min.x - s.px(1), y + s.px(6)}, {box.min.x + s.px(11), y + s.px(8)}, colour_of(m));
   Runs maximum{word("maximum "), letter("m", m)};
-  for (const RowChartTile& tile : scene.tiles) {
-    if (tile.live && tile.has_m) maximum.insert(maximum.end(), {word(" = "), number(tile.m, m)});
-  }
+  if (scene.maximum) maximum.insert(maximum.end(), {word(" = "), number(*scene.maximum, m)});
   line(maximum);
   bool ghosts = false;
   for (const RowChartKey& key : scene.keys) ghosts = ghosts || key.ghost > 0;
   const auto wanted = static_cast<float>(2 + (ghosts ? 1 : 0) + static_cast<int>(scene.notes.size()));
   y = std::max(y, std::min(weights_top, box.max.y - wanted * step));
   list->AddRectFilled({box.min.x, y + s.px(2)}, {box.min.x + s.px(10), y + s.px(12)}, colour_of(p));
-  line({word("weights "), letter("e", p), {"S − m", Face::maths, p, 1, false}});
+  Runs weights{word("weights "), letter("e", p), {"S − m", Face::maths, p, 1, false}};
+  if (scene.final_weights) weights.insert(weights.end(), {word(" / "), letter("ℓ", TensorColour::l)});
+  line(weights);
   bool shares = false;
   for (const RowChartKey& key : scene.keys) shares = shares || key.share > 0;
   if (shares)
@@ -251,7 +261,7 @@ void draw_row_chart(ImDrawList* list, const Box& in, const RowChartScene& scene)
   // A row without a key says so where its weights would stand.
   const bool hidden = std::all_of(scene.keys.begin(), scene.keys.end(), [](const RowChartKey& k) { return k.masked; });
   if (!scene.any_score && !hidden)
-    draw_text_in(list, frame.scores, Align::centre, Face::text, 13, colour_of(Token::dim), "no score yet");
+    draw_text_in(list, frame.scores, Align::centre, Face::text, 13, colour_of(Token::dim), scene.no_score);
   if (legend > 0)
     draw_legend(list, {{in.max.x - legend, top - s.px(2)}, {in.max.x, in.max.y}}, scene, frame.weights.min.y);
 }

@@ -29,13 +29,12 @@ std::vector<TrafficBar> other_orders(const Recording& rec) {
     const auto row = find_kernel(id);
     if (!row || (*row)->order == rec.order) continue;
     const Traffic t = tile_loads(**row, rec.problem, rec.options);
-    bars.push_back({std::string(name_of((*row)->order)),
-                    {},
-                    compulsory((*row)->order, rec.problem).total(),
-                    by_part(t),
-                    t.total(),
-                    t.total(),
-                    std::nullopt});
+    TrafficBar bar;
+    bar.name = std::string(name_of((*row)->order));
+    bar.once = compulsory((*row)->order, rec.problem).total();
+    bar.bytes = by_part(t);
+    bar.so_far = bar.total = t.total();
+    bars.push_back(std::move(bar));
   }
   return bars;
 }
@@ -285,15 +284,16 @@ TrafficTotals traffic_totals(const Recording& rec) {
       say({word("Both store "), letter("S", s), word(" and "), letter("P", p), word("; tiles change how often "),
            letter("Q", q), word(", "), letter("K", k), word(", "), letter("V", v), word(" are read.")});
     } else if (naive != nullptr && mine > naive->total) {
-      say({word("Here this asks for more than storing "), letter("S", s), word(" and "), letter("P", p),
-           word(fmt::format(" costs naive: Br {} is short for D {}.", rec.options.br, rec.problem.D))});
+      say({word(fmt::format("With tiles as low as Br {} {} reads more than naive, which stores ", rec.options.br,
+                            name_of(rec.order))),
+           letter("S", s), word(" and "), letter("P", p), word(": a larger Br mends it.")});
     } else if (rec.order == Order::flash1) {
       say({word("FlashAttention-1 stores no "), letter("S", s), word(", no "), letter("P", p),
            word("; it reads and writes "), letter("O", o), word(", "), letter("m", m), word(", "), letter("ℓ", l),
            word(" at every turn.")});
     } else {
       say({word("naive writes and reads "), letter("S", s), word(" and "), letter("P", p),
-           word(". flash never does; it reads "), letter("K", k), word(", "), letter("V", v),
+           word("; flash never does, it reads "), letter("K", k), word(", "), letter("V", v),
            word(tiles > 1 ? fmt::format(" for each of {} query tiles.", tiles) : " once.")});
     }
   }
@@ -305,9 +305,9 @@ TrafficTotals traffic_totals(const Recording& rec) {
                  letter("S", s), word(" and "), letter("P", p)});
     break;
   }
-  line.push_back(word("."));
-  say(std::move(line));
+  line.push_back(word(rec.order == Order::naive ? "." : "; the triangle is naive at this moment."));
   add_outlook(out, rec);
+  say(std::move(line));
   return out;
 }
 
@@ -327,6 +327,9 @@ TrafficScene traffic_scene(const Recording& rec, EventIndex e, const TrafficTota
   for (TrafficBar& bar : scene.bars) {
     if (&bar != &scene.bars.front() && bar.name == name_of(Order::naive)) bar.same_moment = naive_so_far(rec, e);
     const std::uint64_t now = bar.same_moment.value_or(bar.so_far);
+    bar.widest = now == bar.total && !bar.same_moment && &bar != &scene.bars.front()
+                     ? bytes_text(bar.total)
+                     : fmt::format("{} of {}", bytes_text(bar.total), bytes_text(bar.total));
     bar.text =
         now == bar.total ? bytes_text(bar.total) : fmt::format("{} of {}", bytes_text(now), bytes_text(bar.total));
   }

@@ -29,6 +29,7 @@ constexpr TrafficPiece kTrafficPieces[] = {
 struct TrafficBar {
   std::string name;                                  // "flash", "naive"
   std::string text;                                  // "1.2 MB of 3.4 MB"; written by traffic_scene()
+  std::string widest;                                // that the text gets in this run: bars keep their length
   std::uint64_t once = 0;                            // each element once: the compulsory bytes
   std::array<std::uint64_t, kTrafficParts> bytes{};  // so far; of other orders in all
   std::uint64_t so_far = 0, total = 0;

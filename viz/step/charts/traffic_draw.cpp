@@ -37,7 +37,7 @@ void draw_traffic_card(ImDrawList* list, const Box& box, const TrafficScene& sce
   float numbers = 0;
   for (const TrafficBar& bar : scene.bars) {
     widest = std::max(widest, bar.total);
-    numbers = std::max(numbers, text_width(Face::mono, 12, bar.text));
+    numbers = std::max(numbers, text_width(Face::mono, 12, bar.widest));
   }
   const float left = in.min.x + s.px(52), room = in.max.x - left - numbers - s.px(14);
   float y = in.min.y + s.px(28);

@@ -32,6 +32,10 @@ int natural_of(const Array& a) {
 float TensorScale::shade(float value) const {
   if (std::isnan(value)) return 0;
   if (std::isinf(value)) return value > 0 ? 1.0F : -1.0F;
+  // Half of the scale: the sign keeps its colours.
+  if (narrow)
+    return min > 0 ? std::clamp((value - min) / (max - min), 0.0F, 1.0F)
+                   : -std::clamp((max - value) / (max - min), 0.0F, 1.0F);
   if (diverges) {
     const float reach = std::max(std::abs(min), std::abs(max));
     return reach > 0 ? std::clamp(value / reach, -1.0F, 1.0F) : 0;
@@ -51,6 +55,12 @@ TensorScales scales_of(const Recording& rec) {
   for (VersionId v = 0; v < rec.versions.size(); ++v) {
     if (rec.versions[v].slot == Slot::lse) continue;
     widen(of(tensor_of(rec.versions[v].slot)), rec.values(v));
+  }
+  // All of one sign and close together against their size: from the least to the most, else they are one shade.
+  for (TensorScale& scale : scales) {
+    const float reach = std::max(std::abs(scale.min), std::abs(scale.max));
+    if (scale.diverges && scale.max > scale.min && scale.min * scale.max > 0)
+      scale.narrow = scale.max - scale.min < 0.5F * reach;
   }
   of(TensorColour::q).natural = natural_of(rec.inputs.q);
   of(TensorColour::k).natural = natural_of(rec.inputs.k);

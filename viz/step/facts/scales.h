@@ -16,6 +16,7 @@ struct TensorScale {
   float min = 0, max = 0;
   int natural = -1;                // decimals that print every value exactly (inputs), or -1
   bool diverges = false;           // Q, K, V, S, O; see is_signed()
+  bool narrow = false;             // all of one sign, close together: one half of the shades, from least to most
   float shade(float value) const;  // -1 .. 1
 };
 using TensorScales = std::array<TensorScale, kTensorColourCount>;

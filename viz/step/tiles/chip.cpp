@@ -8,6 +8,7 @@
 
 #include "kernels/gpu/compile/occupancy.h"
 #include "kernels/model/traffic.h"
+#include "viz/draw/number_text.h"
 
 namespace attn {
 namespace {
@@ -76,10 +77,13 @@ ChipScene chip_scene(const Recording& rec, EventIndex e, std::string_view arch) 
   }
   scene.sum = {number(fmt::format("{} B", scene.now)), word(" held now, "), number(fmt::format("{} B", scene.total)),
                word(" at most")};
-  if (const auto limits = gpu::limits_of(arch))
-    scene.limit = {word(fmt::format("{}: a block may have ", arch)),
-                   number(fmt::format("{} KiB", limits->shared_block / 1024)), word(" of shared memory")};
-  if (bytes[static_cast<std::size_t>(TrafficPart::p)] == 0)
+  if (const auto limits = gpu::limits_of(arch)) {
+    const Run share = number(significant_text(100 * static_cast<double>(scene.total) / limits->shared_block, 2) + " %");
+    const auto kib = limits->shared_block / 1024;
+    scene.limit = {share, word(fmt::format(" of the {} KiB that a block of {} may have", kib, arch))};
+    scene.short_limit = {share, word(fmt::format(" of {} KiB ({})", kib, arch))};
+  }
+  if (!stores_scores(rec.order) && bytes[static_cast<std::size_t>(TrafficPart::p)] == 0)
     scene.note = {letter("P", TensorColour::p), word(" takes the place of "), letter("S", TensorColour::s)};
   return scene;
 }

@@ -22,7 +22,7 @@ struct ChipScene {
   std::uint64_t now = 0;
   std::vector<ChipPart> parts;  // those that hold something
   Runs sum;                     // "384 B of 512 B held now"
-  Runs limit;                   // "an SM of sm_90: 227 KiB for a block"
+  Runs limit, short_limit;      // "0.041 % of the 227 KiB that a block of sm_90a may have"
   Runs note;                    // "P takes the place of S", where it does
 };
 // `arch`: the GPU that the limit is of; none is said of one that is not known.

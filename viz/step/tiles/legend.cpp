@@ -36,7 +36,7 @@ std::vector<LegendEntry> cell_legend() {
       {LegendMark::empty, "not computed yet", "to come"},     {LegendMark::dropped, "was on chip, is no more", "gone"},
       {LegendMark::masked, "masked, never used", "masked"},   {LegendMark::made, "made in this step", "made"},
       {LegendMark::largest, "largest in its row", "largest"}, {LegendMark::past_end, "past the end", "past"},
-      {LegendMark::not_finite, "∞ or NaN", "∞, NaN"}};
+      {LegendMark::not_finite, "∞ or nan", "∞, nan"}};
 }
 
 LegendScale scale_legend(TensorColour hue, const TensorScales& scales) {
@@ -45,12 +45,12 @@ LegendScale scale_legend(TensorColour hue, const TensorScales& scales) {
   out.hue = hue;
   out.letter = letter_of_tensor(hue);
   if (!(scale.max >= scale.min)) return out;  // nothing finite was ever shown
-  out.diverges = scale.diverges;
+  out.diverges = scale.diverges && !scale.narrow;
   out.min = significant_text(scale.min, 3);
   out.max = significant_text(scale.max, 3);
   out.first = scale.shade(scale.min);
   out.last = scale.shade(scale.max);
-  if (scale.diverges && scale.max > scale.min) out.zero = (0 - scale.min) / (scale.max - scale.min);
+  if (out.diverges && scale.max > scale.min) out.zero = (0 - scale.min) / (scale.max - scale.min);
   return out;
 }
 

@@ -6,7 +6,7 @@
 
 namespace attn {
 
-constexpr float kLegendHeight = 24;  // logical
+constexpr float kLegendHeight = 28;  // logical
 void draw_cell_legend(const Box& box, const LegendScale& scale);
 
 }  // namespace attn

@@ -128,8 +128,8 @@ struct PointedBuilder {
   }
   void explain_input() {
     const char* what = cell.slot == Slot::q ? "query " : cell.slot == Slot::k ? "key " : "value ";
-    out.words = {
-        word("input: " + std::string(what) + std::to_string(cell.row) + ", dimension " + std::to_string(cell.col))};
+    out.words = {word("input: " + std::string(what) + std::to_string(cell.row) + ", dimension " +
+                      std::to_string(cell.col) + "; a double click types another")};
   }
 };
 

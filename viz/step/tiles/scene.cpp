@@ -92,7 +92,10 @@ void Builder::mark_masked(TileScene& tile) const {
       Cell& cell =
           tile.cells[static_cast<std::size_t>(r) * static_cast<std::size_t>(tile.cols) + static_cast<std::size_t>(c)];
       if (cell.look == CellLook::past_end) continue;
-      if (skipped || masked(tile.first_row + r, tile.first_col + c)) cell.look = CellLook::masked;
+      // A kernel that is wrong may have let a hidden key through: its number is shown, not what it should be.
+      const bool let_through =
+          cell.look == CellLook::value && std::isfinite(cell.value) && (tile.slot == Slot::s || cell.value != 0);
+      if (skipped || (masked(tile.first_row + r, tile.first_col + c) && !let_through)) cell.look = CellLook::masked;
     }
   }
 }
@@ -154,11 +157,18 @@ void add_titles(TilesScene& scene, const Recording& rec, EventIndex e, OutputRea
     scene.v.title.push_back(word(range_words("value", at.first_key, at.keys)));
   }
   of(Column::s) = {letter("S", s)};
-  of(Column::m_old) = {letter("m", m), word(" old")};
+  // The last steps have no new ones: those that stand are the row's.
+  const Phase phase = rec.events[e].id.phase;
+  const bool last = (phase == Phase::normalise || phase == Phase::store_o) && !stores_scores(rec.order);
+  of(Column::m_old) = {letter("m", m)};
+  of(Column::l_old) = {letter("ℓ", l)};
+  if (!last) {
+    of(Column::m_old).push_back(word(" old"));
+    of(Column::l_old).push_back(word(" old"));
+  }
   of(Column::m_new) = {letter("m", m), word(" new")};
   of(Column::alpha) = {letter("α", alpha)};
   of(Column::p) = {letter("P", p), word(" weights")};
-  of(Column::l_old) = {letter("ℓ", l), word(" old")};
   of(Column::l_new) = {letter("ℓ", l), word(" new")};
   const Slot slot = output_slot(rec, e);
   const VersionId id = rec.after(e, slot);
@@ -384,7 +394,11 @@ void write_numbers(const Recording& rec, const TilesScene& scene, TileScene& til
   };
   each([&](std::int32_t r, std::int32_t c, const Cell& cell) {
     values.push_back(cell.value);
-    bounds.push_back(cell_bound(rec, scene, tile, r, c, exact));
+    // Sums kept in 16 bits: what is wrong with them is what there is to see.
+    const bool sum =
+        tile.slot == Slot::l_old || tile.slot == Slot::l_new || tile.slot == Slot::o_old || tile.slot == Slot::o_new;
+    const bool kept = sum && rec.options.accumulate != DType::f32;
+    bounds.push_back(kept ? 0 : cell_bound(rec, scene, tile, r, c, exact));
   });
   const ColumnFormat format = column_format(values, bounds, room, tile.natural);
   std::size_t n = 0;

@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "viz/draw/theme.h"
+#include "viz/draw/widgets.h"
 #include "viz/step/tiles/chip_draw.h"
 #include "viz/step/tiles/layout_draw.h"
 #include "viz/step/tiles/legend_draw.h"
@@ -65,7 +66,8 @@ void draw_title(const Drawn& d, const TileScene& tile, const TilePlace& place, b
   // Words go where the tile is too narrow for them.
   Runs title = tile.title;
   // Above K, V and P there is room to the right; beside Q stands S.
-  const float room = place.box.width() + d.s.px(centred ? 14 : tile.slot == Slot::q ? -2 : 40);
+  const float beside = place.box.width() + d.s.px(centred ? 14 : tile.slot == Slot::q ? -2 : 40);
+  const float room = std::min(beside, d.layout.band_right + d.s.px(4) - place.box.min.x);
   while (title.size() > 1 && runs_width(title, 14) > room && title.back().face == Face::text && title.back().raise == 0)
     title.pop_back();
   const float x = centred ? place.box.centre().x - runs_width(title, 14) / 2 : place.box.min.x;
@@ -99,8 +101,11 @@ void draw_captions(const Drawn& d) {
     const TilePlace& place = d.layout.places[static_cast<std::size_t>(c)];
     float size = 14;
     const float room = place.box.width() + d.s.px(c == Column::o || c == Column::q ? 40 : 60);
-    while (size > 11 && runs_width(caption.words, size) > room) size -= 1;
-    const float width = runs_width(caption.words, size);
+    Runs words = caption.words;
+    while (size > 11 && runs_width(words, size) > room) size -= 1;
+    // Beside Q stands S, whose caption is the wider: what Q does gives way.
+    if (c == Column::q && runs_width(words, size) > room - d.s.px(30)) words.erase(words.begin() + 1, words.end());
+    const float width = runs_width(words, size);
     // A term that joins old and new stands under both.
     float centre = place.box.centre().x;
     if (c == Column::m_new)
@@ -108,9 +113,9 @@ void draw_captions(const Drawn& d) {
     if (c == Column::l_new)
       centre = (d.layout.places[static_cast<std::size_t>(Column::l_old)].box.min.x + place.box.max.x) / 2;
     const float x = std::min(centre - width / 2, d.layout.band_right - width);
-    draw_runs(d.list, {x, d.layout.captions_top + d.s.px(4)}, size, caption.words);
+    draw_runs(d.list, {x, d.layout.captions_top + d.s.px(4)}, size, words);
     if (!caption.live) continue;
-    const float y = d.layout.captions_top + d.s.px(27);
+    const float y = d.layout.captions_top + d.s.px(24);
     d.list->AddRectFilled({x, y}, {x + width, y + d.s.px(2.5F)}, colour_of(Token::text), d.s.px(1));
   }
 }
@@ -162,9 +167,15 @@ void draw_all(const Drawn& d) {
 void show_pointed(const TilesPanel& panel, const Drawn& d, const std::optional<Pointed>& pointed) {
   if (!pointed) return;
   const PointedScene scene = pointed_scene(panel.rec, d.scene, *pointed, panel.exact);
-  if (d.layout.has_pointed && pointed_height(scene) <= d.layout.pointed.height() + d.s.px(14)) {
+  const float room = d.layout.has_pointed ? d.layout.pointed.height() + d.s.px(14) : 0;
+  PointedScene brief = scene;  // the number without the products that it is made of
+  brief.terms.clear();
+  if (pointed_height(scene) <= room) {
     draw_pointed(d.list, d.layout.pointed, scene);
+  } else if (pointed_height(brief) <= room && !panel.held.hovered) {
+    draw_pointed(d.list, d.layout.pointed, brief);
   } else if (panel.held.hovered) {
+    place_tooltip({d.s.px(360), pointed_height(scene)});
     ImGui::BeginTooltip();
     const ImVec2 at = ImGui::GetCursorScreenPos();
     const float width = d.s.px(360);

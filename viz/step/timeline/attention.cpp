@@ -129,20 +129,21 @@ struct Painter {
   }
 };
 
-Runs entropy_words(const AttentionScene& scene, const StepPlace& at, const Recording& rec) {
+Runs entropy_words(const Sharpness& f, const StepPlace& at, const Recording& rec, std::int32_t query) {
   using enum TensorColour;
-  const KeyRange range = rec.problem.visible_keys(at.b, at.row);
+  const KeyRange range = rec.problem.visible_keys(at.b, query);
   const auto sees = static_cast<std::int32_t>(std::max<std::int64_t>(range.last - range.first, 0));
-  const Sharpness& f = scene.followed;
-  const std::string row = fmt::format("Row {}: ", at.row);
+  const std::string row = fmt::format("Row {}: ", query);
   if (sees == 0) return {word(row + "the mask leaves it no key.")};
   if (f.keys == 0) return {word(row + "no weight yet.")};
   if (!f.known) return {word(row + "its weights do not add up to a number, so it has no entropy.")};
-  Runs words{word(row), number(significant_text(f.bits, 3), p), word(" bits"),
-             word(fmt::format(", as if {} of ", significant_text(std::exp2(f.bits), 3))),
-             word(f.whole ? fmt::format("its {} keys shared alike.", sees)
-                          : fmt::format("{} keys shared alike; it sees {}.", f.keys, sees))};
-  return words;
+  const std::string of = f.whole ? fmt::format("its {} keys", sees) : fmt::format("{} keys", f.keys);
+  const std::string rest = f.whole ? "." : fmt::format("; it sees {}.", sees);
+  const double alike = std::exp2(f.bits);
+  constexpr double kOne = 1.005;  // reads as 1.00
+  return {word(row), number(significant_text(f.bits, 3), p), word(" bits, "),
+          word(alike < kOne ? fmt::format("one of {} has all the weight{}", of, rest)
+                            : fmt::format("as if {} of {} had equal weights{}", significant_text(alike, 3), of, rest))};
 }
 
 }  // namespace
@@ -196,17 +197,18 @@ AttentionScene attention_scene(const Recording& rec, const StepPlace& at, std::i
   }
   scene.most_bits = std::log2(static_cast<double>(most));
   const MapScene tiles = map_scene(rec, at);
-  const auto partial =
-      std::count_if(tiles.tiles.begin(), tiles.tiles.end(), [](const MapTile& t) { return t.partial; });
   std::string count;
   for (const std::string& one : tiles.words) count += (count.empty() ? "" : ", ") + one;
-  if (partial > 0) count += fmt::format(", {} partly masked", partial);
   scene.words = {
-      entropy_words(scene, at, rec),
+      entropy_words(scene.followed, at, rec, at.row),
       {letter("P", TensorColour::p),
        word(" over the keys so far, log scale. A row that is not finished is the softmax of what it has seen.")},
       {word(count + ".")}};
   return scene;
+}
+
+Runs sharpness_words(const Recording& rec, const StepPlace& at, std::int32_t row) {
+  return entropy_words(sharpness_of_row(rec, at.event, at.b, at.h, row), at, rec, row);
 }
 
 std::string attention_words(const Recording& rec, const StepPlace& at, std::int32_t row, std::int32_t key) {

@@ -124,6 +124,16 @@ void draw_scale(ImDrawList* list, ImVec2 at, float width) {
   draw_text(list, {at.x + width - text_width(Face::mono, 11, "1"), y}, Face::mono, 11, colour_of(Token::dim), "1");
 }
 
+// How sharp the row under the pointer is: a bar is a length, this is its number.
+void explain_sharpness(const Box& box, const Recording& rec, const StepPlace& at) {
+  ImGui::SetCursorScreenPos(box.min);
+  ImGui::InvisibleButton("##attention_sharpness", {box.width(), box.height()});
+  if (!ImGui::IsItemHovered()) return;
+  const float share = (ImGui::GetMousePos().y - box.min.y) / box.height();
+  const auto row = static_cast<std::int32_t>(share * static_cast<float>(rec.problem.Lq));
+  if (row >= 0 && row < rec.problem.Lq) show_tooltip(plain_text(sharpness_words(rec, at, row)));
+}
+
 void take_pointer(const Box& box, const Recording& rec, const StepPlace& at, const Selection& selection,
                   Commands& commands) {
   ImGui::SetCursorScreenPos(box.min);
@@ -133,7 +143,8 @@ void take_pointer(const Box& box, const Recording& rec, const StepPlace& at, con
   const auto row = static_cast<std::int32_t>((p.y - box.min.y) / box.height() * static_cast<float>(rec.problem.Lq)),
              key = static_cast<std::int32_t>((p.x - box.min.x) / box.width() * static_cast<float>(rec.problem.Lk));
   if (row < 0 || row >= rec.problem.Lq || key < 0 || key >= rec.problem.Lk) return;
-  show_tooltip(attention_words(rec, at, row, key) + ". A click pins it and goes to its tile.");
+  show_tooltip(fmt::format("{}.\n{}\nA click pins it and goes to its tile.", attention_words(rec, at, row, key),
+                           plain_text(sharpness_words(rec, at, row))));
   if (!clicked) return;
   Selection pinned = selection;
   pinned.b = at.b, pinned.h = at.h, pinned.row = row;
@@ -222,6 +233,7 @@ void draw_attention(const Box& in, const Recording& rec, const AttentionScene& s
   }
   draw_scale(list, {corner.x, in.max.y - s.px(22)}, std::min(in.max.x - corner.x, s.px(150)));
   take_pointer(map, rec, at, selection, commands);
+  explain_sharpness(sharp, rec, at);
 }
 
 }  // namespace attn

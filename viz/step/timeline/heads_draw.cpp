@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "viz/draw/theme.h"
+#include "viz/draw/widgets.h"
 
 namespace attn {
 namespace {
@@ -115,9 +116,8 @@ void draw_head_picker(const Box& box, const HeadsScene& scene, const Recording& 
       commands.emplace_back(Select{moved});
       commands.emplace_back(GoToEvent{event_of_head(rec, at, picture.b, picture.h)});
     }
-    if (ImGui::IsItemHovered(ImGuiHoveredFlags_DelayShort))
-      ImGui::SetTooltip("batch %d, query head %d, key and value head %d: S over the whole run", picture.b, picture.h,
-                        picture.kv);
+    tooltip(fmt::format("batch {}, query head {}, key and value head {}: S over the whole run", picture.b, picture.h,
+                        picture.kv));
     ImGui::PopID();
   }
   draw_groups(list, scene, layout);

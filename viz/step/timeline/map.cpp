@@ -40,9 +40,21 @@ MapScene map_scene(const Recording& rec, const StepPlace& at) {
       scene.tiles.push_back(tile);
     }
   }
-  scene.words = {fmt::format("{} {}", scene.done, scene.done == 1 ? "tile done" : "tiles done"),
-                 fmt::format("{} to come", scene.to_come)};
+  const std::int32_t all = scene.rows * scene.cols - scene.skipped;
+  const bool at_work = scene.done + scene.to_come < all;
+  const std::int32_t pass = rec.events[at.event].pass;
+  // An order that stores S goes over all tiles three times: only the last pass finishes them.
+  if (last_pass > 0 && pass < last_pass)
+    scene.words = {fmt::format("pass {} of {}", pass + 1, last_pass + 1)};
+  else if (at_work)
+    scene.words = {fmt::format("tile {} of {}", scene.done + 1, all)};
+  else
+    scene.words = {scene.to_come == 0 ? fmt::format("all {} tile{} done", all, all == 1 ? "" : "s")
+                                      : fmt::format("{} of {} tiles done", scene.done, all)};
   if (scene.skipped > 0) scene.words.push_back(fmt::format("{} skipped", scene.skipped));
+  const auto partial =
+      std::count_if(scene.tiles.begin(), scene.tiles.end(), [](const MapTile& t) { return t.partial; });
+  if (partial > 0) scene.words.push_back(fmt::format("{} partly masked", partial));
   return scene;
 }
 

@@ -21,7 +21,7 @@ struct MapScene {
   std::int32_t i = -1, j = -1;
   std::vector<MapTile> tiles;  // row-major
   std::int32_t done = 0, to_come = 0, skipped = 0;
-  std::vector<std::string> words;  // "3 tiles done", "1 to come"
+  std::vector<std::string> words;  // "tile 4 of 16", "6 skipped"
 };
 MapScene map_scene(const Recording& rec, const StepPlace& at);
 // Where a click on a tile goes: to the phase of this step there, else to its scores; to where it is skipped.

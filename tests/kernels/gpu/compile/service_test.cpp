@@ -227,6 +227,19 @@ TEST(CubinCache, AnotherSourceOptionOrCompilerIsAnotherEntry) {
   EXPECT_EQ(compiler.calls, 5);
 }
 
+// Lines that hold a phase alone are no new kernel, but the line information of the machine code counts them.
+TEST(CubinCache, ATextWithOtherLinesIsAnotherEntry) {
+  const Folder folder;
+  FakeCompiler compiler;
+  CompileService service(compiler, folder.path());
+  CompileRequest tagged = request();
+  tagged.source.text_hash = "of the text with its tags";
+  ASSERT_TRUE(service.compile(request()));
+  ASSERT_TRUE(service.compile(tagged));
+  EXPECT_EQ(compiler.calls, 2);
+  EXPECT_NE(service.cache_file(request()), service.cache_file(tagged));
+}
+
 TEST(CubinCache, DamagedOrForeignEntriesAreCompiledAgain) {
   const Folder folder;
   FakeCompiler compiler;

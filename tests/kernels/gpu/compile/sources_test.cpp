@@ -90,6 +90,19 @@ TEST(SourceHash, ChangesWithAHeaderOfTheRungAlone) {
   EXPECT_EQ(source_hash("naive", plain, kSources), source_hash("naive", plain, changed));
 }
 
+// A phase comment is no change of the kernel; every other comment is. Its lines move all the same.
+TEST(SourceHash, DoesNotCountLinesThatHoldAPhaseAlone) {
+  const std::string plain = "#include \"kernels/gpu/args.h\"\nint f() {\n  return 1;\n}\n";
+  const std::string tagged = "#include \"kernels/gpu/args.h\"\nint f() {\n  // @phase S\n  return 1;\n}\n";
+  EXPECT_EQ(source_hash("some_rung", plain, kSources), source_hash("some_rung", tagged, kSources));
+  EXPECT_NE(text_hash("some_rung", plain, kSources), text_hash("some_rung", tagged, kSources));
+  EXPECT_NE(source_hash("some_rung", plain, kSources), source_hash("some_rung", plain + "// S\n", kSources));
+  auto headers = kSources;
+  headers[1].text = "// @phase S\nstruct Args {};\n";
+  EXPECT_EQ(source_hash("some_rung", plain, kSources), source_hash("some_rung", plain, headers));
+  EXPECT_NE(text_hash("some_rung", plain, kSources), text_hash("some_rung", plain, headers));
+}
+
 TEST(Sources, EveryRungIncludesHeadersThatTheProgramHolds) {
   for (const KernelRow& row : gpu_kernel_table()) {
     const auto source = kernel_source(row.id, {});

@@ -56,6 +56,29 @@ TEST(RowChart, SharesAreTheSoftmaxOfTheKeysSoFar) {
   }
 }
 
+// Three scores that are all infinite are scores: "not yet" would be false.
+TEST(RowChart, ARowOfInfiniteScoresSaysSo) {
+  const auto rec = record_preset("non_finite", "cpu_flash");
+  const auto e = rec->find({0, 0, 0, 0, Phase::scores});
+  ASSERT_TRUE(e.has_value());
+  const RowChartScene before = row_chart_scene(*rec, place_of(*rec, 0, pinned_row(2)));
+  EXPECT_EQ(before.no_score, "no score yet");
+  const RowChartScene scene = row_chart_scene(*rec, place_of(*rec, *e, pinned_row(2)));
+  ASSERT_FALSE(scene.any_score);
+  EXPECT_EQ(scene.no_score, "no finite score");
+}
+
+// In naive order m is the whole row's, not what it was after the live tile.
+TEST(RowChart, TheMaximumIsTheRowsAtThisMoment) {
+  for (const char* kernel : kRecordingKernels) {
+    const auto rec = record_preset("random", kernel);
+    for (EventIndex e = 0; e < rec->events.size(); ++e) {
+      const StepPlace at = place_of(*rec, e, pinned_row(2));
+      EXPECT_EQ(row_chart_scene(*rec, at).maximum, live_value(*rec, e, Slot::m_new, at.row, 0)) << kernel << " " << e;
+    }
+  }
+}
+
 TEST(RowChart, MaximumAndSumOfEachTileAreThoseOfTheRunSoFar) {
   for (const char* kernel : kRecordingKernels) {
     SCOPED_TRACE(kernel);

@@ -119,6 +119,26 @@ TEST(ErrorMap, OverflowIsCountedAndNamed) {
   EXPECT_FALSE(sane.first.has_value());
 }
 
+// "Rounding in fp32 explains it" beside a difference of 8e-4 is worth something only with what rounding may do there.
+TEST(ErrorMap, WhereNothingDiffersItSaysWhatRoundingMayDoAndWhich) {
+  Options options;
+  options.accumulate = DType::f16;
+  const auto rec = what_if("large_logits", options);
+  const ErrorScan scan = scanned(rec);
+  ASSERT_FALSE(scan.first.has_value());
+  EXPECT_GT(scan.allowed, scan.max);
+  const auto words_of = [&](const Recording& r) {
+    std::string words;
+    for (const Runs& runs : error_scene(r, scan).words) words += plain_text(runs) + "\n";
+    return words;
+  };
+  EXPECT_NE(words_of(*rec).find("Of O it may move "), std::string::npos) << words_of(*rec);
+  Recording narrow = *rec;
+  narrow.problem.dtype = DType::f16;
+  EXPECT_NE(words_of(narrow).find("rounding in fp32, with P and O kept in f16, explains."), std::string::npos)
+      << words_of(narrow);
+}
+
 TEST(ErrorMap, TheStripNamesTheOverflowAndNoOtherRow) {
   const StepTexts texts = shipped_texts();
   Options options;

@@ -72,6 +72,13 @@ TEST(Pointed, ADroppedCellSaysThatItWasThere) {
   EXPECT_NE(w.words(first, {{Slot::s, 0, 0}, PointedBy::pointer}).find("Not computed yet"), std::string::npos);
 }
 
+TEST(Pointed, AnInputSaysThatItCanBeTyped) {
+  Window w;
+  const TilesScene s = w.scene(-1, Phase::load_q);
+  EXPECT_NE(w.words(s, {{Slot::q, 0, 1}, PointedBy::pointer}).find("a double click types another"), std::string::npos)
+      << w.words(s, {{Slot::q, 0, 1}, PointedBy::pointer});
+}
+
 TEST(Legend, NamesEveryLookOfACellOnce) {
   std::set<LegendMark> marks;
   std::set<std::string> words;
@@ -97,6 +104,26 @@ TEST(Legend, TheScaleEndsAtTheLeastAndTheLargestValueAndHasItsZero) {
   // The shade on the bar at `zero` is the neutral one.
   EXPECT_NEAR(s.first + (s.last - s.first) * s.zero, 0, 1e-6);
   EXPECT_FALSE(scale_legend(TensorColour::p, w.scales).diverges);
+}
+
+// 684 to 798 against a scale from 0 are one shade.
+TEST(Legend, ScoresOfOneSignAndCloseTogetherUseTheWholeOfTheirHalf) {
+  TensorScale scale{684, 798, -1, true};
+  EXPECT_GT(scale.shade(684), 0.8F);
+  scale.narrow = true;
+  EXPECT_EQ(scale.shade(684), 0);
+  EXPECT_EQ(scale.shade(798), 1);
+  scale.min = -798, scale.max = -684;
+  EXPECT_EQ(scale.shade(-798), -1);
+  EXPECT_EQ(scale.shade(-684), 0);
+  const auto random = record_preset("random", "cpu_flash");
+  EXPECT_FALSE(scales_of(*random)[static_cast<std::size_t>(TensorColour::s)].narrow);
+}
+
+TEST(Strip, WhyThereIsNoRecordingIsASentence) {
+  EXPECT_EQ(recording_words(""), "It is being recorded.");
+  EXPECT_EQ(recording_words("needs 4.0 GiB; L = 438 fits"), "Needs 4.0 GiB; L = 438 fits.");
+  EXPECT_EQ(recording_words("flash_simt runs on a GPU"), "flash_simt runs on a GPU.");
 }
 
 TEST(Strip, SaysWhoseRunStandsInForAKernelOfAGpu) {

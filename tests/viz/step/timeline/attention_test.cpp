@@ -120,7 +120,7 @@ TEST(AttentionMap, SaysWhatTheMaskSkipsAndWhatItHides) {
   const StepPlace start = place_of(*rec, 0, pinned_row(2));
   EXPECT_EQ(attention_words(*rec, start, 2, 0), "row 2, key 0: not computed yet");
   const AttentionScene scene = attention_scene(*rec, at, kWhole, kWhole);
-  EXPECT_EQ(plain_text(scene.words.back()), "10 tiles done, 0 to come, 6 skipped, 4 partly masked.");
+  EXPECT_EQ(plain_text(scene.words.back()), "all 10 tiles done, 6 skipped, 4 partly masked.");
 }
 
 // One key has it all: 0 bits. All alike: log2 of their number.

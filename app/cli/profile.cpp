@@ -1,0 +1,383 @@
+// attnscope profile: one kernel on one problem down to its lines and instructions, without a window. What the compiler
+// and nvdisasm say needs no GPU; measured figures come from a session.
+#include <algorithm>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "app/cli/command.h"
+#include "app/cli/problem_arguments.h"
+#include "app/cli/text.h"
+#include "app/state/apply.h"
+#include "app/window/pictures.h"
+#include "app/worker/disassemble.h"
+#include "kernels/gpu/rungs/inspect.h"
+#include "kernels/gpu/rungs/rows.h"
+#include "kernels/ladder.h"
+#include "profiling/figures/metrics.h"
+#include "profiling/session/session.h"
+#include "viz/profile/source.h"
+
+namespace attn::cli {
+namespace {
+
+using nlohmann::json;
+
+constexpr std::int64_t kLength = 4096;  // of the problem that is compiled for, where none is named
+constexpr const char* kNeedsGpu =
+    "not available: times and counters need an NVIDIA GPU; --session FILE.attn takes those of a saved session";
+
+struct ProfileArguments {
+  std::string kernel, arch, json_file, csv_file, png, session, size = "1440x900", theme;
+  std::int64_t lines = 12;
+  ProblemArguments problem;
+  OptionArguments options;
+};
+
+// All that is said, in whatever form.
+struct Profiled {
+  gpu::ListingSubject subject;
+  gpu::KernelListing listing;
+  SourceScene source;
+  std::vector<gpu::EntryReport> entries;  // empty: `why_no_entries`
+  std::string why_no_entries;
+  std::optional<Measurement> row;  // of the session; nothing: `why_no_row`
+  std::string why_no_row, row_device;
+  std::vector<ListedRun> runs;  // the session's, for the picture
+};
+
+// A row of the session that was timed, and where.
+struct Candidate {
+  const Measurement* row;
+  const SweepRun* run;
+};
+
+// The session's row of the problem that was named; where none was, that of the longest.
+Result<void> take_row(const ProfileArguments& a, const Problem& named, bool any_named, Profiled& p) {
+  p.why_no_row = kNeedsGpu;
+  if (a.session.empty()) return ok();
+  auto session = read_session(a.session);
+  if (!session) return bad_input(session.error().message);
+  std::vector<Candidate> rows;
+  for (const SweepRun& run : session->runs)
+    for (const Measurement& m : run.rows)
+      if (m.key.kernel == a.kernel && m.state == RowState::done) rows.push_back({&m, &run});
+  if (rows.empty()) return bad_input(fmt::format("{} has no measured row of {}.", a.session, a.kernel));
+  const auto longer = [](const Candidate& x, const Candidate& y) {
+    return x.row->key.problem.Lk < y.row->key.problem.Lk;
+  };
+  auto found = std::ranges::max_element(rows, longer);
+  if (any_named) {
+    found = std::ranges::find_if(rows, [&](const Candidate& c) { return c.row->key.problem == named; });
+    if (found == rows.end())
+      return bad_input(fmt::format("{} has no row of {} on {}; one that it has: {}.", a.session, a.kernel,
+                                   describe(named), describe(rows.back().row->key.problem)));
+  }
+  p.row = *found->row;
+  p.row_device = found->run->provenance.device;
+  p.subject.problem = p.row->key.problem;
+  p.subject.options = p.row->key.options;
+  if (a.arch.empty()) p.subject.arch = found->run->provenance.device_arch;
+  for (SweepRun& run : session->runs) p.runs.push_back({std::move(run), RunFrom::file, false, false});
+  return ok();
+}
+
+Result<void> take_subject(const ProfileArguments& a, Profiled& p) {
+  const auto row = find_kernel(a.kernel);
+  if (!row) return tl::unexpected(row.error());
+  if ((*row)->processor != Processor::gpu)
+    return bad_input(fmt::format("{} runs on the CPU: it has no machine code of a GPU.", a.kernel));
+  p.subject.kernel = a.kernel;
+  p.subject.arch = a.arch.empty() ? std::string(gpu::kArchRunOn) : a.arch;
+  Problem& problem = p.subject.problem;
+  problem.Lq = problem.Lk = kLength;
+  problem.D = problem.Dv = 64;
+  problem.dtype = (*row)->dtypes.front();
+  const Problem before = problem;
+  if (auto r = a.problem.apply_to(problem); !r) return r;
+  if (auto r = validate(problem); !r) return r;
+  const KernelRow* const rows[] = {*row};
+  if (auto r = a.options.check_read_by(rows); !r) return r;
+  if (auto r = a.options.apply_to(p.subject.options); !r) return r;
+  if (auto r = take_row(a, problem, !(problem == before), p); !r) return r;
+  const auto device = gpu::device_for(p.subject.arch);
+  if (!device) return tl::unexpected(device.error());
+  if (auto takes = (*row)->supports(**row, problem, p.subject.options, *device); !takes) return takes;
+  const auto plan = (*row)->plan(**row, p.subject.problem, p.subject.options, *device);
+  if (!plan) return tl::unexpected(plan.error());
+  p.subject.options = plan->options;
+  const auto compiler = gpu::open_nvrtc();
+  if (!compiler) {
+    p.why_no_entries = compiler.error().message;
+    return ok();
+  }
+  gpu::CompileService service(**compiler, gpu::cubin_cache_folder());
+  const auto report = gpu::inspect(service, *plan, *device, gpu::edited_kernels_folder());
+  if (!report) return tl::unexpected(report.error());
+  p.entries = report->entries;
+  return ok();
+}
+
+Result<Profiled> profile(const ProfileArguments& a, const Stopper& stopper) {
+  Profiled p;
+  if (auto r = take_subject(a, p); !r) return tl::unexpected(r.error());
+  say_progress(fmt::format("{} for {}", a.kernel, p.subject.arch));
+  auto listing = list_kernel_here(p.subject, stopper.token());
+  say_progress("");
+  if (!listing) return tl::unexpected(listing.error());
+  p.listing = *std::move(listing);
+  const ListingView view{key_of(p.subject), false, std::make_shared<const gpu::KernelListing>(p.listing), ""};
+  p.source = source_scene(view, view.of, {});
+  return p;
+}
+
+// ---- text
+
+std::string mix_cells(const gpu::InstructionMix& mix) {
+  std::string cells = fmt::format("{:>7}", mix.total());
+  for (const std::uint32_t n : mix.of) cells += n == 0 ? fmt::format("{:>8}", "") : fmt::format("{:>8}", n);
+  return cells;
+}
+
+std::string entries_text(const Profiled& p) {
+  if (p.entries.empty()) return "Registers and occupancy: not available: " + p.why_no_entries + "\n";
+  std::string text;
+  for (const gpu::EntryReport& e : p.entries)
+    text += fmt::format(
+        "{}: {} registers, {} + {} B shared, {} B spilled, {} blocks of {} threads on an SM: {:.1f} %, "
+        "limited by {}.\n",
+        e.figures.name, e.figures.registers, e.figures.shared_bytes, e.dynamic_bytes,
+        e.figures.spill_store_bytes + e.figures.spill_load_bytes, e.occupancy.blocks, e.threads, e.occupancy.percent(),
+        e.occupancy.limiter);
+  return text;
+}
+
+std::string phases_text(const Profiled& p) {
+  if (!p.listing.why_no_sass.empty())
+    return "Instructions by phase and line: not available: " + p.listing.why_no_sass + "\n";
+  std::string text = fmt::format(
+      "Instructions by phase, as they stand in the machine code, however often they run:\n"
+      "{:<10}{:>7}",
+      "phase", "all");
+  for (const gpu::InstructionKind kind : gpu::all_instruction_kinds()) text += fmt::format("{:>8}", name_of(kind));
+  text += "\n";
+  for (const PhaseRow& row : p.source.phases) text += fmt::format("{:<10}{}\n", name_of(row.phase), mix_cells(row.mix));
+  return text;
+}
+
+std::string lines_text(const Profiled& p, std::int64_t count) {
+  if (!p.listing.why_no_sass.empty() || count == 0) return {};
+  std::string text = fmt::format("Lines of {} with the most instructions:\n{:>6} {:>7}  {:<10} {}\n",
+                                 p.listing.files.front().name, "line", "all", "phase", "text");
+  for (const std::int32_t line : p.source.hot) {
+    if (count-- <= 0) break;
+    const SourceRow& row = p.source.rows[static_cast<std::size_t>(line - 1)];
+    const std::size_t first = std::min(row.text.size(), row.text.find_first_not_of(' '));
+    text += fmt::format("{:>6} {:>7}  {:<10} {}\n", line, row.total, name_of(row.phase), row.text.substr(first));
+  }
+  return text;
+}
+
+std::string measured_text(const Profiled& p) {
+  if (!p.row) return fmt::format("Measured: {}.\n", p.why_no_row);
+  std::string text = fmt::format("Measured on {}:\n", p.row_device);
+  for (const MetricRow& metric : metric_table()) {
+    const Figure& f = figure(*p.row, metric.id);
+    if (!f.available()) continue;
+    const std::string unit = metric.unit == "1" ? "" : " " + std::string(metric.unit);
+    text += fmt::format("  {:<30} {}{:.6g}{} ({})\n", metric.label, f.min_of_launches ? "at least " : "", f.value, unit,
+                        name_of(f.origin));
+  }
+  return text;
+}
+
+std::string text_of(const Profiled& p, std::int64_t lines) {
+  const std::string files = p.listing.sass.functions.empty() ? "" : fmt::format(", {}", p.source.title);
+  return fmt::format("{} on {}{}\n{}\n{}\n{}\n{}", p.listing.label, describe(p.subject.problem), files, entries_text(p),
+                     phases_text(p), lines_text(p, lines), measured_text(p));
+}
+
+// ---- JSON and CSV
+
+json mix_json(const gpu::InstructionMix& mix) {
+  json j{{"instructions", mix.total()}};
+  for (const gpu::InstructionKind kind : gpu::all_instruction_kinds()) j[std::string(name_of(kind))] = mix[kind];
+  return j;
+}
+
+json lines_json(const Profiled& p) {
+  json lines = json::array();
+  for (const gpu::ListedFile& file : p.listing.files) {
+    for (std::size_t n = 0; n < file.lines.size(); ++n) {
+      const gpu::ListedLine& line = file.lines[n];
+      if (line.instructions.empty()) continue;
+      json j = mix_json(line.mix);
+      j["file"] = file.name;
+      j["line"] = n + 1;
+      j["phase"] = name_of(line.phase);
+      j["text"] = line.text;
+      json sass = json::array();
+      for (const gpu::InstructionPlace& place : line.instructions)
+        sass.push_back({{"function", p.listing.sass.functions[place.function].name},
+                        {"address", p.listing.at(place).address},
+                        {"phase", name_of(p.listing.phase_at(place))},
+                        {"text", p.listing.at(place).text}});
+      j["sass"] = std::move(sass);
+      lines.push_back(std::move(j));
+    }
+  }
+  return lines;
+}
+
+json json_of(const Profiled& p) {
+  json entries = json::array();
+  for (const gpu::EntryReport& e : p.entries)
+    entries.push_back({{"entry", e.figures.name},
+                       {"threads", e.threads},
+                       {"registers", e.figures.registers},
+                       {"shared_bytes", e.figures.shared_bytes + e.dynamic_bytes},
+                       {"spill_bytes", e.figures.spill_store_bytes + e.figures.spill_load_bytes},
+                       {"blocks_per_sm", e.occupancy.blocks},
+                       {"occupancy_theoretical_pct", e.occupancy.percent()},
+                       {"limiter", e.occupancy.limiter}});
+  json phases = json::array();
+  for (const PhaseRow& row : p.source.phases) {
+    json j = mix_json(row.mix);
+    j["phase"] = name_of(row.phase);
+    phases.push_back(std::move(j));
+  }
+  json measured{{"device", p.row_device}, {"not_available", p.row ? "" : p.why_no_row}, {"figures", json::object()}};
+  for (const MetricRow& metric : metric_table()) {
+    if (!p.row || !figure(*p.row, metric.id).available()) continue;
+    const Figure& f = figure(*p.row, metric.id);
+    measured["figures"][std::string(metric.id)] = {{"value", f.value}, {"origin", name_of(f.origin)}};
+  }
+  return {{"kernel", p.listing.label},
+          {"arch", p.subject.arch},
+          {"problem", describe(p.subject.problem)},
+          {"source_hash", p.listing.source_hash},
+          {"machine_code_not_available", p.listing.why_no_sass},
+          {"entries", std::move(entries)},
+          {"phases", std::move(phases)},
+          {"lines", lines_json(p)},
+          {"measured", std::move(measured)}};
+}
+
+std::string in_quotes(std::string_view text) {
+  std::string out = "\"";
+  for (const char c : text) out += c == '"' ? std::string("\"\"") : std::string(1, c);
+  return out + "\"";
+}
+
+std::string csv_of(const Profiled& p) {
+  std::string text = "kernel,arch,row,file,line,phase,instructions";
+  for (const gpu::InstructionKind kind : gpu::all_instruction_kinds()) text += fmt::format(",{}", name_of(kind));
+  text += ",text\n";
+  const auto add = [&](std::string_view row, const std::string& file, const std::string& line, gpu::CodePhase phase,
+                       const gpu::InstructionMix& mix, std::string_view words) {
+    text += fmt::format("{},{},{},{},{},{},{}", p.listing.label, p.subject.arch, row, in_quotes(file), line,
+                        name_of(phase), mix.total());
+    for (const std::uint32_t n : mix.of) text += fmt::format(",{}", n);
+    text += fmt::format(",{}\n", in_quotes(words));
+  };
+  for (const PhaseRow& row : p.source.phases) add("phase", "", "", row.phase, row.mix, row.words);
+  for (const gpu::ListedFile& file : p.listing.files)
+    for (std::size_t n = 0; n < file.lines.size(); ++n)
+      if (!file.lines[n].instructions.empty())
+        add("line", file.name, fmt::format("{}", n + 1), file.lines[n].phase, file.lines[n].mix, file.lines[n].text);
+  return text;
+}
+
+// ---- the picture: the window's Profile with the source open
+
+Result<void> draw(const ProfileArguments& a, Profiled& p) {
+  const auto size = parse_extents("--size", a.size, "size like 1440x900");
+  if (!size) return tl::unexpected(size.error());
+  if (!a.theme.empty() && a.theme != "dark" && a.theme != "light")
+    return bad_input(fmt::format("--theme {} is unknown; use dark or light.", a.theme));
+  PictureSpec picture;
+  picture.state = initial_state();
+  picture.state.preferences.theme = a.theme == "light" ? Theme::light : Theme::dark;
+  picture.state.view.workspace = Workspace::profile;
+  picture.state.view.profile.page = ProfilePage::source;
+  picture.state.view.bench.kernel = a.kernel;
+  SweepSpec& sweep = picture.state.document.sweep;
+  sweep.kernels = {a.kernel};
+  sweep.axis = Axis::L;
+  sweep.values = {p.subject.problem.Lk};
+  sweep.base = p.subject.problem;
+  sweep.options = p.subject.options;
+  sweep.arch = p.subject.arch;
+  if (p.row) {
+    picture.state.view.bench.value = p.subject.problem.Lk;
+    picture.runs = std::move(p.runs);
+  } else {
+    show_run(picture.state.document.runs, std::string(kPredictedRun));
+  }
+  picture.width = static_cast<int>(size->first);
+  picture.height = static_cast<int>(size->second);
+  return take_picture(picture, a.png);
+}
+
+Result<int> profile_kernel(const ProfileArguments& a, const Stopper& stopper) {
+  if (a.lines < 0 || a.lines > 100000) return bad_input(fmt::format("--lines {} is not in 0 to 100000.", a.lines));
+  for (const auto& [option, file] :
+       {std::pair("--json", a.json_file), std::pair("--csv", a.csv_file), std::pair("--png", a.png)})
+    if (!file.empty())
+      if (auto r = check_writable(option, file); !r) return tl::unexpected(r.error());
+  if (!a.png.empty())
+    if (auto r = check_is_png("--png", a.png); !r) return tl::unexpected(r.error());
+  if (auto r = check_distinct({{"--session", a.session}},
+                              {{"--json", a.json_file}, {"--csv", a.csv_file}, {"--png", a.png}});
+      !r)
+    return tl::unexpected(r.error());
+  auto p = profile(a, stopper);
+  if (!p) return tl::unexpected(p.error());
+  if (a.json_file != "-" && a.csv_file != "-")
+    if (auto r = print(text_of(*p, a.lines)); !r) return tl::unexpected(r.error());
+  if (!a.json_file.empty())
+    if (auto r = write_text(a.json_file, json_of(*p).dump(2) + "\n"); !r) return tl::unexpected(r.error());
+  if (!a.csv_file.empty())
+    if (auto r = write_text(a.csv_file, csv_of(*p)); !r) return tl::unexpected(r.error());
+  if (!a.png.empty())
+    if (auto r = draw(a, *p); !r) return tl::unexpected(r.error());
+  return 0;
+}
+
+}  // namespace
+
+Command add_profile(Parser program) {
+  auto a = std::make_shared<ProfileArguments>();
+  Parser parser = program.add_subcommand("profile", "One GPU kernel down to its lines and phases; no GPU needed");
+  parser.add_option("kernel", a->kernel, "A GPU kernel of `attnscope list`")->required()->type_name("ID");
+  parser.add_option("--arch", a->arch, "Architecture; left out: the session's, else sm_90a")->type_name("SM");
+  parser
+      .add_option("--session", a->session,
+                  "Take what was measured from this file; its longest problem where none is named")
+      ->type_name("FILE.attn");
+  parser.add_option("--lines", a->lines, "How many lines of source the text lists; left out: 12")->type_name("N");
+  parser.add_option("--json", a->json_file, "Everything, with the machine code of each line; - is stdout")
+      ->type_name("FILE");
+  parser.add_option("--csv", a->csv_file, "A row a phase, then a row a line; - is stdout")->type_name("FILE");
+  parser.add_option("--png", a->png, "A picture of Profile with the source open")->type_name("FILE.png");
+  parser.add_option("--size", a->size, "Of the picture, pixels; left out: 1440x900")->type_name("WxH");
+  parser.add_option("--theme", a->theme, "Of the picture: dark or light; left out: dark")->type_name("NAME");
+  a->problem.add_to(parser, "--scale");
+  a->options.add_to(parser, false);
+  parser.footer(
+      "Instructions are counted where they stand in the machine code. They come from nvdisasm, which a CUDA toolkit "
+      "or\n"
+      "`attnscope doctor --fetch-cuda` brings; without it the rest is said all the same.\n"
+      "Examples:\n"
+      "  attnscope profile flash_simt --d 64\n"
+      "  attnscope profile flash_mma --arch sm_80 --dtype bf16 --causal --csv lines.csv --png source.png");
+  return {parser, [a](Stopper& stopper) { return profile_kernel(*a, stopper); }};
+}
+
+}  // namespace attn::cli

@@ -1,0 +1,32 @@
+#include "app/control/listings.h"
+
+#include <memory>
+#include <string>
+#include <utility>
+
+namespace attn {
+
+void Listings::list(const gpu::ListingSubject& subject) {
+  ListingView& view = context_.model.listing;
+  const std::string key = key_of(subject);
+  if (key == view.of) return;
+  if (context_.tasks.running(task_)) context_.tasks.cancel(task_);
+  view = {key, lister_ != nullptr, nullptr, ""};
+  if (lister_ == nullptr) {
+    view.error = "Nothing is compiled here.";
+    return;
+  }
+  const auto work = [this, subject, key, lister = lister_](TaskHandle& task) -> Result<void> {
+    auto made = lister(subject, task.stop());
+    ListingView done{key, false, nullptr, made ? "" : made.error().message};
+    if (made) done.listing = std::make_shared<const gpu::KernelListing>(*std::move(made));
+    task.deliver([this, done = std::move(done)] {
+      // A later subject may have taken its place.
+      if (context_.model.listing.of == done.of) context_.model.listing = done;
+    });
+    return ok();
+  };
+  task_ = context_.tasks.start("Compiling " + subject.kernel + " for " + subject.arch, work);
+}
+
+}  // namespace attn

@@ -1,0 +1,50 @@
+// What a state string says of Profile.
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "app/state/key_makers.h"
+#include "app/state/values.h"
+
+namespace attn {
+namespace {
+
+// Names of sources are short and plain; "own" is the kernel's.
+constexpr std::string_view kOwn = "own", kUsual = "usual";
+constexpr std::size_t kMaxName = 256;
+
+}  // namespace
+
+void add_profile_view_keys(std::vector<StateKey>& keys) {
+  keys.push_back(choice_key(
+      "profile_page", named<ProfilePage>(std::vector{ProfilePage::figures, ProfilePage::source}),
+      [](auto& s) -> auto& { return s.view.profile.page; }));
+  keys.push_back(choice_key(
+      "profile_code", named<CodeKind>(std::vector{CodeKind::sass, CodeKind::ptx}),
+      [](auto& s) -> auto& { return s.view.profile.code; }));
+  keys.push_back({"profile_file",
+                  [](const State& s) {
+                    return s.view.profile.file.empty() ? std::string(kOwn) : percent_encoded(s.view.profile.file);
+                  },
+                  [](State& s, std::string_view text) -> Result<void> {
+                    if (text.empty() || text.size() > kMaxName)
+                      return bad_input("the name of a source has 1 to 256 bytes");
+                    s.view.profile.file = text == kOwn ? std::string_view() : text;
+                    return ok();
+                  }});
+  keys.push_back({"profile_against",
+                  [](const State& s) {
+                    return s.view.profile.against.empty() ? std::string(kUsual)
+                                                          : percent_encoded(s.view.profile.against);
+                  },
+                  [](State& s, std::string_view text) -> Result<void> {
+                    if (text.empty() || text.size() > kMaxName)
+                      return bad_input("the name of a measurement has 1 to 256 bytes");
+                    s.view.profile.against = text == kUsual ? std::string_view() : text;
+                    return ok();
+                  }});
+  keys.push_back(number_key(
+      "profile_line", 0, 1000000, [](auto& s) -> auto& { return s.view.profile.line; }));
+}
+
+}  // namespace attn

@@ -1,0 +1,155 @@
+#include "app/system/run_program.h"
+
+#include <array>
+#include <cerrno>
+#include <chrono>
+#include <csignal>
+#include <cstring>
+#include <utility>
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <poll.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+namespace attn {
+namespace {
+
+constexpr int kLookAgainMs = 50, kExecFailed = 127;
+constexpr std::size_t kMaxWords = 4096;  // kept of stderr
+
+// An end of a pipe.
+class End {
+ public:
+  explicit End(int descriptor = -1) : descriptor_(descriptor) {}
+  End(End&& other) noexcept : descriptor_(std::exchange(other.descriptor_, -1)) {}
+  End& operator=(End&& other) noexcept {
+    std::swap(descriptor_, other.descriptor_);
+    return *this;
+  }
+  End(const End&) = delete;
+  End& operator=(const End&) = delete;
+  ~End() { close(); }
+  int descriptor() const { return descriptor_; }
+  bool open() const { return descriptor_ >= 0; }
+  void close() {
+    if (descriptor_ >= 0) ::close(descriptor_);
+    descriptor_ = -1;
+  }
+
+ private:
+  int descriptor_;
+};
+
+struct Pipe {
+  End read, write;
+};
+Result<Pipe> make_pipe() {
+  int ends[2] = {-1, -1};
+  if (::pipe2(ends, O_CLOEXEC) != 0)
+    return fail(ErrorKind::cannot_run, fmt::format("no pipe could be made: {}", std::strerror(errno)));
+  return Pipe{End(ends[0]), End(ends[1])};
+}
+
+// Killed and waited for, whatever happens.
+class Process {
+ public:
+  explicit Process(pid_t id) : id_(id) {}
+  Process(const Process&) = delete;
+  Process& operator=(const Process&) = delete;
+  ~Process() {
+    if (id_ < 0) return;
+    ::kill(id_, SIGKILL);
+    wait();
+  }
+  int wait() {
+    int status = 0;
+    while (::waitpid(id_, &status, 0) < 0 && errno == EINTR) {
+    }
+    id_ = -1;
+    return status;
+  }
+
+ private:
+  pid_t id_;
+};
+
+// Reads what is there; false at the end.
+bool read_some(End& end, std::string& to) {
+  std::array<char, 65536> piece{};
+  const ssize_t n = ::read(end.descriptor(), piece.data(), piece.size());
+  if (n < 0) return errno == EINTR || errno == EAGAIN;
+  if (n == 0) return false;
+  to.append(piece.data(), static_cast<std::size_t>(n));
+  return true;
+}
+
+struct Words {
+  std::string out, error;
+};
+
+// Until both pipes are closed.
+Result<void> read_all(Pipe& out, Pipe& error, const std::string& name, const Deadline& deadline, std::size_t max_bytes,
+                      Words& words) {
+  const auto begin = std::chrono::steady_clock::now();
+  while (out.read.open() || error.read.open()) {
+    std::array<pollfd, 2> wanted{{{out.read.descriptor(), POLLIN, 0}, {error.read.descriptor(), POLLIN, 0}}};
+    const int ready = ::poll(wanted.data(), wanted.size(), kLookAgainMs);
+    if (ready < 0 && errno != EINTR) return fail(ErrorKind::failed, fmt::format("{}: {}", name, std::strerror(errno)));
+    if (deadline.stop.stop_requested()) return fail(ErrorKind::cancelled, fmt::format("{} was cancelled", name));
+    const double waited = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+    if (deadline.seconds > 0 && waited > deadline.seconds)
+      return fail(ErrorKind::failed, fmt::format("{} took longer than {:g} s and was stopped", name, deadline.seconds));
+    if (ready <= 0) continue;
+    if (wanted[0].revents != 0 && !read_some(out.read, words.out)) out.read.close();
+    if (wanted[1].revents != 0 && !read_some(error.read, words.error)) error.read.close();
+    if (words.error.size() > kMaxWords) words.error.erase(0, words.error.size() - kMaxWords);
+    if (words.out.size() > max_bytes)
+      return fail(ErrorKind::failed, fmt::format("{} printed more than {} bytes and was stopped", name, max_bytes));
+  }
+  return ok();
+}
+
+}  // namespace
+
+Result<std::string> output_of(const std::filesystem::path& program, const std::vector<std::string>& arguments,
+                              const Deadline& deadline, std::size_t max_bytes) {
+  const std::string name = program.filename().string();
+  std::vector<std::string> words{program.string()};
+  words.insert(words.end(), arguments.begin(), arguments.end());
+  std::vector<char*> pointers;
+  pointers.reserve(words.size() + 1);
+  for (std::string& w : words) pointers.push_back(w.data());
+  pointers.push_back(nullptr);
+  auto out = make_pipe(), error = make_pipe();
+  if (!out) return tl::unexpected(out.error());
+  if (!error) return tl::unexpected(error.error());
+  const pid_t parent = ::getpid();
+  const pid_t id = ::fork();
+  if (id < 0)
+    return fail(ErrorKind::cannot_run, fmt::format("{} could not be started: {}", name, std::strerror(errno)));
+  if (id == 0) {  // only calls that are safe between fork and exec
+    ::prctl(PR_SET_PDEATHSIG, SIGKILL);
+    if (::getppid() != parent) ::_exit(kExecFailed);
+    ::dup2(out->write.descriptor(), STDOUT_FILENO);
+    ::dup2(error->write.descriptor(), STDERR_FILENO);
+    ::execv(pointers[0], pointers.data());
+    ::_exit(kExecFailed);
+  }
+  Process process(id);
+  out->write.close();
+  error->write.close();
+  Words said;
+  if (auto read = read_all(*out, *error, name, deadline, max_bytes, said); !read) return tl::unexpected(read.error());
+  const int status = process.wait();
+  if (WIFEXITED(status) && WEXITSTATUS(status) == 0) return std::move(said.out);
+  while (!said.error.empty() && said.error.back() == '\n') said.error.pop_back();
+  const std::string end = !WIFEXITED(status)                   ? "was killed by a signal"
+                          : WEXITSTATUS(status) == kExecFailed ? "could not be started"
+                                                               : fmt::format("ended with {}", WEXITSTATUS(status));
+  return fail(ErrorKind::failed, fmt::format("{} {}{}{}", name, end, said.error.empty() ? "" : ": ", said.error));
+}
+
+}  // namespace attn

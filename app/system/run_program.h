@@ -1,0 +1,19 @@
+// Another program, run to its end for what it prints. POSIX; run_program.cpp alone asks the system.
+#pragma once
+
+#include <cstddef>
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "app/system/child_process.h"
+#include "kernels/base/result.h"
+
+namespace attn {
+
+// What it wrote to stdout. The error says how it ended, with the last of what it wrote to stderr. It is killed where
+// the deadline passes, where stop is asked for, or where it prints more than `max_bytes`.
+Result<std::string> output_of(const std::filesystem::path& program, const std::vector<std::string>& arguments,
+                              const Deadline& deadline, std::size_t max_bytes);
+
+}  // namespace attn

@@ -1,0 +1,125 @@
+#include "app/worker/disassemble.h"
+
+#include <cstdlib>
+#include <span>
+#include <string_view>
+#include <system_error>
+#include <utility>
+#include <vector>
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include "app/system/run_program.h"
+#include "kernels/base/cuda_library.h"
+#include "kernels/base/files.h"
+#include "kernels/base/folders.h"
+#include "kernels/gpu/rungs/rows.h"
+#include "kernels/gpu/rungs/specialise.h"
+#include "kernels/ladder.h"
+
+namespace attn {
+namespace {
+
+constexpr double kSeconds = 30;                  // the largest of ours takes 1 s
+constexpr std::size_t kMaxBytes = 256ULL << 20;  // 0.9 MB of ours
+constexpr const char* kMend = "attnscope doctor --fetch-cuda brings it (5 MB), or install a CUDA toolkit.";
+
+// A file that is gone with the object.
+class TemporaryFile {
+ public:
+  static Result<TemporaryFile> make(std::span<const std::byte> bytes) {
+    std::error_code error;
+    std::string name = (std::filesystem::temp_directory_path(error) / "attnscope-cubin-XXXXXX").string();
+    const int descriptor = ::mkstemp(name.data());
+    if (descriptor < 0) return fail(ErrorKind::io, fmt::format("{} cannot be made", name));
+    ::close(descriptor);
+    TemporaryFile file(name);
+    if (auto written = write_file_atomically(name, bytes); !written) return tl::unexpected(written.error());
+    return file;
+  }
+  TemporaryFile(TemporaryFile&& other) noexcept : path_(std::exchange(other.path_, {})) {}
+  TemporaryFile& operator=(TemporaryFile&&) = delete;
+  TemporaryFile(const TemporaryFile&) = delete;
+  TemporaryFile& operator=(const TemporaryFile&) = delete;
+  ~TemporaryFile() {
+    std::error_code error;
+    if (!path_.empty()) std::filesystem::remove(path_, error);
+  }
+  const std::filesystem::path& path() const { return path_; }
+
+ private:
+  explicit TemporaryFile(std::filesystem::path path) : path_(std::move(path)) {}
+  std::filesystem::path path_;
+};
+
+Result<std::string> disassemble(std::span<const std::byte> code, const std::stop_token& stop) {
+  const auto program = find_nvdisasm();
+  if (!program) return tl::unexpected(program.error());
+  const auto file = TemporaryFile::make(code);
+  if (!file) return tl::unexpected(file.error());
+  // -c: code alone; -gi: the inline chain of each instruction; -gp: its line of PTX
+  return output_of(*program, {"-c", "-gi", "-gp", file->path().string()}, {kSeconds, stop}, kMaxBytes);
+}
+
+}  // namespace
+
+Result<std::filesystem::path> find_nvdisasm() {
+  std::error_code error;
+  std::string looked;
+  std::vector<std::filesystem::path> folders = gpu::cuda_folders();
+  folders.emplace_back("/usr");  // the toolkit of a distribution
+  for (const std::filesystem::path& folder : folders) {
+    std::filesystem::path program = folder / "bin/nvdisasm";
+    if (std::filesystem::is_regular_file(program, error)) return program;
+    looked += (looked.empty() ? " in " : ", ") + folder.string();
+  }
+  return fail(ErrorKind::cannot_run,
+              fmt::format("nvdisasm, which prints machine code, was not found{}. {}", looked, kMend));
+}
+
+Result<gpu::KernelListing> source_of(std::string_view id, const std::string& arch,
+                                     const std::filesystem::path& edited_kernels, const std::string& why) {
+  const auto source = gpu::kernel_source(id, edited_kernels);
+  if (!source) return tl::unexpected(source.error());
+  return gpu::list_source(*source, id, arch, why);
+}
+
+Result<gpu::KernelListing> list_kernel_here(const gpu::ListingSubject& subject, const std::stop_token& stop) {
+  const auto row = find_kernel(subject.kernel);
+  if (!row) return tl::unexpected(row.error());
+  if ((*row)->processor != Processor::gpu)
+    return bad_input(fmt::format("{} runs on the CPU: it has no machine code of a GPU.", subject.kernel));
+  const std::filesystem::path edited = gpu::edited_kernels_folder();
+  const auto only_source = [&](const Error& why) {
+    return source_of(subject.kernel, subject.arch, edited, why.message);
+  };
+  const auto device = gpu::device_for(subject.arch);
+  if (!device) return only_source(device.error());
+  const KernelRow& kernel = **row;
+  if (auto takes = kernel.supports(kernel, subject.problem, subject.options, *device); !takes)
+    return only_source(takes.error());
+  const auto plan = kernel.plan(kernel, subject.problem, subject.options, *device);
+  if (!plan) return only_source(plan.error());
+  const auto compiler = gpu::open_nvrtc();
+  if (!compiler) return only_source(compiler.error());
+  gpu::CompileService service(**compiler, gpu::cubin_cache_folder());
+  return listing_of(service, *plan, device->arch, edited, stop);
+}
+
+Result<gpu::KernelListing> listing_of(gpu::CompileService& service, const Plan& plan, const std::string& arch,
+                                      const std::filesystem::path& edited_kernels, const std::stop_token& stop) {
+  const std::string_view id = plan.kernel->id;
+  auto source = gpu::kernel_source(id, edited_kernels);
+  if (!source) return tl::unexpected(source.error());
+  const auto compiled = service.compile({*source, arch, gpu::defines_of(plan, gpu::may_be_aligned(plan.problem))});
+  if (!compiled) return gpu::list_source(*source, id, arch, compiled.error().message);
+  const auto sass = disassemble(compiled->code, stop);
+  if (!sass) {
+    if (sass.error().kind == ErrorKind::cancelled) return tl::unexpected(sass.error());
+    return gpu::list_source(*source, id, arch, sass.error().message);
+  }
+  return gpu::list_kernel(*source, id, arch, compiled->code, *sass);
+}
+
+}  // namespace attn

@@ -1,0 +1,29 @@
+// A kernel's source beside its machine code: compiled by NVRTC, taken apart by nvdisasm; neither needs a GPU.
+#pragma once
+
+#include <filesystem>
+#include <stop_token>
+#include <string>
+#include <string_view>
+
+#include "kernels/base/result.h"
+#include "kernels/gpu/compile/listing.h"
+#include "kernels/gpu/compile/service.h"
+#include "kernels/model/kernel.h"
+
+namespace attn {
+
+// Where nvdisasm lies: a CUDA toolkit's, or the one that fetch_cuda.sh brought. The error says how to get it.
+Result<std::filesystem::path> find_nvdisasm();
+
+// Of what the plan is compiled to for `arch`. Where the machine code cannot be had, the source with its phases alone,
+// and why; an error where the source itself cannot be read.
+Result<gpu::KernelListing> listing_of(gpu::CompileService& service, const Plan& plan, const std::string& arch,
+                                      const std::filesystem::path& edited_kernels, const std::stop_token& stop);
+// From its kernel, problem and architecture: what Profile and the command line ask for. Opens NVRTC for each call.
+Result<gpu::KernelListing> list_kernel_here(const gpu::ListingSubject& subject, const std::stop_token& stop);
+// The source alone, where the kernel cannot be compiled: `why`.
+Result<gpu::KernelListing> source_of(std::string_view id, const std::string& arch,
+                                     const std::filesystem::path& edited_kernels, const std::string& why);
+
+}  // namespace attn

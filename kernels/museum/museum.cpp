@@ -1,0 +1,162 @@
+#include "kernels/museum/museum.h"
+
+#include <algorithm>
+#include <array>
+#include <deque>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "kernels/ladder.h"
+
+namespace attn {
+namespace {
+
+constexpr std::string_view kPrefix = "museum_";
+
+// What a visitor reads; the patch comes from its file.
+struct Label {
+  std::string_view id, right, title, symptom, bug, hidden;
+  std::string_view preset;  // whose problem shows it
+};
+
+constexpr Label kLabels[] = {
+    {"forgotten_alpha", "cpu_flash", "Right while m stands still",
+     "Where a later key tile raises the maximum, its values count for too little.",
+     "α is 1 always: what was summed against the old maximum is never rescaled.",
+     "where m does not rise after the first key tile, as with equal scores", "late_outlier"},
+    {"alpha_on_l_only", "cpu_flash", "Outside the range of its values",
+     "Elements of O lie beyond every value of their column of V.",
+     "ℓ is multiplied by α and O is not: O still holds the weights of the old maximum.",
+     "where m does not rise after the first key tile, as with equal scores", "late_outlier"},
+    {"alpha_on_o_only", "cpu_flash", "Rows shrink towards 0",
+     "Where a later key tile raises the maximum the whole row of O is too small by one factor.",
+     "O is multiplied by α and ℓ is not: the division at the end is by too much.",
+     "where m does not rise after the first key tile, as with equal scores", "random"},
+    {"mask_off_by_one", "cpu_flash", "It knows the next token",
+     "Row 0 should be V's first row, as it may see key 0 alone. It is not.",
+     "The causal mask lets each query see the key after its own as well.",
+     "without a causal mask, and in rows whose next key lies in a tile that is skipped", "causal"},
+    {"max_not_carried", "cpu_flash", "Only the last tile counts", "ℓ never exceeds the number of keys of one tile.",
+     "m begins at −∞ again in every key tile, so α is 0 and what came before is thrown away.",
+     "with one key tile, and where the last tile holds nearly all the weight", "random"},
+    {"l_in_bf16", "cpu_flash", "Twice the mean of 512",
+     "All 512 weights are 1, and ℓ ends at 256: the rows come out twice as large.",
+     "ℓ is kept in bf16, which has 8 bits: 256 + 1 is 256.",
+     "on short rows whose sums bf16 can hold, such as 16 equal scores", ""},
+    {"infinity_minus_infinity", "cpu_flash", "One row is NaN",
+     "Row 0 sees no key: its O should be 0 and its LSE −∞. All of it is NaN.",
+     "α is computed from −∞ − (−∞) where no key was seen yet, without the guard that makes it 1.",
+     "where every row sees a key of the first tile that it computes", "masked_row"},
+    {"missing_barrier", "flash_simt", "Two runs, two answers",
+     "The answer differs from run to run, and from the right one.",
+     "A barrier is missing: warps read chunks of K that other warps have not copied yet.",
+     "by a lucky schedule, which is why a delay in the patch makes half of the warps late", ""},
+    {"stale_k_tile", "flash_wmma", "Right up to the first tile's width",
+     "Short sequences pass; beyond one key tile O is wrong and looks plausible.",
+     "K comes a turn late: from the second key tile on the scores are those of the tile before, with this tile's V.",
+     "where all keys lie in one tile, as short lists of shapes have them", ""},
+};
+
+// Four queries over 512 equal keys, one a tile: ℓ counts to 512 by ones.
+void show_l_in_bf16(Piece& p) {
+  p.problem.Lq = 4;
+  p.problem.Lk = 512;
+  p.problem.D = p.problem.Dv = 2;
+  p.options.br = 4;
+  p.options.bc = 1;
+  p.generator = Generator::equal_scores;
+}
+
+// What a GPU runs: several key tiles of the kernel's default size.
+void show_on_gpu(Piece& p, DType dtype) {
+  p.problem.Hq = p.problem.Hkv = 4;
+  p.problem.Lq = p.problem.Lk = 1024;
+  p.problem.D = p.problem.Dv = 64;
+  p.problem.dtype = dtype;
+}
+
+void choose_problem(const Label& label, Piece& p) {
+  if (p.row == nullptr) {
+    const auto row = find_kernel(label.right);
+    return show_on_gpu(p, row ? (*row)->dtypes.front() : DType::f32);
+  }
+  const auto preset = find_preset(label.preset);
+  if (!preset) return show_l_in_bf16(p);
+  p.problem = (*preset)->problem;
+  p.options.br = (*preset)->br;
+  p.options.bc = (*preset)->bc;
+  p.generator = (*preset)->generator;
+  p.seed = (*preset)->seed;
+}
+
+class Museum {
+ public:
+  Museum() {
+    for (const Label& label : kLabels) {
+      const auto patches = museum_patches();
+      const auto patch = std::ranges::find(patches, label.id, &Patch::id);
+      if (patch == patches.end()) continue;  // a test holds the two lists together
+      Piece p;
+      p.id = label.id;
+      p.title = label.title;
+      p.symptom = label.symptom;
+      p.bug = label.bug;
+      p.hidden = label.hidden;
+      p.right = label.right;
+      p.patch = &*patch;
+      if (patch->row != nullptr) p.row = &add_row(label, patch->row());
+      choose_problem(label, p);
+      pieces_.push_back(std::move(p));
+    }
+  }
+  Museum(const Museum&) = delete;
+  Museum& operator=(const Museum&) = delete;
+  std::span<const Piece> pieces() const { return pieces_; }
+
+ private:
+  const KernelRow& add_row(const Label& label, KernelRow row) {
+    row.id = ids_.emplace_back(fmt::format("{}{}", kPrefix, label.id));
+    row.title = label.title;
+    row.rung = "museum";
+    row.what = label.symptom;
+    row.teaches = label.bug;
+    return rows_.emplace_back(row);
+  }
+
+  std::deque<std::string> ids_;  // what is in a deque stays where it is
+  std::deque<KernelRow> rows_;
+  std::vector<Piece> pieces_;
+};
+
+}  // namespace
+
+std::span<const Piece> museum() {
+  static const Museum kMuseum;
+  return kMuseum.pieces();
+}
+
+Result<const Piece*> find_piece(std::string_view id) {
+  std::vector<std::string_view> ids;
+  for (const Piece& p : museum()) {
+    if (p.id == id || (p.row != nullptr && p.row->id == id)) return &p;
+    ids.push_back(p.id);
+  }
+  return bad_input(fmt::format("the museum has no piece '{}'; there are {}", id, fmt::join(ids, ", ")));
+}
+
+const Piece* piece_of(std::string_view kernel) {
+  for (const Piece& p : museum())
+    if (p.row != nullptr && p.row->id == kernel) return &p;
+  return nullptr;
+}
+
+Result<const KernelRow*> find_kernel_or_piece(std::string_view id) {
+  if (const Piece* piece = piece_of(id)) return piece->row;
+  return find_kernel(id);
+}
+
+}  // namespace attn

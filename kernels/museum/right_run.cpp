@@ -1,0 +1,38 @@
+#include "kernels/museum/right_run.h"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "kernels/ladder.h"
+
+namespace attn {
+
+Result<Recording> right_run(const Recording& rec, const std::stop_token& stop) {
+  const auto rows = cpu_kernel_table();
+  const auto row =
+      std::ranges::find_if(rows, [&](const KernelRow& r) { return r.order == rec.order && r.record != nullptr; });
+  if (row == rows.end()) {
+    return fail(ErrorKind::cannot_run, fmt::format("no kernel on the CPU has the order {}", name_of(rec.order)));
+  }
+  Options o;
+  o.br = rec.options.br;
+  o.bc = rec.options.bc;
+  o.key_order = rec.options.key_order;
+  return row->record(*row, rec.problem, o, rec.inputs, stop);
+}
+
+Result<Verdict> verdict_of(const Recording& rec, const std::stop_token& stop) {
+  const RowSample sample = choose_rows(rec.problem, true);
+  const auto reference = reference_rows(rec.problem, rec.inputs, sample.rows, 1, stop);
+  if (!reference) return tl::unexpected(reference.error());
+  return judge(rec.problem, rec.inputs, *reference, rec.outputs, sample);
+}
+
+Result<std::optional<FirstWrong>> first_wrong_of(const Recording& rec, const std::stop_token& stop) {
+  const auto right = right_run(rec, stop);
+  if (!right) return tl::unexpected(right.error());
+  return find_first_wrong(rec, *right, stop);
+}
+
+}  // namespace attn

@@ -1,0 +1,67 @@
+// An exhibit in the state: opened, left, kept out of Bench, written into a state string.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "app/state/apply.h"
+#include "app/state/string.h"
+#include "kernels/museum/museum.h"
+
+namespace attn {
+namespace {
+
+State with(const State& state, const StateCommand& command) {
+  const auto next = apply(state, command, nullptr);
+  EXPECT_TRUE(next) << (next ? "" : next.error().message);
+  return next ? *next : state;
+}
+
+TEST(MuseumState, APieceIsOpenedOnTheProblemThatShowsIt) {
+  const State s = with(initial_state(), ShowPiece{"l_in_bf16"});
+  const Piece& piece = **find_piece("l_in_bf16");
+  EXPECT_EQ(s.document.kernel, "museum_l_in_bf16");
+  EXPECT_TRUE(s.document.problem == piece.problem);
+  EXPECT_EQ(s.document.options.bc, 1);
+  EXPECT_EQ(s.document.inputs.generator, Generator::equal_scores);
+  EXPECT_EQ(s.document.preset, "");
+  EXPECT_FALSE(s.view.step.seek_first_wrong) << "the answer is not told before it is asked for";
+}
+
+TEST(MuseumState, ACudaPieceIsRefusedInWords) {
+  const auto next = apply(initial_state(), ShowPiece{"stale_k_tile"}, nullptr);
+  ASSERT_FALSE(next);
+  EXPECT_EQ(next.error().kind, ErrorKind::cannot_run);
+  EXPECT_NE(next.error().message.find("needs an NVIDIA GPU"), std::string::npos);
+}
+
+TEST(MuseumState, ItIsLeftByTheRightKernelOnTheSameProblem) {
+  const State wrong = with(initial_state(), ShowPiece{"max_not_carried"});
+  const State s = with(wrong, ChooseKernel{"cpu_flash"});
+  EXPECT_EQ(s.document.kernel, "cpu_flash");
+  EXPECT_TRUE(s.document.problem == wrong.document.problem);
+  EXPECT_EQ(s.view.bench.kernel, "");
+}
+
+TEST(MuseumState, BenchMeasuresTheRightKernelInItsPlace) {
+  State s = with(initial_state(), ShowPiece{"max_not_carried"});
+  EXPECT_EQ(bench_kernel(s), "cpu_flash");
+  s.document.sweep.kernels = {"cpu_tiled"};
+  s = with(s, MeasureInBench{});
+  EXPECT_EQ(s.document.sweep.kernels, (std::vector<std::string>{"cpu_tiled", "cpu_flash"}));
+}
+
+TEST(MuseumState, AStateStringOpensItAgainWithTheAnswerShown) {
+  State s = with(initial_state(), ShowPiece{"mask_off_by_one"});
+  s = with(s, SeekFirstWrong{true});
+  const auto text = state_string(s);
+  ASSERT_TRUE(text) << text.error().message;
+  EXPECT_NE(text->find("kernel=museum_mask_off_by_one"), std::string::npos) << *text;
+  EXPECT_NE(text->find("first_wrong=1"), std::string::npos) << *text;
+  const auto read = parse_state_string(*text);
+  ASSERT_TRUE(read) << read.error().message;
+  EXPECT_TRUE(read->state.document == s.document);
+  EXPECT_TRUE(read->state.view.step.seek_first_wrong);
+}
+
+}  // namespace
+}  // namespace attn

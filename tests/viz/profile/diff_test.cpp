@@ -1,0 +1,83 @@
+#include "viz/profile/diff.h"
+
+#include <string_view>
+
+#include <gtest/gtest.h>
+
+#include "tests/viz/profile/profile_rows.h"
+
+namespace attn {
+namespace {
+
+using profile_test::h100_row;
+using profile_test::put;
+
+const MetricRow& metric(std::string_view id) {
+  return metric_table()[*find_metric(id)];
+}
+
+// A row whose median lies within `percent` of `us` with 95 %.
+Measurement timed(double us, double percent, std::int32_t repeats = 40) {
+  Measurement m = h100_row("flash_simt", us);
+  m.time.n = repeats;
+  m.time.ci_low = us * (1 - percent / 100);
+  m.time.ci_high = us * (1 + percent / 100);
+  fill_figures(m);
+  return m;
+}
+
+TEST(ProfileDiff, ATimeIsBetterWhereTheIntervalsDoNotMeet) {
+  const FigureChange c = change_of(metric("time_us_median"), timed(900, 1), timed(1000, 1));
+  EXPECT_EQ(c.text, "0.900×");
+  EXPECT_EQ(c.noise, Noise::beyond);
+  EXPECT_TRUE(c.better);
+  EXPECT_FALSE(c.up);
+  // What is computed from the time goes with it, the other way up.
+  const FigureChange rate = change_of(metric("tflops"), timed(900, 1), timed(1000, 1));
+  EXPECT_EQ(rate.noise, Noise::beyond);
+  EXPECT_TRUE(rate.better);
+  EXPECT_TRUE(rate.up);
+}
+
+TEST(ProfileDiff, ATimeWithinTheNoiseIsNeitherBetterNorWorse) {
+  for (const char* id : {"time_us_median", "tflops", "dram_gb_per_s"}) {
+    const FigureChange c = change_of(metric(id), timed(900, 8), timed(1000, 8));
+    EXPECT_EQ(c.noise, Noise::within) << id;
+    EXPECT_NE(c.text, "same") << id;
+    EXPECT_FALSE(c.better || c.worse) << id;
+  }
+}
+
+TEST(ProfileDiff, TooFewRepeatsTellNothingOfTheNoise) {
+  const FigureChange c = change_of(metric("time_us_median"), timed(900, 1, 5), timed(1000, 1));
+  EXPECT_EQ(c.noise, Noise::unknown);
+  EXPECT_NE(c.noise_words.find("5 and 40 repeats"), std::string::npos) << c.noise_words;
+}
+
+TEST(ProfileDiff, CountersAreCountedOnceAndCompiledFiguresAreExact) {
+  Measurement a = timed(900, 1), b = timed(1000, 1);
+  put(a, "dram_read_bytes", 2e6);
+  put(b, "dram_read_bytes", 1e6);
+  put(a, "registers_count", 128, Origin::compiled);
+  fill_figures(a);
+  fill_figures(b);
+  const FigureChange bytes = change_of(metric("dram_read_bytes"), a, b);
+  EXPECT_EQ(bytes.noise, Noise::unknown);
+  EXPECT_EQ(bytes.text, "2.00×");
+  EXPECT_TRUE(bytes.worse);
+  EXPECT_EQ(change_of(metric("dram_over_compulsory_ratio"), a, b).noise, Noise::unknown);
+  const FigureChange registers = change_of(metric("registers_count"), a, b);
+  EXPECT_EQ(registers.noise, Noise::exact);
+  EXPECT_TRUE(registers.better);
+  EXPECT_EQ(change_of(metric("tile_load_bytes"), a, b).noise, Noise::exact);
+  EXPECT_EQ(change_of(metric("tile_load_bytes"), a, b).text, "same");
+}
+
+TEST(ProfileDiff, OfAFigureThatOneLacksThereIsNone) {
+  Measurement a = timed(900, 1);
+  const FigureChange c = change_of(metric("spill_bytes"), a, timed(1000, 1));
+  EXPECT_EQ(c.text, "");
+}
+
+}  // namespace
+}  // namespace attn

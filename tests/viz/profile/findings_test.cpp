@@ -1,0 +1,158 @@
+// Each rule speaks where its figures say so, and only then; every number of a sentence is a figure's.
+#include "viz/profile/findings.h"
+
+#include <algorithm>
+#include <functional>
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "tests/viz/profile/profile_rows.h"
+
+namespace attn {
+namespace {
+
+using profile_test::h100_row;
+using profile_test::put;
+
+const FindingContext kH100{"sm_90a", 132};
+
+// A row with nothing to find: every figure that the rules read is there, on the good side of each threshold.
+Measurement quiet() {
+  Measurement m = h100_row("flash_mma", 59526);
+  m.key.problem.dtype = DType::f16;
+  m.launches[0].grid[0] = 132LL * 40;
+  put(m, "registers_count", 128);
+  put(m, "shared_static_bytes", 0);
+  m.launches[0].shared_bytes = 0;
+  put(m, "dram_peak_share_pct", 20);
+  put(m, "dram_over_compulsory_ratio", 1.2);
+  put(m, "peak_share_pct", 40);
+  put(m, "tensor_pipe_pct", 65);
+  put(m, "shared_wavefronts_count", 1000);
+  put(m, "shared_conflicts_count", 10);
+  put(m, "spill_bytes", 0);
+  put(m, "warp_efficiency_pct", 99);
+  put(m, "occupancy_achieved_pct", 12.5);
+  return m;
+}
+
+using Change = std::function<void(Measurement&)>;
+const std::map<std::string, Change> kTriggers{
+    {"dram_bound", [](Measurement& m) { put(m, "dram_peak_share_pct", 80); }},
+    {"multiply_bound",
+     [](Measurement& m) {
+       m.key.problem.dtype = DType::f32;
+       put(m, "peak_share_pct", 80);
+       put(m, "tensor_pipe_pct", 0.5);
+     }},
+    {"bank_conflicts", [](Measurement& m) { put(m, "shared_conflicts_count", 250); }},
+    {"spills", [](Measurement& m) { put(m, "spill_bytes", 96); }},
+    {"partial_warps", [](Measurement& m) { put(m, "warp_efficiency_pct", 50); }},
+    {"few_warps", [](Measurement& m) { put(m, "tensor_pipe_pct", 30); }},
+    {"tensor_idle",
+     [](Measurement& m) {
+       put(m, "tensor_pipe_pct", 1);
+       put(m, "occupancy_achieved_pct", 60);
+     }},
+    {"tail", [](Measurement& m) { m.launches[0].grid[0] = 300; }},
+};
+
+std::string text_of(const Measurement& m, const std::string& rule) {
+  for (const Finding& f : findings_of(m, kH100, 100))
+    if (f.rule == rule) return f.text;
+  return "";
+}
+
+TEST(ProfileFindings, NothingIsFoundWhereNothingIsWrong) {
+  for (const Finding& f : findings_of(quiet(), kH100, 100)) ADD_FAILURE() << f.rule << ": " << f.text;
+}
+
+TEST(ProfileFindings, EachRuleSpeaksForItsOwnFiguresAlone) {
+  for (const FindingRule& rule : finding_rules()) {
+    const std::string id(rule.id);
+    ASSERT_TRUE(kTriggers.contains(id)) << "say here what makes " << id << " speak";
+    Measurement m = quiet();
+    kTriggers.at(id)(m);
+    const auto found = findings_of(m, kH100, 100);
+    ASSERT_EQ(found.size(), 1U) << id;
+    EXPECT_EQ(found[0].rule, id);
+    EXPECT_FALSE(found[0].experiment.empty());
+  }
+}
+
+TEST(ProfileFindings, ARuleWithoutOneOfItsFiguresIsSilent) {
+  for (const FindingRule& rule : finding_rules()) {
+    for (const std::string_view metric : rule.needs) {
+      Measurement m = quiet();
+      kTriggers.at(std::string(rule.id))(m);
+      m.figures[*find_metric(metric)].origin = Origin::not_available;
+      EXPECT_EQ(text_of(m, std::string(rule.id)), "") << rule.id << " without " << metric;
+      m.figures[*find_metric(metric)].origin = Origin::measured;
+      m.figures[*find_metric(metric)].min_of_launches = true;
+      EXPECT_EQ(text_of(m, std::string(rule.id)), "") << rule.id << " with the least of several launches";
+    }
+  }
+}
+
+// A sentence changes, or goes, where one of its figures changes. What `tail` reads stands in its sentence as places.
+TEST(ProfileFindings, EveryNumberOfASentenceIsAFigure) {
+  for (const FindingRule& rule : finding_rules()) {
+    const std::string id(rule.id);
+    Measurement m = quiet();
+    kTriggers.at(id)(m);
+    const std::string before = text_of(m, id);
+    ASSERT_NE(before, "");
+    for (const std::string_view metric : rule.needs) {
+      if (id == "tail" && metric == "shared_static_bytes") continue;  // no shared memory limits these blocks
+      // Multiply-adds stand aside where tensor cores work.
+      if (id == "few_warps" && metric == "peak_share_pct") continue;
+      Measurement changed = m;
+      Figure& f = changed.figures[*find_metric(metric)];
+      f.value = id == "tail" ? 255 : f.value * 0.93;
+      EXPECT_NE(text_of(changed, id), before) << id << ": " << metric;
+    }
+  }
+  Measurement m = quiet();
+  kTriggers.at("tail")(m);
+  const std::string before = text_of(m, "tail");
+  m.launches[0].grid[0] = 310;
+  EXPECT_NE(text_of(m, "tail"), before);
+  m = quiet();
+  put(m, "tensor_pipe_pct", 1);
+  put(m, "peak_share_pct", 30);
+  const std::string by_products = text_of(m, "few_warps");
+  put(m, "peak_share_pct", 31);
+  EXPECT_NE(text_of(m, "few_warps"), by_products);
+}
+
+TEST(ProfileFindings, WhatCouldBringMostComesFirstAndAtMostThree) {
+  Measurement m = quiet();
+  for (const char* rule : {"dram_bound", "bank_conflicts", "spills", "partial_warps"}) kTriggers.at(rule)(m);
+  const auto found = findings_of(m, kH100);
+  ASSERT_EQ(found.size(), 3U);
+  EXPECT_EQ(found[0].rule, "partial_warps");
+  EXPECT_DOUBLE_EQ(found[0].at_most, 2);
+  EXPECT_EQ(found[1].rule, "bank_conflicts");
+  EXPECT_DOUBLE_EQ(found[1].at_most, 1000.0 / 750);
+  EXPECT_EQ(found[2].rule, "dram_bound");
+  EXPECT_DOUBLE_EQ(found[2].at_most, 1.2);
+  EXPECT_EQ(findings_of(m, kH100, 100).back().rule, "spills") << "no figure says what it could bring";
+}
+
+TEST(ProfileFindings, OfARowThatWasNotTimedThereAreNone) {
+  Measurement m = quiet();
+  kTriggers.at("spills")(m);
+  m.time.n = 0;
+  EXPECT_TRUE(findings_of(m, kH100).empty());
+  m = quiet();
+  kTriggers.at("spills")(m);
+  m.state = RowState::failed;
+  EXPECT_TRUE(findings_of(m, kH100).empty());
+}
+
+}  // namespace
+}  // namespace attn

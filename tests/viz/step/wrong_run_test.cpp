@@ -1,0 +1,113 @@
+// What the bar over a wrong run says.
+#include "viz/step/wrong_run.h"
+
+#include <gtest/gtest.h>
+
+#include <tuple>
+
+#include "kernels/museum/museum.h"
+#include "kernels/museum/right_run.h"
+#include "viz/step/facts/scales.h"
+#include "viz/step/tiles/scene.h"
+
+namespace attn {
+namespace {
+
+struct Shown {
+  State state;
+  Model model;
+};
+
+Shown exhibit(std::string_view id, Generator generator) {
+  const Piece& piece = **find_piece(id);
+  InputSpec spec;
+  spec.generator = generator;
+  spec.seed = 1;
+  Shown s;
+  s.state.document.kernel = piece.row->id;
+  auto rec = piece.row->record(*piece.row, piece.problem, piece.options, *make_inputs(piece.problem, spec), {});
+  s.model.recording = std::make_shared<const Recording>(std::move(*rec));
+  s.model.examination.of = s.model.recording;
+  s.model.examination.verdict = *verdict_of(*s.model.recording, {});
+  return s;
+}
+
+TEST(WrongRun, NothingIsSaidOfARunThatNobodyDoubts) {
+  const Shown s = exhibit("alpha_on_l_only", Generator::late_outlier);
+  Model right = s.model;
+  right.examination = {};
+  EXPECT_FALSE(wrong_run_scene(s.state, right).shown);
+  EXPECT_FALSE(wrong_run_scene(s.state, Model{}).shown);
+}
+
+TEST(WrongRun, AnExhibitSaysPlainlyWhatItIsAndHowToLeave) {
+  const Shown s = exhibit("alpha_on_l_only", Generator::late_outlier);
+  const WrongRunScene scene = wrong_run_scene(s.state, s.model);
+  EXPECT_TRUE(scene.shown);
+  EXPECT_EQ(scene.headline, "Wrong on purpose");
+  EXPECT_EQ(scene.verdict.substr(0, 15), "Verdict: wrong.");
+  EXPECT_EQ(scene.seek, "Find the first wrong step");
+  EXPECT_EQ(scene.place, "") << "the answer waits until it is asked for";
+  EXPECT_EQ(scene.back, "Back to cpu_flash");
+  ASSERT_EQ(scene.leave.size(), 1U);
+  EXPECT_EQ(command_as<ChooseKernel>(scene.leave[0])->id, "cpu_flash");
+  ASSERT_EQ(scene.patch.size(), 2U);
+  EXPECT_EQ(scene.patch[0].front(), '-');
+  EXPECT_EQ(scene.patch[1].front(), '+');
+}
+
+TEST(WrongRun, TheAnswerNamesStepElementAndCauseAndLeadsThere) {
+  Shown s = exhibit("alpha_on_l_only", Generator::late_outlier);
+  s.state.view.step.seek_first_wrong = true;
+  EXPECT_NE(wrong_run_scene(s.state, s.model).place.find("being looked for"), std::string::npos);
+  s.model.examination.first = *first_wrong_of(*s.model.recording, {});
+  s.model.examination.sought = true;
+  const FirstWrong& first = *s.model.examination.first;
+  const WrongRunScene scene = wrong_run_scene(s.state, s.model);
+  EXPECT_EQ(scene.place, "First wrong: " + place_words(first) + ".");
+  EXPECT_EQ(scene.cause.substr(0, 13), "Likely cause:");
+  EXPECT_EQ(scene.seek, "Hide the answer");
+  ASSERT_EQ(scene.go_there.size(), 2U);
+  EXPECT_EQ(command_as<GoToEvent>(scene.go_there[0])->event, first.event);
+  const Selection& pinned = command_as<Select>(scene.go_there[1])->selection;
+  EXPECT_EQ(pinned.row, first.row);
+  EXPECT_EQ(pinned.slot, Slot::o_new);
+  EXPECT_EQ(pinned.col, first.col);
+}
+
+TEST(WrongRun, WhereItDoesNotShowThatIsSaid) {
+  const Shown s = exhibit("alpha_on_l_only", Generator::equal_scores);
+  const WrongRunScene scene = wrong_run_scene(s.state, s.model);
+  EXPECT_EQ(scene.verdict, "Verdict: pass. On these numbers it does not show.");
+  EXPECT_EQ(scene.seek, "");
+}
+
+TEST(WrongRun, ARunOfOnesOwnHasNoMuseumToLeave) {
+  Shown s = exhibit("alpha_on_l_only", Generator::late_outlier);
+  auto own = std::make_shared<Recording>(*s.model.recording);
+  own->kernel = "cpu_flash";
+  s.model.recording = s.model.examination.of = own;
+  const WrongRunScene scene = wrong_run_scene(s.state, s.model);
+  EXPECT_EQ(scene.headline, "This run is wrong");
+  EXPECT_TRUE(scene.back.empty() && scene.patch.empty());
+  EXPECT_FALSE(scene.seek.empty());
+}
+
+// The tile shows what the kernel computed, not what the mask should have left.
+TEST(WrongRun, AKeyThatTheMaskLetThroughShowsItsNumber) {
+  const Shown s = exhibit("mask_off_by_one", Generator::normal);
+  const Recording& rec = *s.model.recording;
+  for (const auto& [phase, slot, column] :
+       {std::tuple{Phase::mask, Slot::s, Column::s}, std::tuple{Phase::weights, Slot::p, Column::p}}) {
+    const EventIndex e = *rec.find({0, 0, 0, 0, phase});
+    const TilesScene scene = tiles_scene(rec, e, {}, OutputReading::as_summed, scales_of(rec));
+    const TileScene& tile = scene.tiles[static_cast<std::size_t>(column)];
+    EXPECT_EQ(tile.cell(0, 1).look, CellLook::value) << "row 0 was let see key 1";
+    EXPECT_EQ(tile.cell(0, 2).look, CellLook::masked);
+    EXPECT_EQ(tile.cell(1, 2).look, CellLook::value);
+    EXPECT_EQ(tile.slot, slot);
+  }
+}
+
+}  // namespace
+}  // namespace attn

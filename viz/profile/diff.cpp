@@ -1,0 +1,86 @@
+#include "viz/profile/diff.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <string_view>
+
+#include <fmt/format.h>
+
+#include "profiling/figures/statistics.h"
+#include "viz/bench/scene.h"
+
+namespace attn {
+namespace {
+
+// Closer than this two figures read alike.
+constexpr double kSame = 0.01;
+
+// Computed from the median time: they move as it does.
+constexpr std::array<std::string_view, 6> kFromTime{
+    "tflops", "peak_share_pct", "speedup_ratio", "against_run_ratio", "dram_gb_per_s", "dram_peak_share_pct"};
+
+bool hangs_on_time(const MetricRow& metric) {
+  return metric.group == MetricGroup::time || std::ranges::find(kFromTime, metric.id) != kFromTime.end();
+}
+
+bool has_interval(const TimeStatistics& t) {
+  return median_interval(t.n).enough && t.ci_high > 0;
+}
+
+void judge_time(const Measurement& mine, const Measurement& other, FigureChange& change) {
+  const TimeStatistics &a = mine.time, &b = other.time;
+  if (!has_interval(a) || !has_interval(b)) {
+    change.noise_words = fmt::format("{} and {} repeats are too few to tell a difference from noise", a.n, b.n);
+    return;
+  }
+  const bool apart = a.ci_low > b.ci_high || b.ci_low > a.ci_high;
+  change.noise = apart ? Noise::beyond : Noise::within;
+  change.noise_words = apart ? "more than the noise: the 95 % intervals of the two medians do not meet"
+                             : "within the noise: the 95 % intervals of the two medians overlap";
+}
+
+void judge_noise(const MetricRow& metric, const Figure& a, const Figure& b, const Measurement& mine,
+                 const Measurement& other, FigureChange& change) {
+  if (hangs_on_time(metric)) return judge_time(mine, other, change);
+  if (metric.compute == nullptr && a.origin == Origin::measured && b.origin == Origin::measured) {
+    change.noise_words = "counted once: its noise is not known";
+    return;
+  }
+  const bool counted = a.origin == Origin::measured || b.origin == Origin::measured ||
+                       metric.id.starts_with("dram_over") || metric.id.ends_with("_abs");
+  if (counted) {
+    change.noise_words = "of one run each: its noise is not known";
+    return;
+  }
+  change.noise = Noise::exact;
+  change.noise_words = "exact: no run is in it";
+}
+
+}  // namespace
+
+FigureChange change_of(const MetricRow& metric, const Measurement& mine, const Measurement& other) {
+  FigureChange change;
+  const Figure &a = figure(mine, metric.id), &b = figure(other, metric.id);
+  if (!a.available() || !b.available()) return change;
+  judge_noise(metric, a, b, mine, other, change);
+  if (a.value == b.value || (b.value != 0 && std::abs(a.value / b.value - 1) < kSame)) {
+    change.text = "same";
+    return change;
+  }
+  // Zero degrees Celsius is no nothing, and how often was measured is no figure of the kernel.
+  if (metric.id == "repeats_count") return change;
+  if (metric.unit == "C") {
+    change.text = fmt::format("{}{:.0f} K", a.value > b.value ? "+" : "−", std::abs(a.value - b.value));
+    return change;
+  }
+  if (b.value == 0 || a.value / b.value <= 0) return change;
+  change.text = fmt::format("{}×", figure_text(a.value / b.value));
+  change.up = a.value > b.value;
+  if (change.noise == Noise::within) return change;
+  change.better = metric.better == (change.up ? Better::up : Better::down);
+  change.worse = metric.better == (change.up ? Better::down : Better::up);
+  return change;
+}
+
+}  // namespace attn

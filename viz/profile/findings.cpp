@@ -1,0 +1,188 @@
+#include "viz/profile/findings.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "kernels/gpu/compile/occupancy.h"
+#include "kernels/ladder.h"
+#include "profiling/figures/metrics.h"
+#include "viz/bench/scene.h"
+
+namespace attn {
+namespace {
+
+// From where on a figure is worth a word.
+constexpr double kDramBusy = 60;      // % of a plain copy
+constexpr double kMultiplyBusy = 70;  // % of the multiply-add peak
+constexpr double kTensorWorks = 5;    // % of cycles: below, the kernel multiplies elsewhere
+constexpr double kTensorBusy = 50;
+constexpr double kConflicts = 0.05;   // of the shared memory's turns
+constexpr double kWholeWarps = 90;    // % of a warp's threads
+constexpr double kFewWarps = 20;      // % of what an SM holds
+constexpr double kTailLost = 0.05;    // of the time, were every wave as long
+constexpr double kHardlyMore = 1.05;  // times the least bytes
+
+double value(const Measurement& m, std::string_view metric) {
+  return figure(m, metric).value;
+}
+
+bool stores_scores(const Measurement& m) {
+  const auto row = find_kernel(m.key.kernel);
+  return row && (*row)->stores_scores;
+}
+
+Finding dram_bound(const Measurement& m, const FindingContext&) {
+  Finding f;
+  const double share = value(m, "dram_peak_share_pct"), over = value(m, "dram_over_compulsory_ratio");
+  if (share < kDramBusy || share <= 0) return f;
+  const bool more = over > kHardlyMore;
+  f.at_most = more ? over : std::max(1.0, 100 / share);
+  f.text = fmt::format("DRAM works at {} % of a plain copy and moves {} times the least bytes: {}.", figure_text(share),
+                       times_text(over),
+                       more ? fmt::format("with the least it could be {} times as fast", times_text(f.at_most))
+                            : fmt::format("it could be at most {} times as fast", times_text(f.at_most)));
+  f.experiment = stores_scores(m) ? "keep S and P on the chip, as flash kernels do" : "larger query tiles";
+  return f;
+}
+
+Finding multiply_bound(const Measurement& m, const FindingContext&) {
+  Finding f;
+  const double share = value(m, "peak_share_pct"), tensor = value(m, "tensor_pipe_pct");
+  if (share < kMultiplyBusy || tensor >= kTensorWorks) return f;
+  f.at_most = std::max(1.0, 100 / share);
+  f.text = fmt::format("It reaches {} % of the multiply-add peak, with tensor cores busy in {} of 100 cycles.",
+                       figure_text(share), figure_text(tensor));
+  f.experiment = m.key.problem.dtype == DType::f32 ? "tensor cores: flash_tf32x3" : "tensor cores: flash_mma";
+  return f;
+}
+
+Finding bank_conflicts(const Measurement& m, const FindingContext&) {
+  Finding f;
+  const double turns = value(m, "shared_wavefronts_count"), extra = value(m, "shared_conflicts_count");
+  if (turns <= 0 || extra / turns <= kConflicts || extra >= turns) return f;
+  f.at_most = turns / (turns - extra);
+  f.text = fmt::format("{} of {} turns of the shared memory are spent on bank conflicts.", figure_text(extra),
+                       figure_text(turns));
+  f.experiment = "rows of shared tiles further apart, or swizzled";
+  return f;
+}
+
+Finding spills(const Measurement& m, const FindingContext&) {
+  Finding f;
+  const double bytes = value(m, "spill_bytes");
+  if (bytes <= 0) return f;
+  f.text = fmt::format("{} B of each thread's registers are spilled to memory.", figure_text(bytes));
+  f.experiment = "a smaller tile, or more threads";
+  return f;
+}
+
+Finding partial_warps(const Measurement& m, const FindingContext&) {
+  Finding f;
+  const double share = value(m, "warp_efficiency_pct");
+  if (share >= kWholeWarps || share <= 0) return f;
+  f.at_most = 100 / share;
+  f.text = fmt::format("{} % of a warp's threads take part in an average instruction.", figure_text(share));
+  f.experiment = "tiles that divide the lengths";
+  return f;
+}
+
+// Neither bytes nor products keep it busy, and few warps are there to wait in.
+Finding few_warps(const Measurement& m, const FindingContext&) {
+  Finding f;
+  const double active = value(m, "occupancy_achieved_pct"), multiply = value(m, "peak_share_pct"),
+               dram = value(m, "dram_peak_share_pct"), tensor = value(m, "tensor_pipe_pct");
+  if (active >= kFewWarps || multiply >= kMultiplyBusy || dram >= kDramBusy || tensor >= kTensorBusy) return f;
+  const bool by_tensor = tensor >= kTensorWorks;
+  const double busiest = std::max(dram, by_tensor ? tensor : multiply);
+  if (busiest > 0) f.at_most = 100 / busiest;
+  f.text = fmt::format("{} % of an SM's warps are active, and nothing is at its limit: {} at {} %, DRAM at {} %.",
+                       figure_text(active), by_tensor ? "tensor cores" : "multiply-adds",
+                       figure_text(by_tensor ? tensor : multiply), figure_text(dram));
+  f.experiment = "fewer registers or less shared memory a block, as Occupancy says";
+  return f;
+}
+
+Finding tensor_idle(const Measurement& m, const FindingContext&) {
+  Finding f;
+  const double tensor = value(m, "tensor_pipe_pct");
+  if (m.key.problem.dtype == DType::f32 || tensor >= kTensorWorks) return f;
+  f.text = fmt::format("Its {} numbers could go to the tensor cores, which are busy in {} of 100 cycles.",
+                       name_of(m.key.problem.dtype), figure_text(tensor));
+  f.experiment = "flash_wmma or flash_mma";
+  return f;
+}
+
+// Blocks of the last wave leave the rest of the GPU idle. Of one launch, since several have waves of their own.
+Finding tail(const Measurement& m, const FindingContext& context) {
+  Finding f;
+  const auto limits = gpu::limits_of(context.arch);
+  if (!limits || context.sms <= 0 || m.launches.size() != 1) return f;
+  const Launch& l = m.launches.front();
+  const auto threads = static_cast<std::int32_t>(l.block[0] * l.block[1] * l.block[2]);
+  const auto registers = static_cast<std::int32_t>(value(m, "registers_count"));
+  const auto shared = static_cast<std::int64_t>(value(m, "shared_static_bytes")) + l.shared_bytes;
+  const gpu::Occupancy fits = gpu::occupancy(*limits, threads, registers, shared);
+  const double blocks = static_cast<double>(l.grid[0] * l.grid[1] * l.grid[2]);
+  const double places = static_cast<double>(fits.blocks) * context.sms;
+  if (places <= 0 || blocks <= 0) return f;
+  const double waves = blocks / places, whole = std::ceil(waves);
+  if (1 - waves / whole < kTailLost) return f;
+  f.at_most = whole / waves;
+  f.text = fmt::format("{:.0f} blocks on {:.0f} places are {} waves: the last leaves places empty.", blocks, places,
+                       figure_text(waves));
+  f.experiment = "a tile that divides the work into whole waves";
+  return f;
+}
+
+using Needs = std::string_view;
+constexpr auto kDramNeeds = std::to_array<Needs>({"dram_peak_share_pct", "dram_over_compulsory_ratio"});
+constexpr auto kMultiplyNeeds = std::to_array<Needs>({"peak_share_pct", "tensor_pipe_pct"});
+constexpr auto kConflictNeeds = std::to_array<Needs>({"shared_wavefronts_count", "shared_conflicts_count"});
+constexpr auto kSpillNeeds = std::to_array<Needs>({"spill_bytes"});
+constexpr auto kWarpNeeds = std::to_array<Needs>({"warp_efficiency_pct"});
+constexpr auto kFewNeeds =
+    std::to_array<Needs>({"occupancy_achieved_pct", "peak_share_pct", "dram_peak_share_pct", "tensor_pipe_pct"});
+constexpr auto kTensorNeeds = std::to_array<Needs>({"tensor_pipe_pct"});
+constexpr auto kTailNeeds = std::to_array<Needs>({"registers_count", "shared_static_bytes"});
+
+constexpr auto kRules = std::to_array<FindingRule>({
+    {"dram_bound", kDramNeeds, dram_bound},
+    {"multiply_bound", kMultiplyNeeds, multiply_bound},
+    {"bank_conflicts", kConflictNeeds, bank_conflicts},
+    {"spills", kSpillNeeds, spills},
+    {"partial_warps", kWarpNeeds, partial_warps},
+    {"few_warps", kFewNeeds, few_warps},
+    {"tensor_idle", kTensorNeeds, tensor_idle},
+    {"tail", kTailNeeds, tail},
+});
+
+}  // namespace
+
+std::span<const FindingRule> finding_rules() {
+  return kRules;
+}
+
+std::vector<Finding> findings_of(const Measurement& m, const FindingContext& context, std::size_t max) {
+  std::vector<Finding> found;
+  if (m.state != RowState::done || m.time.n == 0 || m.processor != Processor::gpu) return found;
+  for (const FindingRule& rule : finding_rules()) {
+    // The least of several launches bounds nothing.
+    const bool known = std::ranges::all_of(rule.needs, [&](std::string_view metric) {
+      const Figure& f = figure(m, metric);
+      return f.available() && !f.min_of_launches;
+    });
+    if (!known) continue;
+    Finding f = rule.look(m, context);
+    f.rule = rule.id;
+    if (!f.text.empty()) found.push_back(std::move(f));
+  }
+  std::ranges::stable_sort(found, [](const Finding& a, const Finding& b) { return a.at_most > b.at_most; });
+  if (found.size() > max) found.resize(max);
+  return found;
+}
+
+}  // namespace attn

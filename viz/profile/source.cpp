@@ -1,0 +1,269 @@
+#include "viz/profile/source.h"
+
+#include <algorithm>
+#include <array>
+#include <cctype>
+#include <utility>
+
+#include <fmt/format.h>
+
+namespace attn {
+namespace {
+
+using gpu::CodePhase;
+
+std::string without_tabs(std::string_view text) {
+  constexpr std::size_t kTab = 8;
+  std::string out;
+  for (const char c : text) {
+    if (c == '\t')
+      out.append(kTab - out.size() % kTab, ' ');
+    else
+      out += c;
+  }
+  return out;
+}
+
+// "kernels/gpu/flash_tile.cuh" -> "flash_tile.cuh"
+std::string short_name(std::string_view name) {
+  return std::string(name.substr(name.rfind('/') + 1));
+}
+
+bool is_name(char c) {
+  return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_';
+}
+
+// The names of the code, not of its comments, that are tensors' letters.
+std::vector<LetterSpan> letters_of(std::string_view text) {
+  static constexpr std::array<std::pair<std::string_view, TensorColour>, 9> kLetters{{
+      {"q", TensorColour::q},
+      {"k", TensorColour::k},
+      {"v", TensorColour::v},
+      {"s", TensorColour::s},
+      {"p", TensorColour::p},
+      {"m", TensorColour::m},
+      {"l", TensorColour::l},
+      {"o", TensorColour::o},
+      {"alpha", TensorColour::alpha},
+  }};
+  text = text.substr(0, text.find("//"));
+  if (text.substr(std::min(text.size(), text.find_first_not_of(' '))).starts_with('#')) return {};
+  std::vector<LetterSpan> letters;
+  for (std::size_t at = 0; at < text.size();) {
+    std::size_t end = at;
+    while (end < text.size() && is_name(text[end])) ++end;
+    for (const auto& [name, hue] : kLetters)
+      if (text.substr(at, end - at) == name) letters.push_back({at, end - at, hue});
+    at = std::max(end, at + 1);
+  }
+  return letters;
+}
+
+std::vector<SourceRow> rows_of(const gpu::ListedFile& file) {
+  std::vector<SourceRow> rows;
+  CodePhase before = CodePhase::none;
+  for (const gpu::ListedLine& line : file.lines) {
+    SourceRow row;
+    row.text = without_tabs(line.text);
+    row.letters = letters_of(row.text);
+    row.phase = line.phase;
+    row.is_tag = gpu::phase_named_by(line.text).has_value();
+    row.names_phase = line.phase != CodePhase::none && line.phase != before;
+    row.mix = line.mix;
+    row.total = line.mix.total();
+    before = line.phase;
+    rows.push_back(std::move(row));
+  }
+  return rows;
+}
+
+struct Hottest {
+  std::size_t file = 0;
+  std::int32_t line = 0;
+};
+// Of each phase the line of all files with the most instructions of it.
+std::vector<Hottest> hottest_lines(const gpu::KernelListing& listing) {
+  std::vector<Hottest> hottest(gpu::kCodePhases);
+  std::vector<std::uint32_t> most(gpu::kCodePhases, 0);
+  for (std::size_t f = 0; f < listing.files.size(); ++f) {
+    const auto& lines = listing.files[f].lines;
+    for (std::size_t n = 0; n < lines.size(); ++n) {
+      std::vector<std::uint32_t> of(gpu::kCodePhases, 0);
+      for (const gpu::InstructionPlace& place : lines[n].instructions)
+        ++of[static_cast<std::size_t>(listing.phase_at(place))];
+      for (std::size_t p = 0; p < of.size(); ++p) {
+        if (of[p] <= most[p]) continue;
+        most[p] = of[p];
+        hottest[p] = {f, static_cast<std::int32_t>(n + 1)};
+      }
+    }
+  }
+  return hottest;
+}
+
+std::vector<PhaseRow> phases_of(const gpu::KernelListing& listing, std::uint32_t all) {
+  const std::vector<Hottest> hottest = hottest_lines(listing);
+  std::vector<PhaseRow> rows;
+  for (const CodePhase phase : gpu::all_code_phases()) {
+    const auto n = static_cast<std::size_t>(phase);
+    PhaseRow row;
+    row.phase = phase;
+    row.mix = listing.by_phase.at(n);
+    row.total = row.mix.total();
+    if (row.total == 0) continue;
+    row.sign = sign_of(phase);
+    row.words = gpu::words_of(phase);
+    row.share = static_cast<double>(row.total) / static_cast<double>(all);
+    row.file = hottest[n].file == 0 ? "" : short_name(listing.files[hottest[n].file].name);
+    row.line = hottest[n].line;
+    rows.push_back(std::move(row));
+  }
+  return rows;
+}
+
+std::string in_small_letters(std::string_view text) {
+  std::string out(text);
+  std::ranges::transform(out, out.begin(),
+                         [](unsigned char c) { return static_cast<char>(std::tolower(static_cast<int>(c))); });
+  return out;
+}
+
+}  // namespace
+
+PhaseSign sign_of(CodePhase phase) {
+  switch (phase) {
+    case CodePhase::q:
+      return {"Q", Face::maths, TensorColour::q};
+    case CodePhase::k:
+      return {"K", Face::maths, TensorColour::k};
+    case CodePhase::v:
+      return {"V", Face::maths, TensorColour::v};
+    case CodePhase::s:
+      return {"S", Face::maths, TensorColour::s};
+    case CodePhase::m:
+      return {"m", Face::maths, TensorColour::m};
+    case CodePhase::alpha:
+      return {"α", Face::maths, TensorColour::alpha};
+    case CodePhase::p:
+      return {"P", Face::maths, TensorColour::p};
+    case CodePhase::l:
+      return {"ℓ", Face::maths, TensorColour::l};
+    case CodePhase::o:
+      return {"O", Face::maths, TensorColour::o};
+    default:
+      return {std::string(gpu::name_of(phase)), Face::text, Token::dim};
+  }
+}
+
+SourceScene source_scene(const ListingView& view, const std::string& subject_key, const ProfileView& chosen) {
+  SourceScene scene;
+  if (view.of != subject_key || view.running) {
+    scene.empty = "The kernel is being compiled and taken apart.";
+    return scene;
+  }
+  if (view.listing == nullptr) {
+    scene.empty = view.error;
+    return scene;
+  }
+  const gpu::KernelListing& listing = *view.listing;
+  scene.why_no_sass = listing.why_no_sass;
+  for (std::size_t f = 0; f < listing.files.size(); ++f) {
+    const std::string name = short_name(listing.files[f].name);
+    FileChoice file{f == 0 ? "" : name, name, listing.files[f].instructions, false};
+    if (file.name == chosen.file) scene.file = f;
+    scene.files.push_back(std::move(file));
+  }
+  scene.files.at(scene.file).on = true;
+  scene.rows = rows_of(listing.files[scene.file]);
+  for (const gpu::InstructionMix& mix : listing.by_phase) scene.instructions += mix.total();
+  if (scene.instructions > 0) scene.phases = phases_of(listing, scene.instructions);
+  for (std::size_t n = 0; n < scene.rows.size(); ++n) {
+    scene.most = std::max(scene.most, scene.rows[n].total);
+    if (scene.rows[n].total > 0) scene.hot.push_back(static_cast<std::int32_t>(n + 1));
+  }
+  std::ranges::stable_sort(scene.hot, [&](std::int32_t a, std::int32_t b) {
+    return scene.rows[static_cast<std::size_t>(a - 1)].total > scene.rows[static_cast<std::size_t>(b - 1)].total;
+  });
+  scene.title = scene.instructions == 0
+                    ? fmt::format("{} for {}", listing.label, listing.arch)
+                    : fmt::format("{} for {}: {} instructions", listing.label, listing.arch, scene.instructions);
+  return scene;
+}
+
+std::int32_t line_shown(const SourceScene& scene, const ProfileView& view) {
+  const auto lines = static_cast<std::int32_t>(scene.rows.size());
+  if (view.line >= 1 && view.line <= lines) return view.line;
+  return scene.hot.empty() ? std::min(1, lines) : scene.hot.front();
+}
+
+std::int32_t next_hot(const SourceScene& scene, std::int32_t line, int direction) {
+  if (scene.hot.empty()) return line;
+  const auto at = std::ranges::find(scene.hot, line);
+  if (at == scene.hot.end()) return scene.hot.front();
+  const auto count = static_cast<std::ptrdiff_t>(scene.hot.size());
+  const std::ptrdiff_t next = (at - scene.hot.begin() + direction + count) % count;
+  return scene.hot[static_cast<std::size_t>(next)];
+}
+
+std::optional<std::int32_t> find_in(const SourceScene& scene, std::string_view words, std::int32_t line,
+                                    int direction) {
+  const auto count = static_cast<std::int32_t>(scene.rows.size());
+  if (words.empty() || count == 0) return std::nullopt;
+  const std::string wanted = in_small_letters(words);
+  for (std::int32_t n = 1; n <= count; ++n) {
+    const std::int32_t at = ((line - 1 + direction * n) % count + count) % count;
+    if (in_small_letters(scene.rows[static_cast<std::size_t>(at)].text).find(wanted) != std::string::npos)
+      return at + 1;
+  }
+  return std::nullopt;
+}
+
+std::string mix_words(const gpu::InstructionMix& mix) {
+  std::vector<gpu::InstructionKind> kinds;
+  for (const gpu::InstructionKind kind : gpu::all_instruction_kinds())
+    if (mix[kind] > 0) kinds.push_back(kind);
+  std::ranges::stable_sort(kinds, [&](auto a, auto b) { return mix[a] > mix[b]; });
+  std::string words;
+  for (const gpu::InstructionKind kind : kinds)
+    words += fmt::format("{}{} {}", words.empty() ? "" : " · ", mix[kind], gpu::words_of(kind));
+  return words;
+}
+
+CodeScene code_scene(const gpu::KernelListing& listing, const SourceScene& scene, std::int32_t line, CodeKind kind) {
+  CodeScene code;
+  const char* what = kind == CodeKind::sass ? "SASS" : "PTX";
+  code.title = fmt::format("{} of line {}", what, line);
+  if (!listing.why_no_sass.empty()) {
+    code.empty = listing.why_no_sass;
+    return code;
+  }
+  const auto& lines = listing.files.at(scene.file).lines;
+  if (line < 1 || static_cast<std::size_t>(line) > lines.size()) {
+    code.empty = "No line is chosen.";
+    return code;
+  }
+  const gpu::ListedLine& listed = lines[static_cast<std::size_t>(line - 1)];
+  if (listed.instructions.empty()) {
+    code.empty = "No instruction stands for this line.";
+    return code;
+  }
+  if (kind == CodeKind::sass) {
+    for (const gpu::InstructionPlace& place : listed.instructions) {
+      const gpu::Instruction& i = listing.at(place);
+      code.rows.push_back({fmt::format("{:04x}", i.address), i.text, listing.phase_at(place)});
+    }
+    return code;
+  }
+  for (const std::uint32_t n : listed.ptx)
+    code.rows.push_back({fmt::format("{}", n + 1), without_tabs(listing.ptx[n]), listed.phase});
+  if (code.rows.empty()) code.empty = "The machine code holds no PTX of this line.";
+  return code;
+}
+
+std::string code_text(const CodeScene& code) {
+  std::string text;
+  for (const CodeRow& row : code.rows) text += row.address + "\t" + row.text + "\n";
+  return text;
+}
+
+}  // namespace attn

@@ -1,0 +1,111 @@
+// A kernel's source with what each line and each phase became: which instructions, how many, of what kind. They are
+// counted where they stand in the machine code. Plain values; source_draw.cpp draws them.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "kernels/gpu/compile/listing.h"
+#include "viz/draw/inks.h"
+#include "viz/draw/runs.h"
+#include "viz/state/model.h"
+#include "viz/state/view_profile.h"
+
+namespace attn {
+
+// A phase's sign: a tensor's letter in its colour, or a short word in the theme's.
+struct PhaseSign {
+  std::string text;
+  Face face = Face::text;
+  Ink ink;
+};
+PhaseSign sign_of(gpu::CodePhase phase);
+
+// A name of the text that is a tensor's letter: it wears its colour.
+struct LetterSpan {
+  std::size_t from = 0, size = 0;  // bytes
+  TensorColour hue = TensorColour::s;
+};
+
+struct SourceRow {
+  std::string text;  // tabs are spaces
+  std::vector<LetterSpan> letters;
+  gpu::CodePhase phase = gpu::CodePhase::none;
+  bool names_phase = false;  // the first line of a stretch of its phase: its sign stands beside it
+  bool is_tag = false;       // the comment that names it
+  gpu::InstructionMix mix;
+  std::uint32_t total = 0;
+};
+
+struct PhaseRow {
+  gpu::CodePhase phase = gpu::CodePhase::none;
+  PhaseSign sign;
+  std::string words;  // "scores, Q times K transposed"
+  gpu::InstructionMix mix;
+  std::uint32_t total = 0;
+  double share = 0;  // of all instructions
+  // Its line with the most instructions; line 0 = it has none in these files (a routine of the compiler's own).
+  std::string file;
+  std::int32_t line = 0;
+};
+
+struct FileChoice {
+  std::string name;  // "flash_tile.cuh"; empty = the kernel's own
+  std::string shown;
+  std::uint32_t instructions = 0;
+  bool on = false;
+};
+
+struct SourceScene {
+  std::string empty;        // why there is no source; then nothing below is set
+  std::string why_no_sass;  // why there is no machine code: the source and its phases alone
+  std::string title;        // "flash_simt for sm_90a: 3480 instructions"
+  std::vector<FileChoice> files;
+  std::size_t file = 0;  // index into KernelListing::files
+  std::vector<SourceRow> rows;
+  std::vector<PhaseRow> phases;              // those that have instructions, in the order of the algorithm
+  std::uint32_t instructions = 0, most = 0;  // of all; of the row that has the most
+  std::vector<std::int32_t> hot;             // lines with instructions, from 1, the most first
+};
+
+// `subject_key`: key_of() what is to be shown; the model may hold another, or none yet.
+SourceScene source_scene(const ListingView& listing, const std::string& subject_key, const ProfileView& view);
+
+// The line that is looked at, from 1: the view's where the file has it, else the one with the most instructions.
+std::int32_t line_shown(const SourceScene& scene, const ProfileView& view);
+// The line with the next fewer (or more) instructions, in the order of `hot`; from a line without any, the hottest.
+std::int32_t next_hot(const SourceScene& scene, std::int32_t line, int direction);
+// The next line from `line` on, upwards or downwards and around, whose text holds `words` (small letters are large
+// letters too); nothing where none does.
+std::optional<std::int32_t> find_in(const SourceScene& scene, std::string_view words, std::int32_t line, int direction);
+// "FMA 512, shared 64, other 12": those that there are, the most first.
+std::string mix_words(const gpu::InstructionMix& mix);
+
+// The machine code or the PTX of a line.
+struct CodeRow {
+  std::string address;  // "0x04d0"; of PTX the line's number
+  std::string text;
+  gpu::CodePhase phase = gpu::CodePhase::none;
+};
+struct CodeScene {
+  std::string title;  // "SASS of line 111: FMA 512, shared 64"
+  std::string empty;  // why there is none
+  std::vector<CodeRow> rows;
+};
+CodeScene code_scene(const gpu::KernelListing& listing, const SourceScene& scene, std::int32_t line, CodeKind kind);
+// Address, tab, instruction: a line each.
+std::string code_text(const CodeScene& code);
+
+// What the cards remember between frames.
+struct SourceHeld {
+  std::string search;
+  std::string nothing_found;     // the words that no line holds
+  std::int32_t scrolled_to = 0;  // the line that was last brought into sight
+  std::size_t scrolled_file = 0;
+};
+
+}  // namespace attn

@@ -1,0 +1,378 @@
+// The source with what its lines became, and the phases. The figures stand left of the text and stay when it scrolls.
+#include "viz/profile/source_draw.h"
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <tuple>
+
+#include <fmt/format.h>
+
+#include "imgui_stdlib.h"
+#include "viz/draw/canvas.h"
+#include "viz/draw/text_fit.h"
+#include "viz/draw/theme.h"
+#include "viz/draw/widgets.h"
+
+namespace attn {
+namespace {
+
+using gpu::CodePhase;
+using gpu::InstructionKind;
+
+constexpr float kRow = 18, kCode = 12;  // logical pixels
+// How much of a phase's hue each kind of instruction has, in their order: what computes is full.
+constexpr std::array<float, gpu::kInstructionKinds> kTint{1.0F, 1.0F, 0.72F, 0.5F, 0.36F, 0.24F, 0.14F};
+
+ImU32 hue_of(CodePhase phase) {
+  const PhaseSign sign = sign_of(phase);
+  return sign.ink.tensor ? colour_of(sign.ink) : colour(style().theme, Token::faint);
+}
+
+// The kinds of a line beside one another; `most` instructions fill the box.
+void draw_mix(ImDrawList* list, const Box& box, const gpu::InstructionMix& mix, std::uint32_t most, CodePhase phase) {
+  if (most == 0) return;
+  const ImU32 hue = hue_of(phase);
+  float x = box.min.x;
+  for (const InstructionKind kind : gpu::all_instruction_kinds()) {
+    if (mix[kind] == 0) continue;
+    const float width = box.width() * static_cast<float>(mix[kind]) / static_cast<float>(most);
+    list->AddRectFilled({x, box.min.y}, {x + width, box.max.y}, faded(hue, kTint.at(static_cast<std::size_t>(kind))));
+    x += width;
+  }
+}
+
+// Where the columns of the gutter end, from its left edge, pixels.
+struct Gutter {
+  float sign, number, count, bar, end;
+};
+Gutter gutter(const SourceScene& scene) {
+  const Style& s = style();
+  Gutter g{};
+  g.sign = s.px(58);
+  g.number = g.sign + s.px(32);
+  if (scene.instructions == 0) {  // nothing is counted
+    g.count = g.bar = g.number;
+    g.end = g.number + s.px(12);
+    return g;
+  }
+  g.count = g.number + s.px(40);
+  g.bar = g.count + s.px(66);
+  g.end = g.bar + s.px(10);
+  return g;
+}
+
+void draw_sign(ImDrawList* list, const Box& box, CodePhase phase) {
+  const PhaseSign sign = sign_of(phase);
+  draw_text_in(list, box, Align::left, sign.face, sign.face == Face::maths ? 12.5F : 11, colour_of(sign.ink), sign.text,
+               7);
+}
+
+void draw_gutter(ImDrawList* list, const SourceScene& scene, const SourceRow& row, std::int32_t line, const Box& box) {
+  const Style& s = style();
+  const Gutter g = gutter(scene);
+  const float x = box.min.x, top = box.min.y, bottom = box.max.y;
+  if (row.phase != CodePhase::none) {
+    list->AddRectFilled({x, top}, {x + s.px(3), bottom}, hue_of(row.phase));
+    if (row.names_phase) draw_sign(list, {{x, top}, {x + g.sign, bottom}}, row.phase);
+  }
+  const ImU32 dim = colour(s.theme, Token::dim);
+  draw_text_in(list, {{x + g.sign, top}, {x + g.number, bottom}}, Align::right, Face::mono, 11, dim,
+               fmt::format("{}", line));
+  if (row.total == 0) return;
+  draw_text_in(list, {{x + g.number, top}, {x + g.count, bottom}}, Align::right, Face::mono, 12,
+               colour(s.theme, Token::text), fmt::format("{}", row.total));
+  draw_mix(list, {{x + g.count + s.px(8), top + s.px(5)}, {x + g.bar, bottom - s.px(5)}}, row.mix, scene.most,
+           row.phase);
+}
+
+ImU32 text_ink(const SourceRow& row) {
+  const std::size_t first = row.text.find_first_not_of(' ');
+  const bool comment = first != std::string::npos && row.text.compare(first, 2, "//") == 0;
+  const bool order = first != std::string::npos && row.text[first] == '#';
+  return colour(style().theme, comment || order || row.is_tag ? Token::dim : Token::text);
+}
+
+// In pieces: every character of the numbers' face is as wide.
+void draw_line(ImDrawList* list, ImVec2 at, const SourceRow& row) {
+  const float each = text_width(Face::mono, kCode, "0");
+  const std::string_view text = row.text;
+  const auto piece = [&](std::size_t from, std::size_t to, ImU32 ink) {
+    if (to > from)
+      draw_text(list, {at.x + each * static_cast<float>(from), at.y}, Face::mono, kCode, ink,
+                text.substr(from, to - from));
+  };
+  std::size_t done = 0;
+  for (const LetterSpan& letter : row.letters) {
+    piece(done, letter.from, text_ink(row));
+    piece(letter.from, letter.from + letter.size, colour(style().theme, letter.hue));
+    done = letter.from + letter.size;
+  }
+  piece(done, text.size(), text_ink(row));
+}
+
+std::string row_tip(const SourceRow& row, std::int32_t line) {
+  std::string tip = fmt::format("Line {}", line);
+  if (row.phase != CodePhase::none) tip += fmt::format(", {}: {}", gpu::name_of(row.phase), gpu::words_of(row.phase));
+  tip += row.total == 0 ? "\nNo instruction stands for it."
+                        : fmt::format("\n{} instructions: {}", row.total, mix_words(row.mix));
+  return tip;
+}
+
+// The rows that are in sight.
+void draw_rows(const SourceScene& scene, std::int32_t shown, float width, Commands& commands) {
+  const Style& s = style();
+  ImDrawList* list = ImGui::GetWindowDrawList();
+  const Gutter g = gutter(scene);
+  const float row_height = s.px(kRow), left = ImGui::GetWindowPos().x;
+  ImGuiListClipper clipper;
+  clipper.Begin(static_cast<int>(scene.rows.size()), row_height);
+  while (clipper.Step()) {
+    for (int n = clipper.DisplayStart; n < clipper.DisplayEnd; ++n) {
+      const SourceRow& row = scene.rows[static_cast<std::size_t>(n)];
+      const ImVec2 at = ImGui::GetCursorScreenPos();
+      const Box box{{left, at.y}, {left + width, at.y + row_height}};
+      ImGui::PushID(n);
+      const bool clicked =
+          ImGui::InvisibleButton("line", {std::max(width, ImGui::GetContentRegionAvail().x), row_height});
+      const bool hovered = ImGui::IsItemHovered();
+      if (clicked) commands.push_back(ChooseSourceLine{scene.files[scene.file].name, n + 1});
+      if (n + 1 == shown || hovered)
+        list->AddRectFilled(box.min, box.max, colour(s.theme, n + 1 == shown ? Token::band : Token::field));
+      list->PushClipRect({left + g.end, box.min.y}, box.max, true);
+      draw_line(list, {at.x + g.end, at.y + (row_height - s.px(kCode)) / 2}, row);
+      list->PopClipRect();
+      draw_gutter(list, scene, row, n + 1, box);
+      if (hovered && ImGui::IsItemHovered(ImGuiHoveredFlags_ForTooltip)) show_tooltip(row_tip(row, n + 1), 420);
+      ImGui::PopID();
+    }
+  }
+}
+
+float widest_text(const SourceScene& scene) {
+  std::size_t most = 0;
+  for (const SourceRow& row : scene.rows) most = std::max(most, row.text.size());
+  return text_width(Face::mono, kCode, "0") * static_cast<float>(most + 2);
+}
+
+void go_to(const SourceScene& scene, std::int32_t line, Commands& commands) {
+  commands.push_back(ChooseSourceLine{scene.files[scene.file].name, line});
+}
+
+void draw_files(const SourceScene& scene, Commands& commands) {
+  if (scene.files.size() < 2) return;
+  ImGui::SetNextItemWidth(style().px(130));
+  if (ImGui::BeginCombo("##source_file", scene.files[scene.file].shown.c_str())) {
+    for (const FileChoice& file : scene.files) {
+      const std::string label =
+          scene.instructions == 0 ? file.shown : fmt::format("{} ({})", file.shown, file.instructions);
+      if (ImGui::Selectable(label.c_str(), file.on)) commands.push_back(ChooseSourceLine{file.name, 0});
+    }
+    ImGui::EndCombo();
+  }
+  ImGui::SameLine();
+}
+
+void draw_search(const SourceScene& scene, std::int32_t shown, SourceHeld& held, Commands& commands) {
+  const Style& s = style();
+  if (ImGui::GetContentRegionAvail().x < s.px(110))
+    ImGui::NewLine();  // a line of its own where the buttons fill theirs
+  ImGui::SetNextItemWidth(std::max(s.px(60), ImGui::GetContentRegionAvail().x));
+  if (ImGui::Shortcut(ImGuiMod_Ctrl | ImGuiKey_F, ImGuiInputFlags_RouteGlobal)) ImGui::SetKeyboardFocusHere();
+  const bool entered =
+      ImGui::InputTextWithHint("##source_search", "find: Enter for the next", &held.search,
+                               ImGuiInputTextFlags_EnterReturnsTrue | ImGuiInputTextFlags_AutoSelectAll);
+  if (held.nothing_found != held.search) held.nothing_found.clear();
+  tooltip(held.nothing_found.empty() ? "Ctrl F. Enter or F3: the next line that holds it; Shift F3: the one before."
+                                     : "No line holds '" + held.nothing_found + "'.");
+  if (entered) ImGui::SetKeyboardFocusHere(-1);
+  const bool back = ImGui::Shortcut(ImGuiMod_Shift | ImGuiKey_F3, ImGuiInputFlags_RouteGlobal);
+  const bool on = ImGui::Shortcut(ImGuiKey_F3, ImGuiInputFlags_RouteGlobal);
+  if (!entered && !back && !on) return;
+  const auto found = find_in(scene, held.search, shown, back ? -1 : 1);
+  if (found) {
+    go_to(scene, *found, commands);
+  } else {
+    held.nothing_found = held.search;
+  }
+}
+
+void draw_heads(const SourceScene& scene, std::int32_t shown, SourceHeld& held, Commands& commands) {
+  heading(scene.title.c_str());
+  ImGui::PushFont(style().fonts.text, style().px(12));
+  draw_files(scene, commands);
+  if (!scene.hot.empty()) {
+    const bool before = toggle("Larger", true, "The line with the next more instructions (Shift F8)") ||
+                        ImGui::Shortcut(ImGuiMod_Shift | ImGuiKey_F8, ImGuiInputFlags_RouteGlobal);
+    ImGui::SameLine();
+    const bool after = toggle("Next largest", true, "The line with the next fewer instructions (F8)") ||
+                       ImGui::Shortcut(ImGuiKey_F8, ImGuiInputFlags_RouteGlobal);
+    ImGui::SameLine();
+    if (before) go_to(scene, next_hot(scene, shown, -1), commands);
+    if (after) go_to(scene, next_hot(scene, shown, 1), commands);
+  }
+  if (toggle("Copy line", true, "The line's text to the clipboard") && shown >= 1)
+    commands.push_back(CopyText{scene.rows[static_cast<std::size_t>(shown - 1)].text});
+  ImGui::SameLine();
+  draw_search(scene, shown, held, commands);
+  ImGui::PopFont();
+}
+
+// The line that was chosen last comes into sight, once.
+void follow(const SourceScene& scene, std::int32_t shown, SourceHeld& held) {
+  if (held.scrolled_to == shown && held.scrolled_file == scene.file) return;
+  const float row = style().px(kRow), height = ImGui::GetWindowHeight();
+  const float top = static_cast<float>(shown - 1) * row, now = ImGui::GetScrollY();
+  const bool in_sight = held.scrolled_file == scene.file && top >= now && top + row <= now + height - row;
+  if (!in_sight) ImGui::SetScrollY(std::max(0.0F, top - height * 0.4F));
+  held.scrolled_to = shown;
+  held.scrolled_file = scene.file;
+}
+
+}  // namespace
+
+void draw_source(const SourceScene& scene, const ProfileView& view, SourceHeld& held, ImVec2 size, Commands& commands) {
+  if (begin_card("profile_source", size)) {
+    if (!scene.empty.empty()) {
+      heading("Source");
+      dim_text(scene.empty);
+    } else {
+      const std::int32_t shown = line_shown(scene, view);
+      draw_heads(scene, shown, held, commands);
+      ImGui::PushStyleColor(ImGuiCol_ChildBg, 0U);
+      ImGui::PushStyleVar(ImGuiStyleVar_ItemSpacing, ImVec2(0, 0));
+      ImGui::SetNextWindowContentSize({gutter(scene).end + widest_text(scene), 0});
+      if (ImGui::BeginChild("source_lines", {0, 0}, 0, ImGuiWindowFlags_HorizontalScrollbar)) {
+        follow(scene, shown, held);
+        draw_rows(scene, shown, ImGui::GetWindowWidth(), commands);
+      }
+      ImGui::EndChild();
+      ImGui::PopStyleVar();
+      ImGui::PopStyleColor();
+    }
+  }
+  ImGui::EndChild();
+}
+
+void draw_code(const CodeScene& code, CodeKind kind, ImVec2 size, Commands& commands) {
+  const Style& s = style();
+  if (begin_card("profile_code", size)) {
+    heading(code.title.c_str());
+    for (const auto& [choice, label, help] :
+         {std::tuple{CodeKind::sass, "SASS", "What the multiprocessor runs, as nvdisasm prints it"},
+          std::tuple{CodeKind::ptx, "PTX", "What the compiler made of it on the way"}}) {
+      if (toggle(label, kind == choice, help)) commands.push_back(ChooseCode{choice});
+      ImGui::SameLine();
+    }
+    ImGui::BeginDisabled(code.rows.empty());
+    if (toggle("Copy", true, "All of these lines, with tabs between, to the clipboard"))
+      commands.push_back(CopyText{code_text(code)});
+    ImGui::EndDisabled();
+    if (!code.empty.empty()) dim_text(code.empty);
+    ImGui::PushStyleColor(ImGuiCol_ChildBg, 0U);
+    ImGui::PushStyleVar(ImGuiStyleVar_ItemSpacing, ImVec2(0, 0));
+    if (ImGui::BeginChild("code_lines", {0, 0}, 0, ImGuiWindowFlags_HorizontalScrollbar)) {
+      ImDrawList* list = ImGui::GetWindowDrawList();
+      const float row_height = s.px(kRow), address = text_width(Face::mono, kCode, "00000") + s.px(12);
+      ImGuiListClipper clipper;
+      clipper.Begin(static_cast<int>(code.rows.size()), row_height);
+      while (clipper.Step()) {
+        for (int n = clipper.DisplayStart; n < clipper.DisplayEnd; ++n) {
+          const CodeRow& row = code.rows[static_cast<std::size_t>(n)];
+          const ImVec2 at = ImGui::GetCursorScreenPos();
+          const float y = at.y + (row_height - s.px(kCode)) / 2;
+          ImGui::Dummy({address + text_width(Face::mono, kCode, row.text), row_height});
+          list->AddRectFilled(at, {at.x + s.px(3), at.y + row_height}, hue_of(row.phase));
+          draw_text(list, {at.x + s.px(9), y}, Face::mono, kCode, colour(s.theme, Token::dim), row.address);
+          draw_text(list, {at.x + address, y}, Face::mono, kCode, colour(s.theme, Token::text), row.text);
+        }
+      }
+    }
+    ImGui::EndChild();
+    ImGui::PopStyleVar();
+    ImGui::PopStyleColor();
+  }
+  ImGui::EndChild();
+}
+
+namespace {
+
+// Columns of the table of phases: all, then the kinds.
+struct Columns {
+  float name = 0, each = 0;
+  float right(std::size_t n) const { return name + each * static_cast<float>(n + 1); }
+};
+constexpr std::array<const char*, gpu::kInstructionKinds + 1> kHeads{"all",    "FMA",    "tensor",  "MUFU",
+                                                                     "shared", "global", "barrier", "other"};
+
+void draw_head(ImDrawList* list, ImVec2 at, const Columns& columns) {
+  const Style& s = style();
+  for (std::size_t n = 0; n < kHeads.size(); ++n) {
+    const Box cell{{at.x + columns.right(n) - columns.each, at.y}, {at.x + columns.right(n), at.y + s.px(kRow)}};
+    draw_text_in(list, cell, Align::right, Face::text, 11, colour(s.theme, Token::dim),
+                 fitted_text(Face::text, 11, kHeads.at(n), columns.each - s.px(3)));
+  }
+}
+
+void draw_phase(ImDrawList* list, const Box& box, const PhaseRow& row, const Columns& columns, std::uint32_t most) {
+  const Style& s = style();
+  const float x = box.min.x;
+  list->AddRectFilled({x, box.min.y + s.px(1)}, {x + s.px(3), box.max.y - s.px(1)}, hue_of(row.phase));
+  draw_sign(list, {box.min, {x + columns.name, box.max.y}}, row.phase);
+  const Box bar{{x + s.px(66), box.min.y + s.px(5)}, {x + columns.name - s.px(2), box.max.y - s.px(5)}};
+  if (bar.width() > s.px(12)) draw_mix(list, bar, row.mix, most, row.phase);
+  for (std::size_t n = 0; n < kHeads.size(); ++n) {
+    const std::uint32_t count = n == 0 ? row.total : row.mix.of.at(n - 1);
+    if (count == 0) continue;  // an empty place reads faster than a nought
+    const Box cell{{x + columns.right(n) - columns.each, box.min.y}, {x + columns.right(n), box.max.y}};
+    draw_text_in(list, cell, Align::right, Face::mono, 12, colour(s.theme, n == 0 ? Token::text : Token::dim),
+                 fmt::format("{}", count));
+  }
+}
+
+}  // namespace
+
+void draw_phases(const SourceScene& scene, ImVec2 size, Commands& commands) {
+  const Style& s = style();
+  if (begin_card("profile_phases", size)) {
+    heading("Instructions by phase");
+    if (scene.phases.empty()) {
+      dim_text(scene.why_no_sass.empty() ? scene.empty
+                                         : "They are counted in the machine code, which is missing here.");
+    } else {
+      dim_text("As they stand in the machine code, however often they run. Click: its line with the most.");
+      ImGui::PushStyleColor(ImGuiCol_ChildBg, 0U);
+      ImGui::PushStyleVar(ImGuiStyleVar_ItemSpacing, ImVec2(0, 0));
+      if (ImGui::BeginChild("phase_rows", {0, 0})) {
+        ImDrawList* list = ImGui::GetWindowDrawList();
+        const float width = ImGui::GetContentRegionAvail().x - s.px(4);
+        Columns columns;
+        columns.name = std::max(s.px(66), width - s.px(43) * static_cast<float>(kHeads.size()));
+        columns.each = (width - columns.name) / static_cast<float>(kHeads.size());
+        draw_head(list, ImGui::GetCursorScreenPos(), columns);
+        ImGui::Dummy({width, s.px(kRow)});
+        std::uint32_t most = 0;
+        for (const PhaseRow& row : scene.phases) most = std::max(most, row.total);
+        for (const PhaseRow& row : scene.phases) {
+          const ImVec2 at = ImGui::GetCursorScreenPos();
+          const Box box{at, {at.x + width, at.y + s.px(kRow)}};
+          const std::string name(gpu::name_of(row.phase));
+          if (ImGui::InvisibleButton(("phase_" + name).c_str(), {width, s.px(kRow)}) && row.line > 0)
+            commands.push_back(ChooseSourceLine{row.file, row.line});
+          if (ImGui::IsItemHovered()) list->AddRectFilled(box.min, box.max, colour(s.theme, Token::field));
+          draw_phase(list, box, row, columns, most);
+          tooltip(fmt::format("{}: {}. {} instructions, {:.3g} %: {}", name, row.words, row.total, 100 * row.share,
+                              mix_words(row.mix)));
+        }
+      }
+      ImGui::EndChild();
+      ImGui::PopStyleVar();
+      ImGui::PopStyleColor();
+    }
+  }
+  ImGui::EndChild();
+}
+
+}  // namespace attn

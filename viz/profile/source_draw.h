@@ -1,0 +1,15 @@
+#pragma once
+
+#include "imgui.h"
+#include "viz/profile/source.h"
+#include "viz/state/commands.h"
+
+namespace attn {
+
+// Three cards of `size` pixels each: the source with its gutter, the machine code of the line that is looked at, the
+// phases.
+void draw_source(const SourceScene& scene, const ProfileView& view, SourceHeld& held, ImVec2 size, Commands& commands);
+void draw_code(const CodeScene& code, CodeKind kind, ImVec2 size, Commands& commands);
+void draw_phases(const SourceScene& scene, ImVec2 size, Commands& commands);
+
+}  // namespace attn

@@ -1,0 +1,35 @@
+// Commands that change what Profile shows, and what the program does for Profile beside its state.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <variant>
+
+#include "kernels/gpu/compile/listing.h"
+#include "viz/state/view_profile.h"
+
+namespace attn {
+
+// View: not undoable.
+struct ChooseProfilePage {
+  ProfilePage page = ProfilePage::figures;
+};
+struct ChooseSourceLine {
+  std::string file;  // as in ProfileView
+  std::int32_t line = 0;
+};
+struct ChooseCode {
+  CodeKind code = CodeKind::sass;
+};
+struct ChooseAgainst {
+  std::string id;  // as in ProfileView
+};
+using ProfileCommand = std::variant<ChooseProfilePage, ChooseSourceLine, ChooseCode, ChooseAgainst>;
+
+// The source of a kernel beside its machine code, for the model; one at a time.
+struct ListKernel {
+  gpu::ListingSubject subject;
+};
+using ProfileEffect = std::variant<ListKernel>;
+
+}  // namespace attn

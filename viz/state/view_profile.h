@@ -1,0 +1,25 @@
+// What Profile shows of its row, in the state string but not undoable.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+namespace attn {
+
+enum class ProfilePage : std::uint8_t { figures, source };
+std::string_view name_of(ProfilePage page);  // "figures", "source"
+
+// What stands beside the source.
+enum class CodeKind : std::uint8_t { sass, ptx };
+std::string_view name_of(CodeKind code);  // "sass", "ptx"
+
+struct ProfileView {
+  ProfilePage page = ProfilePage::figures;
+  CodeKind code = CodeKind::sass;
+  std::string file;       // of the source: "flash_tile.cuh"; empty = the kernel's own
+  std::int32_t line = 0;  // from 1; 0 = the one with the most instructions
+  std::string against;    // what changes are over: a kernel of the same run, or RUN/KERNEL; empty = the usual one
+};
+
+}  // namespace attn

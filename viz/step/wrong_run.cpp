@@ -1,0 +1,88 @@
+#include "viz/step/wrong_run.h"
+
+#include <string_view>
+
+#include <fmt/format.h>
+
+#include "kernels/judge/first_wrong.h"
+#include "kernels/judge/verdict.h"
+#include "kernels/museum/museum.h"
+
+namespace attn {
+namespace {
+
+std::vector<std::string> lines_of(std::string_view text) {
+  std::vector<std::string> lines;
+  while (!text.empty()) {
+    const std::string_view line = text.substr(0, text.find('\n'));
+    lines.emplace_back(line);
+    text.remove_prefix(line.size() < text.size() ? line.size() + 1 : line.size());
+  }
+  return lines;
+}
+
+void add_exhibit(const Piece& p, WrongRunScene& scene) {
+  scene.headline = "Wrong on purpose";
+  scene.about = fmt::format("Exhibit “{}”, made of {}. {}", p.title, p.right, p.symptom);
+  scene.back = fmt::format("Back to {}", p.right);
+  scene.leave = {ChooseKernel{std::string(p.right)}};
+  scene.patch = lines_of(patch_text(*p.patch));
+  scene.bug = fmt::format("{} It does not show {}.", p.bug, p.hidden);
+}
+
+void add_found(const State& state, const FirstWrong& first, WrongRunScene& scene) {
+  scene.place = "First wrong: " + place_words(first) + ".";
+  scene.spread = spread_words(first);
+  scene.cause =
+      first.cause.empty() ? "No known cause fits: look at the operands of that step." : "Likely cause: " + first.cause;
+  Selection pinned = state.document.selection;
+  pinned.b = first.id.b;
+  pinned.h = first.id.h;
+  pinned.row = first.row;
+  pinned.slot = first.slot;
+  pinned.col = first.col;
+  scene.go_there = {GoToEvent{first.event}};
+  if (first.missing.empty()) scene.go_there.emplace_back(Select{pinned});
+}
+
+}  // namespace
+
+WrongRunScene wrong_run_scene(const State& state, const Model& model) {
+  WrongRunScene scene;
+  const ExaminationView& exam = model.examination;
+  if (model.recording == nullptr || exam.of != model.recording) return scene;
+  const Piece* piece = piece_of(model.recording->kernel);
+  const bool wrong = exam.verdict && outcome_of(*exam.verdict) == Outcome::wrong;
+  scene.shown = piece != nullptr || wrong;
+  if (!scene.shown) return scene;
+  if (piece != nullptr) {
+    add_exhibit(*piece, scene);
+  } else {
+    scene.headline = "This run is wrong";
+    scene.about = fmt::format("It was recorded by {} on {}.", model.recording->kernel, model.recording->device);
+  }
+  if (!exam.verdict) {
+    scene.verdict = exam.trouble.empty() ? "It is being held against fp64." : exam.trouble;
+    return scene;
+  }
+  if (!wrong) {
+    scene.verdict = fmt::format("Verdict: {}. On these numbers it does not show.", name_of(outcome_of(*exam.verdict)));
+    return scene;
+  }
+  scene.verdict = "Verdict: wrong. " + exam.verdict->reason + ".";
+  const bool asked = state.view.step.seek_first_wrong;
+  if (!asked) {
+    scene.seek = "Find the first wrong step";
+  } else if (exam.first) {
+    add_found(state, *exam.first, scene);
+    scene.seek = "Hide the answer";
+  } else if (!exam.trouble.empty()) {
+    scene.place = exam.trouble;
+  } else {
+    scene.place = exam.sought ? "No step of this run differs from the right one: what was stored must be elsewhere."
+                              : "The first wrong step is being looked for.";
+  }
+  return scene;
+}
+
+}  // namespace attn

@@ -1,0 +1,30 @@
+// The bar over Step where the run that is shown is wrong, on purpose (an exhibit of the museum) or not: the verdict, and
+// when asked for the first wrong step with what is likely behind it.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "viz/state/commands.h"
+#include "viz/state/model.h"
+#include "viz/state/state.h"
+
+namespace attn {
+
+struct WrongRunScene {
+  bool shown = false;
+  std::string headline;  // "Wrong on purpose"
+  std::string about;     // which exhibit, or whose run
+  std::string verdict;
+  std::string seek;  // words of the button that looks for the first wrong step; empty = nothing to press
+  std::string place, spread, cause;  // once it was found
+  Commands go_there;                 // to the step and its element
+  std::string back;                  // words of the button that leaves the museum; empty = no exhibit
+  Commands leave;
+  std::vector<std::string> patch;  // lines, for who asks; empty = no exhibit
+  std::string bug;
+};
+WrongRunScene wrong_run_scene(const State& state, const Model& model);
+
+}  // namespace attn
