@@ -3,7 +3,7 @@
 #
 #   (nothing)   the code's rules and every test of a Release build: about 11 minutes on 2 cores
 #   --full      besides: long lists, mutants, address, undefined-behaviour and thread sanitizer, fuzzing, clang-tidy:
-#               under 50 minutes
+#               about an hour
 #   --tsan      the thread sanitizer alone, over kernels, profiling, model and tasks
 #   --tidy      clang-tidy alone
 # Every part runs even when one before it failed; the last line counts all of them.
@@ -245,15 +245,20 @@ tidy() {
   build_folder tidy
   configure tests "$folder" "$gui" -DATTNSCOPE_UNITY=OFF
   build "$folder" attnscope_write_version
-  local log="$folder/tidy.log"
+  local log="$folder/tidy.log" left=$((most_seconds - SECONDS)) late=0
+  if ((left > tidy_seconds)); then left="$tidy_seconds"; fi
+  if ((left < 60)); then left=60; fi
   while IFS= read -r line; do
     case "$line" in
       PASS*) count_pass ;;
       FAIL*) count_fail "clang-tidy: ${line#FAIL }; its words are in $log" ;;
-      *) count_fail "clang-tidy: ${line#SKIP } was not looked at within $tidy_seconds s" ;;
+      *) late=$((late + 1)) ;;
     esac
-  done < <(python3 "$root/tests/tidy.py" --program "$program" --seconds "$tidy_seconds" --jobs "$(jobs_count)" \
+  done < <(python3 "$root/tests/tidy.py" --program "$program" --seconds "$left" --jobs "$(jobs_count)" \
     "$folder" 2>"$log" || true)
+  if ((late > 0)); then
+    count_skip "clang-tidy of $late sources: $left s were left; all of it is \`bash tests/run.sh --tidy\`"
+  fi
   if grep -q . "$log"; then head -n 200 "$log" >&2; fi
   took
 }
@@ -301,7 +306,9 @@ main() {
       exit 2
       ;;
   esac
-  local fuzz_seconds="${ATTNSCOPE_FUZZ_SECONDS:-45}" tidy_seconds="${ATTNSCOPE_TIDY_SECONDS:-1200}"
+  local fuzz_seconds="${ATTNSCOPE_FUZZ_SECONDS:-20}" tidy_seconds="${ATTNSCOPE_TIDY_SECONDS:-1200}"
+  # clang-tidy comes last and takes what is left of this: a machine that is slow does not run into its own limit.
+  local most_seconds="${ATTNSCOPE_MOST_SECONDS:-4700}"
 
   build_folder tests
   announce "$folder" "$root/app/setup/packages" "$root/app/setup/packages_tests"
