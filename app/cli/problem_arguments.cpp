@@ -14,6 +14,7 @@
 #include "app/state/string.h"
 #include "kernels/ladder.h"
 #include "kernels/model/kernel.h"
+#include "kernels/museum/museum.h"
 
 namespace attn::cli {
 namespace {

@@ -29,7 +29,8 @@ bool Examinations::follow() {
     check(shown);
     return true;
   }
-  const bool wrong = now.verdict && outcome_of(*now.verdict) == Outcome::wrong;
+  const auto& verdict = now.verdict;
+  const bool wrong = verdict && outcome_of(*verdict) == Outcome::wrong;
   if (!wrong || !context_.state.view.step.seek_first_wrong || now.sought || context_.tasks.running(task_)) return false;
   if (!now.trouble.empty()) return false;
   seek(shown);
