@@ -7,9 +7,6 @@
 #include "app/control/lessons.h"
 
 namespace attn {
-
-// asks() says whether the beat has a question; the check does not look through it.
-// NOLINTBEGIN(bugprone-unchecked-optional-access)
 namespace {
 
 constexpr int kTwice = 2;
@@ -165,7 +162,5 @@ void Lessons::refresh() {
   }
   context_.model.learn = std::move(desk);
 }
-
-// NOLINTEND(bugprone-unchecked-optional-access)
 
 }  // namespace attn

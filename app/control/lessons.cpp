@@ -12,9 +12,6 @@
 
 namespace attn {
 
-// asks() says whether the beat has a question; the check does not look through it.
-// NOLINTBEGIN(bugprone-unchecked-optional-access)
-
 void Lessons::load() {
   if (std::exchange(loaded_, true)) return;
   FoundLessons found;
@@ -365,7 +362,5 @@ void Lessons::forget() {
   context_.log.note("What was learned is forgotten.");
   refresh();
 }
-
-// NOLINTEND(bugprone-unchecked-optional-access)
 
 }  // namespace attn

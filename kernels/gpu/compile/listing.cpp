@@ -83,10 +83,12 @@ class Lister {
   void list() {
     match_files();
     std::vector<CodePhase> of_chain;
+    of_chain.reserve(listing_.sass.chains.size());
     for (const auto& chain : listing_.sass.chains) of_chain.push_back(phase_of_chain(ours(chain), by_file_));
     for (std::uint32_t f = 0; f < listing_.sass.functions.size(); ++f) {
       const SassFunction& function = listing_.sass.functions[f];
       std::vector<CodePhase> phases;
+      phases.reserve(function.instructions.size());
       for (const Instruction& i : function.instructions) phases.push_back(of_chain[i.chain]);
       const auto routines = phases_of_routines(function, phases);
       for (std::uint32_t n = 0; n < phases.size(); ++n) {
