@@ -39,8 +39,8 @@ std::string html(const Runs& runs) {
   for (const Run& run : runs) {
     const char* tag = run.face == Face::maths ? "i" : run.face == Face::mono ? "code" : "span";
     std::string text = fmt::format("<{0}>{1}</{0}>", tag, escaped(run.text));
-    if (run.raise == 1) text = "<sup>" + text + "</sup>";
-    if (run.raise == -1 || run.raise == 2) text = "<sub>" + text + "</sub>";
+    if (run.raise == 1) text.insert(0, "<sup>").append("</sup>");
+    if (run.raise == -1 || run.raise == 2) text.insert(0, "<sub>").append("</sub>");
     out += text;
   }
   return out;
@@ -91,7 +91,10 @@ std::string tiles_html(const Recording& rec, EventIndex e, std::int32_t row) {
       if (!keys && v.rows > kMostRows && v.first_row + r != row) continue;
       out += "<tr>";
       for (std::int32_t c = 0; c < v.cols; ++c)
-        out += fmt::format("<td>{}</td>", short_number(values[static_cast<std::size_t>(r * v.cols + c)]));
+        out += fmt::format(
+            "<td>{}</td>",
+            short_number(
+                values[static_cast<std::size_t>(r) * static_cast<std::size_t>(v.cols) + static_cast<std::size_t>(c)]));
       out += "</tr>";
     }
     out += "</table>\n";
@@ -175,7 +178,9 @@ class Sheet {
       for (std::int32_t i = 0; i < question->map_rows; ++i) {
         out_ += "<tr>";
         for (std::int32_t j = 0; j < question->map_cols; ++j) {
-          const bool right = question->right[static_cast<std::size_t>(i * question->map_cols + j)];
+          const bool right =
+              question->right[static_cast<std::size_t>(i) * static_cast<std::size_t>(question->map_cols) +
+                              static_cast<std::size_t>(j)];
           out_ += fmt::format("<td class=\"slot\">{}</td>", options_.key && right ? "×" : "&nbsp;");
         }
         out_ += "</tr>";

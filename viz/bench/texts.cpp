@@ -63,7 +63,7 @@ std::string value_with_unit(double value, const BenchUnit& unit) {
 }
 
 std::string listed_words(const BenchRuns& list, const SweepRun& run, std::span<const ListedRun> among) {
-  const std::string words = words_of(list, run);
+  std::string words = words_of(list, run);
   constexpr std::size_t kMinute = 16, kSecond = 19;  // of "2026-11-21T17:48:05Z"
   if (words != run_words(SweepRun{run.id, "", run.date, "", run.provenance, {}}) || run.date.size() < kMinute)
     return words;

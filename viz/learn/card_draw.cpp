@@ -253,7 +253,8 @@ void draw_map(const CardScene& card, Pen& pen, Commands& commands) {
                     {origin.x, origin.y + side * static_cast<float>(i + 1)}};
     draw_text_in(pen.list, label, Align::left, Face::mono, 12, colour_of(Token::dim), std::to_string(i));
     for (std::int32_t j = 0; j < card.map_cols; ++j) {
-      const auto n = static_cast<std::size_t>(i * card.map_cols + j);
+      const auto n =
+          static_cast<std::size_t>(i) * static_cast<std::size_t>(card.map_cols) + static_cast<std::size_t>(j);
       const CardOption& tile = card.options[n];
       const ImVec2 at{origin.x + side * static_cast<float>(j), origin.y + side * static_cast<float>(i)};
       const Box box = Box{at, {at.x + side, at.y + side}}.grown(-s.px(2));

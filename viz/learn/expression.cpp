@@ -128,7 +128,7 @@ class Evaluator {
     if (!left) return left;
     for (const Comparison& c : kComparisons) {
       if (!take(c.sign)) continue;
-      const auto right = sum();
+      auto right = sum();
       if (!right) return right;
       return zipped(*left, *right, c.compare);
     }
@@ -139,7 +139,7 @@ class Evaluator {
     while (left && (peek() == '+' || peek() == '-')) {
       const Binary f = take("+") ? Binary([](double a, double b) { return a + b; })
                                  : (take("-"), Binary([](double a, double b) { return a - b; }));
-      const auto right = product();
+      auto right = product();
       if (!right) return right;
       left = zipped(*left, *right, f);
     }
@@ -150,7 +150,7 @@ class Evaluator {
     while (left && (peek() == '*' || peek() == '/')) {
       const Binary f = take("*") ? Binary([](double a, double b) { return a * b; })
                                  : (take("/"), Binary([](double a, double b) { return a / b; }));
-      const auto right = unary();
+      auto right = unary();
       if (!right) return right;
       left = zipped(*left, *right, f);
     }
@@ -232,7 +232,7 @@ class Evaluator {
     Values all;
     if (!take("(")) return refuse("'(' is expected");
     while (!take(")")) {
-      const auto value = expression();
+      auto value = expression();
       if (!value) return value;
       all.insert(all.end(), value->begin(), value->end());
       if (!take(",") && peek() != ')') return refuse("',' or ')' is expected");

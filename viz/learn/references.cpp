@@ -145,7 +145,7 @@ Result<ReadValues> read_weight(const Recording& rec, const TensorReference& ref)
   if (ref.rows.first != ref.rows.last) return bad_input("weight is read one row at a time");
   of.name = "l";
   of.cols = {0, 0};
-  const auto sum = read_slot(rec, of, Slot::l_new);
+  auto sum = read_slot(rec, of, Slot::l_new);
   if (!sum) return sum;
   for (double& x : p->values) x /= sum->values.back();
   p->latest = std::max(p->latest, sum->latest);
