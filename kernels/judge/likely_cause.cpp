@@ -173,7 +173,7 @@ std::string stale_scores(const Operands& in, std::span<const WrongElement> eleme
           }
           return v;
         }};
-    if (const std::string words = first_that_fits({cause}, elements); !words.empty()) return words;
+    if (std::string words = first_that_fits({cause}, elements); !words.empty()) return words;
   }
   return {};
 }
@@ -320,7 +320,7 @@ std::string sum_cause(const Operands& in, std::span<const WrongElement> elements
   const auto old = [&in](std::int32_t r) { return in.at(Slot::l_old, r); };
   const auto alpha = [&in, stored](std::int32_t r) { return stored ? 1.0 : in.at(Slot::alpha, r); };
   // Before the formulas: that 256 + 1 is 256 looks like a sum that was not added.
-  if (const std::string words = narrow_cause("ℓ", elements, 1); !words.empty()) return words;
+  if (std::string words = narrow_cause("ℓ", elements, 1); !words.empty()) return words;
   std::vector<Cause> causes;
   if (!stored) {
     causes.push_back({"ℓ was not multiplied by α: what was summed before still stands against the old maximum.",
@@ -338,7 +338,7 @@ std::string sum_cause(const Operands& in, std::span<const WrongElement> elements
   causes.push_back({"This tile's sum was not added to ℓ.", [&](std::int32_t r, std::int32_t) {
                       return Value{alpha(r) * old(r), 0};
                     }});
-  if (const std::string words = first_that_fits(causes, elements); !words.empty()) return words;
+  if (std::string words = first_that_fits(causes, elements); !words.empty()) return words;
   return narrow_cause("ℓ", elements, kRoundingsOfTile);
 }
 
@@ -370,7 +370,7 @@ std::string output_cause(const Operands& in, std::span<const WrongElement> eleme
                         return Value{v.x * in.at(Slot::l_new, r), v.size * std::fabs(in.at(Slot::l_new, r))};
                       }});
   }
-  if (const std::string words = first_that_fits(causes, elements); !words.empty()) return words;
+  if (std::string words = first_that_fits(causes, elements); !words.empty()) return words;
   return narrow_cause("O", elements, kRoundingsOfTile);
 }
 
