@@ -46,8 +46,8 @@ void Lessons::keep() {
 
 void Lessons::follow() {
   State& s = context_.state;
-  if (s.view.workspace == Workspace::learn) load();
   const bool wanted = s.view.workspace == Workspace::learn;
+  if (wanted) load();
   // From a state string: the lesson that it names.
   if (wanted && loaded_ && !s.view.learn.lesson.empty() && (!open_ || lesson()->id != s.view.learn.lesson))
     start(s.view.learn.lesson, s.view.learn.beat);

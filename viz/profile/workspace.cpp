@@ -49,7 +49,7 @@ float draw_strip_buttons(const ProfileScene& scene, ProfilePage page, ImVec2 rig
     buttons.push_back({"Source", "The kernel's text with what each line and phase became; it needs no GPU",
                        page == ProfilePage::source, ChooseProfilePage{ProfilePage::source}});
   }
-  buttons.push_back({"Open in Bench", "The same kernel and value beside the others", scene.empty.empty() ? false : true,
+  buttons.push_back({"Open in Bench", "The same kernel and value beside the others", !scene.empty.empty(),
                      ChooseWorkspace{Workspace::bench}});
   float width = -gap;
   for (const Button& b : buttons) width += text_width(Face::text, 12, b.label) + frame + gap;
