@@ -75,6 +75,7 @@ class Lister {
   explicit Lister(KernelListing& listing) : listing_(listing) {
     for (const ListedFile& file : listing.files) {
       std::vector<CodePhase> phases;
+      phases.reserve(file.lines.size());
       for (const ListedLine& line : file.lines) phases.push_back(line.phase);
       by_file_.push_back(std::move(phases));
     }
