@@ -18,6 +18,9 @@ import tempfile
 import time
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
+sys.path.insert(0, str(ROOT / "app" / "setup"))
+import joined  # noqa: E402  (which sources stand in one file)
+
 SECONDS_OF_A_RUN = 120
 
 KERNELS = ("test_kernels", "Judge*:NotFinite*:ChooseRows*:Reference*:Baseline*:TileLoads*:Compulsory*:OnChip*")
@@ -105,13 +108,6 @@ def run(command, folder, seconds):
     return subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False, timeout=seconds)
 
 
-def joined(compiled):
-    """The sources in a file that CMake wrote to compile several as one."""
-    if compiled.parent.name != "Unity" or not compiled.is_file():
-        return []
-    return [pathlib.Path(p) for p in re.findall(r'^#include "(.+)"$', compiled.read_text(encoding="utf-8"), re.M)]
-
-
 class Mutants:
     def __init__(self, build, end):
         self.build, self.end = build, end
@@ -120,7 +116,7 @@ class Mutants:
         self.compiling = {}
         for e in entries:
             compiled = pathlib.Path(e["file"])
-            for source in joined(compiled) or [compiled]:
+            for source in joined.sources_of(compiled):
                 self.compiling[source] = (compiled, shlex.split(e["command"]), e["directory"])
         self.linking = {}
 

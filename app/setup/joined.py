@@ -10,17 +10,23 @@ import sys
 
 
 def private_names(text):
-    """What stands in the unnamed namespaces of a source, as far as its layout by clang-format tells."""
-    names, inside = set(), False
+    """What stands in the unnamed namespaces of a source, as far as its layout by clang-format tells: names, and what
+    an alias stands for, which may be said twice."""
+    names, aliases, inside = set(), {}, False
     for line in text.split("\n"):
+        alias = re.match(r"(?:using|namespace) (?:(\w+) = |.*::(\w+);)", line)
         if line.startswith("namespace {"):
             inside = True
         elif re.match(r"\}\s*// namespace$", line):
             inside = False
-        elif line.startswith("using namespace") or line.startswith("namespace "):
-            names.add(re.sub(r"\W.*", "", line.split("=")[0].split()[-1]) if "=" in line else line)
+        elif alias:
+            aliases[alias.group(1) or alias.group(2)] = line
+        elif line.startswith("using namespace"):
+            continue
+        elif re.match(r"(?:INSTANTIATE_)?TEST(?:_SUITE)?(?:_[FP])?\(", line):
+            continue  # a name of its own within its room
         elif inside or line.startswith(("static ", "#define ")):
-            match = re.match(r"(?:struct|class|enum class|enum|using|#define)\s+(\w+)", line)
+            match = re.match(r"(?:struct|class|enum class|enum|#define)\s+(\w+)", line)
             if not match and line and (line[0].isalnum() or line[0] == "_"):
                 plain = re.sub(r"<[^()]*?>", "", line)
                 match = re.search(r"(\w+)\s*[(={\[;]", plain)
@@ -28,12 +34,16 @@ def private_names(text):
                     names.update(re.findall(r"(\w+) =", plain))
             if match:
                 names.add(match.group(1))
-    return {n for n in names if not n.startswith("namespace attn")}
+    return names, aliases
 
 
 class Group:
     def __init__(self, kind):
-        self.kind, self.sources, self.names, self.alone = kind, [], set(), False
+        self.kind, self.sources, self.names, self.aliases, self.alone = kind, [], set(), {}, False
+
+    def differs(self, names, aliases):
+        return (self.names & names or self.names & aliases.keys() or self.aliases.keys() & names or
+                any(self.aliases.get(name, line) != line for name, line in aliases.items()))
 
 
 def groups_of(sources, most, text_of, kind_of=lambda source: None):
@@ -41,18 +51,26 @@ def groups_of(sources, most, text_of, kind_of=lambda source: None):
     groups = []
     for source in sources:
         text = text_of(source)
-        alone, names = "foreach_target.h" in text, private_names(text)
+        alone, (names, aliases) = "foreach_target.h" in text, private_names(text)
         for group in groups:
             fits = group.kind == kind_of(source) and len(group.sources) < most and not group.alone and not alone
-            if fits and not group.names & names:
+            if fits and not group.differs(names, aliases):
                 break
         else:
             group = Group(kind_of(source))
             groups.append(group)
         group.sources.append(source)
         group.names |= names
+        group.aliases.update(aliases)
         group.alone = alone
     return groups
+
+
+def sources_of(compiled):
+    """The sources in a file that CMake wrote to compile several as one; else the file itself."""
+    if compiled.parent.name != "Unity" or not compiled.is_file():
+        return [compiled]
+    return [pathlib.Path(p) for p in re.findall(r'^#include "(.+)"$', compiled.read_text(encoding="utf-8"), re.M)]
 
 
 def main():

@@ -9,6 +9,9 @@ import re
 import sys
 
 ROOT = pathlib.Path(__file__).resolve().parents[3]
+sys.path.insert(0, str(ROOT / "app" / "setup"))
+import joined  # noqa: E402  (which sources stand in one file)
+
 COMPUTING = ("arithmetic", "base", "cpu", "judge", "recording")
 
 
@@ -16,9 +19,9 @@ def main():
     entries = json.loads((pathlib.Path(sys.argv[1]) / "compile_commands.json").read_text())
     levels, wrong = {}, []
     for entry in entries:
-        source = pathlib.Path(entry["file"])
-        if any(ROOT / "kernels" / room in source.parents for room in COMPUTING):
-            levels[source.relative_to(ROOT)] = re.findall(r"\s-O(\S+)", entry["command"])
+        for source in joined.sources_of(pathlib.Path(entry["file"])):
+            if any(ROOT / "kernels" / room in source.parents for room in COMPUTING):
+                levels[source.relative_to(ROOT)] = re.findall(r"\s-O(\S+)", entry["command"])
     for room in COMPUTING:
         for source in (ROOT / "kernels" / room).rglob("*.cpp"):
             found = levels.get(source.relative_to(ROOT))
