@@ -267,40 +267,6 @@ Judgement judge_answer(const LessonAsk& ask, const Question& q, const Answer& an
   return j;
 }
 
-std::optional<double> typed_number(std::string_view text) {
-  std::string plain;
-  const auto replace = [&](std::string_view from, std::string_view to) {
-    for (std::size_t at = plain.find(from); at != plain.npos; at = plain.find(from, at + to.size()))
-      plain.replace(at, from.size(), to);
-  };
-  plain = text;
-  for (const std::string_view space : {" ", "\t", "\u00a0", "\u2009"}) replace(space, "");
-  replace("\u2212", "-");
-  for (const std::string_view times : {"\u00b710^", "\u00d710^", "*10^", "x10^"}) replace(times, "e");
-  replace(",", ".");
-  if (plain == "\u221e" || plain == "inf" || plain == "infinity") return HUGE_VAL;
-  if (plain == "-\u221e" || plain == "-inf" || plain == "-infinity") return -HUGE_VAL;
-  const bool percent = plain.ends_with("%");
-  if (percent) plain.pop_back();
-  if (plain.starts_with("+")) plain.erase(0, 1);
-  const auto read = [](std::string_view part) -> std::optional<double> {
-    double value = 0;
-    if (part.empty()) return std::nullopt;
-    const auto [end, code] = std::from_chars(part.data(), part.data() + part.size(), value);
-    if (code != std::errc() || end != part.data() + part.size() || std::isnan(value)) return std::nullopt;
-    return value;
-  };
-  const std::size_t slash = plain.find('/');
-  auto value = read(plain.substr(0, slash));
-  if (value && slash != plain.npos) {
-    const auto below = read(std::string_view(plain).substr(slash + 1));
-    if (!below || *below == 0) return std::nullopt;
-    *value /= *below;
-  }
-  if (value && percent) *value /= 100;
-  return value;
-}
-
 std::string short_number(double value) {
   for (int digits = 1; digits < kTextDigits; ++digits) {
     std::string text = significant_text(value, digits);

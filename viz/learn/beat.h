@@ -54,8 +54,6 @@ struct Judgement {
 };
 Judgement judge_answer(const LessonAsk& ask, const Question& question, const Answer& answer);
 
-// A number as learners write one: "0.13", "1/4", "3e-4", "2.1·10^-4", "−8", "infinity". None where it is none.
-std::optional<double> typed_number(std::string_view text);
 // Five significant digits, or fewer where they say the same fp32 number.
 std::string short_number(double value);
 // A number of a sentence: short_number(), or as `format` says: "3" significant digits, "d2" decimals,

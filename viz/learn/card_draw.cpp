@@ -118,16 +118,25 @@ int to_end_once(ImGuiInputTextCallbackData* data) {
   return 0;
 }
 
-// A digit, sign or point that is typed anywhere begins the answer.
-void catch_number(LearnHeld& held) {
-  if (ImGui::GetIO().WantTextInput || ImGui::GetIO().KeyCtrl || ImGui::GetIO().KeyAlt) return;
-  for (const ImWchar c : ImGui::GetIO().InputQueueCharacters) {
+// A digit, sign or point that is typed anywhere begins the answer; after one that was wrong it begins another. The field
+// has the keyboard two frames later: until then what is typed goes on here.
+void catch_number(const CardScene& card, LearnHeld& held) {
+  const ImGuiIO& io = ImGui::GetIO();
+  if (io.WantTextInput) return;
+  const bool mends =
+      card.missed && (ImGui::IsKeyPressed(ImGuiKey_Backspace, false) || ImGui::IsKeyPressed(ImGuiKey_Delete, false) ||
+                      ImGui::IsKeyChordPressed(ImGuiMod_Ctrl | ImGuiKey_A));
+  if (mends) held.take_keyboard = true;
+  if (io.KeyCtrl || io.KeyAlt) return;
+  for (const ImWchar c : io.InputQueueCharacters) {
     const bool begins = (c >= '0' && c <= '9') || c == '-' || c == '.';
-    const bool goes_on = held.take_keyboard && c > ' ' && c < 0x7f;
+    const bool goes_on = (held.take_keyboard || held.catching) && c > ' ' && c < 0x7f;
     if (!begins && !goes_on) continue;
+    if (!goes_on && card.missed) held.typed.clear();
     held.typed += static_cast<char>(c);
     held.take_keyboard = held.to_end = true;
   }
+  held.catching = held.take_keyboard;
 }
 
 void draw_number_field(const CardScene& card, Pen& pen, LearnHeld& held, Commands& commands) {
@@ -144,7 +153,7 @@ void draw_number_field(const CardScene& card, Pen& pen, LearnHeld& held, Command
   if (!card.unit.empty())
     draw_text_in(pen.list, {{line.max.x - unit, line.min.y}, line.max}, Align::right, Face::text, pen.sizes.text,
                  colour_of(Token::dim), card.unit);
-  if (card.open) catch_number(held);
+  if (card.open) catch_number(card, held);
   ImGui::SetCursorScreenPos({x, line.min.y});
   ImGui::SetNextItemWidth(line.max.x - unit - x);
   ImGui::PushStyleVar(ImGuiStyleVar_FramePadding, ImVec2(s.px(10), s.px(8)));
@@ -155,9 +164,10 @@ void draw_number_field(const CardScene& card, Pen& pen, LearnHeld& held, Command
   ImGui::BeginDisabled(!card.open);
   // What a class says stands as dots until it is revealed: nobody guesses from it.
   const ImGuiInputTextFlags hidden = card.teach && card.open ? ImGuiInputTextFlags_Password : ImGuiInputTextFlags_None;
-  const bool entered = ImGui::InputText(
-      "##lesson_answer", &held.typed,
-      ImGuiInputTextFlags_EnterReturnsTrue | ImGuiInputTextFlags_CallbackAlways | hidden, to_end_once, &held);
+  const bool entered = ImGui::InputText("##lesson_answer", &held.typed,
+                                        ImGuiInputTextFlags_EnterReturnsTrue | ImGuiInputTextFlags_AutoSelectAll |
+                                            ImGuiInputTextFlags_CallbackAlways | hidden,
+                                        to_end_once, &held);
   ImGui::EndDisabled();
   ImGui::PopFont();
   ImGui::PopStyleColor();

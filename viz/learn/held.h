@@ -10,6 +10,7 @@ struct LearnHeld {
   std::string typed;           // the answer as it is typed
   std::uint64_t showing = 0;   // the showing of a beat that it belongs to
   bool take_keyboard = false;  // the field gets it in this frame
+  bool catching = false;       // it comes to have it; what is typed meanwhile is caught
   bool to_end = false;         // with the caret behind what was typed
   bool proof_open = false;     // the formal text is unfolded
   std::string news;            // hint and feedback that the card has shown

@@ -37,11 +37,21 @@ std::vector<Part> parts_of(const LearnDesk& desk) {
   return parts;
 }
 
-// Where to go on: the chapter that was last, else the first.
+bool gone_through(const ChapterScene& c) {
+  return c.seen >= c.beats;
+}
+
+// Where to go on: the chapter that was last, after it the next one that was not gone through; at first the first.
 const ChapterScene* next_chapter(const LearnDesk& desk) {
-  const auto last = std::find_if(desk.chapters.begin(), desk.chapters.end(), [](const auto& c) { return c.last; });
-  if (last != desk.chapters.end()) return &*last;
-  return desk.chapters.empty() ? nullptr : &desk.chapters.front();
+  if (desk.chapters.empty()) return nullptr;
+  const auto begin = desk.chapters.begin(), end = desk.chapters.end();
+  const auto last = std::find_if(begin, end, [](const auto& c) { return c.last; });
+  if (last == end) return &*begin;
+  if (!gone_through(*last)) return &*last;
+  const auto open = [](const ChapterScene& c) { return !c.own && !gone_through(c); };
+  auto next = std::find_if(last, end, open);
+  if (next == end) next = std::find_if(begin, last, open);
+  return next == end || next == last ? &*last : &*next;
 }
 
 std::string progress_words(const ChapterScene& c) {
@@ -56,16 +66,19 @@ void draw_tick(ImDrawList* list, ImVec2 at, ImU32 ink) {
   list->AddLine({at.x + s.px(3.5F), at.y + s.px(4)}, {at.x + s.px(10), at.y - s.px(4)}, ink, s.px(2));
 }
 
-void draw_hero(const ChapterScene& c, const Box& box, bool teach, Commands& commands) {
+// `later`: some chapter was gone through before this one.
+void draw_hero(const ChapterScene& c, const Box& box, bool later, bool teach, Commands& commands) {
   const Style& s = style();
   ImDrawList* list = ImGui::GetWindowDrawList();
   draw_card(list, box);
   const float x = box.min.x + s.px(24), width = std::min(box.width() - s.px(48), s.px(640));
   const bool begun = c.seen > 0;
+  const std::string& named = c.number.empty() ? c.title : c.number;
   draw_text(list, {x, box.min.y + s.px(16)}, Face::text, 13, colour_of(Token::dim),
-            teach   ? "For a class: choose a chapter. Esc leaves; nothing of this is kept"
-            : begun ? fmt::format("Where you stopped, chapter {}", c.number.empty() ? c.title : c.number)
-                    : fmt::format("Begin here, {} minutes", c.minutes));
+            teach    ? "For a class: choose a chapter. Esc leaves; nothing of this is kept"
+            : c.last ? fmt::format("Where you stopped, chapter {}", named)
+            : later  ? fmt::format("Next, chapter {}, {} minutes", named, c.minutes)
+                     : fmt::format("Begin here, {} minutes", c.minutes));
   draw_text(list, {x, box.min.y + s.px(36)}, Face::bold, 22, colour_of(Token::text),
             fitted_text(Face::bold, 22, c.title, width));
   draw_paragraph(list, {x, box.min.y + s.px(68)}, width, 15, {{c.goal, Face::text, Token::text, 0, false}}, 1);
@@ -76,7 +89,7 @@ void draw_hero(const ChapterScene& c, const Box& box, bool teach, Commands& comm
     commands.emplace_back(StartLesson{c.id, ""});
 }
 
-void draw_chapter(const ChapterScene& c, const Box& box, Commands& commands) {
+void draw_chapter(const ChapterScene& c, const Box& box, bool next, Commands& commands) {
   const Style& s = style();
   ImDrawList* list = ImGui::GetWindowDrawList();
   ImGui::SetCursorScreenPos(box.min);
@@ -86,7 +99,7 @@ void draw_chapter(const ChapterScene& c, const Box& box, Commands& commands) {
     commands.emplace_back(StartLesson{c.id, ""});
   const bool lit = ImGui::IsItemHovered() || ImGui::IsItemFocused();
   draw_card(list, box);
-  if (lit || c.last) draw_outline(list, box, colour_of(lit ? Token::text : Token::faint), s.px(1.5F), s.px(8));
+  if (lit || next) draw_outline(list, box, colour_of(lit ? Token::text : Token::faint), s.px(1.5F), s.px(8));
   if (ImGui::IsItemHovered()) ImGui::SetMouseCursor(ImGuiMouseCursor_Hand);
   const float x = box.min.x + s.px(16), right = box.max.x - s.px(16);
   draw_text(list, {right - text_width(Face::text, 14, c.number), box.min.y + s.px(15)}, Face::text, 14,
@@ -154,11 +167,12 @@ void draw_learn_home(const LearnDesk& desk, Commands& commands) {
   const float width = size.x - bar;
   float y = at.y;
   const ChapterScene* next = next_chapter(desk);
+  const bool later = std::any_of(desk.chapters.begin(), desk.chapters.end(), gone_through);
   if (next == nullptr) {
     draw_text(ImGui::GetWindowDrawList(), {at.x + s.px(16), y + s.px(16)}, Face::text, 15, colour_of(Token::dim),
               "There are no lessons here. A lesson of your own opens like any other file: Ctrl+O.");
   } else {
-    draw_hero(*next, {{at.x, y}, {at.x + width, y + s.px(kHeroHeight)}}, desk.teach, commands);
+    draw_hero(*next, {{at.x, y}, {at.x + width, y + s.px(kHeroHeight)}}, later, desk.teach, commands);
     y += s.px(kHeroHeight) + s.px(16);
   }
   const std::vector<Part> parts = parts_of(desk);
@@ -178,7 +192,7 @@ void draw_learn_home(const LearnDesk& desk, Commands& commands) {
                    fmt::format("{} min", parts[n].minutes));
       top += s.px(28);
       for (const ChapterScene* c : parts[n].chapters) {
-        draw_chapter(*c, {{x, top}, {x + column, top + s.px(kCardHeight)}}, commands);
+        draw_chapter(*c, {{x, top}, {x + column, top + s.px(kCardHeight)}}, c == next, commands);
         top += s.px(kCardHeight) + gutter;
       }
       lowest = std::max(lowest, top);

@@ -19,6 +19,7 @@
 #include "tests/kernels/temp_folder.h"
 #include "tests/paths.h"
 #include "viz/learn/beat.h"
+#include "viz/learn/typed_number.h"
 
 namespace attn {
 namespace {
@@ -215,7 +216,14 @@ TEST(LessonAnswers, AreReadAsLearnersWriteThem) {
   EXPECT_DOUBLE_EQ(*typed_number("0,5"), 0.5);
   EXPECT_DOUBLE_EQ(*typed_number("40 %"), 0.4);
   EXPECT_TRUE(std::isinf(*typed_number("∞")));
-  for (const char* none : {"", "-", "abc", "1/0", "1/", "2 apples", "nan"}) EXPECT_FALSE(typed_number(none)) << none;
+  EXPECT_DOUBLE_EQ(*typed_number("3.5/sqrt(2)"), 3.5 / std::sqrt(2.0));
+  EXPECT_DOUBLE_EQ(*typed_number("3,5 / √2"), 3.5 / std::sqrt(2.0));
+  EXPECT_DOUBLE_EQ(*typed_number("e^-4.25"), std::exp(-4.25));
+  EXPECT_DOUBLE_EQ(*typed_number("2·e^(1 − 3) + 1e-2"), 2 * std::exp(-2.0) + 0.01);
+  // What the run holds would be the answer, and what stands for it no number.
+  for (const char* none :
+       {"", "-", "abc", "1/0", "1/", "2 apples", "nan", "P[0,0]", "row", "Lk", "you", "e", "sqrt(-1)"})
+    EXPECT_FALSE(typed_number(none)) << none;
 }
 
 TEST(LessonAnswers, AMistakeIsRecognisedAndTheTruthIsNotTakenForOne) {
