@@ -365,7 +365,7 @@ Result<int> run_window(const WindowOptions& options) {
   }
   keep(true);
   if (environment("ATTNSCOPE_TIMINGS")) std::fprintf(stderr, "%d frames made, %d shown\n", app.frames, app.pictures);
-  return 0;
+  return display_has_gone() ? say_display_has_gone() : 0;
 }
 
 Result<std::string> check_display() {
