@@ -1,4 +1,5 @@
 // Learn for a class: what the learner had waits aside, the teacher's lesson takes its place, and nothing of it is kept.
+#include <optional>
 #include <utility>
 
 #include "app/control/lessons.h"

@@ -27,7 +27,7 @@ void draw_row(const KeyRow& row, const KeyRow* last_of_range) {
     draw_text_in(list, {{x - s.px(4), at.y}, {x + s.px(12), at.y + s.px(kRowHeight)}}, Align::centre, Face::text, 13,
                  colour(s.theme, Token::dim), "to");
     x = draw_last_cap(list, x + s.px(16), centre, last_of_range->chord);
-  } else if (row.other == ImGuiKey_Space) {
+  } else if (row.other == ImGuiKey_Space || row.other == ImGuiKey_PageDown) {
     x = draw_chord(list, x + s.px(4), centre, row.other);
   }
   const float words = std::max(at.x + s.px(kCapsWidth), x + s.px(8));

@@ -91,7 +91,7 @@ constexpr std::array kKeys{
     KeyRow{"Learn", "hint (Alt+H while a number is typed)", ImGuiKey_H},
     KeyRow{"Learn", "show me (Alt+W while a number is typed)", ImGuiKey_W},
     KeyRow{"Learn", "the same with other numbers", ImGuiKey_R},
-    KeyRow{"Learn", "previous beat; next, for a class reveal first", ImGuiKey_PageUp, ImGuiKey_PageDown},
+    KeyRow{"Learn", "previous beat, next (for a class: reveal)", ImGuiKey_PageUp, ImGuiKey_PageDown},
     KeyRow{"Learn", "back to the lesson", ImGuiKey_Backspace},
     KeyRow{"Learn", "for a class at a projector, and back", ImGuiKey_F11, 0, false, false, false,
            [](S s, E e) { e.emplace_back(Teach{!teaches(s.view)}); }},

@@ -24,8 +24,8 @@ struct PictureSpec {
   State state;
   int width = 1440, height = 900;              // pixels, 320 x 240 to 8192 x 8192
   std::shared_ptr<const Recording> recording;  // null: recorded from state.document
-  Commands commands;                           // obeyed before it is drawn, as if of the user's hands
   std::vector<ListedRun> runs;                 // that Bench lists; all are shown unless the state names some
+  Commands commands = {};                      // obeyed before it is drawn, as if of the user's hands
 };
 
 Result<Image> draw_picture(const PictureSpec& spec);
