@@ -105,6 +105,7 @@ CardScene Lessons::card() {
   }
   c.headline = words(text_key(b, "title"), Face::bold, Token::text);
   c.say = words(text_key(b, "say"), Face::text, Token::text);
+  c.origin = origins_of(l, b, showing_.scope, language);
   c.away = away_;
   c.can_repeat = b.again.has_value();
   const bool done = !b.ask || showing_.right || showing_.shown;

@@ -323,6 +323,7 @@ void Lessons::show_answer() {
 void Lessons::reveal() {
   if (!is_own_document()) set_stage(showing_.scope.horizon);
   if (beat().reveal.empty()) return;
+  if (beat().reveal == kFirstWrong) return reveal_first_wrong();
   const auto rec = showing_.runs->recording(beat().run);
   const auto place = parse_place(beat().reveal);
   if (!rec || !place) return;
@@ -330,6 +331,17 @@ void Lessons::reveal() {
     context_.state.view.step.cursor = *event;
     showing_.state.view.step.cursor = *event;
   }
+}
+
+void Lessons::reveal_first_wrong() {
+  const auto found = showing_.runs->first_wrong(beat().run);
+  if (!found || !*found) return;
+  const FirstWrong& first = **found;
+  State& s = context_.state;
+  s.view.step.cursor = first.event;
+  showing_.state.view.step.cursor = first.event;
+  if (first.missing.empty()) s.document.selection = {first.id.b, first.id.h, first.row, first.slot, first.col};
+  seen_selection_ = s.document.selection;
 }
 
 void Lessons::again() {

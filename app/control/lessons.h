@@ -88,6 +88,7 @@ class Lessons {
   Result<void> show(std::optional<std::uint64_t> seed);
   void set_stage(EventIndex cursor);
   void reveal();
+  void reveal_first_wrong();
   void take_selection();
   BeatProgress& progress();
   void keep();

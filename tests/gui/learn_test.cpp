@@ -241,6 +241,35 @@ TEST(LearnWindow, NothingOnScreenDependsOnWhatComesAfterAnOpenQuestion) {
   EXPECT_EQ(cache.recording->arena, recording(w).arena);
 }
 
+// The bug museum: the learner walks back through the run, and neither bar nor palette tells what is asked.
+TEST(LearnWindow, AnExhibitIsFoundOutWithoutTheSearchThatWouldTell) {
+  TestWindow w;
+  start(w, "bug-museum", "first");
+  const EventIndex at = w.state().view.step.cursor;
+  EXPECT_TRUE(w.run([&](Ctx* ctx) {
+    for (int frame = 0; frame < 400 && w.controller().tasks_run(); ++frame) ctx->Yield();
+    ctx->SetRef(kLearn);
+    IM_CHECK(w.controller().model().examination.verdict.has_value());
+    IM_CHECK(ctx->ItemExists("**/##leave_museum"));
+    IM_CHECK(!ctx->ItemExists("**/##seek_first_wrong"));
+    IM_CHECK(!ctx->ItemExists("**/##show_patch"));
+    for (int step = 0; step < 9; ++step) ctx->KeyPress(ImGuiKey_LeftArrow);
+    ctx->Yield(2);
+    IM_CHECK_EQ(w.state().view.step.cursor, at - 9);
+    type_and_enter(ctx, "22");
+    IM_CHECK(card(w).missed);
+    IM_CHECK(plain_text(card(w).feedback).find("Another row") != std::string::npos);
+    ctx->KeyPress(ImGuiMod_Alt | ImGuiKey_W);
+    ctx->Yield(3);
+    // The answer leads back to the step, its element pinned, and the program's own search is there again.
+    IM_CHECK_EQ(w.state().view.step.cursor, 14U);
+    IM_CHECK_EQ(w.state().document.selection.row, 1);
+    IM_CHECK(w.state().document.selection.slot == Slot::o_new);
+    IM_CHECK(!card(w).away);
+    IM_CHECK(ctx->ItemExists("**/##seek_first_wrong"));
+  }));
+}
+
 TEST(LearnWindow, WhatWasLearnedIsKeptAndCanBeForgotten) {
   TestWindow w;
   start(w, "by-hand", "score");

@@ -436,7 +436,8 @@ void draw_lesson_card(const CardScene& card, const Box& box, bool right, bool ti
     pen.gap(20);
   }
   pen.words(card.headline, kHeadline, 8);
-  pen.words(card.say, kText, 14);
+  pen.words(card.say, kText, card.origin.empty() ? 14 : 8);
+  pen.words(card.origin, kSmall, 14);
   if (card.asks) draw_question(card, pen, takes_keys, held, commands);
   draw_proof(card, pen, held);
   draw_known(card, pen);

@@ -35,6 +35,7 @@ struct CardScene {
   std::vector<BeatMark> marks;
   std::string kind;  // "Predict: a number", or "" of a beat that tells
   Runs headline, say, hint, feedback, proof;
+  Runs origin;                // what is assumed, whose figures these are; empty of most beats
   std::vector<Runs> learned;  // of the beats so far
   std::optional<AskKind> asks;
   bool open = false;  // it waits for an answer

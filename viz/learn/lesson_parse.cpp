@@ -1,7 +1,9 @@
 // The JSON of a lesson: every member is looked at, an unknown one is refused with its place.
 #include <algorithm>
 #include <charconv>
+#include <cmath>
 #include <initializer_list>
+#include <iterator>
 #include <set>
 #include <utility>
 
@@ -286,6 +288,26 @@ Texts read_texts(LessonObject& r, const char* key) {
   return texts;
 }
 
+// What expressions name already.
+constexpr std::string_view kTaken[] = {"row", "you", "keys", "step", "B", "Hq", "Lq", "Lk", "D", "Dv", "Br", "Bc"};
+
+std::map<std::string, double, std::less<>> read_assumptions(LessonObject& r) {
+  std::map<std::string, double, std::less<>> all;
+  for (const auto& [name, value] : r.object("assumptions").items()) {
+    const std::string field = "assumptions." + name;
+    const bool letters = !name.empty() && name.size() <= 32 && std::all_of(name.begin(), name.end(), [](char c) {
+      return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
+    });
+    if (!letters || std::find(std::begin(kTaken), std::end(kTaken), name) != std::end(kTaken))
+      r.refuse(field, "a name of letters and _ is expected that means nothing else yet");
+    else if (!value.is_number() || !std::isfinite(value.get<double>()))
+      r.refuse(field, "a number is expected");
+    else
+      all.emplace(name, value.get<double>());
+  }
+  return all;
+}
+
 void read_version(LessonObject& r, const json& j) {
   const bool whole = j.contains("version") && j["version"].is_number_integer();
   if (!whole) return r.refuse("version", "it is missing");
@@ -320,7 +342,8 @@ Result<Lesson> parse_lesson(std::string_view text, const std::string& file) {
   if (!parsed) return tl::unexpected(parsed.error());
   LessonObject r(*parsed, file);
   read_version(r, *parsed);
-  r.only({"version", "id", "number", "part", "minutes", "needs", "unlocks", "runs", "beats", "text"});
+  r.only({"version", "id", "number", "part", "minutes", "needs", "unlocks", "runs", "assumptions", "session", "beats",
+          "text"});
   Lesson lesson;
   lesson.file = file;
   lesson.id = r.text("id", 64, true);
@@ -332,6 +355,10 @@ Result<Lesson> parse_lesson(std::string_view text, const std::string& file) {
   lesson.unlocks = r.texts("unlocks");
   lesson.runs = read_texts(r, "runs");
   if (lesson.runs.empty()) r.refuse("runs", "one run or more is expected");
+  lesson.assumptions = read_assumptions(r);
+  lesson.session = r.text("session", 64, false);
+  if (!lesson.session.empty() && !is_plain_name(lesson.session))
+    r.refuse("session", "the name of a session that comes with the program is expected, as h100");
   lesson.text = read_texts(r, "text");
   const json& beats = r.list("beats", kMaxBeats);
   if (beats.empty()) r.refuse("beats", "one beat or more is expected");
