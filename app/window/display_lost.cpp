@@ -1,11 +1,17 @@
 #include "app/window/display_lost.h"
 
+#include <poll.h>
+
 #include <cstdio>
 #include <cstdlib>
 #include <string>
 
 #include <GLFW/glfw3.h>
 #include <fmt/format.h>
+
+#define GLFW_EXPOSE_NATIVE_WAYLAND
+#define GLFW_NATIVE_INCLUDE_NONE
+#include <GLFW/glfw3native.h>
 
 #include "app/control/run_list.h"
 #include "kernels/base/library.h"
@@ -17,16 +23,35 @@ constexpr int kCannotRun = 3;
 
 // Xlib calls it in the thread that asked the display for something, and ends the process should it return.
 int say_and_end(void* /*display*/) {
+  std::_Exit(say_display_has_gone());
+}
+
+}  // namespace
+
+int say_display_has_gone() {
   const auto folder = run_folders().runs;
   const std::string rows =
       folder.empty()
           ? ""
           : fmt::format(" The rows that were finished are in {}; the next window lists them.", folder.string());
   std::fputs(fmt::format("attnscope: The display is gone.{}\n", rows).c_str(), stderr);
-  std::_Exit(kCannotRun);
+  return kCannotRun;
 }
 
-}  // namespace
+bool display_has_gone() {
+  if (glfwGetPlatform() != GLFW_PLATFORM_WAYLAND) return false;
+  // GLFW has opened it; this is the same one.
+  const auto wayland = Library::open("libwayland-client.so.0");
+  if (!wayland) return false;
+  using Ask = int (*)(wl_display*);
+  const auto error = reinterpret_cast<Ask>(wayland->symbol("wl_display_get_error"));
+  const auto connection = reinterpret_cast<Ask>(wayland->symbol("wl_display_get_fd"));
+  if (error == nullptr || connection == nullptr) return false;
+  if (error(glfwGetWaylandDisplay()) != 0) return true;
+  // What breaks while something is sent is no error to libwayland before it reads.
+  pollfd end{connection(glfwGetWaylandDisplay()), 0, 0};
+  return ::poll(&end, 1, 0) > 0 && (end.revents & (POLLHUP | POLLERR)) != 0;
+}
 
 void watch_display() {
   if (glfwGetPlatform() != GLFW_PLATFORM_X11) return;

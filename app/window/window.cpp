@@ -17,6 +17,7 @@
 #include "app/graphics/frame_sum.h"
 #include "app/graphics/gl.h"
 #include "app/graphics/gui_context.h"
+#include "app/shell/frame.h"
 #include "app/shell/shell.h"
 #include "app/state/apply.h"
 #include "app/state/lesson_progress.h"
@@ -180,7 +181,7 @@ void make_frame(App& app) {
   app.shell.follow(app.controller->state().preferences, ImGui_ImplGlfw_GetContentScaleForWindow(app.window.get()));
   ImGui_ImplOpenGL3_NewFrame();
   ImGui_ImplGlfw_NewFrame();
-  ImGui::NewFrame();
+  begin_frame();
   app.shell.draw(*app.controller, app.commands);
   ImGui::Render();
   ++app.frames;
@@ -317,7 +318,7 @@ Result<int> run_window(const WindowOptions& options) {
   }
   keep(true);
   if (environment("ATTNSCOPE_TIMINGS")) std::fprintf(stderr, "%d frames made, %d shown\n", app.frames, app.pictures);
-  return 0;
+  return display_has_gone() ? say_display_has_gone() : 0;
 }
 
 Result<std::string> check_display() {

@@ -4,6 +4,7 @@
 
 #include <utility>
 
+#include "app/shell/frame.h"
 #include "app/state/apply.h"
 #include "app/system/assets.h"
 #include "imgui_impl_null.h"
@@ -54,7 +55,7 @@ void TestWindow::draw_frame() {
   shell_.follow(controller_->state().preferences, 1);
   ImGui_ImplNull_NewFrame();
   ImGui::GetIO().DisplaySize = {static_cast<float>(width_), static_cast<float>(height_)};
-  ImGui::NewFrame();
+  begin_frame();
   shell_.draw(*controller_, commands_);
   ImGui::Render();
   ImGui_ImplNullRender_RenderDrawData(ImGui::GetDrawData());

@@ -49,6 +49,22 @@ TEST(Motion, AQuietWindowNeedsNoFrame) {
   }
 }
 
+// As a display's server sends what was typed while a frame was drawn: all of it before the next one.
+TEST(Motion, AChordThatIsQuickerThanAFrameIsObeyed) {
+  TestWindow w;
+  const Theme before = w.controller().state().preferences.theme;
+  ImGuiIO& io = ImGui::GetIO();
+  for (const bool down : {true, false}) {
+    io.AddKeyEvent(ImGuiMod_Ctrl, down);
+    io.AddKeyEvent(ImGuiKey_LeftCtrl, down);
+    io.AddKeyEvent(ImGuiKey_T, down);
+  }
+  w.draw_frames(4);
+  EXPECT_NE(w.controller().state().preferences.theme, before);
+  EXPECT_EQ(io.KeyMods, 0);
+  EXPECT_FALSE(ImGui::IsKeyDown(ImGuiKey_T));
+}
+
 TEST(Motion, AnotherPictureHasAnotherSum) {
   TestWindow w;
   w.draw_frames(10);
