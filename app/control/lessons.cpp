@@ -56,6 +56,7 @@ void Lessons::follow() {
     hold_back();
     take_selection();
   }
+  s.view.learn.figure = wanted && open_ && beat().figure.has_value();
   if (!wanted) return;
   const bool away = open_ && !is_at_place();
   if (context_.model.learn == nullptr || language_ != s.preferences.language || away != away_) refresh();
@@ -78,6 +79,7 @@ bool Lessons::is_own_document() const {
 
 bool Lessons::is_at_place() const {
   if (!is_own_document()) return false;
+  if (beat().figure) return true;  // no step is on screen
   return context_.state.view.step.cursor == showing_.state.view.step.cursor;
 }
 
@@ -207,7 +209,7 @@ void Lessons::set_stage(EventIndex cursor) {
     if (const auto chart = beat_view(*lesson(), beat())) view.chart = chart->view.step.chart;
   }
   s.view.step = std::move(view);
-  s.view.learn = {lesson()->id, beat().id};
+  s.view.learn = {lesson()->id, beat().id, beat().figure.has_value()};
   showing_.state.view.step.cursor = cursor;
   seen_selection_ = s.document.selection;
   context_.history = History();

@@ -94,6 +94,7 @@ class Lessons {
   void keep();
   void refresh();
   CardScene card();
+  std::optional<StageFigure> figure();
   void add_options(CardScene& card);
   Runs words(const std::string& key, Face face, Ink ink);
 

@@ -13,6 +13,7 @@
 
 #include "app/state/lesson_runs.h"
 #include "viz/learn/beat.h"
+#include "viz/learn/figure.h"
 
 namespace attn {
 namespace {
@@ -129,6 +130,7 @@ class Checker {
     auto scope = scope_of(beat, beat.row, runs.as_function());
     if (!scope) return fault(beat.id, "at", scope.error().message);
     if (!check_places(beat, runs)) return;
+    check_figure(beat, runs);
     for (const std::string& claim : beat.holds) {
       const auto value = evaluate_number(claim, *scope);
       if (!value)
@@ -140,6 +142,14 @@ class Checker {
     if (!at_once) check_numbers(beat, *scope);
     assumed_.merge(scope->assumed);
     if (beat.again) check_again(beat);
+  }
+
+  void check_figure(const Beat& beat, LessonRuns& runs) {
+    if (!beat.figure) return;
+    const auto session = runs.session();
+    if (!session) return fault(beat.id, "figure", session.error().message);
+    const StageFigure figure = figure_of(**session, *beat.figure);
+    if (!figure.roof.empty.empty()) fault(beat.id, "figure", figure.roof.empty);
   }
 
   bool check_places(const Beat& beat, LessonRuns& runs) {

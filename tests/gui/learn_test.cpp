@@ -270,6 +270,38 @@ TEST(LearnWindow, AnExhibitIsFoundOutWithoutTheSearchThatWouldTell) {
   }));
 }
 
+// A figure stands in Step's place, and is empty while the question is whose answer it would tell.
+TEST(LearnWindow, ARooflineOfTheSessionStandsBesideTheCardOnceItIsAnswered) {
+  TestWindow w(1280, 720);
+  start(w, "few-warps", "intensity");
+  ASSERT_TRUE(desk(w).figure);
+  EXPECT_TRUE(desk(w).figure->waits);
+  EXPECT_FALSE(shows_step(w.state().view));
+  EXPECT_TRUE(w.run([&](Ctx* ctx) {
+    ctx->SetRef(kLearn);
+    IM_CHECK(!ctx->ItemExists("**/##tile_q"));
+    IM_CHECK(plain_text(card(w).origin).find("NVIDIA H100 80GB HBM3, 2026-11-21") != std::string::npos);
+    type_and_enter(ctx, "2822");
+    IM_CHECK(card(w).right);
+    ctx->KeyPress(ImGuiKey_Tab);  // the card's controls are reached as everywhere
+    ctx->Yield(3);
+    IM_CHECK(ImGui::GetIO().NavVisible);
+    ctx->KeyPress(ImGuiKey_Escape);
+    ctx->Yield(2);
+  }));
+  const StageFigure& figure = *desk(w).figure;
+  EXPECT_FALSE(figure.waits);
+  EXPECT_EQ(figure.roof.empty, "");
+  ASSERT_EQ(figure.roof.dots.size(), 3U);  // naive, tiled, flash_simt
+  EXPECT_GT(figure.roof.ridge, 0);
+  // No step is on screen, so none can be walked away from; the next beat without a figure shows Step again.
+  w.controller().update({StepBy{StepUnit::phase, 1}});
+  EXPECT_FALSE(card(w).away);
+  start(w, "few-warps", "little");
+  EXPECT_FALSE(desk(w).figure);
+  EXPECT_TRUE(shows_step(w.state().view));
+}
+
 TEST(LearnWindow, WhatWasLearnedIsKeptAndCanBeForgotten) {
   TestWindow w;
   start(w, "by-hand", "score");

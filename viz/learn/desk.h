@@ -10,6 +10,7 @@
 
 #include "viz/draw/runs.h"
 #include "viz/learn/lesson.h"
+#include "viz/profile/roofline.h"
 #include "viz/step/veil.h"
 
 namespace attn {
@@ -49,6 +50,12 @@ struct CardScene {
   std::uint64_t number_of_showing = 0;  // another whenever the beat is shown anew: a typed draft is of one showing
 };
 
+// What stands beside the card in place of Step.
+struct StageFigure {
+  Roofline roof;
+  bool waits = false;  // for an answer: nothing of it is shown
+};
+
 struct Misconception {
   std::string words, lesson;
   int count = 0;
@@ -59,6 +66,7 @@ struct LearnDesk {
   std::string language;
   std::vector<Misconception> misconceptions;  // met twice or more, the most often first
   std::optional<CardScene> card;
+  std::optional<StageFigure> figure;
   StepVeil veil;
 };
 

@@ -70,6 +70,12 @@ struct Again {
   bool at_once = false;    // the first time round, too, with numbers that no text has shown
 };
 
+// What stands beside the card in place of Step: the roofline of the session's rows of one problem.
+struct LessonFigure {
+  std::int64_t L = 0, D = 0;
+  std::string kernel;  // the one that is looked at
+};
+
 // Where an answer may lead in place of a place: to the first wrong step of the beat's run, its element pinned.
 constexpr std::string_view kFirstWrong = "first_wrong";
 
@@ -78,10 +84,11 @@ struct Beat {
   std::string run = "main", at;
   std::string reveal;  // where the answer leads: a place or kFirstWrong; empty = nowhere
   std::int32_t row = 0;
-  std::string select;                           // as a state string has it; empty = the row alone
-  std::string chart;                            // of Step; empty = row
-  std::vector<std::string> holds;               // expressions that must be true of the recordings
-  bool hide_traffic = false, hide_map = false;  // while the question is open
+  std::string select;              // as a state string has it; empty = the row alone
+  std::string chart;               // of Step; empty = row
+  std::vector<std::string> holds;  // expressions that must be true of the recordings
+  std::optional<LessonFigure> figure;
+  bool hide_traffic = false, hide_map = false, hide_figure = false;  // while the question is open
   std::optional<LessonAsk> ask;
   std::optional<Again> again;
 };

@@ -243,12 +243,22 @@ Again read_again(const json& j, const std::string& where, LessonObject& parent) 
   return again;
 }
 
+LessonFigure read_figure_of(const json& j, const std::string& where, LessonObject& parent) {
+  LessonObject r(j, where);
+  r.only({"kind", "L", "D", "kernel"});
+  if (r.text("kind", 32, true) != "roofline") r.refuse("kind", "there is one: roofline");
+  constexpr std::int32_t kMost = 1 << 30;
+  LessonFigure figure{r.whole("L", 1, kMost, true), r.whole("D", 1, kMost, true), r.text("kernel", 64, true)};
+  parent.follow(r);
+  return figure;
+}
+
 Beat read_beat(const json& j, std::size_t index, LessonObject& parent) {
   std::string name = fmt::format("number {}", index + 1);
   if (j.is_object() && j.contains("id") && j["id"].is_string()) name = "'" + j["id"].get<std::string>() + "'";
   const std::string where = fmt::format("{}, beat {}", parent.where(), name);
   LessonObject r(j, where);
-  r.only({"id", "run", "at", "reveal", "row", "select", "chart", "holds", "veil", "ask", "again"});
+  r.only({"id", "run", "at", "reveal", "row", "select", "chart", "holds", "veil", "figure", "ask", "again"});
   Beat beat;
   beat.id = r.text("id", 64, true);
   if (!is_plain_name(beat.id)) r.refuse("id", "a name of small letters, digits, - and _ is expected");
@@ -264,9 +274,12 @@ Beat read_beat(const json& j, std::size_t index, LessonObject& parent) {
       beat.hide_traffic = true;
     else if (what == "map")
       beat.hide_map = true;
+    else if (what == "figure")
+      beat.hide_figure = true;
     else
-      r.refuse("veil", fmt::format("'{}' is none of traffic, map", what));
+      r.refuse("veil", fmt::format("'{}' is none of traffic, map, figure", what));
   }
+  if (r.has("figure")) beat.figure = read_figure_of(r.object("figure"), where + ", figure", r);
   if (r.has("ask")) beat.ask = read_ask(r.object("ask"), where + ", ask", r);
   if (r.has("again")) beat.again = read_again(r.object("again"), where + ", again", r);
   parent.follow(r);

@@ -262,6 +262,11 @@ TEST(Lessons, AFalseOneSaysWhere) {
            .insert(1, "\"assumptions\": {\"rate\": 3},"),
        "", "assumptions.rate", "nothing rests on it"},
       {with("l[0] >= 1", "metric(naive, tflops) > 0"), "sum", "holds", "names no session"},
+      {with("\"holds\": [\"l[0] >= 1\"]", R"("figure": {"kind": "pie", "L": 512, "D": 64, "kernel": "naive"})"), "sum",
+       "kind", "there is one: roofline"},
+      {with("\"holds\": [\"l[0] >= 1\"]", R"("figure": {"kind": "roofline", "L": 512, "D": 64, "kernel": "x"})")
+           .insert(1, "\"session\": \"h100\","),
+       "sum", "figure", "was not timed"},
       {with("l[0] >= 1", "metric(naive, tflops) > 0").insert(1, "\"session\": \"h1000\","), "sum", "holds", "h1000"},
   };
   for (const False& f : all) {
