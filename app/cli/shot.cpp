@@ -16,7 +16,10 @@
 #include "app/control/run_list.h"
 #include "app/state/apply.h"
 #include "app/state/document_inputs.h"
+#include "app/state/lesson_files.h"
+#include "app/state/lesson_hands.h"
 #include "app/state/string.h"
+#include "app/system/assets.h"
 #include "app/system/child_process.h"
 #include "app/window/pictures.h"
 #include "kernels/recording/replay.h"
@@ -27,7 +30,7 @@ namespace {
 
 struct ShotArguments {
   DocumentArguments document;
-  std::string view, size = "1440x900", theme, session, out, chart;
+  std::string view, size = "1440x900", theme, session, out, chart, answer;
   std::string step;  // "N" or "A..B"
   double seconds_per_step = 1;
   bool report = false;
@@ -139,6 +142,25 @@ Result<void> set_session(const ShotArguments& a, PictureSpec& picture) {
   return ok();
 }
 
+// The commands of the card, as a learner's hands give them.
+Result<void> set_answer(const ShotArguments& a, PictureSpec& picture) {
+  if (a.answer.empty()) return ok();
+  const LearnView& at = picture.state.view.learn;
+  if (!shows_step(picture.state.view) || at.lesson.empty())
+    return bad_input("--answer goes with --state attn1,workspace=learn,lesson=ID,beat=ID.");
+  const auto assets = find_assets();
+  if (!assets) return tl::unexpected(assets.error());
+  const FoundLessons found = read_lessons(*assets / "lessons");
+  const auto lesson =
+      std::find_if(found.lessons.begin(), found.lessons.end(), [&](const Lesson& l) { return l.id == at.lesson; });
+  const Beat* beat = lesson == found.lessons.end() ? nullptr : lesson->find(at.beat);
+  if (beat == nullptr) return bad_input(fmt::format("There is no beat '{}' of a lesson '{}'.", at.beat, at.lesson));
+  auto commands = lesson_hands(*lesson, *beat, a.answer);
+  if (!commands) return tl::unexpected(commands.error());
+  picture.commands = *std::move(commands);
+  return ok();
+}
+
 // Those of a session that is open come first, then those of this machine; what is nowhere is said.
 void add_named_runs(const BenchRuns& named, std::vector<ListedRun>& runs) {
   FoundRuns found = find_runs(run_folders(), named);
@@ -167,6 +189,7 @@ Result<PictureSpec> picture_of(const ShotArguments& a) {
   if (auto r = set_view(a, picture.state); !r) return tl::unexpected(r.error());
   if (auto r = check_distinct(input_files_of(picture.state), {{"-o", a.out}}); !r) return tl::unexpected(r.error());
   if (auto r = set_session(a, picture); !r) return tl::unexpected(r.error());
+  if (auto r = set_answer(a, picture); !r) return tl::unexpected(r.error());
   // A state that names runs is drawn with those that this machine has.
   const BenchRuns& named = picture.state.document.runs;
   if (!named.shown.empty()) add_named_runs(named, picture.runs);
@@ -259,6 +282,7 @@ Command add_shot(Parser program) {
   parser.add_flag("--report", a->report, "For the window: progress on its socket")->group("");
   parser.add_option("--chart", a->chart, "Step's chart: row, hindsight, passes, error or attention; left out: row")
       ->type_name("NAME");
+  parser.add_option("--answer", a->answer, "At a lesson's question: right, wrong, hint or shown")->type_name("NAME");
   parser.add_option("--session", a->session, "Rows and recording of a saved session; --step counts in that recording")
       ->type_name("FILE.attn");
   parser.add_option("--size", a->size, "Pixels; left out: 1440x900")->type_name("WxH");

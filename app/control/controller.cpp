@@ -49,11 +49,13 @@ struct Controller::RunEffect {
   void operator()(const ChooseAnswer& e) const { c.lessons_.choose(e.index); }
   void operator()(const CheckAnswer& e) const { c.lessons_.check(e.typed); }
   void operator()(const ShowHint&) const { c.lessons_.show_hint(); }
-  void operator()(const ShowAnswer&) const { c.lessons_.show_answer(); }
+  void operator()(const ShowAnswer& e) const { c.lessons_.show_answer(e.typed); }
   void operator()(const AskAgain&) const { c.lessons_.again(); }
   void operator()(const BackToLesson&) const { c.lessons_.back(); }
   void operator()(const LeaveLesson&) const { c.lessons_.leave(); }
   void operator()(const ForgetLessons&) const { c.lessons_.forget(); }
+  void operator()(const Teach& e) const { c.lessons_.teach(e.on); }
+  void operator()(const TakeBackVote&) const { c.lessons_.take_back_vote(); }
 
   void operator()(const Ask&) const {}          // the shell's own: it opens the popup in the frame that asks
   void operator()(const ResetLayout&) const {}  // likewise

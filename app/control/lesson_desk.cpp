@@ -81,9 +81,25 @@ void Lessons::add_options(CardScene& card) {
     }
     option.chosen = std::find(showing_.chosen.begin(), showing_.chosen.end(), n) != showing_.chosen.end();
     option.right = done && q.right[n];
+    option.votes = static_cast<int>(std::count(showing_.votes.begin(), showing_.votes.end(), n));
     option.missed = option.chosen && ((showing_.missed && q.map_rows == 0) || (done && !q.right[n]));
     card.options.push_back(std::move(option));
   }
+}
+
+// What the class said, once it is revealed.
+void Lessons::add_said(CardScene& card) {
+  card.teach = learner_.has_value();
+  card.votes = static_cast<int>(showing_.votes.size());
+  card.typed = showing_.entered;
+  if (!card.teach || !showing_.shown || !showing_.typed) return;
+  card.said = {word("The class said ", Token::text),
+               {short_number(*showing_.typed), Face::mono, Token::text, 0, false},
+               word(".", Token::text)};
+  if (showing_.told.empty()) return;
+  card.said.push_back(word(" ", Token::text));
+  const Runs told = words(showing_.told, Face::text, Token::text);
+  card.said.insert(card.said.end(), told.begin(), told.end());
 }
 
 CardScene Lessons::card() {
@@ -95,7 +111,7 @@ CardScene Lessons::card() {
   c.number = l.number;
   c.title = l.words("title", language);
   c.beat = beat_;
-  c.number_of_showing = showings_;
+  c.number_of_showing = showing_.number;
   for (std::size_t n = 0; n < l.beats.size(); ++n) {
     const BeatProgress p = progress_of(progress_, l.id, l.beats[n].id);
     const bool ask = l.beats[n].ask.has_value();
@@ -108,6 +124,7 @@ CardScene Lessons::card() {
   c.say = words(text_key(b, "say"), Face::text, Token::text);
   c.origin = origins_of(l, b, showing_.scope, language);
   c.away = away_;
+  add_said(c);
   c.can_repeat = b.again.has_value();
   const bool done = !b.ask || showing_.right || showing_.shown;
   if (done) c.proof = words(text_key(b, "proof"), Face::text, Token::text);
@@ -120,7 +137,7 @@ CardScene Lessons::card() {
   }
   if (!b.ask) return c;
   c.asks = b.ask->kind;
-  c.kind = kind_words(b.ask->kind);
+  c.kind = kind_words(b.ask->kind, c.teach);
   c.open = asks();
   c.right = showing_.right, c.shown = showing_.shown, c.missed = showing_.missed;
   c.within = b.ask->within.words();
@@ -128,6 +145,13 @@ CardScene Lessons::card() {
   if (!b.ask->letter.empty()) {
     ExpressionScope scope = showing_.scope;
     if (auto runs = filled(b.ask->letter, scope, Face::text, Token::text)) c.letter = *std::move(runs);
+  }
+  if (done && b.ask->kind == AskKind::num) {
+    c.truth = c.letter;
+    const std::string unit = c.unit.empty() ? c.unit : " " + c.unit;
+    c.truth.push_back(
+        {(c.letter.empty() ? "" : " ") + short_number(showing_.question->truth), Face::mono, Token::text});
+    if (!unit.empty()) c.truth.push_back(word(unit, Token::text));
   }
   c.can_hint = asks() && !showing_.hint && l.has_text(text_key(b, "hint"));
   if (showing_.hint) c.hint = words(text_key(b, "hint"), Face::text, Token::text);
@@ -166,13 +190,14 @@ void Lessons::refresh() {
   desk->languages.insert(desk->languages.end(), languages.begin(), languages.end());
   desk->language = language_;
   desk->misconceptions = misconceptions_of(progress_);
+  desk->teach = learner_.has_value();
   away_ = open_ && !is_at_place();
   if (open_) {
     desk->card = card();
     desk->figure = figure();
     // Somewhere else there is nothing of the question to see.
     const bool veiled = asks() && is_own_document();
-    desk->veil = {veiled, showing_.scope.horizon, beat().hide_traffic, beat().hide_map};
+    desk->veil = {veiled, showing_.scope.horizon, veiled && beat().hide_traffic, veiled && beat().hide_map};
   }
   context_.model.learn = std::move(desk);
 }

@@ -1,6 +1,7 @@
 #include "app/control/lessons.h"
 
 #include <algorithm>
+#include <iterator>
 #include <system_error>
 #include <utility>
 
@@ -17,7 +18,7 @@ void Lessons::load() {
   FoundLessons found;
   if (!sources_.folder.empty()) found = read_lessons(sources_.folder);
   for (const std::string& why : found.refused) context_.log.error(why);
-  lessons_ = std::move(found.lessons);
+  lessons_.assign(std::make_move_iterator(found.lessons.begin()), std::make_move_iterator(found.lessons.end()));
   own_.assign(lessons_.size(), false);
   auto progress = load_progress(sources_.progress);
   if (progress) {
@@ -37,6 +38,7 @@ BeatProgress& Lessons::progress() {
 }
 
 void Lessons::keep() {
+  if (learner_) return;
   if (!may_save_ || sources_.progress.empty()) return;
   if (auto saved = save_progress(sources_.progress, progress_); !saved) {
     context_.log.warn("What was learned is not kept: " + saved.error().message);
@@ -48,6 +50,9 @@ void Lessons::follow() {
   State& s = context_.state;
   const bool wanted = s.view.workspace == Workspace::learn;
   if (wanted) load();
+  if (!wanted && learner_) end_teaching();
+  // From a state string: that it is for a class.
+  if (wanted && s.view.learn.teach && !learner_) begin_teaching();
   // From a state string: the lesson that it names.
   if (wanted && loaded_ && !s.view.learn.lesson.empty() && (!open_ || lesson()->id != s.view.learn.lesson))
     start(s.view.learn.lesson, s.view.learn.beat);
@@ -103,7 +108,7 @@ void Lessons::start(const std::string& id, const std::string& wanted_beat) {
   load();
   const auto it = std::find_if(lessons_.begin(), lessons_.end(), [&](const Lesson& l) { return l.id == id; });
   if (it == lessons_.end()) {
-    context_.state.view.learn = {};
+    context_.state.view.learn = {"", "", learner_.has_value()};
     context_.log.error(fmt::format("There is no lesson '{}'.", id));
     return refresh();
   }
@@ -140,6 +145,7 @@ void Lessons::open_file(const std::filesystem::path& file) {
     lessons_.push_back(*std::move(read));
     own_.push_back(true);
   } else {
+    forget_waiting(static_cast<std::size_t>(known - lessons_.begin()));
     *known = *std::move(read);
   }
   start(id, "");
@@ -162,6 +168,7 @@ Result<void> Lessons::show(std::optional<std::uint64_t> seed) {
     seed = *fresh;
   }
   Showing next;
+  next.number = ++showings_;
   next.seed = seed;
   const auto row = row_of_beat(*lesson(), beat(), seed);
   if (!row) return tl::unexpected(row.error());
@@ -179,7 +186,6 @@ Result<void> Lessons::show(std::optional<std::uint64_t> seed) {
   if (!state) return tl::unexpected(state.error());
   next.state = *std::move(state);
   showing_ = std::move(next);
-  ++showings_;
   set_stage(showing_.scope.horizon);
   progress().seen = true;
   progress_.last_lesson = lesson()->id;
@@ -209,7 +215,7 @@ void Lessons::set_stage(EventIndex cursor) {
     if (const auto chart = beat_view(*lesson(), beat())) view.chart = chart->view.step.chart;
   }
   s.view.step = std::move(view);
-  s.view.learn = {lesson()->id, beat().id, beat().figure.has_value()};
+  s.view.learn = {lesson()->id, beat().id, learner_.has_value(), beat().figure.has_value()};
   showing_.state.view.step.cursor = cursor;
   seen_selection_ = s.document.selection;
   context_.history = History();
@@ -235,6 +241,12 @@ void Lessons::choose(std::size_t index) {
   if (!open_ || !asks()) return;
   const Question& q = *showing_.question;
   if (index >= q.right.size()) return;
+  if (learner_) {
+    // Hands are counted for one of a few; the tiles of a map are talked about.
+    if (beat().ask->kind == AskKind::tiles) return;
+    showing_.votes.push_back(index);
+    return refresh();
+  }
   auto& chosen = showing_.chosen;
   const auto it = std::find(chosen.begin(), chosen.end(), index);
   const bool several = beat().ask->kind == AskKind::tiles;
@@ -254,7 +266,7 @@ void Lessons::take_selection() {
   const Selection& now = context_.state.document.selection;
   if (now == seen_selection_) return;
   seen_selection_ = now;
-  if (!asks() || beat().ask->kind != AskKind::click || !is_own_document()) return;
+  if (learner_ || !asks() || beat().ask->kind != AskKind::click || !is_own_document()) return;
   const auto matches = [&](const Choice& c) {
     const bool row = c.row < 0 || c.row == now.row;
     const bool tensor = !c.slot || tensor_of(*c.slot) == tensor_of(now.slot);
@@ -273,7 +285,9 @@ void Lessons::take_selection() {
 
 void Lessons::check(const std::string& typed) {
   if (!open_ || !asks() || !is_own_document()) return;
+  if (learner_) return show_answer(typed);
   Answer answer;
+  showing_.entered = typed;
   answer.chosen = showing_.chosen;
   showing_.unread = false;
   if (beat().ask->kind == AskKind::num) {
@@ -310,8 +324,16 @@ void Lessons::show_hint() {
   refresh();
 }
 
-void Lessons::show_answer() {
+void Lessons::show_answer(const std::string& typed) {
   if (!open_ || !asks()) return;
+  if (learner_ && beat().ask->kind == AskKind::num) {
+    showing_.entered = typed;
+    showing_.typed = typed_number(typed);
+    if (showing_.typed) {
+      const Judgement judged = judge_answer(*beat().ask, *showing_.question, {showing_.typed, {}});
+      if (!judged.right && !judged.text.empty()) showing_.told = text_key(beat(), judged.text);
+    }
+  }
   showing_.shown = true;
   showing_.missed = false;
   showing_.feedback = text_key(beat(), "right");
@@ -365,13 +387,13 @@ void Lessons::leave() {
   shelf_ = {};
   open_.reset();
   showing_ = {};
-  context_.state.view.learn = {};
+  context_.state.view.learn = {"", "", learner_.has_value()};
   refresh();
 }
 
 void Lessons::forget() {
   progress_ = {};
-  may_save_ = true;
+  if (!learner_) may_save_ = true;
   keep();
   context_.log.note("What was learned is forgotten.");
   refresh();

@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <deque>
 #include <filesystem>
 #include <memory>
 #include <optional>
@@ -46,11 +47,15 @@ class Lessons {
   void choose(std::size_t index);
   void check(const std::string& typed);
   void show_hint();
-  void show_answer();
+  // `typed`: what a class said, where a teacher reveals.
+  void show_answer(const std::string& typed = {});
   void again();
   void back();
   void leave();
   void forget();
+  // For a class: a lesson of the teacher's beside the learner's, which waits as it is, and nothing of it is kept.
+  void teach(bool on);
+  void take_back_vote();
 
  private:
   // What is not on screen: the user's while a lesson is, else the lesson's.
@@ -61,6 +66,7 @@ class Lessons {
   };
   // One showing of one beat.
   struct Showing {
+    std::uint64_t number = 0;
     std::optional<std::uint64_t> seed;
     std::int32_t row = 0;
     std::unique_ptr<LessonRuns> runs;
@@ -71,8 +77,23 @@ class Lessons {
     bool hint = false, right = false, shown = false, missed = false;
     int tries = 0;
     std::string feedback;  // key of its words; empty = none
+    std::string entered;   // as it was typed
     std::optional<double> typed;
-    bool unread = false;  // what was typed is no number
+    bool unread = false;             // what was typed is no number
+    std::vector<std::size_t> votes;  // of a class: what each hand chose
+    std::string told;                // of a class: key of the words to its usual mistake
+  };
+  // What waits while a teacher teaches.
+  struct Learner {
+    LessonProgress progress;
+    std::optional<std::size_t> open;
+    std::size_t beat = 0;
+    Showing showing;
+    Shelf shelf;  // the lesson's side
+    LearnView place;
+    Workspace workspace = Workspace::step;
+    bool log_panel = false, keys_sheet = false;
+    Preferences preferences;
   };
 
   void load();
@@ -96,13 +117,18 @@ class Lessons {
   CardScene card();
   std::optional<StageFigure> figure();
   void add_options(CardScene& card);
+  void add_said(CardScene& card);
+  void begin_teaching();
+  void end_teaching();
+  // The learner's lesson is read anew meanwhile: nothing of the old one is left to come back to.
+  void forget_waiting(std::size_t lesson);
   Runs words(const std::string& key, Face face, Ink ink);
 
   JobContext context_;
   LessonSources sources_;
   Recordings& recordings_;
   bool loaded_ = false, may_save_ = true;
-  std::vector<Lesson> lessons_;
+  std::deque<Lesson> lessons_;  // runs of a showing that waits refer to theirs
   std::vector<bool> own_;
   LessonProgress progress_;
   std::optional<std::size_t> open_;
@@ -110,6 +136,7 @@ class Lessons {
   Showing showing_;
   Shelf shelf_;
   bool on_stage_ = false;
+  std::optional<Learner> learner_;  // while a teacher teaches
   Selection seen_selection_;
   std::uint64_t showings_ = 0;
   // What the desk was made for, beside what the members say.

@@ -134,7 +134,10 @@ void draw_content(const State& state, int columns, Commands& commands) {
   draw_group("Step");
   draw_group("Bench");
   draw_group("Profile");
-  if (columns < 3) draw_mouse();
+  if (columns < 3) {
+    draw_group("Learn");
+    draw_mouse();
+  }
   ImGui::EndGroup();
   if (columns > 1) ImGui::SameLine(0, s.px(24));
   ImGui::BeginGroup();
@@ -149,6 +152,7 @@ void draw_content(const State& state, int columns, Commands& commands) {
   ImGui::SameLine(0, s.px(24));
   ImGui::BeginGroup();
   ImGui::PushStyleVar(ImGuiStyleVar_ItemSpacing, ImVec2(s.px(8), s.px(0)));
+  draw_group("Learn");
   draw_mouse();
   ImGui::PopStyleVar();
   ImGui::EndGroup();

@@ -10,6 +10,7 @@
 #include "imgui.h"
 #include "imgui_internal.h"
 #include "kernels/base/files.h"
+#include "viz/learn/class_scale.h"
 #include "viz/step/cache.h"
 #include "viz/workspaces.h"
 
@@ -33,9 +34,8 @@ void build_default_layout(ImGuiID dockspace, ImVec2 size, bool anew) {
   ImGui::DockBuilderFinish(dockspace);
 }
 
-ImGuiID draw_dockspace(bool anew) {
+ImGuiID draw_dockspace(bool anew, float bar) {
   const ImGuiViewport* viewport = ImGui::GetMainViewport();
-  const float bar = style().px(kTopBarHeight);
   const ImVec2 size(viewport->Size.x, std::max(1.0F, viewport->Size.y - bar));
   ImGui::SetNextWindowPos(ImVec2(viewport->Pos.x, viewport->Pos.y + bar));
   ImGui::SetNextWindowSize(size);
@@ -83,8 +83,11 @@ Result<void> Shell::set_up(const std::filesystem::path& assets) {
   return ok();
 }
 
-void Shell::follow(const Preferences& preferences, float monitor_scale) {
-  const float scale = preferences.scale * std::clamp(monitor_scale, 1.0F, 4.0F);
+void Shell::follow(const State& state, float monitor_scale) {
+  const Preferences& preferences = state.preferences;
+  float scale = preferences.scale * std::clamp(monitor_scale, 1.0F, 4.0F);
+  const ImVec2 size = ImGui::GetIO().DisplaySize;
+  if (teaches(state.view)) scale *= class_scale(size.x / scale, size.y / scale);
   if (style_.theme == preferences.theme && style_.scale == scale) return;
   style_.theme = preferences.theme;
   style_.scale = scale;
@@ -126,6 +129,7 @@ void Shell::draw_workspace(Controller& controller, Commands& commands) {
     switch (workspace) {
       case Workspace::step:
         step_.veil = {};
+        step_.alone = false;
         draw_step(controller.state(), controller.model(), step_, commands);
         break;
       case Workspace::bench:
@@ -135,7 +139,8 @@ void Shell::draw_workspace(Controller& controller, Commands& commands) {
         draw_profile(controller.state(), controller.model(), profile_, commands);
         break;
       case Workspace::learn:
-        draw_learn(controller.state(), controller.model(), learn_, step_, commands);
+        draw_learn(controller.state(), controller.model(), teaches(controller.state().view) ? class_ : learn_, step_,
+                   commands);
         break;
     }
     ImGui::PopID();
@@ -205,24 +210,40 @@ std::size_t Shell::obey_own(const Commands& commands, std::size_t from) {
   return commands.size();
 }
 
+// Escape leaves the class, after what is open above the lesson; F11 works while a number is typed too. Their command is
+// the frame's last: what was pinned is let go before.
+void Shell::follow_class(const State& state, bool tiles_had_keyboard, Commands& commands) const {
+  const bool teaching = teaches(state.view);
+  if (state.view.workspace != Workspace::learn || held_.popup_open || held_.open_popups > 0) return;
+  if (ImGui::GetIO().WantTextInput) {
+    if (ImGui::Shortcut(ImGuiKey_F11, ImGuiInputFlags_RouteGlobal)) commands.emplace_back(Teach{!teaching});
+    return;
+  }
+  const bool above = state.view.keys_sheet || tiles_had_keyboard;
+  if (teaching && !above && ImGui::IsKeyPressed(ImGuiKey_Escape, false)) commands.emplace_back(Teach{false});
+}
+
 void Shell::draw(Controller& controller, Commands& commands) {
   const State& state = controller.state();
   follow_keyboard(state);
   const Commands keys = read_keys(state, step_.tiles.focused, held_.popup_open);
   commands.insert(commands.end(), keys.begin(), keys.end());
 
-  draw_top_bar(controller, commands);
-  draw_dockspace(std::exchange(held_.reset_layout, false));
+  // A class sees card and run alone.
+  const bool teaching = teaches(state.view);
+  if (!teaching) draw_top_bar(controller, commands);
+  draw_dockspace(std::exchange(held_.reset_layout, false), teaching ? 0 : style().px(kTopBarHeight));
   step_.tiles.tab_elsewhere = !held_.tab_is_tiles;
   const bool tiles_had_keyboard = step_.tiles.focused;
   draw_workspace(controller, commands);
-  if (state.view.log_panel) draw_log_panel(controller, held_, commands);
+  if (state.view.log_panel && !teaching) draw_log_panel(controller, held_, commands);
   const std::size_t obeyed = obey_own(commands, 0);
   draw_popups(controller, held_, commands);
   draw_keys_sheet(state, held_, commands);
   obey_own(commands, obeyed);  // what they ask for comes in the next frame
   if (toasts_) draw_toast(controller, held_);
   follow_tab(state, tiles_had_keyboard);
+  follow_class(state, tiles_had_keyboard, commands);
   held_.open_popups = ImGui::GetCurrentContext()->OpenPopupStack.Size;
   // A button that was let go ends the drag, and so does the window that is left: GLFW then lets go of all.
   if (!ImGui::IsAnyItemActive()) controller.end_gesture();

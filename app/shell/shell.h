@@ -51,7 +51,7 @@ class Shell {
   // Fonts and texts out of the assets; the current context's style and io.UserData.
   Result<void> set_up(const std::filesystem::path& assets);
   // Between frames, before NewFrame. `monitor_scale` multiplies the user's.
-  void follow(const Preferences& preferences, float monitor_scale);
+  void follow(const State& state, float monitor_scale);
   // Dear ImGui's layout text; before the first frame.
   void load_layout(const std::string& layout);
   std::string layout() const;
@@ -72,6 +72,7 @@ class Shell {
  private:
   void draw_workspace(Controller& controller, Commands& commands);
   std::size_t obey_own(const Commands& commands, std::size_t from);
+  void follow_class(const State& state, bool tiles_had_keyboard, Commands& commands) const;
   void follow_keyboard(const State& state);
   void follow_tab(const State& state, bool tiles_had_keyboard);
 
@@ -79,7 +80,7 @@ class Shell {
   StepHeld step_;
   BenchHeld bench_;
   ProfileHeld profile_;
-  LearnHeld learn_;
+  LearnHeld learn_, class_;  // the learner's, and that of a class
   ShellHeld held_;
   bool toasts_ = true;
 };

@@ -29,6 +29,8 @@ void add_learn_view_keys(std::vector<StateKey>& keys) {
                   [](State& s, std::string_view text) { return read_name(s.view.learn.lesson, text); }});
   keys.push_back({"beat", [](const State& s) { return name_or_none(s.view.learn.beat); },
                   [](State& s, std::string_view text) { return read_name(s.view.learn.beat, text); }});
+  keys.push_back(flag_key(
+      "teach", [](auto& s) -> auto& { return s.view.learn.teach; }));
 }
 
 }  // namespace attn

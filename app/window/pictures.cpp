@@ -78,7 +78,7 @@ class OffscreenWindow {
     for (int frame = 0; frame < kFrames; ++frame) {
       controller_->update(std::exchange(commands, {}));
       if (controller_->tasks_run()) controller_->wait();  // what a panel asked for belongs to the picture
-      shell_.follow(controller_->state().preferences, 1);
+      shell_.follow(controller_->state(), 1);
       ImGui_ImplOpenGL3_NewFrame();
       ImGui::NewFrame();
       shell_.draw(*controller_, commands);
@@ -165,7 +165,7 @@ Result<void> take_pngs(OffscreenWindow& offscreen_window, const StepSeries& step
 Result<Image> draw_picture(const PictureSpec& spec) {
   auto offscreen_window = OffscreenWindow::open(spec);
   if (!offscreen_window) return tl::unexpected(offscreen_window.error());
-  return (*offscreen_window)->draw({});
+  return (*offscreen_window)->draw(spec.commands);
 }
 
 Result<std::vector<Image>> draw_charts(const PictureSpec& spec, std::span<const std::string> metrics) {

@@ -13,6 +13,7 @@
 #include "app/graphics/image.h"
 #include "kernels/base/result.h"
 #include "kernels/recording/recording.h"
+#include "viz/state/commands.h"
 #include "viz/state/model.h"
 #include "viz/state/state.h"
 
@@ -23,6 +24,7 @@ struct PictureSpec {
   State state;
   int width = 1440, height = 900;              // pixels, 320 x 240 to 8192 x 8192
   std::shared_ptr<const Recording> recording;  // null: recorded from state.document
+  Commands commands;                           // obeyed before it is drawn, as if of the user's hands
   std::vector<ListedRun> runs;                 // that Bench lists; all are shown unless the state names some
 };
 

@@ -125,17 +125,19 @@ class SettingsKeeper {
       : file_(std::move(file)), kept_(loaded.settings), seen_(start), may_save_(loaded.may_save) {
     saved_text_ = settings_text(kept_);
   }
-  void look(const Preferences& now, const Shell& shell, GLFWwindow* window, Log& log, bool at_once) {
+  // What a teacher sets for a class, the full screen too, goes with it.
+  void look(const State& state, const Shell& shell, GLFWwindow* window, Log& log, bool at_once) {
     if (!may_save_) return;
-    follow_preferences(now, seen_, kept_.preferences);
-    if (glfwGetWindowAttrib(window, GLFW_MAXIMIZED) == GLFW_FALSE) {
+    const bool own = !teaches(state.view) && glfwGetWindowMonitor(window) == nullptr;
+    if (own) follow_preferences(state.preferences, seen_, kept_.preferences);
+    if (own && glfwGetWindowAttrib(window, GLFW_MAXIMIZED) == GLFW_FALSE) {
       const float scale = std::max(1.0F, ImGui_ImplGlfw_GetContentScaleForWindow(window));
       int width = 0, height = 0;
       glfwGetWindowSize(window, &width, &height);
       kept_.window_width = std::clamp(static_cast<int>(static_cast<float>(width) / scale), 320, 16384);
       kept_.window_height = std::clamp(static_cast<int>(static_cast<float>(height) / scale), 240, 16384);
     }
-    if (ImGui::GetIO().WantSaveIniSettings || at_once) {
+    if (own && (ImGui::GetIO().WantSaveIniSettings || at_once)) {
       ImGui::GetIO().WantSaveIniSettings = false;
       kept_.layout = shell.layout();
     }
@@ -162,6 +164,49 @@ class SettingsKeeper {
   SteadyClock::time_point changed_;
 };
 
+// Where the window stood before it filled the screen, in screen coordinates.
+struct WindowPlace {
+  int x = 0, y = 0, width = 0, height = 0;
+};
+
+// The monitor that shows most of the window; null where there is none.
+GLFWmonitor* monitor_of(const WindowPlace& window) {
+  int count = 0;
+  GLFWmonitor** monitors = glfwGetMonitors(&count);
+  GLFWmonitor* best = nullptr;
+  long most = -1;
+  for (int n = 0; n < count; ++n) {
+    WindowPlace m;
+    glfwGetMonitorPos(monitors[n], &m.x, &m.y);
+    const GLFWvidmode* mode = glfwGetVideoMode(monitors[n]);
+    if (mode == nullptr) continue;
+    const long wide = std::min(window.x + window.width, m.x + mode->width) - std::max(window.x, m.x);
+    const long high = std::min(window.y + window.height, m.y + mode->height) - std::max(window.y, m.y);
+    const long shown = wide > 0 && high > 0 ? wide * high : 0;
+    if (shown <= most) continue;
+    most = shown;
+    best = monitors[n];
+  }
+  return best;
+}
+
+// A class gets the full screen, and the window comes back as it was.
+void follow_class(GLFWwindow* window, bool teaching, std::optional<WindowPlace>& before) {
+  if (teaching == before.has_value()) return;
+  if (!teaching) {
+    glfwSetWindowMonitor(window, nullptr, before->x, before->y, before->width, before->height, GLFW_DONT_CARE);
+    before.reset();
+    return;
+  }
+  WindowPlace now;
+  glfwGetWindowPos(window, &now.x, &now.y);
+  glfwGetWindowSize(window, &now.width, &now.height);
+  before = now;
+  GLFWmonitor* monitor = monitor_of(now);
+  const GLFWvidmode* mode = monitor == nullptr ? nullptr : glfwGetVideoMode(monitor);
+  if (mode != nullptr) glfwSetWindowMonitor(window, monitor, 0, 0, mode->width, mode->height, mode->refreshRate);
+}
+
 // All that one open window needs. Members die in reverse order.
 struct App {
   std::unique_ptr<Glfw> glfw;
@@ -174,11 +219,12 @@ struct App {
   Commands commands;                   // of the last frame, and dropped files
   bool exposed = false;                // what the window showed is lost
   std::optional<std::uint64_t> shown;  // frame_sum() of what it shows
-  int frames = 0, pictures = 0;        // made, and of these another than the one before
+  std::optional<WindowPlace> before_class;
+  int frames = 0, pictures = 0;  // made, and of these another than the one before
 };
 
 void make_frame(App& app) {
-  app.shell.follow(app.controller->state().preferences, ImGui_ImplGlfw_GetContentScaleForWindow(app.window.get()));
+  app.shell.follow(app.controller->state(), ImGui_ImplGlfw_GetContentScaleForWindow(app.window.get()));
   ImGui_ImplOpenGL3_NewFrame();
   ImGui_ImplGlfw_NewFrame();
   begin_frame();
@@ -305,7 +351,7 @@ Result<int> run_window(const WindowOptions& options) {
   make_controller(app, state, loaded, options);
   SettingsKeeper keeper(settings_file(), loaded, state.preferences);
   const auto keep = [&](bool at_once) {
-    keeper.look(app.controller->state().preferences, app.shell, app.window.get(), app.controller->log(), at_once);
+    keeper.look(app.controller->state(), app.shell, app.window.get(), app.controller->log(), at_once);
   };
   const std::stop_callback stopped(options.stop, [] { glfwPostEmptyEvent(); });
   Pace pace(display_rate());
@@ -314,6 +360,7 @@ Result<int> run_window(const WindowOptions& options) {
     if (glfwWindowShouldClose(app.window.get()) != GLFW_FALSE || options.stop.stop_requested()) break;
     wait(app, pace, looked);
     if (pace.next() <= glfwGetTime()) draw_frame(app, pace);
+    follow_class(app.window.get(), teaches(app.controller->state().view), app.before_class);
     keep(false);
   }
   keep(true);

@@ -71,7 +71,7 @@ class Window {
     commands_.insert(commands_.end(), more.begin(), more.end());
     const double begin = thread_milliseconds();
     controller_->update(std::exchange(commands_, {}));
-    shell_.follow(controller_->state().preferences, 1);
+    shell_.follow(controller_->state(), 1);
     ImGui_ImplNull_NewFrame();
     ImGui::GetIO().DisplaySize = {kWidth, kHeight};
     ImGui::GetIO().DeltaTime = 1.0F / 60;

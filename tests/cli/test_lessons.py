@@ -63,7 +63,27 @@ def refused(folder):
                      f"lesson {arguments}: {done.returncode} {done.stderr}")
 
 
+def answered(folder):
+    """`shot --answer` says what it cannot answer, and draws another picture than without."""
+    at = "attn1,workspace=learn,lesson=by-hand,beat="
+    for state, answer, words in ((at + "score", "maybe", "'maybe'"), (at + "tile", "right", "asks nothing"),
+                                 (at + "nowhere", "right", "no beat 'nowhere'"),
+                                 ("attn1,preset=causal", "right", "--answer")):
+        done = run("shot", "--state", state, "--answer", answer, "-o", folder / "no.png")
+        report.check(done.returncode == 2 and words in done.stderr,
+                     f"{state}, {answer}: {done.returncode} {done.stderr}")
+    drawn = set()
+    for answer in ([], ["--answer", "right"], ["--answer", "wrong"], ["--answer", "hint"], ["--answer", "shown"]):
+        done = run("shot", "--state", at + "score", *answer, "-o", folder / "beat.png")
+        if "No picture can be drawn" in done.stderr:
+            return
+        report.check(done.returncode == 0, f"{answer}: {done.stderr}")
+        drawn.add((folder / "beat.png").read_bytes())
+    report.check(len(drawn) == 5, f"{len(drawn)} pictures of five")
+
+
 with tempfile.TemporaryDirectory() as made:
+    answered(pathlib.Path(made))
     shipped()
     by_the_page(pathlib.Path(made))
     refused(pathlib.Path(made))

@@ -24,6 +24,7 @@ except ImportError:
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 APPROVED = ROOT / "tests" / "pictures"
+LEARN = "attn1,workspace=learn,"
 PICTURES = {
     "blackboard": ["--preset", "blackboard", "--step", "14"],
     "late_outlier": ["--preset", "late_outlier", "--step", "26"],
@@ -35,6 +36,9 @@ PICTURES = {
     "large_logits_no_max": ["--preset", "large_logits", "--no-max", "--step", "14", "--chart", "error"],
     "three_passes": ["--preset", "random", "--kernel", "cpu_multicore", "--step", "9", "--chart", "passes"],
     "wrong_run": ["--kernel", "museum_alpha_on_l_only", "--preset", "late_outlier", "--step", "15"],
+    "learn_question": ["--view", "learn", "--state", LEARN + "lesson=one-pass,beat=past"],
+    "learn_mistake": ["--view", "learn", "--state", LEARN + "lesson=one-pass,beat=past", "--answer", "wrong"],
+    "learn_class": ["--view", "learn", "--state", LEARN + "teach=1,lesson=by-hand,beat=largest"],
     "profile_gpu": ["--view", "profile", "--session", str(ROOT / "assets" / "sessions" / "h100.attn")],
     "bench_gpu": ["--view", "bench", "--session", str(ROOT / "assets" / "sessions" / "h100.attn")],
 }

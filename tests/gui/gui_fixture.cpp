@@ -52,7 +52,7 @@ TestWindow::~TestWindow() {
 
 void TestWindow::draw_frame() {
   controller_->update(std::exchange(commands_, {}));
-  shell_.follow(controller_->state().preferences, 1);
+  shell_.follow(controller_->state(), 1);
   ImGui_ImplNull_NewFrame();
   ImGui::GetIO().DisplaySize = {static_cast<float>(width_), static_cast<float>(height_)};
   begin_frame();

@@ -11,8 +11,10 @@
 #include <fmt/format.h>
 
 #include "app/state/lesson_files.h"
+#include "app/state/lesson_hands.h"
 #include "app/state/lesson_progress.h"
 #include "app/state/lesson_runs.h"
+#include "imgui_internal.h"
 #include "tests/gui/gui_fixture.h"
 #include "tests/paths.h"
 #include "viz/draw/number_text.h"
@@ -147,6 +149,33 @@ TEST(LearnWindow, ALessonIsGoneThroughByMouse) {
     ctx->Yield(2);
     IM_CHECK(!desk(w).card);
   }));
+}
+
+// What pictures of beats after an answer are made with.
+TEST(LearnWindow, HandsAnswerEveryQuestionRightlyAndWithAMistake) {
+  const FoundLessons found = read_lessons(std::filesystem::path(test::source_folder()) / "assets/lessons");
+  TestWindow w;
+  int right = 0, wrong = 0;
+  for (const Lesson& lesson : found.lessons) {
+    for (const Beat& beat : lesson.beats) {
+      if (!beat.ask) continue;
+      w.controller().update({StartLesson{lesson.id, beat.id}});
+      if (const auto hands = lesson_hands(lesson, beat, "wrong")) {
+        w.controller().update(*hands);
+        EXPECT_TRUE(card(w).missed && card(w).open && !card(w).feedback.empty()) << lesson.id << ", " << beat.id;
+        ++wrong;
+        w.controller().update({StartLesson{lesson.id, beat.id}});
+      }
+      const auto hands = lesson_hands(lesson, beat, "right");
+      ASSERT_TRUE(hands) << lesson.id << ", " << beat.id << ": " << hands.error().message;
+      w.controller().update(*hands);
+      EXPECT_TRUE(card(w).right && !card(w).open) << lesson.id << ", " << beat.id;
+      ++right;
+    }
+  }
+  EXPECT_GE(right, 75);
+  EXPECT_GE(wrong, right * 9 / 10);
+  EXPECT_FALSE(lesson_hands(found.lessons.front(), found.lessons.front().beats.front(), "right"));  // it tells
 }
 
 TEST(LearnWindow, TheUsersOwnProblemComesBackUntouched) {
@@ -300,6 +329,33 @@ TEST(LearnWindow, ARooflineOfTheSessionStandsBesideTheCardOnceItIsAnswered) {
   start(w, "few-warps", "little");
   EXPECT_FALSE(desk(w).figure);
   EXPECT_TRUE(shows_step(w.state().view));
+}
+
+TEST(LearnWindow, WhatAQuestionHidesComesBackWithItsAnswer) {
+  TestWindow w;
+  start(w, "masks", "skipped");
+  ASSERT_TRUE(desk(w).veil.on && desk(w).veil.map);
+  w.controller().update({ShowAnswer{}});
+  EXPECT_FALSE(desk(w).veil.on || desk(w).veil.map || desk(w).veil.traffic);
+  w.draw_frames(2);
+}
+
+// Beside a large text the card is too low for all of it.
+TEST(LearnWindow, WhatIsSaidOfAnAnswerComesIntoSight) {
+  TestWindow w;
+  w.controller().update({SetScale{2}});
+  start(w, "one-pass", "past");
+  ImGuiWindow* text = nullptr;
+  for (ImGuiWindow* found : ImGui::GetCurrentContext()->Windows)
+    if (std::string(found->Name).find("/text_") != std::string::npos && found->Active) text = found;
+  ASSERT_NE(text, nullptr);
+  EXPECT_EQ(text->Scroll.y, 0);
+  w.controller().update({CheckAnswer{"0.13"}});
+  w.draw_frames(4);
+  EXPECT_GT(text->Scroll.y, 0);
+  EXPECT_TRUE(card(w).truth.empty());
+  w.controller().update({ShowAnswer{}});
+  EXPECT_NE(plain_text(card(w).truth).find("3.0464e"), std::string::npos) << plain_text(card(w).truth);
 }
 
 TEST(LearnWindow, WhatWasLearnedIsKeptAndCanBeForgotten) {

@@ -12,66 +12,13 @@
 #include "viz/draw/text_fit.h"
 #include "viz/draw/theme.h"
 #include "viz/draw/widgets.h"
+#include "viz/learn/pen_draw.h"
 
 namespace attn {
 namespace {
 
-constexpr float kPadding = 14, kHeadline = 18, kText = 14.5F, kSmall = 13, kButton = 34, kOption = 32, kLowOption = 27;
+constexpr float kPadding = 14, kOption = 32, kLowOption = 27;
 constexpr std::size_t kManyOptions = 6;
-constexpr int kManyLines = 40;
-
-// Writes down the card, line after line.
-struct Pen {
-  ImDrawList* list;
-  float x, y, width;
-
-  void words(const Runs& runs, float size, float gap) {
-    if (runs.empty()) return;
-    y += draw_paragraph(list, {x, y}, width, size, runs, kManyLines) + style().px(gap);
-  }
-  Box line(float height) {
-    const Box box{{x, y}, {x + width, y + style().px(height)}};
-    y = box.max.y;
-    return box;
-  }
-  void gap(float logical) { y += style().px(logical); }
-};
-
-bool pressed(ImGuiKeyChord chord) {
-  return ImGui::Shortcut(chord, ImGuiInputFlags_RouteGlobal);
-}
-
-// A letter that stands for itself, and with Alt while a number is typed.
-bool letter_pressed(ImGuiKey key) {
-  if (pressed(ImGuiMod_Alt | key)) return true;
-  return !ImGui::GetIO().WantTextInput && pressed(key);
-}
-
-// A button with the cap of its key at its right.
-bool key_button(const Box& box, const char* id, const char* words, const char* cap) {
-  ImDrawList* list = ImGui::GetWindowDrawList();
-  ImGui::SetCursorScreenPos(box.min);
-  const bool clicked = ImGui::InvisibleButton(id, {box.width(), box.height()}, ImGuiButtonFlags_EnableNav);
-  list->AddRectFilled(box.min, box.max, colour_of(ImGui::IsItemHovered() ? Token::line : Token::field), style().px(6));
-  draw_text_in(list, box, Align::left, Face::text, kSmall, colour_of(Token::text), words, 10);
-  draw_text_in(list, box, Align::right, Face::mono, 12, colour_of(Token::dim), cap, 10);
-  return clicked;
-}
-
-bool accent_button(const Box& box, const char* id, const char* words, bool enabled) {
-  const Style& s = style();
-  ImDrawList* list = ImGui::GetWindowDrawList();
-  ImGui::SetCursorScreenPos(box.min);
-  ImGui::BeginDisabled(!enabled);
-  const bool clicked = ImGui::InvisibleButton(id, {box.width(), box.height()}, ImGuiButtonFlags_EnableNav);
-  ImGui::EndDisabled();
-  const Token fill = !enabled ? Token::field : ImGui::IsItemHovered() ? Token::dim : Token::text;
-  list->AddRectFilled(box.min, box.max, colour_of(fill), s.px(6));
-  const ImU32 ink = colour_of(enabled ? Token::card : Token::faint);
-  draw_text_in(list, box, Align::left, Face::bold, 14, ink, words, 12);
-  draw_text_in(list, box, Align::right, Face::mono, 12, ink, "Enter", 12);
-  return clicked;
-}
 
 // ---- the head: number, title, how far
 
@@ -93,6 +40,15 @@ void draw_mark(ImDrawList* list, ImVec2 c, BeatMark mark, bool now) {
     list->AddCircle(c, r, ink, 0, s.px(mark == BeatMark::shown ? 2.5F : 1.5F));
 }
 
+// A screen on its stand.
+void draw_screen(ImDrawList* list, ImVec2 c, ImU32 ink) {
+  const Style& s = style();
+  const float w = s.px(6), line = s.px(1.5F);
+  list->AddRect({c.x - w, c.y - s.px(5)}, {c.x + w, c.y + s.px(3)}, ink, s.px(1), 0, line);
+  list->AddLine({c.x, c.y + s.px(3)}, {c.x, c.y + s.px(6)}, ink, line);
+  list->AddLine({c.x - s.px(3.5F), c.y + s.px(6)}, {c.x + s.px(3.5F), c.y + s.px(6)}, ink, line);
+}
+
 void draw_head(const CardScene& card, const Box& box, bool right, Pen& pen, LearnHeld& held, Commands& commands) {
   const Style& s = style();
   const Box head = pen.line(22);
@@ -101,12 +57,13 @@ void draw_head(const CardScene& card, const Box& box, bool right, Pen& pen, Lear
     draw_text(pen.list, {x, head.min.y}, Face::bold, 14, colour_of(Token::text), card.number);
     x += text_width(Face::bold, 14, card.number) + s.px(8);
   }
+  constexpr float kMarks = 76;  // the three at the right
   draw_text(pen.list, {x, head.min.y}, Face::text, 14, colour_of(Token::dim),
-            fitted_text(Face::text, 14, card.title, head.max.x - s.px(52) - x));
+            fitted_text(Face::text, 14, card.title, head.max.x - s.px(kMarks) - x));
   // The head is the handle: dropped on the other half of the window, the card docks there.
   ImGui::SetCursorScreenPos(head.min);
   ImGui::SetNextItemAllowOverlap();
-  ImGui::InvisibleButton("##lesson_head", {head.width() - s.px(52), head.height()});
+  ImGui::InvisibleButton("##lesson_head", {head.width() - s.px(kMarks), head.height()});
   if (ImGui::IsItemActive() && ImGui::IsMouseDragging(ImGuiMouseButton_Left)) {
     held.dragged = true;
     ImGui::SetMouseCursor(ImGuiMouseCursor_ResizeAll);
@@ -123,6 +80,11 @@ void draw_head(const CardScene& card, const Box& box, bool right, Pen& pen, Lear
     const bool clicked = ImGui::InvisibleButton(id, {b.width(), b.height()}, ImGuiButtonFlags_EnableNav);
     return std::pair(b.centre(), clicked);
   };
+  const auto [screen, teach] = mark(78, "##lesson_teach");
+  const ImU32 screen_ink = colour_of(ImGui::IsItemHovered() || card.teach ? Token::text : Token::dim);
+  tooltip(card.teach ? "Leave the projector: everything as it was. F11" : "For a class at a projector. F11");
+  if (teach) commands.emplace_back(Teach{!card.teach});
+  draw_screen(pen.list, screen, screen_ink);
   const auto [side, move] = mark(54, "##lesson_side");
   const ImU32 side_ink = colour_of(ImGui::IsItemHovered() ? Token::text : Token::dim);
   tooltip(right ? "Dock the card to the left" : "Dock the card to the right");
@@ -170,18 +132,17 @@ void catch_number(LearnHeld& held) {
 
 void draw_number_field(const CardScene& card, Pen& pen, LearnHeld& held, Commands& commands) {
   const Style& s = style();
-  draw_text(pen.list, {pen.x, pen.y}, Face::text, kSmall, colour_of(Token::dim), "Your prediction, " + card.within);
-  pen.gap(20);
-  const Box line = pen.line(kButton);
+  pen.small_words((card.teach ? "The class says, hidden; " : "Your prediction, ") + card.within);
+  const Box line = pen.line(kCardButton);
   float x = line.min.x;
   if (!card.letter.empty()) {
     const float width = runs_width(card.letter, 16);
     draw_runs_in(pen.list, {{x, line.min.y}, {x + width, line.max.y}}, Align::left, 16, card.letter);
     x += width + s.px(8);
   }
-  const float unit = card.unit.empty() ? 0 : text_width(Face::text, kText, card.unit) + s.px(8);
+  const float unit = card.unit.empty() ? 0 : text_width(Face::text, pen.sizes.text, card.unit) + s.px(8);
   if (!card.unit.empty())
-    draw_text_in(pen.list, {{line.max.x - unit, line.min.y}, line.max}, Align::right, Face::text, kText,
+    draw_text_in(pen.list, {{line.max.x - unit, line.min.y}, line.max}, Align::right, Face::text, pen.sizes.text,
                  colour_of(Token::dim), card.unit);
   if (card.open) catch_number(held);
   ImGui::SetCursorScreenPos({x, line.min.y});
@@ -192,9 +153,11 @@ void draw_number_field(const CardScene& card, Pen& pen, LearnHeld& held, Command
   ImGui::PushFont(s.fonts.mono, s.px(15));
   if (std::exchange(held.take_keyboard, false)) ImGui::SetKeyboardFocusHere();
   ImGui::BeginDisabled(!card.open);
-  const bool entered =
-      ImGui::InputText("##lesson_answer", &held.typed,
-                       ImGuiInputTextFlags_EnterReturnsTrue | ImGuiInputTextFlags_CallbackAlways, to_end_once, &held);
+  // What a class says stands as dots until it is revealed: nobody guesses from it.
+  const ImGuiInputTextFlags hidden = card.teach && card.open ? ImGuiInputTextFlags_Password : ImGuiInputTextFlags_None;
+  const bool entered = ImGui::InputText(
+      "##lesson_answer", &held.typed,
+      ImGuiInputTextFlags_EnterReturnsTrue | ImGuiInputTextFlags_CallbackAlways | hidden, to_end_once, &held);
   ImGui::EndDisabled();
   ImGui::PopFont();
   ImGui::PopStyleColor();
@@ -202,26 +165,29 @@ void draw_number_field(const CardScene& card, Pen& pen, LearnHeld& held, Command
   if (entered && card.open) commands.emplace_back(CheckAnswer{held.typed});
 }
 
-// What a choice turned out to be, in words too: never by colour alone.
-const char* fate_of(const CardOption& option) {
-  return option.right ? "right" : option.missed ? "not this" : "";
+// What a choice turned out to be, in words too: never by colour alone. With the hands of a class.
+std::string fate_of(const CardScene& card, const CardOption& option) {
+  const char* words = option.right ? "right" : option.missed ? "not this" : "";
+  if (!card.teach || card.open || card.votes == 0) return words;
+  return fmt::format("{}{}{}", option.votes, option.right ? ", " : "", words);
 }
 
 void draw_options(const CardScene& card, Pen& pen, bool takes_digits, Commands& commands) {
   const Style& s = style();
   for (std::size_t n = 0; n < card.options.size(); ++n) {
     const CardOption& option = card.options[n];
-    const float left = s.px(30), fate = text_width(Face::bold, 12, fate_of(option));
-    const float value = option.value.empty() ? 0 : text_width(Face::mono, kSmall, option.value) + s.px(10);
-    const float room = pen.width - left - s.px(10) - std::max(value, *fate_of(option) != '\0' ? fate + s.px(10) : 0);
-    const float height = draw_paragraph(pen.list, {}, room, kText, option.words, 3, false);
+    const std::string fate = fate_of(card, option);
+    const float left = s.px(30), fate_width = text_width(Face::bold, 12, fate);
+    const float value = option.value.empty() ? 0 : text_width(Face::mono, pen.sizes.small, option.value) + s.px(10);
+    const float room = pen.width - left - s.px(10) - std::max(value, fate.empty() ? 0 : fate_width + s.px(10));
+    const float height = draw_paragraph(pen.list, {}, room, pen.sizes.text, option.words, 3, false);
     const float least = card.options.size() > kManyOptions ? kLowOption : kOption;
-    const Box box = pen.line(std::max(least, height / s.scale + (least - kText * 1.4F) / 2));
+    const Box box = pen.line(std::max(least, height / s.scale + (least - pen.sizes.text * 1.4F) / 2));
     ImGui::SetCursorScreenPos(box.min);
     const std::string id = fmt::format("##lesson_option_{}", n);
     bool clicked = ImGui::InvisibleButton(id.c_str(), {box.width(), box.height()}, ImGuiButtonFlags_EnableNav);
     const bool hovered = ImGui::IsItemHovered() && card.open;
-    if (takes_digits && n < 9) clicked |= pressed(static_cast<ImGuiKey>(ImGuiKey_1 + static_cast<int>(n)));
+    if (takes_digits && n < 9) clicked |= key_pressed(static_cast<ImGuiKey>(ImGuiKey_1 + static_cast<int>(n)));
     if (clicked && card.open) commands.emplace_back(ChooseAnswer{n});
     pen.list->AddRectFilled(box.min, box.max, colour_of(hovered ? Token::line : Token::field), s.px(6));
     if (option.chosen || option.right)
@@ -229,14 +195,14 @@ void draw_options(const CardScene& card, Pen& pen, bool takes_digits, Commands& 
     if (n < 9)
       draw_text_in(pen.list, {box.min, {box.min.x + left, box.max.y}}, Align::left, Face::mono, 12,
                    colour_of(Token::dim), std::to_string(n + 1), 10);
-    if (runs_width(option.words, kText) <= room)
-      draw_runs_in(pen.list, {{box.min.x + left, box.min.y}, box.max}, Align::left, kText, option.words);
+    if (runs_width(option.words, pen.sizes.text) <= room)
+      draw_runs_in(pen.list, {{box.min.x + left, box.min.y}, box.max}, Align::left, pen.sizes.text, option.words);
     else
-      draw_paragraph(pen.list, {box.min.x + left, box.centre().y - height / 2}, room, kText, option.words, 3);
-    if (*fate_of(option) != '\0')
-      draw_text_in(pen.list, box, Align::right, Face::bold, 12, colour_of(Token::text), fate_of(option), 10);
+      draw_paragraph(pen.list, {box.min.x + left, box.centre().y - height / 2}, room, pen.sizes.text, option.words, 3);
+    if (!fate.empty())
+      draw_text_in(pen.list, box, Align::right, Face::bold, 12, colour_of(Token::text), fate, 10);
     else if (!option.value.empty())
-      draw_text_in(pen.list, box, Align::right, Face::mono, kSmall, colour_of(Token::text), option.value, 10);
+      draw_text_in(pen.list, box, Align::right, Face::mono, pen.sizes.small, colour_of(Token::text), option.value, 10);
     pen.gap(5);
   }
 }
@@ -276,25 +242,84 @@ void draw_map(const CardScene& card, Pen& pen, Commands& commands) {
 void draw_feedback(const CardScene& card, Pen& pen) {
   const Style& s = style();
   if (card.feedback.empty() && !card.right && !card.shown) return;
-  const char* verdict = card.right ? "Right." : card.shown ? "Shown." : "";
+  const char* verdict = card.right    ? "Right."
+                        : card.missed ? "Not yet."
+                        : card.teach  ? "Revealed."
+                        : card.shown  ? "Shown."
+                                      : "";
   const float top = pen.y;
   pen.x += s.px(12), pen.width -= s.px(12);
   if (*verdict != '\0') {
-    draw_text(pen.list, {pen.x, pen.y}, Face::bold, kText, colour_of(Token::text), verdict);
-    pen.gap(21);
+    draw_text(pen.list, {pen.x, pen.y}, Face::bold, pen.sizes.text, colour_of(Token::text), verdict);
+    pen.gap(pen.sizes.text + 6.5F);
   }
-  pen.words(card.feedback, kText, 0);
+  pen.words(card.truth, pen.sizes.text + 1, 6);
+  pen.words(card.said, pen.sizes.text, card.feedback.empty() ? 0 : 8);
+  pen.words(card.feedback, pen.sizes.text, 0);
   pen.x -= s.px(12), pen.width += s.px(12);
   pen.list->AddRectFilled({pen.x, top}, {pen.x + s.px(3), pen.y}, colour_of(card.missed ? Token::faint : Token::text),
                           s.px(1.5F));
   pen.gap(12);
 }
 
-void draw_question(const CardScene& card, Pen& pen, bool takes_keys, LearnHeld& held, Commands& commands) {
+// Under an open question: check, hint, show.
+void draw_check(const CardScene& card, Pen& pen, bool takes_keys, LearnHeld& held, Commands& commands) {
   const Style& s = style();
+  const bool ready = *card.asks == AskKind::num ? !held.typed.empty()
+                                                : std::any_of(card.options.begin(), card.options.end(),
+                                                              [](const CardOption& o) { return o.chosen; });
+  bool check = accent_button(pen.line(kCardButton), "##lesson_check", "Check", ready);
+  if (takes_keys && !ImGui::GetIO().WantTextInput)
+    check |= key_pressed(ImGuiKey_Enter) || key_pressed(ImGuiKey_KeypadEnter);
+  if (check && ready) commands.emplace_back(CheckAnswer{held.typed});
+  pen.gap(6);
+  const Box line = pen.line(30);
+  const float half = (line.width() - s.px(6)) / 2;
+  const Box left{line.min, {line.min.x + half, line.max.y}}, right{{line.max.x - half, line.min.y}, line.max};
+  if (card.can_hint) {
+    if (key_button(left, "##lesson_hint", "Hint", "H") || letter_pressed(ImGuiKey_H)) commands.emplace_back(ShowHint{});
+  }
+  if (key_button(card.can_hint ? right : line, "##lesson_show", "Show me", "W") || letter_pressed(ImGuiKey_W))
+    commands.emplace_back(ShowAnswer{});
+  pen.gap(12);
+}
+
+// Of a class: how many hands so far, reveal, hint. A presenter has two keys: Page Down reveals, and then goes on.
+void draw_reveal(const CardScene& card, Pen& pen, bool takes_keys, const LearnHeld& held, Commands& commands) {
+  if (*card.asks == AskKind::pick || *card.asks == AskKind::click) {
+    pen.small_words(card.votes == 0 ? "Hands: count by digits or clicks"
+                                    : fmt::format("{} {} counted; - takes one back", card.votes,
+                                                  card.votes == 1 ? "hand" : "hands"));
+    if (key_pressed(ImGuiKey_Minus) || key_pressed(ImGuiKey_KeypadSubtract)) commands.emplace_back(TakeBackVote{});
+  }
+  bool reveal = accent_button(pen.line(kCardButton), "##lesson_reveal", "Reveal", true, "PgDn");
+  if (takes_keys && !ImGui::GetIO().WantTextInput)
+    reveal |= key_pressed(ImGuiKey_Enter) || key_pressed(ImGuiKey_KeypadEnter);
+  reveal |= letter_pressed(ImGuiKey_W) || key_pressed(ImGuiKey_PageDown);
+  if (reveal) commands.emplace_back(ShowAnswer{held.typed});
+  pen.gap(6);
+  if (card.can_hint && (key_button(pen.line(30), "##lesson_hint", "Hint", "H") || letter_pressed(ImGuiKey_H)))
+    commands.emplace_back(ShowHint{});
+  pen.gap(12);
+}
+
+// What was just said comes into sight, from `top` on, where the card is too low for all of it.
+void show_news(const CardScene& card, float top, float bottom, LearnHeld& held) {
+  const std::string words = plain_text(card.hint) + plain_text(card.said) + plain_text(card.feedback);
+  const float gap = style().px(10), begin = ImGui::GetWindowPos().y, end = begin + ImGui::GetWindowHeight();
+  // In a window of another size it stands elsewhere.
+  std::string news = words.empty() ? words : fmt::format("{} {:.0f} {:.0f}", words, bottom - top, end - begin);
+  if (news == held.news) return;
+  held.news = std::move(news);
+  if (words.empty()) return;
+  if (bottom > end) ImGui::SetScrollY(ImGui::GetScrollY() + std::min(bottom - end, top - gap - begin));
+}
+
+void draw_question(const CardScene& card, Pen& pen, bool takes_keys, LearnHeld& held, Commands& commands) {
   switch (*card.asks) {
     case AskKind::num:
-      draw_number_field(card, pen, held, commands);
+      // What a class said stands beside the kernel's number.
+      if (card.open || !card.teach) draw_number_field(card, pen, held, commands);
       break;
     case AskKind::tiles:
       draw_map(card, pen, commands);
@@ -305,31 +330,15 @@ void draw_question(const CardScene& card, Pen& pen, bool takes_keys, LearnHeld& 
       break;
   }
   pen.gap(8);
-  if (card.open) {
-    const bool ready = *card.asks == AskKind::num ? !held.typed.empty()
-                                                  : std::any_of(card.options.begin(), card.options.end(),
-                                                                [](const CardOption& o) { return o.chosen; });
-    bool check = accent_button(pen.line(kButton), "##lesson_check", "Check", ready);
-    if (takes_keys && !ImGui::GetIO().WantTextInput) check |= pressed(ImGuiKey_Enter) || pressed(ImGuiKey_KeypadEnter);
-    if (check && ready) commands.emplace_back(CheckAnswer{held.typed});
-    pen.gap(6);
-    const Box line = pen.line(30);
-    const float half = (line.width() - s.px(6)) / 2;
-    const Box left{line.min, {line.min.x + half, line.max.y}}, right{{line.max.x - half, line.min.y}, line.max};
-    if (card.can_hint) {
-      if (key_button(left, "##lesson_hint", "Hint", "H") || letter_pressed(ImGuiKey_H))
-        commands.emplace_back(ShowHint{});
-    }
-    if (key_button(card.can_hint ? right : line, "##lesson_show", "Show me", "W") || letter_pressed(ImGuiKey_W))
-      commands.emplace_back(ShowAnswer{});
-    pen.gap(12);
-  }
+  if (card.open)
+    card.teach ? draw_reveal(card, pen, takes_keys, held, commands) : draw_check(card, pen, takes_keys, held, commands);
+  const float top = pen.y;
   if (!card.hint.empty() && card.open) {
-    draw_text(pen.list, {pen.x, pen.y}, Face::text, kSmall, colour_of(Token::dim), "Hint");
-    pen.gap(18);
-    pen.words(card.hint, kText, 12);
+    pen.small_words("Hint");
+    pen.words(card.hint, pen.sizes.text, 12);
   }
   draw_feedback(card, pen);
+  show_news(card, top, pen.y, held);
 }
 
 void draw_known(const CardScene& card, Pen& pen) {
@@ -337,12 +346,11 @@ void draw_known(const CardScene& card, Pen& pen) {
   if (card.learned.empty()) return;
   pen.list->AddLine({pen.x, pen.y}, {pen.x + pen.width, pen.y}, colour_of(Token::line), 1);
   pen.gap(10);
-  draw_text(pen.list, {pen.x, pen.y}, Face::text, kSmall, colour_of(Token::dim), "Known so far");
-  pen.gap(20);
+  pen.small_words("Known so far");
   for (std::size_t n = 0; n < card.learned.size(); ++n) {
     draw_text(pen.list, {pen.x, pen.y}, Face::mono, 12, colour_of(Token::dim), std::to_string(n + 1));
     pen.x += s.px(20), pen.width -= s.px(20);
-    pen.words(card.learned[n], kSmall, 5);
+    pen.words(card.learned[n], pen.sizes.small, 5);
     pen.x -= s.px(20), pen.width += s.px(20);
   }
 }
@@ -353,10 +361,23 @@ void draw_proof(const CardScene& card, Pen& pen, LearnHeld& held) {
                  held.proof_open ? "−" : "+"))
     held.proof_open = !held.proof_open;
   pen.gap(8);
-  if (held.proof_open) pen.words(card.proof, kSmall, 12);
+  if (held.proof_open) pen.words(card.proof, pen.sizes.small, 12);
 }
 
 // ---- the foot: back, where, next
+
+// Which beat it is, and to a class how many are left.
+void draw_place(ImDrawList* list, const CardScene& card, const Box& box) {
+  const std::size_t number = card.beat + 1, left = card.marks.size() - number;
+  const std::string words = fmt::format("{} of {}", number, card.marks.size());
+  const auto line = [&](const Box& at, Token ink, const std::string& text) {
+    draw_text_in(list, at, Align::centre, Face::text, 13, colour_of(ink), text);
+  };
+  if (!card.teach) return line(box, Token::dim, words);
+  const float middle = box.centre().y;
+  line({box.min, {box.max.x, middle}}, Token::text, words);
+  line({{box.min.x, middle}, box.max}, Token::dim, left == 0 ? "the last" : fmt::format("{} left", left));
+}
 
 void draw_foot(const CardScene& card, const Box& box, bool takes_keys, Commands& commands) {
   const Style& s = style();
@@ -366,25 +387,24 @@ void draw_foot(const CardScene& card, const Box& box, bool takes_keys, Commands&
   const Box line{{box.min.x, box.max.y - height}, box.max};
   const Box back{line.min, {line.min.x + third - s.px(4), line.max.y}};
   if (card.beat > 0) {
-    if (box_button(back, "##lesson_back", "Back") || (!field && pressed(ImGuiKey_PageUp)))
+    if (box_button(back, "##lesson_back", "Back") || ((card.teach || !field) && key_pressed(ImGuiKey_PageUp)))
       commands.emplace_back(GoToBeat{-1});
   }
   const Box middle{{back.max.x, line.min.y}, {line.max.x - third, line.max.y}};
-  draw_text_in(list, middle, Align::centre, Face::text, kSmall, colour_of(Token::dim),
-               fmt::format("{} of {}", card.beat + 1, card.marks.size()));
+  draw_place(list, card, middle);
   const Box next{{line.max.x - third + s.px(4), line.min.y}, line.max};
   if (card.open) {
     // A question can be left for later: nothing is locked.
-    if (box_button(next, "##lesson_skip", "Skip") || (!field && pressed(ImGuiKey_PageDown)))
+    if (box_button(next, "##lesson_skip", "Skip") || (!field && !card.teach && key_pressed(ImGuiKey_PageDown)))
       commands.emplace_back(GoToBeat{1});
     return;
   }
   float top = line.min.y - s.px(8);
   const bool last = card.beat + 1 == card.marks.size();
-  const Box accent{{box.min.x, top - s.px(kButton)}, {box.max.x, top}};
-  bool go = accent_button(accent, "##lesson_next", last ? "Finish" : "Next", true);
-  if (takes_keys && !field) go |= pressed(ImGuiKey_Enter) || pressed(ImGuiKey_KeypadEnter);
-  if (!field) go |= pressed(ImGuiKey_PageDown);
+  const Box accent{{box.min.x, top - s.px(kCardButton)}, {box.max.x, top}};
+  bool go = accent_button(accent, "##lesson_next", last ? "Finish" : "Next", true, card.teach ? "PgDn" : "Enter");
+  if (takes_keys && !field) go |= key_pressed(ImGuiKey_Enter) || key_pressed(ImGuiKey_KeypadEnter);
+  if (card.teach || !field) go |= key_pressed(ImGuiKey_PageDown);
   if (go) commands.emplace_back(GoToBeat{1});
   if (card.can_repeat) {
     if (key_button(next, "##lesson_again", "Again", "R") || letter_pressed(ImGuiKey_R))
@@ -402,18 +422,20 @@ void draw_lesson_card(const CardScene& card, const Box& box, bool right, bool ti
     held = {};
     held.dragged = dragged;
     held.showing = card.number_of_showing;
+    held.typed = card.typed;
   }
   draw_card(ImGui::GetWindowDrawList(), box);
   ImGui::PushID("card");
   const float pad = s.px(kPadding);
   const Box in{{box.min.x + pad, box.min.y + pad}, {box.max.x - pad, box.max.y - pad}};
-  Pen head{ImGui::GetWindowDrawList(), in.min.x, in.min.y, in.width()};
+  const CardSizes sizes = card.teach ? kClassSizes : kLearnerSizes;
+  Pen head{ImGui::GetWindowDrawList(), in.min.x, in.min.y, in.width(), sizes};
   draw_head(card, box, right, head, held, commands);
   // Where Tab has come to a control, Enter is that control's.
   const bool takes_keys =
       !tiles_have_keys && !ImGui::GetIO().NavVisible && !ImGui::IsPopupOpen("", ImGuiPopupFlags_AnyPopup);
   draw_foot(card, in, takes_keys, commands);
-  const float foot = s.px(card.open ? 38 : 38 + kButton + 8);
+  const float foot = s.px(card.open ? 38 : 38 + kCardButton + 8);
   ImGui::SetCursorScreenPos({box.min.x, head.y});
   ImGui::PushStyleVar(ImGuiStyleVar_WindowPadding, ImVec2(0, 0));
   ImGui::PushStyleColor(ImGuiCol_ChildBg, 0U);
@@ -423,21 +445,17 @@ void draw_lesson_card(const CardScene& card, const Box& box, bool right, bool ti
   ImGui::PopStyleVar();
   const ImVec2 origin = ImGui::GetCursorScreenPos();
   const float bar = ImGui::GetScrollMaxY() > 0 ? s.px(6) : 0;
-  Pen pen{ImGui::GetWindowDrawList(), origin.x + pad, origin.y, in.width() - bar};
+  Pen pen{ImGui::GetWindowDrawList(), origin.x + pad, origin.y, in.width() - bar, sizes};
   if (card.away) {
-    if (accent_button(pen.line(kButton), "##lesson_return", "Back to the lesson", true) ||
-        (takes_keys && !ImGui::GetIO().WantTextInput && pressed(ImGuiKey_Backspace)))
+    if (accent_button(pen.line(kCardButton), "##lesson_return", "Back to the lesson", true) ||
+        (takes_keys && !ImGui::GetIO().WantTextInput && key_pressed(ImGuiKey_Backspace)))
       commands.emplace_back(BackToLesson{});
     pen.gap(12);
   }
-  if (!card.kind.empty()) {
-    draw_text(pen.list, {pen.x, pen.y}, Face::text, kSmall, colour_of(Token::dim),
-              fitted_text(Face::text, kSmall, card.kind, pen.width));
-    pen.gap(20);
-  }
-  pen.words(card.headline, kHeadline, 8);
-  pen.words(card.say, kText, card.origin.empty() ? 14 : 8);
-  pen.words(card.origin, kSmall, 14);
+  if (!card.kind.empty()) pen.small_words(card.kind);
+  pen.words(card.headline, pen.sizes.headline, 8);
+  pen.words(card.say, pen.sizes.text, card.origin.empty() ? 14 : 8);
+  pen.words(card.origin, pen.sizes.small, 14);
   if (card.asks) draw_question(card, pen, takes_keys, held, commands);
   draw_proof(card, pen, held);
   draw_known(card, pen);

@@ -2,16 +2,16 @@
 
 namespace attn {
 
-std::string kind_words(AskKind kind) {
+std::string kind_words(AskKind kind, bool teach) {
   switch (kind) {
     case AskKind::num:
-      return "Predict: a number";
+      return teach ? "Ask the class: a number" : "Predict: a number";
     case AskKind::pick:
-      return "Predict: choose one";
+      return teach ? "Ask the class: which one?" : "Predict: choose one";
     case AskKind::click:
-      return "Predict: click it, or its number here";
+      return teach ? "Ask the class: which one?" : "Predict: click it, or its number here";
     case AskKind::tiles:
-      return "Predict: choose all";
+      return teach ? "Ask the class: which tiles?" : "Predict: choose all";
   }
   return {};
 }

@@ -29,6 +29,7 @@ struct CardOption {
   Runs words;
   std::string value;
   bool chosen = false, right = false, missed = false;  // right and missed are known once it is answered
+  int votes = 0;                                       // hands of the class, told once it is revealed
 };
 struct CardScene {
   std::string lesson, number, title;
@@ -42,11 +43,16 @@ struct CardScene {
   bool open = false;  // it waits for an answer
   bool right = false, shown = false, missed = false;
   Runs letter;  // before the field
+  Runs truth;   // the kernel's own number, once it is answered
   std::string unit, within;
   std::vector<CardOption> options;  // of the map: its tiles, row by row
   std::int32_t map_rows = 0, map_cols = 0;
   bool can_hint = false, can_repeat = false;
   bool away = false;                    // what is on screen is not what the beat is about
+  bool teach = false;                   // it is for a class: the answer stays hidden until it is revealed
+  int votes = 0;                        // hands that were counted so far
+  Runs said;                            // what the class said, and what is said to it
+  std::string typed;                    // the number that was checked
   std::uint64_t number_of_showing = 0;  // another whenever the beat is shown anew: a typed draft is of one showing
 };
 
@@ -67,10 +73,11 @@ struct LearnDesk {
   std::vector<Misconception> misconceptions;  // met twice or more, the most often first
   std::optional<CardScene> card;
   std::optional<StageFigure> figure;
+  bool teach = false;
   StepVeil veil;
 };
 
-// Words of what a question wants.
-std::string kind_words(AskKind kind);
+// Words of what a question wants, of a learner or of a class.
+std::string kind_words(AskKind kind, bool teach);
 
 }  // namespace attn

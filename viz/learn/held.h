@@ -12,6 +12,7 @@ struct LearnHeld {
   bool take_keyboard = false;  // the field gets it in this frame
   bool to_end = false;         // with the caret behind what was typed
   bool proof_open = false;     // the formal text is unfolded
+  std::string news;            // hint and feedback that the card has shown
   bool dragged = false;        // the card's head is being dragged
 };
 

@@ -56,15 +56,16 @@ void draw_tick(ImDrawList* list, ImVec2 at, ImU32 ink) {
   list->AddLine({at.x + s.px(3.5F), at.y + s.px(4)}, {at.x + s.px(10), at.y - s.px(4)}, ink, s.px(2));
 }
 
-void draw_hero(const ChapterScene& c, const Box& box, Commands& commands) {
+void draw_hero(const ChapterScene& c, const Box& box, bool teach, Commands& commands) {
   const Style& s = style();
   ImDrawList* list = ImGui::GetWindowDrawList();
   draw_card(list, box);
   const float x = box.min.x + s.px(24), width = std::min(box.width() - s.px(48), s.px(640));
   const bool begun = c.seen > 0;
   draw_text(list, {x, box.min.y + s.px(16)}, Face::text, 13, colour_of(Token::dim),
-            begun ? fmt::format("Where you stopped, chapter {}", c.number.empty() ? c.title : c.number)
-                  : fmt::format("Begin here, {} minutes", c.minutes));
+            teach   ? "For a class: choose a chapter. Esc leaves; nothing of this is kept"
+            : begun ? fmt::format("Where you stopped, chapter {}", c.number.empty() ? c.title : c.number)
+                    : fmt::format("Begin here, {} minutes", c.minutes));
   draw_text(list, {x, box.min.y + s.px(36)}, Face::bold, 22, colour_of(Token::text),
             fitted_text(Face::bold, 22, c.title, width));
   draw_paragraph(list, {x, box.min.y + s.px(68)}, width, 15, {{c.goal, Face::text, Token::text, 0, false}}, 1);
@@ -157,7 +158,7 @@ void draw_learn_home(const LearnDesk& desk, Commands& commands) {
     draw_text(ImGui::GetWindowDrawList(), {at.x + s.px(16), y + s.px(16)}, Face::text, 15, colour_of(Token::dim),
               "There are no lessons here. A lesson of your own opens like any other file: Ctrl+O.");
   } else {
-    draw_hero(*next, {{at.x, y}, {at.x + width, y + s.px(kHeroHeight)}}, commands);
+    draw_hero(*next, {{at.x, y}, {at.x + width, y + s.px(kHeroHeight)}}, desk.teach, commands);
     y += s.px(kHeroHeight) + s.px(16);
   }
   const std::vector<Part> parts = parts_of(desk);

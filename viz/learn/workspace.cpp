@@ -14,7 +14,7 @@
 namespace attn {
 namespace {
 
-constexpr float kCardWidth = 260, kGutter = 12;
+constexpr float kCardWidth = 260, kClassCard = 350, kGutter = 12;
 
 // Step's own panels, in a box of their own.
 void draw_stage(const State& state, const Model& model, const StepVeil& veil, const Box& box, StepHeld& step,
@@ -37,6 +37,7 @@ void draw_learn(const State& state, const Model& model, LearnHeld& held, StepHel
   if (model.learn == nullptr) return;
   const LearnDesk& desk = *model.learn;
   step.veil = {};
+  step.alone = desk.teach;
   if (!desk.card) {
     step.tiles.focused = false;
     return draw_learn_home(desk, commands);
@@ -46,7 +47,8 @@ void draw_learn(const State& state, const Model& model, LearnHeld& held, StepHel
   const Box all{at, {at.x + size.x, at.y + size.y}};
   const bool right = state.preferences.card_right;
   // As wide as its sentences want, and never more than a third of the window.
-  const float width = std::min(s.px(kCardWidth), all.width() / 3), gutter = s.px(kGutter);
+  const float width = std::min(s.px(desk.card->teach ? kClassCard : kCardWidth), all.width() / 3),
+              gutter = s.px(kGutter);
   const Box card = right ? Box{{all.max.x - width, all.min.y}, all.max} : Box{all.min, {all.min.x + width, all.max.y}};
   const Box rest =
       right ? Box{all.min, {card.min.x - gutter, all.max.y}} : Box{{card.max.x + gutter, all.min.y}, all.max};

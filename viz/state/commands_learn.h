@@ -26,7 +26,7 @@ struct StartLesson {
 struct GoToBeat {
   int direction = 1;
 };
-// Takes an option, a cell, a row or a tile of the map as the answer, or lets go of it.
+// Takes an option, a cell, a row or a tile of the map as the answer, or lets go of it; of a class: one more hand.
 struct ChooseAnswer {
   std::size_t index = 0;
 };
@@ -35,14 +35,22 @@ struct CheckAnswer {
   std::string typed;
 };
 struct ShowHint {};
-struct ShowAnswer {};
+struct ShowAnswer {
+  std::string typed;  // what the class said, where a teacher reveals; empty = nothing
+};
 // The same question with other numbers.
 struct AskAgain {};
 // From where the learner wandered to where the beat stands.
 struct BackToLesson {};
 struct LeaveLesson {};
 struct ForgetLessons {};
+// Learn for a class at a projector; off: everything as it was before.
+struct Teach {
+  bool on = true;
+};
+// The last hand that was counted.
+struct TakeBackVote {};
 using LearnEffect = std::variant<StartLesson, GoToBeat, ChooseAnswer, CheckAnswer, ShowHint, ShowAnswer, AskAgain,
-                                 BackToLesson, LeaveLesson, ForgetLessons>;
+                                 BackToLesson, LeaveLesson, ForgetLessons, Teach, TakeBackVote>;
 
 }  // namespace attn

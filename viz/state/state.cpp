@@ -46,6 +46,10 @@ bool shows_step(const View& view) {
          (view.workspace == Workspace::learn && !view.learn.lesson.empty() && !view.learn.figure);
 }
 
+bool teaches(const View& view) {
+  return view.workspace == Workspace::learn && view.learn.teach;
+}
+
 const std::string& bench_kernel(const State& state) {
   return state.view.bench.kernel.empty() ? state.document.kernel : state.view.bench.kernel;
 }

@@ -75,6 +75,9 @@ struct State {
 // Whether Step's panels are on screen: in Step, and in Learn beside the card of a lesson.
 bool shows_step(const View& view);
 
+// Whether Learn is shown to a class: card and run alone, larger, nothing kept of it.
+bool teaches(const View& view);
+
 // The kernel that Bench puts first.
 const std::string& bench_kernel(const State& state);
 

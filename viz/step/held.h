@@ -16,7 +16,8 @@ struct StepHeld {
   StepTexts texts;  // set by the shell from assets/step_texts.json
   TilesHeld tiles;
   std::shared_ptr<StepCache> cache;
-  StepVeil veil;  // set by Learn before it draws Step
+  StepVeil veil;       // set by Learn before it draws Step
+  bool alone = false;  // likewise: the run without the Problem panel, for a class
 };
 
 }  // namespace attn

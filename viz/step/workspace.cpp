@@ -50,17 +50,19 @@ float liked_tiles_height(const Recording& rec, float height) {
   return 110 + growth * (std::min(rows * 64, 900.0F) + std::max(110.0F, std::min(k_rows * 32, 420.0F)));
 }
 
-Areas layout(const Box& all, const Recording& rec) {
+Areas layout(const Box& all, const Recording& rec, bool alone) {
   const Style& s = style();
   Areas a;
   const float gutter = s.px(kGutter), width = all.width() / s.scale, height = all.height() / s.scale;
   Box rest = all;
   constexpr float kNarrow = 620;  // a sentence takes two lines
   const float strip = width < kNarrow ? 98 : height < 560 ? 76 : 84;
-  const float timeline = height < 300 ? 66 : height < 420 ? 91 : height < 700 ? 100 : 112;
+  // Low beside the tiles, rather than tiles that are scrolled.
+  const bool squat = height < 300 || (height < 420 && height - strip - 91 - 2 * kGutter < kMinTiles);
+  const float timeline = squat ? 66 : height < 420 ? 91 : height < 700 ? 100 : 112;
   const float middle = height - strip - timeline - 2 * kGutter;
   a.scrolls = middle < kMinTiles;
-  a.has_problem = width >= kFoldBelow && !a.scrolls;
+  a.has_problem = width >= kFoldBelow && !a.scrolls && !alone;
   if (a.has_problem) {
     a.problem = {all.min, {all.min.x + s.px(kProblemWidth), all.max.y - s.px(112 + kGutter)}};
     rest.min.x = a.problem.max.x + gutter;
@@ -147,11 +149,11 @@ std::string problem_chip_words(const Document& d, const Box& strip) {
 }
 
 // Where the chips on the strip's first line begin.
-float chips_left(const Areas& areas, const Document& d) {
+float chips_left(const Areas& areas, const Document& d, bool alone) {
   const Style& s = style();
   const auto wide = [&](const std::string& words) { return text_width(Face::text, 13, words) + s.px(40 + 8); };
   float left = areas.strip.max.x - s.px(12);
-  if (!areas.has_problem) left -= wide(problem_chip_words(d, areas.strip));
+  if (!areas.has_problem && !alone) left -= wide(problem_chip_words(d, areas.strip));
   if (!areas.has_bottom) left -= wide("Charts");
   return left;
 }
@@ -272,7 +274,7 @@ void draw_step(const State& state, const Model& model, StepHeld& held, Commands&
     draw_wrong_run({all.min, {all.max.x, all.min.y + height}}, wrong, commands);
     all.min.y += height + style().px(kGutter);
   }
-  Areas areas = layout(all, rec);
+  Areas areas = layout(all, rec, held.alone);
   if (areas.scrolls) begin_page(areas);
   TilesScene tiles =
       tiles_scene(rec, state.view.step.cursor, state.document.selection, state.view.step.reading, cache.scales);
@@ -282,9 +284,9 @@ void draw_step(const State& state, const Model& model, StepHeld& held, Commands&
   if (areas.has_problem) draw_problem_panel(problem, areas.problem, true);
   StripScene strip = strip_scene(rec, at, values, held.texts);
   strip.note = stand_in_words(state);
-  draw_step_strip(list, areas.strip, strip, chips_left(areas, state.document));
+  draw_step_strip(list, areas.strip, strip, chips_left(areas, state.document, held.alone));
   float chips = areas.strip.max.x - style().px(12);
-  if (!areas.has_problem) chips = draw_problem_chip(problem, areas.strip) - style().px(8);
+  if (!areas.has_problem && !held.alone) chips = draw_problem_chip(problem, areas.strip) - style().px(8);
   const ChartCard charts{rec, at, values, state, cache, commands, false, held.veil.on};
   if (!areas.has_bottom && !held.veil.map)
     draw_charts_chip(charts, {areas.strip.min, {chips, areas.strip.max.y}}, all, held.veil);

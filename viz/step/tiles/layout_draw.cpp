@@ -10,6 +10,10 @@ namespace attn {
 namespace {
 
 constexpr float kLabelWidth = 50, kTitle = 26, kCaption = 34;
+// Where that is too wide: as beside a lesson's card at 200 %.
+constexpr float kTightLabel = 26, kTightRoom = 420;
+// A card this low has its rows in place of the captions: the strip says what the live step does.
+constexpr float kTooLowForCaptions = 235;
 
 // Logical widths of one column: least with numbers, comfortable, and most.
 struct Wish {
@@ -27,13 +31,20 @@ Wish number_wish(std::int32_t cols, int min_chars, int liked_chars, float growth
           n * (cols <= 4 ? 104.0F : 72.0F) * growth, true};
 }
 
-Wish heat_wish(std::int32_t cols) {
+// Widths, and gaps at the least, comfortable and most.
+struct Spacing {
+  float statistic, heat;
+  std::array<float, 3> gaps;
+};
+constexpr Spacing kUsual{40, 48, {12, 24, 44}}, kTight{36, 26, {5, 24, 44}};
+
+Wish heat_wish(std::int32_t cols, const Spacing& spacing) {
   const auto n = static_cast<float>(cols);
-  return {std::clamp(n * 3, 48.0F, 130.0F), std::clamp(n * 11, 64.0F, 190.0F), std::clamp(n * 22, 64.0F, 420.0F),
+  return {std::clamp(n * 3, spacing.heat, 130.0F), std::clamp(n * 11, 64.0F, 190.0F), std::clamp(n * 22, 64.0F, 420.0F),
           false};
 }
 
-Wish wish_of(const TilesScene& scene, Column column, float growth) {
+Wish wish_of(const TilesScene& scene, Column column, float growth, const Spacing& spacing) {
   const TileScene& tile = scene.tiles[static_cast<std::size_t>(column)];
   switch (column) {
     case Column::q: {
@@ -47,7 +58,7 @@ Wish wish_of(const TilesScene& scene, Column column, float growth) {
     case Column::o:
       return number_wish(tile.cols, std::clamp(wanted_characters(scene.v), 4, 5), 7, growth);
     default:
-      return {40, 54, 78 * growth, true};
+      return {spacing.statistic, 54, 78 * growth, true};
   }
 }
 
@@ -71,21 +82,19 @@ float gap_share(Column c) {
   return c == Column::m_old || c == Column::l_old ? 0.35F : 1.0F;
 }
 
-Widths choose_widths(const TilesScene& scene, float room) {
-  std::array<Wish, kColumns> wishes{};
-  float gaps = 0;
-  for (const Column c : scene.columns) {
-    wishes[static_cast<std::size_t>(c)] = wish_of(scene, c, growth_of(room));
-    gaps += gap_share(c);
-  }
-  gaps -= 1;
-  const auto total = [&](float Wish::*part, float gap) {
-    float sum = gaps * gap;
-    for (const Column c : scene.columns) sum += wishes[static_cast<std::size_t>(c)].*part;
-    return sum;
-  };
-  // Numbers give way in the widest tile first, until the rest fits.
-  while (total(&Wish::min, 12) > room) {
+using Wishes = std::array<Wish, kColumns>;
+
+float total_of(const TilesScene& scene, const Wishes& wishes, float Wish::*part, float gap) {
+  float sum = -gap;
+  for (const Column c : scene.columns) sum += wishes[static_cast<std::size_t>(c)].*part + gap_share(c) * gap;
+  return sum;
+}
+
+// Numbers give way in the widest tile first, until the rest fits; whether it does.
+bool choose_wishes(const TilesScene& scene, float room, const Spacing& spacing, Wishes& wishes) {
+  for (const Column c : scene.columns)
+    wishes[static_cast<std::size_t>(c)] = wish_of(scene, c, growth_of(room), spacing);
+  while (total_of(scene, wishes, &Wish::min, spacing.gaps[0]) > room) {
     Column widest = Column::m_old;
     float max = 0;
     for (const Column c : scene.columns) {
@@ -95,16 +104,24 @@ Widths choose_widths(const TilesScene& scene, float room) {
         widest = c;
       }
     }
-    if (max == 0) break;
+    if (max == 0) return false;
     // S and P are read side by side: both or none.
     const bool keys = widest == Column::s || widest == Column::p;
     for (const Column c : keys ? std::vector<Column>{Column::s, Column::p} : std::vector<Column>{widest}) {
-      wishes[static_cast<std::size_t>(c)] = heat_wish(scene.tiles[static_cast<std::size_t>(c)].cols);
+      wishes[static_cast<std::size_t>(c)] = heat_wish(scene.tiles[static_cast<std::size_t>(c)].cols, spacing);
     }
   }
-  constexpr float kGaps[] = {12, 24, 44};
-  const float min = total(&Wish::min, kGaps[0]), liked = total(&Wish::liked, kGaps[1]),
-              max = total(&Wish::max, kGaps[2]);
+  return true;
+}
+
+Widths choose_widths(const TilesScene& scene, float room) {
+  Wishes wishes{};
+  const bool usual = choose_wishes(scene, room, kUsual, wishes);
+  if (!usual) choose_wishes(scene, room, kTight, wishes);
+  const std::array<float, 3>& gaps = usual ? kUsual.gaps : kTight.gaps;
+  const float min = total_of(scene, wishes, &Wish::min, gaps[0]),
+              liked = total_of(scene, wishes, &Wish::liked, gaps[1]),
+              max = total_of(scene, wishes, &Wish::max, gaps[2]);
   const bool upper = room > liked;
   const float f = upper ? std::clamp((room - liked) / std::max(max - liked, 1.0F), 0.0F, 1.0F)
                         : std::clamp((room - min) / std::max(liked - min, 1.0F), 0.0F, 1.0F);
@@ -116,7 +133,7 @@ Widths choose_widths(const TilesScene& scene, float room) {
         squeeze * (upper ? between(w.liked, w.max, f) : between(w.min, w.liked, f));
     out.numbers[static_cast<std::size_t>(c)] = w.numbers && squeeze >= 1;
   }
-  out.gap = squeeze * (upper ? between(kGaps[1], kGaps[2], f) : between(kGaps[0], kGaps[1], f));
+  out.gap = squeeze * (upper ? between(gaps[1], gaps[2], f) : between(gaps[0], gaps[1], f));
   return out;
 }
 
@@ -182,19 +199,22 @@ void set_rows(TilePlace& place, std::int32_t rows, float top, float height, floa
 TilesLayout layout_tiles(const TilesScene& scene, const Box& area) {
   const Style& s = style();
   TilesLayout out;
-  const float width = area.width() / s.scale - kLabelWidth, height = area.height() / s.scale;
+  const float label = area.width() / s.scale < kTightRoom ? kTightLabel : kLabelWidth;
+  const float width = area.width() / s.scale - label, height = area.height() / s.scale;
+  out.has_captions = height >= kTooLowForCaptions;
+  const float caption = out.has_captions ? kCaption : 4;
   const Widths widths = choose_widths(scene, width);
-  const Heights heights = choose_heights(scene, height - kTitle - kTitle - kCaption);
+  const Heights heights = choose_heights(scene, height - kTitle - kTitle - caption);
   float used = -widths.gap;
   for (const Column c : scene.columns) used += widths.width[static_cast<std::size_t>(c)] + widths.gap * gap_share(c);
   // The block stands at the left up to a comfortable margin; what is left over widens the gaps' ends evenly.
-  float x = area.min.x + s.px(kLabelWidth) + s.px(std::max(0.0F, (width - used) / 2));
+  float x = area.min.x + s.px(label) + s.px(std::max(0.0F, (width - used) / 2));
   const float total =
-      2 * kTitle + heights.k_region + heights.row * static_cast<float>(scene.at.br - 1) + heights.chosen_row + kCaption;
+      2 * kTitle + heights.k_region + heights.row * static_cast<float>(scene.at.br - 1) + heights.chosen_row + caption;
   const float top = area.min.y + s.px(std::max(0.0F, (height - total) / 2));
   const float rows_top = std::round(top + s.px(2 * kTitle + heights.k_region));
-  out.label_right = x - s.px(10);
-  out.band_left = x - s.px(kLabelWidth);
+  out.label_right = x - s.px(label == kTightLabel ? 5 : 10);
+  out.band_left = x - s.px(label);
   out.title_height = s.px(kTitle);
   const std::int32_t chosen = scene.at.row - scene.at.first_row;
   for (const Column c : scene.columns) {

@@ -34,6 +34,7 @@ struct TilesLayout {
   float band_left = 0, band_right = 0;
   Box chip, pointed;  // free space left of K, and between K and V; empty where too small
   bool has_chip = false, has_pointed = false;
+  bool has_captions = true;  // a low card has none
 };
 
 // `area` is the inside of the card, in pixels.

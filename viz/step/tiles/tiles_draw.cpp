@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <string>
+#include <vector>
 
 #include <fmt/format.h>
 
@@ -61,13 +62,29 @@ void draw_row_labels(const Drawn& d) {
   }
 }
 
-void draw_title(const Drawn& d, const TileScene& tile, const TilePlace& place, bool centred) {
+// Whether a column's title stands over its middle: of one number a row.
+bool is_centred(const Drawn& d, Column c) {
+  const bool statistic = d.scene.tiles[static_cast<std::size_t>(c)].cols == 1 && c != Column::s && c != Column::p;
+  return statistic && c != Column::q && c != Column::o;
+}
+
+// Where the title of the column after this one begins.
+float next_title(const Drawn& d, Column c) {
+  const auto it = std::find(d.scene.columns.begin(), d.scene.columns.end(), c);
+  if (it == d.scene.columns.end() || it + 1 == d.scene.columns.end()) return d.layout.band_right + d.s.px(4);
+  const auto n = static_cast<std::size_t>(*(it + 1));
+  const Box& box = d.layout.places[n].box;
+  if (!is_centred(d, *(it + 1))) return box.min.x;
+  return std::min(box.min.x, box.centre().x - runs_width(d.scene.tiles[n].title, 14) / 2);
+}
+
+// Words go where they would reach `limit`.
+void draw_title(const Drawn& d, const TileScene& tile, const TilePlace& place, bool centred, float limit) {
   const float y = place.box.min.y - d.s.px(22);
-  // Words go where the tile is too narrow for them.
   Runs title = tile.title;
   // Above K, V and P there is room to the right; beside Q stands S.
   const float beside = place.box.width() + d.s.px(centred ? 14 : tile.slot == Slot::q ? -2 : 40);
-  const float room = std::min(beside, d.layout.band_right + d.s.px(4) - place.box.min.x);
+  const float room = centred ? beside : std::min(beside, limit - place.box.min.x);
   while (title.size() > 1 && runs_width(title, 14) > room && title.back().face == Face::text && title.back().raise == 0)
     title.pop_back();
   const float x = centred ? place.box.centre().x - runs_width(title, 14) / 2 : place.box.min.x;
@@ -78,12 +95,16 @@ void draw_title(const Drawn& d, const TileScene& tile, const TilePlace& place, b
 void draw_score_title(const Drawn& d) {
   const TilePlace& place = d.layout.places[kSTile];
   const TileScene& tile = d.scene.tiles[kSTile];
-  const bool indices = place.cell_width >= d.s.px(16) && d.scene.at.j >= 0;
+  // The letter needs room between Q's title and the first number.
+  const float left = place.box.min.x - d.s.px(20);
+  const TilePlace& q = d.layout.places[static_cast<std::size_t>(Column::q)];
+  const bool roomy = left >= q.box.min.x + d.s.px(22);
+  const bool indices = place.cell_width >= d.s.px(16) && d.scene.at.j >= 0 && roomy;
   if (!indices) {
-    draw_title(d, tile, place, false);
+    draw_title(d, tile, place, false, next_title(d, Column::s));
     return;
   }
-  draw_runs(d.list, {place.box.min.x - d.s.px(20), place.box.min.y - d.s.px(22)}, 14, tile.title);
+  draw_runs(d.list, {left, place.box.min.y - d.s.px(22)}, 14, tile.title);
   for (std::int32_t c = 0; c < d.scene.at.keys; ++c) {
     const Box cell = place.cell(0, c);
     const bool lit = d.pointed && (d.pointed->slot == Slot::s || d.pointed->slot == Slot::p) &&
@@ -94,29 +115,52 @@ void draw_score_title(const Drawn& d) {
   }
 }
 
+// A caption where it would stand.
+struct PlacedCaption {
+  Runs words;
+  float size = 14, x = 0, width = 0;
+  bool live = false;
+};
+
+PlacedCaption place_caption(const Drawn& d, Column c) {
+  const CaptionScene& caption = d.scene.captions[static_cast<std::size_t>(c)];
+  const TilePlace& place = d.layout.places[static_cast<std::size_t>(c)];
+  PlacedCaption out{caption.words, 14, 0, 0, caption.live};
+  const float room = place.box.width() + d.s.px(c == Column::o || c == Column::q ? 40 : 60);
+  while (out.size > 11 && runs_width(out.words, out.size) > room) out.size -= 1;
+  // Beside Q stands S, whose caption is the wider: what Q does gives way.
+  if (c == Column::q && runs_width(out.words, out.size) > room - d.s.px(30))
+    out.words.erase(out.words.begin() + 1, out.words.end());
+  out.width = runs_width(out.words, out.size);
+  // A term that joins old and new stands under both.
+  float centre = place.box.centre().x;
+  if (c == Column::m_new)
+    centre = (d.layout.places[static_cast<std::size_t>(Column::m_old)].box.min.x + place.box.max.x) / 2;
+  if (c == Column::l_new)
+    centre = (d.layout.places[static_cast<std::size_t>(Column::l_old)].box.min.x + place.box.max.x) / 2;
+  out.x = std::min(centre - out.width / 2, d.layout.band_right - out.width);
+  return out;
+}
+
+// The live term first; of the others those that reach into none.
 void draw_captions(const Drawn& d) {
-  for (const Column c : d.scene.columns) {
-    const CaptionScene& caption = d.scene.captions[static_cast<std::size_t>(c)];
-    if (caption.words.empty()) continue;
-    const TilePlace& place = d.layout.places[static_cast<std::size_t>(c)];
-    float size = 14;
-    const float room = place.box.width() + d.s.px(c == Column::o || c == Column::q ? 40 : 60);
-    Runs words = caption.words;
-    while (size > 11 && runs_width(words, size) > room) size -= 1;
-    // Beside Q stands S, whose caption is the wider: what Q does gives way.
-    if (c == Column::q && runs_width(words, size) > room - d.s.px(30)) words.erase(words.begin() + 1, words.end());
-    const float width = runs_width(words, size);
-    // A term that joins old and new stands under both.
-    float centre = place.box.centre().x;
-    if (c == Column::m_new)
-      centre = (d.layout.places[static_cast<std::size_t>(Column::m_old)].box.min.x + place.box.max.x) / 2;
-    if (c == Column::l_new)
-      centre = (d.layout.places[static_cast<std::size_t>(Column::l_old)].box.min.x + place.box.max.x) / 2;
-    const float x = std::min(centre - width / 2, d.layout.band_right - width);
-    draw_runs(d.list, {x, d.layout.captions_top + d.s.px(4)}, size, words);
-    if (!caption.live) continue;
+  if (!d.layout.has_captions) return;
+  std::vector<PlacedCaption> captions;
+  for (const Column c : d.scene.columns)
+    if (!d.scene.captions[static_cast<std::size_t>(c)].words.empty()) captions.push_back(place_caption(d, c));
+  std::stable_partition(captions.begin(), captions.end(), [](const PlacedCaption& c) { return c.live; });
+  std::vector<const PlacedCaption*> drawn;
+  for (const PlacedCaption& c : captions) {
+    const float gap = d.s.px(5);
+    const bool free = std::all_of(drawn.begin(), drawn.end(), [&](const PlacedCaption* other) {
+      return c.x >= other->x + other->width + gap || c.x + c.width + gap <= other->x;
+    });
+    if (!free && !c.live) continue;
+    drawn.push_back(&c);
+    draw_runs(d.list, {c.x, d.layout.captions_top + d.s.px(4)}, c.size, c.words);
+    if (!c.live) continue;
     const float y = d.layout.captions_top + d.s.px(24);
-    d.list->AddRectFilled({x, y}, {x + width, y + d.s.px(2.5F)}, colour_of(Token::text), d.s.px(1));
+    d.list->AddRectFilled({c.x, y}, {c.x + c.width, y + d.s.px(2.5F)}, colour_of(Token::text), d.s.px(1));
   }
 }
 
@@ -149,16 +193,16 @@ void draw_all(const Drawn& d) {
   for (const Column c : d.scene.columns) {
     const auto n = static_cast<std::size_t>(c);
     draw_tile(d, d.scene.tiles[n], d.layout.places[n]);
-    const bool statistic = d.scene.tiles[n].cols == 1 && c != Column::s && c != Column::p;
     if (c == Column::s)
       draw_score_title(d);
     else
-      draw_title(d, d.scene.tiles[n], d.layout.places[n], statistic && c != Column::q && c != Column::o);
+      draw_title(d, d.scene.tiles[n], d.layout.places[n], is_centred(d, c), next_title(d, c));
   }
   draw_tile(d, d.scene.k, d.layout.k);
-  draw_title(d, d.scene.k, d.layout.k, false);
+  const float edge = d.layout.band_right + d.s.px(4);
+  draw_title(d, d.scene.k, d.layout.k, false, edge);
   draw_tile(d, d.scene.v, d.layout.v);
-  draw_title(d, d.scene.v, d.layout.v, false);
+  draw_title(d, d.scene.v, d.layout.v, false, edge);
   draw_captions(d);
   draw_next(d);
   light_operands(d);
@@ -167,7 +211,7 @@ void draw_all(const Drawn& d) {
 void show_pointed(const TilesPanel& panel, const Drawn& d, const std::optional<Pointed>& pointed) {
   if (!pointed) return;
   const PointedScene scene = pointed_scene(panel.rec, d.scene, *pointed, panel.exact);
-  const float room = d.layout.has_pointed ? d.layout.pointed.height() + d.s.px(14) : 0;
+  const float room = d.layout.has_pointed ? d.layout.pointed.height() + d.s.px(6) : 0;
   PointedScene brief = scene;  // the number without the products that it is made of
   brief.terms.clear();
   if (pointed_height(scene) <= room) {
