@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "app/control/lessons.h"
+#include "viz/learn/figure.h"
 
 namespace attn {
 namespace {
@@ -121,6 +122,7 @@ CardScene Lessons::card() {
   }
   c.headline = words(text_key(b, "title"), Face::bold, Token::text);
   c.say = words(text_key(b, "say"), Face::text, Token::text);
+  c.origin = origins_of(l, b, showing_.scope, language);
   c.away = away_;
   add_said(c);
   c.can_repeat = b.again.has_value();
@@ -165,6 +167,17 @@ CardScene Lessons::card() {
   return c;
 }
 
+std::optional<StageFigure> Lessons::figure() {
+  if (!beat().figure) return std::nullopt;
+  StageFigure figure;
+  if (const auto session = showing_.runs->session())
+    figure = figure_of(**session, *beat().figure);
+  else
+    figure.roof.empty = session.error().message;
+  figure.waits = beat().hide_figure && asks();
+  return figure;
+}
+
 void Lessons::refresh() {
   auto desk = std::make_shared<LearnDesk>();
   language_ = context_.state.preferences.language;
@@ -181,6 +194,7 @@ void Lessons::refresh() {
   away_ = open_ && !is_at_place();
   if (open_) {
     desk->card = card();
+    desk->figure = figure();
     // Somewhere else there is nothing of the question to see.
     const bool veiled = asks() && is_own_document();
     desk->veil = {veiled, showing_.scope.horizon, veiled && beat().hide_traffic, veiled && beat().hide_map};

@@ -61,6 +61,7 @@ void Lessons::follow() {
     hold_back();
     take_selection();
   }
+  s.view.learn.figure = wanted && open_ && beat().figure.has_value();
   if (!wanted) return;
   const bool away = open_ && !is_at_place();
   if (context_.model.learn == nullptr || language_ != s.preferences.language || away != away_) refresh();
@@ -83,6 +84,7 @@ bool Lessons::is_own_document() const {
 
 bool Lessons::is_at_place() const {
   if (!is_own_document()) return false;
+  if (beat().figure) return true;  // no step is on screen
   return context_.state.view.step.cursor == showing_.state.view.step.cursor;
 }
 
@@ -213,7 +215,7 @@ void Lessons::set_stage(EventIndex cursor) {
     if (const auto chart = beat_view(*lesson(), beat())) view.chart = chart->view.step.chart;
   }
   s.view.step = std::move(view);
-  s.view.learn = {lesson()->id, beat().id, learner_.has_value()};
+  s.view.learn = {lesson()->id, beat().id, learner_.has_value(), beat().figure.has_value()};
   showing_.state.view.step.cursor = cursor;
   seen_selection_ = s.document.selection;
   context_.history = History();
@@ -345,6 +347,7 @@ void Lessons::show_answer(const std::string& typed) {
 void Lessons::reveal() {
   if (!is_own_document()) set_stage(showing_.scope.horizon);
   if (beat().reveal.empty()) return;
+  if (beat().reveal == kFirstWrong) return reveal_first_wrong();
   const auto rec = showing_.runs->recording(beat().run);
   const auto place = parse_place(beat().reveal);
   if (!rec || !place) return;
@@ -352,6 +355,17 @@ void Lessons::reveal() {
     context_.state.view.step.cursor = *event;
     showing_.state.view.step.cursor = *event;
   }
+}
+
+void Lessons::reveal_first_wrong() {
+  const auto found = showing_.runs->first_wrong(beat().run);
+  if (!found || !*found) return;
+  const FirstWrong& first = **found;
+  State& s = context_.state;
+  s.view.step.cursor = first.event;
+  showing_.state.view.step.cursor = first.event;
+  if (first.missing.empty()) s.document.selection = {first.id.b, first.id.h, first.row, first.slot, first.col};
+  seen_selection_ = s.document.selection;
 }
 
 void Lessons::again() {

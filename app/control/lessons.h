@@ -109,11 +109,13 @@ class Lessons {
   Result<void> show(std::optional<std::uint64_t> seed);
   void set_stage(EventIndex cursor);
   void reveal();
+  void reveal_first_wrong();
   void take_selection();
   BeatProgress& progress();
   void keep();
   void refresh();
   CardScene card();
+  std::optional<StageFigure> figure();
   void add_options(CardScene& card);
   void add_said(CardScene& card);
   void begin_teaching();

@@ -217,7 +217,9 @@ void add_museum(Entries& e) {
     entry.on = p.row != nullptr && p.row->id == e.document().kernel;
     if (p.row == nullptr) entry.why_not = "it is CUDA: it needs an NVIDIA GPU, and there is no recording";
   }
-  const WrongRunScene scene = wrong_run_scene(e.state(), e.facts().model);
+  const Model& model = e.facts().model;
+  const bool veiled = e.state().view.workspace == Workspace::learn && model.learn != nullptr && model.learn->veil.on;
+  const WrongRunScene scene = wrong_run_scene(e.state(), model, veiled);
   const bool wrong = !scene.seek.empty();
   PaletteEntry& seek = e.add_in(Workspace::step, "Museum", "Find the first wrong step",
                                 "Of the run that is shown, with the likely cause", {SeekFirstWrong{true}});

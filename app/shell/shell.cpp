@@ -148,11 +148,20 @@ void Shell::draw_workspace(Controller& controller, Commands& commands) {
   ImGui::End();
 }
 
+namespace {
+
+// Step's keys; and those of a lesson's card, whatever stands beside it.
+bool has_own_keys(const View& view) {
+  return shows_step(view) || (view.workspace == Workspace::learn && view.learn.figure);
+}
+
+}  // namespace
+
 // Where arrows step, Dear ImGui's own keyboard navigation is off; in lists and menus, where Tab goes through the controls,
 // and elsewhere, Tab, arrows, Enter and Escape are its own.
 void Shell::follow_keyboard(const State& state) {
   ImGuiIO& io = ImGui::GetIO();
-  const bool steps = shows_step(state.view);
+  const bool steps = has_own_keys(state.view);
   const bool its_own = !steps || held_.open_popups > 0 || !held_.tab_is_tiles;
   if (!its_own && (io.ConfigFlags & ImGuiConfigFlags_NavEnableKeyboard) != 0) ImGui::SetNavCursorVisible(false);
   io.ConfigFlags = its_own ? io.ConfigFlags | ImGuiConfigFlags_NavEnableKeyboard
@@ -169,7 +178,7 @@ void Shell::follow_keyboard(const State& state) {
 // In Step Tab enters the tiles, from there it goes through the controls, and after the last into the tiles again.
 void Shell::follow_tab(const State& state, bool tiles_had_keyboard) {
   static constexpr const char* kOrder[] = {kWorkspaceWindow, kLogWindow, "Bar"};
-  const bool steps = shows_step(state.view);
+  const bool steps = has_own_keys(state.view);
   if (held_.open_popups > 0) return;
   const bool on = tab_left_its_window();
   if (on) ImGui::NavMoveRequestCancel();
@@ -179,7 +188,8 @@ void Shell::follow_tab(const State& state, bool tiles_had_keyboard) {
     return;
   }
   if (held_.tab_is_tiles) {
-    const bool left = tiles_had_keyboard && !step_.tiles.focused && ImGui::IsKeyDown(ImGuiKey_Tab);
+    const bool leaves = state.view.learn.figure || (tiles_had_keyboard && !step_.tiles.focused);
+    const bool left = leaves && ImGui::IsKeyDown(ImGuiKey_Tab);
     if (!left) return;
     held_.tab_is_tiles = false;
     held_.focus_next = kWorkspaceWindow;

@@ -367,7 +367,10 @@ void draw_top_bar(Controller& controller, Commands& commands) {
   // From the right what is always there, from the left what shrinks.
   float right = draw_sheet_button(state, at.x + size.x - s.px(8), commands);
   right = draw_log_button(state, right, commands);
-  right = draw_origin(state, controller.model(), right - s.px(4), logical >= kWideEnough);
+  right -= s.px(4);
+  // Under what a lesson says of its figure stands whose it is.
+  const bool figure = state.view.workspace == Workspace::learn && state.view.learn.figure;
+  if (!figure) right = draw_origin(state, controller.model(), right, logical >= kWideEnough);
   float x = at.x + s.px(20);
   if (logical >= kNarrow) {
     draw_text_in(list, {{x, at.y}, {x + s.px(200), at.y + size.y}}, Align::left, Face::bold, kNameSize,

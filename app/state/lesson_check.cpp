@@ -4,6 +4,7 @@
 #include <cctype>
 #include <cmath>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <set>
 #include <utility>
@@ -12,6 +13,7 @@
 
 #include "app/state/lesson_runs.h"
 #include "viz/learn/beat.h"
+#include "viz/learn/figure.h"
 
 namespace attn {
 namespace {
@@ -74,6 +76,7 @@ class Checker {
     for (const auto& [language, texts] : lesson_.translations)
       for (const auto& [key, words] : texts) check_words(key, words, language);
     for (const Beat& beat : lesson_.beats) check_beat(beat);
+    check_assumptions();
     return std::move(faults_);
   }
 
@@ -94,10 +97,25 @@ class Checker {
     }
   }
 
+  // What is assumed is said in words that can be filled in, and something rests on it.
+  void check_assumptions() {
+    if (lesson_.assumptions.empty()) return;
+    LessonRuns runs(lesson_, std::nullopt);
+    auto scope = scope_of(lesson_.beats.front(), 0, runs.as_function());
+    if (!scope) return;  // the beat's own check said why
+    for (const auto& [name, value] : lesson_.assumptions) {
+      const std::string key = assumption_key(name);
+      if (const auto said = filled(lesson_.text.at(key), *scope, Face::text, Token::text); !said)
+        fault("", "text." + key, said.error().message);
+      if (!assumed_.contains(name)) fault("", "assumptions." + name, "nothing rests on it");
+    }
+  }
+
   void check_words(const std::string& key, const std::string& words, const std::string& language) {
     const std::string field = language.empty() ? "text." + key : fmt::format("text.{} ({})", key, language);
     const std::size_t dot = key.find('.');
-    const std::string beat = dot == key.npos ? "" : key.substr(0, dot);
+    const bool of_beat = dot != key.npos && lesson_.find(key.substr(0, dot)) != nullptr;
+    const std::string beat = of_beat ? key.substr(0, dot) : "";
     if (const std::string number = typed_by_hand(words); !number.empty())
       fault(beat, field, fmt::format("{} is typed by hand: an expression in braces would compute it", number));
     if (key.ends_with(".learned") && words.find('{') != words.npos)
@@ -112,6 +130,7 @@ class Checker {
     auto scope = scope_of(beat, beat.row, runs.as_function());
     if (!scope) return fault(beat.id, "at", scope.error().message);
     if (!check_places(beat, runs)) return;
+    check_figure(beat, runs);
     for (const std::string& claim : beat.holds) {
       const auto value = evaluate_number(claim, *scope);
       if (!value)
@@ -121,7 +140,16 @@ class Checker {
     }
     const bool at_once = beat.again && beat.again->at_once;
     if (!at_once) check_numbers(beat, *scope);
+    assumed_.merge(scope->assumed);
     if (beat.again) check_again(beat);
+  }
+
+  void check_figure(const Beat& beat, LessonRuns& runs) {
+    if (!beat.figure) return;
+    const auto session = runs.session();
+    if (!session) return fault(beat.id, "figure", session.error().message);
+    const StageFigure figure = figure_of(**session, *beat.figure);
+    if (!figure.roof.empty.empty()) fault(beat.id, "figure", figure.roof.empty);
   }
 
   bool check_places(const Beat& beat, LessonRuns& runs) {
@@ -130,6 +158,12 @@ class Checker {
     std::optional<EventIndex> at;
     for (const auto& [field, text] : {std::pair("at", &beat.at), std::pair("reveal", &beat.reveal)}) {
       if (text->empty()) continue;
+      if (text == &beat.reveal && *text == kFirstWrong) {
+        const auto found = runs.first_wrong(beat.run);
+        if (!found) return fault(beat.id, field, found.error().message), false;
+        if (!*found) return fault(beat.id, field, fmt::format("no step of the run '{}' is wrong", beat.run)), false;
+        continue;
+      }
       const auto place = parse_place(*text);
       const auto event = place ? event_at(**rec, *place) : Result<EventIndex>(tl::unexpected(place.error()));
       if (!event) return fault(beat.id, field, event.error().message), false;
@@ -223,6 +257,7 @@ class Checker {
 
   const Lesson& lesson_;
   std::vector<std::string> faults_;
+  std::set<std::string, std::less<>> assumed_;  // that some beat reads
 };
 
 }  // namespace

@@ -9,6 +9,8 @@
 
 #include "app/state/document_inputs.h"
 #include "app/state/string.h"
+#include "app/system/assets.h"
+#include "kernels/museum/right_run.h"
 
 namespace attn {
 
@@ -53,12 +55,38 @@ Result<std::shared_ptr<const Recording>> LessonRuns::recording(std::string_view 
   return made_.emplace(run, make()).first->second;
 }
 
-RecordingOf LessonRuns::as_function() {
-  return [this](std::string_view name) -> Result<const Recording*> {
+Result<std::optional<FirstWrong>> LessonRuns::first_wrong(std::string_view name) {
+  if (const auto it = examined_.find(name); it != examined_.end()) return it->second;
+  const auto made = recording(name);
+  if (!made) return tl::unexpected(made.error());
+  return examined_.emplace(std::string(name), first_wrong_of(**made, {})).first->second;
+}
+
+Result<const Session*> LessonRuns::session() {
+  if (lesson_.session.empty()) return bad_input("the lesson names no session");
+  if (!session_) {
+    const auto file = find_asset("sessions/" + lesson_.session + ".attn");
+    session_ = file ? read_session(*file) : Result<Session>(tl::unexpected(file.error()));
+  }
+  if (!*session_) return tl::unexpected(session_->error());
+  return &**session_;
+}
+
+LessonFacts LessonRuns::as_function() {
+  LessonFacts facts;
+  facts.assumptions = &lesson_.assumptions;
+  facts.session = [this] { return session(); };
+  facts.recording_of = [this](std::string_view name) -> Result<const Recording*> {
     const auto made = recording(name);
     if (!made) return tl::unexpected(made.error());
     return made->get();
   };
+  facts.first_wrong_of = [this](std::string_view name) -> Result<double> {
+    const auto found = first_wrong(name);
+    if (!found) return tl::unexpected(found.error());
+    return *found ? static_cast<double>((*found)->event + 1) : 0.0;
+  };
+  return facts;
 }
 
 Result<std::int32_t> row_of_beat(const Lesson& lesson, const Beat& beat, std::optional<std::uint64_t> seed) {

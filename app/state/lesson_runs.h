@@ -9,7 +9,9 @@
 #include <string>
 
 #include "kernels/base/result.h"
+#include "kernels/judge/first_wrong.h"
 #include "kernels/recording/recording.h"
+#include "profiling/session/session.h"
 #include "viz/learn/beat.h"
 #include "viz/learn/lesson.h"
 #include "viz/state/state.h"
@@ -28,12 +30,18 @@ class LessonRuns {
   LessonRuns(const Lesson& lesson, std::optional<std::uint64_t> seed) : lesson_(lesson), seed_(seed) {}
   // The error names the run and why there is none.
   Result<std::shared_ptr<const Recording>> recording(std::string_view name);
-  RecordingOf as_function();
+  // Where the run first goes wrong; none where it does not.
+  Result<std::optional<FirstWrong>> first_wrong(std::string_view name);
+  // The session that the lesson names.
+  Result<const Session*> session();
+  LessonFacts as_function();
 
  private:
   const Lesson& lesson_;
   std::optional<std::uint64_t> seed_;
   std::map<std::string, Result<std::shared_ptr<const Recording>>, std::less<>> made_;
+  std::map<std::string, Result<std::optional<FirstWrong>>, std::less<>> examined_;
+  std::optional<Result<Session>> session_;
 };
 
 // The row that a beat follows on the numbers of a seed.

@@ -146,6 +146,8 @@ class Sheet {
     if (!say) return tl::unexpected(say.error());
     out_ += fmt::format("<section>\n<h2>{}{}</h2>\n<p>{}</p>\n", number > 0 ? fmt::format("{}. ", number) : "", *title,
                         *say);
+    if (const Runs origin = origins_of(lesson_, beat, *scope, options_.language); !origin.empty())
+      out_ += fmt::format("<p class=\"dim\">{}</p>\n", html(origin));
     if (beat.ask) {
       if (auto asked = write_question(beat, *scope); !asked) return asked;
     }

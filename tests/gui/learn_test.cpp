@@ -270,6 +270,67 @@ TEST(LearnWindow, NothingOnScreenDependsOnWhatComesAfterAnOpenQuestion) {
   EXPECT_EQ(cache.recording->arena, recording(w).arena);
 }
 
+// The bug museum: the learner walks back through the run, and neither bar nor palette tells what is asked.
+TEST(LearnWindow, AnExhibitIsFoundOutWithoutTheSearchThatWouldTell) {
+  TestWindow w;
+  start(w, "bug-museum", "first");
+  const EventIndex at = w.state().view.step.cursor;
+  EXPECT_TRUE(w.run([&](Ctx* ctx) {
+    for (int frame = 0; frame < 400 && w.controller().tasks_run(); ++frame) ctx->Yield();
+    ctx->SetRef(kLearn);
+    IM_CHECK(w.controller().model().examination.verdict.has_value());
+    IM_CHECK(ctx->ItemExists("**/##leave_museum"));
+    IM_CHECK(!ctx->ItemExists("**/##seek_first_wrong"));
+    IM_CHECK(!ctx->ItemExists("**/##show_patch"));
+    for (int step = 0; step < 9; ++step) ctx->KeyPress(ImGuiKey_LeftArrow);
+    ctx->Yield(2);
+    IM_CHECK_EQ(w.state().view.step.cursor, at - 9);
+    type_and_enter(ctx, "22");
+    IM_CHECK(card(w).missed);
+    IM_CHECK(plain_text(card(w).feedback).find("Another row") != std::string::npos);
+    ctx->KeyPress(ImGuiMod_Alt | ImGuiKey_W);
+    ctx->Yield(3);
+    // The answer leads back to the step, its element pinned, and the program's own search is there again.
+    IM_CHECK_EQ(w.state().view.step.cursor, 14U);
+    IM_CHECK_EQ(w.state().document.selection.row, 1);
+    IM_CHECK(w.state().document.selection.slot == Slot::o_new);
+    IM_CHECK(!card(w).away);
+    IM_CHECK(ctx->ItemExists("**/##seek_first_wrong"));
+  }));
+}
+
+// A figure stands in Step's place, and is empty while the question is whose answer it would tell.
+TEST(LearnWindow, ARooflineOfTheSessionStandsBesideTheCardOnceItIsAnswered) {
+  TestWindow w(1280, 720);
+  start(w, "few-warps", "intensity");
+  ASSERT_TRUE(desk(w).figure);
+  EXPECT_TRUE(desk(w).figure->waits);
+  EXPECT_FALSE(shows_step(w.state().view));
+  EXPECT_TRUE(w.run([&](Ctx* ctx) {
+    ctx->SetRef(kLearn);
+    IM_CHECK(!ctx->ItemExists("**/##tile_q"));
+    IM_CHECK(plain_text(card(w).origin).find("NVIDIA H100 80GB HBM3, 2026-11-21") != std::string::npos);
+    type_and_enter(ctx, "2822");
+    IM_CHECK(card(w).right);
+    ctx->KeyPress(ImGuiKey_Tab);  // the card's controls are reached as everywhere
+    ctx->Yield(3);
+    IM_CHECK(ImGui::GetIO().NavVisible);
+    ctx->KeyPress(ImGuiKey_Escape);
+    ctx->Yield(2);
+  }));
+  const StageFigure& figure = *desk(w).figure;
+  EXPECT_FALSE(figure.waits);
+  EXPECT_EQ(figure.roof.empty, "");
+  ASSERT_EQ(figure.roof.dots.size(), 3U);  // naive, tiled, flash_simt
+  EXPECT_GT(figure.roof.ridge, 0);
+  // No step is on screen, so none can be walked away from; the next beat without a figure shows Step again.
+  w.controller().update({StepBy{StepUnit::phase, 1}});
+  EXPECT_FALSE(card(w).away);
+  start(w, "few-warps", "little");
+  EXPECT_FALSE(desk(w).figure);
+  EXPECT_TRUE(shows_step(w.state().view));
+}
+
 TEST(LearnWindow, WhatAQuestionHidesComesBackWithItsAnswer) {
   TestWindow w;
   start(w, "masks", "skipped");

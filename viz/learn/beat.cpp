@@ -1,12 +1,16 @@
 #include "viz/learn/beat.h"
 
 #include <algorithm>
+#include <cctype>
 #include <charconv>
 #include <cmath>
 #include <limits>
+#include <set>
+#include <string>
 #include <utility>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "viz/draw/number_text.h"
 #include "viz/learn/references.h"
@@ -149,12 +153,12 @@ TileKind kind_of_tile(const Recording& rec, std::int32_t b, std::int32_t i, std:
   return TileKind::full;
 }
 
-Result<ExpressionScope> scope_of(const Beat& beat, std::int32_t row, RecordingOf runs) {
+Result<ExpressionScope> scope_of(const Beat& beat, std::int32_t row, LessonFacts runs) {
   auto at = parse_place(beat.at);
   if (!at) return tl::unexpected(at.error());
   ExpressionScope scope;
+  static_cast<LessonFacts&>(scope) = std::move(runs);
   scope.run = beat.run;
-  scope.recording_of = std::move(runs);
   scope.at = *at;
   // A load of Q stands before all key tiles: what is said of "its" tile is then of the first one.
   if (scope.at.j < 0 && scope.at.phase == Phase::load_q) scope.at.j = 0;
@@ -319,6 +323,31 @@ Result<Runs> filled(std::string_view words, ExpressionScope& scope, Face face, I
     n = end + 1;
   }
   return runs_of(text, values, face, ink);
+}
+
+Runs origins_of(const Lesson& lesson, const Beat& beat, ExpressionScope scope, std::string_view language) {
+  if (lesson.assumptions.empty() && lesson.session.empty()) return {};
+  scope.assumed.clear();
+  scope.figures.clear();
+  // What cannot be read has been refused by the check, or waits for an answer.
+  for (const char* part : {"title", "say", "hint", "right"})
+    (void)filled(lesson.words(text_key(beat, part), language), scope, Face::text, Token::dim);
+  if (beat.ask) {
+    (void)evaluate(beat.ask->value, scope);
+    for (const PickOption& option : beat.ask->options) (void)evaluate(option.truth, scope);
+  }
+  const std::set<std::string, std::less<>> assumed = scope.assumed;
+  std::string words;
+  for (const std::string& name : assumed)
+    words += (words.empty() ? "Assumed: " : "; ") + lesson.words(assumption_key(name), language);
+  if (!words.empty()) words += ".";
+  for (const auto& [whose, origins] : scope.figures) {
+    std::string how = fmt::format("{}", fmt::join(origins, ", "));
+    how.front() = static_cast<char>(std::toupper(static_cast<unsigned char>(how.front())));
+    words += fmt::format("{}{}: {}.", words.empty() ? "" : " ", how, whose);
+  }
+  auto runs = filled(words, scope, Face::text, Token::dim);
+  return runs ? *std::move(runs) : Runs();
 }
 
 }  // namespace attn

@@ -16,11 +16,8 @@
 
 namespace attn {
 
-// The recordings of a lesson by their names, all with the same numbers.
-using RecordingOf = std::function<Result<const Recording*>(std::string_view name)>;
-
-// What the expressions of a beat mean.
-Result<ExpressionScope> scope_of(const Beat& beat, std::int32_t row, RecordingOf runs);
+// What the expressions of a beat mean. `runs`: all with the same numbers.
+Result<ExpressionScope> scope_of(const Beat& beat, std::int32_t row, LessonFacts runs);
 
 // One thing that can be chosen: an option of a pick, a cell, key or row of a click, a tile of a map.
 struct Choice {
@@ -62,6 +59,9 @@ Result<std::string> lesson_number(double value, std::string_view format);
 
 // The words with [letters] and the values of {expressions}, as `{m[0]@i0j2}` or `{bytes():i}`.
 Result<Runs> filled(std::string_view words, ExpressionScope& scope, Face face, Ink ink);
+
+// What the beat takes as given and whose figures it reads, in words; empty where it rests on its runs alone.
+Runs origins_of(const Lesson& lesson, const Beat& beat, ExpressionScope scope, std::string_view language);
 
 // Whether a tile has no key that a query may see, some or only such.
 TileKind kind_of_tile(const Recording& rec, std::int32_t b, std::int32_t i, std::int32_t j);

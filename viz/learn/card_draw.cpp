@@ -464,7 +464,8 @@ void draw_lesson_card(const CardScene& card, const Box& box, bool right, bool ti
   }
   if (!card.kind.empty()) pen.small_words(card.kind);
   pen.words(card.headline, pen.sizes.headline, 8);
-  pen.words(card.say, pen.sizes.text, 14);
+  pen.words(card.say, pen.sizes.text, card.origin.empty() ? 14 : 8);
+  pen.words(card.origin, pen.sizes.small, 14);
   if (card.asks) draw_question(card, pen, takes_keys, held, commands);
   draw_proof(card, pen, held);
   draw_known(card, pen);

@@ -10,6 +10,7 @@
 
 #include "viz/draw/runs.h"
 #include "viz/learn/lesson.h"
+#include "viz/profile/roofline.h"
 #include "viz/step/veil.h"
 
 namespace attn {
@@ -36,6 +37,7 @@ struct CardScene {
   std::vector<BeatMark> marks;
   std::string kind;  // "Predict: a number", or "" of a beat that tells
   Runs headline, say, hint, feedback, proof;
+  Runs origin;                // what is assumed, whose figures these are; empty of most beats
   std::vector<Runs> learned;  // of the beats so far
   std::optional<AskKind> asks;
   bool open = false;  // it waits for an answer
@@ -54,6 +56,12 @@ struct CardScene {
   std::uint64_t number_of_showing = 0;  // another whenever the beat is shown anew: a typed draft is of one showing
 };
 
+// What stands beside the card in place of Step.
+struct StageFigure {
+  Roofline roof;
+  bool waits = false;  // for an answer: nothing of it is shown
+};
+
 struct Misconception {
   std::string words, lesson;
   int count = 0;
@@ -64,6 +72,7 @@ struct LearnDesk {
   std::string language;
   std::vector<Misconception> misconceptions;  // met twice or more, the most often first
   std::optional<CardScene> card;
+  std::optional<StageFigure> figure;
   bool teach = false;
   StepVeil veil;
 };

@@ -183,6 +183,7 @@ class Evaluator {
       run = word;
       word = name();
     }
+    if (word == "metric" && peek() == '(') return metric();
     if (peek() == '(') return call(run, word);
     if (peek() == '[') return reference(run, word);
     return constant(run, word);
@@ -215,7 +216,55 @@ class Evaluator {
     scope_.latest = scope_.latest == kNoEvent ? event : std::max(scope_.latest, event);
   }
 
+  // "step@i0j1.max": the number that the window gives it, from 1. Which steps there are is no secret.
+  Result<Values> step_number(const Recording& rec) {
+    if (peek() != '@') return refuse("'step' names a place, as step@i0j1.max does");
+    const auto where = place();
+    if (!where) return tl::unexpected(where.error());
+    const auto event = event_at(rec, *where);
+    if (!event) return refuse(event.error().message);
+    return Values{static_cast<double>(*event + 1)};
+  }
+  Result<Values> first_wrong(std::string_view run, const Recording& rec) {
+    if (!scope_.first_wrong_of) return refuse("nothing looks for wrong steps here");
+    const auto number = scope_.first_wrong_of(run);
+    if (!number) return refuse(number.error().message);
+    was_read(run, static_cast<EventIndex>(rec.events.size() - 1));
+    return Values{*number};
+  }
+
+  // "metric(naive, time_us_median, L=16384, D=128)": a figure of the one row of the session that fits.
+  Result<Values> metric() {
+    MetricQuery query;
+    if (!take("(")) return refuse("'(' is expected");
+    query.kernel = name();
+    if (!take(",")) return refuse("metric() names a kernel and a metric");
+    query.metric = name();
+    while (take(",")) {
+      const std::string_view extent = name();
+      if (!take("=")) return refuse("'=' is expected, as in L=512");
+      const auto value = sum();
+      if (!value) return value;
+      if (value->size() != 1) return refuse(fmt::format("{} is one number", extent));
+      query.where.emplace_back(extent, value->front());
+    }
+    if (!take(")")) return refuse("')' is missing");
+    if (!scope_.session) return refuse("the lesson names no session");
+    const auto session = scope_.session();
+    if (!session) return refuse(session.error().message);
+    const auto read = read_figure(**session, query);
+    if (!read) return refuse(read.error().message);
+    scope_.figures[read->whose].insert(std::string(name_of(read->origin)));
+    return Values{read->value};
+  }
+
   Result<Values> constant(std::string_view run, std::string_view word) {
+    if (scope_.assumptions != nullptr && run == scope_.run) {
+      if (const auto it = scope_.assumptions->find(word); it != scope_.assumptions->end()) {
+        scope_.assumed.insert(it->first);
+        return Values{it->second};
+      }
+    }
     if (word == "row") return Values{static_cast<double>(scope_.row)};
     if (word == "you") {
       if (!scope_.typed) return refuse("'you' stands only where an answer was typed");
@@ -223,6 +272,7 @@ class Evaluator {
     }
     const auto rec = recording(run);
     if (!rec) return tl::unexpected(rec.error());
+    if (word == "step") return step_number(**rec);
     if (word == "keys") return Values{static_cast<double>(scope_.at.j < 0 ? 0 : scope_.at.j * (*rec)->options.bc)};
     if (const auto extent = extent_named(**rec, word)) return Values{*extent};
     return refuse(fmt::format("there is no '{}'", word));
@@ -254,6 +304,7 @@ class Evaluator {
     }
     const auto rec = recording(run);
     if (!rec) return tl::unexpected(rec.error());
+    if (word == "first_wrong" && args->empty()) return first_wrong(run, **rec);
     const auto count = count_named(**rec, word);
     if (!count) return refuse(fmt::format("there is no function {}()", word));
     if (!args->empty()) return refuse(fmt::format("{}() takes nothing", word));

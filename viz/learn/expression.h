@@ -4,13 +4,16 @@
 
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "kernels/base/result.h"
 #include "kernels/recording/recording.h"
+#include "profiling/session/session.h"
 
 namespace attn {
 
@@ -25,10 +28,19 @@ Result<LessonPlace> parse_place(std::string_view text);
 // The event at a place with a phase. Words say why there is none.
 Result<EventIndex> event_at(const Recording& rec, const LessonPlace& place);
 
+// What a lesson's expressions can ask of its runs, by their names.
+struct LessonFacts {
+  std::function<Result<const Recording*>(std::string_view run)> recording_of;
+  // The first wrong step as the window counts them, from 1; 0 where no step is wrong. Not set: a lesson cannot ask.
+  std::function<Result<double>(std::string_view run)> first_wrong_of;
+  // Whose figures metric() reads. Not set: a lesson cannot ask.
+  std::function<Result<const Session*>()> session;
+  const std::map<std::string, double, std::less<>>* assumptions = nullptr;  // by their names; null: there are none
+};
+
 // What names stand for while an expression is evaluated.
-struct ExpressionScope {
-  std::string run = "main";  // the run that a reference without one means, and that is on screen
-  std::function<Result<const Recording*>(std::string_view name)> recording_of;
+struct ExpressionScope : LessonFacts {
+  std::string run = "main";       // the run that a reference without one means, and that is on screen
   LessonPlace at;                 // the place that a reference without one means
   std::int32_t row = 0;           // `row`
   std::optional<double> typed;    // `you`: what the learner answered
@@ -38,6 +50,10 @@ struct ExpressionScope {
   // first reference, which colours the number in a sentence.
   EventIndex latest = kNoEvent;
   std::optional<Slot> first_slot;
+  std::set<std::string, std::less<>> assumed;  // names of the assumptions that were read
+  // Of the figures that were read: whose they are ("NVIDIA H100 80GB HBM3, 2026-11-21") and how they were had
+  // ("measured", "derived").
+  std::map<std::string, std::set<std::string>, std::less<>> figures;
 };
 
 // A list of numbers; one number where it names one element. A comparison gives 1 or 0. The error says what cannot be

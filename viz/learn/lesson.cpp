@@ -52,6 +52,10 @@ const std::string& Lesson::words(const std::string& key, std::string_view langua
   return it == text.end() ? kNone : it->second;
 }
 
+std::string assumption_key(std::string_view name) {
+  return fmt::format("assumed.{}", name);
+}
+
 std::string text_key(const Beat& beat, std::string_view part) {
   return fmt::format("{}.{}", beat.id, part);
 }
@@ -81,6 +85,8 @@ std::vector<TextUse> text_uses(const Lesson& lesson) {
   uses.push_back({"title", "", "text", true, false});
   uses.push_back({"goal", "", "text", true, false});
   if (!lesson.part.empty()) uses.push_back({lesson.part, "", "part", true, false});
+  for (const auto& [name, value] : lesson.assumptions)
+    uses.push_back({assumption_key(name), "", "assumptions." + name, true, true});
   for (const Beat& beat : lesson.beats) {
     uses.push_back({text_key(beat, "title"), beat.id, "title", true, true});
     uses.push_back({text_key(beat, "say"), beat.id, "say", true, true});

@@ -70,15 +70,25 @@ struct Again {
   bool at_once = false;    // the first time round, too, with numbers that no text has shown
 };
 
+// What stands beside the card in place of Step: the roofline of the session's rows of one problem.
+struct LessonFigure {
+  std::int64_t L = 0, D = 0;
+  std::string kernel;  // the one that is looked at
+};
+
+// Where an answer may lead in place of a place: to the first wrong step of the beat's run, its element pinned.
+constexpr std::string_view kFirstWrong = "first_wrong";
+
 struct Beat {
   std::string id;
   std::string run = "main", at;
-  std::string reveal;  // where the answer leads; empty = nowhere
+  std::string reveal;  // where the answer leads: a place or kFirstWrong; empty = nowhere
   std::int32_t row = 0;
-  std::string select;                           // as a state string has it; empty = the row alone
-  std::string chart;                            // of Step; empty = row
-  std::vector<std::string> holds;               // expressions that must be true of the recordings
-  bool hide_traffic = false, hide_map = false;  // while the question is open
+  std::string select;              // as a state string has it; empty = the row alone
+  std::string chart;               // of Step; empty = row
+  std::vector<std::string> holds;  // expressions that must be true of the recordings
+  std::optional<LessonFigure> figure;
+  bool hide_traffic = false, hide_map = false, hide_figure = false;  // while the question is open
   std::optional<LessonAsk> ask;
   std::optional<Again> again;
 };
@@ -89,6 +99,9 @@ struct Lesson {
   int minutes = 0;
   std::vector<std::string> needs, unlocks;
   std::map<std::string, std::string, std::less<>> runs;  // state strings
+  // Rates and sizes that are taken as given, by the name that expressions use; each has a text, "assumed.NAME".
+  std::map<std::string, double, std::less<>> assumptions;
+  std::string session;  // whose figures metric() reads: one that comes with the program; empty = none
   std::vector<Beat> beats;
   std::map<std::string, std::string, std::less<>> text;                                              // in English
   std::map<std::string, std::map<std::string, std::string, std::less<>>, std::less<>> translations;  // by language
@@ -107,6 +120,8 @@ Result<void> add_translation(std::string_view json, const std::string& file, Les
 // The keys of a beat's texts: "title" (its question, where it asks), "say", "hint", "right", "wrong" (to a
 // mistake that nobody foresaw), "learned", "proof" and those that answers name.
 std::string text_key(const Beat& beat, std::string_view part);
+// The key of the words that say what is assumed, and whose number it is.
+std::string assumption_key(std::string_view name);
 // Every key that the lesson uses, those that must be there first.
 struct TextUse {
   std::string key, beat, field;

@@ -1,7 +1,9 @@
 // The JSON of a lesson: every member is looked at, an unknown one is refused with its place.
 #include <algorithm>
 #include <charconv>
+#include <cmath>
 #include <initializer_list>
+#include <iterator>
 #include <set>
 #include <utility>
 
@@ -241,12 +243,22 @@ Again read_again(const json& j, const std::string& where, LessonObject& parent) 
   return again;
 }
 
+LessonFigure read_figure_of(const json& j, const std::string& where, LessonObject& parent) {
+  LessonObject r(j, where);
+  r.only({"kind", "L", "D", "kernel"});
+  if (r.text("kind", 32, true) != "roofline") r.refuse("kind", "there is one: roofline");
+  constexpr std::int32_t kMost = 1 << 30;
+  LessonFigure figure{r.whole("L", 1, kMost, true), r.whole("D", 1, kMost, true), r.text("kernel", 64, true)};
+  parent.follow(r);
+  return figure;
+}
+
 Beat read_beat(const json& j, std::size_t index, LessonObject& parent) {
   std::string name = fmt::format("number {}", index + 1);
   if (j.is_object() && j.contains("id") && j["id"].is_string()) name = "'" + j["id"].get<std::string>() + "'";
   const std::string where = fmt::format("{}, beat {}", parent.where(), name);
   LessonObject r(j, where);
-  r.only({"id", "run", "at", "reveal", "row", "select", "chart", "holds", "veil", "ask", "again"});
+  r.only({"id", "run", "at", "reveal", "row", "select", "chart", "holds", "veil", "figure", "ask", "again"});
   Beat beat;
   beat.id = r.text("id", 64, true);
   if (!is_plain_name(beat.id)) r.refuse("id", "a name of small letters, digits, - and _ is expected");
@@ -262,9 +274,12 @@ Beat read_beat(const json& j, std::size_t index, LessonObject& parent) {
       beat.hide_traffic = true;
     else if (what == "map")
       beat.hide_map = true;
+    else if (what == "figure")
+      beat.hide_figure = true;
     else
-      r.refuse("veil", fmt::format("'{}' is none of traffic, map", what));
+      r.refuse("veil", fmt::format("'{}' is none of traffic, map, figure", what));
   }
+  if (r.has("figure")) beat.figure = read_figure_of(r.object("figure"), where + ", figure", r);
   if (r.has("ask")) beat.ask = read_ask(r.object("ask"), where + ", ask", r);
   if (r.has("again")) beat.again = read_again(r.object("again"), where + ", again", r);
   parent.follow(r);
@@ -284,6 +299,26 @@ Texts read_texts(LessonObject& r, const char* key) {
     }
   }
   return texts;
+}
+
+// What expressions name already.
+constexpr std::string_view kTaken[] = {"row", "you", "keys", "step", "B", "Hq", "Lq", "Lk", "D", "Dv", "Br", "Bc"};
+
+std::map<std::string, double, std::less<>> read_assumptions(LessonObject& r) {
+  std::map<std::string, double, std::less<>> all;
+  for (const auto& [name, value] : r.object("assumptions").items()) {
+    const std::string field = "assumptions." + name;
+    const bool letters = !name.empty() && name.size() <= 32 && std::all_of(name.begin(), name.end(), [](char c) {
+      return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
+    });
+    if (!letters || std::find(std::begin(kTaken), std::end(kTaken), name) != std::end(kTaken))
+      r.refuse(field, "a name of letters and _ is expected that means nothing else yet");
+    else if (!value.is_number() || !std::isfinite(value.get<double>()))
+      r.refuse(field, "a number is expected");
+    else
+      all.emplace(name, value.get<double>());
+  }
+  return all;
 }
 
 void read_version(LessonObject& r, const json& j) {
@@ -320,7 +355,8 @@ Result<Lesson> parse_lesson(std::string_view text, const std::string& file) {
   if (!parsed) return tl::unexpected(parsed.error());
   LessonObject r(*parsed, file);
   read_version(r, *parsed);
-  r.only({"version", "id", "number", "part", "minutes", "needs", "unlocks", "runs", "beats", "text"});
+  r.only({"version", "id", "number", "part", "minutes", "needs", "unlocks", "runs", "assumptions", "session", "beats",
+          "text"});
   Lesson lesson;
   lesson.file = file;
   lesson.id = r.text("id", 64, true);
@@ -332,6 +368,10 @@ Result<Lesson> parse_lesson(std::string_view text, const std::string& file) {
   lesson.unlocks = r.texts("unlocks");
   lesson.runs = read_texts(r, "runs");
   if (lesson.runs.empty()) r.refuse("runs", "one run or more is expected");
+  lesson.assumptions = read_assumptions(r);
+  lesson.session = r.text("session", 64, false);
+  if (!lesson.session.empty() && !is_plain_name(lesson.session))
+    r.refuse("session", "the name of a session that comes with the program is expected, as h100");
   lesson.text = read_texts(r, "text");
   const json& beats = r.list("beats", kMaxBeats);
   if (beats.empty()) r.refuse("beats", "one beat or more is expected");

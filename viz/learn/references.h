@@ -3,11 +3,15 @@
 
 #include <cstdint>
 #include <optional>
+#include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "kernels/base/result.h"
 #include "kernels/recording/recording.h"
+#include "profiling/figures/measurement.h"
+#include "profiling/session/session.h"
 #include "viz/learn/expression.h"
 
 namespace attn {
@@ -36,5 +40,18 @@ bool is_tensor_name(std::string_view name);
 std::optional<double> extent_named(const Recording& rec, std::string_view name);
 // bytes bytes_q ... bytes_stats once chip tiles skipped masked, or none.
 std::optional<double> count_named(const Recording& rec, std::string_view name);
+
+// Which figure of a session: a kernel, a metric of the table, and what the row's problem must be ("L", 512).
+struct MetricQuery {
+  std::string_view kernel, metric;
+  std::vector<std::pair<std::string_view, double>> where;  // B, H, L, D
+};
+struct ReadFigure {
+  double value = 0;
+  Origin origin = Origin::measured;
+  std::string whose;  // the GPU and the day
+};
+// The error says what there is not, or that several rows fit.
+Result<ReadFigure> read_figure(const Session& session, const MetricQuery& query);
 
 }  // namespace attn

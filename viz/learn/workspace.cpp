@@ -7,6 +7,7 @@
 #include "viz/draw/theme.h"
 #include "viz/learn/card_draw.h"
 #include "viz/learn/desk.h"
+#include "viz/learn/figure_draw.h"
 #include "viz/learn/home_draw.h"
 #include "viz/step/workspace.h"
 
@@ -14,6 +15,21 @@ namespace attn {
 namespace {
 
 constexpr float kCardWidth = 260, kClassCard = 350, kGutter = 12;
+
+// Step's own panels, in a box of their own.
+void draw_stage(const State& state, const Model& model, const StepVeil& veil, const Box& box, StepHeld& step,
+                Commands& commands) {
+  step.veil = veil;
+  ImGui::SetCursorScreenPos(box.min);
+  ImGui::PushStyleVar(ImGuiStyleVar_WindowPadding, ImVec2(0, 0));
+  ImGui::PushStyleColor(ImGuiCol_ChildBg, 0U);
+  ImGui::BeginChild("stage", {box.width(), box.height()}, ImGuiChildFlags_NavFlattened,
+                    ImGuiWindowFlags_NoScrollbar | ImGuiWindowFlags_NoScrollWithMouse);
+  ImGui::PopStyleColor();
+  ImGui::PopStyleVar();
+  draw_step(state, model, step, commands);
+  ImGui::EndChild();
+}
 
 }  // namespace
 
@@ -36,16 +52,12 @@ void draw_learn(const State& state, const Model& model, LearnHeld& held, StepHel
   const Box card = right ? Box{{all.max.x - width, all.min.y}, all.max} : Box{all.min, {all.min.x + width, all.max.y}};
   const Box rest =
       right ? Box{all.min, {card.min.x - gutter, all.max.y}} : Box{{card.max.x + gutter, all.min.y}, all.max};
-  step.veil = desk.veil;
-  ImGui::SetCursorScreenPos(rest.min);
-  ImGui::PushStyleVar(ImGuiStyleVar_WindowPadding, ImVec2(0, 0));
-  ImGui::PushStyleColor(ImGuiCol_ChildBg, 0U);
-  ImGui::BeginChild("stage", {rest.width(), rest.height()}, ImGuiChildFlags_NavFlattened,
-                    ImGuiWindowFlags_NoScrollbar | ImGuiWindowFlags_NoScrollWithMouse);
-  ImGui::PopStyleColor();
-  ImGui::PopStyleVar();
-  draw_step(state, model, step, commands);
-  ImGui::EndChild();
+  if (desk.figure) {
+    step.tiles.focused = false;
+    draw_stage_figure(*desk.figure, rest);
+  } else {
+    draw_stage(state, model, desk.veil, rest, step, commands);
+  }
   draw_lesson_card(*desk.card, card, right, step.tiles.focused, held, commands);
   ImGui::SetCursorScreenPos(all.min);
   ImGui::Dummy(size);

@@ -42,7 +42,8 @@ std::string_view title_of(Workspace w) {
 }
 
 bool shows_step(const View& view) {
-  return view.workspace == Workspace::step || (view.workspace == Workspace::learn && !view.learn.lesson.empty());
+  return view.workspace == Workspace::step ||
+         (view.workspace == Workspace::learn && !view.learn.lesson.empty() && !view.learn.figure);
 }
 
 bool teaches(const View& view) {

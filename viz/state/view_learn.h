@@ -6,9 +6,10 @@
 namespace attn {
 
 struct LearnView {
-  std::string lesson;  // id of the one that is open; empty: the chapters
-  std::string beat;    // where it stands, by its id
-  bool teach = false;  // for a class at a projector
+  std::string lesson;   // id of the one that is open; empty: the chapters
+  std::string beat;     // where it stands, by its id
+  bool teach = false;   // for a class at a projector
+  bool figure = false;  // a figure stands in the place of Step's panels; the beat says so, no state string
 };
 
 }  // namespace attn

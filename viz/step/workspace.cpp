@@ -269,7 +269,7 @@ void draw_step(const State& state, const Model& model, StepHeld& held, Commands&
   const auto last = static_cast<EventIndex>(rec.events.size() - 1);
   cache.follow(shown, std::min(state.view.step.cursor, last));
   held.tiles.follow(model.recording);
-  if (const WrongRunScene wrong = wrong_run_scene(state, model); wrong.shown) {
+  if (const WrongRunScene wrong = wrong_run_scene(state, model, held.veil.on); wrong.shown) {
     const float height = wrong_run_height(wrong, all.width());
     draw_wrong_run({all.min, {all.max.x, all.min.y + height}}, wrong, commands);
     all.min.y += height + style().px(kGutter);

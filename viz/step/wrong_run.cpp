@@ -47,7 +47,7 @@ void add_found(const State& state, const FirstWrong& first, WrongRunScene& scene
 
 }  // namespace
 
-WrongRunScene wrong_run_scene(const State& state, const Model& model) {
+WrongRunScene wrong_run_scene(const State& state, const Model& model, bool veiled) {
   WrongRunScene scene;
   const ExaminationView& exam = model.examination;
   if (model.recording == nullptr || exam.of != model.recording) return scene;
@@ -60,6 +60,11 @@ WrongRunScene wrong_run_scene(const State& state, const Model& model) {
   } else {
     scene.headline = "This run is wrong";
     scene.about = fmt::format("It was recorded by {} on {}.", model.recording->kernel, model.recording->device);
+  }
+  if (veiled) {
+    scene.verdict = "Its verdict, its patch and the search for the first wrong step wait for your answer.";
+    scene.patch.clear();
+    return scene;
   }
   if (!exam.verdict) {
     scene.verdict = exam.trouble.empty() ? "It is being held against fp64." : exam.trouble;

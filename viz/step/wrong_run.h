@@ -25,6 +25,7 @@ struct WrongRunScene {
   std::vector<std::string> patch;  // lines, for who asks; empty = no exhibit
   std::string bug;
 };
-WrongRunScene wrong_run_scene(const State& state, const Model& model);
+// `veiled`: a lesson asks what is wrong. The verdict, the search and the patch wait for the answer.
+WrongRunScene wrong_run_scene(const State& state, const Model& model, bool veiled = false);
 
 }  // namespace attn

@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <fstream>
 #include <map>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -18,6 +19,7 @@
 #include "app/state/string.h"
 #include "tests/kernels/temp_folder.h"
 #include "tests/paths.h"
+#include "viz/draw/runs.h"
 #include "viz/learn/beat.h"
 #include "viz/learn/typed_number.h"
 
@@ -94,6 +96,10 @@ TEST(LessonExpressions, RefuseInWordsWhatTheyCannotRead) {
            {"S[0,0..1] + S[*,0..1]", "2 numbers meet 4"},
            {"S[0,*]", "gives 2 numbers"},
            {std::string(80, '(') + "1", "too many brackets"},
+           {"step", "names a place"},
+           {"step@i0j9.max", "has no step"},
+           {"first_wrong()", "nothing looks for wrong steps"},
+           {"metric(naive, tflops)", "names no session"},
        }) {
     const auto value = evaluate_number(text, scope);
     ASSERT_FALSE(value) << text;
@@ -110,6 +116,75 @@ TEST(LessonExpressions, SayWhichStepTheyReadUpTo) {
   EXPECT_EQ(scope.latest, *rec.find({0, 0, 0, 0, Phase::scores}));
   ASSERT_TRUE(evaluate("P[0,*]@i0j1 + S[0,*]", scope));
   EXPECT_EQ(scope.latest, *rec.find({0, 0, 0, 1, Phase::weights}));
+}
+
+// A lesson of no beats that are asked: for its runs, its session and what it assumes.
+Lesson lesson_with(const std::string& more) {
+  auto lesson = parse_lesson(R"json({"version": 1, "id": "wrong", "minutes": 1, "runs": {
+ "main": "attn1,preset=late_outlier,kernel=museum_alpha_on_l_only", "right": "attn1,preset=late_outlier"},
+ "beats": [{"id": "one", "at": "i0j0.scores"}], )json" +
+                                 more + R"json( "text": {"title": "Wrong", "goal": "A step.", "one.title": "One",
+ "one.say": "{rate:i}", "assumed.rate": "{rate:i} a second"}})json",
+                             "wrong.json");
+  EXPECT_TRUE(lesson) << lesson.error().message;
+  return *lesson;
+}
+
+TEST(LessonExpressions, NameStepsAsTheWindowDoesAndTheFirstWrongOne) {
+  const Lesson lesson = lesson_with(R"("assumptions": {"rate": 3},)");
+  LessonRuns runs(lesson, std::nullopt);
+  auto scope = scope_of(lesson.beats.front(), 0, runs.as_function());
+  ASSERT_TRUE(scope) << scope.error().message;
+  EXPECT_EQ(*evaluate_number("first_wrong()", *scope), 15);  // as `attnscope museum alpha_on_l_only` says
+  EXPECT_EQ(*evaluate_number("step@i0j1.output", *scope), 15);
+  EXPECT_EQ(*evaluate_number("step@i0.load_q", *scope), 1);
+  EXPECT_EQ(*evaluate_number("right.first_wrong()", *scope), 0);
+  // Where the run goes wrong is told by all of it, which steps there are by none.
+  scope->latest = kNoEvent;
+  ASSERT_TRUE(evaluate("step@i0j1.output", *scope));
+  EXPECT_EQ(scope->latest, kNoEvent);
+  ASSERT_TRUE(evaluate("first_wrong()", *scope));
+  EXPECT_EQ(scope->latest, (*runs.recording("main"))->events.size() - 1);
+}
+
+TEST(LessonExpressions, ReadFiguresOfASessionAndSayWhoseTheyAre) {
+  const Lesson lesson = lesson_with(R"("assumptions": {"rate": 3}, "session": "h100",)");
+  LessonRuns runs(lesson, std::nullopt);
+  auto scope = scope_of(lesson.beats.front(), 0, runs.as_function());
+  ASSERT_TRUE(scope) << scope.error().message;
+  const std::string where = ", L=16384, D=128)";
+  const double naive = *evaluate_number("metric(naive, time_us_median" + where, *scope);
+  const double flash = *evaluate_number("metric(flash_simt, time_us_median" + where, *scope);
+  EXPECT_NEAR(naive / flash, *evaluate_number("metric(flash_simt, speedup_ratio" + where, *scope), 1e-9);
+  EXPECT_EQ(*evaluate_number("metric(flash_simt, occupancy_theoretical_pct" + where, *scope), 12.5);
+  ASSERT_EQ(scope->figures.size(), 1U);
+  EXPECT_EQ(scope->figures.begin()->first, "NVIDIA H100 80GB HBM3, 2026-11-21");
+  EXPECT_EQ(scope->figures.begin()->second, (std::set<std::string>{"compiled", "derived", "measured"}));
+  for (const auto& [text, words] : std::map<std::string, std::string>{
+           {"metric(naive, time_us_median, D=128)", "6 rows"},
+           {"metric(nobody, time_us_median" + where, "0 rows"},
+           {"metric(naive, beauty" + where, "beauty"},
+           {"metric(naive, time_us_ci_low" + where, "not available"},
+           {"metric(naive, tflops, X=1)", "knows B, H, L and D"},
+       }) {
+    const auto value = evaluate_number(text, *scope);
+    ASSERT_FALSE(value) << text;
+    EXPECT_NE(value.error().message.find(words), std::string::npos) << text << ": " << value.error().message;
+  }
+}
+
+TEST(LessonOrigins, SayWhatIsAssumedAndWhoseTheFiguresAre) {
+  Lesson lesson = lesson_with(R"("assumptions": {"rate": 3}, "session": "h100",)");
+  const auto said = [&] {
+    LessonRuns runs(lesson, std::nullopt);
+    auto scope = scope_of(lesson.beats.front(), 0, runs.as_function());
+    return plain_text(origins_of(lesson, lesson.beats.front(), *scope, "en"));
+  };
+  EXPECT_EQ(said(), "Assumed: 3 a second.");
+  lesson.text["one.say"] = "{metric(naive, tflops, L=512, D=64)}";
+  EXPECT_EQ(said(), "Derived: NVIDIA H100 80GB HBM3, 2026-11-21.");
+  lesson.text["one.say"] = "Nothing.";
+  EXPECT_EQ(said(), "");
 }
 
 TEST(Lessons, ThoseThatAreShippedHold) {
@@ -179,6 +254,21 @@ TEST(Lessons, AFalseOneSaysWhere) {
       {with("preset=blackboard\"", "preset=blackbird\""), "", "runs.main", "blackbird"},
       {with("\"version\": 1", "\"version\": 2"), "", "version", "reads version 1"},
       {with("It is {l[0]}.", "It is {l[9]}."), "choose", "text.choose.say", "no such row"},
+      {with("\"reveal\": \"i0j0.sum\"", "\"reveal\": \"first_wrong\""), "sum", "reveal", "no step of the run"},
+      {with("\"minutes\": 2,", "\"minutes\": 2, \"assumptions\": {\"rate\": 3},"), "", "assumptions.rate",
+       "no text 'assumed.rate'"},
+      {with("\"minutes\": 2,", "\"minutes\": 2, \"assumptions\": {\"row\": 3},"), "", "assumptions.row",
+       "means nothing else yet"},
+      {with("\"title\": \"Small\"", "\"assumed.rate\": \"A rate.\", \"title\": \"Small\"")
+           .insert(1, "\"assumptions\": {\"rate\": 3},"),
+       "", "assumptions.rate", "nothing rests on it"},
+      {with("l[0] >= 1", "metric(naive, tflops) > 0"), "sum", "holds", "names no session"},
+      {with("\"holds\": [\"l[0] >= 1\"]", R"("figure": {"kind": "pie", "L": 512, "D": 64, "kernel": "naive"})"), "sum",
+       "kind", "there is one: roofline"},
+      {with("\"holds\": [\"l[0] >= 1\"]", R"("figure": {"kind": "roofline", "L": 512, "D": 64, "kernel": "x"})")
+           .insert(1, "\"session\": \"h100\","),
+       "sum", "figure", "was not timed"},
+      {with("l[0] >= 1", "metric(naive, tflops) > 0").insert(1, "\"session\": \"h1000\","), "sum", "holds", "h1000"},
   };
   for (const False& f : all) {
     const std::vector<std::string> faults = faults_of(f.text);

@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <string>
 #include <tuple>
 
 #include "kernels/museum/museum.h"
@@ -54,6 +55,20 @@ TEST(WrongRun, AnExhibitSaysPlainlyWhatItIsAndHowToLeave) {
   ASSERT_EQ(scene.patch.size(), 2U);
   EXPECT_EQ(scene.patch[0].front(), '-');
   EXPECT_EQ(scene.patch[1].front(), '+');
+}
+
+// A lesson asks what is wrong: the bar says what one sees, and nothing of the answer.
+TEST(WrongRun, WhileALessonAsksNeitherVerdictNorSearchNorPatchIsThere) {
+  Shown s = exhibit("alpha_on_l_only", Generator::late_outlier);
+  s.state.view.step.seek_first_wrong = true;
+  s.model.examination.first = *first_wrong_of(*s.model.recording, {});
+  s.model.examination.sought = true;
+  const WrongRunScene scene = wrong_run_scene(s.state, s.model, true);
+  EXPECT_TRUE(scene.shown);
+  EXPECT_EQ(scene.headline, "Wrong on purpose");
+  EXPECT_NE(scene.verdict.find("wait for your answer"), std::string::npos) << scene.verdict;
+  EXPECT_TRUE(scene.seek.empty() && scene.place.empty() && scene.cause.empty());
+  EXPECT_TRUE(scene.patch.empty() && scene.go_there.empty());
 }
 
 TEST(WrongRun, TheAnswerNamesStepElementAndCauseAndLeadsThere) {
