@@ -55,7 +55,7 @@ def x11(folder):
 def wayland(folder):
     folder.chmod(0o700)
     runtime = {"XDG_RUNTIME_DIR": str(folder)}
-    display = subprocess.Popen(["weston", "--backend=headless-backend.so", "--use-gl", "--socket=attn", "--idle-time=0"],
+    display = subprocess.Popen(["weston", "--backend=headless-backend.so", "--use-gl", "--socket=attn"],
                                env={**os.environ, **runtime}, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     try:
         end = time.monotonic() + 20
