@@ -10,6 +10,7 @@
 #include "app/state/lesson_check.h"
 #include "app/state/lesson_files.h"
 #include "app/state/string.h"
+#include "viz/learn/typed_number.h"
 
 namespace attn {
 
