@@ -123,6 +123,8 @@ void add_learn(Entries& e) {
     PaletteEntry& entry = e.add("Learn", words, more, {command});
     if (!open) entry.why_not = "no lesson is open";
   }
+  PaletteEntry& vote = e.add("Learn", "Take back the last hand", "Of a class that votes", {TakeBackVote{}});
+  if (!open || !desk->card->teach || desk->card->votes == 0) vote.why_not = "no class votes here";
   e.add("Learn", "Forget my answers", "Of all lessons", {ForgetLessons{}});
   e.add("Learn", "Close the line for newcomers", "", {CloseGreeting{}});
   e.add("Setting", "Lesson card on the left", "", {DockCard{false}}).on = !e.state().preferences.card_right;
