@@ -47,6 +47,7 @@ std::optional<Commands> wrong_hands(const LessonAsk& ask, const Question& q) {
     for (const TileKind kind : {TileKind::skipped, TileKind::partial, TileKind::full}) {
       if (kind == ask.tiles) continue;
       std::vector<bool> which;
+      which.reserve(q.kinds.size());
       for (const TileKind k : q.kinds) which.push_back(k == kind);
       if (std::find(which.begin(), which.end(), true) != which.end()) return chosen(which);
     }

@@ -43,9 +43,9 @@ bool display_has_gone() {
   // GLFW has opened it; this is the same one.
   const auto wayland = Library::open("libwayland-client.so.0");
   if (!wayland) return false;
-  using Ask = int (*)(wl_display*);
-  const auto error = reinterpret_cast<Ask>(wayland->symbol("wl_display_get_error"));
-  const auto connection = reinterpret_cast<Ask>(wayland->symbol("wl_display_get_fd"));
+  using AskDisplay = int (*)(wl_display*);
+  const auto error = reinterpret_cast<AskDisplay>(wayland->symbol("wl_display_get_error"));
+  const auto connection = reinterpret_cast<AskDisplay>(wayland->symbol("wl_display_get_fd"));
   if (error == nullptr || connection == nullptr) return false;
   if (error(glfwGetWaylandDisplay()) != 0) return true;
   // What breaks while something is sent is no error to libwayland before it reads.

@@ -244,7 +244,7 @@ class Evaluator {
       const std::string_view extent = name();
       if (!take("=")) return refuse("'=' is expected, as in L=512");
       const auto value = sum();
-      if (!value) return value;
+      if (!value) return tl::unexpected(value.error());
       if (value->size() != 1) return refuse(fmt::format("{} is one number", extent));
       query.where.emplace_back(extent, value->front());
     }
