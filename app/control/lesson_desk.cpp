@@ -158,7 +158,8 @@ CardScene Lessons::card() {
   if (!showing_.feedback.empty()) c.feedback = words(showing_.feedback, Face::text, Token::text);
   if (showing_.unread) {
     c.missed = true;
-    c.feedback = {word("A number is expected, as 0.25, 1/4 or 2.5e-1.", Token::text)};
+    c.feedback = {
+        word("A number is expected, as 0.25, 1/4 or 2.5e-1, or a formula, as 3.5/sqrt(2) or e^-4.2.", Token::text)};
   } else if (showing_.missed && c.feedback.empty()) {
     const std::string said = showing_.typed ? short_number(*showing_.typed) + " is not it" : "That is not it";
     c.feedback = {word(said + ". Try once more; H gives a hint, W shows the answer.", Token::text)};

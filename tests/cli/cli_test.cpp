@@ -244,9 +244,10 @@ TEST(Shot, ARecordingThatDoesNotHoldTogetherIsDrawnAndSaid) {
 // The whole paired list: every CPU kernel, every mask, every dtype that its row declares.
 TEST(Verify, PassesEveryKernelOfTheLadderAndSaysTheTwoNumbers) {
   std::vector<std::string> all{"verify"};
-  // The long cases are one of the long lists: they take a minute of two cores.
-  if (!test::asked("ATTNSCOPE_LONG_TESTS") || test::asked("ATTNSCOPE_SANITIZED"))
-    all.insert(all.end(), {"--longest", "256"});
+  // The long cases are one of the long lists: they take a minute of two cores. A sanitizer makes it many.
+  const bool sanitized = test::asked("ATTNSCOPE_SANITIZED");
+  if (sanitized || !test::asked("ATTNSCOPE_LONG_TESTS"))
+    all.insert(all.end(), {"--longest", sanitized ? "128" : "256"});
   const Done done = run(all);
   EXPECT_EQ(done.code, 0) << done.err << done.out;
   EXPECT_EQ(count(done.out, "skipped "), 1U) << "more than the heading: " << done.out;

@@ -118,8 +118,9 @@ int to_end_once(ImGuiInputTextCallbackData* data) {
   return 0;
 }
 
-// A digit, sign or point that is typed anywhere begins the answer; after one that was wrong it begins another. The field
-// has the keyboard two frames later: until then what is typed goes on here.
+// What a number or a formula begins with (0.5, -2, (1 + 2)/3, e^-4, sqrt(2)) begins the answer wherever it is typed;
+// after one that was wrong it begins another. The field has the keyboard two frames later: until then what is typed goes
+// on here.
 void catch_number(const CardScene& card, LearnHeld& held) {
   const ImGuiIO& io = ImGui::GetIO();
   if (io.WantTextInput) return;
@@ -129,7 +130,7 @@ void catch_number(const CardScene& card, LearnHeld& held) {
   if (mends) held.take_keyboard = true;
   if (io.KeyCtrl || io.KeyAlt) return;
   for (const ImWchar c : io.InputQueueCharacters) {
-    const bool begins = (c >= '0' && c <= '9') || c == '-' || c == '.';
+    const bool begins = (c >= '0' && c <= '9') || c == '-' || c == '.' || c == '(' || c == 'e' || c == 's' || c == 'l';
     const bool goes_on = (held.take_keyboard || held.catching) && c > ' ' && c < 0x7f;
     if (!begins && !goes_on) continue;
     if (!goes_on && card.missed) held.typed.clear();
