@@ -164,9 +164,7 @@ Selection Lessons::selection_of_beat() const {
 // Makes the showing of the beat: its numbers, its question, its place on the stage.
 Result<void> Lessons::show(std::optional<std::uint64_t> seed) {
   if (!seed && beat().again && beat().again->at_once) {
-    // Apart from the presets' own seeds, and from those that another lesson begins with: those numbers were shown.
-    constexpr std::uint64_t kApart = 100;
-    const auto fresh = fresh_seed(*lesson(), beat(), progress_.repeats + kApart * (*open_ + 1));
+    const auto fresh = fresh_seed(*lesson(), beat(), progress_.repeats);
     if (!fresh) return tl::unexpected(fresh.error());
     seed = *fresh;
   }

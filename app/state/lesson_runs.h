@@ -52,7 +52,7 @@ constexpr std::uint64_t kSeedsTried = 200;
 // Whether a beat may ask on the numbers of this seed: its condition holds, its question has one answer and no usual
 // mistake comes to the same. The error says what does not.
 Result<bool> seed_passes(const Lesson& lesson, const Beat& beat, std::uint64_t seed);
-// The first seed after `after` that passes.
+// The first seed that passes after those of the presets, of other lessons' first questions and `after` more.
 Result<std::uint64_t> fresh_seed(const Lesson& lesson, const Beat& beat, std::uint64_t after);
 
 // No usual mistake is taken for the truth, none for another, and of a choice exactly one is right.
