@@ -5,7 +5,6 @@
 #include <charconv>
 #include <cmath>
 #include <limits>
-#include <set>
 #include <string>
 #include <utility>
 
@@ -336,9 +335,8 @@ Runs origins_of(const Lesson& lesson, const Beat& beat, ExpressionScope scope, s
     (void)evaluate(beat.ask->value, scope);
     for (const PickOption& option : beat.ask->options) (void)evaluate(option.truth, scope);
   }
-  const std::set<std::string, std::less<>> assumed = scope.assumed;
   std::string words;
-  for (const std::string& name : assumed)
+  for (const std::string& name : scope.assumed)
     words += (words.empty() ? "Assumed: " : "; ") + lesson.words(assumption_key(name), language);
   if (!words.empty()) words += ".";
   for (const auto& [whose, origins] : scope.figures) {

@@ -123,7 +123,10 @@ int to_end_once(ImGuiInputTextCallbackData* data) {
 // on here.
 void catch_number(const CardScene& card, LearnHeld& held) {
   const ImGuiIO& io = ImGui::GetIO();
-  if (io.WantTextInput) return;
+  if (io.WantTextInput) {
+    held.catching = false;
+    return;
+  }
   const bool mends =
       card.missed && (ImGui::IsKeyPressed(ImGuiKey_Backspace, false) || ImGui::IsKeyPressed(ImGuiKey_Delete, false) ||
                       ImGui::IsKeyChordPressed(ImGuiMod_Ctrl | ImGuiKey_A));
