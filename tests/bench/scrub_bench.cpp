@@ -78,7 +78,7 @@ Result<FrameTimes> scrub(const State& state) {
     const auto begin = Clock::now();
     commands.emplace_back(GoToEvent{static_cast<EventIndex>(there * last)});
     controller.update(std::exchange(commands, {}));
-    shell.follow(controller.state().preferences, 1);
+    shell.follow(controller.state(), 1);
     ImGui_ImplOpenGL3_NewFrame();
     ImGui::NewFrame();
     shell.draw(controller, commands);
