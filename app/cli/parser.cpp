@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <optional>
 
+#include <fmt/format.h>
 #include <CLI/CLI.hpp>
 
 namespace attn::cli {
@@ -51,6 +52,11 @@ AddedOption Parser::add_values(const std::string& name, std::vector<std::string>
 
 AddedOption Parser::add_flag(const std::string& name, bool& value, const std::string& help) {
   return AddedOption(app_->add_flag(name, value, help));
+}
+
+AddedOption Parser::add_flag_with_value(const std::string& name, const std::string& alone, std::string& value,
+                                        const std::string& help) {
+  return AddedOption(app_->add_flag(fmt::format("{}{{{}}}", name, alone), value, help));
 }
 
 void Parser::footer(const std::string& words) {

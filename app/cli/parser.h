@@ -39,6 +39,9 @@ class Parser {
   // What stands by its place, any number of it.
   AddedOption add_values(const std::string& name, std::vector<std::string>& values, const std::string& help);
   AddedOption add_flag(const std::string& name, bool& value, const std::string& help);
+  // A flag that may bring a value: --name gives `alone`, --name=VALUE the value.
+  AddedOption add_flag_with_value(const std::string& name, const std::string& alone, std::string& value,
+                                  const std::string& help);
   void footer(const std::string& words);
   bool parsed() const;
 

@@ -1,4 +1,6 @@
 // What a state string says of Bench.
+#include <algorithm>
+
 #include <fmt/format.h>
 
 #include "app/state/key_makers.h"
@@ -7,6 +9,7 @@
 #include "kernels/ladder.h"
 #include "kernels/model/kernel.h"
 #include "profiling/figures/metrics.h"
+#include "profiling/figures/peers.h"
 #include "viz/bench/scene.h"
 
 namespace attn {
@@ -19,6 +22,19 @@ Result<void> read_sweep_kernels(State& s, std::string_view text) {
   for (const std::string_view id : split(text, '/')) {
     if (const auto row = find_kernel(id); !row) return tl::unexpected(row.error());
     kernels.emplace_back(id);
+  }
+  return ok();
+}
+
+// Ids of the program's own table: a file of the user's is never named by a state.
+Result<void> read_sweep_peers(State& s, std::string_view text) {
+  auto& peers = s.document.sweep.peers;
+  peers.clear();
+  if (text == "none") return ok();
+  for (const std::string_view id : split(text, '/')) {
+    if (find_peer(id) == nullptr) return bad_input(fmt::format("there is no peer '{}'", id));
+    if (std::ranges::find(peers, id) != peers.end()) return bad_input(fmt::format("the peer {} stands twice", id));
+    peers.emplace_back(id);
   }
   return ok();
 }
@@ -99,6 +115,7 @@ void add_bench_document_keys(std::vector<StateKey>& keys) {
       [](auto& s) -> auto& { return s.document.sweep.generator; }));
   keys.push_back(number_key(
       "sweep_seed", 0, kMax, [](auto& s) -> auto& { return s.document.sweep.seed; }));
+  keys.push_back({"sweep_peers", [](const State& s) { return list_text(s.document.sweep.peers); }, read_sweep_peers});
   keys.push_back({"sweep_seconds", [](const State& s) { return fmt::format("{}", s.document.sweep.seconds_per_point); },
                   [](State& s, std::string_view text) -> Result<void> {
                     const auto value = number(text, true);

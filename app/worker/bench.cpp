@@ -131,6 +131,17 @@ Measurement GpuBench::measure(const Point& p, const std::function<void(const std
   return lost;
 }
 
+Result<std::vector<double>> GpuBench::turn(const Point& p, const Turn& turn, const std::stop_token& stop) {
+  const std::lock_guard lock(mutex_);
+  return client_.turn(p, turn, {max_seconds(p), stop});
+}
+
+void GpuBench::let_go() {
+  const std::lock_guard lock(mutex_);
+  // A worker that is lost has let go as well; the next request gets a new one.
+  (void)client_.let_go({kHelloSeconds, {}});
+}
+
 Measurement GpuBench::compile_alone(const Point& p, const std::string& why,
                                     const std::function<void(const std::string&)>& now) {
   const std::lock_guard lock(mutex_);

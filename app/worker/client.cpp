@@ -146,6 +146,20 @@ Result<Measurement> GpuClient::measure(const Point& p, const Deadline& deadline,
   return m;
 }
 
+Result<std::vector<double>> GpuClient::turn(const Point& p, const Turn& turn, const Deadline& deadline) {
+  const std::string what = fmt::format("{} on {}, a turn", p.kernel, describe(p.problem));
+  auto reply = ask(to_json(p, turn).dump(), {}, what, deadline, {});
+  if (!reply) return tl::unexpected(reply.error());
+  return samples_from(reply->text);
+}
+
+Result<void> GpuClient::let_go(const Deadline& deadline) {
+  if (!child_) return ok();
+  auto reply = ask(json{{"do", "let_go"}}.dump(), {}, "Freeing the GPU", deadline, {});
+  if (!reply) return tl::unexpected(reply.error());
+  return ok();
+}
+
 Result<void> GpuClient::break_down(const std::string& how, std::int32_t gpu, const Deadline& deadline) {
   GpuRunRequest r;
   r.gpu = gpu;

@@ -128,6 +128,24 @@ Result<Point> point_from(const json& j) {
   });
 }
 
+json to_json(const Point& p, const Turn& turn) {
+  json j = to_json(p);
+  j["do"] = "turn";
+  j["warm_up"] = turn.warm_up;
+  j["repeats"] = turn.repeats;
+  j["pause_us"] = turn.pause_us;
+  return j;
+}
+
+Result<std::vector<double>> samples_from(const json& j) {
+  return guarded<std::vector<double>>(
+      [&]() -> Result<std::vector<double>> { return j.at("samples_us").get<std::vector<double>>(); });
+}
+
+Result<Turn> turn_from(const json& j) {
+  return guarded<Turn>([&]() -> Result<Turn> { return Turn{j.at("warm_up"), j.at("repeats"), j.at("pause_us")}; });
+}
+
 json to_json(const Measurement& m, bool lost) {
   return {{"is", "measured"}, {"measurement", measurement_to_json(m, true)}, {"lost", lost}};
 }

@@ -1,9 +1,12 @@
 // The worker's requests and answers as JSON: written and read by the two sides, here alone.
 #pragma once
 
+#include <vector>
+
 #include <nlohmann/json.hpp>
 
 #include "app/worker/worker.h"
+#include "profiling/measure/turn.h"
 
 namespace attn {
 
@@ -18,6 +21,9 @@ Result<ReadRequest> run_request_from(const nlohmann::json& j);
 
 nlohmann::json to_json(const Point& p);
 Result<Point> point_from(const nlohmann::json& j);
+nlohmann::json to_json(const Point& p, const Turn& turn);
+Result<std::vector<double>> samples_from(const nlohmann::json& j);
+Result<Turn> turn_from(const nlohmann::json& j);
 nlohmann::json to_json(const Measurement& m, bool lost);
 Result<Measurement> measurement_from(const nlohmann::json& j);
 

@@ -11,6 +11,9 @@
 // "generate" stands in place of the tensors; then none travel, the answer's neither.
 //   request   {"do": "measure", ...}: one point of a sweep; the worker makes the inputs, checks, times and counts
 //   answer    {"is": "measured", "measurement": as in a session's JSON, "lost"}: what went wrong is the row's reason
+//   request   {"do": "turn", as for "measure", "warm_up", "repeats", "pause_us"}: repeats by CUDA events for a point that
+//             was measured before; its tensors stay on the GPU until {"do": "let_go"}
+//   answer    {"is": "turn", "samples_us"}, {"is": "done"}
 #pragma once
 
 #include <cstdint>
