@@ -216,7 +216,7 @@ Result<int> bench(const BenchArguments& a, Stopper& stopper) {
   PeerBench peers(*setup, &gpu);
   SweepCallbacks callbacks;
   callbacks.gpu = gpu.runner(*spec, stopper.token());
-  if (a.peers.asked()) callbacks.peers = peers.source();
+  if (a.peers.asked()) callbacks.peers = peers.source(*spec);
   auto file = BenchFile::open({a.attn, a.resume, a.force, !a.no_samples}, sweep_text(*spec), gpu.provenance(*spec));
   if (!file) return tl::unexpected(file.error());
   for (const std::string& note : file->notes()) say(fmt::format("attnscope: {}: {}.", a.attn, note));

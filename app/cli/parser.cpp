@@ -3,7 +3,6 @@
 #include <cstdint>
 #include <optional>
 
-#include <fmt/format.h>
 #include <CLI/CLI.hpp>
 
 namespace attn::cli {
@@ -18,6 +17,10 @@ AddedOption AddedOption::required() {
 
 AddedOption AddedOption::default_str(const std::string& words) {
   return AddedOption(option_->default_str(words));
+}
+
+AddedOption AddedOption::alone_means(const std::string& value) {
+  return AddedOption(option_->expected(0, 1)->default_str(value));
 }
 
 AddedOption AddedOption::group(const std::string& name) {
@@ -52,11 +55,6 @@ AddedOption Parser::add_values(const std::string& name, std::vector<std::string>
 
 AddedOption Parser::add_flag(const std::string& name, bool& value, const std::string& help) {
   return AddedOption(app_->add_flag(name, value, help));
-}
-
-AddedOption Parser::add_flag_with_value(const std::string& name, const std::string& alone, std::string& value,
-                                        const std::string& help) {
-  return AddedOption(app_->add_flag(fmt::format("{}{{{}}}", name, alone), value, help));
 }
 
 void Parser::footer(const std::string& words) {

@@ -20,6 +20,8 @@ class AddedOption {
   AddedOption required();
   // What --help says it is when left out.
   AddedOption default_str(const std::string& words);
+  // --name alone stands for --name=VALUE.
+  AddedOption alone_means(const std::string& value);
   // Without one the option is not for people: help, manual page and completion leave it out.
   AddedOption group(const std::string& name);
 
@@ -39,9 +41,6 @@ class Parser {
   // What stands by its place, any number of it.
   AddedOption add_values(const std::string& name, std::vector<std::string>& values, const std::string& help);
   AddedOption add_flag(const std::string& name, bool& value, const std::string& help);
-  // A flag that may bring a value: --name gives `alone`, --name=VALUE the value.
-  AddedOption add_flag_with_value(const std::string& name, const std::string& alone, std::string& value,
-                                  const std::string& help);
   void footer(const std::string& words);
   bool parsed() const;
 

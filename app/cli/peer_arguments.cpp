@@ -23,10 +23,13 @@ std::string known_ids() {
 }  // namespace
 
 void PeerArguments::add_to(Parser parser) {
-  parser.add_flag_with_value(
-      "--peers", std::string(kAll), peers,
-      "Attention of others beside ours, in turns: --peers=torch-flash,torch-cudnn; without names "
-      "all of `attnscope list` that this device has");
+  parser
+      .add_option(
+          "--peers", peers,
+          "Attention of others beside ours, in turns; without names all of `attnscope list --peers` that run on "
+          "this device")
+      .type_name("ID,ID,...")
+      .alone_means(std::string(kAll));
   parser.add_values("--peer", files, "A Python file with attention(q, k, v, scale, causal), judged and timed as a peer")
       .type_name("FILE.py");
   parser.add_option("--peers-python", python, "The python3 that runs peers; left out: that of the settings, or of PATH")

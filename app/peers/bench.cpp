@@ -15,19 +15,20 @@
 #include "profiling/figures/row_state.h"
 #include "profiling/figures/statistics.h"
 #include "profiling/measure/on_cpu.h"
+#include "profiling/measure/problem_cache.h"
 #include "profiling/measure/stages.h"
 
 namespace attn {
 namespace {
 
-constexpr std::int32_t kPauseUs = 500;
 constexpr std::int32_t kWarmUp = 3, kMaxRepeats = 100;
 constexpr std::uint64_t kFlushPerL2 = 3;  // as GpuPeaks reads
 
 // Repeats of one of a side's two turns, so that both together keep within the time limit of a point.
 Turn turn_for(double us, const MeasureSpec& spec) {
-  Turn turn{kWarmUp, 0, kPauseUs};
-  const double each = std::max(us, 1.0) + kPauseUs;
+  Turn turn;
+  turn.warm_up = kWarmUp;
+  const double each = std::max(us, 1.0) + 2 * turn.pause_us;  // the rest, and about as long for the flush
   const double wanted = spec.seconds_per_point * 1e6 / 2 / each;
   const std::int32_t least = (spec.min_repeats + 1) / 2;
   turn.repeats =
@@ -113,12 +114,9 @@ class PeerBench::Round {
   Result<void> make_inputs_once() {
     if (std::ranges::none_of(all_, &One::timed)) return ok();
     now_("making the inputs");
-    InputSpec spec;
-    spec.generator = round_.point.generator;
-    spec.seed = round_.point.seed;
-    auto inputs = make_inputs(round_.point.problem, spec);
+    const auto inputs = problem_.inputs(round_.point);
     if (!inputs) return tl::unexpected(inputs.error());
-    inputs_ = std::move(*inputs);
+    inputs_ = *inputs;
     return ok();
   }
 
@@ -144,7 +142,7 @@ class PeerBench::Round {
     const std::string id =
         fmt::format("{}, {}, seed {}, {}", describe(round_.point.problem), round_.point.problem.effective_scale(),
                     round_.point.seed, name_of(round_.point.generator));
-    return one.client->open(id, round_.point.problem, inputs_, deadline());
+    return one.client->open(id, round_.point.problem, *inputs_, deadline());
   }
 
   Result<void> answer_of(One& one) {
@@ -160,13 +158,9 @@ class PeerBench::Round {
     if (!round_.point.verify) return ok();
     stages.enter("verify");
     const Problem& p = round_.point.problem;
-    if (!reference_) {
-      sample_ = choose_rows(p, round_.point.verify_full);
-      auto reference = reference_rows(p, inputs_, sample_.rows, 0, stop_);
-      if (!reference) return tl::unexpected(reference.error());
-      reference_ = std::move(*reference);
-    }
-    one.row.verdict = judge_without_lse(p, inputs_, *reference_, answer->out, sample_);
+    const auto by = problem_.judged_by(round_.point, stop_);
+    if (!by) return tl::unexpected(by.error());
+    one.row.verdict = judge_without_lse(p, *inputs_, (*by)->reference, answer->out, (*by)->sample);
     return ok();
   }
 
@@ -229,7 +223,7 @@ class PeerBench::Round {
     }
     const auto row = find_kernel(p.kernel);
     if (!row) return tl::unexpected(row.error());
-    return turn_on_cpu(**row, p, inputs_, turn, stop_);
+    return turn_on_cpu(**row, p, *inputs_, turn, stop_);
   }
 
   Measurement finish(One& one) const {
@@ -257,9 +251,8 @@ class PeerBench::Round {
   const PeerRound& round_;
   const std::function<void(const std::string&)>& now_;
   std::stop_token stop_;
-  Inputs inputs_;
-  RowSample sample_;
-  std::optional<ReferenceRows> reference_;
+  ProblemCache problem_;
+  const Inputs* inputs_ = nullptr;
   std::vector<One> all_;
   std::vector<Ours> ours_;
 };
@@ -304,7 +297,14 @@ std::vector<Measurement> PeerBench::measure(const PeerRound& round, const std::f
   return Round(*this, round, now, std::move(stop)).take();
 }
 
-PeerSource PeerBench::source() {
+PeerSource PeerBench::source(const SweepSpec& spec) {
+  const bool torch_on_gpu = std::ranges::any_of(spec.peers, [](const std::string& id) {
+    const PeerRow* row = find_peer(id);
+    return row != nullptr && row->processor == Processor::gpu;
+  });
+  if (torch_on_gpu) {
+    if (const auto client = client_for(spec.peers.front(), {})) (*client)->warm_up({Processor::gpu, spec.gpu, 0});
+  }
   PeerSource source;
   source.files = own_;
   source.measure = [this](const PeerRound& round, const auto& now, std::stop_token stop) {

@@ -39,8 +39,9 @@ class PeerBench {
   PeerBench(const PeerBench&) = delete;
   PeerBench& operator=(const PeerBench&) = delete;
 
-  // For run_sweep().
-  PeerSource source();
+  // For run_sweep() of this sweep. A process for peers on a GPU is started at once: its libraries are loaded while ours
+  // are measured, and it touches no GPU before it is asked.
+  PeerSource source(const SweepSpec& spec);
   // Whether torch's peers can run, in words: looked up once.
   Result<PythonFound> look(const std::stop_token& stop = {});
 

@@ -54,6 +54,7 @@ struct PeerClient::Reply {
 
 void PeerClient::stop() {
   child_.reset();
+  hello_.reset();
   opened_.clear();
 }
 
@@ -94,12 +95,22 @@ Result<PeerClient::Reply> PeerClient::ask(const std::string& request, std::span<
   return Reply{std::move(*text), std::move(message->bytes)};
 }
 
+void PeerClient::warm_up(const PeerPlace& place) {
+  if (child_) return;
+  if (auto child = start_(place)) {
+    child_.emplace(std::move(*child));
+    place_ = place;
+  }
+}
+
 Result<PeerHello> PeerClient::hello(const PeerPlace& place, const Deadline& deadline) {
-  if (child_ && place == place_) return hello_;
-  stop();
-  auto child = start_(place);
-  if (!child) return tl::unexpected(child.error());
-  child_.emplace(std::move(*child));
+  if (child_ && place == place_ && hello_) return *hello_;
+  if (!child_ || !(place == place_)) {
+    stop();
+    auto child = start_(place);
+    if (!child) return tl::unexpected(child.error());
+    child_.emplace(std::move(*child));
+  }
   const json request{{"do", "hello"},
                      {"device", place.processor == Processor::gpu ? "cuda" : "cpu"},
                      {"gpu", place.gpu},
@@ -117,7 +128,7 @@ Result<PeerHello> PeerClient::hello(const PeerPlace& place, const Deadline& dead
   if (!fields.result()) return tl::unexpected(lost({NoReply::broken, ""}));
   place_ = place;
   hello_ = std::move(hello);
-  return hello_;
+  return *hello_;
 }
 
 Result<void> PeerClient::open(const std::string& id, const Problem& p, const Inputs& inputs, const Deadline& deadline) {
@@ -151,6 +162,7 @@ Result<std::vector<double>> PeerClient::turn(const std::string& peer, const Turn
                      {"warm_up", turn.warm_up},
                      {"repeats", turn.repeats},
                      {"pause_us", turn.pause_us},
+                     {"flushes", turn.flushes},
                      {"flush_bytes", flush_bytes}};
   const auto reply = ask(request.dump(), {}, "times", deadline);
   if (!reply) return tl::unexpected(reply.error());

@@ -39,6 +39,9 @@ class PeerClient {
   using Starter = std::function<Result<Child>(const PeerPlace&)>;
   explicit PeerClient(Starter start) : start_(std::move(start)) {}
 
+  // Starts it and goes on: importing torch takes seconds, which the caller need not wait for. A start that fails is
+  // told by hello().
+  void warm_up(const PeerPlace& place);
   // Starts it where it does not run at this place. Refusals ("no torch") are of kind cannot_run.
   Result<PeerHello> hello(const PeerPlace& place, const Deadline& deadline);
   // Hands over the inputs. `id`: what these inputs are; the same again is not sent twice.
@@ -59,7 +62,7 @@ class PeerClient {
   Starter start_;
   std::optional<Child> child_;
   PeerPlace place_;
-  PeerHello hello_;
+  std::optional<PeerHello> hello_;  // none: it was started and not asked yet
   std::string opened_;
 };
 

@@ -134,6 +134,7 @@ json to_json(const Point& p, const Turn& turn) {
   j["warm_up"] = turn.warm_up;
   j["repeats"] = turn.repeats;
   j["pause_us"] = turn.pause_us;
+  j["flushes"] = turn.flushes;
   return j;
 }
 
@@ -143,7 +144,9 @@ Result<std::vector<double>> samples_from(const json& j) {
 }
 
 Result<Turn> turn_from(const json& j) {
-  return guarded<Turn>([&]() -> Result<Turn> { return Turn{j.at("warm_up"), j.at("repeats"), j.at("pause_us")}; });
+  return guarded<Turn>([&]() -> Result<Turn> {
+    return Turn{j.at("warm_up"), j.at("repeats"), j.at("pause_us"), j.at("flushes")};
+  });
 }
 
 json to_json(const Measurement& m, bool lost) {

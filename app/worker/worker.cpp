@@ -47,13 +47,6 @@ struct HeldRun {
   std::unique_ptr<Plan> plan;  // the run points to it
   std::unique_ptr<gpu::DeviceRun> run;
 };
-struct HeldRuns {
-  Problem problem;
-  Generator generator = Generator::normal;
-  std::uint64_t seed = 0;
-  std::optional<Inputs> inputs;
-  std::map<std::string, HeldRun> runs;  // by the request that they answer
-};
 
 class Worker {
  public:
@@ -194,7 +187,8 @@ class Worker {
   std::unique_ptr<gpu::Driver> driver_;
   std::unique_ptr<gpu::Compiler> compiler_;
   Gpu gpu_;
-  HeldRuns held_;  // of turns
+  ProblemCache problem_;
+  std::map<std::string, HeldRun> held_;  // of turns, by the request that they answer
 };
 
 Result<Plan> Worker::plan_of(const GpuRunRequest& r) {
@@ -292,6 +286,7 @@ Result<void> Worker::run(const ReadRequest& read, std::span<const std::byte> ten
 // What a measurement needs; CUPTI only where counters are wanted.
 Result<void> Worker::tools_for(const Point& p, GpuTools& tools) {
   tools.queue = &*gpu_.queue;
+  tools.problem = &problem_;
   tools.properties = gpu_.properties;
   tools.edited_kernels = parts_.edited_kernels;
   tools.progress = [this](const std::string& now) { progress(now); };
@@ -332,33 +327,26 @@ Result<void> Worker::measure(const json& request) {
 
 // What was placed for an earlier turn is used again; where there is no room beside it, it goes.
 Result<void> Worker::hold(const Point& p, const std::string& key) {
-  if (held_.runs.contains(key)) return ok();
-  if (!held_.inputs || !(held_.problem == p.problem) || held_.seed != p.seed || held_.generator != p.generator) {
-    held_ = {};
-    InputSpec spec;
-    spec.generator = p.generator;
-    spec.seed = p.seed;
-    auto inputs = make_inputs(p.problem, spec);
-    if (!inputs) return tl::unexpected(inputs.error());
-    held_ = {p.problem, p.generator, p.seed, std::move(*inputs), {}};
-  }
+  if (held_.contains(key)) return ok();
+  const auto inputs = problem_.inputs(p);
+  if (!inputs) return tl::unexpected(inputs.error());
   GpuRunRequest r;
   r.kernel = p.kernel;
   r.problem = p.problem;
   r.options = p.options;
   r.memory_limit = p.memory_limit;
   auto plan = plan_of(r);
-  if (!plan && !held_.runs.empty()) {
-    held_.runs.clear();
+  if (!plan && !held_.empty()) {
+    held_.clear();
     plan = plan_of(r);
   }
   if (!plan) return tl::unexpected(plan.error());
   HeldRun held{std::make_unique<Plan>(std::move(*plan)), nullptr};
-  auto run = gpu::DeviceRun::place(*gpu_.queue, *held.plan, gpu::tensor_bytes_of(*held_.inputs));
+  auto run = gpu::DeviceRun::place(*gpu_.queue, *held.plan, gpu::tensor_bytes_of(**inputs));
   if (!run) return tl::unexpected(run.error());
   held.run = std::make_unique<gpu::DeviceRun>(std::move(*run));
   if (auto ran = held.run->once(); !ran) return ran;
-  held_.runs.emplace(key, std::move(held));
+  held_.emplace(key, std::move(held));
   return ok();
 }
 
@@ -376,14 +364,14 @@ Result<void> Worker::turn(const json& request) {
   clocks.driver = driver_.get();
   clocks.stream = gpu_.queue->stream();
   clocks.peaks = *made;
-  const auto samples = time_turn(*held_.runs.at(key).run, *asked, point->l2, clocks);
+  const auto samples = time_turn(*held_.at(key).run, *asked, point->l2, clocks);
   if (!samples) return tl::unexpected(samples.error());
   send({{"is", "turn"}, {"samples_us", *samples}}, {});
   return ok();
 }
 
 Result<void> Worker::let_go() {
-  held_ = {};
+  held_.clear();
   send({{"is", "done"}}, {});
   return ok();
 }

@@ -181,6 +181,8 @@ Result<std::vector<double>> time_turn(gpu::DeviceRun& run, const Turn& turn, L2S
   std::vector<double> samples;
   for (std::int32_t n = -turn.warm_up; n < turn.repeats; ++n) {
     if (n >= 0) std::this_thread::sleep_for(std::chrono::microseconds(turn.pause_us));
+    for (std::int32_t more = 1; more < turn.flushes && l2 == L2State::cold; ++more)
+      if (auto read = clocks.peaks->flush(); !read) return tl::unexpected(run.on(read.error()));
     const auto ms = events.once();
     if (!ms) return tl::unexpected(run.on(ms.error()));
     if (n >= 0) samples.push_back(*ms * 1000);

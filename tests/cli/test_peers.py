@@ -3,6 +3,7 @@ rule that judges ours and timed in turns with ours; what it breaks is its own ro
 """
 
 import csv
+import importlib.util
 import io
 import json
 import pathlib
@@ -112,10 +113,9 @@ def broken_ones(folder):
 def no_torch(folder):
     done, _ = sweep(folder, [], "--peers")
     rows = [r for r in table(done) if r["peer"]]
-    try:
-        import torch  # noqa: F401
+    if importlib.util.find_spec("torch") is not None:
         report.check(all(r["state"] == "done" for r in rows), f"torch is here: {[r['reason'] for r in rows]}")
-    except ImportError:
+    else:
         report.check(len(rows) == 2 and all(r["state"] == "refused" and "has no torch" in r["reason"] for r in rows),
                      f"without torch: {[(r['state'], r['reason']) for r in rows]}")
     nowhere = folder / "no_python"
@@ -123,6 +123,25 @@ def no_torch(folder):
                "--peers-python", nowhere)
     rows = [r for r in table(done) if r["peer"]]
     report.check(len(rows) == 1 and str(nowhere) in rows[0]["reason"], f"a Python that is not there: {rows}")
+
+
+# torch's arguments for each mask, dtype and number of key heads: right answers, whatever torch is asked.
+def torch_by_a_double():
+    double = pathlib.Path(__file__).resolve().parent / "torch_double"
+    for environment in ("", "export TORCH_DOUBLE_HAS_NO_GQA=1; "):
+        for arguments, how in [([], ""), (["--causal"], ""),
+                               (["--dtype", "f16"], ""), (["--lk", "12", "--causal"], "mask stored"),
+                               (["--window", "2,1"], "mask stored"), (["--key-lengths", "3"], "mask stored"),
+                               (["--bias-shape", "1,4,7,1"], "mask stored")]:
+            done = run("bench", "--kernels", "cpu_flash", "--axis", "D", "--values", "8", "--lq", "7", "--hq", "4",
+                       "--hkv", "2", "--time-limit", "0.02", "--peers", "--peers-python", sys.executable, *arguments,
+                       prefix=f"{environment}export PYTHONPATH={double}")
+            rows = [r for r in table(done) if r["peer"]]
+            report.check([(r["kernel"], r["state"], r["verdict"]) for r in rows] == [("torch-cpu", "done", "pass")],
+                         f"{arguments}: {[(r['state'], r['reason'], r['verdict_reason']) for r in rows]} {done.stderr}")
+            heads = "key heads copied" if environment else "enable_gqa"
+            report.check(all(how in r["peer_how"] and heads in r["peer_how"] for r in rows), f"{arguments}: {rows}")
+            report.check(all("torch 0.0-double, " in r["peer_software"] for r in rows), "whose torch it is")
 
 
 def no_python_that_answers(folder):
@@ -184,6 +203,7 @@ with tempfile.TemporaryDirectory() as name:
     causal_is_bottom_right(where)
     broken_ones(where)
     no_torch(where)
+    torch_by_a_double()
     no_python_that_answers(where)
     what_it_does_not_take(where)
     in_a_session(where)
