@@ -128,7 +128,7 @@ Result<int> list_peers(bool as_json, const std::stop_token& stop) {
     text = j.dump(2) + "\n";
   } else {
     for (const PeerRow& row : peer_table())
-      text += fmt::format("{:<17}{:<5}{:<19}{}\n", row.id, processor_name(row.processor), row.title, row.what);
+      text += fmt::format("{:<17}{:<5}{:<26}{}\n", row.id, processor_name(row.processor), row.title, row.what);
     text += fmt::format("python3 with torch: {}\n", python);
   }
   if (auto r = print(text); !r) return tl::unexpected(r.error());

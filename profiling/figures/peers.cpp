@@ -10,9 +10,9 @@ constexpr auto kPeers = std::to_array<PeerRow>({
     {"torch-flash", "FlashAttention-2", Processor::gpu,
      "The FlashAttention-2 kernel that torch carries, f16 and bf16."},
     {"torch-cudnn", "cuDNN", Processor::gpu, "cuDNN's attention as torch calls it, f16 and bf16."},
-    {"torch-efficient", "memory-efficient", Processor::gpu,
+    {"torch-efficient", "torch's memory-efficient", Processor::gpu,
      "torch's memory-efficient kernel (CUTLASS); f32 by three TF32 products."},
-    {"torch-math", "torch, plain", Processor::gpu, "torch's plain attention: matrix products and a stored softmax."},
+    {"torch-math", "torch's plain", Processor::gpu, "torch's plain attention: matrix products and a stored softmax."},
     {"torch-cpu", "torch on the CPU", Processor::cpu,
      "torch's own attention on the CPU, with as many threads as ours."},
 });

@@ -98,28 +98,32 @@ Standing standing_of(const Measurement& subject, const Measurement& other) {
   return standing_of(subject.time, other.time);
 }
 
-// "It reaches 0.97 of FlashAttention-2's speed (n = 24), is as fast as cuDNN (n = 24)": by the times of their turns.
+// "It reaches 0.97 of FlashAttention-2 (n = 24), 0.61 of cuDNN (n = 40) and is as fast as X (n = 24), timed in turns."
 std::string peer_words(const Measurement& subject, std::span<const Measurement* const> rows) {
-  std::vector<std::string> parts;
+  std::vector<std::string> shares, equal, unclear;
   for (const Measurement* m : rows) {
     const TimedBeside* ours = beside(*m, subject);
     if (is_wrong(*m) || ours == nullptr || ours->time.n == 0 || ours->time.median <= 0) continue;
     const std::string of = fmt::format("{} (n = {})", m->peer->title, std::min(m->time.n, ours->time.n));
+    const double share = m->time.median / ours->time.median;
     switch (standing_of(ours->time, m->time)) {
       case Standing::faster:
       case Standing::slower:
-        parts.push_back(fmt::format("reaches {:.2f} of {}", m->time.median / ours->time.median, of));
+        shares.push_back(fmt::format("{} of {}", share < 9.995 ? fmt::format("{:.2f}", share) : times_text(share), of));
         break;
       case Standing::equal:
-        parts.push_back(fmt::format("is as fast as {}", of));
+        equal.push_back(of);
         break;
       case Standing::unclear:
-        parts.push_back(fmt::format("can't be told from {}", of));
+        unclear.push_back(of);
         break;
     }
   }
-  if (parts.empty()) return {};
-  return fmt::format("It {}, timed in turns.", fmt::join(parts, ", "));
+  std::vector<std::string> parts;
+  if (!shares.empty()) parts.push_back(fmt::format("reaches {}", fmt::join(shares, ", ")));
+  if (!equal.empty()) parts.push_back(fmt::format("is as fast as {}", fmt::join(equal, ", ")));
+  if (!unclear.empty()) parts.push_back(fmt::format("can't be told from {}", fmt::join(unclear, ", ")));
+  return parts.empty() ? std::string() : fmt::format("It {}, timed in turns.", fmt::join(parts, " and "));
 }
 
 // "is 4.1 times as fast as A, 12 times B, is as fast as C and takes 1.3 times as long as D"
