@@ -365,6 +365,9 @@ Result<void> Worker::turn(const json& request) {
   clocks.stream = gpu_.queue->stream();
   clocks.peaks = *made;
   const auto samples = time_turn(*held_.at(key).run, *asked, point->l2, clocks);
+  // A stored S of gigabytes is placed again for the next turn: a peer may need the room in its own.
+  constexpr std::uint64_t kMayStay = std::uint64_t{1} << 30;
+  if (held_.at(key).plan->workspace_bytes > kMayStay) held_.erase(key);
   if (!samples) return tl::unexpected(samples.error());
   send({{"is", "turn"}, {"samples_us", *samples}}, {});
   return ok();
