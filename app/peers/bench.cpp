@@ -30,10 +30,11 @@ Turn turn_for(double us, const MeasureSpec& spec) {
   turn.warm_up = kWarmUp;
   const double each = std::max(us, 1.0) + 2 * turn.pause_us;  // the rest, and about as long for the flush
   const double wanted = spec.seconds_per_point * 1e6 / 2 / each;
-  const std::int32_t least = (spec.min_repeats + 1) / 2;
+  constexpr double kSlowUs = 1e5;  // naive takes seconds: warm after one run, and far from any peer whatever its n
+  const std::int32_t least = us > kSlowUs ? 1 : (spec.min_repeats + 1) / 2;
   turn.repeats =
       std::clamp(static_cast<std::int32_t>(std::min(wanted, 1e6)), std::min(least, kMaxRepeats), kMaxRepeats);
-  if (us > 1e6) turn.warm_up = 1;  // a slow one is warm after one run
+  if (us > kSlowUs) turn.warm_up = 1;
   return turn;
 }
 
