@@ -146,6 +146,18 @@ Result<Measurement> GpuClient::measure(const Point& p, const Deadline& deadline,
   return m;
 }
 
+Result<KernelSamples> GpuClient::sample(const Point& p, const Deadline& deadline, const Progress& progress) {
+  const std::string what = fmt::format("Sampling {} on {}", p.kernel, describe(p.problem));
+  json request = to_json(p);
+  request["do"] = "sample";
+  auto reply = ask(request.dump(), {}, what, deadline, progress);
+  if (!reply) return tl::unexpected(reply.error());
+  auto samples = samples_from(reply->text);
+  if (!samples) return tl::unexpected(lost({NoReply::broken, samples.error().message}, what));
+  if (reply->text.value("lost", false)) detach();
+  return samples;
+}
+
 Result<void> GpuClient::break_down(const std::string& how, std::int32_t gpu, const Deadline& deadline) {
   GpuRunRequest r;
   r.gpu = gpu;

@@ -35,6 +35,8 @@ class GpuClient {
   // One point: inputs, check, time and counters are the worker's. A row that was refused or failed is a measurement
   // with its reason; an error is a worker that was lost, too late or cancelled.
   Result<Measurement> measure(const Point& p, const Deadline& deadline, const Progress& progress = {});
+  // Where the warps of the point's kernel wait, by address; put_lines() adds lines and phases. An error is a refusal.
+  Result<KernelSamples> sample(const Point& p, const Deadline& deadline, const Progress& progress = {});
   // Asks the worker to hang or to write to an illegal address: the error that a user would see.
   Result<void> break_down(const std::string& how, std::int32_t gpu, const Deadline& deadline);
   // Process id of the worker; -1 where none runs.

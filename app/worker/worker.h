@@ -11,6 +11,8 @@
 // "generate" stands in place of the tensors; then none travel, the answer's neither.
 //   request   {"do": "measure", ...}: one point of a sweep; the worker makes the inputs, checks, times and counts
 //   answer    {"is": "measured", "measurement": as in a session's JSON, "lost"}: what went wrong is the row's reason
+//   request   {"do": "sample", ...}: the same point; where its warps wait, instruction by instruction
+//   answer    {"is": "sampled", "samples": as in a session's JSON, without lines and phases, "lost"}, or an error
 #pragma once
 
 #include <cstdint>
