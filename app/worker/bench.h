@@ -33,6 +33,8 @@ class GpuBench {
   GpuRunner runner(const SweepSpec& spec, std::stop_token stop);
   // What the compiler says of every point of the sweep's GPU kernels on `spec.arch`, with no GPU: rows without a time.
   std::vector<Measurement> compiled(const SweepSpec& spec, const std::stop_token& stop);
+  // Samples a row that was measured on GPU 0 of this machine (app/worker/collect.h).
+  void sample(Measurement& row, const std::function<void(const std::string&)>& now, std::stop_token stop);
   // Where the rows of a sweep are taken: the GPU's where it measures GPU kernels on one, else this machine's.
   Provenance provenance(const SweepSpec& spec);
 
