@@ -230,8 +230,9 @@ void draw_heads(ImDrawList* list, const MosaicScene& scene, const Box& line) {
   const Style& s = style();
   draw_text_in(list, line, Align::left, Face::bold, 13, colour(s.theme, Token::text), "Where the time goes");
   const float room = line.width() - text_width(Face::bold, 13, "Where the time goes") - s.px(20);
+  const std::string& scale = text_width(Face::text, 12, scene.scale) <= room ? scene.scale : scene.scale_brief;
   draw_text_in(list, line, Align::right, Face::text, 12, colour(s.theme, Token::dim),
-               fitted_text(Face::text, 12, scene.scale, room));
+               fitted_text(Face::text, 12, scale, room));
 }
 
 }  // namespace
