@@ -150,7 +150,7 @@ Result<std::vector<double>> GpuClient::turn(const Point& p, const Turn& turn, co
   const std::string what = fmt::format("{} on {}, a turn", p.kernel, describe(p.problem));
   auto reply = ask(to_json(p, turn).dump(), {}, what, deadline, {});
   if (!reply) return tl::unexpected(reply.error());
-  return samples_from(reply->text);
+  return turn_samples_from(reply->text);
 }
 
 Result<void> GpuClient::let_go(const Deadline& deadline) {
@@ -158,6 +158,18 @@ Result<void> GpuClient::let_go(const Deadline& deadline) {
   auto reply = ask(json{{"do", "let_go"}}.dump(), {}, "Freeing the GPU", deadline, {});
   if (!reply) return tl::unexpected(reply.error());
   return ok();
+}
+
+Result<KernelSamples> GpuClient::sample(const Point& p, const Deadline& deadline, const Progress& progress) {
+  const std::string what = fmt::format("Sampling {} on {}", p.kernel, describe(p.problem));
+  json request = to_json(p);
+  request["do"] = "sample";
+  auto reply = ask(request.dump(), {}, what, deadline, progress);
+  if (!reply) return tl::unexpected(reply.error());
+  auto samples = samples_from(reply->text);
+  if (!samples) return tl::unexpected(lost({NoReply::broken, samples.error().message}, what));
+  if (reply->text.value("lost", false)) detach();
+  return samples;
 }
 
 Result<void> GpuClient::break_down(const std::string& how, std::int32_t gpu, const Deadline& deadline) {

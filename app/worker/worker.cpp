@@ -17,6 +17,7 @@
 #include "kernels/ladder.h"
 #include "kernels/model/fits.h"
 #include "profiling/measure/gpu_timing.h"
+#include "profiling/measure/sample_on_gpu.h"
 
 namespace attn {
 namespace {
@@ -34,7 +35,7 @@ constexpr const char* kBreaking =
 struct Gpu {
   std::unique_ptr<gpu::CompileService> service;
   gpu::GpuProperties properties;
-  std::unique_ptr<gpu::Queue> queue;
+  std::unique_ptr<gpu::Queue> queue, sampling_queue;
   std::optional<GpuPeaks> peaks;
   // Opened for the first measurement that wants them; what could not be had is not asked for again.
   Result<std::unique_ptr<Profiler>> profiler = fail(ErrorKind::cannot_run, "");
@@ -82,6 +83,7 @@ class Worker {
     if (what == "measure") return measure(*request);
     if (what == "turn") return turn(*request);
     if (what == "let_go") return let_go();
+    if (what == "sample") return sample(*request);
     if (what != "run") return bad_input(fmt::format("the worker does not know the request '{}'", what));
     auto read = run_request_from(*request);
     if (!read) return tl::unexpected(read.error());
@@ -175,6 +177,7 @@ class Worker {
   Result<GpuPeaks*> peaks();
   Result<std::vector<double>> time(gpu::DeviceRun& run, const GpuTiming& t);
   Result<void> measure(const json& request);
+  Result<void> sample(const json& request);
   Result<void> tools_for(const Point& p, GpuTools& tools);
   Result<void> break_down(const std::string& how);
   Result<void> turn(const json& request);
@@ -376,6 +379,24 @@ Result<void> Worker::turn(const json& request) {
 Result<void> Worker::let_go() {
   held_.clear();
   send({{"is", "done"}}, {});
+  return ok();
+}
+
+Result<void> Worker::sample(const json& request) {
+  const auto point = point_from(request);
+  if (!point) return tl::unexpected(point.error());
+  if (auto ready = open(point->gpu); !ready) return ready;
+  GpuTools tools;
+  if (auto ready = tools_for(*point, tools); !ready) return ready;
+  if (!gpu_.sampling_queue) {
+    auto queue = gpu::Queue::make(*driver_, *gpu_.service, gpu_.properties.arch(), parts_.edited_kernels);
+    if (!queue) return tl::unexpected(queue.error());
+    gpu_.sampling_queue = std::make_unique<gpu::Queue>(std::move(*queue));
+  }
+  tools.sampling_queue = &*gpu_.sampling_queue;
+  const auto samples = sample_on_gpu(*point, tools);
+  if (!samples) return tl::unexpected(samples.error());
+  send(to_json(*samples, driver_->lost()), {});
   return ok();
 }
 
