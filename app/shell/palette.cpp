@@ -91,6 +91,11 @@ void add_buttons(Entries& e) {
   e.add("Step", "Step through the kernel and problem of Bench", "At a size that Step can show",
         {step_through_of(e.state())});
   e.add_in(Workspace::bench, "Bench", "Measure every point anew", "A new run", {RunSweep{true}});
+  e.add("Bench", "Charts and table of the sweep", "", {ChooseWorkspace{Workspace::bench}, ChooseBenchPage{}});
+  e.add("Bench", "Ladder: what changed from rung to rung", "Time, share of the best peer, and why",
+        {ChooseWorkspace{Workspace::bench}, ChooseBenchPage{BenchPage::ladder}});
+  e.add("Bench", "Sources of two rungs side by side", "The chosen kernel and the rung before it",
+        {ChooseWorkspace{Workspace::bench}, CompareSources{}});
   e.add("Profile", "Source of the kernel, by line and phase", "With its machine code; it needs no GPU",
         {ChooseWorkspace{Workspace::profile}, ChooseProfilePage{ProfilePage::source}});
   e.add_in(Workspace::profile, "Profile", "The source's line with the most instructions", "", {ChooseSourceLine{}});
