@@ -160,6 +160,15 @@ void add_step_views(Entries& e) {
   for (const ChartTab& tab : chart_tabs(e.document().selection.row))
     e.add_in(Workspace::step, "Chart", tab.words, std::string(tab.what), {ChooseStepChart{tab.chart}}).on =
         view.chart == tab.chart;
+  for (const FragmentRung rung : kFragmentRungs) {
+    for (const FragmentTile tile : kFragmentTiles) {
+      std::string words(name_of(tile));
+      words.front() = static_cast<char>(words.front() - 32);
+      e.add_in(Workspace::step, "Chart", fmt::format("Fragments of {} in {}", words, name_of(rung)),
+               "Lanes, registers and banks", {ChooseStepChart{StepChart::fragments}, ChooseFragment{rung, tile}})
+          .on = view.chart == StepChart::fragments && view.fragment_rung == rung && view.fragment_tile == tile;
+    }
+  }
   for (const float speed : kSpeeds)
     e.add_in(Workspace::step, "Setting", fmt::format("Play {:.3g} steps a second", speed), "Speed",
              {SetPlaySpeed{speed}})
