@@ -151,8 +151,7 @@ constexpr std::array kKeys{
              e.emplace_back(ChooseWorkspace{Workspace::bench});
              e.emplace_back(ChooseBenchPage{there ? BenchPage::charts : BenchPage::ladder});
            }},
-    KeyRow{"Bench", "of two sources: next difference; with Shift the one before", ImGuiKey_F8},
-    KeyRow{"Profile", "in the source: next largest line; with Shift the one before", ImGuiKey_F8},
+    KeyRow{"Profile", "next largest line; of two sources in Bench: next difference; Shift: back", ImGuiKey_F8},
     KeyRow{"Profile", "find in the source; F3 goes on", kCtrl | ImGuiKey_F},
 };
 
