@@ -151,7 +151,7 @@ constexpr std::array kKeys{
              e.emplace_back(ChooseWorkspace{Workspace::bench});
              e.emplace_back(ChooseBenchPage{there ? BenchPage::charts : BenchPage::ladder});
            }},
-    KeyRow{"Profile", "next largest line; of two sources in Bench: next difference; Shift: back", ImGuiKey_F8},
+    KeyRow{"Profile", "next largest line, or difference (Shift: back)", ImGuiKey_F8},
     KeyRow{"Profile", "find in the source; F3 goes on", kCtrl | ImGuiKey_F},
 };
 
