@@ -39,7 +39,7 @@ Rows rows_at(const BenchSlice& slice, std::int64_t value) {
   // Peers by their times, the slowest first: so the ladder goes on.
   const auto place = [](const Measurement& m) {
     const double late = timed(m) ? -m.time.median : 0;
-    return std::tuple(m.processor == Processor::cpu, is_peer(m), is_peer(m) ? late : 0.0);
+    return std::tuple(m.processor == Processor::cpu, is_not_ours(m), is_not_ours(m) ? late : 0.0);
   };
   std::ranges::stable_sort(rows, [&](const Measurement* a, const Measurement* b) { return place(*a) < place(*b); });
   return rows;
@@ -179,7 +179,8 @@ LadderFigure figure_of(const Respect& respect, const Measurement& m, const Measu
 const Measurement* before_of(const Rows& rows, std::size_t n) {
   for (std::size_t i = n; i-- > 0;) {
     const Measurement& m = *rows[i];
-    if (m.processor == rows[n]->processor && !is_peer(m) && !m.figures.empty() && m.state == RowState::done) return &m;
+    if (m.processor == rows[n]->processor && !is_not_ours(m) && !m.figures.empty() && m.state == RowState::done)
+      return &m;
   }
   return nullptr;
 }
@@ -204,7 +205,7 @@ void set_time(LadderRung& rung, const Measurement& m, const Measurement* referen
 LadderRung rung_of(const State& state, const Measurement& m, const Measurement* before, const Measurement* reference) {
   LadderRung rung;
   rung.kernel = m.key.kernel;
-  rung.peer = is_peer(m);
+  rung.peer = is_not_ours(m);
   rung.cpu = m.processor == Processor::cpu;
   rung.chosen = m.key.kernel == bench_kernel(state);
   rung.reference = &m == reference;
@@ -244,7 +245,7 @@ std::vector<std::string> drop_empty_columns(LadderScene& scene) {
 std::string headline_of(const Rows& rows, const Measurement* reference, const std::string& at) {
   const Measurement *first = nullptr, *best = nullptr;
   for (const Measurement* m : rows) {
-    if (is_peer(*m) || !timed(*m) || is_wrong(*m)) continue;
+    if (is_not_ours(*m) || !timed(*m) || is_wrong(*m)) continue;
     if (reference != nullptr && m->processor != reference->processor) continue;
     if (first == nullptr) first = m;
     if (best == nullptr || m->time.median < best->time.median) best = m;
@@ -255,7 +256,7 @@ std::string headline_of(const Rows& rows, const Measurement* reference, const st
   if (first != best)
     words +=
         fmt::format(", {} times as fast as {}", times_text(first->time.median / best->time.median), first->key.kernel);
-  if (reference != nullptr && is_peer(*reference))
+  if (reference != nullptr && is_not_ours(*reference))
     words += fmt::format("{} {} of {}", first != best ? " and" : ",",
                          share_words(reference->time.median / best->time.median), reference->key.kernel);
   return words + ".";
@@ -272,13 +273,13 @@ std::string note_of(const LadderScene& scene, const Rows& rows, const BenchSlice
 
 }  // namespace
 
-bool is_peer(const Measurement& m) {
+bool is_not_ours(const Measurement& m) {
   return !find_kernel(m.key.kernel);
 }
 
 const Measurement* ladder_reference(std::span<const Measurement* const> rows) {
   const Measurement* best = nullptr;
-  const auto rank = [](const Measurement& m) { return std::pair(!is_peer(m), m.time.median); };
+  const auto rank = [](const Measurement& m) { return std::pair(!is_not_ours(m), m.time.median); };
   for (const Measurement* m : rows)
     if (timed(*m) && !is_wrong(*m) && (best == nullptr || rank(*m) < rank(*best))) best = m;
   return best;
@@ -295,7 +296,8 @@ std::string recorded_words(const State& state, const BenchSlice& slice, std::int
   std::erase_if(rows, [&](const auto* m) { return ours == nullptr || m->processor != ours->processor; });
   const Measurement* peer = ladder_reference(rows);
   if (ours == nullptr || !timed(*ours) || is_wrong(*ours)) return words + ".";
-  if (peer == nullptr || !is_peer(*peer)) return words + fmt::format("; no peer of {} was timed here.", share.kernel);
+  if (peer == nullptr || !is_not_ours(*peer))
+    return words + fmt::format("; no peer of {} was timed here.", share.kernel);
   return words + fmt::format("; {} here: {} of {}.", share.kernel, share_words(peer->time.median / ours->time.median),
                              peer->key.kernel);
 }
@@ -320,13 +322,14 @@ LadderScene ladder_scene(const State& state, const Model& model, std::span<const
   }
   for (std::size_t n = 0; n < rows.size(); ++n) {
     const Measurement& m = *rows[n];
-    scene.rungs.push_back(rung_of(state, m, is_peer(m) ? nullptr : before_of(rows, n), references[m.processor]));
+    scene.rungs.push_back(rung_of(state, m, is_not_ours(m) ? nullptr : before_of(rows, n), references[m.processor]));
     scene.rungs.back().hollow = slice.loaded;
     scene.most = std::max(scene.most, scene.rungs.back().share);
   }
   const Measurement* lead = references[rows.front()->processor];
   if (lead != nullptr)
-    scene.share_title = fmt::format("of {}", is_peer(*lead) ? lead->key.kernel : "the fastest, " + lead->key.kernel);
+    scene.share_title =
+        fmt::format("of {}", is_not_ours(*lead) ? lead->key.kernel : "the fastest, " + lead->key.kernel);
   const std::vector<std::string> gone = drop_empty_columns(scene);
   scene.headline = headline_of(rows, lead, fmt::format("At {} = {}", axis_letter(slice.axis), *value));
   scene.note = note_of(scene, rows, slice, gone);

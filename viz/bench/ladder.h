@@ -61,7 +61,7 @@ struct LadderScene {
 };
 
 // A row of attention that is not ours: nothing of the ladder.
-bool is_peer(const Measurement& m);
+bool is_not_ours(const Measurement& m);
 // What shares are of: the fastest right peer of these rows, else the fastest right rung; null = no row was timed.
 const Measurement* ladder_reference(std::span<const Measurement* const> rows);
 // What changed from `a` to `b`, a sentence a respect; those whose figures are missing say so.
