@@ -192,11 +192,11 @@ constexpr Counters1 kWarpEfficiency{"smsp__thread_inst_executed_per_inst_execute
 constexpr std::string_view kNoCpuDram =
     "this version reads no memory counters of a CPU; a GPU kernel on an NVIDIA GPU has them";
 constexpr std::string_view kNoGpuCounter =
-    "a GPU counter, and this row ran on the CPU; it needs a GPU kernel on an NVIDIA GPU";
+    "a GPU counter, and this kernel runs on the CPU; it needs a GPU kernel on an NVIDIA GPU";
 constexpr std::string_view kNoSensor =
-    "a reading of a GPU's sensors, and this row ran on the CPU; it needs a GPU kernel";
+    "a reading of a GPU's sensors, and this kernel runs on the CPU; it needs a GPU kernel";
 constexpr std::string_view kNoCompiler =
-    "a figure of the GPU compiler, and this row ran on the CPU; it needs a GPU kernel";
+    "a figure of the GPU compiler, and this kernel runs on the CPU; it needs a GPU kernel";
 
 // One function for each kind of row, so that a row names nothing that it does not have.
 using Text = std::string_view;

@@ -456,7 +456,7 @@ std::string beside_words(const State& state, const BenchSlice& slice, const Benc
         words.push_back(where + " is as fast.");
         break;
       case Standing::unclear:
-        words.push_back(where + " can't be told from this one: the medians overlap.");
+        words.push_back(where + " can't be told from this one: the 95 % intervals of the medians overlap.");
         break;
     }
   }

@@ -1,5 +1,7 @@
 #include "viz/profile/bytes.h"
 
+#include <algorithm>
+
 #include <fmt/format.h>
 
 #include "profiling/figures/metrics.h"
@@ -11,6 +13,12 @@ namespace {
 
 std::string share_text(double percent) {
   return figure_text(percent) + " %";
+}
+
+// "115 million": counts of events, which are read and not computed with.
+std::string count_text(double count) {
+  if (count >= 1e9) return figure_text(count / 1e9) + " billion";
+  return count >= 1e6 ? figure_text(count / 1e6) + " million" : figure_text(count);
 }
 
 BytesLine line_of(const Measurement& m, const char* metric, const char* title) {
@@ -54,8 +62,8 @@ BytesLine conflicts(const Measurement& m) {
   }
   const double share = 100 * extra / turns.value;
   line.text = extra > 0 && share < 0.01 ? "< 0.01 %" : share_text(share);
-  line.words = fmt::format("{} of {} turns of the shared memory were spent on conflicts.", figure_text(extra),
-                           figure_text(turns.value));
+  line.words = fmt::format("{} of {} turns of the shared memory were spent on conflicts.", count_text(extra),
+                           count_text(turns.value));
   return line;
 }
 
@@ -96,6 +104,16 @@ std::string position_words(const BytesScene& b) {
   return words + ".";
 }
 
+void add_missing(std::vector<MissingFigures>& missing, const BytesLine& line) {
+  const auto same =
+      std::find_if(missing.begin(), missing.end(), [&](const MissingFigures& m) { return m.reason == line.words; });
+  if (same == missing.end()) {
+    missing.push_back({line.title, line.words});
+  } else {
+    same->titles += ", " + line.title;
+  }
+}
+
 }  // namespace
 
 BytesScene bytes_scene(const Measurement& m) {
@@ -109,7 +127,13 @@ BytesScene bytes_scene(const Measurement& m) {
   b.tile_loads_text = loads.available() ? bytes_text(b.tile_loads) : loads.reason;
   b.dram_text = b.dram ? bytes_text(*b.dram) : figure(m, "dram_read_bytes").reason;
   b.words = position_words(b);
-  b.lines = {dram_rate(m), l2(m), conflicts(m), warps(m), tensor(m), spills(m)};
+  for (const BytesLine& line : {dram_rate(m), l2(m), conflicts(m), warps(m), tensor(m), spills(m)}) {
+    if (line.available) {
+      b.lines.push_back(line);
+    } else {
+      add_missing(b.missing, line);
+    }
+  }
   return b;
 }
 

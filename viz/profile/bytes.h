@@ -13,16 +13,23 @@ namespace attn {
 struct BytesLine {
   std::string title;  // "L2 hits"
   std::string text;   // "97.5 %"; "–" where there is none
-  std::string words;  // its sentence, or why there is none
+  std::string words;  // its sentence, or why there is no figure
   bool available = false;
+};
+
+// Figures that are not there for one and the same reason.
+struct MissingFigures {
+  std::string titles;  // "L2 hits, Bank conflicts"
+  std::string reason;
 };
 
 struct BytesScene {
   double compulsory = 0, tile_loads = 0;  // bytes; 0 = not known
   std::optional<double> dram;             // counted
   std::string compulsory_text, tile_loads_text, dram_text;
-  std::string words;  // "DRAM moved 779 MB: 1.45 times the least, 0.0225 times the tile loads."
-  std::vector<BytesLine> lines;
+  std::string words;             // "DRAM moved 779 MB: 1.45 times the least, 0.0225 times the tile loads."
+  std::vector<BytesLine> lines;  // those that are there
+  std::vector<MissingFigures> missing;
 };
 
 BytesScene bytes_scene(const Measurement& m);

@@ -54,6 +54,17 @@ void draw_number_line(const BytesScene& b, float width) {
   if (b.dram && *b.dram > 0) draw_end(list, box, x_of(*b.dram), "DRAM", b.dram_text, true, true);
 }
 
+void draw_missing(const MissingFigures& missing, float width) {
+  const Style& s = style();
+  const ImVec2 at = ImGui::GetCursorScreenPos();
+  const Runs words{{missing.titles + ": ", Face::text, Token::text, 0, false},
+                   {missing.reason + ".", Face::text, Token::dim, 0, false}};
+  constexpr int kLines = 4;
+  const float height = draw_paragraph(ImGui::GetWindowDrawList(), at, width, 12, words, kLines);
+  ImGui::InvisibleButton(missing.titles.c_str(), {width, height + s.px(4)});
+  tooltip(missing.titles + ": " + missing.reason + ".");
+}
+
 void draw_line(const BytesLine& line, float width) {
   const Style& s = style();
   const ImVec2 at = ImGui::GetCursorScreenPos();
@@ -79,9 +90,10 @@ void draw_bytes(const BytesScene& scene, ImVec2 size) {
     heading("Bytes and pipes");
     const float width = ImGui::GetContentRegionAvail().x;
     draw_number_line(scene, width);
-    dim_text(scene.dram ? scene.words : "DRAM: " + scene.dram_text);
+    if (!scene.dram) dim_text("DRAM: " + scene.dram_text);  // else the strip has the sentence
     ImGui::PushStyleVar(ImGuiStyleVar_ItemSpacing, ImVec2(0, style().px(4)));
     for (const BytesLine& line : scene.lines) draw_line(line, width);
+    for (const MissingFigures& missing : scene.missing) draw_missing(missing, width);
     ImGui::PopStyleVar();
   }
   ImGui::EndChild();

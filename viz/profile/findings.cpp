@@ -3,14 +3,18 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <string>
 #include <utility>
+#include <vector>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "kernels/gpu/compile/occupancy.h"
 #include "kernels/ladder.h"
 #include "profiling/figures/metrics.h"
 #include "viz/bench/scene.h"
+#include "viz/profile/occupancy.h"
 
 namespace attn {
 namespace {
@@ -90,8 +94,36 @@ Finding partial_warps(const Measurement& m, const FindingContext&) {
   return f;
 }
 
+// What a launch takes of an SM.
+struct Taken {
+  std::int32_t threads = 0, registers = 0;
+  std::int64_t shared = 0;  // bytes
+};
+Taken taken_by(const Measurement& m) {
+  const Launch& l = m.launches.front();
+  return {static_cast<std::int32_t>(l.block[0] * l.block[1] * l.block[2]),
+          static_cast<std::int32_t>(value(m, "registers_count")),
+          static_cast<std::int64_t>(value(m, "shared_static_bytes")) + l.shared_bytes};
+}
+
+// What must become smaller for one more block an SM: those resources alone that are in its way.
+std::string room_for_a_block(const Measurement& m, const FindingContext& context) {
+  const auto limits = gpu::limits_of(context.arch);
+  constexpr const char* kUnknown = "a kernel of which more blocks fit on an SM";
+  if (!limits || m.launches.size() != 1 || !figure(m, "registers_count").available()) return kUnknown;
+  const Taken t = taken_by(m);
+  const std::int32_t blocks = gpu::occupancy(*limits, t.threads, t.registers, t.shared).blocks;
+  const auto room = room_of(*limits, t.threads, blocks + 1);
+  if (blocks == 0 || !room) return "more warps in a block: no more blocks fit";
+  std::vector<std::string> less;
+  if (t.registers > room->registers) less.push_back(fmt::format("at most {} registers a thread", room->registers));
+  if (t.shared > room->shared) less.push_back(fmt::format("{} of shared memory a block", kibibytes(room->shared)));
+  if (less.empty()) return kUnknown;
+  return fmt::format("{} for {} blocks on an SM", fmt::join(less, " and "), blocks + 1);
+}
+
 // Neither bytes nor products keep it busy, and few warps are there to wait in.
-Finding few_warps(const Measurement& m, const FindingContext&) {
+Finding few_warps(const Measurement& m, const FindingContext& context) {
   Finding f;
   const double active = value(m, "occupancy_achieved_pct"), multiply = value(m, "peak_share_pct"),
                dram = value(m, "dram_peak_share_pct"), tensor = value(m, "tensor_pipe_pct");
@@ -102,7 +134,7 @@ Finding few_warps(const Measurement& m, const FindingContext&) {
   f.text = fmt::format("{} % of an SM's warps are active, and nothing is at its limit: {} at {} %, DRAM at {} %.",
                        figure_text(active), by_tensor ? "tensor cores" : "multiply-adds",
                        figure_text(by_tensor ? tensor : multiply), figure_text(dram));
-  f.experiment = "fewer registers or less shared memory a block, as Occupancy says";
+  f.experiment = room_for_a_block(m, context);
   return f;
 }
 
@@ -122,10 +154,8 @@ Finding tail(const Measurement& m, const FindingContext& context) {
   const auto limits = gpu::limits_of(context.arch);
   if (!limits || context.sms <= 0 || m.launches.size() != 1) return f;
   const Launch& l = m.launches.front();
-  const auto threads = static_cast<std::int32_t>(l.block[0] * l.block[1] * l.block[2]);
-  const auto registers = static_cast<std::int32_t>(value(m, "registers_count"));
-  const auto shared = static_cast<std::int64_t>(value(m, "shared_static_bytes")) + l.shared_bytes;
-  const gpu::Occupancy fits = gpu::occupancy(*limits, threads, registers, shared);
+  const Taken t = taken_by(m);
+  const gpu::Occupancy fits = gpu::occupancy(*limits, t.threads, t.registers, t.shared);
   const double blocks = static_cast<double>(l.grid[0] * l.grid[1] * l.grid[2]);
   const double places = static_cast<double>(fits.blocks) * context.sms;
   if (places <= 0 || blocks <= 0) return f;

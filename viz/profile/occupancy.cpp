@@ -59,12 +59,6 @@ struct Resource {
 std::string plain(std::int64_t n) {
   return fmt::format("{}", n);
 }
-std::string kibibytes(std::int64_t bytes) {
-  if (bytes == 0) return "0";
-  return bytes % 1024 == 0 ? fmt::format("{} KiB", bytes / 1024)
-                           : fmt::format("{:.1f} KiB", static_cast<double>(bytes) / 1024);
-}
-
 std::string next_words(const Resource& r, const Fits& fits, bool limits) {
   const Neighbours n = neighbours(r.here, r.first, r.last, r.unit, fits);
   std::string words;
@@ -106,19 +100,11 @@ std::string wave_words(const Launch& launch, std::int32_t sms, std::int32_t bloc
   return words;
 }
 
-// What each limit alone would have to be for one more block.
 std::string more_words(const gpu::ArchLimits& arch, std::int32_t threads, std::int32_t blocks) {
-  const auto fits = [&](std::int32_t registers, std::int64_t shared) {
-    return gpu::occupancy(arch, threads, registers, shared).blocks > blocks;
-  };
-  const std::string name = counted(blocks + 1, "block");
-  if (!fits(1, 0)) return fmt::format("No more fit: an SM takes {} threads and {} blocks.", arch.threads, arch.blocks);
-  std::int32_t registers = gpu::kMaxRegisters;
-  while (!fits(registers, 0)) --registers;
-  std::int64_t shared = arch.shared_block;
-  while (shared > 0 && !fits(1, shared)) shared -= std::min(shared, arch.shared_unit);
-  return fmt::format("{} need at most {} registers a thread and {} of shared memory each.", name, registers,
-                     kibibytes(shared));
+  const auto room = room_of(arch, threads, blocks + 1);
+  if (!room) return fmt::format("No more fit: an SM takes {} threads and {} blocks.", arch.threads, arch.blocks);
+  return fmt::format("{} need at most {} registers a thread and {} of shared memory each.",
+                     counted(blocks + 1, "block"), room->registers, kibibytes(room->shared));
 }
 
 std::string why_none(const Measurement& m) {
@@ -136,6 +122,23 @@ std::string why_none(const Measurement& m) {
 }
 
 }  // namespace
+
+std::string kibibytes(std::int64_t bytes) {
+  if (bytes == 0) return "0";
+  return bytes % 1024 == 0 ? fmt::format("{} KiB", bytes / 1024)
+                           : fmt::format("{:.1f} KiB", static_cast<double>(bytes) / 1024);
+}
+
+std::optional<BlockRoom> room_of(const gpu::ArchLimits& arch, std::int32_t threads, std::int32_t blocks) {
+  const auto fits = [&](std::int32_t registers, std::int64_t shared) {
+    return gpu::occupancy(arch, threads, registers, shared).blocks >= blocks;
+  };
+  if (!fits(1, 0)) return std::nullopt;
+  BlockRoom room{gpu::kMaxRegisters, arch.shared_block};
+  while (!fits(room.registers, 0)) --room.registers;
+  while (room.shared > 0 && !fits(1, room.shared)) room.shared -= std::min(room.shared, arch.shared_unit);
+  return room;
+}
 
 OccupancyScene occupancy_scene(const Measurement& m, const std::string& arch, std::int32_t sms) {
   OccupancyScene scene;

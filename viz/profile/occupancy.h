@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "kernels/gpu/compile/occupancy.h"
 #include "profiling/figures/measurement.h"
 
 namespace attn {
@@ -38,6 +39,15 @@ struct OccupancyScene {
   std::int32_t top = 0;             // warps: the most that any step of the staircases reaches
   std::array<Staircase, 3> stairs;  // registers, shared memory, threads
 };
+
+// What a block may take at most for `blocks` of them to fit on an SM: each resource for itself. None: the threads or the
+// SM's number of blocks forbid it.
+struct BlockRoom {
+  std::int32_t registers = 0;  // a thread
+  std::int64_t shared = 0;     // bytes a block
+};
+std::optional<BlockRoom> room_of(const gpu::ArchLimits& arch, std::int32_t threads, std::int32_t blocks);
+std::string kibibytes(std::int64_t bytes);
 
 // `arch`: what the row's kernel was compiled for; `sms`: of its GPU, 0 = not known.
 OccupancyScene occupancy_scene(const Measurement& m, const std::string& arch, std::int32_t sms);

@@ -129,6 +129,26 @@ TEST(ProfileFindings, EveryNumberOfASentenceIsAFigure) {
   EXPECT_NE(text_of(m, "few_warps"), by_products);
 }
 
+// As Occupancy says it: what is not in the way of another block is not named.
+TEST(ProfileFindings, ForAnotherBlockAllThatIsInItsWayMustShrink) {
+  const auto experiment = [](const Measurement& m) {
+    for (const Finding& f : findings_of(m, kH100, 99))
+      if (f.rule == "few_warps") return f.experiment;
+    return std::string();
+  };
+  Measurement m = quiet();
+  kTriggers.at("few_warps")(m);
+  put(m, "registers_count", 254);
+  m.launches[0].shared_bytes = 129024;
+  // 65536 registers of 512 threads; 228 KiB of an SM for two, each with 1 KiB more that the system keeps.
+  EXPECT_EQ(experiment(m), "at most 128 registers a thread and 113 KiB of shared memory a block for 2 blocks on an SM");
+  m.launches[0].shared_bytes = 0;
+  EXPECT_EQ(experiment(m), "at most 128 registers a thread for 2 blocks on an SM");
+  put(m, "registers_count", 40);
+  m.launches[0].shared_bytes = 129024;
+  EXPECT_EQ(experiment(m), "113 KiB of shared memory a block for 2 blocks on an SM");
+}
+
 TEST(ProfileFindings, WhatCouldBringMostComesFirstAndAtMostThree) {
   Measurement m = quiet();
   for (const char* rule : {"dram_bound", "bank_conflicts", "spills", "partial_warps"}) kTriggers.at(rule)(m);

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <array>
 
 #include "tests/viz/profile/profile_rows.h"
@@ -69,8 +70,31 @@ TEST(ProfileBytes, EachSentenceIsMadeOfItsFigures) {
   EXPECT_EQ(bytes_scene(m).lines[1].words, "Of 100 sectors asked of the L2, 60.0 came from DRAM.");
   m.figures[*find_metric("l2_hit_pct")] = Figure{Origin::not_available, 0, "", "no counters"};
   b = bytes_scene(m);
-  EXPECT_EQ(b.lines[1].text, "–");
-  EXPECT_EQ(b.lines[1].words, "no counters");
+  EXPECT_EQ(b.lines[1].title, "Bank conflicts") << "a figure that is missing has no line";
+  EXPECT_EQ(b.missing.at(0).titles, "L2 hits");
+  EXPECT_EQ(b.missing.at(0).reason, "no counters");
+}
+
+TEST(ProfileBytes, OneReasonIsSaidOnceForAllTheFiguresThatItKeepsAway) {
+  Measurement m = h100_row("flash_simt", 59526);
+  m.figures[*find_metric("l2_hit_pct")] = Figure{Origin::not_available, 0, "", "no counters"};
+  m.figures[*find_metric("tensor_pipe_pct")] = Figure{Origin::not_available, 0, "", "no counters"};
+  m.figures[*find_metric("spill_bytes")] = Figure{Origin::not_available, 0, "", "no compiler"};
+  const BytesScene b = bytes_scene(m);
+  const auto said = [&](const std::string& titles, const std::string& reason) {
+    return std::any_of(b.missing.begin(), b.missing.end(),
+                       [&](const MissingFigures& f) { return f.titles == titles && f.reason == reason; });
+  };
+  EXPECT_TRUE(said("L2 hits, Tensor cores", "no counters"));
+  EXPECT_TRUE(said("Spills", "no compiler"));
+}
+
+TEST(ProfileBytes, LargeCountsAreSaidInMillionsAndBillions) {
+  Measurement m = h100_row("flash_simt", 59526);
+  put(m, "shared_wavefronts_count", 6.96e9);
+  put(m, "shared_conflicts_count", 1.15e8);
+  EXPECT_EQ(bytes_scene(m).lines[2].words,
+            "115 million of 6.96 billion turns of the shared memory were spent on conflicts.");
 }
 
 }  // namespace

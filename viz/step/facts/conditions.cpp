@@ -64,12 +64,14 @@ struct Looker {
   void maximum() {
     set(f.m_old == -kInfinity, "fresh");
     set(f.m_new > f.m_old, "rose");
+    set(f.m_new < f.m_old, "fell");
     set(f.m_new == -kInfinity, "no_max");
     set(f.m_new == kInfinity, "infinite_max");
     set(f.m_new == f.m_old && std::isinf(f.m_new), "same_infinity");
     const auto alpha = live(Slot::alpha);
     set(alpha && *alpha < 0.01, "tiny");
     set(alpha && *alpha == 0, "gone");
+    set(alpha && std::isnan(*alpha), "nan_alpha");
   }
   void not_finite() {
     const auto s = row_of(rec, rec.after(at.event, Slot::s), at.row),

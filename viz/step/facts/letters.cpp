@@ -64,6 +64,13 @@ struct Parser {
     }
     return out;
   }
+  // The sign before a number that the formula does not lead to.
+  void unequal() {
+    constexpr std::string_view kEqual = "= ";
+    if (runs.empty() || !runs.back().text.ends_with(kEqual)) return;
+    std::string& text = runs.back().text;
+    text.replace(text.size() - kEqual.size(), kEqual.size(), "≠ ");
+  }
   void letter(std::string_view inside, int raise) {
     const std::size_t bar = inside.find('|');
     const std::string_view name = inside.substr(0, bar);
@@ -88,6 +95,7 @@ struct Parser {
           const auto at = values.numbers.find(inside);
           // Counts and indices read as words; values stand in the number face and their tensor's colour.
           const bool value = at != values.numbers.end() && at->second.value;
+          if (value && at->second.differs) unequal();
           add(number(inside), value ? Face::mono : face, value ? at->second.ink : ink, raise);
         }
         plain = n = end + 1;

@@ -21,6 +21,8 @@ const std::vector<std::string_view> kStepConditions = {
     "no_max",         // its maximum is -inf: 0 is subtracted in its place
     "infinite_max",   // its maximum is +inf
     "same_infinity",  // its maximum was infinite and is the same: alpha is 1 by definition
+    "fell",           // its maximum is smaller than before: a kernel that is wrong
+    "nan_alpha",      // its alpha is NaN: a kernel that is wrong
     "nan_score",      // one of its scores of this tile is NaN
     "odd_score",      // the score that is followed is not finite, before any mask
     "odd_weight",     // the weight that is followed is not finite

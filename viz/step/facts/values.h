@@ -17,7 +17,8 @@ namespace attn {
 struct StepNumber {
   std::string text;
   Ink ink;
-  bool value = false;  // a number of the computation, not a count or an index
+  bool value = false;    // a number of the computation, not a count or an index
+  bool differs = false;  // not what the formula makes of its operands: the kernel broke its rule (a museum piece)
 };
 
 struct StepValues {

@@ -30,6 +30,14 @@ struct PointedBuilder {
   std::optional<float> live(Slot slot, std::int32_t row, std::int32_t col) const {
     return live_value(rec, tiles.at.event, slot, row, col);
   }
+  // The bias of the score that is looked at, once the step that adds it was taken.
+  std::optional<float> added_bias() const {
+    const VersionId id = rec.after(tiles.at.event, Slot::s);
+    if (!rec.inputs.bias || id == kNoVersion || !rec.version(id).holds.masked) return std::nullopt;
+    float bias = 0;
+    rec.inputs.bias->read(rec.problem.bias_index(tiles.at.b, tiles.at.h, cell.row, cell.col), 1, &bias);
+    return bias;
+  }
   // Inputs are printed as they were typed, and their product with the decimals of both.
   void add_term(double a, double b, int left, int right) {
     const auto text = [](double x, int natural) {
@@ -53,14 +61,20 @@ struct PointedBuilder {
     out.title.insert(out.title.end(), {word(" = ", Token::text), letter("q", q), subscript(std::to_string(cell.row), q),
                                        word("·", Token::text), letter("k", k), subscript(std::to_string(cell.col), k),
                                        word(scale_suffix(rec.problem), Token::text)});
+    const std::optional<float> bias = added_bias();
+    if (bias) out.title.push_back(word(" + bias", Token::text));
     const std::string scale = scale_words(rec.problem);
     out.sum = {word("sum "), number(significant_text(sum, 6)),
                word(scale.starts_with("1/") ? ", divided by " + scale.substr(2) : ", times " + scale), word(": "),
                number(significant_text(sum * rec.problem.effective_scale(), 6))};
-    if (std::isinf(value) && value < 0)
+    if (std::isinf(value) && value < 0 && !rec.problem.visible(tiles.at.b, cell.row, cell.col)) {
       out.sum.push_back(word(", then masked"));
-    else if (rec.problem.has_bias())
-      out.sum.push_back(word(", then the bias"));
+    } else if (bias) {
+      out.sum.insert(out.sum.end(), {word(", with the bias of "), number(significant_text(*bias, 6)), word(": "),
+                                     number(significant_text(sum * rec.problem.effective_scale() + *bias, 6))});
+    } else if (rec.problem.has_bias()) {
+      out.sum.push_back(word("; the bias comes next"));
+    }
   }
   void explain_output() {
     using enum TensorColour;
@@ -145,7 +159,7 @@ void add_lead(PointedScene& out, PointedBy by) {
       out.lead = out.short_lead = "Pinned: ";
       break;
     case PointedBy::score:
-      out.lead = "Followed, the row's largest score: ";
+      out.lead = "Followed, the row's largest score of this tile: ";
       out.short_lead = "Followed: ";
       break;
     case PointedBy::output:
@@ -155,8 +169,8 @@ void add_lead(PointedScene& out, PointedBy by) {
   }
 }
 
-// The step's own: O while it is made or all that is left, else the row's largest score, which m looks at; a NaN before
-// all, since it is what happens to the row. None where the row holds neither.
+// The step's own: O while it is made or all that is left, else the row's largest score of the tile, which m looks at; a
+// NaN before all, since it is what happens to the row. None where the row holds neither.
 std::optional<Pointed> own_cell(const TilesScene& scene) {
   const std::int32_t r = scene.at.row - scene.at.first_row;
   const TileScene& o = scene.tiles[static_cast<std::size_t>(Column::o)];
@@ -207,6 +221,9 @@ PointedScene pointed_scene(const Recording& rec, const TilesScene& tiles, const 
   const Cell* cell = cell_of(tiles, ref);
   const TileScene* tile = tile_of(tiles, ref.slot);
   if (cell == nullptr || tile == nullptr) return b.out;
+  // The cell that is followed for want of a largest score.
+  if (pointed.by == PointedBy::score && cell->look != CellLook::value) b.out.lead = "Followed: ";
+  if (pointed.by == PointedBy::score && std::isnan(cell->value)) b.out.lead = "Followed, a score that is NaN: ";
   b.cell.slot = tile->slot;
   const Ink ink = tile->hue;
   const std::string index = is_column(ref.slot) ? std::to_string(ref.row) : fmt::format("{},{}", ref.row, ref.col);

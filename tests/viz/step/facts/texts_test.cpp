@@ -1,9 +1,13 @@
 // The words: every phase of every order has its own, and they name only numbers that the step holds.
 #include "viz/step/facts/texts.h"
 
+#include <algorithm>
 #include <cmath>
 #include <map>
+#include <string>
+#include <vector>
 
+#include "kernels/museum/museum.h"
 #include "tests/viz/step/fixture.h"
 #include "viz/draw/number_text.h"
 #include "viz/step/cache.h"
@@ -103,6 +107,52 @@ TEST(StepTexts, PrintedInputsGiveThePrintedResultOnEveryRowOfEveryPreset) {
       }
     }
   }
+}
+
+// All that Step says of one phase of a museum piece, over every step and row.
+std::vector<std::string> said_of_exhibit(std::string_view id, Phase phase) {
+  const Piece& piece = **find_piece(id);
+  InputSpec spec;
+  spec.generator = piece.generator;
+  spec.seed = 1;
+  const auto rec = piece.row->record(*piece.row, piece.problem, piece.options, *make_inputs(piece.problem, spec), {});
+  std::vector<std::string> words;
+  if (!rec) return words;
+  const StepTexts texts = shipped_texts();
+  for (EventIndex e = 0; e < rec->events.size(); ++e) {
+    if (rec->events[e].id.phase != phase) continue;
+    for (std::int32_t row = 0; row < piece.problem.Lq; ++row) {
+      const StripScene s = said(*rec, e, pinned_row(row), texts, nullptr).scene;
+      words.push_back(plain_text(s.headline) + ": " + plain_text(s.sentence) + " " + plain_text(s.formula));
+    }
+  }
+  return words;
+}
+bool any_has(const std::vector<std::string>& all, std::string_view part) {
+  return std::any_of(all.begin(), all.end(), [&](const std::string& s) { return s.find(part) != std::string::npos; });
+}
+
+TEST(StepTexts, OfAWrongKernelStepSaysWhatItWroteAndNotWhatTheRuleAsks) {
+  std::size_t fell = 0;
+  for (const std::string& words : said_of_exhibit("max_not_carried", Phase::max)) {
+    if (words.starts_with("The old maximum stands")) {
+      // True where it says so: the new one is printed as the old one is.
+      EXPECT_EQ(words.find("≠"), std::string::npos) << words;
+    }
+    fell += words.starts_with("The maximum is written") ? 1U : 0U;
+  }
+  EXPECT_GT(fell, 0U);
+  const auto factors = said_of_exhibit("infinity_minus_infinity", Phase::rescale);
+  EXPECT_TRUE(any_has(factors, "The factor is written"));
+  for (const std::string& words : factors)
+    EXPECT_FALSE(words.find("nan") != std::string::npos && words.find("by definition") != std::string::npos) << words;
+}
+
+TEST(StepTexts, AnEquationThatTheKernelDidNotKeepIsNoEquation) {
+  EXPECT_TRUE(any_has(said_of_exhibit("forgotten_alpha", Phase::rescale), "≠"));
+  EXPECT_TRUE(any_has(said_of_exhibit("alpha_on_l_only", Phase::output), "≠"));
+  for (const std::string& words : said_of_exhibit("forgotten_alpha", Phase::scores))
+    EXPECT_EQ(words.find("≠"), std::string::npos) << words;
 }
 
 TEST(StepTexts, RefusesWhatNoStepHolds) {

@@ -1,8 +1,13 @@
 // Which cell is spelled out, and that it says why it is that one.
 #include "viz/step/tiles/pointed.h"
 
+#include <gtest/gtest.h>
+
+#include <cmath>
 #include <set>
 #include <string>
+#include <utility>
+
 #include "tests/viz/step/fixture.h"
 #include "viz/step/facts/scales.h"
 #include "viz/step/strip.h"
@@ -33,7 +38,7 @@ TEST(Pointed, SaysWhyItIsThisCell) {
   auto p = pointed_cell(s, w.state, w.held);
   ASSERT_TRUE(p.has_value());
   EXPECT_EQ(p->cell, (CellRef{Slot::s, 0, 3}));
-  EXPECT_TRUE(w.words(s, *p).starts_with("Followed, the row's largest score: S0,3")) << w.words(s, *p);
+  EXPECT_TRUE(w.words(s, *p).starts_with("Followed, the row's largest score of this tile: S0,3")) << w.words(s, *p);
   w.state.document.selection = {0, 0, 0, Slot::s, 2};
   p = pointed_cell(s, w.state, w.held);
   EXPECT_TRUE(w.words(s, *p).starts_with("Pinned: S0,2")) << w.words(s, *p);
@@ -70,6 +75,68 @@ TEST(Pointed, ADroppedCellSaysThatItWasThere) {
   EXPECT_NE(words.find("on chip no longer"), std::string::npos) << words;
   const TilesScene first = w.scene(0, Phase::load_kv);
   EXPECT_NE(w.words(first, {{Slot::s, 0, 0}, PointedBy::pointer}).find("Not computed yet"), std::string::npos);
+}
+
+// -1.86565 is 0.13435 and a bias of -2: the equation must give what the cell holds.
+TEST(Pointed, AScoreWithABiasIsExplainedWithItOnceItWasAdded) {
+  const auto rec = record_preset("bias", "cpu_flash");
+  const TensorScales scales = scales_of(*rec);
+  const auto said = [&](Phase phase) {
+    const auto e = rec->find({0, 0, 0, 1, phase});
+    EXPECT_TRUE(e.has_value());
+    Selection row;
+    const TilesScene s = tiles_scene(*rec, e.value_or(0), row, OutputReading::as_summed, scales);
+    const PointedScene out = pointed_scene(*rec, s, {{Slot::s, 0, s.at.first_key}, PointedBy::pointer}, nullptr);
+    return std::pair{plain_text(out.title), plain_text(out.sum)};
+  };
+  const auto [before, before_sum] = said(Phase::scores);
+  EXPECT_EQ(before.find("bias"), std::string::npos) << before;
+  EXPECT_TRUE(before_sum.ends_with("the bias comes next")) << before_sum;
+  const auto [after, after_sum] = said(Phase::mask);
+  EXPECT_NE(after.find(" + bias = "), std::string::npos) << after;
+  const std::string result = after.substr(after.rfind("= ") + 2);
+  EXPECT_TRUE(after_sum.ends_with(": " + result)) << after << "; " << after_sum;
+}
+
+TEST(Pointed, AScoreOfMinusInfinityIsMaskedOnlyWhereTheMaskHidesIt) {
+  const auto rec = record_preset("non_finite", "cpu_flash");
+  const TensorScales scales = scales_of(*rec);
+  bool any = false;
+  for (EventIndex e = 0; e < rec->events.size(); ++e) {
+    if (rec->events[e].id.phase != Phase::max) continue;
+    for (std::int32_t row = 0; row < rec->problem.Lq; ++row) {
+      const TilesScene s = tiles_scene(*rec, e, {0, 0, row, Slot::s, 0}, OutputReading::as_summed, scales);
+      for (std::int32_t key = s.at.first_key; key < s.at.first_key + s.at.keys; ++key) {
+        const CellRef ref{Slot::s, row, key};
+        const Cell* cell = cell_of(s, ref);
+        if (cell == nullptr || cell->look != CellLook::value || !std::isinf(cell->value)) continue;
+        any = true;
+        const std::string sum = plain_text(pointed_scene(*rec, s, {ref, PointedBy::pointer}, nullptr).sum);
+        EXPECT_EQ(sum.find("masked"), std::string::npos) << sum;
+      }
+    }
+  }
+  EXPECT_TRUE(any);
+}
+
+TEST(Pointed, ANanIsNotCalledTheLargestScore) {
+  const auto rec = record_preset("non_finite", "cpu_flash");
+  const TensorScales scales = scales_of(*rec);
+  bool any = false;
+  for (EventIndex e = 0; e < rec->events.size(); ++e) {
+    if (rec->events[e].id.phase != Phase::max) continue;
+    for (std::int32_t row = 0; row < rec->problem.Lq; ++row) {
+      State state;
+      state.document.selection = pinned_row(row);
+      const TilesScene s = tiles_scene(*rec, e, state.document.selection, OutputReading::as_summed, scales);
+      const auto p = pointed_cell(s, state, {});
+      if (!p || p->by != PointedBy::score || cell_of(s, p->cell) == nullptr) continue;
+      if (!std::isnan(cell_of(s, p->cell)->value)) continue;
+      any = true;
+      EXPECT_EQ(pointed_scene(*rec, s, *p, nullptr).lead, "Followed, a score that is NaN: ");
+    }
+  }
+  EXPECT_TRUE(any);
 }
 
 TEST(Pointed, AnInputSaysThatItCanBeTyped) {
