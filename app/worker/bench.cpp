@@ -91,6 +91,17 @@ GpuRunner GpuBench::runner(const SweepSpec& spec, std::stop_token stop) {
   return runner;
 }
 
+Result<GpuRecorded> GpuBench::record(GpuRunRequest request, const std::function<void(const std::string&)>& now,
+                                     const std::stop_token& stop) {
+  const auto hello = look(stop, false);
+  if (!hello) return tl::unexpected(hello.error());
+  if (hello->gpus.empty()) return fail(ErrorKind::cannot_run, "there is no NVIDIA GPU in this machine");
+  const std::lock_guard lock(mutex_);
+  request.gpu = hello->gpus.front().index;
+  constexpr double kSeconds = 120;  // compilation included
+  return record_on_gpu(client_, request, gpu::device_of(hello->gpus.front()), {kSeconds, stop}, now);
+}
+
 std::vector<Measurement> GpuBench::compiled(const SweepSpec& spec, const std::stop_token& stop) {
   std::vector<Measurement> rows;
   if (!validate(spec)) return rows;

@@ -34,6 +34,8 @@ class GpuClient {
   Result<GpuHello> hello(const Deadline& deadline, bool counters = true);
   // `deadline.seconds`: from the request to the answer, compilation included.
   Result<GpuRunAnswer> run(const GpuRunRequest& r, const Deadline& deadline, const Progress& progress = {});
+  // A plain run and one that records itself; `r.inputs` are needed. Refused in words where the kernel cannot.
+  Result<GpuRecordAnswer> record(const GpuRunRequest& r, const Deadline& deadline, const Progress& progress = {});
   // One point: inputs, check, time and counters are the worker's. A row that was refused or failed is a measurement
   // with its reason; an error is a worker that was lost, too late or cancelled.
   Result<Measurement> measure(const Point& p, const Deadline& deadline, const Progress& progress = {});

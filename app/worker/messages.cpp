@@ -194,6 +194,29 @@ Result<GpuRunAnswer> run_answer_from(const json& j) {
   });
 }
 
+json to_json(const GpuRecordAnswer& a) {
+  return {{"is", "recorded"},       {"same_bits", a.same_bits},
+          {"plain_us", a.plain_us}, {"traced_us", a.traced_us},
+          {"source", a.source},     {"device", a.device},
+          {"uuid", a.uuid},         {"options", options_to_json(a.options)}};
+}
+
+Result<GpuRecordAnswer> record_answer_from(const json& j) {
+  return guarded<GpuRecordAnswer>([&]() -> Result<GpuRecordAnswer> {
+    GpuRecordAnswer a;
+    a.same_bits = j.at("same_bits");
+    a.plain_us = j.at("plain_us");
+    a.traced_us = j.at("traced_us");
+    a.source = j.at("source");
+    a.device = j.at("device");
+    a.uuid = j.at("uuid");
+    auto options = options_from_json(j.at("options"), "options");
+    if (!options) return tl::unexpected(options.error());
+    a.options = *options;
+    return a;
+  });
+}
+
 json to_json(const GpuHello& h) {
   json gpus = json::array();
   for (const gpu::GpuProperties& p : h.gpus) {

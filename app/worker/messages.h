@@ -31,6 +31,9 @@ Result<KernelSamples> samples_from(const nlohmann::json& j);
 
 nlohmann::json to_json(const GpuRunAnswer& a);
 Result<GpuRunAnswer> run_answer_from(const nlohmann::json& j);
+// Without outputs and trace, which travel as bytes.
+nlohmann::json to_json(const GpuRecordAnswer& a);
+Result<GpuRecordAnswer> record_answer_from(const nlohmann::json& j);
 nlohmann::json to_json(const GpuHello& h);
 Result<GpuHello> hello_from(const nlohmann::json& j);
 

@@ -16,6 +16,7 @@
 #include "viz/step/cache.h"
 #include "viz/step/chart_card_draw.h"
 #include "viz/step/charts/traffic_draw.h"
+#include "viz/step/facts/gpu_run.h"
 #include "viz/step/problem_draw.h"
 #include "viz/step/problem_fields.h"
 #include "viz/step/strip.h"
@@ -283,7 +284,7 @@ void draw_step(const State& state, const Model& model, StepHeld& held, Commands&
   ImDrawList* list = ImGui::GetWindowDrawList();
   if (areas.has_problem) draw_problem_panel(problem, areas.problem, true);
   StripScene strip = strip_scene(rec, at, values, held.texts);
-  strip.note = stand_in_words(state);
+  strip.note = rec.gpu ? recorded_words(rec, at.event) : stand_in_words(state);
   draw_step_strip(list, areas.strip, strip, chips_left(areas, state.document, held.alone));
   float chips = areas.strip.max.x - style().px(12);
   if (!areas.has_problem && !held.alone) chips = draw_problem_chip(problem, areas.strip) - style().px(8);
