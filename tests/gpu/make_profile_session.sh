@@ -8,7 +8,7 @@ set -euo pipefail
 
 program="$(realpath -- "${1:?which attnscope}")"
 out="${2:?which file}"
-readonly most_bytes=600000 most_seconds=120
+readonly most_bytes=300000 most_seconds=120
 
 if ! "$program" doctor | grep -q '^ok  GPU 0'; then
   echo "There is no GPU here: $("$program" doctor | grep -A1 'NVIDIA driver' | head -n 1)"
