@@ -153,6 +153,14 @@ void add_bench_view_keys(std::vector<StateKey>& keys) {
          s.view.bench.value = *value;
          return ok();
        }});
+  keys.push_back(choice_key(
+      "bench_page", named<BenchPage>(std::vector{BenchPage::charts, BenchPage::ladder, BenchPage::sources}),
+      [](auto& s) -> auto& { return s.view.bench.page; }));
+  for (const std::size_t side : {std::size_t{0}, std::size_t{1}})
+    keys.push_back(kernel_key(
+        side == 0 ? "source_left" : "source_right", [side](auto& s) -> auto& {
+          return s.view.bench.sources.at(side);
+        }));
 }
 
 }  // namespace attn

@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "app/worker/collect.h"
 #include "kernels/gpu/compile/sources.h"
 #include "kernels/gpu/rungs/inspect.h"
 #include "kernels/gpu/rungs/rows.h"
@@ -90,6 +91,17 @@ GpuRunner GpuBench::runner(const SweepSpec& spec, std::stop_token stop) {
   return runner;
 }
 
+Result<GpuRecorded> GpuBench::record(GpuRunRequest request, const std::function<void(const std::string&)>& now,
+                                     const std::stop_token& stop) {
+  const auto hello = look(stop, false);
+  if (!hello) return tl::unexpected(hello.error());
+  if (hello->gpus.empty()) return fail(ErrorKind::cannot_run, "there is no NVIDIA GPU in this machine");
+  const std::lock_guard lock(mutex_);
+  request.gpu = hello->gpus.front().index;
+  constexpr double kSeconds = 120;  // compilation included
+  return record_on_gpu(client_, request, gpu::device_of(hello->gpus.front()), {kSeconds, stop}, now);
+}
+
 std::vector<Measurement> GpuBench::compiled(const SweepSpec& spec, const std::stop_token& stop) {
   std::vector<Measurement> rows;
   if (!validate(spec)) return rows;
@@ -140,6 +152,30 @@ void GpuBench::let_go() {
   const std::lock_guard lock(mutex_);
   // A worker that is lost has let go as well; the next request gets a new one.
   (void)client_.let_go({kHelloSeconds, {}});
+}
+
+void GpuBench::sample(Measurement& row, const std::function<void(const std::string&)>& now, std::stop_token stop) {
+  const auto hello = look(stop);
+  if (!hello) {
+    row.no_samples = hello.error().message;
+    return;
+  }
+  const auto& gpus = hello->gpus;
+  const auto at = std::find_if(gpus.begin(), gpus.end(), [&](const gpu::GpuProperties& g) {
+    return same_device(g.name, g.uuid, row.key.device, row.key.device_uuid);
+  });
+  if (at == gpus.end()) {
+    row.no_samples = fmt::format("this machine has no {}, on which the row was measured", row.key.device);
+    return;
+  }
+  Point p;
+  p.gpu = at->index;
+  p.arch = at->arch();
+  p.kernel = row.key.kernel;
+  p.problem = row.key.problem;
+  p.l2 = row.key.l2;
+  const std::lock_guard lock(mutex_);
+  sample_row(client_, p, p.arch, {max_seconds(p), std::move(stop)}, now, row);
 }
 
 Measurement GpuBench::compile_alone(const Point& p, const std::string& why,

@@ -14,9 +14,11 @@
 #include "kernels/base/bytes.h"
 #include "kernels/gpu/device/device_run.h"
 #include "kernels/gpu/device/queue.h"
+#include "kernels/gpu/rungs/trace.h"
 #include "kernels/ladder.h"
 #include "kernels/model/fits.h"
 #include "profiling/measure/gpu_timing.h"
+#include "profiling/measure/sample_on_gpu.h"
 
 namespace attn {
 namespace {
@@ -34,7 +36,7 @@ constexpr const char* kBreaking =
 struct Gpu {
   std::unique_ptr<gpu::CompileService> service;
   gpu::GpuProperties properties;
-  std::unique_ptr<gpu::Queue> queue;
+  std::unique_ptr<gpu::Queue> queue, sampling_queue;
   std::optional<GpuPeaks> peaks;
   // Opened for the first measurement that wants them; what could not be had is not asked for again.
   Result<std::unique_ptr<Profiler>> profiler = fail(ErrorKind::cannot_run, "");
@@ -82,10 +84,13 @@ class Worker {
     if (what == "measure") return measure(*request);
     if (what == "turn") return turn(*request);
     if (what == "let_go") return let_go();
-    if (what != "run") return bad_input(fmt::format("the worker does not know the request '{}'", what));
+    if (what == "sample") return sample(*request);
+    if (what != "run" && what != "record")
+      return bad_input(fmt::format("the worker does not know the request '{}'", what));
     auto read = run_request_from(*request);
     if (!read) return tl::unexpected(read.error());
     if (auto ready = open(read->request.gpu); !ready) return ready;
+    if (what == "record") return record(read->request, message.bytes);
     return read->break_on_purpose.empty() ? run(*read, message.bytes) : break_down(read->break_on_purpose);
   }
 
@@ -171,10 +176,13 @@ class Worker {
   }
 
   Result<void> run(const ReadRequest& read, std::span<const std::byte> tensors);
+  Result<void> record(const GpuRunRequest& r, std::span<const std::byte> tensors);
+  Result<double> timed(gpu::DeviceRun& run, Outputs& out);
   Result<Plan> plan_of(const GpuRunRequest& r);
   Result<GpuPeaks*> peaks();
   Result<std::vector<double>> time(gpu::DeviceRun& run, const GpuTiming& t);
   Result<void> measure(const json& request);
+  Result<void> sample(const json& request);
   Result<void> tools_for(const Point& p, GpuTools& tools);
   Result<void> break_down(const std::string& how);
   Result<void> turn(const json& request);
@@ -283,6 +291,69 @@ Result<void> Worker::run(const ReadRequest& read, std::span<const std::byte> ten
   return ok();
 }
 
+// One run after one that warmed up, by CUDA events; its answer.
+Result<double> Worker::timed(gpu::DeviceRun& run, Outputs& out) {
+  if (auto warm = run.once(); !warm) return tl::unexpected(warm.error());
+  const auto begin = driver_->create_event(), end = driver_->create_event();
+  Result<double> ms = 0.0;
+  Result<void> done = begin && end ? driver_->record(*begin, gpu_.queue->stream())
+                                   : Result<void>(tl::unexpected(begin ? end.error() : begin.error()));
+  if (done) done = run.enqueue();
+  if (done) done = driver_->record(*end, gpu_.queue->stream());
+  if (done) ms = driver_->elapsed_ms(*begin, *end);
+  if (begin) driver_->destroy_event(*begin);
+  if (end) driver_->destroy_event(*end);
+  if (done) done = run.fetch(out);
+  if (!done) return tl::unexpected(run.on(done.error()));
+  if (!ms) return tl::unexpected(run.on(ms.error()));
+  return *ms * 1000;
+}
+
+Result<void> Worker::record(const GpuRunRequest& r, std::span<const std::byte> tensors) {
+  auto plan = plan_of(r);
+  if (!plan) return tl::unexpected(plan.error());
+  const auto source = gpu::kernel_source(r.kernel, parts_.edited_kernels);
+  if (!source) return tl::unexpected(source.error());
+  if (auto can = gpu::check_traceable(*plan, *source); !can) return can;
+  const auto placed = gpu::split_tensors(r.problem, tensors);
+  if (!placed) return tl::unexpected(placed.error());
+  auto run = gpu::DeviceRun::place(*gpu_.queue, *plan, *placed);
+  if (!run) return tl::unexpected(run.error());
+  GpuRecordAnswer answer;
+  answer.options = plan->options;
+  answer.source = source->label(r.kernel);
+  answer.device = gpu_.properties.name;
+  answer.uuid = gpu_.properties.uuid;
+  answer.outputs = gpu::empty_outputs(r.problem);
+  Outputs plain = gpu::empty_outputs(r.problem);
+  progress(fmt::format("compiling and running {}", r.kernel));
+  const auto plain_us = timed(*run, plain);
+  if (!plain_us) return tl::unexpected(plain_us.error());
+
+  progress(fmt::format("{} records itself", r.kernel));
+  answer.trace.resize(gpu::trace_floats(*plan, *gpu::trace_facts(*plan->kernel, r.problem, plan->options)));
+  const std::uint64_t bytes = answer.trace.size() * sizeof(float);
+  const auto buffer = gpu::Memory::allocate(*driver_, bytes);
+  if (!buffer) return tl::unexpected(run->on(buffer.error()));
+  constexpr std::uint8_t kUnwritten = 0xff;
+  if (auto filled = driver_->fill(buffer->address(), kUnwritten, bytes, gpu_.queue->stream()); !filled) return filled;
+  gpu_.queue->trace_to(buffer->address());
+  const auto traced_us = timed(*run, answer.outputs);
+  gpu_.queue->trace_to(0);
+  if (!traced_us) return tl::unexpected(traced_us.error());
+  auto got = driver_->download(answer.trace.data(), buffer->address(), bytes, gpu_.queue->stream());
+  if (got) got = driver_->synchronize(gpu_.queue->stream());
+  if (!got) return tl::unexpected(run->on(got.error()));
+  answer.plain_us = *plain_us;
+  answer.traced_us = *traced_us;
+  answer.same_bits = plain.out == answer.outputs.out && plain.lse == answer.outputs.lse;
+  const std::span<const std::byte> parts[] = {{answer.outputs.out.data(), answer.outputs.out.bytes()},
+                                              {answer.outputs.lse.data(), answer.outputs.lse.bytes()},
+                                              std::as_bytes(std::span(answer.trace))};
+  send(to_json(answer), parts);
+  return ok();
+}
+
 // What a measurement needs; CUPTI only where counters are wanted.
 Result<void> Worker::tools_for(const Point& p, GpuTools& tools) {
   tools.queue = &*gpu_.queue;
@@ -376,6 +447,24 @@ Result<void> Worker::turn(const json& request) {
 Result<void> Worker::let_go() {
   held_.clear();
   send({{"is", "done"}}, {});
+  return ok();
+}
+
+Result<void> Worker::sample(const json& request) {
+  const auto point = point_from(request);
+  if (!point) return tl::unexpected(point.error());
+  if (auto ready = open(point->gpu); !ready) return ready;
+  GpuTools tools;
+  if (auto ready = tools_for(*point, tools); !ready) return ready;
+  if (!gpu_.sampling_queue) {
+    auto queue = gpu::Queue::make(*driver_, *gpu_.service, gpu_.properties.arch(), parts_.edited_kernels);
+    if (!queue) return tl::unexpected(queue.error());
+    gpu_.sampling_queue = std::make_unique<gpu::Queue>(std::move(*queue));
+  }
+  tools.sampling_queue = &*gpu_.sampling_queue;
+  const auto samples = sample_on_gpu(*point, tools);
+  if (!samples) return tl::unexpected(samples.error());
+  send(to_json(*samples, driver_->lost()), {});
   return ok();
 }
 

@@ -3,6 +3,7 @@
 
 #include <array>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -12,6 +13,8 @@
 #include "kernels/model/kernel.h"
 
 namespace attn {
+
+struct KernelSamples;  // profiling/figures/samples.h
 
 // Where a figure comes from. `not_available` carries the reason instead of a number.
 enum class Origin : std::uint8_t { measured, derived, compiled, data_sheet, not_available };
@@ -127,6 +130,8 @@ struct Measurement {
       0;  // when its first stage began, microseconds since 1970, UTC; 0 = not kept (older files)
   std::vector<Stage> stages;
   std::optional<PeerFacts> peer;  // none: a kernel of ours
+  std::shared_ptr<const KernelSamples> samples;  // null: there are none
+  std::string no_samples;                        // why not, where they were asked for
 };
 
 // Whether `m` takes the place of `old` where a point is measured again: the same kernel, problem, options, L2 state and

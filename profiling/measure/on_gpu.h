@@ -20,6 +20,7 @@ namespace attn {
 // What a measurement is taken with. A profiler or sensors that are not there: null, and why.
 struct GpuTools {
   gpu::Queue* queue = nullptr;
+  gpu::Queue* sampling_queue = nullptr;  // its kernels were loaded for samples, and stay (sample_on_gpu.h)
   gpu::GpuProperties properties;
   GpuPeaks* peaks = nullptr;
   Profiler* profiler = nullptr;

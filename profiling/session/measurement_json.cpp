@@ -14,6 +14,7 @@
 #include "kernels/model/problem_json.h"
 #include "profiling/figures/metrics.h"
 #include "profiling/figures/statistics.h"
+#include "profiling/session/samples_json.h"
 
 namespace attn {
 namespace {
@@ -353,6 +354,16 @@ Result<void> read_time(JsonFields& fields, Measurement& m) {
   return ok();
 }
 
+// Missing in files from before there were any, and of kernels that nobody sampled.
+Result<void> read_pc_samples(JsonFields& fields, const json& j, Measurement& m) {
+  if (fields.has("no_samples")) m.no_samples = fields.text("no_samples", kMaxText);
+  if (auto read = fields.result(); !read || !fields.has("samples")) return read;
+  auto samples = samples_from_json(j.at("samples"), fields.where() + ", samples");
+  if (!samples) return tl::unexpected(samples.error());
+  m.samples = std::make_shared<const KernelSamples>(std::move(*samples));
+  return ok();
+}
+
 }  // namespace
 
 json provenance_to_json(const Provenance& p) {
@@ -421,6 +432,8 @@ json measurement_to_json(const Measurement& m, bool with_samples) {
     j["stages"] = stages_to_json(m);
   }
   if (with_samples && !(m.samples_us.empty() && m.time.n > 0)) j["samples_us"] = m.samples_us;
+  if (m.samples != nullptr) j["samples"] = samples_to_json(*m.samples);
+  if (!m.no_samples.empty()) j["no_samples"] = m.no_samples;
   return j;
 }
 
@@ -459,6 +472,7 @@ Result<Measurement> measurement_from_json(const json& j, const std::string& wher
   if (fields.has("peer")) nested.take(peer_from_json(j.at("peer"), where + ", peer"), m.peer.emplace());
   if (fields.has("verdict") && !j.at("verdict").is_null())
     nested.take(verdict_from_json(j.at("verdict"), where + ", verdict"), m.verdict.emplace());
+  nested.take(read_pc_samples(fields, j, m));
   if (!nested.result()) return tl::unexpected(nested.result().error());
   return m;
 }

@@ -221,7 +221,7 @@ def profile_page():
     same("profile --json", keys(parts["JSON: `profile --json`"]), list(j), name)
     columns = next(csv.reader(io.StringIO(table)))
     same("profile --csv", keys(parts["CSV: `profile --csv`"]), columns, name)
-    same("kinds", keys(parts["Instructions"]), columns[columns.index("instructions") + 1:-1], name)
+    same("kinds", keys(parts["Instructions"]), columns[columns.index("instructions") + 1:columns.index("text")], name)
     for key in {key for part in ("entries", "lines", "phases") for o in j[part] for key in o} | set(j["measured"]):
         report.check(f"`{key}`" in parts["JSON: `profile --json`"] + parts["Instructions"], f"{name}: no {key}")
     phases = keys(parts["Phases in a source"])

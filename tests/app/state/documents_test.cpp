@@ -1,4 +1,4 @@
-// docs/formats.md and docs/peers.md have every key of the state string, and an example of each that can be read.
+// docs/state.md and docs/peers.md have every key of the state string, and an example of each that can be read.
 #include <gtest/gtest.h>
 
 #include <fstream>
@@ -16,7 +16,7 @@ namespace {
 // Key to example, out of the tables under "Keys: ...": | `key` | value | `example` |
 std::map<std::string, std::string> documented_keys() {
   std::map<std::string, std::string> keys;
-  for (const char* name : {"formats.md", "peers.md"}) {
+  for (const char* name : {"state.md", "peers.md"}) {
     std::ifstream page(test::source_folder() + "/docs/" + name);
     bool in_keys = false;
     for (std::string line; std::getline(page, line);) {
@@ -37,7 +37,7 @@ TEST(Documents, HaveEveryKeyOfTheStateString) {
   const auto documented = documented_keys();
   for (const StateKey& key : state_keys())
     EXPECT_TRUE(documented.contains(key.key))
-        << key.key << " is missing in docs/formats.md, State string, and docs/peers.md";
+        << key.key << " is missing in docs/state.md and docs/peers.md";
   for (const std::string& key : kBesideTheTable) EXPECT_TRUE(documented.contains(key)) << key;
 }
 
