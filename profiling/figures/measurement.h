@@ -129,7 +129,7 @@ struct Measurement {
   std::int64_t begun_unix_us =
       0;  // when its first stage began, microseconds since 1970, UTC; 0 = not kept (older files)
   std::vector<Stage> stages;
-  std::optional<PeerFacts> peer;  // none: a kernel of ours
+  std::optional<PeerFacts> peer;                 // none: a kernel of ours
   std::shared_ptr<const KernelSamples> samples;  // null: there are none
   std::string no_samples;                        // why not, where they were asked for
 };

@@ -36,8 +36,7 @@ const std::set<std::string> kBesideTheTable{"preset", "q_file", "k_file", "v_fil
 TEST(Documents, HaveEveryKeyOfTheStateString) {
   const auto documented = documented_keys();
   for (const StateKey& key : state_keys())
-    EXPECT_TRUE(documented.contains(key.key))
-        << key.key << " is missing in docs/state.md and docs/peers.md";
+    EXPECT_TRUE(documented.contains(key.key)) << key.key << " is missing in docs/state.md and docs/peers.md";
   for (const std::string& key : kBesideTheTable) EXPECT_TRUE(documented.contains(key)) << key;
 }
 
