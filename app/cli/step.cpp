@@ -15,8 +15,14 @@
 #include "app/state/document_inputs.h"
 #include "app/system/assets.h"
 #include "app/system/file_lock.h"
+#include "app/worker/client.h"
+#include "app/worker/record.h"
 #include "kernels/base/files.h"
+#include "kernels/gpu/rungs/trace.h"
+#include "kernels/ladder.h"
 #include "kernels/recording/file.h"
+#include "kernels/recording/reading.h"
+#include "kernels/recording/replay.h"
 
 namespace attn::cli {
 namespace {
@@ -28,7 +34,7 @@ struct StepArguments {
   std::string attn, device;
   std::optional<std::int64_t> from, to;
   double time_limit = 0;
-  bool as_json = false, force = false;
+  bool as_json = false, force = false, raw = false;
 };
 
 // None for what is no regular file (/dev/null).
@@ -90,8 +96,46 @@ Result<void> print_json(StepWriter& writer, const Range& range, const std::stop_
   return print("],\n" + writer.json_summary() + "}\n");
 }
 
+// What the kernel held on a GPU. `attnscope step` alone: the window has tasks for this.
+Result<Recording> record_on(std::int32_t index, const DocumentArguments& a, Document d, const std::stop_token& stop) {
+  const auto row = find_kernel(a.kernel.empty() ? d.kernel : a.kernel);
+  if (!row) return tl::unexpected(row.error());
+  d.kernel = (*row)->id;
+  d.options = gpu::smallest_tile(**row);  // a preset's is a CPU kernel's
+  if (auto r = a.options.apply_to(d.options); !r) return tl::unexpected(r.error());
+  if ((*row)->processor != Processor::gpu) {
+    return bad_input(fmt::format("{} runs on the CPU; leave --device gpu out, or name a GPU kernel.", d.kernel));
+  }
+  const auto inputs = document_inputs(d.problem, d.inputs, {});
+  if (!inputs) return tl::unexpected(inputs.error());
+  constexpr double kSeconds = 120;  // compilation included
+  GpuClient client;
+  const auto hello = client.hello({kSeconds, stop}, false);
+  if (!hello) return tl::unexpected(hello.error());
+  const auto place = static_cast<std::size_t>(index);
+  if (place >= hello->gpus.size()) {
+    return fail(ErrorKind::cannot_run,
+                fmt::format("there is no GPU {}: this machine has {}.", index, hello->gpus.size()));
+  }
+  GpuRunRequest r;
+  r.gpu = index;
+  r.kernel = d.kernel;
+  r.problem = d.problem;
+  r.options = d.options;
+  r.inputs = &*inputs;
+  auto made = record_on_gpu(client, r, device_of(hello->gpus[place]), {kSeconds, stop});
+  if (!made) return tl::unexpected(made.error());
+  if (!made->same_bits) {
+    return fail(ErrorKind::failed,
+                fmt::format("{}: the run that recorded itself gave other bits than the plain one.", d.kernel));
+  }
+  if (const auto difference = replay(made->recording, stop)) say("attnscope: replay differs: " + difference->words);
+  return std::move(made->recording);
+}
+
 Result<int> print_steps(const StepArguments& a, Stopper& stopper) {
-  if (auto r = check_device(a.device); !r) return tl::unexpected(r.error());
+  const auto choice = choose_device(a.device);
+  if (!choice) return tl::unexpected(choice.error());
   if (auto r = stopper.limit_time(a.time_limit); !r) return tl::unexpected(r.error());
   if (!a.attn.empty()) {
     if (a.attn == "-") return bad_input("--attn - : .attn files are not written to stdout; name a file.");
@@ -103,22 +147,25 @@ Result<int> print_steps(const StepArguments& a, Stopper& stopper) {
   } else if (a.force) {
     return bad_input("--force replaces a file: name it with --attn.");
   }
-  const auto state = a.document.state_of();
+  const bool on_gpu = choice->processor == Processor::gpu;
+  const auto state = a.document.state_of(!on_gpu);
   if (!state) return tl::unexpected(state.error());
   if (auto r = check_distinct(input_files_of(*state), {{"--attn", a.attn}}); !r) return tl::unexpected(r.error());
-  const auto rec = record_document(state->document, stopper.token());
-  if (!rec) return tl::unexpected(rec.error());
-  const auto range = range_of(a, *rec);
+  const auto held = on_gpu ? record_on(choice->index, a.document, state->document, stopper.token())
+                           : record_document(state->document, stopper.token());
+  if (!held) return tl::unexpected(held.error());
+  const auto range = range_of(a, *held);
   if (!range) return tl::unexpected(range.error());
   if (!a.attn.empty()) {
     const auto lock = lock_for(a.attn);
     // Where no lock can be made the error is that of writing.
     if (!lock && lock.error().kind == ErrorKind::cannot_run) return tl::unexpected(lock.error());
-    if (auto r = write_recording(a.attn, *rec); !r) return tl::unexpected(r.error());
+    if (auto r = write_recording(a.attn, *held); !r) return tl::unexpected(r.error());
   }
-  StepWriter writer(*rec, load_texts());
+  const Recording rec = a.raw || !differs_from_formulas(*held) ? *held : formula_reading(*held);
+  StepWriter writer(rec, load_texts());
   const auto printed =
-      a.as_json ? print_json(writer, *range, stopper.token()) : print_text(writer, *range, *rec, stopper.token());
+      a.as_json ? print_json(writer, *range, stopper.token()) : print_text(writer, *range, rec, stopper.token());
   if (!printed) return tl::unexpected(printed.error());
   return 0;
 }
@@ -133,6 +180,8 @@ Command add_step(Parser program) {
   parser.add_option("--to", a->to, "Last step")->type_name("N");
   parser.add_flag("--json", a->as_json, "JSON with exact values instead of text");
   parser.add_option("--attn", a->attn, "Also write the recording for the window to open")->type_name("FILE.attn");
+  parser.add_flag("--raw", a->raw,
+                  "GPU: numbers as the kernel holds them (base 2, l by lane), not as the formulas say");
   parser.add_flag("--force", a->force, "Replace what --attn names");
   parser.add_option("--time-limit", a->time_limit, "Stop after so many seconds; 0: none")->type_name("SECONDS");
   add_device(parser, a->device);
@@ -140,6 +189,7 @@ Command add_step(Parser program) {
       "Examples:\n"
       "  attnscope step --preset blackboard\n"
       "  attnscope step --preset late_outlier --kernel cpu_flash1 --from 30 --to 40\n"
+      "  attnscope step --preset late_outlier --kernel flash_simt --tile 16x16 --device gpu --attn gpu.attn\n"
       "  attnscope step --lq 6 --lk 8 --d 4 --tile 2x4 --causal --generator normal --seed 7 --json");
   return {parser, [a](Stopper& stopper) { return print_steps(*a, stopper); }};
 }

@@ -14,6 +14,7 @@
 #include "app/cli/problem_arguments.h"
 #include "app/cli/text.h"
 #include "app/worker/client.h"
+#include "app/worker/record.h"
 #include "kernels/base/bytes.h"
 #include "kernels/cpu/device.h"
 #include "kernels/cpu/run.h"
@@ -23,6 +24,8 @@
 #include "kernels/model/fits.h"
 #include "kernels/model/kernel.h"
 #include "kernels/model/shape_list.h"
+#include "kernels/recording/file.h"
+#include "kernels/recording/replay.h"
 
 namespace attn::cli {
 namespace {
@@ -31,6 +34,10 @@ struct VerifyArguments {
   std::string kernels = "all", dtypes = "all", rows = "sampled", memory_limit, device;
   bool all_shapes = false;
   bool repeat_list = false;
+  bool traced = false;
+  std::int64_t random = 0;
+  std::uint64_t seed = 1;
+  std::string part = "1/1";
   std::int32_t repeats = 1;
   std::int64_t longest = 0;
   double time_limit = 0;
@@ -44,6 +51,7 @@ struct Tally {
   double error = 0, allowed = 0;
   std::string worst_case;
   std::map<std::string, std::int64_t> skips, unjudged;  // reason: how many
+  double plain_us = 0, traced_us = 0;                   // of all traced cases together
 };
 
 struct Check {
@@ -114,6 +122,7 @@ Result<Prepared> prepare(const CheckCase& c, const Check& check, const std::stop
   auto in = inputs_of(c);
   if (!in) return tl::unexpected(in.error());
   p.in = *std::move(in);
+  if (check.arguments->traced) return p;  // the plain run is what it is held against
   p.sample = choose_rows(c.problem, check.arguments->rows == "full");
   auto reference = reference_rows(c.problem, p.in, p.sample.rows, 0, stop);
   if (!reference) return tl::unexpected(reference.error());
@@ -146,6 +155,30 @@ Result<Answer> answer_of(const KernelRow& row, const CheckCase& c, const Prepare
   auto answer = check.gpu->run(r, {kGpuSecondsOfCase, stop});
   if (!answer) return tl::unexpected(answer.error());
   return Answer{std::move(answer->outputs), answer->same_bits};
+}
+
+// A run that records itself: the plain run's bits, and a record that a replay agrees with. As try_kernel().
+Result<std::string> try_traced(const KernelRow& row, const CheckCase& c, const Prepared& prepared, const Check& check,
+                               const std::stop_token& stop, Tally& tally) {
+  GpuRunRequest r;
+  r.gpu = check.choice.index;
+  r.kernel = row.id;
+  r.problem = c.problem;
+  r.options = check.options;
+  r.inputs = &prepared.in;
+  r.memory_limit = check.memory_limit;
+  const auto made = record_on_gpu(*check.gpu, r, check.device, {kGpuSecondsOfCase, stop});
+  if (!made) {
+    if (made.error().kind == ErrorKind::failed) return made.error().message;
+    return tl::unexpected(made.error());
+  }
+  tally.plain_us += made->plain_us;
+  tally.traced_us += made->traced_us;
+  if (!made->same_bits) return "the run that recorded itself gave other bits than the plain one";
+  if (auto good = check_recording(made->recording, "its recording"); !good) return good.error().message;
+  const auto difference = replay(made->recording, stop);
+  if (stop.stop_requested()) return fail(ErrorKind::cancelled, "Cancelled.");
+  return difference ? "replay differs: " + difference->words : std::string();
 }
 
 // One kernel on one case. The value is what is wrong with it; empty = nothing.
@@ -192,8 +225,9 @@ Result<void> check_case(const CheckCase& c, Check& check, const std::stop_token&
     Tally& tally = check.tallies[{row->id, c.problem.dtype}];
     const std::int64_t not_judged_before = tally.not_judged;
     const auto takes = row->supports(*row, c.problem, check.options, check.device);
+    const auto attempt = check.arguments->traced ? try_traced : try_kernel;
     const auto wrong =
-        takes ? try_kernel(*row, c, *prepared, check, stop, tally) : Result<std::string>(tl::unexpected(takes.error()));
+        takes ? attempt(*row, c, *prepared, check, stop, tally) : Result<std::string>(tl::unexpected(takes.error()));
     if (!wrong) {
       if (wrong.error().kind == ErrorKind::cancelled) return tl::unexpected(wrong.error());
       ++tally.skipped;
@@ -223,6 +257,11 @@ std::string summary(const Check& check) {
       text += t.worst < 0 ? fmt::format("{:>9} {:>9}  {:>5}\n", "-", "-", "-")
                           : fmt::format("{:>9.2e} {:>9.2e}  {:>5.2f}  {}\n", t.error, t.allowed, t.worst, t.worst_case);
     }
+  }
+  for (const auto& [key, t] : check.tallies) {
+    if (t.traced_us <= 0) continue;
+    text += fmt::format("{} {} recorded itself in {:.1f} us, a plain run takes {:.1f} us: {:.1f} times\n", key.first,
+                        name_of(key.second), t.traced_us, t.plain_us, t.traced_us / t.plain_us);
   }
   for (const auto& [key, t] : check.tallies) {
     for (const auto& [reason, count] : t.skips) {
@@ -255,11 +294,32 @@ Result<void> open_device(Check& check, GpuClient& client, const std::stop_token&
   return ok();
 }
 
-std::vector<CheckCase> cases_of(const VerifyArguments& a, const std::vector<DType>& dtypes) {
+// "2/4": every fourth case from the second on.
+Result<std::pair<std::size_t, std::size_t>> part_of(const std::string& text) {
+  const auto numbers = split(text, '/');
+  if (numbers.size() == 2) {
+    const auto n = parse_numbers("--part", numbers[0]), of = parse_numbers("--part", numbers[1]);
+    if (n && of && n->size() == 1 && of->size() == 1 && (*n)[0] >= 1 && (*n)[0] <= (*of)[0]) {
+      return std::pair{static_cast<std::size_t>((*n)[0]), static_cast<std::size_t>((*of)[0])};
+    }
+  }
+  return bad_input(fmt::format("--part {} is unknown; 2/4 is the second of four parts.", text));
+}
+
+std::vector<CheckCase> list_of(const VerifyArguments& a, DType t) {
+  if (a.random > 0) return random_cases(t, a.random, a.seed);
+  return a.repeat_list ? repeat_cases(t) : a.all_shapes ? all_cases(t) : paired_cases(t);
+}
+
+Result<std::vector<CheckCase>> cases_of(const VerifyArguments& a, const std::vector<DType>& dtypes) {
+  const auto part = part_of(a.part);
+  if (!part) return tl::unexpected(part.error());
   std::vector<CheckCase> cases;
+  std::size_t n = 0;
   for (const DType t : dtypes) {
-    for (CheckCase& c : a.repeat_list ? repeat_cases(t) : a.all_shapes ? all_cases(t) : paired_cases(t)) {
-      if (a.longest == 0 || std::max(c.problem.Lq, c.problem.Lk) <= a.longest) cases.push_back(std::move(c));
+    for (CheckCase& c : list_of(a, t)) {
+      if (a.longest != 0 && std::max(c.problem.Lq, c.problem.Lk) > a.longest) continue;
+      if (n++ % part->second == part->first - 1) cases.push_back(std::move(c));
     }
   }
   return cases;
@@ -272,6 +332,10 @@ Result<int> verify_kernels(const VerifyArguments& a, Stopper& stopper) {
   if (a.rows != "sampled" && a.rows != "full") {
     return bad_input(fmt::format("--verify {} is unknown; use sampled or full.", a.rows));
   }
+  if (a.traced && choice->processor == Processor::cpu) {
+    return bad_input("--traced is for GPU kernels, which record themselves by code of their own: add --device gpu.");
+  }
+  if (a.random < 0) return bad_input(fmt::format("--random {} must be at least 1.", a.random));
   if (a.repeats < 1) return bad_input(fmt::format("--repeats {} must be at least 1.", a.repeats));
   Check check;
   check.arguments = &a;
@@ -292,7 +356,9 @@ Result<int> verify_kernels(const VerifyArguments& a, Stopper& stopper) {
     if (const auto r = resolve(*row, check.options, check.device); !r) return tl::unexpected(r.error());
   }
 
-  const std::vector<CheckCase> cases = cases_of(a, *dtypes);
+  const auto list = cases_of(a, *dtypes);
+  if (!list) return tl::unexpected(list.error());
+  const std::vector<CheckCase>& cases = *list;
   Result<void> done = ok();
   for (std::size_t n = 0; n < cases.size() && done; ++n) {
     say_progress(fmt::format("{}/{}  {}", n + 1, cases.size(), describe(cases[n])));
@@ -328,6 +394,11 @@ Command add_verify(Parser program) {
   parser.add_option("--verify", a->rows, "Rows that are looked at where there are many: sampled or full")
       ->type_name("WHICH");
   parser.add_flag("--repeat-list", a->repeat_list, "The six shapes for many repeats, not the paired list");
+  parser.add_option("--random", a->random, "So many random problems up to 513, not the paired list")->type_name("N");
+  parser.add_option("--seed", a->seed, "Of the random problems")->type_name("N");
+  parser.add_option("--part", a->part, "2/4: every fourth case from the second on")->type_name("N/OF");
+  parser.add_flag("--traced", a->traced,
+                  "GPU: the run that records itself gives the plain one's bits, and its record replays");
   parser.add_option("--longest", a->longest, "Only cases with so many queries and keys at most; 0: all")
       ->type_name("N");
   parser.add_option("--repeats", a->repeats, "Runs of each case, which must give the same bits")->type_name("N");

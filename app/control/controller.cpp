@@ -79,7 +79,7 @@ struct Controller::RunEffect {
 Controller::Controller(ControllerOptions options)
     : state_(std::move(options.state)),
       file_task_(context(), std::move(options.save_folder)),
-      recordings_(context()),
+      recordings_(context(), options.sweeps.gpu),
       examinations_(context()),
       playback_(context()),
       runs_(context(), std::move(options.runs)),

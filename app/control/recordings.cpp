@@ -6,13 +6,17 @@
 
 #include <fmt/format.h>
 
+#include "app/system/assets.h"
 #include "kernels/base/bytes.h"
 #include "kernels/cpu/device.h"
+#include "kernels/gpu/rungs/trace.h"
 #include "kernels/model/fits.h"
 #include "kernels/model/kernel.h"
 #include "kernels/museum/museum.h"
+#include "kernels/recording/file.h"
 #include "kernels/recording/replay.h"
 #include "kernels/recording/size.h"
+#include "viz/step/facts/gpu_run.h"
 
 namespace attn {
 namespace {
@@ -56,6 +60,10 @@ Result<std::shared_ptr<const Recording>> make_recording(const KernelRow& row, co
 
 Recordings::Key Recordings::wanted() const {
   const Document& d = context_.state.document;
+  if (const KernelRow* own = gpu_run_of(context_.state, context_.model)) {
+    const Key key{d.problem, d.inputs, std::string(own->id), gpu::smallest_tile(*own)};
+    if (without_gpu_run_ != key) return key;
+  }
   return {d.problem, d.inputs, d.kernel, d.options};
 }
 
@@ -86,23 +94,73 @@ void Recordings::add_opened(const std::string& file, std::shared_ptr<const Recor
 void Recordings::record(const Key& key, bool to_start) {
   context_.tasks.cancel(task_);
   ++generation_;
+  // An .attn's own recording is shown as it was made, not made again; that of a GPU needs no GPU.
+  if (const auto opened = opened_as(key)) {
+    shown_ = key;
+    return install(opened, to_start);
+  }
+  if (key.kernel != context_.state.document.kernel) return record_by_gpu(key, to_start);
   const auto plan = plan_recording(key.kernel, key.problem, key.options);
   if (!plan) {
     shown_ = key;
     return refuse(plan.error().message);
   }
-  // An .attn's own recording is shown as it was made, not made again.
-  if (const auto it = opened_.find(key.inputs.q_file); it != opened_.end() && key.inputs.edits.empty()) {
-    const Recording& r = *it->second;
-    if (r.problem == key.problem && r.kernel == key.kernel && r.options == key.options) {
-      shown_ = key;
-      return install(it->second, to_start);
-    }
-  }
   if (plan->bytes > kAtOnceBytes) return record_in_task(*plan->row, key, plan->bytes, to_start);
   shown_ = key;
   auto made = make_recording(*plan->row, key.problem, key.options, key.inputs, opened_, {});
   made ? install(*std::move(made), to_start) : refuse(made.error().message);
+}
+
+std::shared_ptr<const Recording> Recordings::opened_as(const Key& key) const {
+  const auto it = opened_.find(key.inputs.q_file);
+  if (it == opened_.end() || !key.inputs.edits.empty()) return nullptr;
+  const Recording& r = *it->second;
+  const bool same = r.problem == key.problem && r.kernel == key.kernel && r.options == key.options;
+  return same ? it->second : nullptr;
+}
+
+void Recordings::no_gpu_run(const Key& key, const std::string& why, bool to_start) {
+  without_gpu_run_ = key;
+  context_.log.warn(fmt::format("{} did not record itself: {}", key.kernel, why));
+  follow_document(to_start);
+}
+
+void Recordings::record_by_gpu(const Key& key, bool to_start) {
+  if (context_.model.gpu.gpus.empty() || gpu_ == nullptr) {
+    const auto file = find_asset(recorded_asset(key.kernel));
+    auto recording = file ? read_recording(*file) : Result<Recording>(tl::unexpected(file.error()));
+    if (!recording) return no_gpu_run(key, recording.error().message, to_start);
+    shown_ = key;
+    return install(std::make_shared<const Recording>(*std::move(recording)), to_start);
+  }
+  pending_ = key;
+  // Always a task: the worker may have to be started, and the kernel compiled.
+  const auto work = [this, key, to_start, generation = generation_,
+                     opened = opened_](TaskHandle& task) -> Result<void> {
+    task.progress(0, key.kernel + " records itself");
+    const auto made = [&]() -> Result<GpuRecorded> {
+      const auto inputs = document_inputs(key.problem, key.inputs, opened);
+      if (!inputs) return tl::unexpected(inputs.error());
+      GpuRunRequest request;
+      request.kernel = key.kernel;
+      request.problem = key.problem;
+      request.options = key.options;
+      request.inputs = &*inputs;
+      auto recorded = gpu_->record(
+          request, [&task](const std::string& now) { task.progress(0, now); }, task.stop());
+      if (!recorded || recorded->same_bits) return recorded;
+      return fail(ErrorKind::failed, "the run that recorded itself gave other bits than the plain one");
+    }();
+    const auto shared = made ? std::make_shared<const Recording>(made->recording) : nullptr;
+    task.deliver([this, key, generation, to_start, shared, why = made ? "" : made.error().message] {
+      if (generation != generation_) return;  // the user went on
+      if (shared == nullptr) return no_gpu_run(key, why, to_start);
+      shown_ = key;
+      install(shared, to_start);
+    });
+    return ok();
+  };
+  task_ = context_.tasks.start("Recording on the GPU", work);
 }
 
 void Recordings::record_in_task(const KernelRow& row, const Key& key, std::uint64_t bytes, bool to_start) {

@@ -6,9 +6,11 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 
 #include "app/control/job_context.h"
 #include "app/state/document_inputs.h"
+#include "app/worker/bench.h"
 #include "kernels/model/inputs.h"
 #include "kernels/model/kernel.h"
 #include "kernels/recording/recording.h"
@@ -17,7 +19,8 @@ namespace attn {
 
 class Recordings {
  public:
-  explicit Recordings(const JobContext& context) : context_(context) {}
+  // `gpu` lets GPU kernels record themselves; null = no GPU is looked for.
+  Recordings(const JobContext& context, std::shared_ptr<GpuBench> gpu) : context_(context), gpu_(std::move(gpu)) {}
 
   // Records where the document asks for another recording than the one shown or being made. `to_start`: the new one is
   // shown at its first step.
@@ -46,12 +49,20 @@ class Recordings {
   Key wanted() const;
   void record(const Key& key, bool to_start);
   void record_in_task(const KernelRow& row, const Key& key, std::uint64_t bytes, bool to_start);
+  // A GPU kernel's own run: out of the assets, or by the worker in a task. Until it is there, and where there is none,
+  // Step shows the CPU's.
+  void record_by_gpu(const Key& key, bool to_start);
+  void no_gpu_run(const Key& key, const std::string& why, bool to_start);
+  // The opened .attn's own, where nothing of the document is other than in it.
+  std::shared_ptr<const Recording> opened_as(const Key& key) const;
   void install(std::shared_ptr<const Recording> recording, bool to_start);
   void refuse(std::string words);
 
   JobContext context_;
-  std::optional<Key> shown_;  // of model.recording, or of what was refused
-  Key pending_;               // of the recording that a task makes
+  std::shared_ptr<GpuBench> gpu_;
+  std::optional<Key> without_gpu_run_;  // the last whose GPU run could not be had
+  std::optional<Key> shown_;            // of model.recording, or of what was refused
+  Key pending_;                         // of the recording that a task makes
   OpenedRecordings opened_;
   std::optional<EventIndex> wanted_cursor_;  // from a state string or a file, until there is a recording
   TaskId task_ = 0, replay_task_ = 0;

@@ -15,6 +15,7 @@
 #include "viz/draw/canvas.h"
 #include "viz/draw/text_fit.h"
 #include "viz/draw/widgets.h"
+#include "viz/step/facts/gpu_run.h"
 #include "viz/step/problem_fields.h"
 
 namespace attn {
@@ -130,7 +131,8 @@ void draw_museum_menu(const std::string& now, Commands& commands) {
 float draw_kernel_combo(const State& state, const Model& model, float x, float right, Commands& commands) {
   const Style& s = style();
   const bool step = shows_step(state.view);
-  const std::string& now = step ? state.document.kernel : bench_kernel(state);
+  const KernelRow* own = step ? gpu_run_of(state, model) : nullptr;  // a GPU kernel's own run
+  const std::string now = own != nullptr ? std::string(own->id) : step ? state.document.kernel : bench_kernel(state);
   const auto row = find_kernel_or_piece(now);
   std::string title = row ? std::string((*row)->title) : now;
   if (!step && !is_shown_kernel(state, model, now)) title = "the fastest that is shown";
@@ -139,12 +141,13 @@ float draw_kernel_combo(const State& state, const Model& model, float x, float r
   if (begin_chip("Kernel", title, Face::text, x, width)) {
     for (const KernelRow* each : ladder()) {
       const KernelRow& kernel = *each;
-      if (step && kernel.record == nullptr) continue;  // Step shows recordings
+      const bool by_gpu = has_gpu_run(kernel, state.document, model);
+      if (step && kernel.record == nullptr && !by_gpu) continue;  // Step shows recordings
       const bool chosen = kernel.id == now;
       Document changed = state.document;
       changed.kernel = std::string(kernel.id);
       // Step could not show it: said here, and nothing that is open is lost.
-      const auto why = chosen ? std::nullopt : why_not_recordable(changed);
+      const auto why = chosen || by_gpu ? std::nullopt : why_not_recordable(changed);
       ImGui::BeginDisabled(why && step);
       if (ImGui::Selectable(std::string(kernel.title).c_str(), chosen)) {
         commands.emplace_back(ChooseKernel{std::string(kernel.id)});

@@ -91,6 +91,17 @@ GpuRunner GpuBench::runner(const SweepSpec& spec, std::stop_token stop) {
   return runner;
 }
 
+Result<GpuRecorded> GpuBench::record(GpuRunRequest request, const std::function<void(const std::string&)>& now,
+                                     const std::stop_token& stop) {
+  const auto hello = look(stop, false);
+  if (!hello) return tl::unexpected(hello.error());
+  if (hello->gpus.empty()) return fail(ErrorKind::cannot_run, "there is no NVIDIA GPU in this machine");
+  const std::lock_guard lock(mutex_);
+  request.gpu = hello->gpus.front().index;
+  constexpr double kSeconds = 120;  // compilation included
+  return record_on_gpu(client_, request, gpu::device_of(hello->gpus.front()), {kSeconds, stop}, now);
+}
+
 std::vector<Measurement> GpuBench::compiled(const SweepSpec& spec, const std::stop_token& stop) {
   std::vector<Measurement> rows;
   if (!validate(spec)) return rows;
@@ -130,6 +141,17 @@ Measurement GpuBench::measure(const Point& p, const std::function<void(const std
   lost.reason = m.error().message;
   fill_figures(lost);
   return lost;
+}
+
+Result<std::vector<double>> GpuBench::turn(const Point& p, const Turn& turn, const std::stop_token& stop) {
+  const std::lock_guard lock(mutex_);
+  return client_.turn(p, turn, {max_seconds(p), stop});
+}
+
+void GpuBench::let_go() {
+  const std::lock_guard lock(mutex_);
+  // A worker that is lost has let go as well; the next request gets a new one.
+  (void)client_.let_go({kHelloSeconds, {}});
 }
 
 void GpuBench::sample(Measurement& row, const std::function<void(const std::string&)>& now, std::stop_token stop) {

@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "app/worker/client.h"
+#include "app/worker/record.h"
 #include "kernels/gpu/compile/service.h"
 #include "kernels/model/kernel.h"
 #include "profiling/sweep/sweep.h"
@@ -31,8 +32,14 @@ class GpuBench {
   Result<GpuHello> look(std::stop_token stop = {}, bool counters = true);
   // For run_sweep(): measures on GPU `spec.gpu`; where that cannot be used, compiles for `spec.arch` alone.
   GpuRunner runner(const SweepSpec& spec, std::stop_token stop);
+  // A kernel's own record of a run, on the first GPU. Refused in words where there is none, or the kernel cannot.
+  Result<GpuRecorded> record(GpuRunRequest request, const std::function<void(const std::string&)>& now,
+                             const std::stop_token& stop);
   // What the compiler says of every point of the sweep's GPU kernels on `spec.arch`, with no GPU: rows without a time.
   std::vector<Measurement> compiled(const SweepSpec& spec, const std::stop_token& stop);
+  // Repeats of a point that was measured before, by CUDA events; its tensors stay on the GPU until let_go().
+  Result<std::vector<double>> turn(const Point& p, const Turn& turn, const std::stop_token& stop);
+  void let_go();
   // Samples a row that was measured on GPU 0 of this machine (app/worker/collect.h).
   void sample(Measurement& row, const std::function<void(const std::string&)>& now, std::stop_token stop);
   // Where the rows of a sweep are taken: the GPU's where it measures GPU kernels on one, else this machine's.

@@ -113,22 +113,56 @@ Result<GpuHello> GpuClient::hello(const Deadline& deadline, bool counters) {
   return hello_from(reply->text);
 }
 
-Result<GpuRunAnswer> GpuClient::run(const GpuRunRequest& r, const Deadline& deadline, const Progress& progress) {
+namespace {
+
+// The inputs as they travel; none where the worker makes them.
+std::vector<std::span<const std::byte>> tensors_of(const GpuRunRequest& r) {
   std::vector<std::span<const std::byte>> parts;
-  if (r.inputs != nullptr) {
-    const auto add = [&](const Array& a) { parts.emplace_back(a.data(), a.bytes()); };
-    add(r.inputs->q);
-    add(r.inputs->k);
-    add(r.inputs->v);
-    if (r.inputs->bias) add(*r.inputs->bias);
+  if (r.inputs == nullptr) return parts;
+  const auto add = [&](const Array& a) { parts.emplace_back(a.data(), a.bytes()); };
+  add(r.inputs->q);
+  add(r.inputs->k);
+  add(r.inputs->v);
+  if (r.inputs->bias) add(*r.inputs->bias);
+  return parts;
+}
+
+Outputs outputs_for(const Problem& p) {
+  return {Array(p.dtype, {p.B, p.Hq, p.Lq, p.Dv}), Array(DType::f32, {p.B, p.Hq, p.Lq})};
+}
+
+}  // namespace
+
+Result<GpuRecordAnswer> GpuClient::record(const GpuRunRequest& r, const Deadline& deadline, const Progress& progress) {
+  if (r.inputs == nullptr) return fail(ErrorKind::failed, "a recording was asked for without inputs");
+  const std::string what = fmt::format("{} on {}", r.kernel, describe(r.problem));
+  json request = to_json(r);
+  request["do"] = "record";
+  const auto reply = ask(request.dump(), tensors_of(r), what, deadline, progress);
+  if (!reply) return tl::unexpected(reply.error());
+  auto answer = record_answer_from(reply->text);
+  if (!answer) return answer;
+  answer->outputs = outputs_for(r.problem);
+  Outputs& out = answer->outputs;
+  const std::size_t before = out.out.bytes() + out.lse.bytes();
+  if (reply->bytes.size() < before || (reply->bytes.size() - before) % sizeof(float) != 0) {
+    return tl::unexpected(lost({NoReply::broken, "the worker's answer has another size than the problem's"}, what));
   }
+  std::memcpy(out.out.data(), reply->bytes.data(), out.out.bytes());
+  std::memcpy(out.lse.data(), reply->bytes.data() + out.out.bytes(), out.lse.bytes());
+  answer->trace.resize((reply->bytes.size() - before) / sizeof(float));
+  std::memcpy(answer->trace.data(), reply->bytes.data() + before, reply->bytes.size() - before);
+  return answer;
+}
+
+Result<GpuRunAnswer> GpuClient::run(const GpuRunRequest& r, const Deadline& deadline, const Progress& progress) {
+  const std::vector<std::span<const std::byte>> parts = tensors_of(r);
   const std::string what = fmt::format("{} on {}", r.kernel, describe(r.problem));
   auto reply = ask(to_json(r).dump(), parts, what, deadline, progress);
   if (!reply) return tl::unexpected(reply.error());
   auto answer = run_answer_from(reply->text);
   if (!answer || r.inputs == nullptr) return answer;
-  const Problem& p = r.problem;
-  answer->outputs = {Array(p.dtype, {p.B, p.Hq, p.Lq, p.Dv}), Array(DType::f32, {p.B, p.Hq, p.Lq})};
+  answer->outputs = outputs_for(r.problem);
   Outputs& out = answer->outputs;
   if (reply->bytes.size() != out.out.bytes() + out.lse.bytes()) {
     return tl::unexpected(lost({NoReply::broken, "the worker's answer has another size than the problem's"}, what));
@@ -146,6 +180,20 @@ Result<Measurement> GpuClient::measure(const Point& p, const Deadline& deadline,
   if (!m) return tl::unexpected(lost({NoReply::broken, m.error().message}, what));
   if (reply->text.value("lost", false)) detach();
   return m;
+}
+
+Result<std::vector<double>> GpuClient::turn(const Point& p, const Turn& turn, const Deadline& deadline) {
+  const std::string what = fmt::format("{} on {}, a turn", p.kernel, describe(p.problem));
+  auto reply = ask(to_json(p, turn).dump(), {}, what, deadline, {});
+  if (!reply) return tl::unexpected(reply.error());
+  return turn_samples_from(reply->text);
+}
+
+Result<void> GpuClient::let_go(const Deadline& deadline) {
+  if (!child_) return ok();
+  auto reply = ask(json{{"do", "let_go"}}.dump(), {}, "Freeing the GPU", deadline, {});
+  if (!reply) return tl::unexpected(reply.error());
+  return ok();
 }
 
 Result<KernelSamples> GpuClient::sample(const Point& p, const Deadline& deadline, const Progress& progress) {

@@ -129,6 +129,27 @@ Result<Point> point_from(const json& j) {
   });
 }
 
+json to_json(const Point& p, const Turn& turn) {
+  json j = to_json(p);
+  j["do"] = "turn";
+  j["warm_up"] = turn.warm_up;
+  j["repeats"] = turn.repeats;
+  j["pause_us"] = turn.pause_us;
+  j["flushes"] = turn.flushes;
+  return j;
+}
+
+Result<std::vector<double>> turn_samples_from(const json& j) {
+  return guarded<std::vector<double>>(
+      [&]() -> Result<std::vector<double>> { return j.at("samples_us").get<std::vector<double>>(); });
+}
+
+Result<Turn> turn_from(const json& j) {
+  return guarded<Turn>([&]() -> Result<Turn> {
+    return Turn{j.at("warm_up"), j.at("repeats"), j.at("pause_us"), j.at("flushes")};
+  });
+}
+
 json to_json(const Measurement& m, bool lost) {
   return {{"is", "measured"}, {"measurement", measurement_to_json(m, true)}, {"lost", lost}};
 }
@@ -169,6 +190,29 @@ Result<GpuRunAnswer> run_answer_from(const json& j) {
     a.source = j.at("source");
     a.source_hash = j.at("source_hash");
     a.samples_us = j.at("samples_us").get<std::vector<double>>();
+    return a;
+  });
+}
+
+json to_json(const GpuRecordAnswer& a) {
+  return {{"is", "recorded"},       {"same_bits", a.same_bits},
+          {"plain_us", a.plain_us}, {"traced_us", a.traced_us},
+          {"source", a.source},     {"device", a.device},
+          {"uuid", a.uuid},         {"options", options_to_json(a.options)}};
+}
+
+Result<GpuRecordAnswer> record_answer_from(const json& j) {
+  return guarded<GpuRecordAnswer>([&]() -> Result<GpuRecordAnswer> {
+    GpuRecordAnswer a;
+    a.same_bits = j.at("same_bits");
+    a.plain_us = j.at("plain_us");
+    a.traced_us = j.at("traced_us");
+    a.source = j.at("source");
+    a.device = j.at("device");
+    a.uuid = j.at("uuid");
+    auto options = options_from_json(j.at("options"), "options");
+    if (!options) return tl::unexpected(options.error());
+    a.options = *options;
     return a;
   });
 }

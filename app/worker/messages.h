@@ -1,9 +1,12 @@
 // The worker's requests and answers as JSON: written and read by the two sides, here alone.
 #pragma once
 
+#include <vector>
+
 #include <nlohmann/json.hpp>
 
 #include "app/worker/worker.h"
+#include "profiling/measure/turn.h"
 
 namespace attn {
 
@@ -18,6 +21,9 @@ Result<ReadRequest> run_request_from(const nlohmann::json& j);
 
 nlohmann::json to_json(const Point& p);
 Result<Point> point_from(const nlohmann::json& j);
+nlohmann::json to_json(const Point& p, const Turn& turn);
+Result<std::vector<double>> turn_samples_from(const nlohmann::json& j);
+Result<Turn> turn_from(const nlohmann::json& j);
 nlohmann::json to_json(const Measurement& m, bool lost);
 Result<Measurement> measurement_from(const nlohmann::json& j);
 nlohmann::json to_json(const KernelSamples& s, bool lost);
@@ -25,6 +31,9 @@ Result<KernelSamples> samples_from(const nlohmann::json& j);
 
 nlohmann::json to_json(const GpuRunAnswer& a);
 Result<GpuRunAnswer> run_answer_from(const nlohmann::json& j);
+// Without outputs and trace, which travel as bytes.
+nlohmann::json to_json(const GpuRecordAnswer& a);
+Result<GpuRecordAnswer> record_answer_from(const nlohmann::json& j);
 nlohmann::json to_json(const GpuHello& h);
 Result<GpuHello> hello_from(const nlohmann::json& j);
 

@@ -2,6 +2,10 @@
 
 #include <algorithm>
 #include <exception>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
 #include <utility>
 
 #include <fmt/format.h>
@@ -10,6 +14,7 @@
 #include "kernels/base/bytes.h"
 #include "kernels/gpu/device/device_run.h"
 #include "kernels/gpu/device/queue.h"
+#include "kernels/gpu/rungs/trace.h"
 #include "kernels/ladder.h"
 #include "kernels/model/fits.h"
 #include "profiling/measure/gpu_timing.h"
@@ -37,6 +42,12 @@ struct Gpu {
   Result<std::unique_ptr<Profiler>> profiler = fail(ErrorKind::cannot_run, "");
   Result<std::unique_ptr<GpuSensors>> sensors = fail(ErrorKind::cannot_run, "");
   bool looked_for_profiler = false, looked_for_sensors = false;
+};
+
+// One kernel with its tensors on the GPU, kept between its turns.
+struct HeldRun {
+  std::unique_ptr<Plan> plan;  // the run points to it
+  std::unique_ptr<gpu::DeviceRun> run;
 };
 
 class Worker {
@@ -71,11 +82,15 @@ class Worker {
     const std::string what = request->value("do", "");
     if (what == "hello") return hello(request->value("counters", true));
     if (what == "measure") return measure(*request);
+    if (what == "turn") return turn(*request);
+    if (what == "let_go") return let_go();
     if (what == "sample") return sample(*request);
-    if (what != "run") return bad_input(fmt::format("the worker does not know the request '{}'", what));
+    if (what != "run" && what != "record")
+      return bad_input(fmt::format("the worker does not know the request '{}'", what));
     auto read = run_request_from(*request);
     if (!read) return tl::unexpected(read.error());
     if (auto ready = open(read->request.gpu); !ready) return ready;
+    if (what == "record") return record(read->request, message.bytes);
     return read->break_on_purpose.empty() ? run(*read, message.bytes) : break_down(read->break_on_purpose);
   }
 
@@ -161,6 +176,8 @@ class Worker {
   }
 
   Result<void> run(const ReadRequest& read, std::span<const std::byte> tensors);
+  Result<void> record(const GpuRunRequest& r, std::span<const std::byte> tensors);
+  Result<double> timed(gpu::DeviceRun& run, Outputs& out);
   Result<Plan> plan_of(const GpuRunRequest& r);
   Result<GpuPeaks*> peaks();
   Result<std::vector<double>> time(gpu::DeviceRun& run, const GpuTiming& t);
@@ -168,6 +185,9 @@ class Worker {
   Result<void> sample(const json& request);
   Result<void> tools_for(const Point& p, GpuTools& tools);
   Result<void> break_down(const std::string& how);
+  Result<void> turn(const json& request);
+  Result<void> hold(const Point& p, const std::string& key);
+  Result<void> let_go();
 
   Socket& socket_;
   const WorkerParts& parts_;
@@ -175,6 +195,8 @@ class Worker {
   std::unique_ptr<gpu::Driver> driver_;
   std::unique_ptr<gpu::Compiler> compiler_;
   Gpu gpu_;
+  ProblemCache problem_;
+  std::map<std::string, HeldRun> held_;  // of turns, by the request that they answer
 };
 
 Result<Plan> Worker::plan_of(const GpuRunRequest& r) {
@@ -269,9 +291,73 @@ Result<void> Worker::run(const ReadRequest& read, std::span<const std::byte> ten
   return ok();
 }
 
+// One run after one that warmed up, by CUDA events; its answer.
+Result<double> Worker::timed(gpu::DeviceRun& run, Outputs& out) {
+  if (auto warm = run.once(); !warm) return tl::unexpected(warm.error());
+  const auto begin = driver_->create_event(), end = driver_->create_event();
+  Result<double> ms = 0.0;
+  Result<void> done = begin && end ? driver_->record(*begin, gpu_.queue->stream())
+                                   : Result<void>(tl::unexpected(begin ? end.error() : begin.error()));
+  if (done) done = run.enqueue();
+  if (done) done = driver_->record(*end, gpu_.queue->stream());
+  if (done) ms = driver_->elapsed_ms(*begin, *end);
+  if (begin) driver_->destroy_event(*begin);
+  if (end) driver_->destroy_event(*end);
+  if (done) done = run.fetch(out);
+  if (!done) return tl::unexpected(run.on(done.error()));
+  if (!ms) return tl::unexpected(run.on(ms.error()));
+  return *ms * 1000;
+}
+
+Result<void> Worker::record(const GpuRunRequest& r, std::span<const std::byte> tensors) {
+  auto plan = plan_of(r);
+  if (!plan) return tl::unexpected(plan.error());
+  const auto source = gpu::kernel_source(r.kernel, parts_.edited_kernels);
+  if (!source) return tl::unexpected(source.error());
+  if (auto can = gpu::check_traceable(*plan, *source); !can) return can;
+  const auto placed = gpu::split_tensors(r.problem, tensors);
+  if (!placed) return tl::unexpected(placed.error());
+  auto run = gpu::DeviceRun::place(*gpu_.queue, *plan, *placed);
+  if (!run) return tl::unexpected(run.error());
+  GpuRecordAnswer answer;
+  answer.options = plan->options;
+  answer.source = source->label(r.kernel);
+  answer.device = gpu_.properties.name;
+  answer.uuid = gpu_.properties.uuid;
+  answer.outputs = gpu::empty_outputs(r.problem);
+  Outputs plain = gpu::empty_outputs(r.problem);
+  progress(fmt::format("compiling and running {}", r.kernel));
+  const auto plain_us = timed(*run, plain);
+  if (!plain_us) return tl::unexpected(plain_us.error());
+
+  progress(fmt::format("{} records itself", r.kernel));
+  answer.trace.resize(gpu::trace_floats(*plan, *gpu::trace_facts(*plan->kernel, r.problem, plan->options)));
+  const std::uint64_t bytes = answer.trace.size() * sizeof(float);
+  const auto buffer = gpu::Memory::allocate(*driver_, bytes);
+  if (!buffer) return tl::unexpected(run->on(buffer.error()));
+  constexpr std::uint8_t kUnwritten = 0xff;
+  if (auto filled = driver_->fill(buffer->address(), kUnwritten, bytes, gpu_.queue->stream()); !filled) return filled;
+  gpu_.queue->trace_to(buffer->address());
+  const auto traced_us = timed(*run, answer.outputs);
+  gpu_.queue->trace_to(0);
+  if (!traced_us) return tl::unexpected(traced_us.error());
+  auto got = driver_->download(answer.trace.data(), buffer->address(), bytes, gpu_.queue->stream());
+  if (got) got = driver_->synchronize(gpu_.queue->stream());
+  if (!got) return tl::unexpected(run->on(got.error()));
+  answer.plain_us = *plain_us;
+  answer.traced_us = *traced_us;
+  answer.same_bits = plain.out == answer.outputs.out && plain.lse == answer.outputs.lse;
+  const std::span<const std::byte> parts[] = {{answer.outputs.out.data(), answer.outputs.out.bytes()},
+                                              {answer.outputs.lse.data(), answer.outputs.lse.bytes()},
+                                              std::as_bytes(std::span(answer.trace))};
+  send(to_json(answer), parts);
+  return ok();
+}
+
 // What a measurement needs; CUPTI only where counters are wanted.
 Result<void> Worker::tools_for(const Point& p, GpuTools& tools) {
   tools.queue = &*gpu_.queue;
+  tools.problem = &problem_;
   tools.properties = gpu_.properties;
   tools.edited_kernels = parts_.edited_kernels;
   tools.progress = [this](const std::string& now) { progress(now); };
@@ -307,6 +393,60 @@ Result<void> Worker::measure(const json& request) {
   if (auto ready = tools_for(*point, tools); !ready) return ready;
   const Measurement m = measure_on_gpu(*point, tools);
   send(to_json(m, driver_->lost()), {});
+  return ok();
+}
+
+// What was placed for an earlier turn is used again; where there is no room beside it, it goes.
+Result<void> Worker::hold(const Point& p, const std::string& key) {
+  if (held_.contains(key)) return ok();
+  const auto inputs = problem_.inputs(p);
+  if (!inputs) return tl::unexpected(inputs.error());
+  GpuRunRequest r;
+  r.kernel = p.kernel;
+  r.problem = p.problem;
+  r.options = p.options;
+  r.memory_limit = p.memory_limit;
+  auto plan = plan_of(r);
+  if (!plan && !held_.empty()) {
+    held_.clear();
+    plan = plan_of(r);
+  }
+  if (!plan) return tl::unexpected(plan.error());
+  HeldRun held{std::make_unique<Plan>(std::move(*plan)), nullptr};
+  auto run = gpu::DeviceRun::place(*gpu_.queue, *held.plan, gpu::tensor_bytes_of(**inputs));
+  if (!run) return tl::unexpected(run.error());
+  held.run = std::make_unique<gpu::DeviceRun>(std::move(*run));
+  if (auto ran = held.run->once(); !ran) return ran;
+  held_.emplace(key, std::move(held));
+  return ok();
+}
+
+Result<void> Worker::turn(const json& request) {
+  const auto point = point_from(request);
+  if (!point) return tl::unexpected(point.error());
+  const auto asked = turn_from(request);
+  if (!asked) return tl::unexpected(asked.error());
+  if (auto ready = open(point->gpu); !ready) return ready;
+  const auto made = peaks();
+  if (!made) return tl::unexpected(made.error());
+  const std::string key = to_json(*point).dump();
+  if (auto held = hold(*point, key); !held) return held;
+  GpuClocks clocks;
+  clocks.driver = driver_.get();
+  clocks.stream = gpu_.queue->stream();
+  clocks.peaks = *made;
+  const auto samples = time_turn(*held_.at(key).run, *asked, point->l2, clocks);
+  // A stored S of gigabytes is placed again for the next turn: a peer may need the room in its own.
+  constexpr std::uint64_t kMayStay = std::uint64_t{1} << 30;
+  if (held_.at(key).plan->workspace_bytes > kMayStay) held_.erase(key);
+  if (!samples) return tl::unexpected(samples.error());
+  send({{"is", "turn"}, {"samples_us", *samples}}, {});
+  return ok();
+}
+
+Result<void> Worker::let_go() {
+  held_.clear();
+  send({{"is", "done"}}, {});
   return ok();
 }
 

@@ -9,8 +9,13 @@
 //             {"is": "done", ...} + out, lse
 //   or        {"is": "error", "kind", "message", "lost"}
 // "generate" stands in place of the tensors; then none travel, the answer's neither.
+//   request   {"do": "record", ...} as "run", with tensors: a plain run, then one that records itself
+//   answer    {"is": "recorded", "same_bits", "plain_us", "traced_us", ...} + out, lse, the recorder's buffer
 //   request   {"do": "measure", ...}: one point of a sweep; the worker makes the inputs, checks, times and counts
 //   answer    {"is": "measured", "measurement": as in a session's JSON, "lost"}: what went wrong is the row's reason
+//   request   {"do": "turn", as for "measure", "warm_up", "repeats", "pause_us"}: repeats by CUDA events for a point that
+//             was measured before; its tensors stay on the GPU until {"do": "let_go"}
+//   answer    {"is": "turn", "samples_us"}, {"is": "done"}
 //   request   {"do": "sample", ...}: the same point; where its warps wait, instruction by instruction
 //   answer    {"is": "sampled", "samples": as in a session's JSON, without lines and phases, "lost"}, or an error
 #pragma once
@@ -60,6 +65,17 @@ struct GpuRunAnswer {
   std::string source;  // "naive", or "naive@1a2b3c4d": an edited copy
   std::string source_hash;
   std::vector<double> samples_us;
+};
+
+// A run that recorded itself, and the plain one beside it.
+struct GpuRecordAnswer {
+  Outputs outputs;         // of the traced run
+  bool same_bits = false;  // O and LSE of both
+  double plain_us = 0, traced_us = 0;
+  std::string source;  // "naive", or "naive@1a2b3c4d"
+  std::string device, uuid;
+  Options options;  // resolved
+  std::vector<float> trace;
 };
 
 struct GpuHello {

@@ -48,6 +48,7 @@ std::string_view name_of(Slot s);
 enum class Rules : std::uint8_t {
   scalar,  // index order, multiply then add
   vector,  // 16 interleaved partial sums for rows, one fma chain an element for products
+  none,    // a GPU's own: a replay holds each phase against fp64 within a bound
 };
 
 }  // namespace attn

@@ -79,6 +79,9 @@ std::vector<Preset> make_presets() {
        with_bias(square(16, 8), {1, 1, 16, 16}), 4, 4, 1},
       {"large", "Large", "64 rows of 64 numbers in tiles of 16: the size of one real kernel's tile.", G::normal,
        square(64, 64), 16, 16, 1},
+      {"late_outlier_64", "Late outlier, 64 × 64",
+       "The outlier in the last of four tiles of 16, the smallest that GPU kernels take: runs of theirs came along.",
+       G::late_outlier, square(64, 64), 16, 16, 1},
   };
 }
 

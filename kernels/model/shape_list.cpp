@@ -170,6 +170,31 @@ std::vector<CheckCase> repeat_cases(DType dtype) {
   return cases;
 }
 
+std::vector<CheckCase> random_cases(DType dtype, std::int64_t count, std::uint64_t seed) {
+  // splitmix64 (Steele, Lea and Flood 2014): the same everywhere.
+  std::uint64_t state = seed;
+  const auto draw = [&state](std::uint64_t below) {
+    state += 0x9e3779b97f4a7c15ULL;
+    std::uint64_t x = state;
+    x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9ULL;
+    x = (x ^ (x >> 27)) * 0x94d049bb133111ebULL;
+    return static_cast<std::int64_t>((x ^ (x >> 31)) % below);
+  };
+  constexpr std::uint64_t kLongest = 513;
+  std::vector<CheckCase> cases;
+  for (std::int64_t n = 0; n < count; ++n) {
+    Shape shape{};
+    shape.Lq = 1 + draw(kLongest);
+    shape.Lk = 1 + draw(kLongest);
+    shape.D = kHeadDims[static_cast<std::size_t>(draw(kHeadDims.size()))];
+    shape.Dv = draw(2) == 0 ? shape.D : kHeadDims[static_cast<std::size_t>(draw(kHeadDims.size()))];
+    const MaskKind mask = kMasks[static_cast<std::size_t>(draw(kMasks.size()))];
+    cases.push_back(make_case(shape, mask, dtype, static_cast<std::size_t>(draw(1000))));
+    cases.back().inputs.seed = seed + static_cast<std::uint64_t>(n);
+  }
+  return cases;
+}
+
 Result<Inputs> inputs_of(const CheckCase& c) {
   Result<Inputs> in = make_inputs(c.problem, c.inputs);
   if (!in || c.mask != MaskKind::bias_with_minus_inf) return in;

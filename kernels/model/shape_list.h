@@ -35,6 +35,9 @@ std::vector<CheckCase> all_cases(DType dtype);
 // causal, decoding.
 std::vector<CheckCase> repeat_cases(DType dtype);
 
+// `count` problems drawn at random, up to 513 queries and keys, every mask, grouped heads; the same for the same seed.
+std::vector<CheckCase> random_cases(DType dtype, std::int64_t count, std::uint64_t seed);
+
 // make_inputs, with the -inf of bias_with_minus_inf planted.
 Result<Inputs> inputs_of(const CheckCase& c);
 

@@ -187,6 +187,13 @@ class Checker {
     if (std::max({p.B, p.Hq, p.Lq, p.Lk}) > kMax || rec_.options.br < 1 || rec_.options.bc < 1) {
       return bad_input(fmt::format("{}: its problem or tile is none that can be recorded.", where_));
     }
+    if ((rec_.rules == Rules::none) != rec_.gpu.has_value()) {
+      return bad_input(fmt::format("{}: the rules of its arithmetic are not those of its place.", where_));
+    }
+    if (rec_.gpu && rec_.gpu->makers.size() != rec_.versions.size()) {
+      return bad_input(
+          fmt::format("{}: it has {} makers for {} versions.", where_, rec_.gpu->makers.size(), rec_.versions.size()));
+    }
     query_ = {p.Lq, rec_.options.br};
     key_ = {p.Lk, rec_.options.bc};
     // Each tile has an event at least, so a small file cannot ask for the look-up tables of a huge problem.
@@ -221,8 +228,12 @@ class Checker {
   const char* version_fault(const Version& v) const {
     const Axis& rows = rows_are_keys(v.slot) ? key_ : query_;
     if (!rows.is_tile(v.first_row, v.rows)) return "does not cover the rows of one tile";
-    const bool columns =
-        columns_are_keys(v.slot) ? key_.is_tile(v.first_col, v.cols) : v.first_col == 0 && v.cols == columns_of(v.slot);
+    constexpr std::int32_t kLanesOfWarp = 32;
+    const bool spread = v.holds.partial && rec_.gpu && made_as(v.slot) == Slot::l_new;
+    if (v.holds.partial && !spread) return "is spread over lanes, and not l of a GPU's run";
+    const bool columns = columns_are_keys(v.slot) ? key_.is_tile(v.first_col, v.cols)
+                         : spread                 ? v.first_col == 0 && v.cols >= 1 && v.cols <= kLanesOfWarp
+                                                  : v.first_col == 0 && v.cols == columns_of(v.slot);
     if (!columns) return "does not cover the columns of one tile";
     const std::uint64_t count = static_cast<std::uint64_t>(v.rows) * static_cast<std::uint64_t>(v.cols);
     if (count > rec_.arena.size() || v.offset > rec_.arena.size() - count) return "lies outside the arena";

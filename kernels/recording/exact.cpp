@@ -12,6 +12,9 @@
 //   rounded to a dtype   half its epsilon times the value, and half its least subnormal
 // fp64's own errors are 2^-29 of these and lie in the 1 %. l and O accumulated in a narrower type t (what-if) take
 // epsilon(t) / 2 for u. A bound is +inf where the recorded number or the exact one is not finite.
+// A GPU's run takes 2^-22 for kExpError (ex2.approx, expf: two units in the last place), and u twice as large: its scores
+// are in units of ln 2 and rounded once more for the formulas' reading; where P enters the product in 16 bits it is
+// rounded to them first, and u is taken four times, since tensor cores cut what they add.
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -40,19 +43,24 @@ using Row = std::vector<Num>;
 // A row's numbers by version. A map: what was computed stays where it is while more is added.
 using RowNumbers = std::map<VersionId, Row>;
 
-Num exp_of_difference(Num a, Num c) {
+// What a processor's arithmetic is good for.
+struct Arithmetic {
+  double unit = kUnit, exp_error = kExpError;
+};
+
+Num exp_of_difference(const Arithmetic& by, Num a, Num c) {
   const double x = a.exact - c.exact;
   if (a.exact == -kInf) return {0, 0};
-  const double e = a.bound + c.bound + kUnit * std::fabs(x);
+  const double e = a.bound + c.bound + by.unit * std::fabs(x);
   const double y = std::exp(x);
-  return {y, y * (std::expm1(e) + kExpError * std::exp(e)) + 0x1p-126};
+  return {y, y * (std::expm1(e) + by.exp_error * std::exp(e)) + 0x1p-126};
 }
 
-Num divided(Num x, Num l) {
+Num divided(const Arithmetic& by, Num x, Num l) {
   if (l.exact == 0) return {0, 0};
   const double q = x.exact / l.exact;
   const double rest = l.exact - l.bound;
-  return {q, rest > 0 ? (x.bound + std::fabs(q) * l.bound) / rest + kUnit * std::fabs(q) : kInf};
+  return {q, rest > 0 ? (x.bound + std::fabs(q) * l.bound) / rest + by.unit * std::fabs(q) : kInf};
 }
 
 Num rounded(DType t, Num x) {
@@ -69,7 +77,8 @@ Num shift(Num m) {
 class RowWalk {
  public:
   RowWalk(const Recording& rec, DType t, std::int32_t row, RowNumbers& out) : rec_(rec), row_(row), out_(out) {
-    accumulate_unit_ = t == DType::f32 ? kUnit : epsilon_of(t) / 2;
+    if (rec.gpu) by_ = {(rec.gpu->p == DType::f32 ? 2 : 4) * kUnit, 0x1p-22};
+    accumulate_unit_ = t == DType::f32 ? by_.unit : epsilon_of(t) / 2;
     if (rec.inputs.bias) bias_ = &*rec.inputs.bias;
   }
 
@@ -145,6 +154,7 @@ class RowWalk {
     const std::span<const float> q = recorded(live(Slot::q)), k = rec_.values(live(Slot::k));
     const auto d = static_cast<std::size_t>(rec_.problem.D);
     const double scale = rec_.problem.effective_scale();
+    const bool masks = rec_.version(rec_.after(e_, Slot::s)).holds.masked;  // a GPU that stores S masks it before
     make(Slot::s, [&](std::int64_t c) {
       const std::span<const float> key = k.subspan(static_cast<std::size_t>(c) * d, d);
       double sum = 0;
@@ -154,26 +164,50 @@ class RowWalk {
         sum += product;
         size += std::fabs(product);
       }
-      return Num{scale * sum, gamma_of(static_cast<double>(d) + 2, kUnit) * std::fabs(scale) * size};
+      const Num n{scale * sum, gamma_of(static_cast<double>(d) + 2, by_.unit) * std::fabs(scale) * size};
+      return masks ? masked(rec_.version(rec_.after(e_, Slot::s)), c, n) : n;
     });
   }
 
+  // Column c of a tile of S with mask and bias.
+  Num masked(const Version& v, std::int64_t c, Num n) const {
+    const EventId& id = rec_.events[e_].id;
+    const std::int64_t key = v.first_col + c;
+    if (!rec_.problem.visible(id.b, row_, key)) return {-kInf, 0};
+    if (bias_ == nullptr) return n;
+    const auto bias = static_cast<double>(bias_->get(rec_.problem.bias_index(id.b, id.h, row_, key)));
+    if (bias == -kInf) return {-kInf, 0};
+    n.exact += bias;
+    n.bound += by_.unit * std::fabs(n.exact);
+    return n;
+  }
   void mask() {
+    if (rec_.after(e_, Slot::s) == rec_.before(e_, Slot::s)) return;
     const Row& s = operand(rec_.before(e_, Slot::s));
     const Version& v = rec_.version(rec_.after(e_, Slot::s));
+    make(Slot::s, [&](std::int64_t c) { return masked(v, c, at(s, c)); });
+  }
+
+  // The versions of S, or of P and V, that this event takes: of its own tile; where a GPU's run is cut for the file
+  // m, l and O are made of all key tiles at once.
+  std::vector<VersionId> scores_read() const {
+    if (!rec_.gpu || !rec_.gpu->cut) return {live(Slot::s)};
     const EventId& id = rec_.events[e_].id;
-    make(Slot::s, [&](std::int64_t c) {
-      const std::int64_t key = v.first_col + c;
-      if (!rec_.problem.visible(id.b, row_, key)) return Num{-kInf, 0};
-      Num n = at(s, c);
-      if (bias_ != nullptr) {
-        const auto bias = static_cast<double>(bias_->get(rec_.problem.bias_index(id.b, id.h, row_, key)));
-        if (bias == -kInf) return Num{-kInf, 0};
-        n.exact += bias;
-        n.bound += kUnit * std::fabs(n.exact);
-      }
-      return n;
-    });
+    std::vector<VersionId> all;
+    for (std::int32_t j = 0; j < rec_.key_tiles(); ++j)
+      all.push_back(rec_.tile_version(Slot::s, id.b, id.h, id.i, j, e_));
+    std::erase(all, kNoVersion);
+    return all;
+  }
+  std::vector<std::pair<VersionId, VersionId>> factors() const {
+    if (!rec_.gpu || !rec_.gpu->cut) return {{live(Slot::p), live(Slot::v)}};
+    const EventId& id = rec_.events[e_].id;
+    std::vector<std::pair<VersionId, VersionId>> all;
+    for (std::int32_t j = 0; j < rec_.key_tiles(); ++j) {
+      const auto e = rec_.find({id.b, id.h, id.i, j, Phase::load_v});
+      if (e && *e <= e_) all.emplace_back(rec_.after(*e, Slot::p), rec_.after(*e, Slot::v));
+    }
+    return all;
   }
 
   void max() {
@@ -181,16 +215,14 @@ class RowWalk {
       make(Slot::m_new, [](std::int64_t) { return Num{0, 0}; });
       return;
     }
-    const Row& s = operand(live(Slot::s));
-    const Num old = first(live(Slot::m_old));
-    make(Slot::m_new, [&](std::int64_t) {
-      Num best = old;
-      for (const Num& n : s) {
+    Num best = first(live(Slot::m_old));
+    for (const VersionId read : scores_read()) {
+      for (const Num& n : operand(read)) {
         best.exact = n.exact > best.exact ? n.exact : best.exact;
         best.bound = std::max(best.bound, n.bound);
       }
-      return best;
-    });
+    }
+    make(Slot::m_new, [&](std::int64_t) { return best; });
   }
 
   void rescale() {
@@ -198,7 +230,7 @@ class RowWalk {
     // Where the kernel saw no change, its alpha is 1; the exact one is as close as m's bounds.
     make(Slot::alpha, [&](std::int64_t) {
       if (m_old.exact == m_new.exact) return Num{1, std::expm1(m_old.bound + m_new.bound)};
-      return exp_of_difference(m_old, m_new);
+      return exp_of_difference(by_, m_old, m_new);
     });
   }
 
@@ -208,39 +240,41 @@ class RowWalk {
     const bool stored = stores_scores(rec_.order);
     const Num l = stored ? first(live(Slot::l_new)) : Num{};
     make(Slot::p, [&](std::int64_t c) {
-      const Num p = exp_of_difference(at(s, c), m);
-      return stored ? rounded(rec_.problem.dtype, divided(p, l)) : p;
+      const Num p = exp_of_difference(by_, at(s, c), m);
+      return stored ? rounded(rec_.problem.dtype, divided(by_, p, l)) : p;
     });
   }
 
   void sum() {
     const bool stored = stores_scores(rec_.order);
     const Num l = first(live(Slot::l_old));
-    const Row& terms = operand(live(stored ? Slot::s : Slot::p));
+    const std::vector<VersionId> read = stored ? scores_read() : std::vector{live(Slot::p)};
     const Num m = stored ? shift(first(live(Slot::m_new))) : Num{};
     const Num alpha = stored ? Num{1, 0} : first(live(Slot::alpha));
     make(Slot::l_new, [&](std::int64_t) {
       Num out{alpha.exact * l.exact, alpha.exact * l.bound + alpha.bound * (l.exact + l.bound)};
-      for (const Num& term : terms) {
-        const Num p = stored ? exp_of_difference(term, m) : term;
-        out.exact += p.exact;
-        out.bound += p.bound;
+      std::size_t terms = 0;
+      for (const VersionId v : read) {
+        for (const Num& term : operand(v)) {
+          const Num p = stored ? exp_of_difference(by_, term, m) : term;
+          out.exact += p.exact;
+          out.bound += p.bound;
+          ++terms;
+        }
       }
-      out.bound += gamma_of(static_cast<double>(terms.size()) + 3, accumulate_unit_) * out.exact;
+      out.bound += gamma_of(static_cast<double>(terms) + 3, accumulate_unit_) * out.exact;
       return out;
     });
   }
 
   void output() {
     const Row& old = operand(live(Slot::o_old));
-    const Row& p = operand(live(Slot::p));
-    const std::span<const float> v = rec_.values(live(Slot::v));
     const auto dv = static_cast<std::size_t>(rec_.problem.Dv);
     const bool flash1 = rec_.order == Order::flash1;
     Num f = stores_scores(rec_.order) ? Num{1, 0} : first(live(Slot::alpha));
     if (flash1) {
       const Num l = first(live(Slot::l_old));
-      f = {f.exact * l.exact, f.exact * l.bound + f.bound * (l.exact + l.bound) + kUnit * f.exact * l.exact};
+      f = {f.exact * l.exact, f.exact * l.bound + f.bound * (l.exact + l.bound) + by_.unit * f.exact * l.exact};
     }
     Row sums(old.size());
     std::vector<double> sizes(old.size());
@@ -249,22 +283,30 @@ class RowWalk {
                  std::fabs(f.exact) * old[d].bound + f.bound * (std::fabs(old[d].exact) + old[d].bound)};
       sizes[d] = std::fabs(sums[d].exact);
     }
-    // Keys outside: rows of V lie side by side.
-    for (std::size_t c = 0; c < p.size(); ++c) {
-      const std::span<const float> values = v.subspan(c * dv, dv);
-      for (std::size_t d = 0; d < sums.size(); ++d) {
-        const auto value = static_cast<double>(values[d]);
-        sums[d].exact += p[c].exact * value;
-        sums[d].bound += p[c].bound * std::fabs(value);
-        sizes[d] += p[c].exact * std::fabs(value);
+    const bool narrow = rec_.gpu && !stores_scores(rec_.order);
+    std::size_t keys = 0;
+    for (const auto& [p_id, v_id] : factors()) {
+      const Row& p = operand(p_id);
+      const std::span<const float> v = rec_.values(v_id);
+      keys += p.size();
+      // Keys outside: rows of V lie side by side.
+      for (std::size_t c = 0; c < p.size(); ++c) {
+        const Num weight = narrow ? rounded(rec_.gpu->p, p[c]) : p[c];
+        const std::span<const float> values = v.subspan(c * dv, dv);
+        for (std::size_t d = 0; d < sums.size(); ++d) {
+          const auto value = static_cast<double>(values[d]);
+          sums[d].exact += weight.exact * value;
+          sums[d].bound += weight.bound * std::fabs(value);
+          sizes[d] += weight.exact * std::fabs(value);
+        }
       }
     }
-    const double growth = gamma_of(static_cast<double>(p.size()) + 3, accumulate_unit_);
+    const double growth = gamma_of(static_cast<double>(keys) + 3, accumulate_unit_);
     const Num l_new = flash1 ? first(live(Slot::l_new)) : Num{};
     make(Slot::o_new, [&](std::int64_t d) {
       Num out = at(sums, d);
       out.bound += growth * (sizes[static_cast<std::size_t>(d)] + out.bound);
-      return flash1 ? divided(out, l_new) : out;
+      return flash1 ? divided(by_, out, l_new) : out;
     });
   }
 
@@ -279,14 +321,14 @@ class RowWalk {
       const double ln = std::log(l.exact);
       const double rest = l.exact - l.bound;
       const double sizes = std::fabs(m.exact + ln) + std::fabs(ln) + std::fabs(m.exact);
-      return Num{m.exact + ln, m.bound + (rest > 0 ? l.bound / rest : kInf) + kUnit * sizes};
+      return Num{m.exact + ln, m.bound + (rest > 0 ? l.bound / rest : kInf) + by_.unit * sizes};
     });
   }
 
   void normalise() {
     const Row& o = operand(newest(Slot::o_new, Slot::o_old));
     const Num l = first(newest(Slot::l_new, Slot::l_old));
-    make(Slot::o_new, [&](std::int64_t d) { return divided(at(o, d), l); });
+    make(Slot::o_new, [&](std::int64_t d) { return divided(by_, at(o, d), l); });
     lse(first(newest(Slot::m_new, Slot::m_old)), l);
   }
 
@@ -311,6 +353,7 @@ class RowWalk {
   const Recording& rec_;
   std::int32_t row_;  // in the whole tensor
   RowNumbers& out_;
+  Arithmetic by_;
   double accumulate_unit_ = kUnit;
   const Array* bias_ = nullptr;
   EventIndex e_ = 0;

@@ -22,6 +22,8 @@ using Names = std::vector<std::string>;
 
 constexpr std::size_t kEventColumns = 6;
 constexpr std::size_t kVersionColumns = 8;
+constexpr std::size_t kMakerColumns = 2;
+constexpr std::int64_t kMaxHolds = 31;  // of version 1: 15
 constexpr std::size_t kMaxRecordings = 256;
 
 Names names_of_phases() {
@@ -43,7 +45,7 @@ Names names_of_orders() {
 }
 
 Names names_of_rules() {
-  return {"scalar", "vector"};
+  return {"scalar", "vector", "none"};
 }
 
 // In the order of TrafficPart.
@@ -54,11 +56,11 @@ Names names_of_traffic() {
 }
 
 std::int64_t bits_of(const Holds& h) {
-  return (h.scaled ? 1 : 0) + (h.base2 ? 2 : 0) + (h.normalised ? 4 : 0) + (h.masked ? 8 : 0);
+  return (h.scaled ? 1 : 0) + (h.base2 ? 2 : 0) + (h.normalised ? 4 : 0) + (h.masked ? 8 : 0) + (h.partial ? 16 : 0);
 }
 
 Holds holds_of(std::int64_t bits) {
-  return {(bits & 1) != 0, (bits & 2) != 0, (bits & 4) != 0, (bits & 8) != 0};
+  return {(bits & 1) != 0, (bits & 2) != 0, (bits & 4) != 0, (bits & 8) != 0, (bits & 16) != 0};
 }
 
 std::vector<std::byte> events_table(const Recording& rec) {
@@ -94,6 +96,28 @@ std::vector<std::byte> versions_table(const Recording& rec) {
   return npy_table_bytes<std::int64_t>(values, kVersionColumns);
 }
 
+std::vector<std::byte> makers_table(const OnGpu& gpu) {
+  std::vector<std::int32_t> values;
+  values.reserve(gpu.makers.size() * kMakerColumns);
+  for (const Maker& m : gpu.makers) values.insert(values.end(), {m.block, m.warp});
+  return npy_table_bytes<std::int32_t>(values, kMakerColumns);
+}
+
+Names names_of_dtypes() {
+  Names names;
+  for (const DType t : {DType::f32, DType::f16, DType::bf16}) names.emplace_back(name_of(t));
+  return names;
+}
+
+// What a GPU's recording states on top.
+json gpu_to_json(const OnGpu& gpu) {
+  json j{{"place", "gpu"},
+         {"arithmetic",
+          {{"exp", gpu.exp2 ? "exp2" : "exp"}, {"p", name_of(gpu.p)}, {"accumulator", name_of(gpu.accumulator)}}}};
+  if (!gpu.uuid.empty()) j["device_uuid"] = gpu.uuid;
+  return j;
+}
+
 // Reads one recording; every step leaves a Result, and nothing is kept of one that fails.
 class Reader {
  public:
@@ -105,6 +129,7 @@ class Reader {
     if (auto r = read_head(); !r) return tl::unexpected(r.error());
     if (auto r = read_names(); !r) return tl::unexpected(r.error());
     if (auto r = read_versions(); !r) return tl::unexpected(r.error());
+    if (auto r = read_makers(); !r) return tl::unexpected(r.error());
     if (auto r = read_events(); !r) return tl::unexpected(r.error());
     if (auto r = read_tensors(); !r) return tl::unexpected(r.error());
     if (auto r = check_recording(rec_, where_); !r) return tl::unexpected(r.error());
@@ -127,6 +152,47 @@ class Reader {
     if (!options) return tl::unexpected(options.error());
     rec_.problem = std::move(*problem);
     rec_.options = *options;
+    return fields_.has("place") && fields_.choice("place", {"cpu", "gpu"}) == 1 ? read_gpu() : fields_.result();
+  }
+
+  Result<void> read_gpu() {
+    OnGpu& gpu = rec_.gpu.emplace();
+    if (fields_.has("device_uuid")) gpu.uuid = fields_.text("device_uuid");
+    gpu.launched = rec_.options;
+    JsonFields arithmetic(fields_.object("arithmetic"), where_ + ".arithmetic");
+    gpu.exp2 = arithmetic.choice("exp", {"exp", "exp2"}) == 1;
+    gpu.p = static_cast<DType>(arithmetic.choice("p", names_of_dtypes()));
+    gpu.accumulator = static_cast<DType>(arithmetic.choice("accumulator", names_of_dtypes()));
+    if (auto r = arithmetic.result(); !r) return r;
+    if (fields_.has("cut")) {
+      const std::vector<std::int64_t> cut = fields_.integers("cut", 2);
+      constexpr std::int64_t kMaxCut = 4096;
+      const auto good = [](std::int64_t n) { return n >= 1 && n <= kMaxCut; };
+      if (cut.size() != 2 || !std::ranges::all_of(cut, good)) {
+        fields_.refuse("cut", fmt::format("must be two whole numbers from 1 to {}", kMaxCut));
+        return fields_.result();
+      }
+      gpu.cut = true;
+      rec_.options.br = static_cast<std::int32_t>(cut[0]);
+      rec_.options.bc = static_cast<std::int32_t>(cut[1]);
+    }
+    return fields_.result();
+  }
+
+  Result<void> read_makers() {
+    if (!rec_.gpu) return ok();
+    rec_.gpu->makers.resize(rec_.versions.size());
+    if (!fields_.has("makers")) return ok();
+    const auto values = table<std::int32_t>("makers", kMakerColumns, sizeof(Version));
+    if (!values) return tl::unexpected(values.error());
+    if (values->size() != rec_.versions.size() * kMakerColumns) {
+      return bad_input(fmt::format("{}: makers and versions have different numbers of rows.", where_));
+    }
+    for (std::size_t v = 0; v < rec_.versions.size(); ++v) {
+      const Maker m{(*values)[v * kMakerColumns], (*values)[v * kMakerColumns + 1]};
+      if (m.block < -1 || m.warp < -1) return bad_input(fmt::format("{}: version {} has no such maker.", where_, v));
+      rec_.gpu->makers[v] = m;
+    }
     return ok();
   }
 
@@ -181,7 +247,7 @@ class Reader {
       const std::span<const std::int64_t> row = std::span(*values).subspan(i * kVersionColumns, kVersionColumns);
       const bool in_range = std::ranges::all_of(row, [](std::int64_t x) { return x >= 0; }) &&
                             std::ranges::all_of(row.subspan(1), [](std::int64_t x) { return x <= kMax32; });
-      if (!in_range || static_cast<std::size_t>(row[6]) >= slots_.size() || row[7] > 15) {
+      if (!in_range || static_cast<std::size_t>(row[6]) >= slots_.size() || row[7] > kMaxHolds) {
         return bad_input(fmt::format("{}: version {} has a number that is out of range.", where_, i));
       }
       Version& v = rec_.versions[i];
@@ -271,10 +337,14 @@ Result<void> add_recording(const Recording& rec, std::size_t index, json& sessio
          {"rules", names_of_rules()[static_cast<std::size_t>(rec.rules)]},
          {"score_reads", rec.score_reads},
          {"problem", problem_to_json(rec.problem)},
-         {"options", options_to_json(rec.options)},
+         {"options", options_to_json(rec.gpu ? rec.gpu->launched : rec.options)},
          {"phases", names_of_phases()},
          {"slots", names_of_slots()},
          {"traffic", names_of_traffic()}};
+  if (rec.gpu) {
+    j.update(gpu_to_json(*rec.gpu));
+    if (rec.gpu->cut) j["cut"] = {rec.options.br, rec.options.bc};
+  }
   const auto add = [&](const char* key, std::vector<std::byte> bytes) {
     const std::string name = fmt::format("r{}/{}.npy", index, key);
     j[key] = name;
@@ -291,6 +361,7 @@ Result<void> add_recording(const Recording& rec, std::size_t index, json& sessio
   add("live", live_table(rec));
   add("hbm_bytes", traffic_table(rec));
   add("versions", versions_table(rec));
+  if (rec.gpu) add("makers", makers_table(*rec.gpu));
   session["recordings"].push_back(std::move(j));
   return ok();
 }
@@ -317,7 +388,7 @@ Result<void> write_recording(const std::filesystem::path& file, const Recording&
   json session = json::object();
   Container c;
   if (auto r = add_recording(rec, 0, session, c); !r) return r;
-  c.session_json = session_text(session);
+  c.session_json = session_text(session, rec.gpu ? 2 : 1);
   const Result<std::vector<std::byte>> bytes = container_bytes(c);
   if (!bytes) return tl::unexpected(bytes.error());
   return write_file_atomically(file, *bytes);

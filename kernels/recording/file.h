@@ -8,7 +8,9 @@
 //   live                     u4 [events, slots]: the versions that are live after an event, 2^32 - 1 = none
 //   hbm_bytes                u8 [events, traffic]: cumulative
 //   versions                 i8 [versions, 8]: offset, rows, cols, first_row, first_col, made_by, slot, holds
-//                            (1 scaled + 2 base 2 + 4 normalised + 8 masked)
+//                            (1 scaled + 2 base 2 + 4 normalised + 8 masked + 16 partial)
+// Format 2, of a GPU's recording besides (docs/attn.md): place, device_uuid, arithmetic, cut, and
+//   makers                   i4 [versions, 2]: block and warp, -1 = several or not told
 //
 // A reader trusts nothing: every index, extent and offset is checked against the arena and the problem.
 #pragma once

@@ -95,6 +95,7 @@ std::uint64_t Recording::bytes() const {
   std::uint64_t total = sizeof(Recording) + arena.size() * sizeof(float) + events.size() * sizeof(Event) +
                         versions.size() * sizeof(Version) + index_.size() * sizeof(EventIndex);
   for (const Array* a : {&inputs.q, &inputs.k, &inputs.v, &outputs.out, &outputs.lse}) total += a->bytes();
+  if (gpu) total += gpu->makers.size() * sizeof(Maker);
   return total + (inputs.bias ? inputs.bias->bytes() : 0);
 }
 

@@ -28,6 +28,7 @@ struct Holds {
   bool base2 = false;       // exponent base 2 instead of e (S, m, LSE)
   bool normalised = false;  // divided by l (O, P)
   bool masked = false;      // mask and bias applied (S)
+  bool partial = false;     // one column a lane; the row's value is their sum (l)
   bool operator==(const Holds&) const = default;
 };
 
@@ -64,6 +65,23 @@ struct Event {
   std::array<std::uint64_t, 8> hbm_bytes{};  // cumulative tile-load bytes by TrafficPart, this event included
 };
 
+// Which block and warp of a GPU made a version; -1 = several of them, or not told.
+struct Maker {
+  std::int32_t block = -1, warp = -1;
+  bool operator==(const Maker&) const = default;
+};
+
+// What a recording states that a GPU made (docs/attn.md, version 2). Its versions hold what the kernel held.
+struct OnGpu {
+  std::string uuid;                // of the device; may be empty
+  bool exp2 = false;               // the exponential that it takes: base 2 by the hardware, or e
+  DType p = DType::f32;            // in which P enters the second product
+  DType accumulator = DType::f32;  // in which O's sum is held
+  Options launched;                // where tiles are cut for the file the recording's options have the cut
+  bool cut = false;                // then m, l and O are made once a query tile, with its last key tile
+  std::vector<Maker> makers;       // one a version
+};
+
 class Recording {
  public:
   // Of the look-up table: one column a phase, and one more for `skipped` of pass 2.
@@ -77,7 +95,8 @@ class Recording {
   Rules rules = Rules::vector;
   std::int32_t score_reads = 0;
   Inputs inputs;
-  Outputs outputs;  // what the kernel wrote
+  Outputs outputs;           // what the kernel wrote
+  std::optional<OnGpu> gpu;  // none: a CPU made it, and its numbers are those that the formulas name
   std::vector<Event> events;
   std::vector<Version> versions;
   std::vector<float> arena;

@@ -361,7 +361,7 @@ class Replayer {
 }  // namespace
 
 std::optional<ReplayDifference> replay(const Recording& rec, const std::stop_token& stop) {
-  return Replayer(rec).run(stop);
+  return rec.gpu ? replay_of_gpu(rec, stop) : Replayer(rec).run(stop);
 }
 
 }  // namespace attn

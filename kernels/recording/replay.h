@@ -24,8 +24,11 @@ struct ReplayDifference {
 
 // Recomputes every phase of every event from its recorded operands with the kernel's own arithmetic, and the
 // output and LSE from the recorded O, m, l; holds what is loaded against the inputs. Equal bit for bit (NaN to NaN) on
-// the machine that recorded it. Nothing too where `stop` was asked for first.
+// the machine that recorded it. A GPU's recording is held against fp64, each phase within the bound that replay_gpu.cpp
+// states. Nothing too where `stop` was asked for first.
 std::optional<ReplayDifference> replay(const Recording& rec, const std::stop_token& stop = {});
+// Of a recording that a GPU made.
+std::optional<ReplayDifference> replay_of_gpu(const Recording& rec, const std::stop_token& stop);
 
 // The same numbers in fp64 with a running error bound, for one query tile of one head (all its key tiles).
 // |recorded - exact| <= bound for every finite element; how the bound is made stands in exact.cpp.

@@ -13,6 +13,7 @@
 #include "profiling/measure/gpu_peaks.h"
 #include "profiling/measure/gpu_sensors.h"
 #include "profiling/measure/point.h"
+#include "profiling/measure/problem_cache.h"
 
 namespace attn {
 
@@ -26,6 +27,7 @@ struct GpuTools {
   std::string no_profiler;
   GpuSensors* sensors = nullptr;
   std::string no_sensors;
+  ProblemCache* problem = nullptr;  // kept from point to point
   std::filesystem::path edited_kernels;
   std::function<void(const std::string& now)> progress;
 };

@@ -45,7 +45,8 @@ json runs_to_json(const Session& s, bool with_samples) {
 }
 
 int version_of(const Session& s) {
-  return s.runs.empty() ? 1 : 2;
+  const bool of_gpu = std::ranges::any_of(s.recordings, [](const Recording& r) { return r.gpu.has_value(); });
+  return s.runs.empty() && !of_gpu ? 1 : 2;
 }
 
 // The file's list of that name; empty where it has none (a file of recordings alone).

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "kernels/recording/reading.h"
 #include "viz/step/charts/passes.h"
 
 namespace attn {
@@ -31,7 +32,13 @@ void StepCache::follow(const std::shared_ptr<const Recording>& rec, EventIndex e
   }
 }
 
-std::shared_ptr<const Recording> StepCache::shown(const std::shared_ptr<const Recording>& rec, const StepVeil& veil) {
+std::shared_ptr<const Recording> StepCache::shown(const std::shared_ptr<const Recording>& held, const StepVeil& veil) {
+  if (read_of_ != held) {
+    read_of_ = held;
+    const bool other = held && held->gpu && differs_from_formulas(*held);
+    read_ = other ? std::make_shared<const Recording>(formula_reading(*held)) : held;
+  }
+  const std::shared_ptr<const Recording>& rec = read_;
   if (!veil.on || !rec || rec->events.empty()) return rec;
   if (veiled_of_ != rec || veiled_after_ != veil.horizon) {
     veiled_ = veiled_recording(*rec, veil.horizon);

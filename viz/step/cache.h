@@ -37,8 +37,8 @@ struct StepCache {
   HeadsScene heads;
   std::vector<ScrubberMark> marks;
   std::optional<ExactTile> exact;
-  // `rec`, or under a veil the same without what comes after it.
-  std::shared_ptr<const Recording> shown(const std::shared_ptr<const Recording>& rec, const StepVeil& veil);
+  // What was held, as the formulas have it (kernels/recording/reading.h); under a veil without what comes after it.
+  std::shared_ptr<const Recording> shown(const std::shared_ptr<const Recording>& held, const StepVeil& veil);
   // Refreshes what belongs to another recording or query tile.
   void follow(const std::shared_ptr<const Recording>& rec, EventIndex e);
   // The run of the same problem in the other order (viz/step/charts/passes.h), recorded when it is first asked for.
@@ -59,7 +59,7 @@ struct StepCache {
   int dragged = 0;  // steps that the current drag has made
 
  private:
-  std::shared_ptr<const Recording> companion_, veiled_, veiled_of_;
+  std::shared_ptr<const Recording> companion_, veiled_, veiled_of_, read_, read_of_;
   EventIndex veiled_after_ = 0;
   bool companion_asked_ = false;
   std::optional<ErrorScan> error_;

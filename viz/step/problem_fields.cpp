@@ -10,6 +10,7 @@
 #include <fmt/ranges.h>
 
 #include "kernels/cpu/device.h"
+#include "kernels/gpu/rungs/rows.h"
 #include "kernels/model/kernel.h"
 #include "kernels/museum/museum.h"
 #include "kernels/recording/size.h"
@@ -167,7 +168,8 @@ std::optional<std::string> why_not_recordable(const Document& document) {
   if (const Result<void> valid = validate(document.problem); !valid) return valid.error().message;
   const auto row = find_kernel_or_piece(document.kernel);
   if (!row) return row.error().message;
-  const Device device = cpu_device();
+  // A GPU's, out of a file: which GPU there is says who records it.
+  const Device device = (*row)->processor == Processor::cpu ? cpu_device() : *gpu::device_for(gpu::kArchRunOn);
   const Result<Options> options = resolve(**row, document.options, device);
   if (!options) return options.error().message;
   if ((*row)->supports != nullptr) {

@@ -11,7 +11,7 @@
 namespace attn {
 
 struct StripScene {
-  std::string note;      // beside the position: whose run this is, where it is not the chosen kernel's
+  std::string note;      // beside the position: whose run this is, where it is not the chosen kernel's or a GPU's
   std::string position;  // "Step 12 of 34, query tile 0, key tile 1: α"
   Runs headline, sentence, formula;
   Runs why;    // the reason behind the step, for who asks; empty where there is none to give

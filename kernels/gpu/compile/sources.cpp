@@ -9,6 +9,7 @@
 #include "kernels/base/files.h"
 #include "kernels/base/folders.h"
 #include "kernels/base/hash.h"
+#include "kernels/gpu/compile/hooks.h"
 #include "kernels/gpu/compile/phases.h"
 
 namespace attn::gpu {
@@ -29,6 +30,7 @@ std::vector<std::string_view> includes_of(std::string_view text) {
   while (!text.empty()) {
     std::string_view line = text.substr(0, text.find('\n'));
     text.remove_prefix(std::min(text.size(), line.size() + 1));
+    if (is_hook_line(line)) continue;
     for (const std::string_view word : {"", "#", "include"}) {
       line = line.starts_with(word) ? line.substr(word.size()) : std::string_view();
       line.remove_prefix(std::min(line.size(), line.find_first_not_of(kSpaces)));
@@ -61,10 +63,10 @@ std::vector<SourceText> headers_of(std::string_view id, std::string_view text, s
 }
 
 std::string source_hash(std::string_view id, std::string_view text, std::span<const SourceText> sources) {
-  std::string all = without_phase_lines(text);
+  std::string all = without_hook_lines(without_phase_lines(text));
   for (const SourceText& header : headers_of(id, text, sources)) {
     all += header.name;
-    all += without_phase_lines(header.text);
+    all += without_hook_lines(without_phase_lines(header.text));
   }
   return hash_of(all);
 }
@@ -72,6 +74,9 @@ std::string source_hash(std::string_view id, std::string_view text, std::span<co
 std::string text_hash(std::string_view id, std::string_view text, std::span<const SourceText> sources) {
   std::string all(text);
   for (const SourceText& header : headers_of(id, text, sources)) all += header.text;
+  for (const SourceText& s : sources) {
+    if (has_hooks(text) && is_recorder(s.name)) all += s.text;
+  }
   return hash_of(all);
 }
 

@@ -19,13 +19,13 @@ struct SourceText {
 std::span<const SourceText> embedded_sources();
 
 // The headers among `sources` that count for kernel `id`, whose text is `text`: those that it includes, and that they
-// include. The first three rungs always count the headers that there were when their hashes were first written into
-// sessions and caches.
+// include; the recorder's, which hooks alone use (hooks.h), do not. The first three rungs always count the headers that
+// there were when their hashes were first written into sessions and caches.
 std::vector<SourceText> headers_of(std::string_view id, std::string_view text, std::span<const SourceText> sources);
 // The name under which a kernel's figures are kept: of its text and its headers' names and texts, without the lines that
-// hold a phase comment alone (phases.h): those change no instruction.
+// hold a phase comment or a hook of the recorder alone (phases.h, hooks.h): those change no instruction.
 std::string source_hash(std::string_view id, std::string_view text, std::span<const SourceText> sources);
-// Of every line: two texts with the same source_hash() may number their lines differently.
+// Of every line, the recorder's too: two texts with the same source_hash() may number their lines differently.
 std::string text_hash(std::string_view id, std::string_view text, std::span<const SourceText> sources);
 
 // What is compiled for one kernel.

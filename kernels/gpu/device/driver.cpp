@@ -35,6 +35,7 @@ struct Calls {
   PFN_cuModuleLoadData_v2000 load = nullptr;
   PFN_cuModuleUnload_v2000 unload = nullptr;
   PFN_cuModuleGetFunction_v2000 function = nullptr;
+  PFN_cuModuleGetGlobal_v3020 variable = nullptr;
   PFN_cuFuncSetAttribute_v9000 set_attribute = nullptr;
   PFN_cuLaunchKernel_v4000 launch = nullptr;
   PFN_cuStreamCreate_v2000 stream_create = nullptr;
@@ -97,6 +98,7 @@ Result<Calls> resolve_calls(const Library& library) {
   resolve(c.load, "cuModuleLoadData", 2000);
   resolve(c.unload, "cuModuleUnload", 2000);
   resolve(c.function, "cuModuleGetFunction", 2000);
+  resolve(c.variable, "cuModuleGetGlobal", 3020);
   resolve(c.set_attribute, "cuFuncSetAttribute", 9000);
   resolve(c.launch, "cuLaunchKernel", 4000);
   resolve(c.stream_create, "cuStreamCreate", 2000);
@@ -193,6 +195,13 @@ class CudaDriver final : public Driver {
     const CUresult r = call_.function(&f, static_cast<CUmodule>(m), entry.c_str());
     if (auto good = check(r, "cuModuleGetFunction of " + entry); !good) return tl::unexpected(good.error());
     return f;
+  }
+  Result<DevicePointer> variable(Module m, const std::string& name) override {
+    CUdeviceptr at = 0;
+    std::size_t bytes = 0;
+    const CUresult r = call_.variable(&at, &bytes, static_cast<CUmodule>(m), name.c_str());
+    if (auto good = check(r, "cuModuleGetGlobal of " + name); !good) return tl::unexpected(good.error());
+    return DevicePointer{at};
   }
   Result<void> allow_shared(Function f, std::uint32_t bytes) override {
     const CUresult r = call_.set_attribute(static_cast<CUfunction>(f), CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES,

@@ -64,6 +64,8 @@ class Driver {
   virtual Result<Module> load(const std::byte* cubin) = 0;
   virtual void unload(Module m) = 0;
   virtual Result<Function> function(Module m, const std::string& entry) = 0;
+  // Where a variable of the module's own lies.
+  virtual Result<DevicePointer> variable(Module m, const std::string& name) = 0;
   // Lets a kernel ask for more than 48 KiB of shared memory.
   virtual Result<void> allow_shared(Function f, std::uint32_t bytes) = 0;
   // `argument` is the kernel's one parameter, passed by value.

@@ -21,6 +21,7 @@ Queue::Queue(Queue&& other) noexcept
       arch_(std::move(other.arch_)),
       edited_(std::move(other.edited_)),
       stream_(other.stream_),
+      trace_(other.trace_),
       loaded_(std::move(other.loaded_)) {}
 
 Queue::~Queue() {

@@ -23,6 +23,10 @@ class Queue {
   Driver& driver() { return *driver_; }
   StreamHandle stream() const { return stream_; }
 
+  // From now on kernels are compiled with their hooks and write to this buffer (kernels/gpu/rungs/trace.h); 0: no more.
+  void trace_to(DevicePointer buffer) { trace_ = buffer; }
+  DevicePointer trace() const { return trace_; }
+
   // One kernel with its constants, compiled and loaded once.
   struct Loaded {
     Module module = nullptr;
@@ -41,6 +45,7 @@ class Queue {
   std::string arch_;
   std::filesystem::path edited_;
   StreamHandle stream_;
+  DevicePointer trace_ = 0;
   std::map<std::string, Loaded> loaded_;
 };
 

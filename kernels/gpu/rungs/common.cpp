@@ -10,6 +10,7 @@
 
 #include "kernels/gpu/device/queue.h"
 #include "kernels/gpu/rungs/specialise.h"
+#include "kernels/gpu/rungs/trace.h"
 
 namespace attn::gpu {
 namespace {
@@ -92,8 +93,13 @@ Result<void> enqueue(const Plan& plan, const Buffers& buffers, const Stream& str
   const Problem& p = plan.problem;
   const bool aligned = may_be_aligned(p) && on_16_bytes(buffers.q) && on_16_bytes(buffers.k) &&
                        on_16_bytes(buffers.v) && on_16_bytes(buffers.out);
-  Result<Queue::Loaded*> loaded = queue->load(plan.kernel->id, defines_of(plan, aligned));
+  std::vector<std::string> defines = defines_of(plan, aligned);
+  if (queue->trace() != 0) add_traced_defines(plan, defines);
+  Result<Queue::Loaded*> loaded = queue->load(plan.kernel->id, defines);
   if (!loaded) return tl::unexpected(with_place(loaded.error(), plan, "compile and load"));
+  if (queue->trace() != 0) {
+    if (auto set = set_trace(*queue, **loaded); !set) return tl::unexpected(with_place(set.error(), plan, "recorder"));
+  }
   const Args args = args_of(plan, buffers);
   if (args.key_lengths != nullptr) {
     // From pageable memory: the driver has copied it before the call returns.

@@ -24,6 +24,7 @@
 // them. The tensor cores, which do the same products many times faster, are idle: that is the next rung.
 #include "kernels/gpu/device.cuh"
 #include "kernels/gpu/flash_simt_layout.h"
+#include "kernels/gpu/trace.cuh"
 
 namespace attn::gpu {
 
@@ -204,6 +205,7 @@ __device__ inline void softmax_step(float (&s)[kRt][kCt], float (&m)[kRt], float
       sum += s[i][j];
     }
     l[i] = l[i] * alpha + sum;
+    ATTN_TRACE(trace_alpha(i, alpha));
     // @phase O
 #pragma unroll
     for (int n = 0; n < kDt; ++n) {
@@ -237,6 +239,7 @@ __device__ inline void store(const Args& a, int64 head, int64 r0, const Lane& at
       float x[4];
 #pragma unroll
       for (int e = 0; e < 4; ++e) x[e] = none ? 0.0f : o[i][n][e] * inverse;
+      ATTN_TRACE(trace_normalised(a, head, r0, at.row + 2 * i, d, x));
       // @phase store
       if (ATTN_ALIGNED) {
         if (d < ATTN_DV) *reinterpret_cast<float4*>(out + d) = make_float4(x[0], x[1], x[2], x[3]);
@@ -329,12 +332,18 @@ extern "C" __global__ void __launch_bounds__(ATTN_THREADS) flash_simt(const Args
 #pragma unroll
       for (int x = 0; x < kCt; ++x) s[i][x] *= a.scale_log2;
     }
+    ATTN_TRACE(trace_begin(a, head, r0, j));
+    ATTN_TRACE(trace_scores(kTrace.s, at.row, at.tx, s));
     // @phase mask
     // Whole tiles inside every row's range need no mask.
     const bool whole = c0 >= first_key(a, r_last) && c0 + ATTN_BC <= last_key(a, length, r0);
     if (ATTN_BIAS || !whole) mask_scores(a, head, r0, c0, length, at, s);
+    ATTN_TRACE(trace_scores(kTrace.masked, at.row, at.tx, s));
     // @phase m
     softmax_step(s, m, l, o);
+    ATTN_TRACE(trace_column(kTrace.m, at.row, at.tx, m));
+    ATTN_TRACE(trace_scores(kTrace.p, at.row, at.tx, s));
+    ATTN_TRACE(trace_lanes(at.row, at.tx, l));
     // @phase loop
 #pragma unroll
     for (int n = 0; n < kVChunks; ++n, now ^= 1) {
@@ -360,6 +369,7 @@ extern "C" __global__ void __launch_bounds__(ATTN_THREADS) flash_simt(const Args
       // @phase barrier
       __syncwarp();  // all lanes have read this P before the next overwrites it
     }
+    ATTN_TRACE(trace_output(kTrace.o, at.row, at.tx, o));
   }
   // @phase store
   store(a, head, r0, at, m, l, o);

@@ -27,6 +27,7 @@
 #include "kernels/gpu/flash_wmma_layout.h"
 #include "kernels/gpu/mma.cuh"
 #include "kernels/gpu/tile_copy.cuh"
+#include "kernels/gpu/trace.cuh"
 
 namespace attn::gpu {
 
@@ -117,6 +118,7 @@ __device__ inline void read_scores(const Args& a, int64 c0, int64 length, bool w
     x[c + 2] = four.z * a.scale_log2;
     x[c + 3] = four.w * a.scale_log2;
   }
+  ATTN_TRACE(trace_row_products<kColumns>(kTrace.s, row.r, row.column, row.s));
   // @phase mask
   if (whole && !ATTN_BIAS) return;
   const int first = near(first_key(a, row.r) - c0) - row.column;
@@ -288,9 +290,13 @@ extern "C" __global__ void __launch_bounds__(ATTN_THREADS) flash_wmma(const Args
     const bool whole = c0 >= first_key(a, r_last) && c0 + ATTN_BC <= last_key(a, length, r0);
     // @phase S
     float x[kColumns];
+    ATTN_TRACE(trace_begin(a, head, r0, j));
     read_scores(a, c0, length, whole, row, x);
+    ATTN_TRACE(trace_row_scores(kTrace.masked, row.r, row.column, x));
     // @phase m
     softmax_step(x, row);
+    ATTN_TRACE(trace_row_scores(kTrace.p, row.r, row.column, x));
+    ATTN_TRACE(trace_row_numbers(row.r, lane / kRows, row.m, row.alpha, row.l));
     // @phase barrier
     __syncwarp();  // all lanes have read S before the first writes P
     // @phase P
@@ -301,6 +307,7 @@ extern "C" __global__ void __launch_bounds__(ATTN_THREADS) flash_wmma(const Args
     __syncwarp();
     // @phase O
     add_output(reinterpret_cast<const Half*>(warp_s), reinterpret_cast<const Half*>(shared + kAt.v_at), o);
+    ATTN_TRACE(trace_fragments(trace_tile(kTrace.o), warp_row, o, wmma::mem_row_major));
   }
 
   // @phase l
@@ -309,6 +316,7 @@ extern "C" __global__ void __launch_bounds__(ATTN_THREADS) flash_wmma(const Args
   // @phase normalise
   const bool none = sum == 0.0f;
   scale_rows(factors, row, none ? 0.0f : 1.0f / sum, o);
+  ATTN_TRACE(trace_fragments(trace_row(a, head, r0, kTrace.row_o), warp_row, o, wmma::mem_row_major));
   // @phase store
   const int64 left = a.Lq - r0 - warp_row;
   store(a, head * a.Lq + r0 + warp_row, left < kRows ? static_cast<int>(left) : kRows, warp_s, o);

@@ -13,6 +13,7 @@
 // the inputs have (Lq + Lk) D e. And every product reads its two factors from the caches for one multiply-add:
 // neighbouring threads of naive_scores read neighbouring rows of K, D elements apart.
 #include "kernels/gpu/device.cuh"
+#include "kernels/gpu/trace.cuh"
 
 namespace attn::gpu {
 
@@ -47,6 +48,7 @@ extern "C" __global__ void __launch_bounds__(ATTN_THREADS) naive_scores(const Ar
   }
   // @phase store
   a.s[(at.head * a.Lq + at.r) * a.Lk + at.c] = score;
+  ATTN_TRACE(trace_score(a, at.head * a.Lq + at.r, at.c, score));
 }
 
 __device__ inline float warp_max(float x) {
@@ -82,6 +84,8 @@ extern "C" __global__ void __launch_bounds__(ATTN_THREADS) naive_softmax(const A
   for (int64 c = threadIdx.x; c < a.Lk; c += 32) p[c] = narrow(l == 0.0f ? 0.0f : expf(s[c] - shift) / l);
   // @phase store
   if (threadIdx.x == 0) a.lse[row] = l == 0.0f ? minus_infinity() : m + logf(l);
+  ATTN_TRACE(trace_weights(a, row, threadIdx.x, 32, p));
+  ATTN_TRACE(trace_softmax(a, row, m, l));
 }
 
 // O[r][d] = sum_c P[r][c] V[c][d]
@@ -96,6 +100,7 @@ extern "C" __global__ void __launch_bounds__(ATTN_THREADS) naive_output(const Ar
   for (int64 c = 0; c < a.Lk; ++c) sum = fmaf(widen(p[c]), widen(v[c * ATTN_DV]), sum);
   // @phase store
   static_cast<Element*>(a.out)[(at.head * a.Lq + at.r) * ATTN_DV + at.c] = narrow(sum);
+  ATTN_TRACE(trace_result(a, at.head * a.Lq + at.r, at.c, sum));
 }
 
 }  // namespace attn::gpu

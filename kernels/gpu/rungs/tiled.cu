@@ -14,6 +14,7 @@
 // What limits it now. The multiply-adds of the products; then S and P, which are written and read as before: O(L^2)
 // bytes of space and of traffic.
 #include "kernels/gpu/device.cuh"
+#include "kernels/gpu/trace.cuh"
 
 namespace attn::gpu {
 
@@ -151,6 +152,7 @@ extern "C" __global__ void __launch_bounds__(ATTN_THREADS) tiled_scores(const Ar
       const int64 c = t.c0 + at.tx + 16 * j;
       if (c >= a.Lk) continue;
       s[c] = c >= first && c < last ? with_bias(a, t.head, r, c, sums[i][j] * a.scale, 1.0f) : minus_infinity();
+      ATTN_TRACE(trace_score(a, t.head * a.Lq + r, c, s[c]));
     }
   }
 }
@@ -206,6 +208,8 @@ extern "C" __global__ void __launch_bounds__(ATTN_THREADS) tiled_softmax(const A
   for (int64 c = threadIdx.x; c < a.Lk; c += ATTN_THREADS) p[c] = narrow(sum == 0.0f ? 0.0f : expf(s[c] - shift) / sum);
   // @phase store
   if (threadIdx.x == 0) a.lse[row] = sum == 0.0f ? minus_infinity() : row_max + logf(sum);
+  ATTN_TRACE(trace_weights(a, row, threadIdx.x, ATTN_THREADS, p));
+  ATTN_TRACE(trace_softmax(a, row, row_max, sum));
 }
 
 // O_i = P_i V, 16 keys at a time.
@@ -275,6 +279,7 @@ extern "C" __global__ void __launch_bounds__(ATTN_THREADS) tiled_output(const Ar
       for (int e = 0; e < 4; ++e) {
         const int64 d = t.c0 + at.tx * 4 + 64 * n + e;
         if (d < ATTN_DV) o[d] = narrow(sums[i][n][e]);
+        ATTN_TRACE(trace_result(a, t.head * a.Lq + r, d, sums[i][n][e]));
       }
     }
   }

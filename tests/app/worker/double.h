@@ -87,6 +87,9 @@ class BreakingDriver final : public gpu::Driver {
   Result<gpu::Function> function(gpu::Module, const std::string& entry) override {
     return &names_.emplace(entry, entry).first->second;
   }
+  Result<gpu::DevicePointer> variable(gpu::Module, const std::string&) override {
+    return reinterpret_cast<gpu::DevicePointer>(&variable_);
+  }
   Result<void> allow_shared(gpu::Function, std::uint32_t) override { return at("allow_shared"); }
   Result<void> launch(gpu::Function f, const gpu::LaunchShape&, gpu::StreamHandle, const void*) override {
     const std::string& kernel = *static_cast<const std::string*>(f);
@@ -108,6 +111,7 @@ class BreakingDriver final : public gpu::Driver {
   Fault fault_;
   std::shared_ptr<LaunchLog> log_;
   std::map<std::string, std::string> names_;  // of functions; their addresses are the handles
+  gpu::DevicePointer variable_ = 0;           // the one that a module may have
   bool lost_ = false;
 };
 

@@ -1,0 +1,53 @@
+#include "kernels/gpu/compile/hooks.h"
+
+#include <algorithm>
+
+#include "kernels/base/trimmed.h"
+
+namespace attn::gpu {
+namespace {
+
+bool is_call(std::string_view line) {
+  line = trimmed(line);
+  return line.starts_with("ATTN_TRACE(") && line.ends_with(");");
+}
+
+// Calls `each` with every line, and with what ends it.
+template <class F>
+void for_lines(std::string_view text, F each) {
+  while (!text.empty()) {
+    const std::size_t size = std::min(text.size(), text.find('\n'));
+    const std::string_view line = text.substr(0, size), end = text.substr(size, 1);
+    text.remove_prefix(line.size() + end.size());
+    each(line, end);
+  }
+}
+
+}  // namespace
+
+bool is_hook_line(std::string_view line) {
+  return is_call(line) || trimmed(line) == "#include \"kernels/gpu/trace.cuh\"";
+}
+
+std::string without_hook_lines(std::string_view text) {
+  std::string rest;
+  rest.reserve(text.size());
+  for_lines(text, [&](std::string_view line, std::string_view end) {
+    if (is_hook_line(line)) return;
+    rest += line;
+    rest += end;
+  });
+  return rest;
+}
+
+bool has_hooks(std::string_view text) {
+  bool found = false;
+  for_lines(text, [&](std::string_view line, std::string_view) { found = found || is_call(line); });
+  return found;
+}
+
+bool is_recorder(std::string_view source_name) {
+  return source_name == "kernels/gpu/trace.cuh" || source_name == "kernels/gpu/trace_layout.h";
+}
+
+}  // namespace attn::gpu

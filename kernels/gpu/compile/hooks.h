@@ -1,0 +1,25 @@
+// The lines of a kernel's text at which it can record itself (kernels/gpu/rungs/trace.cuh):
+//
+//   ATTN_TRACE(...);                        nothing in the code that is shipped
+//   #include "kernels/gpu/trace.cuh"
+//
+// each alone on a line. They change no instruction of the shipped code, so a kernel's hash is made without them.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+namespace attn::gpu {
+
+// What a compilation defines so that the hooks are code.
+constexpr std::string_view kTracedDefine = "ATTN_TRACED=1";
+
+bool is_hook_line(std::string_view line);
+// The text without those lines.
+std::string without_hook_lines(std::string_view text);
+// Whether it has a hook that writes something.
+bool has_hooks(std::string_view text);
+// Whether a header is the recorder's own: "kernels/gpu/trace.cuh", and what it writes where.
+bool is_recorder(std::string_view source_name);
+
+}  // namespace attn::gpu

@@ -1,0 +1,59 @@
+// A rung's own record of a run: its hooks (trace.cuh) compiled in, the buffer that they write, and what it becomes.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "kernels/base/result.h"
+#include "kernels/gpu/compile/sources.h"
+#include "kernels/gpu/device/driver.h"
+#include "kernels/gpu/device/queue.h"
+#include "kernels/model/inputs.h"
+#include "kernels/model/kernel.h"
+#include "kernels/recording/recording.h"
+
+namespace attn::gpu {
+
+// What a rung's numbers are as its threads hold them.
+struct TraceFacts {
+  std::int32_t lanes = 0;  // flash orders: that share a row, each with its part of l
+  Holds s, p;              // s: as the softmax takes it; before the mask it may still be
+  bool products = false;   // Q K^T alone, without the scale
+  bool exp2 = false;
+  DType p_dtype = DType::f32;
+};
+// None: the rung has no recorder yet. `resolved` as a plan has them.
+std::optional<TraceFacts> trace_facts(const KernelRow& row, const Problem& p, const Options& resolved);
+
+// The buffer would be larger than this: refused.
+constexpr std::uint64_t kTraceLimit = 256ULL << 20;
+// Floats that a traced run of the plan writes into.
+std::uint64_t trace_floats(const Plan& plan, const TraceFacts& facts);
+
+// The plan can be recorded: its rung has a recorder and its text the hooks, and neither the buffer nor the recording is
+// too large. `source` as kernel_source() gives it.
+Result<void> check_traceable(const Plan& plan, const KernelSource& source);
+
+// The smallest tile that the row takes: of a small problem it shows most steps. The rest is left to the kernel.
+Options smallest_tile(const KernelRow& row);
+// The options of the recording: tiles as they are, or cut for the file.
+Options recorded_options(const Plan& plan);
+
+// ---- on the device
+
+// What the compilation of hooks needs beside the plan's own defines.
+void add_traced_defines(const Plan& plan, std::vector<std::string>& defines);
+// Tells the module where queue.trace() lies.
+Result<void> set_trace(Queue& queue, Queue::Loaded& loaded);
+
+// ---- on the host
+
+// The recording that a traced run's buffer is. `inputs` are those of the run; `out` is what it wrote.
+Result<Recording> recording_of_trace(const Plan& plan, const Inputs& inputs, Outputs out, std::span<const float> trace,
+                                     const std::string& device, const std::string& uuid);
+
+}  // namespace attn::gpu

@@ -1,0 +1,416 @@
+// A recording that a GPU made, held against fp64: each phase is computed again from the operands that it holds, so an
+// error does not grow from phase to phase and the first place that differs is where it arose.
+//
+// With u = 2^-24 and g(n) = n u / (1 - n u) (Higham, section 3.1), E = 2^-22 for the hardware's ex2.approx and CUDA's
+// expf (two units in the last place; CUDA C++ Programming Guide, "Mathematical Functions"), x the exponent:
+//   S          g(D + 4) |scale| sum |q_d k_d| + 3 u |S|       the sum, the scale rounded to fp32, the bias
+//   mask       hidden: -inf. Without a bias every other score is the very one before, or with the scale that it lacked:
+//              2 u (|S| + |scale S| + |bias|)
+//   m          the very maximum
+//   alpha      1 where m did not change; else (e^(2 u |x|) - 1 + E) alpha
+//   P          the same of exp(S - m); divided by l and rounded to the dtype: half its epsilon on top
+//   l          a lane's part: g(n + 2) of its n terms; a row's from S: (E + 4 u |x|) of each term, and g(2 Lk + 8) of all
+//   O          g(n + 4) (|alpha O| + sum P |V|)
+//   O / l      g(lanes + 8) |O / l|
+//   LSE        8 u (|m| + |ln l|), and g(lanes + 8)
+//   stored     O rounded to the dtype, bit for bit; what is loaded is the inputs' very bits
+// Where P enters the product in 16 bits the recorded P is rounded first, and tensor cores sum: they cut what they add, so
+// 4 u stands for u in S and O.
+// An absolute 2^-125 on top: results below 2^-126 are flushed to zero.
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <utility>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "kernels/model/traffic.h"
+#include "kernels/recording/replay.h"
+
+namespace attn {
+namespace {
+
+constexpr double kUnit = 0x1p-24;
+constexpr double kExp = 0x1p-22;
+constexpr double kTiny = 0x1p-125;
+constexpr double kInf = HUGE_VAL;
+constexpr double kLog2E = 1.4426950408889634, kLn2 = 0.6931471805599453;
+
+double gamma_of(double n, double unit = kUnit) {
+  return n * unit < 0.5 ? n * unit / (1 - n * unit) : kInf;
+}
+
+// A number and how far a right kernel's may be from it.
+struct Within {
+  double exact = 0, bound = 0;
+};
+
+bool agrees(float recorded, const Within& w) {
+  if (w.bound == kInf) return true;
+  const auto x = static_cast<double>(recorded);
+  if (std::isnan(w.exact) || std::isnan(x)) return std::isnan(w.exact) && std::isnan(x);
+  if (!std::isfinite(w.exact) || !std::isfinite(x)) return x == w.exact;
+  return std::fabs(x - w.exact) <= w.bound + (w.bound > 0 ? kTiny : 0);
+}
+
+class GpuReplayer {
+ public:
+  explicit GpuReplayer(const Recording& rec) : rec_(rec), p_(rec.problem) {
+    if (rec.inputs.bias) bias_ = &*rec.inputs.bias;
+  }
+
+  std::optional<ReplayDifference> run(const std::stop_token& stop) {
+    for (e_ = 0; e_ < rec_.events.size() && !stop.stop_requested() && !difference_; ++e_) {
+      first_state();
+      if (!difference_) phase();
+    }
+    return difference_;
+  }
+
+ private:
+  using Values = std::span<const float>;
+  const EventId& id() const { return rec_.events[e_].id; }
+  VersionId after(Slot s) const { return rec_.after(e_, s); }
+  VersionId before(Slot s) const { return rec_.before(e_, s); }
+  VersionId live(Slot s) const { return after(s) != kNoVersion ? after(s) : before(s); }
+  // One row of a version.
+  Values row(VersionId v, std::int32_t r) const {
+    const auto cols = static_cast<std::size_t>(rec_.version(v).cols);
+    return rec_.values(v).subspan(static_cast<std::size_t>(r) * cols, cols);
+  }
+  double number(VersionId v, std::int32_t r) const { return static_cast<double>(row(v, r)[0]); }
+  // 2^x or e^x, as the run's exponents are.
+  double exp_of(double x) const { return rec_.gpu->exp2 ? std::exp2(x) : std::exp(x); }
+  double exp_error(double x) const { return std::expm1(2 * kUnit * std::fabs(x) * (rec_.gpu->exp2 ? kLn2 : 1)) + kExp; }
+  Within exp_within(double x) const {
+    const double y = exp_of(x);
+    return {y, x == -kInf ? 0 : y * exp_error(x) + kTiny};
+  }
+
+  // Holds the version that slot `s` has after this event against numbers by row and column.
+  template <class F>
+  void compare(Slot slot, const F& number) {
+    const VersionId made = after(slot);
+    const Version& v = rec_.version(made);
+    for (std::int32_t r = 0; r < v.rows; ++r) {
+      const Values recorded = row(made, r);
+      for (std::int32_t c = 0; c < v.cols; ++c) {
+        const Within w = number(r, c);
+        if (agrees(recorded[static_cast<std::size_t>(c)], w)) continue;
+        return differs(slot, r, c, recorded[static_cast<std::size_t>(c)], w);
+      }
+    }
+  }
+  void differs(Slot slot, std::int32_t r, std::int32_t c, float recorded, const Within& w) {
+    difference_ = ReplayDifference{
+        e_,
+        slot,
+        r,
+        c,
+        recorded,
+        static_cast<float>(w.exact),
+        fmt::format("step {} (b {}, h {}, i {}, j {}, {}): {} [{}, {}] was recorded as {:.9g}, replay gives {:.9g} and "
+                    "allows {:.2g}",
+                    e_ + 1, id().b, id().h, id().i, id().j, name_of(id().phase), name_of(slot), r, c, recorded, w.exact,
+                    w.bound)};
+  }
+
+  void phase() {
+    switch (id().phase) {
+      case Phase::load_q:
+        return loaded(Slot::q, rec_.inputs.q, id().h, p_.Hq, p_.Lq);
+      case Phase::load_k:
+        return loaded_of_keys(Slot::k, rec_.inputs.k);
+      case Phase::load_v:
+        return loaded_of_keys(Slot::v, rec_.inputs.v);
+      case Phase::load_kv:
+        loaded_of_keys(Slot::k, rec_.inputs.k);
+        if (!difference_) loaded_of_keys(Slot::v, rec_.inputs.v);
+        return;
+      case Phase::scores:
+        return scores();
+      case Phase::mask:
+        return mask();
+      case Phase::max:
+        return max();
+      case Phase::rescale:
+        return rescale();
+      case Phase::weights:
+        return weights();
+      case Phase::sum:
+        return stores_scores(rec_.order) ? sum_of_row() : sum_of_lanes();
+      case Phase::output:
+        return output();
+      case Phase::normalise:
+        return normalise();
+      case Phase::store_o:
+        return store_o();
+      default:
+        return;
+    }
+  }
+
+  void first_state() {
+    for (const auto& [slot, start] :
+         {std::pair(Slot::m_old, -kInf), std::pair(Slot::l_old, 0.0), std::pair(Slot::o_old, 0.0)}) {
+      const VersionId v = after(slot);
+      if (difference_ || v == kNoVersion || rec_.version(v).slot != slot || rec_.version(v).made_by != e_) continue;
+      compare(slot, [start = start](std::int32_t, std::int32_t) { return Within{start, 0}; });
+    }
+  }
+
+  void loaded(Slot slot, const Array& tensor, std::int64_t head, std::int64_t heads, std::int64_t length) {
+    const Version& v = rec_.version(after(slot));
+    std::vector<float> rows(static_cast<std::size_t>(v.rows) * static_cast<std::size_t>(v.cols));
+    tensor.read(((id().b * heads + head) * length + v.first_row) * v.cols, static_cast<std::int64_t>(rows.size()),
+                rows.data());
+    compare(slot, [&](std::int32_t r, std::int32_t c) {
+      return Within{rows[static_cast<std::size_t>(r) * static_cast<std::size_t>(v.cols) + static_cast<std::size_t>(c)],
+                    0};
+    });
+  }
+  void loaded_of_keys(Slot slot, const Array& tensor) { loaded(slot, tensor, p_.kv_head(id().h), p_.Hkv, p_.Lk); }
+
+  double sum_unit() const { return !stores_scores(rec_.order) && rec_.gpu->p != DType::f32 ? 4 * kUnit : kUnit; }
+  // What a score is multiplied by beside Q K^T.
+  double factor_of(const Holds& h) const { return (h.scaled ? p_.effective_scale() : 1) * unit_of(h); }
+  double unit_of(const Holds& h) const { return h.base2 ? kLog2E : 1; }
+  // The bias of an element in the units of S; -inf where the mask or the bias hides it.
+  double bias_of(const Version& s, std::int32_t r, std::int32_t c) const {
+    const std::int64_t query = s.first_row + r, key = s.first_col + c;
+    if (!p_.visible(id().b, query, key)) return -kInf;
+    if (bias_ == nullptr) return 0;
+    return static_cast<double>(bias_->get(p_.bias_index(id().b, id().h, query, key))) * unit_of(s.holds);
+  }
+
+  void scores() {
+    const Version& s = rec_.version(after(Slot::s));
+    const double scale = factor_of(s.holds);
+    compare(Slot::s, [&](std::int32_t r, std::int32_t c) {
+      const double bias = s.holds.masked ? bias_of(s, r, c) : 0;
+      if (bias == -kInf) return Within{-kInf, 0};
+      const Values q = row(before(Slot::q), r), k = row(before(Slot::k), c);
+      double sum = 0, size = 0;
+      for (std::size_t d = 0; d < q.size(); ++d) {
+        const double product = static_cast<double>(q[d]) * static_cast<double>(k[d]);
+        sum += product;
+        size += std::fabs(product);
+      }
+      const double exact = scale * sum + bias;
+      const double n = static_cast<double>(p_.D) + 4;
+      return Within{
+          exact, gamma_of(n, sum_unit()) * std::fabs(scale) * size + 3 * kUnit * (std::fabs(exact) + std::fabs(bias))};
+    });
+  }
+
+  void mask() {
+    const Version& s = rec_.version(after(Slot::s));
+    // Orders that store S apply it before they do: the version is the same.
+    if (after(Slot::s) == before(Slot::s)) return;
+    const double factor = factor_of(s.holds) / factor_of(rec_.version(before(Slot::s)).holds);
+    compare(Slot::s, [&](std::int32_t r, std::int32_t c) {
+      const double bias = bias_of(s, r, c);
+      if (bias == -kInf) return Within{-kInf, 0};
+      const double score = static_cast<double>(row(before(Slot::s), r)[static_cast<std::size_t>(c)]);
+      if (bias_ == nullptr && factor == 1) return Within{score, 0};
+      const double scaled = score * factor;
+      return Within{scaled + bias, 2 * kUnit * (std::fabs(scaled + bias) + std::fabs(bias) + std::fabs(scaled))};
+    });
+  }
+
+  // The versions of S that this event's row reads: its tile's, or where S is stored those of all key tiles.
+  std::vector<VersionId> scores_read() const {
+    if (!stores_scores(rec_.order)) return {live(Slot::s)};
+    std::vector<VersionId> all;
+    for (std::int32_t j = 0; j < rec_.key_tiles(); ++j) {
+      const VersionId v = rec_.tile_version(Slot::s, id().b, id().h, id().i, j, e_);
+      if (v != kNoVersion) all.push_back(v);
+    }
+    return all;
+  }
+
+  void max() {
+    const std::vector<VersionId> read = scores_read();
+    compare(Slot::m_new, [&](std::int32_t r, std::int32_t) {
+      double best = number(after(Slot::m_old), r);
+      for (const VersionId v : read) {
+        for (const float x : row(v, r)) best = static_cast<double>(x) > best ? static_cast<double>(x) : best;
+      }
+      return Within{best, 0};
+    });
+  }
+
+  void rescale() {
+    compare(Slot::alpha, [&](std::int32_t r, std::int32_t) {
+      const double m_old = number(before(Slot::m_old), r), m_new = number(before(Slot::m_new), r);
+      return m_old == m_new ? Within{1, 0} : exp_within(m_old - m_new);
+    });
+  }
+
+  static double shift_of(double m) { return m == -kInf ? 0 : m; }
+
+  void weights() {
+    const bool stored = stores_scores(rec_.order);
+    compare(Slot::p, [&](std::int32_t r, std::int32_t c) {
+      const double m = shift_of(number(live(Slot::m_new), r));
+      Within p = exp_within(static_cast<double>(row(live(Slot::s), r)[static_cast<std::size_t>(c)]) - m);
+      if (!stored) return p;
+      const double l = number(live(Slot::l_new), r);
+      if (l == 0) return Within{0, 0};
+      p = {p.exact / l, p.bound / l + 2 * kUnit * p.exact / l};
+      return rounded(rec_.gpu->p, p);
+    });
+  }
+  static Within rounded(DType t, Within x) {
+    if (t == DType::f32) return x;
+    const double min = t == DType::f16 ? 0x1p-24 : 0x1p-133;
+    return {x.exact, x.bound + epsilon_of(t) / 2 * (std::fabs(x.exact) + x.bound) + min / 2};
+  }
+
+  // A lane's part of l: of the columns that it has. Of two lanes that share a row each has one half of the tile's
+  // columns; of four, two of each eight (a fragment's); of sixteen, every sixteenth.
+  bool has_column(std::int32_t lanes, std::int32_t lane, std::int32_t c) const {
+    if (lanes == 2) return 2 * c / rec_.options.bc == lane;
+    return lanes == 4 ? c % 8 / 2 == lane : c % lanes == lane;
+  }
+  void sum_of_lanes() {
+    const std::int32_t lanes = rec_.version(after(Slot::l_new)).cols;
+    compare(Slot::l_new, [&](std::int32_t r, std::int32_t lane) {
+      const double old = static_cast<double>(row(after(Slot::l_old), r)[static_cast<std::size_t>(lane)]);
+      double sum = number(before(Slot::alpha), r) * old;
+      const Values p = row(before(Slot::p), r);
+      for (std::int32_t c = 0; c < static_cast<std::int32_t>(p.size()); ++c) {
+        if (has_column(lanes, lane, c)) sum += static_cast<double>(p[static_cast<std::size_t>(c)]);
+      }
+      return Within{sum, gamma_of(static_cast<double>(p.size()) + 4) * sum};
+    });
+  }
+  void sum_of_row() {
+    const std::vector<VersionId> read = scores_read();
+    compare(Slot::l_new, [&](std::int32_t r, std::int32_t) {
+      const double m = shift_of(number(live(Slot::m_new), r));
+      Within l;
+      for (const VersionId v : read) {
+        for (const float s : row(v, r)) {
+          const Within term = exp_within(static_cast<double>(s) - m);
+          l.exact += term.exact;
+          l.bound += 2 * term.bound;  // tiled's threads keep a maximum of their own: one factor more
+        }
+      }
+      l.bound += (gamma_of(2 * static_cast<double>(p_.Lk) + 8) + kExp) * l.exact;
+      return l;
+    });
+  }
+
+  // P and V of what this event adds to O: of its tile, or of all key tiles.
+  std::vector<std::pair<VersionId, VersionId>> factors() const {
+    if (!stores_scores(rec_.order)) return {{before(Slot::p), before(Slot::v)}};
+    std::vector<std::pair<VersionId, VersionId>> all;
+    for (std::int32_t j = 0; j < rec_.key_tiles(); ++j) {
+      const auto e = rec_.find({id().b, id().h, id().i, j, Phase::load_v});
+      if (e && *e < e_) all.emplace_back(rec_.after(*e, Slot::p), rec_.after(*e, Slot::v));
+    }
+    return all;
+  }
+
+  void output() {
+    const auto read = factors();
+    const bool stored = stores_scores(rec_.order);
+    const double n = static_cast<double>(stored ? p_.Lk : rec_.version(before(Slot::p)).cols) + 4;
+    compare(Slot::o_new, [&](std::int32_t r, std::int32_t d) {
+      double sum = static_cast<double>(row(before(Slot::o_old), r)[static_cast<std::size_t>(d)]);
+      if (!stored) sum *= number(before(Slot::alpha), r);
+      double size = std::fabs(sum);
+      for (const auto& [p, v] : read) {
+        const Values weights = row(p, r);
+        for (std::size_t c = 0; c < weights.size(); ++c) {
+          const double term = static_cast<double>(stored ? weights[c] : round_to(rec_.gpu->p, weights[c])) *
+                              static_cast<double>(row(v, static_cast<std::int32_t>(c))[static_cast<std::size_t>(d)]);
+          sum += term;
+          size += std::fabs(term);
+        }
+      }
+      return Within{sum, gamma_of(n, sum_unit()) * size + kTiny};
+    });
+  }
+
+  VersionId newest(Slot fresh, Slot old) const { return before(fresh) != kNoVersion ? before(fresh) : before(old); }
+  // l of a row: its lanes' parts together.
+  double l_of(VersionId v, std::int32_t r) const {
+    double l = 0;
+    for (const float x : row(v, r)) l += static_cast<double>(x);
+    return l;
+  }
+  Within lse_within(VersionId m, VersionId l, std::int32_t r) const {
+    const double sum = l_of(l, r);
+    if (sum == 0) return {-kInf, 0};
+    const double max = number(m, r) * (rec_.version(m).holds.base2 ? kLn2 : 1), ln = std::log(sum);
+    return {max + ln, 8 * kUnit * (std::fabs(max) + std::fabs(ln)) + gamma_of(rec_.version(l).cols + 8)};
+  }
+
+  void normalise() {
+    const VersionId o = newest(Slot::o_new, Slot::o_old), l = newest(Slot::l_new, Slot::l_old);
+    const VersionId m = newest(Slot::m_new, Slot::m_old);
+    compare(Slot::o_new, [&](std::int32_t r, std::int32_t d) {
+      const double sum = l_of(l, r), held = static_cast<double>(row(o, r)[static_cast<std::size_t>(d)]);
+      // Without a key of weight O is 0; a kernel that multiplies by 0 leaves a NaN that was there.
+      if (sum == 0) return Within{0, std::isfinite(held) ? 0 : kInf};
+      const double exact = held / sum;
+      return Within{exact, gamma_of(rec_.version(l).cols + 8) * std::fabs(exact) + kTiny};
+    });
+    if (!difference_) compare(Slot::lse, [&](std::int32_t r, std::int32_t) { return lse_within(m, l, r); });
+  }
+
+  void store_o() {
+    const VersionId from = newest(Slot::o_new, Slot::o_old);
+    const VersionId stored = after(Slot::o_new) != kNoVersion ? after(Slot::o_new) : after(Slot::o_old);
+    const Version& v = rec_.version(stored);
+    Array rounded(p_.dtype, {v.rows, v.cols});
+    for (std::int64_t n = 0; n < rounded.size(); ++n) rounded.set(n, rec_.values(from)[static_cast<std::size_t>(n)]);
+    const std::int64_t first = (id().b * p_.Hq + id().h) * p_.Lq + v.first_row;
+    for (std::int32_t r = 0; r < v.rows; ++r) {
+      for (std::int32_t c = 0; c < v.cols; ++c) {
+        const float written = rec_.outputs.out.get((first + r) * v.cols + c);
+        if (!same(written, rounded.get(std::int64_t{r} * v.cols + c))) {
+          return wrote(Slot::o_new, r, c, written, rounded.get(std::int64_t{r} * v.cols + c));
+        }
+      }
+      const float lse = rec_.outputs.lse.get(first + r), held = row(after(Slot::lse), r)[0];
+      if (!same(lse, held)) return wrote(Slot::lse, r, 0, lse, held);
+    }
+    if (!stores_scores(rec_.order)) return;
+    const VersionId m = live_either(Slot::m_new, Slot::m_old), l = live_either(Slot::l_new, Slot::l_old);
+    compare(Slot::lse, [&](std::int32_t r, std::int32_t) { return lse_within(m, l, r); });
+  }
+  VersionId live_either(Slot fresh, Slot old) const { return after(fresh) != kNoVersion ? after(fresh) : after(old); }
+  static bool same(float a, float b) {
+    return std::bit_cast<std::uint32_t>(a) == std::bit_cast<std::uint32_t>(b) || (a != a && b != b);
+  }
+  void wrote(Slot slot, std::int32_t r, std::int32_t c, float written, float replayed) {
+    difference_ =
+        ReplayDifference{e_,
+                         slot,
+                         r,
+                         c,
+                         written,
+                         replayed,
+                         fmt::format("step {}: the kernel wrote {:.9g} at row {}, column {} of its tile, replay "
+                                     "gives {:.9g}",
+                                     e_ + 1, written, r, c, replayed)};
+  }
+
+  const Recording& rec_;
+  const Problem& p_;
+  const Array* bias_ = nullptr;
+  EventIndex e_ = 0;
+  std::optional<ReplayDifference> difference_;
+};
+
+}  // namespace
+
+std::optional<ReplayDifference> replay_of_gpu(const Recording& rec, const std::stop_token& stop) {
+  return GpuReplayer(rec).run(stop);
+}
+
+}  // namespace attn

@@ -1,0 +1,54 @@
+#include "viz/step/facts/gpu_run.h"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "kernels/gpu/rungs/rows.h"
+#include "kernels/gpu/rungs/trace.h"
+#include "kernels/ladder.h"
+
+namespace attn {
+namespace {
+
+// Those of the recorded preset, whose numbers are fp32.
+constexpr std::string_view kRecordedKernels[] = {"flash_simt"};
+
+bool came_with_the_program(const KernelRow& kernel, const Document& d) {
+  return d.preset == kRecordedPreset && std::ranges::find(kRecordedKernels, kernel.id) != std::end(kRecordedKernels);
+}
+
+}  // namespace
+
+std::string recorded_asset(std::string_view kernel) {
+  return fmt::format("recordings/{}_{}.attn", kRecordedPreset, kernel);
+}
+
+bool has_gpu_run(const KernelRow& kernel, const Document& d, const Model& model) {
+  if (kernel.processor != Processor::gpu) return false;
+  if (came_with_the_program(kernel, d)) return true;
+  const Options tile = gpu::smallest_tile(kernel);
+  if (model.gpu.gpus.empty() || !gpu::trace_facts(kernel, d.problem, tile)) return false;
+  const auto device = gpu::device_for(model.gpu.gpus.front().arch);
+  return device && kernel.supports(kernel, d.problem, tile, *device).has_value();
+}
+
+const KernelRow* gpu_run_of(const State& state, const Model& model) {
+  const auto row = find_kernel(state.view.bench.kernel);
+  return row && has_gpu_run(**row, state.document, model) ? *row : nullptr;
+}
+
+std::string recorded_words(const Recording& rec, EventIndex e) {
+  if (!rec.gpu) return {};
+  std::string words = fmt::format("recorded on {}, {}", rec.device, rec.kernel);
+  for (VersionId v = 0; v < rec.versions.size() && v < rec.gpu->makers.size(); ++v) {
+    const Maker& maker = rec.gpu->makers[v];
+    if (rec.versions[v].made_by != e || maker.block < 0) continue;
+    words += fmt::format(", block {}", maker.block);
+    if (maker.warp >= 0) words += fmt::format(", warp {}", maker.warp);
+    break;
+  }
+  return words;
+}
+
+}  // namespace attn
