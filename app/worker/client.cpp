@@ -66,7 +66,9 @@ Error GpuClient::lost(const NoMessage& why, const std::string& what) {
 Result<GpuClient::Reply> GpuClient::ask(const std::string& request, std::span<const std::span<const std::byte>> bytes,
                                         const std::string& what, const Deadline& deadline, const Progress& progress) {
   if (!child_) {
-    auto child = start_();
+    if (!starter_) starter_ = std::make_unique<LastingThread>();
+    Result<Child> child = fail(ErrorKind::failed, "no worker was started");
+    starter_->run([&] { child = start_(); });
     if (!child) return tl::unexpected(child.error());
     child_.emplace(std::move(*child));
   }

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "app/system/child_process.h"
+#include "app/worker/lasting_thread.h"
 #include "app/worker/worker.h"
 #include "profiling/measure/turn.h"
 
@@ -59,6 +60,7 @@ class GpuClient {
   Error lost(const NoMessage& why, const std::string& what);
 
   Starter start_;
+  std::unique_ptr<LastingThread> starter_;  // a worker outlives the task that asked for it first
   std::optional<Child> child_;
 };
 

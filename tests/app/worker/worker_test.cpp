@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <thread>
 
 #include "app/worker/client.h"
 #include "app/worker/messages.h"
@@ -35,6 +36,16 @@ TEST(Worker, SaysWhichGpusThereAre) {
   EXPECT_EQ(hello->gpus[1].index, 1);
   EXPECT_EQ(hello->gpus[1].arch(), "sm_90a");
   EXPECT_EQ(hello->driver, 13000);
+}
+
+// Each task of the window has a thread of its own.
+TEST(Worker, OutlivesTheThreadThatAskedForItFirst) {
+  GpuClient client = client_with({});
+  std::thread([&] { EXPECT_TRUE(client.hello({kPlenty, {}})); }).join();
+  const int first = client.worker_id();
+  const auto again = client.hello({kPlenty, {}});
+  ASSERT_TRUE(again) << again.error().message;
+  EXPECT_EQ(client.worker_id(), first);
 }
 
 TEST(Worker, RunsRepeatsAndTimes) {
