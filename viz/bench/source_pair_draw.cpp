@@ -14,7 +14,7 @@
 namespace attn {
 namespace {
 
-constexpr float kRow = 17, kCode = 12, kNumber = 34, kChoice = 150;  // logical pixels
+constexpr float kRow = 17, kCode = 12, kNumber = 34, kChoice = 130;  // logical pixels
 
 void draw_choice(const SourcePairScene& scene, std::size_t side, Commands& commands) {
   const std::string& now = scene.kernels.at(side);
@@ -42,11 +42,14 @@ void draw_heads(const SourcePairScene& scene, SourcePairHeld& held, Commands& co
   draw_choice(scene, 1, commands);
   if (scene.stretches.empty()) return;
   ImGui::SameLine(0, s.px(16));
-  ImGui::SetCursorPosY(ImGui::GetCursorPosY() + s.px(3));
+  const float level = ImGui::GetCursorPosY() + s.px(3);
+  ImGui::SetCursorPosY(level);
   const bool before = toggle("Before", true, "The difference before this one (Shift F8)") ||
                       ImGui::Shortcut(ImGuiMod_Shift | ImGuiKey_F8, ImGuiInputFlags_RouteGlobal);
   ImGui::SameLine();
-  const bool after = toggle("Next difference", true, "F8") || ImGui::Shortcut(ImGuiKey_F8, ImGuiInputFlags_RouteGlobal);
+  ImGui::SetCursorPosY(level);
+  const bool after =
+      toggle("Next", true, "The next difference (F8)") || ImGui::Shortcut(ImGuiKey_F8, ImGuiInputFlags_RouteGlobal);
   if (before) go_to(held, scene, -1);
   if (after) go_to(held, scene, 1);
 }
