@@ -76,7 +76,7 @@ rooms_inside() { # ROOM
     kernels) printf 'base formats model arithmetic recording judge gpu/compile gpu/device gpu/rungs cpu . museum' ;;
     profiling) printf 'figures session cupti measure sweep .' ;;
     viz) printf 'state draw step/facts step/charts step/tiles step/timeline step bench profile learn .' ;;
-    app) printf 'system state graphics worker control shell window cli .' ;;
+    app) printf 'system state graphics worker peers control shell window cli .' ;;
   esac
 }
 

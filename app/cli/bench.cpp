@@ -1,4 +1,5 @@
 // attnscope bench: a sweep to CSV, JSON, a session file and a picture.
+#include <algorithm>
 #include <limits>
 #include <memory>
 #include <optional>
@@ -10,6 +11,7 @@
 
 #include "app/cli/bench_file.h"
 #include "app/cli/command.h"
+#include "app/cli/peer_arguments.h"
 #include "app/cli/problem_arguments.h"
 #include "app/cli/text.h"
 #include "app/control/run_list.h"
@@ -36,6 +38,7 @@ struct BenchArguments {
   std::int32_t repeats = 5;
   ProblemArguments problem;
   OptionArguments options;
+  PeerArguments peers;
 };
 
 // Left out: the kernels of the device. A kernel that does not run on the named device is refused.
@@ -103,6 +106,12 @@ Result<SweepSpec> spec_of(const BenchArguments& a) {
     if (const auto row = find_kernel(id)) rows.push_back(*row);
   }
   if (auto r = a.options.check_read_by(rows); !r) return tl::unexpected(r.error());
+  const auto has = [&](Processor p) {
+    return std::ranges::any_of(rows, [&](auto* row) { return row->processor == p; });
+  };
+  const auto peers = a.peers.ids(has(Processor::cpu), has(Processor::gpu));
+  if (!peers) return tl::unexpected(peers.error());
+  s.peers = *peers;
   return s;
 }
 
@@ -110,6 +119,9 @@ std::string row_words(const Measurement& m) {
   std::string words = fmt::format("{}, {}: ", m.key.kernel, describe(m.key.problem));
   if (m.state != RowState::done) return words + fmt::format("{}: {}", name_of(m.state), m.reason);
   words += fmt::format("{:.1f} us (quartiles {:.1f} to {:.1f}, n = {})", m.time.median, m.time.q1, m.time.q3, m.time.n);
+  for (const TimedBeside& b : m.peer ? m.peer->beside : std::vector<TimedBeside>{})
+    words += fmt::format(", {} in its turns {:.1f} us", b.kernel, b.time.median);
+  if (m.peer && !m.peer->how.empty()) words += fmt::format(", {}", m.peer->how);
   if (!m.verdict) return words + ", not verified";
   if (m.verdict->not_judged) return words + ", " + m.verdict->reason;
   if (!m.verdict->pass) return words + ", WRONG: " + m.verdict->reason;
@@ -198,9 +210,13 @@ Result<int> bench(const BenchArguments& a, Stopper& stopper) {
   if (!spec) return tl::unexpected(spec.error());
   if (auto r = check_outputs(a); !r) return tl::unexpected(r.error());
 
+  const auto setup = a.peers.setup();
+  if (!setup) return tl::unexpected(setup.error());
   GpuBench gpu;
+  PeerBench peers(*setup, &gpu);
   SweepCallbacks callbacks;
   callbacks.gpu = gpu.runner(*spec, stopper.token());
+  if (a.peers.asked()) callbacks.peers = peers.source(*spec);
   auto file = BenchFile::open({a.attn, a.resume, a.force, !a.no_samples}, sweep_text(*spec), gpu.provenance(*spec));
   if (!file) return tl::unexpected(file.error());
   for (const std::string& note : file->notes()) say(fmt::format("attnscope: {}: {}.", a.attn, note));
@@ -265,12 +281,14 @@ Command add_bench(Parser program) {
   parser.add_flag("--warm-l2", a->warm_l2, "GPU: repeats find the L2 cache as the one before left it");
   a->problem.add_to(parser, "--scale");
   a->options.add_to(parser, true);
+  a->peers.add_to(parser);
   add_outputs(parser, *a);
   parser.footer(
       "Ctrl+C ends the sweep and writes the finished rows.\n"
       "Examples:\n"
       "  attnscope bench --kernels cpu_multicore,cpu_flash --axis L --values 512,1024,2048 --csv sweep.csv\n"
       "  attnscope bench --kernels naive,tiled,flash_simt --values 512,1024,2048 --tokens 16384 --hq 16 -o gpu.attn\n"
+      "  attnscope bench --kernels naive,flash_mma --values 1024,4096 --dtype f16 --peers -o beside_torch.attn\n"
       "  attnscope bench --axis bc --values 16,32,64,128 --kernels cpu_flash --lq 1024 --d 128 --causal --json -");
   return {parser, [a](Stopper& stopper) { return bench(*a, stopper); }};
 }

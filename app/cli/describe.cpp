@@ -10,6 +10,7 @@
 #include "kernels/ladder.h"
 #include "kernels/model/inputs.h"
 #include "kernels/model/kernel.h"
+#include "profiling/figures/peers.h"
 
 namespace attn::cli {
 namespace {
@@ -59,6 +60,8 @@ std::vector<std::string> values_of(const CLI::Option& option) {
   if (is("kernel") || is("kernels")) {
     for (const KernelRow& row : cpu_kernel_table()) values.emplace_back(row.id);
     for (const KernelRow& row : gpu::gpu_kernel_table()) values.emplace_back(row.id);
+  } else if (is("peers") && takes_value(option)) {
+    for (const PeerRow& row : peer_table()) values.emplace_back(row.id);
   } else if (is("preset")) {
     for (const Preset& preset : presets()) values.emplace_back(preset.id);
   } else if (is("theme")) {

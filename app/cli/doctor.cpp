@@ -13,8 +13,10 @@
 #include "app/cli/command.h"
 #include "app/cli/text.h"
 #include "app/graphics/offscreen.h"
+#include "app/peers/python.h"
 #include "app/system/assets.h"
 #include "app/system/posix.h"
+#include "app/window/settings.h"
 #include "app/window/window.h"
 #include "app/worker/client.h"
 #include "app/worker/disassemble.h"
@@ -174,6 +176,15 @@ std::vector<Finding> look_at_gpus() {
   return all;
 }
 
+// What times attention of others beside ours.
+Finding look_at_peers() {
+  const auto python = look_for_python(load_settings(settings_file()).settings.preferences.python, {});
+  constexpr const char* kMend = "install torch for it, or name another: attnscope bench --peers-python PATH";
+  if (!python) return {Mark::note, "Peers (python3, torch)", python.error().message, kMend};
+  if (python->torch.empty()) return {Mark::note, "Peers (python3, torch)", words_of(*python), kMend};
+  return {Mark::works, "Peers (python3, torch)", words_of(*python), ""};
+}
+
 std::vector<Finding> findings() {
   std::vector<Finding> all{look_at_cpu(), look_at_memory()};
   for (const KernelRow& row : cpu_kernel_table()) {
@@ -187,6 +198,7 @@ std::vector<Finding> findings() {
   all.push_back(
       look_at_folder("Compiled kernels", cache_folder(), "XDG_CACHE_HOME", "GPU kernels are compiled anew each time"));
   for (Finding& f : look_at_gpus()) all.push_back(std::move(f));
+  all.push_back(look_at_peers());
   return all;
 }
 

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <iterator>
 #include <memory>
+#include <stop_token>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -12,10 +13,13 @@
 
 #include "app/cli/command.h"
 #include "app/cli/text.h"
+#include "app/peers/python.h"
+#include "app/window/settings.h"
 #include "kernels/gpu/rungs/rows.h"
 #include "kernels/ladder.h"
 #include "kernels/model/kernel.h"
 #include "profiling/figures/metrics.h"
+#include "profiling/figures/peers.h"
 
 namespace attn::cli {
 namespace {
@@ -104,6 +108,33 @@ Result<int> list_kernels(bool as_json) {
   return 0;
 }
 
+// Whether peers can be run here, in words: "/usr/bin/python3: Python 3.11.2, torch 2.11.0, NumPy 1.24.2".
+std::string python_words(const std::stop_token& stop) {
+  const auto python = look_for_python(load_settings(settings_file()).settings.preferences.python, stop);
+  if (!python) return "not found: " + python.error().message;
+  return python->torch.empty() ? fmt::format("not found: {}", words_of(*python)) : words_of(*python);
+}
+
+nlohmann::json peer_json(const PeerRow& row) {
+  return {{"id", row.id}, {"title", row.title}, {"place", processor_name(row.processor)}, {"what", row.what}};
+}
+
+Result<int> list_peers(bool as_json, const std::stop_token& stop) {
+  const std::string python = python_words(stop);
+  std::string text;
+  if (as_json) {
+    nlohmann::json j{{"python", python}, {"peers", nlohmann::json::array()}};
+    for (const PeerRow& row : peer_table()) j["peers"].push_back(peer_json(row));
+    text = j.dump(2) + "\n";
+  } else {
+    for (const PeerRow& row : peer_table())
+      text += fmt::format("{:<17}{:<5}{:<26}{}\n", row.id, processor_name(row.processor), row.title, row.what);
+    text += fmt::format("python3 with torch: {}\n", python);
+  }
+  if (auto r = print(text); !r) return tl::unexpected(r.error());
+  return 0;
+}
+
 std::string_view better_name(Better better) {
   switch (better) {
     case Better::up:
@@ -143,7 +174,7 @@ Result<int> list_metrics(bool as_json) {
 }
 
 struct ListArguments {
-  bool metrics = false, as_json = false;
+  bool metrics = false, peers = false, as_json = false;
 };
 
 }  // namespace
@@ -152,13 +183,19 @@ Command add_list(Parser program) {
   auto a = std::make_shared<ListArguments>();
   Parser parser = program.add_subcommand("list", "The ladder: which kernels there are");
   parser.add_flag("--metrics", a->metrics, "The metrics of a row instead: CSV column, unit, what it is");
+  parser.add_flag("--peers", a->peers, "Attention of others that bench times beside ours, and the Python that runs it");
   parser.add_flag("--json", a->as_json, "As JSON");
   parser.footer(
       "Examples:\n"
       "  attnscope list\n"
+      "  attnscope list --peers\n"
       "  attnscope list --metrics\n"
       "  attnscope list --json | python3 -c \"import json, sys; print([k['id'] for k in json.load(sys.stdin)])\"");
-  return {parser, [a](Stopper&) { return a->metrics ? list_metrics(a->as_json) : list_kernels(a->as_json); }};
+  return {parser, [a](Stopper& stopper) -> Result<int> {
+            if (a->metrics && a->peers) return bad_input("--metrics and --peers are two lists: give one of them.");
+            if (a->peers) return list_peers(a->as_json, stopper.token());
+            return a->metrics ? list_metrics(a->as_json) : list_kernels(a->as_json);
+          }};
 }
 
 }  // namespace attn::cli

@@ -19,6 +19,10 @@ AddedOption AddedOption::default_str(const std::string& words) {
   return AddedOption(option_->default_str(words));
 }
 
+AddedOption AddedOption::alone_means(const std::string& value) {
+  return AddedOption(option_->expected(0, 1)->default_str(value));
+}
+
 AddedOption AddedOption::group(const std::string& name) {
   return AddedOption(option_->group(name));
 }

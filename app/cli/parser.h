@@ -20,6 +20,8 @@ class AddedOption {
   AddedOption required();
   // What --help says it is when left out.
   AddedOption default_str(const std::string& words);
+  // --name alone stands for --name=VALUE.
+  AddedOption alone_means(const std::string& value);
   // Without one the option is not for people: help, manual page and completion leave it out.
   AddedOption group(const std::string& name);
 

@@ -1,6 +1,7 @@
 // attnscope profile: one kernel on one problem down to its lines and instructions, without a window. What the compiler
 // and nvdisasm say needs no GPU; measured figures come from a session.
 #include <algorithm>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -13,6 +14,7 @@
 
 #include "app/cli/command.h"
 #include "app/cli/problem_arguments.h"
+#include "app/cli/profile_samples.h"
 #include "app/cli/text.h"
 #include "app/state/apply.h"
 #include "app/window/pictures.h"
@@ -21,6 +23,7 @@
 #include "kernels/gpu/rungs/rows.h"
 #include "kernels/ladder.h"
 #include "profiling/figures/metrics.h"
+#include "profiling/figures/samples.h"
 #include "profiling/session/session.h"
 #include "viz/profile/source.h"
 
@@ -32,10 +35,14 @@ using nlohmann::json;
 constexpr std::int64_t kLength = 4096;  // of the problem that is compiled for, where none is named
 constexpr const char* kNeedsGpu =
     "not available: times and counters need an NVIDIA GPU; --session FILE.attn takes those of a saved session";
+constexpr const char* kNotSampled =
+    "--sample takes samples on an NVIDIA GPU, and --session FILE.attn those of a saved session";
 
 struct ProfileArguments {
   std::string kernel, arch, json_file, csv_file, png, session, size = "1440x900", theme;
   std::int64_t lines = 12;
+  bool sample = false;
+  SampleRequest request;
   ProblemArguments problem;
   OptionArguments options;
 };
@@ -49,6 +56,8 @@ struct Profiled {
   std::string why_no_entries;
   std::optional<Measurement> row;  // of the session; nothing: `why_no_row`
   std::string why_no_row, row_device;
+  std::string why_no_samples = kNotSampled;
+  const KernelSamples* samples() const { return row ? row->samples.get() : nullptr; }
   std::vector<ListedRun> runs;  // the session's, for the picture
 };
 
@@ -88,7 +97,24 @@ Result<void> take_row(const ProfileArguments& a, const Problem& named, bool any_
   return ok();
 }
 
-Result<void> take_subject(const ProfileArguments& a, Profiled& p) {
+// The row of the GPU of this machine, measured and sampled now.
+Result<void> take_here(const ProfileArguments& a, Profiled& p, Stopper& stopper) {
+  auto sampled = take_samples(p.subject, a.request, stopper);
+  if (!sampled) return tl::unexpected(sampled.error());
+  p.row_device = sampled->provenance.device;
+  p.subject.arch = sampled->provenance.device_arch;
+  p.subject.options = sampled->row.key.options;
+  if (!a.request.save.empty())
+    if (auto saved = save_row(a.request.save, *sampled); !saved) return saved;
+  SweepRun run = new_run("");
+  run.provenance = sampled->provenance;
+  run.rows = {sampled->row};
+  p.runs.push_back({std::move(run), RunFrom::here, false, false});
+  p.row = std::move(sampled->row);
+  return ok();
+}
+
+Result<void> take_subject(const ProfileArguments& a, Profiled& p, Stopper& stopper) {
   const auto row = find_kernel(a.kernel);
   if (!row) return tl::unexpected(row.error());
   if ((*row)->processor != Processor::gpu)
@@ -105,7 +131,8 @@ Result<void> take_subject(const ProfileArguments& a, Profiled& p) {
   const KernelRow* const rows[] = {*row};
   if (auto r = a.options.check_read_by(rows); !r) return r;
   if (auto r = a.options.apply_to(p.subject.options); !r) return r;
-  if (auto r = take_row(a, problem, !(problem == before), p); !r) return r;
+  if (auto r = a.sample ? take_here(a, p, stopper) : take_row(a, problem, !(problem == before), p); !r) return r;
+  if (p.row && !p.row->no_samples.empty()) p.why_no_samples = p.row->no_samples;
   const auto device = gpu::device_for(p.subject.arch);
   if (!device) return tl::unexpected(device.error());
   if (auto takes = (*row)->supports(**row, problem, p.subject.options, *device); !takes) return takes;
@@ -124,9 +151,9 @@ Result<void> take_subject(const ProfileArguments& a, Profiled& p) {
   return ok();
 }
 
-Result<Profiled> profile(const ProfileArguments& a, const Stopper& stopper) {
+Result<Profiled> profile(const ProfileArguments& a, Stopper& stopper) {
   Profiled p;
-  if (auto r = take_subject(a, p); !r) return tl::unexpected(r.error());
+  if (auto r = take_subject(a, p, stopper); !r) return tl::unexpected(r.error());
   say_progress(fmt::format("{} for {}", a.kernel, p.subject.arch));
   auto listing = list_kernel_here(p.subject, stopper.token());
   say_progress("");
@@ -199,8 +226,9 @@ std::string measured_text(const Profiled& p) {
 
 std::string text_of(const Profiled& p, std::int64_t lines) {
   const std::string files = p.listing.sass.functions.empty() ? "" : fmt::format(", {}", p.source.title);
-  return fmt::format("{} on {}{}\n{}\n{}\n{}\n{}", p.listing.label, describe(p.subject.problem), files, entries_text(p),
-                     phases_text(p), lines_text(p, lines), measured_text(p));
+  return fmt::format("{} on {}{}\n{}\n{}\n{}\n{}\n{}", p.listing.label, describe(p.subject.problem), files,
+                     entries_text(p), phases_text(p), lines_text(p, lines), measured_text(p),
+                     samples_text(p.samples(), p.why_no_samples, p.listing, lines));
 }
 
 // ---- JSON and CSV
@@ -266,7 +294,8 @@ json json_of(const Profiled& p) {
           {"entries", std::move(entries)},
           {"phases", std::move(phases)},
           {"lines", lines_json(p)},
-          {"measured", std::move(measured)}};
+          {"measured", std::move(measured)},
+          {"sampled", samples_figures(p.samples(), p.why_no_samples)}};
 }
 
 std::string in_quotes(std::string_view text) {
@@ -275,22 +304,52 @@ std::string in_quotes(std::string_view text) {
   return out + "\"";
 }
 
+// Of each phase and of each line of a file its samples.
+class SampleTable {
+ public:
+  explicit SampleTable(const Profiled& p) {
+    if (p.samples() == nullptr || !p.samples()->no_lines.empty()) return;
+    there_ = true;
+    for (SampledPhase& phase : samples_by_phase(*p.samples())) phases_[phase.phase] = std::move(phase.counts);
+    for (SampledLine& line : samples_by_line(*p.samples()))
+      lines_[{p.samples()->files.at(line.file), line.line}] = std::move(line.counts);
+  }
+  std::string of(gpu::CodePhase phase) const { return cells(phases_, phase); }
+  std::string of(const std::string& file, std::size_t line) const { return cells(lines_, std::pair(file, line)); }
+
+ private:
+  template <class Key>
+  std::string cells(const std::map<Key, SampleCounts>& counts, const Key& key) const {
+    static const SampleCounts none;
+    if (!there_) return sample_cells(nullptr);
+    const auto found = counts.find(key);
+    return sample_cells(found == counts.end() ? &none : &found->second);
+  }
+  bool there_ = false;
+  std::map<gpu::CodePhase, SampleCounts> phases_;
+  std::map<std::pair<std::string, std::size_t>, SampleCounts> lines_;
+};
+
 std::string csv_of(const Profiled& p) {
+  const SampleTable samples(p);
   std::string text = "kernel,arch,row,file,line,phase,instructions";
   for (const gpu::InstructionKind kind : gpu::all_instruction_kinds()) text += fmt::format(",{}", name_of(kind));
-  text += ",text\n";
+  text += ",text" + sample_columns() + "\n";
   const auto add = [&](std::string_view row, const std::string& file, const std::string& line, gpu::CodePhase phase,
-                       const gpu::InstructionMix& mix, std::string_view words) {
+                       const gpu::InstructionMix& mix, std::string_view words, const std::string& sampled) {
     text += fmt::format("{},{},{},{},{},{},{}", p.listing.label, p.subject.arch, row, in_quotes(file), line,
                         name_of(phase), mix.total());
     for (const std::uint32_t n : mix.of) text += fmt::format(",{}", n);
-    text += fmt::format(",{}\n", in_quotes(words));
+    text += fmt::format(",{}{}\n", in_quotes(words), sampled);
   };
-  for (const PhaseRow& row : p.source.phases) add("phase", "", "", row.phase, row.mix, row.words);
+  for (const PhaseRow& row : p.source.phases)
+    add("phase", "", "", row.phase, row.mix, row.words, samples.of(row.phase));
   for (const gpu::ListedFile& file : p.listing.files)
-    for (std::size_t n = 0; n < file.lines.size(); ++n)
-      if (!file.lines[n].instructions.empty())
-        add("line", file.name, fmt::format("{}", n + 1), file.lines[n].phase, file.lines[n].mix, file.lines[n].text);
+    for (std::size_t n = 0; n < file.lines.size(); ++n) {
+      const gpu::ListedLine& line = file.lines[n];
+      if (line.instructions.empty()) continue;
+      add("line", file.name, fmt::format("{}", n + 1), line.phase, line.mix, line.text, samples.of(file.name, n + 1));
+    }
   return text;
 }
 
@@ -325,7 +384,18 @@ Result<void> draw(const ProfileArguments& a, Profiled& p) {
   return take_picture(picture, a.png);
 }
 
-Result<int> profile_kernel(const ProfileArguments& a, const Stopper& stopper) {
+// Samples are taken of what is profiled, on the GPU that is there.
+Result<void> check_sampling(const ProfileArguments& a) {
+  if (!a.request.save.empty() && !a.sample) return bad_input("--save keeps what --sample took: give both.");
+  if (a.sample && !a.session.empty()) return bad_input("--sample measures here, --session reads a file: give one.");
+  if (a.sample && !a.arch.empty()) return bad_input("--sample compiles for the GPU that it runs on: leave --arch out.");
+  if (a.request.seconds <= 0 || a.request.seconds > 60)
+    return bad_input(fmt::format("--seconds {} is not in 0 to 60.", a.request.seconds));
+  return a.request.save.empty() ? ok() : check_writable("--save", a.request.save);
+}
+
+Result<int> profile_kernel(const ProfileArguments& a, Stopper& stopper) {
+  if (auto r = check_sampling(a); !r) return tl::unexpected(r.error());
   if (a.lines < 0 || a.lines > 100000) return bad_input(fmt::format("--lines {} is not in 0 to 100000.", a.lines));
   for (const auto& [option, file] :
        {std::pair("--json", a.json_file), std::pair("--csv", a.csv_file), std::pair("--png", a.png)})
@@ -333,8 +403,9 @@ Result<int> profile_kernel(const ProfileArguments& a, const Stopper& stopper) {
       if (auto r = check_writable(option, file); !r) return tl::unexpected(r.error());
   if (!a.png.empty())
     if (auto r = check_is_png("--png", a.png); !r) return tl::unexpected(r.error());
-  if (auto r = check_distinct({{"--session", a.session}},
-                              {{"--json", a.json_file}, {"--csv", a.csv_file}, {"--png", a.png}});
+  if (auto r = check_distinct(
+          {{"--session", a.session}},
+          {{"--json", a.json_file}, {"--csv", a.csv_file}, {"--png", a.png}, {"--save", a.request.save}});
       !r)
     return tl::unexpected(r.error());
   auto p = profile(a, stopper);
@@ -361,6 +432,13 @@ Command add_profile(Parser program) {
       .add_option("--session", a->session,
                   "Take what was measured from this file; its longest problem where none is named")
       ->type_name("FILE.attn");
+  parser.add_flag("--sample", a->sample,
+                  "Measure it on the GPU and sample its instructions: where the warps wait, by phase and line");
+  parser.add_option("--save", a->request.save, "With --sample: a session that the row is added to")
+      ->type_name("FILE.attn");
+  parser.add_option("--gpu", a->request.gpu, "With --sample: which GPU; left out: 0")->type_name("N");
+  parser.add_option("--seconds", a->request.seconds, "With --sample: how long its time is measured; left out: 0.5")
+      ->type_name("SECONDS");
   parser.add_option("--lines", a->lines, "How many lines of source the text lists; left out: 12")->type_name("N");
   parser.add_option("--json", a->json_file, "Everything, with the machine code of each line; - is stdout")
       ->type_name("FILE");
@@ -376,6 +454,7 @@ Command add_profile(Parser program) {
       "`attnscope doctor --fetch-cuda` brings; without it the rest is said all the same.\n"
       "Examples:\n"
       "  attnscope profile flash_simt --d 64\n"
+      "  attnscope profile flash_simt --l 4096 --hq 16 --d 64 --sample --save flash.attn\n"
       "  attnscope profile flash_mma --arch sm_80 --dtype bf16 --causal --csv lines.csv --png source.png");
   return {parser, [a](Stopper& stopper) { return profile_kernel(*a, stopper); }};
 }

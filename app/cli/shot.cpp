@@ -48,7 +48,8 @@ Result<StepChart> chart_of(const std::string& name) {
   for (const StepChart c : kStepCharts) {
     if (name == name_of(c)) return c;
   }
-  return bad_input(fmt::format("--chart {} is unknown; use row, hindsight, passes, error or attention.", name));
+  return bad_input(
+      fmt::format("--chart {} is unknown; use row, hindsight, passes, error, attention or fragments.", name));
 }
 
 Result<void> set_view(const ShotArguments& a, State& state) {
@@ -280,7 +281,9 @@ Command add_shot(Parser program) {
       ->type_name("N|A..B");
   parser.add_option("--seconds", a->seconds_per_step, "How long a step of a GIF is shown; left out: 1")->type_name("S");
   parser.add_flag("--report", a->report, "For the window: progress on its socket")->group("");
-  parser.add_option("--chart", a->chart, "Step's chart: row, hindsight, passes, error or attention; left out: row")
+  parser
+      .add_option("--chart", a->chart,
+                  "Step's chart: row, hindsight, passes, error, attention or fragments; left out: row")
       ->type_name("NAME");
   parser.add_option("--answer", a->answer, "At a lesson's question: right, wrong, hint or shown")->type_name("NAME");
   parser.add_option("--session", a->session, "Rows and recording of a saved session; --step counts in that recording")

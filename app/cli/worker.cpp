@@ -10,8 +10,10 @@
 #include "app/cli/problem_arguments.h"
 #include "app/cli/text.h"
 #include "app/worker/client.h"
+#include "app/worker/collect.h"
 #include "app/worker/worker.h"
 #include "profiling/figures/baseline.h"
+#include "profiling/figures/samples.h"
 #include "profiling/figures/statistics.h"
 #include "profiling/session/session.h"
 
@@ -57,7 +59,7 @@ struct WorkerArguments {
   std::string timed;     // kernels
   std::string measured;  // kernels
   std::string json;
-  bool no_counters = false, warm = false;
+  bool no_counters = false, warm = false, sample = false;
   std::string memory_limit;
   double seconds = 1;
   ProblemArguments problem;
@@ -99,6 +101,13 @@ Result<int> time_kernels(const WorkerArguments& a, const Stopper& stopper) {
   return all;
 }
 
+std::string sampled_words(const Measurement& m) {
+  if (m.samples == nullptr) return fmt::format("{}: not sampled: {}", m.key.kernel, m.no_samples);
+  return fmt::format("{}: {} samples, {} dropped, in {:.2f} s{}{}", m.key.kernel, counts_of(*m.samples).all,
+                     m.samples->dropped, m.samples->seconds,
+                     m.samples->no_lines.empty() ? "" : "; no lines: ", m.samples->no_lines);
+}
+
 // A session of one row a kernel, all that the GPU can tell of it, as CSV and JSON.
 Result<int> measure_kernels(const WorkerArguments& a, const Stopper& stopper) {
   Point p;
@@ -116,6 +125,7 @@ Result<int> measure_kernels(const WorkerArguments& a, const Stopper& stopper) {
   GpuClient client;
   const auto hello = client.hello({kLongLimit, stopper.token()}, p.counters);
   if (!hello) return tl::unexpected(hello.error());
+  const auto gpu = std::ranges::find(hello->gpus, a.gpu, &gpu::GpuProperties::index);
   std::vector<Measurement> rows;
   for (const std::string& id : split(a.measured, ',')) {
     p.kernel = id;
@@ -123,6 +133,11 @@ Result<int> measure_kernels(const WorkerArguments& a, const Stopper& stopper) {
     say_progress("");
     if (!m) return tl::unexpected(m.error());
     if (m->state != RowState::done) say(fmt::format("{}: {}: {}", id, name_of(m->state), m->reason));
+    if (a.sample && gpu != hello->gpus.end()) {
+      sample_row(client, p, gpu->arch(), {kLongLimit, stopper.token()}, say_progress, *m);
+      say_progress("");
+      say(sampled_words(*m));
+    }
     rows.push_back(std::move(*m));
   }
   relate_to_baseline(rows);
@@ -155,6 +170,7 @@ Command add_worker(Parser program) {
   parser.add_option("--measure", a->measured, "Check, time and count these kernels on one problem; CSV")
       ->type_name("ID,ID,...");
   parser.add_option("--json", a->json, "With --measure: the session with every sample")->type_name("FILE");
+  parser.add_flag("--sample", a->sample, "With --measure: say besides where the warps wait, by line and phase");
   parser.add_flag("--no-counters", a->no_counters, "With --measure: leave CUPTI alone, so that ncu can be used");
   parser.add_flag("--warm", a->warm, "With --measure: the L2 cache as the last run left it");
   parser.add_option("--memory-limit", a->memory_limit, "Refuse what takes more; left out: what the GPU has free")

@@ -44,6 +44,7 @@ struct Controller::RunEffect {
   void operator()(const TakeSweepOf& e) const { c.runs_.take_sweep_of(e.id); }
 
   void operator()(const ListKernel& e) const { c.listings_.list(e.subject); }
+  void operator()(const SampleRow& e) const { c.samplings_.sample(e); }
   void operator()(const StartLesson& e) const { c.lessons_.start(e.lesson, e.beat); }
   void operator()(const GoToBeat& e) const { c.lessons_.go(e.direction); }
   void operator()(const ChooseAnswer& e) const { c.lessons_.choose(e.index); }
@@ -82,8 +83,9 @@ Controller::Controller(ControllerOptions options)
       examinations_(context()),
       playback_(context()),
       runs_(context(), std::move(options.runs)),
-      sweeps_(context(), std::move(options.sweeps), runs_),
+      sweeps_(context(), options.sweeps, runs_),
       listings_(context(), std::move(options.lister)),
+      samplings_(context(), std::move(options.sweeps.gpu), runs_),
       exports_(context(), file_task_, std::move(options.program)),
       lessons_(context(), std::move(options.lessons), recordings_),
       files_(context(), file_task_, recordings_, sweeps_, runs_, lessons_),
@@ -165,8 +167,8 @@ void Controller::travel(bool forward) {
   recordings_.travel_to(then->sight.cursor);
 }
 
-std::array<TaskId, 3> Controller::tasks_shown() const {
-  return {sweeps_.task(), file_task_.task(), recordings_.task()};
+std::array<TaskId, 4> Controller::tasks_shown() const {
+  return {sweeps_.task(), samplings_.task(), file_task_.task(), recordings_.task()};
 }
 
 void Controller::cancel_task() {

@@ -22,6 +22,7 @@
 #include "app/control/playback.h"
 #include "app/control/recordings.h"
 #include "app/control/run_list.h"
+#include "app/control/samplings.h"
 #include "app/control/sweeps.h"
 #include "app/control/tasks.h"
 #include "app/graphics/image.h"
@@ -84,7 +85,7 @@ class Controller {
   void change(const StateCommand& command);
   void travel(bool forward);
   // Those that the window shows and Esc cancels: the sweep first, it is what the user waits for.
-  std::array<TaskId, 3> tasks_shown() const;
+  std::array<TaskId, 4> tasks_shown() const;
   void cancel_task();
   void refresh_task_view();
 
@@ -102,6 +103,7 @@ class Controller {
   RunList runs_;
   Sweeps sweeps_;
   Listings listings_;
+  Samplings samplings_;
   Exports exports_;
   Lessons lessons_;
   Files files_;

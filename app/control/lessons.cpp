@@ -1,6 +1,7 @@
 #include "app/control/lessons.h"
 
 #include <algorithm>
+#include <cstdint>
 #include <iterator>
 #include <system_error>
 #include <utility>
@@ -226,14 +227,15 @@ void Lessons::set_stage(EventIndex cursor) {
 void Lessons::go(int direction) {
   if (!open_) return;
   const std::size_t last = lesson()->beats.size() - 1;
-  if (direction < 0 && beat_ == 0) return;
+  if (direction == 0 || (direction < 0 && beat_ == 0)) return;
   if (direction > 0 && beat_ == last) {
     context_.log.note(fmt::format("{}: done.", lesson()->words("title", context_.state.preferences.language)));
     progress_.last_beat = lesson()->beats.front().id;
     keep();
     return leave();
   }
-  beat_ = direction < 0 ? beat_ - 1 : beat_ + 1;
+  const std::int64_t to = static_cast<std::int64_t>(beat_) + direction;
+  beat_ = static_cast<std::size_t>(std::clamp<std::int64_t>(to, 0, static_cast<std::int64_t>(last)));
   if (auto shown = show(std::nullopt); !shown)
     context_.log.error(fmt::format("{}, beat '{}', {}", lesson()->file, beat().id, shown.error().message));
 }

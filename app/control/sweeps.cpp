@@ -1,6 +1,7 @@
 #include "app/control/sweeps.h"
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 
@@ -27,6 +28,7 @@ GpuView view_of(const Result<GpuHello>& hello) {
 
 void Sweeps::look_around() {
   if (sources_.gpu != nullptr) look_for_gpus();
+  if (sources_.peers) look_for_peers();
   runs_.look();
 }
 
@@ -38,6 +40,23 @@ void Sweeps::look_for_gpus() {
     return ok();
   };
   context_.tasks.start("Looking for GPUs", work);
+}
+
+void Sweeps::look_for_peers() {
+  const auto work = [this, setup = *sources_.peers](TaskHandle& task) -> Result<void> {
+    const auto python = look_for_python(setup.python, task.stop());
+    PeersView view;
+    view.looked = true;
+    if (!python)
+      view.why_none = "not found: " + python.error().message;
+    else if (python->torch.empty())
+      view.why_none = fmt::format("not found: {} has no torch", python->program.string());
+    else
+      view.words = words_of(*python);
+    task.deliver([this, view] { context_.model.peers = view; });
+    return ok();
+  };
+  context_.tasks.start("Looking for peers", work);
 }
 
 void Sweeps::run(bool restart) {
@@ -71,6 +90,11 @@ Result<void> Sweeps::measure(TaskHandle& task, const SweepSpec& spec, const RunL
     task.progress(0, "looking for the GPU");
     callbacks.gpu = gpu->runner(spec, task.stop());
     run.provenance = gpu->provenance(spec);
+  }
+  std::optional<PeerBench> peers;
+  if (sources_.peers && !spec.peers.empty()) {
+    peers.emplace(*sources_.peers, gpu);
+    callbacks.peers = peers->source(spec);
   }
   task.deliver([this, id, provenance = run.provenance] { runs_.set_provenance(id, provenance); });
   auto not_kept = [&, said = false](const Error& e) mutable {

@@ -3,9 +3,11 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 
 #include "app/control/job_context.h"
 #include "app/control/run_list.h"
+#include "app/peers/bench.h"
 #include "app/worker/bench.h"
 #include "profiling/session/session.h"
 #include "profiling/sweep/sweep.h"
@@ -13,7 +15,8 @@
 namespace attn {
 
 struct SweepSources {
-  std::shared_ptr<GpuBench> gpu;  // measures GPU kernels; null = no GPU is looked for
+  std::optional<PeerSetup> peers = {};  // runs attention of others; none = no peers are measured
+  std::shared_ptr<GpuBench> gpu;        // measures GPU kernels; null = no GPU is looked for
 };
 
 class Sweeps {
@@ -34,6 +37,7 @@ class Sweeps {
 
  private:
   void look_for_gpus();
+  void look_for_peers();
   Result<void> measure(TaskHandle& task, const SweepSpec& spec, const RunList::Begun& begun, GpuBench* gpu);
 
   JobContext context_;

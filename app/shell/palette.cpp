@@ -91,6 +91,11 @@ void add_buttons(Entries& e) {
   e.add("Step", "Step through the kernel and problem of Bench", "At a size that Step can show",
         {step_through_of(e.state())});
   e.add_in(Workspace::bench, "Bench", "Measure every point anew", "A new run", {RunSweep{true}});
+  e.add("Bench", "Charts and table of the sweep", "", {ChooseWorkspace{Workspace::bench}, ChooseBenchPage{}});
+  e.add("Bench", "Ladder: what changed from rung to rung", "Time, share of the best peer, and why",
+        {ChooseWorkspace{Workspace::bench}, ChooseBenchPage{BenchPage::ladder}});
+  e.add("Bench", "Sources of two rungs side by side", "The chosen kernel and the rung before it",
+        {ChooseWorkspace{Workspace::bench}, CompareSources{}});
   e.add("Profile", "Source of the kernel, by line and phase", "With its machine code; it needs no GPU",
         {ChooseWorkspace{Workspace::profile}, ChooseProfilePage{ProfilePage::source}});
   e.add_in(Workspace::profile, "Profile", "The source's line with the most instructions", "", {ChooseSourceLine{}});
@@ -155,6 +160,15 @@ void add_step_views(Entries& e) {
   for (const ChartTab& tab : chart_tabs(e.document().selection.row))
     e.add_in(Workspace::step, "Chart", tab.words, std::string(tab.what), {ChooseStepChart{tab.chart}}).on =
         view.chart == tab.chart;
+  for (const FragmentRung rung : kFragmentRungs) {
+    for (const FragmentTile tile : kFragmentTiles) {
+      std::string words(name_of(tile));
+      words.front() = static_cast<char>(words.front() - 32);
+      e.add_in(Workspace::step, "Chart", fmt::format("Fragments of {} in {}", words, name_of(rung)),
+               "Lanes, registers and banks", {ChooseStepChart{StepChart::fragments}, ChooseFragment{rung, tile}})
+          .on = view.chart == StepChart::fragments && view.fragment_rung == rung && view.fragment_tile == tile;
+    }
+  }
   for (const float speed : kSpeeds)
     e.add_in(Workspace::step, "Setting", fmt::format("Play {:.3g} steps a second", speed), "Speed",
              {SetPlaySpeed{speed}})

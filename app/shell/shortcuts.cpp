@@ -145,7 +145,13 @@ constexpr std::array kKeys{
              e.emplace_back(RunSweep{});
            }},
     KeyRow{"Bench", "cancel what runs", kCtrl | ImGuiKey_Period, 0, false, false, false, send<CancelTask>},
-    KeyRow{"Profile", "in the source: next largest line; with Shift the one before", ImGuiKey_F8},
+    KeyRow{"Bench", "the ladder, and back to the charts", ImGuiKey_F7, 0, false, false, false,
+           [](S s, E e) {
+             const bool there = s.view.workspace == Workspace::bench && s.view.bench.page == BenchPage::ladder;
+             e.emplace_back(ChooseWorkspace{Workspace::bench});
+             e.emplace_back(ChooseBenchPage{there ? BenchPage::charts : BenchPage::ladder});
+           }},
+    KeyRow{"Profile", "next largest line, or difference (Shift: back)", ImGuiKey_F8},
     KeyRow{"Profile", "find in the source; F3 goes on", kCtrl | ImGuiKey_F},
 };
 

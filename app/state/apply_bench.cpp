@@ -77,6 +77,19 @@ struct ApplyBench {
     s.view.bench.baseline = c.id;
     return done();
   }
+  Result<State> operator()(const ChooseBenchPage& c) {
+    s.view.bench.page = c.page;
+    return done();
+  }
+  Result<State> operator()(const CompareSources& c) {
+    for (const std::string& id : c.kernels) {
+      if (id.empty()) continue;
+      if (auto row = find_kernel(id); !row) return tl::unexpected(row.error());
+    }
+    s.view.bench.sources = c.kernels;
+    s.view.bench.page = BenchPage::sources;
+    return done();
+  }
 };
 
 }  // namespace

@@ -207,6 +207,11 @@ struct ApplyStep {
     s.view.step.chart = c.chart;
     return done();
   }
+  Result<State> operator()(const ChooseFragment& c) {
+    s.view.step.fragment_rung = c.rung;
+    s.view.step.fragment_tile = c.tile;
+    return done();
+  }
 
   Result<State> operator()(const SeekFirstWrong& c) {
     s.view.step.seek_first_wrong = c.on;

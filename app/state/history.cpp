@@ -7,7 +7,8 @@ namespace attn {
 HistoryEntry entry_of(const State& state) {
   const StepView& step = state.view.step;
   const BenchView& bench = state.view.bench;
-  return {state.document, {step.cursor, step.chart, step.reading, bench.charts, bench.value}};
+  return {state.document,
+          {step.cursor, step.chart, step.reading, bench.charts, bench.value, bench.page, bench.sources}};
 }
 
 void show_sight(const Sight& sight, View& view) {
@@ -15,6 +16,8 @@ void show_sight(const Sight& sight, View& view) {
   view.step.reading = sight.reading;
   view.bench.charts = sight.metrics;
   view.bench.value = sight.value;
+  view.bench.page = sight.page;
+  view.bench.sources = sight.sources;
 }
 
 void History::changed(const HistoryEntry& before, int gesture) {

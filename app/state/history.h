@@ -20,6 +20,8 @@ struct Sight {
   OutputReading reading = OutputReading::as_summed;
   std::array<std::string, kBenchCharts> metrics;
   std::optional<std::int64_t> value;
+  BenchPage page = BenchPage::charts;
+  std::array<std::string, 2> sources;
   bool operator==(const Sight&) const = default;
 };
 

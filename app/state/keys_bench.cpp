@@ -1,4 +1,6 @@
 // What a state string says of Bench.
+#include <algorithm>
+
 #include <fmt/format.h>
 
 #include "app/state/key_makers.h"
@@ -7,6 +9,7 @@
 #include "kernels/ladder.h"
 #include "kernels/model/kernel.h"
 #include "profiling/figures/metrics.h"
+#include "profiling/figures/peers.h"
 #include "viz/bench/scene.h"
 
 namespace attn {
@@ -19,6 +22,19 @@ Result<void> read_sweep_kernels(State& s, std::string_view text) {
   for (const std::string_view id : split(text, '/')) {
     if (const auto row = find_kernel(id); !row) return tl::unexpected(row.error());
     kernels.emplace_back(id);
+  }
+  return ok();
+}
+
+// Ids of the program's own table: a file of the user's is never named by a state.
+Result<void> read_sweep_peers(State& s, std::string_view text) {
+  auto& peers = s.document.sweep.peers;
+  peers.clear();
+  if (text == "none") return ok();
+  for (const std::string_view id : split(text, '/')) {
+    if (find_peer(id) == nullptr) return bad_input(fmt::format("there is no peer '{}'", id));
+    if (std::ranges::find(peers, id) != peers.end()) return bad_input(fmt::format("the peer {} stands twice", id));
+    peers.emplace_back(id);
   }
   return ok();
 }
@@ -99,6 +115,7 @@ void add_bench_document_keys(std::vector<StateKey>& keys) {
       [](auto& s) -> auto& { return s.document.sweep.generator; }));
   keys.push_back(number_key(
       "sweep_seed", 0, kMax, [](auto& s) -> auto& { return s.document.sweep.seed; }));
+  keys.push_back({"sweep_peers", [](const State& s) { return list_text(s.document.sweep.peers); }, read_sweep_peers});
   keys.push_back({"sweep_seconds", [](const State& s) { return fmt::format("{}", s.document.sweep.seconds_per_point); },
                   [](State& s, std::string_view text) -> Result<void> {
                     const auto value = number(text, true);
@@ -136,6 +153,14 @@ void add_bench_view_keys(std::vector<StateKey>& keys) {
          s.view.bench.value = *value;
          return ok();
        }});
+  keys.push_back(choice_key(
+      "bench_page", named<BenchPage>(std::vector{BenchPage::charts, BenchPage::ladder, BenchPage::sources}),
+      [](auto& s) -> auto& { return s.view.bench.page; }));
+  for (const std::size_t side : {std::size_t{0}, std::size_t{1}})
+    keys.push_back(kernel_key(
+        side == 0 ? "source_left" : "source_right", [side](auto& s) -> auto& {
+          return s.view.bench.sources.at(side);
+        }));
 }
 
 }  // namespace attn

@@ -117,6 +117,12 @@ void add_step_view_keys(std::vector<StateKey>& keys) {
       [](auto& s) -> auto& { return s.view.step.reading; }));
   keys.push_back(choice_key(
       "chart", named<StepChart>(kStepCharts), [](auto& s) -> auto& { return s.view.step.chart; }));
+  keys.push_back(choice_key(
+      "fragment_rung", named<FragmentRung>(kFragmentRungs),
+      [](auto& s) -> auto& { return s.view.step.fragment_rung; }));
+  keys.push_back(choice_key(
+      "fragment_tile", named<FragmentTile>(kFragmentTiles),
+      [](auto& s) -> auto& { return s.view.step.fragment_tile; }));
   keys.push_back({"speed", [](const State& s) { return fmt::format("{}", s.view.step.play_steps_per_second); },
                   [](State& s, std::string_view text) -> Result<void> {
                     const auto value = number(text, true);

@@ -76,6 +76,13 @@ bool is_language(std::string_view name) {
   });
 }
 
+// What may be started: a name or a path in one line, or nothing.
+bool is_path(std::string_view text) {
+  constexpr std::size_t kMaxPath = 4096;
+  return text.size() <= kMaxPath &&
+         std::ranges::none_of(text, [](char c) { return static_cast<unsigned char>(c) < ' '; });
+}
+
 std::span<const std::byte> bytes_of(const std::string& text) {
   return std::as_bytes(std::span(text.data(), text.size()));
 }
@@ -103,6 +110,7 @@ void follow_preferences(const Preferences& now, Preferences& seen, Preferences& 
   if (now.reduced_motion != seen.reduced_motion) kept.reduced_motion = now.reduced_motion;
   if (now.greet != seen.greet) kept.greet = now.greet;
   if (now.language != seen.language) kept.language = now.language;
+  if (now.python != seen.python) kept.python = now.python;
   if (now.card_right != seen.card_right) kept.card_right = now.card_right;
   seen = now;
 }
@@ -151,6 +159,13 @@ Result<LoadedSettings> parse_settings(std::string_view text) {
   if (const auto it = j.find("language");
       it != j.end() && it->is_string() && is_language(it->get_ref<const std::string&>()))
     s.preferences.language = it->get<std::string>();
+  if (const auto it = j.find("python"); it != j.end()) {
+    if (it->is_string() && is_path(it->get_ref<const std::string&>())) {
+      s.preferences.python = it->get<std::string>();
+    } else {
+      loaded.said.emplace_back("Settings: 'python' names no program; python3 in PATH is used.");
+    }
+  }
   read_number(j, "window_width", 320, 16384, s.window_width, loaded.said);
   read_number(j, "window_height", 240, 16384, s.window_height, loaded.said);
   if (const auto it = j.find("layout"); it != j.end()) {
@@ -172,6 +187,7 @@ std::string settings_text(const Settings& s) {
   j["reduced_motion"] = s.preferences.reduced_motion;
   j["greet"] = s.preferences.greet;
   j["language"] = s.preferences.language;
+  j["python"] = s.preferences.python;
   j["lesson_card"] = s.preferences.card_right ? "right" : "left";
   j["window_width"] = s.window_width;
   j["window_height"] = s.window_height;

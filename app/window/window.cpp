@@ -296,6 +296,7 @@ void make_controller(App& app, const State& state, const LoadedSettings& loaded,
   setup.save_folder = default_save_folder();
   setup.runs = run_folders();
   setup.sweeps.gpu = std::make_shared<GpuBench>();
+  setup.sweeps.peers = PeerSetup{state.preferences.python, {}};
   setup.lister = list_kernel_here;
   if (const auto assets = find_assets()) setup.lessons = {*assets / "lessons", progress_file()};
   app.controller = std::make_unique<Controller>(std::move(setup));

@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "app/worker/collect.h"
 #include "kernels/gpu/compile/sources.h"
 #include "kernels/gpu/rungs/inspect.h"
 #include "kernels/gpu/rungs/rows.h"
@@ -140,6 +141,41 @@ Measurement GpuBench::measure(const Point& p, const std::function<void(const std
   lost.reason = m.error().message;
   fill_figures(lost);
   return lost;
+}
+
+Result<std::vector<double>> GpuBench::turn(const Point& p, const Turn& turn, const std::stop_token& stop) {
+  const std::lock_guard lock(mutex_);
+  return client_.turn(p, turn, {max_seconds(p), stop});
+}
+
+void GpuBench::let_go() {
+  const std::lock_guard lock(mutex_);
+  // A worker that is lost has let go as well; the next request gets a new one.
+  (void)client_.let_go({kHelloSeconds, {}});
+}
+
+void GpuBench::sample(Measurement& row, const std::function<void(const std::string&)>& now, std::stop_token stop) {
+  const auto hello = look(stop);
+  if (!hello) {
+    row.no_samples = hello.error().message;
+    return;
+  }
+  const auto& gpus = hello->gpus;
+  const auto at = std::find_if(gpus.begin(), gpus.end(), [&](const gpu::GpuProperties& g) {
+    return same_device(g.name, g.uuid, row.key.device, row.key.device_uuid);
+  });
+  if (at == gpus.end()) {
+    row.no_samples = fmt::format("this machine has no {}, on which the row was measured", row.key.device);
+    return;
+  }
+  Point p;
+  p.gpu = at->index;
+  p.arch = at->arch();
+  p.kernel = row.key.kernel;
+  p.problem = row.key.problem;
+  p.l2 = row.key.l2;
+  const std::lock_guard lock(mutex_);
+  sample_row(client_, p, p.arch, {max_seconds(p), std::move(stop)}, now, row);
 }
 
 Measurement GpuBench::compile_alone(const Point& p, const std::string& why,

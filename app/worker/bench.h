@@ -37,6 +37,11 @@ class GpuBench {
                              const std::stop_token& stop);
   // What the compiler says of every point of the sweep's GPU kernels on `spec.arch`, with no GPU: rows without a time.
   std::vector<Measurement> compiled(const SweepSpec& spec, const std::stop_token& stop);
+  // Repeats of a point that was measured before, by CUDA events; its tensors stay on the GPU until let_go().
+  Result<std::vector<double>> turn(const Point& p, const Turn& turn, const std::stop_token& stop);
+  void let_go();
+  // Samples a row that was measured on GPU 0 of this machine (app/worker/collect.h).
+  void sample(Measurement& row, const std::function<void(const std::string&)>& now, std::stop_token stop);
   // Where the rows of a sweep are taken: the GPU's where it measures GPU kernels on one, else this machine's.
   Provenance provenance(const SweepSpec& spec);
 

@@ -180,6 +180,32 @@ Result<Measurement> GpuClient::measure(const Point& p, const Deadline& deadline,
   return m;
 }
 
+Result<std::vector<double>> GpuClient::turn(const Point& p, const Turn& turn, const Deadline& deadline) {
+  const std::string what = fmt::format("{} on {}, a turn", p.kernel, describe(p.problem));
+  auto reply = ask(to_json(p, turn).dump(), {}, what, deadline, {});
+  if (!reply) return tl::unexpected(reply.error());
+  return turn_samples_from(reply->text);
+}
+
+Result<void> GpuClient::let_go(const Deadline& deadline) {
+  if (!child_) return ok();
+  auto reply = ask(json{{"do", "let_go"}}.dump(), {}, "Freeing the GPU", deadline, {});
+  if (!reply) return tl::unexpected(reply.error());
+  return ok();
+}
+
+Result<KernelSamples> GpuClient::sample(const Point& p, const Deadline& deadline, const Progress& progress) {
+  const std::string what = fmt::format("Sampling {} on {}", p.kernel, describe(p.problem));
+  json request = to_json(p);
+  request["do"] = "sample";
+  auto reply = ask(request.dump(), {}, what, deadline, progress);
+  if (!reply) return tl::unexpected(reply.error());
+  auto samples = samples_from(reply->text);
+  if (!samples) return tl::unexpected(lost({NoReply::broken, samples.error().message}, what));
+  if (reply->text.value("lost", false)) detach();
+  return samples;
+}
+
 Result<void> GpuClient::break_down(const std::string& how, std::int32_t gpu, const Deadline& deadline) {
   GpuRunRequest r;
   r.gpu = gpu;

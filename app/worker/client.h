@@ -7,9 +7,11 @@
 #include <optional>
 #include <stop_token>
 #include <string>
+#include <vector>
 
 #include "app/system/child_process.h"
 #include "app/worker/worker.h"
+#include "profiling/measure/turn.h"
 
 namespace attn {
 
@@ -37,6 +39,11 @@ class GpuClient {
   // One point: inputs, check, time and counters are the worker's. A row that was refused or failed is a measurement
   // with its reason; an error is a worker that was lost, too late or cancelled.
   Result<Measurement> measure(const Point& p, const Deadline& deadline, const Progress& progress = {});
+  // Repeats of a point by CUDA events; between turns the worker keeps its tensors on the GPU, until let_go().
+  Result<std::vector<double>> turn(const Point& p, const Turn& turn, const Deadline& deadline);
+  Result<void> let_go(const Deadline& deadline);
+  // Where the warps of the point's kernel wait, by address; put_lines() adds lines and phases. An error is a refusal.
+  Result<KernelSamples> sample(const Point& p, const Deadline& deadline, const Progress& progress = {});
   // Asks the worker to hang or to write to an illegal address: the error that a user would see.
   Result<void> break_down(const std::string& how, std::int32_t gpu, const Deadline& deadline);
   // Process id of the worker; -1 where none runs.

@@ -5,6 +5,7 @@
 #include "kernels/formats/container.h"
 #include "kernels/model/problem_json.h"
 #include "profiling/session/measurement_json.h"
+#include "profiling/session/samples_json.h"
 
 namespace attn {
 namespace {
@@ -128,8 +129,37 @@ Result<Point> point_from(const json& j) {
   });
 }
 
+json to_json(const Point& p, const Turn& turn) {
+  json j = to_json(p);
+  j["do"] = "turn";
+  j["warm_up"] = turn.warm_up;
+  j["repeats"] = turn.repeats;
+  j["pause_us"] = turn.pause_us;
+  j["flushes"] = turn.flushes;
+  return j;
+}
+
+Result<std::vector<double>> turn_samples_from(const json& j) {
+  return guarded<std::vector<double>>(
+      [&]() -> Result<std::vector<double>> { return j.at("samples_us").get<std::vector<double>>(); });
+}
+
+Result<Turn> turn_from(const json& j) {
+  return guarded<Turn>([&]() -> Result<Turn> {
+    return Turn{j.at("warm_up"), j.at("repeats"), j.at("pause_us"), j.at("flushes")};
+  });
+}
+
 json to_json(const Measurement& m, bool lost) {
   return {{"is", "measured"}, {"measurement", measurement_to_json(m, true)}, {"lost", lost}};
+}
+
+json to_json(const KernelSamples& s, bool lost) {
+  return {{"is", "sampled"}, {"samples", samples_to_json(s)}, {"lost", lost}};
+}
+
+Result<KernelSamples> samples_from(const json& j) {
+  return guarded<KernelSamples>([&] { return samples_from_json(j.at("samples"), "the worker's answer"); });
 }
 
 Result<Measurement> measurement_from(const json& j) {

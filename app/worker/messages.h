@@ -1,9 +1,12 @@
 // The worker's requests and answers as JSON: written and read by the two sides, here alone.
 #pragma once
 
+#include <vector>
+
 #include <nlohmann/json.hpp>
 
 #include "app/worker/worker.h"
+#include "profiling/measure/turn.h"
 
 namespace attn {
 
@@ -18,8 +21,13 @@ Result<ReadRequest> run_request_from(const nlohmann::json& j);
 
 nlohmann::json to_json(const Point& p);
 Result<Point> point_from(const nlohmann::json& j);
+nlohmann::json to_json(const Point& p, const Turn& turn);
+Result<std::vector<double>> turn_samples_from(const nlohmann::json& j);
+Result<Turn> turn_from(const nlohmann::json& j);
 nlohmann::json to_json(const Measurement& m, bool lost);
 Result<Measurement> measurement_from(const nlohmann::json& j);
+nlohmann::json to_json(const KernelSamples& s, bool lost);
+Result<KernelSamples> samples_from(const nlohmann::json& j);
 
 nlohmann::json to_json(const GpuRunAnswer& a);
 Result<GpuRunAnswer> run_answer_from(const nlohmann::json& j);

@@ -2,6 +2,10 @@
 
 #include <algorithm>
 #include <exception>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
 #include <utility>
 
 #include <fmt/format.h>
@@ -14,6 +18,7 @@
 #include "kernels/ladder.h"
 #include "kernels/model/fits.h"
 #include "profiling/measure/gpu_timing.h"
+#include "profiling/measure/sample_on_gpu.h"
 
 namespace attn {
 namespace {
@@ -31,12 +36,18 @@ constexpr const char* kBreaking =
 struct Gpu {
   std::unique_ptr<gpu::CompileService> service;
   gpu::GpuProperties properties;
-  std::unique_ptr<gpu::Queue> queue;
+  std::unique_ptr<gpu::Queue> queue, sampling_queue;
   std::optional<GpuPeaks> peaks;
   // Opened for the first measurement that wants them; what could not be had is not asked for again.
   Result<std::unique_ptr<Profiler>> profiler = fail(ErrorKind::cannot_run, "");
   Result<std::unique_ptr<GpuSensors>> sensors = fail(ErrorKind::cannot_run, "");
   bool looked_for_profiler = false, looked_for_sensors = false;
+};
+
+// One kernel with its tensors on the GPU, kept between its turns.
+struct HeldRun {
+  std::unique_ptr<Plan> plan;  // the run points to it
+  std::unique_ptr<gpu::DeviceRun> run;
 };
 
 class Worker {
@@ -71,6 +82,9 @@ class Worker {
     const std::string what = request->value("do", "");
     if (what == "hello") return hello(request->value("counters", true));
     if (what == "measure") return measure(*request);
+    if (what == "turn") return turn(*request);
+    if (what == "let_go") return let_go();
+    if (what == "sample") return sample(*request);
     if (what != "run" && what != "record")
       return bad_input(fmt::format("the worker does not know the request '{}'", what));
     auto read = run_request_from(*request);
@@ -168,8 +182,12 @@ class Worker {
   Result<GpuPeaks*> peaks();
   Result<std::vector<double>> time(gpu::DeviceRun& run, const GpuTiming& t);
   Result<void> measure(const json& request);
+  Result<void> sample(const json& request);
   Result<void> tools_for(const Point& p, GpuTools& tools);
   Result<void> break_down(const std::string& how);
+  Result<void> turn(const json& request);
+  Result<void> hold(const Point& p, const std::string& key);
+  Result<void> let_go();
 
   Socket& socket_;
   const WorkerParts& parts_;
@@ -177,6 +195,8 @@ class Worker {
   std::unique_ptr<gpu::Driver> driver_;
   std::unique_ptr<gpu::Compiler> compiler_;
   Gpu gpu_;
+  ProblemCache problem_;
+  std::map<std::string, HeldRun> held_;  // of turns, by the request that they answer
 };
 
 Result<Plan> Worker::plan_of(const GpuRunRequest& r) {
@@ -337,6 +357,7 @@ Result<void> Worker::record(const GpuRunRequest& r, std::span<const std::byte> t
 // What a measurement needs; CUPTI only where counters are wanted.
 Result<void> Worker::tools_for(const Point& p, GpuTools& tools) {
   tools.queue = &*gpu_.queue;
+  tools.problem = &problem_;
   tools.properties = gpu_.properties;
   tools.edited_kernels = parts_.edited_kernels;
   tools.progress = [this](const std::string& now) { progress(now); };
@@ -372,6 +393,78 @@ Result<void> Worker::measure(const json& request) {
   if (auto ready = tools_for(*point, tools); !ready) return ready;
   const Measurement m = measure_on_gpu(*point, tools);
   send(to_json(m, driver_->lost()), {});
+  return ok();
+}
+
+// What was placed for an earlier turn is used again; where there is no room beside it, it goes.
+Result<void> Worker::hold(const Point& p, const std::string& key) {
+  if (held_.contains(key)) return ok();
+  const auto inputs = problem_.inputs(p);
+  if (!inputs) return tl::unexpected(inputs.error());
+  GpuRunRequest r;
+  r.kernel = p.kernel;
+  r.problem = p.problem;
+  r.options = p.options;
+  r.memory_limit = p.memory_limit;
+  auto plan = plan_of(r);
+  if (!plan && !held_.empty()) {
+    held_.clear();
+    plan = plan_of(r);
+  }
+  if (!plan) return tl::unexpected(plan.error());
+  HeldRun held{std::make_unique<Plan>(std::move(*plan)), nullptr};
+  auto run = gpu::DeviceRun::place(*gpu_.queue, *held.plan, gpu::tensor_bytes_of(**inputs));
+  if (!run) return tl::unexpected(run.error());
+  held.run = std::make_unique<gpu::DeviceRun>(std::move(*run));
+  if (auto ran = held.run->once(); !ran) return ran;
+  held_.emplace(key, std::move(held));
+  return ok();
+}
+
+Result<void> Worker::turn(const json& request) {
+  const auto point = point_from(request);
+  if (!point) return tl::unexpected(point.error());
+  const auto asked = turn_from(request);
+  if (!asked) return tl::unexpected(asked.error());
+  if (auto ready = open(point->gpu); !ready) return ready;
+  const auto made = peaks();
+  if (!made) return tl::unexpected(made.error());
+  const std::string key = to_json(*point).dump();
+  if (auto held = hold(*point, key); !held) return held;
+  GpuClocks clocks;
+  clocks.driver = driver_.get();
+  clocks.stream = gpu_.queue->stream();
+  clocks.peaks = *made;
+  const auto samples = time_turn(*held_.at(key).run, *asked, point->l2, clocks);
+  // A stored S of gigabytes is placed again for the next turn: a peer may need the room in its own.
+  constexpr std::uint64_t kMayStay = std::uint64_t{1} << 30;
+  if (held_.at(key).plan->workspace_bytes > kMayStay) held_.erase(key);
+  if (!samples) return tl::unexpected(samples.error());
+  send({{"is", "turn"}, {"samples_us", *samples}}, {});
+  return ok();
+}
+
+Result<void> Worker::let_go() {
+  held_.clear();
+  send({{"is", "done"}}, {});
+  return ok();
+}
+
+Result<void> Worker::sample(const json& request) {
+  const auto point = point_from(request);
+  if (!point) return tl::unexpected(point.error());
+  if (auto ready = open(point->gpu); !ready) return ready;
+  GpuTools tools;
+  if (auto ready = tools_for(*point, tools); !ready) return ready;
+  if (!gpu_.sampling_queue) {
+    auto queue = gpu::Queue::make(*driver_, *gpu_.service, gpu_.properties.arch(), parts_.edited_kernels);
+    if (!queue) return tl::unexpected(queue.error());
+    gpu_.sampling_queue = std::make_unique<gpu::Queue>(std::move(*queue));
+  }
+  tools.sampling_queue = &*gpu_.sampling_queue;
+  const auto samples = sample_on_gpu(*point, tools);
+  if (!samples) return tl::unexpected(samples.error());
+  send(to_json(*samples, driver_->lost()), {});
   return ok();
 }
 

@@ -13,6 +13,11 @@
 //   answer    {"is": "recorded", "same_bits", "plain_us", "traced_us", ...} + out, lse, the recorder's buffer
 //   request   {"do": "measure", ...}: one point of a sweep; the worker makes the inputs, checks, times and counts
 //   answer    {"is": "measured", "measurement": as in a session's JSON, "lost"}: what went wrong is the row's reason
+//   request   {"do": "turn", as for "measure", "warm_up", "repeats", "pause_us"}: repeats by CUDA events for a point that
+//             was measured before; its tensors stay on the GPU until {"do": "let_go"}
+//   answer    {"is": "turn", "samples_us"}, {"is": "done"}
+//   request   {"do": "sample", ...}: the same point; where its warps wait, instruction by instruction
+//   answer    {"is": "sampled", "samples": as in a session's JSON, without lines and phases, "lost"}, or an error
 #pragma once
 
 #include <cstdint>

@@ -68,7 +68,11 @@ double rounding_of(DType t, double ref) {
 // Collects what the rule speaks of while the elements pass by.
 class Judge {
  public:
-  Judge(const Problem& p, const ReferenceRows& ref, const Outputs& out) : p_(p), ref_(ref), out_(out) {}
+  // `lse` null: the answer came without.
+  Judge(const Problem& p, const ReferenceRows& ref, const Array& out, const Array* lse)
+      : p_(p), ref_(ref), out_(out), lse_(lse) {
+    counts_.no_lse = lse == nullptr;
+  }
 
   Verdict verdict(const RowSample& sample) {
     for (std::size_t n = 0; n < ref_.rows.size(); ++n) look_at_row(n);
@@ -78,7 +82,7 @@ class Judge {
     v.allowed = 2 * baseline_error_ + 2 * rounding_ + 4 * 0x1p-23 * ref_.max_abs_v +
                 2 * 0x1p-24 * ref_.max_abs_score * ref_.max_abs_v;
     v.lse_error = lse_error_;
-    v.lse_allowed = (p_.dtype == DType::f32 ? 1e-5 : 1e-3) * std::max(1.0, ref_.max_abs_score);
+    if (lse_ != nullptr) v.lse_allowed = (p_.dtype == DType::f32 ? 1e-5 : 1e-3) * std::max(1.0, ref_.max_abs_score);
     v.reason = reason(v);
     v.not_judged = v.judged == 0 && v.reason.empty();
     v.pass = v.reason.empty() && !v.not_judged;
@@ -99,14 +103,15 @@ class Judge {
         ++counts_.unjudged_overflow;
       } else {
         ++counts_.judged;
-        look_at(id, d, static_cast<double>(out_.out.get(flat_row * p_.Dv + d)), ref, ref_.baseline[element]);
+        look_at(id, d, static_cast<double>(out_.get(flat_row * p_.Dv + d)), ref, ref_.baseline[element]);
       }
     }
+    if (lse_ == nullptr) return;
     if (ref_.beyond_fp32[n] != 0) {
       ++counts_.unjudged_lse;
     } else {
       ++counts_.judged;
-      look_at_lse(id, static_cast<double>(out_.lse.get(flat_row)), ref_.lse[n]);
+      look_at_lse(id, static_cast<double>(lse_->get(flat_row)), ref_.lse[n]);
     }
   }
 
@@ -161,7 +166,8 @@ class Judge {
 
   const Problem& p_;
   const ReferenceRows& ref_;
-  const Outputs& out_;
+  const Array& out_;
+  const Array* lse_;
   Verdict counts_;
   double error_ = 0, lse_error_ = 0, baseline_error_ = 0, rounding_ = 0;
   std::string worst_, worst_lse_, wrong_kind_;
@@ -171,6 +177,14 @@ std::string shape_words(const std::vector<std::int64_t>& shape) {
   std::string words;
   for (const std::int64_t extent : shape) words += (words.empty() ? "" : ", ") + std::to_string(extent);
   return "[" + words + "]";
+}
+
+Result<void> fitting(const Problem& p, const Inputs& in, const Array& out) {
+  if (auto fits = validate(p, in); !fits) return fits;
+  const std::vector<std::int64_t> shape{p.B, p.Hq, p.Lq, p.Dv};
+  if (out.shape() == shape && out.dtype() == p.dtype) return ok();
+  return bad_input(fmt::format("O is {} {}, the problem asks for {} {}", name_of(out.dtype()), shape_words(out.shape()),
+                               name_of(p.dtype), shape_words(shape)));
 }
 
 Verdict refused(std::string reason, const RowSample& sample) {
@@ -236,19 +250,20 @@ RowSample choose_rows(const Problem& p, bool full) {
 
 Verdict judge(const Problem& p, const Inputs& in, const ReferenceRows& ref, const Outputs& out,
               const RowSample& sample) {
-  if (const auto fits = validate(p, in); !fits) return refused(fits.error().message, sample);
-  const std::vector<std::int64_t> o_shape{p.B, p.Hq, p.Lq, p.Dv}, lse_shape{p.B, p.Hq, p.Lq};
-  if (out.out.shape() != o_shape || out.out.dtype() != p.dtype) {
-    return refused(fmt::format("O is {} {}, the problem asks for {} {}", name_of(out.out.dtype()),
-                               shape_words(out.out.shape()), name_of(p.dtype), shape_words(o_shape)),
-                   sample);
-  }
+  if (const auto fits = fitting(p, in, out.out); !fits) return refused(fits.error().message, sample);
+  const std::vector<std::int64_t> lse_shape{p.B, p.Hq, p.Lq};
   if (out.lse.shape() != lse_shape || out.lse.dtype() != DType::f32) {
     return refused(fmt::format("LSE is {} {}, the problem asks for f32 {}", name_of(out.lse.dtype()),
                                shape_words(out.lse.shape()), shape_words(lse_shape)),
                    sample);
   }
-  return Judge(p, ref, out).verdict(sample);
+  return Judge(p, ref, out.out, &out.lse).verdict(sample);
+}
+
+Verdict judge_without_lse(const Problem& p, const Inputs& in, const ReferenceRows& ref, const Array& out,
+                          const RowSample& sample) {
+  if (const auto fits = fitting(p, in, out); !fits) return refused(fits.error().message, sample);
+  return Judge(p, ref, out, nullptr).verdict(sample);
 }
 
 }  // namespace attn

@@ -91,6 +91,8 @@ struct Verdict {
   std::int64_t unjudged_lse = 0;       // rows whose LSE needs a score that fp32 cannot hold
   std::int64_t judged = 0;             // elements of O and LSE that the rule was applied to
 
+  bool no_lse = false;  // the answer came without LSE (a peer's): O alone was judged
+
   // Nothing was judged: `pass` is false, and `reason` says what stood in the way. Such an answer is not wrong.
   bool not_judged = false;
 };
@@ -106,5 +108,8 @@ std::string unjudged_words(const Verdict& v);
 // that should or should not be finite and is otherwise makes the verdict fail with a reason, whatever the two say.
 Verdict judge(const Problem& p, const Inputs& in, const ReferenceRows& ref, const Outputs& out,
               const RowSample& sample);
+// The same rule for an answer without LSE: attention of others hands out O alone.
+Verdict judge_without_lse(const Problem& p, const Inputs& in, const ReferenceRows& ref, const Array& out,
+                          const RowSample& sample);
 
 }  // namespace attn

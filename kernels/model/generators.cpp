@@ -6,6 +6,8 @@
 #include <cassert>
 #include <cmath>
 #include <limits>
+#include <thread>
+#include <vector>
 
 namespace attn {
 namespace {
@@ -174,17 +176,28 @@ void generate(Generator g, const Problem& p, std::uint64_t seed, InputTensor t, 
   const std::int64_t longest = std::max(p.Lq, p.Lk), widest = std::max(p.D, p.Dv);
   const Numbers numbers(seed, t, longest <= kByHand / widest);
   assert(out.shape().size() == 4);
-  Element at;
-  at.heads = out.extent(1);
-  at.rows = out.extent(2);
-  at.cols = out.extent(3);
-  for (at.head = 0; at.head < out.extent(0) * at.heads; ++at.head) {
-    for (at.row = 0; at.row < at.rows; ++at.row) {
-      for (at.col = 0; at.col < at.cols; ++at.col, ++at.flat) {
+  // An element hangs on its index alone, so rows can be filled in any order.
+  const auto fill = [&](std::int64_t first, std::int64_t last) {
+    Element at;
+    at.heads = out.extent(1);
+    at.rows = out.extent(2);
+    at.cols = out.extent(3);
+    for (std::int64_t row = first; row < last; ++row) {
+      at.head = row / at.rows;
+      at.row = row % at.rows;
+      at.flat = row * at.cols;
+      for (at.col = 0; at.col < at.cols; ++at.col, ++at.flat)
         out.set(at.flat, static_cast<float>(value_at(g, p, t, at, numbers)));
-      }
     }
-  }
+  };
+  const std::int64_t rows = out.extent(0) * out.extent(1) * out.extent(2);
+  constexpr std::int64_t kOfThread = std::int64_t{1} << 20;  // elements that are worth a thread
+  const std::int64_t most = std::max<std::int64_t>(1, std::thread::hardware_concurrency());
+  const std::int64_t threads = std::clamp<std::int64_t>(out.size() / kOfThread, 1, most);
+  std::vector<std::jthread> helpers;
+  for (std::int64_t n = 1; n < threads; ++n)
+    helpers.emplace_back([&fill, first = rows * n / threads, last = rows * (n + 1) / threads] { fill(first, last); });
+  fill(0, rows / threads);
 }
 
 }  // namespace attn

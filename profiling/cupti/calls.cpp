@@ -68,6 +68,15 @@ Result<Calls> resolve_calls(const Library& library) {
   resolve(c.pop, "cuptiRangeProfilerPopRange");
   resolve(c.decode, "cuptiRangeProfilerDecodeData");
   resolve(c.data_info, "cuptiRangeProfilerGetCounterDataInfo");
+  resolve(c.pc_enable, "cuptiPCSamplingEnable");
+  resolve(c.pc_disable, "cuptiPCSamplingDisable");
+  resolve(c.pc_reason_count, "cuptiPCSamplingGetNumStallReasons");
+  resolve(c.pc_reasons, "cuptiPCSamplingGetStallReasons");
+  resolve(c.pc_configure, "cuptiPCSamplingSetConfigurationAttribute");
+  resolve(c.pc_start, "cuptiPCSamplingStart");
+  resolve(c.pc_stop, "cuptiPCSamplingStop");
+  resolve(c.pc_data, "cuptiPCSamplingGetData");
+  resolve(c.cubin_crc, "cuptiGetCubinCrc");
   if (!resolve.missing().empty()) {
     return fail(ErrorKind::cannot_run, fmt::format("{} lacks {}: it is older than {}. {}", library.name(),
                                                    resolve.missing(), words_for(kBuiltFor), kMend));
@@ -123,6 +132,18 @@ Result<void> Cupti::check(CUptiResult r, const char* call) const {
   const char* name = nullptr;
   if (calls_.result_string(r, &name) != CUPTI_SUCCESS || name == nullptr) name = "an unknown error";
   return fail(ErrorKind::cannot_run, fmt::format("{} failed: {}{}", call, name, mend_of(r)));
+}
+
+// cuCtxGetCurrent has had one signature since CUDA 4.
+Result<CUcontext> current_context() {
+  const auto driver = Library::open("libcuda.so.1");
+  if (!driver) return tl::unexpected(driver.error());
+  const auto get = reinterpret_cast<CUresult (*)(CUcontext*)>(driver->symbol("cuCtxGetCurrent"));
+  CUcontext context = nullptr;
+  if (get == nullptr || get(&context) != CUDA_SUCCESS || context == nullptr) {
+    return fail(ErrorKind::failed, "cuCtxGetCurrent gave no context: a profiler needs an open GPU");
+  }
+  return context;
 }
 
 }  // namespace attn::cupti

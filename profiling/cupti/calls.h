@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cupti_activity.h>
+#include <cupti_pcsampling.h>
 #include <cupti_profiler_host.h>
 #include <cupti_profiler_target.h>
 #include <cupti_range_profiler.h>
@@ -51,6 +52,16 @@ struct Calls {
   decltype(&cuptiRangeProfilerPopRange) pop = nullptr;
   decltype(&cuptiRangeProfilerDecodeData) decode = nullptr;
   decltype(&cuptiRangeProfilerGetCounterDataInfo) data_info = nullptr;
+  // samples of instructions
+  decltype(&cuptiPCSamplingEnable) pc_enable = nullptr;
+  decltype(&cuptiPCSamplingDisable) pc_disable = nullptr;
+  decltype(&cuptiPCSamplingGetNumStallReasons) pc_reason_count = nullptr;
+  decltype(&cuptiPCSamplingGetStallReasons) pc_reasons = nullptr;
+  decltype(&cuptiPCSamplingSetConfigurationAttribute) pc_configure = nullptr;
+  decltype(&cuptiPCSamplingStart) pc_start = nullptr;
+  decltype(&cuptiPCSamplingStop) pc_stop = nullptr;
+  decltype(&cuptiPCSamplingGetData) pc_data = nullptr;
+  decltype(&cuptiGetCubinCrc) cubin_crc = nullptr;
 };
 
 // An open library. Its functions work as long as the object lives.
@@ -70,6 +81,9 @@ class Cupti {
   Calls calls_;
   std::uint32_t version_;
 };
+
+// The context of this thread.
+Result<CUcontext> current_context();
 
 // The parameters of a call, their size filled in.
 template <class Params>

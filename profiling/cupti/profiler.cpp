@@ -7,6 +7,7 @@
 
 #include "profiling/cupti/calls.h"
 #include "profiling/cupti/kernel_times.h"
+#include "profiling/cupti/pc_sampling.h"
 #include "profiling/cupti/range_counter.h"
 
 namespace attn {
@@ -15,7 +16,7 @@ namespace {
 class CuptiProfiler final : public Profiler {
  public:
   CuptiProfiler(std::shared_ptr<const cupti::Cupti> cupti, std::int32_t device)
-      : cupti_(cupti), times_(cupti), counter_(std::move(cupti), device) {}
+      : cupti_(cupti), times_(cupti), counter_(cupti, device), pc_(std::move(cupti)) {}
 
   std::string version() const override { return cupti_->version(); }
   Result<void> start_times() override {
@@ -29,11 +30,25 @@ class CuptiProfiler final : public Profiler {
     times_.stop();
     return counter_.count(what, prepare, run);
   }
+  Result<void> load_for_samples(const std::function<Result<void>()>& load) override {
+    end_others();
+    return pc_.load(load);
+  }
+  Result<Sampled> sample(const SamplingSpec& spec, const std::function<Result<void>()>& prepare,
+                         const std::function<Result<void>()>& run) override {
+    end_others();
+    return pc_.sample(spec, prepare, run);
+  }
 
  private:
+  void end_others() {
+    times_.stop();
+    counter_.close();
+  }
   std::shared_ptr<const cupti::Cupti> cupti_;
   cupti::KernelTimes times_;
   cupti::RangeCounter counter_;
+  cupti::PcSampler pc_;
 };
 
 // CUPTI and driver must be of one major version of CUDA.

@@ -1,10 +1,11 @@
-// Kernel time stamps and hardware counters: an interface, so that a double can stand in its place, and CUPTI behind it,
+// Kernel time stamps, hardware counters, samples of instructions: an interface, so that a double can stand in its place, and CUPTI behind it,
 // opened at run time. This header needs no CUPTI header.
 //
-// All calls belong to the thread that has the GPU's context. The two ways of looking exclude each other: time stamps
-// that stay on while counters are read leave no record at all, so each ends the other.
+// All calls belong to the thread that has the GPU's context. The ways of looking exclude each other: time stamps that
+// stay on while counters are read leave no record at all, so each ends the others.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -14,6 +15,7 @@
 #include <vector>
 
 #include "kernels/base/result.h"
+#include "profiling/figures/samples.h"
 
 namespace attn {
 
@@ -37,6 +39,19 @@ struct Counts {
   double seconds = 0;  // all of it: what counting costs
 };
 
+// How instructions are sampled.
+struct SamplingSpec {
+  std::int32_t period_log2 = 0;      // a sample of each multiprocessor every 2^this cycles; 5 to 31
+  std::int32_t launches = 1;         // how often `run` is run
+  std::span<const std::byte> cubin;  // whose instructions are wanted; what else runs is counted as not attributed
+};
+struct Sampled {
+  std::vector<std::string> reasons;        // CUPTI's names without what all share: "wait"
+  std::vector<SampledFunction> functions;  // addresses and counts alone
+  std::uint64_t samples = 0, dropped = 0, unattributed = 0;
+  double seconds = 0;
+};
+
 class Profiler {
  public:
   virtual ~Profiler() = default;
@@ -51,6 +66,13 @@ class Profiler {
   // their work. The session with the driver stays open for the next call.
   virtual Result<Counts> count(std::span<const CounterNames> what, const std::function<Result<void>()>& prepare,
                                const std::function<Result<void>()>& run) = 0;
+
+  // Runs `load`, which loads modules and launches their kernels for the first time: only what was loaded and launched
+  // so has instructions in its samples. `load` waits for its work.
+  virtual Result<void> load_for_samples(const std::function<Result<void>()>& load) = 0;
+  // Where the warps are during `run`, which follows each time after `prepare`; both wait for their work.
+  virtual Result<Sampled> sample(const SamplingSpec& spec, const std::function<Result<void>()>& prepare,
+                                 const std::function<Result<void>()>& run) = 0;
 };
 
 // CUPTI for GPU `device` of a driver for CUDA `driver` (13000 = 13.0). The error says what is missing or does not fit.

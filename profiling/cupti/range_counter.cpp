@@ -5,25 +5,12 @@
 #include <fmt/format.h>
 
 #include "kernels/base/clock.h"
-#include "kernels/base/library.h"
 
 namespace attn::cupti {
 namespace {
 
 constexpr std::size_t kMaxPasses = 64;  // beyond what any set of ours takes: a session that never ends is an error
 constexpr const char* kRange = "kernel";
-
-// The context of this thread. cuCtxGetCurrent has had one signature since CUDA 4.
-Result<CUcontext> current_context() {
-  const auto driver = Library::open("libcuda.so.1");
-  if (!driver) return tl::unexpected(driver.error());
-  const auto get = reinterpret_cast<CUresult (*)(CUcontext*)>(driver->symbol("cuCtxGetCurrent"));
-  CUcontext context = nullptr;
-  if (get == nullptr || get(&context) != CUDA_SUCCESS || context == nullptr) {
-    return fail(ErrorKind::failed, "cuCtxGetCurrent gave no context: counters need an open GPU");
-  }
-  return context;
-}
 
 }  // namespace
 

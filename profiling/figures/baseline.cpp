@@ -1,5 +1,6 @@
 #include "profiling/figures/baseline.h"
 
+#include <algorithm>
 #include <string>
 
 #include "kernels/ladder.h"
@@ -21,7 +22,17 @@ const Measurement* baseline_for(const Measurement& m, std::span<const Measuremen
   return best;
 }
 
+// A peer is set against the baseline in its own turns: the same clock, flush and pause.
+void relate_peer(Measurement& m, std::string_view id) {
+  const auto& beside = m.peer->beside;
+  const auto at = std::ranges::find(beside, id, &TimedBeside::kernel);
+  m.peaks.baseline = at != beside.end() ? at->kernel : std::string();
+  m.peaks.baseline_us = at != beside.end() ? at->time.median : 0;
+  fill_figures(m);
+}
+
 void relate(Measurement& m, std::span<const Measurement> rows, std::string_view id) {
+  if (m.peer) return relate_peer(m, id);
   const Measurement* baseline = baseline_for(m, rows, id);
   m.peaks.baseline = baseline != nullptr ? baseline->key.kernel : std::string();
   m.peaks.baseline_us = baseline != nullptr ? baseline->time.median : 0;

@@ -3,6 +3,7 @@
 
 #include <array>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -12,6 +13,8 @@
 #include "kernels/model/kernel.h"
 
 namespace attn {
+
+struct KernelSamples;  // profiling/figures/samples.h
 
 // Where a figure comes from. `not_available` carries the reason instead of a number.
 enum class Origin : std::uint8_t { measured, derived, compiled, data_sheet, not_available };
@@ -93,6 +96,22 @@ struct Stage {
   double duration_us = 0;
 };
 
+// A kernel of ours in the turns of a peer: ours, theirs, theirs, ours, by the same clock with the same flush and pause.
+struct TimedBeside {
+  std::string kernel;
+  Options options;  // resolved
+  TimeStatistics time;
+};
+
+// What the row of a peer has besides: attention of others (torch's, cuDNN's, a Python file of the user's). Its id stands
+// in key.kernel ("torch-flash"; profiling/figures/peers.h has the table), its times are `time` and `samples_us`.
+struct PeerFacts {
+  std::string title;     // "FlashAttention-2"
+  std::string software;  // "torch 2.11.0+cu130, CUDA 13.0, cuDNN 9.19.0"
+  std::string how;       // what was done to its inputs or mask, in words; empty = nothing
+  std::vector<TimedBeside> beside;
+};
+
 struct Measurement {
   MeasurementKey key;
   Processor processor = Processor::cpu;
@@ -110,6 +129,9 @@ struct Measurement {
   std::int64_t begun_unix_us =
       0;  // when its first stage began, microseconds since 1970, UTC; 0 = not kept (older files)
   std::vector<Stage> stages;
+  std::optional<PeerFacts> peer;  // none: a kernel of ours
+  std::shared_ptr<const KernelSamples> samples;  // null: there are none
+  std::string no_samples;                        // why not, where they were asked for
 };
 
 // Whether `m` takes the place of `old` where a point is measured again: the same kernel, problem, options, L2 state and

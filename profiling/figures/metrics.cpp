@@ -171,6 +171,8 @@ template <double Verdict::*field>
 Figure verdict_figure(const Measurement& m) {
   if (!m.verdict) return m.state == RowState::done ? none("not verified: verification was off") : untimed(m);
   if (m.verdict->not_judged) return none(m.verdict->reason);
+  if (m.verdict->no_lse && (field == &Verdict::lse_error || field == &Verdict::lse_allowed))
+    return none("its answer comes without LSE: O alone was judged");
   return measured(*m.verdict.*field, "against the fp64 reference, " + m.verdict->sample);
 }
 
@@ -376,12 +378,20 @@ Result<std::size_t> find_metric(std::string_view id) {
   return bad_input(fmt::format("No metric is called '{}'. There are: {}.", id, known));
 }
 
+// Of a peer time and error are taken; nothing is known of its launches, registers and bytes.
+bool has_for_peers(const MetricRow& row) {
+  const bool rate = row.group == MetricGroup::compute && row.compute != nullptr;
+  return row.group == MetricGroup::time || row.group == MetricGroup::correctness || rate;
+}
+
 void fill_figures(Measurement& m) {
   std::vector<Figure> kept(kMetrics.size());
   kept.swap(m.figures);
   for (std::size_t i = 0; i < kMetrics.size(); ++i) {
     const MetricRow& row = kMetrics[i];
-    if (row.compute != nullptr) {
+    if (m.peer && !has_for_peers(row)) {
+      m.figures[i] = none("of a peer time and error alone are taken");
+    } else if (row.compute != nullptr) {
       m.figures[i] = row.compute(m);
     } else if (i < kept.size() && (kept[i].available() || !kept[i].reason.empty())) {
       m.figures[i] = std::move(kept[i]);

@@ -1,6 +1,8 @@
 #include "profiling/measure/gpu_timing.h"
 
 #include <algorithm>
+#include <chrono>
+#include <thread>
 
 #include <fmt/format.h>
 
@@ -127,18 +129,7 @@ class ByEvents final : public Repeats {
   ByEvents(const ByEvents&) = delete;
   ByEvents& operator=(const ByEvents&) = delete;
 
- protected:
-  Result<RepeatTimes> batch(std::size_t repeats) override {
-    RepeatTimes times;
-    for (std::size_t n = 0; n < repeats; ++n) {
-      const auto ms = once();
-      if (!ms) return tl::unexpected(run_.on(ms.error()));
-      times.sums.push_back(*ms * 1000);
-    }
-    return times;
-  }
-
- private:
+  // Milliseconds of one repeat.
   Result<double> once() {
     while (events_.size() < 2) {
       const auto event = driver().create_event();
@@ -153,6 +144,19 @@ class ByEvents final : public Repeats {
     read_sensors();
     return driver().elapsed_ms(events_[0], events_[1]);
   }
+
+ protected:
+  Result<RepeatTimes> batch(std::size_t repeats) override {
+    RepeatTimes times;
+    for (std::size_t n = 0; n < repeats; ++n) {
+      const auto ms = once();
+      if (!ms) return tl::unexpected(run_.on(ms.error()));
+      times.sums.push_back(*ms * 1000);
+    }
+    return times;
+  }
+
+ private:
   std::vector<gpu::Event> events_;
 };
 
@@ -169,6 +173,22 @@ Result<GpuTimes> times_from(Repeats& repeats, std::string clock, const GpuClocks
 }
 
 }  // namespace
+
+Result<std::vector<double>> time_turn(gpu::DeviceRun& run, const Turn& turn, L2State l2, const GpuClocks& clocks) {
+  MeasureSpec spec;
+  spec.l2 = l2;
+  ByEvents events(run, spec, clocks);
+  std::vector<double> samples;
+  for (std::int32_t n = -turn.warm_up; n < turn.repeats; ++n) {
+    if (n >= 0) std::this_thread::sleep_for(std::chrono::microseconds(turn.pause_us));
+    for (std::int32_t more = 1; more < turn.flushes && l2 == L2State::cold; ++more)
+      if (auto read = clocks.peaks->flush(); !read) return tl::unexpected(run.on(read.error()));
+    const auto ms = events.once();
+    if (!ms) return tl::unexpected(run.on(ms.error()));
+    if (n >= 0) samples.push_back(*ms * 1000);
+  }
+  return samples;
+}
 
 Result<void> prepare_l2(gpu::DeviceRun& run, L2State l2, GpuPeaks& peaks) {
   return l2 == L2State::cold ? peaks.flush() : run.enqueue();

@@ -12,6 +12,7 @@
 #include "profiling/measure/gpu_sensors.h"
 #include "profiling/measure/point.h"
 #include "profiling/measure/stages.h"
+#include "profiling/measure/turn.h"
 
 namespace attn {
 
@@ -44,6 +45,9 @@ struct GpuClocks {
 // Within the seconds and least repeats of `spec`, in its L2 state. By kernel time stamps, summed over the launches of a
 // repeat; where they cannot be had by CUDA events around them.
 Result<GpuTimes> time_on_gpu(gpu::DeviceRun& run, const MeasureSpec& spec, const GpuClocks& clocks);
+
+// A turn's repeats in microseconds, by CUDA events around everything that an enqueue does, in that L2 state.
+Result<std::vector<double>> time_turn(gpu::DeviceRun& run, const Turn& turn, L2State l2, const GpuClocks& clocks);
 
 // Microseconds of each of `repeats` runs of these launches, from the records of their kernels and of the kernel that
 // fills the L2 cache. An error where the records are not exactly those.

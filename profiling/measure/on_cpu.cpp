@@ -3,9 +3,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <chrono>
 #include <cstring>
 #include <exception>
 #include <new>
+#include <thread>
 
 #include "attnscope_version.h"
 #include "kernels/base/bytes.h"
@@ -124,6 +126,23 @@ Result<void> check_and_time(const KernelRow& row, const Point& point, Measuremen
 }
 
 }  // namespace
+
+Result<std::vector<double>> turn_on_cpu(const KernelRow& row, const Point& p, const Inputs& inputs, const Turn& turn,
+                                        const std::stop_token& stop) {
+  const auto plan = row.plan(row, p.problem, p.options, cpu_device());
+  if (!plan) return tl::unexpected(plan.error());
+  Scratch scratch(p.problem, plan->workspace_bytes);
+  const Buffers buffers = scratch.buffers(inputs);
+  std::vector<double> samples;
+  for (std::int32_t n = -turn.warm_up; n < turn.repeats; ++n) {
+    if (n >= 0) std::this_thread::sleep_for(std::chrono::microseconds(turn.pause_us));
+    const double begin = steady_seconds();
+    if (auto ran = row.enqueue(*plan, buffers, Stream{stop, nullptr}); !ran) return tl::unexpected(ran.error());
+    if (auto go = not_stopped(stop); !go) return tl::unexpected(go.error());
+    if (n >= 0) samples.push_back(1e6 * (steady_seconds() - begin));
+  }
+  return samples;
+}
 
 Measurement measure_on_cpu(const KernelRow& row, const Point& p, const CpuPeak& peak, std::stop_token stop) {
   Measurement m = empty_row(p, Processor::cpu);

@@ -46,11 +46,9 @@ class PointOnGpu {
     const NvtxRange range(fmt::format("{} on {}", p_.kernel, describe(p_.problem)));
     stages_.enter("inputs");
     say("making the inputs");
-    InputSpec spec;
-    spec.generator = p_.generator;
-    spec.seed = p_.seed;
-    const auto inputs = make_inputs(p_.problem, spec);
-    if (!inputs) return tl::unexpected(inputs.error());
+    const auto made = problem().inputs(p_);
+    if (!made) return tl::unexpected(made.error());
+    const Inputs* inputs = *made;
     stages_.enter("upload");
     say("compiling and running " + p_.kernel);
     auto run = gpu::DeviceRun::place(*tools_.queue, plan_, gpu::tensor_bytes_of(*inputs));
@@ -66,6 +64,7 @@ class PointOnGpu {
   }
 
  private:
+  ProblemCache& problem() { return tools_.problem != nullptr ? *tools_.problem : own_; }
   void say(const std::string& now) const {
     if (tools_.progress) tools_.progress(now);
   }
@@ -85,6 +84,7 @@ class PointOnGpu {
   gpu::Driver& driver_;
   Device device_;
   Plan plan_;
+  ProblemCache own_;
 };
 
 // What this GPU can do at most. A GPU with no room for the copy has no such figure, and the rest goes on.
@@ -142,10 +142,9 @@ Result<void> PointOnGpu::verify(gpu::DeviceRun& run, const Inputs& inputs) {
   say(fmt::format("checking {} against fp64", p_.kernel));
   Outputs out = gpu::empty_outputs(p_.problem);
   if (auto got = run.fetch(out); !got) return got;
-  const RowSample sample = choose_rows(p_.problem, p_.verify_full);
-  const auto reference = reference_rows(p_.problem, inputs, sample.rows, 0, {});
-  if (!reference) return tl::unexpected(reference.error());
-  m_.verdict = judge(p_.problem, inputs, *reference, out, sample);
+  const auto by = problem().judged_by(p_, {});
+  if (!by) return tl::unexpected(by.error());
+  m_.verdict = judge(p_.problem, inputs, (*by)->reference, out, (*by)->sample);
   return ok();
 }
 

@@ -13,18 +13,21 @@
 #include "profiling/measure/gpu_peaks.h"
 #include "profiling/measure/gpu_sensors.h"
 #include "profiling/measure/point.h"
+#include "profiling/measure/problem_cache.h"
 
 namespace attn {
 
 // What a measurement is taken with. A profiler or sensors that are not there: null, and why.
 struct GpuTools {
   gpu::Queue* queue = nullptr;
+  gpu::Queue* sampling_queue = nullptr;  // its kernels were loaded for samples, and stay (sample_on_gpu.h)
   gpu::GpuProperties properties;
   GpuPeaks* peaks = nullptr;
   Profiler* profiler = nullptr;
   std::string no_profiler;
   GpuSensors* sensors = nullptr;
   std::string no_sensors;
+  ProblemCache* problem = nullptr;  // kept from point to point
   std::filesystem::path edited_kernels;
   std::function<void(const std::string& now)> progress;
 };

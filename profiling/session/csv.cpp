@@ -61,6 +61,7 @@ const KernelRow* row_of(const Measurement& m) {
 // Empty where the kernel does not read the option: it does not count for its identity.
 std::string option(const Measurement& m, Option o, std::string value) {
   const KernelRow* row = row_of(m);
+  if (m.peer && (o != Option::threads || m.key.options.threads == 0)) return {};
   const bool reads = row == nullptr || std::any_of(row->options.begin(), row->options.end(),
                                                    [&](const OptionSpec& spec) { return spec.option == o; });
   return reads ? std::move(value) : std::string();
@@ -133,6 +134,15 @@ std::string stage_times(const Measurement& m) {
   return text;
 }
 
+// "flash_mma=512.25;naive=20480": medians of our kernels in the turns of a peer, by its clock.
+std::string beside_times(const Measurement& m) {
+  std::string text;
+  if (!m.peer) return text;
+  for (const TimedBeside& b : m.peer->beside)
+    text += fmt::format("{}{}={}", text.empty() ? "" : ";", b.kernel, number(b.time.median));
+  return text;
+}
+
 constexpr auto kOrigin = std::to_array<Column>({
     {"settled", [](S, M m) { return m.time.n == 0 ? std::string() : flag(m.time.settled); }},
     {"drifted", [](S, M m) { return m.time.n == 0 ? std::string() : flag(m.time.drifted); }},
@@ -164,6 +174,10 @@ constexpr auto kOrigin = std::to_array<Column>({
     {"run_name", [](S s, M) { return s.name; }},
     {"begun_unix_us", [](S, M m) { return m.stages.empty() ? std::string() : fmt::format("{}", m.begun_unix_us); }},
     {"stage_times_us", [](S, M m) { return stage_times(m); }},
+    {"peer", [](S, M m) { return m.peer ? m.peer->title : std::string(); }},
+    {"peer_software", [](S, M m) { return m.peer ? m.peer->software : std::string(); }},
+    {"peer_how", [](S, M m) { return m.peer ? m.peer->how : std::string(); }},
+    {"peer_beside_us", [](S, M m) { return beside_times(m); }},
 });
 
 class Line {

@@ -14,6 +14,7 @@
 #include "kernels/model/problem_json.h"
 #include "profiling/figures/metrics.h"
 #include "profiling/figures/statistics.h"
+#include "profiling/session/samples_json.h"
 
 namespace attn {
 namespace {
@@ -25,6 +26,7 @@ constexpr std::int64_t kMaxWhole = std::int64_t{1} << 53;  // what a double, and
 constexpr std::size_t kMaxSamples = 1 << 20;
 constexpr std::size_t kMaxLaunches = 1024;
 constexpr std::size_t kMaxStages = 64;
+constexpr std::size_t kMaxBeside = 1024;
 
 constexpr std::size_t kMaxText = 64 << 10;
 
@@ -128,6 +130,7 @@ json verdict_to_json(const Verdict& v) {
   for (const auto& [key, count] : unjudged_counts(v)) {
     if (*count > 0) j[key] = *count;
   }
+  if (v.no_lse) j["no_lse"] = true;
   if (v.not_judged) j["not_judged"] = true;
   return j;
 }
@@ -145,6 +148,7 @@ Result<Verdict> verdict_from_json(const json& j, const std::string& where) {
   for (const auto& [key, count] : unjudged_counts(v)) {
     if (fields.has(key)) *count = fields.integer(key, 0, kMaxWhole);
   }
+  v.no_lse = fields.has("no_lse") && fields.boolean("no_lse");
   v.not_judged = fields.has("not_judged") && fields.boolean("not_judged");
   if (v.pass && v.not_judged) fields.refuse("not_judged", "and \"pass\" cannot both be true");
   if (auto read = fields.result(); !read) return tl::unexpected(read.error());
@@ -180,6 +184,40 @@ Result<TimeStatistics> time_from_json(const json& j, const std::string& where) {
   t.drifted = fields.boolean("drifted");
   if (auto read = fields.result(); !read) return tl::unexpected(read.error());
   return t;
+}
+
+json peer_to_json(const PeerFacts& p) {
+  json beside = json::array();
+  for (const TimedBeside& b : p.beside)
+    beside.push_back({{"kernel", b.kernel}, {"options", options_to_json(b.options)}, {"time", time_to_json(b.time)}});
+  return {{"title", p.title}, {"software", p.software}, {"how", p.how}, {"beside", std::move(beside)}};
+}
+
+Result<PeerFacts> peer_from_json(const json& j, const std::string& where) {
+  JsonFields fields(j, where);
+  PeerFacts p;
+  p.title = fields.text("title");
+  p.software = fields.text("software", kMaxText);
+  p.how = fields.text("how", kMaxText);
+  const json& list = fields.array("beside");
+  if (list.size() > kMaxBeside) fields.refuse("beside", fmt::format("has more than {}", kMaxBeside));
+  if (auto read = fields.result(); !read) return tl::unexpected(read.error());
+  for (const json& each : list) {
+    JsonFields one(each, where + ", beside");
+    TimedBeside b;
+    b.kernel = one.text("kernel");
+    const json& options = one.object("options");
+    const json& time = one.object("time");
+    if (auto read = one.result(); !read) return tl::unexpected(read.error());
+    auto read_options = options_from_json(options, one.where() + ", options");
+    if (!read_options) return tl::unexpected(read_options.error());
+    auto read_time = time_from_json(time, one.where() + ", time");
+    if (!read_time) return tl::unexpected(read_time.error());
+    b.options = *read_options;
+    b.time = *read_time;
+    p.beside.push_back(std::move(b));
+  }
+  return p;
 }
 
 json figures_to_json(const Measurement& m) {
@@ -316,6 +354,16 @@ Result<void> read_time(JsonFields& fields, Measurement& m) {
   return ok();
 }
 
+// Missing in files from before there were any, and of kernels that nobody sampled.
+Result<void> read_pc_samples(JsonFields& fields, const json& j, Measurement& m) {
+  if (fields.has("no_samples")) m.no_samples = fields.text("no_samples", kMaxText);
+  if (auto read = fields.result(); !read || !fields.has("samples")) return read;
+  auto samples = samples_from_json(j.at("samples"), fields.where() + ", samples");
+  if (!samples) return tl::unexpected(samples.error());
+  m.samples = std::make_shared<const KernelSamples>(std::move(*samples));
+  return ok();
+}
+
 }  // namespace
 
 json provenance_to_json(const Provenance& p) {
@@ -378,11 +426,14 @@ json measurement_to_json(const Measurement& m, bool with_samples) {
             {"workspace_bytes", m.workspace_bytes},
             {"yardsticks", peaks_to_json(m.peaks)}};
   if (!m.key.device_uuid.empty()) j["device_uuid"] = m.key.device_uuid;
+  if (m.peer) j["peer"] = peer_to_json(*m.peer);
   if (!m.stages.empty()) {
     j["begun_unix_us"] = m.begun_unix_us;
     j["stages"] = stages_to_json(m);
   }
   if (with_samples && !(m.samples_us.empty() && m.time.n > 0)) j["samples_us"] = m.samples_us;
+  if (m.samples != nullptr) j["samples"] = samples_to_json(*m.samples);
+  if (!m.no_samples.empty()) j["no_samples"] = m.no_samples;
   return j;
 }
 
@@ -418,8 +469,10 @@ Result<Measurement> measurement_from_json(const json& j, const std::string& wher
     nested.take(launch_from_json(l, where + ", launch", m.launch_us), m.launches.emplace_back());
   if (m.launch_us.size() != m.launches.size() && !m.launch_us.empty())
     nested.take(Result<void>(fail(ErrorKind::bad_input, where + ": some launches have a time, others have none")));
+  if (fields.has("peer")) nested.take(peer_from_json(j.at("peer"), where + ", peer"), m.peer.emplace());
   if (fields.has("verdict") && !j.at("verdict").is_null())
     nested.take(verdict_from_json(j.at("verdict"), where + ", verdict"), m.verdict.emplace());
+  nested.take(read_pc_samples(fields, j, m));
   if (!nested.result()) return tl::unexpected(nested.result().error());
   return m;
 }

@@ -10,6 +10,7 @@
 #include "kernels/gpu/compile/sources.h"
 #include "profiling/figures/baseline.h"
 #include "profiling/figures/metrics.h"
+#include "profiling/figures/peers.h"
 #include "profiling/measure/on_cpu.h"
 #include "profiling/measure/repeat.h"
 #include "profiling/sweep/points.h"
@@ -39,8 +40,9 @@ class Sweep {
     for (std::size_t i = 0; i < points_.size() && !stop.stop_requested(); ++i) {
       tell(i, words_of(points_[i]));
       take(i, stop);
+      if (callbacks_.peers && is_last_of_problem(i)) take_peers(i, stop);
     }
-    tell(rows_.size(), "");
+    tell(points_.size(), "");
     return std::move(rows_);
   }
 
@@ -85,6 +87,61 @@ class Sweep {
       if (m.state == RowState::done) time_.finished(costs_[i], m.time.median * 1e-6, steady_seconds() - begin);
       rows_.push_back(std::move(m));
     }
+    relate_to_baseline(rows_.back(), rows_);
+    if (callbacks_.row) callbacks_.row(rows_.back());
+  }
+
+  bool is_last_of_problem(std::size_t i) const {
+    return i + 1 == points_.size() || !(problem_at(spec_, points_[i].value) == problem_at(spec_, points_[i + 1].value));
+  }
+
+  // Peers of the processors that this problem was measured on, in turns with those rows.
+  void take_peers(std::size_t i, const std::stop_token& stop) {
+    const Problem problem = problem_at(spec_, points_[i].value);
+    for (const Processor processor : {Processor::cpu, Processor::gpu}) {
+      const bool here =
+          std::ranges::any_of(points_, [&](const SweepPoint& p) { return p.row->processor == processor; });
+      if (!here || stop.stop_requested()) continue;
+      PeerRound round;
+      round.point = point_at(spec_, *points_[i].row, points_[i].value);
+      round.point.kernel.clear();
+      round.point.options = spec_.options;
+      round.processor = processor;
+      for (const std::string& id : spec_.peers)
+        if (const PeerRow* peer = find_peer(id); peer != nullptr && peer->processor == processor)
+          round.peers.push_back(id);
+      round.peers.insert(round.peers.end(), callbacks_.peers->files.begin(), callbacks_.peers->files.end());
+      std::vector<Measurement> ours;
+      for (const Measurement& m : rows_)
+        if (!m.peer && m.processor == processor && m.state == RowState::done && m.time.n > 0 &&
+            m.key.problem == problem)
+          ours.push_back(m);
+      round.ours = ours;
+      keep_peers(round);
+      if (round.peers.empty()) continue;
+      const auto now = [&](const std::string& words) {
+        tell(i + 1, fmt::format("peers, {} = {}: {}", name_of(spec_.axis), points_[i].value, words));
+      };
+      for (Measurement& m : callbacks_.peers->measure(round, now, stop)) add_peer(std::move(m));
+    }
+  }
+
+  // Rows of an earlier run in whose turns all of ours were.
+  void keep_peers(PeerRound& round) {
+    std::erase_if(round.peers, [&](const std::string& id) {
+      const auto found = std::ranges::find_if(callbacks_.kept, [&](const Measurement& m) {
+        return m.peer && m.key.kernel == id && m.state == RowState::done && m.processor == round.processor &&
+               m.key.problem == round.point.problem && !round.ours.empty() &&
+               std::ranges::all_of(round.ours, [&](const Measurement& our) { return beside(m, our) != nullptr; });
+      });
+      if (found == callbacks_.kept.end()) return false;
+      add_peer(*found);
+      return true;
+    });
+  }
+
+  void add_peer(Measurement m) {
+    rows_.push_back(std::move(m));
     relate_to_baseline(rows_.back(), rows_);
     if (callbacks_.row) callbacks_.row(rows_.back());
   }

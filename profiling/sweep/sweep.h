@@ -27,10 +27,11 @@ struct SweepSpec : MeasureSpec {
   std::vector<std::string> kernels;
   Axis axis = Axis::L;
   std::vector<std::int64_t> values;
-  Problem base;             // the axis overrides one extent (L: Lq and Lk; H: Hq and Hkv scale together)
-  std::int64_t tokens = 0;  // with axis L: B = tokens / L, at least 1; 0 = B as in base
-  Options options;          // where a kernel does not read an option it is ignored
-  CpuPeak peak;             // measured before; zero: run_sweep measures it first (about 0.3 s)
+  Problem base;                    // the axis overrides one extent (L: Lq and Lk; H: Hq and Hkv scale together)
+  std::int64_t tokens = 0;         // with axis L: B = tokens / L, at least 1; 0 = B as in base
+  Options options;                 // where a kernel does not read an option it is ignored
+  std::vector<std::string> peers;  // ids of profiling/figures/peers.h, timed in turns with these kernels
+  CpuPeak peak;                    // measured before; zero: run_sweep measures it first (about 0.3 s)
 };
 
 // Axis values in range, kernels known: refused before anything runs.
@@ -68,10 +69,28 @@ struct GpuRunner {
   PointRunner measure;
 };
 
+// Kernels of ours and the peers that are timed in turns with them, on one problem.
+struct PeerRound {
+  Point point;  // how it is measured; the kernel is left empty
+  Processor processor = Processor::gpu;
+  std::vector<std::string> peers;     // ids; a file's own where the program was given one
+  std::span<const Measurement> ours;  // finished rows of this problem
+};
+// A row for each peer of the round; what went wrong is its state and reason.
+using PeerRunner = std::function<std::vector<Measurement>(
+    const PeerRound& round, const std::function<void(const std::string&)>& now, std::stop_token stop)>;
+
+// The program supplies it, since attention of others runs in a process of its own.
+struct PeerSource {
+  std::vector<std::string> files;  // ids of the user's own beside SweepSpec::peers
+  PeerRunner measure;
+};
+
 struct SweepCallbacks {
   std::function<void(const SweepProgress&)> progress;
   std::function<void(const Measurement&)> row;  // called once a point, in the sweeping thread
   std::optional<GpuRunner> gpu;                 // none: GPU kernels are rows that say so
+  std::optional<PeerSource> peers;              // none: no peers are measured
   // Rows of an earlier run: a point that is finished among them is handed on and not measured again.
   std::span<const Measurement> kept;
 };

@@ -18,6 +18,7 @@ from program import Report, run
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 FORMATS = ROOT / "docs" / "formats.md"
+PEERS = ROOT / "docs" / "peers.md"
 PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", ROOT / "CHANGELOG.md", *sorted((ROOT / "docs").glob("*.md"))]
 ROOMS = ("kernels", "profiling", "viz", "app", "assets", "tests", "docs")
 METRICS_BEGIN = "<!-- metrics: written by `python3 tests/cli/test_documents.py --write` -->\n"
@@ -100,6 +101,7 @@ def metric_table_is_true(parts):
 
 def csv_columns(parts, table):
     fixed = keys(parts["Columns: what was measured"]) + keys(parts["Columns: how sure, and where"])
+    fixed += keys(sections(PEERS)["Columns: peers"])
     of_metrics = [name for row in metrics() for name in (row["id"], row["id"] + "_source")]
     same("CSV", fixed + of_metrics, next(csv.reader(io.StringIO(table))))
 
@@ -166,6 +168,30 @@ def steps_json(parts):
     report.check(len(phases) > 12, f"only the phases {phases}")
 
 
+# docs/peers.md: the peers that there are, and what a row of one has more than docs/formats.md says of every row.
+def peers_page(parts):
+    here = sections(PEERS)
+    listed = json.loads(output("list", "--peers", "--json"))
+    same("peers", keys(here["Peers"]), [row["id"] for row in listed["peers"]], PEERS.name)
+    for row in table_rows(here["Peers"]):
+        told = next(p for p in listed["peers"] if f"`{p['id']}`" == row[0])
+        report.check((told["title"], told["place"]) == (row[1], row[2].lower()), f"docs/peers.md: {row}, {told}")
+    with tempfile.TemporaryDirectory() as folder:
+        own = pathlib.Path(folder) / "own.py"
+        own.write_text("import numpy as np\n\ndef attention(q, k, v, scale, causal):\n"
+                       "    s = np.float32(scale) * (q @ k.swapaxes(-1, -2))\n    p = np.exp(s)\n"
+                       "    return (p / p.sum(-1, keepdims=True)) @ v\n", encoding="utf-8")
+        j = json.loads(output("bench", "--kernels", "cpu_flash", "--values", "16", "--d", "8", "--time-limit", "0.02",
+                              "--peer", own, "--peers-python", sys.executable, "--json", "-"))
+    for m in objects(j, "measurements/*"):
+        extra = set(m) - set(keys(parts["Measurement"]))
+        report.check(extra == ({"peer"} if m["kernel"] == "own.py" else set()), f"{m['kernel']}: {extra}")
+    json_keys(here, "Peer", objects(j, "measurements/*/peer"))
+    json_keys(here, "Beside", objects(j, "measurements/*/peer/beside/*"))
+    report.check(any(v.get("no_lse") for v in objects(j, "measurements/*/verdict")), "a peer with an LSE")
+    report.check(keys(here["JSON of a peer"]) == ["peer", "no_lse"], "what a peer's rows have more")
+
+
 def list_json(parts):
     rows = json.loads(output("list", "--json"))
     json_keys(parts, "The ladder: `list --json`", rows)
@@ -195,7 +221,7 @@ def profile_page():
     same("profile --json", keys(parts["JSON: `profile --json`"]), list(j), name)
     columns = next(csv.reader(io.StringIO(table)))
     same("profile --csv", keys(parts["CSV: `profile --csv`"]), columns, name)
-    same("kinds", keys(parts["Instructions"]), columns[columns.index("instructions") + 1:-1], name)
+    same("kinds", keys(parts["Instructions"]), columns[columns.index("instructions") + 1:columns.index("text")], name)
     for key in {key for part in ("entries", "lines", "phases") for o in j[part] for key in o} | set(j["measured"]):
         report.check(f"`{key}`" in parts["JSON: `profile --json`"] + parts["Instructions"], f"{name}: no {key}")
     phases = keys(parts["Phases in a source"])
@@ -321,6 +347,7 @@ def main():
     measurements_json(parts, session)
     steps_json(parts)
     list_json(parts)
+    peers_page(parts)
     inspect_json(parts)
     profile_page()
     subcommands()

@@ -40,6 +40,9 @@ PICTURES = {
     "learn_mistake": ["--view", "learn", "--state", LEARN + "lesson=one-pass,beat=past", "--answer", "wrong"],
     "learn_class": ["--view", "learn", "--state", LEARN + "teach=1,lesson=by-hand,beat=largest"],
     "profile_gpu": ["--view", "profile", "--session", str(ROOT / "assets" / "sessions" / "h100.attn")],
+    "fragments": ["--l", "16", "--d", "64", "--tile", "4x4", "--chart", "fragments"],
+    "bench_ladder": ["--view", "bench", "--state", "attn1,bench_page=ladder",
+                     "--session", str(ROOT / "assets" / "sessions" / "h100.attn")],
     "bench_gpu": ["--view", "bench", "--session", str(ROOT / "assets" / "sessions" / "h100.attn")],
 }
 # Of 255: the mean difference, and from where on a pixel counts as another one, in percent of all pixels.

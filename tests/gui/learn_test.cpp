@@ -390,6 +390,27 @@ TEST(LearnWindow, TheSameQuestionComesWithOtherNumbers) {
   EXPECT_NE(w.state().document.inputs.seed, first);
 }
 
+TEST(LearnWindow, ADotOfTheCardLeadsToABeatThatWasSeenAndNoFurther) {
+  TestWindow w;
+  start(w, "one-pass");
+  w.controller().update({GoToBeat{1}});
+  w.controller().update({GoToBeat{1}});
+  w.controller().update({GoToBeat{1}});
+  w.draw_frames(3);
+  ASSERT_EQ(card(w).beat, 3U);
+  EXPECT_TRUE(w.run([&](Ctx* ctx) {
+    ctx->SetRef(kLearn);
+    IM_CHECK(!ctx->ItemExists("**/##lesson_beat_3"));
+    IM_CHECK(!ctx->ItemExists("**/##lesson_beat_4"));
+    ctx->ItemClick("**/##lesson_beat_1");
+    ctx->Yield(2);
+    IM_CHECK_EQ(card(w).beat, 1U);
+    ctx->ItemClick("**/##lesson_beat_0");
+    ctx->Yield(2);
+    IM_CHECK_EQ(card(w).beat, 0U);
+  }));
+}
+
 TEST(LearnWindow, TheCardMovesToTheOtherSide) {
   TestWindow w(1280, 720);
   start(w, "by-hand", "score");

@@ -176,6 +176,80 @@ TEST_F(ProfileSourceTest, AFrameOfALargeKernelIsShort) {
   EXPECT_LT(ms, kMostMs);
 }
 
+// ---- where the time goes
+
+// Ten samples at the set-up, 60 in S of which 20 are lost, 30 in P, all lost.
+KernelSamples toy_samples() {
+  using gpu::CodePhase;
+  KernelSamples s;
+  s.text_hash = "44556677";
+  s.period_log2 = 11;
+  s.launches = 1;
+  s.reasons = {"selected", "short_scoreboard", "wait"};
+  s.files = {"kernels/gpu/toy.cu"};
+  s.functions = {{"toy",
+                  {{0x10, CodePhase::setup, {{0, 3}}, {{2, 10, 0}}},
+                   {0x20, CodePhase::s, {{0, 5}}, {{0, 35, 0}, {1, 25, 20}}},
+                   {0x50, CodePhase::p, {{0, 7}}, {{2, 30, 30}}}}}};
+  return s;
+}
+
+class ProfileSampledTest : public ProfileSourceTest {
+ protected:
+  void open_sampled(int width = 1440, int height = 900, float scale = 1) {
+    open_source(profile_test::toy_listing(), width, height, scale);
+    ListedRun shown;
+    shown.run = new_run("");
+    shown.run.provenance.device_arch = "sm_90a";
+    for (const auto& [kernel, us] : {std::pair{"naive", 90000.0}, std::pair{"flash_simt", 59526.0}}) {
+      shown.run.rows.push_back(profile_test::h100_row(kernel, us));
+      shown.run.rows.back().samples = std::make_shared<const KernelSamples>(toy_samples());
+    }
+    window->controller().show({shown}, nullptr);
+    window->controller().update({ShowRun{shown.run.id, true}});
+    for (int n = 0; n < 3; ++n) {
+      window->draw_frames(2);
+      window->controller().wait();
+    }
+  }
+};
+
+TEST_F(ProfileSampledTest, AClickOnAPhaseGoesToItsHottestLine) {
+  open_sampled();
+  EXPECT_TRUE(window->run([&](Ctx* ctx) {
+    ImGuiWindow* mosaic = child("profile_mosaic");
+    IM_CHECK(mosaic != nullptr);
+    ctx->SetRef(mosaic);
+    ctx->ItemClick("mosaic_P");
+    IM_CHECK_EQ(view().line, 7);
+    ctx->ItemClick("mosaic_setup");
+    IM_CHECK_EQ(view().line, 3);
+    ctx->ItemClick("empty_S");
+    IM_CHECK_EQ(view().line, 5);
+    IM_CHECK(ctx->ItemExists("other_S"));
+  }));
+}
+
+TEST_F(ProfileSampledTest, TheHotLinesAreThoseWithTheMostSamples) {
+  open_sampled();
+  EXPECT_TRUE(window->run([&](Ctx* ctx) {
+    ctx->KeyPress(ImGuiKey_F8);
+    IM_CHECK_EQ(view().line, 7);
+    ctx->KeyPress(ImGuiKey_F8);
+    IM_CHECK_EQ(view().line, 3);
+    ctx->SetRef(child("profile_source"));
+    ctx->ItemClick("Hotter");
+    IM_CHECK_EQ(view().line, 7);
+  }));
+}
+
+TEST_F(ProfileSampledTest, ARowOfAnotherMachineIsNotSampledHereAndSaysWhy) {
+  open_sampled();
+  window->controller().update({SampleRow{"0123456789abcdef", "flash_simt", profile_test::h100_problem(), {}}});
+  ASSERT_FALSE(window->controller().log().after(0).empty());
+  EXPECT_NE(window->controller().log().after(0).back().text.find("run the sweep in Bench first"), std::string::npos);
+}
+
 struct Sizes {
   int width, height;
   float scale;

@@ -163,8 +163,8 @@ TEST(StepCharts, AnotherOrderStandsAtTheCorrespondingStep) {
 TEST(StepCharts, CGoesFromChartToChart) {
   TestWindow w;
   EXPECT_TRUE(w.run([&](Ctx* ctx) {
-    for (const StepChart chart :
-         {StepChart::hindsight, StepChart::passes, StepChart::error, StepChart::attention, StepChart::row}) {
+    for (const StepChart chart : {StepChart::hindsight, StepChart::passes, StepChart::error, StepChart::attention,
+                                  StepChart::fragments, StepChart::row}) {
       ctx->KeyPress(ImGuiKey_C);
       ctx->Yield();
       IM_CHECK(w.state().view.step.chart == chart);

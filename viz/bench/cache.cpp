@@ -51,6 +51,18 @@ SweepCount count_in_runs(const SweepSpec& sweep, const BenchRuns& list, const Mo
   return most;
 }
 
+// Of the pages beside the charts the one that is shown.
+void refresh_page(BenchCache& cache, const State& state, const Model& model) {
+  const BenchView& view = state.view.bench;
+  if (view.page == BenchPage::charts) return;
+  std::string key =
+      fmt::format("{}|{}|{}", cache.scene_key, static_cast<int>(view.page), fmt::join(compared_kernels(state), "|"));
+  if (key == cache.page_key) return;
+  cache.page_key = std::move(key);
+  if (view.page == BenchPage::ladder) cache.ladder = ladder_scene(state, model, cache.planned);
+  if (view.page == BenchPage::sources) cache.sources = source_pair_scene(state, model);
+}
+
 }  // namespace
 
 BenchCache& refreshed(BenchHeld& held, const State& state, const Model& model) {
@@ -72,7 +84,15 @@ BenchCache& refreshed(BenchHeld& held, const State& state, const Model& model) {
     cache.scene_key = std::move(key);
     cache.scene = bench_scene(state, model, cache.switches, cache.estimate.words, cache.planned);
   }
+  refresh_page(cache, state, model);
   return cache;
+}
+
+BenchVerdict strip_words(const State& state, const BenchCache& cache) {
+  const bool ladder = state.view.bench.page == BenchPage::ladder && cache.ladder.empty.empty();
+  if (ladder) return {bench_kernel(state), cache.ladder.headline, cache.ladder.recorded};
+  if (state.view.bench.page == BenchPage::sources) return {cache.sources.kernels[1], cache.sources.headline, ""};
+  return cache.scene.verdict;
 }
 
 }  // namespace attn

@@ -12,7 +12,9 @@
 
 #include "viz/bench/fields.h"
 #include "viz/bench/held.h"
+#include "viz/bench/ladder.h"
 #include "viz/bench/scene.h"
+#include "viz/bench/source_pair.h"
 #include "viz/draw/field_draft.h"
 #include "viz/state/commands.h"
 #include "viz/state/model.h"
@@ -24,6 +26,13 @@ namespace attn {
 struct BenchPointed {
   std::string line;  // BenchLine::id, BenchTableRow::label
   std::optional<std::int64_t> value;
+};
+
+// Where the two sources are looked at.
+struct SourcePairHeld {
+  std::string pair;     // the kernels that `row` is of
+  std::size_t row = 0;  // of the stretch that is marked
+  bool follow = false;  // brings it into sight, once
 };
 
 struct BenchCache {
@@ -39,6 +48,10 @@ struct BenchCache {
 
   BenchScene scene;  // its slice holds no rows: those belong to the model of the frame that made it
   std::string scene_key;
+  LadderScene ladder;
+  SourcePairScene sources;
+  std::string page_key;  // what ladder or sources were made for
+  SourcePairHeld source_held;
 
   SweepEstimate estimate;
   bool valid = false;  // may the sweep run?
@@ -59,5 +72,7 @@ struct BenchCache {
 
 // Brings scene and estimate up to date; both are made anew only when what they show has changed.
 BenchCache& refreshed(BenchHeld& held, const State& state, const Model& model);
+// The strip's words on the page that is shown.
+BenchVerdict strip_words(const State& state, const BenchCache& cache);
 
 }  // namespace attn

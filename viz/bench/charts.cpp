@@ -72,6 +72,7 @@ BenchLine line_of(const State& state, const BenchSlice& slice, const std::string
   line.hollow = slice.loaded;
   for (const Measurement* m : slice.rows) {
     if (m->key.kernel != kernel) continue;
+    line.peer = m->peer.has_value();
     line.open = m->processor == Processor::cpu;
     line.baseline = kernel == baseline_shown(state, m->processor) && !slice.beside;
     const Figure& f = figure(*m, metric);
@@ -248,9 +249,11 @@ BenchChart metric_chart(const State& state, const Model& model, const BenchSlice
   }
   chart.log_y = log_of(switches, metric.id).value_or(log_by_itself) && !chart.lines.empty();
   set_range(chart);
-  std::string_view rest;
+  std::string rest;
   if (metric.better == Better::up) rest = "higher is better";
   if (metric.better == Better::down) rest = "lower is better";
+  if (std::ranges::any_of(chart.lines, &BenchLine::peer))
+    rest += fmt::format("{}dashed: peers, in turns with ours", rest.empty() ? "" : "; ");
   add_note(chart, unit.name, rest);
   const bool no_limit = !chart.lines.empty() && asks_memory_limit(metric.id, slices) &&
                         gpu_device(state.document.sweep, model.gpu).memory_bytes == 0;

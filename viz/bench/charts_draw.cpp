@@ -133,7 +133,7 @@ void draw_line(ImDrawList& list, const BenchLine& line, bool pointed) {
   if (line.dotted)
     draw_dotted(list, points, ink, thickness);
   else
-    draw_patterned(list, points, ink, thickness, line.order);
+    draw_patterned(list, points, ink, thickness, pattern_of(line));
   for (const BenchPoint& p : line.points) draw_whisker(list, p, ink);
   if (line.kernel.empty() || line.bare) return;
   for (const ImVec2 at : points) draw_line_mark(list, at, line, s.px(line.emphasised || pointed ? 5.0F : 4.25F));

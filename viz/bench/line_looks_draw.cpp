@@ -24,6 +24,11 @@ float thickness_of(const BenchLine& line) {
   return (line.emphasised ? 2.75F : 1.75F) * loaded;
 }
 
+std::size_t pattern_of(const BenchLine& line) {
+  constexpr std::size_t kShortDashes = 2;
+  return line.peer ? kShortDashes : line.order;
+}
+
 bool is_hidden(const BenchCache& cache, const BenchLine& line) {
   return cache.hidden.contains(line.id);
 }
@@ -45,7 +50,7 @@ void draw_line_swatch(ImDrawList& list, ImVec2 left, float width, const BenchLin
   if (line.dotted)
     draw_dotted(list, ends, ink_of(line), thickness);
   else
-    draw_patterned(list, ends, ink_of(line), thickness, line.order);
+    draw_patterned(list, ends, ink_of(line), thickness, pattern_of(line));
   if (!line.kernel.empty() && !line.bare) draw_line_mark(list, {left.x + width / 2, left.y}, line, s.px(4.5F));
 }
 

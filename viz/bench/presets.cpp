@@ -29,6 +29,11 @@ SweepSpec stored_as(SweepSpec s, DType dtype) {
   return s;
 }
 
+SweepSpec with_batch(SweepSpec s, std::int64_t batch) {
+  s.base.B = batch;
+  return s;
+}
+
 SweepSpec with_tokens(SweepSpec s, std::int64_t tokens) {
   s.tokens = tokens;
   return s;
@@ -65,18 +70,31 @@ std::span<const BenchPreset> bench_presets() {
                   "tflops", with_tokens(sweep(gpu_kernels(), Axis::L, long_lengths(), problem(16, 512, 128)), 16384)},
       BenchPreset{"lengths_64", "Lengths, D = 64", "The same with a head dimension of 64.", "tflops",
                   with_tokens(sweep(gpu_kernels(), Axis::L, long_lengths(), problem(16, 512, 64)), 16384)},
-      BenchPreset{"lengths_f16", "Lengths, tensor cores, f16",
+      BenchPreset{"lengths_f16",
+                  "Lengths, tensor cores, f16",
                   "The same in f16, D = 128: what tensor cores buy, and what their instructions buy over WMMA.",
-                  "speedup_ratio",
+                  "tflops",
                   with_tokens(stored_as(sweep({"naive", "tiled", "flash_wmma", "flash_mma"}, Axis::L, long_lengths(),
                                               problem(16, 512, 128)),
                                         DType::f16),
-                              16384)},
+                              16384),
+                  {"a public WMMA kernel", "flash_wmma", 0.15, 0.23}},
       BenchPreset{
           "lengths_tf32", "Lengths, tensor cores, f32",
           "Answers in f32, D = 64: CUDA cores beside three products of TF32.", "speedup_ratio",
           with_tokens(sweep({"tiled", "flash_simt", "flash_tf32x3"}, Axis::L, long_lengths(), problem(16, 512, 64)),
                       16384)},
+      BenchPreset{"latency", "Latency",
+                  "Time and rate of one short or long sequence, H = 8, D = 64: where little work fills the GPU too.",
+                  "tflops",
+                  sweep({"naive", "tiled", "flash_simt", "flash_tf32x3"}, Axis::L, {128, 256, 512, 1024, 2048, 4096},
+                        problem(8, 128, 64))},
+      BenchPreset{"speedup", "Speed-up over naive",
+                  "How many times as fast as naive, by length, B = 4, H = 8, D = 64, to where S takes 8 GiB.",
+                  "speedup_ratio",
+                  with_batch(sweep({"naive", "tiled", "flash_simt", "flash_tf32x3"}, Axis::L,
+                                   {256, 512, 1024, 2048, 4096, 8192}, problem(8, 256, 64)),
+                             4)},
       BenchPreset{"memory", "Latency and memory",
                   "Time, peak memory and what each kernel stores beside its inputs and outputs, by length.",
                   "memory_overhead_bytes",

@@ -11,6 +11,7 @@
 
 #include "profiling/figures/baseline.h"
 #include "viz/bench/fields.h"
+#include "viz/bench/ladder.h"
 
 namespace attn {
 namespace {
@@ -137,6 +138,9 @@ BenchScene bench_scene(const State& state, const Model& model, const BenchSwitch
   const std::string beside = beside_words(state, scene.slice, scene.beside, scene.chosen, scene.verdict.kernel);
   if (!beside.empty()) scene.verdict.reason += (scene.verdict.reason.empty() ? "" : "\n") + beside;
   const std::string unlike = unlike_words(scene.slice, scene.beside, scene.chosen);
+  if (const std::string recorded = scene.chosen ? recorded_words(state, scene.slice, *scene.chosen) : "";
+      !recorded.empty())
+    scene.verdict.reason += (scene.verdict.reason.empty() ? "" : "\n") + recorded;
   if (!unlike.empty()) scene.verdict.reason.insert(0, unlike + (scene.verdict.reason.empty() ? "" : "\n"));
   if (!scene.slice.letter.empty() && !scene.slice.planned)
     scene.verdict.headline = fmt::format("{}: {}", scene.slice.letter, scene.verdict.headline);

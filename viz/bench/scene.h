@@ -92,6 +92,7 @@ struct BenchLine {
   bool open = false;    // ran on the CPU
   bool hollow = false;  // loaded from a file
   bool beside = false;  // of a run beside the one that the sentences are about
+  bool peer = false;    // attention of others: a reference, dashed and neutral
   bool bare = false;    // no marks: it stands beside a line of its kernel that has them
   bool bound = false;   // of no kernel: where something ends, such as a GPU's memory
   std::vector<BenchPoint> points;

@@ -65,14 +65,15 @@ std::map<Processor, std::string> shown_origins(Axis a, std::span<const Measureme
   return shown;
 }
 
-// The axis along which rows differ: the wanted one first, since with kept tokens both L and B do.
+// The axis along which rows of one kernel differ: the wanted one first, since with kept tokens both L and B do. Kernels
+// whose usual tiles differ make no axis.
 Axis axis_of(Axis wanted, std::span<const Measurement> rows) {
   const auto differ = [&](Axis a) {
-    std::set<std::int64_t> seen;
-    for (const Measurement& m : rows) {
-      if (const auto v = axis_value(a, m); v > 0) seen.insert(v);
-    }
-    return seen.size() > 1;
+    std::map<std::string_view, std::int64_t> first;
+    return std::any_of(rows.begin(), rows.end(), [&](const Measurement& m) {
+      const std::int64_t value = axis_value(a, m);
+      return value > 0 && first.try_emplace(m.key.kernel, value).first->second != value;
+    });
   };
   if (differ(wanted)) return wanted;
   for (const Axis a : kAxes) {
@@ -310,6 +311,7 @@ std::uint64_t rows_fingerprint(const State& state, const Model& model) {
       mix(std::bit_cast<std::uint64_t>(m.peaks.baseline_us));
       mix(static_cast<std::uint64_t>(m.key.problem.Lq * 31 + m.key.problem.B));
       mix(m.verdict ? std::bit_cast<std::uint64_t>(m.verdict->error) + 1 : 0);
+      mix(std::hash<const void*>{}(m.samples.get()));
     }
     mix(r->run.provenance.loaded ? 1 : 0);
     mix_text(r->run.provenance.file + r->run.date + words_of(list, r->run));

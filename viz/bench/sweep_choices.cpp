@@ -12,6 +12,7 @@
 #include "kernels/ladder.h"
 #include "kernels/model/inputs.h"
 #include "profiling/figures/metrics.h"
+#include "profiling/figures/peers.h"
 #include "viz/bench/fields.h"
 #include "viz/bench/scene.h"
 
@@ -132,6 +133,38 @@ SweepMenu counters_menu(const SweepSpec& sweep) {
           sweep.counters ? "on" : "off",
           "DRAM bytes, occupancy and the like through CUPTI; off leaves the GPU to another profiler.",
           {with(sweep, "on", &SweepSpec::counters, true), with(sweep, "off", &SweepSpec::counters, false)}};
+}
+
+SweepMenu peers_menu(const SweepSpec& sweep, const PeersView& peers) {
+  std::vector<std::string> all;
+  std::string titles;
+  for (const PeerRow& row : peer_table()) {
+    const bool runs = std::ranges::any_of(sweep.kernels, [&](const std::string& id) {
+      const auto kernel = find_kernel(id);
+      return kernel && (*kernel)->processor == row.processor;
+    });
+    if (!runs) continue;
+    all.emplace_back(row.id);
+    titles += fmt::format("{}{}", titles.empty() ? "" : ", ", row.title);
+  }
+  SweepMenu menu{"##peers", "Peers", "off", "", {}};
+  menu.choices.push_back(with(sweep, "off", &SweepSpec::peers, {}));
+  menu.help = "Attention of others in turns with these kernels";
+  if (all.empty()) {
+    menu.help += ". Tick a kernel first.";
+  } else if (!peers.why_none.empty()) {
+    menu.help += fmt::format(": {}.\n{}", titles, sentence(peers.why_none));
+  } else {
+    menu.help += fmt::format(": {}.{}", titles, peers.words.empty() ? "" : "\n" + sentence(peers.words));
+    menu.choices.push_back(with(sweep, "torch's", &SweepSpec::peers, all));
+  }
+  if (!sweep.peers.empty()) {
+    const bool usual = sweep.peers == all;
+    menu.shown = usual ? "torch's" : fmt::format("{} of torch's", sweep.peers.size());
+    if (!usual || !peers.why_none.empty())
+      menu.choices.push_back(with(sweep, menu.shown, &SweepSpec::peers, sweep.peers));
+  }
+  return menu;
 }
 
 std::string compile_words(const SweepSpec& sweep, const Model& model) {

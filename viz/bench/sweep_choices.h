@@ -34,6 +34,8 @@ SweepMenu arch_menu(const SweepSpec& sweep);
 SweepMenu device_menu(const SweepSpec& sweep, const GpuView& gpus);
 SweepMenu l2_menu(const SweepSpec& sweep);
 SweepMenu counters_menu(const SweepSpec& sweep);
+// Attention of others beside these kernels: the help says which Python would run it, or why none can.
+SweepMenu peers_menu(const SweepSpec& sweep, const PeersView& peers);
 
 // What the compiler answered for that architecture: the registers of each kernel, or why there are none. Empty without
 // a GPU kernel, and before the program has looked for GPUs.

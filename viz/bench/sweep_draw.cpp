@@ -182,6 +182,7 @@ void sweep_set_up(const State& state, const Model& model, BenchCache& cache, Com
   gpu_set_up(state, model, commands);
   draw_menu(inputs_menu(sweep), commands);
   draw_menu(check_menu(sweep), commands);
+  draw_menu(peers_menu(sweep, model.peers), commands);
   baseline_choice(state, commands);
 }
 

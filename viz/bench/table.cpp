@@ -70,9 +70,19 @@ BenchCell cell_of(const Measurement& m, std::string_view metric, const BenchUnit
           f.value, true};
 }
 
+// Of a peer: whose it is, what was done so that it takes the problem, and what ours took in its turns.
+std::string peer_tip(const Measurement& m, const BenchUnit& unit) {
+  std::string tip = fmt::format("; {}, {}", m.peer->title, m.peer->software);
+  if (!m.peer->how.empty()) tip += "; " + m.peer->how;
+  for (const TimedBeside& b : m.peer->beside)
+    tip += fmt::format("; in its turns {} {}", b.kernel, value_with_unit(b.time.median, unit));
+  return tip;
+}
+
 // The tip of a kernel of several launches tells what each took.
 BenchCell time_cell(const Measurement& m, const BenchUnit& unit) {
   BenchCell cell = cell_of(m, "time_us_median", unit);
+  if (cell.available && m.peer) cell.tip += peer_tip(m, unit);
   if (!cell.available || m.launches.size() < 2 || m.launch_us.size() != m.launches.size()) return cell;
   for (std::size_t n = 0; n < m.launches.size(); ++n)
     cell.tip +=

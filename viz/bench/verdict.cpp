@@ -8,6 +8,7 @@
 
 #include "kernels/ladder.h"
 #include "kernels/model/kernel.h"
+#include "profiling/figures/peers.h"
 #include "viz/bench/fields.h"
 #include "viz/bench/scene.h"
 #include "viz/bench/sweep_choices.h"
@@ -17,6 +18,11 @@ namespace {
 
 bool timed(const Measurement& m) {
   return m.state == RowState::done && m.time.n > 0 && m.time.median > 0;
+}
+
+// What peers took is set against ours in their own turns, by peer_words(); their rows are no kernels of ours.
+bool is_peer(const Measurement& m) {
+  return m.peer.has_value();
 }
 
 std::vector<const Measurement*> timed_at(const BenchSlice& slice, std::int64_t value) {
@@ -48,7 +54,7 @@ const Measurement* subject_of(const State& state, std::span<const Measurement* c
   };
   const Measurement* best = nullptr;
   for (const Measurement* m : rows) {
-    if (is_wrong(*m) || (is_baseline(state, *m) && m->key.kernel != bench_kernel(state))) continue;
+    if (is_peer(*m) || is_wrong(*m) || (is_baseline(state, *m) && m->key.kernel != bench_kernel(state))) continue;
     if (best == nullptr || rank(*m) < rank(*best)) best = m;
   }
   return best;
@@ -68,7 +74,7 @@ std::vector<const Measurement*> others_of(const State& state, const Measurement&
     if (m != &subject && m->processor == subject.processor && is_baseline(state, *m)) out.push_back(m);
   for (const bool plain : {true, false}) {
     for (const Measurement* m : rows) {
-      if (m->processor != subject.processor) continue;
+      if (m->processor != subject.processor || is_peer(*m)) continue;
       const bool said = m == &subject || std::find(out.begin(), out.end(), m) != out.end();
       if (!said && is_plain(*m) == plain && out.size() < 3) out.push_back(m);
     }
@@ -79,14 +85,45 @@ std::vector<const Measurement*> others_of(const State& state, const Measurement&
 // How two times stand to each other, as far as the intervals of their medians can tell.
 enum class Standing : std::uint8_t { faster, slower, equal, unclear };
 
-Standing standing_of(const Measurement& subject, const Measurement& other) {
-  const TimeStatistics &a = subject.time, &b = other.time;
+Standing standing_of(const TimeStatistics& a, const TimeStatistics& b) {
   if (a.ci_high < b.ci_low) return Standing::faster;
   if (b.ci_high < a.ci_low) return Standing::slower;
   // Equal is a finding too: it takes intervals that are narrow.
   constexpr double kClose = 0.03;
   const double low = std::min(a.ci_low, b.ci_low), high = std::max(a.ci_high, b.ci_high);
   return high - low <= 2 * kClose * std::min(a.median, b.median) ? Standing::equal : Standing::unclear;
+}
+
+Standing standing_of(const Measurement& subject, const Measurement& other) {
+  return standing_of(subject.time, other.time);
+}
+
+// "It reaches 0.97 of FlashAttention-2 (n = 24), 0.61 of cuDNN (n = 40) and is as fast as X (n = 24), timed in turns."
+std::string peer_words(const Measurement& subject, std::span<const Measurement* const> rows) {
+  std::vector<std::string> shares, equal, unclear;
+  for (const Measurement* m : rows) {
+    const TimedBeside* ours = beside(*m, subject);
+    if (is_wrong(*m) || ours == nullptr || ours->time.n == 0 || ours->time.median <= 0) continue;
+    const std::string of = fmt::format("{} (n = {})", m->peer->title, std::min(m->time.n, ours->time.n));
+    const double share = m->time.median / ours->time.median;
+    switch (standing_of(ours->time, m->time)) {
+      case Standing::faster:
+      case Standing::slower:
+        shares.push_back(fmt::format("{} of {}", share < 9.995 ? fmt::format("{:.2f}", share) : times_text(share), of));
+        break;
+      case Standing::equal:
+        equal.push_back(of);
+        break;
+      case Standing::unclear:
+        unclear.push_back(of);
+        break;
+    }
+  }
+  std::vector<std::string> parts;
+  if (!shares.empty()) parts.push_back(fmt::format("reaches {}", fmt::join(shares, ", ")));
+  if (!equal.empty()) parts.push_back(fmt::format("is as fast as {}", fmt::join(equal, ", ")));
+  if (!unclear.empty()) parts.push_back(fmt::format("can't be told from {}", fmt::join(unclear, ", ")));
+  return parts.empty() ? std::string() : fmt::format("It {}, timed in turns.", fmt::join(parts, " and "));
 }
 
 // "is 4.1 times as fast as A, 12 times B, is as fast as C and takes 1.3 times as long as D"
@@ -381,7 +418,7 @@ BenchVerdict one_kernel(const Measurement& m, const BenchSlice& slice, std::int6
   return {m.key.kernel,
           fmt::format("{} {} takes {}.", at_words(slice, value), m.key.kernel,
                       value_with_unit(m.time.median, time_unit(m.time.median, m.time.median))),
-          lines({led("Limit", limit_words(m)),
+          lines({led("Peers", peer_words(m, timed_at(slice, value))), led("Limit", limit_words(m)),
                  led("Certainty", sentences({answer_words(slice).words, certainty_words(m, {})})),
                  "Tick another kernel and run again to compare."})};
 }
@@ -405,7 +442,10 @@ BenchVerdict bench_verdict(const State& state, const Model& model, const BenchSl
             "The table says what differs."};
   rows.erase(right, rows.end());
   const Measurement* subject = subject_of(state, rows);
-  if (subject == nullptr) return one_kernel(*rows.front(), slice, *chosen);
+  if (subject == nullptr) {
+    const auto ours = std::ranges::find_if(rows, [](const Measurement* m) { return !is_peer(*m); });
+    return one_kernel(ours != rows.end() ? **ours : *rows.front(), slice, *chosen);
+  }
   if (rows.size() == 1) return one_kernel(*subject, slice, *chosen);
   const auto others = others_of(state, *subject, rows);
   if (others.empty()) return one_kernel(*subject, slice, *chosen);
@@ -417,8 +457,9 @@ BenchVerdict bench_verdict(const State& state, const Model& model, const BenchSl
   const AnswerWords answers = answer_words(slice);
   const std::string certainty = sentences({answers.wrong ? "" : answers.words, certainty_words(*subject, others),
                                            drift_words(rows), noise_words(*subject, *others.front())});
-  v.reason = lines({other_problem, answers.wrong ? answers.words : "", bytes_words(*subject, *others.front()),
-                    led("Limit", limit_words(*subject)), led("Certainty", certainty)});
+  v.reason =
+      lines({other_problem, answers.wrong ? answers.words : "", led("Peers", peer_words(*subject, rows)),
+             bytes_words(*subject, *others.front()), led("Limit", limit_words(*subject)), led("Certainty", certainty)});
   return v;
 }
 

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -86,11 +87,36 @@ float draw_reason(ImDrawList* list, ImVec2 at, float width, std::string_view rea
   return height;
 }
 
+struct Page {
+  BenchPage page;
+  const char *label, *help;
+};
+constexpr std::array kPages{
+    Page{BenchPage::charts, "Charts", "Four charts along the axis, and the table (F7)"},
+    Page{BenchPage::ladder, "Ladder", "The rungs of one problem: what changed from one to the next, and why (F7)"},
+    Page{BenchPage::sources, "Sources", "The sources of two rungs side by side"},
+};
+
+// Pixels, the gaps between them included.
+float pages_width() {
+  float width = style().px(4 * (kPages.size() - 1));
+  for (const Page& p : kPages) width += text_width(Face::text, 12, p.label) + style().px(12);
+  return width;
+}
+
+void pages(const State& state, Commands& commands) {
+  for (const Page& p : kPages) {
+    if (&p != kPages.data()) ImGui::SameLine(0, style().px(4));
+    if (toggle(p.label, state.view.bench.page == p.page, p.help)) commands.push_back(ChooseBenchPage{p.page});
+  }
+}
+
 }  // namespace
 
 void draw_bench_strip(const State& state, const Model& model, BenchCache& cache, bool folded, Commands& commands) {
   const Style& s = style();
-  const BenchVerdict& verdict = cache.scene.verdict;
+  const BenchVerdict verdict = strip_words(state, cache);
+  const bool charts = state.view.bench.page == BenchPage::charts;
   const float width = ImGui::GetContentRegionAvail().x;
   const bool low = ImGui::GetMainViewport()->WorkSize.y < s.px(520);  // little height: the figures come first
   const float size = low ? 14.0F : 17.0F;
@@ -99,9 +125,9 @@ void draw_bench_strip(const State& state, const Model& model, BenchCache& cache,
   // Little height: the reason is folded behind "more".
   const bool can_fold = low && !verdict.reason.empty(), shows_reason = !can_fold || cache.reason_open;
   const char* fold_words = cache.reason_open ? "less" : "more";
-  const float labels = text_width(Face::text, 12, "labels") + s.px(12) +
+  const float labels = (charts ? text_width(Face::text, 12, "labels") + s.px(20) : 0) + pages_width() +
                        (can_fold ? text_width(Face::text, 12, fold_words) + s.px(20) : 0);
-  const std::string hidden = cache.hidden.empty() ? "" : fmt::format("{} hidden", cache.hidden.size());
+  const std::string hidden = cache.hidden.empty() || !charts ? "" : fmt::format("{} hidden", cache.hidden.size());
   const float back = hidden.empty() ? 0 : text_width(Face::text, 12, hidden) + s.px(20);
   const float fold = folded ? text_width(Face::text, 12, "sweep ...") + s.px(20) : 0;
   const float left = s.px(20), right = labels + fold + back + s.px(24), pad = s.px(low ? 11 : 12);
@@ -111,8 +137,8 @@ void draw_bench_strip(const State& state, const Model& model, BenchCache& cache,
   const float wide = std::max(s.px(120), width - left - s.px(24));
   const float reason_height =
       verdict.reason.empty() || !shows_reason ? 0 : s.px(4) + draw_reason(nullptr, {}, wide, verdict.reason, false);
-  const auto runs = offered(state, model);
-  const ListedRun* other = other_sweep(model, cache.scene.slice);
+  const auto runs = charts || cache.scene.slice.planned ? offered(state, model) : std::vector<const ListedRun*>();
+  const ListedRun* other = charts ? other_sweep(model, cache.scene.slice) : nullptr;
   const float offer_height = s.px(24) * static_cast<float>(runs.size() + (other != nullptr ? 1 : 0));
   const float height = headline_height + reason_height + offer_height + 2 * pad;
   if (begin_card("strip", ImVec2(width, height))) {
@@ -148,7 +174,11 @@ void draw_bench_strip(const State& state, const Model& model, BenchCache& cache,
         cache.reason_open = !cache.reason_open;
       ImGui::SameLine(0, s.px(8));
     }
-    if (toggle("labels", cache.labels, "Names at the ends of the lines")) cache.labels = !cache.labels;
+    if (charts) {
+      if (toggle("labels", cache.labels, "Names at the ends of the lines")) cache.labels = !cache.labels;
+      ImGui::SameLine(0, s.px(8));
+    }
+    pages(state, commands);
   }
   ImGui::EndChild();
 }

@@ -10,6 +10,8 @@
 #include "implot.h"
 #include "viz/bench/cache.h"
 #include "viz/bench/charts_draw.h"
+#include "viz/bench/ladder_draw.h"
+#include "viz/bench/source_pair_draw.h"
 #include "viz/bench/sweep_draw.h"
 #include "viz/bench/table_draw.h"
 #include "viz/bench/verdict_draw.h"
@@ -20,7 +22,7 @@ namespace attn {
 namespace {
 
 constexpr float kGutter = 12, kPanelWidth = 212, kFolded = 640;  // logical pixels
-constexpr float kMinChart = 168, kMinTable = 132;
+constexpr float kMinChart = 168, kMinTable = 132, kMinPage = 200;
 
 // The wheel zooms a chart, but where the page itself scrolls, in a small window, it needs Ctrl. A double click is ours:
 // it fits the axes again.
@@ -66,6 +68,13 @@ void draw_charts(const Layout& l, BenchCache& cache, Commands& commands) {
   }
 }
 
+void draw_charts_and_table(ImVec2 room, float logical, BenchCache& cache, Commands& commands) {
+  const Layout l = layout_of(room, logical, cache);
+  set_plot_input(ImGui::GetScrollMaxY() > 0);
+  draw_charts(l, cache, commands);
+  draw_bench_table(cache, ImVec2(ImGui::GetContentRegionAvail().x, l.table), commands);
+}
+
 }  // namespace
 
 void draw_bench(const State& state, const Model& model, BenchHeld& held, Commands& commands) {
@@ -98,10 +107,18 @@ void draw_bench(const State& state, const Model& model, BenchHeld& held, Command
   if (open) {
     draw_bench_strip(state, model, cache, folded, commands);
     const float strip = ImGui::GetItemRectSize().y + gutter;
-    const Layout l = layout_of({ImGui::GetContentRegionAvail().x, size.y - strip}, logical, cache);
-    set_plot_input(ImGui::GetScrollMaxY() > 0);
-    draw_charts(l, cache, commands);
-    draw_bench_table(cache, ImVec2(ImGui::GetContentRegionAvail().x, l.table), commands);
+    const ImVec2 room{ImGui::GetContentRegionAvail().x, std::max(s.px(kMinPage), size.y - strip)};
+    switch (state.view.bench.page) {
+      case BenchPage::charts:
+        draw_charts_and_table({room.x, size.y - strip}, logical, cache, commands);
+        break;
+      case BenchPage::ladder:
+        draw_ladder(cache.ladder, room, commands);
+        break;
+      case BenchPage::sources:
+        draw_source_pair(cache.sources, cache.source_held, room, commands);
+        break;
+    }
   }
   ImGui::EndChild();
   ImGui::PopStyleVar();

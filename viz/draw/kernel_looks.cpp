@@ -26,15 +26,29 @@ constexpr std::array<KernelLook, 13> kLooks{{
     {"cpu_flash", kFlash, MarkShape::circle},
 }};
 
+constexpr std::array<KernelLook, 5> kPeers{{
+    {"torch-flash", kUnknownLook.rgb, MarkShape::circle},
+    {"torch-cudnn", kUnknownLook.rgb, MarkShape::diamond},
+    {"torch-efficient", kUnknownLook.rgb, MarkShape::triangle_up},
+    {"torch-math", kUnknownLook.rgb, MarkShape::square},
+    {"torch-cpu", kUnknownLook.rgb, MarkShape::circle},
+}};
+
 }  // namespace
 
 std::span<const KernelLook> kernel_looks() {
   return kLooks;
 }
 
+std::span<const KernelLook> peer_looks() {
+  return kPeers;
+}
+
 const KernelLook& look_of(std::string_view kernel) {
-  const auto row = std::find_if(kLooks.begin(), kLooks.end(), [&](const KernelLook& l) { return l.kernel == kernel; });
-  return row == kLooks.end() ? kUnknownLook : *row;
+  const auto same = [&](const KernelLook& l) { return l.kernel == kernel; };
+  if (const auto row = std::find_if(kLooks.begin(), kLooks.end(), same); row != kLooks.end()) return *row;
+  const auto peer = std::find_if(kPeers.begin(), kPeers.end(), same);
+  return peer == kPeers.end() ? kUnknownLook : *peer;
 }
 
 }  // namespace attn

@@ -40,6 +40,28 @@ void draw_mark(ImDrawList* list, ImVec2 c, BeatMark mark, bool now) {
     list->AddCircle(c, r, ink, 0, s.px(mark == BeatMark::shown ? 2.5F : 1.5F));
 }
 
+bool was_seen(BeatMark mark) {
+  return mark == BeatMark::seen || mark == BeatMark::known || mark == BeatMark::shown;
+}
+
+// The way back to a beat that was seen: nothing is jumped over.
+void draw_beat(ImDrawList* list, ImVec2 centre, float step, const CardScene& card, std::size_t n, Commands& commands) {
+  const Style& s = style();
+  const bool now = n == card.beat, seen = n < card.beat || was_seen(card.marks[n]);
+  if (!now && seen) {
+    const Box box{{centre.x - step / 2, centre.y - s.px(8)}, {centre.x + step / 2, centre.y + s.px(8)}};
+    ImGui::SetCursorScreenPos(box.min);
+    const auto away = static_cast<int>(n) - static_cast<int>(card.beat);
+    if (ImGui::InvisibleButton(fmt::format("##lesson_beat_{}", n).c_str(), {box.width(), box.height()},
+                               ImGuiButtonFlags_EnableNav))
+      commands.emplace_back(GoToBeat{away});
+    if (ImGui::IsItemHovered() || ImGui::IsItemFocused())
+      list->AddRectFilled(box.min, box.max, colour_of(Token::field), s.px(4));
+    tooltip(fmt::format("To beat {} of {}", n + 1, card.marks.size()));
+  }
+  draw_mark(list, centre, card.marks[n], now);
+}
+
 // A screen on its stand.
 void draw_screen(ImDrawList* list, ImVec2 c, ImU32 ink) {
   const Style& s = style();
@@ -102,8 +124,8 @@ void draw_head(const CardScene& card, const Box& box, bool right, Pen& pen, Lear
   const float step =
       std::min(s.px(18), marks.width() / static_cast<float>(std::max<std::size_t>(card.marks.size(), 1)));
   for (std::size_t n = 0; n < card.marks.size(); ++n)
-    draw_mark(pen.list, {marks.min.x + step * (static_cast<float>(n) + 0.35F), marks.centre().y}, card.marks[n],
-              n == card.beat);
+    draw_beat(pen.list, {marks.min.x + step * (static_cast<float>(n) + 0.35F), marks.centre().y}, step, card, n,
+              commands);
   pen.gap(12);
 }
 
@@ -186,6 +208,15 @@ std::string fate_of(const CardScene& card, const CardOption& option) {
   return fmt::format("{}{}{}", option.votes, option.right ? ", " : "", words);
 }
 
+// A digit in the cap of its key: no number of what is chosen ("1 key 0").
+void draw_digit_cap(ImDrawList* list, ImVec2 centre, std::size_t digit) {
+  const Style& s = style();
+  const Box cap{{centre.x - s.px(8), centre.y - s.px(9)}, {centre.x + s.px(8), centre.y + s.px(9)}};
+  list->AddRectFilled(cap.min, cap.max, colour_of(Token::card), s.px(3));
+  list->AddRect(cap.min, cap.max, colour_of(Token::faint), s.px(3), 0, std::max(1.0F, s.px(1)));
+  draw_text_in(list, cap, Align::centre, Face::mono, 12, colour_of(Token::dim), std::to_string(digit));
+}
+
 void draw_options(const CardScene& card, Pen& pen, bool takes_digits, Commands& commands) {
   const Style& s = style();
   for (std::size_t n = 0; n < card.options.size(); ++n) {
@@ -206,9 +237,7 @@ void draw_options(const CardScene& card, Pen& pen, bool takes_digits, Commands& 
     pen.list->AddRectFilled(box.min, box.max, colour_of(hovered ? Token::line : Token::field), s.px(6));
     if (option.chosen || option.right)
       draw_outline(pen.list, box, colour_of(Token::text), s.px(option.right ? 2 : 1.5F), s.px(6));
-    if (n < 9)
-      draw_text_in(pen.list, {box.min, {box.min.x + left, box.max.y}}, Align::left, Face::mono, 12,
-                   colour_of(Token::dim), std::to_string(n + 1), 10);
+    if (n < 9) draw_digit_cap(pen.list, {box.min.x + left / 2, box.centre().y}, n + 1);
     if (runs_width(option.words, pen.sizes.text) <= room)
       draw_runs_in(pen.list, {{box.min.x + left, box.min.y}, box.max}, Align::left, pen.sizes.text, option.words);
     else

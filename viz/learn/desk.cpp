@@ -7,9 +7,9 @@ std::string kind_words(AskKind kind, bool teach) {
     case AskKind::num:
       return teach ? "Ask the class: a number" : "Predict: a number";
     case AskKind::pick:
-      return teach ? "Ask the class: which one?" : "Predict: choose one";
+      return teach ? "Ask the class: which one?" : "Predict: choose one, by its key too";
     case AskKind::click:
-      return teach ? "Ask the class: which one?" : "Predict: click it, or its number here";
+      return teach ? "Ask the class: which one?" : "Predict: click it there, or here by its key";
     case AskKind::tiles:
       return teach ? "Ask the class: which tiles?" : "Predict: choose all";
   }

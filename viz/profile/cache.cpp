@@ -21,9 +21,10 @@ ProfileCache& refreshed(ProfileHeld& held, const State& state, const Model& mode
     cache.planned = planned_rows(sweep);
     if (model.compiled_for == sweep_key(sweep)) add_compiled(cache.planned, model.compiled);
   }
-  key = fmt::format("{}|{:x}|{}|{}|{}|{}", cache.planned_key, rows_fingerprint(state, model), bench_kernel(state),
-                    state.view.bench.value ? *state.view.bench.value : 0, state.view.bench.baseline,
-                    state.view.profile.against);
+  key =
+      fmt::format("{}|{:x}|{}|{}|{}|{}|{}|{}|{}", cache.planned_key, rows_fingerprint(state, model),
+                  bench_kernel(state), state.view.bench.value ? *state.view.bench.value : 0, state.view.bench.baseline,
+                  state.view.profile.against, model.runs.size(), model.gpu.looked, model.gpu.gpus.size());
   if (key != cache.scene_key) {
     cache.scene_key = std::move(key);
     cache.scene = profile_scene(state, model, cache.planned);
@@ -35,11 +36,12 @@ void refresh_source(ProfileCache& cache, const State& state, const Model& model)
   const ProfileView& view = state.view.profile;
   const ListingView& listing = model.listing;
   const std::string subject = cache.scene.subject ? gpu::key_of(*cache.scene.subject) : cache.scene.why_no_source;
-  std::string key =
-      fmt::format("{}|{}|{}|{}|{}", subject, listing.of, listing.running, fmt::ptr(listing.listing.get()), view.file);
+  std::string key = fmt::format("{}|{}|{}|{}|{}|{}", subject, listing.of, listing.running,
+                                fmt::ptr(listing.listing.get()), view.file, fmt::ptr(cache.scene.samples.get()));
   if (key != cache.source_key) {
     cache.source_key = std::move(key);
-    cache.source = cache.scene.subject ? source_scene(listing, subject, view) : SourceScene();
+    cache.source =
+        cache.scene.subject ? source_scene(listing, subject, view, cache.scene.samples.get()) : SourceScene();
     if (!cache.scene.subject) cache.source.empty = cache.scene.why_no_source;
   }
   const std::int32_t line = line_shown(cache.source, view);

@@ -164,6 +164,34 @@ void choose(ProfileScene& scene, const BenchSlice& slice, std::span<const Measur
   for (const std::int64_t v : slice.values) scene.values.push_back({v, fmt::format("{}", v), v == value});
 }
 
+// Runs whose rows have samples: they came with the program, were opened or made here.
+std::vector<SampledOffer> offers_of(const State& state, const Model& model) {
+  constexpr std::size_t kMost = 4;
+  std::vector<SampledOffer> offers;
+  for (const ListedRun& r : model.runs) {
+    const bool sampled = std::ranges::any_of(r.run.rows, [](const Measurement& m) { return m.samples != nullptr; });
+    if (!sampled || state.document.runs.removed.contains(r.run.id) || offers.size() == kMost) continue;
+    offers.push_back({r.run.id, fmt::format("Open {}", words_of(state.document.runs, r.run))});
+  }
+  return offers;
+}
+
+// Only what was measured here, on a GPU, can be sampled here.
+void put_sampling(ProfileScene& scene, const Model& model, const BenchSlice& slice, const Measurement& row) {
+  const ListedRun* run = slice.run == kPredictedRun ? nullptr : find_run(model, slice.run);
+  if (row.processor != Processor::gpu) {
+    scene.why_no_sampling = "A kernel of the CPU cannot be sampled.";
+  } else if (run == nullptr || row.time.n == 0) {
+    scene.why_no_sampling = "Only a row that was measured can be sampled: run the sweep in Bench first.";
+  } else if (!run->local) {
+    scene.why_no_sampling = "This row is of another machine: run the sweep here, in Bench, to sample it here.";
+  } else if (model.gpu.looked && model.gpu.gpus.empty()) {
+    scene.why_no_sampling = "There is no GPU to sample on: " + sentence(model.gpu.why_none);
+  } else {
+    scene.sample = SampleRow{slice.run, row.key.kernel, row.key.problem, row.key.options};
+  }
+}
+
 }  // namespace
 
 ProfileScene profile_scene(const State& state, const Model& model, std::span<const Measurement> planned) {
@@ -209,6 +237,10 @@ ProfileScene profile_scene(const State& state, const Model& model, std::span<con
   scene.occupancy = occupancy_scene(*row, scene.arch, where.sms);
   scene.bytes = bytes_scene(*row);
   scene.groups = groups_of(*row, against.row);
+  scene.samples = row->samples;
+  scene.mosaic = mosaic_scene(*row, against.row);
+  put_sampling(scene, model, slice, *row);
+  if (scene.predicted) scene.offers = offers_of(state, model);
   scene.findings = findings_of(*row, {scene.arch, where.sms});
   scene.headline = headline_of(scene, *row, *value);
   scene.reasons = reasons_of(scene);

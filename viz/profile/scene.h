@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
@@ -13,8 +14,10 @@
 #include "viz/profile/bytes.h"
 #include "viz/profile/diff.h"
 #include "viz/profile/findings.h"
+#include "viz/profile/mosaic.h"
 #include "viz/profile/occupancy.h"
 #include "viz/profile/roofline.h"
+#include "viz/state/commands_profile.h"
 #include "viz/state/model.h"
 #include "viz/state/state.h"
 
@@ -52,6 +55,11 @@ struct ProfileGroup {
   std::vector<ProfileFigure> figures;
 };
 
+// A run with samples that can be looked at where nothing was measured yet.
+struct SampledOffer {
+  std::string id, words;
+};
+
 struct ProfileScene {
   std::string empty;  // why nothing can be shown; then nothing below is set
   std::string kernel, against;
@@ -68,6 +76,11 @@ struct ProfileScene {
   std::optional<gpu::ListingSubject> subject;
   std::string why_no_source;
   std::vector<ProfileGroup> groups;
+  std::shared_ptr<const KernelSamples> samples;  // of the row; null: none were taken
+  MosaicScene mosaic;
+  std::optional<SampleRow> sample;  // what would sample the row; nothing: `why_no_sampling`
+  std::string why_no_sampling;
+  std::vector<SampledOffer> offers;  // where no row was timed
   Roofline roof;
   OccupancyScene occupancy;
   BytesScene bytes;

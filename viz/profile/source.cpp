@@ -121,6 +121,24 @@ std::vector<PhaseRow> phases_of(const gpu::KernelListing& listing, std::uint32_t
   return rows;
 }
 
+// Beside the lines of this file, where they are of this very text.
+void put_samples(const KernelSamples& samples, const gpu::KernelListing& listing, SourceScene& scene) {
+  if (!samples.no_lines.empty()) return;
+  if (samples.text_hash != listing.text_hash) {
+    scene.why_no_samples = "The samples are of another text of this kernel: its lines are not these.";
+    return;
+  }
+  scene.sampled = true;
+  scene.samples = counts_of(samples).all;
+  for (SampledLine& line : samples_by_line(samples)) {
+    if (samples.files.at(line.file) != listing.files[scene.file].name || line.line > scene.rows.size()) continue;
+    SourceRow& row = scene.rows[line.line - 1];
+    row.samples = std::move(line.counts);
+    row.sample_share = share_of(row.samples.all, scene.samples);
+    scene.most_samples = std::max(scene.most_samples, row.samples.all);
+  }
+}
+
 std::string in_small_letters(std::string_view text) {
   std::string out(text);
   std::ranges::transform(out, out.begin(),
@@ -155,7 +173,8 @@ PhaseSign sign_of(CodePhase phase) {
   }
 }
 
-SourceScene source_scene(const ListingView& view, const std::string& subject_key, const ProfileView& chosen) {
+SourceScene source_scene(const ListingView& view, const std::string& subject_key, const ProfileView& chosen,
+                         const KernelSamples* samples) {
   SourceScene scene;
   if (view.of != subject_key || view.running) {
     scene.empty = "The kernel is being compiled and taken apart.";
@@ -177,13 +196,17 @@ SourceScene source_scene(const ListingView& view, const std::string& subject_key
   scene.rows = rows_of(listing.files[scene.file]);
   for (const gpu::InstructionMix& mix : listing.by_phase) scene.instructions += mix.total();
   if (scene.instructions > 0) scene.phases = phases_of(listing, scene.instructions);
+  if (samples != nullptr) put_samples(*samples, listing, scene);
+  const auto heat = [&](std::int32_t line) -> std::uint64_t {
+    const SourceRow& row = scene.rows[static_cast<std::size_t>(line - 1)];
+    return scene.sampled ? row.samples.all : row.total;
+  };
   for (std::size_t n = 0; n < scene.rows.size(); ++n) {
     scene.most = std::max(scene.most, scene.rows[n].total);
-    if (scene.rows[n].total > 0) scene.hot.push_back(static_cast<std::int32_t>(n + 1));
+    if (const auto line = static_cast<std::int32_t>(n + 1); heat(line) > 0) scene.hot.push_back(line);
   }
-  std::ranges::stable_sort(scene.hot, [&](std::int32_t a, std::int32_t b) {
-    return scene.rows[static_cast<std::size_t>(a - 1)].total > scene.rows[static_cast<std::size_t>(b - 1)].total;
-  });
+  std::ranges::stable_sort(scene.hot, [&](std::int32_t a, std::int32_t b) { return heat(a) > heat(b); });
+  if (scene.why_no_samples.empty() && samples != nullptr) scene.why_no_samples = samples->no_lines;
   scene.title = scene.instructions == 0
                     ? fmt::format("{} for {}", listing.label, listing.arch)
                     : fmt::format("{} for {}: {} instructions", listing.label, listing.arch, scene.instructions);
@@ -226,6 +249,21 @@ std::string mix_words(const gpu::InstructionMix& mix) {
   std::string words;
   for (const gpu::InstructionKind kind : kinds)
     words += fmt::format("{}{} {}", words.empty() ? "" : " · ", mix[kind], gpu::words_of(kind));
+  return words;
+}
+
+std::string samples_words(const SourceRow& row) {
+  if (row.samples.all == 0) return {};
+  std::vector<WarpState> states;
+  for (const WarpState state : all_warp_states())
+    if (row.samples.of.at(static_cast<std::size_t>(state)) > 0) states.push_back(state);
+  const auto of = [&](WarpState state) { return row.samples.of.at(static_cast<std::size_t>(state)); };
+  std::ranges::stable_sort(states, [&](WarpState a, WarpState b) { return of(a) > of(b); });
+  std::string words = fmt::format("{:.3g} % of all samples, {}", 100 * row.sample_share, row.samples.all);
+  constexpr std::size_t kShown = 3;
+  for (std::size_t n = 0; n < std::min(kShown, states.size()); ++n)
+    words += fmt::format("{}{:.0f} % {}", n == 0 ? ": " : ", ", 100 * share_of(of(states[n]), row.samples.all),
+                         words_of(states[n]));
   return words;
 }
 

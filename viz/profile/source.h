@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "kernels/gpu/compile/listing.h"
+#include "profiling/figures/samples.h"
 #include "viz/draw/inks.h"
 #include "viz/draw/runs.h"
 #include "viz/state/model.h"
@@ -39,6 +40,8 @@ struct SourceRow {
   bool is_tag = false;       // the comment that names it
   gpu::InstructionMix mix;
   std::uint32_t total = 0;
+  SampleCounts samples;     // of its instructions, where the kernel was sampled
+  double sample_share = 0;  // of all samples
 };
 
 struct PhaseRow {
@@ -69,21 +72,29 @@ struct SourceScene {
   std::vector<SourceRow> rows;
   std::vector<PhaseRow> phases;              // those that have instructions, in the order of the algorithm
   std::uint32_t instructions = 0, most = 0;  // of all; of the row that has the most
-  std::vector<std::int32_t> hot;             // lines with instructions, from 1, the most first
+  std::vector<std::int32_t> hot;             // lines with instructions, from 1, the most first; sampled: with samples
+  // The kernel was sampled, and its lines are those of this text. `why_no_samples`: it was, and they are not.
+  bool sampled = false;
+  std::string why_no_samples;
+  std::uint64_t samples = 0, most_samples = 0;  // of all; of the row that has the most
 };
 
-// `subject_key`: key_of() what is to be shown; the model may hold another, or none yet.
-SourceScene source_scene(const ListingView& listing, const std::string& subject_key, const ProfileView& view);
+// `subject_key`: key_of() what is to be shown; the model may hold another, or none yet. `samples`: of its row; may be
+// null.
+SourceScene source_scene(const ListingView& listing, const std::string& subject_key, const ProfileView& view,
+                         const KernelSamples* samples = nullptr);
 
 // The line that is looked at, from 1: the view's where the file has it, else the one with the most instructions.
 std::int32_t line_shown(const SourceScene& scene, const ProfileView& view);
-// The line with the next fewer (or more) instructions, in the order of `hot`; from a line without any, the hottest.
+// The next line in the order of `hot`, or the one before; from a line that is not in it the hottest.
 std::int32_t next_hot(const SourceScene& scene, std::int32_t line, int direction);
 // The next line from `line` on, upwards or downwards and around, whose text holds `words` (small letters are large
 // letters too); nothing where none does.
 std::optional<std::int32_t> find_in(const SourceScene& scene, std::string_view words, std::int32_t line, int direction);
 // "FMA 512, shared 64, other 12": those that there are, the most first.
 std::string mix_words(const gpu::InstructionMix& mix);
+// "14.2 % of all samples, 18757: 61 % waits for shared memory, 20 % issues"; empty: it has none.
+std::string samples_words(const SourceRow& row);
 
 // The machine code or the PTX of a line.
 struct CodeRow {

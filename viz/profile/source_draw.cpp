@@ -15,6 +15,7 @@
 #include "viz/draw/text_fit.h"
 #include "viz/draw/theme.h"
 #include "viz/draw/widgets.h"
+#include "viz/profile/phase_hue_draw.h"
 
 namespace attn {
 namespace {
@@ -25,11 +26,6 @@ using gpu::InstructionKind;
 constexpr float kRow = 18, kCode = 12;  // logical pixels
 // How much of a phase's hue each kind of instruction has, in their order: what computes is full.
 constexpr std::array<float, gpu::kInstructionKinds> kTint{1.0F, 1.0F, 0.72F, 0.5F, 0.36F, 0.24F, 0.14F};
-
-ImU32 hue_of(CodePhase phase) {
-  const PhaseSign sign = sign_of(phase);
-  return sign.ink.tensor ? colour_of(sign.ink) : colour(style().theme, Token::faint);
-}
 
 // The kinds of a line beside one another; `most` instructions fill the box.
 void draw_mix(ImDrawList* list, const Box& box, const gpu::InstructionMix& mix, std::uint32_t most, CodePhase phase) {
@@ -44,6 +40,18 @@ void draw_mix(ImDrawList* list, const Box& box, const gpu::InstructionMix& mix, 
   }
 }
 
+// What the warps did at a line beside one another; the line with the most fills the box.
+void draw_states(ImDrawList* list, const Box& box, const SourceScene& scene, const SourceRow& row) {
+  const ImU32 hue = hue_of(row.phase);
+  float x = box.min.x;
+  for (const WarpState state : all_warp_states()) {
+    const double share = share_of(row.samples.of.at(static_cast<std::size_t>(state)), scene.most_samples);
+    const float width = box.width() * static_cast<float>(share);
+    list->AddRectFilled({x, box.min.y}, {x + width, box.max.y}, faded(hue, tint_of(state)));
+    x += width;
+  }
+}
+
 // Where the columns of the gutter end, from its left edge, pixels.
 struct Gutter {
   float sign, number, count, bar, end;
@@ -53,7 +61,7 @@ Gutter gutter(const SourceScene& scene) {
   Gutter g{};
   g.sign = s.px(58);
   g.number = g.sign + s.px(32);
-  if (scene.instructions == 0) {  // nothing is counted
+  if (scene.instructions == 0 && !scene.sampled) {  // nothing is counted
     g.count = g.bar = g.number;
     g.end = g.number + s.px(12);
     return g;
@@ -81,11 +89,19 @@ void draw_gutter(ImDrawList* list, const SourceScene& scene, const SourceRow& ro
   const ImU32 dim = colour(s.theme, Token::dim);
   draw_text_in(list, {{x + g.sign, top}, {x + g.number, bottom}}, Align::right, Face::mono, 11, dim,
                fmt::format("{}", line));
+  const Box bar{{x + g.count + s.px(8), top + s.px(5)}, {x + g.bar, bottom - s.px(5)}};
+  if (scene.sampled) {
+    if (row.samples.all == 0) return;
+    const double percent = 100 * row.sample_share;
+    draw_text_in(list, {{x + g.number, top}, {x + g.count, bottom}}, Align::right, Face::mono, 12,
+                 colour(s.theme, percent < 0.1 ? Token::dim : Token::text),
+                 percent < 9.95 ? fmt::format("{:.1f}", percent) : fmt::format("{:.0f}", percent));
+    return draw_states(list, bar, scene, row);
+  }
   if (row.total == 0) return;
   draw_text_in(list, {{x + g.number, top}, {x + g.count, bottom}}, Align::right, Face::mono, 12,
                colour(s.theme, Token::text), fmt::format("{}", row.total));
-  draw_mix(list, {{x + g.count + s.px(8), top + s.px(5)}, {x + g.bar, bottom - s.px(5)}}, row.mix, scene.most,
-           row.phase);
+  draw_mix(list, bar, row.mix, scene.most, row.phase);
 }
 
 ImU32 text_ink(const SourceRow& row) {
@@ -116,8 +132,9 @@ void draw_line(ImDrawList* list, ImVec2 at, const SourceRow& row) {
 std::string row_tip(const SourceRow& row, std::int32_t line) {
   std::string tip = fmt::format("Line {}", line);
   if (row.phase != CodePhase::none) tip += fmt::format(", {}: {}", gpu::name_of(row.phase), gpu::words_of(row.phase));
-  tip += row.total == 0 ? "\nNo instruction stands for it."
-                        : fmt::format("\n{} instructions: {}", row.total, mix_words(row.mix));
+  if (row.total == 0 && row.samples.all == 0) tip += "\nNo instruction stands for it.";
+  if (row.total > 0) tip += fmt::format("\n{} instructions: {}", row.total, mix_words(row.mix));
+  if (const std::string samples = samples_words(row); !samples.empty()) tip += "\n" + samples;
   return tip;
 }
 
@@ -204,10 +221,15 @@ void draw_heads(const SourceScene& scene, std::int32_t shown, SourceHeld& held, 
   ImGui::PushFont(style().fonts.text, style().px(12));
   draw_files(scene, commands);
   if (!scene.hot.empty()) {
-    const bool before = toggle("Larger", true, "The line with the next more instructions (Shift F8)") ||
+    const bool sampled = scene.sampled;
+    const bool before = toggle(sampled ? "Hotter" : "Larger", true,
+                               sampled ? "The line with the next more samples (Shift F8)"
+                                       : "The line with the next more instructions (Shift F8)") ||
                         ImGui::Shortcut(ImGuiMod_Shift | ImGuiKey_F8, ImGuiInputFlags_RouteGlobal);
     ImGui::SameLine();
-    const bool after = toggle("Next largest", true, "The line with the next fewer instructions (F8)") ||
+    const bool after = toggle(sampled ? "Next hot line" : "Next largest", true,
+                              sampled ? "The line with the next fewer samples (F8)"
+                                      : "The line with the next fewer instructions (F8)") ||
                        ImGui::Shortcut(ImGuiKey_F8, ImGuiInputFlags_RouteGlobal);
     ImGui::SameLine();
     if (before) go_to(scene, next_hot(scene, shown, -1), commands);

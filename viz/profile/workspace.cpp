@@ -4,6 +4,8 @@
 #include <cmath>
 #include <vector>
 
+#include <fmt/format.h>
+
 #include "imgui.h"
 #include "viz/bench/scene.h"
 #include "viz/draw/canvas.h"
@@ -11,6 +13,7 @@
 #include "viz/draw/widgets.h"
 #include "viz/profile/bytes_draw.h"
 #include "viz/profile/cache.h"
+#include "viz/profile/mosaic_draw.h"
 #include "viz/profile/occupancy_draw.h"
 #include "viz/profile/panel_draw.h"
 #include "viz/profile/roofline_draw.h"
@@ -23,6 +26,7 @@ constexpr float kGutter = 12, kPanelWidth = 304, kStacked = 1000;  // logical pi
 constexpr float kMinRoofline = 296, kMinOccupancy = 280, kMinBytes = 304, kEmptyCard = 84;
 
 constexpr float kPhaseRow = 18, kPhaseHeads = 92, kLeastCode = 150, kSourceStacked = 460, kCodeStacked = 280;
+constexpr float kLeastSource = 300;  // below it the page scrolls
 
 // "At most 1.77 times as fast: It reaches ... Try: ..."
 Runs finding_runs(const Finding& f) {
@@ -41,6 +45,7 @@ float draw_strip_buttons(const ProfileScene& scene, ProfilePage page, ImVec2 rig
     const char *label, *help;
     bool on;
     Command command;
+    bool enabled = true;
   };
   std::vector<Button> buttons;
   if (scene.empty.empty()) {
@@ -49,6 +54,11 @@ float draw_strip_buttons(const ProfileScene& scene, ProfilePage page, ImVec2 rig
     buttons.push_back({"Source", "The kernel's text with what each line and phase became; it needs no GPU",
                        page == ProfilePage::source, ChooseProfilePage{ProfilePage::source}});
   }
+  if (scene.sample)
+    buttons.push_back(
+        {"Sample it", "Runs it on the GPU and asks its warps where they wait, by phase and line", true, *scene.sample});
+  else if (scene.empty.empty() && !scene.arch.empty())
+    buttons.push_back({"Sample it", scene.why_no_sampling.c_str(), false, ChooseProfilePage{page}, false});
   buttons.push_back({"Open in Bench", "The same kernel and value beside the others", !scene.empty.empty(),
                      ChooseWorkspace{Workspace::bench}});
   float width = -gap;
@@ -57,10 +67,37 @@ float draw_strip_buttons(const ProfileScene& scene, ProfilePage page, ImVec2 rig
   float x = right_top.x - width;
   for (const Button& b : buttons) {
     ImGui::SetCursorPos({x, right_top.y});
-    if (toggle(b.label, b.on, b.help)) commands.push_back(b.command);
+    ImGui::BeginDisabled(!b.enabled);
+    if (toggle(b.label, b.on, b.help) && b.enabled) commands.push_back(b.command);
+    ImGui::EndDisabled();
     x += text_width(Face::text, 12, b.label) + frame + gap;
   }
   return width;
+}
+
+// Sampled runs to look at where nothing was measured. Returns its height, pixels.
+float draw_offers(const ProfileScene& scene, ImVec2 at, float right, bool draw, Commands& commands) {
+  const Style& s = style();
+  if (scene.offers.empty()) return 0;
+  float x = at.x;
+  int lines = 1;
+  for (const SampledOffer& offer : scene.offers) {
+    const float width = text_width(Face::text, 12, offer.words) + s.px(16);
+    if (x > at.x && x + width > right) {
+      x = at.x;
+      ++lines;
+    }
+    if (draw) {
+      ImGui::SetCursorPos({x, at.y + s.px(24) * static_cast<float>(lines - 1)});
+      const std::string label = fmt::format("{}##sampled_{}", offer.words, offer.id);
+      if (toggle(label.c_str(), true, "Shows its rows, with where their warps wait")) {
+        commands.push_back(TakeSweepOf{offer.id});
+        commands.push_back(ChooseProfilePage{ProfilePage::source});
+      }
+    }
+    x += width;
+  }
+  return s.px(24) * static_cast<float>(lines);
 }
 
 // Headline and reasons; what to do where there is nothing to show. Returns its height, pixels.
@@ -71,6 +108,7 @@ float draw_strip(const ProfileScene& scene, ProfilePage page, float width, Comma
   std::vector<Runs> words;
   if (!scene.reasons.empty() && (page == ProfilePage::figures || scene.predicted))
     words.push_back({{scene.reasons, Face::text, Token::dim, 0, false}});
+  if (!scene.mosaic.headline.empty()) words.push_back(scene.mosaic.headline);
   for (const Finding& f : scene.findings) words.push_back(finding_runs(f));
   constexpr int kLines = 12;
   const float left = s.px(20), pad = s.px(12), gap = s.px(4);
@@ -79,6 +117,7 @@ float draw_strip(const ProfileScene& scene, ProfilePage page, float width, Comma
   const float top = draw_paragraph(nullptr, {}, beside, 17, headline, kLines, false);
   float height = top + 2 * pad;
   for (const Runs& w : words) height += gap + draw_paragraph(nullptr, {}, whole, 13, w, kLines, false);
+  if (!scene.offers.empty()) height += gap + draw_offers(scene, {left, 0}, left + whole, false, commands);
   if (begin_card("profile_strip", {width, height})) {
     ImDrawList* list = ImGui::GetWindowDrawList();
     const ImVec2 at = ImGui::GetWindowPos();
@@ -87,6 +126,7 @@ float draw_strip(const ProfileScene& scene, ProfilePage page, float width, Comma
     draw_paragraph(list, {at.x + left, at.y + pad}, beside, 17, headline, kLines);
     float y = at.y + pad + top;
     for (const Runs& w : words) y += gap + draw_paragraph(list, {at.x + left, y + gap}, whole, 13, w, kLines);
+    draw_offers(scene, {left, y - at.y + 2 * gap}, left + whole, true, commands);
     draw_strip_buttons(scene, page, {width - s.px(16), pad}, true, commands);
   }
   ImGui::EndChild();
@@ -169,7 +209,10 @@ void draw_profile(const State& state, const Model& model, ProfileHeld& held, Com
       refresh_source(cache, state, model);
       if (scene.subject && model.listing.of != gpu::key_of(*scene.subject))
         commands.push_back(ListKernel{*scene.subject});
-      draw_source_page(cache, view, room, stacked, commands);
+      const float mosaic = s.px(mosaic_height(scene.mosaic));
+      if (mosaic > 0) draw_mosaic(scene.mosaic, {room.x, mosaic}, commands);
+      const float above = mosaic > 0 ? mosaic + gutter : 0;
+      draw_source_page(cache, view, {room.x, std::max(room.y - above, s.px(kLeastSource))}, stacked, commands);
     }
   }
   ImGui::EndChild();

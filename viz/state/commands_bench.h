@@ -1,6 +1,7 @@
 // Commands that change what Bench shows, and what the program does for Bench beside its state.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <string>
@@ -43,9 +44,17 @@ struct ChooseBenchValue {
 struct ChooseBenchBaseline {
   std::string id;  // empty = the default of each device
 };
+struct ChooseBenchPage {
+  BenchPage page = BenchPage::charts;
+};
+// The sources of two kernels side by side, and the page that shows them. Empty ones: as in BenchView.
+struct CompareSources {
+  std::array<std::string, 2> kernels;
+};
 
-using BenchCommand = std::variant<SetSweep, MeasureInBench, ShowRun, RenameRun, RemoveRun, CompareWithRun,
-                                  ChooseBenchMetric, ChooseBenchValue, ChooseBenchBaseline>;
+using BenchCommand =
+    std::variant<SetSweep, MeasureInBench, ShowRun, RenameRun, RemoveRun, CompareWithRun, ChooseBenchMetric,
+                 ChooseBenchValue, ChooseBenchBaseline, ChooseBenchPage, CompareSources>;
 
 // Goes on with the newest unfinished run of this very sweep, else starts one, which takes over the points that are
 // finished in the runs of this machine where some are and others not. `restart`: a new run that measures all.

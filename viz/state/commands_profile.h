@@ -6,6 +6,8 @@
 #include <variant>
 
 #include "kernels/gpu/compile/listing.h"
+#include "kernels/model/options.h"
+#include "kernels/model/problem.h"
 #include "viz/state/view_profile.h"
 
 namespace attn {
@@ -30,6 +32,13 @@ using ProfileCommand = std::variant<ChooseProfilePage, ChooseSourceLine, ChooseC
 struct ListKernel {
   gpu::ListingSubject subject;
 };
-using ProfileEffect = std::variant<ListKernel>;
+// Samples a row of a run: where its warps wait. What refuses is said.
+struct SampleRow {
+  std::string run;  // its id
+  std::string kernel;
+  Problem problem;
+  Options options;
+};
+using ProfileEffect = std::variant<ListKernel, SampleRow>;
 
 }  // namespace attn

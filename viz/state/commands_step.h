@@ -80,13 +80,18 @@ struct SetReading {
 struct ChooseStepChart {
   StepChart chart = StepChart::row;
 };
+struct ChooseFragment {
+  FragmentRung rung = FragmentRung::flash_mma;
+  FragmentTile tile = FragmentTile::q;
+};
 // Whether the bar over a run that is wrong says where it first goes wrong.
 struct SeekFirstWrong {
   bool on = true;
 };
-using StepCommand = std::variant<ChoosePreset, SetProblem, SetOptions, SetInputs, ChooseKernel, Select, StepThrough,
-                                 ShowPiece, StepBy, GoToEvent, GoToEnd, Play, SetPlaySpeed, ToggleBookmark,
-                                 ClearBookmarks, GoToLandmark, SetReading, ChooseStepChart, SeekFirstWrong>;
+using StepCommand =
+    std::variant<ChoosePreset, SetProblem, SetOptions, SetInputs, ChooseKernel, Select, StepThrough, ShowPiece, StepBy,
+                 GoToEvent, GoToEnd, Play, SetPlaySpeed, ToggleBookmark, ClearBookmarks, GoToLandmark, SetReading,
+                 ChooseStepChart, ChooseFragment, SeekFirstWrong>;
 
 // Q, K, V and the bias out of .npy files, "" = generated (the bias: none). The problem takes the files' shapes.
 struct SetInputFiles {

@@ -41,6 +41,13 @@ struct GpuView {
   std::vector<GpuChoice> gpus;
 };
 
+// What runs peers: python3 with torch.
+struct PeersView {
+  bool looked = false;
+  std::string words;     // which was found, with its versions
+  std::string why_none;  // empty: peers can be measured
+};
+
 // A run as Bench lists it.
 enum class RunFrom : std::uint8_t { here, file, bundled };  // kept on this machine, opened, came with the program
 struct ListedRun {
@@ -92,6 +99,7 @@ struct Model {
   std::string compiled_for;           // the sweep that it says so of (sweep_key)
   Provenance here;                    // of this machine, now
   GpuView gpu;
+  PeersView peers;
   ListingView listing;
   std::vector<KnownFile> files;  // recent ones first
   TaskView task;

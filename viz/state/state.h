@@ -63,6 +63,7 @@ struct Preferences {
   bool reduced_motion = false;
   bool greet = false;           // the line for who is new here, until it is closed
   std::string language = "en";  // of the lessons
+  std::string python;           // the python3 that runs peers; empty = the first in PATH
   bool card_right = false;      // the side that a lesson's card is docked to
 };
 

@@ -10,6 +10,10 @@
 
 namespace attn {
 
+// What stands right of the sweep: the charts and their table, the rungs one over the other, or the sources of two.
+enum class BenchPage : std::uint8_t { charts, ladder, sources };
+std::string_view name_of(BenchPage page);  // "charts", "ladder", "sources"
+
 constexpr std::size_t kBenchCharts = 4;
 // Stands among the ids of metrics for DRAM bytes read and written together, with what was predicted of them.
 constexpr std::string_view kDramBytes = "dram_bytes";
@@ -20,6 +24,9 @@ struct BenchView {
   std::string kernel;                 // chosen in Bench where Step cannot show it; empty = the document's
   std::string baseline;               // what speed-ups are over; empty = the default of each device
   std::optional<std::int64_t> value;  // axis value that table and verdict look at
+  BenchPage page = BenchPage::charts;
+  // Whose sources stand side by side, left and right; empty = the kernel that is chosen and the rung before it.
+  std::array<std::string, 2> sources;
 };
 
 }  // namespace attn

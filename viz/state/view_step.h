@@ -21,11 +21,21 @@ enum class StepChart : std::uint8_t {
   passes,     // the same element in naive and in flash order
   error,      // |O - fp64| over the output, and the first cell that differs
   attention,  // the weights of the live head, every query row by every key, and how sharp each row is
+  fragments,  // which lane and register of a warp holds an element on tensor cores, and which banks its tile lies in
 };
 // All of them, in the order of the tabs.
-inline constexpr std::array kStepCharts{StepChart::row, StepChart::hindsight, StepChart::passes, StepChart::error,
-                                        StepChart::attention};
+inline constexpr std::array kStepCharts{StepChart::row,   StepChart::hindsight, StepChart::passes,
+                                        StepChart::error, StepChart::attention, StepChart::fragments};
 std::string_view name_of(StepChart c);  // "row", ...
+
+// Whose fragments are shown, and of which operand.
+enum class FragmentRung : std::uint8_t { flash_mma, flash_tf32x3 };
+inline constexpr std::array kFragmentRungs{FragmentRung::flash_mma, FragmentRung::flash_tf32x3};
+std::string_view name_of(FragmentRung r);  // the kernel's id
+enum class FragmentTile : std::uint8_t { q, k, s, p, v, o };
+inline constexpr std::array kFragmentTiles{FragmentTile::q, FragmentTile::k, FragmentTile::s,
+                                           FragmentTile::p, FragmentTile::v, FragmentTile::o};
+std::string_view name_of(FragmentTile t);  // "q", ...
 
 // A place of the run that the user marked. It names the place, not the step's number, so that it means the same in the
 // run of another shape or tile, and waits where a run has no such place.
@@ -40,6 +50,8 @@ struct StepView {
   EventIndex cursor = 0;
   OutputReading reading = OutputReading::as_summed;
   StepChart chart = StepChart::row;
+  FragmentRung fragment_rung = FragmentRung::flash_mma;
+  FragmentTile fragment_tile = FragmentTile::q;
   bool seek_first_wrong = false;  // the first wrong step of a wrong run is shown
   bool playing = false;
   float play_steps_per_second = 2;

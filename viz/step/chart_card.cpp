@@ -12,7 +12,9 @@ std::vector<ChartTab> chart_tabs(std::int32_t row) {
            "The same element in naive's three passes and in flash's one"},
           {StepChart::error, "Error", "Error", "The difference from fp64, and the first cell that differs"},
           {StepChart::attention, "Attention map", "Attention",
-           "The weights of the live head so far, every query row by every key, and how sharp each row is"}};
+           "The weights of the live head so far, every query row by every key, and how sharp each row is"},
+          {StepChart::fragments, "Fragments", "Fragments",
+           "Which lane and register of a warp holds which element on tensor cores, and the banks of shared memory"}};
 }
 
 StepChart shown_chart(StepChart chosen, bool beside_row) {

@@ -11,6 +11,7 @@
 #include "viz/draw/widgets.h"
 #include "viz/step/chart_card.h"
 #include "viz/step/charts/error_draw.h"
+#include "viz/step/charts/fragments_draw.h"
 #include "viz/step/charts/hindsight_draw.h"
 #include "viz/step/charts/passes_draw.h"
 #include "viz/step/charts/row_draw.h"
@@ -71,7 +72,8 @@ void draw_chart_card(const ChartCard& card, const Box& box) {
   if (card.veiled) return draw_row_card(card, box);
   const Style& s = style();
   ImDrawList* list = ImGui::GetWindowDrawList();
-  if (!card.beside_row && box.width() >= s.px(kTwoCharts)) {
+  const bool alone = card.state.view.step.chart == StepChart::fragments;
+  if (!alone && !card.beside_row && box.width() >= s.px(kTwoCharts)) {
     const float middle = box.centre().x;
     draw_row_card(card, {box.min, {middle - s.px(6), box.max.y}});
     ChartCard other = card;
@@ -95,6 +97,12 @@ void draw_chart_card(const ChartCard& card, const Box& box) {
     case StepChart::error: {
       const ErrorScan& scan = card.cache.error_scan(card.at.b, card.at.h);
       draw_error(in, error_scene(card.rec, scan), scan, card.at, card.state.document.selection, card.commands);
+      break;
+    }
+    case StepChart::fragments: {
+      const StepView& view = card.state.view.step;
+      draw_fragments(in, fragment_scene(view.fragment_rung, view.fragment_tile, card.state.document.problem),
+                     card.commands);
       break;
     }
     case StepChart::attention: {

@@ -289,10 +289,18 @@ void draw_step(const State& state, const Model& model, StepHeld& held, Commands&
   float chips = areas.strip.max.x - style().px(12);
   if (!areas.has_problem && !held.alone) chips = draw_problem_chip(problem, areas.strip) - style().px(8);
   const ChartCard charts{rec, at, values, state, cache, commands, false, held.veil.on};
-  if (!areas.has_bottom && !held.veil.map)
+  if (!areas.has_bottom && !held.veil.map && state.view.step.chart != StepChart::fragments)
     draw_charts_chip(charts, {areas.strip.min, {chips, areas.strip.max.y}}, all, held.veil);
-  draw_step_tiles({rec, cache.bounds(), cache.scales, state, held.tiles, commands}, areas.tiles, tiles);
-  if (areas.has_bottom) {
+  // Fragments are of the hardware, not of the step: they take the room of the tiles and of all charts.
+  const bool fragments = state.view.step.chart == StepChart::fragments && !held.veil.on;
+  if (fragments) {
+    held.tiles.focused = false;
+    draw_chart_card(charts,
+                    {areas.tiles.min, {areas.tiles.max.x, areas.has_bottom ? areas.chart.max.y : areas.tiles.max.y}});
+  } else {
+    draw_step_tiles({rec, cache.bounds(), cache.scales, state, held.tiles, commands}, areas.tiles, tiles);
+  }
+  if (areas.has_bottom && !fragments) {
     if (held.veil.map)
       draw_veiled_card(list, areas.chart, "The row across the keys");
     else

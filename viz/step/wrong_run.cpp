@@ -62,6 +62,9 @@ WrongRunScene wrong_run_scene(const State& state, const Model& model, bool veile
     scene.about = fmt::format("It was recorded by {} on {}.", model.recording->kernel, model.recording->device);
   }
   if (veiled) {
+    // Title, symptom and bug are half of the answer.
+    if (piece != nullptr) scene.about = fmt::format("An exhibit, made of {}. What is wrong is asked.", piece->right);
+    scene.bug.clear();
     scene.verdict = "Its verdict, its patch and the search for the first wrong step wait for your answer.";
     scene.patch.clear();
     return scene;

@@ -177,6 +177,7 @@ Result<KernelListing> list_source(const KernelSource& source, std::string_view i
   listing.label = source.label(id);
   listing.arch = arch;
   listing.source_hash = source.hash;
+  listing.text_hash = source.text_hash;
   listing.why_no_sass = std::move(why);
   for (const Text& text : texts_of(source, id)) {
     auto file = file_of(text);

@@ -57,6 +57,7 @@ struct ListedFile {
 
 struct KernelListing {
   std::string label, arch, source_hash;        // "flash_simt", "sm_90a"
+  std::string text_hash;                       // of every line: that in which the lines are counted
   std::vector<ListedFile> files;               // the kernel's own, then the headers that it has instructions of
   Sass sass;                                   // no function: `why_no_sass`
   std::vector<std::vector<CodePhase>> phases;  // of each function's instructions

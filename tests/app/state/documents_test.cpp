@@ -1,4 +1,4 @@
-// docs/formats.md has every key of the state string, and an example of each that can be read.
+// docs/state.md and docs/peers.md have every key of the state string, and an example of each that can be read.
 #include <gtest/gtest.h>
 
 #include <fstream>
@@ -16,14 +16,16 @@ namespace {
 // Key to example, out of the tables under "Keys: ...": | `key` | value | `example` |
 std::map<std::string, std::string> documented_keys() {
   std::map<std::string, std::string> keys;
-  std::ifstream page(test::source_folder() + "/docs/formats.md");
-  bool in_keys = false;
-  for (std::string line; std::getline(page, line);) {
-    if (line.starts_with("#")) in_keys = line.starts_with("### Keys: ");
-    if (!in_keys || !line.starts_with("| `")) continue;
-    const std::string key = line.substr(3, line.find('`', 3) - 3);
-    const std::size_t last = line.rfind('`'), first = line.rfind('`', last - 1);
-    EXPECT_TRUE(keys.emplace(key, line.substr(first + 1, last - first - 1)).second) << key << " stands there twice";
+  for (const char* name : {"state.md", "peers.md"}) {
+    std::ifstream page(test::source_folder() + "/docs/" + name);
+    bool in_keys = false;
+    for (std::string line; std::getline(page, line);) {
+      if (line.starts_with("#")) in_keys = line.find("# Keys: ") != std::string::npos;
+      if (!in_keys || !line.starts_with("| `")) continue;
+      const std::string key = line.substr(3, line.find('`', 3) - 3);
+      const std::size_t last = line.rfind('`'), first = line.rfind('`', last - 1);
+      EXPECT_TRUE(keys.emplace(key, line.substr(first + 1, last - first - 1)).second) << key << " stands there twice";
+    }
   }
   return keys;
 }
@@ -34,7 +36,8 @@ const std::set<std::string> kBesideTheTable{"preset", "q_file", "k_file", "v_fil
 TEST(Documents, HaveEveryKeyOfTheStateString) {
   const auto documented = documented_keys();
   for (const StateKey& key : state_keys())
-    EXPECT_TRUE(documented.contains(key.key)) << key.key << " is missing in docs/formats.md, State string";
+    EXPECT_TRUE(documented.contains(key.key))
+        << key.key << " is missing in docs/state.md and docs/peers.md";
   for (const std::string& key : kBesideTheTable) EXPECT_TRUE(documented.contains(key)) << key;
 }
 

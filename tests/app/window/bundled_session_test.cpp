@@ -1,13 +1,18 @@
 // The sessions that Bench offers where no GPU is: each opens, is small, and holds what its charts need.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <filesystem>
+#include <set>
+#include <string>
 
 #include "app/state/string.h"
 #include "profiling/figures/metrics.h"
+#include "profiling/figures/samples.h"
 #include "profiling/session/session.h"
 #include "tests/paths.h"
 #include "viz/bench/scene.h"
+#include "viz/profile/mosaic.h"
 
 namespace attn {
 namespace {
@@ -53,6 +58,36 @@ TEST(BundledSessions, AreFromAGpuCheckedAndComplete) {
     EXPECT_NE(scene.charts[1].source.find("loaded: " + session->runs.at(0).provenance.device), std::string::npos);
     for (const BenchChart& chart : scene.charts) EXPECT_FALSE(chart.lines.empty()) << chart.title << chart.empty;
   }
+}
+
+// Lines and phases are in the file: Profile opens with them where there is neither a GPU nor a compiler.
+TEST(BundledSessions, WhereTheTimeGoesNeedsNothingButTheFile) {
+  std::set<std::string> sampled;
+  for (const fs::path& file : bundled()) {
+    SCOPED_TRACE(file.string());
+    const auto session = read_session(file);
+    ASSERT_TRUE(session) << session.error().message;
+    for (const SweepRun& run : session->runs) {
+      for (const Measurement& m : run.rows) {
+        EXPECT_EQ(m.no_samples, "");
+        if (m.samples == nullptr) continue;
+        SCOPED_TRACE(m.key.kernel + " on " + describe(m.key.problem));
+        sampled.insert(m.key.kernel);
+        const SampleCounts all = counts_of(*m.samples);
+        EXPECT_GE(all.all, 20000U);
+        EXPECT_EQ(m.samples->dropped, 0U);
+        EXPECT_EQ(m.samples->no_lines, "");
+        const auto phases = samples_by_phase(*m.samples);
+        const auto untagged = std::ranges::find(phases, gpu::CodePhase::none, &SampledPhase::phase);
+        EXPECT_LE(untagged == phases.end() ? 0 : share_of(untagged->counts.all, all.all), 0.02);
+        EXPECT_GE(phases.size(), 6U);
+        EXPECT_EQ(mosaic_scene(m, nullptr).columns.size(), phases.size());
+      }
+    }
+  }
+  if (sampled.empty()) GTEST_SKIP() << "none is bundled: tests/gpu/make_profile_session.sh makes one on a GPU";
+  // The texts of these rungs do not change, so that their lines are those of the program.
+  for (const char* kernel : {"naive", "tiled", "flash_simt"}) EXPECT_TRUE(sampled.contains(kernel)) << kernel;
 }
 
 }  // namespace

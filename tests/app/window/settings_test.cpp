@@ -27,7 +27,9 @@ class SettingsFile : public ::testing::Test {
 
 TEST_F(SettingsFile, ComesBackAsItWasSaved) {
   Settings s;
-  s.preferences = {Theme::light, 1.35F, true};
+  s.preferences.theme = Theme::light;
+  s.preferences.scale = 1.35F;
+  s.preferences.reduced_motion = true;
   s.window_width = 1000;
   s.window_height = 700;
   s.layout = "[Window][Log]\nPos=1,2\n";
@@ -67,6 +69,19 @@ TEST_F(SettingsFile, WhatLearnPrefersIsKept) {
   write(R"({"version": 1, "language": "../etc", "lesson_card": 3})");
   EXPECT_EQ(load_settings(file_).settings.preferences.language, "en");
   EXPECT_FALSE(load_settings(file_).settings.preferences.card_right);
+}
+
+TEST_F(SettingsFile, ThePythonOfPeersIsKeptAndNoneOfSeveralLinesTaken) {
+  Settings s;
+  s.preferences.python = "/opt/torch/bin/python3";
+  ASSERT_TRUE(save_settings(file_, s));
+  EXPECT_EQ(load_settings(file_).settings.preferences.python, "/opt/torch/bin/python3");
+  for (const char* bad : {R"({"version": 1, "python": "a\nb"})", R"({"version": 1, "python": 3})"}) {
+    write(bad);
+    const LoadedSettings loaded = load_settings(file_);
+    EXPECT_EQ(loaded.settings.preferences.python, "");
+    EXPECT_EQ(loaded.said.size(), 1U);
+  }
 }
 
 TEST_F(SettingsFile, ANewerVersionsFileStaysAsItIs) {

@@ -69,6 +69,12 @@ TEST(WrongRun, WhileALessonAsksNeitherVerdictNorSearchNorPatchIsThere) {
   EXPECT_NE(scene.verdict.find("wait for your answer"), std::string::npos) << scene.verdict;
   EXPECT_TRUE(scene.seek.empty() && scene.place.empty() && scene.cause.empty());
   EXPECT_TRUE(scene.patch.empty() && scene.go_there.empty());
+  const Piece& piece = *piece_of("museum_alpha_on_l_only");
+  ASSERT_NE(wrong_run_scene(s.state, s.model).about.find(piece.symptom), std::string::npos);
+  for (const std::string_view telling : {piece.title, piece.symptom, piece.bug}) {
+    EXPECT_EQ(scene.about.find(telling), std::string::npos) << scene.about;
+    EXPECT_EQ(scene.bug.find(telling), std::string::npos) << scene.bug;
+  }
 }
 
 TEST(WrongRun, TheAnswerNamesStepElementAndCauseAndLeadsThere) {

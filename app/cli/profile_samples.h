@@ -1,0 +1,45 @@
+// The sampled part of `attnscope profile`: taken on the GPU, told as text, JSON and columns of CSV.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include <nlohmann/json_fwd.hpp>
+
+#include "app/cli/stopper.h"
+#include "kernels/base/result.h"
+#include "kernels/gpu/compile/listing.h"
+#include "profiling/figures/measurement.h"
+#include "profiling/figures/samples.h"
+#include "profiling/sweep/sweep.h"
+
+namespace attn::cli {
+
+struct SampleRequest {
+  std::int32_t gpu = 0;
+  double seconds = 0.5;  // of the repeats that time it
+  std::string save;      // a session that the row is added to; empty: none
+};
+
+// A row that was measured and sampled, and where.
+struct SampledRow {
+  Measurement row;
+  Provenance provenance;
+};
+// Measures and samples the subject's kernel on a GPU; `arch` empty: the GPU's. What refused sampling is the row's
+// `no_samples`; an error is a machine without a GPU, or a kernel that did not run.
+Result<SampledRow> take_samples(const gpu::ListingSubject& subject, const SampleRequest& request, Stopper& stopper);
+// The session gets the row in place of the same one, or behind the others of this device.
+Result<void> save_row(const std::string& file, const SampledRow& sampled);
+
+// `samples` null: `why` says why there are none.
+std::string samples_text(const KernelSamples* samples, const std::string& why, const gpu::KernelListing& listing,
+                         std::int64_t lines);
+nlohmann::json samples_figures(const KernelSamples* samples, const std::string& why);
+// ",samples,samples_not_issued" and a column a state.
+std::string sample_columns();
+// The same of a phase or a line; empty cells where there are no samples.
+std::string sample_cells(const SampleCounts* counts);
+
+}  // namespace attn::cli

@@ -1,0 +1,85 @@
+#include "app/control/samplings.h"
+
+#include <algorithm>
+#include <string>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "app/worker/collect.h"
+#include "kernels/base/clock.h"
+#include "profiling/figures/samples.h"
+
+namespace attn {
+namespace {
+
+constexpr double kUsual = 6;  // seconds, where no sampling was seen: a new worker, a compilation, the machine code
+
+const Measurement* row_of(const ListedRun& run, const SampleRow& wanted) {
+  const auto at = std::ranges::find_if(run.run.rows, [&](const Measurement& m) {
+    return m.key.kernel == wanted.kernel && m.key.problem == wanted.problem && m.key.options == wanted.options;
+  });
+  return at == run.run.rows.end() ? nullptr : &*at;
+}
+
+// How long it took last time, by this kernel where it was sampled.
+double expected_seconds(const Model& model, const std::string& kernel) {
+  double any = 0;
+  for (const ListedRun& r : model.runs)
+    for (const Measurement& m : r.run.rows) {
+      if (!r.local || m.samples == nullptr) continue;
+      if (m.key.kernel == kernel) return m.samples->seconds;
+      any = m.samples->seconds;
+    }
+  return any > 0 ? any : kUsual;
+}
+
+}  // namespace
+
+void Samplings::sample(const SampleRow& wanted) {
+  if (context_.tasks.running(task_)) return context_.log.warn("A kernel is being sampled: cancel it before another.");
+  const ListedRun* run = find_run(context_.model, wanted.run);
+  const Measurement* found = run == nullptr ? nullptr : row_of(*run, wanted);
+  if (found == nullptr)
+    return context_.log.warn("Only a row that was measured can be sampled: run the sweep in Bench first.");
+  if (!run->local || run->growing)
+    return context_.log.warn(run->growing
+                                 ? "This run is still being measured: sample it when it has ended."
+                                 : "This row is of another machine: run the sweep here, in Bench, to sample it here.");
+  if (gpu_ == nullptr) return context_.log.warn("No GPU is looked for here: nothing can be sampled.");
+  const auto work = [this, row = *found, id = run->run.id, kept = run->from == RunFrom::here, gpu = gpu_,
+                     expected = expected_seconds(context_.model, wanted.kernel)](TaskHandle& task) -> Result<void> {
+    Measurement sampled = row;
+    const double begin = steady_seconds();
+    gpu->sample(
+        sampled,
+        [&](const std::string& now) {
+          const double gone = steady_seconds() - begin;
+          task.progress(std::min(0.95, gone / expected), now, std::max(0.0, expected - gone));
+        },
+        task.stop());
+    if (task.stop().stop_requested()) return fail(ErrorKind::cancelled, "Sampling was cancelled.");
+    Result<void> written = ok();
+    if (kept && runs_.store().keeps()) {
+      const auto listing = runs_.store().list();
+      const auto stored = std::ranges::find(listing.runs, id, [](const StoredRun& s) { return s.run.id; });
+      if (stored != listing.runs.end()) {
+        auto writer = runs_.store().write(stored->run);
+        written = writer ? (*writer)->add(sampled) : Result<void>(tl::unexpected(writer.error()));
+      }
+    }
+    task.deliver([this, id, sampled, written] {
+      runs_.add_row(id, sampled);
+      if (!written) context_.log.warn("The samples are not in the run's file: " + written.error().message);
+    });
+    if (sampled.samples == nullptr) return fail(ErrorKind::cannot_run, sampled.no_samples);
+    return ok();
+  };
+  task_ = context_.tasks.start("Sampling " + wanted.kernel, work, [this](const Result<void>& result) {
+    if (result) return context_.log.note("The kernel is sampled.");
+    result.error().kind == ErrorKind::cancelled ? context_.log.note(result.error().message)
+                                                : context_.log.error(result.error().message);
+  });
+}
+
+}  // namespace attn

@@ -1,0 +1,25 @@
+// The Python that runs peers: where it is, and which versions it says it has. Nothing is imported to find out.
+#pragma once
+
+#include <filesystem>
+#include <stop_token>
+#include <string>
+
+#include "kernels/base/result.h"
+
+namespace attn {
+
+struct PythonFound {
+  std::filesystem::path program;
+  std::string version;  // "3.12.3"
+  std::string torch;    // "2.11.0+cu130"; empty: it has none
+  std::string numpy;    // likewise
+};
+
+// `chosen`: a program or folder of one, as the user named it; empty: python3 as the shell would find it. The error says
+// what was tried.
+Result<PythonFound> look_for_python(const std::string& chosen, const std::stop_token& stop);
+// "/usr/bin/python3: Python 3.11.2, torch 2.11.0, no NumPy".
+std::string words_of(const PythonFound& python);
+
+}  // namespace attn

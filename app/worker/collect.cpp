@@ -1,0 +1,43 @@
+#include "app/worker/collect.h"
+
+#include <memory>
+#include <utility>
+
+#include "app/worker/disassemble.h"
+#include "profiling/figures/sampled_lines.h"
+#include "profiling/figures/samples.h"
+
+namespace attn {
+namespace {
+
+void say(const GpuClient::Progress& progress, const std::string& now) {
+  if (progress) progress(now);
+}
+
+}  // namespace
+
+void sample_row(GpuClient& client, const Point& p, const std::string& arch, const Deadline& deadline,
+                const GpuClient::Progress& progress, Measurement& row) {
+  row.samples.reset();
+  row.no_samples.clear();
+  if (row.state != RowState::done) {
+    row.no_samples = "it did not run: " + row.reason;
+    return;
+  }
+  Point resolved = p;
+  resolved.options = row.key.options;
+  auto samples = client.sample(resolved, deadline, progress);
+  if (!samples) {
+    row.no_samples = samples.error().message;
+    return;
+  }
+  say(progress, "reading the machine code of " + p.kernel);
+  const auto listing = list_kernel_here({p.kernel, p.problem, row.key.options, arch}, deadline.stop);
+  if (!listing)
+    samples->no_lines = listing.error().message;
+  else if (auto put = put_lines(*samples, *listing); !put)
+    samples->no_lines = put.error().message;
+  row.samples = std::make_shared<const KernelSamples>(*std::move(samples));
+}
+
+}  // namespace attn

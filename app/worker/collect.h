@@ -1,0 +1,18 @@
+// What is collected of one row beside its figures: where its warps wait, down to lines and phases.
+#pragma once
+
+#include <stop_token>
+#include <string>
+
+#include "app/worker/client.h"
+#include "profiling/figures/measurement.h"
+#include "profiling/sweep/sweep.h"
+
+namespace attn {
+
+// Samples the row's kernel on its problem and sets the samples beside its source. What refused is the row's
+// `no_samples`; where only lines and phases could not be had, the samples' `no_lines`. `arch`: of the GPU.
+void sample_row(GpuClient& client, const Point& p, const std::string& arch, const Deadline& deadline,
+                const GpuClient::Progress& progress, Measurement& row);
+
+}  // namespace attn

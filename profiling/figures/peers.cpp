@@ -1,0 +1,40 @@
+#include "profiling/figures/peers.h"
+
+#include <algorithm>
+#include <array>
+
+namespace attn {
+namespace {
+
+constexpr auto kPeers = std::to_array<PeerRow>({
+    {"torch-flash", "FlashAttention-2", Processor::gpu,
+     "The FlashAttention-2 kernel that torch carries, f16 and bf16."},
+    {"torch-cudnn", "cuDNN", Processor::gpu, "cuDNN's attention as torch calls it, f16 and bf16."},
+    {"torch-efficient", "torch's memory-efficient", Processor::gpu,
+     "torch's memory-efficient kernel (CUTLASS); f32 by three TF32 products."},
+    {"torch-math", "torch's plain", Processor::gpu, "torch's plain attention: matrix products and a stored softmax."},
+    {"torch-cpu", "torch on the CPU", Processor::cpu,
+     "torch's own attention on the CPU, with as many threads as ours."},
+});
+
+}  // namespace
+
+std::span<const PeerRow> peer_table() {
+  return kPeers;
+}
+
+const PeerRow* find_peer(std::string_view id) {
+  const auto* at = std::ranges::find(kPeers, id, &PeerRow::id);
+  return at == kPeers.end() ? nullptr : &*at;
+}
+
+const TimedBeside* beside(const Measurement& peer, const Measurement& ours) {
+  if (!peer.peer || !(peer.key.problem == ours.key.problem) || peer.key.l2 != ours.key.l2 ||
+      !same_device(peer.key, ours.key))
+    return nullptr;
+  for (const TimedBeside& b : peer.peer->beside)
+    if (b.kernel == ours.key.kernel && b.options == ours.key.options) return &b;
+  return nullptr;
+}
+
+}  // namespace attn

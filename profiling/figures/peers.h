@@ -1,0 +1,29 @@
+// The peers that the program knows: attention of others, timed in turns with ours. Files, CSV and the command line name
+// them by id; a Python file of the user's is a peer by its file name.
+//
+// How to add a peer: its row here, and how it is called in assets/peers/peer.py.
+#pragma once
+
+#include <span>
+#include <string_view>
+
+#include "kernels/model/kernel.h"
+#include "profiling/figures/measurement.h"
+
+namespace attn {
+
+struct PeerRow {
+  std::string_view id;     // "torch-flash"
+  std::string_view title;  // "FlashAttention-2"
+  Processor processor = Processor::gpu;
+  std::string_view what;  // one sentence
+};
+
+std::span<const PeerRow> peer_table();
+// None: the program knows no such peer.
+const PeerRow* find_peer(std::string_view id);
+
+// Our kernel in the peer's turns; none where it was not timed there.
+const TimedBeside* beside(const Measurement& peer, const Measurement& ours);
+
+}  // namespace attn

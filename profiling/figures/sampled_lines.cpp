@@ -1,0 +1,65 @@
+#include "profiling/figures/sampled_lines.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <vector>
+
+#include <fmt/format.h>
+
+namespace attn {
+namespace {
+
+using gpu::KernelListing;
+using gpu::SourceFrame;
+
+// Of each instruction of each function its lines, in the order of the files.
+using LinesOfCode = std::vector<std::vector<std::vector<SourceFrame>>>;
+LinesOfCode lines_of(const KernelListing& listing) {
+  LinesOfCode lines;
+  for (const gpu::SassFunction& f : listing.sass.functions) lines.emplace_back(f.instructions.size());
+  for (std::uint32_t file = 0; file < listing.files.size(); ++file) {
+    const auto& listed = listing.files[file].lines;
+    for (std::uint32_t n = 0; n < listed.size(); ++n)
+      for (const gpu::InstructionPlace& at : listed[n].instructions)
+        lines[at.function][at.place].push_back({file, n + 1});
+  }
+  return lines;
+}
+
+Result<void> put_function(SampledFunction& sampled, const KernelListing& listing, const LinesOfCode& lines) {
+  const auto& functions = listing.sass.functions;
+  const auto found = std::ranges::find(functions, sampled.name, &gpu::SassFunction::name);
+  if (found == functions.end())
+    return fail(ErrorKind::failed,
+                fmt::format("the machine code of {} has no function {}", listing.label, sampled.name));
+  const auto f = static_cast<std::size_t>(found - functions.begin());
+  for (SampledInstruction& i : sampled.instructions) {
+    const auto at = std::ranges::lower_bound(found->instructions, i.address, {}, &gpu::Instruction::address);
+    if (at == found->instructions.end() || at->address != i.address)
+      return fail(ErrorKind::failed,
+                  fmt::format("{} was sampled at {:#x}, where the machine code that was listed has no instruction",
+                              sampled.name, i.address));
+    const auto place = static_cast<std::size_t>(at - found->instructions.begin());
+    i.phase = listing.phases[f][place];
+    i.lines = lines[f][place];
+  }
+  return ok();
+}
+
+}  // namespace
+
+Result<void> put_lines(KernelSamples& samples, const KernelListing& listing) {
+  if (!listing.why_no_sass.empty()) return fail(ErrorKind::cannot_run, listing.why_no_sass);
+  KernelSamples with = samples;
+  const LinesOfCode lines = lines_of(listing);
+  for (SampledFunction& f : with.functions)
+    if (auto put = put_function(f, listing, lines); !put) return put;
+  with.files.clear();
+  for (const gpu::ListedFile& file : listing.files) with.files.push_back(file.name);
+  with.text_hash = listing.text_hash;
+  with.no_lines.clear();
+  samples = std::move(with);
+  return ok();
+}
+
+}  // namespace attn

@@ -1,0 +1,104 @@
+// Where the warps of a kernel were each time the hardware looked: at which instruction, and what each waited for. A
+// sample stands at the instruction that waits, not at the one that made it wait.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "kernels/gpu/compile/phases.h"
+#include "kernels/gpu/compile/sass.h"
+
+namespace attn {
+
+// What a warp did when it was looked at; reasons of the hardware that mean one thing are one state.
+enum class WarpState : std::uint8_t {
+  issues,    // selected
+  ready,     // not_selected: another warp of its scheduler issued
+  dispatch,  // dispatch_stall
+  last,      // wait, math_pipe_throttle: its last result, or the pipe that makes the next
+  shared,    // short_scoreboard, mio_throttle
+  global,    // long_scoreboard, lg_throttle, drain, tex_throttle
+  barrier,   // barrier, membar
+  tensor,    // gmma: products of a whole warp group
+  fetch,     // no_instructions, branch_resolving, imc_miss, and what has no state of its own
+};
+constexpr std::size_t kWarpStates = 9;
+constexpr std::array<WarpState, kWarpStates> all_warp_states() {
+  std::array<WarpState, kWarpStates> all{};
+  for (std::size_t n = 0; n < kWarpStates; ++n) all[n] = static_cast<WarpState>(n);
+  return all;
+}
+std::string_view name_of(WarpState state);   // "issues", "shared", ...: JSON and CSV
+std::string_view words_of(WarpState state);  // "waits for shared memory"
+// Of CUPTI's name of a reason without what all of them share: "short_scoreboard".
+WarpState warp_state_of(std::string_view reason);
+
+// `not_issued`: those of `all` in whose cycle the scheduler issued nothing.
+struct ReasonSamples {
+  std::uint32_t reason = 0;  // index into KernelSamples::reasons
+  std::uint64_t all = 0, not_issued = 0;
+  bool operator==(const ReasonSamples&) const = default;
+};
+
+struct SampledInstruction {
+  std::uint32_t address = 0;  // in its function, bytes
+  gpu::CodePhase phase = gpu::CodePhase::none;
+  std::vector<gpu::SourceFrame> lines;  // one of each file that it stands for; `file` is of KernelSamples::files
+  std::vector<ReasonSamples> reasons;
+  bool operator==(const SampledInstruction&) const = default;
+};
+struct SampledFunction {
+  std::string name;  // "flash_simt"
+  std::vector<SampledInstruction> instructions;
+  bool operator==(const SampledFunction&) const = default;
+};
+
+struct KernelSamples {
+  std::string method;                // "CUPTI 13.0, PC sampling"
+  std::string arch, text_hash;       // of the text that the lines are counted in
+  std::int32_t period_log2 = 0;      // a sample of each multiprocessor every 2^this cycles
+  std::int32_t launches = 0;         // how often the kernel was run for them
+  std::uint64_t dropped = 0;         // lost by the hardware
+  std::uint64_t unattributed = 0;    // of code that is not the kernel's
+  double kernel_us = 0;              // of one run, while nothing was sampled
+  double seconds = 0;                // all of it: what sampling costs
+  std::string no_lines;              // why no instruction has a line and a phase; empty: they have
+  std::vector<std::string> reasons;  // CUPTI's names without what all share: "wait"
+  std::vector<std::string> files;    // "kernels/gpu/flash_simt.cu"
+  std::vector<SampledFunction> functions;
+  bool operator==(const KernelSamples&) const = default;
+};
+
+struct SampleCounts {
+  std::uint64_t all = 0, not_issued = 0;
+  std::array<std::uint64_t, kWarpStates> of{}, not_issued_of{};
+  std::vector<std::uint64_t> by_reason;  // parallel to KernelSamples::reasons
+  void add(const KernelSamples& samples, const SampledInstruction& instruction);
+  // The state with the most samples; issues where there is none.
+  WarpState main_state() const;
+};
+SampleCounts counts_of(const KernelSamples& samples);
+
+struct SampledPhase {
+  gpu::CodePhase phase = gpu::CodePhase::none;
+  SampleCounts counts;
+};
+// Those that have samples, in the order of the algorithm.
+std::vector<SampledPhase> samples_by_phase(const KernelSamples& samples);
+
+struct SampledLine {
+  std::uint32_t file = 0, line = 0;             // line from 1
+  gpu::CodePhase phase = gpu::CodePhase::none;  // of the most of its samples
+  SampleCounts counts;
+};
+// Those that have samples, the most first.
+std::vector<SampledLine> samples_by_line(const KernelSamples& samples);
+
+// `part` of `whole`; 0 of nothing.
+double share_of(std::uint64_t part, std::uint64_t whole);
+
+}  // namespace attn

@@ -1,0 +1,112 @@
+// A kernel is sampled through the worker, and whatever refuses says why while the row stays.
+#include <string>
+
+#include <gtest/gtest.h>
+
+#include "app/worker/client.h"
+#include "app/worker/collect.h"
+#include "app/worker/disassemble.h"
+#include "profiling/figures/sampled_lines.h"
+#include "profiling/figures/samples.h"
+#include "tests/app/worker/double.h"
+
+namespace attn {
+namespace {
+
+constexpr double kPlenty = 20;
+
+Point small_point() {
+  Point p;
+  p.kernel = "naive";
+  p.problem.Lq = p.problem.Lk = 5;
+  p.problem.D = p.problem.Dv = 8;
+  p.seconds_per_point = 0.01;
+  p.verify = false;
+  return p;
+}
+
+TEST(WorkerSample, GivesTheSamplesOfTheKernelsLaunchesAlone) {
+  GpuClient client = client_with({});
+  const auto s = client.sample(small_point(), {kPlenty, {}});
+  ASSERT_TRUE(s) << s.error().message;
+  ASSERT_EQ(s->functions.size(), 3U);
+  EXPECT_EQ(s->functions[0].name, "naive_scores");
+  EXPECT_EQ(counts_of(*s).all, 9U);
+  EXPECT_EQ(s->reasons, (std::vector<std::string>{"selected", "wait"}));
+  EXPECT_EQ(s->method, "a profiler, PC sampling");
+  EXPECT_EQ(s->kernel_us, 250) << "by the double's events";
+  EXPECT_FALSE(s->no_lines.empty());
+}
+
+TEST(WorkerSample, WhatRefusesSaysWhyAndTheRowStays) {
+  for (const char* call : {"open_profiler", "load_for_samples", "sample"}) {
+    GpuClient client = client_with({call});
+    Measurement row;
+    row.state = RowState::done;
+    row.key.kernel = "naive";
+    sample_row(client, small_point(), "sm_90a", {kPlenty, {}}, {}, row);
+    EXPECT_EQ(row.state, RowState::done);
+    EXPECT_EQ(row.samples, nullptr);
+    EXPECT_NE(row.no_samples.find(call == std::string("open_profiler") ? "libcupti" : call), std::string::npos)
+        << row.no_samples;
+  }
+}
+
+TEST(WorkerSample, DroppedSamplesAreTriedAgainAndThenTold) {
+  GpuClient client = client_with({"dropped"});
+  const auto s = client.sample(small_point(), {kPlenty, {}});
+  ASSERT_TRUE(s) << s.error().message;
+  EXPECT_EQ(s->dropped, 1U);
+  EXPECT_EQ(s->period_log2, 11) << "three periods longer than the first";
+}
+
+// A real cubin: with one sample at each of its instructions, phases and lines are those of the compiled view.
+TEST(WorkerSample, FindsTheLineAndPhaseOfEveryInstructionOfARealKernel) {
+  for (const char* kernel : {"naive", "flash_simt"}) {
+    gpu::ListingSubject subject;
+    subject.kernel = kernel;
+    subject.problem.Lq = subject.problem.Lk = 4096;
+    subject.problem.D = subject.problem.Dv = 64;
+    subject.arch = "sm_90a";
+    const auto listing = list_kernel_here(subject, {});
+    ASSERT_TRUE(listing) << listing.error().message;
+    if (!listing->why_no_sass.empty()) GTEST_SKIP() << listing->why_no_sass;
+    KernelSamples s;
+    s.reasons = {"selected"};
+    for (const gpu::SassFunction& f : listing->sass.functions) {
+      SampledFunction& sampled = s.functions.emplace_back();
+      sampled.name = f.name;
+      for (const gpu::Instruction& i : f.instructions)
+        sampled.instructions.push_back({i.address, gpu::CodePhase::none, {}, {{0, 1, 0}}});
+    }
+    const auto put = put_lines(s, *listing);
+    ASSERT_TRUE(put) << put.error().message;
+    EXPECT_FALSE(s.text_hash.empty());
+    std::size_t phases = 0;
+    for (const SampledPhase& phase : samples_by_phase(s)) {
+      EXPECT_EQ(phase.counts.all, listing->by_phase.at(static_cast<std::size_t>(phase.phase)).total())
+          << kernel << ", " << gpu::name_of(phase.phase);
+      ++phases;
+    }
+    EXPECT_GE(phases, 8U) << kernel;
+    const auto lines = samples_by_line(s);
+    EXPECT_GE(lines.size(), 20U) << kernel;
+    for (const SampledLine& line : lines) {
+      const gpu::ListedLine& listed = listing->files.at(line.file).lines.at(line.line - 1);
+      EXPECT_EQ(line.counts.all, listed.mix.total()) << kernel << ", line " << line.line << ": " << listed.text;
+    }
+  }
+}
+
+TEST(WorkerSample, ARowThatDidNotRunIsNotSampled) {
+  GpuClient client = client_with({});
+  Measurement row;
+  row.state = RowState::refused;
+  row.reason = "too large";
+  sample_row(client, small_point(), "sm_90a", {kPlenty, {}}, {}, row);
+  EXPECT_EQ(row.no_samples, "it did not run: too large");
+  EXPECT_EQ(client.worker_id(), -1) << "nobody asked a GPU";
+}
+
+}  // namespace
+}  // namespace attn

@@ -1,0 +1,51 @@
+"""attnscope profile: what was sampled, as text, JSON and CSV, from a session and with no GPU; and what it refuses."""
+
+import csv
+import io
+import json
+import pathlib
+
+from program import Report, run
+
+report = Report()
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+SESSION = ROOT / "assets" / "sessions" / "h100-profile.attn"
+
+for words, *arguments in [
+    ("--save", "naive", "--save", "x.attn"),
+    ("--session", "naive", "--sample", "--session", "x.attn"),
+    ("--arch", "naive", "--sample", "--arch", "sm_80"),
+    ("--seconds", "naive", "--sample", "--seconds", "0"),
+    ("runs on the CPU", "cpu_flash", "--sample"),
+]:
+    done = run("profile", *arguments)
+    report.check(done.returncode == 2, f"profile {arguments}: exit {done.returncode}, not 2: {done.stderr}")
+    report.check(words in done.stderr, f"profile {arguments}: '{words}' is not in: {done.stderr}")
+
+done = run("profile", "naive", "--json", "-")
+report.check("--sample" in json.loads(done.stdout)["sampled"]["not_available"], "it does not say how samples are taken")
+
+if SESSION.exists():
+    for kernel, d in (("naive", 64), ("tiled", 64), ("flash_simt", 64), ("flash_simt", 128)):
+        of = ["profile", kernel, "--session", SESSION, "--l", 4096, "--hq", 16, "--d", d]
+        name = f"{kernel}, D = {d}"
+        done = run(*of)
+        report.check(done.returncode == 0, f"{name}: exit {done.returncode}: {done.stderr}")
+        told = "Where the warps' time goes" in done.stdout and " 0 dropped" in done.stdout
+        report.check(told, f"{name}: {done.stdout}")
+        sampled = json.loads(run(*of, "--json", "-").stdout)["sampled"]
+        whole = sampled["samples"]
+        report.check(whole >= 20000, f"{name}: {whole} samples")
+        for part in ("phases", "instructions"):
+            report.check(sum(row["samples"] for row in sampled[part]) == whole, f"{name}: {part} are not all samples")
+        report.check(sum(sampled["states"].values()) == whole, f"{name}: states are not all samples")
+        report.check(sum(sampled["reasons"].values()) == whole, f"{name}: reasons are not all samples")
+        report.check(sampled["samples_not_issued"] < whole, f"{name}: nothing was ever issued")
+        untagged = sum(row["samples"] for row in sampled["phases"] if row["phase"] == "untagged")
+        report.check(untagged <= 0.02 * whole, f"{name}: {untagged} of {whole} samples belong to no phase")
+        rows = list(csv.DictReader(io.StringIO(run(*of, "--csv", "-").stdout)))
+        phases = {row["phase"]: row["samples"] for row in rows if row["row"] == "phase"}
+        if phases:  # there is none where no machine code can be read here
+            report.check(sum(int(n or 0) for n in phases.values()) == whole, f"{name}: CSV has {phases}")
+
+report.exit(least=10)

@@ -1,0 +1,33 @@
+#!/usr/bin/env bash
+# Makes the session that Profile offers where no GPU is: rows with their samples, on a machine with an NVIDIA GPU:
+#   bash tests/gpu/make_profile_session.sh path/to/attnscope OUT.attn     then OUT.attn goes to assets/sessions/
+# Every rung at L = 4096, H = 16, D = 64, in the first dtype that it takes, and two of them at D = 128; under 120 s. The
+# file has lines and phases in it: it is shown with no GPU, no compiler and no nvdisasm. Exit code 77 where there is no
+# GPU.
+set -euo pipefail
+
+program="$(realpath -- "${1:?which attnscope}")"
+out="${2:?which file}"
+readonly most_bytes=300000 most_seconds=120
+
+if ! "$program" doctor | grep -q '^ok  GPU 0'; then
+  echo "There is no GPU here: $("$program" doctor | grep -A1 'NVIDIA driver' | head -n 1)"
+  exit 77
+fi
+rm -f -- "$out"
+begin=$SECONDS
+# The one that is looked at first comes first: its sweep is the run's.
+for row in "flash_simt 64" "naive 64" "tiled 64" "flash_tf32x3 64" "flash_simt 128" "flash_mma 64" "flash_wmma 64" \
+  "flash_mma 128"; do
+  read -r kernel d <<<"$row"
+  left=$((most_seconds - SECONDS + begin))
+  timeout "$left" "$program" profile "$kernel" --l 4096 --hq 16 --d "$d" --sample --seconds 0.5 --lines 10 \
+    --save "$out" >"${out%.attn}-$kernel-d$d.txt"
+  sed -n '/^Where the/,$p' "${out%.attn}-$kernel-d$d.txt"
+done
+bytes=$(stat -c %s -- "$out")
+echo "$out: $bytes bytes, $((SECONDS - begin)) s"
+if ((bytes > most_bytes)); then
+  echo "The file is larger than $most_bytes bytes."
+  exit 1
+fi

@@ -1,0 +1,45 @@
+"""Twenty kernels in a row through one worker: time stamps, counters and samples of each, and no lost record.
+
+    python3 tests/gpu/sample_in_a_row.py path/to/attnscope"""
+import json
+import os
+import subprocess
+import sys
+import tempfile
+
+KERNELS = ["naive", "flash_simt", "tiled", "flash_tf32x3"] * 5
+
+
+def main():
+    program = os.path.realpath(sys.argv[1])
+    with tempfile.TemporaryDirectory() as folder:
+        file = os.path.join(folder, "rows.json")
+        done = subprocess.run([program, "worker", "--measure", ",".join(KERNELS), "--sample", "--seconds", "0.05",
+                               "--l", "1024", "--hq", "16", "--d", "64", "--json", file],
+                              capture_output=True, text=True, timeout=150)
+        print(done.stderr.strip())
+        if done.returncode != 0:
+            return 1
+        with open(file, encoding="utf-8") as f:
+            rows = json.load(f)["measurements"]
+    good = len(rows) == len(KERNELS)
+    for row in rows:
+        stamps = row["clock"] == "CUPTI kernel time stamps"
+        counted = "value" in row["figures"]["dram_read_bytes"]
+        samples = row.get("samples")
+        total = 0
+        if samples:
+            total = sum(int(reason.split(":")[1]) for f in samples["functions"] for i in f["instructions"]
+                        for reason in i.split(" ")[3].split(",") if reason != "-")
+        holds = bool(stamps and counted and samples and total >= 20000 and samples["dropped"] == 0 and
+                     not samples["no_lines"])
+        good = good and holds
+        if not holds:
+            print(f"{row['kernel']}: clock {row['clock']}, counted {counted}, {total} samples, "
+                  f"{samples and samples['no_lines']} {row.get('no_samples', '')}")
+    print(f"{len(rows)} rows in a row, " + ("none lost anything" if good else "SOMETHING WAS LOST"))
+    return 0 if good else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())

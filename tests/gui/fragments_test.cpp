@@ -1,0 +1,78 @@
+// Step's chart of fragments under the hand.
+#include <gtest/gtest.h>
+
+#include <string>
+#include <tuple>
+
+#include "imgui_internal.h"
+#include "tests/gui/gui_fixture.h"
+
+namespace attn {
+namespace {
+
+using Ctx = ImGuiTestContext;
+
+ImGuiWindow* fragments() {
+  for (ImGuiWindow* window : ImGui::GetCurrentContext()->Windows)
+    if (window->WasActive && std::string(window->Name).find("/fragments_") != std::string::npos) return window;
+  return nullptr;
+}
+
+TEST(FragmentsChart, ItsTabOpensItAndItsLettersChooseTheTile) {
+  TestWindow w;
+  EXPECT_TRUE(w.run([&](Ctx* ctx) {
+    ctx->SetRef(kStep);
+    ctx->ItemClick("##chart_fragments");
+    ctx->Yield(2);
+    IM_CHECK(w.state().view.step.chart == StepChart::fragments);
+    IM_CHECK(fragments() != nullptr);
+    ctx->SetRef(fragments());
+    ctx->ItemClick("K##fragment_tile");
+    IM_CHECK(w.state().view.step.fragment_tile == FragmentTile::k);
+    ctx->ItemClick("flash_tf32x3");
+    IM_CHECK(w.state().view.step.fragment_rung == FragmentRung::flash_tf32x3);
+    IM_CHECK(w.state().view.step.fragment_tile == FragmentTile::k);
+    ctx->SetRef(kStep);
+    ctx->ItemClick("##chart_row");
+    ctx->Yield(2);
+    IM_CHECK(w.state().view.step.chart == StepChart::row);
+    IM_CHECK(fragments() == nullptr);
+  }));
+}
+
+// The grid begins below two lines of words; which cell it is, the copied words say.
+TEST(FragmentsChart, WhatIsPointedAtIsToldAndCanBeCopied) {
+  TestWindow w;
+  w.controller().update({ChooseStepChart{StepChart::fragments}});
+  w.draw_frames(3);
+  EXPECT_TRUE(w.run([&](Ctx* ctx) {
+    const ImRect all = fragments()->Rect();
+    ctx->MouseMoveToPos({all.Min.x + 150, all.Min.y + 220});
+    ctx->Yield(2);
+    ctx->KeyPress(ImGuiMod_Ctrl | ImGuiKey_C);
+    ctx->Yield(2);
+  }));
+  ASSERT_TRUE(w.requests.clipboard.has_value());
+  EXPECT_EQ(w.requests.clipboard->substr(0, 2), "Q[") << *w.requests.clipboard;
+  EXPECT_NE(w.requests.clipboard->find(": lane "), std::string::npos) << *w.requests.clipboard;
+  EXPECT_NE(w.requests.clipboard->find("bank "), std::string::npos) << *w.requests.clipboard;
+}
+
+TEST(FragmentsChart, EveryTileIsDrawnAtEverySize) {
+  for (const auto& [width, height, scale] : {std::tuple{1440, 900, 1.0F}, {1920, 1080, 1.0F}, {1440, 900, 2.0F}}) {
+    TestWindow w(width, height);
+    Problem p = w.state().document.problem;
+    p.D = p.Dv = 128;
+    w.controller().update({SetScale{scale}, SetProblem{p, 0}, ChooseStepChart{StepChart::fragments}});
+    for (const FragmentRung rung : kFragmentRungs) {
+      for (const FragmentTile tile : kFragmentTiles) {
+        w.controller().update({ChooseFragment{rung, tile}});
+        w.draw_frames(2);
+        EXPECT_NE(fragments(), nullptr);
+      }
+    }
+  }
+}
+
+}  // namespace
+}  // namespace attn

@@ -1,0 +1,293 @@
+// The mosaic, its empty slots under it, the other kernel on the same scale, and the legend at its right.
+#include "viz/profile/mosaic_draw.h"
+
+#include <algorithm>
+#include <string>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "viz/draw/canvas.h"
+#include "viz/draw/text_fit.h"
+#include "viz/draw/theme.h"
+#include "viz/draw/widgets.h"
+#include "viz/profile/phase_hue_draw.h"
+
+namespace attn {
+namespace {
+
+// Logical pixels.
+constexpr float kLabels = 36, kCells = 104, kFall = 12, kEmpty = 17, kOther = 14, kLine = 18, kLegend = 236, kGap = 6;
+constexpr float kPads = 32 + 24, kNarrow = 720;
+
+ImU32 mixed(ImU32 ground, ImU32 over, float share) {
+  const ImVec4 a = ImGui::ColorConvertU32ToFloat4(ground), b = ImGui::ColorConvertU32ToFloat4(over);
+  const auto mix = [&](float x, float y) { return x + (y - x) * share; };
+  return ImGui::ColorConvertFloat4ToU32({mix(a.x, b.x), mix(a.y, b.y), mix(a.z, b.z), 1});
+}
+
+ImU32 tinted(ImU32 hue, WarpState state) {
+  return mixed(colour(style().theme, Token::card), hue, tint_of(state));
+}
+
+float along(const Box& box, double share) {
+  return box.min.x + box.width() * static_cast<float>(share);
+}
+
+void draw_phase_sign(ImDrawList* list, const Box& box, const PhaseSign& sign, float size, ImU32 ink) {
+  draw_text_in(list, box, Align::centre, sign.face, sign.face == Face::maths ? size * kMathsSize : size, ink,
+               sign.text);
+}
+
+float sign_width(const PhaseSign& sign, float size) {
+  return text_width(sign.face, sign.face == Face::maths ? size * kMathsSize : size, sign.text);
+}
+
+// The label of a column, where it would stand alone and where there is room for it.
+struct Label {
+  const MosaicColumn* column = nullptr;
+  std::string share;
+  float centre = 0, width = 0;
+};
+
+// With its time where `whole`, as far as its column holds it.
+Label label_of(const MosaicColumn& column, const Box& cells, bool whole) {
+  Label label;
+  label.column = &column;
+  const float room = along(cells, column.to) - along(cells, column.from);
+  const std::string with_time = column.share + "  " + column.time;
+  const bool long_one = whole && !column.time.empty() && text_width(Face::mono, 11, with_time) < room;
+  label.share = long_one ? with_time : column.share.substr(0, column.share.find(' '));
+  label.width = std::max(text_width(Face::mono, 11, label.share), sign_width(column.sign, 11)) + style().px(kGap);
+  return label;
+}
+
+float width_of(const std::vector<Label>& labels) {
+  float width = 0;
+  for (const Label& label : labels) width += label.width;
+  return width;
+}
+
+// Those that there is room for: without their times where it is short, then without the smallest phases.
+std::vector<Label> labels_that_fit(const MosaicScene& scene, const Box& cells) {
+  std::vector<Label> labels;
+  for (const bool whole : {true, false}) {
+    labels.clear();
+    for (const MosaicColumn& column : scene.columns) labels.push_back(label_of(column, cells, whole));
+    if (width_of(labels) <= cells.width()) return labels;
+  }
+  while (labels.size() > 1 && width_of(labels) > cells.width())
+    labels.erase(
+        std::ranges::min_element(labels, {}, [](const Label& label) { return label.column->to - label.column->from; }));
+  return labels;
+}
+
+// Pushed apart to the right, then back from the right edge.
+std::vector<Label> labels_of(const MosaicScene& scene, const Box& cells) {
+  std::vector<Label> labels = labels_that_fit(scene, cells);
+  float right = cells.min.x;
+  for (Label& label : labels) {
+    const float wanted = (along(cells, label.column->from) + along(cells, label.column->to)) / 2;
+    label.centre = std::max(wanted, right + label.width / 2);
+    right = label.centre + label.width / 2;
+  }
+  float left = cells.max.x;
+  for (auto label = labels.rbegin(); label != labels.rend(); ++label) {
+    label->centre = std::min(label->centre, left - label->width / 2);
+    left = label->centre - label->width / 2;
+  }
+  return labels;
+}
+
+void draw_labels(ImDrawList* list, const MosaicScene& scene, const Box& cells) {
+  const Style& s = style();
+  for (const Label& label : labels_of(scene, cells)) {
+    const MosaicColumn& column = *label.column;
+    const float left = label.centre - label.width / 2, top = cells.min.y - s.px(kLabels);
+    draw_phase_sign(list, {{left, top}, {left + label.width, top + s.px(16)}}, column.sign, 11,
+                    colour_of(column.sign.ink));
+    draw_text_in(list, {{left, top + s.px(15)}, {left + label.width, top + s.px(28)}}, Align::centre, Face::mono, 11,
+                 colour(s.theme, Token::text), label.share);
+    const float middle = (along(cells, column.from) + along(cells, column.to)) / 2;
+    list->AddLine({label.centre, cells.min.y - s.px(7)}, {middle, cells.min.y - s.px(1)}, colour(s.theme, Token::faint),
+                  s.px(1));
+  }
+}
+
+void draw_cell(ImDrawList* list, const Box& box, const MosaicCell& cell, ImU32 hue, bool lit) {
+  const Style& s = style();
+  const ImU32 fill = tinted(hue, cell.state);
+  list->AddRectFilled(box.min, box.max, fill);
+  if (box.height() >= s.px(13)) {
+    const float room = box.width() - s.px(12);
+    const bool whole = text_width(Face::text, 11.5F, cell.text) <= room;
+    const bool brief = text_width(Face::mono, 11.5F, cell.brief) <= box.width() - s.px(2);
+    if (whole)
+      draw_text_in(list, box, Align::left, Face::text, 11.5F, text_on(fill), cell.text, 7);
+    else if (brief)
+      draw_text_in(list, box, Align::centre, Face::mono, 11.5F, text_on(fill), cell.brief);
+  }
+  if (lit) draw_outline(list, box, colour(s.theme, Token::text), s.px(1.5F), 0);
+}
+
+// From its part of the bottom to its part of the empty slots.
+void draw_fall(ImDrawList* list, const Box& cells, const Box& empty, const MosaicColumn& column) {
+  const ImU32 pale = faded(hue_of(column.phase), 0.22F);
+  list->AddQuadFilled({along(cells, column.from), cells.max.y}, {along(cells, column.to), cells.max.y},
+                      {along(empty, column.empty_to), empty.min.y}, {along(empty, column.empty_from), empty.min.y},
+                      pale);
+}
+
+void go_to(const MosaicColumn& column, Commands& commands) {
+  if (column.line > 0) commands.push_back(ChooseSourceLine{column.file, column.line});
+}
+
+void draw_column(ImDrawList* list, const Box& cells, const MosaicColumn& column, Commands& commands) {
+  const Style& s = style();
+  const float gap = std::min(s.px(1), (along(cells, column.to) - along(cells, column.from)) / 3);
+  const Box box{{along(cells, column.from), cells.min.y}, {along(cells, column.to) - gap, cells.max.y}};
+  ImGui::SetCursorScreenPos(box.min);
+  const std::string name(gpu::name_of(column.phase));
+  if (ImGui::InvisibleButton(("mosaic_" + name).c_str(), {std::max(box.width(), 1.0F), box.height()}))
+    go_to(column, commands);
+  const bool hovered = ImGui::IsItemHovered();
+  const ImVec2 pointer = ImGui::GetIO().MousePos;
+  const MosaicCell* lit = nullptr;
+  for (const MosaicCell& cell : column.cells) {
+    const auto height = [&](double share) { return box.max.y - box.height() * static_cast<float>(share); };
+    const Box at{{box.min.x, height(cell.to)}, {box.max.x, height(cell.from) - std::min(s.px(1), box.height() / 100)}};
+    const bool here = hovered && pointer.y >= at.min.y && pointer.y < height(cell.from);
+    if (here) lit = &cell;
+    draw_cell(list, at, cell, hue_of(column.phase), here);
+  }
+  if (hovered) tooltip(lit == nullptr ? column.tip : lit->tip);
+}
+
+void draw_empty(ImDrawList* list, const Box& empty, const MosaicColumn& column, Commands& commands) {
+  const Style& s = style();
+  const Box box{{along(empty, column.empty_from), empty.min.y}, {along(empty, column.empty_to), empty.max.y}};
+  if (box.width() < 1) return;
+  const Box inner{{box.min.x + s.px(1), box.min.y}, {std::max(box.max.x - s.px(1), box.min.x + s.px(1)), box.max.y}};
+  draw_outline(list, inner, hue_of(column.phase), s.px(1), 2);
+  const ImU32 ink = colour(s.theme, Token::text);
+  const float sign = sign_width(column.sign, 11), share = text_width(Face::mono, 11, column.empty_share);
+  if (sign + share + s.px(12) < inner.width()) {
+    const float left = inner.centre().x - (sign + share + s.px(5)) / 2;
+    draw_phase_sign(list, {{left, inner.min.y}, {left + sign, inner.max.y}}, column.sign, 11, ink);
+    draw_text_in(list, {{left + sign + s.px(5), inner.min.y}, {inner.max.x, inner.max.y}}, Align::left, Face::mono, 11,
+                 ink, column.empty_share);
+  } else if (sign + s.px(4) < inner.width()) {
+    draw_phase_sign(list, inner, column.sign, 11, ink);
+  }
+  ImGui::SetCursorScreenPos(box.min);
+  const std::string name(gpu::name_of(column.phase));
+  if (ImGui::InvisibleButton(("empty_" + name).c_str(), {box.width(), box.height()})) go_to(column, commands);
+  tooltip(column.empty_tip);
+}
+
+// On the scale of `cells`, as far as the card is wide.
+void draw_other(ImDrawList* list, const MosaicScene& scene, const Box& cells, const Box& room) {
+  const Style& s = style();
+  list->PushClipRect(room.min, room.max, true);
+  for (const MosaicPart& part : scene.parts) {
+    const Box box{{along(cells, part.from), room.min.y}, {along(cells, part.to), room.max.y}};
+    if (box.min.x >= room.max.x) break;
+    const ImU32 fill = tinted(hue_of(part.phase), WarpState::ready);
+    list->AddRectFilled(box.min, {std::max(box.max.x - s.px(1), box.min.x + 1), box.max.y}, fill);
+    const Box seen{box.min, {std::min(box.max.x, room.max.x), box.max.y}};
+    if (sign_width(part.sign, 11) + s.px(4) < seen.width()) draw_phase_sign(list, seen, part.sign, 11, text_on(fill));
+    ImGui::SetCursorScreenPos(seen.min);
+    const std::string name(gpu::name_of(part.phase));
+    ImGui::InvisibleButton(("other_" + name).c_str(), {std::max(1.0F, seen.width()), seen.height()});
+    tooltip(part.tip);
+  }
+  list->PopClipRect();
+}
+
+// All phases together, and the words of each state beside their part of it.
+void draw_legend(ImDrawList* list, const MosaicScene& scene, const Box& box) {
+  const Style& s = style();
+  const ImU32 grey = colour(s.theme, Token::text);
+  const float bar = s.px(22), row = s.px(13.5F);
+  const Box column{box.min, {box.min.x + bar, box.max.y}};
+  // Words from below, at least a row apart.
+  float above = box.max.y + row;
+  for (const MosaicCell& cell : scene.all) {
+    const auto height = [&](double share) { return column.max.y - column.height() * static_cast<float>(share); };
+    const Box at{{column.min.x, height(cell.to)}, {column.max.x, height(cell.from) - s.px(1)}};
+    list->AddRectFilled(at.min, at.max, tinted(grey, cell.state));
+    const float wanted = at.centre().y, y = std::min(wanted, above - row);
+    above = y;
+    list->AddLine({column.max.x + s.px(2), wanted}, {column.max.x + s.px(10), y}, colour(s.theme, Token::faint),
+                  s.px(1));
+    const Box words{{column.max.x + s.px(13), y - row / 2}, {box.max.x, y + row / 2}};
+    draw_text_in(list, words, Align::left, Face::text, 11.5F, colour(s.theme, Token::text),
+                 fitted_text(Face::text, 11.5F, cell.text, words.width()));
+  }
+}
+
+void draw_heads(ImDrawList* list, const MosaicScene& scene, const Box& line) {
+  const Style& s = style();
+  draw_text_in(list, line, Align::left, Face::bold, 13, colour(s.theme, Token::text), "Where the time goes");
+  const float room = line.width() - text_width(Face::bold, 13, "Where the time goes") - s.px(20);
+  const std::string& scale = text_width(Face::text, 12, scene.scale) <= room ? scene.scale : scene.scale_brief;
+  draw_text_in(list, line, Align::right, Face::text, 12, colour(s.theme, Token::dim),
+               fitted_text(Face::text, 12, scale, room));
+}
+
+}  // namespace
+
+float mosaic_height(const MosaicScene& scene) {
+  if (!scene.empty.empty()) return 76;
+  if (!scene.there) return 0;
+  const float other = scene.parts.empty() ? 0 : kGap + kOther + kLine;
+  return kPads + kLabels + kCells + kFall + kEmpty + other + kLine;
+}
+
+void draw_mosaic(const MosaicScene& scene, ImVec2 size, Commands& commands) {
+  const Style& s = style();
+  if (begin_card("profile_mosaic", size)) {
+    if (!scene.empty.empty()) {
+      heading("Where the time goes");
+      dim_text("Not available: " + scene.empty + ".");
+    } else {
+      ImDrawList* list = ImGui::GetWindowDrawList();
+      const ImVec2 at = ImGui::GetCursorScreenPos();
+      const float width = ImGui::GetContentRegionAvail().x;
+      const bool narrow = width < s.px(kNarrow);
+      draw_heads(list, scene, {at, {at.x + width, at.y + s.px(kLine)}});
+      const float top = at.y + s.px(kLine + kGap + kLabels), legend = narrow ? 0 : s.px(kLegend);
+      const Box cells{{at.x, top}, {at.x + width - legend, top + s.px(kCells)}};
+      const Box empty{{cells.min.x, cells.max.y + s.px(kFall)}, {cells.max.x, cells.max.y + s.px(kFall + kEmpty)}};
+      draw_labels(list, scene, cells);
+      for (const MosaicColumn& column : scene.columns) draw_fall(list, cells, empty, column);
+      for (const MosaicColumn& column : scene.columns) draw_column(list, cells, column, commands);
+      for (const MosaicColumn& column : scene.columns) draw_empty(list, empty, column, commands);
+      if (!narrow) {
+        draw_legend(list, scene, {{cells.max.x + s.px(18), cells.min.y}, {at.x + width, cells.max.y}});
+        draw_text_in(list, {{cells.max.x + s.px(18), empty.min.y}, {at.x + width, empty.max.y}}, Align::left,
+                     Face::text, 11.5F, colour(s.theme, Token::dim),
+                     fitted_text(Face::text, 11.5F, "who leaves the issue slots empty", legend - s.px(18)));
+      }
+      float y = empty.max.y + s.px(kGap);
+      if (!scene.parts.empty()) {
+        draw_other(list, scene, cells, {{at.x, y}, {at.x + width, y + s.px(kOther)}});
+        y += s.px(kOther);
+        const double seen = width / (cells.width() * scene.parts.back().to);
+        std::string words = scene.other_words;
+        if (seen < 1) words += fmt::format(" Its first {:.0f} % are in sight.", 100 * seen);
+        draw_text_in(list, {{at.x, y}, {at.x + width, y + s.px(kLine)}}, Align::left, Face::text, 12,
+                     colour(s.theme, Token::dim), fitted_text(Face::text, 12, words, width));
+        y += s.px(kLine);
+      }
+      ImGui::SetCursorScreenPos({at.x, y});
+      ImGui::InvisibleButton("mosaic_notes", {width, s.px(kLine)});
+      tooltip(scene.notes);
+      draw_text_in(list, {{at.x, y}, {at.x + width, y + s.px(kLine)}}, Align::left, Face::text, 12,
+                   colour(s.theme, Token::dim), fitted_text(Face::text, 12, scene.notes, width));
+    }
+  }
+  ImGui::EndChild();
+}
+
+}  // namespace attn

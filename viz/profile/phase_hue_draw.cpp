@@ -1,0 +1,26 @@
+#include "viz/profile/phase_hue_draw.h"
+
+#include <array>
+#include <cstddef>
+
+#include "viz/draw/canvas.h"
+#include "viz/draw/theme.h"
+#include "viz/profile/source.h"
+
+namespace attn {
+namespace {
+
+constexpr std::array<float, kWarpStates> kTint{1.0F, 0.7F, 0.58F, 0.5F, 0.42F, 0.34F, 0.28F, 0.24F, 0.18F};
+
+}  // namespace
+
+float tint_of(WarpState state) {
+  return kTint.at(static_cast<std::size_t>(state));
+}
+
+ImU32 hue_of(gpu::CodePhase phase) {
+  const PhaseSign sign = sign_of(phase);
+  return sign.ink.tensor ? colour_of(sign.ink) : colour(style().theme, Token::faint);
+}
+
+}  // namespace attn

@@ -1,0 +1,261 @@
+#include "viz/step/charts/fragments_draw.h"
+
+#include <algorithm>
+#include <array>
+#include <optional>
+#include <string>
+
+#include <fmt/format.h>
+
+#include "viz/draw/theme.h"
+#include "viz/draw/widgets.h"
+
+namespace attn {
+namespace {
+
+// Logical pixels.
+constexpr float kGap = 28, kLane = 27, kLanesAcross = 4, kLanesDown = 8, kLabel = 18, kLeastCell = 17, kMostCell = 32;
+constexpr float kLeastMap = 12, kMostMap = 24;
+
+// What is lit: a lane, and of the tile the cell that is pointed at, where one is.
+struct Lit {
+  std::int32_t lane = 0, row = -1, column = -1;
+  bool pointed = false;
+};
+
+struct Layout {
+  Box tile, lanes, maps;
+  float cell = 0;      // pixels
+  bool below = false;  // the maps stand under the rest
+};
+
+Box cell_box(const Box& tile, float cell, std::int32_t row, std::int32_t column) {
+  const ImVec2 at{tile.min.x + cell * static_cast<float>(column), tile.min.y + cell * static_cast<float>(row)};
+  return {at, {at.x + cell, at.y + cell}};
+}
+
+Box lane_box(const Box& lanes, std::int32_t lane) {
+  const float side = style().px(kLane);
+  return cell_box(lanes, side, lane / 4, lane % 4);
+}
+
+Layout layout_of(const Box& in, const FragmentScene& scene) {
+  const Style& s = style();
+  Layout l;
+  const float label = s.px(kLabel), lanes = s.px(kLane * kLanesAcross), gap = s.px(kGap);
+  const auto rows = static_cast<float>(scene.extent.rows), columns = static_cast<float>(scene.extent.columns);
+  const float wide = (in.width() - lanes - 2 * gap) * 0.5F - label;
+  l.cell =
+      std::floor(std::clamp(std::min((in.height() - label) / rows, wide / columns), s.px(kLeastCell), s.px(kMostCell)));
+  const ImVec2 at{in.min.x + label, in.min.y + label};
+  l.tile = {at, {at.x + l.cell * columns, at.y + l.cell * rows}};
+  const float x = l.tile.max.x + gap;
+  l.lanes = {{x, at.y}, {x + lanes, at.y + s.px(kLane * kLanesDown)}};
+  l.maps = {{l.lanes.max.x + gap, in.min.y}, in.max};
+  l.below = l.maps.width() < s.px(200);
+  if (l.below) l.maps = {{in.min.x, std::max(l.tile.max.y, l.lanes.max.y) + s.px(20)}, in.max};
+  return l;
+}
+
+Lit lit_of(const Layout& l, const FragmentScene& scene) {
+  Lit lit;
+  if (!ImGui::IsWindowHovered(ImGuiHoveredFlags_AllowWhenBlockedByActiveItem)) return lit;
+  const ImVec2 mouse = ImGui::GetIO().MousePos;
+  if (l.tile.contains(mouse)) {
+    lit.row = std::min(static_cast<std::int32_t>((mouse.y - l.tile.min.y) / l.cell), scene.extent.rows - 1);
+    lit.column = std::min(static_cast<std::int32_t>((mouse.x - l.tile.min.x) / l.cell), scene.extent.columns - 1);
+    lit.lane = cell_at(scene, lit.row, lit.column).place.lane;
+    lit.pointed = true;
+  } else if (l.lanes.contains(mouse)) {
+    const float side = style().px(kLane);
+    const auto row = static_cast<std::int32_t>((mouse.y - l.lanes.min.y) / side),
+               column = static_cast<std::int32_t>((mouse.x - l.lanes.min.x) / side);
+    lit.lane = std::min(row * 4 + column, 31);
+    lit.pointed = true;
+  }
+  return lit;
+}
+
+// One register more is a little stronger, so that a lane's registers are told apart by their place's shade too.
+ImU32 fill_of(const FragmentScene& scene, const FragmentCell& cell) {
+  return faded(colour(style().theme, scene.hue), 0.12F + 0.05F * static_cast<float>(cell.place.reg));
+}
+
+void draw_tile(ImDrawList* list, const Layout& l, const FragmentScene& scene, const Lit& lit) {
+  const Style& s = style();
+  const ImU32 dim = colour(s.theme, Token::dim), text = colour(s.theme, Token::text);
+  const bool two_lines = l.cell >= s.px(24);
+  for (std::int32_t row = 0; row < scene.extent.rows; ++row) {
+    const Box first = cell_box(l.tile, l.cell, row, 0);
+    draw_text_in(list, {{first.min.x - s.px(kLabel), first.min.y}, {first.min.x - s.px(4), first.max.y}}, Align::right,
+                 Face::mono, 10, dim, fmt::format("{}", row));
+    for (std::int32_t column = 0; column < scene.extent.columns; ++column) {
+      const FragmentCell& cell = cell_at(scene, row, column);
+      const Box box = cell_box(l.tile, l.cell, row, column), inner = box.grown(-s.px(0.75F));
+      const bool mine = cell.place.lane == lit.lane;
+      list->AddRectFilled(inner.min, inner.max, fill_of(scene, cell), s.px(2));
+      const Box high{inner.min, {inner.max.x, two_lines ? inner.centre().y + s.px(1) : inner.max.y}};
+      draw_text_in(list, high, Align::centre, Face::mono, l.cell >= s.px(20) ? 12 : 10, text,
+                   fmt::format("{}", cell.place.lane));
+      if (two_lines)
+        draw_text_in(list, {{inner.min.x, inner.centre().y - s.px(1)}, inner.max}, Align::centre, Face::mono, 9.5F,
+                     mine ? text : dim, cell.reg);
+      if (mine) draw_outline(list, inner, text, row == lit.row && column == lit.column ? 2.5F : 1.5F);
+    }
+  }
+  for (std::int32_t column = 0; column < scene.extent.columns; ++column) {
+    const Box first = cell_box(l.tile, l.cell, 0, column);
+    draw_text_in(list, {{first.min.x, first.min.y - s.px(14)}, {first.max.x, first.min.y}}, Align::centre, Face::mono,
+                 10, dim, fmt::format("{}", column));
+  }
+}
+
+void draw_lanes(ImDrawList* list, const Layout& l, const FragmentScene& scene, const Lit& lit) {
+  const Style& s = style();
+  draw_text(list, {l.lanes.min.x, l.lanes.min.y - s.px(kLabel)}, Face::text, 12, colour(s.theme, Token::dim),
+            "lanes of a warp");
+  for (std::int32_t lane = 0; lane < 32; ++lane) {
+    const Box box = lane_box(l.lanes, lane).grown(-s.px(0.75F));
+    const bool mine = lane == lit.lane;
+    list->AddRectFilled(box.min, box.max,
+                        mine ? faded(colour(s.theme, scene.hue), 0.4F) : colour(s.theme, Token::field), s.px(2));
+    if (mine) draw_outline(list, box, colour(s.theme, Token::text), 1.5F);
+    draw_text_in(list, box, Align::centre, Face::mono, 12, colour(s.theme, Token::text), fmt::format("{}", lane));
+  }
+}
+
+// Of the reads the one that takes the lit element.
+std::int32_t lit_moment(const FragmentScene& scene, const BankMap& map, const Lit& lit) {
+  const std::int32_t per_chunk = scene.rung == FragmentRung::flash_mma ? 8 : 4;
+  for (std::int32_t row = 0; row < scene.extent.rows; ++row) {
+    for (std::int32_t column = 0; column < scene.extent.columns; ++column) {
+      const bool this_one =
+          lit.row >= 0 ? row == lit.row && column == lit.column : cell_at(scene, row, column).place.lane == lit.lane;
+      if (this_one) return map.cells[static_cast<std::size_t>(row * map.width + column / per_chunk)].moment;
+    }
+  }
+  return -1;
+}
+
+void draw_map(ImDrawList* list, const Box& in, float cell, const FragmentScene& scene, const BankMap& map,
+              const Lit& lit) {
+  const Style& s = style();
+  const ImU32 text = colour(s.theme, Token::text), dim = colour(s.theme, Token::dim);
+  draw_text(list, in.min, Face::bold, 13, text,
+            elided_text(Face::bold, 13, fmt::format("{}: {} turns", map.title, map.turns), in.width()));
+  const Box grid{{in.min.x, in.min.y + s.px(20)}, in.max};
+  const std::int32_t moment = lit_moment(scene, map, lit);
+  for (const BankCell& c : map.cells) {
+    const Box box = cell_box(grid, cell, c.row, c.chunk).grown(-s.px(0.5F));
+    list->AddRectFilled(box.min, box.max, faded(text, 0.03F + 0.045F * static_cast<float>(c.first_bank / 4)));
+    const bool taken = c.moment >= 0 && c.moment == moment;
+    if (taken) {
+      list->AddRectFilled(box.min, box.max, faded(colour(s.theme, scene.hue), 0.4F));
+      draw_outline(list, box, colour(s.theme, scene.hue), 1.25F);
+    }
+    if (cell >= s.px(15))
+      draw_text_in(list, box, Align::centre, Face::mono, cell >= s.px(19) ? 11 : 9.5F, taken ? text : dim,
+                   fmt::format("{}", c.first_bank));
+  }
+}
+
+void draw_maps(ImDrawList* list, const Layout& l, const FragmentScene& scene, const Lit& lit) {
+  const Style& s = style();
+  float y = l.maps.min.y;
+  y += draw_paragraph(list, {l.maps.min.x, y}, l.maps.width(), 13, {{scene.shared, Face::text, Token::dim, 0, false}},
+                      5);
+  if (scene.maps[0].cells.empty()) return;
+  y += s.px(8);
+  const auto rows = static_cast<float>(scene.maps[0].rows), width = static_cast<float>(scene.maps[0].width);
+  const float gap = s.px(20), head = s.px(20), legend = s.px(38);
+  // Beside one another where the cells stay readable, else one under the other.
+  const float beside = std::min((l.maps.width() - gap) / 2 / width, (l.maps.max.y - y - head - legend) / rows);
+  const bool stacked = beside < s.px(kLeastMap);
+  const float room =
+      stacked ? std::min(l.maps.width() / width, ((l.maps.max.y - y - legend) / 2 - head) / rows) : beside;
+  const float cell = std::floor(std::clamp(room, s.px(kLeastMap), s.px(kMostMap)));
+  const float half = std::max(cell * width, std::floor((l.maps.width() - gap) / 2));
+  for (std::size_t n = 0; n < scene.maps.size(); ++n) {
+    const float step = static_cast<float>(n);
+    const ImVec2 at{l.maps.min.x + (stacked ? 0 : step * (half + gap)),
+                    y + (stacked ? step * (head + cell * rows + s.px(10)) : 0)};
+    draw_map(list, {at, {at.x + (stacked ? l.maps.width() : half), at.y + head + cell * rows}}, cell, scene,
+             scene.maps[n], lit);
+  }
+  y += (stacked ? 2 : 1) * (head + cell * rows + s.px(8));
+  draw_paragraph(list, {l.maps.min.x, y}, l.maps.width(), 12,
+                 {word("A cell is a chunk of 16 bytes, its number the first of the four banks it lies in. Lit: what is "
+                       "asked for at one moment with the lit element.")},
+                 4);
+}
+
+// The operands by their letters, then the kernels. Returns where what follows begins.
+float draw_choices(const Box& in, const FragmentScene& scene, Commands& commands) {
+  const Style& s = style();
+  ImGui::SetCursorScreenPos(in.min);
+  ImGui::PushFont(s.fonts.text, s.px(12));
+  for (const FragmentTile tile : kFragmentTiles) {
+    std::string label(name_of(tile));
+    label[0] = static_cast<char>(label[0] - 'a' + 'A');
+    if (tile != kFragmentTiles.front()) ImGui::SameLine(0, s.px(4));
+    if (toggle(fmt::format("{}##fragment_tile", label).c_str(), tile == scene.tile, "Show this tile's elements"))
+      commands.emplace_back(ChooseFragment{scene.rung, tile});
+  }
+  ImGui::SameLine(0, s.px(20));
+  for (const FragmentRung rung : kFragmentRungs) {
+    if (rung != kFragmentRungs.front()) ImGui::SameLine(0, s.px(4));
+    if (toggle(std::string(name_of(rung)).c_str(), rung == scene.rung, "As this kernel holds it"))
+      commands.emplace_back(ChooseFragment{rung, scene.tile});
+  }
+  ImGui::SameLine(0, s.px(20));
+  ImGui::TextDisabled("Those of flash_wmma are opaque: WMMA does not say.");
+  ImGui::PopFont();
+  return in.min.y + s.px(30);
+}
+
+// What is lit, in words, under the lanes (or, where there is no room, above the maps).
+void draw_words(ImDrawList* list, const Layout& l, const FragmentScene& scene, const Lit& lit, Commands& commands) {
+  const Style& s = style();
+  const std::string words = lit.row >= 0 ? cell_words(scene, lit.row, lit.column) : lane_words(scene, lit.lane);
+  const float wide = l.below ? l.maps.max.x - l.lanes.min.x : l.lanes.width() + s.px(kGap - 8);
+  draw_paragraph(list, {l.lanes.min.x, l.lanes.max.y + s.px(10)}, wide, 12,
+                 {{words, Face::text, Token::text, 0, false}}, 12);
+  if (lit.pointed && !ImGui::GetIO().WantTextInput && ImGui::IsKeyChordPressed(ImGuiMod_Ctrl | ImGuiKey_C))
+    commands.emplace_back(CopyText{words});
+}
+
+}  // namespace
+
+void draw_fragments(const Box& in, const FragmentScene& scene, Commands& commands) {
+  const Style& s = style();
+  ImGui::SetCursorScreenPos(in.min);
+  ImGui::PushStyleColor(ImGuiCol_ChildBg, 0U);
+  ImGui::PushStyleVar(ImGuiStyleVar_WindowPadding, ImVec2(0, 0));
+  const bool open = ImGui::BeginChild("fragments", {in.width(), in.height()}, ImGuiChildFlags_NavFlattened);
+  ImGui::PopStyleVar();
+  ImGui::PopStyleColor();
+  if (open) {
+    ImDrawList* list = ImGui::GetWindowDrawList();
+    const ImVec2 at = ImGui::GetCursorScreenPos();
+    const float width = ImGui::GetContentRegionAvail().x;
+    constexpr float kLeastHeight = 400;  // a lower card scrolls
+    Box room{at, {at.x + width, at.y + std::max(in.height(), s.px(kLeastHeight))}};
+    room.min.y = draw_choices(room, scene, commands);
+    draw_text(list, room.min, Face::bold, 14, colour(s.theme, Token::text), scene.title);
+    room.min.y += s.px(20);
+    room.min.y += draw_paragraph(list, room.min, width, 13, {{scene.words, Face::text, Token::dim, 0, false}}, 3);
+    room.min.y += s.px(10);
+    const Layout l = layout_of(room, scene);
+    const Lit lit = lit_of(l, scene);
+    draw_tile(list, l, scene, lit);
+    draw_lanes(list, l, scene, lit);
+    draw_words(list, l, scene, lit, commands);
+    draw_maps(list, l, scene, lit);
+    const float bottom = std::max(l.tile.max.y, l.below ? l.maps.min.y + s.px(260) : l.lanes.max.y);
+    ImGui::SetCursorScreenPos(at);
+    ImGui::Dummy({1, std::min(std::max(bottom - at.y, 1.0F), std::max(in.height(), s.px(kLeastHeight)))});
+  }
+  ImGui::EndChild();
+}
+
+}  // namespace attn
