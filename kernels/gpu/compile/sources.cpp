@@ -84,6 +84,12 @@ std::string KernelSource::label(std::string_view id) const {
   return edited ? fmt::format("{}@{}", id, hash.substr(0, 8)) : std::string(id);
 }
 
+KernelSource with_hooks(KernelSource source, std::string_view id) {
+  source.text = source.hooked;
+  source.text_hash = text_hash(id, source.text, embedded_sources());
+  return source;
+}
+
 Result<KernelSource> kernel_source(std::string_view id, const std::filesystem::path& folder) {
   KernelSource source;
   const std::filesystem::path edited = folder / fmt::format("{}.cu", id);
@@ -101,6 +107,8 @@ Result<KernelSource> kernel_source(std::string_view id, const std::filesystem::p
     }
     if (source.text.empty()) return bad_input(fmt::format("the program holds no source {}", source.name));
   }
+  source.hooked = source.text;
+  if (!source.edited) source.text = without_hook_lines(source.text);
   source.hash = source_hash(id, source.text, embedded_sources());
   source.text_hash = text_hash(id, source.text, embedded_sources());
   return source;

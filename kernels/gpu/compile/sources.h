@@ -30,14 +30,17 @@ std::string text_hash(std::string_view id, std::string_view text, std::span<cons
 
 // What is compiled for one kernel.
 struct KernelSource {
-  std::string name;  // "kernels/gpu/naive.cu", or the user's file
-  std::string text;
+  std::string name;         // "kernels/gpu/naive.cu", or the user's file
+  std::string text;         // without hooks where it is the program's own: lines are numbered as if there were none
   std::string hash;         // source_hash() of the text
   bool edited = false;      // a user's copy: shown as "naive@1a2b3c4d"
   std::string text_hash{};  // text_hash() of the text: machine code is kept under both
+  std::string hooked{};     // the text with its hooks: what a run that records itself is compiled from
   std::string label(std::string_view id) const;
 };
 
+// What a run that records itself is compiled from.
+KernelSource with_hooks(KernelSource source, std::string_view id);
 // ID.cu of `folder` where it exists, else the embedded one.
 Result<KernelSource> kernel_source(std::string_view id, const std::filesystem::path& folder);
 // $ATTNSCOPE_KERNELS, else $XDG_DATA_HOME/attnscope/kernels. May not exist.

@@ -36,6 +36,7 @@ Result<Queue::Loaded*> Queue::load(std::string_view kernel, const std::vector<st
   if (const auto at = loaded_.find(key); at != loaded_.end()) return &at->second;
   Result<KernelSource> source = kernel_source(kernel, edited_);
   if (!source) return tl::unexpected(source.error());
+  if (trace_ != 0) *source = with_hooks(std::move(*source), kernel);
   Result<Compiled> compiled = compiler_->compile({std::move(*source), arch_, defines});
   if (!compiled) return tl::unexpected(compiled.error());
   Result<Module> module = driver_->load(compiled->code.data());

@@ -79,7 +79,7 @@ Result<void> check_traceable(const Plan& plan, const KernelSource& source) {
     return fail(ErrorKind::cannot_run,
                 fmt::format("{} has no recorder yet: it cannot record itself on a GPU.", plan.kernel->id));
   }
-  if (!has_hooks(source.text)) {
+  if (!has_hooks(source.hooked)) {
     return fail(ErrorKind::cannot_run,
                 fmt::format("{} cannot record itself: its text ({}) has no hooks, lines of ATTN_TRACE(...). Take them "
                             "over from the shipped source, or set the copy aside.",

@@ -63,19 +63,24 @@ TEST(GpuRun, ThatCannotBeHadIsStoodInForByTheCpus) {
 
 // What came with the program is the run of the preset, tile and numbers and all.
 TEST(GpuRun, ThatCameWithTheProgramIsOfItsPreset) {
-  const auto rec = read_recording(test::source_folder() + "/assets/" + recorded_asset("flash_simt"));
-  ASSERT_TRUE(rec) << rec.error().message;
   const TempFolder folder;
   Controller c(options_in(folder));
   c.update({ChoosePreset{std::string(kRecordedPreset)}});
   const Recording& cpu = *c.model().recording;
-  EXPECT_EQ(rec->problem, cpu.problem);
-  EXPECT_EQ(rec->inputs.q, cpu.inputs.q);
-  EXPECT_EQ(rec->inputs.k, cpu.inputs.k);
-  EXPECT_EQ(rec->inputs.v, cpu.inputs.v);
-  EXPECT_EQ(rec->options.br, cpu.options.br);
-  EXPECT_EQ(rec->options.bc, cpu.options.bc);
-  EXPECT_EQ(rec->events.size(), cpu.events.size());
+  for (const char* kernel : {"naive", "tiled", "flash_simt"}) {
+    const auto rec = read_recording(test::source_folder() + "/assets/" + recorded_asset(kernel));
+    ASSERT_TRUE(rec) << rec.error().message;
+    EXPECT_EQ(rec->kernel, kernel);
+    EXPECT_TRUE(rec->gpu);
+    EXPECT_EQ(rec->problem, cpu.problem);
+    EXPECT_EQ(rec->inputs.q, cpu.inputs.q);
+    EXPECT_EQ(rec->inputs.k, cpu.inputs.k);
+    EXPECT_EQ(rec->inputs.v, cpu.inputs.v);
+    EXPECT_EQ(rec->options.br, cpu.options.br);
+    EXPECT_EQ(rec->options.bc, cpu.options.bc);
+    const auto difference = replay(*rec);
+    EXPECT_FALSE(difference) << difference->words;
+  }
 }
 
 }  // namespace

@@ -51,8 +51,8 @@ TEST(Hooks, EveryRungWithARecorderHasThemAndNoOther) {
     p.dtype = row.dtypes.front();
     const auto source = kernel_source(row.id, {});
     ASSERT_TRUE(source);
-    EXPECT_EQ(has_hooks(source->text), trace_facts(row, p, {.threads = 32}).has_value()) << row.id;
-    EXPECT_EQ(without_hook_lines(source->text).find("ATTN_TRACE"), std::string::npos) << row.id;
+    EXPECT_EQ(has_hooks(source->hooked), trace_facts(row, p, {.threads = 32}).has_value()) << row.id;
+    EXPECT_EQ(source->text.find("ATTN_TRACE"), std::string::npos) << row.id;
   }
 }
 
@@ -110,11 +110,10 @@ TEST_P(HookedCode, IsThatOfTheSourceWithoutHooks) {
     ASSERT_TRUE(plan) << plan.error().message;
     std::vector<std::string> options{"--gpu-architecture=" + device.arch, "--std=c++17", "-default-device"};
     for (const std::string& define : defines_of(*plan, true)) options.push_back("--define-macro=" + define);
-    auto source = kernel_source(row.id, {});
+    const auto source = kernel_source(row.id, {});
     ASSERT_TRUE(source);
-    const auto shipped = (*compiler)->compile(*source, options);
+    const auto shipped = (*compiler)->compile(with_hooks(*source, row.id), options);
     ASSERT_TRUE(shipped) << shipped.error().message;
-    source->text = without_hook_lines(source->text);
     ASSERT_EQ(source->text.find("ATTN_TRACE"), std::string::npos);
     const auto bare = (*compiler)->compile(*source, options);
     ASSERT_TRUE(bare) << bare.error().message;
@@ -148,7 +147,7 @@ TEST(Hooks, AreCodeWhereTheRunRecordsItself) {
     std::vector<std::string> defines = defines_of(*plan, true);
     const auto plain = service.compile({*source, device.arch, defines});
     add_traced_defines(*plan, defines);
-    const auto traced = service.compile({*source, device.arch, defines});
+    const auto traced = service.compile({with_hooks(*source, row.id), device.arch, defines});
     ASSERT_TRUE(plain && traced) << (traced ? plain : traced).error().message;
     EXPECT_TRUE(traced->warnings.empty()) << traced->warnings.front();
     EXPECT_NE(code_of(plain->code), code_of(traced->code)) << row.id;
