@@ -147,15 +147,15 @@ float draw_kernel_combo(const State& state, const Model& model, float x, float r
       Document changed = state.document;
       changed.kernel = std::string(kernel.id);
       // Step could not show it: said here, and nothing that is open is lost.
-      const auto why = chosen || by_gpu ? std::nullopt : why_not_recordable(changed);
-      ImGui::BeginDisabled(why && step);
+      const auto why = !step || chosen || by_gpu ? std::nullopt : why_not_recordable(changed);
+      ImGui::BeginDisabled(why.has_value());
       if (ImGui::Selectable(std::string(kernel.title).c_str(), chosen)) {
         commands.emplace_back(ChooseKernel{std::string(kernel.id)});
       }
       if (chosen) ImGui::SetItemDefaultFocus();
       ImGui::EndDisabled();
       if (ImGui::IsItemHovered(ImGuiHoveredFlags_AllowWhenDisabled))
-        show_tooltip(step && why ? *why : fmt::format("{}: {}", kernel.id, kernel.what));
+        show_tooltip(why ? *why : fmt::format("{}: {}", kernel.id, kernel.what));
     }
     if (step) draw_museum_menu(now, commands);
     ImGui::EndPopup();

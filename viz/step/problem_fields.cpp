@@ -11,6 +11,7 @@
 
 #include "kernels/cpu/device.h"
 #include "kernels/gpu/rungs/rows.h"
+#include "kernels/gpu/rungs/trace_layout.h"
 #include "kernels/model/kernel.h"
 #include "kernels/museum/museum.h"
 #include "kernels/recording/size.h"
@@ -176,8 +177,11 @@ std::optional<std::string> why_not_recordable(const Document& document) {
     if (const Result<void> ok = (*row)->supports(**row, document.problem, *options, device); !ok)
       return ok.error().message;
   }
-  if (const Result<void> ok = check_recordable((*row)->order, document.problem, *options); !ok)
-    return ok.error().message;
+  // A kernel without a tile of its own is cut into such for its recording.
+  Options cut = *options;
+  if (cut.br <= 0) cut.br = gpu::kTraceCut;
+  if (cut.bc <= 0) cut.bc = gpu::kTraceCut;
+  if (const Result<void> ok = check_recordable((*row)->order, document.problem, cut); !ok) return ok.error().message;
   return std::nullopt;
 }
 

@@ -71,11 +71,12 @@ class PaletteTest : public ::testing::Test {
 TEST_F(PaletteTest, EveryCommandIsThereUnlessItNeedsMoreThanAName) {
   std::set<std::string> wanted;
   collect<Command>(wanted);
-  // A cell, typed texts and paths: what asks for them is there. A panel asks for the listing of a kernel by itself.
+  // A cell, typed texts and paths: what asks for them is there. A panel asks for the listing of a kernel by itself,
+  // and the samples of a row are asked for where the row is looked at.
   for (const char* name :
        {typeid(Select).name(), typeid(GoToEvent).name(), typeid(SetInputFiles).name(), typeid(SaveSteps).name(),
         typeid(RenameRun).name(), typeid(SaveSessionAs).name(), typeid(CopyText).name(), typeid(ListKernel).name(),
-        typeid(ChooseAnswer).name(), typeid(CheckAnswer).name()})
+        typeid(SampleRow).name(), typeid(ChooseAnswer).name(), typeid(CheckAnswer).name()})
     EXPECT_EQ(wanted.erase(name), 1U) << name;
   std::set<std::string> popups;
   for (const PaletteEntry& e : entries()) {

@@ -59,6 +59,22 @@ TEST(StepProblem, WhatWillNotDoSaysWhy) {
   EXPECT_NE(large.error().message.find("MiB"), std::string::npos) << large.error().message;
 }
 
+// A kernel of a GPU that has no tile of its own as well.
+TEST(StepProblem, OfEveryKernelItIsKnownWhetherStepCouldShowIt) {
+  Document d;
+  for (const KernelRow* row : ladder()) {
+    d.kernel = std::string(row->id);
+    d.options = {};
+    d.problem = {};
+    d.problem.Lq = d.problem.Lk = 8;
+    d.problem.D = d.problem.Dv = 4;
+    d.problem.dtype = row->dtypes.empty() ? DType::f32 : row->dtypes.front();
+    EXPECT_EQ(why_not_recordable(d).value_or(""), "") << row->id;
+    d.problem.Lq = d.problem.Lk = 1'000'000;
+    EXPECT_NE(why_not_recordable(d).value_or(""), "") << row->id;
+  }
+}
+
 TEST(StepProblem, MaskAndBiasFollowTheShape) {
   Document d = blackboard();
   d.problem.mask.key_lengths = {3};
