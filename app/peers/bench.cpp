@@ -82,6 +82,7 @@ class PeerBench::Round {
     }
     time();
     std::vector<Measurement> rows;
+    rows.reserve(all_.size());
     for (One& one : all_) rows.push_back(finish(one));
     return rows;
   }

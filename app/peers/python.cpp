@@ -37,7 +37,7 @@ bool can_run(const std::filesystem::path& file) {
 std::filesystem::path in_path(const std::string& name) {
   std::istringstream folders(environment("PATH").value_or("/usr/local/bin:/usr/bin:/bin"));
   for (std::string folder; std::getline(folders, folder, ':');) {
-    const std::filesystem::path file = std::filesystem::path(folder.empty() ? "." : folder) / name;
+    std::filesystem::path file = std::filesystem::path(folder.empty() ? "." : folder) / name;
     if (can_run(file)) return file;
   }
   return {};

@@ -152,6 +152,7 @@ Result<void> PcSampler::query_reasons() {
   std::vector<std::uint32_t> numbers(count);
   std::vector<std::array<char, CUPTI_STALL_REASON_STRING_SIZE>> texts(count);
   std::vector<char*> pointers;
+  pointers.reserve(count);
   for (auto& text : texts) pointers.push_back(text.data());
   CUpti_PCSamplingGetStallReasonsParams names{};
   names.size = CUpti_PCSamplingGetStallReasonsParamsSize;

@@ -117,6 +117,7 @@ std::vector<SampledLine> samples_by_line(const KernelSamples& samples) {
     for (const SampledInstruction& i : f.instructions)
       for (const gpu::SourceFrame& line : i.lines) sums[{line.file, line.line}].add(samples, i);
   std::vector<SampledLine> lines;
+  lines.reserve(sums.size());
   for (auto& [at, sum] : sums) lines.push_back(std::move(sum).take(at.first, at.second));
   std::erase_if(lines, [](const SampledLine& line) { return line.counts.all == 0; });
   std::ranges::stable_sort(lines, [](const auto& a, const auto& b) { return a.counts.all > b.counts.all; });

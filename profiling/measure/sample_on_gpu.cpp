@@ -91,7 +91,7 @@ Result<double> SamplePoint::time_once(gpu::DeviceRun& run, gpu::Queue& queue) {
   auto done = driver_.record(*first, queue.stream());
   if (done) done = run.enqueue();
   if (done) done = driver_.record(*second, queue.stream());
-  const auto ms = done ? driver_.elapsed_ms(*first, *second) : Result<double>(tl::unexpected(done.error()));
+  auto ms = done ? driver_.elapsed_ms(*first, *second) : Result<double>(tl::unexpected(done.error()));
   driver_.destroy_event(*first);
   driver_.destroy_event(*second);
   if (!ms) return ms;

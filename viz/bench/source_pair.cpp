@@ -78,6 +78,7 @@ std::string_view file_name(std::string_view path) {
 std::string note_of(const gpu::SourceText& source, std::string_view kernel, const State& state, const Model& model) {
   const auto headers = gpu::headers_of(kernel, source.text, gpu::embedded_sources());
   std::vector<std::string_view> names;
+  names.reserve(headers.size());
   for (const gpu::SourceText& h : headers) names.push_back(file_name(h.name));
   std::string note = fmt::format("with {}", fmt::join(names, ", "));
   const std::string hash = gpu::source_hash(kernel, source.text, gpu::embedded_sources());

@@ -302,7 +302,8 @@ std::int32_t bank_of(const FragmentScene& scene, std::int32_t row, std::int32_t 
   const BankMap& map = scene.maps[0];
   if (map.cells.empty()) return -1;
   const std::int32_t bytes = element_bytes(scene.rung), chunk = column * bytes / kChunkBytes;
-  const BankCell& cell = map.cells[static_cast<std::size_t>(row * map.width + chunk)];
+  const BankCell& cell =
+      map.cells[static_cast<std::size_t>(row) * static_cast<std::size_t>(map.width) + static_cast<std::size_t>(chunk)];
   return cell.first_bank + column * bytes % kChunkBytes / kBankBytes;
 }
 
@@ -366,7 +367,8 @@ FragmentScene fragment_scene(FragmentRung rung, FragmentTile tile, const Problem
 }
 
 const FragmentCell& cell_at(const FragmentScene& scene, std::int32_t row, std::int32_t column) {
-  return scene.cells[static_cast<std::size_t>(row * scene.extent.columns + column)];
+  const auto across = static_cast<std::size_t>(scene.extent.columns);
+  return scene.cells[static_cast<std::size_t>(row) * across + static_cast<std::size_t>(column)];
 }
 
 std::string cell_words(const FragmentScene& scene, std::int32_t row, std::int32_t column) {
