@@ -61,7 +61,7 @@ Result<std::shared_ptr<const Recording>> make_recording(const KernelRow& row, co
 Recordings::Key Recordings::wanted() const {
   const Document& d = context_.state.document;
   if (const KernelRow* own = gpu_run_of(context_.state, context_.model)) {
-    const Key key{d.problem, d.inputs, std::string(own->id), gpu::smallest_tile(*own)};
+    Key key{d.problem, d.inputs, std::string(own->id), gpu::smallest_tile(*own)};
     if (without_gpu_run_ != key) return key;
   }
   return {d.problem, d.inputs, d.kernel, d.options};

@@ -194,6 +194,7 @@ class RowWalk {
     if (!rec_.gpu || !rec_.gpu->cut) return {live(Slot::s)};
     const EventId& id = rec_.events[e_].id;
     std::vector<VersionId> all;
+    all.reserve(static_cast<std::size_t>(rec_.key_tiles()));
     for (std::int32_t j = 0; j < rec_.key_tiles(); ++j)
       all.push_back(rec_.tile_version(Slot::s, id.b, id.h, id.i, j, e_));
     std::erase(all, kNoVersion);
