@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
 """Whether the tests notice wrong code: python3 tests/mutants.py BUILD [--jobs N] [--seconds S] [WORD...]
+With --stale: only whether every mutant's text still stands once in its folder (part of tests/rules.sh).
 
 Each mutant below is one small mistake in a source. It is compiled by itself and linked before the rooms' libraries, so
 that nothing else is built again; the tests of its program run until one fails. WORD: only mutants whose line holds it.
@@ -46,7 +47,7 @@ MUTANTS = (
      "return Match::same_kind;", KERNELS),
     ("kernels/judge", "rows.push_back((n + 1) * kEdge);", "", KERNELS),
     ("kernels/judge", "out.lse.shape() != lse_shape ||", "", KERNELS),
-    ("kernels/judge", "out.out.shape() != o_shape ||", "", KERNELS),
+    ("kernels/judge", "out.shape() == shape && ", "", KERNELS),
     # predicted bytes
     ("kernels/model", "const bool again = order == Order::naive && i > 0;", "const bool again = false;", KERNELS),
     ("kernels/model", "at(t.read, TrafficPart::stats) = 2 * size.stat;",
@@ -168,7 +169,17 @@ class Mutants:
             return "KILLED", failed[0][13:] if failed else f"exit {done.returncode}"
 
 
+def stale():
+    """A line for each mutant whose text is no longer there once."""
+    return [f"tests/mutants.py: {text!r} does not stand once in {place}"
+            for place, text, _, _ in MUTANTS if source_of(place, text) is None]
+
+
 def main():
+    if sys.argv[1:] == ["--stale"]:
+        lines = stale()
+        print(*lines, sep="\n", end="\n" if lines else "")
+        return 1 if lines else 0
     parser = argparse.ArgumentParser()
     parser.add_argument("build", type=pathlib.Path)
     parser.add_argument("words", nargs="*")

@@ -150,6 +150,11 @@ check_width() {
   )"
 }
 
+# Otherwise only the long run of all mutants would notice that a source moved away under one.
+check_mutants() {
+  verdict "every mutant's text stands in its source" "$(python3 tests/mutants.py --stale || true)"
+}
+
 check_shell() {
   local rule="shell scripts pass shellcheck"
   if command -v shellcheck >/dev/null; then
@@ -172,6 +177,7 @@ main() {
   check_temporary
   check_length
   check_width
+  check_mutants
   check_shell
   return "$failed"
 }

@@ -116,6 +116,7 @@ leak:libgallium
 leak:swrast_dri
 leak:libLLVM
 leak:libxml2
+leak:liblzma
 leak:libX11
 leak:libglapi
 leak:libdrm

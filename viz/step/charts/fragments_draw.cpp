@@ -131,7 +131,8 @@ std::int32_t lit_moment(const FragmentScene& scene, const BankMap& map, const Li
     for (std::int32_t column = 0; column < scene.extent.columns; ++column) {
       const bool this_one =
           lit.row >= 0 ? row == lit.row && column == lit.column : cell_at(scene, row, column).place.lane == lit.lane;
-      if (this_one) return map.cells[static_cast<std::size_t>(row * map.width + column / per_chunk)].moment;
+      const std::int32_t cell = row * map.width + column / per_chunk;
+      if (this_one) return map.cells[static_cast<std::size_t>(cell)].moment;
     }
   }
   return -1;
@@ -147,7 +148,8 @@ void draw_map(ImDrawList* list, const Box& in, float cell, const FragmentScene& 
   const std::int32_t moment = lit_moment(scene, map, lit);
   for (const BankCell& c : map.cells) {
     const Box box = cell_box(grid, cell, c.row, c.chunk).grown(-s.px(0.5F));
-    list->AddRectFilled(box.min, box.max, faded(text, 0.03F + 0.045F * static_cast<float>(c.first_bank / 4)));
+    const std::int32_t quad = c.first_bank / 4;
+    list->AddRectFilled(box.min, box.max, faded(text, 0.03F + 0.045F * static_cast<float>(quad)));
     const bool taken = c.moment >= 0 && c.moment == moment;
     if (taken) {
       list->AddRectFilled(box.min, box.max, faded(colour(s.theme, scene.hue), 0.4F));
