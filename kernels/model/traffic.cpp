@@ -170,20 +170,20 @@ Traffic compulsory(const KernelRow& row, const Problem& p) {
   return compulsory(row.order, p);
 }
 
-std::array<std::uint64_t, kTrafficParts> on_chip_bytes(Order order, const Problem& p, const Options& o) {
+std::array<OnChip, 3> on_chip_of_passes(Order order, const Problem& p, const Options& o) {
   const std::int64_t rows = o.br > 0 ? std::min<std::int64_t>(o.br, p.Lq) : 1;
   const std::int64_t cols = o.bc > 0 ? std::min<std::int64_t>(o.bc, p.Lk) : p.Lk;
   const Sizes size = sizes_of(p, rows, cols);
   const auto parts = [](std::uint64_t q, std::uint64_t k, std::uint64_t v, std::uint64_t s, std::uint64_t weights,
-                        std::uint64_t out, std::uint64_t stats) {
-    return std::array<std::uint64_t, kTrafficParts>{q, k, v, 0, s, weights, out, stats};
-  };
-  if (!stores_scores(order)) return parts(size.q, size.k, size.v, size.s, 0, size.o_state, 2 * size.stat);
+                        std::uint64_t out, std::uint64_t stats) { return OnChip{q, k, v, 0, s, weights, out, stats}; };
+  if (!stores_scores(order)) return {parts(size.q, size.k, size.v, size.s, 0, size.o_state, 2 * size.stat)};
+  return {parts(size.q, size.k, 0, size.s, 0, 0, 0), parts(0, 0, 0, size.s, 0, 0, 2 * size.stat),
+          parts(0, 0, size.v, 0, size.p, size.o_state, 0)};
+}
 
-  const std::array<std::array<std::uint64_t, kTrafficParts>, 3> passes{parts(size.q, size.k, 0, size.s, 0, 0, 0),
-                                                                       parts(0, 0, 0, size.s, 0, 0, 2 * size.stat),
-                                                                       parts(0, 0, size.v, 0, size.p, size.o_state, 0)};
-  const auto total = [](const std::array<std::uint64_t, kTrafficParts>& pass) {
+OnChip on_chip_bytes(Order order, const Problem& p, const Options& o) {
+  const std::array<OnChip, 3> passes = on_chip_of_passes(order, p, o);
+  const auto total = [](const OnChip& pass) {
     std::uint64_t sum = 0;
     for (const std::uint64_t bytes : pass) sum += bytes;
     return sum;

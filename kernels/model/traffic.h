@@ -72,6 +72,9 @@ Traffic compulsory(Order order, const Problem& p);
 
 // Bytes of the tiles that are on chip at once, by part. Flash orders hold everything at once (P takes the place of
 // S); orders that store S hold what their largest pass needs: Q, K, S or S, m, l or P, V, O.
-std::array<std::uint64_t, kTrafficParts> on_chip_bytes(Order order, const Problem& p, const Options& o);
+using OnChip = std::array<std::uint64_t, kTrafficParts>;
+OnChip on_chip_bytes(Order order, const Problem& p, const Options& o);
+// Of each pass of an order that stores S; the others hold theirs in the first, and nothing in the rest.
+std::array<OnChip, 3> on_chip_of_passes(Order order, const Problem& p, const Options& o);
 
 }  // namespace attn

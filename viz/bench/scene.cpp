@@ -143,7 +143,7 @@ BenchScene bench_scene(const State& state, const Model& model, const BenchSwitch
     scene.verdict.reason += (scene.verdict.reason.empty() ? "" : "\n") + recorded;
   if (!unlike.empty()) scene.verdict.reason.insert(0, unlike + (scene.verdict.reason.empty() ? "" : "\n"));
   if (!scene.slice.letter.empty() && !scene.slice.planned)
-    scene.verdict.headline = fmt::format("{}: {}", scene.slice.letter, scene.verdict.headline);
+    scene.verdict.headline = fmt::format("Run {}: {}", scene.slice.letter, scene.verdict.headline);
   if (scene.chosen) {
     for (BenchChart& chart : scene.charts)
       if (chart.metric == "time_us_median" || chart.metric == kDramBytes)

@@ -227,7 +227,7 @@ std::string source_words(const BenchSlice& slice) {
 }
 
 std::string problem_words(const BenchSlice& slice, std::optional<std::int64_t> value) {
-  const std::string letter = slice.letter.empty() ? "" : slice.letter + ": ";
+  const std::string letter = slice.letter.empty() ? "" : "run " + slice.letter + ": ";  // B is also the batch
   for (const Measurement* m : slice.rows)
     if (value && (axis_value(slice.axis, *m) == *value || axis_value(slice.axis, *m) == 0))
       return letter + describe(m->key.problem);
@@ -269,11 +269,19 @@ std::string source_words(const BenchSlices& slices) {
   std::sort(order.begin(), order.end(), [](const auto* a, const auto* b) { return a->letter < b->letter; });
   const bool differ = std::any_of(slices.begin(), slices.end(),
                                   [&](const BenchSlice& s) { return differ_in_problem(slices.front(), s); });
-  std::string words;
+  // What all that is shown follows is said of all, predictions among them.
+  const std::string& rule = slices.front().rule;
+  const bool shared =
+      std::all_of(slices.begin(), slices.end(), [&](const BenchSlice& s) { return s.rows.empty() || s.rule == rule; });
+  std::string words = shared && !differ && !rule.empty() ? rule : "";
   for (const BenchSlice* slice : order) {
     const std::string own = source_words(*slice);
-    if (!words.empty() && !own.empty()) words += "; ";
-    if (!own.empty()) words += differ ? fmt::format("{}, {}", problem_words(*slice), own) : slice->letter + " " + own;
+    if (own.empty()) continue;
+    if (!words.empty()) words += "; ";
+    if (differ)
+      words += fmt::format("{}, {}", problem_words(*slice), own);
+    else
+      words += slice->letter.empty() ? own : fmt::format("run {} {}", slice->letter, own);
   }
   return words;
 }

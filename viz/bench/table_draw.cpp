@@ -21,6 +21,8 @@ namespace attn {
 namespace {
 
 constexpr float kRow = 20, kHead = 24, kTitle = 26, kNote = 20, kPadding = 12, kCellText = 12.5F;  // logical pixels
+constexpr int kNoteLines = 3;
+constexpr std::size_t kLeastRows = 6;  // of more the table scrolls inside before the page does
 
 // Columns that go first when the table is too wide. With a group chosen the last ones go.
 constexpr std::array<std::string_view, 9> kDropped{"tiles",    "bandwidth", "peak",     "workspace", "memory",
@@ -379,11 +381,26 @@ void draw_rows(BenchCache& cache, float height, Commands& commands) {
   ImGui::PopStyleVar();
 }
 
+// The line under the rows, wrapped: pixels.
+float note_height(const BenchCache& cache, float width) {
+  const Runs words{word(cache.scene.table.note)};
+  return std::max(style().px(kNote), draw_paragraph(nullptr, {}, width, 12, words, kNoteLines, false));
+}
+
+float table_height(const BenchCache& cache, float width, std::size_t rows) {
+  const Style& s = style();
+  const float fixed = s.px(2 * kPadding + kTitle + kHead + kRow * static_cast<float>(rows));
+  return fixed + note_height(cache, width - s.px(2 * kPadding));
+}
+
 }  // namespace
 
-float bench_table_height(const BenchCache& cache) {
-  const auto rows = static_cast<float>(std::max<std::size_t>(1, cache.scene.table.rows.size()));
-  return style().px(2 * kPadding + kTitle + kHead + kRow * rows + kNote);
+float bench_table_height(const BenchCache& cache, float width) {
+  return table_height(cache, width, std::max<std::size_t>(1, cache.scene.table.rows.size()));
+}
+
+float least_bench_table_height(const BenchCache& cache, float width) {
+  return table_height(cache, width, kLeastRows);
 }
 
 void draw_bench_table(BenchCache& cache, ImVec2 size, Commands& commands) {
@@ -396,11 +413,10 @@ void draw_bench_table(BenchCache& cache, ImVec2 size, Commands& commands) {
       draw_text(ImGui::GetWindowDrawList(), {ImGui::GetCursorScreenPos().x, ImGui::GetCursorScreenPos().y + s.px(4)},
                 Face::text, 13, colour(s.theme, Token::dim), "One row a kernel appears here as the run goes on.");
     } else {
-      const float note = s.px(kNote);
+      const float width = ImGui::GetContentRegionAvail().x, note = note_height(cache, width);
       draw_rows(cache, ImGui::GetContentRegionAvail().y - note, commands);
-      const ImVec2 at = ImGui::GetCursorScreenPos();
-      draw_text_in(ImGui::GetWindowDrawList(), {at, {at.x + ImGui::GetContentRegionAvail().x, at.y + note}},
-                   Align::left, Face::text, 12, colour(s.theme, Token::dim), scene.table.note);
+      draw_paragraph(ImGui::GetWindowDrawList(), ImGui::GetCursorScreenPos(), width, 12, {word(scene.table.note)},
+                     kNoteLines);
     }
     ImGui::PopStyleVar();
   }

@@ -22,7 +22,7 @@ namespace attn {
 namespace {
 
 constexpr float kGutter = 12, kPanelWidth = 212, kFolded = 640;  // logical pixels
-constexpr float kMinChart = 168, kMinTable = 132, kMinPage = 200;
+constexpr float kMinChart = 168, kMinPage = 200;
 
 // The wheel zooms a chart, but where the page itself scrolls, in a small window, it needs Ctrl. A double click is ours:
 // it fits the axes again.
@@ -50,9 +50,9 @@ Layout layout_of(ImVec2 room, float logical, const BenchCache& cache) {
   const auto rows = static_cast<float>(l.side_by_side ? charts / 2 : charts);
   // The charts take what the table leaves; the table scrolls inside before the charts get too small to read, and
   // the page scrolls before the table does.
-  const float wanted = bench_table_height(cache);
+  const float wanted = bench_table_height(cache, room.x);
   const float max_table = room.y - rows * (s.px(kMinChart) + gutter);
-  l.table = std::max(std::min(wanted, s.px(kMinTable)), std::min(wanted, max_table));
+  l.table = std::max(std::min(wanted, least_bench_table_height(cache, room.x)), std::min(wanted, max_table));
   const float rest = room.y - l.table - rows * gutter;
   l.chart_height = std::max(s.px(kMinChart), std::floor(rest / rows));
   return l;

@@ -113,9 +113,12 @@ float draw_strip(const ProfileScene& scene, ProfilePage page, float width, Comma
   constexpr int kLines = 12;
   const float left = s.px(20), pad = s.px(12), gap = s.px(4);
   const float buttons = draw_strip_buttons(scene, page, {}, false, commands) + s.px(40);
-  const float beside = std::max(s.px(120), width - left - buttons), whole = width - left - s.px(16);
+  // Beside the headline where it has room there, else over it.
+  const bool over = width - left - buttons < s.px(220);
+  const float whole = width - left - s.px(16), beside = over ? whole : width - left - buttons;
+  const float first = pad + (over ? s.px(28) : 0);
   const float top = draw_paragraph(nullptr, {}, beside, 17, headline, kLines, false);
-  float height = top + 2 * pad;
+  float height = first + top + pad;
   for (const Runs& w : words) height += gap + draw_paragraph(nullptr, {}, whole, 13, w, kLines, false);
   if (!scene.offers.empty()) height += gap + draw_offers(scene, {left, 0}, left + whole, false, commands);
   if (begin_card("profile_strip", {width, height})) {
@@ -123,11 +126,11 @@ float draw_strip(const ProfileScene& scene, ProfilePage page, float width, Comma
     const ImVec2 at = ImGui::GetWindowPos();
     const ImU32 bar = scene.kernel.empty() ? colour(s.theme, Token::faint) : kernel_colour(s.theme, scene.kernel);
     list->AddRectFilled(at, {at.x + s.px(5), at.y + height}, bar, s.px(8), ImDrawFlags_RoundCornersLeft);
-    draw_paragraph(list, {at.x + left, at.y + pad}, beside, 17, headline, kLines);
-    float y = at.y + pad + top;
+    draw_paragraph(list, {at.x + left, at.y + first}, beside, 17, headline, kLines);
+    float y = at.y + first + top;
     for (const Runs& w : words) y += gap + draw_paragraph(list, {at.x + left, y + gap}, whole, 13, w, kLines);
     draw_offers(scene, {left, y - at.y + 2 * gap}, left + whole, true, commands);
-    draw_strip_buttons(scene, page, {width - s.px(16), pad}, true, commands);
+    draw_strip_buttons(scene, page, {width - s.px(16), over ? s.px(8) : pad}, true, commands);
   }
   ImGui::EndChild();
   return height;
@@ -143,6 +146,20 @@ void draw_cards(const ProfileScene& scene, ImVec2 room, bool stacked) {
     draw_roofline(scene.roof, {room.x, s.px(scene.roof.empty.empty() ? kMinRoofline : kEmptyCard)});
     draw_occupancy(scene.occupancy, {room.x, occupancy});
     draw_bytes(scene.bytes, {room.x, s.px(kMinBytes)});
+    return;
+  }
+  if (!scene.roof.empty.empty()) {
+    // Nothing to draw is no reason for half a page: it says so above the bytes.
+    const float half = std::floor((room.x - gutter) / 2);
+    const float rest = std::max(room.y - s.px(kEmptyCard) - gutter, s.px(kMinBytes));
+    ImGui::BeginGroup();
+    draw_roofline(scene.roof, {half, s.px(kEmptyCard)});
+    if (!empty) draw_bytes(scene.bytes, {half, rest});
+    ImGui::EndGroup();
+    ImGui::SameLine();
+    draw_occupancy(scene.occupancy,
+                   {room.x - half - gutter, empty ? s.px(kEmptyCard) : s.px(kEmptyCard) + gutter + rest});
+    if (empty) draw_bytes(scene.bytes, {room.x, rest});
     return;
   }
   const float left = std::floor((room.x - gutter) * 0.47F);

@@ -314,10 +314,14 @@ void draw_problem_panel(const ProblemPanel& panel, const Box& box, bool card) {
   at.y += s.px(26);
   fields(at);
   error_words(at);
-  separator(at);
-  reading_choice(at);
   const auto row = find_kernel_or_piece(panel.state.document.kernel);
-  if (row && (*row)->order == Order::flash && at.y + s.px(117) <= bottom) {
+  // The other orders divide before they sum: nothing to choose, nothing to put in.
+  const bool flash = row && (*row)->order == Order::flash;
+  if (flash) {
+    separator(at);
+    reading_choice(at);
+  }
+  if (flash && at.y + s.px(117) <= bottom) {
     separator(at);
     what_if(at);
   }

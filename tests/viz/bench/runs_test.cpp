@@ -60,7 +60,7 @@ TEST_F(BenchRunsTest, RunsThatAreTickedStandOnTheSameAxesEachWithItsLetter) {
   }
   EXPECT_TRUE(labels.contains("cpu_flash A") && labels.contains("cpu_flash B"));
   EXPECT_EQ(orders, (std::set<std::size_t>{0, 1}));  // a pattern a run
-  EXPECT_TRUE(scene.verdict.headline.starts_with("B: ")) << scene.verdict.headline;
+  EXPECT_TRUE(scene.verdict.headline.starts_with("Run B: ")) << scene.verdict.headline;
   EXPECT_NE(scene.verdict.reason.find("In A cpu_flash takes 2"), std::string::npos) << scene.verdict.reason;
   EXPECT_NE(scene.table.note.find("A loaded: a CPU"), std::string::npos) << scene.table.note;
   std::set<std::string> rows_shown;
@@ -81,17 +81,27 @@ TEST_F(BenchRunsTest, RunsOfDifferentProblemsAreSaidToBe) {
   state.document.runs.shown = {"00000000000000bb", kRun};
   state.view.bench.value = 512;
   const BenchScene scene = bench_scene(state, m, {}, "");
-  EXPECT_TRUE(scene.verdict.reason.starts_with(
-      "Different problems: B: B=1 H=4 L=512 D=64 f32 beside A: B=1 H=4 L=512 D=128 f32. Compare their throughput"))
+  EXPECT_TRUE(
+      scene.verdict.reason.starts_with("Different problems: run B: B=1 H=4 L=512 D=64 f32 beside run A: B=1 H=4 L=512 "
+                                       "D=128 f32. Compare their throughput"))
       << scene.verdict.reason;
   const std::string& source = chart_of(scene, "time_us_median").source;
-  EXPECT_NE(source.find("A: B=1 H=4 D=128 f32, "), std::string::npos) << source;
-  EXPECT_NE(source.find("B: B=1 H=4 D=64 f32, "), std::string::npos) << source;
+  EXPECT_NE(source.find("run A: B=1 H=4 D=128 f32, "), std::string::npos) << source;
+  EXPECT_NE(source.find("run B: B=1 H=4 D=64 f32, "), std::string::npos) << source;
   // Of one problem they need no such words.
   m.runs.back().run.rows = rows_of(m);
   const BenchScene alike = bench_scene(state, m, {}, "");
   EXPECT_EQ(alike.verdict.reason.find("Different problems"), std::string::npos) << alike.verdict.reason;
   EXPECT_EQ(chart_of(alike, "time_us_median").source.find("D=64"), std::string::npos);
+}
+
+// Without the rule time looks linear in L, where it is quadratic.
+TEST_F(BenchRunsTest, PredictionsBesideARunKeepTheRuleThatBothFollow) {
+  state.document.sweep.tokens = 2048;
+  const Model m = three_kernels();
+  state.document.runs.shown = {std::string(kPredictedRun), kRun};
+  const BenchScene scene = bench_scene(state, m, {}, "");
+  for (const BenchChart& chart : scene.charts) EXPECT_TRUE(chart.source.starts_with("B·L = 2048; ")) << chart.source;
 }
 
 TEST_F(BenchRunsTest, TwoRunsOfOneMinuteAreCalledToTheSecond) {

@@ -165,11 +165,19 @@ ErrorScene error_scene(const Recording& rec, const ErrorScan& scan) {
     const DType stored = rec.problem.dtype;
     const std::string narrow = stored == DType::f32 ? "" : fmt::format(", with P and O kept in {},", name_of(stored));
     if (!scan.done()) return scene;
-    scene.words.push_back(
-        {word(fmt::format("No cell of any step is further from fp64 than rounding in fp32{} explains.", narrow))});
-    if (scan.allowed > 0)
-      scene.words.push_back({word("Of "), letter("O", TensorColour::o), word(" it may move "), figure(scan.allowed),
-                             word(" at most, before it is stored.")});
+    // A bound is no explanation: sums in 16 bits may hide below it where scores are large.
+    const DType sums = rec.options.accumulate;
+    Runs bound{
+        word(sums == DType::f32
+                 ? fmt::format("No difference in any step exceeds what rounding in fp32{} can do", narrow)
+                 : fmt::format("Sums kept in {}; yet no difference exceeds the worst that rounding in fp32{} could "
+                               "do with such scores",
+                               name_of(sums), narrow))};
+    if (scan.allowed > 0) {
+      bound.insert(bound.end(), {word(": for "), letter("O", TensorColour::o), word(" "), figure(scan.allowed)});
+    }
+    bound.push_back(word("."));
+    scene.words.push_back(std::move(bound));
     return scene;
   }
   const FirstDifference& f = *scan.first;

@@ -62,12 +62,14 @@ std::array<std::uint64_t, kTrafficParts> held_bytes(const Recording& rec, EventI
 
 ChipScene chip_scene(const Recording& rec, EventIndex e, std::string_view arch) {
   ChipScene scene;
-  const auto bytes = on_chip_bytes(rec.order, rec.problem, rec.options);
+  // An order that stores S holds at most what its largest pass needs; shown is what this pass does.
+  const bool stored = stores_scores(rec.order);
+  const auto passes = on_chip_of_passes(rec.order, rec.problem, rec.options);
+  const OnChip& bytes = passes[static_cast<std::size_t>(stored ? std::clamp(rec.events[e].pass, 0, 2) : 0)];
   const auto held = held_bytes(rec, e);
-  for (const std::uint64_t b : bytes) scene.total += b;
+  for (const std::uint64_t b : on_chip_bytes(rec.order, rec.problem, rec.options)) scene.total += b;
   for (const Part& p : kParts) {
     const auto n = static_cast<std::size_t>(p.part);
-    // An order that stores S holds what its largest pass needs: what another pass holds takes that place.
     scene.now += held[n];
     if (bytes[n] == 0) continue;
     scene.parts.push_back({p.hue,
@@ -83,7 +85,8 @@ ChipScene chip_scene(const Recording& rec, EventIndex e, std::string_view arch) 
     scene.limit = {share, word(fmt::format(" of the {} KiB that a block of {} may have", kib, arch))};
     scene.short_limit = {share, word(fmt::format(" of {} KiB ({})", kib, arch))};
   }
-  if (!stores_scores(rec.order) && bytes[static_cast<std::size_t>(TrafficPart::p)] == 0)
+  const bool weights_in_s = stored ? rec.events[e].id.phase == Phase::weights : true;
+  if (weights_in_s && bytes[static_cast<std::size_t>(TrafficPart::p)] == 0)
     scene.note = {letter("P", TensorColour::p), word(" takes the place of "), letter("S", TensorColour::s)};
   return scene;
 }

@@ -13,7 +13,7 @@ namespace attn {
 
 struct ChipPart {
   TensorColour hue = TensorColour::q;
-  std::uint64_t bytes = 0;  // at most
+  std::uint64_t bytes = 0;  // at most; of an order that stores S: at most in this pass
   std::uint64_t now = 0;    // at this step
   Runs words;               // "Q 128"
 };

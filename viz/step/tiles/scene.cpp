@@ -157,9 +157,10 @@ void add_titles(TilesScene& scene, const Recording& rec, EventIndex e, OutputRea
     scene.v.title.push_back(word(range_words("value", at.first_key, at.keys)));
   }
   of(Column::s) = {letter("S", s)};
-  // The last steps have no new ones: those that stand are the row's.
+  // The last steps and a skipped tile have no new ones: those that stand are the row's.
   const Phase phase = rec.events[e].id.phase;
-  const bool last = (phase == Phase::normalise || phase == Phase::store_o) && !stores_scores(rec.order);
+  const bool last =
+      (phase == Phase::normalise || phase == Phase::store_o || phase == Phase::skipped) && !stores_scores(rec.order);
   of(Column::m_old) = {letter("m", m)};
   of(Column::l_old) = {letter("ℓ", l)};
   if (!last) {
@@ -263,6 +264,13 @@ void add_captions(TilesScene& scene, const Recording& rec, EventIndex e) {
   }
 }
 
+// What a skipped tile would have held is not to come: it never will be.
+void mark_never(TileScene& tile) {
+  for (Cell& cell : tile.cells) {
+    if (cell.look == CellLook::empty || cell.look == CellLook::dropped) cell.look = CellLook::masked;
+  }
+}
+
 // Marks the largest score of each row so far in this tile: the one that m takes.
 void mark_largest(TileScene& s, const TileScene& m_new) {
   if (!s.live || !m_new.live) return;
@@ -321,6 +329,8 @@ CellRef TileScene::ref(std::int32_t r, std::int32_t c) const {
 TilesScene tiles_scene(const Recording& rec, EventIndex e, const Selection& selection, OutputReading reading,
                        const TensorScales& scales) {
   TilesScene scene;
+  // Only the order of FlashAttention-2 has the choice: the others sum weights that are divided already.
+  if (rec.order != Order::flash) reading = OutputReading::as_summed;
   scene.reading = reading;
   scene.at = place_of(rec, e, selection);
   e = scene.at.event;
@@ -352,6 +362,10 @@ TilesScene tiles_scene(const Recording& rec, EventIndex e, const Selection& sele
   of(Column::l_old).superseded = of(Column::l_old).live && of(Column::l_new).live;
   of(Column::alpha).gauge = true;
   scene.skipped = rec.events[e].id.phase == Phase::skipped;
+  if (scene.skipped) {
+    for (TileScene* tile : {&scene.k, &scene.v, &of(Column::m_new), &of(Column::alpha), &of(Column::l_new)})
+      mark_never(*tile);
+  }
   add_titles(scene, rec, e, reading);
   add_captions(scene, rec, e);
   find_next(scene, rec, e);

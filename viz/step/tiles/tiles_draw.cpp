@@ -91,27 +91,25 @@ void draw_title(const Drawn& d, const TileScene& tile, const TilePlace& place, b
   draw_runs(d.list, {x, y}, 14, title);
 }
 
-// S carries the keys' numbers over its columns, its letter to the left of them.
+// S carries its letter at its left edge and the keys' numbers over its columns; the letter wins over the first of them.
 void draw_score_title(const Drawn& d) {
   const TilePlace& place = d.layout.places[kSTile];
   const TileScene& tile = d.scene.tiles[kSTile];
-  // The letter needs room between Q's title and the first number.
-  const float left = place.box.min.x - d.s.px(20);
-  const TilePlace& q = d.layout.places[static_cast<std::size_t>(Column::q)];
-  const bool roomy = left >= q.box.min.x + d.s.px(22);
-  const bool indices = place.cell_width >= d.s.px(16) && d.scene.at.j >= 0 && roomy;
+  const bool indices = place.cell_width >= d.s.px(16) && d.scene.at.j >= 0;
   if (!indices) {
     draw_title(d, tile, place, false, next_title(d, Column::s));
     return;
   }
-  draw_runs(d.list, {left, place.box.min.y - d.s.px(22)}, 14, tile.title);
+  draw_runs(d.list, {place.box.min.x, place.box.min.y - d.s.px(22)}, 14, tile.title);
+  const float letter_end = place.box.min.x + runs_width(tile.title, 14) + d.s.px(2);
   for (std::int32_t c = 0; c < d.scene.at.keys; ++c) {
     const Box cell = place.cell(0, c);
+    const std::string key = std::to_string(d.scene.at.first_key + c);
+    if (cell.centre().x - text_width(Face::bold, 11, key) / 2 < letter_end) continue;
     const bool lit = d.pointed && (d.pointed->slot == Slot::s || d.pointed->slot == Slot::p) &&
                      d.pointed->col == d.scene.at.first_key + c;
     draw_text_in(d.list, {{cell.min.x, place.box.min.y - d.s.px(21)}, {cell.max.x, place.box.min.y - d.s.px(3)}},
-                 Align::centre, lit ? Face::bold : Face::mono, 11, colour_of(lit ? Token::text : Token::dim),
-                 std::to_string(d.scene.at.first_key + c));
+                 Align::centre, lit ? Face::bold : Face::mono, 11, colour_of(lit ? Token::text : Token::dim), key);
   }
 }
 

@@ -119,7 +119,8 @@ TEST(ErrorMap, OverflowIsCountedAndNamed) {
   EXPECT_FALSE(sane.first.has_value());
 }
 
-// "Rounding in fp32 explains it" beside a difference of 8e-4 is worth something only with what rounding may do there.
+// A difference of 8e-4 below the bound says nothing without the bound; and a bound is no explanation: f16's sums hide
+// below it where scores are large.
 TEST(ErrorMap, WhereNothingDiffersItSaysWhatRoundingMayDoAndWhich) {
   Options options;
   options.accumulate = DType::f16;
@@ -132,10 +133,19 @@ TEST(ErrorMap, WhereNothingDiffersItSaysWhatRoundingMayDoAndWhich) {
     for (const Runs& runs : error_scene(r, scan).words) words += plain_text(runs) + "\n";
     return words;
   };
-  EXPECT_NE(words_of(*rec).find("Of O it may move "), std::string::npos) << words_of(*rec);
+  const std::string bound = ": for O " + significant_text(scan.allowed, 3) + ".";
+  EXPECT_NE(words_of(*rec).find("Sums kept in f16; yet no difference exceeds the worst that rounding in fp32 could do "
+                                "with such scores" +
+                                bound),
+            std::string::npos)
+      << words_of(*rec);
   Recording narrow = *rec;
+  narrow.options.accumulate = DType::f32;
+  EXPECT_NE(words_of(narrow).find("No difference in any step exceeds what rounding in fp32 can do" + bound),
+            std::string::npos)
+      << words_of(narrow);
   narrow.problem.dtype = DType::f16;
-  EXPECT_NE(words_of(narrow).find("rounding in fp32, with P and O kept in f16, explains."), std::string::npos)
+  EXPECT_NE(words_of(narrow).find("rounding in fp32, with P and O kept in f16, can do"), std::string::npos)
       << words_of(narrow);
 }
 

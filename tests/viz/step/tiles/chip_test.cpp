@@ -10,7 +10,7 @@ TEST(Chip, PartsAddUpToTheSumThatIsSaid) {
   for (const char* kernel : kRecordingKernels) {
     const auto rec = record_preset("blackboard", kernel);
     const ChipScene scene = chip_scene(*rec, 0, "sm_90a");
-    std::uint64_t sum = 0;
+    std::uint64_t sum = 0;  // the blackboard's first pass is a largest one
     for (const ChipPart& part : scene.parts) {
       EXPECT_GT(part.bytes, 0U);
       EXPECT_NE(plain_text(part.words).find(std::to_string(part.bytes)), std::string::npos) << plain_text(part.words);
@@ -39,6 +39,27 @@ TEST(Chip, HeldNowGrowsAsTheTilesArrive) {
   EXPECT_EQ(now(0, Phase::scores), 16U * 5 + 16U);            // and S
   EXPECT_EQ(now(0, Phase::output), now(0, Phase::scores));    // P takes its place
   EXPECT_EQ(now(1, Phase::load_kv), now(0, Phase::load_kv));  // S and P are gone
+}
+
+// Of 2 x 2 tiles: S and m, l in the second pass, P, V, O in the third. A bar in which nothing lights up beside "96 B held
+// now" does not add up.
+TEST(Chip, APassShowsWhatItHolds) {
+  const auto rec = record_preset("random", "cpu_multicore");
+  std::array<std::string, 3> letters;
+  for (EventIndex e = 0; e < rec->events.size(); ++e) {
+    const ChipScene scene = chip_scene(*rec, e, "sm_90a");
+    std::uint64_t now = 0;
+    std::string shown;
+    for (const ChipPart& part : scene.parts) {
+      now += part.now;
+      shown += plain_text(part.words).substr(0, plain_text(part.words).find(' ')) + " ";
+    }
+    EXPECT_EQ(now, scene.now) << "step " << e + 1;
+    letters[static_cast<std::size_t>(rec->events[e].pass)] = shown;
+    const bool writes = rec->events[e].id.phase == Phase::weights;
+    EXPECT_EQ(plain_text(scene.note), writes ? "P takes the place of S" : "") << "step " << e + 1;
+  }
+  EXPECT_EQ(letters, (std::array<std::string, 3>{"Q K S ", "S mℓ ", "V P O "}));
 }
 
 TEST(Chip, NeverHoldsMoreThanItSaysAtMost) {

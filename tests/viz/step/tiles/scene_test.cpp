@@ -245,7 +245,14 @@ TEST(StepScene, MaskedSkippedAndRaggedTilesLookLikeWhatTheyAre) {
   const auto skipped = causal.rec->find({0, 0, 0, 1, Phase::skipped});
   ASSERT_TRUE(skipped.has_value());
   const TilesScene none = causal.scene(*skipped);
-  for (const Cell& cell : none.tiles[static_cast<std::size_t>(Column::s)].cells) EXPECT_EQ(cell.look, CellLook::masked);
+  // What is never loaded or computed is not "to come".
+  for (const Column c : {Column::s, Column::p, Column::m_new, Column::alpha, Column::l_new}) {
+    for (const Cell& cell : none.tiles[static_cast<std::size_t>(c)].cells) EXPECT_EQ(cell.look, CellLook::masked);
+  }
+  for (const TileScene* tile : {&none.k, &none.v}) {
+    for (const Cell& cell : tile->cells) EXPECT_EQ(cell.look, CellLook::masked);
+  }
+  EXPECT_EQ(plain_text(none.tiles[static_cast<std::size_t>(Column::m_old)].title), "m");
 
   Walk ragged(record_preset("ragged", "cpu_flash"));
   const auto last = ragged.rec->find({0, 0, 2, 2, Phase::output});
