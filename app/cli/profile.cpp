@@ -124,7 +124,8 @@ Result<void> take_here(const ProfileArguments& a, Profiled& p, Stopper& stopper)
 Result<void> take_tuned(const ProfileArguments& a, const KernelRow& row, Options& options, const Problem& problem,
                         Stopper& stopper) {
   if (!a.options.tuned()) return ok();
-  if (!a.sample) return bad_input("--tile tuned is of the GPU that is here: it goes with --sample.");
+  if (!a.request.samples && !a.request.heartbeat)
+    return bad_input("--tile tuned is of the GPU that is here: it goes with --sample or --heartbeat.");
   GpuBench gpu;
   Tuner tuner(&gpu);
   const auto on = tuner.place(row, a.request.gpu, stopper.token());
