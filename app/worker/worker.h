@@ -18,6 +18,7 @@
 //   answer    {"is": "turn", "samples_us"}, {"is": "done"}
 //   request   {"do": "sample", ...}: the same point; where its warps wait, instruction by instruction
 //   answer    {"is": "sampled", "samples": as in a session's JSON, without lines and phases, "lost"}, or an error
+//   "own" {"file", "text"} in a request: a kernel of the user's own, which its "kernel" names
 #pragma once
 
 #include <cstdint>

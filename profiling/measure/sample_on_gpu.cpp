@@ -10,8 +10,8 @@
 #include "kernels/gpu/device/device_run.h"
 #include "kernels/gpu/device/queue.h"
 #include "kernels/gpu/rungs/specialise.h"
-#include "kernels/ladder.h"
 #include "kernels/model/fits.h"
+#include "kernels/own_kernels.h"
 #include "profiling/measure/gpu_timing.h"
 
 namespace attn {
@@ -66,7 +66,7 @@ class SamplePoint {
 };
 
 Result<void> SamplePoint::plan() {
-  const auto row = find_kernel(p_.kernel);
+  const auto row = find_kernel(p_.kernel, tools_.own);
   if (!row) return tl::unexpected(row.error());
   if (auto valid = validate(p_.problem); !valid) return valid;
   const Device device = gpu::device_of(tools_.properties);
@@ -100,7 +100,8 @@ Result<double> SamplePoint::time_once(gpu::DeviceRun& run, gpu::Queue& queue) {
 
 // The L2 cache is brought into the point's state on the worker's stream, on which the yardsticks live.
 Result<KernelSamples> SamplePoint::sample(gpu::DeviceRun& run, gpu::Queue& queue, double us) {
-  const auto loaded = queue.load(plan_.kernel->id, gpu::defines_of(plan_, gpu::may_be_aligned(plan_.problem)));
+  const auto loaded = queue.load(plan_.kernel->id, gpu::defines_of(plan_, gpu::may_be_aligned(plan_.problem)),
+                                 gpu::own_source(*plan_.kernel));
   if (!loaded) return tl::unexpected(loaded.error());
   const auto prepare = [&]() -> Result<void> {
     auto done = prepare_l2(run, p_.l2, *tools_.peaks);

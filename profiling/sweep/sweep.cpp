@@ -8,11 +8,13 @@
 #include "kernels/base/clock.h"
 #include "kernels/cpu/device.h"
 #include "kernels/gpu/compile/sources.h"
+#include "kernels/gpu/rungs/own.h"
 #include "profiling/figures/baseline.h"
 #include "profiling/figures/metrics.h"
 #include "profiling/figures/peers.h"
 #include "profiling/measure/on_cpu.h"
 #include "profiling/measure/repeat.h"
+#include "profiling/sweep/of_rows.h"
 #include "profiling/sweep/points.h"
 #include "profiling/sweep/time_left.h"
 
@@ -158,7 +160,7 @@ class Sweep {
 // What the figures of a kernel hang on besides problem and options.
 std::string source_hash_now(const KernelRow& row) {
   if (row.processor == Processor::cpu) return ATTNSCOPE_COMMIT;
-  const auto source = gpu::kernel_source(row.id, gpu::edited_kernels_folder());
+  const auto source = gpu::source_of(row, gpu::edited_kernels_folder());
   return source ? source->hash : std::string();
 }
 
@@ -174,11 +176,16 @@ bool is_finished_point(const Measurement& m, const KernelRow& row, const Point& 
 }
 
 SweepCount count_finished(const SweepSpec& s, std::span<const Measurement> rows, const Device& gpu) {
-  SweepCount count;
   const auto kernels = kernels_of(s);
-  if (!kernels || !validate_points(s, *kernels)) return count;
+  return kernels ? count_finished(s, *kernels, rows, gpu) : SweepCount();
+}
+
+SweepCount count_finished(const SweepSpec& s, std::span<const KernelRow* const> kernels,
+                          std::span<const Measurement> rows, const Device& gpu) {
+  SweepCount count;
+  if (!validate_points(s, kernels)) return count;
   const Device cpu = cpu_device();
-  for (const SweepPoint& point : points_of(s, *kernels)) {
+  for (const SweepPoint& point : points_of(s, kernels)) {
     ++count.points;
     const Point p = point_at(s, *point.row, point.value);
     count.finished += std::any_of(rows.begin(), rows.end(), [&](const Measurement& m) {
