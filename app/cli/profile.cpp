@@ -13,6 +13,7 @@
 #include <nlohmann/json.hpp>
 
 #include "app/cli/command.h"
+#include "app/cli/kernel_arguments.h"
 #include "app/cli/problem_arguments.h"
 #include "app/cli/profile_heartbeat.h"
 #include "app/cli/profile_samples.h"
@@ -24,7 +25,6 @@
 #include "app/worker/tuner.h"
 #include "kernels/gpu/rungs/inspect.h"
 #include "kernels/gpu/rungs/rows.h"
-#include "kernels/ladder.h"
 #include "profiling/figures/heartbeat.h"
 #include "profiling/figures/metrics.h"
 #include "profiling/figures/samples.h"
@@ -54,6 +54,8 @@ struct ProfileArguments {
 
 // All that is said, in whatever form.
 struct Profiled {
+  NamedKernels named;
+  const KernelRow& kernel() const { return *named.rows.front(); }
   gpu::ListingSubject subject;
   gpu::KernelListing listing;
   SourceScene source;
@@ -82,8 +84,8 @@ Result<void> take_row(const ProfileArguments& a, const Problem& named, bool any_
   std::vector<Candidate> rows;
   for (const SweepRun& run : session->runs)
     for (const Measurement& m : run.rows)
-      if (m.key.kernel == a.kernel && m.state == RowState::done) rows.push_back({&m, &run});
-  if (rows.empty()) return bad_input(fmt::format("{} has no measured row of {}.", a.session, a.kernel));
+      if (m.key.kernel == p.kernel().id && m.state == RowState::done) rows.push_back({&m, &run});
+  if (rows.empty()) return bad_input(fmt::format("{} has no measured row of {}.", a.session, p.kernel().id));
   const auto longer = [](const Candidate& x, const Candidate& y) {
     return x.row->key.problem.Lk < y.row->key.problem.Lk;
   };
@@ -91,7 +93,7 @@ Result<void> take_row(const ProfileArguments& a, const Problem& named, bool any_
   if (any_named) {
     found = std::ranges::find_if(rows, [&](const Candidate& c) { return c.row->key.problem == named; });
     if (found == rows.end())
-      return bad_input(fmt::format("{} has no row of {} on {}; one that it has: {}.", a.session, a.kernel,
+      return bad_input(fmt::format("{} has no row of {} on {}; one that it has: {}.", a.session, p.kernel().id,
                                    describe(named), describe(rows.back().row->key.problem)));
   }
   p.row = *found->row;
@@ -105,7 +107,7 @@ Result<void> take_row(const ProfileArguments& a, const Problem& named, bool any_
 
 // The row of the GPU of this machine, measured now with what is asked for besides.
 Result<void> take_here(const ProfileArguments& a, Profiled& p, Stopper& stopper) {
-  auto sampled = take_samples(p.subject, a.request, stopper);
+  auto sampled = take_samples(p.subject, p.named.own, a.request, stopper);
   if (!sampled) return tl::unexpected(sampled.error());
   p.row_device = sampled->provenance.device;
   p.subject.arch = sampled->provenance.device_arch;
@@ -137,31 +139,35 @@ Result<void> take_tuned(const ProfileArguments& a, const KernelRow& row, Options
 }
 
 Result<void> take_subject(const ProfileArguments& a, Profiled& p, Stopper& stopper) {
-  const auto row = find_kernel(a.kernel);
-  if (!row) return tl::unexpected(row.error());
-  if ((*row)->processor != Processor::gpu)
+  auto named = kernel_named(a.kernel);
+  if (!named) return tl::unexpected(named.error());
+  p.named = *std::move(named);
+  const KernelRow* const row = &p.kernel();
+  if (row->processor != Processor::gpu)
     return bad_input(fmt::format("{} runs on the CPU: it has no machine code of a GPU.", a.kernel));
-  p.subject.kernel = a.kernel;
+  if (!p.named.own.empty() && !a.png.empty())
+    return bad_input("--png draws the window's Profile, which knows the kernels of the ladder alone: leave it out.");
+  p.subject.kernel = row->id;
   p.subject.arch = a.arch.empty() ? std::string(gpu::kArchRunOn) : a.arch;
   Problem& problem = p.subject.problem;
   problem.Lq = problem.Lk = kLength;
   problem.D = problem.Dv = 64;
-  problem.dtype = (*row)->dtypes.front();
+  problem.dtype = row->dtypes.front();
   const Problem before = problem;
   if (auto r = a.problem.apply_to(problem); !r) return r;
   if (auto r = validate(problem); !r) return r;
-  const KernelRow* const rows[] = {*row};
+  const KernelRow* const rows[] = {row};
   if (auto r = a.options.check_read_by(rows); !r) return r;
   if (auto r = a.options.apply_to(p.subject.options); !r) return r;
-  if (auto r = take_tuned(a, **row, p.subject.options, problem, stopper); !r) return r;
+  if (auto r = take_tuned(a, *row, p.subject.options, problem, stopper); !r) return r;
   const bool here = a.request.samples || a.request.heartbeat;
   if (auto r = here ? take_here(a, p, stopper) : take_row(a, problem, !(problem == before), p); !r) return r;
   if (p.row && !p.row->no_samples.empty()) p.why_no_samples = p.row->no_samples;
   if (p.row && !p.row->no_heartbeat.empty()) p.why_no_heartbeat = p.row->no_heartbeat;
   const auto device = gpu::device_for(p.subject.arch);
   if (!device) return tl::unexpected(device.error());
-  if (auto takes = (*row)->supports(**row, problem, p.subject.options, *device); !takes) return takes;
-  const auto plan = (*row)->plan(**row, p.subject.problem, p.subject.options, *device);
+  if (auto takes = row->supports(*row, problem, p.subject.options, *device); !takes) return takes;
+  const auto plan = row->plan(*row, p.subject.problem, p.subject.options, *device);
   if (!plan) return tl::unexpected(plan.error());
   p.subject.options = plan->options;
   const auto compiler = gpu::open_nvrtc();
@@ -180,7 +186,7 @@ Result<Profiled> profile(const ProfileArguments& a, Stopper& stopper) {
   Profiled p;
   if (auto r = take_subject(a, p, stopper); !r) return tl::unexpected(r.error());
   say_progress(fmt::format("{} for {}", a.kernel, p.subject.arch));
-  auto listing = list_kernel_here(p.subject, stopper.token());
+  auto listing = list_row_here(p.kernel(), p.subject, stopper.token());
   say_progress("");
   if (!listing) return tl::unexpected(listing.error());
   p.listing = *std::move(listing);
@@ -463,7 +469,9 @@ Result<int> profile_kernel(const ProfileArguments& a, Stopper& stopper) {
 Command add_profile(Parser program) {
   auto a = std::make_shared<ProfileArguments>();
   Parser parser = program.add_subcommand("profile", "One GPU kernel down to its lines and phases; no GPU needed");
-  parser.add_option("kernel", a->kernel, "A GPU kernel of `attnscope list`")->required()->type_name("ID");
+  parser.add_option("kernel", a->kernel, "A GPU kernel of `attnscope list`, or FILE.cu of your own")
+      ->required()
+      ->type_name("ID");
   parser.add_option("--arch", a->arch, "Architecture; left out: the session's, else sm_90a")->type_name("SM");
   parser
       .add_option("--session", a->session,
@@ -499,7 +507,8 @@ Command add_profile(Parser program) {
       "  attnscope profile flash_simt --d 64\n"
       "  attnscope profile flash_simt --l 4096 --hq 16 --d 64 --sample --save flash.attn\n"
       "  attnscope profile naive --l 4096 --hq 16 --d 64 --heartbeat\n"
-      "  attnscope profile flash_mma --arch sm_80 --dtype bf16 --causal --csv lines.csv --png source.png");
+      "  attnscope profile flash_mma --arch sm_80 --dtype bf16 --causal --csv lines.csv --png source.png\n"
+      "  attnscope profile my_attention.cu --d 64");
   return {parser, [a](Stopper& stopper) { return profile_kernel(*a, stopper); }};
 }
 

@@ -118,8 +118,10 @@ std::string spec_of(const SweepRun& run) {
 
 }  // namespace
 
-Result<SampledRow> take_samples(const gpu::ListingSubject& subject, const SampleRequest& request, Stopper& stopper) {
+Result<SampledRow> take_samples(const gpu::ListingSubject& subject, const gpu::OwnKernels& own,
+                                const SampleRequest& request, Stopper& stopper) {
   GpuClient client;
+  client.bring(own);
   const auto hello = client.hello({kLongest, stopper.token()});
   if (!hello) return tl::unexpected(hello.error());
   const auto at = std::ranges::find(hello->gpus, request.gpu, &gpu::GpuProperties::index);

@@ -11,6 +11,7 @@
 #include "app/cli/stopper.h"
 #include "kernels/base/result.h"
 #include "kernels/gpu/compile/listing.h"
+#include "kernels/gpu/rungs/own.h"
 #include "profiling/figures/measurement.h"
 #include "profiling/figures/samples.h"
 #include "profiling/sweep/sweep.h"
@@ -29,9 +30,11 @@ struct SampledRow {
   Measurement row;
   Provenance provenance;
 };
-// Measures the subject's kernel on a GPU and takes what is asked for besides. What refused that is the row's
-// `no_samples` and `no_heartbeat`; an error is a machine without a GPU, or a kernel that did not run.
-Result<SampledRow> take_samples(const gpu::ListingSubject& subject, const SampleRequest& request, Stopper& stopper);
+// Measures the subject's kernel on a GPU and takes what is asked for besides; `arch` empty: the GPU's. What refused that
+// is the row's `no_samples` and `no_heartbeat`; an error is a machine without a GPU, or a kernel that did not run.
+// `own`: the user's kernels, where the subject is one of them.
+Result<SampledRow> take_samples(const gpu::ListingSubject& subject, const gpu::OwnKernels& own,
+                                const SampleRequest& request, Stopper& stopper);
 // The session gets the row in place of the same one, or behind the others of this device.
 Result<void> save_row(const std::string& file, const SampledRow& sampled);
 

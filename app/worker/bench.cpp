@@ -11,7 +11,7 @@
 #include "kernels/gpu/compile/sources.h"
 #include "kernels/gpu/rungs/inspect.h"
 #include "kernels/gpu/rungs/rows.h"
-#include "kernels/ladder.h"
+#include "kernels/own_kernels.h"
 #include "profiling/figures/metrics.h"
 #include "profiling/measure/compiled_figures.h"
 #include "profiling/measure/stages.h"
@@ -22,36 +22,41 @@ namespace {
 
 constexpr double kHelloSeconds = 20;  // a first context on a slow machine
 
-// A point's whole time: inputs, compilation, the check against fp64, counters; then its repeats, which may take four
-// times their limit.
-double max_seconds(const MeasureSpec& s) {
-  constexpr double kAround = 120;
-  return kAround + 8 * s.seconds_per_point;
-}
-
 Device stand_in(const MeasureSpec& s) {
   auto device = gpu::device_for(s.arch);
   return device ? *std::move(device) : Device{};
-}
-
-bool has_gpu_kernel(const SweepSpec& s) {
-  return std::any_of(s.kernels.begin(), s.kernels.end(), [](const std::string& id) {
-    const auto row = find_kernel(id);
-    return row && (*row)->processor == Processor::gpu;
-  });
-}
-
-Result<Plan> plan_on(const Device& device, const Point& p) {
-  const auto row = find_kernel(p.kernel);
-  if (!row) return tl::unexpected(row.error());
-  if (auto takes = (*row)->supports(**row, p.problem, p.options, device); !takes) return tl::unexpected(takes.error());
-  return (*row)->plan(**row, p.problem, p.options, device);
 }
 
 }  // namespace
 
 GpuBench::GpuBench(GpuClient::Starter start, CompilerOpener compiler, std::filesystem::path cache)
     : client_(std::move(start)), open_compiler_(std::move(compiler)), cache_(std::move(cache)) {}
+
+void GpuBench::bring(gpu::OwnKernels own) {
+  const std::lock_guard lock(mutex_);
+  client_.bring(std::move(own));
+}
+
+// A point's whole time: inputs, compilation, the check against fp64, counters; then its repeats, which may take four
+// times their limit.
+double GpuBench::max_seconds(const MeasureSpec& s) const {
+  constexpr double kAround = 120;
+  return point_seconds_ > 0 ? point_seconds_ : kAround + 8 * s.seconds_per_point;
+}
+
+bool GpuBench::has_gpu_kernel(const SweepSpec& s) const {
+  return std::any_of(s.kernels.begin(), s.kernels.end(), [&](const std::string& id) {
+    const auto row = find_kernel(id, client_.own());
+    return row && (*row)->processor == Processor::gpu;
+  });
+}
+
+Result<Plan> GpuBench::plan_on(const Device& device, const Point& p) const {
+  const auto row = find_kernel(p.kernel, client_.own());
+  if (!row) return tl::unexpected(row.error());
+  if (auto takes = (*row)->supports(**row, p.problem, p.options, device); !takes) return tl::unexpected(takes.error());
+  return (*row)->plan(**row, p.problem, p.options, device);
+}
 
 Result<GpuHello> GpuBench::look(std::stop_token stop, bool counters) {
   const std::lock_guard lock(mutex_);
@@ -109,7 +114,7 @@ std::vector<Measurement> GpuBench::compiled(const SweepSpec& spec, const std::st
   if (!validate(spec)) return rows;
   for (const std::int64_t value : spec.values) {
     for (const std::string& id : spec.kernels) {
-      const auto row = find_kernel(id);
+      const auto row = find_kernel(id, client_.own());
       if (!row || (*row)->processor != Processor::gpu) continue;
       if (stop.stop_requested()) return rows;
       rows.push_back(

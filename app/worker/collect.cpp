@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "app/worker/disassemble.h"
+#include "kernels/own_kernels.h"
 #include "profiling/figures/heartbeat.h"
 #include "profiling/figures/sampled_lines.h"
 #include "profiling/figures/samples.h"
@@ -33,7 +34,9 @@ void sample_row(GpuClient& client, const Point& p, const std::string& arch, cons
     return;
   }
   say(progress, "reading the machine code of " + p.kernel);
-  const auto listing = list_kernel_here({p.kernel, p.problem, row.key.options, arch}, deadline.stop);
+  const auto kernel = find_kernel(p.kernel, client.own());
+  const auto listing = kernel ? list_row_here(**kernel, {p.kernel, p.problem, row.key.options, arch}, deadline.stop)
+                              : Result<gpu::KernelListing>(tl::unexpected(kernel.error()));
   if (!listing)
     samples->no_lines = listing.error().message;
   else if (auto put = put_lines(*samples, *listing); !put)

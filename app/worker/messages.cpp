@@ -269,6 +269,17 @@ Result<GpuHello> hello_from(const json& j) {
   });
 }
 
+json to_json(const gpu::OwnKernel& own) {
+  return {{"file", own.cu.name}, {"text", own.cu.text}};
+}
+
+Result<std::shared_ptr<const gpu::OwnKernel>> own_kernel_from(const json& j) {
+  using Kernel = std::shared_ptr<const gpu::OwnKernel>;
+  return guarded<Kernel>([&]() -> Result<Kernel> {
+    return gpu::own_kernel_from(j.at("file").get<std::string>(), j.at("text").get<std::string>());
+  });
+}
+
 json error_json(const Error& e, bool lost) {
   return {{"is", "error"}, {"kind", static_cast<int>(e.kind)}, {"message", e.message}, {"lost", lost}};
 }

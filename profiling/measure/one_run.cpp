@@ -1,12 +1,12 @@
 #include "profiling/measure/one_run.h"
 
-#include "kernels/ladder.h"
 #include "kernels/model/fits.h"
+#include "kernels/own_kernels.h"
 
 namespace attn {
 
 Result<Plan> plan_on_gpu(const Point& p, const GpuTools& tools) {
-  const auto row = find_kernel(p.kernel);
+  const auto row = find_kernel(p.kernel, tools.own);
   if (!row) return tl::unexpected(row.error());
   if (auto valid = validate(p.problem); !valid) return tl::unexpected(valid.error());
   const Device device = gpu::device_of(tools.properties);

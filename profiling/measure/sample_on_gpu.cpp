@@ -66,7 +66,8 @@ class SamplePoint {
 
 // The L2 cache is brought into the point's state on the worker's stream, on which the yardsticks live.
 Result<KernelSamples> SamplePoint::sample(gpu::DeviceRun& run, gpu::Queue& queue, double us) {
-  const auto loaded = queue.load(plan_.kernel->id, gpu::defines_of(plan_, gpu::may_be_aligned(plan_.problem)));
+  const auto loaded = queue.load(plan_.kernel->id, gpu::defines_of(plan_, gpu::may_be_aligned(plan_.problem)),
+                                 gpu::own_source(*plan_.kernel));
   if (!loaded) return tl::unexpected(loaded.error());
   const auto prepare = [&]() -> Result<void> {
     auto done = prepare_l2(run, p_.l2, *tools_.peaks);
