@@ -217,7 +217,7 @@ Result<KernelSamples> GpuClient::sample(const Point& p, const Deadline& deadline
 
 Result<Heartbeat> GpuClient::heartbeat(const Point& p, const Deadline& deadline, const Progress& progress) {
   const std::string what = fmt::format("Listening to {} on {}", p.kernel, describe(p.problem));
-  json request = to_json(p);
+  json request = with_own(to_json(p));
   request["do"] = "heartbeat";
   auto reply = ask(request.dump(), {}, what, deadline, progress);
   if (!reply) return tl::unexpected(reply.error());
