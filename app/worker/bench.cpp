@@ -6,6 +6,8 @@
 #include <fmt/format.h>
 
 #include "app/worker/collect.h"
+#include "app/worker/compile_ahead.h"
+#include "kernels/cpu/device.h"
 #include "kernels/gpu/compile/sources.h"
 #include "kernels/gpu/rungs/inspect.h"
 #include "kernels/gpu/rungs/rows.h"
@@ -154,28 +156,50 @@ void GpuBench::let_go() {
   (void)client_.let_go({kHelloSeconds, {}});
 }
 
-void GpuBench::sample(Measurement& row, const std::function<void(const std::string&)>& now, std::stop_token stop) {
+std::unique_ptr<CompileAhead> GpuBench::compile_ahead(std::vector<Point> points, const Device& device) const {
+  constexpr int kMost = 8;  // the worker and who waits for it want cores too
+  const int threads = std::clamp(cpu_device().cores / 2, 1, kMost);
+  return std::make_unique<CompileAhead>(std::move(points), device, open_compiler_, cache_,
+                                        static_cast<unsigned>(threads));
+}
+
+Result<Point> GpuBench::point_of_row(const Measurement& row, const std::stop_token& stop) {
   const auto hello = look(stop);
-  if (!hello) {
-    row.no_samples = hello.error().message;
-    return;
-  }
+  if (!hello) return tl::unexpected(hello.error());
   const auto& gpus = hello->gpus;
   const auto at = std::find_if(gpus.begin(), gpus.end(), [&](const gpu::GpuProperties& g) {
     return same_device(g.name, g.uuid, row.key.device, row.key.device_uuid);
   });
-  if (at == gpus.end()) {
-    row.no_samples = fmt::format("this machine has no {}, on which the row was measured", row.key.device);
-    return;
-  }
+  if (at == gpus.end())
+    return fail(ErrorKind::cannot_run,
+                fmt::format("this machine has no {}, on which the row was measured", row.key.device));
   Point p;
   p.gpu = at->index;
   p.arch = at->arch();
   p.kernel = row.key.kernel;
   p.problem = row.key.problem;
   p.l2 = row.key.l2;
+  return p;
+}
+
+void GpuBench::sample(Measurement& row, const std::function<void(const std::string&)>& now, std::stop_token stop) {
+  const auto p = point_of_row(row, stop);
+  if (!p) {
+    row.no_samples = p.error().message;
+    return;
+  }
   const std::lock_guard lock(mutex_);
-  sample_row(client_, p, p.arch, {max_seconds(p), std::move(stop)}, now, row);
+  sample_row(client_, *p, p->arch, {max_seconds(*p), std::move(stop)}, now, row);
+}
+
+void GpuBench::beat(Measurement& row, const std::function<void(const std::string&)>& now, std::stop_token stop) {
+  const auto p = point_of_row(row, stop);
+  if (!p) {
+    row.no_heartbeat = p.error().message;
+    return;
+  }
+  const std::lock_guard lock(mutex_);
+  beat_row(client_, *p, {max_seconds(*p), std::move(stop)}, now, row);
 }
 
 Measurement GpuBench::compile_alone(const Point& p, const std::string& why,

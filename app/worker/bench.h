@@ -21,6 +21,8 @@
 
 namespace attn {
 
+class CompileAhead;  // app/worker/compile_ahead.h
+
 class GpuBench {
  public:
   using CompilerOpener = std::function<Result<std::unique_ptr<gpu::Compiler>>()>;
@@ -40,12 +42,18 @@ class GpuBench {
   // Repeats of a point that was measured before, by CUDA events; its tensors stay on the GPU until let_go().
   Result<std::vector<double>> turn(const Point& p, const Turn& turn, const std::stop_token& stop);
   void let_go();
+  // Starts compiling these points for the device, into the cache that the worker reads.
+  std::unique_ptr<CompileAhead> compile_ahead(std::vector<Point> points, const Device& device) const;
   // Samples a row that was measured on GPU 0 of this machine (app/worker/collect.h).
   void sample(Measurement& row, const std::function<void(const std::string&)>& now, std::stop_token stop);
+  // The same for counters over the time of one run.
+  void beat(Measurement& row, const std::function<void(const std::string&)>& now, std::stop_token stop);
   // Where the rows of a sweep are taken: the GPU's where it measures GPU kernels on one, else this machine's.
   Provenance provenance(const SweepSpec& spec);
 
  private:
+  // The point of such a row; an error where this machine has not its GPU.
+  Result<Point> point_of_row(const Measurement& row, const std::stop_token& stop);
   Result<Device> device_of_sweep(const SweepSpec& spec, const std::stop_token& stop);
   Measurement measure(const Point& p, const std::function<void(const std::string&)>& now, std::stop_token stop);
   Measurement compile_alone(const Point& p, const std::string& why, const std::function<void(const std::string&)>& now);

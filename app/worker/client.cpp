@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "app/worker/messages.h"
+#include "profiling/figures/heartbeat.h"
 #include "profiling/session/session.h"
 
 namespace attn {
@@ -206,6 +207,18 @@ Result<KernelSamples> GpuClient::sample(const Point& p, const Deadline& deadline
   if (!samples) return tl::unexpected(lost({NoReply::broken, samples.error().message}, what));
   if (reply->text.value("lost", false)) detach();
   return samples;
+}
+
+Result<Heartbeat> GpuClient::heartbeat(const Point& p, const Deadline& deadline, const Progress& progress) {
+  const std::string what = fmt::format("Listening to {} on {}", p.kernel, describe(p.problem));
+  json request = to_json(p);
+  request["do"] = "heartbeat";
+  auto reply = ask(request.dump(), {}, what, deadline, progress);
+  if (!reply) return tl::unexpected(reply.error());
+  auto beat = heartbeat_from(reply->text);
+  if (!beat) return tl::unexpected(lost({NoReply::broken, beat.error().message}, what));
+  if (reply->text.value("lost", false)) detach();
+  return beat;
 }
 
 Result<void> GpuClient::break_down(const std::string& how, std::int32_t gpu, const Deadline& deadline) {

@@ -4,6 +4,7 @@
 
 #include "kernels/formats/container.h"
 #include "kernels/model/problem_json.h"
+#include "profiling/session/heartbeat_json.h"
 #include "profiling/session/measurement_json.h"
 #include "profiling/session/samples_json.h"
 
@@ -160,6 +161,14 @@ json to_json(const KernelSamples& s, bool lost) {
 
 Result<KernelSamples> samples_from(const json& j) {
   return guarded<KernelSamples>([&] { return samples_from_json(j.at("samples"), "the worker's answer"); });
+}
+
+json to_json(const Heartbeat& h, bool lost) {
+  return {{"is", "heartbeat"}, {"heartbeat", heartbeat_to_json(h)}, {"lost", lost}};
+}
+
+Result<Heartbeat> heartbeat_from(const json& j) {
+  return guarded<Heartbeat>([&] { return heartbeat_from_json(j.at("heartbeat"), "the worker's answer"); });
 }
 
 Result<Measurement> measurement_from(const json& j) {

@@ -17,6 +17,7 @@
 #include "kernels/gpu/rungs/trace.h"
 #include "kernels/ladder.h"
 #include "kernels/model/fits.h"
+#include "profiling/measure/beat_on_gpu.h"
 #include "profiling/measure/gpu_timing.h"
 #include "profiling/measure/sample_on_gpu.h"
 
@@ -84,7 +85,7 @@ class Worker {
     if (what == "measure") return measure(*request);
     if (what == "turn") return turn(*request);
     if (what == "let_go") return let_go();
-    if (what == "sample") return sample(*request);
+    if (what == "sample" || what == "heartbeat") return profile(*request, what == "heartbeat");
     if (what != "run" && what != "record")
       return bad_input(fmt::format("the worker does not know the request '{}'", what));
     auto read = run_request_from(*request);
@@ -182,7 +183,7 @@ class Worker {
   Result<GpuPeaks*> peaks();
   Result<std::vector<double>> time(gpu::DeviceRun& run, const GpuTiming& t);
   Result<void> measure(const json& request);
-  Result<void> sample(const json& request);
+  Result<void> profile(const json& request, bool over_time);  // its samples, or its heartbeat
   Result<void> tools_for(const Point& p, GpuTools& tools);
   Result<void> break_down(const std::string& how);
   Result<void> turn(const json& request);
@@ -450,22 +451,25 @@ Result<void> Worker::let_go() {
   return ok();
 }
 
-Result<void> Worker::sample(const json& request) {
+Result<void> Worker::profile(const json& request, bool over_time) {
   const auto point = point_from(request);
   if (!point) return tl::unexpected(point.error());
   if (auto ready = open(point->gpu); !ready) return ready;
   GpuTools tools;
   if (auto ready = tools_for(*point, tools); !ready) return ready;
+  const auto answer = [&](const auto& got) -> Result<void> {
+    if (!got) return tl::unexpected(got.error());
+    send(to_json(*got, driver_->lost()), {});
+    return ok();
+  };
+  if (over_time) return answer(beat_on_gpu(*point, tools));
   if (!gpu_.sampling_queue) {
     auto queue = gpu::Queue::make(*driver_, *gpu_.service, gpu_.properties.arch(), parts_.edited_kernels);
     if (!queue) return tl::unexpected(queue.error());
     gpu_.sampling_queue = std::make_unique<gpu::Queue>(std::move(*queue));
   }
   tools.sampling_queue = &*gpu_.sampling_queue;
-  const auto samples = sample_on_gpu(*point, tools);
-  if (!samples) return tl::unexpected(samples.error());
-  send(to_json(*samples, driver_->lost()), {});
-  return ok();
+  return answer(sample_on_gpu(*point, tools));
 }
 
 Result<void> Worker::break_down(const std::string& how) {
