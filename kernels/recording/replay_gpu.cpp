@@ -16,7 +16,8 @@
 //   LSE        8 u (|m| + |ln l|), and g(lanes + 8)
 //   stored     O rounded to the dtype, bit for bit; what is loaded is the inputs' very bits
 // Where P enters the product in 16 bits the recorded P is rounded first, and tensor cores sum: they cut what they add, so
-// 4 u stands for u in S and O.
+// 4 u stands for u in S and O. They align what they add by the exponents of the factors, and every number of f16 below its
+// least normal one, 2^-14, has that one's: a factor counts as no less in the size of a sum.
 // Where a product is three of TF32 (flash_tf32x3): high is x rounded to 11 bits, low the rest, of which 11 bits are read,
 // so a product lacks low low (4 u |x y|) and the cut ends of two lows (4 u). The tensor cores sum 32 products, in 12 steps
 // of 9 addends, each cut by 2 u at most: 216 u of their size. Both are below g(32 + 4) with 8 u for u, and below
@@ -40,6 +41,7 @@ namespace {
 constexpr double kUnit = 0x1p-24;
 constexpr double kExp = 0x1p-22;
 constexpr double kTiny = 0x1p-125;
+constexpr double kLeastNormalHalf = 0x1p-14;
 constexpr double kTf32Sum = 32;  // products that a tensor core sums by itself in flash_tf32x3
 constexpr double kInf = HUGE_VAL;
 constexpr double kLog2E = 1.4426950408889634, kLn2 = 0.6931471805599453;
@@ -184,8 +186,14 @@ class GpuReplayer {
   // How far a sum of n products may be from the exact one, by the sum of their sizes.
   double sum_error(double n) const {
     if (rec_.gpu->tf32x3) return gamma_of(std::min(n, kTf32Sum) + 4, 8 * kUnit) + gamma_of(n / kTf32Sum + 2);
-    const bool cuts = !stores_scores(rec_.order) && rec_.gpu->p != DType::f32;
-    return gamma_of(n + 4, cuts ? 4 * kUnit : kUnit);
+    return gamma_of(n + 4, on_halves() ? 4 * kUnit : kUnit);
+  }
+  // Tensor cores take the products, of factors in 16 bits.
+  bool on_halves() const { return !stores_scores(rec_.order) && rec_.gpu->p != DType::f32; }
+  // What a factor counts as in the size of its sum.
+  double size_of_factor(double x) const {
+    const bool half = on_halves() && rec_.gpu->p == DType::f16;
+    return half ? std::max(std::fabs(x), kLeastNormalHalf) : std::fabs(x);
   }
   double unit_of(const Holds& h) const { return h.base2 ? kLog2E : 1; }
   // The bias of an element in the units of S; -inf where the mask or the bias hides it.
@@ -221,7 +229,7 @@ class GpuReplayer {
       for (std::size_t d = 0; d < q.size(); ++d) {
         const double product = static_cast<double>(q[d]) * static_cast<double>(k[d]);
         sum += product;
-        size += std::fabs(product);
+        size += size_of_factor(static_cast<double>(q[d])) * size_of_factor(static_cast<double>(k[d]));
       }
       const double exact = scale * sum + bias;
       return Within{exact, sum_error(static_cast<double>(p_.D)) * std::fabs(scale) * size +
@@ -342,10 +350,10 @@ class GpuReplayer {
       for (const auto& [p, v] : read) {
         const Values weights = row(p, r);
         for (std::size_t c = 0; c < weights.size(); ++c) {
-          const double term = static_cast<double>(stored ? weights[c] : round_to(rec_.gpu->p, weights[c])) *
-                              static_cast<double>(row(v, static_cast<std::int32_t>(c))[static_cast<std::size_t>(d)]);
-          sum += term;
-          size += std::fabs(term);
+          const auto weight = static_cast<double>(stored ? weights[c] : round_to(rec_.gpu->p, weights[c]));
+          const auto value = static_cast<double>(row(v, static_cast<std::int32_t>(c))[static_cast<std::size_t>(d)]);
+          sum += weight * value;
+          size += size_of_factor(weight) * size_of_factor(value);
         }
       }
       return Within{sum, sum_error(n) * size + kTiny};
