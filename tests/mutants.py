@@ -84,9 +84,9 @@ MUTANTS = (
     ("profiling/figures", "row.key.problem == m.key.problem &&", "", FIGURES),
     ("profiling/figures", "m.time.n > 0 && m.time.n < 6", "m.time.n > 0 && m.time.n < 5", FIGURES),
     # CSV
-    ("profiling/session/csv.cpp", r'",\"\r\n"', r'",\""', CSV),
-    ("profiling/session/csv.cpp", r'",\"\r\n"', r'"\"\r\n"', CSV),
-    ("profiling/session/csv.cpp", "if (c == '\"') field += '\"';", "", CSV),
+    ("profiling/session/csv_field.cpp", r'",\"\r\n"', r'",\""', CSV),
+    ("profiling/session/csv_field.cpp", r'",\"\r\n"', r'"\"\r\n"', CSV),
+    ("profiling/session/csv_field.cpp", "if (c == '\"') field += '\"';", "", CSV),
     ("profiling/session/csv.cpp", '"not available: " + f.reason', 'f.reason', CSV),
     ("profiling/session/csv.cpp", '? "loaded" : "live"', '? "live" : "loaded"', CSV),
     # undo

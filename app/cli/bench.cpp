@@ -18,6 +18,7 @@
 #include "app/state/apply.h"
 #include "app/window/pictures.h"
 #include "app/worker/bench.h"
+#include "app/worker/tuner.h"
 #include "kernels/ladder.h"
 #include "kernels/model/kernel.h"
 #include "profiling/session/session.h"
@@ -68,6 +69,7 @@ Result<SweepSpec> spec_of(const BenchArguments& a) {
   s.base = initial_state().document.sweep.base;
   if (auto r = a.problem.apply_to(s.base); !r) return tl::unexpected(r.error());
   if (auto r = a.options.apply_to(s.options); !r) return tl::unexpected(r.error());
+  s.tuned = a.options.tuned();
   if (auto r = choose_kernels(a, s); !r) return tl::unexpected(r.error());
   const auto axis = axis_from_name(a.axis);
   if (!axis) return tl::unexpected(axis.error());
@@ -117,6 +119,9 @@ Result<SweepSpec> spec_of(const BenchArguments& a) {
 
 std::string row_words(const Measurement& m) {
   std::string words = fmt::format("{}, {}: ", m.key.kernel, describe(m.key.problem));
+  if (const auto row = find_kernel(m.key.kernel); row && m.tile_from == "tuned" && m.state == RowState::done)
+    words =
+        fmt::format("{}, {}, tuned tile {}: ", m.key.kernel, describe(m.key.problem), tile_words(**row, m.key.options));
   if (m.state != RowState::done) return words + fmt::format("{}: {}", name_of(m.state), m.reason);
   words += fmt::format("{:.1f} us (quartiles {:.1f} to {:.1f}, n = {})", m.time.median, m.time.q1, m.time.q3, m.time.n);
   for (const TimedBeside& b : m.peer ? m.peer->beside : std::vector<TimedBeside>{})
@@ -216,6 +221,8 @@ Result<int> bench(const BenchArguments& a, Stopper& stopper) {
   PeerBench peers(*setup, &gpu);
   SweepCallbacks callbacks;
   callbacks.gpu = gpu.runner(*spec, stopper.token());
+  Tuner tuner(&gpu);
+  callbacks.tuned = tuner.options(spec->gpu);
   if (a.peers.asked()) callbacks.peers = peers.source(*spec);
   auto file = BenchFile::open({a.attn, a.resume, a.force, !a.no_samples}, sweep_text(*spec), gpu.provenance(*spec));
   if (!file) return tl::unexpected(file.error());
@@ -280,6 +287,7 @@ Command add_bench(Parser program) {
   parser.add_flag("--no-counters", a->no_counters, "Time alone, so that another profiler can count");
   parser.add_flag("--warm-l2", a->warm_l2, "GPU: repeats find the L2 cache as the one before left it");
   a->problem.add_to(parser, "--scale");
+  a->options.takes_tuned = true;
   a->options.add_to(parser, true);
   a->peers.add_to(parser);
   add_outputs(parser, *a);

@@ -79,7 +79,11 @@ Result<void> MaskArguments::apply_to(Mask& mask) const {
 }
 
 void OptionArguments::add_to(Parser parser, bool what_if) {
-  parser.add_option("--tile", tile, "Query rows and keys of a tile")->type_name("BrxBc");
+  parser
+      .add_option("--tile", tile,
+                  takes_tuned ? "Query rows and keys of a tile; default: what ships; tuned: what `tune` kept"
+                              : "Query rows and keys of a tile")
+      ->type_name("BrxBc");
   parser.add_option("--threads", threads, "Threads on the CPU; left out: all cores")->type_name("N");
   parser.add_option("--stages", stages, "K and V tiles in a GPU kernel's shared memory at once")->type_name("N");
   if (!what_if) return;
@@ -89,8 +93,15 @@ void OptionArguments::add_to(Parser parser, bool what_if) {
       ->type_name("DTYPE");
 }
 
+bool OptionArguments::tuned() const {
+  return tile == "tuned";
+}
+
 Result<void> OptionArguments::apply_to(Options& options) const {
-  if (!tile.empty()) {
+  if (tuned() && !takes_tuned)
+    return bad_input("--tile tuned is taken by bench and profile; here a tile like 64x32 would do.");
+  if (tile == "default") options.br = options.bc = 0;
+  if (!tile.empty() && tile != "default" && !tuned()) {
     const auto extents = parse_extents("--tile", tile, "tile like 64x32 (Br x Bc)");
     if (!extents) return tl::unexpected(extents.error());
     if (std::max(extents->first, extents->second) > std::numeric_limits<std::int32_t>::max()) {

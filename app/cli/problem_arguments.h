@@ -30,9 +30,12 @@ struct OptionArguments {
   std::string tile, accumulate;
   std::optional<std::int32_t> threads, stages;
   bool keep_max_at_zero = false, right_to_left = false;
+  bool takes_tuned = false;  // the command knows what to do with `--tile tuned`; the others refuse it
 
   void add_to(Parser parser, bool what_if);
+  // `--tile tuned` sets no number: tuned() says that it was asked for.
   Result<void> apply_to(Options& options) const;
+  bool tuned() const;
   // Refuses an option that was given and that none of these kernels reads: it would change nothing.
   Result<void> check_read_by(std::span<const KernelRow* const> rows) const;
 };

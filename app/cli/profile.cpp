@@ -19,7 +19,9 @@
 #include "app/cli/text.h"
 #include "app/state/apply.h"
 #include "app/window/pictures.h"
+#include "app/worker/bench.h"
 #include "app/worker/disassemble.h"
+#include "app/worker/tuner.h"
 #include "kernels/gpu/rungs/inspect.h"
 #include "kernels/gpu/rungs/rows.h"
 #include "kernels/ladder.h"
@@ -118,6 +120,22 @@ Result<void> take_here(const ProfileArguments& a, Profiled& p, Stopper& stopper)
   return ok();
 }
 
+// The tile that tuning kept for the GPU that is here.
+Result<void> take_tuned(const ProfileArguments& a, const KernelRow& row, Options& options, const Problem& problem,
+                        Stopper& stopper) {
+  if (!a.options.tuned()) return ok();
+  if (!a.request.samples && !a.request.heartbeat)
+    return bad_input("--tile tuned is of the GPU that is here: it goes with --sample or --heartbeat.");
+  GpuBench gpu;
+  Tuner tuner(&gpu);
+  const auto on = tuner.place(row, a.request.gpu, stopper.token());
+  if (!on) return tl::unexpected(on.error());
+  const auto with = tuner.options(a.request.gpu)(row, problem, options, on->device);
+  if (!with) return tl::unexpected(with.error());
+  options = *with;
+  return ok();
+}
+
 Result<void> take_subject(const ProfileArguments& a, Profiled& p, Stopper& stopper) {
   const auto row = find_kernel(a.kernel);
   if (!row) return tl::unexpected(row.error());
@@ -135,6 +153,7 @@ Result<void> take_subject(const ProfileArguments& a, Profiled& p, Stopper& stopp
   const KernelRow* const rows[] = {*row};
   if (auto r = a.options.check_read_by(rows); !r) return r;
   if (auto r = a.options.apply_to(p.subject.options); !r) return r;
+  if (auto r = take_tuned(a, **row, p.subject.options, problem, stopper); !r) return r;
   const bool here = a.request.samples || a.request.heartbeat;
   if (auto r = here ? take_here(a, p, stopper) : take_row(a, problem, !(problem == before), p); !r) return r;
   if (p.row && !p.row->no_samples.empty()) p.why_no_samples = p.row->no_samples;
@@ -470,6 +489,7 @@ Command add_profile(Parser program) {
   parser.add_option("--size", a->size, "Of the picture, pixels; left out: 1440x900")->type_name("WxH");
   parser.add_option("--theme", a->theme, "Of the picture: dark or light; left out: dark")->type_name("NAME");
   a->problem.add_to(parser, "--scale");
+  a->options.takes_tuned = true;
   a->options.add_to(parser, false);
   parser.footer(
       "Instructions are counted where they stand in the machine code. They come from nvdisasm, which a CUDA toolkit "

@@ -41,6 +41,7 @@ struct Controller::RunEffect {
   void operator()(const ExportCsv& e) const { c.exports_.write_csv(e.run); }
   void operator()(const ExportJson& e) const { c.exports_.write_json(e.run); }
   void operator()(const ExportTrace& e) const { c.exports_.write_trace(e.run); }
+  void operator()(const TuneTiles&) const { c.tunings_.tune(); }
   void operator()(const TakeSweepOf& e) const { c.runs_.take_sweep_of(e.id); }
 
   void operator()(const ListKernel& e) const { c.listings_.list(e.subject); }
@@ -85,7 +86,8 @@ Controller::Controller(ControllerOptions options)
       runs_(context(), std::move(options.runs)),
       sweeps_(context(), options.sweeps, runs_),
       listings_(context(), std::move(options.lister)),
-      samplings_(context(), std::move(options.sweeps.gpu), runs_),
+      samplings_(context(), options.sweeps.gpu, runs_),
+      tunings_(context(), std::move(options.sweeps.gpu), std::move(options.sweeps.tiles)),
       exports_(context(), file_task_, std::move(options.program)),
       lessons_(context(), std::move(options.lessons), recordings_),
       files_(context(), file_task_, recordings_, sweeps_, runs_, lessons_),
@@ -119,6 +121,8 @@ bool Controller::update(const Commands& commands) {
     runs_.look_again();
     sweeps_.compile();
   }
+  const BenchPage page = state_.view.bench.page;
+  if (state_.view.workspace == Workspace::bench && page == BenchPage::tiles) tunings_.follow();
   refresh_task_view();
   said_ = log_.last_number();
   return delivered || examines || !commands.empty() || said_ != said || model_.task != task;
@@ -167,8 +171,8 @@ void Controller::travel(bool forward) {
   recordings_.travel_to(then->sight.cursor);
 }
 
-std::array<TaskId, 4> Controller::tasks_shown() const {
-  return {sweeps_.task(), samplings_.task(), file_task_.task(), recordings_.task()};
+std::array<TaskId, 5> Controller::tasks_shown() const {
+  return {sweeps_.task(), tunings_.task(), samplings_.task(), file_task_.task(), recordings_.task()};
 }
 
 void Controller::cancel_task() {

@@ -25,6 +25,7 @@
 #include "app/control/samplings.h"
 #include "app/control/sweeps.h"
 #include "app/control/tasks.h"
+#include "app/control/tunings.h"
 #include "app/graphics/image.h"
 #include "app/state/history.h"
 #include "app/worker/bench.h"
@@ -85,7 +86,7 @@ class Controller {
   void change(const StateCommand& command);
   void travel(bool forward);
   // Those that the window shows and Esc cancels: the sweep first, it is what the user waits for.
-  std::array<TaskId, 4> tasks_shown() const;
+  std::array<TaskId, 5> tasks_shown() const;
   void cancel_task();
   void refresh_task_view();
 
@@ -104,6 +105,7 @@ class Controller {
   Sweeps sweeps_;
   Listings listings_;
   Samplings samplings_;
+  Tunings tunings_;
   Exports exports_;
   Lessons lessons_;
   Files files_;

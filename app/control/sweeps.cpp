@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include "app/state/string.h"
+#include "app/worker/tuner.h"
 #include "viz/bench/fields.h"
 
 namespace attn {
@@ -20,7 +21,9 @@ GpuView view_of(const Result<GpuHello>& hello) {
     view.why_none = hello.error().message;
     return view;
   }
-  for (const gpu::GpuProperties& g : hello->gpus) view.gpus.push_back({g.index, g.name, g.arch(), g.memory_bytes});
+  for (const gpu::GpuProperties& g : hello->gpus)
+    view.gpus.push_back({g.index, g.name, g.arch(), g.memory_bytes, g.sms});
+  view.compiler = hello->compiler;
   return view;
 }
 
@@ -91,6 +94,8 @@ Result<void> Sweeps::measure(TaskHandle& task, const SweepSpec& spec, const RunL
     callbacks.gpu = gpu->runner(spec, task.stop());
     run.provenance = gpu->provenance(spec);
   }
+  Tuner tuner(gpu, sources_.tiles);
+  callbacks.tuned = tuner.options(spec.gpu);
   std::optional<PeerBench> peers;
   if (sources_.peers && !spec.peers.empty()) {
     peers.emplace(*sources_.peers, gpu);

@@ -2,6 +2,7 @@
 // what the compiler says before anything runs.
 #pragma once
 
+#include <filesystem>
 #include <memory>
 #include <optional>
 
@@ -17,6 +18,7 @@ namespace attn {
 struct SweepSources {
   std::optional<PeerSetup> peers = {};  // runs attention of others; none = no peers are measured
   std::shared_ptr<GpuBench> gpu;        // measures GPU kernels; null = no GPU is looked for
+  std::filesystem::path tiles = {};     // where tuned tiles are kept; empty = none are
 };
 
 class Sweeps {

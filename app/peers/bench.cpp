@@ -21,22 +21,7 @@
 namespace attn {
 namespace {
 
-constexpr std::int32_t kWarmUp = 3, kMaxRepeats = 100;
 constexpr std::uint64_t kFlushPerL2 = 3;  // as GpuPeaks reads
-
-// Repeats of one of a side's two turns, so that both together keep within the time limit of a point.
-Turn turn_for(double us, const MeasureSpec& spec) {
-  Turn turn;
-  turn.warm_up = kWarmUp;
-  const double each = std::max(us, 1.0) + 2 * turn.pause_us;  // the rest, and about as long for the flush
-  const double wanted = spec.seconds_per_point * 1e6 / 2 / each;
-  constexpr double kSlowUs = 1e5;  // naive takes seconds: warm after one run, and far from any peer whatever its n
-  const std::int32_t least = us > kSlowUs ? 1 : (spec.min_repeats + 1) / 2;
-  turn.repeats =
-      std::clamp(static_cast<std::int32_t>(std::min(wanted, 1e6)), std::min(least, kMaxRepeats), kMaxRepeats);
-  if (us > kSlowUs) turn.warm_up = 1;
-  return turn;
-}
 
 void append(std::vector<double>& all, const std::vector<double>& more) {
   all.insert(all.end(), more.begin(), more.end());
@@ -182,8 +167,9 @@ class PeerBench::Round {
     now_(fmt::format("{}, a turn", one.row.peer->title));
     note(one, [&]() -> Result<void> {
       if (auto ready = connect(one); !ready) return ready;
-      const auto times =
-          one.client->turn(one.row.key.kernel, turn_for(one.us, round_.point), flush_bytes(), deadline());
+      const auto times = one.client->turn(one.row.key.kernel,
+                                          turn_for(one.us, round_.point.seconds_per_point, round_.point.min_repeats),
+                                          flush_bytes(), deadline());
       if (!times) return tl::unexpected(times.error());
       append(one.row.samples_us, *times);
       return ok();
@@ -211,7 +197,7 @@ class PeerBench::Round {
     Point p = round_.point;
     p.kernel = m.key.kernel;
     p.options = m.key.options;
-    const auto times = our_times(p, turn_for(m.time.median, p));
+    const auto times = our_times(p, turn_for(m.time.median, p.seconds_per_point, p.min_repeats));
     if (times)
       append(ours_[n].samples, *times);
     else

@@ -96,6 +96,10 @@ void add_buttons(Entries& e) {
         {ChooseWorkspace{Workspace::bench}, ChooseBenchPage{BenchPage::ladder}});
   e.add("Bench", "Sources of two rungs side by side", "The chosen kernel and the rung before it",
         {ChooseWorkspace{Workspace::bench}, CompareSources{}});
+  e.add("Bench", "Tiles: which fit, and how fast each is", "Of the chosen kernel, as a map",
+        {ChooseWorkspace{Workspace::bench}, ChooseBenchPage{BenchPage::tiles}});
+  e.add("Bench", "Tune the tiles of the chosen kernel", "Tries them and keeps the fastest",
+        {ChooseWorkspace{Workspace::bench}, ChooseBenchPage{BenchPage::tiles}, TuneTiles{}});
   e.add("Profile", "Source of the kernel, by line and phase", "With its machine code; it needs no GPU",
         {ChooseWorkspace{Workspace::profile}, ChooseProfilePage{ProfilePage::source}});
   e.add("Profile", "Heartbeat of the kernel, over the time of a run", "Pipes and memories, launches marked",

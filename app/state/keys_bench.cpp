@@ -95,6 +95,10 @@ void add_bench_document_keys(std::vector<StateKey>& keys) {
       keys, "sweep_", [](auto& s) -> auto& { return s.document.sweep.base; });
   add_option_keys(
       keys, "sweep_", [](auto& s) -> auto& { return s.document.sweep.options; });
+  // As sweep_br and sweep_bc say, or what tuning kept for each point.
+  keys.push_back(choice_key(
+      "sweep_tile", std::vector<std::pair<std::string, bool>>{{"default", false}, {"tuned", true}},
+      [](auto& s) -> auto& { return s.document.sweep.tuned; }));
   keys.push_back(number_key(
       "sweep_gpu", 0, 1023, [](auto& s) -> auto& { return s.document.sweep.gpu; }));
   keys.push_back({"sweep_arch", [](const State& s) { return s.document.sweep.arch; },
@@ -154,7 +158,8 @@ void add_bench_view_keys(std::vector<StateKey>& keys) {
          return ok();
        }});
   keys.push_back(choice_key(
-      "bench_page", named<BenchPage>(std::vector{BenchPage::charts, BenchPage::ladder, BenchPage::sources}),
+      "bench_page",
+      named<BenchPage>(std::vector{BenchPage::charts, BenchPage::ladder, BenchPage::sources, BenchPage::tiles}),
       [](auto& s) -> auto& { return s.view.bench.page; }));
   for (const std::size_t side : {std::size_t{0}, std::size_t{1}})
     keys.push_back(kernel_key(

@@ -18,6 +18,7 @@
 #include "imgui.h"
 #include "imgui_impl_opengl3.h"
 #include "kernels/base/files.h"
+#include "profiling/tune/store.h"
 
 namespace attn {
 namespace {
@@ -100,6 +101,7 @@ class OffscreenWindow {
     ControllerOptions options;
     options.state = still(spec.state);
     options.lister = list_kernel_here;
+    options.sweeps.tiles = tuned_folder();
     // Pictures show the lessons as they are to who has not begun.
     if (const auto assets = find_assets()) options.lessons.folder = *assets / "lessons";
     controller_ = std::make_unique<Controller>(std::move(options));

@@ -32,6 +32,7 @@
 #include "imgui_impl_opengl3.h"
 #include "imgui_internal.h"
 #include "kernels/base/folders.h"
+#include "profiling/tune/store.h"
 
 namespace attn {
 namespace {
@@ -296,6 +297,7 @@ void make_controller(App& app, const State& state, const LoadedSettings& loaded,
   setup.save_folder = default_save_folder();
   setup.runs = run_folders();
   setup.sweeps.gpu = std::make_shared<GpuBench>();
+  setup.sweeps.tiles = tuned_folder();
   setup.sweeps.peers = PeerSetup{state.preferences.python, {}};
   setup.lister = list_kernel_here;
   if (const auto assets = find_assets()) setup.lessons = {*assets / "lessons", progress_file()};

@@ -6,6 +6,8 @@
 #include <fmt/format.h>
 
 #include "app/worker/collect.h"
+#include "app/worker/compile_ahead.h"
+#include "kernels/cpu/device.h"
 #include "kernels/gpu/compile/sources.h"
 #include "kernels/gpu/rungs/inspect.h"
 #include "kernels/gpu/rungs/rows.h"
@@ -152,6 +154,13 @@ void GpuBench::let_go() {
   const std::lock_guard lock(mutex_);
   // A worker that is lost has let go as well; the next request gets a new one.
   (void)client_.let_go({kHelloSeconds, {}});
+}
+
+std::unique_ptr<CompileAhead> GpuBench::compile_ahead(std::vector<Point> points, const Device& device) const {
+  constexpr int kMost = 8;  // the worker and who waits for it want cores too
+  const int threads = std::clamp(cpu_device().cores / 2, 1, kMost);
+  return std::make_unique<CompileAhead>(std::move(points), device, open_compiler_, cache_,
+                                        static_cast<unsigned>(threads));
 }
 
 Result<Point> GpuBench::point_of_row(const Measurement& row, const std::stop_token& stop) {

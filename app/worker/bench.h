@@ -21,6 +21,8 @@
 
 namespace attn {
 
+class CompileAhead;  // app/worker/compile_ahead.h
+
 class GpuBench {
  public:
   using CompilerOpener = std::function<Result<std::unique_ptr<gpu::Compiler>>()>;
@@ -40,6 +42,8 @@ class GpuBench {
   // Repeats of a point that was measured before, by CUDA events; its tensors stay on the GPU until let_go().
   Result<std::vector<double>> turn(const Point& p, const Turn& turn, const std::stop_token& stop);
   void let_go();
+  // Starts compiling these points for the device, into the cache that the worker reads.
+  std::unique_ptr<CompileAhead> compile_ahead(std::vector<Point> points, const Device& device) const;
   // Samples a row that was measured on GPU 0 of this machine (app/worker/collect.h).
   void sample(Measurement& row, const std::function<void(const std::string&)>& now, std::stop_token stop);
   // The same for counters over the time of one run.

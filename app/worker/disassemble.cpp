@@ -117,7 +117,7 @@ Result<gpu::KernelListing> listing_of(gpu::CompileService& service, const Plan& 
   const auto sass = disassemble(compiled->code, stop);
   if (!sass) {
     if (sass.error().kind == ErrorKind::cancelled) return tl::unexpected(sass.error());
-    return gpu::list_source(*source, id, arch, sass.error().message);
+    return gpu::list_ptx(*source, id, arch, compiled->code, sass.error().message);
   }
   return gpu::list_kernel(*source, id, arch, compiled->code, *sass);
 }

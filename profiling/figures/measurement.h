@@ -130,6 +130,9 @@ struct Measurement {
   std::int64_t begun_unix_us =
       0;  // when its first stage began, microseconds since 1970, UTC; 0 = not kept (older files)
   std::vector<Stage> stages;
+  // Where Br, Bc, threads and stages in key.options came from: "default" (what ships), "tuned" (`attnscope tune` kept
+  // them), "asked" (somebody named them). Empty: the kernel has no tile, or an older file.
+  std::string tile_from;
   std::optional<PeerFacts> peer;                 // none: a kernel of ours
   std::shared_ptr<const KernelSamples> samples;  // null: there are none
   std::string no_samples;                        // why not, where they were asked for

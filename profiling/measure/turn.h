@@ -15,4 +15,8 @@ struct Turn {
   std::int32_t flushes = 8;
 };
 
+// One of a side's two turns, where a run takes `us` microseconds: both together keep within `seconds` and have about
+// `min_repeats`.
+Turn turn_for(double us, double seconds, std::int32_t min_repeats);
+
 }  // namespace attn

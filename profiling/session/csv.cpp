@@ -3,41 +3,17 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <cmath>
 #include <string>
 #include <utility>
 
 #include "kernels/ladder.h"
 #include "profiling/figures/metrics.h"
+#include "profiling/session/csv_field.h"
 #include "profiling/session/session.h"
 
 namespace attn {
 namespace {
-
-bool is_number(std::string_view text) {
-  double value = 0;
-  const auto [end, code] = std::from_chars(text.data(), text.data() + text.size(), value);
-  return code == std::errc() && end == text.data() + text.size();
-}
-
-// A spreadsheet computes a cell that begins so: names of devices and reasons come from outside. An apostrophe in front
-// makes it text; numbers stay.
-bool begins_a_formula(std::string_view text) {
-  return !text.empty() && std::string_view("=+-@\t\r").find(text.front()) != std::string_view::npos && !is_number(text);
-}
-
-// RFC 4180: a field with a comma, quote or line end is quoted, quotes in it doubled.
-std::string quoted(std::string_view text) {
-  const bool formula = begins_a_formula(text);
-  if (text.find_first_of(",\"\r\n") == std::string_view::npos) return (formula ? "'" : "") + std::string(text);
-  std::string field = formula ? "\"'" : "\"";
-  for (const char c : text) {
-    if (c == '"') field += '"';
-    field += c;
-  }
-  return field + '"';
-}
 
 // Shortest form that reads back the same; pandas, R and spreadsheets read "inf" and "nan" as they are.
 std::string number(double x) {
@@ -178,6 +154,7 @@ constexpr auto kOrigin = std::to_array<Column>({
     {"peer_software", [](S, M m) { return m.peer ? m.peer->software : std::string(); }},
     {"peer_how", [](S, M m) { return m.peer ? m.peer->how : std::string(); }},
     {"peer_beside_us", [](S, M m) { return beside_times(m); }},
+    {"tile_from", [](S, M m) { return m.tile_from; }},
 });
 
 class Line {
@@ -185,7 +162,7 @@ class Line {
   void add(std::string_view field) {
     if (!text_.empty() || begun_) text_ += ',';
     begun_ = true;
-    text_ += quoted(field);
+    text_ += csv_field(field);
   }
   std::string end() { return std::move(text_) + "\n"; }
 

@@ -436,6 +436,7 @@ json measurement_to_json(const Measurement& m, bool with_samples) {
             {"workspace_bytes", m.workspace_bytes},
             {"yardsticks", peaks_to_json(m.peaks)}};
   if (!m.key.device_uuid.empty()) j["device_uuid"] = m.key.device_uuid;
+  if (!m.tile_from.empty()) j["tile_from"] = m.tile_from;
   if (m.peer) j["peer"] = peer_to_json(*m.peer);
   if (!m.stages.empty()) {
     j["begun_unix_us"] = m.begun_unix_us;
@@ -458,6 +459,7 @@ Result<Measurement> measurement_from_json(const json& j, const std::string& wher
   m.key.l2 = named(fields, "l2", l2_state_from_name);
   m.key.device = fields.text("device");
   if (fields.has("device_uuid")) m.key.device_uuid = fields.text("device_uuid");
+  if (fields.has("tile_from")) m.tile_from = fields.text("tile_from");
   m.processor = named(fields, "place", processor_from_name);
   m.state = named(fields, "state", row_state_from_name);
   m.reason = fields.text("reason", kMaxText);

@@ -159,6 +159,9 @@ Result<void> validate_points(const SweepSpec& s, std::span<const KernelRow* cons
   if (std::none_of(rows.begin(), rows.end(), [&](const KernelRow* row) { return reads_axis(*row, s.axis); }))
     return bad_input(
         fmt::format("{} changes nothing in these kernels: choose another axis, or cpu_flash.", name_of(s.axis)));
+  if (s.tuned && (option_of(s.axis) || s.options.br != 0 || s.options.bc != 0))
+    return bad_input(fmt::format("A tuned tile leaves nothing to choose of it: {} cannot be asked for besides.",
+                                 option_of(s.axis) ? name_of(s.axis) : "a tile of numbers"));
   if (auto limits = validate_limits(s); !limits) return limits;
   return validate_values(s);
 }

@@ -4,17 +4,18 @@
 
 #include <algorithm>
 
-#include "attnscope_version.h"
 #include "kernels/base/clock.h"
 #include "kernels/cpu/device.h"
-#include "kernels/gpu/compile/sources.h"
 #include "profiling/figures/baseline.h"
 #include "profiling/figures/metrics.h"
 #include "profiling/figures/peers.h"
+#include "profiling/figures/row_state.h"
 #include "profiling/measure/on_cpu.h"
 #include "profiling/measure/repeat.h"
+#include "profiling/measure/source_now.h"
 #include "profiling/sweep/points.h"
 #include "profiling/sweep/time_left.h"
+#include "profiling/tune/store.h"
 
 namespace attn {
 namespace {
@@ -60,16 +61,38 @@ class Sweep {
   const Measurement* kept(const SweepPoint& point) const {
     const bool gpu = point.row->processor == Processor::gpu;
     if (gpu && !callbacks_.gpu) return nullptr;
-    const Point p = point_at(spec_, *point.row, point.value);
+    const auto asked = asked_of(point);
+    if (!asked) return nullptr;
+    const Point& p = *asked;
     const auto found = std::find_if(callbacks_.kept.begin(), callbacks_.kept.end(), [&](const Measurement& m) {
       return is_finished_point(m, *point.row, p, gpu ? callbacks_.gpu->device : cpu_);
     });
     return found == callbacks_.kept.end() ? nullptr : &*found;
   }
 
+  // The point with its tuned tile in it, where that is asked for.
+  Result<Point> asked_of(const SweepPoint& point) const {
+    Point p = point_at(spec_, *point.row, point.value);
+    if (!spec_.tuned || !has_tiles(*point.row)) return p;
+    const bool gpu = point.row->processor == Processor::gpu;
+    if (!callbacks_.tuned || (gpu && !callbacks_.gpu))
+      return fail(ErrorKind::cannot_run, "tile = tuned, but no tuned tiles are looked for here");
+    const auto tuned = callbacks_.tuned(*point.row, p.problem, p.options, gpu ? callbacks_.gpu->device : cpu_);
+    if (!tuned) return tl::unexpected(tuned.error());
+    p.options = *tuned;
+    return p;
+  }
+
   Measurement measure(std::size_t i, const std::stop_token& stop) const {
     const SweepPoint& point = points_[i];
-    const Point p = point_at(spec_, *point.row, point.value);
+    const auto asked = asked_of(point);
+    if (!asked) {
+      Measurement m = empty_row(point_at(spec_, *point.row, point.value), point.row->processor);
+      give_up(m, asked.error());
+      fill_figures(m);
+      return m;
+    }
+    const Point& p = *asked;
     if (point.row->processor == Processor::cpu) return measure_on_cpu(*point.row, p, spec_.peak, stop);
     if (!callbacks_.gpu) return without_gpu(p);
     const auto now = [&](const std::string& words) { tell(i, words_of(point) + ": " + words); };
@@ -84,6 +107,7 @@ class Sweep {
       rows_.push_back(*finished);
     } else {
       Measurement m = measure(i, stop);
+      m.tile_from = tile_from(*point.row, options_at(spec_, point.value), spec_.tuned);
       if (m.state == RowState::done) time_.finished(costs_[i], m.time.median * 1e-6, steady_seconds() - begin);
       rows_.push_back(std::move(m));
     }
@@ -155,13 +179,6 @@ class Sweep {
   std::vector<Measurement> rows_;
 };
 
-// What the figures of a kernel hang on besides problem and options.
-std::string source_hash_now(const KernelRow& row) {
-  if (row.processor == Processor::cpu) return ATTNSCOPE_COMMIT;
-  const auto source = gpu::kernel_source(row.id, gpu::edited_kernels_folder());
-  return source ? source->hash : std::string();
-}
-
 }  // namespace
 
 bool is_finished_point(const Measurement& m, const KernelRow& row, const Point& p, const Device& device) {
@@ -180,8 +197,13 @@ SweepCount count_finished(const SweepSpec& s, std::span<const Measurement> rows,
   const Device cpu = cpu_device();
   for (const SweepPoint& point : points_of(s, *kernels)) {
     ++count.points;
-    const Point p = point_at(s, *point.row, point.value);
+    Point p = point_at(s, *point.row, point.value);
     count.finished += std::any_of(rows.begin(), rows.end(), [&](const Measurement& m) {
+      // Whatever tile was kept when the row was taken: the sweep itself asks which one is kept now.
+      if (s.tuned && has_tiles(*point.row)) {
+        if (m.tile_from != "tuned" || m.key.kernel != point.row->id) return false;
+        p.options = m.key.options;
+      }
       return is_finished_point(m, *point.row, p, point.row->processor == Processor::gpu ? gpu : cpu);
     });
   }

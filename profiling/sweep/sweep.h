@@ -30,6 +30,7 @@ struct SweepSpec : MeasureSpec {
   Problem base;                    // the axis overrides one extent (L: Lq and Lk; H: Hq and Hkv scale together)
   std::int64_t tokens = 0;         // with axis L: B = tokens / L, at least 1; 0 = B as in base
   Options options;                 // where a kernel does not read an option it is ignored
+  bool tuned = false;              // each point's tile is the one that tuning kept for it; none kept: the row says so
   std::vector<std::string> peers;  // ids of profiling/figures/peers.h, timed in turns with these kernels
   CpuPeak peak;                    // measured before; zero: run_sweep measures it first (about 0.3 s)
 };
@@ -86,11 +87,17 @@ struct PeerSource {
   PeerRunner measure;
 };
 
+// The options with the tile that tuning kept for this problem on this device in them (profiling/tune/store.h), or why
+// there is none. The program supplies it, since they lie in the user's cache.
+using TunedOptions =
+    std::function<Result<Options>(const KernelRow& row, const Problem& p, const Options& o, const Device& device)>;
+
 struct SweepCallbacks {
   std::function<void(const SweepProgress&)> progress;
   std::function<void(const Measurement&)> row;  // called once a point, in the sweeping thread
   std::optional<GpuRunner> gpu;                 // none: GPU kernels are rows that say so
   std::optional<PeerSource> peers;              // none: no peers are measured
+  TunedOptions tuned;                           // empty: points of a sweep that asks for tuned tiles are refused
   // Rows of an earlier run: a point that is finished among them is handed on and not measured again.
   std::span<const Measurement> kept;
 };

@@ -43,6 +43,8 @@ PICTURES = {
     "fragments": ["--l", "16", "--d", "64", "--tile", "4x4", "--chart", "fragments"],
     "bench_ladder": ["--view", "bench", "--state", "attn1,bench_page=ladder",
                      "--session", str(ROOT / "assets" / "sessions" / "h100.attn")],
+    "bench_tiles": ["--view", "bench", "--state", "attn1,bench_page=tiles,bench_kernel=flash_mma,"
+                    "sweep_kernels=flash_mma,sweep_dtype=f16,sweep_D=128,sweep_values=4096,sweep_arch=sm_86"],
     "bench_gpu": ["--view", "bench", "--session", str(ROOT / "assets" / "sessions" / "h100.attn")],
 }
 # Of 255: the mean difference, and from where on a pixel counts as another one, in percent of all pixels.

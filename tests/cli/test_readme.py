@@ -44,13 +44,13 @@ def main():
         for command in commands():
             if command.startswith("bash tests/run.sh"):
                 continue
-            where = folder
+            where, its = folder, dict(env, XDG_CACHE_HOME=f"{folder}/cache")
             if command.startswith("bash app/run.sh"):
                 if not os.environ.get("ATTNSCOPE_LONG_TESTS"):
                     print(f"left to the long lists: {command}")
                     continue
-                where = ROOT
-            done = subprocess.run(["bash", "-c", command], cwd=where, env=env, capture_output=True, text=True,
+                where, its = ROOT, env
+            done = subprocess.run(["bash", "-c", command], cwd=where, env=its, capture_output=True, text=True,
                                   check=False, timeout=900)
             ran += 1
             if done.returncode != 0:

@@ -15,6 +15,7 @@
 #include "viz/bench/ladder.h"
 #include "viz/bench/scene.h"
 #include "viz/bench/source_pair.h"
+#include "viz/bench/tiles.h"
 #include "viz/draw/field_draft.h"
 #include "viz/state/commands.h"
 #include "viz/state/model.h"
@@ -50,6 +51,7 @@ struct BenchCache {
   std::string scene_key;
   LadderScene ladder;
   SourcePairScene sources;
+  TileScene tiles;
   std::string page_key;  // what ladder or sources were made for
   SourcePairHeld source_held;
 

@@ -158,8 +158,17 @@ std::string_view axis_letter(Axis a) {
 
 namespace {
 
+bool some_kernel_reads(const SweepSpec& s, Option o) {
+  return std::ranges::any_of(s.kernels, [&](const std::string& id) {
+    const auto row = find_kernel(id);
+    return row && std::ranges::any_of((*row)->options, [&](const OptionSpec& spec) { return spec.option == o; });
+  });
+}
+
 // The tile as far as it is not the axis: the axis overrides its side.
-std::string tile_text(const Options& o) {
+std::string tile_text(const SweepSpec& s) {
+  const Options& o = s.options;
+  if (s.tuned) return "tuned";
   if (o.br == 0 && o.bc == 0) return "usual";
   const auto side = [](std::int32_t n) { return n == 0 ? std::string("usual") : fmt::format("{}", n); };
   return side(o.br) + " x " + side(o.bc);
@@ -179,7 +188,7 @@ Result<Options> with_tile(Options o, std::string_view text) {
     return parse_count(part);
   };
   const auto br = side(parts.front()), bc = side(parts.back());
-  if (!br || !bc) return bad_input(fmt::format("'{}' is no tile; 64 x 32 would do, or usual.", trimmed(text)));
+  if (!br || !bc) return bad_input(fmt::format("'{}' is no tile; 64 x 32 would do, usual or tuned.", trimmed(text)));
   o.br = static_cast<std::int32_t>(*br);
   o.bc = static_cast<std::int32_t>(*bc);
   return o;
@@ -218,10 +227,14 @@ std::vector<SweepFieldText> sweep_fields(const SweepSpec& s) {
   if (s.axis != Axis::D)
     add(SweepField::dims, "Head dim D", pair_text(p.D, p.Dv),
         "D of Q and K, or 128/64 where V's differs; at most 256.");
-  add(SweepField::tile, "Tile Br × Bc", tile_text(s.options), "64 x 32, or usual: what each kernel takes by itself.");
+  add(SweepField::tile, "Tile Br × Bc", tile_text(s),
+      "64 x 32; usual: what each kernel takes by itself; tuned: what tuning kept for each point.");
   if (s.axis != Axis::threads)
     add(SweepField::threads, "Threads", s.options.threads == 0 ? "all" : fmt::format("{}", s.options.threads),
         "CPU threads; all takes every core.");
+  if (some_kernel_reads(s, Option::stages))
+    add(SweepField::stages, "Stages", s.options.stages == 0 ? "usual" : fmt::format("{}", s.options.stages),
+        "K and V tiles in a GPU kernel's shared memory at once; usual: what each kernel takes by itself.");
   add(SweepField::seconds, "Time a point", fmt::format("{} s", s.seconds_per_point),
       "Repeats stop at this time, or sooner when the median's 95 % interval is under 1 %.");
   return out;
@@ -263,6 +276,8 @@ Result<SweepSpec> with_field(SweepSpec s, SweepField field, std::string_view tex
     case SweepField::dims:
       return pair(s.base.D, s.base.Dv);
     case SweepField::tile: {
+      s.tuned = is_word(text, {"tuned"});
+      if (s.tuned) text = "usual";
       auto o = with_tile(s.options, text);
       if (!o) return tl::unexpected(o.error());
       s.options = *o;
@@ -274,6 +289,14 @@ Result<SweepSpec> with_field(SweepSpec s, SweepField field, std::string_view tex
         if (auto counted = count(n); !counted) return counted;
       }
       s.options.threads = static_cast<std::int32_t>(n);
+      return s;
+    }
+    case SweepField::stages: {
+      std::int64_t n = 0;
+      if (!trimmed(text).empty() && !is_word(text, {"usual", "0", "auto"})) {
+        if (auto counted = count(n); !counted) return counted;
+      }
+      s.options.stages = static_cast<std::int32_t>(n);
       return s;
     }
     case SweepField::seconds: {
@@ -332,7 +355,7 @@ std::string sweep_key(const SweepSpec& s) {
                      s.tokens, o.br, o.bc, o.threads, o.stages, o.subtract_max, static_cast<int>(o.key_order),
                      name_of(o.accumulate), name_of(s.generator), s.seed, s.seconds_per_point, s.min_repeats,
                      s.memory_limit, s.verify, s.verify_full) +
-         fmt::format("|{} {} {} {}", s.gpu, s.arch, name_of(s.l2), s.counters);
+         fmt::format("|{} {} {} {}", s.gpu, s.arch, name_of(s.l2), s.counters) + (s.tuned ? "|tuned" : "");
 }
 
 }  // namespace attn

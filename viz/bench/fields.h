@@ -23,7 +23,7 @@ std::string short_count(std::int64_t n);
 std::string_view axis_title(Axis a);
 std::string_view axis_letter(Axis a);
 
-enum class SweepField : std::uint8_t { values, length, batch, tokens, heads, dims, tile, threads, seconds };
+enum class SweepField : std::uint8_t { values, length, batch, tokens, heads, dims, tile, threads, stages, seconds };
 
 // One line of the sweep panel. `text` is what the field shows; `help` says what may be typed.
 struct SweepFieldText {

@@ -203,6 +203,7 @@ Device gpu_device(const SweepSpec& sweep, const GpuView& gpus) {
     d.name = g.name;
     d.arch = g.arch;
     d.memory_bytes = g.memory_bytes;
+    d.cores = g.sms;
   }
   return d;
 }

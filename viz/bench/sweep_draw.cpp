@@ -14,6 +14,7 @@
 #include "viz/bench/presets.h"
 #include "viz/bench/runs_draw.h"
 #include "viz/bench/sweep_choices.h"
+#include "viz/bench/tiles.h"
 #include "viz/draw/canvas.h"
 #include "viz/draw/marks.h"
 #include "viz/draw/theme.h"
@@ -162,6 +163,22 @@ void baseline_choice(const State& state, Commands& commands) {
                       baseline_of(Processor::cpu)));
 }
 
+// Beside the tile; what is tuned is the kernel that is chosen. The page that fills as it goes is shown.
+void tune_button(const State& state, const Model& model, Commands& commands) {
+  const auto spec = tune_of(state);
+  begin_line("");
+  ImGui::BeginDisabled(!spec || model.task.running);
+  if (ImGui::Button("Tune ...###tune_tile", {-FLT_MIN, 0})) {
+    commands.push_back(ChooseBenchPage{BenchPage::tiles});
+    commands.push_back(TuneTiles{});
+  }
+  ImGui::EndDisabled();
+  tooltip(
+      spec ? fmt::format("Tries the tiles, threads and stages of {} on {}, about {:.0f} s; the page Tiles shows them.",
+                         spec->kernel, describe(spec->problem), spec->budget_s)
+           : spec.error().message);
+}
+
 void sweep_set_up(const State& state, const Model& model, BenchCache& cache, Commands& commands) {
   const SweepSpec& sweep = state.document.sweep;
   if (const std::string key = sweep_key(sweep); key != cache.drafts_for) {
@@ -178,6 +195,7 @@ void sweep_set_up(const State& state, const Model& model, BenchCache& cache, Com
       draw_menu(mask_menu(sweep), commands);
     }
     text_field(field, sweep, cache, commands);
+    if (field.field == SweepField::tile) tune_button(state, model, commands);
   }
   gpu_set_up(state, model, commands);
   draw_menu(inputs_menu(sweep), commands);

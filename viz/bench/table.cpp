@@ -8,6 +8,7 @@
 
 #include "kernels/base/bytes.h"
 #include "kernels/ladder.h"
+#include "profiling/tune/candidates.h"
 #include "viz/bench/fields.h"
 #include "viz/bench/scene.h"
 
@@ -82,6 +83,8 @@ std::string peer_tip(const Measurement& m, const BenchUnit& unit) {
 // The tip of a kernel of several launches tells what each took.
 BenchCell time_cell(const Measurement& m, const BenchUnit& unit) {
   BenchCell cell = cell_of(m, "time_us_median", unit);
+  if (const auto row = find_kernel(m.key.kernel); cell.available && row && !m.tile_from.empty())
+    cell.tip += fmt::format("; tile {} ({})", tile_words(**row, m.key.options), m.tile_from);
   if (cell.available && m.peer) cell.tip += peer_tip(m, unit);
   if (!cell.available || m.launches.size() < 2 || m.launch_us.size() != m.launches.size()) return cell;
   for (std::size_t n = 0; n < m.launches.size(); ++n)

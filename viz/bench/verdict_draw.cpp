@@ -95,6 +95,7 @@ constexpr std::array kPages{
     Page{BenchPage::charts, "Charts", "Four charts along the axis, and the table (F7)"},
     Page{BenchPage::ladder, "Ladder", "The rungs of one problem: what changed from one to the next, and why (F7)"},
     Page{BenchPage::sources, "Sources", "The sources of two rungs side by side"},
+    Page{BenchPage::tiles, "Tiles", "Every tile of the chosen kernel: which fit, and how fast each is"},
 };
 
 // Pixels, the gaps between them included.

@@ -14,6 +14,7 @@
 #include "viz/bench/source_pair_draw.h"
 #include "viz/bench/sweep_draw.h"
 #include "viz/bench/table_draw.h"
+#include "viz/bench/tiles_draw.h"
 #include "viz/bench/verdict_draw.h"
 #include "viz/draw/theme.h"
 #include "viz/draw/widgets.h"
@@ -117,6 +118,9 @@ void draw_bench(const State& state, const Model& model, BenchHeld& held, Command
         break;
       case BenchPage::sources:
         draw_source_pair(cache.sources, cache.source_held, room, commands);
+        break;
+      case BenchPage::tiles:
+        draw_tiles(cache.tiles, state.document.sweep, room, commands);
         break;
     }
   }

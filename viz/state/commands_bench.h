@@ -75,6 +75,8 @@ struct ExportTrace {
 struct TakeSweepOf {
   std::string id;
 };
-using BenchEffect = std::variant<RunSweep, ExportCsv, ExportJson, ExportTrace, TakeSweepOf>;
+// Tries the tiles of the kernel that is chosen in Bench, on the problem of the value that is looked at.
+struct TuneTiles {};
+using BenchEffect = std::variant<RunSweep, ExportCsv, ExportJson, ExportTrace, TakeSweepOf, TuneTiles>;
 
 }  // namespace attn

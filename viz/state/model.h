@@ -18,7 +18,8 @@
 
 namespace attn {
 
-struct LearnDesk;  // viz/learn/desk.h
+struct LearnDesk;   // viz/learn/desk.h
+struct TuneResult;  // profiling/tune/tune.h
 
 // A running or finished task, as panels show it. `title` is empty where there is none.
 struct TaskView {
@@ -34,11 +35,13 @@ struct GpuChoice {
   std::int32_t index = 0;
   std::string name, arch;
   std::uint64_t memory_bytes = 0;
+  std::int32_t sms = 0;
 };
 struct GpuView {
   bool looked = false;
   std::string why_none;
   std::vector<GpuChoice> gpus;
+  std::string compiler;  // "NVRTC 13.0"; empty: there is none
 };
 
 // What runs peers: python3 with torch.
@@ -81,6 +84,14 @@ struct ListingView {
   std::string error;
 };
 
+// The tiles of one kernel on one problem, as they are tried or as they were kept.
+struct TuningView {
+  std::string of;                            // tuning_key() of what it shows; empty: nothing was looked for
+  std::shared_ptr<const TuneResult> result;  // null: `none` says why
+  std::string none;
+  bool running = false;
+};
+
 // A file that Ctrl+O lists.
 struct KnownFile {
   std::string path;
@@ -101,6 +112,7 @@ struct Model {
   GpuView gpu;
   PeersView peers;
   ListingView listing;
+  TuningView tuning;
   std::vector<KnownFile> files;  // recent ones first
   TaskView task;
   std::shared_ptr<const LearnDesk> learn;  // null until Learn is first looked at

@@ -10,6 +10,8 @@ std::string_view name_of(BenchPage page) {
       return "ladder";
     case BenchPage::sources:
       return "sources";
+    case BenchPage::tiles:
+      return "tiles";
   }
   return "?";
 }

@@ -10,9 +10,10 @@
 
 namespace attn {
 
-// What stands right of the sweep: the charts and their table, the rungs one over the other, or the sources of two.
-enum class BenchPage : std::uint8_t { charts, ladder, sources };
-std::string_view name_of(BenchPage page);  // "charts", "ladder", "sources"
+// What stands right of the sweep: the charts and their table, the rungs one over the other, the sources of two, or the
+// tiles that were tried of one.
+enum class BenchPage : std::uint8_t { charts, ladder, sources, tiles };
+std::string_view name_of(BenchPage page);  // "charts", "ladder", "sources", "tiles"
 
 constexpr std::size_t kBenchCharts = 4;
 // Stands among the ids of metrics for DRAM bytes read and written together, with what was predicted of them.

@@ -96,7 +96,8 @@ TEST(StateString, AnyStateComesBack) {
     s.view.step.reading = static_cast<OutputReading>(pick(0, 1));
     s.view.step.chart = static_cast<StepChart>(pick(0, 5));
     if (pick(0, 1) != 0) s.view.bench.value = pick(1, 99);
-    s.view.bench.page = static_cast<BenchPage>(pick(0, 2));
+    s.view.bench.page = static_cast<BenchPage>(pick(0, 3));
+    d.sweep.tuned = pick(0, 1) != 0;
     if (pick(0, 1) != 0) s.view.bench.sources = {"naive", "flash_mma"};
     s.view.step.fragment_rung = static_cast<FragmentRung>(pick(0, 1));
     s.view.step.fragment_tile = static_cast<FragmentTile>(pick(0, 5));

@@ -44,7 +44,7 @@ inline Result<void> break_at(const std::string& call, const Fault& fault, bool& 
 }
 
 // Remembers no numbers: memory is plain memory of the process, launches do nothing.
-class BreakingDriver final : public gpu::Driver {
+class BreakingDriver : public gpu::Driver {
  public:
   BreakingDriver(Fault fault, std::shared_ptr<LaunchLog> log) : fault_(std::move(fault)), log_(std::move(log)) {}
 

@@ -1,0 +1,14 @@
+#include "profiling/measure/source_now.h"
+
+#include "attnscope_version.h"
+#include "kernels/gpu/compile/sources.h"
+
+namespace attn {
+
+std::string source_hash_now(const KernelRow& row) {
+  if (row.processor == Processor::cpu) return ATTNSCOPE_COMMIT;
+  const auto source = gpu::kernel_source(row.id, gpu::edited_kernels_folder());
+  return source ? source->hash : std::string();
+}
+
+}  // namespace attn

@@ -1,0 +1,14 @@
+// The source of a kernel as it would be measured now.
+#pragma once
+
+#include <string>
+
+#include "kernels/model/kernel.h"
+
+namespace attn {
+
+// What the figures of a kernel hang on besides problem and options: the program's commit for a CPU kernel, the hash of
+// its text for a GPU kernel (an edited copy's, where there is one). As MeasurementKey::source_hash.
+std::string source_hash_now(const KernelRow& row);
+
+}  // namespace attn

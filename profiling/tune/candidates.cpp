@@ -1,0 +1,211 @@
+#include "profiling/tune/candidates.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <iterator>
+#include <tuple>
+#include <utility>
+
+#include <fmt/format.h>
+
+namespace attn {
+namespace {
+
+constexpr std::array<std::int32_t, 8> kSides{16, 32, 48, 64, 96, 128, 192, 256};
+
+const OptionSpec* spec_of(const KernelRow& row, Option o) {
+  const auto at = std::ranges::find(row.options, o, &OptionSpec::option);
+  return at == row.options.end() ? nullptr : &*at;
+}
+
+bool varies(const KernelRow& row, Option o) {
+  const OptionSpec* spec = spec_of(row, o);
+  return spec != nullptr && spec->min < spec->max;
+}
+
+// 0 alone: not varied, or not read. Beyond the first that holds all `length` rows there is nothing new.
+std::vector<std::int32_t> sides(const KernelRow& row, Option o, std::int32_t fixed, std::int32_t usual,
+                                std::int64_t length) {
+  if (fixed != 0 || !varies(row, o)) return {fixed};
+  const OptionSpec& spec = *spec_of(row, o);
+  std::vector<std::int32_t> values;
+  for (const std::int32_t n : kSides) {
+    if (n >= spec.min && n <= spec.max && (n - spec.min) % spec.step == 0) values.push_back(n);
+    if (n >= length && !values.empty()) break;
+  }
+  if (usual > 0 && std::ranges::find(values, usual) == values.end()) values.push_back(usual);
+  std::ranges::sort(values);
+  return values;
+}
+
+std::vector<std::int32_t> every(const OptionSpec& spec) {
+  std::vector<std::int32_t> values;
+  for (std::int32_t n = spec.min; n <= spec.max; n += spec.step) values.push_back(n);
+  return values;
+}
+
+class Candidates {
+ public:
+  Candidates(const KernelRow& row, const Problem& p, const Options& fixed, const Device& device)
+      : row_(row), p_(p), fixed_(fixed), device_(device) {}
+
+  Result<std::vector<TileCandidate>> all() {
+    const auto usual = plan(fixed_);
+    if (!usual) return tl::unexpected(usual.error());
+    usual_ = usual->options;
+    columns_ = sides(row_, Option::bc, fixed_.bc, usual_.bc, p_.Lk);
+    for (const std::int32_t br : sides(row_, Option::br, fixed_.br, usual_.br, p_.Lq)) {
+      const std::vector<std::int32_t> threads = threads_for(br);
+      for (const std::int32_t bc : columns_) add_tile(br, bc, threads);
+    }
+    return std::move(all_);
+  }
+
+ private:
+  Result<Plan> plan(const Options& o) const {
+    if (auto takes = row_.supports(row_, p_, o, device_); !takes) return tl::unexpected(takes.error());
+    return row_.plan(row_, p_, o, device_);
+  }
+
+  Options with(std::int32_t br, std::int32_t bc, std::int32_t threads, std::int32_t stages) const {
+    Options o = fixed_;
+    o.br = br;
+    o.bc = bc;
+    o.threads = threads;
+    o.stages = stages;
+    return o;
+  }
+
+  std::vector<std::int32_t> stages() const {
+    if (fixed_.stages != 0 || !varies(row_, Option::stages)) return {fixed_.stages};
+    return every(*spec_of(row_, Option::stages));
+  }
+
+  // Which numbers of threads this Br takes hangs on nothing else: those that the least Bc and the fewest stages plan.
+  std::vector<std::int32_t> threads_for(std::int32_t br) const {
+    const bool chosen = row_.processor == Processor::gpu && fixed_.threads == 0 && varies(row_, Option::threads);
+    if (!chosen) return {fixed_.threads};
+    std::vector<std::int32_t> values;
+    for (const std::int32_t n : every(*spec_of(row_, Option::threads)))
+      if (plan(with(br, columns_.front(), n, stages().front()))) values.push_back(n);
+    return values;
+  }
+
+  void add_tile(std::int32_t br, std::int32_t bc, const std::vector<std::int32_t>& threads) {
+    std::vector<TileCandidate> refused;
+    const std::size_t before = all_.size();
+    for (const std::int32_t t : threads) {
+      for (const std::int32_t s : stages()) {
+        const Options o = with(br, bc, t, s);
+        const auto planned = plan(o);
+        planned ? add(*planned) : refused.push_back(refusal(o, planned.error()));
+      }
+    }
+    if (all_.size() > before) return;
+    if (!refused.empty()) return all_.push_back(std::move(refused.front()));
+    // No threads at all: what the kernel itself says of this tile.
+    const Options o = with(br, bc, fixed_.threads, stages().front());
+    const auto planned = plan(o);
+    all_.push_back(refusal(o, planned ? Error{ErrorKind::bad_input, "no number of threads fits it"} : planned.error()));
+  }
+
+  static TileCandidate refusal(const Options& o, const Error& why) {
+    TileCandidate c;
+    c.options = o;
+    c.why_not = why.message;
+    return c;
+  }
+
+  void add(const Plan& planned) {
+    // Two ways to the same numbers are one candidate.
+    const auto same = [&](const TileCandidate& c) { return c.why_not.empty() && c.options == planned.options; };
+    if (std::ranges::any_of(all_, same)) return;
+    TileCandidate c;
+    c.options = planned.options;
+    c.usual = planned.options == usual_;
+    for (const Launch& l : planned.launches) {
+      c.shared_bytes = std::max(c.shared_bytes, l.shared_bytes);
+      c.threads = std::max(c.threads, l.block[0] * l.block[1] * l.block[2]);
+    }
+    if (const auto arch = gpu::limits_of(device_.arch); arch && row_.processor == Processor::gpu)
+      c.occupancy = gpu::occupancy(*arch, static_cast<std::int32_t>(c.threads), 1, c.shared_bytes);
+    all_.push_back(std::move(c));
+  }
+
+  const KernelRow& row_;
+  const Problem& p_;
+  const Options& fixed_;
+  const Device& device_;
+  Options usual_;
+  std::vector<std::int32_t> columns_;  // every Bc
+  std::vector<TileCandidate> all_;
+};
+
+// How far apart two numbers are, in doublings.
+double doublings(std::int32_t a, std::int32_t b) {
+  return std::abs(std::log2(static_cast<double>(std::max(a, 1)) / std::max(b, 1)));
+}
+
+}  // namespace
+
+bool has_tiles(const KernelRow& row) {
+  return varies(row, Option::br) || varies(row, Option::bc);
+}
+
+Result<std::vector<TileCandidate>> tile_candidates(const KernelRow& row, const Problem& p, const Options& fixed,
+                                                   const Device& device) {
+  if (!has_tiles(row)) return bad_input(fmt::format("{} has no tile to tune.", row.id));
+  return Candidates(row, p, fixed, device).all();
+}
+
+void put_compiled(TileCandidate& c, const CompiledTile& compiled, const Device& device) {
+  c.compiled = compiled;
+  const auto arch = gpu::limits_of(device.arch);
+  if (!arch) return;
+  c.occupancy = gpu::occupancy(*arch, static_cast<std::int32_t>(c.threads), compiled.registers,
+                               c.shared_bytes + compiled.static_bytes);
+  if (c.occupancy.blocks == 0)
+    c.why_not = fmt::format("{} threads of {} registers with {} bytes of shared memory: no SM of {} holds a block.",
+                            c.threads, compiled.registers, c.shared_bytes + compiled.static_bytes, device.arch);
+}
+
+std::vector<std::size_t> order_to_try(std::span<const TileCandidate> candidates) {
+  std::vector<std::size_t> order;
+  for (std::size_t n = 0; n < candidates.size(); ++n)
+    if (candidates[n].why_not.empty()) order.push_back(n);
+  const auto usual = std::ranges::find_if(candidates, &TileCandidate::usual);
+  if (usual == candidates.end()) return order;
+  const Options& u = usual->options;
+  // Of threads and stages alone, then of the tile.
+  const auto beside = [&](std::size_t n) {
+    const Options& o = candidates[n].options;
+    return doublings(o.threads * std::max(u.br, 1) / std::max(o.br, 1), u.threads) + doublings(o.stages, u.stages);
+  };
+  const auto away = [&](std::size_t n) {
+    const Options& o = candidates[n].options;
+    return doublings(o.br, u.br) + doublings(o.bc, u.bc);
+  };
+  const auto first_of_tile = [&](std::size_t n) {
+    return std::ranges::none_of(order, [&](std::size_t other) {
+      const Options &a = candidates[other].options, &b = candidates[n].options;
+      return a.br == b.br && a.bc == b.bc && std::pair(beside(other), other) < std::pair(beside(n), n);
+    });
+  };
+  std::vector<std::tuple<bool, bool, double, double, std::size_t>> ranked;
+  ranked.reserve(order.size());
+  for (const std::size_t n : order) ranked.emplace_back(!candidates[n].usual, !first_of_tile(n), away(n), beside(n), n);
+  std::ranges::sort(ranked);
+  std::ranges::transform(ranked, order.begin(), [](const auto& r) { return std::get<4>(r); });
+  return order;
+}
+
+std::string tile_words(const KernelRow& row, const Options& o) {
+  std::string words =
+      spec_of(row, Option::bc) == nullptr ? fmt::format("{}", o.br) : fmt::format("{} x {}", o.br, o.bc);
+  if (row.processor == Processor::gpu && o.threads > 0) words += fmt::format(", {} threads", o.threads);
+  if (o.stages > 0) words += fmt::format(", {} stage{}", o.stages, o.stages == 1 ? "" : "s");
+  return words;
+}
+
+}  // namespace attn

@@ -1,0 +1,307 @@
+#include "profiling/tune/store.h"
+
+#include <algorithm>
+#include <bit>
+#include <chrono>
+#include <cstddef>
+#include <limits>
+#include <span>
+#include <system_error>
+#include <utility>
+#include <vector>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "kernels/base/clock.h"
+#include "kernels/base/files.h"
+#include "kernels/base/folders.h"
+#include "kernels/base/hash.h"
+#include "kernels/formats/json_fields.h"
+#include "kernels/model/problem_json.h"
+#include "profiling/tune/export.h"
+
+namespace attn {
+namespace {
+
+using nlohmann::json;
+
+constexpr int kVersion = 1;
+constexpr std::uint64_t kMaxBytes = 8ULL << 20;
+constexpr std::size_t kMaxTiles = 1 << 14, kMaxText = 4096;
+constexpr std::int64_t kMax32 = std::numeric_limits<std::int32_t>::max(), kMaxWhole = std::int64_t{1} << 53;
+constexpr std::int64_t kBandRows = 64;
+
+std::string band(std::int64_t n) {
+  if (n < 1) return "0..0";
+  const auto low = std::int64_t{1} << (std::bit_width(static_cast<std::uint64_t>(n)) - 1);
+  return fmt::format("{}..{}", low, 2 * low - 1);
+}
+
+json key_to_json(const TunedKey& k) {
+  return {{"kernel", k.kernel},
+          {"device", k.device},
+          {"source_hash", k.source_hash},
+          {"compiler", k.compiler},
+          {"dtype", k.dtype},
+          {"D", k.D},
+          {"Dv", k.Dv},
+          {"mask", k.mask},
+          {"length", k.length},
+          {"blocks", k.blocks}};
+}
+
+Result<TunedKey> key_from_json(const json& j) {
+  JsonFields fields(j, "key");
+  TunedKey k;
+  k.kernel = fields.text("kernel");
+  k.device = fields.text("device");
+  k.source_hash = fields.text("source_hash");
+  k.compiler = fields.text("compiler");
+  k.dtype = fields.text("dtype");
+  k.D = fields.integer("D", 1, kMaxHeadDim);
+  k.Dv = fields.integer("Dv", 1, kMaxHeadDim);
+  k.mask = fields.text("mask");
+  k.length = fields.text("length");
+  k.blocks = fields.text("blocks");
+  if (auto read = fields.result(); !read) return tl::unexpected(read.error());
+  return k;
+}
+
+Result<TimeStatistics> time_from_json(const json& j) {
+  JsonFields fields(j, "time");
+  TimeStatistics t;
+  t.n = static_cast<std::int32_t>(fields.integer("n", 1, kMax32));
+  const auto us = [&](const char* key) {
+    const double value = fields.number(key);
+    if (!(value >= 0 && value < 1e15)) fields.refuse(key, fmt::format("is {}; 0 to 1e15 would do", value));
+    return value;
+  };
+  t.median = us("median");
+  t.q1 = us("q1");
+  t.q3 = us("q3");
+  t.min = us("min");
+  t.max = us("max");
+  t.ci_low = us("ci_low");
+  t.ci_high = us("ci_high");
+  t.settled = fields.boolean("settled");
+  t.drifted = fields.boolean("drifted");
+  if (auto read = fields.result(); !read) return tl::unexpected(read.error());
+  return t;
+}
+
+Result<TriedTile> tile_from_json(const json& j) {
+  JsonFields fields(j, "tile");
+  TriedTile t;
+  const auto fate = tile_fate_from_name(fields.text("fate"));
+  if (!fate) fields.refuse("fate", "is not known");
+  t.fate = fate.value_or(TileFate::not_tried);
+  t.tile.threads = fields.integer("threads", 0, kMaxWhole);
+  t.tile.shared_bytes = fields.integer("shared_bytes", 0, kMaxWhole);
+  t.tile.occupancy.blocks = static_cast<std::int32_t>(fields.integer("blocks_per_sm", 0, kMax32));
+  t.tile.occupancy.warps = static_cast<std::int32_t>(fields.integer("warps_per_sm", 0, kMax32));
+  t.tile.occupancy.max_warps = static_cast<std::int32_t>(fields.integer("max_warps", 0, kMax32));
+  t.tile.occupancy.limiter = fields.text("limiter");
+  if (fields.has("why")) t.why = fields.text("why", kMaxText);
+  if (fields.has("verdict")) t.verdict = fields.text("verdict", kMaxText);
+  if (t.fate == TileFate::refused) t.tile.why_not = t.why;
+  const auto options = options_from_json(fields.object("options"), "tile, options");
+  if (auto read = fields.result(); !read) return tl::unexpected(read.error());
+  if (!options) return tl::unexpected(options.error());
+  t.tile.options = *options;
+  if (fields.has("compiled")) {
+    JsonFields compiled(j.at("compiled"), "tile, compiled");
+    t.tile.compiled =
+        CompiledTile{static_cast<std::int32_t>(compiled.integer("registers", 0, kMax32)),
+                     compiled.integer("spill_bytes", 0, kMaxWhole), compiled.integer("static_bytes", 0, kMaxWhole)};
+    if (auto read = compiled.result(); !read) return tl::unexpected(read.error());
+  }
+  for (const auto& [name, into] : {std::pair("time", &t.time), std::pair("turns", &t.turns)}) {
+    if (!fields.has(name)) continue;
+    const auto time = time_from_json(j.at(name));
+    if (!time) return tl::unexpected(time.error());
+    *into = *time;
+  }
+  return t;
+}
+
+json result_to_json(const TunedKey& key, const TuneResult& r) {
+  json tiles = json::array();
+  for (const TriedTile& t : r.tiles) tiles.push_back(tile_to_json(t));
+  return {{"key", key_to_json(key)},
+          {"problem", problem_to_json(r.problem)},
+          {"decision", name_of(*r.decision)},
+          {"words", r.words},
+          {"usual", r.usual},
+          {"chosen", r.chosen},
+          {"seconds", r.seconds},
+          {"clock", r.clock},
+          {"date", r.date},
+          {"tiles", std::move(tiles)}};
+}
+
+Result<TuneResult> result_from_json(const json& j, const TunedKey& key) {
+  JsonFields fields(j, "result");
+  const auto kept = key_from_json(fields.object("key"));
+  if (auto read = fields.result(); !read) return tl::unexpected(read.error());
+  if (!kept) return tl::unexpected(kept.error());
+  if (!(*kept == key)) return bad_input(fmt::format("it is of another key: {}", describe(*kept)));
+  TuneResult r;
+  r.kernel = key.kernel;
+  r.device = key.device;
+  const auto problem = problem_from_json(fields.object("problem"), "result, problem");
+  const auto decision = tune_decision_from_name(fields.text("decision"));
+  if (!decision) fields.refuse("decision", "is not known");
+  r.decision = decision;
+  r.words = fields.text("words", kMaxText);
+  r.seconds = fields.number("seconds");
+  r.clock = fields.text("clock");
+  r.date = fields.text("date");
+  const json& tiles = fields.array("tiles");
+  if (tiles.size() > kMaxTiles) fields.refuse("tiles", fmt::format("has more than {}", kMaxTiles));
+  const auto last = static_cast<std::int64_t>(tiles.size()) - 1;
+  r.usual = static_cast<std::size_t>(fields.integer("usual", 0, std::max<std::int64_t>(0, last)));
+  r.chosen = static_cast<std::size_t>(fields.integer("chosen", 0, std::max<std::int64_t>(0, last)));
+  if (tiles.empty()) fields.refuse("tiles", "is empty");
+  if (auto read = fields.result(); !read) return tl::unexpected(read.error());
+  if (!problem) return tl::unexpected(problem.error());
+  r.problem = *problem;
+  for (const json& t : tiles) {
+    auto tile = tile_from_json(t);
+    if (!tile) return tl::unexpected(tile.error());
+    r.tiles.push_back(*std::move(tile));
+  }
+  r.tiles[r.usual].tile.usual = true;
+  if (r.tiles[r.chosen].fate != TileFate::timed) return bad_input("the tile that it chose was not timed");
+  return r;
+}
+
+Result<TuneResult> parsed(std::span<const std::byte> bytes, const TunedKey& key) {
+  const std::string text(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+  const json j = json::parse(text, nullptr, false);
+  if (j.is_discarded() || !j.is_object()) return bad_input("it is damaged: no JSON object");
+  JsonFields fields(j, "file");
+  const std::int64_t version = fields.integer("attnscope_tiles", 0, kMax32);
+  const std::string sum = fields.text("checksum");
+  const json& result = fields.object("result");
+  if (auto read = fields.result(); !read) return tl::unexpected(read.error());
+  if (version != kVersion) return bad_input(fmt::format("its version is {}; this program reads {}", version, kVersion));
+  if (hash_of(result.dump()) != sum) return bad_input("it is damaged: its checksum does not hold");
+  return result_from_json(result, key);
+}
+
+// What the user types to tune exactly this.
+std::string command_for(const TunedKey& key, const Problem& p) {
+  std::string words = fmt::format("attnscope tune {} --b {} --hq {} --l {} --d {} --dtype {}", key.kernel, p.B, p.Hq,
+                                  p.Lq, p.D, key.dtype);
+  if (p.mask.causal) words += " --causal";
+  return words;
+}
+
+}  // namespace
+
+std::string mask_class(const Problem& p) {
+  const bool window = p.mask.window_left >= 0 || p.mask.window_right > 0;
+  std::string words = window ? "window" : p.mask.causal || p.mask.window_right == 0 ? "causal" : "full";
+  if (!p.mask.key_lengths.empty()) words += "+lengths";
+  if (p.has_bias()) words += "+bias";
+  return words;
+}
+
+std::string length_band(const Problem& p) {
+  const std::string q = band(p.Lq), k = band(p.Lk);
+  return q == k ? q : q + " x " + k;
+}
+
+std::string blocks_band(const Problem& p, const Device& d) {
+  const std::int64_t blocks = p.B * p.Hq * ((p.Lq + kBandRows - 1) / kBandRows);
+  return band(blocks / std::max<std::int64_t>(1, d.cores));
+}
+
+TunedKey tuned_key(const KernelRow& row, const Problem& p, const Device& device, const std::string& source_hash,
+                   const std::string& compiler) {
+  TunedKey k;
+  k.kernel = row.id;
+  k.device = device.name;
+  k.source_hash = source_hash;
+  k.compiler = row.processor == Processor::gpu ? compiler : "";
+  k.dtype = name_of(p.dtype);
+  k.D = p.D;
+  k.Dv = p.Dv;
+  k.mask = mask_class(p);
+  k.length = length_band(p);
+  k.blocks = blocks_band(p, device);
+  return k;
+}
+
+std::string describe(const TunedKey& k) {
+  const std::string dims = k.D == k.Dv ? fmt::format("D = {}", k.D) : fmt::format("D = {}, Dv = {}", k.D, k.Dv);
+  return fmt::format("{} on {}, {} {}, {}, L {}, {} blocks a core, source {}{}", k.kernel, k.device, k.dtype, dims,
+                     k.mask, k.length, k.blocks, k.source_hash.substr(0, 8),
+                     k.compiler.empty() ? "" : ", " + k.compiler);
+}
+
+std::filesystem::path tuned_folder() {
+  const auto cache = cache_folder();
+  return cache.empty() ? cache : cache / "tiles";
+}
+
+std::filesystem::path tuned_file(const std::filesystem::path& folder, const TunedKey& key) {
+  return folder / fmt::format("{}-{}.json", key.kernel, short_hash_of(key_to_json(key).dump()));
+}
+
+Result<void> keep_tuned(const std::filesystem::path& folder, const TunedKey& key, TuneResult result) {
+  if (folder.empty()) return fail(ErrorKind::io, "There is no cache folder: set HOME or XDG_CACHE_HOME.");
+  if (!result.decision) return bad_input("A tuning without a decision is not kept.");
+  result.date = time_text(std::chrono::system_clock::now(), TimeZone::utc, "%Y-%m-%dT%H:%M:%SZ");
+  if (auto made = make_folder(folder); !made) return made;
+  json payload = result_to_json(key, result);
+  const std::string sum = hash_of(payload.dump());
+  const json j = {{"attnscope_tiles", kVersion}, {"checksum", sum}, {"result", std::move(payload)}};
+  const std::string text = j.dump(1) + "\n";
+  return write_file_atomically(tuned_file(folder, key), std::as_bytes(std::span(text)));
+}
+
+Result<TuneResult> read_tuned(const std::filesystem::path& folder, const TunedKey& key) {
+  const auto file = tuned_file(folder, key);
+  std::error_code error;
+  if (folder.empty() || !std::filesystem::exists(file, error))
+    return fail(ErrorKind::cannot_run, fmt::format("no tile is kept for {}", describe(key)));
+  const auto bytes = read_file(file, kMaxBytes);
+  if (!bytes) return tl::unexpected(bytes.error());
+  auto result = parsed(*bytes, key);
+  if (!result)
+    return bad_input(
+        fmt::format("{} is refused: {}. Tune again, or remove the file.", file.string(), result.error().message));
+  return result;
+}
+
+Result<Options> tuned_options(const std::filesystem::path& folder, const TunedKey& key, const KernelRow& row,
+                              const Problem& p, const Options& o, const Device& device) {
+  const auto kept = read_tuned(folder, key);
+  if (!kept && kept.error().kind == ErrorKind::cannot_run)
+    return fail(ErrorKind::cannot_run, fmt::format("tile = tuned, but {}; `{}` finds one, and tile = default is what "
+                                                   "ships.",
+                                                   kept.error().message, command_for(key, p)));
+  if (!kept) return tl::unexpected(kept.error());
+  const Options& chosen = kept->tiles[kept->chosen].tile.options;
+  Options with = o;
+  with.br = chosen.br;
+  with.bc = chosen.bc;
+  with.stages = chosen.stages;
+  if (row.processor == Processor::gpu) with.threads = chosen.threads;
+  // A key does not hold everything: what was kept must be one that the kernel takes for this very problem.
+  if (auto takes = row.supports(row, p, with, device); !takes)
+    return bad_input(fmt::format("{} keeps a tile that does not fit here: {}", tuned_file(folder, key).string(),
+                                 takes.error().message));
+  return with;
+}
+
+std::string tile_from(const KernelRow& row, const Options& asked, bool tuned) {
+  if (!has_tiles(row)) return {};
+  if (tuned) return "tuned";
+  const bool threads = row.processor == Processor::gpu && asked.threads != 0;
+  return asked.br != 0 || asked.bc != 0 || asked.stages != 0 || threads ? "asked" : "default";
+}
+
+}  // namespace attn

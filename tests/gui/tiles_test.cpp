@@ -1,0 +1,103 @@
+// The map of tiles under the hand: tuned by the mouse, on the CPU for true.
+#include <gtest/gtest.h>
+
+#include <memory>
+#include <tuple>
+
+#include "tests/gui/bench_fixture.h"
+#include "viz/bench/tiles.h"
+
+namespace attn {
+namespace {
+
+class TilesTest : public ::testing::Test {
+ protected:
+  void open(int width = 1440, int height = 900, float scale = 1) {
+    window.reset();  // one at a time
+    window = std::make_unique<TestWindow>(width, height);
+    SweepSpec sweep = window->state().document.sweep;
+    sweep.kernels = {"cpu_flash"};
+    sweep.axis = Axis::L;
+    sweep.values = {48};
+    sweep.base.D = sweep.base.Dv = 8;
+    sweep.options.threads = 1;
+    window->controller().update(
+        {SetSweep{sweep}, ChooseWorkspace{Workspace::bench}, ChooseKernel{"cpu_flash"}, SetScale{scale}});
+    window->draw_frames(4);
+  }
+  const State& state() const { return window->state(); }
+  std::unique_ptr<TestWindow> window;
+};
+
+TEST_F(TilesTest, TuneInThePanelFillsTheMapAndACellSetsTheTile) {
+  open();
+  EXPECT_TRUE(window->run([&](Ctx* ctx) {
+    IM_CHECK(look_at(ctx, "setup"));
+    ctx->ItemClick("###tune_tile");
+    IM_CHECK(state().view.bench.page == BenchPage::tiles);
+    window->controller().wait();
+    const auto& result = window->controller().model().tuning.result;
+    IM_CHECK(result != nullptr);
+    IM_CHECK(result->decision.has_value());
+    IM_CHECK(result->tried() == result->fitting());
+    ctx->Yield(3);
+    IM_CHECK(look_at(ctx, "tiles"));
+    ctx->ItemClick("tile_32x16");
+    IM_CHECK(state().document.sweep.options.br == 32 && state().document.sweep.options.bc == 16);
+    IM_CHECK(state().document.sweep.options.threads == 1);
+  }));
+}
+
+TEST_F(TilesTest, TheStripLeadsThereAndEnterOnACellTakesIt) {
+  open();
+  EXPECT_TRUE(window->run([&](Ctx* ctx) {
+    IM_CHECK(look_at(ctx, "strip"));
+    ctx->ItemClick("Tiles");
+    IM_CHECK(state().view.bench.page == BenchPage::tiles);
+    ctx->Yield(3);
+    IM_CHECK(look_at(ctx, "tiles"));
+    ctx->NavMoveTo("tile_16x32");
+    ctx->KeyPress(ImGuiKey_Enter);
+    ctx->Yield(2);
+    IM_CHECK(state().document.sweep.options.br == 16 && state().document.sweep.options.bc == 32);
+  }));
+}
+
+TEST_F(TilesTest, ARunningTuningIsCancelledByTheButtonAndKeepsWhatItTried) {
+  open();
+  SweepSpec sweep = state().document.sweep;
+  sweep.values = {1024};
+  sweep.base.D = sweep.base.Dv = 64;
+  window->controller().update({SetSweep{sweep}});
+  EXPECT_TRUE(window->run([&](Ctx* ctx) {
+    IM_CHECK(look_at(ctx, "setup"));
+    ctx->ItemClick("###tune_tile");
+    const auto tried = [&] {
+      const auto& r = window->controller().model().tuning.result;
+      return r == nullptr ? 0U : r->tried();
+    };
+    for (int n = 0; n < 4000 && tried() < 2; ++n) ctx->Yield();
+    IM_CHECK(window->controller().model().task.running);
+    IM_CHECK(look_at(ctx, "panel"));
+    ctx->ItemClick("###run");
+    window->controller().wait();
+    ctx->Yield(2);
+    const auto& r = window->controller().model().tuning.result;
+    IM_CHECK(r != nullptr && !r->decision && r->tried() >= 2);
+    IM_CHECK(!window->controller().model().tuning.running);
+  }));
+}
+
+TEST_F(TilesTest, NoCellLeavesTheCardAtAnySize) {
+  for (const auto& [width, height, scale] : {std::tuple(1440, 900, 1.0F), {1920, 1080, 1.0F}, {1440, 900, 2.0F}}) {
+    open(width, height, scale);
+    window->controller().update({ChooseBenchPage{BenchPage::tiles}});
+    window->draw_frames(4);
+    const ImGuiWindow* card = child("tiles");
+    ASSERT_NE(card, nullptr);
+    EXPECT_LE(card->ContentSize.x, card->InnerRect.GetWidth() + 1) << width << " at " << scale;
+  }
+}
+
+}  // namespace
+}  // namespace attn

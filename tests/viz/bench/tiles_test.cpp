@@ -1,0 +1,179 @@
+// The map of tiles: what each cell says, before, while and after a tuning.
+#include "viz/bench/tiles.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "kernels/ladder.h"
+#include "profiling/figures/statistics.h"
+#include "tests/viz/bench/rows.h"
+#include "viz/bench/fields.h"
+
+namespace attn {
+namespace {
+
+State state_of(const std::string& kernel, std::int64_t D = 64) {
+  State s = bench_test::sweep_state();
+  s.view.workspace = Workspace::bench;
+  s.view.bench.page = BenchPage::tiles;
+  s.view.bench.kernel = kernel;
+  SweepSpec& sweep = s.document.sweep;
+  sweep.kernels = {kernel};
+  sweep.axis = Axis::L;
+  sweep.values = {512, 4096};
+  sweep.base.D = sweep.base.Dv = D;
+  sweep.base.dtype = (*find_kernel(kernel))->dtypes.front();
+  sweep.arch = "sm_90a";
+  return s;
+}
+
+// Every tile timed: the larger the slower, but `best`.
+Model tuned(const State& s, TuneDecision decision, Options best) {
+  const TuneSpec spec = *tune_of(s);
+  Device d;
+  d.processor = Processor::gpu;
+  d.arch = "sm_90a";
+  d.name = "a GPU";
+  d.cores = 132;
+  TuneResult r = *tune_plan(spec, d);
+  for (std::size_t n = 0; n < r.tiles.size(); ++n) {
+    TriedTile& t = r.tiles[n];
+    if (t.fate == TileFate::refused) continue;
+    t.fate = TileFate::timed;
+    t.verdict = "pass";
+    const bool is_best = t.tile.options.br == best.br && t.tile.options.bc == best.bc &&
+                         t.tile.options.threads == best.threads && t.tile.options.stages == best.stages;
+    t.time = statistics_of(std::vector<double>(8, is_best ? 100.0 : 200.0));
+    if (is_best && decision == TuneDecision::faster) r.chosen = n;
+    if (is_best || n == r.usual) t.turns = t.time;
+    put_compiled(t.tile, {200, t.tile.options.br == 256 ? 64 : 0, 0}, d);
+  }
+  r.decision = decision;
+  r.words = "the sentence of the decision";
+  r.date = "2026-11-22T12:00:00Z";
+  Model m;
+  m.tuning.of = tuning_key(spec);
+  m.tuning.result = std::make_shared<const TuneResult>(r);
+  return m;
+}
+
+const TileCell& cell(const TileScene& scene, std::int32_t br, std::int32_t bc) {
+  const auto row = std::ranges::find(scene.rows, br) - scene.rows.begin();
+  const auto column = std::ranges::find(scene.columns, bc) - scene.columns.begin();
+  return scene.at(static_cast<std::size_t>(row), static_cast<std::size_t>(column));
+}
+
+Options tile(std::int32_t br, std::int32_t bc, std::int32_t threads, std::int32_t stages) {
+  Options o;
+  o.br = br;
+  o.bc = bc;
+  o.threads = threads;
+  o.stages = stages;
+  return o;
+}
+
+TEST(Tiles, BeforeAnythingRanACellSaysWhatOccupancyItWouldHave) {
+  const TileScene scene = tile_scene(state_of("flash_mma"), {});
+  ASSERT_TRUE(scene.empty.empty()) << scene.empty;
+  EXPECT_FALSE(scene.measured);
+  const TileCell& usual = cell(scene, 128, 128);
+  EXPECT_TRUE(usual.usual);
+  EXPECT_EQ(usual.state, TileCellState::waiting);
+  EXPECT_EQ(usual.text.substr(0, 4), "≤ ");
+  EXPECT_EQ(usual.small, "128 thr · 2 st");
+  EXPECT_NE(usual.tip.find("of shared memory, at most"), std::string::npos) << usual.tip;
+  EXPECT_NE(scene.headline.find("choices of tile, threads and stages fit"), std::string::npos) << scene.headline;
+}
+
+TEST(Tiles, WhatDoesNotFitSaysWhy) {
+  State s = state_of("flash_mma", 256);
+  s.document.sweep.arch = "sm_86";
+  const TileCell& large = cell(tile_scene(s, {}), 256, 128);
+  EXPECT_EQ(large.state, TileCellState::refused);
+  EXPECT_NE(large.tip.find("sm_86 has 101376"), std::string::npos) << large.tip;
+}
+
+TEST(Tiles, ACellIsTheFastestOfItsThreadsAndStages) {
+  const State s = state_of("flash_mma");
+  const TileScene scene = tile_scene(s, tuned(s, TuneDecision::faster, tile(64, 64, 128, 3)));
+  const TileCell& best = cell(scene, 64, 64);
+  EXPECT_EQ(best.text, "100");
+  EXPECT_EQ(scene.unit, "µs");
+  EXPECT_EQ(best.small, "128 thr · 3 st");
+  EXPECT_EQ(best.options, tile(64, 64, 128, 3));
+  EXPECT_DOUBLE_EQ(best.share, 1);
+  EXPECT_TRUE(best.chosen);
+  EXPECT_DOUBLE_EQ(cell(scene, 128, 128).share, 0.5);
+  EXPECT_FALSE(cell(scene, 128, 128).chosen);
+  EXPECT_TRUE(cell(scene, 256, 16).spills);
+  EXPECT_FALSE(best.spills);
+  EXPECT_NE(scene.headline.find("64 x 64, 128 threads, 3 stages is faster than the usual tile"), std::string::npos)
+      << scene.headline;
+  EXPECT_EQ(scene.reason, "the sentence of the decision");
+  ASSERT_EQ(scene.table.size(), 2U);
+  EXPECT_EQ(scene.table[0].back(), "chosen");
+  EXPECT_EQ(scene.table[0][4], "2.000×");
+  EXPECT_EQ(scene.table[1].back(), "usual");
+  EXPECT_NE(scene.note.find("kept 2026-11-22"), std::string::npos) << scene.note;
+}
+
+TEST(Tiles, WhereOneCannotTellTheHeadlineSaysSo) {
+  const State s = state_of("flash_mma");
+  const TileScene scene = tile_scene(s, tuned(s, TuneDecision::cannot_tell, tile(64, 64, 128, 3)));
+  EXPECT_NE(scene.headline.find("is kept: can't tell"), std::string::npos) << scene.headline;
+  EXPECT_TRUE(cell(scene, 128, 128).chosen);
+}
+
+TEST(Tiles, ASurfaceOfAnotherProblemIsNotShown) {
+  State s = state_of("flash_mma");
+  const Model m = tuned(s, TuneDecision::faster, tile(64, 64, 128, 3));
+  s.view.bench.value = 512;
+  EXPECT_FALSE(tile_scene(s, m).measured);
+  s.view.bench.value = 4096;
+  EXPECT_TRUE(tile_scene(s, m).measured);
+}
+
+TEST(Tiles, AKernelWithoutTilesSaysWhatToDo) {
+  const TileScene scene = tile_scene(state_of("naive"), {});
+  EXPECT_EQ(scene.empty, "naive has no tile: choose a kernel that has one.");
+}
+
+TEST(Tiles, ACellPutsItsNumbersIntoTheSweep) {
+  SweepSpec sweep = state_of("flash_mma").document.sweep;
+  sweep.tuned = true;
+  const SweepSpec gpu = sweep_with_tile(sweep, tile(64, 32, 128, 3), true);
+  EXPECT_FALSE(gpu.tuned);
+  EXPECT_EQ(gpu.options, tile(64, 32, 128, 3));
+  EXPECT_EQ(sweep_with_tile(sweep, tile(64, 32, 128, 0), false).options, tile(64, 32, 0, 0));  // a CPU's threads stay
+}
+
+TEST(Tiles, TheFieldOfTheTileTakesTunedAndTheFieldOfStagesANumber) {
+  const SweepSpec sweep = state_of("flash_mma").document.sweep;
+  const auto text_of = [](const SweepSpec& s, SweepField field) {
+    for (const SweepFieldText& f : sweep_fields(s))
+      if (f.field == field) return f.text;
+    return std::string("none");
+  };
+  EXPECT_EQ(text_of(sweep, SweepField::tile), "usual");
+  const auto tuned = with_field(sweep, SweepField::tile, "tuned");
+  ASSERT_TRUE(tuned);
+  EXPECT_TRUE(tuned->tuned);
+  EXPECT_EQ(text_of(*tuned, SweepField::tile), "tuned");
+  const auto back = with_field(*tuned, SweepField::tile, "64 x 32");
+  ASSERT_TRUE(back);
+  EXPECT_FALSE(back->tuned);
+  EXPECT_NE(sweep_key(*tuned), sweep_key(sweep));
+  EXPECT_EQ(text_of(sweep, SweepField::stages), "usual");
+  const auto stages = with_field(sweep, SweepField::stages, "3");
+  ASSERT_TRUE(stages);
+  EXPECT_EQ(stages->options.stages, 3);
+  EXPECT_EQ(with_field(*stages, SweepField::stages, "usual")->options.stages, 0);
+  EXPECT_EQ(text_of(state_of("cpu_flash").document.sweep, SweepField::stages), "none");
+}
+
+}  // namespace
+}  // namespace attn
