@@ -243,18 +243,22 @@ std::optional<Pulse> beat_of(const Heartbeat& h) {
 }
 
 std::optional<BeatTail> tail_of(const Heartbeat& h) {
+  constexpr std::size_t kLeast = 2;  // samples: one alone is the edge of the launch
   const BeatCounter* sms = counter_of(h, "sms");
   if (sms == nullptr || h.launches.empty()) return std::nullopt;
   const std::size_t which = longest_launch(h);
   const BeatLaunch& launch = h.launches[which];
   double from = launch.end_us;
+  std::size_t few = 0;
   for (std::size_t n = h.samples.size(); n-- > 0;) {
     const double start = static_cast<double>(h.samples[n].start_ns) * 1e-3;
     const double end = static_cast<double>(h.samples[n].end_ns) * 1e-3;
     if (end > launch.end_us) continue;  // it is not of the launch alone
     if (start < launch.start_us || sms->values[n] >= kFullSms) break;
     from = start;
+    ++few;
   }
+  if (few < kLeast) from = launch.end_us;
   return BeatTail{which, from, (launch.end_us - from) / (launch.end_us - launch.start_us)};
 }
 

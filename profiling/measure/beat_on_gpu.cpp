@@ -87,7 +87,7 @@ class BeatPoint {
   }
 
   Result<Heartbeat> beat_until_whole(gpu::DeviceRun& run, double us) {
-    BeatPlan plan = beat_plan(us);
+    BeatPlan plan = beat_plan(us, p_.l2);
     for (std::int32_t attempt = 1;; ++attempt, plan = slower(plan)) {
       say(fmt::format("listening to {}, every {:.1f} us", p_.kernel, static_cast<double>(plan.interval) * 1e-3));
       auto beats = beat_once(run, plan);
@@ -126,11 +126,11 @@ class BeatPoint {
 
 }  // namespace
 
-BeatPlan beat_plan(double us) {
+BeatPlan beat_plan(double us, L2State l2) {
   const double ns = std::max(1.0, us) * 1000;
   const double wanted = std::clamp(ns / kWanted, kLeastNs, kSlowNs);
   const double interval = std::ceil(std::max(wanted, ns / kMost) / kStepNs) * kStepNs;
-  return {static_cast<std::int64_t>(interval), room_for(us, interval)};
+  return {static_cast<std::int64_t>(interval), room_for(l2 == L2State::warm ? 2 * us : us, interval)};
 }
 
 BeatPlan slower(BeatPlan plan) {

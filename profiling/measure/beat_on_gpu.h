@@ -18,7 +18,8 @@ struct BeatPlan {
   std::size_t most_samples = 0;  // with what lies around the run
   bool operator==(const BeatPlan&) const = default;
 };
-BeatPlan beat_plan(double us);
+// `l2` warm: another run goes before it, and is read as well.
+BeatPlan beat_plan(double us, L2State l2 = L2State::cold);
 // Half as often: after a run whose samples were lost.
 BeatPlan slower(BeatPlan plan);
 

@@ -18,7 +18,7 @@ namespace attn {
 namespace {
 
 // Logical pixels.
-constexpr float kHead = 24, kMark = 20, kStripLeast = 34, kStripMost = 84, kGap = 5, kAxis = 34, kLabel = 168,
+constexpr float kHead = 24, kMark = 20, kStripLeast = 32, kStripMost = 84, kGap = 5, kAxis = 34, kLabel = 168,
                 kLabelNarrow = 136, kNarrow = 560, kScale = 56, kWords = 20, kPads = 32;
 constexpr float kLeastDrag = 4, kNamed = 48;  // a launch that is narrower has its name in its tip alone
 

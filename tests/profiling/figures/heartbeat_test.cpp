@@ -118,6 +118,7 @@ TEST(Heartbeat, TheTailIsWhereTooFewMultiprocessorsWorkUntilTheEnd) {
   EXPECT_DOUBLE_EQ(tail->share, 25.0 / 55);
   EXPECT_FALSE(tail_of(beats({1, 2}, {{"k", 0, 10}}, "fma"))) << "the chip does not count it";
   EXPECT_DOUBLE_EQ(tail_of(beats({0, 100, 100}, {{"k", 0, 20}}, "sms"))->share, 0);
+  EXPECT_DOUBLE_EQ(tail_of(beats({0, 100, 100, 60}, {{"k", 0, 30}}, "sms"))->share, 0) << "the launch's edge";
 }
 
 TEST(Heartbeat, LostSamplesAreSeenAtBothEndsAndBetween) {

@@ -24,6 +24,12 @@ TEST(BeatPlan, AShortRunIsReadEveryMicrosecondAndALongOneEveryTwenty) {
   }
 }
 
+TEST(BeatPlan, HasRoomForTheRunThatWarmsTheCache) {
+  const BeatPlan plan = beat_plan(99000, L2State::warm);
+  EXPECT_EQ(plan.interval, beat_plan(99000).interval);
+  EXPECT_GT(static_cast<double>(plan.most_samples) * static_cast<double>(plan.interval), 2.2 * 99000 * 1000);
+}
+
 // A kernel of 20 us that begins at 1 ms of the GPU's clock; all counters but the second.
 Beats beats() {
   Beats b;
