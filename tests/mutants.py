@@ -28,6 +28,7 @@ KERNELS = ("test_kernels", "Judge*:NotFinite*:ChooseRows*:Reference*:Baseline*:T
 FIGURES = ("test_profiling", "Figures*:DerivedFigures*:SpeedUp*:MetricTable*:*Baseline*")
 CSV = ("test_profiling", "Csv*")
 HISTORY = ("test_app", "History*")
+TUNE = ("test_profiling", "Tune*:Tile*:JudgeTurns*")
 SESSIONS = ("test_profiling", "SessionFile*")
 
 # (folder in which the text stands once, text, instead, who must notice)
@@ -89,6 +90,12 @@ MUTANTS = (
     ("profiling/session/csv_field.cpp", "if (c == '\"') field += '\"';", "", CSV),
     ("profiling/session/csv.cpp", '"not available: " + f.reason', 'f.reason', CSV),
     ("profiling/session/csv.cpp", '? "loaded" : "live"', '? "live" : "loaded"', CSV),
+    # tiles
+    ("profiling/tune/tune.cpp", "best->ci_high < usual.ci_low", "best->median < usual.median", TUNE),
+    ("profiling/tune/tune.cpp", "m.verdict->not_judged ? TileFate::failed : TileFate::wrong", "TileFate::timed", TUNE),
+    ("profiling/tune/tune.cpp", "gone() > (1 - kTurnsShare) * spec_.budget_s) return", "false) return", TUNE),
+    ("profiling/tune/store.cpp", "if (hash_of(result.dump()) != sum)", "if (false)", TUNE),
+    ("profiling/tune/store.cpp", "if (!(*kept == key))", "if (false)", TUNE),
     # undo
     ("app/state/history.cpp", "  gesture_ = 0;\n  if (past_.empty())", "  if (past_.empty())", HISTORY),
     ("app/state/history.cpp", "future_.clear();", "", HISTORY),

@@ -236,8 +236,8 @@ TunedKey tuned_key(const KernelRow& row, const Problem& p, const Device& device,
 
 std::string describe(const TunedKey& k) {
   const std::string dims = k.D == k.Dv ? fmt::format("D = {}", k.D) : fmt::format("D = {}, Dv = {}", k.D, k.Dv);
-  return fmt::format("{} on {}, {} {}, {}, L {}, {} blocks a core, source {}{}", k.kernel, k.device, k.dtype, dims,
-                     k.mask, k.length, k.blocks, k.source_hash.substr(0, 8),
+  return fmt::format("{} on {}, {} {}, {}, L {}, {} blocks {}, source {}{}", k.kernel, k.device, k.dtype, dims, k.mask,
+                     k.length, k.blocks, k.compiler.empty() ? "a core" : "an SM", k.source_hash.substr(0, 8),
                      k.compiler.empty() ? "" : ", " + k.compiler);
 }
 
