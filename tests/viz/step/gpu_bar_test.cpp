@@ -49,7 +49,9 @@ TEST(Beside, IsTheCpusRunOfTheSameTiles) {
       EXPECT_EQ(d.difference, std::fabs(static_cast<double>(d.gpu) - static_cast<double>(d.cpu)));
     }
     // flash_simt alone sums in another order than the CPU, in base 2.
-    if (std::string(kernel) == "flash_simt") EXPECT_GT(of(beside, "S").difference, 0);
+    if (std::string(kernel) == "flash_simt") {
+      EXPECT_GT(of(beside, "S").difference, 0);
+    }
   }
 }
 
