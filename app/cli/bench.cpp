@@ -3,7 +3,9 @@
 #include <limits>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -11,6 +13,7 @@
 
 #include "app/cli/bench_file.h"
 #include "app/cli/command.h"
+#include "app/cli/kernel_arguments.h"
 #include "app/cli/peer_arguments.h"
 #include "app/cli/problem_arguments.h"
 #include "app/cli/text.h"
@@ -23,6 +26,7 @@
 #include "kernels/model/kernel.h"
 #include "profiling/session/session.h"
 #include "profiling/session/trace.h"
+#include "profiling/sweep/of_rows.h"
 #include "profiling/sweep/sweep.h"
 
 namespace attn::cli {
@@ -35,7 +39,7 @@ struct BenchArguments {
   bool no_counters = false, warm_l2 = false, resume = false, force = false, no_samples = false;
   std::string csv, json, trace, attn, png;
   std::optional<std::int64_t> tokens;
-  double time_limit = 1;
+  double time_limit = 1, hang_limit = 0;
   std::int32_t repeats = 5;
   ProblemArguments problem;
   OptionArguments options;
@@ -43,34 +47,41 @@ struct BenchArguments {
 };
 
 // Left out: the kernels of the device. A kernel that does not run on the named device is refused.
-Result<void> choose_kernels(const BenchArguments& a, SweepSpec& s) {
+Result<NamedKernels> choose_kernels(const BenchArguments& a, SweepSpec& s) {
   const auto device = choose_device(a.device);
   if (!device) return tl::unexpected(device.error());
   s.gpu = device->index;
   s.l2 = a.warm_l2 ? L2State::warm : L2State::cold;
   s.counters = !a.no_counters;
   if (!a.arch.empty()) s.arch = a.arch;
-  s.kernels = a.kernels.empty() ? std::vector<std::string>{} : split(a.kernels, ',');
-  if (s.kernels.empty()) {
+  auto named = kernels_named("--kernels", a.kernels.empty() ? std::vector<std::string>{} : split(a.kernels, ','));
+  if (!named) return named;
+  if (named->rows.empty()) {
     for (const KernelRow* row : ladder())
-      if (row->processor == device->processor) s.kernels.emplace_back(row->id);
+      if (row->processor == device->processor) named->rows.push_back(row);
   }
-  if (auto r = check_once("--kernels", s.kernels); !r) return r;
-  if (a.device != "cpu") return ok();
-  for (const std::string& id : s.kernels) {
-    if (const auto row = find_kernel(id); row && (*row)->processor == Processor::gpu)
-      return bad_input(fmt::format("{} runs on a GPU, and --device cpu was given.", id));
+  for (const KernelRow* row : named->rows) {
+    s.kernels.emplace_back(row->id);
+    if (a.device == "cpu" && row->processor == Processor::gpu)
+      return bad_input(fmt::format("{} runs on a GPU, and --device cpu was given.", row->id));
   }
-  return ok();
+  return named;
 }
 
-Result<SweepSpec> spec_of(const BenchArguments& a) {
+// What is measured: the sweep, and the rows of its kernels.
+struct BenchSweep {
+  SweepSpec spec;
+  NamedKernels kernels;
+};
+
+Result<BenchSweep> sweep_of(const BenchArguments& a) {
   SweepSpec s;
   s.base = initial_state().document.sweep.base;
   if (auto r = a.problem.apply_to(s.base); !r) return tl::unexpected(r.error());
   if (auto r = a.options.apply_to(s.options); !r) return tl::unexpected(r.error());
   s.tuned = a.options.tuned();
-  if (auto r = choose_kernels(a, s); !r) return tl::unexpected(r.error());
+  auto kernels = choose_kernels(a, s);
+  if (!kernels) return tl::unexpected(kernels.error());
   const auto axis = axis_from_name(a.axis);
   if (!axis) return tl::unexpected(axis.error());
   s.axis = *axis;
@@ -102,11 +113,9 @@ Result<SweepSpec> spec_of(const BenchArguments& a) {
   const auto limit = memory_limit_of(a.memory_limit);
   if (!limit) return tl::unexpected(limit.error());
   s.memory_limit = *limit;
-  if (auto r = validate(s); !r) return tl::unexpected(r.error());
-  std::vector<const KernelRow*> rows;
-  for (const std::string& id : s.kernels) {
-    if (const auto row = find_kernel(id)) rows.push_back(*row);
-  }
+  const std::vector<const KernelRow*>& rows = kernels->rows;
+  if (auto r = validate(s, rows); !r) return tl::unexpected(r.error());
+  if (auto r = check_hang_limit(a.hang_limit); !r) return tl::unexpected(r.error());
   if (auto r = a.options.check_read_by(rows); !r) return tl::unexpected(r.error());
   const auto has = [&](Processor p) {
     return std::ranges::any_of(rows, [&](auto* row) { return row->processor == p; });
@@ -114,7 +123,7 @@ Result<SweepSpec> spec_of(const BenchArguments& a) {
   const auto peers = a.peers.ids(has(Processor::cpu), has(Processor::gpu));
   if (!peers) return tl::unexpected(peers.error());
   s.peers = *peers;
-  return s;
+  return BenchSweep{std::move(s), *std::move(kernels)};
 }
 
 std::string row_words(const Measurement& m) {
@@ -210,14 +219,32 @@ Result<void> check_outputs(const BenchArguments& a) {
       {}, {{"--csv", a.csv}, {"--json", a.json}, {"--trace", a.trace}, {"--attn", a.attn}, {"--png", a.png}});
 }
 
+// Rows of an earlier text of the same file are those of another kernel: beside new ones they would be taken for its own.
+Result<void> check_unchanged(const gpu::OwnKernels& own, std::span<const Measurement> earlier,
+                             const std::string& file) {
+  for (const auto& kernel : own) {
+    const std::string_view stem = gpu::own_stem(kernel->name);
+    for (const Measurement& m : earlier) {
+      if (gpu::own_stem(m.key.kernel) != stem || m.key.kernel == kernel->name) continue;
+      return bad_input(fmt::format("{} has rows of {}, and {} has changed since: it is {} now. Name another session.",
+                                   file, m.key.kernel, kernel->cu.name, kernel->name));
+    }
+  }
+  return ok();
+}
+
 Result<int> bench(const BenchArguments& a, Stopper& stopper) {
-  const auto spec = spec_of(a);
-  if (!spec) return tl::unexpected(spec.error());
+  const auto sweep = sweep_of(a);
+  if (!sweep) return tl::unexpected(sweep.error());
+  const SweepSpec* const spec = &sweep->spec;
+  const std::vector<const KernelRow*>& kernels = sweep->kernels.rows;
   if (auto r = check_outputs(a); !r) return tl::unexpected(r.error());
 
   const auto setup = a.peers.setup();
   if (!setup) return tl::unexpected(setup.error());
   GpuBench gpu;
+  gpu.bring(sweep->kernels.own);
+  gpu.limit_points(a.hang_limit);
   PeerBench peers(*setup, &gpu);
   SweepCallbacks callbacks;
   callbacks.gpu = gpu.runner(*spec, stopper.token());
@@ -228,8 +255,9 @@ Result<int> bench(const BenchArguments& a, Stopper& stopper) {
   if (!file) return tl::unexpected(file.error());
   for (const std::string& note : file->notes()) say(fmt::format("attnscope: {}: {}.", a.attn, note));
   callbacks.kept = file->earlier();
-  say(estimate(*spec, file->earlier()).words);
-  const SweepCount known = count_finished(*spec, file->earlier(), callbacks.gpu->device);
+  if (auto r = check_unchanged(sweep->kernels.own, file->earlier(), a.attn); !r) return tl::unexpected(r.error());
+  say(estimate(*spec, kernels, file->earlier()).words);
+  const SweepCount known = count_finished(*spec, kernels, file->earlier(), callbacks.gpu->device);
   if (a.resume) say(fmt::format("{} of {} points are finished in {}.", known.finished, known.points, a.attn));
   callbacks.progress = [](const SweepProgress& p) {
     say_progress(fmt::format("{}/{}  {}{}", p.done, p.total, p.now, time_words(p.seconds_left)));
@@ -239,7 +267,7 @@ Result<int> bench(const BenchArguments& a, Stopper& stopper) {
     if (const auto kept = file->add(m); !kept) say("attnscope: " + kept.error().message);
     say(row_words(m));
   };
-  const auto rows = run_sweep(*spec, callbacks, stopper.token());
+  const auto rows = run_sweep(*spec, kernels, callbacks, stopper.token());
   say_progress("");
   if (!rows) return tl::unexpected(rows.error());
   if (auto r = write_outputs(a, *spec, *file); !r) return tl::unexpected(r.error());
@@ -268,7 +296,9 @@ void add_outputs(Parser parser, BenchArguments& a) {
 Command add_bench(Parser program) {
   auto a = std::make_shared<BenchArguments>();
   Parser parser = program.add_subcommand("bench", "Time kernels along one axis");
-  parser.add_option("--kernels", a->kernels, "Some of `attnscope list`; left out: those of the device")
+  parser
+      .add_option("--kernels", a->kernels,
+                  "Some of `attnscope list`, and FILE.cu of your own; left out: those of the device")
       ->type_name("ID,ID,...");
   parser.add_option("--axis", a->axis, "L, B, H, D, br, bc or threads; left out: L")->type_name("NAME");
   parser.add_option("--values", a->values, "Where on the axis")->required()->type_name("N,N,...");
@@ -278,6 +308,8 @@ Command add_bench(Parser program) {
   parser.add_option("--repeats", a->repeats, "Repeats of a point, at least")->type_name("N");
   parser.add_option("--verify", a->verify, "Rows that are checked: sampled, full or none")->type_name("WHICH");
   parser.add_option("--time-limit", a->time_limit, "Of the repeats of one point; left out: 1")->type_name("SECONDS");
+  add_hang_limit(parser, a->hang_limit,
+                 "GPU: a point that takes longer is stopped and fails; left out: 120 and eight times --time-limit");
   parser.add_option("--memory-limit", a->memory_limit, "Refuse points that take more; left out: what is free")
       ->type_name("BYTES");
   parser.add_option("--device", a->device, "cpu, gpu, or gpu:1 for the second GPU; left out: GPU kernels on the first")
@@ -296,6 +328,7 @@ Command add_bench(Parser program) {
       "Examples:\n"
       "  attnscope bench --kernels cpu_multicore,cpu_flash --axis L --values 512,1024,2048 --csv sweep.csv\n"
       "  attnscope bench --kernels naive,tiled,flash_simt --values 512,1024,2048 --tokens 16384 --hq 16 -o gpu.attn\n"
+      "  attnscope bench --kernels my_attention.cu,flash_simt --values 512,1024,2048 --hq 16 --d 64\n"
       "  attnscope bench --kernels naive,flash_mma --values 1024,4096 --dtype f16 --peers -o beside_torch.attn\n"
       "  attnscope bench --axis bc --values 16,32,64,128 --kernels cpu_flash --lq 1024 --d 128 --causal --json -");
   return {parser, [a](Stopper& stopper) { return bench(*a, stopper); }};

@@ -12,11 +12,11 @@
 #include <nlohmann/json.hpp>
 
 #include "app/cli/command.h"
+#include "app/cli/kernel_arguments.h"
 #include "app/cli/problem_arguments.h"
 #include "app/cli/text.h"
 #include "kernels/gpu/rungs/inspect.h"
 #include "kernels/gpu/rungs/rows.h"
-#include "kernels/ladder.h"
 
 namespace attn::cli {
 namespace {
@@ -70,33 +70,30 @@ nlohmann::json json_of(const InspectPoint& at, const Plan& plan, const gpu::Plan
           {"origin", "compiled"}};
 }
 
-Result<std::vector<InspectPoint>> points_of(const InspectArguments& a) {
+Result<std::vector<InspectPoint>> points_of(const InspectArguments& a, const NamedKernels& kernels) {
   const auto named = dtype_from_name(a.dtype);
   if (!named && !a.dtype.empty()) {
     return bad_input(fmt::format("--dtype {} is unknown; use f32, f16 or bf16.", a.dtype));
   }
-  for (const auto& [option, list] :
-       {std::pair("kernel", a.kernels), std::pair("--arch", a.archs), std::pair("--head-dim", a.head_dims)}) {
+  for (const auto& [option, list] : {std::pair("--arch", a.archs), std::pair("--head-dim", a.head_dims)}) {
     if (auto r = check_once(option, split(list, ',')); !r) return tl::unexpected(r.error());
   }
   const auto dims = parse_numbers("--head-dim", a.head_dims);
   if (!dims) return tl::unexpected(dims.error());
   std::vector<InspectPoint> points;
-  for (const std::string& id : split(a.kernels, ',')) {
-    const auto row = find_kernel(id);
-    if (!row) return tl::unexpected(row.error());
-    if ((*row)->processor != Processor::gpu)
-      return bad_input(fmt::format("{} runs on the CPU: nothing is compiled.", id));
-    std::vector<std::string> archs((*row)->architectures.begin(), (*row)->architectures.end());
+  for (const KernelRow* row : kernels.rows) {
+    if (row->processor != Processor::gpu)
+      return bad_input(fmt::format("{} runs on the CPU: nothing is compiled.", row->id));
+    std::vector<std::string> archs(row->architectures.begin(), row->architectures.end());
     if (!a.archs.empty()) archs = split(a.archs, ',');
     for (const std::string& arch : archs) {
       const auto device = gpu::device_for(arch);
       if (!device) return tl::unexpected(device.error());
       for (const std::int64_t dim : *dims) {
-        InspectPoint at{*row, *device, {}};
+        InspectPoint at{row, *device, {}};
         at.problem.Lq = at.problem.Lk = kLength;
         at.problem.D = at.problem.Dv = dim;
-        at.problem.dtype = named.value_or((*row)->dtypes.front());
+        at.problem.dtype = named.value_or(row->dtypes.front());
         at.problem.mask.causal = a.causal;
         if (a.bias) at.problem.bias_shape = {1, 1, kLength, kLength};
         if (auto good = validate(at.problem); !good) return tl::unexpected(good.error());
@@ -108,7 +105,9 @@ Result<std::vector<InspectPoint>> points_of(const InspectArguments& a) {
 }
 
 Result<int> inspect_kernels(const InspectArguments& a, const Stopper& stopper) {
-  const auto points = points_of(a);
+  const auto kernels = kernels_named("kernel", split(a.kernels, ','));
+  if (!kernels) return tl::unexpected(kernels.error());
+  const auto points = points_of(a, *kernels);
   if (!points) return tl::unexpected(points.error());
   Options options;
   if (auto r = a.options.apply_to(options); !r) return tl::unexpected(r.error());
@@ -141,7 +140,7 @@ Result<int> inspect_kernels(const InspectArguments& a, const Stopper& stopper) {
   std::set<std::string_view> others;
   for (const auto& [at, e] : lines) {
     text += line_of(*at, e, width);
-    if (at->device.arch != gpu::kArchRunOn) others.insert(at->device.arch);
+    if (at->device.arch != gpu::kArchRunOn && gpu::own_source(*at->row) == nullptr) others.insert(at->device.arch);
   }
   if (!others.empty()) text += fmt::format("Compiled only, never run on: {}.\n", fmt::join(others, ", "));
   if (auto r = print(a.as_json ? all.dump(2) + "\n" : text); !r) return tl::unexpected(r.error());
@@ -153,7 +152,9 @@ Result<int> inspect_kernels(const InspectArguments& a, const Stopper& stopper) {
 Command add_inspect(Parser program) {
   auto a = std::make_shared<InspectArguments>();
   Parser parser = program.add_subcommand("inspect", "What the compiler says of GPU kernels; no GPU needed");
-  parser.add_option("kernel", a->kernels, "GPU kernels of `attnscope list`")->required()->type_name("ID,ID,...");
+  parser.add_option("kernel", a->kernels, "GPU kernels of `attnscope list`, or FILE.cu of your own")
+      ->required()
+      ->type_name("ID,ID,...");
   parser.add_option("--arch", a->archs, "Architectures; left out: all that the kernel runs on")->type_name("SM,SM,...");
   parser.add_option("--head-dim", a->head_dims, "Head dimensions, 1 to 256")->type_name("N,N,...");
   parser.add_option("--dtype", a->dtype, "f32, f16 or bf16; left out: the first that the kernel takes")
@@ -167,7 +168,8 @@ Command add_inspect(Parser program) {
       "Registers, shared memory and spills come from the compiler, the occupancy from them (all: origin compiled).\n"
       "Examples:\n"
       "  attnscope inspect flash_simt --arch sm_75,sm_80,sm_90a --head-dim 64\n"
-      "  attnscope inspect naive,tiled --arch sm_90a --head-dim 128 --dtype f16 --json");
+      "  attnscope inspect naive,tiled --arch sm_90a --head-dim 128 --dtype f16 --json\n"
+      "  attnscope inspect my_attention.cu");
   return {parser, [a](Stopper& stopper) { return inspect_kernels(*a, stopper); }};
 }
 

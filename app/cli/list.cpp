@@ -1,5 +1,6 @@
 // attnscope list: the ladder, and the metrics that a row of a sweep has.
 #include <algorithm>
+#include <cstdint>
 #include <iterator>
 #include <memory>
 #include <stop_token>
@@ -14,7 +15,9 @@
 #include "app/cli/command.h"
 #include "app/cli/text.h"
 #include "app/peers/python.h"
+#include "app/system/assets.h"
 #include "app/window/settings.h"
+#include "kernels/base/files.h"
 #include "kernels/gpu/rungs/rows.h"
 #include "kernels/ladder.h"
 #include "kernels/model/kernel.h"
@@ -173,8 +176,20 @@ Result<int> list_metrics(bool as_json) {
   return 0;
 }
 
+// A kernel to begin one's own with.
+Result<int> print_template() {
+  constexpr std::uint64_t kMaxBytes = 1 << 16;
+  const auto file = find_asset("kernels/my_attention.cu");
+  if (!file) return tl::unexpected(file.error());
+  const auto bytes = read_file(*file, kMaxBytes);
+  if (!bytes) return tl::unexpected(bytes.error());
+  if (auto r = print({reinterpret_cast<const char*>(bytes->data()), bytes->size()}); !r)
+    return tl::unexpected(r.error());
+  return 0;
+}
+
 struct ListArguments {
-  bool metrics = false, peers = false, as_json = false;
+  bool metrics = false, peers = false, as_json = false, own = false;
 };
 
 }  // namespace
@@ -184,15 +199,20 @@ Command add_list(Parser program) {
   Parser parser = program.add_subcommand("list", "The ladder: which kernels there are");
   parser.add_flag("--metrics", a->metrics, "The metrics of a row instead: CSV column, unit, what it is");
   parser.add_flag("--peers", a->peers, "Attention of others that bench times beside ours, and the Python that runs it");
+  parser.add_flag("--template", a->own, "A kernel to begin your own with, as text (docs/own_kernel.md)");
   parser.add_flag("--json", a->as_json, "As JSON");
   parser.footer(
       "Examples:\n"
       "  attnscope list\n"
       "  attnscope list --peers\n"
       "  attnscope list --metrics\n"
+      "  attnscope list --template > my_attention.cu\n"
       "  attnscope list --json | python3 -c \"import json, sys; print([k['id'] for k in json.load(sys.stdin)])\"");
   return {parser, [a](Stopper& stopper) -> Result<int> {
             if (a->metrics && a->peers) return bad_input("--metrics and --peers are two lists: give one of them.");
+            if (a->own && (a->metrics || a->peers || a->as_json))
+              return bad_input("--template prints a file: give it alone.");
+            if (a->own) return print_template();
             if (a->peers) return list_peers(a->as_json, stopper.token());
             return a->metrics ? list_metrics(a->as_json) : list_kernels(a->as_json);
           }};

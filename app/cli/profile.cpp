@@ -13,7 +13,9 @@
 #include <nlohmann/json.hpp>
 
 #include "app/cli/command.h"
+#include "app/cli/kernel_arguments.h"
 #include "app/cli/problem_arguments.h"
+#include "app/cli/profile_heartbeat.h"
 #include "app/cli/profile_samples.h"
 #include "app/cli/text.h"
 #include "app/state/apply.h"
@@ -23,7 +25,7 @@
 #include "app/worker/tuner.h"
 #include "kernels/gpu/rungs/inspect.h"
 #include "kernels/gpu/rungs/rows.h"
-#include "kernels/ladder.h"
+#include "profiling/figures/heartbeat.h"
 #include "profiling/figures/metrics.h"
 #include "profiling/figures/samples.h"
 #include "profiling/session/session.h"
@@ -39,11 +41,12 @@ constexpr const char* kNeedsGpu =
     "not available: times and counters need an NVIDIA GPU; --session FILE.attn takes those of a saved session";
 constexpr const char* kNotSampled =
     "--sample takes samples on an NVIDIA GPU, and --session FILE.attn those of a saved session";
+constexpr const char* kNoHeartbeat =
+    "--heartbeat reads counters over time on an NVIDIA GPU, and --session FILE.attn those of a saved session";
 
 struct ProfileArguments {
-  std::string kernel, arch, json_file, csv_file, png, session, size = "1440x900", theme;
+  std::string kernel, arch, json_file, csv_file, beats_file, png, session, size = "1440x900", theme;
   std::int64_t lines = 12;
-  bool sample = false;
   SampleRequest request;
   ProblemArguments problem;
   OptionArguments options;
@@ -51,6 +54,8 @@ struct ProfileArguments {
 
 // All that is said, in whatever form.
 struct Profiled {
+  NamedKernels named;
+  const KernelRow& kernel() const { return *named.rows.front(); }
   gpu::ListingSubject subject;
   gpu::KernelListing listing;
   SourceScene source;
@@ -58,8 +63,9 @@ struct Profiled {
   std::string why_no_entries;
   std::optional<Measurement> row;  // of the session; nothing: `why_no_row`
   std::string why_no_row, row_device;
-  std::string why_no_samples = kNotSampled;
+  std::string why_no_samples = kNotSampled, why_no_heartbeat = kNoHeartbeat;
   const KernelSamples* samples() const { return row ? row->samples.get() : nullptr; }
+  const Heartbeat* heartbeat() const { return row ? row->heartbeat.get() : nullptr; }
   std::vector<ListedRun> runs;  // the session's, for the picture
 };
 
@@ -78,8 +84,8 @@ Result<void> take_row(const ProfileArguments& a, const Problem& named, bool any_
   std::vector<Candidate> rows;
   for (const SweepRun& run : session->runs)
     for (const Measurement& m : run.rows)
-      if (m.key.kernel == a.kernel && m.state == RowState::done) rows.push_back({&m, &run});
-  if (rows.empty()) return bad_input(fmt::format("{} has no measured row of {}.", a.session, a.kernel));
+      if (m.key.kernel == p.kernel().id && m.state == RowState::done) rows.push_back({&m, &run});
+  if (rows.empty()) return bad_input(fmt::format("{} has no measured row of {}.", a.session, p.kernel().id));
   const auto longer = [](const Candidate& x, const Candidate& y) {
     return x.row->key.problem.Lk < y.row->key.problem.Lk;
   };
@@ -87,7 +93,7 @@ Result<void> take_row(const ProfileArguments& a, const Problem& named, bool any_
   if (any_named) {
     found = std::ranges::find_if(rows, [&](const Candidate& c) { return c.row->key.problem == named; });
     if (found == rows.end())
-      return bad_input(fmt::format("{} has no row of {} on {}; one that it has: {}.", a.session, a.kernel,
+      return bad_input(fmt::format("{} has no row of {} on {}; one that it has: {}.", a.session, p.kernel().id,
                                    describe(named), describe(rows.back().row->key.problem)));
   }
   p.row = *found->row;
@@ -99,9 +105,9 @@ Result<void> take_row(const ProfileArguments& a, const Problem& named, bool any_
   return ok();
 }
 
-// The row of the GPU of this machine, measured and sampled now.
+// The row of the GPU of this machine, measured now with what is asked for besides.
 Result<void> take_here(const ProfileArguments& a, Profiled& p, Stopper& stopper) {
-  auto sampled = take_samples(p.subject, a.request, stopper);
+  auto sampled = take_samples(p.subject, p.named.own, a.request, stopper);
   if (!sampled) return tl::unexpected(sampled.error());
   p.row_device = sampled->provenance.device;
   p.subject.arch = sampled->provenance.device_arch;
@@ -120,7 +126,8 @@ Result<void> take_here(const ProfileArguments& a, Profiled& p, Stopper& stopper)
 Result<void> take_tuned(const ProfileArguments& a, const KernelRow& row, Options& options, const Problem& problem,
                         Stopper& stopper) {
   if (!a.options.tuned()) return ok();
-  if (!a.sample) return bad_input("--tile tuned is of the GPU that is here: it goes with --sample.");
+  if (!a.request.samples && !a.request.heartbeat)
+    return bad_input("--tile tuned is of the GPU that is here: it goes with --sample or --heartbeat.");
   GpuBench gpu;
   Tuner tuner(&gpu);
   const auto on = tuner.place(row, a.request.gpu, stopper.token());
@@ -132,29 +139,35 @@ Result<void> take_tuned(const ProfileArguments& a, const KernelRow& row, Options
 }
 
 Result<void> take_subject(const ProfileArguments& a, Profiled& p, Stopper& stopper) {
-  const auto row = find_kernel(a.kernel);
-  if (!row) return tl::unexpected(row.error());
-  if ((*row)->processor != Processor::gpu)
+  auto named = kernel_named(a.kernel);
+  if (!named) return tl::unexpected(named.error());
+  p.named = *std::move(named);
+  const KernelRow* const row = &p.kernel();
+  if (row->processor != Processor::gpu)
     return bad_input(fmt::format("{} runs on the CPU: it has no machine code of a GPU.", a.kernel));
-  p.subject.kernel = a.kernel;
+  if (!p.named.own.empty() && !a.png.empty())
+    return bad_input("--png draws the window's Profile, which knows the kernels of the ladder alone: leave it out.");
+  p.subject.kernel = row->id;
   p.subject.arch = a.arch.empty() ? std::string(gpu::kArchRunOn) : a.arch;
   Problem& problem = p.subject.problem;
   problem.Lq = problem.Lk = kLength;
   problem.D = problem.Dv = 64;
-  problem.dtype = (*row)->dtypes.front();
+  problem.dtype = row->dtypes.front();
   const Problem before = problem;
   if (auto r = a.problem.apply_to(problem); !r) return r;
   if (auto r = validate(problem); !r) return r;
-  const KernelRow* const rows[] = {*row};
+  const KernelRow* const rows[] = {row};
   if (auto r = a.options.check_read_by(rows); !r) return r;
   if (auto r = a.options.apply_to(p.subject.options); !r) return r;
-  if (auto r = take_tuned(a, **row, p.subject.options, problem, stopper); !r) return r;
-  if (auto r = a.sample ? take_here(a, p, stopper) : take_row(a, problem, !(problem == before), p); !r) return r;
+  if (auto r = take_tuned(a, *row, p.subject.options, problem, stopper); !r) return r;
+  const bool here = a.request.samples || a.request.heartbeat;
+  if (auto r = here ? take_here(a, p, stopper) : take_row(a, problem, !(problem == before), p); !r) return r;
   if (p.row && !p.row->no_samples.empty()) p.why_no_samples = p.row->no_samples;
+  if (p.row && !p.row->no_heartbeat.empty()) p.why_no_heartbeat = p.row->no_heartbeat;
   const auto device = gpu::device_for(p.subject.arch);
   if (!device) return tl::unexpected(device.error());
-  if (auto takes = (*row)->supports(**row, problem, p.subject.options, *device); !takes) return takes;
-  const auto plan = (*row)->plan(**row, p.subject.problem, p.subject.options, *device);
+  if (auto takes = row->supports(*row, problem, p.subject.options, *device); !takes) return takes;
+  const auto plan = row->plan(*row, p.subject.problem, p.subject.options, *device);
   if (!plan) return tl::unexpected(plan.error());
   p.subject.options = plan->options;
   const auto compiler = gpu::open_nvrtc();
@@ -173,7 +186,7 @@ Result<Profiled> profile(const ProfileArguments& a, Stopper& stopper) {
   Profiled p;
   if (auto r = take_subject(a, p, stopper); !r) return tl::unexpected(r.error());
   say_progress(fmt::format("{} for {}", a.kernel, p.subject.arch));
-  auto listing = list_kernel_here(p.subject, stopper.token());
+  auto listing = list_row_here(p.kernel(), p.subject, stopper.token());
   say_progress("");
   if (!listing) return tl::unexpected(listing.error());
   p.listing = *std::move(listing);
@@ -244,9 +257,10 @@ std::string measured_text(const Profiled& p) {
 
 std::string text_of(const Profiled& p, std::int64_t lines) {
   const std::string files = p.listing.sass.functions.empty() ? "" : fmt::format(", {}", p.source.title);
-  return fmt::format("{} on {}{}\n{}\n{}\n{}\n{}\n{}", p.listing.label, describe(p.subject.problem), files,
+  return fmt::format("{} on {}{}\n{}\n{}\n{}\n{}\n{}\n{}", p.listing.label, describe(p.subject.problem), files,
                      entries_text(p), phases_text(p), lines_text(p, lines), measured_text(p),
-                     samples_text(p.samples(), p.why_no_samples, p.listing, lines));
+                     samples_text(p.samples(), p.why_no_samples, p.listing, lines),
+                     heartbeat_text(p.heartbeat(), p.why_no_heartbeat, p.row ? p.row->time.median : 0));
 }
 
 // ---- JSON and CSV
@@ -313,7 +327,8 @@ json json_of(const Profiled& p) {
           {"phases", std::move(phases)},
           {"lines", lines_json(p)},
           {"measured", std::move(measured)},
-          {"sampled", samples_figures(p.samples(), p.why_no_samples)}};
+          {"sampled", samples_figures(p.samples(), p.why_no_samples)},
+          {"heartbeat", heartbeat_figures(p.heartbeat(), p.why_no_heartbeat)}};
 }
 
 std::string in_quotes(std::string_view text) {
@@ -402,38 +417,48 @@ Result<void> draw(const ProfileArguments& a, Profiled& p) {
   return take_picture(picture, a.png);
 }
 
-// Samples are taken of what is profiled, on the GPU that is there.
-Result<void> check_sampling(const ProfileArguments& a) {
-  if (!a.request.save.empty() && !a.sample) return bad_input("--save keeps what --sample took: give both.");
-  if (a.sample && !a.session.empty()) return bad_input("--sample measures here, --session reads a file: give one.");
-  if (a.sample && !a.arch.empty()) return bad_input("--sample compiles for the GPU that it runs on: leave --arch out.");
+// Both are taken of what is profiled, on the GPU that is there.
+Result<void> check_taking(const ProfileArguments& a) {
+  const bool takes = a.request.samples || a.request.heartbeat;
+  const char* option = a.request.samples ? "--sample" : "--heartbeat";
+  if (!a.request.save.empty() && !takes)
+    return bad_input("--save keeps what --sample and --heartbeat took: give one of them.");
+  if (takes && !a.session.empty())
+    return bad_input(fmt::format("{} measures here, --session reads a file: give one.", option));
+  if (takes && !a.arch.empty())
+    return bad_input(fmt::format("{} compiles for the GPU that it runs on: leave --arch out.", option));
   if (a.request.seconds <= 0 || a.request.seconds > 60)
     return bad_input(fmt::format("--seconds {} is not in 0 to 60.", a.request.seconds));
   return a.request.save.empty() ? ok() : check_writable("--save", a.request.save);
 }
 
 Result<int> profile_kernel(const ProfileArguments& a, Stopper& stopper) {
-  if (auto r = check_sampling(a); !r) return tl::unexpected(r.error());
+  if (auto r = check_taking(a); !r) return tl::unexpected(r.error());
   if (a.lines < 0 || a.lines > 100000) return bad_input(fmt::format("--lines {} is not in 0 to 100000.", a.lines));
-  for (const auto& [option, file] :
-       {std::pair("--json", a.json_file), std::pair("--csv", a.csv_file), std::pair("--png", a.png)})
+  for (const auto& [option, file] : {std::pair("--json", a.json_file), std::pair("--csv", a.csv_file),
+                                     std::pair("--heartbeat-csv", a.beats_file), std::pair("--png", a.png)})
     if (!file.empty())
       if (auto r = check_writable(option, file); !r) return tl::unexpected(r.error());
   if (!a.png.empty())
     if (auto r = check_is_png("--png", a.png); !r) return tl::unexpected(r.error());
-  if (auto r = check_distinct(
-          {{"--session", a.session}},
-          {{"--json", a.json_file}, {"--csv", a.csv_file}, {"--png", a.png}, {"--save", a.request.save}});
+  if (auto r = check_distinct({{"--session", a.session}}, {{"--json", a.json_file},
+                                                           {"--csv", a.csv_file},
+                                                           {"--heartbeat-csv", a.beats_file},
+                                                           {"--png", a.png},
+                                                           {"--save", a.request.save}});
       !r)
     return tl::unexpected(r.error());
   auto p = profile(a, stopper);
   if (!p) return tl::unexpected(p.error());
-  if (a.json_file != "-" && a.csv_file != "-")
+  if (a.json_file != "-" && a.csv_file != "-" && a.beats_file != "-")
     if (auto r = print(text_of(*p, a.lines)); !r) return tl::unexpected(r.error());
   if (!a.json_file.empty())
     if (auto r = write_text(a.json_file, json_of(*p).dump(2) + "\n"); !r) return tl::unexpected(r.error());
   if (!a.csv_file.empty())
     if (auto r = write_text(a.csv_file, csv_of(*p)); !r) return tl::unexpected(r.error());
+  if (!a.beats_file.empty())
+    if (auto r = write_text(a.beats_file, heartbeat_csv(a.kernel, p->heartbeat())); !r)
+      return tl::unexpected(r.error());
   if (!a.png.empty())
     if (auto r = draw(a, *p); !r) return tl::unexpected(r.error());
   return 0;
@@ -444,23 +469,30 @@ Result<int> profile_kernel(const ProfileArguments& a, Stopper& stopper) {
 Command add_profile(Parser program) {
   auto a = std::make_shared<ProfileArguments>();
   Parser parser = program.add_subcommand("profile", "One GPU kernel down to its lines and phases; no GPU needed");
-  parser.add_option("kernel", a->kernel, "A GPU kernel of `attnscope list`")->required()->type_name("ID");
+  parser.add_option("kernel", a->kernel, "A GPU kernel of `attnscope list`, or FILE.cu of your own")
+      ->required()
+      ->type_name("ID");
   parser.add_option("--arch", a->arch, "Architecture; left out: the session's, else sm_90a")->type_name("SM");
   parser
       .add_option("--session", a->session,
                   "Take what was measured from this file; its longest problem where none is named")
       ->type_name("FILE.attn");
-  parser.add_flag("--sample", a->sample,
+  parser.add_flag("--sample", a->request.samples,
                   "Measure it on the GPU and sample its instructions: where the warps wait, by phase and line");
-  parser.add_option("--save", a->request.save, "With --sample: a session that the row is added to")
+  parser.add_flag("--heartbeat", a->request.heartbeat,
+                  "Measure it on the GPU and read its pipes and memories over the time of one run");
+  parser.add_option("--save", a->request.save, "With --sample or --heartbeat: a session that the row is added to")
       ->type_name("FILE.attn");
-  parser.add_option("--gpu", a->request.gpu, "With --sample: which GPU; left out: 0")->type_name("N");
-  parser.add_option("--seconds", a->request.seconds, "With --sample: how long its time is measured; left out: 0.5")
+  parser.add_option("--gpu", a->request.gpu, "With --sample or --heartbeat: which GPU; left out: 0")->type_name("N");
+  parser
+      .add_option("--seconds", a->request.seconds,
+                  "With --sample or --heartbeat: how long its time is measured; left out: 0.5")
       ->type_name("SECONDS");
   parser.add_option("--lines", a->lines, "How many lines of source the text lists; left out: 12")->type_name("N");
   parser.add_option("--json", a->json_file, "Everything, with the machine code of each line; - is stdout")
       ->type_name("FILE");
   parser.add_option("--csv", a->csv_file, "A row a phase, then a row a line; - is stdout")->type_name("FILE");
+  parser.add_option("--heartbeat-csv", a->beats_file, "The heartbeat, a row a sample; - is stdout")->type_name("FILE");
   parser.add_option("--png", a->png, "A picture of Profile with the source open")->type_name("FILE.png");
   parser.add_option("--size", a->size, "Of the picture, pixels; left out: 1440x900")->type_name("WxH");
   parser.add_option("--theme", a->theme, "Of the picture: dark or light; left out: dark")->type_name("NAME");
@@ -474,7 +506,9 @@ Command add_profile(Parser program) {
       "Examples:\n"
       "  attnscope profile flash_simt --d 64\n"
       "  attnscope profile flash_simt --l 4096 --hq 16 --d 64 --sample --save flash.attn\n"
-      "  attnscope profile flash_mma --arch sm_80 --dtype bf16 --causal --csv lines.csv --png source.png");
+      "  attnscope profile naive --l 4096 --hq 16 --d 64 --heartbeat\n"
+      "  attnscope profile flash_mma --arch sm_80 --dtype bf16 --causal --csv lines.csv --png source.png\n"
+      "  attnscope profile my_attention.cu --d 64");
   return {parser, [a](Stopper& stopper) { return profile_kernel(*a, stopper); }};
 }
 

@@ -26,7 +26,7 @@ namespace {
 
 using nlohmann::json;
 
-constexpr std::string_view kSampledRun = "sampled, ";  // how the names of runs begin that are made here
+constexpr std::string_view kSampledRun = "sampled, ", kBeatRun = "heartbeat, ";  // how names of runs made here begin
 constexpr double kLongest = 120;  // seconds: a first context, a compilation, the check against fp64
 
 std::string percent(std::uint64_t part, std::uint64_t whole) {
@@ -96,6 +96,10 @@ bool takes(const SweepRun& run, const SampledRow& sampled) {
          with_d(run.rows.front().key.problem, 1) == with_d(sampled.row.key.problem, 1);
 }
 
+bool made_here(const std::string& name) {
+  return name.starts_with(kSampledRun) || name.starts_with(kBeatRun);
+}
+
 // The sweep of its rows: every kernel, along D where they differ in it.
 std::string spec_of(const SweepRun& run) {
   const MeasurementKey& first = run.rows.front().key;
@@ -114,8 +118,10 @@ std::string spec_of(const SweepRun& run) {
 
 }  // namespace
 
-Result<SampledRow> take_samples(const gpu::ListingSubject& subject, const SampleRequest& request, Stopper& stopper) {
+Result<SampledRow> take_samples(const gpu::ListingSubject& subject, const gpu::OwnKernels& own,
+                                const SampleRequest& request, Stopper& stopper) {
   GpuClient client;
+  client.bring(own);
   const auto hello = client.hello({kLongest, stopper.token()});
   if (!hello) return tl::unexpected(hello.error());
   const auto at = std::ranges::find(hello->gpus, request.gpu, &gpu::GpuProperties::index);
@@ -134,7 +140,9 @@ Result<SampledRow> take_samples(const gpu::ListingSubject& subject, const Sample
   if (!row) return tl::unexpected(row.error());
   if (row->state != RowState::done)
     return fail(row->state == RowState::refused ? ErrorKind::cannot_run : ErrorKind::failed, row->reason);
-  sample_row(client, p, p.arch, {kLongest, stopper.token()}, say_progress, *row);
+  const Deadline deadline{kLongest, stopper.token()};
+  if (request.samples) sample_row(client, p, p.arch, deadline, say_progress, *row);
+  if (request.heartbeat) beat_row(client, p, deadline, say_progress, *row);
   say_progress("");
   SampledRow sampled{std::move(*row), provenance_on(*hello, request.gpu)};
   sampled.provenance.peak_gflops = sampled.row.peaks.peak_gflops;
@@ -158,7 +166,8 @@ Result<void> save_row(const std::string& file, const SampledRow& sampled) {
   if (run == session.runs.end()) {
     session.runs.push_back(new_run(""));
     run = std::prev(session.runs.end());
-    run->name = fmt::format("{}{}, L = {}", kSampledRun, name_of(row.key.problem.dtype), row.key.problem.Lk);
+    run->name = fmt::format("{}{}, L = {}", row.samples == nullptr ? kBeatRun : kSampledRun,
+                            name_of(row.key.problem.dtype), row.key.problem.Lk);
     run->provenance = sampled.provenance;
   }
   const auto old = std::ranges::find_if(run->rows, [&](const Measurement& m) { return replaces(row, m); });
@@ -167,8 +176,8 @@ Result<void> save_row(const std::string& file, const SampledRow& sampled) {
   else
     *old = std::move(row);
   relate_to_baseline(run->rows);
-  if (run->name.starts_with(kSampledRun)) run->spec = spec_of(*run);
-  if (session.runs.front().name.starts_with(kSampledRun)) session.state = session.runs.front().spec;
+  if (made_here(run->name)) run->spec = spec_of(*run);
+  if (made_here(session.runs.front().name)) session.state = session.runs.front().spec;
   return write_session(file, session);
 }
 

@@ -1,4 +1,5 @@
-// The sampled part of `attnscope profile`: taken on the GPU, told as text, JSON and columns of CSV.
+// The sampled part of `attnscope profile`: taken on the GPU, told as text, JSON and columns of CSV. What is taken over
+// the time of a run is told by app/cli/profile_heartbeat.h.
 #pragma once
 
 #include <cstdint>
@@ -10,6 +11,7 @@
 #include "app/cli/stopper.h"
 #include "kernels/base/result.h"
 #include "kernels/gpu/compile/listing.h"
+#include "kernels/gpu/rungs/own.h"
 #include "profiling/figures/measurement.h"
 #include "profiling/figures/samples.h"
 #include "profiling/sweep/sweep.h"
@@ -19,7 +21,8 @@ namespace attn::cli {
 struct SampleRequest {
   std::int32_t gpu = 0;
   double seconds = 0.5;  // of the repeats that time it
-  std::string save;      // a session that the row is added to; empty: none
+  bool samples = false, heartbeat = false;
+  std::string save;  // a session that the row is added to; empty: none
 };
 
 // A row that was measured and sampled, and where.
@@ -27,9 +30,11 @@ struct SampledRow {
   Measurement row;
   Provenance provenance;
 };
-// Measures and samples the subject's kernel on a GPU; `arch` empty: the GPU's. What refused sampling is the row's
-// `no_samples`; an error is a machine without a GPU, or a kernel that did not run.
-Result<SampledRow> take_samples(const gpu::ListingSubject& subject, const SampleRequest& request, Stopper& stopper);
+// Measures the subject's kernel on a GPU and takes what is asked for besides; `arch` empty: the GPU's. What refused that
+// is the row's `no_samples` and `no_heartbeat`; an error is a machine without a GPU, or a kernel that did not run.
+// `own`: the user's kernels, where the subject is one of them.
+Result<SampledRow> take_samples(const gpu::ListingSubject& subject, const gpu::OwnKernels& own,
+                                const SampleRequest& request, Stopper& stopper);
 // The session gets the row in place of the same one, or behind the others of this device.
 Result<void> save_row(const std::string& file, const SampledRow& sampled);
 

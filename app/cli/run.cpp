@@ -8,12 +8,12 @@
 #include <fmt/format.h>
 
 #include "app/cli/command.h"
+#include "app/cli/kernel_arguments.h"
 #include "app/cli/problem_arguments.h"
 #include "app/cli/text.h"
 #include "app/worker/client.h"
 #include "kernels/cpu/run.h"
 #include "kernels/formats/npy.h"
-#include "kernels/ladder.h"
 #include "kernels/model/inputs.h"
 #include "kernels/model/kernel.h"
 
@@ -62,8 +62,9 @@ Result<void> write_answer(const RunArguments& a, const FileInputs& in, const Out
 // A GPU's limit where none was named: a kernel that hangs would else hang for ever.
 constexpr double kGpuSeconds = 600;
 
-Result<Outputs> answer_of(const KernelRow& row, const RunArguments& a, const DeviceChoice& device, const FileInputs& in,
-                          const Options& options, std::uint64_t limit, const Stopper& stopper) {
+Result<Outputs> answer_of(const NamedKernels& kernel, const RunArguments& a, const DeviceChoice& device,
+                          const FileInputs& in, const Options& options, std::uint64_t limit, const Stopper& stopper) {
+  const KernelRow& row = *kernel.rows.front();
   if (device.processor == Processor::cpu) {
     return run_on_cpu(row, in.problem, options, in.inputs, limit, stopper.token());
   }
@@ -78,6 +79,7 @@ Result<Outputs> answer_of(const KernelRow& row, const RunArguments& a, const Dev
   r.inputs = &in.inputs;
   r.memory_limit = limit;
   GpuClient client;
+  client.bring(kernel.own);
   auto answer = client.run(r, {a.time_limit > 0 ? a.time_limit : kGpuSeconds, stopper.token()}, say_progress);
   say_progress("");
   if (!answer) return tl::unexpected(answer.error());
@@ -86,16 +88,16 @@ Result<Outputs> answer_of(const KernelRow& row, const RunArguments& a, const Dev
 }
 
 Result<int> run_kernel(const RunArguments& a, Stopper& stopper) {
-  const auto device = choose_device(a.device);
+  const auto kernel = kernel_named(a.kernel);
+  if (!kernel) return tl::unexpected(kernel.error());
+  const auto device = choose_device(a.device.empty() && !kernel->own.empty() ? "gpu" : a.device);
   if (!device) return tl::unexpected(device.error());
   if (auto r = stopper.limit_time(a.time_limit); !r) return tl::unexpected(r.error());
-  const auto row = find_kernel(a.kernel);
-  if (!row) return tl::unexpected(row.error());
   const auto limit = memory_limit_of(a.memory_limit);
   if (!limit) return tl::unexpected(limit.error());
   Options options;
   if (auto r = a.options.apply_to(options); !r) return tl::unexpected(r.error());
-  if (auto r = a.options.check_read_by(std::span(&*row, 1)); !r) return tl::unexpected(r.error());
+  if (auto r = a.options.check_read_by(kernel->rows); !r) return tl::unexpected(r.error());
   for (const auto& [name, file] : {std::pair("--out", a.out), std::pair("--lse", a.lse)}) {
     if (file == "-") return bad_input(fmt::format("{} - : .npy files are not written to stdout; name a file.", name));
     if (file.empty()) continue;
@@ -109,7 +111,7 @@ Result<int> run_kernel(const RunArguments& a, Stopper& stopper) {
 
   const auto in = read_inputs(a, *limit);
   if (!in) return tl::unexpected(in.error());
-  const auto answer = answer_of(**row, a, *device, *in, options, *limit, stopper);
+  const auto answer = answer_of(*kernel, a, *device, *in, options, *limit, stopper);
   if (!answer) return tl::unexpected(answer.error());
   if (auto r = write_answer(a, *in, *answer); !r) return tl::unexpected(r.error());
   say(fmt::format("{} on {}: wrote {}{}", a.kernel, describe(in->problem), a.out,
@@ -122,7 +124,9 @@ Result<int> run_kernel(const RunArguments& a, Stopper& stopper) {
 Command add_run(Parser program) {
   auto a = std::make_shared<RunArguments>();
   Parser parser = program.add_subcommand("run", "Run one kernel on .npy arrays");
-  parser.add_option("--kernel", a->kernel, "Which kernel; `attnscope list` names them")->required()->type_name("ID");
+  parser.add_option("--kernel", a->kernel, "Which kernel; `attnscope list` names them; or FILE.cu of your own")
+      ->required()
+      ->type_name("ID");
   parser.add_option("--q", a->q, "Queries: [B,H,L,D], [H,L,D] or [L,D], C order, f2, f4 or f8")
       ->required()
       ->type_name("FILE.npy");

@@ -4,18 +4,22 @@
 #include <cstring>
 #include <map>
 #include <memory>
+#include <set>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
 #include <fmt/format.h>
 
 #include "app/cli/command.h"
+#include "app/cli/kernel_arguments.h"
 #include "app/cli/problem_arguments.h"
 #include "app/cli/text.h"
 #include "app/worker/client.h"
 #include "app/worker/record.h"
 #include "kernels/base/bytes.h"
+#include "kernels/base/clock.h"
 #include "kernels/cpu/device.h"
 #include "kernels/cpu/run.h"
 #include "kernels/gpu/rungs/rows.h"
@@ -31,6 +35,7 @@ namespace attn::cli {
 namespace {
 
 struct VerifyArguments {
+  std::vector<std::string> files;
   std::string kernels = "all", dtypes = "all", rows = "sampled", memory_limit, device;
   bool all_shapes = false;
   bool repeat_list = false;
@@ -40,7 +45,7 @@ struct VerifyArguments {
   std::string part = "1/1";
   std::int32_t repeats = 1;
   std::int64_t longest = 0;
-  double time_limit = 0;
+  double time_limit = 0, hang_limit = 0;
   OptionArguments options;
 };
 
@@ -57,6 +62,7 @@ struct Tally {
 struct Check {
   const VerifyArguments* arguments = nullptr;
   std::vector<const KernelRow*> kernels;
+  std::set<std::string_view> hung;  // kernels that gave no answer in time: none of their cases is tried any more
   Options options;
   std::uint64_t memory_limit = 0;
   Device device;
@@ -66,19 +72,22 @@ struct Check {
   std::map<std::string, std::int64_t> case_skips;  // a case that no kernel was tried on: reason
 };
 
-Result<std::vector<const KernelRow*>> chosen_kernels(const std::string& ids, Processor processor) {
+// Files and --kernel together; all of the device where neither names one.
+Result<NamedKernels> chosen_kernels(const VerifyArguments& a) {
+  std::vector<std::string> names = a.files;
+  if (a.kernels != "all")
+    for (std::string& name : split(a.kernels, ',')) names.push_back(std::move(name));
+  for (const std::string& file : a.files)
+    if (!gpu::is_own_file(file))
+      return bad_input(
+          fmt::format("{} is no file of a kernel: one ends in .cu. --kernel names those of the ladder.", file));
+  return kernels_named("--kernel", names);
+}
+
+std::vector<const KernelRow*> all_kernels(Processor processor) {
   std::vector<const KernelRow*> rows;
-  if (ids == "all") {
-    for (const KernelRow& row : processor == Processor::cpu ? cpu_kernel_table() : gpu::gpu_kernel_table())
-      rows.push_back(&row);
-    return rows;
-  }
-  if (auto r = check_once("--kernel", split(ids, ',')); !r) return tl::unexpected(r.error());
-  for (const std::string& id : split(ids, ',')) {
-    const auto row = find_kernel(id);
-    if (!row) return tl::unexpected(row.error());
-    rows.push_back(*row);
-  }
+  for (const KernelRow& row : processor == Processor::cpu ? cpu_kernel_table() : gpu::gpu_kernel_table())
+    rows.push_back(&row);
   return rows;
 }
 
@@ -136,6 +145,9 @@ struct Answer {
   bool same_bits = true;
 };
 constexpr double kGpuSecondsOfCase = 120;  // compilation and all repeats
+double gpu_seconds(const Check& check) {
+  return check.arguments->hang_limit > 0 ? check.arguments->hang_limit : kGpuSecondsOfCase;
+}
 
 Result<Answer> answer_of(const KernelRow& row, const CheckCase& c, const Prepared& prepared, const Check& check,
                          const std::stop_token& stop) {
@@ -152,7 +164,7 @@ Result<Answer> answer_of(const KernelRow& row, const CheckCase& c, const Prepare
   r.inputs = &prepared.in;
   r.repeats = check.arguments->repeats;
   r.memory_limit = check.memory_limit;
-  auto answer = check.gpu->run(r, {kGpuSecondsOfCase, stop});
+  auto answer = check.gpu->run(r, {gpu_seconds(check), stop});
   if (!answer) return tl::unexpected(answer.error());
   return Answer{std::move(answer->outputs), answer->same_bits};
 }
@@ -167,7 +179,7 @@ Result<std::string> try_traced(const KernelRow& row, const CheckCase& c, const P
   r.options = check.options;
   r.inputs = &prepared.in;
   r.memory_limit = check.memory_limit;
-  const auto made = record_on_gpu(*check.gpu, r, check.device, {kGpuSecondsOfCase, stop});
+  const auto made = record_on_gpu(*check.gpu, r, check.device, {gpu_seconds(check), stop});
   if (!made) {
     if (made.error().kind == ErrorKind::failed) return made.error().message;
     return tl::unexpected(made.error());
@@ -224,8 +236,11 @@ Result<void> check_case(const CheckCase& c, Check& check, const std::stop_token&
   for (const KernelRow* row : check.kernels) {
     Tally& tally = check.tallies[{row->id, c.problem.dtype}];
     const std::int64_t not_judged_before = tally.not_judged;
-    const auto takes = row->supports(*row, c.problem, check.options, check.device);
+    const auto takes = check.hung.contains(row->id)
+                           ? fail(ErrorKind::cannot_run, "an earlier case gave no answer, so it was not tried")
+                           : row->supports(*row, c.problem, check.options, check.device);
     const auto attempt = check.arguments->traced ? try_traced : try_kernel;
+    const double begin = steady_seconds();
     const auto wrong =
         takes ? attempt(*row, c, *prepared, check, stop, tally) : Result<std::string>(tl::unexpected(takes.error()));
     if (!wrong) {
@@ -236,6 +251,7 @@ Result<void> check_case(const CheckCase& c, Check& check, const std::stop_token&
       if (tally.not_judged == not_judged_before) ++tally.passed;
     } else {
       ++tally.failed;
+      if (check.gpu != nullptr && steady_seconds() - begin >= gpu_seconds(check)) check.hung.insert(row->id);
       const std::string line = fmt::format("FAIL {} on {}: {}\n", row->id, describe(c), *wrong);
       if (auto r = print(line); !r) return r;
     }
@@ -311,13 +327,21 @@ std::vector<CheckCase> list_of(const VerifyArguments& a, DType t) {
   return a.repeat_list ? repeat_cases(t) : a.all_shapes ? all_cases(t) : paired_cases(t);
 }
 
-Result<std::vector<CheckCase>> cases_of(const VerifyArguments& a, const std::vector<DType>& dtypes) {
+// The one kernel that is checked, where it is the user's own.
+const gpu::OwnKernel* one_own(const NamedKernels& kernels) {
+  return kernels.rows.size() == 1 && kernels.own.size() == 1 ? kernels.own.front().get() : nullptr;
+}
+
+Result<std::vector<CheckCase>> cases_of(const VerifyArguments& a, const std::vector<DType>& dtypes,
+                                        const gpu::OwnKernel* own) {
   const auto part = part_of(a.part);
   if (!part) return tl::unexpected(part.error());
   std::vector<CheckCase> cases;
   std::size_t n = 0;
   for (const DType t : dtypes) {
+    if (own != nullptr && a.dtypes == "all" && std::ranges::find(own->dtypes, t) == own->dtypes.end()) continue;
     for (CheckCase& c : list_of(a, t)) {
+      if (own != nullptr) c.problem = fitted(own->header, std::move(c.problem));
       if (a.longest != 0 && std::max(c.problem.Lq, c.problem.Lk) > a.longest) continue;
       if (n++ % part->second == part->first - 1) cases.push_back(std::move(c));
     }
@@ -326,7 +350,12 @@ Result<std::vector<CheckCase>> cases_of(const VerifyArguments& a, const std::vec
 }
 
 Result<int> verify_kernels(const VerifyArguments& a, Stopper& stopper) {
-  const auto choice = choose_device(a.device);
+  const auto kernels = chosen_kernels(a);
+  if (!kernels) return tl::unexpected(kernels.error());
+  if (auto r = check_hang_limit(a.hang_limit); !r) return tl::unexpected(r.error());
+  if (a.device == "cpu" && !kernels->own.empty())
+    return bad_input(fmt::format("{} runs on a GPU, and --device cpu was given.", kernels->own.front()->cu.name));
+  const auto choice = choose_device(a.device.empty() && !kernels->own.empty() ? "gpu" : a.device);
   if (!choice) return tl::unexpected(choice.error());
   if (auto r = stopper.limit_time(a.time_limit); !r) return tl::unexpected(r.error());
   if (a.rows != "sampled" && a.rows != "full") {
@@ -341,22 +370,26 @@ Result<int> verify_kernels(const VerifyArguments& a, Stopper& stopper) {
   check.arguments = &a;
   check.choice = *choice;
   const auto limit = memory_limit_of(a.memory_limit);
-  const auto kernels = chosen_kernels(a.kernels, choice->processor);
   const auto dtypes = chosen_dtypes(a.dtypes);
   if (!limit) return tl::unexpected(limit.error());
-  if (!kernels) return tl::unexpected(kernels.error());
   if (!dtypes) return tl::unexpected(dtypes.error());
   if (auto r = a.options.apply_to(check.options); !r) return tl::unexpected(r.error());
   check.memory_limit = *limit;
-  check.kernels = *kernels;
+  check.kernels = kernels->rows.empty() ? all_kernels(choice->processor) : kernels->rows;
   if (auto r = a.options.check_read_by(check.kernels); !r) return tl::unexpected(r.error());
   GpuClient client;
-  if (auto r = open_device(check, client, stopper.token()); !r) return tl::unexpected(r.error());
+  client.bring(kernels->own);
+  if (auto r = open_device(check, client, stopper.token()); !r) {
+    if (kernels->own.empty()) return tl::unexpected(r.error());
+    return fail(r.error().kind,
+                fmt::format("{} attnscope inspect FILE.cu compiles a kernel of your own where there is no GPU.",
+                            r.error().message));
+  }
   for (const KernelRow* row : check.kernels) {
     if (const auto r = resolve(*row, check.options, check.device); !r) return tl::unexpected(r.error());
   }
 
-  const auto list = cases_of(a, *dtypes);
+  const auto list = cases_of(a, *dtypes, one_own(*kernels));
   if (!list) return tl::unexpected(list.error());
   const std::vector<CheckCase>& cases = *list;
   Result<void> done = ok();
@@ -388,6 +421,7 @@ Result<int> verify_kernels(const VerifyArguments& a, Stopper& stopper) {
 Command add_verify(Parser program) {
   auto a = std::make_shared<VerifyArguments>();
   Parser parser = program.add_subcommand("verify", "Kernels against the fp64 reference");
+  parser.add_values("file", a->files, "Kernels of your own, FILE.cu: on the GPU (docs/own_kernel.md)");
   parser.add_option("--kernel", a->kernels, "all, or some of `attnscope list`")->type_name("ID,ID,...");
   parser.add_option("--dtype", a->dtypes, "all, or some of f32, f16, bf16")->type_name("DTYPE,...");
   parser.add_flag("--full", a->all_shapes, "Every shape with every head dimension, not the paired list (hours)");
@@ -405,13 +439,17 @@ Command add_verify(Parser program) {
   a->options.add_to(parser, true);
   parser.add_option("--memory-limit", a->memory_limit, "Skip what takes more; left out: what is free")
       ->type_name("BYTES");
+  add_hang_limit(
+      parser, a->hang_limit,
+      "GPU: a case that takes longer is stopped and fails, and no more of its kernel are tried; left out: 120");
   parser.add_option("--time-limit", a->time_limit, "Stop after so many seconds; 0: none")->type_name("SECONDS");
   add_device(parser, a->device);
   parser.footer(
       "Exit code 1 if a kernel fails. Error and allowed are those of the case where their ratio is largest.\n"
       "Examples:\n"
       "  attnscope verify\n"
-      "  attnscope verify --kernel cpu_flash --dtype f16 --tile 37x19 --repeats 3");
+      "  attnscope verify --kernel cpu_flash --dtype f16 --tile 37x19 --repeats 3\n"
+      "  attnscope verify my_attention.cu");
   return {parser, [a](Stopper& stopper) { return verify_kernels(*a, stopper); }};
 }
 

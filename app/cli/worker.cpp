@@ -13,6 +13,7 @@
 #include "app/worker/collect.h"
 #include "app/worker/worker.h"
 #include "profiling/figures/baseline.h"
+#include "profiling/figures/heartbeat.h"
 #include "profiling/figures/samples.h"
 #include "profiling/figures/statistics.h"
 #include "profiling/session/session.h"
@@ -59,7 +60,7 @@ struct WorkerArguments {
   std::string timed;     // kernels
   std::string measured;  // kernels
   std::string json;
-  bool no_counters = false, warm = false, sample = false;
+  bool no_counters = false, warm = false, sample = false, heartbeat = false;
   std::string memory_limit;
   double seconds = 1;
   ProblemArguments problem;
@@ -108,6 +109,13 @@ std::string sampled_words(const Measurement& m) {
                      m.samples->no_lines.empty() ? "" : "; no lines: ", m.samples->no_lines);
 }
 
+std::string beat_words(const Measurement& m) {
+  if (m.heartbeat == nullptr) return fmt::format("{}: no heartbeat: {}", m.key.kernel, m.no_heartbeat);
+  return fmt::format("{}: {} samples over {:.1f} us, every {} {}, run {}, in {:.2f} s", m.key.kernel,
+                     m.heartbeat->samples.size(), m.heartbeat->length_us(), m.heartbeat->interval,
+                     m.heartbeat->in_cycles ? "cycles" : "ns", m.heartbeat->tries, m.heartbeat->seconds);
+}
+
 // A session of one row a kernel, all that the GPU can tell of it, as CSV and JSON.
 Result<int> measure_kernels(const WorkerArguments& a, const Stopper& stopper) {
   Point p;
@@ -137,6 +145,11 @@ Result<int> measure_kernels(const WorkerArguments& a, const Stopper& stopper) {
       sample_row(client, p, gpu->arch(), {kLongLimit, stopper.token()}, say_progress, *m);
       say_progress("");
       say(sampled_words(*m));
+    }
+    if (a.heartbeat) {
+      beat_row(client, p, {kLongLimit, stopper.token()}, say_progress, *m);
+      say_progress("");
+      say(beat_words(*m));
     }
     rows.push_back(std::move(*m));
   }
@@ -171,6 +184,8 @@ Command add_worker(Parser program) {
       ->type_name("ID,ID,...");
   parser.add_option("--json", a->json, "With --measure: the session with every sample")->type_name("FILE");
   parser.add_flag("--sample", a->sample, "With --measure: say besides where the warps wait, by line and phase");
+  parser.add_flag("--heartbeat", a->heartbeat,
+                  "With --measure: read the GPU's counters over the time of a run besides");
   parser.add_flag("--no-counters", a->no_counters, "With --measure: leave CUPTI alone, so that ncu can be used");
   parser.add_flag("--warm", a->warm, "With --measure: the L2 cache as the last run left it");
   parser.add_option("--memory-limit", a->memory_limit, "Refuse what takes more; left out: what the GPU has free")

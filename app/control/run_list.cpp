@@ -14,6 +14,7 @@
 #include "app/system/assets.h"
 #include "kernels/base/files.h"
 #include "kernels/base/folders.h"
+#include "kernels/gpu/rungs/own.h"
 #include "viz/bench/scene.h"
 
 namespace attn {
@@ -96,6 +97,8 @@ std::string sweep_text(const SweepSpec& sweep) {
   State state = initial_state();
   state.view.workspace = Workspace::bench;
   state.document.sweep = sweep;
+  // A kernel of the user's own is a file, and no state names one.
+  std::erase_if(state.document.sweep.kernels, [](const std::string& id) { return !gpu::own_stem(id).empty(); });
   const auto text = state_string(state);
   return text ? *text : std::string();  // too long for a string: no run is ever known to be of it
 }

@@ -8,6 +8,7 @@
 
 #include "app/worker/collect.h"
 #include "kernels/base/clock.h"
+#include "profiling/figures/heartbeat.h"
 #include "profiling/figures/samples.h"
 
 namespace attn {
@@ -22,14 +23,20 @@ const Measurement* row_of(const ListedRun& run, const SampleRow& wanted) {
   return at == run.run.rows.end() ? nullptr : &*at;
 }
 
-// How long it took last time, by this kernel where it was sampled.
-double expected_seconds(const Model& model, const std::string& kernel) {
+double seconds_of(const Measurement& m, bool heartbeat) {
+  if (heartbeat) return m.heartbeat == nullptr ? 0 : m.heartbeat->seconds;
+  return m.samples == nullptr ? 0 : m.samples->seconds;
+}
+
+// How long it took last time, by this kernel where it was done.
+double expected_seconds(const Model& model, const SampleRow& wanted) {
   double any = 0;
   for (const ListedRun& r : model.runs)
     for (const Measurement& m : r.run.rows) {
-      if (!r.local || m.samples == nullptr) continue;
-      if (m.key.kernel == kernel) return m.samples->seconds;
-      any = m.samples->seconds;
+      const double took = seconds_of(m, wanted.heartbeat);
+      if (!r.local || took <= 0) continue;
+      if (m.key.kernel == wanted.kernel) return took;
+      any = took;
     }
   return any > 0 ? any : kUsual;
 }
@@ -48,16 +55,18 @@ void Samplings::sample(const SampleRow& wanted) {
                                  : "This row is of another machine: run the sweep here, in Bench, to sample it here.");
   if (gpu_ == nullptr) return context_.log.warn("No GPU is looked for here: nothing can be sampled.");
   const auto work = [this, row = *found, id = run->run.id, kept = run->from == RunFrom::here, gpu = gpu_,
-                     expected = expected_seconds(context_.model, wanted.kernel)](TaskHandle& task) -> Result<void> {
+                     expected = expected_seconds(context_.model, wanted),
+                     heartbeat = wanted.heartbeat](TaskHandle& task) -> Result<void> {
     Measurement sampled = row;
     const double begin = steady_seconds();
-    gpu->sample(
-        sampled,
-        [&](const std::string& now) {
-          const double gone = steady_seconds() - begin;
-          task.progress(std::min(0.95, gone / expected), now, std::max(0.0, expected - gone));
-        },
-        task.stop());
+    const auto progress = [&](const std::string& now) {
+      const double gone = steady_seconds() - begin;
+      task.progress(std::min(0.95, gone / expected), now, std::max(0.0, expected - gone));
+    };
+    if (heartbeat)
+      gpu->beat(sampled, progress, task.stop());
+    else
+      gpu->sample(sampled, progress, task.stop());
     if (task.stop().stop_requested()) return fail(ErrorKind::cancelled, "Sampling was cancelled.");
     Result<void> written = ok();
     if (kept && runs_.store().keeps()) {
@@ -72,11 +81,13 @@ void Samplings::sample(const SampleRow& wanted) {
       runs_.add_row(id, sampled);
       if (!written) context_.log.warn("The samples are not in the run's file: " + written.error().message);
     });
-    if (sampled.samples == nullptr) return fail(ErrorKind::cannot_run, sampled.no_samples);
+    if (heartbeat && sampled.heartbeat == nullptr) return fail(ErrorKind::cannot_run, sampled.no_heartbeat);
+    if (!heartbeat && sampled.samples == nullptr) return fail(ErrorKind::cannot_run, sampled.no_samples);
     return ok();
   };
-  task_ = context_.tasks.start("Sampling " + wanted.kernel, work, [this](const Result<void>& result) {
-    if (result) return context_.log.note("The kernel is sampled.");
+  const std::string title = (wanted.heartbeat ? "Listening to " : "Sampling ") + wanted.kernel;
+  task_ = context_.tasks.start(title, work, [this, heartbeat = wanted.heartbeat](const Result<void>& result) {
+    if (result) return context_.log.note(heartbeat ? "The kernel has a heartbeat." : "The kernel is sampled.");
     result.error().kind == ErrorKind::cancelled ? context_.log.note(result.error().message)
                                                 : context_.log.error(result.error().message);
   });

@@ -1,4 +1,4 @@
-// Profile's samples: a row that was measured on this machine is sampled on a task, and kept in its run.
+// Profile's samples and heartbeats: taken on a task of a row that was measured on this machine, and kept in its run.
 #pragma once
 
 #include <memory>

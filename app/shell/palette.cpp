@@ -16,12 +16,14 @@
 #include "kernels/ladder.h"
 #include "kernels/model/inputs.h"
 #include "kernels/museum/museum.h"
+#include "kernels/recording/reading.h"
 #include "profiling/figures/metrics.h"
 #include "viz/bench/fields.h"
 #include "viz/bench/presets.h"
 #include "viz/bench/sweep_choices.h"
 #include "viz/learn/desk.h"
 #include "viz/step/chart_card.h"
+#include "viz/step/facts/gpu_run.h"
 #include "viz/step/problem_fields.h"
 #include "viz/step/timeline/transport.h"
 #include "viz/step/wrong_run.h"
@@ -102,6 +104,9 @@ void add_buttons(Entries& e) {
         {ChooseWorkspace{Workspace::bench}, ChooseBenchPage{BenchPage::tiles}, TuneTiles{}});
   e.add("Profile", "Source of the kernel, by line and phase", "With its machine code; it needs no GPU",
         {ChooseWorkspace{Workspace::profile}, ChooseProfilePage{ProfilePage::source}});
+  e.add("Profile", "Heartbeat of the kernel, over the time of a run", "Pipes and memories, launches marked",
+        {ChooseWorkspace{Workspace::profile}, ChooseProfilePage{ProfilePage::heartbeat}});
+  e.add_in(Workspace::profile, "Profile", "The whole run in the heartbeat", "", {ChooseBeatSpan{}});
   e.add_in(Workspace::profile, "Profile", "The source's line with the most instructions", "", {ChooseSourceLine{}});
   e.add_in(Workspace::profile, "Profile", "Changes over the usual measurement", "", {ChooseAgainst{}});
   e.add_in(Workspace::profile, "Profile", "SASS beside the source", "", {ChooseCode{CodeKind::sass}});
@@ -173,6 +178,12 @@ void add_step_views(Entries& e) {
           .on = view.chart == StepChart::fragments && view.fragment_rung == rung && view.fragment_tile == tile;
     }
   }
+  e.add_in(Workspace::step, "Setting", "Numbers as the kernel holds them", "A GPU's run: base 2, parts of ℓ by lane",
+           {ShowRaw{true}})
+      .on = view.raw;
+  e.add_in(Workspace::step, "Setting", "Numbers as the formulas have them", "A GPU's run: scaled, base e, whole ℓ",
+           {ShowRaw{false}})
+      .on = !view.raw;
   for (const float speed : kSpeeds)
     e.add_in(Workspace::step, "Setting", fmt::format("Play {:.3g} steps a second", speed), "Speed",
              {SetPlaySpeed{speed}})
@@ -212,17 +223,18 @@ void add_problem(Entries& e) {
 
 void add_kernels(Entries& e) {
   const bool step = e.state().view.workspace == Workspace::step;
-  const std::string& now = step ? e.document().kernel : bench_kernel(e.state());
+  const KernelRow* own = step ? gpu_run_of(e.state(), e.facts().model) : nullptr;  // a GPU kernel's own run
+  const std::string now = own != nullptr ? std::string(own->id) : step ? e.document().kernel : bench_kernel(e.state());
   for (const KernelRow* row : ladder()) {
     const std::string id(row->id);
     PaletteEntry& entry =
         e.add("Kernel", std::string(row->title), fmt::format("{}: {}", id, row->what), {ChooseKernel{id}});
     entry.on = id == now;
-    if (!step) continue;
+    if (!step || has_gpu_run(*row, e.document(), e.facts().model)) continue;
     Document changed = e.document();
     changed.kernel = id;
     if (row->record == nullptr)
-      entry.why_not = "Step shows what the CPU recorded: choose it in Bench";
+      entry.why_not = "no GPU here records it on this problem, and no such run came along: choose it in Bench";
     else if (const auto why = why_not_recordable(changed))
       entry.why_not = *why;
   }
@@ -360,6 +372,11 @@ struct WhyNot {
   std::string operator()(const GoToEnd&) const { return recording(); }
   std::string operator()(const Play&) const { return recording(); }
   std::string operator()(const ToggleBookmark&) const { return recording(); }
+  std::string operator()(const ShowRaw&) const {
+    const auto& shown = f.model.recording;
+    if (shown == nullptr || !shown->gpu) return "no GPU's run is shown";
+    return differs_from_formulas(*shown) ? "" : "this kernel holds the formulas' own numbers";
+  }
   std::string operator()(const ClearBookmarks&) const { return bookmarks(); }
   std::string operator()(const GoToLandmark& c) const {
     return c.landmark == Landmark::bookmark ? bookmarks() : recording();

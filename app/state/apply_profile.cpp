@@ -29,6 +29,14 @@ struct ApplyProfile {
     s.view.profile.against = c.id;
     return std::move(s);
   }
+  Result<State> operator()(const ChooseBeatSpan& c) {
+    const bool all = c.from_us == 0 && c.to_us == 0;
+    if (!all && (c.from_us < 0 || c.to_us <= c.from_us))
+      return bad_input(fmt::format("{} to {} us is no part of a run.", c.from_us, c.to_us));
+    s.view.profile.beat_from_us = c.from_us;
+    s.view.profile.beat_to_us = c.to_us;
+    return std::move(s);
+  }
   Result<State> operator()(const ChooseCode& c) {
     s.view.profile.code = c.code;
     return std::move(s);

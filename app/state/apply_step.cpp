@@ -213,6 +213,10 @@ struct ApplyStep {
     return done();
   }
 
+  Result<State> operator()(const ShowRaw& c) {
+    s.view.step.raw = c.on;
+    return done();
+  }
   Result<State> operator()(const SeekFirstWrong& c) {
     s.view.step.seek_first_wrong = c.on;
     return done();

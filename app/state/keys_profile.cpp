@@ -1,4 +1,5 @@
 // What a state string says of Profile.
+#include <cstdint>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -12,12 +13,14 @@ namespace {
 // Names of sources are short and plain; "own" is the kernel's.
 constexpr std::string_view kOwn = "own", kUsual = "usual";
 constexpr std::size_t kMaxName = 256;
+constexpr std::int64_t kMaxBeatUs = 1000000000;  // no run takes a quarter of an hour
 
 }  // namespace
 
 void add_profile_view_keys(std::vector<StateKey>& keys) {
   keys.push_back(choice_key(
-      "profile_page", named<ProfilePage>(std::vector{ProfilePage::figures, ProfilePage::source}),
+      "profile_page",
+      named<ProfilePage>(std::vector{ProfilePage::figures, ProfilePage::source, ProfilePage::heartbeat}),
       [](auto& s) -> auto& { return s.view.profile.page; }));
   keys.push_back(choice_key(
       "profile_code", named<CodeKind>(std::vector{CodeKind::sass, CodeKind::ptx}),
@@ -45,6 +48,10 @@ void add_profile_view_keys(std::vector<StateKey>& keys) {
                   }});
   keys.push_back(number_key(
       "profile_line", 0, 1000000, [](auto& s) -> auto& { return s.view.profile.line; }));
+  keys.push_back(number_key(
+      "profile_beat_from", 0, kMaxBeatUs, [](auto& s) -> auto& { return s.view.profile.beat_from_us; }));
+  keys.push_back(number_key(
+      "profile_beat_to", 0, kMaxBeatUs, [](auto& s) -> auto& { return s.view.profile.beat_to_us; }));
 }
 
 }  // namespace attn

@@ -139,6 +139,8 @@ void add_step_view_keys(std::vector<StateKey>& keys) {
                     return ok();
                   }});
   keys.push_back(flag_key(
+      "raw", [](auto& s) -> auto& { return s.view.step.raw; }));
+  keys.push_back(flag_key(
       "first_wrong", [](auto& s) -> auto& { return s.view.step.seek_first_wrong; }));
 }
 

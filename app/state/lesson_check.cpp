@@ -149,7 +149,7 @@ class Checker {
     const auto session = runs.session();
     if (!session) return fault(beat.id, "figure", session.error().message);
     const StageFigure figure = figure_of(**session, *beat.figure);
-    if (!figure.roof.empty.empty()) fault(beat.id, "figure", figure.roof.empty);
+    if (!figure.empty().empty()) fault(beat.id, "figure", figure.empty());
   }
 
   bool check_places(const Beat& beat, LessonRuns& runs) {

@@ -11,7 +11,7 @@
 #include "kernels/gpu/compile/sources.h"
 #include "kernels/gpu/rungs/inspect.h"
 #include "kernels/gpu/rungs/rows.h"
-#include "kernels/ladder.h"
+#include "kernels/own_kernels.h"
 #include "profiling/figures/metrics.h"
 #include "profiling/measure/compiled_figures.h"
 #include "profiling/measure/stages.h"
@@ -22,36 +22,41 @@ namespace {
 
 constexpr double kHelloSeconds = 20;  // a first context on a slow machine
 
-// A point's whole time: inputs, compilation, the check against fp64, counters; then its repeats, which may take four
-// times their limit.
-double max_seconds(const MeasureSpec& s) {
-  constexpr double kAround = 120;
-  return kAround + 8 * s.seconds_per_point;
-}
-
 Device stand_in(const MeasureSpec& s) {
   auto device = gpu::device_for(s.arch);
   return device ? *std::move(device) : Device{};
-}
-
-bool has_gpu_kernel(const SweepSpec& s) {
-  return std::any_of(s.kernels.begin(), s.kernels.end(), [](const std::string& id) {
-    const auto row = find_kernel(id);
-    return row && (*row)->processor == Processor::gpu;
-  });
-}
-
-Result<Plan> plan_on(const Device& device, const Point& p) {
-  const auto row = find_kernel(p.kernel);
-  if (!row) return tl::unexpected(row.error());
-  if (auto takes = (*row)->supports(**row, p.problem, p.options, device); !takes) return tl::unexpected(takes.error());
-  return (*row)->plan(**row, p.problem, p.options, device);
 }
 
 }  // namespace
 
 GpuBench::GpuBench(GpuClient::Starter start, CompilerOpener compiler, std::filesystem::path cache)
     : client_(std::move(start)), open_compiler_(std::move(compiler)), cache_(std::move(cache)) {}
+
+void GpuBench::bring(gpu::OwnKernels own) {
+  const std::lock_guard lock(mutex_);
+  client_.bring(std::move(own));
+}
+
+// A point's whole time: inputs, compilation, the check against fp64, counters; then its repeats, which may take four
+// times their limit.
+double GpuBench::max_seconds(const MeasureSpec& s) const {
+  constexpr double kAround = 120;
+  return point_seconds_ > 0 ? point_seconds_ : kAround + 8 * s.seconds_per_point;
+}
+
+bool GpuBench::has_gpu_kernel(const SweepSpec& s) const {
+  return std::any_of(s.kernels.begin(), s.kernels.end(), [&](const std::string& id) {
+    const auto row = find_kernel(id, client_.own());
+    return row && (*row)->processor == Processor::gpu;
+  });
+}
+
+Result<Plan> GpuBench::plan_on(const Device& device, const Point& p) const {
+  const auto row = find_kernel(p.kernel, client_.own());
+  if (!row) return tl::unexpected(row.error());
+  if (auto takes = (*row)->supports(**row, p.problem, p.options, device); !takes) return tl::unexpected(takes.error());
+  return (*row)->plan(**row, p.problem, p.options, device);
+}
 
 Result<GpuHello> GpuBench::look(std::stop_token stop, bool counters) {
   const std::lock_guard lock(mutex_);
@@ -109,7 +114,7 @@ std::vector<Measurement> GpuBench::compiled(const SweepSpec& spec, const std::st
   if (!validate(spec)) return rows;
   for (const std::int64_t value : spec.values) {
     for (const std::string& id : spec.kernels) {
-      const auto row = find_kernel(id);
+      const auto row = find_kernel(id, client_.own());
       if (!row || (*row)->processor != Processor::gpu) continue;
       if (stop.stop_requested()) return rows;
       rows.push_back(
@@ -163,28 +168,43 @@ std::unique_ptr<CompileAhead> GpuBench::compile_ahead(std::vector<Point> points,
                                         static_cast<unsigned>(threads));
 }
 
-void GpuBench::sample(Measurement& row, const std::function<void(const std::string&)>& now, std::stop_token stop) {
+Result<Point> GpuBench::point_of_row(const Measurement& row, const std::stop_token& stop) {
   const auto hello = look(stop);
-  if (!hello) {
-    row.no_samples = hello.error().message;
-    return;
-  }
+  if (!hello) return tl::unexpected(hello.error());
   const auto& gpus = hello->gpus;
   const auto at = std::find_if(gpus.begin(), gpus.end(), [&](const gpu::GpuProperties& g) {
     return same_device(g.name, g.uuid, row.key.device, row.key.device_uuid);
   });
-  if (at == gpus.end()) {
-    row.no_samples = fmt::format("this machine has no {}, on which the row was measured", row.key.device);
-    return;
-  }
+  if (at == gpus.end())
+    return fail(ErrorKind::cannot_run,
+                fmt::format("this machine has no {}, on which the row was measured", row.key.device));
   Point p;
   p.gpu = at->index;
   p.arch = at->arch();
   p.kernel = row.key.kernel;
   p.problem = row.key.problem;
   p.l2 = row.key.l2;
+  return p;
+}
+
+void GpuBench::sample(Measurement& row, const std::function<void(const std::string&)>& now, std::stop_token stop) {
+  const auto p = point_of_row(row, stop);
+  if (!p) {
+    row.no_samples = p.error().message;
+    return;
+  }
   const std::lock_guard lock(mutex_);
-  sample_row(client_, p, p.arch, {max_seconds(p), std::move(stop)}, now, row);
+  sample_row(client_, *p, p->arch, {max_seconds(*p), std::move(stop)}, now, row);
+}
+
+void GpuBench::beat(Measurement& row, const std::function<void(const std::string&)>& now, std::stop_token stop) {
+  const auto p = point_of_row(row, stop);
+  if (!p) {
+    row.no_heartbeat = p.error().message;
+    return;
+  }
+  const std::lock_guard lock(mutex_);
+  beat_row(client_, *p, {max_seconds(*p), std::move(stop)}, now, row);
 }
 
 Measurement GpuBench::compile_alone(const Point& p, const std::string& why,

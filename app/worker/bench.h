@@ -16,6 +16,7 @@
 #include "app/worker/client.h"
 #include "app/worker/record.h"
 #include "kernels/gpu/compile/service.h"
+#include "kernels/gpu/rungs/own.h"
 #include "kernels/model/kernel.h"
 #include "profiling/sweep/sweep.h"
 
@@ -28,6 +29,11 @@ class GpuBench {
   using CompilerOpener = std::function<Result<std::unique_ptr<gpu::Compiler>>()>;
   explicit GpuBench(GpuClient::Starter start = GpuClient::start_program, CompilerOpener compiler = gpu::open_nvrtc,
                     std::filesystem::path cache = gpu::cubin_cache_folder());
+
+  // Kernels of the user's own, beside the ladder's. Before anything is asked.
+  void bring(gpu::OwnKernels own);
+  // A point that gives no answer for so long is lost, and its worker stopped; 0: two minutes and eight times its limit.
+  void limit_points(double seconds) { point_seconds_ = seconds; }
 
   // GPUs of this machine, or why none can be used. Asked of the worker once, then known.
   // `counters` false: CUPTI is not touched.
@@ -46,10 +52,17 @@ class GpuBench {
   std::unique_ptr<CompileAhead> compile_ahead(std::vector<Point> points, const Device& device) const;
   // Samples a row that was measured on GPU 0 of this machine (app/worker/collect.h).
   void sample(Measurement& row, const std::function<void(const std::string&)>& now, std::stop_token stop);
+  // The same for counters over the time of one run.
+  void beat(Measurement& row, const std::function<void(const std::string&)>& now, std::stop_token stop);
   // Where the rows of a sweep are taken: the GPU's where it measures GPU kernels on one, else this machine's.
   Provenance provenance(const SweepSpec& spec);
 
  private:
+  // The point of such a row; an error where this machine has not its GPU.
+  Result<Point> point_of_row(const Measurement& row, const std::stop_token& stop);
+  double max_seconds(const MeasureSpec& s) const;
+  bool has_gpu_kernel(const SweepSpec& s) const;
+  Result<Plan> plan_on(const Device& device, const Point& p) const;
   Result<Device> device_of_sweep(const SweepSpec& spec, const std::stop_token& stop);
   Measurement measure(const Point& p, const std::function<void(const std::string&)>& now, std::stop_token stop);
   Measurement compile_alone(const Point& p, const std::string& why, const std::function<void(const std::string&)>& now);
@@ -59,6 +72,7 @@ class GpuBench {
   GpuClient client_;
   CompilerOpener open_compiler_;
   std::filesystem::path cache_;
+  double point_seconds_ = 0;
   std::unique_ptr<gpu::Compiler> compiler_;
   std::optional<Result<GpuHello>> hello_;
 };

@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "app/worker/messages.h"
+#include "profiling/figures/heartbeat.h"
 #include "profiling/session/session.h"
 
 namespace attn {
@@ -32,6 +33,12 @@ struct GpuClient::Reply {
   json text;
   std::vector<std::byte> bytes;
 };
+
+json GpuClient::with_own(json request) const {
+  for (const auto& kernel : own_)
+    if (request.at("kernel") == kernel->name) request["own"] = to_json(*kernel);
+  return request;
+}
 
 Result<Child> GpuClient::start_program() {
   return Child::start({"worker"});
@@ -136,7 +143,7 @@ Outputs outputs_for(const Problem& p) {
 Result<GpuRecordAnswer> GpuClient::record(const GpuRunRequest& r, const Deadline& deadline, const Progress& progress) {
   if (r.inputs == nullptr) return fail(ErrorKind::failed, "a recording was asked for without inputs");
   const std::string what = fmt::format("{} on {}", r.kernel, describe(r.problem));
-  json request = to_json(r);
+  json request = with_own(to_json(r));
   request["do"] = "record";
   const auto reply = ask(request.dump(), tensors_of(r), what, deadline, progress);
   if (!reply) return tl::unexpected(reply.error());
@@ -158,7 +165,7 @@ Result<GpuRecordAnswer> GpuClient::record(const GpuRunRequest& r, const Deadline
 Result<GpuRunAnswer> GpuClient::run(const GpuRunRequest& r, const Deadline& deadline, const Progress& progress) {
   const std::vector<std::span<const std::byte>> parts = tensors_of(r);
   const std::string what = fmt::format("{} on {}", r.kernel, describe(r.problem));
-  auto reply = ask(to_json(r).dump(), parts, what, deadline, progress);
+  auto reply = ask(with_own(to_json(r)).dump(), parts, what, deadline, progress);
   if (!reply) return tl::unexpected(reply.error());
   auto answer = run_answer_from(reply->text);
   if (!answer || r.inputs == nullptr) return answer;
@@ -174,7 +181,7 @@ Result<GpuRunAnswer> GpuClient::run(const GpuRunRequest& r, const Deadline& dead
 
 Result<Measurement> GpuClient::measure(const Point& p, const Deadline& deadline, const Progress& progress) {
   const std::string what = fmt::format("{} on {}", p.kernel, describe(p.problem));
-  auto reply = ask(to_json(p).dump(), {}, what, deadline, progress);
+  auto reply = ask(with_own(to_json(p)).dump(), {}, what, deadline, progress);
   if (!reply) return tl::unexpected(reply.error());
   auto m = measurement_from(reply->text);
   if (!m) return tl::unexpected(lost({NoReply::broken, m.error().message}, what));
@@ -184,7 +191,7 @@ Result<Measurement> GpuClient::measure(const Point& p, const Deadline& deadline,
 
 Result<std::vector<double>> GpuClient::turn(const Point& p, const Turn& turn, const Deadline& deadline) {
   const std::string what = fmt::format("{} on {}, a turn", p.kernel, describe(p.problem));
-  auto reply = ask(to_json(p, turn).dump(), {}, what, deadline, {});
+  auto reply = ask(with_own(to_json(p, turn)).dump(), {}, what, deadline, {});
   if (!reply) return tl::unexpected(reply.error());
   return turn_samples_from(reply->text);
 }
@@ -198,7 +205,7 @@ Result<void> GpuClient::let_go(const Deadline& deadline) {
 
 Result<KernelSamples> GpuClient::sample(const Point& p, const Deadline& deadline, const Progress& progress) {
   const std::string what = fmt::format("Sampling {} on {}", p.kernel, describe(p.problem));
-  json request = to_json(p);
+  json request = with_own(to_json(p));
   request["do"] = "sample";
   auto reply = ask(request.dump(), {}, what, deadline, progress);
   if (!reply) return tl::unexpected(reply.error());
@@ -206,6 +213,18 @@ Result<KernelSamples> GpuClient::sample(const Point& p, const Deadline& deadline
   if (!samples) return tl::unexpected(lost({NoReply::broken, samples.error().message}, what));
   if (reply->text.value("lost", false)) detach();
   return samples;
+}
+
+Result<Heartbeat> GpuClient::heartbeat(const Point& p, const Deadline& deadline, const Progress& progress) {
+  const std::string what = fmt::format("Listening to {} on {}", p.kernel, describe(p.problem));
+  json request = with_own(to_json(p));
+  request["do"] = "heartbeat";
+  auto reply = ask(request.dump(), {}, what, deadline, progress);
+  if (!reply) return tl::unexpected(reply.error());
+  auto beat = heartbeat_from(reply->text);
+  if (!beat) return tl::unexpected(lost({NoReply::broken, beat.error().message}, what));
+  if (reply->text.value("lost", false)) detach();
+  return beat;
 }
 
 Result<void> GpuClient::break_down(const std::string& how, std::int32_t gpu, const Deadline& deadline) {

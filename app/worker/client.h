@@ -7,11 +7,15 @@
 #include <optional>
 #include <stop_token>
 #include <string>
+#include <utility>
 #include <vector>
+
+#include <nlohmann/json_fwd.hpp>
 
 #include "app/system/child_process.h"
 #include "app/worker/lasting_thread.h"
 #include "app/worker/worker.h"
+#include "kernels/gpu/rungs/own.h"
 #include "profiling/measure/turn.h"
 
 namespace attn {
@@ -31,6 +35,10 @@ class GpuClient {
   GpuClient(const GpuClient&) = delete;
   GpuClient& operator=(const GpuClient&) = delete;
 
+  // Kernels of the user's own: from now on their ids can be asked for.
+  void bring(gpu::OwnKernels own) { own_ = std::move(own); }
+  const gpu::OwnKernels& own() const { return own_; }
+
   // `counters` false: CUPTI is not touched, as another profiler wants it.
   Result<GpuHello> hello(const Deadline& deadline, bool counters = true);
   // `deadline.seconds`: from the request to the answer, compilation included.
@@ -45,6 +53,8 @@ class GpuClient {
   Result<void> let_go(const Deadline& deadline);
   // Where the warps of the point's kernel wait, by address; put_lines() adds lines and phases. An error is a refusal.
   Result<KernelSamples> sample(const Point& p, const Deadline& deadline, const Progress& progress = {});
+  // Counters over the time of one run of the point.
+  Result<Heartbeat> heartbeat(const Point& p, const Deadline& deadline, const Progress& progress = {});
   // Asks the worker to hang or to write to an illegal address: the error that a user would see.
   Result<void> break_down(const std::string& how, std::int32_t gpu, const Deadline& deadline);
   // Process id of the worker; -1 where none runs.
@@ -52,6 +62,7 @@ class GpuClient {
 
  private:
   struct Reply;
+  nlohmann::json with_own(nlohmann::json request) const;
   Result<Reply> ask(const std::string& request, std::span<const std::span<const std::byte>> bytes,
                     const std::string& what, const Deadline& deadline, const Progress& progress);
   // The worker said that its GPU is lost to it: it ends by itself, and the next request gets a new one.
@@ -62,6 +73,7 @@ class GpuClient {
   Starter start_;
   std::unique_ptr<LastingThread> starter_;  // a worker outlives the task that asked for it first
   std::optional<Child> child_;
+  gpu::OwnKernels own_;
 };
 
 }  // namespace attn

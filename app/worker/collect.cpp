@@ -4,6 +4,8 @@
 #include <utility>
 
 #include "app/worker/disassemble.h"
+#include "kernels/own_kernels.h"
+#include "profiling/figures/heartbeat.h"
 #include "profiling/figures/sampled_lines.h"
 #include "profiling/figures/samples.h"
 
@@ -32,12 +34,31 @@ void sample_row(GpuClient& client, const Point& p, const std::string& arch, cons
     return;
   }
   say(progress, "reading the machine code of " + p.kernel);
-  const auto listing = list_kernel_here({p.kernel, p.problem, row.key.options, arch}, deadline.stop);
+  const auto kernel = find_kernel(p.kernel, client.own());
+  const auto listing = kernel ? list_row_here(**kernel, {p.kernel, p.problem, row.key.options, arch}, deadline.stop)
+                              : Result<gpu::KernelListing>(tl::unexpected(kernel.error()));
   if (!listing)
     samples->no_lines = listing.error().message;
   else if (auto put = put_lines(*samples, *listing); !put)
     samples->no_lines = put.error().message;
   row.samples = std::make_shared<const KernelSamples>(*std::move(samples));
+}
+
+void beat_row(GpuClient& client, const Point& p, const Deadline& deadline, const GpuClient::Progress& progress,
+              Measurement& row) {
+  row.heartbeat.reset();
+  row.no_heartbeat.clear();
+  if (row.state != RowState::done) {
+    row.no_heartbeat = "it did not run: " + row.reason;
+    return;
+  }
+  Point resolved = p;
+  resolved.options = row.key.options;
+  auto beat = client.heartbeat(resolved, deadline, progress);
+  if (beat)
+    row.heartbeat = std::make_shared<const Heartbeat>(*std::move(beat));
+  else
+    row.no_heartbeat = beat.error().message;
 }
 
 }  // namespace attn

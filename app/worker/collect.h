@@ -1,4 +1,5 @@
-// What is collected of one row beside its figures: where its warps wait, down to lines and phases.
+// What is collected of one row beside its figures: where its warps wait, down to lines and phases; and what the GPU did
+// over the time of one run.
 #pragma once
 
 #include <stop_token>
@@ -14,5 +15,9 @@ namespace attn {
 // `no_samples`; where only lines and phases could not be had, the samples' `no_lines`. `arch`: of the GPU.
 void sample_row(GpuClient& client, const Point& p, const std::string& arch, const Deadline& deadline,
                 const GpuClient::Progress& progress, Measurement& row);
+
+// Reads counters over the time of one run of the row's kernel. What refused is the row's `no_heartbeat`.
+void beat_row(GpuClient& client, const Point& p, const Deadline& deadline, const GpuClient::Progress& progress,
+              Measurement& row);
 
 }  // namespace attn

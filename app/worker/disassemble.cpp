@@ -14,6 +14,7 @@
 #include "kernels/base/cuda_library.h"
 #include "kernels/base/files.h"
 #include "kernels/base/folders.h"
+#include "kernels/gpu/rungs/own.h"
 #include "kernels/gpu/rungs/rows.h"
 #include "kernels/gpu/rungs/specialise.h"
 #include "kernels/ladder.h"
@@ -78,25 +79,32 @@ Result<std::filesystem::path> find_nvdisasm() {
               fmt::format("nvdisasm, which prints machine code, was not found{}. {}", looked, kMend));
 }
 
-Result<gpu::KernelListing> source_of(std::string_view id, const std::string& arch,
-                                     const std::filesystem::path& edited_kernels, const std::string& why) {
-  const auto source = gpu::kernel_source(id, edited_kernels);
+Result<gpu::KernelListing> source_listing(const KernelRow& row, const std::string& arch,
+                                          const std::filesystem::path& edited_kernels, const std::string& why) {
+  const auto source = gpu::source_of(row, edited_kernels);
   if (!source) return tl::unexpected(source.error());
-  return gpu::list_source(*source, id, arch, why);
+  return gpu::list_source(*source, row.id, arch, why);
 }
 
 Result<gpu::KernelListing> list_kernel_here(const gpu::ListingSubject& subject, const std::stop_token& stop) {
+  if (!gpu::own_stem(subject.kernel).empty())
+    return fail(ErrorKind::cannot_run,
+                fmt::format("{} is a kernel of a file of your own, and sessions hold no text. `attnscope profile "
+                            "{}.cu` lists its lines.",
+                            subject.kernel, gpu::own_stem(subject.kernel)));
   const auto row = find_kernel(subject.kernel);
   if (!row) return tl::unexpected(row.error());
-  if ((*row)->processor != Processor::gpu)
+  return list_row_here(**row, subject, stop);
+}
+
+Result<gpu::KernelListing> list_row_here(const KernelRow& kernel, const gpu::ListingSubject& subject,
+                                         const std::stop_token& stop) {
+  if (kernel.processor != Processor::gpu)
     return bad_input(fmt::format("{} runs on the CPU: it has no machine code of a GPU.", subject.kernel));
   const std::filesystem::path edited = gpu::edited_kernels_folder();
-  const auto only_source = [&](const Error& why) {
-    return source_of(subject.kernel, subject.arch, edited, why.message);
-  };
+  const auto only_source = [&](const Error& why) { return source_listing(kernel, subject.arch, edited, why.message); };
   const auto device = gpu::device_for(subject.arch);
   if (!device) return only_source(device.error());
-  const KernelRow& kernel = **row;
   if (auto takes = kernel.supports(kernel, subject.problem, subject.options, *device); !takes)
     return only_source(takes.error());
   const auto plan = kernel.plan(kernel, subject.problem, subject.options, *device);
@@ -110,14 +118,14 @@ Result<gpu::KernelListing> list_kernel_here(const gpu::ListingSubject& subject, 
 Result<gpu::KernelListing> listing_of(gpu::CompileService& service, const Plan& plan, const std::string& arch,
                                       const std::filesystem::path& edited_kernels, const std::stop_token& stop) {
   const std::string_view id = plan.kernel->id;
-  auto source = gpu::kernel_source(id, edited_kernels);
+  auto source = gpu::source_of(*plan.kernel, edited_kernels);
   if (!source) return tl::unexpected(source.error());
   const auto compiled = service.compile({*source, arch, gpu::defines_of(plan, gpu::may_be_aligned(plan.problem))});
   if (!compiled) return gpu::list_source(*source, id, arch, compiled.error().message);
   const auto sass = disassemble(compiled->code, stop);
   if (!sass) {
     if (sass.error().kind == ErrorKind::cancelled) return tl::unexpected(sass.error());
-    return gpu::list_source(*source, id, arch, sass.error().message);
+    return gpu::list_ptx(*source, id, arch, compiled->code, sass.error().message);
   }
   return gpu::list_kernel(*source, id, arch, compiled->code, *sass);
 }

@@ -4,6 +4,7 @@
 
 #include "kernels/formats/container.h"
 #include "kernels/model/problem_json.h"
+#include "profiling/session/heartbeat_json.h"
 #include "profiling/session/measurement_json.h"
 #include "profiling/session/samples_json.h"
 
@@ -162,6 +163,14 @@ Result<KernelSamples> samples_from(const json& j) {
   return guarded<KernelSamples>([&] { return samples_from_json(j.at("samples"), "the worker's answer"); });
 }
 
+json to_json(const Heartbeat& h, bool lost) {
+  return {{"is", "heartbeat"}, {"heartbeat", heartbeat_to_json(h)}, {"lost", lost}};
+}
+
+Result<Heartbeat> heartbeat_from(const json& j) {
+  return guarded<Heartbeat>([&] { return heartbeat_from_json(j.at("heartbeat"), "the worker's answer"); });
+}
+
 Result<Measurement> measurement_from(const json& j) {
   return guarded<Measurement>([&]() -> Result<Measurement> {
     std::vector<std::string> unknown;  // none: both sides are this program
@@ -257,6 +266,17 @@ Result<GpuHello> hello_from(const json& j) {
     h.counters_error = j.at("counters_error");
     for (const json& p : j.at("gpus")) h.gpus.push_back(gpu_from(p));
     return h;
+  });
+}
+
+json to_json(const gpu::OwnKernel& own) {
+  return {{"file", own.cu.name}, {"text", own.cu.text}};
+}
+
+Result<std::shared_ptr<const gpu::OwnKernel>> own_kernel_from(const json& j) {
+  using Kernel = std::shared_ptr<const gpu::OwnKernel>;
+  return guarded<Kernel>([&]() -> Result<Kernel> {
+    return gpu::own_kernel_from(j.at("file").get<std::string>(), j.at("text").get<std::string>());
   });
 }
 

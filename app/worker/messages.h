@@ -1,11 +1,13 @@
 // The worker's requests and answers as JSON: written and read by the two sides, here alone.
 #pragma once
 
+#include <memory>
 #include <vector>
 
 #include <nlohmann/json.hpp>
 
 #include "app/worker/worker.h"
+#include "kernels/gpu/rungs/own.h"
 #include "profiling/measure/turn.h"
 
 namespace attn {
@@ -28,6 +30,8 @@ nlohmann::json to_json(const Measurement& m, bool lost);
 Result<Measurement> measurement_from(const nlohmann::json& j);
 nlohmann::json to_json(const KernelSamples& s, bool lost);
 Result<KernelSamples> samples_from(const nlohmann::json& j);
+nlohmann::json to_json(const Heartbeat& h, bool lost);
+Result<Heartbeat> heartbeat_from(const nlohmann::json& j);
 
 nlohmann::json to_json(const GpuRunAnswer& a);
 Result<GpuRunAnswer> run_answer_from(const nlohmann::json& j);
@@ -39,6 +43,10 @@ Result<GpuHello> hello_from(const nlohmann::json& j);
 
 nlohmann::json error_json(const Error& e, bool lost);
 Error error_from(const nlohmann::json& j);
+
+// A kernel of the user's own, in the key "own" of every request that names it: a worker may be a new one.
+nlohmann::json to_json(const gpu::OwnKernel& own);
+Result<std::shared_ptr<const gpu::OwnKernel>> own_kernel_from(const nlohmann::json& j);
 
 // Text to an object with the key `is` or `do`; an error in place of an exception.
 Result<nlohmann::json> parse_message(const std::string& text);

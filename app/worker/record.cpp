@@ -3,13 +3,13 @@
 #include <utility>
 
 #include "kernels/gpu/rungs/trace.h"
-#include "kernels/ladder.h"
+#include "kernels/own_kernels.h"
 
 namespace attn {
 
 Result<GpuRecorded> record_on_gpu(GpuClient& client, const GpuRunRequest& r, const Device& device,
                                   const Deadline& deadline, const GpuClient::Progress& progress) {
-  const auto row = find_kernel(r.kernel);
+  const auto row = find_kernel(r.kernel, client.own());
   if (!row) return tl::unexpected(row.error());
   const auto plan = (*row)->plan(**row, r.problem, r.options, device);
   if (!plan) return tl::unexpected(plan.error());

@@ -14,9 +14,11 @@
 #include "kernels/base/bytes.h"
 #include "kernels/gpu/device/device_run.h"
 #include "kernels/gpu/device/queue.h"
+#include "kernels/gpu/rungs/own.h"
 #include "kernels/gpu/rungs/trace.h"
-#include "kernels/ladder.h"
 #include "kernels/model/fits.h"
+#include "kernels/own_kernels.h"
+#include "profiling/measure/beat_on_gpu.h"
 #include "profiling/measure/gpu_timing.h"
 #include "profiling/measure/sample_on_gpu.h"
 
@@ -80,11 +82,12 @@ class Worker {
     const auto request = parse_message(message.text);
     if (!request) return tl::unexpected(request.error());
     const std::string what = request->value("do", "");
+    if (auto taken = take_own(*request); !taken) return taken;
     if (what == "hello") return hello(request->value("counters", true));
     if (what == "measure") return measure(*request);
     if (what == "turn") return turn(*request);
     if (what == "let_go") return let_go();
-    if (what == "sample") return sample(*request);
+    if (what == "sample" || what == "heartbeat") return profile(*request, what == "heartbeat");
     if (what != "run" && what != "record")
       return bad_input(fmt::format("the worker does not know the request '{}'", what));
     auto read = run_request_from(*request);
@@ -92,6 +95,17 @@ class Worker {
     if (auto ready = open(read->request.gpu); !ready) return ready;
     if (what == "record") return record(read->request, message.bytes);
     return read->break_on_purpose.empty() ? run(*read, message.bytes) : break_down(read->break_on_purpose);
+  }
+
+  // A kernel of the user's own comes with each request that names it.
+  Result<void> take_own(const json& request) {
+    const auto at = request.find("own");
+    if (at == request.end()) return ok();
+    auto kernel = own_kernel_from(*at);
+    if (!kernel) return tl::unexpected(kernel.error());
+    if (std::ranges::find(own_, (*kernel)->name, [](const auto& k) { return k->name; }) == own_.end())
+      own_.push_back(*std::move(kernel));
+    return ok();
   }
 
   void send(const json& text, std::span<const std::span<const std::byte>> bytes) {
@@ -182,7 +196,7 @@ class Worker {
   Result<GpuPeaks*> peaks();
   Result<std::vector<double>> time(gpu::DeviceRun& run, const GpuTiming& t);
   Result<void> measure(const json& request);
-  Result<void> sample(const json& request);
+  Result<void> profile(const json& request, bool over_time);  // its samples, or its heartbeat
   Result<void> tools_for(const Point& p, GpuTools& tools);
   Result<void> break_down(const std::string& how);
   Result<void> turn(const json& request);
@@ -196,11 +210,12 @@ class Worker {
   std::unique_ptr<gpu::Compiler> compiler_;
   Gpu gpu_;
   ProblemCache problem_;
+  gpu::OwnKernels own_;                  // plans point to them
   std::map<std::string, HeldRun> held_;  // of turns, by the request that they answer
 };
 
 Result<Plan> Worker::plan_of(const GpuRunRequest& r) {
-  const auto row = find_kernel(r.kernel);
+  const auto row = find_kernel(r.kernel, own_);
   if (!row) return tl::unexpected(row.error());
   const Device device = device_of(gpu_.properties);
   if (auto takes = (*row)->supports(**row, r.problem, r.options, device); !takes) return tl::unexpected(takes.error());
@@ -267,7 +282,7 @@ Result<void> Worker::run(const ReadRequest& read, std::span<const std::byte> ten
   GpuRunAnswer answer;
   answer.options = plan->options;
   answer.workspace_bytes = plan->workspace_bytes;
-  if (const auto source = gpu::kernel_source(r.kernel, parts_.edited_kernels)) {
+  if (const auto source = gpu::source_of(*plan->kernel, parts_.edited_kernels)) {
     answer.source = source->label(r.kernel);
     answer.source_hash = source->hash;
   }
@@ -312,7 +327,7 @@ Result<double> Worker::timed(gpu::DeviceRun& run, Outputs& out) {
 Result<void> Worker::record(const GpuRunRequest& r, std::span<const std::byte> tensors) {
   auto plan = plan_of(r);
   if (!plan) return tl::unexpected(plan.error());
-  const auto source = gpu::kernel_source(r.kernel, parts_.edited_kernels);
+  const auto source = gpu::source_of(*plan->kernel, parts_.edited_kernels);
   if (!source) return tl::unexpected(source.error());
   if (auto can = gpu::check_traceable(*plan, *source); !can) return can;
   const auto placed = gpu::split_tensors(r.problem, tensors);
@@ -360,6 +375,7 @@ Result<void> Worker::tools_for(const Point& p, GpuTools& tools) {
   tools.problem = &problem_;
   tools.properties = gpu_.properties;
   tools.edited_kernels = parts_.edited_kernels;
+  tools.own = own_;
   tools.progress = [this](const std::string& now) { progress(now); };
   const auto made = peaks();
   if (!made) return tl::unexpected(made.error());
@@ -450,22 +466,25 @@ Result<void> Worker::let_go() {
   return ok();
 }
 
-Result<void> Worker::sample(const json& request) {
+Result<void> Worker::profile(const json& request, bool over_time) {
   const auto point = point_from(request);
   if (!point) return tl::unexpected(point.error());
   if (auto ready = open(point->gpu); !ready) return ready;
   GpuTools tools;
   if (auto ready = tools_for(*point, tools); !ready) return ready;
+  const auto answer = [&](const auto& got) -> Result<void> {
+    if (!got) return tl::unexpected(got.error());
+    send(to_json(*got, driver_->lost()), {});
+    return ok();
+  };
+  if (over_time) return answer(beat_on_gpu(*point, tools));
   if (!gpu_.sampling_queue) {
     auto queue = gpu::Queue::make(*driver_, *gpu_.service, gpu_.properties.arch(), parts_.edited_kernels);
     if (!queue) return tl::unexpected(queue.error());
     gpu_.sampling_queue = std::make_unique<gpu::Queue>(std::move(*queue));
   }
   tools.sampling_queue = &*gpu_.sampling_queue;
-  const auto samples = sample_on_gpu(*point, tools);
-  if (!samples) return tl::unexpected(samples.error());
-  send(to_json(*samples, driver_->lost()), {});
-  return ok();
+  return answer(sample_on_gpu(*point, tools));
 }
 
 Result<void> Worker::break_down(const std::string& how) {

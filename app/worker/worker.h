@@ -18,6 +18,9 @@
 //   answer    {"is": "turn", "samples_us"}, {"is": "done"}
 //   request   {"do": "sample", ...}: the same point; where its warps wait, instruction by instruction
 //   answer    {"is": "sampled", "samples": as in a session's JSON, without lines and phases, "lost"}, or an error
+//   request   {"do": "heartbeat", ...}: the same point; counters over the time of one run
+//   answer    {"is": "heartbeat", "heartbeat": as in a session's JSON, "lost"}, or an error
+//   "own" {"file", "text"} in a request: a kernel of the user's own, which its "kernel" names
 #pragma once
 
 #include <cstdint>

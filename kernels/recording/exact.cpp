@@ -14,7 +14,8 @@
 // epsilon(t) / 2 for u. A bound is +inf where the recorded number or the exact one is not finite.
 // A GPU's run takes 2^-22 for kExpError (ex2.approx, expf: two units in the last place), and u twice as large: its scores
 // are in units of ln 2 and rounded once more for the formulas' reading; where P enters the product in 16 bits it is
-// rounded to them first, and u is taken four times, since tensor cores cut what they add.
+// rounded to them first, and u is taken four times, since tensor cores cut what they add; eight times where a product is
+// three of TF32 (replay_gpu.cpp). Where m need not be the maximum, it is the m before if the kernel left it.
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -77,7 +78,7 @@ Num shift(Num m) {
 class RowWalk {
  public:
   RowWalk(const Recording& rec, DType t, std::int32_t row, RowNumbers& out) : rec_(rec), row_(row), out_(out) {
-    if (rec.gpu) by_ = {(rec.gpu->p == DType::f32 ? 2 : 4) * kUnit, 0x1p-22};
+    if (rec.gpu) by_ = {(rec.gpu->tf32x3 ? 8 : rec.gpu->p == DType::f32 ? 2 : 4) * kUnit, 0x1p-22};
     accumulate_unit_ = t == DType::f32 ? by_.unit : epsilon_of(t) / 2;
     if (rec.inputs.bias) bias_ = &*rec.inputs.bias;
   }
@@ -188,36 +189,23 @@ class RowWalk {
     make(Slot::s, [&](std::int64_t c) { return masked(v, c, at(s, c)); });
   }
 
-  // The versions of S, or of P and V, that this event takes: of its own tile; where a GPU's run is cut for the file
-  // m, l and O are made of all key tiles at once.
-  std::vector<VersionId> scores_read() const {
-    if (!rec_.gpu || !rec_.gpu->cut) return {live(Slot::s)};
-    const EventId& id = rec_.events[e_].id;
-    std::vector<VersionId> all;
-    all.reserve(static_cast<std::size_t>(rec_.key_tiles()));
-    for (std::int32_t j = 0; j < rec_.key_tiles(); ++j)
-      all.push_back(rec_.tile_version(Slot::s, id.b, id.h, id.i, j, e_));
-    std::erase(all, kNoVersion);
-    return all;
-  }
-  std::vector<std::pair<VersionId, VersionId>> factors() const {
-    if (!rec_.gpu || !rec_.gpu->cut) return {{live(Slot::p), live(Slot::v)}};
-    const EventId& id = rec_.events[e_].id;
-    std::vector<std::pair<VersionId, VersionId>> all;
-    for (std::int32_t j = 0; j < rec_.key_tiles(); ++j) {
-      const auto e = rec_.find({id.b, id.h, id.i, j, Phase::load_v});
-      if (e && *e <= e_) all.emplace_back(rec_.after(*e, Slot::p), rec_.after(*e, Slot::v));
-    }
-    return all;
-  }
-
   void max() {
     if (!rec_.options.subtract_max) {
       make(Slot::m_new, [](std::int64_t) { return Num{0, 0}; });
       return;
     }
-    Num best = first(live(Slot::m_old));
-    for (const VersionId read : scores_read()) {
+    const VersionId old = live(Slot::m_old), now = rec_.after(e_, Slot::m_new);
+    // A kernel whose m need not be the maximum let it stand.
+    const auto same = [](std::span<const float> a, std::span<const float> b) {
+      return !a.empty() && !b.empty() && a[0] == b[0];
+    };
+    if (rec_.gpu && rec_.gpu->slack > 0 && same(recorded(old), recorded(now))) {
+      const Num kept = first(old);
+      make(Slot::m_new, [&](std::int64_t) { return kept; });
+      return;
+    }
+    Num best = first(old);
+    for (const VersionId read : rec_.scores_read(e_)) {
       for (const Num& n : operand(read)) {
         best.exact = n.exact > best.exact ? n.exact : best.exact;
         best.bound = std::max(best.bound, n.bound);
@@ -249,7 +237,7 @@ class RowWalk {
   void sum() {
     const bool stored = stores_scores(rec_.order);
     const Num l = first(live(Slot::l_old));
-    const std::vector<VersionId> read = stored ? scores_read() : std::vector{live(Slot::p)};
+    const std::vector<VersionId> read = stored ? rec_.scores_read(e_) : std::vector{live(Slot::p)};
     const Num m = stored ? shift(first(live(Slot::m_new))) : Num{};
     const Num alpha = stored ? Num{1, 0} : first(live(Slot::alpha));
     make(Slot::l_new, [&](std::int64_t) {
@@ -286,7 +274,7 @@ class RowWalk {
     }
     const bool narrow = rec_.gpu && !stores_scores(rec_.order);
     std::size_t keys = 0;
-    for (const auto& [p_id, v_id] : factors()) {
+    for (const auto& [p_id, v_id] : rec_.factors_read(e_)) {
       const Row& p = operand(p_id);
       const std::span<const float> v = rec_.values(v_id);
       keys += p.size();

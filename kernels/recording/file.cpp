@@ -1,6 +1,7 @@
 #include "kernels/recording/file.h"
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 #include <set>
 
@@ -25,6 +26,7 @@ constexpr std::size_t kVersionColumns = 8;
 constexpr std::size_t kMakerColumns = 2;
 constexpr std::int64_t kMaxHolds = 31;  // of version 1: 15
 constexpr std::size_t kMaxRecordings = 256;
+constexpr const char* kThreeOfTf32 = "tf32x3";
 
 Names names_of_phases() {
   Names names;
@@ -114,6 +116,11 @@ json gpu_to_json(const OnGpu& gpu) {
   json j{{"place", "gpu"},
          {"arithmetic",
           {{"exp", gpu.exp2 ? "exp2" : "exp"}, {"p", name_of(gpu.p)}, {"accumulator", name_of(gpu.accumulator)}}}};
+  json& arithmetic = j["arithmetic"];
+  if (gpu.tf32x3) arithmetic["products"] = kThreeOfTf32;
+  if (gpu.slack != 0) arithmetic["slack"] = gpu.slack;
+  if (std::isfinite(gpu.first_m)) arithmetic["first_m"] = gpu.first_m;
+  if (gpu.sign_in_q) arithmetic["sign_in_q"] = true;
   if (!gpu.uuid.empty()) j["device_uuid"] = gpu.uuid;
   return j;
 }
@@ -163,6 +170,7 @@ class Reader {
     gpu.exp2 = arithmetic.choice("exp", {"exp", "exp2"}) == 1;
     gpu.p = static_cast<DType>(arithmetic.choice("p", names_of_dtypes()));
     gpu.accumulator = static_cast<DType>(arithmetic.choice("accumulator", names_of_dtypes()));
+    read_tensor_cores(arithmetic, gpu);
     if (auto r = arithmetic.result(); !r) return r;
     if (fields_.has("cut")) {
       const std::vector<std::int64_t> cut = fields_.integers("cut", 2);
@@ -177,6 +185,21 @@ class Reader {
       rec_.options.bc = static_cast<std::int32_t>(cut[1]);
     }
     return fields_.result();
+  }
+
+  // What kernels that keep S in fragments state besides.
+  static void read_tensor_cores(JsonFields& arithmetic, OnGpu& gpu) {
+    gpu.tf32x3 = arithmetic.has("products") && arithmetic.choice("products", {"plain", kThreeOfTf32}) == 1;
+    const auto number = [&](const char* key, double min, double max, float missing) {
+      if (!arithmetic.has(key)) return missing;
+      const double x = arithmetic.number(key);
+      if (!(x >= min && x <= max)) arithmetic.refuse(key, fmt::format("must lie from {} to {}", min, max));
+      return static_cast<float>(x);
+    };
+    constexpr double kMaxSlack = 1024, kMaxFloat = std::numeric_limits<float>::max();
+    gpu.slack = number("slack", 0, kMaxSlack, gpu.slack);
+    gpu.first_m = number("first_m", -kMaxFloat, 0, gpu.first_m);
+    gpu.sign_in_q = arithmetic.has("sign_in_q") && arithmetic.boolean("sign_in_q");
   }
 
   Result<void> read_makers() {

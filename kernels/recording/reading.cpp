@@ -1,19 +1,24 @@
 #include "kernels/recording/reading.h"
 
 #include <algorithm>
+#include <cstdint>
+#include <limits>
+#include <span>
 
 namespace attn {
 namespace {
+
+constexpr float kInfinity = std::numeric_limits<float>::infinity();
 
 bool is_score(Slot s) {
   return s == Slot::s || s == Slot::m_old || s == Slot::m_new;
 }
 
-// What a version's numbers lack to those of the formulas.
-double factor_of(const Version& v, double scale) {
-  constexpr double kLn2 = 0.6931471805599453;
-  if (!is_score(v.slot)) return 1;
-  return (v.holds.scaled ? 1 : scale) * (v.holds.base2 ? kLn2 : 1);
+// -inf that stands for a hidden key, whichever sign the scale has; not an infinite product.
+bool is_hidden(const Recording& rec, const Version& v, std::size_t element, float held) {
+  if (held != -kInfinity) return false;
+  const auto at = static_cast<std::int32_t>(element);
+  return !rec.problem.visible(rec.events[v.made_by].id.b, v.first_row + at / v.cols, v.first_col + at % v.cols);
 }
 
 }  // namespace
@@ -27,17 +32,20 @@ bool differs_from_formulas(const Recording& rec) {
 Recording formula_reading(const Recording& rec) {
   Recording out = rec;
   out.arena.clear();
-  const double scale = rec.problem.effective_scale();
   for (VersionId id = 0; id < out.versions.size(); ++id) {
     const std::span<const float> held = rec.values(id);
     Version& v = out.versions[id];
     v.offset = out.arena.size();
-    const double factor = factor_of(v, scale);
+    // A kernel may begin with a finite m, so that no difference of two of them is NaN.
+    const bool is_m = v.slot == Slot::m_old || v.slot == Slot::m_new;
+    const float nothing_yet = is_m && rec.gpu ? rec.gpu->first_m : -kInfinity;
+    const double factor = is_score(v.slot) ? rec.factor_to_formula(v.holds) : 1;
     const auto lanes = static_cast<std::size_t>(v.holds.partial ? v.cols : 1);
     for (std::size_t n = 0; n < held.size(); n += lanes) {
       double x = 0;
       for (const float part : held.subspan(n, lanes)) x += static_cast<double>(part);
-      out.arena.push_back(factor == 1 ? static_cast<float>(x) : static_cast<float>(x * factor));
+      const bool none = is_m ? held[n] == nothing_yet : v.slot == Slot::s && is_hidden(rec, v, n, held[n]);
+      out.arena.push_back(none ? -kInfinity : factor == 1 ? static_cast<float>(x) : static_cast<float>(x * factor));
     }
     if (v.holds.partial) v.cols = 1;
     v.holds.partial = false;
@@ -45,6 +53,11 @@ Recording formula_reading(const Recording& rec) {
       v.holds.scaled = true;
       v.holds.base2 = false;
     }
+  }
+  if (out.gpu) {
+    out.gpu->slack = static_cast<float>(rec.factor_to_formula({.base2 = rec.gpu->exp2}) * rec.gpu->slack);
+    out.gpu->first_m = -kInfinity;
+    out.gpu->sign_in_q = false;
   }
   return out;
 }

@@ -1,11 +1,17 @@
 #include "kernels/recording/recording.h"
 
 #include <algorithm>
+#include <cmath>
 #include <cstdlib>
 #include <limits>
 #include <utility>
 
 namespace attn {
+namespace {
+
+constexpr double kLog2E = 1.4426950408889634, kLn2 = 0.6931471805599453;
+
+}  // namespace
 
 std::vector<EventIndex> Recording::events_of(std::int32_t b, std::int32_t h, std::int32_t i) const {
   std::vector<EventIndex> found;
@@ -89,6 +95,45 @@ VersionId Recording::tile_version(Slot s, std::int32_t b, std::int32_t h, std::i
     default:
       return kNoVersion;
   }
+}
+
+std::vector<VersionId> Recording::scores_read(EventIndex e) const {
+  const VersionId now = after(e, Slot::s) != kNoVersion ? after(e, Slot::s) : before(e, Slot::s);
+  if (!gpu || !gpu->cut) return {now};
+  const EventId& id = events[e].id;
+  std::vector<VersionId> all;
+  all.reserve(static_cast<std::size_t>(key_tiles()));
+  for (std::int32_t j = 0; j < key_tiles(); ++j) all.push_back(tile_version(Slot::s, id.b, id.h, id.i, j, e));
+  std::erase(all, kNoVersion);
+  return all;
+}
+
+std::vector<std::pair<VersionId, VersionId>> Recording::factors_read(EventIndex e) const {
+  if (!gpu || !gpu->cut) {
+    const auto live = [&](Slot s) { return after(e, s) != kNoVersion ? after(e, s) : before(e, s); };
+    return {{live(Slot::p), live(Slot::v)}};
+  }
+  const EventId& id = events[e].id;
+  std::vector<std::pair<VersionId, VersionId>> all;
+  for (std::int32_t j = 0; j < key_tiles(); ++j) {
+    const auto loaded = find({id.b, id.h, id.i, j, Phase::load_v});
+    if (loaded && *loaded <= e) all.emplace_back(after(*loaded, Slot::p), after(*loaded, Slot::v));
+  }
+  return all;
+}
+
+double Recording::factor_of_product(const Holds& holds) const {
+  const double scale = problem.effective_scale(), unit = holds.base2 ? kLog2E : 1;
+  if (holds.scaled) return scale * unit;
+  if (!gpu || !gpu->sign_in_q) return unit;
+  return scale == 0 ? 0 : std::copysign(unit, scale);
+}
+
+double Recording::factor_to_formula(const Holds& holds) const {
+  const double scale = problem.effective_scale(), unit = holds.base2 ? kLn2 : 1;
+  if (holds.scaled) return unit;
+  if (!gpu || !gpu->sign_in_q) return scale * unit;
+  return scale == 0 ? unit : std::fabs(scale) * unit;
 }
 
 std::uint64_t Recording::bytes() const {

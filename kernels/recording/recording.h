@@ -9,11 +9,13 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <memory>
 #include <optional>
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "kernels/model/options.h"
@@ -77,9 +79,14 @@ struct OnGpu {
   bool exp2 = false;               // the exponential that it takes: base 2 by the hardware, or e
   DType p = DType::f32;            // in which P enters the second product
   DType accumulator = DType::f32;  // in which O's sum is held
-  Options launched;                // where tiles are cut for the file the recording's options have the cut
-  bool cut = false;                // then m, l and O are made once a query tile, with its last key tile
-  std::vector<Maker> makers;       // one a version
+  bool tf32x3 = false;             // each product is three of TF32: of numbers in a high and a low part
+  // m need not be the maximum: a score may lie so far above it, in units of m. 0: it is the maximum.
+  float slack = 0;
+  float first_m = -std::numeric_limits<float>::infinity();  // where no key was seen yet
+  bool sign_in_q = false;     // Q took the sign of the scale, or its 0: scores that lack the scale lack its size alone
+  Options launched;           // where tiles are cut for the file the recording's options have the cut
+  bool cut = false;           // then m, l and O are made once a query tile, with its last key tile
+  std::vector<Maker> makers;  // one a version
 };
 
 class Recording {
@@ -117,6 +124,14 @@ class Recording {
   // The last version of S (masked where there is a mask phase), P, m, alpha, l or O (m_new, l_new, o_new) that tile
   // (b,h,i,j) made before or at event e; for charts along j. kNoVersion where it is not computed yet. Constant time.
   VersionId tile_version(Slot s, std::int32_t b, std::int32_t h, std::int32_t i, std::int32_t j, EventIndex e) const;
+
+  // What the row of event e reads: its own tile's S, or P and V; where the run is cut for the file m, l and O are made
+  // of all key tiles at once.
+  std::vector<VersionId> scores_read(EventIndex e) const;
+  std::vector<std::pair<VersionId, VersionId>> factors_read(EventIndex e) const;
+  // Q K^T times the first is S or m as `holds` says; that times the second is what the formulas name.
+  double factor_of_product(const Holds& holds) const;
+  double factor_to_formula(const Holds& holds) const;
 
   // Builds the look-up tables of find() and tile_version() from events and versions. Called once, by record()
   // and by the reader; linear time.

@@ -6,7 +6,8 @@
 //   S          g(D + 4) |scale| sum |q_d k_d| + 3 u |S|       the sum, the scale rounded to fp32, the bias
 //   mask       hidden: -inf. Without a bias every other score is the very one before, or with the scale that it lacked:
 //              2 u (|S| + |scale S| + |bias|)
-//   m          the very maximum
+//   m          the very maximum; where it may lie below (slack) the m before, bit for bit, while no score is further
+//              above it; else the maximum times the scale: 3 u |m|
 //   alpha      1 where m did not change; else (e^(2 u |x|) - 1 + E) alpha
 //   P          the same of exp(S - m); divided by l and rounded to the dtype: half its epsilon on top
 //   l          a lane's part: g(n + 2) of its n terms; a row's from S: (E + 4 u |x|) of each term, and g(2 Lk + 8) of all
@@ -15,7 +16,13 @@
 //   LSE        8 u (|m| + |ln l|), and g(lanes + 8)
 //   stored     O rounded to the dtype, bit for bit; what is loaded is the inputs' very bits
 // Where P enters the product in 16 bits the recorded P is rounded first, and tensor cores sum: they cut what they add, so
-// 4 u stands for u in S and O.
+// 4 u stands for u in S and O. They align what they add by the exponents of the factors, and every number of f16 below its
+// least normal one, 2^-14, has that one's: a factor counts as no less in the size of a sum.
+// Where a product is three of TF32 (flash_tf32x3): high is x rounded to 11 bits, low the rest, of which 11 bits are read,
+// so a product lacks low low (4 u |x y|) and the cut ends of two lows (4 u). The tensor cores sum 32 products, in 12 steps
+// of 9 addends, each cut by 2 u at most: 216 u of their size. Both are below g(32 + 4) with 8 u for u, and below
+// g(n + 4) where there are n < 32, n / 8 steps. These sums are added up with rounding: g(n / 32 + 2).
+// Where the scale enters with the exponential, x has 2 u of the scaled score more.
 // An absolute 2^-125 on top: results below 2^-126 are flushed to zero.
 #include <algorithm>
 #include <bit>
@@ -34,6 +41,8 @@ namespace {
 constexpr double kUnit = 0x1p-24;
 constexpr double kExp = 0x1p-22;
 constexpr double kTiny = 0x1p-125;
+constexpr double kLeastNormalHalf = 0x1p-14;
+constexpr double kTf32Sum = 32;  // products that a tensor core sums by itself in flash_tf32x3
 constexpr double kInf = HUGE_VAL;
 constexpr double kLog2E = 1.4426950408889634, kLn2 = 0.6931471805599453;
 
@@ -83,9 +92,11 @@ class GpuReplayer {
   // 2^x or e^x, as the run's exponents are.
   double exp_of(double x) const { return rec_.gpu->exp2 ? std::exp2(x) : std::exp(x); }
   double exp_error(double x) const { return std::expm1(2 * kUnit * std::fabs(x) * (rec_.gpu->exp2 ? kLn2 : 1)) + kExp; }
-  Within exp_within(double x) const {
+  // `scaled`: of the exponent, what was multiplied by the scale on its way.
+  Within exp_within(double x, double scaled = 0) const {
     const double y = exp_of(x);
-    return {y, x == -kInf ? 0 : y * exp_error(x) + kTiny};
+    if (y == 0) return {0, x == -kInf ? 0 : kTiny};
+    return {y, y * exp_error(std::fabs(x) + std::fabs(scaled)) + kTiny};
   }
 
   // Holds the version that slot `s` has after this event against numbers by row and column.
@@ -152,8 +163,8 @@ class GpuReplayer {
   }
 
   void first_state() {
-    for (const auto& [slot, start] :
-         {std::pair(Slot::m_old, -kInf), std::pair(Slot::l_old, 0.0), std::pair(Slot::o_old, 0.0)}) {
+    for (const auto& [slot, start] : {std::pair(Slot::m_old, static_cast<double>(rec_.gpu->first_m)),
+                                      std::pair(Slot::l_old, 0.0), std::pair(Slot::o_old, 0.0)}) {
       const VersionId v = after(slot);
       if (difference_ || v == kNoVersion || rec_.version(v).slot != slot || rec_.version(v).made_by != e_) continue;
       compare(slot, [start = start](std::int32_t, std::int32_t) { return Within{start, 0}; });
@@ -172,9 +183,18 @@ class GpuReplayer {
   }
   void loaded_of_keys(Slot slot, const Array& tensor) { loaded(slot, tensor, p_.kv_head(id().h), p_.Hkv, p_.Lk); }
 
-  double sum_unit() const { return !stores_scores(rec_.order) && rec_.gpu->p != DType::f32 ? 4 * kUnit : kUnit; }
-  // What a score is multiplied by beside Q K^T.
-  double factor_of(const Holds& h) const { return (h.scaled ? p_.effective_scale() : 1) * unit_of(h); }
+  // How far a sum of n products may be from the exact one, by the sum of their sizes.
+  double sum_error(double n) const {
+    if (rec_.gpu->tf32x3) return gamma_of(std::min(n, kTf32Sum) + 4, 8 * kUnit) + gamma_of(n / kTf32Sum + 2);
+    return gamma_of(n + 4, on_halves() ? 4 * kUnit : kUnit);
+  }
+  // Tensor cores take the products, of factors in 16 bits.
+  bool on_halves() const { return !stores_scores(rec_.order) && rec_.gpu->p != DType::f32; }
+  // What a factor counts as in the size of its sum.
+  double size_of_factor(double x) const {
+    const bool half = on_halves() && rec_.gpu->p == DType::f16;
+    return half ? std::max(std::fabs(x), kLeastNormalHalf) : std::fabs(x);
+  }
   double unit_of(const Holds& h) const { return h.base2 ? kLog2E : 1; }
   // The bias of an element in the units of S; -inf where the mask or the bias hides it.
   double bias_of(const Version& s, std::int32_t r, std::int32_t c) const {
@@ -184,23 +204,36 @@ class GpuReplayer {
     return static_cast<double>(bias_->get(p_.bias_index(id().b, id().h, query, key))) * unit_of(s.holds);
   }
 
+  // Of kernels that keep S in fragments: the rows of this row's warp see no key of the tile, and it may have left
+  // the tile out.
+  bool warp_sees_none(const Version& s, std::int32_t r) const {
+    if (rec_.gpu->slack == 0) return false;
+    const Options& launched = rec_.gpu->launched;
+    const std::int32_t rows = std::max(1, launched.br / std::max(1, launched.threads / 32));
+    const std::int64_t first = s.first_row + r / rows * rows;
+    return p_.cover(id().b, first, std::min<std::int64_t>(first + rows, p_.Lq), s.first_col, s.first_col + s.cols) ==
+           TileCover::skipped;
+  }
+
   void scores() {
     const Version& s = rec_.version(after(Slot::s));
-    const double scale = factor_of(s.holds);
+    const double scale = rec_.factor_of_product(s.holds);
     compare(Slot::s, [&](std::int32_t r, std::int32_t c) {
       const double bias = s.holds.masked ? bias_of(s, r, c) : 0;
       if (bias == -kInf) return Within{-kInf, 0};
+      if (row(after(Slot::s), r)[static_cast<std::size_t>(c)] == -HUGE_VALF && warp_sees_none(s, r)) {
+        return Within{-kInf, 0};
+      }
       const Values q = row(before(Slot::q), r), k = row(before(Slot::k), c);
       double sum = 0, size = 0;
       for (std::size_t d = 0; d < q.size(); ++d) {
         const double product = static_cast<double>(q[d]) * static_cast<double>(k[d]);
         sum += product;
-        size += std::fabs(product);
+        size += size_of_factor(static_cast<double>(q[d])) * size_of_factor(static_cast<double>(k[d]));
       }
       const double exact = scale * sum + bias;
-      const double n = static_cast<double>(p_.D) + 4;
-      return Within{
-          exact, gamma_of(n, sum_unit()) * std::fabs(scale) * size + 3 * kUnit * (std::fabs(exact) + std::fabs(bias))};
+      return Within{exact, sum_error(static_cast<double>(p_.D)) * std::fabs(scale) * size +
+                               3 * kUnit * (std::fabs(exact) + std::fabs(bias))};
     });
   }
 
@@ -208,7 +241,8 @@ class GpuReplayer {
     const Version& s = rec_.version(after(Slot::s));
     // Orders that store S apply it before they do: the version is the same.
     if (after(Slot::s) == before(Slot::s)) return;
-    const double factor = factor_of(s.holds) / factor_of(rec_.version(before(Slot::s)).holds);
+    const Holds& had = rec_.version(before(Slot::s)).holds;
+    const double factor = rec_.factor_to_formula(had) / rec_.factor_to_formula(s.holds);
     compare(Slot::s, [&](std::int32_t r, std::int32_t c) {
       const double bias = bias_of(s, r, c);
       if (bias == -kInf) return Within{-kInf, 0};
@@ -219,25 +253,20 @@ class GpuReplayer {
     });
   }
 
-  // The versions of S that this event's row reads: its tile's, or where S is stored those of all key tiles.
-  std::vector<VersionId> scores_read() const {
-    if (!stores_scores(rec_.order)) return {live(Slot::s)};
-    std::vector<VersionId> all;
-    for (std::int32_t j = 0; j < rec_.key_tiles(); ++j) {
-      const VersionId v = rec_.tile_version(Slot::s, id().b, id().h, id().i, j, e_);
-      if (v != kNoVersion) all.push_back(v);
-    }
-    return all;
-  }
-
   void max() {
-    const std::vector<VersionId> read = scores_read();
+    const std::vector<VersionId> read = rec_.scores_read(e_);
+    const double slack = static_cast<double>(rec_.gpu->slack), factor = units_of_m(Slot::m_new);
     compare(Slot::m_new, [&](std::int32_t r, std::int32_t) {
-      double best = number(after(Slot::m_old), r);
+      const double old = number(after(Slot::m_old), r);
+      double best = -kInf;
       for (const VersionId v : read) {
         for (const float x : row(v, r)) best = static_cast<double>(x) > best ? static_cast<double>(x) : best;
       }
-      return Within{best, 0};
+      best *= factor;
+      if (slack == 0) return Within{best > old ? best : old, 0};
+      const bool may_stay = !(best > old + slack + 4 * kUnit * (std::fabs(best) + slack));
+      if (may_stay && number(after(Slot::m_new), r) == old) return Within{old, 0};
+      return best > old ? Within{best, 3 * kUnit * std::fabs(best)} : Within{old, 0};
     });
   }
 
@@ -249,12 +278,19 @@ class GpuReplayer {
   }
 
   static double shift_of(double m) { return m == -kInf ? 0 : m; }
+  // What S must be multiplied by to be in the units of m: the scale, where it enters with the exponential.
+  double units_of_m(Slot m) const {
+    return rec_.factor_to_formula(rec_.version(live(Slot::s)).holds) /
+           rec_.factor_to_formula(rec_.version(live(m)).holds);
+  }
 
   void weights() {
     const bool stored = stores_scores(rec_.order);
+    const double factor = units_of_m(Slot::m_new);
     compare(Slot::p, [&](std::int32_t r, std::int32_t c) {
       const double m = shift_of(number(live(Slot::m_new), r));
-      Within p = exp_within(static_cast<double>(row(live(Slot::s), r)[static_cast<std::size_t>(c)]) - m);
+      const double s = factor * static_cast<double>(row(live(Slot::s), r)[static_cast<std::size_t>(c)]);
+      Within p = exp_within(s - m, factor == 1 ? 0 : s);
       if (!stored) return p;
       const double l = number(live(Slot::l_new), r);
       if (l == 0) return Within{0, 0};
@@ -287,7 +323,7 @@ class GpuReplayer {
     });
   }
   void sum_of_row() {
-    const std::vector<VersionId> read = scores_read();
+    const std::vector<VersionId> read = rec_.scores_read(e_);
     compare(Slot::l_new, [&](std::int32_t r, std::int32_t) {
       const double m = shift_of(number(live(Slot::m_new), r));
       Within l;
@@ -303,21 +339,10 @@ class GpuReplayer {
     });
   }
 
-  // P and V of what this event adds to O: of its tile, or of all key tiles.
-  std::vector<std::pair<VersionId, VersionId>> factors() const {
-    if (!stores_scores(rec_.order)) return {{before(Slot::p), before(Slot::v)}};
-    std::vector<std::pair<VersionId, VersionId>> all;
-    for (std::int32_t j = 0; j < rec_.key_tiles(); ++j) {
-      const auto e = rec_.find({id().b, id().h, id().i, j, Phase::load_v});
-      if (e && *e < e_) all.emplace_back(rec_.after(*e, Slot::p), rec_.after(*e, Slot::v));
-    }
-    return all;
-  }
-
   void output() {
-    const auto read = factors();
+    const auto read = rec_.factors_read(e_);
     const bool stored = stores_scores(rec_.order);
-    const double n = static_cast<double>(stored ? p_.Lk : rec_.version(before(Slot::p)).cols) + 4;
+    const auto n = static_cast<double>(stored ? p_.Lk : rec_.version(before(Slot::p)).cols);
     compare(Slot::o_new, [&](std::int32_t r, std::int32_t d) {
       double sum = static_cast<double>(row(before(Slot::o_old), r)[static_cast<std::size_t>(d)]);
       if (!stored) sum *= number(before(Slot::alpha), r);
@@ -325,13 +350,13 @@ class GpuReplayer {
       for (const auto& [p, v] : read) {
         const Values weights = row(p, r);
         for (std::size_t c = 0; c < weights.size(); ++c) {
-          const double term = static_cast<double>(stored ? weights[c] : round_to(rec_.gpu->p, weights[c])) *
-                              static_cast<double>(row(v, static_cast<std::int32_t>(c))[static_cast<std::size_t>(d)]);
-          sum += term;
-          size += std::fabs(term);
+          const auto weight = static_cast<double>(stored ? weights[c] : round_to(rec_.gpu->p, weights[c]));
+          const auto value = static_cast<double>(row(v, static_cast<std::int32_t>(c))[static_cast<std::size_t>(d)]);
+          sum += weight * value;
+          size += size_of_factor(weight) * size_of_factor(value);
         }
       }
-      return Within{sum, gamma_of(n, sum_unit()) * size + kTiny};
+      return Within{sum, sum_error(n) * size + kTiny};
     });
   }
 
@@ -345,7 +370,7 @@ class GpuReplayer {
   Within lse_within(VersionId m, VersionId l, std::int32_t r) const {
     const double sum = l_of(l, r);
     if (sum == 0) return {-kInf, 0};
-    const double max = number(m, r) * (rec_.version(m).holds.base2 ? kLn2 : 1), ln = std::log(sum);
+    const double max = number(m, r) * rec_.factor_to_formula(rec_.version(m).holds), ln = std::log(sum);
     return {max + ln, 8 * kUnit * (std::fabs(max) + std::fabs(ln)) + gamma_of(rec_.version(l).cols + 8)};
   }
 

@@ -77,6 +77,17 @@ Result<Calls> resolve_calls(const Library& library) {
   resolve(c.pc_stop, "cuptiPCSamplingStop");
   resolve(c.pc_data, "cuptiPCSamplingGetData");
   resolve(c.cubin_crc, "cuptiGetCubinCrc");
+  resolve(c.pm_availability, "cuptiPmSamplingGetCounterAvailability");
+  resolve(c.pm_enable, "cuptiPmSamplingEnable");
+  resolve(c.pm_disable, "cuptiPmSamplingDisable");
+  resolve(c.pm_configure, "cuptiPmSamplingSetConfig");
+  resolve(c.pm_image_size, "cuptiPmSamplingGetCounterDataSize");
+  resolve(c.pm_image, "cuptiPmSamplingCounterDataImageInitialize");
+  resolve(c.pm_start, "cuptiPmSamplingStart");
+  resolve(c.pm_stop, "cuptiPmSamplingStop");
+  resolve(c.pm_decode, "cuptiPmSamplingDecodeData");
+  resolve(c.pm_image_info, "cuptiPmSamplingGetCounterDataInfo");
+  resolve(c.pm_sample, "cuptiPmSamplingCounterDataGetSampleInfo");
   if (!resolve.missing().empty()) {
     return fail(ErrorKind::cannot_run, fmt::format("{} lacks {}: it is older than {}. {}", library.name(),
                                                    resolve.missing(), words_for(kBuiltFor), kMend));

@@ -4,6 +4,7 @@
 
 #include <cupti_activity.h>
 #include <cupti_pcsampling.h>
+#include <cupti_pmsampling.h>
 #include <cupti_profiler_host.h>
 #include <cupti_profiler_target.h>
 #include <cupti_range_profiler.h>
@@ -62,6 +63,18 @@ struct Calls {
   decltype(&cuptiPCSamplingStop) pc_stop = nullptr;
   decltype(&cuptiPCSamplingGetData) pc_data = nullptr;
   decltype(&cuptiGetCubinCrc) cubin_crc = nullptr;
+  // counters over time
+  decltype(&cuptiPmSamplingGetCounterAvailability) pm_availability = nullptr;
+  decltype(&cuptiPmSamplingEnable) pm_enable = nullptr;
+  decltype(&cuptiPmSamplingDisable) pm_disable = nullptr;
+  decltype(&cuptiPmSamplingSetConfig) pm_configure = nullptr;
+  decltype(&cuptiPmSamplingGetCounterDataSize) pm_image_size = nullptr;
+  decltype(&cuptiPmSamplingCounterDataImageInitialize) pm_image = nullptr;
+  decltype(&cuptiPmSamplingStart) pm_start = nullptr;
+  decltype(&cuptiPmSamplingStop) pm_stop = nullptr;
+  decltype(&cuptiPmSamplingDecodeData) pm_decode = nullptr;
+  decltype(&cuptiPmSamplingGetCounterDataInfo) pm_image_info = nullptr;
+  decltype(&cuptiPmSamplingCounterDataGetSampleInfo) pm_sample = nullptr;
 };
 
 // An open library. Its functions work as long as the object lives.

@@ -14,10 +14,10 @@ Result<std::vector<std::string>> supported_chips(const Cupti& cupti) {
 }
 
 Result<MetricHost> MetricHost::make(std::shared_ptr<const Cupti> cupti, const std::string& chip,
-                                    std::vector<std::uint8_t> availability) {
+                                    std::vector<std::uint8_t> availability, CUpti_ProfilerType type) {
   MetricHost host(std::move(cupti), std::move(availability));
   auto p = sized<CUpti_Profiler_Host_Initialize_Params>(CUpti_Profiler_Host_Initialize_Params_STRUCT_SIZE);
-  p.profilerType = CUPTI_PROFILER_TYPE_RANGE_PROFILER;
+  p.profilerType = type;
   p.pChipName = chip.c_str();
   p.pCounterAvailabilityImage = host.availability_.empty() ? nullptr : host.availability_.data();
   auto good = host.cupti_->check(host.cupti_->call().host_initialize(&p), "cuptiProfilerHostInitialize");
@@ -94,7 +94,7 @@ Result<void> MetricHost::choose(std::vector<std::string> metrics) {
   return good;
 }
 
-Result<std::vector<double>> MetricHost::evaluate(std::span<const std::uint8_t> image) const {
+Result<std::vector<double>> MetricHost::evaluate(std::span<const std::uint8_t> image, std::size_t index) const {
   std::vector<double> values(metrics_.size());
   std::vector<const char*> names = names_;  // CUPTI asks for a pointer to what it may change
   auto p =
@@ -102,6 +102,7 @@ Result<std::vector<double>> MetricHost::evaluate(std::span<const std::uint8_t> i
   p.pHostObject = host_;
   p.pCounterDataImage = image.data();
   p.counterDataImageSize = image.size();
+  p.rangeIndex = index;
   p.ppMetricNames = names.data();
   p.numMetrics = names.size();
   p.pMetricValues = values.data();

@@ -16,9 +16,10 @@ Result<std::vector<std::string>> supported_chips(const Cupti& cupti);
 
 class MetricHost {
  public:
-  // `availability`: what the driver says of this very GPU; empty where there is none.
+  // `availability`: what the driver says of this very GPU; empty where there is none. `type`: who will count.
   static Result<MetricHost> make(std::shared_ptr<const Cupti> cupti, const std::string& chip,
-                                 std::vector<std::uint8_t> availability);
+                                 std::vector<std::uint8_t> availability,
+                                 CUpti_ProfilerType type = CUPTI_PROFILER_TYPE_RANGE_PROFILER);
   MetricHost(MetricHost&& other) noexcept;
   MetricHost& operator=(MetricHost&& other) noexcept;
   MetricHost(const MetricHost&) = delete;
@@ -32,8 +33,8 @@ class MetricHost {
   const std::vector<const char*>& names() const { return names_; }  // of the same, as CUPTI takes them
   const std::vector<std::uint8_t>& config() const { return config_; }
   std::size_t passes() const { return passes_; }
-  // One value a metric of the first range of a counter data image.
-  Result<std::vector<double>> evaluate(std::span<const std::uint8_t> image) const;
+  // One value a metric of a range, or of a sample, of a counter data image.
+  Result<std::vector<double>> evaluate(std::span<const std::uint8_t> image, std::size_t index = 0) const;
 
  private:
   MetricHost(std::shared_ptr<const Cupti> cupti, std::vector<std::uint8_t> availability)

@@ -8,6 +8,7 @@
 #include "profiling/cupti/calls.h"
 #include "profiling/cupti/kernel_times.h"
 #include "profiling/cupti/pc_sampling.h"
+#include "profiling/cupti/pm_sampling.h"
 #include "profiling/cupti/range_counter.h"
 
 namespace attn {
@@ -16,7 +17,7 @@ namespace {
 class CuptiProfiler final : public Profiler {
  public:
   CuptiProfiler(std::shared_ptr<const cupti::Cupti> cupti, std::int32_t device)
-      : cupti_(cupti), times_(cupti), counter_(cupti, device), pc_(std::move(cupti)) {}
+      : cupti_(cupti), times_(cupti), counter_(cupti, device), pc_(cupti), pm_(std::move(cupti), device) {}
 
   std::string version() const override { return cupti_->version(); }
   Result<void> start_times() override {
@@ -39,6 +40,15 @@ class CuptiProfiler final : public Profiler {
     end_others();
     return pc_.sample(spec, prepare, run);
   }
+  // Time stamps may be on beside it, and say when the run's kernels began.
+  Result<Beats> beat(const BeatSpec& spec, const std::function<Result<void>()>& prepare,
+                     const std::function<Result<void>()>& run) override {
+    end_others();
+    if (auto good = times_.start(); !good) return tl::unexpected(good.error());
+    auto beats = pm_.sample(spec, times_, prepare, run);
+    times_.stop();
+    return beats;
+  }
 
  private:
   void end_others() {
@@ -49,6 +59,7 @@ class CuptiProfiler final : public Profiler {
   cupti::KernelTimes times_;
   cupti::RangeCounter counter_;
   cupti::PcSampler pc_;
+  cupti::PmSampler pm_;
 };
 
 // CUPTI and driver must be of one major version of CUDA.

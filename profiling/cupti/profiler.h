@@ -1,5 +1,5 @@
-// Kernel time stamps, hardware counters, samples of instructions: an interface, so that a double can stand in its place, and CUPTI behind it,
-// opened at run time. This header needs no CUPTI header.
+// Kernel time stamps, hardware counters, samples of instructions, counters over time: an interface, so that a double can
+// stand in its place, and CUPTI behind it, opened at run time. This header needs no CUPTI header.
 //
 // All calls belong to the thread that has the GPU's context. The ways of looking exclude each other: time stamps that
 // stay on while counters are read leave no record at all, so each ends the others.
@@ -52,6 +52,26 @@ struct Sampled {
   double seconds = 0;
 };
 
+// How counters are read over time.
+struct BeatSpec {
+  std::span<const CounterNames> what;  // the most wanted first: as many as fit into one pass
+  std::int64_t interval = 0;           // between two samples, nanoseconds; cycles where the chip has no such trigger
+  std::size_t most_samples = 0;        // that there is room for
+};
+struct BeatSample {
+  std::uint64_t start_ns = 0, end_ns = 0;  // of the same clock as kernel time stamps
+  std::vector<double> values;              // of the names that are not empty, in their order
+};
+struct Beats {
+  std::vector<std::string> names;   // one for each that was asked; empty: not on this chip, or not in this pass
+  std::vector<KernelTime> kernels;  // of the run
+  std::vector<BeatSample> samples;  // that touch it, and one at either side
+  bool overflow = false;            // the hardware's buffer was full: samples are missing
+  bool in_cycles = false;           // what the interval counted
+  std::string chip;
+  double seconds = 0;
+};
+
 class Profiler {
  public:
   virtual ~Profiler() = default;
@@ -73,6 +93,9 @@ class Profiler {
   // Where the warps are during `run`, which follows each time after `prepare`; both wait for their work.
   virtual Result<Sampled> sample(const SamplingSpec& spec, const std::function<Result<void>()>& prepare,
                                  const std::function<Result<void>()>& run) = 0;
+  // Counters over the time of one `run`, which follows after `prepare`; both wait for their work.
+  virtual Result<Beats> beat(const BeatSpec& spec, const std::function<Result<void>()>& prepare,
+                             const std::function<Result<void>()>& run) = 0;
 };
 
 // CUPTI for GPU `device` of a driver for CUDA `driver` (13000 = 13.0). The error says what is missing or does not fit.

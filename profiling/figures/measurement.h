@@ -14,6 +14,7 @@
 
 namespace attn {
 
+struct Heartbeat;      // profiling/figures/heartbeat.h
 struct KernelSamples;  // profiling/figures/samples.h
 
 // Where a figure comes from. `not_available` carries the reason instead of a number.
@@ -135,6 +136,8 @@ struct Measurement {
   std::optional<PeerFacts> peer;                 // none: a kernel of ours
   std::shared_ptr<const KernelSamples> samples;  // null: there are none
   std::string no_samples;                        // why not, where they were asked for
+  std::shared_ptr<const Heartbeat> heartbeat;    // null: there is none
+  std::string no_heartbeat;                      // why not, where it was asked for
 };
 
 // Whether `m` takes the place of `old` where a point is measured again: the same kernel, problem, options, L2 state and

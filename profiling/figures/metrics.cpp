@@ -5,6 +5,7 @@
 #include <array>
 #include <string>
 
+#include "kernels/gpu/rungs/own.h"
 #include "kernels/ladder.h"
 #include "kernels/model/fits.h"
 #include "kernels/model/traffic.h"
@@ -133,6 +134,8 @@ Figure dram_peak_share(const Measurement& m) {
 // The row's kernel in this program's table, on a problem that is one.
 Result<const KernelRow*> kernel_of(const Measurement& m) {
   if (auto valid = validate(m.key.problem); !valid) return tl::unexpected(valid.error());
+  if (!gpu::own_stem(m.key.kernel).empty())
+    return fail(ErrorKind::cannot_run, "what a kernel of your own must load is not known to the program");
   return find_kernel(m.key.kernel);
 }
 

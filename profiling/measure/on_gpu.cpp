@@ -13,8 +13,8 @@
 #include "kernels/gpu/device/device_run.h"
 #include "kernels/gpu/rungs/specialise.h"
 #include "kernels/judge/verdict.h"
-#include "kernels/ladder.h"
 #include "kernels/model/fits.h"
+#include "kernels/own_kernels.h"
 #include "profiling/cupti/nvtx_range.h"
 #include "profiling/figures/metrics.h"
 #include "profiling/figures/row_state.h"
@@ -71,6 +71,7 @@ class PointOnGpu {
 
   Result<void> peaks();
   Result<void> plan();
+  Result<gpu::Queue::Loaded*> load();
   Result<void> compile();
   void compiled_figures();
   Result<void> verify(gpu::DeviceRun& run, const Inputs& inputs);
@@ -100,7 +101,7 @@ Result<void> PointOnGpu::peaks() {
 }
 
 Result<void> PointOnGpu::plan() {
-  const auto row = find_kernel(p_.kernel);
+  const auto row = find_kernel(p_.kernel, tools_.own);
   if (!row) return tl::unexpected(row.error());
   if (auto valid = validate(p_.problem); !valid) return valid;
   if (auto takes = (*row)->supports(**row, p_.problem, p_.options, device_); !takes) return takes;
@@ -110,7 +111,7 @@ Result<void> PointOnGpu::plan() {
   m_.key.options = plan_.options;
   m_.launches = plan_.launches;
   m_.workspace_bytes = plan_.workspace_bytes;
-  if (const auto source = gpu::kernel_source(p_.kernel, tools_.edited_kernels)) {
+  if (const auto source = gpu::source_of(**row, tools_.edited_kernels)) {
     m_.key.source_hash = source->hash;
   }
   std::uint64_t room = p_.memory_limit;
@@ -123,13 +124,18 @@ Result<void> PointOnGpu::plan() {
 }
 
 // The queue keeps it: the first run finds it there.
+Result<gpu::Queue::Loaded*> PointOnGpu::load() {
+  return tools_.queue->load(plan_.kernel->id, gpu::defines_of(plan_, gpu::may_be_aligned(plan_.problem)),
+                            gpu::own_source(*plan_.kernel));
+}
+
 Result<void> PointOnGpu::compile() {
-  const auto loaded = tools_.queue->load(plan_.kernel->id, gpu::defines_of(plan_, gpu::may_be_aligned(plan_.problem)));
+  const auto loaded = load();
   return loaded ? ok() : tl::unexpected(loaded.error());
 }
 
 void PointOnGpu::compiled_figures() {
-  const auto loaded = tools_.queue->load(plan_.kernel->id, gpu::defines_of(plan_, gpu::may_be_aligned(plan_.problem)));
+  const auto loaded = load();
   if (!loaded) return put_no_compiled_figures(m_, loaded.error().message);
   const auto entries = gpu::report_entries((*loaded)->compiled, plan_, device_);
   if (!entries) return put_no_compiled_figures(m_, entries.error().message);

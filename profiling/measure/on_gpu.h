@@ -8,6 +8,7 @@
 
 #include "kernels/gpu/device/driver.h"
 #include "kernels/gpu/device/queue.h"
+#include "kernels/gpu/rungs/own.h"
 #include "profiling/cupti/profiler.h"
 #include "profiling/figures/measurement.h"
 #include "profiling/measure/gpu_peaks.h"
@@ -29,6 +30,7 @@ struct GpuTools {
   std::string no_sensors;
   ProblemCache* problem = nullptr;  // kept from point to point
   std::filesystem::path edited_kernels;
+  gpu::OwnKernels own;  // the user's, beside the ladder's
   std::function<void(const std::string& now)> progress;
 };
 

@@ -10,9 +10,8 @@
 #include "kernels/gpu/device/device_run.h"
 #include "kernels/gpu/device/queue.h"
 #include "kernels/gpu/rungs/specialise.h"
-#include "kernels/ladder.h"
-#include "kernels/model/fits.h"
 #include "profiling/measure/gpu_timing.h"
+#include "profiling/measure/one_run.h"
 
 namespace attn {
 namespace {
@@ -29,7 +28,9 @@ class SamplePoint {
   Result<KernelSamples> take() {
     const double begin = steady_seconds();
     if (tools_.profiler == nullptr) return fail(ErrorKind::cannot_run, tools_.no_profiler);
-    if (auto planned = plan(); !planned) return tl::unexpected(planned.error());
+    auto plan = plan_on_gpu(p_, tools_);
+    if (!plan) return tl::unexpected(plan.error());
+    plan_ = std::move(*plan);
     say("making the inputs");
     InputSpec spec;
     spec.generator = p_.generator;
@@ -42,7 +43,7 @@ class SamplePoint {
     say("compiling and loading " + p_.kernel);
     if (auto loaded = tools_.profiler->load_for_samples([&] { return run->once(); }); !loaded)
       return tl::unexpected(run->on(loaded.error()));
-    auto us = time_once(*run, queue);
+    auto us = time_one_run(*run, queue);
     if (!us) return tl::unexpected(run->on(us.error()));
     auto samples = sample(*run, queue, *us);
     if (!samples) return tl::unexpected(run->on(samples.error()));
@@ -55,8 +56,6 @@ class SamplePoint {
   void say(const std::string& now) const {
     if (tools_.progress) tools_.progress(now);
   }
-  Result<void> plan();
-  Result<double> time_once(gpu::DeviceRun& run, gpu::Queue& queue);
   Result<KernelSamples> sample(gpu::DeviceRun& run, gpu::Queue& queue, double us);
 
   const Point& p_;
@@ -65,42 +64,10 @@ class SamplePoint {
   Plan plan_;
 };
 
-Result<void> SamplePoint::plan() {
-  const auto row = find_kernel(p_.kernel);
-  if (!row) return tl::unexpected(row.error());
-  if (auto valid = validate(p_.problem); !valid) return valid;
-  const Device device = gpu::device_of(tools_.properties);
-  if (auto takes = (*row)->supports(**row, p_.problem, p_.options, device); !takes) return takes;
-  auto plan = (*row)->plan(**row, p_.problem, p_.options, device);
-  if (!plan) return tl::unexpected(plan.error());
-  plan_ = std::move(*plan);
-  std::uint64_t room = p_.memory_limit;
-  if (room == 0) {
-    const auto free = driver_.free_memory();
-    if (!free) return tl::unexpected(free.error());
-    room = *free;
-  }
-  return check_memory(plan_, device, room);
-}
-
-// By CUDA events: near enough to choose a period by.
-Result<double> SamplePoint::time_once(gpu::DeviceRun& run, gpu::Queue& queue) {
-  const auto first = driver_.create_event(), second = driver_.create_event();
-  if (!first) return tl::unexpected(first.error());
-  if (!second) return tl::unexpected(second.error());
-  auto done = driver_.record(*first, queue.stream());
-  if (done) done = run.enqueue();
-  if (done) done = driver_.record(*second, queue.stream());
-  auto ms = done ? driver_.elapsed_ms(*first, *second) : Result<double>(tl::unexpected(done.error()));
-  driver_.destroy_event(*first);
-  driver_.destroy_event(*second);
-  if (!ms) return ms;
-  return *ms * 1000;
-}
-
 // The L2 cache is brought into the point's state on the worker's stream, on which the yardsticks live.
 Result<KernelSamples> SamplePoint::sample(gpu::DeviceRun& run, gpu::Queue& queue, double us) {
-  const auto loaded = queue.load(plan_.kernel->id, gpu::defines_of(plan_, gpu::may_be_aligned(plan_.problem)));
+  const auto loaded = queue.load(plan_.kernel->id, gpu::defines_of(plan_, gpu::may_be_aligned(plan_.problem)),
+                                 gpu::own_source(*plan_.kernel));
   if (!loaded) return tl::unexpected(loaded.error());
   const auto prepare = [&]() -> Result<void> {
     auto done = prepare_l2(run, p_.l2, *tools_.peaks);

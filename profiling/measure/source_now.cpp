@@ -2,12 +2,13 @@
 
 #include "attnscope_version.h"
 #include "kernels/gpu/compile/sources.h"
+#include "kernels/gpu/rungs/own.h"
 
 namespace attn {
 
 std::string source_hash_now(const KernelRow& row) {
   if (row.processor == Processor::cpu) return ATTNSCOPE_COMMIT;
-  const auto source = gpu::kernel_source(row.id, gpu::edited_kernels_folder());
+  const auto source = gpu::source_of(row, gpu::edited_kernels_folder());
   return source ? source->hash : std::string();
 }
 

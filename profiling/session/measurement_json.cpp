@@ -14,6 +14,7 @@
 #include "kernels/model/problem_json.h"
 #include "profiling/figures/metrics.h"
 #include "profiling/figures/statistics.h"
+#include "profiling/session/heartbeat_json.h"
 #include "profiling/session/samples_json.h"
 
 namespace attn {
@@ -364,6 +365,15 @@ Result<void> read_pc_samples(JsonFields& fields, const json& j, Measurement& m) 
   return ok();
 }
 
+Result<void> read_heartbeat(JsonFields& fields, const json& j, Measurement& m) {
+  if (fields.has("no_heartbeat")) m.no_heartbeat = fields.text("no_heartbeat", kMaxText);
+  if (auto read = fields.result(); !read || !fields.has("heartbeat")) return read;
+  auto heartbeat = heartbeat_from_json(j.at("heartbeat"), fields.where() + ", heartbeat");
+  if (!heartbeat) return tl::unexpected(heartbeat.error());
+  m.heartbeat = std::make_shared<const Heartbeat>(std::move(*heartbeat));
+  return ok();
+}
+
 }  // namespace
 
 json provenance_to_json(const Provenance& p) {
@@ -435,6 +445,8 @@ json measurement_to_json(const Measurement& m, bool with_samples) {
   if (with_samples && !(m.samples_us.empty() && m.time.n > 0)) j["samples_us"] = m.samples_us;
   if (m.samples != nullptr) j["samples"] = samples_to_json(*m.samples);
   if (!m.no_samples.empty()) j["no_samples"] = m.no_samples;
+  if (m.heartbeat != nullptr) j["heartbeat"] = heartbeat_to_json(*m.heartbeat);
+  if (!m.no_heartbeat.empty()) j["no_heartbeat"] = m.no_heartbeat;
   return j;
 }
 
@@ -475,6 +487,7 @@ Result<Measurement> measurement_from_json(const json& j, const std::string& wher
   if (fields.has("verdict") && !j.at("verdict").is_null())
     nested.take(verdict_from_json(j.at("verdict"), where + ", verdict"), m.verdict.emplace());
   nested.take(read_pc_samples(fields, j, m));
+  nested.take(read_heartbeat(fields, j, m));
   if (!nested.result()) return tl::unexpected(nested.result().error());
   return m;
 }

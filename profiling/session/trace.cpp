@@ -15,6 +15,7 @@
 #include "attnscope_version.h"
 #include "kernels/base/clock.h"
 #include "kernels/model/problem.h"
+#include "profiling/figures/heartbeat.h"
 
 namespace attn {
 namespace {
@@ -106,6 +107,38 @@ class RunEvents {
   std::vector<std::string> devices_;
 };
 
+// A heartbeat is on the GPU's clock and of one run alone: a process of its own that begins at 0, its launches a thread,
+// each counter a track.
+void add_heartbeat(const Measurement& m, std::size_t process, json& events) {
+  const Heartbeat& h = *m.heartbeat;
+  events.push_back(
+      name_event("process_name", process, 0, fmt::format("heartbeat: {}, {}", m.key.kernel, describe(m.key.problem))));
+  events.push_back(name_event("thread_name", process, 1, m.key.device.empty() ? "no device" : m.key.device));
+  for (const BeatLaunch& l : h.launches)
+    events.push_back({{"ph", "X"},
+                      {"cat", "launch"},
+                      {"name", l.kernel},
+                      {"pid", process},
+                      {"tid", 1},
+                      {"ts", whole_ns(l.start_us)},
+                      {"dur", whole_ns(l.end_us - l.start_us)}});
+  for (const BeatCounter& c : h.counters) {
+    const BeatRow* row = find_beat_row(c.id);
+    const std::string name =
+        row == nullptr ? c.id : fmt::format("{}, {}", std::string(row->label), std::string(row->unit));
+    for (std::size_t n = 0; n < c.values.size(); ++n) {
+      if (h.samples[n].end_ns <= 0) continue;
+      const double start = static_cast<double>(std::max<std::int64_t>(0, h.samples[n].start_ns)) * 1e-3;
+      events.push_back({{"ph", "C"},
+                        {"name", name},
+                        {"pid", process},
+                        {"tid", 1},
+                        {"ts", whole_ns(start)},
+                        {"args", {{"value", c.values[n]}}}});
+    }
+  }
+}
+
 }  // namespace
 
 std::size_t rows_with_stages(const Session& s) {
@@ -125,6 +158,9 @@ std::string to_trace(const Session& s) {
     const RunEvents made(run, ++process, events);
     runs.push_back({{"pid", process}, {"run", run.id}, {"name", run_words(run)}, {"begun", date_of(begin_of(run))}});
   }
+  for (const SweepRun& run : s.runs)
+    for (const Measurement& m : run.rows)
+      if (m.heartbeat != nullptr) add_heartbeat(m, ++process, events);
   const json trace = {{"displayTimeUnit", "ms"},
                       {"otherData",
                        {{"program", fmt::format("attnscope {}", ATTNSCOPE_VERSION)},

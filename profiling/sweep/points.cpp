@@ -12,6 +12,7 @@
 #include "kernels/ladder.h"
 #include "kernels/model/fits.h"
 #include "profiling/figures/metrics.h"
+#include "profiling/sweep/of_rows.h"
 #include "profiling/sweep/points.h"
 #include "profiling/sweep/sweep.h"
 #include "profiling/sweep/time_left.h"
@@ -182,6 +183,10 @@ Result<void> validate(const SweepSpec& s) {
   return validate_points(s, *rows);
 }
 
+Result<void> validate(const SweepSpec& s, std::span<const KernelRow* const> rows) {
+  return validate_points(s, rows);
+}
+
 std::vector<SweepPoint> points_of(const SweepSpec& s, std::span<const KernelRow* const> rows) {
   std::vector<const KernelRow*> ordered(rows.begin(), rows.end());
   std::stable_partition(ordered.begin(), ordered.end(),
@@ -221,13 +226,20 @@ std::string seconds_words(double seconds) {
 }  // namespace
 
 SweepEstimate estimate(const SweepSpec& s, std::span<const Measurement> known) {
+  const auto rows = kernels_of(s);
+  if (rows) return estimate(s, *rows, known);
   SweepEstimate e;
-  if (auto valid = validate(s); !valid) {
+  e.words = rows.error().message;
+  return e;
+}
+
+SweepEstimate estimate(const SweepSpec& s, std::span<const KernelRow* const> rows, std::span<const Measurement> known) {
+  SweepEstimate e;
+  if (auto valid = validate_points(s, rows); !valid) {
     e.words = valid.error().message;
     return e;
   }
-  const auto rows = kernels_of(s);
-  const std::vector<SweepPoint> points = points_of(s, *rows);
+  const std::vector<SweepPoint> points = points_of(s, rows);
   TimeLeft time(s.seconds_per_point, s.min_repeats);
   for (const Measurement& m : known)
     if (m.time.n > 0) time.knows(m.key.kernel, m.key.problem.flops() / (m.time.median * 1e-6));

@@ -13,6 +13,7 @@
 #include "profiling/measure/on_cpu.h"
 #include "profiling/measure/repeat.h"
 #include "profiling/measure/source_now.h"
+#include "profiling/sweep/of_rows.h"
 #include "profiling/sweep/points.h"
 #include "profiling/sweep/time_left.h"
 #include "profiling/tune/store.h"
@@ -191,11 +192,16 @@ bool is_finished_point(const Measurement& m, const KernelRow& row, const Point& 
 }
 
 SweepCount count_finished(const SweepSpec& s, std::span<const Measurement> rows, const Device& gpu) {
-  SweepCount count;
   const auto kernels = kernels_of(s);
-  if (!kernels || !validate_points(s, *kernels)) return count;
+  return kernels ? count_finished(s, *kernels, rows, gpu) : SweepCount();
+}
+
+SweepCount count_finished(const SweepSpec& s, std::span<const KernelRow* const> kernels,
+                          std::span<const Measurement> rows, const Device& gpu) {
+  SweepCount count;
+  if (!validate_points(s, kernels)) return count;
   const Device cpu = cpu_device();
-  for (const SweepPoint& point : points_of(s, *kernels)) {
+  for (const SweepPoint& point : points_of(s, kernels)) {
     ++count.points;
     Point p = point_at(s, *point.row, point.value);
     count.finished += std::any_of(rows.begin(), rows.end(), [&](const Measurement& m) {

@@ -48,4 +48,40 @@ if SESSION.exists():
         if phases:  # there is none where no machine code can be read here
             report.check(sum(int(n or 0) for n in phases.values()) == whole, f"{name}: CSV has {phases}")
 
-report.exit(least=10)
+# ---- the heartbeat
+
+for words, *arguments in [
+    ("--heartbeat", "naive", "--heartbeat", "--session", "x.attn"),
+    ("--heartbeat", "naive", "--heartbeat", "--arch", "sm_80"),
+    ("runs on the CPU", "cpu_flash", "--heartbeat"),
+]:
+    done = run("profile", *arguments)
+    report.check(done.returncode == 2, f"profile {arguments}: exit {done.returncode}, not 2: {done.stderr}")
+    report.check(words in done.stderr, f"profile {arguments}: '{words}' is not in: {done.stderr}")
+
+done = run("profile", "naive", "--json", "-")
+report.check("--heartbeat" in json.loads(done.stdout)["heartbeat"]["not_available"], "it does not say how it is taken")
+done = run("profile", "naive", "--heartbeat-csv", "-")
+report.check(done.stdout.startswith("kernel,launch,start_us,end_us,issue_pct,fma_pct"), done.stdout)
+report.check(len(done.stdout.splitlines()) == 1, "there is a heartbeat of a kernel that never ran")
+
+BEATS = ROOT / "assets" / "sessions" / "h100-heartbeat.attn"
+if BEATS.exists():
+    for kernel, dtype, launches in (("naive", "f32", 3), ("flash_simt", "f32", 1), ("flash_mma", "f16", 1)):
+        of = ["profile", kernel, "--session", BEATS, "--l", 4096, "--hq", 16, "--d", 64, "--dtype", dtype]
+        done = run(*of)
+        report.check(done.returncode == 0, f"{kernel}: exit {done.returncode}: {done.stderr}")
+        report.check("A beat every" in done.stdout or "No beat" in done.stdout, f"{kernel}: {done.stdout}")
+        beat = json.loads(run(*of, "--json", "-").stdout)["heartbeat"]
+        report.check(len(beat["launches"]) == launches, f"{kernel}: {beat['launches']}")
+        count = len(beat["length_ns"])
+        report.check(count > 100, f"{kernel}: {count} samples")
+        rows = list(csv.DictReader(io.StringIO(run(*of, "--heartbeat-csv", "-").stdout)))
+        report.check(len(rows) == count, f"{kernel}: {len(rows)} rows of CSV for {count} samples")
+        # The mean again, from the CSV: each sample by the time that it shares with a launch.
+        shared = [sum(max(0, min(float(r["end_us"]), launch["end_us"]) - max(float(r["start_us"]), launch["start_us"]))
+                      for launch in beat["launches"]) for r in rows]
+        mean = sum(w * float(r["issue_pct"]) for w, r in zip(shared, rows)) / sum(shared)
+        report.check(abs(mean - beat["means"]["issue"]) < 0.01 * mean, f"{kernel}: {mean}, {beat['means']}")
+
+report.exit(least=17)

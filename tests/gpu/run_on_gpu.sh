@@ -102,6 +102,21 @@ repeat_all() {
   done
   collect
 }
+# Each kernel records itself: the plain run's bits, and a record that replays. Its last lines say what that costs.
+trace_all() {
+  local kernel dtype name begin=$SECONDS
+  local -a names=() running=()
+  for kernel in "${kernels[@]}"; do
+    for dtype in ${dtypes[$kernel]}; do
+      name="traced_${kernel}_$dtype"
+      timeout -k 5 90 "$program" verify --device gpu --traced --kernel "$kernel" --dtype "$dtype" --random 6 \
+        >"$out/$name.txt" 2>&1 &
+      running+=("$!")
+      names+=("$name")
+    done
+  done
+  collect
+}
 # Four tools over the shapes up to 513.
 sanitize_all() {
   local tool kernel begin=$SECONDS
@@ -208,6 +223,7 @@ part ncu 150 python3 "$here/compare_with_ncu.py" "$program"
 part refuses 30 bash -c "$(declare -f memory_limit); memory_limit"
 verify_all
 repeat_all
+trace_all
 sanitize_all
 part inspect 60 "$program" inspect "$(IFS=,; printf '%s' "${kernels[*]}")" --arch sm_90a --head-dim 64,128,256
 for text in "$out"/*.txt; do

@@ -1,6 +1,6 @@
-"""Twenty kernels in a row through one worker: time stamps, counters and samples of each, and no lost record.
+"""Twenty kernels in a row through one worker: time stamps, counters, samples and heartbeat of each, and no lost record.
 
-    python3 tests/gpu/sample_in_a_row.py path/to/attnscope"""
+    python3 tests/gpu/sample_in_a_row.py path/to/attnscope [HOW MANY]"""
 import json
 import os
 import subprocess
@@ -12,17 +12,18 @@ KERNELS = ["naive", "flash_simt", "tiled", "flash_tf32x3"] * 5
 
 def main():
     program = os.path.realpath(sys.argv[1])
+    kernels = KERNELS[:int(sys.argv[2])] if len(sys.argv) > 2 else KERNELS
     with tempfile.TemporaryDirectory() as folder:
         file = os.path.join(folder, "rows.json")
-        done = subprocess.run([program, "worker", "--measure", ",".join(KERNELS), "--sample", "--seconds", "0.05",
-                               "--l", "1024", "--hq", "16", "--d", "64", "--json", file],
+        done = subprocess.run([program, "worker", "--measure", ",".join(kernels), "--sample", "--heartbeat",
+                               "--seconds", "0.05", "--l", "1024", "--hq", "16", "--d", "64", "--json", file],
                               capture_output=True, text=True, timeout=150)
         print(done.stderr.strip())
         if done.returncode != 0:
             return 1
         with open(file, encoding="utf-8") as f:
             rows = json.load(f)["measurements"]
-    good = len(rows) == len(KERNELS)
+    good = len(rows) == len(kernels)
     for row in rows:
         stamps = row["clock"] == "CUPTI kernel time stamps"
         counted = "value" in row["figures"]["dram_read_bytes"]
@@ -31,12 +32,13 @@ def main():
         if samples:
             total = sum(int(reason.split(":")[1]) for f in samples["functions"] for i in f["instructions"]
                         for reason in i.split(" ")[3].split(",") if reason != "-")
+        beat = row.get("heartbeat")
         holds = bool(stamps and counted and samples and total >= 20000 and samples["dropped"] == 0 and
-                     not samples["no_lines"])
+                     not samples["no_lines"] and beat and len(beat["launches"]) == len(row["launches"]))
         good = good and holds
         if not holds:
             print(f"{row['kernel']}: clock {row['clock']}, counted {counted}, {total} samples, "
-                  f"{samples and samples['no_lines']} {row.get('no_samples', '')}")
+                  f"{samples and samples['no_lines']} {row.get('no_samples', '')} {row.get('no_heartbeat', '')}")
     print(f"{len(rows)} rows in a row, " + ("none lost anything" if good else "SOMETHING WAS LOST"))
     return 0 if good else 1
 

@@ -321,6 +321,7 @@ std::uint64_t rows_fingerprint(const State& state, const Model& model) {
       mix(static_cast<std::uint64_t>(m.key.problem.Lq * 31 + m.key.problem.B));
       mix(m.verdict ? std::bit_cast<std::uint64_t>(m.verdict->error) + 1 : 0);
       mix(std::hash<const void*>{}(m.samples.get()));
+      mix(std::hash<const void*>{}(m.heartbeat.get()));
     }
     mix(r->run.provenance.loaded ? 1 : 0);
     mix_text(r->run.provenance.file + r->run.date + words_of(list, r->run));

@@ -7,7 +7,7 @@
 
 namespace attn {
 
-// `empty` of its roofline says why there is none.
+// Its empty() says why there is none.
 StageFigure figure_of(const Session& session, const LessonFigure& figure);
 
 }  // namespace attn

@@ -70,8 +70,13 @@ struct Again {
   bool at_once = false;    // the first time round, too, with numbers that no text has shown
 };
 
-// What stands beside the card in place of Step: the roofline of the session's rows of one problem.
+// What stands beside the card in place of Step, of the session's rows of one problem.
+enum class FigureKind : std::uint8_t {
+  roofline,   // of all kernels, the one that is looked at marked
+  occupancy,  // of that one: what an SM holds of it, and what keeps more out
+};
 struct LessonFigure {
+  FigureKind kind = FigureKind::roofline;
   std::int64_t L = 0, D = 0;
   std::string kernel;  // the one that is looked at
 };

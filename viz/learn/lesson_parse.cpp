@@ -246,9 +246,11 @@ Again read_again(const json& j, const std::string& where, LessonObject& parent) 
 LessonFigure read_figure_of(const json& j, const std::string& where, LessonObject& parent) {
   LessonObject r(j, where);
   r.only({"kind", "L", "D", "kernel"});
-  if (r.text("kind", 32, true) != "roofline") r.refuse("kind", "there is one: roofline");
+  const std::string kind = r.text("kind", 32, true);
+  if (kind != "roofline" && kind != "occupancy") r.refuse("kind", "there are two: roofline and occupancy");
   constexpr std::int32_t kMost = 1 << 30;
-  LessonFigure figure{r.whole("L", 1, kMost, true), r.whole("D", 1, kMost, true), r.text("kernel", 64, true)};
+  LessonFigure figure{kind == "occupancy" ? FigureKind::occupancy : FigureKind::roofline, r.whole("L", 1, kMost, true),
+                      r.whole("D", 1, kMost, true), r.text("kernel", 64, true)};
   parent.follow(r);
   return figure;
 }

@@ -169,7 +169,8 @@ std::vector<SampledOffer> offers_of(const State& state, const Model& model) {
   constexpr std::size_t kMost = 4;
   std::vector<SampledOffer> offers;
   for (const ListedRun& r : model.runs) {
-    const bool sampled = std::ranges::any_of(r.run.rows, [](const Measurement& m) { return m.samples != nullptr; });
+    const bool sampled = std::ranges::any_of(
+        r.run.rows, [](const Measurement& m) { return m.samples != nullptr || m.heartbeat != nullptr; });
     if (!sampled || state.document.runs.removed.contains(r.run.id) || offers.size() == kMost) continue;
     offers.push_back({r.run.id, fmt::format("Open {}", words_of(state.document.runs, r.run))});
   }
@@ -239,6 +240,8 @@ ProfileScene profile_scene(const State& state, const Model& model, std::span<con
   scene.groups = groups_of(*row, against.row);
   scene.samples = row->samples;
   scene.mosaic = mosaic_scene(*row, against.row);
+  scene.heartbeat = heartbeat_scene(*row, against.row, state.view.profile,
+                                    scene.occupancy.empty.empty() ? scene.occupancy.waves : std::string());
   put_sampling(scene, model, slice, *row);
   if (scene.predicted) scene.offers = offers_of(state, model);
   scene.findings = findings_of(*row, {scene.arch, where.sms});

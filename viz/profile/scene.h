@@ -14,6 +14,7 @@
 #include "viz/profile/bytes.h"
 #include "viz/profile/diff.h"
 #include "viz/profile/findings.h"
+#include "viz/profile/heartbeat.h"
 #include "viz/profile/mosaic.h"
 #include "viz/profile/occupancy.h"
 #include "viz/profile/roofline.h"
@@ -78,6 +79,7 @@ struct ProfileScene {
   std::vector<ProfileGroup> groups;
   std::shared_ptr<const KernelSamples> samples;  // of the row; null: none were taken
   MosaicScene mosaic;
+  HeartbeatScene heartbeat;
   std::optional<SampleRow> sample;  // what would sample the row; nothing: `why_no_sampling`
   std::string why_no_sampling;
   std::vector<SampledOffer> offers;  // where no row was timed

@@ -271,7 +271,8 @@ CodeScene code_scene(const gpu::KernelListing& listing, const SourceScene& scene
   CodeScene code;
   const char* what = kind == CodeKind::sass ? "SASS" : "PTX";
   code.title = fmt::format("{} of line {}", what, line);
-  if (!listing.why_no_sass.empty()) {
+  // PTX needs no disassembler.
+  if (!listing.why_no_sass.empty() && (kind == CodeKind::sass || listing.ptx.empty())) {
     code.empty = listing.why_no_sass;
     return code;
   }
@@ -281,8 +282,8 @@ CodeScene code_scene(const gpu::KernelListing& listing, const SourceScene& scene
     return code;
   }
   const gpu::ListedLine& listed = lines[static_cast<std::size_t>(line - 1)];
-  if (listed.instructions.empty()) {
-    code.empty = "No instruction stands for this line.";
+  if (kind == CodeKind::sass ? listed.instructions.empty() : listed.ptx.empty()) {
+    code.empty = kind == CodeKind::sass ? "No instruction stands for this line." : "No PTX stands for this line.";
     return code;
   }
   if (kind == CodeKind::sass) {
@@ -294,7 +295,6 @@ CodeScene code_scene(const gpu::KernelListing& listing, const SourceScene& scene
   }
   for (const std::uint32_t n : listed.ptx)
     code.rows.push_back({fmt::format("{}", n + 1), without_tabs(listing.ptx[n]), listed.phase});
-  if (code.rows.empty()) code.empty = "The machine code holds no PTX of this line.";
   return code;
 }
 

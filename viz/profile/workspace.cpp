@@ -13,6 +13,7 @@
 #include "viz/draw/widgets.h"
 #include "viz/profile/bytes_draw.h"
 #include "viz/profile/cache.h"
+#include "viz/profile/heartbeat_draw.h"
 #include "viz/profile/mosaic_draw.h"
 #include "viz/profile/occupancy_draw.h"
 #include "viz/profile/panel_draw.h"
@@ -53,12 +54,21 @@ float draw_strip_buttons(const ProfileScene& scene, ProfilePage page, ImVec2 rig
                        ChooseProfilePage{ProfilePage::figures}});
     buttons.push_back({"Source", "The kernel's text with what each line and phase became; it needs no GPU",
                        page == ProfilePage::source, ChooseProfilePage{ProfilePage::source}});
+    buttons.push_back({"Heartbeat", "Pipes and memories of the GPU over the time of one run",
+                       page == ProfilePage::heartbeat, ChooseProfilePage{ProfilePage::heartbeat}});
   }
-  if (scene.sample)
-    buttons.push_back(
-        {"Sample it", "Runs it on the GPU and asks its warps where they wait, by phase and line", true, *scene.sample});
-  else if (scene.empty.empty() && !scene.arch.empty())
-    buttons.push_back({"Sample it", scene.why_no_sampling.c_str(), false, ChooseProfilePage{page}, false});
+  const bool heartbeat = page == ProfilePage::heartbeat;
+  const char* take = heartbeat ? "Listen to it" : "Sample it";
+  if (scene.sample) {
+    SampleRow row = *scene.sample;
+    row.heartbeat = heartbeat;
+    buttons.push_back({take,
+                       heartbeat ? "Runs it on the GPU and reads its pipes and memories every few microseconds"
+                                 : "Runs it on the GPU and asks its warps where they wait, by phase and line",
+                       true, row});
+  } else if (scene.empty.empty() && !scene.arch.empty()) {
+    buttons.push_back({take, scene.why_no_sampling.c_str(), false, ChooseProfilePage{page}, false});
+  }
   buttons.push_back({"Open in Bench", "The same kernel and value beside the others", !scene.empty.empty(),
                      ChooseWorkspace{Workspace::bench}});
   float width = -gap;
@@ -108,8 +118,10 @@ float draw_strip(const ProfileScene& scene, ProfilePage page, float width, Comma
   std::vector<Runs> words;
   if (!scene.reasons.empty() && (page == ProfilePage::figures || scene.predicted))
     words.push_back({{scene.reasons, Face::text, Token::dim, 0, false}});
-  if (!scene.mosaic.headline.empty()) words.push_back(scene.mosaic.headline);
-  for (const Finding& f : scene.findings) words.push_back(finding_runs(f));
+  if (page != ProfilePage::heartbeat) {
+    if (!scene.mosaic.headline.empty()) words.push_back(scene.mosaic.headline);
+    for (const Finding& f : scene.findings) words.push_back(finding_runs(f));
+  }
   constexpr int kLines = 12;
   const float left = s.px(20), pad = s.px(12), gap = s.px(4);
   const float buttons = draw_strip_buttons(scene, page, {}, false, commands) + s.px(40);
@@ -222,6 +234,10 @@ void draw_profile(const State& state, const Model& model, ProfileHeld& held, Com
     const float strip = draw_strip(scene, view.page, width, commands);
     const ImVec2 room{width, size.y - strip - gutter};
     if (with_panel && view.page == ProfilePage::figures) draw_cards(scene, room, stacked);
+    if (with_panel && view.page == ProfilePage::heartbeat) {
+      const float least = s.px(heartbeat_height(scene.heartbeat));
+      draw_heartbeat(scene.heartbeat, {room.x, scene.heartbeat.there ? std::max(room.y, least) : least}, commands);
+    }
     if (with_panel && view.page == ProfilePage::source) {
       refresh_source(cache, state, model);
       if (scene.subject && model.listing.of != gpu::key_of(*scene.subject))

@@ -26,18 +26,23 @@ struct ChooseCode {
 struct ChooseAgainst {
   std::string id;  // as in ProfileView
 };
-using ProfileCommand = std::variant<ChooseProfilePage, ChooseSourceLine, ChooseCode, ChooseAgainst>;
+// As in ProfileView; both 0: all of it.
+struct ChooseBeatSpan {
+  std::int64_t from_us = 0, to_us = 0;
+};
+using ProfileCommand = std::variant<ChooseProfilePage, ChooseSourceLine, ChooseCode, ChooseAgainst, ChooseBeatSpan>;
 
 // The source of a kernel beside its machine code, for the model; one at a time.
 struct ListKernel {
   gpu::ListingSubject subject;
 };
-// Samples a row of a run: where its warps wait. What refuses is said.
+// Samples a row of a run: where its warps wait, or its heartbeat. What refuses is said.
 struct SampleRow {
   std::string run;  // its id
   std::string kernel;
   Problem problem;
   Options options;
+  bool heartbeat = false;  // counters over the time of a run, and no samples
 };
 using ProfileEffect = std::variant<ListKernel, SampleRow>;
 

@@ -84,6 +84,10 @@ struct ChooseFragment {
   FragmentRung rung = FragmentRung::flash_mma;
   FragmentTile tile = FragmentTile::q;
 };
+// A GPU's run: the tiles show what its kernel holds, not what the formulas name.
+struct ShowRaw {
+  bool on = true;
+};
 // Whether the bar over a run that is wrong says where it first goes wrong.
 struct SeekFirstWrong {
   bool on = true;
@@ -91,7 +95,7 @@ struct SeekFirstWrong {
 using StepCommand =
     std::variant<ChoosePreset, SetProblem, SetOptions, SetInputs, ChooseKernel, Select, StepThrough, ShowPiece, StepBy,
                  GoToEvent, GoToEnd, Play, SetPlaySpeed, ToggleBookmark, ClearBookmarks, GoToLandmark, SetReading,
-                 ChooseStepChart, ChooseFragment, SeekFirstWrong>;
+                 ChooseStepChart, ChooseFragment, ShowRaw, SeekFirstWrong>;
 
 // Q, K, V and the bias out of .npy files, "" = generated (the bias: none). The problem takes the files' shapes.
 struct SetInputFiles {

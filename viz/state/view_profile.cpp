@@ -3,7 +3,15 @@
 namespace attn {
 
 std::string_view name_of(ProfilePage page) {
-  return page == ProfilePage::source ? "source" : "figures";
+  switch (page) {
+    case ProfilePage::figures:
+      return "figures";
+    case ProfilePage::source:
+      return "source";
+    case ProfilePage::heartbeat:
+      return "heartbeat";
+  }
+  return "";
 }
 
 std::string_view name_of(CodeKind code) {

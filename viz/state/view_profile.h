@@ -7,8 +7,8 @@
 
 namespace attn {
 
-enum class ProfilePage : std::uint8_t { figures, source };
-std::string_view name_of(ProfilePage page);  // "figures", "source"
+enum class ProfilePage : std::uint8_t { figures, source, heartbeat };
+std::string_view name_of(ProfilePage page);  // "figures", "source", "heartbeat"
 
 // What stands beside the source.
 enum class CodeKind : std::uint8_t { sass, ptx };
@@ -19,7 +19,9 @@ struct ProfileView {
   CodeKind code = CodeKind::sass;
   std::string file;       // of the source: "flash_tile.cuh"; empty = the kernel's own
   std::int32_t line = 0;  // from 1; 0 = the one with the most instructions
-  std::string against;    // what changes are over: a kernel of the same run, or RUN/KERNEL; empty = the usual one
+  // The part of the run that the heartbeat shows, microseconds after its first launch began; both 0 = all of it.
+  std::int64_t beat_from_us = 0, beat_to_us = 0;
+  std::string against;  // what changes are over: a kernel of the same run, or RUN/KERNEL; empty = the usual one
 };
 
 }  // namespace attn

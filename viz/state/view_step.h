@@ -52,6 +52,7 @@ struct StepView {
   StepChart chart = StepChart::row;
   FragmentRung fragment_rung = FragmentRung::flash_mma;
   FragmentTile fragment_tile = FragmentTile::q;
+  bool raw = false;               // of a GPU's run: the numbers as its kernel holds them, not as the formulas have them
   bool seek_first_wrong = false;  // the first wrong step of a wrong run is shown
   bool playing = false;
   float play_steps_per_second = 2;

@@ -14,6 +14,7 @@ void StepCache::follow(const std::shared_ptr<const Recording>& rec, EventIndex e
     exact.reset();
     companion_.reset();
     companion_asked_ = false;
+    beside_.reset();
     error_.reset();
     attention_.reset();
     if (rec && !rec->events.empty()) {
@@ -54,6 +55,25 @@ const Recording* StepCache::companion() {
     companion_ = record_companion(*recording, companion_error);
   }
   return companion_.get();
+}
+
+const TensorScales& StepCache::held_scales(const std::shared_ptr<const Recording>& held) {
+  if (!held_scales_ || held_scales_of_ != held) {
+    held_scales_of_ = held;
+    held_scales_ = scales_of(*held);
+  }
+  return *held_scales_;
+}
+
+const Beside& StepCache::beside() {
+  if (!beside_) {
+    beside_.emplace();
+    if (recording && recording->gpu) {
+      const auto cpu = record_beside(*recording, beside_->why);
+      if (cpu) beside_ = compare_beside(*recording, *cpu);
+    }
+  }
+  return *beside_;
 }
 
 const ErrorScan& StepCache::error_scan(std::int32_t b, std::int32_t h) {

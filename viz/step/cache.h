@@ -10,6 +10,7 @@
 
 #include "kernels/recording/recording.h"
 #include "kernels/recording/replay.h"
+#include "viz/step/beside.h"
 #include "viz/step/charts/error.h"
 #include "viz/step/charts/traffic.h"
 #include "viz/step/facts/place.h"
@@ -39,6 +40,10 @@ struct StepCache {
   std::optional<ExactTile> exact;
   // What was held, as the formulas have it (kernels/recording/reading.h); under a veil without what comes after it.
   std::shared_ptr<const Recording> shown(const std::shared_ptr<const Recording>& held, const StepVeil& veil);
+  // Scales of a GPU's run as it was recorded.
+  const TensorScales& held_scales(const std::shared_ptr<const Recording>& held);
+  // A GPU's run beside the CPU's (viz/step/beside.h), recorded when it is first asked for.
+  const Beside& beside();
   // Refreshes what belongs to another recording or query tile.
   void follow(const std::shared_ptr<const Recording>& rec, EventIndex e);
   // The run of the same problem in the other order (viz/step/charts/passes.h), recorded when it is first asked for.
@@ -62,6 +67,9 @@ struct StepCache {
   std::shared_ptr<const Recording> companion_, veiled_, veiled_of_, read_, read_of_;
   EventIndex veiled_after_ = 0;
   bool companion_asked_ = false;
+  std::optional<Beside> beside_;
+  std::optional<TensorScales> held_scales_;
+  std::shared_ptr<const Recording> held_scales_of_;
   std::optional<ErrorScan> error_;
   std::optional<AttentionScene> attention_;
   // What attention_ was made for; an event of one recording has one head.

@@ -17,6 +17,8 @@
 #include "viz/step/chart_card_draw.h"
 #include "viz/step/charts/traffic_draw.h"
 #include "viz/step/facts/gpu_run.h"
+#include "viz/step/gpu_bar.h"
+#include "viz/step/gpu_bar_draw.h"
 #include "viz/step/problem_draw.h"
 #include "viz/step/problem_fields.h"
 #include "viz/step/strip.h"
@@ -275,10 +277,22 @@ void draw_step(const State& state, const Model& model, StepHeld& held, Commands&
     draw_wrong_run({all.min, {all.max.x, all.min.y + height}}, wrong, commands);
     all.min.y += height + style().px(kGutter);
   }
+  const bool own = model.recording->gpu && !held.veil.on && !held.alone;  // a GPU's run, and no lesson
+  const GpuBarScene bar = own ? gpu_bar_scene(state, *model.recording, cache.beside()) : GpuBarScene{};
+  if (bar.shown) {
+    constexpr float kLow = 620;  // logical
+    const bool low = all.height() < style().px(kLow);
+    const float height = gpu_bar_height(bar, all.width(), low);
+    draw_gpu_bar({all.min, {all.max.x, all.min.y + height}}, bar, low, commands);
+    all.min.y += height + style().px(kGutter);
+  }
   Areas areas = layout(all, rec, held.alone);
   if (areas.scrolls) begin_page(areas);
+  // Sentence, charts and timeline are the formulas'; the tiles alone have what the kernel held.
+  const Recording& held_run = bar.raw ? *model.recording : rec;
+  const TensorScales& scales = bar.raw ? cache.held_scales(model.recording) : cache.scales;
   TilesScene tiles =
-      tiles_scene(rec, state.view.step.cursor, state.document.selection, state.view.step.reading, cache.scales);
+      tiles_scene(held_run, state.view.step.cursor, state.document.selection, state.view.step.reading, scales);
   const StepPlace at = tiles.at;
   const StepValues values = step_values(rec, at, state.document.selection, cache.bounds());
   ImDrawList* list = ImGui::GetWindowDrawList();
@@ -298,7 +312,8 @@ void draw_step(const State& state, const Model& model, StepHeld& held, Commands&
     draw_chart_card(charts,
                     {areas.tiles.min, {areas.tiles.max.x, areas.has_bottom ? areas.chart.max.y : areas.tiles.max.y}});
   } else {
-    draw_step_tiles({rec, cache.bounds(), cache.scales, state, held.tiles, commands}, areas.tiles, tiles);
+    const ExactTile* bounds = bar.raw ? nullptr : cache.bounds();
+    draw_step_tiles({held_run, bounds, scales, state, held.tiles, commands}, areas.tiles, tiles);
   }
   if (areas.has_bottom && !fragments) {
     if (held.veil.map)

@@ -7,6 +7,8 @@
 
 #include <fmt/format.h>
 
+#include "kernels/gpu/compile/ptx_lines.h"
+
 namespace attn::gpu {
 namespace {
 
@@ -81,8 +83,26 @@ class Lister {
     }
   }
 
+  // PTX alone, by what it says of its lines itself.
+  void list_ptx() {
+    const PtxLines lines = ptx_lines(listing_.ptx);
+    match_files(lines.files);
+    for (std::uint32_t n = 0; n < lines.chains.size(); ++n) {
+      std::vector<std::uint32_t> seen;
+      for (const SourceFrame& frame : ours(lines.chains[n])) {
+        if (std::ranges::find(seen, frame.file) != seen.end()) continue;
+        seen.push_back(frame.file);
+        listing_.files[frame.file].lines[frame.line - 1].ptx.push_back(n);
+      }
+    }
+    const auto unused = std::ranges::remove_if(listing_.files.begin() + 1, listing_.files.end(), [](const auto& file) {
+      return std::ranges::all_of(file.lines, [](const ListedLine& line) { return line.ptx.empty(); });
+    });
+    listing_.files.erase(unused.begin(), unused.end());
+  }
+
   void list() {
-    match_files();
+    match_files(listing_.sass.files);
     std::vector<CodePhase> of_chain;
     of_chain.reserve(listing_.sass.chains.size());
     for (const auto& chain : listing_.sass.chains) of_chain.push_back(phase_of_chain(ours(chain), by_file_));
@@ -108,8 +128,8 @@ class Lister {
  private:
   static constexpr std::uint32_t kNotOurs = ~0U;  // CUDA's own header
 
-  void match_files() {
-    for (const std::string& name : listing_.sass.files) {
+  void match_files(std::span<const std::string> names) {
+    for (const std::string& name : names) {
       const auto at = std::ranges::find_if(listing_.files, [&](const auto& f) { return is_named(name, f.name); });
       our_file_.push_back(at == listing_.files.end() ? kNotOurs
                                                      : static_cast<std::uint32_t>(at - listing_.files.begin()));
@@ -146,7 +166,7 @@ class Lister {
 
   KernelListing& listing_;
   std::vector<std::vector<CodePhase>> by_file_;
-  std::vector<std::uint32_t> our_file_;  // of each of Sass::files
+  std::vector<std::uint32_t> our_file_;  // of each that the compiler names
 };
 
 }  // namespace
@@ -184,6 +204,15 @@ Result<KernelListing> list_source(const KernelSource& source, std::string_view i
     if (!file) return tl::unexpected(file.error());
     listing.files.push_back(std::move(*file));
   }
+  return listing;
+}
+
+Result<KernelListing> list_ptx(const KernelSource& source, std::string_view id, std::string_view arch,
+                               std::span<const std::byte> cubin, std::string why) {
+  auto listing = list_source(source, id, arch, std::move(why));
+  if (!listing) return listing;
+  listing->ptx = ptx_of(cubin);
+  if (!listing->ptx.empty()) Lister(*listing).list_ptx();
   return listing;
 }
 

@@ -30,11 +30,12 @@ Queue::~Queue() {
   driver_->destroy_stream(stream_);
 }
 
-Result<Queue::Loaded*> Queue::load(std::string_view kernel, const std::vector<std::string>& defines) {
+Result<Queue::Loaded*> Queue::load(std::string_view kernel, const std::vector<std::string>& defines,
+                                   const KernelSource* own) {
   std::string key(kernel);
   for (const std::string& define : defines) key += ' ' + define;
   if (const auto at = loaded_.find(key); at != loaded_.end()) return &at->second;
-  Result<KernelSource> source = kernel_source(kernel, edited_);
+  Result<KernelSource> source = own != nullptr ? Result<KernelSource>(*own) : kernel_source(kernel, edited_);
   if (!source) return tl::unexpected(source.error());
   if (trace_ != 0) *source = with_hooks(std::move(*source), kernel);
   Result<Compiled> compiled = compiler_->compile({std::move(*source), arch_, defines});

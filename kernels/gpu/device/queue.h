@@ -26,6 +26,7 @@ class Queue {
   // From now on kernels are compiled with their hooks and write to this buffer (kernels/gpu/rungs/trace.h); 0: no more.
   void trace_to(DevicePointer buffer) { trace_ = buffer; }
   DevicePointer trace() const { return trace_; }
+  const std::string& arch() const { return arch_; }
 
   // One kernel with its constants, compiled and loaded once.
   struct Loaded {
@@ -33,7 +34,9 @@ class Queue {
     Compiled compiled;
     std::map<std::string, Function> functions;
   };
-  Result<Loaded*> load(std::string_view kernel, const std::vector<std::string>& defines);
+  // `own`: the source of a kernel that is neither the program's nor an edited copy; its name has the source's hash.
+  Result<Loaded*> load(std::string_view kernel, const std::vector<std::string>& defines,
+                       const KernelSource* own = nullptr);
   // An entry of it that may ask for `shared_bytes` of dynamic shared memory.
   Result<Function> entry(Loaded& loaded, const std::string& name, std::int64_t shared_bytes);
 

@@ -9,6 +9,7 @@
 #include <fmt/ranges.h>
 
 #include "kernels/gpu/device/queue.h"
+#include "kernels/gpu/rungs/own.h"
 #include "kernels/gpu/rungs/specialise.h"
 #include "kernels/gpu/rungs/trace.h"
 
@@ -95,8 +96,9 @@ Result<void> enqueue(const Plan& plan, const Buffers& buffers, const Stream& str
                        on_16_bytes(buffers.v) && on_16_bytes(buffers.out);
   std::vector<std::string> defines = defines_of(plan, aligned);
   if (queue->trace() != 0) add_traced_defines(plan, defines);
-  Result<Queue::Loaded*> loaded = queue->load(plan.kernel->id, defines);
+  Result<Queue::Loaded*> loaded = queue->load(plan.kernel->id, defines, own_source(*plan.kernel));
   if (!loaded) return tl::unexpected(with_place(loaded.error(), plan, "compile and load"));
+  if (auto good = check_compiled(plan, (*loaded)->compiled.entries, queue->arch()); !good) return good;
   if (queue->trace() != 0) {
     if (auto set = set_trace(*queue, **loaded); !set) return tl::unexpected(with_place(set.error(), plan, "recorder"));
   }

@@ -30,6 +30,7 @@
 #include "kernels/gpu/flash_tile.cuh"  // before device.cuh
 #include "kernels/gpu/mma.cuh"
 #include "kernels/gpu/tile_copy.cuh"
+#include "kernels/gpu/trace.cuh"
 
 namespace attn::gpu {
 
@@ -151,6 +152,7 @@ __device__ inline void weigh(const Scores& s, int c, int n, float scale, WarpRow
   const float(&pair)[4] = s[i][2 * c + half];
   const float x = exp2_here(fmaf(pair[2 * h], scale, -rows.m[i][h]));
   const float y = exp2_here(fmaf(pair[2 * h + 1], scale, -rows.m[i][h]));
+  ATTN_TRACE(trace_fragment_weights(i, 2 * c + half, h, x, y));
   // @phase l
   rows.l[i][h] += x;
   rows.l[i][h] += y;
@@ -195,6 +197,7 @@ __device__ inline void store(const Args& a, const QueryTile& query, const Lane& 
       for (int n = 0; n < 2 * kOt; ++n) {
         const float x = none ? 0.0f : rows.o[i][n][2 * h] * inverse;
         const float y = none ? 0.0f : rows.o[i][n][2 * h + 1] * inverse;
+        ATTN_TRACE(trace_normalised_pair(a, query.head, query.r0, row, 8 * n + at.column, x, y));
         // @phase store
         *reinterpret_cast<unsigned*>(shared + Swizzled<kVWidth>::at(row, n) + 2 * at.column) = pack(x, y);
       }
@@ -276,6 +279,8 @@ extern "C" __global__ void __launch_bounds__(ATTN_THREADS, kAt.blocks) flash_mma
     __syncthreads();  // tile j has come for all, and nobody reads the tile before: its place is free
     // @phase mask
     const Window window(a, tile, int64{j} * ATTN_BC);
+    ATTN_TRACE(trace_begin(a, tile.head, tile.r0, j));
+    ATTN_TRACE(trace_fragments_unseen());
     if (!window.hides(warp_row, warp_row + kWarpRows)) {
       // @phase S
       Scores s;
@@ -286,18 +291,23 @@ extern "C" __global__ void __launch_bounds__(ATTN_THREADS, kAt.blocks) flash_mma
           feed.fetch_part(before, done / kGap, kGroups);
         }
       });
+      ATTN_TRACE(trace_fragment_scores(kTrace.s, s));
       // @phase mask
       if (ATTN_BIAS || !window.is_whole(warp_row, warp_row + kWarpRows)) {
         mask_scores(a, window, bias, at.row, at.column, s);
       }
       // @phase m
+      ATTN_TRACE(trace_fragment_scores(kTrace.masked, s));
+      ATTN_TRACE(const auto trace_before = trace_maximum(rows));
       raise_max(s, scale, rows);
+      ATTN_TRACE(trace_fragment_factors(trace_before, rows));
       // @phase P
       weigh_and_add(at, stage, s, scale, rows);
     } else if (ATTN_STAGES > 1) {
       // @phase loop
       feed.fetch(before);
     }
+    ATTN_TRACE(trace_fragment_rows<1>(rows));
     // @phase loop
     commit_copies();
     feed.next();

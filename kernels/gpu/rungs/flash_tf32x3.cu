@@ -35,6 +35,7 @@
 #include "kernels/gpu/flash_tile.cuh"  // before device.cuh
 #include "kernels/gpu/mma.cuh"
 #include "kernels/gpu/tile_copy.cuh"
+#include "kernels/gpu/trace.cuh"
 
 namespace attn::gpu {
 
@@ -317,6 +318,7 @@ __device__ inline void store(const Args& a, const QueryTile& tile, const Lane& a
         float x[4];
 #pragma unroll
         for (int e = 0; e < 4; ++e) x[e] = none ? 0.0f : rows.o[i][2 * n + e % 2][2 * h + e / 2] * inverse;
+        ATTN_TRACE(trace_normalised(a, tile.head, tile.r0, at.row + 16 * i + 8 * h, d, x));
         // @phase store
         if (ATTN_ALIGNED) {
           if (d < ATTN_DV) *reinterpret_cast<float4*>(out + d) = make_float4(x[0], x[1], x[2], x[3]);
@@ -427,21 +429,29 @@ __device__ inline void add_tiles(const Args& a, const QueryTile& tile, int warp_
     }
     // @phase mask
     const Window window(a, tile, int64{j} * ATTN_BC);
+    ATTN_TRACE(trace_begin(a, tile.head, tile.r0, j));
+    ATTN_TRACE(trace_fragments_unseen());
     if (!window.hides(warp_row, warp_row + kWarpRows)) {
       // @phase S
       Scores s;
       add_scores(at, stage, s);
+      ATTN_TRACE(trace_fragment_scores(kTrace.s, s));
       // @phase mask
       if (ATTN_BIAS || !window.is_whole(warp_row, warp_row + kWarpRows)) {
         mask_scores(a, window, bias, at.row, at.column, s);
       }
       // @phase m
+      ATTN_TRACE(trace_fragment_scores(kTrace.masked, s));
+      ATTN_TRACE(const auto trace_before = trace_maximum(rows));
       raise_max(s, scale, rows);
+      ATTN_TRACE(trace_fragment_factors(trace_before, rows));
       // @phase P
       weigh(s, scale, rows);
+      ATTN_TRACE(trace_fragment_scores(kTrace.p, s));
       // @phase O
       add_output(at, stage, s, rows);
     }
+    ATTN_TRACE(trace_fragment_rows<2>(rows));
     // @phase loop
     feed.next();
     bias.next();

@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include "kernels/gpu/rungs/own.h"
 #include "kernels/gpu/rungs/specialise.h"
 
 namespace attn::gpu {
@@ -31,11 +32,12 @@ Result<std::vector<EntryReport>> report_entries(const Compiled& compiled, const 
 Result<PlanReport> inspect(CompileService& service, const Plan& plan, const Device& device,
                            const std::filesystem::path& edited_kernels) {
   if (!limits_of(device.arch)) return bad_input(fmt::format("nothing is known of {}", device.arch));
-  Result<KernelSource> source = kernel_source(plan.kernel->id, edited_kernels);
+  Result<KernelSource> source = source_of(*plan.kernel, edited_kernels);
   if (!source) return tl::unexpected(source.error());
   const auto defines = defines_of(plan, may_be_aligned(plan.problem));
   Result<Compiled> compiled = service.compile({std::move(*source), device.arch, defines});
   if (!compiled) return tl::unexpected(compiled.error());
+  if (auto good = check_compiled(plan, compiled->entries, device.arch); !good) return tl::unexpected(good.error());
   auto entries = report_entries(*compiled, plan, device);
   if (!entries) return tl::unexpected(entries.error());
   PlanReport report;

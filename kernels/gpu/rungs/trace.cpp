@@ -27,7 +27,7 @@ std::optional<TraceFacts> trace_facts(const KernelRow& row, const Problem& p, co
     facts.p_dtype = p.dtype;
     return facts;
   }
-  facts.s = {.base2 = true};
+  facts.s = facts.m = {.base2 = true};
   facts.exp2 = true;
   if (row.id == "flash_simt") {
     facts.lanes = 16;
@@ -38,6 +38,18 @@ std::optional<TraceFacts> trace_facts(const KernelRow& row, const Problem& p, co
     facts.lanes = o.br / (o.threads / 32) == 16 ? 2 : 1;
     facts.p_dtype = p.dtype;
     facts.products = true;
+    return facts;
+  }
+  if (row.id == "flash_mma" || row.id == "flash_tf32x3") {
+    // The scale enters with the exponential, unless a bias had to be added to scaled scores (flash_tile.cuh).
+    facts.lanes = 4;
+    facts.products = true;
+    facts.s = p.has_bias() ? Holds{.base2 = true} : Holds{.scaled = false};
+    facts.slack = 8;
+    facts.first_m = -3.0e38F;
+    facts.sign_in_q = !p.has_bias() && p.effective_scale() <= 0;
+    facts.p_dtype = p.dtype;
+    facts.tf32x3 = facts.computes_again = row.id == "flash_tf32x3";
     return facts;
   }
   return std::nullopt;

@@ -14,6 +14,7 @@
 #define ATTN_TRACE(...) __VA_ARGS__
 
 #include "kernels/gpu/device.cuh"
+#include "kernels/gpu/mma_layout.h"
 #include "kernels/gpu/trace_layout.h"
 
 extern "C" {
@@ -130,6 +131,114 @@ __device__ inline void trace_fragments(float* to, int row, const F (&o)[M][N], O
     }
   }
 }
+
+#if ATTN_TRACE_LANES == 4
+// Four lanes a row: fragments of 16 x 8, M of them below each other in a warp. A lane has rows row + 8 h + 16 i and of
+// each fragment columns column + e, in register 2 h + e.
+constexpr bool trace_knows_fragments() {
+  for (int lane = 0; lane < 32; ++lane) {
+    for (int reg = 0; reg < 4; ++reg) {
+      const FragmentPlace at = fragment_c(lane / 4 + reg / 2 * 8, lane % 4 * 2 + reg % 2);
+      if (at.lane != lane || at.reg != reg) return false;
+    }
+  }
+  return true;
+}
+static_assert(trace_knows_fragments(), "mma_layout.h has another order");
+constexpr int kTraceRowTiles = ATTN_BR / (ATTN_THREADS / 32) / 16;
+
+__device__ inline int trace_fragment_row(int i, int h) {
+  return (static_cast<int>(threadIdx.x) / 32 * kTraceRowTiles + i) * 16 + h * 8 +
+         static_cast<int>(threadIdx.x) % 32 / 4;
+}
+__device__ inline int trace_fragment_column() {
+  return static_cast<int>(threadIdx.x) % 4 * 2;
+}
+
+// S, or S with its mask.
+template <int M, int N>
+__device__ inline void trace_fragment_scores(int part, const float (&x)[M][N][4]) {
+  for (int i = 0; i < M; ++i) {
+    for (int n = 0; n < N; ++n) {
+      for (int e = 0; e < 4; ++e) {
+        const int at = trace_fragment_row(i, e / 2) * ATTN_BC + 8 * n + trace_fragment_column() + e % 2;
+        trace_tile(part)[at] = x[i][n][e];
+      }
+    }
+  }
+}
+// A pair of neighbours of P, of fragment (i, n).
+__device__ inline void trace_fragment_weights(int i, int n, int h, float x, float y) {
+  float* to = trace_tile(kTrace.p) + trace_fragment_row(i, h) * ATTN_BC + 8 * n + trace_fragment_column();
+  to[0] = x;
+  to[1] = y;
+}
+// A warp whose rows see no key of the tile leaves the tile out: no score, no weight, and m stays.
+__device__ inline void trace_fragments_unseen() {
+  for (int i = 0; i < kTraceRowTiles; ++i) {
+    for (int h = 0; h < 2; ++h) {
+      for (int n = 0; n < ATTN_BC / 8; ++n) {
+        for (int e = 0; e < 2; ++e) {
+          const int at = trace_fragment_row(i, h) * ATTN_BC + 8 * n + trace_fragment_column() + e;
+          trace_tile(kTrace.s)[at] = minus_infinity();
+          trace_tile(kTrace.masked)[at] = minus_infinity();
+          trace_tile(kTrace.p)[at] = 0;
+        }
+      }
+      if (trace_fragment_column() == 0) trace_tile(kTrace.alpha)[trace_fragment_row(i, h)] = 1;
+    }
+  }
+}
+// The factors by which m went from `before` to `after`: the kernel drops them where it used them, so they are made once
+// more, of the same registers by the same instructions.
+template <int M>
+struct TraceMaximum {
+  float m[M][2];
+};
+template <class WarpRows>
+__device__ inline TraceMaximum<kTraceRowTiles> trace_maximum(const WarpRows& rows) {
+  TraceMaximum<kTraceRowTiles> x;
+  for (int i = 0; i < kTraceRowTiles; ++i) {
+    for (int h = 0; h < 2; ++h) x.m[i][h] = rows.m[i][h];
+  }
+  return x;
+}
+template <int M, class WarpRows>
+__device__ inline void trace_fragment_factors(const TraceMaximum<M>& before, const WarpRows& rows) {
+  for (int i = 0; i < M; ++i) {
+    for (int h = 0; h < 2; ++h) {
+      const float old = before.m[i][h], alpha = old == rows.m[i][h] ? 1.0f : exp2_fast(old - rows.m[i][h]);
+      if (trace_fragment_column() == 0) trace_tile(kTrace.alpha)[trace_fragment_row(i, h)] = alpha;
+    }
+  }
+}
+// m and this lane's part of l, and who has them. O: two fragments of 8 columns stand beside each other (STEP 1), or are
+// the even and the odd columns of 16 (STEP 2).
+template <int STEP, class WarpRows>
+__device__ inline void trace_fragment_rows(const WarpRows& rows) {
+  for (int i = 0; i < kTraceRowTiles; ++i) {
+    for (int h = 0; h < 2; ++h) {
+      const int row = trace_fragment_row(i, h), column = trace_fragment_column();
+      trace_tile(kTrace.l)[row * kTrace.lanes + column / 2] = rows.l[i][h];
+      for (int n = 0; n < kTrace.o_stride / 8; ++n) {
+        for (int e = 0; e < 2; ++e) {
+          const int d = n / 2 * 16 + (STEP == 1 ? n % 2 * 8 + column + e : n % 2 + 2 * (column + e));
+          trace_tile(kTrace.o)[row * kTrace.o_stride + d] = rows.o[i][n][2 * h + e];
+        }
+      }
+      if (column != 0) continue;
+      trace_tile(kTrace.m)[row] = rows.m[i][h];
+      trace_who(trace_tile(kTrace.who) + row);
+    }
+  }
+}
+// Two columns of O / l, from d on.
+__device__ inline void trace_normalised_pair(const Args& a, int64 head, int64 r0, int row, int d, float x, float y) {
+  float* to = trace_row(a, head, r0, kTrace.row_o) + row * kTrace.o_stride + d;
+  to[0] = x;
+  to[1] = y;
+}
+#endif
 #endif
 
 // ---- orders that store S. `row` counts over all heads.

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <limits>
 #include <optional>
 #include <span>
 #include <string>
@@ -21,10 +22,15 @@ namespace attn::gpu {
 // What a rung's numbers are as its threads hold them.
 struct TraceFacts {
   std::int32_t lanes = 0;  // flash orders: that share a row, each with its part of l
-  Holds s, p;              // s: as the softmax takes it; before the mask it may still be
+  Holds s, m, p;           // s: as the softmax takes it; before the mask it may still be
   bool products = false;   // Q K^T alone, without the scale
   bool exp2 = false;
   DType p_dtype = DType::f32;
+  // As OnGpu has them.
+  bool tf32x3 = false;
+  float slack = 0, first_m = -std::numeric_limits<float>::infinity();
+  bool sign_in_q = false;
+  bool computes_again = false;  // rows that are not finite, by a way that keeps no tiles
 };
 // None: the rung has no recorder yet. `resolved` as a plan has them.
 std::optional<TraceFacts> trace_facts(const KernelRow& row, const Problem& p, const Options& resolved);

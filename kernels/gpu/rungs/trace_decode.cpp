@@ -31,7 +31,7 @@ class Decoder {
   static std::uint32_t bits(float x) { return std::bit_cast<std::uint32_t>(x); }
   bool written(std::int64_t at) const { return bits(trace_[static_cast<std::size_t>(at)]) != ~0U; }
   void wrong(std::string words) {
-    if (error_.empty()) error_ = std::move(words);
+    if (!error_) error_ = Error{ErrorKind::failed, std::move(words) + ": its hooks do not fit this program."};
   }
 
   Place2d place(std::int64_t i, std::int64_t j) const {
@@ -120,7 +120,7 @@ class Decoder {
   Recording& rec_;
   cpu::Recorder recorder_;
   std::int64_t b_ = 0, h_ = 0;
-  std::string error_;
+  std::optional<Error> error_;
 };
 
 class FlashDecoder : Decoder {
@@ -130,17 +130,16 @@ class FlashDecoder : Decoder {
         at_(flash_trace(static_cast<int>(p_.Dv), plan.options.br, plan.options.bc, facts.lanes)),
         places_(flash_trace_places(at_, p_.B * p_.Hq * rec.query_tiles(), rec.key_tiles(), plan.options.threads)) {}
 
-  std::string run() {
+  std::optional<Error> run() {
     for (b_ = 0; b_ < p_.B; ++b_) {
       for (h_ = 0; h_ < p_.Hq; ++h_) {
-        for (std::int64_t i = 0; i < rec_.query_tiles() && error_.empty(); ++i) query_tile(i);
+        for (std::int64_t i = 0; i < rec_.query_tiles() && !error_; ++i) query_tile(i);
       }
     }
     return error_;
   }
 
  private:
-  Holds of_m() const { return {.scaled = facts_.s.scaled, .base2 = facts_.s.base2}; }
   static constexpr Holds kPartial{.partial = true};
 
   void query_tile(std::int64_t i) {
@@ -148,14 +147,22 @@ class FlashDecoder : Decoder {
     recorder_.head(b_, h_);
     maker_ = kNobody;
     put_query(rows);
-    put_all(Slot::m_old, kMinusInfinity, rows, 1, of_m());
+    put_all(Slot::m_old, facts_.first_m, rows, 1, facts_.m);
     put_all(Slot::l_old, 0, rows, facts_.lanes, kPartial);
     put_all(Slot::o_old, 0, rows, p_.Dv, {});
     recorder_.event(Phase::load_q, rows, i, -1);
-    for (std::int64_t j = 0; j < rec_.key_tiles() && error_.empty(); ++j) key_tile(i, j);
+    for (std::int64_t j = 0; j < rec_.key_tiles() && !error_; ++j) key_tile(i, j);
 
     recorder_.shift();
     const std::int64_t record = places_.rows + tile_index(i) * at_.row;
+    if (facts_.computes_again && !error_ && !written(record + at_.row_o)) {
+      error_ =
+          Error{ErrorKind::cannot_run,
+                fmt::format("{} met a number that is not finite and computed query tile {} of head {} again without "
+                            "tensor cores, row by row: that has no tiles to be shown.",
+                            plan_.kernel->id, i, b_ * p_.Hq + h_)};
+      return;
+    }
     put(Slot::o_new, record + at_.row_o, at_.o_stride, rows, rows.rows, p_.Dv, kNormalised, maker_);
     put_lse(rows, maker_);
     recorder_.event(Phase::normalise, rows, i, -1);
@@ -196,7 +203,7 @@ class FlashDecoder : Decoder {
       put(Slot::s, record + at_.masked, bc, t, t.rows, t.cols, masked, maker_);
       recorder_.event(Phase::mask, t, i, j);
     }
-    put(Slot::m_new, record + at_.m, 1, t, t.rows, 1, of_m(), maker_);
+    put(Slot::m_new, record + at_.m, 1, t, t.rows, 1, facts_.m, maker_);
     recorder_.event(Phase::max, t, i, j);
     put(Slot::alpha, record + at_.alpha, 1, t, t.rows, 1, {}, maker_);
     recorder_.event(Phase::rescale, t, i, j);
@@ -222,13 +229,13 @@ class StoredDecoder : Decoder {
         tiled_(plan.kernel->order == Order::tiled),
         last_(rec.key_tiles() - 1) {}
 
-  std::string run() {
+  std::optional<Error> run() {
     for (b_ = 0; b_ < p_.B; ++b_) {
       for (h_ = 0; h_ < p_.Hq; ++h_) {
         recorder_.head(b_, h_);
-        for (std::int64_t i = 0; i < rec_.query_tiles() && error_.empty(); ++i) scores_pass(i);
-        for (std::int64_t i = 0; i < rec_.query_tiles() && error_.empty(); ++i) softmax_pass(i);
-        for (std::int64_t i = 0; i < rec_.query_tiles() && error_.empty(); ++i) output_pass(i);
+        for (std::int64_t i = 0; i < rec_.query_tiles() && !error_; ++i) scores_pass(i);
+        for (std::int64_t i = 0; i < rec_.query_tiles() && !error_; ++i) softmax_pass(i);
+        for (std::int64_t i = 0; i < rec_.query_tiles() && !error_; ++i) output_pass(i);
       }
     }
     return error_;
@@ -242,7 +249,7 @@ class StoredDecoder : Decoder {
     put_query(rows);
     recorder_.keep(Slot::q, i, 0);
     if (!tiled_) recorder_.event(Phase::load_q, rows, i, -1);
-    for (std::int64_t j = 0; j <= last_ && error_.empty(); ++j) scores_tile(i, j);
+    for (std::int64_t j = 0; j <= last_ && !error_; ++j) scores_tile(i, j);
   }
 
   void scores_tile(std::int64_t i, std::int64_t j) {
@@ -282,7 +289,7 @@ class StoredDecoder : Decoder {
     put(Slot::l_new, at_.l + row_of(rows), 1, rows, rows.rows, 1, {}, maker);
     recorder_.keep(Slot::l_new, i, 0);
     recorder_.event(Phase::sum, row, i, last_, 1);
-    for (std::int64_t j = 0; j <= last_ && error_.empty(); ++j) {
+    for (std::int64_t j = 0; j <= last_ && !error_; ++j) {
       const Place2d t = place(i, j);
       recorder_.recall(Slot::s, Slot::s, i, j);
       put(Slot::p, at_.p + row_of(t) * p_.Lk + t.c0, p_.Lk, t, t.rows, t.cols, facts_.p, maker);
@@ -344,11 +351,14 @@ Result<Recording> recording_of_trace(const Plan& plan, const Inputs& inputs, Out
   gpu.uuid = uuid;
   gpu.exp2 = facts->exp2;
   gpu.p = facts->p_dtype;
+  gpu.tf32x3 = facts->tf32x3;
+  gpu.slack = facts->slack;
+  gpu.first_m = facts->first_m;
+  gpu.sign_in_q = facts->sign_in_q;
   gpu.launched = plan.options;
   gpu.cut = stores_scores(rec.order);
-  const std::string wrong =
-      gpu.cut ? StoredDecoder(plan, *facts, trace, rec).run() : FlashDecoder(plan, *facts, trace, rec).run();
-  if (!wrong.empty()) return fail(ErrorKind::failed, wrong + ": its hooks do not fit this program.");
+  auto wrong = gpu.cut ? StoredDecoder(plan, *facts, trace, rec).run() : FlashDecoder(plan, *facts, trace, rec).run();
+  if (wrong) return tl::unexpected(*std::move(wrong));
   rec.arena.shrink_to_fit();
   rec.build_index();
   return rec;

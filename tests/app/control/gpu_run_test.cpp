@@ -5,6 +5,8 @@
 
 #include "app/control/controller.h"
 #include "app/state/apply.h"
+#include "app/state/string.h"
+#include "kernels/ladder.h"
 #include "kernels/recording/file.h"
 #include "kernels/recording/replay.h"
 #include "tests/kernels/temp_folder.h"
@@ -61,13 +63,28 @@ TEST(GpuRun, ThatCannotBeHadIsStoodInForByTheCpus) {
   EXPECT_TRUE(recorded_words(*c.model().recording, 0).empty());
 }
 
+TEST(GpuRun, ReadAsHeldIsPartOfTheStateString) {
+  const auto held = apply(initial_state(), StateCommand{StepCommand{ShowRaw{true}}}, nullptr);
+  ASSERT_TRUE(held);
+  const auto text = state_string(*held);
+  ASSERT_TRUE(text);
+  EXPECT_NE(text->find("raw=1"), std::string::npos) << *text;
+  const auto read = parse_state_string(*text);
+  ASSERT_TRUE(read);
+  EXPECT_TRUE(read->state.view.step.raw);
+}
+
 // What came with the program is the run of the preset, tile and numbers and all.
 TEST(GpuRun, ThatCameWithTheProgramIsOfItsPreset) {
   const TempFolder folder;
   Controller c(options_in(folder));
   c.update({ChoosePreset{std::string(kRecordedPreset)}});
-  const Recording& cpu = *c.model().recording;
-  for (const char* kernel : {"naive", "tiled", "flash_simt"}) {
+  for (const char* kernel : {"naive", "tiled", "flash_simt", "flash_tf32x3", "flash_wmma", "flash_mma"}) {
+    Problem p = c.state().document.problem;
+    const bool halves = std::string(kernel) == "flash_wmma" || std::string(kernel) == "flash_mma";
+    p.dtype = halves ? DType::f16 : DType::f32;
+    c.update({SetProblem{p}});
+    const Recording& cpu = *c.model().recording;
     const auto rec = read_recording(test::source_folder() + "/assets/" + recorded_asset(kernel));
     ASSERT_TRUE(rec) << rec.error().message;
     EXPECT_EQ(rec->kernel, kernel);
@@ -80,6 +97,11 @@ TEST(GpuRun, ThatCameWithTheProgramIsOfItsPreset) {
     EXPECT_EQ(rec->options.bc, cpu.options.bc);
     const auto difference = replay(*rec);
     EXPECT_FALSE(difference) << difference->words;
+    EXPECT_TRUE(has_gpu_run(**find_kernel(kernel), c.state().document, c.model())) << kernel;
+    // The other dtype's run did not come along.
+    p.dtype = halves ? DType::f32 : DType::f16;
+    c.update({SetProblem{p}});
+    EXPECT_FALSE(has_gpu_run(**find_kernel(kernel), c.state().document, c.model())) << kernel;
   }
 }
 

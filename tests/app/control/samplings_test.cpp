@@ -8,6 +8,7 @@
 
 #include "app/control/controller.h"
 #include "app/state/apply.h"
+#include "profiling/figures/heartbeat.h"
 #include "profiling/figures/samples.h"
 #include "profiling/session/session.h"
 #include "tests/app/worker/double.h"
@@ -74,6 +75,41 @@ TEST_F(SamplingsTest, TheRowGetsItsSamplesAndSoDoesItsFile) {
   ASSERT_EQ(kept->runs.front().rows.size(), 1U);
   ASSERT_NE(kept->runs.front().rows.front().samples, nullptr);
   EXPECT_EQ(*kept->runs.front().rows.front().samples, *row.samples);
+}
+
+TEST_F(SamplingsTest, AHeartbeatIsKeptBesideTheSamplesAndSoItIsInTheFile) {
+  const auto c = measured();
+  c->update({row_of(*c)});
+  c->wait();
+  SampleRow listen = row_of(*c);
+  listen.heartbeat = true;
+  c->update({listen});
+  c->wait();
+  const Measurement& row = run_of(*c).rows.front();
+  ASSERT_NE(row.heartbeat, nullptr) << last_words(*c);
+  EXPECT_EQ(row.heartbeat->launches.size(), 3U);
+  EXPECT_NE(row.samples, nullptr) << "the samples stay";
+  fs::path file;
+  for (const auto& entry : fs::directory_iterator(folder_ / "runs"))
+    if (entry.path().extension() == ".attn") file = entry.path();
+  const auto kept = read_session(file);
+  ASSERT_TRUE(kept) << kept.error().message;
+  ASSERT_EQ(kept->runs.front().rows.size(), 1U);
+  ASSERT_NE(kept->runs.front().rows.front().heartbeat, nullptr);
+  EXPECT_EQ(*kept->runs.front().rows.front().heartbeat, *row.heartbeat);
+}
+
+TEST_F(SamplingsTest, AHeartbeatThatIsRefusedIsSaidAndTheRowStays) {
+  const auto c = measured({"beat"});
+  SampleRow listen = row_of(*c);
+  listen.heartbeat = true;
+  c->update({listen});
+  c->wait();
+  const Measurement& row = run_of(*c).rows.front();
+  EXPECT_EQ(row.heartbeat, nullptr);
+  EXPECT_EQ(row.state, RowState::done);
+  EXPECT_NE(row.no_heartbeat.find("beat failed"), std::string::npos) << row.no_heartbeat;
+  EXPECT_NE(last_words(*c).find("beat failed"), std::string::npos) << last_words(*c);
 }
 
 TEST_F(SamplingsTest, WhatRefusesIsSaidAndTheRowStays) {

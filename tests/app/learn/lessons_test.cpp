@@ -264,10 +264,13 @@ TEST(Lessons, AFalseOneSaysWhere) {
        "", "assumptions.rate", "nothing rests on it"},
       {with("l[0] >= 1", "metric(naive, tflops) > 0"), "sum", "holds", "names no session"},
       {with("\"holds\": [\"l[0] >= 1\"]", R"("figure": {"kind": "pie", "L": 512, "D": 64, "kernel": "naive"})"), "sum",
-       "kind", "there is one: roofline"},
+       "kind", "there are two: roofline and occupancy"},
       {with("\"holds\": [\"l[0] >= 1\"]", R"("figure": {"kind": "roofline", "L": 512, "D": 64, "kernel": "x"})")
            .insert(1, "\"session\": \"h100\","),
        "sum", "figure", "was not timed"},
+      {with("\"holds\": [\"l[0] >= 1\"]", R"("figure": {"kind": "occupancy", "L": 512, "D": 64, "kernel": "x"})")
+           .insert(1, "\"session\": \"h100\","),
+       "sum", "figure", "no row of x at L = 512, D = 64"},
       {with("l[0] >= 1", "metric(naive, tflops) > 0").insert(1, "\"session\": \"h1000\","), "sum", "holds", "h1000"},
   };
   for (const False& f : all) {

@@ -7,11 +7,13 @@
 #include <string>
 
 #include "app/state/string.h"
+#include "profiling/figures/heartbeat.h"
 #include "profiling/figures/metrics.h"
 #include "profiling/figures/samples.h"
 #include "profiling/session/session.h"
 #include "tests/paths.h"
 #include "viz/bench/scene.h"
+#include "viz/profile/heartbeat.h"
 #include "viz/profile/mosaic.h"
 
 namespace attn {
@@ -98,6 +100,39 @@ TEST(BundledSessions, WhereTheTimeGoesNeedsNothingButTheFile) {
   if (sampled.empty()) GTEST_SKIP() << "none is bundled: tests/gpu/make_profile_session.sh makes one on a GPU";
   // The texts of these rungs do not change, so that their lines are those of the program.
   for (const char* kernel : {"naive", "tiled", "flash_simt"}) EXPECT_TRUE(sampled.contains(kernel)) << kernel;
+}
+
+// Of an H100: naive's three launches on one axis, and in flash_simt 32 key tiles in each of four waves of blocks.
+TEST(BundledSessions, AHeartbeatNeedsNothingButTheFile) {
+  std::set<std::string> heard;
+  for (const fs::path& file : bundled()) {
+    SCOPED_TRACE(file.string());
+    const auto session = read_session(file);
+    ASSERT_TRUE(session) << session.error().message;
+    for (const SweepRun& run : session->runs) {
+      for (const Measurement& m : run.rows) {
+        EXPECT_EQ(m.no_heartbeat, "");
+        if (m.heartbeat == nullptr) continue;
+        SCOPED_TRACE(m.key.kernel);
+        const Heartbeat& h = *m.heartbeat;
+        heard.insert(m.key.kernel);
+        EXPECT_EQ(h.counters.size(), beat_table().size());
+        for (const BeatRow& row : beat_table()) EXPECT_NE(counter_of(h, row.id), nullptr) << row.id;
+        EXPECT_EQ(what_is_lost(h.samples, h.length_us()), "");
+        ASSERT_EQ(h.launches.size(), m.launches.size());
+        for (std::size_t n = 0; n < h.launches.size(); ++n) EXPECT_EQ(h.launches[n].kernel, m.launches[n].name);
+        EXPECT_NEAR(h.length_us(), m.time.median, 0.05 * m.time.median) << "reading it did not slow it down";
+        EXPECT_TRUE(heartbeat_scene(m, nullptr, {}, "").there);
+        const auto beat = beat_of(h);
+        if (m.key.kernel != "flash_simt") continue;
+        ASSERT_TRUE(beat);
+        EXPECT_EQ(beat->id, "xu") << "its exponentials stand between S and O";
+        EXPECT_NEAR(beat->count, 4 * 32, 2);
+      }
+    }
+  }
+  if (heard.empty()) GTEST_SKIP() << "none is bundled: tests/gpu/make_heartbeat_session.sh makes one on a GPU";
+  for (const char* kernel : {"naive", "flash_simt", "flash_mma"}) EXPECT_TRUE(heard.contains(kernel)) << kernel;
 }
 
 }  // namespace

@@ -1,4 +1,5 @@
 // A kernel is sampled through the worker, and whatever refuses says why while the row stays.
+#include <algorithm>
 #include <string>
 
 #include <gtest/gtest.h>
@@ -6,6 +7,7 @@
 #include "app/worker/client.h"
 #include "app/worker/collect.h"
 #include "app/worker/disassemble.h"
+#include "kernels/gpu/compile/ptx_lines.h"
 #include "profiling/figures/sampled_lines.h"
 #include "profiling/figures/samples.h"
 #include "tests/app/worker/double.h"
@@ -60,6 +62,58 @@ TEST(WorkerSample, DroppedSamplesAreTriedAgainAndThenTold) {
   EXPECT_EQ(s->period_log2, 11) << "three periods longer than the first";
 }
 
+// Which lines of source a line of PTX stands for: the PTX's own directives, against the machine code's line information
+// as nvdisasm prints it.
+void expect_ptx_says_the_same(const gpu::KernelListing& listing) {
+  const gpu::PtxLines known = gpu::ptx_lines(listing.ptx);
+  std::size_t compared = 0;
+  for (const gpu::ListedFile& file : listing.files) {
+    for (std::uint32_t line = 1; line <= file.lines.size(); ++line) {
+      for (const std::uint32_t n : file.lines[line - 1].ptx) {
+        const auto& chain = known.chains.at(n);
+        const bool has = std::ranges::any_of(chain, [&](const gpu::SourceFrame& frame) {
+          return frame.line == line && known.files.at(frame.file).ends_with(file.name);
+        });
+        EXPECT_TRUE(has) << listing.label << ", " << file.name << ", line " << line << ": " << listing.ptx.at(n);
+        ++compared;
+      }
+    }
+  }
+  EXPECT_GE(compared, 100U);
+}
+
+// Without nvdisasm too: a line that waits at a barrier or takes an exponential has PTX that does.
+TEST(WorkerSample, ThePtxOfALineDoesWhatTheLineSays) {
+  gpu::ListingSubject subject;
+  subject.kernel = "flash_simt";
+  subject.problem.Lq = subject.problem.Lk = 4096;
+  subject.problem.D = subject.problem.Dv = 64;
+  subject.arch = "sm_90a";
+  const auto listing = list_kernel_here(subject, {});
+  ASSERT_TRUE(listing) << listing.error().message;
+  if (listing->ptx.empty()) GTEST_SKIP() << listing->why_no_sass;
+  int barriers = 0, exponentials = 0;
+  for (const gpu::ListedFile& file : listing->files) {
+    for (const gpu::ListedLine& line : file.lines) {
+      if (line.ptx.empty()) continue;
+      const auto has = [&](std::string_view opcode) {
+        return std::ranges::any_of(line.ptx,
+                                   [&](auto n) { return listing->ptx.at(n).find(opcode) != std::string::npos; });
+      };
+      if (line.text.find("  __syncthreads();") != std::string::npos) {
+        EXPECT_TRUE(has("bar.sync") || has("barrier.sync")) << line.text;
+        ++barriers;
+      }
+      if (line.text.find("= exp2_fast(") != std::string::npos) {
+        EXPECT_TRUE(has("ex2.approx")) << line.text;
+        ++exponentials;
+      }
+    }
+  }
+  EXPECT_GE(barriers, 2);
+  EXPECT_GE(exponentials, 1);
+}
+
 // A real cubin: with one sample at each of its instructions, phases and lines are those of the compiled view.
 TEST(WorkerSample, FindsTheLineAndPhaseOfEveryInstructionOfARealKernel) {
   for (const char* kernel : {"naive", "flash_simt"}) {
@@ -71,6 +125,7 @@ TEST(WorkerSample, FindsTheLineAndPhaseOfEveryInstructionOfARealKernel) {
     const auto listing = list_kernel_here(subject, {});
     ASSERT_TRUE(listing) << listing.error().message;
     if (!listing->why_no_sass.empty()) GTEST_SKIP() << listing->why_no_sass;
+    expect_ptx_says_the_same(*listing);
     KernelSamples s;
     s.reasons = {"selected"};
     for (const gpu::SassFunction& f : listing->sass.functions) {

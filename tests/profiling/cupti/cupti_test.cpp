@@ -8,7 +8,9 @@
 #include <set>
 
 #include "profiling/cupti/metric_host.h"
+#include "profiling/cupti/pm_sampling.h"
 #include "profiling/cupti/profiler.h"
+#include "profiling/figures/heartbeat.h"
 #include "profiling/figures/metrics.h"
 #include "profiling/measure/counter_figures.h"
 
@@ -80,6 +82,38 @@ TEST_F(CuptiHost, TheLeanSetTakesFewPassesOnEveryChip) {
     EXPECT_LE(host->passes(), 4U) << chip;
     EXPECT_FALSE(host->config().empty()) << chip;
   }
+}
+
+// What of a heartbeat a chip cannot read in one pass with what is wanted more.
+std::set<std::string> missing_of(const std::string& chip) {
+  if (chip == "GH100" || chip == "GA100" || (chip.starts_with("GB1") && chip != "GB10B")) return {};
+  if (chip == "TU116" || chip == "TU117") return {"dram_read", "dram_write"};
+  if (chip.starts_with("TU")) return {"tensor", "dram_read", "dram_write"};
+  if (chip == "GA10B" || chip == "GB10B") return {"fma", "dram_read", "dram_write"};
+  if (chip == "GB20B") return {"xu", "dram_read", "dram_write"};
+  if (chip.starts_with("GB2")) return {"xu"};
+  return {"fma"};  // GA10x, AD10x
+}
+
+TEST_F(CuptiHost, AHeartbeatIsOnePassOnEveryChip) {
+  std::vector<CounterNames> what;
+  for (const BeatRow& row : beat_table()) what.push_back(row.names);
+  for (const std::string& chip : chips_) {
+    const auto chosen = cupti::choose_one_pass(cupti_, chip, {}, what);
+    ASSERT_TRUE(chosen) << chip << ": " << chosen.error().message;
+    EXPECT_EQ(chosen->host->passes(), 1U) << chip;
+    std::set<std::string> missing;
+    for (std::size_t n = 0; n < what.size(); ++n)
+      if (chosen->names[n].empty()) missing.insert(std::string(beat_table()[n].id));
+    EXPECT_EQ(missing, missing_of(chip)) << chip;
+    for (std::size_t n = 0; chip == "GH100" && n < what.size(); ++n) {
+      EXPECT_EQ(chosen->names[n], beat_table()[n].names.front()) << "the set that was seen on an H100";
+    }
+  }
+  EXPECT_FALSE(cupti::choose_one_pass(cupti_, chips_.front(), {}, {}));
+  EXPECT_TRUE(cupti::triggers_by_time("GH100"));
+  EXPECT_FALSE(cupti::triggers_by_time("GA100"));
+  EXPECT_FALSE(cupti::triggers_by_time("TU102"));
 }
 
 TEST_F(CuptiHost, UnknownChipsAndMetricsAreRefusedInWords) {

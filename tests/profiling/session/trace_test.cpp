@@ -4,10 +4,13 @@
 #include <gtest/gtest.h>
 
 #include <map>
+#include <memory>
 #include <string>
 #include <vector>
 
 #include <nlohmann/json.hpp>
+
+#include "tests/viz/profile/beats.h"
 
 namespace attn {
 namespace {
@@ -99,6 +102,33 @@ TEST(Trace, WordsFromOutsideDoNotBreakIt) {
   const json trace = json::parse(to_trace(s));
   EXPECT_EQ(slices(trace, "point").at(0).at("args").at("reason"), "it\tbroke");
   EXPECT_FALSE(slices(trace, "point").at(0).at("args").contains("time_us_median"));
+}
+
+TEST(Trace, AHeartbeatHasATrackACounterAndItsLaunchesOnAnAxisOfItsOwn) {
+  Session s;
+  s.runs.push_back(run_of({row("naive", "a GPU", 1'700'000'000'000'000)}));
+  s.runs[0].rows[0].heartbeat = std::make_shared<const Heartbeat>(profile_test::made_beats(3, "naive"));
+  const json trace = json::parse(to_trace(s));
+  const auto launches = slices(trace, "launch");
+  ASSERT_EQ(launches.size(), 3U);
+  EXPECT_EQ(launches[1].at("ts"), 110);
+  EXPECT_EQ(launches[1].at("dur"), 100);
+  EXPECT_NE(launches[0].at("pid"), slices(trace, "point")[0].at("pid")) << "it is on another clock";
+  std::map<std::string, double> last;
+  std::map<std::string, std::size_t> count;
+  for (const json& e : trace.at("traceEvents")) {
+    if (e.at("ph") != "C") continue;
+    const double at = e.at("ts");
+    EXPECT_GE(at, 0);
+    const std::string name = e.at("name");
+    if (last.contains(name)) {
+      EXPECT_GT(at, last[name]) << name;
+    }
+    last[name] = at;
+    ++count[name];
+  }
+  EXPECT_EQ(count.size(), beat_table().size() - 1) << "the one without values has none";
+  EXPECT_EQ(count["multiply-add pipe, %"], s.runs[0].rows[0].heartbeat->samples.size() - 1) << "but that before 0";
 }
 
 }  // namespace

@@ -118,6 +118,16 @@ TEST(ProfileSource, SaysWhyWhereSomethingIsMissing) {
   EXPECT_EQ(scene.why_no_sass, "nvdisasm was not found");
   EXPECT_EQ(scene.rows[4].phase, gpu::CodePhase::s);
   EXPECT_EQ(code_scene(without, scene, 5, CodeKind::sass).empty, "nvdisasm was not found");
+  EXPECT_EQ(code_scene(without, scene, 5, CodeKind::ptx).empty, "nvdisasm was not found") << "there is none either";
+  // PTX stands in the compiler's answer, and says itself which line it is of.
+  without.ptx = {"ret;", "\tfma.rn.f32 \t%f2;"};
+  without.files[0].lines[4].ptx = {1};
+  const CodeScene ptx = code_scene(without, scene, 5, CodeKind::ptx);
+  EXPECT_EQ(ptx.empty, "");
+  ASSERT_EQ(ptx.rows.size(), 1U);
+  EXPECT_EQ(ptx.rows[0].address, "2");
+  EXPECT_NE(code_scene(without, scene, 1, CodeKind::ptx).empty, "");
+  EXPECT_EQ(code_scene(without, scene, 5, CodeKind::sass).empty, "nvdisasm was not found");
 }
 
 }  // namespace

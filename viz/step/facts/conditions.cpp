@@ -11,6 +11,7 @@ namespace attn {
 namespace {
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
+constexpr double kNear = 1e-6;  // two roundings of one number
 
 struct Looker {
   const Recording& rec;
@@ -66,6 +67,11 @@ struct Looker {
     set(f.m_new > f.m_old, "rose");
     set(f.m_new < f.m_old, "fell");
     set(f.m_new == -kInfinity, "no_max");
+    // A kernel whose m need not be the maximum lets it stand below a score of this tile.
+    const auto s = row_of(rec, rec.after(at.event, Slot::s), at.row);
+    const bool over =
+        std::any_of(s.begin(), s.end(), [&](float x) { return x > f.m_new + kNear * std::fabs(f.m_new); });
+    set(rec.gpu && rec.gpu->slack > 0 && over && std::isfinite(f.m_new), "below");
     set(f.m_new == kInfinity, "infinite_max");
     set(f.m_new == f.m_old && std::isinf(f.m_new), "same_infinity");
     const auto alpha = live(Slot::alpha);

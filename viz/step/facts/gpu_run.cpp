@@ -7,15 +7,29 @@
 #include "kernels/gpu/rungs/rows.h"
 #include "kernels/gpu/rungs/trace.h"
 #include "kernels/ladder.h"
+#include "kernels/model/inputs.h"
 
 namespace attn {
 namespace {
 
-// Those of the recorded preset, whose numbers are fp32.
-constexpr std::string_view kRecordedKernels[] = {"naive", "tiled", "flash_simt"};
+// The preset's numbers are fp32; a kernel that takes 16 bits alone ran on them as f16.
+struct Recorded {
+  std::string_view kernel;
+  DType dtype;
+};
+constexpr Recorded kRecorded[] = {{"naive", DType::f32},      {"tiled", DType::f32},     {"flash_simt", DType::f32},
+                                  {"flash_wmma", DType::f16}, {"flash_mma", DType::f16}, {"flash_tf32x3", DType::f32}};
 
 bool came_with_the_program(const KernelRow& kernel, const Document& d) {
-  return d.preset == kRecordedPreset && std::ranges::find(kRecordedKernels, kernel.id) != std::end(kRecordedKernels);
+  const auto recorded = std::ranges::find(kRecorded, kernel.id, &Recorded::kernel);
+  const auto preset = find_preset(kRecordedPreset);
+  if (recorded == std::end(kRecorded) || !preset) return false;
+  Problem p = (*preset)->problem;
+  p.dtype = recorded->dtype;
+  InputSpec inputs;
+  inputs.generator = (*preset)->generator;
+  inputs.seed = (*preset)->seed;
+  return d.problem == p && d.inputs == inputs;
 }
 
 }  // namespace

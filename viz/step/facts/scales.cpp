@@ -11,9 +11,10 @@
 namespace attn {
 namespace {
 
-void widen(TensorScale& scale, std::span<const float> values) {
+// `none`: a finite number by which a kernel says that there is none yet.
+void widen(TensorScale& scale, std::span<const float> values, float none) {
   for (const float x : values) {
-    if (!std::isfinite(x)) continue;
+    if (!std::isfinite(x) || x == none) continue;
     scale.min = std::min(scale.min, x);
     scale.max = std::max(scale.max, x);
   }
@@ -41,7 +42,7 @@ float TensorScale::shade(float value) const {
     return reach > 0 ? std::clamp(value / reach, -1.0F, 1.0F) : 0;
   }
   if (!(max > min)) return 0;
-  return 2 * (value - min) / (max - min) - 1;
+  return std::clamp(2 * (value - min) / (max - min) - 1, -1.0F, 1.0F);
 }
 
 TensorScales scales_of(const Recording& rec) {
@@ -54,7 +55,9 @@ TensorScales scales_of(const Recording& rec) {
   for (const TensorColour c : {TensorColour::p, TensorColour::alpha}) of(c).max = 1;
   for (VersionId v = 0; v < rec.versions.size(); ++v) {
     if (rec.versions[v].slot == Slot::lse) continue;
-    widen(of(tensor_of(rec.versions[v].slot)), rec.values(v));
+    const TensorColour colour = tensor_of(rec.versions[v].slot);
+    const bool begins = rec.gpu && colour == TensorColour::m;
+    widen(of(colour), rec.values(v), begins ? rec.gpu->first_m : -std::numeric_limits<float>::infinity());
   }
   // All of one sign and close together against their size: from the least to the most, else they are one shade.
   for (TensorScale& scale : scales) {

@@ -19,6 +19,7 @@ const std::vector<std::string_view> kStepConditions = {
     "empty_row",      // it has seen no key so far, this tile included
     "weightless",     // it has seen keys, and its sum is 0 all the same
     "no_max",         // its maximum is -inf: 0 is subtracted in its place
+    "below",          // its maximum stands below a score of this tile: a GPU kernel whose m need not be the maximum
     "infinite_max",   // its maximum is +inf
     "same_infinity",  // its maximum was infinite and is the same: alpha is 1 by definition
     "fell",           // its maximum is smaller than before: a kernel that is wrong

@@ -200,8 +200,10 @@ void work_phase(const Collector& c, Phase phase, double m_old, double m_new, dou
       break;
     case Phase::max:
       if (const auto r = c.row_max())
-        c.work({{"m_old", m_old, m}, {"rowmax", *r, s}}, "m_new", m_new, m, c.bound(Slot::m_new),
-               [&](Values x) { return c.rec.options.subtract_max ? std::max(x[0], x[1]) : m_new; });
+        c.work({{"m_old", m_old, m}, {"rowmax", *r, s}}, "m_new", m_new, m, c.bound(Slot::m_new), [&](Values x) {
+          const bool stays = !c.rec.options.subtract_max || c.out.conditions.contains("below");
+          return stays ? m_new : std::max(x[0], x[1]);
+        });
       break;
     case Phase::rescale:
       if (a)

@@ -31,7 +31,9 @@ std::array<std::uint64_t, kTrafficParts> held_bytes(const Recording& rec, EventI
   const auto bytes = [&](Slot slot, std::uint64_t each) -> std::uint64_t {
     const VersionId id = rec.after(e, slot);
     if (id == kNoVersion) return 0;
-    return static_cast<std::uint64_t>(rec.version(id).rows) * static_cast<std::uint64_t>(rec.version(id).cols) * each;
+    const Version& v = rec.version(id);
+    const std::int32_t columns = v.holds.partial ? 1 : v.cols;  // l once a row, in however many parts
+    return static_cast<std::uint64_t>(v.rows) * static_cast<std::uint64_t>(columns) * each;
   };
   const auto either = [&](Slot a, Slot b, std::uint64_t each) { return std::max(bytes(a, each), bytes(b, each)); };
   const auto of = [&](TrafficPart part) -> std::uint64_t& { return out[static_cast<std::size_t>(part)]; };

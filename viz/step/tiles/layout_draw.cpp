@@ -58,6 +58,7 @@ Wish wish_of(const TilesScene& scene, Column column, float growth, const Spacing
     case Column::o:
       return number_wish(tile.cols, std::clamp(wanted_characters(scene.v), 4, 5), 7, growth);
     default:
+      if (tile.cols > 1) return heat_wish(tile.cols, spacing);  // l by lane
       return {spacing.statistic, 54, 78 * growth, true};
   }
 }

@@ -63,6 +63,7 @@ struct PointedBuilder {
                                        word(scale_suffix(rec.problem), Token::text)});
     const std::optional<float> bias = added_bias();
     if (bias) out.title.push_back(word(" + bias", Token::text));
+    if (explain_held_score(sum)) return;
     const std::string scale = scale_words(rec.problem);
     out.sum = {word("sum "), number(significant_text(sum, 6)),
                word(scale.starts_with("1/") ? ", divided by " + scale.substr(2) : ", times " + scale), word(": "),
@@ -75,6 +76,23 @@ struct PointedBuilder {
     } else if (rec.problem.has_bias()) {
       out.sum.push_back(word("; the bias comes next"));
     }
+  }
+  // What is on show as a GPU's kernel held it, and so not what the formulas name.
+  const Holds* held(Slot slot) const {
+    const VersionId id = rec.after(tiles.at.event, slot);
+    if (!rec.gpu || id == kNoVersion) return nullptr;
+    const Holds& holds = rec.version(id).holds;
+    return !holds.scaled || holds.base2 || holds.partial ? &holds : nullptr;
+  }
+  bool explain_held_score(double sum) {
+    const Holds* holds = held(Slot::s);
+    if (holds == nullptr) return false;
+    if (!holds->scaled) out.title.pop_back();  // the scale
+    out.sum = {word("sum "), number(significant_text(sum, 6)), word(", held as "),
+               number(significant_text(sum * rec.factor_of_product(*holds), 6)),
+               word(holds->scaled ? ": scaled, in base 2" : ": the scale enters with the exponential")};
+    if (holds->scaled && rec.problem.has_bias()) out.sum.push_back(word(", before the bias"));
+    return true;
   }
   void explain_output() {
     using enum TensorColour;
@@ -106,6 +124,13 @@ struct PointedBuilder {
     for (std::int32_t c = 0; c < tiles.at.keys; ++c) {
       if (const auto x = live(Slot::p, cell.row, tiles.at.first_key + c)) sum += *x;
     }
+    const VersionId id = rec.after(tiles.at.event, cell.slot);
+    if (held(cell.slot) != nullptr && rec.version(id).cols > 1) {
+      out.words = {word(fmt::format("lane {} of {} that share row {}: of its own columns; ", cell.col,
+                                    rec.version(id).cols, cell.row)),
+                   letter("ℓ", l), word(" is their sum")};
+      return;
+    }
     if (stores_scores(rec.order)) {
       out.words = {word("The exponentials of the row's scores less "), letter("m", m), word(", added up.")};
       return;
@@ -120,6 +145,13 @@ struct PointedBuilder {
     using enum TensorColour;
     const auto s_ = live(Slot::s, cell.row, cell.col), m_ = live(Slot::m_new, cell.row, 0);
     if (!s_ || !m_) return;
+    if (const Holds* holds = held(Slot::m_new); holds != nullptr && holds->base2) {
+      const double factor =
+          held(Slot::s) == nullptr ? 1 : rec.factor_to_formula(*held(Slot::s)) / rec.factor_to_formula(*holds);
+      out.words = {word("exp2("), number(significant_text(factor * *s_, 6), s), word(" − "),
+                   number(significant_text(*m_, 6), m), word(")")};
+      return;
+    }
     out.words = {word("exp("), number(significant_text(*s_, 6), s), word(" − "), number(significant_text(*m_, 6), m),
                  word(")")};
     const auto l_ = live(Slot::l_new, cell.row, 0);
@@ -130,9 +162,14 @@ struct PointedBuilder {
   void explain_statistic() {
     using enum TensorColour;
     const auto m_old = live(Slot::m_old, cell.row, 0), m_new = live(Slot::m_new, cell.row, 0);
-    if (cell.slot == Slot::alpha && m_new) {
+    const Holds* holds = held(Slot::m_new);
+    const bool base2 = holds != nullptr && holds->base2;
+    if (base2 && cell.slot == Slot::m_new) {
+      out.words = {word("in base 2; as the formulas have it "),
+                   number(significant_text(*m_new * rec.factor_to_formula(*holds), 6), m)};
+    } else if (cell.slot == Slot::alpha && m_new) {
       const double old = m_old ? static_cast<double>(*m_old) : -static_cast<double>(INFINITY);
-      out.words = {word("exp("), number(significant_text(old, 6), m), word(" − "),
+      out.words = {word(base2 ? "exp2(" : "exp("), number(significant_text(old, 6), m), word(" − "),
                    number(significant_text(*m_new, 6), m), word(")")};
     } else if (cell.slot == Slot::m_new) {
       out.words = {word("the largest score of row " + std::to_string(cell.row) + " so far")};

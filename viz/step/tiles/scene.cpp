@@ -17,8 +17,9 @@ std::optional<float> divisor_of(const Recording& rec, EventIndex e, OutputReadin
                                 std::int32_t r) {
   const bool output = slot == Slot::o_old || slot == Slot::o_new;
   if (!output || reading == OutputReading::as_summed || v.holds.normalised) return std::nullopt;
-  const auto l = live_value(rec, e, output_sum_slot(rec, e), v.first_row + r, 0);
-  return l && *l != 0 ? l : std::nullopt;
+  float l = 0;  // its lanes' parts together
+  for (const float part : row_of(rec, rec.after(e, output_sum_slot(rec, e)), v.first_row + r)) l += part;
+  return l != 0 ? std::optional(l) : std::nullopt;
 }
 
 std::size_t element_of(const Version& v, std::int32_t r, std::int32_t c) {
@@ -136,6 +137,12 @@ TileScene Builder::tile(Slot slot, std::int32_t rows, std::int32_t cols, std::in
   return tile;
 }
 
+// Columns of a statistic: the lanes that share a row, where each has its own part of l.
+std::int32_t lanes_of(const Recording& rec, EventIndex e, Slot slot) {
+  const VersionId id = rec.after(e, slot);
+  return id != kNoVersion && rec.version(id).holds.partial ? rec.version(id).cols : 1;
+}
+
 std::string range_words(const char* what, std::int32_t first, std::int32_t count) {
   if (count <= 1) return std::string(" ") + what + " " + std::to_string(first);
   return std::string(" ") + what + "s " + std::to_string(first) + "–" + std::to_string(first + count - 1);
@@ -171,6 +178,7 @@ void add_titles(TilesScene& scene, const Recording& rec, EventIndex e, OutputRea
   of(Column::alpha) = {letter("α", alpha)};
   of(Column::p) = {letter("P", p), word(" weights")};
   of(Column::l_new) = {letter("ℓ", l), word(" new")};
+  if (scene.tiles[static_cast<std::size_t>(Column::l_new)].cols > 1) of(Column::l_new).back() = word(" by lane");
   const Slot slot = output_slot(rec, e);
   const VersionId id = rec.after(e, slot);
   const bool done = id != kNoVersion && rec.version(id).holds.normalised;
@@ -186,6 +194,18 @@ Runs scale_runs(const Problem& p) {
   return {word(words.rfind("1/", 0) == 0 ? " / " + words.substr(2) : " × " + words, Token::text)};
 }
 
+// What the numbers on show are: those of a GPU's run as it was recorded may lack the scale, or be of base 2.
+Holds held_of(const Recording& rec, EventIndex e, Slot slot) {
+  const VersionId id = rec.after(e, slot);
+  return id == kNoVersion ? Holds{} : rec.version(id).holds;
+}
+Holds held_scores(const Recording& rec, EventIndex e) {
+  return held_of(rec, e, Slot::s);
+}
+Holds held_maximum(const Recording& rec, EventIndex e) {
+  return held_of(rec, e, rec.after(e, Slot::m_new) != kNoVersion ? Slot::m_new : Slot::m_old);
+}
+
 // The algorithm, term by term.
 void add_captions(TilesScene& scene, const Recording& rec, EventIndex e) {
   using enum TensorColour;
@@ -194,13 +214,18 @@ void add_captions(TilesScene& scene, const Recording& rec, EventIndex e) {
   set(Column::q, {letter("Q", q), word(stored ? " rows" : rec.order == Order::flash1 ? " again" : " stays on chip")});
   Runs scores{letter("S", s), word(" = "), letter("Q", q), letter("K", k), letter("T", k, 1)};
   for (Run& run : scale_runs(rec.problem)) scores.push_back(std::move(run));
+  const Holds held = held_scores(rec, e);
+  if (!held.scaled) scores.pop_back();
+  if (held.base2) scores.push_back(word(", base 2"));
   set(Column::s, scores);
   const bool with_max = rec.options.subtract_max;
   if (with_max)
     set(Column::m_new, {word("max("), word("old", m), word(", "), letter("S", s), word(")")});
   else
     set(Column::m_new, {letter("m", m), word(" held at 0")});
-  set(Column::alpha, {letter("e", alpha), {"old − new", Face::text, m, 1, false}});
+  const bool base2 = held_maximum(rec, e).base2;
+  const std::string base = base2 ? "2" : "e";
+  set(Column::alpha, {letter(base, alpha), {"old − new", Face::text, m, 1, false}});
   if (stored) {
     set(Column::p, {letter("P", p),
                     word(" = "),
@@ -214,12 +239,11 @@ void add_captions(TilesScene& scene, const Recording& rec, EventIndex e) {
         {word("Σ "), letter("e", p), letter("S", s, 1), {" − ", Face::text, Token::dim, 1, false}, letter("m", m, 1)});
     set(Column::o, {letter("O", o), word(" + "), letter("P", p), letter("V", v)});
   } else {
-    set(Column::p, {letter("P", p),
-                    word(" = "),
-                    letter("e", p),
-                    letter("S", s, 1),
-                    {" − ", Face::text, Token::dim, 1, false},
-                    {"new", Face::text, m, 1, false}});
+    Runs weights{letter("P", p), word(" = "), letter(base, p)};
+    if (!held.scaled) weights.push_back({"scaled ", Face::text, Token::dim, 1, false});
+    weights.insert(weights.end(),
+                   {letter("S", s, 1), {" − ", Face::text, Token::dim, 1, false}, {"new", Face::text, m, 1, false}});
+    set(Column::p, std::move(weights));
     set(Column::l_new, {letter("α", alpha), letter("ℓ", l), word(" + Σ "), letter("P", p)});
     if (rec.order == Order::flash1) {
       set(Column::o, {word("("), letter("αℓ", l), letter("O", o), word(" + "), letter("P", p), letter("V", v),
@@ -271,15 +295,17 @@ void mark_never(TileScene& tile) {
   }
 }
 
-// Marks the largest score of each row so far in this tile: the one that m takes.
-void mark_largest(TileScene& s, const TileScene& m_new) {
+// Marks the largest score of each row so far in this tile: the one that m takes. `near`: how far the two may be apart,
+// relative, where they were rounded on ways of their own.
+void mark_largest(TileScene& s, const TileScene& m_new, float near) {
   if (!s.live || !m_new.live) return;
   for (std::int32_t r = 0; r < s.rows; ++r) {
     const float m = m_new.cell(r, 0).value;
     for (std::int32_t c = 0; c < s.cols; ++c) {
       Cell& cell =
           s.cells[static_cast<std::size_t>(r) * static_cast<std::size_t>(s.cols) + static_cast<std::size_t>(c)];
-      if (cell.look == CellLook::value && m_new.cell(r, 0).look == CellLook::value && cell.value == m) {
+      if (cell.look == CellLook::value && m_new.cell(r, 0).look == CellLook::value &&
+          (cell.value == m || std::fabs(cell.value - m) <= near * std::fabs(m))) {
         cell.largest = true;
         break;
       }
@@ -351,15 +377,18 @@ TilesScene tiles_scene(const Recording& rec, EventIndex e, const Selection& sele
                                                 {Column::alpha, Slot::alpha},
                                                 {Column::l_old, Slot::l_old},
                                                 {Column::l_new, Slot::l_new}};
-  for (const auto& [column, slot] : kStats) of(column) = build.tile(slot, at.br, 1, at.first_row, 0);
+  for (const auto& [column, slot] : kStats)
+    of(column) = build.tile(slot, at.br, lanes_of(rec, e, slot), at.first_row, 0);
   of(Column::o) = build.tile(output_slot(rec, e), at.br, Dv, at.first_row, 0);
   scene.k = build.tile(Slot::k, D, at.bc, 0, at.first_key);
   scene.v = build.tile(Slot::v, at.bc, Dv, at.first_key, 0);
-  mark_largest(of(Column::s), of(Column::m_new));
+  constexpr float kTwoRoundings = 3e-7F;
+  mark_largest(of(Column::s), of(Column::m_new), rec.gpu && rec.gpu->slack > 0 ? kTwoRoundings : 0);
   build.mark_masked(of(Column::s));
   build.mark_masked(of(Column::p));
   of(Column::m_old).superseded = of(Column::m_old).live && of(Column::m_new).live;
-  of(Column::l_old).superseded = of(Column::l_old).live && of(Column::l_new).live;
+  // Parts by lane are too small for numbers: without their fill they would be nothing.
+  of(Column::l_old).superseded = of(Column::l_old).live && of(Column::l_new).live && of(Column::l_old).cols == 1;
   of(Column::alpha).gauge = true;
   scene.skipped = rec.events[e].id.phase == Phase::skipped;
   if (scene.skipped) {

@@ -143,7 +143,7 @@ TEST(Hooks, AreCodeWhereTheRunRecordsItself) {
     Problem p;
     p.dtype = row.dtypes.back();
     p.Lq = p.Lk = 64;
-    p.D = p.Dv = 16;
+    p.D = p.Dv = 32;
     p.bias_shape = {1, 1, 64, 64};
     if (!trace_facts(row, p, {.threads = 32})) continue;
     const auto plan = row.plan(row, p, {}, device);

@@ -1,0 +1,17 @@
+// Counters over the time of a run as JSON: the "heartbeat" of a measurement (docs/profile.md). For this room.
+#pragma once
+
+#include <string>
+
+#include <nlohmann/json_fwd.hpp>
+
+#include "kernels/base/result.h"
+#include "profiling/figures/heartbeat.h"
+
+namespace attn {
+
+nlohmann::json heartbeat_to_json(const Heartbeat& h);
+// Trusts nothing: every list, name and number is looked at.
+Result<Heartbeat> heartbeat_from_json(const nlohmann::json& j, const std::string& where);
+
+}  // namespace attn

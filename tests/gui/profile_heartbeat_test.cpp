@@ -1,0 +1,132 @@
+// The heartbeat under the hand: its page, a part of the run by dragging, all values at the pointer, why there is none.
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <memory>
+#include <string>
+#include <tuple>
+#include <utility>
+
+#include "imgui_internal.h"
+#include "profiling/session/run.h"
+#include "tests/gui/gui_fixture.h"
+#include "tests/viz/profile/beats.h"
+#include "tests/viz/profile/profile_rows.h"
+
+namespace attn {
+namespace {
+
+using Ctx = ImGuiTestContext;
+
+ImGuiWindow* shown_child(const std::string& name) {
+  for (ImGuiWindow* window : ImGui::GetCurrentContext()->Windows)
+    if (window->WasActive && std::string(window->Name).find("/" + name + "_") != std::string::npos) return window;
+  return nullptr;
+}
+
+class HeartbeatWindowTest : public ::testing::Test {
+ protected:
+  void open(bool with_beats, int width = 1440, int height = 900, float scale = 1) {
+    window = std::make_unique<TestWindow>(width, height);
+    ListedRun shown;
+    shown.run = new_run("");
+    shown.run.provenance.device_arch = "sm_90a";
+    shown.run.provenance.cores = 132;
+    for (const auto& [kernel, launches] : {std::pair{"naive", 3}, std::pair{"flash_simt", 1}}) {
+      Measurement m = profile_test::h100_row(kernel, 100.0 * launches);
+      if (with_beats) m.heartbeat = std::make_shared<const Heartbeat>(profile_test::made_beats(launches, kernel));
+      shown.run.rows.push_back(std::move(m));
+    }
+    window->controller().update(
+        {ChooseWorkspace{Workspace::profile}, SetScale{scale}, ChooseProfilePage{ProfilePage::heartbeat}});
+    window->controller().show({shown}, nullptr);
+    window->draw_frames(4);
+  }
+  const ProfileView& view() const { return window->state().view.profile; }
+
+  std::unique_ptr<TestWindow> window;
+};
+
+TEST_F(HeartbeatWindowTest, APartIsChosenByDraggingAndTheWholeRunByADoubleClick) {
+  open(true);
+  EXPECT_TRUE(window->run([&](Ctx* ctx) {
+    ctx->SetRef(shown_child("profile_panel"));
+    ctx->ItemClick("##profile_naive");
+    ctx->Yield(2);
+    ImGuiWindow* card = shown_child("profile_heartbeat");
+    IM_CHECK(card != nullptr);
+    ctx->SetRef(card);
+    const ImRect chart = ctx->ItemInfo("beat_chart").RectFull;
+    const auto at = [&](float share) { return ImVec2(chart.Min.x + share * chart.GetWidth(), chart.GetCenter().y); };
+    ctx->MouseMoveToPos(at(0.25F));
+    ctx->MouseDown(0);
+    ctx->MouseMoveToPos(at(0.5F));
+    ctx->MouseUp(0);
+    ctx->Yield(2);
+    // Three launches of 100 us and two pauses of 10 us.
+    IM_CHECK(std::abs(view().beat_from_us - 80) <= 2);
+    IM_CHECK(std::abs(view().beat_to_us - 160) <= 2);
+    IM_CHECK(ctx->ItemExists("Whole run"));
+    ctx->MouseMoveToPos(at(0.5F));
+    ctx->MouseDoubleClick(0);
+    ctx->Yield(2);
+    IM_CHECK_EQ(view().beat_to_us, 0);
+    IM_CHECK(!ctx->ItemExists("Whole run"));
+  }));
+}
+
+TEST_F(HeartbeatWindowTest, AClickThatDoesNotDragChoosesNothing) {
+  open(true);
+  EXPECT_TRUE(window->run([&](Ctx* ctx) {
+    ctx->SetRef(shown_child("profile_heartbeat"));
+    ctx->ItemClick("beat_chart");
+    ctx->Yield(2);
+    IM_CHECK_EQ(view().beat_to_us, 0);
+  }));
+}
+
+TEST_F(HeartbeatWindowTest, ThePointerReadsAllValuesAndLaunchesAreMarked) {
+  open(true);
+  EXPECT_TRUE(window->run([&](Ctx* ctx) {
+    ctx->SetRef(shown_child("profile_heartbeat"));
+    IM_CHECK(ctx->ItemExists("launch_flash_simt_0"));
+    IM_CHECK(ctx->ItemExists("launch_naive_0"));
+    IM_CHECK(!ctx->ItemExists("launch_naive_1"));  // naive's second launch begins behind what is shown
+    ctx->MouseMove("beat_chart");
+    ctx->Yield(3);
+    IM_CHECK(ctx->GetWindowByRef("//##Tooltip_00") != nullptr);
+    ctx->ItemClick("strip_fma");
+  }));
+}
+
+TEST_F(HeartbeatWindowTest, WhereThereIsNoneItIsSaidAndTheRestStays) {
+  open(false);
+  EXPECT_TRUE(window->run([&](Ctx* ctx) {
+    IM_CHECK(shown_child("profile_heartbeat") != nullptr);
+    ctx->SetRef(shown_child("profile_heartbeat"));
+    IM_CHECK(!ctx->ItemExists("beat_chart"));
+    ctx->SetRef(shown_child("profile_strip"));
+    IM_CHECK(ctx->ItemExists("Listen to it"));
+    ctx->ItemClick("Figures");
+    IM_CHECK(view().page == ProfilePage::figures);
+    ctx->ItemClick("Heartbeat");
+    IM_CHECK(view().page == ProfilePage::heartbeat);
+  }));
+}
+
+TEST_F(HeartbeatWindowTest, FitsItsWindowAtEverySize) {
+  for (const auto& [width, height, scale] :
+       {std::tuple{1280, 720, 1.0F}, std::tuple{1440, 900, 1.0F}, std::tuple{1440, 900, 2.0F}}) {
+    open(true, width, height, scale);
+    const ImGuiWindow* card = shown_child("profile_heartbeat");
+    ASSERT_NE(card, nullptr) << width;
+    EXPECT_GE(card->Pos.x, 0) << width;
+    EXPECT_LE(card->Pos.x + card->Size.x, static_cast<float>(width)) << scale;
+    EXPECT_GT(card->Size.y, 300 * scale) << "the strips have their room";
+    EXPECT_EQ(card->ScrollMax.y, 0) << "the page scrolls, not the card";
+    window.reset();
+  }
+}
+
+}  // namespace
+}  // namespace attn

@@ -1,0 +1,204 @@
+#include "viz/profile/heartbeat.h"
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "profiling/figures/metrics.h"
+#include "viz/bench/scene.h"
+
+namespace attn {
+namespace {
+
+constexpr std::size_t kTicks = 10;
+constexpr double kMsFrom = 1000;  // microseconds from which an axis is labelled in milliseconds
+
+std::string us_text(double us) {
+  return value_with_unit(us, time_unit(us, us));
+}
+
+std::string value_text(double value, std::string_view unit) {
+  return fmt::format("{} {}", figure_text(value), unit);
+}
+
+BeatLine line_of(const Heartbeat* h, const BeatRow& row) {
+  BeatLine line;
+  if (h == nullptr) return line;
+  line.counter = counter_of(*h, row.id);
+  if (line.counter == nullptr) return line;
+  if (const auto mean = mean_of(*h, *line.counter)) line.mean = value_text(*mean, row.unit);
+  return line;
+}
+
+std::string why_none(const Heartbeat& h, std::string_view id) {
+  const auto at = std::ranges::find(h.counters, id, &BeatCounter::id);
+  return at == h.counters.end() ? "this file does not have it" : at->why_not;
+}
+
+BeatStrip strip(const HeartbeatScene& scene, const BeatRow& row) {
+  BeatStrip s;
+  s.id = row.id;
+  s.label = row.label;
+  s.unit = row.unit;
+  s.own = line_of(scene.own.get(), row);
+  s.other = line_of(scene.beside.get(), row);
+  if (s.own.counter == nullptr) s.why_not = why_none(*scene.own, row.id);
+  for (const BeatLine* line : {&s.own, &s.other})
+    if (line->counter != nullptr) s.scale = std::max(s.scale, scale_of(*line->counter));
+  s.scale_text = fmt::format("{:g} {}", s.scale, row.unit);
+  s.tip = std::string(row.help);
+  if (row.unit == "%") s.tip += " 100 % is the most that the chip could do.";
+  if (s.own.counter != nullptr) s.tip += "\n" + s.own.counter->metric;
+  return s;
+}
+
+std::vector<LaunchMark> marks_of(const Heartbeat& h) {
+  std::vector<LaunchMark> marks;
+  for (const BeatLaunch& l : h.launches)
+    marks.push_back({l.kernel, l.start_us, l.end_us,
+                     fmt::format("{}: {}, from {} on", l.kernel, us_text(l.end_us - l.start_us), us_text(l.start_us))});
+  return marks;
+}
+
+std::string beat_words(const Heartbeat& h) {
+  const auto beat = beat_of(h);
+  if (!beat) return "No beat is found that spans four samples or more.";
+  const BeatRow* row = find_beat_row(beat->id);
+  return fmt::format("A beat every {} in {}, {:.0f} of them; clearest: {}, autocorrelation {:.2f}.",
+                     us_text(beat->period_us), h.launches[beat->launch].kernel, beat->count,
+                     row == nullptr ? beat->id : std::string(row->label), beat->likeness);
+}
+
+std::string tail_words(const Heartbeat& h) {
+  const auto tail = tail_of(h);
+  if (!tail) return {};
+  const BeatLaunch& launch = h.launches[tail->launch];
+  if (tail->share <= 0)
+    return fmt::format("{:.0f} % of the multiprocessors or more work to the end of {}.", kFullSms, launch.kernel);
+  return fmt::format(
+      "In the last {} of {}, {:.1f} % of its time, fewer than {:.0f} % of the multiprocessors are at work.",
+      us_text(launch.end_us - tail->from_us), launch.kernel, 100 * tail->share, kFullSms);
+}
+
+double busy_us(const Heartbeat& h) {
+  double us = 0;
+  for (const BeatLaunch& l : h.launches) us += l.end_us - l.start_us;
+  return us;
+}
+
+// Whether what is seen here is what was timed: the time, and the clock.
+std::string beside_timings(const Measurement& m, const Heartbeat& h) {
+  std::string words;
+  if (m.time.n > 0)
+    words += fmt::format(" Its launches took {}; timed, with nothing read, {}.", us_text(busy_us(h)),
+                         us_text(m.time.median));
+  const BeatCounter* clock = counter_of(h, "clock");
+  const auto mhz = clock == nullptr ? std::nullopt : mean_of(h, *clock);
+  const auto at = find_metric("sm_clock_mhz");
+  const bool known = at && *at < m.figures.size() && m.figures[*at].available();
+  if (mhz && known)
+    words += fmt::format(" SM clock {:.0f} MHz; while it was timed, {:.0f} MHz.", *mhz, m.figures[*at].value);
+  else if (mhz)
+    words += fmt::format(" SM clock {:.0f} MHz.", *mhz);
+  return words;
+}
+
+std::string notes_of(const Measurement& m, const Heartbeat& h) {
+  const std::string interval = h.in_cycles ? fmt::format("{} cycles of the system's clock", h.interval)
+                                           : us_text(static_cast<double>(h.interval) * 1e-3);
+  const std::string run =
+      h.tries == 1 ? std::string("one warmed-up run")
+                   : fmt::format("one warmed-up run, the {}. that was tried: those before lost some", h.tries);
+  return fmt::format("{} samples of {}, one every {}, {} L2; {}.{}", h.samples.size(), run, interval, name_of(m.key.l2),
+                     h.method, beside_timings(m, h));
+}
+
+void put_axis(HeartbeatScene& scene, const ProfileView& view) {
+  const double length = scene.own->length_us();
+  scene.to_us = length;
+  const auto from = static_cast<double>(view.beat_from_us), to = static_cast<double>(view.beat_to_us);
+  if (from < std::min(to, length)) {
+    scene.from_us = from;
+    scene.to_us = std::min(to, length);
+    scene.whole = from <= 0 && to >= length;
+  }
+  const bool ms = scene.to_us >= kMsFrom;
+  scene.axis = fmt::format("{} after the first launch began", ms ? "ms" : "µs");
+  for (const double us : round_times(scene.from_us, scene.to_us, kTicks))
+    scene.ticks.push_back({us, tick_text(ms ? us * 1e-3 : us)});
+}
+
+void put_other(HeartbeatScene& scene, const Measurement* against) {
+  if (against == nullptr) return;
+  scene.other = against->key.kernel;
+  if (against->heartbeat == nullptr) {
+    scene.no_other = against->no_heartbeat.empty()
+                         ? fmt::format("{} has no heartbeat here.", scene.other)
+                         : fmt::format("{} has none: {}.", scene.other, against->no_heartbeat);
+    return;
+  }
+  scene.beside = against->heartbeat;
+  scene.other_marks = marks_of(*scene.beside);
+}
+
+}  // namespace
+
+std::vector<double> round_times(double from_us, double to_us, std::size_t most) {
+  std::vector<double> times;
+  if (!(to_us > from_us)) return times;
+  double step = std::pow(10.0, std::floor(std::log10((to_us - from_us) / static_cast<double>(most))));
+  for (const double factor : {2.0, 2.5, 2.0, 2.0})
+    if ((to_us - from_us) / step > static_cast<double>(most)) step *= factor;
+  for (double n = std::ceil(from_us / step); n * step <= to_us; ++n) times.push_back(n * step);
+  return times;
+}
+
+HeartbeatScene heartbeat_scene(const Measurement& row, const Measurement* against, const ProfileView& view,
+                               const std::string& waves) {
+  HeartbeatScene scene;
+  scene.kernel = row.key.kernel;
+  if (row.heartbeat == nullptr) {
+    if (row.processor != Processor::gpu)
+      scene.empty = "A kernel of the CPU has none.";
+    else if (!row.no_heartbeat.empty())
+      scene.empty = "Not available: " + sentence(row.no_heartbeat);
+    else
+      scene.empty = "Nobody has listened to this row yet: what its pipes and memories did over the time of one run.";
+    return scene;
+  }
+  scene.there = true;
+  scene.own = row.heartbeat;
+  put_other(scene, against);
+  put_axis(scene, view);
+  scene.marks = marks_of(*scene.own);
+  for (const BeatRow& of : beat_table()) scene.strips.push_back(strip(scene, of));
+  scene.words = beat_words(*scene.own);
+  for (const std::string& more : {waves, tail_words(*scene.own)})
+    if (!more.empty()) scene.words += " " + more;
+  scene.notes = notes_of(row, *scene.own);
+  return scene;
+}
+
+BeatReading reading_at(const HeartbeatScene& scene, double us) {
+  BeatReading reading;
+  reading.title = us_text(us);
+  for (const LaunchMark& mark : scene.marks)
+    if (us >= mark.from_us && us < mark.to_us) reading.title += ", " + mark.kernel;
+  const auto own = sample_at(*scene.own, us);
+  const auto other = scene.beside == nullptr ? std::nullopt : sample_at(*scene.beside, us);
+  for (const BeatStrip& strip : scene.strips) {
+    const auto value = [&](const BeatLine& line, const std::optional<std::size_t>& n) {
+      return line.counter == nullptr || !n ? std::string() : value_text(line.counter->values[*n], strip.unit);
+    };
+    const std::string mine = value(strip.own, own), theirs = value(strip.other, other);
+    if (mine.empty() && theirs.empty()) continue;
+    std::string text = fmt::format("{}: {}", strip.label, mine.empty() ? "–" : mine);
+    if (!theirs.empty()) text += fmt::format("; {} {}", scene.other, theirs);
+    reading.lines.push_back(std::move(text));
+  }
+  return reading;
+}
+
+}  // namespace attn

@@ -1,0 +1,305 @@
+// A strip a counter over one axis of time: launches above, values at the pointer, a part of the run by dragging over it.
+#include "viz/profile/heartbeat_draw.h"
+
+#include <algorithm>
+#include <cmath>
+#include <string>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "viz/draw/canvas.h"
+#include "viz/draw/marks.h"
+#include "viz/draw/text_fit.h"
+#include "viz/draw/theme.h"
+#include "viz/draw/widgets.h"
+
+namespace attn {
+namespace {
+
+// Logical pixels.
+constexpr float kHead = 24, kMark = 20, kStripLeast = 32, kStripMost = 84, kGap = 5, kAxis = 34, kLabel = 168,
+                kLabelNarrow = 136, kNarrow = 560, kScale = 56, kWords = 20, kPads = 32;
+constexpr float kLeastDrag = 4, kNamed = 48;  // a launch that is narrower has its name in its tip alone
+
+struct Chart {
+  const HeartbeatScene& scene;
+  Box plot;
+  float x_of(double us) const {
+    return plot.min.x + plot.width() * static_cast<float>((us - scene.from_us) / (scene.to_us - scene.from_us));
+  }
+  double us_of(float x) const {
+    return scene.from_us + static_cast<double>((x - plot.min.x) / plot.width()) * (scene.to_us - scene.from_us);
+  }
+};
+
+// The least, mean and largest value in each pixel's time.
+struct Column {
+  float low = 0, mean = 0, high = 0;
+  bool there = false;
+};
+std::vector<Column> columns_of(const Chart& chart, const Heartbeat& h, const BeatCounter& c, double scale,
+                               const Box& strip) {
+  const auto count = static_cast<std::size_t>(std::max(1.0F, strip.width()));
+  std::vector<Column> columns(count);
+  const double per = (chart.scene.to_us - chart.scene.from_us) * 1e3 / static_cast<double>(count);
+  const auto y_of = [&](double value) {
+    return strip.max.y - (strip.height() - style().px(2)) * static_cast<float>(std::clamp(value / scale, 0.0, 1.0));
+  };
+  std::size_t first = 0;
+  for (std::size_t n = 0; n < count; ++n) {
+    const double from = chart.scene.from_us * 1e3 + static_cast<double>(n) * per, to = from + per;
+    while (first < c.values.size() && static_cast<double>(h.samples[first].end_ns) <= from) ++first;
+    double low = 0, high = 0, sum = 0, ns = 0;
+    for (std::size_t i = first; i < c.values.size() && static_cast<double>(h.samples[i].start_ns) < to; ++i) {
+      const double shared = std::min(static_cast<double>(h.samples[i].end_ns), to) -
+                            std::max(static_cast<double>(h.samples[i].start_ns), from);
+      if (shared <= 0) continue;
+      low = ns > 0 ? std::min(low, c.values[i]) : c.values[i];
+      high = ns > 0 ? std::max(high, c.values[i]) : c.values[i];
+      sum += shared * c.values[i];
+      ns += shared;
+    }
+    if (ns > 0) columns[n] = {y_of(low), y_of(sum / ns), y_of(high), true};
+  }
+  return columns;
+}
+
+// A ribbon from the least to the largest value of each pixel, and the mean through it.
+void draw_line(ImDrawList* list, const Chart& chart, const Heartbeat& h, const BeatCounter& c, double scale,
+               const Box& strip, ImU32 ink, bool filled) {
+  const Style& s = style();
+  const std::vector<Column> columns = columns_of(chart, h, c, scale, strip);
+  std::vector<ImVec2> points;
+  const auto flush = [&] {
+    if (points.size() > 1)
+      list->AddPolyline(points.data(), static_cast<int>(points.size()), ink, s.px(filled ? 1.5F : 1.25F));
+    points.clear();
+  };
+  for (std::size_t n = 0; n < columns.size(); ++n) {
+    const Column& at = columns[n];
+    if (!at.there) {
+      flush();
+      continue;
+    }
+    const float x = strip.min.x + static_cast<float>(n);
+    if (filled) list->AddRectFilled({x, at.mean}, {x + 1, strip.max.y}, faded(ink, 0.16F));
+    if (at.low - at.high > 1) list->AddRectFilled({x, at.high}, {x + 1, at.low}, faded(ink, 0.3F));
+    points.push_back({x + 0.5F, at.mean});
+  }
+  flush();
+}
+
+void draw_grid(ImDrawList* list, const Chart& chart, const Box& strip) {
+  const Style& s = style();
+  const ImU32 ink = colour(s.theme, Token::line);
+  list->AddLine({strip.min.x, strip.max.y}, {strip.max.x, strip.max.y}, ink, s.px(1));
+  list->AddLine({strip.min.x, strip.min.y}, {strip.max.x, strip.min.y}, faded(ink, 0.6F), s.px(1));
+  for (const BeatTick& tick : chart.scene.ticks) {
+    const float x = chart.x_of(tick.us);
+    list->AddLine({x, strip.min.y}, {x, strip.max.y}, faded(ink, 0.6F), s.px(1));
+  }
+}
+
+// A kernel's mean behind a stroke of its colour.
+void draw_mean(ImDrawList* list, const BeatLine& line, const std::string& kernel, const Box& box, Align align) {
+  const Style& s = style();
+  if (line.counter == nullptr) return;
+  const float width = text_width(Face::mono, 12, line.mean), bar = s.px(3), gap = s.px(4);
+  const float left = align == Align::left ? box.min.x : box.max.x - width - bar - gap;
+  list->AddRectFilled({left, box.centre().y - s.px(5)}, {left + bar, box.centre().y + s.px(5)},
+                      kernel_colour(s.theme, kernel));
+  draw_text_in(list, {{left + bar + gap, box.min.y}, {left + bar + gap + width, box.max.y}}, Align::left, Face::mono,
+               12, colour(s.theme, align == Align::left ? Token::text : Token::dim), line.mean);
+}
+
+void draw_strip(ImDrawList* list, const Chart& chart, const BeatStrip& strip, const Box& row) {
+  const Style& s = style();
+  const Box plot{{chart.plot.min.x, row.min.y}, {chart.plot.max.x, row.max.y}};
+  const float label = chart.plot.min.x - row.min.x - s.px(12);
+  const bool tall = row.height() >= s.px(44);
+  const float middle = row.centre().y;
+  const Box name{{row.min.x, tall ? middle - s.px(18) : middle - s.px(16)}, {row.min.x + label, middle}};
+  const Box mean{{row.min.x, middle}, {row.min.x + label, middle + s.px(16)}};
+  draw_text_in(list, name, Align::left, Face::text, 12, colour(s.theme, Token::text),
+               fitted_text(Face::text, 12, strip.label, label));
+  draw_grid(list, chart, plot);
+  draw_mean(list, strip.own, chart.scene.kernel, mean, Align::left);
+  draw_mean(list, strip.other, chart.scene.other, mean, Align::right);
+  if (strip.own.counter == nullptr)
+    draw_text_in(list, plot, Align::left, Face::text, 12, colour(s.theme, Token::dim),
+                 fitted_text(Face::text, 12, "not available: " + strip.why_not, plot.width() - s.px(16)), 8);
+  draw_text_in(list, {{plot.max.x, plot.min.y}, {plot.max.x + s.px(kScale), plot.min.y + s.px(13)}}, Align::right,
+               Face::mono, 11, colour(s.theme, Token::dim), strip.scale_text);
+  list->PushClipRect(plot.min, {plot.max.x, plot.max.y + 1}, true);
+  if (strip.other.counter != nullptr)
+    draw_line(list, chart, *chart.scene.beside, *strip.other.counter, strip.scale, plot,
+              kernel_colour(s.theme, chart.scene.other), false);
+  if (strip.own.counter != nullptr)
+    draw_line(list, chart, *chart.scene.own, *strip.own.counter, strip.scale, plot,
+              kernel_colour(s.theme, chart.scene.kernel), true);
+  list->PopClipRect();
+  ImGui::SetCursorScreenPos({row.min.x, row.min.y});
+  ImGui::InvisibleButton(("strip_" + strip.id).c_str(), {label, row.height()});
+  tooltip(strip.tip);
+}
+
+// The launches of one kernel as a bar; borders go down through the strips.
+void draw_marks(ImDrawList* list, const Chart& chart, const std::vector<LaunchMark>& marks, const std::string& kernel,
+                const Box& bar, float down_to) {
+  const Style& s = style();
+  const ImU32 ink = kernel_colour(s.theme, kernel);
+  draw_mark(*list, {bar.min.x + s.px(6), bar.centre().y},
+            {look_of(kernel).mark, MarkFill::solid, ink, colour(s.theme, Token::card), s.px(4.5F), s.px(1.5F)});
+  const float label = chart.plot.min.x - bar.min.x - s.px(28);
+  draw_text_in(list, {{bar.min.x + s.px(16), bar.min.y}, {chart.plot.min.x, bar.max.y}}, Align::left, Face::bold, 12,
+               colour(s.theme, Token::text), fitted_text(Face::bold, 12, kernel, label));
+  list->PushClipRect({chart.plot.min.x, bar.min.y}, {chart.plot.max.x + s.px(1), down_to}, true);
+  for (const LaunchMark& mark : marks) {
+    const Box box{{chart.x_of(mark.from_us), bar.min.y + s.px(2)}, {chart.x_of(mark.to_us), bar.max.y - s.px(2)}};
+    if (box.max.x < chart.plot.min.x || box.min.x > chart.plot.max.x) continue;
+    list->AddRectFilled(box.min, box.max, faded(ink, 0.22F), s.px(3));
+    draw_outline(list, box, faded(ink, 0.7F), s.px(1), 3);
+    const Box seen{{std::max(box.min.x, chart.plot.min.x), box.min.y},
+                   {std::min(box.max.x, chart.plot.max.x), box.max.y}};
+    if (seen.width() >= s.px(kNamed))
+      draw_text_in(list, seen, Align::left, Face::mono, 11, colour(s.theme, Token::text),
+                   fitted_text(Face::mono, 11, mark.kernel, seen.width() - s.px(10)), 5);
+    for (const float x : {box.min.x, box.max.x})
+      draw_dashed_line(list, {x, bar.max.y}, {x, down_to}, faded(ink, 0.5F), 3);
+  }
+  list->PopClipRect();
+  for (std::size_t n = 0; n < marks.size(); ++n) {
+    const float from = std::max(chart.x_of(marks[n].from_us), chart.plot.min.x);
+    const float to = std::min(chart.x_of(marks[n].to_us), chart.plot.max.x);
+    if (to - from < 1) continue;
+    ImGui::SetCursorScreenPos({from, bar.min.y});
+    ImGui::InvisibleButton(fmt::format("launch_{}_{}", kernel, n).c_str(), {to - from, bar.height()});
+    tooltip(marks[n].tip);
+  }
+}
+
+void draw_axis(ImDrawList* list, const Chart& chart) {
+  const Style& s = style();
+  const float top = chart.plot.max.y + s.px(3);
+  for (const BeatTick& tick : chart.scene.ticks) {
+    const float half = text_width(Face::mono, 11, tick.text) / 2;
+    const float x = std::clamp(chart.x_of(tick.us), chart.plot.min.x + half, chart.plot.max.x - half);
+    draw_text_in(list, {{x - half, top}, {x + half, top + s.px(14)}}, Align::left, Face::mono, 11,
+                 colour(s.theme, Token::dim), tick.text);
+  }
+  draw_text_in(
+      list, {{chart.plot.min.x, top + s.px(14)}, {chart.plot.max.x, top + s.px(30)}}, Align::right, Face::text, 11.5F,
+      colour(s.theme, Token::dim),
+      chart.scene.axis + (chart.scene.whole ? "; drag over a part to enlarge it" : "; double click: the whole run"));
+}
+
+// A line at the pointer with all values; a drag chooses a part of the run, a double click all of it.
+void follow_pointer(ImDrawList* list, const Chart& chart, Commands& commands) {
+  const Style& s = style();
+  ImGui::SetCursorScreenPos(chart.plot.min);
+  ImGui::InvisibleButton("beat_chart", {chart.plot.width(), chart.plot.height()});
+  const ImGuiIO& io = ImGui::GetIO();
+  const auto within = [&](float x) { return std::clamp(x, chart.plot.min.x, chart.plot.max.x); };
+  const float from = within(std::min(io.MouseClickedPos[0].x, io.MousePos.x));
+  const float to = within(std::max(io.MouseClickedPos[0].x, io.MousePos.x));
+  const bool dragged = to - from >= s.px(kLeastDrag);
+  if (ImGui::IsItemHovered() && ImGui::IsMouseDoubleClicked(0)) {
+    commands.push_back(ChooseBeatSpan{});
+  } else if (ImGui::IsItemDeactivated() && dragged) {
+    const double first = std::floor(chart.us_of(from)), last = std::ceil(chart.us_of(to));
+    commands.push_back(
+        ChooseBeatSpan{static_cast<std::int64_t>(std::max(0.0, first)), static_cast<std::int64_t>(last)});
+  } else if (ImGui::IsItemActive() && dragged) {
+    const ImU32 ink = colour(s.theme, Token::text);
+    list->AddRectFilled({from, chart.plot.min.y}, {to, chart.plot.max.y}, faded(ink, 0.12F));
+    draw_outline(list, {{from, chart.plot.min.y}, {to, chart.plot.max.y}}, faded(ink, 0.6F), s.px(1));
+  } else if (ImGui::IsItemHovered()) {
+    const float x = within(io.MousePos.x);
+    list->AddLine({x, chart.plot.min.y}, {x, chart.plot.max.y}, colour(s.theme, Token::text), s.px(1));
+    const BeatReading reading = reading_at(chart.scene, chart.us_of(x));
+    std::string words = reading.title;
+    for (const std::string& line : reading.lines) words += "\n" + line;
+    show_tooltip(words, 460);
+  }
+}
+
+// The heading's line: what is drawn, and what is missing of the other.
+void draw_head(ImDrawList* list, const HeartbeatScene& scene, const Box& line, Commands& commands) {
+  const Style& s = style();
+  draw_text_in(list, line, Align::left, Face::bold, 13, colour(s.theme, Token::text), "Heartbeat");
+  float right = line.max.x;
+  if (!scene.whole) {
+    const float width = text_width(Face::text, 12, "Whole run") + s.px(12);
+    right -= width;
+    ImGui::SetCursorScreenPos({right, line.min.y});
+    if (toggle("Whole run", true, "Shows all of it again; a double click in the chart does as well"))
+      commands.push_back(ChooseBeatSpan{});
+    right -= s.px(8);
+  }
+  const float left = line.min.x + text_width(Face::bold, 13, "Heartbeat") + s.px(16);
+  const std::string words = scene.no_other.empty()
+                                ? "of the chip's peak; at the left the mean over the launches"
+                                : scene.no_other + " Of the chip's peak; at the left the mean over the launches";
+  draw_text_in(list, {{left, line.min.y}, {right, line.max.y}}, Align::right, Face::text, 12,
+               colour(s.theme, Token::dim), fitted_text(Face::text, 12, words, right - left));
+}
+
+void draw_chart(const HeartbeatScene& scene, Commands& commands) {
+  const Style& s = style();
+  ImDrawList* list = ImGui::GetWindowDrawList();
+  const ImVec2 at = ImGui::GetCursorScreenPos();
+  const ImVec2 room = ImGui::GetContentRegionAvail();
+  const float right = at.x + room.x;
+  draw_head(list, scene, {at, {right, at.y + s.px(kHead)}}, commands);
+  const Runs words{{scene.words, Face::text, Token::text, 0, false}};
+  const Runs notes{{scene.notes, Face::text, Token::dim, 0, false}};
+  constexpr int kLines = 4;
+  const float foot = draw_paragraph(nullptr, {}, room.x, 13, words, kLines, false) + s.px(4) +
+                     draw_paragraph(nullptr, {}, room.x, 12, notes, kLines, false);
+  const bool two = !scene.other_marks.empty();
+  const float top = at.y + s.px(kHead), marks = s.px(kMark) * (two ? 2.0F : 1.0F);
+  const auto count = static_cast<float>(scene.strips.size());
+  const float left = room.y - s.px(kHead + kAxis + kGap) - marks - foot;
+  const float strip = std::clamp(std::floor(left / count) - s.px(kGap), s.px(kStripLeast), s.px(kStripMost));
+  const float first = top + marks + s.px(kGap);
+  const Chart chart{scene,
+                    {{at.x + s.px(room.x < s.px(kNarrow) ? kLabelNarrow : kLabel), first},
+                     {right - s.px(kScale), first + count * (strip + s.px(kGap)) - s.px(kGap)}}};
+  draw_marks(list, chart, scene.marks, scene.kernel, {{at.x, top}, {right, top + s.px(kMark)}}, chart.plot.max.y);
+  if (two)
+    draw_marks(list, chart, scene.other_marks, scene.other, {{at.x, top + s.px(kMark)}, {right, top + marks}},
+               top + marks);
+  for (std::size_t n = 0; n < scene.strips.size(); ++n) {
+    const float y = first + static_cast<float>(n) * (strip + s.px(kGap));
+    draw_strip(list, chart, scene.strips[n], {{at.x, y}, {right, y + strip}});
+  }
+  draw_axis(list, chart);
+  follow_pointer(list, chart, commands);
+  const ImVec2 below{at.x, chart.plot.max.y + s.px(kAxis)};
+  const float height = draw_paragraph(list, below, room.x, 13, words, kLines) + s.px(4);
+  draw_paragraph(list, {below.x, below.y + height}, room.x, 12, notes, kLines);
+}
+
+}  // namespace
+
+float heartbeat_height(const HeartbeatScene& scene) {
+  if (!scene.there) return 92;
+  const float marks = kMark * (scene.other_marks.empty() ? 1.0F : 2.0F);
+  return kPads + kHead + marks + kGap + static_cast<float>(scene.strips.size()) * (kStripLeast + kGap) + kAxis +
+         4 * kWords;
+}
+
+void draw_heartbeat(const HeartbeatScene& scene, ImVec2 size, Commands& commands) {
+  if (begin_card("profile_heartbeat", size)) {
+    if (scene.there) {
+      draw_chart(scene, commands);
+    } else {
+      heading("Heartbeat");
+      dim_text(scene.empty);
+    }
+  }
+  ImGui::EndChild();
+}
+
+}  // namespace attn

@@ -1,0 +1,94 @@
+#include "viz/step/gpu_bar.h"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "kernels/recording/reading.h"
+#include "viz/draw/number_text.h"
+
+namespace attn {
+namespace {
+
+// A version of a slot as the first step of that phase has it; null where there is none.
+const Version* version_at(const Recording& rec, Phase phase, Slot slot) {
+  const auto at = std::ranges::find(rec.events, phase, [](const Event& e) { return e.id.phase; });
+  if (at == rec.events.end()) return nullptr;
+  const VersionId id = at->after[static_cast<std::size_t>(slot)];
+  return id == kNoVersion ? nullptr : &rec.version(id);
+}
+
+std::string score_words(const Recording& rec, const Holds& s) {
+  if (s.scaled) return s.base2 ? "S in base 2" : "";
+  const bool turned = rec.gpu->sign_in_q && rec.problem.effective_scale() < 0;
+  return turned ? "S without its scale and with the other sign" : "S without its scale";
+}
+
+std::string difference_text(double d) {
+  return d == 0 ? "0" : significant_text(d, 2);
+}
+
+GpuBarDifference entry_of(const State& state, const BesideDifference& d, const Beside& beside) {
+  GpuBarDifference out;
+  out.letter = d.letter;
+  out.value = difference_text(d.difference);
+  const bool column = d.slot == Slot::m_new || d.slot == Slot::alpha || d.slot == Slot::l_new || d.slot == Slot::lse;
+  const std::string where = column ? fmt::format("row {}", d.row) : fmt::format("row {}, column {}", d.row, d.col);
+  out.help = fmt::format("{} at step {}, {}: {} here, {} on the CPU; the largest of {} differences.", d.letter,
+                         d.event + 1, where, significant_text(d.gpu, 9), significant_text(d.cpu, 9), d.compared);
+  const bool measured = d.letter == "m" || d.letter == "α" || d.letter == "P" || d.letter == "ℓ" || d.letter == "O";
+  if (beside.m_may_stay && measured) {
+    out.help += " This kernel lets m stay below the maximum, so P, ℓ and O so far have another measure; O/ℓ has not.";
+  }
+  Selection selection = state.document.selection;
+  selection.row = d.row;
+  selection.slot = d.slot == Slot::lse ? Slot::o_new : d.slot;
+  selection.col = d.slot == Slot::lse ? -1 : d.col;
+  out.go_there = {GoToEvent{d.event}, Select{selection}};
+  return out;
+}
+
+}  // namespace
+
+std::string held_words(const Recording& held) {
+  if (!held.gpu || !differs_from_formulas(held)) return {};
+  std::vector<std::string> parts;
+  if (const Version* s = version_at(held, Phase::max, Slot::s)) {
+    if (auto words = score_words(held, s->holds); !words.empty()) parts.push_back(std::move(words));
+  }
+  if (const Version* m = version_at(held, Phase::max, Slot::m_new); m != nullptr && m->holds.base2) {
+    parts.push_back(held.gpu->slack > 0 ? fmt::format("m in base 2, up to {:g} below the maximum", held.gpu->slack)
+                                        : "m in base 2");
+  }
+  if (const Version* l = version_at(held, Phase::sum, Slot::l_new); l != nullptr && l->holds.partial) {
+    parts.push_back(l->cols == 1 ? "ℓ by one lane" : fmt::format("ℓ in {} lanes' parts", l->cols));
+  }
+  if (held.gpu->tf32x3) {
+    parts.emplace_back("P enters the product as two TF32 numbers");
+  } else if (held.gpu->p != DType::f32) {
+    parts.push_back(fmt::format("P enters the product in {}", name_of(held.gpu->p)));
+  }
+  return fmt::format("{}", fmt::join(parts, ", "));
+}
+
+GpuBarScene gpu_bar_scene(const State& state, const Recording& held, const Beside& beside) {
+  GpuBarScene scene;
+  if (!held.gpu) return scene;
+  scene.shown = true;
+  const std::string words = held_words(held);
+  scene.can_be_raw = !words.empty();
+  scene.raw = scene.can_be_raw && state.view.step.raw;
+  scene.numbers = scene.raw           ? words
+                  : !scene.can_be_raw ? "The kernel holds the formulas' own numbers."
+                                      : "As the formulas have them; the kernel holds " + words;
+  if (beside.cpu.empty()) {
+    scene.lead = beside.why.empty() ? "" : "Not compared with a CPU's run: " + beside.why;
+    return scene;
+  }
+  scene.lead = fmt::format("Furthest from {} on the CPU", beside.cpu);
+  for (const BesideDifference& d : beside.phases) scene.differences.push_back(entry_of(state, d, beside));
+  return scene;
+}
+
+}  // namespace attn
