@@ -120,12 +120,13 @@ Result<gpu::KernelListing> listing_of(gpu::CompileService& service, const Plan& 
   const std::string_view id = plan.kernel->id;
   auto source = gpu::source_of(*plan.kernel, edited_kernels);
   if (!source) return tl::unexpected(source.error());
-  const auto compiled = service.compile({*source, arch, gpu::defines_of(plan, gpu::may_be_aligned(plan.problem))});
+  const gpu::CompileRequest request{*source, arch, gpu::defines_of(plan, gpu::may_be_aligned(plan.problem))};
+  const auto compiled = service.compile(request);
   if (!compiled) return gpu::list_source(*source, id, arch, compiled.error().message);
   const auto sass = disassemble(compiled->code, stop);
   if (!sass) {
     if (sass.error().kind == ErrorKind::cancelled) return tl::unexpected(sass.error());
-    return gpu::list_ptx(*source, id, arch, compiled->code, sass.error().message);
+    return gpu::list_ptx(*source, id, arch, service.ptx(request).value_or(std::string()), sass.error().message);
   }
   return gpu::list_kernel(*source, id, arch, compiled->code, *sass);
 }

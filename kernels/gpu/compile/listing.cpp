@@ -208,10 +208,14 @@ Result<KernelListing> list_source(const KernelSource& source, std::string_view i
 }
 
 Result<KernelListing> list_ptx(const KernelSource& source, std::string_view id, std::string_view arch,
-                               std::span<const std::byte> cubin, std::string why) {
+                               std::string_view ptx, std::string why) {
   auto listing = list_source(source, id, arch, std::move(why));
   if (!listing) return listing;
-  listing->ptx = ptx_of(cubin);
+  while (!ptx.empty()) {
+    const std::string_view line = ptx.substr(0, ptx.find('\n'));
+    ptx.remove_prefix(std::min(ptx.size(), line.size() + 1));
+    listing->ptx.emplace_back(line);
+  }
   if (!listing->ptx.empty()) Lister(*listing).list_ptx();
   return listing;
 }

@@ -76,9 +76,9 @@ CodePhase phase_of_chain(std::span<const SourceFrame> chain, std::span<const std
 // The source and its headers with their phases alone, where there is no machine code to read: `why` says why.
 Result<KernelListing> list_source(const KernelSource& source, std::string_view id, std::string_view arch,
                                   std::string why);
-// The same with the PTX of `cubin`, by line, where its machine code cannot be read.
+// The same with `ptx` by line, as CompileService::ptx() gives it, where the machine code cannot be read.
 Result<KernelListing> list_ptx(const KernelSource& source, std::string_view id, std::string_view arch,
-                               std::span<const std::byte> cubin, std::string why);
+                               std::string_view ptx, std::string why);
 // `cubin` for its PTX, `sass` as nvdisasm printed it.
 Result<KernelListing> list_kernel(const KernelSource& source, std::string_view id, std::string_view arch,
                                   std::span<const std::byte> cubin, std::string_view sass);

@@ -33,6 +33,8 @@ struct Calls {
   Status (*log)(Program, char*) = nullptr;
   Status (*cubin_size)(Program, std::size_t*) = nullptr;
   Status (*cubin)(Program, char*) = nullptr;
+  Status (*ptx_size)(Program, std::size_t*) = nullptr;
+  Status (*ptx)(Program, char*) = nullptr;
 };
 
 template <class F>
@@ -114,6 +116,11 @@ class Nvrtc final : public Compiler {
     cubin.code.resize(size);
     const Status s = call_.cubin(program, reinterpret_cast<char*>(cubin.code.data()));
     if (s != 0) return failure("nvrtcGetCUBIN", s, name);
+    if (call_.ptx_size(program, &size) == 0 && size > 1) {
+      cubin.ptx.resize(size);
+      if (call_.ptx(program, cubin.ptx.data()) != 0) cubin.ptx.clear();
+      while (cubin.ptx.ends_with('\0')) cubin.ptx.pop_back();
+    }
     return cubin;
   }
 
@@ -132,7 +139,8 @@ Result<std::unique_ptr<Compiler>> open_nvrtc() {
       find(*library, "nvrtcCreateProgram", c.create) && find(*library, "nvrtcDestroyProgram", c.destroy) &&
       find(*library, "nvrtcCompileProgram", c.compile) && find(*library, "nvrtcGetProgramLogSize", c.log_size) &&
       find(*library, "nvrtcGetProgramLog", c.log) && find(*library, "nvrtcGetCUBINSize", c.cubin_size) &&
-      find(*library, "nvrtcGetCUBIN", c.cubin);
+      find(*library, "nvrtcGetCUBIN", c.cubin) && find(*library, "nvrtcGetPTXSize", c.ptx_size) &&
+      find(*library, "nvrtcGetPTX", c.ptx);
   if (!whole) {
     return fail(ErrorKind::cannot_run, fmt::format("{} is too old or broken. {}", library->name(), kMend));
   }

@@ -46,6 +46,12 @@ std::filesystem::path CompileService::cache_file(const CompileRequest& request) 
   return cache_.empty() ? cache_ : cache_ / (key_of(request) + ".cubin");
 }
 
+Result<std::string> CompileService::ptx(const CompileRequest& request) {
+  Result<Cubin> cubin = compiler_.compile(request.source, options_of(request));
+  if (!cubin) return tl::unexpected(cubin.error());
+  return std::move(cubin->ptx);
+}
+
 Result<Compiled> CompileService::compile(const CompileRequest& request) {
   const auto begin = std::chrono::steady_clock::now();
   const std::string key = key_of(request);

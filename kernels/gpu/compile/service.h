@@ -23,6 +23,7 @@ struct CompileRequest {
 struct Cubin {
   std::vector<std::byte> code;  // an ELF file
   std::string log;
+  std::string ptx;  // what it was made from, with the lines of source; empty where the compiler does not give it
 };
 
 // The compiler behind the service; tests put their own in its place.
@@ -52,6 +53,8 @@ class CompileService {
   // `cache` empty: nothing is kept on disk.
   CompileService(Compiler& compiler, std::filesystem::path cache);
   Result<Compiled> compile(const CompileRequest& request);
+  // The PTX with its .loc directives, which a cubin keeps no longer: compiled anew, the cache has none.
+  Result<std::string> ptx(const CompileRequest& request);
   // Where the entry of a request lies; empty without a cache.
   std::filesystem::path cache_file(const CompileRequest& request) const;
 

@@ -72,14 +72,6 @@ TEST(GpuRecording, OfARunThatWroteNothingIsNone) {
       << made.error().message;
 }
 
-TEST(GpuRecording, IsRefusedWhereTheRungHasNoRecorder) {
-  GpuClient client = client_with({});
-  const Asked a = small(DType::f16);
-  const auto made = record_on_gpu(client, a.request("flash_mma"), h100(), soon());
-  ASSERT_FALSE(made);
-  EXPECT_NE(made.error().message.find("flash_mma has no recorder yet"), std::string::npos) << made.error().message;
-}
-
 TEST(GpuRecording, IsRefusedForAnEditedKernelWithoutHooks) {
   const TempFolder folder;
   std::ofstream(folder / "naive.cu") << "extern \"C\" __global__ void naive_scores() {}\n";

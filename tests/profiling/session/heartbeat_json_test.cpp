@@ -74,7 +74,7 @@ TEST(HeartbeatJson, RefusesWhatDoesNotFit) {
 
 TEST(HeartbeatJson, AMeasurementKeepsItsHeartbeatOrWhyThereIsNone) {
   Measurement m = profile_test::h100_row("naive", 100);
-  m.time.min = m.time.max = 100;
+  m.time.min = m.time.max = m.time.ci_low = m.time.ci_high = 100;
   m.heartbeat = std::make_shared<const Heartbeat>(heartbeat());
   m.no_heartbeat = "refused";
   std::vector<std::string> unknown;
