@@ -152,6 +152,22 @@ check_width() {
   )"
 }
 
+# Two types of one name in one namespace: the linker takes one's functions for the other, and nothing says so.
+check_names() {
+  # shellcheck disable=SC2016 # awk's fields
+  verdict "no two headers define a type of the same name" "$(
+    sources "${rooms[@]}" | grep '\.h$' | xargs -r awk '
+      FNR == 1 { space = "" }
+      /^namespace [a-z_:]+ \{/ && space == "" { space = $2 }
+      /^(struct|class|union|enum class) [A-Za-z0-9_]+[^;(]*\{/ {
+        name = $1 == "enum" ? $3 : $2
+        if (seen[space "::" name] != "" && seen[space "::" name] != FILENAME)
+          print FILENAME ": " name " is defined in " seen[space "::" name] " as well"
+        seen[space "::" name] = FILENAME
+      }'
+  )"
+}
+
 # Otherwise only the long run of all mutants would notice that a source moved away under one.
 check_mutants() {
   verdict "every mutant's text stands in its source" "$(python3 tests/mutants.py --stale || true)"
@@ -179,6 +195,7 @@ main() {
   check_temporary
   check_length
   check_width
+  check_names
   check_mutants
   check_shell
   return "$failed"

@@ -62,7 +62,7 @@ void refresh_page(BenchCache& cache, const State& state, const Model& model) {
   cache.page_key = std::move(key);
   if (view.page == BenchPage::ladder) cache.ladder = ladder_scene(state, model, cache.planned);
   if (view.page == BenchPage::sources) cache.sources = source_pair_scene(state, model);
-  if (view.page == BenchPage::tiles) cache.tiles = tile_scene(state, model);
+  if (view.page == BenchPage::tiles) cache.tiles = tune_map(state, model);
 }
 
 }  // namespace

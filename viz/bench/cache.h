@@ -51,7 +51,7 @@ struct BenchCache {
   std::string scene_key;
   LadderScene ladder;
   SourcePairScene sources;
-  TileScene tiles;
+  TuneMap tiles;
   std::string page_key;  // what ladder or sources were made for
   SourcePairHeld source_held;
 

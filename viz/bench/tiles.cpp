@@ -127,7 +127,7 @@ TileCell cell_of(const KernelRow& row, const TuneResult& r, std::vector<std::siz
   return cell;
 }
 
-void put_cells(const KernelRow& row, const TuneResult& r, TileScene& scene) {
+void put_cells(const KernelRow& row, const TuneResult& r, TuneMap& scene) {
   std::set<std::int32_t> rows, columns;
   double best = 0, worst = 0;
   for (const TriedTile& t : r.tiles) {
@@ -157,7 +157,7 @@ void put_cells(const KernelRow& row, const TuneResult& r, TileScene& scene) {
   }
 }
 
-void put_turns(const KernelRow& row, const TuneResult& r, TileScene& scene) {
+void put_turns(const KernelRow& row, const TuneResult& r, TuneMap& scene) {
   std::vector<std::size_t> sides;
   for (std::size_t n = 0; n < r.tiles.size(); ++n)
     if (r.tiles[n].turns.n > 0) sides.push_back(n);
@@ -175,7 +175,7 @@ void put_turns(const KernelRow& row, const TuneResult& r, TileScene& scene) {
   }
 }
 
-void put_words(const KernelRow& row, const TuneResult& r, const TuningView& view, TileScene& scene) {
+void put_words(const KernelRow& row, const TuneResult& r, const TuningView& view, TuneMap& scene) {
   const std::size_t refused = r.tiles.size() - r.fitting();
   const std::string fits = fmt::format("{} of {} {}", r.fitting(), r.tiles.size(),
                                        scene.gpu ? "choices of tile, threads and stages fit" : "tiles fit");
@@ -251,8 +251,8 @@ SweepSpec sweep_with_tile(SweepSpec sweep, const Options& tile, bool gpu) {
   return sweep;
 }
 
-TileScene tile_scene(const State& state, const Model& model) {
-  TileScene scene;
+TuneMap tune_map(const State& state, const Model& model) {
+  TuneMap scene;
   scene.kernel = bench_kernel(state);
   const auto spec = tune_of(state);
   if (!spec) {

@@ -28,15 +28,15 @@ enum class TileCellState : std::uint8_t { none, refused, waiting, timed, wrong, 
 // One pair of Br and Bc: the fastest of its threads and stages.
 struct TileCell {
   TileCellState state = TileCellState::none;  // none: no such tile
-  std::string text;   // "742", in TileScene::unit; while nothing was timed the occupancy: "25 %"
-  std::string small;  // threads and stages of the fastest: "128 · 2"
-  double share = 0;   // of the best time: 1 = the best; 0: not timed
+  std::string text;                           // "742", in TuneMap::unit; while nothing was timed the occupancy: "25 %"
+  std::string small;                          // threads and stages of the fastest: "128 · 2"
+  double share = 0;                           // of the best time: 1 = the best; 0: not timed
   bool chosen = false, usual = false, spills = false;
   Options options;  // of the fastest, or of the first that fits
   std::string tip;
 };
 
-struct TileScene {
+struct TuneMap {
   std::string empty;  // why there is no map; then nothing below is set
   std::string kernel, headline, reason, note;
   std::vector<std::int32_t> rows, columns;  // Br, Bc
@@ -50,7 +50,7 @@ struct TileScene {
   const TileCell& at(std::size_t row, std::size_t column) const { return cells[row * columns.size() + column]; }
 };
 
-TileScene tile_scene(const State& state, const Model& model);
+TuneMap tune_map(const State& state, const Model& model);
 // Changes whenever the scene would, as far as the model goes.
 std::string tiles_fingerprint(const State& state, const Model& model);
 

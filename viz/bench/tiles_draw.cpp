@@ -26,7 +26,7 @@ ImU32 mixed(ImU32 a, ImU32 b, float share) {
 }
 
 // The best tile has the kernel's own colour; one that takes twice as long or more has hardly any of it.
-ImU32 fill_of(const TileScene& scene, const TileCell& cell) {
+ImU32 fill_of(const TuneMap& scene, const TileCell& cell) {
   const Style& s = style();
   const ImU32 none = colour(s.theme, Token::field);
   if (cell.state != TileCellState::timed) return none;
@@ -44,7 +44,7 @@ void draw_marks(ImDrawList* list, const Box& box, const TileCell& cell, ImU32 in
   if (cell.chosen) draw_outline(list, box.grown(s.px(0.5F)), colour(s.theme, Token::text), 2.5F, 3);
 }
 
-void draw_cell(ImDrawList* list, const Box& box, const TileScene& scene, const TileCell& cell) {
+void draw_cell(ImDrawList* list, const Box& box, const TuneMap& scene, const TileCell& cell) {
   const Style& s = style();
   const ImU32 fill = fill_of(scene, cell);
   list->AddRectFilled(box.min, box.max, fill, s.px(3));
@@ -71,7 +71,7 @@ struct Grid {
   float width = 0, height = 0;  // of a cell, the gap included
 };
 
-Grid grid_of(const TileScene& scene, ImVec2 at, ImVec2 room) {
+Grid grid_of(const TuneMap& scene, ImVec2 at, ImVec2 room) {
   const Style& s = style();
   Grid g;
   g.origin = {at.x + s.px(kSide), at.y + s.px(kHead)};
@@ -81,7 +81,7 @@ Grid grid_of(const TileScene& scene, ImVec2 at, ImVec2 room) {
   return g;
 }
 
-void draw_sides(ImDrawList* list, const TileScene& scene, const Grid& g) {
+void draw_sides(ImDrawList* list, const TuneMap& scene, const Grid& g) {
   const Style& s = style();
   const ImU32 dim = colour(s.theme, Token::dim);
   for (std::size_t c = 0; c < scene.columns.size(); ++c) {
@@ -99,7 +99,7 @@ void draw_sides(ImDrawList* list, const TileScene& scene, const Grid& g) {
 }
 
 // Each cell is a button: the keyboard walks from one to the next, and the words about it stand beside the one it is on.
-void draw_cells(const TileScene& scene, const SweepSpec& sweep, const Grid& g, Commands& commands) {
+void draw_cells(const TuneMap& scene, const SweepSpec& sweep, const Grid& g, Commands& commands) {
   const Style& s = style();
   ImDrawList* list = ImGui::GetWindowDrawList();
   for (std::size_t r = 0; r < scene.rows.size(); ++r) {
@@ -121,7 +121,7 @@ void draw_cells(const TileScene& scene, const SweepSpec& sweep, const Grid& g, C
 }
 
 // Where there is little room the interval and the number of repeats are left to the tooltips.
-void draw_turns(const TileScene& scene, float room) {
+void draw_turns(const TuneMap& scene, float room) {
   if (scene.table.empty()) return;
   const Style& s = style();
   ImDrawList* list = ImGui::GetWindowDrawList();
@@ -154,7 +154,7 @@ void draw_turns(const TileScene& scene, float room) {
 
 }  // namespace
 
-void draw_tiles(const TileScene& scene, const SweepSpec& sweep, ImVec2 size, Commands& commands) {
+void draw_tiles(const TuneMap& scene, const SweepSpec& sweep, ImVec2 size, Commands& commands) {
   const Style& s = style();
   if (begin_card("tiles", size)) {
     if (!scene.empty.empty()) {

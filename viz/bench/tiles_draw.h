@@ -9,6 +9,6 @@
 namespace attn {
 
 // `size` in pixels. A cell that is clicked sets the sweep's tile.
-void draw_tiles(const TileScene& scene, const SweepSpec& sweep, ImVec2 size, Commands& commands);
+void draw_tiles(const TuneMap& scene, const SweepSpec& sweep, ImVec2 size, Commands& commands);
 
 }  // namespace attn

@@ -61,7 +61,7 @@ Model tuned(const State& s, TuneDecision decision, Options best) {
   return m;
 }
 
-const TileCell& cell(const TileScene& scene, std::int32_t br, std::int32_t bc) {
+const TileCell& cell(const TuneMap& scene, std::int32_t br, std::int32_t bc) {
   const auto row = std::ranges::find(scene.rows, br) - scene.rows.begin();
   const auto column = std::ranges::find(scene.columns, bc) - scene.columns.begin();
   return scene.at(static_cast<std::size_t>(row), static_cast<std::size_t>(column));
@@ -77,7 +77,7 @@ Options tile(std::int32_t br, std::int32_t bc, std::int32_t threads, std::int32_
 }
 
 TEST(Tiles, BeforeAnythingRanACellSaysWhatOccupancyItWouldHave) {
-  const TileScene scene = tile_scene(state_of("flash_mma"), {});
+  const TuneMap scene = tune_map(state_of("flash_mma"), {});
   ASSERT_TRUE(scene.empty.empty()) << scene.empty;
   EXPECT_FALSE(scene.measured);
   const TileCell& usual = cell(scene, 128, 128);
@@ -92,14 +92,14 @@ TEST(Tiles, BeforeAnythingRanACellSaysWhatOccupancyItWouldHave) {
 TEST(Tiles, WhatDoesNotFitSaysWhy) {
   State s = state_of("flash_mma", 256);
   s.document.sweep.arch = "sm_86";
-  const TileCell& large = cell(tile_scene(s, {}), 256, 128);
+  const TileCell& large = cell(tune_map(s, {}), 256, 128);
   EXPECT_EQ(large.state, TileCellState::refused);
   EXPECT_NE(large.tip.find("sm_86 has 101376"), std::string::npos) << large.tip;
 }
 
 TEST(Tiles, ACellIsTheFastestOfItsThreadsAndStages) {
   const State s = state_of("flash_mma");
-  const TileScene scene = tile_scene(s, tuned(s, TuneDecision::faster, tile(64, 64, 128, 3)));
+  const TuneMap scene = tune_map(s, tuned(s, TuneDecision::faster, tile(64, 64, 128, 3)));
   const TileCell& best = cell(scene, 64, 64);
   EXPECT_EQ(best.text, "100");
   EXPECT_EQ(scene.unit, "µs");
@@ -123,7 +123,7 @@ TEST(Tiles, ACellIsTheFastestOfItsThreadsAndStages) {
 
 TEST(Tiles, WhereOneCannotTellTheHeadlineSaysSo) {
   const State s = state_of("flash_mma");
-  const TileScene scene = tile_scene(s, tuned(s, TuneDecision::cannot_tell, tile(64, 64, 128, 3)));
+  const TuneMap scene = tune_map(s, tuned(s, TuneDecision::cannot_tell, tile(64, 64, 128, 3)));
   EXPECT_NE(scene.headline.find("is kept: can't tell"), std::string::npos) << scene.headline;
   EXPECT_TRUE(cell(scene, 128, 128).chosen);
 }
@@ -132,13 +132,13 @@ TEST(Tiles, ASurfaceOfAnotherProblemIsNotShown) {
   State s = state_of("flash_mma");
   const Model m = tuned(s, TuneDecision::faster, tile(64, 64, 128, 3));
   s.view.bench.value = 512;
-  EXPECT_FALSE(tile_scene(s, m).measured);
+  EXPECT_FALSE(tune_map(s, m).measured);
   s.view.bench.value = 4096;
-  EXPECT_TRUE(tile_scene(s, m).measured);
+  EXPECT_TRUE(tune_map(s, m).measured);
 }
 
 TEST(Tiles, AKernelWithoutTilesSaysWhatToDo) {
-  const TileScene scene = tile_scene(state_of("naive"), {});
+  const TuneMap scene = tune_map(state_of("naive"), {});
   EXPECT_EQ(scene.empty, "naive has no tile: choose a kernel that has one.");
 }
 
