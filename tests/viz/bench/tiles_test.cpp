@@ -92,7 +92,8 @@ TEST(Tiles, BeforeAnythingRanACellSaysWhatOccupancyItWouldHave) {
 TEST(Tiles, WhatDoesNotFitSaysWhy) {
   State s = state_of("flash_mma", 256);
   s.document.sweep.arch = "sm_86";
-  const TileCell& large = cell(tune_map(s, {}), 256, 128);
+  const TuneMap map = tune_map(s, {});
+  const TileCell& large = cell(map, 256, 128);
   EXPECT_EQ(large.state, TileCellState::refused);
   EXPECT_NE(large.tip.find("sm_86 has 101376"), std::string::npos) << large.tip;
 }
