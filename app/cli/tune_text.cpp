@@ -100,6 +100,7 @@ std::string turns(const KernelRow& row, const TuneResult& r) {
 
 std::string plan_text(const KernelRow& row, const TuneResult& r) {
   std::vector<TileCandidate> tiles;
+  tiles.reserve(r.tiles.size());
   for (const TriedTile& t : r.tiles) tiles.push_back(t.tile);
   std::string text = head(row, r);
   const auto order = order_to_try(tiles);

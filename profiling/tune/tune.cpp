@@ -57,6 +57,7 @@ class Tuning {
 
   TuneResult run(const std::stop_token& stop) {
     std::vector<TileCandidate> tiles;
+    tiles.reserve(r_.tiles.size());
     for (const TriedTile& t : r_.tiles) tiles.push_back(t.tile);
     order_ = order_to_try(tiles);
     announce(0);

@@ -141,6 +141,7 @@ void put_cells(const KernelRow& row, const TuneResult& r, TuneMap& scene) {
   const BenchUnit unit = time_unit(best, worst);
   scene.unit = scene.measured ? unit.name : "";
   std::vector<TileCandidate> candidates;
+  candidates.reserve(r.tiles.size());
   for (const TriedTile& t : r.tiles) candidates.push_back(t.tile);
   const std::vector<std::size_t> order = order_to_try(candidates);
   std::vector<std::size_t> turn(r.tiles.size(), r.tiles.size());

@@ -56,6 +56,7 @@ BeatStrip strip(const HeartbeatScene& scene, const BeatRow& row) {
 
 std::vector<LaunchMark> marks_of(const Heartbeat& h) {
   std::vector<LaunchMark> marks;
+  marks.reserve(h.launches.size());
   for (const BeatLaunch& l : h.launches)
     marks.push_back({l.kernel, l.start_us, l.end_us,
                      fmt::format("{}: {}, from {} on", l.kernel, us_text(l.end_us - l.start_us), us_text(l.start_us))});

@@ -85,7 +85,7 @@ void draw_line(ImDrawList* list, const Chart& chart, const Heartbeat& h, const B
     const float x = strip.min.x + static_cast<float>(n);
     if (filled) list->AddRectFilled({x, at.mean}, {x + 1, strip.max.y}, faded(ink, 0.16F));
     if (at.low - at.high > 1) list->AddRectFilled({x, at.high}, {x + 1, at.low}, faded(ink, 0.3F));
-    points.push_back({x + 0.5F, at.mean});
+    points.emplace_back(x + 0.5F, at.mean);
   }
   flush();
 }

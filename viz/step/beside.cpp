@@ -124,7 +124,7 @@ Beside compare_beside(const Recording& gpu, const Recording& cpu) {
   out.m_may_stay = gpu.gpu && gpu.gpu->slack > 0;
   Comparison comparison(gpu, cpu);
   for (const Compared& which : kCompared) {
-    if (auto found = comparison.of(which)) out.phases.push_back(*std::move(found));
+    if (const auto found = comparison.of(which)) out.phases.push_back(*found);
   }
   return out;
 }

@@ -206,7 +206,7 @@ Result<std::int64_t> SizeExpression::value(const SizeValues& of) const {
     } else {
       const std::int64_t b = stack.back();
       stack.pop_back();
-      const auto result = apply(step.kind, stack.back(), b);
+      auto result = apply(step.kind, stack.back(), b);
       if (!result) return result;
       stack.back() = *result;
     }

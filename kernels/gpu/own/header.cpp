@@ -107,7 +107,8 @@ class Reader {
   void check_keys(const json& object, const std::string& path, std::span<const std::string_view> known) {
     for (const auto& [key, value] : object.items()) {
       if (std::ranges::find(known, key) == known.end())
-        refuse(path.empty() ? key : path + "." + key, fmt::format("is no key; there are {}", fmt::join(known, ", ")));
+        refuse(path.empty() ? key : fmt::format("{}.{}", path, key),
+               fmt::format("is no key; there are {}", fmt::join(known, ", ")));
     }
   }
   // A member that must be there.

@@ -59,7 +59,7 @@ class Walk {
     while (!error_ && next() == '"') {
       const std::int32_t line = line_;
       const std::string name = quoted();
-      const std::string member = path.empty() ? name : path + "." + name;
+      const std::string member = path.empty() ? name : fmt::format("{}.{}", path, name);
       if (!lines_.emplace(member, line).second) {
         error_ = Error{ErrorKind::bad_input, fmt::format("line {}: \"{}\" stands twice", line, member)};
         return;

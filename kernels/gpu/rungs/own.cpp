@@ -32,7 +32,7 @@ SizeValues sizes_of(const Problem& p, const Options& o) {
 // An expression's value from `min` to `max`, or which entry asks for what.
 Result<std::int64_t> value_of(const OwnEntry& e, std::string_view what, const SizeExpression& x,
                               const SizeValues& sizes, std::int64_t min, std::int64_t max) {
-  const auto value = x.value(sizes);
+  auto value = x.value(sizes);
   if (!value) return bad_input(fmt::format("{} of {} cannot be worked out: {}.", what, e.name, value.error().message));
   if (*value >= min && *value <= max) return value;
   return bad_input(
