@@ -243,6 +243,20 @@ inline WorkerParts parts_with(const Fault& fault) {
   return parts;
 }
 
+// Seconds that a double never takes.
+inline constexpr double kPlenty = 20;
+
+// A point that takes no time worth the name.
+inline Point small_point() {
+  Point p;
+  p.kernel = "naive";
+  p.problem.Lq = p.problem.Lk = 5;
+  p.problem.D = p.problem.Dv = 8;
+  p.seconds_per_point = 0.01;
+  p.verify = false;
+  return p;
+}
+
 // The first worker breaks as `fault` says, those after it do not.
 inline GpuClient client_with(Fault fault) {
   return GpuClient([first = true, fault = std::move(fault)]() mutable {

@@ -12,18 +12,6 @@
 namespace attn {
 namespace {
 
-constexpr double kPlenty = 20;
-
-Point small_point() {
-  Point p;
-  p.kernel = "naive";
-  p.problem.Lq = p.problem.Lk = 5;
-  p.problem.D = p.problem.Dv = 8;
-  p.seconds_per_point = 0.01;
-  p.verify = false;
-  return p;
-}
-
 Measurement done_row() {
   Measurement row;
   row.state = RowState::done;

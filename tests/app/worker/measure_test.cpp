@@ -11,18 +11,6 @@
 namespace attn {
 namespace {
 
-constexpr double kPlenty = 20;
-
-Point small_point() {
-  Point p;
-  p.kernel = "naive";
-  p.problem.Lq = p.problem.Lk = 5;
-  p.problem.D = p.problem.Dv = 8;
-  p.seconds_per_point = 0.01;
-  p.verify = false;
-  return p;
-}
-
 TEST(WorkerMeasure, ARowHasItsTimesPlanAndKey) {
   GpuClient client = client_with({});
   const auto m = client.measure(small_point(), {kPlenty, {}});

@@ -18,8 +18,6 @@
 namespace attn {
 namespace {
 
-constexpr double kPlenty = 20;
-
 const std::string kText =
     R"cu(// attn: {"api": 1, "entries": [{"name": "mine", "grid": "Lq * B * Hq", "block": "threads"}],
 // attn:  "dtypes": ["f32"], "D": [8], "masks": [],

@@ -10,9 +10,7 @@
 namespace attn {
 namespace {
 
-constexpr double kPlenty = 20;
-
-Point small_point(const std::string& kernel = "naive") {
+Point turn_point(const std::string& kernel = "naive") {
   Point p;
   p.kernel = kernel;
   p.problem.Lq = p.problem.Lk = 5;
@@ -22,33 +20,33 @@ Point small_point(const std::string& kernel = "naive") {
 
 TEST(WorkerTurn, KeepsAsManyRepeatsAsWereAskedFor) {
   GpuClient client = client_with({});
-  const auto times = client.turn(small_point(), {2, 7, 0, 1}, {kPlenty, {}});
+  const auto times = client.turn(turn_point(), {2, 7, 0, 1}, {kPlenty, {}});
   ASSERT_TRUE(times) << times.error().message;
   EXPECT_EQ(*times, std::vector<double>(7, 250.0));  // the double's events are 0.25 ms apart, the warm-up is not kept
 }
 
 TEST(WorkerTurn, KernelsTakeTurnsInOneWorkerAndAgainAfterItLetGo) {
   GpuClient client = client_with({});
-  ASSERT_TRUE(client.turn(small_point(), {1, 1, 0, 1}, {kPlenty, {}}));
+  ASSERT_TRUE(client.turn(turn_point(), {1, 1, 0, 1}, {kPlenty, {}}));
   const int worker = client.worker_id();
-  ASSERT_TRUE(client.turn(small_point("tiled"), {1, 1, 0, 1}, {kPlenty, {}}));
-  ASSERT_TRUE(client.turn(small_point(), {1, 1, 0, 1}, {kPlenty, {}}));
+  ASSERT_TRUE(client.turn(turn_point("tiled"), {1, 1, 0, 1}, {kPlenty, {}}));
+  ASSERT_TRUE(client.turn(turn_point(), {1, 1, 0, 1}, {kPlenty, {}}));
   ASSERT_TRUE(client.let_go({kPlenty, {}}));
-  ASSERT_TRUE(client.turn(small_point(), {1, 1, 0, 1}, {kPlenty, {}}));
+  ASSERT_TRUE(client.turn(turn_point(), {1, 1, 0, 1}, {kPlenty, {}}));
   EXPECT_EQ(client.worker_id(), worker);
 }
 
 TEST(WorkerTurn, ALostWorkerIsAnErrorAndTheNextTurnWorks) {
   GpuClient client = client_with({"record", Fault::How::die});
-  const auto lost = client.turn(small_point(), {1, 3, 0, 1}, {kPlenty, {}});
+  const auto lost = client.turn(turn_point(), {1, 3, 0, 1}, {kPlenty, {}});
   ASSERT_FALSE(lost);
   EXPECT_NE(lost.error().message.find("signal 9"), std::string::npos) << lost.error().message;
-  EXPECT_TRUE(client.turn(small_point(), {1, 3, 0, 1}, {kPlenty, {}}));
+  EXPECT_TRUE(client.turn(turn_point(), {1, 3, 0, 1}, {kPlenty, {}}));
 }
 
 TEST(WorkerTurn, WhatTheKernelDoesNotTakeIsSaid) {
   GpuClient client = client_with({});
-  Point p = small_point("flash_mma");  // f32
+  Point p = turn_point("flash_mma");  // f32
   const auto times = client.turn(p, {1, 3, 0, 1}, {kPlenty, {}});
   ASSERT_FALSE(times);
   EXPECT_NE(times.error().message.find("f32"), std::string::npos) << times.error().message;

@@ -26,8 +26,6 @@ Inputs inputs() {
   return *make_inputs(request(nullptr).problem, spec);
 }
 
-constexpr double kPlenty = 20;
-
 TEST(Worker, SaysWhichGpusThereAre) {
   GpuClient client = client_with({});
   const auto hello = client.hello({kPlenty, {}});
