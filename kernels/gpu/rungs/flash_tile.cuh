@@ -144,7 +144,7 @@ struct Bias {
     row = a.bias_r;
     column = a.bias_c;
     rows = q.rows - lane_row;
-    slope = slope_log2(a, q.head);                                             // @score
+    slope = slope_of(a, q.head, kLog2E);                                       // @score
     own = q.r0 + lane_row + a.Lk - a.Lq - int64{q.j} * ATTN_BC - lane_column;  // @score
 #endif
   }

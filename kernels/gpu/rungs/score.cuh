@@ -11,41 +11,48 @@
 
 namespace attn::gpu {
 
+// Each rounding below is written out: left to itself the compiler makes one fma or another of the same sum, and the run
+// that records itself would give other bits than the plain one.
+
 // c tanh(S / c), both in base `unit`. +inf becomes c, NaN stays.
 __device__ inline float capped_score(const Args& a, float score, float unit) {
 #if ATTN_SOFTCAP
-  return a.softcap * unit * tanhf(score * (a.softcap_inverse / unit));
+  return __fmul_rn(a.softcap * unit, tanhf(__fmul_rn(score, a.softcap_inverse / unit)));
 #else
   return score;
 #endif
 }
 
-// ALiBi's slope of a head (b * Hq + h), in base 2; 0 without.
-__device__ inline float slope_log2(const Args& a, int64 head) {
+// ALiBi's slope of a head (b * Hq + h), in base `unit`; 0 without.
+__device__ inline float slope_of(const Args& a, int64 head, float unit) {
 #if ATTN_ALIBI
   const int64 b = head / a.Hq;
-  return a.slopes[b * a.slopes_b + (head - b * a.Hq)] * kLog2E;
+  return __fmul_rn(a.slopes[b * a.slopes_b + (head - b * a.Hq)], unit);
 #else
   return 0;
 #endif
 }
 
-// The scaled score of row r and key c with softcap, bias and ALiBi, all in base `unit` (1 or log2 e). A bias of -inf hides
-// the key, whatever its score is.
-__device__ inline float shaped_score(const Args& a, int64 head, int64 r, int64 c, float score, float unit) {
+// The scaled score of row r and key c with softcap, bias and ALiBi, all in base `unit` (1 or log2 e), where the head's
+// slope is known. A bias of -inf hides the key, whatever its score is.
+__device__ inline float shaped_score(const Args& a, int64 head, float slope, int64 r, int64 c, float score,
+                                     float unit) {
   float shaped = capped_score(a, score, unit);
-  const int64 b = head / a.Hq, h = head - b * a.Hq;
 #if ATTN_ADDED
+  const int64 b = head / a.Hq, h = head - b * a.Hq;
   const float bias = a.bias[b * a.bias_b + h * a.bias_h + r * a.bias_r + c * a.bias_c];
   if (bias == minus_infinity()) return bias;
-  shaped += bias * unit;
+  shaped = fmaf(bias, unit, shaped);
 #endif
 #if ATTN_ALIBI
   // In 32 bits, which registers are short of: supports() refuses longer problems.
   const int distance = static_cast<int>(r + a.Lk - a.Lq - c);
-  shaped -= a.slopes[b * a.slopes_b + h] * unit * fabsf(static_cast<float>(distance));
+  shaped = fmaf(-slope, fabsf(static_cast<float>(distance)), shaped);
 #endif
   return shaped;
+}
+__device__ inline float shaped_score(const Args& a, int64 head, int64 r, int64 c, float score, float unit) {
+  return shaped_score(a, head, slope_of(a, head, unit), r, c, score, unit);
 }
 
 }  // namespace attn::gpu

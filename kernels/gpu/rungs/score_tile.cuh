@@ -25,7 +25,7 @@ __device__ inline void shape_scores(const Args& a, const Tile& window, const Lan
           const int c = 8 * n + e;
           float& x = s[i][n][2 * h + e];
           bool seen = c >= first && c < last;
-          float shaped = capped_score(a, x * a.scale_log2, kLog2E);
+          float shaped = capped_score(a, __fmul_rn(x, a.scale_log2), kLog2E);
 #if ATTN_ADDED
           // A bias of -inf hides the key, whatever its score is.
           const float more = seen ? bias.at[(16 * i + 8 * h) * bias.row + c * bias.column] : 0.0f;
