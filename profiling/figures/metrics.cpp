@@ -63,9 +63,26 @@ Figure tflops(const Measurement& m) {
   return derived(m.key.problem.flops() / m.time.median * 1e-6, "from the median time");
 }
 
+// By the rung's own word, else by what was counted.
+bool multiplies_on_tensor_cores(const Measurement& m) {
+  constexpr double kWorks = 5;  // percent of the cycles; below it the tensor cores hardly take part
+  if (const auto row = find_kernel(m.key.kernel); row) return (*row)->products.pipe != Pipe::multiply_add;
+  const Figure& busy = figure(m, "tensor_pipe_pct");
+  return busy.available() && busy.value >= kWorks;
+}
+
 Figure peak_share(const Measurement& m) {
   const Figure& rate = figure(m, "tflops");
   if (!rate.available()) return rate;
+  if (m.peaks.tensor_gflops > 0) {
+    const double each = m.peaks.products_each;
+    return derived(
+        100 * rate.value * each * 1e3 / m.peaks.tensor_gflops,
+        fmt::format("peak of the tensor cores {:.4g} GFLOP/s measured with mma.sync{}", m.peaks.tensor_gflops,
+                    each > 1 ? fmt::format(", {} products for each", m.peaks.products_each) : ""));
+  }
+  if (multiplies_on_tensor_cores(m))
+    return none("its products run on the tensor cores, whose peak was not measured in this session");
   if (m.peaks.peak_gflops <= 0) return none("the peak of this device was not measured in this session");
   return derived(100 * rate.value * 1e3 / m.peaks.peak_gflops,
                  fmt::format("peak {:.4g} GFLOP/s measured, all cores", m.peaks.peak_gflops));
@@ -279,9 +296,11 @@ constexpr std::array kMetrics{
     computed("tflops", "Rate", "TFLOP/s", compute, up,
              "Useful arithmetic in a second, counting only the query-key pairs that the mask lets see.",
              "2 pairs (D + Dv) / median time", tflops),
-    computed("peak_share_pct", "Share of peak", "%", compute, up,
-             "The rate as a share of the multiply-add peak that was measured on this device.",
-             "100 rate / measured peak", peak_share),
+    computed(
+        "peak_share_pct", "Share of peak", "%", compute, up,
+        "The rate as a share of the peak that was measured on this device: of fp32 multiply-adds, or of the tensor "
+        "cores where the kernel's products run on them.",
+        "100 rate / measured peak", peak_share),
     counted("tensor_pipe_pct", "Tensor pipe", "%", compute, up,
             "How much of the active time the tensor cores were busy.", kTensorPipe, kNoGpuCounter),
     counted("warp_efficiency_pct", "Warp efficiency", "%", compute, up,

@@ -55,7 +55,56 @@ extern "C" __global__ void __launch_bounds__(256) attnscope_multiply_add(Work w)
   for (int n = 0; n < 16; ++n) sum += a[n];
   if (sum == 12345.678f) ((float*)w.to)[0] = sum;
 }
+
+#if __CUDA_ARCH__ >= 800
+// 8 independent sums of 16 x 8 a warp, 16 products of each in a turn. The factors are no round numbers: zeros draw less
+// power, and the clock rises.
+#define ATTN_TENSOR_LOOP(PRODUCT)                                                     \
+  float c[8][4];                                                                      \
+  _Pragma("unroll") for (int n = 0; n < 8; ++n)                                       \
+    _Pragma("unroll") for (int e = 0; e < 4; ++e) c[n][e] = w.y * n;                  \
+  for (unsigned long long turn = 0; turn < w.count; ++turn) {                         \
+    _Pragma("unroll") for (int step = 0; step < 16; ++step)                           \
+      _Pragma("unroll") for (int n = 0; n < 8; ++n) PRODUCT;                          \
+  }                                                                                   \
+  float sum = 0;                                                                      \
+  _Pragma("unroll") for (int n = 0; n < 8; ++n)                                       \
+    _Pragma("unroll") for (int e = 0; e < 4; ++e) sum += c[n][e];                     \
+  if (sum == 12345.678f) ((float*)w.to)[0] = sum;
+
+extern "C" __global__ void __launch_bounds__(256) attnscope_tensor_half(Work w) {
+  unsigned a[4], b[2];  // pairs of f16 between 0.5 and 2
+  for (int n = 0; n < 4; ++n) a[n] = 0x3800bc00u ^ ((threadIdx.x * 2654435761u + n * 40503u) & 0x07ff03ffu);
+  for (int n = 0; n < 2; ++n) b[n] = 0xb8003c00u ^ ((threadIdx.x * 2246822519u + n * 40503u) & 0x07ff03ffu);
+  ATTN_TENSOR_LOOP(asm volatile(
+      "mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 {%0,%1,%2,%3}, {%4,%5,%6,%7}, {%8,%9}, {%0,%1,%2,%3};"
+      : "+f"(c[n][0]), "+f"(c[n][1]), "+f"(c[n][2]), "+f"(c[n][3])
+      : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1])))
+}
+
+extern "C" __global__ void __launch_bounds__(256) attnscope_tensor_tf32(Work w) {
+  unsigned a[4], b[2];  // fp32 between 0.5 and 2, of which the upper 19 bits are read
+  for (int n = 0; n < 4; ++n) a[n] = 0x3f000000u ^ ((threadIdx.x * 2654435761u + n * 40503u) & 0x80ffe000u);
+  for (int n = 0; n < 2; ++n) b[n] = 0x3f000000u ^ ((threadIdx.x * 2246822519u + n * 40503u) & 0x80ffe000u);
+  ATTN_TENSOR_LOOP(asm volatile(
+      "mma.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32 {%0,%1,%2,%3}, {%4,%5,%6,%7}, {%8,%9}, {%0,%1,%2,%3};"
+      : "+f"(c[n][0]), "+f"(c[n][1]), "+f"(c[n][2]), "+f"(c[n][3])
+      : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1])))
+}
+#endif
 )";
+constexpr double kProductsPerIteration = 16 * 8;  // of a warp
+constexpr int kTensorSince = 80;                  // compute capability; older chips' products have other shapes
+
+// Of the pipe's measuring kernel: its name and the multiply-adds of one product.
+struct TensorLoop {
+  const char* entry;
+  double multiply_adds;
+};
+TensorLoop loop_of(Pipe pipe) {
+  return pipe == Pipe::tensor_tf32 ? TensorLoop{"attnscope_tensor_tf32", 16.0 * 8 * 8}
+                                   : TensorLoop{"attnscope_tensor_half", 16.0 * 8 * 16};
+}
 
 constexpr std::uint32_t kThreads = 256;
 constexpr std::uint32_t kBlocksPerSm = 8;
@@ -70,7 +119,7 @@ constexpr std::uint64_t kMaxCopied = std::uint64_t{1} << 30;  // bytes; a copy f
 
 Result<GpuPeaks> GpuPeaks::make(gpu::Driver& driver, gpu::CompileService& service, const gpu::GpuProperties& properties,
                                 gpu::StreamHandle stream) {
-  const gpu::KernelSource source{"gpu_yardsticks.cu", kSource, "gpu_yardsticks 1", false};
+  const gpu::KernelSource source{"gpu_yardsticks.cu", kSource, "gpu_yardsticks 2", false};
   const auto compiled = service.compile({source, properties.arch(), {}});
   if (!compiled) return tl::unexpected(compiled.error());
   GpuPeaks made(driver, properties, stream);
@@ -82,6 +131,13 @@ Result<GpuPeaks> GpuPeaks::make(gpu::Driver& driver, gpu::CompileService& servic
     if (!entry) return tl::unexpected(entry.error());
     made.entries_.emplace(name, *entry);
   }
+  if (properties.major * 10 + properties.minor >= kTensorSince) {
+    for (const Pipe pipe : {Pipe::tensor_half, Pipe::tensor_tf32}) {
+      const auto entry = driver.function(*module, loop_of(pipe).entry);
+      if (!entry) return tl::unexpected(entry.error());
+      made.entries_.emplace(loop_of(pipe).entry, *entry);
+    }
+  }
   return made;
 }
 
@@ -92,7 +148,8 @@ GpuPeaks::GpuPeaks(GpuPeaks&& other) noexcept
       module_(std::exchange(other.module_, nullptr)),
       entries_(std::move(other.entries_)),
       flushed_(std::move(other.flushed_)),
-      peak_(other.peak_) {}
+      peak_(other.peak_),
+      tensor_gflops_(std::move(other.tensor_gflops_)) {}
 
 GpuPeaks::~GpuPeaks() {
   if (module_ != nullptr) driver_->unload(module_);
@@ -152,6 +209,22 @@ Result<double> GpuPeaks::multiply_add_gflops() {
   if (!ms) return ms;
   const double threads = static_cast<double>(properties_.sms) * kBlocksPerSm * kThreads;
   return 2 * threads * kFmasPerIteration * static_cast<double>(kIterations) / *ms * 1e-6;
+}
+
+Result<double> GpuPeaks::tensor_gflops(Pipe pipe) {
+  if (pipe == Pipe::multiply_add || !entries_.contains(loop_of(pipe).entry)) return 0.0;
+  if (const auto known = tensor_gflops_.find(pipe); known != tensor_gflops_.end()) return known->second;
+  if (auto ready = prepare_flush(); !ready) return tl::unexpected(ready.error());
+  Work w;
+  w.from = w.to = flushed_->address();
+  w.count = kIterations;
+  w.y = 0.001F;
+  const TensorLoop loop = loop_of(pipe);
+  const auto ms = fastest_ms(loop.entry, &w);
+  if (!ms) return ms;
+  const double warps = static_cast<double>(properties_.sms) * kBlocksPerSm * kThreads / 32;
+  const double products = warps * kProductsPerIteration * static_cast<double>(kIterations);
+  return tensor_gflops_[pipe] = 2 * products * loop.multiply_adds / *ms * 1e-6;
 }
 
 Result<double> GpuPeaks::copy_gb_per_s() {

@@ -1,5 +1,5 @@
-// What this very GPU can do at most, measured with small kernels of ours: fp32 multiply-adds on registers and a plain
-// copy. And the kernel that fills the L2 cache with other data, by reading: what was written instead would still have
+// What this very GPU can do at most, measured with small kernels of ours: fp32 multiply-adds and tensor-core products on
+// registers, and a plain copy. And the kernel that fills the L2 cache with other data, by reading: what was written instead would still have
 // to go to memory while the next kernel runs, and be counted as its bytes.
 #pragma once
 
@@ -12,6 +12,7 @@
 #include "kernels/base/result.h"
 #include "kernels/gpu/compile/service.h"
 #include "kernels/gpu/device/driver.h"
+#include "kernels/model/kernel.h"
 
 namespace attn {
 
@@ -39,6 +40,9 @@ class GpuPeaks {
   Result<void> flush();
   // Measured once, some 50 ms; the best of several runs.
   Result<GpuPeak> peak();
+  // Of the tensor cores by mma.sync in the pipe's type, 2 FLOPs a multiply-add, all SMs; 0 for Pipe::multiply_add and
+  // on a chip that has none of the type. Measured once, some 40 ms.
+  Result<double> tensor_gflops(Pipe pipe);
 
  private:
   GpuPeaks(gpu::Driver& driver, const gpu::GpuProperties& properties, gpu::StreamHandle stream)
@@ -56,6 +60,7 @@ class GpuPeaks {
   std::map<std::string, gpu::Function> entries_;
   std::unique_ptr<gpu::Memory> flushed_;
   std::optional<GpuPeak> peak_;
+  std::map<Pipe, double> tensor_gflops_;
 };
 
 }  // namespace attn

@@ -97,6 +97,15 @@ Result<void> PointOnGpu::peaks() {
   } else if (driver_.lost()) {
     return tl::unexpected(peak.error());
   }
+  const auto row = find_kernel(p_.kernel, tools_.own);
+  if (!row) return ok();  // plan() says so
+  const auto tensor = tools_.peaks->tensor_gflops((*row)->products.pipe);
+  if (tensor) {
+    m_.peaks.tensor_gflops = *tensor;
+    m_.peaks.products_each = (*row)->products.each;
+  } else if (driver_.lost()) {
+    return tl::unexpected(tensor.error());
+  }
   return ok();
 }
 

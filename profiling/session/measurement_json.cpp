@@ -289,10 +289,15 @@ Result<void> read_figures(const json& figures, const std::string& where, Measure
 }
 
 json peaks_to_json(const Peaks& y) {
-  return {{"peak_gflops", number_to_json(y.peak_gflops)},
-          {"copy_gb_per_s", number_to_json(y.copy_gb_per_s)},
-          {"baseline", y.baseline},
-          {"baseline_us", number_to_json(y.baseline_us)}};
+  json j = {{"peak_gflops", number_to_json(y.peak_gflops)},
+            {"copy_gb_per_s", number_to_json(y.copy_gb_per_s)},
+            {"baseline", y.baseline},
+            {"baseline_us", number_to_json(y.baseline_us)}};
+  if (y.tensor_gflops > 0) {
+    j["tensor_gflops"] = number_to_json(y.tensor_gflops);
+    j["products_each"] = y.products_each;
+  }
+  return j;
 }
 
 Result<Peaks> peaks_from_json(const json& j, const std::string& where) {
@@ -303,6 +308,8 @@ Result<Peaks> peaks_from_json(const json& j, const std::string& where) {
   y.copy_gb_per_s = number_in(fields, "copy_gb_per_s", 0, max);
   y.baseline = fields.text("baseline");
   y.baseline_us = number_in(fields, "baseline_us", 0, max);
+  if (fields.has("tensor_gflops")) y.tensor_gflops = number_in(fields, "tensor_gflops", 0, max);
+  if (fields.has("products_each")) y.products_each = static_cast<std::int32_t>(fields.integer("products_each", 1, 8));
   if (auto read = fields.result(); !read) return tl::unexpected(read.error());
   return y;
 }

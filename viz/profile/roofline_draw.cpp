@@ -52,22 +52,31 @@ double under_copy(const Roofline& roof, double intensity) {
   return intensity * roof.copy_gb_per_s * 1e-3;
 }
 
+// A level roof from where the slope meets it, its name at the right end.
+void draw_peak(ImDrawList& list, const Roofline& roof, double tflops, const std::string& name, float right) {
+  if (tflops <= 0) return;
+  const Style& s = style();
+  const ImU32 ink = colour(s.theme, Token::dim);
+  const double from = ridge(roof, tflops);
+  const ImVec2 a = ImPlot::PlotToPixels(from > 0 ? from : roof.x_min, tflops);
+  list.AddLine(a, {right, a.y}, ink, s.px(1.5F));
+  const std::string words = fmt::format("{}, {:.3g} TFLOP/s", name, tflops);
+  draw_text(&list, {right - text_width(Face::text, kLabelText, words) - s.px(4), a.y - s.px(17)}, Face::text,
+            kLabelText, ink, words);
+}
+
 void draw_roofs(ImDrawList& list, const Roofline& roof, ImVec2 origin, ImVec2 size) {
   const Style& s = style();
   const ImU32 ink = colour(s.theme, Token::dim);
   if (roof.copy_gb_per_s > 0) {
-    const double end = roof.ridge > 0 ? roof.ridge : roof.x_max;
+    const double top = std::max(roof.peak_tflops, roof.tensor_tflops);
+    const double end = top > 0 ? ridge(roof, top) : roof.x_max;
     const ImVec2 a = ImPlot::PlotToPixels(roof.x_min, under_copy(roof, roof.x_min));
     const ImVec2 b = ImPlot::PlotToPixels(end, under_copy(roof, end));
     list.AddLine(a, b, ink, s.px(1.5F));
   }
-  if (roof.peak_tflops > 0) {
-    const ImVec2 a = ImPlot::PlotToPixels(roof.ridge > 0 ? roof.ridge : roof.x_min, roof.peak_tflops);
-    list.AddLine(a, {origin.x + size.x, a.y}, ink, s.px(1.5F));
-    const std::string words = fmt::format("multiply-add peak, {:.3g} TFLOP/s", roof.peak_tflops);
-    draw_text(&list, {origin.x + size.x - text_width(Face::text, kLabelText, words) - s.px(4), a.y - s.px(17)},
-              Face::text, kLabelText, ink, words);
-  }
+  draw_peak(list, roof, roof.peak_tflops, "multiply-add peak", origin.x + size.x);
+  draw_peak(list, roof, roof.tensor_tflops, roof.tensor_name, origin.x + size.x);
   if (roof.copy_gb_per_s > 0) {
     const std::string words = "copy, " + value_with_unit(roof.copy_gb_per_s * 1e9, {1e-12, "TB/s"});
     // Under the slope, where the plot begins.

@@ -11,6 +11,26 @@
 namespace attn {
 namespace {
 
+TEST(WorkerMeasure, ARungOnTensorCoresIsSetAgainstTheirPeakInItsType) {
+  GpuClient client = client_with({});
+  const auto peaks_of = [&](const char* kernel, DType dtype) {
+    Point point = small_point();
+    point.kernel = kernel;
+    point.problem.dtype = dtype;
+    point.options = {};
+    const auto m = client.measure(point, {kPlenty, {}});
+    EXPECT_TRUE(m && m->state == RowState::done) << kernel;
+    return m ? m->peaks : Peaks{};
+  };
+  EXPECT_EQ(peaks_of("naive", DType::f32).tensor_gflops, 0);
+  const Peaks half = peaks_of("flash_mma", DType::f16), tf32 = peaks_of("flash_tf32x3", DType::f32);
+  EXPECT_GT(half.tensor_gflops, 0);
+  EXPECT_EQ(half.products_each, 1);
+  // The double takes as long for either: a product of f16 has twice the multiply-adds.
+  EXPECT_DOUBLE_EQ(half.tensor_gflops, 2 * tf32.tensor_gflops);
+  EXPECT_EQ(tf32.products_each, 3);
+}
+
 TEST(WorkerMeasure, ARowHasItsTimesPlanAndKey) {
   GpuClient client = client_with({});
   const auto m = client.measure(small_point(), {kPlenty, {}});

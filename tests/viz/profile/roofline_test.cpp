@@ -29,7 +29,7 @@ TEST(ProfileRoofline, ADotStandsAtItsUsefulWorkOverTheBytesCounted) {
   EXPECT_NEAR(*r.dots[0].predicted, kFlop / (4.0 * 16 * 16384 * 128 * 4 + 16.0 * 16384 * 4), 1e-3);
   EXPECT_NEAR(r.peak_tflops, 65.23, 1e-6);
   EXPECT_NEAR(r.copy_gb_per_s, 2831, 1e-6);
-  EXPECT_NEAR(r.ridge, 65230.0 / 2831.0, 1e-6);
+  EXPECT_NEAR(ridge(r, r.peak_tflops), 65230.0 / 2831.0, 1e-6);
 }
 
 TEST(ProfileRoofline, ItsSentenceFollowsTheFigures) {
@@ -43,11 +43,28 @@ TEST(ProfileRoofline, ItsSentenceFollowsTheFigures) {
   EXPECT_NE(roofline(rows, "flash_simt").words.find("more than it allows"), std::string::npos);
   m = h100_row("flash_mma", 59526);
   put(m, "tensor_pipe_pct", 68.2);
-  EXPECT_NE(roofline(rows, "flash_mma").words.find("busy in 68.2 of 100 cycles: the fp32 roof is not theirs"),
+  EXPECT_NE(roofline(rows, "flash_mma")
+                .words.find("busy in 68.2 of 100 cycles: the fp32 roof is not theirs, and theirs was not measured"),
             std::string::npos);
   m = h100_row("flash_simt", 59526);
   m.figures[*find_metric("dram_read_bytes")] = Figure{};
   EXPECT_NE(roofline(rows, "flash_simt").words.find("were not counted"), std::string::npos);
+}
+
+// Algorithmic work against the peak of the pipe that does it: TF32's third where each product takes three.
+TEST(ProfileRoofline, TheRoofOfTensorCoresIsOverTheProductsThatEachOfTheFormulaTakes) {
+  Measurement m = h100_row("flash_tf32x3", 59526);
+  m.peaks.tensor_gflops = 300000;
+  m.peaks.products_each = 3;
+  const std::array<const Measurement*, 1> rows{&m};
+  const Roofline r = roofline(rows, "flash_tf32x3");
+  EXPECT_DOUBLE_EQ(r.tensor_tflops, 100);
+  EXPECT_EQ(r.tensor_name, "tensor-core peak over 3 products each");
+  // 2.199e12 FLOP in 59.526 ms are 36.94 TFLOP/s.
+  EXPECT_NE(r.words.find("36.9 % of the tensor cores' measured peak."), std::string::npos) << r.words;
+  EXPECT_GT(r.y_max, 100);
+  m.peaks.tensor_gflops = 600000;
+  EXPECT_NE(roofline(rows, "flash_tf32x3").words.find("18.5 % of the tensor cores'"), std::string::npos);
 }
 
 TEST(ProfileRoofline, WithoutATimeThereIsNoDotAndAReason) {
