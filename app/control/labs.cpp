@@ -14,8 +14,8 @@
 #include "app/state/apply.h"
 #include "kernels/base/files.h"
 #include "kernels/base/folders.h"
-#include "kernels/experiments/experiments.h"
 #include "kernels/gpu/compile/sources.h"
+#include "kernels/lab/experiments.h"
 #include "kernels/own_kernels.h"
 #include "viz/profile/lab.h"
 

@@ -13,7 +13,7 @@
 
 #include "app/shell/fuzzy.h"
 #include "app/shell/shortcuts.h"
-#include "kernels/experiments/experiments.h"
+#include "kernels/lab/experiments.h"
 #include "kernels/ladder.h"
 #include "kernels/model/inputs.h"
 #include "kernels/museum/museum.h"

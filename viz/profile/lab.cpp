@@ -7,7 +7,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "kernels/experiments/experiments.h"
+#include "kernels/lab/experiments.h"
 #include "kernels/own_kernels.h"
 #include "profiling/figures/metrics.h"
 #include "profiling/sweep/sweep.h"
@@ -120,7 +120,8 @@ std::string limit_words(const LabView& lab, const Measurement& m) {
   const Figure& registers = figure(m, "registers_count");
   if (limit == 0 || !registers.available() || registers.value <= limit) return {};
   return fmt::format(
-      "{:.0f} registers in spite of -maxrregcount={}: __launch_bounds__ in the text comes before it. Give it more blocks "
+      "{:.0f} registers in spite of -maxrregcount={}: __launch_bounds__ in the text comes before it. Give it more "
+      "blocks "
       "there, or take it out.",
       registers.value, limit);
 }

@@ -139,8 +139,10 @@ float draw_actions(const LabScene& scene, const LabView& lab, ImVec2 at, float r
   };
   const bool there = scene.empty.empty();
   std::vector<Action> actions{
-      {"Revert", "The original text and options; Ctrl Z in the text goes back step by step", scene.changed, RevertLab{}},
-      {"Keep in Bench", "As a kernel of your own, with its name and hash; sessions hold its text", scene.changed, KeepLab{}},
+      {"Revert", "The original text and options; Ctrl Z in the text goes back step by step", scene.changed,
+       RevertLab{}},
+      {"Keep in Bench", "As a kernel of your own, with its name and hash; sessions hold its text", scene.changed,
+       KeepLab{}},
       {"Save as .cu", "A file that opens as this very kernel", there, SaveLab{}}};
   if (lab.draft) {
     actions.push_back({"Take the draft up", "What was typed here before", true, AnswerDraft{true}});

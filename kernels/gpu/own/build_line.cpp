@@ -52,7 +52,7 @@ std::vector<std::string> flags_of(const BuildChoices& build) {
 
 std::string words_of(const BuildChoices& build) {
   std::string words;
-  for (const std::string& flag : flags_of(build)) words += (words.empty() ? "" : " ") + flag.substr(1);
+  for (const std::string& flag : flags_of(build)) words += (words.empty() ? "" : " ") + flag.substr(2);
   return words;
 }
 

@@ -28,7 +28,7 @@ struct BuildChoices {
 Result<void> check_build(const BuildChoices& build);
 // As NVRTC takes them.
 std::vector<std::string> flags_of(const BuildChoices& build);
-// "-maxrregcount=64 -use_fast_math": rows, files and the window say it so; empty where nothing was chosen.
+// "maxrregcount=64 use_fast_math": rows, files and the window say it so; empty where nothing was chosen.
 std::string words_of(const BuildChoices& build);
 
 struct BuildLine {

@@ -43,7 +43,7 @@ Result<std::shared_ptr<const OwnKernel>> own_kernel_from(std::string_view file, 
 Result<std::shared_ptr<const OwnKernel>> edit_of(const KernelRow& row, std::string text, const BuildChoices& build);
 // The file that opens as this very kernel.
 std::string file_text(const OwnKernel& kernel);
-// What its rows say of how it was built: "-maxrregcount=64"; empty = as all are.
+// What its rows say of how it was built: "maxrregcount=64"; empty = as all are.
 std::string build_words(const KernelRow& row);
 Result<std::shared_ptr<const OwnKernel>> read_own_kernel(const std::filesystem::path& file);
 

@@ -116,7 +116,7 @@ TEST_F(LabsTest, AnEditIsBuiltInTheWorkerBesideTheOriginal) {
   const Measurement& m = *lab.built()->row;
   EXPECT_EQ(lab.built()->name, m.key.kernel);
   EXPECT_EQ(gpu::own_stem(m.key.kernel), "flash_simt");
-  EXPECT_EQ(m.compiled_with, "-maxrregcount=64");
+  EXPECT_EQ(m.compiled_with, "maxrregcount=64");
   EXPECT_DOUBLE_EQ(figure(m, "registers_count").value, 64) << m.reason;
   ASSERT_NE(lab.before, nullptr);
   EXPECT_EQ(lab.before->key.kernel, "flash_simt");

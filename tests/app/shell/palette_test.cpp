@@ -80,8 +80,9 @@ TEST_F(PaletteTest, EveryCommandIsThereUnlessItNeedsMoreThanAName) {
   for (const char* name :
        {typeid(Select).name(), typeid(GoToEvent).name(), typeid(SetInputFiles).name(), typeid(SaveSteps).name(),
         typeid(RenameRun).name(), typeid(SaveSessionAs).name(), typeid(CopyText).name(), typeid(ListKernel).name(),
-        typeid(SampleRow).name(), typeid(ChooseAnswer).name(), typeid(CheckAnswer).name(), typeid(TakeOwnKernels).name(),
-        typeid(AnswerOffer).name(), typeid(EditLab).name(), typeid(TakeTry).name(), typeid(AnswerDraft).name()})
+        typeid(SampleRow).name(), typeid(ChooseAnswer).name(), typeid(CheckAnswer).name(),
+        typeid(TakeOwnKernels).name(), typeid(AnswerOffer).name(), typeid(EditLab).name(), typeid(TakeTry).name(),
+        typeid(AnswerDraft).name()})
     EXPECT_EQ(wanted.erase(name), 1U) << name;
   std::set<std::string> popups;
   for (const PaletteEntry& e : entries()) {

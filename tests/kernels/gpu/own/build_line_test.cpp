@@ -42,7 +42,7 @@ TEST(BuildLine, WhatItDoesNotKnowIsRefusedWithItsLine) {
 
 TEST(BuildLine, FlagsAreThoseOfTheCompiler) {
   EXPECT_TRUE(flags_of({}).empty());
-  EXPECT_EQ(words_of({64, true}), "-maxrregcount=64 -use_fast_math");
+  EXPECT_EQ(words_of({64, true}), "maxrregcount=64 use_fast_math");
   EXPECT_EQ(flags_of({64, true}).front(), "--maxrregcount=64");
   EXPECT_FALSE(check_build({15, false}));
   EXPECT_FALSE(check_build({256, false}));

@@ -64,7 +64,7 @@ TEST(EditedRung, HasTheShippedHashUntilTheTextOrAnOptionIsAnother) {
   for (const auto& [a, b] : {std::pair{same, other}, {same, fast}, {same, few}, {fast, few}})
     EXPECT_NE(a->name, b->name);
   EXPECT_EQ(own_stem(other->name), "flash_simt");
-  EXPECT_EQ(build_words(*few), "-maxrregcount=64");
+  EXPECT_EQ(build_words(*few), "maxrregcount=64");
   EXPECT_EQ(build_words(rung("flash_simt")), "");
   EXPECT_EQ(few->cu.flags, std::vector<std::string>{"--maxrregcount=64"});
 }

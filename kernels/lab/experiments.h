@@ -28,7 +28,7 @@ std::span<const Experiment> experiments();
 Result<const Experiment*> find_experiment(std::string_view id);
 
 // In the order in which they are applied; empty where the options alone are changed. Made by CMake from
-// kernels/experiments/patches.
+// kernels/lab/patches.
 std::span<const Patch> experiment_patches();
 std::vector<const Patch*> patches_of(const Experiment& experiment);
 // The rung's text with all of its patches.

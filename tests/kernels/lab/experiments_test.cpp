@@ -1,5 +1,5 @@
 // Every prepared experiment fits the source as it ships, changes it, and compiles for every architecture of its rung.
-#include "kernels/experiments/experiments.h"
+#include "kernels/lab/experiments.h"
 
 #include <set>
 #include <string>

@@ -1,4 +1,4 @@
-#include "kernels/experiments/experiments.h"
+#include "kernels/lab/experiments.h"
 
 #include <algorithm>
 #include <array>
