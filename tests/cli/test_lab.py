@@ -1,5 +1,5 @@
-"""The lab without a window, from outside: its experiments as files that open as kernels, options of the compiler in hash
-and rows, mistakes as one line, the compiler's marks. What a GPU says is tried by tests/gpu/experiments.sh.
+"""The lab without a window, from outside: its experiments as files that open as kernels, options of the compiler in
+hash and rows, mistakes as one line, the compiler's marks. What a GPU says is tried by tests/gpu/experiments.sh.
 """
 
 import csv
@@ -47,7 +47,8 @@ def compiled(folder):
     (folder / "typo.cu").write_text(typo, encoding="utf-8")
     line = typo.split("expg")[0].count("\n")  # the build line is no part of the text
     done = run("lab", folder / "typo.cu", *TINY)
-    report.check(done.returncode == 1 and f'It does not compile: line {line}: identifier "expg" is undefined' in done.stdout,
+    words = f'It does not compile: line {line}: identifier "expg" is undefined'
+    report.check(done.returncode == 1 and words in done.stdout,
                  f"a typing mistake: exit {done.returncode}: {done.stdout}{done.stderr}")
 
 

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# The lab on a machine with an NVIDIA GPU: each prepared experiment is right and timed; a text that does not compile, one
-# that is wrong, one astray, one without an end and one that asks for too much are told in a line each, and the next
-# answer is right.
+# The lab on a machine with an NVIDIA GPU: each prepared experiment is right and timed; a text that does not compile,
+# one that is wrong, one astray, one without an end and one that asks for too much are told in a line each, and the
+# next answer is right.
 #   OUT=reports bash tests/gpu/experiments.sh path/to/attnscope
 # Each try's words are left in OUT. Takes two minutes. Exit code 1 if one went otherwise, 77 where there is no GPU.
 set -uo pipefail
@@ -37,11 +37,14 @@ broken() {
   try "$1" "$4" "$5" "$out/$1.cu"
 }
 broken typo 'kAt.v_columns + at.tx' 'kAt.v_column + at.tx' 1 'It does not compile: line'
-broken wrong 's[i][j] = exp2_fast(s[i][j] - shift)' 's[i][j] = exp2_fast(s[i][j] - 0.99f * shift)' 1 'The answer is wrong.'
+broken wrong 'exp2_fast(s[i][j] - shift)' 'exp2_fast(s[i][j] - 0.99f * shift)' 1 'The answer is wrong.'
 broken astray 'static_cast<float*>(a.out) + row' 'static_cast<float*>(a.out) + (int64{1} << 42) + row' 1 'illegal'
-broken endless '  store(a, head, r0' $'  volatile int turns = 1;\n  while (turns > 0) turns = 1;\n  store(a, head, r0' 1 'no answer within'
+broken endless '  store(a, head, r0' $'  volatile int n = 1;\n  while (n > 0) n = 1;\n  store(a, head, r0' 1 'no answer within'
 broken greedy 'extern __shared__ __align__(16) float shared[];' \
-  $'extern __shared__ __align__(16) float shared[];\n  __shared__ float more[40000];\n  more[threadIdx.x] = a.scale;\n  if (a.scale < -1e30f) a.lse[0] = more[threadIdx.x ^ 1];' \
+  $'extern __shared__ __align__(16) float shared[];
+  __shared__ float more[40000];
+  more[threadIdx.x] = a.scale;
+  if (a.scale < -1e30f) a.lse[0] = more[threadIdx.x ^ 1];' \
   1 'shared memory'
 try right_again 0 "Right: the largest error" flash_simt
 exit "$failed"
