@@ -39,7 +39,8 @@ broken() {
 broken typo 'kAt.v_columns + at.tx' 'kAt.v_column + at.tx' 1 'It does not compile: line'
 broken wrong 'exp2_fast(s[i][j] - shift)' 'exp2_fast(s[i][j] - 0.99f * shift)' 1 'The answer is wrong.'
 broken astray 'static_cast<float*>(a.out) + row' 'static_cast<float*>(a.out) + (int64{1} << 42) + row' 1 'illegal'
-broken endless '  store(a, head, r0' $'  volatile int n = 1;\n  while (n > 0) n = 1;\n  store(a, head, r0' 1 'no answer within'
+broken endless '  store(a, head, r0' $'  volatile int n = 1;\n  while (n > 0) n = 1;\n  store(a, head, r0' \
+  1 'no answer within'
 broken greedy 'extern __shared__ __align__(16) float shared[];' \
   $'extern __shared__ __align__(16) float shared[];
   __shared__ float more[40000];
