@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
+#include <cmath>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -78,6 +79,8 @@ std::string ratio_words(const Measurement& now, const Measurement* before) {
   const std::string both = fmt::format("{} against {}", time_words(a.median), time_words(b.median));
   if (!apart) return fmt::format("As fast as the original: {}, within the noise.", both);
   const double ratio = b.median / a.median;
+  constexpr double kAlike = 0.01;  // the two are measured a moment apart, and clocks drift
+  if (std::abs(ratio - 1) < kAlike) return fmt::format("As fast as the original within 1 %: {}.", both);
   return ratio >= 1 ? fmt::format("{} times as fast as the original: {}.", times_text(ratio), both)
                     : fmt::format("It takes {} times as long as the original: {}.", times_text(1 / ratio), both);
 }
@@ -178,11 +181,14 @@ LabTryRow try_row(const LabView& lab, std::size_t n) {
   const Figure &registers = figure(m, "registers_count"), &spills = figure(m, "spill_bytes");
   if (registers.available()) row.registers = fmt::format("{:.0f}", registers.value);
   if (spills.available()) row.spills = fmt::format("{:.0f}", spills.value);
-  row.good = m.state == RowState::done ? m.verdict && outcome_of(*m.verdict) == Outcome::pass : registers.available();
-  row.outcome = m.state == RowState::done ? std::string(m.verdict ? name_of(outcome_of(*m.verdict)) : "not checked")
-                : registers.available()   ? "compiled"
-                : m.reason.find("does not compile") != std::string::npos ? "does not compile"
-                                                                         : std::string(name_of(m.state));
+  const bool done = m.state == RowState::done, compiled = m.state == RowState::refused && registers.available();
+  row.good = done ? m.verdict && outcome_of(*m.verdict) == Outcome::pass : compiled;
+  if (done)
+    row.outcome = m.verdict ? name_of(outcome_of(*m.verdict)) : "not checked";
+  else if (compiled)
+    row.outcome = "compiled";
+  else
+    row.outcome = m.reason.find("does not compile") != std::string::npos ? "does not compile" : name_of(m.state);
   row.tip = (t.name.empty() ? std::string("no kernel") : t.name) + "\n" + row.what +
             (m.reason.empty() ? "" : "\n" + first_line(m.reason)) + "\nA click puts it into the editor.";
   return row;
