@@ -64,6 +64,7 @@ std::shared_ptr<GpuBench> bench_without_gpu() {
 class LabWindowTest : public ::testing::Test {
  protected:
   void open(int width = 1440, int height = 900, float scale = 1) {
+    window.reset();  // one at a time
     window = std::make_unique<TestWindow>(width, height, "", false, KernelLister(), bench_without_gpu());
     window->controller().update({ChooseWorkspace{Workspace::profile}, SetScale{scale},
                                  ChooseProfilePage{ProfilePage::lab}, ChooseKernel{"flash_simt"}});
