@@ -85,9 +85,10 @@ Result<void> take_kernel(const LabArguments& a, Subject& s) {
   if (!named) return tl::unexpected(named.error());
   s.named = *std::move(named);
   const KernelRow* row = s.named.rows.front();
+  s.original = row;
+  if (row->processor != Processor::gpu) return ok();  // refused in words by who asked
   const auto source = gpu::source_of(*row, gpu::edited_kernels_folder());
   if (!source) return tl::unexpected(source.error());
-  s.original = row;
   s.lab.original.text = s.lab.now.text = source->text;
   if (s.named.own.empty()) return ok();
   const gpu::OwnKernel& own = *s.named.own.front();

@@ -59,7 +59,7 @@ def built_otherwise(folder):
                  f"fast math is no other kernel: {fast[0]}")
     done = run("bench", "--kernels", "naive", "--values", "16", "--d", "16", "--maxrregcount", "64", "--fast-math",
                "--csv", folder / "b.csv", cwd=folder)
-    report.check(done.returncode in (0, 1), f"bench: exit {done.returncode}: {done.stderr}")  # 1: no GPU to time it on
+    report.check(done.returncode in (0, 3), f"bench: exit {done.returncode}: {done.stderr}")  # 3: no GPU to time it on
     rows = list(csv.DictReader((folder / "b.csv").read_text(encoding="utf-8").splitlines()))
     report.check(len(rows) == 1 and rows[0]["compiled_with"] == "maxrregcount=64 use_fast_math", f"rows: {rows}")
     one_line("cpu", run("bench", "--kernels", "cpu_flash", "--values", "16", "--fast-math"), 2, "runs on the CPU")
