@@ -136,6 +136,8 @@ struct Measurement {
   // Where Br, Bc, threads and stages in key.options came from: "default" (what ships), "tuned" (`attnscope tune` kept
   // them), "asked" (somebody named them). Empty: the kernel has no tile, or an older file.
   std::string tile_from;
+  std::string compiled_with;                     // options beside the usual: "maxrregcount=64"; empty = none
+  std::vector<std::string> warnings;             // of the compiler, as it says them
   std::optional<PeerFacts> peer;                 // none: a kernel of ours
   std::shared_ptr<const KernelSamples> samples;  // null: there are none
   std::string no_samples;                        // why not, where they were asked for

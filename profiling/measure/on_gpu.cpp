@@ -119,6 +119,7 @@ Result<void> PointOnGpu::plan() {
   plan_ = std::move(*plan);
   m_.key.options = plan_.options;
   m_.launches = plan_.launches;
+  m_.compiled_with = gpu::build_words(**row);
   m_.workspace_bytes = plan_.workspace_bytes;
   if (const auto source = gpu::source_of(**row, tools_.edited_kernels)) {
     m_.key.source_hash = source->hash;
@@ -149,6 +150,7 @@ void PointOnGpu::compiled_figures() {
   const auto entries = gpu::report_entries((*loaded)->compiled, plan_, device_);
   if (!entries) return put_no_compiled_figures(m_, entries.error().message);
   put_compiled_figures(m_, *entries);
+  m_.warnings = (*loaded)->compiled.warnings;
 }
 
 Result<void> PointOnGpu::verify(gpu::DeviceRun& run, const Inputs& inputs) {

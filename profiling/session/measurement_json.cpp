@@ -28,6 +28,7 @@ constexpr std::size_t kMaxSamples = 1 << 20;
 constexpr std::size_t kMaxLaunches = 1024;
 constexpr std::size_t kMaxStages = 64;
 constexpr std::size_t kMaxBeside = 1024;
+constexpr std::size_t kMaxWarnings = 256;
 
 constexpr std::size_t kMaxText = 64 << 10;
 
@@ -444,6 +445,8 @@ json measurement_to_json(const Measurement& m, bool with_samples) {
             {"yardsticks", peaks_to_json(m.peaks)}};
   if (!m.key.device_uuid.empty()) j["device_uuid"] = m.key.device_uuid;
   if (!m.tile_from.empty()) j["tile_from"] = m.tile_from;
+  if (!m.compiled_with.empty()) j["compiled_with"] = m.compiled_with;
+  if (!m.warnings.empty()) j["warnings"] = m.warnings;
   if (m.peer) j["peer"] = peer_to_json(*m.peer);
   if (!m.stages.empty()) {
     j["begun_unix_us"] = m.begun_unix_us;
@@ -467,6 +470,8 @@ Result<Measurement> measurement_from_json(const json& j, const std::string& wher
   m.key.device = fields.text("device");
   if (fields.has("device_uuid")) m.key.device_uuid = fields.text("device_uuid");
   if (fields.has("tile_from")) m.tile_from = fields.text("tile_from");
+  if (fields.has("compiled_with")) m.compiled_with = fields.text("compiled_with");
+  if (fields.has("warnings")) m.warnings = fields.texts("warnings", kMaxWarnings);
   m.processor = named(fields, "place", processor_from_name);
   m.state = named(fields, "state", row_state_from_name);
   m.reason = fields.text("reason", kMaxText);

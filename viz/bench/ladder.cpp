@@ -274,7 +274,7 @@ std::string note_of(const LadderScene& scene, const Rows& rows, const BenchSlice
 }  // namespace
 
 bool is_not_ours(const Measurement& m) {
-  return !find_kernel(m.key.kernel);
+  return gpu::own_stem(m.key.kernel).empty() && !find_kernel(m.key.kernel);
 }
 
 const Measurement* ladder_reference(std::span<const Measurement* const> rows) {

@@ -5,8 +5,8 @@
 
 #include "kernels/cpu/device.h"
 #include "kernels/gpu/rungs/rows.h"
-#include "kernels/ladder.h"
 #include "kernels/model/kernel.h"
+#include "kernels/own_kernels.h"
 #include "profiling/figures/metrics.h"
 
 namespace attn {
@@ -55,7 +55,7 @@ std::vector<Measurement> planned_rows(const SweepSpec& sweep) {
   const auto gpu = gpu::device_for(sweep.arch);  // the plan hangs on the architecture alone
   for (const std::int64_t value : sweep.values) {
     for (const std::string& id : sweep.kernels) {
-      const auto row = find_kernel(id);
+      const auto row = find_kernel(id, sweep.own);
       if (row && (*row)->processor == Processor::cpu) rows.push_back(planned_row(**row, sweep, value, cpu));
       if (row && (*row)->processor == Processor::gpu && gpu) rows.push_back(planned_row(**row, sweep, value, *gpu));
     }

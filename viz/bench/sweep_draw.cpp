@@ -70,6 +70,10 @@ void kernel_list(const SweepSpec& sweep, Commands& commands) {
     for (const KernelRow* row : kernels_on(processor)) kernel_line(*row, sweep, commands);
     ImGui::Spacing();
   }
+  if (sweep.own.empty()) return;
+  heading("Of your own");
+  for (const auto& kernel : sweep.own) kernel_line(*kernel, sweep, commands);
+  ImGui::Spacing();
 }
 
 void text_field(const SweepFieldText& field, const SweepSpec& sweep, BenchCache& cache, Commands& commands) {

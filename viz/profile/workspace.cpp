@@ -14,6 +14,7 @@
 #include "viz/profile/bytes_draw.h"
 #include "viz/profile/cache.h"
 #include "viz/profile/heartbeat_draw.h"
+#include "viz/profile/lab_draw.h"
 #include "viz/profile/mosaic_draw.h"
 #include "viz/profile/occupancy_draw.h"
 #include "viz/profile/panel_draw.h"
@@ -59,6 +60,8 @@ float draw_strip_buttons(const ProfileScene& scene, ProfilePage page, ImVec2 rig
   }
   const bool heartbeat = page == ProfilePage::heartbeat;
   const char* take = heartbeat ? "Listen to it" : "Sample it";
+  buttons.push_back({"Lab", "Change the kernel's text and see what becomes of it", page == ProfilePage::lab,
+                     ChooseProfilePage{ProfilePage::lab}});
   if (scene.sample) {
     SampleRow row = *scene.sample;
     row.heartbeat = heartbeat;
@@ -216,6 +219,10 @@ void draw_profile(const State& state, const Model& model, ProfileHeld& held, Com
   const ProfileScene& scene = cache.scene;
   const ProfileView& view = state.view.profile;
   const ImVec2 size = ImGui::GetContentRegionAvail();
+  if (view.page == ProfilePage::lab) {
+    refresh_lab(cache, model);
+    return draw_lab(cache.lab, model.lab, scene.empty.empty(), cache.lab_held, size, commands);
+  }
   const float gutter = s.px(kGutter), logical = size.x / s.scale;
   const bool with_panel = scene.empty.empty();
   const bool stacked = logical < kStacked;
