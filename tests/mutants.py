@@ -30,6 +30,7 @@ CSV = ("test_profiling", "Csv*")
 HISTORY = ("test_app", "History*")
 TUNE = ("test_profiling", "Tune*:Tile*:JudgeTurns*")
 SESSIONS = ("test_profiling", "SessionFile*")
+SCORES = ("test_kernels", "CpuScores*:ScoreReference*:Softcap*:Alibi*:Tanh*")
 
 # (folder in which the text stands once, text, instead, who must notice)
 MUTANTS = (
@@ -49,6 +50,11 @@ MUTANTS = (
     ("kernels/judge", "rows.push_back((n + 1) * kEdge);", "", KERNELS),
     ("kernels/judge", "out.lse.shape() != lse_shape ||", "", KERNELS),
     ("kernels/judge", "out.shape() == shape && ", "", KERNELS),
+    # softcap and ALiBi
+    ("kernels/arithmetic", "row[n] = c * tanh_f32(row[n] * inverse);", "row[n] = c * tanh_f32(row[n]);", SCORES),
+    ("kernels/arithmetic", "std::abs(own - at.c0 - c)", "std::abs(own - c)", SCORES),
+    ("kernels/arithmetic", "if (!(size >= kTanhBend))", "if (!(size >= 1.0F))", SCORES),
+    ("kernels/model", "each_batch ? b * Hq + h : h", "h", SCORES),
     # predicted bytes
     ("kernels/model", "const bool again = order == Order::naive && i > 0;", "const bool again = false;", KERNELS),
     ("kernels/model", "at(t.read, TrafficPart::stats) = 2 * size.stat;",

@@ -21,11 +21,12 @@
 namespace attn::cli {
 namespace {
 
+constexpr double kCap = 30;
 constexpr std::int64_t kLength = 4096;  // of the problem that is planned for; it changes no figure
 
 struct InspectArguments {
   std::string kernels, archs, head_dims = "64", dtype;
-  bool causal = false, bias = false, as_json = false, no_cache = false;
+  bool causal = false, bias = false, softcap = false, alibi = false, as_json = false, no_cache = false;
   OptionArguments options;
   BuildArguments build;
 };
@@ -97,6 +98,8 @@ Result<std::vector<InspectPoint>> points_of(const InspectArguments& a, const Nam
         at.problem.dtype = named.value_or(row->dtypes.front());
         at.problem.mask.causal = a.causal;
         if (a.bias) at.problem.bias_shape = {1, 1, kLength, kLength};
+        if (a.softcap) at.problem.softcap = kCap;
+        if (a.alibi) at.problem.alibi.emplace();
         if (auto good = validate(at.problem); !good) return tl::unexpected(good.error());
         points.push_back(std::move(at));
       }
@@ -163,6 +166,8 @@ Command add_inspect(Parser program) {
       ->type_name("DTYPE");
   parser.add_flag("--causal", a->causal, "With a mask");
   parser.add_flag("--bias", a->bias, "With a bias");
+  parser.add_flag("--softcap", a->softcap, "With a softcap; its number changes no code");
+  parser.add_flag("--alibi", a->alibi, "With ALiBi slopes");
   a->options.add_to(parser, false);
   a->build.add_to(parser);
   parser.add_flag("--json", a->as_json, "As JSON");

@@ -12,6 +12,7 @@
 #include "app/cli/text.h"
 #include "app/state/apply.h"
 #include "app/state/string.h"
+#include "kernels/formats/npy.h"
 #include "kernels/ladder.h"
 #include "kernels/model/kernel.h"
 #include "kernels/museum/museum.h"
@@ -158,6 +159,36 @@ Result<void> OptionArguments::check_read_by(std::span<const KernelRow* const> ro
   return ok();
 }
 
+void ScoreArguments::add_to(Parser parser) {
+  parser.add_option("--softcap", softcap, "Scores become C tanh(S / C), after the scale, before bias and mask")
+      ->type_name("C");
+  parser.add_flag("--alibi", alibi,
+                  "ALiBi: slope x distance of query and key is taken from each score; slope 2^(-8(h+1)/H)");
+  parser.add_option("--slopes", slopes, "ALiBi with slopes of your own: [H] or [B,H]")->type_name("FILE.npy");
+}
+
+Result<void> ScoreArguments::apply_to(Problem& p) const {
+  if (softcap) p.softcap = *softcap;
+  if (alibi) p.alibi.emplace();
+  if (slopes.empty()) return ok();
+  if (alibi) return bad_input("--alibi has the usual slopes and --slopes your own; give one of them.");
+  auto file = NpyFile::open(slopes);
+  if (!file) return bad_input(file.error().message);
+  const std::vector<std::int64_t>& shape = file->header().shape;
+  const bool fits = shape == std::vector{p.Hq} || shape == std::vector{p.B, p.Hq};
+  if (!fits) {
+    return bad_input(fmt::format("{} has shape [{}]; slopes are [{}] ([Hq]) or [{}, {}] ([B, Hq]).", slopes,
+                                 fmt::join(shape, ", "), p.Hq, p.B, p.Hq));
+  }
+  constexpr std::uint64_t kMaxBytes = 1 << 26;
+  const auto array = file->read(kMaxBytes, DType::f32);
+  if (!array) return bad_input(array.error().message);
+  std::vector<float> values(static_cast<std::size_t>(array->size()));
+  array->read(0, array->size(), values.data());
+  p.alibi = kept_slopes(std::move(values), p.Hq);
+  return ok();
+}
+
 void ProblemArguments::add_to(Parser parser, const std::string& scale_option) {
   parser.add_option("--b", B, "Batch")->type_name("N");
   parser.add_option("--hq", Hq, "Query heads")->type_name("N");
@@ -170,6 +201,7 @@ void ProblemArguments::add_to(Parser parser, const std::string& scale_option) {
   parser.add_option(scale_option, scale, "Factor of QK^T; left out: 1/sqrt(D)")->type_name("X");
   parser.add_option("--bias-shape", bias_shape, "Add a bias (ALiBi) of this shape: 1 or B, 1 or Hq, 1 or Lq, 1 or Lk")
       ->type_name("B,H,L,L");
+  scores.add_to(parser);
   mask.add_to(parser);
 }
 
@@ -194,6 +226,7 @@ Result<void> ProblemArguments::apply_to(Problem& p) const {
     if (!shape) return tl::unexpected(shape.error());
     p.bias_shape = *std::move(shape);
   }
+  if (auto r = scores.apply_to(p); !r) return r;
   if (auto r = mask.apply_to(p.mask); !r) return r;
   return validate(p);
 }

@@ -40,11 +40,23 @@ struct OptionArguments {
   Result<void> check_read_by(std::span<const KernelRow* const> rows) const;
 };
 
+// What changes scores without an array of their shape.
+struct ScoreArguments {
+  std::optional<double> softcap;
+  bool alibi = false;
+  std::string slopes;  // FILE.npy
+
+  void add_to(Parser parser);
+  // H and B of the problem are set.
+  Result<void> apply_to(Problem& problem) const;
+};
+
 struct ProblemArguments {
   std::optional<std::int64_t> B, Hq, Hkv, Lq, Lk, D, Dv;
   std::string dtype, bias_shape;
   std::optional<double> scale;
   MaskArguments mask;
+  ScoreArguments scores;
 
   // `scale_option`: "--scale", or another name where that is the size of the picture.
   void add_to(Parser parser, const std::string& scale_option);

@@ -25,6 +25,7 @@ struct RunArguments {
   std::optional<double> scale;
   double time_limit = 0;
   MaskArguments mask;
+  ScoreArguments scores;
   OptionArguments options;
 };
 
@@ -45,6 +46,7 @@ Result<FileInputs> read_inputs(const RunArguments& a, std::uint64_t memory_limit
   auto in = inputs_from_files(a.q, a.k, a.v, bias, dtype, memory_limit);
   if (!in) return tl::unexpected(as_bad_input(in.error()));
   in->problem.scale = a.scale;
+  if (auto r = a.scores.apply_to(in->problem); !r) return tl::unexpected(r.error());
   if (auto r = a.mask.apply_to(in->problem.mask); !r) return tl::unexpected(r.error());
   if (auto r = validate(in->problem); !r) return tl::unexpected(r.error());
   return in;
@@ -103,8 +105,9 @@ Result<int> run_kernel(const RunArguments& a, Stopper& stopper) {
     if (file.empty()) continue;
     if (auto r = check_writable(name, file); !r) return tl::unexpected(r.error());
   }
-  if (auto r = check_distinct({{"--q", a.q}, {"--k", a.k}, {"--v", a.v}, {"--bias", a.bias}},
-                              {{"--out", a.out}, {"--lse", a.lse}});
+  if (auto r =
+          check_distinct({{"--q", a.q}, {"--k", a.k}, {"--v", a.v}, {"--bias", a.bias}, {"--slopes", a.scores.slopes}},
+                         {{"--out", a.out}, {"--lse", a.lse}});
       !r) {
     return tl::unexpected(r.error());
   }
@@ -134,6 +137,7 @@ Command add_run(Parser program) {
   parser.add_option("--v", a->v, "Values")->required()->type_name("FILE.npy");
   parser.add_option("--bias", a->bias, "Added after the scale, broadcast to [B,Hq,Lq,Lk]; -inf masks")
       ->type_name("FILE.npy");
+  a->scores.add_to(parser);
   a->mask.add_to(parser);
   parser.add_option("--scale", a->scale, "Factor of QK^T; left out: 1/sqrt(D)")->type_name("X");
   parser.add_option("--dtype", a->dtype, "f32, f16 or bf16; left out: that of q")->type_name("DTYPE");

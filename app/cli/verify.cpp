@@ -38,7 +38,7 @@ struct VerifyArguments {
   std::vector<std::string> files;
   std::string kernels = "all", dtypes = "all", rows = "sampled", memory_limit, device;
   bool all_shapes = false;
-  bool repeat_list = false;
+  bool repeat_list = false, score_list = false;
   bool traced = false;
   std::int64_t random = 0;
   std::uint64_t seed = 1;
@@ -331,6 +331,7 @@ Result<std::pair<std::size_t, std::size_t>> part_of(const std::string& text) {
 
 std::vector<CheckCase> list_of(const VerifyArguments& a, DType t) {
   if (a.random > 0) return random_cases(t, a.random, a.seed);
+  if (a.score_list) return score_cases(t);
   return a.repeat_list ? repeat_cases(t) : a.all_shapes ? all_cases(t) : paired_cases(t);
 }
 
@@ -435,6 +436,7 @@ Command add_verify(Parser program) {
   parser.add_option("--verify", a->rows, "Rows that are looked at where there are many: sampled or full")
       ->type_name("WHICH");
   parser.add_flag("--repeat-list", a->repeat_list, "The six shapes for many repeats, not the paired list");
+  parser.add_flag("--scores", a->score_list, "Softcap and ALiBi with every mask, not the paired list");
   parser.add_option("--random", a->random, "So many random problems up to 513, not the paired list")->type_name("N");
   parser.add_option("--seed", a->seed, "Of the random problems")->type_name("N");
   parser.add_option("--part", a->part, "2/4: every fourth case from the second on")->type_name("N/OF");

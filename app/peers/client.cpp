@@ -10,6 +10,7 @@
 
 #include "kernels/formats/container.h"
 #include "kernels/formats/json_fields.h"
+#include "kernels/model/problem_json.h"
 
 namespace attn {
 namespace {
@@ -21,20 +22,23 @@ constexpr std::size_t kMaxWords = 2000;  // of a reason
 constexpr std::size_t kMaxTimes = 1 << 20;
 
 json problem_for_peer(const Problem& p) {
-  return {{"B", p.B},
-          {"Hq", p.Hq},
-          {"Hkv", p.Hkv},
-          {"Lq", p.Lq},
-          {"Lk", p.Lk},
-          {"D", p.D},
-          {"Dv", p.Dv},
-          {"dtype", name_of(p.dtype)},
-          {"scale", p.effective_scale()},
-          {"causal", p.mask.causal},
-          {"window_left", p.mask.window_left},
-          {"window_right", p.mask.window_right},
-          {"key_lengths", p.mask.key_lengths},
-          {"bias", p.bias_shape}};
+  json j{{"B", p.B},
+         {"Hq", p.Hq},
+         {"Hkv", p.Hkv},
+         {"Lq", p.Lq},
+         {"Lk", p.Lk},
+         {"D", p.D},
+         {"Dv", p.Dv},
+         {"dtype", name_of(p.dtype)},
+         {"scale", p.effective_scale()},
+         {"causal", p.mask.causal},
+         {"window_left", p.mask.window_left},
+         {"window_right", p.mask.window_right},
+         {"key_lengths", p.mask.key_lengths},
+         {"bias", p.bias_shape}};
+  if (p.softcap) j["softcap"] = *p.softcap;
+  if (p.alibi) j["slopes"] = problem_to_json(p)["alibi"];
+  return j;
 }
 
 // Words of a stranger, for one line of a table.

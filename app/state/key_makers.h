@@ -136,6 +136,45 @@ void add_mask_keys(std::vector<StateKey>& keys, const std::string& prefix, Of of
                   }});
 }
 
+// Softcap and ALiBi; H is read before, since a list of the usual slopes is kept as `usual`.
+template <class Of>
+void add_score_keys(std::vector<StateKey>& keys, const std::string& prefix, Of of) {
+  keys.push_back({prefix + "softcap",
+                  [of](const State& s) {
+                    const auto& softcap = of(s).softcap;
+                    return softcap ? fmt::format("{}", *softcap) : std::string("none");
+                  },
+                  [of](State& s, std::string_view text) -> Result<void> {
+                    of(s).softcap.reset();
+                    if (text == "none") return ok();
+                    const auto value = number(text, true);
+                    if (!value) return tl::unexpected(value.error());
+                    of(s).softcap = *value;
+                    return ok();
+                  }});
+  keys.push_back({prefix + "alibi",
+                  [of](const State& s) {
+                    const auto& alibi = of(s).alibi;
+                    if (!alibi) return std::string("none");
+                    return alibi->empty() ? std::string("usual") : fmt::format("{}", fmt::join(*alibi, "/"));
+                  },
+                  [of](State& s, std::string_view text) -> Result<void> {
+                    of(s).alibi.reset();
+                    if (text == "none") return ok();
+                    std::vector<float> slopes;
+                    for (bool more = text != "usual"; more;) {
+                      const std::size_t end = std::min(text.find('/'), text.size());
+                      const auto value = number(text.substr(0, end), true);
+                      if (!value) return tl::unexpected(value.error());
+                      slopes.push_back(static_cast<float>(*value));
+                      more = end < text.size();
+                      text.remove_prefix(std::min(end + 1, text.size()));
+                    }
+                    of(s).alibi = kept_slopes(std::move(slopes), of(s).Hq);
+                    return ok();
+                  }});
+}
+
 template <class Of>
 void add_problem_keys(std::vector<StateKey>& keys, const std::string& prefix, Of of) {
   const auto extent = [of](std::int64_t Problem::*member) {
@@ -177,6 +216,7 @@ void add_problem_keys(std::vector<StateKey>& keys, const std::string& prefix, Of
                     of(s).bias_shape = std::move(*shape);
                     return ok();
                   }});
+  add_score_keys(keys, prefix, of);
 }
 
 template <class Of>

@@ -79,9 +79,9 @@ Result<std::filesystem::path> find_nvdisasm() {
               fmt::format("nvdisasm, which prints machine code, was not found{}. {}", looked, kMend));
 }
 
-Result<gpu::KernelListing> source_listing(const KernelRow& row, const std::string& arch,
+Result<gpu::KernelListing> source_listing(const KernelRow& row, const Problem& p, const std::string& arch,
                                           const std::filesystem::path& edited_kernels, const std::string& why) {
-  const auto source = gpu::source_of(row, edited_kernels);
+  const auto source = gpu::source_of(row, p, edited_kernels);
   if (!source) return tl::unexpected(source.error());
   return gpu::list_source(*source, row.id, arch, why);
 }
@@ -102,7 +102,9 @@ Result<gpu::KernelListing> list_row_here(const KernelRow& kernel, const gpu::Lis
   if (kernel.processor != Processor::gpu)
     return bad_input(fmt::format("{} runs on the CPU: it has no machine code of a GPU.", subject.kernel));
   const std::filesystem::path edited = gpu::edited_kernels_folder();
-  const auto only_source = [&](const Error& why) { return source_listing(kernel, subject.arch, edited, why.message); };
+  const auto only_source = [&](const Error& why) {
+    return source_listing(kernel, subject.problem, subject.arch, edited, why.message);
+  };
   const auto device = gpu::device_for(subject.arch);
   if (!device) return only_source(device.error());
   if (auto takes = kernel.supports(kernel, subject.problem, subject.options, *device); !takes)
@@ -118,7 +120,7 @@ Result<gpu::KernelListing> list_row_here(const KernelRow& kernel, const gpu::Lis
 Result<gpu::KernelListing> listing_of(gpu::CompileService& service, const Plan& plan, const std::string& arch,
                                       const std::filesystem::path& edited_kernels, const std::stop_token& stop) {
   const std::string_view id = plan.kernel->id;
-  auto source = gpu::source_of(*plan.kernel, edited_kernels);
+  auto source = gpu::source_of(*plan.kernel, plan.problem, edited_kernels);
   if (!source) return tl::unexpected(source.error());
   const gpu::CompileRequest request{*source, arch, gpu::defines_of(plan, gpu::may_be_aligned(plan.problem))};
   const auto compiled = service.compile(request);

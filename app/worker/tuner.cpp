@@ -59,7 +59,7 @@ Result<TunedOn> Tuner::place(const KernelRow& row, std::int32_t gpu, const std::
 }
 
 TunedKey Tuner::key_of(const KernelRow& row, const Problem& p, const TunedOn& on) const {
-  return tuned_key(row, p, on.device, source_hash_now(row), on.compiler);
+  return tuned_key(row, p, on.device, source_hash_now(row, p), on.compiler);
 }
 
 Result<TuneResult> Tuner::kept(const KernelRow& row, const Problem& p, const TunedOn& on) const {

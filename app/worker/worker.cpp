@@ -285,7 +285,7 @@ Result<void> Worker::run(const ReadRequest& read, std::span<const std::byte> ten
   GpuRunAnswer answer;
   answer.options = plan->options;
   answer.workspace_bytes = plan->workspace_bytes;
-  if (const auto source = gpu::source_of(*plan->kernel, parts_.edited_kernels)) {
+  if (const auto source = gpu::source_of(*plan->kernel, plan->problem, parts_.edited_kernels)) {
     answer.source = source->label(r.kernel);
     answer.source_hash = source->hash;
   }
@@ -330,7 +330,7 @@ Result<double> Worker::timed(gpu::DeviceRun& run, Outputs& out) {
 Result<void> Worker::record(const GpuRunRequest& r, std::span<const std::byte> tensors) {
   auto plan = plan_of(r);
   if (!plan) return tl::unexpected(plan.error());
-  const auto source = gpu::source_of(*plan->kernel, parts_.edited_kernels);
+  const auto source = gpu::source_of(*plan->kernel, plan->problem, parts_.edited_kernels);
   if (!source) return tl::unexpected(source.error());
   if (auto can = gpu::check_traceable(*plan, *source); !can) return can;
   const auto placed = gpu::split_tensors(r.problem, tensors);

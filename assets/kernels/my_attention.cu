@@ -3,7 +3,7 @@
 // attn:               "shared": "4 * Dv * (threads / 32)"}],
 // attn:  "dtypes": ["f32", "f16", "bf16"],
 // attn:  "D": {"min": 1, "max": 256}, "Dv": {"min": 1, "max": 256},
-// attn:  "masks": ["causal", "window", "key_lengths", "bias"], "grouped": true,
+// attn:  "masks": ["causal", "window", "key_lengths", "bias", "softcap", "alibi"], "grouped": true,
 // attn:  "options": {"threads": {"min": 32, "max": 1024, "step": 32, "default": 128}}}
 //
 // A kernel of your own: right, plain and slow. One warp has a row of Q and goes over its keys one after the other with

@@ -17,7 +17,7 @@ CPU: pause, the call between two readings of a steady clock.
 
 FILE.py has attention(q, k, v, scale, causal) with torch tensors [B, H, L, D] on the device (NumPy arrays where there is
 no torch) and returns O. Where the problem has them and the function names them, it gets window_left, window_right,
-key_lengths and bias too. k and v have the problem's key heads; causal is aligned bottom-right.
+key_lengths, bias, softcap and slopes (ALiBi's: a list of Hq, or B lists) too. k and v have the problem's key heads; causal is aligned bottom-right.
 """
 import importlib.util
 import inspect
@@ -249,6 +249,10 @@ class TorchPeer:
 
     def refuse_known(self):
         p = self.p
+        if p.get("softcap") is not None:
+            raise Refused("torch's attention takes no softcap")
+        if p.get("slopes") is not None:
+            raise Refused("torch's attention takes no ALiBi slopes; a stored bias (--bias-shape) is another problem")
         if self.name in ("torch-flash", "torch-cudnn") and p["dtype"] == "f32":
             raise Refused("it takes f16 and bf16; this problem is f32")
         if self.name == "torch-flash" and p["Dv"] != p["D"]:
@@ -348,7 +352,8 @@ class OwnPeer:
         given = {"scale": p["scale"], "causal": p["causal"]}
         extras = {"window_left": p["window_left"] if p["window_left"] >= 0 else None,
                   "window_right": p["window_right"] if p["window_right"] >= 0 else None,
-                  "key_lengths": p["key_lengths"] or None, "bias": tensors.get("bias")}
+                  "key_lengths": p["key_lengths"] or None, "bias": tensors.get("bias"),
+                  "softcap": p.get("softcap"), "slopes": p.get("slopes")}
         parameters = inspect.signature(function).parameters
         takes_all = any(x.kind == x.VAR_KEYWORD for x in parameters.values())
         for name, value in extras.items():

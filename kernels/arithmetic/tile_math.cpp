@@ -1,6 +1,7 @@
 #include "kernels/arithmetic/tile_math.h"
 
 #include <algorithm>
+#include <cstdlib>
 #include <cstring>
 
 namespace attn::cpu {
@@ -11,14 +12,33 @@ void pad_scores(MutTile s, std::int64_t rows, std::int64_t cols) {
     std::fill(s.data + r * s.ld + cols, s.data + r * s.ld + padded(cols), kMinusInfinity);
 }
 
+namespace {
+
+// c tanh(s / c), as s times 1 / c. A score that is +inf becomes c.
+void cap_scores(float c, float* row, std::int64_t cols) {
+  const float inverse = 1.0F / c;
+  for (std::int64_t n = 0; n < cols; ++n) row[n] = c * tanh_f32(row[n] * inverse);
+}
+
+}  // namespace
+
 void apply_mask(const Problem& p, const float* bias, const Place2d& at, MutTile s) {
+  const float cap = p.softcap ? static_cast<float>(*p.softcap) : 0.0F;
+  const float slope = p.alibi ? p.slope(at.b, at.h) : 0.0F;
   for (std::int64_t r = 0; r < at.rows; ++r) {
     float* row = s.data + r * s.ld;
+    if (p.softcap) cap_scores(cap, row, at.cols);
     if (bias != nullptr) {
       for (std::int64_t c = 0; c < at.cols; ++c) {
         // -inf hides the key whatever its score is: NaN - inf would not.
         const float b = bias[p.bias_index(at.b, at.h, at.r0 + r, at.c0 + c)];
         row[c] = b == kMinusInfinity ? kMinusInfinity : row[c] + b;
+      }
+    }
+    if (p.alibi) {
+      const std::int64_t own = at.r0 + r + p.Lk - p.Lq;
+      for (std::int64_t c = 0; c < at.cols; ++c) {
+        row[c] -= slope * static_cast<float>(std::abs(own - at.c0 - c));
       }
     }
     const KeyRange seen = p.visible_keys(at.b, at.r0 + r);

@@ -20,7 +20,7 @@ struct Place2d {
 
 // Score columns from `cols` to the padded width become -inf: weight 0, and no part in the maximum.
 void pad_scores(MutTile s, std::int64_t rows, std::int64_t cols);
-// Adds the bias (null = none), sets masked scores to -inf.
+// Softcap, then the bias (null = none) is added, ALiBi taken away, masked scores set to -inf.
 void apply_mask(const Problem& p, const float* bias, const Place2d& at, MutTile s);
 
 // What is subtracted before exp: m, or 0 where no key was visible yet, since -inf - -inf is NaN.

@@ -40,8 +40,10 @@ class Call {
 
   Place2d place(std::int64_t b, std::int64_t h, std::int64_t i, std::int64_t j) const;
   TileCover cover(const Place2d& t) const { return p.cover(t.b, t.r0, t.r0 + t.rows, t.c0, t.c0 + t.cols); }
-  // A mask phase is needed: the tile is cut, or a bias is added.
-  bool needs_mask(const Place2d& t) const { return buffers.bias != nullptr || cover(t) != TileCover::full; }
+  // A mask phase is needed: the tile is cut, or its scores change (softcap, bias, ALiBi).
+  bool needs_mask(const Place2d& t) const {
+    return buffers.bias != nullptr || p.shapes_scores() || cover(t) != TileCover::full;
+  }
 
   // Widens and packs K and V: the first step of every CPU kernel.
   void pack(Team& team) const;

@@ -7,7 +7,7 @@
 function(attnscope_embed out)
   set(text "// Made by CMake from the CUDA sources: do not edit.\n")
   string(APPEND text "#include <array>\n\n#include \"kernels/gpu/compile/sources.h\"\n\n")
-  string(APPEND text "namespace attn::gpu {\n\nstd::span<const SourceText> embedded_sources() {\n")
+  string(APPEND text "namespace attn::gpu {\n\nstd::span<const SourceText> written_sources() {\n")
   list(LENGTH ARGN count)
   string(APPEND text "  static constexpr std::array<SourceText, ${count}> kSources{{\n")
   foreach(path IN LISTS ARGN)

@@ -203,6 +203,9 @@ std::string mask_cause(const Recording& rec, const FirstWrong& at, std::span<con
   if (own) return "The mask is off by one: the last key that a query may see is hidden from it.";
   if (shown) return "The mask lets queries see keys that are hidden from them.";
   if (hidden) return "The mask hides keys that queries may see.";
+  if (rec.problem.shapes_scores()) {
+    return "Neither shown nor hidden wrongly: softcap, bias or ALiBi is wrong where keys are seen.";
+  }
   return rec.problem.has_bias() ? "Neither shown nor hidden wrongly: the bias is wrong where keys are seen." : "";
 }
 

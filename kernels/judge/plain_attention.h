@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <cstdlib>
 #include <limits>
 #include <vector>
 
@@ -79,6 +80,7 @@ Scores<T> scores_of(const Problem& p, const Inputs& in, const ReferenceRows& ref
   }
 
   const T scale = static_cast<T>(p.effective_scale());
+  const T cap = static_cast<T>(p.softcap.value_or(0));
   std::vector<T> k(static_cast<std::size_t>(kKeysAtOnce * p.D));  // transposed: [D][width]
   std::vector<T> sums(kKeysAtOnce);
   for (std::int64_t c0 = g.keys.first; c0 < g.keys.last; c0 += kKeysAtOnce) {
@@ -92,17 +94,22 @@ Scores<T> scores_of(const Problem& p, const Inputs& in, const ReferenceRows& ref
     for (std::size_t i = 0; i < g.count; ++i) {
       const RowId& id = ref.rows[g.first + i];
       const KeyRange seen = seen_keys(p, id.b, id.r);
+      const T slope = p.alibi ? static_cast<T>(p.slope(id.b, id.h)) : T{0};
       const std::int64_t from = std::max(seen.first, c0), to = std::min(seen.last, c0 + width);
       if (from >= to) continue;
       std::fill(sums.begin(), sums.end(), T{0});
       add_products(q.data() + static_cast<std::int64_t>(i) * p.D, p.D, k.data(), width, sums.data());
       T* row = s.row(i) - g.keys.first;
       for (std::int64_t c = from; c < to; ++c) {
-        const T product = scale * sums[static_cast<std::size_t>(c - c0)];
-        if (!p.has_bias() || !in.bias) {
+        T product = scale * sums[static_cast<std::size_t>(c - c0)];
+        if (p.softcap) product = cap * std::tanh(product / cap);
+        if (p.alibi && (!p.has_bias() || !in.bias)) {
+          row[c] = product - slope * static_cast<T>(std::abs(id.r + p.Lk - p.Lq - c));
+        } else if (!p.has_bias() || !in.bias) {
           row[c] = product;
         } else if (const float bias = in.bias->get(p.bias_index(id.b, id.h, id.r, c)); bias > kMinusInf) {
           row[c] = product + static_cast<T>(bias);
+          if (p.alibi) row[c] -= slope * static_cast<T>(std::abs(id.r + p.Lk - p.Lq - c));
         } else if (std::isnan(bias)) {
           row[c] = std::numeric_limits<T>::quiet_NaN();
         }

@@ -22,9 +22,6 @@
 namespace attn {
 
 class Recording;
-namespace cpu {
-class Crew;
-}
 
 enum class Processor : std::uint8_t { cpu, gpu };
 
@@ -70,11 +67,10 @@ struct Buffers {
 };
 
 // The queue that work goes to. The CPU runs in the calling thread and its helpers and looks at `stop`
-// between tiles; a GPU worker puts its gpu::Queue into `native`. Not owned.
+// between tiles; a GPU worker puts its gpu::Queue into `native`.
 struct Stream {
   std::stop_token stop;
   void* native = nullptr;
-  cpu::Crew* crew = nullptr;  // the CPU's threads from an earlier call; null: the call starts and ends its own
 };
 
 using SupportsFn = Result<void> (*)(const KernelRow&, const Problem&, const Options&, const Device&);

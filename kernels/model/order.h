@@ -24,7 +24,7 @@ enum class Phase : std::uint8_t {
   load_v,       // V_j alone, with P_ij
   load_state,   // flash-1: Q_i, O_i, m_i, l_i from HBM
   scores,       // S = scale Q K^T
-  mask,         // bias added, masked scores become -inf; only where a tile is partly masked or has a bias
+  mask,         // softcap, bias, ALiBi, masked scores become -inf; only where a tile has one of these
   store_s,      // S_ij to HBM (orders that store S)
   max,          // m = max(m_old, rowmax S)
   rescale,      // alpha = exp(m_old - m_new)

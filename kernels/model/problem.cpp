@@ -3,10 +3,14 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <cstdlib>
 #include <limits>
 #include <numeric>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "kernels/base/hash.h"
 
 namespace attn {
 namespace {
@@ -151,6 +155,34 @@ Result<void> validate_bias(const Problem& p) {
   return ok();
 }
 
+// Kernels hold the cap and what divides by it in fp32.
+Result<void> validate_softcap(const Problem& p) {
+  constexpr double kLeast = 1e-30, kMost = 1e30;
+  if (!p.softcap || (*p.softcap >= kLeast && *p.softcap <= kMost)) return ok();
+  return bad_input(
+      fmt::format("The softcap is {}; it must be a number above 0, from {:g} to {:g} (30 and 50 are usual); leave it "
+                  "out for none.",
+                  *p.softcap, kLeast, kMost));
+}
+
+Result<void> validate_alibi(const Problem& p) {
+  if (!p.alibi || p.alibi->empty()) return ok();
+  const std::vector<float>& slopes = *p.alibi;
+  const auto count = static_cast<std::int64_t>(slopes.size());
+  const std::int64_t all = element_count(std::array<std::int64_t, 2>{p.B, p.Hq});
+  if (count != p.Hq && count != all) {
+    return bad_input(
+        fmt::format("There are {} ALiBi slopes; give one a query head (Hq = {}), or one a batch and head "
+                    "({} x {} = {}), or none for the usual ones.",
+                    count, p.Hq, p.B, p.Hq, all));
+  }
+  for (std::size_t n = 0; n < slopes.size(); ++n) {
+    if (std::isfinite(slopes[n])) continue;
+    return bad_input(fmt::format("ALiBi slope {} is {}; it must be a finite number.", n, slopes[n]));
+  }
+  return ok();
+}
+
 Result<void> check_array(const char* name, const Array& a, DType dtype, std::span<const std::int64_t> shape) {
   if (!std::ranges::equal(a.shape(), shape)) {
     return bad_input(
@@ -169,10 +201,30 @@ std::string key_lengths_words(const std::vector<std::int64_t>& lengths) {
   return fmt::format("{},...({})", fmt::join(std::span(lengths).first(kShown), ","), lengths.size());
 }
 
+// "own:1a2b3c4d": slopes of two problems have the same words where they are the same.
+std::string own_slopes_words(const std::vector<float>& slopes) {
+  return "own:" + hash_of(fmt::format("{}", fmt::join(slopes, " "))).substr(0, 8);
+}
+
 }  // namespace
 
 double Problem::effective_scale() const {
   return scale ? *scale : 1.0 / std::sqrt(static_cast<double>(D));
+}
+
+float Problem::slope(std::int64_t b, std::int64_t h) const {
+  if (alibi->empty()) return usual_slope(h, Hq);
+  const bool each_batch = static_cast<std::int64_t>(alibi->size()) != Hq;
+  return (*alibi)[static_cast<std::size_t>(each_batch ? b * Hq + h : h)];
+}
+
+double Problem::capped(double s) const {
+  return softcap ? *softcap * std::tanh(s / *softcap) : s;
+}
+
+double Problem::alibi_at(std::int64_t b, std::int64_t h, std::int64_t r, std::int64_t c) const {
+  if (!alibi) return 0;
+  return static_cast<double>(slope(b, h)) * static_cast<double>(std::abs(r + Lk - Lq - c));
 }
 
 KeyRange Problem::visible_keys(std::int64_t b, std::int64_t r) const {
@@ -219,6 +271,25 @@ std::int64_t Problem::bias_index(std::int64_t b, std::int64_t h, std::int64_t r,
   return index;
 }
 
+float usual_slope(std::int64_t h, std::int64_t heads) {
+  return static_cast<float>(std::exp2(-8.0 * static_cast<double>(h + 1) / static_cast<double>(heads)));
+}
+
+std::vector<float> kept_slopes(std::vector<float> slopes, std::int64_t heads) {
+  if (static_cast<std::int64_t>(slopes.size()) != heads) return slopes;
+  for (std::int64_t h = 0; h < heads; ++h) {
+    if (slopes[static_cast<std::size_t>(h)] != usual_slope(h, heads)) return slopes;
+  }
+  return {};
+}
+
+std::vector<float> slopes_of(const Problem& p) {
+  if (!p.alibi->empty()) return *p.alibi;
+  std::vector<float> slopes;
+  for (std::int64_t h = 0; h < p.Hq; ++h) slopes.push_back(usual_slope(h, p.Hq));
+  return slopes;
+}
+
 Result<void> validate(const Problem& p) {
   if (auto r = validate_extents(p); !r) return r;
   if (auto r = validate_sizes(p); !r) return r;
@@ -234,6 +305,8 @@ Result<void> validate(const Problem& p) {
                     *p.scale, kMinScale, kMaxScale));
   }
   if (auto r = validate_mask(p); !r) return r;
+  if (auto r = validate_softcap(p); !r) return r;
+  if (auto r = validate_alibi(p); !r) return r;
   return validate_bias(p);
 }
 
@@ -251,6 +324,8 @@ std::string describe(const Problem& p) {
   }
   if (!p.mask.key_lengths.empty()) words += " keys=" + key_lengths_words(p.mask.key_lengths);
   if (p.has_bias()) words += fmt::format(" bias={}", fmt::join(p.bias_shape, "x"));
+  if (p.softcap) words += fmt::format(" softcap={}", *p.softcap);
+  if (p.alibi) words += p.alibi->empty() ? " alibi" : " alibi=" + own_slopes_words(*p.alibi);
   if (p.scale) words += fmt::format(" scale={}", *p.scale);
   return words;
 }

@@ -1,6 +1,8 @@
 // What is computed: the shape, dtype, scale and mask of one attention problem.
 //
 //   S = scale * Q K^T + bias,  masked;  O = softmax(S) V;  LSE = ln sum exp S
+// With a softcap c the scaled scores become c tanh(S / c) before the bias; with ALiBi slope_h |r + Lk - Lq - col| is taken
+// from them after it (Gemma 2, section 2; Press, Smith, Lewis 2021).
 //
 // Layouts, C order:  Q [B,Hq,Lq,D]  K [B,Hkv,Lk,D]  V [B,Hkv,Lk,Dv]  O [B,Hq,Lq,Dv]  LSE [B,Hq,Lq].
 // Query head h reads key/value head h / (Hq / Hkv) (grouped-query attention).
@@ -49,11 +51,25 @@ struct Problem {
   // Additive bias, fp32, broadcast to [B,Hq,Lq,Lk]: each extent is 1 or the full one. Empty = no bias.
   // Added after the scale; -inf means masked.
   std::vector<std::int64_t> bias_shape;
+  std::optional<double> softcap;  // above 0; none: scores are not capped
+  // ALiBi's slopes, [Hq] or [B, Hq], in fp32; none: no ALiBi; empty: the usual ones, 2^(-8 (h + 1) / Hq). Slopes that are
+  // the usual ones are always kept as empty, so that equal problems compare equal.
+  std::optional<std::vector<float>> alibi;
 
   bool operator==(const Problem&) const = default;
 
   double effective_scale() const;
   bool has_bias() const { return !bias_shape.empty(); }
+  // Softcap or ALiBi: scores change in a way that no array says.
+  bool shapes_scores() const { return softcap.has_value() || alibi.has_value(); }
+  // Something beside the mask changes a scaled score.
+  bool changes_scores() const { return has_bias() || shapes_scores(); }
+  // The slope of a head; alibi must hold.
+  float slope(std::int64_t b, std::int64_t h) const;
+  // c tanh(s / c), or s. NaN stays NaN; +inf becomes c.
+  double capped(double s) const;
+  // What ALiBi takes from the score of (b, h, r, c); 0 without it.
+  double alibi_at(std::int64_t b, std::int64_t h, std::int64_t r, std::int64_t c) const;
   std::int64_t kv_head(std::int64_t h) const { return h / (Hq / Hkv); }
   // Keys that (batch b, query row r) may see.
   KeyRange visible_keys(std::int64_t b, std::int64_t r) const;
@@ -71,6 +87,13 @@ struct Problem {
 // Every extent >= 1, D and Dv <= 256, Hq a multiple of Hkv, sizes within 63 bits, mask and bias shapes
 // that fit. The message names the value and what would do.
 Result<void> validate(const Problem& p);
+
+// 2^(-8 (h + 1) / Hq), rounded once to fp32.
+float usual_slope(std::int64_t h, std::int64_t heads);
+// Slopes as Problem::alibi keeps them: empty where they are the usual ones of `heads`.
+std::vector<float> kept_slopes(std::vector<float> slopes, std::int64_t heads);
+// Those of the problem written out, [Hq] or [B, Hq]; alibi must hold.
+std::vector<float> slopes_of(const Problem& p);
 
 // "B=1 H=16/4 L=128x217 D=64 f16 causal": one line for lists, logs and errors.
 std::string describe(const Problem& p);

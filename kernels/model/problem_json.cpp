@@ -29,6 +29,37 @@ DType dtype_of(JsonFields& fields, const char* key) {
   return dtype_from_name(dtype_names()[fields.choice(key, dtype_names())]).value_or(DType::f32);
 }
 
+// One list of Hq numbers, or one a batch: docs/attn.md, version 2.
+json slopes_to_json(const Problem& p) {
+  const std::vector<float> slopes = slopes_of(p);
+  if (static_cast<std::int64_t>(slopes.size()) == p.Hq) return slopes;
+  json batches = json::array();
+  for (auto at = slopes.begin(); at != slopes.end(); at += p.Hq) batches.push_back(std::vector<float>(at, at + p.Hq));
+  return batches;
+}
+
+Result<std::vector<float>> slopes_from_json(const json& j, const Problem& p, const std::string& where) {
+  constexpr std::size_t kMaxSlopes = 1 << 20;
+  const auto wrong = [&] {
+    return bad_input(where + ": \"alibi\" must be a list of Hq numbers that fp32 holds, or B lists of Hq.");
+  };
+  std::vector<float> slopes;
+  const auto add = [&](const json& list) {
+    for (const json& x : list) {
+      if (!x.is_number() || slopes.size() == kMaxSlopes) return false;
+      slopes.push_back(static_cast<float>(x.get<double>()));
+    }
+    return static_cast<std::int64_t>(list.size()) == p.Hq;
+  };
+  if (!j.is_array() || j.empty()) return wrong();
+  if (!j.front().is_array()) return add(j) ? Result<std::vector<float>>(kept_slopes(std::move(slopes), p.Hq)) : wrong();
+  if (static_cast<std::int64_t>(j.size()) != p.B) return wrong();
+  for (const json& batch : j) {
+    if (!batch.is_array() || !add(batch)) return wrong();
+  }
+  return kept_slopes(std::move(slopes), p.Hq);
+}
+
 }  // namespace
 
 json problem_to_json(const Problem& p) {
@@ -39,6 +70,8 @@ json problem_to_json(const Problem& p) {
          {"mask", mask}};
   if (p.scale) j["scale"] = number_to_json(*p.scale);
   if (p.has_bias()) j["bias_shape"] = p.bias_shape;
+  if (p.softcap) j["softcap"] = *p.softcap;
+  if (p.alibi) j["alibi"] = slopes_to_json(p);
   return j;
 }
 
@@ -55,6 +88,12 @@ Result<Problem> problem_from_json(const json& j, const std::string& where) {
   p.dtype = dtype_of(fields, "dtype");
   if (fields.has("scale")) p.scale = fields.number("scale");
   if (fields.has("bias_shape")) p.bias_shape = fields.integers("bias_shape", 4);
+  if (fields.has("softcap")) p.softcap = fields.number("softcap");
+  if (const auto slopes = j.find("alibi"); slopes != j.end() && fields.result()) {
+    auto read = slopes_from_json(*slopes, p, where);
+    if (!read) return tl::unexpected(read.error());
+    p.alibi = *std::move(read);
+  }
   JsonFields mask(fields.object("mask"), where + ".mask");
   if (auto r = fields.result(); !r) return tl::unexpected(r.error());
   p.mask.causal = mask.boolean("causal");

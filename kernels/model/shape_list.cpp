@@ -170,6 +170,51 @@ std::vector<CheckCase> repeat_cases(DType dtype) {
   return cases;
 }
 
+std::vector<CheckCase> score_cases(DType dtype) {
+  enum class Slopes : std::uint8_t { none, usual, own, of_each_batch };
+  struct Row {
+    Shape shape;
+    MaskKind mask;
+    double softcap;  // 0: none
+    Slopes slopes;
+    Generator generator = Generator::normal;
+  };
+  using enum MaskKind;
+  static constexpr Row kRows[] = {
+      {{113, 203, 64, 64}, none, 1.5, Slopes::usual},
+      {{127, 513, 59, 59}, causal, 1.5, Slopes::none},
+      {{113, 211, 128, 128}, window, 0, Slopes::usual},
+      {{37, 133, 36, 100}, key_lengths, 0.75, Slopes::own},
+      {{128, 217, 40, 24}, causal_window, 0, Slopes::usual},
+      {{384, 256, 128, 128}, causal, 20, Slopes::usual},
+      {{108, 256, 256, 256}, none, 0, Slopes::of_each_batch},
+      {{130, 70, 111, 1}, bias, 1.5, Slopes::none},
+      {{65, 300, 80, 80}, bias_with_minus_inf, 1.5, Slopes::usual},
+      {{37, 33, 16, 16}, causal, 30, Slopes::none, Generator::large_logits},
+      {{37, 33, 16, 16}, causal, 5, Slopes::usual, Generator::non_finite},
+      {{1, 777, 64, 64}, key_lengths, 0, Slopes::usual},
+      {{300, 1, 32, 32}, none, 1.5, Slopes::own},
+      {{129, 257, 100, 36}, window, 1.5, Slopes::of_each_batch},
+      {{1023, 1024, 64, 64}, causal, 2, Slopes::none},
+      {{96, 160, 256, 33}, causal, 2, Slopes::own},
+  };
+  std::vector<CheckCase> cases;
+  for (const Row& row : kRows) {
+    const std::size_t salt = cases.size();
+    CheckCase c = make_case(row.shape, row.mask, dtype, salt);
+    c.inputs.generator = row.generator;
+    if (row.softcap > 0) c.problem.softcap = row.softcap;
+    if (row.slopes != Slopes::none) c.problem.alibi.emplace();
+    const std::int64_t own = row.slopes == Slopes::own             ? c.problem.Hq
+                             : row.slopes == Slopes::of_each_batch ? c.problem.B * c.problem.Hq
+                                                                   : 0;
+    // Of both signs, and one that is 0.
+    for (std::int64_t n = 0; n < own; ++n) c.problem.alibi->push_back(static_cast<float>(n * 5 % 7 - 2) * 0.0625F);
+    cases.push_back(std::move(c));
+  }
+  return cases;
+}
+
 std::vector<CheckCase> random_cases(DType dtype, std::int64_t count, std::uint64_t seed) {
   // splitmix64 (Steele, Lea and Flood 2014): the same everywhere.
   std::uint64_t state = seed;

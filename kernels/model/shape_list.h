@@ -35,6 +35,10 @@ std::vector<CheckCase> all_cases(DType dtype);
 // causal, decoding.
 std::vector<CheckCase> repeat_cases(DType dtype);
 
+// Softcap, ALiBi and both with every mask, odd and wide head dimensions, own slopes, grouped heads, scores that are
+// very large or not finite.
+std::vector<CheckCase> score_cases(DType dtype);
+
 // `count` problems drawn at random, up to 513 queries and keys, every mask, grouped heads; the same for the same seed.
 std::vector<CheckCase> random_cases(DType dtype, std::int64_t count, std::uint64_t seed);
 

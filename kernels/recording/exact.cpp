@@ -2,7 +2,8 @@
 //
 // u = 2^-24 is the unit roundoff of fp32, g(n) = n u / (1 - n u) (Higham, Accuracy and Stability of Numerical
 // Algorithms, section 3.1). With b(x) the bound of x, to first order and then enlarged by 1 %:
-//   S = scale q.k        g(D + 2) |scale| sum |q_d k_d|;  a bias adds u |S|
+//   S = scale q.k        g(D + 2) |scale| sum |q_d k_d|;  a bias adds u |S|;  c tanh(S / c) is no steeper than S and adds
+//                        (2^-21 + 4 u) |S|, ALiBi u (|S| + 3 |slope distance|)
 //   m                    the largest b(S) of the row so far (|max a - max b| <= max |a - b|)
 //   exp(x), x = a - b    e = b(a) + b(b) + u |x|;  exp(x) (exp(e) - 1 + kExpError exp(e)) + 2^-126
 //   l = alpha l + sum P  alpha b(l) + b(alpha) (l + b(l)) + sum b(P) + g(n + 3) (alpha l + sum P)
@@ -33,6 +34,7 @@ namespace {
 
 constexpr double kUnit = 0x1p-24;
 constexpr double kEnlarge = 1.01;
+constexpr double kCapError = 0x1p-21;  // of CUDA's tanhf and of tanh_f32, which is closer
 constexpr double kInf = std::numeric_limits<double>::infinity();
 
 double gamma_of(double n, double unit) {
@@ -170,16 +172,30 @@ class RowWalk {
     });
   }
 
-  // Column c of a tile of S with mask and bias.
+  // c tanh(x / c): no steeper than x, and never beyond c.
+  Num capped(double c, Num x) const {
+    const double y = c * std::tanh(x.exact / c);
+    const double moved = x.bound < 2 * c ? x.bound : 2 * c;
+    return {y, moved + (kCapError + 4 * by_.unit) * std::fabs(y)};
+  }
+  // Column c of a tile of S with softcap, bias, ALiBi and mask.
   Num masked(const Version& v, std::int64_t c, Num n) const {
     const EventId& id = rec_.events[e_].id;
     const std::int64_t key = v.first_col + c;
-    if (!rec_.problem.visible(id.b, row_, key)) return {-kInf, 0};
-    if (bias_ == nullptr) return n;
-    const auto bias = static_cast<double>(bias_->get(rec_.problem.bias_index(id.b, id.h, row_, key)));
-    if (bias == -kInf) return {-kInf, 0};
-    n.exact += bias;
-    n.bound += by_.unit * std::fabs(n.exact);
+    const Problem& p = rec_.problem;
+    if (!p.visible(id.b, row_, key)) return {-kInf, 0};
+    if (p.softcap) n = capped(*p.softcap, n);
+    if (bias_ != nullptr) {
+      const auto bias = static_cast<double>(bias_->get(p.bias_index(id.b, id.h, row_, key)));
+      if (bias == -kInf) return {-kInf, 0};
+      n.exact += bias;
+      n.bound += by_.unit * std::fabs(n.exact);
+    }
+    if (p.alibi) {
+      const double taken = p.alibi_at(id.b, id.h, row_, key);
+      n.exact -= taken;
+      n.bound += by_.unit * (std::fabs(n.exact) + 3 * std::fabs(taken));
+    }
     return n;
   }
   void mask() {

@@ -411,7 +411,7 @@ Result<void> write_recording(const std::filesystem::path& file, const Recording&
   json session = json::object();
   Container c;
   if (auto r = add_recording(rec, 0, session, c); !r) return r;
-  c.session_json = session_text(session, rec.gpu ? 2 : 1);
+  c.session_json = session_text(session, rec.gpu || rec.problem.shapes_scores() ? 2 : 1);
   const Result<std::vector<std::byte>> bytes = container_bytes(c);
   if (!bytes) return tl::unexpected(bytes.error());
   return write_file_atomically(file, *bytes);

@@ -29,7 +29,7 @@ struct Holds {
   bool scaled = true;       // scale applied (S, m)
   bool base2 = false;       // exponent base 2 instead of e (S, m, LSE)
   bool normalised = false;  // divided by l (O, P)
-  bool masked = false;      // mask and bias applied (S)
+  bool masked = false;      // softcap, bias, ALiBi and mask applied (S)
   bool partial = false;     // one column a lane; the row's value is their sum (l)
   bool operator==(const Holds&) const = default;
 };

@@ -4,7 +4,9 @@
 // With u = 2^-24 and g(n) = n u / (1 - n u) (Higham, section 3.1), E = 2^-22 for the hardware's ex2.approx and CUDA's
 // expf (two units in the last place; CUDA C++ Programming Guide, "Mathematical Functions"), x the exponent:
 //   S          g(D + 4) |scale| sum |q_d k_d| + 3 u |S|       the sum, the scale rounded to fp32, the bias
-//   mask       hidden: -inf. Without a bias every other score is the very one before, or with the scale that it lacked:
+//   softcap    (2^-21 + 8 u) |c tanh(S / c)|: CUDA's tanhf errs by two units in the last place, its argument and factor by
+//              8 u; c tanh is no steeper than S, so S's own error does not grow.  ALiBi: 4 u |slope distance| + u |S|
+//   mask       hidden: -inf. Without any of these every other score is the very one before, or with the scale that it lacked:
 //              2 u (|S| + |scale S| + |bias|)
 //   m          the very maximum; where it may lie below (slack) the m before, bit for bit, while no score is further
 //              above it; else the maximum times the scale: 3 u |m|
@@ -40,6 +42,7 @@ namespace {
 
 constexpr double kUnit = 0x1p-24;
 constexpr double kExp = 0x1p-22;
+constexpr double kTanh = 0x1p-21;
 constexpr double kTiny = 0x1p-125;
 constexpr double kLeastNormalHalf = 0x1p-14;
 constexpr double kTf32Sum = 32;  // products that a tensor core sums by itself in flash_tf32x3
@@ -196,6 +199,19 @@ class GpuReplayer {
     return half ? std::max(std::fabs(x), kLeastNormalHalf) : std::fabs(x);
   }
   double unit_of(const Holds& h) const { return h.base2 ? kLog2E : 1; }
+  // A scaled score in the units of S with softcap, bias and ALiBi, `bias` as bias_of() gives it.
+  Within shaped(const Version& s, std::int32_t r, std::int32_t c, Within x, double bias) const {
+    const double unit = unit_of(s.holds), cap = p_.softcap.value_or(0) * unit;
+    if (p_.softcap) {
+      const double y = unit * p_.capped(x.exact / unit);
+      const double moved = std::isinf(x.exact) ? 0 : x.bound < 2 * cap ? x.bound : 2 * cap;
+      x = {y, moved + (kTanh + 8 * kUnit) * std::fabs(y)};
+    }
+    const double taken = unit * p_.alibi_at(id().b, id().h, s.first_row + r, s.first_col + c);
+    const double exact = x.exact + bias - taken;
+    return {exact,
+            x.bound + (p_.alibi ? 4 * kUnit * std::fabs(taken) + kUnit * (std::fabs(exact) + std::fabs(bias)) : 0)};
+  }
   // The bias of an element in the units of S; -inf where the mask or the bias hides it.
   double bias_of(const Version& s, std::int32_t r, std::int32_t c) const {
     const std::int64_t query = s.first_row + r, key = s.first_col + c;
@@ -231,9 +247,13 @@ class GpuReplayer {
         sum += product;
         size += size_of_factor(static_cast<double>(q[d])) * size_of_factor(static_cast<double>(k[d]));
       }
-      const double exact = scale * sum + bias;
-      return Within{exact, sum_error(static_cast<double>(p_.D)) * std::fabs(scale) * size +
-                               3 * kUnit * (std::fabs(exact) + std::fabs(bias))};
+      const double scaled = scale * sum, of_sum = sum_error(static_cast<double>(p_.D)) * std::fabs(scale) * size;
+      if (s.holds.masked && p_.shapes_scores()) {
+        Within x = shaped(s, r, c, {scaled, of_sum + 2 * kUnit * std::fabs(scaled)}, bias);
+        return Within{x.exact, x.bound + 3 * kUnit * (std::fabs(x.exact) + std::fabs(bias))};
+      }
+      const double exact = scaled + bias;
+      return Within{exact, of_sum + 3 * kUnit * (std::fabs(exact) + std::fabs(bias))};
     });
   }
 
@@ -247,8 +267,12 @@ class GpuReplayer {
       const double bias = bias_of(s, r, c);
       if (bias == -kInf) return Within{-kInf, 0};
       const double score = static_cast<double>(row(before(Slot::s), r)[static_cast<std::size_t>(c)]);
-      if (bias_ == nullptr && factor == 1) return Within{score, 0};
       const double scaled = score * factor;
+      if (p_.shapes_scores()) {
+        const Within x = shaped(s, r, c, {scaled, 2 * kUnit * std::fabs(scaled)}, bias);
+        return Within{x.exact, x.bound + 2 * kUnit * (std::fabs(x.exact) + std::fabs(bias))};
+      }
+      if (bias_ == nullptr && factor == 1) return Within{score, 0};
       return Within{scaled + bias, 2 * kUnit * (std::fabs(scaled + bias) + std::fabs(bias) + std::fabs(scaled))};
     });
   }

@@ -87,7 +87,7 @@ Count count_heads(Order order, const Problem& p, std::int64_t br, std::int64_t b
         const std::int64_t c1 = std::min(p.Lk, c0 + bc);
         const TileCover cover = p.cover(b, r0, r1, c0, c1);
         count_tile(order, extents_of(p, static_cast<double>(r1 - r0), static_cast<double>(c1 - c0)),
-                   p.has_bias() || cover != TileCover::full, cover == TileCover::skipped && order != Order::naive,
+                   p.changes_scores() || cover != TileCover::full, cover == TileCover::skipped && order != Order::naive,
                    head);
       }
     }
@@ -103,7 +103,7 @@ Count count_whole(Order order, const Problem& p, std::int64_t br, std::int64_t b
   Count row;
   const auto rows = static_cast<double>(br);
   const auto cols = static_cast<double>(bc);
-  count_tile(order, extents_of(p, rows, cols), p.has_bias(), false, tile);
+  count_tile(order, extents_of(p, rows, cols), p.changes_scores(), false, tile);
   count_row_tile(order, extents_of(p, rows, 0), row);
   const double heads = static_cast<double>(p.B) * static_cast<double>(p.Hq);
   const double row_tiles = heads * static_cast<double>(ti);

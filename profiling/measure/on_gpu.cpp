@@ -121,7 +121,7 @@ Result<void> PointOnGpu::plan() {
   m_.launches = plan_.launches;
   m_.compiled_with = gpu::build_words(**row);
   m_.workspace_bytes = plan_.workspace_bytes;
-  if (const auto source = gpu::source_of(**row, tools_.edited_kernels)) {
+  if (const auto source = gpu::source_of(**row, p_.problem, tools_.edited_kernels)) {
     m_.key.source_hash = source->hash;
   }
   std::uint64_t room = p_.memory_limit;

@@ -158,6 +158,15 @@ constexpr auto kOrigin = std::to_array<Column>({
     {"compiled_with", [](S, M m) { return m.compiled_with; }},
 });
 
+// Only where a row has one of them: tables of other problems are as they always were.
+constexpr auto kShaped = std::to_array<Column>({
+    {"softcap", [](S, M m) { return m.key.problem.softcap ? number(*m.key.problem.softcap) : std::string(); }},
+    {"alibi",
+     [](S, M m) {
+       return m.key.problem.alibi ? fmt::format("{}", fmt::join(slopes_of(m.key.problem), " ")) : std::string();
+     }},
+});
+
 class Line {
  public:
   void add(std::string_view field) {
@@ -172,7 +181,7 @@ class Line {
   bool begun_ = false;
 };
 
-std::string header() {
+std::string header(bool shaped) {
   Line line;
   for (const Column& c : kIdentity) line.add(c.name);
   for (const MetricRow& metric : metric_table()) {
@@ -180,10 +189,13 @@ std::string header() {
     line.add(fmt::format("{}_source", metric.id));
   }
   for (const Column& c : kOrigin) line.add(c.name);
+  if (shaped) {
+    for (const Column& c : kShaped) line.add(c.name);
+  }
   return line.end();
 }
 
-std::string row(const SweepRun& s, const Measurement& m) {
+std::string row(const SweepRun& s, const Measurement& m, bool shaped) {
   Line line;
   for (const Column& c : kIdentity) line.add(c.text(s, m));
   for (const MetricRow& metric : metric_table()) {
@@ -192,15 +204,21 @@ std::string row(const SweepRun& s, const Measurement& m) {
     line.add(f.available() ? std::string(name_of(f.origin)) : "not available: " + f.reason);
   }
   for (const Column& c : kOrigin) line.add(c.text(s, m));
+  if (shaped) {
+    for (const Column& c : kShaped) line.add(c.text(s, m));
+  }
   return line.end();
 }
 
 }  // namespace
 
 std::string to_csv(const Session& s) {
-  std::string text = header();
+  const bool shaped = std::ranges::any_of(s.runs, [](const SweepRun& run) {
+    return std::ranges::any_of(run.rows, [](const Measurement& m) { return m.key.problem.shapes_scores(); });
+  });
+  std::string text = header(shaped);
   for (const SweepRun& run : s.runs)
-    for (const Measurement& m : run.rows) text += row(run, m);
+    for (const Measurement& m : run.rows) text += row(run, m, shaped);
   return text;
 }
 

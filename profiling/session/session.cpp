@@ -48,8 +48,9 @@ json runs_to_json(const Session& s, bool with_samples) {
 }
 
 int version_of(const Session& s) {
-  const bool of_gpu = std::ranges::any_of(s.recordings, [](const Recording& r) { return r.gpu.has_value(); });
-  return s.runs.empty() && !of_gpu ? 1 : 2;
+  const bool newer = std::ranges::any_of(
+      s.recordings, [](const Recording& r) { return r.gpu.has_value() || r.problem.shapes_scores(); });
+  return s.runs.empty() && !newer ? 1 : 2;
 }
 
 // The file's list of that name; empty where it has none (a file of recordings alone).
@@ -202,6 +203,9 @@ std::string to_json(const Session& s) {
   if (s.runs.size() > 1) return session_text(runs_to_json(s, true), 2);
   const SweepRun none;
   const SweepRun& run = s.runs.empty() ? none : s.runs.front();
+  // Version 1 has no word for softcap and ALiBi, and its readers would pass over them.
+  const auto shaped = [](const Measurement& m) { return m.key.problem.shapes_scores(); };
+  if (std::ranges::any_of(run.rows, shaped)) return session_text(runs_to_json(s, true), 2);
   json j = {{"provenance", provenance_to_json(run.provenance)}, {"measurements", rows_to_json(run, true)}};
   if (!s.state.empty()) j["state"] = s.state;
   return session_text(j, 1);

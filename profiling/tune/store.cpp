@@ -205,6 +205,8 @@ std::string mask_class(const Problem& p) {
   std::string words = window ? "window" : p.mask.causal || p.mask.window_right == 0 ? "causal" : "full";
   if (!p.mask.key_lengths.empty()) words += "+lengths";
   if (p.has_bias()) words += "+bias";
+  if (p.softcap) words += "+softcap";
+  if (p.alibi) words += "+alibi";
   return words;
 }
 

@@ -29,17 +29,22 @@ def bf16(x):
     return (((bits + 0x7FFF + ((bits >> 16) & 1)) >> 16) << 16).astype(np.uint32).view(np.float32)
 
 
-def attention(q, k, v, scale=None, bias=None, causal=False, window=(-1, -1), key_lengths=None):
+def attention(q, k, v, scale=None, bias=None, causal=False, window=(-1, -1), key_lengths=None, softcap=None,
+              slopes=None):
     """O and LSE of [B,H,L,D] arrays in fp64, from the definition."""
     q, k, v = (np.asarray(x, np.float64) for x in (q, k, v))
     groups = q.shape[1] // k.shape[1]
     k, v = np.repeat(k, groups, axis=1), np.repeat(v, groups, axis=1)
     lq, lk = q.shape[2], k.shape[2]
     s = np.einsum("bhrd,bhcd->bhrc", q, k) * (1 / np.sqrt(q.shape[3]) if scale is None else scale)
-    if bias is not None:
-        s = s + np.asarray(bias, np.float64)
     own = np.arange(lq)[:, None] + lk - lq
     keys = np.arange(lk)[None, :]
+    if softcap is not None:
+        s = softcap * np.tanh(s / softcap)
+    if bias is not None:
+        s = s + np.asarray(bias, np.float64)
+    if slopes is not None:  # [H] or [B,H]
+        s = s - np.asarray(slopes, np.float64)[..., None, None] * np.abs(own - keys)
     left, right = window
     if causal:
         right = 0

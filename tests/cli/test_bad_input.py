@@ -108,6 +108,13 @@ def bad_options(folder, files):
         ("too many key lengths", ["2 key lengths"], ["--key-lengths", "3,4"]),
         ("memory limit of words", ["lots"], ["--memory-limit", "lots"]),
         ("time limit below 0", ["-1"], ["--time-limit", "-1"]),
+        ("softcap 0", ["softcap", "above 0"], ["--softcap", "0"]),
+        ("softcap below 0", ["softcap", "above 0"], ["--softcap", "-30"]),
+        ("softcap NaN", ["softcap", "above 0"], ["--softcap", "nan"]),
+        ("softcap inf", ["softcap", "above 0"], ["--softcap", "inf"]),
+        ("usual slopes and others", ["--alibi", "--slopes"], ["--alibi", "--slopes", "q.npy"]),
+        ("slopes of another shape", ["q.npy", "[Hq]"], ["--slopes", "q.npy"]),
+        ("slopes that are not there", ["nowhere.npy"], ["--slopes", "nowhere.npy"]),
         ("unknown option", ["--frobnicate"], ["--frobnicate"]),
         ("unknown device", ["abacus"], ["--device", "abacus"]),
     ):

@@ -144,6 +144,39 @@ def torch_by_a_double():
             report.check(all("torch 0.0-double, " in r["peer_software"] for r in rows), "whose torch it is")
 
 
+def softcap_and_alibi(folder):
+    double = pathlib.Path(__file__).resolve().parent / "torch_double"
+    for arguments, why in ((["--softcap", "2"], "takes no softcap"), (["--alibi"], "no ALiBi slopes")):
+        done = run("bench", "--kernels", "cpu_flash", "--axis", "D", "--values", "8", "--lq", "7", "--hq", "4",
+                   "--time-limit", "0.02", "--peers", "--peers-python", sys.executable, *arguments,
+                   prefix=f"export PYTHONPATH={double}")
+        rows = [r for r in table(done) if r["peer"]]
+        report.check([r["state"] for r in rows] == ["refused"] and why in rows[0]["reason"], f"{arguments}: {rows}")
+    # A function of one's own that names them gets them, and is judged.
+    (folder / "capped.py").write_text('''
+import numpy as np
+
+
+def attention(q, k, v, scale, causal, softcap=None, slopes=None):
+    q, k, v = (np.asarray(x, np.float64) for x in (q, k, v))
+    k, v = (np.repeat(x, q.shape[1] // k.shape[1], 1) for x in (k, v))
+    s = np.einsum("bhrd,bhcd->bhrc", q, k) * scale
+    if softcap is not None:
+        s = softcap * np.tanh(s / softcap)
+    own, keys = np.arange(q.shape[2])[:, None] + k.shape[2] - q.shape[2], np.arange(k.shape[2])
+    if slopes is not None:
+        s = s - np.asarray(slopes)[..., None, None] * np.abs(own - keys)
+    p = np.exp(s - s.max(-1, keepdims=True))
+    return np.einsum("bhrc,bhcd->bhrd", p / p.sum(-1, keepdims=True), v).astype(np.float32)
+''', encoding="utf-8")
+    done, _ = sweep(folder, ["capped.py"], "--softcap", "1.5", "--alibi")
+    rows = [r for r in table(done) if r["peer"]]
+    report.check(rows and all(r["verdict"] == "pass" for r in rows), f"own softcap and slopes: {rows} {done.stderr}")
+    done, _ = sweep(folder, ["right.py"], "--softcap", "1.5")
+    rows = [r for r in table(done) if r["peer"]]
+    report.check(all(r["state"] == "refused" and "no parameter softcap" in r["reason"] for r in rows), f"{rows}")
+
+
 def no_python_that_answers(folder):
     fake = folder / "liar"
     fake.write_text("#!/bin/sh\necho I am no Python\n", encoding="utf-8")
@@ -204,6 +237,7 @@ with tempfile.TemporaryDirectory() as name:
     broken_ones(where)
     no_torch(where)
     torch_by_a_double()
+    softcap_and_alibi(where)
     no_python_that_answers(where)
     what_it_does_not_take(where)
     in_a_session(where)

@@ -114,6 +114,26 @@ def masks(folder, kernel):
             check(folder, f"bias {shape}", q, k, v, dtype, ["--causal"], bias=small, kernel=kernel, causal=True)
 
 
+def softcap_and_alibi(folder, kernel):
+    q, k, v = numbers(12, (2, 4, 23, 16), (2, 2, 31, 16), (2, 2, 31, 8))
+    bias = numbers(13, (1, 4, 1, 31))[0]
+    usual = 2.0 ** (-8.0 * (np.arange(4) + 1) / 4)
+    own = numbers(14, (2, 4))[0].astype(np.float32)
+    for name, slopes in (("slopes.npy", own[0]), ("each.npy", own)):
+        np.save(folder / name, slopes)
+    capped, sloped = ["--softcap", "0.75"], ["--alibi"]
+    for dtype in ("f32", "f16", "bf16"):
+        check(folder, "softcap", q, k, v, dtype, capped, kernel=kernel, softcap=0.75)
+        check(folder, "ALiBi", q, k, v, dtype, [*sloped, "--causal"], kernel=kernel, slopes=usual, causal=True)
+        check(folder, "softcap, bias, ALiBi", q, k, v, dtype, [*capped, *sloped, "--window", "9,4"], bias=bias,
+              kernel=kernel, softcap=0.75, slopes=usual, window=(9, 4))
+        check(folder, "own slopes", q, k, v, dtype, ["--slopes", folder / "slopes.npy"], kernel=kernel, slopes=own[0])
+        check(folder, "slopes of each batch", q, k, v, dtype, ["--slopes", folder / "each.npy"], kernel=kernel,
+              slopes=own)
+    for name in ("slopes.npy", "each.npy"):
+        (folder / name).unlink()
+
+
 def bias_of_fewer_axes(folder):
     q, k, v = numbers(10, (2, 9, 8), (2, 11, 8), (2, 11, 8))
     for shape in ((9, 11), (2, 9, 11), (1, 11)):
@@ -129,6 +149,7 @@ def main():
         layouts(folder)
         for kernel in kernels:
             masks(folder, kernel)
+            softcap_and_alibi(folder, kernel)
         bias_of_fewer_axes(folder)
         left = sorted(p.name for p in folder.iterdir())
         report.check(left == ["bias.npy", "k.npy", "lse.npy", "o.npy", "q.npy", "v.npy"], f"files left: {left}")

@@ -1,5 +1,6 @@
 // Bookmarks, speed, files and masks of the Step workspace by mouse and keyboard.
 #include <gtest/gtest.h>
+#include <cmath>
 
 #include <filesystem>
 
@@ -194,6 +195,50 @@ TEST(StepInputs, EveryMaskTheBiasAndTheSeedFromThePanel) {
     ctx->ItemInputValue("##seed", "78");
     ctx->Yield(3);
     IM_CHECK_NE(recording(w).inputs.q.get(0), before);
+  }));
+}
+
+TEST(StepInputs, SoftcapAndAlibiFromThePanelByMouseAndKeyboard) {
+  TestWindow w;
+  w.controller().update({ChoosePreset{"random"}});
+  EXPECT_TRUE(w.run([&](Ctx* ctx) {
+    const Problem& p = w.state().document.problem;
+    const auto score = [&](std::int32_t row, std::int32_t key) {
+      const Recording& rec = recording(w);
+      const auto e = rec.find({0, 0, row / rec.options.br, key / rec.options.bc, Phase::mask});
+      return e ? rec.values(rec.after(*e, Slot::s))[0] : 0.0F;
+    };
+    ctx->SetRef(kStep);
+    IM_CHECK(!ctx->ItemExists("##softcap"));
+    ctx->ItemClick("##bias");
+    ctx->Yield(2);
+    ctx->ItemClick("//$FOCUSED/softcap");
+    ctx->Yield(3);
+    ctx->SetRef(kStep);
+    IM_CHECK(p.softcap == 2.0);
+    ctx->ItemInputValue("##softcap", "0.25");
+    ctx->Yield(3);
+    IM_CHECK(recording(w).problem.softcap == 0.25);
+    IM_CHECK_LE(std::abs(score(0, 0)), 0.25F);
+    ctx->ItemInputValue("##softcap", "-1");
+    ctx->Yield(3);
+    IM_CHECK(p.softcap == 0.25);  // refused, and nothing is lost
+    ctx->KeyPress(ImGuiKey_Escape);  // the typed text that was refused
+    ctx->Yield(2);
+    ctx->SetRef(kStep);
+    ctx->ItemClick("##bias");
+    ctx->Yield(2);
+    ctx->ItemClick("//$FOCUSED/ALiBi slopes");
+    ctx->Yield(3);
+    IM_CHECK(recording(w).problem.alibi.has_value());
+    const auto far = static_cast<std::int32_t>(p.Lk - 1) / recording(w).options.bc * recording(w).options.bc;
+    IM_CHECK_LT(score(0, far), 0.25F - p.slope(0, 0) * static_cast<float>(far) + 0.001F);
+    ctx->SetRef(kStep);
+    ctx->ItemClick("##bias");
+    ctx->Yield(2);
+    ctx->ItemClick("//$FOCUSED/softcap");
+    ctx->Yield(3);
+    IM_CHECK(!p.softcap && p.alibi);
   }));
 }
 

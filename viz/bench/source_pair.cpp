@@ -70,6 +70,12 @@ const gpu::SourceText* source_of(std::string_view kernel) {
   return found == sources.end() ? nullptr : &*found;
 }
 
+// A row with softcap or ALiBi is of the text with its lines for them.
+std::string hash_now(std::string_view kernel, gpu::ScoreLines lines) {
+  const auto source = gpu::kernel_source(kernel, {}, lines);
+  return source ? source->hash : std::string();
+}
+
 std::string_view file_name(std::string_view path) {
   return path.substr(path.rfind('/') + 1);
 }
@@ -81,10 +87,10 @@ std::string note_of(const gpu::SourceText& source, std::string_view kernel, cons
   names.reserve(headers.size());
   for (const gpu::SourceText& h : headers) names.push_back(file_name(h.name));
   std::string note = fmt::format("with {}", fmt::join(names, ", "));
-  const std::string hash = gpu::source_hash(kernel, source.text, gpu::embedded_sources());
   const ShownSlices shown = shown_slices(state, model);
   for (const Measurement* m : shown.slices.front().rows) {
-    if (m->key.kernel != kernel || m->key.source_hash.empty() || m->key.source_hash == hash) continue;
+    if (m->key.kernel != kernel || m->key.source_hash.empty()) continue;
+    if (m->key.source_hash == hash_now(kernel, gpu::score_lines_for(m->key.problem))) continue;
     return note +
            fmt::format("; the row that is shown was measured from another text, {}", m->key.source_hash.substr(0, 8));
   }

@@ -62,6 +62,17 @@ SweepMenu mask_menu(const SweepSpec& sweep) {
     if (choice.on) menu.shown = name;
     menu.choices.push_back(std::move(choice));
   }
+  // Switched on and off by themselves, whatever the mask is.
+  constexpr double kUsualCap = 30;
+  const Problem& base = sweep.base;
+  SweepChoice softcap{fmt::format("softcap {}", base.softcap.value_or(kUsualCap)), base.softcap.has_value(), sweep};
+  softcap.changed.base.softcap = base.softcap ? std::nullopt : std::optional(kUsualCap);
+  SweepChoice alibi{"ALiBi", base.alibi.has_value(), sweep};
+  alibi.changed.base.alibi = base.alibi ? std::nullopt : std::optional(std::vector<float>());
+  for (SweepChoice* choice : {&softcap, &alibi}) {
+    if (choice->on) menu.shown = (menu.shown == "none" ? "" : menu.shown + " + ") + choice->words;
+    menu.choices.push_back(std::move(*choice));
+  }
   return menu;
 }
 

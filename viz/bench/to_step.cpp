@@ -52,6 +52,7 @@ Problem smaller(const Problem& before) {
   const std::int64_t full[4] = {p.B, p.Hq, p.Lq, p.Lk};
   for (std::size_t axis = 0; axis < p.bias_shape.size() && axis < 4; ++axis)
     if (p.bias_shape[axis] != 1) p.bias_shape[axis] = full[axis];
+  if (p.alibi && !p.alibi->empty()) p.alibi->resize(static_cast<std::size_t>(p.Hq));  // those of the first heads
   return p;
 }
 

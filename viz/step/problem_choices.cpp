@@ -68,7 +68,16 @@ std::vector<ProblemChoice> bias_choices(const Document& d) {
   };
   std::vector<ProblemChoice> out{bias("none", !any, {}),
                                  bias("by distance", any && !file, {1, d.problem.Hq, d.problem.Lq, d.problem.Lk})};
-  out.back().help = "ALiBi: the further the key, the lower its score";
+  out.back().help = "A stored array: the further the key, the lower its score";
+  constexpr double kShownCap = 2;  // low enough to bend the scores of a small problem
+  const Problem& p = d.problem;
+  out.push_back(choice(d, "ALiBi slopes", p.alibi.has_value(), [&](Document& c) {
+    c.problem.alibi = p.alibi ? std::nullopt : std::optional(std::vector<float>());
+  }));
+  out.back().help = "Each head takes its slope × distance from the score: no array is stored";
+  out.push_back(choice(d, "softcap", p.softcap.has_value(),
+                       [&](Document& c) { c.problem.softcap = p.softcap ? std::nullopt : std::optional(kShownCap); }));
+  out.back().help = "c tanh(S / c): no score leaves −c to c";
   return out;
 }
 
@@ -125,6 +134,8 @@ std::string mask_words(const Problem& p) {
   add(has_window(p.mask), "window");
   add(!p.mask.key_lengths.empty(), "key lengths");
   add(p.has_bias(), "bias");
+  add(p.alibi.has_value(), "ALiBi");
+  add(p.softcap.has_value(), "softcap");
   return words.empty() ? "none" : words;
 }
 
@@ -133,8 +144,13 @@ std::string generator_words(const InputSpec& inputs) {
 }
 
 std::string bias_words(const Document& d) {
-  if (!d.inputs.bias_file.empty()) return "your file";
-  return d.problem.has_bias() ? "by distance" : "none";
+  const Problem& p = d.problem;
+  std::string words = !d.inputs.bias_file.empty() ? "your file" : p.has_bias() ? "by distance" : "";
+  for (const auto& [holds, name] :
+       {std::pair(p.alibi.has_value(), "ALiBi"), std::pair(p.softcap.has_value(), "softcap")}) {
+    if (holds) words += (words.empty() ? "" : " + ") + std::string(name);
+  }
+  return words.empty() ? "none" : words;
 }
 
 std::string_view preset_title(const Document& d) {

@@ -269,6 +269,7 @@ void fields(Cursor& at) {
   if (has_window(p.mask)) text_field(at, "##window", "Left, right", ProblemField::window, false);
   if (!p.mask.key_lengths.empty()) text_field(at, "##key_lengths", "Keys of batch", ProblemField::key_lengths, false);
   bias_choice(at);
+  if (p.softcap) text_field(at, "##softcap", "Softcap", ProblemField::softcap, false);
   text_field(at, "##scale", "Scale", ProblemField::scale, false);
   generator_choice(at);
   text_field(at, "##seed", "Seed", ProblemField::seed, true);
@@ -336,7 +337,8 @@ void keep_typed(const ProblemPanel& panel) {
 
 float problem_panel_height(const State& state) {
   const Mask& mask = state.document.problem.mask;
-  const float extra = (has_window(mask) ? 1.0F : 0.0F) + (mask.key_lengths.empty() ? 0.0F : 1.0F);
+  const float extra = (has_window(mask) ? 1.0F : 0.0F) + (state.document.problem.softcap ? 1.0F : 0.0F) +
+                      (mask.key_lengths.empty() ? 0.0F : 1.0F);
   return style().px(26 + kRow * (11 + extra) + 12 + 56 + 132 + 40);
 }
 

@@ -86,6 +86,16 @@ Result<Document> put_scale(Document d, std::string_view text) {
   return d;
 }
 
+Result<Document> put_softcap(Document d, std::string_view text) {
+  const std::string plain(text);
+  char* end = nullptr;
+  const double x = std::strtod(plain.c_str(), &end);
+  if (end == plain.c_str() || *end != '\0')
+    return bad_input(fmt::format("'{}' is not a softcap: a number above 0.", text));
+  d.problem.softcap = x;  // validate() says which will do
+  return d;
+}
+
 Result<Document> put_seed(Document d, std::string_view text) {
   std::uint64_t seed = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), seed);
@@ -118,6 +128,8 @@ Result<Document> put(Document d, ProblemField field, std::string_view text) {
       d.problem.mask.key_lengths = *n;
       return d;
     }
+    case ProblemField::softcap:
+      return put_softcap(std::move(d), text);
     case ProblemField::scale:
       return put_scale(std::move(d), text);
     case ProblemField::seed:
@@ -209,6 +221,8 @@ std::string field_text(const Document& document, ProblemField field) {
       return fmt::format("{}, {}", p.mask.window_left, p.mask.window_right);
     case ProblemField::key_lengths:
       return fmt::format("{}", fmt::join(p.mask.key_lengths, ", "));
+    case ProblemField::softcap:
+      return p.softcap ? fmt::format("{}", *p.softcap) : "";
     case ProblemField::scale:
       if (!p.scale) return fmt::format("1/√{}", p.D);
       return significant_text(*p.scale, 6);

@@ -20,7 +20,7 @@ std::optional<std::string> why_not_recordable(const Document& document);
 // The whole numbers in a text, signs included: "2 x 4/2" gives 2, 4, 2. None where something else is in it.
 std::optional<std::vector<std::int64_t>> whole_numbers(std::string_view text);
 // Document with the text of one field put in; the error says what is wrong with it.
-enum class ProblemField : std::uint8_t { heads, length, dim, tile, window, key_lengths, scale, seed };
+enum class ProblemField : std::uint8_t { heads, length, dim, tile, window, key_lengths, softcap, scale, seed };
 Result<Document> with_field(Document document, ProblemField field, std::string_view text);
 std::string field_text(const Document& document, ProblemField field);
 
@@ -37,6 +37,7 @@ struct ProblemChoice {
 std::vector<ProblemChoice> dtype_choices(const Document& d);
 // Each kind of mask is switched on and off by itself; they hold together.
 std::vector<ProblemChoice> mask_choices(const Document& d);
+// The bias, and what changes scores without one: ALiBi and softcap, each switched on and off by itself.
 std::vector<ProblemChoice> bias_choices(const Document& d);
 std::vector<ProblemChoice> generator_choices(const Document& d);
 // What-if switches that run the kernel again; only flash has them.

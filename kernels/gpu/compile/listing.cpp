@@ -18,7 +18,7 @@ struct Text {
 
 std::vector<Text> texts_of(const KernelSource& source, std::string_view id) {
   std::vector<Text> texts{{source.name, source.text}};
-  for (const SourceText& header : headers_of(id, source.text, embedded_sources()))
+  for (const SourceText& header : headers_of(id, source.text, embedded_sources(source.score_lines)))
     texts.push_back({std::string(header.name), std::string(header.text)});
   return texts;
 }
@@ -174,8 +174,9 @@ class Lister {
 std::string key_of(const ListingSubject& subject) {
   const Problem& p = subject.problem;
   const Options& o = subject.options;
-  return fmt::format("{} {} D {}/{} {} {}{} {}x{} {} {}", subject.kernel, subject.arch, p.D, p.Dv, name_of(p.dtype),
-                     p.mask.any() ? "masked" : "whole", p.has_bias() ? " bias" : "", o.br, o.bc, o.threads, o.stages);
+  return fmt::format("{} {} D {}/{} {} {}{}{}{} {}x{} {} {}", subject.kernel, subject.arch, p.D, p.Dv, name_of(p.dtype),
+                     p.mask.any() ? "masked" : "whole", p.has_bias() ? " bias" : "", p.softcap ? " softcap" : "",
+                     p.alibi ? " alibi" : "", o.br, o.bc, o.threads, o.stages);
 }
 
 std::uint32_t InstructionMix::total() const {

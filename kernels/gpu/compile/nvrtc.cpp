@@ -56,8 +56,8 @@ class Nvrtc final : public Compiler {
   Result<Cubin> compile(const KernelSource& source, const std::vector<std::string>& options) override {
     std::vector<const char*> names, texts, given;
     std::vector<std::string> own;  // the embedded text is no C string
-    own.reserve(2 * embedded_sources().size());
-    for (const SourceText& s : embedded_sources()) {
+    own.reserve(2 * embedded_sources(source.score_lines).size());
+    for (const SourceText& s : embedded_sources(source.score_lines)) {
       if (s.name.ends_with(".cu")) continue;
       names.push_back(own.emplace_back(s.name).c_str());
       texts.push_back(own.emplace_back(s.text).c_str());

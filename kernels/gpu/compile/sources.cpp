@@ -51,7 +51,31 @@ void add_header(std::string_view name, std::span<const SourceText> sources, std:
   for (const std::string_view next : includes_of(at->text)) add_header(next, sources, headers);
 }
 
+// The written texts without their score lines, made once.
+class PlainSources {
+ public:
+  PlainSources() {
+    texts_.reserve(written_sources().size());
+    for (const SourceText& s : written_sources()) {
+      if (is_score_header(s.name)) continue;
+      texts_.push_back(without_score_lines(s.text));
+      sources_.push_back({s.name, texts_.back()});
+    }
+  }
+  std::span<const SourceText> all() const { return sources_; }
+
+ private:
+  std::vector<std::string> texts_;
+  std::vector<SourceText> sources_;
+};
+
 }  // namespace
+
+std::span<const SourceText> embedded_sources(ScoreLines lines) {
+  if (lines == ScoreLines::in) return written_sources();
+  static const PlainSources kPlain;
+  return kPlain.all();
+}
 
 std::vector<SourceText> headers_of(std::string_view id, std::string_view text, std::span<const SourceText> sources) {
   std::vector<SourceText> headers;
@@ -86,12 +110,18 @@ std::string KernelSource::label(std::string_view id) const {
 
 KernelSource with_hooks(KernelSource source, std::string_view id) {
   source.text = source.hooked;
-  source.text_hash = text_hash(id, source.text, embedded_sources());
+  source.text_hash = text_hash(id, source.text, embedded_sources(source.score_lines));
   return source;
 }
 
-Result<KernelSource> kernel_source(std::string_view id, const std::filesystem::path& folder) {
+Result<KernelSource> kernel_source(std::string_view id, const std::filesystem::path& folder, ScoreLines lines) {
   KernelSource source;
+  source.score_lines = lines;
+  const std::string name = fmt::format("kernels/gpu/{}.cu", id);
+  std::string_view shipped;
+  for (const SourceText& s : embedded_sources(lines)) {
+    if (s.name == name) shipped = s.text;
+  }
   const std::filesystem::path edited = folder / fmt::format("{}.cu", id);
   std::error_code error;
   if (!folder.empty() && std::filesystem::exists(edited, error)) {
@@ -100,17 +130,22 @@ Result<KernelSource> kernel_source(std::string_view id, const std::filesystem::p
     source.name = edited.string();
     source.text.assign(reinterpret_cast<const char*>(bytes->data()), bytes->size());
     source.edited = true;
-  } else {
-    source.name = fmt::format("kernels/gpu/{}.cu", id);
-    for (const SourceText& s : embedded_sources()) {
-      if (s.name == source.name) source.text = s.text;
+    if (lines == ScoreLines::out) source.text = with_blank_score_lines(source.text);
+    if (has_score_lines(shipped) && !has_score_lines(source.text)) {
+      return fail(ErrorKind::cannot_run,
+                  fmt::format("{} takes neither softcap nor ALiBi: it lacks the lines that end in \"// @score\". Take "
+                              "them over from the shipped {}.cu, or set the copy aside.",
+                              source.name, id));
     }
+  } else {
+    source.name = name;
+    source.text = shipped;
     if (source.text.empty()) return bad_input(fmt::format("the program holds no source {}", source.name));
   }
   source.hooked = source.text;
   if (!source.edited) source.text = without_hook_lines(source.text);
-  source.hash = source_hash(id, source.text, embedded_sources());
-  source.text_hash = text_hash(id, source.text, embedded_sources());
+  source.hash = source_hash(id, source.text, embedded_sources(lines));
+  source.text_hash = text_hash(id, source.text, embedded_sources(lines));
   return source;
 }
 

@@ -35,8 +35,10 @@ Result<Queue::Loaded*> Queue::load(std::string_view kernel, const std::vector<st
   std::string key(kernel);
   for (const std::string& define : defines) key += ' ' + define;
   if (const auto at = loaded_.find(key); at != loaded_.end()) return &at->second;
-  Result<KernelSource> source = own != nullptr ? Result<KernelSource>(*own) : kernel_source(kernel, edited_);
+  const ScoreLines lines = score_lines_for(defines);
+  Result<KernelSource> source = own != nullptr ? Result<KernelSource>(*own) : kernel_source(kernel, edited_, lines);
   if (!source) return tl::unexpected(source.error());
+  source->score_lines = lines;
   if (trace_ != 0) *source = with_hooks(std::move(*source), kernel);
   Result<Compiled> compiled = compiler_->compile({std::move(*source), arch_, defines});
   if (!compiled) return tl::unexpected(compiled.error());

@@ -267,10 +267,10 @@ OwnDims Reader::dims(const json& j, const std::string& path) {
 }
 
 void Reader::masks(const json& root, OwnHeader& h) {
-  static constexpr std::string_view kMasks[] = {"causal", "window", "key_lengths", "bias"};
+  static constexpr std::string_view kMasks[] = {"causal", "window", "key_lengths", "bias", "softcap", "alibi"};
   const json* list = member(root, "", "masks");
   if (list == nullptr) return;
-  bool* const flags[] = {&h.causal, &h.window, &h.key_lengths, &h.bias};
+  bool* const flags[] = {&h.causal, &h.window, &h.key_lengths, &h.bias, &h.softcap, &h.alibi};
   for (const std::size_t n : choices(*list, "masks", kMasks))
     if (n < std::size(flags)) *flags[n] = true;
 }
@@ -421,6 +421,8 @@ Result<void> check_declared(const OwnHeader& h, const Problem& p, std::string_vi
   if ((p.mask.window_left >= 0 || p.mask.window_right >= 0) && !h.window) return lacks("window");
   if (!p.mask.key_lengths.empty() && !h.key_lengths) return lacks("key_lengths");
   if (p.has_bias() && !h.bias) return lacks("bias");
+  if (p.softcap && !h.softcap) return lacks("softcap");
+  if (p.alibi && !h.alibi) return lacks("alibi");
   return ok();
 }
 

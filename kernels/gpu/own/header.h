@@ -42,7 +42,7 @@ struct OwnHeader {
   std::vector<DType> dtypes;
   OwnDims d, dv;
   bool dv_is_d = true;  // dv was not declared: Dv = D alone
-  bool causal = false, window = false, key_lengths = false, bias = false;
+  bool causal = false, window = false, key_lengths = false, bias = false, softcap = false, alibi = false;
   bool grouped = false;        // takes fewer key heads than query heads
   bool stores_scores = false;  // Args::s and Args::p point to room for S and P
   std::vector<OptionSpec> options;

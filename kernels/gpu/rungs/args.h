@@ -20,6 +20,9 @@ struct Args {
   long long bias_b, bias_h, bias_r, bias_c;  // strides of the bias; 0 along an axis that it repeats
   float scale;                               // of Q K^T
   float scale_log2;                          // scale * log2(e): scores in base 2, for exp2
+  const float* slopes;                       // @score ALiBi: one a head, from batch to batch slopes_b
+  long long slopes_b;                        // @score
+  float softcap, softcap_inverse;            // @score c and 1 / c; 0 without
 };
 
 }  // namespace attn::gpu

@@ -19,6 +19,7 @@ namespace {
 constexpr std::string_view kArchs[] = {"sm_75", "sm_80", "sm_86", "sm_89", "sm_90a", "sm_100", "sm_120"};
 constexpr DType kAllDTypes[] = {DType::f32, DType::f16, DType::bf16};
 constexpr std::int64_t kMaxBlocks = 2147483647;  // along x
+constexpr std::int64_t kMaxAlibiLength = std::int64_t{1} << 30;
 constexpr std::int32_t kLanesPerRow = 16;
 constexpr std::int32_t kMaxRowsPerThread = 8;
 
@@ -78,6 +79,10 @@ Result<void> supports(const KernelRow& row, const Problem& p, const Options& o, 
   if (auto good = check_device(row, d); !good) return good;
   if (auto good = check_dtype(row, p); !good) return good;
   if (auto good = validate(p); !good) return good;
+  if (p.alibi && std::max(p.Lq, p.Lk) > kMaxAlibiLength) {
+    return fail(ErrorKind::cannot_run, fmt::format("{} counts ALiBi's distances in 32 bits: L goes up to {} with it.",
+                                                   row.id, kMaxAlibiLength));
+  }
   const Result<Plan> plan = row.plan(row, p, o, d);
   if (!plan) return tl::unexpected(plan.error());
   for (const Launch& l : plan->launches) {
@@ -109,6 +114,12 @@ Result<void> enqueue(const Plan& plan, const Buffers& buffers, const Stream& str
     auto sent = queue->driver().upload(reinterpret_cast<DevicePointer>(args.key_lengths), lengths.data(),
                                        lengths.size() * sizeof(std::int64_t), queue->stream());
     if (!sent) return tl::unexpected(with_place(sent.error(), plan, "key lengths"));
+  }
+  if (args.slopes != nullptr) {
+    const std::vector<float> slopes = slopes_of(p);
+    auto sent = queue->driver().upload(reinterpret_cast<DevicePointer>(args.slopes), slopes.data(),
+                                       slopes.size() * sizeof(float), queue->stream());
+    if (!sent) return tl::unexpected(with_place(sent.error(), plan, "ALiBi slopes"));
   }
   return launch_all(plan, args, *queue, **loaded);
 }

@@ -115,8 +115,10 @@ __device__ inline int64 last_key(const Args& a, int64 length, int64 r) {
 #endif
 }
 
+__device__ inline float shaped_score(const Args& a, int64 head, int64 r, int64 c, float score, float unit);  // @score
 // The score with its bias, both in base `unit` (1 or log2 e). A bias of -inf hides the key, whatever its score is.
 __device__ inline float with_bias(const Args& a, int64 head, int64 r, int64 c, float score, float unit) {
+  return shaped_score(a, head, r, c, score, unit);  // @score
 #if ATTN_BIAS
   const int64 b = head / a.Hq;
   const float bias = a.bias[b * a.bias_b + (head - b * a.Hq) * a.bias_h + r * a.bias_r + c * a.bias_c];
@@ -127,3 +129,4 @@ __device__ inline float with_bias(const Args& a, int64 head, int64 r, int64 c, f
 }
 
 }  // namespace attn::gpu
+#include "kernels/gpu/score.cuh"  // @score

@@ -26,9 +26,9 @@ std::span<const WarpTile> tiles_for(const Problem& p, std::string_view arch) {
   static constexpr WarpTile kWideBiased[] = {{128, 32, 16, 2}, {64, 32, 16, 2}, {64, 32, 16, 1}};
   static constexpr WarpTile kHalfProducts[] = {{64, 64, 16, 1}, {64, 32, 16, 1}, {32, 32, 16, 1}};
   const std::int64_t width = std::max(p.D, p.Dv);
-  if (arch == "sm_75" && (width > 64 || p.has_bias())) return kHalfProducts;
-  if (width > 128) return p.has_bias() ? std::span<const WarpTile>(kWideBiased) : kWide;
-  if (p.has_bias()) return kMiddleBiased;
+  if (arch == "sm_75" && (width > 64 || p.changes_scores())) return kHalfProducts;
+  if (width > 128) return p.changes_scores() ? std::span<const WarpTile>(kWideBiased) : kWide;
+  if (p.changes_scores()) return kMiddleBiased;
   return width > 64 || p.D % 8 != 0 || p.Dv % 8 != 0 ? std::span<const WarpTile>(kMiddle) : kNarrow;
 }
 

@@ -30,7 +30,7 @@ Options default_tile(const Problem& p, const ArchLimits& arch) {
     o.br = t.br;
     o.bc = t.bc;
     if (p.Dv > 128) o.bc = std::min(o.bc, 64);
-    if (p.has_bias()) o.bc = std::min(o.bc, p.Dv > 128 ? 32 : 64);
+    if (p.changes_scores()) o.bc = std::min(o.bc, p.Dv > 128 ? 32 : 64);
     o.threads = 2 * o.br;
     if (shared_bytes(p, o) <= arch.shared_block) break;
   }

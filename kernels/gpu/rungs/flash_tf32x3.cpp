@@ -21,8 +21,8 @@ std::span<const WarpTile> tiles_for(const Problem& p) {
   static constexpr WarpTile kMiddle[] = {{128, 32, 16, 1}, {64, 32, 16, 1}, {64, 16, 16, 1}};
   static constexpr WarpTile kWide[] = {{128, 16, 16, 1}, {64, 16, 16, 1}, {32, 16, 16, 1}, {16, 16, 16, 1}};
   const std::int64_t width = std::max(p.D, p.Dv);
-  if (width > 128 || (p.has_bias() && width > 64)) return kWide;
-  const bool tall = width <= 64 && !p.has_bias() && p.D % 4 == 0 && p.Dv % 4 == 0;
+  if (width > 128 || (p.changes_scores() && width > 64)) return kWide;
+  const bool tall = width <= 64 && !p.changes_scores() && p.D % 4 == 0 && p.Dv % 4 == 0;
   return tall ? std::span<const WarpTile>(kNarrow) : kMiddle;
 }
 

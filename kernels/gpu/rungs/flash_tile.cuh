@@ -133,6 +133,8 @@ struct Bias {
   const float* at = nullptr;
   int64 row = 0, column = 0;  // from one to the next
   int rows = 0;               // of the query tile that exist from this lane's first on
+  float slope = 0;            // @score of ALiBi, in base 2
+  int64 own = 0;              // @score keys from this lane's first column to the own key of its first row
 
   __device__ inline Bias(const Args& a, const QueryTile& q, int lane_row, int lane_column) {
 #if ATTN_BIAS
@@ -142,10 +144,13 @@ struct Bias {
     row = a.bias_r;
     column = a.bias_c;
     rows = q.rows - lane_row;
+    slope = slope_of(a, q.head, kLog2E);                                       // @score
+    own = q.r0 + lane_row + a.Lk - a.Lq - int64{q.j} * ATTN_BC - lane_column;  // @score
 #endif
   }
   __device__ inline void next() {
     if (ATTN_BIAS) at += ATTN_BC * column;
+    own -= ATTN_BC;  // @score
   }
 };
 
@@ -153,7 +158,9 @@ struct Bias {
 template <int M, int N>
 __device__ inline void mask_scores(const Args& a, const Window& window, const Bias& bias, int lane_row, int lane_column,
                                    float (&s)[M][N][4]) {
-  // @phase mask
+  if (ATTN_BIAS)
+    return shape_scores(a, window, bias, lane_row, lane_column, s);  // @score
+                                                                     // @phase mask
 #pragma unroll
   for (int i = 0; i < M; ++i) {
 #pragma unroll
@@ -277,3 +284,4 @@ __device__ inline float exp2_here(float x) {
 }
 
 }  // namespace attn::gpu
+#include "kernels/gpu/score_tile.cuh"  // @score

@@ -25,7 +25,7 @@ std::span<const WarpTile> tiles_for(const Problem& p, std::string_view arch) {
   static constexpr WarpTile kMiddle[] = {{128, 48, 32}, {64, 48, 32}, {64, 32, 32}};
   static constexpr WarpTile kWide[] = {{64, 32, 16}, {64, 16, 16}, {32, 16, 16}, {16, 16, 16}};
   const std::int64_t width = std::max(p.D, p.Dv);
-  const bool plain = !p.has_bias() && p.D % 8 == 0 && p.Dv % 8 == 0;
+  const bool plain = !p.changes_scores() && p.D % 8 == 0 && p.Dv % 8 == 0;
   if (width > 128) return std::span<const WarpTile>(kWide).subspan(plain ? 0 : 1);
   if (!plain) return std::span<const WarpTile>(kNarrow).subspan(1);
   if (p.dtype == DType::f16) return width > 64 && arch == "sm_100" ? std::span<const WarpTile>(kMiddle) : kNarrow;

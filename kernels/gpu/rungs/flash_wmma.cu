@@ -57,6 +57,8 @@ struct Row {
   int64 r;            // in the problem
   float* s;           // its scores in shared memory, from the lane's first on
   const float* bias;  // at key 0
+  int64 head;         // @score
+  float slope;        // @score of ALiBi, in base 2
   int column;         // the tile's column that s[0] is
   float m, l, alpha;  // l is this lane's share until the end
 };
@@ -126,6 +128,9 @@ __device__ inline void read_scores(const Args& a, int64 c0, int64 length, bool w
 #pragma unroll
   for (int c = 0; c < kColumns; ++c) {
     bool seen = c >= first && c < last;
+    if (seen) x[c] = shaped_score(a, row.head, row.slope, row.r, c0 + row.column + c, x[c], kLog2E);  // @score
+    if (!seen) x[c] = minus_infinity();                                                               // @score
+    if (ATTN_BIAS) continue;                                                                          // @score
     float bias = 0;
     if (ATTN_BIAS && seen) {
       bias = row.bias[(c0 + row.column + c) * a.bias_c] * kLog2E;
@@ -252,6 +257,8 @@ extern "C" __global__ void __launch_bounds__(ATTN_THREADS) flash_wmma(const Args
   const int64 batch = head / a.Hq;
   row.bias = a.bias + batch * a.bias_b + (head - batch * a.Hq) * a.bias_h + row.r * a.bias_r;
 #endif
+  row.head = head;                        // @score
+  row.slope = slope_of(a, head, kLog2E);  // @score
   row.m = minus_infinity();
   row.l = 0;
   FragmentC o[kMt][kOt];

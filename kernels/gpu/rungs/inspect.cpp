@@ -32,7 +32,7 @@ Result<std::vector<EntryReport>> report_entries(const Compiled& compiled, const 
 Result<PlanReport> inspect(CompileService& service, const Plan& plan, const Device& device,
                            const std::filesystem::path& edited_kernels) {
   if (!limits_of(device.arch)) return bad_input(fmt::format("nothing is known of {}", device.arch));
-  Result<KernelSource> source = source_of(*plan.kernel, edited_kernels);
+  Result<KernelSource> source = source_of(*plan.kernel, plan.problem, edited_kernels);
   if (!source) return tl::unexpected(source.error());
   const auto defines = defines_of(plan, may_be_aligned(plan.problem));
   Result<Compiled> compiled = service.compile({std::move(*source), device.arch, defines});

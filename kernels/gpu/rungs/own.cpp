@@ -223,9 +223,12 @@ const KernelSource* own_source(const KernelRow& row) {
   return row.rung == kOwnRung ? &own_of(row).cu : nullptr;
 }
 
-Result<KernelSource> source_of(const KernelRow& row, const std::filesystem::path& edited_kernels) {
+Result<KernelSource> source_of(const KernelRow& row, const Problem& p, const std::filesystem::path& edited_kernels) {
   const KernelSource* own = own_source(row);
-  return own != nullptr ? Result<KernelSource>(*own) : kernel_source(row.id, edited_kernels);
+  if (own == nullptr) return kernel_source(row.id, edited_kernels, score_lines_for(p));
+  KernelSource source = *own;
+  source.score_lines = score_lines_for(p);
+  return source;
 }
 
 Result<void> check_compiled(const Plan& plan, const std::vector<EntryFigures>& entries, std::string_view arch) {

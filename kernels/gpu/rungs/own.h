@@ -54,8 +54,8 @@ std::string_view own_stem(std::string_view id);
 
 // The row's own source; null for a rung of the table.
 const KernelSource* own_source(const KernelRow& row);
-// What is compiled for a row: its own source, else as kernel_source() says.
-Result<KernelSource> source_of(const KernelRow& row, const std::filesystem::path& edited_kernels);
+// What is compiled for a row on a problem: its own source, else as kernel_source() says.
+Result<KernelSource> source_of(const KernelRow& row, const Problem& p, const std::filesystem::path& edited_kernels);
 
 // What was compiled has the entries that the header names, and each can be launched as the plan says: the words that a
 // failed launch would not have. Nothing to say of a rung of the table.

@@ -1,6 +1,7 @@
 #include "kernels/gpu/rungs/specialise.h"
 
 #include <algorithm>
+#include <iterator>
 #include <limits>
 #include <type_traits>
 
@@ -62,13 +63,18 @@ std::vector<std::string> defines_of(const Plan& plan, bool aligned) {
                                    fmt::format("ATTN_DV={}", p.Dv),
                                    fmt::format("ATTN_DTYPE={}", dtype_number(p.dtype)),
                                    fmt::format("ATTN_MASKED={}", p.mask.any() ? 1 : 0),
-                                   fmt::format("ATTN_BIAS={}", p.has_bias() ? 1 : 0),
+                                   fmt::format("ATTN_BIAS={}", p.changes_scores() ? 1 : 0),
                                    fmt::format("ATTN_ALIGNED={}", aligned ? 1 : 0),
                                    fmt::format("ATTN_BR={}", o.br),
                                    fmt::format("ATTN_BC={}", o.bc),
                                    fmt::format("ATTN_THREADS={}", o.threads)};
   // Only for rungs that read it: the defines are part of the names of cubins on disk.
   if (o.stages > 0) defines.push_back(fmt::format("ATTN_STAGES={}", o.stages));
+  if (p.shapes_scores()) {
+    defines.push_back(fmt::format("ATTN_SOFTCAP={}", p.softcap ? 1 : 0));
+    defines.push_back(fmt::format("ATTN_ALIBI={}", p.alibi ? 1 : 0));
+    defines.push_back(fmt::format("ATTN_ADDED={}", p.has_bias() ? 1 : 0));
+  }
   return defines;
 }
 
@@ -80,6 +86,9 @@ Workspace workspace_of(const KernelRow& row, const Problem& p) {
     w.p = placed(next, product({static_cast<std::int64_t>(size_of(p.dtype)), p.B, p.Hq, p.Lq, p.Lk}));
   }
   w.key_lengths = placed(next, p.mask.key_lengths.size() * sizeof(std::int64_t));
+  if (p.alibi) {
+    w.slopes = placed(next, static_cast<std::uint64_t>(p.alibi->empty() ? p.Hq : std::ssize(*p.alibi)) * sizeof(float));
+  }
   w.total = next;
   return w;
 }
@@ -113,6 +122,14 @@ Args args_of(const Plan& plan, const Buffers& b) {
   set_bias_strides(p, a);
   a.scale = static_cast<float>(p.effective_scale());
   a.scale_log2 = static_cast<float>(p.effective_scale() * 1.4426950408889634);
+  if (p.alibi) {
+    a.slopes = reinterpret_cast<const float*>(workspace + at.slopes);
+    a.slopes_b = p.alibi->empty() || std::ssize(*p.alibi) == p.Hq ? 0 : p.Hq;
+  }
+  if (p.softcap) {
+    a.softcap = static_cast<float>(*p.softcap);
+    a.softcap_inverse = static_cast<float>(1 / *p.softcap);
+  }
   return a;
 }
 

@@ -41,13 +41,13 @@ std::optional<TraceFacts> trace_facts(const KernelRow& row, const Problem& p, co
     return facts;
   }
   if (row.id == "flash_mma" || row.id == "flash_tf32x3") {
-    // The scale enters with the exponential, unless a bias had to be added to scaled scores (flash_tile.cuh).
+    // The scale enters with the exponential, unless scaled scores change on their way (flash_tile.cuh).
     facts.lanes = 4;
     facts.products = true;
-    facts.s = p.has_bias() ? Holds{.base2 = true} : Holds{.scaled = false};
+    facts.s = p.changes_scores() ? Holds{.base2 = true} : Holds{.scaled = false};
     facts.slack = 8;
     facts.first_m = -3.0e38F;
-    facts.sign_in_q = !p.has_bias() && p.effective_scale() <= 0;
+    facts.sign_in_q = !p.changes_scores() && p.effective_scale() <= 0;
     facts.p_dtype = p.dtype;
     facts.tf32x3 = facts.computes_again = row.id == "flash_tf32x3";
     return facts;

@@ -49,7 +49,7 @@ class Decoder {
     return t;
   }
   TileCover cover(const Place2d& t) const { return p_.cover(t.b, t.r0, t.r0 + t.rows, t.c0, t.c0 + t.cols); }
-  bool needs_mask(const Place2d& t) const { return p_.has_bias() || cover(t) != TileCover::full; }
+  bool needs_mask(const Place2d& t) const { return p_.changes_scores() || cover(t) != TileCover::full; }
   std::int64_t row_of(const Place2d& t) const { return (b_ * p_.Hq + h_) * p_.Lq + t.r0; }
 
   // rows x cols from `at` on, `ld` floats from row to row, as a version.

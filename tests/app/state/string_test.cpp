@@ -105,6 +105,32 @@ TEST(StateString, AnyStateComesBack) {
   }
 }
 
+// The strings of problems without them stay what they were: the writer gives what differs.
+TEST(StateString, SoftcapAndAlibiComeBackAndAreLeftOutWhereThereAreNone) {
+  State s = initial_state();
+  EXPECT_EQ(state_string(s)->find("softcap"), std::string::npos);
+  EXPECT_EQ(state_string(s)->find("alibi"), std::string::npos);
+  s.document.preset.clear();
+  s.document.problem.softcap = 12.5;
+  s.document.problem.Hq = s.document.problem.Hkv = 2;
+  s.document.sweep.base.softcap = 30;
+  for (const auto& slopes : {std::vector<float>{}, {0.1F, -2}, {1e-20F, 3}}) {
+    s.document.problem.alibi = slopes;
+    s.document.sweep.base.alibi.emplace();
+    expect_round_trip(s);
+  }
+  EXPECT_NE(state_string(s)->find("alibi=1e-20/3"), std::string::npos) << *state_string(s);
+  EXPECT_NE(state_string(s)->find("sweep_alibi=usual"), std::string::npos) << *state_string(s);
+  // The usual slopes, written out, are the usual ones.
+  const auto parsed = parse_state_string("attn1,H=2,alibi=0.0625/0.00390625");
+  ASSERT_TRUE(parsed);
+  EXPECT_TRUE(parsed->state.document.problem.alibi && parsed->state.document.problem.alibi->empty());
+  for (const char* bad : {"softcap=0", "softcap=-1", "softcap=nan", "softcap=inf", "softcap=", "alibi=1/2/3",
+                          "alibi=", "alibi=x", "alibi=1e99", "alibi=1//2"}) {
+    EXPECT_FALSE(error_of(std::string("attn1,") + bad).empty()) << bad;
+  }
+}
+
 TEST(StateString, HoldsOnlyCharactersThatNoShellTouches) {
   State s = *with_preset(initial_state(), "bias");
   const TempFolder temporary;

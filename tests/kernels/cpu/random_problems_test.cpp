@@ -64,6 +64,12 @@ Problem random_problem(Source& from) {
     for (const std::int64_t extent : {p.B, p.Hq, p.Lq, p.Lk}) p.bias_shape.push_back(from.one_in(2) ? extent : 1);
   }
   if (from.one_in(5)) p.scale = static_cast<double>(from.whole(-3, 3)) * 0.4;
+  if (from.one_in(3)) p.softcap = static_cast<double>(from.whole(1, 40)) * 0.25;
+  if (from.one_in(3)) {
+    p.alibi.emplace();
+    if (from.one_in(2)) p.alibi->resize(static_cast<std::size_t>(from.one_in(2) ? p.Hq : p.B * p.Hq));
+    for (float& slope : *p.alibi) slope = from.number();
+  }
   return p;
 }
 

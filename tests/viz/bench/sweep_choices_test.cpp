@@ -60,6 +60,25 @@ TEST(SweepMenus, AnEntryHoldsOnceItIsTaken) {
   }
 }
 
+TEST(SweepMenus, SoftcapAndAlibiAreSwitchedBesideTheMask) {
+  SweepSpec sweep = bench_presets().front().sweep;
+  const auto take = [&](std::string_view words) {
+    for (const SweepChoice& c : mask_menu(SweepSpec(sweep)).choices) {
+      if (c.words == words) sweep = c.changed;
+    }
+  };
+  take("causal");
+  take("softcap 30");
+  take("ALiBi");
+  EXPECT_EQ(mask_menu(sweep).shown, "causal + softcap 30 + ALiBi");
+  EXPECT_TRUE(sweep.base.mask.causal && sweep.base.softcap == 30.0 && sweep.base.alibi);
+  take("none");
+  EXPECT_EQ(mask_menu(sweep).shown, "softcap 30 + ALiBi");
+  take("softcap 30");
+  take("ALiBi");
+  EXPECT_EQ(mask_menu(sweep).shown, "none");
+}
+
 // Not those of any one kernel: a rung may run on few.
 TEST(SweepMenus, EveryKnownArchitectureCanBeCompiledFor) {
   std::vector<std::string> offered;

@@ -18,24 +18,30 @@
 
 namespace attn {
 
+// A preset's numbers and tile with a problem that may differ from its own in mask and scores.
+inline std::shared_ptr<const Recording> record_problem(const Preset& preset, const Problem& problem,
+                                                       std::string_view kernel_id, Options options = {}) {
+  const auto row = find_kernel(kernel_id);
+  EXPECT_TRUE(row.has_value());
+  options.br = preset.br;
+  options.bc = preset.bc;
+  InputSpec spec;
+  spec.generator = preset.generator;
+  spec.seed = preset.seed;
+  const auto inputs = make_inputs(problem, spec);
+  EXPECT_TRUE(inputs.has_value());
+  const auto resolved = resolve(**row, options, cpu_device());
+  EXPECT_TRUE(resolved.has_value());
+  auto rec = (*row)->record(**row, problem, *resolved, *inputs, {});
+  EXPECT_TRUE(rec.has_value()) << (rec ? "" : rec.error().message);
+  return std::make_shared<const Recording>(std::move(*rec));
+}
+
 inline std::shared_ptr<const Recording> record_preset(std::string_view preset_id, std::string_view kernel_id,
                                                       Options options = {}) {
   const auto preset = find_preset(preset_id);
   EXPECT_TRUE(preset.has_value());
-  const auto row = find_kernel(kernel_id);
-  EXPECT_TRUE(row.has_value());
-  options.br = (*preset)->br;
-  options.bc = (*preset)->bc;
-  InputSpec spec;
-  spec.generator = (*preset)->generator;
-  spec.seed = (*preset)->seed;
-  const auto inputs = make_inputs((*preset)->problem, spec);
-  EXPECT_TRUE(inputs.has_value());
-  const auto resolved = resolve(**row, options, cpu_device());
-  EXPECT_TRUE(resolved.has_value());
-  auto rec = (*row)->record(**row, (*preset)->problem, *resolved, *inputs, {});
-  EXPECT_TRUE(rec.has_value()) << (rec ? "" : rec.error().message);
-  return std::make_shared<const Recording>(std::move(*rec));
+  return record_problem(**preset, (*preset)->problem, kernel_id, options);
 }
 
 inline std::string read_asset(const std::string& name) {

@@ -41,6 +41,28 @@ TEST(ProblemChoices, ABiasByDistanceForgetsTheFileAndItsTypedCells) {
   EXPECT_EQ(changed.inputs.edits[0].tensor, InputTensor::q);
 }
 
+TEST(ProblemChoices, AlibiAndSoftcapAreSwitchedByThemselvesBesideABias) {
+  Document d;
+  d.problem.Hq = d.problem.Hkv = 2;
+  d = named(bias_choices(d), "by distance").changed;
+  d = named(bias_choices(d), "ALiBi slopes").changed;
+  d = named(bias_choices(d), "softcap").changed;
+  EXPECT_EQ(bias_words(d), "by distance + ALiBi + softcap");
+  EXPECT_EQ(mask_words(d.problem), "bias + ALiBi + softcap");
+  EXPECT_TRUE(d.problem.alibi && d.problem.alibi->empty()) << "the usual slopes";
+  EXPECT_TRUE(named(bias_choices(d), "softcap").on);
+  d = with_field(d, ProblemField::softcap, "1.25").value_or(d);
+  EXPECT_EQ(d.problem.softcap, 1.25);
+  EXPECT_EQ(field_text(d, ProblemField::softcap), "1.25");
+  for (const char* bad : {"0", "-3", "nan", "inf", "", "x", "3 4"}) {
+    EXPECT_FALSE(with_field(d, ProblemField::softcap, bad)) << bad;
+  }
+  d = named(bias_choices(d), "softcap").changed;
+  EXPECT_FALSE(d.problem.softcap);
+  d = named(bias_choices(d), "none").changed;
+  EXPECT_EQ(bias_words(d), "ALiBi") << "\"none\" is of the bias alone";
+}
+
 TEST(ProblemChoices, AGeneratorReplacesTheUsersFiles) {
   Document d;
   d.inputs.q_file = "q.npy";

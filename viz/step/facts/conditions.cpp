@@ -106,6 +106,10 @@ std::set<std::string, std::less<>> step_conditions(const Recording& rec, const S
   look.maximum();
   look.not_finite();
   look.set(rec.problem.has_bias(), "biased");
+  look.set(rec.problem.softcap.has_value(), "capped");
+  look.set(rec.problem.alibi.has_value(), "sloped");
+  const auto score = look.live(Slot::s, followed.key);
+  look.set(score && std::isfinite(*score) && rec.problem.visible(at.b, at.row, followed.key), "kept");
   look.set(!rec.options.subtract_max, "unsubtracted");
   look.set(rec.options.accumulate != DType::f32, "narrow");
   return look.found;

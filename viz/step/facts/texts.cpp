@@ -33,16 +33,19 @@ const std::vector<std::string_view> kStepConditions = {
     "overflow",       // what-if: the inputs are finite, and a weight, the sum or the output is not
     "overflow_here",  // the weight that is followed has overflowed so
     "biased",         // the problem has a bias
+    "capped",         // it has a softcap
+    "sloped",         // it has ALiBi
+    "kept",           // the score that is followed is seen, and finite after this step
     "unsubtracted",   // what-if: the maximum is not subtracted
     "narrow",         // what-if: l and O are rounded after every addition
 };
 
 const std::vector<std::string_view> kStepPlaceholders = {
-    "row",       "i",        "j",          "rows",    "keys",  "first_row", "last_row",
-    "first_key", "last_key", "D",          "Dv",      "Lq",    "Lk",        "element_bytes",
-    "bytes",     "key",      "col",        "visible", "scale", "dot",       "scale_value",
-    "s",         "p",        "rowmax",     "m_old",   "m_new", "alpha",     "l_old",
-    "l_new",     "rowsum",   "accumulate", "o_old",   "o_new", "pv",        "lse"};
+    "row",   "i",      "j",           "rows",  "keys",          "first_row", "last_row", "first_key", "last_key",
+    "D",     "Dv",     "Lq",          "Lk",    "element_bytes", "bytes",     "key",      "col",       "visible",
+    "scale", "dot",    "scale_value", "s",     "s_in",          "cap",       "added",    "slope",     "distance",
+    "p",     "rowmax", "m_old",       "m_new", "alpha",         "l_old",     "l_new",    "rowsum",    "accumulate",
+    "o_old", "o_new",  "pv",          "lse"};
 
 namespace {
 

@@ -2,7 +2,10 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdlib>
 #include <limits>
+
+#include <fmt/format.h>
 
 #include "viz/draw/number_text.h"
 #include "viz/step/facts/conditions.h"
@@ -83,6 +86,9 @@ struct Collector {
   }
 
   double dot() const;
+  double score_before() const;
+  double bias() const;
+  void work_shape() const;
   double row_sum(bool from_scores) const;
   double weighted_value() const;
   std::optional<double> row_max() const;
@@ -96,6 +102,42 @@ double Collector::dot() const {
   double sum = 0;
   for (std::size_t n = 0; n < std::min(q.size(), k.size()); ++n) sum += static_cast<double>(q[n]) * k[n];
   return sum;
+}
+
+// The scaled score before the mask phase; a GPU that stores S masks it before, and keeps no other.
+double Collector::score_before() const {
+  const VersionId before = rec.before(at.event, Slot::s);
+  if (before != kNoVersion && before != rec.after(at.event, Slot::s) && at.event > 0) {
+    if (const auto s = live_value(rec, at.event - 1, Slot::s, at.row, out.key)) return static_cast<double>(*s);
+  }
+  return dot() * rec.problem.effective_scale();
+}
+
+double Collector::bias() const {
+  if (!rec.inputs.bias) return 0;
+  return static_cast<double>(rec.inputs.bias->get(rec.problem.bias_index(at.b, at.h, at.row, out.key)));
+}
+
+// What softcap, bias and ALiBi make of the score that is followed, as far as the problem has them.
+void Collector::work_shape() const {
+  using enum TensorColour;
+  using Values = std::span<const double>;
+  const Problem& problem = rec.problem;
+  const auto score = live(Slot::s, out.key);
+  if (!problem.shapes_scores() || !score || !out.conditions.contains("kept")) return;
+  const double slope = problem.alibi ? static_cast<double>(problem.slope(at.b, at.h)) : 0;
+  const auto distance = static_cast<double>(std::abs(at.row + problem.Lk - problem.Lq - out.key));
+  const bool caps = problem.softcap.has_value();
+  work({{"s_in", score_before(), s},
+        {"cap", problem.softcap.value_or(1), Token::text},
+        {"added", bias(), Token::text},
+        {"slope", slope, Token::text},
+        {"distance", distance, Token::text}},
+       "s", *score, s, bound(Slot::s, out.key),
+       [caps](Values x) { return (caps ? x[1] * std::tanh(x[0] / x[1]) : x[0]) + x[2] - x[3] * x[4]; });
+  // As they were typed: no zeros behind them.
+  if (caps) put_value("cap", fmt::format("{}", *problem.softcap), Token::text);
+  put_value("distance", fmt::format("{}", distance), Token::text);
 }
 
 double Collector::row_sum(bool from_scores) const {
@@ -197,6 +239,9 @@ void work_phase(const Collector& c, Phase phase, double m_old, double m_new, dou
       if (score)
         c.work({{"dot", c.dot(), Token::text}, {"scale_value", c.rec.problem.effective_scale(), Token::text}}, "s",
                *score, s, c.bound(Slot::s, key), [](Values x) { return x[0] * x[1]; });
+      break;
+    case Phase::mask:
+      c.work_shape();
       break;
     case Phase::max:
       if (const auto r = c.row_max())

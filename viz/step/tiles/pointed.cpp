@@ -62,8 +62,12 @@ struct PointedBuilder {
                                        word("·", Token::text), letter("k", k), subscript(std::to_string(cell.col), k),
                                        word(scale_suffix(rec.problem), Token::text)});
     const std::optional<float> bias = added_bias();
+    const bool shaped = is_masked() && held(Slot::s) == nullptr;
+    if (shaped && rec.problem.softcap) out.title.push_back(word(", capped", Token::text));
     if (bias) out.title.push_back(word(" + bias", Token::text));
+    if (shaped && rec.problem.alibi) out.title.push_back(word(" − ALiBi", Token::text));
     if (explain_held_score(sum)) return;
+    if (rec.problem.shapes_scores()) return explain_shaped_score(sum, value);
     const std::string scale = scale_words(rec.problem);
     out.sum = {word("sum "), number(significant_text(sum, 6)),
                word(scale.starts_with("1/") ? ", divided by " + scale.substr(2) : ", times " + scale), word(": "),
@@ -75,6 +79,35 @@ struct PointedBuilder {
                                      number(significant_text(sum * rec.problem.effective_scale() + *bias, 6))});
     } else if (rec.problem.has_bias()) {
       out.sum.push_back(word("; the bias comes next"));
+    }
+  }
+  // Softcap, bias, ALiBi and mask are in the score that is on show.
+  bool is_masked() const {
+    const VersionId id = rec.after(tiles.at.event, Slot::s);
+    return id != kNoVersion && rec.version(id).holds.masked;
+  }
+  // With softcap or ALiBi: what each of them makes of the score, once the step that does it was taken.
+  void explain_shaped_score(double sum, float value) {
+    const Problem& p = rec.problem;
+    const double scaled = sum * p.effective_scale();
+    out.sum = {word("scaled "), number(significant_text(scaled, 5))};
+    if (!is_masked()) {
+      out.sum.push_back(word(p.softcap && p.alibi ? "; softcap and ALiBi come next"
+                             : p.softcap          ? "; the softcap comes next"
+                                                  : "; ALiBi comes next"));
+      return;
+    }
+    if (std::isinf(value) && value < 0) return out.sum.push_back(word(", then masked"));
+    constexpr int kDigits = 4;  // all of it stands on one line
+    if (p.softcap) {
+      out.sum.insert(out.sum.end(), {word(", capped "), number(significant_text(p.capped(scaled), kDigits))});
+    }
+    if (const auto bias = added_bias()) {
+      out.sum.insert(out.sum.end(), {word(", bias "), number(significant_text(*bias, kDigits))});
+    }
+    if (p.alibi) {
+      const double taken = p.alibi_at(tiles.at.b, tiles.at.h, cell.row, cell.col);
+      out.sum.insert(out.sum.end(), {word(", ALiBi "), number(significant_text(-taken, kDigits))});
     }
   }
   // What is on show as a GPU's kernel held it, and so not what the formulas name.
@@ -91,7 +124,9 @@ struct PointedBuilder {
     out.sum = {word("sum "), number(significant_text(sum, 6)), word(", held as "),
                number(significant_text(sum * rec.factor_of_product(*holds), 6)),
                word(holds->scaled ? ": scaled, in base 2" : ": the scale enters with the exponential")};
-    if (holds->scaled && rec.problem.has_bias()) out.sum.push_back(word(", before the bias"));
+    if (holds->scaled && rec.problem.changes_scores()) {
+      out.sum.push_back(word(rec.problem.shapes_scores() ? ", before softcap, bias and ALiBi" : ", before the bias"));
+    }
     return true;
   }
   void explain_output() {

@@ -89,7 +89,7 @@ TEST(OwnHeader, SaysTheLineTheFieldAndWhatWouldDo) {
            {"[64, 96]", "\"all\"", "line 7: \"Dv\" is \"all\"; it must be a list such as [64, 128], or"},
            {"[64, 96]", "[]", "line 7: \"Dv\" has 0 elements; it must have 1 to 64."},
            {"\"causal\", \"bias\"", "\"casual\"",
-            "line 8: \"masks[0]\" is \"casual\"; there are causal, window, key_lengths, bias."},
+            "line 8: \"masks[0]\" is \"casual\"; there are causal, window, key_lengths, bias, softcap, alibi."},
            {"\"Br\": {", "\"br\": {", "line 9: \"options.br\" is no key; there are Br, Bc, threads, stages."},
            {"\"default\": 32}", "\"default\": 40}",
             "line 9: \"options.Br.default\" is 40; from 16 in steps of 16 it cannot be reached."},

@@ -71,6 +71,7 @@ class Calculator {
   }
   double factor() {
     if (take("exp(")) return std::exp(close(sum()));
+    if (take("tanh(")) return std::tanh(close(sum()));
     if (take("ln")) return std::log(factor());
     if (take("max(")) {
       const double a = sum();
@@ -332,6 +333,37 @@ TEST(StepTruth, FormulaAndSentenceAgreeWithTheNumbersInEveryPresetWhatIfAndPhase
   std::size_t met = 0;
   for (const Claim& claim : kClaims) met += claimed[claim.words] > 0 ? 1 : 0;
   EXPECT_GE(met, 22U);
+}
+
+// Softcap and ALiBi over what each preset has: their step says how the score that is followed came to be.
+TEST(StepTruth, HoldsWithSoftcapAndAlibiInEveryPresetWhatIfAndPhase) {
+  const StepTexts texts = shipped_texts();
+  int checked = 0, shaped = 0;
+  std::map<std::string, int> claimed;
+  for (const Preset& preset : presets()) {
+    if (preset.problem.Lk >= 64) continue;
+    for (const char* kernel : kRecordingKernels) {
+      for (const auto& [name, options] : what_ifs(kernel)) {
+        for (int with = 1; with < 4; ++with) {
+          SCOPED_TRACE(std::string(preset.id) + " " + kernel + ", " + name + ", " + std::to_string(with));
+          Problem p = preset.problem;
+          if (with != 2) p.softcap = 2.5;
+          if (with != 1) p.alibi.emplace();
+          const auto rec = record_problem(preset, p, kernel, options);
+          for (EventIndex e = 0; e < rec->events.size(); ++e) {
+            for (const std::int32_t row : {0, 3}) {
+              if (row >= p.Lq) continue;
+              const int before = checked;
+              check_step(*rec, e, row, texts, checked, claimed);
+              if (rec->events[e].id.phase == Phase::mask) shaped += checked - before;
+            }
+            if (testing::Test::HasFailure()) return;
+          }
+        }
+      }
+    }
+  }
+  EXPECT_GT(shaped, 500);
 }
 
 // Typed infinities in every place: the presets plant few.
