@@ -26,8 +26,8 @@ sweep() {
   local mask=()
   [[ $4 == causal ]] && mask=(--causal)
   timeout --signal=INT "$(($(left_of "$seconds") - 5))" "$program" bench --device gpu --kernels "$2" \
-    --dtype "$1" --d "$3" "${mask[@]}" --axis L --values "$5" --tokens 16384 --hq 16 --peers --time-limit "${a_point}" --no-samples \
-    --resume -o "$out" --csv "${out%.attn}.csv" || echo "Not complete: $*"
+    --dtype "$1" --d "$3" "${mask[@]}" --axis L --values "$5" --tokens 16384 --hq 16 --peers \
+    --time-limit "${a_point}" --no-samples --resume -o "$out" --csv "${out%.attn}.csv" || echo "Not complete: $*"
 }
 
 for values in 1024,4096,16384 512,2048,8192; do

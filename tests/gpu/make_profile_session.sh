@@ -14,8 +14,8 @@ readonly most_bytes=300000 most_seconds=120
 for row in "flash_simt 64" "naive 64" "tiled 64" "flash_tf32x3 64" "flash_simt 128" "flash_mma 64" "flash_wmma 64" \
   "flash_mma 128"; do
   read -r kernel d <<<"$row"
-  timeout "$(left_of "$most_seconds")" "$program" profile "$kernel" --l 4096 --hq 16 --d "$d" --sample --seconds 0.5 --lines 10 \
-    --save "$out" >"${out%.attn}-$kernel-d$d.txt"
+  timeout "$(left_of "$most_seconds")" "$program" profile "$kernel" --l 4096 --hq 16 --d "$d" --sample \
+    --seconds 0.5 --lines 10 --save "$out" >"${out%.attn}-$kernel-d$d.txt"
   sed -n '/^Where the/,$p' "${out%.attn}-$kernel-d$d.txt"
 done
 end_session "$most_bytes"

@@ -1,12 +1,10 @@
 // Forty questions of a learner, written before the window was looked at: where each is answered, in at most three
-// actions. An action is a key, a click, or a search (Ctrl+P, words, Enter). Every row is walked, from the first picture.
+// actions. An action is a key or a search (Ctrl+P, words, Enter). Every row is walked, from the first picture.
 #include <gtest/gtest.h>
 
 #include <string>
 #include <string_view>
 #include <vector>
-
-#include <fmt/format.h>
 
 #include "kernels/recording/recording.h"
 #include "tests/gui/gui_fixture.h"
@@ -19,17 +17,13 @@ using Ctx = ImGuiTestContext;
 
 struct Action {
   ImGuiKeyChord key = 0;
-  std::string find;   // in the palette
-  std::string click;  // an item of the window
+  std::string find;  // in the palette
 };
 Action press(ImGuiKeyChord key) {
-  return {key, "", ""};
+  return {key, ""};
 }
 Action find(const char* words) {
-  return {0, words, ""};
-}
-Action click(const char* item) {
-  return {0, "", item};
+  return {0, words};
 }
 
 struct Asked {
@@ -74,9 +68,7 @@ const std::vector<Asked>& questions() {
       {"How does the last step look?",
        {press(ImGuiKey_End)},
        [](TestWindow& w) { return s(w).view.step.cursor + 1 == recording(w).events.size(); }},
-      {"What if the numbers are others?",
-       {find("Random")},
-       [](TestWindow& w) { return preset(w, "random"); }},
+      {"What if the numbers are others?", {find("Random")}, [](TestWindow& w) { return preset(w, "random"); }},
       {"Is O divided by the sum already?",
        {press(ImGuiKey_O)},
        [](TestWindow& w) { return s(w).view.step.reading == OutputReading::divided; }},
@@ -102,9 +94,7 @@ const std::vector<Asked>& questions() {
       {"What becomes of a last, smaller tile?",
        {find("Ragged tiles")},
        [](TestWindow& w) { return preset(w, "ragged"); }},
-      {"Where does a NaN in Q go?",
-       {find("and NaN")},
-       [](TestWindow& w) { return preset(w, "non_finite"); }},
+      {"Where does a NaN in Q go?", {find("and NaN")}, [](TestWindow& w) { return preset(w, "non_finite"); }},
       {"Do two query heads share keys?", {find("Grouped heads")}, [](TestWindow& w) { return preset(w, "heads"); }},
       {"What does ALiBi do to a score?", {find("Distance bias")}, [](TestWindow& w) { return preset(w, "bias"); }},
       {"What does a sliding window spare?",
@@ -123,7 +113,8 @@ const std::vector<Asked>& questions() {
        {find("Random"), press(ImGuiMod_Ctrl | ImGuiKey_Z)},
        [](TestWindow& w) { return preset(w, "blackboard"); }},
       // Learn
-      {"Where do I begin?", {find("Begin the first lesson")},
+      {"Where do I begin?",
+       {find("Begin the first lesson")},
        [](TestWindow& w) { return lesson(w, "weighted-average"); }},
       {"Can I do it by hand?", {find("By hand")}, [](TestWindow& w) { return lesson(w, "by-hand"); }},
       {"Why is the maximum subtracted?",
@@ -143,9 +134,11 @@ const std::vector<Asked>& questions() {
        {find("By hand"), press(ImGuiKey_F11)},
        [](TestWindow& w) { return w.controller().model().learn->teach; }},
       // Bench and Profile
-      {"How fast is it?", {press(ImGuiMod_Ctrl | ImGuiKey_2)},
+      {"How fast is it?",
+       {press(ImGuiMod_Ctrl | ImGuiKey_2)},
        [](TestWindow& w) { return bench(w, BenchPage::charts); }},
-      {"What changed from rung to rung?", {press(ImGuiKey_F7)},
+      {"What changed from rung to rung?",
+       {press(ImGuiKey_F7)},
        [](TestWindow& w) { return bench(w, BenchPage::ladder); }},
       {"Which tiles fit into shared memory?",
        {find("Tiles: which fit")},
@@ -164,9 +157,7 @@ const std::vector<Asked>& questions() {
        [](TestWindow& w) { return profile(w, ProfilePage::heartbeat); }},
       // The window
       {"Which keys are there?", {press(ImGuiKey_F1)}, [](TestWindow& w) { return s(w).view.keys_sheet; }},
-      {"Can it be larger?",
-       {find("Text and tiles at 200")},
-       [](TestWindow& w) { return s(w).preferences.scale == 2; }},
+      {"Can it be larger?", {find("Text and tiles at 200")}, [](TestWindow& w) { return s(w).preferences.scale == 2; }},
   };
   return all;
 }
@@ -178,8 +169,6 @@ void take(Ctx* ctx, const Action& action) {
     ctx->KeyChars(action.find.c_str());
     ctx->Yield(3);
     ctx->KeyPress(ImGuiKey_Enter);
-  } else if (!action.click.empty()) {
-    ctx->ItemClick(action.click.c_str());
   } else {
     ctx->KeyPress(action.key);
   }
