@@ -414,14 +414,14 @@ void draw_lesson_card(const CardScene& card, const Box& box, bool right, bool al
   ImGui::PushID("card");
   const float pad = s.px(kPadding);
   const Box in{{box.min.x + pad, box.min.y + pad}, {box.max.x - pad, box.max.y - pad}};
-  const CardSizes sizes = card.teach ? kClassSizes : kLearnerSizes;
+  // In a low card the buttons stay in sight: over the foot, or within it where that is wide.
+  const bool low = box.height() < s.px(kLow), in_foot = low && in.width() >= s.px(kOneLine);
+  const CardSizes sizes = card.teach ? kClassSizes : low ? kLowSizes : kLearnerSizes;
   Pen head{ImGui::GetWindowDrawList(), in.min.x, in.min.y, in.width(), sizes};
   draw_head(card, box, right, alone, head, held, commands);
   // Where Tab has come to a control, Enter is that control's.
   const bool takes_keys =
       !tiles_have_keys && !ImGui::GetIO().NavVisible && !ImGui::IsPopupOpen("", ImGuiPopupFlags_AnyPopup);
-  // In a low card the buttons stay in sight: over the foot, or within it where that is wide.
-  const bool low = box.height() < s.px(kLow), in_foot = low && in.width() >= s.px(kOneLine);
   draw_foot(card, in, in_foot, takes_keys, commands);
   const bool over_foot = low && card.open && !in_foot;
   const float foot = s.px(in_foot ? 38 : over_foot ? 38 + 30 + 8 : card.open ? 38 : 38 + kCardButton + 8);
@@ -446,9 +446,9 @@ void draw_lesson_card(const CardScene& card, const Box& box, bool right, bool al
       commands.emplace_back(BackToLesson{});
     pen.gap(12);
   }
-  if (!card.kind.empty()) pen.small_words(card.kind);
+  if (!card.kind.empty() && !low) pen.small_words(card.kind);
   pen.words(card.headline, pen.sizes.headline, 8);
-  pen.words(card.say, pen.sizes.text, card.origin.empty() ? 14 : 8);
+  pen.words(card.say, pen.sizes.text, low || !card.origin.empty() ? 8 : 14);
   pen.words(card.origin, pen.sizes.small, 14);
   if (card.asks) draw_question(card, pen, low, takes_keys, held, commands);
   draw_proof(card, pen, held);

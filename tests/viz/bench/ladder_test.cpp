@@ -193,7 +193,9 @@ TEST(LadderSentences, HoldNoNumberButThoseOfTheMeasurements) {
       add(metric.unit == "B" ? bytes_text(x) : figure_text(x));
       add(std::to_string(static_cast<long long>(x)));
     }
-    add(bytes_text(figure(*m, "dram_read_bytes").value + figure(*m, "dram_write_bytes").value));
+    // In the unit of the larger of the two.
+    const double moved = figure(*m, "dram_read_bytes").value + figure(*m, "dram_write_bytes").value;
+    add(value_with_unit(moved, bytes_unit(70e9)));
     add(figure_text(figure(*m, "shared_dynamic_bytes").value / 1024));
     add(figure_text(100 * figure(*m, "shared_conflicts_count").value / figure(*m, "shared_wavefronts_count").value));
     for (const int option : {m->key.options.br, m->key.options.bc, m->key.options.threads}) add(std::to_string(option));
