@@ -75,4 +75,25 @@ void add_compiled(std::vector<Measurement>& planned, std::span<const Measurement
   }
 }
 
+std::string why_nothing_runs(const SweepSpec& sweep, const GpuView& gpus, std::span<const Measurement> planned) {
+  if (const auto valid = validate(sweep); !valid) return valid.error().message;
+  const auto here = std::ranges::find(gpus.gpus, sweep.gpu, &GpuChoice::index);
+  std::string why;
+  for (const Measurement& m : planned) {
+    const bool on_gpu = m.processor == Processor::gpu;
+    std::string refused;
+    if (on_gpu && gpus.looked && gpus.gpus.empty()) {
+      refused = "there is no GPU here: " + gpus.why_none;
+    } else if (m.state == RowState::refused) {
+      // What one architecture lacks another may have: the plan is of the one that is compiled for.
+      if (on_gpu && here != gpus.gpus.end() && here->arch != sweep.arch) return {};
+      refused = m.reason;
+    } else {
+      return {};
+    }
+    if (why.empty()) why = m.key.kernel + ": " + refused;
+  }
+  return why;
+}
+
 }  // namespace attn

@@ -78,7 +78,7 @@ TEST(ProfileRoofline, WithoutATimeThereIsNoDotAndAReason) {
 TEST(ProfileBytes, EachSentenceIsMadeOfItsFigures) {
   Measurement m = h100_row("flash_simt", 59526);
   BytesScene b = bytes_scene(m);
-  EXPECT_EQ(b.words.substr(0, 42), "DRAM moved 779 MB: 1.45 times the least, 0");
+  EXPECT_EQ(b.words.substr(0, 44), "DRAM moved 0.779 GB: 1.45 times the least, 0");
   EXPECT_EQ(b.lines[1].words, "Of 100 sectors asked of the L2, 2.50 came from DRAM.");
   EXPECT_EQ(b.lines[2].text, "25.0 %");
   put(m, "shared_conflicts_count", 500);
