@@ -17,8 +17,8 @@
 namespace attn {
 
 struct GpuPeak {
-  double gflops = 0;         // 2 FLOPs a multiply-add, all SMs
-  double copy_gb_per_s = 0;  // read + written, in units of 1e9
+  double gflops = 0;                            // 2 FLOPs a multiply-add, all SMs
+  double copy_gb_per_s = 0;                     // read + written, in units of 1e9
   double l2_gb_per_s = 0, shared_gb_per_s = 0;  // loads of 16 bytes a thread by all SMs, in units of 1e9
 };
 

@@ -222,7 +222,7 @@ TEST(StepInputs, SoftcapAndAlibiFromThePanelByMouseAndKeyboard) {
     IM_CHECK_LE(std::abs(score(0, 0)), 0.25F);
     ctx->ItemInputValue("##softcap", "-1");
     ctx->Yield(3);
-    IM_CHECK(p.softcap == 0.25);  // refused, and nothing is lost
+    IM_CHECK(p.softcap == 0.25);     // refused, and nothing is lost
     ctx->KeyPress(ImGuiKey_Escape);  // the typed text that was refused
     ctx->Yield(2);
     ctx->SetRef(kStep);

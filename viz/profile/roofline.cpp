@@ -80,8 +80,7 @@ std::optional<double> counted_bytes(const Measurement& m, const char* metric, do
 void add_levels(Roofline& r, const Measurement& m) {
   add_level(r, m, "DRAM", m.peaks.copy_gb_per_s, dram_bytes(m));
   add_level(r, m, "L2", m.peaks.l2_gb_per_s, counted_bytes(m, "l2_sectors_count", kSectorBytes));
-  add_level(r, m, "shared memory", m.peaks.shared_gb_per_s,
-            counted_bytes(m, "shared_wavefronts_count", kTurnBytes));
+  add_level(r, m, "shared memory", m.peaks.shared_gb_per_s, counted_bytes(m, "shared_wavefronts_count", kTurnBytes));
 }
 
 std::string level_words(const Roofline& r, double tflops) {

@@ -199,10 +199,10 @@ void draw_roofline(const Roofline& roof, ImVec2 size) {
       dim_text("TFLOP/s of useful work");
       draw_plot(roof, {ImGui::GetContentRegionAvail().x, std::max(s.px(80), ImGui::GetContentRegionAvail().y - foot)},
                 levels);
-      dim_text(levels ? "FLOP a byte of each level; the line from the point to the ring is the way to its roof. " +
-                            roof.level_words
-                      : "FLOP a byte of DRAM. Filled: counted; hollow: the least that the order must move. " +
-                            roof.note);
+      dim_text(levels
+                   ? "FLOP a byte of each level; the line from the point to the ring is the way to its roof. " +
+                         roof.level_words
+                   : "FLOP a byte of DRAM. Filled: counted; hollow: the least that the order must move. " + roof.note);
     }
   }
   ImGui::EndChild();

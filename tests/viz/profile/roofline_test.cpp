@@ -88,8 +88,9 @@ TEST(ProfileRoofline, EachLevelHasItsOwnBytesAndItsOwnRoof) {
             "Of what each level's rate allows its bytes: DRAM 0.462 %, L2 10.8 %, shared memory 78.2 %. The nearest of "
             "these roofs is shared memory.");
   put(m, "l2_sectors_count", 1e10);
-  EXPECT_NE(roofline(rows, "flash_simt").level_words.find("L2 107 %, shared memory 78.2 %. The nearest of these roofs "
-                                                          "is L2."),
+  EXPECT_NE(roofline(rows, "flash_simt")
+                .level_words.find("L2 107 %, shared memory 78.2 %. The nearest of these roofs "
+                                  "is L2."),
             std::string::npos);
 }
 
