@@ -74,7 +74,7 @@ check_temporary() {
 rooms_inside() { # ROOM
   case "$1" in
     kernels)
-      printf 'base formats model arithmetic recording judge gpu/compile gpu/device gpu/own gpu/rungs cpu . museum'
+      printf 'base formats model arithmetic recording judge gpu/compile gpu/device gpu/own gpu/rungs cpu . museum lab'
       ;;
     profiling) printf 'figures session cupti measure tune sweep .' ;;
     viz) printf 'state draw step/facts step/charts step/tiles step/timeline step bench profile learn .' ;;

@@ -51,7 +51,8 @@ run_ctest() {
   # A folder of their own for what tests write, gone at the end; what is left in it is a test that does not clean up.
   local temporary left
   temporary="$(mktemp -d "${TMPDIR:-/tmp}/attnscope-tests-XXXXXX")"
-  (cd "$build" && TMPDIR="$temporary" logged "$build/ctest.log" "${ctest_prefix[@]}" ctest -j "$(nproc)" \
+  # One more than there are cores: many tests wait, for a child that hangs or a file that is locked.
+  (cd "$build" && TMPDIR="$temporary" logged "$build/ctest.log" "${ctest_prefix[@]}" ctest -j "$(($(nproc) + 1))" \
     --output-on-failure \
     --output-junit "$report" "$@") || true
   left="$(find "$temporary" -mindepth 1 -maxdepth 1 -printf '%f ')"

@@ -44,6 +44,7 @@ struct BenchArguments {
   ProblemArguments problem;
   OptionArguments options;
   PeerArguments peers;
+  BuildArguments build;
 };
 
 // Left out: the kernels of the device. A kernel that does not run on the named device is refused.
@@ -60,6 +61,7 @@ Result<NamedKernels> choose_kernels(const BenchArguments& a, SweepSpec& s) {
     for (const KernelRow* row : ladder())
       if (row->processor == device->processor) named->rows.push_back(row);
   }
+  if (auto r = a.build.apply_to(*named); !r) return tl::unexpected(r.error());
   for (const KernelRow* row : named->rows) {
     s.kernels.emplace_back(row->id);
     if (a.device == "cpu" && row->processor == Processor::gpu)
@@ -321,6 +323,7 @@ Command add_bench(Parser program) {
   a->problem.add_to(parser, "--scale");
   a->options.takes_tuned = true;
   a->options.add_to(parser, true);
+  a->build.add_to(parser);
   a->peers.add_to(parser);
   add_outputs(parser, *a);
   parser.footer(
@@ -329,6 +332,7 @@ Command add_bench(Parser program) {
       "  attnscope bench --kernels cpu_multicore,cpu_flash --axis L --values 512,1024,2048 --csv sweep.csv\n"
       "  attnscope bench --kernels naive,tiled,flash_simt --values 512,1024,2048 --tokens 16384 --hq 16 -o gpu.attn\n"
       "  attnscope bench --kernels my_attention.cu,flash_simt --values 512,1024,2048 --hq 16 --d 64\n"
+      "  attnscope bench --kernels my_attention.cu --values 2048 --hq 16 --d 64 --maxrregcount 64 --fast-math\n"
       "  attnscope bench --kernels naive,flash_mma --values 1024,4096 --dtype f16 --peers -o beside_torch.attn\n"
       "  attnscope bench --axis bc --values 16,32,64,128 --kernels cpu_flash --lq 1024 --d 128 --causal --json -");
   return {parser, [a](Stopper& stopper) { return bench(*a, stopper); }};

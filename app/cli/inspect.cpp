@@ -28,6 +28,7 @@ struct InspectArguments {
   std::string kernels, archs, head_dims = "64", dtype;
   bool causal = false, bias = false, softcap = false, alibi = false, as_json = false, no_cache = false;
   OptionArguments options;
+  BuildArguments build;
 };
 
 // One kernel for one architecture and head dimension.
@@ -108,8 +109,9 @@ Result<std::vector<InspectPoint>> points_of(const InspectArguments& a, const Nam
 }
 
 Result<int> inspect_kernels(const InspectArguments& a, const Stopper& stopper) {
-  const auto kernels = kernels_named("kernel", split(a.kernels, ','));
+  auto kernels = kernels_named("kernel", split(a.kernels, ','));
   if (!kernels) return tl::unexpected(kernels.error());
+  if (auto r = a.build.apply_to(*kernels); !r) return tl::unexpected(r.error());
   const auto points = points_of(a, *kernels);
   if (!points) return tl::unexpected(points.error());
   Options options;
@@ -167,6 +169,7 @@ Command add_inspect(Parser program) {
   parser.add_flag("--softcap", a->softcap, "With a softcap; its number changes no code");
   parser.add_flag("--alibi", a->alibi, "With ALiBi slopes");
   a->options.add_to(parser, false);
+  a->build.add_to(parser);
   parser.add_flag("--json", a->as_json, "As JSON");
   parser.add_flag("--no-cache", a->no_cache, "Compile again, keep nothing");
   parser.footer(

@@ -32,6 +32,31 @@ Result<NamedKernels> kernel_named(const std::string& name) {
   return kernels_named("kernel", {name});
 }
 
+void BuildArguments::add_to(Parser parser) {
+  parser
+      .add_option("--maxrregcount", build.max_registers,
+                  "GPU: at most so many registers a thread, 16 to 255; __launch_bounds__ in the text comes first")
+      ->type_name("N");
+  parser.add_flag("--fast-math", build.fast_math, "GPU: compiled with -use_fast_math");
+}
+
+Result<void> BuildArguments::apply_to(NamedKernels& kernels) const {
+  if (auto good = gpu::check_build(build); !good) return bad_input(good.error().message + ".");
+  if (!build.any()) return ok();
+  for (const KernelRow*& row : kernels.rows) {
+    if (row->processor != Processor::gpu)
+      return bad_input(
+          fmt::format("--maxrregcount and --fast-math are for kernels of a GPU; {} runs on the CPU.", row->id));
+    const auto source = gpu::source_of(*row, gpu::edited_kernels_folder());
+    if (!source) return tl::unexpected(source.error());
+    auto built = gpu::edit_of(*row, source->text, build);
+    if (!built) return tl::unexpected(built.error());
+    row = built->get();
+    kernels.own.push_back(*std::move(built));
+  }
+  return ok();
+}
+
 void add_hang_limit(Parser parser, double& seconds, const std::string& help) {
   parser.add_option("--hang-limit", seconds, help)->type_name("SECONDS");
 }

@@ -19,6 +19,13 @@ struct NamedKernels {
 Result<NamedKernels> kernels_named(const std::string& option, const std::vector<std::string>& names);
 Result<NamedKernels> kernel_named(const std::string& name);
 
+// "--maxrregcount" and "--fast-math": the named GPU kernels built otherwise, each a kernel with a hash of its own.
+struct BuildArguments {
+  gpu::BuildChoices build;
+  void add_to(Parser parser);
+  Result<void> apply_to(NamedKernels& kernels) const;
+};
+
 // "--hang-limit": how long a GPU's answer is waited for. 0 = the command's usual limit.
 void add_hang_limit(Parser parser, double& seconds, const std::string& help);
 Result<void> check_hang_limit(double seconds);

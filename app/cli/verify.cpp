@@ -47,6 +47,7 @@ struct VerifyArguments {
   std::int64_t longest = 0;
   double time_limit = 0, hang_limit = 0;
   OptionArguments options;
+  BuildArguments build;
 };
 
 // What one kernel did in one dtype.
@@ -81,7 +82,13 @@ Result<NamedKernels> chosen_kernels(const VerifyArguments& a) {
     if (!gpu::is_own_file(file))
       return bad_input(
           fmt::format("{} is no file of a kernel: one ends in .cu. --kernel names those of the ladder.", file));
-  return kernels_named("--kernel", names);
+  auto named = kernels_named("--kernel", names);
+  if (!named) return named;
+  // Those of the device where nobody named one: they are built as they ship.
+  if (a.build.build.any() && named->rows.empty())
+    return bad_input("--maxrregcount and --fast-math need kernels that are named.");
+  if (auto r = a.build.apply_to(*named); !r) return tl::unexpected(r.error());
+  return named;
 }
 
 std::vector<const KernelRow*> all_kernels(Processor processor) {
@@ -441,6 +448,7 @@ Command add_verify(Parser program) {
   a->options.add_to(parser, true);
   parser.add_option("--memory-limit", a->memory_limit, "Skip what takes more; left out: what is free")
       ->type_name("BYTES");
+  a->build.add_to(parser);
   add_hang_limit(
       parser, a->hang_limit,
       "GPU: a case that takes longer is stopped and fails, and no more of its kernel are tried; left out: 120");

@@ -52,7 +52,7 @@ Result<int> open_window(const WindowArguments& a, const Stopper& stopper) {
 
 Command add_window(Parser program) {
   auto a = std::make_shared<WindowArguments>();
-  program.add_option("FILE", a->file, "A session or recording (.attn) to open");
+  program.add_option("FILE", a->file, "A session or recording (.attn), or a kernel of your own (.cu), to open");
   program.add_option("--state", a->state, "Reopen exactly the view that Copy state gave")->type_name("STRING");
   program.add_option("--theme", a->theme, "dark or light, for this run")->type_name("NAME");
   program.add_option("--scale", a->scale, "1 to 3, for this run")->type_name("X");

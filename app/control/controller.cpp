@@ -42,9 +42,18 @@ struct Controller::RunEffect {
   void operator()(const ExportJson& e) const { c.exports_.write_json(e.run); }
   void operator()(const ExportTrace& e) const { c.exports_.write_trace(e.run); }
   void operator()(const TuneTiles&) const { c.tunings_.tune(); }
+  void operator()(const AnswerOffer& e) const { c.files_.answer_offer(e.take); }
   void operator()(const TakeSweepOf& e) const { c.runs_.take_sweep_of(e.id); }
 
   void operator()(const ListKernel& e) const { c.listings_.list(e.subject); }
+  void operator()(const EditLab& e) const { c.labs_.edit(e.change); }
+  void operator()(const BuildLab&) const { c.labs_.build(); }
+  void operator()(const RevertLab&) const { c.labs_.revert(); }
+  void operator()(const OpenExperiment& e) const { c.labs_.open_experiment(e.id); }
+  void operator()(const TakeTry& e) const { c.labs_.take_try(e.number); }
+  void operator()(const AnswerDraft& e) const { c.labs_.answer_draft(e.take); }
+  void operator()(const KeepLab&) const { c.labs_.keep(); }
+  void operator()(const SaveLab&) const { c.labs_.save(); }
   void operator()(const SampleRow& e) const { c.samplings_.sample(e); }
   void operator()(const StartLesson& e) const { c.lessons_.start(e.lesson, e.beat); }
   void operator()(const GoToBeat& e) const { c.lessons_.go(e.direction); }
@@ -87,6 +96,7 @@ Controller::Controller(ControllerOptions options)
       sweeps_(context(), options.sweeps, runs_),
       listings_(context(), std::move(options.lister)),
       samplings_(context(), options.sweeps.gpu, runs_),
+      labs_(context(), file_task_, options.sweeps.gpu, std::move(options.drafts)),
       tunings_(context(), std::move(options.sweeps.gpu), std::move(options.sweeps.tiles)),
       exports_(context(), file_task_, std::move(options.program)),
       lessons_(context(), std::move(options.lessons), recordings_),
@@ -121,6 +131,7 @@ bool Controller::update(const Commands& commands) {
     runs_.look_again();
     sweeps_.compile();
   }
+  labs_.follow();
   const BenchPage page = state_.view.bench.page;
   if (state_.view.workspace == Workspace::bench && page == BenchPage::tiles) tunings_.follow();
   refresh_task_view();
@@ -171,8 +182,8 @@ void Controller::travel(bool forward) {
   recordings_.travel_to(then->sight.cursor);
 }
 
-std::array<TaskId, 5> Controller::tasks_shown() const {
-  return {sweeps_.task(), tunings_.task(), samplings_.task(), file_task_.task(), recordings_.task()};
+std::array<TaskId, 6> Controller::tasks_shown() const {
+  return {sweeps_.task(), labs_.task(), tunings_.task(), samplings_.task(), file_task_.task(), recordings_.task()};
 }
 
 void Controller::cancel_task() {

@@ -16,6 +16,7 @@
 #include "app/control/file_task.h"
 #include "app/control/files.h"
 #include "app/control/job_context.h"
+#include "app/control/labs.h"
 #include "app/control/lessons.h"
 #include "app/control/listings.h"
 #include "app/control/log.h"
@@ -42,7 +43,8 @@ struct ControllerOptions {
   std::filesystem::path program;      // draws pictures of steps in a process of its own; empty = this program
   RunFolders runs;                    // where runs are kept and found
   SweepSources sweeps;
-  KernelLister lister;  // for Profile's source; none = it says so
+  std::filesystem::path drafts{};  // where what is typed in the lab is kept; empty = nowhere
+  KernelLister lister;             // for Profile's source; none = it says so
   LessonSources lessons;
 };
 
@@ -86,7 +88,7 @@ class Controller {
   void change(const StateCommand& command);
   void travel(bool forward);
   // Those that the window shows and Esc cancels: the sweep first, it is what the user waits for.
-  std::array<TaskId, 5> tasks_shown() const;
+  std::array<TaskId, 6> tasks_shown() const;
   void cancel_task();
   void refresh_task_view();
 
@@ -105,6 +107,7 @@ class Controller {
   Sweeps sweeps_;
   Listings listings_;
   Samplings samplings_;
+  Labs labs_;
   Tunings tunings_;
   Exports exports_;
   Lessons lessons_;

@@ -1,5 +1,6 @@
 #include "app/control/files.h"
 
+#include <algorithm>
 #include <memory>
 #include <optional>
 #include <system_error>
@@ -12,6 +13,7 @@
 #include "app/state/input_files.h"
 #include "app/state/string.h"
 #include "app/system/file_lock.h"
+#include "kernels/gpu/rungs/own.h"
 #include "viz/step/problem_fields.h"
 
 namespace attn {
@@ -30,6 +32,8 @@ void Files::save_session() {
   Session session = session_of_runs(context_.state, context_.model, "");
   for (const SweepRun& run : session.runs) runs_.keep(run.id);
   session.state = session_state(context_.state);
+  for (const auto& kernel : context_.state.document.sweep.own)
+    session.kernels.push_back({fmt::format("{}.cu", gpu::own_stem(kernel->name)), gpu::file_text(*kernel)});
   const auto work = [this, file = session_file_, session = std::move(session),
                      recording = context_.model.recording](TaskHandle& task) mutable {
     if (recording != nullptr) session.recordings.push_back(*recording);
@@ -97,6 +101,7 @@ void Files::open(const std::string& path) {
   const std::filesystem::path file(path);
   if (file.extension() == ".npy") return open_arrays(file);
   if (file.extension() == ".json") return lessons_.open_file(file);
+  if (gpu::is_own_file(file.filename().string())) return open_kernel(path);
   open_session(path);
 }
 
@@ -113,6 +118,60 @@ void Files::open_session(const std::string& path) {
   });
 }
 
+void Files::open_kernel(const std::string& path) {
+  auto read = std::make_shared<std::shared_ptr<const gpu::OwnKernel>>();
+  const auto work = [path, read](TaskHandle&) -> Result<void> {
+    auto kernel = gpu::read_own_kernel(path);
+    if (!kernel) return tl::unexpected(kernel.error());
+    *read = *std::move(kernel);
+    return ok();
+  };
+  files_.start("Opening " + path, work, [this, path, read](const Result<void>& done) {
+    if (!done) return context_.log.error(done.error().message);
+    const HistoryEntry before = entry_of(context_.state);
+    auto next = apply(context_.state, StateCommand(BenchCommand(TakeOwnKernels{{*read}, true, true})), nullptr);
+    if (!next) return context_.log.error(next.error().message);
+    context_.state = *std::move(next);
+    Workspace& shown = context_.state.view.workspace;
+    if (shown != Workspace::profile) shown = Workspace::bench;
+    context_.state.view.step.playing = false;
+    if (!(before.document == context_.state.document)) context_.history.changed(before, 0);
+    runs_.remember(path);
+    context_.log.note(
+        fmt::format("Opened {} as {}: it is ticked in Bench, and in the lab of Profile.", path, (*read)->name));
+  });
+}
+
+void Files::offer(const std::string& path, const std::vector<SessionKernel>& kernels) {
+  OfferedKernels offered{path, {}};
+  for (const SessionKernel& k : kernels) {
+    auto kernel = gpu::own_kernel_from(k.file, k.text);
+    if (!kernel) {
+      context_.log.warn(fmt::format("A kernel of {} is left out: {}", path, kernel.error().message));
+      continue;
+    }
+    const auto same = [&](const auto& own) { return own->name == (*kernel)->name; };
+    if (std::ranges::any_of(context_.state.document.sweep.own, same) || refused_.contains((*kernel)->name)) continue;
+    offered.kernels.push_back(*std::move(kernel));
+  }
+  if (!offered.kernels.empty()) context_.model.offered = std::move(offered);
+}
+
+void Files::answer_offer(bool take) {
+  const OfferedKernels offered = std::exchange(context_.model.offered, {});
+  if (!take) {
+    for (const auto& kernel : offered.kernels) refused_.insert(kernel->name);
+    return context_.log.note("The session's kernels are left out; its measurements are shown.");
+  }
+  const HistoryEntry before = entry_of(context_.state);
+  auto next = apply(context_.state, StateCommand(BenchCommand(TakeOwnKernels{offered.kernels, false, false})), nullptr);
+  if (!next) return context_.log.warn(next.error().message);
+  context_.state = *std::move(next);
+  context_.history.changed(before, 0);
+  context_.log.note(
+      fmt::format("{} of {} can be measured here now.", counted(offered.kernels.size(), "kernel"), offered.file));
+}
+
 void Files::opened(const std::string& path, Session session) {
   std::error_code error;
   const auto absolute = std::filesystem::absolute(path, error);
@@ -120,6 +179,7 @@ void Files::opened(const std::string& path, Session session) {
   for (const std::string& note : session.notes) context_.log.note(note);
   const std::size_t rows = rows_of(session);
   if (rows > 0) sweeps_.show_runs(session);
+  offer(name, session.kernels);
   runs_.remember(name);
   const std::size_t recordings = session.recordings.size();
   if (recordings > 0) show_recording(name, std::move(session.recordings.front()), session.state);

@@ -5,7 +5,9 @@
 #include <cstdint>
 #include <filesystem>
 #include <optional>
+#include <set>
 #include <string>
+#include <vector>
 
 #include "app/control/file_task.h"
 #include "app/control/job_context.h"
@@ -32,14 +34,19 @@ class Files {
   // To the file that this run saved to before, else to a new one.
   void save_session();
   void save_session_as(const std::string& path);
-  // An .attn, .npy arrays, or a lesson.
+  // An .attn, .npy arrays, a lesson, or a kernel of the user's own (.cu).
   void open(const std::string& path);
   // Q, K, V and the bias, as SetInputFiles says.
   void set_inputs(const std::array<std::string, 4>& paths);
   const InputFilesAnswer& inputs_answer() const { return inputs_answer_; }
+  // The kernels that a session brought: taken, or left out. Until then none is compiled or run.
+  void answer_offer(bool take);
 
  private:
   void open_session(const std::string& path);
+  void open_kernel(const std::string& path);
+  // Those of the session that are not open yet; what is none says so.
+  void offer(const std::string& path, const std::vector<SessionKernel>& kernels);
   void open_arrays(const std::filesystem::path& q);
   void opened(const std::string& path, Session session);
   void show_recording(const std::string& file, Recording recording, const std::string& saved_state);
@@ -51,7 +58,8 @@ class Files {
   RunList& runs_;
   Lessons& lessons_;
   InputFilesAnswer inputs_answer_;
-  std::filesystem::path session_file_;                       // what this run saved; saved again by the next Ctrl+S
+  std::set<std::string> refused_;       // kernels of sessions that were left out: they are not asked for again
+  std::filesystem::path session_file_;  // what this run saved; saved again by the next Ctrl+S
   std::optional<std::filesystem::file_time_type> saved_at_;  // when: who changed it since is not written over
 };
 

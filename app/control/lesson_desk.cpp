@@ -174,7 +174,7 @@ std::optional<StageFigure> Lessons::figure() {
   if (const auto session = showing_.runs->session())
     figure = figure_of(**session, *beat().figure);
   else
-    figure.roof.empty = figure.occupancy.empty = session.error().message;
+    figure.roof.empty = figure.occupancy.empty = figure.heartbeat.empty = session.error().message;
   figure.waits = beat().hide_figure && asks();
   return figure;
 }

@@ -1,8 +1,12 @@
 #include "app/control/listings.h"
 
+#include <algorithm>
 #include <memory>
 #include <string>
 #include <utility>
+
+#include "app/worker/disassemble.h"
+#include "kernels/gpu/rungs/own.h"
 
 namespace attn {
 
@@ -16,8 +20,11 @@ void Listings::list(const gpu::ListingSubject& subject) {
     view.error = "Nothing is compiled here.";
     return;
   }
-  const auto work = [this, subject, key, lister = lister_](TaskHandle& task) -> Result<void> {
-    auto made = lister(subject, task.stop());
+  const auto& all = context_.state.document.sweep.own;
+  const auto at = std::ranges::find(all, subject.kernel, [](const auto& kernel) { return kernel->name; });
+  const std::shared_ptr<const gpu::OwnKernel> own = at == all.end() ? nullptr : *at;
+  const auto work = [this, subject, key, own, lister = lister_](TaskHandle& task) -> Result<void> {
+    auto made = own != nullptr ? list_row_here(*own, subject, task.stop()) : lister(subject, task.stop());
     ListingView done{key, false, nullptr, made ? "" : made.error().message};
     if (made) done.listing = std::make_shared<const gpu::KernelListing>(*std::move(made));
     task.deliver([this, done = std::move(done)] {

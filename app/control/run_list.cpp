@@ -97,8 +97,6 @@ std::string sweep_text(const SweepSpec& sweep) {
   State state = initial_state();
   state.view.workspace = Workspace::bench;
   state.document.sweep = sweep;
-  // A kernel of the user's own is a file, and no state names one.
-  std::erase_if(state.document.sweep.kernels, [](const std::string& id) { return !gpu::own_stem(id).empty(); });
   const auto text = state_string(state);
   return text ? *text : std::string();  // too long for a string: no run is ever known to be of it
 }
@@ -328,10 +326,13 @@ RunList::Begun RunList::begin(const SweepSpec& sweep, bool restart) {
   const std::string spec = sweep_text(sweep);
   const Device gpu = gpu_device(sweep, context_.model.gpu);
   const std::size_t points = count_finished(sweep, {}, gpu).points;
+  const bool has_own =
+      std::ranges::any_of(sweep.kernels, [](const std::string& id) { return !gpu::own_stem(id).empty(); });
   for (const ListedRun& r : context_.model.runs) {
     const bool usable = !restart && r.local && !r.growing && !context_.state.document.runs.removed.contains(r.run.id);
     if (!usable) continue;
-    if (r.from == RunFrom::here && !spec.empty() && r.run.spec == spec && points_done(r.run) < points) {
+    // A state string does not tell sweeps apart by kernels of the user's own.
+    if (r.from == RunFrom::here && !spec.empty() && !has_own && r.run.spec == spec && points_done(r.run) < points) {
       begun.run = r.run;
       begun.goes_on = true;
       // What was refused or cancelled is tried again.

@@ -55,9 +55,10 @@ void Samplings::sample(const SampleRow& wanted) {
                                  : "This row is of another machine: run the sweep here, in Bench, to sample it here.");
   if (gpu_ == nullptr) return context_.log.warn("No GPU is looked for here: nothing can be sampled.");
   const auto work = [this, row = *found, id = run->run.id, kept = run->from == RunFrom::here, gpu = gpu_,
-                     expected = expected_seconds(context_.model, wanted),
-                     heartbeat = wanted.heartbeat](TaskHandle& task) -> Result<void> {
+                     expected = expected_seconds(context_.model, wanted), heartbeat = wanted.heartbeat,
+                     own = context_.state.document.sweep.own](TaskHandle& task) -> Result<void> {
     Measurement sampled = row;
+    gpu->meet(own);
     const double begin = steady_seconds();
     const auto progress = [&](const std::string& now) {
       const double gone = steady_seconds() - begin;

@@ -13,6 +13,7 @@
 
 #include "app/shell/fuzzy.h"
 #include "app/shell/shortcuts.h"
+#include "kernels/lab/experiments.h"
 #include "kernels/ladder.h"
 #include "kernels/model/inputs.h"
 #include "kernels/museum/museum.h"
@@ -104,6 +105,16 @@ void add_buttons(Entries& e) {
         {ChooseWorkspace{Workspace::bench}, ChooseBenchPage{BenchPage::tiles}, TuneTiles{}});
   e.add("Profile", "Source of the kernel, by line and phase", "With its machine code; it needs no GPU",
         {ChooseWorkspace{Workspace::profile}, ChooseProfilePage{ProfilePage::source}});
+  e.add("Profile", "Lab: change the kernel's text and see", "Built, checked and measured beside the original",
+        {ChooseWorkspace{Workspace::profile}, ChooseProfilePage{ProfilePage::lab}});
+  for (const Experiment& x : experiments())
+    e.add(
+        "Lab", std::string(x.title), std::string(x.question),
+        {ChooseWorkspace{Workspace::profile}, ChooseProfilePage{ProfilePage::lab}, OpenExperiment{std::string(x.id)}});
+  e.add_in(Workspace::profile, "Lab", "Build, check and measure the text of the lab", "Ctrl Enter there", {BuildLab{}});
+  e.add_in(Workspace::profile, "Lab", "Put the original text back", "", {RevertLab{}});
+  e.add_in(Workspace::profile, "Lab", "Keep the edit as a kernel in Bench", "With its name and hash", {KeepLab{}});
+  e.add_in(Workspace::profile, "Lab", "Save the edit as a .cu file", "It opens as this kernel", {SaveLab{}});
   e.add("Profile", "Heartbeat of the kernel, over the time of a run", "Pipes and memories, launches marked",
         {ChooseWorkspace{Workspace::profile}, ChooseProfilePage{ProfilePage::heartbeat}});
   e.add_in(Workspace::profile, "Profile", "The whole run in the heartbeat", "", {ChooseBeatSpan{}});
@@ -238,6 +249,13 @@ void add_kernels(Entries& e) {
     else if (const auto why = why_not_recordable(changed))
       entry.why_not = *why;
   }
+  for (const auto& kernel : e.document().sweep.own) {
+    PaletteEntry& entry = e.add("Kernel", kernel->name, "Of your own", {ChooseKernel{kernel->name}});
+    entry.on = kernel->name == now;
+    if (step) entry.why_not = "a kernel of your own is not recorded: choose it in Bench or Profile";
+    e.add_in(Workspace::bench, "Kernel", "Take out " + kernel->name, "Of the list; its rows stay",
+             {DropOwnKernel{kernel->name}});
+  }
 }
 
 // ---- the museum
@@ -276,6 +294,11 @@ void add_sweeps(Entries& e) {
     const bool on = std::find(now.kernels.begin(), now.kernels.end(), row->id) != now.kernels.end();
     e.add_in(Workspace::bench, "Sweep", fmt::format("{} {}", on ? "Leave out" : "Measure", row->id),
              std::string(row->title), {SetSweep{with_kernel(now, row->id, !on)}});
+  }
+  for (const auto& kernel : now.own) {
+    const bool on = std::find(now.kernels.begin(), now.kernels.end(), kernel->name) != now.kernels.end();
+    e.add_in(Workspace::bench, "Sweep", fmt::format("{} {}", on ? "Leave out" : "Measure", kernel->name), "Of your own",
+             {SetSweep{with_kernel(now, kernel->name, !on)}});
   }
 }
 

@@ -14,6 +14,7 @@ namespace {
 
 constexpr const char* kGoTo = "Go to step";
 constexpr const char* kBookmarks = "Bookmarks";
+constexpr const char* kOffer = "Kernels of a session";
 
 constexpr ImGuiWindowFlags kFlags = ImGuiWindowFlags_NoMove | ImGuiWindowFlags_NoResize | ImGuiWindowFlags_NoDocking |
                                     ImGuiWindowFlags_NoSavedSettings | ImGuiWindowFlags_AlwaysAutoResize |
@@ -72,6 +73,39 @@ void draw_bookmarks(const Controller& controller, Commands& commands) {
   ImGui::EndPopup();
 }
 
+// Asked once for a session: a kernel is a program, and it came from somebody else's file.
+void draw_offer(const Model& model, Commands& commands) {
+  if (!model.offered.kernels.empty() && !ImGui::IsPopupOpen(kOffer)) ImGui::OpenPopup(kOffer);
+  if (!begin_popup(kOffer)) return;
+  const Style& s = style();
+  const std::size_t count = model.offered.kernels.size();
+  popup_heading(count == 1 ? "This session brings a kernel of its own" : "This session brings kernels of its own");
+  ImGui::PushTextWrapPos(ImGui::GetCursorPosX() + s.px(460));
+  for (const auto& kernel : model.offered.kernels)
+    ImGui::BulletText(
+        "%s",
+        fmt::format("{}, {} lines{}", kernel->name, std::count(kernel->cu.text.begin(), kernel->cu.text.end(), '\n'),
+                    kernel->edits == nullptr ? "" : fmt::format(", an edit of {}", kernel->edits->id))
+            .c_str());
+  ImGui::TextDisabled("%s",
+                      fmt::format("{}\nAllowed, {} compiled and run on your GPU when you measure {}. Trust whoever "
+                                  "wrote the file, or leave {} out: the measurements are shown either way.",
+                                  model.offered.file, count == 1 ? "it is" : "they are", count == 1 ? "it" : "them",
+                                  count == 1 ? "it" : "them")
+                          .c_str());
+  ImGui::PopTextWrapPos();
+  ImGui::Dummy({1, s.px(4)});
+  const bool allow = ImGui::Button("Allow", {s.px(104), 0});
+  ImGui::SameLine();
+  const bool refuse = ImGui::Button("Leave out", {s.px(104), 0}) || ImGui::IsKeyPressed(ImGuiKey_Escape);
+  if (allow || refuse) {
+    commands.emplace_back(AnswerOffer{allow});
+    ImGui::CloseCurrentPopup();
+  }
+  if (count == 0) ImGui::CloseCurrentPopup();
+  ImGui::EndPopup();
+}
+
 }  // namespace
 
 bool begin_popup(const char* name) {
@@ -120,6 +154,7 @@ void draw_popups(Controller& controller, ShellHeld& held, Commands& commands) {
   held.open_next = Popup::none;
   draw_go_to(controller.model(), held, commands);
   draw_bookmarks(controller, commands);
+  draw_offer(controller.model(), commands);
   draw_file_popups(controller, held, commands);
   draw_palette(held.palette, commands);
   held.popup_open = ImGui::IsPopupOpen(nullptr, ImGuiPopupFlags_AnyPopupId | ImGuiPopupFlags_AnyPopupLevel);

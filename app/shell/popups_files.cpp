@@ -66,7 +66,9 @@ void known_files(const std::vector<KnownFile>& files, Commands& commands) {
 void draw_open_file(const Controller& controller, ShellHeld& held, Commands& commands) {
   if (!begin_popup(kOpenFile)) return;
   popup_heading(kOpenFile);
-  dim_words("A session (.attn), or q.npy with k.npy and v.npy beside it. A file can also be dropped on the window.");
+  dim_words(
+      "A session (.attn), a kernel of your own (.cu), or q.npy with k.npy and v.npy beside it. A file can also be "
+      "dropped on the window.");
   if (ImGui::IsWindowAppearing()) ImGui::SetKeyboardFocusHere();
   const bool entered = path_field(held, "open", "/path/to/session.attn", "", FileDialog::Kind::open, held.path);
   known_files(controller.model().files, commands);

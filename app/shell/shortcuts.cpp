@@ -93,6 +93,7 @@ constexpr std::array kKeys{
     KeyRow{"Learn", "the same with other numbers", ImGuiKey_R},
     KeyRow{"Learn", "previous beat, next (for a class: reveal)", ImGuiKey_PageUp, ImGuiKey_PageDown},
     KeyRow{"Learn", "back to the lesson", ImGuiKey_Backspace},
+    KeyRow{"Learn", "card or run, where one alone has room", ImGuiKey_V},
     KeyRow{"Learn", "for a class at a projector, and back", ImGuiKey_F11, 0, false, false, false,
            [](S s, E e) { e.emplace_back(Teach{!teaches(s.view)}); }},
     KeyRow{"Learn", "for a class: take back the last hand", ImGuiKey_Minus},

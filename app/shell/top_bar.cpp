@@ -158,6 +158,13 @@ float draw_kernel_combo(const State& state, const Model& model, float x, float r
         show_tooltip(why ? *why : fmt::format("{}: {}", kernel.id, kernel.what));
     }
     if (step) draw_museum_menu(now, commands);
+    if (!step && !state.document.sweep.own.empty()) ImGui::Separator();
+    for (const auto& kernel : state.document.sweep.own) {
+      if (step) break;
+      if (ImGui::Selectable(kernel->name.c_str(), kernel->name == now))
+        commands.emplace_back(ChooseKernel{kernel->name});
+      tooltip("A kernel of your own");
+    }
     ImGui::EndPopup();
   }
   return x + width;

@@ -9,6 +9,7 @@
 #include "app/state/apply_lists.h"
 #include "kernels/ladder.h"
 #include "kernels/model/kernel.h"
+#include "kernels/own_kernels.h"
 #include "profiling/session/run.h"
 #include "viz/bench/scene.h"
 #include "viz/bench/to_step.h"
@@ -23,6 +24,35 @@ struct ApplyBench {
 
   Result<State> operator()(const SetSweep& c) {
     s.document.sweep = c.sweep;
+    return done();
+  }
+  // In place of an earlier text of the same file, whose rows stay.
+  Result<State> operator()(const TakeOwnKernels& c) {
+    SweepSpec& sweep = s.document.sweep;
+    for (const auto& kernel : c.kernels) {
+      if (c.replace) {
+        const std::string_view stem = gpu::own_stem(kernel->name);
+        std::erase_if(sweep.kernels, [&](const std::string& id) { return gpu::own_stem(id) == stem; });
+        std::erase_if(sweep.own, [&](const auto& k) { return gpu::own_stem(k->name) == stem; });
+      }
+      if (std::ranges::find(sweep.own, kernel->name, [](const auto& k) { return k->name; }) != sweep.own.end())
+        continue;
+      if (sweep.own.size() == kMaxOwnKernels)
+        return bad_input(
+            fmt::format("{} kernels of your own are the most; take one out of the list first.", kMaxOwnKernels));
+      sweep.own.push_back(kernel);
+    }
+    if (!c.choose || c.kernels.empty()) return done();
+    const std::string& id = c.kernels.back()->name;
+    if (std::ranges::find(sweep.kernels, id) == sweep.kernels.end()) sweep.kernels.push_back(id);
+    s.view.bench.kernel = id;
+    return done();
+  }
+  Result<State> operator()(const DropOwnKernel& c) {
+    SweepSpec& sweep = s.document.sweep;
+    std::erase(sweep.kernels, c.id);
+    std::erase_if(sweep.own, [&](const auto& k) { return k->name == c.id; });
+    if (s.view.bench.kernel == c.id) s.view.bench.kernel.clear();
     return done();
   }
   Result<State> operator()(const MeasureInBench&) {
@@ -72,7 +102,7 @@ struct ApplyBench {
   }
   Result<State> operator()(const ChooseBenchBaseline& c) {
     if (!c.id.empty()) {
-      if (auto row = find_kernel(c.id); !row) return tl::unexpected(row.error());
+      if (auto row = find_kernel(c.id, s.document.sweep.own); !row) return tl::unexpected(row.error());
     }
     s.view.bench.baseline = c.id;
     return done();

@@ -10,9 +10,9 @@
 
 #include "app/state/apply.h"
 #include "app/state/apply_lists.h"
-#include "kernels/ladder.h"
 #include "kernels/model/kernel.h"
 #include "kernels/museum/museum.h"
+#include "kernels/own_kernels.h"
 #include "viz/bench/to_step.h"
 #include "viz/step/facts/bookmarks.h"
 #include "viz/step/facts/m_changes.h"
@@ -97,7 +97,7 @@ struct ApplyStep {
   }
   Result<State> operator()(const ChooseKernel& c) {
     if (const Piece* piece = piece_of(c.id)) return with_piece_kernel(*piece);
-    const auto row = find_kernel(c.id);
+    const auto row = find_kernel(c.id, s.document.sweep.own);
     if (!row) return tl::unexpected(row.error());
     // Step shows recordings: a kernel without them is chosen for Bench alone.
     const bool recorded = (*row)->record != nullptr;

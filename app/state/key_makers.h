@@ -16,6 +16,7 @@
 #include "app/state/keys.h"
 #include "app/state/values.h"
 #include "kernels/base/result.h"
+#include "kernels/gpu/rungs/own.h"
 #include "kernels/ladder.h"
 #include "kernels/model/kernel.h"
 #include "viz/state/state.h"
@@ -247,10 +248,14 @@ std::string list_text(const List& list) {
   return list.empty() ? std::string("none") : fmt::format("{}", fmt::join(list, "/"));
 }
 
-// A kernel or, where there is none, "usual".
+// A kernel or, where there is none, "usual". One of the user's own is a text, and no state string holds one.
 template <class Field>
 StateKey kernel_key(std::string key, Field field) {
-  return {std::move(key), [field](const State& s) { return field(s).empty() ? std::string("usual") : field(s); },
+  return {std::move(key),
+          [field](const State& s) {
+            const std::string& id = field(s);
+            return id.empty() || !gpu::own_stem(id).empty() ? std::string("usual") : id;
+          },
           [field](State& s, std::string_view text) -> Result<void> {
             field(s).clear();
             if (text == "usual") return ok();

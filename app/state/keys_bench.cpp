@@ -5,6 +5,7 @@
 
 #include "app/state/key_makers.h"
 #include "app/state/values.h"
+#include "kernels/gpu/rungs/own.h"
 #include "kernels/gpu/rungs/rows.h"
 #include "kernels/ladder.h"
 #include "kernels/model/kernel.h"
@@ -48,6 +49,13 @@ Result<void> read_sweep_values(State& s, std::string_view text) {
   return ok();
 }
 
+// Without those of the user's own: a kernel is a text, and no state string holds one.
+std::string sweep_kernels_text(const State& s) {
+  std::vector<std::string> ids = s.document.sweep.kernels;
+  std::erase_if(ids, [](const std::string& id) { return !gpu::own_stem(id).empty(); });
+  return list_text(ids);
+}
+
 constexpr std::string_view kUsualChart = "usual";
 constexpr std::size_t kOtherCharts = kBenchCharts - 1;  // the last has a key of its own, which came first
 
@@ -84,8 +92,7 @@ void add_bench_document_keys(std::vector<StateKey>& keys) {
   const auto sweep = [](auto& s) -> auto& {
     return s.document.sweep;
   };
-  keys.push_back(
-      {"sweep_kernels", [](const State& s) { return list_text(s.document.sweep.kernels); }, read_sweep_kernels});
+  keys.push_back({"sweep_kernels", sweep_kernels_text, read_sweep_kernels});
   keys.push_back(choice_key(
       "sweep_axis", named<Axis>(std::vector{Axis::L, Axis::B, Axis::H, Axis::D, Axis::br, Axis::bc, Axis::threads}),
       [sweep](auto& s) -> auto& { return sweep(s).axis; }));

@@ -20,7 +20,8 @@ constexpr std::int64_t kMaxBeatUs = 1000000000;  // no run takes a quarter of an
 void add_profile_view_keys(std::vector<StateKey>& keys) {
   keys.push_back(choice_key(
       "profile_page",
-      named<ProfilePage>(std::vector{ProfilePage::figures, ProfilePage::source, ProfilePage::heartbeat}),
+      named<ProfilePage>(
+          std::vector{ProfilePage::figures, ProfilePage::source, ProfilePage::heartbeat, ProfilePage::lab}),
       [](auto& s) -> auto& { return s.view.profile.page; }));
   keys.push_back(choice_key(
       "profile_code", named<CodeKind>(std::vector{CodeKind::sass, CodeKind::ptx}),

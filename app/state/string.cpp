@@ -244,9 +244,11 @@ bool restore_step(const std::string& saved_state, State& state) {
 }
 
 bool restore_bench(const std::string& saved_state, State& state) {
-  const auto saved = parse_state_string(saved_state);
+  auto saved = parse_state_string(saved_state);
   if (!saved) return false;
-  state.document.sweep = saved->state.document.sweep;
+  // A string names no kernel of the user's own: those that are open stay.
+  saved->state.document.sweep.own = std::move(state.document.sweep.own);
+  state.document.sweep = std::move(saved->state.document.sweep);
   if (!saved->state.document.runs.reference.empty())
     state.document.runs.reference = saved->state.document.runs.reference;
   state.view.bench.charts = saved->state.view.bench.charts;

@@ -296,6 +296,7 @@ void make_controller(App& app, const State& state, const LoadedSettings& loaded,
   setup.wake = [] { glfwPostEmptyEvent(); };
   setup.save_folder = default_save_folder();
   setup.runs = run_folders();
+  setup.drafts = drafts_folder();
   setup.sweeps.gpu = std::make_shared<GpuBench>();
   setup.sweeps.tiles = tuned_folder();
   setup.sweeps.peers = PeerSetup{state.preferences.python, {}};

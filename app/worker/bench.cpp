@@ -21,6 +21,8 @@ namespace attn {
 namespace {
 
 constexpr double kHelloSeconds = 20;  // a first context on a slow machine
+// For the lab: a compilation, the check and a few repeats take one or two; a kernel that never ends takes all of it.
+constexpr double kTrySeconds = 20;
 
 Device stand_in(const MeasureSpec& s) {
   auto device = gpu::device_for(s.arch);
@@ -35,6 +37,14 @@ GpuBench::GpuBench(GpuClient::Starter start, CompilerOpener compiler, std::files
 void GpuBench::bring(gpu::OwnKernels own) {
   const std::lock_guard lock(mutex_);
   client_.bring(std::move(own));
+}
+
+void GpuBench::meet(const gpu::OwnKernels& own) {
+  const std::lock_guard lock(mutex_);
+  gpu::OwnKernels all = client_.own();
+  for (const auto& kernel : own)
+    if (std::ranges::find(all, kernel->name, [](const auto& k) { return k->name; }) == all.end()) all.push_back(kernel);
+  if (all.size() > client_.own().size()) client_.bring(std::move(all));
 }
 
 // A point's whole time: inputs, compilation, the check against fp64, counters; then its repeats, which may take four
@@ -82,6 +92,7 @@ Result<Device> GpuBench::device_of_sweep(const SweepSpec& spec, const std::stop_
 
 GpuRunner GpuBench::runner(const SweepSpec& spec, std::stop_token stop) {
   GpuRunner runner;
+  meet(spec.own);
   runner.device = stand_in(spec);
   if (!has_gpu_kernel(spec)) return runner;
   const auto device = device_of_sweep(spec, stop);
@@ -112,6 +123,7 @@ Result<GpuRecorded> GpuBench::record(GpuRunRequest request, const std::function<
 std::vector<Measurement> GpuBench::compiled(const SweepSpec& spec, const std::stop_token& stop) {
   std::vector<Measurement> rows;
   if (!validate(spec)) return rows;
+  meet(spec.own);
   for (const std::int64_t value : spec.values) {
     for (const std::string& id : spec.kernels) {
       const auto row = find_kernel(id, client_.own());
@@ -187,6 +199,31 @@ Result<Point> GpuBench::point_of_row(const Measurement& row, const std::stop_tok
   return p;
 }
 
+Measurement GpuBench::try_out(Point p, const std::function<void(const std::string&)>& now,
+                              const std::stop_token& stop) {
+  const auto hello = look(stop, false);
+  const std::lock_guard lock(mutex_);
+  Measurement lost = empty_row(p, Processor::gpu);
+  Result<Measurement> m = fail(ErrorKind::cannot_run, "");
+  if (hello) {
+    const auto at = std::ranges::find(hello->gpus, p.gpu, &gpu::GpuProperties::index);
+    const gpu::GpuProperties& g = at == hello->gpus.end() ? hello->gpus.front() : *at;
+    p.gpu = g.index;
+    p.arch = g.arch();
+    lost.key.device = g.name;
+    lost.key.device_uuid = g.uuid;
+    m = client_.measure(p, {kTrySeconds, stop}, now);
+  } else {
+    m = client_.compile(p, {kTrySeconds, stop}, now);
+    if (m && m->reason.empty()) m->reason = fmt::format("no GPU: {}", hello.error().message);
+  }
+  if (m) return *std::move(m);
+  lost.state = m.error().kind == ErrorKind::cancelled ? RowState::cancelled : RowState::failed;
+  lost.reason = m.error().message;
+  fill_figures(lost);
+  return lost;
+}
+
 void GpuBench::sample(Measurement& row, const std::function<void(const std::string&)>& now, std::stop_token stop) {
   const auto p = point_of_row(row, stop);
   if (!p) {
@@ -222,6 +259,7 @@ Measurement GpuBench::compile_alone(const Point& p, const std::string& why,
     m.key.options = plan->options;
     m.launches = plan->launches;
     m.workspace_bytes = plan->workspace_bytes;
+    m.compiled_with = gpu::build_words(*plan->kernel);
     now("compiling for " + p.arch);
     Stages stages(m);
     stages.enter("compile");
@@ -241,6 +279,7 @@ Result<void> GpuBench::put_compiled(const Plan& plan, const Device& device, Meas
   const auto report = gpu::inspect(service, plan, device, gpu::edited_kernels_folder());
   if (!report) return tl::unexpected(report.error());
   m.key.source_hash = report->compiled.source_hash;
+  m.warnings = report->compiled.warnings;
   put_compiled_figures(m, report->entries);
   return ok();
 }

@@ -32,6 +32,8 @@ class GpuBench {
 
   // Kernels of the user's own, beside the ladder's. Before anything is asked.
   void bring(gpu::OwnKernels own);
+  // The same beside those that were brought; a sweep's are met when it is asked for.
+  void meet(const gpu::OwnKernels& own);
   // A point that gives no answer for so long is lost, and its worker stopped; 0: two minutes and eight times its limit.
   void limit_points(double seconds) { point_seconds_ = seconds; }
 
@@ -50,6 +52,9 @@ class GpuBench {
   void let_go();
   // Starts compiling these points for the device, into the cache that the worker reads.
   std::unique_ptr<CompileAhead> compile_ahead(std::vector<Point> points, const Device& device) const;
+  // One point for the lab, in the worker: compiled, checked and timed on GPU `p.gpu`; where this machine has none,
+  // compiled for `p.arch`, with the reason why there is no time. What went wrong is the row's state and reason.
+  Measurement try_out(Point p, const std::function<void(const std::string&)>& now, const std::stop_token& stop);
   // Samples a row that was measured on GPU 0 of this machine (app/worker/collect.h).
   void sample(Measurement& row, const std::function<void(const std::string&)>& now, std::stop_token stop);
   // The same for counters over the time of one run.

@@ -189,6 +189,17 @@ Result<Measurement> GpuClient::measure(const Point& p, const Deadline& deadline,
   return m;
 }
 
+Result<Measurement> GpuClient::compile(const Point& p, const Deadline& deadline, const Progress& progress) {
+  const std::string what = fmt::format("Compiling {} for {}", p.kernel, p.arch);
+  json request = with_own(to_json(p));
+  request["do"] = "compile";
+  auto reply = ask(request.dump(), {}, what, deadline, progress);
+  if (!reply) return tl::unexpected(reply.error());
+  auto m = measurement_from(reply->text);
+  if (!m) return tl::unexpected(lost({NoReply::broken, m.error().message}, what));
+  return m;
+}
+
 Result<std::vector<double>> GpuClient::turn(const Point& p, const Turn& turn, const Deadline& deadline) {
   const std::string what = fmt::format("{} on {}, a turn", p.kernel, describe(p.problem));
   auto reply = ask(with_own(to_json(p, turn)).dump(), {}, what, deadline, {});

@@ -48,6 +48,9 @@ class GpuClient {
   // One point: inputs, check, time and counters are the worker's. A row that was refused or failed is a measurement
   // with its reason; an error is a worker that was lost, too late or cancelled.
   Result<Measurement> measure(const Point& p, const Deadline& deadline, const Progress& progress = {});
+  // What the compiler says of the point's kernel for its architecture; needs no GPU and no driver. A kernel that does
+  // not compile is a measurement with its reason.
+  Result<Measurement> compile(const Point& p, const Deadline& deadline, const Progress& progress = {});
   // Repeats of a point by CUDA events; between turns the worker keeps its tensors on the GPU, until let_go().
   Result<std::vector<double>> turn(const Point& p, const Turn& turn, const Deadline& deadline);
   Result<void> let_go(const Deadline& deadline);

@@ -89,8 +89,8 @@ Result<gpu::KernelListing> source_listing(const KernelRow& row, const Problem& p
 Result<gpu::KernelListing> list_kernel_here(const gpu::ListingSubject& subject, const std::stop_token& stop) {
   if (!gpu::own_stem(subject.kernel).empty())
     return fail(ErrorKind::cannot_run,
-                fmt::format("{} is a kernel of a file of your own, and sessions hold no text. `attnscope profile "
-                            "{}.cu` lists its lines.",
+                fmt::format("{} is a kernel of a file of your own that is not open here. Open its file, or let "
+                            "`attnscope profile {}.cu` list its lines.",
                             subject.kernel, gpu::own_stem(subject.kernel)));
   const auto row = find_kernel(subject.kernel);
   if (!row) return tl::unexpected(row.error());

@@ -270,7 +270,7 @@ Result<GpuHello> hello_from(const json& j) {
 }
 
 json to_json(const gpu::OwnKernel& own) {
-  return {{"file", own.cu.name}, {"text", own.cu.text}};
+  return {{"file", own.cu.name}, {"text", gpu::file_text(own)}};
 }
 
 Result<std::shared_ptr<const gpu::OwnKernel>> own_kernel_from(const json& j) {

@@ -10,6 +10,7 @@
 
 #include <fmt/format.h>
 
+#include "app/worker/compiled_row.h"
 #include "app/worker/messages.h"
 #include "kernels/base/bytes.h"
 #include "kernels/gpu/device/device_run.h"
@@ -85,6 +86,7 @@ class Worker {
     if (auto taken = take_own(*request); !taken) return taken;
     if (what == "hello") return hello(request->value("counters", true));
     if (what == "measure") return measure(*request);
+    if (what == "compile") return compile(*request);
     if (what == "turn") return turn(*request);
     if (what == "let_go") return let_go();
     if (what == "sample" || what == "heartbeat") return profile(*request, what == "heartbeat");
@@ -196,6 +198,7 @@ class Worker {
   Result<GpuPeaks*> peaks();
   Result<std::vector<double>> time(gpu::DeviceRun& run, const GpuTiming& t);
   Result<void> measure(const json& request);
+  Result<void> compile(const json& request);
   Result<void> profile(const json& request, bool over_time);  // its samples, or its heartbeat
   Result<void> tools_for(const Point& p, GpuTools& tools);
   Result<void> break_down(const std::string& how);
@@ -409,6 +412,20 @@ Result<void> Worker::measure(const json& request) {
   if (auto ready = tools_for(*point, tools); !ready) return ready;
   const Measurement m = measure_on_gpu(*point, tools);
   send(to_json(m, driver_->lost()), {});
+  return ok();
+}
+
+Result<void> Worker::compile(const json& request) {
+  const auto point = point_from(request);
+  if (!point) return tl::unexpected(point.error());
+  if (!compiler_) {
+    auto compiler = parts_.compiler();
+    if (!compiler) return tl::unexpected(compiler.error());
+    compiler_ = std::move(*compiler);
+  }
+  gpu::CompileService service(*compiler_, parts_.cache);
+  progress(fmt::format("compiling {} for {}", point->kernel, point->arch));
+  send(to_json(compiled_row(*point, own_, service, parts_.edited_kernels), false), {});
   return ok();
 }
 

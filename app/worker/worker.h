@@ -13,6 +13,8 @@
 //   answer    {"is": "recorded", "same_bits", "plain_us", "traced_us", ...} + out, lse, the recorder's buffer
 //   request   {"do": "measure", ...}: one point of a sweep; the worker makes the inputs, checks, times and counts
 //   answer    {"is": "measured", "measurement": as in a session's JSON, "lost"}: what went wrong is the row's reason
+//   request   {"do": "compile", ...}: the same point, compiled for its architecture alone: no driver is opened
+//   answer    {"is": "measured", ...}: registers, shared memory and occupancy, or why it does not compile
 //   request   {"do": "turn", as for "measure", "warm_up", "repeats", "pause_us"}: repeats by CUDA events for a point that
 //             was measured before; its tensors stay on the GPU until {"do": "let_go"}
 //   answer    {"is": "turn", "samples_us"}, {"is": "done"}

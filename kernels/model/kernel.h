@@ -79,6 +79,13 @@ using EnqueueFn = Result<void> (*)(const Plan&, const Buffers&, const Stream&);
 using RecordFn = Result<Recording> (*)(const KernelRow&, const Problem&, const Options&, const Inputs&,
                                        std::stop_token);
 
+// The pipe that the two products of a GPU kernel run on: its peak bounds the kernel. tensor_half: f16 and bf16, fp32 sums.
+enum class Pipe : std::uint8_t { multiply_add, tensor_half, tensor_tf32 };
+struct Products {
+  Pipe pipe = Pipe::multiply_add;
+  std::int32_t each = 1;  // products of the pipe for one of the formula: 3 where an fp32 number is split in two
+};
+
 struct KernelRow {
   std::string_view id;     // "cpu_flash": the CLI, CSV and session key
   std::string_view title;  // what the window calls it
@@ -93,6 +100,7 @@ struct KernelRow {
   std::string_view source;       // paper and section, or "definition"
   bool stores_scores = false;    // S and P go to the device's memory and come back
   std::int32_t score_reads = 0;  // then: how often S is read back (traffic prediction)
+  Products products;
   SupportsFn supports = nullptr;
   PlanFn plan = nullptr;
   EnqueueFn enqueue = nullptr;

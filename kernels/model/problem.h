@@ -52,8 +52,8 @@ struct Problem {
   // Added after the scale; -inf means masked.
   std::vector<std::int64_t> bias_shape;
   std::optional<double> softcap;  // above 0; none: scores are not capped
-  // ALiBi's slopes, [Hq] or [B, Hq], in fp32; none: no ALiBi; empty: the usual ones, 2^(-8 (h + 1) / Hq). Slopes that are
-  // the usual ones are always kept as empty, so that equal problems compare equal.
+  // ALiBi's slopes, [Hq] or [B, Hq], in fp32; none: no ALiBi; empty: the usual ones, 2^(-8 (h + 1) / Hq). Slopes that
+  // are the usual ones are always kept as empty, so that equal problems compare equal.
   std::optional<std::vector<float>> alibi;
 
   bool operator==(const Problem&) const = default;

@@ -84,3 +84,23 @@ function(attnscope_museum out folder)
     "}  // namespace attn\n")
   file(GENERATE OUTPUT "${out}" CONTENT "${text}")
 endfunction()
+
+# attnscope_experiments(OUT FILE...): OUT is a C++ file that lists the patches of the lab's experiments. Those of one
+# experiment share the first part of their file's name and are applied in the order of the names.
+function(attnscope_experiments out)
+  set(rows "")
+  foreach(file IN LISTS ARGN)
+    get_filename_component(id "${file}" NAME_WE)
+    attnscope_patched("${file}" unused)
+    attnscope_read_patch("${file}")
+    string(APPEND rows "      {\"${id}\", \"${patch_source}\", R\"patch(${patch_find})patch\",\n"
+      "       R\"patch(${patch_replace})patch\", nullptr},\n")
+  endforeach()
+  list(LENGTH ARGN count)
+  string(CONCAT text "// Made by CMake from kernels/lab/patches: do not edit.\n#include <array>\n\n"
+    "#include \"kernels/lab/experiments.h\"\n\nnamespace attn {\n\n"
+    "std::span<const Patch> experiment_patches() {\n"
+    "  static constexpr std::array<Patch, ${count}> kPatches{{\n${rows}  }};\n  return kPatches;\n}\n\n"
+    "}  // namespace attn\n")
+  file(GENERATE OUTPUT "${out}" CONTENT "${text}")
+endfunction()

@@ -81,12 +81,16 @@ std::optional<RowState> row_state_from_name(std::string_view name);
 
 // What figures of one row are set against. Zeros and empty = not known.
 struct Peaks {
-  double peak_gflops = 0;    // measured fp32 multiply-add peak of all cores of the device
-  double copy_gb_per_s = 0;  // measured copy of the device
-  std::string baseline;      // kernel id of the row that speed-up is over
-  double baseline_us = 0;    // its median on the same problem, device and L2 state
-  std::string reference;     // the run that this row is set against, in words; empty = none was chosen
-  double reference_us = 0;   // the median of the same kernel on the same problem there; 0 = it has none
+  double peak_gflops = 0;                       // measured fp32 multiply-add peak of all cores of the device
+  double copy_gb_per_s = 0;                     // measured copy of the device
+  double l2_gb_per_s = 0, shared_gb_per_s = 0;  // measured loads from the L2 cache, from the shared memory of all SMs
+  // Measured peak of the tensor cores in the type of the kernel's products; 0 = not measured, or they run elsewhere.
+  double tensor_gflops = 0;
+  std::int32_t products_each = 1;  // products of that type for one of the formula
+  std::string baseline;            // kernel id of the row that speed-up is over
+  double baseline_us = 0;          // its median on the same problem, device and L2 state
+  std::string reference;           // the run that this row is set against, in words; empty = none was chosen
+  double reference_us = 0;         // the median of the same kernel on the same problem there; 0 = it has none
 };
 
 // One stage of a point's way from what was asked for to its figures, in the order in which they came: "inputs",
@@ -133,6 +137,8 @@ struct Measurement {
   // Where Br, Bc, threads and stages in key.options came from: "default" (what ships), "tuned" (`attnscope tune` kept
   // them), "asked" (somebody named them). Empty: the kernel has no tile, or an older file.
   std::string tile_from;
+  std::string compiled_with;                     // options beside the usual: "maxrregcount=64"; empty = none
+  std::vector<std::string> warnings;             // of the compiler, as it says them
   std::optional<PeerFacts> peer;                 // none: a kernel of ours
   std::shared_ptr<const KernelSamples> samples;  // null: there are none
   std::string no_samples;                        // why not, where they were asked for

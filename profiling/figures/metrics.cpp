@@ -63,9 +63,26 @@ Figure tflops(const Measurement& m) {
   return derived(m.key.problem.flops() / m.time.median * 1e-6, "from the median time");
 }
 
+// By the rung's own word, else by what was counted.
+bool multiplies_on_tensor_cores(const Measurement& m) {
+  constexpr double kWorks = 5;  // percent of the cycles; below it the tensor cores hardly take part
+  if (const auto row = find_kernel(m.key.kernel); row) return (*row)->products.pipe != Pipe::multiply_add;
+  const Figure& busy = figure(m, "tensor_pipe_pct");
+  return busy.available() && busy.value >= kWorks;
+}
+
 Figure peak_share(const Measurement& m) {
   const Figure& rate = figure(m, "tflops");
   if (!rate.available()) return rate;
+  if (m.peaks.tensor_gflops > 0) {
+    const double each = m.peaks.products_each;
+    return derived(
+        100 * rate.value * each * 1e3 / m.peaks.tensor_gflops,
+        fmt::format("peak of the tensor cores {:.4g} GFLOP/s measured with mma.sync{}", m.peaks.tensor_gflops,
+                    each > 1 ? fmt::format(", {} products for each", m.peaks.products_each) : ""));
+  }
+  if (multiplies_on_tensor_cores(m))
+    return none("its products run on the tensor cores, whose peak was not measured in this session");
   if (m.peaks.peak_gflops <= 0) return none("the peak of this device was not measured in this session");
   return derived(100 * rate.value * 1e3 / m.peaks.peak_gflops,
                  fmt::format("peak {:.4g} GFLOP/s measured, all cores", m.peaks.peak_gflops));
@@ -188,6 +205,7 @@ using Counters2 = std::array<std::string_view, 2>;
 constexpr Counters2 kDramRead{"dram__bytes_read.sum", "dram__bytes_op_read.sum"};
 constexpr Counters2 kDramWrite{"dram__bytes_write.sum", "dram__bytes_op_write.sum"};
 constexpr Counters1 kL2Hits{"lts__t_sector_hit_rate.pct"};
+constexpr Counters1 kL2Sectors{"lts__t_sectors_srcunit_tex.sum"};
 constexpr Counters1 kWarpsActive{"sm__warps_active.avg.pct_of_peak_sustained_active"};
 constexpr Counters1 kWavefronts{"l1tex__data_pipe_lsu_wavefronts_mem_shared.sum"};
 constexpr Counters1 kConflicts{"l1tex__data_bank_conflicts_pipe_lsu_mem_shared.sum"};
@@ -279,10 +297,12 @@ constexpr std::array kMetrics{
     computed("tflops", "Rate", "TFLOP/s", compute, up,
              "Useful arithmetic in a second, counting only the query-key pairs that the mask lets see.",
              "2 pairs (D + Dv) / median time", tflops),
-    computed("peak_share_pct", "Share of peak", "%", compute, up,
-             "The rate as a share of the multiply-add peak that was measured on this device.",
-             "100 rate / measured peak", peak_share),
-    counted("tensor_pipe_pct", "Tensor pipe", "%", compute, up,
+    computed(
+        "peak_share_pct", "Share of peak", "%", compute, up,
+        "The rate as a share of the peak that was measured on this device: of fp32 multiply-adds, or of the tensor "
+        "cores where the kernel's products run on them.",
+        "100 rate / measured peak", peak_share),
+    counted("tensor_pipe_pct", "Tensor pipe", "%", compute, neither,
             "How much of the active time the tensor cores were busy.", kTensorPipe, kNoGpuCounter),
     counted("warp_efficiency_pct", "Warp efficiency", "%", compute, up,
             "How many of a warp's 32 threads took part in an average instruction.", kWarpEfficiency, kNoGpuCounter),
@@ -290,30 +310,33 @@ constexpr std::array kMetrics{
             "Bytes that came from the device's main memory while the kernel ran.", kDramRead, kNoCpuDram),
     counted("dram_write_bytes", "DRAM write", "B", memory, down,
             "Bytes that went to the device's main memory while the kernel ran.", kDramWrite, kNoCpuDram),
-    computed("dram_gb_per_s", "DRAM rate", "GB/s", memory, up, "Bytes read and written in a second, in units of 1e9.",
-             "(DRAM read + DRAM write) / median time", dram_rate),
-    computed("dram_peak_share_pct", "Share of copy rate", "%", memory, up,
+    computed("dram_gb_per_s", "DRAM rate", "GB/s", memory, neither,
+             "Bytes read and written in a second, in units of 1e9.", "(DRAM read + DRAM write) / median time",
+             dram_rate),
+    computed("dram_peak_share_pct", "Share of copy rate", "%", memory, neither,
              "The DRAM rate as a share of a plain copy measured on this device.", "100 DRAM rate / measured copy rate",
              dram_peak_share),
     counted("l2_hit_pct", "L2 hits", "%", memory, up, "How many of the sectors asked of the L2 cache were there.",
             kL2Hits, kNoGpuCounter),
+    counted("l2_sectors_count", "L2 sectors", "1", memory, down,
+            "Sectors of 32 bytes that the SMs asked of the L2 cache or wrote to it.", kL2Sectors, kNoGpuCounter),
     computed("memory_peak_bytes", "Peak memory", "B", memory, down,
              "Memory held while the kernel runs: inputs, outputs and workspace.", "tensors + workspace", peak_memory),
     computed("memory_overhead_bytes", "Memory overhead", "B", memory, down,
              "Memory beside inputs and outputs, such as a stored S.", "workspace", overhead),
-    counted("occupancy_achieved_pct", "Achieved occupancy", "%", occupancy, up,
+    counted("occupancy_achieved_pct", "Achieved occupancy", "%", occupancy, neither,
             "Warps that were active, as a share of what an SM can hold.", kWarpsActive, kNoGpuCounter),
-    compiled("occupancy_theoretical_pct", "Theoretical occupancy", "%", occupancy, up,
+    compiled("occupancy_theoretical_pct", "Theoretical occupancy", "%", occupancy, neither,
              "Warps that registers, shared memory and threads leave room for, as a share of what an SM can hold.",
              "from registers, shared memory and threads of a block"),
-    compiled("registers_count", "Registers", "1", occupancy, down, "Registers that the compiler gave each thread."),
+    compiled("registers_count", "Registers", "1", occupancy, neither, "Registers that the compiler gave each thread."),
     compiled("spill_bytes", "Spills", "B", occupancy, down,
              "Bytes of each thread's registers that the compiler had to keep in memory, stores and loads."),
-    compiled("shared_static_bytes", "Static shared memory", "B", shared_memory, down,
+    compiled("shared_static_bytes", "Static shared memory", "B", shared_memory, neither,
              "Shared memory of a block that the compiler laid out."),
-    compiled("shared_dynamic_bytes", "Dynamic shared memory", "B", shared_memory, down,
+    compiled("shared_dynamic_bytes", "Dynamic shared memory", "B", shared_memory, neither,
              "Shared memory of a block that the launch asks for."),
-    counted("shared_wavefronts_count", "Shared wavefronts", "1", shared_memory, down,
+    counted("shared_wavefronts_count", "Shared wavefronts", "1", shared_memory, neither,
             "Turns that the shared memory needed for all accesses.", kWavefronts, kNoGpuCounter),
     counted("shared_conflicts_count", "Bank conflicts", "1", shared_memory, down,
             "Extra turns because threads of a warp met in the same bank.", kConflicts, kNoGpuCounter),

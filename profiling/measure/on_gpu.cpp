@@ -94,8 +94,19 @@ Result<void> PointOnGpu::peaks() {
   if (peak) {
     m_.peaks.peak_gflops = peak->gflops;
     m_.peaks.copy_gb_per_s = peak->copy_gb_per_s;
+    m_.peaks.l2_gb_per_s = peak->l2_gb_per_s;
+    m_.peaks.shared_gb_per_s = peak->shared_gb_per_s;
   } else if (driver_.lost()) {
     return tl::unexpected(peak.error());
+  }
+  const auto row = find_kernel(p_.kernel, tools_.own);
+  if (!row) return ok();  // plan() says so
+  const auto tensor = tools_.peaks->tensor_gflops((*row)->products.pipe);
+  if (tensor) {
+    m_.peaks.tensor_gflops = *tensor;
+    m_.peaks.products_each = (*row)->products.each;
+  } else if (driver_.lost()) {
+    return tl::unexpected(tensor.error());
   }
   return ok();
 }
@@ -110,6 +121,7 @@ Result<void> PointOnGpu::plan() {
   plan_ = std::move(*plan);
   m_.key.options = plan_.options;
   m_.launches = plan_.launches;
+  m_.compiled_with = gpu::build_words(**row);
   m_.workspace_bytes = plan_.workspace_bytes;
   if (const auto source = gpu::source_of(**row, p_.problem, tools_.edited_kernels)) {
     m_.key.source_hash = source->hash;
@@ -140,6 +152,7 @@ void PointOnGpu::compiled_figures() {
   const auto entries = gpu::report_entries((*loaded)->compiled, plan_, device_);
   if (!entries) return put_no_compiled_figures(m_, entries.error().message);
   put_compiled_figures(m_, *entries);
+  m_.warnings = (*loaded)->compiled.warnings;
 }
 
 Result<void> PointOnGpu::verify(gpu::DeviceRun& run, const Inputs& inputs) {

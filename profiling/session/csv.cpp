@@ -155,6 +155,7 @@ constexpr auto kOrigin = std::to_array<Column>({
     {"peer_how", [](S, M m) { return m.peer ? m.peer->how : std::string(); }},
     {"peer_beside_us", [](S, M m) { return beside_times(m); }},
     {"tile_from", [](S, M m) { return m.tile_from; }},
+    {"compiled_with", [](S, M m) { return m.compiled_with; }},
 });
 
 // Only where a row has one of them: tables of other problems are as they always were.

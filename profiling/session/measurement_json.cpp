@@ -28,6 +28,7 @@ constexpr std::size_t kMaxSamples = 1 << 20;
 constexpr std::size_t kMaxLaunches = 1024;
 constexpr std::size_t kMaxStages = 64;
 constexpr std::size_t kMaxBeside = 1024;
+constexpr std::size_t kMaxWarnings = 256;
 
 constexpr std::size_t kMaxText = 64 << 10;
 
@@ -289,10 +290,17 @@ Result<void> read_figures(const json& figures, const std::string& where, Measure
 }
 
 json peaks_to_json(const Peaks& y) {
-  return {{"peak_gflops", number_to_json(y.peak_gflops)},
-          {"copy_gb_per_s", number_to_json(y.copy_gb_per_s)},
-          {"baseline", y.baseline},
-          {"baseline_us", number_to_json(y.baseline_us)}};
+  json j = {{"peak_gflops", number_to_json(y.peak_gflops)},
+            {"copy_gb_per_s", number_to_json(y.copy_gb_per_s)},
+            {"baseline", y.baseline},
+            {"baseline_us", number_to_json(y.baseline_us)}};
+  if (y.l2_gb_per_s > 0) j["l2_gb_per_s"] = number_to_json(y.l2_gb_per_s);
+  if (y.shared_gb_per_s > 0) j["shared_gb_per_s"] = number_to_json(y.shared_gb_per_s);
+  if (y.tensor_gflops > 0) {
+    j["tensor_gflops"] = number_to_json(y.tensor_gflops);
+    j["products_each"] = y.products_each;
+  }
+  return j;
 }
 
 Result<Peaks> peaks_from_json(const json& j, const std::string& where) {
@@ -303,6 +311,10 @@ Result<Peaks> peaks_from_json(const json& j, const std::string& where) {
   y.copy_gb_per_s = number_in(fields, "copy_gb_per_s", 0, max);
   y.baseline = fields.text("baseline");
   y.baseline_us = number_in(fields, "baseline_us", 0, max);
+  if (fields.has("l2_gb_per_s")) y.l2_gb_per_s = number_in(fields, "l2_gb_per_s", 0, max);
+  if (fields.has("shared_gb_per_s")) y.shared_gb_per_s = number_in(fields, "shared_gb_per_s", 0, max);
+  if (fields.has("tensor_gflops")) y.tensor_gflops = number_in(fields, "tensor_gflops", 0, max);
+  if (fields.has("products_each")) y.products_each = static_cast<std::int32_t>(fields.integer("products_each", 1, 8));
   if (auto read = fields.result(); !read) return tl::unexpected(read.error());
   return y;
 }
@@ -437,6 +449,8 @@ json measurement_to_json(const Measurement& m, bool with_samples) {
             {"yardsticks", peaks_to_json(m.peaks)}};
   if (!m.key.device_uuid.empty()) j["device_uuid"] = m.key.device_uuid;
   if (!m.tile_from.empty()) j["tile_from"] = m.tile_from;
+  if (!m.compiled_with.empty()) j["compiled_with"] = m.compiled_with;
+  if (!m.warnings.empty()) j["warnings"] = m.warnings;
   if (m.peer) j["peer"] = peer_to_json(*m.peer);
   if (!m.stages.empty()) {
     j["begun_unix_us"] = m.begun_unix_us;
@@ -460,6 +474,8 @@ Result<Measurement> measurement_from_json(const json& j, const std::string& wher
   m.key.device = fields.text("device");
   if (fields.has("device_uuid")) m.key.device_uuid = fields.text("device_uuid");
   if (fields.has("tile_from")) m.tile_from = fields.text("tile_from");
+  if (fields.has("compiled_with")) m.compiled_with = fields.text("compiled_with");
+  if (fields.has("warnings")) m.warnings = fields.texts("warnings", kMaxWarnings);
   m.processor = named(fields, "place", processor_from_name);
   m.state = named(fields, "state", row_state_from_name);
   m.reason = fields.text("reason", kMaxText);

@@ -18,6 +18,8 @@ using nlohmann::json;
 constexpr std::size_t kMaxMeasurements = 100000;
 constexpr std::size_t kMaxRuns = 256;
 constexpr std::size_t kMaxStateBytes = 8192;
+constexpr std::size_t kMaxKernels = 64;
+constexpr std::size_t kMaxKernelBytes = 1 << 20;
 
 json rows_to_json(const SweepRun& run, bool with_samples) {
   json rows = json::array();
@@ -38,6 +40,7 @@ json run_to_json(const SweepRun& run, bool with_samples) {
 json runs_to_json(const Session& s, bool with_samples) {
   json j = json::object();
   if (!s.state.empty()) j["state"] = s.state;
+  for (const SessionKernel& k : s.kernels) j["kernels"].push_back({{"file", k.file}, {"text", k.text}});
   if (s.runs.empty()) return j;
   j["runs"] = json::array();
   for (const SweepRun& run : s.runs) j["runs"].push_back(run_to_json(run, with_samples));
@@ -162,6 +165,23 @@ Result<void> read_runs(const json& file, const std::string& name, RowReader& rea
   return ok();
 }
 
+// Missing in files from before sessions kept them.
+Result<void> read_kernels(const json& file, const std::string& name, Session& s) {
+  const auto list = list_of(file, "kernels", name);
+  if (!list) return tl::unexpected(list.error());
+  if ((*list)->size() > kMaxKernels)
+    return bad_input(fmt::format("{} holds {} kernels; {} can be read.", name, (*list)->size(), kMaxKernels));
+  for (const json& j : **list) {
+    JsonFields fields(j, fmt::format("{}: kernel {}", name, s.kernels.size()));
+    SessionKernel k;
+    k.file = fields.text("file");
+    k.text = fields.text("text", kMaxKernelBytes);
+    if (auto read = fields.result(); !read) return read;
+    s.kernels.push_back(std::move(k));
+  }
+  return ok();
+}
+
 }  // namespace
 
 Session session_of(Provenance provenance, std::vector<Measurement> rows) {
@@ -230,6 +250,7 @@ Result<Session> session_of(const Container& container, const std::string& name) 
           fmt::format("{}: session.json: \"state\" must be a text of {} bytes at most.", name, kMaxStateBytes));
     s.state = state->get<std::string>();
   }
+  if (auto kernels = read_kernels(*json_of_file, name, s); !kernels) return tl::unexpected(kernels.error());
   RowReader reader(name);
   const bool has_runs = json_of_file->at("version").get<std::uint64_t>() > 1;
   auto read = has_runs ? read_runs(*json_of_file, name, reader, s)

@@ -9,8 +9,8 @@
 #include "kernels/base/bytes.h"
 #include "kernels/cpu/device.h"
 #include "kernels/gpu/rungs/rows.h"
-#include "kernels/ladder.h"
 #include "kernels/model/fits.h"
+#include "kernels/own_kernels.h"
 #include "profiling/figures/metrics.h"
 #include "profiling/sweep/of_rows.h"
 #include "profiling/sweep/points.h"
@@ -170,7 +170,7 @@ Result<void> validate_points(const SweepSpec& s, std::span<const KernelRow* cons
 Result<std::vector<const KernelRow*>> kernels_of(const SweepSpec& s) {
   std::vector<const KernelRow*> rows;
   for (const std::string& id : s.kernels) {
-    const auto row = find_kernel(id);
+    const auto row = find_kernel(id, s.own);
     if (!row) return tl::unexpected(row.error());
     rows.push_back(*row);
   }

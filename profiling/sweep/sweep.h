@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "kernels/base/result.h"
+#include "kernels/gpu/rungs/own.h"
 #include "kernels/model/kernel.h"
 #include "profiling/figures/measurement.h"
 #include "profiling/measure/cpu_peak.h"
@@ -25,6 +26,7 @@ Result<Axis> axis_from_name(std::string_view name);
 
 struct SweepSpec : MeasureSpec {
   std::vector<std::string> kernels;
+  gpu::OwnKernels own;  // the user's, which `kernels` may name beside the ladder's
   Axis axis = Axis::L;
   std::vector<std::int64_t> values;
   Problem base;                    // the axis overrides one extent (L: Lq and Lk; H: Hq and Hkv scale together)

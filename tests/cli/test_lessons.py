@@ -7,6 +7,8 @@ import re
 import tempfile
 import time
 
+import numpy as np
+
 from program import Report, run
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
@@ -26,6 +28,39 @@ def shipped():
         report.check(lesson["id"] in listed, f"lesson list lacks {lesson['id']}")
         known = {other.stem for other in (ROOT / "assets/lessons").glob("*.json")}
         report.check(file.stem.split(".")[0] in known, f"{file.name} translates nothing")
+
+
+def sealed_questions(folder):
+    """Ten questions on chapters 1 to 6, for somebody who has not seen them: no chapter asks them, every number in them
+    comes out of a recording, and the answers are those of the formulas in fp64."""
+    file = ROOT / "tests/questions/chapters_1_to_6.json"
+    done = run("lesson", "check", file)
+    report.check(done.returncode == 0 and "10 questions: all hold" in done.stderr, f"{done.stdout}{done.stderr}")
+    lesson = json.loads(file.read_text(encoding="utf-8"))
+    asked = {(beat["run"], beat["at"], beat["row"], beat["ask"]["value"]) for beat in lesson["beats"]}
+    report.check(len(asked) == 10, "a question stands there twice")
+    titles = {lesson["text"][f"{beat['id']}.title"] for beat in lesson["beats"]}
+    for other in (ROOT / "assets/lessons").glob("0[1-6]*.json"):
+        shared = titles & set(json.loads(other.read_text(encoding="utf-8"))["text"].values())
+        report.check(not shared, f"{other.name} asks {shared}")
+    # A number that no longer is the program's: the claim beside it fails.
+    false = folder / "false.json"
+    lesson["beats"][0]["holds"] = [f"{lesson['beats'][0]['ask']['value']} == sum(V[*,0])"]
+    false.write_text(json.dumps(lesson), encoding="utf-8")
+    report.check(run("lesson", "check", false).returncode == 1, "a false claim of a question holds")
+    key, sheet = folder / "ten_key.html", folder / "ten.html"
+    run("lesson", "print", file, "-o", sheet, "--key", key)
+    told = key.read_text(encoding="utf-8")
+    steps = json.loads(run("step", "--preset", "blackboard", "--json").stdout)["steps"]
+
+    def rows_of(tensor):
+        tiles = {t["first_row"]: t["values"] for s in steps for t in s.get("made", []) if t["tensor"] == tensor}
+        return np.array([row for first in sorted(tiles) for row in tiles[first]])
+
+    scores = rows_of("q") @ rows_of("k").T / np.sqrt(2)
+    alpha = np.exp(scores[1, :2].max() - scores[1].max())  # tiles of two keys
+    for what, number in (("a score", scores[1, 0]), ("the largest score", scores[0].max()), ("alpha", alpha)):
+        report.check(f"{number:.4e}"[:5] in told or f"{number:.5g}" in told, f"{what}, {number:.5g}, is not in the key")
 
 
 def by_the_page(folder):
@@ -86,5 +121,6 @@ with tempfile.TemporaryDirectory() as made:
     answered(pathlib.Path(made))
     shipped()
     by_the_page(pathlib.Path(made))
+    sealed_questions(pathlib.Path(made))
     refused(pathlib.Path(made))
-report.exit(least=30)
+report.exit(least=40)

@@ -6,34 +6,28 @@
 # Exit code 77 where there is no GPU or no torch.
 set -euo pipefail
 
-program="$(realpath -- "${1:?which attnscope}")"
-out="${2:?which file}"
+# shellcheck source=tests/gpu/session_script.sh
+source "$(dirname -- "${BASH_SOURCE[0]}")/session_script.sh"
+begin_session "$@"
 seconds="${3:-600}" a_point="${4:-0.2}"
 readonly most_bytes=1000000
 
-if ! "$program" doctor | grep -q '^ok  GPU 0'; then
-  echo "There is no GPU here: $("$program" doctor | grep -A1 'NVIDIA driver' | head -n 1)"
-  exit 77
-fi
 if ! "$program" doctor | grep -q '^ok  Peers'; then
   echo "There is no torch here: $("$program" list --peers | tail -n 1)"
   exit 77
 fi
-rm -f -- "$out"
-begin=$SECONDS
-left() { echo $((seconds - SECONDS + begin)); }
 
 # sweep DTYPE KERNELS D MASK VALUES
 sweep() {
-  if (($(left) < 15)); then
+  if (($(left_of "$seconds") < 15)); then
     echo "Left out for time: $*"
     return
   fi
   local mask=()
   [[ $4 == causal ]] && mask=(--causal)
-  timeout --signal=INT "$(($(left) - 5))" "$program" bench --device gpu --kernels "$2" --dtype "$1" --d "$3" \
-    "${mask[@]}" --axis L --values "$5" --tokens 16384 --hq 16 --peers --time-limit "${a_point}" --no-samples \
-    --resume -o "$out" --csv "${out%.attn}.csv" || echo "Not complete: $*"
+  timeout --signal=INT "$(($(left_of "$seconds") - 5))" "$program" bench --device gpu --kernels "$2" \
+    --dtype "$1" --d "$3" "${mask[@]}" --axis L --values "$5" --tokens 16384 --hq 16 --peers \
+    --time-limit "${a_point}" --no-samples --resume -o "$out" --csv "${out%.attn}.csv" || echo "Not complete: $*"
 }
 
 for values in 1024,4096,16384 512,2048,8192; do
@@ -44,9 +38,4 @@ for values in 1024,4096,16384 512,2048,8192; do
     done
   done
 done
-bytes=$(stat -c %s -- "$out")
-echo "$out: $bytes bytes, $((SECONDS - begin)) s"
-if ((bytes > most_bytes)); then
-  echo "The file is larger than $most_bytes bytes."
-  exit 1
-fi
+end_session "$most_bytes"

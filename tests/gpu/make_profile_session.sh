@@ -6,28 +6,16 @@
 # GPU.
 set -euo pipefail
 
-program="$(realpath -- "${1:?which attnscope}")"
-out="${2:?which file}"
+# shellcheck source=tests/gpu/session_script.sh
+source "$(dirname -- "${BASH_SOURCE[0]}")/session_script.sh"
+begin_session "$@"
 readonly most_bytes=300000 most_seconds=120
-
-if ! "$program" doctor | grep -q '^ok  GPU 0'; then
-  echo "There is no GPU here: $("$program" doctor | grep -A1 'NVIDIA driver' | head -n 1)"
-  exit 77
-fi
-rm -f -- "$out"
-begin=$SECONDS
 # The one that is looked at first comes first: its sweep is the run's.
 for row in "flash_simt 64" "naive 64" "tiled 64" "flash_tf32x3 64" "flash_simt 128" "flash_mma 64" "flash_wmma 64" \
   "flash_mma 128"; do
   read -r kernel d <<<"$row"
-  left=$((most_seconds - SECONDS + begin))
-  timeout "$left" "$program" profile "$kernel" --l 4096 --hq 16 --d "$d" --sample --seconds 0.5 --lines 10 \
-    --save "$out" >"${out%.attn}-$kernel-d$d.txt"
+  timeout "$(left_of "$most_seconds")" "$program" profile "$kernel" --l 4096 --hq 16 --d "$d" --sample \
+    --seconds 0.5 --lines 10 --save "$out" >"${out%.attn}-$kernel-d$d.txt"
   sed -n '/^Where the/,$p' "${out%.attn}-$kernel-d$d.txt"
 done
-bytes=$(stat -c %s -- "$out")
-echo "$out: $bytes bytes, $((SECONDS - begin)) s"
-if ((bytes > most_bytes)); then
-  echo "The file is larger than $most_bytes bytes."
-  exit 1
-fi
+end_session "$most_bytes"

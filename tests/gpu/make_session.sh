@@ -6,24 +6,13 @@
 # Exit code 77 where there is no GPU.
 set -euo pipefail
 
-program="$(realpath -- "${1:?which attnscope}")"
-out="${2:?which file}"
+# shellcheck source=tests/gpu/session_script.sh
+source "$(dirname -- "${BASH_SOURCE[0]}")/session_script.sh"
+begin_session "$@"
 readonly most_bytes=300000 most_seconds=150
-
-if ! "$program" doctor | grep -q '^ok  GPU 0'; then
-  echo "There is no GPU here: $("$program" doctor | grep -A1 'NVIDIA driver' | head -n 1)"
-  exit 77
-fi
-rm -f -- "$out"
-begin=$SECONDS
 for d in 64 128; do
-  timeout $((most_seconds - SECONDS + begin)) "$program" bench --device gpu --kernels naive,tiled,flash_simt \
+  timeout "$(left_of "$most_seconds")" "$program" bench --device gpu --kernels naive,tiled,flash_simt \
     --axis L --values 512,1024,2048,4096,8192,16384 --tokens 16384 --hq 16 --d "$d" --dtype f32 \
     --time-limit 0.5 --no-samples --resume -o "$out" --csv "${out%.attn}-d$d.csv" --png "${out%.attn}-d$d.png"
 done
-bytes=$(stat -c %s -- "$out")
-echo "$out: $bytes bytes, $((SECONDS - begin)) s"
-if ((bytes > most_bytes)); then
-  echo "The file is larger than $most_bytes bytes."
-  exit 1
-fi
+end_session "$most_bytes"

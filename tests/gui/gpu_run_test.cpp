@@ -39,6 +39,54 @@ TEST(GpuRunWindow, IsReadAsHeldAndComparedByMouse) {
   }));
 }
 
+void choose_in_palette(Ctx* ctx, const char* query) {
+  ctx->KeyPress(ImGuiMod_Ctrl | ImGuiKey_P);
+  ctx->Yield(3);
+  ctx->KeyChars(query);
+  ctx->Yield(3);
+  ctx->KeyPress(ImGuiKey_Enter);
+  ctx->Yield(3);
+}
+
+// Tab until the keyboard is at this control.
+bool tab_to(Ctx* ctx, const char* item) {
+  const ImGuiID wanted = ctx->GetID(item);
+  constexpr int kMostControls = 120;
+  for (int n = 0; n < kMostControls && ImGui::GetCurrentContext()->NavId != wanted; ++n) ctx->KeyPress(ImGuiKey_Tab);
+  return ImGui::GetCurrentContext()->NavId == wanted;
+}
+
+// From the first picture to the bundled recording, both readings and the place of the largest difference.
+TEST(GpuRunWindow, IsOpenedReadAndComparedByKeyboard) {
+  TestWindow w;
+  EXPECT_TRUE(w.run([&](Ctx* ctx) {
+    choose_in_palette(ctx, "Late outlier, 64");
+    settle(w, ctx);
+    IM_CHECK_STR_EQ(w.state().document.preset.c_str(), std::string(kRecordedPreset).c_str());
+    choose_in_palette(ctx, "flash_simt:");
+    settle(w, ctx);
+    IM_CHECK_STR_EQ(w.state().document.kernel.c_str(), "flash_simt");
+    IM_CHECK(recording(w).gpu.has_value());
+    choose_in_palette(ctx, "Numbers as the kernel holds them");
+    IM_CHECK(w.state().view.step.raw);
+    ctx->SetRef(kStep);
+    IM_CHECK(tab_to(ctx, "##numbers_formulas"));
+    ctx->KeyPress(ImGuiKey_Enter);
+    ctx->Yield(3);
+    IM_CHECK(!w.state().view.step.raw);
+    // Each phase's chip leads to its step, and pins the element.
+    for (const char* chip : {"##beside_0", "##beside_1", "##beside_4"}) {
+      w.controller().update({GoToEvent{0}});
+      IM_CHECK(tab_to(ctx, chip));
+      ctx->KeyPress(ImGuiKey_Enter);
+      ctx->Yield(3);
+      IM_CHECK(w.state().view.step.cursor > 0U);
+      const EventId& id = recording(w).events[w.state().view.step.cursor].id;
+      IM_CHECK_EQ(w.state().document.selection.row / 16, id.i);
+    }
+  }));
+}
+
 // A low window has the differences behind a button.
 TEST(GpuRunWindow, IsComparedInALowWindowByMouse) {
   TestWindow w(1280, 600);

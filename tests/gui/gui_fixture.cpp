@@ -15,7 +15,8 @@ void DestroyEngine::operator()(ImGuiTestEngine* engine) const {
   ImGuiTestEngine_DestroyContext(engine);
 }
 
-TestWindow::TestWindow(int width, int height, const std::string& layout, bool greet, KernelLister lister)
+TestWindow::TestWindow(int width, int height, const std::string& layout, bool greet, KernelLister lister,
+                       std::shared_ptr<GpuBench> gpu)
     : width_(width), height_(height), gui_(std::make_unique<GuiContext>()) {
   engine_.reset(ImGuiTestEngine_CreateContext());
   ImGuiTestEngineIO& io = ImGuiTestEngine_GetIO(engine_.get());
@@ -39,6 +40,8 @@ TestWindow::TestWindow(int width, int height, const std::string& layout, bool gr
   options.program = "/bin/false";  // not this test program again
   options.save_folder = folder_.path();
   options.lister = std::move(lister);
+  options.sweeps.gpu = std::move(gpu);
+  options.drafts = folder_.path() / "drafts";
   options.lessons = {*assets / "lessons", folder_.path() / "state" / "lessons.json"};
   controller_ = std::make_unique<Controller>(std::move(options));
   draw_frames(4);

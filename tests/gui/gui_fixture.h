@@ -20,9 +20,9 @@ struct DestroyEngine {
 
 class TestWindow {
  public:
-  // `lister`: what compiles a kernel for Profile's source, where a test wants one.
+  // `lister`: what compiles a kernel for Profile's source, `gpu`: what builds and measures, where a test wants them.
   explicit TestWindow(int width = 1440, int height = 900, const std::string& layout = "", bool greet = false,
-                      KernelLister lister = {});
+                      KernelLister lister = {}, std::shared_ptr<GpuBench> gpu = {});
   ~TestWindow();
   TestWindow(const TestWindow&) = delete;
   TestWindow& operator=(const TestWindow&) = delete;

@@ -322,7 +322,7 @@ TEST(LearnWindow, ARooflineOfTheSessionStandsBesideTheCardOnceItIsAnswered) {
   EXPECT_FALSE(figure.waits);
   EXPECT_EQ(figure.roof.empty, "");
   ASSERT_EQ(figure.roof.dots.size(), 3U);  // naive, tiled, flash_simt
-  EXPECT_GT(figure.roof.ridge, 0);
+  EXPECT_GT(ridge(figure.roof, figure.roof.peak_tflops), 0);
   // No step is on screen, so none can be walked away from; the next beat without a figure shows Step again.
   w.controller().update({StepBy{StepUnit::phase, 1}});
   EXPECT_FALSE(card(w).away);

@@ -72,13 +72,14 @@ BenchCache& refreshed(BenchHeld& held, const State& state, const Model& model) {
   BenchCache& cache = *held.cache;
   const SweepSpec& sweep = state.document.sweep;
   std::string key = sweep_key(sweep);
+  key += fmt::format("|{}|{}|", model.gpu.looked, model.gpu.gpus.size());
   if (!model.task.running) key += known_key(model);
   if (key != cache.estimate_key && !(model.task.running && !cache.estimate_key.empty())) {
     cache.estimate_key = std::move(key);
-    cache.valid = validate(sweep).has_value();
     cache.estimate = estimate(sweep, known_rows(model));
     cache.planned = planned_rows(sweep);
     if (model.compiled_for == sweep_key(sweep)) add_compiled(cache.planned, model.compiled);
+    cache.why_not_run = why_nothing_runs(sweep, model.gpu, cache.planned);
     cache.count = count_in_runs(sweep, state.document.runs, model);
   }
   key = scene_key(state, model, cache);

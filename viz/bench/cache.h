@@ -56,8 +56,8 @@ struct BenchCache {
   SourcePairHeld source_held;
 
   SweepEstimate estimate;
-  bool valid = false;  // may the sweep run?
-  SweepCount count;    // how much of it the rows hold already
+  std::string why_not_run;  // empty: the sweep may run
+  SweepCount count;         // how much of it the rows hold already
   std::string estimate_key;
   std::vector<Measurement> planned;  // of the sweep that the estimate is for
 

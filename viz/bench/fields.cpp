@@ -9,6 +9,7 @@
 #include <optional>
 
 #include "kernels/ladder.h"
+#include "kernels/own_kernels.h"
 
 namespace attn {
 namespace {
@@ -160,7 +161,7 @@ namespace {
 
 bool some_kernel_reads(const SweepSpec& s, Option o) {
   return std::ranges::any_of(s.kernels, [&](const std::string& id) {
-    const auto row = find_kernel(id);
+    const auto row = find_kernel(id, s.own);
     return row && std::ranges::any_of((*row)->options, [&](const OptionSpec& spec) { return spec.option == o; });
   });
 }
@@ -343,6 +344,10 @@ SweepSpec with_kernel(SweepSpec s, std::string_view id, bool on) {
   for (const KernelRow* row : ladder()) {
     const bool had = std::find(s.kernels.begin(), s.kernels.end(), row->id) != s.kernels.end();
     if (row->id == id ? on : had) kernels.emplace_back(row->id);
+  }
+  for (const auto& own : s.own) {
+    const bool had = std::find(s.kernels.begin(), s.kernels.end(), own->name) != s.kernels.end();
+    if (own->name == id ? on : had) kernels.push_back(own->name);
   }
   s.kernels = std::move(kernels);
   return s;

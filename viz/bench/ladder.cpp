@@ -53,11 +53,15 @@ struct Number {
   std::string tip;
   bool percent = false;
 };
+// Of all rungs, so that numbers in one column are compared at sight.
+struct LadderUnits {
+  BenchUnit time, bytes;
+};
 // One respect in which rungs differ. `number`: none where a figure is missing; then `why` has its reason.
 struct Respect {
   LadderColumn head;
   Better better = Better::down;
-  std::optional<Number> (*number)(const Measurement&, std::string& why) = nullptr;
+  std::optional<Number> (*number)(const Measurement&, const LadderUnits&, std::string& why) = nullptr;
 };
 
 const Figure* available(const Measurement& m, std::string_view metric, std::string& why) {
@@ -71,27 +75,27 @@ std::string origin_words(const Figure& f) {
   return f.method.empty() ? std::string(name_of(f.origin)) : fmt::format("{}: {}", name_of(f.origin), f.method);
 }
 
-std::optional<Number> dram(const Measurement& m, std::string& why) {
+std::optional<Number> dram(const Measurement& m, const LadderUnits& units, std::string& why) {
   const Figure* read = available(m, "dram_read_bytes", why);
   const Figure* written = available(m, "dram_write_bytes", why);
   if (read == nullptr || written == nullptr) return std::nullopt;
   const double bytes = read->value + written->value;
-  return Number{bytes_text(bytes), bytes, origin_words(*read)};
+  return Number{value_with_unit(bytes, units.bytes), bytes, origin_words(*read)};
 }
 
-std::optional<Number> warps(const Measurement& m, std::string& why) {
+std::optional<Number> warps(const Measurement& m, const LadderUnits&, std::string& why) {
   const Figure* f = available(m, "occupancy_achieved_pct", why);
   if (f == nullptr) return std::nullopt;
   return Number{figure_text(f->value) + " %", f->value, origin_words(*f), true};
 }
 
-std::optional<Number> registers(const Measurement& m, std::string& why) {
+std::optional<Number> registers(const Measurement& m, const LadderUnits&, std::string& why) {
   const Figure* f = available(m, "registers_count", why);
   if (f == nullptr) return std::nullopt;
   return Number{fmt::format("{:.0f}", f->value), f->value, origin_words(*f)};
 }
 
-std::optional<Number> conflicts(const Measurement& m, std::string& why) {
+std::optional<Number> conflicts(const Measurement& m, const LadderUnits&, std::string& why) {
   const Figure* turns = available(m, "shared_wavefronts_count", why);
   const Figure* lost = available(m, "shared_conflicts_count", why);
   if (turns == nullptr || lost == nullptr) return std::nullopt;
@@ -102,7 +106,7 @@ std::optional<Number> conflicts(const Measurement& m, std::string& why) {
       true};
 }
 
-std::optional<Number> tensor(const Measurement& m, std::string& why) {
+std::optional<Number> tensor(const Measurement& m, const LadderUnits&, std::string& why) {
   const Figure* f = available(m, "tensor_pipe_pct", why);
   if (f == nullptr) return std::nullopt;
   return Number{f->value == 0 ? "0 %" : figure_text(f->value) + " %", f->value, origin_words(*f), true};
@@ -115,7 +119,7 @@ const MetricRow* instruction_metric() {
   return at == rows.end() ? nullptr : &*at;
 }
 
-std::optional<Number> instructions(const Measurement& m, std::string& why) {
+std::optional<Number> instructions(const Measurement& m, const LadderUnits&, std::string& why) {
   const Figure* f = available(m, instruction_metric()->id, why);
   if (f == nullptr) return std::nullopt;
   return Number{figure_text(f->value), f->value, origin_words(*f)};
@@ -132,7 +136,7 @@ std::vector<Respect> respects() {
         "share of all turns. The hardware counts some turns of wide reads as well."},
        Better::down,
        conflicts},
-      {{"tensor", "Tensor cores", "How much of the time the tensor cores were busy."}, Better::up, tensor},
+      {{"tensor", "Tensor cores", "How much of the time the tensor cores were busy."}, Better::neither, tensor},
   };
   if (instruction_metric() != nullptr)
     all.push_back({{"instructions", "Instructions", "Instructions that warps ran."}, Better::down, instructions});
@@ -155,10 +159,11 @@ void set_change(LadderFigure& figure, const Number& mine, const Number& before, 
   figure.change = as_ratio ? fmt::format("{}×", figure_text(mine.value / before.value)) : "from " + before.text;
 }
 
-LadderFigure figure_of(const Respect& respect, const Measurement& m, const Measurement* before) {
+LadderFigure figure_of(const Respect& respect, const Measurement& m, const Measurement* before,
+                       const LadderUnits& units) {
   LadderFigure figure;
   std::string why, unused;
-  const auto mine = respect.number(m, why);
+  const auto mine = respect.number(m, units, why);
   if (!mine) {
     figure.tip = why.empty() ? "Not available." : sentence("Not available: " + why);
     return figure;
@@ -166,7 +171,7 @@ LadderFigure figure_of(const Respect& respect, const Measurement& m, const Measu
   figure.text = mine->text;
   figure.tip = fmt::format("{}\n{}: {} ({})", respect.head.tip, m.key.kernel, mine->text, mine->tip);
   if (before == nullptr) return figure;
-  const auto other = respect.number(*before, unused);
+  const auto other = respect.number(*before, units, unused);
   if (!other) return figure;
   set_change(figure, *mine, *other, respect.better);
   figure.tip += fmt::format("\n{}: {}", before->key.kernel, other->text);
@@ -189,20 +194,21 @@ std::string share_words(double share) {
   return share >= 0.995 && share < 1.005 ? "1.00" : figure_text(share);
 }
 
-void set_time(LadderRung& rung, const Measurement& m, const Measurement* reference) {
+void set_time(LadderRung& rung, const Measurement& m, const Measurement* reference, const BenchUnit& unit) {
   if (!timed(m)) {
     const std::string_view state = m.state == RowState::done ? "not measured yet" : name_of(m.state);
     rung.reason = sentence(m.reason.empty() ? std::string(state) : fmt::format("{}: {}", state, m.reason));
     return;
   }
-  rung.time = value_with_unit(m.time.median, time_unit(m.time.median, m.time.median));
+  rung.time = value_with_unit(m.time.median, unit);
   rung.wrong = is_wrong(m);
   if (reference == nullptr || reference->processor != m.processor) return;
   rung.share = reference->time.median / m.time.median;
   rung.share_text = share_words(rung.share);
 }
 
-LadderRung rung_of(const State& state, const Measurement& m, const Measurement* before, const Measurement* reference) {
+LadderRung rung_of(const State& state, const Measurement& m, const Measurement* before, const Measurement* reference,
+                   const LadderUnits& units) {
   LadderRung rung;
   rung.kernel = m.key.kernel;
   rung.peer = is_not_ours(m);
@@ -213,16 +219,30 @@ LadderRung rung_of(const State& state, const Measurement& m, const Measurement* 
     rung.rung = (*row)->rung;
     rung.idea = (*row)->teaches;
   }
-  set_time(rung, m, reference);
+  set_time(rung, m, reference, units.time);
   if (!rung.peer && before != nullptr) {
     rung.before = before->key.kernel;
     rung.sentences = ladder_sentences(*before, m);
   }
-  for (const Respect& respect : respects()) rung.figures.push_back(figure_of(respect, m, rung.peer ? nullptr : before));
+  for (const Respect& respect : respects())
+    rung.figures.push_back(figure_of(respect, m, rung.peer ? nullptr : before, units));
   return rung;
 }
 
 // ---- the whole
+
+LadderUnits units_of(const Rows& rows) {
+  double least = 0, most = 0, bytes = 0;
+  for (const Measurement* m : rows) {
+    if (timed(*m)) {
+      least = most > 0 ? std::min(least, m->time.median) : m->time.median;
+      most = std::max(most, m->time.median);
+    }
+    const Figure &read = figure(*m, "dram_read_bytes"), &written = figure(*m, "dram_write_bytes");
+    if (read.available() && written.available()) bytes = std::max(bytes, read.value + written.value);
+  }
+  return {time_unit(least, most), bytes_unit(bytes)};
+}
 
 // Columns that no rung has go, and the sentences that miss their figures; what went.
 std::vector<std::string> drop_empty_columns(LadderScene& scene) {
@@ -242,7 +262,7 @@ std::vector<std::string> drop_empty_columns(LadderScene& scene) {
   return gone;
 }
 
-std::string headline_of(const Rows& rows, const Measurement* reference, const std::string& at) {
+std::string headline_of(const Rows& rows, const Measurement* reference, const std::string& at, const BenchUnit& unit) {
   const Measurement *first = nullptr, *best = nullptr;
   for (const Measurement* m : rows) {
     if (is_not_ours(*m) || !timed(*m) || is_wrong(*m)) continue;
@@ -251,8 +271,7 @@ std::string headline_of(const Rows& rows, const Measurement* reference, const st
     if (best == nullptr || m->time.median < best->time.median) best = m;
   }
   if (best == nullptr) return fmt::format("{} no rung has a time.", at);
-  std::string words = fmt::format("{} {} takes {}", at, best->key.kernel,
-                                  value_with_unit(best->time.median, time_unit(best->time.median, best->time.median)));
+  std::string words = fmt::format("{} {} takes {}", at, best->key.kernel, value_with_unit(best->time.median, unit));
   if (first != best)
     words +=
         fmt::format(", {} times as fast as {}", times_text(first->time.median / best->time.median), first->key.kernel);
@@ -274,7 +293,7 @@ std::string note_of(const LadderScene& scene, const Rows& rows, const BenchSlice
 }  // namespace
 
 bool is_not_ours(const Measurement& m) {
-  return !find_kernel(m.key.kernel);
+  return gpu::own_stem(m.key.kernel).empty() && !find_kernel(m.key.kernel);
 }
 
 const Measurement* ladder_reference(std::span<const Measurement* const> rows) {
@@ -320,9 +339,11 @@ LadderScene ladder_scene(const State& state, const Model& model, std::span<const
     std::ranges::copy_if(rows, std::back_inserter(own), [&](const auto* m) { return m->processor == processor; });
     references[processor] = ladder_reference(own);
   }
+  const LadderUnits units = units_of(rows);
   for (std::size_t n = 0; n < rows.size(); ++n) {
     const Measurement& m = *rows[n];
-    scene.rungs.push_back(rung_of(state, m, is_not_ours(m) ? nullptr : before_of(rows, n), references[m.processor]));
+    scene.rungs.push_back(
+        rung_of(state, m, is_not_ours(m) ? nullptr : before_of(rows, n), references[m.processor], units));
     scene.rungs.back().hollow = slice.loaded;
     scene.most = std::max(scene.most, scene.rungs.back().share);
   }
@@ -331,7 +352,7 @@ LadderScene ladder_scene(const State& state, const Model& model, std::span<const
     scene.share_title =
         fmt::format("of {}", is_not_ours(*lead) ? lead->key.kernel : "the fastest, " + lead->key.kernel);
   const std::vector<std::string> gone = drop_empty_columns(scene);
-  scene.headline = headline_of(rows, lead, fmt::format("At {} = {}", axis_letter(slice.axis), *value));
+  scene.headline = headline_of(rows, lead, fmt::format("At {} = {}", axis_letter(slice.axis), *value), units.time);
   scene.note = note_of(scene, rows, slice, gone);
   scene.recorded = recorded_words(state, slice, *value);
   return scene;

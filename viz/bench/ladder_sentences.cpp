@@ -63,6 +63,12 @@ std::string became(const std::string& from, const std::string& to, bool same) {
   return same ? fmt::format("{}, as before", to) : fmt::format("{} became {}", from, to);
 }
 
+// As it stands beside `other`: the unit is that of the larger.
+std::string in_one_unit(double bytes, double other) {
+  const double larger = std::max(bytes, other);
+  return larger < 1e3 ? bytes_text(bytes) : value_with_unit(bytes, bytes_unit(larger));
+}
+
 // Why the bytes changed, as far as figures tell.
 std::string why_bytes(const Measurement& a, const Measurement& b) {
   const double before = stored(a), now = stored(b);
@@ -73,7 +79,8 @@ std::string why_bytes(const Measurement& a, const Measurement& b) {
   const Figure &tiles_a = figure(a, "tile_load_bytes"), &tiles_b = figure(b, "tile_load_bytes");
   if (tiles_a.available() && tiles_b.available() && !alike(tiles_a.value, tiles_b.value) &&
       fewer == (tiles_b.value < tiles_a.value))
-    return fmt::format(": its tiles ask for {} instead of {}", bytes_text(tiles_b.value), bytes_text(tiles_a.value));
+    return fmt::format(": its tiles ask for {} instead of {}", in_one_unit(tiles_b.value, tiles_a.value),
+                       in_one_unit(tiles_a.value, tiles_b.value));
   const Figure &hit_a = figure(a, "l2_hit_pct"), &hit_b = figure(b, "l2_hit_pct");
   if (hit_a.available() && hit_b.available() && std::abs(hit_a.value - hit_b.value) >= kLittle &&
       fewer == (hit_b.value > hit_a.value))
@@ -88,7 +95,8 @@ std::optional<LadderSentence> dram(const Measurement& a, const Measurement& b) {
   const double from = both_ways(a), to = both_ways(b);
   const bool same = alike(from, to);
   return LadderSentence{
-      "DRAM", sentence(became(bytes_text(from), bytes_text(to), same) + (same ? "" : why_bytes(a, b))), false};
+      "DRAM", sentence(became(in_one_unit(from, to), in_one_unit(to, from), same) + (same ? "" : why_bytes(a, b))),
+      false};
 }
 
 // Shared memory of a block, laid out by the compiler and asked for by the launch.

@@ -5,8 +5,8 @@
 
 #include "kernels/cpu/device.h"
 #include "kernels/gpu/rungs/rows.h"
-#include "kernels/ladder.h"
 #include "kernels/model/kernel.h"
+#include "kernels/own_kernels.h"
 #include "profiling/figures/metrics.h"
 
 namespace attn {
@@ -55,7 +55,7 @@ std::vector<Measurement> planned_rows(const SweepSpec& sweep) {
   const auto gpu = gpu::device_for(sweep.arch);  // the plan hangs on the architecture alone
   for (const std::int64_t value : sweep.values) {
     for (const std::string& id : sweep.kernels) {
-      const auto row = find_kernel(id);
+      const auto row = find_kernel(id, sweep.own);
       if (row && (*row)->processor == Processor::cpu) rows.push_back(planned_row(**row, sweep, value, cpu));
       if (row && (*row)->processor == Processor::gpu && gpu) rows.push_back(planned_row(**row, sweep, value, *gpu));
     }
@@ -73,6 +73,27 @@ void add_compiled(std::vector<Measurement>& planned, std::span<const Measurement
     for (std::size_t i = 0; i < table.size() && i < same->figures.size() && i < m.figures.size(); ++i)
       if (table[i].compute == nullptr) m.figures[i] = same->figures[i];
   }
+}
+
+std::string why_nothing_runs(const SweepSpec& sweep, const GpuView& gpus, std::span<const Measurement> planned) {
+  if (const auto valid = validate(sweep); !valid) return valid.error().message;
+  const auto here = std::ranges::find(gpus.gpus, sweep.gpu, &GpuChoice::index);
+  std::string why;
+  for (const Measurement& m : planned) {
+    const bool on_gpu = m.processor == Processor::gpu;
+    std::string refused;
+    if (on_gpu && gpus.looked && gpus.gpus.empty()) {
+      refused = "there is no GPU here: " + gpus.why_none;
+    } else if (m.state == RowState::refused) {
+      // What one architecture lacks another may have: the plan is of the one that is compiled for.
+      if (on_gpu && here != gpus.gpus.end() && here->arch != sweep.arch) return {};
+      refused = m.reason;
+    } else {
+      return {};
+    }
+    if (why.empty()) why = m.key.kernel + ": " + refused;
+  }
+  return why;
 }
 
 }  // namespace attn

@@ -2,10 +2,12 @@
 #pragma once
 
 #include <span>
+#include <string>
 #include <vector>
 
 #include "profiling/figures/measurement.h"
 #include "profiling/sweep/sweep.h"
+#include "viz/state/model.h"
 
 namespace attn {
 
@@ -14,5 +16,8 @@ namespace attn {
 std::vector<Measurement> planned_rows(const SweepSpec& sweep);
 // Gives them what the compiler said of the same points (registers, shared memory, theoretical occupancy).
 void add_compiled(std::vector<Measurement>& planned, std::span<const Measurement> compiled);
+
+// Why no point of the sweep can run here, in words; empty = one can, or nobody knows yet. `planned`: of this sweep.
+std::string why_nothing_runs(const SweepSpec& sweep, const GpuView& gpus, std::span<const Measurement> planned);
 
 }  // namespace attn

@@ -11,6 +11,7 @@
 #include "kernels/gpu/rungs/common.h"
 #include "kernels/ladder.h"
 #include "kernels/model/inputs.h"
+#include "kernels/own_kernels.h"
 #include "profiling/figures/metrics.h"
 #include "profiling/figures/peers.h"
 #include "viz/bench/fields.h"
@@ -151,7 +152,7 @@ SweepMenu peers_menu(const SweepSpec& sweep, const PeersView& peers) {
   std::string titles;
   for (const PeerRow& row : peer_table()) {
     const bool runs = std::ranges::any_of(sweep.kernels, [&](const std::string& id) {
-      const auto kernel = find_kernel(id);
+      const auto kernel = find_kernel(id, sweep.own);
       return kernel && (*kernel)->processor == row.processor;
     });
     if (!runs) continue;
@@ -203,8 +204,8 @@ std::string compile_words(const SweepSpec& sweep, const Model& model) {
 }
 
 bool runs_on_gpu(const SweepSpec& sweep) {
-  return std::any_of(sweep.kernels.begin(), sweep.kernels.end(), [](const std::string& id) {
-    const auto row = find_kernel(id);
+  return std::any_of(sweep.kernels.begin(), sweep.kernels.end(), [&](const std::string& id) {
+    const auto row = find_kernel(id, sweep.own);
     return row && (*row)->processor == Processor::gpu;
   });
 }

@@ -70,6 +70,10 @@ void kernel_list(const SweepSpec& sweep, Commands& commands) {
     for (const KernelRow* row : kernels_on(processor)) kernel_line(*row, sweep, commands);
     ImGui::Spacing();
   }
+  if (sweep.own.empty()) return;
+  heading("Of your own");
+  for (const auto& kernel : sweep.own) kernel_line(*kernel, sweep, commands);
+  ImGui::Spacing();
 }
 
 void text_field(const SweepFieldText& field, const SweepSpec& sweep, BenchCache& cache, Commands& commands) {
@@ -225,12 +229,13 @@ void progress(const TaskView& task) {
 void run_buttons(const BenchCache& cache, float width, float height, Commands& commands) {
   const SweepCount& c = cache.count;
   if (c.finished == 0 || c.finished == c.points) {
-    if (main_button("Run###run", {width, height}, cache.valid)) commands.push_back(RunSweep{true});
+    if (main_button("Run###run", {width, height}, cache.why_not_run.empty())) commands.push_back(RunSweep{true});
     return;
   }
   const float gap = style().px(6), restart = style().px(58);
   const std::string words = fmt::format("Go on, {} left###run", c.points - c.finished);
-  if (main_button(words.c_str(), {width - restart - gap, height}, cache.valid)) commands.push_back(RunSweep{});
+  if (main_button(words.c_str(), {width - restart - gap, height}, cache.why_not_run.empty()))
+    commands.push_back(RunSweep{});
   tooltip(fmt::format("{} of {} points are finished and not measured again.", c.finished, c.points));
   ImGui::SameLine(0, gap);
   if (ImGui::Button("Anew", {restart, height})) commands.push_back(RunSweep{true});
@@ -244,7 +249,7 @@ void run_and_save(const State& state, const Model& model, const BenchCache& cach
     progress(model.task);
     if (ImGui::Button("Cancel the run###run", {width, height})) commands.push_back(CancelTask{});
   } else {
-    dim_text(cache.estimate.words);
+    dim_text(cache.why_not_run.empty() ? cache.estimate.words : "Nothing here can run. " + sentence(cache.why_not_run));
     run_buttons(cache, width, height, commands);
   }
   const float gap = s.px(6), third = (width - 2 * gap) / 3;

@@ -17,6 +17,8 @@
 namespace attn {
 namespace {
 
+constexpr float kChips = 26;  // the chips' own line, logical pixels
+
 // Opens the sweep panel where it has no room of its own.
 void folded_panel(const State& state, const Model& model, BenchCache& cache, Commands& commands) {
   const Style& s = style();
@@ -132,7 +134,9 @@ void draw_bench_strip(const State& state, const Model& model, BenchCache& cache,
   const float back = hidden.empty() ? 0 : text_width(Face::text, 12, hidden) + s.px(20);
   const float fold = folded ? text_width(Face::text, 12, "sweep ...") + s.px(20) : 0;
   const float left = s.px(20), right = labels + fold + back + s.px(24), pad = s.px(low ? 11 : 12);
-  const float room = std::max(s.px(120), width - left - right);
+  // Beside the headline where it keeps most of the line, else over it.
+  const bool over = width - left - right < width * 0.45F;
+  const float room = over ? width - left - s.px(24) : width - left - right;
   const float headline_height = draw_paragraph(nullptr, {}, room, size, headline, kLines, false);
   // The chips stand beside the headline alone.
   const float wide = std::max(s.px(120), width - left - s.px(24));
@@ -141,18 +145,19 @@ void draw_bench_strip(const State& state, const Model& model, BenchCache& cache,
   const auto runs = charts || cache.scene.slice.planned ? offered(state, model) : std::vector<const ListedRun*>();
   const ListedRun* other = charts ? other_sweep(model, cache.scene.slice) : nullptr;
   const float offer_height = s.px(24) * static_cast<float>(runs.size() + (other != nullptr ? 1 : 0));
-  const float height = headline_height + reason_height + offer_height + 2 * pad;
+  const float first = pad + (over ? s.px(kChips) : 0);
+  const float height = first + headline_height + reason_height + offer_height + pad;
   if (begin_card("strip", ImVec2(width, height))) {
     ImDrawList* list = ImGui::GetWindowDrawList();
     const ImVec2 at = ImGui::GetWindowPos();
     const ImU32 bar = verdict.kernel.empty() ? colour(s.theme, Token::faint) : kernel_colour(s.theme, verdict.kernel);
     list->AddRectFilled(at, {at.x + s.px(5), at.y + height}, bar, s.px(8), ImDrawFlags_RoundCornersLeft);
-    draw_paragraph(list, {at.x + left, at.y + pad}, room, size, headline, kLines);
+    draw_paragraph(list, {at.x + left, at.y + first}, room, size, headline, kLines);
     if (reason_height > 0)
-      draw_reason(list, {at.x + left, at.y + pad + headline_height + s.px(4)}, wide, verdict.reason, true);
+      draw_reason(list, {at.x + left, at.y + first + headline_height + s.px(4)}, wide, verdict.reason, true);
     if (offer_height > 0) {
       ImGui::PushStyleVar(ImGuiStyleVar_ItemSpacing, ImVec2(s.px(4), s.px(4)));
-      ImGui::SetCursorPos({left - s.px(6), pad + headline_height + reason_height + s.px(4)});
+      ImGui::SetCursorPos({left - s.px(6), first + headline_height + reason_height + s.px(4)});
       ImGui::BeginGroup();
       offers(state, runs, commands);
       if (other != nullptr && toggle("Set up the sweep that these rows came from", true,
@@ -161,7 +166,7 @@ void draw_bench_strip(const State& state, const Model& model, BenchCache& cache,
       ImGui::EndGroup();
       ImGui::PopStyleVar();
     }
-    ImGui::SetCursorPos({width - labels - fold - back - s.px(12), pad});
+    ImGui::SetCursorPos({over ? left - s.px(6) : width - labels - fold - back - s.px(12), over ? s.px(8) : pad});
     if (!hidden.empty()) {
       if (toggle((hidden + "###hidden").c_str(), true, "Click to show every line again")) cache.hidden.clear();
       ImGui::SameLine(0, s.px(8));

@@ -3,9 +3,7 @@
 #include "viz/bench/workspace.h"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
-#include <span>
 
 #include "implot.h"
 #include "viz/bench/cache.h"
@@ -35,20 +33,18 @@ void set_plot_input(bool page_scrolls) {
 }
 
 struct Layout {
-  bool two_charts = false, side_by_side = true;
+  bool side_by_side = true;
   float chart_width = 0, chart_height = 0, table = 0;  // pixels
 };
 
-// `room`: what the charts and the table may fill; `logical`: the width of the workspace in logical pixels.
-Layout layout_of(ImVec2 room, float logical, const BenchCache& cache) {
+// `room`: what the charts and the table may fill, pixels.
+Layout layout_of(ImVec2 room, const BenchCache& cache) {
   const Style& s = style();
   const float gutter = s.px(kGutter);
   Layout l;
-  l.two_charts = logical < 800;
   l.side_by_side = room.x >= s.px(480);
   l.chart_width = l.side_by_side ? std::floor((room.x - gutter) / 2) : room.x;
-  const int charts = l.two_charts ? 2 : 4;
-  const auto rows = static_cast<float>(l.side_by_side ? charts / 2 : charts);
+  const float rows = l.side_by_side ? 2 : 4;
   // The charts take what the table leaves; the table scrolls inside before the charts get too small to read, and
   // the page scrolls before the table does.
   const float wanted = bench_table_height(cache, room.x);
@@ -60,17 +56,14 @@ Layout layout_of(ImVec2 room, float logical, const BenchCache& cache) {
 }
 
 void draw_charts(const Layout& l, BenchCache& cache, Commands& commands) {
-  constexpr std::array<std::size_t, 4> kAll{0, 1, 2, 3};
-  constexpr std::array<std::size_t, 2> kTwo{0, 3};
-  const auto shown = l.two_charts ? std::span<const std::size_t>(kTwo) : std::span<const std::size_t>(kAll);
-  for (std::size_t i = 0; i < shown.size(); ++i) {
+  for (std::size_t i = 0; i < kBenchCharts; ++i) {
     if (l.side_by_side && i % 2 == 1) ImGui::SameLine(0, style().px(kGutter));
-    draw_bench_chart(shown[i], ImVec2(l.chart_width, l.chart_height), cache, commands);
+    draw_bench_chart(i, ImVec2(l.chart_width, l.chart_height), cache, commands);
   }
 }
 
-void draw_charts_and_table(ImVec2 room, float logical, BenchCache& cache, Commands& commands) {
-  const Layout l = layout_of(room, logical, cache);
+void draw_charts_and_table(ImVec2 room, BenchCache& cache, Commands& commands) {
+  const Layout l = layout_of(room, cache);
   set_plot_input(ImGui::GetScrollMaxY() > 0);
   draw_charts(l, cache, commands);
   draw_bench_table(cache, ImVec2(ImGui::GetContentRegionAvail().x, l.table), commands);
@@ -111,7 +104,7 @@ void draw_bench(const State& state, const Model& model, BenchHeld& held, Command
     const ImVec2 room{ImGui::GetContentRegionAvail().x, std::max(s.px(kMinPage), size.y - strip)};
     switch (state.view.bench.page) {
       case BenchPage::charts:
-        draw_charts_and_table({room.x, size.y - strip}, logical, cache, commands);
+        draw_charts_and_table({room.x, size.y - strip}, cache, commands);
         break;
       case BenchPage::ladder:
         draw_ladder(cache.ladder, room, commands);

@@ -107,10 +107,10 @@ bool toggle(const char* label, bool on, const char* help) {
 
 bool main_button(const char* label, ImVec2 size, bool enabled) {
   const Style& s = style();
-  ImGui::PushStyleColor(ImGuiCol_Button, colour(s.theme, Token::text));
+  ImGui::PushStyleColor(ImGuiCol_Button, colour(s.theme, enabled ? Token::text : Token::field));
   ImGui::PushStyleColor(ImGuiCol_ButtonHovered, colour(s.theme, Token::dim));
   ImGui::PushStyleColor(ImGuiCol_ButtonActive, colour(s.theme, Token::dim));
-  ImGui::PushStyleColor(ImGuiCol_Text, colour(s.theme, Token::card));
+  ImGui::PushStyleColor(ImGuiCol_Text, colour(s.theme, enabled ? Token::card : Token::dim));
   ImGui::PushFont(s.fonts.bold, s.px(13));
   ImGui::BeginDisabled(!enabled);
   const bool pressed = ImGui::Button(label, size);

@@ -12,12 +12,14 @@
 #include "viz/draw/text_fit.h"
 #include "viz/draw/theme.h"
 #include "viz/draw/widgets.h"
+#include "viz/learn/card_foot_draw.h"
 #include "viz/learn/pen_draw.h"
 
 namespace attn {
 namespace {
 
 constexpr float kPadding = 14, kOption = 32, kLowOption = 27;
+constexpr float kLow = 400, kOneLine = 400;  // a card lower than that; wide enough for all buttons in one line
 constexpr std::size_t kManyOptions = 6;
 
 // ---- the head: number, title, how far
@@ -71,7 +73,8 @@ void draw_screen(ImDrawList* list, ImVec2 c, ImU32 ink) {
   list->AddLine({c.x - s.px(3.5F), c.y + s.px(6)}, {c.x + s.px(3.5F), c.y + s.px(6)}, ink, line);
 }
 
-void draw_head(const CardScene& card, const Box& box, bool right, Pen& pen, LearnHeld& held, Commands& commands) {
+void draw_head(const CardScene& card, const Box& box, bool right, bool alone, Pen& pen, LearnHeld& held,
+               Commands& commands) {
   const Style& s = style();
   const Box head = pen.line(22);
   float x = head.min.x;
@@ -79,7 +82,7 @@ void draw_head(const CardScene& card, const Box& box, bool right, Pen& pen, Lear
     draw_text(pen.list, {x, head.min.y}, Face::bold, 14, colour_of(Token::text), card.number);
     x += text_width(Face::bold, 14, card.number) + s.px(8);
   }
-  constexpr float kMarks = 76;  // the three at the right
+  const float kMarks = alone ? 150 : 76;  // those at the right
   draw_text(pen.list, {x, head.min.y}, Face::text, 14, colour_of(Token::dim),
             fitted_text(Face::text, 14, card.title, head.max.x - s.px(kMarks) - x));
   // The head is the handle: dropped on the other half of the window, the card docks there.
@@ -107,11 +110,17 @@ void draw_head(const CardScene& card, const Box& box, bool right, Pen& pen, Lear
   tooltip(card.teach ? "Leave the projector: everything as it was. F11" : "For a class at a projector. F11");
   if (teach) commands.emplace_back(Teach{!card.teach});
   draw_screen(pen.list, screen, screen_ink);
-  const auto [side, move] = mark(54, "##lesson_side");
-  const ImU32 side_ink = colour_of(ImGui::IsItemHovered() ? Token::text : Token::dim);
-  tooltip(right ? "Dock the card to the left" : "Dock the card to the right");
-  if (move) commands.emplace_back(DockCard{!right});
-  draw_arrow(pen.list, side, 8, right ? Arrow::left : Arrow::right, side_ink);
+  if (alone) {
+    const Box see{{box.max.x - s.px(160), head.min.y - s.px(4)}, {box.max.x - s.px(86), head.max.y + s.px(2)}};
+    if (key_button(see, "##lesson_run", "Run", "V") || letter_pressed(ImGuiKey_V)) held.run_shown = true;
+    tooltip("What the beat speaks of, on the whole window");
+  } else {
+    const auto [side, move] = mark(54, "##lesson_side");
+    const ImU32 side_ink = colour_of(ImGui::IsItemHovered() ? Token::text : Token::dim);
+    tooltip(right ? "Dock the card to the left" : "Dock the card to the right");
+    if (move) commands.emplace_back(DockCard{!right});
+    draw_arrow(pen.list, side, 8, right ? Arrow::left : Arrow::right, side_ink);
+  }
   const auto [cross, close] = mark(30, "##lesson_close");
   const ImU32 ink = colour_of(ImGui::IsItemHovered() ? Token::text : Token::dim);
   tooltip("Leave the lesson: your own problem comes back as it was");
@@ -305,45 +314,13 @@ void draw_feedback(const CardScene& card, Pen& pen) {
   pen.gap(12);
 }
 
-// Under an open question: check, hint, show.
-void draw_check(const CardScene& card, Pen& pen, bool takes_keys, LearnHeld& held, Commands& commands) {
-  const Style& s = style();
-  const bool ready = *card.asks == AskKind::num ? !held.typed.empty()
-                                                : std::any_of(card.options.begin(), card.options.end(),
-                                                              [](const CardOption& o) { return o.chosen; });
-  bool check = accent_button(pen.line(kCardButton), "##lesson_check", "Check", ready);
-  if (takes_keys && !ImGui::GetIO().WantTextInput)
-    check |= key_pressed(ImGuiKey_Enter) || key_pressed(ImGuiKey_KeypadEnter);
-  if (check && ready) commands.emplace_back(CheckAnswer{held.typed});
-  pen.gap(6);
-  const Box line = pen.line(30);
-  const float half = (line.width() - s.px(6)) / 2;
-  const Box left{line.min, {line.min.x + half, line.max.y}}, right{{line.max.x - half, line.min.y}, line.max};
-  if (card.can_hint) {
-    if (key_button(left, "##lesson_hint", "Hint", "H") || letter_pressed(ImGuiKey_H)) commands.emplace_back(ShowHint{});
-  }
-  if (key_button(card.can_hint ? right : line, "##lesson_show", "Show me", "W") || letter_pressed(ImGuiKey_W))
-    commands.emplace_back(ShowAnswer{});
-  pen.gap(12);
-}
-
-// Of a class: how many hands so far, reveal, hint. A presenter has two keys: Page Down reveals, and then goes on.
-void draw_reveal(const CardScene& card, Pen& pen, bool takes_keys, const LearnHeld& held, Commands& commands) {
+void draw_hands(const CardScene& card, Pen& pen, Commands& commands) {
   if (*card.asks == AskKind::pick || *card.asks == AskKind::click) {
     pen.small_words(card.votes == 0 ? "Hands: count by digits or clicks"
                                     : fmt::format("{} {} counted; - takes one back", card.votes,
                                                   card.votes == 1 ? "hand" : "hands"));
     if (key_pressed(ImGuiKey_Minus) || key_pressed(ImGuiKey_KeypadSubtract)) commands.emplace_back(TakeBackVote{});
   }
-  bool reveal = accent_button(pen.line(kCardButton), "##lesson_reveal", "Reveal", true, "PgDn");
-  if (takes_keys && !ImGui::GetIO().WantTextInput)
-    reveal |= key_pressed(ImGuiKey_Enter) || key_pressed(ImGuiKey_KeypadEnter);
-  reveal |= letter_pressed(ImGuiKey_W) || key_pressed(ImGuiKey_PageDown);
-  if (reveal) commands.emplace_back(ShowAnswer{held.typed});
-  pen.gap(6);
-  if (card.can_hint && (key_button(pen.line(30), "##lesson_hint", "Hint", "H") || letter_pressed(ImGuiKey_H)))
-    commands.emplace_back(ShowHint{});
-  pen.gap(12);
 }
 
 // What was just said comes into sight, from `top` on, where the card is too low for all of it.
@@ -358,7 +335,8 @@ void show_news(const CardScene& card, float top, float bottom, LearnHeld& held) 
   if (bottom > end) ImGui::SetScrollY(ImGui::GetScrollY() + std::min(bottom - end, top - gap - begin));
 }
 
-void draw_question(const CardScene& card, Pen& pen, bool takes_keys, LearnHeld& held, Commands& commands) {
+// `low`: the foot has the buttons.
+void draw_question(const CardScene& card, Pen& pen, bool low, bool takes_keys, LearnHeld& held, Commands& commands) {
   switch (*card.asks) {
     case AskKind::num:
       // What a class said stands beside the kernel's number.
@@ -373,8 +351,8 @@ void draw_question(const CardScene& card, Pen& pen, bool takes_keys, LearnHeld& 
       break;
   }
   pen.gap(8);
-  if (card.open)
-    card.teach ? draw_reveal(card, pen, takes_keys, held, commands) : draw_check(card, pen, takes_keys, held, commands);
+  if (card.open && card.teach) draw_hands(card, pen, commands);
+  if (card.open && !low) draw_actions(card, boxes_below(card, pen), takes_keys, held, commands);
   const float top = pen.y;
   if (!card.hint.empty() && card.open) {
     pen.small_words("Hint");
@@ -407,58 +385,23 @@ void draw_proof(const CardScene& card, Pen& pen, LearnHeld& held) {
   if (held.proof_open) pen.words(card.proof, pen.sizes.small, 12);
 }
 
-// ---- the foot: back, where, next
-
-// Which beat it is, and to a class how many are left.
-void draw_place(ImDrawList* list, const CardScene& card, const Box& box) {
-  const std::size_t number = card.beat + 1, left = card.marks.size() - number;
-  const std::string words = fmt::format("{} of {}", number, card.marks.size());
-  const auto line = [&](const Box& at, Token ink, const std::string& text) {
-    draw_text_in(list, at, Align::centre, Face::text, 13, colour_of(ink), text);
-  };
-  if (!card.teach) return line(box, Token::dim, words);
-  const float middle = box.centre().y;
-  line({box.min, {box.max.x, middle}}, Token::text, words);
-  line({{box.min.x, middle}, box.max}, Token::dim, left == 0 ? "the last" : fmt::format("{} left", left));
-}
-
-void draw_foot(const CardScene& card, const Box& box, bool takes_keys, Commands& commands) {
-  const Style& s = style();
-  ImDrawList* list = ImGui::GetWindowDrawList();
-  const bool field = ImGui::GetIO().WantTextInput;
-  const float height = s.px(30), third = box.width() / 3;
-  const Box line{{box.min.x, box.max.y - height}, box.max};
-  const Box back{line.min, {line.min.x + third - s.px(4), line.max.y}};
-  if (card.beat > 0) {
-    if (box_button(back, "##lesson_back", "Back") || ((card.teach || !field) && key_pressed(ImGuiKey_PageUp)))
-      commands.emplace_back(GoToBeat{-1});
-  }
-  const Box middle{{back.max.x, line.min.y}, {line.max.x - third, line.max.y}};
-  draw_place(list, card, middle);
-  const Box next{{line.max.x - third + s.px(4), line.min.y}, line.max};
-  if (card.open) {
-    // A question can be left for later: nothing is locked.
-    if (box_button(next, "##lesson_skip", "Skip") || (!field && !card.teach && key_pressed(ImGuiKey_PageDown)))
-      commands.emplace_back(GoToBeat{1});
-    return;
-  }
-  float top = line.min.y - s.px(8);
-  const bool last = card.beat + 1 == card.marks.size();
-  const Box accent{{box.min.x, top - s.px(kCardButton)}, {box.max.x, top}};
-  bool go = accent_button(accent, "##lesson_next", last ? "Finish" : "Next", true, card.teach ? "PgDn" : "Enter");
-  if (takes_keys && !field) go |= key_pressed(ImGuiKey_Enter) || key_pressed(ImGuiKey_KeypadEnter);
-  if (card.teach || !field) go |= key_pressed(ImGuiKey_PageDown);
-  if (go) commands.emplace_back(GoToBeat{1});
-  if (card.can_repeat) {
-    if (key_button(next, "##lesson_again", "Again", "R") || letter_pressed(ImGuiKey_R))
-      commands.emplace_back(AskAgain{});
-  }
-}
-
 }  // namespace
 
-void draw_lesson_card(const CardScene& card, const Box& box, bool right, bool tiles_have_keys, LearnHeld& held,
-                      Commands& commands) {
+void draw_run_head(const CardScene& card, const Box& box, LearnHeld& held) {
+  const Style& s = style();
+  const float wide = s.px(176);
+  const Box back{box.min, {box.min.x + wide, box.max.y}};
+  if (key_button(back, "##lesson_to_card", "Back to the card", "V") || letter_pressed(ImGuiKey_V) ||
+      key_pressed(ImGuiKey_Backspace))
+    held.run_shown = false;
+  const float left = back.max.x + s.px(12);
+  const Box words{{left, box.min.y}, box.max};
+  draw_text_in(ImGui::GetWindowDrawList(), words, Align::left, Face::text, 14, colour_of(Token::dim),
+               fitted_text(Face::text, 14, plain_text(card.headline), words.width()));
+}
+
+void draw_lesson_card(const CardScene& card, const Box& box, bool right, bool alone, bool tiles_have_keys,
+                      LearnHeld& held, Commands& commands) {
   const Style& s = style();
   if (held.showing != card.number_of_showing) {
     const bool dragged = held.dragged;
@@ -471,14 +414,22 @@ void draw_lesson_card(const CardScene& card, const Box& box, bool right, bool ti
   ImGui::PushID("card");
   const float pad = s.px(kPadding);
   const Box in{{box.min.x + pad, box.min.y + pad}, {box.max.x - pad, box.max.y - pad}};
-  const CardSizes sizes = card.teach ? kClassSizes : kLearnerSizes;
+  // In a low card the buttons stay in sight: over the foot, or within it where that is wide.
+  const bool low = box.height() < s.px(kLow), in_foot = low && in.width() >= s.px(kOneLine);
+  const CardSizes sizes = card.teach ? kClassSizes : low ? kLowSizes : kLearnerSizes;
   Pen head{ImGui::GetWindowDrawList(), in.min.x, in.min.y, in.width(), sizes};
-  draw_head(card, box, right, head, held, commands);
+  draw_head(card, box, right, alone, head, held, commands);
   // Where Tab has come to a control, Enter is that control's.
   const bool takes_keys =
       !tiles_have_keys && !ImGui::GetIO().NavVisible && !ImGui::IsPopupOpen("", ImGuiPopupFlags_AnyPopup);
-  draw_foot(card, in, takes_keys, commands);
-  const float foot = s.px(card.open ? 38 : 38 + kCardButton + 8);
+  draw_foot(card, in, in_foot, takes_keys, commands);
+  const bool over_foot = low && card.open && !in_foot;
+  const float foot = s.px(in_foot ? 38 : over_foot ? 38 + 30 + 8 : card.open ? 38 : 38 + kCardButton + 8);
+  if (low && card.open) {
+    const float bottom = in.max.y - (over_foot ? s.px(38) : 0), side = in_foot ? s.px(kFootEnd + 4) : 0;
+    draw_actions(card, boxes_in_line(card, {{in.min.x + side, bottom - s.px(30)}, {in.max.x - side, bottom}}),
+                 takes_keys, held, commands);
+  }
   ImGui::SetCursorScreenPos({box.min.x, head.y});
   ImGui::PushStyleVar(ImGuiStyleVar_WindowPadding, ImVec2(0, 0));
   ImGui::PushStyleColor(ImGuiCol_ChildBg, 0U);
@@ -495,11 +446,11 @@ void draw_lesson_card(const CardScene& card, const Box& box, bool right, bool ti
       commands.emplace_back(BackToLesson{});
     pen.gap(12);
   }
-  if (!card.kind.empty()) pen.small_words(card.kind);
+  if (!card.kind.empty() && !low) pen.small_words(card.kind);
   pen.words(card.headline, pen.sizes.headline, 8);
-  pen.words(card.say, pen.sizes.text, card.origin.empty() ? 14 : 8);
+  pen.words(card.say, pen.sizes.text, low || !card.origin.empty() ? 8 : 14);
   pen.words(card.origin, pen.sizes.small, 14);
-  if (card.asks) draw_question(card, pen, takes_keys, held, commands);
+  if (card.asks) draw_question(card, pen, low, takes_keys, held, commands);
   draw_proof(card, pen, held);
   draw_known(card, pen);
   ImGui::SetCursorScreenPos(origin);

@@ -10,6 +10,7 @@
 
 #include "viz/draw/runs.h"
 #include "viz/learn/lesson.h"
+#include "viz/profile/heartbeat.h"
 #include "viz/profile/occupancy.h"
 #include "viz/profile/roofline.h"
 #include "viz/step/veil.h"
@@ -62,10 +63,14 @@ struct StageFigure {
   FigureKind kind = FigureKind::roofline;
   Roofline roof;             // of that kind, or empty
   OccupancyScene occupancy;  // of that kind, or empty
+  HeartbeatScene heartbeat;  // of that kind, or empty
   std::string of;            // "flash_simt at L = 16384, D = 128"
   bool waits = false;        // for an answer: nothing of it is shown
   // Why there is none.
-  const std::string& empty() const { return kind == FigureKind::roofline ? roof.empty : occupancy.empty; }
+  const std::string& empty() const {
+    if (kind == FigureKind::heartbeat) return heartbeat.empty;
+    return kind == FigureKind::roofline ? roof.empty : occupancy.empty;
+  }
 };
 
 struct Misconception {

@@ -15,6 +15,7 @@ struct LearnHeld {
   bool proof_open = false;     // the formal text is unfolded
   std::string news;            // hint and feedback that the card has shown
   bool dragged = false;        // the card's head is being dragged
+  bool run_shown = false;      // where card and run have no room beside one another: which of them is there
 };
 
 }  // namespace attn

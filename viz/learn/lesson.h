@@ -74,6 +74,7 @@ struct Again {
 enum class FigureKind : std::uint8_t {
   roofline,   // of all kernels, the one that is looked at marked
   occupancy,  // of that one: what an SM holds of it, and what keeps more out
+  heartbeat,  // of that one: what pipes and memories did over the time of one run
 };
 struct LessonFigure {
   FigureKind kind = FigureKind::roofline;

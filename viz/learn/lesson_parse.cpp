@@ -247,10 +247,14 @@ LessonFigure read_figure_of(const json& j, const std::string& where, LessonObjec
   LessonObject r(j, where);
   r.only({"kind", "L", "D", "kernel"});
   const std::string kind = r.text("kind", 32, true);
-  if (kind != "roofline" && kind != "occupancy") r.refuse("kind", "there are two: roofline and occupancy");
+  if (kind != "roofline" && kind != "occupancy" && kind != "heartbeat")
+    r.refuse("kind", "there are three: roofline, occupancy and heartbeat");
   constexpr std::int32_t kMost = 1 << 30;
-  LessonFigure figure{kind == "occupancy" ? FigureKind::occupancy : FigureKind::roofline, r.whole("L", 1, kMost, true),
-                      r.whole("D", 1, kMost, true), r.text("kernel", 64, true)};
+  const FigureKind figure_kind = kind == "occupancy"   ? FigureKind::occupancy
+                                 : kind == "heartbeat" ? FigureKind::heartbeat
+                                                       : FigureKind::roofline;
+  LessonFigure figure{figure_kind, r.whole("L", 1, kMost, true), r.whole("D", 1, kMost, true),
+                      r.text("kernel", 64, true)};
   parent.follow(r);
   return figure;
 }

@@ -48,7 +48,9 @@ bool key_button(const Box& box, const char* id, const char* words, const char* c
   ImGui::SetCursorScreenPos(box.min);
   const bool clicked = ImGui::InvisibleButton(id, {box.width(), box.height()}, ImGuiButtonFlags_EnableNav);
   list->AddRectFilled(box.min, box.max, colour_of(ImGui::IsItemHovered() ? Token::line : Token::field), style().px(6));
-  draw_text_in(list, box, Align::left, Face::text, kLearnerSizes.small, colour_of(Token::text), words, 10);
+  const Align align = *cap == '\0' ? Align::centre : Align::left;
+  draw_text_in(list, box, align, Face::text, kLearnerSizes.small, colour_of(Token::text), words,
+               align == Align::left ? 10 : 0);
   draw_text_in(list, box, Align::right, Face::mono, 12, colour_of(Token::dim), cap, 10);
   return clicked;
 }
@@ -63,7 +65,8 @@ bool accent_button(const Box& box, const char* id, const char* words, bool enabl
   const Token fill = !enabled ? Token::field : ImGui::IsItemHovered() ? Token::dim : Token::text;
   list->AddRectFilled(box.min, box.max, colour_of(fill), s.px(6));
   const ImU32 ink = colour_of(enabled ? Token::card : Token::faint);
-  draw_text_in(list, box, Align::left, Face::bold, 14, ink, words, 12);
+  const Align align = *cap == '\0' ? Align::centre : Align::left;
+  draw_text_in(list, box, align, Face::bold, 14, ink, words, align == Align::left ? 12 : 0);
   draw_text_in(list, box, Align::right, Face::mono, 12, ink, cap, 12);
   return clicked;
 }

@@ -15,6 +15,7 @@ namespace attn {
 namespace {
 
 constexpr float kCardWidth = 260, kClassCard = 350, kGutter = 12;
+constexpr float kBoth = 560;  // below it card and run have no room beside one another, and each has the whole
 
 // Step's own panels, in a box of their own.
 void draw_stage(const State& state, const Model& model, const StepVeil& veil, const Box& box, StepHeld& step,
@@ -31,6 +32,14 @@ void draw_stage(const State& state, const Model& model, const StepVeil& veil, co
   ImGui::EndChild();
 }
 
+// What the beat speaks of: a run, or a figure.
+void draw_run(const State& state, const Model& model, const Box& box, StepHeld& step, Commands& commands) {
+  const LearnDesk& desk = *model.learn;
+  if (!desk.figure) return draw_stage(state, model, desk.veil, box, step, commands);
+  step.tiles.focused = false;
+  draw_stage_figure(*desk.figure, box);
+}
+
 }  // namespace
 
 void draw_learn(const State& state, const Model& model, LearnHeld& held, StepHeld& step, Commands& commands) {
@@ -45,6 +54,21 @@ void draw_learn(const State& state, const Model& model, LearnHeld& held, StepHel
   const Style& s = style();
   const ImVec2 at = ImGui::GetCursorScreenPos(), size = ImGui::GetContentRegionAvail();
   const Box all{at, {at.x + size.x, at.y + size.y}};
+  const bool alone = all.width() < s.px(kBoth);
+  if (held.showing != desk.card->number_of_showing) held.run_shown = false;
+  if (alone) {
+    const Box head{all.min, {all.max.x, all.min.y + s.px(kRunHead)}};
+    if (held.run_shown) {
+      draw_run_head(*desk.card, head, held);
+      draw_run(state, model, {{all.min.x, head.max.y + s.px(kGutter) / 2}, all.max}, step, commands);
+    } else {
+      step.tiles.focused = false;
+      draw_lesson_card(*desk.card, all, false, true, false, held, commands);
+    }
+    ImGui::SetCursorScreenPos(all.min);
+    ImGui::Dummy(size);
+    return;
+  }
   const bool right = state.preferences.card_right;
   // As wide as its sentences want, and never more than a third of the window.
   const float width = std::min(s.px(desk.card->teach ? kClassCard : kCardWidth), all.width() / 3),
@@ -52,13 +76,8 @@ void draw_learn(const State& state, const Model& model, LearnHeld& held, StepHel
   const Box card = right ? Box{{all.max.x - width, all.min.y}, all.max} : Box{all.min, {all.min.x + width, all.max.y}};
   const Box rest =
       right ? Box{all.min, {card.min.x - gutter, all.max.y}} : Box{{card.max.x + gutter, all.min.y}, all.max};
-  if (desk.figure) {
-    step.tiles.focused = false;
-    draw_stage_figure(*desk.figure, rest);
-  } else {
-    draw_stage(state, model, desk.veil, rest, step, commands);
-  }
-  draw_lesson_card(*desk.card, card, right, step.tiles.focused, held, commands);
+  draw_run(state, model, rest, step, commands);
+  draw_lesson_card(*desk.card, card, right, false, step.tiles.focused, held, commands);
   ImGui::SetCursorScreenPos(all.min);
   ImGui::Dummy(size);
 }

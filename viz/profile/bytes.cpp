@@ -123,9 +123,14 @@ BytesScene bytes_scene(const Measurement& m) {
   if (least.available()) b.compulsory = least.value;
   if (loads.available()) b.tile_loads = loads.value;
   b.dram = dram_bytes(m);
-  b.compulsory_text = least.available() ? bytes_text(b.compulsory) : least.reason;
-  b.tile_loads_text = loads.available() ? bytes_text(b.tile_loads) : loads.reason;
-  b.dram_text = b.dram ? bytes_text(*b.dram) : figure(m, "dram_read_bytes").reason;
+  // On one axis stands one unit.
+  const double most = std::max({b.compulsory, b.tile_loads, b.dram.value_or(0)});
+  const auto text = [&](double bytes) {
+    return most < 1e3 ? bytes_text(bytes) : value_with_unit(bytes, bytes_unit(most));
+  };
+  b.compulsory_text = least.available() ? text(b.compulsory) : least.reason;
+  b.tile_loads_text = loads.available() ? text(b.tile_loads) : loads.reason;
+  b.dram_text = b.dram ? text(*b.dram) : figure(m, "dram_read_bytes").reason;
   b.words = position_words(b);
   for (const BytesLine& line : {dram_rate(m), l2(m), conflicts(m), warps(m), tensor(m), spills(m)}) {
     if (line.available) {

@@ -5,6 +5,8 @@
 
 #include <fmt/format.h>
 
+#include "kernels/base/hash.h"
+
 #include "viz/bench/fields.h"
 #include "viz/bench/planned.h"
 #include "viz/bench/scene.h"
@@ -30,6 +32,20 @@ ProfileCache& refreshed(ProfileHeld& held, const State& state, const Model& mode
     cache.scene = profile_scene(state, model, cache.planned);
   }
   return cache;
+}
+
+void refresh_lab(ProfileCache& cache, const Model& model) {
+  const LabView& lab = model.lab;
+  const Options& o = lab.now.options;
+  std::string key = fmt::format("{}|{}|{}|{}|{}|{} {} {} {}|{}|{}|{}|{}|{}|{}|{}|{}", lab.kernel, lab.error,
+                                describe(lab.problem), lab.arch, hash_of(lab.now.text), o.br, o.bc, o.threads, o.stages,
+                                gpu::words_of(lab.now.build), lab.experiment, lab.building, fmt::ptr(lab.before.get()),
+                                lab.tries.size(), fmt::ptr(lab.tries.empty() ? nullptr : lab.tries.back().row.get()),
+                                lab.draft.has_value(), lab.marks.size());
+  key += fmt::format("|{}|{}|{}", lab.put, model.gpu.looked, model.gpu.gpus.size());
+  if (key == cache.lab_key) return;
+  cache.lab_key = std::move(key);
+  cache.lab = lab_scene(lab, model.gpu);
 }
 
 void refresh_source(ProfileCache& cache, const State& state, const Model& model) {

@@ -6,6 +6,7 @@
 
 #include "profiling/figures/measurement.h"
 #include "viz/profile/held.h"
+#include "viz/profile/lab.h"
 #include "viz/profile/scene.h"
 #include "viz/profile/source.h"
 #include "viz/state/model.h"
@@ -23,10 +24,15 @@ struct ProfileCache {
   CodeScene code;
   std::string code_key;
   SourceHeld source_held;
+  LabScene lab;
+  std::string lab_key;
+  LabHeld lab_held;
 };
 
 // Brings the scene up to date; it is made anew only when what it shows has changed.
 ProfileCache& refreshed(ProfileHeld& held, const State& state, const Model& model);
+// The same for the lab.
+void refresh_lab(ProfileCache& cache, const Model& model);
 // The same for the source of the scene's subject.
 void refresh_source(ProfileCache& cache, const State& state, const Model& model);
 

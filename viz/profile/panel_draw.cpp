@@ -99,22 +99,24 @@ void heads(const ProfileScene& scene, Commands& commands) {
 
 }  // namespace
 
+void draw_figure_groups(const std::vector<ProfileGroup>& groups) {
+  ImGui::PushStyleVar(ImGuiStyleVar_ItemSpacing, ImVec2(0, 0));
+  const float width = ImGui::GetContentRegionAvail().x;
+  for (const ProfileGroup& group : groups) {
+    ImGui::Dummy({0, style().px(5)});
+    heading(group.title.c_str());
+    for (const ProfileFigure& f : group.figures) figure_line(f, width);
+  }
+  ImGui::PopStyleVar();
+}
+
 void draw_profile_panel(const ProfileScene& scene, ImVec2 size, Commands& commands) {
   const Style& s = style();
   if (begin_card("profile_panel", size)) {
     ImGui::PushStyleVar(ImGuiStyleVar_ItemSpacing, ImVec2(s.px(8), s.px(4)));
     heads(scene, commands);
     ImGui::PushStyleColor(ImGuiCol_ChildBg, 0U);
-    if (ImGui::BeginChild("profile_figures", {0, 0})) {
-      ImGui::PushStyleVar(ImGuiStyleVar_ItemSpacing, ImVec2(0, 0));
-      const float width = ImGui::GetContentRegionAvail().x;
-      for (const ProfileGroup& group : scene.groups) {
-        ImGui::Dummy({0, s.px(5)});
-        heading(group.title.c_str());
-        for (const ProfileFigure& f : group.figures) figure_line(f, width);
-      }
-      ImGui::PopStyleVar();
-    }
+    if (ImGui::BeginChild("profile_figures", {0, 0})) draw_figure_groups(scene.groups);
     ImGui::EndChild();
     ImGui::PopStyleColor();
     ImGui::PopStyleVar();

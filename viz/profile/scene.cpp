@@ -104,28 +104,6 @@ std::string tip_of(const MetricRow& metric, const Figure& f) {
   return tip + fmt::format("{}: {}", name_of(f.origin), sentence(f.method));
 }
 
-std::vector<ProfileGroup> groups_of(const Measurement& m, const Measurement* against) {
-  std::vector<ProfileGroup> groups;
-  for (const MetricRow& metric : metric_table()) {
-    const Figure& mine = figure(m, metric.id);
-    const bool there = mine.available() || (against != nullptr && figure(*against, metric.id).available());
-    if (!there) continue;
-    const std::string group = capitalised(name_of(metric.group));
-    if (groups.empty() || groups.back().title != group) groups.push_back({group, {}});
-    ProfileFigure line;
-    line.id = metric.id;
-    line.label = metric.label;
-    line.text = text_of(metric, mine);
-    line.tip = tip_of(metric, mine);
-    if (against != nullptr) {
-      if (const Figure& other = figure(*against, metric.id); other.available()) line.other = text_of(metric, other);
-      line.change = change_of(metric, m, *against);
-    }
-    groups.back().figures.push_back(std::move(line));
-  }
-  return groups;
-}
-
 std::string headline_of(const ProfileScene& scene, const Measurement& m, std::int64_t value) {
   const std::string where = fmt::format("{}, {} = {}", scene.kernel, scene.axis, value);
   if (m.state != RowState::done) return fmt::format("{}: {}, {}", where, name_of(m.state), sentence(m.reason));
@@ -195,6 +173,28 @@ void put_sampling(ProfileScene& scene, const Model& model, const BenchSlice& sli
 
 }  // namespace
 
+std::vector<ProfileGroup> figure_groups(const Measurement& m, const Measurement* against) {
+  std::vector<ProfileGroup> groups;
+  for (const MetricRow& metric : metric_table()) {
+    const Figure& mine = figure(m, metric.id);
+    const bool there = mine.available() || (against != nullptr && figure(*against, metric.id).available());
+    if (!there) continue;
+    const std::string group = capitalised(name_of(metric.group));
+    if (groups.empty() || groups.back().title != group) groups.push_back({group, {}});
+    ProfileFigure line;
+    line.id = metric.id;
+    line.label = metric.label;
+    line.text = text_of(metric, mine);
+    line.tip = tip_of(metric, mine);
+    if (against != nullptr) {
+      if (const Figure& other = figure(*against, metric.id); other.available()) line.other = text_of(metric, other);
+      line.change = change_of(metric, m, *against);
+    }
+    groups.back().figures.push_back(std::move(line));
+  }
+  return groups;
+}
+
 ProfileScene profile_scene(const State& state, const Model& model, std::span<const Measurement> planned) {
   ProfileScene scene;
   const ShownSlices shown = shown_slices(state, model, planned);
@@ -237,7 +237,7 @@ ProfileScene profile_scene(const State& state, const Model& model, std::span<con
   scene.roof = roofline(same_device_rows, scene.kernel);
   scene.occupancy = occupancy_scene(*row, scene.arch, where.sms);
   scene.bytes = bytes_scene(*row);
-  scene.groups = groups_of(*row, against.row);
+  scene.groups = figure_groups(*row, against.row);
   scene.samples = row->samples;
   scene.mosaic = mosaic_scene(*row, against.row);
   scene.heartbeat = heartbeat_scene(*row, against.row, state.view.profile,

@@ -56,6 +56,9 @@ struct ProfileGroup {
   std::vector<ProfileFigure> figures;
 };
 
+// Every figure that one of the two has; `against` may be null.
+std::vector<ProfileGroup> figure_groups(const Measurement& m, const Measurement* against);
+
 // A run with samples that can be looked at where nothing was measured yet.
 struct SampledOffer {
   std::string id, words;

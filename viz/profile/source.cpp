@@ -33,32 +33,6 @@ bool is_name(char c) {
   return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_';
 }
 
-// The names of the code, not of its comments, that are tensors' letters.
-std::vector<LetterSpan> letters_of(std::string_view text) {
-  static constexpr std::array<std::pair<std::string_view, TensorColour>, 9> kLetters{{
-      {"q", TensorColour::q},
-      {"k", TensorColour::k},
-      {"v", TensorColour::v},
-      {"s", TensorColour::s},
-      {"p", TensorColour::p},
-      {"m", TensorColour::m},
-      {"l", TensorColour::l},
-      {"o", TensorColour::o},
-      {"alpha", TensorColour::alpha},
-  }};
-  text = text.substr(0, text.find("//"));
-  if (text.substr(std::min(text.size(), text.find_first_not_of(' '))).starts_with('#')) return {};
-  std::vector<LetterSpan> letters;
-  for (std::size_t at = 0; at < text.size();) {
-    std::size_t end = at;
-    while (end < text.size() && is_name(text[end])) ++end;
-    for (const auto& [name, hue] : kLetters)
-      if (text.substr(at, end - at) == name) letters.push_back({at, end - at, hue});
-    at = std::max(end, at + 1);
-  }
-  return letters;
-}
-
 std::vector<SourceRow> rows_of(const gpu::ListedFile& file) {
   std::vector<SourceRow> rows;
   CodePhase before = CodePhase::none;
@@ -147,6 +121,31 @@ std::string in_small_letters(std::string_view text) {
 }
 
 }  // namespace
+
+std::vector<LetterSpan> letters_of(std::string_view text) {
+  static constexpr std::array<std::pair<std::string_view, TensorColour>, 9> kLetters{{
+      {"q", TensorColour::q},
+      {"k", TensorColour::k},
+      {"v", TensorColour::v},
+      {"s", TensorColour::s},
+      {"p", TensorColour::p},
+      {"m", TensorColour::m},
+      {"l", TensorColour::l},
+      {"o", TensorColour::o},
+      {"alpha", TensorColour::alpha},
+  }};
+  text = text.substr(0, text.find("//"));
+  if (text.substr(std::min(text.size(), text.find_first_not_of(' '))).starts_with('#')) return {};
+  std::vector<LetterSpan> letters;
+  for (std::size_t at = 0; at < text.size();) {
+    std::size_t end = at;
+    while (end < text.size() && is_name(text[end])) ++end;
+    for (const auto& [name, hue] : kLetters)
+      if (text.substr(at, end - at) == name) letters.push_back({at, end - at, hue});
+    at = std::max(end, at + 1);
+  }
+  return letters;
+}
 
 PhaseSign sign_of(CodePhase phase) {
   switch (phase) {

@@ -32,6 +32,9 @@ struct LetterSpan {
   TensorColour hue = TensorColour::s;
 };
 
+// The names of a line's code, not of its comment, that are tensors' letters.
+std::vector<LetterSpan> letters_of(std::string_view text);
+
 struct SourceRow {
   std::string text;  // tabs are spaces
   std::vector<LetterSpan> letters;

@@ -14,6 +14,7 @@
 #include "viz/profile/bytes_draw.h"
 #include "viz/profile/cache.h"
 #include "viz/profile/heartbeat_draw.h"
+#include "viz/profile/lab_draw.h"
 #include "viz/profile/mosaic_draw.h"
 #include "viz/profile/occupancy_draw.h"
 #include "viz/profile/panel_draw.h"
@@ -27,6 +28,7 @@ constexpr float kGutter = 12, kPanelWidth = 304, kStacked = 1000;  // logical pi
 constexpr float kMinRoofline = 296, kMinOccupancy = 280, kMinBytes = 304, kEmptyCard = 84;
 
 constexpr float kPhaseRow = 18, kPhaseHeads = 92, kLeastCode = 150, kSourceStacked = 460, kCodeStacked = 280;
+constexpr float kChipLine = 26;
 constexpr float kLeastSource = 300;  // below it the page scrolls
 
 // "At most 1.77 times as fast: It reaches ... Try: ..."
@@ -38,8 +40,15 @@ Runs finding_runs(const Finding& f) {
   return runs;
 }
 
-// The two pages and the way to Bench, at the strip's right; the pages only where there is a row.
-float draw_strip_buttons(const ProfileScene& scene, ProfilePage page, ImVec2 right_top, bool draw, Commands& commands) {
+struct StripButtons {
+  float width = 0;  // of all in one line, pixels
+  int lines = 1;    // within the room
+};
+
+// The pages and the way to Bench, the pages only where there is a row: `from` is where the first stands; in lines that
+// end at `right`.
+StripButtons draw_strip_buttons(const ProfileScene& scene, ProfilePage page, ImVec2 from, float right, bool draw,
+                                Commands& commands) {
   const Style& s = style();
   const float gap = s.px(4), frame = s.px(12);
   struct Button {
@@ -59,6 +68,8 @@ float draw_strip_buttons(const ProfileScene& scene, ProfilePage page, ImVec2 rig
   }
   const bool heartbeat = page == ProfilePage::heartbeat;
   const char* take = heartbeat ? "Listen to it" : "Sample it";
+  buttons.push_back({"Lab", "Change the kernel's text and see what becomes of it", page == ProfilePage::lab,
+                     ChooseProfilePage{ProfilePage::lab}});
   if (scene.sample) {
     SampleRow row = *scene.sample;
     row.heartbeat = heartbeat;
@@ -71,18 +82,24 @@ float draw_strip_buttons(const ProfileScene& scene, ProfilePage page, ImVec2 rig
   }
   buttons.push_back({"Open in Bench", "The same kernel and value beside the others", !scene.empty.empty(),
                      ChooseWorkspace{Workspace::bench}});
-  float width = -gap;
-  for (const Button& b : buttons) width += text_width(Face::text, 12, b.label) + frame + gap;
-  if (!draw) return width;
-  float x = right_top.x - width;
+  StripButtons laid{-gap};
+  ImVec2 at = from;
   for (const Button& b : buttons) {
-    ImGui::SetCursorPos({x, right_top.y});
-    ImGui::BeginDisabled(!b.enabled);
-    if (toggle(b.label, b.on, b.help) && b.enabled) commands.push_back(b.command);
-    ImGui::EndDisabled();
-    x += text_width(Face::text, 12, b.label) + frame + gap;
+    const float width = text_width(Face::text, 12, b.label) + frame;
+    laid.width += width + gap;
+    if (at.x > from.x && at.x + width > right) {
+      at = {from.x, at.y + s.px(kChipLine)};
+      ++laid.lines;
+    }
+    if (draw) {
+      ImGui::SetCursorPos(at);
+      ImGui::BeginDisabled(!b.enabled);
+      if (toggle(b.label, b.on, b.help) && b.enabled) commands.push_back(b.command);
+      ImGui::EndDisabled();
+    }
+    at.x += width + gap;
   }
-  return width;
+  return laid;
 }
 
 // Sampled runs to look at where nothing was measured. Returns its height, pixels.
@@ -124,11 +141,13 @@ float draw_strip(const ProfileScene& scene, ProfilePage page, float width, Comma
   }
   constexpr int kLines = 12;
   const float left = s.px(20), pad = s.px(12), gap = s.px(4);
-  const float buttons = draw_strip_buttons(scene, page, {}, false, commands) + s.px(40);
+  const float first_button = left - s.px(6), last = width - s.px(16);
+  const StripButtons laid = draw_strip_buttons(scene, page, {first_button, 0}, last, false, commands);
+  const float buttons = laid.width + s.px(40);
   // Beside the headline where it has room there, else over it.
   const bool over = width - left - buttons < s.px(220);
   const float whole = width - left - s.px(16), beside = over ? whole : width - left - buttons;
-  const float first = pad + (over ? s.px(28) : 0);
+  const float first = pad + (over ? s.px(kChipLine) * static_cast<float>(laid.lines) : 0);
   const float top = draw_paragraph(nullptr, {}, beside, 17, headline, kLines, false);
   float height = first + top + pad;
   for (const Runs& w : words) height += gap + draw_paragraph(nullptr, {}, whole, 13, w, kLines, false);
@@ -142,7 +161,8 @@ float draw_strip(const ProfileScene& scene, ProfilePage page, float width, Comma
     float y = at.y + first + top;
     for (const Runs& w : words) y += gap + draw_paragraph(list, {at.x + left, y + gap}, whole, 13, w, kLines);
     draw_offers(scene, {left, y - at.y + 2 * gap}, left + whole, true, commands);
-    draw_strip_buttons(scene, page, {width - s.px(16), over ? s.px(8) : pad}, true, commands);
+    const ImVec2 from = over ? ImVec2(first_button, s.px(8)) : ImVec2(last - laid.width, pad);
+    draw_strip_buttons(scene, page, from, over ? last : width, true, commands);
   }
   ImGui::EndChild();
   return height;
@@ -216,6 +236,10 @@ void draw_profile(const State& state, const Model& model, ProfileHeld& held, Com
   const ProfileScene& scene = cache.scene;
   const ProfileView& view = state.view.profile;
   const ImVec2 size = ImGui::GetContentRegionAvail();
+  if (view.page == ProfilePage::lab) {
+    refresh_lab(cache, model);
+    return draw_lab(cache.lab, model.lab, scene.empty.empty(), cache.lab_held, size, commands);
+  }
   const float gutter = s.px(kGutter), logical = size.x / s.scale;
   const bool with_panel = scene.empty.empty();
   const bool stacked = logical < kStacked;

@@ -7,6 +7,7 @@
 #include <string>
 #include <variant>
 
+#include "kernels/gpu/rungs/own.h"
 #include "viz/state/state.h"
 
 namespace attn {
@@ -33,6 +34,18 @@ struct CompareWithRun {
   std::string id;
 };
 
+// Kernels of the user's own beside the ladder's. `replace`: in place of an earlier text of the same file; `choose`: the
+// last is ticked and looked at.
+constexpr std::size_t kMaxOwnKernels = 32;
+struct TakeOwnKernels {
+  gpu::OwnKernels kernels;
+  bool replace = false, choose = false;
+};
+// Out of the list; its rows stay.
+struct DropOwnKernel {
+  std::string id;
+};
+
 // View: not undoable.
 struct ChooseBenchMetric {
   std::string id;  // empty = the usual one of the chart's place
@@ -53,8 +66,8 @@ struct CompareSources {
 };
 
 using BenchCommand =
-    std::variant<SetSweep, MeasureInBench, ShowRun, RenameRun, RemoveRun, CompareWithRun, ChooseBenchMetric,
-                 ChooseBenchValue, ChooseBenchBaseline, ChooseBenchPage, CompareSources>;
+    std::variant<SetSweep, TakeOwnKernels, DropOwnKernel, MeasureInBench, ShowRun, RenameRun, RemoveRun, CompareWithRun,
+                 ChooseBenchMetric, ChooseBenchValue, ChooseBenchBaseline, ChooseBenchPage, CompareSources>;
 
 // Goes on with the newest unfinished run of this very sweep, else starts one, which takes over the points that are
 // finished in the runs of this machine where some are and others not. `restart`: a new run that measures all.
@@ -77,6 +90,10 @@ struct TakeSweepOf {
 };
 // Tries the tiles of the kernel that is chosen in Bench, on the problem of the value that is looked at.
 struct TuneTiles {};
-using BenchEffect = std::variant<RunSweep, ExportCsv, ExportJson, ExportTrace, TakeSweepOf, TuneTiles>;
+// What becomes of the kernels that a session brought (Model::offered).
+struct AnswerOffer {
+  bool take = false;
+};
+using BenchEffect = std::variant<RunSweep, AnswerOffer, ExportCsv, ExportJson, ExportTrace, TakeSweepOf, TuneTiles>;
 
 }  // namespace attn

@@ -1,6 +1,7 @@
 // Commands that change what Profile shows, and what the program does for Profile beside its state.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <variant>
@@ -8,6 +9,7 @@
 #include "kernels/gpu/compile/listing.h"
 #include "kernels/model/options.h"
 #include "kernels/model/problem.h"
+#include "viz/state/lab.h"
 #include "viz/state/view_profile.h"
 
 namespace attn {
@@ -44,6 +46,32 @@ struct SampleRow {
   Options options;
   bool heartbeat = false;  // counters over the time of a run, and no samples
 };
-using ProfileEffect = std::variant<ListKernel, SampleRow>;
+
+// The lab (viz/state/lab.h). What is typed is kept on disk as a draft.
+struct EditLab {
+  LabChange change;
+};
+// Builds what stands there, checks it against fp64 and, with a GPU, times it.
+struct BuildLab {};
+// The original text and options; the draft goes.
+struct RevertLab {};
+// A prepared experiment in place of what stands there: the kernel that it is made on is chosen.
+struct OpenExperiment {
+  std::string id;
+};
+// What an earlier try was, in place of what stands there.
+struct TakeTry {
+  std::size_t number = 0;
+};
+// The draft that is offered: taken up, or thrown away.
+struct AnswerDraft {
+  bool take = false;
+};
+// As a kernel of the user's own in Bench, with its name and hash.
+struct KeepLab {};
+// As a file that opens as this kernel.
+struct SaveLab {};
+using ProfileEffect = std::variant<ListKernel, SampleRow, EditLab, BuildLab, RevertLab, OpenExperiment, TakeTry,
+                                   AnswerDraft, KeepLab, SaveLab>;
 
 }  // namespace attn

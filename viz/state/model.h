@@ -9,11 +9,13 @@
 #include <vector>
 
 #include "kernels/gpu/compile/listing.h"
+#include "kernels/gpu/rungs/own.h"
 #include "kernels/judge/first_wrong.h"
 #include "kernels/judge/verdict.h"
 #include "kernels/recording/recording.h"
 #include "profiling/figures/measurement.h"
 #include "profiling/session/run.h"
+#include "viz/state/lab.h"
 #include "viz/state/runs.h"
 
 namespace attn {
@@ -92,6 +94,12 @@ struct TuningView {
   bool running = false;
 };
 
+// Kernels of the user's own that an opened session brought: nobody has said yet that they may run here.
+struct OfferedKernels {
+  std::string file;         // the session
+  gpu::OwnKernels kernels;  // empty: nothing is asked
+};
+
 // A file that Ctrl+O lists.
 struct KnownFile {
   std::string path;
@@ -113,6 +121,8 @@ struct Model {
   PeersView peers;
   ListingView listing;
   TuningView tuning;
+  LabView lab;
+  OfferedKernels offered;
   std::vector<KnownFile> files;  // recent ones first
   TaskView task;
   std::shared_ptr<const LearnDesk> learn;  // null until Learn is first looked at

@@ -7,8 +7,8 @@
 
 namespace attn {
 
-enum class ProfilePage : std::uint8_t { figures, source, heartbeat };
-std::string_view name_of(ProfilePage page);  // "figures", "source", "heartbeat"
+enum class ProfilePage : std::uint8_t { figures, source, heartbeat, lab };
+std::string_view name_of(ProfilePage page);  // "figures", "source", "heartbeat", "lab"
 
 // What stands beside the source.
 enum class CodeKind : std::uint8_t { sass, ptx };

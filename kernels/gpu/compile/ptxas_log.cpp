@@ -40,6 +40,20 @@ std::string place_first(std::string_view line) {
          std::string(line.substr(words));
 }
 
+// "FILE<open>NUMBER<close> words"; nothing where the line is none of that.
+std::optional<SourceMark> mark_at(std::string_view line, char open, std::string_view close) {
+  for (std::size_t at = line.find(open); at != std::string_view::npos; at = line.find(open, at + 1)) {
+    std::int32_t number = 0;
+    const auto [end, code] = std::from_chars(line.data() + at + 1, line.data() + line.size(), number);
+    const std::size_t behind = static_cast<std::size_t>(end - line.data());
+    if (code != std::errc() || number < 1 || at == 0 || line.substr(behind, close.size()) != close) continue;
+    std::string_view words = line.substr(behind + close.size());
+    words.remove_prefix(std::min(words.size(), words.find_first_not_of(' ')));
+    return SourceMark{std::string(line.substr(0, at)), number, true, std::string(words)};
+  }
+  return std::nullopt;
+}
+
 }  // namespace
 
 PtxasLog parse_ptxas_log(std::string_view log) {
@@ -56,7 +70,8 @@ PtxasLog parse_ptxas_log(std::string_view log) {
                line.find("errors detected") == std::string_view::npos &&
                line.find("error detected") == std::string_view::npos) {
       parsed.errors.push_back(place_first(line));
-    } else if (line.find("warning") != std::string_view::npos) {
+    } else if (line.find("warning") != std::string_view::npos || line.find("Overriding") != std::string_view::npos) {
+      // "ptxas info : Overriding maximum register limit ...": an option of the user's that came to nothing.
       parsed.warnings.emplace_back(line);
     } else if (now != nullptr && line.find("bytes stack frame") != std::string_view::npos) {
       now->stack_bytes = number_before(line, " bytes stack frame");
@@ -70,6 +85,21 @@ PtxasLog parse_ptxas_log(std::string_view log) {
   }
   std::ranges::sort(parsed.entries, {}, &EntryFigures::name);
   return parsed;
+}
+
+std::vector<SourceMark> marks_of(std::string_view errors, const std::vector<std::string>& warnings) {
+  std::vector<SourceMark> marks;
+  while (!errors.empty()) {
+    const std::string_view line = errors.substr(0, errors.find('\n'));
+    errors.remove_prefix(std::min(errors.size(), line.size() + 1));
+    if (auto mark = mark_at(line, ':', ":")) marks.push_back(*std::move(mark));
+  }
+  for (const std::string& line : warnings) {
+    auto mark = mark_at(line, '(', "):").value_or(SourceMark{"", 0, false, line});
+    mark.error = false;
+    marks.push_back(std::move(mark));
+  }
+  return marks;
 }
 
 }  // namespace attn::gpu

@@ -17,6 +17,7 @@ std::vector<std::string> options_of(const CompileRequest& request) {
   std::vector<std::string> options{"--gpu-architecture=" + request.arch, "--std=c++17", "-default-device", "-lineinfo",
                                    "--ptxas-options=-v"};
   for (const std::string& define : request.defines) options.push_back("--define-macro=" + define);
+  options.insert(options.end(), request.source.flags.begin(), request.source.flags.end());
   return options;
 }
 

@@ -57,6 +57,7 @@ KernelRow flash_mma_row() {
   row.what = "FlashAttention-2 in f16 and bf16 on tensor cores, by the instructions themselves.";
   row.teaches = "S and P stay in registers; K and V come through a swizzled ring while the tile before is multiplied.";
   row.source = "Dao 2023, FlashAttention-2, algorithm 1; PTX ISA, mma.m16n8k16";
+  row.products = {Pipe::tensor_half, 1};
   row.plan = plan;
   return row;
 }

@@ -48,6 +48,7 @@ KernelRow flash_tf32x3_row() {
   row.what = "FlashAttention-2 in fp32 on tensor cores: each product as three of TF32.";
   row.teaches = "A number in two parts gives tensor cores fp32's accuracy at a third of their rate.";
   row.source = "Dao 2023, FlashAttention-2, algorithm 1; Ootomo and Yokota 2022, error correction on tensor cores";
+  row.products = {Pipe::tensor_tf32, 3};
   row.plan = plan;
   return row;
 }

@@ -55,6 +55,7 @@ KernelRow flash_wmma_row() {
   row.what = "FlashAttention-2 in f16 and bf16 on tensor cores, through CUDA C++'s own WMMA.";
   row.teaches = "Both products on tensor cores; their fragments are opaque, so S goes through shared memory.";
   row.source = "Dao 2023, FlashAttention-2, algorithm 1; CUDA C++ Programming Guide, warp matrix functions";
+  row.products = {Pipe::tensor_half, 1};
   row.plan = plan;
   return row;
 }

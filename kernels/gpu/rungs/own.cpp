@@ -5,11 +5,14 @@
 #include <utility>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <nlohmann/json.hpp>
 
 #include "kernels/base/files.h"
+#include "kernels/base/hash.h"
 #include "kernels/gpu/compile/occupancy.h"
 #include "kernels/gpu/rungs/common.h"
+#include "kernels/gpu/rungs/rows.h"
 
 namespace attn::gpu {
 namespace {
@@ -80,6 +83,14 @@ Result<Plan> plan(const KernelRow& row, const Problem& p, const Options& o, cons
   return plan_of(row, p, *resolved, std::move(launches));
 }
 
+// An edited rung is launched as the rung is: by the same entries, tile and shared memory.
+Result<Plan> plan_as_the_rung(const KernelRow& row, const Problem& p, const Options& o, const Device& d) {
+  const KernelRow& rung = *own_of(row).edits;
+  auto plan = rung.plan(rung, p, o, d);
+  if (plan) plan->kernel = &row;
+  return plan;
+}
+
 // It becomes part of an id, which stands in CSV, state strings and the names of files.
 Result<std::string> stem_of(std::string_view file) {
   const std::string_view stem = file.substr(0, file.size() - std::min(file.size(), kEnding.size()));
@@ -102,11 +113,26 @@ bool is_plain_text(const std::string& text) {
   return text.find('\0') == std::string::npos;
 }
 
+Result<const KernelRow*> rung_named(std::string_view id, std::string_view file) {
+  std::vector<std::string_view> ids;
+  for (const KernelRow& row : gpu_kernel_table()) {
+    if (row.id == id) return &row;
+    ids.push_back(row.id);
+  }
+  return bad_input(
+      fmt::format("{}, line 1: \"edits\" names no rung of a GPU: '{}'; there are {}.", file, id, fmt::join(ids, ", ")));
+}
+
 void fill_row(OwnKernel& k) {
-  static_cast<KernelRow&>(k) = common_row();
+  static_cast<KernelRow&>(k) = k.edits != nullptr ? *k.edits : common_row();
   k.id = k.name;
   k.title = k.name;
   k.rung = kOwnRung;
+  if (k.edits != nullptr) {
+    k.record = nullptr;
+    k.plan = plan_as_the_rung;
+    return;
+  }
   k.order = Order::flash;
   k.dtypes = k.header.dtypes;
   k.options = k.header.options;
@@ -128,17 +154,36 @@ std::string_view own_stem(std::string_view id) {
   return at == std::string_view::npos || id.size() - at - 1 != kHashDigits ? std::string_view() : id.substr(0, at);
 }
 
-Result<std::shared_ptr<const OwnKernel>> own_kernel_from(std::string_view file, std::string text) {
-  const auto stem = stem_of(file);
+Result<std::shared_ptr<const OwnKernel>> own_kernel_from(std::string_view file, std::string_view text) {
+  auto built = split_build_line(text, file);
+  if (!built) return tl::unexpected(built.error());
+  return own_kernel_from(file, *std::move(built));
+}
+
+Result<std::shared_ptr<const OwnKernel>> own_kernel_from(std::string_view file, BuiltText built) {
+  auto stem = stem_of(file);
   if (!stem) return tl::unexpected(stem.error());
+  std::string& text = built.text;
   if (!is_plain_text(text)) return bad_input(fmt::format("{} is no text: it must be UTF-8.", file));
-  auto header = parse_own_header(text, file);
-  if (!header) return tl::unexpected(header.error());
+  if (auto good = check_build(built.line.build); !good)
+    return bad_input(fmt::format("{}: {}.", file, good.error().message));
   auto k = std::make_shared<OwnKernel>();
-  k->header = *std::move(header);
-  k->cu.name = file;
+  k->build = built.line.build;
+  if (!built.line.edits.empty()) {
+    const auto rung = rung_named(built.line.edits, file);
+    if (!rung) return tl::unexpected(rung.error());
+    k->edits = *rung;
+    stem = std::string((*rung)->id);  // the same edit has the same name, however its file is called
+  } else {
+    auto header = parse_own_header(text, file);
+    if (!header) return tl::unexpected(header.error());
+    k->header = *std::move(header);
+  }
+  k->cu.name = k->edits == nullptr ? std::string(file) : fmt::format("{}{}", *stem, kEnding);
   k->cu.hash = source_hash(*stem, text, embedded_sources());
+  if (k->build.any()) k->cu.hash = hash_of(k->cu.hash + words_of(k->build));
   k->cu.text_hash = text_hash(*stem, text, embedded_sources());
+  k->cu.flags = flags_of(k->build);
   k->cu.hooked = text;
   k->cu.text = std::move(text);
   k->name = fmt::format("{}@{}", *stem, k->cu.hash.substr(0, kHashDigits));
@@ -150,7 +195,28 @@ Result<std::shared_ptr<const OwnKernel>> read_own_kernel(const std::filesystem::
   const auto bytes = read_file(file, kMaxSourceBytes);
   if (!bytes) return tl::unexpected(bytes.error());
   return own_kernel_from(file.filename().string(),
-                         std::string(reinterpret_cast<const char*>(bytes->data()), bytes->size()));
+                         std::string_view(reinterpret_cast<const char*>(bytes->data()), bytes->size()));
+}
+
+Result<std::shared_ptr<const OwnKernel>> edit_of(const KernelRow& row, std::string text, const BuildChoices& build) {
+  if (row.processor != Processor::gpu)
+    return bad_input(fmt::format("{} runs on the CPU: it has no text that is compiled here.", row.id));
+  BuiltText built{{"", build}, std::move(text)};
+  if (own_source(row) == nullptr) {
+    built.line.edits = row.id;
+    return own_kernel_from(fmt::format("{}{}", row.id, kEnding), std::move(built));
+  }
+  const OwnKernel& own = own_of(row);
+  if (own.edits != nullptr) built.line.edits = own.edits->id;
+  return own_kernel_from(fmt::format("{}{}", own_stem(own.name), kEnding), std::move(built));
+}
+
+std::string file_text(const OwnKernel& k) {
+  return with_build_line({k.edits == nullptr ? std::string() : std::string(k.edits->id), k.build}, k.cu.text);
+}
+
+std::string build_words(const KernelRow& row) {
+  return row.rung == kOwnRung ? words_of(own_of(row).build) : std::string();
 }
 
 const KernelSource* own_source(const KernelRow& row) {
@@ -173,9 +239,9 @@ Result<void> check_compiled(const Plan& plan, const std::vector<EntryFigures>& e
     const auto at = std::ranges::find(entries, l.name, &EntryFigures::name);
     if (at == entries.end())
       return bad_input(
-          fmt::format("{}: the header names the entry {}, and the text has no extern \"C\" __global__ "
+          fmt::format("{}: {} names the entry {}, and the text has no extern \"C\" __global__ "
                       "function of that name.",
-                      own->name, l.name));
+                      own->name, own_of(*plan.kernel).edits != nullptr ? "the rung" : "the header", l.name));
     const std::int64_t shared = at->shared_bytes + l.shared_bytes;
     if (shared > limits->shared_block)
       return bad_input(

@@ -1,5 +1,6 @@
 // A user's own .cu as a rung like any other: the same row of functions, compiled by the same service, launched by the
-// same code. It stands in no table: whoever opened the file hands the row on.
+// same code. It stands in no table: whoever opened the file hands the row on. A rung of the table whose text was changed,
+// or which is built in another way, is one too: it has the rung's own plan, and a name with its hash.
 #pragma once
 
 #include <filesystem>
@@ -11,6 +12,7 @@
 #include "kernels/base/result.h"
 #include "kernels/gpu/compile/ptxas_log.h"
 #include "kernels/gpu/compile/sources.h"
+#include "kernels/gpu/own/build_line.h"
 #include "kernels/gpu/own/header.h"
 #include "kernels/model/kernel.h"
 
@@ -20,7 +22,9 @@ namespace attn::gpu {
 constexpr std::string_view kOwnRung = "own";
 
 struct OwnKernel : KernelRow {
-  OwnHeader header;
+  const KernelRow* edits = nullptr;  // the rung whose text it was; null: a file with a header of its own
+  BuildChoices build;
+  OwnHeader header;  // of such a file; empty for an edited rung
   KernelSource cu;
   std::string name;  // "my_attention@1a2b3c4d": the file's name and its hash; what `id` views
 
@@ -30,8 +34,17 @@ struct OwnKernel : KernelRow {
 };
 using OwnKernels = std::vector<std::shared_ptr<const OwnKernel>>;
 
-// `file`: the name alone, "my_attention.cu"; messages name it, and the compiler does.
-Result<std::shared_ptr<const OwnKernel>> own_kernel_from(std::string_view file, std::string text);
+// `file`: the name alone, "my_attention.cu"; messages name it, and the compiler does. `text` may begin with the line that
+// says how it is built and what it edits (kernels/gpu/own/build_line.h).
+Result<std::shared_ptr<const OwnKernel>> own_kernel_from(std::string_view file, std::string_view text);
+// The same text and `build` in place of what its first line says. An edited rung's is the rung's file, "flash_simt.cu".
+Result<std::shared_ptr<const OwnKernel>> own_kernel_from(std::string_view file, BuiltText built);
+// `row` with another text and built so: a rung of the GPU becomes an edit of it, a file of one's own stays that file.
+Result<std::shared_ptr<const OwnKernel>> edit_of(const KernelRow& row, std::string text, const BuildChoices& build);
+// The file that opens as this very kernel.
+std::string file_text(const OwnKernel& kernel);
+// What its rows say of how it was built: "maxrregcount=64"; empty = as all are.
+std::string build_words(const KernelRow& row);
 Result<std::shared_ptr<const OwnKernel>> read_own_kernel(const std::filesystem::path& file);
 
 // Whether a name stands for a file rather than for a kernel of the ladder: it ends in ".cu".

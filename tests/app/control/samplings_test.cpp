@@ -1,6 +1,7 @@
 // A row that was measured here is sampled on a task and kept with its run; others are refused in words.
 #include <filesystem>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 
@@ -53,6 +54,17 @@ class SamplingsTest : public ::testing::Test {
     const auto entries = c.log().after(0);
     return entries.empty() ? "" : entries.back().text;
   }
+  // The one row of the run as its file has it; says why there is none.
+  std::optional<Measurement> kept_row() const {
+    fs::path file;
+    for (const auto& entry : fs::directory_iterator(folder_ / "runs"))
+      if (entry.path().extension() == ".attn") file = entry.path();
+    auto kept = read_session(file);
+    EXPECT_TRUE(kept) << kept.error().message;
+    if (!kept || kept->runs.size() != 1 || kept->runs.front().rows.size() != 1) return std::nullopt;
+    return std::move(kept->runs.front().rows.front());
+  }
+
   TempFolder temporary_;
   fs::path folder_ = temporary_.path();
 };
@@ -67,14 +79,10 @@ TEST_F(SamplingsTest, TheRowGetsItsSamplesAndSoDoesItsFile) {
   const Measurement& row = run_of(*c).rows.front();
   ASSERT_NE(row.samples, nullptr) << last_words(*c);
   EXPECT_EQ(counts_of(*row.samples).all, 9U);
-  fs::path file;
-  for (const auto& entry : fs::directory_iterator(folder_ / "runs"))
-    if (entry.path().extension() == ".attn") file = entry.path();
-  const auto kept = read_session(file);
-  ASSERT_TRUE(kept) << kept.error().message;
-  ASSERT_EQ(kept->runs.front().rows.size(), 1U);
-  ASSERT_NE(kept->runs.front().rows.front().samples, nullptr);
-  EXPECT_EQ(*kept->runs.front().rows.front().samples, *row.samples);
+  const auto kept = kept_row();
+  ASSERT_TRUE(kept);
+  ASSERT_NE(kept->samples, nullptr);
+  EXPECT_EQ(*kept->samples, *row.samples);
 }
 
 TEST_F(SamplingsTest, AHeartbeatIsKeptBesideTheSamplesAndSoItIsInTheFile) {
@@ -89,14 +97,10 @@ TEST_F(SamplingsTest, AHeartbeatIsKeptBesideTheSamplesAndSoItIsInTheFile) {
   ASSERT_NE(row.heartbeat, nullptr) << last_words(*c);
   EXPECT_EQ(row.heartbeat->launches.size(), 3U);
   EXPECT_NE(row.samples, nullptr) << "the samples stay";
-  fs::path file;
-  for (const auto& entry : fs::directory_iterator(folder_ / "runs"))
-    if (entry.path().extension() == ".attn") file = entry.path();
-  const auto kept = read_session(file);
-  ASSERT_TRUE(kept) << kept.error().message;
-  ASSERT_EQ(kept->runs.front().rows.size(), 1U);
-  ASSERT_NE(kept->runs.front().rows.front().heartbeat, nullptr);
-  EXPECT_EQ(*kept->runs.front().rows.front().heartbeat, *row.heartbeat);
+  const auto kept = kept_row();
+  ASSERT_TRUE(kept);
+  ASSERT_NE(kept->heartbeat, nullptr);
+  EXPECT_EQ(*kept->heartbeat, *row.heartbeat);
 }
 
 TEST_F(SamplingsTest, AHeartbeatThatIsRefusedIsSaidAndTheRowStays) {

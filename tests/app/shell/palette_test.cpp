@@ -12,6 +12,7 @@
 #include "app/control/controller.h"
 #include "app/shell/shortcuts.h"
 #include "app/state/apply.h"
+#include "kernels/gpu/rungs/own.h"
 #include "kernels/ladder.h"
 #include "kernels/model/inputs.h"
 #include "profiling/figures/metrics.h"
@@ -55,6 +56,8 @@ class PaletteTest : public ::testing::Test {
     model_.runs.push_back(a_run());
     model_.files.push_back({"/somewhere/old.attn", "", false});
     state_ = controller_->state();
+    const KernelRow& tiled = **find_kernel("tiled");
+    state_.document.sweep.own = {*gpu::edit_of(tiled, "int x;\n", {})};
   }
   std::vector<PaletteEntry> entries() const { return palette_entries({state_, model_, can_undo_, false}); }
   const PaletteEntry* entry(const std::vector<PaletteEntry>& all, std::string_view words) const {
@@ -72,11 +75,14 @@ TEST_F(PaletteTest, EveryCommandIsThereUnlessItNeedsMoreThanAName) {
   std::set<std::string> wanted;
   collect<Command>(wanted);
   // A cell, typed texts and paths: what asks for them is there. A panel asks for the listing of a kernel by itself,
-  // and the samples of a row are asked for where the row is looked at.
+  // and the samples of a row are asked for where the row is looked at. What a session or a draft offers is answered
+  // where it is asked; a try comes back where the tries are.
   for (const char* name :
        {typeid(Select).name(), typeid(GoToEvent).name(), typeid(SetInputFiles).name(), typeid(SaveSteps).name(),
         typeid(RenameRun).name(), typeid(SaveSessionAs).name(), typeid(CopyText).name(), typeid(ListKernel).name(),
-        typeid(SampleRow).name(), typeid(ChooseAnswer).name(), typeid(CheckAnswer).name()})
+        typeid(SampleRow).name(), typeid(ChooseAnswer).name(), typeid(CheckAnswer).name(),
+        typeid(TakeOwnKernels).name(), typeid(AnswerOffer).name(), typeid(EditLab).name(), typeid(TakeTry).name(),
+        typeid(AnswerDraft).name()})
     EXPECT_EQ(wanted.erase(name), 1U) << name;
   std::set<std::string> popups;
   for (const PaletteEntry& e : entries()) {

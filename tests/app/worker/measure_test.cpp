@@ -11,6 +11,35 @@
 namespace attn {
 namespace {
 
+TEST(WorkerMeasure, ARungOnTensorCoresIsSetAgainstTheirPeakInItsType) {
+  GpuClient client = client_with({});
+  const auto peaks_of = [&](const char* kernel, DType dtype) {
+    Point point = small_point();
+    point.kernel = kernel;
+    point.problem.dtype = dtype;
+    point.options = {};
+    const auto m = client.measure(point, {kPlenty, {}});
+    EXPECT_TRUE(m && m->state == RowState::done) << kernel;
+    return m ? m->peaks : Peaks{};
+  };
+  EXPECT_EQ(peaks_of("naive", DType::f32).tensor_gflops, 0);
+  const Peaks half = peaks_of("flash_mma", DType::f16), tf32 = peaks_of("flash_tf32x3", DType::f32);
+  EXPECT_GT(half.tensor_gflops, 0);
+  EXPECT_EQ(half.products_each, 1);
+  // The double takes as long for either: a product of f16 has twice the multiply-adds.
+  EXPECT_DOUBLE_EQ(half.tensor_gflops, 2 * tf32.tensor_gflops);
+  EXPECT_EQ(tf32.products_each, 3);
+}
+
+TEST(WorkerMeasure, TheRoofsOfL2AndSharedMemoryAreTheBytesLoadedOverTheTime) {
+  GpuClient client = client_with({});
+  const auto m = client.measure(small_point(), {kPlenty, {}});
+  ASSERT_TRUE(m);
+  ASSERT_GT(m->peaks.l2_gb_per_s, 0);
+  // The double takes as long for either: 512 turns of the shared memory's loop for 64 of the L2's.
+  EXPECT_DOUBLE_EQ(m->peaks.shared_gb_per_s, 8 * m->peaks.l2_gb_per_s);
+}
+
 TEST(WorkerMeasure, ARowHasItsTimesPlanAndKey) {
   GpuClient client = client_with({});
   const auto m = client.measure(small_point(), {kPlenty, {}});

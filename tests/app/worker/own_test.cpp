@@ -126,8 +126,8 @@ TEST(WorkerOwnKernel, HasNoSourceWhereItsFileWasNotNamed) {
   const auto listing = list_kernel_here({"mine@12345678", {}, {}, "sm_90a"}, {});
   ASSERT_FALSE(listing);
   EXPECT_EQ(listing.error().message,
-            "mine@12345678 is a kernel of a file of your own, and sessions hold no text. `attnscope profile mine.cu` "
-            "lists its lines.");
+            "mine@12345678 is a kernel of a file of your own that is not open here. Open its file, or let `attnscope "
+            "profile mine.cu` list its lines.");
 }
 
 // A sweep of the program's own rungs and the user's; a point that gives no answer ends at its limit.

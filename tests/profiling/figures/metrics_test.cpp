@@ -146,6 +146,37 @@ TEST(Figures, RateAndShareOfPeakFollowFromTheMedian) {
   EXPECT_DOUBLE_EQ(figure(m, "peak_share_pct").value, 53.6870912);
 }
 
+// 0.1073741824 TFLOP/s.
+TEST(Figures, TheShareOfPeakIsOfThePipeThatTheProductsRunOn) {
+  Measurement m = timed("flash_mma", 10000);
+  m.peaks.peak_gflops = 50;
+  fill_figures(m);
+  EXPECT_FALSE(figure(m, "peak_share_pct").available());
+  EXPECT_EQ(figure(m, "peak_share_pct").reason,
+            "its products run on the tensor cores, whose peak was not measured in this session");
+  m.peaks.tensor_gflops = 200;
+  fill_figures(m);
+  EXPECT_DOUBLE_EQ(figure(m, "peak_share_pct").value, 53.6870912);
+  m.key.kernel = "flash_tf32x3";
+  m.peaks.tensor_gflops = 644.2450944;
+  m.peaks.products_each = 3;
+  fill_figures(m);
+  EXPECT_DOUBLE_EQ(figure(m, "peak_share_pct").value, 50);
+}
+
+TEST(Figures, AKernelThatTheLadderDoesNotKnowIsTakenByWhatWasCounted) {
+  Measurement m = timed("one_of_mine", 10000);
+  m.processor = Processor::gpu;
+  m.peaks.peak_gflops = 200;
+  const auto tensor = *find_metric("tensor_pipe_pct");
+  m.figures[tensor] = {Origin::measured, 40, "counted", ""};
+  fill_figures(m);
+  EXPECT_FALSE(figure(m, "peak_share_pct").available());
+  m.figures[tensor].value = 1;
+  fill_figures(m);
+  EXPECT_DOUBLE_EQ(figure(m, "peak_share_pct").value, 53.6870912);
+}
+
 TEST(Figures, WithoutAMeasuredPeakThereIsNoShareOfIt) {
   Measurement m = timed("cpu_flash", 10000);
   fill_figures(m);

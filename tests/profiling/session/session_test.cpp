@@ -163,6 +163,36 @@ TEST_F(SessionFile, OfAnOlderFileTheMethodTellsTheLimiterAndTheLeast) {
   EXPECT_EQ(back->runs.at(0).rows[0].figures[at].limiter, "shared memory");
 }
 
+TEST_F(SessionFile, APeakOfTheTensorCoresIsKeptAndItsKeysAreLeftOutWhereThereIsNone) {
+  Session session = example();
+  json j = json::parse(to_json(session));
+  EXPECT_FALSE(j["measurements"][0]["yardsticks"].contains("tensor_gflops")) << j["measurements"][0].dump();
+  session.runs[0].rows[0].peaks.tensor_gflops = 6.25e5;
+  session.runs[0].rows[0].peaks.products_each = 3;
+  j = json::parse(to_json(session));
+  const auto back = read_json(j);
+  ASSERT_TRUE(back) << back.error().message;
+  EXPECT_EQ(back->runs.at(0).rows[0].peaks.tensor_gflops, 6.25e5);
+  EXPECT_EQ(back->runs.at(0).rows[0].peaks.products_each, 3);
+}
+
+TEST(SessionJson, RoofsInsideDramAreKeptAndAnOlderFileHasNone) {
+  auto session = example();
+  session.rows[0].peaks.l2_gb_per_s = 5500.5;
+  session.rows[0].peaks.shared_gb_per_s = 29000.25;
+  json j = json::parse(to_json(session));
+  auto back = read_json(j);
+  ASSERT_TRUE(back) << back.error().message;
+  EXPECT_EQ(back->runs.at(0).rows[0].peaks.l2_gb_per_s, 5500.5);
+  EXPECT_EQ(back->runs.at(0).rows[0].peaks.shared_gb_per_s, 29000.25);
+  j["measurements"][0]["yardsticks"].erase("l2_gb_per_s");
+  j["measurements"][0]["yardsticks"].erase("shared_gb_per_s");
+  back = read_json(j);
+  ASSERT_TRUE(back) << back.error().message;
+  EXPECT_EQ(back->runs.at(0).rows[0].peaks.l2_gb_per_s, 0);
+  EXPECT_EQ(back->runs.at(0).rows[0].peaks.shared_gb_per_s, 0);
+}
+
 TEST(SessionJson, AFigureWithoutALimiterHasNoKeyForIt) {
   const json j = json::parse(to_json(example()));
   for (const auto& [id, figure] : j["measurements"][0]["figures"].items()) {

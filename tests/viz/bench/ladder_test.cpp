@@ -70,7 +70,7 @@ bool says_missing(const Measurement& a, const Measurement& b, std::string_view l
 TEST(LadderSentences, SayWhatChangedAndWhy) {
   const Measurement a = tiled_rung(), b = rung("flash_simt", 59500);
   EXPECT_EQ(told(a, b, "Time"), "1.37 times as fast as tiled.");
-  EXPECT_EQ(told(a, b, "DRAM"), "87.7 GB became 779 MB: S and P, 34.4 GB, are no longer stored.");
+  EXPECT_EQ(told(a, b, "DRAM"), "87.7 GB became 0.779 GB: S and P, 34.4 GB, are no longer stored.");
   EXPECT_EQ(
       told(a, b, "Occupancy"),
       "32.5 % became 12.5 % of the warps active: 37.5 % fit an SM, held down by 254 registers a thread and 126 KiB "
@@ -83,7 +83,7 @@ TEST(LadderSentences, SayWhatChangedAndWhy) {
 TEST(LadderSentences, AreReversedWhereTheFiguresAre) {
   const Measurement a = tiled_rung(), b = rung("flash_simt", 59500);
   EXPECT_EQ(told(b, a, "Time"), "takes 1.37 times as long as flash_simt.");
-  EXPECT_EQ(told(b, a, "DRAM"), "779 MB became 87.7 GB: S and P, 34.4 GB, are stored.");
+  EXPECT_EQ(told(b, a, "DRAM"), "0.779 GB became 87.7 GB: S and P, 34.4 GB, are stored.");
 }
 
 TEST(LadderSentences, OfMediansThatOverlapClaimNothing) {
@@ -193,7 +193,9 @@ TEST(LadderSentences, HoldNoNumberButThoseOfTheMeasurements) {
       add(metric.unit == "B" ? bytes_text(x) : figure_text(x));
       add(std::to_string(static_cast<long long>(x)));
     }
-    add(bytes_text(figure(*m, "dram_read_bytes").value + figure(*m, "dram_write_bytes").value));
+    // In the unit of the larger of the two.
+    const double moved = figure(*m, "dram_read_bytes").value + figure(*m, "dram_write_bytes").value;
+    add(value_with_unit(moved, bytes_unit(70e9)));
     add(figure_text(figure(*m, "shared_dynamic_bytes").value / 1024));
     add(figure_text(100 * figure(*m, "shared_conflicts_count").value / figure(*m, "shared_wavefronts_count").value));
     for (const int option : {m->key.options.br, m->key.options.bc, m->key.options.threads}) add(std::to_string(option));

@@ -12,6 +12,7 @@
 #include "kernels/gpu/rungs/common.h"
 #include "profiling/figures/metrics.h"
 #include "viz/bench/fields.h"
+#include "viz/bench/planned.h"
 #include "viz/bench/presets.h"
 #include "viz/state/state.h"
 
@@ -151,6 +152,33 @@ TEST(SweepPanel, TheTimeLeftIsRoundedUp) {
   EXPECT_EQ(left_words(0.2), "about 1 s left");
   EXPECT_EQ(left_words(89.5), "about 90 s left");
   EXPECT_EQ(left_words(91), "about 2 min left");
+}
+
+// Run is lit where at least one point can run, and says why not elsewhere.
+TEST(SweepRun, IsRefusedWithTheReasonWhereNoPointCanRun) {
+  SweepSpec sweep = bench_presets().front().sweep;
+  GpuView nobody_looked, none, h100;
+  none.looked = h100.looked = true;
+  none.why_none = "no NVIDIA driver";
+  h100.gpus = {{0, "NVIDIA H100", "sm_90a"}};
+  const auto why = [&](const GpuView& gpus) { return why_nothing_runs(sweep, gpus, planned_rows(sweep)); };
+  sweep.kernels = {"cpu_flash"};
+  EXPECT_EQ(why(none), "");
+  sweep.kernels = {"flash_simt"};
+  EXPECT_EQ(why(nobody_looked), "");
+  EXPECT_EQ(why(none), "flash_simt: there is no GPU here: no NVIDIA driver");
+  EXPECT_EQ(why(h100), "");
+  // One that can run is enough.
+  sweep.kernels = {"flash_simt", "cpu_flash"};
+  EXPECT_EQ(why(none), "");
+  // flash_simt takes f32 alone, on every architecture.
+  sweep.kernels = {"flash_simt"};
+  sweep.base.dtype = DType::f16;
+  sweep.arch = "sm_90a";
+  EXPECT_NE(why(h100).find("flash_simt: "), std::string::npos) << why(h100);
+  EXPECT_NE(why(h100).find("f32"), std::string::npos) << why(h100);
+  sweep.values.clear();
+  EXPECT_EQ(why(h100), validate(sweep).error().message);
 }
 
 }  // namespace

@@ -29,7 +29,7 @@ TEST(ProfileRoofline, ADotStandsAtItsUsefulWorkOverTheBytesCounted) {
   EXPECT_NEAR(*r.dots[0].predicted, kFlop / (4.0 * 16 * 16384 * 128 * 4 + 16.0 * 16384 * 4), 1e-3);
   EXPECT_NEAR(r.peak_tflops, 65.23, 1e-6);
   EXPECT_NEAR(r.copy_gb_per_s, 2831, 1e-6);
-  EXPECT_NEAR(r.ridge, 65230.0 / 2831.0, 1e-6);
+  EXPECT_NEAR(ridge(r, r.peak_tflops), 65230.0 / 2831.0, 1e-6);
 }
 
 TEST(ProfileRoofline, ItsSentenceFollowsTheFigures) {
@@ -43,11 +43,65 @@ TEST(ProfileRoofline, ItsSentenceFollowsTheFigures) {
   EXPECT_NE(roofline(rows, "flash_simt").words.find("more than it allows"), std::string::npos);
   m = h100_row("flash_mma", 59526);
   put(m, "tensor_pipe_pct", 68.2);
-  EXPECT_NE(roofline(rows, "flash_mma").words.find("busy in 68.2 of 100 cycles: the fp32 roof is not theirs"),
+  EXPECT_NE(roofline(rows, "flash_mma")
+                .words.find("busy in 68.2 of 100 cycles: the fp32 roof is not theirs, and theirs was not measured"),
             std::string::npos);
   m = h100_row("flash_simt", 59526);
   m.figures[*find_metric("dram_read_bytes")] = Figure{};
   EXPECT_NE(roofline(rows, "flash_simt").words.find("were not counted"), std::string::npos);
+}
+
+// Algorithmic work against the peak of the pipe that does it: TF32's third where each product takes three.
+TEST(ProfileRoofline, TheRoofOfTensorCoresIsOverTheProductsThatEachOfTheFormulaTakes) {
+  Measurement m = h100_row("flash_tf32x3", 59526);
+  m.peaks.tensor_gflops = 300000;
+  m.peaks.products_each = 3;
+  const std::array<const Measurement*, 1> rows{&m};
+  const Roofline r = roofline(rows, "flash_tf32x3");
+  EXPECT_DOUBLE_EQ(r.tensor_tflops, 100);
+  EXPECT_EQ(r.tensor_name, "tensor-core peak over 3 products each");
+  // 2.199e12 FLOP in 59.526 ms are 36.94 TFLOP/s.
+  EXPECT_NE(r.words.find("36.9 % of the tensor cores' measured peak."), std::string::npos) << r.words;
+  EXPECT_GT(r.y_max, 100);
+  m.peaks.tensor_gflops = 600000;
+  EXPECT_NE(roofline(rows, "flash_tf32x3").words.find("18.5 % of the tensor cores'"), std::string::npos);
+}
+
+// 36.94 TFLOP/s. 2.199e12 FLOP over 1e9 sectors are 68.7 FLOP a byte: at 5 TB/s 343.6 TFLOP/s, of which it does 10.8 %.
+// Over 4e8 turns of 128 bytes 42.9 FLOP a byte: at 1.1 TB/s 47.2 TFLOP/s, 78.2 %.
+TEST(ProfileRoofline, EachLevelHasItsOwnBytesAndItsOwnRoof) {
+  Measurement m = h100_row("flash_simt", 59526);
+  put(m, "l2_sectors_count", 1e9);
+  put(m, "shared_wavefronts_count", 4e8);
+  m.peaks.l2_gb_per_s = 5000;
+  const std::array<const Measurement*, 1> rows{&m};
+  Roofline r = roofline(rows, "flash_simt");
+  ASSERT_EQ(r.levels.size(), 2U) << "the shared memory has no roof yet";
+  EXPECT_EQ(r.levels[0].name, "DRAM");
+  EXPECT_NEAR(r.levels[1].intensity, kFlop / 32e9, 1e-9);
+  EXPECT_NEAR(r.levels[1].allowed_tflops, kFlop / 32e9 * 5, 1e-9);
+  m.peaks.shared_gb_per_s = 1100;
+  r = roofline(rows, "flash_simt");
+  ASSERT_EQ(r.levels.size(), 3U);
+  EXPECT_NEAR(r.levels[2].intensity, kFlop / (4e8 * 128), 1e-9);
+  EXPECT_EQ(r.level_words,
+            "Of what each level's rate allows its bytes: DRAM 0.462 %, L2 10.8 %, shared memory 78.2 %. The nearest of "
+            "these roofs is shared memory.");
+  put(m, "l2_sectors_count", 1e10);
+  EXPECT_NE(roofline(rows, "flash_simt")
+                .level_words.find("L2 107 %, shared memory 78.2 %. The nearest of these roofs "
+                                  "is L2."),
+            std::string::npos);
+}
+
+TEST(ProfileRoofline, OfASessionWithoutTheInnerRoofsThereIsNoWordOfThem) {
+  Measurement m = h100_row("flash_simt", 59526);
+  put(m, "l2_sectors_count", 1e9);
+  const std::array<const Measurement*, 1> rows{&m};
+  const Roofline r = roofline(rows, "flash_simt");
+  EXPECT_EQ(r.level_words, "");
+  ASSERT_EQ(r.levels.size(), 1U);
+  EXPECT_EQ(r.levels[0].name, "DRAM");
 }
 
 TEST(ProfileRoofline, WithoutATimeThereIsNoDotAndAReason) {
@@ -61,7 +115,7 @@ TEST(ProfileRoofline, WithoutATimeThereIsNoDotAndAReason) {
 TEST(ProfileBytes, EachSentenceIsMadeOfItsFigures) {
   Measurement m = h100_row("flash_simt", 59526);
   BytesScene b = bytes_scene(m);
-  EXPECT_EQ(b.words.substr(0, 42), "DRAM moved 779 MB: 1.45 times the least, 0");
+  EXPECT_EQ(b.words.substr(0, 44), "DRAM moved 0.779 GB: 1.45 times the least, 0");
   EXPECT_EQ(b.lines[1].words, "Of 100 sectors asked of the L2, 2.50 came from DRAM.");
   EXPECT_EQ(b.lines[2].text, "25.0 %");
   put(m, "shared_conflicts_count", 500);

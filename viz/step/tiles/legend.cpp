@@ -35,7 +35,7 @@ std::vector<LegendEntry> cell_legend() {
   return {
       {LegendMark::empty, "not computed yet", "to come"},     {LegendMark::dropped, "was on chip, is no more", "gone"},
       {LegendMark::masked, "masked, never used", "masked"},   {LegendMark::made, "made in this step", "made"},
-      {LegendMark::largest, "largest in its row", "largest"}, {LegendMark::past_end, "past the end", "past"},
+      {LegendMark::largest, "largest in its row", "largest"}, {LegendMark::past_end, "outside the matrix", "outside"},
       {LegendMark::not_finite, "∞ or nan", "∞, nan"}};
 }
 

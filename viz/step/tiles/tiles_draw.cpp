@@ -46,7 +46,7 @@ void draw_row_labels(const Drawn& d) {
       if (text_width(Face::bold, 12, label) > line.width() - d.s.px(6)) label = std::to_string(d.scene.at.row);
       draw_text_in(d.list, line, Align::right, Face::bold, 12, colour_of(Token::text), label);
     } else if (r >= d.scene.at.rows) {
-      if (r % every == 0) draw_text_in(d.list, line, Align::right, Face::text, 11, colour_of(Token::faint), "past");
+      if (r % every == 0) draw_text_in(d.list, line, Align::right, Face::text, 11, colour_of(Token::faint), "none");
     } else if (r % every == 0 && std::abs(r - chosen) * height >= d.s.px(11)) {
       draw_text_in(d.list, line, Align::right, Face::mono, 11, colour_of(Token::dim),
                    std::to_string(d.scene.at.first_row + r));

@@ -222,24 +222,20 @@ TEST(TraceOfFlashSimt, ReplayNamesTheFirstPlaceThatDiffers) {
   run_flash(run);
   const FlashTrace at = flash_trace(20, 16, 16, 16);
   const FlashTracePlaces places = flash_trace_places(at, 2 * 2 * 3, 4, run.plan.options.threads);
-  const struct {
-    int part;
-    Phase phase;
-  } kParts[] = {{at.s, Phase::scores},  {at.m, Phase::max}, {at.alpha, Phase::rescale},
-                {at.p, Phase::weights}, {at.l, Phase::sum}, {at.o, Phase::output}};
-  const std::vector<float> whole = run.trace;
-  for (const auto& [part, phase] : kParts) {
-    run.trace = whole;
-    float& x = run.trace[static_cast<std::size_t>(places.tiles + at.tile + part)];
-    x = x * 1.001F + 0.001F;
-    const auto rec = decoded(run);
-    ASSERT_TRUE(rec) << rec.error().message;
-    const auto difference = replay(*rec);
-    ASSERT_TRUE(difference) << name_of(phase);
-    EXPECT_EQ(rec->events[difference->event].id, (EventId{0, 0, 0, 1, phase})) << difference->words;
-    EXPECT_EQ(difference->row, 0);
-    EXPECT_EQ(difference->col, 0);
-  }
+  const std::int64_t tile = places.tiles + at.tile;
+  expect_replay_names_first_difference(run,
+                                       {{tile + at.s, Phase::scores},
+                                        {tile + at.m, Phase::max},
+                                        {tile + at.alpha, Phase::rescale},
+                                        {tile + at.p, Phase::weights},
+                                        {tile + at.l, Phase::sum},
+                                        {tile + at.o, Phase::output}},
+                                       decoded, [](const Recording& rec, const ReplayDifference& d) {
+                                         const EventId id = rec.events[d.event].id;
+                                         EXPECT_EQ(id, (EventId{0, 0, 0, 1, id.phase}));
+                                         EXPECT_EQ(d.row, 0);
+                                         EXPECT_EQ(d.col, 0);
+                                       });
 }
 
 TEST(TraceOfStoredScores, BecomesARecordingCutIntoTiles) {
@@ -268,22 +264,10 @@ TEST(TraceOfStoredScores, ReplayNamesTheFirstPlaceThatDiffers) {
   TracedRun run = make_run("naive", ragged(true), {});
   run_stored(run);
   const StoredTrace at = stored_trace(2 * 2 * 37, 53, 20);
-  const struct {
-    std::int64_t part;
-    Phase phase;
-  } kParts[] = {
-      {at.s, Phase::scores}, {at.m, Phase::max}, {at.l, Phase::sum}, {at.p, Phase::weights}, {at.o, Phase::output}};
-  const std::vector<float> whole = run.trace;
-  for (const auto& [part, phase] : kParts) {
-    run.trace = whole;
-    float& x = run.trace[static_cast<std::size_t>(part)];
-    x = x * 1.001F + 0.001F;
-    const auto rec = decoded(run);
-    ASSERT_TRUE(rec) << rec.error().message;
-    const auto difference = replay(*rec);
-    ASSERT_TRUE(difference) << name_of(phase);
-    EXPECT_EQ(rec->events[difference->event].id.phase, phase) << difference->words;
-  }
+  expect_replay_names_first_difference(
+      run,
+      {{at.s, Phase::scores}, {at.m, Phase::max}, {at.l, Phase::sum}, {at.p, Phase::weights}, {at.o, Phase::output}},
+      decoded, [](const Recording&, const ReplayDifference&) {});
 }
 
 // For charts and sentences: what is read is the formulas' numbers, in the same places.

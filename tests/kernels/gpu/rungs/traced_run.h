@@ -4,6 +4,7 @@
 #include <bit>
 #include <cmath>
 #include <cstdint>
+#include <initializer_list>
 #include <limits>
 #include <utility>
 #include <vector>
@@ -102,6 +103,30 @@ inline void expect_good(const Recording& rec) {
   EXPECT_TRUE(good) << good.error().message;
   const auto difference = replay(rec);
   EXPECT_FALSE(difference) << difference->words;
+}
+
+// A number of the trace, and the phase that computes it.
+struct TracePart {
+  std::int64_t place;
+  Phase phase;
+};
+// Makes each of these numbers another one, one at a time: replay first differs in its phase. `check` looks closer.
+template <class Decode, class Check>
+void expect_replay_names_first_difference(TracedRun& run, std::initializer_list<TracePart> parts, const Decode& decode,
+                                          const Check& check) {
+  const std::vector<float> whole = run.trace;
+  for (const auto& [place, phase] : parts) {
+    run.trace = whole;
+    float& x = run.trace[static_cast<std::size_t>(place)];
+    x = x * 1.001F + 0.001F;
+    const auto rec = decode(run);
+    ASSERT_TRUE(rec) << rec.error().message;
+    const auto difference = replay(*rec);
+    ASSERT_TRUE(difference) << name_of(phase);
+    EXPECT_EQ(rec->events[difference->event].id.phase, phase) << difference->words;
+    check(*rec, *difference);
+  }
+  run.trace = whole;
 }
 
 }  // namespace attn::gpu

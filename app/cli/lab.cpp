@@ -1,0 +1,255 @@
+// attnscope lab: the lab of Profile without its window: a kernel built otherwise, checked, timed, beside the original.
+#include <algorithm>
+#include <fstream>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "app/cli/command.h"
+#include "app/cli/kernel_arguments.h"
+#include "app/cli/problem_arguments.h"
+#include "app/cli/text.h"
+#include "app/worker/bench.h"
+#include "kernels/base/clock.h"
+#include "kernels/gpu/rungs/rows.h"
+#include "kernels/lab/experiments.h"
+#include "kernels/own_kernels.h"
+#include "profiling/figures/metrics.h"
+#include "profiling/figures/statistics.h"
+#include "profiling/session/measurement_json.h"
+#include "viz/profile/lab.h"
+
+namespace attn::cli {
+namespace {
+
+constexpr std::int64_t kLength = 4096, kHeads = 16, kDim = 64;
+constexpr int kMostLoops = 100;
+
+struct LabArguments {
+  std::string kernel, experiment, arch;
+  bool list = false, print_text = false, as_json = false;
+  int loop = 1;
+  ProblemArguments problem;
+  OptionArguments options;
+  BuildArguments build;
+};
+
+Result<int> list_experiments(bool as_json) {
+  nlohmann::json all = nlohmann::json::array();
+  std::string text;
+  for (const Experiment& e : experiments()) {
+    all.push_back({{"id", e.id},
+                   {"title", e.title},
+                   {"kernel", e.rung},
+                   {"question", e.question},
+                   {"change", e.change},
+                   {"answer", e.answer}});
+    text += fmt::format("{:<18} {:<11} {}\n{:<30} {}\n", e.id, e.rung, e.question, "", e.change);
+    if (!e.answer.empty()) text += fmt::format("{:<30} {}\n", "", e.answer);
+  }
+  if (auto r = print(as_json ? all.dump(2) + "\n" : text); !r) return tl::unexpected(r.error());
+  return 0;
+}
+
+// What is tried: the original, the edit's text and options, as the window's lab holds them.
+struct Subject {
+  NamedKernels named;
+  const KernelRow* original = nullptr;
+  LabView lab;
+};
+
+Result<void> take_experiment(const LabArguments& a, Subject& s) {
+  const auto experiment = find_experiment(a.experiment);
+  if (!experiment) return tl::unexpected(experiment.error());
+  const auto rung = find_kernel((*experiment)->rung, {});
+  if (!rung) return tl::unexpected(rung.error());
+  s.original = *rung;
+  const auto source = gpu::source_of(**rung, gpu::edited_kernels_folder());
+  if (!source) return tl::unexpected(source.error());
+  s.lab.original.text = source->text;
+  auto text = changed_text(**experiment, source->text);
+  if (!text) return tl::unexpected(text.error());
+  s.lab.now = {*std::move(text), {}, (*experiment)->options};
+  s.lab.experiment = a.experiment;
+  return ok();
+}
+
+// A file that edits a rung is set beside the rung; one with a header of its own beside itself as its text is.
+Result<void> take_kernel(const LabArguments& a, Subject& s) {
+  auto named = kernel_named(a.kernel);
+  if (!named) return tl::unexpected(named.error());
+  s.named = *std::move(named);
+  const KernelRow* row = s.named.rows.front();
+  s.original = row;
+  if (row->processor != Processor::gpu) return ok();  // refused in words by who asked
+  const auto source = gpu::source_of(*row, gpu::edited_kernels_folder());
+  if (!source) return tl::unexpected(source.error());
+  s.lab.original.text = s.lab.now.text = source->text;
+  if (s.named.own.empty()) return ok();
+  const gpu::OwnKernel& own = *s.named.own.front();
+  s.lab.now.build = own.build;
+  if (own.edits == nullptr) return ok();
+  s.original = own.edits;
+  const auto shipped = gpu::source_of(*own.edits, gpu::edited_kernels_folder());
+  if (!shipped) return tl::unexpected(shipped.error());
+  s.lab.original.text = shipped->text;
+  return ok();
+}
+
+Result<Subject> subject_of(const LabArguments& a) {
+  if (a.kernel.empty() == a.experiment.empty())
+    return bad_input("Name a kernel (an id or FILE.cu), or --experiment ID; `attnscope lab --list` has those.");
+  Subject s;
+  if (auto r = a.kernel.empty() ? take_experiment(a, s) : take_kernel(a, s); !r) return tl::unexpected(r.error());
+  if (s.original->processor != Processor::gpu)
+    return bad_input(fmt::format("{} runs on the CPU: the lab compiles kernels of a GPU.", s.original->id));
+  if (auto r = gpu::check_build(a.build.build); !r) return bad_input(r.error().message + ".");
+  if (a.build.build.max_registers != 0) s.lab.now.build.max_registers = a.build.build.max_registers;
+  s.lab.now.build.fast_math |= a.build.build.fast_math;
+  const KernelRow* const rows[] = {s.original};
+  if (auto r = a.options.check_read_by(rows); !r) return tl::unexpected(r.error());
+  if (auto r = a.options.apply_to(s.lab.now.options); !r) return tl::unexpected(r.error());
+  Problem& p = s.lab.problem;
+  p.Hq = p.Hkv = kHeads;
+  p.Lq = p.Lk = kLength;
+  p.D = p.Dv = kDim;
+  p.dtype = s.original->dtypes.front();
+  if (auto r = a.problem.apply_to(p); !r) return tl::unexpected(r.error());
+  if (auto r = validate(p); !r) return tl::unexpected(r.error());
+  s.lab.kernel = s.original->id;
+  s.lab.arch = a.arch.empty() ? std::string(gpu::kArchRunOn) : a.arch;
+  if (auto arch = gpu::device_for(s.lab.arch); !arch) return tl::unexpected(arch.error());
+  return s;
+}
+
+Point point_of(const Subject& s, const std::string& kernel, const Options& options) {
+  Point p;
+  p.arch = s.lab.arch;
+  p.counters = false;
+  p.seconds_per_point = 0.15;
+  p.min_repeats = 7;
+  p.kernel = kernel;
+  p.problem = s.lab.problem;
+  p.options = options;
+  return p;
+}
+
+// From the text to the row, as often as it was asked for; each time another text, as if somebody had typed.
+Result<std::vector<double>> build(const LabArguments& a, Subject& s, GpuBench& bench, Stopper& stopper) {
+  std::vector<double> seconds;
+  const auto quiet = [](const std::string& now) { say_progress(now); };
+  for (int n = 0; n < a.loop; ++n) {
+    LabChange change = s.lab.now;
+    if (n > 0) change.text += fmt::format("\n// again, {}\n", n);
+    auto edit = gpu::edit_of(*s.original, change.text, change.build);
+    if (!edit) return tl::unexpected(edit.error());
+    const double begin = steady_seconds();
+    bench.meet({*edit});
+    auto row = std::make_shared<const Measurement>(
+        bench.try_out(point_of(s, (*edit)->name, change.options), quiet, stopper.token()));
+    seconds.push_back(steady_seconds() - begin);
+    if (stopper.token().stop_requested()) return fail(ErrorKind::cancelled, "The lab was cancelled.");
+    s.lab.marks = gpu::marks_of(row->state == RowState::failed ? row->reason : "", row->warnings);
+    s.lab.tries = {{(*edit)->name, s.lab.now, std::move(row)}};
+  }
+  return seconds;
+}
+
+std::string text_of(const LabScene& scene, const Subject& s, const std::vector<double>& seconds) {
+  std::string text = scene.headline + "\n";
+  for (const std::string& words : scene.words) text += words.empty() ? "" : words + "\n";
+  if (!scene.question.empty()) text += scene.question + "\n";
+  for (const auto& [line, mark] : scene.marks)
+    text += fmt::format("{} {}: {}\n", mark.error ? "error" : "warning", line, mark.words);
+  const std::string build = gpu::words_of(s.lab.now.build);
+  text += fmt::format("{} on {}{}\n", scene.name, scene.problem, build.empty() ? "" : ", " + build);
+  for (const ProfileGroup& group : scene.groups)
+    for (const ProfileFigure& f : group.figures)
+      text += fmt::format("  {:<34} {:>14} {:>14} {:>8}\n", f.label, f.text, f.other, f.change.text);
+  std::vector<double> sorted = seconds;
+  std::ranges::sort(sorted);
+  text += fmt::format("From the text to the row: {:.2f} s{}\n", quantile(sorted, 0.5),
+                      seconds.size() > 1 ? fmt::format(", the median of {} ({:.2f} to {:.2f})", seconds.size(),
+                                                       sorted.front(), sorted.back())
+                                         : "");
+  return text;
+}
+
+nlohmann::json json_of(const LabScene& scene, const Subject& s, const std::vector<double>& seconds) {
+  nlohmann::json j{{"headline", scene.headline},
+                   {"kernel", s.lab.kernel},
+                   {"name", scene.name},
+                   {"experiment", s.lab.experiment},
+                   {"edit", measurement_to_json(*s.lab.tries.back().row, true)},
+                   {"seconds", seconds}};
+  if (s.lab.before) j["original"] = measurement_to_json(*s.lab.before, true);
+  return j;
+}
+
+Result<int> lab(const LabArguments& a, Stopper& stopper) {
+  if (a.list) return list_experiments(a.as_json);
+  if (a.loop < 1 || a.loop > kMostLoops)
+    return bad_input(fmt::format("--loop {}: 1 to {} can be.", a.loop, kMostLoops));
+  auto s = subject_of(a);
+  if (!s) return tl::unexpected(s.error());
+  if (a.print_text) {
+    const auto edit = gpu::edit_of(*s->original, s->lab.now.text, s->lab.now.build);
+    if (!edit) return tl::unexpected(edit.error());
+    if (auto r = print(gpu::file_text(**edit)); !r) return tl::unexpected(r.error());
+    return 0;
+  }
+  GpuBench bench;
+  bench.bring(s->named.own);
+  const auto quiet = [](const std::string& now) { say_progress(now); };
+  // The original first: the worker is then as warm as in a window where somebody types.
+  s->lab.before = std::make_shared<const Measurement>(
+      bench.try_out(point_of(*s, std::string(s->original->id), {}), quiet, stopper.token()));
+  const auto seconds = build(a, *s, bench, stopper);
+  say_progress("");
+  if (!seconds) return tl::unexpected(seconds.error());
+  GpuView gpu;
+  const LabScene scene = lab_scene(s->lab, gpu);
+  if (auto r = print(a.as_json ? json_of(scene, *s, *seconds).dump(2) + "\n" : text_of(scene, *s, *seconds)); !r)
+    return tl::unexpected(r.error());
+  const Measurement& m = *s->lab.tries.back().row;
+  const bool wrong = m.verdict && outcome_of(*m.verdict) == Outcome::wrong;
+  // Without a GPU what was compiled is all there is.
+  const bool built =
+      m.state == RowState::done || (m.state == RowState::refused && figure(m, "registers_count").available());
+  return built && !wrong ? 0 : 1;
+}
+
+}  // namespace
+
+Command add_lab(Parser program) {
+  auto a = std::make_shared<LabArguments>();
+  Parser parser = program.add_subcommand("lab", "A GPU kernel built otherwise, checked and timed, beside the original");
+  parser.add_option("kernel", a->kernel, "Of `attnscope list`, or FILE.cu: of your own, or saved by the lab")
+      ->type_name("ID");
+  parser.add_option("--experiment", a->experiment, "A prepared experiment in place of a kernel")->type_name("ID");
+  parser.add_flag("--list", a->list, "The prepared experiments: question, change, answer");
+  parser.add_flag("--text", a->print_text, "Print the .cu file that is tried, and try nothing");
+  parser.add_option("--loop", a->loop, "Build and measure so often, each time another text; left out: 1")
+      ->type_name("N");
+  parser.add_option("--arch", a->arch, "Without a GPU it is compiled for this; left out: sm_90a")->type_name("SM");
+  a->problem.add_to(parser, "--scale");
+  a->options.add_to(parser, false);
+  a->build.add_to(parser);
+  parser.add_flag("--json", a->as_json, "As JSON");
+  parser.footer(
+      "Left out, the problem is f32 or what the kernel takes, H 16, L 4096, D 64. Exit 1: wrong, or not built.\n"
+      "Examples:\n"
+      "  attnscope lab --list\n"
+      "  attnscope lab --experiment pad_away\n"
+      "  attnscope lab --experiment expf --text > expf.cu\n"
+      "  attnscope lab flash_simt --tile 64x64 --maxrregcount 128\n"
+      "  attnscope lab my_attention.cu --fast-math --l 1024");
+  return {parser, [a](Stopper& stopper) { return lab(*a, stopper); }};
+}
+
+}  // namespace attn::cli

@@ -1,0 +1,51 @@
+#!/usr/bin/env bash
+# The lab on a machine with an NVIDIA GPU: each prepared experiment is right and timed; a text that does not compile,
+# one that is wrong, one astray, one without an end and one that asks for too much are told in a line each, and the
+# next answer is right.
+#   OUT=reports bash tests/gpu/experiments.sh path/to/attnscope
+# Each try's words are left in OUT. Takes two minutes. Exit code 1 if one went otherwise, 77 where there is no GPU.
+set -uo pipefail
+
+program="$(realpath -- "${1:?which attnscope}")"
+out="${OUT:-$(mktemp -d)}"
+mkdir -p -- "$out"
+failed=0
+"$program" worker --check >/dev/null 2>&1 || { echo "no GPU here"; exit 77; }
+
+# NAME WANTED WORDS ARGUMENTS...: it ends with that exit code and says the words.
+try() {
+  local name="$1" wanted="$2" words="$3" code
+  shift 3
+  timeout 90 "$program" lab "$@" >"$out/$name.txt" 2>&1
+  code=$?
+  if [[ $code == "$wanted" ]] && grep -qF -- "$words" "$out/$name.txt"; then
+    echo "GOOD $name: $(head -n 1 "$out/$name.txt")"
+  else
+    echo "BAD $name: exit $code, wanted $wanted and '$words': $(head -n 2 "$out/$name.txt")"
+    failed=1
+  fi
+}
+for id in pad_away drop_prefetch one_stage divide_every_tile expf half_warps; do
+  try "$id" 0 "Right: the largest error" --experiment "$id"
+done
+
+base="$("$program" lab flash_simt --text)"
+# NAME FROM TO WANTED WORDS: flash_simt with one thing changed.
+broken() {
+  printf '%s\n' "${base/"$2"/"$3"}" >"$out/$1.cu"
+  [[ $base == *"$2"* ]] || { echo "BAD $1: flash_simt has no '$2'"; failed=1; }
+  try "$1" "$4" "$5" "$out/$1.cu"
+}
+broken typo 'kAt.v_columns + at.tx' 'kAt.v_column + at.tx' 1 'It does not compile: line'
+broken wrong 'exp2_fast(s[i][j] - shift)' 'exp2_fast(s[i][j] - 0.99f * shift)' 1 'The answer is wrong.'
+broken astray 'static_cast<float*>(a.out) + row' 'static_cast<float*>(a.out) + (int64{1} << 42) + row' 1 'illegal'
+broken endless '  store(a, head, r0' $'  volatile int n = 1;\n  while (n > 0) n = 1;\n  store(a, head, r0' \
+  1 'no answer within'
+broken greedy 'extern __shared__ __align__(16) float shared[];' \
+  $'extern __shared__ __align__(16) float shared[];
+  __shared__ float more[40000];
+  more[threadIdx.x] = a.scale;
+  if (a.scale < -1e30f) a.lse[0] = more[threadIdx.x ^ 1];' \
+  1 'shared memory'
+try right_again 0 "Right: the largest error" flash_simt
+exit "$failed"

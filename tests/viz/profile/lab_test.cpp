@@ -1,0 +1,174 @@
+// What the lab says of an edit: what became of it, where the compiler says something, what is changed, beside what.
+#include "viz/profile/lab.h"
+
+#include <memory>
+#include <string>
+
+#include <gtest/gtest.h>
+
+#include "kernels/gpu/compile/sources.h"
+#include "kernels/gpu/rungs/own.h"
+#include "kernels/own_kernels.h"
+#include "profiling/figures/metrics.h"
+#include "tests/viz/profile/profile_rows.h"
+
+namespace attn {
+namespace {
+
+constexpr const char* kText = "one\ntwo\nthree\nfour\nfive\nsix\nseven\neight\nnine\nten\neleven\n";
+
+LabView lab() {
+  LabView v;
+  v.kernel = "flash_simt";
+  v.arch = "sm_90a";
+  v.problem = profile_test::h100_problem();
+  v.original.text = kText;
+  v.now = v.original;
+  return v;
+}
+
+Measurement row(double us, double low, double high) {
+  Measurement m = profile_test::h100_row("flash_simt", us);
+  m.time.n = 9;
+  m.time.ci_low = low;
+  m.time.ci_high = high;
+  m.verdict = Verdict{};
+  m.verdict->pass = true;
+  m.verdict->judged = 10;
+  m.verdict->sample = "all 10 rows";
+  fill_figures(m);
+  return m;
+}
+
+void build(LabView& v, Measurement m) {
+  v.marks = gpu::marks_of(m.state == RowState::failed ? m.reason : "", m.warnings);
+  v.tries.push_back({"flash_simt@1a2b3c4d", v.now, std::make_shared<const Measurement>(std::move(m))});
+}
+
+LabScene scene_of(const LabView& v) {
+  GpuView gpu;
+  gpu.looked = true;
+  gpu.why_none = "no driver";
+  return lab_scene(v, gpu);
+}
+
+TEST(Lab, SaysHowManyTimesAsFastTheEditIsOnlyBeyondTheNoise) {
+  LabView v = lab();
+  v.now.text += "more\n";
+  v.before = std::make_shared<const Measurement>(row(2000, 1990, 2010));
+  build(v, row(1000, 990, 1010));
+  EXPECT_EQ(scene_of(v).headline, "2.0 times as fast as the original: 1.00 ms against 2.00 ms.")
+      << scene_of(v).headline;
+  v.tries.clear();
+  build(v, row(4000, 3990, 4010));
+  EXPECT_NE(scene_of(v).headline.find("2.0 times as long as the original"), std::string::npos) << scene_of(v).headline;
+  v.tries.clear();
+  build(v, row(1990, 1980, 2005));
+  EXPECT_NE(scene_of(v).headline.find("within the noise"), std::string::npos) << scene_of(v).headline;
+}
+
+TEST(Lab, AWrongAnswerComesBeforeItsTime) {
+  LabView v = lab();
+  v.now.text += "more\n";
+  Measurement m = row(1000, 990, 1010);
+  m.verdict->pass = false;
+  m.verdict->reason = "element 3 differs";
+  build(v, m);
+  const LabScene scene = scene_of(v);
+  EXPECT_EQ(scene.headline, "The answer is wrong.");
+  EXPECT_EQ(scene.words.front(), "element 3 differs.");
+  ASSERT_EQ(scene.tries.size(), 1U);
+  EXPECT_FALSE(scene.tries.front().good);
+}
+
+TEST(Lab, AnErrorStandsAtItsLineAndAWarningToo) {
+  LabView v = lab();
+  v.now.text += "more\n";
+  Measurement m = profile_test::h100_row("flash_simt", 0);
+  m.state = RowState::failed;
+  m.reason =
+      "flash_simt.cu does not compile for --gpu-architecture=sm_90a:\nflash_simt.cu:7: identifier \"x\" is undefined\n"
+      "kernels/gpu/device.cuh:3: not of this text";
+  m.warnings = {"flash_simt.cu(2): warning #177-D: variable \"y\" was declared", "ptxas info : Overriding maximum"};
+  build(v, m);
+  const LabScene scene = scene_of(v);
+  EXPECT_EQ(scene.headline, "It does not compile: line 7: identifier \"x\" is undefined.");
+  ASSERT_EQ(scene.marks.size(), 2U) << "a header's line is none of this text";
+  EXPECT_TRUE(scene.marks.at(7).error);
+  EXPECT_FALSE(scene.marks.at(2).error);
+  EXPECT_EQ(next_mark(scene, 0, 1), 2);
+  EXPECT_EQ(next_mark(scene, 2, 1), 7);
+  EXPECT_EQ(next_mark(scene, 7, 1), 2);
+  EXPECT_EQ(next_mark(scene, 2, -1), 7);
+  EXPECT_EQ(scene.tries.front().outcome, "does not compile");
+  v.now.text += "typed since\n";
+  EXPECT_TRUE(scene_of(v).marks.empty()) << "marks of another text";
+  EXPECT_NE(scene_of(v).headline.find("not built yet"), std::string::npos);
+}
+
+TEST(Lab, WithoutAGpuItSaysWhatTheCompilerSaidAndWhyThereIsNoTime) {
+  LabView v = lab();
+  v.now.build.max_registers = 64;
+  Measurement m = profile_test::h100_row("flash_simt", 0);
+  m.time = {};
+  m.state = RowState::refused;
+  m.reason = "no GPU: no driver";
+  fill_figures(m);
+  build(v, m);
+  const LabScene scene = scene_of(v);
+  EXPECT_NE(scene.headline.find("It compiles for sm_90a: 254 registers"), std::string::npos) << scene.headline;
+  EXPECT_EQ(scene.words.front(), "Not checked and not timed: no GPU: no driver.");
+  EXPECT_EQ(scene.tries.front().what, "maxrregcount=64");
+  EXPECT_NE(scene.words[1].find("254 registers in spite of -maxrregcount=64"), std::string::npos) << scene.words[1];
+  EXPECT_EQ(scene.tries.front().outcome, "compiled");
+  EXPECT_FALSE(scene.groups.empty());
+}
+
+TEST(Lab, TheDifferenceHasWhatIsChangedAndThreeLinesAround) {
+  LabView v = lab();
+  v.now.text.replace(v.now.text.find("six"), 3, "6");
+  const LabScene scene = scene_of(v);
+  std::string signs;
+  for (const LabDiffRow& r : scene.difference) signs += r.sign;
+  EXPECT_EQ(signs, "   -+   ");
+  EXPECT_EQ(scene.difference[3].text, "six");
+  EXPECT_EQ(scene.difference[4].text, "6");
+  EXPECT_EQ(scene.edited, std::set<std::int32_t>{6});
+  EXPECT_EQ(scene.title, "flash_simt.cu: 1 line edited");
+  EXPECT_TRUE(scene_of(lab()).difference.empty());
+}
+
+TEST(Lab, ADraftAndAnExperimentAreToldInWords) {
+  LabView v = lab();
+  v.draft = LabDraft{{std::string(kText) + "more\n", {}, {}}, "2026-11-23 12:05 UTC"};
+  EXPECT_NE(scene_of(v).draft.find("1 line of flash_simt: 2026-11-23"), std::string::npos) << scene_of(v).draft;
+  EXPECT_EQ(scene_of(v).experiments.size(), 6U);
+  v.experiment = "expf";
+  v.now.text += "more\n";
+  EXPECT_NE(scene_of(v).question.find("base 2"), std::string::npos);
+}
+
+TEST(Lab, StandsOnTheChosenKernelAndAProblemThatItTakes) {
+  State state;
+  state.document.sweep.values = {64};
+  Model model;
+  EXPECT_EQ(lab_subject(state, model).kernel, "flash_simt") << "where none of a GPU is chosen";
+  EXPECT_EQ(lab_subject(state, model).arch, "sm_90a");
+  state.view.bench.kernel = "flash_mma";
+  EXPECT_EQ(lab_subject(state, model).problem.dtype, DType::f16);
+  const auto text = gpu::kernel_source("tiled", {})->text;
+  const auto edit = *gpu::edit_of(**find_kernel("tiled", {}), text + "// x\n", {});
+  state.document.sweep.own = {edit};
+  state.view.bench.kernel = edit->name;
+  EXPECT_EQ(lab_subject(state, model).kernel, edit->name);
+  model.gpu.gpus.push_back({0, "a GPU", "sm_80", 1, 1});
+  EXPECT_EQ(lab_subject(state, model).arch, "sm_80");
+}
+
+TEST(Lab, TheLineOfAHeadersRefusalIsFound) {
+  EXPECT_EQ(header_line("my.cu, line 3: \"grid\" cannot be read"), 3);
+  EXPECT_EQ(header_line("my.cu has no header"), 0);
+}
+
+}  // namespace
+}  // namespace attn

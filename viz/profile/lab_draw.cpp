@@ -1,0 +1,293 @@
+// The lab around its editor: options and figures at the left, what became of the edit above, tries and experiments
+// beside it.
+#include "viz/profile/lab_draw.h"
+
+#include <algorithm>
+#include <array>
+#include <cfloat>
+#include <cmath>
+#include <string>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "viz/draw/canvas.h"
+#include "viz/draw/theme.h"
+#include "viz/draw/widgets.h"
+#include "viz/profile/lab_editor_draw.h"
+#include "viz/profile/panel_draw.h"
+
+namespace attn {
+namespace {
+
+constexpr float kGutter = 12, kPanelWidth = 280, kSide = 352, kStacked = 1000;  // logical pixels
+constexpr float kStackedEditor = 420, kTryRow = 20, kTryGap = 4, kLeastEditor = 240, kAction = 26;
+
+std::int32_t* number_of(Options& o, Option option) {
+  switch (option) {
+    case Option::br:
+      return &o.br;
+    case Option::bc:
+      return &o.bc;
+    case Option::threads:
+      return &o.threads;
+    case Option::stages:
+      return &o.stages;
+    default:
+      return nullptr;
+  }
+}
+
+const char* label_of(Option option) {
+  return option == Option::br ? "Br" : option == Option::bc ? "Bc" : option == Option::threads ? "Threads" : "Stages";
+}
+
+// A number that is taken over when the field is left. Whether it was.
+bool number_field(const char* label, const char* id, std::int32_t& value) {
+  begin_line(label);
+  ImGui::SetNextItemWidth(-FLT_MIN);
+  ImGui::InputInt(id, &value, 0, 0);
+  return ImGui::IsItemDeactivatedAfterEdit();
+}
+
+void draw_options(const LabView& lab, LabHeld& held, Commands& commands) {
+  LabChange change = lab.now;
+  bool changed = false;
+  for (const OptionSpec& spec : lab.options) {
+    std::int32_t* value = number_of(held.options, spec.option);
+    if (value == nullptr) continue;
+    const std::string id = fmt::format("##lab_{}", name_of(spec.option));
+    changed |= number_field(label_of(spec.option), id.c_str(), *value);
+    tooltip(fmt::format("{} to {}{}; 0: as it is launched without a choice.", spec.min, spec.max,
+                        spec.step == 1 ? "" : fmt::format(" in steps of {}", spec.step)));
+  }
+  changed |= number_field("Max. registers", "##lab_registers", held.max_registers);
+  tooltip(
+      "-maxrregcount: at most so many registers a thread, 16 to 255; 0: the compiler's own choice. Where the text has "
+      "__launch_bounds__ those come first. Part of the kernel's hash.");
+  change.options = held.options;
+  change.build.max_registers = held.max_registers;
+  begin_line("Fast math");
+  if (ImGui::Checkbox("##lab_fast", &change.build.fast_math)) changed = true;
+  tooltip("-use_fast_math: approximate exponentials and divisions, subnormal numbers as 0. Part of the kernel's hash.");
+  if (changed) commands.push_back(EditLab{std::move(change)});
+}
+
+void draw_panel(const LabScene& scene, const LabView& lab, LabHeld& held, ImVec2 size, Commands& commands) {
+  const Style& s = style();
+  if (begin_card("lab_panel", size)) {
+    ImGui::PushStyleVar(ImGuiStyleVar_ItemSpacing, ImVec2(s.px(8), s.px(4)));
+    heading(lab.kernel.c_str());
+    dim_text(scene.problem);
+    if (!scene.name.empty() && scene.changed) dim_text("Built as " + scene.name);
+    ImGui::Dummy({0, s.px(4)});
+    if (scene.empty.empty()) draw_options(lab, held, commands);
+    ImGui::Dummy({0, s.px(4)});
+    if (scene.groups.empty()) {
+      dim_text("Figures come with the first build.");
+    } else if (lab.before != nullptr && lab.built() != nullptr) {
+      dim_text("Beside the original: a filled triangle is better, a hollow one worse; dim is within the noise.");
+    }
+    ImGui::PushStyleColor(ImGuiCol_ChildBg, 0U);
+    if (ImGui::BeginChild("lab_figures", {0, 0})) draw_figure_groups(scene.groups);
+    ImGui::EndChild();
+    ImGui::PopStyleColor();
+    ImGui::PopStyleVar();
+  }
+  ImGui::EndChild();
+}
+
+// The way to the other pages, at the strip's right.
+float draw_pages(bool rows, ImVec2 right_top, bool draw, Commands& commands) {
+  const Style& s = style();
+  struct Page {
+    const char *label, *help;
+    ProfilePage page;
+  };
+  constexpr std::array<Page, 4> kPages{{{"Figures", "Roofs, occupancy, bytes and pipes", ProfilePage::figures},
+                                        {"Source", "The text with what each line became", ProfilePage::source},
+                                        {"Heartbeat", "Pipes and memories over a run", ProfilePage::heartbeat},
+                                        {"Lab", "Change the kernel's text", ProfilePage::lab}}};
+  float width = 0;
+  for (const bool put : {false, true}) {
+    if (put && !draw) break;
+    float x = right_top.x - width;
+    if (!put) width = -s.px(4);
+    for (const Page& page : kPages) {
+      if (!rows && page.page != ProfilePage::lab && page.page != ProfilePage::figures) continue;
+      const float each = text_width(Face::text, 12, page.label) + s.px(12);
+      if (put) {
+        ImGui::SetCursorPos({x, right_top.y});
+        if (toggle(page.label, page.page == ProfilePage::lab, page.help))
+          commands.push_back(ChooseProfilePage{page.page});
+        x += each + s.px(4);
+      } else {
+        width += each + s.px(4);
+      }
+    }
+  }
+  return width;
+}
+
+// The buttons, one behind the other, in as many lines as `room` pixels need. Returns their height; `draw` false measures.
+float draw_actions(const LabScene& scene, const LabView& lab, ImVec2 at, float room, bool draw, Commands& commands) {
+  const Style& s = style();
+  struct Action {
+    const char *label, *help;
+    bool enabled;
+    Command command;
+  };
+  const bool there = scene.empty.empty();
+  std::vector<Action> actions{
+      {"Revert", "The original text and options; Ctrl Z in the text goes back step by step", scene.changed,
+       RevertLab{}},
+      {"Keep in Bench", "As a kernel of your own, with its name and hash; sessions hold its text", scene.changed,
+       KeepLab{}},
+      {"Save as .cu", "A file that opens as this very kernel", there, SaveLab{}}};
+  if (lab.draft) {
+    actions.push_back({"Take the draft up", "What was typed here before", true, AnswerDraft{true}});
+    actions.push_back({"Throw it away", "The draft goes; the original stays", true, AnswerDraft{false}});
+  }
+  const float gap = s.px(8), height = s.px(kAction), main = s.px(176);
+  if (draw) {
+    ImGui::SetCursorPos(at);
+    if (main_button("Build, check, measure", {main, height}, there && !scene.building)) commands.push_back(BuildLab{});
+    tooltip("Ctrl Enter: NVRTC in a process of its own, then fp64, then the clock. Esc cancels.");
+  }
+  float x = main + gap, y = 0;
+  for (const Action& action : actions) {
+    const float width = text_width(Face::text, 13, action.label) + s.px(20);
+    if (x + width > room) {
+      x = 0;
+      y += height + gap;
+    }
+    if (draw) {
+      ImGui::SetCursorPos({at.x + x, at.y + y});
+      ImGui::BeginDisabled(!action.enabled);
+      if (ImGui::Button(action.label, {width, height})) commands.push_back(action.command);
+      ImGui::EndDisabled();
+      tooltip(action.help);
+    }
+    x += width + gap;
+  }
+  return y + height;
+}
+
+// Returns its height, pixels.
+float draw_strip(const LabScene& scene, const LabView& lab, bool rows, float width, Commands& commands) {
+  const Style& s = style();
+  const std::string& line = scene.empty.empty() ? scene.headline : scene.empty;
+  const Runs headline{{line, Face::bold, Token::text, 0, false}};
+  std::vector<Runs> words;
+  for (const std::string& each : scene.words)
+    if (!each.empty()) words.push_back({{each, Face::text, Token::dim, 0, false}});
+  if (!scene.question.empty()) words.push_back({{scene.question, Face::text, Token::text, 0, false}});
+  if (!scene.draft.empty()) words.push_back({{scene.draft, Face::text, Token::text, 0, false}});
+  constexpr int kLines = 6;
+  const float left = s.px(20), pad = s.px(12), gap = s.px(4);
+  const float pages = draw_pages(rows, {}, false, commands) + s.px(40);
+  const bool over = width - left - pages < s.px(260);
+  const float whole = width - left - s.px(16), beside = over ? whole : width - left - pages;
+  const float first = pad + (over ? s.px(28) : 0),
+              top = draw_paragraph(nullptr, {}, beside, 17, headline, kLines, false);
+  const float buttons = draw_actions(scene, lab, {}, whole, false, commands);
+  float height = first + top + 2 * gap + buttons + pad;
+  for (const Runs& w : words) height += gap + draw_paragraph(nullptr, {}, whole, 13, w, kLines, false);
+  if (begin_card("lab_strip", {width, height})) {
+    ImDrawList* list = ImGui::GetWindowDrawList();
+    const ImVec2 at = ImGui::GetWindowPos();
+    list->AddRectFilled(at, {at.x + s.px(5), at.y + height}, kernel_colour(s.theme, lab.kernel), s.px(8),
+                        ImDrawFlags_RoundCornersLeft);
+    draw_paragraph(list, {at.x + left, at.y + first}, beside, 17, headline, kLines);
+    float y = at.y + first + top;
+    for (const Runs& w : words) y += gap + draw_paragraph(list, {at.x + left, y + gap}, whole, 13, w, kLines);
+    draw_pages(rows, {width - s.px(16), over ? s.px(8) : pad}, true, commands);
+    draw_actions(scene, lab, {left, height - pad - buttons}, whole, true, commands);
+  }
+  ImGui::EndChild();
+  return height;
+}
+
+void draw_experiments(const LabScene& scene, ImVec2 size, Commands& commands) {
+  const Style& s = style();
+  if (begin_card("lab_experiments", size)) {
+    heading("Experiments");
+    ImGui::PushStyleVar(ImGuiStyleVar_ItemSpacing, ImVec2(0, s.px(kTryGap)));
+    for (const LabExperimentRow& e : scene.experiments) {
+      const std::string id = fmt::format("{}##experiment_{}", e.title, e.id);
+      if (ImGui::Selectable(id.c_str(), e.on, 0, {0, s.px(kTryRow)})) commands.push_back(OpenExperiment{e.id});
+      tooltip(e.tip);
+    }
+    ImGui::PopStyleVar();
+  }
+  ImGui::EndChild();
+}
+
+void draw_tries(const LabScene& scene, ImVec2 size, Commands& commands) {
+  const Style& s = style();
+  if (begin_card("lab_tries", size)) {
+    heading("Tries");
+    ImGui::PushStyleVar(ImGuiStyleVar_ItemSpacing, ImVec2(0, s.px(kTryGap)));
+    if (scene.tries.empty()) dim_text("Each build is a line here; a press puts its text back into the editor.");
+    ImDrawList* list = ImGui::GetWindowDrawList();
+    for (const LabTryRow& t : scene.tries) {
+      const ImVec2 at = ImGui::GetCursorScreenPos();
+      const float width = ImGui::GetContentRegionAvail().x, row = s.px(kTryRow);
+      if (ImGui::Selectable(fmt::format("##try_{}", t.number).c_str(), t.on, 0, {width, row}))
+        commands.push_back(TakeTry{t.number});
+      tooltip(t.tip);
+      const Box box{at, {at.x + width, at.y + row}};
+      const std::string figures =
+          t.time.empty() ? t.outcome : fmt::format("{}  {}{}", t.registers, t.time, t.good ? "" : "  " + t.outcome);
+      const float room = width - text_width(Face::mono, 12, figures) - s.px(10);
+      draw_text_in(list, box, Align::left, Face::text, 13, colour(s.theme, Token::text),
+                   elided_text(Face::text, 13, t.what, room));
+      draw_text_in(list, box, Align::right, Face::mono, 12,
+                   t.good ? colour(s.theme, Token::text) : colour(s.theme, TensorColour::m), figures);
+    }
+    ImGui::PopStyleVar();
+  }
+  ImGui::EndChild();
+}
+
+}  // namespace
+
+void draw_lab(const LabScene& scene, const LabView& lab, bool rows, LabHeld& held, ImVec2 size, Commands& commands) {
+  const Style& s = style();
+  const float gutter = s.px(kGutter);
+  const bool stacked = size.x / s.scale < kStacked;
+  // Wherever the keyboard is, the field included: Enter alone is a new line.
+  if (ImGui::Shortcut(ImGuiMod_Ctrl | ImGuiKey_Enter, ImGuiInputFlags_RouteGlobal | ImGuiInputFlags_RouteOverActive))
+    commands.push_back(BuildLab{});
+  ImGui::PushStyleVar(ImGuiStyleVar_ItemSpacing, ImVec2(gutter, gutter));
+  draw_panel(scene, lab, held, {std::min(s.px(kPanelWidth), std::floor(size.x * 0.4F)), size.y}, commands);
+  ImGui::SameLine();
+  ImGui::PushStyleColor(ImGuiCol_ChildBg, 0U);
+  ImGui::PushStyleVar(ImGuiStyleVar_WindowPadding, ImVec2(0, 0));
+  const bool open = ImGui::BeginChild("lab_bench", ImVec2(0, size.y));
+  ImGui::PopStyleVar();
+  ImGui::PopStyleColor();
+  if (open) {
+    const float width = ImGui::GetContentRegionAvail().x;
+    const float experiments = s.px(60 + (kTryRow + kTryGap) * static_cast<float>(scene.experiments.size()));
+    const float strip = draw_strip(scene, lab, rows, width, commands);
+    const float room = std::max(size.y - strip - gutter, s.px(kLeastEditor));
+    if (stacked) {
+      draw_lab_editor(scene, lab, held, {width, s.px(kStackedEditor)}, commands);
+      draw_experiments(scene, {width, experiments}, commands);
+      draw_tries(scene, {width, s.px(kLeastEditor)}, commands);
+    } else {
+      const float side = s.px(kSide), above = std::min(experiments, std::floor(room * 0.55F));
+      draw_lab_editor(scene, lab, held, {width - side - gutter, room}, commands);
+      ImGui::SameLine();
+      ImGui::BeginGroup();
+      draw_experiments(scene, {side, above}, commands);
+      draw_tries(scene, {side, room - above - gutter}, commands);
+      ImGui::EndGroup();
+    }
+  }
+  ImGui::EndChild();
+  ImGui::PopStyleVar();
+}
+
+}  // namespace attn
