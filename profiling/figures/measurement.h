@@ -81,8 +81,9 @@ std::optional<RowState> row_state_from_name(std::string_view name);
 
 // What figures of one row are set against. Zeros and empty = not known.
 struct Peaks {
-  double peak_gflops = 0;    // measured fp32 multiply-add peak of all cores of the device
-  double copy_gb_per_s = 0;  // measured copy of the device
+  double peak_gflops = 0;                       // measured fp32 multiply-add peak of all cores of the device
+  double copy_gb_per_s = 0;                     // measured copy of the device
+  double l2_gb_per_s = 0, shared_gb_per_s = 0;  // measured loads from the L2 cache, from the shared memory of all SMs
   // Measured peak of the tensor cores in the type of the kernel's products; 0 = not measured, or they run elsewhere.
   double tensor_gflops = 0;
   std::int32_t products_each = 1;  // products of that type for one of the formula

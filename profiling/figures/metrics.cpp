@@ -205,6 +205,7 @@ using Counters2 = std::array<std::string_view, 2>;
 constexpr Counters2 kDramRead{"dram__bytes_read.sum", "dram__bytes_op_read.sum"};
 constexpr Counters2 kDramWrite{"dram__bytes_write.sum", "dram__bytes_op_write.sum"};
 constexpr Counters1 kL2Hits{"lts__t_sector_hit_rate.pct"};
+constexpr Counters1 kL2Sectors{"lts__t_sectors_srcunit_tex.sum"};
 constexpr Counters1 kWarpsActive{"sm__warps_active.avg.pct_of_peak_sustained_active"};
 constexpr Counters1 kWavefronts{"l1tex__data_pipe_lsu_wavefronts_mem_shared.sum"};
 constexpr Counters1 kConflicts{"l1tex__data_bank_conflicts_pipe_lsu_mem_shared.sum"};
@@ -316,6 +317,8 @@ constexpr std::array kMetrics{
              dram_peak_share),
     counted("l2_hit_pct", "L2 hits", "%", memory, up, "How many of the sectors asked of the L2 cache were there.",
             kL2Hits, kNoGpuCounter),
+    counted("l2_sectors_count", "L2 sectors", "1", memory, down,
+            "Sectors of 32 bytes that the SMs asked of the L2 cache or wrote to it.", kL2Sectors, kNoGpuCounter),
     computed("memory_peak_bytes", "Peak memory", "B", memory, down,
              "Memory held while the kernel runs: inputs, outputs and workspace.", "tensors + workspace", peak_memory),
     computed("memory_overhead_bytes", "Memory overhead", "B", memory, down,

@@ -2,6 +2,7 @@
 #include "kernels/base/bytes.h"
 
 #include <algorithm>
+#include <bit>
 #include <utility>
 
 namespace attn {
@@ -10,12 +11,13 @@ namespace {
 // One struct by value, as all kernels of ours take their arguments.
 struct Work {
   unsigned long long from = 0, to = 0;  // addresses of float4
-  unsigned long long count = 0;         // float4s, or iterations of the multiply-add loop
+  unsigned long long count = 0;         // float4s, or turns of a loop
+  unsigned long long mask = 0;          // attnscope_l2: float4s less 1, a power of two less 1
   float x = 0, y = 0;
 };
 
 constexpr const char* kSource = R"(
-struct Work { unsigned long long from, to, count; float x, y; };
+struct Work { unsigned long long from, to, count, mask; float x, y; };
 
 // Reads all. The sum is never what it is compared with; without the write the reads would be left out.
 extern "C" __global__ void attnscope_read_l2(Work w) {
@@ -56,6 +58,42 @@ extern "C" __global__ void __launch_bounds__(256) attnscope_multiply_add(Work w)
   if (sum == 12345.678f) ((float*)w.to)[0] = sum;
 }
 
+// Loads of 16 bytes past the L1 from a part of the buffer that stays in the L2; 8 of each thread are on their way at once.
+extern "C" __global__ void __launch_bounds__(256) attnscope_l2(Work w) {
+  const float4* p = (const float4*)w.from;
+  const unsigned step = gridDim.x * blockDim.x, mask = (unsigned)w.mask;
+  unsigned i = blockIdx.x * blockDim.x + threadIdx.x;
+  float sum = 0;
+  for (unsigned long long turn = 0; turn < w.count; ++turn) {
+    float4 v[8];
+#pragma unroll
+    for (int n = 0; n < 8; ++n, i += step) v[n] = __ldcg(p + (i & mask));
+#pragma unroll
+    for (int n = 0; n < 8; ++n) sum += v[n].x + v[n].y + v[n].z + v[n].w;
+  }
+  if (sum == 12345.678f) ((float*)w.to)[0] = sum;
+}
+
+// A warp's 512 bytes lie side by side: four turns of 128 bytes, no conflict. Volatile, or one load would serve all.
+extern "C" __global__ void __launch_bounds__(256) attnscope_shared(Work w) {
+  __shared__ float4 tile[512];
+  for (int i = threadIdx.x; i < 512; i += blockDim.x) tile[i] = make_float4(w.x, w.y, w.x, w.y);
+  __syncthreads();
+  const unsigned at = (unsigned)__cvta_generic_to_shared(tile + threadIdx.x);
+  float sum = 0;
+  for (unsigned long long turn = 0; turn < w.count; ++turn) {
+    float4 v[8];
+#pragma unroll
+    for (int n = 0; n < 8; ++n)
+      asm volatile("ld.volatile.shared.v4.f32 {%0, %1, %2, %3}, [%4];"
+                   : "=f"(v[n].x), "=f"(v[n].y), "=f"(v[n].z), "=f"(v[n].w)
+                   : "r"(at + n % 2 * 4096));
+#pragma unroll
+    for (int n = 0; n < 8; ++n) sum += v[n].x + v[n].y + v[n].z + v[n].w;
+  }
+  if (sum == 12345.678f) ((float*)w.to)[0] = sum;
+}
+
 #if __CUDA_ARCH__ >= 800
 // 8 independent sums of 16 x 8 a warp, 16 products of each in a turn. The factors are no round numbers: zeros draw less
 // power, and the clock rises.
@@ -63,7 +101,7 @@ extern "C" __global__ void __launch_bounds__(256) attnscope_multiply_add(Work w)
   float c[8][4];                                                                      \
   _Pragma("unroll") for (int n = 0; n < 8; ++n)                                       \
     _Pragma("unroll") for (int e = 0; e < 4; ++e) c[n][e] = w.y * n;                  \
-  for (unsigned long long turn = 0; turn < w.count; ++turn) {                         \
+  _Pragma("unroll 1") for (unsigned long long turn = 0; turn < w.count; ++turn) {     \
     _Pragma("unroll") for (int step = 0; step < 16; ++step)                           \
       _Pragma("unroll") for (int n = 0; n < 8; ++n) PRODUCT;                          \
   }                                                                                   \
@@ -106,9 +144,13 @@ TensorLoop loop_of(Pipe pipe) {
                                    : TensorLoop{"attnscope_tensor_half", 16.0 * 8 * 16};
 }
 
+constexpr const char* kL2Name = "attnscope_l2";
+constexpr const char* kSharedName = "attnscope_shared";
 constexpr std::uint32_t kThreads = 256;
 constexpr std::uint32_t kBlocksPerSm = 8;
 constexpr double kFmasPerIteration = 16 * 16;
+constexpr double kLoadedInATurn = 8 * 16;  // bytes of a thread
+constexpr std::uint64_t kTurnsOfL2 = 64, kTurnsOfShared = 512;
 constexpr std::uint64_t kIterations = 512;
 constexpr int kRuns = 8;
 // The caches' replacement is not least-recently-used: three times the L2's size leaves nothing of what was there.
@@ -119,14 +161,14 @@ constexpr std::uint64_t kMaxCopied = std::uint64_t{1} << 30;  // bytes; a copy f
 
 Result<GpuPeaks> GpuPeaks::make(gpu::Driver& driver, gpu::CompileService& service, const gpu::GpuProperties& properties,
                                 gpu::StreamHandle stream) {
-  const gpu::KernelSource source{"gpu_yardsticks.cu", kSource, "gpu_yardsticks 2", false};
+  const gpu::KernelSource source{"gpu_yardsticks.cu", kSource, "gpu_yardsticks 3", false};
   const auto compiled = service.compile({source, properties.arch(), {}});
   if (!compiled) return tl::unexpected(compiled.error());
   GpuPeaks made(driver, properties, stream);
   const auto module = driver.load(compiled->code.data());
   if (!module) return tl::unexpected(module.error());
   made.module_ = *module;
-  for (const char* name : {kFlushName, "attnscope_copy", "attnscope_multiply_add"}) {
+  for (const char* name : {kFlushName, "attnscope_copy", "attnscope_multiply_add", kL2Name, kSharedName}) {
     const auto entry = driver.function(*module, name);
     if (!entry) return tl::unexpected(entry.error());
     made.entries_.emplace(name, *entry);
@@ -227,6 +269,20 @@ Result<double> GpuPeaks::tensor_gflops(Pipe pipe) {
   return tensor_gflops_[pipe] = 2 * products * loop.multiply_adds / *ms * 1e-6;
 }
 
+Result<double> GpuPeaks::loaded_gb_per_s(const char* entry, std::uint64_t turns) {
+  Work w;
+  w.from = w.to = flushed_->address();
+  w.count = turns;
+  w.x = 0.999F;
+  w.y = 0.001F;
+  // A quarter of the L2: where it has two halves, each may keep a copy of what lies in the other.
+  w.mask = std::bit_floor(std::max<std::uint64_t>(static_cast<std::uint64_t>(properties_.l2_bytes) / 64, 1)) - 1;
+  const auto ms = fastest_ms(entry, &w);
+  if (!ms) return ms;
+  const double threads = static_cast<double>(properties_.sms) * kBlocksPerSm * kThreads;
+  return threads * kLoadedInATurn * static_cast<double>(turns) / *ms * 1e-6;
+}
+
 Result<double> GpuPeaks::copy_gb_per_s() {
   const auto free = driver_->free_memory();
   if (!free) return tl::unexpected(free.error());
@@ -253,7 +309,11 @@ Result<GpuPeak> GpuPeaks::peak() {
   if (!gflops) return tl::unexpected(gflops.error());
   const auto copied = copy_gb_per_s();
   if (!copied) return tl::unexpected(copied.error());
-  peak_ = GpuPeak{*gflops, *copied};
+  const auto l2 = loaded_gb_per_s(kL2Name, kTurnsOfL2);
+  if (!l2) return tl::unexpected(l2.error());
+  const auto shared = loaded_gb_per_s(kSharedName, kTurnsOfShared);
+  if (!shared) return tl::unexpected(shared.error());
+  peak_ = GpuPeak{*gflops, *copied, *l2, *shared};
   return *peak_;
 }
 

@@ -1,5 +1,5 @@
 // What this very GPU can do at most, measured with small kernels of ours: fp32 multiply-adds and tensor-core products on
-// registers, and a plain copy. And the kernel that fills the L2 cache with other data, by reading: what was written instead would still have
+// registers, a plain copy, loads from the L2 cache and from shared memory. And the kernel that fills the L2 cache with other data, by reading: what was written instead would still have
 // to go to memory while the next kernel runs, and be counted as its bytes.
 #pragma once
 
@@ -17,8 +17,9 @@
 namespace attn {
 
 struct GpuPeak {
-  double gflops = 0;         // 2 FLOPs a multiply-add, all SMs
-  double copy_gb_per_s = 0;  // read + written, in units of 1e9
+  double gflops = 0;                            // 2 FLOPs a multiply-add, all SMs
+  double copy_gb_per_s = 0;                     // read + written, in units of 1e9
+  double l2_gb_per_s = 0, shared_gb_per_s = 0;  // loads of 16 bytes a thread by all SMs, in units of 1e9
 };
 
 class GpuPeaks {
@@ -38,7 +39,7 @@ class GpuPeaks {
   Result<void> prepare_flush();
   // Enqueues; after it nothing of an earlier kernel is in the L2 cache.
   Result<void> flush();
-  // Measured once, some 50 ms; the best of several runs.
+  // Measured once, some 60 ms; the best of several runs.
   Result<GpuPeak> peak();
   // Of the tensor cores by mma.sync in the pipe's type, 2 FLOPs a multiply-add, all SMs; 0 for Pipe::multiply_add and
   // on a chip that has none of the type. Measured once, some 40 ms.
@@ -52,6 +53,7 @@ class GpuPeaks {
   Result<double> fastest_ms(const char* entry, const void* argument);
   Result<double> multiply_add_gflops();
   Result<double> copy_gb_per_s();
+  Result<double> loaded_gb_per_s(const char* entry, std::uint64_t turns);
 
   gpu::Driver* driver_;
   gpu::GpuProperties properties_;

@@ -94,6 +94,8 @@ Result<void> PointOnGpu::peaks() {
   if (peak) {
     m_.peaks.peak_gflops = peak->gflops;
     m_.peaks.copy_gb_per_s = peak->copy_gb_per_s;
+    m_.peaks.l2_gb_per_s = peak->l2_gb_per_s;
+    m_.peaks.shared_gb_per_s = peak->shared_gb_per_s;
   } else if (driver_.lost()) {
     return tl::unexpected(peak.error());
   }

@@ -293,6 +293,8 @@ json peaks_to_json(const Peaks& y) {
             {"copy_gb_per_s", number_to_json(y.copy_gb_per_s)},
             {"baseline", y.baseline},
             {"baseline_us", number_to_json(y.baseline_us)}};
+  if (y.l2_gb_per_s > 0) j["l2_gb_per_s"] = number_to_json(y.l2_gb_per_s);
+  if (y.shared_gb_per_s > 0) j["shared_gb_per_s"] = number_to_json(y.shared_gb_per_s);
   if (y.tensor_gflops > 0) {
     j["tensor_gflops"] = number_to_json(y.tensor_gflops);
     j["products_each"] = y.products_each;
@@ -308,6 +310,8 @@ Result<Peaks> peaks_from_json(const json& j, const std::string& where) {
   y.copy_gb_per_s = number_in(fields, "copy_gb_per_s", 0, max);
   y.baseline = fields.text("baseline");
   y.baseline_us = number_in(fields, "baseline_us", 0, max);
+  if (fields.has("l2_gb_per_s")) y.l2_gb_per_s = number_in(fields, "l2_gb_per_s", 0, max);
+  if (fields.has("shared_gb_per_s")) y.shared_gb_per_s = number_in(fields, "shared_gb_per_s", 0, max);
   if (fields.has("tensor_gflops")) y.tensor_gflops = number_in(fields, "tensor_gflops", 0, max);
   if (fields.has("products_each")) y.products_each = static_cast<std::int32_t>(fields.integer("products_each", 1, 8));
   if (auto read = fields.result(); !read) return tl::unexpected(read.error());

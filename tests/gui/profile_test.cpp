@@ -51,6 +51,30 @@ class ProfileTest : public ::testing::Test {
   std::unique_ptr<TestWindow> window;
 };
 
+TEST_F(ProfileTest, TheRooflineShowsTheLevelsOnDemandByMouseAndByKeyboard) {
+  open();
+  Measurement m = profile_test::h100_row("flash_simt", 59526);
+  profile_test::put(m, "l2_sectors_count", 1e9);
+  m.peaks.l2_gb_per_s = 5500;
+  ListedRun shown;
+  shown.run = new_run("");
+  shown.run.rows.push_back(std::move(m));
+  shown.run.provenance.device_arch = "sm_90a";
+  window->controller().show({shown}, nullptr);
+  window->draw_frames(4);
+  EXPECT_TRUE(window->run([&](Ctx* ctx) {
+    ImGuiWindow* card = child("roofline");
+    IM_CHECK(card != nullptr);
+    const auto on = [&] { return card->StateStorage.GetBool(card->GetID("levels")); };
+    ctx->SetRef(card);
+    ctx->ItemClick("By level");
+    IM_CHECK(on());
+    ctx->NavMoveTo("By level");
+    ctx->KeyPress(ImGuiKey_Space);
+    IM_CHECK(!on());
+  }));
+}
+
 TEST_F(ProfileTest, AClickChoosesTheKernelAndTheValueAsBenchHasThem) {
   open();
   EXPECT_TRUE(window->run([&](Ctx* ctx) {

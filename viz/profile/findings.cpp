@@ -56,7 +56,7 @@ Finding dram_bound(const Measurement& m, const FindingContext&) {
 Finding multiply_bound(const Measurement& m, const FindingContext&) {
   Finding f;
   const double share = value(m, "peak_share_pct"), tensor = value(m, "tensor_pipe_pct");
-  if (share < kMultiplyBusy || tensor >= kTensorWorks) return f;
+  if (share < kMultiplyBusy || tensor >= kTensorWorks || m.peaks.tensor_gflops > 0) return f;
   f.at_most = std::max(1.0, 100 / share);
   f.text = fmt::format("It reaches {} % of the multiply-add peak, with tensor cores busy in {} of 100 cycles.",
                        figure_text(share), figure_text(tensor));

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "profiling/figures/metrics.h"
 #include "viz/bench/scene.h"
@@ -63,6 +64,35 @@ void set_tensor_roof(Roofline& r, const Peaks& peaks) {
                                           : "tensor-core peak";
 }
 
+constexpr double kSectorBytes = 32, kTurnBytes = 128;  // of the L2, of the shared memory
+
+void add_level(Roofline& r, const Measurement& m, const char* name, double gb_per_s, std::optional<double> bytes) {
+  if (gb_per_s <= 0 || !bytes || *bytes <= 0) return;
+  const double intensity = useful_flop(m) / *bytes;
+  r.levels.push_back({name, gb_per_s, intensity, intensity * gb_per_s * 1e-3});
+}
+
+std::optional<double> counted_bytes(const Measurement& m, const char* metric, double each) {
+  const Figure& count = figure(m, metric);
+  return count.available() ? std::optional(count.value * each) : std::nullopt;
+}
+
+void add_levels(Roofline& r, const Measurement& m) {
+  add_level(r, m, "DRAM", m.peaks.copy_gb_per_s, dram_bytes(m));
+  add_level(r, m, "L2", m.peaks.l2_gb_per_s, counted_bytes(m, "l2_sectors_count", kSectorBytes));
+  add_level(r, m, "shared memory", m.peaks.shared_gb_per_s, counted_bytes(m, "shared_wavefronts_count", kTurnBytes));
+}
+
+std::string level_words(const Roofline& r, double tflops) {
+  if (r.levels.size() < 2) return {};
+  std::vector<std::string> shares;
+  for (const RoofLevel& level : r.levels)
+    shares.push_back(fmt::format("{} {} %", level.name, figure_text(100 * tflops / level.allowed_tflops)));
+  const auto nearest = std::ranges::min_element(r.levels, {}, &RoofLevel::allowed_tflops);
+  return fmt::format("Of what each level's rate allows its bytes: {}. The nearest of these roofs is {}.",
+                     fmt::join(shares, ", "), nearest->name);
+}
+
 void fit(Roofline& r) {
   double x_min = 1e300, x_max = 0, y_min = 1e300;
   double y_max = std::max(r.peak_tflops, r.tensor_tflops);
@@ -76,6 +106,7 @@ void fit(Roofline& r) {
     y_min = std::min(y_min, d.tflops);
     y_max = std::max(y_max, d.tflops);
   }
+  for (const RoofLevel& level : r.levels) see(level.intensity);
   for (const double roof : {r.peak_tflops, r.tensor_tflops})
     if (const double x = ridge(r, roof); x > 0) see(x);
   r.x_min = x_min / 3;
@@ -114,6 +145,7 @@ Roofline roofline(std::span<const Measurement* const> rows, const std::string& c
       mine = &r.dots.back();
       if (const Figure& busy = figure(*m, "tensor_pipe_pct"); busy.available()) tensor = busy.value;
       set_tensor_roof(r, m->peaks);
+      add_levels(r, *m);
     }
     r.peak_tflops = std::max(r.peak_tflops, m->peaks.peak_gflops * 1e-3);
     r.copy_gb_per_s = std::max(r.copy_gb_per_s, m->peaks.copy_gb_per_s);
@@ -124,6 +156,7 @@ Roofline roofline(std::span<const Measurement* const> rows, const std::string& c
     return r;
   }
   r.words = peak_words(r, *mine, tensor) + " " + bytes_words(r, *mine);
+  r.level_words = level_words(r, mine->tflops);
   r.note = r.tensor_tflops > 0 ? "Roofs: copy rate, fp32 multiply-add peak and mma.sync peak, measured on this device."
                                : "Roofs: copy rate and fp32 multiply-add peak, measured on this device.";
   fit(r);

@@ -22,6 +22,14 @@ struct RoofDot {
   std::string tip;
 };
 
+// A level of memory as the chosen kernel met it.
+struct RoofLevel {
+  std::string name;           // "DRAM", "L2", "shared memory"
+  double gb_per_s = 0;        // its measured roof
+  double intensity = 0;       // useful FLOP a byte that was counted there; shared memory: of turns of 128 bytes
+  double allowed_tflops = 0;  // what the roof allows at that intensity
+};
+
 struct Roofline {
   std::string empty;                          // why nothing is drawn
   double copy_gb_per_s = 0, peak_tflops = 0;  // 0 = not measured
@@ -29,9 +37,11 @@ struct Roofline {
       0;  // of the formula's products, by those of the chosen kernel on tensor cores; 0 = not measured
   std::string tensor_name;  // "tensor-core peak" and how many products each of the formula takes
   std::vector<RoofDot> dots;
+  std::vector<RoofLevel> levels;  // of the chosen kernel, from DRAM inwards; those alone that were measured and counted
   double x_min = 1, x_max = 1, y_min = 1, y_max = 1;
-  std::string words;  // how far the chosen kernel is from its roofs
-  std::string note;   // what the roofs are
+  std::string words;        // how far the chosen kernel is from its roofs
+  std::string level_words;  // how near it is to each level's; empty: DRAM alone has a roof and a count
+  std::string note;         // what the roofs are
 };
 
 // `rows`: those of one problem and device; `chosen`: a kernel among them.

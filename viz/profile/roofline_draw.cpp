@@ -47,9 +47,12 @@ void set_axes(const Roofline& roof) {
   ImPlot::SetupFinish();
 }
 
-// TFLOP/s that the copy rate allows at an intensity.
+// TFLOP/s that a rate allows at an intensity.
+double under(double gb_per_s, double intensity) {
+  return intensity * gb_per_s * 1e-3;
+}
 double under_copy(const Roofline& roof, double intensity) {
-  return intensity * roof.copy_gb_per_s * 1e-3;
+  return under(roof.copy_gb_per_s, intensity);
 }
 
 // A level roof from where the slope meets it, its name at the right end.
@@ -83,6 +86,31 @@ void draw_roofs(ImDrawList& list, const Roofline& roof, ImVec2 origin, ImVec2 si
     const ImVec2 p = ImPlot::PlotToPixels(roof.x_min, under_copy(roof, roof.x_min));
     const float y = std::clamp(p.y + s.px(4), origin.y + s.px(2), origin.y + size.y - s.px(18));
     draw_text(&list, {origin.x + s.px(6), y}, Face::text, kLabelText, ink, words);
+  }
+}
+
+// The slopes of the levels inside DRAM, dashed, and on each the distance from the chosen kernel's height to its roof.
+void draw_levels(ImDrawList& list, const Roofline& roof, double tflops, ImU32 mine) {
+  const Style& s = style();
+  const ImU32 ink = colour(s.theme, Token::dim);
+  const double top = std::max(roof.peak_tflops, roof.tensor_tflops);
+  for (const RoofLevel& level : roof.levels) {
+    const bool is_copy = level.name == "DRAM";
+    const double end = top > 0 ? top * 1e3 / level.gb_per_s : roof.x_max;
+    if (!is_copy)
+      draw_dashed_line(&list, ImPlot::PlotToPixels(roof.x_min, under(level.gb_per_s, roof.x_min)),
+                       ImPlot::PlotToPixels(end, under(level.gb_per_s, end)), ink, 4);
+    const double reach = top > 0 ? std::min(level.allowed_tflops, top) : level.allowed_tflops;
+    const ImVec2 at = ImPlot::PlotToPixels(level.intensity, tflops);
+    const ImVec2 roof_at = ImPlot::PlotToPixels(level.intensity, reach);
+    list.AddLine(at, roof_at, mine, s.px(1.5F));
+    list.AddCircleFilled(at, s.px(3), mine);
+    list.AddCircle(roof_at, s.px(3), mine, 0, s.px(1.5F));
+    draw_text(&list, {at.x + s.px(5), at.y + s.px(8)}, Face::text, kLabelText, ink, level.name);
+    if (std::hypot(ImGui::GetMousePos().x - at.x, ImGui::GetMousePos().y - at.y) < s.px(8))
+      show_tooltip(fmt::format("{}: {} FLOP a byte; {} TB/s allow {} TFLOP/s there", level.name,
+                               figure_text(level.intensity), figure_text(level.gb_per_s * 1e-3),
+                               figure_text(level.allowed_tflops)));
   }
 }
 
@@ -120,7 +148,7 @@ void draw_dot(ImDrawList& list, const RoofDot& dot, float right) {
   draw_text(&list, at, face, kLabelText, colour(s.theme, dot.chosen ? Token::text : Token::dim), dot.kernel);
 }
 
-void draw_plot(const Roofline& roof, ImVec2 size) {
+void draw_plot(const Roofline& roof, ImVec2 size, bool levels) {
   const Style& s = style();
   ImGui::PushFont(s.fonts.mono, s.px(kAxisText));
   ImPlot::PushStyleColor(ImPlotCol_AxisGrid, ImGui::ColorConvertU32ToFloat4(colour(s.theme, Token::line)));
@@ -134,15 +162,27 @@ void draw_plot(const Roofline& roof, ImVec2 size) {
     ImDrawList& list = *ImPlot::GetPlotDrawList();
     ImPlot::PushPlotClipRect(s.px(8));
     draw_roofs(list, roof, origin, inner);
-    // The chosen one over the others.
+    // The chosen one over the others; by levels, alone.
     for (const bool chosen : {false, true})
-      for (const RoofDot& dot : roof.dots)
-        if (dot.chosen == chosen) draw_dot(list, dot, origin.x + inner.x);
+      for (const RoofDot& dot : roof.dots) {
+        if (dot.chosen != chosen) continue;
+        if (!levels) draw_dot(list, dot, origin.x + inner.x);
+        if (levels && chosen) draw_levels(list, roof, dot.tflops, kernel_colour(s.theme, dot.kernel));
+      }
     ImPlot::PopPlotClipRect();
     ImPlot::EndPlot();
   }
   ImPlot::PopStyleColor(4);
   ImGui::PopFont();
+}
+
+// A switch beside the heading where levels inside DRAM have roofs and counts; the card keeps it.
+bool levels_wanted(const Roofline& roof) {
+  if (roof.level_words.empty()) return false;
+  bool* on = ImGui::GetStateStorage()->GetBoolRef(ImGui::GetID("levels"), false);
+  ImGui::SameLine();
+  if (toggle("By level", *on, "DRAM, L2 and shared memory: the way of this kernel to each of their roofs")) *on = !*on;
+  return *on;
 }
 
 }  // namespace
@@ -154,10 +194,15 @@ void draw_roofline(const Roofline& roof, ImVec2 size) {
     if (!roof.empty.empty()) {
       dim_text(roof.empty);
     } else {
-      const float foot = s.px(34);
+      const bool levels = levels_wanted(roof);
+      const float foot = s.px(levels ? 51 : 34);
       dim_text("TFLOP/s of useful work");
-      draw_plot(roof, {ImGui::GetContentRegionAvail().x, std::max(s.px(80), ImGui::GetContentRegionAvail().y - foot)});
-      dim_text("FLOP a byte of DRAM. Filled: counted; hollow: the least that the order must move. " + roof.note);
+      draw_plot(roof, {ImGui::GetContentRegionAvail().x, std::max(s.px(80), ImGui::GetContentRegionAvail().y - foot)},
+                levels);
+      dim_text(levels
+                   ? "FLOP a byte of each level; the line from the point to the ring is the way to its roof. " +
+                         roof.level_words
+                   : "FLOP a byte of DRAM. Filled: counted; hollow: the least that the order must move. " + roof.note);
     }
   }
   ImGui::EndChild();

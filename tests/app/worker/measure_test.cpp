@@ -31,6 +31,15 @@ TEST(WorkerMeasure, ARungOnTensorCoresIsSetAgainstTheirPeakInItsType) {
   EXPECT_EQ(tf32.products_each, 3);
 }
 
+TEST(WorkerMeasure, TheRoofsOfL2AndSharedMemoryAreTheBytesLoadedOverTheTime) {
+  GpuClient client = client_with({});
+  const auto m = client.measure(small_point(), {kPlenty, {}});
+  ASSERT_TRUE(m);
+  ASSERT_GT(m->peaks.l2_gb_per_s, 0);
+  // The double takes as long for either: 512 turns of the shared memory's loop for 64 of the L2's.
+  EXPECT_DOUBLE_EQ(m->peaks.shared_gb_per_s, 8 * m->peaks.l2_gb_per_s);
+}
+
 TEST(WorkerMeasure, ARowHasItsTimesPlanAndKey) {
   GpuClient client = client_with({});
   const auto m = client.measure(small_point(), {kPlenty, {}});

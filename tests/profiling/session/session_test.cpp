@@ -176,6 +176,23 @@ TEST_F(SessionFile, APeakOfTheTensorCoresIsKeptAndItsKeysAreLeftOutWhereThereIsN
   EXPECT_EQ(back->runs.at(0).rows[0].peaks.products_each, 3);
 }
 
+TEST_F(SessionFile, RoofsInsideDramAreKeptAndAnOlderFileHasNone) {
+  Session session = example();
+  session.runs[0].rows[0].peaks.l2_gb_per_s = 5500.5;
+  session.runs[0].rows[0].peaks.shared_gb_per_s = 29000.25;
+  json j = json::parse(to_json(session));
+  auto back = read_json(j);
+  ASSERT_TRUE(back) << back.error().message;
+  EXPECT_EQ(back->runs.at(0).rows[0].peaks.l2_gb_per_s, 5500.5);
+  EXPECT_EQ(back->runs.at(0).rows[0].peaks.shared_gb_per_s, 29000.25);
+  j["measurements"][0]["yardsticks"].erase("l2_gb_per_s");
+  j["measurements"][0]["yardsticks"].erase("shared_gb_per_s");
+  back = read_json(j);
+  ASSERT_TRUE(back) << back.error().message;
+  EXPECT_EQ(back->runs.at(0).rows[0].peaks.l2_gb_per_s, 0);
+  EXPECT_EQ(back->runs.at(0).rows[0].peaks.shared_gb_per_s, 0);
+}
+
 TEST(SessionJson, AFigureWithoutALimiterHasNoKeyForIt) {
   const json j = json::parse(to_json(example()));
   for (const auto& [id, figure] : j["measurements"][0]["figures"].items()) {

@@ -67,6 +67,43 @@ TEST(ProfileRoofline, TheRoofOfTensorCoresIsOverTheProductsThatEachOfTheFormulaT
   EXPECT_NE(roofline(rows, "flash_tf32x3").words.find("18.5 % of the tensor cores'"), std::string::npos);
 }
 
+// 36.94 TFLOP/s. 2.199e12 FLOP over 1e9 sectors are 68.7 FLOP a byte: at 5 TB/s 343.6 TFLOP/s, of which it does 10.8 %.
+// Over 4e8 turns of 128 bytes 42.9 FLOP a byte: at 1.1 TB/s 47.2 TFLOP/s, 78.2 %.
+TEST(ProfileRoofline, EachLevelHasItsOwnBytesAndItsOwnRoof) {
+  Measurement m = h100_row("flash_simt", 59526);
+  put(m, "l2_sectors_count", 1e9);
+  put(m, "shared_wavefronts_count", 4e8);
+  m.peaks.l2_gb_per_s = 5000;
+  const std::array<const Measurement*, 1> rows{&m};
+  Roofline r = roofline(rows, "flash_simt");
+  ASSERT_EQ(r.levels.size(), 2U) << "the shared memory has no roof yet";
+  EXPECT_EQ(r.levels[0].name, "DRAM");
+  EXPECT_NEAR(r.levels[1].intensity, kFlop / 32e9, 1e-9);
+  EXPECT_NEAR(r.levels[1].allowed_tflops, kFlop / 32e9 * 5, 1e-9);
+  m.peaks.shared_gb_per_s = 1100;
+  r = roofline(rows, "flash_simt");
+  ASSERT_EQ(r.levels.size(), 3U);
+  EXPECT_NEAR(r.levels[2].intensity, kFlop / (4e8 * 128), 1e-9);
+  EXPECT_EQ(r.level_words,
+            "Of what each level's rate allows its bytes: DRAM 0.462 %, L2 10.8 %, shared memory 78.2 %. The nearest of "
+            "these roofs is shared memory.");
+  put(m, "l2_sectors_count", 1e10);
+  EXPECT_NE(roofline(rows, "flash_simt")
+                .level_words.find("L2 107 %, shared memory 78.2 %. The nearest of these roofs "
+                                  "is L2."),
+            std::string::npos);
+}
+
+TEST(ProfileRoofline, OfASessionWithoutTheInnerRoofsThereIsNoWordOfThem) {
+  Measurement m = h100_row("flash_simt", 59526);
+  put(m, "l2_sectors_count", 1e9);
+  const std::array<const Measurement*, 1> rows{&m};
+  const Roofline r = roofline(rows, "flash_simt");
+  EXPECT_EQ(r.level_words, "");
+  ASSERT_EQ(r.levels.size(), 1U);
+  EXPECT_EQ(r.levels[0].name, "DRAM");
+}
+
 TEST(ProfileRoofline, WithoutATimeThereIsNoDotAndAReason) {
   Measurement m = h100_row("flash_simt", 59526);
   m.time = {};
