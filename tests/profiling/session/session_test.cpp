@@ -176,10 +176,10 @@ TEST_F(SessionFile, APeakOfTheTensorCoresIsKeptAndItsKeysAreLeftOutWhereThereIsN
   EXPECT_EQ(back->runs.at(0).rows[0].peaks.products_each, 3);
 }
 
-TEST(SessionJson, RoofsInsideDramAreKeptAndAnOlderFileHasNone) {
-  auto session = example();
-  session.rows[0].peaks.l2_gb_per_s = 5500.5;
-  session.rows[0].peaks.shared_gb_per_s = 29000.25;
+TEST_F(SessionFile, RoofsInsideDramAreKeptAndAnOlderFileHasNone) {
+  Session session = example();
+  session.runs[0].rows[0].peaks.l2_gb_per_s = 5500.5;
+  session.runs[0].rows[0].peaks.shared_gb_per_s = 29000.25;
   json j = json::parse(to_json(session));
   auto back = read_json(j);
   ASSERT_TRUE(back) << back.error().message;
