@@ -100,7 +100,7 @@ bool OptionArguments::tuned() const {
 
 Result<void> OptionArguments::apply_to(Options& options) const {
   if (tuned() && !takes_tuned)
-    return bad_input("--tile tuned is taken by bench and profile; here a tile like 64x32 would do.");
+    return bad_input("--tile tuned is taken by bench, profile and verify; here a tile like 64x32 would do.");
   if (tile == "default") options.br = options.bc = 0;
   if (!tile.empty() && tile != "default" && !tuned()) {
     const auto extents = parse_extents("--tile", tile, "tile like 64x32 (Br x Bc)");

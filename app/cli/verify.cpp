@@ -30,6 +30,8 @@
 #include "kernels/model/shape_list.h"
 #include "kernels/recording/file.h"
 #include "kernels/recording/replay.h"
+#include "profiling/measure/source_now.h"
+#include "profiling/tune/store.h"
 
 namespace attn::cli {
 namespace {
@@ -64,9 +66,11 @@ struct Check {
   const VerifyArguments* arguments = nullptr;
   std::vector<const KernelRow*> kernels;
   std::set<std::string_view> hung;  // kernels that gave no answer in time: none of their cases is tried any more
+  // Of the case at hand: with --tile tuned the tile is the one that was kept for the kernel and the case.
   Options options;
   std::uint64_t memory_limit = 0;
   Device device;
+  std::string compiler;  // of the GPU's worker; empty on the CPU
   DeviceChoice choice;
   GpuClient* gpu = nullptr;  // null on the CPU
   std::map<std::pair<std::string_view, DType>, Tally> tallies;
@@ -232,6 +236,24 @@ Result<std::string> try_kernel(const KernelRow& row, const CheckCase& c, const P
   return std::string();
 }
 
+// Sets the options of the case: with --tile tuned the tile that was kept for it. The reason why there is none is the same
+// for all cases, so that the summary counts them in one line; a file that is refused is named.
+Result<void> take_options(const KernelRow& row, const CheckCase& c, Check& check) {
+  if (!check.arguments->options.tuned()) return ok();
+  Options asked;
+  if (auto r = check.arguments->options.apply_to(asked); !r) return r;
+  if (tile_from(row, asked, true).empty())
+    return fail(ErrorKind::cannot_run, "tile = tuned, but this kernel has no tile");
+  const TunedKey key = tuned_key(row, c.problem, check.device, source_hash_now(row), check.compiler);
+  const auto with = tuned_options(tuned_folder(), key, row, c.problem, asked, check.device);
+  if (!with && with.error().kind == ErrorKind::cannot_run)
+    return fail(ErrorKind::cannot_run,
+                fmt::format("tile = tuned, but no tile is kept for it; `attnscope tune {}` finds one", row.id));
+  if (!with) return tl::unexpected(with.error());
+  check.options = *with;
+  return ok();
+}
+
 Result<void> check_case(const CheckCase& c, Check& check, const std::stop_token& stop) {
   const auto prepared = prepare(c, check, stop);
   if (!prepared) {
@@ -243,9 +265,10 @@ Result<void> check_case(const CheckCase& c, Check& check, const std::stop_token&
   for (const KernelRow* row : check.kernels) {
     Tally& tally = check.tallies[{row->id, c.problem.dtype}];
     const std::int64_t not_judged_before = tally.not_judged;
-    const auto takes = check.hung.contains(row->id)
-                           ? fail(ErrorKind::cannot_run, "an earlier case gave no answer, so it was not tried")
-                           : row->supports(*row, c.problem, check.options, check.device);
+    auto takes = check.hung.contains(row->id)
+                     ? fail(ErrorKind::cannot_run, "an earlier case gave no answer, so it was not tried")
+                     : take_options(*row, c, check);
+    if (takes) takes = row->supports(*row, c.problem, check.options, check.device);
     const auto attempt = check.arguments->traced ? try_traced : try_kernel;
     const double begin = steady_seconds();
     const auto wrong =
@@ -312,6 +335,7 @@ Result<void> open_device(Check& check, GpuClient& client, const std::stop_token&
   }
   check.device = device_of(hello->gpus[index]);
   check.gpu = &client;
+  check.compiler = hello->compiler;
   say(fmt::format("On {} ({}), driver for CUDA {}.{}, {}", check.device.name, check.device.arch, hello->driver / 1000,
                   hello->driver % 1000 / 10, hello->compiler));
   return ok();
@@ -445,6 +469,7 @@ Command add_verify(Parser program) {
   parser.add_option("--longest", a->longest, "Only cases with so many queries and keys at most; 0: all")
       ->type_name("N");
   parser.add_option("--repeats", a->repeats, "Runs of each case, which must give the same bits")->type_name("N");
+  a->options.takes_tuned = true;
   a->options.add_to(parser, true);
   parser.add_option("--memory-limit", a->memory_limit, "Skip what takes more; left out: what is free")
       ->type_name("BYTES");

@@ -84,6 +84,23 @@ def kept_and_used(folder):
     damaged(folder)
 
 
+def verified():
+    """verify checks the case that a tile was kept for, and skips the other in one line."""
+    arguments = ("verify", "--kernel", "cpu_flash", "--dtype", "f32", "--repeat-list", "--longest", "300", "--threads",
+                 "1", "--tile", "tuned")
+    none = run(*arguments)
+    skipped = "of cpu_flash f32: tile = tuned, but no tile is kept for it; `attnscope tune cpu_flash` finds one"
+    report.check(none.returncode == 3 and f"skipped 2 case(s) {skipped}" in none.stdout,
+                 f"{none.returncode}: {none.stdout}")
+    done = run("tune", "cpu_flash", "--b", "2", "--hq", "2", "--lq", "113", "--lk", "203", "--d", "64", "--threads",
+               "1", "--budget", "1", "--each", "0.01")
+    report.check(done.returncode == 0, f"exit {done.returncode}: {done.stderr}")
+    taken = run(*arguments)
+    report.check(taken.returncode == 0 and f"skipped 1 case(s) {skipped}" in taken.stdout,
+                 f"{taken.returncode}: {taken.stdout}")
+    report.check("B=2 H=2 L=113x203 D=64 f32, normal" in taken.stdout, f"another case: {taken.stdout}")
+
+
 def damaged(folder):
     files = list((folder / "cache" / "attnscope" / "tiles").glob("cpu_flash-*.json"))
     report.check(len(files) == 1, f"{files}")
@@ -119,4 +136,5 @@ with tempfile.TemporaryDirectory() as name:
     refusals()
     kept_and_used(pathlib.Path(name))
     cancelled(pathlib.Path(name))
+    verified()
 report.exit(least=150)
