@@ -43,14 +43,14 @@ class End {
   int descriptor_;
 };
 
-struct Pipe {
+struct PipeEnds {
   End read, write;
 };
-Result<Pipe> make_pipe() {
+Result<PipeEnds> make_pipe() {
   int ends[2] = {-1, -1};
   if (::pipe2(ends, O_CLOEXEC) != 0)
     return fail(ErrorKind::cannot_run, fmt::format("no pipe could be made: {}", std::strerror(errno)));
-  return Pipe{End(ends[0]), End(ends[1])};
+  return PipeEnds{End(ends[0]), End(ends[1])};
 }
 
 // Killed and waited for, whatever happens.
@@ -91,8 +91,8 @@ struct Words {
 };
 
 // Until both pipes are closed.
-Result<void> read_all(Pipe& out, Pipe& error, const std::string& name, const Deadline& deadline, std::size_t max_bytes,
-                      Words& words) {
+Result<void> read_all(PipeEnds& out, PipeEnds& error, const std::string& name, const Deadline& deadline,
+                      std::size_t max_bytes, Words& words) {
   const auto begin = std::chrono::steady_clock::now();
   while (out.read.open() || error.read.open()) {
     std::array<pollfd, 2> wanted{{{out.read.descriptor(), POLLIN, 0}, {error.read.descriptor(), POLLIN, 0}}};

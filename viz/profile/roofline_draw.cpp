@@ -94,6 +94,7 @@ void draw_levels(ImDrawList& list, const Roofline& roof, double tflops, ImU32 mi
   const Style& s = style();
   const ImU32 ink = colour(s.theme, Token::dim);
   const double top = std::max(roof.peak_tflops, roof.tensor_tflops);
+  float below = ImPlot::PlotToPixels(roof.x_min, tflops).y + s.px(8);
   for (const RoofLevel& level : roof.levels) {
     const bool is_copy = level.name == "DRAM";
     const double end = top > 0 ? top * 1e3 / level.gb_per_s : roof.x_max;
@@ -106,7 +107,9 @@ void draw_levels(ImDrawList& list, const Roofline& roof, double tflops, ImU32 mi
     list.AddLine(at, roof_at, mine, s.px(1.5F));
     list.AddCircleFilled(at, s.px(3), mine);
     list.AddCircle(roof_at, s.px(3), mine, 0, s.px(1.5F));
-    draw_text(&list, {at.x + s.px(5), at.y + s.px(8)}, Face::text, kLabelText, ink, level.name);
+    // A line of its own: on this axis levels may stand nearer than their names are long.
+    draw_text(&list, {at.x + s.px(5), below}, Face::text, kLabelText, ink, level.name);
+    below += s.px(15);
     if (std::hypot(ImGui::GetMousePos().x - at.x, ImGui::GetMousePos().y - at.y) < s.px(8))
       show_tooltip(fmt::format("{}: {} FLOP a byte; {} TB/s allow {} TFLOP/s there", level.name,
                                figure_text(level.intensity), figure_text(level.gb_per_s * 1e-3),
