@@ -70,7 +70,8 @@ TEST_F(ProfileTest, TheRooflineShowsTheLevelsOnDemandByMouseAndByKeyboard) {
     ctx->ItemClick("By level");
     IM_CHECK(on());
     ctx->NavMoveTo("By level");
-    ctx->KeyPress(ImGuiKey_Space);
+    ctx->KeyPress(ImGuiKey_Enter);
+    ctx->Yield(2);
     IM_CHECK(!on());
   }));
 }

@@ -89,7 +89,7 @@ TEST(ProfileRoofline, EachLevelHasItsOwnBytesAndItsOwnRoof) {
             "these roofs is shared memory.");
   put(m, "l2_sectors_count", 1e10);
   EXPECT_NE(roofline(rows, "flash_simt")
-                .level_words.find("L2 107 %, shared memory 78.2 %. The nearest of these roofs "
+                .level_words.find("L2 108 %, shared memory 78.2 %. The nearest of these roofs "
                                   "is L2."),
             std::string::npos);
 }
