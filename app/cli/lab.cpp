@@ -69,7 +69,7 @@ Result<void> take_experiment(const LabArguments& a, Subject& s) {
   const auto rung = find_kernel((*experiment)->rung, {});
   if (!rung) return tl::unexpected(rung.error());
   s.original = *rung;
-  const auto source = gpu::source_of(**rung, gpu::edited_kernels_folder());
+  const auto source = gpu::source_of(**rung, Problem{}, gpu::edited_kernels_folder());
   if (!source) return tl::unexpected(source.error());
   s.lab.original.text = source->text;
   auto text = changed_text(**experiment, source->text);
@@ -87,7 +87,7 @@ Result<void> take_kernel(const LabArguments& a, Subject& s) {
   const KernelRow* row = s.named.rows.front();
   s.original = row;
   if (row->processor != Processor::gpu) return ok();  // refused in words by who asked
-  const auto source = gpu::source_of(*row, gpu::edited_kernels_folder());
+  const auto source = gpu::source_of(*row, Problem{}, gpu::edited_kernels_folder());
   if (!source) return tl::unexpected(source.error());
   s.lab.original.text = s.lab.now.text = source->text;
   if (s.named.own.empty()) return ok();
@@ -95,7 +95,7 @@ Result<void> take_kernel(const LabArguments& a, Subject& s) {
   s.lab.now.build = own.build;
   if (own.edits == nullptr) return ok();
   s.original = own.edits;
-  const auto shipped = gpu::source_of(*own.edits, gpu::edited_kernels_folder());
+  const auto shipped = gpu::source_of(*own.edits, Problem{}, gpu::edited_kernels_folder());
   if (!shipped) return tl::unexpected(shipped.error());
   s.lab.original.text = shipped->text;
   return ok();

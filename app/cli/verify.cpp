@@ -244,7 +244,7 @@ Result<void> take_options(const KernelRow& row, const CheckCase& c, Check& check
   if (auto r = check.arguments->options.apply_to(asked); !r) return r;
   if (tile_from(row, asked, true).empty())
     return fail(ErrorKind::cannot_run, "tile = tuned, but this kernel has no tile");
-  const TunedKey key = tuned_key(row, c.problem, check.device, source_hash_now(row), check.compiler);
+  const TunedKey key = tuned_key(row, c.problem, check.device, source_hash_now(row, c.problem), check.compiler);
   const auto with = tuned_options(tuned_folder(), key, row, c.problem, asked, check.device);
   if (!with && with.error().kind == ErrorKind::cannot_run)
     return fail(ErrorKind::cannot_run,

@@ -125,7 +125,7 @@ void Labs::open(const std::string& kernel) {
   lab.kernel = kernel;
   lab.put = put;
   const auto base = row();
-  const auto source = base ? gpu::source_of(**base, gpu::edited_kernels_folder())
+  const auto source = base ? gpu::source_of(**base, Problem{}, gpu::edited_kernels_folder())
                            : Result<gpu::KernelSource>(tl::unexpected(base.error()));
   if (!source) {
     lab.error = source.error().message;

@@ -86,6 +86,14 @@ Result<Plan> plan(const KernelRow& row, const Problem& p, const Options& o, cons
 // An edited rung is launched as the rung is: by the same entries, tile and shared memory.
 Result<Plan> plan_as_the_rung(const KernelRow& row, const Problem& p, const Options& o, const Device& d) {
   const KernelRow& rung = *own_of(row).edits;
+  if (score_lines_for(p) == ScoreLines::in && !has_score_lines(own_of(row).cu.text)) {
+    const auto shipped = kernel_source(rung.id, {}, ScoreLines::in);
+    if (shipped && has_score_lines(shipped->text))
+      return fail(ErrorKind::cannot_run,
+                  fmt::format("{} takes neither softcap nor ALiBi: its text lacks the lines of the shipped {}.cu that "
+                              "end in \"// @score\".",
+                              row.id, rung.id));
+  }
   auto plan = rung.plan(rung, p, o, d);
   if (plan) plan->kernel = &row;
   return plan;

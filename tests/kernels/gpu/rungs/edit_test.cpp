@@ -55,6 +55,20 @@ TEST(EditedRung, IsLaunchedAsTheRungIsWhateverItsTextSays) {
   }
 }
 
+// The lab shows a rung's text without the lines for softcap and ALiBi: an edit of it would leave them out in silence.
+TEST(EditedRung, WithoutTheLinesForSoftcapAndAlibiRefusesThem) {
+  const auto k = edit("flash_simt", text_of("flash_simt"));
+  const Device d = *device_for("sm_90a");
+  Problem p = problem(DType::f32);
+  EXPECT_TRUE(k->plan(*k, p, {}, d));
+  p.softcap = 2;
+  const auto refused = k->plan(*k, p, {}, d);
+  ASSERT_FALSE(refused);
+  EXPECT_NE(refused.error().message.find("takes neither softcap nor ALiBi"), std::string::npos);
+  const auto whole = edit("flash_simt", kernel_source("flash_simt", {}, ScoreLines::in)->text);
+  EXPECT_TRUE(whole->plan(*whole, p, {}, d));
+}
+
 TEST(EditedRung, HasTheShippedHashUntilTheTextOrAnOptionIsAnother) {
   const std::string text = text_of("flash_simt");
   const auto same = edit("flash_simt", text);
