@@ -413,18 +413,23 @@ bool has_for_peers(const MetricRow& row) {
 void fill_figures(Measurement& m) {
   std::vector<Figure> kept(kMetrics.size());
   kept.swap(m.figures);
+  // What was counted first, wherever it stands: figures are computed of it.
   for (std::size_t i = 0; i < kMetrics.size(); ++i) {
     const MetricRow& row = kMetrics[i];
     if (m.peer && !has_for_peers(row)) {
       m.figures[i] = none("of a peer time and error alone are taken");
     } else if (row.compute != nullptr) {
-      m.figures[i] = row.compute(m);
+      continue;
     } else if (i < kept.size() && (kept[i].available() || !kept[i].reason.empty())) {
       m.figures[i] = std::move(kept[i]);
     } else {
       m.figures[i] =
           none(std::string(m.processor == Processor::cpu ? row.not_on_cpu : "it was not collected for this row"));
     }
+  }
+  for (std::size_t i = 0; i < kMetrics.size(); ++i) {
+    const MetricRow& row = kMetrics[i];
+    if (row.compute != nullptr && !(m.peer && !has_for_peers(row))) m.figures[i] = row.compute(m);
   }
 }
 

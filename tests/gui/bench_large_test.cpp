@@ -16,6 +16,7 @@ bool overlap(const ImRect& a, const ImRect& b) {
 
 TEST_F(BenchLargeTest, AllFourChartsAreThereAtEveryScaleAndTallEnoughToRead) {
   for (const float scale : {1.0F, 1.5F, 2.0F, 3.0F}) {
+    window.reset();  // one at a time
     open(1440, 900, scale);
     window->draw_frames(3);
     for (const char* chart : {"time", "bytes", "occupancy", "picked"}) {
@@ -30,6 +31,7 @@ TEST_F(BenchLargeTest, AllFourChartsAreThereAtEveryScaleAndTallEnoughToRead) {
 // What is shown stands in the strip's lines one under the other: no button over a word.
 TEST_F(BenchLargeTest, ThePagesAreChosenAtEveryScaleByMouse) {
   for (const float scale : {1.0F, 2.0F, 3.0F}) {
+    window.reset();  // one at a time
     open(1440, 900, scale);
     EXPECT_TRUE(window->run([&](Ctx* ctx) {
       IM_CHECK(look_at(ctx, "strip"));

@@ -396,7 +396,7 @@ TEST_P(BenchSizeTest, FitsItsWindow) {
   ASSERT_NE(figures, nullptr);
   EXPECT_LE(figures->ScrollMax.x, 0);
   const float logical = static_cast<float>(size.width) / size.scale;
-  EXPECT_EQ(bench_child("occupancy") != nullptr, logical >= 824);  // 800 and the window's padding
+  EXPECT_NE(bench_child("occupancy"), nullptr);
   EXPECT_EQ(bench_child("panel") != nullptr, logical >= 664);
   for (const char* name : {"time", "picked", "table", "strip"}) {
     ImGuiWindow* window_of = bench_child(name);

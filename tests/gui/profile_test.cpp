@@ -52,7 +52,8 @@ class ProfileTest : public ::testing::Test {
 };
 
 TEST_F(ProfileTest, TheRooflineShowsTheLevelsOnDemandByMouseAndByKeyboard) {
-  open();
+  window = std::make_unique<TestWindow>(1440, 900);
+  window->controller().update({ChooseWorkspace{Workspace::profile}});
   Measurement m = profile_test::h100_row("flash_simt", 59526);
   profile_test::put(m, "l2_sectors_count", 1e9);
   m.peaks.l2_gb_per_s = 5500;

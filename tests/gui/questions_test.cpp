@@ -15,6 +15,8 @@ namespace {
 
 using Ctx = ImGuiTestContext;
 
+constexpr ImGuiKeyChord kLearnKey = ImGuiMod_Ctrl | ImGuiKey_4;
+
 struct Action {
   ImGuiKeyChord key = 0;
   std::string find;  // in the palette
@@ -104,7 +106,7 @@ const std::vector<Asked>& questions() {
        {find("cpu_flash1:")},
        [](TestWindow& w) { return s(w).document.kernel == "cpu_flash1"; }},
       {"What does a GPU hold in its registers in place of S?",
-       {find("Late outlier, 64"), find("flash_simt:"), find("Numbers as the kernel holds them")},
+       {find("Late outlier, 64"), find("flash on CUDA cores"), find("Numbers as the kernel holds them")},
        [](TestWindow& w) { return recording(w).gpu.has_value() && s(w).view.step.raw; }},
       {"Can I come back to this step later?",
        {press(ImGuiKey_B)},
@@ -116,14 +118,16 @@ const std::vector<Asked>& questions() {
       {"Where do I begin?",
        {find("Begin the first lesson")},
        [](TestWindow& w) { return lesson(w, "weighted-average"); }},
-      {"Can I do it by hand?", {find("By hand")}, [](TestWindow& w) { return lesson(w, "by-hand"); }},
+      {"Can I do it by hand?", {press(kLearnKey), find("By hand")}, [](TestWindow& w) { return lesson(w, "by-hand"); }},
       {"Why is the maximum subtracted?",
-       {find("The safe softmax")},
+       {press(kLearnKey), find("The safe softmax")},
        [](TestWindow& w) { return lesson(w, "safe-softmax"); }},
       {"How are two halves put together?",
-       {find("Two halves make")},
+       {press(kLearnKey), find("Two halves make")},
        [](TestWindow& w) { return lesson(w, "two-halves"); }},
-      {"Which bug is that?", {find("Bug museum")}, [](TestWindow& w) { return lesson(w, "bug-museum"); }},
+      {"Which bug is that?",
+       {press(kLearnKey), find("Bug museum")},
+       [](TestWindow& w) { return lesson(w, "bug-museum"); }},
       {"What does a wrong kernel's run look like?",
        {find("It knows the next token")},
        [](TestWindow& w) { return s(w).document.kernel == "museum_mask_off_by_one"; }},
@@ -131,8 +135,8 @@ const std::vector<Asked>& questions() {
        {find("It knows the next token"), find("Find the first wrong step")},
        [](TestWindow& w) { return w.controller().model().examination.first.has_value(); }},
       {"Can a class vote?",
-       {find("By hand"), press(ImGuiKey_F11)},
-       [](TestWindow& w) { return w.controller().model().learn->teach; }},
+       {press(kLearnKey), find("By hand"), press(ImGuiKey_F11)},
+       [](TestWindow& w) { return w.controller().model().learn->teach && lesson(w, "by-hand"); }},
       // Bench and Profile
       {"How fast is it?",
        {press(ImGuiMod_Ctrl | ImGuiKey_2)},

@@ -264,7 +264,7 @@ TEST(Lessons, AFalseOneSaysWhere) {
        "", "assumptions.rate", "nothing rests on it"},
       {with("l[0] >= 1", "metric(naive, tflops) > 0"), "sum", "holds", "names no session"},
       {with("\"holds\": [\"l[0] >= 1\"]", R"("figure": {"kind": "pie", "L": 512, "D": 64, "kernel": "naive"})"), "sum",
-       "kind", "there are two: roofline and occupancy"},
+       "kind", "there are three: roofline, occupancy and heartbeat"},
       {with("\"holds\": [\"l[0] >= 1\"]", R"("figure": {"kind": "roofline", "L": 512, "D": 64, "kernel": "x"})")
            .insert(1, "\"session\": \"h100\","),
        "sum", "figure", "was not timed"},

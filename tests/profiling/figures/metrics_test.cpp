@@ -168,6 +168,7 @@ TEST(Figures, AKernelThatTheLadderDoesNotKnowIsTakenByWhatWasCounted) {
   Measurement m = timed("one_of_mine", 10000);
   m.processor = Processor::gpu;
   m.peaks.peak_gflops = 200;
+  fill_figures(m);
   const auto tensor = *find_metric("tensor_pipe_pct");
   m.figures[tensor] = {Origin::measured, 40, "counted", ""};
   fill_figures(m);

@@ -57,16 +57,19 @@ TEST(EditedRung, IsLaunchedAsTheRungIsWhateverItsTextSays) {
 
 // The lab shows a rung's text without the lines for softcap and ALiBi: an edit of it would leave them out in silence.
 TEST(EditedRung, WithoutTheLinesForSoftcapAndAlibiRefusesThem) {
-  const auto k = edit("flash_simt", text_of("flash_simt"));
+  const auto k = edit("flash_wmma", text_of("flash_wmma"));
   const Device d = *device_for("sm_90a");
-  Problem p = problem(DType::f32);
+  Problem p = problem(DType::f16);
   EXPECT_TRUE(k->plan(*k, p, {}, d));
   p.softcap = 2;
   const auto refused = k->plan(*k, p, {}, d);
   ASSERT_FALSE(refused);
   EXPECT_NE(refused.error().message.find("takes neither softcap nor ALiBi"), std::string::npos);
-  const auto whole = edit("flash_simt", kernel_source("flash_simt", {}, ScoreLines::in)->text);
+  const auto whole = edit("flash_wmma", kernel_source("flash_wmma", {}, ScoreLines::in)->text);
   EXPECT_TRUE(whole->plan(*whole, p, {}, d));
+  // Its own text has no such lines: they are in the headers that it shares.
+  const auto shared = edit("flash_mma", text_of("flash_mma"));
+  EXPECT_TRUE(shared->plan(*shared, p, {}, d));
 }
 
 TEST(EditedRung, HasTheShippedHashUntilTheTextOrAnOptionIsAnother) {
