@@ -3,7 +3,7 @@
 #
 #   (nothing)   the code's rules and every test of a Release build: about 11 minutes on 2 cores
 #   --full      besides: long lists, mutants, address, undefined-behaviour and thread sanitizer, fuzzing, clang-tidy:
-#               about an hour
+#               about 75 minutes
 #   --tsan      the thread sanitizer alone, over kernels, profiling, model and tasks
 #   --tidy      clang-tidy alone
 # Every part runs even when one before it failed; the last line counts all of them.
@@ -306,7 +306,7 @@ main() {
   esac
   local fuzz_seconds="${ATTNSCOPE_FUZZ_SECONDS:-20}" tidy_seconds="${ATTNSCOPE_TIDY_SECONDS:-1200}"
   # clang-tidy comes last and takes what is left of this: a machine that is slow does not run into its own limit.
-  local most_seconds="${ATTNSCOPE_MOST_SECONDS:-4700}"
+  local most_seconds="${ATTNSCOPE_MOST_SECONDS:-4300}"
 
   build_folder tests
   announce "$folder" "$root/app/setup/packages" "$root/app/setup/packages_tests"
