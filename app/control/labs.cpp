@@ -170,7 +170,7 @@ void Labs::edit(const LabChange& change) {
   draft_of_ = lab.kernel;
 }
 
-void Labs::put(LabChange change) {
+void Labs::put(const LabChange& change) {
   LabView& lab = context_.model.lab;
   ++lab.put;
   lab.marks.clear();
@@ -233,13 +233,13 @@ void Labs::open_experiment(const std::string& id) {
   LabChange change = lab.original;
   change.text = *std::move(text);
   change.options = (*experiment)->options;
-  put(std::move(change));
+  put(change);
   lab.experiment = id;
 }
 
 void Labs::take_try(std::size_t number) {
   const LabView& lab = context_.model.lab;
-  if (number < lab.tries.size()) put(LabChange(lab.tries[number].change));
+  if (number < lab.tries.size()) put(lab.tries[number].change);
 }
 
 void Labs::keep() {

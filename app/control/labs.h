@@ -38,7 +38,7 @@ class Labs {
  private:
   void open(const std::string& kernel);
   void look_for_draft();
-  void put(LabChange change);
+  void put(const LabChange& change);
   // The kernel that stands in the lab, and what the editor makes of it.
   Result<const KernelRow*> row() const;
   Result<std::shared_ptr<const gpu::OwnKernel>> edited() const;

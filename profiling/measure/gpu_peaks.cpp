@@ -262,7 +262,7 @@ Result<double> GpuPeaks::tensor_gflops(Pipe pipe) {
   w.count = kIterations;
   w.y = 0.001F;
   const TensorLoop loop = loop_of(pipe);
-  const auto ms = fastest_ms(loop.entry, &w);
+  auto ms = fastest_ms(loop.entry, &w);
   if (!ms) return ms;
   const double warps = static_cast<double>(properties_.sms) * kBlocksPerSm * kThreads / 32;
   const double products = warps * kProductsPerIteration * static_cast<double>(kIterations);
@@ -277,7 +277,7 @@ Result<double> GpuPeaks::loaded_gb_per_s(const char* entry, std::uint64_t turns)
   w.y = 0.001F;
   // A quarter of the L2: where it has two halves, each may keep a copy of what lies in the other.
   w.mask = std::bit_floor(std::max<std::uint64_t>(static_cast<std::uint64_t>(properties_.l2_bytes) / 64, 1)) - 1;
-  const auto ms = fastest_ms(entry, &w);
+  auto ms = fastest_ms(entry, &w);
   if (!ms) return ms;
   const double threads = static_cast<double>(properties_.sms) * kBlocksPerSm * kThreads;
   return threads * kLoadedInATurn * static_cast<double>(turns) / *ms * 1e-6;

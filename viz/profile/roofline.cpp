@@ -86,6 +86,7 @@ void add_levels(Roofline& r, const Measurement& m) {
 std::string level_words(const Roofline& r, double tflops) {
   if (r.levels.size() < 2) return {};
   std::vector<std::string> shares;
+  shares.reserve(r.levels.size());
   for (const RoofLevel& level : r.levels)
     shares.push_back(fmt::format("{} {} %", level.name, figure_text(100 * tflops / level.allowed_tflops)));
   const auto nearest = std::ranges::min_element(r.levels, {}, &RoofLevel::allowed_tflops);
