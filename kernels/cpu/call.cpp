@@ -233,7 +233,7 @@ Result<Recording> record_with(const KernelRow& row, Rules rules, const Problem& 
   b.lse = reinterpret_cast<float*>(rec.outputs.lse.data());
   b.workspace = workspace.data();
   const Call call(rec.problem, one, b, row.order, rules);
-  Team team(1, stop);
+  Team team(1, Stream{std::move(stop), nullptr});
   Recorder recorder(rec, in);
   call.pack(team);
   walk(call, team, recorder);

@@ -24,7 +24,7 @@ Result<Plan> plan(const KernelRow& row, const Problem& p, const Options& o, cons
 }
 
 Result<void> enqueue(const Plan& plan, const Buffers& buffers, const Stream& stream) {
-  Team team(plan.options.threads, stream.stop);
+  Team team(plan.options.threads, stream);
   const Call call(plan.problem, plan.options, buffers, Order::naive, Rules::scalar);
   call.pack(team);
   NoTrace none;

@@ -22,6 +22,9 @@
 namespace attn {
 
 class Recording;
+namespace cpu {
+class Crew;
+}
 
 enum class Processor : std::uint8_t { cpu, gpu };
 
@@ -67,10 +70,11 @@ struct Buffers {
 };
 
 // The queue that work goes to. The CPU runs in the calling thread and its helpers and looks at `stop`
-// between tiles; a GPU worker puts its gpu::Queue into `native`.
+// between tiles; a GPU worker puts its gpu::Queue into `native`. Not owned.
 struct Stream {
   std::stop_token stop;
   void* native = nullptr;
+  cpu::Crew* crew = nullptr;  // the CPU's threads from an earlier call; null: the call starts and ends its own
 };
 
 using SupportsFn = Result<void> (*)(const KernelRow&, const Problem&, const Options&, const Device&);

@@ -14,6 +14,7 @@
 #include "kernels/base/clock.h"
 #include "kernels/cpu/aligned.h"
 #include "kernels/cpu/device.h"
+#include "kernels/cpu/team.h"
 #include "kernels/judge/verdict.h"
 #include "kernels/model/fits.h"
 #include "profiling/figures/metrics.h"
@@ -102,7 +103,8 @@ Result<void> check_and_time(const KernelRow& row, const Point& point, Measuremen
 
   Scratch scratch(point.problem, plan->workspace_bytes);
   const Buffers buffers = scratch.buffers(*inputs);
-  const auto run = [&] { return row.enqueue(*plan, buffers, Stream{stop, nullptr}); };
+  cpu::Crew crew(plan->options.threads);
+  const auto run = [&] { return row.enqueue(*plan, buffers, Stream{stop, nullptr, &crew}); };
   stages.enter("run");
   const double begin = steady_seconds();
   if (auto ran = run(); !ran) return ran;
@@ -133,11 +135,12 @@ Result<std::vector<double>> turn_on_cpu(const KernelRow& row, const Point& p, co
   if (!plan) return tl::unexpected(plan.error());
   Scratch scratch(p.problem, plan->workspace_bytes);
   const Buffers buffers = scratch.buffers(inputs);
+  cpu::Crew crew(plan->options.threads);
   std::vector<double> samples;
   for (std::int32_t n = -turn.warm_up; n < turn.repeats; ++n) {
     if (n >= 0) std::this_thread::sleep_for(std::chrono::microseconds(turn.pause_us));
     const double begin = steady_seconds();
-    if (auto ran = row.enqueue(*plan, buffers, Stream{stop, nullptr}); !ran) return tl::unexpected(ran.error());
+    if (auto ran = row.enqueue(*plan, buffers, Stream{stop, nullptr, &crew}); !ran) return tl::unexpected(ran.error());
     if (auto go = not_stopped(stop); !go) return tl::unexpected(go.error());
     if (n >= 0) samples.push_back(1e6 * (steady_seconds() - begin));
   }

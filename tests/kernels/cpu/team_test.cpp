@@ -1,0 +1,80 @@
+#include "kernels/cpu/team.h"
+
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <set>
+#include <stop_token>
+#include <thread>
+#include <vector>
+
+namespace attn::cpu {
+namespace {
+
+TEST(Crew, EveryPieceOfEveryCallIsTakenOnceByOneOfItsThreads) {
+  Crew crew(4);
+  ASSERT_EQ(crew.threads(), 4);
+  for (const std::int64_t pieces : {0, 1, 3, 4, 1000}) {
+    std::vector<std::atomic<int>> taken(static_cast<std::size_t>(pieces));
+    std::atomic<int> strangers{0};
+    crew.run(pieces,
+             [&](std::int64_t piece, std::int32_t worker) {
+               ++taken[static_cast<std::size_t>(piece)];
+               if (worker < 0 || worker >= 4) ++strangers;
+             },
+             {});
+    for (const std::atomic<int>& times : taken) EXPECT_EQ(times.load(), 1) << pieces << " pieces";
+    EXPECT_EQ(strangers.load(), 0);
+  }
+}
+
+// A helper that had not noticed the end of a call would miss the next, or take its pieces twice.
+TEST(Crew, ManyShortCallsOneAfterAnotherLoseNothing) {
+  Crew crew(3);
+  std::atomic<std::int64_t> sum{0};
+  for (int call = 0; call < 5000; ++call) {
+    crew.run(5, [&](std::int64_t piece, std::int32_t) { sum += piece; }, {});
+    ASSERT_EQ(sum.load(), 10 * (call + 1));
+  }
+}
+
+TEST(Crew, AStopEndsACallBeforeItsLastPieceAndTheNextRunsWhole) {
+  Crew crew(2);
+  std::stop_source source;
+  std::atomic<int> taken{0};
+  crew.run(
+      1000000,
+      [&](std::int64_t, std::int32_t) {
+        if (++taken == 10) source.request_stop();
+      },
+      source.get_token());
+  EXPECT_GE(taken.load(), 10);
+  EXPECT_LT(taken.load(), 1000);
+  taken = 0;
+  crew.run(7, [&](std::int64_t, std::int32_t) { ++taken; }, {});
+  EXPECT_EQ(taken.load(), 7);
+}
+
+TEST(Team, TakesTheStreamsThreadsWhereTheyAreAsManyAndElseItsOwn) {
+  Crew crew(3);
+  const auto threads_seen = [&](std::int32_t threads, Crew* of_stream) {
+    Team team(threads, Stream{{}, nullptr, of_stream});
+    std::vector<std::thread::id> ids(static_cast<std::size_t>(threads));
+    std::atomic<int> here{0};
+    // Each waits for all: so every thread takes a piece.
+    team.run(threads, [&](std::int64_t, std::int32_t worker) {
+      ids[static_cast<std::size_t>(worker)] = std::this_thread::get_id();
+      ++here;
+      while (here.load() < threads) std::this_thread::yield();
+    });
+    return std::set<std::thread::id>(ids.begin(), ids.end());
+  };
+  const auto first = threads_seen(3, &crew);
+  EXPECT_EQ(first.size(), 3U);
+  EXPECT_EQ(threads_seen(3, &crew), first);
+  EXPECT_EQ(threads_seen(2, &crew).size(), 2U);
+  EXPECT_EQ(threads_seen(4, nullptr).size(), 4U);
+}
+
+}  // namespace
+}  // namespace attn::cpu
