@@ -20,7 +20,7 @@ TEST_F(BenchTest, EveryChartTakesAnotherMetricFromItsTitleAndItsMenu) {
     ctx->ItemClick("pick_metric");
     ctx->ItemClick("//$FOCUSED/Peak memory");
     IM_CHECK_STR_EQ(state().view.bench.charts[0].c_str(), "memory_peak_bytes");
-    const ImRect bytes = bench_child("bytes")->Rect();
+    const ImRect bytes = child_window("bytes")->Rect();
     ctx->MouseMoveToPos(bytes.GetCenter());
     ctx->MouseClick(ImGuiMouseButton_Right);
     ctx->ItemClick("//$FOCUSED/Show another figure");
@@ -36,7 +36,7 @@ struct PlotRange {
   ImRect box;
 };
 PlotRange range_of(const std::string& card) {
-  ImPlotPlot* plot = ImPlot::GetCurrentContext()->Plots.GetByKey(bench_child(card)->GetID("##plot"));
+  ImPlotPlot* plot = ImPlot::GetCurrentContext()->Plots.GetByKey(child_window(card)->GetID("##plot"));
   if (plot == nullptr) return {};
   return {plot->Axes[ImAxis_X1].Range, plot->Axes[ImAxis_Y1].Range, plot->PlotRect};
 }
@@ -110,7 +110,7 @@ TEST_F(BenchTest, AHiddenLineComesBackFromMenuStripAndTable) {
     const auto drawn = [&] {
       ctx->MouseMoveToPos({100, 600});  // off the charts
       ctx->Yield(3);
-      return bench_child("time")->DrawList->VtxBuffer.Size;
+      return child_window("time")->DrawList->VtxBuffer.Size;
     };
     const auto menu = [&](const char* item) {
       ctx->MouseMoveToPos(range_of("time").box.GetCenter());
@@ -157,7 +157,7 @@ TEST_F(BenchTest, RowPointAndValueAgree) {
     // Pointing at the row draws a ring round the same point in a chart, pointing at the point lights the row.
     const auto vertices = [&](const char* window_of) {
       ctx->Yield(3);
-      return bench_child(window_of)->DrawList->VtxBuffer.Size;
+      return child_window(window_of)->DrawList->VtxBuffer.Size;
     };
     ctx->MouseMoveToPos({100, 600});
     const int plain = vertices("time");

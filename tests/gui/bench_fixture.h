@@ -18,18 +18,8 @@ namespace attn {
 
 using Ctx = ImGuiTestContext;
 
-// The child window "setup", "time", "table" ... of Bench that was drawn last; its full name holds hashes.
-inline ImGuiWindow* bench_child(const std::string& name) {
-  for (ImGuiWindow* window : ImGui::GetCurrentContext()->Windows) {
-    if (window->WasActive && std::string(window->Name).find("/" + name + "_") != std::string::npos &&
-        std::string(window->Name).find('/', std::string(window->Name).find("/" + name + "_") + 1) == std::string::npos)
-      return window;
-  }
-  return nullptr;
-}
-
 inline bool look_at(Ctx* ctx, const std::string& name) {
-  ImGuiWindow* window = bench_child(name);
+  ImGuiWindow* window = child_window(name);
   if (window != nullptr) ctx->SetRef(window);
   return window != nullptr;
 }

@@ -20,7 +20,7 @@ TEST_F(BenchLargeTest, AllFourChartsAreThereAtEveryScaleAndTallEnoughToRead) {
     open(1440, 900, scale);
     window->draw_frames(3);
     for (const char* chart : {"time", "bytes", "occupancy", "picked"}) {
-      const ImGuiWindow* drawn = bench_child(chart);
+      const ImGuiWindow* drawn = child_window(chart);
       ASSERT_NE(drawn, nullptr) << chart << " at " << scale;
       constexpr float kReadable = 160;  // logical pixels
       EXPECT_GE(drawn->Size.y, kReadable * scale) << chart << " at " << scale;

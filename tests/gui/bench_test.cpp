@@ -83,7 +83,7 @@ TEST_F(BenchTest, ARunFillsChartsAndTableWithItsRows) {
     window->controller().wait();
     ctx->Yield(4);
     IM_CHECK_EQ(window->controller().model().runs.at(0).run.rows.size(), 4U);
-    IM_CHECK(bench_child("rows_11") != nullptr);
+    IM_CHECK(child_window("rows_11") != nullptr);
     IM_CHECK(look_at(ctx, "rows_11"));
   }));
 }
@@ -108,7 +108,7 @@ TEST_F(BenchTest, WhileItRunsTheSameButtonCancels) {
 TEST_F(BenchTest, ClickingInAChartChoosesTheValueForTableAndVerdict) {
   open();
   EXPECT_TRUE(window->run([&](Ctx* ctx) {
-    const ImRect box = bench_child("time")->Rect();
+    const ImRect box = child_window("time")->Rect();
     // Left third of the plot: the first of three values.
     ctx->MouseMoveToPos({box.Min.x + 0.14F * box.GetWidth(), box.GetCenter().y});
     ctx->MouseClick();
@@ -177,7 +177,7 @@ TEST_F(BenchTest, GpuKernelsBringTheirChoicesAndEachIsTaken) {
 TEST_F(BenchTest, DraggingAChartMovesItAndChoosesNothing) {
   open();
   EXPECT_TRUE(window->run([&](Ctx* ctx) {
-    ctx->MouseMoveToPos(bench_child("time")->Rect().GetCenter());
+    ctx->MouseMoveToPos(child_window("time")->Rect().GetCenter());
     ctx->MouseDragWithDelta({60, 0});
     IM_CHECK(!state().view.bench.value);
   }));
@@ -218,16 +218,16 @@ TEST_F(BenchTest, ANameAtTheEndOfItsLineSwitchesTheLine) {
   open();
   EXPECT_TRUE(window->run([&](Ctx* ctx) {
     IM_CHECK(look_at(ctx, "time"));
-    const int before = bench_child("time")->DrawList->VtxBuffer.Size;
+    const int before = child_window("time")->DrawList->VtxBuffer.Size;
     ctx->ItemClick("label_cpu_sequential");
     ctx->MouseMoveToPos({100, 600});  // off the charts
     ctx->Yield(3);
-    IM_CHECK_LT(bench_child("time")->DrawList->VtxBuffer.Size, before);
+    IM_CHECK_LT(child_window("time")->DrawList->VtxBuffer.Size, before);
     IM_CHECK(look_at(ctx, "time"));
     ctx->ItemClick("label_cpu_sequential");  // still there to bring it back
     ctx->MouseMoveToPos({100, 600});         // off the charts
     ctx->Yield(3);
-    IM_CHECK_EQ(bench_child("time")->DrawList->VtxBuffer.Size, before);
+    IM_CHECK_EQ(child_window("time")->DrawList->VtxBuffer.Size, before);
   }));
 }
 
@@ -279,11 +279,11 @@ TEST_F(BenchTest, NothingToExportBeforeTheFirstRow) {
 TEST_F(BenchTest, NarrowWindowsOpenTheSweepFromItsButton) {
   open(1280, 720, 2.5F);
   EXPECT_TRUE(window->run([&](Ctx* ctx) {
-    IM_CHECK(bench_child("panel") == nullptr);
+    IM_CHECK(child_window("panel") == nullptr);
     IM_CHECK(look_at(ctx, "strip"));
     ctx->ItemClick("sweep ...");
     ctx->Yield(3);
-    IM_CHECK(bench_child("setup") != nullptr);
+    IM_CHECK(child_window("setup") != nullptr);
     IM_CHECK(look_at(ctx, "setup"));
     ctx->ItemClick("##kernel_cpu_tiled");
     IM_CHECK_EQ(std::count(sweep().kernels.begin(), sweep().kernels.end(), "cpu_tiled"), 0);
@@ -392,19 +392,19 @@ class BenchSizeTest : public BenchTest, public ::testing::WithParamInterface<Siz
 TEST_P(BenchSizeTest, FitsItsWindow) {
   const Size size = GetParam();
   open(size.width, size.height, size.scale);
-  ImGuiWindow* figures = bench_child("figures");
+  ImGuiWindow* figures = child_window("figures");
   ASSERT_NE(figures, nullptr);
   EXPECT_LE(figures->ScrollMax.x, 0);
   const float logical = static_cast<float>(size.width) / size.scale;
-  EXPECT_NE(bench_child("occupancy"), nullptr);
-  EXPECT_EQ(bench_child("panel") != nullptr, logical >= 664);
+  EXPECT_NE(child_window("occupancy"), nullptr);
+  EXPECT_EQ(child_window("panel") != nullptr, logical >= 664);
   for (const char* name : {"time", "picked", "table", "strip"}) {
-    ImGuiWindow* window_of = bench_child(name);
+    ImGuiWindow* window_of = child_window(name);
     ASSERT_NE(window_of, nullptr) << name;
     EXPECT_LE(window_of->Pos.x + window_of->Size.x, figures->Pos.x + figures->Size.x + 0.5F) << name;
     EXPECT_GE(window_of->Size.y, 40 * size.scale) << name;
   }
-  const float end = bench_child("table")->Pos.y + bench_child("table")->Size.y - figures->Pos.y + figures->Scroll.y;
+  const float end = child_window("table")->Pos.y + child_window("table")->Size.y - figures->Pos.y + figures->Scroll.y;
   EXPECT_NEAR(end, figures->Size.y + figures->ScrollMax.y, 1.5F * size.scale);
 }
 

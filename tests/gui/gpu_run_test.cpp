@@ -39,15 +39,6 @@ TEST(GpuRunWindow, IsReadAsHeldAndComparedByMouse) {
   }));
 }
 
-void choose_in_palette(Ctx* ctx, const char* query) {
-  ctx->KeyPress(ImGuiMod_Ctrl | ImGuiKey_P);
-  ctx->Yield(3);
-  ctx->KeyChars(query);
-  ctx->Yield(3);
-  ctx->KeyPress(ImGuiKey_Enter);
-  ctx->Yield(3);
-}
-
 // Tab until the keyboard is at this control.
 bool tab_to(Ctx* ctx, const char* item) {
   const ImGuiID wanted = ctx->GetID(item);

@@ -8,6 +8,7 @@
 #include "app/control/controller.h"
 #include "app/graphics/gui_context.h"
 #include "app/shell/shell.h"
+#include "imgui_internal.h"
 #include "imgui_test_engine/imgui_te_context.h"
 #include "imgui_test_engine/imgui_te_engine.h"
 #include "tests/kernels/temp_folder.h"
@@ -50,6 +51,28 @@ class TestWindow {
 };
 
 constexpr const char* kStep = "//###workspace/step";  // where the items of Step are found
+
+constexpr const char* kLearn = "//###workspace/learn";
+
+// The child window "setup", "time", "table" ... of the workspace that was drawn last; its full name holds hashes.
+inline ImGuiWindow* child_window(const std::string& name) {
+  for (ImGuiWindow* window : ImGui::GetCurrentContext()->Windows) {
+    if (window->WasActive && std::string(window->Name).find("/" + name + "_") != std::string::npos &&
+        std::string(window->Name).find('/', std::string(window->Name).find("/" + name + "_") + 1) == std::string::npos)
+      return window;
+  }
+  return nullptr;
+}
+
+// What is found first for these words, by the keyboard alone.
+inline void choose_in_palette(ImGuiTestContext* ctx, const char* query) {
+  ctx->KeyPress(ImGuiMod_Ctrl | ImGuiKey_P);
+  ctx->Yield(3);
+  ctx->KeyChars(query);
+  ctx->Yield(3);
+  ctx->KeyPress(ImGuiKey_Enter);
+  ctx->Yield(3);
+}
 
 // What Step shows.
 inline const Recording& recording(TestWindow& w) {

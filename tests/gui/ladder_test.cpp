@@ -17,14 +17,6 @@ using Ctx = ImGuiTestContext;
 
 constexpr const char* kBench = "//###workspace/bench";
 
-ImGuiWindow* child(const std::string& name) {
-  for (ImGuiWindow* window : ImGui::GetCurrentContext()->Windows)
-    if (window->WasActive && std::string(window->Name).find("/" + name + "_") != std::string::npos &&
-        std::string(window->Name).find('/', std::string(window->Name).find("/" + name + "_") + 1) == std::string::npos)
-      return window;
-  return nullptr;
-}
-
 class LadderTest : public ::testing::Test {
  protected:
   void open(int width = 1440, int height = 900, float scale = 1) {
@@ -39,7 +31,7 @@ class LadderTest : public ::testing::Test {
   }
   const State& state() const { return window->state(); }
   bool look_at(Ctx* ctx, const char* name) {
-    ImGuiWindow* found = child(name);
+    ImGuiWindow* found = child_window(name);
     if (found != nullptr) ctx->SetRef(found);
     return found != nullptr;
   }
@@ -54,7 +46,7 @@ TEST_F(LadderTest, TheStripLeadsToItAndARungOpensInProfile) {
     ctx->ItemClick("Ladder");
     IM_CHECK(state().view.bench.page == BenchPage::ladder);
     ctx->Yield(2);
-    IM_CHECK(child("table") == nullptr);
+    IM_CHECK(child_window("table") == nullptr);
     ctx->SetRef(kBench);
     ctx->ItemClick("**/rung_tiled");
     IM_CHECK(state().view.workspace == Workspace::profile);
@@ -119,10 +111,10 @@ TEST_F(LadderTest, FindsRoomInASmallWindowAtTwiceTheSize) {
   open(900, 700, 2);
   window->controller().update({ChooseBenchPage{BenchPage::ladder}});
   window->draw_frames(3);
-  EXPECT_NE(child("ladder"), nullptr);
+  EXPECT_NE(child_window("ladder"), nullptr);
   window->controller().update({CompareSources{{"tiled", "flash_simt"}}});
   window->draw_frames(3);
-  EXPECT_NE(child("source_pair"), nullptr);
+  EXPECT_NE(child_window("source_pair"), nullptr);
 }
 
 }  // namespace

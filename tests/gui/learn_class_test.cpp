@@ -6,7 +6,7 @@
 #include "app/state/lesson_progress.h"
 #include "app/state/string.h"
 #include "imgui_internal.h"
-#include "tests/gui/gui_fixture.h"
+#include "tests/gui/learn_fixture.h"
 #include "viz/draw/runs.h"
 #include "viz/draw/theme.h"
 #include "viz/learn/class_scale.h"
@@ -16,12 +16,6 @@ namespace attn {
 namespace {
 
 using Ctx = ImGuiTestContext;
-
-constexpr const char* kLearn = "//###workspace/learn";
-
-const CardScene& card(TestWindow& w) {
-  return *w.controller().model().learn->card;
-}
 
 bool is_shown(const char* window) {
   const ImGuiWindow* found = ImGui::FindWindowByName(window);

@@ -2,19 +2,13 @@
 #include <gtest/gtest.h>
 
 #include "imgui_internal.h"
-#include "tests/gui/gui_fixture.h"
+#include "tests/gui/learn_fixture.h"
 #include "viz/learn/desk.h"
 
 namespace attn {
 namespace {
 
 using Ctx = ImGuiTestContext;
-
-constexpr const char* kLearn = "//###workspace/learn";
-
-const CardScene& card(TestWindow& w) {
-  return *w.controller().model().learn->card;
-}
 
 void start(TestWindow& w, float scale, const char* lesson, const char* beat) {
   w.controller().update({SetScale{scale}, ChooseWorkspace{Workspace::learn}, StartLesson{lesson, beat}});

@@ -15,7 +15,7 @@
 #include "app/state/lesson_progress.h"
 #include "app/state/lesson_runs.h"
 #include "imgui_internal.h"
-#include "tests/gui/gui_fixture.h"
+#include "tests/gui/learn_fixture.h"
 #include "tests/paths.h"
 #include "viz/draw/number_text.h"
 #include "viz/learn/beat.h"
@@ -27,13 +27,8 @@ namespace {
 
 using Ctx = ImGuiTestContext;
 
-constexpr const char* kLearn = "//###workspace/learn";
-
 const LearnDesk& desk(TestWindow& w) {
   return *w.controller().model().learn;
-}
-const CardScene& card(TestWindow& w) {
-  return *desk(w).card;
 }
 
 void start(TestWindow& w, const std::string& lesson, const std::string& beat = "") {

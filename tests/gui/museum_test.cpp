@@ -51,15 +51,6 @@ TEST(MuseumWindow, AnExhibitIsOpenedFoundOutAndLeftByMouse) {
   }));
 }
 
-void choose_in_palette(Ctx* ctx, const char* query) {
-  ctx->KeyPress(ImGuiMod_Ctrl | ImGuiKey_P);
-  ctx->Yield(3);
-  ctx->KeyChars(query);
-  ctx->Yield(3);
-  ctx->KeyPress(ImGuiKey_Enter);
-  ctx->Yield(3);
-}
-
 TEST(MuseumWindow, TheSameByKeyboard) {
   TestWindow w(1280, 720);
   EXPECT_TRUE(w.run([&](Ctx* ctx) {

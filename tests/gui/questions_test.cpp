@@ -167,15 +167,7 @@ const std::vector<Asked>& questions() {
 }
 
 void take(Ctx* ctx, const Action& action) {
-  if (!action.find.empty()) {
-    ctx->KeyPress(ImGuiMod_Ctrl | ImGuiKey_P);
-    ctx->Yield(3);
-    ctx->KeyChars(action.find.c_str());
-    ctx->Yield(3);
-    ctx->KeyPress(ImGuiKey_Enter);
-  } else {
-    ctx->KeyPress(action.key);
-  }
+  action.find.empty() ? ctx->KeyPress(action.key) : choose_in_palette(ctx, action.find.c_str());
 }
 
 TEST(LearnersQuestions, AreFortyAndEachIsAnsweredInThreeActions) {

@@ -93,7 +93,7 @@ TEST_F(TilesTest, NoCellLeavesTheCardAtAnySize) {
     open(width, height, scale);
     window->controller().update({ChooseBenchPage{BenchPage::tiles}});
     window->draw_frames(4);
-    const ImGuiWindow* card = bench_child("tiles");
+    const ImGuiWindow* card = child_window("tiles");
     ASSERT_NE(card, nullptr);
     EXPECT_LE(card->ContentSize.x, card->InnerRect.GetWidth() + 1) << width << " at " << scale;
   }
