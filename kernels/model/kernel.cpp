@@ -5,7 +5,6 @@
 #include <fmt/format.h>
 
 namespace attn {
-namespace {
 
 std::int32_t* whole_number(Options& o, Option option) {
   switch (option) {
@@ -21,6 +20,8 @@ std::int32_t* whole_number(Options& o, Option option) {
       return nullptr;
   }
 }
+
+namespace {
 
 Result<void> resolve_one(const KernelRow& row, const OptionSpec& spec, Options& o, const Device& d) {
   std::int32_t* value = whole_number(o, spec.option);

@@ -114,6 +114,9 @@ struct KernelRow {
 // The problem's dtype is one that the row takes, or which would do.
 Result<void> check_dtype(const KernelRow& row, const Problem& p);
 
+// The option's place where it is a whole number (Br, Bc, threads, stages); else null.
+std::int32_t* whole_number(Options& o, Option option);
+
 // Options with every 0 replaced, or which value is out of range and what would do.
 Result<Options> resolve(const KernelRow& row, const Options& o, const Device& d);
 

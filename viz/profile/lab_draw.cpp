@@ -3,7 +3,6 @@
 #include "viz/profile/lab_draw.h"
 
 #include <algorithm>
-#include <array>
 #include <cfloat>
 #include <cmath>
 #include <string>
@@ -14,6 +13,7 @@
 #include "viz/draw/canvas.h"
 #include "viz/draw/theme.h"
 #include "viz/draw/widgets.h"
+#include "viz/profile/chips_draw.h"
 #include "viz/profile/lab_editor_draw.h"
 #include "viz/profile/panel_draw.h"
 
@@ -22,21 +22,6 @@ namespace {
 
 constexpr float kGutter = 12, kPanelWidth = 280, kSide = 352, kStacked = 1000;  // logical pixels
 constexpr float kStackedEditor = 420, kTryRow = 20, kTryGap = 4, kLeastEditor = 240, kAction = 26;
-
-std::int32_t* number_of(Options& o, Option option) {
-  switch (option) {
-    case Option::br:
-      return &o.br;
-    case Option::bc:
-      return &o.bc;
-    case Option::threads:
-      return &o.threads;
-    case Option::stages:
-      return &o.stages;
-    default:
-      return nullptr;
-  }
-}
 
 const char* label_of(Option option) {
   return option == Option::br ? "Br" : option == Option::bc ? "Bc" : option == Option::threads ? "Threads" : "Stages";
@@ -54,7 +39,7 @@ void draw_options(const LabView& lab, LabHeld& held, Commands& commands) {
   LabChange change = lab.now;
   bool changed = false;
   for (const OptionSpec& spec : lab.options) {
-    std::int32_t* value = number_of(held.options, spec.option);
+    std::int32_t* value = whole_number(held.options, spec.option);
     if (value == nullptr) continue;
     const std::string id = fmt::format("##lab_{}", name_of(spec.option));
     changed |= number_field(label_of(spec.option), id.c_str(), *value);
@@ -97,36 +82,11 @@ void draw_panel(const LabScene& scene, const LabView& lab, LabHeld& held, ImVec2
   ImGui::EndChild();
 }
 
-// The way to the other pages, at the strip's right.
-float draw_pages(bool rows, ImVec2 right_top, bool draw, Commands& commands) {
-  const Style& s = style();
-  struct Page {
-    const char *label, *help;
-    ProfilePage page;
-  };
-  constexpr std::array<Page, 4> kPages{{{"Figures", "Roofs, occupancy, bytes and pipes", ProfilePage::figures},
-                                        {"Source", "The text with what each line became", ProfilePage::source},
-                                        {"Heartbeat", "Pipes and memories over a run", ProfilePage::heartbeat},
-                                        {"Lab", "Change the kernel's text", ProfilePage::lab}}};
-  float width = 0;
-  for (const bool put : {false, true}) {
-    if (put && !draw) break;
-    float x = right_top.x - width;
-    if (!put) width = -s.px(4);
-    for (const Page& page : kPages) {
-      if (!rows && page.page != ProfilePage::lab && page.page != ProfilePage::figures) continue;
-      const float each = text_width(Face::text, 12, page.label) + s.px(12);
-      if (put) {
-        ImGui::SetCursorPos({x, right_top.y});
-        if (toggle(page.label, page.page == ProfilePage::lab, page.help))
-          commands.push_back(ChooseProfilePage{page.page});
-        x += each + s.px(4);
-      } else {
-        width += each + s.px(4);
-      }
-    }
-  }
-  return width;
+// The way to the other pages; to those of rows where there are some.
+std::vector<Chip> lab_chips(bool rows) {
+  std::vector<Chip> chips = page_chips(ProfilePage::lab);
+  if (!rows) chips.erase(chips.begin() + 1, chips.end() - 1);  // figures and the lab stay
+  return chips;
 }
 
 // The buttons, one behind the other, in as many lines as `room` pixels need. Returns their height; `draw` false measures.
@@ -185,7 +145,8 @@ float draw_strip(const LabScene& scene, const LabView& lab, bool rows, float wid
   if (!scene.draft.empty()) words.push_back({{scene.draft, Face::text, Token::text, 0, false}});
   constexpr int kLines = 6;
   const float left = s.px(20), pad = s.px(12), gap = s.px(4);
-  const float pages = draw_pages(rows, {}, false, commands) + s.px(40);
+  const std::vector<Chip> chips = lab_chips(rows);
+  const float chips_wide = draw_chips(chips, {}, width, false, commands).width, pages = chips_wide + s.px(40);
   const bool over = width - left - pages < s.px(260);
   const float whole = width - left - s.px(16), beside = over ? whole : width - left - pages;
   const float first = pad + (over ? s.px(28) : 0),
@@ -201,7 +162,7 @@ float draw_strip(const LabScene& scene, const LabView& lab, bool rows, float wid
     draw_paragraph(list, {at.x + left, at.y + first}, beside, 17, headline, kLines);
     float y = at.y + first + top;
     for (const Runs& w : words) y += gap + draw_paragraph(list, {at.x + left, y + gap}, whole, 13, w, kLines);
-    draw_pages(rows, {width - s.px(16), over ? s.px(8) : pad}, true, commands);
+    draw_chips(chips, {width - s.px(16) - chips_wide, over ? s.px(8) : pad}, width, true, commands);
     draw_actions(scene, lab, {left, height - pad - buttons}, whole, true, commands);
   }
   ImGui::EndChild();

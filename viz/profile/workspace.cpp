@@ -13,6 +13,7 @@
 #include "viz/draw/widgets.h"
 #include "viz/profile/bytes_draw.h"
 #include "viz/profile/cache.h"
+#include "viz/profile/chips_draw.h"
 #include "viz/profile/heartbeat_draw.h"
 #include "viz/profile/lab_draw.h"
 #include "viz/profile/mosaic_draw.h"
@@ -28,7 +29,6 @@ constexpr float kGutter = 12, kPanelWidth = 304, kStacked = 1000;  // logical pi
 constexpr float kMinRoofline = 296, kMinOccupancy = 280, kMinBytes = 304, kEmptyCard = 84;
 
 constexpr float kPhaseRow = 18, kPhaseHeads = 92, kLeastCode = 150, kSourceStacked = 460, kCodeStacked = 280;
-constexpr float kChipLine = 26;
 constexpr float kLeastSource = 300;  // below it the page scrolls
 
 // "At most 1.77 times as fast: It reaches ... Try: ..."
@@ -40,66 +40,25 @@ Runs finding_runs(const Finding& f) {
   return runs;
 }
 
-struct StripButtons {
-  float width = 0;  // of all in one line, pixels
-  int lines = 1;    // within the room
-};
-
-// The pages and the way to Bench, the pages only where there is a row: `from` is where the first stands; in lines that
-// end at `right`.
-StripButtons draw_strip_buttons(const ProfileScene& scene, ProfilePage page, ImVec2 from, float right, bool draw,
-                                Commands& commands) {
-  const Style& s = style();
-  const float gap = s.px(4), frame = s.px(12);
-  struct Button {
-    const char *label, *help;
-    bool on;
-    Command command;
-    bool enabled = true;
-  };
-  std::vector<Button> buttons;
-  if (scene.empty.empty()) {
-    buttons.push_back({"Figures", "Roofs, occupancy, bytes and pipes", page == ProfilePage::figures,
-                       ChooseProfilePage{ProfilePage::figures}});
-    buttons.push_back({"Source", "The kernel's text with what each line and phase became; it needs no GPU",
-                       page == ProfilePage::source, ChooseProfilePage{ProfilePage::source}});
-    buttons.push_back({"Heartbeat", "Pipes and memories of the GPU over the time of one run",
-                       page == ProfilePage::heartbeat, ChooseProfilePage{ProfilePage::heartbeat}});
-  }
+// The pages and the way to Bench, the pages of figures only where there is a row.
+std::vector<Chip> strip_chips(const ProfileScene& scene, ProfilePage page) {
+  std::vector<Chip> chips = page_chips(page);
+  if (!scene.empty.empty()) chips.erase(chips.begin(), chips.end() - 1);  // the lab stays
   const bool heartbeat = page == ProfilePage::heartbeat;
   const char* take = heartbeat ? "Listen to it" : "Sample it";
-  buttons.push_back({"Lab", "Change the kernel's text and see what becomes of it", page == ProfilePage::lab,
-                     ChooseProfilePage{ProfilePage::lab}});
   if (scene.sample) {
     SampleRow row = *scene.sample;
     row.heartbeat = heartbeat;
-    buttons.push_back({take,
-                       heartbeat ? "Runs it on the GPU and reads its pipes and memories every few microseconds"
-                                 : "Runs it on the GPU and asks its warps where they wait, by phase and line",
-                       true, row});
+    chips.push_back({take,
+                     heartbeat ? "Runs it on the GPU and reads its pipes and memories every few microseconds"
+                               : "Runs it on the GPU and asks its warps where they wait, by phase and line",
+                     true, row});
   } else if (scene.empty.empty() && !scene.arch.empty()) {
-    buttons.push_back({take, scene.why_no_sampling.c_str(), false, ChooseProfilePage{page}, false});
+    chips.push_back({take, scene.why_no_sampling.c_str(), false, ChooseProfilePage{page}, false});
   }
-  buttons.push_back({"Open in Bench", "The same kernel and value beside the others", !scene.empty.empty(),
-                     ChooseWorkspace{Workspace::bench}});
-  StripButtons laid{-gap};
-  ImVec2 at = from;
-  for (const Button& b : buttons) {
-    const float width = text_width(Face::text, 12, b.label) + frame;
-    laid.width += width + gap;
-    if (at.x > from.x && at.x + width > right) {
-      at = {from.x, at.y + s.px(kChipLine)};
-      ++laid.lines;
-    }
-    if (draw) {
-      ImGui::SetCursorPos(at);
-      ImGui::BeginDisabled(!b.enabled);
-      if (toggle(b.label, b.on, b.help) && b.enabled) commands.push_back(b.command);
-      ImGui::EndDisabled();
-    }
-    at.x += width + gap;
-  }
-  return laid;
+  chips.push_back({"Open in Bench", "The same kernel and value beside the others", !scene.empty.empty(),
+                   ChooseWorkspace{Workspace::bench}});
+  return chips;
 }
 
 // Sampled runs to look at where nothing was measured. Returns its height, pixels.
@@ -142,7 +101,8 @@ float draw_strip(const ProfileScene& scene, ProfilePage page, float width, Comma
   constexpr int kLines = 12;
   const float left = s.px(20), pad = s.px(12), gap = s.px(4);
   const float first_button = left - s.px(6), last = width - s.px(16);
-  const StripButtons laid = draw_strip_buttons(scene, page, {first_button, 0}, last, false, commands);
+  const std::vector<Chip> chips = strip_chips(scene, page);
+  const ChipRow laid = draw_chips(chips, {first_button, 0}, last, false, commands);
   const float buttons = laid.width + s.px(40);
   // Beside the headline where it has room there, else over it.
   const bool over = width - left - buttons < s.px(220);
@@ -162,7 +122,7 @@ float draw_strip(const ProfileScene& scene, ProfilePage page, float width, Comma
     for (const Runs& w : words) y += gap + draw_paragraph(list, {at.x + left, y + gap}, whole, 13, w, kLines);
     draw_offers(scene, {left, y - at.y + 2 * gap}, left + whole, true, commands);
     const ImVec2 from = over ? ImVec2(first_button, s.px(8)) : ImVec2(last - laid.width, pad);
-    draw_strip_buttons(scene, page, from, over ? last : width, true, commands);
+    draw_chips(chips, from, over ? last : width, true, commands);
   }
   ImGui::EndChild();
   return height;

@@ -1,0 +1,43 @@
+#include "viz/profile/chips_draw.h"
+
+#include "viz/draw/canvas.h"
+#include "viz/draw/theme.h"
+#include "viz/draw/widgets.h"
+
+namespace attn {
+
+std::vector<Chip> page_chips(ProfilePage shown) {
+  const auto page = [shown](const char* label, const char* help, ProfilePage of) {
+    return Chip{label, help, shown == of, ChooseProfilePage{of}};
+  };
+  return {
+      page("Figures", "Roofs, occupancy, bytes and pipes", ProfilePage::figures),
+      page("Source", "The kernel's text with what each line and phase became; it needs no GPU", ProfilePage::source),
+      page("Heartbeat", "Pipes and memories of the GPU over the time of one run", ProfilePage::heartbeat),
+      page("Lab", "Change the kernel's text and see what becomes of it", ProfilePage::lab)};
+}
+
+ChipRow draw_chips(std::span<const Chip> chips, ImVec2 from, float right, bool draw, Commands& commands) {
+  const Style& s = style();
+  const float gap = s.px(4), frame = s.px(12);
+  ChipRow laid{-gap};
+  ImVec2 at = from;
+  for (const Chip& chip : chips) {
+    const float width = text_width(Face::text, 12, chip.label) + frame;
+    laid.width += width + gap;
+    if (at.x > from.x && at.x + width > right) {
+      at = {from.x, at.y + s.px(kChipLine)};
+      ++laid.lines;
+    }
+    if (draw) {
+      ImGui::SetCursorPos(at);
+      ImGui::BeginDisabled(!chip.enabled);
+      if (toggle(chip.label, chip.on, chip.help) && chip.enabled) commands.push_back(chip.command);
+      ImGui::EndDisabled();
+    }
+    at.x += width + gap;
+  }
+  return laid;
+}
+
+}  // namespace attn
