@@ -47,7 +47,7 @@ Result<void> BuildArguments::apply_to(NamedKernels& kernels) const {
     if (row->processor != Processor::gpu)
       return bad_input(
           fmt::format("--maxrregcount and --fast-math are for kernels of a GPU; {} runs on the CPU.", row->id));
-    const auto source = gpu::source_of(*row, Problem{}, gpu::edited_kernels_folder());
+    const auto source = gpu::text_to_edit(*row);
     if (!source) return tl::unexpected(source.error());
     auto built = gpu::edit_of(*row, source->text, build);
     if (!built) return tl::unexpected(built.error());

@@ -69,7 +69,7 @@ Result<void> take_experiment(const LabArguments& a, Subject& s) {
   const auto rung = find_kernel((*experiment)->rung, {});
   if (!rung) return tl::unexpected(rung.error());
   s.original = *rung;
-  const auto source = gpu::source_of(**rung, Problem{}, gpu::edited_kernels_folder());
+  const auto source = gpu::text_to_edit(**rung);
   if (!source) return tl::unexpected(source.error());
   s.lab.original.text = source->text;
   auto text = changed_text(**experiment, source->text);
@@ -87,7 +87,7 @@ Result<void> take_kernel(const LabArguments& a, Subject& s) {
   const KernelRow* row = s.named.rows.front();
   s.original = row;
   if (row->processor != Processor::gpu) return ok();  // refused in words by who asked
-  const auto source = gpu::source_of(*row, Problem{}, gpu::edited_kernels_folder());
+  const auto source = gpu::text_to_edit(*row);
   if (!source) return tl::unexpected(source.error());
   s.lab.original.text = s.lab.now.text = source->text;
   if (s.named.own.empty()) return ok();
@@ -95,7 +95,7 @@ Result<void> take_kernel(const LabArguments& a, Subject& s) {
   s.lab.now.build = own.build;
   if (own.edits == nullptr) return ok();
   s.original = own.edits;
-  const auto shipped = gpu::source_of(*own.edits, Problem{}, gpu::edited_kernels_folder());
+  const auto shipped = gpu::text_to_edit(*own.edits);
   if (!shipped) return tl::unexpected(shipped.error());
   s.lab.original.text = shipped->text;
   return ok();
@@ -130,9 +130,6 @@ Result<Subject> subject_of(const LabArguments& a) {
 Point point_of(const Subject& s, const std::string& kernel, const Options& options) {
   Point p;
   p.arch = s.lab.arch;
-  p.counters = false;
-  p.seconds_per_point = 0.15;
-  p.min_repeats = 7;
   p.kernel = kernel;
   p.problem = s.lab.problem;
   p.options = options;
@@ -142,7 +139,6 @@ Point point_of(const Subject& s, const std::string& kernel, const Options& optio
 // From the text to the row, as often as it was asked for; each time another text, as if somebody had typed.
 Result<std::vector<double>> build(const LabArguments& a, Subject& s, GpuBench& bench, Stopper& stopper) {
   std::vector<double> seconds;
-  const auto quiet = [](const std::string& now) { say_progress(now); };
   for (int n = 0; n < a.loop; ++n) {
     LabChange change = s.lab.now;
     if (n > 0) change.text += fmt::format("\n// again, {}\n", n);
@@ -151,7 +147,7 @@ Result<std::vector<double>> build(const LabArguments& a, Subject& s, GpuBench& b
     const double begin = steady_seconds();
     bench.meet({*edit});
     auto row = std::make_shared<const Measurement>(
-        bench.try_out(point_of(s, (*edit)->name, change.options), quiet, stopper.token()));
+        bench.try_out(point_of(s, (*edit)->name, change.options), say_progress, stopper.token()));
     seconds.push_back(steady_seconds() - begin);
     if (stopper.token().stop_requested()) return fail(ErrorKind::cancelled, "The lab was cancelled.");
     s.lab.marks = gpu::marks_of(row->state == RowState::failed ? row->reason : "", row->warnings);
@@ -205,10 +201,9 @@ Result<int> lab(const LabArguments& a, Stopper& stopper) {
   }
   GpuBench bench;
   bench.bring(s->named.own);
-  const auto quiet = [](const std::string& now) { say_progress(now); };
   // The original first: the worker is then as warm as in a window where somebody types.
   s->lab.before = std::make_shared<const Measurement>(
-      bench.try_out(point_of(*s, std::string(s->original->id), {}), quiet, stopper.token()));
+      bench.try_out(point_of(*s, std::string(s->original->id), {}), say_progress, stopper.token()));
   const auto seconds = build(a, *s, bench, stopper);
   say_progress("");
   if (!seconds) return tl::unexpected(seconds.error());

@@ -26,9 +26,6 @@ namespace fs = std::filesystem;
 
 constexpr std::uint64_t kMaxDraftBytes = 2 << 20;
 constexpr std::size_t kMostTries = 50;
-// Repeats of a try: enough for an interval, and no wait.
-constexpr double kTrySeconds = 0.15;
-constexpr std::int32_t kTryRepeats = 7;
 
 std::span<const std::byte> bytes_of(const std::string& text) {
   return std::as_bytes(std::span(text.data(), text.size()));
@@ -125,8 +122,7 @@ void Labs::open(const std::string& kernel) {
   lab.kernel = kernel;
   lab.put = put;
   const auto base = row();
-  const auto source = base ? gpu::source_of(**base, Problem{}, gpu::edited_kernels_folder())
-                           : Result<gpu::KernelSource>(tl::unexpected(base.error()));
+  const auto source = base ? gpu::text_to_edit(**base) : Result<gpu::KernelSource>(tl::unexpected(base.error()));
   if (!source) {
     lab.error = source.error().message;
     return;
@@ -291,11 +287,8 @@ void Labs::build() {
   const SweepSpec& sweep = context_.state.document.sweep;
   Point point{sweep, lab.kernel, lab.problem, lab.original.options};
   point.arch = lab.arch;
-  point.counters = false;
   point.verify = true;
   point.verify_full = false;
-  point.seconds_per_point = kTrySeconds;
-  point.min_repeats = kTryRepeats;
   lab.building = "Building";
   const auto work_now = [this, edit = *edit, own = sweep.own, point, options = lab.now.options,
                          first = lab.before == nullptr](TaskHandle& task) {

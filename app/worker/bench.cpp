@@ -23,6 +23,9 @@ namespace {
 constexpr double kHelloSeconds = 20;  // a first context on a slow machine
 // For the lab: a compilation, the check and a few repeats take one or two; a kernel that never ends takes all of it.
 constexpr double kTrySeconds = 20;
+// Repeats of a try: enough for an interval, and no wait.
+constexpr double kTryRepeatSeconds = 0.15;
+constexpr std::int32_t kTryRepeats = 7;
 
 Device stand_in(const MeasureSpec& s) {
   auto device = gpu::device_for(s.arch);
@@ -201,6 +204,9 @@ Result<Point> GpuBench::point_of_row(const Measurement& row, const std::stop_tok
 
 Measurement GpuBench::try_out(Point p, const std::function<void(const std::string&)>& now,
                               const std::stop_token& stop) {
+  p.counters = false;
+  p.seconds_per_point = kTryRepeatSeconds;
+  p.min_repeats = kTryRepeats;
   const auto hello = look(stop, false);
   const std::lock_guard lock(mutex_);
   Measurement lost = empty_row(p, Processor::gpu);

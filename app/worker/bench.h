@@ -53,7 +53,8 @@ class GpuBench {
   // Starts compiling these points for the device, into the cache that the worker reads.
   std::unique_ptr<CompileAhead> compile_ahead(std::vector<Point> points, const Device& device) const;
   // One point for the lab, in the worker: compiled, checked and timed on GPU `p.gpu`; where this machine has none,
-  // compiled for `p.arch`, with the reason why there is no time. What went wrong is the row's state and reason.
+  // compiled for `p.arch`, with the reason why there is no time. What went wrong is the row's state and reason. No
+  // counters, and few repeats, whatever `p` says.
   Measurement try_out(Point p, const std::function<void(const std::string&)>& now, const std::stop_token& stop);
   // Samples a row that was measured on GPU 0 of this machine (app/worker/collect.h).
   void sample(Measurement& row, const std::function<void(const std::string&)>& now, std::stop_token stop);

@@ -65,10 +65,9 @@ Figure tflops(const Measurement& m) {
 
 // By the rung's own word, else by what was counted.
 bool multiplies_on_tensor_cores(const Measurement& m) {
-  constexpr double kWorks = 5;  // percent of the cycles; below it the tensor cores hardly take part
   if (const auto row = find_kernel(m.key.kernel); row) return (*row)->products.pipe != Pipe::multiply_add;
   const Figure& busy = figure(m, "tensor_pipe_pct");
-  return busy.available() && busy.value >= kWorks;
+  return busy.available() && busy.value >= kTensorWorks;
 }
 
 Figure peak_share(const Measurement& m) {

@@ -31,7 +31,7 @@ struct MetricRow {
   // CUPTI metrics, first that the chip has wins; empty = not from a counter.
   std::span<const std::string_view> counters;
   // Computes the figure of a CPU or derived metric from what is known; null = counters or compiler only.
-  // It may read the figures of rows further up in the table.
+  // It may read what was counted or compiled, and of the computed figures those further up in the table.
   Figure (*compute)(const Measurement&) = nullptr;
   // Why a CPU row has none and what would change it; empty = `compute` says.
   std::string_view not_on_cpu = {};
@@ -46,6 +46,9 @@ struct MetricUnit {
 };
 std::span<const MetricUnit> metric_units();
 Result<std::size_t> find_metric(std::string_view id);
+
+// Percent of the cycles (tensor_pipe_pct): below it the tensor cores hardly take part, and the products run elsewhere.
+constexpr double kTensorWorks = 5;
 
 // Fills m.figures, one a metric, in table order. What cannot be had says why. What a counter or the compiler has put
 // there already (a value or a reason, and the row has no `compute`) stays.

@@ -19,7 +19,6 @@ namespace attn {
 namespace {
 
 constexpr double kAlike = 0.02;          // relative: closer than this two figures read alike
-constexpr double kTensorWorks = 5;       // percent of the cycles; below it the tensor cores hardly take part
 constexpr double kLittle = 2;            // points of percent
 constexpr std::size_t kLongReason = 90;  // bytes: longer reasons stand in the tooltip of the figure alone
 

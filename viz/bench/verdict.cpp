@@ -296,10 +296,9 @@ constexpr double kNear = 60;  // percent of a peak from which on it is the limit
 // Where the products do not run on the fp32 pipes, whose peak was measured, that peak is no limit of theirs. Empty where
 // it is.
 std::string elsewhere_words(const Measurement& m) {
-  constexpr double kWorks = 5;  // percent of the cycles; below it the tensor cores hardly take part
   const Figure& peak = figure(m, "peak_share_pct");
   const Figure& tensor = figure(m, "tensor_pipe_pct");
-  if (tensor.available() && tensor.value >= kWorks) {
+  if (tensor.available() && tensor.value >= kTensorWorks) {
     const std::string busy = percent_text(tensor.value);
     if (tensor.value >= kNear) return fmt::format("Held back by the tensor cores: busy in {} of the cycles.", busy);
     return fmt::format("Its products run on the tensor cores, busy in {} of the cycles.", busy);

@@ -22,7 +22,6 @@ namespace {
 // From where on a figure is worth a word.
 constexpr double kDramBusy = 60;      // % of a plain copy
 constexpr double kMultiplyBusy = 70;  // % of the multiply-add peak
-constexpr double kTensorWorks = 5;    // % of cycles: below, the kernel multiplies elsewhere
 constexpr double kTensorBusy = 50;
 constexpr double kConflicts = 0.05;   // of the shared memory's turns
 constexpr double kWholeWarps = 90;    // % of a warp's threads

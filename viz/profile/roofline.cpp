@@ -30,8 +30,7 @@ RoofDot dot_of(const Measurement& m, bool chosen) {
 
 // `tensor`: percent of the cycles in which the tensor cores worked; 0 = not counted.
 std::string peak_words(const Roofline& r, const RoofDot& dot, double tensor) {
-  constexpr double kWorks = 5;
-  const std::string busy = tensor >= kWorks ? fmt::format(", busy in {} of 100 cycles", figure_text(tensor)) : "";
+  const std::string busy = tensor >= kTensorWorks ? fmt::format(", busy in {} of 100 cycles", figure_text(tensor)) : "";
   if (r.tensor_tflops > 0)
     return fmt::format("{} % of the tensor cores' measured peak{}.", figure_text(100 * dot.tflops / r.tensor_tflops),
                        busy);

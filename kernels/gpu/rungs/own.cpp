@@ -239,6 +239,10 @@ Result<KernelSource> source_of(const KernelRow& row, const Problem& p, const std
   return source;
 }
 
+Result<KernelSource> text_to_edit(const KernelRow& row) {
+  return source_of(row, Problem{}, edited_kernels_folder());
+}
+
 Result<void> check_compiled(const Plan& plan, const std::vector<EntryFigures>& entries, std::string_view arch) {
   const KernelSource* own = own_source(*plan.kernel);
   const auto limits = limits_of(arch);

@@ -56,6 +56,9 @@ std::string_view own_stem(std::string_view id);
 const KernelSource* own_source(const KernelRow& row);
 // What is compiled for a row on a problem: its own source, else as kernel_source() says.
 Result<KernelSource> source_of(const KernelRow& row, const Problem& p, const std::filesystem::path& edited_kernels);
+// What an edit begins with: the same on a problem with neither softcap nor ALiBi, a copy in edited_kernels_folder()
+// before the rung's own.
+Result<KernelSource> text_to_edit(const KernelRow& row);
 
 // What was compiled has the entries that the header names, and each can be launched as the plan says: the words that a
 // failed launch would not have. Nothing to say of a rung of the table.
