@@ -59,7 +59,8 @@ class Child {
  public:
   // `program` with these arguments; empty: this program again.
   static Result<Child> start(const std::vector<std::string>& arguments, const std::string& program = "");
-  // A copy of this process that runs `work` and ends with its value; for tests, before other threads run.
+  // A copy of this process that runs `work` and ends with its value; for tests. Other threads may run
+  // (glibc's memory is made for it, and see tests/asan_fork.cpp), but what they held locked stays locked in the copy.
   static Result<Child> copy(const std::function<int(Socket&)>& work);
   Child(Child&& other) noexcept;
   Child& operator=(Child&& other) noexcept;
