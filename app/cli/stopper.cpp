@@ -14,6 +14,7 @@ namespace {
 
 constexpr int kCancelled = 130;  // 128 + SIGINT, as shells have it
 constexpr long kLookAgainNanoseconds = 50'000'000;
+constexpr int kEnd = SIGUSR1;  // to the watcher alone: the program ends, without waiting for the next look
 
 sigset_t stop_signals() {
   sigset_t set;
@@ -31,16 +32,28 @@ Stopper::Stopper(bool watch) {
   if (!watch) return;
   const sigset_t signals = stop_signals();
   pthread_sigmask(SIG_BLOCK, &signals, nullptr);
-  watcher_ = std::jthread([this](const std::stop_token& end) { wait_for_signals(end); });
+  // The watcher inherits what is blocked; the others, and the children that they start, have this one as it was.
+  sigset_t end = {}, before = {};
+  sigemptyset(&end);
+  sigaddset(&end, kEnd);
+  pthread_sigmask(SIG_BLOCK, &end, &before);
+  watcher_ = std::jthread([this](const std::stop_token& token) { wait_for_signals(token); });
+  pthread_sigmask(SIG_SETMASK, &before, nullptr);
 }
 
-Stopper::~Stopper() = default;
+Stopper::~Stopper() {
+  if (!watcher_.joinable()) return;
+  watcher_.request_stop();
+  pthread_kill(watcher_.native_handle(), kEnd);
+}
 
 void Stopper::wait_for_signals(const std::stop_token& end) {
-  const sigset_t signals = stop_signals();
+  sigset_t signals = stop_signals();
+  sigaddset(&signals, kEnd);
   const timespec look_again{0, kLookAgainNanoseconds};
   while (!end.stop_requested()) {
-    if (sigtimedwait(&signals, nullptr, &look_again) > 0) {
+    const int came = sigtimedwait(&signals, nullptr, &look_again);
+    if (came > 0 && came != kEnd) {
       if (source_.stop_requested() && !timed_out_) ::_exit(kCancelled);
       std::fputs("\nStopping; what is finished is kept. Ctrl+C again ends at once.\n", stderr);
       source_.request_stop();
