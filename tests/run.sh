@@ -107,7 +107,7 @@ test_asan() {
   step "Tests under address and undefined-behaviour sanitizers"
   # Words, documents, pictures and scripts: they start the program hundreds of times, and what it does there other tests
   # do in process.
-  local black_box='cli\.test_(pictures|readme|documents|report|trace|run_contract|gpu_script|setup|display)$'
+  local black_box='cli\.test_(pictures|readme|documents|report|trace|run_contract|gpu_script|setup|display|profile|lessons)$'
   # Graphics drivers keep what they allocate until the process ends.
   cat >"$folder/leaks" <<'END'
 leak:libEGL

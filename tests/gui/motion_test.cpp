@@ -134,7 +134,7 @@ TEST(Motion, TheComparisonWithFp64GoesOnUntilItIsDone) {
   w.controller().wait();
   w.draw_frames(3);
   EXPECT_EQ(w.shell().seconds_to_motion(), 0);
-  w.draw_frames(600);
+  for (int n = 0; n < 60 && !std::isinf(w.shell().seconds_to_motion()); ++n) w.draw_frames(10);
   EXPECT_TRUE(std::isinf(w.shell().seconds_to_motion()));
 }
 
