@@ -32,7 +32,9 @@ void unlock_all() {
 }
 
 // Before main(): no other thread is there yet.
-[[gnu::constructor]] void install() { pthread_atfork(lock_all, unlock_all, unlock_all); }
+[[gnu::constructor]] void install() {
+  pthread_atfork(lock_all, unlock_all, unlock_all);
+}
 
 }  // namespace
 }  // namespace attn

@@ -10,7 +10,7 @@ using Rgb = std::array<std::uint32_t, 2>;
 constexpr Rgb kNaive{0x868E9A, 0x868E9A}, kTiled{0x7A78EC, 0x7E81FB}, kFlash{0x07AEEF, 0x1882AB},
     kTf32x3{0xC081C3, 0x8A2B9C};
 
-constexpr std::array<KernelLook, 13> kLooks{{
+constexpr auto kLooks = std::to_array<KernelLook>({
     {"naive", kNaive, MarkShape::square},
     {"tiled", kTiled, MarkShape::triangle_up},
     {"flash_simt", kFlash, MarkShape::circle},
@@ -24,15 +24,15 @@ constexpr std::array<KernelLook, 13> kLooks{{
     {"cpu_tiled", kTiled, MarkShape::triangle_up},
     {"cpu_flash1", kTf32x3, MarkShape::triangle_down},
     {"cpu_flash", kFlash, MarkShape::circle},
-}};
+});
 
-constexpr std::array<KernelLook, 5> kPeers{{
+constexpr auto kPeers = std::to_array<KernelLook>({
     {"torch-flash", kUnknownLook.rgb, MarkShape::circle},
     {"torch-cudnn", kUnknownLook.rgb, MarkShape::diamond},
     {"torch-efficient", kUnknownLook.rgb, MarkShape::triangle_up},
     {"torch-math", kUnknownLook.rgb, MarkShape::square},
     {"torch-cpu", kUnknownLook.rgb, MarkShape::circle},
-}};
+});
 
 }  // namespace
 

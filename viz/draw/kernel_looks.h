@@ -15,11 +15,13 @@ enum class MarkShape : std::uint8_t {
   triangle_up,
   triangle_down,
   triangle_left,
+  triangle_right,
   diamond,
   circle,
   hexagon,
   pentagon,
   star,
+  plus,
   cross,
 };
 

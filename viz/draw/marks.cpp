@@ -32,6 +32,8 @@ std::vector<ImVec2> outline(ImVec2 c, MarkShape shape, float r) {
       return polygon(c, r * 1.25F, 3, -kUp, false);
     case MarkShape::triangle_left:
       return polygon(c, r * 1.25F, 3, 2 * kUp, false);
+    case MarkShape::triangle_right:
+      return polygon(c, r * 1.25F, 3, 0, false);
     case MarkShape::diamond:
       return polygon(c, r * 1.25F, 4, 0, false);
     case MarkShape::circle:
@@ -42,6 +44,8 @@ std::vector<ImVec2> outline(ImVec2 c, MarkShape shape, float r) {
       return polygon(c, r * 1.15F, 5, kUp, false);
     case MarkShape::star:
       return polygon(c, r * 1.4F, 5, kUp, true);
+    case MarkShape::plus:
+      return polygon(c, r * 1.4F, 4, kUp, true);
     case MarkShape::cross:
       break;
   }
@@ -59,7 +63,7 @@ void draw_mark(ImDrawList& list, ImVec2 centre, const MarkStyle& mark) {
   }
   const std::vector<ImVec2> points = outline(centre, mark.shape, mark.radius);
   const int n = static_cast<int>(points.size());
-  const bool star = mark.shape == MarkShape::star;
+  const bool star = mark.shape == MarkShape::star || mark.shape == MarkShape::plus;
   const ImU32 inside = mark.fill == MarkFill::solid ? mark.ink : mark.ground;
   if (star) {
     list.AddConcavePolyFilled(points.data(), n, inside);
