@@ -168,9 +168,7 @@ Result<void> save_row(const std::string& file, const SampledRow& sampled) {
   if (run == session.runs.end()) {
     session.runs.push_back(new_run(""));
     run = std::prev(session.runs.end());
-    const std::string_view made = row.samples != nullptr     ? kSampledRun
-                                  : row.heartbeat != nullptr ? kBeatRun
-                                                             : kCountedRun;
+    const std::string_view made = row.counts != nullptr ? kCountedRun : row.samples != nullptr ? kSampledRun : kBeatRun;
     run->name = fmt::format("{}{}, L = {}", made, name_of(row.key.problem.dtype), row.key.problem.Lk);
     run->provenance = sampled.provenance;
   }
