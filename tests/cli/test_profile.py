@@ -73,7 +73,8 @@ if COUNTS.exists():
         of = ["profile", kernel, "--session", COUNTS]
         done = run(*of)
         report.check(done.returncode == 0, f"{kernel}: exit {done.returncode}: {done.stderr}")
-        report.check("What its instructions did in one run, counted by GH100" in done.stdout, f"{kernel}: {done.stdout}")
+        told = "What its instructions did in one run, counted by GH100" in done.stdout
+        report.check(told, f"{kernel}: {done.stdout}")
         counted = json.loads(run(*of, "--json", "-").stdout)["counted"]
         for key in COUNTED:
             for part in ("phases", "instructions"):

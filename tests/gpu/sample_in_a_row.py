@@ -17,7 +17,8 @@ def main():
     with tempfile.TemporaryDirectory() as folder:
         file = os.path.join(folder, "rows.json")
         done = subprocess.run([program, "worker", "--measure", ",".join(kernels), "--sample", "--heartbeat",
-                               "--counts", "--seconds", "0.05", "--l", "1024", "--hq", "16", "--d", "64", "--json", file],
+                               "--counts", "--seconds", "0.05", "--l", "1024", "--hq", "16", "--d", "64",
+                               "--json", file],
                               capture_output=True, text=True, timeout=150)
         print(done.stderr.strip())
         if done.returncode != 0:
@@ -46,8 +47,8 @@ def main():
         good = good and holds
         if not holds:
             print(f"{row['kernel']}: clock {row['clock']}, counted {counted}, {total} samples, "
-                  f"{samples and samples['no_lines']} {row.get('no_samples', '')} {row.get('no_heartbeat', '')}, {executed} executed "
-                  f"{row.get('no_instruction_counts', '')}")
+                  f"{samples and samples['no_lines']} {row.get('no_samples', '')} {row.get('no_heartbeat', '')}, "
+                  f"{executed} executed {row.get('no_instruction_counts', '')}")
     print(f"{len(rows)} rows in a row, " + ("none lost anything" if good else "SOMETHING WAS LOST"))
     return 0 if good else 1
 
