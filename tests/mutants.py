@@ -30,6 +30,7 @@ CSV = ("test_profiling", "Csv*")
 HISTORY = ("test_app", "History*")
 TUNE = ("test_profiling", "Tune*:Tile*:JudgeTurns*")
 SESSIONS = ("test_profiling", "SessionFile*")
+COUNTS = ("test_profiling", "Counts*")
 SCORES = ("test_kernels", "CpuScores*:ScoreReference*:Softcap*:Alibi*:Tanh*")
 
 # (folder in which the text stands once, text, instead, who must notice)
@@ -50,6 +51,10 @@ MUTANTS = (
     ("kernels/judge", "rows.push_back((n + 1) * kEdge);", "", KERNELS),
     ("kernels/judge", "out.lse.shape() != lse_shape ||", "", KERNELS),
     ("kernels/judge", "out.shape() == shape && ", "", KERNELS),
+    # counts of instructions
+    ("profiling/figures", "(sums[real]) - static_cast<std::int64_t>(sums[ideal]);", "(sums[real]);", COUNTS),
+    ("profiling/figures", "if (!counts.has(real) || !counts.has(ideal))", "if (!counts.has(real))", COUNTS),
+    ("profiling/session", "count != 0 && !c.has(row.counter)", "false", COUNTS),
     # softcap and ALiBi
     ("kernels/arithmetic", "row[n] = c * tanh_f32(row[n] * inverse);", "row[n] = c * tanh_f32(row[n]);", SCORES),
     ("kernels/arithmetic", "std::abs(own - at.c0 - c)", "std::abs(own - c)", SCORES),

@@ -15,6 +15,7 @@
 #include "app/cli/command.h"
 #include "app/cli/kernel_arguments.h"
 #include "app/cli/problem_arguments.h"
+#include "app/cli/profile_counts.h"
 #include "app/cli/profile_heartbeat.h"
 #include "app/cli/profile_samples.h"
 #include "app/cli/text.h"
@@ -25,6 +26,7 @@
 #include "app/worker/tuner.h"
 #include "kernels/gpu/rungs/inspect.h"
 #include "kernels/gpu/rungs/rows.h"
+#include "profiling/figures/counts.h"
 #include "profiling/figures/heartbeat.h"
 #include "profiling/figures/metrics.h"
 #include "profiling/figures/samples.h"
@@ -41,6 +43,8 @@ constexpr const char* kNeedsGpu =
     "not available: times and counters need an NVIDIA GPU; --session FILE.attn takes those of a saved session";
 constexpr const char* kNotSampled =
     "--sample takes samples on an NVIDIA GPU, and --session FILE.attn those of a saved session";
+constexpr const char* kNotCounted =
+    "--counts counts on an NVIDIA GPU, and --session FILE.attn takes those of a saved session";
 constexpr const char* kNoHeartbeat =
     "--heartbeat reads counters over time on an NVIDIA GPU, and --session FILE.attn those of a saved session";
 
@@ -63,8 +67,9 @@ struct Profiled {
   std::string why_no_entries;
   std::optional<Measurement> row;  // of the session; nothing: `why_no_row`
   std::string why_no_row, row_device;
-  std::string why_no_samples = kNotSampled, why_no_heartbeat = kNoHeartbeat;
+  std::string why_no_samples = kNotSampled, why_no_heartbeat = kNoHeartbeat, why_no_counts = kNotCounted;
   const KernelSamples* samples() const { return row ? row->samples.get() : nullptr; }
+  const KernelCounts* counts() const { return row ? row->counts.get() : nullptr; }
   const Heartbeat* heartbeat() const { return row ? row->heartbeat.get() : nullptr; }
   std::vector<ListedRun> runs;  // the session's, for the picture
 };
@@ -126,8 +131,8 @@ Result<void> take_here(const ProfileArguments& a, Profiled& p, Stopper& stopper)
 Result<void> take_tuned(const ProfileArguments& a, const KernelRow& row, Options& options, const Problem& problem,
                         Stopper& stopper) {
   if (!a.options.tuned()) return ok();
-  if (!a.request.samples && !a.request.heartbeat)
-    return bad_input("--tile tuned is of the GPU that is here: it goes with --sample or --heartbeat.");
+  if (!a.request.any())
+    return bad_input("--tile tuned is of the GPU that is here: it goes with --sample, --heartbeat or --counts.");
   GpuBench gpu;
   Tuner tuner(&gpu);
   const auto on = tuner.place(row, a.request.gpu, stopper.token());
@@ -160,10 +165,11 @@ Result<void> take_subject(const ProfileArguments& a, Profiled& p, Stopper& stopp
   if (auto r = a.options.check_read_by(rows); !r) return r;
   if (auto r = a.options.apply_to(p.subject.options); !r) return r;
   if (auto r = take_tuned(a, *row, p.subject.options, problem, stopper); !r) return r;
-  const bool here = a.request.samples || a.request.heartbeat;
+  const bool here = a.request.any();
   if (auto r = here ? take_here(a, p, stopper) : take_row(a, problem, !(problem == before), p); !r) return r;
   if (p.row && !p.row->no_samples.empty()) p.why_no_samples = p.row->no_samples;
   if (p.row && !p.row->no_heartbeat.empty()) p.why_no_heartbeat = p.row->no_heartbeat;
+  if (p.row && !p.row->no_counts.empty()) p.why_no_counts = p.row->no_counts;
   const auto device = gpu::device_for(p.subject.arch);
   if (!device) return tl::unexpected(device.error());
   if (auto takes = row->supports(*row, problem, p.subject.options, *device); !takes) return takes;
@@ -257,9 +263,10 @@ std::string measured_text(const Profiled& p) {
 
 std::string text_of(const Profiled& p, std::int64_t lines) {
   const std::string files = p.listing.sass.functions.empty() ? "" : fmt::format(", {}", p.source.title);
-  return fmt::format("{} on {}{}\n{}\n{}\n{}\n{}\n{}\n{}", p.listing.label, describe(p.subject.problem), files,
+  return fmt::format("{} on {}{}\n{}\n{}\n{}\n{}\n{}\n{}\n{}", p.listing.label, describe(p.subject.problem), files,
                      entries_text(p), phases_text(p), lines_text(p, lines), measured_text(p),
                      samples_text(p.samples(), p.why_no_samples, p.listing, lines),
+                     counts_text(p.counts(), p.why_no_counts, p.listing, lines),
                      heartbeat_text(p.heartbeat(), p.why_no_heartbeat, p.row ? p.row->time.median : 0));
 }
 
@@ -328,6 +335,7 @@ json json_of(const Profiled& p) {
           {"lines", lines_json(p)},
           {"measured", std::move(measured)},
           {"sampled", samples_figures(p.samples(), p.why_no_samples)},
+          {"counted", counts_figures(p.counts(), p.why_no_counts)},
           {"heartbeat", heartbeat_figures(p.heartbeat(), p.why_no_heartbeat)}};
 }
 
@@ -365,9 +373,10 @@ class SampleTable {
 
 std::string csv_of(const Profiled& p) {
   const SampleTable samples(p);
+  const CountTable counts(p.counts());
   std::string text = "kernel,arch,row,file,line,phase,instructions";
   for (const gpu::InstructionKind kind : gpu::all_instruction_kinds()) text += fmt::format(",{}", name_of(kind));
-  text += ",text" + sample_columns() + "\n";
+  text += ",text" + sample_columns() + count_columns() + "\n";
   const auto add = [&](std::string_view row, const std::string& file, const std::string& line, gpu::CodePhase phase,
                        const gpu::InstructionMix& mix, std::string_view words, const std::string& sampled) {
     text += fmt::format("{},{},{},{},{},{},{}", p.listing.label, p.subject.arch, row, in_quotes(file), line,
@@ -376,12 +385,13 @@ std::string csv_of(const Profiled& p) {
     text += fmt::format(",{}{}\n", in_quotes(words), sampled);
   };
   for (const PhaseRow& row : p.source.phases)
-    add("phase", "", "", row.phase, row.mix, row.words, samples.of(row.phase));
+    add("phase", "", "", row.phase, row.mix, row.words, samples.of(row.phase) + counts.of(row.phase));
   for (const gpu::ListedFile& file : p.listing.files)
     for (std::size_t n = 0; n < file.lines.size(); ++n) {
       const gpu::ListedLine& line = file.lines[n];
       if (line.instructions.empty()) continue;
-      add("line", file.name, fmt::format("{}", n + 1), line.phase, line.mix, line.text, samples.of(file.name, n + 1));
+      add("line", file.name, fmt::format("{}", n + 1), line.phase, line.mix, line.text,
+          samples.of(file.name, n + 1) + counts.of(file.name, n + 1));
     }
   return text;
 }
@@ -417,12 +427,12 @@ Result<void> draw(const ProfileArguments& a, Profiled& p) {
   return take_picture(picture, a.png);
 }
 
-// Both are taken of what is profiled, on the GPU that is there.
+// They are taken of what is profiled, on the GPU that is there.
 Result<void> check_taking(const ProfileArguments& a) {
-  const bool takes = a.request.samples || a.request.heartbeat;
-  const char* option = a.request.samples ? "--sample" : "--heartbeat";
+  const bool takes = a.request.any();
+  const char* option = a.request.samples ? "--sample" : a.request.heartbeat ? "--heartbeat" : "--counts";
   if (!a.request.save.empty() && !takes)
-    return bad_input("--save keeps what --sample and --heartbeat took: give one of them.");
+    return bad_input("--save keeps what --sample, --heartbeat and --counts took: give one of them.");
   if (takes && !a.session.empty())
     return bad_input(fmt::format("{} measures here, --session reads a file: give one.", option));
   if (takes && !a.arch.empty())
@@ -481,12 +491,15 @@ Command add_profile(Parser program) {
                   "Measure it on the GPU and sample its instructions: where the warps wait, by phase and line");
   parser.add_flag("--heartbeat", a->request.heartbeat,
                   "Measure it on the GPU and read its pipes and memories over the time of one run");
-  parser.add_option("--save", a->request.save, "With --sample or --heartbeat: a session that the row is added to")
-      ->type_name("FILE.attn");
-  parser.add_option("--gpu", a->request.gpu, "With --sample or --heartbeat: which GPU; left out: 0")->type_name("N");
+  parser.add_flag("--counts", a->request.counts,
+                  "Measure it on the GPU and count at each instruction: how often it is executed, bank conflicts, "
+                  "uncoalesced sectors");
   parser
-      .add_option("--seconds", a->request.seconds,
-                  "With --sample or --heartbeat: how long its time is measured; left out: 0.5")
+      .add_option("--save", a->request.save,
+                  "With --sample, --heartbeat or --counts: a session that the row is added to")
+      ->type_name("FILE.attn");
+  parser.add_option("--gpu", a->request.gpu, "With one of them: which GPU; left out: 0")->type_name("N");
+  parser.add_option("--seconds", a->request.seconds, "With one of them: how long its time is measured; left out: 0.5")
       ->type_name("SECONDS");
   parser.add_option("--lines", a->lines, "How many lines of source the text lists; left out: 12")->type_name("N");
   parser.add_option("--json", a->json_file, "Everything, with the machine code of each line; - is stdout")
@@ -506,7 +519,7 @@ Command add_profile(Parser program) {
       "Examples:\n"
       "  attnscope profile flash_simt --d 64\n"
       "  attnscope profile flash_simt --l 4096 --hq 16 --d 64 --sample --save flash.attn\n"
-      "  attnscope profile naive --l 4096 --hq 16 --d 64 --heartbeat\n"
+      "  attnscope profile naive --l 4096 --hq 16 --d 64 --heartbeat --counts\n"
       "  attnscope profile flash_mma --arch sm_80 --dtype bf16 --causal --csv lines.csv --png source.png\n"
       "  attnscope profile my_attention.cu --d 64");
   return {parser, [a](Stopper& stopper) { return profile_kernel(*a, stopper); }};

@@ -26,7 +26,8 @@ namespace {
 
 using nlohmann::json;
 
-constexpr std::string_view kSampledRun = "sampled, ", kBeatRun = "heartbeat, ";  // how names of runs made here begin
+constexpr std::string_view kSampledRun = "sampled, ", kBeatRun = "heartbeat, ",
+                           kCountedRun = "counted, ";  // how names of runs made here begin
 constexpr double kLongest = 120;  // seconds: a first context, a compilation, the check against fp64
 
 std::string percent(std::uint64_t part, std::uint64_t whole) {
@@ -97,7 +98,7 @@ bool takes(const SweepRun& run, const SampledRow& sampled) {
 }
 
 bool made_here(const std::string& name) {
-  return name.starts_with(kSampledRun) || name.starts_with(kBeatRun);
+  return name.starts_with(kSampledRun) || name.starts_with(kBeatRun) || name.starts_with(kCountedRun);
 }
 
 // The sweep of its rows: every kernel, along D where they differ in it.
@@ -143,6 +144,7 @@ Result<SampledRow> take_samples(const gpu::ListingSubject& subject, const gpu::O
   const Deadline deadline{kLongest, stopper.token()};
   if (request.samples) sample_row(client, p, p.arch, deadline, say_progress, *row);
   if (request.heartbeat) beat_row(client, p, deadline, say_progress, *row);
+  if (request.counts) count_row(client, p, p.arch, deadline, say_progress, *row);
   say_progress("");
   SampledRow sampled{std::move(*row), provenance_on(*hello, request.gpu)};
   sampled.provenance.peak_gflops = sampled.row.peaks.peak_gflops;
@@ -166,8 +168,8 @@ Result<void> save_row(const std::string& file, const SampledRow& sampled) {
   if (run == session.runs.end()) {
     session.runs.push_back(new_run(""));
     run = std::prev(session.runs.end());
-    run->name = fmt::format("{}{}, L = {}", row.samples == nullptr ? kBeatRun : kSampledRun,
-                            name_of(row.key.problem.dtype), row.key.problem.Lk);
+    const std::string_view made = row.counts != nullptr ? kCountedRun : row.samples != nullptr ? kSampledRun : kBeatRun;
+    run->name = fmt::format("{}{}, L = {}", made, name_of(row.key.problem.dtype), row.key.problem.Lk);
     run->provenance = sampled.provenance;
   }
   const auto old = std::ranges::find_if(run->rows, [&](const Measurement& m) { return replaces(row, m); });

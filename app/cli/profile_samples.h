@@ -1,5 +1,5 @@
 // The sampled part of `attnscope profile`: taken on the GPU, told as text, JSON and columns of CSV. What is taken over
-// the time of a run is told by app/cli/profile_heartbeat.h.
+// the time of a run is told by app/cli/profile_heartbeat.h, what was counted by app/cli/profile_counts.h.
 #pragma once
 
 #include <cstdint>
@@ -21,7 +21,8 @@ namespace attn::cli {
 struct SampleRequest {
   std::int32_t gpu = 0;
   double seconds = 0.5;  // of the repeats that time it
-  bool samples = false, heartbeat = false;
+  bool samples = false, heartbeat = false, counts = false;
+  bool any() const { return samples || heartbeat || counts; }
   std::string save;  // a session that the row is added to; empty: none
 };
 
@@ -31,7 +32,7 @@ struct SampledRow {
   Provenance provenance;
 };
 // Measures the subject's kernel on a GPU and takes what is asked for besides; `arch` empty: the GPU's. What refused that
-// is the row's `no_samples` and `no_heartbeat`; an error is a machine without a GPU, or a kernel that did not run.
+// is the row's `no_samples`, `no_heartbeat` and `no_counts`; an error is a machine without a GPU, or a kernel that did not run.
 // `own`: the user's kernels, where the subject is one of them.
 Result<SampledRow> take_samples(const gpu::ListingSubject& subject, const gpu::OwnKernels& own,
                                 const SampleRequest& request, Stopper& stopper);

@@ -13,6 +13,7 @@
 #include "app/worker/collect.h"
 #include "app/worker/worker.h"
 #include "profiling/figures/baseline.h"
+#include "profiling/figures/counts.h"
 #include "profiling/figures/heartbeat.h"
 #include "profiling/figures/samples.h"
 #include "profiling/figures/statistics.h"
@@ -60,7 +61,7 @@ struct WorkerArguments {
   std::string timed;     // kernels
   std::string measured;  // kernels
   std::string json;
-  bool no_counters = false, warm = false, sample = false, heartbeat = false;
+  bool no_counters = false, warm = false, sample = false, heartbeat = false, counts = false;
   std::string memory_limit;
   double seconds = 1;
   ProblemArguments problem;
@@ -116,6 +117,13 @@ std::string beat_words(const Measurement& m) {
                      m.heartbeat->in_cycles ? "cycles" : "ns", m.heartbeat->tries, m.heartbeat->seconds);
 }
 
+std::string counted_words(const Measurement& m) {
+  if (m.counts == nullptr) return fmt::format("{}: not counted: {}", m.key.kernel, m.no_counts);
+  return fmt::format("{}: {} instructions executed, in {:.2f} s{}{}", m.key.kernel,
+                     sums_of(*m.counts)[InstructionCounter::executed], m.counts->seconds,
+                     m.counts->no_lines.empty() ? "" : "; no lines: ", m.counts->no_lines);
+}
+
 // A session of one row a kernel, all that the GPU can tell of it, as CSV and JSON.
 Result<int> measure_kernels(const WorkerArguments& a, const Stopper& stopper) {
   Point p;
@@ -151,6 +159,11 @@ Result<int> measure_kernels(const WorkerArguments& a, const Stopper& stopper) {
       say_progress("");
       say(beat_words(*m));
     }
+    if (a.counts && gpu != hello->gpus.end()) {
+      count_row(client, p, gpu->arch(), {kLongLimit, stopper.token()}, say_progress, *m);
+      say_progress("");
+      say(counted_words(*m));
+    }
     rows.push_back(std::move(*m));
   }
   relate_to_baseline(rows);
@@ -184,6 +197,7 @@ Command add_worker(Parser program) {
       ->type_name("ID,ID,...");
   parser.add_option("--json", a->json, "With --measure: the session with every sample")->type_name("FILE");
   parser.add_flag("--sample", a->sample, "With --measure: say besides where the warps wait, by line and phase");
+  parser.add_flag("--counts", a->counts, "With --measure: count what each instruction of each kernel does");
   parser.add_flag("--heartbeat", a->heartbeat,
                   "With --measure: read the GPU's counters over the time of a run besides");
   parser.add_flag("--no-counters", a->no_counters, "With --measure: leave CUPTI alone, so that ncu can be used");

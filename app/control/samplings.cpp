@@ -8,6 +8,7 @@
 
 #include "app/worker/collect.h"
 #include "kernels/base/clock.h"
+#include "profiling/figures/counts.h"
 #include "profiling/figures/heartbeat.h"
 #include "profiling/figures/samples.h"
 
@@ -23,9 +24,47 @@ const Measurement* row_of(const ListedRun& run, const SampleRow& wanted) {
   return at == run.run.rows.end() ? nullptr : &*at;
 }
 
-double seconds_of(const Measurement& m, bool heartbeat) {
-  if (heartbeat) return m.heartbeat == nullptr ? 0 : m.heartbeat->seconds;
+double seconds_of(const Measurement& m, RowDetail what) {
+  switch (what) {
+    case RowDetail::heartbeat:
+      return m.heartbeat == nullptr ? 0 : m.heartbeat->seconds;
+    case RowDetail::counts:
+      return m.counts == nullptr ? 0 : m.counts->seconds;
+    case RowDetail::samples:
+      break;
+  }
   return m.samples == nullptr ? 0 : m.samples->seconds;
+}
+
+// Why the row has not what was taken of it; nothing: it has it.
+Result<void> taken(const Measurement& m, RowDetail what) {
+  const auto there = [](bool has, const std::string& why) { return has ? ok() : fail(ErrorKind::cannot_run, why); };
+  switch (what) {
+    case RowDetail::heartbeat:
+      return there(m.heartbeat != nullptr, m.no_heartbeat);
+    case RowDetail::counts:
+      return there(m.counts != nullptr, m.no_counts);
+    case RowDetail::samples:
+      break;
+  }
+  return there(m.samples != nullptr, m.no_samples);
+}
+
+// "Sampling naive"; and what is said when it is done.
+struct Said {
+  const char* doing;
+  const char* done;
+};
+Said said_of(RowDetail what) {
+  switch (what) {
+    case RowDetail::heartbeat:
+      return {"Listening to ", "The kernel has a heartbeat."};
+    case RowDetail::counts:
+      return {"Counting the instructions of ", "The kernel's instructions are counted."};
+    case RowDetail::samples:
+      break;
+  }
+  return {"Sampling ", "The kernel is sampled."};
 }
 
 // How long it took last time, by this kernel where it was done.
@@ -33,7 +72,7 @@ double expected_seconds(const Model& model, const SampleRow& wanted) {
   double any = 0;
   for (const ListedRun& r : model.runs)
     for (const Measurement& m : r.run.rows) {
-      const double took = seconds_of(m, wanted.heartbeat);
+      const double took = seconds_of(m, wanted.what);
       if (!r.local || took <= 0) continue;
       if (m.key.kernel == wanted.kernel) return took;
       any = took;
@@ -55,7 +94,7 @@ void Samplings::sample(const SampleRow& wanted) {
                                  : "This row is of another machine: run the sweep here, in Bench, to sample it here.");
   if (gpu_ == nullptr) return context_.log.warn("No GPU is looked for here: nothing can be sampled.");
   const auto work = [this, row = *found, id = run->run.id, kept = run->from == RunFrom::here, gpu = gpu_,
-                     expected = expected_seconds(context_.model, wanted), heartbeat = wanted.heartbeat,
+                     expected = expected_seconds(context_.model, wanted), what = wanted.what,
                      own = context_.state.document.sweep.own](TaskHandle& task) -> Result<void> {
     Measurement sampled = row;
     gpu->meet(own);
@@ -64,8 +103,10 @@ void Samplings::sample(const SampleRow& wanted) {
       const double gone = steady_seconds() - begin;
       task.progress(std::min(0.95, gone / expected), now, std::max(0.0, expected - gone));
     };
-    if (heartbeat)
+    if (what == RowDetail::heartbeat)
       gpu->beat(sampled, progress, task.stop());
+    else if (what == RowDetail::counts)
+      gpu->count(sampled, progress, task.stop());
     else
       gpu->sample(sampled, progress, task.stop());
     if (task.stop().stop_requested()) return fail(ErrorKind::cancelled, "Sampling was cancelled.");
@@ -82,13 +123,11 @@ void Samplings::sample(const SampleRow& wanted) {
       runs_.add_row(id, sampled);
       if (!written) context_.log.warn("The samples are not in the run's file: " + written.error().message);
     });
-    if (heartbeat && sampled.heartbeat == nullptr) return fail(ErrorKind::cannot_run, sampled.no_heartbeat);
-    if (!heartbeat && sampled.samples == nullptr) return fail(ErrorKind::cannot_run, sampled.no_samples);
-    return ok();
+    return taken(sampled, what);
   };
-  const std::string title = (wanted.heartbeat ? "Listening to " : "Sampling ") + wanted.kernel;
-  task_ = context_.tasks.start(title, work, [this, heartbeat = wanted.heartbeat](const Result<void>& result) {
-    if (result) return context_.log.note(heartbeat ? "The kernel has a heartbeat." : "The kernel is sampled.");
+  const Said said = said_of(wanted.what);
+  task_ = context_.tasks.start(said.doing + wanted.kernel, work, [this, said](const Result<void>& result) {
+    if (result) return context_.log.note(said.done);
     result.error().kind == ErrorKind::cancelled ? context_.log.note(result.error().message)
                                                 : context_.log.error(result.error().message);
   });

@@ -250,6 +250,16 @@ void GpuBench::beat(Measurement& row, const std::function<void(const std::string
   beat_row(client_, *p, {max_seconds(*p), std::move(stop)}, now, row);
 }
 
+void GpuBench::count(Measurement& row, const std::function<void(const std::string&)>& now, std::stop_token stop) {
+  const auto p = point_of_row(row, stop);
+  if (!p) {
+    row.no_counts = p.error().message;
+    return;
+  }
+  const std::lock_guard lock(mutex_);
+  count_row(client_, *p, p->arch, {max_seconds(*p), std::move(stop)}, now, row);
+}
+
 Measurement GpuBench::compile_alone(const Point& p, const std::string& why,
                                     const std::function<void(const std::string&)>& now) {
   const std::lock_guard lock(mutex_);

@@ -60,6 +60,8 @@ class GpuBench {
   void sample(Measurement& row, const std::function<void(const std::string&)>& now, std::stop_token stop);
   // The same for counters over the time of one run.
   void beat(Measurement& row, const std::function<void(const std::string&)>& now, std::stop_token stop);
+  // The same for what its instructions do.
+  void count(Measurement& row, const std::function<void(const std::string&)>& now, std::stop_token stop);
   // Where the rows of a sweep are taken: the GPU's where it measures GPU kernels on one, else this machine's.
   Provenance provenance(const SweepSpec& spec);
 

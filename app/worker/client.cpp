@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "app/worker/messages.h"
+#include "profiling/figures/counts.h"
 #include "profiling/figures/heartbeat.h"
 #include "profiling/session/session.h"
 
@@ -236,6 +237,18 @@ Result<Heartbeat> GpuClient::heartbeat(const Point& p, const Deadline& deadline,
   if (!beat) return tl::unexpected(lost({NoReply::broken, beat.error().message}, what));
   if (reply->text.value("lost", false)) detach();
   return beat;
+}
+
+Result<KernelCounts> GpuClient::count_instructions(const Point& p, const Deadline& deadline, const Progress& progress) {
+  const std::string what = fmt::format("Counting the instructions of {} on {}", p.kernel, describe(p.problem));
+  json request = with_own(to_json(p));
+  request["do"] = "count";
+  auto reply = ask(request.dump(), {}, what, deadline, progress);
+  if (!reply) return tl::unexpected(reply.error());
+  auto counts = counts_from(reply->text);
+  if (!counts) return tl::unexpected(lost({NoReply::broken, counts.error().message}, what));
+  if (reply->text.value("lost", false)) detach();
+  return counts;
 }
 
 Result<void> GpuClient::break_down(const std::string& how, std::int32_t gpu, const Deadline& deadline) {

@@ -5,6 +5,7 @@
 
 #include "app/worker/disassemble.h"
 #include "kernels/own_kernels.h"
+#include "profiling/figures/counts.h"
 #include "profiling/figures/heartbeat.h"
 #include "profiling/figures/sampled_lines.h"
 #include "profiling/figures/samples.h"
@@ -14,6 +15,20 @@ namespace {
 
 void say(const GpuClient::Progress& progress, const std::string& now) {
   if (progress) progress(now);
+}
+
+// Lines and phases for what was taken by address; what refused is its `no_lines`.
+template <class Taken>
+void put_lines_on(Taken& taken, GpuClient& client, const Point& p, const std::string& arch, const Deadline& deadline,
+                  const GpuClient::Progress& progress) {
+  say(progress, "reading the machine code of " + p.kernel);
+  const auto kernel = find_kernel(p.kernel, client.own());
+  const auto listing = kernel ? list_row_here(**kernel, {p.kernel, p.problem, p.options, arch}, deadline.stop)
+                              : Result<gpu::KernelListing>(tl::unexpected(kernel.error()));
+  if (!listing)
+    taken.no_lines = listing.error().message;
+  else if (auto put = put_lines(taken, *listing); !put)
+    taken.no_lines = put.error().message;
 }
 
 }  // namespace
@@ -33,14 +48,7 @@ void sample_row(GpuClient& client, const Point& p, const std::string& arch, cons
     row.no_samples = samples.error().message;
     return;
   }
-  say(progress, "reading the machine code of " + p.kernel);
-  const auto kernel = find_kernel(p.kernel, client.own());
-  const auto listing = kernel ? list_row_here(**kernel, {p.kernel, p.problem, row.key.options, arch}, deadline.stop)
-                              : Result<gpu::KernelListing>(tl::unexpected(kernel.error()));
-  if (!listing)
-    samples->no_lines = listing.error().message;
-  else if (auto put = put_lines(*samples, *listing); !put)
-    samples->no_lines = put.error().message;
+  put_lines_on(*samples, client, resolved, arch, deadline, progress);
   row.samples = std::make_shared<const KernelSamples>(*std::move(samples));
 }
 
@@ -59,6 +67,25 @@ void beat_row(GpuClient& client, const Point& p, const Deadline& deadline, const
     row.heartbeat = std::make_shared<const Heartbeat>(*std::move(beat));
   else
     row.no_heartbeat = beat.error().message;
+}
+
+void count_row(GpuClient& client, const Point& p, const std::string& arch, const Deadline& deadline,
+               const GpuClient::Progress& progress, Measurement& row) {
+  row.counts.reset();
+  row.no_counts.clear();
+  if (row.state != RowState::done) {
+    row.no_counts = "it did not run: " + row.reason;
+    return;
+  }
+  Point resolved = p;
+  resolved.options = row.key.options;
+  auto counts = client.count_instructions(resolved, deadline, progress);
+  if (!counts) {
+    row.no_counts = counts.error().message;
+    return;
+  }
+  put_lines_on(*counts, client, resolved, arch, deadline, progress);
+  row.counts = std::make_shared<const KernelCounts>(*std::move(counts));
 }
 
 }  // namespace attn

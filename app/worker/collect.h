@@ -1,5 +1,5 @@
-// What is collected of one row beside its figures: where its warps wait, down to lines and phases; and what the GPU did
-// over the time of one run.
+// What is collected of one row beside its figures: where its warps wait and what its instructions do, down to lines and
+// phases; and what the GPU did over the time of one run.
 #pragma once
 
 #include <stop_token>
@@ -19,5 +19,10 @@ void sample_row(GpuClient& client, const Point& p, const std::string& arch, cons
 // Reads counters over the time of one run of the row's kernel. What refused is the row's `no_heartbeat`.
 void beat_row(GpuClient& client, const Point& p, const Deadline& deadline, const GpuClient::Progress& progress,
               Measurement& row);
+
+// Counts what the instructions of the row's kernel do in one run and sets it beside its source. What refused is the row's
+// `no_counts`; where only lines and phases could not be had, the counts' `no_lines`. `arch`: of the GPU.
+void count_row(GpuClient& client, const Point& p, const std::string& arch, const Deadline& deadline,
+               const GpuClient::Progress& progress, Measurement& row);
 
 }  // namespace attn

@@ -4,6 +4,7 @@
 
 #include "kernels/formats/container.h"
 #include "kernels/model/problem_json.h"
+#include "profiling/session/counts_json.h"
 #include "profiling/session/heartbeat_json.h"
 #include "profiling/session/measurement_json.h"
 #include "profiling/session/samples_json.h"
@@ -169,6 +170,14 @@ json to_json(const Heartbeat& h, bool lost) {
 
 Result<Heartbeat> heartbeat_from(const json& j) {
   return guarded<Heartbeat>([&] { return heartbeat_from_json(j.at("heartbeat"), "the worker's answer"); });
+}
+
+json to_json(const KernelCounts& c, bool lost) {
+  return {{"is", "counted"}, {"counts", counts_to_json(c)}, {"lost", lost}};
+}
+
+Result<KernelCounts> counts_from(const json& j) {
+  return guarded<KernelCounts>([&] { return counts_from_json(j.at("counts"), "the worker's answer"); });
 }
 
 Result<Measurement> measurement_from(const json& j) {

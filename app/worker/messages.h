@@ -32,6 +32,8 @@ nlohmann::json to_json(const KernelSamples& s, bool lost);
 Result<KernelSamples> samples_from(const nlohmann::json& j);
 nlohmann::json to_json(const Heartbeat& h, bool lost);
 Result<Heartbeat> heartbeat_from(const nlohmann::json& j);
+nlohmann::json to_json(const KernelCounts& c, bool lost);
+Result<KernelCounts> counts_from(const nlohmann::json& j);
 
 nlohmann::json to_json(const GpuRunAnswer& a);
 Result<GpuRunAnswer> run_answer_from(const nlohmann::json& j);

@@ -20,6 +20,7 @@
 #include "kernels/model/fits.h"
 #include "kernels/own_kernels.h"
 #include "profiling/measure/beat_on_gpu.h"
+#include "profiling/measure/count_on_gpu.h"
 #include "profiling/measure/gpu_timing.h"
 #include "profiling/measure/sample_on_gpu.h"
 
@@ -39,7 +40,7 @@ constexpr const char* kBreaking =
 struct Gpu {
   std::unique_ptr<gpu::CompileService> service;
   gpu::GpuProperties properties;
-  std::unique_ptr<gpu::Queue> queue, sampling_queue;
+  std::unique_ptr<gpu::Queue> queue, sampling_queue, counting_queue;
   std::optional<GpuPeaks> peaks;
   // Opened for the first measurement that wants them; what could not be had is not asked for again.
   Result<std::unique_ptr<Profiler>> profiler = fail(ErrorKind::cannot_run, "");
@@ -89,7 +90,7 @@ class Worker {
     if (what == "compile") return compile(*request);
     if (what == "turn") return turn(*request);
     if (what == "let_go") return let_go();
-    if (what == "sample" || what == "heartbeat") return profile(*request, what == "heartbeat");
+    if (what == "sample" || what == "heartbeat" || what == "count") return profile(*request, what);
     if (what != "run" && what != "record")
       return bad_input(fmt::format("the worker does not know the request '{}'", what));
     auto read = run_request_from(*request);
@@ -199,7 +200,8 @@ class Worker {
   Result<std::vector<double>> time(gpu::DeviceRun& run, const GpuTiming& t);
   Result<void> measure(const json& request);
   Result<void> compile(const json& request);
-  Result<void> profile(const json& request, bool over_time);  // its samples, or its heartbeat
+  Result<void> profile(const json& request, const std::string& what);  // "sample", "heartbeat" or "count"
+  Result<gpu::Queue*> own_queue(std::unique_ptr<gpu::Queue>& queue);
   Result<void> tools_for(const Point& p, GpuTools& tools);
   Result<void> break_down(const std::string& how);
   Result<void> turn(const json& request);
@@ -483,7 +485,17 @@ Result<void> Worker::let_go() {
   return ok();
 }
 
-Result<void> Worker::profile(const json& request, bool over_time) {
+// A queue whose kernels are copies, loaded for one way of looking alone; made when it is first needed.
+Result<gpu::Queue*> Worker::own_queue(std::unique_ptr<gpu::Queue>& queue) {
+  if (!queue) {
+    auto made = gpu::Queue::make(*driver_, *gpu_.service, gpu_.properties.arch(), parts_.edited_kernels);
+    if (!made) return tl::unexpected(made.error());
+    queue = std::make_unique<gpu::Queue>(std::move(*made));
+  }
+  return queue.get();
+}
+
+Result<void> Worker::profile(const json& request, const std::string& what) {
   const auto point = point_from(request);
   if (!point) return tl::unexpected(point.error());
   if (auto ready = open(point->gpu); !ready) return ready;
@@ -494,14 +506,12 @@ Result<void> Worker::profile(const json& request, bool over_time) {
     send(to_json(*got, driver_->lost()), {});
     return ok();
   };
-  if (over_time) return answer(beat_on_gpu(*point, tools));
-  if (!gpu_.sampling_queue) {
-    auto queue = gpu::Queue::make(*driver_, *gpu_.service, gpu_.properties.arch(), parts_.edited_kernels);
-    if (!queue) return tl::unexpected(queue.error());
-    gpu_.sampling_queue = std::make_unique<gpu::Queue>(std::move(*queue));
-  }
-  tools.sampling_queue = &*gpu_.sampling_queue;
-  return answer(sample_on_gpu(*point, tools));
+  if (what == "heartbeat") return answer(beat_on_gpu(*point, tools));
+  const bool counts = what == "count";
+  const auto queue = own_queue(counts ? gpu_.counting_queue : gpu_.sampling_queue);
+  if (!queue) return tl::unexpected(queue.error());
+  (counts ? tools.counting_queue : tools.sampling_queue) = *queue;
+  return counts ? answer(count_on_gpu(*point, tools)) : answer(sample_on_gpu(*point, tools));
 }
 
 Result<void> Worker::break_down(const std::string& how) {

@@ -22,6 +22,8 @@
 //   answer    {"is": "sampled", "samples": as in a session's JSON, without lines and phases, "lost"}, or an error
 //   request   {"do": "heartbeat", ...}: the same point; counters over the time of one run
 //   answer    {"is": "heartbeat", "heartbeat": as in a session's JSON, "lost"}, or an error
+//   request   {"do": "count", ...}: the same point; what its instructions do in one run
+//   answer    {"is": "counted", "counts": as in a session's JSON, without lines and phases, "lost"}, or an error
 //   "own" {"file", "text"} in a request: a kernel of the user's own, which its "kernel" names
 #pragma once
 

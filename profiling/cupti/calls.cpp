@@ -88,6 +88,13 @@ Result<Calls> resolve_calls(const Library& library) {
   resolve(c.pm_decode, "cuptiPmSamplingDecodeData");
   resolve(c.pm_image_info, "cuptiPmSamplingGetCounterDataInfo");
   resolve(c.pm_sample, "cuptiPmSamplingCounterDataGetSampleInfo");
+  resolve(c.sass_properties, "cuptiSassMetricsGetProperties");
+  resolve(c.sass_configure, "cuptiSassMetricsSetConfig");
+  resolve(c.sass_unconfigure, "cuptiSassMetricsUnsetConfig");
+  resolve(c.sass_enable, "cuptiSassMetricsEnable");
+  resolve(c.sass_disable, "cuptiSassMetricsDisable");
+  resolve(c.sass_data_size, "cuptiSassMetricsGetDataProperties");
+  resolve(c.sass_data, "cuptiSassMetricsFlushData");
   if (!resolve.missing().empty()) {
     return fail(ErrorKind::cannot_run, fmt::format("{} lacks {}: it is older than {}. {}", library.name(),
                                                    resolve.missing(), words_for(kBuiltFor), kMend));
@@ -155,6 +162,16 @@ Result<CUcontext> current_context() {
     return fail(ErrorKind::failed, "cuCtxGetCurrent gave no context: a profiler needs an open GPU");
   }
   return context;
+}
+
+Result<std::uint64_t> crc_of(const Cupti& cupti, std::span<const std::byte> cubin) {
+  CUpti_GetCubinCrcParams p{};
+  p.size = CUpti_GetCubinCrcParamsSize;
+  p.cubin = cubin.data();
+  p.cubinSize = cubin.size();
+  if (auto good = cupti.check(cupti.call().cubin_crc(&p), "cuptiGetCubinCrc"); !good)
+    return tl::unexpected(good.error());
+  return p.cubinCrc;
 }
 
 }  // namespace attn::cupti

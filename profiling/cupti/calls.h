@@ -8,10 +8,14 @@
 #include <cupti_profiler_host.h>
 #include <cupti_profiler_target.h>
 #include <cupti_range_profiler.h>
+#include <cupti_sass_metrics.h>
 #include <cupti_target.h>
 #include <cupti_version.h>
 
+#include <cstddef>
+#include <cstdint>
 #include <memory>
+#include <span>
 #include <string>
 
 #include "kernels/base/library.h"
@@ -75,6 +79,14 @@ struct Calls {
   decltype(&cuptiPmSamplingDecodeData) pm_decode = nullptr;
   decltype(&cuptiPmSamplingGetCounterDataInfo) pm_image_info = nullptr;
   decltype(&cuptiPmSamplingCounterDataGetSampleInfo) pm_sample = nullptr;
+  // counts of instructions
+  decltype(&cuptiSassMetricsGetProperties) sass_properties = nullptr;
+  decltype(&cuptiSassMetricsSetConfig) sass_configure = nullptr;
+  decltype(&cuptiSassMetricsUnsetConfig) sass_unconfigure = nullptr;
+  decltype(&cuptiSassMetricsEnable) sass_enable = nullptr;
+  decltype(&cuptiSassMetricsDisable) sass_disable = nullptr;
+  decltype(&cuptiSassMetricsGetDataProperties) sass_data_size = nullptr;
+  decltype(&cuptiSassMetricsFlushData) sass_data = nullptr;
 };
 
 // An open library. Its functions work as long as the object lives.
@@ -97,6 +109,9 @@ class Cupti {
 
 // The context of this thread.
 Result<CUcontext> current_context();
+
+// As CUPTI names a cubin in its records.
+Result<std::uint64_t> crc_of(const Cupti& cupti, std::span<const std::byte> cubin);
 
 // The parameters of a call, their size filled in.
 template <class Params>

@@ -228,21 +228,10 @@ Result<void> PcSampler::drain(Buffer& buffer, Sums& sums) {
   return fail(ErrorKind::failed, "cuptiPCSamplingGetData gives ever more samples");
 }
 
-// As CUPTI names a cubin in its records.
-Result<std::uint64_t> PcSampler::crc_of(std::span<const std::byte> cubin) const {
-  CUpti_GetCubinCrcParams p{};
-  p.size = CUpti_GetCubinCrcParamsSize;
-  p.cubin = cubin.data();
-  p.cubinSize = cubin.size();
-  if (auto good = cupti_->check(cupti_->call().cubin_crc(&p), "cuptiGetCubinCrc"); !good)
-    return tl::unexpected(good.error());
-  return p.cubinCrc;
-}
-
 Result<Sampled> PcSampler::sample(const SamplingSpec& spec, const std::function<Result<void>()>& prepare,
                                   const std::function<Result<void>()>& run) {
   const double begin = steady_seconds();
-  const auto crc = crc_of(spec.cubin);
+  const auto crc = crc_of(*cupti_, spec.cubin);
   if (!crc) return tl::unexpected(crc.error());
   auto good = enable();
   if (!good) return tl::unexpected(good.error());

@@ -28,7 +28,6 @@ class PcSampler {
   Result<void> configure(std::int32_t period_log2, Buffer& left_over);
   Result<void> launch(const std::function<Result<void>()>& run);
   Result<void> drain(Buffer& buffer, Sums& sums);
-  Result<std::uint64_t> crc_of(std::span<const std::byte> cubin) const;
 
   std::shared_ptr<const Cupti> cupti_;
   CUcontext context_ = nullptr;

@@ -1,7 +1,9 @@
 #include "profiling/cupti/profiler.h"
 
+#include <array>
 #include <cstdlib>
 #include <fstream>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -10,6 +12,7 @@
 #include "profiling/cupti/pc_sampling.h"
 #include "profiling/cupti/pm_sampling.h"
 #include "profiling/cupti/range_counter.h"
+#include "profiling/cupti/sass_metrics.h"
 
 namespace attn {
 namespace {
@@ -17,7 +20,12 @@ namespace {
 class CuptiProfiler final : public Profiler {
  public:
   CuptiProfiler(std::shared_ptr<const cupti::Cupti> cupti, std::int32_t device)
-      : cupti_(cupti), times_(cupti), counter_(cupti, device), pc_(cupti), pm_(std::move(cupti), device) {}
+      : cupti_(cupti),
+        times_(cupti),
+        counter_(cupti, device),
+        pc_(cupti),
+        pm_(cupti, device),
+        sass_(std::move(cupti), device) {}
 
   std::string version() const override { return cupti_->version(); }
   Result<void> start_times() override {
@@ -29,7 +37,9 @@ class CuptiProfiler final : public Profiler {
   Result<Counts> count(std::span<const CounterNames> what, const std::function<Result<void>()>& prepare,
                        const std::function<Result<void>()>& run) override {
     times_.stop();
-    return counter_.count(what, prepare, run);
+    auto counts = counter_.count(what, prepare, run);
+    ranged_ = ranged_ || counts.has_value();
+    return counts;
   }
   Result<void> load_for_samples(const std::function<Result<void>()>& load) override {
     end_others();
@@ -39,6 +49,20 @@ class CuptiProfiler final : public Profiler {
                          const std::function<Result<void>()>& run) override {
     end_others();
     return pc_.sample(spec, prepare, run);
+  }
+  // Instructions counted before the process's first range session would leave all others without a record.
+  Result<InstructionCounts> count_instructions(const CountSpec& spec,
+                                               const std::function<Result<void>()>& run) override {
+    if (!ranged_) {
+      static constexpr std::array<std::string_view, 1> kAny{"gpu__time_duration.sum"};
+      const std::array<CounterNames, 1> any{kAny};
+      if (auto first = count(
+              any, [] { return ok(); }, run);
+          !first)
+        return tl::unexpected(first.error());
+    }
+    end_others();
+    return sass_.count(spec, run);
   }
   // Time stamps may be on beside it, and say when the run's kernels began.
   Result<Beats> beat(const BeatSpec& spec, const std::function<Result<void>()>& prepare,
@@ -60,6 +84,8 @@ class CuptiProfiler final : public Profiler {
   cupti::RangeCounter counter_;
   cupti::PcSampler pc_;
   cupti::PmSampler pm_;
+  cupti::SassCounter sass_;
+  bool ranged_ = false;  // a range session has counted in this process
 };
 
 // CUPTI and driver must be of one major version of CUDA.

@@ -52,6 +52,28 @@ struct Sampled {
   double seconds = 0;
 };
 
+// What each instruction of a cubin does is counted.
+struct CountSpec {
+  std::span<const CounterNames> what;  // of SASS metrics; the same in every call
+  std::span<const std::byte> cubin;    // whose instructions are wanted
+};
+struct InstructionCounts {
+  struct Instruction {
+    std::uint32_t address = 0;          // in its function, bytes
+    std::vector<std::uint64_t> values;  // one for each that was asked
+  };
+  struct Function {
+    std::string name;
+    std::vector<Instruction> instructions;  // by address
+  };
+  std::vector<std::string> names;   // that were counted, one for each that was asked; empty: the chip has none of them
+  std::vector<Function> functions;  // of the cubin
+  std::size_t of_other_code = 0;    // instructions of other cubins that were counted beside them
+  std::string others;               // which
+  std::string chip;                 // "GH100"
+  double seconds = 0;
+};
+
 // How counters are read over time.
 struct BeatSpec {
   std::span<const CounterNames> what;  // the most wanted first: as many as fit into one pass
@@ -93,6 +115,9 @@ class Profiler {
   // Where the warps are during `run`, which follows each time after `prepare`; both wait for their work.
   virtual Result<Sampled> sample(const SamplingSpec& spec, const std::function<Result<void>()>& prepare,
                                  const std::function<Result<void>()>& run) = 0;
+  // What each instruction does during one `run`, which waits for its work. It runs patched and is not to be timed.
+  virtual Result<InstructionCounts> count_instructions(const CountSpec& spec,
+                                                       const std::function<Result<void>()>& run) = 0;
   // Counters over the time of one `run`, which follows after `prepare`; both wait for their work.
   virtual Result<Beats> beat(const BeatSpec& spec, const std::function<Result<void>()>& prepare,
                              const std::function<Result<void>()>& run) = 0;

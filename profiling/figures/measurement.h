@@ -15,6 +15,7 @@
 namespace attn {
 
 struct Heartbeat;      // profiling/figures/heartbeat.h
+struct KernelCounts;   // profiling/figures/counts.h
 struct KernelSamples;  // profiling/figures/samples.h
 
 // Where a figure comes from. `not_available` carries the reason instead of a number.
@@ -144,6 +145,8 @@ struct Measurement {
   std::string no_samples;                        // why not, where they were asked for
   std::shared_ptr<const Heartbeat> heartbeat;    // null: there is none
   std::string no_heartbeat;                      // why not, where it was asked for
+  std::shared_ptr<const KernelCounts> counts;    // of its instructions; null: there are none
+  std::string no_counts;                         // why not, where they were asked for
 };
 
 // Whether `m` takes the place of `old` where a point is measured again: the same kernel, problem, options, L2 state and

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <utility>
 #include <vector>
 
 #include <fmt/format.h>
@@ -26,19 +27,21 @@ LinesOfCode lines_of(const KernelListing& listing) {
   return lines;
 }
 
-Result<void> put_function(SampledFunction& sampled, const KernelListing& listing, const LinesOfCode& lines) {
+// `did`: "sampled" or "counted".
+template <class Function>
+Result<void> put_function(Function& sampled, const char* did, const KernelListing& listing, const LinesOfCode& lines) {
   const auto& functions = listing.sass.functions;
   const auto found = std::ranges::find(functions, sampled.name, &gpu::SassFunction::name);
   if (found == functions.end())
     return fail(ErrorKind::failed,
                 fmt::format("the machine code of {} has no function {}", listing.label, sampled.name));
   const auto f = static_cast<std::size_t>(found - functions.begin());
-  for (SampledInstruction& i : sampled.instructions) {
+  for (auto& i : sampled.instructions) {
     const auto at = std::ranges::lower_bound(found->instructions, i.address, {}, &gpu::Instruction::address);
     if (at == found->instructions.end() || at->address != i.address)
       return fail(ErrorKind::failed,
-                  fmt::format("{} was sampled at {:#x}, where the machine code that was listed has no instruction",
-                              sampled.name, i.address));
+                  fmt::format("{} was {} at {:#x}, where the machine code that was listed has no instruction",
+                              sampled.name, did, i.address));
     const auto place = static_cast<std::size_t>(at - found->instructions.begin());
     i.phase = listing.phases[f][place];
     i.lines = lines[f][place];
@@ -46,20 +49,29 @@ Result<void> put_function(SampledFunction& sampled, const KernelListing& listing
   return ok();
 }
 
-}  // namespace
-
-Result<void> put_lines(KernelSamples& samples, const KernelListing& listing) {
+template <class Kernel>
+Result<void> put_all(Kernel& kernel, const char* did, const KernelListing& listing) {
   if (!listing.why_no_sass.empty()) return fail(ErrorKind::cannot_run, listing.why_no_sass);
-  KernelSamples with = samples;
+  Kernel with = kernel;
   const LinesOfCode lines = lines_of(listing);
-  for (SampledFunction& f : with.functions)
-    if (auto put = put_function(f, listing, lines); !put) return put;
+  for (auto& f : with.functions)
+    if (auto put = put_function(f, did, listing, lines); !put) return put;
   with.files.clear();
   for (const gpu::ListedFile& file : listing.files) with.files.push_back(file.name);
   with.text_hash = listing.text_hash;
   with.no_lines.clear();
-  samples = std::move(with);
+  kernel = std::move(with);
   return ok();
+}
+
+}  // namespace
+
+Result<void> put_lines(KernelSamples& samples, const KernelListing& listing) {
+  return put_all(samples, "sampled", listing);
+}
+
+Result<void> put_lines(KernelCounts& counts, const KernelListing& listing) {
+  return put_all(counts, "counted", listing);
 }
 
 }  // namespace attn

@@ -22,6 +22,7 @@ namespace attn {
 struct GpuTools {
   gpu::Queue* queue = nullptr;
   gpu::Queue* sampling_queue = nullptr;  // its kernels were loaded for samples, and stay (sample_on_gpu.h)
+  gpu::Queue* counting_queue = nullptr;  // its kernels alone are patched (count_on_gpu.h)
   gpu::GpuProperties properties;
   GpuPeaks* peaks = nullptr;
   Profiler* profiler = nullptr;

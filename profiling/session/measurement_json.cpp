@@ -14,6 +14,7 @@
 #include "kernels/model/problem_json.h"
 #include "profiling/figures/metrics.h"
 #include "profiling/figures/statistics.h"
+#include "profiling/session/counts_json.h"
 #include "profiling/session/heartbeat_json.h"
 #include "profiling/session/samples_json.h"
 
@@ -386,6 +387,15 @@ Result<void> read_heartbeat(JsonFields& fields, const json& j, Measurement& m) {
   return ok();
 }
 
+Result<void> read_counts(JsonFields& fields, const json& j, Measurement& m) {
+  if (fields.has("no_instruction_counts")) m.no_counts = fields.text("no_instruction_counts", kMaxText);
+  if (auto read = fields.result(); !read || !fields.has("instruction_counts")) return read;
+  auto counts = counts_from_json(j.at("instruction_counts"), fields.where() + ", instruction_counts");
+  if (!counts) return tl::unexpected(counts.error());
+  m.counts = std::make_shared<const KernelCounts>(std::move(*counts));
+  return ok();
+}
+
 }  // namespace
 
 json provenance_to_json(const Provenance& p) {
@@ -461,6 +471,8 @@ json measurement_to_json(const Measurement& m, bool with_samples) {
   if (!m.no_samples.empty()) j["no_samples"] = m.no_samples;
   if (m.heartbeat != nullptr) j["heartbeat"] = heartbeat_to_json(*m.heartbeat);
   if (!m.no_heartbeat.empty()) j["no_heartbeat"] = m.no_heartbeat;
+  if (m.counts != nullptr) j["instruction_counts"] = counts_to_json(*m.counts);
+  if (!m.no_counts.empty()) j["no_instruction_counts"] = m.no_counts;
   return j;
 }
 
@@ -504,6 +516,7 @@ Result<Measurement> measurement_from_json(const json& j, const std::string& wher
     nested.take(verdict_from_json(j.at("verdict"), where + ", verdict"), m.verdict.emplace());
   nested.take(read_pc_samples(fields, j, m));
   nested.take(read_heartbeat(fields, j, m));
+  nested.take(read_counts(fields, j, m));
   if (!nested.result()) return tl::unexpected(nested.result().error());
   return m;
 }

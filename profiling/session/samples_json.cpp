@@ -1,90 +1,37 @@
 #include "profiling/session/samples_json.h"
 
-#include <charconv>
 #include <cmath>
 #include <limits>
-#include <optional>
 #include <string_view>
-#include <system_error>
 #include <utility>
-#include <vector>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
 #include "kernels/formats/json_fields.h"
+#include "profiling/session/number_groups.h"
 
 namespace attn {
 namespace {
 
 using nlohmann::json;
 
-constexpr std::int64_t kMaxWhole = std::int64_t{1} << 53;
 constexpr std::size_t kMaxReasons = 256, kMaxFiles = 64, kMaxFunctions = 64;
 constexpr std::size_t kMaxInstructions = 1 << 18;  // of a function; ours have 16 thousand at most
 constexpr std::size_t kMaxText = 4096;
-constexpr std::int64_t kMaxLine = 1000000;
 
 // "12624 S 0:100 0:12:0,3:5:2": address, phase, file:line of each line, reason:samples:not issued of each reason. As
 // lists they would take ten times the room, and a file has thousands.
 std::string instruction_text(const SampledInstruction& i) {
-  std::string lines, reasons;
-  for (const gpu::SourceFrame& line : i.lines)
-    lines += fmt::format("{}{}:{}", lines.empty() ? "" : ",", line.file, line.line);
+  std::string reasons;
   for (const ReasonSamples& r : i.reasons)
     reasons += fmt::format("{}{}:{}:{}", reasons.empty() ? "" : ",", r.reason, r.all, r.not_issued);
-  return fmt::format("{} {} {} {}", i.address, gpu::name_of(i.phase), lines.empty() ? "-" : lines,
+  return fmt::format("{} {} {} {}", i.address, gpu::name_of(i.phase), lines_text(i.lines),
                      reasons.empty() ? "-" : reasons);
 }
 
-std::vector<std::string_view> parts_of(std::string_view text, char separator) {
-  std::vector<std::string_view> parts;
-  while (true) {
-    const std::size_t end = text.find(separator);
-    parts.push_back(text.substr(0, end));
-    if (end == std::string_view::npos) return parts;
-    text.remove_prefix(end + 1);
-  }
-}
-
-// A whole number from 0 to 2^53, and nothing beside it.
-std::optional<std::int64_t> number_of(std::string_view text) {
-  std::int64_t number = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-  if (error != std::errc() || end != text.data() + text.size() || number < 0 || number > kMaxWhole) return std::nullopt;
-  return number;
-}
-
-// Groups of `size` numbers: "0:100,1:7" in twos. "-" is none; nothing: it is anything else.
-std::optional<std::vector<std::int64_t>> groups_of(std::string_view text, std::size_t size) {
-  std::vector<std::int64_t> numbers;
-  if (text == "-") return numbers;
-  for (const std::string_view group : parts_of(text, ',')) {
-    const auto members = parts_of(group, ':');
-    if (members.size() != size || numbers.size() > 3 * kMaxReasons) return std::nullopt;
-    for (const std::string_view member : members) {
-      const auto number = number_of(member);
-      if (!number) return std::nullopt;
-      numbers.push_back(*number);
-    }
-  }
-  return numbers;
-}
-
-std::string read_lines(std::string_view text, const KernelSamples& s, SampledInstruction& i) {
-  const auto lines = groups_of(text, 2);
-  if (!lines) return "has lines that are not pairs of whole numbers";
-  for (std::size_t n = 0; n < lines->size(); n += 2) {
-    const std::int64_t file = (*lines)[n], line = (*lines)[n + 1];
-    if (file >= static_cast<std::int64_t>(s.files.size()) || line < 1 || line > kMaxLine)
-      return "names a line that is in none of the files";
-    i.lines.push_back({static_cast<std::uint32_t>(file), static_cast<std::uint32_t>(line)});
-  }
-  return {};
-}
-
 std::string read_reasons(std::string_view text, const KernelSamples& s, SampledInstruction& i) {
-  const auto reasons = groups_of(text, 3);
+  const auto reasons = groups_of(text, 3, kMaxReasons);
   if (!reasons) return "has reasons that are not threes of whole numbers";
   for (std::size_t n = 0; n < reasons->size(); n += 3) {
     const std::int64_t reason = (*reasons)[n], all = (*reasons)[n + 1], not_issued = (*reasons)[n + 2];
@@ -107,7 +54,7 @@ std::string read_instruction(const json& j, const KernelSamples& s, SampledInstr
   const auto phase = gpu::code_phase_from_name(parts[1]);
   if (!phase) return "has a phase that this version does not know";
   i.phase = *phase;
-  if (std::string wrong = read_lines(parts[2], s, i); !wrong.empty()) return wrong;
+  if (std::string wrong = read_lines(parts[2], s.files.size(), i.lines); !wrong.empty()) return wrong;
   return read_reasons(parts[3], s, i);
 }
 
@@ -161,8 +108,8 @@ Result<KernelSamples> samples_from_json(const json& j, const std::string& where)
   s.text_hash = fields.text("text_hash");
   s.period_log2 = static_cast<std::int32_t>(fields.integer("period_log2", 0, 31));
   s.launches = static_cast<std::int32_t>(fields.integer("launches", 1, 1 << 20));
-  s.dropped = static_cast<std::uint64_t>(fields.integer("dropped", 0, kMaxWhole));
-  s.unattributed = static_cast<std::uint64_t>(fields.integer("unattributed", 0, kMaxWhole));
+  s.dropped = static_cast<std::uint64_t>(fields.integer("dropped", 0, kLargestNumber));
+  s.unattributed = static_cast<std::uint64_t>(fields.integer("unattributed", 0, kLargestNumber));
   s.kernel_us = fields.number("kernel_us");
   s.seconds = fields.number("seconds");
   for (const auto& [key, value] : {std::pair("kernel_us", s.kernel_us), std::pair("seconds", s.seconds)})

@@ -48,6 +48,47 @@ if SESSION.exists():
         if phases:  # there is none where no machine code can be read here
             report.check(sum(int(n or 0) for n in phases.values()) == whole, f"{name}: CSV has {phases}")
 
+# ---- counts of instructions
+
+for words, *arguments in [
+    ("--counts", "naive", "--counts", "--session", "x.attn"),
+    ("--counts", "naive", "--counts", "--arch", "sm_80"),
+    ("runs on the CPU", "cpu_flash", "--counts"),
+]:
+    done = run("profile", *arguments)
+    report.check(done.returncode == 2, f"profile {arguments}: exit {done.returncode}, not 2: {done.stderr}")
+    report.check(words in done.stderr, f"profile {arguments}: '{words}' is not in: {done.stderr}")
+
+done = run("profile", "naive", "--json", "-")
+report.check("--counts" in json.loads(done.stdout)["counted"]["not_available"], "it does not say how they are counted")
+COUNTED = ["inst_executed", "thread_inst_executed", "shared_wavefronts", "shared_wavefronts_ideal", "global_sectors",
+           "global_sectors_ideal", "shared_conflicts", "global_sectors_excess"]
+head, *rows = csv.reader(io.StringIO(run("profile", "naive", "--csv", "-").stdout))
+report.check(head[-8:] == COUNTED, f"CSV's last columns are {head[-8:]}")
+report.check(all(row[-8:] == [""] * 8 for row in rows), "something was counted of a kernel that never ran")
+
+COUNTS = ROOT / "assets" / "sessions" / "h100-counts.attn"
+if COUNTS.exists():
+    for kernel in ("naive", "flash_simt"):
+        of = ["profile", kernel, "--session", COUNTS]
+        done = run(*of)
+        report.check(done.returncode == 0, f"{kernel}: exit {done.returncode}: {done.stderr}")
+        told = "What its instructions did in one run, counted by GH100" in done.stdout
+        report.check(told, f"{kernel}: {done.stdout}")
+        counted = json.loads(run(*of, "--json", "-").stdout)["counted"]
+        for key in COUNTED:
+            for part in ("phases", "instructions"):
+                whole = sum(row[key] for row in counted[part])
+                report.check(whole == counted[key], f"{kernel}: {part} have {whole} of {counted[key]} {key}")
+        for row in (counted, *counted["phases"], *counted["lines"], *counted["instructions"]):
+            conflicts = row["shared_wavefronts"] - row["shared_wavefronts_ideal"]
+            excess = row["global_sectors"] - row["global_sectors_ideal"]
+            report.check((row["shared_conflicts"], row["global_sectors_excess"]) == (conflicts, excess), f"{row}")
+        rows = [row for row in csv.DictReader(io.StringIO(run(*of, "--csv", "-").stdout)) if row["row"] == "phase"]
+        if rows:  # there is none where no machine code can be read here
+            whole = sum(int(row["inst_executed"]) for row in rows)
+            report.check(whole == counted["inst_executed"], f"{kernel}: CSV's phases execute {whole}")
+
 # ---- the heartbeat
 
 for words, *arguments in [

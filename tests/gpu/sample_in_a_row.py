@@ -1,4 +1,5 @@
-"""Twenty kernels in a row through one worker: time stamps, counters, samples and heartbeat of each, and no lost record.
+"""Twenty kernels in a row through one worker: time stamps, counters, samples, heartbeat and counts of each, and no lost
+record; what is counted is the same whenever it is.
 
     python3 tests/gpu/sample_in_a_row.py path/to/attnscope [HOW MANY]"""
 import json
@@ -16,7 +17,8 @@ def main():
     with tempfile.TemporaryDirectory() as folder:
         file = os.path.join(folder, "rows.json")
         done = subprocess.run([program, "worker", "--measure", ",".join(kernels), "--sample", "--heartbeat",
-                               "--seconds", "0.05", "--l", "1024", "--hq", "16", "--d", "64", "--json", file],
+                               "--counts", "--seconds", "0.05", "--l", "1024", "--hq", "16", "--d", "64",
+                               "--json", file],
                               capture_output=True, text=True, timeout=150)
         print(done.stderr.strip())
         if done.returncode != 0:
@@ -24,6 +26,7 @@ def main():
         with open(file, encoding="utf-8") as f:
             rows = json.load(f)["measurements"]
     good = len(rows) == len(kernels)
+    executed_by = {}
     for row in rows:
         stamps = row["clock"] == "CUPTI kernel time stamps"
         counted = "value" in row["figures"]["dram_read_bytes"]
@@ -33,12 +36,19 @@ def main():
             total = sum(int(reason.split(":")[1]) for f in samples["functions"] for i in f["instructions"]
                         for reason in i.split(" ")[3].split(",") if reason != "-")
         beat = row.get("heartbeat")
+        counts = row.get("instruction_counts")
+        executed = 0
+        if counts:
+            executed = sum(int(i.split(" ")[3].split(":")[0]) for f in counts["functions"] for i in f["instructions"])
+        same = executed > 0 and executed == executed_by.setdefault(row["kernel"], executed)
         holds = bool(stamps and counted and samples and total >= 20000 and samples["dropped"] == 0 and
-                     not samples["no_lines"] and beat and len(beat["launches"]) == len(row["launches"]))
+                     not samples["no_lines"] and beat and len(beat["launches"]) == len(row["launches"]) and
+                     same and not counts["no_lines"])
         good = good and holds
         if not holds:
             print(f"{row['kernel']}: clock {row['clock']}, counted {counted}, {total} samples, "
-                  f"{samples and samples['no_lines']} {row.get('no_samples', '')} {row.get('no_heartbeat', '')}")
+                  f"{samples and samples['no_lines']} {row.get('no_samples', '')} {row.get('no_heartbeat', '')}, "
+                  f"{executed} executed {row.get('no_instruction_counts', '')}")
     print(f"{len(rows)} rows in a row, " + ("none lost anything" if good else "SOMETHING WAS LOST"))
     return 0 if good else 1
 

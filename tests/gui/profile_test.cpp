@@ -13,6 +13,7 @@
 #include "profiling/session/run.h"
 #include "tests/gui/gui_fixture.h"
 #include "tests/viz/profile/profile_rows.h"
+#include "tests/viz/profile/toy_counts.h"
 #include "tests/viz/profile/toy_kernel.h"
 
 namespace attn {
@@ -222,7 +223,7 @@ KernelSamples toy_samples() {
 
 class ProfileSampledTest : public ProfileSourceTest {
  protected:
-  void open_sampled(int width = 1440, int height = 900, float scale = 1) {
+  void open_sampled(int width = 1440, int height = 900, float scale = 1, bool counted = false) {
     open_source(profile_test::toy_listing(), width, height, scale);
     ListedRun shown;
     shown.run = new_run("");
@@ -230,6 +231,7 @@ class ProfileSampledTest : public ProfileSourceTest {
     for (const auto& [kernel, us] : {std::pair{"naive", 90000.0}, std::pair{"flash_simt", 59526.0}}) {
       shown.run.rows.push_back(profile_test::h100_row(kernel, us));
       shown.run.rows.back().samples = std::make_shared<const KernelSamples>(toy_samples());
+      if (counted) shown.run.rows.back().counts = std::make_shared<const KernelCounts>(profile_test::toy_counts());
     }
     window->controller().show({shown}, nullptr);
     window->controller().update({ShowRun{shown.run.id, true}});
@@ -266,6 +268,41 @@ TEST_F(ProfileSampledTest, TheHotLinesAreThoseWithTheMostSamples) {
     ctx->SetRef(child("profile_source"));
     ctx->ItemClick("Hotter");
     IM_CHECK_EQ(view().line, 7);
+  }));
+}
+
+TEST_F(ProfileSampledTest, F8GoesByTheColumnOfCountsWhoseHeadIsClickedOrEntered) {
+  open_sampled(1440, 900, 1, true);
+  EXPECT_TRUE(window->run([&](Ctx* ctx) {
+    ctx->SetRef(child("profile_source"));
+    ctx->ItemClick("count_executed");
+    ctx->KeyPress(ImGuiKey_F8);
+    IM_CHECK_EQ(view().line, 7);  // after line 5, which the page begins with
+    ctx->KeyPress(ImGuiKey_F8);
+    IM_CHECK_EQ(view().line, 5);
+    ctx->NavMoveTo("count_sectors+");
+    ctx->KeyPress(ImGuiKey_Enter);
+    ctx->Yield(2);
+    ctx->KeyPress(ImGuiKey_F8);
+    IM_CHECK_EQ(view().line, 7);  // the only line with excess sectors
+    ctx->ItemClick("count_sectors+");
+    ctx->KeyPress(ImGuiKey_F8);
+    IM_CHECK_EQ(view().line, 3);  // by samples again
+    ctx->ItemClick("Counts");
+    IM_CHECK(!ctx->ItemExists("count_executed"));
+    ctx->NavMoveTo("Counts");
+    ctx->KeyPress(ImGuiKey_Enter);
+    ctx->Yield(2);
+    IM_CHECK(ctx->ItemExists("count_executed"));
+  }));
+}
+
+TEST_F(ProfileSampledTest, WithoutCountsThereAreNoColumnsOfThem) {
+  open_sampled();
+  EXPECT_TRUE(window->run([&](Ctx* ctx) {
+    ctx->SetRef(child("profile_source"));
+    IM_CHECK(!ctx->ItemExists("Counts"));  // nobody asked
+    IM_CHECK(!ctx->ItemExists("count_executed"));
   }));
 }
 

@@ -52,12 +52,15 @@ void refresh_source(ProfileCache& cache, const State& state, const Model& model)
   const ProfileView& view = state.view.profile;
   const ListingView& listing = model.listing;
   const std::string subject = cache.scene.subject ? gpu::key_of(*cache.scene.subject) : cache.scene.why_no_source;
-  std::string key = fmt::format("{}|{}|{}|{}|{}|{}", subject, listing.of, listing.running,
-                                fmt::ptr(listing.listing.get()), view.file, fmt::ptr(cache.scene.samples.get()));
+  std::string key = fmt::format("{}|{}|{}|{}|{}|{}|{}|{}", subject, listing.of, listing.running,
+                                fmt::ptr(listing.listing.get()), view.file, fmt::ptr(cache.scene.samples.get()),
+                                fmt::ptr(cache.scene.counts.get()), cache.scene.why_no_counts);
   if (key != cache.source_key) {
     cache.source_key = std::move(key);
-    cache.source =
-        cache.scene.subject ? source_scene(listing, subject, view, cache.scene.samples.get()) : SourceScene();
+    cache.source = cache.scene.subject
+                       ? source_scene(listing, subject, view,
+                                      {cache.scene.samples.get(), cache.scene.counts.get(), cache.scene.why_no_counts})
+                       : SourceScene();
     if (!cache.scene.subject) cache.source.empty = cache.scene.why_no_source;
   }
   const std::int32_t line = line_shown(cache.source, view);

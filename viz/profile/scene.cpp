@@ -147,8 +147,9 @@ std::vector<SampledOffer> offers_of(const State& state, const Model& model) {
   constexpr std::size_t kMost = 4;
   std::vector<SampledOffer> offers;
   for (const ListedRun& r : model.runs) {
-    const bool sampled = std::ranges::any_of(
-        r.run.rows, [](const Measurement& m) { return m.samples != nullptr || m.heartbeat != nullptr; });
+    const bool sampled = std::ranges::any_of(r.run.rows, [](const Measurement& m) {
+      return m.samples != nullptr || m.heartbeat != nullptr || m.counts != nullptr;
+    });
     if (!sampled || state.document.runs.removed.contains(r.run.id) || offers.size() == kMost) continue;
     offers.push_back({r.run.id, fmt::format("Open {}", words_of(state.document.runs, r.run))});
   }
@@ -239,6 +240,8 @@ ProfileScene profile_scene(const State& state, const Model& model, std::span<con
   scene.bytes = bytes_scene(*row);
   scene.groups = figure_groups(*row, against.row);
   scene.samples = row->samples;
+  scene.counts = row->counts;
+  scene.why_no_counts = row->no_counts;
   scene.mosaic = mosaic_scene(*row, against.row);
   scene.heartbeat = heartbeat_scene(*row, against.row, state.view.profile,
                                     scene.occupancy.empty.empty() ? scene.occupancy.waves : std::string());

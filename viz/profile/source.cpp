@@ -113,6 +113,58 @@ void put_samples(const KernelSamples& samples, const gpu::KernelListing& listing
   }
 }
 
+// Where there is no machine code to list, the phases are those that were counted.
+void put_counted_phases(const KernelCounts& counts, SourceScene& scene) {
+  const std::uint64_t all = sums_of(counts)[InstructionCounter::executed];
+  const bool listed = !scene.phases.empty();
+  const std::vector<CountedLine> lines = counts_by_line(counts);
+  for (const CountedPhase& phase : counts_by_phase(counts)) {
+    auto row = std::ranges::find(scene.phases, phase.phase, &PhaseRow::phase);
+    if (row == scene.phases.end() && listed) continue;
+    if (!listed) {
+      row = scene.phases.insert(scene.phases.end(), PhaseRow());
+      row->phase = phase.phase;
+      row->sign = sign_of(phase.phase);
+      row->words = gpu::words_of(phase.phase);
+      if (const auto most = std::ranges::find(lines, phase.phase, &CountedLine::phase); most != lines.end()) {
+        row->file = most->file == 0 ? "" : short_name(counts.files.at(most->file));
+        row->line = static_cast<std::int32_t>(most->line);
+      }
+    }
+    row->counts = phase_cells_of(counts, phase.sums, all);
+  }
+}
+
+// The same for what was counted.
+void put_counts(const KernelCounts& counts, const gpu::KernelListing& listing, SourceScene& scene) {
+  if (!counts.no_lines.empty()) {
+    scene.why_no_counts = counts.no_lines;
+    return;
+  }
+  if (counts.text_hash != listing.text_hash) {
+    scene.why_no_counts = "The counts are of another text of this kernel: its lines are not these.";
+    return;
+  }
+  scene.counted = true;
+  const std::uint64_t all = sums_of(counts)[InstructionCounter::executed];
+  for (const CountColumn column : all_count_columns())
+    scene.count_heads.at(static_cast<std::size_t>(column)) = head_of(counts, column);
+  for (const CountedLine& line : counts_by_line(counts)) {
+    if (counts.files.at(line.file) != listing.files[scene.file].name || line.line > scene.rows.size()) continue;
+    scene.rows[line.line - 1].counts = cells_of(counts, line.sums, all);
+  }
+  put_counted_phases(counts, scene);
+  for (const CountColumn column : all_count_columns()) {
+    const auto value = [&](std::int32_t line) {
+      return value_of(counts, scene.rows[static_cast<std::size_t>(line - 1)].counts.sums, column).value_or(0);
+    };
+    std::vector<std::int32_t>& lines = scene.most_counted.at(static_cast<std::size_t>(column));
+    for (std::int32_t line = 1; line <= static_cast<std::int32_t>(scene.rows.size()); ++line)
+      if (value(line) > 0) lines.push_back(line);
+    std::ranges::stable_sort(lines, [&](std::int32_t a, std::int32_t b) { return value(a) > value(b); });
+  }
+}
+
 std::string in_small_letters(std::string_view text) {
   std::string out(text);
   std::ranges::transform(out, out.begin(),
@@ -173,7 +225,7 @@ PhaseSign sign_of(CodePhase phase) {
 }
 
 SourceScene source_scene(const ListingView& view, const std::string& subject_key, const ProfileView& chosen,
-                         const KernelSamples* samples) {
+                         const TakenOfRow& taken) {
   SourceScene scene;
   if (view.of != subject_key || view.running) {
     scene.empty = "The kernel is being compiled and taken apart.";
@@ -195,7 +247,10 @@ SourceScene source_scene(const ListingView& view, const std::string& subject_key
   scene.rows = rows_of(listing.files[scene.file]);
   for (const gpu::InstructionMix& mix : listing.by_phase) scene.instructions += mix.total();
   if (scene.instructions > 0) scene.phases = phases_of(listing, scene.instructions);
+  const KernelSamples* const samples = taken.samples;
   if (samples != nullptr) put_samples(*samples, listing, scene);
+  scene.why_no_counts = taken.why_no_counts;
+  if (taken.counts != nullptr) put_counts(*taken.counts, listing, scene);
   const auto heat = [&](std::int32_t line) -> std::uint64_t {
     const SourceRow& row = scene.rows[static_cast<std::size_t>(line - 1)];
     return scene.sampled ? row.samples.all : row.total;
@@ -218,13 +273,14 @@ std::int32_t line_shown(const SourceScene& scene, const ProfileView& view) {
   return scene.hot.empty() ? std::min(1, lines) : scene.hot.front();
 }
 
-std::int32_t next_hot(const SourceScene& scene, std::int32_t line, int direction) {
-  if (scene.hot.empty()) return line;
-  const auto at = std::ranges::find(scene.hot, line);
-  if (at == scene.hot.end()) return scene.hot.front();
-  const auto count = static_cast<std::ptrdiff_t>(scene.hot.size());
-  const std::ptrdiff_t next = (at - scene.hot.begin() + direction + count) % count;
-  return scene.hot[static_cast<std::size_t>(next)];
+std::int32_t next_hot(const SourceScene& scene, std::int32_t line, int direction, std::optional<CountColumn> by) {
+  const std::vector<std::int32_t>& order = by ? scene.most_counted.at(static_cast<std::size_t>(*by)) : scene.hot;
+  if (order.empty()) return line;
+  const auto at = std::ranges::find(order, line);
+  if (at == order.end()) return order.front();
+  const auto count = static_cast<std::ptrdiff_t>(order.size());
+  const std::ptrdiff_t next = (at - order.begin() + direction + count) % count;
+  return order[static_cast<std::size_t>(next)];
 }
 
 std::optional<std::int32_t> find_in(const SourceScene& scene, std::string_view words, std::int32_t line,

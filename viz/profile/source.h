@@ -2,6 +2,7 @@
 // counted where they stand in the machine code. Plain values; source_draw.cpp draws them.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -13,6 +14,7 @@
 #include "profiling/figures/samples.h"
 #include "viz/draw/inks.h"
 #include "viz/draw/runs.h"
+#include "viz/profile/counts.h"
 #include "viz/state/model.h"
 #include "viz/state/view_profile.h"
 
@@ -45,6 +47,7 @@ struct SourceRow {
   std::uint32_t total = 0;
   SampleCounts samples;     // of its instructions, where the kernel was sampled
   double sample_share = 0;  // of all samples
+  CountCells counts;        // of its instructions, where they were counted
 };
 
 struct PhaseRow {
@@ -54,6 +57,7 @@ struct PhaseRow {
   gpu::InstructionMix mix;
   std::uint32_t total = 0;
   double share = 0;  // of all instructions
+  PhaseCountCells counts;
   // Its line with the most instructions; line 0 = it has none in these files (a routine of the compiler's own).
   std::string file;
   std::int32_t line = 0;
@@ -80,17 +84,30 @@ struct SourceScene {
   bool sampled = false;
   std::string why_no_samples;
   std::uint64_t samples = 0, most_samples = 0;  // of all; of the row that has the most
+  // Its instructions were counted, and its lines are those of this text; else `why_no_counts`.
+  bool counted = false;
+  std::string why_no_counts;
+  std::array<CountHead, kCountColumns> count_heads;
+  std::array<std::vector<std::int32_t>, kCountColumns> most_counted;  // lines from 1, those with the most first
 };
 
-// `subject_key`: key_of() what is to be shown; the model may hold another, or none yet. `samples`: of its row; may be
-// null.
+// What was taken of the kernel's row; both may be null.
+struct TakenOfRow {
+  const KernelSamples* samples = nullptr;
+  const KernelCounts* counts = nullptr;
+  std::string why_no_counts;  // where they were asked for
+};
+
+// `subject_key`: key_of() what is to be shown; the model may hold another, or none yet.
 SourceScene source_scene(const ListingView& listing, const std::string& subject_key, const ProfileView& view,
-                         const KernelSamples* samples = nullptr);
+                         const TakenOfRow& taken = {});
 
 // The line that is looked at, from 1: the view's where the file has it, else the one with the most instructions.
 std::int32_t line_shown(const SourceScene& scene, const ProfileView& view);
-// The next line in the order of `hot`, or the one before; from a line that is not in it the hottest.
-std::int32_t next_hot(const SourceScene& scene, std::int32_t line, int direction);
+// The next line in the order of `hot`, or of what a column counts, or the one before; from a line that is not in it the
+// hottest.
+std::int32_t next_hot(const SourceScene& scene, std::int32_t line, int direction,
+                      std::optional<CountColumn> by = std::nullopt);
 // The next line from `line` on, upwards or downwards and around, whose text holds `words` (small letters are large
 // letters too); nothing where none does.
 std::optional<std::int32_t> find_in(const SourceScene& scene, std::string_view words, std::int32_t line, int direction);
@@ -120,6 +137,8 @@ struct SourceHeld {
   std::string nothing_found;     // the words that no line holds
   std::int32_t scrolled_to = 0;  // the line that was last brought into sight
   std::size_t scrolled_file = 0;
+  bool hide_counts = false;       // the columns of what was counted, and the phases' table
+  std::optional<CountColumn> by;  // what F8 goes by; nothing: samples, or instructions
 };
 
 }  // namespace attn

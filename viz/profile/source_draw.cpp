@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <array>
 #include <cstdint>
+#include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <tuple>
@@ -52,23 +54,28 @@ void draw_states(ImDrawList* list, const Box& box, const SourceScene& scene, con
   }
 }
 
+// Of what was counted, logical pixels: a column; the least card in which a bar stands beside the columns.
+constexpr float kCounted = 50, kCountsWithBar = 640;
+
 // Where the columns of the gutter end, from its left edge, pixels.
 struct Gutter {
-  float sign, number, count, bar, end;
+  float sign, number, count, bar, counted, end;
+  bool counts;  // the columns of what was counted are there
 };
-Gutter gutter(const SourceScene& scene) {
+Gutter gutter(const SourceScene& scene, const SourceHeld& held, float width) {
   const Style& s = style();
   Gutter g{};
+  g.counts = scene.counted && !held.hide_counts;
   g.sign = s.px(58);
   g.number = g.sign + s.px(32);
   if (scene.instructions == 0 && !scene.sampled) {  // nothing is counted
-    g.count = g.bar = g.number;
-    g.end = g.number + s.px(12);
-    return g;
+    g.count = g.bar = g.counted = g.number;
+  } else {
+    g.count = g.number + s.px(40);
+    g.bar = g.counted = g.count + s.px(!g.counts ? 66 : width < s.px(kCountsWithBar) ? 4 : 46);
   }
-  g.count = g.number + s.px(40);
-  g.bar = g.count + s.px(66);
-  g.end = g.bar + s.px(10);
+  if (g.counts) g.counted += s.px(kCounted) * static_cast<float>(kCountColumns);
+  g.end = g.counted + s.px(12);
   return g;
 }
 
@@ -78,9 +85,20 @@ void draw_sign(ImDrawList* list, const Box& box, CodePhase phase) {
                7);
 }
 
-void draw_gutter(ImDrawList* list, const SourceScene& scene, const SourceRow& row, std::int32_t line, const Box& box) {
+Box count_box(const Gutter& g, std::size_t column, const Box& box) {
+  const float each = style().px(kCounted), right = box.min.x + g.bar + each * static_cast<float>(column + 1);
+  return {{right - each, box.min.y}, {right, box.max.y}};
+}
+
+void draw_counts(ImDrawList* list, const Gutter& g, const SourceRow& row, const Box& box) {
+  for (std::size_t n = 0; n < kCountColumns; ++n)
+    draw_text_in(list, count_box(g, n, box), Align::right, Face::mono, 11,
+                 colour(style().theme, n == 0 ? Token::dim : Token::text), row.counts.text.at(n));
+}
+
+void draw_gutter(ImDrawList* list, const SourceScene& scene, const Gutter& g, const SourceRow& row, std::int32_t line,
+                 const Box& box) {
   const Style& s = style();
-  const Gutter g = gutter(scene);
   const float x = box.min.x, top = box.min.y, bottom = box.max.y;
   if (row.phase != CodePhase::none) {
     list->AddRectFilled({x, top}, {x + s.px(3), bottom}, hue_of(row.phase));
@@ -89,7 +107,8 @@ void draw_gutter(ImDrawList* list, const SourceScene& scene, const SourceRow& ro
   const ImU32 dim = colour(s.theme, Token::dim);
   draw_text_in(list, {{x + g.sign, top}, {x + g.number, bottom}}, Align::right, Face::mono, 11, dim,
                fmt::format("{}", line));
-  const Box bar{{x + g.count + s.px(8), top + s.px(5)}, {x + g.bar, bottom - s.px(5)}};
+  if (g.counts) draw_counts(list, g, row, box);
+  const Box bar{{std::min(x + g.count + s.px(8), x + g.bar), top + s.px(5)}, {x + g.bar, bottom - s.px(5)}};
   if (scene.sampled) {
     if (row.samples.all == 0) return;
     const double percent = 100 * row.sample_share;
@@ -135,14 +154,14 @@ std::string row_tip(const SourceRow& row, std::int32_t line) {
   if (row.total == 0 && row.samples.all == 0) tip += "\nNo instruction stands for it.";
   if (row.total > 0) tip += fmt::format("\n{} instructions: {}", row.total, mix_words(row.mix));
   if (const std::string samples = samples_words(row); !samples.empty()) tip += "\n" + samples;
+  if (!row.counts.words.empty()) tip += "\n" + row.counts.words;
   return tip;
 }
 
 // The rows that are in sight.
-void draw_rows(const SourceScene& scene, std::int32_t shown, float width, Commands& commands) {
+void draw_rows(const SourceScene& scene, const Gutter& g, std::int32_t shown, float width, Commands& commands) {
   const Style& s = style();
   ImDrawList* list = ImGui::GetWindowDrawList();
-  const Gutter g = gutter(scene);
   const float row_height = s.px(kRow), left = ImGui::GetWindowPos().x;
   ImGuiListClipper clipper;
   clipper.Begin(static_cast<int>(scene.rows.size()), row_height);
@@ -161,7 +180,7 @@ void draw_rows(const SourceScene& scene, std::int32_t shown, float width, Comman
       list->PushClipRect({left + g.end, box.min.y}, box.max, true);
       draw_line(list, {at.x + g.end, at.y + (row_height - s.px(kCode)) / 2}, row);
       list->PopClipRect();
-      draw_gutter(list, scene, row, n + 1, box);
+      draw_gutter(list, scene, g, row, n + 1, box);
       if (hovered && ImGui::IsItemHovered(ImGuiHoveredFlags_ForTooltip)) show_tooltip(row_tip(row, n + 1), 420);
       ImGui::PopID();
     }
@@ -216,6 +235,41 @@ void draw_search(const SourceScene& scene, std::int32_t shown, SourceHeld& held,
   }
 }
 
+// Whether what was counted stands beside the lines; or why it cannot.
+void draw_counts_toggle(const SourceScene& scene, SourceHeld& held) {
+  if (!scene.counted && scene.why_no_counts.empty()) return;
+  ImGui::BeginDisabled(!scene.counted);
+  const std::string help = scene.counted ? "What the chip counted at the instructions of each line, in one run"
+                                         : "Not available: " + scene.why_no_counts;
+  if (toggle("Counts", scene.counted && !held.hide_counts, help.c_str())) held.hide_counts = !held.hide_counts;
+  ImGui::EndDisabled();
+  ImGui::SameLine();
+}
+
+// The heads of the columns; a click makes F8 go by what the column counts, another by what it went before.
+void draw_count_heads(const SourceScene& scene, const Gutter& g, SourceHeld& held) {
+  const Style& s = style();
+  const ImVec2 at = ImGui::GetCursorScreenPos();
+  const Box line{at, {at.x + g.end, at.y + s.px(kRow)}};
+  ImDrawList* list = ImGui::GetWindowDrawList();
+  draw_text_in(list, {line.min, {at.x + g.count, line.max.y}}, Align::right, Face::text, 11,
+               colour(s.theme, Token::dim), scene.sampled ? "% of time" : "instructions");
+  for (const CountColumn column : all_count_columns()) {
+    const auto n = static_cast<std::size_t>(column);
+    const Box box = count_box(g, n, line);
+    const CountHead& head = scene.count_heads.at(n);
+    const bool on = held.by == column;
+    ImGui::SetCursorScreenPos(box.min);
+    if (ImGui::InvisibleButton(("count_" + head.text).c_str(), {box.width(), s.px(kRow)}))
+      held.by = on ? std::optional<CountColumn>() : column;
+    if (ImGui::IsItemHovered()) list->AddRectFilled(box.min, box.max, colour(s.theme, Token::field));
+    tooltip(head.tip + "\nClick: F8 goes by it.");
+    draw_text_in(list, box, Align::right, on ? Face::bold : Face::text, 11,
+                 colour(s.theme, on ? Token::text : Token::dim), head.text);
+  }
+  ImGui::SetCursorScreenPos({at.x, line.max.y});
+}
+
 void draw_heads(const SourceScene& scene, std::int32_t shown, SourceHeld& held, Commands& commands) {
   heading(scene.title.c_str());
   ImGui::PushFont(style().fonts.text, style().px(12));
@@ -232,9 +286,11 @@ void draw_heads(const SourceScene& scene, std::int32_t shown, SourceHeld& held, 
                                       : "The line with the next fewer instructions (F8)") ||
                        ImGui::Shortcut(ImGuiKey_F8, ImGuiInputFlags_RouteGlobal);
     ImGui::SameLine();
-    if (before) go_to(scene, next_hot(scene, shown, -1), commands);
-    if (after) go_to(scene, next_hot(scene, shown, 1), commands);
+    const std::optional<CountColumn> by = scene.counted ? held.by : std::nullopt;
+    if (before) go_to(scene, next_hot(scene, shown, -1, by), commands);
+    if (after) go_to(scene, next_hot(scene, shown, 1, by), commands);
   }
+  draw_counts_toggle(scene, held);
   if (toggle("Copy line", true, "The line's text to the clipboard") && shown >= 1)
     commands.push_back(CopyText{scene.rows[static_cast<std::size_t>(shown - 1)].text});
   ImGui::SameLine();
@@ -265,10 +321,12 @@ void draw_source(const SourceScene& scene, const ProfileView& view, SourceHeld& 
       draw_heads(scene, shown, held, commands);
       ImGui::PushStyleColor(ImGuiCol_ChildBg, 0U);
       ImGui::PushStyleVar(ImGuiStyleVar_ItemSpacing, ImVec2(0, 0));
-      ImGui::SetNextWindowContentSize({gutter(scene).end + widest_text(scene), 0});
+      const Gutter g = gutter(scene, held, ImGui::GetContentRegionAvail().x);
+      if (g.counts) draw_count_heads(scene, g, held);
+      ImGui::SetNextWindowContentSize({g.end + widest_text(scene), 0});
       if (ImGui::BeginChild("source_lines", {0, 0}, 0, ImGuiWindowFlags_HorizontalScrollbar)) {
         follow(scene, shown, held);
-        draw_rows(scene, shown, ImGui::GetWindowWidth(), commands);
+        draw_rows(scene, g, shown, ImGui::GetWindowWidth(), commands);
       }
       ImGui::EndChild();
       ImGui::PopStyleVar();
@@ -321,7 +379,7 @@ void draw_code(const CodeScene& code, CodeKind kind, ImVec2 size, Commands& comm
 
 namespace {
 
-// Columns of the table of phases: all, then the kinds.
+// Columns of the table of phases: all, then the kinds; or what was counted.
 struct Columns {
   float name = 0, each = 0;
   float right(std::size_t n) const { return name + each * static_cast<float>(n + 1); }
@@ -329,22 +387,41 @@ struct Columns {
 constexpr std::array<const char*, gpu::kInstructionKinds + 1> kHeads{"all",    "FMA",    "tensor",  "MUFU",
                                                                      "shared", "global", "barrier", "other"};
 
-void draw_head(ImDrawList* list, ImVec2 at, const Columns& columns) {
+void draw_head(ImDrawList* list, ImVec2 at, const Columns& columns, std::span<const char* const> heads) {
   const Style& s = style();
-  for (std::size_t n = 0; n < kHeads.size(); ++n) {
+  for (std::size_t n = 0; n < heads.size(); ++n) {
     const Box cell{{at.x + columns.right(n) - columns.each, at.y}, {at.x + columns.right(n), at.y + s.px(kRow)}};
     draw_text_in(list, cell, Align::right, Face::text, 11, colour(s.theme, Token::dim),
-                 fitted_text(Face::text, 11, kHeads.at(n), columns.each - s.px(3)));
+                 fitted_text(Face::text, 11, heads[n], columns.each - s.px(3)));
   }
 }
 
-void draw_phase(ImDrawList* list, const Box& box, const PhaseRow& row, const Columns& columns, std::uint32_t most) {
+void draw_cells(ImDrawList* list, const Box& box, const PhaseCountCells& cells, const Columns& columns) {
+  const Style& s = style();
+  for (std::size_t n = 0; n < cells.text.size(); ++n) {
+    const Box cell{{box.min.x + columns.right(n) - columns.each, box.min.y}, {box.min.x + columns.right(n), box.max.y}};
+    draw_text_in(list, cell, Align::right, Face::mono, 11, colour(s.theme, n == 0 ? Token::text : Token::dim),
+                 cells.text.at(n));
+  }
+}
+
+std::string phase_tip(const PhaseRow& row) {
+  std::string tip = fmt::format("{}: {}.", gpu::name_of(row.phase), row.words);
+  if (row.total > 0)
+    tip += fmt::format(" {} instructions, {:.3g} %: {}", row.total, 100 * row.share, mix_words(row.mix));
+  if (!row.counts.words.empty()) tip += "\n" + row.counts.words;
+  return tip;
+}
+
+void draw_phase(ImDrawList* list, const Box& box, const PhaseRow& row, const Columns& columns, std::uint32_t most,
+                bool counts) {
   const Style& s = style();
   const float x = box.min.x;
   list->AddRectFilled({x, box.min.y + s.px(1)}, {x + s.px(3), box.max.y - s.px(1)}, hue_of(row.phase));
   draw_sign(list, {box.min, {x + columns.name, box.max.y}}, row.phase);
   const Box bar{{x + s.px(66), box.min.y + s.px(5)}, {x + columns.name - s.px(2), box.max.y - s.px(5)}};
   if (bar.width() > s.px(12)) draw_mix(list, bar, row.mix, most, row.phase);
+  if (counts) return draw_cells(list, box, row.counts, columns);
   for (std::size_t n = 0; n < kHeads.size(); ++n) {
     const std::uint32_t count = n == 0 ? row.total : row.mix.of.at(n - 1);
     if (count == 0) continue;  // an empty place reads faster than a nought
@@ -356,24 +433,28 @@ void draw_phase(ImDrawList* list, const Box& box, const PhaseRow& row, const Col
 
 }  // namespace
 
-void draw_phases(const SourceScene& scene, ImVec2 size, Commands& commands) {
+void draw_phases(const SourceScene& scene, const SourceHeld& held, ImVec2 size, Commands& commands) {
   const Style& s = style();
+  const bool counts = scene.counted && !held.hide_counts;
   if (begin_card("profile_phases", size)) {
-    heading("Instructions by phase");
-    if (scene.phases.empty()) {
+    heading(counts ? "What each phase did" : "Instructions by phase");
+    if (scene.phases.empty() || (!counts && scene.instructions == 0)) {
       dim_text(scene.why_no_sass.empty() ? scene.empty
                                          : "They are counted in the machine code, which is missing here.");
     } else {
-      dim_text("As they stand in the machine code, however often they run. Click: its line with the most.");
+      dim_text(counts ? "Counted at each instruction, in one run. Click: its line with the most instructions."
+                      : "As they stand in the machine code, however often they run. Click: its line with the most.");
       ImGui::PushStyleColor(ImGuiCol_ChildBg, 0U);
       ImGui::PushStyleVar(ImGuiStyleVar_ItemSpacing, ImVec2(0, 0));
       if (ImGui::BeginChild("phase_rows", {0, 0})) {
         ImDrawList* list = ImGui::GetWindowDrawList();
         const float width = ImGui::GetContentRegionAvail().x - s.px(4);
         Columns columns;
-        columns.name = std::max(s.px(66), width - s.px(43) * static_cast<float>(kHeads.size()));
-        columns.each = (width - columns.name) / static_cast<float>(kHeads.size());
-        draw_head(list, ImGui::GetCursorScreenPos(), columns);
+        const std::span<const char* const> heads =
+            counts ? std::span<const char* const>(phase_count_heads()) : std::span<const char* const>(kHeads);
+        columns.name = std::max(s.px(66), width - s.px(counts ? 49 : 43) * static_cast<float>(heads.size()));
+        columns.each = (width - columns.name) / static_cast<float>(heads.size());
+        draw_head(list, ImGui::GetCursorScreenPos(), columns, heads);
         ImGui::Dummy({width, s.px(kRow)});
         std::uint32_t most = 0;
         for (const PhaseRow& row : scene.phases) most = std::max(most, row.total);
@@ -384,9 +465,8 @@ void draw_phases(const SourceScene& scene, ImVec2 size, Commands& commands) {
           if (ImGui::InvisibleButton(("phase_" + name).c_str(), {width, s.px(kRow)}) && row.line > 0)
             commands.push_back(ChooseSourceLine{row.file, row.line});
           if (ImGui::IsItemHovered()) list->AddRectFilled(box.min, box.max, colour(s.theme, Token::field));
-          draw_phase(list, box, row, columns, most);
-          tooltip(fmt::format("{}: {}. {} instructions, {:.3g} %: {}", name, row.words, row.total, 100 * row.share,
-                              mix_words(row.mix)));
+          draw_phase(list, box, row, columns, most, counts);
+          tooltip(phase_tip(row));
         }
       }
       ImGui::EndChild();

@@ -10,6 +10,6 @@ namespace attn {
 // phases.
 void draw_source(const SourceScene& scene, const ProfileView& view, SourceHeld& held, ImVec2 size, Commands& commands);
 void draw_code(const CodeScene& code, CodeKind kind, ImVec2 size, Commands& commands);
-void draw_phases(const SourceScene& scene, ImVec2 size, Commands& commands);
+void draw_phases(const SourceScene& scene, const SourceHeld& held, ImVec2 size, Commands& commands);
 
 }  // namespace attn

@@ -44,18 +44,24 @@ Runs finding_runs(const Finding& f) {
 std::vector<Chip> strip_chips(const ProfileScene& scene, ProfilePage page) {
   std::vector<Chip> chips = page_chips(page);
   if (!scene.empty.empty()) chips.erase(chips.begin(), chips.end() - 1);  // the lab stays
-  const bool heartbeat = page == ProfilePage::heartbeat;
-  const char* take = heartbeat ? "Listen to it" : "Sample it";
-  if (scene.sample) {
-    SampleRow row = *scene.sample;
-    row.heartbeat = heartbeat;
-    chips.push_back({take,
-                     heartbeat ? "Runs it on the GPU and reads its pipes and memories every few microseconds"
-                               : "Runs it on the GPU and asks its warps where they wait, by phase and line",
-                     true, row});
-  } else if (scene.empty.empty() && !scene.arch.empty()) {
-    chips.push_back({take, scene.why_no_sampling.c_str(), false, ChooseProfilePage{page}, false});
+  const auto take = [&](RowDetail what, const char* words, const char* help) {
+    if (scene.sample) {
+      SampleRow row = *scene.sample;
+      row.what = what;
+      chips.push_back({words, help, true, row});
+    } else if (scene.empty.empty() && !scene.arch.empty()) {
+      chips.push_back({words, scene.why_no_sampling.c_str(), false, ChooseProfilePage{page}, false});
+    }
+  };
+  if (page == ProfilePage::heartbeat) {
+    take(RowDetail::heartbeat, "Listen to it",
+         "Runs it on the GPU and reads its pipes and memories every few microseconds");
+  } else {
+    take(RowDetail::samples, "Sample it", "Runs it on the GPU and asks its warps where they wait, by phase and line");
   }
+  if (page == ProfilePage::source)
+    take(RowDetail::counts, "Count it",
+         "Runs it on the GPU and counts at each instruction: how often it is executed, bank conflicts, sectors");
   chips.push_back({"Open in Bench", "The same kernel and value beside the others", !scene.empty.empty(),
                    ChooseWorkspace{Workspace::bench}});
   return chips;
@@ -175,7 +181,7 @@ void draw_source_page(ProfileCache& cache, const ProfileView& view, ImVec2 room,
   if (stacked) {
     draw_source(cache.source, view, cache.source_held, {room.x, s.px(kSourceStacked)}, commands);
     draw_code(cache.code, view.code, {room.x, s.px(kCodeStacked)}, commands);
-    draw_phases(cache.source, {room.x, whole}, commands);
+    draw_phases(cache.source, cache.source_held, {room.x, whole}, commands);
     return;
   }
   const float left = std::floor((room.x - gutter) * 0.6F), right = room.x - gutter - left;
@@ -184,7 +190,7 @@ void draw_source_page(ProfileCache& cache, const ProfileView& view, ImVec2 room,
   ImGui::BeginGroup();
   const float phases = std::min(whole, std::max(s.px(kLeastCode), room.y - gutter - s.px(kLeastCode)));
   draw_code(cache.code, view.code, {right, room.y - gutter - phases}, commands);
-  draw_phases(cache.source, {right, phases}, commands);
+  draw_phases(cache.source, cache.source_held, {right, phases}, commands);
   ImGui::EndGroup();
 }
 

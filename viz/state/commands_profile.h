@@ -38,13 +38,19 @@ using ProfileCommand = std::variant<ChooseProfilePage, ChooseSourceLine, ChooseC
 struct ListKernel {
   gpu::ListingSubject subject;
 };
-// Samples a row of a run: where its warps wait, or its heartbeat. What refuses is said.
+// What is taken of a row beside its figures.
+enum class RowDetail : std::uint8_t {
+  samples,    // where its warps wait
+  heartbeat,  // counters over the time of a run
+  counts,     // what each instruction does
+};
+// Takes it of a row of a run. What refuses is said.
 struct SampleRow {
   std::string run;  // its id
   std::string kernel;
   Problem problem;
   Options options;
-  bool heartbeat = false;  // counters over the time of a run, and no samples
+  RowDetail what = RowDetail::samples;
 };
 
 // The lab (viz/state/lab.h). What is typed is kept on disk as a draft.

@@ -9,6 +9,7 @@
 
 #include "app/control/controller.h"
 #include "app/state/apply.h"
+#include "profiling/figures/counts.h"
 #include "profiling/figures/heartbeat.h"
 #include "profiling/figures/samples.h"
 #include "profiling/session/session.h"
@@ -90,7 +91,7 @@ TEST_F(SamplingsTest, AHeartbeatIsKeptBesideTheSamplesAndSoItIsInTheFile) {
   c->update({row_of(*c)});
   c->wait();
   SampleRow listen = row_of(*c);
-  listen.heartbeat = true;
+  listen.what = RowDetail::heartbeat;
   c->update({listen});
   c->wait();
   const Measurement& row = run_of(*c).rows.front();
@@ -106,7 +107,7 @@ TEST_F(SamplingsTest, AHeartbeatIsKeptBesideTheSamplesAndSoItIsInTheFile) {
 TEST_F(SamplingsTest, AHeartbeatThatIsRefusedIsSaidAndTheRowStays) {
   const auto c = measured({"beat"});
   SampleRow listen = row_of(*c);
-  listen.heartbeat = true;
+  listen.what = RowDetail::heartbeat;
   c->update({listen});
   c->wait();
   const Measurement& row = run_of(*c).rows.front();
@@ -114,6 +115,37 @@ TEST_F(SamplingsTest, AHeartbeatThatIsRefusedIsSaidAndTheRowStays) {
   EXPECT_EQ(row.state, RowState::done);
   EXPECT_NE(row.no_heartbeat.find("beat failed"), std::string::npos) << row.no_heartbeat;
   EXPECT_NE(last_words(*c).find("beat failed"), std::string::npos) << last_words(*c);
+}
+
+TEST_F(SamplingsTest, CountsAreKeptBesideTheSamplesAndSoTheyAreInTheFile) {
+  const auto c = measured();
+  c->update({row_of(*c)});
+  c->wait();
+  SampleRow counts = row_of(*c);
+  counts.what = RowDetail::counts;
+  c->update({counts});
+  c->wait();
+  const Measurement& row = run_of(*c).rows.front();
+  ASSERT_NE(row.counts, nullptr) << last_words(*c);
+  EXPECT_EQ(sums_of(*row.counts)[InstructionCounter::executed], 30U) << "10 at each of naive's three launches";
+  EXPECT_NE(row.samples, nullptr) << "the samples stay";
+  const auto kept = kept_row();
+  ASSERT_TRUE(kept);
+  ASSERT_NE(kept->counts, nullptr);
+  EXPECT_EQ(*kept->counts, *row.counts);
+}
+
+TEST_F(SamplingsTest, CountsThatAreRefusedAreSaidAndTheRowStays) {
+  const auto c = measured({"count_instructions"});
+  SampleRow counts = row_of(*c);
+  counts.what = RowDetail::counts;
+  c->update({counts});
+  c->wait();
+  const Measurement& row = run_of(*c).rows.front();
+  EXPECT_EQ(row.counts, nullptr);
+  EXPECT_EQ(row.state, RowState::done);
+  EXPECT_NE(row.no_counts.find("count_instructions failed"), std::string::npos) << row.no_counts;
+  EXPECT_NE(last_words(*c).find("count_instructions failed"), std::string::npos) << last_words(*c);
 }
 
 TEST_F(SamplingsTest, WhatRefusesIsSaidAndTheRowStays) {

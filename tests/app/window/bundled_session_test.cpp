@@ -2,11 +2,14 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cstdint>
 #include <filesystem>
+#include <map>
 #include <set>
 #include <string>
 
 #include "app/state/string.h"
+#include "profiling/figures/counts.h"
 #include "profiling/figures/heartbeat.h"
 #include "profiling/figures/metrics.h"
 #include "profiling/figures/samples.h"
@@ -100,6 +103,41 @@ TEST(BundledSessions, WhereTheTimeGoesNeedsNothingButTheFile) {
   if (sampled.empty()) GTEST_SKIP() << "none is bundled: tests/gpu/make_profile_session.sh makes one on a GPU";
   // The texts of these rungs do not change, so that their lines are those of the program.
   for (const char* kernel : {"naive", "tiled", "flash_simt"}) EXPECT_TRUE(sampled.contains(kernel)) << kernel;
+}
+
+// What the chip counted is what the algorithm asks for, to the last instruction: S = Q K^T and O = P V are B H L^2 D
+// multiply-adds each, 32 an instruction; flash_simt has four lines of them for each.
+TEST(BundledSessions, CountsOfInstructionsAreWhatTheAlgorithmAsksFor) {
+  std::set<std::string> counted;
+  for (const fs::path& file : bundled()) {
+    SCOPED_TRACE(file.string());
+    const auto session = read_session(file);
+    ASSERT_TRUE(session) << session.error().message;
+    for (const SweepRun& run : session->runs) {
+      for (const Measurement& m : run.rows) {
+        EXPECT_EQ(m.no_counts, "");
+        if (m.counts == nullptr) continue;
+        SCOPED_TRACE(m.key.kernel);
+        counted.insert(m.key.kernel);
+        const KernelCounts& c = *m.counts;
+        EXPECT_EQ(c.no_lines, "");
+        for (const InstructionCounterRow& row : instruction_counter_table()) EXPECT_TRUE(c.has(row.counter)) << row.id;
+        EXPECT_GE(derived(c, sums_of(c), DerivedCount::conflicts).value_or(-1), 0);
+        EXPECT_GE(derived(c, sums_of(c), DerivedCount::excess_sectors).value_or(-1), 0);
+        EXPECT_LE(sums_of(c)[InstructionCounter::threads], 32 * sums_of(c)[InstructionCounter::executed]);
+        const Problem& p = m.key.problem;
+        const auto products = static_cast<std::uint64_t>(p.B * p.Hq * p.Lq * p.Lk * p.D) / 32;
+        if (m.key.kernel != "flash_simt") continue;
+        std::map<gpu::CodePhase, int> fma_lines;
+        for (const CountedLine& line : counts_by_line(c))
+          if (4 * line.sums[InstructionCounter::executed] == products) ++fma_lines[line.phase];
+        EXPECT_EQ(fma_lines[gpu::CodePhase::s], 4);
+        EXPECT_EQ(fma_lines[gpu::CodePhase::o], 4);
+      }
+    }
+  }
+  if (counted.empty()) GTEST_SKIP() << "none is bundled: tests/gpu/make_counts_session.sh makes one on a GPU";
+  for (const char* kernel : {"naive", "flash_simt"}) EXPECT_TRUE(counted.contains(kernel)) << kernel;
 }
 
 // Of an H100: naive's three launches on one axis, and in flash_simt 32 key tiles in each of four waves of blocks.

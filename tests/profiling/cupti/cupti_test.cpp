@@ -10,6 +10,8 @@
 #include "profiling/cupti/metric_host.h"
 #include "profiling/cupti/pm_sampling.h"
 #include "profiling/cupti/profiler.h"
+#include "profiling/cupti/sass_metrics.h"
+#include "profiling/figures/counts.h"
 #include "profiling/figures/heartbeat.h"
 #include "profiling/figures/metrics.h"
 #include "profiling/measure/counter_figures.h"
@@ -114,6 +116,24 @@ TEST_F(CuptiHost, AHeartbeatIsOnePassOnEveryChip) {
   EXPECT_TRUE(cupti::triggers_by_time("GH100"));
   EXPECT_FALSE(cupti::triggers_by_time("GA100"));
   EXPECT_FALSE(cupti::triggers_by_time("TU102"));
+}
+
+TEST_F(CuptiHost, EveryCounterOfInstructionsExistsOnEveryChip) {
+  for (const std::string& chip : chips_) {
+    std::set<std::uint64_t> numbers;
+    for (const InstructionCounterRow& row : instruction_counter_table())
+      for (const std::string_view metric : row.metrics) {
+        const auto number = cupti::sass_metric_id(*cupti_, chip, std::string(metric));
+        ASSERT_TRUE(number) << chip << ", " << metric << ": " << number.error().message;
+        EXPECT_NE(*number, 0U) << "that of a value which was not written";
+        numbers.insert(*number);
+      }
+    EXPECT_EQ(numbers.size(), kInstructionCounters) << chip;
+  }
+  const auto none = cupti::sass_metric_id(*cupti_, "GH100", "smsp__sass_no_such_metric");
+  ASSERT_FALSE(none);
+  EXPECT_NE(none.error().message.find("cuptiSassMetricsGetProperties failed"), std::string::npos)
+      << none.error().message;
 }
 
 TEST_F(CuptiHost, UnknownChipsAndMetricsAreRefusedInWords) {

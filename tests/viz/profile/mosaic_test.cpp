@@ -122,7 +122,7 @@ TEST(Mosaic, SaysWhyThereIsNoneAndWhatWasDropped) {
 TEST(ProfileSource, SampledLinesHaveTheirShareAndAreTheHotOnes) {
   const KernelSamples s = samples();
   const ListingView view = profile_test::listed(profile_test::toy_listing(), "toy");
-  const SourceScene scene = source_scene(view, "toy", {}, &s);
+  const SourceScene scene = source_scene(view, "toy", {}, {&s, nullptr, ""});
   ASSERT_TRUE(scene.sampled);
   EXPECT_EQ(scene.samples, 100U);
   EXPECT_DOUBLE_EQ(scene.rows[4].sample_share, 0.55);
@@ -135,7 +135,7 @@ TEST(ProfileSource, SamplesOfAnotherTextAreNotPutBesideTheseLines) {
   KernelSamples s = samples();
   s.text_hash = "another";
   const ListingView view = profile_test::listed(profile_test::toy_listing(), "toy");
-  const SourceScene scene = source_scene(view, "toy", {}, &s);
+  const SourceScene scene = source_scene(view, "toy", {}, {&s, nullptr, ""});
   EXPECT_FALSE(scene.sampled);
   EXPECT_NE(scene.why_no_samples, "");
   EXPECT_EQ(scene.hot, (std::vector<std::int32_t>{5, 1, 3, 7})) << "by instructions, as without samples";

@@ -1,0 +1,123 @@
+#include "profiling/session/counts_json.h"
+
+#include <cmath>
+#include <limits>
+#include <string_view>
+#include <utility>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "kernels/formats/json_fields.h"
+#include "profiling/session/number_groups.h"
+
+namespace attn {
+namespace {
+
+using nlohmann::json;
+
+constexpr std::int64_t kVersion = 1;
+constexpr std::size_t kMaxFiles = 64, kMaxFunctions = 64;
+constexpr std::size_t kMaxInstructions = 1 << 18;  // of a function; ours have 16 thousand at most
+constexpr std::size_t kMaxText = 4096;
+
+// "12624 S 0:100 64:2048:32:32:0:0": address, phase, file:line of each line, a number a counter in the table's order.
+std::string instruction_text(const CountedInstruction& i) {
+  std::string counts;
+  for (const InstructionCounterRow& row : instruction_counter_table())
+    counts += fmt::format("{}{}", counts.empty() ? "" : ":", i.counts[row.counter]);
+  return fmt::format("{} {} {} {}", i.address, gpu::name_of(i.phase), lines_text(i.lines), counts);
+}
+
+// What is wrong with it; empty: it was read.
+std::string read_instruction(const json& j, const KernelCounts& c, CountedInstruction& i) {
+  constexpr const char* kNone = "is not a text of address, phase, lines and counts";
+  if (!j.is_string()) return kNone;
+  const auto parts = parts_of(j.get_ref<const std::string&>(), ' ');
+  const auto address = number_of(parts.front());
+  if (parts.size() != 4 || !address || *address > std::numeric_limits<std::uint32_t>::max()) return kNone;
+  i.address = static_cast<std::uint32_t>(*address);
+  const auto phase = gpu::code_phase_from_name(parts[1]);
+  if (!phase) return "has a phase that this version does not know";
+  i.phase = *phase;
+  if (std::string wrong = read_lines(parts[2], c.files.size(), i.lines); !wrong.empty()) return wrong;
+  const auto counts = groups_of(parts[3], kInstructionCounters, 1);
+  if (!counts || counts->size() != kInstructionCounters)
+    return fmt::format("has counts that are not {} whole numbers", kInstructionCounters);
+  for (const InstructionCounterRow& row : instruction_counter_table()) {
+    const std::int64_t count = (*counts)[static_cast<std::size_t>(row.counter)];
+    if (count != 0 && !c.has(row.counter)) return fmt::format("has {}, which no metric counted", row.id);
+    i.counts[row.counter] = static_cast<std::uint64_t>(count);
+  }
+  return {};
+}
+
+Result<CountedFunction> function_from_json(const json& j, const std::string& where, const KernelCounts& c) {
+  JsonFields fields(j, where);
+  CountedFunction f;
+  f.name = fields.text("name");
+  const json& list = fields.array("instructions");
+  if (list.size() > kMaxInstructions) fields.refuse("instructions", fmt::format("has more than {}", kMaxInstructions));
+  if (auto read = fields.result(); !read) return tl::unexpected(read.error());
+  for (const json& one : list) {
+    CountedInstruction i;
+    if (const std::string wrong = read_instruction(one, c, i); !wrong.empty())
+      return bad_input(fmt::format("{}: instruction {} {}.", where, f.instructions.size(), wrong));
+    if (!f.instructions.empty() && i.address <= f.instructions.back().address)
+      return bad_input(fmt::format("{}: instruction {} is not behind the one before.", where, f.instructions.size()));
+    f.instructions.push_back(std::move(i));
+  }
+  return f;
+}
+
+}  // namespace
+
+json counts_to_json(const KernelCounts& c) {
+  json functions = json::array();
+  for (const CountedFunction& f : c.functions) {
+    json instructions = json::array();
+    for (const CountedInstruction& i : f.instructions) instructions.push_back(instruction_text(i));
+    functions.push_back({{"name", f.name}, {"instructions", std::move(instructions)}});
+  }
+  json metrics = json::object();
+  for (const InstructionCounterRow& row : instruction_counter_table())
+    metrics[std::string(row.id)] = c.metrics.at(static_cast<std::size_t>(row.counter));
+  return {{"version", kVersion},    {"method", c.method},
+          {"arch", c.arch},         {"text_hash", c.text_hash},
+          {"chip", c.chip},         {"seconds", c.seconds},
+          {"no_lines", c.no_lines}, {"metrics", std::move(metrics)},
+          {"files", c.files},       {"functions", std::move(functions)}};
+}
+
+Result<KernelCounts> counts_from_json(const json& j, const std::string& where) {
+  JsonFields fields(j, where);
+  KernelCounts c;
+  const std::int64_t version = fields.integer("version", 1, kLargestNumber);
+  if (version > kVersion)
+    fields.refuse("version", fmt::format("is {}; this program reads up to {}", version, kVersion));
+  if (auto read = fields.result(); !read) return tl::unexpected(read.error());
+  c.method = fields.text("method", kMaxText);
+  c.arch = fields.text("arch");
+  c.text_hash = fields.text("text_hash");
+  c.chip = fields.text("chip");
+  c.seconds = fields.number("seconds");
+  if (!std::isfinite(c.seconds) || c.seconds < 0) fields.refuse("seconds", "must be a finite number from 0 on");
+  c.no_lines = fields.text("no_lines", kMaxText);
+  c.files = fields.texts("files", kMaxFiles);
+  const json& functions = fields.array("functions");
+  if (functions.size() > kMaxFunctions) fields.refuse("functions", fmt::format("has more than {}", kMaxFunctions));
+  const json& metrics = fields.object("metrics");
+  if (auto read = fields.result(); !read) return tl::unexpected(read.error());
+  JsonFields names(metrics, where + ", metrics");
+  for (const InstructionCounterRow& row : instruction_counter_table())
+    c.metrics.at(static_cast<std::size_t>(row.counter)) = names.text(std::string(row.id).c_str());
+  if (auto read = names.result(); !read) return tl::unexpected(read.error());
+  for (const json& one : functions) {
+    auto f = function_from_json(one, fmt::format("{}, function {}", where, c.functions.size()), c);
+    if (!f) return tl::unexpected(f.error());
+    c.functions.push_back(std::move(*f));
+  }
+  return c;
+}
+
+}  // namespace attn

@@ -1,0 +1,17 @@
+// Counts of instructions as JSON: the "instruction_counts" of a measurement (docs/profile.md). For this room.
+#pragma once
+
+#include <string>
+
+#include <nlohmann/json_fwd.hpp>
+
+#include "kernels/base/result.h"
+#include "profiling/figures/counts.h"
+
+namespace attn {
+
+nlohmann::json counts_to_json(const KernelCounts& c);
+// Trusts nothing: every index, name and number is looked at.
+Result<KernelCounts> counts_from_json(const nlohmann::json& j, const std::string& where);
+
+}  // namespace attn

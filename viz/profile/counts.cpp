@@ -1,0 +1,148 @@
+#include "viz/profile/counts.h"
+
+#include <cstdlib>
+
+#include <fmt/format.h>
+
+namespace attn {
+namespace {
+
+constexpr const char* kNone = "–";
+
+// "4 194 304"
+std::string in_groups(std::int64_t n) {
+  std::string digits = fmt::format("{}", std::abs(n));
+  for (std::size_t at = digits.size(); at > 3;) digits.insert(at -= 3, " ");
+  return (n < 0 ? "-" : "") + digits;
+}
+
+std::string in_groups(std::uint64_t n) {
+  return in_groups(static_cast<std::int64_t>(n));
+}
+
+std::string metric(const KernelCounts& counts, InstructionCounter c) {
+  return counts.metrics.at(static_cast<std::size_t>(c));
+}
+
+std::string not_here(const KernelCounts& counts) {
+  return fmt::format("\nNot available: {} does not count it.", counts.chip);
+}
+
+// "1 200 - 800 = 400"; empty where the chip does not count one of the two, or neither was met.
+std::string beyond_ideal(const KernelCounts& counts, const CounterSums& sums, DerivedCount what) {
+  const bool shared = what == DerivedCount::conflicts;
+  const std::uint64_t real = sums[shared ? InstructionCounter::shared : InstructionCounter::sectors];
+  const std::uint64_t ideal = sums[shared ? InstructionCounter::shared_ideal : InstructionCounter::sectors_ideal];
+  const auto beyond = derived(counts, sums, what);
+  if (!beyond || (real == 0 && ideal == 0)) return {};
+  return fmt::format("\n{}: {} {} - {} {} = {}", shared ? "Bank conflicts" : "Excess sectors", in_groups(real),
+                     shared ? "passes through shared memory" : "sectors of device memory", in_groups(ideal),
+                     shared ? "without conflicts" : "side by side", in_groups(*beyond));
+}
+
+std::string words_of(const KernelCounts& counts, const CounterSums& sums, std::uint64_t all) {
+  if (!sums.any()) return {};
+  const std::uint64_t executed = sums[InstructionCounter::executed];
+  std::string words = fmt::format("Executed {} times by warps in one run, {:.3g} % of all", in_groups(executed),
+                                  all == 0 ? 0 : 100 * static_cast<double>(executed) / static_cast<double>(all));
+  if (const auto threads = threads_per_instruction(counts, sums))
+    words += fmt::format("; {:.3g} of 32 threads did something", *threads);
+  words += beyond_ideal(counts, sums, DerivedCount::conflicts);
+  words += beyond_ideal(counts, sums, DerivedCount::excess_sectors);
+  return words;
+}
+
+// Nought is an empty place: it reads faster.
+std::string cell(const std::optional<std::int64_t>& value) {
+  if (!value) return kNone;
+  return *value == 0 ? std::string() : brief_count(*value);
+}
+
+std::optional<std::int64_t> counted(const KernelCounts& counts, const CounterSums& sums, InstructionCounter c) {
+  if (!counts.has(c)) return std::nullopt;
+  return static_cast<std::int64_t>(sums[c]);
+}
+
+}  // namespace
+
+CountHead head_of(const KernelCounts& counts, CountColumn column) {
+  switch (column) {
+    case CountColumn::executed:
+      return {"executed", "How often its instructions were executed by a warp in one run, exactly.\nCUPTI: " +
+                              metric(counts, InstructionCounter::executed) +
+                              (counts.has(InstructionCounter::executed) ? "" : not_here(counts))};
+    case CountColumn::conflicts:
+      return {"conflicts",
+              "Bank conflicts: passes through shared memory beyond those that the same accesses would take without a "
+              "conflict.\nwavefronts - ideal = " +
+                  metric(counts, InstructionCounter::shared) + " - " +
+                  metric(counts, InstructionCounter::shared_ideal) +
+                  (value_of(counts, {}, column) ? "" : not_here(counts))};
+    case CountColumn::sectors:
+      break;
+  }
+  return {"sectors+",
+          "Excess sectors: of 32 bytes of device memory, beyond those that the same bytes would fill side by side "
+          "(uncoalesced accesses).\nsectors - ideal = " +
+              metric(counts, InstructionCounter::sectors) + " - " + metric(counts, InstructionCounter::sectors_ideal) +
+              (value_of(counts, {}, column) ? "" : not_here(counts))};
+}
+
+std::optional<std::int64_t> value_of(const KernelCounts& counts, const CounterSums& sums, CountColumn column) {
+  switch (column) {
+    case CountColumn::executed:
+      return counted(counts, sums, InstructionCounter::executed);
+    case CountColumn::conflicts:
+      return derived(counts, sums, DerivedCount::conflicts);
+    case CountColumn::sectors:
+      break;
+  }
+  return derived(counts, sums, DerivedCount::excess_sectors);
+}
+
+std::string brief_count(std::int64_t n) {
+  static constexpr std::array<const char*, 5> kUnits{"", "k", "M", "G", "T"};
+  double value = std::abs(static_cast<double>(n));
+  std::size_t unit = 0;
+  // What would be written as 1000 of a unit is 1 of the next.
+  while (value >= (unit == 0 ? 1000 : 999.5) && unit + 1 < kUnits.size()) {
+    value /= 1000;
+    ++unit;
+  }
+  const int digits = unit == 0 || value >= 99.95 ? 0 : value >= 9.995 ? 1 : 2;
+  return fmt::format("{}{:.{}f}{}", n < 0 ? "-" : "", value, digits, kUnits.at(unit));
+}
+
+CountCells cells_of(const KernelCounts& counts, const CounterSums& sums, std::uint64_t executed_by_all) {
+  CountCells cells;
+  cells.sums = sums;
+  for (const CountColumn column : all_count_columns())
+    cells.text.at(static_cast<std::size_t>(column)) = cell(value_of(counts, sums, column));
+  cells.words = words_of(counts, sums, executed_by_all);
+  return cells;
+}
+
+const std::array<const char*, kPhaseCountColumns>& phase_count_heads() {
+  static constexpr std::array<const char*, kPhaseCountColumns> kHeads{"executed",  "%",       "threads", "passes",
+                                                                      "conflicts", "sectors", "excess"};
+  return kHeads;
+}
+
+PhaseCountCells phase_cells_of(const KernelCounts& counts, const CounterSums& sums, std::uint64_t executed_by_all) {
+  PhaseCountCells cells;
+  const auto threads = threads_per_instruction(counts, sums);
+  const std::uint64_t executed = sums[InstructionCounter::executed];
+  const double share =
+      executed_by_all == 0 ? 0 : 100 * static_cast<double>(executed) / static_cast<double>(executed_by_all);
+  cells.text = {cell(counted(counts, sums, InstructionCounter::executed)),
+                executed == 0 ? std::string() : fmt::format("{:.1f}", share),
+                threads ? fmt::format("{:.1f}", *threads) : std::string(kNone),
+                cell(counted(counts, sums, InstructionCounter::shared)),
+                cell(derived(counts, sums, DerivedCount::conflicts)),
+                cell(counted(counts, sums, InstructionCounter::sectors)),
+                cell(derived(counts, sums, DerivedCount::excess_sectors))};
+  cells.words = words_of(counts, sums, executed_by_all);
+  return cells;
+}
+
+}  // namespace attn

@@ -1,0 +1,51 @@
+// What was counted at instructions, as columns beside the source and as a table of phases. Plain values with the text in
+// them; counts_draw.cpp draws them.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "profiling/figures/counts.h"
+
+namespace attn {
+
+// Beside each line of the source.
+enum class CountColumn : std::uint8_t { executed, conflicts, sectors };
+constexpr std::size_t kCountColumns = 3;
+constexpr std::array<CountColumn, kCountColumns> all_count_columns() {
+  return {CountColumn::executed, CountColumn::conflicts, CountColumn::sectors};
+}
+
+struct CountHead {
+  std::string text;  // "conflicts"
+  std::string tip;   // what it is, its formula and metrics; or why there is none
+};
+// Of the chip that counted.
+CountHead head_of(const KernelCounts& counts, CountColumn column);
+// What the column holds; nothing where the chip does not count it.
+std::optional<std::int64_t> value_of(const KernelCounts& counts, const CounterSums& sums, CountColumn column);
+
+// "999", "12.3k", "4.19M", "-1.07G": three digits, and the sign.
+std::string brief_count(std::int64_t n);
+
+// Of a line: a text a column, empty where it is nought, "–" where the chip does not count it.
+struct CountCells {
+  CounterSums sums;
+  std::array<std::string, kCountColumns> text;
+  std::string words;  // a line a figure, with its formula; empty: nothing was counted there
+};
+CountCells cells_of(const KernelCounts& counts, const CounterSums& sums, std::uint64_t executed_by_all);
+
+// Of a phase, in the order of phase_count_heads().
+constexpr std::size_t kPhaseCountColumns = 7;
+const std::array<const char*, kPhaseCountColumns>& phase_count_heads();
+struct PhaseCountCells {
+  std::array<std::string, kPhaseCountColumns> text;
+  std::string words;
+};
+PhaseCountCells phase_cells_of(const KernelCounts& counts, const CounterSums& sums, std::uint64_t executed_by_all);
+
+}  // namespace attn
