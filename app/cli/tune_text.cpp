@@ -99,15 +99,13 @@ std::string turns(const KernelRow& row, const TuneResult& r) {
 }  // namespace
 
 std::string plan_text(const KernelRow& row, const TuneResult& r) {
-  std::vector<TileCandidate> tiles;
-  tiles.reserve(r.tiles.size());
-  for (const TriedTile& t : r.tiles) tiles.push_back(t.tile);
   std::string text = head(row, r);
-  const auto order = order_to_try(tiles);
-  text += fmt::format("{} of {} would be tried, in this order:\n", order.size(), tiles.size());
-  for (const std::size_t n : order)
-    text += fmt::format("  {:<34}{}{}\n", tile_words(row, tiles[n].options), resources(tiles[n]),
-                        tiles[n].usual ? ", usual" : "");
+  const auto order = order_to_try(r);
+  text += fmt::format("{} of {} would be tried, in this order:\n", order.size(), r.tiles.size());
+  for (const std::size_t n : order) {
+    const TileCandidate& tile = r.tiles[n].tile;
+    text += fmt::format("  {:<34}{}{}\n", tile_words(row, tile.options), resources(tile), tile.usual ? ", usual" : "");
+  }
   return text + refusals(row, r);
 }
 

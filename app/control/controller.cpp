@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <random>
 #include <type_traits>
 #include <utility>
 #include <variant>
@@ -68,7 +69,10 @@ struct Controller::RunEffect {
   void operator()(const Teach& e) const { c.lessons_.teach(e.on); }
   void operator()(const TakeBackVote&) const { c.lessons_.take_back_vote(); }
 
-  void operator()(const Ask&) const {}          // the shell's own: it opens the popup in the frame that asks
+  // The shell's own: it opens the popup in the frame that asks.
+  void operator()(const Ask& e) const {
+    if (e.popup == Popup::palette) c.lessons_.look();
+  }
   void operator()(const ResetLayout&) const {}  // likewise
   void operator()(const Undo&) const { c.travel(false); }
   void operator()(const Redo&) const { c.travel(true); }
@@ -142,9 +146,11 @@ bool Controller::update(const Commands& commands) {
 void Controller::obey(const Command& command) {
   if (const auto* effect = std::get_if<Effect>(&command)) {
     visit_command(*effect, RunEffect{*this});
-  } else {
-    change(std::get<StateCommand>(command));
+    return;
   }
+  const auto* drawn = command_as<ShowRandomPiece>(command);
+  if (drawn != nullptr && drawn->seed == 0) return change(ShowRandomPiece{1 + std::random_device()()});
+  change(std::get<StateCommand>(command));
 }
 
 void Controller::change(const StateCommand& command) {

@@ -9,7 +9,9 @@
 namespace attn {
 
 bool Examinations::asked_for(const Recording& rec) const {
-  return piece_of(rec.kernel) != nullptr || is_attn_file(context_.state.document.inputs.q_file);
+  const Document& d = context_.state.document;
+  const bool drawn = d.exhibit != Exhibit::none && rec.kernel == d.kernel;  // the healthy patient too
+  return drawn || piece_of(rec.kernel) != nullptr || is_attn_file(d.inputs.q_file);
 }
 
 bool Examinations::follow() {

@@ -106,6 +106,11 @@ void Lessons::swap_stage() {
   recordings_.travel_to(s.view.step.cursor);
 }
 
+void Lessons::look() {
+  load();
+  if (context_.model.learn == nullptr) refresh();
+}
+
 void Lessons::start(const std::string& id, const std::string& wanted_beat) {
   load();
   const auto it = std::find_if(lessons_.begin(), lessons_.end(), [&](const Lesson& l) { return l.id == id; });

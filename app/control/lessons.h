@@ -40,6 +40,8 @@ class Lessons {
   // Play went on.
   void hold_back();
 
+  // Which lessons there are, before Learn is first shown: the palette lists them.
+  void look();
   void start(const std::string& lesson, const std::string& beat);
   // A lesson of the user's own.
   void open_file(const std::filesystem::path& file);

@@ -235,7 +235,8 @@ void add_problem(Entries& e) {
 void add_kernels(Entries& e) {
   const bool step = e.state().view.workspace == Workspace::step;
   const KernelRow* own = step ? gpu_run_of(e.state(), e.facts().model) : nullptr;  // a GPU kernel's own run
-  const std::string now = own != nullptr ? std::string(own->id) : step ? e.document().kernel : bench_kernel(e.state());
+  std::string now = own != nullptr ? std::string(own->id) : step ? e.document().kernel : bench_kernel(e.state());
+  if (keeps_name_back(e.state(), lesson_asks(e.state(), e.facts().model))) now.clear();
   for (const KernelRow* row : ladder()) {
     const std::string id(row->id);
     PaletteEntry& entry =
@@ -261,14 +262,19 @@ void add_kernels(Entries& e) {
 // ---- the museum
 
 void add_museum(Entries& e) {
+  const Model& model = e.facts().model;
+  const bool veiled = lesson_asks(e.state(), model);
+  const bool unnamed = keeps_name_back(e.state(), veiled);
+  e.add("Museum", "Random exhibit", "A kernel that is wrong on purpose, or the healthy patient: find out",
+        {ShowRandomPiece{}});
+  PaletteEntry& reveal = e.add("Museum", "Reveal the exhibit", "Its name, its verdict and its patch", {RevealPiece{}});
+  if (!unnamed || veiled) reveal.why_not = veiled ? "the lesson asks for it" : "no exhibit is kept back";
   for (const Piece& p : museum()) {
     PaletteEntry& entry = e.add("Museum", std::string(p.title), fmt::format("Wrong on purpose: {} {}", p.id, p.symptom),
                                 {ShowPiece{std::string(p.id)}});
-    entry.on = p.row != nullptr && p.row->id == e.document().kernel;
+    entry.on = !unnamed && p.row != nullptr && p.row->id == e.document().kernel;
     if (p.row == nullptr) entry.why_not = "it is CUDA: it needs an NVIDIA GPU, and there is no recording";
   }
-  const Model& model = e.facts().model;
-  const bool veiled = e.state().view.workspace == Workspace::learn && model.learn != nullptr && model.learn->veil.on;
   const WrongRunScene scene = wrong_run_scene(e.state(), model, veiled);
   const bool wrong = !scene.seek.empty();
   PaletteEntry& seek = e.add_in(Workspace::step, "Museum", "Find the first wrong step",

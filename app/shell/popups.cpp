@@ -141,17 +141,19 @@ bool popup_buttons(const char* words, bool enabled) {
 }
 
 void draw_popups(Controller& controller, ShellHeld& held, Commands& commands) {
+  // Who asks for it has the controller read which lessons there are, once: the palette opens a frame later.
+  const bool waits = held.open_next == Popup::palette && controller.model().learn == nullptr;
   if (held.open_next == Popup::go_to) {
     held.go_to = static_cast<int>(controller.state().view.step.cursor) + 1;
     ImGui::OpenPopup(kGoTo);
   } else if (held.open_next == Popup::bookmarks) {
     ImGui::OpenPopup(kBookmarks);
   } else if (held.open_next == Popup::palette) {
-    open_palette(controller, held.palette);
+    if (!waits) open_palette(controller, held.palette);
   } else if (held.open_next != Popup::none) {
     open_file_popup(held.open_next, controller, held);
   }
-  held.open_next = Popup::none;
+  held.open_next = waits ? Popup::palette : Popup::none;
   draw_go_to(controller.model(), held, commands);
   draw_bookmarks(controller, commands);
   draw_offer(controller.model(), commands);

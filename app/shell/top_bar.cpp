@@ -15,8 +15,10 @@
 #include "viz/draw/canvas.h"
 #include "viz/draw/text_fit.h"
 #include "viz/draw/widgets.h"
+#include "viz/learn/desk.h"
 #include "viz/step/facts/gpu_run.h"
 #include "viz/step/problem_fields.h"
+#include "viz/step/wrong_run.h"
 
 namespace attn {
 namespace {
@@ -112,6 +114,10 @@ bool is_shown_kernel(const State& state, const Model& model, const std::string& 
 void draw_museum_menu(const std::string& now, Commands& commands) {
   ImGui::Separator();
   if (!ImGui::BeginMenu("Wrong on purpose")) return;
+  if (ImGui::MenuItem("Random exhibit")) commands.emplace_back(ShowRandomPiece{});
+  if (ImGui::IsItemHovered())
+    show_tooltip("One of them or the healthy patient: what is wrong, if anything, is for you to find.");
+  ImGui::Separator();
   for (const Piece& piece : museum()) {
     ImGui::BeginDisabled(piece.row == nullptr);
     const bool chosen = piece.row != nullptr && piece.row->id == now;
@@ -132,9 +138,14 @@ float draw_kernel_combo(const State& state, const Model& model, float x, float r
   const Style& s = style();
   const bool step = shows_step(state.view);
   const KernelRow* own = step ? gpu_run_of(state, model) : nullptr;  // a GPU kernel's own run
-  const std::string now = own != nullptr ? std::string(own->id) : step ? state.document.kernel : bench_kernel(state);
+  std::string now = own != nullptr ? std::string(own->id) : step ? state.document.kernel : bench_kernel(state);
   const auto row = find_kernel_or_piece(now);
   std::string title = row ? std::string((*row)->title) : now;
+  // Nor is it marked in the list.
+  if (step && keeps_name_back(state, lesson_asks(state, model))) {
+    title = kUnnamedExhibit;
+    now.clear();
+  }
   if (!step && !is_shown_kernel(state, model, now)) title = "the fastest that is shown";
   const float width = std::min(text_width(Face::text, kSmallSize, title) + s.px(44), right - x);
   if (width < s.px(kKernelLeast)) return x;
@@ -240,7 +251,9 @@ OriginWords origin_of(const State& state, const Model& model) {
   }
   if (model.recording == nullptr) return {true, "nothing recorded", model.recording_error};
   const Recording& r = *model.recording;
-  const std::string more = fmt::format("{}, {}, recorded on {}", r.kernel, describe(r.problem), r.device);
+  const bool unnamed = keeps_name_back(state, lesson_asks(state, model));
+  const std::string more = fmt::format("{}, {}, recorded on {}", unnamed ? kUnnamedExhibit : std::string_view(r.kernel),
+                                       describe(r.problem), r.device);
   const bool from_file = std::string_view(state.document.inputs.q_file).ends_with(".attn");
   if (from_file && model.replay.of == model.recording && !model.replay.running) {
     const std::string& difference = model.replay.difference;

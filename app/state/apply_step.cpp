@@ -96,6 +96,7 @@ struct ApplyStep {
     return done();
   }
   Result<State> operator()(const ChooseKernel& c) {
+    s.document.exhibit = Exhibit::none;
     if (const Piece* piece = piece_of(c.id)) return with_piece_kernel(*piece);
     const auto row = find_kernel(c.id, s.document.sweep.own);
     if (!row) return tl::unexpected(row.error());
@@ -137,19 +138,19 @@ struct ApplyStep {
                                                      "`attnscope museum {}` says more.",
                                                      c.id, c.id));
     }
-    Document& d = s.document;
-    d.preset.clear();
-    d.problem = (*piece)->problem;
-    d.options = (*piece)->options;
-    d.inputs = {};
-    d.inputs.generator = (*piece)->generator;
-    d.inputs.seed = (*piece)->seed;
-    d.selection = {};
-    s.view.workspace = Workspace::step;
-    s.view.step.cursor = 0;
-    s.view.step.playing = false;
-    s.view.step.seek_first_wrong = false;
-    return with_piece_kernel(**piece);
+    s.document.exhibit = Exhibit::none;
+    return with_piece(**piece, (*piece)->seed);
+  }
+  Result<State> operator()(const ShowRandomPiece& c) {
+    const RandomPiece drawn = random_piece(c.seed);
+    s.document.exhibit = Exhibit::sealed;
+    auto shown = with_piece(*drawn.shows, drawn.seed);
+    if (drawn.piece == nullptr && shown) shown->document.kernel = drawn.shows->right;
+    return shown;
+  }
+  Result<State> operator()(const RevealPiece&) {
+    if (s.document.exhibit == Exhibit::sealed) s.document.exhibit = Exhibit::revealed;
+    return done();
   }
 
   Result<State> operator()(const StepBy& c) {
@@ -222,6 +223,22 @@ struct ApplyStep {
     return done();
   }
 
+  // On the problem that shows the piece.
+  Result<State> with_piece(const Piece& piece, std::uint64_t seed) {
+    Document& d = s.document;
+    d.preset.clear();
+    d.problem = piece.problem;
+    d.options = piece.options;
+    d.inputs = {};
+    d.inputs.generator = piece.generator;
+    d.inputs.seed = seed;
+    d.selection = {};
+    s.view.workspace = Workspace::step;
+    s.view.step.cursor = 0;
+    s.view.step.playing = false;
+    s.view.step.seek_first_wrong = false;
+    return with_piece_kernel(piece);
+  }
   // Bench does not know it: there the right kernel stands in its place.
   Result<State> with_piece_kernel(const Piece& piece) {
     s.document.kernel = piece.row->id;

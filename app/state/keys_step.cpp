@@ -104,6 +104,11 @@ void add_step_document_keys(std::vector<StateKey>& keys) {
                   }});
   keys.push_back({"edits", write_edits, read_edits});
   keys.push_back({"kernel", [](const State& s) { return s.document.kernel; }, read_kernel});
+  keys.push_back(choice_key(
+      "exhibit",
+      std::vector<std::pair<std::string, Exhibit>>{
+          {"none", Exhibit::none}, {"sealed", Exhibit::sealed}, {"revealed", Exhibit::revealed}},
+      [](auto& s) -> auto& { return s.document.exhibit; }));
   keys.push_back({"select", write_selection, read_selection});
 }
 

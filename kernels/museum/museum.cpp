@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <deque>
+#include <random>
 #include <string>
 #include <utility>
 #include <vector>
@@ -152,6 +153,22 @@ const Piece* piece_of(std::string_view kernel) {
   for (const Piece& p : museum())
     if (p.row != nullptr && p.row->id == kernel) return &p;
   return nullptr;
+}
+
+RandomPiece random_piece(std::uint64_t seed) {
+  std::vector<const Piece*> run_here;
+  for (const Piece& p : museum())
+    if (p.row != nullptr) run_here.push_back(&p);
+  std::mt19937_64 random(seed);  // its numbers are the standard's: the same everywhere
+  const auto below = [&random](std::size_t n) { return static_cast<std::size_t>(random() % n); };
+  RandomPiece drawn;
+  // The healthy patient is one among the pieces, no more rare than they.
+  const std::size_t which = below(run_here.size() + 1);
+  drawn.piece = which < run_here.size() ? run_here[which] : nullptr;
+  drawn.shows = drawn.piece != nullptr ? drawn.piece : run_here[below(run_here.size())];
+  constexpr std::size_t kSeeds = 1000;
+  drawn.seed = 1 + below(kSeeds);
+  return drawn;
 }
 
 Result<const KernelRow*> find_kernel_or_piece(std::string_view id) {

@@ -26,20 +26,16 @@
 
 #include "kernels/arithmetic/math.h"
 #include "kernels/model/traffic.h"
+#include "kernels/recording/bounds.h"
 #include "kernels/recording/replay.h"
 
 namespace attn {
 
 namespace {
 
-constexpr double kUnit = 0x1p-24;
+constexpr double kUnit = kUnitRoundoff;
 constexpr double kEnlarge = 1.01;
-constexpr double kCapError = 0x1p-21;  // of CUDA's tanhf and of tanh_f32, which is closer
 constexpr double kInf = std::numeric_limits<double>::infinity();
-
-double gamma_of(double n, double unit) {
-  return n * unit < 0.5 ? n * unit / (1 - n * unit) : kInf;
-}
 
 using Num = ExactNumber;
 using Row = std::vector<Num>;
@@ -78,6 +74,9 @@ Num shift(Num m) {
 
 // Walks the events of one query tile in their order, for one of its rows.
 class RowWalk {
+  template <class Walk>
+  friend bool attn::compute_phase(Walk& walk, Phase phase);
+
  public:
   RowWalk(const Recording& rec, DType t, std::int32_t row, RowNumbers& out) : rec_(rec), row_(row), out_(out) {
     if (rec.gpu) by_ = {(rec.gpu->tf32x3 ? 8 : rec.gpu->p == DType::f32 ? 2 : 4) * kUnit, 0x1p-22};
@@ -87,28 +86,7 @@ class RowWalk {
 
   void event(EventIndex e) {
     e_ = e;
-    switch (rec_.events[e].id.phase) {
-      case Phase::scores:
-        return scores();
-      case Phase::mask:
-        return mask();
-      case Phase::max:
-        return max();
-      case Phase::rescale:
-        return rescale();
-      case Phase::weights:
-        return weights();
-      case Phase::sum:
-        return sum();
-      case Phase::output:
-        return output();
-      case Phase::normalise:
-        return normalise();
-      case Phase::store_o:
-        return store_o();
-      default:
-        return;
-    }
+    compute_phase(*this, rec_.events[e].id.phase);  // the others compute nothing
   }
 
  private:
@@ -176,7 +154,7 @@ class RowWalk {
   Num capped(double c, Num x) const {
     const double y = c * std::tanh(x.exact / c);
     const double moved = x.bound < 2 * c ? x.bound : 2 * c;
-    return {y, moved + (kCapError + 4 * by_.unit) * std::fabs(y)};
+    return {y, moved + (kTanhfError + 4 * by_.unit) * std::fabs(y)};
   }
   // Column c of a tile of S with softcap, bias, ALiBi and mask.
   Num masked(const Version& v, std::int64_t c, Num n) const {

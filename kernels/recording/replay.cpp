@@ -11,6 +11,7 @@
 #include "kernels/arithmetic/tile_math.h"
 #include "kernels/arithmetic/vector_ops.h"
 #include "kernels/model/traffic.h"
+#include "kernels/recording/bounds.h"
 
 namespace attn {
 
@@ -39,6 +40,9 @@ class Padded {
 };
 
 class Replayer {
+  template <class Walk>
+  friend bool attn::compute_phase(Walk& walk, Phase phase);
+
  public:
   explicit Replayer(const Recording& rec) : rec_(rec), scale_(static_cast<float>(rec.problem.effective_scale())) {
     if (rec.inputs.bias) bias_ = reinterpret_cast<const float*>(rec.inputs.bias->data());
@@ -83,16 +87,7 @@ class Replayer {
             recorded[static_cast<std::size_t>(r) * static_cast<std::size_t>(v.cols) + static_cast<std::size_t>(c)];
         const float b = values[r * ld + c];
         if (std::bit_cast<std::uint32_t>(a) == std::bit_cast<std::uint32_t>(b) || (a != a && b != b)) continue;
-        const EventId& id = event().id;
-        difference_ = ReplayDifference{
-            e_,
-            slot,
-            r,
-            c,
-            a,
-            b,
-            fmt::format("step {} (b {}, h {}, i {}, j {}, {}): {} [{}, {}] was recorded as {:.9g}, replay gives {:.9g}",
-                        e_ + 1, id.b, id.h, id.i, id.j, name_of(id.phase), name_of(slot), r, c, a, b)};
+        difference_ = ReplayDifference{e_, slot, r, c, a, b, difference_words(e_, event().id, slot, r, c, a, b)};
         return;
       }
     }
@@ -101,25 +96,8 @@ class Replayer {
   bool vector() const { return rec_.rules == Rules::vector; }
 
   void phase() {
+    if (compute_phase(*this, event().id.phase)) return;
     switch (event().id.phase) {
-      case Phase::scores:
-        return scores();
-      case Phase::mask:
-        return mask();
-      case Phase::max:
-        return max();
-      case Phase::rescale:
-        return rescale();
-      case Phase::weights:
-        return weights();
-      case Phase::sum:
-        return sum();
-      case Phase::output:
-        return output();
-      case Phase::normalise:
-        return normalise();
-      case Phase::store_o:
-        return store_o();
       case Phase::load_q:
       case Phase::load_state:
         return loaded(Slot::q, rec_.inputs.q, event().id.h, rec_.problem.Hq, rec_.problem.Lq);

@@ -35,23 +35,19 @@
 #include <fmt/format.h>
 
 #include "kernels/model/traffic.h"
+#include "kernels/recording/bounds.h"
 #include "kernels/recording/replay.h"
 
 namespace attn {
 namespace {
 
-constexpr double kUnit = 0x1p-24;
+constexpr double kUnit = kUnitRoundoff;
 constexpr double kExp = 0x1p-22;
-constexpr double kTanh = 0x1p-21;
 constexpr double kTiny = 0x1p-125;
 constexpr double kLeastNormalHalf = 0x1p-14;
 constexpr double kTf32Sum = 32;  // products that a tensor core sums by itself in flash_tf32x3
 constexpr double kInf = HUGE_VAL;
 constexpr double kLog2E = 1.4426950408889634, kLn2 = 0.6931471805599453;
-
-double gamma_of(double n, double unit = kUnit) {
-  return n * unit < 0.5 ? n * unit / (1 - n * unit) : kInf;
-}
 
 // A number and how far a right kernel's may be from it.
 struct Within {
@@ -67,6 +63,9 @@ bool agrees(float recorded, const Within& w) {
 }
 
 class GpuReplayer {
+  template <class Walk>
+  friend bool attn::compute_phase(Walk& walk, Phase phase);
+
  public:
   explicit GpuReplayer(const Recording& rec) : rec_(rec), p_(rec.problem) {
     if (rec.inputs.bias) bias_ = &*rec.inputs.bias;
@@ -124,13 +123,11 @@ class GpuReplayer {
         c,
         recorded,
         static_cast<float>(w.exact),
-        fmt::format("step {} (b {}, h {}, i {}, j {}, {}): {} [{}, {}] was recorded as {:.9g}, replay gives {:.9g} and "
-                    "allows {:.2g}",
-                    e_ + 1, id().b, id().h, id().i, id().j, name_of(id().phase), name_of(slot), r, c, recorded, w.exact,
-                    w.bound)};
+        difference_words(e_, id(), slot, r, c, recorded, w.exact) + fmt::format(" and allows {:.2g}", w.bound)};
   }
 
   void phase() {
+    if (compute_phase(*this, id().phase)) return;
     switch (id().phase) {
       case Phase::load_q:
         return loaded(Slot::q, rec_.inputs.q, id().h, p_.Hq, p_.Lq);
@@ -142,24 +139,6 @@ class GpuReplayer {
         loaded_of_keys(Slot::k, rec_.inputs.k);
         if (!difference_) loaded_of_keys(Slot::v, rec_.inputs.v);
         return;
-      case Phase::scores:
-        return scores();
-      case Phase::mask:
-        return mask();
-      case Phase::max:
-        return max();
-      case Phase::rescale:
-        return rescale();
-      case Phase::weights:
-        return weights();
-      case Phase::sum:
-        return stores_scores(rec_.order) ? sum_of_row() : sum_of_lanes();
-      case Phase::output:
-        return output();
-      case Phase::normalise:
-        return normalise();
-      case Phase::store_o:
-        return store_o();
       default:
         return;
     }
@@ -205,7 +184,7 @@ class GpuReplayer {
     if (p_.softcap) {
       const double y = unit * p_.capped(x.exact / unit);
       const double moved = std::isinf(x.exact) ? 0 : x.bound < 2 * cap ? x.bound : 2 * cap;
-      x = {y, moved + (kTanh + 8 * kUnit) * std::fabs(y)};
+      x = {y, moved + (kTanhfError + 8 * kUnit) * std::fabs(y)};
     }
     const double taken = unit * p_.alibi_at(id().b, id().h, s.first_row + r, s.first_col + c);
     const double exact = x.exact + bias - taken;
@@ -334,6 +313,7 @@ class GpuReplayer {
     if (lanes == 2) return 2 * c / rec_.options.bc == lane;
     return lanes == 4 ? c % 8 / 2 == lane : c % lanes == lane;
   }
+  void sum() { return stores_scores(rec_.order) ? sum_of_row() : sum_of_lanes(); }
   void sum_of_lanes() {
     const std::int32_t lanes = rec_.version(after(Slot::l_new)).cols;
     compare(Slot::l_new, [&](std::int32_t r, std::int32_t lane) {

@@ -56,10 +56,7 @@ class Tuning {
       : spec_(s), row_(row), callbacks_(callbacks), r_(std::move(result)), begin_(callbacks.clock()) {}
 
   TuneResult run(const std::stop_token& stop) {
-    std::vector<TileCandidate> tiles;
-    tiles.reserve(r_.tiles.size());
-    for (const TriedTile& t : r_.tiles) tiles.push_back(t.tile);
-    order_ = order_to_try(tiles);
+    order_ = order_to_try(r_);
     announce(0);
     try_all(stop);
     if (stop.stop_requested()) {
@@ -282,6 +279,13 @@ Result<void> validate(const TuneSpec& s) {
     return bad_input(fmt::format("{} of the best cannot be timed again; 1 to 16 can.", s.finalists));
   if (!s.verify) return bad_input("A tile is chosen only where its answer was checked: the check cannot be off.");
   return ok();
+}
+
+std::vector<std::size_t> order_to_try(const TuneResult& r) {
+  std::vector<TileCandidate> tiles;
+  tiles.reserve(r.tiles.size());
+  for (const TriedTile& t : r.tiles) tiles.push_back(t.tile);
+  return order_to_try(std::span<const TileCandidate>(tiles));
 }
 
 Point point_of(const TuneSpec& s, const Options& o) {

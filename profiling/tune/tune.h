@@ -100,6 +100,9 @@ struct TuneCallbacks {
 // What is tried and what is not, before anything runs: every tile refused or not tried, no decision.
 Result<TuneResult> tune_plan(const TuneSpec& s, const Device& device);
 
+// The order in which its tiles are tried (candidates.h): indices of them, those that can be.
+std::vector<std::size_t> order_to_try(const TuneResult& r);
+
 // Runs in the calling thread. Cancelled, or out of time before the best were timed again: what was tried, no decision.
 // Errors are those of validate() and tile_candidates().
 Result<TuneResult> tune(const TuneSpec& s, const TuneCallbacks& callbacks, std::stop_token stop);

@@ -470,5 +470,15 @@ TEST(LearnWindow, ALessonOfTheUsersOwnOpensLikeAnyFile) {
   EXPECT_EQ(plain_text(card(w).headline), "What is m?");
 }
 
+TEST(LearnWindow, ThePaletteFindsALessonBeforeLearnWasShown) {
+  TestWindow w;
+  EXPECT_TRUE(w.run([&](Ctx* ctx) {
+    IM_CHECK(w.state().view.workspace == Workspace::step);
+    choose_in_palette(ctx, "The bug museum");
+    IM_CHECK(w.state().view.workspace == Workspace::learn);
+    IM_CHECK_STR_EQ(w.state().view.learn.lesson.c_str(), "bug-museum");
+  }));
+}
+
 }  // namespace
 }  // namespace attn

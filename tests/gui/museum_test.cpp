@@ -74,5 +74,45 @@ TEST(MuseumWindow, TheSameByKeyboard) {
   }));
 }
 
+// Nothing on screen names it: the bar's and the chip's words are those of every exhibit.
+TEST(MuseumWindow, ARandomExhibitIsDrawnAndRevealedByMouse) {
+  TestWindow w;
+  EXPECT_TRUE(w.run([&](Ctx* ctx) {
+    ctx->ItemClick("//Bar/Kernel");
+    ctx->Yield(2);
+    ctx->ItemClick("//$FOCUSED/Wrong on purpose");
+    ctx->Yield(2);
+    ctx->ItemClick("//**/Random exhibit");
+    settle(w, ctx);
+    IM_CHECK(w.state().document.exhibit == Exhibit::sealed);
+    IM_CHECK(seen(w).verdict.has_value());
+    ctx->SetRef(kStep);
+    IM_CHECK(!ctx->ItemExists("##seek_first_wrong") && !ctx->ItemExists("##show_patch"));
+    ctx->ItemClick("##reveal_exhibit");
+    settle(w, ctx);
+    IM_CHECK(w.state().document.exhibit == Exhibit::revealed);
+    IM_CHECK_EQ(ctx->ItemExists("##show_patch"), w.state().document.kernel != "cpu_flash");
+    ctx->ItemClick("##leave_museum");
+    settle(w, ctx);
+    IM_CHECK(w.state().document.exhibit == Exhibit::none);
+  }));
+}
+
+TEST(MuseumWindow, ARandomExhibitIsDrawnAndRevealedByKeyboard) {
+  TestWindow w(1280, 720);
+  EXPECT_TRUE(w.run([&](Ctx* ctx) {
+    choose_in_palette(ctx, "Random exhibit");
+    settle(w, ctx);
+    IM_CHECK(w.state().document.exhibit == Exhibit::sealed);
+    choose_in_palette(ctx, "Reveal the exhibit");
+    settle(w, ctx);
+    IM_CHECK(w.state().document.exhibit == Exhibit::revealed);
+    choose_in_palette(ctx, "Leave the museum");
+    settle(w, ctx);
+    IM_CHECK_STR_EQ(w.state().document.kernel.c_str(), "cpu_flash");
+    IM_CHECK(w.state().document.exhibit == Exhibit::none);
+  }));
+}
+
 }  // namespace
 }  // namespace attn

@@ -2,6 +2,10 @@
 
 namespace attn {
 
+bool lesson_asks(const State& state, const Model& model) {
+  return state.view.workspace == Workspace::learn && model.learn != nullptr && model.learn->veil.on;
+}
+
 std::string kind_words(AskKind kind, bool teach) {
   switch (kind) {
     case AskKind::num:

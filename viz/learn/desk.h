@@ -13,6 +13,8 @@
 #include "viz/profile/heartbeat.h"
 #include "viz/profile/occupancy.h"
 #include "viz/profile/roofline.h"
+#include "viz/state/model.h"
+#include "viz/state/state.h"
 #include "viz/step/veil.h"
 
 namespace attn {
@@ -88,6 +90,8 @@ struct LearnDesk {
   StepVeil veil;
 };
 
+// Whether a question of a lesson is open on screen, so that something is hidden.
+bool lesson_asks(const State& state, const Model& model);
 // Words of what a question wants, of a learner or of a class.
 std::string kind_words(AskKind kind, bool teach);
 

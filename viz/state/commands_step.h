@@ -45,6 +45,12 @@ struct ShowPiece {
   std::string id;
 };
 
+// A piece of the museum or the healthy patient, and its numbers, as the seed has it; its name waits. 0: any.
+struct ShowRandomPiece {
+  std::uint64_t seed = 0;
+};
+struct RevealPiece {};
+
 // View: not undoable.
 enum class StepUnit : std::uint8_t { phase, key_tile, query_tile };
 struct StepBy {
@@ -93,9 +99,9 @@ struct SeekFirstWrong {
   bool on = true;
 };
 using StepCommand =
-    std::variant<ChoosePreset, SetProblem, SetOptions, SetInputs, ChooseKernel, Select, StepThrough, ShowPiece, StepBy,
-                 GoToEvent, GoToEnd, Play, SetPlaySpeed, ToggleBookmark, ClearBookmarks, GoToLandmark, SetReading,
-                 ChooseStepChart, ChooseFragment, ShowRaw, SeekFirstWrong>;
+    std::variant<ChoosePreset, SetProblem, SetOptions, SetInputs, ChooseKernel, Select, StepThrough, ShowPiece,
+                 ShowRandomPiece, RevealPiece, StepBy, GoToEvent, GoToEnd, Play, SetPlaySpeed, ToggleBookmark,
+                 ClearBookmarks, GoToLandmark, SetReading, ChooseStepChart, ChooseFragment, ShowRaw, SeekFirstWrong>;
 
 // Q, K, V and the bias out of .npy files, "" = generated (the bias: none). The problem takes the files' shapes.
 struct SetInputFiles {

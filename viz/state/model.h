@@ -125,7 +125,7 @@ struct Model {
   OfferedKernels offered;
   std::vector<KnownFile> files;  // recent ones first
   TaskView task;
-  std::shared_ptr<const LearnDesk> learn;  // null until Learn is first looked at
+  std::shared_ptr<const LearnDesk> learn;  // null until Learn or the palette is first looked at
 };
 
 const ListedRun* find_run(const Model& model, std::string_view id);

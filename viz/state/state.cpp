@@ -56,9 +56,9 @@ const std::string& bench_kernel(const State& state) {
 }
 
 bool Document::operator==(const Document& other) const {
-  return std::tie(preset, problem, inputs, kernel, options, selection, runs) ==
-             std::tie(other.preset, other.problem, other.inputs, other.kernel, other.options, other.selection,
-                      other.runs) &&
+  return std::tie(preset, problem, inputs, kernel, exhibit, options, selection, runs) ==
+             std::tie(other.preset, other.problem, other.inputs, other.kernel, other.exhibit, other.options,
+                      other.selection, other.runs) &&
          choices_of(sweep) == choices_of(other.sweep);
 }
 

@@ -33,11 +33,15 @@ struct Selection {
 };
 
 // What undo covers: problem, inputs, kernel, selection, the sweep, the list of runs.
+// A run of the museum whose name is kept back: which mistake it has, or that it has none, is for the user to find.
+enum class Exhibit : std::uint8_t { none, sealed, revealed };
+
 struct Document {
   std::string preset = "blackboard";  // empty once the problem was changed by hand
   Problem problem;
   InputSpec inputs;
   std::string kernel = "cpu_flash";  // whose recording Step shows
+  Exhibit exhibit = Exhibit::none;   // whether it was drawn at random, and is told
   Options options;                   // 0 = the kernel's default; presets set br and bc
   Selection selection;
   SweepSpec sweep;  // what Bench will run

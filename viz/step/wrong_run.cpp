@@ -30,6 +30,33 @@ void add_exhibit(const Piece& p, WrongRunScene& scene) {
   scene.bug = fmt::format("{} It does not show {}.", p.bug, p.hidden);
 }
 
+// The right kernel, among exhibits.
+void add_healthy(const std::string& kernel, WrongRunScene& scene) {
+  scene.headline = "The healthy patient";
+  scene.about = fmt::format("{} itself, with nothing changed. Odd numbers may be right ones.", kernel);
+  scene.back = fmt::format("Back to {}", kernel);
+  scene.leave = {ChooseKernel{kernel}};
+}
+
+// The same words for every exhibit, the healthy patient too.
+void keep_back(const State& state, bool veiled, WrongRunScene& scene) {
+  scene.headline = kUnnamedExhibit;
+  const Piece* piece = piece_of(state.document.kernel);
+  const std::string of(piece != nullptr ? piece->right : std::string_view(state.document.kernel));
+  scene.back = fmt::format("Back to {}", of);
+  scene.leave = {ChooseKernel{of}};
+  scene.bug.clear();
+  scene.patch.clear();
+  if (veiled) {
+    scene.about = fmt::format("Made of {}. What is wrong, if anything, is asked.", of);
+    scene.verdict = "Its verdict, its patch and the search for the first wrong step wait for your answer.";
+    return;
+  }
+  scene.about = fmt::format("Made of {}: one place is changed, or none. Which step breaks its rule first?", of);
+  scene.verdict = "Its name, its verdict and its patch wait until you reveal them.";
+  scene.reveal = "Reveal";
+}
+
 void add_found(const State& state, const FirstWrong& first, WrongRunScene& scene) {
   scene.place = "First wrong: " + place_words(first) + ".";
   scene.spread = spread_words(first);
@@ -47,34 +74,42 @@ void add_found(const State& state, const FirstWrong& first, WrongRunScene& scene
 
 }  // namespace
 
+bool keeps_name_back(const State& state, bool veiled) {
+  const Exhibit exhibit = state.document.exhibit;
+  // A lesson seals and reveals by its questions.
+  if (state.view.workspace != Workspace::learn) return exhibit == Exhibit::sealed;
+  return veiled && (exhibit != Exhibit::none || piece_of(state.document.kernel) != nullptr);
+}
+
 WrongRunScene wrong_run_scene(const State& state, const Model& model, bool veiled) {
   WrongRunScene scene;
   const ExaminationView& exam = model.examination;
   if (model.recording == nullptr || exam.of != model.recording) return scene;
-  const Piece* piece = piece_of(model.recording->kernel);
+  const std::string& kernel = model.recording->kernel;
+  const Piece* piece = piece_of(kernel);
+  const bool drawn = state.document.exhibit != Exhibit::none && kernel == state.document.kernel;
   const bool wrong = exam.verdict && outcome_of(*exam.verdict) == Outcome::wrong;
-  scene.shown = piece != nullptr || wrong;
+  scene.shown = piece != nullptr || drawn || wrong;
   if (!scene.shown) return scene;
+  if (veiled || (drawn && keeps_name_back(state, veiled))) {
+    keep_back(state, veiled, scene);
+    return scene;
+  }
   if (piece != nullptr) {
     add_exhibit(*piece, scene);
+  } else if (drawn && !wrong) {
+    add_healthy(kernel, scene);
   } else {
     scene.headline = "This run is wrong";
-    scene.about = fmt::format("It was recorded by {} on {}.", model.recording->kernel, model.recording->device);
-  }
-  if (veiled) {
-    // Title, symptom and bug are half of the answer.
-    if (piece != nullptr) scene.about = fmt::format("An exhibit, made of {}. What is wrong is asked.", piece->right);
-    scene.bug.clear();
-    scene.verdict = "Its verdict, its patch and the search for the first wrong step wait for your answer.";
-    scene.patch.clear();
-    return scene;
+    scene.about = fmt::format("It was recorded by {} on {}.", kernel, model.recording->device);
   }
   if (!exam.verdict) {
     scene.verdict = exam.trouble.empty() ? "It is being held against fp64." : exam.trouble;
     return scene;
   }
   if (!wrong) {
-    scene.verdict = fmt::format("Verdict: {}. On these numbers it does not show.", name_of(outcome_of(*exam.verdict)));
+    scene.verdict = fmt::format("Verdict: {}.{}", name_of(outcome_of(*exam.verdict)),
+                                piece != nullptr ? " On these numbers it does not show." : "");
     return scene;
   }
   scene.verdict = "Verdict: wrong. " + exam.verdict->reason + ".";

@@ -4,6 +4,7 @@
 
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "viz/state/commands.h"
@@ -20,11 +21,18 @@ struct WrongRunScene {
   std::string seek;  // words of the button that looks for the first wrong step; empty = nothing to press
   std::string place, spread, cause;  // once it was found
   Commands go_there;                 // to the step and its element
+  std::string reveal;                // words of the button that tells what it is; empty = it is told, or no secret
   std::string back;                  // words of the button that leaves the museum; empty = no exhibit
   Commands leave;
   std::vector<std::string> patch;  // lines, for who asks; empty = no exhibit
   std::string bug;
 };
+// Whether the name of the kernel that Step shows would tell what the user is to find: an exhibit that was drawn at
+// random and not revealed; while a lesson asks, any. `veiled`: a lesson asks.
+bool keeps_name_back(const State& state, bool veiled);
+// What stands for it.
+inline constexpr std::string_view kUnnamedExhibit = "An exhibit";
+
 // `veiled`: a lesson asks what is wrong. The verdict, the search and the patch wait for the answer.
 WrongRunScene wrong_run_scene(const State& state, const Model& model, bool veiled = false);
 

@@ -73,6 +73,7 @@ float draw_buttons(const Box& box, const WrongRunScene& scene, Commands& command
   };
   if (!scene.back.empty() && button("##leave_museum", scene.back))
     commands.insert(commands.end(), scene.leave.begin(), scene.leave.end());
+  if (!scene.reveal.empty() && button("##reveal_exhibit", scene.reveal)) commands.emplace_back(RevealPiece{});
   if (!scene.patch.empty()) {
     const bool pressed = button("##show_patch", "Show the patch");
     if (pressed) ImGui::OpenPopup("##patch_popup");

@@ -63,5 +63,32 @@ TEST(MuseumState, AStateStringOpensItAgainWithTheAnswerShown) {
   EXPECT_TRUE(read->state.view.step.seek_first_wrong);
 }
 
+// What a learner may not read from the state's own names: the kernel in Bench is that of every exhibit.
+TEST(MuseumState, ARandomExhibitIsSealedUntilItIsRevealed) {
+  const State s = with(initial_state(), ShowRandomPiece{5});
+  EXPECT_TRUE(s.document.exhibit == Exhibit::sealed);
+  EXPECT_EQ(s.document.preset, "");
+  EXPECT_EQ(bench_kernel(s), "cpu_flash");
+  const State same = with(with(initial_state(), ShowPiece{"l_in_bf16"}), ShowRandomPiece{5});
+  EXPECT_EQ(same.document.kernel, s.document.kernel);
+  EXPECT_TRUE(same.document.inputs == s.document.inputs && same.document.problem == s.document.problem);
+  const State told = with(s, RevealPiece{});
+  EXPECT_TRUE(told.document.exhibit == Exhibit::revealed);
+  EXPECT_EQ(told.document.kernel, s.document.kernel);
+  EXPECT_TRUE(with(initial_state(), RevealPiece{}).document.exhibit == Exhibit::none);
+  EXPECT_TRUE(with(s, ChooseKernel{"cpu_flash"}).document.exhibit == Exhibit::none);
+  EXPECT_TRUE(with(s, ShowPiece{"l_in_bf16"}).document.exhibit == Exhibit::none);
+}
+
+TEST(MuseumState, AStateStringKeepsARandomExhibitSealed) {
+  const State s = with(initial_state(), ShowRandomPiece{5});
+  const auto text = state_string(s);
+  ASSERT_TRUE(text) << text.error().message;
+  EXPECT_NE(text->find("exhibit=sealed"), std::string::npos) << *text;
+  const auto read = parse_state_string(*text);
+  ASSERT_TRUE(read) << read.error().message;
+  EXPECT_TRUE(read->state.document == s.document);
+}
+
 }  // namespace
 }  // namespace attn

@@ -337,5 +337,25 @@ TEST(Museum, EveryCudaPieceCompilesForEveryArchitectureOfItsRung) {
   EXPECT_GE(compiled, 6);
 }
 
+// By the judge alone: what is drawn as wrong is wrong on the numbers that were drawn, the healthy patient is right, and
+// neither problem nor seed tells which it is.
+TEST(Museum, ARandomExhibitIsWrongExceptTheHealthyPatient) {
+  std::set<std::string_view> pieces, problems_of_the_healthy;
+  for (std::uint64_t seed = 1; seed <= 60; ++seed) {
+    const RandomPiece drawn = random_piece(seed);
+    ASSERT_NE(drawn.shows, nullptr);
+    pieces.insert(drawn.piece == nullptr ? "" : drawn.piece->id);
+    const RandomPiece again = random_piece(seed);
+    EXPECT_TRUE(again.piece == drawn.piece && again.shows == drawn.shows && again.seed == drawn.seed);
+    if (drawn.piece == nullptr) problems_of_the_healthy.insert(drawn.shows->id);
+    const KernelRow& row = drawn.piece != nullptr ? *drawn.piece->row : **find_kernel(drawn.shows->right);
+    const Recording rec = recorded(row, *drawn.shows, drawn.seed);
+    EXPECT_EQ(verdict_of(rec, {}).value().pass, drawn.piece == nullptr) << drawn.shows->id << ", " << drawn.seed;
+  }
+  const auto cpu = std::ranges::count_if(museum(), [](const Piece& p) { return p.row != nullptr; });
+  EXPECT_EQ(pieces.size(), static_cast<std::size_t>(cpu) + 1) << "each of them and the healthy patient comes up";
+  EXPECT_GT(problems_of_the_healthy.size(), 1U);
+}
+
 }  // namespace
 }  // namespace attn

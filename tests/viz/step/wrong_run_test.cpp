@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <set>
 #include <string>
 #include <tuple>
 
@@ -65,7 +66,7 @@ TEST(WrongRun, WhileALessonAsksNeitherVerdictNorSearchNorPatchIsThere) {
   s.model.examination.sought = true;
   const WrongRunScene scene = wrong_run_scene(s.state, s.model, true);
   EXPECT_TRUE(scene.shown);
-  EXPECT_EQ(scene.headline, "Wrong on purpose");
+  EXPECT_EQ(scene.headline, "An exhibit");
   EXPECT_NE(scene.verdict.find("wait for your answer"), std::string::npos) << scene.verdict;
   EXPECT_TRUE(scene.seek.empty() && scene.place.empty() && scene.cause.empty());
   EXPECT_TRUE(scene.patch.empty() && scene.go_there.empty());
@@ -128,6 +129,55 @@ TEST(WrongRun, AKeyThatTheMaskLetThroughShowsItsNumber) {
     EXPECT_EQ(tile.cell(1, 2).look, CellLook::value);
     EXPECT_EQ(tile.slot, slot);
   }
+}
+
+std::string all_words(const WrongRunScene& s) {
+  std::string words =
+      s.headline + s.about + s.verdict + s.seek + s.reveal + s.place + s.spread + s.cause + s.back + s.bug;
+  for (const std::string& line : s.patch) words += line;
+  return words;
+}
+
+// Each piece and the healthy patient, drawn at random or asked for by a lesson: one and the same bar.
+TEST(WrongRun, NoExhibitIsToldFromAnotherUntilItIsRevealed) {
+  for (const bool lesson : {false, true}) {
+    std::set<std::string> said;
+    for (const std::string_view id : {"cpu_flash", "museum_alpha_on_l_only", "museum_mask_off_by_one"}) {
+      const Piece* piece = piece_of(id);
+      Shown s = exhibit(piece != nullptr ? piece->id : "mask_off_by_one", Generator::normal);
+      if (piece == nullptr)
+        s.model.recording = std::make_shared<const Recording>(right_run(*s.model.recording, {}).value());
+      s.model.examination.of = s.model.recording;
+      s.model.examination.verdict = *verdict_of(*s.model.recording, {});
+      s.state.document.kernel = id;
+      s.state.document.exhibit = Exhibit::sealed;
+      if (lesson) s.state.view.workspace = Workspace::learn;
+      EXPECT_TRUE(keeps_name_back(s.state, lesson));
+      const WrongRunScene scene = wrong_run_scene(s.state, s.model, lesson);
+      EXPECT_TRUE(scene.shown);
+      EXPECT_EQ(scene.reveal.empty(), lesson);
+      said.insert(all_words(scene));
+    }
+    EXPECT_EQ(said.size(), 1U) << *said.begin() << "\n" << *said.rbegin();
+  }
+}
+
+TEST(WrongRun, ARevealedExhibitSaysWhatItIs) {
+  Shown s = exhibit("mask_off_by_one", Generator::normal);
+  s.state.document.exhibit = Exhibit::revealed;
+  EXPECT_FALSE(keeps_name_back(s.state, false));
+  EXPECT_EQ(wrong_run_scene(s.state, s.model).headline, "Wrong on purpose");
+  EXPECT_EQ(wrong_run_scene(s.state, s.model).seek, "Find the first wrong step");
+  s.model.recording = std::make_shared<const Recording>(right_run(*s.model.recording, {}).value());
+  s.model.examination.of = s.model.recording;
+  s.model.examination.verdict = *verdict_of(*s.model.recording, {});
+  s.state.document.kernel = "cpu_flash";
+  const WrongRunScene healthy = wrong_run_scene(s.state, s.model);
+  EXPECT_EQ(healthy.headline, "The healthy patient");
+  EXPECT_TRUE(healthy.seek.empty() && healthy.patch.empty());
+  s.state.document.exhibit = Exhibit::none;
+  s.model.examination = {};
+  EXPECT_FALSE(wrong_run_scene(s.state, s.model).shown) << "outside of the museum nothing is said of it";
 }
 
 }  // namespace

@@ -1,0 +1,63 @@
+// What the two that hold a recording against fp64 (exact.cpp, replay_gpu.cpp) take for granted of fp32, and how they and
+// the bitwise replay walk the phases and name a place.
+#pragma once
+
+#include <cstdint>
+#include <limits>
+#include <string>
+#include <string_view>
+
+#include "kernels/recording/recording.h"
+
+namespace attn {
+
+inline constexpr double kUnitRoundoff = 0x1p-24;  // of fp32
+inline constexpr double kTanhfError = 0x1p-21;    // relative, of CUDA's tanhf; tanh_f32 is closer (math.h)
+
+// Relative bound of n roundings one after the other, (1 + unit)^n - 1 at most (Higham, Accuracy and Stability of
+// Numerical Algorithms, section 3.1); +inf where it says nothing.
+inline double gamma_of(double n, double unit = kUnitRoundoff) {
+  return n * unit < 0.5 ? n * unit / (1 - n * unit) : std::numeric_limits<double>::infinity();
+}
+
+// Calls what `walk` has for a phase that computes: true. Of one that loads, stores or skips: false.
+template <class Walk>
+bool compute_phase(Walk& walk, Phase phase) {
+  switch (phase) {
+    case Phase::scores:
+      walk.scores();
+      return true;
+    case Phase::mask:
+      walk.mask();
+      return true;
+    case Phase::max:
+      walk.max();
+      return true;
+    case Phase::rescale:
+      walk.rescale();
+      return true;
+    case Phase::weights:
+      walk.weights();
+      return true;
+    case Phase::sum:
+      walk.sum();
+      return true;
+    case Phase::output:
+      walk.output();
+      return true;
+    case Phase::normalise:
+      walk.normalise();
+      return true;
+    case Phase::store_o:
+      walk.store_o();
+      return true;
+    default:
+      return false;
+  }
+}
+
+// "step 7 (b 0, h 0, i 0, j 1, max): m_new [2, 0] was recorded as 1.5, replay gives 1.25": steps count from 1.
+std::string difference_words(EventIndex event, const EventId& id, Slot slot, std::int32_t row, std::int32_t col,
+                             float recorded, double replayed);
+
+}  // namespace attn
