@@ -16,6 +16,7 @@
 #include "viz/draw/theme.h"
 #include "viz/draw/widgets.h"
 #include "viz/profile/phase_hue_draw.h"
+#include "viz/profile/phase_menu_draw.h"
 
 namespace attn {
 namespace {
@@ -356,10 +357,13 @@ void draw_phase(ImDrawList* list, const Box& box, const PhaseRow& row, const Col
 
 }  // namespace
 
-void draw_phases(const SourceScene& scene, ImVec2 size, Commands& commands) {
+void draw_phases(const SourceScene& scene, gpu::CodePhase shown, const StepThrough& to_step, ImVec2 size,
+                 Commands& commands) {
   const Style& s = style();
   if (begin_card("profile_phases", size)) {
     heading("Instructions by phase");
+    ImGui::SameLine();
+    draw_phase_button(shown, to_step, commands);
     if (scene.phases.empty()) {
       dim_text(scene.why_no_sass.empty() ? scene.empty
                                          : "They are counted in the machine code, which is missing here.");
@@ -383,6 +387,7 @@ void draw_phases(const SourceScene& scene, ImVec2 size, Commands& commands) {
           const std::string name(gpu::name_of(row.phase));
           if (ImGui::InvisibleButton(("phase_" + name).c_str(), {width, s.px(kRow)}) && row.line > 0)
             commands.push_back(ChooseSourceLine{row.file, row.line});
+          draw_phase_menu(row.phase, to_step, commands);
           if (ImGui::IsItemHovered()) list->AddRectFilled(box.min, box.max, colour(s.theme, Token::field));
           draw_phase(list, box, row, columns, most);
           tooltip(fmt::format("{}: {}. {} instructions, {:.3g} %: {}", name, row.words, row.total, 100 * row.share,
