@@ -304,7 +304,8 @@ TEST_F(ProfileSampledTest, APhaseOfTheMosaicOpensAtItsStepAndTheStepAtItsPhaseAg
     const EventId& id = rec.events[state().view.step.cursor].id;
     IM_CHECK(id.phase == Phase::weights);
     IM_CHECK_EQ(std::max(id.i, 0) + std::max(id.j, 0), 0);
-    ctx->ItemClick("**/##step_door");
+    ctx->SetRef(kStep);
+    ctx->ItemClick("##step_door");
     ctx->Yield(6);
     IM_CHECK(state().view.workspace == Workspace::profile);
     IM_CHECK_EQ(view().line, 7);
