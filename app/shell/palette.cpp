@@ -127,6 +127,9 @@ void add_buttons(Entries& e) {
     e.add("Profile", fmt::format("{} in Profile: {}", gpu::name_of(phase), gpu::words_of(phase)),
           "The lines of a kernel on a GPU that do it", {ShowPhase{phase}});
   }
+  e.add_in(Workspace::profile, "Profile", "Roofline by level", "DRAM, L2 and shared memory",
+           {ShowRoofLevels{!e.state().view.profile.roof_levels}})
+      .on = e.state().view.profile.roof_levels;
   e.add_in(Workspace::profile, "Profile", "The whole run in the heartbeat", "", {ChooseBeatSpan{}});
   e.add_in(Workspace::profile, "Profile", "The source's line with the most instructions", "", {ChooseSourceLine{}});
   e.add_in(Workspace::profile, "Profile", "Changes over the usual measurement", "", {ChooseAgainst{}});

@@ -180,7 +180,9 @@ void draw_marks(ImDrawList* list, const Chart& chart, const std::vector<LaunchMa
     draw_outline(list, box, faded(ink, 0.7F), s.px(1), 3);
     const Box seen{{std::max(box.min.x, chart.plot.min.x), box.min.y},
                    {std::min(box.max.x, chart.plot.max.x), box.max.y}};
-    if (seen.width() >= s.px(kNamed))
+    // The letters of its stretches stand in the place of its name.
+    const bool lettered = kernel == chart.scene.kernel && !chart.scene.stretches.empty();
+    if (seen.width() >= s.px(kNamed) && !lettered)
       draw_text_in(list, seen, Align::left, Face::mono, 11, colour(s.theme, Token::text),
                    fitted_text(Face::mono, 11, mark.kernel, seen.width() - s.px(10)), 5);
     for (const float x : {box.min.x, box.max.x})
