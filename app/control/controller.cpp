@@ -51,6 +51,7 @@ struct Controller::RunEffect {
   void operator()(const BuildLab&) const { c.labs_.build(); }
   void operator()(const RevertLab&) const { c.labs_.revert(); }
   void operator()(const OpenExperiment& e) const { c.labs_.open_experiment(e.id); }
+  void operator()(const LimitRegisters& e) const { c.labs_.limit_registers(e); }
   void operator()(const TakeTry& e) const { c.labs_.take_try(e.number); }
   void operator()(const AnswerDraft& e) const { c.labs_.answer_draft(e.take); }
   void operator()(const KeepLab&) const { c.labs_.keep(); }
@@ -167,11 +168,12 @@ void Controller::change(const StateCommand& command) {
   runs_.follow(runs_before);
   if (command_as<Play>(command) != nullptr) playback_.restart();
   const auto* through = command_as<StepThrough>(command);
-  if (through != nullptr) {
+  if (through != nullptr && (through->phase == gpu::CodePhase::none || document_changed)) {
     const auto example = step_example(through->kernel, through->problem, through->options);
     if (example && !example->words.empty()) log_.note(example->words);
   }
   recordings_.follow_document(through != nullptr || command_as<ChoosePreset>(command) != nullptr);
+  if (through != nullptr && through->phase != gpu::CodePhase::none) recordings_.seek(through->phase);
 }
 
 void Controller::travel(bool forward) {

@@ -214,16 +214,34 @@ void Labs::answer_draft(bool take) {
   draft_of_ = lab.kernel;
 }
 
+bool Labs::opened(const std::string& kernel) {
+  auto next = apply(context_.state, StateCommand(StepCommand(ChooseKernel{kernel})), nullptr);
+  if (!next) {
+    context_.log.warn(next.error().message);
+    return false;
+  }
+  context_.state = *std::move(next);
+  follow();
+  const LabView& lab = context_.model.lab;
+  if (lab.kernel == kernel && lab.error.empty()) return true;
+  context_.log.warn(fmt::format("The text of {} is not there: {}", kernel, lab.error));
+  return false;
+}
+
+void Labs::limit_registers(const LimitRegisters& wanted) {
+  if (!opened(wanted.kernel)) return;
+  LabView& lab = context_.model.lab;
+  LabChange change = lab.original;
+  change.build.max_registers = wanted.registers;
+  lab.experiment.clear();
+  put(change);
+}
+
 void Labs::open_experiment(const std::string& id) {
   const auto experiment = find_experiment(id);
   if (!experiment) return context_.log.warn(experiment.error().message);
-  auto next = apply(context_.state, StateCommand(StepCommand(ChooseKernel{std::string((*experiment)->rung)})), nullptr);
-  if (!next) return context_.log.warn(next.error().message);
-  context_.state = *std::move(next);
-  follow();
+  if (!opened(std::string((*experiment)->rung))) return;
   LabView& lab = context_.model.lab;
-  if (lab.kernel != (*experiment)->rung || !lab.error.empty())
-    return context_.log.warn(fmt::format("The text of {} is not there: {}", (*experiment)->rung, lab.error));
   auto text = changed_text(**experiment, lab.original.text);
   if (!text) return context_.log.warn(text.error().message);
   LabChange change = lab.original;

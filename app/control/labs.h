@@ -10,6 +10,7 @@
 #include "app/control/job_context.h"
 #include "app/worker/bench.h"
 #include "kernels/gpu/rungs/own.h"
+#include "viz/state/commands_profile.h"
 #include "viz/state/lab.h"
 
 namespace attn {
@@ -29,6 +30,7 @@ class Labs {
   void build();
   void revert();
   void open_experiment(const std::string& id);
+  void limit_registers(const LimitRegisters& wanted);
   void take_try(std::size_t number);
   void answer_draft(bool take);
   void keep();
@@ -38,6 +40,8 @@ class Labs {
  private:
   void open(const std::string& kernel);
   void look_for_draft();
+  // Chooses the kernel and opens it; whether its text is there.
+  bool opened(const std::string& kernel);
   void put(const LabChange& change);
   // The kernel that stands in the lab, and what the editor makes of it.
   Result<const KernelRow*> row() const;

@@ -16,6 +16,7 @@
 #include "kernels/recording/file.h"
 #include "kernels/recording/replay.h"
 #include "kernels/recording/size.h"
+#include "viz/step/facts/code_phase.h"
 #include "viz/step/facts/gpu_run.h"
 
 namespace attn {
@@ -85,6 +86,19 @@ void Recordings::travel_to(EventIndex cursor) {
   }
   wanted_cursor_ = cursor;
   if (!known) record(key, false);
+}
+
+void Recordings::seek(gpu::CodePhase phase) {
+  const bool there = context_.model.recording != nullptr && !context_.tasks.running(task_) && shown_ == wanted();
+  if (there) return go_to_phase(phase);
+  wanted_phase_ = phase;
+}
+
+void Recordings::go_to_phase(gpu::CodePhase phase) {
+  const auto step = step_of(*context_.model.recording, phase);
+  if (!step) return context_.log.note(step.error().message);
+  context_.state.view.step.cursor = *step;
+  context_.state.view.step.playing = false;
 }
 
 void Recordings::add_opened(const std::string& file, std::shared_ptr<const Recording> recording) {
@@ -192,11 +206,14 @@ void Recordings::install(std::shared_ptr<const Recording> recording, bool to_sta
     cursor = nearest_event(*old, cursor, now);
   }
   cursor = std::min(cursor, static_cast<EventIndex>(now.events.size() - 1));
+  const auto phase = std::exchange(wanted_phase_, gpu::CodePhase::none);
+  if (phase != gpu::CodePhase::none) go_to_phase(phase);
 }
 
 void Recordings::refuse(std::string words) {
   // The place is kept for when the problem can be recorded again.
   if (!wanted_cursor_) wanted_cursor_ = context_.state.view.step.cursor;
+  wanted_phase_ = gpu::CodePhase::none;
   context_.model.recording = nullptr;
   context_.state.view.step.playing = false;
   context_.log.warn(words);

@@ -11,6 +11,7 @@
 #include "app/control/job_context.h"
 #include "app/state/document_inputs.h"
 #include "app/worker/bench.h"
+#include "kernels/gpu/compile/phases.h"
 #include "kernels/model/inputs.h"
 #include "kernels/model/kernel.h"
 #include "kernels/recording/recording.h"
@@ -29,6 +30,8 @@ class Recordings {
   void travel_to(EventIndex cursor);
   // Shows `recording` as the document's, at the state's cursor.
   void show(std::shared_ptr<const Recording> recording);
+  // To the first step that shows this phase, once the recording is there; the log says why where there is none.
+  void seek(gpu::CodePhase phase);
   // The next recording is shown at this step, whatever stands between.
   void start_at(EventIndex cursor) { wanted_cursor_ = cursor; }
   // Of an .attn that was opened: the document names it by InputSpec::q_file.
@@ -55,6 +58,7 @@ class Recordings {
   void no_gpu_run(const Key& key, const std::string& why, bool to_start);
   // The opened .attn's own, where nothing of the document is other than in it.
   std::shared_ptr<const Recording> opened_as(const Key& key) const;
+  void go_to_phase(gpu::CodePhase phase);
   void install(std::shared_ptr<const Recording> recording, bool to_start);
   void refuse(std::string words);
 
@@ -64,7 +68,8 @@ class Recordings {
   std::optional<Key> shown_;            // of model.recording, or of what was refused
   Key pending_;                         // of the recording that a task makes
   OpenedRecordings opened_;
-  std::optional<EventIndex> wanted_cursor_;  // from a state string or a file, until there is a recording
+  gpu::CodePhase wanted_phase_ = gpu::CodePhase::none;  // until there is a recording
+  std::optional<EventIndex> wanted_cursor_;             // from a state string or a file, until there is a recording
   TaskId task_ = 0, replay_task_ = 0;
   std::uint64_t generation_ = 0;
 };

@@ -24,6 +24,7 @@
 #include "viz/bench/sweep_choices.h"
 #include "viz/learn/desk.h"
 #include "viz/step/chart_card.h"
+#include "viz/step/facts/code_phase.h"
 #include "viz/step/facts/gpu_run.h"
 #include "viz/step/problem_fields.h"
 #include "viz/step/timeline/transport.h"
@@ -117,6 +118,18 @@ void add_buttons(Entries& e) {
   e.add_in(Workspace::profile, "Lab", "Save the edit as a .cu file", "It opens as this kernel", {SaveLab{}});
   e.add("Profile", "Heartbeat of the kernel, over the time of a run", "Pipes and memories, launches marked",
         {ChooseWorkspace{Workspace::profile}, ChooseProfilePage{ProfilePage::heartbeat}});
+  for (const gpu::CodePhase phase : gpu::all_code_phases()) {
+    if (!why_no_step(phase).empty()) continue;
+    StepThrough there = step_through_of(e.state());
+    there.phase = phase;
+    e.add("Step", fmt::format("{} in Step: {}", gpu::name_of(phase), gpu::words_of(phase)),
+          "The first step of this phase, in the order of Profile's kernel", {there});
+    e.add("Profile", fmt::format("{} in Profile: {}", gpu::name_of(phase), gpu::words_of(phase)),
+          "The lines of a kernel on a GPU that do it", {ShowPhase{phase}});
+  }
+  e.add_in(Workspace::profile, "Profile", "Roofline by level", "DRAM, L2 and shared memory",
+           {ShowRoofLevels{!e.state().view.profile.roof_levels}})
+      .on = e.state().view.profile.roof_levels;
   e.add_in(Workspace::profile, "Profile", "The whole run in the heartbeat", "", {ChooseBeatSpan{}});
   e.add_in(Workspace::profile, "Profile", "The source's line with the most instructions", "", {ChooseSourceLine{}});
   e.add_in(Workspace::profile, "Profile", "Changes over the usual measurement", "", {ChooseAgainst{}});

@@ -15,6 +15,7 @@
 #include "kernels/own_kernels.h"
 #include "viz/bench/to_step.h"
 #include "viz/step/facts/bookmarks.h"
+#include "viz/step/facts/code_phase.h"
 #include "viz/step/facts/m_changes.h"
 #include "viz/step/facts/place.h"
 
@@ -115,6 +116,14 @@ struct ApplyStep {
     if (!example) return tl::unexpected(example.error());
     if (auto valid = validate(example->problem); !valid) return tl::unexpected(valid.error());
     Document& d = s.document;
+    if (const std::string why = why_no_step(c.phase); c.phase != gpu::CodePhase::none && !why.empty())
+      return fail(ErrorKind::cannot_run, why);
+    if (c.phase != gpu::CodePhase::none && d.kernel == example->kernel) {
+      s.view.bench.kernel = example->kernel == c.kernel ? "" : c.kernel;
+      s.view.workspace = Workspace::step;
+      s.view.step.playing = false;
+      return done();
+    }
     d.preset.clear();
     d.kernel = example->kernel;
     d.problem = example->problem;

@@ -47,6 +47,11 @@ void add_profile_view_keys(std::vector<StateKey>& keys) {
                     s.view.profile.against = text == kUsual ? std::string_view() : text;
                     return ok();
                   }});
+  keys.push_back(choice_key(
+      "profile_phase", named<gpu::CodePhase>(gpu::all_code_phases()),
+      [](auto& s) -> auto& { return s.view.profile.phase; }));
+  keys.push_back(flag_key(
+      "profile_levels", [](auto& s) -> auto& { return s.view.profile.roof_levels; }));
   keys.push_back(number_key(
       "profile_line", 0, 1000000, [](auto& s) -> auto& { return s.view.profile.line; }));
   keys.push_back(number_key(

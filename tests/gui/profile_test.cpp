@@ -67,7 +67,7 @@ TEST_F(ProfileTest, TheRooflineShowsTheLevelsOnDemandByMouseAndByKeyboard) {
   EXPECT_TRUE(window->run([&](Ctx* ctx) {
     ImGuiWindow* card = child("roofline");
     IM_CHECK(card != nullptr);
-    const auto on = [&] { return card->StateStorage.GetBool(card->GetID("levels")); };
+    const auto on = [&] { return state().view.profile.roof_levels; };
     ctx->SetRef(card);
     ctx->ItemClick("By level");
     IM_CHECK(on());
@@ -75,6 +75,42 @@ TEST_F(ProfileTest, TheRooflineShowsTheLevelsOnDemandByMouseAndByKeyboard) {
     ctx->KeyPress(ImGuiKey_Enter);
     ctx->Yield(2);
     IM_CHECK(!on());
+  }));
+}
+
+TEST_F(ProfileTest, AFindingsChipOpensTheLabWithItsExperimentByMouseAndByKeyboard) {
+  window = std::make_unique<TestWindow>(1440, 900);
+  Measurement m = profile_test::h100_row("flash_simt", 59526);
+  // Few warps and nothing at its limit: the rule with a prepared experiment.
+  profile_test::put(m, "occupancy_achieved_pct", 12.4);
+  profile_test::put(m, "tensor_pipe_pct", 0);
+  profile_test::put(m, "dram_peak_share_pct", 5);
+  profile_test::put(m, "peak_share_pct", 40);
+  ListedRun shown;
+  shown.run = new_run("");
+  shown.run.rows.push_back(std::move(m));
+  shown.run.provenance.device_arch = "sm_90a";
+  window->controller().update({ChooseWorkspace{Workspace::profile}});
+  window->controller().show({shown}, nullptr);
+  window->draw_frames(4);
+  const auto in_the_lab = [&] {
+    return state().view.profile.page == ProfilePage::lab && window->controller().model().lab.experiment == "half_warps";
+  };
+  EXPECT_TRUE(window->run([&](Ctx* ctx) {
+    ctx->SetRef(child("profile_strip"));
+    ctx->ItemClick("**/Try it");
+    ctx->Yield(2);
+    IM_CHECK(in_the_lab());
+    IM_CHECK_EQ(window->controller().model().lab.now.options.threads, 128);
+    ctx->SetRef(child("lab_strip"));
+    ctx->ItemClick("Revert");
+    ctx->ItemClick("Figures");
+    ctx->Yield(2);
+    ctx->SetRef(child("profile_strip"));
+    ctx->NavMoveTo("**/Try it");
+    ctx->KeyPress(ImGuiKey_Enter);
+    ctx->Yield(2);
+    IM_CHECK(in_the_lab());
   }));
 }
 
@@ -256,6 +292,39 @@ TEST_F(ProfileSampledTest, AClickOnAPhaseGoesToItsHottestLine) {
     IM_CHECK_EQ(view().line, 5);
     IM_CHECK(ctx->ItemExists("other_S"));
   }));
+}
+
+TEST_F(ProfileSampledTest, APhaseOfTheMosaicOpensAtItsStepAndTheStepAtItsPhaseAgain) {
+  open_sampled();
+  EXPECT_TRUE(window->run([&](Ctx* ctx) {
+    ctx->SetRef(child("profile_mosaic"));
+    ctx->ItemClick("mosaic_P", ImGuiMouseButton_Right);
+    ctx->ItemClick("//$FOCUSED/P in Step");
+    ctx->Yield(4);
+    IM_CHECK(state().view.workspace == Workspace::step);
+    const Recording& rec = *window->controller().model().recording;
+    const EventId& id = rec.events[state().view.step.cursor].id;
+    IM_CHECK(id.phase == Phase::weights);
+    IM_CHECK_EQ(std::max(id.i, 0) + std::max(id.j, 0), 0);
+    ctx->SetRef(kStep);
+    ctx->ItemClick("##step_door");
+    ctx->Yield(6);
+    IM_CHECK(state().view.workspace == Workspace::profile);
+    IM_CHECK_EQ(view().line, 7);
+    IM_CHECK(view().phase == gpu::CodePhase::none);
+    ctx->SetRef(child("profile_phases"));
+    ctx->ItemClick("###phase_in_step");
+    IM_CHECK(state().view.workspace == Workspace::step);
+  }));
+}
+
+TEST_F(ProfileSampledTest, APhaseOfTheHardwareSaysThatThePaperHasNoStepForIt) {
+  open_sampled();
+  const auto before = state();
+  window->controller().update({StepThrough{"flash_simt", profile_test::h100_problem(), {}, gpu::CodePhase::setup}});
+  EXPECT_EQ(state().view.workspace, before.view.workspace);
+  ASSERT_FALSE(window->controller().log().after(0).empty());
+  EXPECT_NE(window->controller().log().after(0).back().text.find("the paper has no step for it"), std::string::npos);
 }
 
 TEST_F(ProfileSampledTest, TheHotLinesAreThoseWithTheMostSamples) {

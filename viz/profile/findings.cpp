@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -11,6 +12,7 @@
 #include <fmt/ranges.h>
 
 #include "kernels/gpu/compile/occupancy.h"
+#include "kernels/lab/experiments.h"
 #include "kernels/ladder.h"
 #include "profiling/figures/metrics.h"
 #include "viz/bench/scene.h"
@@ -49,6 +51,7 @@ Finding dram_bound(const Measurement& m, const FindingContext&) {
                        more ? fmt::format("with the least it could be {} times as fast", times_text(f.at_most))
                             : fmt::format("it could be at most {} times as fast", times_text(f.at_most)));
   f.experiment = stores_scores(m) ? "keep S and P on the chip, as flash kernels do" : "larger query tiles";
+  if (stores_scores(m)) f.other_kernel = "flash_simt";
   return f;
 }
 
@@ -59,7 +62,8 @@ Finding multiply_bound(const Measurement& m, const FindingContext&) {
   f.at_most = std::max(1.0, 100 / share);
   f.text = fmt::format("It reaches {} % of the multiply-add peak, with tensor cores busy in {} of 100 cycles.",
                        figure_text(share), figure_text(tensor));
-  f.experiment = m.key.problem.dtype == DType::f32 ? "tensor cores: flash_tf32x3" : "tensor cores: flash_mma";
+  f.other_kernel = m.key.problem.dtype == DType::f32 ? "flash_tf32x3" : "flash_mma";
+  f.experiment = "tensor cores: " + f.other_kernel;
   return f;
 }
 
@@ -105,6 +109,30 @@ Taken taken_by(const Measurement& m) {
           static_cast<std::int64_t>(value(m, "shared_static_bytes")) + l.shared_bytes};
 }
 
+// What one block more would have; nothing where that is not known, or none fits.
+std::optional<BlockRoom> room_of_next(const Measurement& m, const FindingContext& context) {
+  const auto limits = gpu::limits_of(context.arch);
+  if (!limits || m.launches.size() != 1 || !figure(m, "registers_count").available()) return std::nullopt;
+  const Taken t = taken_by(m);
+  const std::int32_t blocks = gpu::occupancy(*limits, t.threads, t.registers, t.shared).blocks;
+  return blocks == 0 ? std::nullopt : room_of(*limits, t.threads, blocks + 1);
+}
+
+// Half the warps where that experiment is prepared for the kernel; else the limit of registers, if they are all that
+// stands in the way.
+void put_attempt(const Measurement& m, const FindingContext& context, Finding& f) {
+  constexpr std::string_view kPrepared = "half_warps";
+  const auto experiment = find_experiment(kPrepared);
+  if (experiment && (*experiment)->rung == m.key.kernel) {
+    f.prepared = kPrepared;
+    return;
+  }
+  const auto room = room_of_next(m, context);
+  if (!room) return;
+  const Taken t = taken_by(m);
+  if (t.registers > room->registers && t.shared <= room->shared) f.max_registers = room->registers;
+}
+
 // What must become smaller for one more block an SM: those resources alone that are in its way.
 std::string room_for_a_block(const Measurement& m, const FindingContext& context) {
   const auto limits = gpu::limits_of(context.arch);
@@ -134,6 +162,7 @@ Finding few_warps(const Measurement& m, const FindingContext& context) {
                        figure_text(active), by_tensor ? "tensor cores" : "multiply-adds",
                        figure_text(by_tensor ? tensor : multiply), figure_text(dram));
   f.experiment = room_for_a_block(m, context);
+  put_attempt(m, context, f);
   return f;
 }
 
@@ -144,6 +173,7 @@ Finding tensor_idle(const Measurement& m, const FindingContext&) {
   f.text = fmt::format("Its {} numbers could go to the tensor cores, which are busy in {} of 100 cycles.",
                        name_of(m.key.problem.dtype), figure_text(tensor));
   f.experiment = "flash_wmma or flash_mma";
+  f.other_kernel = "flash_mma";
   return f;
 }
 

@@ -17,7 +17,12 @@ struct Finding {
   std::string_view rule;   // "bank_conflicts"
   std::string text;        // what was found, with its figures
   std::string experiment;  // what would test it
-  double at_most = 0;      // how many times as fast it could be at most; 0 = its figures do not say
+  // One click tries it: a prepared experiment of the lab by its id, a limit of registers there, or another kernel here.
+  // All empty: the lab opens with the kernel as it is.
+  std::string prepared;
+  std::int32_t max_registers = 0;
+  std::string other_kernel;
+  double at_most = 0;  // how many times as fast it could be at most; 0 = its figures do not say
 };
 
 // What a rule reads beside the figures.

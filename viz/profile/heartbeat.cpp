@@ -6,6 +6,8 @@
 
 #include <fmt/format.h>
 
+#include "kernels/ladder.h"
+#include "profiling/figures/beat_borders.h"
 #include "profiling/figures/metrics.h"
 #include "viz/bench/scene.h"
 
@@ -70,6 +72,40 @@ std::string beat_words(const Heartbeat& h) {
   return fmt::format("A beat every {} in {}, {:.0f} of them; clearest: {}, autocorrelation {:.2f}.",
                      us_text(beat->period_us), h.launches[beat->launch].kernel, beat->count,
                      row == nullptr ? beat->id : std::string(row->label), beat->likeness);
+}
+
+// S, P and O come again with every key tile in the order of flash attention alone.
+bool has_beat_of_tiles(const Measurement& row) {
+  const auto kernel = find_kernel(row.key.kernel);
+  return kernel && (*kernel)->order == Order::flash;
+}
+
+// S, P and O of the beats that are shown, as far as they were laid over one another, and how they were found.
+void put_borders(HeartbeatScene& scene) {
+  const auto borders = borders_of(*scene.own);
+  if (!borders) {
+    scene.words += " " + borders.error().message;
+    return;
+  }
+  const BeatBorders& b = *borders;
+  std::string parts;
+  for (const BeatPart& part : b.parts)
+    parts += fmt::format("{}{} {} (multiply-adds {:.0f} %, exponentials {:.0f} %, shared memory {:.0f} %)",
+                         parts.empty() ? "" : ", ", gpu::name_of(part.phase),
+                         us_text((part.to - part.from) * b.period_us), part.fma, part.xu, part.shared);
+  scene.words += fmt::format(
+      " A key tile takes {}: {}. Borders are good to a sample, {}: those of {} beats from {} on, laid over one "
+      "another, "
+      "where three stretches explain {:.0f} % of the pattern; the exponentials mark P.",
+      us_text(b.period_us), parts, us_text(b.period_us / static_cast<double>(b.samples_a_beat)), b.beats,
+      us_text(b.from_us), 100 * b.told);
+  constexpr double kMostBeats = 12;  // of which letters can still be read
+  if (scene.to_us - scene.from_us > kMostBeats * b.period_us) return;
+  for (double begins = b.first_us; begins < b.to_us; begins += b.period_us)
+    for (const BeatPart& part : b.parts) {
+      const BeatStretch s{part.phase, begins + part.from * b.period_us, begins + part.to * b.period_us};
+      if (s.to_us > scene.from_us && s.from_us < scene.to_us && s.to_us <= b.to_us) scene.stretches.push_back(s);
+    }
 }
 
 std::string tail_words(const Heartbeat& h) {
@@ -176,6 +212,7 @@ HeartbeatScene heartbeat_scene(const Measurement& row, const Measurement* agains
   scene.marks = marks_of(*scene.own);
   for (const BeatRow& of : beat_table()) scene.strips.push_back(strip(scene, of));
   scene.words = beat_words(*scene.own);
+  if (has_beat_of_tiles(row)) put_borders(scene);
   for (const std::string& more : {waves, tail_words(*scene.own)})
     if (!more.empty()) scene.words += " " + more;
   scene.notes = notes_of(row, *scene.own);

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "kernels/gpu/compile/phases.h"
 #include "profiling/figures/heartbeat.h"
 #include "profiling/figures/measurement.h"
 #include "viz/profile/occupancy.h"
@@ -37,6 +38,11 @@ struct LaunchMark {
   double from_us = 0, to_us = 0;
   std::string tip;
 };
+// A stretch of a beat on the axis, microseconds.
+struct BeatStretch {
+  gpu::CodePhase phase = gpu::CodePhase::s;
+  double from_us = 0, to_us = 0;
+};
 struct BeatTick {
   double us = 0;
   std::string text;  // "1.5"
@@ -54,8 +60,9 @@ struct HeartbeatScene {
   std::string axis;  // "ms after the first launch began"
   std::vector<LaunchMark> marks, other_marks;
   std::vector<BeatStrip> strips;
-  std::string words;  // beat, blocks, tail
-  std::string notes;  // how it was taken, and how that compares with the timings
+  std::vector<BeatStretch> stretches;  // S, P and O, where few enough beats are shown to tell them apart
+  std::string words;                   // beat, its borders, blocks, tail
+  std::string notes;                   // how it was taken, and how that compares with the timings
 };
 
 // What is lit at one time.

@@ -13,6 +13,7 @@
 #include "viz/draw/text_fit.h"
 #include "viz/draw/theme.h"
 #include "viz/draw/widgets.h"
+#include "viz/profile/phase_hue_draw.h"
 
 namespace attn {
 namespace {
@@ -144,6 +145,23 @@ void draw_strip(ImDrawList* list, const Chart& chart, const BeatStrip& strip, co
   tooltip(strip.tip);
 }
 
+// S, P and O behind the strips, in their tensors' colours, the letters on the bar of the launch.
+void draw_stretches(ImDrawList* list, const Chart& chart, const Box& bar) {
+  const Style& s = style();
+  list->PushClipRect({chart.plot.min.x, bar.min.y}, chart.plot.max, true);
+  for (const BeatStretch& stretch : chart.scene.stretches) {
+    const ImU32 hue = hue_of(stretch.phase);
+    const float from = chart.x_of(stretch.from_us), to = chart.x_of(stretch.to_us);
+    list->AddRectFilled({from, bar.max.y}, {to, chart.plot.max.y}, faded(hue, 0.13F));
+    list->AddRectFilled({from + s.px(0.5F), bar.max.y - s.px(3)}, {to - s.px(0.5F), bar.max.y}, hue);
+    const std::string letter(gpu::name_of(stretch.phase));
+    if (text_width(Face::maths, 13, letter) + s.px(2) < to - from)
+      draw_text_in(list, {{from, bar.min.y}, {to, bar.max.y - s.px(3)}}, Align::centre, Face::maths, 13,
+                   colour(s.theme, Token::text), letter);
+  }
+  list->PopClipRect();
+}
+
 // The launches of one kernel as a bar; borders go down through the strips.
 void draw_marks(ImDrawList* list, const Chart& chart, const std::vector<LaunchMark>& marks, const std::string& kernel,
                 const Box& bar, float down_to) {
@@ -162,7 +180,9 @@ void draw_marks(ImDrawList* list, const Chart& chart, const std::vector<LaunchMa
     draw_outline(list, box, faded(ink, 0.7F), s.px(1), 3);
     const Box seen{{std::max(box.min.x, chart.plot.min.x), box.min.y},
                    {std::min(box.max.x, chart.plot.max.x), box.max.y}};
-    if (seen.width() >= s.px(kNamed))
+    // The letters of its stretches stand in the place of its name.
+    const bool lettered = kernel == chart.scene.kernel && !chart.scene.stretches.empty();
+    if (seen.width() >= s.px(kNamed) && !lettered)
       draw_text_in(list, seen, Align::left, Face::mono, 11, colour(s.theme, Token::text),
                    fitted_text(Face::mono, 11, mark.kernel, seen.width() - s.px(10)), 5);
     for (const float x : {box.min.x, box.max.x})
@@ -267,6 +287,7 @@ void draw_chart(const HeartbeatScene& scene, Commands& commands) {
                     {{at.x + s.px(room.x < s.px(kNarrow) ? kLabelNarrow : kLabel), first},
                      {right - s.px(kScale), first + count * (strip + s.px(kGap)) - s.px(kGap)}}};
   draw_marks(list, chart, scene.marks, scene.kernel, {{at.x, top}, {right, top + s.px(kMark)}}, chart.plot.max.y);
+  draw_stretches(list, chart, {{at.x, top}, {right, top + s.px(kMark)}});
   if (two)
     draw_marks(list, chart, scene.other_marks, scene.other, {{at.x, top + s.px(kMark)}, {right, top + marks}},
                top + marks);

@@ -12,6 +12,7 @@
 #include "viz/draw/theme.h"
 #include "viz/draw/widgets.h"
 #include "viz/profile/phase_hue_draw.h"
+#include "viz/profile/phase_menu_draw.h"
 
 namespace attn {
 namespace {
@@ -142,7 +143,8 @@ void go_to(const MosaicColumn& column, Commands& commands) {
   if (column.line > 0) commands.push_back(ChooseSourceLine{column.file, column.line});
 }
 
-void draw_column(ImDrawList* list, const Box& cells, const MosaicColumn& column, Commands& commands) {
+void draw_column(ImDrawList* list, const Box& cells, const MosaicColumn& column, const MosaicPlace& place,
+                 Commands& commands) {
   const Style& s = style();
   const float gap = std::min(s.px(1), (along(cells, column.to) - along(cells, column.from)) / 3);
   const Box box{{along(cells, column.from), cells.min.y}, {along(cells, column.to) - gap, cells.max.y}};
@@ -150,6 +152,7 @@ void draw_column(ImDrawList* list, const Box& cells, const MosaicColumn& column,
   const std::string name(gpu::name_of(column.phase));
   if (ImGui::InvisibleButton(("mosaic_" + name).c_str(), {std::max(box.width(), 1.0F), box.height()}))
     go_to(column, commands);
+  draw_phase_menu(column.phase, place.to_step, commands);
   const bool hovered = ImGui::IsItemHovered();
   const ImVec2 pointer = ImGui::GetIO().MousePos;
   const MosaicCell* lit = nullptr;
@@ -160,10 +163,12 @@ void draw_column(ImDrawList* list, const Box& cells, const MosaicColumn& column,
     if (here) lit = &cell;
     draw_cell(list, at, cell, hue_of(column.phase), here);
   }
+  if (column.phase == place.shown) draw_outline(list, box, colour(s.theme, Token::text), s.px(1), 0);
   if (hovered) tooltip(lit == nullptr ? column.tip : lit->tip);
 }
 
-void draw_empty(ImDrawList* list, const Box& empty, const MosaicColumn& column, Commands& commands) {
+void draw_empty(ImDrawList* list, const Box& empty, const MosaicColumn& column, const MosaicPlace& place,
+                Commands& commands) {
   const Style& s = style();
   const Box box{{along(empty, column.empty_from), empty.min.y}, {along(empty, column.empty_to), empty.max.y}};
   if (box.width() < 1) return;
@@ -182,6 +187,7 @@ void draw_empty(ImDrawList* list, const Box& empty, const MosaicColumn& column, 
   ImGui::SetCursorScreenPos(box.min);
   const std::string name(gpu::name_of(column.phase));
   if (ImGui::InvisibleButton(("empty_" + name).c_str(), {box.width(), box.height()})) go_to(column, commands);
+  draw_phase_menu(column.phase, place.to_step, commands);
   tooltip(column.empty_tip);
 }
 
@@ -244,7 +250,7 @@ float mosaic_height(const MosaicScene& scene) {
   return kPads + kLabels + kCells + kFall + kEmpty + other + kLine;
 }
 
-void draw_mosaic(const MosaicScene& scene, ImVec2 size, Commands& commands) {
+void draw_mosaic(const MosaicScene& scene, const MosaicPlace& place, ImVec2 size, Commands& commands) {
   const Style& s = style();
   if (begin_card("profile_mosaic", size)) {
     if (!scene.empty.empty()) {
@@ -261,8 +267,8 @@ void draw_mosaic(const MosaicScene& scene, ImVec2 size, Commands& commands) {
       const Box empty{{cells.min.x, cells.max.y + s.px(kFall)}, {cells.max.x, cells.max.y + s.px(kFall + kEmpty)}};
       draw_labels(list, scene, cells);
       for (const MosaicColumn& column : scene.columns) draw_fall(list, cells, empty, column);
-      for (const MosaicColumn& column : scene.columns) draw_column(list, cells, column, commands);
-      for (const MosaicColumn& column : scene.columns) draw_empty(list, empty, column, commands);
+      for (const MosaicColumn& column : scene.columns) draw_column(list, cells, column, place, commands);
+      for (const MosaicColumn& column : scene.columns) draw_empty(list, empty, column, place, commands);
       if (!narrow) {
         draw_legend(list, scene, {{cells.max.x + s.px(18), cells.min.y}, {at.x + width, cells.max.y}});
         draw_text_in(list, {{cells.max.x + s.px(18), empty.min.y}, {at.x + width, empty.max.y}}, Align::left,

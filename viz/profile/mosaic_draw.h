@@ -9,6 +9,11 @@ namespace attn {
 // Logical pixels that the card takes; 0 where there is nothing to show.
 float mosaic_height(const MosaicScene& scene);
 // A card of `size` pixels. Clicking a phase goes to its hottest line.
-void draw_mosaic(const MosaicScene& scene, ImVec2 size, Commands& commands);
+// `shown`: the phase of the line that is looked at, which is framed. A right click offers its step.
+struct MosaicPlace {
+  gpu::CodePhase shown = gpu::CodePhase::none;
+  StepThrough to_step;
+};
+void draw_mosaic(const MosaicScene& scene, const MosaicPlace& place, ImVec2 size, Commands& commands);
 
 }  // namespace attn

@@ -179,25 +179,21 @@ void draw_plot(const Roofline& roof, ImVec2 size, bool levels) {
   ImGui::PopFont();
 }
 
-// A switch beside the heading where levels inside DRAM have roofs and counts; the card keeps it.
-bool levels_wanted(const Roofline& roof) {
-  if (roof.level_words.empty()) return false;
-  bool* on = ImGui::GetStateStorage()->GetBoolRef(ImGui::GetID("levels"), false);
+// A switch beside the heading where levels inside DRAM have roofs and counts.
+void draw_level_switch(bool on, Commands& commands) {
   ImGui::SameLine();
-  if (toggle("By level", *on, "DRAM, L2 and shared memory: the way of this kernel to each of their roofs")) *on = !*on;
-  return *on;
+  if (toggle("By level", on, "DRAM, L2 and shared memory: the way of this kernel to each of their roofs"))
+    commands.push_back(ShowRoofLevels{!on});
 }
 
-}  // namespace
-
-void draw_roofline(const Roofline& roof, ImVec2 size) {
+void draw_roof_card(const Roofline& roof, bool levels, ImVec2 size, Commands* commands) {
   const Style& s = style();
   if (begin_card("roofline", size)) {
     heading("Roofline");
     if (!roof.empty.empty()) {
       dim_text(roof.empty);
     } else {
-      const bool levels = levels_wanted(roof);
+      if (commands != nullptr && !roof.level_words.empty()) draw_level_switch(levels, *commands);
       const float foot = s.px(levels ? 51 : 34);
       dim_text("TFLOP/s of useful work");
       draw_plot(roof, {ImGui::GetContentRegionAvail().x, std::max(s.px(80), ImGui::GetContentRegionAvail().y - foot)},
@@ -209,6 +205,16 @@ void draw_roofline(const Roofline& roof, ImVec2 size) {
     }
   }
   ImGui::EndChild();
+}
+
+}  // namespace
+
+void draw_roofline(const Roofline& roof, bool by_level, ImVec2 size, Commands& commands) {
+  draw_roof_card(roof, by_level && !roof.level_words.empty(), size, &commands);
+}
+
+void draw_roofline(const Roofline& roof, ImVec2 size) {
+  draw_roof_card(roof, false, size, nullptr);
 }
 
 }  // namespace attn

@@ -221,6 +221,7 @@ ProfileScene profile_scene(const State& state, const Model& model, std::span<con
   scene.kernel = row->key.kernel;
   scene.against = against.words;
   scene.axis = axis_letter(slice.axis);
+  scene.to_step = {row->key.kernel, row->key.problem, row->key.options};
   scene.problem = describe(row->key.problem);
   scene.source = source_words(slice);
   scene.predicted = slice.planned;

@@ -19,6 +19,7 @@
 #include "viz/profile/occupancy.h"
 #include "viz/profile/roofline.h"
 #include "viz/state/commands_profile.h"
+#include "viz/state/commands_step.h"
 #include "viz/state/model.h"
 #include "viz/state/state.h"
 
@@ -71,6 +72,7 @@ struct ProfileScene {
   std::vector<ProfileChoice> kernels;
   std::vector<ProfileValue> values;
   std::vector<AgainstChoice> against_choices;
+  StepThrough to_step;            // what Step would show of the row, at no phase yet
   std::string problem, source;    // "f32, B 4, ...", "live: NVIDIA H100, 2026-11-21"
   std::string headline, reasons;  // of the strip
   std::vector<Finding> findings;  // what would make it faster, the most first

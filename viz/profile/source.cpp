@@ -273,6 +273,21 @@ std::int32_t line_shown(const SourceScene& scene, const ProfileView& view) {
   return scene.hot.empty() ? std::min(1, lines) : scene.hot.front();
 }
 
+gpu::CodePhase phase_shown(const SourceScene& scene, const ProfileView& view) {
+  const std::int32_t line = line_shown(scene, view);
+  return line >= 1 ? scene.rows.at(static_cast<std::size_t>(line) - 1).phase : gpu::CodePhase::none;
+}
+
+std::optional<ChooseSourceLine> line_of_sought(const SourceScene& scene, const ProfileView& view) {
+  if (view.phase == gpu::CodePhase::none || !scene.empty.empty() || scene.rows.empty()) return std::nullopt;
+  const auto row = std::ranges::find(scene.phases, view.phase, &PhaseRow::phase);
+  if (row != scene.phases.end() && row->line > 0) return ChooseSourceLine{row->file, row->line};
+  // No machine code: the first line that the source gives to it.
+  const auto line = std::ranges::find(scene.rows, view.phase, &SourceRow::phase);
+  if (line == scene.rows.end()) return ChooseSourceLine{};
+  return ChooseSourceLine{view.file, static_cast<std::int32_t>(line - scene.rows.begin()) + 1};
+}
+
 std::int32_t next_hot(const SourceScene& scene, std::int32_t line, int direction, std::optional<CountColumn> by) {
   const std::vector<std::int32_t>& order = by ? scene.most_counted.at(static_cast<std::size_t>(*by)) : scene.hot;
   if (order.empty()) return line;

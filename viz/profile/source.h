@@ -15,6 +15,7 @@
 #include "viz/draw/inks.h"
 #include "viz/draw/runs.h"
 #include "viz/profile/counts.h"
+#include "viz/state/commands_profile.h"
 #include "viz/state/model.h"
 #include "viz/state/view_profile.h"
 
@@ -104,6 +105,11 @@ SourceScene source_scene(const ListingView& listing, const std::string& subject_
 
 // The line that is looked at, from 1: the view's where the file has it, else the one with the most instructions.
 std::int32_t line_shown(const SourceScene& scene, const ProfileView& view);
+// The phase of that line; `none` where there is no source.
+gpu::CodePhase phase_shown(const SourceScene& scene, const ProfileView& view);
+// Where the phase that the view seeks is: the line of it with the most instructions, or no line where no instruction is
+// of it. Nothing while it is not known, and where no phase is sought.
+std::optional<ChooseSourceLine> line_of_sought(const SourceScene& scene, const ProfileView& view);
 // The next line in the order of `hot`, or of what a column counts, or the one before; from a line that is not in it the
 // hottest.
 std::int32_t next_hot(const SourceScene& scene, std::int32_t line, int direction,

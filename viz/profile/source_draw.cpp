@@ -18,6 +18,7 @@
 #include "viz/draw/theme.h"
 #include "viz/draw/widgets.h"
 #include "viz/profile/phase_hue_draw.h"
+#include "viz/profile/phase_menu_draw.h"
 
 namespace attn {
 namespace {
@@ -433,11 +434,14 @@ void draw_phase(ImDrawList* list, const Box& box, const PhaseRow& row, const Col
 
 }  // namespace
 
-void draw_phases(const SourceScene& scene, const SourceHeld& held, ImVec2 size, Commands& commands) {
+void draw_phases(const SourceScene& scene, const SourceHeld& held, gpu::CodePhase shown, const StepThrough& to_step,
+                 ImVec2 size, Commands& commands) {
   const Style& s = style();
   const bool counts = scene.counted && !held.hide_counts;
   if (begin_card("profile_phases", size)) {
     heading(counts ? "What each phase did" : "Instructions by phase");
+    ImGui::SameLine();
+    draw_phase_button(shown, to_step, commands);
     if (scene.phases.empty() || (!counts && scene.instructions == 0)) {
       dim_text(scene.why_no_sass.empty() ? scene.empty
                                          : "They are counted in the machine code, which is missing here.");
@@ -464,6 +468,7 @@ void draw_phases(const SourceScene& scene, const SourceHeld& held, ImVec2 size, 
           const std::string name(gpu::name_of(row.phase));
           if (ImGui::InvisibleButton(("phase_" + name).c_str(), {width, s.px(kRow)}) && row.line > 0)
             commands.push_back(ChooseSourceLine{row.file, row.line});
+          draw_phase_menu(row.phase, to_step, commands);
           if (ImGui::IsItemHovered()) list->AddRectFilled(box.min, box.max, colour(s.theme, Token::field));
           draw_phase(list, box, row, columns, most, counts);
           tooltip(phase_tip(row));

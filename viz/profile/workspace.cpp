@@ -40,6 +40,36 @@ Runs finding_runs(const Finding& f) {
   return runs;
 }
 
+// What one click does for a finding.
+struct Attempt {
+  const char *label, *help;
+  Commands commands;
+};
+Attempt attempt_of(const Finding& f, const std::string& kernel) {
+  const ChooseProfilePage lab{ProfilePage::lab};
+  if (!f.prepared.empty()) return {"Try it", "The lab opens with this change made", {lab, OpenExperiment{f.prepared}}};
+  if (f.max_registers > 0)
+    return {"Try it", "The lab opens with this limit of registers", {lab, LimitRegisters{kernel, f.max_registers}}};
+  if (!f.other_kernel.empty())
+    return {"Look at it", "That kernel here, in place of this one", {ChooseKernel{f.other_kernel}}};
+  return {"Open the lab", "With the text of this kernel as it is", {lab}};
+}
+
+// At the right end of the finding's first line. Returns its width with what parts it from the words, pixels.
+float draw_attempt(const Finding& f, const std::string& kernel, ImVec2 right_top, bool draw, Commands& commands) {
+  const Style& s = style();
+  const Attempt attempt = attempt_of(f, kernel);
+  const float width = text_width(Face::text, 12, attempt.label) + s.px(12);
+  if (draw) {
+    ImGui::SetCursorPos({right_top.x - width, right_top.y});
+    ImGui::PushID(f.rule.data(), f.rule.data() + f.rule.size());
+    if (toggle(attempt.label, true, attempt.help))
+      commands.insert(commands.end(), attempt.commands.begin(), attempt.commands.end());
+    ImGui::PopID();
+  }
+  return width + s.px(12);
+}
+
 // The pages and the way to Bench, the pages of figures only where there is a row.
 std::vector<Chip> strip_chips(const ProfileScene& scene, ProfilePage page) {
   std::vector<Chip> chips = page_chips(page);
@@ -92,6 +122,21 @@ float draw_offers(const ProfileScene& scene, ImVec2 at, float right, bool draw, 
   return s.px(24) * static_cast<float>(lines);
 }
 
+// A paragraph each, its chip at the right. Returns their height, pixels.
+float draw_findings(const ProfileScene& scene, ImVec2 from, float width, bool draw, Commands& commands) {
+  const Style& s = style();
+  constexpr int kLines = 12;
+  const ImVec2 window = ImGui::GetWindowPos();
+  float y = from.y;
+  for (const Finding& f : scene.findings) {
+    y += s.px(4);
+    const float chip = draw_attempt(f, scene.kernel, {from.x + width, y - s.px(2)}, draw, commands);
+    ImDrawList* list = draw ? ImGui::GetWindowDrawList() : nullptr;
+    y += draw_paragraph(list, {window.x + from.x, window.y + y}, width - chip, 13, finding_runs(f), kLines, draw);
+  }
+  return y - from.y;
+}
+
 // Headline and reasons; what to do where there is nothing to show. Returns its height, pixels.
 float draw_strip(const ProfileScene& scene, ProfilePage page, float width, Commands& commands) {
   const Style& s = style();
@@ -102,8 +147,8 @@ float draw_strip(const ProfileScene& scene, ProfilePage page, float width, Comma
     words.push_back({{scene.reasons, Face::text, Token::dim, 0, false}});
   if (page != ProfilePage::heartbeat) {
     if (!scene.mosaic.headline.empty()) words.push_back(scene.mosaic.headline);
-    for (const Finding& f : scene.findings) words.push_back(finding_runs(f));
   }
+  const bool with_findings = page != ProfilePage::heartbeat;
   constexpr int kLines = 12;
   const float left = s.px(20), pad = s.px(12), gap = s.px(4);
   const float first_button = left - s.px(6), last = width - s.px(16);
@@ -117,6 +162,7 @@ float draw_strip(const ProfileScene& scene, ProfilePage page, float width, Comma
   const float top = draw_paragraph(nullptr, {}, beside, 17, headline, kLines, false);
   float height = first + top + pad;
   for (const Runs& w : words) height += gap + draw_paragraph(nullptr, {}, whole, 13, w, kLines, false);
+  if (with_findings) height += draw_findings(scene, {left, 0}, whole, false, commands);
   if (!scene.offers.empty()) height += gap + draw_offers(scene, {left, 0}, left + whole, false, commands);
   if (begin_card("profile_strip", {width, height})) {
     ImDrawList* list = ImGui::GetWindowDrawList();
@@ -126,6 +172,7 @@ float draw_strip(const ProfileScene& scene, ProfilePage page, float width, Comma
     draw_paragraph(list, {at.x + left, at.y + first}, beside, 17, headline, kLines);
     float y = at.y + first + top;
     for (const Runs& w : words) y += gap + draw_paragraph(list, {at.x + left, y + gap}, whole, 13, w, kLines);
+    if (with_findings) y += draw_findings(scene, {left, y - at.y}, whole, true, commands);
     draw_offers(scene, {left, y - at.y + 2 * gap}, left + whole, true, commands);
     const ImVec2 from = over ? ImVec2(first_button, s.px(8)) : ImVec2(last - laid.width, pad);
     draw_chips(chips, from, over ? last : width, true, commands);
@@ -135,13 +182,13 @@ float draw_strip(const ProfileScene& scene, ProfilePage page, float width, Comma
 }
 
 // Side by side: the roofline, and the two others over one another; else one under the other, and the page scrolls.
-void draw_cards(const ProfileScene& scene, ImVec2 room, bool stacked) {
+void draw_cards(const ProfileScene& scene, bool by_level, ImVec2 room, bool stacked, Commands& commands) {
   const Style& s = style();
   const float gutter = s.px(kGutter);
   const bool empty = !scene.occupancy.empty.empty();
   const float occupancy = s.px(empty ? kEmptyCard : kMinOccupancy);
   if (stacked) {
-    draw_roofline(scene.roof, {room.x, s.px(scene.roof.empty.empty() ? kMinRoofline : kEmptyCard)});
+    draw_roofline(scene.roof, by_level, {room.x, s.px(scene.roof.empty.empty() ? kMinRoofline : kEmptyCard)}, commands);
     draw_occupancy(scene.occupancy, {room.x, occupancy});
     draw_bytes(scene.bytes, {room.x, s.px(kMinBytes)});
     return;
@@ -151,7 +198,7 @@ void draw_cards(const ProfileScene& scene, ImVec2 room, bool stacked) {
     const float half = std::floor((room.x - gutter) / 2);
     const float rest = std::max(room.y - s.px(kEmptyCard) - gutter, s.px(kMinBytes));
     ImGui::BeginGroup();
-    draw_roofline(scene.roof, {half, s.px(kEmptyCard)});
+    draw_roofline(scene.roof, by_level, {half, s.px(kEmptyCard)}, commands);
     if (!empty) draw_bytes(scene.bytes, {half, rest});
     ImGui::EndGroup();
     ImGui::SameLine();
@@ -162,7 +209,7 @@ void draw_cards(const ProfileScene& scene, ImVec2 room, bool stacked) {
   }
   const float left = std::floor((room.x - gutter) * 0.47F);
   const float height = std::max(room.y, occupancy + gutter + s.px(kMinBytes));
-  draw_roofline(scene.roof, {left, height});
+  draw_roofline(scene.roof, by_level, {left, height}, commands);
   ImGui::SameLine();
   ImGui::BeginGroup();
   // What is left goes to the staircases; where there are none, to the bytes.
@@ -177,11 +224,12 @@ void draw_cards(const ProfileScene& scene, ImVec2 room, bool stacked) {
 void draw_source_page(ProfileCache& cache, const ProfileView& view, ImVec2 room, bool stacked, Commands& commands) {
   const Style& s = style();
   const float gutter = s.px(kGutter);
+  const gpu::CodePhase shown = phase_shown(cache.source, view);
   const float whole = s.px(kPhaseHeads + kPhaseRow * static_cast<float>(1 + cache.source.phases.size()));
   if (stacked) {
     draw_source(cache.source, view, cache.source_held, {room.x, s.px(kSourceStacked)}, commands);
     draw_code(cache.code, view.code, {room.x, s.px(kCodeStacked)}, commands);
-    draw_phases(cache.source, cache.source_held, {room.x, whole}, commands);
+    draw_phases(cache.source, cache.source_held, shown, cache.scene.to_step, {room.x, whole}, commands);
     return;
   }
   const float left = std::floor((room.x - gutter) * 0.6F), right = room.x - gutter - left;
@@ -190,7 +238,7 @@ void draw_source_page(ProfileCache& cache, const ProfileView& view, ImVec2 room,
   ImGui::BeginGroup();
   const float phases = std::min(whole, std::max(s.px(kLeastCode), room.y - gutter - s.px(kLeastCode)));
   draw_code(cache.code, view.code, {right, room.y - gutter - phases}, commands);
-  draw_phases(cache.source, cache.source_held, {right, phases}, commands);
+  draw_phases(cache.source, cache.source_held, shown, cache.scene.to_step, {right, phases}, commands);
   ImGui::EndGroup();
 }
 
@@ -223,7 +271,7 @@ void draw_profile(const State& state, const Model& model, ProfileHeld& held, Com
     const float width = ImGui::GetContentRegionAvail().x;
     const float strip = draw_strip(scene, view.page, width, commands);
     const ImVec2 room{width, size.y - strip - gutter};
-    if (with_panel && view.page == ProfilePage::figures) draw_cards(scene, room, stacked);
+    if (with_panel && view.page == ProfilePage::figures) draw_cards(scene, view.roof_levels, room, stacked, commands);
     if (with_panel && view.page == ProfilePage::heartbeat) {
       const float least = s.px(heartbeat_height(scene.heartbeat));
       draw_heartbeat(scene.heartbeat, {room.x, scene.heartbeat.there ? std::max(room.y, least) : least}, commands);
@@ -232,8 +280,10 @@ void draw_profile(const State& state, const Model& model, ProfileHeld& held, Com
       refresh_source(cache, state, model);
       if (scene.subject && model.listing.of != gpu::key_of(*scene.subject))
         commands.push_back(ListKernel{*scene.subject});
+      if (const auto line = line_of_sought(cache.source, view)) commands.push_back(*line);
       const float mosaic = s.px(mosaic_height(scene.mosaic));
-      if (mosaic > 0) draw_mosaic(scene.mosaic, {room.x, mosaic}, commands);
+      if (mosaic > 0)
+        draw_mosaic(scene.mosaic, {phase_shown(cache.source, view), scene.to_step}, {room.x, mosaic}, commands);
       const float above = mosaic > 0 ? mosaic + gutter : 0;
       draw_source_page(cache, view, {room.x, std::max(room.y - above, s.px(kLeastSource))}, stacked, commands);
     }

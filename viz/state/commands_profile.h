@@ -32,7 +32,15 @@ struct ChooseAgainst {
 struct ChooseBeatSpan {
   std::int64_t from_us = 0, to_us = 0;
 };
-using ProfileCommand = std::variant<ChooseProfilePage, ChooseSourceLine, ChooseCode, ChooseAgainst, ChooseBeatSpan>;
+struct ShowRoofLevels {
+  bool on = true;
+};
+// From a step to its phase in Profile's source, of the kernel on a GPU that walks in the step's order.
+struct ShowPhase {
+  gpu::CodePhase phase = gpu::CodePhase::none;
+};
+using ProfileCommand = std::variant<ChooseProfilePage, ChooseSourceLine, ChooseCode, ChooseAgainst, ChooseBeatSpan,
+                                    ShowRoofLevels, ShowPhase>;
 
 // The source of a kernel beside its machine code, for the model; one at a time.
 struct ListKernel {
@@ -65,6 +73,11 @@ struct RevertLab {};
 struct OpenExperiment {
   std::string id;
 };
+// A kernel in the lab as it ships, but for a limit of registers, in place of what stands there.
+struct LimitRegisters {
+  std::string kernel;
+  std::int32_t registers = 0;  // a thread, > 0
+};
 // What an earlier try was, in place of what stands there.
 struct TakeTry {
   std::size_t number = 0;
@@ -77,7 +90,7 @@ struct AnswerDraft {
 struct KeepLab {};
 // As a file that opens as this kernel.
 struct SaveLab {};
-using ProfileEffect = std::variant<ListKernel, SampleRow, EditLab, BuildLab, RevertLab, OpenExperiment, TakeTry,
-                                   AnswerDraft, KeepLab, SaveLab>;
+using ProfileEffect = std::variant<ListKernel, SampleRow, EditLab, BuildLab, RevertLab, OpenExperiment, LimitRegisters,
+                                   TakeTry, AnswerDraft, KeepLab, SaveLab>;
 
 }  // namespace attn

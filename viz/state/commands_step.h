@@ -6,6 +6,7 @@
 #include <string>
 #include <variant>
 
+#include "kernels/gpu/compile/phases.h"
 #include "kernels/model/inputs.h"
 #include "viz/state/state.h"
 
@@ -38,6 +39,8 @@ struct StepThrough {
   std::string kernel;
   Problem problem;
   Options options;
+  // Other than `none`: to its first step that shows this phase; a run of this kernel that Step already shows stays.
+  gpu::CodePhase phase = gpu::CodePhase::none;
 };
 
 // An exhibit of the museum (kernels/museum/museum.h), on the problem that shows it.

@@ -5,6 +5,8 @@
 #include <string>
 #include <string_view>
 
+#include "kernels/gpu/compile/phases.h"
+
 namespace attn {
 
 enum class ProfilePage : std::uint8_t { figures, source, heartbeat, lab };
@@ -21,6 +23,9 @@ struct ProfileView {
   std::int32_t line = 0;  // from 1; 0 = the one with the most instructions
   // The part of the run that the heartbeat shows, microseconds after its first launch began; both 0 = all of it.
   std::int64_t beat_from_us = 0, beat_to_us = 0;
+  bool roof_levels = false;  // the roofline by level: DRAM, L2, shared memory
+  // The phase whose line is sought: the source goes there once its machine code is known, and then it is `none` again.
+  gpu::CodePhase phase = gpu::CodePhase::none;
   std::string against;  // what changes are over: a kernel of the same run, or RUN/KERNEL; empty = the usual one
 };
 

@@ -7,6 +7,7 @@
 #include "kernels/ladder.h"
 #include "kernels/model/kernel.h"
 #include "kernels/museum/museum.h"
+#include "viz/step/facts/code_phase.h"
 #include "viz/step/facts/letters.h"
 
 namespace attn {
@@ -47,6 +48,9 @@ StripScene strip_scene(const Recording& rec, const StepPlace& at, const StepValu
   const Phase phase = rec.events[at.event].id.phase;
   scene.position = position_words(rec, at);
   scene.accent = ink_of(phase);
+  if (const auto code = code_phase_of(phase))
+    scene.door = fmt::format("{} in Profile: the lines of a kernel on a GPU that do it, and what they became",
+                             gpu::name_of(*code));
   const std::vector<StepText>* list = texts.find(rec.order, phase);
   if (list == nullptr) {
     scene.headline = {{std::string(name_of(phase)), Face::bold, Token::text, 0, false}};

@@ -38,9 +38,20 @@ float draw_why(ImVec2 at, const Runs& why) {
   return box.max.x;
 }
 
+// The position as a link: underlined while the pointer or the keyboard is on it.
+bool draw_door(const Box& box, const std::string& words) {
+  const Style& s = style();
+  ImGui::SetCursorScreenPos(box.min);
+  const bool pressed = ImGui::InvisibleButton("##step_door", {std::max(box.width(), 1.0F), box.height()});
+  if (ImGui::IsItemHovered() || ImGui::IsItemFocused())
+    ImGui::GetWindowDrawList()->AddLine({box.min.x, box.max.y}, box.max, colour_of(Token::text), s.px(1));
+  tooltip(words);
+  return pressed;
+}
+
 }  // namespace
 
-void draw_step_strip(ImDrawList* list, const Box& box, const StripScene& scene, float chips) {
+bool draw_step_strip(ImDrawList* list, const Box& box, const StripScene& scene, float chips) {
   const Style& s = style();
   draw_card(list, box);
   list->AddRectFilled(box.min, {box.min.x + s.px(5), box.max.y}, colour_of(scene.accent), s.px(8),
@@ -54,6 +65,7 @@ void draw_step_strip(ImDrawList* list, const Box& box, const StripScene& scene, 
   const std::string position = fitted_text(Face::text, 13, scene.position, line_end - line.x - why);
   draw_text(list, line, Face::text, 13, colour_of(Token::dim), position);
   float end = line.x + text_width(Face::text, 13, position) + s.px(20);
+  const bool pressed = !scene.door.empty() && draw_door({line, {end - s.px(20), line.y + s.px(17)}}, scene.door);
   if (!scene.why.empty()) end = draw_why({end, line.y}, scene.why) + s.px(14);
   if (!scene.note.empty()) {
     ImGui::PushClipRect({end, box.min.y}, {line_end, box.max.y}, true);
@@ -77,6 +89,7 @@ void draw_step_strip(ImDrawList* list, const Box& box, const StripScene& scene, 
   }
   draw_paragraph(list, {left, box.min.y + s.px(60) - lift * 1.5F}, right - left, 14, scene.sentence,
                  box.height() > s.px(kTallStrip) ? 2 : 1);
+  return pressed;
 }
 
 }  // namespace attn

@@ -8,6 +8,7 @@ namespace attn {
 
 // Height in pixels: 84 logical with room for the formula beside the words, more below.
 // The first line ends at `chips`, pixels: what stands there is not covered.
-void draw_step_strip(ImDrawList* list, const Box& box, const StripScene& scene, float chips);
+// Whether the position was pressed, which is a door where `scene.door` says so.
+bool draw_step_strip(ImDrawList* list, const Box& box, const StripScene& scene, float chips);
 
 }  // namespace attn

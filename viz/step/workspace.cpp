@@ -16,6 +16,7 @@
 #include "viz/step/cache.h"
 #include "viz/step/chart_card_draw.h"
 #include "viz/step/charts/traffic_draw.h"
+#include "viz/step/facts/code_phase.h"
 #include "viz/step/facts/gpu_run.h"
 #include "viz/step/gpu_bar.h"
 #include "viz/step/gpu_bar_draw.h"
@@ -299,7 +300,9 @@ void draw_step(const State& state, const Model& model, StepHeld& held, Commands&
   if (areas.has_problem) draw_problem_panel(problem, areas.problem, true);
   StripScene strip = strip_scene(rec, at, values, held.texts);
   strip.note = rec.gpu ? recorded_words(rec, at.event) : stand_in_words(state);
-  draw_step_strip(list, areas.strip, strip, chips_left(areas, state.document, held.alone));
+  if (held.alone || held.veil.on) strip.door.clear();  // a lesson does not lead away
+  if (draw_step_strip(list, areas.strip, strip, chips_left(areas, state.document, held.alone)))
+    commands.push_back(ShowPhase{*code_phase_of(rec.events[at.event].id.phase)});
   float chips = areas.strip.max.x - style().px(12);
   if (!areas.has_problem && !held.alone) chips = draw_problem_chip(problem, areas.strip) - style().px(8);
   const ChartCard charts{rec, at, values, state, cache, commands, false, held.veil.on};
