@@ -98,7 +98,7 @@ TEST_F(ProfileTest, AFindingsChipOpensTheLabWithItsExperimentByMouseAndByKeyboar
   };
   EXPECT_TRUE(window->run([&](Ctx* ctx) {
     ctx->SetRef(child("profile_strip"));
-    ctx->ItemClick("**/Try it");
+    ctx->ItemClick("**/Half the warps");
     ctx->Yield(2);
     IM_CHECK(in_the_lab());
     IM_CHECK_EQ(window->controller().model().lab.now.options.threads, 128);
@@ -107,7 +107,7 @@ TEST_F(ProfileTest, AFindingsChipOpensTheLabWithItsExperimentByMouseAndByKeyboar
     ctx->ItemClick("Figures");
     ctx->Yield(2);
     ctx->SetRef(child("profile_strip"));
-    ctx->NavMoveTo("**/Try it");
+    ctx->NavMoveTo("**/Half the warps");
     ctx->KeyPress(ImGuiKey_Enter);
     ctx->Yield(2);
     IM_CHECK(in_the_lab());

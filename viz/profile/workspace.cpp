@@ -2,11 +2,13 @@
 
 #include <algorithm>
 #include <cmath>
+#include <string>
 #include <vector>
 
 #include <fmt/format.h>
 
 #include "imgui.h"
+#include "kernels/lab/experiments.h"
 #include "viz/bench/scene.h"
 #include "viz/draw/canvas.h"
 #include "viz/draw/theme.h"
@@ -42,12 +44,17 @@ Runs finding_runs(const Finding& f) {
 
 // What one click does for a finding.
 struct Attempt {
-  const char *label, *help;
+  std::string label;
+  const char* help;
   Commands commands;
 };
 Attempt attempt_of(const Finding& f, const std::string& kernel) {
   const ChooseProfilePage lab{ProfilePage::lab};
-  if (!f.prepared.empty()) return {"Try it", "The lab opens with this change made", {lab, OpenExperiment{f.prepared}}};
+  // By its own name: it may go another way to what the words propose.
+  if (const auto prepared = find_experiment(f.prepared); !f.prepared.empty() && prepared)
+    return {std::string((*prepared)->title),
+            "The lab opens with this prepared experiment, which tests the finding",
+            {lab, OpenExperiment{f.prepared}}};
   if (f.max_registers > 0)
     return {"Try it", "The lab opens with this limit of registers", {lab, LimitRegisters{kernel, f.max_registers}}};
   if (!f.other_kernel.empty())
@@ -63,7 +70,7 @@ float draw_attempt(const Finding& f, const std::string& kernel, ImVec2 right_top
   if (draw) {
     ImGui::SetCursorPos({right_top.x - width, right_top.y});
     ImGui::PushID(f.rule.data(), f.rule.data() + f.rule.size());
-    if (toggle(attempt.label, true, attempt.help))
+    if (toggle(attempt.label.c_str(), true, attempt.help))
       commands.insert(commands.end(), attempt.commands.begin(), attempt.commands.end());
     ImGui::PopID();
   }
