@@ -122,10 +122,12 @@ CountCells cells_of(const KernelCounts& counts, const CounterSums& sums, std::ui
   return cells;
 }
 
-const std::array<const char*, kPhaseCountColumns>& phase_count_heads() {
+const std::array<const char*, kPhaseCountColumns>& phase_count_heads(bool brief) {
   static constexpr std::array<const char*, kPhaseCountColumns> kHeads{"executed",  "%",       "threads", "passes",
                                                                       "conflicts", "sectors", "excess"};
-  return kHeads;
+  static constexpr std::array<const char*, kPhaseCountColumns> kBrief{"exec.",  "%",       "threads", "passes",
+                                                                      "confl.", "sectors", "excess"};
+  return brief ? kBrief : kHeads;
 }
 
 PhaseCountCells phase_cells_of(const KernelCounts& counts, const CounterSums& sums, std::uint64_t executed_by_all) {

@@ -39,9 +39,9 @@ struct CountCells {
 };
 CountCells cells_of(const KernelCounts& counts, const CounterSums& sums, std::uint64_t executed_by_all);
 
-// Of a phase, in the order of phase_count_heads().
+// Of a phase, in the order of its heads.
 constexpr std::size_t kPhaseCountColumns = 7;
-const std::array<const char*, kPhaseCountColumns>& phase_count_heads();
+const std::array<const char*, kPhaseCountColumns>& phase_count_heads(bool brief);  // where there is less room
 struct PhaseCountCells {
   std::array<std::string, kPhaseCountColumns> text;
   std::string words;

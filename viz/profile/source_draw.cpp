@@ -455,7 +455,8 @@ void draw_phases(const SourceScene& scene, const SourceHeld& held, gpu::CodePhas
         const float width = ImGui::GetContentRegionAvail().x - s.px(4);
         Columns columns;
         const std::span<const char* const> heads =
-            counts ? std::span<const char* const>(phase_count_heads()) : std::span<const char* const>(kHeads);
+            counts ? std::span<const char* const>(phase_count_heads(width < s.px(430)))
+                   : std::span<const char* const>(kHeads);
         columns.name = std::max(s.px(66), width - s.px(counts ? 49 : 43) * static_cast<float>(heads.size()));
         columns.each = (width - columns.name) / static_cast<float>(heads.size());
         draw_head(list, ImGui::GetCursorScreenPos(), columns, heads);
