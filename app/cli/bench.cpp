@@ -221,7 +221,8 @@ Result<void> check_outputs(const BenchArguments& a) {
       {}, {{"--csv", a.csv}, {"--json", a.json}, {"--trace", a.trace}, {"--attn", a.attn}, {"--png", a.png}});
 }
 
-// Rows of an earlier text of the same file are those of another kernel: beside new ones they would be taken for its own.
+// Rows of an earlier text of the same file are those of another kernel: beside new ones they would be taken for its
+// own.
 Result<void> check_unchanged(const gpu::OwnKernels& own, std::span<const Measurement> earlier,
                              const std::string& file) {
   for (const auto& kernel : own) {

@@ -31,8 +31,9 @@ struct SampledRow {
   Measurement row;
   Provenance provenance;
 };
-// Measures the subject's kernel on a GPU and takes what is asked for besides; `arch` empty: the GPU's. What refused that
-// is the row's `no_samples`, `no_heartbeat` and `no_counts`; an error is a machine without a GPU, or a kernel that did not run.
+// Measures the subject's kernel on a GPU and takes what is asked for besides; `arch` empty: the GPU's. What refused
+// that is the row's `no_samples`, `no_heartbeat` and `no_counts`; an error is a machine without a GPU, or a kernel that
+// did not run.
 // `own`: the user's kernels, where the subject is one of them.
 Result<SampledRow> take_samples(const gpu::ListingSubject& subject, const gpu::OwnKernels& own,
                                 const SampleRequest& request, Stopper& stopper);

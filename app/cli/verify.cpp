@@ -236,8 +236,8 @@ Result<std::string> try_kernel(const KernelRow& row, const CheckCase& c, const P
   return std::string();
 }
 
-// Sets the options of the case: with --tile tuned the tile that was kept for it. The reason why there is none is the same
-// for all cases, so that the summary counts them in one line; a file that is refused is named.
+// Sets the options of the case: with --tile tuned the tile that was kept for it. The reason why there is none is the
+// same for all cases, so that the summary counts them in one line; a file that is refused is named.
 Result<void> take_options(const KernelRow& row, const CheckCase& c, Check& check) {
   if (!check.arguments->options.tuned()) return ok();
   Options asked;

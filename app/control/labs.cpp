@@ -36,8 +36,8 @@ std::string stem_of(const std::string& kernel) {
   return own.empty() ? kernel : std::string(own);
 }
 
-// The tile in a line of its own, then the text with its build line: half-typed texts are kept too, a header that cannot be
-// read among them.
+// The tile in a line of its own, then the text with its build line: half-typed texts are kept too, a header that cannot
+// be read among them.
 std::string draft_text(const LabChange& change) {
   const Options& o = change.options;
   return fmt::format("// attn-draft: {} {} {} {}\n", o.br, o.bc, o.threads, o.stages) +

@@ -1,6 +1,7 @@
-// The runs that were made on this machine: one file each in $XDG_DATA_HOME/attnscope/runs, `<UTC>-<id>.attn`. Who writes
-// a run holds `<id>.lock`, and other windows read; a file is replaced as a whole, so that no reader sees half of it.
-// `<id>.kept` marks a run that the user named, saved or ticked: the newest twenty of the others stay, older ones may go.
+// The runs that were made on this machine: one file each in $XDG_DATA_HOME/attnscope/runs, `<UTC>-<id>.attn`. Who
+// writes a run holds `<id>.lock`, and other windows read; a file is replaced as a whole, so that no reader sees half of
+// it. `<id>.kept` marks a run that the user named, saved or ticked: the newest twenty of the others stay, older ones
+// may go.
 #pragma once
 
 #include <filesystem>

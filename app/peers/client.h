@@ -1,5 +1,5 @@
-// The program's side of assets/peers/peer.py, which runs attention of others in a process of its own: it may crash, hang
-// or print what it likes, and costs its row alone. After it was lost the next request starts a new one.
+// The program's side of assets/peers/peer.py, which runs attention of others in a process of its own: it may crash,
+// hang or print what it likes, and costs its row alone. After it was lost the next request starts a new one.
 #pragma once
 
 #include <cstdint>

@@ -157,8 +157,8 @@ bool has_own_keys(const View& view) {
 
 }  // namespace
 
-// Where arrows step, Dear ImGui's own keyboard navigation is off; in lists and menus, where Tab goes through the controls,
-// and elsewhere, Tab, arrows, Enter and Escape are its own.
+// Where arrows step, Dear ImGui's own keyboard navigation is off; in lists and menus, where Tab goes through the
+// controls, and elsewhere, Tab, arrows, Enter and Escape are its own.
 void Shell::follow_keyboard(const State& state) {
   ImGuiIO& io = ImGui::GetIO();
   const bool steps = has_own_keys(state.view);

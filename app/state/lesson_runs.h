@@ -1,5 +1,5 @@
-// The runs of a lesson: its state strings as documents and their recordings, with the lesson's own numbers or with those
-// of another seed.
+// The runs of a lesson: its state strings as documents and their recordings, with the lesson's own numbers or with
+// those of another seed.
 #pragma once
 
 #include <cstdint>

@@ -20,8 +20,8 @@ void sample_row(GpuClient& client, const Point& p, const std::string& arch, cons
 void beat_row(GpuClient& client, const Point& p, const Deadline& deadline, const GpuClient::Progress& progress,
               Measurement& row);
 
-// Counts what the instructions of the row's kernel do in one run and sets it beside its source. What refused is the row's
-// `no_counts`; where only lines and phases could not be had, the counts' `no_lines`. `arch`: of the GPU.
+// Counts what the instructions of the row's kernel do in one run and sets it beside its source. What refused is the
+// row's `no_counts`; where only lines and phases could not be had, the counts' `no_lines`. `arch`: of the GPU.
 void count_row(GpuClient& client, const Point& p, const std::string& arch, const Deadline& deadline,
                const GpuClient::Progress& progress, Measurement& row);
 

@@ -15,8 +15,8 @@
 //   answer    {"is": "measured", "measurement": as in a session's JSON, "lost"}: what went wrong is the row's reason
 //   request   {"do": "compile", ...}: the same point, compiled for its architecture alone: no driver is opened
 //   answer    {"is": "measured", ...}: registers, shared memory and occupancy, or why it does not compile
-//   request   {"do": "turn", as for "measure", "warm_up", "repeats", "pause_us"}: repeats by CUDA events for a point that
-//             was measured before; its tensors stay on the GPU until {"do": "let_go"}
+//   request   {"do": "turn", as for "measure", "warm_up", "repeats", "pause_us"}: repeats by CUDA events for a point
+//             that was measured before; its tensors stay on the GPU until {"do": "let_go"}
 //   answer    {"is": "turn", "samples_us"}, {"is": "done"}
 //   request   {"do": "sample", ...}: the same point; where its warps wait, instruction by instruction
 //   answer    {"is": "sampled", "samples": as in a session's JSON, without lines and phases, "lost"}, or an error

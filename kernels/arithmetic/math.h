@@ -10,8 +10,8 @@ namespace attn {
 float exp_f32(float x);
 constexpr double kExpError = 2.4e-7;  // 2 ulp
 
-// tanh x for the softcap, of exp_f32 and a polynomial: no libm. |tanh_f32(x) - tanh x| <= kTanhError |tanh x|; +-inf gives
-// +-1, NaN stays NaN, 0 keeps its sign.
+// tanh x for the softcap, of exp_f32 and a polynomial: no libm. |tanh_f32(x) - tanh x| <= kTanhError |tanh x|; +-inf
+// gives +-1, NaN stays NaN, 0 keeps its sign.
 float tanh_f32(float x);
 constexpr double kTanhError = 2.4e-7;  // 4 roundings of fp32
 

@@ -1,5 +1,5 @@
-// Where a recorded run first goes wrong: the first step whose numbers are not those of the right run of the same problem,
-// the first element of it, and what is likely behind it.
+// Where a recorded run first goes wrong: the first step whose numbers are not those of the right run of the same
+// problem, the first element of it, and what is likely behind it.
 //
 // A number is wrong where it differs from the right run's by more than rounding in fp32 explains (ExactTile,
 // kernels/recording/replay.h), or where one of the two is not finite. Later steps inherit what an earlier one did, so

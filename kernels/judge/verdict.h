@@ -4,9 +4,9 @@
 //                     + 2 * 2^-24 * max|S| * max|V|
 //   |LSE - ref| <= c * max(1, max|S|),  c = 1e-5 for f32, 1e-3 for 16-bit types
 //
-// The first two terms are the rule of Dao-AILab's tests; the third covers D = 1, where the baseline is exact. The last is
-// for scores in the hundreds: rounding S to fp32 alone, to 2^-24 |S|, changes P by that factor, and whether the baseline
-// happens to round the other way is luck.
+// The first two terms are the rule of Dao-AILab's tests; the third covers D = 1, where the baseline is exact. The last
+// is for scores in the hundreds: rounding S to fp32 alone, to 2^-24 |S|, changes P by that factor, and whether the
+// baseline happens to round the other way is luck.
 //
 // What is not finite:
 //   a key that the mask hides, whose bias is -inf or whose score is -inf carries no weight, whatever K and V hold there
@@ -16,7 +16,8 @@
 //   in every dtype of the computation (min_weight), O there must not be finite. Where it is less, or where the mask
 //   hides the key, 0 * inf may or may not be computed by a kernel that shares the key's tile: such elements are not
 //   judged, for all rows of that (batch, key/value head), and the verdict counts them
-//   where the baseline itself overflows and the reference does not, the dtype cannot hold the answer: not judged either.
+//   where the baseline itself overflows and the reference does not, the dtype cannot hold the answer: not judged
+//     either.
 //   The row's LSE is judged all the same, unless one of its visible scores is itself beyond fp32
 //
 // A verdict that judged nothing at all neither passes nor fails.

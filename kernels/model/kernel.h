@@ -83,7 +83,8 @@ using EnqueueFn = Result<void> (*)(const Plan&, const Buffers&, const Stream&);
 using RecordFn = Result<Recording> (*)(const KernelRow&, const Problem&, const Options&, const Inputs&,
                                        std::stop_token);
 
-// The pipe that the two products of a GPU kernel run on: its peak bounds the kernel. tensor_half: f16 and bf16, fp32 sums.
+// The pipe that the two products of a GPU kernel run on: its peak bounds the kernel. tensor_half: f16 and bf16, fp32
+// sums.
 enum class Pipe : std::uint8_t { multiply_add, tensor_half, tensor_tf32 };
 struct Products {
   Pipe pipe = Pipe::multiply_add;

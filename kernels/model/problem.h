@@ -1,8 +1,8 @@
 // What is computed: the shape, dtype, scale and mask of one attention problem.
 //
 //   S = scale * Q K^T + bias,  masked;  O = softmax(S) V;  LSE = ln sum exp S
-// With a softcap c the scaled scores become c tanh(S / c) before the bias; with ALiBi slope_h |r + Lk - Lq - col| is taken
-// from them after it (Gemma 2, section 2; Press, Smith, Lewis 2021).
+// With a softcap c the scaled scores become c tanh(S / c) before the bias; with ALiBi slope_h |r + Lk - Lq - col| is
+// taken from them after it (Gemma 2, section 2; Press, Smith, Lewis 2021).
 //
 // Layouts, C order:  Q [B,Hq,Lq,D]  K [B,Hkv,Lk,D]  V [B,Hkv,Lk,Dv]  O [B,Hq,Lq,Dv]  LSE [B,Hq,Lq].
 // Query head h reads key/value head h / (Hq / Hkv) (grouped-query attention).

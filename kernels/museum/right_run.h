@@ -11,8 +11,8 @@
 
 namespace attn {
 
-// The same problem, numbers, tile and order of keys by the CPU kernel of the ladder that walks in that order, with every
-// what-if off.
+// The same problem, numbers, tile and order of keys by the CPU kernel of the ladder that walks in that order, with
+// every what-if off.
 Result<Recording> right_run(const Recording& rec, const std::stop_token& stop);
 // Of every row of the recorded answer.
 Result<Verdict> verdict_of(const Recording& rec, const std::stop_token& stop);

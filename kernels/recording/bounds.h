@@ -1,5 +1,5 @@
-// What the two that hold a recording against fp64 (exact.cpp, replay_gpu.cpp) take for granted of fp32, and how they and
-// the bitwise replay walk the phases and name a place.
+// What the two that hold a recording against fp64 (exact.cpp, replay_gpu.cpp) take for granted of fp32, and how they
+// and the bitwise replay walk the phases and name a place.
 #pragma once
 
 #include <cstdint>

@@ -2,8 +2,8 @@
 //
 // u = 2^-24 is the unit roundoff of fp32, g(n) = n u / (1 - n u) (Higham, Accuracy and Stability of Numerical
 // Algorithms, section 3.1). With b(x) the bound of x, to first order and then enlarged by 1 %:
-//   S = scale q.k        g(D + 2) |scale| sum |q_d k_d|;  a bias adds u |S|;  c tanh(S / c) is no steeper than S and adds
-//                        (2^-21 + 4 u) |S|, ALiBi u (|S| + 3 |slope distance|)
+//   S = scale q.k        g(D + 2) |scale| sum |q_d k_d|;  a bias adds u |S|;  c tanh(S / c) is no steeper than S and
+//                        adds (2^-21 + 4 u) |S|, ALiBi u (|S| + 3 |slope distance|)
 //   m                    the largest b(S) of the row so far (|max a - max b| <= max |a - b|)
 //   exp(x), x = a - b    e = b(a) + b(b) + u |x|;  exp(x) (exp(e) - 1 + kExpError exp(e)) + 2^-126
 //   l = alpha l + sum P  alpha b(l) + b(alpha) (l + b(l)) + sum b(P) + g(n + 3) (alpha l + sum P)
@@ -13,10 +13,10 @@
 //   rounded to a dtype   half its epsilon times the value, and half its least subnormal
 // fp64's own errors are 2^-29 of these and lie in the 1 %. l and O accumulated in a narrower type t (what-if) take
 // epsilon(t) / 2 for u. A bound is +inf where the recorded number or the exact one is not finite.
-// A GPU's run takes 2^-22 for kExpError (ex2.approx, expf: two units in the last place), and u twice as large: its scores
-// are in units of ln 2 and rounded once more for the formulas' reading; where P enters the product in 16 bits it is
-// rounded to them first, and u is taken four times, since tensor cores cut what they add; eight times where a product is
-// three of TF32 (replay_gpu.cpp). Where m need not be the maximum, it is the m before if the kernel left it.
+// A GPU's run takes 2^-22 for kExpError (ex2.approx, expf: two units in the last place), and u twice as large: its
+// scores are in units of ln 2 and rounded once more for the formulas' reading; where P enters the product in 16 bits it
+// is rounded to them first, and u is taken four times, since tensor cores cut what they add; eight times where a
+// product is three of TF32 (replay_gpu.cpp). Where m need not be the maximum, it is the m before if the kernel left it.
 #include <algorithm>
 #include <cmath>
 #include <limits>

@@ -4,26 +4,28 @@
 // With u = 2^-24 and g(n) = n u / (1 - n u) (Higham, section 3.1), E = 2^-22 for the hardware's ex2.approx and CUDA's
 // expf (two units in the last place; CUDA C++ Programming Guide, "Mathematical Functions"), x the exponent:
 //   S          g(D + 4) |scale| sum |q_d k_d| + 3 u |S|       the sum, the scale rounded to fp32, the bias
-//   softcap    (2^-21 + 8 u) |c tanh(S / c)|: CUDA's tanhf errs by two units in the last place, its argument and factor by
-//              8 u; c tanh is no steeper than S, so S's own error does not grow.  ALiBi: 4 u |slope distance| + u |S|
-//   mask       hidden: -inf. Without any of these every other score is the very one before, or with the scale that it lacked:
-//              2 u (|S| + |scale S| + |bias|)
+//   softcap    (2^-21 + 8 u) |c tanh(S / c)|: CUDA's tanhf errs by two units in the last place, its argument and factor
+//              by 8 u; c tanh is no steeper than S, so S's own error does not grow.  ALiBi: 4 u |slope distance| + u
+//                |S|
+//   mask       hidden: -inf. Without any of these every other score is the very one before, or with the scale that it
+//              lacked: 2 u (|S| + |scale S| + |bias|)
 //   m          the very maximum; where it may lie below (slack) the m before, bit for bit, while no score is further
 //              above it; else the maximum times the scale: 3 u |m|
 //   alpha      1 where m did not change; else (e^(2 u |x|) - 1 + E) alpha
 //   P          the same of exp(S - m); divided by l and rounded to the dtype: half its epsilon on top
-//   l          a lane's part: g(n + 2) of its n terms; a row's from S: (E + 4 u |x|) of each term, and g(2 Lk + 8) of all
+//   l          a lane's part: g(n + 2) of its n terms; a row's from S: (E + 4 u |x|) of each term, and g(2 Lk + 8) of
+//              all
 //   O          g(n + 4) (|alpha O| + sum P |V|)
 //   O / l      g(lanes + 8) |O / l|
 //   LSE        8 u (|m| + |ln l|), and g(lanes + 8)
 //   stored     O rounded to the dtype, bit for bit; what is loaded is the inputs' very bits
-// Where P enters the product in 16 bits the recorded P is rounded first, and tensor cores sum: they cut what they add, so
-// 4 u stands for u in S and O. They align what they add by the exponents of the factors, and every number of f16 below its
-// least normal one, 2^-14, has that one's: a factor counts as no less in the size of a sum.
-// Where a product is three of TF32 (flash_tf32x3): high is x rounded to 11 bits, low the rest, of which 11 bits are read,
-// so a product lacks low low (4 u |x y|) and the cut ends of two lows (4 u). The tensor cores sum 32 products, in 12 steps
-// of 9 addends, each cut by 2 u at most: 216 u of their size. Both are below g(32 + 4) with 8 u for u, and below
-// g(n + 4) where there are n < 32, n / 8 steps. These sums are added up with rounding: g(n / 32 + 2).
+// Where P enters the product in 16 bits the recorded P is rounded first, and tensor cores sum: they cut what they add,
+// so 4 u stands for u in S and O. They align what they add by the exponents of the factors, and every number of f16
+// below its least normal one, 2^-14, has that one's: a factor counts as no less in the size of a sum.
+// Where a product is three of TF32 (flash_tf32x3): high is x rounded to 11 bits, low the rest, of which 11 bits are
+// read, so a product lacks low low (4 u |x y|) and the cut ends of two lows (4 u). The tensor cores sum 32 products, in
+// 12 steps of 9 addends, each cut by 2 u at most: 216 u of their size. Both are below g(32 + 4) with 8 u for u, and
+// below g(n + 4) where there are n < 32, n / 8 steps. These sums are added up with rounding: g(n / 32 + 2).
 // Where the scale enters with the exponential, x has 2 u of the scaled score more.
 // An absolute 2^-125 on top: results below 2^-126 are flushed to zero.
 #include <algorithm>

@@ -13,8 +13,8 @@
 
 namespace attn::cupti {
 
-// The counters that fit into one pass, the most wanted first: one name for each that was asked, empty: it has no room or
-// the chip has none. The host counts the others.
+// The counters that fit into one pass, the most wanted first: one name for each that was asked, empty: it has no room
+// or the chip has none. The host counts the others.
 struct OnePass {
   std::vector<std::string> names;
   std::unique_ptr<MetricHost> host;

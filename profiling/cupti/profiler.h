@@ -1,5 +1,5 @@
-// Kernel time stamps, hardware counters, samples of instructions, counters over time: an interface, so that a double can
-// stand in its place, and CUPTI behind it, opened at run time. This header needs no CUPTI header.
+// Kernel time stamps, hardware counters, samples of instructions, counters over time: an interface, so that a double
+// can stand in its place, and CUPTI behind it, opened at run time. This header needs no CUPTI header.
 //
 // All calls belong to the thread that has the GPU's context. The ways of looking exclude each other: time stamps that
 // stay on while counters are read leave no record at all, so each ends the others.

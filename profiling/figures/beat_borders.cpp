@@ -177,7 +177,8 @@ Cut best_cut(const std::vector<Values>& v) {
   return best;
 }
 
-// Of the stretches that are alike enough, if there are any, the one whose pulse is the sharpest; the period is sought in each stretch anew, for the clock moves.
+// Of the stretches that are alike enough, if there are any, the one whose pulse is the sharpest; the period is sought
+// in each stretch anew, for the clock moves.
 std::optional<Window> sharpest(const Series& s, double period) {
   std::optional<Window> best;
   const double span = period * static_cast<double>(kBeatsLaidOver);

@@ -33,9 +33,9 @@ constexpr std::size_t kLeastSamplesABeat = 8;  // three stretches of two samples
 constexpr double kLeastAlike = 0.6, kLeastTold = 0.6;
 
 // Of the longest launch. How: the period within a factor of the kernel's own beat by its strongest frequency in the
-// exponentials; the 16 beats in which their pulse is the sharpest; one mean a sample's length of multiply-adds, exponentials and shared
-// memory, each over its deviation; and of all three borders around the beat those with the least squares within.
-// The error says in figures why the samples do not carry it.
+// exponentials; the 16 beats in which their pulse is the sharpest; one mean a sample's length of multiply-adds,
+// exponentials and shared memory, each over its deviation; and of all three borders around the beat those with the
+// least squares within. The error says in figures why the samples do not carry it.
 Result<BeatBorders> borders_of(const Heartbeat& heartbeat);
 
 }  // namespace attn

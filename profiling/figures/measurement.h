@@ -109,8 +109,8 @@ struct TimedBeside {
   TimeStatistics time;
 };
 
-// What the row of a peer has besides: attention of others (torch's, cuDNN's, a Python file of the user's). Its id stands
-// in key.kernel ("torch-flash"; profiling/figures/peers.h has the table), its times are `time` and `samples_us`.
+// What the row of a peer has besides: attention of others (torch's, cuDNN's, a Python file of the user's). Its id
+// stands in key.kernel ("torch-flash"; profiling/figures/peers.h has the table), its times are `time` and `samples_us`.
 struct PeerFacts {
   std::string title;     // "FlashAttention-2"
   std::string software;  // "torch 2.11.0+cu130, CUDA 13.0, cuDNN 9.19.0"

@@ -1,5 +1,5 @@
-// Samples and counts of instructions set beside the listing of the same machine code: from then on they know their lines
-// and phases, and need neither compiler nor nvdisasm.
+// Samples and counts of instructions set beside the listing of the same machine code: from then on they know their
+// lines and phases, and need neither compiler nor nvdisasm.
 #pragma once
 
 #include "kernels/base/result.h"

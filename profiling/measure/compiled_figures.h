@@ -10,7 +10,8 @@
 namespace attn {
 
 // Registers, shared memory, spills and theoretical occupancy of the plan's launches: of several, the launch that
-// takes most (of occupancy: the one that has least), which the figure's method names. Figures that are there already stay. Call fill_figures afterwards.
+// takes most (of occupancy: the one that has least), which the figure's method names. Figures that are there already
+// stay. Call fill_figures afterwards.
 void put_compiled_figures(Measurement& m, std::span<const gpu::EntryReport> entries);
 // The same figures, not available for this reason.
 void put_no_compiled_figures(Measurement& m, const std::string& reason);

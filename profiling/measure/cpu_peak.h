@@ -1,4 +1,5 @@
-// What this CPU can do at most, measured: fp32 fused multiply-adds on registers and a plain copy, on many cores at once.
+// What this CPU can do at most, measured: fp32 fused multiply-adds on registers and a plain copy, on many cores at
+// once.
 #pragma once
 
 #include <cstdint>

@@ -58,7 +58,8 @@ extern "C" __global__ void __launch_bounds__(256) attnscope_multiply_add(Work w)
   if (sum == 12345.678f) ((float*)w.to)[0] = sum;
 }
 
-// Loads of 16 bytes past the L1 from a part of the buffer that stays in the L2; 8 of each thread are on their way at once.
+// Loads of 16 bytes past the L1 from a part of the buffer that stays in the L2; 8 of each thread are on their way at
+// once.
 extern "C" __global__ void __launch_bounds__(256) attnscope_l2(Work w) {
   const float4* p = (const float4*)w.from;
   const unsigned step = gridDim.x * blockDim.x, mask = (unsigned)w.mask;

@@ -1,6 +1,7 @@
-// What this very GPU can do at most, measured with small kernels of ours: fp32 multiply-adds and tensor-core products on
-// registers, a plain copy, loads from the L2 cache and from shared memory. And the kernel that fills the L2 cache with other data, by reading: what was written instead would still have
-// to go to memory while the next kernel runs, and be counted as its bytes.
+// What this very GPU can do at most, measured with small kernels of ours: fp32 multiply-adds and tensor-core products
+// on registers, a plain copy, loads from the L2 cache and from shared memory. And the kernel that fills the L2 cache
+// with other data, by reading: what was written instead would still have to go to memory while the next kernel runs,
+// and be counted as its bytes.
 #pragma once
 
 #include <cstdint>

@@ -24,9 +24,9 @@ SamplingPlan next_plan(SamplingPlan now, std::uint64_t samples, std::uint64_t dr
 
 // Samples of the kernel's instructions by address; lines and phases are put beside them by put_lines(). They are taken
 // of a second copy of the kernel, in tools.sampling_queue, which was loaded and first launched under the sampler. That
-// queue has to live as long as the process samples: what is loaded where an unloaded module lay is taken for that module
-// (on an H100 the second sampling of a kernel lost three quarters of its samples, the fourth all). An error says what
-// refused.
+// queue has to live as long as the process samples: what is loaded where an unloaded module lay is taken for that
+// module (on an H100 the second sampling of a kernel lost three quarters of its samples, the fourth all). An error says
+// what refused.
 Result<KernelSamples> sample_on_gpu(const Point& p, GpuTools& tools);
 
 }  // namespace attn

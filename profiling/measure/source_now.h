@@ -8,7 +8,8 @@
 namespace attn {
 
 // What the figures of a kernel hang on besides problem and options: the program's commit for a CPU kernel, the hash of
-// its text for a GPU kernel (an edited copy's, where there is one), which a problem with softcap or ALiBi has of its own. As MeasurementKey::source_hash.
+// its text for a GPU kernel (an edited copy's, where there is one), which a problem with softcap or ALiBi has of its
+// own. As MeasurementKey::source_hash.
 std::string source_hash_now(const KernelRow& row, const Problem& p);
 
 }  // namespace attn

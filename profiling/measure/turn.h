@@ -1,5 +1,5 @@
-// One side's turn where ours and a peer's are timed in turns: both run as many repeats, after the same warm-up, with the
-// same pause before each.
+// One side's turn where ours and a peer's are timed in turns: both run as many repeats, after the same warm-up, with
+// the same pause before each.
 #pragma once
 
 #include <cstdint>

@@ -20,7 +20,8 @@ constexpr std::size_t kMaxSamples = 1 << 15, kMaxCounters = 64, kMaxLaunches = 1
 constexpr std::int64_t kMaxNs = std::int64_t{1} << 50;  // 13 days: sums of it stay whole
 constexpr double kMaxValue = 1e12;
 
-// Each sample's length, and the time since the one before it ended, which is mostly 0: short, and in order as it stands.
+// Each sample's length, and the time since the one before it ended, which is mostly 0: short, and in order as it
+// stands.
 json spans_to_json(const Heartbeat& h) {
   json gaps = json::array(), lengths = json::array();
   std::int64_t at = 0;

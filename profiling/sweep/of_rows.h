@@ -1,5 +1,5 @@
-// What a sweep of rows of the caller's own comes to, the user's own kernels among them: as the functions of sweep.h, with
-// these rows in place of spec.kernels. Such a sweep is run by run_sweep().
+// What a sweep of rows of the caller's own comes to, the user's own kernels among them: as the functions of sweep.h,
+// with these rows in place of spec.kernels. Such a sweep is run by run_sweep().
 #pragma once
 
 #include <span>

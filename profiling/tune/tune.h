@@ -1,5 +1,5 @@
-// Which tile of a kernel is fastest on a problem: every one that fits is timed shortly, the best are timed again in turns
-// with the usual one, and one of them is chosen where it is right and faster beyond the noise.
+// Which tile of a kernel is fastest on a problem: every one that fits is timed shortly, the best are timed again in
+// turns with the usual one, and one of them is chosen where it is right and faster beyond the noise.
 #pragma once
 
 #include <cstddef>

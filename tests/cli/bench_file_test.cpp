@@ -128,8 +128,8 @@ TEST(BenchFile, TwoOutputsInOneFileAreRefused) {
   EXPECT_EQ(folder.files(), 0U);
 }
 
-// Killed at many moments: every row that was said to be finished is in the file, and the next run leaves nothing but the
-// file.
+// Killed at many moments: every row that was said to be finished is in the file, and the next run leaves nothing but
+// the file.
 TEST(BenchFile, KilledSweepsLoseNoFinishedRow) {
   const Folder folder;
   const int kKills = kills(6, 60);

@@ -1,4 +1,5 @@
-// No bytes make the reader of sessions crash, and a session that it accepts is written and read back with the same rows.
+// No bytes make the reader of sessions crash, and a session that it accepts is written and read back with the same
+// rows.
 #include <cmath>
 #include <cstddef>
 #include <cstdint>

@@ -1,4 +1,5 @@
-// Learn at 200 % and 300 % of a window of 1440 x 900: the card is usable, covers no tile, and its buttons stay in sight.
+// Learn at 200 % and 300 % of a window of 1440 x 900: the card is usable, covers no tile, and its buttons stay in
+// sight.
 #include <gtest/gtest.h>
 
 #include "imgui_internal.h"

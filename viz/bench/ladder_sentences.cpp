@@ -152,7 +152,8 @@ std::optional<LadderSentence> registers(const Measurement& a, const Measurement&
       false};
 }
 
-// Of the turns of shared memory. The hardware's counter takes some turns of wide reads for conflicts as well: "at most".
+// Of the turns of shared memory. The hardware's counter takes some turns of wide reads for conflicts as well: "at
+// most".
 std::optional<LadderSentence> conflicts(const Measurement& a, const Measurement& b) {
   constexpr const char *kTurns = "shared_wavefronts_count", *kConflicts = "shared_conflicts_count";
   if (const std::string why = lacking(a, b, {kTurns, kConflicts}); !why.empty()) return missing("Bank conflicts", why);

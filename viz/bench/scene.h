@@ -77,7 +77,8 @@ const Measurement* row_at(const BenchSlice& s, std::string_view kernel, std::int
 
 // ---- charts
 
-// Dotted: predicted, not measured, and nothing else (BenchChart::dotted says what). Constant: the kernel does not depend on the axis, drawn across all values.
+// Dotted: predicted, not measured, and nothing else (BenchChart::dotted says what). Constant: the kernel does not
+// depend on the axis, drawn across all values.
 struct BenchPoint {
   std::int64_t x = 0;
   double y = 0, low = 0, high = 0;  // quartiles; low = high = y where there are none

@@ -293,8 +293,8 @@ std::string occupancy_words(const Measurement& m) {
 
 constexpr double kNear = 60;  // percent of a peak from which on it is the limit
 
-// Where the products do not run on the fp32 pipes, whose peak was measured, that peak is no limit of theirs. Empty where
-// it is.
+// Where the products do not run on the fp32 pipes, whose peak was measured, that peak is no limit of theirs. Empty
+// where it is.
 std::string elsewhere_words(const Measurement& m) {
   const Figure& peak = figure(m, "peak_share_pct");
   const Figure& tensor = figure(m, "tensor_pipe_pct");

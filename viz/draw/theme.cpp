@@ -68,8 +68,8 @@ ImU32 from_lab(const Lab& c) {
 }
 
 // Q, K, V, S and O: a neutral grey at 0, one direction towards light, the other towards dark, both in the tensor's own
-// hue. So the sign is told by lightness, in every vision; a hue of its own for the negative side, or a grey, came as near
-// as CIEDE2000 5 to the positive one in simulated deuteranopia and tritanopia.
+// hue. So the sign is told by lightness, in every vision; a hue of its own for the negative side, or a grey, came as
+// near as CIEDE2000 5 to the positive one in simulated deuteranopia and tritanopia.
 struct DivergingEnds {
   double zero, plus, minus;  // OKLab lightness
   double plus_chroma_min, plus_chroma_max, minus_chroma;

@@ -18,8 +18,8 @@ ImU32 colour(Theme t, Token token);
 ImU32 colour(Theme t, TensorColour tensor);
 ImU32 kernel_colour(Theme t, std::string_view kernel_id);  // viz/draw/kernel_looks.h
 // Fill of a cell whose value on its tensor's scale is `shade` in [-1, 1]: of signed tensors (is_signed) from a neutral
-// 0 towards light and dark, of the others from the least to the largest (light theme: a wash of the dark hue). And black
-// or white text on it, whichever contrasts more.
+// 0 towards light and dark, of the others from the least to the largest (light theme: a wash of the dark hue). And
+// black or white text on it, whichever contrasts more.
 ImU32 cell_fill(Theme t, TensorColour tensor, float shade);
 ImU32 text_on(ImU32 fill);
 
@@ -42,8 +42,8 @@ struct Style {
 };
 // The style of the current Dear ImGui context: the shell owns it, ImGuiIO::UserData points to it.
 const Style& style();
-// ImGuiStyle (and ImPlotStyle, where ImPlot has a context): colours, rounding 8, 4 px grid, font size 13. Called between
-// frames whenever theme or scale changes. Font sizes are pixels: PushFont(style().fonts.mono, style().px(11)).
+// ImGuiStyle (and ImPlotStyle, where ImPlot has a context): colours, rounding 8, 4 px grid, font size 13. Called
+// between frames whenever theme or scale changes. Font sizes are pixels: PushFont(style().fonts.mono, style().px(11)).
 void apply_imgui_style(const Style& s);
 
 }  // namespace attn

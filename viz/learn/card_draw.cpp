@@ -150,8 +150,8 @@ int to_end_once(ImGuiInputTextCallbackData* data) {
 }
 
 // What a number or a formula begins with (0.5, -2, (1 + 2)/3, e^-4, sqrt(2)) begins the answer wherever it is typed;
-// after one that was wrong it begins another. The field has the keyboard two frames later: until then what is typed goes
-// on here.
+// after one that was wrong it begins another. The field has the keyboard two frames later: until then what is typed
+// goes on here.
 void catch_number(const CardScene& card, LearnHeld& held) {
   const ImGuiIO& io = ImGui::GetIO();
   if (io.WantTextInput) {

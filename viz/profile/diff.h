@@ -9,8 +9,9 @@
 
 namespace attn {
 
-// exact: compiled, planned or counted from shapes, so that every difference is one. beyond, within: of what hangs on the
-// time, by the 95 % intervals of the two medians. unknown: counted or read once, or too few repeats for an interval.
+// exact: compiled, planned or counted from shapes, so that every difference is one. beyond, within: of what hangs on
+// the time, by the 95 % intervals of the two medians. unknown: counted or read once, or too few repeats for an
+// interval.
 enum class Noise : std::uint8_t { exact, beyond, within, unknown };
 
 struct FigureChange {

@@ -1,4 +1,5 @@
-// A strip a counter over one axis of time: launches above, values at the pointer, a part of the run by dragging over it.
+// A strip a counter over one axis of time: launches above, values at the pointer, a part of the run by dragging over
+// it.
 #include "viz/profile/heartbeat_draw.h"
 
 #include <algorithm>

@@ -89,7 +89,8 @@ std::vector<Chip> lab_chips(bool rows) {
   return chips;
 }
 
-// The buttons, one behind the other, in as many lines as `room` pixels need. Returns their height; `draw` false measures.
+// The buttons, one behind the other, in as many lines as `room` pixels need. Returns their height; `draw` false
+// measures.
 float draw_actions(const LabScene& scene, const LabView& lab, ImVec2 at, float room, bool draw, Commands& commands) {
   const Style& s = style();
   struct Action {

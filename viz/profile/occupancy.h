@@ -40,8 +40,8 @@ struct OccupancyScene {
   std::array<Staircase, 3> stairs;  // registers, shared memory, threads
 };
 
-// What a block may take at most for `blocks` of them to fit on an SM: each resource for itself. None: the threads or the
-// SM's number of blocks forbid it.
+// What a block may take at most for `blocks` of them to fit on an SM: each resource for itself. None: the threads or
+// the SM's number of blocks forbid it.
 struct BlockRoom {
   std::int32_t registers = 0;  // a thread
   std::int64_t shared = 0;     // bytes a block

@@ -1,6 +1,7 @@
 // The roofline of one problem (Williams, Waterman and Patterson 2009): what arithmetic and DRAM of this device would
-// allow a kernel, and where each kernel stands. Plain values; roofline_draw.cpp draws them. The roofs are the copy rate,
-// the fp32 multiply-add peak and that of the tensor cores as they were measured beside the rows, never a data sheet's.
+// allow a kernel, and where each kernel stands. Plain values; roofline_draw.cpp draws them. The roofs are the copy
+// rate, the fp32 multiply-add peak and that of the tensor cores as they were measured beside the rows, never a data
+// sheet's.
 #pragma once
 
 #include <optional>

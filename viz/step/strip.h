@@ -18,8 +18,8 @@ struct StripScene {
   Ink accent;        // of the tensor that the step makes
   std::string door;  // what a press on the position does: to the step's phase in Profile; empty: it has none
 };
-// Where a kernel is chosen that runs on a GPU, of which there is no recording: that this is the CPU's run of that order,
-// or of another one. Empty where Step shows the chosen kernel itself.
+// Where a kernel is chosen that runs on a GPU, of which there is no recording: that this is the CPU's run of that
+// order, or of another one. Empty where Step shows the chosen kernel itself.
 std::string stand_in_words(const State& state);
 // Why there is no recording, as a sentence; that there will be one where nothing is wrong.
 std::string recording_words(std::string why);

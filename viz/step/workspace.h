@@ -9,8 +9,8 @@
 namespace attn {
 
 // Draws into the current Dear ImGui window's content region, which the shell has opened. The shell owns `held`, sets
-// held.texts at start-up with parse_step_texts(text of assets/step_texts.json), and leaves the plain arrow keys, Tab and
-// Esc to Step while held.tiles.focused.
+// held.texts at start-up with parse_step_texts(text of assets/step_texts.json), and leaves the plain arrow keys, Tab
+// and Esc to Step while held.tiles.focused.
 void draw_step(const State& state, const Model& model, StepHeld& held, Commands& commands);
 
 }  // namespace attn

@@ -1,5 +1,5 @@
-// The bar over Step where the run that is shown is wrong, on purpose (an exhibit of the museum) or not: the verdict, and
-// when asked for the first wrong step with what is likely behind it.
+// The bar over Step where the run that is shown is wrong, on purpose (an exhibit of the museum) or not: the verdict,
+// and when asked for the first wrong step with what is likely behind it.
 #pragma once
 
 #include <optional>

@@ -1,4 +1,5 @@
-// Which part of the algorithm a line of a kernel's source belongs to, in the paper's letters. The source says it itself:
+// Which part of the algorithm a line of a kernel's source belongs to, in the paper's letters. The source says it
+// itself:
 //
 //   // @phase S
 //

@@ -2,8 +2,8 @@
 //
 //   // attn-build: {"edits": "flash_simt", "maxrregcount": 64, "fast_math": true}
 //
-// A file that begins so is a rung of the ladder with a changed text, or a file of one's own with options of the compiler.
-// The line is no part of the kernel's text: lines count from the one behind it. Pure.
+// A file that begins so is a rung of the ladder with a changed text, or a file of one's own with options of the
+// compiler. The line is no part of the kernel's text: lines count from the one behind it. Pure.
 #pragma once
 
 #include <cstdint>

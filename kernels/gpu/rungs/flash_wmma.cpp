@@ -17,8 +17,8 @@ std::int64_t shared_bytes(const Problem& p, const Options& o) {
 
 // 32 rows a warp, one a lane in the softmax, while O's fragments leave room for them. Fewer keys where registers are
 // short: a bias has addresses, rows that are no whole multiples of 16 bytes are copied through registers, and a bf16
-// fragment is read in more and smaller pieces than one of f16. For sm_100 the compiler finds fewer registers than for any
-// other: 128 x 64 at D = 128 would spill 292 bytes there alone.
+// fragment is read in more and smaller pieces than one of f16. For sm_100 the compiler finds fewer registers than for
+// any other: 128 x 64 at D = 128 would spill 292 bytes there alone.
 std::span<const WarpTile> tiles_for(const Problem& p, std::string_view arch) {
   static constexpr WarpTile kNarrow[] = {{128, 64, 32}, {128, 32, 32}, {64, 32, 32}};
   static constexpr WarpTile kNarrowBf16[] = {{64, 64, 32}, {64, 32, 32}};

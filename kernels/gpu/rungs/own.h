@@ -1,6 +1,6 @@
 // A user's own .cu as a rung like any other: the same row of functions, compiled by the same service, launched by the
-// same code. It stands in no table: whoever opened the file hands the row on. A rung of the table whose text was changed,
-// or which is built in another way, is one too: it has the rung's own plan, and a name with its hash.
+// same code. It stands in no table: whoever opened the file hands the row on. A rung of the table whose text was
+// changed, or which is built in another way, is one too: it has the rung's own plan, and a name with its hash.
 #pragma once
 
 #include <filesystem>
@@ -34,8 +34,8 @@ struct OwnKernel : KernelRow {
 };
 using OwnKernels = std::vector<std::shared_ptr<const OwnKernel>>;
 
-// `file`: the name alone, "my_attention.cu"; messages name it, and the compiler does. `text` may begin with the line that
-// says how it is built and what it edits (kernels/gpu/own/build_line.h).
+// `file`: the name alone, "my_attention.cu"; messages name it, and the compiler does. `text` may begin with the line
+// that says how it is built and what it edits (kernels/gpu/own/build_line.h).
 Result<std::shared_ptr<const OwnKernel>> own_kernel_from(std::string_view file, std::string_view text);
 // The same text and `build` in place of what its first line says. An edited rung's is the rung's file, "flash_simt.cu".
 Result<std::shared_ptr<const OwnKernel>> own_kernel_from(std::string_view file, BuiltText built);

@@ -7,8 +7,8 @@
 namespace attn {
 namespace {
 
-// Draws each frame that is due until `end`, beginning now at `from`; a frame takes `cost`, and its picture differs where
-// `differs` says so.
+// Draws each frame that is due until `end`, beginning now at `from`; a frame takes `cost`, and its picture differs
+// where `differs` says so.
 template <class Differs>
 int count_frames(Pace& pace, double from, double end, double cost, const Differs& differs) {
   int frames = 0;

@@ -1,5 +1,5 @@
-// A kernel of the user's own through the worker, with no GPU: it comes with each request that names it, so a worker that
-// is new knows it as well.
+// A kernel of the user's own through the worker, with no GPU: it comes with each request that names it, so a worker
+// that is new knows it as well.
 #include <gtest/gtest.h>
 
 #include <filesystem>

@@ -49,7 +49,8 @@ TEST(WorkerSample, DroppedSamplesAreTriedAgainAndThenTold) {
   EXPECT_EQ(s->period_log2, 11) << "three periods longer than the first";
 }
 
-// Without nvdisasm too, of the compiler's PTX (that in a cubin names no lines): a line that waits at a barrier or takes an exponential has PTX that does.
+// Without nvdisasm too, of the compiler's PTX (that in a cubin names no lines): a line that waits at a barrier or takes
+// an exponential has PTX that does.
 TEST(WorkerSample, ThePtxOfALineDoesWhatTheLineSays) {
   gpu::ListingSubject subject;
   subject.kernel = "flash_simt";

@@ -1,4 +1,5 @@
-// Tuning on this machine: its CPU for true, a GPU by a double that computes on the CPU and is fast where the test says so.
+// Tuning on this machine: its CPU for true, a GPU by a double that computes on the CPU and is fast where the test says
+// so.
 #include "app/worker/tuner.h"
 
 #include <gtest/gtest.h>

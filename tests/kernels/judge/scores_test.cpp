@@ -1,5 +1,5 @@
-// Softcap and ALiBi from the definition to every CPU kernel: the judge's reference against NumPy, the kernels against the
-// reference, and what must hold whatever the numbers are.
+// Softcap and ALiBi from the definition to every CPU kernel: the judge's reference against NumPy, the kernels against
+// the reference, and what must hold whatever the numbers are.
 #include <cmath>
 #include <limits>
 

@@ -1,4 +1,5 @@
-// An answer without LSE, as attention of others gives it: the same rule for O, and nothing is said of what was not given.
+// An answer without LSE, as attention of others gives it: the same rule for O, and nothing is said of what was not
+// given.
 #include <gtest/gtest.h>
 
 #include "kernels/judge/verdict.h"

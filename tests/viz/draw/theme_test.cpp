@@ -1,5 +1,6 @@
-// The colours keep what viz/draw/theme_table.h and viz/draw/kernel_looks.h promise: contrast (WCAG 2), and distance from one another (CIEDE2000) in
-// normal and colour-blind vision (Machado, Oliveira and Fernandes 2009, severity 1, on linear light).
+// The colours keep what viz/draw/theme_table.h and viz/draw/kernel_looks.h promise: contrast (WCAG 2), and distance
+// from one another (CIEDE2000) in normal and colour-blind vision (Machado, Oliveira and Fernandes 2009, severity 1, on
+// linear light).
 #include "viz/draw/theme.h"
 
 #include <gtest/gtest.h>

@@ -47,7 +47,8 @@ constexpr std::uint64_t kCompanionLimit = 4ULL << 20;
 // The run of the same problem in the companion's order; null with `why` where it is too large or is refused.
 std::shared_ptr<const Recording> record_companion(const Recording& rec, std::string& why);
 
-// `key`, `col`: the element, a key and a column of O: the pinned one, or the one that the sentence follows. `other` null: `why` says why.
+// `key`, `col`: the element, a key and a column of O: the pinned one, or the one that the sentence follows. `other`
+// null: `why` says why.
 PassesScene passes_scene(const Recording& rec, const StepPlace& at, std::int32_t key, std::int32_t col,
                          const Recording* other, const std::string& why);
 

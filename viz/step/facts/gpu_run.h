@@ -11,8 +11,8 @@
 
 namespace attn {
 
-// The preset whose GPU runs came with the program, as recordings/PRESET_KERNEL.attn of the assets; those of kernels that
-// take 16 bits alone are of the preset in f16.
+// The preset whose GPU runs came with the program, as recordings/PRESET_KERNEL.attn of the assets; those of kernels
+// that take 16 bits alone are of the preset in f16.
 constexpr std::string_view kRecordedPreset = "late_outlier_64";
 std::string recorded_asset(std::string_view kernel);
 

@@ -1,5 +1,5 @@
-// "Tiles on chip": the bytes of the tiles that are live at this step, of those that are live at once at most, beside what
-// an SM has.
+// "Tiles on chip": the bytes of the tiles that are live at this step, of those that are live at once at most, beside
+// what an SM has.
 #pragma once
 
 #include <cstdint>

@@ -147,8 +147,8 @@ void take_pointer(const TilesPanel& panel, const TilesScene& scene, const TilesL
   button("##tile_v", scene.v, layout.v);
 }
 
-// Tab enters the tiles, arrows move, Enter pins or lets go, Esc leaves, and outside lets go of the pin. The keys are owned for the frame, so that neither
-// Dear ImGui's tabbing nor the shell's stepping sees them.
+// Tab enters the tiles, arrows move, Enter pins or lets go, Esc leaves, and outside lets go of the pin. The keys are
+// owned for the frame, so that neither Dear ImGui's tabbing nor the shell's stepping sees them.
 void take_keys(const TilesPanel& panel, const TilesScene& scene) {
   TilesHeld& held = panel.held;
   const ImGuiIO& io = ImGui::GetIO();

@@ -1,5 +1,5 @@
-// Batches and query heads as small multiples: the scores S of each head over the whole run, to pick one from; heads that
-// share a key/value head stand side by side over its name.
+// Batches and query heads as small multiples: the scores S of each head over the whole run, to pick one from; heads
+// that share a key/value head stand side by side over its name.
 #pragma once
 
 #include <cstdint>

@@ -122,8 +122,8 @@ void expect_no_spills(CompileService& service, const KernelRow& row, const Probl
   EXPECT_TRUE(report->compiled.warnings.empty()) << report->compiled.warnings.front();
 }
 
-// What is unrolled over tensor cores takes the compiler seconds, and for these it makes of it what it makes for sm_80 or
-// sm_120: two problems are enough.
+// What is unrolled over tensor cores takes the compiler seconds, and for these it makes of it what it makes for sm_80
+// or sm_120: two problems are enough.
 bool is_like_another(const KernelRow& row, std::string_view arch) {
   const bool tensor_cores = row.order == Order::flash && row.id != "flash_simt";
   return tensor_cores && (arch == "sm_86" || arch == "sm_89" || arch == "sm_100");

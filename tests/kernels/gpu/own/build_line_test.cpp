@@ -1,5 +1,5 @@
-// The line that says how a kernel's text is built: what it holds comes back, what it does not know is refused, and a text
-// without one is as it is.
+// The line that says how a kernel's text is built: what it holds comes back, what it does not know is refused, and a
+// text without one is as it is.
 #include "kernels/gpu/own/build_line.h"
 
 #include <string>

@@ -1,5 +1,5 @@
-// The header of a user's own kernel: what it declares is read, what it does not declare is refused, and whatever is wrong
-// is said with its line.
+// The header of a user's own kernel: what it declares is read, what it does not declare is refused, and whatever is
+// wrong is said with its line.
 #include "kernels/gpu/own/header.h"
 
 #include <cstdint>

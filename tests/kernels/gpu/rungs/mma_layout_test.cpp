@@ -89,7 +89,8 @@ TEST(MmaLayout, TheEightRowsOfAMatrixLieInDifferentBanks) {
   }
 }
 
-// flash_tf32x3 reads V by eight bytes: lane (g, t) has row 2 t and the half g % 2 of chunk g / 2; sixteen lanes at once.
+// flash_tf32x3 reads V by eight bytes: lane (g, t) has row 2 t and the half g % 2 of chunk g / 2; sixteen lanes at
+// once.
 TEST(MmaLayout, TheReadsOfVInTf32LieInDifferentBanks) {
   for (int width = 8; width <= 64; width += 8) {
     for (int odd = 0; odd < 2; ++odd) {

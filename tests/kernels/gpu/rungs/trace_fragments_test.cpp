@@ -1,5 +1,5 @@
-// The record of kernels that keep S in fragments: raw products, the scale with the exponential, and a maximum that stays
-// where it is near enough.
+// The record of kernels that keep S in fragments: raw products, the scale with the exponential, and a maximum that
+// stays where it is near enough.
 #include <algorithm>
 #include <array>
 #include <string>

@@ -41,8 +41,8 @@ TEST(Chip, HeldNowGrowsAsTheTilesArrive) {
   EXPECT_EQ(now(1, Phase::load_kv), now(0, Phase::load_kv));  // S and P are gone
 }
 
-// Of 2 x 2 tiles: S and m, l in the second pass, P, V, O in the third. A bar in which nothing lights up beside "96 B held
-// now" does not add up.
+// Of 2 x 2 tiles: S and m, l in the second pass, P, V, O in the third. A bar in which nothing lights up beside "96 B
+// held now" does not add up.
 TEST(Chip, APassShowsWhatItHolds) {
   const auto rec = record_preset("random", "cpu_multicore");
   std::array<std::string, 3> letters;
