@@ -187,7 +187,7 @@ std::optional<Window> sharpest(const Series& s, double period) {
     while (w.end < s.at.size() && s.at[w.end] < s.at[first] + span) ++w.end;
     if (w.end == s.at.size()) break;
     w.period = strongest(s, w, 0.95 * period, 1.05 * period);
-    w.parts = static_cast<std::size_t>(w.period / s.length_us);
+    w.parts = std::min(kMostPlaces, static_cast<std::size_t>(w.period / s.length_us));
     folded(s, w);
     const auto rank = [](const Window& of) { return std::pair(of.alike >= kLeastAlike, of.contrast); };
     if (!best || rank(w) > rank(*best)) best = w;

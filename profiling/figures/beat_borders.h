@@ -30,6 +30,7 @@ struct BeatBorders {
 
 constexpr std::size_t kBeatsLaidOver = 16;
 constexpr std::size_t kLeastSamplesABeat = 8;  // three stretches of two samples, and what lies on their borders
+constexpr std::size_t kMostPlaces = 48;        // into which a beat is parted, however many samples it has
 constexpr double kLeastAlike = 0.6, kLeastTold = 0.6;
 
 // Of the longest launch. How: the period within a factor of the kernel's own beat by its strongest frequency in the

@@ -29,7 +29,7 @@ ProfileCache& refreshed(ProfileHeld& held, const State& state, const Model& mode
                     state.view.profile.beat_to_us, model.runs.size(), model.gpu.looked, model.gpu.gpus.size());
   if (key != cache.scene_key) {
     cache.scene_key = std::move(key);
-    cache.scene = profile_scene(state, model, cache.planned);
+    cache.scene = profile_scene(state, model, cache.planned, &cache.scene);
   }
   return cache;
 }

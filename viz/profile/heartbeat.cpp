@@ -7,7 +7,6 @@
 #include <fmt/format.h>
 
 #include "kernels/ladder.h"
-#include "profiling/figures/beat_borders.h"
 #include "profiling/figures/metrics.h"
 #include "viz/bench/scene.h"
 
@@ -81,13 +80,16 @@ bool has_beat_of_tiles(const Measurement& row) {
 }
 
 // S, P and O of the beats that are shown, as far as they were laid over one another, and how they were found.
-void put_borders(HeartbeatScene& scene) {
-  const auto borders = borders_of(*scene.own);
-  if (!borders) {
-    scene.words += " " + borders.error().message;
+void put_borders(HeartbeatScene& scene, const HeartbeatScene* before) {
+  if (before != nullptr && before->own == scene.own && before->borders != nullptr)
+    scene.borders = before->borders;
+  else
+    scene.borders = std::make_shared<const Result<BeatBorders>>(borders_of(*scene.own));
+  if (!*scene.borders) {
+    scene.words += " " + scene.borders->error().message;
     return;
   }
-  const BeatBorders& b = *borders;
+  const BeatBorders& b = **scene.borders;
   std::string parts;
   for (const BeatPart& part : b.parts)
     parts += fmt::format("{}{} {} (multiply-adds {:.0f} %, exponentials {:.0f} %, shared memory {:.0f} %)",
@@ -95,8 +97,7 @@ void put_borders(HeartbeatScene& scene) {
                          us_text((part.to - part.from) * b.period_us), part.fma, part.xu, part.shared);
   scene.words += fmt::format(
       " A key tile takes {}: {}. Borders are good to a sample, {}: those of {} beats from {} on, laid over one "
-      "another, "
-      "where three stretches explain {:.0f} % of the pattern; the exponentials mark P.",
+      "another, where three stretches explain {:.0f} % of the pattern; the exponentials mark P.",
       us_text(b.period_us), parts, us_text(b.period_us / static_cast<double>(b.samples_a_beat)), b.beats,
       us_text(b.from_us), 100 * b.told);
   constexpr double kMostBeats = 12;  // of which letters can still be read
@@ -193,7 +194,7 @@ std::vector<double> round_times(double from_us, double to_us, std::size_t most) 
 }
 
 HeartbeatScene heartbeat_scene(const Measurement& row, const Measurement* against, const ProfileView& view,
-                               const std::string& waves) {
+                               const std::string& waves, const HeartbeatScene* before) {
   HeartbeatScene scene;
   scene.kernel = row.key.kernel;
   if (row.heartbeat == nullptr) {
@@ -212,7 +213,7 @@ HeartbeatScene heartbeat_scene(const Measurement& row, const Measurement* agains
   scene.marks = marks_of(*scene.own);
   for (const BeatRow& of : beat_table()) scene.strips.push_back(strip(scene, of));
   scene.words = beat_words(*scene.own);
-  if (has_beat_of_tiles(row)) put_borders(scene);
+  if (has_beat_of_tiles(row)) put_borders(scene, before);
   for (const std::string& more : {waves, tail_words(*scene.own)})
     if (!more.empty()) scene.words += " " + more;
   scene.notes = notes_of(row, *scene.own);

@@ -8,7 +8,9 @@
 #include <string>
 #include <vector>
 
+#include "kernels/base/result.h"
 #include "kernels/gpu/compile/phases.h"
+#include "profiling/figures/beat_borders.h"
 #include "profiling/figures/heartbeat.h"
 #include "profiling/figures/measurement.h"
 #include "viz/profile/occupancy.h"
@@ -61,8 +63,9 @@ struct HeartbeatScene {
   std::vector<LaunchMark> marks, other_marks;
   std::vector<BeatStrip> strips;
   std::vector<BeatStretch> stretches;  // S, P and O, where few enough beats are shown to tell them apart
-  std::string words;                   // beat, its borders, blocks, tail
-  std::string notes;                   // how it was taken, and how that compares with the timings
+  std::shared_ptr<const Result<BeatBorders>> borders;  // null: not looked for
+  std::string words;                                   // beat, its borders, blocks, tail
+  std::string notes;                                   // how it was taken, and how that compares with the timings
 };
 
 // What is lit at one time.
@@ -72,9 +75,10 @@ struct BeatReading {
 };
 BeatReading reading_at(const HeartbeatScene& scene, double us);
 
-// `against` may be null; `waves`: of the row's blocks, in words, empty: not known.
+// `against` may be null; `waves`: of the row's blocks, in words, empty: not known. `before`: an earlier scene, may be
+// null; finding the borders takes tens of milliseconds, so they are taken from it where they are of the same run.
 HeartbeatScene heartbeat_scene(const Measurement& row, const Measurement* against, const ProfileView& view,
-                               const std::string& waves);
+                               const std::string& waves, const HeartbeatScene* before = nullptr);
 
 // Some round times from `from` to `to`, at most `most` of them.
 std::vector<double> round_times(double from_us, double to_us, std::size_t most);

@@ -196,7 +196,8 @@ std::vector<ProfileGroup> figure_groups(const Measurement& m, const Measurement*
   return groups;
 }
 
-ProfileScene profile_scene(const State& state, const Model& model, std::span<const Measurement> planned) {
+ProfileScene profile_scene(const State& state, const Model& model, std::span<const Measurement> planned,
+                           const ProfileScene* before) {
   ProfileScene scene;
   const ShownSlices shown = shown_slices(state, model, planned);
   if (shown.slices.empty() || shown.slices.front().rows.empty()) {
@@ -245,7 +246,8 @@ ProfileScene profile_scene(const State& state, const Model& model, std::span<con
   scene.why_no_counts = row->no_counts;
   scene.mosaic = mosaic_scene(*row, against.row);
   scene.heartbeat = heartbeat_scene(*row, against.row, state.view.profile,
-                                    scene.occupancy.empty.empty() ? scene.occupancy.waves : std::string());
+                                    scene.occupancy.empty.empty() ? scene.occupancy.waves : std::string(),
+                                    before == nullptr ? nullptr : &before->heartbeat);
   put_sampling(scene, model, slice, *row);
   if (scene.predicted) scene.offers = offers_of(state, model);
   scene.findings = findings_of(*row, {scene.arch, where.sms});

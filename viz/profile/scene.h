@@ -96,6 +96,8 @@ struct ProfileScene {
 };
 
 // `planned`: what is known of the sweep before it runs (viz/bench/planned.h).
-ProfileScene profile_scene(const State& state, const Model& model, std::span<const Measurement> planned);
+// `before`: the scene before this one, may be null; what takes long is taken from it where the row is the same.
+ProfileScene profile_scene(const State& state, const Model& model, std::span<const Measurement> planned,
+                           const ProfileScene* before = nullptr);
 
 }  // namespace attn

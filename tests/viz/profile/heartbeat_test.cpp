@@ -53,6 +53,14 @@ TEST(HeartbeatScene, HasAStripForEachCounterWithItsMeanAndItsScale) {
   EXPECT_TRUE(has(scene.axis, "µs"));
 }
 
+TEST(HeartbeatScene, LooksForTheBordersOncePerRunHoweverOftenItIsZoomed) {
+  const Measurement m = row(made_beats(3)), other = row(made_beats(3));
+  const HeartbeatScene first = scene_of(m);
+  ASSERT_NE(first.borders, nullptr);
+  EXPECT_EQ(heartbeat_scene(m, nullptr, {}, "", &first).borders, first.borders);
+  EXPECT_NE(heartbeat_scene(other, nullptr, {}, "", &first).borders, first.borders) << "another run has its own";
+}
+
 TEST(HeartbeatScene, SaysTheBeatTheBlocksAndTheTailThatItsFiguresHold) {
   Heartbeat h = made_beats(3);  // long enough for a beat
   h.launches = {{"flash_simt", 0, 320}};
