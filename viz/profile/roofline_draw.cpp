@@ -5,6 +5,7 @@
 #include <array>
 #include <cmath>
 #include <cstdio>
+#include <string>
 #include <vector>
 
 #include <fmt/format.h>
@@ -89,27 +90,50 @@ void draw_roofs(ImDrawList& list, const Roofline& roof, ImVec2 origin, ImVec2 si
   }
 }
 
-// The slopes of the levels inside DRAM, dashed, and on each the distance from the chosen kernel's height to its roof.
+// Words that lines may lie behind.
+void draw_over_lines(ImDrawList& list, ImVec2 at, const std::string& words) {
+  const Style& s = style();
+  list.AddRectFilled({at.x - s.px(2), at.y},
+                     {at.x + text_width(Face::text, kLabelText, words) + s.px(2), at.y + s.px(15)},
+                     colour(s.theme, Token::card));
+  draw_text(&list, at, Face::text, kLabelText, colour(s.theme, Token::dim), words);
+}
+
+// Dashed, its rate under its beginning as the copy rate's is.
+void draw_level_roof(ImDrawList& list, const Roofline& roof, const RoofLevel& level, double top) {
+  const Style& s = style();
+  const double end = top > 0 ? top * 1e3 / level.gb_per_s : roof.x_max;
+  const ImVec2 from = ImPlot::PlotToPixels(roof.x_min, under(level.gb_per_s, roof.x_min));
+  draw_dashed_line(&list, from, ImPlot::PlotToPixels(end, under(level.gb_per_s, end)), colour(s.theme, Token::dim), 4);
+  draw_over_lines(list, {from.x + s.px(6), from.y + s.px(4)},
+                  level.name + ", " + value_with_unit(level.gb_per_s * 1e9, {1e-12, "TB/s"}));
+}
+
+// The slopes of the levels inside DRAM, and on each the distance from the chosen kernel's height to its roof.
 void draw_levels(ImDrawList& list, const Roofline& roof, double tflops, ImU32 mine) {
   const Style& s = style();
-  const ImU32 ink = colour(s.theme, Token::dim);
   const double top = std::max(roof.peak_tflops, roof.tensor_tflops);
-  float below = ImPlot::PlotToPixels(roof.x_min, tflops).y + s.px(8);
+  for (const RoofLevel& level : roof.levels)
+    if (level.name != "DRAM") draw_level_roof(list, roof, level, top);
+  struct Name {
+    float left = 0, right = 0;
+    int row = 0;  // below the point: names that would meet have rows of their own
+  };
+  std::vector<Name> names;
   for (const RoofLevel& level : roof.levels) {
-    const bool is_copy = level.name == "DRAM";
-    const double end = top > 0 ? top * 1e3 / level.gb_per_s : roof.x_max;
-    if (!is_copy)
-      draw_dashed_line(&list, ImPlot::PlotToPixels(roof.x_min, under(level.gb_per_s, roof.x_min)),
-                       ImPlot::PlotToPixels(end, under(level.gb_per_s, end)), ink, 4);
     const double reach = top > 0 ? std::min(level.allowed_tflops, top) : level.allowed_tflops;
     const ImVec2 at = ImPlot::PlotToPixels(level.intensity, tflops);
     const ImVec2 roof_at = ImPlot::PlotToPixels(level.intensity, reach);
     list.AddLine(at, roof_at, mine, s.px(1.5F));
     list.AddCircleFilled(at, s.px(3), mine);
     list.AddCircle(roof_at, s.px(3), mine, 0, s.px(1.5F));
-    // A line of its own: on this axis levels may stand nearer than their names are long.
-    draw_text(&list, {at.x + s.px(5), below}, Face::text, kLabelText, ink, level.name);
-    below += s.px(15);
+    Name name{at.x + s.px(5), at.x + s.px(11) + text_width(Face::text, kLabelText, level.name), 0};
+    const auto meets = [&](const Name& other) {
+      return other.row == name.row && name.left < other.right && other.left < name.right;
+    };
+    while (std::ranges::any_of(names, meets)) ++name.row;
+    names.push_back(name);
+    draw_over_lines(list, {name.left, at.y + s.px(6) + static_cast<float>(name.row) * s.px(15)}, level.name);
     if (std::hypot(ImGui::GetMousePos().x - at.x, ImGui::GetMousePos().y - at.y) < s.px(8))
       show_tooltip(fmt::format("{}: {} FLOP a byte; {} TB/s allow {} TFLOP/s there", level.name,
                                figure_text(level.intensity), figure_text(level.gb_per_s * 1e-3),
