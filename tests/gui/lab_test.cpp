@@ -176,6 +176,14 @@ TEST_F(LabWindowTest, AnOptionIsTypedAndATryComesBackByAPress) {
     ctx->ItemInputValue("##lab_registers", 64);
     ctx->Yield(2);
     IM_CHECK_EQ(lab().now.build.max_registers, 64);
+    ctx->ItemClick("##lab_registers");
+    ctx->KeyPress(ImGuiMod_Ctrl | ImGuiKey_A);
+    ctx->KeyPress(ImGuiKey_Delete);
+    ctx->KeyPress(ImGuiKey_Enter);
+    ctx->Yield(2);
+    IM_CHECK_EQ(lab().now.build.max_registers, 0);  // an emptied field is no limit
+    ctx->ItemInputValue("##lab_registers", 64);
+    ctx->Yield(2);
     ctx->ItemClick("##lab_fast");
     ctx->Yield(2);
     IM_CHECK(lab().now.build.fast_math);

@@ -8,7 +8,9 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "kernels/gpu/rungs/rows.h"
 #include "kernels/lab/experiments.h"
+#include "kernels/ladder.h"
 #include "kernels/own_kernels.h"
 #include "profiling/figures/metrics.h"
 #include "profiling/sweep/sweep.h"
@@ -225,6 +227,15 @@ std::vector<LabDiffRow> difference_of(const std::vector<PairRow>& rows) {
   return out;
 }
 
+// As the original is launched; noughts where its plan cannot be made here.
+Options shipped_options(const LabView& lab) {
+  const auto row = find_kernel(lab.kernel);
+  const auto device = gpu::device_for(lab.arch);
+  if (!row || !device) return {};
+  const auto plan = (*row)->plan(**row, lab.problem, lab.original.options, *device);
+  return plan ? plan->options : Options();
+}
+
 std::string question_words(const Experiment& e) {
   std::string words = fmt::format("{} {}", e.question, e.change);
   return e.answer.empty() ? words : fmt::format("{} {}", words, e.answer);
@@ -274,6 +285,7 @@ LabScene lab_scene(const LabView& lab, const GpuView& gpu) {
     return scene;
   }
   scene.changed = lab.changed();
+  scene.shipped = shipped_options(lab);
   scene.building = !lab.building.empty();
   tell(scene, lab, gpu);
   put_marks(scene, lab);

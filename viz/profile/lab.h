@@ -58,6 +58,7 @@ struct LabDiffRow {
 };
 
 struct LabScene {
+  Options shipped;    // what is launched where the user chose nothing; 0: not known
   std::string empty;  // why there is no text; then nothing below is set
   std::string headline;
   std::vector<std::string> words;

@@ -4,12 +4,16 @@
 
 #include <algorithm>
 #include <cfloat>
+#include <charconv>
 #include <cmath>
+#include <limits>
 #include <string>
+#include <system_error>
 #include <vector>
 
 #include <fmt/format.h>
 
+#include "imgui_stdlib.h"
 #include "viz/draw/canvas.h"
 #include "viz/draw/theme.h"
 #include "viz/draw/widgets.h"
@@ -27,29 +31,40 @@ const char* label_of(Option option) {
   return option == Option::br ? "Br" : option == Option::bc ? "Bc" : option == Option::threads ? "Threads" : "Stages";
 }
 
-// A number that is taken over when the field is left. Whether it was.
-bool number_field(const char* label, const char* id, std::int32_t& value) {
+// A number that is taken over when the field is left; empty, and 0, is no choice: then `unchosen` stands there, dimmed.
+// Whether it was taken over.
+bool number_field(const char* label, const char* id, const std::string& unchosen, std::int32_t& value) {
   begin_line(label);
   ImGui::SetNextItemWidth(-FLT_MIN);
-  ImGui::InputInt(id, &value, 0, 0);
+  std::string text = value == 0 ? std::string() : fmt::format("{}", value);
+  if (ImGui::InputTextWithHint(id, unchosen.c_str(), &text,
+                               ImGuiInputTextFlags_CharsDecimal | ImGuiInputTextFlags_AutoSelectAll)) {
+    std::int32_t typed = 0;
+    const auto [end, code] = std::from_chars(text.data(), text.data() + text.size(), typed);
+    value = code == std::errc::result_out_of_range ? std::numeric_limits<std::int32_t>::max() : typed;
+  }
   return ImGui::IsItemDeactivatedAfterEdit();
 }
 
-void draw_options(const LabView& lab, LabHeld& held, Commands& commands) {
+void draw_options(const LabScene& scene, const LabView& lab, LabHeld& held, Commands& commands) {
   LabChange change = lab.now;
   bool changed = false;
+  Options shipped = scene.shipped;
   for (const OptionSpec& spec : lab.options) {
     std::int32_t* value = whole_number(held.options, spec.option);
     if (value == nullptr) continue;
     const std::string id = fmt::format("##lab_{}", name_of(spec.option));
-    changed |= number_field(label_of(spec.option), id.c_str(), *value);
-    tooltip(fmt::format("{} to {}{}; 0: as it is launched without a choice.", spec.min, spec.max,
+    const std::int32_t* ships = whole_number(shipped, spec.option);
+    const std::string unchosen =
+        ships == nullptr || *ships == 0 ? std::string("as shipped") : fmt::format("{}", *ships);
+    changed |= number_field(label_of(spec.option), id.c_str(), unchosen, *value);
+    tooltip(fmt::format("{} to {}{}; empty or 0: as it is launched without a choice.", spec.min, spec.max,
                         spec.step == 1 ? "" : fmt::format(" in steps of {}", spec.step)));
   }
-  changed |= number_field("Max. registers", "##lab_registers", held.max_registers);
+  changed |= number_field("Registers", "##lab_registers", "the compiler's", held.max_registers);
   tooltip(
-      "-maxrregcount: at most so many registers a thread, 16 to 255; 0: the compiler's own choice. Where the text has "
-      "__launch_bounds__ those come first. Part of the kernel's hash.");
+      "-maxrregcount: at most so many registers a thread, 16 to 255; empty or 0: the compiler's own choice. Where the "
+      "text has __launch_bounds__ those come first. Part of the kernel's hash.");
   change.options = held.options;
   change.build.max_registers = held.max_registers;
   begin_line("Fast math");
@@ -66,7 +81,7 @@ void draw_panel(const LabScene& scene, const LabView& lab, LabHeld& held, ImVec2
     dim_text(scene.problem);
     if (!scene.name.empty() && scene.changed) dim_text("Built as " + scene.name);
     ImGui::Dummy({0, s.px(4)});
-    if (scene.empty.empty()) draw_options(lab, held, commands);
+    if (scene.empty.empty()) draw_options(scene, lab, held, commands);
     ImGui::Dummy({0, s.px(4)});
     if (scene.groups.empty()) {
       dim_text("Figures come with the first build.");

@@ -52,6 +52,16 @@ LabScene scene_of(const LabView& v) {
   return lab_scene(v, gpu);
 }
 
+// 8 warps over 128 query rows: what half_warps halves (docs/profile.md).
+TEST(Lab, KnowsWhatIsLaunchedWhereNothingWasChosen) {
+  const LabScene scene = scene_of(lab());
+  EXPECT_EQ(scene.shipped.br, 128);
+  EXPECT_EQ(scene.shipped.threads, 256);
+  LabView own = lab();
+  own.kernel = "mine@1a2b3c4d";
+  EXPECT_EQ(scene_of(own).shipped.threads, 0) << "a kernel of the user's own has no plan of the ladder's";
+}
+
 TEST(Lab, SaysHowManyTimesAsFastTheEditIsOnlyBeyondTheNoise) {
   LabView v = lab();
   v.now.text += "more\n";
