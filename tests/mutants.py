@@ -16,6 +16,7 @@ import shlex
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
@@ -127,6 +128,13 @@ def run(command, folder, seconds):
     return subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False, timeout=seconds)
 
 
+def compile_of(command, compiled, source, made):
+    """The command for another source and object. What a mistake leaves unused is not what is looked for."""
+    command = [str(source) if pathlib.Path(w) == compiled else w for w in command]
+    command[command.index("-o") + 1] = str(made)
+    return [*command, "-Wno-error"]
+
+
 class Mutants:
     def __init__(self, build, end):
         self.build, self.end = build, end
@@ -138,6 +146,25 @@ class Mutants:
             for source in joined.sources_of(compiled):
                 self.compiling[source] = (compiled, shlex.split(e["command"]), e["directory"])
         self.linking = {}
+        self.made = tempfile.TemporaryDirectory()
+        self.rests, self.one_at_a_time = {}, threading.Lock()
+
+    def rest_of(self, source):
+        """The object of the sources that are compiled as one with this one, made once. None: there are none."""
+        compiled, command, folder = self.compiling[source]
+        if compiled == source:
+            return None
+        with self.one_at_a_time:
+            if source not in self.rests:
+                name = f"rest_{len(self.rests)}"
+                text, made = pathlib.Path(self.made.name) / f"{name}.cpp", pathlib.Path(self.made.name) / f"{name}.o"
+                text.write_text(compiled.read_text(encoding="utf-8").replace(f'#include "{source}"', ""),
+                                encoding="utf-8")
+                done = run([*compile_of(command, compiled, text, made), "-O1"], folder, 300)
+                self.rests[source] = made if done.returncode == 0 else None
+                if done.returncode != 0:
+                    raise RuntimeError(f"{compiled} does not compile without {source}: {done.stderr[:300]}")
+            return self.rests[source]
 
     def link_of(self, program):
         """Ninja's command that links it, without what the shell does around."""
@@ -159,20 +186,14 @@ class Mutants:
             changed, wrong, linked = (pathlib.Path(made) / name for name in (source.name, "wrong.o", program))
             changed.write_text(source.read_text(encoding="utf-8").replace(text, instead), encoding="utf-8")
             compiled, command, folder = self.compiling[source]
-            if compiled != source:
-                words = compiled.read_text(encoding="utf-8").replace(f'"{source}"', f'"{changed}"')
-                changed = pathlib.Path(made) / compiled.name
-                changed.write_text(words, encoding="utf-8")
-            command = [str(changed) if pathlib.Path(w) == compiled else w for w in command]
-            command[command.index("-o") + 1] = str(wrong)
-            # What a mistake leaves unused is not what is looked for.
-            done = run([*command, "-Wno-error"], folder, 300)
+            done = run(compile_of(command, compiled, changed, wrong), folder, 300)
             if done.returncode != 0:
                 return "STALE", "it does not compile: " + done.stderr[:300]
             command = list(self.link_of(program))
             at = command.index("-o")
             command[at + 1] = str(linked)
-            command.insert(at, str(wrong))
+            rest = self.rest_of(source)
+            command[at:at] = [str(wrong)] if rest is None else [str(wrong), str(rest)]
             done = run(command, self.build, 300)
             if done.returncode != 0:
                 return "STALE", "it does not link: " + done.stderr[-300:]
@@ -202,7 +223,7 @@ def main():
     parser.add_argument("build", type=pathlib.Path)
     parser.add_argument("words", nargs="*")
     parser.add_argument("--jobs", type=int, default=os.cpu_count())
-    parser.add_argument("--seconds", type=float, default=1200)
+    parser.add_argument("--seconds", type=float, default=1500)
     options = parser.parse_intermixed_args()
     mutants = Mutants(options.build.resolve(), time.monotonic() + options.seconds)
     chosen = [m for m in MUTANTS if not options.words or any(w in " ".join(m[:3]) for w in options.words)]

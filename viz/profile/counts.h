@@ -1,5 +1,5 @@
 // What was counted at instructions, as columns beside the source and as a table of phases. Plain values with the text
-// in them; counts_draw.cpp draws them.
+// in them; source_draw.cpp draws them.
 #pragma once
 
 #include <array>
