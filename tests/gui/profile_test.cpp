@@ -407,6 +407,21 @@ TEST_P(ProfileSizeTest, FitsItsWindow) {
     EXPECT_GT(card->Size.x, 60 * size.scale) << name;
   }
 }
+// At any size the part that scrolls has room for six figures: in a low window the heads over them scroll too.
+TEST_P(ProfileSizeTest, TheFiguresHaveRoomUnderTheHeads) {
+  const Sizes size = GetParam();
+  TestWindow window(size.width, size.height);
+  ListedRun shown;
+  shown.run = new_run("");
+  shown.run.rows.push_back(profile_test::h100_row("flash_simt", 59526));
+  shown.run.rows.push_back(profile_test::h100_row("naive", 2571000));
+  window.controller().update({ChooseWorkspace{Workspace::profile}, SetScale{size.scale}});
+  window.controller().show({shown}, nullptr);
+  window.draw_frames(4);
+  const ImGuiWindow* figures = child("profile_figures");
+  ASSERT_NE(figures, nullptr);
+  EXPECT_GE(figures->Size.y, 6 * 19 * size.scale);
+}
 // The same of the source page.
 TEST_P(ProfileSizeTest, FitsItsWindowWithTheSourceOpen) {
   const Sizes size = GetParam();

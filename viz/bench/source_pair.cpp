@@ -135,9 +135,16 @@ std::vector<PairRow> paired_lines(std::string_view left, std::string_view right)
 
 std::array<std::string, 2> compared_kernels(const State& state) {
   std::array<std::string, 2> kernels = state.view.bench.sources;
-  if (kernels[1].empty()) kernels[1] = bench_kernel(state);
-  if (!kernels[0].empty()) return kernels;
   const auto rows = gpu::gpu_kernel_table();
+  if (kernels[1].empty()) {
+    kernels[1] = bench_kernel(state);
+    if (const auto chosen = find_kernel(kernels[1]); chosen && (*chosen)->processor == Processor::cpu) {
+      auto like = std::ranges::find(rows, (*chosen)->order, &KernelRow::order);
+      if (like == rows.end()) like = std::ranges::find(rows, Order::flash, &KernelRow::order);
+      if (like != rows.end()) kernels[1] = like->id;
+    }
+  }
+  if (!kernels[0].empty()) return kernels;
   const auto at = std::ranges::find_if(rows, [&](const KernelRow& row) { return row.id == kernels[1]; });
   if (at != rows.end()) kernels[0] = at == rows.begin() ? rows[1].id : std::prev(at)->id;
   return kernels;
@@ -172,6 +179,10 @@ SourcePairScene source_pair_scene(const State& state, const Model& model) {
   }
   scene.headline = fmt::format("{} and {}: {} of {} and {} of {} lines differ.", scene.kernels[0], scene.kernels[1],
                                count_of(scene.rows, 0), all[0], count_of(scene.rows, 1), all[1]);
+  const std::string& chosen = bench_kernel(state);
+  if (const auto row = find_kernel(chosen);
+      state.view.bench.sources[1].empty() && row && (*row)->processor == Processor::cpu)
+    scene.headline += fmt::format(" {}, which is chosen, runs on the CPU.", chosen);
   return scene;
 }
 

@@ -40,7 +40,8 @@ struct SourcePairScene {
   std::vector<std::size_t> stretches;  // the first row of each stretch that differs
 };
 
-// Which two the view names: the kernel that is chosen and the rung before it where it names none.
+// Which two the view names; where it names none, the kernel that is chosen and the rung before it. For one of the CPU
+// stands the GPU's first in the same order, else in FlashAttention-2's: only their sources come with the program.
 std::array<std::string, 2> compared_kernels(const State& state);
 SourcePairScene source_pair_scene(const State& state, const Model& model);
 

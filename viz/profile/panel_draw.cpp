@@ -8,6 +8,7 @@
 
 #include "viz/draw/canvas.h"
 #include "viz/draw/marks.h"
+#include "viz/draw/text_fit.h"
 #include "viz/draw/theme.h"
 #include "viz/draw/widgets.h"
 
@@ -15,6 +16,10 @@ namespace attn {
 namespace {
 
 constexpr float kRow = 19;  // logical pixels
+// Logical pixels: the least room for a figure's name beside its numbers, and for a menu beside its label.
+constexpr float kNameBeside = 70, kMenuBeside = 190;
+// Of the lines over the figures, without the kernels; and how many figures must stay in sight under them.
+constexpr float kHeads = 170, kFiguresInSight = 6;
 
 void kernel_choice(const ProfileChoice& choice, Commands& commands) {
   const Style& s = style();
@@ -32,9 +37,16 @@ void kernel_choice(const ProfileChoice& choice, Commands& commands) {
                colour(s.theme, choice.why_not.empty() ? Token::text : Token::dim), choice.kernel);
 }
 
+// The next menu's label, over it where there is no room for it beside it.
+void menu_label(const std::string& label) {
+  if (ImGui::GetContentRegionAvail().x >= style().px(kMenuBeside)) return begin_line(label);
+  dim_text(label);
+  ImGui::SetNextItemWidth(-FLT_MIN);
+}
+
 void value_choice(const ProfileScene& scene, Commands& commands) {
   const auto now = std::ranges::find_if(scene.values, &ProfileValue::on);
-  begin_line(scene.axis);
+  menu_label(scene.axis);
   if (!ImGui::BeginCombo("##profile_value", now == scene.values.end() ? "" : now->text.c_str())) return;
   for (const ProfileValue& v : scene.values)
     if (ImGui::Selectable(v.text.c_str(), v.on)) commands.push_back(ChooseBenchValue{v.value});
@@ -43,7 +55,7 @@ void value_choice(const ProfileScene& scene, Commands& commands) {
 
 void against_choice(const ProfileScene& scene, Commands& commands) {
   if (scene.against_choices.size() < 2) return;
-  begin_line("Against");
+  menu_label("Against");
   const auto now = std::ranges::find_if(scene.against_choices, &AgainstChoice::on);
   if (!ImGui::BeginCombo("##profile_against", now == scene.against_choices.end() ? "" : now->words.c_str())) return;
   for (const AgainstChoice& choice : scene.against_choices)
@@ -64,23 +76,25 @@ void draw_change(ImDrawList& list, ImVec2 centre, const ProfileFigure& f, ImU32 
   }
 }
 
+// The name stands over its numbers where there is no room for it beside them.
 void figure_line(const ProfileFigure& f, float width) {
   const Style& s = style();
   const ImVec2 at = ImGui::GetCursorScreenPos();
   ImDrawList& list = *ImGui::GetWindowDrawList();
-  const Box line{at, {at.x + width, at.y + s.px(kRow)}};
-  const float change = s.px(64), number = s.px(80);
-  const Box name{line.min, {line.max.x - change - number, line.max.y}};
-  list.PushClipRect(name.min, name.max, true);
-  draw_text_in(&list, name, Align::left, Face::text, 12, colour(s.theme, Token::dim), f.label);
-  list.PopClipRect();
-  draw_text_in(&list, {{name.max.x, line.min.y}, {name.max.x + number, line.max.y}}, Align::right, Face::mono, 12,
+  const float change = s.px(64), number = s.px(80), numbers = width - change - number;
+  const bool beside = numbers >= s.px(kNameBeside);
+  const float over = beside ? 0 : s.px(kRow - 3);
+  const Box line{{at.x, at.y + over}, {at.x + width, at.y + over + s.px(kRow)}};
+  const float room = beside ? numbers : width;
+  draw_text_in(&list, {at, {at.x + room, at.y + s.px(kRow)}}, Align::left, Face::text, 12, colour(s.theme, Token::dim),
+               fitted_text(Face::text, 12, f.label, room));
+  draw_text_in(&list, {{at.x, line.min.y}, {at.x + numbers + number, line.max.y}}, Align::right, Face::mono, 12,
                colour(s.theme, Token::text), f.text);
   const bool weak = f.change.text == "same" || f.change.noise == Noise::within;
   const ImU32 ink = colour(s.theme, weak ? Token::dim : Token::text);
   draw_text_in(&list, line, Align::right, Face::mono, 12, ink, f.change.text, 10);
   draw_change(list, {line.max.x - s.px(4), line.centre().y}, f, ink);
-  ImGui::InvisibleButton(f.id.c_str(), {width, s.px(kRow)});
+  ImGui::InvisibleButton(f.id.c_str(), {width, over + s.px(kRow)});
   std::string tip = f.label + ": " + f.text;
   if (!f.other.empty()) tip += fmt::format("\nthe other: {}", f.other);
   if (!f.change.text.empty()) tip += fmt::format("\n{}: {}", f.change.text, f.change.noise_words);
@@ -112,11 +126,17 @@ void draw_figure_groups(const std::vector<ProfileGroup>& groups) {
 
 void draw_profile_panel(const ProfileScene& scene, ImVec2 size, Commands& commands) {
   const Style& s = style();
+  // In a low window all of it scrolls: under heads that stay hardly a figure would be seen.
+  const float heads_height = s.px(kHeads + (kRow + 4) * static_cast<float>(scene.kernels.size()));
+  const bool all_scroll = size.y - heads_height < s.px(kFiguresInSight * kRow);
   if (begin_card("profile_panel", size)) {
     ImGui::PushStyleVar(ImGuiStyleVar_ItemSpacing, ImVec2(s.px(8), s.px(4)));
-    heads(scene, commands);
+    if (!all_scroll) heads(scene, commands);
     ImGui::PushStyleColor(ImGuiCol_ChildBg, 0U);
-    if (ImGui::BeginChild("profile_figures", {0, 0})) draw_figure_groups(scene.groups);
+    if (ImGui::BeginChild("profile_figures", {0, 0})) {
+      if (all_scroll) heads(scene, commands);
+      draw_figure_groups(scene.groups);
+    }
     ImGui::EndChild();
     ImGui::PopStyleColor();
     ImGui::PopStyleVar();

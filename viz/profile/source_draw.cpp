@@ -57,6 +57,8 @@ void draw_states(ImDrawList* list, const Box& box, const SourceScene& scene, con
 
 // Of what was counted, logical pixels: a column; the least card in which a bar stands beside the columns.
 constexpr float kCounted = 50, kCountsWithBar = 640;
+// The least card in which the phases' names stand left of the lines' numbers; in a smaller one their colours do.
+constexpr float kSignsBeside = 420;
 
 // Where the columns of the gutter end, from its left edge, pixels.
 struct Gutter {
@@ -67,7 +69,7 @@ Gutter gutter(const SourceScene& scene, const SourceHeld& held, float width) {
   const Style& s = style();
   Gutter g{};
   g.counts = scene.counted && !held.hide_counts;
-  g.sign = s.px(58);
+  g.sign = s.px(width < s.px(kSignsBeside) ? 4 : 58);
   g.number = g.sign + s.px(32);
   if (scene.instructions == 0 && !scene.sampled) {  // nothing is counted
     g.count = g.bar = g.counted = g.number;
@@ -103,7 +105,7 @@ void draw_gutter(ImDrawList* list, const SourceScene& scene, const Gutter& g, co
   const float x = box.min.x, top = box.min.y, bottom = box.max.y;
   if (row.phase != CodePhase::none) {
     list->AddRectFilled({x, top}, {x + s.px(3), bottom}, hue_of(row.phase));
-    if (row.names_phase) draw_sign(list, {{x, top}, {x + g.sign, bottom}}, row.phase);
+    if (row.names_phase && g.sign > s.px(4)) draw_sign(list, {{x, top}, {x + g.sign, bottom}}, row.phase);
   }
   const ImU32 dim = colour(s.theme, Token::dim);
   draw_text_in(list, {{x + g.sign, top}, {x + g.number, bottom}}, Align::right, Face::mono, 11, dim,
@@ -271,6 +273,11 @@ void draw_count_heads(const SourceScene& scene, const Gutter& g, SourceHeld& hel
   ImGui::SetCursorScreenPos({at.x, line.max.y});
 }
 
+// What comes next, a button of these words, stands on a line of its own where the one before leaves too little.
+void make_room_for(const char* words) {
+  if (ImGui::GetContentRegionAvail().x < ImGui::CalcTextSize(words).x + style().px(12)) ImGui::NewLine();
+}
+
 void draw_heads(const SourceScene& scene, std::int32_t shown, SourceHeld& held, Commands& commands) {
   heading(scene.title.c_str());
   ImGui::PushFont(style().fonts.text, style().px(12));
@@ -292,6 +299,7 @@ void draw_heads(const SourceScene& scene, std::int32_t shown, SourceHeld& held, 
     if (after) go_to(scene, next_hot(scene, shown, 1, by), commands);
   }
   draw_counts_toggle(scene, held);
+  make_room_for("Copy line");
   if (toggle("Copy line", true, "The line's text to the clipboard") && shown >= 1)
     commands.push_back(CopyText{scene.rows[static_cast<std::size_t>(shown - 1)].text});
   ImGui::SameLine();

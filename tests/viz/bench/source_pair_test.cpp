@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <array>
 #include <random>
 #include <string>
 #include <vector>
@@ -106,8 +107,23 @@ TEST(SourcePair, IsOfTheChosenKernelAndTheRungBeforeItUnlessNamed) {
   EXPECT_NE(scene.headline.find("naive and flash_tf32x3: "), std::string::npos) << scene.headline;
 }
 
-TEST(SourcePair, OfACpuKernelSaysThatThereIsNone) {
-  const SourcePairScene scene = source_pair_scene(state_with(""), Model());
+TEST(SourcePair, OfACpuKernelIsThatOfTheGpuInTheSameOrderAndSaysSo) {
+  for (const auto& [cpu, left, right] :
+       {std::array{"cpu_flash", "tiled", "flash_simt"}, std::array{"cpu_flash1", "tiled", "flash_simt"},
+        std::array{"cpu_tiled", "naive", "tiled"}, std::array{"cpu_multicore", "tiled", "naive"}}) {
+    const SourcePairScene scene = source_pair_scene(state_with(cpu), Model());
+    EXPECT_EQ(scene.empty, "") << cpu;
+    EXPECT_EQ(scene.kernels, (std::array<std::string, 2>{left, right})) << cpu;
+    EXPECT_GT(scene.stretches.size(), 3U) << cpu;
+    EXPECT_NE(scene.headline.find(std::string(cpu) + ", which is chosen, runs on the CPU."), std::string::npos)
+        << scene.headline;
+  }
+}
+
+TEST(SourcePair, OfACpuKernelThatIsNamedSaysThatThereIsNone) {
+  State s = state_with("");
+  s.view.bench.sources[1] = "cpu_flash";
+  const SourcePairScene scene = source_pair_scene(s, Model());
   EXPECT_NE(scene.empty.find("cpu_flash runs on the CPU"), std::string::npos) << scene.empty;
   EXPECT_TRUE(scene.rows.empty());
 }

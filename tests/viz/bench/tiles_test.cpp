@@ -76,6 +76,13 @@ Options tile(std::int32_t br, std::int32_t bc, std::int32_t threads, std::int32_
   return o;
 }
 
+TEST(Tiles, OfATypeThatTheKernelDoesNotTakeSaysWhichItTakesAndWhereToChoose) {
+  State s = state_of("flash_mma");
+  s.document.sweep.base.dtype = DType::f32;
+  EXPECT_EQ(tune_map(s, Model()).empty,
+            "flash_mma takes f16 or bf16, not f32: choose another Type on the left, or another kernel above.");
+}
+
 TEST(Tiles, BeforeAnythingRanACellSaysWhatOccupancyItWouldHave) {
   const TuneMap scene = tune_map(state_of("flash_mma"), {});
   ASSERT_TRUE(scene.empty.empty()) << scene.empty;
