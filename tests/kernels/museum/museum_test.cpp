@@ -190,6 +190,40 @@ TEST(FirstWrong, ABugThatNoFormulaKnowsIsStillFoundByElementStepAndPhase) {
   }
 }
 
+struct Unknown {
+  KernelRow row;
+  Phase phase;
+  Slot slot;
+  std::string_view cause;
+};
+
+// Wrong kernels that came after the finder: mistakes that a hand makes, none of the museum's.
+TEST(FirstWrong, OtherBugsAreFoundAtTheirStepWithAFittingCause) {
+  const Unknown unknown[] = {
+      {cpu::wrong_previous_values::cpu_flash_row(), Phase::output, Slot::o_new, "values of key tile 0"},
+      {cpu::wrong_sum_before_last::cpu_flash_row(), Phase::normalise, Slot::o_new, "ℓ as it stood after key tile 1"},
+      {cpu::wrong_padding_counted::cpu_flash_row(), Phase::sum, Slot::l_new, "past the last key count"}};
+  Piece like = **find_piece("alpha_on_o_only");
+  like.problem.Lq = 8;
+  like.problem.Lk = 10;  // the last key tile is half empty
+  like.options.br = like.options.bc = 4;
+  for (const Unknown& bug : unknown) {
+    for (std::uint64_t seed = kFresh; seed < kFresh + kSeeds; ++seed) {
+      const Recording rec = recorded(bug.row, like, seed);
+      EXPECT_EQ(outcome_of(*verdict_of(rec, {})), Outcome::wrong) << bug.cause << ", " << seed;
+      const auto found = first_wrong_of(rec, {});
+      ASSERT_TRUE(found && *found) << bug.cause << ", " << seed;
+      const FirstWrong& first = **found;
+      EXPECT_NE(first.cause.find("past the last key") == std::string::npos, bug.phase == Phase::sum) << first.cause;
+      // A score of 0 that counts raises a maximum below it, before it is summed.
+      if (bug.phase == Phase::sum && first.id.phase == Phase::max) continue;
+      EXPECT_EQ(first.id.phase, bug.phase) << bug.cause << ", " << seed;
+      EXPECT_EQ(first.slot, bug.slot) << bug.cause << ", " << seed;
+      EXPECT_NE(first.cause.find(bug.cause), std::string::npos) << seed << ": " << first.cause;
+    }
+  }
+}
+
 // A change of one number in a recording, found where it stands.
 class Tampered : public testing::Test {
  protected:
