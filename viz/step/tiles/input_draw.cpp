@@ -127,8 +127,8 @@ int to_end_once(ImGuiInputTextCallbackData* data) {
   return 0;
 }
 
-// On the cell that is asked for, Enter opens its field, and so does what a number begins with. The field has the keyboard
-// two frames later: until then what is typed goes on here. Whether the keys were its own.
+// On the cell that is asked for, Enter opens its field, and so does what a number begins with. The field has the
+// keyboard two frames later: until then what is typed goes on here. Whether the keys were its own.
 bool start_answer(TilesHeld& held) {
   if (!held.asked || held.keyboard != held.asked->cell) return false;
   for (const ImWchar c : ImGui::GetIO().InputQueueCharacters) {
