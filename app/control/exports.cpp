@@ -14,6 +14,8 @@
 #include "profiling/figures/baseline.h"
 #include "profiling/session/session.h"
 #include "profiling/session/trace.h"
+#include "viz/learn/desk.h"
+#include "viz/step/wrong_run.h"
 
 namespace attn {
 namespace {
@@ -120,6 +122,10 @@ void Exports::save_steps(const SaveSteps& what) {
 }
 
 void Exports::copy_state() {
+  if (const bool asked = lesson_asks(context_.state, context_.model); keeps_name_back(context_.state, asked)) {
+    return context_.log.note(asked ? "The state would name what the lesson asks: answer first."
+                                   : "The state would name the exhibit: reveal it first.");
+  }
   const auto text = state_string(context_.state);
   if (!text) return context_.log.error(text.error().message);
   context_.requests.clipboard = *text;

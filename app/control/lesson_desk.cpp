@@ -142,6 +142,7 @@ CardScene Lessons::card() {
   c.right = showing_.right, c.shown = showing_.shown, c.missed = showing_.missed;
   c.within = b.ask->within.words();
   c.unit = b.ask->unit;
+  if (c.open && is_at_place()) c.cell = showing_.question->cell;
   if (!b.ask->letter.empty()) {
     ExpressionScope scope = showing_.scope;
     if (auto runs = filled(b.ask->letter, scope, Face::text, Token::text)) c.letter = *std::move(runs);

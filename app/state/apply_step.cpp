@@ -148,14 +148,16 @@ struct ApplyStep {
                                                      c.id, c.id));
     }
     s.document.exhibit = Exhibit::none;
-    return with_piece(**piece, (*piece)->seed);
+    show_problem((*piece)->problem, (*piece)->options, (*piece)->generator, (*piece)->seed);
+    return with_piece_kernel(**piece);
   }
   Result<State> operator()(const ShowRandomPiece& c) {
     const RandomPiece drawn = random_piece(c.seed);
     s.document.exhibit = Exhibit::sealed;
-    auto shown = with_piece(*drawn.shows, drawn.seed);
-    if (drawn.piece == nullptr && shown) shown->document.kernel = drawn.shows->right;
-    return shown;
+    show_problem(drawn.problem, drawn.options, drawn.generator, drawn.seed);
+    if (drawn.piece != nullptr) return with_piece_kernel(*drawn.piece);
+    s.document.kernel = s.view.bench.kernel = kHealthyPatient;
+    return done();
   }
   Result<State> operator()(const RevealPiece&) {
     if (s.document.exhibit == Exhibit::sealed) s.document.exhibit = Exhibit::revealed;
@@ -233,20 +235,19 @@ struct ApplyStep {
   }
 
   // On the problem that shows the piece.
-  Result<State> with_piece(const Piece& piece, std::uint64_t seed) {
+  void show_problem(const Problem& problem, const Options& options, Generator generator, std::uint64_t seed) {
     Document& d = s.document;
     d.preset.clear();
-    d.problem = piece.problem;
-    d.options = piece.options;
+    d.problem = problem;
+    d.options = options;
     d.inputs = {};
-    d.inputs.generator = piece.generator;
+    d.inputs.generator = generator;
     d.inputs.seed = seed;
     d.selection = {};
     s.view.workspace = Workspace::step;
     s.view.step.cursor = 0;
     s.view.step.playing = false;
     s.view.step.seek_first_wrong = false;
-    return with_piece_kernel(piece);
   }
   // Bench does not know it: there the right kernel stands in its place.
   Result<State> with_piece_kernel(const Piece& piece) {

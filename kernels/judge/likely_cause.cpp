@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cmath>
 #include <functional>
-#include <limits>
 #include <optional>
 #include <string_view>
 #include <vector>
@@ -11,73 +10,15 @@
 #include <fmt/format.h>
 
 #include "kernels/base/dtype.h"
+#include "kernels/judge/operands.h"
 #include "kernels/model/traffic.h"
 
 namespace attn {
 namespace {
 
-constexpr double kInf = std::numeric_limits<double>::infinity();
-constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
-
-// What a formula gives, and the sum of the sizes of what was added up for it: rounding goes by that.
-struct Value {
-  double x = kNan;
-  double size = 0;
-};
-
-// The operands of one step as the recording holds them, by row and column of its tile.
-class Operands {
- public:
-  Operands(const Recording& rec, EventIndex e) : rec_(rec), e_(e) {}
-
-  // Orders that store S read it back, and have the old m and l, with the event itself.
-  VersionId version(Slot s) const {
-    const bool with_event = stores_scores(rec_.order) && (s == Slot::s || s == Slot::m_old || s == Slot::l_old);
-    return with_event ? rec_.after(e_, s) : rec_.before(e_, s);
-  }
-  bool has(Slot s) const { return version(s) != kNoVersion; }
-  double at(Slot s, std::int32_t row, std::int32_t col = 0) const {
-    const VersionId id = version(s);
-    if (id == kNoVersion) return kNan;
-    const Version& v = rec_.version(id);
-    if (row >= v.rows || col >= v.cols) return kNan;
-    return static_cast<double>(rec_.values(
-        id)[static_cast<std::size_t>(row) * static_cast<std::size_t>(v.cols) + static_cast<std::size_t>(col)]);
-  }
-  std::int32_t cols(Slot s) const { return has(s) ? rec_.version(version(s)).cols : 0; }
-  std::int32_t rows(Slot s) const { return has(s) ? rec_.version(version(s)).rows : 0; }
-
-  double row_max(std::int32_t row) const {
-    double best = -kInf;
-    for (std::int32_t c = 0; c < cols(Slot::s); ++c) best = std::max(best, at(Slot::s, row, c));
-    return best;
-  }
-  double row_sum(std::int32_t row) const {
-    double sum = 0;
-    if (!stores_scores(rec_.order)) {
-      for (std::int32_t c = 0; c < cols(Slot::p); ++c) sum += at(Slot::p, row, c);
-      return sum;
-    }
-    const double m = at(Slot::m_new, row);
-    for (std::int32_t c = 0; c < cols(Slot::s); ++c) sum += std::exp(at(Slot::s, row, c) - (m == -kInf ? 0 : m));
-    return sum;
-  }
-  Value weighted(std::int32_t row, std::int32_t col) const {
-    Value v{0, 0};
-    for (std::int32_t c = 0; c < cols(Slot::p); ++c) {
-      const double term = at(Slot::p, row, c) * at(Slot::v, c, col);
-      v.x += term;
-      v.size += std::fabs(term);
-    }
-    return v;
-  }
-  const Recording& recording() const { return rec_; }
-  EventIndex event() const { return e_; }
-
- private:
-  const Recording& rec_;
-  EventIndex e_;
-};
+using causes::Operands;
+using causes::Value;
+constexpr double kInf = causes::kInf;
 
 // A cause as a formula for what it makes of one element.
 struct Cause {
@@ -218,6 +159,7 @@ std::string max_cause(const Operands& in, std::span<const WrongElement> elements
     for (std::int32_t r = 0; r < in.rows(Slot::s); ++r) best = std::max({best, in.row_max(r), in.at(Slot::m_old, r)});
     return Value{best, 0};
   };
+  const bool all_zero = in.all_are(Slot::m_new, 0);
   return first_that_fits(
       {{"The old maximum is not carried over: m is that of this tile alone, so it can fall.", tile_max},
        {"m was not raised: it is the old one, and this tile has a larger score.",
@@ -225,10 +167,11 @@ std::string max_cause(const Operands& in, std::span<const WrongElement> elements
           return Value{in.at(Slot::m_old, r), 0};
         }},
        {"The maximum is not taken: m stays 0, and exp can overflow.",
-        [](std::int32_t, std::int32_t) {
-          return Value{0, 0};
+        [all_zero](std::int32_t, std::int32_t) {
+          return all_zero ? Value{0, 0} : Value{};
         }},
-       {"m begins at 0 instead of −∞.",
+       {in.first_tile_of_row() ? "m begins at 0 instead of −∞, or places past the last key count with a score of 0."
+                               : "Places past the last key count with a score of 0.",
         [&in](std::int32_t r, std::int32_t) {
           return Value{std::max({0.0, in.row_max(r), in.at(Slot::m_old, r)}), 0};
         }},
@@ -318,6 +261,24 @@ std::string narrow_cause(std::string_view letter, std::span<const WrongElement> 
   return {};
 }
 
+// Places past the last key are summed with a score of 0: ℓ has the same number of e^(0 − m) too much in every row.
+std::string padding_cause(const Operands& in, std::span<const WrongElement> elements,
+                          const std::function<double(std::int32_t)>& alpha) {
+  double places = 0;
+  for (const WrongElement& x : elements) {
+    const double m = in.at(stores_scores(in.recording().order) ? Slot::m_old : Slot::m_new, x.row);
+    const double sum = alpha(x.row) * in.at(Slot::l_old, x.row) + in.row_sum(x.row);
+    const double more = (x.recorded - sum) / std::exp(-m), count = std::round(more);
+    const double room = 1e-4 * std::max(1.0, std::fabs(x.recorded) / std::exp(-m));
+    if (!(count >= 1) || std::fabs(more - count) > std::min(room, 0.1)) return {};
+    if (places != 0 && count != places) return {};
+    places = count;
+  }
+  return places == 0 ? ""
+                     : fmt::format("{} {} past the last key {} with a score of 0: ℓ has e^(0 − m) too much for each.",
+                                   places, places == 1 ? "place" : "places", places == 1 ? "counts" : "count");
+}
+
 std::string sum_cause(const Operands& in, std::span<const WrongElement> elements) {
   const bool stored = stores_scores(in.recording().order);
   const auto old = [&in](std::int32_t r) { return in.at(Slot::l_old, r); };
@@ -342,7 +303,36 @@ std::string sum_cause(const Operands& in, std::span<const WrongElement> elements
                       return Value{alpha(r) * old(r), 0};
                     }});
   if (std::string words = first_that_fits(causes, elements); !words.empty()) return words;
+  if (std::string words = padding_cause(in, elements, alpha); !words.empty()) return words;
   return narrow_cause("ℓ", elements, kRoundingsOfTile);
+}
+
+// This tile's weights with the values of another tile. `l`: what O is kept divided by.
+std::string stale_values(const Operands& in, std::span<const WrongElement> elements,
+                         const std::function<double(std::int32_t)>& alpha,
+                         const std::function<double(std::int32_t, Slot)>& l) {
+  const Recording& rec = in.recording();
+  const Problem& p = rec.problem;
+  const EventId& id = rec.events[in.event()].id;
+  const std::int64_t kv = id.b * p.Hkv + p.kv_head(id.h);
+  for (std::int32_t j = 0; j < rec.key_tiles(); ++j) {
+    if (j == id.j) continue;
+    const std::int64_t c0 = static_cast<std::int64_t>(j) * rec.options.bc;
+    const Cause cause{
+        fmt::format("These are the values of key tile {}: V was not replaced before P V was added (a stale tile, or a "
+                    "barrier that is missing).",
+                    j),
+        [&](std::int32_t row, std::int32_t col) {
+          const Value pv = in.weighted_with(row, [&](std::int32_t c) {
+            return c0 + c < p.Lk ? static_cast<double>(rec.inputs.v.get((kv * p.Lk + c0 + c) * p.Dv + col)) : 0.0;
+          });
+          const double before = alpha(row) * l(row, Slot::l_old) * in.at(Slot::o_old, row, col);
+          const double l_new = l(row, Slot::l_new);
+          return Value{(before + pv.x) / l_new, (std::fabs(before) + pv.size) / std::fabs(l_new)};
+        }};
+    if (std::string words = first_that_fits({cause}, elements); !words.empty()) return words;
+  }
+  return {};
 }
 
 std::string output_cause(const Operands& in, std::span<const WrongElement> elements) {
@@ -374,6 +364,7 @@ std::string output_cause(const Operands& in, std::span<const WrongElement> eleme
                       }});
   }
   if (std::string words = first_that_fits(causes, elements); !words.empty()) return words;
+  if (std::string words = stale_values(in, elements, alpha, l); !words.empty()) return words;
   return narrow_cause("O", elements, kRoundingsOfTile);
 }
 
@@ -404,15 +395,27 @@ std::string end_cause(const Operands& in, const FirstWrong& at, std::span<const 
     const bool empty = std::ranges::all_of(elements, [&](const WrongElement& x) { return l(x.row) == 0; });
     if (empty) return "0 / 0: a row without a visible key has ℓ = 0, and the division lacks its guard.";
   }
-  return first_that_fits({{"O was not divided by ℓ.",
-                           [&](std::int32_t r, std::int32_t c) {
-                             return Value{newest(Slot::o_new, Slot::o_old, r, c), 0};
-                           }},
-                          {"O was multiplied by ℓ.",
-                           [&](std::int32_t r, std::int32_t c) {
-                             return Value{newest(Slot::o_new, Slot::o_old, r, c) * l(r), 0};
-                           }}},
-                         elements);
+  const auto o = [&](std::int32_t r, std::int32_t c) { return newest(Slot::o_new, Slot::o_old, r, c); };
+  std::vector<Cause> causes{{"O was not divided by ℓ.",
+                             [&](std::int32_t r, std::int32_t c) {
+                               return Value{o(r, c), 0};
+                             }},
+                            {"O was multiplied by ℓ.", [&](std::int32_t r, std::int32_t c) {
+                               return Value{o(r, c) * l(r), 0};
+                             }}};
+  const Recording& rec = in.recording();
+  const EventId& end = rec.events[in.event()].id;
+  for (EventIndex e = 0; e < in.event(); ++e) {
+    const EventId& id = rec.events[e].id;
+    if (id.phase != Phase::sum || id.b != end.b || id.h != end.h || id.i != end.i) continue;
+    const std::span<const float> sums = rec.values(rec.after(e, Slot::l_new));
+    causes.push_back({fmt::format("O was divided by ℓ as it stood after key tile {}: the rest is missing.", id.j),
+                      [&o, sums](std::int32_t r, std::int32_t c) {
+                        const auto row = static_cast<std::size_t>(r);
+                        return row < sums.size() ? Value{o(r, c) / static_cast<double>(sums[row]), 0} : Value{};
+                      }});
+  }
+  return first_that_fits(causes, elements);
 }
 
 }  // namespace

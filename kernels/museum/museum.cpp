@@ -165,9 +165,16 @@ RandomPiece random_piece(std::uint64_t seed) {
   // The healthy patient is one among the pieces, no more rare than they.
   const std::size_t which = below(run_here.size() + 1);
   drawn.piece = which < run_here.size() ? run_here[which] : nullptr;
-  drawn.shows = drawn.piece != nullptr ? drawn.piece : run_here[below(run_here.size())];
-  constexpr std::size_t kSeeds = 1000;
-  drawn.seed = 1 + below(kSeeds);
+  // More queries than keys: the first rows see no key, one of them within a tile that is computed; the mask cuts tiles;
+  // and the many tiles of keys make m rise in some row of every seed.
+  drawn.problem.Lq = 20;
+  drawn.problem.Lk = 14;
+  drawn.problem.D = drawn.problem.Dv = 4;
+  drawn.problem.mask.causal = true;
+  drawn.options.br = 4;
+  drawn.options.bc = 2;
+  drawn.generator = Generator::masked_row;
+  drawn.seed = 1 + below(kRandomSeeds);
   return drawn;
 }
 

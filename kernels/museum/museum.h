@@ -35,13 +35,18 @@ std::span<const Piece> museum();
 Result<const Piece*> find_piece(std::string_view id);
 // The piece whose kernel this is; null for every kernel of the ladder.
 const Piece* piece_of(std::string_view kernel);
-// What a seed draws: a CPU piece or the healthy patient, which is the right kernel on a problem that shows a piece, and
-// the seed of its numbers. The same seed draws the same.
+// What a seed draws: a CPU piece or the healthy patient, which is the right kernel, and the seed of its numbers. All
+// are shown on one problem, on which each piece is wrong whatever the seed, so that the problem hints at none. The same
+// seed draws the same.
 struct RandomPiece {
   const Piece* piece = nullptr;  // null: the healthy patient
-  const Piece* shows = nullptr;  // whose problem it is; the piece's own where there is one
-  std::uint64_t seed = 1;        // of the numbers
+  Problem problem;
+  Options options;
+  Generator generator = Generator::normal;
+  std::uint64_t seed = 1;  // of the numbers
 };
+constexpr std::uint64_t kRandomSeeds = 1000;  // seeds of numbers are 1 to that
+constexpr std::string_view kHealthyPatient = "cpu_flash";
 RandomPiece random_piece(std::uint64_t seed);
 // A kernel of the ladder, or of a piece: what Step can show.
 Result<const KernelRow*> find_kernel_or_piece(std::string_view id);

@@ -61,6 +61,42 @@ constexpr CellLetter kCellLetters[] = {
     {"O_old", "O", "old", Slot::o_old, true},
 };
 
+// Whether `id` holds the truth at this cell.
+bool holds_at(const Recording& rec, VersionId id, const CellRef& cell, double truth) {
+  if (id == kNoVersion) return false;
+  const Version& v = rec.version(id);
+  const std::int32_t r = cell.row - v.first_row, c = cell.col - v.first_col;
+  if (r < 0 || r >= v.rows || c < 0 || c >= v.cols) return false;
+  const auto at = static_cast<std::size_t>(r) * static_cast<std::size_t>(v.cols) + static_cast<std::size_t>(c);
+  return static_cast<double>(rec.values(id)[at]) == truth;
+}
+
+// The cell of the tile on screen that a number is asked of. None where the value is no cell, is one of another tile, or
+// stands there already: which cells a step fills is no secret, what it puts in is.
+std::optional<CellRef> asked_cell(const Beat& beat, const ExpressionScope& scope, double truth) {
+  const std::string_view value = beat.ask->value;
+  const std::size_t close = value.find(']');
+  if (beat.ask->kind != AskKind::num || beat.reveal.empty() || close == value.npos) return std::nullopt;
+  if (close + 1 != value.size() && value[close + 1] != '@') return std::nullopt;
+  const auto named = named_cell(value);
+  const auto rec = scope.recording_of(scope.run);
+  const auto place = parse_place(beat.reveal);
+  if (!named || !rec || !place) return std::nullopt;
+  const auto revealed = event_at(**rec, *place);
+  if (!revealed) return std::nullopt;
+  const EventId &then = (*rec)->events[*revealed].id, &now = (*rec)->events[scope.horizon].id;
+  if (then.b != now.b || then.h != now.h || then.i != now.i) return std::nullopt;
+  if (now.j >= 0 && then.j >= 0 && then.j != now.j) return std::nullopt;
+  for (const CellLetter& l : kCellLetters) {
+    // O so far stands where the new O will.
+    if (l.tensor != named->tensor || l.slot == Slot::o_new) continue;
+    const CellRef cell{l.slot, named->row, named->col};
+    if (holds_at(**rec, (*rec)->after(scope.horizon, l.slot), cell, truth)) return std::nullopt;
+    if (holds_at(**rec, (*rec)->after(*revealed, l.slot), cell, truth)) return cell;
+  }
+  return std::nullopt;
+}
+
 Result<Choice> cell_choice(const std::string& text, ExpressionScope& scope) {
   const auto cell = named_cell(text);
   if (!cell) return bad_input(fmt::format("'{}' is no cell, as S[0,2] is", text));
@@ -181,6 +217,7 @@ Result<Question> question_of(const Beat& beat, ExpressionScope& scope) {
     const auto truth = evaluate_number(ask.value, scope);
     if (!truth) return in_field("value", truth.error());
     q.truth = *truth;
+    q.cell = asked_cell(beat, scope, q.truth);
   }
   for (const PickOption& option : ask.options) {
     const auto truth = evaluate_number(option.truth, scope);

@@ -13,6 +13,7 @@
 #include "viz/draw/runs.h"
 #include "viz/learn/expression.h"
 #include "viz/learn/lesson.h"
+#include "viz/step/facts/scales.h"
 
 namespace attn {
 
@@ -37,6 +38,8 @@ struct Question {
   std::vector<TileKind> kinds;  // of the map's tiles
   std::int32_t map_rows = 0, map_cols = 0;
   EventIndex latest = kNoEvent;  // that the truth reads
+  // Of num: the cell that is asked for, where the value is one that the answer's step makes in the tile on screen.
+  std::optional<CellRef> cell;
 };
 Result<Question> question_of(const Beat& beat, ExpressionScope& scope);
 

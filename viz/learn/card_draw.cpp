@@ -154,7 +154,7 @@ int to_end_once(ImGuiInputTextCallbackData* data) {
 // goes on here.
 void catch_number(const CardScene& card, LearnHeld& held) {
   const ImGuiIO& io = ImGui::GetIO();
-  if (io.WantTextInput) {
+  if (io.WantTextInput || held.in_cell) {
     held.catching = false;
     return;
   }
@@ -440,6 +440,7 @@ void draw_lesson_card(const CardScene& card, const Box& box, bool right, bool al
   const ImVec2 origin = ImGui::GetCursorScreenPos();
   const float bar = ImGui::GetScrollMaxY() > 0 ? s.px(6) : 0;
   Pen pen{ImGui::GetWindowDrawList(), origin.x + pad, origin.y, in.width() - bar, sizes};
+  if (low) pen.gap(4);  // letters of formulas stand higher than words
   if (card.away) {
     if (accent_button(pen.line(kCardButton), "##lesson_return", "Back to the lesson", true) ||
         (takes_keys && !ImGui::GetIO().WantTextInput && key_pressed(ImGuiKey_Backspace)))

@@ -15,6 +15,7 @@
 #include "viz/profile/roofline.h"
 #include "viz/state/model.h"
 #include "viz/state/state.h"
+#include "viz/step/facts/scales.h"
 #include "viz/step/veil.h"
 
 namespace attn {
@@ -49,6 +50,7 @@ struct CardScene {
   Runs letter;  // before the field
   Runs truth;   // the kernel's own number, once it is answered
   std::string unit, within;
+  std::optional<CellRef> cell;      // of the tiles, that the number is asked of
   std::vector<CardOption> options;  // of the map: its tiles, row by row
   std::int32_t map_rows = 0, map_cols = 0;
   bool can_hint = false, can_repeat = false;

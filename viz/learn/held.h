@@ -12,6 +12,7 @@ struct LearnHeld {
   bool take_keyboard = false;  // the field gets it in this frame
   bool catching = false;       // it comes to have it; what is typed meanwhile is caught
   bool to_end = false;         // with the caret behind what was typed
+  bool in_cell = false;        // the field in the tile comes to have the keyboard, not that of the card
   bool proof_open = false;     // the formal text is unfolded
   std::string news;            // hint and feedback that the card has shown
   bool dragged = false;        // the card's head is being dragged

@@ -32,10 +32,31 @@ void draw_stage(const State& state, const Model& model, const StepVeil& veil, co
   ImGui::EndChild();
 }
 
+// The open question's number has a field in its own cell too, with the text of the card's.
+void lend_question(const CardScene& card, const LearnHeld& held, TilesHeld& tiles) {
+  tiles.asked.reset();
+  if (card.open && card.cell && held.showing == card.number_of_showing)
+    tiles.asked = AskedCell{*card.cell, held.typed, card.teach, card.missed, false};
+}
+
+void take_answer(LearnHeld& held, TilesHeld& tiles, Commands& commands) {
+  held.in_cell = tiles.asked && tiles.asked_catches;
+  if (tiles.asked) {
+    held.typed = tiles.asked->typed;
+    if (tiles.asked->entered) commands.emplace_back(CheckAnswer{held.typed});
+  }
+  tiles.asked.reset();
+}
+
 // What the beat speaks of: a run, or a figure.
-void draw_run(const State& state, const Model& model, const Box& box, StepHeld& step, Commands& commands) {
+void draw_run(const State& state, const Model& model, const Box& box, LearnHeld& held, StepHeld& step,
+              Commands& commands) {
   const LearnDesk& desk = *model.learn;
-  if (!desk.figure) return draw_stage(state, model, desk.veil, box, step, commands);
+  if (!desk.figure) {
+    lend_question(*desk.card, held, step.tiles);
+    draw_stage(state, model, desk.veil, box, step, commands);
+    return take_answer(held, step.tiles, commands);
+  }
   step.tiles.focused = false;
   draw_stage_figure(*desk.figure, box);
 }
@@ -60,7 +81,7 @@ void draw_learn(const State& state, const Model& model, LearnHeld& held, StepHel
     const Box head{all.min, {all.max.x, all.min.y + s.px(kRunHead)}};
     if (held.run_shown) {
       draw_run_head(*desk.card, head, held);
-      draw_run(state, model, {{all.min.x, head.max.y + s.px(kGutter) / 2}, all.max}, step, commands);
+      draw_run(state, model, {{all.min.x, head.max.y + s.px(kGutter) / 2}, all.max}, held, step, commands);
     } else {
       step.tiles.focused = false;
       draw_lesson_card(*desk.card, all, false, true, false, held, commands);
@@ -76,7 +97,7 @@ void draw_learn(const State& state, const Model& model, LearnHeld& held, StepHel
   const Box card = right ? Box{{all.max.x - width, all.min.y}, all.max} : Box{all.min, {all.min.x + width, all.max.y}};
   const Box rest =
       right ? Box{all.min, {card.min.x - gutter, all.max.y}} : Box{{card.max.x + gutter, all.min.y}, all.max};
-  draw_run(state, model, rest, step, commands);
+  draw_run(state, model, rest, held, step, commands);
   draw_lesson_card(*desk.card, card, right, false, step.tiles.focused, held, commands);
   ImGui::SetCursorScreenPos(all.min);
   ImGui::Dummy(size);

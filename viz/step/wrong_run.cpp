@@ -95,6 +95,7 @@ WrongRunScene wrong_run_scene(const State& state, const Model& model, bool veile
     keep_back(state, veiled, scene);
     return scene;
   }
+  scene.wrong = piece != nullptr || wrong;
   if (piece != nullptr) {
     add_exhibit(*piece, scene);
   } else if (drawn && !wrong) {

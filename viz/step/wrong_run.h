@@ -15,6 +15,7 @@ namespace attn {
 
 struct WrongRunScene {
   bool shown = false;
+  bool wrong = false;    // it is told to be wrong: in the colour of a warning
   std::string headline;  // "Wrong on purpose"
   std::string about;     // which exhibit, or whose run
   std::string verdict;

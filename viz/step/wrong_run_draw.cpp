@@ -98,12 +98,12 @@ void draw_wrong_run(const Box& box, const WrongRunScene& scene, Commands& comman
   const Style& s = style();
   ImDrawList* list = ImGui::GetWindowDrawList();
   draw_card(list, box);
-  list->AddRectFilled(box.min, {box.min.x + s.px(5), box.max.y}, colour_of(TensorColour::m), s.px(8),
-                      ImDrawFlags_RoundCornersLeft);
+  const ImU32 ink = colour_of(scene.wrong ? Ink(TensorColour::m) : Ink(Token::text));
+  list->AddRectFilled(box.min, {box.min.x + s.px(5), box.max.y}, ink, s.px(8), ImDrawFlags_RoundCornersLeft);
   const float left = box.min.x + s.px(kSide);
   float y = box.min.y + s.px(kTop);
   const float end = draw_buttons(box, scene, commands);
-  draw_text(list, {left, y}, Face::bold, 14, colour_of(TensorColour::m), scene.headline);
+  draw_text(list, {left, y}, Face::bold, 14, ink, scene.headline);
   const float about = left + text_width(Face::bold, 14, scene.headline) + s.px(12);
   const std::string words = fitted_text(Face::text, kSize, scene.about, std::max(end - about, 1.0F));
   draw_text(list, {about, y + s.px(1)}, Face::text, kSize, colour_of(Token::dim), words);

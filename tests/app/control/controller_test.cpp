@@ -517,6 +517,16 @@ TEST_F(Headless, CopyStateGivesTheStringThatReopensTheView) {
   EXPECT_FALSE(c.take_requests().clipboard);
 }
 
+// Its text would name the kernel.
+TEST_F(Headless, TheStateOfASealedExhibitIsCopiedOnceItIsRevealed) {
+  Controller c(options());
+  c.update({ShowRandomPiece{5}, CopyState{}});
+  EXPECT_FALSE(c.take_requests().clipboard);
+  EXPECT_NE(c.log().after(0).back().text.find("reveal it first"), std::string::npos);
+  c.update({RevealPiece{}, CopyState{}});
+  EXPECT_TRUE(c.take_requests().clipboard);
+}
+
 TEST_F(Headless, ACursorBeyondTheRecordingIsCutToItsEnd) {
   State s = initial_state();
   s.view.step.cursor = 4000000000U;

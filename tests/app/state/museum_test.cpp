@@ -2,6 +2,8 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <set>
+#include <string>
 
 #include "app/state/apply.h"
 #include "app/state/string.h"
@@ -78,6 +80,19 @@ TEST(MuseumState, ARandomExhibitIsSealedUntilItIsRevealed) {
   EXPECT_TRUE(with(initial_state(), RevealPiece{}).document.exhibit == Exhibit::none);
   EXPECT_TRUE(with(s, ChooseKernel{"cpu_flash"}).document.exhibit == Exhibit::none);
   EXPECT_TRUE(with(s, ShowPiece{"l_in_bf16"}).document.exhibit == Exhibit::none);
+}
+
+// The problem is no hint.
+TEST(MuseumState, EveryRandomExhibitHasTheSameProblem) {
+  const State one = with(initial_state(), ShowRandomPiece{1});
+  std::set<std::string> kernels;
+  for (std::uint64_t seed = 1; seed <= 40; ++seed) {
+    const State s = with(initial_state(), ShowRandomPiece{seed});
+    EXPECT_TRUE(s.document.problem == one.document.problem && s.document.options == one.document.options) << seed;
+    EXPECT_EQ(s.document.inputs.generator, one.document.inputs.generator) << seed;
+    kernels.insert(s.document.kernel);
+  }
+  EXPECT_GT(kernels.size(), 4U);
 }
 
 TEST(MuseumState, AStateStringKeepsARandomExhibitSealed) {

@@ -58,7 +58,7 @@ TEST(WrongRun, AnExhibitSaysPlainlyWhatItIsAndHowToLeave) {
   EXPECT_EQ(scene.patch[1].front(), '+');
 }
 
-// A lesson asks what is wrong: the bar says what one sees, and nothing of the answer.
+// A lesson asks what is wrong: the bar says that there is an exhibit, and nothing of the answer.
 TEST(WrongRun, WhileALessonAsksNeitherVerdictNorSearchNorPatchIsThere) {
   Shown s = exhibit("alpha_on_l_only", Generator::late_outlier);
   s.state.view.step.seek_first_wrong = true;
@@ -67,6 +67,8 @@ TEST(WrongRun, WhileALessonAsksNeitherVerdictNorSearchNorPatchIsThere) {
   const WrongRunScene scene = wrong_run_scene(s.state, s.model, true);
   EXPECT_TRUE(scene.shown);
   EXPECT_EQ(scene.headline, "An exhibit");
+  EXPECT_FALSE(scene.wrong) << "no colour of a warning before it is told";
+  EXPECT_TRUE(wrong_run_scene(s.state, s.model).wrong);
   EXPECT_NE(scene.verdict.find("wait for your answer"), std::string::npos) << scene.verdict;
   EXPECT_TRUE(scene.seek.empty() && scene.place.empty() && scene.cause.empty());
   EXPECT_TRUE(scene.patch.empty() && scene.go_there.empty());

@@ -5,6 +5,7 @@
 #include <array>
 #include <memory>
 #include <optional>
+#include <string>
 
 #include "kernels/recording/recording.h"
 #include "viz/step/facts/scales.h"
@@ -12,6 +13,15 @@
 namespace attn {
 
 class PixelImages;  // viz/draw/pixel_image.h
+
+// The cell whose number a lesson asks for. Its field stands in the tile and shares its text with that of the card.
+struct AskedCell {
+  CellRef cell;
+  std::string typed;
+  bool hidden = false;   // what a class says is dots until it is revealed
+  bool missed = false;   // it was checked and is not right
+  bool entered = false;  // out: Enter in the field
+};
 
 struct TilesHeld {
   bool focused = false;        // Tab entered the tiles: arrows move between cells, so the shell must not step with them
@@ -21,6 +31,10 @@ struct TilesHeld {
   std::optional<CellRef> editing;       // the input cell that is being typed
   std::array<char, 32> typed{};         // its text so far
   bool editing_starts = false;          // the field takes the keyboard in this frame
+  std::optional<AskedCell> asked;       // set by Learn before it draws Step
+  bool asked_starts = false;            // its field takes the keyboard, in this frame or the next
+  bool asked_catches = false;           // it comes to have it; what is typed meanwhile is caught
+  bool asked_to_end = false;            // with the caret behind what was typed
   std::shared_ptr<PixelImages> images;  // heat maps of the tiles, by slot; the drawing makes it
 
   // Forgets the cells of another recording.

@@ -8,7 +8,9 @@
 #include <fmt/format.h>
 
 #include "imgui_internal.h"
+#include "imgui_stdlib.h"
 #include "kernels/model/inputs.h"
+#include "viz/draw/widgets.h"
 #include "viz/step/tiles/parts_draw.h"
 #include "viz/step/tiles/pointed.h"
 
@@ -93,6 +95,53 @@ bool start_editing(const TilesPanel& panel, const TilesScene& scene, const CellR
   return true;
 }
 
+// Begins a number, or the field with what stands in it.
+bool begins_answer(ImWchar c) {
+  return (c >= '0' && c <= '9') || c == '-' || c == '.' || c == '(';
+}
+
+// The cell that a lesson asks for, as drawn; none where it holds something or is too small for numbers.
+std::optional<Box> asked_box(const TilesHeld& held, const TilesScene& scene, const TilesLayout& layout) {
+  if (!held.asked) return std::nullopt;
+  const CellRef& ref = held.asked->cell;
+  const Cell* cell = cell_of(scene, ref);
+  if (cell == nullptr || cell->look != CellLook::empty) return std::nullopt;
+  for (const Column c : scene.columns) {
+    const auto n = static_cast<std::size_t>(c);
+    const TileScene& tile = scene.tiles[n];
+    if (&tile != tile_of(scene, ref.slot)) continue;
+    const std::int32_t row = ref.row - tile.first_row;
+    const TilePlace& place = layout.places[n];
+    if (place.room == 0 && place.only_row != row) return std::nullopt;
+    return place.cell(row, ref.col - tile.first_col);
+  }
+  return std::nullopt;
+}
+
+int to_end_once(ImGuiInputTextCallbackData* data) {
+  auto& held = *static_cast<TilesHeld*>(data->UserData);
+  if (!held.asked_to_end) return 0;
+  data->ClearSelection();
+  data->CursorPos = data->BufTextLen;
+  held.asked_to_end = false;
+  return 0;
+}
+
+// On the cell that is asked for, Enter opens its field, and so does what a number begins with. The field has the
+// keyboard two frames later: until then what is typed goes on here. Whether the keys were its own.
+bool start_answer(TilesHeld& held) {
+  if (!held.asked || held.keyboard != held.asked->cell) return false;
+  for (const ImWchar c : ImGui::GetIO().InputQueueCharacters) {
+    if (held.asked_catches ? c <= ' ' || c >= 0x7f : !begins_answer(c)) continue;
+    if (!held.asked_catches && held.asked->missed) held.asked->typed.clear();
+    held.asked->typed += static_cast<char>(c);
+    held.asked_catches = held.asked_starts = held.asked_to_end = true;
+  }
+  if (!held.asked_catches && ImGui::IsKeyPressed(ImGuiKey_Enter, false))
+    held.asked_catches = held.asked_starts = held.asked_to_end = true;
+  return held.asked_catches;
+}
+
 // The document's inputs with one cell typed; edits stay sorted by (tensor, index).
 InputSpec with_edit(const Recording& rec, const TilesScene& scene, InputSpec inputs, const CellRef& ref, float value) {
   const Problem& p = rec.problem;
@@ -123,6 +172,7 @@ void take_pointer(const TilesPanel& panel, const TilesScene& scene, const TilesL
   const auto button = [&](const char* id, const TileScene& tile, const TilePlace& place) {
     if (place.box.width() < 1 || place.box.height() < 1) return;
     ImGui::SetCursorScreenPos(place.box.min);
+    if (held.asked && tile_of(scene, held.asked->cell.slot) == &tile) ImGui::SetNextItemAllowOverlap();
     const bool clicked = ImGui::InvisibleButton(id, {place.box.width(), place.box.height()});
     if (!ImGui::IsItemHovered()) return;
     held.hovered = hit(tile, place, ImGui::GetMousePos());
@@ -152,6 +202,7 @@ void take_pointer(const TilesPanel& panel, const TilesScene& scene, const TilesL
 void take_keys(const TilesPanel& panel, const TilesScene& scene) {
   TilesHeld& held = panel.held;
   const ImGuiIO& io = ImGui::GetIO();
+  if (io.WantTextInput || !held.asked) held.asked_catches = false;
   if (io.WantTextInput || ImGui::IsPopupOpen(nullptr, ImGuiPopupFlags_AnyPopupId | ImGuiPopupFlags_AnyPopupLevel))
     return;
   const ImGuiID owner = ImGui::GetID("##step_cells");
@@ -188,12 +239,54 @@ void take_keys(const TilesPanel& panel, const TilesScene& scene) {
   if (pressed(ImGuiKey_RightArrow)) move_keyboard(scene, *held.keyboard, 1, 0);
   if (pressed(ImGuiKey_UpArrow)) move_keyboard(scene, *held.keyboard, 0, -1);
   if (pressed(ImGuiKey_DownArrow)) move_keyboard(scene, *held.keyboard, 0, 1);
+  if (start_answer(held)) {
+    ImGui::SetKeyOwner(ImGuiKey_Enter, owner);
+    return;
+  }
   // A digit or a sign begins a new number, as in a spreadsheet.
   for (const ImWchar c : io.InputQueueCharacters) {
     const bool begins = (c >= '0' && c <= '9') || c == '-' || c == '.';
     if (begins && start_editing(panel, scene, *held.keyboard, std::string(1, static_cast<char>(c)))) return;
   }
   if (pressed(ImGuiKey_Enter)) panel.commands.push_back(pin_or_release(panel, scene, *held.keyboard));
+}
+
+void draw_asked_cell(const TilesPanel& panel, const TilesScene& scene, const TilesLayout& layout) {
+  TilesHeld& held = panel.held;
+  const std::optional<Box> cell = asked_box(held, scene, layout);
+  if (!cell) {
+    held.asked.reset();  // the card's field alone
+    held.asked_starts = held.asked_catches = false;
+    return;
+  }
+  AskedCell& asked = *held.asked;
+  const Style& s = style();
+  const float text = std::clamp(cell->height() / s.scale - 8, 11.0F, 14.0F);
+  const float width = std::max(cell->width() - s.px(2), s.px(44)), height = s.px(text + 8);
+  const Box box{{cell->centre().x - width / 2, cell->centre().y - height / 2},
+                {cell->centre().x + width / 2, cell->centre().y + height / 2}};
+  const std::string words = asked.typed.empty() ? "?" : asked.typed;
+  const float side = std::max(s.px(4), (width - text_width(Face::mono, text, words)) / 2 - s.px(1));
+  ImGui::SetCursorScreenPos(box.min);
+  ImGui::SetNextItemWidth(width);
+  ImGui::PushFont(s.fonts.mono, s.px(text));
+  ImGui::PushStyleVar(ImGuiStyleVar_FramePadding, {side, (height - s.px(text)) / 2});
+  ImGui::PushStyleVar(ImGuiStyleVar_FrameBorderSize, std::max(1.0F, s.px(asked.missed ? 2.0F : 1.5F)));
+  ImGui::PushStyleColor(ImGuiCol_Border, colour_of(Token::text));
+  if (held.asked_starts) ImGui::SetKeyboardFocusHere();
+  const ImGuiInputTextFlags hidden = asked.hidden ? ImGuiInputTextFlags_Password : ImGuiInputTextFlags_None;
+  asked.entered = ImGui::InputTextWithHint("##asked_cell", "?", &asked.typed,
+                                           ImGuiInputTextFlags_EnterReturnsTrue | ImGuiInputTextFlags_AutoSelectAll |
+                                               ImGuiInputTextFlags_CallbackAlways | hidden,
+                                           to_end_once, &held);
+  if (ImGui::IsItemActive()) held.asked_starts = false;
+  // The card has the keyboard again: it goes on from here.
+  if (asked.entered) held.focused = false;
+  const bool at_rest = !ImGui::IsItemActive();
+  ImGui::PopStyleColor();
+  ImGui::PopStyleVar(2);
+  ImGui::PopFont();
+  if (at_rest) tooltip("Your prediction, as in the card. Enter checks it.");
 }
 
 void edit_cell(const TilesPanel& panel, const TilesScene& scene, const TilesLayout& layout) {

@@ -40,6 +40,8 @@ void light_cell(const Drawn& d, const CellRef& ref, float thickness);
 void take_pointer(const TilesPanel& panel, const TilesScene& scene, const TilesLayout& layout);
 // Tab enters the tiles, arrows move, Enter pins, Esc leaves.
 void take_keys(const TilesPanel& panel, const TilesScene& scene);
+// The field in the cell that a lesson asks for, where that holds nothing yet and is large enough for numbers.
+void draw_asked_cell(const TilesPanel& panel, const TilesScene& scene, const TilesLayout& layout);
 // The field over an input cell that was double-clicked or typed into.
 void edit_cell(const TilesPanel& panel, const TilesScene& scene, const TilesLayout& layout);
 

@@ -264,6 +264,7 @@ void draw_step_tiles(const TilesPanel& panel, const Box& box, TilesScene& scene)
                      scale_legend(spelled != nullptr ? spelled->hue : TensorColour::s, panel.scales));
   }
   show_pointed(panel, drawn, pointed);
+  draw_asked_cell(panel, scene, layout);
   edit_cell(panel, scene, layout);
   list->PopClipRect();
 }
