@@ -179,10 +179,23 @@ SweepMenu peers_menu(const SweepSpec& sweep, const PeersView& peers) {
   return menu;
 }
 
+namespace {
+
+bool any_kept_on_gpu(const SweepSpec& sweep, const KeptTilesView& kept) {
+  return std::ranges::any_of(kept.tiles, [&](const KeptTile& k) {
+    const auto row = find_kernel(k.kernel, sweep.own);
+    return k.tile && row && (*row)->processor == Processor::gpu;
+  });
+}
+
+}  // namespace
+
 std::string compile_words(const SweepSpec& sweep, const Model& model) {
   if (!runs_on_gpu(sweep) || !model.gpu.looked) return {};  // nobody has asked yet: a picture has no compiler
   if (auto valid = validate(sweep); !valid) return {};      // said where it stands
   if (model.compiled_for != sweep_key(sweep) && model.task.running) return "Compiled when the run has ended.";
+  if (sweep.tuned && model.compiled.empty() && model.kept.of == sweep_key(sweep) && !any_kept_on_gpu(sweep, model.kept))
+    return {};  // why no tile is kept stands beside Run
   if (model.compiled_for != sweep_key(sweep) || model.compiled.empty())
     return fmt::format("Compiling for {} ...", sweep.arch);
   std::string words, why, whose;

@@ -8,10 +8,12 @@
 #include <string_view>
 #include <vector>
 
+#include "kernels/base/result.h"
 #include "kernels/gpu/compile/listing.h"
 #include "kernels/gpu/rungs/own.h"
 #include "kernels/judge/first_wrong.h"
 #include "kernels/judge/verdict.h"
+#include "kernels/model/options.h"
 #include "kernels/recording/recording.h"
 #include "profiling/figures/measurement.h"
 #include "profiling/session/run.h"
@@ -94,6 +96,18 @@ struct TuningView {
   bool running = false;
 };
 
+// The tile that one point of a sweep of tuned tiles takes, or why the sweep refuses that point.
+struct KeptTile {
+  std::string kernel;
+  std::int64_t value = 0;  // of the sweep's axis
+  Result<Options> tile;
+};
+struct KeptTilesView {
+  std::string of;           // sweep_key() of what was looked up; empty: nothing was
+  std::uint64_t times = 0;  // that it was looked up
+  std::vector<KeptTile> tiles;
+};
+
 // Kernels of the user's own that an opened session brought: nobody has said yet that they may run here.
 struct OfferedKernels {
   std::string file;         // the session
@@ -121,6 +135,7 @@ struct Model {
   PeersView peers;
   ListingView listing;
   TuningView tuning;
+  KeptTilesView kept;
   LabView lab;
   OfferedKernels offered;
   std::vector<KnownFile> files;  // recent ones first
