@@ -13,6 +13,7 @@
 #include "app/worker/tuner.h"
 #include "kernels/cpu/device.h"
 #include "kernels/own_kernels.h"
+#include "profiling/figures/peers.h"
 #include "profiling/tune/candidates.h"
 #include "viz/bench/fields.h"
 
@@ -75,6 +76,10 @@ void Sweeps::look_for_peers() {
       view.why_none = fmt::format("not found: {} has no torch", python->program.string());
     else
       view.words = words_of(*python);
+    for (const PeerRow& row : peer_table()) {
+      if (!python || row.package.empty()) continue;
+      view.packages.emplace(row.id, why_missing(*python, row));
+    }
     task.deliver([this, view] { context_.model.peers = view; });
     return ok();
   };

@@ -148,14 +148,24 @@ SweepMenu counters_menu(const SweepSpec& sweep) {
 }
 
 SweepMenu peers_menu(const SweepSpec& sweep, const PeersView& peers) {
-  std::vector<std::string> all;
-  std::string titles;
+  std::vector<std::string> torchs, all;
+  std::string titles, missing;
   for (const PeerRow& row : peer_table()) {
     const bool runs = std::ranges::any_of(sweep.kernels, [&](const std::string& id) {
       const auto kernel = find_kernel(id, sweep.own);
       return kernel && (*kernel)->processor == row.processor;
     });
     if (!runs) continue;
+    if (!row.package.empty()) {
+      const auto package = peers.packages.find(row.id);
+      if (package == peers.packages.end()) continue;  // nobody has looked
+      if (!package->second.empty()) {
+        missing += fmt::format("\n{}: {}", row.title, sentence(package->second));
+        continue;
+      }
+    } else {
+      torchs.emplace_back(row.id);
+    }
     all.emplace_back(row.id);
     titles += fmt::format("{}{}", titles.empty() ? "" : ", ", row.title);
   }
@@ -167,13 +177,14 @@ SweepMenu peers_menu(const SweepSpec& sweep, const PeersView& peers) {
   } else if (!peers.why_none.empty()) {
     menu.help += fmt::format(": {}.\n{}", titles, sentence(peers.why_none));
   } else {
-    menu.help += fmt::format(": {}.{}", titles, peers.words.empty() ? "" : "\n" + sentence(peers.words));
-    menu.choices.push_back(with(sweep, "torch's", &SweepSpec::peers, all));
+    menu.help += fmt::format(": {}.{}{}", titles, peers.words.empty() ? "" : "\n" + sentence(peers.words), missing);
+    menu.choices.push_back(with(sweep, "torch's", &SweepSpec::peers, torchs));
+    if (all != torchs) menu.choices.push_back(with(sweep, "all that are here", &SweepSpec::peers, all));
   }
   if (!sweep.peers.empty()) {
-    const bool usual = sweep.peers == all;
-    menu.shown = usual ? "torch's" : fmt::format("{} of torch's", sweep.peers.size());
-    if (!usual || !peers.why_none.empty())
+    const bool usual = sweep.peers == torchs, every = !usual && sweep.peers == all;
+    menu.shown = usual ? "torch's" : every ? "all that are here" : fmt::format("{} chosen", sweep.peers.size());
+    if ((!usual && !every) || !peers.why_none.empty())
       menu.choices.push_back(with(sweep, menu.shown, &SweepSpec::peers, sweep.peers));
   }
   return menu;

@@ -2,6 +2,8 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -53,6 +55,8 @@ struct PeersView {
   bool looked = false;
   std::string words;     // which was found, with its versions
   std::string why_none;  // empty: peers can be measured
+  // Of peers that need a package beside torch, by id: why it cannot be had; no words: it is there.
+  std::map<std::string, std::string, std::less<>> packages;
 };
 
 // A run as Bench lists it.
