@@ -35,19 +35,12 @@ Extent extent_of(std::span<const Measurement* const> rows, std::string_view metr
   return e;
 }
 
-// MiB as long as they have six digits.
-BenchUnit memory_unit(std::span<const Measurement* const> rows) {
-  constexpr double kMany = 1e6 * (1 << 20);
-  return extent_of(rows, "memory_peak_bytes").max < kMany ? BenchUnit{1.0 / (1 << 20), "MiB"}
-                                                          : BenchUnit{1.0 / (1 << 30), "GiB"};
-}
-
 Units units_of(std::span<const Measurement* const> rows) {
   const Extent time = extent_of(rows, "time_us_median");
   const double dram = extent_of(rows, "dram_read_bytes").max;
   return {time_unit(time.min, time.max), rate_unit(extent_of(rows, "tflops").max),
           bytes_unit(extent_of(rows, "tile_load_bytes").max), dram > 0 ? bytes_unit(dram) : BenchUnit{},
-          memory_unit(rows)};
+          memory_unit(extent_of(rows, "memory_peak_bytes").max)};
 }
 
 BenchCell missing(std::string reason) {
