@@ -147,8 +147,9 @@ check_pictures() {
 # hash by which saved measurements know their kernel.
 check_width() {
   verdict "no line is longer than 120 columns (addresses may be)" "$(
-    find "${rooms[@]}" tests -type f \( -name '*.h' -o -name '*.cpp' -o -name '*.py' -o -name '*.sh' \
-      -o -name '*.cmake' \) | LC_ALL=C sort | LC_ALL=C.UTF-8 xargs -r grep -nE '^.{121,}' |
+    find "${rooms[@]}" tests assets/peers CHANGELOG.md -type f \( -name '*.h' -o -name '*.cpp' -o -name '*.py' \
+      -o -name '*.sh' -o -name '*.cmake' -o -name 'CHANGELOG.md' \) | LC_ALL=C sort |
+      LC_ALL=C.UTF-8 xargs -r grep -nE '^.{121,}' |
       grep -vE '[a-z]://' | cut -c1-120 || true
   )"
 }

@@ -112,27 +112,35 @@ Result<int> list_kernels(bool as_json) {
 }
 
 // Whether peers can be run here, in words: "/usr/bin/python3: Python 3.11.2, torch 2.11.0, NumPy 1.24.2".
-std::string python_words(const std::stop_token& stop) {
-  const auto python = look_for_python(load_settings(settings_file()).settings.preferences.python, stop);
+std::string python_words(const Result<PythonFound>& python) {
   if (!python) return "not found: " + python.error().message;
   return python->torch.empty() ? fmt::format("not found: {}", words_of(*python)) : words_of(*python);
 }
 
-nlohmann::json peer_json(const PeerRow& row) {
-  return {{"id", row.id}, {"title", row.title}, {"place", processor_name(row.processor)}, {"what", row.what}};
+std::string missing_words(const Result<PythonFound>& python, const PeerRow& row) {
+  return python ? why_missing(*python, row) : "not found: " + python.error().message;
 }
 
 Result<int> list_peers(bool as_json, const std::stop_token& stop) {
-  const std::string python = python_words(stop);
+  const auto python = look_for_python(load_settings(settings_file()).settings.preferences.python, stop);
   std::string text;
   if (as_json) {
-    nlohmann::json j{{"python", python}, {"peers", nlohmann::json::array()}};
-    for (const PeerRow& row : peer_table()) j["peers"].push_back(peer_json(row));
+    nlohmann::json j{{"python", python_words(python)}, {"peers", nlohmann::json::array()}};
+    for (const PeerRow& row : peer_table())
+      j["peers"].push_back({{"id", row.id},
+                            {"title", row.title},
+                            {"place", processor_name(row.processor)},
+                            {"what", row.what},
+                            {"missing", missing_words(python, row)}});
     text = j.dump(2) + "\n";
   } else {
-    for (const PeerRow& row : peer_table())
+    for (const PeerRow& row : peer_table()) {
       text += fmt::format("{:<17}{:<5}{:<26}{}\n", row.id, processor_name(row.processor), row.title, row.what);
-    text += fmt::format("python3 with torch: {}\n", python);
+      // Of torch's own the line about Python says it once.
+      if (const std::string why = missing_words(python, row); !why.empty() && !row.package.empty())
+        text += fmt::format("{:<22}{}\n", "", why);
+    }
+    text += fmt::format("python3 with torch: {}\n", python_words(python));
   }
   if (auto r = print(text); !r) return tl::unexpected(r.error());
   return 0;

@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "app/cli/text.h"
+#include "app/peers/python.h"
 #include "app/window/settings.h"
 #include "profiling/figures/peers.h"
 
@@ -27,7 +28,7 @@ void PeerArguments::add_to(Parser parser) {
       .add_option(
           "--peers", peers,
           "Attention of others beside ours, in turns; without names all of `attnscope list --peers` that run on "
-          "this device")
+          "this device and are found")
       .type_name("ID,ID,...")
       .alone_means(std::string(kAll));
   parser.add_values("--peer", files, "A Python file with attention(q, k, v, scale, causal), judged and timed as a peer")
@@ -43,8 +44,11 @@ Result<std::vector<std::string>> PeerArguments::ids(bool on_cpu, bool on_gpu) co
   if (peers.empty()) return chosen;
   const auto runs_here = [&](const PeerRow& row) { return row.processor == Processor::cpu ? on_cpu : on_gpu; };
   if (peers == kAll) {
+    // Without a Python the rows of torch's say so; those of packages would say it once more.
+    const auto found = look_for_python(python_chosen(), {});
     for (const PeerRow& row : peer_table())
-      if (runs_here(row)) chosen.emplace_back(row.id);
+      if (runs_here(row) && (row.package.empty() || (found && why_missing(*found, row).empty())))
+        chosen.emplace_back(row.id);
     return chosen;
   }
   chosen = split(peers, ',');
@@ -59,12 +63,16 @@ Result<std::vector<std::string>> PeerArguments::ids(bool on_cpu, bool on_gpu) co
   return chosen;
 }
 
+std::string PeerArguments::python_chosen() const {
+  return python.empty() ? load_settings(settings_file()).settings.preferences.python : python;
+}
+
 Result<PeerSetup> PeerArguments::setup() const {
   PeerSetup setup;
   if (!(seconds > 0 && seconds <= 3600))
     return bad_input(fmt::format("--peers-timeout {}: it must be above 0 and at most 3600.", seconds));
   setup.seconds = seconds;
-  setup.python = python.empty() ? load_settings(settings_file()).settings.preferences.python : python;
+  setup.python = python_chosen();
   if (auto once = check_once("--peer", files); !once) return tl::unexpected(once.error());
   for (const std::string& file : files) {
     std::error_code error;

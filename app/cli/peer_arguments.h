@@ -19,8 +19,11 @@ struct PeerArguments {
 
   void add_to(Parser parser);
   bool asked() const { return !peers.empty() || !files.empty(); }
-  // Those of the processors that the sweep's kernels run on. An id that is none, or runs elsewhere, is refused.
+  // Those of the processors that the sweep's kernels run on; of all, a package's where it is found. An id that is none,
+  // or runs elsewhere, is refused.
   Result<std::vector<std::string>> ids(bool on_cpu, bool on_gpu) const;
+  // As look_for_python() takes it: left out, that of the settings.
+  std::string python_chosen() const;
   // A file that is not there is refused. `python`: left out, that of the settings.
   Result<PeerSetup> setup() const;
 };

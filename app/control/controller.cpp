@@ -134,7 +134,7 @@ bool Controller::update(const Commands& commands) {
   const bool examines = examinations_.follow();
   if (state_.view.workspace == Workspace::bench || state_.view.workspace == Workspace::profile) {
     runs_.look_again();
-    sweeps_.compile();
+    sweeps_.look_ahead();
   }
   labs_.follow();
   const BenchPage page = state_.view.bench.page;

@@ -3,12 +3,18 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <system_error>
 #include <utility>
+#include <vector>
 
 #include <fmt/format.h>
 
 #include "app/state/string.h"
 #include "app/worker/tuner.h"
+#include "kernels/cpu/device.h"
+#include "kernels/own_kernels.h"
+#include "profiling/figures/peers.h"
+#include "profiling/tune/candidates.h"
 #include "viz/bench/fields.h"
 
 namespace attn {
@@ -25,6 +31,20 @@ GpuView view_of(const Result<GpuHello>& hello) {
     view.gpus.push_back({g.index, g.name, g.arch(), g.memory_bytes, g.sms});
   view.compiler = hello->compiler;
   return view;
+}
+
+std::vector<KeptTile> kept_tiles(const SweepSpec& sweep, const TunedOptions& tuned) {
+  std::vector<KeptTile> tiles;
+  if (!validate(sweep)) return tiles;
+  for (const std::int64_t value : sweep.values) {
+    for (const std::string& id : sweep.kernels) {
+      const auto row = find_kernel(id, sweep.own);
+      if (!row || !has_tiles(**row)) continue;
+      const Point p = point_at(sweep, **row, value);
+      tiles.push_back({id, value, tuned(**row, p.problem, p.options, cpu_device())});
+    }
+  }
+  return tiles;
 }
 
 }  // namespace
@@ -56,6 +76,10 @@ void Sweeps::look_for_peers() {
       view.why_none = fmt::format("not found: {} has no torch", python->program.string());
     else
       view.words = words_of(*python);
+    for (const PeerRow& row : peer_table()) {
+      if (!python || row.package.empty()) continue;
+      view.packages.emplace(row.id, why_missing(*python, row));
+    }
     task.deliver([this, view] { context_.model.peers = view; });
     return ok();
   };
@@ -141,22 +165,44 @@ Result<void> Sweeps::measure(TaskHandle& task, const SweepSpec& spec, const RunL
   return ok();
 }
 
-void Sweeps::compile() {
+// A tile that was kept since, here or by the command line, counts without another change.
+void Sweeps::notice_new_tiles() {
+  const auto now = std::chrono::steady_clock::now();
+  if (now - tiles_looked_ < std::chrono::seconds(2)) return;
+  tiles_looked_ = now;
+  std::error_code error;
+  const auto changed = std::filesystem::last_write_time(sources_.tiles, error);
+  if (error || changed == std::exchange(tiles_seen_, changed)) return;
+  context_.model.kept.of.clear();
+}
+
+void Sweeps::look_ahead() {
   const SweepSpec& sweep = context_.state.document.sweep;
   Model& model = context_.model;
-  if (sources_.gpu == nullptr || context_.tasks.running(task_) || context_.tasks.running(compile_task_)) return;
+  if (context_.tasks.running(task_) || context_.tasks.running(ahead_task_)) return;
+  if (sweep.tuned) notice_new_tiles();
   const std::string key = sweep_key(sweep);
-  if (key == model.compiled_for) return;
+  const bool looks = sweep.tuned && key != model.kept.of;
+  if (!looks && (sources_.gpu == nullptr || key == model.compiled_for)) return;
   model.compiled_for = key;
   model.compiled.clear();
-  const auto work = [this, key, sweep, gpu = sources_.gpu](TaskHandle& task) -> Result<void> {
-    auto rows = gpu->compiled(sweep, task.stop());
+  const auto work = [this, key, looks, sweep, gpu = sources_.gpu, folder = sources_.tiles](TaskHandle& task) {
+    Tuner tuner(gpu.get(), folder);
+    const TunedOptions tuned = tuner.options(sweep.gpu);
+    if (looks) {
+      task.deliver([this, key, tiles = kept_tiles(sweep, tuned)] {
+        KeptTilesView& kept = context_.model.kept;
+        kept = {key, kept.times + 1, tiles};
+      });
+    }
+    if (gpu == nullptr) return ok();
+    auto rows = gpu->compiled(sweep, tuned, task.stop());
     task.deliver([this, key, rows = std::move(rows)] {
       if (key == context_.model.compiled_for) context_.model.compiled = rows;
     });
     return ok();
   };
-  compile_task_ = context_.tasks.start("Compiling for " + sweep.arch, work);
+  ahead_task_ = context_.tasks.start(looks ? "Looking for kept tiles" : "Compiling for " + sweep.arch, work);
 }
 
 void Sweeps::show_runs(Session& session) {

@@ -2,6 +2,7 @@
 // what the compiler says before anything runs.
 #pragma once
 
+#include <chrono>
 #include <filesystem>
 #include <memory>
 #include <optional>
@@ -32,20 +33,23 @@ class Sweeps {
   void run(bool restart);
   // The runs of a file beside those there are, with the sweep that they came from.
   void show_runs(Session& session);
-  // Once a frame that shows Bench: asks the compiler of the sweep's GPU kernels where it has changed, so that "Compile
-  // for" answers before anything runs.
-  void compile();
+  // Once a frame that shows Bench or Profile: where the sweep has changed, looks for the tiles that it takes, where it
+  // asks for tuned ones, and asks the compiler of its GPU kernels, so that both are known before anything runs.
+  void look_ahead();
   TaskId task() const { return task_; }
 
  private:
   void look_for_gpus();
   void look_for_peers();
+  void notice_new_tiles();
   Result<void> measure(TaskHandle& task, const SweepSpec& spec, const RunList::Begun& begun, GpuBench* gpu);
 
   JobContext context_;
   SweepSources sources_;
   RunList& runs_;
-  TaskId task_ = 0, compile_task_ = 0;
+  TaskId task_ = 0, ahead_task_ = 0;
+  std::chrono::steady_clock::time_point tiles_looked_;  // when their folder was looked at
+  std::filesystem::file_time_type tiles_seen_;          // when it had changed then
 };
 
 }  // namespace attn

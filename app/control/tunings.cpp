@@ -32,6 +32,7 @@ void Tunings::tune() {
     if (!result) return tl::unexpected(result.error());
     task.deliver([this, key, result = std::make_shared<const TuneResult>(*result)] {
       if (context_.model.tuning.of == key) context_.model.tuning.result = result;
+      context_.model.kept.of.clear();  // a sweep of tuned tiles may take another now
       result->decision ? context_.log.note(result->words) : context_.log.warn(result->words);
     });
     if (task.stop().stop_requested())

@@ -122,7 +122,7 @@ class PeerBench::Round {
     }
     const auto hello = one.client->hello(one.place, {bench_.setup_.seconds, stop_});
     if (!hello) return tl::unexpected(hello.error());
-    one.row.peer->software = hello->software;
+    if (one.row.peer->software.empty()) one.row.peer->software = hello->software;
     if (round_.processor == Processor::gpu && !hello->device.empty() && hello->device != one.row.key.device)
       return fail(ErrorKind::failed,
                   fmt::format("its GPU {} is {}, ours is {}", one.place.gpu, hello->device, one.row.key.device));
@@ -141,6 +141,7 @@ class PeerBench::Round {
     const auto answer = one.client->run(one.row.key.kernel, round_.point.problem, deadline());
     if (!answer) return tl::unexpected(answer.error());
     one.row.peer->how = answer->how;
+    if (!answer->package.empty()) one.row.peer->software += ", " + answer->package;
     one.us = answer->us;
     if (!round_.point.verify) return ok();
     stages.enter("verify");
@@ -261,12 +262,16 @@ Result<PythonFound> PeerBench::look(const std::stop_token& stop) {
 Result<PeerClient*> PeerBench::client_for(const std::string& id, const std::stop_token& stop) {
   const auto own = std::ranges::find(own_, id);
   const std::string key = own == own_.end() ? "" : id;
+  const PeerRow* known = key.empty() && !setup_.start ? find_peer(id) : nullptr;
+  if (known != nullptr) {
+    const auto python = look(stop);
+    const std::string why = python ? why_missing(*python, *known) : "not found: " + python.error().message;
+    if (!why.empty()) return fail(ErrorKind::cannot_run, why);
+  }
   if (const auto at = clients_.find(key); at != clients_.end()) return at->second.get();
   if (setup_.start) return clients_.emplace(key, std::make_unique<PeerClient>(setup_.start)).first->second.get();
   const auto python = look(stop);
   if (!python) return fail(ErrorKind::cannot_run, "not found: " + python.error().message);
-  if (key.empty() && python->torch.empty())
-    return fail(ErrorKind::cannot_run, fmt::format("not found: {} has no torch", python->program.string()));
   const auto script = find_asset("peers/peer.py");
   if (!script) return tl::unexpected(script.error());
   std::string file;
@@ -286,12 +291,13 @@ std::vector<Measurement> PeerBench::measure(const PeerRound& round, const std::f
 }
 
 PeerSource PeerBench::source(const SweepSpec& spec) {
-  const bool torch_on_gpu = std::ranges::any_of(spec.peers, [](const std::string& id) {
+  for (const std::string& id : spec.peers) {
     const PeerRow* row = find_peer(id);
-    return row != nullptr && row->processor == Processor::gpu;
-  });
-  if (torch_on_gpu) {
-    if (const auto client = client_for(spec.peers.front(), {})) (*client)->warm_up({Processor::gpu, spec.gpu, 0});
+    if (row == nullptr || row->processor != Processor::gpu) continue;
+    const auto client = client_for(id, {});  // one process serves them all
+    if (!client) continue;
+    (*client)->warm_up({Processor::gpu, spec.gpu, 0});
+    break;
   }
   PeerSource source;
   source.files = own_;

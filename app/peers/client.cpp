@@ -153,6 +153,7 @@ Result<PeerAnswer> PeerClient::run(const std::string& peer, const Problem& p, co
   JsonFields fields(reply->text, "a peer's answer");
   PeerAnswer answer{Array(p.dtype, {p.B, p.Hq, p.Lq, p.Dv}), in_one_line(fields.text("how", kMaxWords)),
                     fields.number("us")};
+  if (fields.has("package")) answer.package = in_one_line(fields.text("package", kMaxWords));
   if (!fields.result() || reply->bytes.size() != answer.out.bytes() || !(answer.us >= 0))
     return tl::unexpected(lost({NoReply::broken, ""}));
   std::memcpy(answer.out.data(), reply->bytes.data(), reply->bytes.size());

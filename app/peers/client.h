@@ -30,8 +30,9 @@ struct PeerHello {
 
 struct PeerAnswer {
   Array out;
-  std::string how;  // what was done to mask and heads
-  double us = 0;    // one run
+  std::string how;           // what was done to mask and heads
+  double us = 0;             // one run
+  std::string package = {};  // what beside torch computed it: "flash_attn 2.8.3"; empty: nothing
 };
 
 class PeerClient {

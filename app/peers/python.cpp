@@ -15,17 +15,32 @@ namespace {
 
 constexpr double kSeconds = 20;  // a cold start from a slow disk
 constexpr std::size_t kMaxBytes = 4096;
-// Three lines. A package's own record of its version: importing torch takes seconds.
+// Three lines, then one a package of peers that is there: "flash_attn=2.8.3". A package's own record of its version:
+// importing torch takes seconds. flash_attn is the folder of version 2 and of version 4, which may be there alone or
+// together; to ask for a module inside would import what is around it, so its file is looked for.
 constexpr const char* kAsk = R"(
-import importlib.metadata, importlib.util, sys
-def version(name):
-    if importlib.util.find_spec(name) is None:
-        return ''
-    try:
-        return importlib.metadata.version(name)
-    except importlib.metadata.PackageNotFoundError:
-        return 'of an unknown version'
-print(sys.version.split()[0], version('torch'), version('numpy'), sep='\n')
+import importlib.metadata, importlib.util, os, sys
+def version(*names):
+    for name in names:
+        try:
+            return importlib.metadata.version(name)
+        except importlib.metadata.PackageNotFoundError:
+            pass
+    return 'of an unknown version'
+def module(name):
+    return version(name) if importlib.util.find_spec(name) is not None else ''
+def has(file):
+    spec = importlib.util.find_spec('flash_attn')
+    places = [os.path.join(place, 'flash_attn') for place in sys.path]
+    places += (spec.submodule_search_locations or []) if spec is not None else []
+    return any(os.path.isfile(os.path.join(place, file)) for place in places)
+print(sys.version.split()[0], module('torch'), module('numpy'), sep='\n')
+if has('flash_attn_interface.py'):
+    print('flash_attn=' + version('flash_attn'))
+if importlib.util.find_spec('flash_attn_interface') is not None:
+    print('flash_attn_interface=' + version('flash_attn_3', 'flash_attn_interface'))
+if has(os.path.join('cute', 'interface.py')):
+    print('flash_attn.cute=' + version('flash-attn-4', 'fa4', 'flash_attn_cute'))
 )";
 
 bool can_run(const std::filesystem::path& file) {
@@ -67,6 +82,10 @@ Result<PythonFound> look_for_python(const std::string& chosen, const std::stop_t
   std::getline(lines, found.version);
   std::getline(lines, found.torch);
   std::getline(lines, found.numpy);
+  for (std::string line; std::getline(lines, line);) {
+    const auto at = line.find('=');
+    if (at != std::string::npos) found.packages.emplace(line.substr(0, at), line.substr(at + 1));
+  }
   if (found.version.empty() || found.version.front() < '2' || found.version.front() > '9')
     return fail(ErrorKind::cannot_run, fmt::format("{} does not answer as Python does", found.program.string()));
   return found;
@@ -76,8 +95,16 @@ std::string words_of(const PythonFound& python) {
   const auto package = [](const char* name, const std::string& version) {
     return version.empty() ? fmt::format("no {}", name) : fmt::format("{} {}", name, version);
   };
-  return fmt::format("{}: Python {}, {}, {}", python.program.string(), python.version, package("torch", python.torch),
-                     package("NumPy", python.numpy));
+  std::string words = fmt::format("{}: Python {}, {}, {}", python.program.string(), python.version,
+                                  package("torch", python.torch), package("NumPy", python.numpy));
+  for (const auto& [name, version] : python.packages) words += fmt::format(", {} {}", name, version);
+  return words;
+}
+
+std::string why_missing(const PythonFound& python, const PeerRow& peer) {
+  if (python.torch.empty()) return fmt::format("not found: {} has no torch", python.program.string());
+  if (peer.package.empty() || python.packages.contains(peer.package)) return {};
+  return fmt::format("not found: {} has no {}", python.program.string(), peer.package);
 }
 
 }  // namespace attn

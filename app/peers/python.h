@@ -2,10 +2,13 @@
 #pragma once
 
 #include <filesystem>
+#include <functional>
+#include <map>
 #include <stop_token>
 #include <string>
 
 #include "kernels/base/result.h"
+#include "profiling/figures/peers.h"
 
 namespace attn {
 
@@ -14,12 +17,16 @@ struct PythonFound {
   std::string version;  // "3.12.3"
   std::string torch;    // "2.11.0+cu130"; empty: it has none
   std::string numpy;    // likewise
+  // Of the packages that some peer needs those it has, with their versions: "flash_attn" -> "2.8.3".
+  std::map<std::string, std::string, std::less<>> packages;
 };
 
 // `chosen`: a program or folder of one, as the user named it; empty: python3 as the shell would find it. The error says
 // what was tried.
 Result<PythonFound> look_for_python(const std::string& chosen, const std::stop_token& stop);
-// "/usr/bin/python3: Python 3.11.2, torch 2.11.0, no NumPy".
+// "/usr/bin/python3: Python 3.11.2, torch 2.11.0, no NumPy"; packages of peers are named where they are there.
 std::string words_of(const PythonFound& python);
+// Why this Python cannot run the peer: "not found: /usr/bin/python3 has no flash_attn"; empty: it has what it needs.
+std::string why_missing(const PythonFound& python, const PeerRow& peer);
 
 }  // namespace attn

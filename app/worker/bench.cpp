@@ -16,6 +16,7 @@
 #include "profiling/measure/compiled_figures.h"
 #include "profiling/measure/stages.h"
 #include "profiling/session/session.h"
+#include "profiling/tune/candidates.h"
 
 namespace attn {
 namespace {
@@ -123,7 +124,8 @@ Result<GpuRecorded> GpuBench::record(GpuRunRequest request, const std::function<
   return record_on_gpu(client_, request, gpu::device_of(hello->gpus.front()), {kSeconds, stop}, now);
 }
 
-std::vector<Measurement> GpuBench::compiled(const SweepSpec& spec, const std::stop_token& stop) {
+std::vector<Measurement> GpuBench::compiled(const SweepSpec& spec, const TunedOptions& tuned,
+                                            const std::stop_token& stop) {
   std::vector<Measurement> rows;
   if (!validate(spec)) return rows;
   meet(spec.own);
@@ -132,8 +134,13 @@ std::vector<Measurement> GpuBench::compiled(const SweepSpec& spec, const std::st
       const auto row = find_kernel(id, client_.own());
       if (!row || (*row)->processor != Processor::gpu) continue;
       if (stop.stop_requested()) return rows;
-      rows.push_back(
-          compile_alone(point_at(spec, **row, value), "it was not asked for one", [](const std::string&) {}));
+      Point p = point_at(spec, **row, value);
+      if (spec.tuned && has_tiles(**row)) {
+        const auto kept = tuned(**row, p.problem, p.options, stand_in(spec));
+        if (!kept) continue;
+        p.options = *kept;
+      }
+      rows.push_back(compile_alone(p, "it was not asked for one", [](const std::string&) {}));
     }
   }
   return rows;

@@ -46,7 +46,8 @@ class GpuBench {
   Result<GpuRecorded> record(GpuRunRequest request, const std::function<void(const std::string&)>& now,
                              const std::stop_token& stop);
   // What the compiler says of every point of the sweep's GPU kernels on `spec.arch`, with no GPU: rows without a time.
-  std::vector<Measurement> compiled(const SweepSpec& spec, const std::stop_token& stop);
+  // `tuned`: the tiles of a sweep of tuned ones; a point for which none is kept is left out.
+  std::vector<Measurement> compiled(const SweepSpec& spec, const TunedOptions& tuned, const std::stop_token& stop);
   // Repeats of a point that was measured before, by CUDA events; its tensors stay on the GPU until let_go().
   Result<std::vector<double>> turn(const Point& p, const Turn& turn, const std::stop_token& stop);
   void let_go();

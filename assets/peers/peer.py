@@ -1,4 +1,5 @@
-"""Attention of others, run for AttnScope: torch's kernels forced one by one, or a Python file of the user's.
+"""Attention of others, run for AttnScope: torch's kernels forced one by one, FlashAttention's packages, or a Python
+file of the user's.
 
     python3 peer.py [FILE.py] [THREADS]
 
@@ -7,18 +8,20 @@ text and bytes), a JSON text, bytes. It answers each with one message:
 
     hello   {"device": "cuda" or "cpu", "gpu", "threads"}  ->  software, the GPU's name and uuid
     open    the problem's fields + q, k, v, bias           ->  ready
-    run     {"peer"}                                       ->  what was done to mask and heads, one time + O
+    run     {"peer"}                                       ->  what was done to mask and heads, one time, package + O
     turn    {"peer", "warm_up", "repeats", "pause_us", "flushes", "flush_bytes"}  ->  microseconds of each repeat
 
 A repeat: pause, read `flush_bytes` of other data `flushes` times, CUDA event, the call, CUDA event, wait. The first
-reading fills the L2 cache; while the others go on the call is enqueued. Where the GPU came to the first event before the
-call was enqueued, the repeat waited for the host: it is taken again with twice as many readings, which then stays. On the
-CPU: pause, the call between two readings of a steady clock.
+reading fills the L2 cache; while the others go on the call is enqueued. Where the GPU came to the first event before
+the call was enqueued, the repeat waited for the host: it is taken again with twice as many readings, which then stays.
+On the CPU: pause, the call between two readings of a steady clock.
 
 FILE.py has attention(q, k, v, scale, causal) with torch tensors [B, H, L, D] on the device (NumPy arrays where there is
 no torch) and returns O. Where the problem has them and the function names them, it gets window_left, window_right,
-key_lengths, bias, softcap and slopes (ALiBi's: a list of Hq, or B lists) too. k and v have the problem's key heads; causal is aligned bottom-right.
+key_lengths, bias, softcap and slopes (ALiBi's: a list of Hq, or B lists) too. k and v have the problem's key heads;
+causal is aligned bottom-right.
 """
+import importlib.metadata
 import importlib.util
 import inspect
 import json
@@ -344,6 +347,80 @@ class TorchPeer:
                 return arrays.times(self.call, turn)
 
 
+class PackagePeer:
+    """A FlashAttention package by its own flash_attn_func, on tensors [B, L, H, D]; causal is aligned bottom-right."""
+
+    # Its module, the names under which its version may be recorded, what it takes beside causal and a window, and how a
+    # side of a window that is open is called.
+    PACKAGES = {"flash-attn": ("flash_attn", ("flash_attn",), ("softcap", "slopes"), -1),
+                "flash-attn-3": ("flash_attn_interface", ("flash_attn_3", "flash_attn_interface"), ("softcap",), -1),
+                "flash-attn-4": ("flash_attn.cute", ("flash-attn-4", "fa4", "flash_attn_cute"), ("softcap",), None)}
+
+    def __init__(self, arrays, name, problem, tensors):
+        self.torch, self.p, self.name = arrays.torch, problem, name
+        self.module, records, takes, self.open_side = self.PACKAGES[name]
+        self.refuse_known(takes)
+        try:
+            self.function = importlib.import_module(self.module).flash_attn_func
+        except Exception as error:  # a package for another torch fails in ways of its own
+            raise Refused(f"{self.module} cannot be imported: {words_of(error)}") from error
+        self.package = f"{self.module} {self.version(records)}"
+        self.how = ["laid out as [B, L, H, D] before the clock starts"]
+        self.t = {x: tensors[x].transpose(1, 2).contiguous() for x in ("q", "k", "v")}
+        self.arguments = {"softmax_scale": problem["scale"], "causal": problem["causal"]}
+        self.set_extras(tensors["q"].device)
+
+    def version(self, records):
+        for record in records:
+            try:
+                return importlib.metadata.version(record)
+            except importlib.metadata.PackageNotFoundError:
+                pass
+        return "of an unknown version"
+
+    def refuse_known(self, takes):
+        p = self.p
+        if p["dtype"] == "f32":
+            raise Refused("it takes f16 and bf16; this problem is f32")
+        if self.name == "flash-attn" and p["Dv"] != p["D"]:
+            raise Refused(f"it takes one head dimension for Q, K and V; here D = {p['D']} and Dv = {p['Dv']}")
+        for value, words in ((p["bias"], "it takes no stored bias"),
+                             (p["key_lengths"], "its function for a batch of one length takes no key lengths")):
+            if value:
+                raise Refused(words)
+        for extra, words in (("softcap", "softcap"), ("slopes", "ALiBi slopes")):
+            if p.get(extra) is not None and extra not in takes:
+                raise Refused(f"it takes no {words}")
+
+    def set_extras(self, place):
+        p = self.p
+        if p["window_left"] >= 0 or p["window_right"] >= 0:
+            sides = (p["window_left"], 0 if p["causal"] else p["window_right"])
+            self.arguments["window_size"] = tuple(side if side >= 0 else self.open_side for side in sides)
+        if p.get("softcap") is not None:
+            self.arguments["softcap"] = p["softcap"]
+        if p.get("slopes") is not None:
+            self.arguments["alibi_slopes"] = self.torch.tensor(p["slopes"], dtype=self.torch.float32, device=place)
+
+    def call(self):
+        return self.function(self.t["q"], self.t["k"], self.t["v"], **self.arguments)
+
+    def out(self):
+        try:
+            with self.torch.inference_mode():
+                got = self.call()
+        except (AssertionError, NotImplementedError, TypeError, ValueError, RuntimeError) as error:
+            # What it checks is refused; what the GPU fails at is a failure.
+            if isinstance(error, RuntimeError) and ("CUDA error" in str(error) or "out of memory" in str(error)):
+                raise
+            raise Refused(f"{self.module} does not take it: {words_of(error)}") from error
+        return (got[0] if isinstance(got, tuple) else got).transpose(1, 2)
+
+    def times(self, arrays, turn):
+        with self.torch.inference_mode():
+            return arrays.times(self.call, turn)
+
+
 class OwnPeer:
     """attention() of the user's file."""
 
@@ -409,11 +486,16 @@ class Peers:
         self.tensors = self.arrays.tensors(self.problem, data)
         return {"is": "ready"}, b""
 
+    def make(self, name):
+        if self.file:
+            return OwnPeer(self.function, self.problem, self.tensors)
+        kind = PackagePeer if name in PackagePeer.PACKAGES else TorchPeer
+        return kind(self.arrays, name, self.problem, self.tensors)
+
     def choose(self, name):
         if self.made != name:
             self.peer = None  # what it stored is freed before the next needs room
-            self.peer = OwnPeer(self.function, self.problem, self.tensors) if self.file else TorchPeer(
-                self.arrays, name, self.problem, self.tensors)
+            self.peer = self.make(name)
             self.made = name
         return self.peer
 
@@ -430,7 +512,10 @@ class Peers:
         del out
         one = peer.times(self.arrays, {"warm_up": 1, "repeats": 1, "pause_us": 0, "flushes": 0, "flush_bytes": 0})
         self.arrays.give_back()
-        return {"is": "answer", "how": "; ".join(peer.how), "us": one[0]}, data
+        answer = {"is": "answer", "how": "; ".join(peer.how), "us": one[0]}
+        if hasattr(peer, "package"):
+            answer["package"] = peer.package
+        return answer, data
 
     def turn(self, ask):
         times = self.choose(ask["peer"]).times(self.arrays, ask)

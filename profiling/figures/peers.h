@@ -16,7 +16,8 @@ struct PeerRow {
   std::string_view id;     // "torch-flash"
   std::string_view title;  // "FlashAttention-2"
   Processor processor = Processor::gpu;
-  std::string_view what;  // one sentence
+  std::string_view what;     // one sentence
+  std::string_view package;  // of Python, beside torch: "flash_attn"; empty: torch carries it
 };
 
 std::span<const PeerRow> peer_table();

@@ -218,6 +218,7 @@ part timings 120 bash -c "$(declare -f timings); timings"
 part measure 60 bash -c "$(declare -f measure); measure"
 part sm75 120 bash -c "$(declare -f sm75); sm75"
 part peers 90 python3 "$here/torch_peers.py"
+part peers_agree 150 python3 "$here/compare_peers_with_torch.py" "$program" 100
 part tiles 60 bash -c "$(declare -f tiles); tiles"
 part ncu 150 python3 "$here/compare_with_ncu.py" "$program"
 part refuses 30 bash -c "$(declare -f memory_limit); memory_limit"

@@ -6,7 +6,10 @@
 #include <thread>
 #include <tuple>
 
+#include <fmt/format.h>
+
 #include "tests/gui/bench_fixture.h"
+#include "viz/bench/fields.h"
 #include "viz/bench/tiles.h"
 
 namespace attn {
@@ -62,6 +65,29 @@ TEST_F(TilesTest, TheStripLeadsThereAndEnterOnACellTakesIt) {
     ctx->KeyPress(ImGuiKey_Enter);
     ctx->Yield(2);
     IM_CHECK(state().document.sweep.options.br == 16 && state().document.sweep.options.bc == 32);
+  }));
+}
+
+TEST_F(TilesTest, ASweepOfTunedTilesOfWhichNoneIsKeptSaysSoBesideRun) {
+  open();
+  EXPECT_TRUE(window->run([&](Ctx* ctx) {
+    IM_CHECK(look_at(ctx, "setup"));
+    ctx->ItemClick(fmt::format("##field_{}", static_cast<int>(SweepField::tile)).c_str());
+    ctx->KeyCharsReplaceEnter("tuned");
+    IM_CHECK(state().document.sweep.tuned);
+    window->controller().wait();
+    ctx->Yield(3);
+    const KeptTilesView& kept = window->controller().model().kept;
+    IM_CHECK_EQ(kept.tiles.size(), 1U);
+    IM_CHECK(!kept.tiles.front().tile);
+    IM_CHECK(look_at(ctx, "panel"));
+    IM_CHECK((ctx->ItemInfo("###run").ItemFlags & ImGuiItemFlags_Disabled) != 0);
+    IM_CHECK(look_at(ctx, "setup"));
+    ctx->ItemClick(fmt::format("##field_{}", static_cast<int>(SweepField::tile)).c_str());
+    ctx->KeyCharsReplaceEnter("usual");
+    ctx->Yield(3);
+    IM_CHECK(look_at(ctx, "panel"));
+    IM_CHECK((ctx->ItemInfo("###run").ItemFlags & ImGuiItemFlags_Disabled) == 0);
   }));
 }
 

@@ -34,7 +34,8 @@ std::vector<Measurement> known_rows(const Model& model) {
 
 // Changes when they do, and when the compiler has answered.
 std::string known_key(const Model& model) {
-  std::string key = fmt::format("|{}|{}", model.compiled_for, model.compiled.size());
+  std::string key =
+      fmt::format("|{}|{}|{}|{}", model.compiled_for, model.compiled.size(), model.kept.of, model.kept.times);
   for (const ListedRun& r : model.runs) key += fmt::format("|{}", r.run.rows.size());
   return key;
 }
@@ -77,9 +78,9 @@ BenchCache& refreshed(BenchHeld& held, const State& state, const Model& model) {
   if (key != cache.estimate_key && !(model.task.running && !cache.estimate_key.empty())) {
     cache.estimate_key = std::move(key);
     cache.estimate = estimate(sweep, known_rows(model));
-    cache.planned = planned_rows(sweep);
+    cache.planned = planned_rows(sweep, model.kept);
     if (model.compiled_for == sweep_key(sweep)) add_compiled(cache.planned, model.compiled);
-    cache.why_not_run = why_nothing_runs(sweep, model.gpu, cache.planned);
+    cache.why_not_run = why_nothing_runs(sweep, model.gpu, cache.planned, model.kept);
     cache.count = count_in_runs(sweep, state.document.runs, model);
   }
   key = scene_key(state, model, cache);

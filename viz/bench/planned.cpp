@@ -8,6 +8,9 @@
 #include "kernels/model/kernel.h"
 #include "kernels/own_kernels.h"
 #include "profiling/figures/metrics.h"
+#include "profiling/tune/candidates.h"
+#include "profiling/tune/store.h"
+#include "viz/bench/fields.h"
 
 namespace attn {
 namespace {
@@ -22,15 +25,37 @@ void wait_for_compiler(Measurement& m) {
   }
 }
 
-Measurement planned_row(const KernelRow& row, const SweepSpec& sweep, std::int64_t value, const Device& device) {
+bool is_looked_up(const SweepSpec& sweep, const KeptTilesView& kept) {
+  return !sweep.tuned || kept.of == sweep_key(sweep);
+}
+
+// With the kept tile in them, where the sweep asks for it.
+Result<Options> options_of(const KernelRow& row, const SweepSpec& sweep, std::int64_t value,
+                           const KeptTilesView& kept) {
+  if (!sweep.tuned || !has_tiles(row)) return options_at(sweep, value);
+  if (!is_looked_up(sweep, kept)) return fail(ErrorKind::cannot_run, "the tile that tuning kept is being looked for");
+  const auto at = std::ranges::find_if(
+      kept.tiles, [&](const KeptTile& tile) { return tile.kernel == row.id && tile.value == value; });
+  if (at == kept.tiles.end()) return fail(ErrorKind::cannot_run, "tile = tuned, but no tile was looked for");
+  return at->tile;
+}
+
+Measurement planned_row(const KernelRow& row, const SweepSpec& sweep, std::int64_t value, const Device& device,
+                        const KeptTilesView& kept) {
   Measurement m;
   m.key.kernel = row.id;
   m.key.problem = problem_at(sweep, value);
   m.key.options = options_at(sweep, value);
   m.key.device = device.name;
+  m.tile_from = tile_from(row, m.key.options, sweep.tuned);
   if (row.processor == Processor::gpu) m.key.l2 = sweep.l2;
   m.processor = row.processor;
-  if (auto can = row.supports(row, m.key.problem, m.key.options, device); !can) {
+  const auto options = options_of(row, sweep, value, kept);
+  if (options) m.key.options = *options;
+  if (!options) {
+    m.state = RowState::refused;
+    m.reason = options.error().message;
+  } else if (auto can = row.supports(row, m.key.problem, m.key.options, device); !can) {
     m.state = RowState::refused;
     m.reason = can.error().message;
   } else if (auto plan = row.plan(row, m.key.problem, m.key.options, device); !plan) {
@@ -48,7 +73,7 @@ Measurement planned_row(const KernelRow& row, const SweepSpec& sweep, std::int64
 
 }  // namespace
 
-std::vector<Measurement> planned_rows(const SweepSpec& sweep) {
+std::vector<Measurement> planned_rows(const SweepSpec& sweep, const KeptTilesView& kept) {
   std::vector<Measurement> rows;
   if (!validate(sweep)) return rows;
   const Device cpu = cpu_device();
@@ -56,8 +81,9 @@ std::vector<Measurement> planned_rows(const SweepSpec& sweep) {
   for (const std::int64_t value : sweep.values) {
     for (const std::string& id : sweep.kernels) {
       const auto row = find_kernel(id, sweep.own);
-      if (row && (*row)->processor == Processor::cpu) rows.push_back(planned_row(**row, sweep, value, cpu));
-      if (row && (*row)->processor == Processor::gpu && gpu) rows.push_back(planned_row(**row, sweep, value, *gpu));
+      if (row && (*row)->processor == Processor::cpu) rows.push_back(planned_row(**row, sweep, value, cpu, kept));
+      if (row && (*row)->processor == Processor::gpu && gpu)
+        rows.push_back(planned_row(**row, sweep, value, *gpu, kept));
     }
   }
   return rows;
@@ -75,8 +101,10 @@ void add_compiled(std::vector<Measurement>& planned, std::span<const Measurement
   }
 }
 
-std::string why_nothing_runs(const SweepSpec& sweep, const GpuView& gpus, std::span<const Measurement> planned) {
+std::string why_nothing_runs(const SweepSpec& sweep, const GpuView& gpus, std::span<const Measurement> planned,
+                             const KeptTilesView& kept) {
   if (const auto valid = validate(sweep); !valid) return valid.error().message;
+  if (!is_looked_up(sweep, kept)) return {};
   const auto here = std::ranges::find(gpus.gpus, sweep.gpu, &GpuChoice::index);
   std::string why;
   for (const Measurement& m : planned) {

@@ -236,8 +236,9 @@ struct BenchUnit {
   std::string name;
 };
 BenchUnit time_unit(double min_us, double max_us);
-BenchUnit rate_unit(double max_tflops);  // below 1 TFLOP/s: GFLOP/s
-BenchUnit bytes_unit(double max_bytes);  // kB, MB, GB, TB: powers of 1000
+BenchUnit rate_unit(double max_tflops);   // below 1 TFLOP/s: GFLOP/s
+BenchUnit bytes_unit(double max_bytes);   // kB, MB, GB, TB: powers of 1000
+BenchUnit memory_unit(double max_bytes);  // MiB as long as they have six digits, else GiB: what a memory holds
 BenchUnit unit_of(const MetricRow& metric, double min, double max);
 std::string figure_text(double value);                             // three digits: "262", "33.1", "2.99"
 std::string tick_text(double value);                               // of an axis: all the digits it has, "1.5e8"

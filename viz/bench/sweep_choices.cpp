@@ -148,14 +148,24 @@ SweepMenu counters_menu(const SweepSpec& sweep) {
 }
 
 SweepMenu peers_menu(const SweepSpec& sweep, const PeersView& peers) {
-  std::vector<std::string> all;
-  std::string titles;
+  std::vector<std::string> torchs, all;
+  std::string titles, missing;
   for (const PeerRow& row : peer_table()) {
     const bool runs = std::ranges::any_of(sweep.kernels, [&](const std::string& id) {
       const auto kernel = find_kernel(id, sweep.own);
       return kernel && (*kernel)->processor == row.processor;
     });
     if (!runs) continue;
+    if (!row.package.empty()) {
+      const auto package = peers.packages.find(row.id);
+      if (package == peers.packages.end()) continue;  // nobody has looked
+      if (!package->second.empty()) {
+        missing += fmt::format("\n{}: {}", row.title, sentence(package->second));
+        continue;
+      }
+    } else {
+      torchs.emplace_back(row.id);
+    }
     all.emplace_back(row.id);
     titles += fmt::format("{}{}", titles.empty() ? "" : ", ", row.title);
   }
@@ -167,22 +177,36 @@ SweepMenu peers_menu(const SweepSpec& sweep, const PeersView& peers) {
   } else if (!peers.why_none.empty()) {
     menu.help += fmt::format(": {}.\n{}", titles, sentence(peers.why_none));
   } else {
-    menu.help += fmt::format(": {}.{}", titles, peers.words.empty() ? "" : "\n" + sentence(peers.words));
-    menu.choices.push_back(with(sweep, "torch's", &SweepSpec::peers, all));
+    menu.help += fmt::format(": {}.{}{}", titles, peers.words.empty() ? "" : "\n" + sentence(peers.words), missing);
+    menu.choices.push_back(with(sweep, "torch's", &SweepSpec::peers, torchs));
+    if (all != torchs) menu.choices.push_back(with(sweep, "all that are here", &SweepSpec::peers, all));
   }
   if (!sweep.peers.empty()) {
-    const bool usual = sweep.peers == all;
-    menu.shown = usual ? "torch's" : fmt::format("{} of torch's", sweep.peers.size());
-    if (!usual || !peers.why_none.empty())
+    const bool usual = sweep.peers == torchs, every = !usual && sweep.peers == all;
+    menu.shown = usual ? "torch's" : every ? "all that are here" : fmt::format("{} chosen", sweep.peers.size());
+    if ((!usual && !every) || !peers.why_none.empty())
       menu.choices.push_back(with(sweep, menu.shown, &SweepSpec::peers, sweep.peers));
   }
   return menu;
 }
 
+namespace {
+
+bool any_kept_on_gpu(const SweepSpec& sweep, const KeptTilesView& kept) {
+  return std::ranges::any_of(kept.tiles, [&](const KeptTile& k) {
+    const auto row = find_kernel(k.kernel, sweep.own);
+    return k.tile && row && (*row)->processor == Processor::gpu;
+  });
+}
+
+}  // namespace
+
 std::string compile_words(const SweepSpec& sweep, const Model& model) {
   if (!runs_on_gpu(sweep) || !model.gpu.looked) return {};  // nobody has asked yet: a picture has no compiler
   if (auto valid = validate(sweep); !valid) return {};      // said where it stands
   if (model.compiled_for != sweep_key(sweep) && model.task.running) return "Compiled when the run has ended.";
+  if (sweep.tuned && model.compiled.empty() && model.kept.of == sweep_key(sweep) && !any_kept_on_gpu(sweep, model.kept))
+    return {};  // why no tile is kept stands beside Run
   if (model.compiled_for != sweep_key(sweep) || model.compiled.empty())
     return fmt::format("Compiling for {} ...", sweep.arch);
   std::string words, why, whose;

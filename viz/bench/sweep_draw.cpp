@@ -238,8 +238,10 @@ void run_buttons(const BenchCache& cache, float width, float height, Commands& c
     commands.push_back(RunSweep{});
   tooltip(fmt::format("{} of {} points are finished and not measured again.", c.finished, c.points));
   ImGui::SameLine(0, gap);
+  ImGui::BeginDisabled(!cache.why_not_run.empty());
   if (ImGui::Button("Anew", {restart, height})) commands.push_back(RunSweep{true});
   tooltip("Measure every point again.");
+  ImGui::EndDisabled();
 }
 
 void run_and_save(const State& state, const Model& model, const BenchCache& cache, Commands& commands) {

@@ -35,19 +35,12 @@ Extent extent_of(std::span<const Measurement* const> rows, std::string_view metr
   return e;
 }
 
-// MiB as long as they have six digits.
-BenchUnit memory_unit(std::span<const Measurement* const> rows) {
-  constexpr double kMany = 1e6 * (1 << 20);
-  return extent_of(rows, "memory_peak_bytes").max < kMany ? BenchUnit{1.0 / (1 << 20), "MiB"}
-                                                          : BenchUnit{1.0 / (1 << 30), "GiB"};
-}
-
 Units units_of(std::span<const Measurement* const> rows) {
   const Extent time = extent_of(rows, "time_us_median");
   const double dram = extent_of(rows, "dram_read_bytes").max;
   return {time_unit(time.min, time.max), rate_unit(extent_of(rows, "tflops").max),
           bytes_unit(extent_of(rows, "tile_load_bytes").max), dram > 0 ? bytes_unit(dram) : BenchUnit{},
-          memory_unit(rows)};
+          memory_unit(extent_of(rows, "memory_peak_bytes").max)};
 }
 
 BenchCell missing(std::string reason) {
@@ -80,11 +73,16 @@ std::string peer_tip(const Measurement& m, const BenchUnit& unit) {
   return tip;
 }
 
-// The tip of a kernel of several launches tells what each took.
-BenchCell time_cell(const Measurement& m, const BenchUnit& unit) {
-  BenchCell cell = cell_of(m, "time_us_median", unit);
+// With which tile, and where that came from.
+BenchCell with_tile(BenchCell cell, const Measurement& m) {
   if (const auto row = find_kernel(m.key.kernel); cell.available && row && !m.tile_from.empty())
     cell.tip += fmt::format("; tile {} ({})", tile_words(**row, m.key.options), m.tile_from);
+  return cell;
+}
+
+// The tip of a kernel of several launches tells what each took.
+BenchCell time_cell(const Measurement& m, const BenchUnit& unit) {
+  BenchCell cell = with_tile(cell_of(m, "time_us_median", unit), m);
   if (cell.available && m.peer) cell.tip += peer_tip(m, unit);
   if (!cell.available || m.launches.size() < 2 || m.launch_us.size() != m.launches.size()) return cell;
   for (std::size_t n = 0; n < m.launches.size(); ++n)
@@ -223,7 +221,7 @@ std::vector<Column> summary_columns(const State& state, const Units& u, bool gpu
       {{"peak", "% of peak", "The rate as a share of the multiply-add peak measured on this device."},
        metric("peak_share_pct", {1, "%"})},
       {{"tiles", "tile loads " + u.bytes.name, "Predicted: bytes that the tiles ask of memory if nothing were cached."},
-       metric("tile_load_bytes", u.bytes)},
+       [unit = u.bytes](const Measurement& m) { return with_tile(cell_of(m, "tile_load_bytes", unit), m); }},
       {{"dram", "DRAM" + dram, "Bytes that main memory moved, read and written, counted."},
        [unit = u.dram](const Measurement& m) { return dram_cell(m, unit); }},
       {{"ratio", "÷ least", "DRAM bytes against the least that this order must move."},
@@ -237,9 +235,13 @@ std::vector<Column> summary_columns(const State& state, const Units& u, bool gpu
        possible_cell,
        true},
       {{"registers", "regs", "Registers that the compiler gave each thread."},
-       metric("registers_count", {1, ""}),
+       [](const Measurement& m) {
+         return with_tile(cell_of(m, "registers_count", {1, ""}), m);
+       },
        true},
-      {{"shared", "smem KiB", "Shared memory of a block."}, shared_cell, true},
+      {{"shared", "smem KiB", "Shared memory of a block."},
+       [](const Measurement& m) { return with_tile(shared_cell(m), m); },
+       true},
       {{"memory", "peak " + u.memory.name, "Memory held while the kernel runs: inputs, outputs and workspace."},
        [unit = u.memory](const Measurement& m) { return memory_cell(m, "memory_peak_bytes", unit); },
        true},
@@ -303,7 +305,11 @@ std::string origin_note(const BenchSlices& slices) {
   const BenchSlice& slice = slices.front();
   std::string note;
   if (slice.planned) {
-    note = slice.rows.empty() ? "" : "Nothing has run: bytes and workspace follow from shapes and tiles.";
+    const bool tuned = std::ranges::any_of(
+        slice.rows, [](const Measurement* m) { return m->state == RowState::done && m->tile_from == "tuned"; });
+    if (!slice.rows.empty())
+      note = fmt::format("Nothing has run: bytes and workspace follow from shapes and {}.",
+                         tuned ? "the tiles that tuning kept" : "tiles");
   } else if (!slice.rows.empty()) {
     note = source_words(slices);
     if (!slice.driver.empty() && slices.size() == 1) note += fmt::format(", driver {}", slice.driver);

@@ -32,7 +32,13 @@ BenchUnit bytes_unit(double max_bytes) {
   return {1e-3, "kB"};
 }
 
+BenchUnit memory_unit(double max_bytes) {
+  constexpr double kMany = 1e6 * (1 << 20);
+  return max_bytes < kMany ? BenchUnit{1.0 / (1 << 20), "MiB"} : BenchUnit{1.0 / (1 << 30), "GiB"};
+}
+
 BenchUnit unit_of(const MetricRow& metric, double min, double max) {
+  if (metric.id.starts_with("memory_")) return memory_unit(max);
   if (metric.unit == "us") return time_unit(min, max);
   if (metric.unit == "B") return bytes_unit(max);
   if (metric.unit == "TFLOP/s") return rate_unit(max);

@@ -164,13 +164,21 @@ void put_turns(const KernelRow& row, const TuneResult& r, TuneMap& scene) {
     if (r.tiles[n].turns.n > 0) sides.push_back(n);
   if (sides.empty()) return;
   std::ranges::sort(sides, {}, [&](std::size_t n) { return r.tiles[n].turns.median; });
+  // One unit a table: 990 over 1.01 would read as the slower.
+  double least = r.tiles[sides.front()].turns.ci_low, most = 0;
+  for (const std::size_t n : sides) {
+    least = std::min(least, r.tiles[n].turns.ci_low);
+    most = std::max(most, r.tiles[n].turns.ci_high);
+  }
+  const BenchUnit unit = time_unit(least, most);
+  const auto text = [&](double us) { return value_with_unit(us, unit); };
   scene.table_head = {"in turns", "median", "95 % of it lies in", "repeats", "of the usual", ""};
   for (const std::size_t n : sides) {
     const TriedTile& t = r.tiles[n];
     std::string marks = n == r.usual ? "usual" : "";
     if (r.decision && n == r.chosen) marks += marks.empty() ? "chosen" : ", chosen";
-    scene.table.push_back({tile_words(row, t.tile.options), us_text(t.turns.median),
-                           fmt::format("{} – {}", us_text(t.turns.ci_low), us_text(t.turns.ci_high)),
+    scene.table.push_back({tile_words(row, t.tile.options), text(t.turns.median),
+                           fmt::format("{} – {}", text(t.turns.ci_low), text(t.turns.ci_high)),
                            fmt::format("{}", t.turns.n),
                            fmt::format("{:.3f}×", r.tiles[r.usual].turns.median / t.turns.median), marks});
   }

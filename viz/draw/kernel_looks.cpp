@@ -31,6 +31,9 @@ constexpr auto kPeers = std::to_array<KernelLook>({
     {"torch-cudnn", kUnknownLook.rgb, MarkShape::diamond},
     {"torch-efficient", kUnknownLook.rgb, MarkShape::triangle_up},
     {"torch-math", kUnknownLook.rgb, MarkShape::square},
+    {"flash-attn", kUnknownLook.rgb, MarkShape::hexagon},
+    {"flash-attn-3", kUnknownLook.rgb, MarkShape::pentagon},
+    {"flash-attn-4", kUnknownLook.rgb, MarkShape::star},
     {"torch-cpu", kUnknownLook.rgb, MarkShape::circle},
 });
 

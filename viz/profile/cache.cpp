@@ -17,10 +17,11 @@ ProfileCache& refreshed(ProfileHeld& held, const State& state, const Model& mode
   if (!held.cache) held.cache = std::make_shared<ProfileCache>();
   ProfileCache& cache = *held.cache;
   const SweepSpec& sweep = state.document.sweep;
-  std::string key = fmt::format("{}|{}|{}", sweep_key(sweep), model.compiled_for, model.compiled.size());
+  std::string key = fmt::format("{}|{}|{}|{}|{}", sweep_key(sweep), model.compiled_for, model.compiled.size(),
+                                model.kept.of, model.kept.times);
   if (key != cache.planned_key) {
     cache.planned_key = std::move(key);
-    cache.planned = planned_rows(sweep);
+    cache.planned = planned_rows(sweep, model.kept);
     if (model.compiled_for == sweep_key(sweep)) add_compiled(cache.planned, model.compiled);
   }
   key = fmt::format("{}|{:x}|{}|{}|{}|{}|{}|{}|{}|{}|{}", cache.planned_key, rows_fingerprint(state, model),

@@ -9,6 +9,7 @@
 
 #include <fmt/format.h>
 
+#include "kernels/base/bytes.h"
 #include "profiling/figures/metrics.h"
 #include "viz/bench/fields.h"
 #include "viz/bench/scene.h"
@@ -87,6 +88,7 @@ std::string text_of(const MetricRow& metric, const Figure& f) {
   if (!f.available()) return "–";
   std::string text = value_with_unit(f.value, unit_of(metric, f.value, f.value));
   if (metric.unit == "B") text = bytes_text(f.value);
+  if (metric.id.starts_with("memory_")) text = format_bytes(static_cast<std::uint64_t>(f.value));
   if (metric.unit == "1" && f.value == std::round(f.value) && f.value < kExact) text = fmt::format("{:.0f}", f.value);
   const bool all = metric.unit == "%" && f.value >= 99.95;  // more than all cannot be
   return (f.min_of_launches && !all ? "≥ " : "") + text;

@@ -2,16 +2,20 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "kernels/base/result.h"
 #include "kernels/gpu/compile/listing.h"
 #include "kernels/gpu/rungs/own.h"
 #include "kernels/judge/first_wrong.h"
 #include "kernels/judge/verdict.h"
+#include "kernels/model/options.h"
 #include "kernels/recording/recording.h"
 #include "profiling/figures/measurement.h"
 #include "profiling/session/run.h"
@@ -51,6 +55,8 @@ struct PeersView {
   bool looked = false;
   std::string words;     // which was found, with its versions
   std::string why_none;  // empty: peers can be measured
+  // Of peers that need a package beside torch, by id: why it cannot be had; no words: it is there.
+  std::map<std::string, std::string, std::less<>> packages;
 };
 
 // A run as Bench lists it.
@@ -94,6 +100,18 @@ struct TuningView {
   bool running = false;
 };
 
+// The tile that one point of a sweep of tuned tiles takes, or why the sweep refuses that point.
+struct KeptTile {
+  std::string kernel;
+  std::int64_t value = 0;  // of the sweep's axis
+  Result<Options> tile;
+};
+struct KeptTilesView {
+  std::string of;           // sweep_key() of what was looked up; empty: nothing was
+  std::uint64_t times = 0;  // that it was looked up
+  std::vector<KeptTile> tiles;
+};
+
 // Kernels of the user's own that an opened session brought: nobody has said yet that they may run here.
 struct OfferedKernels {
   std::string file;         // the session
@@ -121,6 +139,7 @@ struct Model {
   PeersView peers;
   ListingView listing;
   TuningView tuning;
+  KeptTilesView kept;
   LabView lab;
   OfferedKernels offered;
   std::vector<KnownFile> files;  // recent ones first

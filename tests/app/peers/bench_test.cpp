@@ -108,6 +108,16 @@ TEST(PeerBench, ARowHasItsTimesAndWhatOursTookInItsTurns) {
   EXPECT_EQ(beside(*peers_of(swept.rows).front(), other), nullptr);
 }
 
+TEST(PeerBench, APackageStandsBesideTorchInTheSoftwareOfItsRowAlone) {
+  SweepSpec s = small_sweep();
+  s.peers = {"flash-attn", "torch-math"};
+  const Swept swept = sweep(s, setup_with());
+  for (const Measurement* m : peers_of(swept.rows)) {
+    EXPECT_EQ(m->state, RowState::done) << m->reason;
+    EXPECT_EQ(m->peer->software, m->key.kernel == "flash-attn" ? "a double 1.0, flash_attn 2.0" : "a double 1.0");
+  }
+}
+
 TEST(PeerBench, APeerThatBreaksIsOneRowAndTheOthersTakeTheirTurns) {
   const Swept swept = sweep(small_sweep(), setup_with({"turn", PeerFault::How::die}));
   const auto peers = peers_of(swept.rows);

@@ -74,7 +74,9 @@ inline int speak(Socket& socket, const PeerFault& fault, const std::string& devi
     } else if (what == "run") {
       const bool less = fault.at == what && fault.how == PeerFault::How::short_answer;
       const std::vector<float> out(elements - (less ? 1 : 0), 0.0F);
-      send_json(socket, {{"is", "answer"}, {"how", "nothing"}, {"us", 200.0}}, std::as_bytes(std::span(out)));
+      nlohmann::json answer{{"is", "answer"}, {"how", "nothing"}, {"us", 200.0}};
+      if (ask.at("peer") == "flash-attn") answer["package"] = "flash_attn 2.0";
+      send_json(socket, answer, std::as_bytes(std::span(out)));
     } else {
       const bool less = fault.at == what && fault.how == PeerFault::How::short_answer;
       send_json(socket, {{"is", "times"},

@@ -114,6 +114,13 @@ TEST(Tuner, OnAGpuTheFastestIsChosenKeptAndFoundAgain) {
   EXPECT_EQ(rows->front().state, RowState::done) << rows->front().reason;
   EXPECT_EQ(rows->front().key.options, *with);
   EXPECT_EQ(rows->front().tile_from, "tuned");
+  // The compiler is asked of the same tile, and of no point for which none is kept.
+  sweep.values = {32, 200};
+  const auto compiled = gpu->compiled(sweep, tuner.options(0), {});
+  ASSERT_EQ(compiled.size(), 1U);
+  EXPECT_EQ(compiled.front().key.problem.Lq, 32);
+  EXPECT_EQ(compiled.front().key.options.br, with->br);
+  EXPECT_EQ(compiled.front().key.options.threads, 64);
 }
 
 TEST(Tuner, OnAGpuWithWrongAnswersNothingIsChosenNorKept) {

@@ -197,5 +197,25 @@ TEST_F(BenchSceneTest, TheSpanShowsTheFactorOfTheHeadline) {
   EXPECT_EQ(time_of(s).span->x, 2048);
 }
 
+// Of one row a chart in MB beside a column in MiB would read as two numbers.
+TEST_F(BenchSceneTest, MemoryHasTheUnitOfTheTableInEveryChart) {
+  state.document.sweep.kernels = {"naive"};
+  for (const double bytes : {64.0 * (1 << 20), 8200.0 * (1 << 30)}) {
+    Model m = model_of({timed_row(sweep, "naive", 512, 100)});
+    rows_of(m)[0].processor = Processor::gpu;
+    for (const char* id : {"memory_peak_bytes", "memory_overhead_bytes"})
+      rows_of(m)[0].figures[find_metric(id).value()] = {Origin::derived, bytes, "", ""};
+    for (const char* id : {"memory_peak_bytes", "memory_overhead_bytes"}) {
+      state.view.bench.charts[3] = id;
+      const BenchScene s = scene(m);
+      const std::string unit = bytes < 1e9 ? "MiB" : "GiB";
+      EXPECT_EQ(s.charts[3].unit, unit) << id;
+      ASSERT_FALSE(s.charts[3].lines.empty()) << id;
+      EXPECT_EQ(s.charts[3].lines.front().points.front().y, bytes < 1e9 ? 64 : 8200) << id;
+      EXPECT_TRUE(std::ranges::any_of(s.table.columns, [&](const BenchColumn& c) { return c.title.ends_with(unit); }));
+    }
+  }
+}
+
 }  // namespace
 }  // namespace attn

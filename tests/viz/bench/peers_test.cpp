@@ -131,6 +131,32 @@ TEST(PeersMenu, OffersThePeersOfTheDevicesThatAreTicked) {
   EXPECT_EQ(peers_menu(sweep, python).choices[1].changed.peers, std::vector<std::string>{"torch-cpu"});
 }
 
+TEST(PeersMenu, PackagesThatAreThereAreOfferedAndTheHelpSaysWhatIsMissing) {
+  SweepSpec sweep;
+  sweep.kernels = {"flash_mma"};
+  PeersView python;
+  python.looked = true;
+  python.packages = {{"flash-attn", "not found: /usr/bin/python3 has no flash_attn"},
+                     {"flash-attn-3", ""},
+                     {"flash-attn-4", "not found: /usr/bin/python3 has no flash_attn.cute"}};
+  const SweepMenu menu = peers_menu(sweep, python);
+  ASSERT_EQ(menu.choices.size(), 3U);
+  EXPECT_EQ(menu.choices[1].words, "torch's");
+  EXPECT_EQ(menu.choices[2].changed.peers,
+            (std::vector<std::string>{"torch-flash", "torch-cudnn", "torch-efficient", "torch-math", "flash-attn-3"}));
+  EXPECT_NE(menu.help.find("flash_attn 2: not found: /usr/bin/python3 has no flash_attn.\n"), std::string::npos)
+      << menu.help;
+  EXPECT_NE(menu.help.find("has no flash_attn.cute."), std::string::npos) << menu.help;
+  EXPECT_EQ(menu.help.find("FlashAttention-3: "), std::string::npos) << menu.help;
+  sweep.peers = menu.choices[2].changed.peers;
+  EXPECT_EQ(peers_menu(sweep, python).shown, menu.choices[2].words);
+  // A session asks for one that is not here: it stays chosen until another is taken.
+  sweep.peers = {"flash-attn-4"};
+  const SweepMenu other = peers_menu(sweep, python);
+  EXPECT_EQ(other.shown, "1 chosen");
+  EXPECT_EQ(other.choices.back().changed.peers, sweep.peers);
+}
+
 TEST(PeersMenu, WithoutTorchOnlyOffIsOfferedAndTheHelpSaysWhy) {
   SweepSpec sweep;
   sweep.kernels = {"flash_mma"};

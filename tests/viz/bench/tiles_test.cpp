@@ -129,6 +129,20 @@ TEST(Tiles, ACellIsTheFastestOfItsThreadsAndStages) {
   EXPECT_NE(scene.note.find("kept 2026-11-22"), std::string::npos) << scene.note;
 }
 
+TEST(Tiles, TheTableOfTurnsHasOneUnit) {
+  const State s = state_of("flash_mma");
+  Model m = tuned(s, TuneDecision::faster, tile(64, 64, 128, 3));
+  TuneResult r = *m.tuning.result;
+  r.tiles[r.chosen].turns = statistics_of(std::vector<double>(8, 990.0));
+  r.tiles[r.usual].turns = statistics_of(std::vector<double>(8, 1010.0));
+  m.tuning.result = std::make_shared<const TuneResult>(r);
+  const TuneMap scene = tune_map(s, m);
+  ASSERT_EQ(scene.table.size(), 2U);
+  EXPECT_EQ(scene.table[0][1], "0.990 ms");
+  EXPECT_EQ(scene.table[0][2], "0.990 ms – 0.990 ms");
+  EXPECT_EQ(scene.table[1][1], "1.01 ms");
+}
+
 TEST(Tiles, WhereOneCannotTellTheHeadlineSaysSo) {
   const State s = state_of("flash_mma");
   const TuneMap scene = tune_map(s, tuned(s, TuneDecision::cannot_tell, tile(64, 64, 128, 3)));

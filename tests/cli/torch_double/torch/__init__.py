@@ -1,6 +1,7 @@
-"""As much of torch as assets/peers/peer.py asks for on the CPU, made of NumPy: a double for tests without torch."""
+"""As much of torch as assets/peers/peer.py asks for, made of NumPy: a double for tests without torch."""
 
 import contextlib
+import types
 
 import numpy as np
 
@@ -25,6 +26,15 @@ class Tensor(np.ndarray):
 
     def contiguous(self):
         return np.ascontiguousarray(self).view(Tensor)
+
+    def transpose(self, one, other):  # torch's: two axes change places
+        return np.swapaxes(self, one, other)
+
+    def view(self, what=None, **more):  # a dtype, or NumPy's own
+        return super().view(**more) if what is None else super().view(what, **more)
+
+    def numel(self):
+        return self.size
 
     def numpy(self):
         return np.asarray(self)
@@ -56,8 +66,16 @@ def ones(*shape, dtype=None, device=None):
     return as_tensor(np.ones(shape, dtype))
 
 
-def tensor(values, device=None):
-    return as_tensor(np.array(values))
+def zeros(*shape, dtype=None, device=None):
+    return as_tensor(np.zeros(shape[0] if shape and isinstance(shape[0], tuple) else shape, dtype))
+
+
+def sum(x, dim, out):  # noqa: A001
+    out[...] = np.sum(np.asarray(x), axis=dim)
+
+
+def tensor(values, dtype=None, device=None):
+    return as_tensor(np.array(values, dtype))
 
 
 def device(*words):
@@ -78,4 +96,8 @@ def inference_mode():
     yield
 
 
-from . import nn  # noqa: E402
+version = types.SimpleNamespace(cuda="0.0")
+backends = types.SimpleNamespace(cuda=types.SimpleNamespace(matmul=types.SimpleNamespace(allow_tf32=True)),
+                                 cudnn=types.SimpleNamespace(version=lambda: None))
+
+from . import cuda, nn  # noqa: E402, F401

@@ -1,0 +1,1 @@
+from .interface import flash_attn_func  # noqa: F401
