@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
 # Builds and runs the tests: bash tests/run.sh [--full | --tsan | --tidy]
 #
-#   (nothing)   the code's rules and every test of a Release build: about 11 minutes on 2 cores
+#   (nothing)   the code's rules and every test of a Release build: about 9 minutes on 2 cores
 #   --full      besides: long lists, mutants, address, undefined-behaviour and thread sanitizer, fuzzing, clang-tidy:
-#               about 75 minutes
+#               about 45 minutes
 #   --tsan      the thread sanitizer alone, over kernels, profiling, model and tasks
 #   --tidy      clang-tidy alone
 # Every part runs even when one before it failed; the last line counts all of them.
