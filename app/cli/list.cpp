@@ -117,10 +117,6 @@ std::string python_words(const Result<PythonFound>& python) {
   return python->torch.empty() ? fmt::format("not found: {}", words_of(*python)) : words_of(*python);
 }
 
-std::string missing_words(const Result<PythonFound>& python, const PeerRow& row) {
-  return python ? why_missing(*python, row) : "not found: " + python.error().message;
-}
-
 Result<int> list_peers(bool as_json, const std::stop_token& stop) {
   const auto python = look_for_python(load_settings(settings_file()).settings.preferences.python, stop);
   std::string text;
@@ -131,13 +127,13 @@ Result<int> list_peers(bool as_json, const std::stop_token& stop) {
                             {"title", row.title},
                             {"place", processor_name(row.processor)},
                             {"what", row.what},
-                            {"missing", missing_words(python, row)}});
+                            {"missing", why_missing(python, row)}});
     text = j.dump(2) + "\n";
   } else {
     for (const PeerRow& row : peer_table()) {
       text += fmt::format("{:<17}{:<5}{:<26}{}\n", row.id, processor_name(row.processor), row.title, row.what);
       // Of torch's own the line about Python says it once.
-      if (const std::string why = missing_words(python, row); !why.empty() && !row.package.empty())
+      if (const std::string why = why_missing(python, row); !why.empty() && !row.package.empty())
         text += fmt::format("{:<22}{}\n", "", why);
     }
     text += fmt::format("python3 with torch: {}\n", python_words(python));

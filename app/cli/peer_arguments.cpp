@@ -47,8 +47,7 @@ Result<std::vector<std::string>> PeerArguments::ids(bool on_cpu, bool on_gpu) co
     // Without a Python the rows of torch's say so; those of packages would say it once more.
     const auto found = look_for_python(python_chosen(), {});
     for (const PeerRow& row : peer_table())
-      if (runs_here(row) && (row.package.empty() || (found && why_missing(*found, row).empty())))
-        chosen.emplace_back(row.id);
+      if (runs_here(row) && (row.package.empty() || why_missing(found, row).empty())) chosen.emplace_back(row.id);
     return chosen;
   }
   chosen = split(peers, ',');

@@ -70,15 +70,11 @@ void Sweeps::look_for_peers() {
     const auto python = look_for_python(setup.python, task.stop());
     PeersView view;
     view.looked = true;
-    if (!python)
-      view.why_none = "not found: " + python.error().message;
-    else if (python->torch.empty())
-      view.why_none = fmt::format("not found: {} has no torch", python->program.string());
-    else
-      view.words = words_of(*python);
+    view.why_none = why_no_torch(python);
+    if (view.why_none.empty()) view.words = words_of(*python);
     for (const PeerRow& row : peer_table()) {
       if (!python || row.package.empty()) continue;
-      view.packages.emplace(row.id, why_missing(*python, row));
+      view.packages.emplace(row.id, why_missing(python, row));
     }
     task.deliver([this, view] { context_.model.peers = view; });
     return ok();

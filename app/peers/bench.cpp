@@ -264,9 +264,7 @@ Result<PeerClient*> PeerBench::client_for(const std::string& id, const std::stop
   const std::string key = own == own_.end() ? "" : id;
   const PeerRow* known = key.empty() && !setup_.start ? find_peer(id) : nullptr;
   if (known != nullptr) {
-    const auto python = look(stop);
-    const std::string why = python ? why_missing(*python, *known) : "not found: " + python.error().message;
-    if (!why.empty()) return fail(ErrorKind::cannot_run, why);
+    if (const std::string why = why_missing(look(stop), *known); !why.empty()) return fail(ErrorKind::cannot_run, why);
   }
   if (const auto at = clients_.find(key); at != clients_.end()) return at->second.get();
   if (setup_.start) return clients_.emplace(key, std::make_unique<PeerClient>(setup_.start)).first->second.get();

@@ -101,10 +101,15 @@ std::string words_of(const PythonFound& python) {
   return words;
 }
 
-std::string why_missing(const PythonFound& python, const PeerRow& peer) {
-  if (python.torch.empty()) return fmt::format("not found: {} has no torch", python.program.string());
-  if (peer.package.empty() || python.packages.contains(peer.package)) return {};
-  return fmt::format("not found: {} has no {}", python.program.string(), peer.package);
+std::string why_no_torch(const Result<PythonFound>& python) {
+  if (!python) return "not found: " + python.error().message;
+  return python->torch.empty() ? fmt::format("not found: {} has no torch", python->program.string()) : "";
+}
+
+std::string why_missing(const Result<PythonFound>& python, const PeerRow& peer) {
+  if (std::string why = why_no_torch(python); !why.empty()) return why;
+  if (peer.package.empty() || python->packages.contains(peer.package)) return {};
+  return fmt::format("not found: {} has no {}", python->program.string(), peer.package);
 }
 
 }  // namespace attn

@@ -26,7 +26,9 @@ struct PythonFound {
 Result<PythonFound> look_for_python(const std::string& chosen, const std::stop_token& stop);
 // "/usr/bin/python3: Python 3.11.2, torch 2.11.0, no NumPy"; packages of peers are named where they are there.
 std::string words_of(const PythonFound& python);
-// Why this Python cannot run the peer: "not found: /usr/bin/python3 has no flash_attn"; empty: it has what it needs.
-std::string why_missing(const PythonFound& python, const PeerRow& peer);
+// Why what was looked for cannot run torch's own: "not found: /usr/bin/python3 has no torch"; empty: it can.
+std::string why_no_torch(const Result<PythonFound>& python);
+// Likewise this peer: "not found: /usr/bin/python3 has no flash_attn".
+std::string why_missing(const Result<PythonFound>& python, const PeerRow& peer);
 
 }  // namespace attn
