@@ -8,18 +8,18 @@ import subprocess
 import sys
 import tempfile
 
-KERNELS = ["naive", "flash_simt", "tiled", "flash_tf32x3"] * 5
+KERNELS = ["naive", "flash_simt", "tiled", "flash_tf32x3"]
 
 
 def main():
     program = os.path.realpath(sys.argv[1])
-    kernels = KERNELS[:int(sys.argv[2])] if len(sys.argv) > 2 else KERNELS
+    kernels = [KERNELS[n % len(KERNELS)] for n in range(int(sys.argv[2]) if len(sys.argv) > 2 else 20)]
     with tempfile.TemporaryDirectory() as folder:
         file = os.path.join(folder, "rows.json")
         done = subprocess.run([program, "worker", "--measure", ",".join(kernels), "--sample", "--heartbeat",
                                "--counts", "--seconds", "0.05", "--l", "1024", "--hq", "16", "--d", "64",
                                "--json", file],
-                              capture_output=True, text=True, timeout=150)
+                              capture_output=True, text=True, timeout=30 + 6 * len(kernels))
         print(done.stderr.strip())
         if done.returncode != 0:
             return 1
