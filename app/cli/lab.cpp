@@ -32,7 +32,7 @@ constexpr int kMostLoops = 100;
 
 struct LabArguments {
   std::string kernel, experiment, arch;
-  bool list = false, print_text = false, as_json = false;
+  bool list = false, print_text = false, as_json = false, no_sample = false;
   int loop = 1;
   ProblemArguments problem;
   OptionArguments options;
@@ -136,9 +136,19 @@ Point point_of(const Subject& s, const std::string& kernel, const Options& optio
   return p;
 }
 
-// From the text to the row, as often as it was asked for; each time another text, as if somebody had typed.
-Result<std::vector<double>> build(const LabArguments& a, Subject& s, GpuBench& bench, Stopper& stopper) {
-  std::vector<double> seconds;
+// Seconds from the text to the row, and to the samples of its lines; none where there are none.
+struct Loops {
+  std::vector<double> rows, lines;
+};
+
+std::shared_ptr<Measurement> sampled(const LabArguments& a, Measurement row, GpuBench& bench, Stopper& stopper) {
+  if (!a.no_sample && row.state == RowState::done) bench.sample(row, say_progress, stopper.token());
+  return std::make_shared<Measurement>(std::move(row));
+}
+
+// As often as it was asked for; each time another text, as if somebody had typed.
+Result<Loops> build(const LabArguments& a, Subject& s, GpuBench& bench, Stopper& stopper) {
+  Loops seconds;
   for (int n = 0; n < a.loop; ++n) {
     LabChange change = s.lab.now;
     if (n > 0) change.text += fmt::format("\n// again, {}\n", n);
@@ -146,17 +156,52 @@ Result<std::vector<double>> build(const LabArguments& a, Subject& s, GpuBench& b
     if (!edit) return tl::unexpected(edit.error());
     const double begin = steady_seconds();
     bench.meet({*edit});
-    auto row = std::make_shared<const Measurement>(
-        bench.try_out(point_of(s, (*edit)->name, change.options), say_progress, stopper.token()));
-    seconds.push_back(steady_seconds() - begin);
+    Measurement answer = bench.try_out(point_of(s, (*edit)->name, change.options), say_progress, stopper.token());
+    const double row_seconds = steady_seconds() - begin;
+    const auto row = sampled(a, std::move(answer), bench, stopper);
+    seconds.rows.push_back(row_seconds);
+    if (row->samples != nullptr) seconds.lines.push_back(steady_seconds() - begin);
     if (stopper.token().stop_requested()) return fail(ErrorKind::cancelled, "The lab was cancelled.");
     s.lab.marks = gpu::marks_of(row->state == RowState::failed ? row->reason : "", row->warnings);
-    s.lab.tries = {{(*edit)->name, s.lab.now, std::move(row)}};
+    LabTry made{(*edit)->name, s.lab.now, row};
+    made.row_seconds = row_seconds;
+    made.lines_seconds = row->samples == nullptr ? 0 : seconds.lines.back();
+    s.lab.tries = {std::move(made)};
   }
   return seconds;
 }
 
-std::string text_of(const LabScene& scene, const Subject& s, const std::vector<double>& seconds) {
+std::string seconds_text(const char* what, std::vector<double> seconds) {
+  if (seconds.empty()) return {};
+  std::ranges::sort(seconds);
+  return fmt::format("{}: {:.2f} s{}\n", what, quantile(seconds, 0.5),
+                     seconds.size() > 1 ? fmt::format(", the median of {} ({:.2f} to {:.2f})", seconds.size(),
+                                                      seconds.front(), seconds.back())
+                                        : "");
+}
+
+// The lines that take the most of the warps' time, beside what the same lines of the original take.
+std::string lines_text(const LabScene& scene, const std::string& source) {
+  constexpr std::size_t kMost = 10;
+  if (scene.lines.by_line.empty()) return {};
+  std::vector<std::pair<std::int32_t, const LabLine*>> lines;
+  for (const auto& [number, line] : scene.lines.by_line) lines.emplace_back(number, &line);
+  std::ranges::stable_sort(lines, [](const auto& x, const auto& y) { return x.second->share > y.second->share; });
+  lines.resize(std::min(lines.size(), kMost));
+  std::string text = fmt::format("{:>6} {:>6} {:>9}  {:<10} text; % of warp time\n", "line", "%", "original", "phase");
+  for (const auto& [number, line] : lines) {
+    std::string_view rest = source;
+    for (std::int32_t n = 1; n < number; ++n) rest.remove_prefix(std::min(rest.find('\n'), rest.size() - 1) + 1);
+    rest = rest.substr(0, rest.find('\n'));
+    rest.remove_prefix(std::min(rest.find_first_not_of(' '), rest.size()));
+    text +=
+        fmt::format("{:>6} {:>6} {:>9}  {:<10} {}\n", number, line->text,
+                    line->before ? fmt::format("{:.1f}", 100 * *line->before) : "-", gpu::name_of(line->phase), rest);
+  }
+  return text;
+}
+
+std::string text_of(const LabScene& scene, const Subject& s, const Loops& seconds) {
   std::string text = scene.headline + "\n";
   for (const std::string& words : scene.words) text += words.empty() ? "" : words + "\n";
   if (!scene.question.empty()) text += scene.question + "\n";
@@ -167,22 +212,20 @@ std::string text_of(const LabScene& scene, const Subject& s, const std::vector<d
   for (const ProfileGroup& group : scene.groups)
     for (const ProfileFigure& f : group.figures)
       text += fmt::format("  {:<34} {:>14} {:>14} {:>8}\n", f.label, f.text, f.other, f.change.text);
-  std::vector<double> sorted = seconds;
-  std::ranges::sort(sorted);
-  text += fmt::format("From the text to the row: {:.2f} s{}\n", quantile(sorted, 0.5),
-                      seconds.size() > 1 ? fmt::format(", the median of {} ({:.2f} to {:.2f})", seconds.size(),
-                                                       sorted.front(), sorted.back())
-                                         : "");
+  text += lines_text(scene, s.lab.now.text);
+  text += seconds_text("From the text to the row", seconds.rows);
+  text += seconds_text("From the text to its samples by line", seconds.lines);
   return text;
 }
 
-nlohmann::json json_of(const LabScene& scene, const Subject& s, const std::vector<double>& seconds) {
+nlohmann::json json_of(const LabScene& scene, const Subject& s, const Loops& seconds) {
   nlohmann::json j{{"headline", scene.headline},
                    {"kernel", s.lab.kernel},
                    {"name", scene.name},
                    {"experiment", s.lab.experiment},
                    {"edit", measurement_to_json(*s.lab.tries.back().row, true)},
-                   {"seconds", seconds}};
+                   {"seconds", seconds.rows},
+                   {"lines_seconds", seconds.lines}};
   if (s.lab.before) j["original"] = measurement_to_json(*s.lab.before, true);
   return j;
 }
@@ -202,8 +245,8 @@ Result<int> lab(const LabArguments& a, Stopper& stopper) {
   GpuBench bench;
   bench.bring(s->named.own);
   // The original first: the worker is then as warm as in a window where somebody types.
-  s->lab.before = std::make_shared<const Measurement>(
-      bench.try_out(point_of(*s, std::string(s->original->id), {}), say_progress, stopper.token()));
+  s->lab.before = sampled(
+      a, bench.try_out(point_of(*s, std::string(s->original->id), {}), say_progress, stopper.token()), bench, stopper);
   const auto seconds = build(a, *s, bench, stopper);
   say_progress("");
   if (!seconds) return tl::unexpected(seconds.error());
@@ -231,6 +274,7 @@ Command add_lab(Parser program) {
   parser.add_flag("--text", a->print_text, "Print the .cu file that is tried, and try nothing");
   parser.add_option("--loop", a->loop, "Build and measure so often, each time another text; left out: 1")
       ->type_name("N");
+  parser.add_flag("--no-sample", a->no_sample, "Leave the samples by line out: where the warps wait");
   parser.add_option("--arch", a->arch, "Without a GPU it is compiled for this; left out: sm_90a")->type_name("SM");
   a->problem.add_to(parser, "--scale");
   a->options.add_to(parser, false);

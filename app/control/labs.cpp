@@ -12,6 +12,7 @@
 #include <fmt/format.h>
 
 #include "app/state/apply.h"
+#include "kernels/base/clock.h"
 #include "kernels/base/files.h"
 #include "kernels/base/folders.h"
 #include "kernels/gpu/compile/sources.h"
@@ -298,7 +299,8 @@ void Labs::build() {
     Measurement none;
     none.state = RowState::failed;
     none.reason = edit.error().message;
-    lab.tries.push_back({"", lab.now, std::make_shared<const Measurement>(std::move(none))});
+    LabTry broken{"", lab.now, std::make_shared<const Measurement>(std::move(none))};
+    lab.tries.push_back(std::move(broken));
     lab.marks.push_back({"", header_line(edit.error().message), true, edit.error().message});
     return;
   }
@@ -308,14 +310,55 @@ void Labs::build() {
   point.verify = true;
   point.verify_full = false;
   lab.building = "Building";
-  const auto work_now = [this, edit = *edit, own = sweep.own, point, options = lab.now.options,
-                         first = lab.before == nullptr](TaskHandle& task) {
-    return work(task, edit, own, {point, options, first});
+  const Work asked{point, lab.now.options, lab.before == nullptr, steady_seconds()};
+  const auto work_now = [this, edit = *edit, own = sweep.own, asked](TaskHandle& task) {
+    return work(task, edit, own, asked);
   };
   task_ = context_.tasks.start("Building " + (*edit)->name, work_now, [this](const Result<void>& done) {
     context_.model.lab.building.clear();
-    if (!done) context_.log.note(done.error().message);
+    done ? sample_lines() : context_.log.note(done.error().message);
   });
+}
+
+// Whoever types on waits for none of it: a build that begins meanwhile comes next, and its lines after it.
+void Labs::sample_lines() {
+  LabView& lab = context_.model.lab;
+  if (context_.tasks.running(lines_task_)) return;
+  std::vector<std::shared_ptr<const Measurement>> rows;
+  if (!lab.tries.empty()) rows.push_back(lab.tries.back().row);
+  rows.push_back(lab.before);
+  std::erase_if(rows, [](const auto& row) {
+    return row == nullptr || row->state != RowState::done || row->samples != nullptr || !row->no_samples.empty();
+  });
+  if (rows.empty()) return;
+  lab.sampling = rows.front()->key.kernel;
+  const auto work_now = [this, rows](TaskHandle& task) -> Result<void> {
+    for (const auto& row : rows)
+      if (auto done = sample_row(task, row); !done) return done;
+    return ok();
+  };
+  lines_task_ = context_.tasks.start("Sampling " + lab.sampling, work_now, [this](const Result<void>& done) {
+    context_.model.lab.sampling.clear();
+    if (!done) return context_.log.note(done.error().message);
+    if (!context_.tasks.running(task_)) sample_lines();  // of what was built meanwhile
+  });
+}
+
+Result<void> Labs::sample_row(TaskHandle& task, const std::shared_ptr<const Measurement>& row) {
+  auto sampled = std::make_shared<Measurement>(*row);
+  gpu_->sample(
+      *sampled, [&](const std::string& words) { task.progress(0.5, words); }, task.stop());
+  if (task.stop().stop_requested()) return fail(ErrorKind::cancelled, "Sampling the lab's kernel was cancelled.");
+  task.deliver([this, row, sampled, at = steady_seconds()] {
+    LabView& lab = context_.model.lab;
+    if (lab.before == row) lab.before = sampled;
+    for (LabTry& t : lab.tries) {
+      if (t.row != row) continue;
+      t.row = sampled;
+      t.lines_seconds = sampled->samples == nullptr ? 0 : at - t.begun;
+    }
+  });
+  return ok();
 }
 
 // In the task's thread. The edit first: it is what is waited for.
@@ -331,8 +374,9 @@ Result<void> Labs::work(TaskHandle& task, const std::shared_ptr<const gpu::OwnKe
   Point point = before;
   point.kernel = edit->name;
   point.options = asked.options;
-  LabTry made{edit->name, {edit->cu.text, edit->build, asked.options}, nullptr};
+  LabTry made{edit->name, {edit->cu.text, edit->build, asked.options}, nullptr, asked.begun};
   made.row = std::make_shared<const Measurement>(gpu_->try_out(point, now, task.stop()));
+  made.row_seconds = steady_seconds() - asked.begun;
   if (task.stop().stop_requested()) return fail(ErrorKind::cancelled, "The build was cancelled.");
   deliver_try(task, std::move(made), before.kernel);
   if (!asked.measure_before) return ok();

@@ -35,7 +35,8 @@ class Labs {
   void answer_draft(bool take);
   void keep();
   void save();
-  TaskId task() const { return task_; }
+  // The build, else the samples of what was built.
+  TaskId task() const { return context_.tasks.running(task_) ? task_ : lines_task_; }
 
  private:
   void open(const std::string& kernel);
@@ -52,10 +53,15 @@ class Labs {
     Point before;
     Options options;
     bool measure_before = false;
+    double begun = 0;
   };
   Result<void> work(TaskHandle& task, const std::shared_ptr<const gpu::OwnKernel>& edit, gpu::OwnKernels own,
                     const Work& asked);
   void deliver_try(TaskHandle& task, LabTry made, const std::string& kernel);
+  // What the answer need not wait for: where the warps of the newest try wait, and those of the original.
+  void sample_lines();
+  // In the task's thread: samples of one row, set beside its lines; it takes the row's place.
+  Result<void> sample_row(TaskHandle& task, const std::shared_ptr<const Measurement>& row);
 
   JobContext context_;
   FileTask& files_;
@@ -64,7 +70,7 @@ class Labs {
   std::map<std::string, LabView> left_;  // kernels that were open before, as they were left
   bool draft_changed_ = false;
   std::string draft_of_;  // the kernel whose draft is to be written
-  TaskId task_ = 0, draft_task_ = 0;
+  TaskId task_ = 0, draft_task_ = 0, lines_task_ = 0;
 };
 
 }  // namespace attn

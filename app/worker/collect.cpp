@@ -1,5 +1,6 @@
 #include "app/worker/collect.h"
 
+#include <future>
 #include <memory>
 #include <utility>
 
@@ -17,14 +18,24 @@ void say(const GpuClient::Progress& progress, const std::string& now) {
   if (progress) progress(now);
 }
 
+using Listing = Result<gpu::KernelListing>;
+
+// The machine code is read while the worker takes what stands beside it: nvdisasm takes about as long.
+std::future<Listing> begin_listing(const GpuClient& client, const Point& p, const std::string& arch,
+                                   const Deadline& deadline) {
+  const auto kernel = find_kernel(p.kernel, client.own());
+  return std::async(std::launch::async, [kernel, p, arch, stop = deadline.stop]() -> Listing {
+    if (!kernel) return tl::unexpected(kernel.error());
+    return list_row_here(**kernel, {p.kernel, p.problem, p.options, arch}, stop);
+  });
+}
+
 // Lines and phases for what was taken by address; what refused is its `no_lines`.
 template <class Taken>
-void put_lines_on(Taken& taken, GpuClient& client, const Point& p, const std::string& arch, const Deadline& deadline,
+void put_lines_on(Taken& taken, std::future<Listing> begun, const std::string& kernel,
                   const GpuClient::Progress& progress) {
-  say(progress, "reading the machine code of " + p.kernel);
-  const auto kernel = find_kernel(p.kernel, client.own());
-  const auto listing = kernel ? list_row_here(**kernel, {p.kernel, p.problem, p.options, arch}, deadline.stop)
-                              : Result<gpu::KernelListing>(tl::unexpected(kernel.error()));
+  say(progress, "reading the machine code of " + kernel);
+  const Listing listing = begun.get();
   if (!listing)
     taken.no_lines = listing.error().message;
   else if (auto put = put_lines(taken, *listing); !put)
@@ -43,12 +54,13 @@ void sample_row(GpuClient& client, const Point& p, const std::string& arch, cons
   }
   Point resolved = p;
   resolved.options = row.key.options;
+  auto listing = begin_listing(client, resolved, arch, deadline);
   auto samples = client.sample(resolved, deadline, progress);
   if (!samples) {
     row.no_samples = samples.error().message;
     return;
   }
-  put_lines_on(*samples, client, resolved, arch, deadline, progress);
+  put_lines_on(*samples, std::move(listing), p.kernel, progress);
   row.samples = std::make_shared<const KernelSamples>(*std::move(samples));
 }
 
@@ -79,12 +91,13 @@ void count_row(GpuClient& client, const Point& p, const std::string& arch, const
   }
   Point resolved = p;
   resolved.options = row.key.options;
+  auto listing = begin_listing(client, resolved, arch, deadline);
   auto counts = client.count_instructions(resolved, deadline, progress);
   if (!counts) {
     row.no_counts = counts.error().message;
     return;
   }
-  put_lines_on(*counts, client, resolved, arch, deadline, progress);
+  put_lines_on(*counts, std::move(listing), p.kernel, progress);
   row.counts = std::make_shared<const KernelCounts>(*std::move(counts));
 }
 

@@ -131,6 +131,22 @@ std::string limit_words(const LabView& lab, const Measurement& m) {
       registers.value, limit);
 }
 
+// How long was waited, and for what is waited still.
+std::string wait_words(const LabView& lab, const LabTry& built) {
+  const Measurement& m = *built.row;
+  if (m.state != RowState::done) return {};
+  std::string words = built.row_seconds > 0 ? fmt::format("Answered in {:.2f} s", built.row_seconds) : "Answered";
+  if (m.samples != nullptr && m.samples->no_lines.empty())
+    words += built.lines_seconds > 0 ? fmt::format(", its lines sampled after {:.2f} s.", built.lines_seconds) : ".";
+  else if (m.samples != nullptr)
+    words += "; no line is known for its samples: " + sentence(m.samples->no_lines);
+  else if (!m.no_samples.empty())
+    words += "; its lines are not sampled: " + sentence(m.no_samples);
+  else
+    words += lab.sampling.empty() ? "." : "; its lines are being sampled.";
+  return words;
+}
+
 void tell(LabScene& scene, const LabView& lab, const GpuView& gpu) {
   const LabTry* built = lab.built();
   if (!lab.building.empty()) {
@@ -150,14 +166,12 @@ void tell(LabScene& scene, const LabView& lab, const GpuView& gpu) {
   if (built != nullptr) scene.words.push_back(limit_words(lab, *built->row));
   if (built != nullptr && !built->row->warnings.empty())
     scene.words.push_back("The compiler warns: " + sentence(first_line(built->row->warnings.front())));
+  if (built != nullptr) scene.words.push_back(wait_words(lab, *built));
 }
 
 // The line a mark stands at in the text that is shown; those of headers stand at none.
 std::int32_t line_of(const gpu::SourceMark& mark, const std::string& kernel) {
-  const std::string_view file = std::string_view(mark.file).substr(mark.file.rfind('/') + 1);
-  const std::string_view own = gpu::own_stem(kernel);
-  const std::string mine = std::string(own.empty() ? std::string_view(kernel) : own) + ".cu";
-  return mark.file.empty() || file == mine ? mark.line : 0;
+  return mark.file.empty() || is_text_of(mark.file, kernel) ? mark.line : 0;
 }
 
 void put_marks(LabScene& scene, const LabView& lab) {
@@ -308,6 +322,11 @@ LabScene lab_scene(const LabView& lab, const GpuView& gpu) {
     scene.groups = figure_groups(*now, lab.before.get());
   else if (lab.before != nullptr)
     scene.groups = figure_groups(*lab.before, nullptr);
+  const Measurement* const shown = now != nullptr ? now : lab.before.get();
+  if (auto phases = shown == nullptr ? std::nullopt : phase_group(*shown, now == nullptr ? nullptr : lab.before.get());
+      phases && !scene.groups.empty())
+    scene.groups.insert(scene.groups.begin() + 1, *std::move(phases));
+  scene.lines = lab_lines(lab, rows);
   for (std::size_t n = lab.tries.size(); n-- > 0;) scene.tries.push_back(try_row(lab, n));
   if (lab.draft)
     scene.draft = fmt::format("What was typed here is kept, {} of {}: {}.", change_words(lab, lab.draft->change),

@@ -10,6 +10,7 @@
 #include <string_view>
 #include <vector>
 
+#include "viz/profile/lab_lines.h"
 #include "viz/profile/scene.h"
 #include "viz/profile/source.h"
 #include "viz/state/lab.h"
@@ -68,6 +69,7 @@ struct LabScene {
   std::vector<ProfileGroup> groups;
   std::map<std::int32_t, LabMarkLine> marks;  // by line
   std::set<std::int32_t> edited;              // lines that the original has not
+  LabLines lines;                             // where the warps' time goes in it
   std::vector<LabTryRow> tries;               // the newest first
   std::vector<LabExperimentRow> experiments;
   std::vector<LabDiffRow> difference;

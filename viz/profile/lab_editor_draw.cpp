@@ -13,6 +13,7 @@
 #include "viz/draw/marks.h"
 #include "viz/draw/theme.h"
 #include "viz/draw/widgets.h"
+#include "viz/profile/phase_hue_draw.h"
 
 namespace attn {
 namespace {
@@ -20,6 +21,7 @@ namespace {
 constexpr float kCode = 14;                              // logical pixels; the field's lines are as high as its letters
 constexpr float kGutter = 58, kNumber = 44, kMark = 14;  // from the window's left edge
 constexpr float kRow = 17;                               // of the difference
+constexpr float kShare = 62;                             // of the warp time, between the number and the text
 
 ImU32 error_ink() {
   return colour(style().theme, TensorColour::m);
@@ -87,7 +89,23 @@ void draw_line(ImDrawList* list, ImVec2 at, std::string_view line) {
   piece(done, line.size(), ink);
 }
 
-// Number, a bar where the line was edited, a sign where the compiler says something.
+// Where the text begins, pixels from the window's left edge.
+float text_left(const LabScene& scene) {
+  return style().px(kGutter + (scene.lines.by_line.empty() ? 0 : kShare));
+}
+
+// A bar in the phase's colour, as long as the line's share is of the largest, and the share.
+void draw_share(ImDrawList* list, const LabScene& scene, const LabLine& line, const Box& box) {
+  const Style& s = style();
+  const float length = box.width() * static_cast<float>(line.share / scene.lines.most);
+  list->AddRectFilled({box.min.x, box.min.y + s.px(1)}, {box.min.x + length, box.max.y - s.px(1)},
+                      faded(hue_of(line.phase), 0.45F));
+  const bool little = line.share < 0.001;
+  draw_text_in(list, box, Align::right, Face::mono, 11, colour(s.theme, little ? Token::dim : Token::text), line.text,
+               3);
+}
+
+// Number, a bar where the line was edited, a sign where the compiler says something, what share of the time it takes.
 void draw_gutter(ImDrawList* list, const LabScene& scene, std::int32_t line, const Box& box) {
   const Style& s = style();
   const float x = box.min.x, middle = box.centre().y;
@@ -96,6 +114,9 @@ void draw_gutter(ImDrawList* list, const LabScene& scene, std::int32_t line, con
   if (scene.edited.contains(line))
     list->AddRectFilled({x + s.px(kNumber + 4), box.min.y}, {x + s.px(kNumber + 7), box.max.y},
                         colour(s.theme, Token::text));
+  if (const auto share = scene.lines.by_line.find(line); share != scene.lines.by_line.end())
+    draw_share(list, scene, share->second,
+               {{x + s.px(kGutter), box.min.y}, {x + s.px(kGutter + kShare - 6), box.max.y}});
   const auto mark = scene.marks.find(line);
   if (mark == scene.marks.end()) return;
   const float arm = s.px(3.5F), at = x + s.px(kMark / 2);
@@ -126,12 +147,16 @@ void draw_lines(const LabScene& scene, const LabHeld& held, ImVec2 origin, float
         list->AddRectFilled(box.min, box.max, faded(mark->second.error ? error_ink() : warning_ink(), 0.16F));
       else if (line == held.cursor)
         list->AddRectFilled(box.min, box.max, colour(s.theme, Token::band));
-      list->PushClipRect({window.x + s.px(kGutter), window.y}, {window.x + size.x, window.y + size.y}, true);
+      list->PushClipRect({window.x + text_left(scene), window.y}, {window.x + size.x, window.y + size.y}, true);
       draw_line(list, {origin.x, top}, text.substr(at, end - at));
       list->PopClipRect();
       draw_gutter(list, scene, line, box);
-      if (mark != scene.marks.end() && ImGui::IsMouseHoveringRect(box.min, {box.min.x + s.px(kGutter), box.max.y}))
-        show_tooltip(mark->second.words, 420);
+      if (ImGui::IsMouseHoveringRect(box.min, {box.min.x + text_left(scene), box.max.y})) {
+        std::string tip = mark == scene.marks.end() ? std::string() : mark->second.words;
+        if (const auto share = scene.lines.by_line.find(line); share != scene.lines.by_line.end())
+          tip += (tip.empty() ? "" : "\n") + share->second.tip;
+        if (!tip.empty()) show_tooltip(tip, 420);
+      }
     }
     at = end + 1;
   }
@@ -162,11 +187,11 @@ void draw_text_field(const LabScene& scene, const LabView& lab, LabHeld& held, C
   ImGui::PushFont(s.fonts.mono, s.px(kCode));
   const float row = ImGui::GetFontSize();
   const auto lines = static_cast<float>(line_of(held.text, held.text.size()) + 2);
-  const float width = std::max(ImGui::GetContentRegionAvail().x - s.px(kGutter), widest(held.text));
+  const float width = std::max(ImGui::GetContentRegionAvail().x - text_left(scene), widest(held.text));
   ImGui::PushStyleVar(ImGuiStyleVar_FramePadding, ImVec2(0, 0));
   ImGui::PushStyleVar(ImGuiStyleVar_FrameBorderSize, 0.0F);
   for (const ImGuiCol each : {ImGuiCol_FrameBg, ImGuiCol_Text, ImGuiCol_NavCursor}) ImGui::PushStyleColor(each, 0U);
-  ImGui::SetCursorPosX(s.px(kGutter));
+  ImGui::SetCursorPosX(text_left(scene));
   const ImVec2 origin = ImGui::GetCursorScreenPos();
   Caret caret;
   caret.go_to = held.go_to;
@@ -248,6 +273,11 @@ void draw_heads(const LabScene& scene, LabHeld& held) {
   ImGui::SameLine();
   if (toggle("Difference", held.difference, "What is changed against the original, and nothing else"))
     held.difference = true;
+  if (!scene.lines.by_line.empty()) {
+    ImGui::SameLine();
+    dim_text(scene.lines.heading);
+    tooltip(scene.lines.tip);
+  }
   if (!scene.marks.empty()) {
     ImGui::SameLine();
     const bool back = ImGui::Shortcut(ImGuiMod_Shift | ImGuiKey_F8, ImGuiInputFlags_RouteGlobal);

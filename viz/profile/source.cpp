@@ -322,17 +322,17 @@ std::string mix_words(const gpu::InstructionMix& mix) {
   return words;
 }
 
-std::string samples_words(const SourceRow& row) {
-  if (row.samples.all == 0) return {};
+std::string samples_words(const SampleCounts& samples, double share) {
+  if (samples.all == 0) return {};
   std::vector<WarpState> states;
   for (const WarpState state : all_warp_states())
-    if (row.samples.of.at(static_cast<std::size_t>(state)) > 0) states.push_back(state);
-  const auto of = [&](WarpState state) { return row.samples.of.at(static_cast<std::size_t>(state)); };
+    if (samples.of.at(static_cast<std::size_t>(state)) > 0) states.push_back(state);
+  const auto of = [&](WarpState state) { return samples.of.at(static_cast<std::size_t>(state)); };
   std::ranges::stable_sort(states, [&](WarpState a, WarpState b) { return of(a) > of(b); });
-  std::string words = fmt::format("{:.3g} % of all samples, {}", 100 * row.sample_share, row.samples.all);
+  std::string words = fmt::format("{:.3g} % of all samples, {}", 100 * share, samples.all);
   constexpr std::size_t kShown = 3;
   for (std::size_t n = 0; n < std::min(kShown, states.size()); ++n)
-    words += fmt::format("{}{:.0f} % {}", n == 0 ? ": " : ", ", 100 * share_of(of(states[n]), row.samples.all),
+    words += fmt::format("{}{:.0f} % {}", n == 0 ? ": " : ", ", 100 * share_of(of(states[n]), samples.all),
                          words_of(states[n]));
   return words;
 }

@@ -120,7 +120,7 @@ std::optional<std::int32_t> find_in(const SourceScene& scene, std::string_view w
 // "FMA 512, shared 64, other 12": those that there are, the most first.
 std::string mix_words(const gpu::InstructionMix& mix);
 // "14.2 % of all samples, 18757: 61 % waits for shared memory, 20 % issues"; empty: it has none.
-std::string samples_words(const SourceRow& row);
+std::string samples_words(const SampleCounts& samples, double share);
 
 // The machine code or the PTX of a line.
 struct CodeRow {

@@ -156,7 +156,7 @@ std::string row_tip(const SourceRow& row, std::int32_t line) {
   if (row.phase != CodePhase::none) tip += fmt::format(", {}: {}", gpu::name_of(row.phase), gpu::words_of(row.phase));
   if (row.total == 0 && row.samples.all == 0) tip += "\nNo instruction stands for it.";
   if (row.total > 0) tip += fmt::format("\n{} instructions: {}", row.total, mix_words(row.mix));
-  if (const std::string samples = samples_words(row); !samples.empty()) tip += "\n" + samples;
+  if (const std::string samples = samples_words(row.samples, row.sample_share); !samples.empty()) tip += "\n" + samples;
   if (!row.counts.words.empty()) tip += "\n" + row.counts.words;
   return tip;
 }

@@ -30,6 +30,9 @@ struct LabTry {
   std::string name;  // "flash_simt@1a2b3c4d"; of what is no kernel: empty
   LabChange change;
   std::shared_ptr<const Measurement> row;
+  double begun = 0;  // when it was asked for, by steady_seconds()
+  // From then to the row, and to its samples by line; 0: not there. What was waited for the samples of another counts.
+  double row_seconds = 0, lines_seconds = 0;
 };
 
 // A text that was typed earlier and never built away: it was kept when the window closed or crashed.
@@ -49,6 +52,7 @@ struct LabView {
   std::string experiment;                     // id of the one that was opened; empty: none
   std::optional<LabDraft> draft;              // offered
   std::string building;                       // what is being done; empty: nothing
+  std::string sampling;                       // whose lines are being sampled, while the next may be built
   std::shared_ptr<const Measurement> before;  // of the original on this problem
   std::vector<LabTry> tries;                  // the newest last
   std::vector<gpu::SourceMark> marks;         // of the newest try

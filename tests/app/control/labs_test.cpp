@@ -50,7 +50,7 @@ class SayingCompiler final : public gpu::Compiler {
 
 class LabsTest : public ::testing::Test {
  protected:
-  ControllerOptions options(bool driver = true) const {
+  ControllerOptions options(bool driver = true, const Fault& fault = {}) const {
     ControllerOptions o;
     o.state = initial_state();
     SweepSpec& sweep = o.state.document.sweep;
@@ -65,8 +65,8 @@ class LabsTest : public ::testing::Test {
     o.drafts = folder_ / "drafts";
     const auto compiler = []() -> Result<std::unique_ptr<gpu::Compiler>> { return std::make_unique<SayingCompiler>(); };
     o.sweeps.gpu = std::make_shared<GpuBench>(
-        [driver, compiler] {
-          WorkerParts parts = parts_with({});
+        [driver, compiler, fault] {
+          WorkerParts parts = parts_with(fault);
           parts.compiler = compiler;
           if (!driver)
             parts.driver = []() -> Result<std::unique_ptr<gpu::Driver>> {
@@ -124,6 +124,44 @@ TEST_F(LabsTest, AnEditIsBuiltInTheWorkerBesideTheOriginal) {
   ASSERT_EQ(lab.marks.size(), 1U);
   EXPECT_EQ(lab.marks.front().line, 2);
   EXPECT_TRUE(lab.building.empty());
+}
+
+// The double's sampler finds three samples at the kernel's first instruction, of one launch.
+TEST_F(LabsTest, TheLinesOfTheEditAndOfTheOriginalAreSampledAfterTheAnswer) {
+  Controller c(options());
+  settle(c);
+  const LabView& lab = c.model().lab;
+  c.update({EditLab{with(c, "// more\n")}, BuildLab{}});
+  settle(c);
+  ASSERT_NE(lab.built(), nullptr) << last_words(c);
+  const LabTry& edit = *lab.built();
+  ASSERT_NE(edit.row->samples, nullptr) << edit.row->no_samples;
+  EXPECT_EQ(counts_of(*edit.row->samples).all, 3U);
+  ASSERT_NE(lab.before, nullptr);
+  ASSERT_NE(lab.before->samples, nullptr) << lab.before->no_samples;
+  EXPECT_NE(lab.before->samples, edit.row->samples);
+  EXPECT_GT(edit.row_seconds, 0);
+  EXPECT_GT(edit.lines_seconds, edit.row_seconds) << "nobody waits for the samples";
+  EXPECT_TRUE(lab.sampling.empty());
+  const auto sampled = lab.before;
+  c.update({EditLab{with(c, "// and more\n")}, BuildLab{}});
+  settle(c);
+  EXPECT_EQ(lab.before, sampled) << "the original is sampled once";
+  ASSERT_NE(lab.built(), nullptr);
+  EXPECT_NE(lab.built()->row->samples, nullptr) << lab.built()->row->no_samples;
+}
+
+TEST_F(LabsTest, WhereNothingCanBeSampledTheRowStaysAndSaysWhy) {
+  Controller c(options(true, {"open_profiler"}));
+  settle(c);
+  c.update({EditLab{with(c, "// more\n")}, BuildLab{}});
+  settle(c);
+  ASSERT_NE(c.model().lab.built(), nullptr) << last_words(c);
+  const Measurement& m = *c.model().lab.built()->row;
+  EXPECT_EQ(m.state, RowState::done);
+  EXPECT_EQ(m.samples, nullptr);
+  EXPECT_NE(m.no_samples.find("libcupti"), std::string::npos) << m.no_samples;
+  EXPECT_DOUBLE_EQ(c.model().lab.built()->lines_seconds, 0);
 }
 
 TEST_F(LabsTest, WithoutAGpuTheWorkerCompilesAndSaysWhyThereIsNoTime) {

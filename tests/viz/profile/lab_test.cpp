@@ -1,8 +1,12 @@
 // What the lab says of an edit: what became of it, where the compiler says something, what is changed, beside what.
 #include "viz/profile/lab.h"
 
+#include <algorithm>
+#include <cstdint>
 #include <memory>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include <gtest/gtest.h>
 
@@ -173,6 +177,78 @@ TEST(Lab, StandsOnTheChosenKernelAndAProblemThatItTakes) {
   EXPECT_EQ(lab_subject(state, model).kernel, edit->name);
   model.gpu.gpus.push_back({0, "a GPU", "sm_80", 1, 1});
   EXPECT_EQ(lab_subject(state, model).arch, "sm_80");
+}
+
+// `of`: line -> samples, all of phase S; what is of a header stands at no line of the text.
+std::shared_ptr<const Measurement> sampled(Measurement m,
+                                           const std::vector<std::pair<std::uint32_t, std::uint64_t>>& of) {
+  KernelSamples s;
+  s.reasons = {"selected"};
+  s.files = {"kernels/gpu/rungs/flash_simt.cu", "kernels/gpu/rungs/device.cuh"};
+  s.functions.push_back({"flash_simt", {}});
+  for (const auto& [line, samples] : of) {
+    const std::uint32_t file = line == 0 ? 1 : 0;
+    s.functions.back().instructions.push_back({16 * line,
+                                               line == 0 ? gpu::CodePhase::none : gpu::CodePhase::s,
+                                               {{file, std::max(line, 1U)}},
+                                               {{0, samples, 0}}});
+  }
+  m.samples = std::make_shared<const KernelSamples>(std::move(s));
+  return std::make_shared<const Measurement>(std::move(m));
+}
+
+TEST(Lab, ALinesShareOfTheWarpTimeStandsBesideTheSameLinesInTheOriginal) {
+  LabView v = lab();
+  v.before = sampled(row(2000, 1990, 2010), {{0, 10}, {2, 30}, {4, 60}});
+  // Nothing is built: where the original's time goes is where one would begin.
+  v.now.text = "new\n" + std::string(kText);
+  LabScene scene = scene_of(v);
+  ASSERT_EQ(scene.lines.by_line.size(), 2U);
+  EXPECT_EQ(scene.lines.by_line.at(3).text, "30") << "line 2 is the third now";
+  EXPECT_EQ(scene.lines.by_line.at(5).text, "60");
+  EXPECT_FALSE(scene.lines.by_line.at(5).before);
+  build(v, row(1000, 990, 1010));
+  EXPECT_TRUE(scene_of(v).lines.by_line.empty()) << "an answer comes before its lines, and shows no other's";
+  v.tries.back().row = sampled(row(1000, 990, 1010), {{0, 100}, {1, 20}, {5, 80}});
+  scene = scene_of(v);
+  ASSERT_EQ(scene.lines.by_line.size(), 2U);
+  EXPECT_DOUBLE_EQ(scene.lines.by_line.at(1).share, 0.1) << "of all samples, the header's too";
+  EXPECT_FALSE(scene.lines.by_line.at(1).before) << "the original has no such line";
+  EXPECT_DOUBLE_EQ(scene.lines.by_line.at(5).share, 0.4);
+  ASSERT_TRUE(scene.lines.by_line.at(5).before);
+  EXPECT_DOUBLE_EQ(*scene.lines.by_line.at(5).before, 0.6);
+  EXPECT_NE(scene.lines.by_line.at(5).tip.find("In the original: 60 % of all samples, 60"), std::string::npos)
+      << scene.lines.by_line.at(5).tip;
+  EXPECT_DOUBLE_EQ(scene.lines.most, 0.4);
+  ASSERT_GE(scene.groups.size(), 2U);
+  EXPECT_EQ(scene.groups[1].title, "Warp time by phase");
+  const auto s = std::ranges::find(scene.groups[1].figures, "phase_S", &ProfileFigure::id);
+  ASSERT_NE(s, scene.groups[1].figures.end());
+  EXPECT_EQ(s->text, "50 %");
+  EXPECT_EQ(s->other, "90 %");
+  EXPECT_EQ(s->change.text, "-40.0");
+}
+
+TEST(Lab, SaysHowLongWasWaitedAndForWhatStill) {
+  LabView v = lab();
+  v.now.text += "more\n";
+  build(v, row(1000, 990, 1010));
+  v.tries.back().row_seconds = 0.94;
+  const auto told = [&](const std::string& words) {
+    const LabScene scene = scene_of(v);
+    return std::ranges::find(scene.words, words) != scene.words.end();
+  };
+  EXPECT_TRUE(told("Answered in 0.94 s."));
+  v.sampling = "flash_simt@1a2b3c4d";
+  EXPECT_TRUE(told("Answered in 0.94 s; its lines are being sampled."));
+  v.sampling.clear();
+  v.tries.back().row = sampled(row(1000, 990, 1010), {{1, 20}});
+  v.tries.back().lines_seconds = 1.41;
+  EXPECT_TRUE(told("Answered in 0.94 s, its lines sampled after 1.41 s."));
+  Measurement refused = row(1000, 990, 1010);
+  refused.no_samples = "counters are for the administrator";
+  v.tries.back().row = std::make_shared<const Measurement>(refused);
+  EXPECT_TRUE(told("Answered in 0.94 s; its lines are not sampled: counters are for the administrator."));
 }
 
 TEST(Lab, TheLineOfAHeadersRefusalIsFound) {

@@ -127,8 +127,9 @@ TEST(ProfileSource, SampledLinesHaveTheirShareAndAreTheHotOnes) {
   EXPECT_EQ(scene.samples, 100U);
   EXPECT_DOUBLE_EQ(scene.rows[4].sample_share, 0.55);
   EXPECT_EQ(scene.hot, (std::vector<std::int32_t>{5, 6}));
-  EXPECT_EQ(samples_words(scene.rows[4]), "55 % of all samples, 55: 55 % issues, 45 % waits for shared memory");
-  EXPECT_EQ(samples_words(scene.rows[2]), "");
+  EXPECT_EQ(samples_words(scene.rows[4].samples, scene.rows[4].sample_share),
+            "55 % of all samples, 55: 55 % issues, 45 % waits for shared memory");
+  EXPECT_EQ(samples_words(scene.rows[2].samples, scene.rows[2].sample_share), "");
 }
 
 TEST(ProfileSource, SamplesOfAnotherTextAreNotPutBesideTheseLines) {
