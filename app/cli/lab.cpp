@@ -12,8 +12,10 @@
 
 #include "app/cli/command.h"
 #include "app/cli/kernel_arguments.h"
+#include "app/cli/picture_arguments.h"
 #include "app/cli/problem_arguments.h"
 #include "app/cli/text.h"
+#include "app/state/apply.h"
 #include "app/worker/bench.h"
 #include "kernels/base/clock.h"
 #include "kernels/gpu/rungs/rows.h"
@@ -32,6 +34,7 @@ constexpr int kMostLoops = 100;
 
 struct LabArguments {
   std::string kernel, experiment, arch;
+  PictureArguments picture;
   bool list = false, print_text = false, as_json = false, no_sample = false;
   int loop = 1;
   ProblemArguments problem;
@@ -122,6 +125,7 @@ Result<Subject> subject_of(const LabArguments& a) {
   if (auto r = a.problem.apply_to(p); !r) return tl::unexpected(r.error());
   if (auto r = validate(p); !r) return tl::unexpected(r.error());
   s.lab.kernel = s.original->id;
+  s.lab.options.assign(s.original->options.begin(), s.original->options.end());
   s.lab.arch = a.arch.empty() ? std::string(gpu::kArchRunOn) : a.arch;
   if (auto arch = gpu::device_for(s.lab.arch); !arch) return tl::unexpected(arch.error());
   return s;
@@ -230,12 +234,35 @@ nlohmann::json json_of(const LabScene& scene, const Subject& s, const Loops& sec
   return j;
 }
 
+// The window's lab with this very edit in it.
+Result<void> draw(const LabArguments& a, const Subject& s) {
+  PictureSpec picture;
+  picture.state = initial_state();
+  if (auto r = a.picture.apply_to(picture); !r) return r;
+  picture.state.view.workspace = Workspace::profile;
+  picture.state.view.profile.page = ProfilePage::lab;
+  picture.state.view.bench.kernel = s.lab.kernel;
+  SweepSpec& sweep = picture.state.document.sweep;
+  sweep.kernels = {s.lab.kernel};
+  sweep.axis = Axis::L;
+  sweep.values = {s.lab.problem.Lk};
+  sweep.base = s.lab.problem;
+  sweep.arch = s.lab.arch;
+  picture.lab = std::make_shared<const LabView>(s.lab);
+  return take_picture(picture, a.picture.png);
+}
+
 Result<int> lab(const LabArguments& a, Stopper& stopper) {
   if (a.list) return list_experiments(a.as_json);
   if (a.loop < 1 || a.loop > kMostLoops)
     return bad_input(fmt::format("--loop {}: 1 to {} can be.", a.loop, kMostLoops));
+  if (auto r = a.picture.check(); !r) return tl::unexpected(r.error());
+  if (auto r = check_distinct({{"FILE.cu", a.kernel}}, {{"--png", a.picture.png}}); !r)
+    return tl::unexpected(r.error());
   auto s = subject_of(a);
   if (!s) return tl::unexpected(s.error());
+  if (a.picture.asked() && !find_kernel(s->lab.kernel, {}))
+    return bad_input("--png draws the window's Profile, which knows the kernels of the ladder alone: leave it out.");
   if (a.print_text) {
     const auto edit = gpu::edit_of(*s->original, s->lab.now.text, s->lab.now.build);
     if (!edit) return tl::unexpected(edit.error());
@@ -254,6 +281,8 @@ Result<int> lab(const LabArguments& a, Stopper& stopper) {
   const LabScene scene = lab_scene(s->lab, gpu);
   if (auto r = print(a.as_json ? json_of(scene, *s, *seconds).dump(2) + "\n" : text_of(scene, *s, *seconds)); !r)
     return tl::unexpected(r.error());
+  if (a.picture.asked())
+    if (auto r = draw(a, *s); !r) return tl::unexpected(r.error());
   const Measurement& m = *s->lab.tries.back().row;
   const bool wrong = m.verdict && outcome_of(*m.verdict) == Outcome::wrong;
   // Without a GPU what was compiled is all there is.
@@ -275,6 +304,7 @@ Command add_lab(Parser program) {
   parser.add_option("--loop", a->loop, "Build and measure so often, each time another text; left out: 1")
       ->type_name("N");
   parser.add_flag("--no-sample", a->no_sample, "Leave the samples by line out: where the warps wait");
+  a->picture.add_to(parser, "A picture of the lab with what it was built to");
   parser.add_option("--arch", a->arch, "Without a GPU it is compiled for this; left out: sm_90a")->type_name("SM");
   a->problem.add_to(parser, "--scale");
   a->options.add_to(parser, false);
@@ -287,6 +317,7 @@ Command add_lab(Parser program) {
       "  attnscope lab --experiment pad_away\n"
       "  attnscope lab --experiment expf --text > expf.cu\n"
       "  attnscope lab flash_simt --tile 64x64 --maxrregcount 128\n"
+      "  attnscope lab flash_simt --tile 64x64 --threads 128 --png lab.png\n"
       "  attnscope lab my_attention.cu --fast-math --l 1024");
   return {parser, [a](Stopper& stopper) { return lab(*a, stopper); }};
 }

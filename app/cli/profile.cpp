@@ -14,6 +14,7 @@
 
 #include "app/cli/command.h"
 #include "app/cli/kernel_arguments.h"
+#include "app/cli/picture_arguments.h"
 #include "app/cli/problem_arguments.h"
 #include "app/cli/profile_counts.h"
 #include "app/cli/profile_heartbeat.h"
@@ -49,7 +50,8 @@ constexpr const char* kNoHeartbeat =
     "--heartbeat reads counters over time on an NVIDIA GPU, and --session FILE.attn those of a saved session";
 
 struct ProfileArguments {
-  std::string kernel, arch, json_file, csv_file, beats_file, png, session, size = "1440x900", theme;
+  std::string kernel, arch, json_file, csv_file, beats_file, session;
+  PictureArguments picture;
   std::int64_t lines = 12;
   SampleRequest request;
   ProblemArguments problem;
@@ -150,7 +152,7 @@ Result<void> take_subject(const ProfileArguments& a, Profiled& p, Stopper& stopp
   const KernelRow* const row = &p.kernel();
   if (row->processor != Processor::gpu)
     return bad_input(fmt::format("{} runs on the CPU: it has no machine code of a GPU.", a.kernel));
-  if (!p.named.own.empty() && !a.png.empty())
+  if (!p.named.own.empty() && a.picture.asked())
     return bad_input("--png draws the window's Profile, which knows the kernels of the ladder alone: leave it out.");
   p.subject.kernel = row->id;
   p.subject.arch = a.arch.empty() ? std::string(gpu::kArchRunOn) : a.arch;
@@ -399,13 +401,9 @@ std::string csv_of(const Profiled& p) {
 // ---- the picture: the window's Profile with the source open
 
 Result<void> draw(const ProfileArguments& a, Profiled& p) {
-  const auto size = parse_extents("--size", a.size, "size like 1440x900");
-  if (!size) return tl::unexpected(size.error());
-  if (!a.theme.empty() && a.theme != "dark" && a.theme != "light")
-    return bad_input(fmt::format("--theme {} is unknown; use dark or light.", a.theme));
   PictureSpec picture;
   picture.state = initial_state();
-  picture.state.preferences.theme = a.theme == "light" ? Theme::light : Theme::dark;
+  if (auto r = a.picture.apply_to(picture); !r) return r;
   picture.state.view.workspace = Workspace::profile;
   picture.state.view.profile.page = ProfilePage::source;
   picture.state.view.bench.kernel = a.kernel;
@@ -422,9 +420,7 @@ Result<void> draw(const ProfileArguments& a, Profiled& p) {
   } else {
     show_run(picture.state.document.runs, std::string(kPredictedRun));
   }
-  picture.width = static_cast<int>(size->first);
-  picture.height = static_cast<int>(size->second);
-  return take_picture(picture, a.png);
+  return take_picture(picture, a.picture.png);
 }
 
 // They are taken of what is profiled, on the GPU that is there.
@@ -445,16 +441,15 @@ Result<void> check_taking(const ProfileArguments& a) {
 Result<int> profile_kernel(const ProfileArguments& a, Stopper& stopper) {
   if (auto r = check_taking(a); !r) return tl::unexpected(r.error());
   if (a.lines < 0 || a.lines > 100000) return bad_input(fmt::format("--lines {} is not in 0 to 100000.", a.lines));
-  for (const auto& [option, file] : {std::pair("--json", a.json_file), std::pair("--csv", a.csv_file),
-                                     std::pair("--heartbeat-csv", a.beats_file), std::pair("--png", a.png)})
+  for (const auto& [option, file] :
+       {std::pair("--json", a.json_file), std::pair("--csv", a.csv_file), std::pair("--heartbeat-csv", a.beats_file)})
     if (!file.empty())
       if (auto r = check_writable(option, file); !r) return tl::unexpected(r.error());
-  if (!a.png.empty())
-    if (auto r = check_is_png("--png", a.png); !r) return tl::unexpected(r.error());
+  if (auto r = a.picture.check(); !r) return tl::unexpected(r.error());
   if (auto r = check_distinct({{"--session", a.session}}, {{"--json", a.json_file},
                                                            {"--csv", a.csv_file},
                                                            {"--heartbeat-csv", a.beats_file},
-                                                           {"--png", a.png},
+                                                           {"--png", a.picture.png},
                                                            {"--save", a.request.save}});
       !r)
     return tl::unexpected(r.error());
@@ -469,7 +464,7 @@ Result<int> profile_kernel(const ProfileArguments& a, Stopper& stopper) {
   if (!a.beats_file.empty())
     if (auto r = write_text(a.beats_file, heartbeat_csv(a.kernel, p->heartbeat())); !r)
       return tl::unexpected(r.error());
-  if (!a.png.empty())
+  if (a.picture.asked())
     if (auto r = draw(a, *p); !r) return tl::unexpected(r.error());
   return 0;
 }
@@ -506,9 +501,7 @@ Command add_profile(Parser program) {
       ->type_name("FILE");
   parser.add_option("--csv", a->csv_file, "A row a phase, then a row a line; - is stdout")->type_name("FILE");
   parser.add_option("--heartbeat-csv", a->beats_file, "The heartbeat, a row a sample; - is stdout")->type_name("FILE");
-  parser.add_option("--png", a->png, "A picture of Profile with the source open")->type_name("FILE.png");
-  parser.add_option("--size", a->size, "Of the picture, pixels; left out: 1440x900")->type_name("WxH");
-  parser.add_option("--theme", a->theme, "Of the picture: dark or light; left out: dark")->type_name("NAME");
+  a->picture.add_to(parser, "A picture of Profile with the source open");
   a->problem.add_to(parser, "--scale");
   a->options.takes_tuned = true;
   a->options.add_to(parser, false);

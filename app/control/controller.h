@@ -71,6 +71,8 @@ class Controller {
   WindowRequests take_requests();
   // Shows what a picture or a loaded session brings, in place of what this machine made.
   void show(std::vector<ListedRun> runs, std::shared_ptr<const Recording> recording);
+  // What stands in the lab of a picture, with what it was built to.
+  void show_lab(LabView lab) { model_.lab = std::move(lab); }
   // Writes what SavePicture asked for, on a task.
   void save_picture(const std::filesystem::path& file, Image image);
   // Of the window, in pixels: pictures of steps are as large.

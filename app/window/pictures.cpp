@@ -43,12 +43,6 @@ class Renderer {
   Renderer() = default;
 };
 
-Result<void> check_size(int width, int height) {
-  if (width >= 320 && width <= 8192 && height >= 240 && height <= 8192) return ok();
-  return bad_input(
-      fmt::format("A picture of {} x {} cannot be drawn; 320 x 240 to 8192 x 8192 pixels can.", width, height));
-}
-
 State still(State state) {
   state.preferences.reduced_motion = true;
   state.view.step.playing = false;
@@ -59,7 +53,7 @@ State still(State state) {
 class OffscreenWindow {
  public:
   static Result<std::unique_ptr<OffscreenWindow>> open(const PictureSpec& spec) {
-    if (auto good = check_size(spec.width, spec.height); !good) return tl::unexpected(good.error());
+    if (auto good = check_picture_size(spec.width, spec.height); !good) return tl::unexpected(good.error());
     const auto assets = find_assets();
     if (!assets) return tl::unexpected(assets.error());
     auto offscreen = Offscreen::create(spec.width, spec.height);
@@ -106,6 +100,7 @@ class OffscreenWindow {
     if (const auto assets = find_assets()) options.lessons.folder = *assets / "lessons";
     controller_ = std::make_unique<Controller>(std::move(options));
     controller_->show(spec.runs, spec.recording);
+    if (spec.lab != nullptr) controller_->show_lab(*spec.lab);
     controller_->wait();
     ImGuiIO& io = ImGui::GetIO();
     io.DisplaySize = {static_cast<float>(spec.width), static_cast<float>(spec.height)};
@@ -163,6 +158,12 @@ Result<void> take_pngs(OffscreenWindow& offscreen_window, const StepSeries& step
 }
 
 }  // namespace
+
+Result<void> check_picture_size(int width, int height) {
+  if (width >= 320 && width <= 8192 && height >= 240 && height <= 8192) return ok();
+  return bad_input(
+      fmt::format("A picture of {} x {} cannot be drawn; 320 x 240 to 8192 x 8192 pixels can.", width, height));
+}
 
 Result<Image> draw_picture(const PictureSpec& spec) {
   auto offscreen_window = OffscreenWindow::open(spec);

@@ -14,6 +14,7 @@
 #include "kernels/base/result.h"
 #include "kernels/recording/recording.h"
 #include "viz/state/commands.h"
+#include "viz/state/lab.h"
 #include "viz/state/model.h"
 #include "viz/state/state.h"
 
@@ -25,9 +26,12 @@ struct PictureSpec {
   int width = 1440, height = 900;              // pixels, 320 x 240 to 8192 x 8192
   std::shared_ptr<const Recording> recording;  // null: recorded from state.document
   std::vector<ListedRun> runs;                 // that Bench lists; all are shown unless the state names some
+  std::shared_ptr<const LabView> lab = {};     // what stands in the lab; null: what the state's kernel begins with
   Commands commands = {};                      // obeyed before it is drawn, as if of the user's hands
 };
 
+// Refuses what is too small or too large to be drawn.
+Result<void> check_picture_size(int width, int height);
 Result<Image> draw_picture(const PictureSpec& spec);
 
 // Charts of Bench, each alone, without bar and panels: one a metric, in their order, as large as `spec` says.

@@ -52,6 +52,24 @@ def compiled(folder):
                  f"a typing mistake: exit {done.returncode}: {done.stdout}{done.stderr}")
 
 
+# The picture shows this very edit: another one is another picture, and what cannot be drawn is said before it is built.
+def drawn(folder):
+    pictures = []
+    for tile in ("16x16", "32x32"):
+        file = folder / f"{tile}.png"
+        done = run("lab", "flash_simt", "--l", "64", "--hq", "1", "--d", "16", "--tile", tile, "--png", file)
+        if done.returncode == 3 and "libEGL" in done.stderr:
+            print("skipped: " + done.stderr.strip())
+            return
+        report.check(done.returncode == 0 and file.read_bytes()[:4] == b"\x89PNG",
+                     f"--png: exit {done.returncode}: {done.stderr}")
+        pictures.append(file.read_bytes())
+    report.check(pictures[0] != pictures[1], "--png shows the same of two edits")
+    one_line("size", run("lab", "naive", "--png", folder / "x.png", "--size", "10x10"), 2, "10 x 10 cannot be drawn")
+    one_line("theme", run("lab", "naive", "--png", folder / "x.png", "--theme", "red"), 2, "--theme red is unknown")
+    one_line("suffix", run("lab", "naive", "--png", folder / "x.jpg"), 2, "png")
+
+
 def built_otherwise(folder):
     plain = json.loads(run("inspect", "naive", "--arch", "sm_80", "--head-dim", "16", "--json").stdout)
     fast = json.loads(run("inspect", "naive", "--arch", "sm_80", "--head-dim", "16", "--fast-math", "--json").stdout)
@@ -71,6 +89,7 @@ with tempfile.TemporaryDirectory() as name:
     if run("inspect", "naive", "--arch", "sm_80", "--head-dim", "16").returncode == 0:
         compiled(place)
         built_otherwise(place)
+        drawn(place)
     else:
         print("left out: what needs NVRTC, which is not here")
 report.exit(17)

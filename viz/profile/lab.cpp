@@ -334,6 +334,16 @@ LabScene lab_scene(const LabView& lab, const GpuView& gpu) {
   return scene;
 }
 
+std::int32_t hottest_line(const LabScene& scene) {
+  const auto most =
+      std::ranges::max_element(scene.lines.by_line, {}, [](const auto& line) { return line.second.share; });
+  return most == scene.lines.by_line.end() ? 0 : most->first;
+}
+
+std::int32_t first_look(const LabScene& scene) {
+  return scene.edited.empty() ? hottest_line(scene) : *scene.edited.begin();
+}
+
 std::int32_t next_mark(const LabScene& scene, std::int32_t line, int direction) {
   if (scene.marks.empty()) return 0;
   if (direction > 0) {

@@ -84,11 +84,16 @@ struct LabHeld {
   std::uint64_t put = 0;  // LabView::put that it was taken over from; the model's begins below
   bool filled = false;
   std::int32_t cursor = 0, go_to = 0;  // lines from 1: where the caret stands; where it is to go, 0 = nowhere
+  std::int32_t look_at = 0;            // that is to come into sight, the caret where it is; 0 = none
   bool difference = false;             // shown in place of the text
   std::int32_t max_registers = 0;      // as it is being typed
   Options options;
 };
 
+// Where one would look first: the first line that is edited, else the one with the most of the warp time, else 0.
+std::int32_t first_look(const LabScene& scene);
+// The line with the most of the warp time; 0 where nothing was sampled.
+std::int32_t hottest_line(const LabScene& scene);
 // The next marked line behind `line`, or before it, around the end; 0 where there is none.
 std::int32_t next_mark(const LabScene& scene, std::int32_t line, int direction);
 

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -199,6 +200,8 @@ void draw_text_field(const LabScene& scene, const LabView& lab, LabHeld& held, C
     ImGui::SetKeyboardFocusHere();
     ImGui::SetScrollY(std::max(0.0F, row * static_cast<float>(held.go_to - 1) - ImGui::GetWindowHeight() * 0.4F));
   }
+  if (const std::int32_t line = std::exchange(held.look_at, 0); line > 0)
+    ImGui::SetScrollY(std::max(0.0F, row * static_cast<float>(line - 1) - ImGui::GetWindowHeight() * 0.4F));
   draw_lines(scene, held, origin, row);
   // Another text is another field: the old one's caret and undo are not its.
   const std::string id = fmt::format("##lab_text_{}", held.put);
@@ -275,6 +278,11 @@ void draw_heads(const LabScene& scene, LabHeld& held) {
     held.difference = true;
   if (!scene.lines.by_line.empty()) {
     ImGui::SameLine();
+    if (toggle("Hottest line", true, "The line that takes the most of the warps' time")) {
+      held.difference = false;
+      held.go_to = hottest_line(scene);
+    }
+    ImGui::SameLine();
     dim_text(scene.lines.heading);
     tooltip(scene.lines.tip);
   }
@@ -303,6 +311,7 @@ void draw_lab_editor(const LabScene& scene, const LabView& lab, LabHeld& held, I
     held.options = lab.now.options;
     held.max_registers = lab.now.build.max_registers;
     held.cursor = 0;
+    held.look_at = first_look(scene);
   }
   if (begin_card("lab_editor", size)) {
     if (!scene.empty.empty()) {

@@ -206,6 +206,7 @@ TEST(Lab, ALinesShareOfTheWarpTimeStandsBesideTheSameLinesInTheOriginal) {
   ASSERT_EQ(scene.lines.by_line.size(), 2U);
   EXPECT_EQ(scene.lines.by_line.at(3).text, "30") << "line 2 is the third now";
   EXPECT_EQ(scene.lines.by_line.at(5).text, "60");
+  EXPECT_EQ(hottest_line(scene), 5);
   EXPECT_FALSE(scene.lines.by_line.at(5).before);
   build(v, row(1000, 990, 1010));
   EXPECT_TRUE(scene_of(v).lines.by_line.empty()) << "an answer comes before its lines, and shows no other's";
@@ -220,6 +221,8 @@ TEST(Lab, ALinesShareOfTheWarpTimeStandsBesideTheSameLinesInTheOriginal) {
   EXPECT_NE(scene.lines.by_line.at(5).tip.find("In the original: 60 % of all samples, 60"), std::string::npos)
       << scene.lines.by_line.at(5).tip;
   EXPECT_DOUBLE_EQ(scene.lines.most, 0.4);
+  EXPECT_EQ(hottest_line(scene), 5);
+  EXPECT_EQ(first_look(scene), 1) << "what is edited comes before what is hot";
   ASSERT_GE(scene.groups.size(), 2U);
   EXPECT_EQ(scene.groups[1].title, "Warp time by phase");
   const auto s = std::ranges::find(scene.groups[1].figures, "phase_S", &ProfileFigure::id);

@@ -1,0 +1,35 @@
+#include "app/cli/picture_arguments.h"
+
+#include <fmt/format.h>
+
+#include "app/cli/text.h"
+
+namespace attn::cli {
+
+void PictureArguments::add_to(Parser& parser, const std::string& what) {
+  parser.add_option("--png", png, what)->type_name("FILE.png");
+  parser.add_option("--size", size, "Of the picture, pixels; left out: 1440x900")->type_name("WxH");
+  parser.add_option("--theme", theme, "Of the picture: dark or light; left out: dark")->type_name("NAME");
+}
+
+Result<void> PictureArguments::check() const {
+  if (!asked()) return ok();
+  if (auto r = check_writable("--png", png); !r) return r;
+  if (auto r = check_is_png("--png", png); !r) return r;
+  PictureSpec picture;
+  if (auto r = apply_to(picture); !r) return r;
+  return check_picture_size(picture.width, picture.height);
+}
+
+Result<void> PictureArguments::apply_to(PictureSpec& picture) const {
+  const auto extents = parse_extents("--size", size, "size like 1440x900");
+  if (!extents) return tl::unexpected(extents.error());
+  if (!theme.empty() && theme != "dark" && theme != "light")
+    return bad_input(fmt::format("--theme {} is unknown; use dark or light.", theme));
+  picture.state.preferences.theme = theme == "light" ? Theme::light : Theme::dark;
+  picture.width = static_cast<int>(extents->first);
+  picture.height = static_cast<int>(extents->second);
+  return ok();
+}
+
+}  // namespace attn::cli
