@@ -99,6 +99,22 @@ def program_rows(dtype, d, causal, lengths, peers, kernel):
     return {(r["kernel"], int(r["Lq"])): r for r in csv.DictReader(io.StringIO(done.stdout)) if r["peer"]}
 
 
+def ratios_of(dtype, d, causal, lengths, peers, kernel):
+    """(peer, length) -> (bench, script) in microseconds, or the words of a row that is not there."""
+    # Before and after: the chip's clock drifts by a percent while it warms up.
+    script = {(p, n): [independent(p, dtype, d, causal, n)] for p in peers for n in lengths}
+    rows = program_rows(dtype, d, causal, lengths, peers, kernel)
+    found = {}
+    for (peer, n), times in script.items():
+        times.append(independent(peer, dtype, d, causal, n))
+        row = rows.get((peer, n))
+        if row is None or row["state"] != "done":
+            found[peer, n] = f"no row: {row['state'] + ', ' + row['reason'] if row else 'it is missing'}"
+        else:
+            found[peer, n] = float(row["time_us_median"]), statistics.mean(times)
+    return found
+
+
 print(f"{about.name}, torch {torch.__version__}, cuDNN {torch.backends.cudnn.version()}, "
       f"do_bench {'of triton' if do_bench else 'not there: python3 has no triton'}")
 print("peer             dtype   D mask    L        bench us  script us  ratio  do_bench us  ratio")
@@ -107,26 +123,27 @@ for dtype, d, causal, lengths, peers, kernel in CELLS:
     if time.monotonic() - begin > MOST_SECONDS:
         print(f"the time is up: {dtype}, D = {d}, {'causal' if causal else 'full'} and what follows were not compared")
         break
-    # Before and after: the chip's clock drifts by a percent while it warms up.
-    script = {(p, n): [independent(p, dtype, d, causal, n)] for p in peers for n in lengths}
-    rows = program_rows(dtype, d, causal, lengths, peers, kernel)
-    for (peer, n), times in script.items():
-        times.append(independent(peer, dtype, d, causal, n))
-        row = rows.get((peer, n))
+    for (peer, n), found in ratios_of(dtype, d, causal, lengths, peers, kernel).items():
         name = f"{peer:<16} {dtype:<5} {d:>3} {'causal' if causal else 'full':<6} {n:>6}"
-        if row is None or row["state"] != "done":
+        if isinstance(found, str):
             off.append(name)
-            print(f"{name}  no row: {row['state'] + ', ' + row['reason'] if row else 'it is missing'}")
+            print(f"{name}  {found}")
             continue
         seen += 1
-        ours, theirs = float(row["time_us_median"]), statistics.mean(times)
-        other_way = by_do_bench(peer, dtype, d, causal, n)
-        ratio = ours / theirs
+        ours, theirs = found
+        ratio, words = ours / theirs, ""
+        if abs(ratio - 1) > MOST_OFF:
+            # One disturbed run is no disagreement: the median of three is.
+            again = [ratios_of(dtype, d, causal, (n,), (peer,), kernel)[peer, n] for _ in range(2)]
+            all_ratios = [ratio] + [one[0] / one[1] for one in again if not isinstance(one, str)]
+            ratio = statistics.median(all_ratios)
+            words = "  median of " + ", ".join(f"{one:.3f}" for one in all_ratios)
         worst = max(worst, abs(ratio - 1))
         if abs(ratio - 1) > MOST_OFF:
             off.append(name)
+            words += "  BEYOND 3 %"
+        other_way = by_do_bench(peer, dtype, d, causal, n)
         print(f"{name}  {ours:>10.1f} {theirs:>10.1f} {ratio:>6.3f}"
-              + (f" {other_way:>12.1f} {ours / other_way:>6.3f}" if other_way else "")
-              + ("  BEYOND 3 %" if abs(ratio - 1) > MOST_OFF else ""), flush=True)
+              + (f" {other_way:>12.1f} {ours / other_way:>6.3f}" if other_way else "") + words, flush=True)
 print(f"{seen} rows compared, {len(off)} beyond 3 % or missing; the furthest is off by {100 * worst:.1f} %")
 sys.exit(1 if off or not seen else 0)
