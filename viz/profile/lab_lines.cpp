@@ -27,6 +27,8 @@ std::uint64_t all_samples(const Measurement* row) {
   return row == nullptr || row->samples == nullptr ? 0 : counts_of(*row->samples).all;
 }
 
+constexpr double kSeen = 0.05;  // percent: what the text of a share shows
+
 std::string percent_text(double share) {
   const double percent = 100 * share;
   return percent < 9.95 ? fmt::format("{:.1f}", percent) : fmt::format("{:.0f}", percent);
@@ -46,16 +48,19 @@ ProfileFigure phase_figure(gpu::CodePhase phase, const std::map<gpu::CodePhase, 
   const auto of = [&](const auto& shares) { return shares.contains(phase) ? shares.at(phase) : 0.0; };
   ProfileFigure f;
   f.id = fmt::format("phase_{}", gpu::name_of(phase));
-  f.label = fmt::format("{}, {}", gpu::name_of(phase), gpu::words_of(phase));
+  f.label = gpu::name_of(phase);
   f.text = percent_text(of(now)) + " %";
-  f.tip =
-      "Share of the samples of all warps, one each time the hardware looked. A share says nothing of the whole: "
-      "that is the time above.";
+  f.tip = fmt::format(
+      "{}.\nShare of the samples of all warps, one each time the hardware looked. A share says nothing of "
+      "the whole: that is the time above.",
+      gpu::words_of(phase));
   if (before.empty()) return f;
   f.other = percent_text(of(before)) + " %";
   const double points = 100 * (of(now) - of(before));
-  constexpr double kSeen = 0.05;  // what the text of a share shows
-  f.change.text = std::abs(points) < kSeen ? "same" : fmt::format("{:+.1f}", points);
+  if (std::abs(points) < kSeen)
+    f.change.text = "same";
+  else
+    f.change.text = fmt::format("{}{:.1f}", points < 0 ? "−" : "+", std::abs(points));
   f.change.noise_words = "points of the share; samples have no interval";
   return f;
 }
@@ -106,11 +111,12 @@ LabLines lab_lines(const LabView& lab, std::span<const PairRow> rows) {
 std::optional<ProfileGroup> phase_group(const Measurement& now, const Measurement* before) {
   const auto mine = phase_shares(&now), other = phase_shares(before);
   if (mine.empty()) return std::nullopt;
-  std::vector<gpu::CodePhase> phases;
-  for (const gpu::CodePhase phase : gpu::all_code_phases())
-    if (mine.contains(phase) || other.contains(phase)) phases.push_back(phase);
+  const auto seen = [](const auto& shares, gpu::CodePhase phase) {
+    return shares.contains(phase) && 100 * shares.at(phase) >= kSeen;
+  };
   ProfileGroup group{"Warp time by phase", {}};
-  for (const gpu::CodePhase phase : phases) group.figures.push_back(phase_figure(phase, mine, other));
+  for (const gpu::CodePhase phase : gpu::all_code_phases())
+    if (seen(mine, phase) || seen(other, phase)) group.figures.push_back(phase_figure(phase, mine, other));
   return group;
 }
 

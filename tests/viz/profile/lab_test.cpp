@@ -229,7 +229,7 @@ TEST(Lab, ALinesShareOfTheWarpTimeStandsBesideTheSameLinesInTheOriginal) {
   ASSERT_NE(s, scene.groups[1].figures.end());
   EXPECT_EQ(s->text, "50 %");
   EXPECT_EQ(s->other, "90 %");
-  EXPECT_EQ(s->change.text, "-40.0");
+  EXPECT_EQ(s->change.text, "−40.0");
 }
 
 TEST(Lab, SaysHowLongWasWaitedAndForWhatStill) {
