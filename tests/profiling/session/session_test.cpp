@@ -176,21 +176,6 @@ TEST_F(SessionFile, APeakOfTheTensorCoresIsKeptAndItsKeysAreLeftOutWhereThereIsN
   EXPECT_EQ(back->runs.at(0).rows[0].peaks.products_each, 3);
 }
 
-TEST_F(SessionFile, WhyAPeakCouldNotBeHadIsKept) {
-  Session session = example();
-  json j = json::parse(to_json(session));
-  EXPECT_FALSE(j["measurements"][0]["yardsticks"].contains("why_not"));
-  session.runs[0].rows[0].peaks.why_not = {{kCopyPeak, "2 GB asked"}, {kTensorPeak, "this GPU is sm_75"}};
-  j = json::parse(to_json(session));
-  auto back = read_json(j);
-  ASSERT_TRUE(back) << back.error().message;
-  EXPECT_EQ(back->runs.at(0).rows[0].peaks.why_not, session.runs[0].rows[0].peaks.why_not);
-  for (const json& wrong : {json(7), json{{"copy_gb_per_s", 7}}}) {
-    j["measurements"][0]["yardsticks"]["why_not"] = wrong;
-    EXPECT_FALSE(read_json(j)) << wrong.dump();
-  }
-}
-
 TEST_F(SessionFile, RoofsInsideDramAreKeptAndAnOlderFileHasNone) {
   Session session = example();
   session.runs[0].rows[0].peaks.l2_gb_per_s = 5500.5;
