@@ -76,6 +76,8 @@ std::string peak_words(const Roofline& r, const RoofDot& dot, const Measurement&
 
 std::string bytes_words(const Roofline& r, const RoofDot& dot) {
   if (r.copy_gb_per_s <= 0) return "The copy rate was not measured.";
+  if (!dot.measured && !dot.predicted)
+    return "Neither its DRAM bytes nor the least that it must move are known: it has no mark.";
   if (!dot.measured) return "Its DRAM bytes were not counted: the hollow mark stands at the least that it must move.";
   const double allowed = *dot.measured * r.copy_gb_per_s * 1e-3;
   const double share = 100 * dot.tflops / allowed;

@@ -49,6 +49,8 @@ TEST(ProfileRoofline, ItsSentenceFollowsTheFigures) {
   m = h100_row("flash_simt", 59526);
   m.figures[*find_metric("dram_read_bytes")] = Figure{};
   EXPECT_NE(roofline(rows, "flash_simt").words.find("were not counted"), std::string::npos);
+  m.figures[*find_metric("compulsory_bytes")] = Figure{};
+  EXPECT_NE(roofline(rows, "flash_simt").words.find("it has no mark"), std::string::npos);
 }
 
 // Algorithmic work against the peak of the pipe that does it: TF32's third where each product takes three.
