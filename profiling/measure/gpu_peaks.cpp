@@ -207,7 +207,7 @@ GpuPeaks::GpuPeaks(GpuPeaks&& other) noexcept
       module_(std::exchange(other.module_, nullptr)),
       entries_(std::move(other.entries_)),
       flushed_(std::move(other.flushed_)),
-      peak_(other.peak_),
+      peak_(std::move(other.peak_)),
       tensor_gflops_(std::move(other.tensor_gflops_)) {}
 
 GpuPeaks::~GpuPeaks() {
