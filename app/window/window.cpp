@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cstddef>
 #include <cstdint>
 #include <cstdio>
 #include <memory>
@@ -17,6 +18,7 @@
 #include "app/graphics/frame_sum.h"
 #include "app/graphics/gl.h"
 #include "app/graphics/gui_context.h"
+#include "app/shell/dropped.h"
 #include "app/shell/frame.h"
 #include "app/shell/shell.h"
 #include "app/state/apply.h"
@@ -312,7 +314,8 @@ void listen(App& app) {
   glfwSetWindowUserPointer(app.window.get(), &app);
   glfwSetDropCallback(app.window.get(), [](GLFWwindow* w, int count, const char** paths) {
     App& to = *static_cast<App*>(glfwGetWindowUserPointer(w));
-    for (int i = 0; i < count; ++i) to.commands.emplace_back(OpenFile{paths[i]});
+    const Commands opened = open_dropped({paths, static_cast<std::size_t>(std::max(0, count))});
+    to.commands.insert(to.commands.end(), opened.begin(), opened.end());
   });
   const auto lost = [](GLFWwindow* w) { static_cast<App*>(glfwGetWindowUserPointer(w))->exposed = true; };
   glfwSetWindowRefreshCallback(app.window.get(), lost);

@@ -3,6 +3,7 @@
 
 #include <array>
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -80,6 +81,11 @@ enum class RowState : std::uint8_t { done, refused, failed, cancelled };
 std::string_view name_of(RowState s);
 std::optional<RowState> row_state_from_name(std::string_view name);
 
+// Why a peak could not be had, by its name here, which is its name in JSON.
+inline constexpr const char *kMultiplyAddPeak = "peak_gflops", *kCopyPeak = "copy_gb_per_s", *kL2Peak = "l2_gb_per_s",
+                            *kSharedPeak = "shared_gb_per_s", *kTensorPeak = "tensor_gflops";
+using PeakReasons = std::map<std::string, std::string>;
+
 // What figures of one row are set against. Zeros and empty = not known.
 struct Peaks {
   double peak_gflops = 0;                       // measured fp32 multiply-add peak of all cores of the device
@@ -88,6 +94,7 @@ struct Peaks {
   // Measured peak of the tensor cores in the type of the kernel's products; 0 = not measured, or they run elsewhere.
   double tensor_gflops = 0;
   std::int32_t products_each = 1;  // products of that type for one of the formula
+  PeakReasons why_not;             // of those that were tried in vain
   std::string baseline;            // kernel id of the row that speed-up is over
   double baseline_us = 0;          // its median on the same problem, device and L2 state
   std::string reference;           // the run that this row is set against, in words; empty = none was chosen

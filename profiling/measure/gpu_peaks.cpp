@@ -2,8 +2,11 @@
 #include "kernels/base/bytes.h"
 
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <utility>
+
+#include <fmt/format.h>
 
 namespace attn {
 namespace {
@@ -121,6 +124,16 @@ extern "C" __global__ void __launch_bounds__(256) attnscope_tensor_half(Work w) 
       : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1])))
 }
 
+extern "C" __global__ void __launch_bounds__(256) attnscope_tensor_bf16(Work w) {
+  unsigned a[4], b[2];  // pairs of bf16 between 0.5 and 2
+  for (int n = 0; n < 4; ++n) a[n] = 0x3f00bf80u ^ ((threadIdx.x * 2654435761u + n * 40503u) & 0x00ff007fu);
+  for (int n = 0; n < 2; ++n) b[n] = 0xbf003f80u ^ ((threadIdx.x * 2246822519u + n * 40503u) & 0x00ff007fu);
+  ATTN_TENSOR_LOOP(asm volatile(
+      "mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32 {%0,%1,%2,%3}, {%4,%5,%6,%7}, {%8,%9}, {%0,%1,%2,%3};"
+      : "+f"(c[n][0]), "+f"(c[n][1]), "+f"(c[n][2]), "+f"(c[n][3])
+      : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1])))
+}
+
 extern "C" __global__ void __launch_bounds__(256) attnscope_tensor_tf32(Work w) {
   unsigned a[4], b[2];  // fp32 between 0.5 and 2, of which the upper 19 bits are read
   for (int n = 0; n < 4; ++n) a[n] = 0x3f000000u ^ ((threadIdx.x * 2654435761u + n * 40503u) & 0x80ffe000u);
@@ -135,14 +148,17 @@ extern "C" __global__ void __launch_bounds__(256) attnscope_tensor_tf32(Work w) 
 constexpr double kProductsPerIteration = 16 * 8;  // of a warp
 constexpr int kTensorSince = 80;                  // compute capability; older chips' products have other shapes
 
-// Of the pipe's measuring kernel: its name and the multiply-adds of one product.
+// A type's measuring kernel: its name and the multiply-adds of one product.
 struct TensorLoop {
   const char* entry;
   double multiply_adds;
 };
-TensorLoop loop_of(Pipe pipe) {
-  return pipe == Pipe::tensor_tf32 ? TensorLoop{"attnscope_tensor_tf32", 16.0 * 8 * 8}
-                                   : TensorLoop{"attnscope_tensor_half", 16.0 * 8 * 16};
+constexpr std::array kTensorLoops{TensorLoop{"attnscope_tensor_half", 16.0 * 8 * 16},
+                                  TensorLoop{"attnscope_tensor_bf16", 16.0 * 8 * 16},
+                                  TensorLoop{"attnscope_tensor_tf32", 16.0 * 8 * 8}};
+const TensorLoop& loop_of(Pipe pipe, DType dtype) {
+  if (pipe == Pipe::tensor_tf32) return kTensorLoops[2];
+  return kTensorLoops[dtype == DType::bf16 ? 1 : 0];
 }
 
 constexpr const char* kL2Name = "attnscope_l2";
@@ -162,7 +178,7 @@ constexpr std::uint64_t kMaxCopied = std::uint64_t{1} << 30;  // bytes; a copy f
 
 Result<GpuPeaks> GpuPeaks::make(gpu::Driver& driver, gpu::CompileService& service, const gpu::GpuProperties& properties,
                                 gpu::StreamHandle stream) {
-  const gpu::KernelSource source{"gpu_yardsticks.cu", kSource, "gpu_yardsticks 3", false};
+  const gpu::KernelSource source{"gpu_yardsticks.cu", kSource, "gpu_yardsticks 4", false};
   const auto compiled = service.compile({source, properties.arch(), {}});
   if (!compiled) return tl::unexpected(compiled.error());
   GpuPeaks made(driver, properties, stream);
@@ -175,10 +191,10 @@ Result<GpuPeaks> GpuPeaks::make(gpu::Driver& driver, gpu::CompileService& servic
     made.entries_.emplace(name, *entry);
   }
   if (properties.major * 10 + properties.minor >= kTensorSince) {
-    for (const Pipe pipe : {Pipe::tensor_half, Pipe::tensor_tf32}) {
-      const auto entry = driver.function(*module, loop_of(pipe).entry);
+    for (const TensorLoop& loop : kTensorLoops) {
+      const auto entry = driver.function(*module, loop.entry);
       if (!entry) return tl::unexpected(entry.error());
-      made.entries_.emplace(loop_of(pipe).entry, *entry);
+      made.entries_.emplace(loop.entry, *entry);
     }
   }
   return made;
@@ -191,7 +207,7 @@ GpuPeaks::GpuPeaks(GpuPeaks&& other) noexcept
       module_(std::exchange(other.module_, nullptr)),
       entries_(std::move(other.entries_)),
       flushed_(std::move(other.flushed_)),
-      peak_(other.peak_),
+      peak_(std::move(other.peak_)),
       tensor_gflops_(std::move(other.tensor_gflops_)) {}
 
 GpuPeaks::~GpuPeaks() {
@@ -254,20 +270,24 @@ Result<double> GpuPeaks::multiply_add_gflops() {
   return 2 * threads * kFmasPerIteration * static_cast<double>(kIterations) / *ms * 1e-6;
 }
 
-Result<double> GpuPeaks::tensor_gflops(Pipe pipe) {
-  if (pipe == Pipe::multiply_add || !entries_.contains(loop_of(pipe).entry)) return 0.0;
-  if (const auto known = tensor_gflops_.find(pipe); known != tensor_gflops_.end()) return known->second;
+Result<double> GpuPeaks::tensor_gflops(Pipe pipe, DType dtype) {
+  if (pipe == Pipe::multiply_add) return bad_input("multiply-adds of fp32 have no peak of the tensor cores");
+  const TensorLoop& loop = loop_of(pipe, dtype);
+  if (!entries_.contains(loop.entry))
+    return fail(ErrorKind::cannot_run,
+                fmt::format("its products are measured with mma.sync of sm_{} and newer; this GPU is {}", kTensorSince,
+                            properties_.arch()));
+  if (const auto known = tensor_gflops_.find(loop.entry); known != tensor_gflops_.end()) return known->second;
   if (auto ready = prepare_flush(); !ready) return tl::unexpected(ready.error());
   Work w;
   w.from = w.to = flushed_->address();
   w.count = kIterations;
   w.y = 0.001F;
-  const TensorLoop loop = loop_of(pipe);
   auto ms = fastest_ms(loop.entry, &w);
   if (!ms) return ms;
   const double warps = static_cast<double>(properties_.sms) * kBlocksPerSm * kThreads / 32;
   const double products = warps * kProductsPerIteration * static_cast<double>(kIterations);
-  return tensor_gflops_[pipe] = 2 * products * loop.multiply_adds / *ms * 1e-6;
+  return tensor_gflops_[loop.entry] = 2 * products * loop.multiply_adds / *ms * 1e-6;
 }
 
 Result<double> GpuPeaks::loaded_gb_per_s(const char* entry, std::uint64_t turns) {
@@ -305,17 +325,26 @@ Result<double> GpuPeaks::copy_gb_per_s() {
 
 Result<GpuPeak> GpuPeaks::peak() {
   if (peak_) return *peak_;
-  if (auto ready = prepare_flush(); !ready) return tl::unexpected(ready.error());
-  const auto gflops = multiply_add_gflops();
-  if (!gflops) return tl::unexpected(gflops.error());
-  const auto copied = copy_gb_per_s();
-  if (!copied) return tl::unexpected(copied.error());
-  const auto l2 = loaded_gb_per_s(kL2Name, kTurnsOfL2);
-  if (!l2) return tl::unexpected(l2.error());
-  const auto shared = loaded_gb_per_s(kSharedName, kTurnsOfShared);
-  if (!shared) return tl::unexpected(shared.error());
-  peak_ = GpuPeak{*gflops, *copied, *l2, *shared};
-  return *peak_;
+  GpuPeak peak;
+  std::optional<Error> lost;
+  const auto ready = prepare_flush();
+  const auto take = [&](double& to, const char* id, const auto& measure) {
+    if (lost) return;
+    const Result<double> rate = ready ? measure() : Result<double>(tl::unexpected(ready.error()));
+    if (rate) {
+      to = *rate;
+    } else {
+      peak.why_not[id] = rate.error().message;
+      if (driver_->lost()) lost = rate.error();
+    }
+  };
+  take(peak.gflops, kMultiplyAddPeak, [&] { return multiply_add_gflops(); });
+  take(peak.copy_gb_per_s, kCopyPeak, [&] { return copy_gb_per_s(); });
+  take(peak.l2_gb_per_s, kL2Peak, [&] { return loaded_gb_per_s(kL2Name, kTurnsOfL2); });
+  take(peak.shared_gb_per_s, kSharedPeak, [&] { return loaded_gb_per_s(kSharedName, kTurnsOfShared); });
+  if (lost) return tl::unexpected(*lost);
+  if (peak.why_not.empty()) peak_ = peak;
+  return peak;
 }
 
 }  // namespace attn

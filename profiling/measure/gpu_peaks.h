@@ -14,13 +14,16 @@
 #include "kernels/gpu/compile/service.h"
 #include "kernels/gpu/device/driver.h"
 #include "kernels/model/kernel.h"
+#include "profiling/figures/measurement.h"
 
 namespace attn {
 
+// 0 = could not be had: `why_not` says why.
 struct GpuPeak {
   double gflops = 0;                            // 2 FLOPs a multiply-add, all SMs
   double copy_gb_per_s = 0;                     // read + written, in units of 1e9
   double l2_gb_per_s = 0, shared_gb_per_s = 0;  // loads of 16 bytes a thread by all SMs, in units of 1e9
+  PeakReasons why_not;
 };
 
 class GpuPeaks {
@@ -40,11 +43,13 @@ class GpuPeaks {
   Result<void> prepare_flush();
   // Enqueues; after it nothing of an earlier kernel is in the L2 cache.
   Result<void> flush();
-  // Measured once, some 60 ms; the best of several runs.
+  // Measured once, some 60 ms; the best of several runs. One that fails leaves the others their turn, and is tried
+  // again when it is next asked for; an error: the GPU is lost.
   Result<GpuPeak> peak();
-  // Of the tensor cores by mma.sync in the pipe's type, 2 FLOPs a multiply-add, all SMs; 0 for Pipe::multiply_add and
-  // on a chip that has none of the type. Measured once, some 40 ms.
-  Result<double> tensor_gflops(Pipe pipe);
+  // Of the tensor cores by mma.sync in the pipe's type, 2 FLOPs a multiply-add, all SMs; `dtype` tells f16 from bf16,
+  // which share a pipe and not the power that it draws. An error on a chip whose products have other shapes. Measured
+  // once, some 40 ms.
+  Result<double> tensor_gflops(Pipe pipe, DType dtype);
 
  private:
   GpuPeaks(gpu::Driver& driver, const gpu::GpuProperties& properties, gpu::StreamHandle stream)
@@ -63,7 +68,7 @@ class GpuPeaks {
   std::map<std::string, gpu::Function> entries_;
   std::unique_ptr<gpu::Memory> flushed_;
   std::optional<GpuPeak> peak_;
-  std::map<Pipe, double> tensor_gflops_;
+  std::map<std::string, double> tensor_gflops_;  // by the name of the measuring kernel
 };
 
 }  // namespace attn

@@ -88,25 +88,26 @@ class PointOnGpu {
   ProblemCache own_;
 };
 
-// What this GPU can do at most. A GPU with no room for the copy has no such figure, and the rest goes on.
+// What this GPU can do at most. One that cannot be had says why, and the rest goes on.
 Result<void> PointOnGpu::peaks() {
   const auto peak = tools_.peaks->peak();
-  if (peak) {
-    m_.peaks.peak_gflops = peak->gflops;
-    m_.peaks.copy_gb_per_s = peak->copy_gb_per_s;
-    m_.peaks.l2_gb_per_s = peak->l2_gb_per_s;
-    m_.peaks.shared_gb_per_s = peak->shared_gb_per_s;
-  } else if (driver_.lost()) {
-    return tl::unexpected(peak.error());
-  }
+  if (!peak) return tl::unexpected(peak.error());
+  m_.peaks.peak_gflops = peak->gflops;
+  m_.peaks.copy_gb_per_s = peak->copy_gb_per_s;
+  m_.peaks.l2_gb_per_s = peak->l2_gb_per_s;
+  m_.peaks.shared_gb_per_s = peak->shared_gb_per_s;
+  m_.peaks.why_not = peak->why_not;
   const auto row = find_kernel(p_.kernel, tools_.own);
-  if (!row) return ok();  // plan() says so
-  const auto tensor = tools_.peaks->tensor_gflops((*row)->products.pipe);
+  // Where there is no such kernel plan() says so.
+  if (!row || (*row)->products.pipe == Pipe::multiply_add) return ok();
+  const auto tensor = tools_.peaks->tensor_gflops((*row)->products.pipe, p_.problem.dtype);
   if (tensor) {
     m_.peaks.tensor_gflops = *tensor;
     m_.peaks.products_each = (*row)->products.each;
   } else if (driver_.lost()) {
     return tl::unexpected(tensor.error());
+  } else {
+    m_.peaks.why_not[kTensorPeak] = tensor.error().message;
   }
   return ok();
 }

@@ -301,6 +301,7 @@ json peaks_to_json(const Peaks& y) {
     j["tensor_gflops"] = number_to_json(y.tensor_gflops);
     j["products_each"] = y.products_each;
   }
+  if (!y.why_not.empty()) j["why_not"] = y.why_not;
   return j;
 }
 
@@ -316,6 +317,12 @@ Result<Peaks> peaks_from_json(const json& j, const std::string& where) {
   if (fields.has("shared_gb_per_s")) y.shared_gb_per_s = number_in(fields, "shared_gb_per_s", 0, max);
   if (fields.has("tensor_gflops")) y.tensor_gflops = number_in(fields, "tensor_gflops", 0, max);
   if (fields.has("products_each")) y.products_each = static_cast<std::int32_t>(fields.integer("products_each", 1, 8));
+  if (fields.has("why_not")) {
+    JsonFields reasons(fields.object("why_not"), where + ", why_not");
+    for (const char* id : {kMultiplyAddPeak, kCopyPeak, kL2Peak, kSharedPeak, kTensorPeak})
+      if (reasons.has(id)) y.why_not[id] = reasons.text(id, kMaxText);
+    if (auto read = reasons.result(); !read) return tl::unexpected(read.error());
+  }
   if (auto read = fields.result(); !read) return tl::unexpected(read.error());
   return y;
 }

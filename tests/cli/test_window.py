@@ -1,4 +1,4 @@
-"""The window on a display draws nothing while nothing changes.
+"""The window on a display: it draws nothing while nothing changes, and opens the kernel that the command names.
 
 Skipped where Xvfb is not installed."""
 
@@ -33,10 +33,11 @@ class Display:
         self.server.wait()
 
 
-def window(display, home):
+def window(display, home, *arguments):
     environment = {k: v for k, v in os.environ.items() if not k.startswith(("XDG_", "WAYLAND"))}
     environment |= {"DISPLAY": display.name, "HOME": str(home), "ATTNSCOPE_TIMINGS": "1"}
-    return subprocess.Popen([BINARY], env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+    return subprocess.Popen([BINARY, *arguments], env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE,
+                            text=True)
 
 
 def wait_for_frame(process):
@@ -84,9 +85,33 @@ def idle(home):
     report.check(used < 0.06, f"an idle window used {used:.2f} s of the processor in 3 s")
 
 
+def opens_a_kernel(home):
+    """`attnscope FILE.cu`: what was opened stands in the list of files of late, and what was refused does not."""
+    template = subprocess.run([BINARY, "list", "--template"], capture_output=True, text=True, check=True).stdout
+    good, wrong = home / "mine.cu", home / "wrong.cu"
+    good.write_text(template, encoding="utf-8")
+    wrong.write_text(template.replace('"api": 1', '"api": 9'), encoding="utf-8")
+    recent = home / ".local/share/attnscope/recent"
+    display = Display()
+    for file in (wrong, good):
+        process = window(display, home, str(file))
+        report.check(wait_for_frame(process), f"no window with {file.name}")
+        end = time.monotonic() + (60 if file == good else 1)
+        while time.monotonic() < end and not recent.exists():
+            time.sleep(0.05)
+        process.send_signal(signal.SIGTERM)
+        _, words = process.communicate(timeout=60)
+        report.check(process.returncode == 0, f"{file.name}: exit {process.returncode}: {words}")
+    display.end()
+    opened = recent.read_text(encoding="utf-8").splitlines() if recent.exists() else []
+    report.check(opened == [str(good)], f"opened: {opened}")
+
+
 if shutil.which("Xvfb") is None:
     print("Xvfb is not installed (xvfb)")
     sys.exit(SKIPPED)
 with tempfile.TemporaryDirectory() as name:
     idle(pathlib.Path(name))
-report.exit(least=3)
+with tempfile.TemporaryDirectory() as name:
+    opens_a_kernel(pathlib.Path(name))
+report.exit(least=8)

@@ -128,5 +128,25 @@ TEST_F(HeartbeatWindowTest, FitsItsWindowAtEverySize) {
   }
 }
 
+// Names and means stand over the strips where beside them the curves would have a tenth of the page.
+TEST_F(HeartbeatWindowTest, TheCurvesHaveTheCardsWidthAtLargeLetters) {
+  for (const float scale : {1.5F, 2.0F, 3.0F}) {
+    open(true, 1440, 2700, scale);  // so high that nothing is scrolled out of sight
+    window->controller().update({ChooseKernel{"naive"}});
+    EXPECT_TRUE(window->run([&](Ctx* ctx) {
+      const ImGuiWindow* card = shown_child("profile_heartbeat");
+      IM_CHECK(card != nullptr);
+      ctx->SetRef(card->ID);
+      const float chart = ctx->ItemInfo("beat_chart").RectFull.GetWidth();
+      IM_CHECK_GT(chart, 200 * scale);
+      IM_CHECK(ctx->ItemExists("strip_fma"));
+    }));
+    // The card has room for every strip and all of the words.
+    const ImGuiWindow* card = shown_child("profile_heartbeat");
+    EXPECT_LE(card->ContentSize.y, card->Size.y) << scale;
+    window.reset();
+  }
+}
+
 }  // namespace
 }  // namespace attn

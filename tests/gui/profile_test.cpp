@@ -366,6 +366,27 @@ TEST_F(ProfileSampledTest, F8GoesByTheColumnOfCountsWhoseHeadIsClickedOrEntered)
   }));
 }
 
+TEST_F(ProfileSampledTest, AtLargeLettersOneColumnOfCountsLeavesTheTextItsRoomAndItsHeadGoesThroughThem) {
+  open_sampled(1440, 2700, 2, true);  // so high that nothing is scrolled out of sight
+  EXPECT_TRUE(window->run([&](Ctx* ctx) {
+    ctx->SetRef(child("profile_source"));
+    IM_CHECK(!ctx->ItemExists("count_executed"));
+    ctx->ItemClick("count_next");  // executed
+    ctx->ItemClick("count_next");  // conflicts: line 5 alone
+    ctx->KeyPress(ImGuiKey_F8);
+    IM_CHECK_EQ(view().line, 5);
+    ctx->NavMoveTo("count_next");
+    ctx->KeyPress(ImGuiKey_Enter);  // sectors: line 7 alone
+    ctx->Yield(2);
+    ctx->KeyPress(ImGuiKey_F8);
+    IM_CHECK_EQ(view().line, 7);
+    const ImGuiWindow* lines = child("source_lines");
+    IM_CHECK(lines != nullptr);
+    const float left = ctx->ItemInfo("count_next").RectFull.Max.x;
+    IM_CHECK_GT(lines->Pos.x + lines->Size.x - left, 2 * 30 * 7.0F);  // thirty characters of 7 logical pixels
+  }));
+}
+
 TEST_F(ProfileSampledTest, WithoutCountsThereAreNoColumnsOfThem) {
   open_sampled();
   EXPECT_TRUE(window->run([&](Ctx* ctx) {

@@ -197,6 +197,15 @@ void draw_card(ImDrawList* list, const Box& box) {
   list->AddRect(box.min, box.max, colour_of(Token::line), style().px(8), 0, std::max(1.0F, style().px(1)));
 }
 
+void draw_card_edge(ImDrawList* list, const Box& card, ImU32 c) {
+  const Style& s = style();
+  // A box as narrow as the stroke could not have corners as round as the card's.
+  list->PushClipRect(card.min, {card.min.x + s.px(5), card.max.y}, true);
+  list->AddRectFilled(card.min, {card.min.x + s.px(32), card.max.y}, c, ImGui::GetStyle().ChildRounding,
+                      ImDrawFlags_RoundCornersLeft);
+  list->PopClipRect();
+}
+
 void draw_outline(ImDrawList* list, const Box& box, ImU32 c, float thickness, float rounding) {
   list->AddRect(box.min, box.max, c, style().px(rounding), 0, std::max(1.0F, style().px(thickness)));
 }

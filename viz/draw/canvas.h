@@ -51,6 +51,8 @@ float draw_paragraph(ImDrawList* list, ImVec2 at, float width, float size, const
                      bool draw = true);
 
 void draw_card(ImDrawList* list, const Box& box);
+// A stroke down a card's left side, within its round corners.
+void draw_card_edge(ImDrawList* list, const Box& card, ImU32 c);
 void draw_outline(ImDrawList* list, const Box& box, ImU32 c, float thickness, float rounding = 2);
 void draw_dashed(ImDrawList* list, const Box& box, ImU32 c, float dash = 3);
 void draw_dashed_line(ImDrawList* list, ImVec2 from, ImVec2 to, ImU32 c, float dash = 3);

@@ -34,6 +34,13 @@ void dim_text(const std::string& words) {
   ImGui::PopStyleColor();
 }
 
+float dim_text_height(const std::string& words) {
+  ImGui::PushFont(style().fonts.text, style().px(12));
+  const float height = ImGui::CalcTextSize(words.c_str(), nullptr, false, ImGui::GetContentRegionAvail().x).y;
+  ImGui::PopFont();
+  return height;
+}
+
 void begin_line(const std::string& label) {
   const Style& s = style();
   ImGui::AlignTextToFramePadding();

@@ -17,6 +17,8 @@ bool begin_card(const char* id, ImVec2 size);
 void heading(const char* words);
 // Small and dim, broken at the window's edge.
 void dim_text(const std::string& words);
+// The height that it will have here, pixels.
+float dim_text_height(const std::string& words);
 // Label on the left, the next widget on the right half.
 void begin_line(const std::string& label);
 

@@ -19,7 +19,7 @@ void draw_beat(const HeartbeatScene& scene, ImVec2 size) {
   const bool open = ImGui::BeginChild("strips", size, ImGuiChildFlags_NavFlattened);
   ImGui::PopStyleColor();
   ImGui::PopStyleVar();
-  const float least = style().px(heartbeat_height(scene));
+  const float least = heartbeat_height(scene, size.x);
   Commands of_profile;
   if (open) draw_heartbeat(scene, {ImGui::GetContentRegionAvail().x, std::max(size.y, least)}, of_profile);
   ImGui::EndChild();

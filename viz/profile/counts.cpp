@@ -65,6 +65,20 @@ std::optional<std::int64_t> counted(const KernelCounts& counts, const CounterSum
 
 }  // namespace
 
+CountColumns columns_shown(std::size_t fit, const std::array<bool, kCountColumns>& holds,
+                           std::optional<CountColumn> by) {
+  CountColumns columns;
+  for (const CountColumn column : all_count_columns())
+    if (fit >= kCountColumns || holds.at(static_cast<std::size_t>(column))) columns.shown.push_back(column);
+  if (columns.shown.size() < 2 || columns.shown.size() <= fit) return columns;
+  return {{by.value_or(CountColumn::executed)}, true};
+}
+
+std::optional<CountColumn> column_after(std::optional<CountColumn> by) {
+  const std::size_t next = by ? static_cast<std::size_t>(*by) + 1 : 0;
+  return next < kCountColumns ? std::optional(all_count_columns().at(next)) : std::nullopt;
+}
+
 CountHead head_of(const KernelCounts& counts, CountColumn column) {
   switch (column) {
     case CountColumn::executed:

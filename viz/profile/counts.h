@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "profiling/figures/counts.h"
 
@@ -18,6 +19,18 @@ constexpr std::size_t kCountColumns = 3;
 constexpr std::array<CountColumn, kCountColumns> all_count_columns() {
   return {CountColumn::executed, CountColumn::conflicts, CountColumn::sectors};
 }
+
+// Which of them stand beside a text.
+struct CountColumns {
+  std::vector<CountColumn> shown;
+  bool one_by_one = false;  // there is room for one alone: its head goes to the next
+};
+// `fit`: for how many there is room. All where they fit; else those alone that hold something in this file, or one: the
+// one that F8 goes by (`by`), executed where it goes by none.
+CountColumns columns_shown(std::size_t fit, const std::array<bool, kCountColumns>& holds,
+                           std::optional<CountColumn> by);
+// What one head goes through: executed, conflicts, sectors, and then by what F8 went before.
+std::optional<CountColumn> column_after(std::optional<CountColumn> by);
 
 struct CountHead {
   std::string text;  // "conflicts"

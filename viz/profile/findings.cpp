@@ -50,8 +50,10 @@ Finding dram_bound(const Measurement& m, const FindingContext&) {
                        times_text(over),
                        more ? fmt::format("with the least it could be {} times as fast", times_text(f.at_most))
                             : fmt::format("it could be at most {} times as fast", times_text(f.at_most)));
-  f.experiment = stores_scores(m) ? "keep S and P on the chip, as flash kernels do" : "larger query tiles";
-  if (stores_scores(m)) f.other_kernel = "flash_simt";
+  f.experiment = "larger query tiles";
+  if (!stores_scores(m)) return f;
+  f.other_kernel = m.key.problem.dtype == DType::f32 ? "flash_simt" : "flash_mma";
+  f.experiment = fmt::format("to keep S and P on the chip, as {} does", f.other_kernel);
   return f;
 }
 
@@ -125,6 +127,7 @@ void put_attempt(const Measurement& m, const FindingContext& context, Finding& f
   const auto experiment = find_experiment(kPrepared);
   if (experiment && (*experiment)->rung == m.key.kernel) {
     f.prepared = kPrepared;
+    f.experiment = "half the warps a block, so that more blocks fit on an SM";
     return;
   }
   const auto room = room_of_next(m, context);
@@ -172,8 +175,8 @@ Finding tensor_idle(const Measurement& m, const FindingContext&) {
   if (m.key.problem.dtype == DType::f32 || tensor >= kTensorWorks) return f;
   f.text = fmt::format("Its {} numbers could go to the tensor cores, which are busy in {} of 100 cycles.",
                        name_of(m.key.problem.dtype), figure_text(tensor));
-  f.experiment = "flash_wmma or flash_mma";
   f.other_kernel = "flash_mma";
+  f.experiment = "tensor cores: " + f.other_kernel;
   return f;
 }
 
@@ -220,6 +223,16 @@ constexpr auto kRules = std::to_array<FindingRule>({
 });
 
 }  // namespace
+
+std::string attempt_label(const Finding& f) {
+  if (!f.prepared.empty()) {
+    const auto prepared = find_experiment(f.prepared);
+    if (prepared) return std::string((*prepared)->title);
+  }
+  if (f.max_registers > 0) return fmt::format("At most {} registers", f.max_registers);
+  if (!f.other_kernel.empty()) return f.other_kernel;
+  return "Open the lab";
+}
 
 std::span<const FindingRule> finding_rules() {
   return kRules;

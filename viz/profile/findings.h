@@ -25,6 +25,9 @@ struct Finding {
   double at_most = 0;  // how many times as fast it could be at most; 0 = its figures do not say
 };
 
+// What the chip of a finding is called: the attempt itself, in words that stand in `experiment` as well.
+std::string attempt_label(const Finding& f);
+
 // What a rule reads beside the figures.
 struct FindingContext {
   std::string arch;      // that the row was compiled for; empty = not known

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <fmt/format.h>
@@ -21,12 +22,15 @@ namespace {
 
 // Logical pixels.
 constexpr float kHead = 24, kMark = 20, kStripLeast = 32, kStripMost = 84, kGap = 5, kAxis = 34, kLabel = 168,
-                kLabelNarrow = 136, kNarrow = 560, kScale = 56, kWords = 20, kPads = 32;
+                kLabelNarrow = 136, kNarrow = 560, kScale = 56, kPads = 32;
+// In less room than kOver names and means stand over the strips, a line each, and the strips have the whole width.
+constexpr float kOver = 420, kOverLine = 18;
 constexpr float kLeastDrag = 4, kNamed = 48;  // a launch that is narrower has its name in its tip alone
 
 struct Chart {
   const HeartbeatScene& scene;
   Box plot;
+  bool over;  // names stand over the strips
   float x_of(double us) const {
     return plot.min.x + plot.width() * static_cast<float>((us - scene.from_us) / (scene.to_us - scene.from_us));
   }
@@ -115,24 +119,53 @@ void draw_mean(ImDrawList* list, const BeatLine& line, const std::string& kernel
                12, colour(s.theme, align == Align::left ? Token::text : Token::dim), line.mean);
 }
 
-void draw_strip(ImDrawList* list, const Chart& chart, const BeatStrip& strip, const Box& row) {
+float mean_width(const BeatLine& line) {
+  return line.counter == nullptr ? 0 : text_width(Face::mono, 12, line.mean) + style().px(3 + 4 + 8);
+}
+
+// Name, means and scale on one line over the strip.
+void draw_words_over(ImDrawList* list, const Chart& chart, const BeatStrip& strip, const Box& line) {
   const Style& s = style();
-  const Box plot{{chart.plot.min.x, row.min.y}, {chart.plot.max.x, row.max.y}};
-  const float label = chart.plot.min.x - row.min.x - s.px(12);
+  float right = line.max.x;
+  draw_text_in(list, line, Align::right, Face::mono, 11, colour(s.theme, Token::dim), strip.scale_text);
+  right -= text_width(Face::mono, 11, strip.scale_text) + s.px(8);
+  for (const auto& [mean, kernel] : {std::pair{&strip.other, &chart.scene.other}, {&strip.own, &chart.scene.kernel}}) {
+    draw_mean(list, *mean, *kernel, {{right - mean_width(*mean), line.min.y}, {right, line.max.y}}, Align::left);
+    right -= mean_width(*mean);
+  }
+  draw_text_in(list, {line.min, {right, line.max.y}}, Align::left, Face::text, 12, colour(s.theme, Token::text),
+               fitted_text(Face::text, 12, strip.label, right - line.min.x));
+}
+
+void draw_words_beside(ImDrawList* list, const Chart& chart, const BeatStrip& strip, const Box& row, float label) {
+  const Style& s = style();
   const bool tall = row.height() >= s.px(44);
   const float middle = row.centre().y;
   const Box name{{row.min.x, tall ? middle - s.px(18) : middle - s.px(16)}, {row.min.x + label, middle}};
   const Box mean{{row.min.x, middle}, {row.min.x + label, middle + s.px(16)}};
   draw_text_in(list, name, Align::left, Face::text, 12, colour(s.theme, Token::text),
                fitted_text(Face::text, 12, strip.label, label));
-  draw_grid(list, chart, plot);
   draw_mean(list, strip.own, chart.scene.kernel, mean, Align::left);
   draw_mean(list, strip.other, chart.scene.other, mean, Align::right);
+  draw_text_in(list, {{chart.plot.max.x, row.min.y}, {chart.plot.max.x + s.px(kScale), row.min.y + s.px(13)}},
+               Align::right, Face::mono, 11, colour(s.theme, Token::dim), strip.scale_text);
+}
+
+void draw_strip(ImDrawList* list, const Chart& chart, const BeatStrip& strip, const Box& row) {
+  const Style& s = style();
+  const float words = chart.over ? s.px(kOverLine) : 0;
+  const Box plot{{chart.plot.min.x, row.min.y + words}, {chart.plot.max.x, row.max.y}};
+  const float label = chart.plot.min.x - row.min.x - s.px(12);
+  if (chart.over) {
+    // Off the edges, where the launch's borders go down.
+    draw_words_over(list, chart, strip, {{row.min.x + s.px(4), row.min.y}, {row.max.x - s.px(4), row.min.y + words}});
+  } else {
+    draw_words_beside(list, chart, strip, row, label);
+  }
+  draw_grid(list, chart, plot);
   if (strip.own.counter == nullptr)
     draw_text_in(list, plot, Align::left, Face::text, 12, colour(s.theme, Token::dim),
                  fitted_text(Face::text, 12, "not available: " + strip.why_not, plot.width() - s.px(16)), 8);
-  draw_text_in(list, {{plot.max.x, plot.min.y}, {plot.max.x + s.px(kScale), plot.min.y + s.px(13)}}, Align::right,
-               Face::mono, 11, colour(s.theme, Token::dim), strip.scale_text);
   list->PushClipRect(plot.min, {plot.max.x, plot.max.y + 1}, true);
   if (strip.other.counter != nullptr)
     draw_line(list, chart, *chart.scene.beside, *strip.other.counter, strip.scale, plot,
@@ -142,8 +175,14 @@ void draw_strip(ImDrawList* list, const Chart& chart, const BeatStrip& strip, co
               kernel_colour(s.theme, chart.scene.kernel), true);
   list->PopClipRect();
   ImGui::SetCursorScreenPos({row.min.x, row.min.y});
-  ImGui::InvisibleButton(("strip_" + strip.id).c_str(), {label, row.height()});
+  ImGui::InvisibleButton(("strip_" + strip.id).c_str(),
+                         chart.over ? ImVec2(row.width(), words) : ImVec2(label, row.height()));
   tooltip(strip.tip);
+}
+
+// Of a kernel's row the bar of its launches.
+Box launches_in(const Chart& chart, const Box& row) {
+  return chart.over ? Box{{row.min.x, row.max.y - style().px(kMark)}, row.max} : row;
 }
 
 // S, P and O behind the strips, in their tensors' colours, the letters on the bar of the launch.
@@ -163,16 +202,18 @@ void draw_stretches(ImDrawList* list, const Chart& chart, const Box& bar) {
   list->PopClipRect();
 }
 
-// The launches of one kernel as a bar; borders go down through the strips.
+// The launches of one kernel as a bar, its name beside or over it; borders go down through the strips.
 void draw_marks(ImDrawList* list, const Chart& chart, const std::vector<LaunchMark>& marks, const std::string& kernel,
-                const Box& bar, float down_to) {
+                const Box& row, float down_to) {
   const Style& s = style();
   const ImU32 ink = kernel_colour(s.theme, kernel);
-  draw_mark(*list, {bar.min.x + s.px(6), bar.centre().y},
+  const Box bar = launches_in(chart, row);
+  const float name_right = chart.over ? row.max.x : chart.plot.min.x - s.px(12);
+  const Box name{row.min, {name_right, chart.over ? bar.min.y : row.max.y}};
+  draw_mark(*list, {name.min.x + s.px(6), name.centre().y},
             {look_of(kernel).mark, MarkFill::solid, ink, colour(s.theme, Token::card), s.px(4.5F), s.px(1.5F)});
-  const float label = chart.plot.min.x - bar.min.x - s.px(28);
-  draw_text_in(list, {{bar.min.x + s.px(16), bar.min.y}, {chart.plot.min.x, bar.max.y}}, Align::left, Face::bold, 12,
-               colour(s.theme, Token::text), fitted_text(Face::bold, 12, kernel, label));
+  draw_text_in(list, {{name.min.x + s.px(16), name.min.y}, name.max}, Align::left, Face::bold, 12,
+               colour(s.theme, Token::text), fitted_text(Face::bold, 12, kernel, name.width() - s.px(16)));
   list->PushClipRect({chart.plot.min.x, bar.min.y}, {chart.plot.max.x + s.px(1), down_to}, true);
   for (const LaunchMark& mark : marks) {
     const Box box{{chart.x_of(mark.from_us), bar.min.y + s.px(2)}, {chart.x_of(mark.to_us), bar.max.y - s.px(2)}};
@@ -203,16 +244,19 @@ void draw_marks(ImDrawList* list, const Chart& chart, const std::vector<LaunchMa
 void draw_axis(ImDrawList* list, const Chart& chart) {
   const Style& s = style();
   const float top = chart.plot.max.y + s.px(3);
+  float taken = -1e9F;  // up to where numbers stand: one that would meet the last is left out
   for (const BeatTick& tick : chart.scene.ticks) {
     const float half = text_width(Face::mono, 11, tick.text) / 2;
     const float x = std::clamp(chart.x_of(tick.us), chart.plot.min.x + half, chart.plot.max.x - half);
+    if (x - half < taken + s.px(6)) continue;
+    taken = x + half;
     draw_text_in(list, {{x - half, top}, {x + half, top + s.px(14)}}, Align::left, Face::mono, 11,
                  colour(s.theme, Token::dim), tick.text);
   }
-  draw_text_in(
-      list, {{chart.plot.min.x, top + s.px(14)}, {chart.plot.max.x, top + s.px(30)}}, Align::right, Face::text, 11.5F,
-      colour(s.theme, Token::dim),
-      chart.scene.axis + (chart.scene.whole ? "; drag over a part to enlarge it" : "; double click: the whole run"));
+  const std::string words =
+      chart.scene.axis + (chart.scene.whole ? "; drag over a part to enlarge it" : "; double click: the whole run");
+  draw_text_in(list, {{chart.plot.min.x, top + s.px(14)}, {chart.plot.max.x, top + s.px(30)}}, Align::right, Face::text,
+               11.5F, colour(s.theme, Token::dim), fitted_text(Face::text, 11.5F, words, chart.plot.width()));
 }
 
 // A line at the pointer with all values; a drag chooses a part of the run, a double click all of it.
@@ -266,6 +310,28 @@ void draw_head(ImDrawList* list, const HeartbeatScene& scene, const Box& line, C
                colour(s.theme, Token::dim), fitted_text(Face::text, 12, words, right - left));
 }
 
+// Of a card's inner width, pixels.
+struct Layout {
+  bool over;
+  float marks;  // of all kernels' launches
+  float extra;  // of a strip, beside its curve
+  float foot;   // of the words under the axis
+};
+constexpr int kLines = 12;
+
+Layout layout_of(const HeartbeatScene& scene, float width) {
+  const Style& s = style();
+  Layout l{};
+  l.over = width < s.px(kOver);
+  l.marks = s.px(kMark) * (scene.other_marks.empty() ? 1.0F : 2.0F) * (l.over ? 2.0F : 1.0F);
+  l.extra = s.px(kGap) + (l.over ? s.px(kOverLine) : 0);
+  const Runs words{{scene.words, Face::text, Token::text, 0, false}};
+  const Runs notes{{scene.notes, Face::text, Token::dim, 0, false}};
+  l.foot = draw_paragraph(nullptr, {}, width, 13, words, kLines, false) + s.px(4) +
+           draw_paragraph(nullptr, {}, width, 12, notes, kLines, false);
+  return l;
+}
+
 void draw_chart(const HeartbeatScene& scene, Commands& commands) {
   const Style& s = style();
   ImDrawList* list = ImGui::GetWindowDrawList();
@@ -273,25 +339,23 @@ void draw_chart(const HeartbeatScene& scene, Commands& commands) {
   const ImVec2 room = ImGui::GetContentRegionAvail();
   const float right = at.x + room.x;
   draw_head(list, scene, {at, {right, at.y + s.px(kHead)}}, commands);
-  const Runs words{{scene.words, Face::text, Token::text, 0, false}};
-  const Runs notes{{scene.notes, Face::text, Token::dim, 0, false}};
-  constexpr int kLines = 4;
-  const float foot = draw_paragraph(nullptr, {}, room.x, 13, words, kLines, false) + s.px(4) +
-                     draw_paragraph(nullptr, {}, room.x, 12, notes, kLines, false);
+  const Layout l = layout_of(scene, room.x);
   const bool two = !scene.other_marks.empty();
-  const float top = at.y + s.px(kHead), marks = s.px(kMark) * (two ? 2.0F : 1.0F);
+  const float top = at.y + s.px(kHead), mark = l.marks / (two ? 2.0F : 1.0F);
   const auto count = static_cast<float>(scene.strips.size());
-  const float left = room.y - s.px(kHead + kAxis + kGap) - marks - foot;
-  const float strip = std::clamp(std::floor(left / count) - s.px(kGap), s.px(kStripLeast), s.px(kStripMost));
-  const float first = top + marks + s.px(kGap);
-  const Chart chart{scene,
-                    {{at.x + s.px(room.x < s.px(kNarrow) ? kLabelNarrow : kLabel), first},
-                     {right - s.px(kScale), first + count * (strip + s.px(kGap)) - s.px(kGap)}}};
-  draw_marks(list, chart, scene.marks, scene.kernel, {{at.x, top}, {right, top + s.px(kMark)}}, chart.plot.max.y);
-  draw_stretches(list, chart, {{at.x, top}, {right, top + s.px(kMark)}});
-  if (two)
-    draw_marks(list, chart, scene.other_marks, scene.other, {{at.x, top + s.px(kMark)}, {right, top + marks}},
-               top + marks);
+  const float left = room.y - s.px(kHead + kAxis + kGap) - l.marks - l.foot;
+  const float curve = std::clamp(std::floor(left / count) - l.extra, s.px(kStripLeast), s.px(kStripMost));
+  const float strip = curve + l.extra - s.px(kGap);
+  const float first = top + l.marks + s.px(kGap);
+  const float label = l.over ? 0 : s.px(room.x < s.px(kNarrow) ? kLabelNarrow : kLabel);
+  const Chart chart{
+      scene,
+      {{at.x + label, first}, {right - (l.over ? 0 : s.px(kScale)), first + count * (strip + s.px(kGap)) - s.px(kGap)}},
+      l.over};
+  const Box own{{at.x, top}, {right, top + mark}}, other{{at.x, top + mark}, {right, top + l.marks}};
+  draw_marks(list, chart, scene.marks, scene.kernel, own, chart.plot.max.y);
+  draw_stretches(list, chart, launches_in(chart, own));
+  if (two) draw_marks(list, chart, scene.other_marks, scene.other, other, top + l.marks);
   for (std::size_t n = 0; n < scene.strips.size(); ++n) {
     const float y = first + static_cast<float>(n) * (strip + s.px(kGap));
     draw_strip(list, chart, scene.strips[n], {{at.x, y}, {right, y + strip}});
@@ -299,17 +363,20 @@ void draw_chart(const HeartbeatScene& scene, Commands& commands) {
   draw_axis(list, chart);
   follow_pointer(list, chart, commands);
   const ImVec2 below{at.x, chart.plot.max.y + s.px(kAxis)};
-  const float height = draw_paragraph(list, below, room.x, 13, words, kLines) + s.px(4);
-  draw_paragraph(list, {below.x, below.y + height}, room.x, 12, notes, kLines);
+  const float height =
+      draw_paragraph(list, below, room.x, 13, {{scene.words, Face::text, Token::text, 0, false}}, kLines) + s.px(4);
+  draw_paragraph(list, {below.x, below.y + height}, room.x, 12, {{scene.notes, Face::text, Token::dim, 0, false}},
+                 kLines);
 }
 
 }  // namespace
 
-float heartbeat_height(const HeartbeatScene& scene) {
-  if (!scene.there) return 92;
-  const float marks = kMark * (scene.other_marks.empty() ? 1.0F : 2.0F);
-  return kPads + kHead + marks + kGap + static_cast<float>(scene.strips.size()) * (kStripLeast + kGap) + kAxis +
-         4 * kWords;
+float heartbeat_height(const HeartbeatScene& scene, float width) {
+  const Style& s = style();
+  if (!scene.there) return s.px(92);
+  const Layout l = layout_of(scene, width - s.px(kPads));
+  return s.px(kPads + kHead + kGap + kAxis) + l.marks +
+         static_cast<float>(scene.strips.size()) * (s.px(kStripLeast) + l.extra) + l.foot;
 }
 
 void draw_heartbeat(const HeartbeatScene& scene, ImVec2 size, Commands& commands) {

@@ -6,8 +6,8 @@
 
 namespace attn {
 
-// Logical pixels that it needs to show every strip.
-float heartbeat_height(const HeartbeatScene& scene);
+// What a card of this width needs to show every strip, pixels.
+float heartbeat_height(const HeartbeatScene& scene, float width);
 void draw_heartbeat(const HeartbeatScene& scene, ImVec2 size, Commands& commands);
 
 }  // namespace attn

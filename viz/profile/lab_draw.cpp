@@ -173,8 +173,7 @@ float draw_strip(const LabScene& scene, const LabView& lab, bool rows, float wid
   if (begin_card("lab_strip", {width, height})) {
     ImDrawList* list = ImGui::GetWindowDrawList();
     const ImVec2 at = ImGui::GetWindowPos();
-    list->AddRectFilled(at, {at.x + s.px(5), at.y + height}, kernel_colour(s.theme, lab.kernel), s.px(8),
-                        ImDrawFlags_RoundCornersLeft);
+    draw_card_edge(list, {at, {at.x + width, at.y + height}}, kernel_colour(s.theme, lab.kernel));
     draw_paragraph(list, {at.x + left, at.y + first}, beside, 17, headline, kLines);
     float y = at.y + first + top;
     for (const Runs& w : words) y += gap + draw_paragraph(list, {at.x + left, y + gap}, whole, 13, w, kLines);

@@ -25,8 +25,11 @@ void kernel_choice(const ProfileChoice& choice, Commands& commands) {
   const Style& s = style();
   const ImVec2 at = ImGui::GetCursorScreenPos();
   const float width = ImGui::GetContentRegionAvail().x;
+  // Its ground would reach half a spacing beyond its box, and where the heads scroll its round corners would be cut.
+  ImGui::PushStyleVar(ImGuiStyleVar_ItemSpacing, ImVec2(0, ImGui::GetStyle().ItemSpacing.y));
   if (ImGui::Selectable(fmt::format("##profile_{}", choice.kernel).c_str(), choice.on, 0, {width, s.px(kRow)}))
     commands.push_back(ChooseKernel{choice.kernel});
+  ImGui::PopStyleVar();
   if (!choice.why_not.empty()) tooltip(choice.why_not);
   ImDrawList& list = *ImGui::GetWindowDrawList();
   draw_mark(list, {at.x + s.px(8), at.y + s.px(kRow) / 2},

@@ -2,10 +2,14 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdint>
+#include <string_view>
+#include <utility>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "kernels/ladder.h"
 #include "profiling/figures/metrics.h"
 #include "viz/bench/scene.h"
 
@@ -28,15 +32,38 @@ RoofDot dot_of(const Measurement& m, bool chosen) {
   return dot;
 }
 
-// `tensor`: percent of the cycles in which the tensor cores worked; 0 = not counted.
-std::string peak_words(const Roofline& r, const RoofDot& dot, double tensor) {
+// Where the products of the chosen kernel run. Of a peer, whose text is not ours, 16 bits alone are known: what the
+// tensor cores could do in its type is the roof that it is to be set against.
+enum class RunsOn : std::uint8_t { multiply_add, tensor, perhaps_tensor };
+
+double tensor_busy(const Measurement& m) {
+  const Figure& busy = figure(m, "tensor_pipe_pct");
+  return busy.available() ? busy.value : 0;
+}
+
+RunsOn runs_on(const Measurement& m) {
+  if (m.peaks.tensor_gflops > 0 || tensor_busy(m) >= kTensorWorks) return RunsOn::tensor;
+  if (const auto row = find_kernel(m.key.kernel); row)
+    return (*row)->products.pipe == Pipe::multiply_add ? RunsOn::multiply_add : RunsOn::tensor;
+  return m.peer && m.key.problem.dtype != DType::f32 ? RunsOn::perhaps_tensor : RunsOn::multiply_add;
+}
+
+std::string peak_words(const Roofline& r, const RoofDot& dot, const Measurement& m) {
+  const double tensor = tensor_busy(m);
   const std::string busy = tensor >= kTensorWorks ? fmt::format(", busy in {} of 100 cycles", figure_text(tensor)) : "";
   if (r.tensor_tflops > 0)
     return fmt::format("{} % of the tensor cores' measured peak{}.", figure_text(100 * dot.tflops / r.tensor_tflops),
                        busy);
-  if (!busy.empty())
-    return fmt::format(
-        "Its products run on the tensor cores{}: the fp32 roof is not theirs, and theirs was not measured.", busy);
+  switch (runs_on(m)) {
+    case RunsOn::tensor:
+      return fmt::format(
+          "Its products run on the tensor cores{}: the fp32 roof is not theirs, and theirs was not measured.", busy);
+    case RunsOn::perhaps_tensor:
+      return fmt::format("What the tensor cores could do in {} was not measured beside it.",
+                         name_of(m.key.problem.dtype));
+    case RunsOn::multiply_add:
+      break;
+  }
   if (r.peak_tflops <= 0) return "The arithmetic peak was not measured.";
   const double share = 100 * dot.tflops / r.peak_tflops;
   if (share > 100)
@@ -49,6 +76,8 @@ std::string peak_words(const Roofline& r, const RoofDot& dot, double tensor) {
 
 std::string bytes_words(const Roofline& r, const RoofDot& dot) {
   if (r.copy_gb_per_s <= 0) return "The copy rate was not measured.";
+  if (!dot.measured && !dot.predicted)
+    return "Neither its DRAM bytes nor the least that it must move are known: it has no mark.";
   if (!dot.measured) return "Its DRAM bytes were not counted: the hollow mark stands at the least that it must move.";
   const double allowed = *dot.measured * r.copy_gb_per_s * 1e-3;
   const double share = 100 * dot.tflops / allowed;
@@ -69,6 +98,73 @@ void add_level(Roofline& r, const Measurement& m, const char* name, double gb_pe
   if (gb_per_s <= 0 || !bytes || *bytes <= 0) return;
   const double intensity = useful_flop(m) / *bytes;
   r.levels.push_back({name, gb_per_s, intensity, intensity * gb_per_s * 1e-3});
+}
+
+constexpr const char* kNobodyTried = "not measured in this session";
+
+// Why a level has no roof or no point under it.
+std::string why_no_level(const Measurement& m, const char* peak, double gb_per_s, const char* metric) {
+  if (const auto why = m.peaks.why_not.find(peak); why != m.peaks.why_not.end()) return why->second;
+  if (gb_per_s <= 0) return kNobodyTried;
+  const Figure& count = figure(m, metric);
+  if (!count.available()) return "its accesses were not counted: " + count.reason;
+  return count.value > 0 ? "" : "no access was counted";
+}
+
+void add_missing(Roofline& r, std::string name, std::string reason, bool inner) {
+  // A text of others may end in a full stop, and ours comes behind it.
+  while (!reason.empty() && reason.back() == '.') reason.pop_back();
+  if (!reason.empty()) r.missing.push_back({std::move(name), std::move(reason), inner});
+}
+
+void find_missing(Roofline& r, const Measurement& m) {
+  const auto why = [&](const char* peak, double rate) {
+    const auto said = m.peaks.why_not.find(peak);
+    if (rate > 0) return std::string();
+    return said == m.peaks.why_not.end() ? std::string(kNobodyTried) : said->second;
+  };
+  add_missing(r, "the copy rate", why(kCopyPeak, r.copy_gb_per_s), false);
+  add_missing(r, "fp32 multiply-adds", why(kMultiplyAddPeak, r.peak_tflops), false);
+  if (m.processor == Processor::cpu) return;
+  if (runs_on(m) != RunsOn::multiply_add)
+    add_missing(r, fmt::format("the tensor cores in {}", name_of(m.key.problem.dtype)),
+                why(kTensorPeak, r.tensor_tflops), false);
+  add_missing(r, "L2", why_no_level(m, kL2Peak, m.peaks.l2_gb_per_s, "l2_sectors_count"), true);
+  add_missing(r, "shared memory", why_no_level(m, kSharedPeak, m.peaks.shared_gb_per_s, "shared_wavefronts_count"),
+              true);
+}
+
+// "No roof of L2 and shared memory: not measured in this session." A reason is said once for all that it keeps away.
+std::string missing_words(const Roofline& r, bool inner) {
+  std::vector<std::pair<std::string, std::vector<std::string>>> by_reason;
+  for (const MissingRoof& roof : r.missing) {
+    if (roof.inner != inner) continue;
+    const auto known = std::ranges::find(by_reason, roof.reason, [](const auto& group) { return group.first; });
+    if (known == by_reason.end()) {
+      by_reason.push_back({roof.reason, {roof.name}});
+    } else {
+      known->second.push_back(roof.name);
+    }
+  }
+  std::string words;
+  for (const auto& [reason, names] : by_reason)
+    words += fmt::format("{}No roof of {}: {}.", words.empty() ? "" : " ", fmt::join(names, " and "), reason);
+  return words;
+}
+
+std::string roofs_words(const Roofline& r) {
+  std::vector<std::string_view> names;
+  if (r.copy_gb_per_s > 0) names.emplace_back("copy rate");
+  if (r.peak_tflops > 0) names.emplace_back("fp32 multiply-add peak");
+  if (r.tensor_tflops > 0) names.emplace_back("mma.sync peak");
+  std::string words;
+  for (std::size_t n = 0; n < names.size(); ++n)
+    words += fmt::format("{}{}", n == 0 ? "" : n + 1 == names.size() ? " and " : ", ", names[n]);
+  return words.empty() ? words : fmt::format("Roofs: {}, measured on this device.", words);
+}
+
+std::string joined(const std::string& a, const std::string& b) {
+  return a.empty() || b.empty() ? a + b : a + " " + b;
 }
 
 std::optional<double> counted_bytes(const Measurement& m, const char* metric, double each) {
@@ -136,16 +232,14 @@ std::optional<double> dram_bytes(const Measurement& m) {
 Roofline roofline(std::span<const Measurement* const> rows, const std::string& chosen) {
   Roofline r;
   const RoofDot* mine = nullptr;
-  double tensor = 0;
+  const Measurement* my_row = nullptr;
   r.dots.reserve(rows.size());
   for (const Measurement* m : rows) {
     if (m->state != RowState::done || m->time.n == 0 || figure(*m, "tflops").value <= 0) continue;
     r.dots.push_back(dot_of(*m, m->key.kernel == chosen));
     if (r.dots.back().chosen) {
       mine = &r.dots.back();
-      if (const Figure& busy = figure(*m, "tensor_pipe_pct"); busy.available()) tensor = busy.value;
-      set_tensor_roof(r, m->peaks);
-      add_levels(r, *m);
+      my_row = m;
     }
     r.peak_tflops = std::max(r.peak_tflops, m->peaks.peak_gflops * 1e-3);
     r.copy_gb_per_s = std::max(r.copy_gb_per_s, m->peaks.copy_gb_per_s);
@@ -155,10 +249,16 @@ Roofline roofline(std::span<const Measurement* const> rows, const std::string& c
     r.dots.clear();
     return r;
   }
-  r.words = peak_words(r, *mine, tensor) + " " + bytes_words(r, *mine);
-  r.level_words = level_words(r, mine->tflops);
-  r.note = r.tensor_tflops > 0 ? "Roofs: copy rate, fp32 multiply-add peak and mma.sync peak, measured on this device."
-                               : "Roofs: copy rate and fp32 multiply-add peak, measured on this device.";
+  set_tensor_roof(r, my_row->peaks);
+  if (r.tensor_tflops <= 0 && runs_on(*my_row) == RunsOn::perhaps_tensor)
+    for (const Measurement* m : rows)
+      if (m->peaks.products_each == 1 && m->key.problem.dtype == my_row->key.problem.dtype)
+        set_tensor_roof(r, m->peaks);
+  add_levels(r, *my_row);
+  find_missing(r, *my_row);
+  r.words = peak_words(r, *mine, *my_row) + " " + bytes_words(r, *mine);
+  if (my_row->processor == Processor::gpu) r.level_words = joined(level_words(r, mine->tflops), missing_words(r, true));
+  r.note = joined(roofs_words(r), missing_words(r, false));
   fit(r);
   return r;
 }

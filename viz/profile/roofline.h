@@ -31,18 +31,26 @@ struct RoofLevel {
   double allowed_tflops = 0;  // what the roof allows at that intensity
 };
 
+// A roof that is not drawn. `inner`: of a level inside DRAM.
+struct MissingRoof {
+  std::string name, reason;
+  bool inner = false;
+};
+
 struct Roofline {
   std::string empty;                          // why nothing is drawn
   double copy_gb_per_s = 0, peak_tflops = 0;  // 0 = not measured
-  double tensor_tflops =
-      0;  // of the formula's products, by those of the chosen kernel on tensor cores; 0 = not measured
+  // Of the formula's products, by those of the chosen kernel on tensor cores; 0 = not measured. A peer of 16 bits has
+  // that of a kernel of ours with the same type.
+  double tensor_tflops = 0;
   std::string tensor_name;  // "tensor-core peak" and how many products each of the formula takes
   std::vector<RoofDot> dots;
   std::vector<RoofLevel> levels;  // of the chosen kernel, from DRAM inwards; those alone that were measured and counted
+  std::vector<MissingRoof> missing;
   double x_min = 1, x_max = 1, y_min = 1, y_max = 1;
   std::string words;        // how far the chosen kernel is from its roofs
-  std::string level_words;  // how near it is to each level's; empty: DRAM alone has a roof and a count
-  std::string note;         // what the roofs are
+  std::string level_words;  // how near it is to each level's, and which have no roof; empty: a kernel of the CPU
+  std::string note;         // what the roofs are, and which are missing
 };
 
 // `rows`: those of one problem and device; `chosen`: a kernel among them.

@@ -5,6 +5,7 @@
 #include <array>
 #include <cmath>
 #include <cstdio>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -13,6 +14,7 @@
 #include "implot.h"
 #include "viz/bench/scene.h"
 #include "viz/draw/canvas.h"
+#include "viz/draw/label_places.h"
 #include "viz/draw/marks.h"
 #include "viz/draw/theme.h"
 #include "viz/draw/widgets.h"
@@ -56,39 +58,28 @@ double under_copy(const Roofline& roof, double intensity) {
   return under(roof.copy_gb_per_s, intensity);
 }
 
-// A level roof from where the slope meets it, its name at the right end.
-void draw_peak(ImDrawList& list, const Roofline& roof, double tflops, const std::string& name, float right) {
-  if (tflops <= 0) return;
-  const Style& s = style();
-  const ImU32 ink = colour(s.theme, Token::dim);
-  const double from = ridge(roof, tflops);
-  const ImVec2 a = ImPlot::PlotToPixels(from > 0 ? from : roof.x_min, tflops);
-  list.AddLine(a, {right, a.y}, ink, s.px(1.5F));
-  const std::string words = fmt::format("{}, {:.3g} TFLOP/s", name, tflops);
-  draw_text(&list, {right - text_width(Face::text, kLabelText, words) - s.px(4), a.y - s.px(17)}, Face::text,
-            kLabelText, ink, words);
-}
+// Where words stand: each takes its room, and what comes later keeps out of it.
+class Labels {
+ public:
+  Labels(ImVec2 origin, ImVec2 size) : inside_{origin.x, origin.y, origin.x + size.x, origin.y + size.y} {}
+  void take(ImVec2 centre, float radius) {
+    taken_.push_back({centre.x - radius, centre.y - radius, centre.x + radius, centre.y + radius});
+  }
+  // The left top corner among the places, the best first.
+  ImVec2 place(std::span<const ImVec2> places, float width) {
+    std::vector<LabelBox> candidates;
+    candidates.reserve(places.size());
+    for (const ImVec2 at : places) candidates.push_back({at.x, at.y, at.x + width, at.y + style().px(kLabelHeight)});
+    taken_.push_back(place_label(candidates, taken_, inside_));
+    return {taken_.back().left, taken_.back().top};
+  }
+  float right() const { return inside_.right; }
 
-void draw_roofs(ImDrawList& list, const Roofline& roof, ImVec2 origin, ImVec2 size) {
-  const Style& s = style();
-  const ImU32 ink = colour(s.theme, Token::dim);
-  if (roof.copy_gb_per_s > 0) {
-    const double top = std::max(roof.peak_tflops, roof.tensor_tflops);
-    const double end = top > 0 ? ridge(roof, top) : roof.x_max;
-    const ImVec2 a = ImPlot::PlotToPixels(roof.x_min, under_copy(roof, roof.x_min));
-    const ImVec2 b = ImPlot::PlotToPixels(end, under_copy(roof, end));
-    list.AddLine(a, b, ink, s.px(1.5F));
-  }
-  draw_peak(list, roof, roof.peak_tflops, "multiply-add peak", origin.x + size.x);
-  draw_peak(list, roof, roof.tensor_tflops, roof.tensor_name, origin.x + size.x);
-  if (roof.copy_gb_per_s > 0) {
-    const std::string words = "copy, " + value_with_unit(roof.copy_gb_per_s * 1e9, {1e-12, "TB/s"});
-    // Under the slope, where the plot begins.
-    const ImVec2 p = ImPlot::PlotToPixels(roof.x_min, under_copy(roof, roof.x_min));
-    const float y = std::clamp(p.y + s.px(4), origin.y + s.px(2), origin.y + size.y - s.px(18));
-    draw_text(&list, {origin.x + s.px(6), y}, Face::text, kLabelText, ink, words);
-  }
-}
+ private:
+  static constexpr float kLabelHeight = 15;  // logical pixels
+  std::vector<LabelBox> taken_;
+  LabelBox inside_;
+};
 
 // Words that lines may lie behind.
 void draw_over_lines(ImDrawList& list, ImVec2 at, const std::string& words) {
@@ -99,27 +90,63 @@ void draw_over_lines(ImDrawList& list, ImVec2 at, const std::string& words) {
   draw_text(&list, at, Face::text, kLabelText, colour(s.theme, Token::dim), words);
 }
 
+// A level roof from where the slope meets it, its name at the right end: over it, under it where another's stands
+// there.
+void draw_peak(ImDrawList& list, const Roofline& roof, double tflops, const std::string& name, Labels& labels) {
+  if (tflops <= 0) return;
+  const Style& s = style();
+  const ImU32 ink = colour(s.theme, Token::dim);
+  const double from = ridge(roof, tflops);
+  const ImVec2 a = ImPlot::PlotToPixels(from > 0 ? from : roof.x_min, tflops);
+  list.AddLine(a, {labels.right(), a.y}, ink, s.px(1.5F));
+  const std::string words = fmt::format("{}, {:.3g} TFLOP/s", name, tflops);
+  const float width = text_width(Face::text, kLabelText, words), left = labels.right() - width - s.px(4);
+  const std::array<ImVec2, 2> places{ImVec2(left, a.y - s.px(17)), ImVec2(left, a.y + s.px(3))};
+  draw_text(&list, labels.place(places, width), Face::text, kLabelText, ink, words);
+}
+
+std::string rate_words(const std::string& name, double gb_per_s) {
+  return name + ", " + value_with_unit(gb_per_s * 1e9, {1e-12, "TB/s"});
+}
+
+void draw_roofs(ImDrawList& list, const Roofline& roof, Labels& labels) {
+  const Style& s = style();
+  const ImU32 ink = colour(s.theme, Token::dim);
+  if (roof.copy_gb_per_s > 0) {
+    const double top = std::max(roof.peak_tflops, roof.tensor_tflops);
+    const double end = top > 0 ? ridge(roof, top) : roof.x_max;
+    const ImVec2 a = ImPlot::PlotToPixels(roof.x_min, under_copy(roof, roof.x_min));
+    const ImVec2 b = ImPlot::PlotToPixels(end, under_copy(roof, end));
+    list.AddLine(a, b, ink, s.px(1.5F));
+    // Under the slope, where the plot begins.
+    const std::string words = rate_words("copy", roof.copy_gb_per_s);
+    const std::array<ImVec2, 2> places{ImVec2(a.x + s.px(6), a.y + s.px(4)), ImVec2(a.x + s.px(6), a.y - s.px(34))};
+    draw_text(&list, labels.place(places, text_width(Face::text, kLabelText, words)), Face::text, kLabelText, ink,
+              words);
+  }
+  draw_peak(list, roof, roof.tensor_tflops, roof.tensor_name, labels);
+  draw_peak(list, roof, roof.peak_tflops, "multiply-add peak", labels);
+}
+
 // Dashed, its rate under its beginning as the copy rate's is.
-void draw_level_roof(ImDrawList& list, const Roofline& roof, const RoofLevel& level, double top) {
+void draw_level_roof(ImDrawList& list, const Roofline& roof, const RoofLevel& level, double top, Labels& labels) {
   const Style& s = style();
   const double end = top > 0 ? top * 1e3 / level.gb_per_s : roof.x_max;
   const ImVec2 from = ImPlot::PlotToPixels(roof.x_min, under(level.gb_per_s, roof.x_min));
   draw_dashed_line(&list, from, ImPlot::PlotToPixels(end, under(level.gb_per_s, end)), colour(s.theme, Token::dim), 4);
-  draw_over_lines(list, {from.x + s.px(6), from.y + s.px(4)},
-                  level.name + ", " + value_with_unit(level.gb_per_s * 1e9, {1e-12, "TB/s"}));
+  const std::string words = rate_words(level.name, level.gb_per_s);
+  const std::array<ImVec2, 2> places{ImVec2(from.x + s.px(6), from.y + s.px(4)),
+                                     ImVec2(from.x + s.px(6), from.y - s.px(30))};
+  draw_over_lines(list, labels.place(places, text_width(Face::text, kLabelText, words)), words);
 }
 
 // The slopes of the levels inside DRAM, and on each the distance from the chosen kernel's height to its roof.
-void draw_levels(ImDrawList& list, const Roofline& roof, double tflops, ImU32 mine) {
+void draw_levels(ImDrawList& list, const Roofline& roof, double tflops, ImU32 mine, Labels& labels) {
   const Style& s = style();
   const double top = std::max(roof.peak_tflops, roof.tensor_tflops);
   for (const RoofLevel& level : roof.levels)
-    if (level.name != "DRAM") draw_level_roof(list, roof, level, top);
-  struct Name {
-    float left = 0, right = 0;
-    int row = 0;  // below the point: names that would meet have rows of their own
-  };
-  std::vector<Name> names;
+    if (level.name != "DRAM") draw_level_roof(list, roof, level, top, labels);
+  for (const RoofLevel& level : roof.levels) labels.take(ImPlot::PlotToPixels(level.intensity, tflops), s.px(3));
   for (const RoofLevel& level : roof.levels) {
     const double reach = top > 0 ? std::min(level.allowed_tflops, top) : level.allowed_tflops;
     const ImVec2 at = ImPlot::PlotToPixels(level.intensity, tflops);
@@ -127,13 +154,10 @@ void draw_levels(ImDrawList& list, const Roofline& roof, double tflops, ImU32 mi
     list.AddLine(at, roof_at, mine, s.px(1.5F));
     list.AddCircleFilled(at, s.px(3), mine);
     list.AddCircle(roof_at, s.px(3), mine, 0, s.px(1.5F));
-    Name name{at.x + s.px(5), at.x + s.px(11) + text_width(Face::text, kLabelText, level.name), 0};
-    const auto meets = [&](const Name& other) {
-      return other.row == name.row && name.left < other.right && other.left < name.right;
-    };
-    while (std::ranges::any_of(names, meets)) ++name.row;
-    names.push_back(name);
-    draw_over_lines(list, {name.left, at.y + s.px(6) + static_cast<float>(name.row) * s.px(15)}, level.name);
+    const float right = at.x + s.px(7), below = at.y + s.px(6), row = s.px(15);
+    const std::array<ImVec2, 3> places{ImVec2(right, below), ImVec2(right, below + row),
+                                       ImVec2(right, below + 2 * row)};
+    draw_over_lines(list, labels.place(places, text_width(Face::text, kLabelText, level.name)), level.name);
     if (std::hypot(ImGui::GetMousePos().x - at.x, ImGui::GetMousePos().y - at.y) < s.px(8))
       show_tooltip(fmt::format("{}: {} FLOP a byte; {} TB/s allow {} TFLOP/s there", level.name,
                                figure_text(level.intensity), figure_text(level.gb_per_s * 1e-3),
@@ -149,30 +173,49 @@ MarkStyle mark_of(const RoofDot& dot, bool counted) {
 }
 
 // Its mark at what was counted; a hollow one, joined by dashes, at the least that it must move.
-void draw_dot(ImDrawList& list, const RoofDot& dot, float right) {
+void draw_marks(ImDrawList& list, const RoofDot& dot, Labels& labels) {
   const Style& s = style();
-  const ImU32 ink = kernel_colour(s.theme, dot.kernel);
-  ImVec2 name_at;
-  if (dot.predicted) {
-    const ImVec2 p = ImPlot::PlotToPixels(*dot.predicted, dot.tflops);
-    if (dot.measured) draw_dashed_line(&list, ImPlot::PlotToPixels(*dot.measured, dot.tflops), p, ink, 3);
-    draw_mark(list, p, mark_of(dot, false));
-    name_at = p;
+  const auto one = [&](double intensity, bool counted) {
+    const ImVec2 p = ImPlot::PlotToPixels(intensity, dot.tflops);
+    draw_mark(list, p, mark_of(dot, counted));
+    labels.take(p, s.px(8));
     if (std::hypot(ImGui::GetMousePos().x - p.x, ImGui::GetMousePos().y - p.y) < s.px(10)) show_tooltip(dot.tip);
-  }
-  if (dot.measured) {
-    const ImVec2 p = ImPlot::PlotToPixels(*dot.measured, dot.tflops);
-    draw_mark(list, p, mark_of(dot, true));
-    if (!dot.predicted || p.x > name_at.x) name_at = p;
-    if (std::hypot(ImGui::GetMousePos().x - p.x, ImGui::GetMousePos().y - p.y) < s.px(10)) show_tooltip(dot.tip);
-  }
+  };
+  if (dot.predicted && dot.measured)
+    draw_dashed_line(&list, ImPlot::PlotToPixels(*dot.measured, dot.tflops),
+                     ImPlot::PlotToPixels(*dot.predicted, dot.tflops), kernel_colour(s.theme, dot.kernel), 3);
+  if (dot.predicted) one(*dot.predicted, false);
+  if (dot.measured) one(*dot.measured, true);
+}
+
+// Beside the mark that is furthest to the right; where that place is taken, under it, over it or at the other side.
+void draw_name(ImDrawList& list, const RoofDot& dot, Labels& labels) {
+  if (!dot.predicted && !dot.measured) return;
+  const Style& s = style();
+  const double last = std::max(dot.predicted.value_or(0), dot.measured.value_or(0));
+  const double first = std::min(dot.predicted.value_or(last), dot.measured.value_or(last));
+  const ImVec2 r = ImPlot::PlotToPixels(last, dot.tflops), l = ImPlot::PlotToPixels(first, dot.tflops);
   const Face face = dot.chosen ? Face::bold : Face::text;
-  const float width = text_width(face, kLabelText, dot.kernel);
-  // Over the mark where the plot ends beside it.
-  const bool beside = name_at.x + s.px(11) + width <= right;
-  const ImVec2 at = beside ? ImVec2(name_at.x + s.px(11), name_at.y - s.px(8))
-                           : ImVec2(std::min(name_at.x - width / 2, right - width), name_at.y + s.px(9));
-  draw_text(&list, at, face, kLabelText, colour(s.theme, dot.chosen ? Token::text : Token::dim), dot.kernel);
+  const float width = text_width(face, kLabelText, dot.kernel), gap = s.px(11);
+  const float middle = r.y - s.px(8), under = r.y + s.px(9), over = r.y - s.px(25);
+  std::vector<ImVec2> places;
+  if (r.x + gap + width <= labels.right()) places.emplace_back(r.x + gap, middle);
+  for (const ImVec2 at :
+       {ImVec2(r.x - width / 2, under), ImVec2(r.x - width / 2, over), ImVec2(r.x, under), ImVec2(r.x, over),
+        ImVec2(r.x - width, under), ImVec2(r.x - width, over), ImVec2(l.x - gap - width, middle)})
+    places.push_back(at);
+  draw_text(&list, labels.place(places, width), face, kLabelText,
+            colour(s.theme, dot.chosen ? Token::text : Token::dim), dot.kernel);
+}
+
+// The chosen one's mark over the others; its name has the first choice of a place.
+void draw_dots(ImDrawList& list, const Roofline& roof, Labels& labels) {
+  for (const bool chosen : {false, true})
+    for (const RoofDot& dot : roof.dots)
+      if (dot.chosen == chosen) draw_marks(list, dot, labels);
+  for (const bool chosen : {true, false})
+    for (const RoofDot& dot : roof.dots)
+      if (dot.chosen == chosen) draw_name(list, dot, labels);
 }
 
 void draw_plot(const Roofline& roof, ImVec2 size, bool levels) {
@@ -188,14 +231,15 @@ void draw_plot(const Roofline& roof, ImVec2 size, bool levels) {
     const ImVec2 origin = ImPlot::GetPlotPos(), inner = ImPlot::GetPlotSize();
     ImDrawList& list = *ImPlot::GetPlotDrawList();
     ImPlot::PushPlotClipRect(s.px(8));
-    draw_roofs(list, roof, origin, inner);
-    // The chosen one over the others; by levels, alone.
-    for (const bool chosen : {false, true})
-      for (const RoofDot& dot : roof.dots) {
-        if (dot.chosen != chosen) continue;
-        if (!levels) draw_dot(list, dot, origin.x + inner.x);
-        if (levels && chosen) draw_levels(list, roof, dot.tflops, kernel_colour(s.theme, dot.kernel));
-      }
+    Labels labels(origin, inner);
+    draw_roofs(list, roof, labels);
+    const auto mine = std::ranges::find(roof.dots, true, &RoofDot::chosen);
+    // By levels, the chosen one alone.
+    if (levels && !roof.levels.empty() && mine != roof.dots.end()) {
+      draw_levels(list, roof, mine->tflops, kernel_colour(s.theme, mine->kernel), labels);
+    } else {
+      draw_dots(list, roof, labels);
+    }
     ImPlot::PopPlotClipRect();
     ImPlot::EndPlot();
   }
@@ -203,7 +247,7 @@ void draw_plot(const Roofline& roof, ImVec2 size, bool levels) {
   ImGui::PopFont();
 }
 
-// A switch beside the heading where levels inside DRAM have roofs and counts.
+// A switch beside the heading, of a kernel of a GPU.
 void draw_level_switch(bool on, Commands& commands) {
   ImGui::SameLine();
   if (toggle("By level", on, "DRAM, L2 and shared memory: the way of this kernel to each of their roofs"))
@@ -218,14 +262,15 @@ void draw_roof_card(const Roofline& roof, bool levels, ImVec2 size, Commands* co
       dim_text(roof.empty);
     } else {
       if (commands != nullptr && !roof.level_words.empty()) draw_level_switch(levels, *commands);
-      const float foot = s.px(levels ? 51 : 34);
+      const std::string words =
+          levels ? "FLOP a byte of each level; the line from the point to the ring is the way to its roof. " +
+                       roof.level_words
+                 : "FLOP a byte of DRAM. Filled: counted; hollow: the least that the order must move. " + roof.note;
       dim_text("TFLOP/s of useful work");
+      const float foot = dim_text_height(words) + ImGui::GetStyle().ItemSpacing.y;
       draw_plot(roof, {ImGui::GetContentRegionAvail().x, std::max(s.px(80), ImGui::GetContentRegionAvail().y - foot)},
                 levels);
-      dim_text(levels
-                   ? "FLOP a byte of each level; the line from the point to the ring is the way to its roof. " +
-                         roof.level_words
-                   : "FLOP a byte of DRAM. Filled: counted; hollow: the least that the order must move. " + roof.note);
+      dim_text(words);
     }
   }
   ImGui::EndChild();

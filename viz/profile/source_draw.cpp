@@ -8,7 +8,6 @@
 #include <span>
 #include <string>
 #include <string_view>
-#include <tuple>
 
 #include <fmt/format.h>
 
@@ -55,7 +54,9 @@ void draw_states(ImDrawList* list, const Box& box, const SourceScene& scene, con
   }
 }
 
-// Of what was counted, logical pixels: a column; the least card in which a bar stands beside the columns.
+// Of what was counted, logical pixels: a column; the least card in which a bar stands beside the columns. And how many
+// characters of the text are to stay in sight beside them.
+constexpr std::size_t kTextInSight = 30;
 constexpr float kCounted = 50, kCountsWithBar = 640;
 // The least card in which the phases' names stand left of the lines' numbers; in a smaller one their colours do.
 constexpr float kSignsBeside = 420;
@@ -63,21 +64,33 @@ constexpr float kSignsBeside = 420;
 // Where the columns of the gutter end, from its left edge, pixels.
 struct Gutter {
   float sign, number, count, bar, counted, end;
-  bool counts;  // the columns of what was counted are there
+  CountColumns columns;  // of what was counted; none where nothing was, or they are hidden
 };
+
+// All of them where they leave the text its room.
+CountColumns columns_beside(const SourceScene& scene, const SourceHeld& held, float from, float width) {
+  const Style& s = style();
+  const float text = text_width(Face::mono, kCode, "0") * static_cast<float>(kTextInSight) + s.px(12);
+  const float fit = std::max(0.0F, (width - from - text) / s.px(kCounted));
+  std::array<bool, kCountColumns> holds{};
+  for (std::size_t n = 0; n < kCountColumns; ++n) holds.at(n) = !scene.most_counted.at(n).empty();
+  return columns_shown(static_cast<std::size_t>(fit), holds, held.by);
+}
+
 Gutter gutter(const SourceScene& scene, const SourceHeld& held, float width) {
   const Style& s = style();
   Gutter g{};
-  g.counts = scene.counted && !held.hide_counts;
+  const bool counts = scene.counted && !held.hide_counts;
   g.sign = s.px(width < s.px(kSignsBeside) ? 4 : 58);
   g.number = g.sign + s.px(32);
   if (scene.instructions == 0 && !scene.sampled) {  // nothing is counted
     g.count = g.bar = g.counted = g.number;
   } else {
     g.count = g.number + s.px(40);
-    g.bar = g.counted = g.count + s.px(!g.counts ? 66 : width < s.px(kCountsWithBar) ? 4 : 46);
+    g.bar = g.counted = g.count + s.px(!counts ? 66 : width < s.px(kCountsWithBar) ? 4 : 46);
   }
-  if (g.counts) g.counted += s.px(kCounted) * static_cast<float>(kCountColumns);
+  if (counts) g.columns = columns_beside(scene, held, g.bar, width);
+  g.counted += s.px(kCounted) * static_cast<float>(g.columns.shown.size());
   g.end = g.counted + s.px(12);
   return g;
 }
@@ -88,15 +101,19 @@ void draw_sign(ImDrawList* list, const Box& box, CodePhase phase) {
                7);
 }
 
-Box count_box(const Gutter& g, std::size_t column, const Box& box) {
-  const float each = style().px(kCounted), right = box.min.x + g.bar + each * static_cast<float>(column + 1);
+// Of the n-th column that is shown.
+Box count_box(const Gutter& g, std::size_t n, const Box& box) {
+  const float each = style().px(kCounted), right = box.min.x + g.bar + each * static_cast<float>(n + 1);
   return {{right - each, box.min.y}, {right, box.max.y}};
 }
 
 void draw_counts(ImDrawList* list, const Gutter& g, const SourceRow& row, const Box& box) {
-  for (std::size_t n = 0; n < kCountColumns; ++n)
+  for (std::size_t n = 0; n < g.columns.shown.size(); ++n) {
+    const CountColumn column = g.columns.shown[n];
     draw_text_in(list, count_box(g, n, box), Align::right, Face::mono, 11,
-                 colour(style().theme, n == 0 ? Token::dim : Token::text), row.counts.text.at(n));
+                 colour(style().theme, column == CountColumn::executed ? Token::dim : Token::text),
+                 row.counts.text.at(static_cast<std::size_t>(column)));
+  }
 }
 
 void draw_gutter(ImDrawList* list, const SourceScene& scene, const Gutter& g, const SourceRow& row, std::int32_t line,
@@ -110,7 +127,7 @@ void draw_gutter(ImDrawList* list, const SourceScene& scene, const Gutter& g, co
   const ImU32 dim = colour(s.theme, Token::dim);
   draw_text_in(list, {{x + g.sign, top}, {x + g.number, bottom}}, Align::right, Face::mono, 11, dim,
                fmt::format("{}", line));
-  if (g.counts) draw_counts(list, g, row, box);
+  draw_counts(list, g, row, box);
   const Box bar{{std::min(x + g.count + s.px(8), x + g.bar), top + s.px(5)}, {x + g.bar, bottom - s.px(5)}};
   if (scene.sampled) {
     if (row.samples.all == 0) return;
@@ -257,16 +274,20 @@ void draw_count_heads(const SourceScene& scene, const Gutter& g, SourceHeld& hel
   ImDrawList* list = ImGui::GetWindowDrawList();
   draw_text_in(list, {line.min, {at.x + g.count, line.max.y}}, Align::right, Face::text, 11,
                colour(s.theme, Token::dim), scene.sampled ? "% of time" : "instructions");
-  for (const CountColumn column : all_count_columns()) {
-    const auto n = static_cast<std::size_t>(column);
+  for (std::size_t n = 0; n < g.columns.shown.size(); ++n) {
+    const CountColumn column = g.columns.shown[n];
     const Box box = count_box(g, n, line);
-    const CountHead& head = scene.count_heads.at(n);
+    const CountHead& head = scene.count_heads.at(static_cast<std::size_t>(column));
     const bool on = held.by == column;
+    const std::string id = g.columns.one_by_one ? "count_next" : "count_" + head.text;
     ImGui::SetCursorScreenPos(box.min);
-    if (ImGui::InvisibleButton(("count_" + head.text).c_str(), {box.width(), s.px(kRow)}))
-      held.by = on ? std::optional<CountColumn>() : column;
+    if (ImGui::InvisibleButton(id.c_str(), {box.width(), s.px(kRow)})) {
+      const std::optional<CountColumn> other = on ? std::optional<CountColumn>() : column;
+      held.by = g.columns.one_by_one ? column_after(held.by) : other;
+    }
     if (ImGui::IsItemHovered()) list->AddRectFilled(box.min, box.max, colour(s.theme, Token::field));
-    tooltip(head.tip + "\nClick: F8 goes by it.");
+    tooltip(head.tip + (g.columns.one_by_one ? "\nClick: the next of executed, conflicts and sectors+; F8 goes by it."
+                                             : "\nClick: F8 goes by it."));
     draw_text_in(list, box, Align::right, on ? Face::bold : Face::text, 11,
                  colour(s.theme, on ? Token::text : Token::dim), head.text);
   }
@@ -331,7 +352,7 @@ void draw_source(const SourceScene& scene, const ProfileView& view, SourceHeld& 
       ImGui::PushStyleColor(ImGuiCol_ChildBg, 0U);
       ImGui::PushStyleVar(ImGuiStyleVar_ItemSpacing, ImVec2(0, 0));
       const Gutter g = gutter(scene, held, ImGui::GetContentRegionAvail().x);
-      if (g.counts) draw_count_heads(scene, g, held);
+      if (!g.columns.shown.empty()) draw_count_heads(scene, g, held);
       ImGui::SetNextWindowContentSize({g.end + widest_text(scene), 0});
       if (ImGui::BeginChild("source_lines", {0, 0}, 0, ImGuiWindowFlags_HorizontalScrollbar)) {
         follow(scene, shown, held);
@@ -341,47 +362,6 @@ void draw_source(const SourceScene& scene, const ProfileView& view, SourceHeld& 
       ImGui::PopStyleVar();
       ImGui::PopStyleColor();
     }
-  }
-  ImGui::EndChild();
-}
-
-void draw_code(const CodeScene& code, CodeKind kind, ImVec2 size, Commands& commands) {
-  const Style& s = style();
-  if (begin_card("profile_code", size)) {
-    heading(code.title.c_str());
-    for (const auto& [choice, label, help] :
-         {std::tuple{CodeKind::sass, "SASS", "What the multiprocessor runs, as nvdisasm prints it"},
-          std::tuple{CodeKind::ptx, "PTX", "What the compiler made of it on the way"}}) {
-      if (toggle(label, kind == choice, help)) commands.push_back(ChooseCode{choice});
-      ImGui::SameLine();
-    }
-    ImGui::BeginDisabled(code.rows.empty());
-    if (toggle("Copy", true, "All of these lines, with tabs between, to the clipboard"))
-      commands.push_back(CopyText{code_text(code)});
-    ImGui::EndDisabled();
-    if (!code.empty.empty()) dim_text(code.empty);
-    ImGui::PushStyleColor(ImGuiCol_ChildBg, 0U);
-    ImGui::PushStyleVar(ImGuiStyleVar_ItemSpacing, ImVec2(0, 0));
-    if (ImGui::BeginChild("code_lines", {0, 0}, 0, ImGuiWindowFlags_HorizontalScrollbar)) {
-      ImDrawList* list = ImGui::GetWindowDrawList();
-      const float row_height = s.px(kRow), address = text_width(Face::mono, kCode, "00000") + s.px(12);
-      ImGuiListClipper clipper;
-      clipper.Begin(static_cast<int>(code.rows.size()), row_height);
-      while (clipper.Step()) {
-        for (int n = clipper.DisplayStart; n < clipper.DisplayEnd; ++n) {
-          const CodeRow& row = code.rows[static_cast<std::size_t>(n)];
-          const ImVec2 at = ImGui::GetCursorScreenPos();
-          const float y = at.y + (row_height - s.px(kCode)) / 2;
-          ImGui::Dummy({address + text_width(Face::mono, kCode, row.text), row_height});
-          list->AddRectFilled(at, {at.x + s.px(3), at.y + row_height}, hue_of(row.phase));
-          draw_text(list, {at.x + s.px(9), y}, Face::mono, kCode, colour(s.theme, Token::dim), row.address);
-          draw_text(list, {at.x + address, y}, Face::mono, kCode, colour(s.theme, Token::text), row.text);
-        }
-      }
-    }
-    ImGui::EndChild();
-    ImGui::PopStyleVar();
-    ImGui::PopStyleColor();
   }
   ImGui::EndChild();
 }

@@ -8,7 +8,6 @@
 #include <fmt/format.h>
 
 #include "imgui.h"
-#include "kernels/lab/experiments.h"
 #include "viz/bench/scene.h"
 #include "viz/draw/canvas.h"
 #include "viz/draw/theme.h"
@@ -16,6 +15,7 @@
 #include "viz/profile/bytes_draw.h"
 #include "viz/profile/cache.h"
 #include "viz/profile/chips_draw.h"
+#include "viz/profile/code_draw.h"
 #include "viz/profile/heartbeat_draw.h"
 #include "viz/profile/lab_draw.h"
 #include "viz/profile/mosaic_draw.h"
@@ -50,16 +50,15 @@ struct Attempt {
 };
 Attempt attempt_of(const Finding& f, const std::string& kernel) {
   const ChooseProfilePage lab{ProfilePage::lab};
-  // By its own name: it may go another way to what the words propose.
-  if (const auto prepared = find_experiment(f.prepared); !f.prepared.empty() && prepared)
-    return {std::string((*prepared)->title),
+  const std::string label = attempt_label(f);
+  if (!f.prepared.empty())
+    return {label,
             "The lab opens with this prepared experiment, which tests the finding",
             {lab, OpenExperiment{f.prepared}}};
   if (f.max_registers > 0)
-    return {"Try it", "The lab opens with this limit of registers", {lab, LimitRegisters{kernel, f.max_registers}}};
-  if (!f.other_kernel.empty())
-    return {"Look at it", "That kernel here, in place of this one", {ChooseKernel{f.other_kernel}}};
-  return {"Open the lab", "With the text of this kernel as it is", {lab}};
+    return {label, "The lab opens with this limit of registers", {lab, LimitRegisters{kernel, f.max_registers}}};
+  if (!f.other_kernel.empty()) return {label, "That kernel here, in place of this one", {ChooseKernel{f.other_kernel}}};
+  return {label, "With the text of this kernel as it is", {lab}};
 }
 
 // At the right end of the finding's first line. Returns its width with what parts it from the words, pixels.
@@ -175,7 +174,7 @@ float draw_strip(const ProfileScene& scene, ProfilePage page, float width, Comma
     ImDrawList* list = ImGui::GetWindowDrawList();
     const ImVec2 at = ImGui::GetWindowPos();
     const ImU32 bar = scene.kernel.empty() ? colour(s.theme, Token::faint) : kernel_colour(s.theme, scene.kernel);
-    list->AddRectFilled(at, {at.x + s.px(5), at.y + height}, bar, s.px(8), ImDrawFlags_RoundCornersLeft);
+    draw_card_edge(list, {at, {at.x + width, at.y + height}}, bar);
     draw_paragraph(list, {at.x + left, at.y + first}, beside, 17, headline, kLines);
     float y = at.y + first + top;
     for (const Runs& w : words) y += gap + draw_paragraph(list, {at.x + left, y + gap}, whole, 13, w, kLines);
@@ -280,7 +279,7 @@ void draw_profile(const State& state, const Model& model, ProfileHeld& held, Com
     const ImVec2 room{width, size.y - strip - gutter};
     if (with_panel && view.page == ProfilePage::figures) draw_cards(scene, view.roof_levels, room, stacked, commands);
     if (with_panel && view.page == ProfilePage::heartbeat) {
-      const float least = s.px(heartbeat_height(scene.heartbeat));
+      const float least = heartbeat_height(scene.heartbeat, room.x);
       draw_heartbeat(scene.heartbeat, {room.x, scene.heartbeat.there ? std::max(room.y, least) : least}, commands);
     }
     if (with_panel && view.page == ProfilePage::source) {

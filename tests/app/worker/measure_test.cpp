@@ -31,6 +31,36 @@ TEST(WorkerMeasure, ARungOnTensorCoresIsSetAgainstTheirPeakInItsType) {
   EXPECT_EQ(tf32.products_each, 3);
 }
 
+// f16 and bf16 share a pipe; each is measured by a kernel of its own.
+TEST(WorkerMeasure, EachTypeOfTheTensorCoresHasItsOwnMeasuredPeak) {
+  const auto lost_peak = [](DType dtype, const char* kernel) {
+    GpuClient client = client_with({"launch of " + std::string(kernel)});
+    Point point = small_point();
+    point.kernel = "flash_mma";
+    point.problem.dtype = dtype;
+    point.options = {};
+    const auto m = client.measure(point, {kPlenty, {}});
+    EXPECT_TRUE(m && m->state == RowState::done) << kernel;
+    return m && m->peaks.tensor_gflops == 0 && m->peaks.why_not.contains(kTensorPeak);
+  };
+  EXPECT_TRUE(lost_peak(DType::bf16, "attnscope_tensor_bf16"));
+  EXPECT_FALSE(lost_peak(DType::bf16, "attnscope_tensor_half"));
+  EXPECT_TRUE(lost_peak(DType::f16, "attnscope_tensor_half"));
+  EXPECT_FALSE(lost_peak(DType::f16, "attnscope_tensor_bf16"));
+}
+
+TEST(WorkerMeasure, APeakThatCannotBeHadSaysWhyAndLeavesTheOthersTheirTurn) {
+  GpuClient client = client_with({"launch of attnscope_copy"});
+  const auto m = client.measure(small_point(), {kPlenty, {}});
+  ASSERT_TRUE(m && m->state == RowState::done);
+  EXPECT_EQ(m->peaks.copy_gb_per_s, 0);
+  EXPECT_GT(m->peaks.peak_gflops, 0);
+  EXPECT_GT(m->peaks.l2_gb_per_s, 0);
+  EXPECT_GT(m->peaks.shared_gb_per_s, 0);
+  ASSERT_EQ(m->peaks.why_not.size(), 1U);
+  EXPECT_NE(m->peaks.why_not.at(kCopyPeak).find("launch of attnscope_copy failed"), std::string::npos);
+}
+
 TEST(WorkerMeasure, TheRoofsOfL2AndSharedMemoryAreTheBytesLoadedOverTheTime) {
   GpuClient client = client_with({});
   const auto m = client.measure(small_point(), {kPlenty, {}});

@@ -106,5 +106,29 @@ TEST(ProfileCounts, OfAnotherTextOrWithoutLinesAreNotPutBesideTheseLines) {
   EXPECT_EQ(source_scene(view, "toy", {}, {nullptr, nullptr, "refused"}).why_no_counts, "refused");
 }
 
+// Where they would leave the text too little room, a column that holds nothing goes first.
+TEST(ProfileCounts, InANarrowCardTheColumnsThatHoldNothingGoFirstAndThenAllButOne) {
+  using enum CountColumn;
+  const std::vector<CountColumn> all{executed, conflicts, sectors};
+  EXPECT_EQ(columns_shown(3, {true, false, false}, {}).shown, all) << "a nought is worth its room where there is some";
+  EXPECT_EQ(columns_shown(2, {true, false, true}, {}).shown, (std::vector<CountColumn>{executed, sectors}));
+  EXPECT_FALSE(columns_shown(2, {true, false, true}, {}).one_by_one);
+  EXPECT_EQ(columns_shown(0, {true, false, false}, {}).shown, std::vector<CountColumn>{executed});
+  const CountColumns one = columns_shown(1, {true, true, false}, {});
+  EXPECT_EQ(one.shown, std::vector<CountColumn>{executed});
+  EXPECT_TRUE(one.one_by_one);
+  EXPECT_EQ(columns_shown(1, {true, true, true}, sectors).shown, std::vector<CountColumn>{sectors});
+  EXPECT_EQ(columns_shown(2, {true, true, true}, conflicts).shown, std::vector<CountColumn>{conflicts});
+  EXPECT_TRUE(columns_shown(2, {false, false, false}, {}).shown.empty());
+}
+
+TEST(ProfileCounts, OneHeadGoesThroughAllColumnsAndBackToNone) {
+  std::vector<std::optional<CountColumn>> seen;
+  std::optional<CountColumn> by;
+  for (int n = 0; n < 4; ++n) seen.push_back(by = column_after(by));
+  EXPECT_EQ(seen, (std::vector<std::optional<CountColumn>>{CountColumn::executed, CountColumn::conflicts,
+                                                           CountColumn::sectors, std::nullopt}));
+}
+
 }  // namespace
 }  // namespace attn

@@ -2,6 +2,7 @@
 #include "viz/profile/findings.h"
 
 #include <algorithm>
+#include <cctype>
 #include <functional>
 #include <map>
 #include <string>
@@ -172,6 +173,43 @@ TEST(ProfileFindings, OfARowThatWasNotTimedThereAreNone) {
   kTriggers.at("spills")(m);
   m.state = RowState::failed;
   EXPECT_TRUE(findings_of(m, kH100).empty());
+}
+
+std::string small(std::string text) {
+  std::ranges::transform(text, text.begin(), [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  return text;
+}
+
+// The words propose what the chip beside them does, by the same name.
+TEST(ProfileFindings, WhatIsProposedIsWhatTheChipDoes) {
+  const auto expect_same = [](const Measurement& m, const std::string& label) {
+    const auto found = findings_of(m, kH100, 100);
+    ASSERT_EQ(found.size(), 1U) << label;
+    EXPECT_EQ(attempt_label(found[0]), label);
+    const bool named = small(found[0].experiment).find(small(label)) != std::string::npos;
+    EXPECT_TRUE(named || label == "Open the lab") << found[0].experiment;
+  };
+  Measurement m = quiet();
+  kTriggers.at("few_warps")(m);
+  put(m, "registers_count", 254);
+  expect_same(m, "At most 128 registers");
+  m.key.kernel = "flash_simt";
+  expect_same(m, "Half the warps");
+  m = quiet();
+  kTriggers.at("multiply_bound")(m);
+  expect_same(m, "flash_tf32x3");
+  m = quiet();
+  kTriggers.at("tensor_idle")(m);
+  expect_same(m, "flash_mma");
+  m = quiet();
+  m.key.kernel = "naive";
+  kTriggers.at("dram_bound")(m);
+  expect_same(m, "flash_mma");
+  m.key.problem.dtype = DType::f32;
+  expect_same(m, "flash_simt");
+  m = quiet();
+  kTriggers.at("spills")(m);
+  expect_same(m, "Open the lab");
 }
 
 }  // namespace

@@ -49,6 +49,8 @@ TEST(ProfileRoofline, ItsSentenceFollowsTheFigures) {
   m = h100_row("flash_simt", 59526);
   m.figures[*find_metric("dram_read_bytes")] = Figure{};
   EXPECT_NE(roofline(rows, "flash_simt").words.find("were not counted"), std::string::npos);
+  m.figures[*find_metric("compulsory_bytes")] = Figure{};
+  EXPECT_NE(roofline(rows, "flash_simt").words.find("it has no mark"), std::string::npos);
 }
 
 // Algorithmic work against the peak of the pipe that does it: TF32's third where each product takes three.
@@ -87,6 +89,7 @@ TEST(ProfileRoofline, EachLevelHasItsOwnBytesAndItsOwnRoof) {
   EXPECT_EQ(r.level_words,
             "Of what each level's rate allows its bytes: DRAM 0.462 %, L2 10.8 %, shared memory 78.2 %. The nearest of "
             "these roofs is shared memory.");
+  EXPECT_TRUE(r.missing.empty());
   put(m, "l2_sectors_count", 1e10);
   EXPECT_NE(roofline(rows, "flash_simt")
                 .level_words.find("L2 108 %, shared memory 78.2 %. The nearest of these roofs "
@@ -94,14 +97,73 @@ TEST(ProfileRoofline, EachLevelHasItsOwnBytesAndItsOwnRoof) {
             std::string::npos);
 }
 
-TEST(ProfileRoofline, OfASessionWithoutTheInnerRoofsThereIsNoWordOfThem) {
+TEST(ProfileRoofline, EveryRoofThatCannotBeHadSaysItsOwnReason) {
+  Measurement m = h100_row("flash_mma", 5952);
+  m.key.problem.dtype = DType::bf16;
+  m.peaks.copy_gb_per_s = 0;
+  m.peaks.why_not = {{kCopyPeak, "2 GB asked, 1 GB free."}, {kTensorPeak, "this GPU is sm_75"}};
+  m.figures[*find_metric("l2_sectors_count")] = Figure{Origin::not_available, 0, "", "counters were turned off"};
+  m.peaks.l2_gb_per_s = 5000;
+  const std::array<const Measurement*, 1> rows{&m};
+  Roofline r = roofline(rows, "flash_mma");
+  EXPECT_EQ(r.note,
+            "Roofs: fp32 multiply-add peak, measured on this device. No roof of the copy rate: 2 GB asked, 1 GB free. "
+            "No roof of the tensor cores in bf16: this GPU is sm_75.");
+  EXPECT_EQ(r.level_words,
+            "No roof of L2: its accesses were not counted: counters were turned off. No roof of shared memory: not "
+            "measured in this session.");
+  m.peaks.copy_gb_per_s = 2831;
+  m.peaks.tensor_gflops = 600000;
+  m.peaks.why_not = {};
+  r = roofline(rows, "flash_mma");
+  EXPECT_EQ(r.note, "Roofs: copy rate, fp32 multiply-add peak and mma.sync peak, measured on this device.");
+}
+
+TEST(ProfileRoofline, OfASessionWithoutTheInnerRoofsItSaysSoOnce) {
   Measurement m = h100_row("flash_simt", 59526);
   put(m, "l2_sectors_count", 1e9);
   const std::array<const Measurement*, 1> rows{&m};
   const Roofline r = roofline(rows, "flash_simt");
-  EXPECT_EQ(r.level_words, "");
+  EXPECT_EQ(r.level_words, "No roof of L2 and shared memory: not measured in this session.");
+  EXPECT_EQ(r.note, "Roofs: copy rate and fp32 multiply-add peak, measured on this device.")
+      << "its products run on the fp32 pipes: no roof of tensor cores is missing";
   ASSERT_EQ(r.levels.size(), 1U);
   EXPECT_EQ(r.levels[0].name, "DRAM");
+}
+
+TEST(ProfileRoofline, AKernelOfTheCpuMissesNoRoofOfAGpu) {
+  Measurement m = h100_row("cpu_flash", 59526);
+  m.processor = Processor::cpu;
+  m.peaks.copy_gb_per_s = 0;
+  const std::array<const Measurement*, 1> rows{&m};
+  const Roofline r = roofline(rows, "cpu_flash");
+  EXPECT_EQ(r.level_words, "");
+  EXPECT_EQ(r.note,
+            "Roofs: fp32 multiply-add peak, measured on this device. No roof of the copy rate: not measured in this "
+            "session.");
+}
+
+// 2.199e12 FLOP in 5.9526 ms are 369.4 TFLOP/s: 566 % of the fp32 peak, which is no roof of f16 products.
+TEST(ProfileRoofline, APeerOf16BitsIsSetAgainstTheTensorPeakOfItsOwnType) {
+  Measurement peer = h100_row("torch-cudnn", 5952.6), ours = h100_row("flash_mma", 9000);
+  peer.peer.emplace();
+  peer.peaks = {};
+  ours.peaks.tensor_gflops = 600000;
+  for (Measurement* m : {&peer, &ours}) m->key.problem.dtype = DType::f16;
+  const std::array<const Measurement*, 2> rows{&ours, &peer};
+  Roofline r = roofline(rows, "torch-cudnn");
+  EXPECT_DOUBLE_EQ(r.tensor_tflops, 600);
+  EXPECT_NE(r.words.find("61.6 % of the tensor cores' measured peak."), std::string::npos) << r.words;
+  ours.peaks.tensor_gflops = 0;
+  r = roofline(rows, "torch-cudnn");
+  EXPECT_NE(r.words.find("What the tensor cores could do in f16 was not measured beside it."), std::string::npos)
+      << r.words;
+  EXPECT_EQ(r.words.find("multiply-add"), std::string::npos) << r.words;
+  EXPECT_NE(r.note.find("No roof of the tensor cores in f16: not measured in this session."), std::string::npos);
+  // Another type's peak is not its own.
+  ours.peaks.tensor_gflops = 600000;
+  ours.key.problem.dtype = DType::bf16;
+  EXPECT_EQ(roofline(rows, "torch-cudnn").tensor_tflops, 0);
 }
 
 TEST(ProfileRoofline, WithoutATimeThereIsNoDotAndAReason) {

@@ -1,0 +1,13 @@
+// Files that the desktop drops on the window.
+#pragma once
+
+#include <span>
+
+#include "viz/state/commands.h"
+
+namespace attn {
+
+// Each opens as by Ctrl O, in their order: a session, a recording, a lesson, a kernel of one's own. Paths in UTF-8.
+Commands open_dropped(std::span<const char* const> paths);
+
+}  // namespace attn

@@ -1,0 +1,41 @@
+#include "viz/draw/label_places.h"
+
+#include <gtest/gtest.h>
+
+#include <array>
+#include <vector>
+
+namespace attn {
+namespace {
+
+constexpr LabelBox kInside{0, 0, 100, 100};
+
+TEST(LabelPlaces, TheFirstPlaceThatMeetsNothingIsTaken) {
+  const std::array candidates{LabelBox{10, 10, 30, 20}, LabelBox{40, 10, 60, 20}, LabelBox{70, 10, 90, 20}};
+  EXPECT_EQ(place_label(candidates, {}, kInside).left, 10);
+  const std::vector<LabelBox> taken{{0, 0, 15, 15}, {50, 0, 55, 30}};
+  EXPECT_EQ(place_label(candidates, taken, kInside).left, 70);
+}
+
+TEST(LabelPlaces, WhereAllAreTakenTheOneThatMeetsLeastIs) {
+  const std::array candidates{LabelBox{10, 10, 30, 20}, LabelBox{40, 10, 60, 20}};
+  const std::vector<LabelBox> taken{{10, 10, 30, 20}, {58, 0, 90, 90}};
+  EXPECT_EQ(place_label(candidates, taken, kInside).left, 40);
+}
+
+TEST(LabelPlaces, NothingStandsOutsideTheChart) {
+  const std::array candidates{LabelBox{95, -8, 115, 2}};
+  const LabelBox at = place_label(candidates, {}, kInside);
+  EXPECT_EQ(at.right, 100);
+  EXPECT_EQ(at.top, 0);
+  const std::array wide{LabelBox{50, 40, 250, 50}};
+  EXPECT_EQ(place_label(wide, {}, kInside).left, 0) << "its beginning is what is read first";
+}
+
+TEST(LabelPlaces, BoxesThatOnlyTouchDoNotMeet) {
+  EXPECT_EQ(overlap({0, 0, 10, 10}, {10, 0, 20, 10}), 0);
+  EXPECT_EQ(overlap({0, 0, 10, 10}, {8, 6, 20, 10}), 8);
+}
+
+}  // namespace
+}  // namespace attn
