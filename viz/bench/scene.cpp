@@ -82,6 +82,21 @@ BenchSlice planned_slice(const State& state, std::span<const Measurement> planne
   return slice;
 }
 
+// Of a kernel that was chosen and that the strip cannot speak of.
+std::string absent_words(const State& state, const BenchScene& scene) {
+  const std::string& kernel = state.view.bench.kernel;
+  if (kernel.empty() || kernel == scene.verdict.kernel || scene.verdict.kernel.empty() || !scene.chosen) return {};
+  const Measurement* row = row_at(scene.slice, kernel, *scene.chosen);
+  if (row != nullptr && row->state == RowState::done) return {};
+  if (row != nullptr)
+    return fmt::format("{} has no time here: {}", kernel,
+                       sentence(row->reason.empty() ? std::string(name_of(row->state)) : row->reason));
+  const bool elsewhere =
+      std::ranges::any_of(scene.slice.rows, [&](const Measurement* m) { return m->key.kernel == kernel; });
+  const std::string where = elsewhere ? fmt::format("at {} = {}", scene.axis_letter, *scene.chosen) : "of this problem";
+  return fmt::format("{} has no row {}.", kernel, where);
+}
+
 }  // namespace
 
 ShownSlices shown_slices(const State& state, const Model& model, std::span<const Measurement> planned) {
@@ -98,7 +113,7 @@ ShownSlices shown_slices(const State& state, const Model& model, std::span<const
     const auto at = std::find(runs.begin(), runs.end(), r) - runs.begin();
     const SweepRun& run = r->run;
     auto& rows = shown.rows.emplace_back(std::make_unique<std::vector<Measurement>>(related_rows(state, model, run)));
-    BenchSlice slice = slice_rows(state.document.sweep, *rows, run.provenance.loaded, as);
+    BenchSlice slice = slice_rows(state.document.sweep, *rows, run.provenance.loaded, as, state.view.bench.kernel);
     slice.run = run.id;
     slice.words = words_of(list, run);
     slice.file = run.provenance.file;
@@ -134,6 +149,8 @@ BenchScene bench_scene(const State& state, const Model& model, const BenchSwitch
   scene.charts = bench_charts(state, model, slices, switches);
   scene.table = bench_table(state, slices, scene.chosen, switches);
   scene.verdict = bench_verdict(state, model, scene.slice, scene.chosen, estimate_words);
+  if (const std::string absent = absent_words(state, scene); !absent.empty())
+    scene.verdict.reason.insert(0, absent + (scene.verdict.reason.empty() ? "" : "\n"));
   scene.beside.assign(slices.begin() + 1, slices.end());
   const std::string beside = beside_words(state, scene.slice, scene.beside, scene.chosen, scene.verdict.kernel);
   if (!beside.empty()) scene.verdict.reason += (scene.verdict.reason.empty() ? "" : "\n") + beside;

@@ -47,9 +47,10 @@ struct BenchSlice {
   bool planned = false;  // no row was timed: what is known before the run (viz/bench/planned.h)
 };
 // The axis is the sweep's where the rows differ along it, else the one along which they do. `as` names the axis and the
-// problem of another slice, which these rows follow where they have any of them.
+// problem of another slice, which these rows follow where they have any of them. Where no row is of the problem of the
+// sweep, it is the one that `kernel` was measured on last.
 BenchSlice slice_rows(const SweepSpec& sweep, std::span<const Measurement> rows, bool loaded,
-                      const BenchSlice* as = nullptr);
+                      const BenchSlice* as = nullptr, std::string_view kernel = {});
 // The runs that are shown beside one another: the first is the one that the sentences are about, ticked last.
 using BenchSlices = std::vector<BenchSlice>;
 struct ShownSlices {

@@ -129,7 +129,8 @@ std::int64_t axis_value(Axis a, const Measurement& m) {
   return 0;
 }
 
-BenchSlice slice_rows(const SweepSpec& sweep, std::span<const Measurement> rows, bool loaded, const BenchSlice* as) {
+BenchSlice slice_rows(const SweepSpec& sweep, std::span<const Measurement> rows, bool loaded, const BenchSlice* as,
+                      std::string_view kernel) {
   BenchSlice slice;
   slice.loaded = loaded;
   slice.axis = as != nullptr ? as->axis : rows.empty() ? sweep.axis : axis_of(sweep.axis, rows);
@@ -142,7 +143,7 @@ BenchSlice slice_rows(const SweepSpec& sweep, std::span<const Measurement> rows,
   along.axis = slice.axis;
   const std::int64_t any = sweep.values.empty() ? 1 : sweep.values.back();
   const Problem planned = problem_at(along, any);
-  // Of the problems the sweep's where there are rows of it, else the last row's.
+  // Of the problems the sweep's where there are rows of it, else that of the kernel's last row, else the last row's.
   std::string chosen = family(slice.axis, planned);
   slice.of_this_sweep =
       std::any_of(rows.begin(), rows.end(), [&](const Measurement& m) { return family(slice.axis, m) == chosen; });
@@ -152,7 +153,10 @@ BenchSlice slice_rows(const SweepSpec& sweep, std::span<const Measurement> rows,
   if (follows) {
     chosen = as->problem;
   } else if (!slice.of_this_sweep) {
-    chosen = family(slice.axis, rows.back());
+    const auto its = std::find_if(rows.rbegin(), rows.rend(), [&](const Measurement& m) {
+      return m.key.kernel == kernel && m.state == RowState::done;
+    });
+    chosen = family(slice.axis, its != rows.rend() ? *its : rows.back());
   }
   slice.problem = chosen;
   slice.of_this_sweep = slice.of_this_sweep && slice.axis == sweep.axis;

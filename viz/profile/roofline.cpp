@@ -192,6 +192,8 @@ std::string level_words(const Roofline& r, double tflops) {
 void fit(Roofline& r) {
   double x_min = 1e300, x_max = 0, y_min = 1e300;
   double y_max = std::max(r.peak_tflops, r.tensor_tflops);
+  for (const double roof : {r.peak_tflops, r.tensor_tflops})
+    if (roof > 0) y_min = std::min(y_min, roof);  // a roof under the dots is seen too
   const auto see = [&](double x) {
     x_min = std::min(x_min, x);
     x_max = std::max(x_max, x);

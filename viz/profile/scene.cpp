@@ -158,6 +158,15 @@ std::vector<SampledOffer> offers_of(const State& state, const Model& model) {
   return offers;
 }
 
+// Of the runs that are shown the first that timed the kernel; as they are where none did.
+void put_first(BenchSlices& slices, const std::string& kernel) {
+  const auto timed = std::ranges::find_if(slices, [&](const BenchSlice& slice) {
+    return std::ranges::any_of(slice.rows,
+                               [&](const Measurement* m) { return m->key.kernel == kernel && m->time.n > 0; });
+  });
+  if (timed != slices.end()) std::rotate(slices.begin(), timed, timed + 1);
+}
+
 // Only what was measured here, on a GPU, can be sampled here.
 void put_sampling(ProfileScene& scene, const Model& model, const BenchSlice& slice, const Measurement& row) {
   const ListedRun* run = slice.run == kPredictedRun ? nullptr : find_run(model, slice.run);
@@ -201,7 +210,8 @@ std::vector<ProfileGroup> figure_groups(const Measurement& m, const Measurement*
 ProfileScene profile_scene(const State& state, const Model& model, std::span<const Measurement> planned,
                            const ProfileScene* before) {
   ProfileScene scene;
-  const ShownSlices shown = shown_slices(state, model, planned);
+  ShownSlices shown = shown_slices(state, model, planned);
+  put_first(shown.slices, state.view.bench.kernel);
   if (shown.slices.empty() || shown.slices.front().rows.empty()) {
     scene.empty = "Nothing is measured or planned yet. Set a sweep up in Bench, or open a run there.";
     return scene;

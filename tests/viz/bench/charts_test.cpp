@@ -197,6 +197,38 @@ TEST_F(BenchSceneTest, TheSpanShowsTheFactorOfTheHeadline) {
   EXPECT_EQ(time_of(s).span->x, 2048);
 }
 
+// The strip speaks of the kernel that is chosen, or says why it cannot.
+TEST_F(BenchSceneTest, AKernelThatWasChosenAndIsNotShownIsToldOf) {
+  Model m = three_kernels();
+  state.view.bench.kernel = "cpu_flash1";
+  EXPECT_EQ(scene(m).verdict.reason.substr(0, 39), "cpu_flash1 has no row of this problem.\n")
+      << scene(m).verdict.reason;
+  rows_of(m).push_back(timed_row(sweep, "cpu_flash1", 512, 100));
+  state.view.bench.value = 2048;
+  EXPECT_EQ(scene(m).verdict.reason.find("has no row at L = 2048.\n"), 11U) << scene(m).verdict.reason;
+  rows_of(m).push_back(timed_row(sweep, "cpu_flash1", 2048, 100));
+  rows_of(m).back().state = RowState::refused;
+  rows_of(m).back().reason = "it takes no such thing";
+  EXPECT_EQ(scene(m).verdict.reason.find("has no time here: it takes no such thing.\n"), 11U);
+  state.view.bench.kernel = "cpu_flash";
+  EXPECT_EQ(scene(m).verdict.reason.find("has no"), std::string::npos) << scene(m).verdict.reason;
+  EXPECT_EQ(scene(m).verdict.kernel, "cpu_flash");
+}
+
+TEST_F(BenchSceneTest, OfRowsOfOtherProblemsThoseOfTheChosenKernelAreShown) {
+  Model m = three_kernels();
+  for (Measurement& row : rows_of(m)) row.key.problem.D = row.key.problem.Dv = 32;
+  const SweepSpec there = sweep;
+  Measurement last = timed_row(there, "cpu_multicore", 512, 100);
+  last.key.problem.D = last.key.problem.Dv = 16;
+  rows_of(m).push_back(last);
+  state.document.sweep.base.D = state.document.sweep.base.Dv = 8;  // no row is of it
+  EXPECT_EQ(scene(m).kernels, std::vector<std::string>{"cpu_multicore"});
+  state.view.bench.kernel = "cpu_flash";
+  EXPECT_EQ(scene(m).verdict.kernel, "cpu_flash");
+  EXPECT_EQ(scene(m).kernels.size(), 3U);
+}
+
 // Of one row a chart in MB beside a column in MiB would read as two numbers.
 TEST_F(BenchSceneTest, MemoryHasTheUnitOfTheTableInEveryChart) {
   state.document.sweep.kernels = {"naive"};

@@ -69,6 +69,16 @@ TEST(ProfileRoofline, TheRoofOfTensorCoresIsOverTheProductsThatEachOfTheFormulaT
   EXPECT_NE(roofline(rows, "flash_tf32x3").words.find("18.5 % of the tensor cores'"), std::string::npos);
 }
 
+// A dot of 440 TFLOP/s over a peak of 65: the roof stands in the picture, not at its edge.
+TEST(ProfileRoofline, ARoofFarUnderTheDotsIsInThePicture) {
+  Measurement m = h100_row("flash_mma", 5000);
+  m.peaks.peak_gflops = 65000;
+  const std::array<const Measurement*, 1> rows{&m};
+  const Roofline r = roofline(rows, "flash_mma");
+  ASSERT_GT(r.dots.front().tflops, 400);
+  EXPECT_LT(r.y_min, 65.0 / 2);
+}
+
 // 36.94 TFLOP/s. 2.199e12 FLOP over 1e9 sectors are 68.7 FLOP a byte: at 5 TB/s 343.6 TFLOP/s, of which it does 10.8 %.
 // Over 4e8 turns of 128 bytes 42.9 FLOP a byte: at 1.1 TB/s 47.2 TFLOP/s, 78.2 %.
 TEST(ProfileRoofline, EachLevelHasItsOwnBytesAndItsOwnRoof) {

@@ -71,6 +71,18 @@ TEST(ProfileScene, DegreesDifferInKelvinAndAllIsNotAtLeastAll) {
   EXPECT_EQ(figure_of(scene, "occupancy_theoretical_pct")->text, "100 %");
 }
 
+// Two runs are shown and the last that was ticked has not the kernel: the other is looked at.
+TEST(ProfileScene, TheRunThatTimedTheChosenKernelIsLookedAt) {
+  Model model = h100_model();
+  model.runs.push_back(bench_test::listed_run("00000000000000bb", {h100_row("tiled", 90000)}));
+  State s = state_of("flash_simt");
+  s.document.runs.shown = {kRun, "00000000000000bb"};
+  EXPECT_EQ(profile_scene(s, model, {}).kernel, "flash_simt");
+  s.view.bench.kernel = "tiled";
+  EXPECT_EQ(profile_scene(s, model, {}).kernel, "tiled");
+  EXPECT_EQ(profile_scene(s, model, {}).kernels.size(), 1U);
+}
+
 TEST(ProfileScene, TheBaselineItselfIsSetAgainstTheFastestOther) {
   const ProfileScene scene = profile_scene(state_of("naive"), h100_model(), {});
   EXPECT_EQ(scene.kernel, "naive");
