@@ -189,6 +189,7 @@ std::string lines_text(const LabScene& scene, const std::string& source) {
   constexpr std::size_t kMost = 10;
   if (scene.lines.by_line.empty()) return {};
   std::vector<std::pair<std::int32_t, const LabLine*>> lines;
+  lines.reserve(scene.lines.by_line.size());
   for (const auto& [number, line] : scene.lines.by_line) lines.emplace_back(number, &line);
   std::ranges::stable_sort(lines, [](const auto& x, const auto& y) { return x.second->share > y.second->share; });
   lines.resize(std::min(lines.size(), kMost));
