@@ -43,7 +43,7 @@ void refresh_lab(ProfileCache& cache, const Model& model) {
                                 gpu::words_of(lab.now.build), lab.experiment, lab.building, fmt::ptr(lab.before.get()),
                                 lab.tries.size(), fmt::ptr(lab.tries.empty() ? nullptr : lab.tries.back().row.get()),
                                 lab.draft.has_value(), lab.marks.size());
-  key += fmt::format("|{}|{}|{}", lab.put, model.gpu.looked, model.gpu.gpus.size());
+  key += fmt::format("|{}|{}|{}|{}", lab.sampling, lab.put, model.gpu.looked, model.gpu.gpus.size());
   if (key == cache.lab_key) return;
   cache.lab_key = std::move(key);
   cache.lab = lab_scene(lab, model.gpu);
