@@ -299,8 +299,7 @@ void Labs::build() {
     Measurement none;
     none.state = RowState::failed;
     none.reason = edit.error().message;
-    LabTry broken{"", lab.now, std::make_shared<const Measurement>(std::move(none))};
-    lab.tries.push_back(std::move(broken));
+    lab.tries.push_back({"", lab.now, std::make_shared<const Measurement>(std::move(none))});
     lab.marks.push_back({"", header_line(edit.error().message), true, edit.error().message});
     return;
   }

@@ -29,11 +29,6 @@ std::uint64_t all_samples(const Measurement* row) {
 
 constexpr double kSeen = 0.05;  // percent: what the text of a share shows
 
-std::string percent_text(double share) {
-  const double percent = 100 * share;
-  return percent < 9.95 ? fmt::format("{:.1f}", percent) : fmt::format("{:.0f}", percent);
-}
-
 std::map<gpu::CodePhase, double> phase_shares(const Measurement* row) {
   std::map<gpu::CodePhase, double> shares;
   if (row == nullptr || row->samples == nullptr || !row->samples->no_lines.empty()) return shares;
@@ -49,13 +44,13 @@ ProfileFigure phase_figure(gpu::CodePhase phase, const std::map<gpu::CodePhase, 
   ProfileFigure f;
   f.id = fmt::format("phase_{}", gpu::name_of(phase));
   f.label = gpu::name_of(phase);
-  f.text = percent_text(of(now)) + " %";
+  f.text = share_text(of(now)) + " %";
   f.tip = fmt::format(
       "{}.\nShare of the samples of all warps, one each time the hardware looked. A share says nothing of "
       "the whole: that is the time above.",
       gpu::words_of(phase));
   if (before.empty()) return f;
-  f.other = percent_text(of(before)) + " %";
+  f.other = share_text(of(before)) + " %";
   const double points = 100 * (of(now) - of(before));
   if (std::abs(points) < kSeen)
     f.change.text = "same";
@@ -91,7 +86,7 @@ LabLines lab_lines(const LabView& lab, std::span<const PairRow> rows) {
     LabLine line;
     line.share = share_of(shown->counts.all, of_edit ? all : all_before);
     line.phase = shown->phase;
-    line.text = percent_text(line.share);
+    line.text = share_text(line.share);
     line.tip = samples_words(shown->counts, line.share);
     if (of_edit && other_at != before.end()) {
       line.before = share_of(other_at->second.counts.all, all_before);

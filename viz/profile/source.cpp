@@ -322,6 +322,11 @@ std::string mix_words(const gpu::InstructionMix& mix) {
   return words;
 }
 
+std::string share_text(double share) {
+  const double percent = 100 * share;
+  return percent < 9.95 ? fmt::format("{:.1f}", percent) : fmt::format("{:.0f}", percent);
+}
+
 std::string samples_words(const SampleCounts& samples, double share) {
   if (samples.all == 0) return {};
   std::vector<WarpState> states;

@@ -119,6 +119,8 @@ std::int32_t next_hot(const SourceScene& scene, std::int32_t line, int direction
 std::optional<std::int32_t> find_in(const SourceScene& scene, std::string_view words, std::int32_t line, int direction);
 // "FMA 512, shared 64, other 12": those that there are, the most first.
 std::string mix_words(const gpu::InstructionMix& mix);
+// A share as percent, short: "9.9", "12".
+std::string share_text(double share);
 // "14.2 % of all samples, 18757: 61 % waits for shared memory, 20 % issues"; empty: it has none.
 std::string samples_words(const SampleCounts& samples, double share);
 

@@ -133,8 +133,7 @@ void draw_gutter(ImDrawList* list, const SourceScene& scene, const Gutter& g, co
     if (row.samples.all == 0) return;
     const double percent = 100 * row.sample_share;
     draw_text_in(list, {{x + g.number, top}, {x + g.count, bottom}}, Align::right, Face::mono, 12,
-                 colour(s.theme, percent < 0.1 ? Token::dim : Token::text),
-                 percent < 9.95 ? fmt::format("{:.1f}", percent) : fmt::format("{:.0f}", percent));
+                 colour(s.theme, percent < 0.1 ? Token::dim : Token::text), share_text(row.sample_share));
     return draw_states(list, bar, scene, row);
   }
   if (row.total == 0) return;
