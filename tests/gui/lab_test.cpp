@@ -13,18 +13,12 @@
 #include "profiling/session/session.h"
 #include "tests/app/worker/double.h"
 #include "tests/gui/gui_fixture.h"
+#include "tests/own_kernel_text.h"
 
 namespace attn {
 namespace {
 
 using Ctx = ImGuiTestContext;
-
-const std::string kOwn =
-    R"cu(// attn: {"api": 1, "entries": [{"name": "mine", "grid": "Lq * B * Hq", "block": "threads"}],
-// attn:  "dtypes": ["f32"], "D": {"min": 1, "max": 256}, "masks": [],
-// attn:  "options": {"threads": {"min": 32, "max": 128, "step": 32, "default": 64}}}
-extern "C" __global__ void mine() {}
-)cu";
 
 ImGuiWindow* lab_child(const std::string& name) {
   for (ImGuiWindow* window : ImGui::GetCurrentContext()->Windows)
@@ -205,7 +199,7 @@ TEST_F(LabWindowTest, AnOptionIsTypedAndATryComesBackByAPress) {
 TEST_F(LabWindowTest, AFileOfOnesOwnOpensByCtrlOAndStandsInTheLab) {
   open();
   const std::string file = (window->folder().path() / "mine.cu").string();
-  std::ofstream(file) << kOwn;
+  std::ofstream(file) << kOwnKernel;
   EXPECT_TRUE(window->run([&](Ctx* ctx) {
     ctx->KeyPress(ImGuiMod_Ctrl | ImGuiKey_O);
     ctx->Yield(3);
@@ -214,14 +208,14 @@ TEST_F(LabWindowTest, AFileOfOnesOwnOpensByCtrlOAndStandsInTheLab) {
     IM_CHECK_EQ(window->state().document.sweep.own.size(), 1U);
     ctx->Yield(4);
     IM_CHECK_STR_EQ(lab().kernel.c_str(), window->state().document.sweep.own.front()->name.c_str());
-    IM_CHECK_STR_EQ(lab().now.text.c_str(), kOwn.c_str());
+    IM_CHECK_STR_EQ(lab().now.text.c_str(), kOwnKernel.c_str());
   }));
 }
 
 TEST_F(LabWindowTest, ASessionsKernelIsAskedForInWords) {
   open();
   Session s;
-  s.kernels = {{"mine.cu", kOwn}};
+  s.kernels = {{"mine.cu", kOwnKernel}};
   const auto file = window->folder().path() / "s.attn";
   ASSERT_TRUE(write_session(file, s));
   window->controller().update({OpenFile{file.string()}});

@@ -9,18 +9,12 @@
 #include "app/shell/dropped.h"
 #include "app/state/apply.h"
 #include "tests/gui/gui_fixture.h"
+#include "tests/own_kernel_text.h"
 
 namespace attn {
 namespace {
 
 using Ctx = ImGuiTestContext;
-
-const std::string kMine =
-    R"cu(// attn: {"api": 1, "entries": [{"name": "mine", "grid": "Lq * B * Hq", "block": "threads"}],
-// attn:  "dtypes": ["f32"], "D": {"min": 1, "max": 256}, "masks": [],
-// attn:  "options": {"threads": {"min": 32, "max": 128, "step": 32, "default": 64}}}
-extern "C" __global__ void mine() {}
-)cu";
 
 class OwnKernelTest : public ::testing::Test {
  protected:
@@ -49,7 +43,7 @@ class OwnKernelTest : public ::testing::Test {
 };
 
 TEST_F(OwnKernelTest, AFileDroppedOnTheWindowIsAKernelThatThePaletteFinds) {
-  drop(write("mine.cu", kMine));
+  drop(write("mine.cu", kOwnKernel));
   ASSERT_EQ(state().document.sweep.own.size(), 1U);
   const std::string name = state().document.sweep.own.front()->name;
   EXPECT_EQ(bench_kernel(state()), name);
@@ -66,7 +60,7 @@ TEST_F(OwnKernelTest, AFileDroppedOnTheWindowIsAKernelThatThePaletteFinds) {
 }
 
 TEST_F(OwnKernelTest, AFileWithAWrongHeaderIsRefusedWithItsLine) {
-  std::string wrong = kMine;
+  std::string wrong = kOwnKernel;
   wrong.replace(wrong.find("\"api\": 1"), 8, "\"api\": 9");
   drop(write("wrong.cu", wrong));
   EXPECT_TRUE(state().document.sweep.own.empty());

@@ -18,18 +18,12 @@
 #include "profiling/session/session.h"
 #include "tests/app/worker/double.h"
 #include "tests/kernels/temp_folder.h"
+#include "tests/own_kernel_text.h"
 
 namespace attn {
 namespace {
 
 namespace fs = std::filesystem;
-
-const std::string kOwn =
-    R"cu(// attn: {"api": 1, "entries": [{"name": "mine", "grid": "Lq * B * Hq", "block": "threads"}],
-// attn:  "dtypes": ["f32"], "D": {"min": 1, "max": 256}, "masks": [],
-// attn:  "options": {"threads": {"min": 32, "max": 128, "step": 32, "default": 64}}}
-extern "C" __global__ void mine() {}
-)cu";
 
 // Knows the entries of the test's kernels; a text with "wrong" in it does not compile.
 class SayingCompiler final : public gpu::Compiler {
@@ -274,7 +268,7 @@ TEST_F(LabsTest, AnEditThatIsKeptIsAKernelOfBenchAndItsFileOpensAsIt) {
 
 TEST_F(LabsTest, AFileOfOnesOwnOpensAsAKernelAndIsKeptAmongTheRecent) {
   Controller c(options());
-  const fs::path file = write("my-kernel.cu", kOwn);
+  const fs::path file = write("my-kernel.cu", kOwnKernel);
   c.update({OpenFile{file.string()}});
   c.wait();
   const SweepSpec& sweep = c.state().document.sweep;
@@ -283,7 +277,7 @@ TEST_F(LabsTest, AFileOfOnesOwnOpensAsAKernelAndIsKeptAmongTheRecent) {
   EXPECT_EQ(bench_kernel(c.state()), sweep.own.front()->name);
   ASSERT_FALSE(c.model().files.empty());
   EXPECT_EQ(c.model().files.front().path, file.string());
-  write("my-kernel.cu", kOwn + "// more\n");
+  write("my-kernel.cu", kOwnKernel + "// more\n");
   c.update({OpenFile{file.string()}});
   c.wait();
   EXPECT_EQ(sweep.own.size(), 1U) << "another text of the same file takes its place";
@@ -292,7 +286,7 @@ TEST_F(LabsTest, AFileOfOnesOwnOpensAsAKernelAndIsKeptAmongTheRecent) {
 
 TEST_F(LabsTest, ABadHeaderIsOneLineThatNamesTheLine) {
   Controller c(options());
-  std::string text = kOwn;
+  std::string text = kOwnKernel;
   text.replace(text.find("\"api\": 1"), 8, "\"api\": 7");
   c.update({OpenFile{write("bad.cu", text).string()}});
   c.wait();
@@ -303,7 +297,7 @@ TEST_F(LabsTest, ABadHeaderIsOneLineThatNamesTheLine) {
 
 TEST_F(LabsTest, AStateStringNamesNoKernelOfTheUsers) {
   Controller c(options());
-  c.update({OpenFile{write("mine.cu", kOwn).string()}});
+  c.update({OpenFile{write("mine.cu", kOwnKernel).string()}});
   c.wait();
   const auto text = state_string(c.state());
   ASSERT_TRUE(text);
@@ -319,7 +313,7 @@ class OfferTest : public LabsTest {
   std::string session() const {
     const std::string file = (folder_ / "s.attn").string();
     Controller c(options());
-    c.update({OpenFile{write("mine.cu", kOwn).string()}});
+    c.update({OpenFile{write("mine.cu", kOwnKernel).string()}});
     c.wait();
     c.update({SaveSessionAs{file}});
     c.wait();
@@ -332,7 +326,7 @@ TEST_F(OfferTest, TheSessionHoldsTheTextAndNothingIsTakenBeforeItIsAllowed) {
   const auto read = read_session(file);
   ASSERT_TRUE(read) << read.error().message;
   ASSERT_EQ(read->kernels.size(), 1U);
-  EXPECT_EQ(read->kernels.front(), (SessionKernel{"mine.cu", kOwn}));
+  EXPECT_EQ(read->kernels.front(), (SessionKernel{"mine.cu", kOwnKernel}));
   Controller c(options());
   c.update({OpenFile{file}});
   c.wait();
@@ -358,7 +352,7 @@ TEST_F(OfferTest, WhatWasLeftOutIsNotAskedForAgain) {
 
 TEST_F(OfferTest, AKernelThatIsNoneIsSaidAndTheRestIsShown) {
   Session s;
-  s.kernels = {{"bad.cu", "int x;\n"}, {"mine.cu", kOwn}};
+  s.kernels = {{"bad.cu", "int x;\n"}, {"mine.cu", kOwnKernel}};
   const fs::path file = folder_ / "mixed.attn";
   ASSERT_TRUE(write_session(file, s));
   Controller c(options());

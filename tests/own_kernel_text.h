@@ -1,0 +1,15 @@
+// A kernel of the user's own that does nothing: its header is all that the tests are about.
+#pragma once
+
+#include <string>
+
+namespace attn {
+
+inline const std::string kOwnKernel =
+    R"cu(// attn: {"api": 1, "entries": [{"name": "mine", "grid": "Lq * B * Hq", "block": "threads"}],
+// attn:  "dtypes": ["f32"], "D": {"min": 1, "max": 256}, "masks": [],
+// attn:  "options": {"threads": {"min": 32, "max": 128, "step": 32, "default": 64}}}
+extern "C" __global__ void mine() {}
+)cu";
+
+}  // namespace attn
