@@ -15,7 +15,6 @@
 #include "app/cli/picture_arguments.h"
 #include "app/cli/problem_arguments.h"
 #include "app/cli/text.h"
-#include "app/state/apply.h"
 #include "app/worker/bench.h"
 #include "kernels/base/clock.h"
 #include "kernels/gpu/rungs/rows.h"
@@ -237,20 +236,10 @@ nlohmann::json json_of(const LabScene& scene, const Subject& s, const Loops& sec
 
 // The window's lab with this very edit in it.
 Result<void> draw(const LabArguments& a, const Subject& s) {
-  PictureSpec picture;
-  picture.state = initial_state();
-  if (auto r = a.picture.apply_to(picture); !r) return r;
-  picture.state.view.workspace = Workspace::profile;
-  picture.state.view.profile.page = ProfilePage::lab;
-  picture.state.view.bench.kernel = s.lab.kernel;
-  SweepSpec& sweep = picture.state.document.sweep;
-  sweep.kernels = {s.lab.kernel};
-  sweep.axis = Axis::L;
-  sweep.values = {s.lab.problem.Lk};
-  sweep.base = s.lab.problem;
-  sweep.arch = s.lab.arch;
-  picture.lab = std::make_shared<const LabView>(s.lab);
-  return take_picture(picture, a.picture.png);
+  auto picture = a.picture.of_profile(ProfilePage::lab, {s.lab.kernel, s.lab.problem, {}, s.lab.arch});
+  if (!picture) return tl::unexpected(picture.error());
+  picture->lab = std::make_shared<const LabView>(s.lab);
+  return take_picture(*picture, a.picture.png);
 }
 
 Result<int> lab(const LabArguments& a, Stopper& stopper) {
@@ -262,8 +251,7 @@ Result<int> lab(const LabArguments& a, Stopper& stopper) {
     return tl::unexpected(r.error());
   auto s = subject_of(a);
   if (!s) return tl::unexpected(s.error());
-  if (a.picture.asked() && !find_kernel(s->lab.kernel, {}))
-    return bad_input("--png draws the window's Profile, which knows the kernels of the ladder alone: leave it out.");
+  if (a.picture.asked() && !find_kernel(s->lab.kernel, {})) return bad_input(kLadderAlone);
   if (a.print_text) {
     const auto edit = gpu::edit_of(*s->original, s->lab.now.text, s->lab.now.build);
     if (!edit) return tl::unexpected(edit.error());

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "app/cli/text.h"
+#include "app/state/apply.h"
 
 namespace attn::cli {
 
@@ -19,6 +20,23 @@ Result<void> PictureArguments::check() const {
   PictureSpec picture;
   if (auto r = apply_to(picture); !r) return r;
   return check_picture_size(picture.width, picture.height);
+}
+
+Result<PictureSpec> PictureArguments::of_profile(ProfilePage page, const gpu::ListingSubject& subject) const {
+  PictureSpec picture;
+  picture.state = initial_state();
+  if (auto r = apply_to(picture); !r) return tl::unexpected(r.error());
+  picture.state.view.workspace = Workspace::profile;
+  picture.state.view.profile.page = page;
+  picture.state.view.bench.kernel = subject.kernel;
+  SweepSpec& sweep = picture.state.document.sweep;
+  sweep.kernels = {subject.kernel};
+  sweep.axis = Axis::L;
+  sweep.values = {subject.problem.Lk};
+  sweep.base = subject.problem;
+  sweep.options = subject.options;
+  sweep.arch = subject.arch;
+  return picture;
 }
 
 Result<void> PictureArguments::apply_to(PictureSpec& picture) const {

@@ -6,6 +6,7 @@
 #include "app/cli/parser.h"
 #include "app/window/pictures.h"
 #include "kernels/base/result.h"
+#include "kernels/gpu/compile/listing.h"
 
 namespace attn::cli {
 
@@ -17,8 +18,15 @@ struct PictureArguments {
   bool asked() const { return !png.empty(); }
   // Before work is spent on it: the file, the size, the theme.
   Result<void> check() const;
-  // Size and theme; check() was asked before.
-  Result<void> apply_to(PictureSpec& picture) const;
+  // The window's Profile on one kernel of the ladder and one problem.
+  Result<PictureSpec> of_profile(ProfilePage page, const gpu::ListingSubject& subject) const;
+
+ private:
+  Result<void> apply_to(PictureSpec& picture) const;  // size and theme
 };
+
+// Refuses a kernel that is none of the ladder's.
+inline constexpr const char* kLadderAlone =
+    "--png draws the window's Profile, which knows the kernels of the ladder alone: leave it out.";
 
 }  // namespace attn::cli

@@ -20,7 +20,6 @@
 #include "app/cli/profile_heartbeat.h"
 #include "app/cli/profile_samples.h"
 #include "app/cli/text.h"
-#include "app/state/apply.h"
 #include "app/window/pictures.h"
 #include "app/worker/bench.h"
 #include "app/worker/disassemble.h"
@@ -152,8 +151,7 @@ Result<void> take_subject(const ProfileArguments& a, Profiled& p, Stopper& stopp
   const KernelRow* const row = &p.kernel();
   if (row->processor != Processor::gpu)
     return bad_input(fmt::format("{} runs on the CPU: it has no machine code of a GPU.", a.kernel));
-  if (!p.named.own.empty() && a.picture.asked())
-    return bad_input("--png draws the window's Profile, which knows the kernels of the ladder alone: leave it out.");
+  if (!p.named.own.empty() && a.picture.asked()) return bad_input(kLadderAlone);
   p.subject.kernel = row->id;
   p.subject.arch = a.arch.empty() ? std::string(gpu::kArchRunOn) : a.arch;
   Problem& problem = p.subject.problem;
@@ -401,26 +399,15 @@ std::string csv_of(const Profiled& p) {
 // ---- the picture: the window's Profile with the source open
 
 Result<void> draw(const ProfileArguments& a, Profiled& p) {
-  PictureSpec picture;
-  picture.state = initial_state();
-  if (auto r = a.picture.apply_to(picture); !r) return r;
-  picture.state.view.workspace = Workspace::profile;
-  picture.state.view.profile.page = ProfilePage::source;
-  picture.state.view.bench.kernel = a.kernel;
-  SweepSpec& sweep = picture.state.document.sweep;
-  sweep.kernels = {a.kernel};
-  sweep.axis = Axis::L;
-  sweep.values = {p.subject.problem.Lk};
-  sweep.base = p.subject.problem;
-  sweep.options = p.subject.options;
-  sweep.arch = p.subject.arch;
+  auto picture = a.picture.of_profile(ProfilePage::source, p.subject);
+  if (!picture) return tl::unexpected(picture.error());
   if (p.row) {
-    picture.state.view.bench.value = p.subject.problem.Lk;
-    picture.runs = std::move(p.runs);
+    picture->state.view.bench.value = p.subject.problem.Lk;
+    picture->runs = std::move(p.runs);
   } else {
-    show_run(picture.state.document.runs, std::string(kPredictedRun));
+    show_run(picture->state.document.runs, std::string(kPredictedRun));
   }
-  return take_picture(picture, a.picture.png);
+  return take_picture(*picture, a.picture.png);
 }
 
 // They are taken of what is profiled, on the GPU that is there.
