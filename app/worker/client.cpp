@@ -71,15 +71,19 @@ Error GpuClient::lost(const NoMessage& why, const std::string& what) {
   return {ErrorKind::failed, fmt::format("{}: {}; the worker was stopped.", what, why.words)};
 }
 
+Result<void> GpuClient::start() {
+  if (child_) return ok();
+  if (!starter_) starter_ = std::make_unique<LastingThread>();
+  Result<Child> child = fail(ErrorKind::failed, "no worker was started");
+  starter_->run([&] { child = start_(); });
+  if (!child) return tl::unexpected(child.error());
+  child_.emplace(std::move(*child));
+  return ok();
+}
+
 Result<GpuClient::Reply> GpuClient::ask(const std::string& request, std::span<const std::span<const std::byte>> bytes,
                                         const std::string& what, const Deadline& deadline, const Progress& progress) {
-  if (!child_) {
-    if (!starter_) starter_ = std::make_unique<LastingThread>();
-    Result<Child> child = fail(ErrorKind::failed, "no worker was started");
-    starter_->run([&] { child = start_(); });
-    if (!child) return tl::unexpected(child.error());
-    child_.emplace(std::move(*child));
-  }
+  if (auto started = start(); !started) return tl::unexpected(started.error());
   const auto begin = std::chrono::steady_clock::now();
   if (auto sent = child_->socket().send(request, bytes, deadline); !sent) {
     return tl::unexpected(lost(sent.error(), what));

@@ -54,6 +54,10 @@ void sample_row(GpuClient& client, const Point& p, const std::string& arch, cons
   }
   Point resolved = p;
   resolved.options = row.key.options;
+  if (auto started = client.start(); !started) {
+    row.no_samples = started.error().message;
+    return;
+  }
   auto listing = begin_listing(client, resolved, arch, deadline);
   auto samples = client.sample(resolved, deadline, progress);
   if (!samples) {
@@ -91,6 +95,10 @@ void count_row(GpuClient& client, const Point& p, const std::string& arch, const
   }
   Point resolved = p;
   resolved.options = row.key.options;
+  if (auto started = client.start(); !started) {
+    row.no_counts = started.error().message;
+    return;
+  }
   auto listing = begin_listing(client, resolved, arch, deadline);
   auto counts = client.count_instructions(resolved, deadline, progress);
   if (!counts) {
