@@ -16,6 +16,8 @@
 #include "profiling/figures/peers.h"
 #include "profiling/tune/candidates.h"
 #include "viz/bench/fields.h"
+#include "viz/bench/planned.h"
+#include "viz/bench/scene.h"
 
 namespace attn {
 namespace {
@@ -86,7 +88,10 @@ void Sweeps::run(bool restart) {
   if (context_.tasks.running(task_))
     return context_.log.warn("A sweep is running: cancel it before another is started.");
   const SweepSpec spec = context_.state.document.sweep;
-  if (auto valid = validate(spec); !valid) return context_.log.warn(valid.error().message);
+  const Model& model = context_.model;
+  if (const std::string why = why_nothing_runs(spec, model.gpu, planned_rows(spec, model.kept), model.kept);
+      !why.empty())
+    return context_.log.warn(validate(spec) ? "Nothing here can run. " + sentence(why) : why);
   const HistoryEntry before = entry_of(context_.state);
   const RunList::Begun begun = runs_.begin(spec, restart);
   if (!(before.document == context_.state.document)) context_.history.changed(before, 0);

@@ -69,6 +69,11 @@ std::int64_t largest_length(const Plan& plan, const Device& d, std::uint64_t lim
   return low;
 }
 
+const char* limit_words(std::uint64_t limit, const Device& d) {
+  if (limit == 0) return "the free memory";
+  return limit == d.memory_bytes ? "all of its memory" : "the memory limit";
+}
+
 }  // namespace
 
 std::uint64_t tensor_bytes(const Problem& p) {
@@ -104,7 +109,7 @@ Result<void> check_memory(const Plan& plan, const Device& d, std::uint64_t limit
                           plan.kernel->id, describe(plan.problem), format_bytes(needed), needed,
                           format_bytes(tensor_bytes(plan.problem)), format_bytes(plan.workspace_bytes),
                           check == 0 ? "" : fmt::format(", {} to check the answer", format_bytes(check)),
-                          limit != 0 ? "the memory limit" : "the free memory", format_bytes(room), advice));
+                          limit_words(limit, d), format_bytes(room), advice));
 }
 
 }  // namespace attn

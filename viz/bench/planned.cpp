@@ -5,12 +5,15 @@
 
 #include "kernels/cpu/device.h"
 #include "kernels/gpu/rungs/rows.h"
+#include "kernels/judge/verdict.h"
+#include "kernels/model/fits.h"
 #include "kernels/model/kernel.h"
 #include "kernels/own_kernels.h"
 #include "profiling/figures/metrics.h"
 #include "profiling/tune/candidates.h"
 #include "profiling/tune/store.h"
 #include "viz/bench/fields.h"
+#include "viz/bench/scene.h"
 
 namespace attn {
 namespace {
@@ -71,22 +74,40 @@ Measurement planned_row(const KernelRow& row, const SweepSpec& sweep, std::int64
   return m;
 }
 
-}  // namespace
-
-std::vector<Measurement> planned_rows(const SweepSpec& sweep, const KeptTilesView& kept) {
+// `gpu`: where the plans of its kernels are for; without one they have none.
+std::vector<Measurement> rows_on(const SweepSpec& sweep, const KeptTilesView& kept, const Device& cpu,
+                                 const Device* gpu) {
   std::vector<Measurement> rows;
   if (!validate(sweep)) return rows;
-  const Device cpu = cpu_device();
-  const auto gpu = gpu::device_for(sweep.arch);  // the plan hangs on the architecture alone
   for (const std::int64_t value : sweep.values) {
     for (const std::string& id : sweep.kernels) {
       const auto row = find_kernel(id, sweep.own);
-      if (row && (*row)->processor == Processor::cpu) rows.push_back(planned_row(**row, sweep, value, cpu, kept));
-      if (row && (*row)->processor == Processor::gpu && gpu)
-        rows.push_back(planned_row(**row, sweep, value, *gpu, kept));
+      if (!row) continue;
+      const Device* device = (*row)->processor == Processor::cpu ? &cpu : gpu;
+      if (device != nullptr) rows.push_back(planned_row(**row, sweep, value, *device, kept));
     }
   }
   return rows;
+}
+
+// Of what no device of this size can hold; how much of it is free is known to the run alone.
+std::string too_large(const SweepSpec& sweep, const Measurement& m, const Device& device) {
+  const auto row = find_kernel(m.key.kernel, sweep.own);
+  const std::uint64_t limit = sweep.memory_limit != 0 ? sweep.memory_limit : device.memory_bytes;
+  if (!row || limit == 0) return {};
+  BytesBeside check;
+  if (sweep.verify && device.processor == Processor::cpu)
+    check = [&](const Problem& p) { return reference_bytes(p, sweep.verify_full, device.cores); };
+  const Plan plan{*row, m.key.problem, m.key.options, m.workspace_bytes, m.launches};
+  const auto fits = check_memory(plan, device, limit, check);
+  return fits ? std::string() : fits.error().message;
+}
+
+}  // namespace
+
+std::vector<Measurement> planned_rows(const SweepSpec& sweep, const KeptTilesView& kept) {
+  const auto gpu = gpu::device_for(sweep.arch);  // the plan hangs on the architecture alone
+  return rows_on(sweep, kept, cpu_device(), gpu ? &*gpu : nullptr);
 }
 
 void add_compiled(std::vector<Measurement>& planned, std::span<const Measurement> compiled) {
@@ -105,20 +126,22 @@ std::string why_nothing_runs(const SweepSpec& sweep, const GpuView& gpus, std::s
                              const KeptTilesView& kept) {
   if (const auto valid = validate(sweep); !valid) return valid.error().message;
   if (!is_looked_up(sweep, kept)) return {};
-  const auto here = std::ranges::find(gpus.gpus, sweep.gpu, &GpuChoice::index);
+  const Device cpu = cpu_device(), gpu = gpu_device(sweep, gpus);
+  // What one architecture lacks another may have: what is compiled for is not what the kernels run on.
+  std::vector<Measurement> here;
+  if (!gpu.arch.empty() && gpu.arch != sweep.arch) {
+    here = rows_on(sweep, kept, cpu, &gpu);
+    planned = here;
+  }
   std::string why;
   for (const Measurement& m : planned) {
     const bool on_gpu = m.processor == Processor::gpu;
     std::string refused;
-    if (on_gpu && gpus.looked && gpus.gpus.empty()) {
+    if (on_gpu && gpus.looked && gpus.gpus.empty())
       refused = "there is no GPU here: " + gpus.why_none;
-    } else if (m.state == RowState::refused) {
-      // What one architecture lacks another may have: the plan is of the one that is compiled for.
-      if (on_gpu && here != gpus.gpus.end() && here->arch != sweep.arch) return {};
-      refused = m.reason;
-    } else {
-      return {};
-    }
+    else
+      refused = m.state == RowState::refused ? m.reason : too_large(sweep, m, on_gpu ? gpu : cpu);
+    if (refused.empty()) return {};
     if (why.empty()) why = m.key.kernel + ": " + refused;
   }
   return why;

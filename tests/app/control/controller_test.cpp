@@ -268,6 +268,18 @@ TEST_F(Headless, ARunNeverTakesTheRowsOfAnotherAway) {
   EXPECT_EQ(c.model().runs.size(), 3U);
 }
 
+// By its key as by its button, which is off.
+TEST_F(Headless, ASweepOfWhichNothingCanRunIsNotBegunAndSaysWhy) {
+  State s = small_sweep();
+  s.document.sweep.memory_limit = 1000;
+  Controller c(options(s));
+  c.update({RunSweep{}});
+  EXPECT_FALSE(c.tasks_run());
+  EXPECT_TRUE(c.model().runs.empty());
+  EXPECT_EQ(last_words(c).find("Nothing here can run. "), 0U) << last_words(c);
+  EXPECT_NE(last_words(c).find("the memory limit is 1000 B"), std::string::npos) << last_words(c);
+}
+
 TEST_F(Headless, RunGoesOnWithTheUnfinishedRunOfTheSameSweep) {
   State s = small_sweep();
   s.document.sweep.values = {16, 24, 32, 40, 48, 56};

@@ -181,5 +181,49 @@ TEST(SweepRun, IsRefusedWithTheReasonWhereNoPointCanRun) {
   EXPECT_EQ(why(h100), validate(sweep).error().message);
 }
 
+// What is compiled for need not be what is here: the kernels run on what is here.
+TEST(SweepRun, IsRefusedWhereTheGpuThatIsHereCannotThoughAnotherCould) {
+  SweepSpec sweep = bench_presets().front().sweep;
+  sweep.kernels = {"flash_tf32x3"};
+  sweep.base.dtype = DType::f32;
+  GpuView old;
+  old.looked = true;
+  old.gpus = {{0, "a T4", "sm_75"}};
+  const auto why = [&] { return why_nothing_runs(sweep, old, planned_rows(sweep)); };
+  sweep.arch = "sm_90a";
+  EXPECT_NE(why().find("flash_tf32x3: "), std::string::npos) << why();
+  EXPECT_NE(why().find("sm_75"), std::string::npos) << why();
+  // And the other way round: it is compiled for one that cannot, and runs on one that can.
+  sweep.arch = "sm_75";
+  old.gpus = {{0, "an H100", "sm_90a"}};
+  EXPECT_EQ(why(), "");
+}
+
+TEST(SweepRun, IsRefusedWhereNoPointFitsTheMemory) {
+  SweepSpec sweep = bench_presets().front().sweep;
+  sweep.kernels = {"naive"};
+  sweep.base.dtype = DType::f32;
+  sweep.base.B = sweep.base.Hq = sweep.base.Hkv = 1;
+  sweep.tokens = 0;
+  sweep.base.D = sweep.base.Dv = 64;
+  sweep.values = {65536, 131072};
+  sweep.arch = "sm_90a";
+  GpuView small;
+  small.looked = true;
+  small.gpus = {{0, "a GPU", "sm_90a", 1ULL << 30}};  // S alone takes 16 GiB
+  const auto why = [&] { return why_nothing_runs(sweep, small, planned_rows(sweep)); };
+  EXPECT_NE(why().find("naive: "), std::string::npos) << why();
+  EXPECT_NE(why().find("all of its memory is 1.00 GiB"), std::string::npos) << why();
+  EXPECT_NE(why().find("The largest L that fits is "), std::string::npos) << why();
+  sweep.values.front() = 1024;  // one is enough
+  EXPECT_EQ(why(), "");
+  sweep.memory_limit = 1 << 20;
+  EXPECT_NE(why().find("the memory limit is 1.00 MiB"), std::string::npos) << why();
+  sweep.kernels = {"cpu_flash"};
+  EXPECT_NE(why().find("cpu_flash: "), std::string::npos) << why();
+  sweep.memory_limit = 0;
+  EXPECT_EQ(why(), "");
+}
+
 }  // namespace
 }  // namespace attn
