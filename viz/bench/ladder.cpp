@@ -56,6 +56,7 @@ struct Number {
 // Of all rungs, so that numbers in one column are compared at sight.
 struct LadderUnits {
   BenchUnit time, bytes;
+  double most_bytes = 0;  // that the unit is of
 };
 // One respect in which rungs differ. `number`: none where a figure is missing; then `why` has its reason.
 struct Respect {
@@ -222,7 +223,7 @@ LadderRung rung_of(const State& state, const Measurement& m, const Measurement* 
   set_time(rung, m, reference, units.time);
   if (!rung.peer && before != nullptr) {
     rung.before = before->key.kernel;
-    rung.sentences = ladder_sentences(*before, m);
+    rung.sentences = ladder_sentences(*before, m, units.most_bytes);
   }
   for (const Respect& respect : respects())
     rung.figures.push_back(figure_of(respect, m, rung.peer ? nullptr : before, units));
@@ -241,7 +242,7 @@ LadderUnits units_of(const Rows& rows) {
     const Figure &read = figure(*m, "dram_read_bytes"), &written = figure(*m, "dram_write_bytes");
     if (read.available() && written.available()) bytes = std::max(bytes, read.value + written.value);
   }
-  return {time_unit(least, most), bytes_unit(bytes)};
+  return {time_unit(least, most), bytes_unit(bytes), bytes};
 }
 
 // Columns that no rung has go, and the sentences that miss their figures; what went.

@@ -64,8 +64,9 @@ struct LadderScene {
 bool is_not_ours(const Measurement& m);
 // What shares are of: the fastest right peer of these rows, else the fastest right rung; null = no row was timed.
 const Measurement* ladder_reference(std::span<const Measurement* const> rows);
-// What changed from `a` to `b`, a sentence a respect; those whose figures are missing say so.
-std::vector<LadderSentence> ladder_sentences(const Measurement& a, const Measurement& b);
+// What changed from `a` to `b`, a sentence a respect; those whose figures are missing say so. `most_bytes`: the largest
+// of the DRAM bytes that stand beside these; its unit is theirs.
+std::vector<LadderSentence> ladder_sentences(const Measurement& a, const Measurement& b, double most_bytes = 0);
 
 // What was published of the table that the sweep repeats, beside ours; empty where nothing was.
 std::string recorded_words(const State& state, const BenchSlice& slice, std::int64_t value);

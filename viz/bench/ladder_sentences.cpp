@@ -62,24 +62,29 @@ std::string became(const std::string& from, const std::string& to, bool same) {
   return same ? fmt::format("{}, as before", to) : fmt::format("{} became {}", from, to);
 }
 
-// As it stands beside `other`: the unit is that of the larger.
-std::string in_one_unit(double bytes, double other) {
-  const double larger = std::max(bytes, other);
-  return larger < 1e3 ? bytes_text(bytes) : value_with_unit(bytes, bytes_unit(larger));
-}
+// Bytes in the unit of the largest of what they stand beside.
+class MovedBytes {
+ public:
+  explicit MovedBytes(double largest) : largest_(largest) {}
+  std::string text(double bytes) const {
+    return largest_ < 1e3 ? bytes_text(bytes) : value_with_unit(bytes, bytes_unit(largest_));
+  }
+
+ private:
+  double largest_;
+};
 
 // Why the bytes changed, as far as figures tell.
-std::string why_bytes(const Measurement& a, const Measurement& b) {
+std::string why_bytes(const Measurement& a, const Measurement& b, const MovedBytes& moved) {
   const double before = stored(a), now = stored(b);
-  if (before > 0 && now == 0) return fmt::format(": S and P, {}, are no longer stored", bytes_text(before));
-  if (before == 0 && now > 0) return fmt::format(": S and P, {}, are stored", bytes_text(now));
+  if (before > 0 && now == 0) return fmt::format(": S and P, {}, are no longer stored", moved.text(before));
+  if (before == 0 && now > 0) return fmt::format(": S and P, {}, are stored", moved.text(now));
   // A reason points the same way as what it explains.
   const bool fewer = both_ways(b) < both_ways(a);
   const Figure &tiles_a = figure(a, "tile_load_bytes"), &tiles_b = figure(b, "tile_load_bytes");
   if (tiles_a.available() && tiles_b.available() && !alike(tiles_a.value, tiles_b.value) &&
       fewer == (tiles_b.value < tiles_a.value))
-    return fmt::format(": its tiles ask for {} instead of {}", in_one_unit(tiles_b.value, tiles_a.value),
-                       in_one_unit(tiles_a.value, tiles_b.value));
+    return fmt::format(": its tiles ask for {} instead of {}", moved.text(tiles_b.value), moved.text(tiles_a.value));
   const Figure &hit_a = figure(a, "l2_hit_pct"), &hit_b = figure(b, "l2_hit_pct");
   if (hit_a.available() && hit_b.available() && std::abs(hit_a.value - hit_b.value) >= kLittle &&
       fewer == (hit_b.value > hit_a.value))
@@ -88,14 +93,14 @@ std::string why_bytes(const Measurement& a, const Measurement& b) {
   return {};
 }
 
-std::optional<LadderSentence> dram(const Measurement& a, const Measurement& b) {
+std::optional<LadderSentence> dram(const Measurement& a, const Measurement& b, double most_bytes) {
   if (const std::string why = lacking(a, b, {"dram_read_bytes", "dram_write_bytes"}); !why.empty())
     return missing("DRAM", why);
   const double from = both_ways(a), to = both_ways(b);
   const bool same = alike(from, to);
+  const MovedBytes moved(std::max({from, to, most_bytes}));
   return LadderSentence{
-      "DRAM", sentence(became(in_one_unit(from, to), in_one_unit(to, from), same) + (same ? "" : why_bytes(a, b))),
-      false};
+      "DRAM", sentence(became(moved.text(from), moved.text(to), same) + (same ? "" : why_bytes(a, b, moved))), false};
 }
 
 // Shared memory of a block, laid out by the compiler and asked for by the launch.
@@ -214,10 +219,14 @@ std::optional<LadderSentence> time(const Measurement& a, const Measurement& b) {
 
 }  // namespace
 
-std::vector<LadderSentence> ladder_sentences(const Measurement& a, const Measurement& b) {
+std::vector<LadderSentence> ladder_sentences(const Measurement& a, const Measurement& b, double most_bytes) {
   std::vector<LadderSentence> sentences;
-  for (const auto respect : {time, dram, warps, registers, conflicts, tensor, instructions})
-    if (auto words = respect(a, b)) sentences.push_back(*std::move(words));
+  const auto add = [&](std::optional<LadderSentence> words) {
+    if (words) sentences.push_back(*std::move(words));
+  };
+  add(time(a, b));
+  add(dram(a, b, most_bytes));
+  for (const auto respect : {warps, registers, conflicts, tensor, instructions}) add(respect(a, b));
   return sentences;
 }
 

@@ -286,6 +286,21 @@ TEST_F(LadderSceneTest, TheFastestRightPeerIsTheMeasureAndStandsBesideTheRungs) 
   EXPECT_EQ(s.headline, "At L = 16384 flash_simt takes 59.5 ms, 43 times as fast as naive and 0.0840 of torch-flash.");
 }
 
+// The column's unit is that of its largest: a sentence of two smaller ones has it too.
+TEST_F(LadderSceneTest, ASentenceHasTheUnitOfItsColumn) {
+  std::vector<Measurement> rows = rungs();
+  rows.push_back(rung("flash_tf32x3", 40000));
+  put(rows[0], "dram_read_bytes", 250e6);
+  put(rows[0], "dram_write_bytes", 10e6);
+  put(rows[3], "dram_read_bytes", 120e6);
+  put(rows[3], "dram_write_bytes", 10e6);
+  const LadderScene s = scene(rows);
+  ASSERT_EQ(s.rungs.size(), 4U);
+  EXPECT_EQ(s.rungs[2].figures[0].text, "0.260 GB");
+  EXPECT_EQ(s.rungs[3].figures[0].text, "0.130 GB");
+  EXPECT_EQ(s.rungs[3].sentences[1].words, "0.260 GB became 0.130 GB.");
+}
+
 TEST_F(LadderSceneTest, WhatNoRungHasIsSaidOnceAndWhatOneMissesAtItsRung) {
   std::vector<Measurement> rows = rungs();
   for (Measurement& m : rows) m.figures[*find_metric("tensor_pipe_pct")] = {};
