@@ -1,6 +1,7 @@
 #include "viz/profile/diff.h"
 
 #include <string_view>
+#include <utility>
 
 #include <gtest/gtest.h>
 
@@ -72,6 +73,22 @@ TEST(ProfileDiff, CountersAreCountedOnceAndCompiledFiguresAreExact) {
   EXPECT_EQ(registers.text, "0.504×");
   EXPECT_EQ(change_of(metric("tile_load_bytes"), a, b).noise, Noise::exact);
   EXPECT_EQ(change_of(metric("tile_load_bytes"), a, b).text, "same");
+}
+
+// From naive to flash they rise although it moves far fewer bytes.
+TEST(ProfileDiff, HitsOfL2AndRatiosToAModelAreNeitherBetterNorWorse) {
+  Measurement a = timed(900, 1), b = timed(1000, 1);
+  for (const auto& [m, factor] : {std::pair{&a, 2.0}, std::pair{&b, 1.0}}) {
+    put(*m, "dram_read_bytes", factor * 1e9);
+    put(*m, "l2_hit_pct", 30 * factor);
+    fill_figures(*m);
+  }
+  for (const char* id : {"l2_hit_pct", "dram_over_compulsory_ratio", "dram_over_tile_loads_ratio"}) {
+    const FigureChange c = change_of(metric(id), a, b);
+    EXPECT_NE(c.text, "") << id;
+    EXPECT_NE(c.text, "same") << id;
+    EXPECT_FALSE(c.better || c.worse) << id;
+  }
 }
 
 TEST(ProfileDiff, OfAFigureThatOneLacksThereIsNone) {
