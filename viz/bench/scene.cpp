@@ -9,9 +9,12 @@
 #include <string>
 #include <vector>
 
+#include "kernels/base/dtype.h"
+#include "kernels/ladder.h"
 #include "profiling/figures/baseline.h"
 #include "viz/bench/fields.h"
 #include "viz/bench/ladder.h"
+#include "viz/bench/sweep_choices.h"
 
 namespace attn {
 namespace {
@@ -82,6 +85,16 @@ BenchSlice planned_slice(const State& state, std::span<const Measurement> planne
   return slice;
 }
 
+// Why a kernel has none of these rows, where its types say so: ": it takes f32 only, these rows are f16".
+std::string type_words(const std::string& kernel, const BenchSlice& slice) {
+  const auto row = find_kernel(kernel);
+  if (!row || slice.rows.empty()) return {};
+  SweepSpec theirs;
+  theirs.base.dtype = slice.rows.front()->key.problem.dtype;
+  const std::string only = refusal(**row, theirs);
+  return only.empty() ? only : fmt::format(": it takes {}, these rows are {}", only, name_of(theirs.base.dtype));
+}
+
 // Of a kernel that was chosen and that the strip cannot speak of.
 std::string absent_words(const State& state, const BenchScene& scene) {
   const std::string& kernel = state.view.bench.kernel;
@@ -94,7 +107,7 @@ std::string absent_words(const State& state, const BenchScene& scene) {
   const bool elsewhere =
       std::ranges::any_of(scene.slice.rows, [&](const Measurement* m) { return m->key.kernel == kernel; });
   const std::string where = elsewhere ? fmt::format("at {} = {}", scene.axis_letter, *scene.chosen) : "of this problem";
-  return fmt::format("{} has no row {}.", kernel, where);
+  return fmt::format("{} has no row {}{}.", kernel, where, type_words(kernel, scene.slice));
 }
 
 }  // namespace

@@ -215,6 +215,15 @@ TEST_F(BenchSceneTest, AKernelThatWasChosenAndIsNotShownIsToldOf) {
   EXPECT_EQ(scene(m).verdict.kernel, "cpu_flash");
 }
 
+TEST_F(BenchSceneTest, AChosenKernelThatDoesNotTakeTheTypeOfTheRowsSaysWhichItTakes) {
+  state.document.sweep.base.dtype = DType::f16;
+  const Model m = three_kernels();
+  state.view.bench.kernel = "flash_simt";
+  const std::string reason = scene(m).verdict.reason;
+  EXPECT_EQ(reason.substr(0, reason.find('\n')),
+            "flash_simt has no row of this problem: it takes f32 only, these rows are f16.");
+}
+
 TEST_F(BenchSceneTest, OfRowsOfOtherProblemsThoseOfTheChosenKernelAreShown) {
   Model m = three_kernels();
   for (Measurement& row : rows_of(m)) row.key.problem.D = row.key.problem.Dv = 32;
