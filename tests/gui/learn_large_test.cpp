@@ -43,6 +43,25 @@ TEST(LearnAtLargeScales, TheCardsButtonsStayInSightAndBesideTheTiles) {
   }
 }
 
+// Also where its question comes after another one.
+TEST(LearnAtLargeScales, TheFieldForTheAnswerIsInSightWhenItsQuestionOpens) {
+  TestWindow w;
+  start(w, 3, "by-hand", "score");
+  EXPECT_TRUE(w.run([&](Ctx* ctx) {
+    ctx->SetRef(kLearn);
+    IM_CHECK(in_sight(ctx, "**/##lesson_answer"));
+    for (const char* beat : {"alpha", "transfer"}) {
+      w.controller().update({StartLesson{"by-hand", beat}});
+      ctx->Yield(4);
+      IM_CHECK(card(w).asks == AskKind::num && card(w).open);
+      IM_CHECK(in_sight(ctx, "**/##lesson_answer"));
+    }
+    ctx->KeyChars("1.5");
+    ctx->Yield(4);
+    IM_CHECK_STR_EQ(ImGui::GetInputTextState(ImGui::GetActiveID())->TextA.Data, "1.5");
+  }));
+}
+
 TEST(LearnAtLargeScales, CardAndRunTakeTurnsWhereOneAloneHasRoomByKeyboard) {
   TestWindow w;
   start(w, 3, "by-hand", "score");

@@ -335,12 +335,24 @@ void show_news(const CardScene& card, float top, float bottom, LearnHeld& held) 
   if (bottom > end) ImGui::SetScrollY(ImGui::GetScrollY() + std::min(bottom - end, top - gap - begin));
 }
 
+// The field that a question asks for is in sight when it opens, from its label on, and in a window of another size.
+void show_field(float top, float bottom, LearnHeld& held) {
+  const float begin = ImGui::GetWindowPos().y, end = begin + ImGui::GetWindowHeight() - style().px(4);
+  const float scrolled = ImGui::GetScrollY();
+  std::string place = fmt::format("{:.0f} {:.0f}", bottom + scrolled - begin, end - begin);
+  if (place == held.field_place) return;
+  held.field_place = std::move(place);
+  if (bottom > end) ImGui::SetScrollY(scrolled + std::min(bottom - end, top - begin));
+}
+
 // `low`: the foot has the buttons.
 void draw_question(const CardScene& card, Pen& pen, bool low, bool takes_keys, LearnHeld& held, Commands& commands) {
+  const float question = pen.y;
   switch (*card.asks) {
     case AskKind::num:
       // What a class said stands beside the kernel's number.
       if (card.open || !card.teach) draw_number_field(card, pen, held, commands);
+      if (card.open) show_field(question, pen.y, held);
       break;
     case AskKind::tiles:
       draw_map(card, pen, commands);

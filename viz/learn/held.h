@@ -15,6 +15,7 @@ struct LearnHeld {
   bool in_cell = false;        // the field in the tile comes to have the keyboard, not that of the card
   bool proof_open = false;     // the formal text is unfolded
   std::string news;            // hint and feedback that the card has shown
+  std::string field_place;     // of the field in the card, and the card's height, when it was last brought into sight
   bool dragged = false;        // the card's head is being dragged
   bool run_shown = false;      // where card and run have no room beside one another: which of them is there
 };
