@@ -226,7 +226,11 @@ void Shell::follow_class(const State& state, bool tiles_had_keyboard, Commands& 
 void Shell::draw(Controller& controller, Commands& commands) {
   const State& state = controller.state();
   follow_keyboard(state);
-  const Commands keys = read_keys(state, step_.tiles.focused, held_.popup_open);
+  if (state.view.workspace != Workspace::learn || teaches(state.view)) learn_.on_map.reset();
+  const ArrowKeys arrows = step_.tiles.focused ? ArrowKeys::cells
+                           : learn_.on_map     ? ArrowKeys::map
+                                               : ArrowKeys::steps;
+  const Commands keys = read_keys(state, arrows, held_.popup_open);
   commands.insert(commands.end(), keys.begin(), keys.end());
 
   // A class sees card and run alone.
@@ -234,7 +238,7 @@ void Shell::draw(Controller& controller, Commands& commands) {
   if (!teaching) draw_top_bar(controller, commands);
   draw_dockspace(std::exchange(held_.reset_layout, false), teaching ? 0 : style().px(kTopBarHeight));
   step_.tiles.tab_elsewhere = !held_.tab_is_tiles;
-  const bool tiles_had_keyboard = step_.tiles.focused;
+  const bool tiles_had_keyboard = arrows != ArrowKeys::steps;  // or the map
   draw_workspace(controller, commands);
   if (state.view.log_panel && !teaching) draw_log_panel(controller, held_, commands);
   const std::size_t obeyed = obey_own(commands, 0);
@@ -242,7 +246,7 @@ void Shell::draw(Controller& controller, Commands& commands) {
   draw_keys_sheet(state, held_, commands);
   obey_own(commands, obeyed);  // what they ask for comes in the next frame
   if (toasts_) draw_toast(controller, held_);
-  follow_tab(state, tiles_had_keyboard);
+  follow_tab(state, tiles_had_keyboard && !learn_.on_map);
   follow_class(state, tiles_had_keyboard, commands);
   held_.open_popups = ImGui::GetCurrentContext()->OpenPopupStack.Size;
   // A button that was let go ends the drag, and so does the window that is left: GLFW then lets go of all.

@@ -88,6 +88,7 @@ constexpr std::array kKeys{
     KeyRow{"Step", "out of the tiles; else let go of the pinned cell", ImGuiKey_Escape, 0, true},
     KeyRow{"Learn", "check the answer, or go on", ImGuiKey_Enter},
     KeyRow{"Learn", "take what bears this number", ImGuiKey_1},
+    KeyRow{"Learn", "to the map that is asked; arrows, Space ticks", ImGuiKey_Tab},
     KeyRow{"Learn", "hint (Alt+H while a number is typed)", ImGuiKey_H},
     KeyRow{"Learn", "show me (Alt+W while a number is typed)", ImGuiKey_W},
     KeyRow{"Learn", "the same with other numbers", ImGuiKey_R},
@@ -208,15 +209,15 @@ std::vector<std::string> caps_of(ImGuiKeyChord chord) {
   return caps;
 }
 
-Commands read_keys(const State& state, bool cells_focused, bool popup_open) {
+Commands read_keys(const State& state, ArrowKeys arrows, bool popup_open) {
   Commands commands;
   if (ImGui::GetIO().WantTextInput || popup_open) return commands;
   for (const KeyRow& row : kKeys) {
     if (row.act == nullptr) continue;
     if (row.step_only && !shows_step(state.view)) continue;
-    // Space steps even there: it moves no cell.
     for (const ImGuiKeyChord chord : {row.chord, row.other}) {
-      if (chord == 0 || (row.plain_arrow && cells_focused && chord != ImGuiKey_Space)) continue;
+      const bool moves = arrows == ArrowKeys::map || (arrows == ArrowKeys::cells && chord != ImGuiKey_Space);
+      if (chord == 0 || (row.plain_arrow && moves)) continue;
       const ImGuiInputFlags repeat = row.repeats ? ImGuiInputFlags_Repeat : ImGuiInputFlags_None;
       if (ImGui::Shortcut(chord, ImGuiInputFlags_RouteGlobal | repeat)) row.act(state, commands);
     }

@@ -2,23 +2,17 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <cmath>
 #include <filesystem>
 #include <fstream>
-#include <optional>
 #include <string>
-
-#include <fmt/format.h>
 
 #include "app/state/lesson_files.h"
 #include "app/state/lesson_hands.h"
 #include "app/state/lesson_progress.h"
-#include "app/state/lesson_runs.h"
 #include "imgui_internal.h"
 #include "tests/gui/learn_fixture.h"
 #include "tests/paths.h"
 #include "viz/draw/number_text.h"
-#include "viz/learn/beat.h"
 #include "viz/learn/desk.h"
 #include "viz/step/cache.h"
 
@@ -36,20 +30,6 @@ void start(TestWindow& w, const std::string& lesson, const std::string& beat = "
   w.draw_frames(3);
 }
 
-// What the learner would answer who knows it: computed apart from the program's own showing.
-struct Truth {
-  Question question;
-  const Beat* beat = nullptr;
-};
-Truth truth_of(TestWindow& w, const Lesson& lesson, std::uint64_t repeats) {
-  const Beat& beat = *lesson.find(w.state().view.learn.beat);
-  std::optional<std::uint64_t> seed;
-  if (beat.again && beat.again->at_once) seed = *fresh_seed(lesson, beat, repeats);
-  LessonRuns runs(lesson, seed);
-  auto scope = scope_of(beat, *row_of_beat(lesson, beat, seed), runs.as_function());
-  return {*question_of(beat, *scope), &beat};
-}
-
 void type_and_enter(Ctx* ctx, const std::string& text) {
   ctx->KeyChars(text.c_str());
   ctx->Yield(2);
@@ -58,16 +38,10 @@ void type_and_enter(Ctx* ctx, const std::string& text) {
 }
 
 // Answers the open question rightly, by keyboard.
-void answer(TestWindow& w, Ctx* ctx, const Truth& t) {
-  if (t.beat->ask->kind == AskKind::num) {
-    const double x = t.question.truth;
-    return type_and_enter(ctx, std::isinf(x) ? "inf" : fmt::format("{:.9g}", x));
-  }
+void answer(Ctx* ctx, const Truth& t) {
+  if (t.beat->ask->kind == AskKind::num) return type_and_enter(ctx, t.number());
   if (t.beat->ask->kind == AskKind::tiles) {
-    Commands all;
-    for (std::size_t n = 0; n < t.question.right.size(); ++n)
-      if (t.question.right[n]) all.emplace_back(ChooseAnswer{n});
-    w.controller().update(all);
+    tick_by_keyboard(ctx, t.question);
   } else {
     const auto at = std::find(t.question.right.begin(), t.question.right.end(), true) - t.question.right.begin();
     ctx->KeyPress(static_cast<ImGuiKey>(ImGuiKey_1 + static_cast<int>(at)));
@@ -88,7 +62,7 @@ TEST(LearnWindow, EveryShippedLessonIsGoneThroughByKeyboard) {
         IM_CHECK(!card(w).away);
         if (beat.ask) {
           IM_CHECK(card(w).open);
-          answer(w, ctx, truth_of(w, lesson, 0));
+          answer(ctx, truth_of(w, lesson, 0));
           IM_CHECK(card(w).right);
         }
         ctx->KeyPress(ImGuiKey_Enter);

@@ -13,6 +13,7 @@
 #include "viz/draw/theme.h"
 #include "viz/draw/widgets.h"
 #include "viz/learn/card_foot_draw.h"
+#include "viz/learn/map_draw.h"
 #include "viz/learn/pen_draw.h"
 
 namespace attn {
@@ -259,38 +260,6 @@ void draw_options(const CardScene& card, Pen& pen, bool takes_digits, Commands& 
   }
 }
 
-// The map of the tiles: rows are query tiles, columns key tiles.
-void draw_map(const CardScene& card, Pen& pen, Commands& commands) {
-  const Style& s = style();
-  const float side = std::min(s.px(40), (pen.width - s.px(20)) / static_cast<float>(std::max(card.map_cols, 1)));
-  draw_text(pen.list, {pen.x + s.px(20), pen.y}, Face::text, 12, colour_of(Token::dim), "key tiles");
-  pen.gap(18);
-  const ImVec2 origin{pen.x + s.px(20), pen.y};
-  for (std::int32_t i = 0; i < card.map_rows; ++i) {
-    const Box label{{pen.x, origin.y + side * static_cast<float>(i)},
-                    {origin.x, origin.y + side * static_cast<float>(i + 1)}};
-    draw_text_in(pen.list, label, Align::left, Face::mono, 12, colour_of(Token::dim), std::to_string(i));
-    for (std::int32_t j = 0; j < card.map_cols; ++j) {
-      const auto n =
-          static_cast<std::size_t>(i) * static_cast<std::size_t>(card.map_cols) + static_cast<std::size_t>(j);
-      const CardOption& tile = card.options[n];
-      const ImVec2 at{origin.x + side * static_cast<float>(j), origin.y + side * static_cast<float>(i)};
-      const Box box = Box{at, {at.x + side, at.y + side}}.grown(-s.px(2));
-      ImGui::SetCursorScreenPos(box.min);
-      const std::string id = fmt::format("##lesson_tile_{}", n);
-      if (ImGui::InvisibleButton(id.c_str(), {box.width(), box.height()}, ImGuiButtonFlags_EnableNav) && card.open)
-        commands.emplace_back(ChooseAnswer{n});
-      const bool hovered = ImGui::IsItemHovered() || ImGui::IsItemFocused();
-      pen.list->AddRectFilled(box.min, box.max, colour_of(hovered && card.open ? Token::line : Token::field), s.px(3));
-      if (tile.chosen || tile.right) draw_hatch(pen.list, box, colour_of(Token::dim), 6);
-      if (tile.chosen) draw_outline(pen.list, box, colour_of(Token::text), s.px(1.5F), s.px(3));
-      if (tile.missed) draw_text_in(pen.list, box, Align::centre, Face::bold, 14, colour_of(Token::text), "×");
-    }
-  }
-  pen.y = origin.y + side * static_cast<float>(card.map_rows);
-  pen.gap(6);
-}
-
 void draw_feedback(const CardScene& card, Pen& pen) {
   const Style& s = style();
   if (card.feedback.empty() && !card.right && !card.shown) return;
@@ -355,7 +324,7 @@ void draw_question(const CardScene& card, Pen& pen, bool low, bool takes_keys, L
       if (card.open) show_field(question, pen.y, held);
       break;
     case AskKind::tiles:
-      draw_map(card, pen, commands);
+      draw_map_of_tiles(card, held.on_map, pen, commands);
       break;
     case AskKind::pick:
     case AskKind::click:

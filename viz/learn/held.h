@@ -1,7 +1,9 @@
 // What Learn remembers between frames and what is no part of the state.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 
 namespace attn {
@@ -18,6 +20,7 @@ struct LearnHeld {
   std::string field_place;     // of the field in the card, and the card's height, when it was last brought into sight
   bool dragged = false;        // the card's head is being dragged
   bool run_shown = false;      // where card and run have no room beside one another: which of them is there
+  std::optional<std::size_t> on_map;  // the tile of a question's map that arrows have come to; none: they step
 };
 
 }  // namespace attn

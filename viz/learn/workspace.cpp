@@ -9,6 +9,7 @@
 #include "viz/learn/desk.h"
 #include "viz/learn/figure_draw.h"
 #include "viz/learn/home_draw.h"
+#include "viz/learn/map_draw.h"
 #include "viz/step/workspace.h"
 
 namespace attn {
@@ -70,6 +71,7 @@ void draw_learn(const State& state, const Model& model, LearnHeld& held, StepHel
   step.alone = desk.teach;
   if (!desk.card) {
     step.tiles.focused = false;
+    held.on_map.reset();
     return draw_learn_home(desk, commands);
   }
   const Style& s = style();
@@ -77,6 +79,9 @@ void draw_learn(const State& state, const Model& model, LearnHeld& held, StepHel
   const Box all{at, {at.x + size.x, at.y + size.y}};
   const bool alone = all.width() < s.px(kBoth);
   if (held.showing != desk.card->number_of_showing) held.run_shown = false;
+  const bool card_hidden = alone && held.run_shown;
+  const bool others = step.tiles.focused || step.tiles.tab_elsewhere || card_hidden || desk.figure.has_value();
+  if (take_map_keys(*desk.card, others, held, commands)) step.tiles.tab_elsewhere = true;  // of this frame
   if (alone) {
     const Box head{all.min, {all.max.x, all.min.y + s.px(kRunHead)}};
     if (held.run_shown) {
