@@ -227,9 +227,7 @@ void Shell::draw(Controller& controller, Commands& commands) {
   const State& state = controller.state();
   follow_keyboard(state);
   if (state.view.workspace != Workspace::learn || teaches(state.view)) learn_.on_map.reset();
-  const ArrowKeys arrows = step_.tiles.focused ? ArrowKeys::cells
-                           : learn_.on_map     ? ArrowKeys::map
-                                               : ArrowKeys::steps;
+  const ArrowKeys arrows = step_.tiles.focused ? ArrowKeys::cells : learn_.on_map ? ArrowKeys::map : ArrowKeys::steps;
   const Commands keys = read_keys(state, arrows, held_.popup_open);
   commands.insert(commands.end(), keys.begin(), keys.end());
 

@@ -39,8 +39,8 @@ class GpuClient {
   void bring(gpu::OwnKernels own) { own_ = std::move(own); }
   const gpu::OwnKernels& own() const { return own_; }
 
-  // Starts the worker where none runs; every request does so by itself. For those that begin threads beside one: a child
-  // made while a thread is being made may stand still for ever (its allocator's lock is that thread's).
+  // Starts the worker where none runs; every request does so by itself. For those that begin threads beside one: a
+  // child made while a thread is being made may stand still for ever (its allocator's lock is that thread's).
   Result<void> start();
   // `counters` false: CUPTI is not touched, as another profiler wants it.
   Result<GpuHello> hello(const Deadline& deadline, bool counters = true);

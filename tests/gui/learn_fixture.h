@@ -26,9 +26,7 @@ struct Truth {
   Question question;
   const Beat* beat = nullptr;
 
-  std::string number() const {
-    return std::isinf(question.truth) ? "inf" : fmt::format("{:.9g}", question.truth);
-  }
+  std::string number() const { return std::isinf(question.truth) ? "inf" : fmt::format("{:.9g}", question.truth); }
 };
 inline Truth truth_of(TestWindow& w, const Lesson& lesson, std::uint64_t repeats) {
   const Beat& beat = *lesson.find(w.state().view.learn.beat);
