@@ -84,11 +84,10 @@ constexpr std::array kKeys{
              const std::size_t next = (static_cast<std::size_t>(s.view.step.chart) + 1) % kStepCharts.size();
              e.emplace_back(ChooseStepChart{static_cast<StepChart>(next)});
            }},
-    KeyRow{"Step", "into the tiles, then through the controls", ImGuiKey_Tab, 0, true},
+    KeyRow{"Step", "into the tiles or a lesson's map (Space ticks), then controls", ImGuiKey_Tab, 0, true},
     KeyRow{"Step", "out of the tiles; else let go of the pinned cell", ImGuiKey_Escape, 0, true},
     KeyRow{"Learn", "check the answer, or go on", ImGuiKey_Enter},
     KeyRow{"Learn", "take what bears this number", ImGuiKey_1},
-    KeyRow{"Learn", "to the map that is asked; arrows, Space ticks", ImGuiKey_Tab},
     KeyRow{"Learn", "hint (Alt+H while a number is typed)", ImGuiKey_H},
     KeyRow{"Learn", "show me (Alt+W while a number is typed)", ImGuiKey_W},
     KeyRow{"Learn", "the same with other numbers", ImGuiKey_R},
