@@ -372,7 +372,7 @@ void Lessons::reveal_first_wrong() {
   State& s = context_.state;
   s.view.step.cursor = first.event;
   showing_.state.view.step.cursor = first.event;
-  if (first.missing.empty()) s.document.selection = {first.id.b, first.id.h, first.row, first.slot, first.col};
+  if (first.differing > 0) s.document.selection = {first.id.b, first.id.h, first.row, first.slot, first.col};
   seen_selection_ = s.document.selection;
 }
 

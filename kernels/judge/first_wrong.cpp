@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <bit>
 #include <cmath>
+#include <limits>
 #include <map>
 #include <utility>
 
@@ -11,6 +12,7 @@
 
 #include "kernels/judge/likely_cause.h"
 #include "kernels/judge/verdict.h"
+#include "kernels/recording/reading.h"
 #include "kernels/recording/replay.h"
 
 namespace attn {
@@ -29,6 +31,24 @@ bool same_reading(const Version& a, const Version& b) {
   return a.holds.scaled == b.holds.scaled && a.holds.base2 == b.holds.base2 && a.holds.normalised == b.holds.normalised;
 }
 
+// What a phase brings from memory: compared whichever step made it.
+bool loads(Phase phase, Slot slot) {
+  switch (phase) {
+    case Phase::load_q:
+      return slot == Slot::q;
+    case Phase::load_k:
+      return slot == Slot::k;
+    case Phase::load_v:
+      return slot == Slot::v;
+    case Phase::load_kv:
+      return slot == Slot::k || slot == Slot::v;
+    case Phase::load_state:
+      return slot == Slot::q || slot == Slot::m_old || slot == Slot::l_old || slot == Slot::o_old;
+    default:
+      return false;
+  }
+}
+
 class Finder {
  public:
   Finder(const Recording& wrong, const Recording& right) : wrong_(wrong), right_(right) {}
@@ -40,11 +60,13 @@ class Finder {
     }
     for (e_ = 0; e_ < wrong_.events.size() && !found_; ++e_) {
       if (stop.stop_requested()) return fail(ErrorKind::cancelled, "the search was cancelled");
-      const auto at = right_.find(wrong_.events[e_].id, wrong_.events[e_].pass);
-      if (!at) continue;  // work that the right run saves itself: what comes of it shows later
-      right_e_ = *at;
-      if (missing_step()) break;
-      if (auto good = compare_event(); !good) return tl::unexpected(good.error());
+      if (auto good = look_at_event(); !good) return tl::unexpected(good.error());
+    }
+    // What the right run does after all this.
+    if (!found_ && !wrong_.events.empty()) {
+      e_ = static_cast<EventIndex>(wrong_.events.size() - 1);
+      if (auto good = missing_before(static_cast<EventIndex>(right_.events.size())); !good)
+        return tl::unexpected(good.error());
     }
     return std::move(found_);
   }
@@ -56,28 +78,126 @@ class Finder {
     found_ = std::move(w);
   }
 
-  // The right run does something before this step that the other leaves out.
-  bool missing_step() {
-    if (right_e_ == 0) return false;
-    const Event& before = right_.events[right_e_ - 1];
-    if (before.id.phase == Phase::skipped || wrong_.find(before.id, before.pass)) return false;
-    FirstWrong w;
-    w.missing = name_of(before.id.phase);
-    const bool skips = wrong_.find({before.id.b, before.id.h, before.id.i, before.id.j, Phase::skipped}).has_value();
-    w.cause = skips                            ? "A tile was skipped of which some query sees a key."
-              : before.id.phase == Phase::mask ? "The mask was left out of a tile that hides some of its keys."
-                                               : fmt::format("The step '{}' of this tile was left out.", w.missing);
-    put(std::move(w));
+  Result<void> look_at_event() {
+    const Event& event = wrong_.events[e_];
+    const auto at = right_.find(event.id, event.pass);
+    if (!at) return look_at_own_event();
+    right_e_ = *at;
+    if (auto good = missing_before(right_e_); !good || found_) return good;
+    next_ = std::max(next_, right_e_ + 1);
+    return compare_event();
+  }
+
+  // A step that the right run has not.
+  Result<void> look_at_own_event() {
+    const Event& event = wrong_.events[e_];
+    const EventId& id = event.id;
+    if (id.phase == Phase::skipped) {
+      FirstWrong w;
+      w.what = WrongStep::skipped;
+      w.cause = "A tile was skipped of which some query sees a key" + seen_words(id) + ".";
+      put(std::move(w));
+      return ok();
+    }
+    const bool skipped = id.j >= 0 && right_.find({id.b, id.h, id.i, id.j, Phase::skipped}, event.pass).has_value();
+    if (id.phase == Phase::mask) {
+      if (skipped) return all_hidden(Phase::mask);
+      const auto scores = right_.find({id.b, id.h, id.i, id.j, Phase::scores});
+      if (!scores) return ok();
+      right_e_ = *scores;  // a tile that has nothing to hide: S stays what it is
+      return compare_version(Slot::s, right_.after(right_e_, Slot::s));
+    }
+    // Computed, it must be hidden all the same: by its mask, which is looked at there.
+    const bool masked = wrong_.find({id.b, id.h, id.i, id.j, Phase::mask}).has_value();
+    return skipped && !masked ? all_hidden(Phase::scores) : ok();
+  }
+
+  // Of a tile that the right run skips nothing may be seen once `phase` is over.
+  Result<void> all_hidden(Phase phase) {
+    const EventId& id = wrong_.events[e_].id;
+    const auto at = wrong_.find({id.b, id.h, id.i, id.j, phase});
+    const VersionId s = at ? wrong_.after(*at, Slot::s) : kNoVersion;
+    if (s == kNoVersion) return ok();
+    const Version& v = wrong_.version(s);
+    constexpr double kHidden = -std::numeric_limits<double>::infinity();
+    elements_.clear();
+    FirstWrong found;
+    const auto values = wrong_.values(s);
+    for (std::size_t n = 0; n < values.size(); ++n) {
+      const auto x = static_cast<double>(values[n]);
+      if (x != kHidden) add(static_cast<std::int32_t>(n), v.cols, x, kHidden, 0, found);
+    }
+    if (elements_.empty()) return ok();
+    if (phase == Phase::scores) {
+      found.what = WrongStep::extra;
+      found.cause = "No query of this tile may see one of its keys: it is neither skipped nor masked.";
+    }
+    finish(Slot::s, v, std::move(found));
+    return ok();
+  }
+
+  // The right run does something before its event `until` that the other leaves out.
+  Result<void> missing_before(EventIndex until) {
+    for (EventIndex r = next_; r < until; ++r) {
+      const Event& event = right_.events[r];
+      const EventId& id = event.id;
+      // A tile that is skipped is found where it is skipped; what stands elsewhere is compared there.
+      if (id.phase == Phase::skipped || wrong_.find(id, event.pass)) continue;
+      if (wrong_.find({id.b, id.h, id.i, id.j, Phase::skipped}, event.pass)) continue;
+      FirstWrong w;
+      w.what = WrongStep::missing;
+      w.missing = name_of(id.phase);
+      if (id.phase == Phase::mask) {
+        if (!mask_is_missed(r, w)) continue;
+      } else if (id.phase == Phase::load_kv || id.phase == Phase::load_k) {
+        w.cause = fmt::format("Key tile {} is never visited{}.", id.j, seen_words(id));
+      } else {
+        w.cause = fmt::format("The step '{}' of this tile was left out.", w.missing);
+      }
+      put(std::move(w));
+      return ok();
+    }
+    return ok();
+  }
+
+  // Whether S, unmasked, is another one.
+  bool mask_is_missed(EventIndex r, FirstWrong& w) {
+    const VersionId s = wrong_.before(e_, Slot::s), right = right_.after(r, Slot::s);
+    if (s == kNoVersion || right == kNoVersion) return true;
+    const Version& v = wrong_.version(s);
+    if (v.rows != right_.version(right).rows || v.cols != right_.version(right).cols) return true;
+    elements_.clear();
+    compare_values(Slot::s, s, right, w);
+    if (elements_.empty()) return false;
+    place(Slot::s, v, w);
+    w.cause = "The mask was left out of a tile that hides some of its keys.";
     return true;
   }
 
+  // ": row 3 sees its key 24"; empty where no query does.
+  std::string seen_words(const EventId& id) const {
+    const Problem& p = right_.problem;
+    const std::int64_t r0 = std::int64_t{id.i} * right_.options.br, c0 = std::int64_t{id.j} * right_.options.bc;
+    if (id.i < 0 || id.j < 0) return {};
+    for (std::int64_t r = r0; r < std::min(r0 + right_.options.br, p.Lq); ++r) {
+      const KeyRange seen = p.visible_keys(id.b, r);
+      const std::int64_t key = std::max(c0, seen.first);
+      if (key < std::min({c0 + right_.options.bc, seen.last, p.Lk}))
+        return fmt::format(": row {} sees its key {}", r, key);
+    }
+    return {};
+  }
+
   Result<void> compare_event() {
+    const Phase phase = right_.events[right_e_].id.phase;
     for (const Slot slot : kSlotsInTurn) {
       const VersionId id = right_.after(right_e_, slot);
-      if (id == kNoVersion || right_.version(id).made_by != right_e_ || right_.version(id).slot != slot) continue;
+      if (id == kNoVersion) continue;
+      const bool made = right_.version(id).made_by == right_e_ && right_.version(id).slot == slot;
+      if (!made && !loads(phase, slot)) continue;
       if (auto good = compare_version(slot, id); !good || found_) return good;
     }
-    if (right_.events[right_e_].id.phase == Phase::store_o) compare_written();
+    if (phase == Phase::store_o) compare_written();
     return ok();
   }
 
@@ -95,13 +215,17 @@ class Finder {
     }
     elements_.clear();
     FirstWrong found;
+    compare_values(slot, id, right_id, found);
+    if (elements_.empty()) return ok();
+    finish(slot, w, std::move(found));
+    return ok();
+  }
+
+  void compare_values(Slot slot, VersionId id, VersionId right_id, FirstWrong& found) {
     const auto recorded = wrong_.values(id), right = right_.values(right_id);
     for (std::size_t n = 0; n < recorded.size(); ++n) {
       if (!same(recorded[n], right[n])) look_at(slot, right_id, n, recorded[n], right[n], found);
     }
-    if (elements_.empty()) return ok();
-    finish(slot, w, found);
-    return ok();
   }
 
   // A number that is not the right run's to the bit.
@@ -110,14 +234,17 @@ class Finder {
     const auto x = static_cast<double>(recorded), y = static_cast<double>(right);
     const bool rounding_alone = exact && std::isfinite(x) && std::isfinite(y);
     if (rounding_alone && !(std::fabs(x - exact->exact) > exact->bound)) return;
-    const std::int32_t cols = right_.version(right_id).cols;
-    const auto row = static_cast<std::int32_t>(n) / cols, col = static_cast<std::int32_t>(n) % cols;
+    add(static_cast<std::int32_t>(n), right_.version(right_id).cols, x, rounding_alone ? exact->exact : y,
+        rounding_alone ? exact->bound : 0, found);
+  }
+
+  void add(std::int32_t n, std::int32_t cols, double recorded, double right, double bound, FirstWrong& found) {
     if (elements_.empty()) {
-      found.recorded = x;
-      found.right = rounding_alone ? exact->exact : y;
-      found.bound = rounding_alone ? exact->bound : 0;
+      found.recorded = recorded;
+      found.right = right;
+      found.bound = bound;
     }
-    elements_.push_back({row, col, x, rounding_alone ? exact->exact : y});
+    elements_.push_back({n / cols, n % cols, recorded, right});
   }
 
   std::optional<ExactNumber> exact_of(Slot slot, VersionId id, std::size_t n) {
@@ -130,7 +257,8 @@ class Finder {
     return at->second.at(id, n);
   }
 
-  void finish(Slot slot, const Version& v, FirstWrong found) {
+  // The elements that differ, in the whole tensor.
+  void place(Slot slot, const Version& v, FirstWrong& found) const {
     found.slot = slot;
     found.row = v.first_row + elements_.front().row;
     found.col = v.first_col + elements_.front().col;
@@ -139,9 +267,13 @@ class Finder {
     for (const WrongElement& x : elements_) {
       if (found.rows.empty() || found.rows.back() != v.first_row + x.row) found.rows.push_back(v.first_row + x.row);
     }
+  }
+
+  void finish(Slot slot, const Version& v, FirstWrong found) {
+    place(slot, v, found);
     found.event = e_;
     found.id = wrong_.events[e_].id;
-    found.cause = likely_cause(wrong_, right_, found, right_e_, elements_);
+    if (found.cause.empty()) found.cause = likely_cause(wrong_, right_, found, right_e_, elements_);
     put(std::move(found));
   }
 
@@ -173,158 +305,47 @@ class Finder {
   const Recording& wrong_;
   const Recording& right_;
   EventIndex e_ = 0, right_e_ = 0;
+  EventIndex next_ = 0;                 // of the right run: all before it was met
   std::vector<WrongElement> elements_;  // of the version that is looked at
   std::optional<FirstWrong> found_;
   std::int32_t b_ = -1, h_ = -1;
   std::map<std::int32_t, ExactTile> exact_;  // of that head, by query tile; made where something differs
 };
 
-bool has_columns(Slot s) {
-  return s == Slot::q || s == Slot::k || s == Slot::v || s == Slot::s || s == Slot::p || s == Slot::o_old ||
-         s == Slot::o_new;
-}
-
-std::string number_words(double x) {
-  if (std::isnan(x)) return "NaN";
-  if (std::isinf(x)) return x > 0 ? "∞" : "−∞";
-  return fmt::format("{:.6g}", x);
-}
-
-std::string tile_words(const EventId& id) {
-  std::string words;
-  if (id.b > 0) words += fmt::format(", batch {}", id.b);
-  if (id.h > 0) words += fmt::format(", query head {}", id.h);
-  if (id.i >= 0) words += fmt::format(", query tile {}", id.i);
-  if (id.j >= 0) words += fmt::format(", key tile {}", id.j);
-  return words.empty() ? words : words.substr(2);
-}
-
-// "rows 1, 2 and 3" or "rows 0 to 15".
-std::string rows_words(const std::vector<std::int32_t>& rows, const char* what) {
-  constexpr std::size_t kListed = 6;
-  if (rows.size() == 1) return fmt::format("{} {}", what, rows.front());
-  if (rows.size() > kListed) return fmt::format("{} {}s from {} to {}", rows.size(), what, rows.front(), rows.back());
-  const std::vector<std::int32_t> first(rows.begin(), rows.end() - 1);
-  return fmt::format("{}s {} and {}", what, fmt::join(first, ", "), rows.back());
-}
-
 }  // namespace
 
-std::string_view letter_of_slot(Slot s) {
-  constexpr std::string_view kLetters[] = {"Q", "K", "V", "S", "P", "m", "m", "α", "ℓ", "ℓ", "O", "O", "LSE"};
-  return kLetters[static_cast<std::size_t>(s)];
+std::optional<FirstWrong> find_first_wrong_of_gpu(const Recording& rec, const std::stop_token& stop) {
+  const auto first = replay_of_gpu(rec, stop);
+  if (!first) return std::nullopt;
+  FirstWrong w;
+  w.event = first->event;
+  w.id = rec.events[first->event].id;
+  w.slot = first->slot;
+  const VersionId id = rec.after(first->event, first->slot);
+  const Version& v = rec.version(id);
+  w.row = v.first_row + first->row;
+  w.col = v.first_col + first->col;
+  w.recorded = static_cast<double>(first->recorded);
+  w.right = static_cast<double>(first->replayed);
+  w.bound = first->bound;
+  w.written = first->numbers.empty();
+  w.differing = std::max<std::int64_t>(1, static_cast<std::int64_t>(first->numbers.size()));
+  w.of = static_cast<std::int64_t>(v.rows) * v.cols;
+  if (w.written) w.rows.push_back(w.row);
+  std::vector<WrongElement> elements;
+  for (const ReplayedNumber& x : first->numbers) {
+    elements.push_back({x.row, x.col, x.recorded, x.replayed});
+    if (w.rows.empty() || w.rows.back() != v.first_row + x.row) w.rows.push_back(v.first_row + x.row);
+  }
+  // The formulas of causes are of what formulas name; a GPU's m, l and O may be another thing.
+  if (w.written || !differs_from_formulas(rec)) w.cause = likely_cause(rec, rec, w, first->event, elements);
+  return w;
 }
 
 Result<std::optional<FirstWrong>> find_first_wrong(const Recording& wrong, const Recording& right,
                                                    const std::stop_token& stop) {
+  if (wrong.gpu) return find_first_wrong_of_gpu(wrong, stop);
   return Finder(wrong, right).run(stop);
-}
-
-std::string place_words(const FirstWrong& w) {
-  const std::string tile = tile_words(w.id);
-  const std::string step =
-      fmt::format("step {} ({}{}{})", w.event + 1, name_of(w.id.phase), tile.empty() ? "" : ", ", tile);
-  if (!w.missing.empty()) return fmt::format("{}: the step '{}' should stand before it", step, w.missing);
-  const bool by_key = w.slot == Slot::k || w.slot == Slot::v;
-  std::string element = fmt::format("{} of {} {}", letter_of_slot(w.slot), by_key ? "key" : "row", w.row);
-  if (w.slot == Slot::s || w.slot == Slot::p) {
-    element += fmt::format(", key {}", w.col);
-  } else if (has_columns(w.slot)) {
-    element += fmt::format(", column {}", w.col);
-  }
-  return fmt::format("{}: {}{} is {}, right is {}", step, element, w.written ? " as it was stored" : "",
-                     number_words(w.recorded), number_words(w.right));
-}
-
-std::string spread_words(const FirstWrong& w) {
-  if (!w.missing.empty()) return "Every step before it is right.";
-  const bool by_key = w.slot == Slot::k || w.slot == Slot::v;
-  const std::string rows = rows_words(w.rows, by_key ? "key" : "row");
-  if (w.differing == w.of) {
-    return fmt::format("All {} numbers of {} in this step differ; every step before it is right.", w.of,
-                       letter_of_slot(w.slot));
-  }
-  return fmt::format("{} of {} numbers of {} in this step differ, in {}; every step before it is right.", w.differing,
-                     w.of, letter_of_slot(w.slot), rows);
-}
-
-namespace {
-
-// What the wrong elements of an answer have in common.
-class ResultPattern {
- public:
-  void add(std::int64_t row, std::int64_t col, double recorded, double right) {
-    ++count_;
-    nans_ += std::isnan(recorded) ? 1 : 0;
-    if (row != row_) {
-      row_ = row;
-      factor_ = 0;
-    }
-    if (col < 0 || !std::isfinite(recorded) || right == 0) return;
-    const double factor = recorded / right;
-    if (factor_ != 0 && std::fabs(factor - factor_) > 1e-3 * std::fabs(factor_)) one_factor_ = false;
-    if (factor_ != 0) ++compared_;
-    factor_ = factor;
-  }
-  std::string words() const {
-    if (count_ > 0 && nans_ == count_) {
-      return "Everything that differs is NaN: a row without a visible key (−∞ − (−∞)), 0 · ∞ or 0 / 0.";
-    }
-    if (one_factor_ && compared_ > 0) {
-      return "Each wrong row is off by one factor over all its columns: ℓ, or the division by it, is wrong rather than "
-             "P V.";
-    }
-    return {};
-  }
-
- private:
-  std::int64_t count_ = 0, nans_ = 0, compared_ = 0, row_ = -1;
-  double factor_ = 0;
-  bool one_factor_ = true;
-};
-
-bool result_differs(double got, double right, double allowed) {
-  if (std::isnan(right)) return !std::isnan(got);
-  if (!std::isfinite(right)) return !std::isnan(got) && got != right;
-  return !std::isfinite(got) || std::fabs(got - right) > allowed;
-}
-
-}  // namespace
-
-std::optional<FirstWrongResult> find_first_wrong_result(const Problem& p, const ReferenceRows& ref, const Outputs& out,
-                                                        double allowed, double lse_allowed) {
-  std::optional<FirstWrongResult> first;
-  ResultPattern pattern;
-  std::int64_t differing = 0, of = 0;
-  const auto look = [&](const RowId& id, std::int64_t col, double got, double right, double room) {
-    ++of;
-    if (!result_differs(got, right, room)) return;
-    ++differing;
-    pattern.add((id.b * p.Hq + id.h) * p.Lq + id.r, col, got, right);
-    if (!first) first = FirstWrongResult{id.b, id.h, id.r, col, got, right, 0, 0, ""};
-  };
-  for (std::size_t n = 0; n < ref.rows.size(); ++n) {
-    const RowId& id = ref.rows[n];
-    const std::int64_t row = (id.b * p.Hq + id.h) * p.Lq + id.r;
-    for (std::int64_t d = 0; d < p.Dv; ++d) {
-      const std::size_t element = n * static_cast<std::size_t>(p.Dv) + static_cast<std::size_t>(d);
-      if (!ref.unjudged.empty() && ref.unjudged[element] != 0) continue;
-      if (std::isfinite(ref.out[element]) && !std::isfinite(ref.baseline[element])) continue;
-      look(id, d, static_cast<double>(out.out.get(row * p.Dv + d)), ref.out[element], allowed);
-    }
-    if (ref.beyond_fp32[n] == 0) look(id, -1, static_cast<double>(out.lse.get(row)), ref.lse[n], lse_allowed);
-  }
-  if (!first) return first;
-  first->differing = differing;
-  first->of = of;
-  first->cause = pattern.words();
-  return first;
-}
-
-std::string place_words(const FirstWrongResult& w) {
-  const std::string what = w.col < 0 ? "LSE" : fmt::format("O, column {},", w.col);
-  return fmt::format("{} of row {} (batch {}, query head {}) is {}, right is {}; {} of {} numbers differ", what, w.row,
-                     w.b, w.h, number_words(w.recorded), number_words(w.right), w.differing, w.of);
 }
 
 }  // namespace attn

@@ -33,14 +33,9 @@ class Operands {
     return with_event ? rec_.after(e_, s) : rec_.before(e_, s);
   }
   bool has(Slot s) const { return version(s) != kNoVersion; }
-  double at(Slot s, std::int32_t row, std::int32_t col = 0) const {
-    const VersionId id = version(s);
-    if (id == kNoVersion) return kNan;
-    const Version& v = rec_.version(id);
-    if (row >= v.rows || col >= v.cols) return kNan;
-    return static_cast<double>(rec_.values(
-        id)[static_cast<std::size_t>(row) * static_cast<std::size_t>(v.cols) + static_cast<std::size_t>(col)]);
-  }
+  double at(Slot s, std::int32_t row, std::int32_t col = 0) const { return number(version(s), row, col); }
+  // What the event itself made.
+  double made(Slot s, std::int32_t row, std::int32_t col = 0) const { return number(rec_.after(e_, s), row, col); }
   std::int32_t cols(Slot s) const { return has(s) ? rec_.version(version(s)).cols : 0; }
   std::int32_t rows(Slot s) const { return has(s) ? rec_.version(version(s)).rows : 0; }
 
@@ -87,6 +82,14 @@ class Operands {
   EventIndex event() const { return e_; }
 
  private:
+  double number(VersionId id, std::int32_t row, std::int32_t col) const {
+    if (id == kNoVersion) return kNan;
+    const Version& v = rec_.version(id);
+    if (row >= v.rows || col >= v.cols) return kNan;
+    return static_cast<double>(rec_.values(
+        id)[static_cast<std::size_t>(row) * static_cast<std::size_t>(v.cols) + static_cast<std::size_t>(col)]);
+  }
+
   const Recording& rec_;
   EventIndex e_;
 };

@@ -30,6 +30,11 @@ Result<Verdict> verdict_of(const Recording& rec, const std::stop_token& stop) {
 }
 
 Result<std::optional<FirstWrong>> first_wrong_of(const Recording& rec, const std::stop_token& stop) {
+  if (rec.gpu) {
+    auto first = find_first_wrong_of_gpu(rec, stop);
+    if (stop.stop_requested()) return fail(ErrorKind::cancelled, "the search was cancelled");
+    return first;
+  }
   const auto right = right_run(rec, stop);
   if (!right) return tl::unexpected(right.error());
   return find_first_wrong(rec, *right, stop);

@@ -16,7 +16,7 @@ namespace attn {
 Result<Recording> right_run(const Recording& rec, const std::stop_token& stop);
 // Of every row of the recorded answer.
 Result<Verdict> verdict_of(const Recording& rec, const std::stop_token& stop);
-// Where the run first differs from the right one; none where it does not.
+// Where the run first differs from the right one, a GPU's from what its own operands give; none where it does not.
 Result<std::optional<FirstWrong>> first_wrong_of(const Recording& rec, const std::stop_token& stop);
 
 }  // namespace attn

@@ -13,6 +13,11 @@
 
 namespace attn {
 
+struct ReplayedNumber {
+  std::int32_t row = 0, col = 0;  // in the tile
+  double recorded = 0, replayed = 0;
+};
+
 // First difference between a recorded version and its recomputation, or nothing.
 struct ReplayDifference {
   EventIndex event = 0;
@@ -20,6 +25,9 @@ struct ReplayDifference {
   std::int32_t row = 0, col = 0;  // in the tile
   float recorded = 0, replayed = 0;
   std::string words;  // counts steps from 1, as the window does
+  double bound = 0;   // how far a right number may be from `replayed`: of a GPU's recording
+  // Of a GPU's recording every number of that version that differs, this one the first; else empty.
+  std::vector<ReplayedNumber> numbers = {};
 };
 
 // Recomputes every phase of every event from its recorded operands with the kernel's own arithmetic, and the

@@ -106,14 +106,17 @@ class GpuReplayer {
   // Holds the version that slot `s` has after this event against numbers by row and column.
   template <class F>
   void compare(Slot slot, const F& number) {
+    if (difference_) return;
     const VersionId made = after(slot);
     const Version& v = rec_.version(made);
     for (std::int32_t r = 0; r < v.rows; ++r) {
       const Values recorded = row(made, r);
       for (std::int32_t c = 0; c < v.cols; ++c) {
         const Within w = number(r, c);
-        if (agrees(recorded[static_cast<std::size_t>(c)], w)) continue;
-        return differs(slot, r, c, recorded[static_cast<std::size_t>(c)], w);
+        const float x = recorded[static_cast<std::size_t>(c)];
+        if (agrees(x, w)) continue;
+        if (!difference_) differs(slot, r, c, x, w);
+        difference_->numbers.push_back({r, c, static_cast<double>(x), w.exact});
       }
     }
   }
@@ -125,7 +128,9 @@ class GpuReplayer {
         c,
         recorded,
         static_cast<float>(w.exact),
-        difference_words(e_, id(), slot, r, c, recorded, w.exact) + fmt::format(" and allows {:.2g}", w.bound)};
+        difference_words(e_, id(), slot, r, c, recorded, w.exact) + fmt::format(" and allows {:.2g}", w.bound),
+        w.bound,
+        {}};
   }
 
   void phase() {

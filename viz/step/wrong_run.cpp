@@ -69,7 +69,7 @@ void add_found(const State& state, const FirstWrong& first, WrongRunScene& scene
   pinned.slot = first.slot;
   pinned.col = first.col;
   scene.go_there = {GoToEvent{first.event}};
-  if (first.missing.empty()) scene.go_there.emplace_back(Select{pinned});
+  if (first.differing > 0) scene.go_there.emplace_back(Select{pinned});
 }
 
 }  // namespace

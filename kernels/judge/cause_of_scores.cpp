@@ -1,0 +1,191 @@
+// Loads, S and the mask.
+#include <algorithm>
+#include <cmath>
+#include <functional>
+#include <optional>
+#include <string_view>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "kernels/base/dtype.h"
+#include "kernels/judge/causes.h"
+#include "kernels/model/traffic.h"
+
+namespace attn::causes {
+namespace {
+
+// ---- loads
+
+// m, ℓ or O that came back from memory, or that a query tile begins with.
+std::string state_cause(const Recording& wrong, const Recording& right, const FirstWrong& at, EventIndex right_event) {
+  const auto begins = [&](const Recording& rec, EventIndex e) {
+    const auto start = at.slot == Slot::m_old ? -std::numeric_limits<float>::infinity() : 0.0F;
+    return std::ranges::all_of(rec.values(rec.after(e, at.slot)), [start](float x) { return x == start; });
+  };
+  if (begins(wrong, at.event)) {
+    return fmt::format("{} was not kept from one key tile to the next: it is what it was before the first.",
+                       letter_of_slot(at.slot));
+  }
+  if (begins(right, right_event)) {
+    return fmt::format("{} was not set back for this query tile: it holds what the work before left.",
+                       letter_of_slot(at.slot));
+  }
+  return {};
+}
+
+// Of which batch and head a version of the inputs is, where it is not this one's.
+std::string other_head(const Recording& right, const Version& v, const FirstWrong& at) {
+  const Problem& p = right.problem;
+  const EventId& id = right.events[v.made_by].id;
+  if (id.b != at.id.b) return fmt::format("{} is that of batch {}.", letter_of_slot(at.slot), id.b);
+  if (at.slot == Slot::q) {
+    return id.h == at.id.h ? "" : fmt::format("Q is that of query head {}.", id.h);
+  }
+  if (p.kv_head(id.h) == p.kv_head(at.id.h)) return {};
+  return fmt::format(
+      "{} is that of key/value head {}; query head {} reads key/value head {}: {} query heads share one.",
+      letter_of_slot(at.slot), p.kv_head(id.h), at.id.h, p.kv_head(at.id.h), p.Hq / p.Hkv);
+}
+
+std::string factor_words(const Problem& p, double factor) {
+  const double scale = p.effective_scale();
+  const auto is = [factor](double x) { return std::fabs(factor - x) < 1e-3 * std::fabs(x); };
+  if (is(1 / scale)) return "The scale is missing: S is Q Kᵀ as it stands.";
+  if (is(scale)) return "The scale is applied twice.";
+  constexpr double kLog2E = 1.4426950408889634;
+  if (is(kLog2E)) return "S is kept in base 2 (times log2 e) and read as if it were in base e.";
+  if (is(-1)) return "S has the wrong sign.";
+  return fmt::format("All of S is off by the factor {:.6g}.", factor);
+}
+
+// Scores of this query tile with the keys of another tile.
+std::string stale_scores(const Operands& in, Elements elements) {
+  const Recording& rec = in.recording();
+  const EventId& id = rec.events[in.event()].id;
+  const double scale = rec.problem.effective_scale();
+  for (std::int32_t j = 0; j < rec.key_tiles(); ++j) {
+    if (j == id.j) continue;
+    const std::int64_t c0 = static_cast<std::int64_t>(j) * rec.options.bc;
+    const std::int64_t kv = id.b * rec.problem.Hkv + rec.problem.kv_head(id.h);
+    const Cause cause{
+        fmt::format("These are the scores of key tile {}: K was not replaced before S was computed (a stale "
+                    "tile, or a barrier that is missing).",
+                    j),
+        [&](std::int32_t row, std::int32_t col) {
+          Value v{0, 0};
+          if (c0 + col >= rec.problem.Lk) return Value{};
+          for (std::int32_t d = 0; d < in.cols(Slot::q); ++d) {
+            const auto key =
+                static_cast<double>(rec.inputs.k.get((kv * rec.problem.Lk + c0 + col) * rec.problem.D + d));
+            const double term = scale * in.at(Slot::q, row, d) * key;
+            v.x += term;
+            v.size += std::fabs(term);
+          }
+          return v;
+        }};
+    if (std::string words = first_that_fits({cause}, elements); !words.empty()) return words;
+  }
+  return {};
+}
+
+// The product runs over some of the D numbers of a row alone, from the first.
+std::string short_product(const Operands& in, Elements elements) {
+  const double scale = in.recording().problem.effective_scale();
+  const std::int32_t d_all = in.cols(Slot::q);
+  for (std::int32_t most = d_all - 1; most > 0; --most) {
+    const Cause cause{
+        fmt::format("The product takes the first {} of the {} numbers of a row of Q and K alone.", most, d_all),
+        [&](std::int32_t row, std::int32_t col) {
+          Value v{0, 0};
+          for (std::int32_t d = 0; d < most; ++d) {
+            const double term = scale * in.at(Slot::q, row, d) * in.at(Slot::k, col, d);
+            v.x += term;
+            v.size += std::fabs(term);
+          }
+          return v;
+        }};
+    if (std::string words = first_that_fits({cause}, elements); !words.empty()) return words;
+  }
+  return {};
+}
+
+// Hidden keys have some large negative number in place of −∞: one, wherever they are hidden.
+std::string marked_words(Elements elements) {
+  constexpr double kLarge = -1e3;
+  const double mark = elements.front().recorded;
+  const bool all = std::ranges::all_of(
+      elements, [mark](const WrongElement& x) { return x.right == -kInf && x.recorded == mark && mark < kLarge; });
+  if (!all) return {};
+  return fmt::format("Hidden keys score {:g}, not −∞: a row that sees no key then takes the mean of all values.", mark);
+}
+
+}  // namespace
+
+// The tile that the recorded numbers are, where they are another one's.
+std::string load_cause(const Recording& wrong, const Recording& right, const FirstWrong& at) {
+  if (at.slot == Slot::m_old || at.slot == Slot::l_old || at.slot == Slot::o_old) {
+    const auto right_event = right.find(at.id, wrong.events[at.event].pass);
+    return right_event ? state_cause(wrong, right, at, *right_event) : "";
+  }
+  const auto recorded = wrong.values(wrong.after(at.event, at.slot));
+  const bool keys = at.slot == Slot::k || at.slot == Slot::v;
+  for (const Version& v : right.versions) {
+    if (v.slot != at.slot) continue;
+    const auto other = std::span<const float>(right.arena)
+                           .subspan(v.offset, static_cast<std::size_t>(v.rows) * static_cast<std::size_t>(v.cols));
+    if (!std::ranges::equal(recorded, other)) continue;
+    if (std::string words = other_head(right, v, at); !words.empty()) return words;
+    return fmt::format("{} is a stale tile: these are the {} from {} on, of another {} tile.", letter_of_slot(at.slot),
+                       keys ? "keys" : "rows", v.first_row, keys ? "key" : "query");
+  }
+  return {};
+}
+
+std::string scores_cause(const Operands& in, const Recording& right, EventIndex right_event, Elements elements) {
+  if (elements.size() > 1) {
+    if (const auto factor = common_factor(elements)) return factor_words(in.recording().problem, *factor);
+    const Operands made(right, right_event);
+    double largest = 0;  // rounding goes by what was summed, not by what is left of it
+    for (const WrongElement& x : elements) largest = std::max(largest, std::fabs(x.right));
+    const Cause across{"S is written across: row and column are exchanged.",
+                       [&made, largest](std::int32_t row, std::int32_t col) {
+                         return Value{made.made(Slot::s, col, row), largest};
+                       }};
+    if (std::string words = first_that_fits({across}, elements); !words.empty()) return words;
+  }
+  if (std::string words = stale_scores(in, elements); !words.empty()) return words;
+  if (std::string words = short_product(in, elements); !words.empty()) return words;
+  return narrow_cause("S", elements, 1);
+}
+
+std::string mask_cause(const Recording& rec, const FirstWrong& at, Elements elements) {
+  const Version& v = rec.version(rec.after(at.event, at.slot));
+  bool shown = true, hidden = true, next = true, own = true;
+  for (const WrongElement& x : elements) {
+    const std::int64_t row = v.first_row + x.row, key = v.first_col + x.col;
+    const KeyRange seen = rec.problem.visible_keys(at.id.b, row);
+    const bool lets_see = x.right == -kInf && x.recorded != -kInf;
+    shown = shown && lets_see;
+    hidden = hidden && x.recorded == -kInf && x.right != -kInf;
+    next = next && lets_see && (key == seen.last || key == seen.first - 1);
+    own = own && x.recorded == -kInf && (key == seen.last - 1 || key == seen.first);
+  }
+  if (const std::string words = marked_words(elements); !words.empty()) return words;
+  if (all_nan(elements) && std::ranges::none_of(elements, [](const WrongElement& x) { return x.right == -kInf; })) {
+    return "NaN where keys are seen: the mask is 0 · (−∞), a product where it has to be a choice.";
+  }
+  if (next) return "The mask is off by one: queries see one key beyond their last, the next one as well.";
+  if (own) return "The mask is off by one: the last key that a query may see is hidden from it.";
+  if (shown) return "The mask lets queries see keys that are hidden from them.";
+  if (hidden) return "The mask hides keys that queries may see.";
+  if (elements.size() > 1 && !rec.problem.shapes_scores() && !rec.problem.has_bias()) {
+    if (const auto factor = common_factor(elements)) return factor_words(rec.problem, *factor);
+  }
+  if (rec.problem.shapes_scores()) {
+    return "Neither shown nor hidden wrongly: softcap, bias or ALiBi is wrong where keys are seen.";
+  }
+  return rec.problem.has_bias() ? "Neither shown nor hidden wrongly: the bias is wrong where keys are seen." : "";
+}
+
+}  // namespace attn::causes

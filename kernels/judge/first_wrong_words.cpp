@@ -1,0 +1,100 @@
+#include <cmath>
+#include <cstddef>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "kernels/judge/first_wrong.h"
+
+namespace attn {
+namespace {
+
+bool has_columns(Slot s) {
+  return s == Slot::q || s == Slot::k || s == Slot::v || s == Slot::s || s == Slot::p || s == Slot::o_old ||
+         s == Slot::o_new;
+}
+
+std::string number_words(double x) {
+  if (std::isnan(x)) return "NaN";
+  if (std::isinf(x)) return x > 0 ? "∞" : "−∞";
+  return fmt::format("{:.6g}", x);
+}
+
+std::string tile_words(const EventId& id) {
+  std::string words;
+  if (id.b > 0) words += fmt::format(", batch {}", id.b);
+  if (id.h > 0) words += fmt::format(", query head {}", id.h);
+  if (id.i >= 0) words += fmt::format(", query tile {}", id.i);
+  if (id.j >= 0) words += fmt::format(", key tile {}", id.j);
+  return words.empty() ? words : words.substr(2);
+}
+
+// "rows 1, 2 and 3" or "rows 0 to 15".
+std::string rows_words(const std::vector<std::int32_t>& rows, const char* what) {
+  constexpr std::size_t kListed = 6;
+  if (rows.size() == 1) return fmt::format("{} {}", what, rows.front());
+  if (rows.size() > kListed) return fmt::format("{} {}s from {} to {}", rows.size(), what, rows.front(), rows.back());
+  const std::vector<std::int32_t> first(rows.begin(), rows.end() - 1);
+  return fmt::format("{}s {} and {}", what, fmt::join(first, ", "), rows.back());
+}
+
+std::string element_words(const FirstWrong& w) {
+  const bool by_key = w.slot == Slot::k || w.slot == Slot::v;
+  std::string element = fmt::format("{} of {} {}", letter_of_slot(w.slot), by_key ? "key" : "row", w.row);
+  if (w.slot == Slot::s || w.slot == Slot::p) {
+    element += fmt::format(", key {}", w.col);
+  } else if (has_columns(w.slot)) {
+    element += fmt::format(", column {}", w.col);
+  }
+  return fmt::format("{}{} is {}, right is {}", element, w.written ? " as it was stored" : "", number_words(w.recorded),
+                     number_words(w.right));
+}
+
+}  // namespace
+
+std::string_view letter_of_slot(Slot s) {
+  constexpr std::string_view kLetters[] = {"Q", "K", "V", "S", "P", "m", "m", "α", "ℓ", "ℓ", "O", "O", "LSE"};
+  return kLetters[static_cast<std::size_t>(s)];
+}
+
+std::string place_words(const FirstWrong& w) {
+  const std::string tile = tile_words(w.id);
+  const std::string step =
+      fmt::format("step {} ({}{}{})", w.event + 1, name_of(w.id.phase), tile.empty() ? "" : ", ", tile);
+  switch (w.what) {
+    case WrongStep::skipped:
+      return step + ": the right run computes this tile";
+    case WrongStep::extra:
+      return fmt::format("{}: the right run skips this tile; {}", step, element_words(w));
+    case WrongStep::missing: {
+      const std::string before = fmt::format("{}: the step '{}' should stand before it", step, w.missing);
+      return w.differing == 0 ? before : fmt::format("{}; {}", before, element_words(w));
+    }
+    case WrongStep::number:
+      break;
+  }
+  return fmt::format("{}: {}", step, element_words(w));
+}
+
+std::string spread_words(const FirstWrong& w) {
+  if (w.what != WrongStep::number) return "Every step before it is right.";
+  const bool by_key = w.slot == Slot::k || w.slot == Slot::v;
+  const std::string rows = rows_words(w.rows, by_key ? "key" : "row");
+  if (w.differing == w.of) {
+    return fmt::format("All {} numbers of {} in this step differ; every step before it is right.", w.of,
+                       letter_of_slot(w.slot));
+  }
+  return fmt::format("{} of {} numbers of {} in this step differ, in {}; every step before it is right.", w.differing,
+                     w.of, letter_of_slot(w.slot), rows);
+}
+
+std::string place_words(const FirstWrongResult& w) {
+  const std::string what = w.col < 0 ? "LSE" : fmt::format("O, column {},", w.col);
+  return fmt::format("{} of row {} (batch {}, query head {}) is {}, right is {}; {} of {} numbers differ", what, w.row,
+                     w.b, w.h, number_words(w.recorded), number_words(w.right), w.differing, w.of);
+}
+
+}  // namespace attn
