@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <set>
 #include <span>
 #include <string_view>
 #include <system_error>
@@ -65,11 +66,30 @@ std::vector<fs::path> bundled_files(const fs::path& folder) {
   return files;
 }
 
+// What its rows have besides their times.
+std::string held_words(const Session& s) {
+  std::set<std::string_view> kernels;
+  bool samples = false, heartbeat = false, counts = false;
+  for (const SweepRun& run : s.runs) {
+    for (const Measurement& m : run.rows) {
+      kernels.insert(m.key.kernel);
+      samples = samples || m.samples != nullptr;
+      heartbeat = heartbeat || m.heartbeat != nullptr;
+      counts = counts || m.counts != nullptr;
+    }
+  }
+  std::string words = fmt::format("Times of {} kernel{}", kernels.size(), kernels.size() == 1 ? "" : "s");
+  if (samples) words += ", stalls by line";
+  if (heartbeat) words += ", heartbeat";
+  if (counts) words += ", counts by instruction";
+  return words;
+}
+
 std::string words_of_file(const Session& s) {
   if (s.runs.empty()) return {};
   const SweepRun& run = s.runs.front();
   const std::size_t rows = rows_of(s);
-  return fmt::format("{}{}, {} row{}, {}", run.provenance.device,
+  return fmt::format("{}: {}{}, {} row{}, {}", held_words(s), run.provenance.device,
                      s.runs.size() > 1 ? fmt::format(" and {} more runs", s.runs.size() - 1) : "", rows,
                      rows == 1 ? "" : "s", run.date.substr(0, 10));
 }

@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <array>
+#include <cstdint>
 #include <filesystem>
+#include <map>
 #include <optional>
 #include <string>
 #include <tuple>
@@ -11,13 +13,11 @@
 
 #include <fmt/format.h>
 
-#include "app/shell/fuzzy.h"
 #include "app/shell/shortcuts.h"
 #include "kernels/lab/experiments.h"
 #include "kernels/ladder.h"
 #include "kernels/model/inputs.h"
 #include "kernels/museum/museum.h"
-#include "kernels/recording/reading.h"
 #include "profiling/figures/metrics.h"
 #include "viz/bench/fields.h"
 #include "viz/bench/presets.h"
@@ -48,7 +48,7 @@ class Entries {
 
   PaletteEntry& add(std::string group, std::string words, std::string more, Commands commands) {
     return entries_.emplace_back(
-        PaletteEntry{std::move(group), std::move(words), std::move(more), 0, false, {}, std::move(commands)});
+        PaletteEntry{std::move(group), std::move(words), std::move(more), {}, 0, false, {}, std::move(commands)});
   }
   // What shows in a workspace goes there first.
   PaletteEntry& add_in(Workspace workspace, std::string group, std::string words, std::string more, Commands commands) {
@@ -99,13 +99,17 @@ void add_buttons(Entries& e) {
   e.add("Bench", "Ladder: what changed from rung to rung", "Time, share of the best peer, and why",
         {ChooseWorkspace{Workspace::bench}, ChooseBenchPage{BenchPage::ladder}});
   e.add("Bench", "Sources of two rungs side by side", "The chosen kernel and the rung before it",
-        {ChooseWorkspace{Workspace::bench}, CompareSources{}});
+        {ChooseWorkspace{Workspace::bench}, CompareSources{}})
+      .also = "diff, compare two kernels, what changed";
   e.add("Bench", "Tiles: which fit, and how fast each is", "Of the chosen kernel, as a map",
-        {ChooseWorkspace{Workspace::bench}, ChooseBenchPage{BenchPage::tiles}});
+        {ChooseWorkspace{Workspace::bench}, ChooseBenchPage{BenchPage::tiles}})
+      .also = "tile size, Br x Bc, block size, occupancy by tile";
   e.add("Bench", "Tune the tiles of the chosen kernel", "Tries them and keeps the fastest",
         {ChooseWorkspace{Workspace::bench}, ChooseBenchPage{BenchPage::tiles}, TuneTiles{}});
   e.add("Profile", "Source of the kernel, by line and phase", "With its machine code; it needs no GPU",
-        {ChooseWorkspace{Workspace::profile}, ChooseProfilePage{ProfilePage::source}});
+        {ChooseWorkspace{Workspace::profile}, ChooseProfilePage{ProfilePage::source}})
+      .also =
+      "slowest line, hottest line, hot spots, stall, stalls, why warps wait, throttle, MIO, bank conflicts, samples";
   e.add("Profile", "Lab: change the kernel's text and see", "Built, checked and measured beside the original",
         {ChooseWorkspace{Workspace::profile}, ChooseProfilePage{ProfilePage::lab}});
   for (const Experiment& x : experiments())
@@ -117,7 +121,8 @@ void add_buttons(Entries& e) {
   e.add_in(Workspace::profile, "Lab", "Keep the edit as a kernel in Bench", "With its name and hash", {KeepLab{}});
   e.add_in(Workspace::profile, "Lab", "Save the edit as a .cu file", "It opens as this kernel", {SaveLab{}});
   e.add("Profile", "Heartbeat of the kernel, over the time of a run", "Pipes and memories, launches marked",
-        {ChooseWorkspace{Workspace::profile}, ChooseProfilePage{ProfilePage::heartbeat}});
+        {ChooseWorkspace{Workspace::profile}, ChooseProfilePage{ProfilePage::heartbeat}})
+      .also = "timeline, over time, what an SM does";
   for (const gpu::CodePhase phase : gpu::all_code_phases()) {
     if (!why_no_step(phase).empty()) continue;
     StepThrough there = step_through_of(e.state());
@@ -390,60 +395,23 @@ void add_files(Entries& e) {
   }
 }
 
-// ---- what cannot be done now
-
-struct WhyNot {
-  const PaletteFacts& f;
-
-  template <class C>
-  std::string operator()(const C&) const {
-    return {};
-  }
-  std::string operator()(const Undo&) const { return f.can_undo ? "" : "there is nothing to undo"; }
-  std::string operator()(const Redo&) const { return f.can_redo ? "" : "there is nothing to redo"; }
-  std::string operator()(const CancelTask&) const { return f.model.task.running ? "" : "nothing runs"; }
-  std::string operator()(const ExportCsv& c) const { return rows(c.run); }
-  std::string operator()(const ExportJson& c) const { return rows(c.run); }
-  std::string operator()(const ExportTrace& c) const { return rows(c.run); }
-  std::string operator()(const RunSweep&) const {
-    if (f.model.task.running) return "something is running: cancel it first";
-    const auto valid = validate(f.state.document.sweep);
-    return valid ? "" : valid.error().message;
-  }
-  std::string operator()(const StepBy&) const { return recording(); }
-  std::string operator()(const GoToEnd&) const { return recording(); }
-  std::string operator()(const Play&) const { return recording(); }
-  std::string operator()(const ToggleBookmark&) const { return recording(); }
-  std::string operator()(const ShowRaw&) const {
-    const auto& shown = f.model.recording;
-    if (shown == nullptr || !shown->gpu) return "no GPU's run is shown";
-    return differs_from_formulas(*shown) ? "" : "this kernel holds the formulas' own numbers";
-  }
-  std::string operator()(const ClearBookmarks&) const { return bookmarks(); }
-  std::string operator()(const GoToLandmark& c) const {
-    return c.landmark == Landmark::bookmark ? bookmarks() : recording();
-  }
-  std::string operator()(const Ask& c) const {
-    if (c.popup == Popup::go_to || c.popup == Popup::save_steps) return recording();
-    return {};
-  }
-
-  std::string recording() const { return f.model.recording != nullptr ? "" : "nothing is recorded"; }
-  std::string bookmarks() const {
-    return f.state.view.step.bookmarks.empty() ? "there is no bookmark: B sets one" : recording();
-  }
-  std::string rows(const std::string& run) const {
-    const bool any = !run.empty() || !shown_runs(f.state.document.runs, f.model).empty();
-    return any ? "" : "no run is ticked";
-  }
-};
-
-void find_reasons(const PaletteFacts& facts, std::vector<PaletteEntry>& entries) {
-  for (PaletteEntry& entry : entries) {
-    for (const Command& command : entry.commands) {
-      if (entry.why_not.empty()) entry.why_not = visit_command(command, WhyNot{facts});
+// Two tables may name the same: a key that acts elsewhere, and the command; a menu that stands in for another.
+std::vector<PaletteEntry> once_each(std::vector<PaletteEntry> all) {
+  std::vector<PaletteEntry> entries;
+  std::map<std::tuple<std::string, std::string, std::string>, std::size_t> known;
+  for (PaletteEntry& e : all) {
+    const auto [at, fresh] = known.try_emplace({e.group, e.words, e.more}, entries.size());
+    if (fresh) {
+      entries.push_back(std::move(e));
+      continue;
     }
+    PaletteEntry& first = entries[at->second];
+    if (!first.commands.empty()) continue;
+    const ImGuiKeyChord chord = first.chord;
+    first = std::move(e);
+    first.chord = chord;
   }
+  return entries;
 }
 
 }  // namespace
@@ -471,33 +439,9 @@ std::vector<PaletteEntry> palette_entries(const PaletteFacts& facts) {
   add_settings(e);
   add_runs(e);
   add_files(e);
-  std::vector<PaletteEntry> entries = e.take();
+  std::vector<PaletteEntry> entries = once_each(e.take());
   find_reasons(facts, entries);
   return entries;
-}
-
-std::vector<PaletteHit> palette_hits(const std::vector<PaletteEntry>& entries, std::string_view query) {
-  std::vector<PaletteHit> hits;
-  for (std::size_t n = 0; n < entries.size(); ++n) {
-    const PaletteEntry& entry = entries[n];
-    // Words first, so that a letter is found there before it is found in what stands beside them.
-    const std::string text = fmt::format("{} {} {}", entry.words, entry.group, entry.more);
-    auto match = fuzzy_match(query, text);
-    if (!match) continue;
-    const auto in_words = [&](std::size_t at) { return at < entry.words.size(); };
-    const auto beside =
-        std::count_if(match->at.begin(), match->at.end(), [&](std::size_t at) { return !in_words(at); });
-    std::erase_if(match->at, [&](std::size_t at) { return !in_words(at); });
-    hits.push_back({n, match->score - 2 * static_cast<int>(beside), std::move(match->at)});
-  }
-  if (query.find_first_not_of(' ') == query.npos) return hits;
-  std::stable_sort(hits.begin(), hits.end(), [&](const PaletteHit& a, const PaletteHit& b) {
-    const PaletteEntry &x = entries[a.entry], &y = entries[b.entry];
-    if (a.score != b.score) return a.score > b.score;
-    if (x.why_not.empty() != y.why_not.empty()) return x.why_not.empty();
-    return x.words.size() < y.words.size();  // the query says more of it
-  });
-  return hits;
 }
 
 }  // namespace attn

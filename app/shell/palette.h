@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstddef>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -18,6 +19,7 @@ struct PaletteEntry {
   std::string group;  // "Step", "Kernel", "Metric": what kind of thing it is
   std::string words;  // "late outlier"
   std::string more;   // one sentence; found by its letters too
+  std::string also;   // other words that people look for; not shown
   ImGuiKeyChord chord = 0;
   bool on = false;      // it is so already
   std::string why_not;  // why it cannot be done now; empty = it can
@@ -31,22 +33,28 @@ struct PaletteFacts {
 };
 std::vector<PaletteEntry> palette_entries(const PaletteFacts& facts);
 
+// Gives each entry whose command cannot be done now its `why_not`.
+void find_reasons(const PaletteFacts& facts, std::vector<PaletteEntry>& entries);
+
 // An entry that a query finds, and which bytes of its words it found.
 struct PaletteHit {
   std::size_t entry = 0;
   int score = 0;
   std::vector<std::size_t> at;
+  // The query's words stand in it, or begin words of it. Not so: its letters alone do, which may be chance.
+  bool sure = false;
 };
-// The best first; of equals those that can be done, then those of fewer words, then in the order of the entries.
+// Sure ones first, of these the ones that can be done; the best first; of equals those of fewer words, then in the
+// order of the entries.
 std::vector<PaletteHit> palette_hits(const std::vector<PaletteEntry>& entries, std::string_view query);
 
 // What the palette remembers while it is open.
 struct PaletteHeld {
   std::string query;
   std::vector<PaletteEntry> entries;
-  std::vector<PaletteHit> hits;  // of the query
-  std::size_t chosen = 0;        // of the hits
-  bool take_keyboard = false;    // the field, in the next frame
+  std::vector<PaletteHit> hits;       // of the query
+  std::optional<std::size_t> chosen;  // of the hits; none: they are near the query at best, and Enter takes nothing
+  bool take_keyboard = false;         // the field, in the next frame
 };
 
 // From Bench to Step: the chosen kernel and problem.

@@ -17,6 +17,7 @@ namespace attn {
 namespace {
 
 constexpr const char* kPalette = "Commands";
+constexpr const char* kNear = "Nothing is called so. By its letters it may be one of these: arrows choose.";
 constexpr float kPaletteWidth = 680, kRow = 26, kGroup = 96, kText = 13, kSmall = 12;  // logical
 
 // Up and down belong to the list while the field has the keyboard.
@@ -31,7 +32,8 @@ void start(PaletteHeld& held, const Controller& controller) {
   held.entries = palette_entries(
       {controller.state(), controller.model(), controller.history().can_undo(), controller.history().can_redo()});
   held.hits = palette_hits(held.entries, "");
-  held.chosen = 0;
+  held.chosen.reset();
+  if (!held.hits.empty()) held.chosen = 0;
   held.take_keyboard = false;
 }
 
@@ -100,10 +102,18 @@ bool draw_list(PaletteHeld& held, float width, float height, bool moved) {
   bool pressed = false;
   if (ImGui::BeginChild("found", {width, height}, ImGuiChildFlags_None, ImGuiWindowFlags_NoNav)) {
     const float row = s.px(kRow);
+    const bool near = !held.query.empty() && !held.hits.empty() && !held.hits.front().sure;
     if (moved) {
-      const float top = static_cast<float>(held.chosen) * row, scroll = ImGui::GetScrollY();
+      const float top = static_cast<float>(held.chosen.value_or(0)) * row + (near && held.chosen ? row : 0),
+                  scroll = ImGui::GetScrollY();
       if (top < scroll) ImGui::SetScrollY(top);
       if (top + row > scroll + height) ImGui::SetScrollY(top + row - height);
+    }
+    if (near) {
+      const ImVec2 corner = ImGui::GetCursorScreenPos();
+      ImGui::Dummy({width, row});
+      draw_text_in(ImGui::GetWindowDrawList(), {{corner.x + s.px(10), corner.y}, {corner.x + width, corner.y + row}},
+                   Align::left, Face::text, kSmall, colour_of(Token::dim), kNear);
     }
     ImGuiListClipper clipper;
     clipper.Begin(static_cast<int>(held.hits.size()), row);
@@ -143,12 +153,14 @@ bool draw_query(PaletteHeld& held, float width, int page, bool& moved) {
   if (ImGui::IsKeyPressed(ImGuiKey_PageUp)) move -= page;
   if (held.query != before) {
     held.hits = palette_hits(held.entries, held.query);
-    held.chosen = 0;
+    held.chosen.reset();
+    if (!held.hits.empty() && (held.hits.front().sure || held.query.empty())) held.chosen = 0;
     moved = true;
   }
   if (move == 0 || held.hits.empty()) return entered;
   const auto last = static_cast<int>(held.hits.size()) - 1;
-  held.chosen = static_cast<std::size_t>(std::clamp(static_cast<int>(held.chosen) + move, 0, last));
+  const int from = held.chosen ? static_cast<int>(*held.chosen) : -1;
+  held.chosen = static_cast<std::size_t>(std::clamp(from + move, 0, last));
   moved = true;
   return entered;
 }
@@ -171,8 +183,8 @@ void draw_palette(PaletteHeld& held, Commands& commands) {
   bool moved = false;
   const bool entered = draw_query(held, width, rows - 1, moved);
   const bool pressed = draw_list(held, width, s.px(kRow) * static_cast<float>(rows), moved);
-  if ((entered || pressed) && held.chosen < held.hits.size()) {
-    const PaletteEntry& entry = held.entries[held.hits[held.chosen].entry];
+  if ((entered || pressed) && held.chosen && *held.chosen < held.hits.size()) {
+    const PaletteEntry& entry = held.entries[held.hits[*held.chosen].entry];
     if (entry.why_not.empty()) {
       commands.insert(commands.end(), entry.commands.begin(), entry.commands.end());
       ImGui::CloseCurrentPopup();

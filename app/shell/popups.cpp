@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "imgui.h"
+#include "imgui_internal.h"
 #include "viz/step/facts/bookmarks.h"
 
 namespace attn {
@@ -19,6 +20,8 @@ constexpr const char* kOffer = "Kernels of a session";
 constexpr ImGuiWindowFlags kFlags = ImGuiWindowFlags_NoMove | ImGuiWindowFlags_NoResize | ImGuiWindowFlags_NoDocking |
                                     ImGuiWindowFlags_NoSavedSettings | ImGuiWindowFlags_AlwaysAutoResize |
                                     ImGuiWindowFlags_NoTitleBar;
+
+constexpr float kPopupMargin = 12, kPopupPadding = 20;  // logical
 
 void draw_go_to(const Model& model, ShellHeld& held, Commands& commands) {
   if (!begin_popup(kGoTo)) return;
@@ -80,7 +83,7 @@ void draw_offer(const Model& model, Commands& commands) {
   const Style& s = style();
   const std::size_t count = model.offered.kernels.size();
   popup_heading(count == 1 ? "This session brings a kernel of its own" : "This session brings kernels of its own");
-  ImGui::PushTextWrapPos(ImGui::GetCursorPosX() + s.px(460));
+  ImGui::PushTextWrapPos(ImGui::GetCursorPosX() + popup_width(460));
   for (const auto& kernel : model.offered.kernels)
     ImGui::BulletText(
         "%s",
@@ -110,14 +113,25 @@ void draw_offer(const Model& model, Commands& commands) {
 
 bool begin_popup(const char* name) {
   const ImGuiViewport* viewport = ImGui::GetMainViewport();
-  return begin_popup(name, {viewport->Pos.x + viewport->Size.x / 2, viewport->Pos.y + viewport->Size.y * 0.4F},
-                     {0.5F, 0.5F});
+  // Above the middle, unless it is so high that its head would be out of the window.
+  const ImGuiWindow* before = ImGui::FindWindowByName(name);
+  const float half = before == nullptr ? 0 : before->Size.y / 2 + style().px(kPopupMargin);
+  const float y = std::max(viewport->Size.y * 0.4F, std::min(half, viewport->Size.y / 2));
+  return begin_popup(name, {viewport->Pos.x + viewport->Size.x / 2, viewport->Pos.y + y}, {0.5F, 0.5F});
+}
+
+float popup_width(float logical) {
+  const Style& s = style();
+  const float padding = s.px(kPopupPadding) + ImGui::GetStyle().ScrollbarSize;
+  return std::min(s.px(logical), ImGui::GetMainViewport()->Size.x - 2 * (padding + s.px(kPopupMargin)));
 }
 
 bool begin_popup(const char* name, ImVec2 at, ImVec2 pivot) {
   const Style& s = style();
   ImGui::SetNextWindowPos(at, ImGuiCond_Always, pivot);
-  ImGui::PushStyleVar(ImGuiStyleVar_WindowPadding, ImVec2(s.px(20), s.px(16)));
+  const ImVec2 all = ImGui::GetMainViewport()->Size;
+  ImGui::SetNextWindowSizeConstraints({0, 0}, {all.x - 2 * s.px(kPopupMargin), all.y - 2 * s.px(kPopupMargin)});
+  ImGui::PushStyleVar(ImGuiStyleVar_WindowPadding, ImVec2(s.px(kPopupPadding), s.px(16)));
   const bool open = ImGui::BeginPopupModal(name, nullptr, kFlags);
   ImGui::PopStyleVar();
   if (open && ImGui::IsKeyPressed(ImGuiKey_Escape)) ImGui::CloseCurrentPopup();

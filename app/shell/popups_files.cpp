@@ -12,6 +12,7 @@
 #include "imgui.h"
 #include "misc/cpp/imgui_stdlib.h"
 #include "viz/draw/canvas.h"
+#include "viz/draw/text_fit.h"
 
 namespace attn {
 namespace {
@@ -23,7 +24,7 @@ constexpr const char* kSaveSteps = "Pictures of several steps";
 constexpr float kFieldWidth = 560;  // logical, of a path field
 
 void dim_words(const std::string& words) {
-  ImGui::PushTextWrapPos(ImGui::GetCursorPosX() + style().px(kFieldWidth));
+  ImGui::PushTextWrapPos(ImGui::GetCursorPosX() + popup_width(kFieldWidth));
   ImGui::TextDisabled("%s", words.c_str());
   ImGui::PopTextWrapPos();
 }
@@ -31,7 +32,7 @@ void dim_words(const std::string& words) {
 void error_words(const std::string& words) {
   if (words.empty()) return;
   ImGui::PushStyleColor(ImGuiCol_Text, colour_of(TensorColour::m));
-  ImGui::PushTextWrapPos(ImGui::GetCursorPosX() + style().px(kFieldWidth));
+  ImGui::PushTextWrapPos(ImGui::GetCursorPosX() + popup_width(kFieldWidth));
   ImGui::TextUnformatted(words.c_str());
   ImGui::PopTextWrapPos();
   ImGui::PopStyleColor();
@@ -39,7 +40,7 @@ void error_words(const std::string& words) {
 
 bool path_field(ShellHeld& held, const char* id, const char* hint, const char* extension, FileDialog::Kind kind,
                 std::string& path) {
-  const PathField field{id, hint, extension, kind, held.has_dialogs, style().px(kFieldWidth)};
+  const PathField field{id, hint, extension, kind, held.has_dialogs, popup_width(kFieldWidth)};
   return draw_path_field(field, path, held.dialog, held.browsing);
 }
 
@@ -55,8 +56,9 @@ void known_files(const std::vector<KnownFile>& files, Commands& commands) {
       const std::filesystem::path path(f.path);
       const std::string words =
           bundled ? f.words : fmt::format("{}  in {}", path.filename().string(), path.parent_path().string());
-      if (!ImGui::Selectable(fmt::format("{}##{}", words, f.path).c_str(), false, 0, {style().px(kFieldWidth), 0}))
-        continue;
+      const float width = popup_width(kFieldWidth);
+      const std::string shown = fitted_text(Face::text, 14, words, width);
+      if (!ImGui::Selectable(fmt::format("{}##{}", shown, f.path).c_str(), false, 0, {width, 0})) continue;
       commands.emplace_back(OpenFile{f.path});
       ImGui::CloseCurrentPopup();
     }
@@ -174,6 +176,7 @@ void open_file_popup(Popup popup, const Controller& controller, ShellHeld& held)
   held.browsing.clear();
   const auto new_name = [&](const char* name) { return (controller.save_folder() / name).string(); };
   if (popup == Popup::open_file) {
+    held.path.clear();
     ImGui::OpenPopup(kOpenFile);
   } else if (popup == Popup::save_as) {
     held.path = new_name("session.attn");

@@ -121,7 +121,7 @@ struct OfferedKernels {
 // A file that Ctrl+O lists.
 struct KnownFile {
   std::string path;
-  std::string words;  // "NVIDIA H100 80GB HBM3, 36 rows, 2026-11-21"; empty where it was not looked at
+  std::string words;  // "Times of 9 kernels: NVIDIA H100 80GB HBM3, 36 rows, 2026-11-21"; empty: not looked at
   bool bundled = false;
 };
 

@@ -154,8 +154,38 @@ TEST_F(PaletteTest, AFewLettersFindIt) {
   EXPECT_EQ(first("reset layout"), "Panels where they were at first");
   EXPECT_EQ(first("tflops"), "Rate");
   EXPECT_EQ(first("bench"), "Bench");
+  EXPECT_EQ(first("tile size"), "Tiles: which fit, and how fast each is");
+  EXPECT_EQ(first("slowest line"), "Source of the kernel, by line and phase");
+  EXPECT_EQ(first("stall"), "Source of the kernel, by line and phase");
+  EXPECT_EQ(first("diff"), "Sources of two rungs side by side") << "the others of this name cannot be done now";
   EXPECT_TRUE(palette_hits(all, "zzyzx").empty());
   EXPECT_EQ(palette_hits(all, "").size(), all.size());
+}
+
+// Enter takes none of them: their letters alone are somewhere in the words.
+TEST_F(PaletteTest, LettersThatAreStrewnAboutAreNoSureHit) {
+  const auto all = entries();
+  const auto surely = [&](std::string_view query) {
+    const auto hits = palette_hits(all, query);
+    return !hits.empty() && hits.front().sure;
+  };
+  for (const char* word : {"versions", "another tile", "simtta"}) EXPECT_FALSE(surely(word)) << word;
+  for (const char* word : {"lo", "late out", "outlier", "200", "flops", "exp json"}) EXPECT_TRUE(surely(word)) << word;
+  // A sure one stands before any other.
+  for (const char* word : {"mask", "time", "tile", "m"}) {
+    const auto hits = palette_hits(all, word);
+    const auto weak = std::ranges::find_if(hits, [](const PaletteHit& hit) { return !hit.sure; });
+    EXPECT_TRUE(std::all_of(weak, hits.end(), [](const PaletteHit& hit) { return !hit.sure; })) << word;
+  }
+}
+
+TEST_F(PaletteTest, NothingStandsThereTwice) {
+  state_.document.sweep.kernels = {"naive", "flash_simt"};
+  std::set<std::string> seen;
+  for (const PaletteEntry& e : entries()) {
+    const std::string key = e.group + "|" + e.words + "|" + e.more;
+    EXPECT_TRUE(seen.insert(key).second) << key;
+  }
 }
 
 }  // namespace
