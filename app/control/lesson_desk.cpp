@@ -129,7 +129,7 @@ CardScene Lessons::card() {
   const bool done = !b.ask || showing_.right || showing_.shown;
   if (done) c.proof = words(text_key(b, "proof"), Face::text, Token::text);
   for (std::size_t n = 0; n < l.beats.size() && n <= beat_; ++n) {
-    if (n == beat_ && !done) break;
+    if (n == beat_ && (!done || !b.ask)) break;  // what is being told is learned with the next beat
     const std::string& text = l.words(text_key(l.beats[n], "learned"), language);
     ExpressionScope scope = showing_.scope;
     if (text.empty()) continue;
@@ -163,7 +163,9 @@ CardScene Lessons::card() {
         word("A number is expected, as 0.25, 1/4 or 2.5e-1, or a formula, as 3.5/sqrt(2) or e^-4.2.", Token::text)};
   } else if (showing_.missed && c.feedback.empty()) {
     const std::string said = showing_.typed ? short_number(*showing_.typed) + " is not it" : "That is not it";
-    c.feedback = {word(said + ". Try once more; H gives a hint, W shows the answer.", Token::text)};
+    const char* help =
+        c.can_hint ? ". Try once more; H gives a hint, W shows the answer." : ". Try once more; W shows the answer.";
+    c.feedback = {word(said + help, Token::text)};
   }
   add_options(c);
   return c;
