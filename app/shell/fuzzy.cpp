@@ -84,6 +84,10 @@ std::optional<FuzzyMatch> fuzzy_match(std::string_view query, std::string_view t
     query.remove_prefix(std::min(end + 1, query.size()));
     if (word.empty()) continue;
     if (text.empty()) return std::nullopt;
+    if (std::none_of(word.begin(), word.end(), is_letter)) {  // "%" of "300 %"
+      if (text.find(word) == text.npos) return std::nullopt;
+      continue;
+    }
     auto match = Aligned(word, text).best();
     if (!match) return std::nullopt;
     all.score += match->score;

@@ -391,7 +391,8 @@ void add_runs(Entries& e) {
 void add_files(Entries& e) {
   for (const KnownFile& f : e.facts().model.files) {
     const std::filesystem::path path(f.path);
-    e.add("File", "Open " + (f.words.empty() ? path.filename().string() : f.words), f.path, {OpenFile{f.path}});
+    e.add("File", (f.words.empty() ? "Open " : "Open: ") + (f.words.empty() ? path.filename().string() : f.words),
+          f.path, {OpenFile{f.path}});
   }
 }
 

@@ -171,7 +171,7 @@ std::string mask_cause(const Recording& rec, const FirstWrong& at, Elements elem
     next = next && lets_see && (key == seen.last || key == seen.first - 1);
     own = own && x.recorded == -kInf && (key == seen.last - 1 || key == seen.first);
   }
-  if (const std::string words = marked_words(elements); !words.empty()) return words;
+  if (std::string words = marked_words(elements); !words.empty()) return words;
   if (all_nan(elements) && std::ranges::none_of(elements, [](const WrongElement& x) { return x.right == -kInf; })) {
     return "NaN where keys are seen: the mask is 0 · (−∞), a product where it has to be a choice.";
   }

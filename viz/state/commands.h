@@ -67,9 +67,9 @@ using AnyCommand = std::variant<StateCommand, Effect>;
 class Command : public AnyCommand {
  public:
   template <class T>
-  requires command_detail::is_in<std::remove_cvref_t<T>, AnyCommand> Command(
-      T&& command)  // NOLINT(google-explicit-constructor): commands are appended as they are
-      : Command(command_detail::place_of<std::remove_cvref_t<T>, AnyCommand>(), std::forward<T>(command)) {}
+  requires command_detail::is_in<T, AnyCommand> Command(
+      T command)  // NOLINT(google-explicit-constructor): commands are appended as they are
+      : Command(command_detail::place_of<T, AnyCommand>(), std::move(command)) {}
   Command(const Command&);
   Command(Command&&) noexcept;
   Command& operator=(const Command&);
@@ -78,7 +78,7 @@ class Command : public AnyCommand {
 
  private:
   template <std::size_t... place, class T>
-  Command(std::index_sequence<place...>, T&& command)
+  Command(std::index_sequence<place...> /*where*/, T&& command)
       : AnyCommand(std::in_place_index<place>..., std::forward<T>(command)) {}
 };
 using Commands = std::vector<Command>;

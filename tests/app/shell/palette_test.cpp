@@ -154,6 +154,7 @@ TEST_F(PaletteTest, AFewLettersFindIt) {
   EXPECT_EQ(first("reset layout"), "Panels where they were at first");
   EXPECT_EQ(first("tflops"), "Rate");
   EXPECT_EQ(first("bench"), "Bench");
+  EXPECT_EQ(first("300 %"), "Text and tiles at 300 %");
   EXPECT_EQ(first("tile size"), "Tiles: which fit, and how fast each is");
   EXPECT_EQ(first("slowest line"), "Source of the kernel, by line and phase");
   EXPECT_EQ(first("stall"), "Source of the kernel, by line and phase");
