@@ -42,30 +42,40 @@ void put_lines_on(Taken& taken, std::future<Listing> begun, const std::string& k
     taken.no_lines = put.error().message;
 }
 
-}  // namespace
-
-void sample_row(GpuClient& client, const Point& p, const std::string& arch, const Deadline& deadline,
-                const GpuClient::Progress& progress, Measurement& row) {
-  row.samples.reset();
-  row.no_samples.clear();
+// What is taken by address of a row that ran: `ask` takes it, `taken` keeps it, or `why_not` says what refused.
+template <class Taken>
+void take_row(GpuClient& client, const Point& p, const std::string& arch, const Deadline& deadline,
+              const GpuClient::Progress& progress, Measurement& row,
+              Result<Taken> (GpuClient::*ask)(const Point&, const Deadline&, const GpuClient::Progress&),
+              std::shared_ptr<const Taken> Measurement::*taken, std::string Measurement::*why_not) {
+  (row.*taken).reset();
+  (row.*why_not).clear();
   if (row.state != RowState::done) {
-    row.no_samples = "it did not run: " + row.reason;
+    row.*why_not = "it did not run: " + row.reason;
     return;
   }
   Point resolved = p;
   resolved.options = row.key.options;
   if (auto started = client.start(); !started) {
-    row.no_samples = started.error().message;
+    row.*why_not = started.error().message;
     return;
   }
   auto listing = begin_listing(client, resolved, arch, deadline);
-  auto samples = client.sample(resolved, deadline, progress);
-  if (!samples) {
-    row.no_samples = samples.error().message;
+  auto answer = (client.*ask)(resolved, deadline, progress);
+  if (!answer) {
+    row.*why_not = answer.error().message;
     return;
   }
-  put_lines_on(*samples, std::move(listing), p.kernel, progress);
-  row.samples = std::make_shared<const KernelSamples>(*std::move(samples));
+  put_lines_on(*answer, std::move(listing), p.kernel, progress);
+  row.*taken = std::make_shared<const Taken>(*std::move(answer));
+}
+
+}  // namespace
+
+void sample_row(GpuClient& client, const Point& p, const std::string& arch, const Deadline& deadline,
+                const GpuClient::Progress& progress, Measurement& row) {
+  take_row(client, p, arch, deadline, progress, row, &GpuClient::sample, &Measurement::samples,
+           &Measurement::no_samples);
 }
 
 void beat_row(GpuClient& client, const Point& p, const Deadline& deadline, const GpuClient::Progress& progress,
@@ -87,26 +97,8 @@ void beat_row(GpuClient& client, const Point& p, const Deadline& deadline, const
 
 void count_row(GpuClient& client, const Point& p, const std::string& arch, const Deadline& deadline,
                const GpuClient::Progress& progress, Measurement& row) {
-  row.counts.reset();
-  row.no_counts.clear();
-  if (row.state != RowState::done) {
-    row.no_counts = "it did not run: " + row.reason;
-    return;
-  }
-  Point resolved = p;
-  resolved.options = row.key.options;
-  if (auto started = client.start(); !started) {
-    row.no_counts = started.error().message;
-    return;
-  }
-  auto listing = begin_listing(client, resolved, arch, deadline);
-  auto counts = client.count_instructions(resolved, deadline, progress);
-  if (!counts) {
-    row.no_counts = counts.error().message;
-    return;
-  }
-  put_lines_on(*counts, std::move(listing), p.kernel, progress);
-  row.counts = std::make_shared<const KernelCounts>(*std::move(counts));
+  take_row(client, p, arch, deadline, progress, row, &GpuClient::count_instructions, &Measurement::counts,
+           &Measurement::no_counts);
 }
 
 }  // namespace attn
