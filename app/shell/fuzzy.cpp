@@ -11,17 +11,8 @@ constexpr int kWordStart = 8, kFollows = 9, kElsewhere = -3, kGapCost = -2;
 constexpr std::size_t kMaxWord = 64, kMaxText = 512;  // bytes: of more, the rest is not looked at
 constexpr int kNone = std::numeric_limits<int>::min() / 2;
 
-char lower(char c) {
-  return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
-}
-
-bool is_letter(char c) {
-  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
-         (static_cast<unsigned char>(c) & 0x80U) != 0;
-}
-
 bool starts_word(std::string_view text, std::size_t i) {
-  return is_letter(text[i]) && (i == 0 || !is_letter(text[i - 1]));
+  return is_word_byte(text[i]) && (i == 0 || !is_word_byte(text[i - 1]));
 }
 
 // One word against the text: the best of all ways to lay its letters. table[q][t]: the best score with letter q at t.
@@ -54,7 +45,7 @@ class Aligned {
         before = score_[(q - 1) * n + t - 2] + kGapCost;
         before_at = t - 2;
       }
-      if (lower(text_[t]) != lower(word_[q])) continue;
+      if (lower_case(text_[t]) != lower_case(word_[q])) continue;
       const int start = starts_word(text_, t) ? kWordStart : kElsewhere;
       int& best = score_[q * n + t];
       if (q == 0) {
@@ -75,16 +66,30 @@ class Aligned {
 
 }  // namespace
 
+bool is_word_byte(char c) {
+  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+         (static_cast<unsigned char>(c) & 0x80U) != 0;
+}
+
+char lower_case(char c) {
+  return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+}
+
+std::string_view take_word(std::string_view& query) {
+  const std::size_t end = std::min(query.find(' '), query.size());
+  const std::string_view word = query.substr(0, end);
+  query.remove_prefix(std::min(end + 1, query.size()));
+  return word;
+}
+
 std::optional<FuzzyMatch> fuzzy_match(std::string_view query, std::string_view text) {
   text = text.substr(0, kMaxText);
   FuzzyMatch all;
   while (!query.empty()) {
-    const std::size_t end = std::min(query.find(' '), query.size());
-    const std::string_view word = query.substr(0, std::min(end, kMaxWord));
-    query.remove_prefix(std::min(end + 1, query.size()));
+    const std::string_view word = take_word(query).substr(0, kMaxWord);
     if (word.empty()) continue;
     if (text.empty()) return std::nullopt;
-    if (std::none_of(word.begin(), word.end(), is_letter)) {  // "%" of "300 %"
+    if (std::none_of(word.begin(), word.end(), is_word_byte)) {  // "%" of "300 %"
       if (text.find(word) == text.npos) return std::nullopt;
       continue;
     }

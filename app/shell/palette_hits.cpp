@@ -15,19 +15,11 @@
 namespace attn {
 namespace {
 
-bool is_word_byte(char c) {
-  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
-         (static_cast<unsigned char>(c) & 0x80U) != 0;
-}
-
 // How a word of the query stands in a text, case aside.
 enum class Stands : std::uint8_t { not_at_all, inside, begins_word, whole_word };
 
 Stands stands_in(std::string_view word, std::string_view text) {
-  const auto same = [](char x, char y) {
-    const auto low = [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; };
-    return low(x) == low(y);
-  };
+  const auto same = [](char x, char y) { return lower_case(x) == lower_case(y); };
   Stands best = Stands::not_at_all;
   for (auto at = text.begin(); at != text.end(); ++at) {
     at = std::search(at, text.end(), word.begin(), word.end(), same);
@@ -60,9 +52,7 @@ Standing standing(std::string_view query, std::string_view text, std::string_vie
   Standing all;
   const bool initials = !found.empty() && found.back() < words.size() && are_initials(words, found);
   while (!query.empty()) {
-    const std::size_t end = std::min(query.find(' '), query.size());
-    const std::string_view word = query.substr(0, end);
-    query.remove_prefix(std::min(end + 1, query.size()));
+    const std::string_view word = take_word(query);
     if (word.empty()) continue;
     const Stands stands = stands_in(word, text);
     if (stands == Stands::whole_word) ++all.whole_words;
