@@ -292,6 +292,11 @@ void draw_hands(const CardScene& card, Pen& pen, Commands& commands) {
   }
 }
 
+// Scrolls what ends below the card's `end` up until it is seen, or `top` is at the card's `begin`.
+void scroll_up_to(float top, float bottom, float begin, float end) {
+  if (bottom > end) ImGui::SetScrollY(ImGui::GetScrollY() + std::min(bottom - end, top - begin));
+}
+
 // What was just said comes into sight, from `top` on, where the card is too low for all of it.
 void show_news(const CardScene& card, float top, float bottom, LearnHeld& held) {
   const std::string words = plain_text(card.hint) + plain_text(card.said) + plain_text(card.feedback);
@@ -301,17 +306,16 @@ void show_news(const CardScene& card, float top, float bottom, LearnHeld& held) 
   if (news == held.news) return;
   held.news = std::move(news);
   if (words.empty()) return;
-  if (bottom > end) ImGui::SetScrollY(ImGui::GetScrollY() + std::min(bottom - end, top - gap - begin));
+  scroll_up_to(top - gap, bottom, begin, end);
 }
 
 // The field that a question asks for is in sight when it opens, from its label on, and in a window of another size.
 void show_field(float top, float bottom, LearnHeld& held) {
   const float begin = ImGui::GetWindowPos().y, end = begin + ImGui::GetWindowHeight() - style().px(4);
-  const float scrolled = ImGui::GetScrollY();
-  std::string place = fmt::format("{:.0f} {:.0f}", bottom + scrolled - begin, end - begin);
+  std::string place = fmt::format("{:.0f} {:.0f}", bottom + ImGui::GetScrollY() - begin, end - begin);
   if (place == held.field_place) return;
   held.field_place = std::move(place);
-  if (bottom > end) ImGui::SetScrollY(scrolled + std::min(bottom - end, top - begin));
+  scroll_up_to(top, bottom, begin, end);
 }
 
 // `low`: the foot has the buttons.
