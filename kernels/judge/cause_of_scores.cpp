@@ -2,7 +2,10 @@
 #include <algorithm>
 #include <cmath>
 #include <functional>
+#include <limits>
 #include <optional>
+#include <span>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -59,55 +62,53 @@ std::string factor_words(const Problem& p, double factor) {
   return fmt::format("All of S is off by the factor {:.6g}.", factor);
 }
 
+// The scaled product of the first `most` numbers of a query's row with what `key_of` gives for each.
+Value product(const Operands& in, std::int32_t row, std::int32_t most,
+              const std::function<double(std::int32_t d)>& key_of) {
+  const double scale = in.recording().problem.effective_scale();
+  Value v{0, 0};
+  for (std::int32_t d = 0; d < most; ++d) {
+    const double term = scale * in.at(Slot::q, row, d) * key_of(d);
+    v.x += term;
+    v.size += std::fabs(term);
+  }
+  return v;
+}
+
 // Scores of this query tile with the keys of another tile.
 std::string stale_scores(const Operands& in, Elements elements) {
   const Recording& rec = in.recording();
+  const Problem& p = rec.problem;
   const EventId& id = rec.events[in.event()].id;
-  const double scale = rec.problem.effective_scale();
+  const std::int64_t kv = id.b * p.Hkv + p.kv_head(id.h);
+  std::vector<Cause> causes;
   for (std::int32_t j = 0; j < rec.key_tiles(); ++j) {
     if (j == id.j) continue;
-    const std::int64_t c0 = static_cast<std::int64_t>(j) * rec.options.bc;
-    const std::int64_t kv = id.b * rec.problem.Hkv + rec.problem.kv_head(id.h);
-    const Cause cause{
-        fmt::format("These are the scores of key tile {}: K was not replaced before S was computed (a stale "
-                    "tile, or a barrier that is missing).",
-                    j),
-        [&](std::int32_t row, std::int32_t col) {
-          Value v{0, 0};
-          if (c0 + col >= rec.problem.Lk) return Value{};
-          for (std::int32_t d = 0; d < in.cols(Slot::q); ++d) {
-            const auto key =
-                static_cast<double>(rec.inputs.k.get((kv * rec.problem.Lk + c0 + col) * rec.problem.D + d));
-            const double term = scale * in.at(Slot::q, row, d) * key;
-            v.x += term;
-            v.size += std::fabs(term);
-          }
-          return v;
-        }};
-    if (std::string words = first_that_fits({cause}, elements); !words.empty()) return words;
+    causes.push_back({fmt::format("These are the scores of key tile {}: K was not replaced before S was computed (a "
+                                  "stale tile, or a barrier that is missing).",
+                                  j),
+                      [&, c0 = std::int64_t{j} * rec.options.bc](std::int32_t row, std::int32_t col) {
+                        if (c0 + col >= p.Lk) return Value{};
+                        return product(in, row, in.cols(Slot::q), [&](std::int32_t d) {
+                          return static_cast<double>(rec.inputs.k.get((kv * p.Lk + c0 + col) * p.D + d));
+                        });
+                      }});
   }
-  return {};
+  return first_that_fits(causes, elements);
 }
 
 // The product runs over some of the D numbers of a row alone, from the first.
 std::string short_product(const Operands& in, Elements elements) {
-  const double scale = in.recording().problem.effective_scale();
-  const std::int32_t d_all = in.cols(Slot::q);
-  for (std::int32_t most = d_all - 1; most > 0; --most) {
-    const Cause cause{
-        fmt::format("The product takes the first {} of the {} numbers of a row of Q and K alone.", most, d_all),
-        [&](std::int32_t row, std::int32_t col) {
-          Value v{0, 0};
-          for (std::int32_t d = 0; d < most; ++d) {
-            const double term = scale * in.at(Slot::q, row, d) * in.at(Slot::k, col, d);
-            v.x += term;
-            v.size += std::fabs(term);
-          }
-          return v;
-        }};
-    if (std::string words = first_that_fits({cause}, elements); !words.empty()) return words;
+  const std::int32_t all = in.cols(Slot::q);
+  std::vector<Cause> causes;
+  for (std::int32_t most = all - 1; most > 0; --most) {
+    causes.push_back(
+        {fmt::format("The product takes the first {} of the {} numbers of a row of Q and K alone.", most, all),
+         [&, most](std::int32_t row, std::int32_t col) {
+           return product(in, row, most, [&](std::int32_t d) { return in.at(Slot::k, col, d); });
+         }});
   }
-  return {};
+  return first_that_fits(causes, elements);
 }
 
 // Hidden keys have some large negative number in place of −∞: one, wherever they are hidden.
@@ -123,11 +124,9 @@ std::string marked_words(Elements elements) {
 }  // namespace
 
 // The tile that the recorded numbers are, where they are another one's.
-std::string load_cause(const Recording& wrong, const Recording& right, const FirstWrong& at) {
-  if (at.slot == Slot::m_old || at.slot == Slot::l_old || at.slot == Slot::o_old) {
-    const auto right_event = right.find(at.id, wrong.events[at.event].pass);
-    return right_event ? state_cause(wrong, right, at, *right_event) : "";
-  }
+std::string load_cause(const Recording& wrong, const Recording& right, const FirstWrong& at, EventIndex right_event) {
+  if (at.slot == Slot::m_old || at.slot == Slot::l_old || at.slot == Slot::o_old)
+    return state_cause(wrong, right, at, right_event);
   const auto recorded = wrong.values(wrong.after(at.event, at.slot));
   const bool keys = at.slot == Slot::k || at.slot == Slot::v;
   for (const Version& v : right.versions) {

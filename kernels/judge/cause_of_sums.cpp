@@ -77,41 +77,14 @@ std::string sum_cause(const Operands& in, Elements elements) {
 
 namespace {
 
-// This tile's weights with the values of another tile. `l`: what O is kept divided by.
-std::string stale_values(const Operands& in, Elements elements, const std::function<double(std::int32_t)>& alpha,
-                         const std::function<double(std::int32_t, Slot)>& l) {
-  const Recording& rec = in.recording();
-  const Problem& p = rec.problem;
-  const EventId& id = rec.events[in.event()].id;
-  const std::int64_t kv = id.b * p.Hkv + p.kv_head(id.h);
-  for (std::int32_t j = 0; j < rec.key_tiles(); ++j) {
-    if (j == id.j) continue;
-    const std::int64_t c0 = static_cast<std::int64_t>(j) * rec.options.bc;
-    const Cause cause{
-        fmt::format("These are the values of key tile {}: V was not replaced before P V was added (a stale tile, or a "
-                    "barrier that is missing).",
-                    j),
-        [&](std::int32_t row, std::int32_t col) {
-          const Value pv = in.weighted_with(row, [&](std::int32_t c) {
-            return c0 + c < p.Lk ? static_cast<double>(rec.inputs.v.get((kv * p.Lk + c0 + c) * p.Dv + col)) : 0.0;
-          });
-          const double before = alpha(row) * l(row, Slot::l_old) * in.at(Slot::o_old, row, col);
-          const double l_new = l(row, Slot::l_new);
-          return Value{(before + pv.x) / l_new, (std::fabs(before) + pv.size) / std::fabs(l_new)};
-        }};
-    if (std::string words = first_that_fits({cause}, elements); !words.empty()) return words;
-  }
-  return {};
-}
-
 // (f O_old + g P V) / l_new, with the factors of the order; flash-1 keeps O divided by ℓ.
 class NewOutput {
  public:
   explicit NewOutput(const Operands& in) : in_(in), flash1_(in.recording().order == Order::flash1) {}
-  double l(std::int32_t r, Slot s) const { return flash1_ ? in_.at(s, r) : 1.0; }
   Value of(std::int32_t r, std::int32_t c, double f, double g) const { return of(r, c, f, g, in_.weighted(r, c)); }
   Value of(std::int32_t r, std::int32_t c, double f, double g, const Value& pv) const {
-    const double before = f * l(r, Slot::l_old) * in_.at(Slot::o_old, r, c), l_new = l(r, Slot::l_new);
+    const double l_old = flash1_ ? in_.at(Slot::l_old, r) : 1, l_new = flash1_ ? in_.at(Slot::l_new, r) : 1;
+    const double before = f * l_old * in_.at(Slot::o_old, r, c);
     return Value{(before + g * pv.x) / l_new, (std::fabs(before) + std::fabs(g) * pv.size) / std::fabs(l_new)};
   }
 
@@ -120,14 +93,39 @@ class NewOutput {
   bool flash1_;
 };
 
+// This tile's weights with the values of another tile.
+std::string stale_values(const Operands& in, const NewOutput& made, const std::function<double(std::int32_t)>& alpha,
+                         Elements elements) {
+  const Recording& rec = in.recording();
+  const Problem& p = rec.problem;
+  const EventId& id = rec.events[in.event()].id;
+  const std::int64_t kv = id.b * p.Hkv + p.kv_head(id.h);
+  std::vector<Cause> causes;
+  for (std::int32_t j = 0; j < rec.key_tiles(); ++j) {
+    if (j == id.j) continue;
+    causes.push_back(
+        {fmt::format("These are the values of key tile {}: V was not replaced before P V was added (a stale tile, or a "
+                     "barrier that is missing).",
+                     j),
+         [&, c0 = std::int64_t{j} * rec.options.bc](std::int32_t row, std::int32_t col) {
+           const Value pv = in.weighted_with(row, [&](std::int32_t c) {
+             return c0 + c < p.Lk ? static_cast<double>(rec.inputs.v.get((kv * p.Lk + c0 + c) * p.Dv + col)) : 0.0;
+           });
+           return made.of(row, col, alpha(row), 1, pv);
+         }});
+  }
+  return first_that_fits(causes, elements);
+}
+
 // O has the α of another row of the tile, as far away as lanes and fragments are.
 std::string other_rows_alpha(const Operands& in, const NewOutput& made, Elements elements) {
+  std::vector<Cause> causes;
   for (std::int32_t apart = 1; apart < in.rows(Slot::alpha); apart *= 2) {
-    const Cause cause{fmt::format("O is multiplied by the α of another row: of row r XOR {} of the tile.", apart),
-                      [&](std::int32_t r, std::int32_t c) { return made.of(r, c, in.at(Slot::alpha, r ^ apart), 1); }};
-    if (std::string words = first_that_fits({cause}, elements); !words.empty()) return words;
+    causes.push_back(
+        {fmt::format("O is multiplied by the α of another row: of row r XOR {} of the tile.", apart),
+         [&, apart](std::int32_t r, std::int32_t c) { return made.of(r, c, in.at(Slot::alpha, r ^ apart), 1); }});
   }
-  return {};
+  return first_that_fits(causes, elements);
 }
 
 // V is read with the width of K's rows.
@@ -160,24 +158,22 @@ std::string nan_of_finite(const NewOutput& made, const std::function<double(std:
 std::string output_cause(const Operands& in, Elements elements) {
   const Recording& rec = in.recording();
   const bool stored = stores_scores(rec.order), flash1 = rec.order == Order::flash1;
-  const NewOutput output(in);
-  const auto l = [&](std::int32_t r, Slot s) { return output.l(r, s); };
-  const auto made = [&](std::int32_t r, std::int32_t c, double f, double g) { return output.of(r, c, f, g); };
+  const NewOutput made(in);
   const auto alpha = [&](std::int32_t r) { return stored ? 1.0 : in.at(Slot::alpha, r); };
   std::vector<Cause> causes;
   if (!stored) {
     causes.push_back({"O was not multiplied by α: it still holds the weights of the old maximum.",
-                      [&](std::int32_t r, std::int32_t c) { return made(r, c, 1, 1); }});
+                      [&](std::int32_t r, std::int32_t c) { return made.of(r, c, 1, 1); }});
     causes.push_back({"α multiplies this tile's P V as well: O is α (O + P V).",
-                      [&](std::int32_t r, std::int32_t c) { return made(r, c, alpha(r), alpha(r)); }});
+                      [&](std::int32_t r, std::int32_t c) { return made.of(r, c, alpha(r), alpha(r)); }});
   }
   causes.push_back({"O holds this tile's P V alone: what was summed before is lost.",
-                    [&](std::int32_t r, std::int32_t c) { return made(r, c, 0, 1); }});
-  causes.push_back(
-      {"This tile's P V was not added to O.", [&](std::int32_t r, std::int32_t c) { return made(r, c, alpha(r), 0); }});
+                    [&](std::int32_t r, std::int32_t c) { return made.of(r, c, 0, 1); }});
+  causes.push_back({"This tile's P V was not added to O.",
+                    [&](std::int32_t r, std::int32_t c) { return made.of(r, c, alpha(r), 0); }});
   if (flash1) {
     causes.push_back({"O was not divided by the new ℓ.", [&](std::int32_t r, std::int32_t c) {
-                        const Value v = made(r, c, alpha(r), 1);
+                        const Value v = made.of(r, c, alpha(r), 1);
                         return Value{v.x * in.at(Slot::l_new, r), v.size * std::fabs(in.at(Slot::l_new, r))};
                       }});
     causes.push_back({"O was not multiplied by the old ℓ before P V was added: it is kept divided by it.",
@@ -188,10 +184,10 @@ std::string output_cause(const Operands& in, Elements elements) {
                       }});
   }
   if (std::string words = first_that_fits(causes, elements); !words.empty()) return words;
-  if (std::string words = stale_values(in, elements, alpha, l); !words.empty()) return words;
-  if (std::string words = other_rows_alpha(in, output, elements); !words.empty()) return words;
-  if (std::string words = other_width(in, output, alpha, elements); !words.empty()) return words;
-  if (std::string words = nan_of_finite(output, alpha, elements); !words.empty()) return words;
+  if (std::string words = stale_values(in, made, alpha, elements); !words.empty()) return words;
+  if (std::string words = other_rows_alpha(in, made, elements); !words.empty()) return words;
+  if (std::string words = other_width(in, made, alpha, elements); !words.empty()) return words;
+  if (std::string words = nan_of_finite(made, alpha, elements); !words.empty()) return words;
   return narrow_cause("O", elements, kRoundingsOfTile);
 }
 

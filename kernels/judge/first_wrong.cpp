@@ -13,7 +13,6 @@
 #include "kernels/judge/likely_cause.h"
 #include "kernels/judge/verdict.h"
 #include "kernels/recording/reading.h"
-#include "kernels/recording/replay.h"
 
 namespace attn {
 namespace {
@@ -49,6 +48,18 @@ bool loads(Phase phase, Slot slot) {
   }
 }
 
+// The elements that differ, in the whole tensor.
+void place(Slot slot, const Version& v, std::span<const WrongElement> elements, FirstWrong& found) {
+  found.slot = slot;
+  found.row = v.first_row + elements.front().row;
+  found.col = v.first_col + elements.front().col;
+  found.differing = static_cast<std::int64_t>(elements.size());
+  found.of = static_cast<std::int64_t>(v.rows) * v.cols;
+  for (const WrongElement& x : elements) {
+    if (found.rows.empty() || found.rows.back() != v.first_row + x.row) found.rows.push_back(v.first_row + x.row);
+  }
+}
+
 class Finder {
  public:
   Finder(const Recording& wrong, const Recording& right) : wrong_(wrong), right_(right) {}
@@ -65,8 +76,7 @@ class Finder {
     // What the right run does after all this.
     if (!found_ && !wrong_.events.empty()) {
       e_ = static_cast<EventIndex>(wrong_.events.size() - 1);
-      if (auto good = missing_before(static_cast<EventIndex>(right_.events.size())); !good)
-        return tl::unexpected(good.error());
+      missing_before(static_cast<EventIndex>(right_.events.size()));
     }
     return std::move(found_);
   }
@@ -83,7 +93,8 @@ class Finder {
     const auto at = right_.find(event.id, event.pass);
     if (!at) return look_at_own_event();
     right_e_ = *at;
-    if (auto good = missing_before(right_e_); !good || found_) return good;
+    missing_before(right_e_);
+    if (found_) return ok();
     next_ = std::max(next_, right_e_ + 1);
     return compare_event();
   }
@@ -100,24 +111,27 @@ class Finder {
       return ok();
     }
     const bool skipped = id.j >= 0 && right_.find({id.b, id.h, id.i, id.j, Phase::skipped}, event.pass).has_value();
-    if (id.phase == Phase::mask) {
-      if (skipped) return all_hidden(Phase::mask);
+    if (id.phase == Phase::mask && !skipped) {
       const auto scores = right_.find({id.b, id.h, id.i, id.j, Phase::scores});
       if (!scores) return ok();
       right_e_ = *scores;  // a tile that has nothing to hide: S stays what it is
       return compare_version(Slot::s, right_.after(right_e_, Slot::s));
     }
+    if (!skipped) return ok();
     // Computed, it must be hidden all the same: by its mask, which is looked at there.
-    const bool masked = wrong_.find({id.b, id.h, id.i, id.j, Phase::mask}).has_value();
-    return skipped && !masked ? all_hidden(Phase::scores) : ok();
+    if (id.phase == Phase::mask)
+      all_hidden(Phase::mask);
+    else if (!wrong_.find({id.b, id.h, id.i, id.j, Phase::mask}))
+      all_hidden(Phase::scores);
+    return ok();
   }
 
   // Of a tile that the right run skips nothing may be seen once `phase` is over.
-  Result<void> all_hidden(Phase phase) {
+  void all_hidden(Phase phase) {
     const EventId& id = wrong_.events[e_].id;
     const auto at = wrong_.find({id.b, id.h, id.i, id.j, phase});
     const VersionId s = at ? wrong_.after(*at, Slot::s) : kNoVersion;
-    if (s == kNoVersion) return ok();
+    if (s == kNoVersion) return;
     const Version& v = wrong_.version(s);
     constexpr double kHidden = -std::numeric_limits<double>::infinity();
     elements_.clear();
@@ -127,17 +141,16 @@ class Finder {
       const auto x = static_cast<double>(values[n]);
       if (x != kHidden) add(static_cast<std::int32_t>(n), v.cols, x, kHidden, 0, found);
     }
-    if (elements_.empty()) return ok();
+    if (elements_.empty()) return;
     if (phase == Phase::scores) {
       found.what = WrongStep::extra;
       found.cause = "No query of this tile may see one of its keys: it is neither skipped nor masked.";
     }
     finish(Slot::s, v, std::move(found));
-    return ok();
   }
 
   // The right run does something before its event `until` that the other leaves out.
-  Result<void> missing_before(EventIndex until) {
+  void missing_before(EventIndex until) {
     for (EventIndex r = next_; r < until; ++r) {
       const Event& event = right_.events[r];
       const EventId& id = event.id;
@@ -154,10 +167,8 @@ class Finder {
       } else {
         w.cause = fmt::format("The step '{}' of this tile was left out.", w.missing);
       }
-      put(std::move(w));
-      return ok();
+      return put(std::move(w));
     }
-    return ok();
   }
 
   // Whether S, unmasked, is another one.
@@ -169,7 +180,7 @@ class Finder {
     elements_.clear();
     compare_values(Slot::s, s, right, w);
     if (elements_.empty()) return false;
-    place(Slot::s, v, w);
+    place(Slot::s, v, elements_, w);
     w.cause = "The mask was left out of a tile that hides some of its keys.";
     return true;
   }
@@ -257,20 +268,8 @@ class Finder {
     return at->second.at(id, n);
   }
 
-  // The elements that differ, in the whole tensor.
-  void place(Slot slot, const Version& v, FirstWrong& found) const {
-    found.slot = slot;
-    found.row = v.first_row + elements_.front().row;
-    found.col = v.first_col + elements_.front().col;
-    found.differing = static_cast<std::int64_t>(elements_.size());
-    found.of = static_cast<std::int64_t>(v.rows) * v.cols;
-    for (const WrongElement& x : elements_) {
-      if (found.rows.empty() || found.rows.back() != v.first_row + x.row) found.rows.push_back(v.first_row + x.row);
-    }
-  }
-
   void finish(Slot slot, const Version& v, FirstWrong found) {
-    place(slot, v, found);
+    place(slot, v, elements_, found);
     found.event = e_;
     found.id = wrong_.events[e_].id;
     if (found.cause.empty()) found.cause = likely_cause(wrong_, right_, found, right_e_, elements_);
@@ -314,29 +313,20 @@ class Finder {
 
 }  // namespace
 
-std::optional<FirstWrong> find_first_wrong_of_gpu(const Recording& rec, const std::stop_token& stop) {
+Result<std::optional<FirstWrong>> find_first_wrong_of_gpu(const Recording& rec, const std::stop_token& stop) {
   const auto first = replay_of_gpu(rec, stop);
+  if (stop.stop_requested()) return fail(ErrorKind::cancelled, "the search was cancelled");
   if (!first) return std::nullopt;
   FirstWrong w;
   w.event = first->event;
   w.id = rec.events[first->event].id;
-  w.slot = first->slot;
-  const VersionId id = rec.after(first->event, first->slot);
-  const Version& v = rec.version(id);
-  w.row = v.first_row + first->row;
-  w.col = v.first_col + first->col;
   w.recorded = static_cast<double>(first->recorded);
   w.right = static_cast<double>(first->replayed);
   w.bound = first->bound;
-  w.written = first->numbers.empty();
-  w.differing = std::max<std::int64_t>(1, static_cast<std::int64_t>(first->numbers.size()));
-  w.of = static_cast<std::int64_t>(v.rows) * v.cols;
-  if (w.written) w.rows.push_back(w.row);
-  std::vector<WrongElement> elements;
-  for (const ReplayedNumber& x : first->numbers) {
-    elements.push_back({x.row, x.col, x.recorded, x.replayed});
-    if (w.rows.empty() || w.rows.back() != v.first_row + x.row) w.rows.push_back(v.first_row + x.row);
-  }
+  std::vector<WrongElement> elements = first->numbers;
+  w.written = elements.empty();
+  if (w.written) elements.push_back({first->row, first->col, w.recorded, w.right});
+  place(first->slot, rec.version(rec.after(first->event, first->slot)), elements, w);
   // The formulas of causes are of what formulas name; a GPU's m, l and O may be another thing.
   if (w.written || !differs_from_formulas(rec)) w.cause = likely_cause(rec, rec, w, first->event, elements);
   return w;

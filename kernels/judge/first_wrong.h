@@ -23,14 +23,9 @@
 #include "kernels/base/result.h"
 #include "kernels/model/problem.h"
 #include "kernels/recording/recording.h"
+#include "kernels/recording/replay.h"
 
 namespace attn {
-
-// One element of a version that is not what it should be.
-struct WrongElement {
-  std::int32_t row = 0, col = 0;  // in the tile
-  double recorded = 0, right = 0;
-};
 
 // What is wrong of a step.
 enum class WrongStep : std::uint8_t {
@@ -61,8 +56,8 @@ struct FirstWrong {
 Result<std::optional<FirstWrong>> find_first_wrong(const Recording& wrong, const Recording& right,
                                                    const std::stop_token& stop);
 
-// Of a recording that a GPU made.
-std::optional<FirstWrong> find_first_wrong_of_gpu(const Recording& rec, const std::stop_token& stop);
+// Of a recording that a GPU made; it needs no right run.
+Result<std::optional<FirstWrong>> find_first_wrong_of_gpu(const Recording& rec, const std::stop_token& stop);
 
 // "step 15, O of query tile 0, key tile 1: row 1, column 0 is -1.18111, right is -0.854932"
 std::string place_words(const FirstWrong& w);

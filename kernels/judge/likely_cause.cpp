@@ -64,18 +64,18 @@ std::string narrow_cause(std::string_view letter, Elements elements, double step
 
 std::string part_of_columns(std::string_view verb, std::int32_t cols, Elements elements,
                             const std::function<Value(std::int32_t row, const Columns& takes)>& of) {
+  std::vector<Cause> causes;
   // As lanes of a warp and their exchanges divide them: the halves of 2, 4, 8, ... columns.
   for (std::int32_t width = 2; width / 2 < cols; width *= 2) {
     for (const bool low : {true, false}) {
       const Columns takes = [=](std::int32_t c) { return (c % width < width / 2) == low; };
-      const Cause cause{fmt::format("{} some columns alone: those whose number modulo {} is {} {}. A part of the "
+      causes.push_back({fmt::format("{} some columns alone: those whose number modulo {} is {} {}. A part of the "
                                     "reduction is missing, an exchange between lanes for one.",
                                     verb, width, low ? "below" : "from", width / 2),
-                        [&](std::int32_t row, std::int32_t) { return of(row, takes); }};
-      if (std::string words = first_that_fits({cause}, elements); !words.empty()) return words;
+                        [&of, takes](std::int32_t row, std::int32_t) { return of(row, takes); }});
     }
   }
-  return {};
+  return first_that_fits(causes, elements);
 }
 
 }  // namespace causes
@@ -91,7 +91,7 @@ std::string likely_cause(const Recording& wrong, const Recording& right, const F
     case Phase::load_v:
     case Phase::load_kv:
     case Phase::load_state:
-      return load_cause(wrong, right, at);
+      return load_cause(wrong, right, at, right_event);
     case Phase::scores:
       return scores_cause(in, right, right_event, elements);
     case Phase::mask:

@@ -30,11 +30,7 @@ Result<Verdict> verdict_of(const Recording& rec, const std::stop_token& stop) {
 }
 
 Result<std::optional<FirstWrong>> first_wrong_of(const Recording& rec, const std::stop_token& stop) {
-  if (rec.gpu) {
-    auto first = find_first_wrong_of_gpu(rec, stop);
-    if (stop.stop_requested()) return fail(ErrorKind::cancelled, "the search was cancelled");
-    return first;
-  }
+  if (rec.gpu) return find_first_wrong_of_gpu(rec, stop);
   const auto right = right_run(rec, stop);
   if (!right) return tl::unexpected(right.error());
   return find_first_wrong(rec, *right, stop);

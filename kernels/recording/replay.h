@@ -13,9 +13,10 @@
 
 namespace attn {
 
-struct ReplayedNumber {
+// One element of a version that is not what it should be.
+struct WrongElement {
   std::int32_t row = 0, col = 0;  // in the tile
-  double recorded = 0, replayed = 0;
+  double recorded = 0, right = 0;
 };
 
 // First difference between a recorded version and its recomputation, or nothing.
@@ -27,7 +28,7 @@ struct ReplayDifference {
   std::string words;  // counts steps from 1, as the window does
   double bound = 0;   // how far a right number may be from `replayed`: of a GPU's recording
   // Of a GPU's recording every number of that version that differs, this one the first; else empty.
-  std::vector<ReplayedNumber> numbers = {};
+  std::vector<WrongElement> numbers = {};
 };
 
 // Recomputes every phase of every event from its recorded operands with the kernel's own arithmetic, and the
