@@ -78,6 +78,7 @@ void Lessons::add_options(CardScene& card) {
       option.words =
           choice.words.empty() ? choice.label : words(text_key(beat(), choice.words), Face::text, Token::text);
       if (choice.value) option.value = short_number(*choice.value);
+      option.line = choice.line;
     }
     option.chosen = std::find(showing_.chosen.begin(), showing_.chosen.end(), n) != showing_.chosen.end();
     option.right = done && q.right[n];
@@ -154,6 +155,12 @@ CardScene Lessons::card() {
         {(c.letter.empty() ? "" : " ") + short_number(showing_.question->truth), Face::mono, Token::text});
     if (!unit.empty()) c.truth.push_back(word(unit, Token::text));
   }
+  if (showing_.question->bar) {
+    c.bar = showing_.question->bar;
+    c.bar->beside_words = words(text_key(b, "beside"), Face::text, Token::dim);
+    if (done) c.bar->truth = showing_.question->truth;
+    c.kind = c.teach ? "Ask the class: how much?" : "Predict: drag it there, or type it";
+  }
   c.can_hint = asks() && !showing_.hint && l.has_text(text_key(b, "hint"));
   if (showing_.hint) c.hint = words(text_key(b, "hint"), Face::text, Token::text);
   if (!showing_.feedback.empty()) c.feedback = words(showing_.feedback, Face::text, Token::text);
@@ -174,11 +181,12 @@ CardScene Lessons::card() {
 std::optional<StageFigure> Lessons::figure() {
   if (!beat().figure) return std::nullopt;
   StageFigure figure;
-  if (const auto session = showing_.runs->session())
+  if (const auto session = showing_.runs->session(beat().session))
     figure = figure_of(**session, *beat().figure);
   else
-    figure.roof.empty = figure.occupancy.empty = figure.heartbeat.empty = session.error().message;
+    figure.roof.empty = session.error().message;
   figure.waits = beat().hide_figure && asks();
+  if (figure.waits) figure.lines = without_shares(std::move(figure.lines));
   return figure;
 }
 

@@ -68,6 +68,7 @@ class Shell {
   // Bench draws this chart alone (viz/bench/held.h).
   void show_one_chart(std::size_t chart) { bench_.only_chart = chart; }
   const StepHeld& step_held() const { return step_; }
+  const LearnHeld& learn_held() const { return learn_; }
 
  private:
   void draw_workspace(Controller& controller, Commands& commands);

@@ -146,7 +146,7 @@ class Checker {
 
   void check_figure(const Beat& beat, LessonRuns& runs) {
     if (!beat.figure) return;
-    const auto session = runs.session();
+    const auto session = runs.session(beat.session);
     if (!session) return fault(beat.id, "figure", session.error().message);
     const StageFigure figure = figure_of(**session, *beat.figure);
     if (!figure.empty().empty()) fault(beat.id, "figure", figure.empty());
@@ -189,8 +189,21 @@ class Checker {
       if (auto distinct = check_distinct_answers(*beat.ask, *question); !distinct)
         fault(beat.id, "", distinct.error().message);
       if (beat.ask->kind == AskKind::num && !beat.ask->wrong.empty()) check_recognised(beat, *question);
+      if (question->bar) check_bar(beat, *question);
     }
     check_texts(beat, scope);
+  }
+
+  // The line has places that are right and places that are not.
+  void check_bar(const Beat& beat, const Question& q) {
+    constexpr int kPlaces = 200;
+    int right = 0;
+    for (int n = 0; n <= kPlaces; ++n) {
+      const double value = q.bar->scale.value_at(static_cast<double>(n) / kPlaces);
+      if (beat.ask->within.holds(q.truth, value)) ++right;
+    }
+    if (right == 0) fault(beat.id, "within", "no place of the line is near enough to be right");
+    if (right > kPlaces) fault(beat.id, "within", "every place of the line is right");
   }
 
   // Each mistake, as the program itself would print it, is met by its own words.

@@ -64,20 +64,24 @@ Result<std::optional<FirstWrong>> LessonRuns::first_wrong(std::string_view name)
   return examined_.emplace(std::string(name), first_wrong_of(**made, {})).first->second;
 }
 
-Result<const Session*> LessonRuns::session() {
-  if (lesson_.session.empty()) return bad_input("the lesson names no session");
-  if (!session_) {
-    const auto file = find_asset("sessions/" + lesson_.session + ".attn");
-    session_ = file ? read_session(*file) : Result<Session>(tl::unexpected(file.error()));
+Result<const Session*> LessonRuns::session(std::string_view name) {
+  if (name.empty()) name = lesson_.session;
+  if (name.empty()) return bad_input("the lesson names no session");
+  auto it = sessions_.find(name);
+  if (it == sessions_.end()) {
+    const auto file = find_asset(fmt::format("sessions/{}.attn", name));
+    it =
+        sessions_.emplace(std::string(name), file ? read_session(*file) : Result<Session>(tl::unexpected(file.error())))
+            .first;
   }
-  if (!*session_) return tl::unexpected(session_->error());
-  return &**session_;
+  if (!it->second) return tl::unexpected(it->second.error());
+  return &*it->second;
 }
 
 LessonFacts LessonRuns::as_function() {
   LessonFacts facts;
   facts.assumptions = &lesson_.assumptions;
-  facts.session = [this] { return session(); };
+  facts.session = [this](std::string_view name) { return session(name); };
   facts.recording_of = [this](std::string_view name) -> Result<const Recording*> {
     const auto made = recording(name);
     if (!made) return tl::unexpected(made.error());

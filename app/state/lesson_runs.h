@@ -32,8 +32,8 @@ class LessonRuns {
   Result<std::shared_ptr<const Recording>> recording(std::string_view name);
   // Where the run first goes wrong; none where it does not.
   Result<std::optional<FirstWrong>> first_wrong(std::string_view name);
-  // The session that the lesson names.
-  Result<const Session*> session();
+  // The bundled session of that name; of none the one that the lesson names.
+  Result<const Session*> session(std::string_view name);
   LessonFacts as_function();
 
  private:
@@ -41,7 +41,7 @@ class LessonRuns {
   std::optional<std::uint64_t> seed_;
   std::map<std::string, Result<std::shared_ptr<const Recording>>, std::less<>> made_;
   std::map<std::string, Result<std::optional<FirstWrong>>, std::less<>> examined_;
-  std::optional<Result<Session>> session_;
+  std::map<std::string, Result<Session>, std::less<>> sessions_;
 };
 
 // The row that a beat follows on the numbers of a seed.

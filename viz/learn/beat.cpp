@@ -6,12 +6,14 @@
 #include <cmath>
 #include <limits>
 #include <string>
+#include <tuple>
 #include <utility>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include "viz/draw/number_text.h"
+#include "viz/learn/figure.h"
 #include "viz/learn/references.h"
 #include "viz/step/facts/letters.h"
 #include "viz/step/facts/values.h"
@@ -128,7 +130,31 @@ Choice line_choice(ClickAmong among, std::int32_t n) {
   return choice;
 }
 
-Result<void> add_click(const LessonAsk& ask, ExpressionScope& scope, Question& q) {
+// The lines of a kernel; the one with the most samples is the right one.
+Result<void> add_lines(const Beat& beat, const ExpressionScope& scope, Question& q) {
+  if (!scope.session) return bad_input("the lesson names no session");
+  const auto session = scope.session(beat.session);
+  if (!session) return tl::unexpected(session.error());
+  const auto lines = named_lines(**session, *beat.figure, beat.ask->cells);
+  if (!lines) return bad_input(fmt::format("field 'lines': {}", lines.error().message));
+  const auto most = std::ranges::max_element(*lines, {}, &NamedLine::samples);
+  if (std::ranges::count(*lines, most->samples, &NamedLine::samples) != 1)
+    return bad_input(fmt::format("field 'lines': several have {} samples, the most", most->samples));
+  for (const NamedLine& line : *lines) {
+    Choice choice;
+    choice.label = {word(fmt::format("line {}: ", line.number), Token::dim),
+                    {line.words, Face::mono, Token::text, 0, false}};
+    choice.line = line.number;
+    q.choices.push_back(std::move(choice));
+    q.right.push_back(&line == &*most);
+  }
+  q.truth = static_cast<double>(most - lines->begin());
+  return ok();
+}
+
+Result<void> add_click(const Beat& beat, ExpressionScope& scope, Question& q) {
+  const LessonAsk& ask = *beat.ask;
+  if (ask.among == ClickAmong::lines) return add_lines(beat, scope, q);
   std::int32_t first = 0;
   if (ask.among == ClickAmong::cells) {
     for (const std::string& cell : ask.cells) {
@@ -162,6 +188,26 @@ Result<void> add_map(const LessonAsk& ask, ExpressionScope& scope, Question& q) 
   }
   if (std::count(q.right.begin(), q.right.end(), true) == 0) return bad_input("field 'tiles': the run has none such");
   return ok();
+}
+
+// The line of a drag, with what is known on it. What lies beyond its ends could not be seen on it.
+Result<NumberBar> bar_of(const AskBar& ask, double truth, ExpressionScope& scope) {
+  NumberBar bar{{ask.from, ask.to, ask.decades}, std::nullopt, std::nullopt, {}, std::nullopt};
+  const auto outside = [&](const char* field, double value) {
+    return bad_input(
+        fmt::format("field '{}': {} does not lie on the line from {} to {}", field, value, ask.from, ask.to));
+  };
+  const auto lies_on = [&](double value) { return value >= ask.from && value <= ask.to; };
+  if (!lies_on(truth)) return outside("value", truth);
+  for (const auto& [field, text, place] :
+       {std::tuple("start", &ask.start, &bar.start), std::tuple("beside", &ask.beside, &bar.beside)}) {
+    if (text->empty()) continue;
+    const auto value = evaluate_number(*text, scope);
+    if (!value) return bad_input(fmt::format("field '{}': {}", field, value.error().message));
+    if (!lies_on(*value)) return outside(field, *value);
+    *place = *value;
+  }
+  return bar;
 }
 
 std::optional<TileKind> tile_kind_named(std::string_view name) {
@@ -198,6 +244,7 @@ Result<ExpressionScope> scope_of(const Beat& beat, std::int32_t row, LessonFacts
   // A load of Q stands before all key tiles: what is said of "its" tile is then of the first one.
   if (scope.at.j < 0 && scope.at.phase == Phase::load_q) scope.at.j = 0;
   scope.row = row;
+  scope.session_name = beat.session;
   const auto rec = scope.recording_of(beat.run);
   if (!rec) return tl::unexpected(rec.error());
   const auto stands = event_at(**rec, *at);
@@ -219,6 +266,11 @@ Result<Question> question_of(const Beat& beat, ExpressionScope& scope) {
     q.truth = *truth;
     q.cell = asked_cell(beat, scope, q.truth);
   }
+  if (ask.bar) {
+    auto bar = bar_of(*ask.bar, q.truth, scope);
+    if (!bar) return tl::unexpected(bar.error());
+    q.bar = *std::move(bar);
+  }
   for (const PickOption& option : ask.options) {
     const auto truth = evaluate_number(option.truth, scope);
     if (!truth) return in_field("options", truth.error());
@@ -229,7 +281,7 @@ Result<Question> question_of(const Beat& beat, ExpressionScope& scope) {
   }
   q.latest = scope.latest;
   if (ask.kind == AskKind::click) {
-    if (auto added = add_click(ask, scope, q); !added) return tl::unexpected(added.error());
+    if (auto added = add_click(beat, scope, q); !added) return tl::unexpected(added.error());
   }
   if (ask.kind == AskKind::tiles) {
     if (auto added = add_map(ask, scope, q); !added) return tl::unexpected(added.error());
@@ -298,7 +350,8 @@ Judgement judge_answer(const LessonAsk& ask, const Question& q, const Answer& an
     j.text = ask.options[chosen].wrong, j.about = ask.options[chosen].about;
     return j;
   }
-  const double value = static_cast<double>(chosen) + (ask.among == ClickAmong::cells ? 0 : ask.first);
+  const double value =
+      static_cast<double>(chosen) + (ask.among == ClickAmong::keys || ask.among == ClickAmong::rows ? ask.first : 0);
   for (std::size_t n = 0; n < q.wrong.size(); ++n) {
     if (q.wrong[n] != value) continue;
     j.text = ask.wrong[n].text, j.about = ask.wrong[n].about;
@@ -362,7 +415,7 @@ Result<Runs> filled(std::string_view words, ExpressionScope& scope, Face face, I
 }
 
 Runs origins_of(const Lesson& lesson, const Beat& beat, ExpressionScope scope, std::string_view language) {
-  if (lesson.assumptions.empty() && lesson.session.empty()) return {};
+  if (lesson.assumptions.empty() && lesson.session.empty() && beat.session.empty()) return {};
   scope.assumed.clear();
   scope.figures.clear();
   // What cannot be read has been refused by the check, or waits for an answer.

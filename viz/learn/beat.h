@@ -13,6 +13,7 @@
 #include "viz/draw/runs.h"
 #include "viz/learn/expression.h"
 #include "viz/learn/lesson.h"
+#include "viz/learn/number_bar.h"
 #include "viz/step/facts/scales.h"
 
 namespace attn {
@@ -28,6 +29,7 @@ struct Choice {
   // Where a click in Step's tiles chooses it: the pinned cell.
   std::optional<Slot> slot;
   std::int32_t row = -1, col = -1;  // -1: any
+  std::int32_t line = 0;            // of a kernel's text, from 1; 0: it is none
 };
 
 struct Question {
@@ -40,6 +42,7 @@ struct Question {
   EventIndex latest = kNoEvent;  // that the truth reads
   // Of num: the cell that is asked for, where the value is one that the answer's step makes in the tile on screen.
   std::optional<CellRef> cell;
+  std::optional<NumberBar> bar;  // of a drag, but for the words of what it is compared with and the truth
 };
 Result<Question> question_of(const Beat& beat, ExpressionScope& scope);
 

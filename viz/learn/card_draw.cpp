@@ -14,6 +14,7 @@
 #include "viz/draw/widgets.h"
 #include "viz/learn/card_foot_draw.h"
 #include "viz/learn/map_draw.h"
+#include "viz/learn/number_bar_draw.h"
 #include "viz/learn/pen_draw.h"
 
 namespace attn {
@@ -168,7 +169,8 @@ void catch_number(const CardScene& card, LearnHeld& held) {
     const bool begins = (c >= '0' && c <= '9') || c == '-' || c == '.' || c == '(' || c == 'e' || c == 's' || c == 'l';
     const bool goes_on = (held.take_keyboard || held.catching) && c > ' ' && c < 0x7f;
     if (!begins && !goes_on) continue;
-    if (!goes_on && card.missed) held.typed.clear();
+    // What was dragged is no beginning of what is typed.
+    if (!goes_on && (card.missed || card.bar)) held.typed.clear();
     held.typed += static_cast<char>(c);
     held.take_keyboard = held.to_end = true;
   }
@@ -325,6 +327,7 @@ void draw_question(const CardScene& card, Pen& pen, bool low, bool takes_keys, L
     case AskKind::num:
       // What a class said stands beside the kernel's number.
       if (card.open || !card.teach) draw_number_field(card, pen, held, commands);
+      if (card.bar) draw_number_bar(card, pen, held);
       if (card.open) show_field(question, pen.y, held);
       break;
     case AskKind::tiles:
@@ -394,6 +397,7 @@ void draw_lesson_card(const CardScene& card, const Box& box, bool right, bool al
     held.dragged = dragged;
     held.showing = card.number_of_showing;
     held.typed = card.typed;
+    if (held.typed.empty() && card.bar && card.bar->start) held.typed = dragged_text(*card.bar->start);
   }
   draw_card(ImGui::GetWindowDrawList(), box);
   ImGui::PushID("card");

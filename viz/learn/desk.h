@@ -10,9 +10,12 @@
 
 #include "viz/draw/runs.h"
 #include "viz/learn/lesson.h"
+#include "viz/learn/number_bar.h"
 #include "viz/profile/heartbeat.h"
+#include "viz/profile/mosaic.h"
 #include "viz/profile/occupancy.h"
 #include "viz/profile/roofline.h"
+#include "viz/profile/source.h"
 #include "viz/state/model.h"
 #include "viz/state/state.h"
 #include "viz/step/facts/scales.h"
@@ -35,6 +38,7 @@ struct CardOption {
   std::string value;
   bool chosen = false, right = false, missed = false;  // right and missed are known once it is answered
   int votes = 0;                                       // hands of the class, told once it is revealed
+  std::int32_t line = 0;                               // of a kernel's text, from 1; 0: it is none
 };
 struct CardScene {
   std::string lesson, number, title;
@@ -50,6 +54,7 @@ struct CardScene {
   Runs letter;  // before the field
   Runs truth;   // the kernel's own number, once it is answered
   std::string unit, within;
+  std::optional<NumberBar> bar;     // on which the number is dragged too
   std::optional<CellRef> cell;      // of the tiles, that the number is asked of
   std::vector<CardOption> options;  // of the map: its tiles, row by row
   std::int32_t map_rows = 0, map_cols = 0;
@@ -65,16 +70,17 @@ struct CardScene {
 // What stands beside the card in place of Step.
 struct StageFigure {
   FigureKind kind = FigureKind::roofline;
-  Roofline roof;             // of that kind, or empty
-  OccupancyScene occupancy;  // of that kind, or empty
-  HeartbeatScene heartbeat;  // of that kind, or empty
-  std::string of;            // "flash_simt at L = 16384, D = 128"
-  bool waits = false;        // for an answer: nothing of it is shown
+  // Of its kind; the others are empty.
+  Roofline roof;
+  OccupancyScene occupancy;
+  HeartbeatScene heartbeat;
+  MosaicScene phases;
+  SourceScene lines;
+  std::string of;      // "flash_simt at L = 16384, D = 128"
+  bool waits = false;  // for an answer: nothing of it is shown, of lines their shares
+  bool is_roof() const { return kind == FigureKind::roofline || kind == FigureKind::levels; }
   // Why there is none.
-  const std::string& empty() const {
-    if (kind == FigureKind::heartbeat) return heartbeat.empty;
-    return kind == FigureKind::roofline ? roof.empty : occupancy.empty;
-  }
+  const std::string& empty() const;
 };
 
 struct Misconception {

@@ -12,6 +12,7 @@
 #include <fmt/format.h>
 
 #include "viz/learn/references.h"
+#include "viz/learn/row_figures.h"
 
 namespace attn {
 namespace {
@@ -183,7 +184,8 @@ class Evaluator {
       run = word;
       word = name();
     }
-    if (word == "metric" && peek() == '(') return metric();
+    if (const FigureFunction* of_row = peek() == '(' ? find_figure_function(word) : nullptr)
+      return of_session(*of_row, word);
     if (peek() == '(') return call(run, word);
     if (peek() == '[') return reference(run, word);
     return constant(run, word);
@@ -233,13 +235,16 @@ class Evaluator {
     return Values{*number};
   }
 
-  // "metric(naive, time_us_median, L=16384, D=128)": a figure of the one row of the session that fits.
-  Result<Values> metric() {
-    MetricQuery query;
+  // "KERNEL, WHAT, WHAT, L=16384, D=128)": which row, and `names` of what is read of it.
+  Result<FigureQuery> query(std::string_view word, std::size_t names) {
+    FigureQuery query;
     if (!take("(")) return refuse("'(' is expected");
     query.kernel = name();
-    if (!take(",")) return refuse("metric() names a kernel and a metric");
-    query.metric = name();
+    for (std::size_t n = 0; n < names; ++n) {
+      if (!take(","))
+        return refuse(fmt::format("{}() names a kernel and {} of it", word, names == 1 ? "one thing" : "two things"));
+      query.names.emplace_back(name());
+    }
     while (take(",")) {
       const std::string_view extent = name();
       if (!take("=")) return refuse("'=' is expected, as in L=512");
@@ -249,10 +254,16 @@ class Evaluator {
       query.where.emplace_back(extent, value->front());
     }
     if (!take(")")) return refuse("')' is missing");
+    return query;
+  }
+  // "metric(naive, time_us_median, L=16384, D=128)" and what else is read of the one row of the session that fits.
+  Result<Values> of_session(const FigureFunction& function, std::string_view word) {
+    const auto asked = query(word, function.names);
+    if (!asked) return tl::unexpected(asked.error());
     if (!scope_.session) return refuse("the lesson names no session");
-    const auto session = scope_.session();
+    const auto session = scope_.session(scope_.session_name);
     if (!session) return refuse(session.error().message);
-    const auto read = read_figure(**session, query);
+    const auto read = function.read(**session, *asked);
     if (!read) return refuse(read.error().message);
     scope_.figures[read->whose].insert(std::string(name_of(read->origin)));
     return Values{read->value};

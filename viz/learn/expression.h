@@ -33,8 +33,8 @@ struct LessonFacts {
   std::function<Result<const Recording*>(std::string_view run)> recording_of;
   // The first wrong step as the window counts them, from 1; 0 where no step is wrong. Not set: a lesson cannot ask.
   std::function<Result<double>(std::string_view run)> first_wrong_of;
-  // Whose figures metric() reads. Not set: a lesson cannot ask.
-  std::function<Result<const Session*>()> session;
+  // The session of that name, or where it is empty the one that the lesson names. Not set: a lesson cannot ask.
+  std::function<Result<const Session*>(std::string_view name)> session;
   const std::map<std::string, double, std::less<>>* assumptions = nullptr;  // by their names; null: there are none
 };
 
@@ -43,6 +43,7 @@ struct ExpressionScope : LessonFacts {
   std::string run = "main";       // the run that a reference without one means, and that is on screen
   LessonPlace at;                 // the place that a reference without one means
   std::int32_t row = 0;           // `row`
+  std::string session_name;       // whose figures metric(), samples(), waits() and counted() read; empty: the lesson's
   std::optional<double> typed;    // `you`: what the learner answered
   EventIndex horizon = kNoEvent;  // of the run on screen, where it stands: what comes later is not told
 

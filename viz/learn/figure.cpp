@@ -1,10 +1,15 @@
 #include "viz/learn/figure.h"
 
+#include <cstddef>
+#include <memory>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include <fmt/format.h>
+
+#include "kernels/gpu/compile/listing.h"
+#include "kernels/gpu/compile/sources.h"
 
 namespace attn {
 namespace {
@@ -36,15 +41,77 @@ HeartbeatScene heartbeat_of(const FoundRow& found) {
   return heartbeat_scene(*found.row, nullptr, {}, found.occupancy.empty.empty() ? found.occupancy.waves : "");
 }
 
+MosaicScene phases_of(const FoundRow& found) {
+  MosaicScene scene;
+  if (found.row != nullptr) scene = mosaic_scene(*found.row, nullptr);
+  if (!scene.there && scene.empty.empty())
+    scene.empty = found.row == nullptr ? found.occupancy.empty : "The row has no samples.";
+  return scene;
+}
+
+// The text in which the row was sampled: as it is in the program. Another one is refused by source_scene().
+SourceScene lines_of(const FoundRow& found, const std::string& kernel) {
+  SourceScene scene;
+  scene.empty = found.row == nullptr ? found.occupancy.empty : "";
+  if (found.row == nullptr) return scene;
+  const auto source = gpu::kernel_source(kernel, {});
+  auto listing =
+      source ? gpu::list_source(*source, kernel, "", "") : Result<gpu::KernelListing>(tl::unexpected(source.error()));
+  if (!listing) {
+    scene.empty = listing.error().message;
+    return scene;
+  }
+  const ListingView view{kernel, false, std::make_shared<const gpu::KernelListing>(*std::move(listing)), ""};
+  scene = source_scene(view, kernel, {}, {found.row->samples.get(), found.row->counts.get(), ""});
+  if (!scene.sampled && scene.empty.empty())
+    scene.empty = scene.why_no_samples.empty() ? "The row has no samples." : scene.why_no_samples;
+  scene.title = fmt::format("{}: share of the samples of each line", kernel);
+  return scene;
+}
+
 }  // namespace
+
+SourceScene without_shares(SourceScene scene) {
+  for (SourceRow& row : scene.rows) {
+    row.samples = {};
+    row.sample_share = 0;
+    row.counts = {};
+  }
+  scene.sampled = scene.counted = false;
+  scene.samples = scene.most_samples = 0;
+  scene.hot.clear();
+  for (auto& lines : scene.most_counted) lines.clear();
+  scene.title = "Source";
+  return scene;
+}
+
+Result<std::vector<NamedLine>> named_lines(const Session& session, const LessonFigure& figure,
+                                           std::span<const std::string> words) {
+  const SourceScene scene = lines_of(row_of(session, figure), figure.kernel);
+  if (!scene.empty.empty()) return bad_input(scene.empty);
+  std::vector<NamedLine> lines;
+  for (const std::string& wanted : words) {
+    int found = 0;
+    for (std::size_t n = 0; n < scene.rows.size(); ++n) {
+      const SourceRow& row = scene.rows[n];
+      if (row.text.find(wanted) == std::string::npos || ++found > 1) continue;
+      lines.push_back({static_cast<std::int32_t>(n) + 1, wanted, row.samples.all});
+    }
+    if (found != 1)
+      return bad_input(fmt::format("'{}' stands in {} lines of {}, not in one", wanted, found, figure.kernel));
+  }
+  return lines;
+}
 
 StageFigure figure_of(const Session& session, const LessonFigure& figure) {
   StageFigure out;
   out.kind = figure.kind;
   out.of = fmt::format("{} at L = {}, D = {}", figure.kernel, figure.L, figure.D);
-  if (figure.kind != FigureKind::roofline) {
+  if (!out.is_roof()) {
     FoundRow found = row_of(session, figure);
     if (figure.kind == FigureKind::heartbeat) out.heartbeat = heartbeat_of(found);
+    if (figure.kind == FigureKind::phases) out.phases = phases_of(found);
+    if (figure.kind == FigureKind::lines) out.lines = lines_of(found, figure.kernel);
     out.occupancy = std::move(found.occupancy);
     return out;
   }
@@ -56,6 +123,8 @@ StageFigure figure_of(const Session& session, const LessonFigure& figure) {
     }
   }
   out.roof = roofline(rows, figure.kernel);
+  if (out.roof.empty.empty() && figure.kind == FigureKind::levels && out.roof.levels.empty())
+    out.roof.empty = out.roof.level_words;
   return out;
 }
 

@@ -6,6 +6,9 @@
 #include <optional>
 #include <string>
 
+#include "viz/profile/source.h"
+#include "viz/state/commands_profile.h"
+
 namespace attn {
 
 struct LearnHeld {
@@ -20,6 +23,9 @@ struct LearnHeld {
   std::string field_place;     // of the field in the card, and the card's height, when it was last brought into sight
   bool dragged = false;        // the card's head is being dragged
   bool run_shown = false;      // where card and run have no room beside one another: which of them is there
+  SourceHeld source;           // of the text of a kernel beside the card
+  ChooseSourceLine line;       // of it that was clicked last
+  std::uint64_t line_of = 0;   // the showing of a beat that both belong to
   std::optional<std::size_t> on_map;  // the tile of a question's map that arrows have come to; none: they step
 };
 

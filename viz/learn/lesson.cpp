@@ -70,6 +70,7 @@ void add_ask_uses(const Beat& beat, std::vector<TextUse>& uses) {
   add("hint", "ask.hint", false, true);
   add("right", "ask.right", false, false);
   add("wrong", "ask.wrong", false, true);
+  if (ask.bar && !ask.bar->beside.empty()) add("beside", "ask.beside", true, true);
   for (std::size_t n = 0; n < ask.options.size(); ++n) {
     add(ask.options[n].text, fmt::format("ask.options[{}].text", n), true, true);
     if (!ask.options[n].wrong.empty()) add(ask.options[n].wrong, fmt::format("ask.options[{}].wrong", n), true, true);

@@ -19,9 +19,9 @@ constexpr int kLessonVersion = 1;
 constexpr std::size_t kMaxLessonBytes = 1 << 20;
 
 enum class AskKind : std::uint8_t {
-  num,    // a number, within a tolerance
+  num,    // a number, within a tolerance: typed, or dragged along a line too
   pick,   // one of several sentences
-  click,  // a cell, a key or a row: in the tiles or by its number on the card
+  click,  // a cell, a key, a row or a line of the kernel: where it stands, or by its number on the card
   tiles,  // every tile of a kind, on a map of the tiles
 };
 std::string_view name_of(AskKind kind);
@@ -46,18 +46,28 @@ struct PickOption {
   std::string wrong;  // key of what is told who takes it; empty for the right one
   std::string about;
 };
-enum class ClickAmong : std::uint8_t { cells, keys, rows };
+enum class ClickAmong : std::uint8_t { cells, keys, rows, lines };
 enum class TileKind : std::uint8_t { skipped, partial, full };
+
+// Where a number is dragged to, besides being typed: the line and what lies on it.
+struct AskBar {
+  double from = 0, to = 1;
+  bool decades = false;  // by powers of ten
+  std::string start;     // expression: where the handle lies at first; empty: nowhere
+  std::string beside;    // expression: a number that is known; empty: none
+};
 
 struct LessonAsk {
   AskKind kind = AskKind::num;
-  std::string value;   // num: the truth; click: the index of the right one
-  Tolerance within;    // num
-  std::string unit;    // num: stands behind the field
-  std::string letter;  // num: stands before it, with the texts' marks: "[α] ="
+  // num: the truth; click: the index of the right one. Among lines it is missing: the one with the most samples is.
+  std::string value;
+  Tolerance within;           // num
+  std::string unit;           // num: stands behind the field
+  std::string letter;         // num: stands before it, with the texts' marks: "[α] ="
+  std::optional<AskBar> bar;  // num: it is dragged ("kind": "drag")
   std::vector<PickOption> options;
   ClickAmong among = ClickAmong::cells;
-  std::vector<std::string> cells;    // click among cells: "S[0,2]"
+  std::vector<std::string> cells;    // click among cells: "S[0,2]"; among lines: words that one line of the text has
   std::int32_t first = 0, last = 0;  // click among keys or rows
   TileKind tiles = TileKind::skipped;
   std::vector<WrongAnswer> wrong;
@@ -75,6 +85,9 @@ enum class FigureKind : std::uint8_t {
   roofline,   // of all kernels, the one that is looked at marked
   occupancy,  // of that one: what an SM holds of it, and what keeps more out
   heartbeat,  // of that one: what pipes and memories did over the time of one run
+  levels,     // of that one: the way to the roof of each memory
+  phases,     // of that one: where its warps' time goes
+  lines,      // of that one: its text, with the share of the samples of each line
 };
 struct LessonFigure {
   FigureKind kind = FigureKind::roofline;
@@ -93,6 +106,7 @@ struct Beat {
   std::string select;              // as a state string has it; empty = the row alone
   std::string chart;               // of Step; empty = row
   std::vector<std::string> holds;  // expressions that must be true of the recordings
+  std::string session;             // whose figures it reads; empty: the lesson's
   std::optional<LessonFigure> figure;
   bool hide_traffic = false, hide_map = false, hide_figure = false;  // while the question is open
   std::optional<LessonAsk> ask;

@@ -81,6 +81,11 @@ class LessonObject {
     if (!good) return refuse(key, fmt::format("a whole number from {} to {} is expected", min, max)), min;
     return value.get<std::int32_t>();
   }
+  double number(const char* key) {
+    const bool good = has(key) && j_[key].is_number() && std::isfinite(j_[key].get<double>());
+    if (!good) return refuse(key, has(key) ? "a number is expected" : "it is missing"), 0;
+    return j_[key].get<double>();
+  }
   bool flag(const char* key) {
     if (!has(key)) return false;
     if (!j_[key].is_boolean()) return refuse(key, "true or false is expected"), false;
@@ -183,8 +188,18 @@ PickOption read_option(const json& j, const std::string& where, LessonObject& pa
 }
 
 void read_click(LessonObject& r, LessonAsk& ask) {
-  ask.among = r.choice<ClickAmong>(
-      "among", {{"cells", ClickAmong::cells}, {"keys", ClickAmong::keys}, {"rows", ClickAmong::rows}}, true);
+  ask.among = r.choice<ClickAmong>("among",
+                                   {{"cells", ClickAmong::cells},
+                                    {"keys", ClickAmong::keys},
+                                    {"rows", ClickAmong::rows},
+                                    {"lines", ClickAmong::lines}},
+                                   true);
+  if (ask.among == ClickAmong::lines) {
+    ask.cells = r.texts("lines");
+    if (ask.cells.size() < 2 || ask.cells.size() > 9) r.refuse("lines", "two to nine lines are expected");
+    if (r.has("value")) r.refuse("value", "of lines it is the one with the most samples, and not said");
+    return;
+  }
   ask.value = r.expression("value", true);
   if (ask.among == ClickAmong::cells) {
     ask.cells = r.texts("cells");
@@ -196,15 +211,37 @@ void read_click(LessonObject& r, LessonAsk& ask) {
   if (ask.last <= ask.first || ask.last - ask.first > 31) r.refuse("last", "2 to 32 things can be clicked");
 }
 
+// The line of a drag. That its ends leave a wrong place beside the right one is the lesson check's matter.
+AskBar read_bar(LessonObject& r) {
+  AskBar bar;
+  bar.from = r.number("from");
+  bar.to = r.number("to");
+  bar.decades = r.flag("decades");
+  if (bar.from >= bar.to) r.refuse("to", "more than 'from' is expected");
+  if (bar.decades && bar.from <= 0) r.refuse("from", "powers of ten begin above 0");
+  bar.start = r.expression("start", false);
+  bar.beside = r.expression("beside", false);
+  return bar;
+}
+
 LessonAsk read_ask(const json& j, const std::string& where, LessonObject& parent) {
   LessonObject r(j, where);
   LessonAsk ask;
-  ask.kind = r.choice<AskKind>(
-      "kind", {{"num", AskKind::num}, {"pick", AskKind::pick}, {"click", AskKind::click}, {"tiles", AskKind::tiles}},
-      true);
+  ask.kind = r.choice<AskKind>("kind",
+                               {{"num", AskKind::num},
+                                {"drag", AskKind::num},
+                                {"pick", AskKind::pick},
+                                {"click", AskKind::click},
+                                {"tiles", AskKind::tiles}},
+                               true);
+  const bool drag = r.text("kind", 64, true) == "drag";
   switch (ask.kind) {
     case AskKind::num:
-      r.only({"kind", "value", "within", "unit", "letter", "wrong"});
+      if (drag)
+        r.only({"kind", "value", "within", "unit", "letter", "wrong", "from", "to", "decades", "start", "beside"});
+      else
+        r.only({"kind", "value", "within", "unit", "letter", "wrong"});
+      if (drag) ask.bar = read_bar(r);
       ask.value = r.expression("value", true);
       ask.within = read_tolerance(r);
       ask.unit = r.text("unit", 32, false);
@@ -219,7 +256,7 @@ LessonAsk read_ask(const json& j, const std::string& where, LessonObject& parent
       break;
     }
     case AskKind::click:
-      r.only({"kind", "among", "cells", "first", "last", "value", "wrong"});
+      r.only({"kind", "among", "cells", "lines", "first", "last", "value", "wrong"});
       read_click(r, ask);
       break;
     case AskKind::tiles:
@@ -246,17 +283,27 @@ Again read_again(const json& j, const std::string& where, LessonObject& parent) 
 LessonFigure read_figure_of(const json& j, const std::string& where, LessonObject& parent) {
   LessonObject r(j, where);
   r.only({"kind", "L", "D", "kernel"});
-  const std::string kind = r.text("kind", 32, true);
-  if (kind != "roofline" && kind != "occupancy" && kind != "heartbeat")
-    r.refuse("kind", "there are three: roofline, occupancy and heartbeat");
+  const auto figure_kind = r.choice<FigureKind>("kind",
+                                                {{"roofline", FigureKind::roofline},
+                                                 {"occupancy", FigureKind::occupancy},
+                                                 {"heartbeat", FigureKind::heartbeat},
+                                                 {"levels", FigureKind::levels},
+                                                 {"phases", FigureKind::phases},
+                                                 {"lines", FigureKind::lines}},
+                                                true);
   constexpr std::int32_t kMost = 1 << 30;
-  const FigureKind figure_kind = kind == "occupancy"   ? FigureKind::occupancy
-                                 : kind == "heartbeat" ? FigureKind::heartbeat
-                                                       : FigureKind::roofline;
   LessonFigure figure{figure_kind, r.whole("L", 1, kMost, true), r.whole("D", 1, kMost, true),
                       r.text("kernel", 64, true)};
   parent.follow(r);
   return figure;
+}
+
+// Empty where none is named.
+std::string session_named(LessonObject& r) {
+  std::string name = r.text("session", 64, false);
+  if (!name.empty() && !is_plain_name(name))
+    r.refuse("session", "the name of a session that comes with the program is expected, as h100");
+  return name;
 }
 
 Beat read_beat(const json& j, std::size_t index, LessonObject& parent) {
@@ -264,7 +311,7 @@ Beat read_beat(const json& j, std::size_t index, LessonObject& parent) {
   if (j.is_object() && j.contains("id") && j["id"].is_string()) name = "'" + j["id"].get<std::string>() + "'";
   const std::string where = fmt::format("{}, beat {}", parent.where(), name);
   LessonObject r(j, where);
-  r.only({"id", "run", "at", "reveal", "row", "select", "chart", "holds", "veil", "figure", "ask", "again"});
+  r.only({"id", "run", "at", "reveal", "row", "select", "chart", "holds", "veil", "session", "figure", "ask", "again"});
   Beat beat;
   beat.id = r.text("id", 64, true);
   if (!is_plain_name(beat.id)) r.refuse("id", "a name of small letters, digits, - and _ is expected");
@@ -285,9 +332,13 @@ Beat read_beat(const json& j, std::size_t index, LessonObject& parent) {
     else
       r.refuse("veil", fmt::format("'{}' is none of traffic, map, figure", what));
   }
+  beat.session = session_named(r);
   if (r.has("figure")) beat.figure = read_figure_of(r.object("figure"), where + ", figure", r);
   if (r.has("ask")) beat.ask = read_ask(r.object("ask"), where + ", ask", r);
   if (r.has("again")) beat.again = read_again(r.object("again"), where + ", again", r);
+  const bool among_lines = beat.ask && beat.ask->kind == AskKind::click && beat.ask->among == ClickAmong::lines;
+  if (among_lines && (!beat.figure || beat.figure->kind != FigureKind::lines))
+    r.refuse("ask", "lines are chosen beside a figure of the kind lines");
   parent.follow(r);
   return beat;
 }
@@ -375,9 +426,7 @@ Result<Lesson> parse_lesson(std::string_view text, const std::string& file) {
   lesson.runs = read_texts(r, "runs");
   if (lesson.runs.empty()) r.refuse("runs", "one run or more is expected");
   lesson.assumptions = read_assumptions(r);
-  lesson.session = r.text("session", 64, false);
-  if (!lesson.session.empty() && !is_plain_name(lesson.session))
-    r.refuse("session", "the name of a session that comes with the program is expected, as h100");
+  lesson.session = session_named(r);
   lesson.text = read_texts(r, "text");
   const json& beats = r.list("beats", kMaxBeats);
   if (beats.empty()) r.refuse("beats", "one beat or more is expected");

@@ -12,7 +12,6 @@
 #include <fmt/format.h>
 
 #include "kernels/model/traffic.h"
-#include "profiling/figures/metrics.h"
 
 namespace attn {
 namespace {
@@ -215,49 +214,6 @@ std::optional<double> count_named(const Recording& rec, std::string_view name) {
   if (name == "masked") return steps(Phase::mask);
   if (name == "tiles") return steps(Phase::scores);
   return std::nullopt;
-}
-
-namespace {
-
-Result<bool> row_fits(const Measurement& m, const MetricQuery& query) {
-  const Problem& p = m.key.problem;
-  bool all = m.key.kernel == query.kernel;
-  for (const auto& [name, value] : query.where) {
-    const auto is = [want = value](std::int64_t extent) { return static_cast<double>(extent) == want; };
-    if (name == "L")
-      all = all && is(p.Lq) && is(p.Lk);
-    else if (name == "D")
-      all = all && is(p.D);
-    else if (name == "H")
-      all = all && is(p.Hq);
-    else if (name == "B")
-      all = all && is(p.B);
-    else
-      return bad_input(fmt::format("metric() knows B, H, L and D, not '{}'", name));
-  }
-  return all;
-}
-
-}  // namespace
-
-Result<ReadFigure> read_figure(const Session& session, const MetricQuery& query) {
-  if (const auto known = find_metric(query.metric); !known) return tl::unexpected(known.error());
-  ReadFigure read;
-  std::size_t rows = 0;
-  for (const SweepRun& run : session.runs) {
-    for (const Measurement& m : run.rows) {
-      const auto fitting = row_fits(m, query);
-      if (!fitting) return tl::unexpected(fitting.error());
-      if (!*fitting || ++rows > 1) continue;
-      const Figure& f = figure(m, query.metric);
-      if (!f.available())
-        return bad_input(fmt::format("{} of {} is not available: {}", query.metric, query.kernel, f.reason));
-      read = {f.value, f.origin, fmt::format("{}, {}", m.key.device, run.date.substr(0, 10))};
-    }
-  }
-  if (rows != 1)
-    return bad_input(fmt::format("{} rows of the session are of {} with these extents, not one", rows, query.kernel));
-  return read;
 }
 
 }  // namespace attn

@@ -41,17 +41,4 @@ std::optional<double> extent_named(const Recording& rec, std::string_view name);
 // bytes bytes_q ... bytes_stats once chip tiles skipped masked, or none.
 std::optional<double> count_named(const Recording& rec, std::string_view name);
 
-// Which figure of a session: a kernel, a metric of the table, and what the row's problem must be ("L", 512).
-struct MetricQuery {
-  std::string_view kernel, metric;
-  std::vector<std::pair<std::string_view, double>> where;  // B, H, L, D
-};
-struct ReadFigure {
-  double value = 0;
-  Origin origin = Origin::measured;
-  std::string whose;  // the GPU and the day
-};
-// The error says what there is not, or that several rows fit.
-Result<ReadFigure> read_figure(const Session& session, const MetricQuery& query);
-
 }  // namespace attn

@@ -10,6 +10,7 @@
 #include "viz/learn/figure_draw.h"
 #include "viz/learn/home_draw.h"
 #include "viz/learn/map_draw.h"
+#include "viz/learn/number_bar_draw.h"
 #include "viz/step/workspace.h"
 
 namespace attn {
@@ -59,7 +60,7 @@ void draw_run(const State& state, const Model& model, const Box& box, LearnHeld&
     return take_answer(held, step.tiles, commands);
   }
   step.tiles.focused = false;
-  draw_stage_figure(*desk.figure, box);
+  draw_stage_figure(*desk.figure, *desk.card, box, held, commands);
 }
 
 }  // namespace
@@ -82,6 +83,7 @@ void draw_learn(const State& state, const Model& model, LearnHeld& held, StepHel
   const bool card_hidden = alone && held.run_shown;
   const bool others = step.tiles.focused || step.tiles.tab_elsewhere || card_hidden || desk.figure.has_value();
   if (take_map_keys(*desk.card, others, held, commands)) step.tiles.tab_elsewhere = true;  // of this frame
+  take_bar_keys(*desk.card, step.tiles.focused || card_hidden, held);
   if (alone) {
     const Box head{all.min, {all.max.x, all.min.y + s.px(kRunHead)}};
     if (held.run_shown) {

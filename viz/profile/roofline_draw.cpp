@@ -282,8 +282,8 @@ void draw_roofline(const Roofline& roof, bool by_level, ImVec2 size, Commands& c
   draw_roof_card(roof, by_level && !roof.level_words.empty(), size, &commands);
 }
 
-void draw_roofline(const Roofline& roof, ImVec2 size) {
-  draw_roof_card(roof, false, size, nullptr);
+void draw_roofline(const Roofline& roof, bool by_level, ImVec2 size) {
+  draw_roof_card(roof, by_level && !roof.level_words.empty(), size, nullptr);
 }
 
 }  // namespace attn

@@ -8,7 +8,7 @@ namespace attn {
 
 // A card of `size` pixels. `by_level`: of the chosen kernel the way to the roof of each memory.
 void draw_roofline(const Roofline& roof, bool by_level, ImVec2 size, Commands& commands);
-// The same of DRAM alone, with nothing to press.
-void draw_roofline(const Roofline& roof, ImVec2 size);
+// The same with nothing to press.
+void draw_roofline(const Roofline& roof, bool by_level, ImVec2 size);
 
 }  // namespace attn

@@ -165,12 +165,43 @@ TEST(LessonExpressions, ReadFiguresOfASessionAndSayWhoseTheyAre) {
            {"metric(nobody, time_us_median" + where, "0 rows"},
            {"metric(naive, beauty" + where, "beauty"},
            {"metric(naive, time_us_ci_low" + where, "not available"},
-           {"metric(naive, tflops, X=1)", "knows B, H, L and D"},
+           {"metric(naive, tflops, X=1)", "named by B, H, L and D"},
        }) {
     const auto value = evaluate_number(text, *scope);
     ASSERT_FALSE(value) << text;
     EXPECT_NE(value.error().message.find(words), std::string::npos) << text << ": " << value.error().message;
   }
+}
+
+// Against sums over the file's own numbers, taken apart from the program.
+TEST(LessonExpressions, ReadWhatWasSampledAndCountedInARow) {
+  Lesson lesson = lesson_with(R"("assumptions": {"rate": 3}, "session": "h100",)");
+  lesson.beats.front().session = "h100-counts";
+  LessonRuns runs(lesson, std::nullopt);
+  auto scope = scope_of(lesson.beats.front(), 0, runs.as_function());
+  ASSERT_TRUE(scope) << scope.error().message;
+  const std::string where = ", L=4096, D=64)";
+  EXPECT_NEAR(*evaluate_number("samples(naive, S" + where, *scope), 0.81897977317323, 1e-12);
+  EXPECT_NEAR(*evaluate_number("waits(naive, global" + where, *scope), 0.907921042563957, 1e-12);
+  EXPECT_EQ(*evaluate_number("counted(naive, global_sectors, S" + where, *scope), 17716740096.0);
+  EXPECT_EQ(*evaluate_number("samples(naive, mask" + where, *scope), 0) << "a phase without samples";
+  EXPECT_EQ(scope->figures.begin()->first, "NVIDIA H100 80GB HBM3, 2026-11-23");
+  for (const auto& [text, words] : std::map<std::string, std::string>{
+           {"samples(naive, T" + where, "none of the phases"},
+           {"waits(naive, sleep" + where, "nothing that a warp does: issues"},
+           {"counted(naive, apples, S" + where, "none of inst_executed"},
+           {"counted(naive, global_sectors" + where, "')' is missing"},
+           {"samples(tiled, S" + where, "0 rows"},
+       }) {
+    const auto value = evaluate_number(text, *scope);
+    ASSERT_FALSE(value) << text;
+    EXPECT_NE(value.error().message.find(words), std::string::npos) << text << ": " << value.error().message;
+  }
+  lesson.beats.front().session.clear();
+  auto without = scope_of(lesson.beats.front(), 0, runs.as_function());
+  const auto none = evaluate_number("samples(naive, S, L=512, D=64)", *without);
+  ASSERT_FALSE(none);
+  EXPECT_NE(none.error().message.find("no samples of naive"), std::string::npos) << none.error().message;
 }
 
 TEST(LessonOrigins, SayWhatIsAssumedAndWhoseTheFiguresAre) {
@@ -230,8 +261,32 @@ std::string with(const std::string& what, const std::string& instead) {
   return text;
 }
 
+// The first question as a drag, along a line of these fields.
+std::string dragged(const std::string& fields) {
+  return with(R"x("num", "value": "l[0]", "within": "1%", "wrong": [{"value": "sum(S[0,*])", "text": "scores"}])x",
+              "\"drag\", \"value\": \"l[0]\", \"within\": \"1%\", " + fields +
+                  ", \"wrong\": [{\"value\": \"0\", \"text\": \"scores\"}]");
+}
+
+// The second one among lines of naive.
+std::string lines(const std::string& fields) {
+  std::string text = with(
+      "\"pick\", \"options\": [{\"text\": \"yes\", \"true\": \"l[0] > 1\"}, {\"text\": \"no\", \"true\": \"l[0] <= "
+      "1\"}]",
+      "\"click\", \"among\": \"lines\", " + fields);
+  for (const char* gone : {" \"choose.yes\": \"Yes\",", " \"choose.no\": \"No\","}) {
+    const std::size_t at = text.find(gone);
+    if (at != text.npos) text.erase(at, std::string(gone).size());
+  }
+  const std::string at = "\"id\": \"choose\",";
+  return text.replace(text.find(at), at.size(), at + R"( "session": "h100-counts", "veil": ["figure"],
+   "figure": {"kind": "lines", "L": 4096, "D": 64, "kernel": "naive"},)");
+}
+
 TEST(Lessons, ATrueOneHasNoFaults) {
-  for (const std::string& fault : faults_of(kTrue)) ADD_FAILURE() << fault;
+  for (const std::string& text : {kTrue, dragged("\"from\": 0, \"to\": 2, \"start\": \"0\""),
+                                  lines(R"x("lines": ["fmaxf(m, s[c])", "widen(k[d]), sum)"])x")})
+    for (const std::string& fault : faults_of(text)) ADD_FAILURE() << fault;
 }
 
 // Each with the file, the beat, the field and the reason.
@@ -264,7 +319,7 @@ TEST(Lessons, AFalseOneSaysWhere) {
        "", "assumptions.rate", "nothing rests on it"},
       {with("l[0] >= 1", "metric(naive, tflops) > 0"), "sum", "holds", "names no session"},
       {with("\"holds\": [\"l[0] >= 1\"]", R"("figure": {"kind": "pie", "L": 512, "D": 64, "kernel": "naive"})"), "sum",
-       "kind", "there are three: roofline, occupancy and heartbeat"},
+       "kind", "'pie' is none of roofline, occupancy, heartbeat, levels, phases, lines"},
       {with("\"holds\": [\"l[0] >= 1\"]", R"("figure": {"kind": "roofline", "L": 512, "D": 64, "kernel": "x"})")
            .insert(1, "\"session\": \"h100\","),
        "sum", "figure", "was not timed"},
@@ -272,6 +327,24 @@ TEST(Lessons, AFalseOneSaysWhere) {
            .insert(1, "\"session\": \"h100\","),
        "sum", "figure", "no row of x at L = 512, D = 64"},
       {with("l[0] >= 1", "metric(naive, tflops) > 0").insert(1, "\"session\": \"h1000\","), "sum", "holds", "h1000"},
+      {with("\"num\", \"value\": \"l[0]\"", "\"num\", \"from\": 0, \"value\": \"l[0]\""), "sum", "from",
+       "no such field"},
+      {dragged("\"to\": 2"), "sum", "from", "it is missing"},
+      {dragged("\"from\": 2, \"to\": 2"), "sum", "to", "more than 'from'"},
+      {dragged("\"from\": 0, \"to\": 2, \"decades\": true"), "sum", "from", "begin above 0"},
+      {dragged("\"from\": 2, \"to\": 3"), "sum", "value", "does not lie on the line from 2 to 3"},
+      {dragged("\"from\": 0, \"to\": 2, \"start\": \"3\""), "sum", "start", "does not lie on the line"},
+      {dragged("\"from\": 0, \"to\": 2, \"beside\": \"1\""), "sum", "beside", "there is no text 'sum.beside'"},
+      {dragged("\"from\": 0, \"to\": 2000"), "sum", "within", "no place of the line is near enough"},
+      {dragged("\"from\": 1.0143, \"to\": 1.0145"), "sum", "within", "every place of the line is right"},
+      {lines(R"x("lines": ["fmaxf(m, s[c])", "no such words"])x"), "choose", "lines", "stands in 0 lines of naive"},
+      {lines(R"x("lines": ["fmaxf(m, s[c])", "for (int"])x"), "choose", "lines", "lines of naive, not in one"},
+      {lines(R"x("lines": ["fmaxf(m, s[c])"])x"), "choose", "lines", "two to nine"},
+      {lines(R"x("value": "0", "lines": ["fmaxf(m, s[c])", "x"])x"), "choose", "value", "the most samples"},
+      {with("\"pick\", \"options\": [{\"text\": \"yes\", \"true\": \"l[0] > 1\"}, {\"text\": \"no\", \"true\": \"l[0] "
+            "<= 1\"}]",
+            "\"click\", \"among\": \"lines\", \"lines\": [\"a\", \"b\"]"),
+       "choose", "ask", "beside a figure of the kind lines"},
   };
   for (const False& f : all) {
     const std::vector<std::string> faults = faults_of(f.text);
