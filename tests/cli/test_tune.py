@@ -114,7 +114,7 @@ def damaged(folder):
 
 def cancelled(folder):
     surface = folder / "cancelled.csv"
-    child = subprocess.Popen([BINARY, "tune", "cpu_flash", "--l", "512", "--d", "64", "--budget", "60", "--each", "0.2",
+    child = subprocess.Popen([BINARY, "tune", "cpu_flash", "--l", "2048", "--d", "64", "--budget", "60", "--each", "0.2",
                               "--threads", "1", "--csv", str(surface)], stderr=subprocess.PIPE, stdout=subprocess.PIPE,
                              text=True)
     try:
