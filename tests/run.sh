@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Builds and runs the tests: bash tests/run.sh [--full | --tsan | --tidy]
 #
-#   (nothing)   the code's rules and every test of a Release build: about 9 minutes on 2 cores
+#   (nothing)   the code's rules and every test of a Release build: about 8 minutes on 2 cores
 #   --full      besides: long lists, mutants, address, undefined-behaviour and thread sanitizer, fuzzing, clang-tidy:
 #               about 45 minutes
 #   --tsan      the thread sanitizer alone, over kernels, profiling, model and tasks

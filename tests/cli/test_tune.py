@@ -114,9 +114,9 @@ def damaged(folder):
 
 def cancelled(folder):
     surface = folder / "cancelled.csv"
-    child = subprocess.Popen([BINARY, "tune", "cpu_flash", "--l", "2048", "--d", "64", "--budget", "60", "--each", "0.2",
-                              "--threads", "1", "--csv", str(surface)], stderr=subprocess.PIPE, stdout=subprocess.PIPE,
-                             text=True)
+    child = subprocess.Popen([BINARY, "tune", "cpu_flash", "--l", "2048", "--d", "64", "--budget", "60", "--each",
+                              "0.2", "--threads", "1", "--csv", str(surface)], stderr=subprocess.PIPE,
+                             stdout=subprocess.PIPE, text=True)
     try:
         child.communicate(timeout=3)
         report.check(False, "it ended by itself")
