@@ -20,7 +20,7 @@
 namespace attn {
 namespace {
 
-constexpr float kPadding = 14, kOption = 32, kLowOption = 27;
+constexpr float kPadding = 14, kOption = 32, kLowOption = 27, kAround = 12;  // the last: around several lines
 constexpr float kLow = 400, kOneLine = 400;  // a card lower than that; wide enough for all buttons in one line
 constexpr std::size_t kManyOptions = 6;
 
@@ -239,7 +239,8 @@ void draw_options(const CardScene& card, Pen& pen, bool takes_digits, Commands& 
     const float room = pen.width - left - s.px(10) - std::max(value, fate.empty() ? 0 : fate_width + s.px(10));
     const float height = draw_paragraph(pen.list, {}, room, pen.sizes.text, option.words, 3, false);
     const float least = card.options.size() > kManyOptions ? kLowOption : kOption;
-    const Box box = pen.line(std::max(least, height / s.scale + (least - pen.sizes.text * 1.4F) / 2));
+    const bool one_line = runs_width(option.words, pen.sizes.text) <= room;
+    const Box box = pen.line(one_line ? least : std::max(least, height / s.scale + kAround));
     ImGui::SetCursorScreenPos(box.min);
     const std::string id = fmt::format("##lesson_option_{}", n);
     bool clicked = ImGui::InvisibleButton(id.c_str(), {box.width(), box.height()}, ImGuiButtonFlags_EnableNav);
@@ -250,10 +251,11 @@ void draw_options(const CardScene& card, Pen& pen, bool takes_digits, Commands& 
     if (option.chosen || option.right)
       draw_outline(pen.list, box, colour_of(Token::text), s.px(option.right ? 2 : 1.5F), s.px(6));
     if (n < 9) draw_digit_cap(pen.list, {box.min.x + left / 2, box.centre().y}, n + 1);
-    if (runs_width(option.words, pen.sizes.text) <= room)
+    if (one_line)
       draw_runs_in(pen.list, {{box.min.x + left, box.min.y}, box.max}, Align::left, pen.sizes.text, option.words);
     else
-      draw_paragraph(pen.list, {box.min.x + left, box.centre().y - height / 2}, room, pen.sizes.text, option.words, 3);
+      draw_paragraph(pen.list, {box.min.x + left, box.centre().y - height / 2 + s.px(3)}, room, pen.sizes.text,
+                     option.words, 3);
     if (!fate.empty())
       draw_text_in(pen.list, box, Align::right, Face::bold, 12, colour_of(Token::text), fate, 10);
     else if (!option.value.empty())

@@ -24,15 +24,18 @@ std::size_t beside(const CardScene& card, std::size_t on, std::int32_t rows, std
   return static_cast<std::size_t>(i) * across + static_cast<std::size_t>(j);
 }
 
-void draw_head_of_map(const CardScene& card, Pen& pen) {
+// `side`: of a tile, pixels.
+void draw_head_of_map(const CardScene& card, float side, Pen& pen) {
   const Style& s = style();
-  constexpr const char* kNames = "key tiles";
-  const float left = s.px(kRowNames), gap = s.px(10);
-  draw_text(pen.list, {pen.x + left, pen.y}, Face::text, 12, colour_of(Token::dim), kNames);
-  const float keys = text_width(Face::text, 12, kMapKeys);
-  if (card.open && !card.teach && left + text_width(Face::text, 12, kNames) + gap + keys <= pen.width)
-    draw_text(pen.list, {pen.x + pen.width - keys, pen.y}, Face::text, 12, colour_of(Token::dim), kMapKeys);
+  constexpr const char* kNames = "query tiles down, key tiles across";
+  draw_text(pen.list, {pen.x, pen.y}, Face::text, 12, colour_of(Token::dim), kNames);
   pen.gap(18);
+  for (std::int32_t j = 0; j < card.map_cols; ++j) {
+    const float x = pen.x + s.px(kRowNames) + side * static_cast<float>(j);
+    draw_text_in(pen.list, {{x, pen.y}, {x + side, pen.y + s.px(14)}}, Align::centre, Face::mono, 12,
+                 colour_of(Token::dim), std::to_string(j));
+  }
+  pen.gap(16);
 }
 
 void draw_tile_of_map(const CardScene& card, std::size_t n, bool on, const Box& box, Pen& pen, Commands& commands) {
@@ -57,7 +60,7 @@ void draw_map_of_tiles(const CardScene& card, std::optional<std::size_t> on, Pen
   const Style& s = style();
   const float left = s.px(kRowNames);
   const float side = std::min(s.px(kLargestTile), (pen.width - left) / static_cast<float>(std::max(card.map_cols, 1)));
-  draw_head_of_map(card, pen);
+  draw_head_of_map(card, side, pen);
   const ImVec2 origin{pen.x + left, pen.y};
   for (std::int32_t i = 0; i < card.map_rows; ++i) {
     const Box label{{pen.x, origin.y + side * static_cast<float>(i)},
@@ -73,6 +76,9 @@ void draw_map_of_tiles(const CardScene& card, std::optional<std::size_t> on, Pen
   }
   pen.y = origin.y + side * static_cast<float>(card.map_rows);
   pen.gap(6);
+  if (!card.open || card.teach) return;
+  draw_text(pen.list, {pen.x, pen.y}, Face::text, 12, colour_of(Token::dim), kMapKeys);
+  pen.gap(18);
 }
 
 bool take_map_keys(const CardScene& card, bool others_have_it, LearnHeld& held, Commands& commands) {
