@@ -30,7 +30,7 @@ std::string kind_words(AskKind kind, bool teach) {
     case AskKind::pick:
       return teach ? "Ask the class: which one?" : "Predict: choose one, by its key too";
     case AskKind::click:
-      return teach ? "Ask the class: which one?" : "Predict: click it there, or here by its key";
+      return teach ? "Ask the class: which one?" : "Predict: click it in the picture, or choose here";
     case AskKind::tiles:
       return teach ? "Ask the class: which tiles?" : "Predict: choose all";
   }
