@@ -31,6 +31,7 @@
 #include "profiling/figures/metrics.h"
 #include "profiling/figures/samples.h"
 #include "profiling/session/session.h"
+#include "viz/profile/heartbeat.h"
 #include "viz/profile/source.h"
 
 namespace attn::cli {
@@ -267,7 +268,8 @@ std::string text_of(const Profiled& p, std::int64_t lines) {
                      entries_text(p), phases_text(p), lines_text(p, lines), measured_text(p),
                      samples_text(p.samples(), p.why_no_samples, p.listing, lines),
                      counts_text(p.counts(), p.why_no_counts, p.listing, lines),
-                     heartbeat_text(p.heartbeat(), p.why_no_heartbeat, p.row ? p.row->time.median : 0));
+                     heartbeat_text(p.heartbeat(), p.why_no_heartbeat, p.row ? p.row->time.median : 0,
+                                    p.row && has_beat_of_tiles(*p.row)));
 }
 
 // ---- JSON and CSV
@@ -336,7 +338,7 @@ json json_of(const Profiled& p) {
           {"measured", std::move(measured)},
           {"sampled", samples_figures(p.samples(), p.why_no_samples)},
           {"counted", counts_figures(p.counts(), p.why_no_counts)},
-          {"heartbeat", heartbeat_figures(p.heartbeat(), p.why_no_heartbeat)}};
+          {"heartbeat", heartbeat_figures(p.heartbeat(), p.why_no_heartbeat, p.row && has_beat_of_tiles(*p.row))}};
 }
 
 std::string in_quotes(std::string_view text) {

@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "profiling/figures/beat_borders.h"
 #include "profiling/session/heartbeat_json.h"
 
 namespace attn::cli {
@@ -80,6 +81,33 @@ json beat_json(const Heartbeat& h) {
           {"count", beat->count}};
 }
 
+// A key tile's S, P and O, or why the samples do not carry them.
+std::string borders_text(const Heartbeat& h) {
+  const auto b = borders_of(h);
+  if (!b) return b.error().message + "\n";
+  std::string parts;
+  for (const BeatPart& part : b->parts)
+    parts += fmt::format("{}{} {:.2f} us (multiply-adds {:.0f} %, exponentials {:.0f} %, shared memory {:.0f} %)",
+                         parts.empty() ? "" : ", ", gpu::name_of(part.phase), (part.to - part.from) * b->period_us,
+                         part.fma, part.xu, part.shared);
+  return fmt::format(
+      "A key tile takes {:.1f} us: {}; good to a sample, {:.2f} us, of {} beats laid over one another.\n", b->period_us,
+      parts, b->period_us / static_cast<double>(b->samples_a_beat), b->beats);
+}
+
+json borders_json(const Heartbeat& h) {
+  const auto b = borders_of(h);
+  if (!b) return {{"not_available", b.error().message}};
+  json parts = json::array();
+  for (const BeatPart& part : b->parts)
+    parts.push_back({{"phase", gpu::name_of(part.phase)},
+                     {"duration_us", (part.to - part.from) * b->period_us},
+                     {"fma", part.fma},
+                     {"xu", part.xu},
+                     {"shared", part.shared}});
+  return {{"not_available", ""}, {"period_us", b->period_us}, {"beats", b->beats}, {"told", b->told}, {"parts", parts}};
+}
+
 json tail_json(const Heartbeat& h) {
   const auto tail = tail_of(h);
   if (!tail) return {};
@@ -88,7 +116,7 @@ json tail_json(const Heartbeat& h) {
 
 }  // namespace
 
-std::string heartbeat_text(const Heartbeat* h, const std::string& why, double timed_us) {
+std::string heartbeat_text(const Heartbeat* h, const std::string& why, double timed_us, bool tiles) {
   if (h == nullptr) return fmt::format("Heartbeat: not available: {}.\n", why);
   std::string text = fmt::format(
       "Heartbeat: {} samples of one run of {:.1f} us, one every {}; it is run {} of those that were sampled; {}, {}, "
@@ -103,10 +131,10 @@ std::string heartbeat_text(const Heartbeat* h, const std::string& why, double ti
   text += launches_text(*h);
   text += "Mean over the launches, then the run from left to right, of a scale from 0:\n";
   for (const BeatCounter& c : h->counters) text += counter_text(*h, c);
-  return text + beat_words(*h);
+  return text + beat_words(*h) + (tiles ? borders_text(*h) : "");
 }
 
-json heartbeat_figures(const Heartbeat* h, const std::string& why) {
+json heartbeat_figures(const Heartbeat* h, const std::string& why, bool tiles) {
   if (h == nullptr) return {{"not_available", why}};
   json j = heartbeat_to_json(*h);
   json means = json::object();
@@ -117,6 +145,7 @@ json heartbeat_figures(const Heartbeat* h, const std::string& why) {
   j["means"] = std::move(means);
   j["beat"] = beat_json(*h);
   j["tail"] = tail_json(*h);
+  if (tiles) j["borders"] = borders_json(*h);
   return j;
 }
 

@@ -115,6 +115,17 @@ if BEATS.exists():
         report.check("A beat every" in done.stdout or "No beat" in done.stdout, f"{kernel}: {done.stdout}")
         beat = json.loads(run(*of, "--json", "-").stdout)["heartbeat"]
         report.check(len(beat["launches"]) == launches, f"{kernel}: {beat['launches']}")
+        # Borders of a key tile's S, P and O, as the text says them; of flash_mma too few samples; naive has no tiles.
+        if kernel == "naive":
+            report.check("borders" not in beat and "A key tile" not in done.stdout, "borders of what has no tiles")
+        elif kernel == "flash_simt":
+            parts = beat["borders"]["parts"]
+            report.check([p["phase"] for p in parts] == ["S", "P", "O"], f"{beat['borders']}")
+            report.check(abs(sum(p["duration_us"] for p in parts) - beat["borders"]["period_us"]) < 1e-6, f"{parts}")
+            report.check(all(f"{p['phase']} {p['duration_us']:.2f} us" in done.stdout for p in parts), done.stdout)
+        else:
+            why = beat["borders"]["not_available"]
+            report.check("samples" in why and why in done.stdout, f"{beat['borders']}")
         count = len(beat["length_ns"])
         report.check(count > 100, f"{kernel}: {count} samples")
         rows = list(csv.DictReader(io.StringIO(run(*of, "--heartbeat-csv", "-").stdout)))

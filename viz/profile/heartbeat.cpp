@@ -73,12 +73,6 @@ std::string beat_words(const Heartbeat& h) {
                      row == nullptr ? beat->id : std::string(row->label), beat->likeness);
 }
 
-// S, P and O come again with every key tile in the order of flash attention alone.
-bool has_beat_of_tiles(const Measurement& row) {
-  const auto kernel = find_kernel(row.key.kernel);
-  return kernel && (*kernel)->order == Order::flash;
-}
-
 // S, P and O of the beats that are shown, as far as they were laid over one another, and how they were found.
 void put_borders(HeartbeatScene& scene, const HeartbeatScene* before) {
   if (before != nullptr && before->own == scene.own && before->borders != nullptr)
@@ -182,6 +176,11 @@ void put_other(HeartbeatScene& scene, const Measurement* against) {
 }
 
 }  // namespace
+
+bool has_beat_of_tiles(const Measurement& row) {
+  const auto kernel = find_kernel(row.key.kernel);
+  return kernel && (*kernel)->order == Order::flash;
+}
 
 std::vector<double> round_times(double from_us, double to_us, std::size_t most) {
   std::vector<double> times;

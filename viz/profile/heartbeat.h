@@ -83,4 +83,7 @@ HeartbeatScene heartbeat_scene(const Measurement& row, const Measurement* agains
 // Some round times from `from` to `to`, at most `most` of them.
 std::vector<double> round_times(double from_us, double to_us, std::size_t most);
 
+// Whether S, P and O come again with every key tile: in the order of flash attention alone.
+bool has_beat_of_tiles(const Measurement& row);
+
 }  // namespace attn
