@@ -138,7 +138,7 @@ CardScene Lessons::card() {
   }
   if (!b.ask) return c;
   c.asks = b.ask->kind;
-  c.kind = kind_words(b.ask->kind, c.teach);
+  c.kind = kind_words(*b.ask, c.teach);
   c.open = asks();
   c.right = showing_.right, c.shown = showing_.shown, c.missed = showing_.missed;
   c.within = b.ask->within.words();
@@ -159,7 +159,6 @@ CardScene Lessons::card() {
     c.bar = showing_.question->bar;
     c.bar->beside_words = words(text_key(b, "beside"), Face::text, Token::dim);
     if (done) c.bar->truth = showing_.question->truth;
-    c.kind = c.teach ? "Ask the class: how much?" : "Predict: drag it there, or type it";
   }
   c.can_hint = asks() && !showing_.hint && l.has_text(text_key(b, "hint"));
   if (showing_.hint) c.hint = words(text_key(b, "hint"), Face::text, Token::text);

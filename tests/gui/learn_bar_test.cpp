@@ -15,11 +15,6 @@ namespace {
 using Ctx = ImGuiTestContext;
 constexpr const char* kBar = "**/##lesson_bar";
 
-void start(TestWindow& w, const std::string& lesson, const std::string& beat) {
-  w.controller().update({StartLesson{lesson, beat}});
-  w.draw_frames(3);
-}
-
 double typed(TestWindow& w) {
   return typed_number(w.shell().learn_held().typed).value_or(-1);
 }

@@ -16,11 +16,6 @@ namespace {
 using Ctx = ImGuiTestContext;
 constexpr const char* kCell = "**/##asked_cell";
 
-void start(TestWindow& w, const std::string& lesson, const std::string& beat) {
-  w.controller().update({StartLesson{lesson, beat}});
-  w.draw_frames(3);
-}
-
 void type(Ctx* ctx, const char* text) {
   ctx->KeyChars(text);
   ctx->Yield(3);

@@ -21,6 +21,11 @@ inline const CardScene& card(TestWindow& w) {
   return *w.controller().model().learn->card;
 }
 
+inline void start(TestWindow& w, const std::string& lesson, const std::string& beat = "") {
+  w.controller().update({StartLesson{lesson, beat}});
+  w.draw_frames(3);
+}
+
 // What the learner would answer who knows it: computed apart from the program's own showing.
 struct Truth {
   Question question;

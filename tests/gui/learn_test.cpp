@@ -25,11 +25,6 @@ const LearnDesk& desk(TestWindow& w) {
   return *w.controller().model().learn;
 }
 
-void start(TestWindow& w, const std::string& lesson, const std::string& beat = "") {
-  w.controller().update({StartLesson{lesson, beat}});
-  w.draw_frames(3);
-}
-
 void type_and_enter(Ctx* ctx, const std::string& text) {
   ctx->KeyChars(text.c_str());
   ctx->Yield(2);

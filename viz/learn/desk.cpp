@@ -23,9 +23,10 @@ bool lesson_asks(const State& state, const Model& model) {
   return state.view.workspace == Workspace::learn && model.learn != nullptr && model.learn->veil.on;
 }
 
-std::string kind_words(AskKind kind, bool teach) {
-  switch (kind) {
+std::string kind_words(const LessonAsk& ask, bool teach) {
+  switch (ask.kind) {
     case AskKind::num:
+      if (ask.bar) return teach ? "Ask the class: how much?" : "Predict: drag it there, or type it";
       return teach ? "Ask the class: a number" : "Predict: a number";
     case AskKind::pick:
       return teach ? "Ask the class: which one?" : "Predict: choose one, by its key too";

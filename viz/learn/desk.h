@@ -101,6 +101,6 @@ struct LearnDesk {
 // Whether a question of a lesson is open on screen, so that something is hidden.
 bool lesson_asks(const State& state, const Model& model);
 // Words of what a question wants, of a learner or of a class.
-std::string kind_words(AskKind kind, bool teach);
+std::string kind_words(const LessonAsk& ask, bool teach);
 
 }  // namespace attn

@@ -39,11 +39,6 @@ std::int32_t before_choices(const CardScene& card) {
 
 // The text of the kernel. A line that is clicked is looked at, and is the answer where it can be one.
 void draw_lines(const StageFigure& figure, const CardScene& card, LearnHeld& held, ImVec2 size, Commands& commands) {
-  if (held.line_of != card.number_of_showing) {
-    held.line_of = card.number_of_showing;
-    held.line = ChooseSourceLine{};
-    held.source = {};
-  }
   ProfileView view;
   view.file = held.line.file;
   view.line = held.line.line;

@@ -25,7 +25,6 @@ struct LearnHeld {
   bool run_shown = false;      // where card and run have no room beside one another: which of them is there
   SourceHeld source;           // of the text of a kernel beside the card
   ChooseSourceLine line;       // of it that was clicked last
-  std::uint64_t line_of = 0;   // the showing of a beat that both belong to
   std::optional<std::size_t> on_map;  // the tile of a question's map that arrows have come to; none: they step
 };
 

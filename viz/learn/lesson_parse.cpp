@@ -237,11 +237,12 @@ LessonAsk read_ask(const json& j, const std::string& where, LessonObject& parent
   const bool drag = r.text("kind", 64, true) == "drag";
   switch (ask.kind) {
     case AskKind::num:
-      if (drag)
+      if (drag) {
         r.only({"kind", "value", "within", "unit", "letter", "wrong", "from", "to", "decades", "start", "beside"});
-      else
+        ask.bar = read_bar(r);
+      } else {
         r.only({"kind", "value", "within", "unit", "letter", "wrong"});
-      if (drag) ask.bar = read_bar(r);
+      }
       ask.value = r.expression("value", true);
       ask.within = read_tolerance(r);
       ask.unit = r.text("unit", 32, false);

@@ -5,19 +5,14 @@
 
 #include <fmt/format.h>
 
+#include "viz/draw/number_text.h"
+
 namespace attn {
 namespace {
 
 constexpr int kPlaces = 100;        // of an even line
 constexpr int kPlacesADecade = 20;  // that arrow keys step over
 constexpr int kQuarters = 4;
-
-// To `digits` significant digits; 0 stays.
-double rounded(double value, int digits) {
-  if (value == 0 || !std::isfinite(value)) return value;
-  const double unit = std::pow(10.0, std::floor(std::log10(std::abs(value))) - (digits - 1));
-  return std::round(value / unit) * unit;
-}
 
 }  // namespace
 
@@ -29,7 +24,7 @@ double NumberScale::share_of(double value) const {
 
 double NumberScale::value_at(double share) const {
   share = std::clamp(share, 0.0, 1.0);
-  if (decades) return std::clamp(rounded(from * std::pow(to / from, share), 2), from, to);
+  if (decades) return std::clamp(value_of(significant_text(from * std::pow(to / from, share), 2)), from, to);
   return from + (to - from) * std::round(share * kPlaces) / kPlaces;
 }
 

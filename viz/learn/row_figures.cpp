@@ -81,23 +81,28 @@ Result<WarpState> state_named(std::string_view name) {
   return bad_input(fmt::format("'{}' is nothing that a warp does: {}", name, fmt::join(all, ", ")));
 }
 
-Result<const KernelSamples*> samples_of(const FoundRow& found, const FigureQuery& query) {
-  const KernelSamples* samples = found.row->samples.get();
+struct FoundSamples {
+  const KernelSamples* samples = nullptr;
+  std::string whose;
+};
+
+Result<FoundSamples> samples_of(const Session& session, const FigureQuery& query) {
+  const auto found = one_row(session, query);
+  if (!found) return tl::unexpected(found.error());
+  const KernelSamples* samples = found->row->samples.get();
   if (samples == nullptr) return bad_input(fmt::format("the session has no samples of {}", query.kernel));
   if (!samples->no_lines.empty())
     return bad_input(fmt::format("the samples of {} have no phases: {}", query.kernel, samples->no_lines));
-  return samples;
+  return FoundSamples{samples, found->whose};
 }
 
 Result<ReadFigure> read_samples(const Session& session, const FigureQuery& query) {
   const auto phase = phase_named(query.names.front());
   if (!phase) return tl::unexpected(phase.error());
-  const auto found = one_row(session, query);
+  const auto found = samples_of(session, query);
   if (!found) return tl::unexpected(found.error());
-  const auto samples = samples_of(*found, query);
-  if (!samples) return tl::unexpected(samples.error());
-  const std::uint64_t all = counts_of(**samples).all;
-  for (const SampledPhase& sampled : samples_by_phase(**samples))
+  const std::uint64_t all = counts_of(*found->samples).all;
+  for (const SampledPhase& sampled : samples_by_phase(*found->samples))
     if (sampled.phase == *phase) return ReadFigure{share_of(sampled.counts.all, all), Origin::measured, found->whose};
   return ReadFigure{0, Origin::measured, found->whose};
 }
@@ -105,11 +110,9 @@ Result<ReadFigure> read_samples(const Session& session, const FigureQuery& query
 Result<ReadFigure> read_waits(const Session& session, const FigureQuery& query) {
   const auto state = state_named(query.names.front());
   if (!state) return tl::unexpected(state.error());
-  const auto found = one_row(session, query);
+  const auto found = samples_of(session, query);
   if (!found) return tl::unexpected(found.error());
-  const auto samples = samples_of(*found, query);
-  if (!samples) return tl::unexpected(samples.error());
-  const SampleCounts all = counts_of(**samples);
+  const SampleCounts all = counts_of(*found->samples);
   return ReadFigure{share_of(all.of.at(static_cast<std::size_t>(*state)), all.all), Origin::measured, found->whose};
 }
 
