@@ -186,7 +186,7 @@ float draw_kernel_combo(const State& state, const Model& model, float x, float r
 float draw_greeting(const State& state, float x, float right, Commands& commands) {
   if (!state.preferences.greet || state.view.workspace != Workspace::step) return x;
   const Style& s = style();
-  constexpr std::string_view kWords = "New here? 8 minutes";
+  constexpr std::string_view kWords = "New here? Chapter 1 takes 8 minutes";
   const float width = text_width(Face::text, kSmallSize, kWords) + s.px(20), cross = s.px(22);
   if (x + width + cross > right) return x;
   if (bar_button("New here", x, width)) {

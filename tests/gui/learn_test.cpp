@@ -190,6 +190,21 @@ TEST(LearnWindow, WhoWandersOffIsBroughtBack) {
   EXPECT_EQ(w.state().view.step.cursor, at);
 }
 
+// Faint is what the beat does not speak of, and only while it is on screen.
+TEST(LearnWindow, WhatABeatDoesNotSpeakOfIsFaint) {
+  TestWindow w;
+  const auto look = [&w] { return w.controller().model().learn->look; };
+  start(w, "weighted-average", "likeness");
+  for (const StepPart part : {StepPart::q, StepPart::k, StepPart::s}) EXPECT_TRUE(look().has(part));
+  for (const StepPart part : {StepPart::m, StepPart::l, StepPart::chart, StepPart::timeline})
+    EXPECT_FALSE(look().has(part));
+  w.controller().update({ChoosePreset{"causal"}});
+  w.draw_frames(2);
+  EXPECT_TRUE(look().has(StepPart::m));  // the learner's own way
+  start(w, "one-pass", "past");
+  EXPECT_TRUE(look().has(StepPart::traffic));  // a beat that names nothing speaks of all
+}
+
 TEST(LearnWindow, NoStepLeadsPastAnOpenQuestion) {
   TestWindow w;
   start(w, "one-pass", "past");

@@ -358,7 +358,8 @@ void draw_known(const CardScene& card, Pen& pen) {
   pen.list->AddLine({pen.x, pen.y}, {pen.x + pen.width, pen.y}, colour_of(Token::line), 1);
   pen.gap(10);
   pen.small_words("Known so far");
-  for (std::size_t n = 0; n < card.learned.size(); ++n) {
+  // The latest first: what a full card cuts is the oldest.
+  for (std::size_t n = card.learned.size(); n-- > 0;) {
     draw_text(pen.list, {pen.x, pen.y}, Face::mono, 12, colour_of(Token::dim), std::to_string(n + 1));
     pen.x += s.px(20), pen.width -= s.px(20);
     pen.words(card.learned[n], pen.sizes.small, 5);

@@ -18,6 +18,7 @@
 #include "viz/profile/source.h"
 #include "viz/state/model.h"
 #include "viz/state/state.h"
+#include "viz/step/facts/focus.h"
 #include "viz/step/facts/scales.h"
 #include "viz/step/veil.h"
 
@@ -96,6 +97,7 @@ struct LearnDesk {
   std::optional<StageFigure> figure;
   bool teach = false;
   StepVeil veil;
+  StepFocus look;
 };
 
 // Whether a question of a lesson is open on screen, so that something is hidden.

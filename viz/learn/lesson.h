@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "kernels/base/result.h"
+#include "viz/step/facts/focus.h"
 
 namespace attn {
 
@@ -108,6 +109,7 @@ struct Beat {
   std::vector<std::string> holds;  // expressions that must be true of the recordings
   std::string session;             // whose figures it reads; empty: the lesson's
   std::optional<LessonFigure> figure;
+  StepFocus look;                                                    // what of Step it speaks of
   bool hide_traffic = false, hide_map = false, hide_figure = false;  // while the question is open
   std::optional<LessonAsk> ask;
   std::optional<Again> again;

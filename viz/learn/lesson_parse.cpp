@@ -312,7 +312,8 @@ Beat read_beat(const json& j, std::size_t index, LessonObject& parent) {
   if (j.is_object() && j.contains("id") && j["id"].is_string()) name = "'" + j["id"].get<std::string>() + "'";
   const std::string where = fmt::format("{}, beat {}", parent.where(), name);
   LessonObject r(j, where);
-  r.only({"id", "run", "at", "reveal", "row", "select", "chart", "holds", "veil", "session", "figure", "ask", "again"});
+  r.only({"id", "run", "at", "reveal", "row", "select", "chart", "look", "holds", "veil", "session", "figure", "ask",
+          "again"});
   Beat beat;
   beat.id = r.text("id", 64, true);
   if (!is_plain_name(beat.id)) r.refuse("id", "a name of small letters, digits, - and _ is expected");
@@ -323,6 +324,12 @@ Beat read_beat(const json& j, std::size_t index, LessonObject& parent) {
   beat.select = r.text("select", 64, false);
   beat.chart = r.text("chart", 32, false);
   beat.holds = r.texts("holds");
+  for (const std::string& what : r.texts("look")) {
+    if (const auto part = step_part_named(what))
+      beat.look.parts.set(static_cast<std::size_t>(*part));
+    else
+      r.refuse("look", fmt::format("'{}' is none of {}", what, fmt::join(kStepPartNames, ", ")));
+  }
   for (const std::string& what : r.texts("veil")) {
     if (what == "traffic")
       beat.hide_traffic = true;

@@ -29,7 +29,7 @@ struct TensorReference {
 };
 struct ReadValues {
   std::vector<double> values;  // by row, then column, then key tile
-  EventIndex latest = 0;       // made the newest of them
+  EventIndex latest = 0;       // made the newest of them; 0 of inputs, which are given
   std::optional<Slot> slot;    // whose they are; none for the output
 };
 // Q K V S P weight m l O alpha m_old l_old O_old out lse.

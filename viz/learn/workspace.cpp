@@ -20,9 +20,10 @@ constexpr float kCardWidth = 260, kClassCard = 350, kGutter = 12;
 constexpr float kBoth = 560;  // below it card and run have no room beside one another, and each has the whole
 
 // Step's own panels, in a box of their own.
-void draw_stage(const State& state, const Model& model, const StepVeil& veil, const Box& box, StepHeld& step,
+void draw_stage(const State& state, const Model& model, const LearnDesk& desk, const Box& box, StepHeld& step,
                 Commands& commands) {
-  step.veil = veil;
+  step.veil = desk.veil;
+  step.look = desk.look;
   ImGui::SetCursorScreenPos(box.min);
   ImGui::PushStyleVar(ImGuiStyleVar_WindowPadding, ImVec2(0, 0));
   ImGui::PushStyleColor(ImGuiCol_ChildBg, 0U);
@@ -56,7 +57,7 @@ void draw_run(const State& state, const Model& model, const Box& box, LearnHeld&
   const LearnDesk& desk = *model.learn;
   if (!desk.figure) {
     lend_question(*desk.card, held, step.tiles);
-    draw_stage(state, model, desk.veil, box, step, commands);
+    draw_stage(state, model, desk, box, step, commands);
     return take_answer(held, step.tiles, commands);
   }
   step.tiles.focused = false;
@@ -69,6 +70,7 @@ void draw_learn(const State& state, const Model& model, LearnHeld& held, StepHel
   if (model.learn == nullptr) return;
   const LearnDesk& desk = *model.learn;
   step.veil = {};
+  step.look = {};
   step.alone = desk.teach;
   if (!desk.card) {
     step.tiles.focused = false;

@@ -4,6 +4,7 @@
 
 #include <memory>
 
+#include "viz/step/facts/focus.h"
 #include "viz/step/facts/texts.h"
 #include "viz/step/tiles/held.h"
 #include "viz/step/veil.h"
@@ -17,6 +18,7 @@ struct StepHeld {
   TilesHeld tiles;
   std::shared_ptr<StepCache> cache;
   StepVeil veil;       // set by Learn before it draws Step
+  StepFocus look;      // likewise
   bool alone = false;  // likewise: the run without the Problem panel, for a class
 };
 

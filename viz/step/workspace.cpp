@@ -316,20 +316,23 @@ void draw_step(const State& state, const Model& model, StepHeld& held, Commands&
                     {areas.tiles.min, {areas.tiles.max.x, areas.has_bottom ? areas.chart.max.y : areas.tiles.max.y}});
   } else {
     const ExactTile* bounds = bar.raw ? nullptr : cache.bounds();
-    draw_step_tiles({held_run, bounds, scales, state, held.tiles, commands}, areas.tiles, tiles);
+    draw_step_tiles({held_run, bounds, scales, state, held.tiles, commands, held.look}, areas.tiles, tiles);
   }
   if (areas.has_bottom && !fragments) {
     if (held.veil.map)
       draw_veiled_card(list, areas.chart, "The row across the keys");
     else
       draw_chart_card(charts, areas.chart);
+    if (!held.look.has(StepPart::chart)) draw_faint(list, areas.chart);
     if (areas.has_traffic && held.veil.traffic)
       draw_veiled_card(list, areas.traffic, "HBM traffic");
     else if (areas.has_traffic)
       draw_traffic_card(list, areas.traffic, traffic_scene(rec, at.event, cache.traffic), rec, at.event);
+    if (areas.has_traffic && !held.look.has(StepPart::traffic)) draw_faint(list, areas.traffic);
   }
   if (areas.scrolls) end_page(areas);
   draw_timeline_card(areas.timeline, rec, at, state, cache, held.veil, commands);
+  if (!held.look.has(StepPart::timeline)) draw_faint(list, areas.timeline);
   ImGui::SetCursorScreenPos(origin);
   ImGui::Dummy(size);
 }

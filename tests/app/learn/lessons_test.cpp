@@ -298,6 +298,8 @@ TEST(Lessons, AFalseOneSaysWhere) {
       {with("\"id\": \"small\",", "\"id\": \"small\" \"x\","), "", "line 3", "not JSON"},
       {with("\"value\": \"l[0]\"", "\"worth\": \"l[0]\""), "sum", "worth", "no such field"},
       {with("\"at\": \"i0j0.weights\"", "\"at\": \"i7j0.weights\""), "sum", "at", "no step"},
+      {with("\"at\": \"i0j0.weights\"", "\"at\": \"i0j0.weights\", \"look\": [\"S\", \"scores\"]"), "sum", "look",
+       "'scores' is none of Q, K, V, S, m, alpha, P, l, O, chart, traffic, timeline"},
       {with("\"reveal\": \"i0j0.sum\"", "\"reveal\": \"i0j0.max\""), "sum", "reveal", "not after"},
       {with("l[0] >= 1", "l[0] >= 2"), "sum", "holds", "is not true"},
       {with("sum(S[0,*])", "l[0] * 1.001"), "sum", "wrong", "counts as right"},

@@ -206,6 +206,53 @@ void draw_all(const Drawn& d) {
   light_operands(d);
 }
 
+StepPart part_of(Column c) {
+  switch (c) {
+    case Column::q:
+      return StepPart::q;
+    case Column::s:
+      return StepPart::s;
+    case Column::m_old:
+    case Column::m_new:
+      return StepPart::m;
+    case Column::alpha:
+      return StepPart::alpha;
+    case Column::p:
+      return StepPart::p;
+    case Column::l_old:
+    case Column::l_new:
+      return StepPart::l;
+    case Column::o:
+      break;
+  }
+  return StepPart::o;
+}
+
+// Tiles that a lesson does not speak of; neighbours as one, to the middle of the gaps beside them.
+void draw_faint_tiles(const Drawn& d, const StepFocus& look) {
+  const auto box_of = [&d](Column c) { return d.layout.places[static_cast<std::size_t>(c)].box; };
+  const float above = d.s.px(26),
+              bottom = d.layout.has_captions ? d.layout.captions_top + d.s.px(28) : box_of(Column::s).max.y + d.s.px(4);
+  const auto& columns = d.scene.columns;
+  const auto edge = [&](std::size_t n) {  // between the columns n - 1 and n
+    if (n == 0) return box_of(columns[0]).min.x - d.s.px(4);
+    if (n == columns.size()) return d.layout.band_right + d.s.px(4);
+    return (box_of(columns[n - 1]).max.x + box_of(columns[n]).min.x) / 2;
+  };
+  for (std::size_t n = 0; n < columns.size();) {
+    std::size_t end = n;
+    while (end < columns.size() && !look.has(part_of(columns[end]))) ++end;
+    if (end > n) draw_faint(d.list, {{edge(n), box_of(columns[n]).min.y - above}, {edge(end), bottom}});
+    n = end + 1;
+  }
+  const auto above_column = [&](StepPart part, const Box& box, float right) {
+    if (look.has(part)) return;
+    draw_faint(d.list, {{box.min.x - d.s.px(6), box.min.y - above}, {right, box.max.y + d.s.px(4)}});
+  };
+  above_column(StepPart::k, d.layout.k.box, d.layout.k.box.max.x + d.s.px(40));
+  above_column(StepPart::v, d.layout.v.box, d.layout.band_right + d.s.px(4));
+}
+
 void show_pointed(const TilesPanel& panel, const Drawn& d, const std::optional<Pointed>& pointed) {
   if (!pointed) return;
   const PointedScene scene = pointed_scene(panel.rec, d.scene, *pointed, panel.exact);
@@ -255,6 +302,7 @@ void draw_step_tiles(const TilesPanel& panel, const Box& box, TilesScene& scene)
   const float arrival = panel.held.arrival(scene.at.event, moves, ImGui::GetTime());
   const Drawn drawn{list, scene, layout, lit, panel.held, s, arrival};
   draw_all(drawn);
+  draw_faint_tiles(drawn, panel.look);
   if (lit) light_cell(drawn, *lit, panel.held.focused ? 2.0F : 1.0F);
   if (layout.has_chip)
     draw_chip_card(list, layout.chip, chip_scene(panel.rec, scene.at.event, panel.state.document.sweep.arch));

@@ -7,6 +7,7 @@
 #include "viz/draw/canvas.h"
 #include "viz/state/commands.h"
 #include "viz/state/state.h"
+#include "viz/step/facts/focus.h"
 #include "viz/step/facts/scales.h"
 #include "viz/step/tiles/held.h"
 #include "viz/step/tiles/scene.h"
@@ -20,6 +21,7 @@ struct TilesPanel {
   const State& state;
   TilesHeld& held;
   Commands& commands;
+  const StepFocus& look;
 };
 // Draws into `box` (a card) of the current window. `scene` gets its texts here, once the room is known.
 void draw_step_tiles(const TilesPanel& panel, const Box& box, TilesScene& scene);

@@ -58,12 +58,12 @@ void step_row(Transport& t) {
   arrow_button(t, "##step_previous", 34, 12, Arrow::left, back, "Previous phase (left arrow)",
                StepBy{StepUnit::phase, -1}, 6);
   Box box = t.next(90, 6);
-  // Beside the card of a lesson the one thing to press next is the card's.
+  // Beside the card of a lesson the one thing to press next is the card's, and so is that word.
   const bool primary = t.state.view.workspace != Workspace::learn;
   if (button(t, "##step_next", box, forth, "Next phase (right arrow or Space)", primary))
     t.commands.emplace_back(StepBy{StepUnit::phase, 1});
   const ImU32 next = primary ? colour_of(Token::ground) : t.ink(forth);
-  draw_text_in(t.list, box, Align::left, Face::bold, 14, next, "Next", 20);
+  draw_text_in(t.list, box, Align::left, Face::bold, 14, next, primary ? "Next" : "Step", 20);
   draw_arrow(t.list, {box.max.x - t.s.px(20), box.centre().y}, 12, Arrow::right, next);
   box = t.next(76);
   const bool playing = t.state.view.step.playing;

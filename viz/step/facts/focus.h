@@ -1,0 +1,30 @@
+// What a lesson speaks of: the rest of Step is drawn faint, so that nobody wonders about it. Pure.
+#pragma once
+
+#include <array>
+#include <bitset>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string_view>
+
+namespace attn {
+
+enum class StepPart : std::uint8_t { q, k, v, s, m, alpha, p, l, o, chart, traffic, timeline };
+constexpr std::size_t kStepParts = 12;
+// As a lesson's file has them.
+constexpr std::array<std::string_view, kStepParts> kStepPartNames{"Q", "K", "V", "S",     "m",       "alpha",
+                                                                  "P", "l", "O", "chart", "traffic", "timeline"};
+inline std::optional<StepPart> step_part_named(std::string_view name) {
+  for (std::size_t n = 0; n < kStepParts; ++n)
+    if (kStepPartNames[n] == name) return static_cast<StepPart>(n);
+  return std::nullopt;
+}
+
+struct StepFocus {
+  std::bitset<kStepParts> parts;  // none: all are meant
+  bool has(StepPart part) const { return parts.none() || parts.test(static_cast<std::size_t>(part)); }
+  bool operator==(const StepFocus&) const = default;
+};
+
+}  // namespace attn
