@@ -41,17 +41,28 @@ ChapterScene chapter_of(const Lesson& lesson, bool own, const LessonProgress& pr
   return c;
 }
 
+// One met in several lessons is one: it leads to where it was met most.
 std::vector<Misconception> misconceptions_of(const LessonProgress& progress) {
-  std::vector<Misconception> all;
+  struct Met {
+    int count = 0, most = 0;
+    std::string lesson;
+  };
+  std::map<std::string, Met> met;
   for (const auto& [lesson, mistakes] : progress.mistakes) {
     for (const auto& [about, count] : mistakes) {
-      if (count < kTwice) continue;
-      std::string words = about;
-      std::replace(words.begin(), words.end(), '-', ' ');
-      all.push_back({std::move(words), lesson, count});
+      Met& m = met[about];
+      m.count += count;
+      if (count > m.most) m.most = count, m.lesson = lesson;
     }
   }
-  std::stable_sort(all.begin(), all.end(), [](const auto& a, const auto& b) { return a.count > b.count; });
+  std::vector<Misconception> all;
+  for (const auto& [about, m] : met) {
+    if (m.count < kTwice) continue;
+    std::string words = about;
+    std::replace(words.begin(), words.end(), '-', ' ');
+    all.push_back({std::move(words), m.lesson, m.count});
+  }
+  std::stable_sort(all.begin(), all.end(), [](const auto& x, const auto& y) { return x.count > y.count; });
   return all;
 }
 
@@ -71,6 +82,11 @@ void Lessons::add_options(CardScene& card) {
   const Question& q = *showing_.question;
   card.map_rows = q.map_rows, card.map_cols = q.map_cols;
   const bool done = showing_.right || showing_.shown;
+  // Keys and rows are chosen by their own numbers, all else by its place in the list.
+  const LessonAsk& ask = *beat().ask;
+  const bool numbered =
+      ask.kind == AskKind::click && (ask.among == ClickAmong::keys || ask.among == ClickAmong::rows) && ask.last <= 9;
+  const int first_digit = numbered ? ask.first : 1;
   for (std::size_t n = 0; n < q.right.size(); ++n) {
     CardOption option;
     if (n < q.choices.size()) {
@@ -79,6 +95,7 @@ void Lessons::add_options(CardScene& card) {
           choice.words.empty() ? choice.label : words(text_key(beat(), choice.words), Face::text, Token::text);
       if (choice.value) option.value = short_number(*choice.value);
       option.line = choice.line;
+      if (const int digit = first_digit + static_cast<int>(n); digit <= 9) option.digit = digit;
     }
     option.chosen = std::find(showing_.chosen.begin(), showing_.chosen.end(), n) != showing_.chosen.end();
     option.right = done && q.right[n];

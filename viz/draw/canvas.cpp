@@ -14,11 +14,13 @@ constexpr float kScriptSize = 0.72F;
 constexpr float kSuperscript = -0.42F;
 constexpr float kSubscript = 0.2F;
 
+constexpr float kLeastScript = 10;  // logical: an index in an exponent must be read as well
+
 float run_size(const Run& run, float size) {
-  return size * (run.face == Face::maths ? kMathsSize : 1.0F) *
-         (run.raise == 0   ? 1.0F
-          : run.raise == 2 ? kScriptSize * 0.86F
-                           : kScriptSize);
+  const float full = size * (run.face == Face::maths ? kMathsSize : 1.0F);
+  if (run.raise == 0) return full;
+  const float script = full * (run.raise == 2 ? kScriptSize * 0.86F : kScriptSize);
+  return std::min(full, std::max(script, kLeastScript));
 }
 
 // Baselines of the faces differ: a maths letter of another size must stand on the same line.

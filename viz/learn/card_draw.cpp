@@ -220,8 +220,8 @@ std::string fate_of(const CardScene& card, const CardOption& option) {
   return fmt::format("{}{}{}", option.votes, option.right ? ", " : "", words);
 }
 
-// A digit in the cap of its key: no number of what is chosen ("1 key 0").
-void draw_digit_cap(ImDrawList* list, ImVec2 centre, std::size_t digit) {
+// A digit in the cap of its key.
+void draw_digit_cap(ImDrawList* list, ImVec2 centre, int digit) {
   const Style& s = style();
   const Box cap{{centre.x - s.px(8), centre.y - s.px(9)}, {centre.x + s.px(8), centre.y + s.px(9)}};
   list->AddRectFilled(cap.min, cap.max, colour_of(Token::card), s.px(3));
@@ -245,12 +245,12 @@ void draw_options(const CardScene& card, Pen& pen, bool takes_digits, Commands& 
     const std::string id = fmt::format("##lesson_option_{}", n);
     bool clicked = ImGui::InvisibleButton(id.c_str(), {box.width(), box.height()}, ImGuiButtonFlags_EnableNav);
     const bool hovered = ImGui::IsItemHovered() && card.open;
-    if (takes_digits && n < 9) clicked |= key_pressed(static_cast<ImGuiKey>(ImGuiKey_1 + static_cast<int>(n)));
+    if (takes_digits && option.digit) clicked |= key_pressed(static_cast<ImGuiKey>(ImGuiKey_0 + *option.digit));
     if (clicked && card.open) commands.emplace_back(ChooseAnswer{n});
     pen.list->AddRectFilled(box.min, box.max, colour_of(hovered ? Token::line : Token::field), s.px(6));
     if (option.chosen || option.right)
       draw_outline(pen.list, box, colour_of(Token::text), s.px(option.right ? 2 : 1.5F), s.px(6));
-    if (n < 9) draw_digit_cap(pen.list, {box.min.x + left / 2, box.centre().y}, n + 1);
+    if (option.digit) draw_digit_cap(pen.list, {box.min.x + left / 2, box.centre().y}, *option.digit);
     if (one_line)
       draw_runs_in(pen.list, {{box.min.x + left, box.min.y}, box.max}, Align::left, pen.sizes.text, option.words);
     else

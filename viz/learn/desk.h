@@ -40,6 +40,7 @@ struct CardOption {
   bool chosen = false, right = false, missed = false;  // right and missed are known once it is answered
   int votes = 0;                                       // hands of the class, told once it is revealed
   std::int32_t line = 0;                               // of a kernel's text, from 1; 0: it is none
+  std::optional<int> digit;                            // the key that chooses it: of key 3 it is 3
 };
 struct CardScene {
   std::string lesson, number, title;
