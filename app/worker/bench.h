@@ -11,9 +11,11 @@
 #include <optional>
 #include <stop_token>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "app/worker/client.h"
+#include "app/worker/listing_ahead.h"
 #include "app/worker/record.h"
 #include "kernels/gpu/compile/service.h"
 #include "kernels/gpu/rungs/own.h"
@@ -69,6 +71,8 @@ class GpuBench {
  private:
   // The point of such a row; an error where this machine has not its GPU.
   Result<Point> point_of_row(const Measurement& row, const std::stop_token& stop);
+  void keep(const MeasurementKey& key, std::unique_ptr<ListingAhead> listing);
+  std::unique_ptr<ListingAhead> take_listing(const MeasurementKey& key);
   double max_seconds(const MeasureSpec& s) const;
   bool has_gpu_kernel(const SweepSpec& s) const;
   Result<Plan> plan_on(const Device& device, const Point& p) const;
@@ -84,6 +88,8 @@ class GpuBench {
   double point_seconds_ = 0;
   std::unique_ptr<gpu::Compiler> compiler_;
   std::optional<Result<GpuHello>> hello_;
+  // Machine code of what was tried out lately, read while it was timed: it is sampled next.
+  std::vector<std::pair<MeasurementKey, std::unique_ptr<ListingAhead>>> listings_;
 };
 
 }  // namespace attn

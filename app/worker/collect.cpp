@@ -1,11 +1,8 @@
 #include "app/worker/collect.h"
 
-#include <future>
 #include <memory>
 #include <utility>
 
-#include "app/worker/disassemble.h"
-#include "kernels/own_kernels.h"
 #include "profiling/figures/counts.h"
 #include "profiling/figures/heartbeat.h"
 #include "profiling/figures/sampled_lines.h"
@@ -18,24 +15,11 @@ void say(const GpuClient::Progress& progress, const std::string& now) {
   if (progress) progress(now);
 }
 
-using Listing = Result<gpu::KernelListing>;
-
-// The machine code is read while the worker takes what stands beside it: nvdisasm takes about as long.
-std::future<Listing> begin_listing(const GpuClient& client, const Point& p, const std::string& arch,
-                                   const Deadline& deadline) {
-  const auto kernel = find_kernel(p.kernel, client.own());
-  return std::async(std::launch::async, [kernel, p, arch, stop = deadline.stop]() -> Listing {
-    if (!kernel) return tl::unexpected(kernel.error());
-    return list_row_here(**kernel, {p.kernel, p.problem, p.options, arch}, stop);
-  });
-}
-
 // Lines and phases for what was taken by address; what refused is its `no_lines`.
 template <class Taken>
-void put_lines_on(Taken& taken, std::future<Listing> begun, const std::string& kernel,
-                  const GpuClient::Progress& progress) {
+void put_lines_on(Taken& taken, ListingAhead& begun, const std::string& kernel, const GpuClient::Progress& progress) {
   say(progress, "reading the machine code of " + kernel);
-  const Listing listing = begun.get();
+  const Result<gpu::KernelListing> listing = begun.get();
   if (!listing)
     taken.no_lines = listing.error().message;
   else if (auto put = put_lines(taken, *listing); !put)
@@ -47,7 +31,8 @@ template <class Taken>
 void take_row(GpuClient& client, const Point& p, const std::string& arch, const Deadline& deadline,
               const GpuClient::Progress& progress, Measurement& row,
               Result<Taken> (GpuClient::*ask)(const Point&, const Deadline&, const GpuClient::Progress&),
-              std::shared_ptr<const Taken> Measurement::*taken, std::string Measurement::*why_not) {
+              std::shared_ptr<const Taken> Measurement::*taken, std::string Measurement::*why_not,
+              std::unique_ptr<ListingAhead> listing = nullptr) {
   (row.*taken).reset();
   (row.*why_not).clear();
   if (row.state != RowState::done) {
@@ -60,22 +45,24 @@ void take_row(GpuClient& client, const Point& p, const std::string& arch, const 
     row.*why_not = started.error().message;
     return;
   }
-  auto listing = begin_listing(client, resolved, arch, deadline);
+  if (!listing)
+    listing = std::make_unique<ListingAhead>(gpu::ListingSubject{p.kernel, p.problem, resolved.options, arch},
+                                             client.own(), deadline.stop);
   auto answer = (client.*ask)(resolved, deadline, progress);
   if (!answer) {
     row.*why_not = answer.error().message;
     return;
   }
-  put_lines_on(*answer, std::move(listing), p.kernel, progress);
+  put_lines_on(*answer, *listing, p.kernel, progress);
   row.*taken = std::make_shared<const Taken>(*std::move(answer));
 }
 
 }  // namespace
 
 void sample_row(GpuClient& client, const Point& p, const std::string& arch, const Deadline& deadline,
-                const GpuClient::Progress& progress, Measurement& row) {
+                const GpuClient::Progress& progress, Measurement& row, std::unique_ptr<ListingAhead> begun) {
   take_row(client, p, arch, deadline, progress, row, &GpuClient::sample, &Measurement::samples,
-           &Measurement::no_samples);
+           &Measurement::no_samples, std::move(begun));
 }
 
 void beat_row(GpuClient& client, const Point& p, const Deadline& deadline, const GpuClient::Progress& progress,

@@ -2,19 +2,22 @@
 // phases; and what the GPU did over the time of one run.
 #pragma once
 
+#include <memory>
 #include <stop_token>
 #include <string>
 
 #include "app/worker/client.h"
+#include "app/worker/listing_ahead.h"
 #include "profiling/figures/measurement.h"
 #include "profiling/sweep/sweep.h"
 
 namespace attn {
 
 // Samples the row's kernel on its problem and sets the samples beside its source. What refused is the row's
-// `no_samples`; where only lines and phases could not be had, the samples' `no_lines`. `arch`: of the GPU.
+// `no_samples`; where only lines and phases could not be had, the samples' `no_lines`. `arch`: of the GPU. `begun`:
+// its machine code, where that is being read already.
 void sample_row(GpuClient& client, const Point& p, const std::string& arch, const Deadline& deadline,
-                const GpuClient::Progress& progress, Measurement& row);
+                const GpuClient::Progress& progress, Measurement& row, std::unique_ptr<ListingAhead> begun = nullptr);
 
 // Reads counters over the time of one run of the row's kernel. What refused is the row's `no_heartbeat`.
 void beat_row(GpuClient& client, const Point& p, const Deadline& deadline, const GpuClient::Progress& progress,

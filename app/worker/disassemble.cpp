@@ -63,6 +63,14 @@ Result<std::string> disassemble(std::span<const std::byte> code, const std::stop
   return output_of(*program, {"-c", "-gi", "-gp", file->path().string()}, {kSeconds, stop}, kMaxBytes);
 }
 
+// The source alone, where the kernel cannot be compiled: `why`.
+Result<gpu::KernelListing> source_listing(const KernelRow& row, const Problem& p, const std::string& arch,
+                                          const std::filesystem::path& edited_kernels, const std::string& why) {
+  const auto source = gpu::source_of(row, p, edited_kernels);
+  if (!source) return tl::unexpected(source.error());
+  return gpu::list_source(*source, row.id, arch, why);
+}
+
 }  // namespace
 
 Result<std::filesystem::path> find_nvdisasm() {
@@ -77,13 +85,6 @@ Result<std::filesystem::path> find_nvdisasm() {
   }
   return fail(ErrorKind::cannot_run,
               fmt::format("nvdisasm, which prints machine code, was not found{}. {}", looked, kMend));
-}
-
-Result<gpu::KernelListing> source_listing(const KernelRow& row, const Problem& p, const std::string& arch,
-                                          const std::filesystem::path& edited_kernels, const std::string& why) {
-  const auto source = gpu::source_of(row, p, edited_kernels);
-  if (!source) return tl::unexpected(source.error());
-  return gpu::list_source(*source, row.id, arch, why);
 }
 
 Result<gpu::KernelListing> list_kernel_here(const gpu::ListingSubject& subject, const std::stop_token& stop) {

@@ -25,8 +25,5 @@ Result<gpu::KernelListing> list_kernel_here(const gpu::ListingSubject& subject, 
 // The same of a row that is at hand: of a kernel of the user's own too.
 Result<gpu::KernelListing> list_row_here(const KernelRow& row, const gpu::ListingSubject& subject,
                                          const std::stop_token& stop);
-// The source alone, where the kernel cannot be compiled: `why`.
-Result<gpu::KernelListing> source_listing(const KernelRow& row, const std::string& arch,
-                                          const std::filesystem::path& edited_kernels, const std::string& why);
 
 }  // namespace attn

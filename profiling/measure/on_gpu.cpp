@@ -27,6 +27,8 @@
 namespace attn {
 namespace {
 
+constexpr std::string_view kChecking = "checking ", kTiming = "timing ";  // begin what is said once it ran
+
 // One point's way from what was asked for to its figures.
 class PointOnGpu {
  public:
@@ -159,7 +161,7 @@ void PointOnGpu::compiled_figures() {
 Result<void> PointOnGpu::verify(gpu::DeviceRun& run, const Inputs& inputs) {
   if (!p_.verify) return ok();
   stages_.enter("verify");
-  say(fmt::format("checking {} against fp64", p_.kernel));
+  say(fmt::format("{}{} against fp64", kChecking, p_.kernel));
   Outputs out = gpu::empty_outputs(p_.problem);
   if (auto got = run.fetch(out); !got) return got;
   const auto by = problem().judged_by(p_, {});
@@ -203,7 +205,7 @@ void sensor_figures(Measurement& m, const GpuTimes& times) {
 }
 
 Result<void> PointOnGpu::time(gpu::DeviceRun& run) {
-  say("timing " + p_.kernel);
+  say(fmt::format("{}{}", kTiming, p_.kernel));
   GpuClocks clocks;
   clocks.stages = &stages_;
   clocks.driver = &driver_;
@@ -249,6 +251,10 @@ Result<void> PointOnGpu::count(gpu::DeviceRun& run) {
 }
 
 }  // namespace
+
+bool says_it_ran(std::string_view progress) {
+  return progress.starts_with(kChecking) || progress.starts_with(kTiming);
+}
 
 Measurement measure_on_gpu(const Point& p, GpuTools& tools) {
   Measurement m = empty_row(p, Processor::gpu);

@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <functional>
 #include <string>
+#include <string_view>
 
 #include "kernels/gpu/device/driver.h"
 #include "kernels/gpu/device/queue.h"
@@ -37,5 +38,8 @@ struct GpuTools {
 
 // Never an error: what went wrong is the row's state and reason. After a sticky error the driver is lost.
 Measurement measure_on_gpu(const Point& p, GpuTools& tools);
+
+// Whether these words of progress are said of a point that was compiled and ran once.
+bool says_it_ran(std::string_view progress);
 
 }  // namespace attn

@@ -1,14 +1,17 @@
 // A kernel is sampled through the worker, and whatever refuses says why while the row stays.
 #include <algorithm>
 #include <string>
+#include <vector>
 
 #include <gtest/gtest.h>
 
 #include "app/worker/client.h"
 #include "app/worker/collect.h"
 #include "app/worker/disassemble.h"
+#include "app/worker/listing_ahead.h"
 #include "profiling/figures/sampled_lines.h"
 #include "profiling/figures/samples.h"
+#include "profiling/measure/on_gpu.h"
 #include "tests/app/worker/double.h"
 
 namespace attn {
@@ -47,6 +50,37 @@ TEST(WorkerSample, DroppedSamplesAreTriedAgainAndThenTold) {
   ASSERT_TRUE(s) << s.error().message;
   EXPECT_EQ(s->dropped, 1U);
   EXPECT_EQ(s->period_log2, 11) << "three periods longer than the first";
+}
+
+gpu::ListingSubject small_subject() {
+  const Point p = small_point();
+  return {p.kernel, p.problem, p.options, "sm_90a"};
+}
+
+TEST(WorkerSample, MachineCodeThatIsReadAheadIsTheSame) {
+  ListingAhead ahead(small_subject(), {}, {});
+  const auto listing = ahead.get(), plain = list_kernel_here(small_subject(), {});
+  ASSERT_TRUE(listing && plain);
+  EXPECT_EQ(listing->why_no_sass, plain->why_no_sass);
+  EXPECT_EQ(listing->text_hash, plain->text_hash);
+  EXPECT_EQ(listing->sass.functions.size(), plain->sass.functions.size());
+  EXPECT_FALSE(listing->files.empty());
+  gpu::ListingSubject unknown = small_subject();
+  unknown.kernel = "none_of_ours";
+  EXPECT_FALSE(ListingAhead(unknown, {}, {}).get());
+}
+
+// The lab reads it while the kernel is timed: as soon as the words say that it was compiled, and not before.
+TEST(WorkerSample, WordsOfProgressSayWhenTheKernelRan) {
+  GpuClient client = client_with({});
+  std::vector<std::string> words;
+  const auto m = client.measure(small_point(), {kPlenty, {}}, [&](const std::string& now) { words.push_back(now); });
+  ASSERT_TRUE(m) << m.error().message;
+  const auto ran = std::find_if(words.begin(), words.end(), says_it_ran);
+  ASSERT_NE(ran, words.end());
+  const auto compiling = std::find_if(
+      words.begin(), words.end(), [](const std::string& now) { return now.find("compiling") != std::string::npos; });
+  EXPECT_LT(compiling, ran);
 }
 
 // Without nvdisasm too, of the compiler's PTX (that in a cubin names no lines): a line that waits at a barrier or takes
