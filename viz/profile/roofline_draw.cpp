@@ -118,9 +118,11 @@ void draw_roofs(ImDrawList& list, const Roofline& roof, Labels& labels) {
     const ImVec2 a = ImPlot::PlotToPixels(roof.x_min, under_copy(roof, roof.x_min));
     const ImVec2 b = ImPlot::PlotToPixels(end, under_copy(roof, end));
     list.AddLine(a, b, ink, s.px(1.5F));
-    // Under the slope, where the plot begins.
+    // Right of the slope, where the plot begins; its upper edge is where the slope is nearest.
     const std::string words = rate_words("copy", roof.copy_gb_per_s);
-    const std::array<ImVec2, 2> places{ImVec2(a.x + s.px(6), a.y + s.px(4)), ImVec2(a.x + s.px(6), a.y - s.px(34))};
+    const float top_edge = a.y - s.px(20), rise = a.y - b.y;
+    const float across = rise > 0 ? (b.x - a.x) * s.px(20) / rise : 0;
+    const std::array<ImVec2, 2> places{ImVec2(a.x + across + s.px(6), top_edge), ImVec2(a.x + s.px(6), a.y - s.px(34))};
     draw_text(&list, labels.place(places, text_width(Face::text, kLabelText, words)), Face::text, kLabelText, ink,
               words);
   }
