@@ -290,7 +290,7 @@ void follow_pointer(ImDrawList* list, const Chart& chart, Commands& commands) {
 }
 
 // The heading's line: what is drawn, and what is missing of the other.
-void draw_head(ImDrawList* list, const HeartbeatScene& scene, const Box& line, Commands& commands) {
+void draw_head(ImDrawList* list, const HeartbeatScene& scene, const Box& line, bool over, Commands& commands) {
   const Style& s = style();
   draw_text_in(list, line, Align::left, Face::bold, 13, colour(s.theme, Token::text), "Heartbeat");
   float right = line.max.x;
@@ -303,9 +303,10 @@ void draw_head(ImDrawList* list, const HeartbeatScene& scene, const Box& line, C
     right -= s.px(8);
   }
   const float left = line.min.x + text_width(Face::bold, 13, "Heartbeat") + s.px(16);
-  const std::string words = scene.no_other.empty()
-                                ? "of the chip's peak; at the left the mean over the launches"
-                                : scene.no_other + " Of the chip's peak; at the left the mean over the launches";
+  // Where a strip has its words over its curve, the mean is one of them.
+  const std::string of =
+      fmt::format("f the chip's peak; {} the mean over the launches", over ? "beside each name" : "at the left");
+  const std::string words = scene.no_other.empty() ? "o" + of : scene.no_other + " O" + of;
   draw_text_in(list, {{left, line.min.y}, {right, line.max.y}}, Align::right, Face::text, 12,
                colour(s.theme, Token::dim), fitted_text(Face::text, 12, words, right - left));
 }
@@ -338,8 +339,8 @@ void draw_chart(const HeartbeatScene& scene, Commands& commands) {
   const ImVec2 at = ImGui::GetCursorScreenPos();
   const ImVec2 room = ImGui::GetContentRegionAvail();
   const float right = at.x + room.x;
-  draw_head(list, scene, {at, {right, at.y + s.px(kHead)}}, commands);
   const Layout l = layout_of(scene, room.x);
+  draw_head(list, scene, {at, {right, at.y + s.px(kHead)}}, l.over, commands);
   const bool two = !scene.other_marks.empty();
   const float top = at.y + s.px(kHead), mark = l.marks / (two ? 2.0F : 1.0F);
   const auto count = static_cast<float>(scene.strips.size());

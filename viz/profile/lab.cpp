@@ -16,6 +16,7 @@
 #include "profiling/sweep/sweep.h"
 #include "viz/bench/scene.h"
 #include "viz/bench/source_pair.h"
+#include "viz/profile/scene.h"
 
 namespace attn {
 namespace {
@@ -267,10 +268,13 @@ LabSubject lab_subject(const State& state, const Model& model) {
   const auto& gpus = model.gpu.gpus;
   const auto here = std::ranges::find(gpus, sweep.gpu, &GpuChoice::index);
   subject.arch = here != gpus.end() ? here->arch : sweep.arch;
+  // The problem that was looked at; where nothing was measured the sweep's.
+  const auto profiled = profiled_problem(state, model, subject.kernel);
   const bool known =
       state.view.bench.value && std::ranges::find(sweep.values, *state.view.bench.value) != sweep.values.end();
-  subject.problem =
-      sweep.values.empty() ? sweep.base : problem_at(sweep, known ? *state.view.bench.value : sweep.values.back());
+  subject.problem = profiled               ? *profiled
+                    : sweep.values.empty() ? sweep.base
+                                           : problem_at(sweep, known ? *state.view.bench.value : sweep.values.back());
   if (std::ranges::find((*row)->dtypes, subject.problem.dtype) == (*row)->dtypes.end() && !(*row)->dtypes.empty())
     subject.problem.dtype = (*row)->dtypes.front();
   if (gpu::own_source(**row) != nullptr) {

@@ -207,6 +207,16 @@ std::vector<ProfileGroup> figure_groups(const Measurement& m, const Measurement*
   return groups;
 }
 
+std::optional<Problem> profiled_problem(const State& state, const Model& model, const std::string& kernel) {
+  ShownSlices shown = shown_slices(state, model, {});
+  put_first(shown.slices, state.view.bench.kernel);
+  if (shown.slices.empty()) return std::nullopt;
+  const BenchSlice& slice = shown.slices.front();
+  const auto value = chosen_value(slice, state.view.bench.value);
+  const Measurement* row = value ? row_of(rows_at(slice, *value), kernel) : nullptr;
+  return row != nullptr ? std::optional(row->key.problem) : std::nullopt;
+}
+
 ProfileScene profile_scene(const State& state, const Model& model, std::span<const Measurement> planned,
                            const ProfileScene* before) {
   ProfileScene scene;

@@ -100,4 +100,7 @@ struct ProfileScene {
 ProfileScene profile_scene(const State& state, const Model& model, std::span<const Measurement> planned,
                            const ProfileScene* before = nullptr);
 
+// The problem of the row of `kernel` that Profile shows; nothing where none was measured.
+std::optional<Problem> profiled_problem(const State& state, const Model& model, const std::string& kernel);
+
 }  // namespace attn

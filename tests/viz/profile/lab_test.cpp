@@ -14,6 +14,7 @@
 #include "kernels/gpu/rungs/own.h"
 #include "kernels/own_kernels.h"
 #include "profiling/figures/metrics.h"
+#include "tests/viz/bench/rows.h"
 #include "tests/viz/profile/profile_rows.h"
 
 namespace attn {
@@ -177,6 +178,18 @@ TEST(Lab, StandsOnTheChosenKernelAndAProblemThatItTakes) {
   EXPECT_EQ(lab_subject(state, model).kernel, edit->name);
   model.gpu.gpus.push_back({0, "a GPU", "sm_80", 1, 1});
   EXPECT_EQ(lab_subject(state, model).arch, "sm_80");
+}
+
+TEST(Lab, StandsOnTheProblemOfTheRowThatProfileShows) {
+  State state;
+  state.document.sweep.values = {64};
+  state.view.bench.kernel = "flash_simt";
+  Model model;
+  model.runs.push_back(bench_test::listed_run("00000000000000aa", {profile_test::h100_row("flash_simt", 2086)}));
+  state.document.runs.shown = {"00000000000000aa"};
+  EXPECT_EQ(lab_subject(state, model).problem, profile_test::h100_problem());
+  state.view.bench.kernel = "tiled";  // of which the run has no row
+  EXPECT_EQ(lab_subject(state, model).problem.Lq, 64);
 }
 
 // `of`: line -> samples, all of phase S; what is of a header stands at no line of the text.
