@@ -256,6 +256,7 @@ Roofline roofline(std::span<const Measurement* const> rows, const std::string& c
     for (const Measurement* m : rows)
       if (m->peaks.products_each == 1 && m->key.problem.dtype == my_row->key.problem.dtype)
         set_tensor_roof(r, m->peaks);
+  r.top_tflops = runs_on(*my_row) == RunsOn::multiply_add ? std::max(r.peak_tflops, r.tensor_tflops) : r.tensor_tflops;
   add_levels(r, *my_row);
   find_missing(r, *my_row);
   r.words = peak_words(r, *mine, *my_row) + " " + bytes_words(r, *mine);

@@ -43,6 +43,8 @@ struct Roofline {
   // Of the formula's products, by those of the chosen kernel on tensor cores; 0 = not measured. A peer of 16 bits has
   // that of a kernel of ours with the same type.
   double tensor_tflops = 0;
+  // Where the chosen kernel's own arithmetic ends: tensor cores' or multiply-adds'; 0 = not measured.
+  double top_tflops = 0;
   std::string tensor_name;  // "tensor-core peak" and how many products each of the formula takes
   std::vector<RoofDot> dots;
   std::vector<RoofLevel> levels;  // of the chosen kernel, from DRAM inwards; those alone that were measured and counted

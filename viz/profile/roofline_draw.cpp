@@ -113,7 +113,7 @@ void draw_roofs(ImDrawList& list, const Roofline& roof, Labels& labels) {
   const Style& s = style();
   const ImU32 ink = colour(s.theme, Token::dim);
   if (roof.copy_gb_per_s > 0) {
-    const double top = std::max(roof.peak_tflops, roof.tensor_tflops);
+    const double top = roof.top_tflops > 0 ? std::max(roof.peak_tflops, roof.tensor_tflops) : 0;
     const double end = top > 0 ? ridge(roof, top) : roof.x_max;
     const ImVec2 a = ImPlot::PlotToPixels(roof.x_min, under_copy(roof, roof.x_min));
     const ImVec2 b = ImPlot::PlotToPixels(end, under_copy(roof, end));
@@ -145,7 +145,7 @@ void draw_level_roof(ImDrawList& list, const Roofline& roof, const RoofLevel& le
 // The slopes of the levels inside DRAM, and on each the distance from the chosen kernel's height to its roof.
 void draw_levels(ImDrawList& list, const Roofline& roof, double tflops, ImU32 mine, Labels& labels) {
   const Style& s = style();
-  const double top = std::max(roof.peak_tflops, roof.tensor_tflops);
+  const double top = roof.top_tflops;
   for (const RoofLevel& level : roof.levels)
     if (level.name != "DRAM") draw_level_roof(list, roof, level, top, labels);
   for (const RoofLevel& level : roof.levels) labels.take(ImPlot::PlotToPixels(level.intensity, tflops), s.px(3));
@@ -155,7 +155,7 @@ void draw_levels(ImDrawList& list, const Roofline& roof, double tflops, ImU32 mi
     const ImVec2 roof_at = ImPlot::PlotToPixels(level.intensity, reach);
     list.AddLine(at, roof_at, mine, s.px(1.5F));
     list.AddCircleFilled(at, s.px(3), mine);
-    list.AddCircle(roof_at, s.px(3), mine, 0, s.px(1.5F));
+    if (reach <= roof.y_max) list.AddCircle(roof_at, s.px(3), mine, 0, s.px(1.5F));
     const float right = at.x + s.px(7), below = at.y + s.px(6), row = s.px(15);
     const std::array<ImVec2, 3> places{ImVec2(right, below), ImVec2(right, below + row),
                                        ImVec2(right, below + 2 * row)};

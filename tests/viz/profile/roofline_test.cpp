@@ -61,6 +61,7 @@ TEST(ProfileRoofline, TheRoofOfTensorCoresIsOverTheProductsThatEachOfTheFormulaT
   const std::array<const Measurement*, 1> rows{&m};
   const Roofline r = roofline(rows, "flash_tf32x3");
   EXPECT_DOUBLE_EQ(r.tensor_tflops, 100);
+  EXPECT_DOUBLE_EQ(r.top_tflops, 100);
   EXPECT_EQ(r.tensor_name, "tensor-core peak over 3 products each");
   // 2.199e12 FLOP in 59.526 ms are 36.94 TFLOP/s.
   EXPECT_NE(r.words.find("36.9 % of the tensor cores' measured peak."), std::string::npos) << r.words;
@@ -163,9 +164,11 @@ TEST(ProfileRoofline, APeerOf16BitsIsSetAgainstTheTensorPeakOfItsOwnType) {
   const std::array<const Measurement*, 2> rows{&ours, &peer};
   Roofline r = roofline(rows, "torch-cudnn");
   EXPECT_DOUBLE_EQ(r.tensor_tflops, 600);
+  EXPECT_DOUBLE_EQ(r.top_tflops, 600);
   EXPECT_NE(r.words.find("61.6 % of the tensor cores' measured peak."), std::string::npos) << r.words;
   ours.peaks.tensor_gflops = 0;
   r = roofline(rows, "torch-cudnn");
+  EXPECT_EQ(r.top_tflops, 0) << "multiply-adds are no roof of tensor cores";
   EXPECT_NE(r.words.find("What the tensor cores could do in f16 was not measured beside it."), std::string::npos)
       << r.words;
   EXPECT_EQ(r.words.find("multiply-add"), std::string::npos) << r.words;
