@@ -107,7 +107,7 @@ MUTANTS = (
     ("profiling/tune/tune.cpp", "m.verdict->not_judged ? TileFate::failed : TileFate::wrong", "TileFate::timed", TUNE),
     ("profiling/tune/tune.cpp", "gone() > (1 - kTurnsShare) * spec_.budget_s) return", "false) return", TUNE),
     ("profiling/tune/store.cpp", "if (hash_of(result.dump()) != sum)", "if (false)", TUNE),
-    ("profiling/tune/store.cpp", "if (!(*kept == key))", "if (false)", TUNE),
+    ("profiling/tune/store.cpp", "if (key != nullptr && !(*kept == *key))", "if (false)", TUNE),
     # undo
     ("app/state/history.cpp", "  gesture_ = 0;\n  if (past_.empty())", "  if (past_.empty())", HISTORY),
     ("app/state/history.cpp", "future_.clear();", "", HISTORY),

@@ -16,6 +16,7 @@
 #include "app/cli/kernel_arguments.h"
 #include "app/cli/problem_arguments.h"
 #include "app/cli/text.h"
+#include "app/cli/verify_tuned.h"
 #include "app/worker/client.h"
 #include "app/worker/record.h"
 #include "kernels/base/bytes.h"
@@ -381,6 +382,13 @@ Result<std::vector<CheckCase>> cases_of(const VerifyArguments& a, const std::vec
   return cases;
 }
 
+// The problems that tiles are kept for come first: the paired list seldom has one of them.
+void add_tuned(const std::vector<DType>& dtypes, std::vector<CheckCase>& cases, Check& check) {
+  const TunedCases tuned = tuned_cases(check.kernels, check.device, dtypes, check.arguments->longest);
+  for (const std::string& refused : tuned.refused) ++check.case_skips[refused];
+  cases.insert(cases.begin(), tuned.cases.begin(), tuned.cases.end());
+}
+
 Result<int> verify_kernels(const VerifyArguments& a, Stopper& stopper) {
   const auto kernels = chosen_kernels(a);
   if (!kernels) return tl::unexpected(kernels.error());
@@ -417,13 +425,14 @@ Result<int> verify_kernels(const VerifyArguments& a, Stopper& stopper) {
                 fmt::format("{} attnscope inspect FILE.cu compiles a kernel of your own where there is no GPU.",
                             r.error().message));
   }
-  for (const KernelRow* row : check.kernels) {
+  for (const KernelRow* row : check.kernels)
     if (const auto r = resolve(*row, check.options, check.device); !r) return tl::unexpected(r.error());
-  }
 
-  const auto list = cases_of(a, *dtypes, one_own(*kernels));
+  auto list = cases_of(a, *dtypes, one_own(*kernels));
   if (!list) return tl::unexpected(list.error());
-  const std::vector<CheckCase>& cases = *list;
+  std::vector<CheckCase>& cases = *list;
+  const bool paired = a.random == 0 && !a.repeat_list && !a.score_list && !a.all_shapes;
+  if (paired && a.options.tuned()) add_tuned(*dtypes, cases, check);
   Result<void> done = ok();
   for (std::size_t n = 0; n < cases.size() && done; ++n) {
     say_progress(fmt::format("{}/{}  {}", n + 1, cases.size(), describe(cases[n])));

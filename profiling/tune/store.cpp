@@ -140,15 +140,16 @@ json result_to_json(const TunedKey& key, const TuneResult& r) {
           {"tiles", std::move(tiles)}};
 }
 
-Result<TuneResult> result_from_json(const json& j, const TunedKey& key) {
+// `key`: whose it must be; null: of any.
+Result<TuneResult> result_from_json(const json& j, const TunedKey* key) {
   JsonFields fields(j, "result");
   const auto kept = key_from_json(fields.object("key"));
   if (auto read = fields.result(); !read) return tl::unexpected(read.error());
   if (!kept) return tl::unexpected(kept.error());
-  if (!(*kept == key)) return bad_input(fmt::format("it is of another key: {}", describe(*kept)));
+  if (key != nullptr && !(*kept == *key)) return bad_input(fmt::format("it is of another key: {}", describe(*kept)));
   TuneResult r;
-  r.kernel = key.kernel;
-  r.device = key.device;
+  r.kernel = kept->kernel;
+  r.device = kept->device;
   const auto problem = problem_from_json(fields.object("problem"), "result, problem");
   const auto decision = tune_decision_from_name(fields.text("decision"));
   if (!decision) fields.refuse("decision", "is not known");
@@ -176,7 +177,7 @@ Result<TuneResult> result_from_json(const json& j, const TunedKey& key) {
   return r;
 }
 
-Result<TuneResult> parsed(std::span<const std::byte> bytes, const TunedKey& key) {
+Result<TuneResult> parsed(std::span<const std::byte> bytes, const TunedKey* key) {
   const std::string text(reinterpret_cast<const char*>(bytes.data()), bytes.size());
   const json j = json::parse(text, nullptr, false);
   if (j.is_discarded() || !j.is_object()) return bad_input("it is damaged: no JSON object");
@@ -188,6 +189,10 @@ Result<TuneResult> parsed(std::span<const std::byte> bytes, const TunedKey& key)
   if (version != kVersion) return bad_input(fmt::format("its version is {}; this program reads {}", version, kVersion));
   if (hash_of(result.dump()) != sum) return bad_input("it is damaged: its checksum does not hold");
   return result_from_json(result, key);
+}
+
+std::string refusal(const std::filesystem::path& file, const Error& why) {
+  return fmt::format("{} is refused: {}. Tune again, or remove the file.", file.string(), why.message);
 }
 
 // What the user types to tune exactly this.
@@ -271,11 +276,27 @@ Result<TuneResult> read_tuned(const std::filesystem::path& folder, const TunedKe
     return fail(ErrorKind::cannot_run, fmt::format("no tile is kept for {}", describe(key)));
   const auto bytes = read_file(file, kMaxBytes);
   if (!bytes) return tl::unexpected(bytes.error());
-  auto result = parsed(*bytes, key);
-  if (!result)
-    return bad_input(
-        fmt::format("{} is refused: {}. Tune again, or remove the file.", file.string(), result.error().message));
+  auto result = parsed(*bytes, &key);
+  if (!result) return bad_input(refusal(file, result.error()));
   return result;
+}
+
+KeptTunings kept_tunings(const std::filesystem::path& folder) {
+  KeptTunings kept;
+  std::error_code error;
+  std::vector<std::filesystem::path> files;
+  for (const auto& entry : std::filesystem::directory_iterator(folder, error))
+    if (entry.path().extension() == ".json") files.push_back(entry.path());
+  std::sort(files.begin(), files.end());
+  for (const auto& file : files) {
+    const auto bytes = read_file(file, kMaxBytes);
+    auto result = bytes ? parsed(*bytes, nullptr) : Result<TuneResult>(tl::unexpected(bytes.error()));
+    if (result)
+      kept.results.push_back(*std::move(result));
+    else
+      kept.refused.push_back(refusal(file, result.error()));
+  }
+  return kept;
 }
 
 Result<Options> tuned_options(const std::filesystem::path& folder, const TunedKey& key, const KernelRow& row,

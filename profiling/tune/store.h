@@ -4,6 +4,7 @@
 
 #include <filesystem>
 #include <string>
+#include <vector>
 
 #include "kernels/base/result.h"
 #include "kernels/model/kernel.h"
@@ -45,6 +46,13 @@ std::filesystem::path tuned_file(const std::filesystem::path& folder, const Tune
 Result<void> keep_tuned(const std::filesystem::path& folder, const TunedKey& key, TuneResult result);
 // What was kept for this key. ErrorKind::cannot_run: nothing was; any other: there is a file, and why it is refused.
 Result<TuneResult> read_tuned(const std::filesystem::path& folder, const TunedKey& key);
+
+// All that was kept in `folder`, by the files' names; a file that is refused is named with why.
+struct KeptTunings {
+  std::vector<TuneResult> results;
+  std::vector<std::string> refused;
+};
+KeptTunings kept_tunings(const std::filesystem::path& folder);
 
 // The options with the tile, threads and stages that were kept for this key in place of their zeros, or why there are
 // none: then the message names the command that finds them.

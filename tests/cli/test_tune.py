@@ -84,7 +84,7 @@ def kept_and_used(folder):
     damaged(folder)
 
 
-def verified():
+def verified(folder):
     """verify checks the case that a tile was kept for, and skips the other in one line."""
     arguments = ("verify", "--kernel", "cpu_flash", "--dtype", "f32", "--repeat-list", "--longest", "300", "--threads",
                  "1", "--tile", "tuned")
@@ -99,6 +99,15 @@ def verified():
     report.check(taken.returncode == 0 and f"skipped 1 case(s) {skipped}" in taken.stdout,
                  f"{taken.returncode}: {taken.stdout}")
     report.check("B=2 H=2 L=113x203 D=64 f32, normal" in taken.stdout, f"another case: {taken.stdout}")
+    # With no list named, the problems that were tuned are cases of their own.
+    done = run("tune", "cpu_flash", "--hq", "2", "--l", "77", "--d", "12", "--threads", "1", "--budget", "1", "--each",
+               "0.01")
+    report.check(done.returncode == 0, f"exit {done.returncode}: {done.stderr}")
+    own = run("verify", "--kernel", "cpu_flash", "--dtype", "f32", "--longest", "80", "--threads", "1", "--tile",
+              "tuned")
+    passed = int(own.stdout.splitlines()[1].split()[2]) if own.returncode == 0 else 0
+    kept = len(list((folder / "cache" / "attnscope" / "tiles").glob("cpu_flash-*.json")))
+    report.check(kept >= 2 and passed == kept - 1, f"{kept} kept, one longer than 80: {own.returncode}: {own.stdout}")
 
 
 def damaged(folder):
@@ -143,5 +152,5 @@ with tempfile.TemporaryDirectory() as name:
     refusals()
     kept_and_used(pathlib.Path(name))
     cancelled(pathlib.Path(name))
-    verified()
+    verified(pathlib.Path(name))
 report.exit(least=150)
