@@ -144,9 +144,10 @@ test_tsan() {
   # at once; without any it runs.
   if setarch -R true 2>/dev/null; then ctest_prefix=(setarch -R); fi
   # Software OpenGL draws in threads of its own, which synchronise where the sanitizer does not look; so does the C
-  # library around its time zone, which libzip asks for.
+  # library around its time zone, which libzip asks for, and NVRTC where two threads compile.
   cat >"$folder/races" <<'END'
 race:tzset_internal
+race:libnvrtc
 race:swrast_dri.so
 race:libgallium
 race:libLLVM
