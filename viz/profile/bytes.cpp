@@ -42,7 +42,8 @@ BytesLine l2(const Measurement& m) {
   if (!line.available) return line;
   const double hit = figure(m, "l2_hit_pct").value;
   line.text = share_text(hit);
-  line.words = fmt::format("Of 100 sectors asked of the L2, {} came from DRAM.", figure_text(100 - hit));
+  // Not "came from DRAM": a miss may be served by the other half of a large L2, whose bytes DRAM does not move.
+  line.words = fmt::format("Of 100 sectors asked of the L2, {} were not there.", figure_text(100 - hit));
   return line;
 }
 

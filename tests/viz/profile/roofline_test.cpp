@@ -191,12 +191,12 @@ TEST(ProfileBytes, EachSentenceIsMadeOfItsFigures) {
   Measurement m = h100_row("flash_simt", 59526);
   BytesScene b = bytes_scene(m);
   EXPECT_EQ(b.words.substr(0, 44), "DRAM moved 0.779 GB: 1.45 times the least, 0");
-  EXPECT_EQ(b.lines[1].words, "Of 100 sectors asked of the L2, 2.50 came from DRAM.");
+  EXPECT_EQ(b.lines[1].words, "Of 100 sectors asked of the L2, 2.50 were not there.");
   EXPECT_EQ(b.lines[2].text, "25.0 %");
   put(m, "shared_conflicts_count", 500);
   EXPECT_EQ(bytes_scene(m).lines[2].text, "50.0 %");
   put(m, "l2_hit_pct", 40);
-  EXPECT_EQ(bytes_scene(m).lines[1].words, "Of 100 sectors asked of the L2, 60.0 came from DRAM.");
+  EXPECT_EQ(bytes_scene(m).lines[1].words, "Of 100 sectors asked of the L2, 60.0 were not there.");
   m.figures[*find_metric("l2_hit_pct")] = Figure{Origin::not_available, 0, "", "no counters"};
   b = bytes_scene(m);
   EXPECT_EQ(b.lines[1].title, "Bank conflicts") << "a figure that is missing has no line";
