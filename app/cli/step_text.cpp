@@ -56,10 +56,6 @@ std::string_view slot_words(Slot s) {
   return "?";
 }
 
-bool is_input(Slot s) {
-  return s == Slot::q || s == Slot::k || s == Slot::v;
-}
-
 // Versions that event e made, in slot order.
 std::vector<VersionId> made_by(const Recording& rec, EventIndex e) {
   std::vector<VersionId> made;

@@ -260,7 +260,7 @@ class Finder {
 
   std::optional<ExactNumber> exact_of(Slot slot, VersionId id, std::size_t n) {
     const EventId& made = right_.events[right_.version(id).made_by].id;
-    if (slot == Slot::q || slot == Slot::k || slot == Slot::v || made.i < 0) return std::nullopt;
+    if (is_input(slot) || made.i < 0) return std::nullopt;
     if (b_ != made.b || h_ != made.h) exact_.clear();
     b_ = made.b;
     h_ = made.h;

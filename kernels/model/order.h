@@ -43,6 +43,10 @@ std::string_view name_of(Phase p);  // "load_q", "scores", ...: session files an
 enum class Slot : std::uint8_t { q, k, v, s, p, m_old, m_new, alpha, l_old, l_new, o_old, o_new, lse };
 constexpr std::size_t kSlots = 13;
 std::string_view name_of(Slot s);
+// Q, K and V are given: loading them computes nothing.
+constexpr bool is_input(Slot s) {
+  return s == Slot::q || s == Slot::k || s == Slot::v;
+}
 
 // How sums and products are taken.
 enum class Rules : std::uint8_t {

@@ -379,8 +379,7 @@ bool ExactTile::covers(std::int32_t b, std::int32_t h, std::int32_t i) const {
 std::span<const ExactNumber> ExactTile::row(VersionId v, std::int32_t row) const {
   const Version& version = rows_->rec->version(v);
   const EventId& made = rows_->rec->events[version.made_by].id;
-  const bool input = version.slot == Slot::q || version.slot == Slot::k || version.slot == Slot::v;
-  if (input || !covers(made.b, made.h, made.i) || row < 0 || row >= version.rows) return {};
+  if (is_input(version.slot) || !covers(made.b, made.h, made.i) || row < 0 || row >= version.rows) return {};
   const RowNumbers& numbers = rows_->row(version.first_row + row);
   const auto at = numbers.find(v);
   return at != numbers.end() ? std::span<const ExactNumber>(at->second) : std::span<const ExactNumber>();

@@ -130,9 +130,7 @@ Result<ReadValues> read_slot(const Recording& rec, const TensorReference& ref, S
     return bad_input(
         fmt::format("{} is not computed {}, or has no such row or column there", ref.name, place_words(ref.place)));
   }
-  // Inputs are given: loading them computes nothing.
-  const bool given = slot == Slot::q || slot == Slot::k || slot == Slot::v;
-  ReadValues read{{}, given ? 0 : reader.latest, slot};
+  ReadValues read{{}, is_input(slot) ? 0 : reader.latest, slot};
   for (const auto& [place, value] : reader.cells) read.values.push_back(value);
   return read;
 }

@@ -65,7 +65,7 @@ std::string dropped_words(const Recording& rec, const StepPlace& at, Slot slot) 
   const auto live = [&](Slot other) { return rec.after(at.event, other) != kNoVersion; };
   if (slot == Slot::m_new && live(Slot::m_old)) return "Computed; it stands under old now.";
   if (slot == Slot::l_new && live(Slot::l_old)) return "Computed; it stands under old now.";
-  if (slot == Slot::q || slot == Slot::k || slot == Slot::v) return "It was on chip, and is in HBM alone now.";
+  if (is_input(slot)) return "It was on chip, and is in HBM alone now.";
   if (stored && (slot == Slot::s || slot == Slot::p)) return "Computed; it waits in HBM.";
   if (rec.order == Order::flash1 && slot != Slot::s && slot != Slot::p && slot != Slot::alpha)
     return "Computed; it waits in HBM until its query tile comes back.";

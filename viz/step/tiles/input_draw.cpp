@@ -84,8 +84,7 @@ void move_keyboard(const TilesScene& scene, CellRef& at, int dx, int dy) {
 // Only inputs are typed. An empty `text` starts from the value that stands there.
 bool start_editing(const TilesPanel& panel, const TilesScene& scene, const CellRef& ref, const std::string& text) {
   const Cell* cell = cell_of(scene, ref);
-  const bool input = ref.slot == Slot::q || ref.slot == Slot::k || ref.slot == Slot::v;
-  if (!input || cell == nullptr || cell->look != CellLook::value) return false;
+  if (!is_input(ref.slot) || cell == nullptr || cell->look != CellLook::value) return false;
   TilesHeld& held = panel.held;
   held.editing = ref;
   held.editing_starts = true;
@@ -182,7 +181,7 @@ void take_pointer(const TilesPanel& panel, const TilesScene& scene, const TilesL
     const bool inside =
         tile.slot == Slot::k || tile.slot == Slot::v || held.hovered->row < scene.at.first_row + scene.at.rows;
     // A second click lets go, but on an input it may be the first of the two that open the field: Escape lets go there.
-    const bool input = tile.slot == Slot::q || tile.slot == Slot::k || tile.slot == Slot::v;
+    const bool input = is_input(tile.slot);
     if (inside)
       panel.commands.push_back(input ? select_of(scene, *held.hovered) : pin_or_release(panel, scene, *held.hovered));
   };

@@ -52,7 +52,7 @@ bool Builder::loaded(VersionId id, Slot slot) const {
     case Phase::load_k:
     case Phase::load_kv:
     case Phase::load_v:
-      return slot == Slot::q || slot == Slot::k || slot == Slot::v || slot == Slot::p;
+      return is_input(slot) || slot == Slot::p;
     case Phase::load_state:
       return slot == Slot::q || slot == Slot::m_old || slot == Slot::l_old || slot == Slot::o_old;
     default:
