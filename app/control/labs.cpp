@@ -18,7 +18,6 @@
 #include "kernels/gpu/compile/sources.h"
 #include "kernels/lab/experiments.h"
 #include "kernels/own_kernels.h"
-#include "viz/profile/lab.h"
 
 namespace attn {
 namespace {
@@ -94,13 +93,16 @@ Result<std::shared_ptr<const gpu::OwnKernel>> Labs::edited() const {
 void Labs::follow() {
   const View& view = context_.state.view;
   if (view.workspace == Workspace::profile && view.profile.page == ProfilePage::lab) {
-    const LabSubject subject = lab_subject(context_.state, context_.model);
+    if (std::string key = lab_subject_key(context_.state, context_.model); key != subject_key_) {
+      subject_key_ = std::move(key);
+      subject_ = lab_subject(context_.state, context_.model);
+    }
     LabView& lab = context_.model.lab;
-    if (lab.kernel != subject.kernel) open(subject.kernel);
-    if (!(lab.problem == subject.problem) || lab.arch != subject.arch) {
+    if (lab.kernel != subject_.kernel) open(subject_.kernel);
+    if (!(lab.problem == subject_.problem) || lab.arch != subject_.arch) {
       // What was measured is of another problem.
-      lab.problem = subject.problem;
-      lab.arch = subject.arch;
+      lab.problem = subject_.problem;
+      lab.arch = subject_.arch;
       lab.before.reset();
       lab.tries.clear();
       lab.marks.clear();

@@ -10,6 +10,7 @@
 #include "app/control/job_context.h"
 #include "app/worker/bench.h"
 #include "kernels/gpu/rungs/own.h"
+#include "viz/profile/lab.h"
 #include "viz/state/commands_profile.h"
 #include "viz/state/lab.h"
 
@@ -67,6 +68,8 @@ class Labs {
   FileTask& files_;
   std::shared_ptr<GpuBench> gpu_;
   std::filesystem::path drafts_;
+  std::string subject_key_;  // lab_subject_key() of `subject_`
+  LabSubject subject_;
   std::map<std::string, LabView> left_;  // kernels that were open before, as they were left
   bool draft_changed_ = false;
   std::string draft_of_;  // the kernel whose draft is to be written

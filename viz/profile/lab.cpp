@@ -14,6 +14,7 @@
 #include "kernels/own_kernels.h"
 #include "profiling/figures/metrics.h"
 #include "profiling/sweep/sweep.h"
+#include "viz/bench/fields.h"
 #include "viz/bench/scene.h"
 #include "viz/bench/source_pair.h"
 #include "viz/profile/scene.h"
@@ -257,6 +258,13 @@ std::string question_words(const Experiment& e) {
 }
 
 }  // namespace
+
+std::string lab_subject_key(const State& state, const Model& model) {
+  const SweepSpec& sweep = state.document.sweep;
+  return fmt::format("{}|{:x}|{}|{}|{}|{}|{}|{}", sweep_key(sweep), rows_fingerprint(state, model), bench_kernel(state),
+                     state.view.bench.kernel, state.view.bench.value ? *state.view.bench.value : 0, sweep.own.size(),
+                     model.gpu.looked, model.gpu.gpus.size());
+}
 
 LabSubject lab_subject(const State& state, const Model& model) {
   const SweepSpec& sweep = state.document.sweep;

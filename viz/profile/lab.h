@@ -20,13 +20,15 @@
 namespace attn {
 
 // Whose text stands in the lab, on what, for which architecture: the kernel that is chosen, or flash_simt where that is
-// none of a GPU; the problem of Bench with what the kernel takes.
+// none of a GPU; the problem of its row that Profile shows, else that of Bench, with what the kernel takes.
 struct LabSubject {
   std::string kernel;
   Problem problem;
   std::string arch;
 };
 LabSubject lab_subject(const State& state, const Model& model);
+// Changes when the subject may: it takes all rows that are shown, and is asked for once a frame.
+std::string lab_subject_key(const State& state, const Model& model);
 
 // The line that a header's refusal names ("my.cu, line 3: ..."); 0 = none.
 std::int32_t header_line(std::string_view message);

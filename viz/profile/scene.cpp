@@ -158,13 +158,16 @@ std::vector<SampledOffer> offers_of(const State& state, const Model& model) {
   return offers;
 }
 
-// Of the runs that are shown the first that timed the kernel; as they are where none did.
-void put_first(BenchSlices& slices, const std::string& kernel) {
+// The runs that are shown, first of them that which timed the chosen kernel; as they are where none did.
+ShownSlices profiled_slices(const State& state, const Model& model, std::span<const Measurement> planned) {
+  ShownSlices shown = shown_slices(state, model, planned);
+  BenchSlices& slices = shown.slices;
   const auto timed = std::ranges::find_if(slices, [&](const BenchSlice& slice) {
-    return std::ranges::any_of(slice.rows,
-                               [&](const Measurement* m) { return m->key.kernel == kernel && m->time.n > 0; });
+    return std::ranges::any_of(
+        slice.rows, [&](const Measurement* m) { return m->key.kernel == state.view.bench.kernel && m->time.n > 0; });
   });
   if (timed != slices.end()) std::rotate(slices.begin(), timed, timed + 1);
+  return shown;
 }
 
 // Only what was measured here, on a GPU, can be sampled here.
@@ -208,8 +211,7 @@ std::vector<ProfileGroup> figure_groups(const Measurement& m, const Measurement*
 }
 
 std::optional<Problem> profiled_problem(const State& state, const Model& model, const std::string& kernel) {
-  ShownSlices shown = shown_slices(state, model, {});
-  put_first(shown.slices, state.view.bench.kernel);
+  const ShownSlices shown = profiled_slices(state, model, {});
   if (shown.slices.empty()) return std::nullopt;
   const BenchSlice& slice = shown.slices.front();
   const auto value = chosen_value(slice, state.view.bench.value);
@@ -220,8 +222,7 @@ std::optional<Problem> profiled_problem(const State& state, const Model& model, 
 ProfileScene profile_scene(const State& state, const Model& model, std::span<const Measurement> planned,
                            const ProfileScene* before) {
   ProfileScene scene;
-  ShownSlices shown = shown_slices(state, model, planned);
-  put_first(shown.slices, state.view.bench.kernel);
+  const ShownSlices shown = profiled_slices(state, model, planned);
   if (shown.slices.empty() || shown.slices.front().rows.empty()) {
     scene.empty = "Nothing is measured or planned yet. Set a sweep up in Bench, or open a run there.";
     return scene;
