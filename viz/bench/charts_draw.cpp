@@ -174,8 +174,7 @@ void draw_span(ImDrawList& list, const BenchSpan& span, float right) {
   list.AddLine({x, a.y}, {x, b.y}, ink, s.px(1.25F));
   for (const float y : {a.y, b.y}) list.AddLine({x - side * s.px(4), y}, {x, y}, ink, s.px(1.25F));
   const ImVec2 at(side > 0 ? x - s.px(3) : x + s.px(3) - text, middle - s.px(8));
-  list.AddRectFilled({at.x - s.px(2), at.y}, {at.x + text + s.px(2), at.y + s.px(16)}, colour(s.theme, Token::card));
-  draw_text(&list, at, Face::bold, 12.5F, ink, span.text);
+  draw_text_over(&list, at, Face::bold, 12.5F, ink, span.text);
 }
 
 // The chosen value and the one under the pointer always have their label, the others where there is room.

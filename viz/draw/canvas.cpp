@@ -118,6 +118,13 @@ void draw_text(ImDrawList* list, ImVec2 at, Face face, float size, ImU32 c, std:
                 text.data() + text.size());
 }
 
+void draw_text_over(ImDrawList* list, ImVec2 at, Face face, float size, ImU32 c, std::string_view text) {
+  const float side = style().px(2), height = style().px(1.25F * size);
+  list->AddRectFilled({at.x - side, at.y}, {at.x + text_width(face, size, text) + side, at.y + height},
+                      colour_of(Token::card));
+  draw_text(list, at, face, size, c, text);
+}
+
 void draw_text_in(ImDrawList* list, const Box& box, Align align, Face face, float size, ImU32 c, std::string_view text,
                   float inset) {
   const float width = text_width(face, size, text);

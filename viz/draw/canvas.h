@@ -36,6 +36,8 @@ float line_height(float size);  // pixels
 // The text as it is where `room` pixels hold it, else as many of its first characters as they do, and an ellipsis.
 std::string elided_text(Face face, float size, std::string_view text, float room);
 void draw_text(ImDrawList* list, ImVec2 at, Face face, float size, ImU32 c, std::string_view text);
+// On a patch of the card's colour, since lines may lie behind it.
+void draw_text_over(ImDrawList* list, ImVec2 at, Face face, float size, ImU32 c, std::string_view text);
 // Centred vertically in the box; `inset` logical pixels from the side it is aligned to.
 void draw_text_in(ImDrawList* list, const Box& box, Align align, Face face, float size, ImU32 c, std::string_view text,
                   float inset = 0);

@@ -77,9 +77,7 @@ void draw_stair(const Staircase& stair, std::int32_t top, ImVec2 size) {
   const bool high = point.y - s.px(18) < at.y + s.px(32);
   const ImVec2 corner{left ? point.x - beside : point.x + s.px(8), high ? point.y + s.px(5) : point.y - s.px(18)};
   // The next step of the stair may pass through it.
-  list->AddRectFilled({corner.x - s.px(2), corner.y}, {corner.x + beside - s.px(6), corner.y + line_height(12)},
-                      faded(colour(s.theme, Token::card), 0.8F), s.px(3));
-  draw_text(list, corner, Face::text, 12, ink, level);
+  draw_text_over(list, corner, Face::text, 12, ink, level);
   const float width = text_width(Face::mono, 12, stair.here_text);
   const float x = std::clamp(point.x - width / 2, scale.box.min.x, scale.box.max.x - width);
   draw_text(list, {x, at.y + s.px(18)}, Face::mono, 12, colour(s.theme, Token::text), stair.here_text);

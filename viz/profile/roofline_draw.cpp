@@ -83,11 +83,7 @@ class Labels {
 
 // Words that lines may lie behind.
 void draw_over_lines(ImDrawList& list, ImVec2 at, const std::string& words) {
-  const Style& s = style();
-  list.AddRectFilled({at.x - s.px(2), at.y},
-                     {at.x + text_width(Face::text, kLabelText, words) + s.px(2), at.y + s.px(15)},
-                     colour(s.theme, Token::card));
-  draw_text(&list, at, Face::text, kLabelText, colour(s.theme, Token::dim), words);
+  draw_text_over(&list, at, Face::text, kLabelText, colour_of(Token::dim), words);
 }
 
 // A level roof from where the slope meets it, its name at the right end: over it, under it where another's stands

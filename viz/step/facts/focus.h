@@ -8,6 +8,8 @@
 #include <optional>
 #include <string_view>
 
+#include "viz/draw/inks.h"
+
 namespace attn {
 
 enum class StepPart : std::uint8_t { q, k, v, s, m, alpha, p, l, o, chart, traffic, timeline };
@@ -21,10 +23,15 @@ inline std::optional<StepPart> step_part_named(std::string_view name) {
   return std::nullopt;
 }
 
+// In the order of TensorColour.
+constexpr std::array<StepPart, kTensorColourCount> kPartOfTensor{StepPart::q, StepPart::k, StepPart::v,
+                                                                 StepPart::s, StepPart::p, StepPart::m,
+                                                                 StepPart::l, StepPart::o, StepPart::alpha};
+
 struct StepFocus {
   std::bitset<kStepParts> parts;  // none: all are meant
   bool has(StepPart part) const { return parts.none() || parts.test(static_cast<std::size_t>(part)); }
-  bool operator==(const StepFocus&) const = default;
+  bool has(TensorColour tensor) const { return has(kPartOfTensor[static_cast<std::size_t>(tensor)]); }
 };
 
 }  // namespace attn

@@ -206,31 +206,10 @@ void draw_all(const Drawn& d) {
   light_operands(d);
 }
 
-StepPart part_of(Column c) {
-  switch (c) {
-    case Column::q:
-      return StepPart::q;
-    case Column::s:
-      return StepPart::s;
-    case Column::m_old:
-    case Column::m_new:
-      return StepPart::m;
-    case Column::alpha:
-      return StepPart::alpha;
-    case Column::p:
-      return StepPart::p;
-    case Column::l_old:
-    case Column::l_new:
-      return StepPart::l;
-    case Column::o:
-      break;
-  }
-  return StepPart::o;
-}
-
 // Tiles that a lesson does not speak of; neighbours as one, to the middle of the gaps beside them.
 void draw_faint_tiles(const Drawn& d, const StepFocus& look) {
   const auto box_of = [&d](Column c) { return d.layout.places[static_cast<std::size_t>(c)].box; };
+  const auto lit = [&](Column c) { return look.has(d.scene.tiles[static_cast<std::size_t>(c)].hue); };
   const float above = d.s.px(26),
               bottom = d.layout.has_captions ? d.layout.captions_top + d.s.px(28) : box_of(Column::s).max.y + d.s.px(4);
   const auto& columns = d.scene.columns;
@@ -241,16 +220,16 @@ void draw_faint_tiles(const Drawn& d, const StepFocus& look) {
   };
   for (std::size_t n = 0; n < columns.size();) {
     std::size_t end = n;
-    while (end < columns.size() && !look.has(part_of(columns[end]))) ++end;
+    while (end < columns.size() && !lit(columns[end])) ++end;
     if (end > n) draw_faint(d.list, {{edge(n), box_of(columns[n]).min.y - above}, {edge(end), bottom}});
     n = end + 1;
   }
-  const auto above_column = [&](StepPart part, const Box& box, float right) {
-    if (look.has(part)) return;
+  const auto above_column = [&](TensorColour tensor, const Box& box, float right) {
+    if (look.has(tensor)) return;
     draw_faint(d.list, {{box.min.x - d.s.px(6), box.min.y - above}, {right, box.max.y + d.s.px(4)}});
   };
-  above_column(StepPart::k, d.layout.k.box, d.layout.k.box.max.x + d.s.px(40));
-  above_column(StepPart::v, d.layout.v.box, d.layout.band_right + d.s.px(4));
+  above_column(TensorColour::k, d.layout.k.box, d.layout.k.box.max.x + d.s.px(40));
+  above_column(TensorColour::v, d.layout.v.box, d.layout.band_right + d.s.px(4));
 }
 
 void show_pointed(const TilesPanel& panel, const Drawn& d, const std::optional<Pointed>& pointed) {
