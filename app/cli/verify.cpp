@@ -354,10 +354,15 @@ Result<std::pair<std::size_t, std::size_t>> part_of(const std::string& text) {
   return bad_input(fmt::format("--part {} is unknown; 2/4 is the second of four parts.", text));
 }
 
-std::vector<CheckCase> list_of(const VerifyArguments& a, DType t) {
+// `tuned`: the problems that tiles are kept for come before the paired list, which seldom has one of them.
+std::vector<CheckCase> list_of(const VerifyArguments& a, DType t, const TunedCases& tuned) {
   if (a.random > 0) return random_cases(t, a.random, a.seed);
   if (a.score_list) return score_cases(t);
-  return a.repeat_list ? repeat_cases(t) : a.all_shapes ? all_cases(t) : paired_cases(t);
+  if (a.repeat_list || a.all_shapes) return a.repeat_list ? repeat_cases(t) : all_cases(t);
+  std::vector<CheckCase> list = paired_cases(t);
+  list.insert(list.begin(), tuned.cases.begin(), tuned.cases.end());
+  std::erase_if(list, [t](const CheckCase& c) { return c.problem.dtype != t; });
+  return list;
 }
 
 // The one kernel that is checked, where it is the user's own.
@@ -366,27 +371,20 @@ const gpu::OwnKernel* one_own(const NamedKernels& kernels) {
 }
 
 Result<std::vector<CheckCase>> cases_of(const VerifyArguments& a, const std::vector<DType>& dtypes,
-                                        const gpu::OwnKernel* own) {
+                                        const gpu::OwnKernel* own, const TunedCases& tuned) {
   const auto part = part_of(a.part);
   if (!part) return tl::unexpected(part.error());
   std::vector<CheckCase> cases;
   std::size_t n = 0;
   for (const DType t : dtypes) {
     if (own != nullptr && a.dtypes == "all" && std::ranges::find(own->dtypes, t) == own->dtypes.end()) continue;
-    for (CheckCase& c : list_of(a, t)) {
+    for (CheckCase& c : list_of(a, t, tuned)) {
       if (own != nullptr) c.problem = fitted(own->header, std::move(c.problem));
       if (a.longest != 0 && std::max(c.problem.Lq, c.problem.Lk) > a.longest) continue;
       if (n++ % part->second == part->first - 1) cases.push_back(std::move(c));
     }
   }
   return cases;
-}
-
-// The problems that tiles are kept for come first: the paired list seldom has one of them.
-void add_tuned(const std::vector<DType>& dtypes, std::vector<CheckCase>& cases, Check& check) {
-  const TunedCases tuned = tuned_cases(check.kernels, check.device, dtypes, check.arguments->longest);
-  for (const std::string& refused : tuned.refused) ++check.case_skips[refused];
-  cases.insert(cases.begin(), tuned.cases.begin(), tuned.cases.end());
 }
 
 Result<int> verify_kernels(const VerifyArguments& a, Stopper& stopper) {
@@ -428,11 +426,12 @@ Result<int> verify_kernels(const VerifyArguments& a, Stopper& stopper) {
   for (const KernelRow* row : check.kernels)
     if (const auto r = resolve(*row, check.options, check.device); !r) return tl::unexpected(r.error());
 
-  auto list = cases_of(a, *dtypes, one_own(*kernels));
-  if (!list) return tl::unexpected(list.error());
-  std::vector<CheckCase>& cases = *list;
   const bool paired = a.random == 0 && !a.repeat_list && !a.score_list && !a.all_shapes;
-  if (paired && a.options.tuned()) add_tuned(*dtypes, cases, check);
+  const TunedCases tuned = paired && a.options.tuned() ? tuned_cases(check.kernels, check.device) : TunedCases();
+  for (const std::string& refused : tuned.refused) ++check.case_skips[refused];
+  const auto list = cases_of(a, *dtypes, one_own(*kernels), tuned);
+  if (!list) return tl::unexpected(list.error());
+  const std::vector<CheckCase>& cases = *list;
   Result<void> done = ok();
   for (std::size_t n = 0; n < cases.size() && done; ++n) {
     say_progress(fmt::format("{}/{}  {}", n + 1, cases.size(), describe(cases[n])));

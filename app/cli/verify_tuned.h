@@ -1,7 +1,6 @@
 // The cases of `attnscope verify --tile tuned`: the problems that tiles are kept for.
 #pragma once
 
-#include <cstdint>
 #include <span>
 #include <string>
 #include <vector>
@@ -15,9 +14,7 @@ struct TunedCases {
   std::vector<CheckCase> cases;
   std::vector<std::string> refused;  // files that cannot be read, each with why
 };
-// Of these kernels on this device, in one of these types, with at most `longest` queries and keys (0: any); each
-// problem once.
-TunedCases tuned_cases(std::span<const KernelRow* const> kernels, const Device& device, std::span<const DType> dtypes,
-                       std::int64_t longest);
+// Of these kernels on this device; each problem once.
+TunedCases tuned_cases(std::span<const KernelRow* const> kernels, const Device& device);
 
 }  // namespace attn

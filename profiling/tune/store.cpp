@@ -140,7 +140,6 @@ json result_to_json(const TunedKey& key, const TuneResult& r) {
           {"tiles", std::move(tiles)}};
 }
 
-// `key`: whose it must be; null: of any.
 Result<TuneResult> result_from_json(const json& j, const TunedKey* key) {
   JsonFields fields(j, "result");
   const auto kept = key_from_json(fields.object("key"));
@@ -191,8 +190,15 @@ Result<TuneResult> parsed(std::span<const std::byte> bytes, const TunedKey* key)
   return result_from_json(result, key);
 }
 
-std::string refusal(const std::filesystem::path& file, const Error& why) {
-  return fmt::format("{} is refused: {}. Tune again, or remove the file.", file.string(), why.message);
+// `key`: whose it must be; null: of any.
+Result<TuneResult> read_kept(const std::filesystem::path& file, const TunedKey* key) {
+  const auto bytes = read_file(file, kMaxBytes);
+  if (!bytes) return tl::unexpected(bytes.error());
+  auto result = parsed(*bytes, key);
+  if (!result)
+    return bad_input(
+        fmt::format("{} is refused: {}. Tune again, or remove the file.", file.string(), result.error().message));
+  return result;
 }
 
 // What the user types to tune exactly this.
@@ -274,11 +280,7 @@ Result<TuneResult> read_tuned(const std::filesystem::path& folder, const TunedKe
   std::error_code error;
   if (folder.empty() || !std::filesystem::exists(file, error))
     return fail(ErrorKind::cannot_run, fmt::format("no tile is kept for {}", describe(key)));
-  const auto bytes = read_file(file, kMaxBytes);
-  if (!bytes) return tl::unexpected(bytes.error());
-  auto result = parsed(*bytes, &key);
-  if (!result) return bad_input(refusal(file, result.error()));
-  return result;
+  return read_kept(file, &key);
 }
 
 KeptTunings kept_tunings(const std::filesystem::path& folder) {
@@ -289,12 +291,11 @@ KeptTunings kept_tunings(const std::filesystem::path& folder) {
     if (entry.path().extension() == ".json") files.push_back(entry.path());
   std::sort(files.begin(), files.end());
   for (const auto& file : files) {
-    const auto bytes = read_file(file, kMaxBytes);
-    auto result = bytes ? parsed(*bytes, nullptr) : Result<TuneResult>(tl::unexpected(bytes.error()));
+    auto result = read_kept(file, nullptr);
     if (result)
       kept.results.push_back(*std::move(result));
     else
-      kept.refused.push_back(refusal(file, result.error()));
+      kept.refused.push_back(result.error().message);
   }
   return kept;
 }
