@@ -224,8 +224,8 @@ void Lessons::refresh() {
     desk->card = card();
     desk->figure = figure();
     // Somewhere else there is nothing of the question to see.
-    const bool veiled = asks() && is_own_document();
-    if (is_own_document()) desk->look = beat().look;
+    const bool here = is_own_document(), veiled = here && asks();
+    if (here) desk->look = beat().look;
     desk->veil = {veiled, showing_.scope.horizon, veiled && beat().hide_traffic, veiled && beat().hide_map};
   }
   context_.model.learn = std::move(desk);

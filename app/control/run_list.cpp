@@ -88,11 +88,9 @@ std::string held_words(const Session& s) {
 std::string words_of_file(const Session& s) {
   if (s.runs.empty()) return {};
   const SweepRun& run = s.runs.front();
-  const std::size_t rows = rows_of(s);
-  return fmt::format(
-      "{}: {}{}, {} row{}, {}", held_words(s), run.provenance.device,
-      s.runs.size() > 1 ? fmt::format(" and {} more run{}", s.runs.size() - 1, s.runs.size() == 2 ? "" : "s") : "",
-      rows, rows == 1 ? "" : "s", run.date.substr(0, 10));
+  return fmt::format("{}: {}{}, {}, {}", held_words(s), run.provenance.device,
+                     s.runs.size() > 1 ? " and " + counted(s.runs.size() - 1, "more run") : "",
+                     counted(rows_of(s), "row"), run.date.substr(0, 10));
 }
 
 // Ids that the document names and `runs` lack.
