@@ -352,18 +352,27 @@ void draw_question(const CardScene& card, Pen& pen, bool low, bool takes_keys, L
   show_news(card, top, pen.y, held);
 }
 
-void draw_known(const CardScene& card, Pen& pen) {
+// What does not fit above `bottom` waits behind a button: nothing is drawn cut in half.
+void draw_known(const CardScene& card, float bottom, Pen& pen, LearnHeld& held) {
   const Style& s = style();
+  const float number = s.px(20), more = s.px(24);
   if (card.learned.empty()) return;
   pen.list->AddLine({pen.x, pen.y}, {pen.x + pen.width, pen.y}, colour_of(Token::line), 1);
   pen.gap(10);
   pen.small_words("Known so far");
-  // The latest first: what a full card cuts is the oldest.
+  // The latest first: what has no room is the oldest.
   for (std::size_t n = card.learned.size(); n-- > 0;) {
+    const float height = draw_paragraph(pen.list, {}, pen.width - number, pen.sizes.small, card.learned[n], 5, false);
+    if (!held.all_known && pen.y + height + (n > 0 ? more : 0) > bottom) {
+      const bool none_shown = n + 1 == card.learned.size();
+      const std::string words = none_shown ? fmt::format("Show {}", n + 1) : fmt::format("{} earlier", n + 1);
+      if (box_button(pen.line(24), "##lesson_known", words.c_str())) held.all_known = true;
+      return;
+    }
     draw_text(pen.list, {pen.x, pen.y}, Face::mono, 12, colour_of(Token::dim), std::to_string(n + 1));
-    pen.x += s.px(20), pen.width -= s.px(20);
+    pen.x += number, pen.width -= number;
     pen.words(card.learned[n], pen.sizes.small, 5);
-    pen.x -= s.px(20), pen.width += s.px(20);
+    pen.x -= number, pen.width += number;
   }
 }
 
@@ -445,7 +454,7 @@ void draw_lesson_card(const CardScene& card, const Box& box, bool right, bool al
   pen.words(card.origin, pen.sizes.small, 14);
   if (card.asks) draw_question(card, pen, low, takes_keys, held, commands);
   draw_proof(card, pen, held);
-  draw_known(card, pen);
+  draw_known(card, origin.y + ImGui::GetScrollY() + ImGui::GetWindowHeight(), pen, held);
   ImGui::SetCursorScreenPos(origin);
   ImGui::Dummy({1, pen.y - origin.y});
   ImGui::EndChild();

@@ -19,6 +19,7 @@ struct LearnHeld {
   bool to_end = false;         // with the caret behind what was typed
   bool in_cell = false;        // the field in the tile comes to have the keyboard, not that of the card
   bool proof_open = false;     // the formal text is unfolded
+  bool all_known = false;      // what the card has no room for is unfolded
   std::string news;            // hint and feedback that the card has shown
   std::string field_place;     // of the field in the card, and the card's height, when it was last brought into sight
   bool dragged = false;        // the card's head is being dragged

@@ -81,7 +81,8 @@ void draw_learn(const State& state, const Model& model, LearnHeld& held, StepHel
   const ImVec2 at = ImGui::GetCursorScreenPos(), size = ImGui::GetContentRegionAvail();
   const Box all{at, {at.x + size.x, at.y + size.y}};
   const bool alone = all.width() < s.px(kBoth);
-  if (held.showing != desk.card->number_of_showing) held.run_shown = false;
+  // Another beat has another picture under a pointer that has only answered the last one.
+  if (held.showing != desk.card->number_of_showing) held.run_shown = false, step.tiles.pointer_rests = true;
   const bool card_hidden = alone && held.run_shown;
   const bool others = step.tiles.focused || step.tiles.tab_elsewhere || card_hidden || desk.figure.has_value();
   if (take_map_keys(*desk.card, others, held, commands)) step.tiles.tab_elsewhere = true;  // of this frame

@@ -303,6 +303,7 @@ void draw_step(const State& state, const Model& model, StepHeld& held, Commands&
   if (held.alone || held.veil.on) strip.door.clear();  // a lesson does not lead away
   if (draw_step_strip(list, areas.strip, strip, chips_left(areas, state.document, held.alone)))
     commands.push_back(ShowPhase{*code_phase_of(rec.events[at.event].id.phase)});
+  if (!held.look.has(StepPart::strip)) draw_faint(list, areas.strip);
   float chips = areas.strip.max.x - style().px(12);
   if (!areas.has_problem && !held.alone) chips = draw_problem_chip(problem, areas.strip) - style().px(8);
   const ChartCard charts{rec, at, values, state, cache, commands, false, held.veil.on};

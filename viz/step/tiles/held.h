@@ -27,6 +27,7 @@ struct TilesHeld {
   bool focused = false;        // Tab entered the tiles: arrows move between cells, so the shell must not step with them
   bool tab_elsewhere = false;  // Tab goes through the controls: the shell says so
   std::optional<CellRef> hovered;       // this frame's, by mouse
+  bool pointer_rests = false;           // it lies where it was left for something else: nothing is hovered until it moves
   std::optional<CellRef> keyboard;      // the cell that arrows move
   std::optional<CellRef> editing;       // the input cell that is being typed
   std::array<char, 32> typed{};         // its text so far

@@ -168,12 +168,14 @@ InputSpec with_edit(const Recording& rec, const TilesScene& scene, InputSpec inp
 void take_pointer(const TilesPanel& panel, const TilesScene& scene, const TilesLayout& layout) {
   TilesHeld& held = panel.held;
   held.hovered.reset();
+  const ImGuiIO& io = ImGui::GetIO();
+  if (io.MouseDelta.x != 0 || io.MouseDelta.y != 0 || ImGui::IsAnyMouseDown()) held.pointer_rests = false;
   const auto button = [&](const char* id, const TileScene& tile, const TilePlace& place) {
     if (place.box.width() < 1 || place.box.height() < 1) return;
     ImGui::SetCursorScreenPos(place.box.min);
     if (held.asked && tile_of(scene, held.asked->cell.slot) == &tile) ImGui::SetNextItemAllowOverlap();
     const bool clicked = ImGui::InvisibleButton(id, {place.box.width(), place.box.height()});
-    if (!ImGui::IsItemHovered()) return;
+    if (!ImGui::IsItemHovered() || held.pointer_rests) return;
     held.hovered = hit(tile, place, ImGui::GetMousePos());
     if (!held.hovered) return;
     if (ImGui::IsMouseDoubleClicked(ImGuiMouseButton_Left)) start_editing(panel, scene, *held.hovered, "");
