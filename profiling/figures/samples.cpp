@@ -79,11 +79,13 @@ WarpState warp_state_of(std::string_view reason) {
 void SampleCounts::add(const KernelSamples& samples, const SampledInstruction& instruction) {
   by_reason.resize(samples.reasons.size());
   for (const ReasonSamples& r : instruction.reasons) {
-    const auto state = static_cast<std::size_t>(warp_state_of(samples.reasons.at(r.reason)));
+    const WarpState now = warp_state_of(samples.reasons.at(r.reason));
+    const auto state = static_cast<std::size_t>(now);
+    const std::uint64_t empty = now == WarpState::dispatch ? r.all : r.not_issued;
     all += r.all;
-    not_issued += r.not_issued;
+    not_issued += empty;
     of[state] += r.all;
-    not_issued_of[state] += r.not_issued;
+    not_issued_of[state] += empty;
     by_reason[r.reason] += r.all;
   }
 }

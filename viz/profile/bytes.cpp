@@ -1,9 +1,13 @@
 #include "viz/profile/bytes.h"
 
 #include <algorithm>
+#include <cstdint>
+#include <numeric>
 
 #include <fmt/format.h>
 
+#include "kernels/model/traffic.h"
+#include "profiling/figures/heartbeat.h"
 #include "profiling/figures/metrics.h"
 #include "viz/bench/scene.h"
 #include "viz/profile/roofline.h"
@@ -73,7 +77,9 @@ BytesLine warps(const Measurement& m) {
   if (!line.available) return line;
   const double share = figure(m, "warp_efficiency_pct").value;
   line.text = share_text(share);
-  line.words = fmt::format("{} of a warp's 32 threads took part in an average instruction.", figure_text(share * 0.32));
+  line.words = fmt::format(
+      "{} of a warp's 32 threads are active in an average instruction, with those that a predicate switches off.",
+      figure_text(share * 0.32));
   return line;
 }
 
@@ -82,7 +88,7 @@ BytesLine tensor(const Measurement& m) {
   if (!line.available) return line;
   const double share = figure(m, "tensor_pipe_pct").value;
   line.text = share_text(share);
-  line.words = share < 1 ? "They hardly work: this kernel multiplies elsewhere."
+  line.words = share < 1 ? "Next to nothing: the counter moves a little without a tensor instruction in the code, too."
                          : fmt::format("Busy in {} of 100 active cycles.", figure_text(share));
   return line;
 }
@@ -95,6 +101,36 @@ BytesLine spills(const Measurement& m) {
   line.words = bytes > 0 ? "Registers of each thread that the compiler had to keep in memory."
                          : "All that a thread holds fits its registers.";
   return line;
+}
+
+// What was written while it was counted, where that is less than the results: why it moved less than the least.
+std::string results_words(const Measurement& m, double moved, double least) {
+  const Figure& written = figure(m, "dram_write_bytes");
+  const Traffic least_of_all =
+      compulsory(Order::flash, m.key.problem);  // what orders write beside O and LSE is not in it
+  const double results =
+      static_cast<double>(std::accumulate(least_of_all.written.begin(), least_of_all.written.end(), std::uint64_t{0}));
+  if (moved >= least || !written.available() || written.min_of_launches || written.value >= results) return {};
+  return fmt::format(" Of O and LSE, {}, {} were written by then: the rest was still in the L2.",
+                     value_with_unit(results, bytes_unit(results)),
+                     value_with_unit(written.value, bytes_unit(results)));
+}
+
+// Over its launches, where somebody listened to it; the reason else.
+BytesLine heard(const Measurement& m, const char* id, const char* title, const char* words) {
+  BytesLine line{title, "–", m.no_heartbeat, false};
+  if (m.heartbeat == nullptr) {
+    if (m.processor != Processor::gpu) line.words = "a kernel of the CPU has no heartbeat";
+    if (line.words.empty()) line.words = "nobody has listened to this row yet: \"Listen to it\" reads the heartbeat";
+    return line;
+  }
+  const BeatCounter* counter = counter_of(*m.heartbeat, id);
+  const auto mean = counter == nullptr ? std::nullopt : mean_of(*m.heartbeat, *counter);
+  if (!mean) {
+    line.words = "this heartbeat does not have it";
+    return line;
+  }
+  return {title, share_text(*mean), words, true};
 }
 
 std::string position_words(const BytesScene& b) {
@@ -133,7 +169,11 @@ BytesScene bytes_scene(const Measurement& m) {
   b.tile_loads_text = loads.available() ? text(b.tile_loads) : loads.reason;
   b.dram_text = b.dram ? text(*b.dram) : figure(m, "dram_read_bytes").reason;
   b.words = position_words(b);
-  for (const BytesLine& line : {dram_rate(m), l2(m), conflicts(m), warps(m), tensor(m), spills(m)}) {
+  if (b.dram && b.compulsory > 0) b.words += results_words(m, *b.dram, b.compulsory);
+  for (const BytesLine& line :
+       {heard(m, "issue", "Issue slots", "Of the schedulers' slots, by the heartbeat."),
+        heard(m, "shared", "Shared memory", "Of what its data pipe can pass, by the heartbeat."), dram_rate(m), l2(m),
+        conflicts(m), warps(m), tensor(m), spills(m)}) {
     if (line.available) {
       b.lines.push_back(line);
     } else {

@@ -36,6 +36,7 @@ ProfileCache& refreshed(ProfileHeld& held, const State& state, const Model& mode
 }
 
 void refresh_lab(ProfileCache& cache, const Model& model) {
+  const Measurement* shown = cache.scene.row.get();
   const LabView& lab = model.lab;
   const Options& o = lab.now.options;
   std::string key = fmt::format("{}|{}|{}|{}|{}|{} {} {} {}|{}|{}|{}|{}|{}|{}|{}|{}", lab.kernel, lab.error,
@@ -43,10 +44,11 @@ void refresh_lab(ProfileCache& cache, const Model& model) {
                                 gpu::words_of(lab.now.build), lab.experiment, lab.building, fmt::ptr(lab.before.get()),
                                 lab.tries.size(), fmt::ptr(lab.tries.empty() ? nullptr : lab.tries.back().row.get()),
                                 lab.draft.has_value(), lab.marks.size());
-  key += fmt::format("|{}|{}|{}|{}", lab.sampling, lab.put, model.gpu.looked, model.gpu.gpus.size());
+  key +=
+      fmt::format("|{}|{}|{}|{}|{}", lab.sampling, lab.put, model.gpu.looked, model.gpu.gpus.size(), fmt::ptr(shown));
   if (key == cache.lab_key) return;
   cache.lab_key = std::move(key);
-  cache.lab = lab_scene(lab, model.gpu);
+  cache.lab = lab_scene(lab, model.gpu, shown);
 }
 
 void refresh_source(ProfileCache& cache, const State& state, const Model& model) {

@@ -14,6 +14,7 @@
 #include "kernels/gpu/compile/occupancy.h"
 #include "kernels/lab/experiments.h"
 #include "kernels/ladder.h"
+#include "profiling/figures/heartbeat.h"
 #include "profiling/figures/metrics.h"
 #include "viz/bench/scene.h"
 #include "viz/profile/occupancy.h"
@@ -25,6 +26,7 @@ namespace {
 constexpr double kDramBusy = 60;      // % of a plain copy
 constexpr double kMultiplyBusy = 70;  // % of the multiply-add peak
 constexpr double kTensorBusy = 50;
+constexpr double kSlotsBusy = 85;     // % of the issue slots, or of what the shared memory can pass
 constexpr double kConflicts = 0.05;   // of the shared memory's turns
 constexpr double kWholeWarps = 90;    // % of a warp's threads
 constexpr double kFewWarps = 20;      // % of what an SM holds
@@ -127,7 +129,7 @@ void put_attempt(const Measurement& m, const FindingContext& context, Finding& f
   const auto experiment = find_experiment(kPrepared);
   if (experiment && (*experiment)->rung == m.key.kernel) {
     f.prepared = kPrepared;
-    f.experiment = "half the warps a block, so that more blocks fit on an SM";
+    f.experiment = "half the warps a block over half the rows, so that more blocks fit on an SM";
     return;
   }
   const auto room = room_of_next(m, context);
@@ -152,6 +154,25 @@ std::string room_for_a_block(const Measurement& m, const FindingContext& context
   return fmt::format("{} for {} blocks on an SM", fmt::join(less, " and "), blocks + 1);
 }
 
+// What of an SM was busy over the run, where somebody listened to it.
+struct HeardShare {
+  const char* id;     // of profiling/figures/heartbeat.h
+  const char* words;  // "issue slots"
+  double share = 0;   // %
+};
+std::vector<HeardShare> heard_shares(const Measurement& m) {
+  std::vector<HeardShare> heard;
+  if (m.heartbeat == nullptr) return heard;
+  for (HeardShare h : {HeardShare{"issue", "issue slots"}, HeardShare{"shared", "shared memory"}}) {
+    const BeatCounter* counter = counter_of(*m.heartbeat, h.id);
+    const auto mean = counter == nullptr ? std::nullopt : mean_of(*m.heartbeat, *counter);
+    if (!mean || *mean <= 0) continue;
+    h.share = *mean;
+    heard.push_back(h);
+  }
+  return heard;
+}
+
 // Neither bytes nor products keep it busy, and few warps are there to wait in.
 Finding few_warps(const Measurement& m, const FindingContext& context) {
   Finding f;
@@ -159,10 +180,16 @@ Finding few_warps(const Measurement& m, const FindingContext& context) {
                dram = value(m, "dram_peak_share_pct"), tensor = value(m, "tensor_pipe_pct");
   if (active >= kFewWarps || multiply >= kMultiplyBusy || dram >= kDramBusy || tensor >= kTensorBusy) return f;
   const bool by_tensor = tensor >= kTensorWorks;
-  const double busiest = std::max(dram, by_tensor ? tensor : multiply);
+  double busiest = std::max(dram, by_tensor ? tensor : multiply);
+  std::string busy;
+  for (const HeardShare& heard : heard_shares(m)) {
+    if (heard.share >= kSlotsBusy) return f;
+    busiest = std::max(busiest, heard.share);
+    busy += fmt::format("{} at {} %, ", heard.words, figure_text(heard.share));
+  }
   if (busiest > 0) f.at_most = 100 / busiest;
-  f.text = fmt::format("{} % of an SM's warps are active, and nothing is at its limit: {} at {} %, DRAM at {} %.",
-                       figure_text(active), by_tensor ? "tensor cores" : "multiply-adds",
+  f.text = fmt::format("{} % of an SM's warps are active, and nothing is at its limit: {}{} at {} %, DRAM at {} %.",
+                       figure_text(active), busy, by_tensor ? "tensor cores" : "multiply-adds",
                        figure_text(by_tensor ? tensor : multiply), figure_text(dram));
   f.experiment = room_for_a_block(m, context);
   put_attempt(m, context, f);

@@ -64,13 +64,27 @@ std::vector<LaunchMark> marks_of(const Heartbeat& h) {
   return marks;
 }
 
-std::string beat_words(const Heartbeat& h) {
+// Where every block of a flash kernel goes over all key tiles and the beats are so many for each wave of blocks: what a
+// beat is. Empty where they are not.
+std::string waves_of_tiles(const Measurement& m, const Pulse& beat) {
+  const Problem& p = m.key.problem;
+  if (!has_beat_of_tiles(m) || p.mask.any() || m.key.options.bc < 1) return {};
+  constexpr double kNear = 0.04;  // of a wave
+  const auto tiles = static_cast<double>((p.Lk + m.key.options.bc - 1) / m.key.options.bc);
+  const double waves = beat.count / tiles, whole = std::round(waves);
+  if (tiles < 2 || whole < 1 || std::abs(waves - whole) > kNear * whole) return {};
+  return fmt::format(" {:.0f} wave{} of blocks with {:.0f} key tiles each: a beat is a key tile.", whole,
+                     whole == 1 ? "" : "s", tiles);
+}
+
+std::string beat_words(const Measurement& m, const Heartbeat& h) {
   const auto beat = beat_of(h);
   if (!beat) return "No beat is found that spans four samples or more.";
   const BeatRow* row = find_beat_row(beat->id);
   return fmt::format("A beat every {} in {}, {:.0f} of them; clearest: {}, autocorrelation {:.2f}.",
                      us_text(beat->period_us), h.launches[beat->launch].kernel, beat->count,
-                     row == nullptr ? beat->id : std::string(row->label), beat->likeness);
+                     row == nullptr ? beat->id : std::string(row->label), beat->likeness) +
+         waves_of_tiles(m, *beat);
 }
 
 // S, P and O of the beats that are shown, as far as they were laid over one another, and how they were found.
@@ -80,7 +94,8 @@ void put_borders(HeartbeatScene& scene, const HeartbeatScene* before) {
   else
     scene.borders = std::make_shared<const Result<BeatBorders>>(borders_of(*scene.own));
   if (!*scene.borders) {
-    scene.words += " " + scene.borders->error().message;
+    if (!scene.notes.empty()) scene.notes += " ";
+    scene.notes += scene.borders->error().message;  // what was not found is no headline
     return;
   }
   const BeatBorders& b = **scene.borders;
@@ -109,9 +124,14 @@ std::string tail_words(const Heartbeat& h) {
   const BeatLaunch& launch = h.launches[tail->launch];
   if (tail->share <= 0)
     return fmt::format("{:.0f} % of the multiprocessors or more work to the end of {}.", kFullSms, launch.kernel);
+  const BeatCounter* sms = counter_of(h, "sms");
+  const auto at_work = sms == nullptr ? std::nullopt : mean_between(h, *sms, tail->from_us, launch.end_us);
   return fmt::format(
-      "In the last {} of {}, {:.1f} % of its time, fewer than {:.0f} % of the multiprocessors are at work.",
-      us_text(launch.end_us - tail->from_us), launch.kernel, 100 * tail->share, kFullSms);
+      "In the last {} of {}, {:.1f} % of its time, fewer than {:.0f} % of the multiprocessors are at work{}.",
+      us_text(launch.end_us - tail->from_us), launch.kernel, 100 * tail->share, kFullSms,
+      at_work ? fmt::format(": {:.0f} % on average, so {:.1f} % of the GPU's time stands empty", *at_work,
+                            tail->share * (100 - *at_work))
+              : "");
 }
 
 double busy_us(const Heartbeat& h) {
@@ -173,6 +193,10 @@ void put_other(HeartbeatScene& scene, const Measurement* against) {
   }
   scene.beside = against->heartbeat;
   scene.other_marks = marks_of(*scene.beside);
+  const double length = scene.beside->length_us();
+  if (length > scene.own->length_us())
+    scene.notes = fmt::format("{} takes {}: its means are of all of it, its curves show what of it fits this axis.",
+                              scene.other, us_text(length));
 }
 
 }  // namespace
@@ -211,11 +235,11 @@ HeartbeatScene heartbeat_scene(const Measurement& row, const Measurement* agains
   put_axis(scene, view);
   scene.marks = marks_of(*scene.own);
   for (const BeatRow& of : beat_table()) scene.strips.push_back(strip(scene, of));
-  scene.words = beat_words(*scene.own);
+  scene.words = beat_words(row, *scene.own);
   if (has_beat_of_tiles(row)) put_borders(scene, before);
   for (const std::string& more : {waves, tail_words(*scene.own)})
     if (!more.empty()) scene.words += " " + more;
-  scene.notes = notes_of(row, *scene.own);
+  scene.notes = notes_of(row, *scene.own) + (scene.notes.empty() ? "" : " " + scene.notes);
   return scene;
 }
 

@@ -171,6 +171,14 @@ void tell(LabScene& scene, const LabView& lab, const GpuView& gpu) {
   if (built != nullptr) scene.words.push_back(wait_words(lab, *built));
 }
 
+// What an edit will be held against, before there is one.
+void tell_of_original(LabScene& scene, const LabView& lab, const Measurement* shown) {
+  if (lab.built() != nullptr || !lab.building.empty() || shown == nullptr || shown->time.n == 0) return;
+  if (shown->key.kernel != lab.kernel || !(shown->key.problem == lab.problem)) return;
+  scene.words.push_back(
+      sentence(fmt::format("The original takes {}: {}", time_words(shown->time.median), compiled_words(*shown))));
+}
+
 // The line a mark stands at in the text that is shown; those of headers stand at none.
 std::int32_t line_of(const gpu::SourceMark& mark, const std::string& kernel) {
   return mark.file.empty() || is_text_of(mark.file, kernel) ? mark.line : 0;
@@ -301,7 +309,7 @@ std::int32_t header_line(std::string_view message) {
   return line;
 }
 
-LabScene lab_scene(const LabView& lab, const GpuView& gpu) {
+LabScene lab_scene(const LabView& lab, const GpuView& gpu, const Measurement* profiled) {
   LabScene scene;
   for (const Experiment& e : experiments())
     scene.experiments.push_back({std::string(e.id), std::string(e.title),
@@ -314,6 +322,7 @@ LabScene lab_scene(const LabView& lab, const GpuView& gpu) {
   scene.shipped = shipped_options(lab);
   scene.building = !lab.building.empty();
   tell(scene, lab, gpu);
+  tell_of_original(scene, lab, profiled);
   put_marks(scene, lab);
   scene.problem = fmt::format("{}, {}", describe(lab.problem), lab.arch);
   const auto rows = paired_lines(lab.original.text, lab.now.text);

@@ -78,7 +78,8 @@ struct LabScene {
   std::string draft;  // what is offered; empty: nothing
   bool changed = false, building = false;
 };
-LabScene lab_scene(const LabView& lab, const GpuView& gpu);
+// `profiled`: the row of the original that Profile shows, may be null.
+LabScene lab_scene(const LabView& lab, const GpuView& gpu, const Measurement* profiled = nullptr);
 
 // What the editor remembers between frames.
 struct LabHeld {

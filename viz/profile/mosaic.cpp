@@ -56,8 +56,8 @@ std::vector<MosaicCell> cells_of(const KernelSamples& s, const SampleCounts& cou
     cell.to = share_of(below, counts.all);
     cell.brief = fmt::format("{:.0f}", 100 * share_of(cell.samples, counts.all));
     cell.text = fmt::format("{} % {}", cell.brief, words_of(state));
-    cell.tip = fmt::format("{}: {}\n{} of {} samples, {} of all\n{} of them while nothing was issued\nCUPTI: {}", of,
-                           words_of(state), grouped(cell.samples), grouped(counts.all), percent(cell.samples, all),
+    cell.tip = fmt::format("{}: {}\n{} of {} samples, {} of all\n{} of them while no instruction was issued\nCUPTI: {}",
+                           of, words_of(state), grouped(cell.samples), grouped(counts.all), percent(cell.samples, all),
                            percent(counts.not_issued_of.at(at), cell.samples), reasons_of(s, counts, state));
     cells.push_back(std::move(cell));
   }
@@ -94,11 +94,11 @@ void put_headline(const SampleCounts& all, const std::vector<SampledPhase>& phas
   const PhaseSign sign = sign_of(most->phase);
   const bool letter = sign.face == Face::maths;
   const auto bold = [](std::string words) { return Run{std::move(words), Face::bold, Token::text}; };
-  scene.headline = {
-      bold(fmt::format("Nothing was issued in {} of the samples. ", percent(all.not_issued, all.all))),
-      letter ? Run{sign.text, Face::maths, sign.ink} : bold(sign.text),
-      bold(fmt::format(" loses the most of them, {}: {} of those are of a warp that {}.",
-                       percent(counts.not_issued, all.not_issued), percent(*largest, counts.not_issued), did(state)))};
+  scene.headline = {bold(fmt::format("No instruction was issued in {} of the samples, most often in ",
+                                     percent(all.not_issued, all.all))),
+                    letter ? Run{sign.text, Face::maths, sign.ink} : bold(sign.text),
+                    bold(fmt::format(" ({}): there its warp most often {}.", percent(counts.not_issued, all.not_issued),
+                                     did(state)))};
 }
 
 void put_other(const Measurement& other, double us, MosaicScene& scene) {
@@ -122,7 +122,7 @@ void put_other(const Measurement& other, double us, MosaicScene& scene) {
                     time_text(other.time.median * share_of(phase.counts.all, all.all)), time_text(other.time.median));
     scene.parts.push_back(std::move(part));
   }
-  scene.other_words = fmt::format("{} on the same scale, {}.", other.key.kernel, time_text(other.time.median));
+  scene.other_words = fmt::format("{}, {}.", other.key.kernel, time_text(other.time.median));
 }
 
 std::string notes_of(const KernelSamples& s, const SampleCounts& all) {
@@ -176,7 +176,7 @@ MosaicScene mosaic_scene(const Measurement& row, const Measurement* against) {
         fmt::format("{}\n{} of the warps' time{}{}: {} of {} samples{}", name, column.share,
                     column.time.empty() ? "" : ", ", column.time, grouped(phase.counts.all), grouped(all.all), where);
     column.empty_tip =
-        fmt::format("{}\n{} of the samples in which nothing was issued: {} of {}{}", name, column.empty_share,
+        fmt::format("{}\n{} of the samples in which no instruction was issued: {} of {}{}", name, column.empty_share,
                     grouped(phase.counts.not_issued), grouped(all.not_issued), where);
     column.cells = cells_of(s, phase.counts, all.all, std::string(gpu::name_of(phase.phase)));
     for (MosaicCell& cell : column.cells) cell.tip += where;

@@ -18,7 +18,7 @@ namespace attn {
 namespace {
 
 // Logical pixels.
-constexpr float kLabels = 36, kCells = 104, kFall = 12, kEmpty = 17, kOther = 14, kLine = 18, kLegend = 236, kGap = 6;
+constexpr float kLabels = 50, kCells = 104, kFall = 12, kEmpty = 17, kOther = 14, kLine = 18, kLegend = 236, kGap = 6;
 constexpr float kPads = 32 + 24, kNarrow = 720;
 
 ImU32 mixed(ImU32 ground, ImU32 over, float share) {
@@ -44,52 +44,43 @@ float sign_width(const PhaseSign& sign, float size) {
   return text_width(sign.face, sign.face == Face::maths ? size * kMathsSize : size, sign.text);
 }
 
-// The label of a column, where it would stand alone and where there is room for it.
+// The label of a column, and where it stands.
 struct Label {
   const MosaicColumn* column = nullptr;
-  std::string share;
+  std::string share;  // empty: its column is too narrow for it
   float centre = 0, width = 0;
 };
 
-// With its time where `whole`, as far as its column holds it.
-Label label_of(const MosaicColumn& column, const Box& cells, bool whole) {
+// With share and time, as far as its column holds them; a letter that is wider than its column stands above.
+Label label_of(const MosaicColumn& column, const Box& cells) {
   Label label;
   label.column = &column;
   const float room = along(cells, column.to) - along(cells, column.from);
-  const std::string with_time = column.share + "  " + column.time;
-  const bool long_one = whole && !column.time.empty() && text_width(Face::mono, 11, with_time) < room;
-  label.share = long_one ? with_time : column.share.substr(0, column.share.find(' '));
-  label.width = std::max(text_width(Face::mono, 11, label.share), sign_width(column.sign, 11)) + style().px(kGap);
+  const std::string brief = column.share.substr(0, column.share.find(' '));
+  label.width = sign_width(column.sign, 11) + style().px(kGap);
+  for (const std::string& share : {brief, column.share, column.share + "  " + column.time}) {
+    const float width = std::max(label.width, text_width(Face::mono, 11, share) + style().px(2));
+    if (width > room) break;
+    label.share = share;
+  }
+  label.centre = (along(cells, column.from) + along(cells, column.to)) / 2;
   return label;
 }
 
-float width_of(const std::vector<Label>& labels) {
-  float width = 0;
-  for (const Label& label : labels) width += label.width;
-  return width;
-}
-
-// Those that there is room for: without their times where it is short, then without the smallest phases.
-std::vector<Label> labels_that_fit(const MosaicScene& scene, const Box& cells) {
-  std::vector<Label> labels;
-  for (const bool whole : {true, false}) {
-    labels.clear();
-    for (const MosaicColumn& column : scene.columns) labels.push_back(label_of(column, cells, whole));
-    if (width_of(labels) <= cells.width()) return labels;
-  }
-  while (labels.size() > 1 && width_of(labels) > cells.width())
+// Those of narrow columns, letters alone: pushed apart to the right, then back from the right edge; without those of
+// the smallest columns where there is no room.
+void push_apart(std::vector<Label>& labels, const Box& cells) {
+  const auto width = [&] {
+    float sum = 0;
+    for (const Label& label : labels) sum += label.width;
+    return sum;
+  };
+  while (labels.size() > 1 && width() > cells.width())
     labels.erase(
         std::ranges::min_element(labels, {}, [](const Label& label) { return label.column->to - label.column->from; }));
-  return labels;
-}
-
-// Pushed apart to the right, then back from the right edge.
-std::vector<Label> labels_of(const MosaicScene& scene, const Box& cells) {
-  std::vector<Label> labels = labels_that_fit(scene, cells);
   float right = cells.min.x;
   for (Label& label : labels) {
-    const float wanted = (along(cells, label.column->from) + along(cells, label.column->to)) / 2;
-    label.centre = std::max(wanted, right + label.width / 2);
+    label.centre = std::max(label.centre, right + label.width / 2);
     right = label.centre + label.width / 2;
   }
   float left = cells.max.x;
@@ -97,21 +88,37 @@ std::vector<Label> labels_of(const MosaicScene& scene, const Box& cells) {
     label->centre = std::min(label->centre, left - label->width / 2);
     left = label->centre - label->width / 2;
   }
-  return labels;
 }
 
+// Over its own column where that holds them; letters of slivers in a line above, joined to theirs.
 void draw_labels(ImDrawList* list, const MosaicScene& scene, const Box& cells) {
   const Style& s = style();
-  for (const Label& label : labels_of(scene, cells)) {
-    const MosaicColumn& column = *label.column;
-    const float left = label.centre - label.width / 2, top = cells.min.y - s.px(kLabels);
-    draw_phase_sign(list, {{left, top}, {left + label.width, top + s.px(16)}}, column.sign, 11,
-                    colour_of(column.sign.ink));
-    draw_text_in(list, {{left, top + s.px(15)}, {left + label.width, top + s.px(28)}}, Align::centre, Face::mono, 11,
+  std::vector<Label> above;
+  const auto sign = [&](const Label& label, float top) {
+    const float left = label.centre - label.width / 2;
+    draw_phase_sign(list, {{left, top}, {left + label.width, top + s.px(14)}}, label.column->sign, 11,
+                    colour_of(label.column->sign.ink));
+  };
+  for (const MosaicColumn& column : scene.columns) {
+    const Label label = label_of(column, cells);
+    if (label.share.empty()) {
+      above.push_back(label);
+      continue;
+    }
+    sign(label, cells.min.y - s.px(30));
+    const float left = along(cells, column.from), right = along(cells, column.to), top = cells.min.y - s.px(17);
+    draw_text_in(list, {{left, top}, {right, top + s.px(14)}}, Align::centre, Face::mono, 11,
                  colour(s.theme, Token::text), label.share);
-    const float middle = (along(cells, column.from) + along(cells, column.to)) / 2;
-    list->AddLine({label.centre, cells.min.y - s.px(7)}, {middle, cells.min.y - s.px(1)}, colour(s.theme, Token::faint),
-                  s.px(1));
+  }
+  push_apart(above, cells);
+  for (const Label& label : above) {
+    const float top = cells.min.y - s.px(kLabels);
+    const float middle = (along(cells, label.column->from) + along(cells, label.column->to)) / 2;
+    sign(label, top);
+    // Down its own column, so that it crosses nobody's words.
+    const ImU32 ink = colour(s.theme, Token::faint);
+    list->AddLine({label.centre, top + s.px(14)}, {middle, top + s.px(20)}, ink, s.px(1));
+    list->AddLine({middle, top + s.px(20)}, {middle, cells.min.y - s.px(1)}, ink, s.px(1));
   }
 }
 
@@ -191,23 +198,23 @@ void draw_empty(ImDrawList* list, const Box& empty, const MosaicColumn& column, 
   tooltip(column.empty_tip);
 }
 
-// On the scale of `cells`, as far as the card is wide.
+// On the scale of `cells` where it is no longer than they, else the whole of it over that width: phases
+// stand in the order of the algorithm, so a part of it would be the share of no time.
 void draw_other(ImDrawList* list, const MosaicScene& scene, const Box& cells, const Box& room) {
   const Style& s = style();
-  list->PushClipRect(room.min, room.max, true);
+  const double end = scene.parts.back().to;
+  const bool fits = end <= 1;
+  const auto x_of = [&](double share) { return fits ? along(cells, share) : along(room, share / end); };
   for (const MosaicPart& part : scene.parts) {
-    const Box box{{along(cells, part.from), room.min.y}, {along(cells, part.to), room.max.y}};
-    if (box.min.x >= room.max.x) break;
+    const Box box{{x_of(part.from), room.min.y}, {x_of(part.to), room.max.y}};
     const ImU32 fill = tinted(hue_of(part.phase), WarpState::ready);
     list->AddRectFilled(box.min, {std::max(box.max.x - s.px(1), box.min.x + 1), box.max.y}, fill);
-    const Box seen{box.min, {std::min(box.max.x, room.max.x), box.max.y}};
-    if (sign_width(part.sign, 11) + s.px(4) < seen.width()) draw_phase_sign(list, seen, part.sign, 11, text_on(fill));
-    ImGui::SetCursorScreenPos(seen.min);
+    if (sign_width(part.sign, 11) + s.px(4) < box.width()) draw_phase_sign(list, box, part.sign, 11, text_on(fill));
+    ImGui::SetCursorScreenPos(box.min);
     const std::string name(gpu::name_of(part.phase));
-    ImGui::InvisibleButton(("other_" + name).c_str(), {std::max(1.0F, seen.width()), seen.height()});
+    ImGui::InvisibleButton(("other_" + name).c_str(), {std::max(1.0F, box.width()), box.height()});
     tooltip(part.tip);
   }
-  list->PopClipRect();
 }
 
 // All phases together, and the words of each state beside their part of it.
@@ -277,11 +284,13 @@ void draw_mosaic(const MosaicScene& scene, const MosaicPlace& place, ImVec2 size
       }
       float y = empty.max.y + s.px(kGap);
       if (!scene.parts.empty()) {
-        draw_other(list, scene, cells, {{at.x, y}, {at.x + width, y + s.px(kOther)}});
+        draw_other(list, scene, cells, {{at.x, y}, {cells.max.x, y + s.px(kOther)}});
         y += s.px(kOther);
-        const double seen = width / (cells.width() * scene.parts.back().to);
-        std::string words = scene.other_words;
-        if (seen < 1) words += fmt::format(" Its first {:.0f} % are in sight.", 100 * seen);
+        const double longer = scene.parts.back().to;
+        const std::string words =
+            scene.other_words + (longer <= 1
+                                     ? " On the scale above."
+                                     : fmt::format(" {:.3g} times as long: all of it, on a scale of its own.", longer));
         draw_text_in(list, {{at.x, y}, {at.x + width, y + s.px(kLine)}}, Align::left, Face::text, 12,
                      colour(s.theme, Token::dim), fitted_text(Face::text, 12, words, width));
         y += s.px(kLine);

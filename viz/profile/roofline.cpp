@@ -81,6 +81,9 @@ std::string bytes_words(const Roofline& r, const RoofDot& dot) {
   if (!dot.measured) return "Its DRAM bytes were not counted: the hollow mark stands at the least that it must move.";
   const double allowed = *dot.measured * r.copy_gb_per_s * 1e-3;
   const double share = 100 * dot.tflops / allowed;
+  constexpr double kFarOff = 10;  // %: below it the copy rate is no limit worth a number
+  if (share < kFarOff)
+    return fmt::format("DRAM is no limit: its bytes take {} % of the time at the copy rate.", figure_text(share));
   return fmt::format("Its bytes at the copy rate would allow {}; it does {} % of that.",
                      value_with_unit(allowed, rate_unit(allowed)), figure_text(share));
 }
@@ -250,6 +253,12 @@ Roofline roofline(std::span<const Measurement* const> rows, const std::string& c
     r.empty = chosen + " was not timed on this problem: there is no rate to draw.";
     r.dots.clear();
     return r;
+  }
+  std::size_t at = 0;
+  for (const Measurement* m : rows) {
+    if (at == r.dots.size() || m->key.kernel != r.dots[at].kernel) continue;
+    const RunsOn pipe = runs_on(*m), mine_on = runs_on(*my_row);
+    r.dots[at++].elsewhere = pipe != RunsOn::perhaps_tensor && mine_on != RunsOn::perhaps_tensor && pipe != mine_on;
   }
   set_tensor_roof(r, my_row->peaks);
   if (r.tensor_tflops <= 0 && runs_on(*my_row) == RunsOn::perhaps_tensor)

@@ -20,6 +20,7 @@ struct RoofDot {
   std::optional<double> measured;   // FLOP a byte of DRAM counted
   std::optional<double> predicted;  // FLOP a byte that the order must move at least
   bool chosen = false;
+  bool elsewhere = false;  // its products run on another pipe than those of the chosen kernel: the roof is not its own
   std::string tip;
 };
 

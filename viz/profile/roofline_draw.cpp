@@ -5,6 +5,7 @@
 #include <array>
 #include <cmath>
 #include <cstdio>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -73,6 +74,7 @@ class Labels {
     taken_.push_back(place_label(candidates, taken_, inside_));
     return {taken_.back().left, taken_.back().top};
   }
+  float left() const { return inside_.left; }
   float right() const { return inside_.right; }
 
  private:
@@ -97,7 +99,9 @@ void draw_peak(ImDrawList& list, const Roofline& roof, double tflops, const std:
   list.AddLine(a, {labels.right(), a.y}, ink, s.px(1.5F));
   const std::string words = fmt::format("{}, {:.3g} TFLOP/s", name, tflops);
   const float width = text_width(Face::text, kLabelText, words), left = labels.right() - width - s.px(4);
-  const std::array<ImVec2, 2> places{ImVec2(left, a.y - s.px(17)), ImVec2(left, a.y + s.px(3))};
+  const float begins = std::max(a.x, labels.left()) + s.px(4);
+  const std::array<ImVec2, 4> places{ImVec2(left, a.y - s.px(17)), ImVec2(left, a.y + s.px(3)),
+                                     ImVec2(begins, a.y - s.px(17)), ImVec2(begins + s.px(14), a.y + s.px(3))};
   draw_text(&list, labels.place(places, width), Face::text, kLabelText, ink, words);
 }
 
@@ -163,25 +167,38 @@ void draw_levels(ImDrawList& list, const Roofline& roof, double tflops, ImU32 mi
   }
 }
 
+ImU32 dot_colour(const RoofDot& dot) {
+  return faded(kernel_colour(style().theme, dot.kernel), dot.elsewhere ? 0.45F : 1);
+}
+
 MarkStyle mark_of(const RoofDot& dot, bool counted) {
   const Style& s = style();
-  return {look_of(dot.kernel).mark,           counted ? MarkFill::solid : MarkFill::hollow,
-          kernel_colour(s.theme, dot.kernel), colour(s.theme, Token::card),
-          s.px(dot.chosen ? 7.0F : 5.0F),     s.px(1.75F)};
+  return {look_of(dot.kernel).mark,
+          counted ? MarkFill::solid : MarkFill::hollow,
+          dot_colour(dot),
+          colour(s.theme, Token::card),
+          s.px(dot.chosen ? 7.0F : 5.0F),
+          s.px(1.75F)};
+}
+
+// Roofs' names keep out of the marks, which are drawn over the roofs.
+void take_marks(const Roofline& roof, Labels& labels) {
+  for (const RoofDot& dot : roof.dots)
+    for (const std::optional<double>& intensity : {dot.predicted, dot.measured})
+      if (intensity) labels.take(ImPlot::PlotToPixels(*intensity, dot.tflops), style().px(8));
 }
 
 // Its mark at what was counted; a hollow one, joined by dashes, at the least that it must move.
-void draw_marks(ImDrawList& list, const RoofDot& dot, Labels& labels) {
+void draw_marks(ImDrawList& list, const RoofDot& dot) {
   const Style& s = style();
   const auto one = [&](double intensity, bool counted) {
     const ImVec2 p = ImPlot::PlotToPixels(intensity, dot.tflops);
     draw_mark(list, p, mark_of(dot, counted));
-    labels.take(p, s.px(8));
     if (std::hypot(ImGui::GetMousePos().x - p.x, ImGui::GetMousePos().y - p.y) < s.px(10)) show_tooltip(dot.tip);
   };
   if (dot.predicted && dot.measured)
     draw_dashed_line(&list, ImPlot::PlotToPixels(*dot.measured, dot.tflops),
-                     ImPlot::PlotToPixels(*dot.predicted, dot.tflops), kernel_colour(s.theme, dot.kernel), 3);
+                     ImPlot::PlotToPixels(*dot.predicted, dot.tflops), dot_colour(dot), 3);
   if (dot.predicted) one(*dot.predicted, false);
   if (dot.measured) one(*dot.measured, true);
 }
@@ -194,7 +211,8 @@ void draw_name(ImDrawList& list, const RoofDot& dot, Labels& labels) {
   const double first = std::min(dot.predicted.value_or(last), dot.measured.value_or(last));
   const ImVec2 r = ImPlot::PlotToPixels(last, dot.tflops), l = ImPlot::PlotToPixels(first, dot.tflops);
   const Face face = dot.chosen ? Face::bold : Face::text;
-  const float width = text_width(face, kLabelText, dot.kernel), gap = s.px(11);
+  const std::string words = dot.elsewhere ? dot.kernel + " (not this roof's pipe)" : dot.kernel;
+  const float width = text_width(face, kLabelText, words), gap = s.px(11);
   const float middle = r.y - s.px(8), under = r.y + s.px(9), over = r.y - s.px(25);
   std::vector<ImVec2> places;
   if (r.x + gap + width <= labels.right()) places.emplace_back(r.x + gap, middle);
@@ -203,14 +221,14 @@ void draw_name(ImDrawList& list, const RoofDot& dot, Labels& labels) {
         ImVec2(r.x - width, under), ImVec2(r.x - width, over), ImVec2(l.x - gap - width, middle)})
     places.push_back(at);
   draw_text(&list, labels.place(places, width), face, kLabelText,
-            colour(s.theme, dot.chosen ? Token::text : Token::dim), dot.kernel);
+            colour(s.theme, dot.chosen ? Token::text : Token::dim), words);
 }
 
 // The chosen one's mark over the others; its name has the first choice of a place.
 void draw_dots(ImDrawList& list, const Roofline& roof, Labels& labels) {
   for (const bool chosen : {false, true})
     for (const RoofDot& dot : roof.dots)
-      if (dot.chosen == chosen) draw_marks(list, dot, labels);
+      if (dot.chosen == chosen) draw_marks(list, dot);
   for (const bool chosen : {true, false})
     for (const RoofDot& dot : roof.dots)
       if (dot.chosen == chosen) draw_name(list, dot, labels);
@@ -230,6 +248,7 @@ void draw_plot(const Roofline& roof, ImVec2 size, bool levels) {
     ImDrawList& list = *ImPlot::GetPlotDrawList();
     ImPlot::PushPlotClipRect(s.px(8));
     Labels labels(origin, inner);
+    if (!levels) take_marks(roof, labels);
     draw_roofs(list, roof, labels);
     const auto mine = std::ranges::find(roof.dots, true, &RoofDot::chosen);
     // By levels, the chosen one alone.

@@ -264,6 +264,7 @@ ProfileScene profile_scene(const State& state, const Model& model, std::span<con
   scene.occupancy = occupancy_scene(*row, scene.arch, where.sms);
   scene.bytes = bytes_scene(*row);
   scene.groups = figure_groups(*row, against.row);
+  scene.row = std::make_shared<const Measurement>(*row);
   scene.samples = row->samples;
   scene.counts = row->counts;
   scene.why_no_counts = row->no_counts;

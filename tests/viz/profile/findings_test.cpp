@@ -5,12 +5,15 @@
 #include <cctype>
 #include <functional>
 #include <map>
+#include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include <gtest/gtest.h>
 
+#include "tests/viz/profile/beats.h"
 #include "tests/viz/profile/profile_rows.h"
 
 namespace attn {
@@ -128,6 +131,34 @@ TEST(ProfileFindings, EveryNumberOfASentenceIsAFigure) {
   const std::string by_products = text_of(m, "few_warps");
   put(m, "peak_share_pct", 31);
   EXPECT_NE(text_of(m, "few_warps"), by_products);
+}
+
+// What the heartbeat heard bounds it too: 1 / 0.8 and not 1 / 0.3; and a slot that is never empty is a limit.
+TEST(ProfileFindings, WhatWasHeardBoundsWhatMoreWarpsCouldBring) {
+  const auto few = [](const Measurement& m) -> std::optional<Finding> {
+    for (const Finding& f : findings_of(m, kH100, 99))
+      if (f.rule == "few_warps") return f;
+    return std::nullopt;
+  };
+  Measurement m = quiet();
+  kTriggers.at("few_warps")(m);
+  ASSERT_TRUE(few(m));
+  EXPECT_NEAR(few(m)->at_most, 100 / 30.0, 1e-9);
+  const auto hear = [&](double issue, double shared) {
+    Heartbeat h = profile_test::made_beats();
+    for (BeatCounter& c : h.counters) {
+      if (c.id == "issue") c.values.assign(h.samples.size(), issue);
+      if (c.id == "shared") c.values.assign(h.samples.size(), shared);
+    }
+    m.heartbeat = std::make_shared<const Heartbeat>(h);
+  };
+  hear(80, 40);
+  EXPECT_NEAR(few(m)->at_most, 1.25, 1e-9);
+  EXPECT_NE(few(m)->text.find("issue slots at 80.0 %, shared memory at 40.0 %"), std::string::npos) << few(m)->text;
+  hear(40, 79);
+  EXPECT_NEAR(few(m)->at_most, 100 / 79.0, 1e-9);
+  hear(90, 40);
+  EXPECT_FALSE(few(m)) << "something is at its limit";
 }
 
 // As Occupancy says it: what is not in the way of another block is not named.

@@ -69,12 +69,35 @@ TEST(HeartbeatScene, SaysTheBeatTheBlocksAndTheTailThatItsFiguresHold) {
   EXPECT_TRUE(has(scene.words, "instructions issued")) << scene.words;
   EXPECT_TRUE(has(scene.words, "0.1 waves")) << scene.words;
   EXPECT_TRUE(has(scene.words, "In the last 10.0 µs of flash_simt, 3.1 % of its time")) << scene.words;
+  EXPECT_TRUE(has(scene.words, "50 % on average, so 1.6 % of the GPU's time stands empty")) << scene.words;
   for (BeatCounter& c : h.counters)
     if (c.id == "sms") c.values.assign(h.samples.size(), 100);
   EXPECT_TRUE(has(scene_of(row(h)).words, "90 % of the multiprocessors or more work to the end of flash_simt."));
   for (BeatCounter& c : h.counters)
     if (c.id == "sms") c = {"sms", "", "not there", {}};
   EXPECT_FALSE(has(scene_of(row(h)).words, "multiprocessors")) << "without figures nothing is said";
+}
+
+// A beat every 20 us in 100 us: 5 of them, or 16 in 320.
+TEST(HeartbeatScene, ABeatIsAKeyTileWhereWavesTimesTilesAreTheBeats) {
+  Heartbeat h = made_beats(3);
+  h.launches = {{"flash_simt", 0, 320}};
+  Measurement m = row(h);
+  m.key.problem.Lk = 256;
+  m.key.options.bc = 32;  // 8 key tiles
+  EXPECT_TRUE(has(scene_of(m).words, "2 waves of blocks with 8 key tiles each: a beat is a key tile."))
+      << scene_of(m).words;
+  m.key.options.bc = 24;  // 11: no whole number of waves
+  EXPECT_FALSE(has(scene_of(m).words, "waves of blocks"));
+  m.key.options.bc = 32;
+  m.key.problem.mask.causal = true;
+  EXPECT_FALSE(has(scene_of(m).words, "waves of blocks")) << "blocks have different numbers of tiles";
+}
+
+TEST(HeartbeatScene, TheMeansOfALongerKernelAreSaidToBeOfAllOfIt) {
+  const Measurement naive = row(made_beats(3, "naive"), "naive"), flash = row(made_beats());
+  EXPECT_TRUE(has(scene_of(flash, &naive).notes, "naive takes 320 µs: its means are of all of it"));
+  EXPECT_FALSE(has(scene_of(naive, &flash).notes, "its means are of all of it"));
 }
 
 TEST(HeartbeatScene, SaysHowItWasTakenAndHowThatComparesWithTheTimings) {

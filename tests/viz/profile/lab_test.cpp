@@ -67,6 +67,24 @@ TEST(Lab, KnowsWhatIsLaunchedWhereNothingWasChosen) {
   EXPECT_EQ(scene_of(own).shipped.threads, 0) << "a kernel of the user's own has no plan of the ladder's";
 }
 
+TEST(Lab, TheOriginalsFiguresStandThereBeforeTheFirstBuild) {
+  LabView v = lab();
+  const Measurement shown = row(2000, 1990, 2010);
+  GpuView gpu;
+  const auto said = [&](const Measurement* m) {
+    for (const std::string& words : lab_scene(v, gpu, m).words)
+      if (words.find("The original takes 2.00 ms: 254 registers") == 0) return true;
+    return false;
+  };
+  EXPECT_TRUE(said(&shown));
+  EXPECT_FALSE(said(nullptr));
+  Measurement other = shown;
+  other.key.problem.D = 32;
+  EXPECT_FALSE(said(&other)) << "another problem";
+  build(v, row(1000, 990, 1010));
+  EXPECT_FALSE(said(&shown)) << "now the headline compares the two";
+}
+
 TEST(Lab, SaysHowManyTimesAsFastTheEditIsOnlyBeyondTheNoise) {
   LabView v = lab();
   v.now.text += "more\n";

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 
+#include "tests/viz/profile/beats.h"
 #include "tests/viz/profile/profile_rows.h"
 #include "viz/profile/bytes.h"
 
@@ -71,6 +72,19 @@ TEST(ProfileRoofline, TheRoofOfTensorCoresIsOverTheProductsThatEachOfTheFormulaT
 }
 
 // A dot of 440 TFLOP/s over a peak of 65: the roof stands in the picture, not at its edge.
+// On CUDA cores the fp32 roof ends the way of flash_simt, not that of a kernel on tensor cores.
+TEST(ProfileRoofline, ADotOfAnotherPipeIsKnownAsOne) {
+  const Measurement simt = h100_row("flash_simt", 59526), tensor = h100_row("flash_tf32x3", 30000),
+                    tiled = h100_row("tiled", 90000);
+  const std::array<const Measurement*, 3> rows{&tensor, &simt, &tiled};
+  const Roofline r = roofline(rows, "flash_simt");
+  ASSERT_EQ(r.dots.size(), 3U);
+  EXPECT_TRUE(r.dots[0].elsewhere);
+  EXPECT_FALSE(r.dots[1].elsewhere);
+  EXPECT_FALSE(r.dots[2].elsewhere);
+  EXPECT_TRUE(roofline(rows, "flash_tf32x3").dots[1].elsewhere);
+}
+
 TEST(ProfileRoofline, ARoofFarUnderTheDotsIsInThePicture) {
   Measurement m = h100_row("flash_mma", 5000);
   m.peaks.peak_gflops = 65000;
@@ -200,8 +214,40 @@ TEST(ProfileBytes, EachSentenceIsMadeOfItsFigures) {
   m.figures[*find_metric("l2_hit_pct")] = Figure{Origin::not_available, 0, "", "no counters"};
   b = bytes_scene(m);
   EXPECT_EQ(b.lines[1].title, "Bank conflicts") << "a figure that is missing has no line";
-  EXPECT_EQ(b.missing.at(0).titles, "L2 hits");
-  EXPECT_EQ(b.missing.at(0).reason, "no counters");
+  EXPECT_EQ(b.missing.at(1).titles, "L2 hits");
+  EXPECT_EQ(b.missing.at(1).reason, "no counters");
+}
+
+TEST(ProfileBytes, IssueSlotsAndSharedMemoryAreTheHeartbeatsMeansOrAReason) {
+  Measurement m = h100_row("flash_simt", 59526);
+  const auto why = [&] { return bytes_scene(m).missing.at(0); };
+  EXPECT_EQ(why().titles, "Issue slots, Shared memory");
+  EXPECT_NE(why().reason.find("nobody has listened"), std::string::npos);
+  m.no_heartbeat = "CUPTI_ERROR";
+  EXPECT_EQ(why().reason, "CUPTI_ERROR");
+  Heartbeat h = profile_test::made_beats();
+  for (BeatCounter& c : h.counters)
+    if (c.id == "shared") c.values.assign(h.samples.size(), 30);
+  m.heartbeat = std::make_shared<const Heartbeat>(h);
+  const BytesScene b = bytes_scene(m);
+  EXPECT_EQ(b.lines.at(0).title, "Issue slots");
+  EXPECT_EQ(b.lines.at(0).text.substr(0, 2), "50") << "the mean of 50 + 30 sin";
+  EXPECT_EQ(b.lines.at(1).text, "30.0 %");
+  m.processor = Processor::cpu;
+  m.heartbeat = nullptr;
+  EXPECT_EQ(why().reason, "a kernel of the CPU has no heartbeat");
+}
+
+// O is 16 x 16384 x 128 x 4 B and LSE 16 x 16384 x 4 B: 135 MB. Q, K and V are 403 MB.
+TEST(ProfileBytes, LessThanTheLeastIsExplainedByWhatWasNotWrittenYet) {
+  Measurement m = h100_row("flash_simt", 59526);
+  put(m, "dram_read_bytes", 403e6);
+  put(m, "dram_write_bytes", 50e6);
+  const std::string words = bytes_scene(m).words;
+  EXPECT_NE(words.find(": 0.84 times the least"), std::string::npos) << words;
+  EXPECT_NE(words.find("Of O and LSE, 135 MB, 50.0 MB were written by then"), std::string::npos) << words;
+  put(m, "dram_write_bytes", 140e6);
+  EXPECT_EQ(bytes_scene(m).words.find("LSE"), std::string::npos) << "all was written";
 }
 
 TEST(ProfileBytes, OneReasonIsSaidOnceForAllTheFiguresThatItKeepsAway) {
