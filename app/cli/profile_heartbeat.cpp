@@ -63,11 +63,15 @@ std::string beat_words(const Heartbeat& h) {
   } else {
     text += "No beat is found that spans four samples or more.\n";
   }
-  if (const auto tail = tail_of(h))
+  if (const auto tail = tail_of(h); tail && tail->share > 0)
     text += fmt::format(
         "Tail: in the last {:.1f} us of {}, {:.1f} % of its time, fewer than {:.0f} % of the "
-        "multiprocessors are at work.\n",
-        h.launches[tail->launch].end_us - tail->from_us, h.launches[tail->launch].kernel, 100 * tail->share, kFullSms);
+        "multiprocessors are at work: {:.1f} % of the GPU's time stands empty there.\n",
+        h.launches[tail->launch].end_us - tail->from_us, h.launches[tail->launch].kernel, 100 * tail->share, kFullSms,
+        100 * tail->empty);
+  else if (tail)
+    text += fmt::format("No tail: {:.0f} % of the multiprocessors or more work to the end of {}.\n", kFullSms,
+                        h.launches[tail->launch].kernel);
   return text;
 }
 

@@ -259,7 +259,9 @@ std::optional<BeatTail> tail_of(const Heartbeat& h) {
     ++few;
   }
   if (few < kLeast) from = launch.end_us;
-  return BeatTail{which, from, (launch.end_us - from) / (launch.end_us - launch.start_us)};
+  const double share = (launch.end_us - from) / (launch.end_us - launch.start_us);
+  const auto at_work = mean_between(h, *sms, from, launch.end_us);
+  return BeatTail{which, from, share, at_work ? share * (1 - *at_work / 100) : 0};
 }
 
 std::string what_is_lost(std::span<const BeatSpan> samples, double length_us) {

@@ -99,6 +99,7 @@ constexpr double kFullSms = 90;
 struct BeatTail {
   std::size_t launch = 0;
   double from_us = 0, share = 0;  // of the launch's time
+  double empty = 0;               // of the launch's time on all multiprocessors: what the tail costs
 };
 // Of the longest launch. Nothing where the chip does not count it.
 std::optional<BeatTail> tail_of(const Heartbeat& h);

@@ -124,14 +124,10 @@ std::string tail_words(const Heartbeat& h) {
   const BeatLaunch& launch = h.launches[tail->launch];
   if (tail->share <= 0)
     return fmt::format("{:.0f} % of the multiprocessors or more work to the end of {}.", kFullSms, launch.kernel);
-  const BeatCounter* sms = counter_of(h, "sms");
-  const auto at_work = sms == nullptr ? std::nullopt : mean_between(h, *sms, tail->from_us, launch.end_us);
   return fmt::format(
-      "In the last {} of {}, {:.1f} % of its time, fewer than {:.0f} % of the multiprocessors are at work{}.",
-      us_text(launch.end_us - tail->from_us), launch.kernel, 100 * tail->share, kFullSms,
-      at_work ? fmt::format(": {:.0f} % on average, so {:.1f} % of the GPU's time stands empty", *at_work,
-                            tail->share * (100 - *at_work))
-              : "");
+      "In the last {} of {}, {:.1f} % of its time, fewer than {:.0f} % of the multiprocessors are at work: {:.1f} % of "
+      "the GPU's time stands empty there.",
+      us_text(launch.end_us - tail->from_us), launch.kernel, 100 * tail->share, kFullSms, 100 * tail->empty);
 }
 
 double busy_us(const Heartbeat& h) {

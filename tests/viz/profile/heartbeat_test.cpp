@@ -69,7 +69,7 @@ TEST(HeartbeatScene, SaysTheBeatTheBlocksAndTheTailThatItsFiguresHold) {
   EXPECT_TRUE(has(scene.words, "instructions issued")) << scene.words;
   EXPECT_TRUE(has(scene.words, "0.1 waves")) << scene.words;
   EXPECT_TRUE(has(scene.words, "In the last 10.0 µs of flash_simt, 3.1 % of its time")) << scene.words;
-  EXPECT_TRUE(has(scene.words, "50 % on average, so 1.6 % of the GPU's time stands empty")) << scene.words;
+  EXPECT_TRUE(has(scene.words, "are at work: 1.6 % of the GPU's time stands empty there.")) << scene.words;
   for (BeatCounter& c : h.counters)
     if (c.id == "sms") c.values.assign(h.samples.size(), 100);
   EXPECT_TRUE(has(scene_of(row(h)).words, "90 % of the multiprocessors or more work to the end of flash_simt."));
