@@ -12,7 +12,7 @@
 #include "kernels/gpu/rungs/own.h"
 #include "viz/profile/lab.h"
 #include "viz/state/commands_profile.h"
-#include "viz/state/lab.h"
+#include "viz/state/lab_view.h"
 
 namespace attn {
 

@@ -14,7 +14,7 @@
 #include "kernels/base/result.h"
 #include "kernels/recording/recording.h"
 #include "viz/state/commands.h"
-#include "viz/state/lab.h"
+#include "viz/state/lab_view.h"
 #include "viz/state/model.h"
 #include "viz/state/state.h"
 

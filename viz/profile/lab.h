@@ -13,7 +13,7 @@
 #include "viz/profile/lab_lines.h"
 #include "viz/profile/scene.h"
 #include "viz/profile/source.h"
-#include "viz/state/lab.h"
+#include "viz/state/lab_view.h"
 #include "viz/state/model.h"
 #include "viz/state/state.h"
 

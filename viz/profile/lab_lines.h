@@ -11,7 +11,7 @@
 #include "profiling/figures/samples.h"
 #include "viz/bench/source_pair.h"
 #include "viz/profile/scene.h"
-#include "viz/state/lab.h"
+#include "viz/state/lab_view.h"
 
 namespace attn {
 

@@ -9,7 +9,7 @@
 #include "kernels/gpu/compile/listing.h"
 #include "kernels/model/options.h"
 #include "kernels/model/problem.h"
-#include "viz/state/lab.h"
+#include "viz/state/lab_view.h"
 #include "viz/state/view_profile.h"
 
 namespace attn {
@@ -61,7 +61,7 @@ struct SampleRow {
   RowDetail what = RowDetail::samples;
 };
 
-// The lab (viz/state/lab.h). What is typed is kept on disk as a draft.
+// The lab (viz/state/lab_view.h). What is typed is kept on disk as a draft.
 struct EditLab {
   LabChange change;
 };

@@ -19,7 +19,7 @@
 #include "kernels/recording/recording.h"
 #include "profiling/figures/measurement.h"
 #include "profiling/session/run.h"
-#include "viz/state/lab.h"
+#include "viz/state/lab_view.h"
 #include "viz/state/runs.h"
 
 namespace attn {
