@@ -75,7 +75,7 @@ struct KernelSamples {
 
 // `not_issued`: samples in whose cycle no instruction was issued. CUPTI does not count those of a warp that was picked
 // and then held at dispatch among them; without them an H100's empty slots are 9 points too few in flash_simt, with
-// them they agree within 2 points with issued samples times warps a scheduler, in all kernels of the ladder.
+// them they agree within 2 points with issued samples times warps a scheduler, in all flash kernels of the ladder.
 struct SampleCounts {
   std::uint64_t all = 0, not_issued = 0;
   std::array<std::uint64_t, kWarpStates> of{}, not_issued_of{};

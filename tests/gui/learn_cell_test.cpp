@@ -103,6 +103,45 @@ TEST(LearnCell, IsGoneWhereTheLearnerLooksAtAnotherStep) {
   }));
 }
 
+// The pointer that clicked an answer in the tiles lies over others in the next beat: it points at nothing until it
+// moves.
+TEST(LearnCell, ARestingPointerPointsAtNothingInTheNextBeat) {
+  TestWindow w(1280, 720);
+  start(w, "weighted-average", "likeness");
+  const TilesHeld& tiles = w.shell().step_held().tiles;
+  EXPECT_TRUE(w.run([&](Ctx* ctx) {
+    ctx->SetRef(kLearn);
+    ctx->MouseMove("**/##tile_k");
+    ctx->Yield(2);
+    IM_CHECK(tiles.hovered.has_value());
+    w.controller().update({StartLesson{"weighted-average", "mean"}});
+    ctx->Yield(4);
+    IM_CHECK(!tiles.hovered.has_value());
+    const ImVec2 at = ImGui::GetMousePos();
+    ctx->MouseMoveToPos({at.x + 3, at.y});
+    ctx->Yield(2);
+    IM_CHECK(tiles.hovered.has_value());
+  }));
+}
+
+// Where an answer fills the card, older points wait whole behind a button in place of being cut.
+TEST(LearnCell, WhatTheCardHasNoRoomForWaitsBehindAButton) {
+  TestWindow w(1280, 720);
+  start(w, "weighted-average", "weight");
+  EXPECT_TRUE(w.run([&](Ctx* ctx) {
+    ctx->SetRef(kLearn);
+    constexpr const char* kEarlier = "**/##lesson_known";
+    IM_CHECK(!ctx->ItemExists(kEarlier));  // two points, and room for them
+    w.controller().update({CheckAnswer{"0.4016"}});
+    ctx->Yield(4);
+    IM_CHECK(card(w).right);
+    IM_CHECK(ctx->ItemExists(kEarlier));
+    ctx->ItemClick(kEarlier);
+    ctx->Yield(2);
+    IM_CHECK(!ctx->ItemExists(kEarlier));
+  }));
+}
+
 // Of every lesson: a cell is asked where the step that answers fills one of the tile on screen, and there is its field.
 TEST(LearnCell, StandsInEveryTileWhoseNumberIsAsked) {
   const FoundLessons found = read_lessons(std::filesystem::path(test::source_folder()) / "assets/lessons");
