@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdint>
 #include <utility>
 
 #include <fmt/format.h>
@@ -70,7 +71,8 @@ std::string waves_of_tiles(const Measurement& m, const Pulse& beat) {
   const Problem& p = m.key.problem;
   if (!has_beat_of_tiles(m) || p.mask.any() || m.key.options.bc < 1) return {};
   constexpr double kNear = 0.04;  // of a wave
-  const auto tiles = static_cast<double>((p.Lk + m.key.options.bc - 1) / m.key.options.bc);
+  const std::int64_t tiles_of_keys = (p.Lk + m.key.options.bc - 1) / m.key.options.bc;
+  const auto tiles = static_cast<double>(tiles_of_keys);
   const double waves = beat.count / tiles, whole = std::round(waves);
   if (tiles < 2 || whole < 1 || std::abs(waves - whole) > kNear * whole) return {};
   return fmt::format(" {:.0f} wave{} of blocks with {:.0f} key tiles each: a beat is a key tile.", whole,
