@@ -173,6 +173,11 @@ std::optional<double> mean_of(const Heartbeat& h, const BeatCounter& c) {
   return sum.mean();
 }
 
+std::optional<double> mean_of(const Heartbeat& h, std::string_view id) {
+  const BeatCounter* counter = counter_of(h, id);
+  return counter == nullptr ? std::nullopt : mean_of(h, *counter);
+}
+
 std::vector<double> strip_of(const Heartbeat& h, const BeatCounter& c, std::size_t parts) {
   std::vector<double> strip;
   const double width = h.length_us() / static_cast<double>(parts);

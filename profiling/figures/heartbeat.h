@@ -75,6 +75,8 @@ double three_digits(double value);
 std::optional<double> mean_between(const Heartbeat& h, const BeatCounter& c, double from_us, double to_us);
 // Of the whole run: the launches alone, not what lies between them.
 std::optional<double> mean_of(const Heartbeat& h, const BeatCounter& c);
+// Of the counter called so; nothing where it has no values.
+std::optional<double> mean_of(const Heartbeat& h, std::string_view id);
 // Means of `parts` equal parts of the time from the first launch's start to the last one's end: what is drawn small.
 // NaN where a part has no sample.
 std::vector<double> strip_of(const Heartbeat& h, const BeatCounter& c, std::size_t parts);

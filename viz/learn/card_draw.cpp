@@ -355,7 +355,8 @@ void draw_question(const CardScene& card, Pen& pen, bool low, bool takes_keys, L
 // What does not fit above `bottom` waits behind a button: nothing is drawn cut in half.
 void draw_known(const CardScene& card, float bottom, Pen& pen, LearnHeld& held) {
   const Style& s = style();
-  const float number = s.px(20), more = s.px(24);
+  constexpr float kMore = 24;  // logical: the button
+  const float number = s.px(20);
   if (card.learned.empty()) return;
   pen.list->AddLine({pen.x, pen.y}, {pen.x + pen.width, pen.y}, colour_of(Token::line), 1);
   pen.gap(10);
@@ -363,10 +364,10 @@ void draw_known(const CardScene& card, float bottom, Pen& pen, LearnHeld& held) 
   // The latest first: what has no room is the oldest.
   for (std::size_t n = card.learned.size(); n-- > 0;) {
     const float height = draw_paragraph(pen.list, {}, pen.width - number, pen.sizes.small, card.learned[n], 5, false);
-    if (!held.all_known && pen.y + height + (n > 0 ? more : 0) > bottom) {
+    if (!held.all_known && pen.y + height + (n > 0 ? s.px(kMore) : 0) > bottom) {
       const bool none_shown = n + 1 == card.learned.size();
       const std::string words = none_shown ? fmt::format("Show {}", n + 1) : fmt::format("{} earlier", n + 1);
-      if (box_button(pen.line(24), "##lesson_known", words.c_str())) held.all_known = true;
+      if (box_button(pen.line(kMore), "##lesson_known", words.c_str())) held.all_known = true;
       return;
     }
     draw_text(pen.list, {pen.x, pen.y}, Face::mono, 12, colour_of(Token::dim), std::to_string(n + 1));

@@ -1,8 +1,6 @@
 #include "viz/profile/bytes.h"
 
 #include <algorithm>
-#include <cstdint>
-#include <numeric>
 
 #include <fmt/format.h>
 
@@ -106,10 +104,8 @@ BytesLine spills(const Measurement& m) {
 // What was written while it was counted, where that is less than the results: why it moved less than the least.
 std::string results_words(const Measurement& m, double moved, double least) {
   const Figure& written = figure(m, "dram_write_bytes");
-  const Traffic least_of_all =
-      compulsory(Order::flash, m.key.problem);  // what orders write beside O and LSE is not in it
-  const double results =
-      static_cast<double>(std::accumulate(least_of_all.written.begin(), least_of_all.written.end(), std::uint64_t{0}));
+  const Traffic once = compulsory(Order::flash, m.key.problem);
+  const auto results = static_cast<double>(once.of(TrafficPart::o) + once.of(TrafficPart::stats));
   if (moved >= least || !written.available() || written.min_of_launches || written.value >= results) return {};
   return fmt::format(" Of O and LSE, {}, {} were written by then: the rest was still in the L2.",
                      value_with_unit(results, bytes_unit(results)),
@@ -124,8 +120,7 @@ BytesLine heard(const Measurement& m, const char* id, const char* title, const c
     if (line.words.empty()) line.words = "nobody has listened to this row yet: \"Listen to it\" reads the heartbeat";
     return line;
   }
-  const BeatCounter* counter = counter_of(*m.heartbeat, id);
-  const auto mean = counter == nullptr ? std::nullopt : mean_of(*m.heartbeat, *counter);
+  const auto mean = mean_of(*m.heartbeat, id);
   if (!mean) {
     line.words = "this heartbeat does not have it";
     return line;

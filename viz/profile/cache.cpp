@@ -36,7 +36,6 @@ ProfileCache& refreshed(ProfileHeld& held, const State& state, const Model& mode
 }
 
 void refresh_lab(ProfileCache& cache, const Model& model) {
-  const Measurement* shown = cache.scene.row.get();
   const LabView& lab = model.lab;
   const Options& o = lab.now.options;
   std::string key = fmt::format("{}|{}|{}|{}|{}|{} {} {} {}|{}|{}|{}|{}|{}|{}|{}|{}", lab.kernel, lab.error,
@@ -44,26 +43,27 @@ void refresh_lab(ProfileCache& cache, const Model& model) {
                                 gpu::words_of(lab.now.build), lab.experiment, lab.building, fmt::ptr(lab.before.get()),
                                 lab.tries.size(), fmt::ptr(lab.tries.empty() ? nullptr : lab.tries.back().row.get()),
                                 lab.draft.has_value(), lab.marks.size());
+  // The scene's key stands for its row: another one may come to lie at the same address.
   key +=
-      fmt::format("|{}|{}|{}|{}|{}", lab.sampling, lab.put, model.gpu.looked, model.gpu.gpus.size(), fmt::ptr(shown));
+      fmt::format("|{}|{}|{}|{}|{}", lab.sampling, lab.put, model.gpu.looked, model.gpu.gpus.size(), cache.scene_key);
   if (key == cache.lab_key) return;
   cache.lab_key = std::move(key);
-  cache.lab = lab_scene(lab, model.gpu, shown);
+  cache.lab = lab_scene(lab, model.gpu, cache.scene.row.get());
 }
 
 void refresh_source(ProfileCache& cache, const State& state, const Model& model) {
   const ProfileView& view = state.view.profile;
   const ListingView& listing = model.listing;
   const std::string subject = cache.scene.subject ? gpu::key_of(*cache.scene.subject) : cache.scene.why_no_source;
-  std::string key = fmt::format("{}|{}|{}|{}|{}|{}|{}|{}", subject, listing.of, listing.running,
-                                fmt::ptr(listing.listing.get()), view.file, fmt::ptr(cache.scene.samples.get()),
-                                fmt::ptr(cache.scene.counts.get()), cache.scene.why_no_counts);
+  const Measurement* row = cache.scene.row.get();
+  const TakenOfRow taken =
+      row == nullptr ? TakenOfRow() : TakenOfRow{row->samples.get(), row->counts.get(), row->no_counts};
+  std::string key =
+      fmt::format("{}|{}|{}|{}|{}|{}|{}|{}", subject, listing.of, listing.running, fmt::ptr(listing.listing.get()),
+                  view.file, fmt::ptr(taken.samples), fmt::ptr(taken.counts), taken.why_no_counts);
   if (key != cache.source_key) {
     cache.source_key = std::move(key);
-    cache.source = cache.scene.subject
-                       ? source_scene(listing, subject, view,
-                                      {cache.scene.samples.get(), cache.scene.counts.get(), cache.scene.why_no_counts})
-                       : SourceScene();
+    cache.source = cache.scene.subject ? source_scene(listing, subject, view, taken) : SourceScene();
     if (!cache.scene.subject) cache.source.empty = cache.scene.why_no_source;
   }
   const std::int32_t line = line_shown(cache.source, view);

@@ -164,8 +164,7 @@ std::vector<HeardShare> heard_shares(const Measurement& m) {
   std::vector<HeardShare> heard;
   if (m.heartbeat == nullptr) return heard;
   for (HeardShare h : {HeardShare{"issue", "issue slots"}, HeardShare{"shared", "shared memory"}}) {
-    const BeatCounter* counter = counter_of(*m.heartbeat, h.id);
-    const auto mean = counter == nullptr ? std::nullopt : mean_of(*m.heartbeat, *counter);
+    const auto mean = mean_of(*m.heartbeat, h.id);
     if (!mean || *mean <= 0) continue;
     h.share = *mean;
     heard.push_back(h);

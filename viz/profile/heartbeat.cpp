@@ -144,8 +144,7 @@ std::string beside_timings(const Measurement& m, const Heartbeat& h) {
   if (m.time.n > 0)
     words += fmt::format(" Its launches took {}; timed, with nothing read, {}.", us_text(busy_us(h)),
                          us_text(m.time.median));
-  const BeatCounter* clock = counter_of(h, "clock");
-  const auto mhz = clock == nullptr ? std::nullopt : mean_of(h, *clock);
+  const auto mhz = mean_of(h, "clock");
   const auto at = find_metric("sm_clock_mhz");
   const bool known = at && *at < m.figures.size() && m.figures[*at].available();
   if (mhz && known)

@@ -122,7 +122,10 @@ void put_other(const Measurement& other, double us, MosaicScene& scene) {
                     time_text(other.time.median * share_of(phase.counts.all, all.all)), time_text(other.time.median));
     scene.parts.push_back(std::move(part));
   }
-  scene.other_words = fmt::format("{}, {}.", other.key.kernel, time_text(other.time.median));
+  scene.other_words =
+      fmt::format("{}, {}. {}", other.key.kernel, time_text(other.time.median),
+                  longer <= 1 ? "On the scale above."
+                              : fmt::format("{:.3g} times as long: all of it, on a scale of its own.", longer));
 }
 
 std::string notes_of(const KernelSamples& s, const SampleCounts& all) {

@@ -56,7 +56,7 @@ struct MosaicScene {
   std::vector<MosaicCell> all;  // of all phases together: the legend
   std::string other;            // "naive", whose parts follow; empty: it has no samples
   std::vector<MosaicPart> parts;
-  std::string other_words;  // "naive on the same scale, 59.5 ms."
+  std::string other_words;  // "naive, 59.5 ms." and on which scale it is drawn
   std::string notes;        // how many samples, how they were taken, what was dropped
 };
 

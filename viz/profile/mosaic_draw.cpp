@@ -286,13 +286,8 @@ void draw_mosaic(const MosaicScene& scene, const MosaicPlace& place, ImVec2 size
       if (!scene.parts.empty()) {
         draw_other(list, scene, cells, {{at.x, y}, {cells.max.x, y + s.px(kOther)}});
         y += s.px(kOther);
-        const double longer = scene.parts.back().to;
-        const std::string words =
-            scene.other_words + (longer <= 1
-                                     ? " On the scale above."
-                                     : fmt::format(" {:.3g} times as long: all of it, on a scale of its own.", longer));
         draw_text_in(list, {{at.x, y}, {at.x + width, y + s.px(kLine)}}, Align::left, Face::text, 12,
-                     colour(s.theme, Token::dim), fitted_text(Face::text, 12, words, width));
+                     colour(s.theme, Token::dim), fitted_text(Face::text, 12, scene.other_words, width));
         y += s.px(kLine);
       }
       ImGui::SetCursorScreenPos({at.x, y});

@@ -16,22 +16,6 @@
 namespace attn {
 namespace {
 
-RoofDot dot_of(const Measurement& m, bool chosen) {
-  RoofDot dot;
-  dot.kernel = m.key.kernel;
-  dot.chosen = chosen;
-  dot.tflops = figure(m, "tflops").value;
-  const double flop = useful_flop(m);
-  if (const auto bytes = dram_bytes(m); bytes && *bytes > 0) dot.measured = flop / *bytes;
-  if (const Figure& least = figure(m, "compulsory_bytes"); least.available() && least.value > 0)
-    dot.predicted = flop / least.value;
-  dot.tip = fmt::format("{}: {}", dot.kernel, value_with_unit(dot.tflops, rate_unit(dot.tflops)));
-  if (dot.measured) dot.tip += fmt::format(", {} FLOP a byte of DRAM counted", figure_text(*dot.measured));
-  if (dot.predicted)
-    dot.tip += fmt::format(", {} with the bytes that it must move at least", figure_text(*dot.predicted));
-  return dot;
-}
-
 // Where the products of the chosen kernel run. Of a peer, whose text is not ours, 16 bits alone are known: what the
 // tensor cores could do in its type is the roof that it is to be set against.
 enum class RunsOn : std::uint8_t { multiply_add, tensor, perhaps_tensor };
@@ -46,6 +30,24 @@ RunsOn runs_on(const Measurement& m) {
   if (const auto row = find_kernel(m.key.kernel); row)
     return (*row)->products.pipe == Pipe::multiply_add ? RunsOn::multiply_add : RunsOn::tensor;
   return m.peer && m.key.problem.dtype != DType::f32 ? RunsOn::perhaps_tensor : RunsOn::multiply_add;
+}
+
+RoofDot dot_of(const Measurement& m, const Measurement& chosen) {
+  RoofDot dot;
+  dot.kernel = m.key.kernel;
+  dot.chosen = m.key.kernel == chosen.key.kernel;
+  const RunsOn pipe = runs_on(m), own = runs_on(chosen);
+  dot.elsewhere = pipe != own && pipe != RunsOn::perhaps_tensor && own != RunsOn::perhaps_tensor;
+  dot.tflops = figure(m, "tflops").value;
+  const double flop = useful_flop(m);
+  if (const auto bytes = dram_bytes(m); bytes && *bytes > 0) dot.measured = flop / *bytes;
+  if (const Figure& least = figure(m, "compulsory_bytes"); least.available() && least.value > 0)
+    dot.predicted = flop / least.value;
+  dot.tip = fmt::format("{}: {}", dot.kernel, value_with_unit(dot.tflops, rate_unit(dot.tflops)));
+  if (dot.measured) dot.tip += fmt::format(", {} FLOP a byte of DRAM counted", figure_text(*dot.measured));
+  if (dot.predicted)
+    dot.tip += fmt::format(", {} with the bytes that it must move at least", figure_text(*dot.predicted));
+  return dot;
 }
 
 std::string peak_words(const Roofline& r, const RoofDot& dot, const Measurement& m) {
@@ -236,30 +238,21 @@ std::optional<double> dram_bytes(const Measurement& m) {
 
 Roofline roofline(std::span<const Measurement* const> rows, const std::string& chosen) {
   Roofline r;
-  const RoofDot* mine = nullptr;
+  std::vector<const Measurement*> timed;
   const Measurement* my_row = nullptr;
-  r.dots.reserve(rows.size());
   for (const Measurement* m : rows) {
     if (m->state != RowState::done || m->time.n == 0 || figure(*m, "tflops").value <= 0) continue;
-    r.dots.push_back(dot_of(*m, m->key.kernel == chosen));
-    if (r.dots.back().chosen) {
-      mine = &r.dots.back();
-      my_row = m;
-    }
+    timed.push_back(m);
+    if (m->key.kernel == chosen) my_row = m;
     r.peak_tflops = std::max(r.peak_tflops, m->peaks.peak_gflops * 1e-3);
     r.copy_gb_per_s = std::max(r.copy_gb_per_s, m->peaks.copy_gb_per_s);
   }
-  if (mine == nullptr) {
+  if (my_row == nullptr) {
     r.empty = chosen + " was not timed on this problem: there is no rate to draw.";
-    r.dots.clear();
     return r;
   }
-  std::size_t at = 0;
-  for (const Measurement* m : rows) {
-    if (at == r.dots.size() || m->key.kernel != r.dots[at].kernel) continue;
-    const RunsOn pipe = runs_on(*m), mine_on = runs_on(*my_row);
-    r.dots[at++].elsewhere = pipe != RunsOn::perhaps_tensor && mine_on != RunsOn::perhaps_tensor && pipe != mine_on;
-  }
+  for (const Measurement* m : timed) r.dots.push_back(dot_of(*m, *my_row));
+  const RoofDot& mine = r.dots[static_cast<std::size_t>(std::ranges::find(timed, my_row) - timed.begin())];
   set_tensor_roof(r, my_row->peaks);
   if (r.tensor_tflops <= 0 && runs_on(*my_row) == RunsOn::perhaps_tensor)
     for (const Measurement* m : rows)
@@ -268,8 +261,8 @@ Roofline roofline(std::span<const Measurement* const> rows, const std::string& c
   r.top_tflops = runs_on(*my_row) == RunsOn::multiply_add ? std::max(r.peak_tflops, r.tensor_tflops) : r.tensor_tflops;
   add_levels(r, *my_row);
   find_missing(r, *my_row);
-  r.words = peak_words(r, *mine, *my_row) + " " + bytes_words(r, *mine);
-  if (my_row->processor == Processor::gpu) r.level_words = joined(level_words(r, mine->tflops), missing_words(r, true));
+  r.words = peak_words(r, mine, *my_row) + " " + bytes_words(r, mine);
+  if (my_row->processor == Processor::gpu) r.level_words = joined(level_words(r, mine.tflops), missing_words(r, true));
   r.note = joined(roofs_words(r), missing_words(r, false));
   fit(r);
   return r;

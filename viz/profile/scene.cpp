@@ -265,9 +265,6 @@ ProfileScene profile_scene(const State& state, const Model& model, std::span<con
   scene.bytes = bytes_scene(*row);
   scene.groups = figure_groups(*row, against.row);
   scene.row = std::make_shared<const Measurement>(*row);
-  scene.samples = row->samples;
-  scene.counts = row->counts;
-  scene.why_no_counts = row->no_counts;
   scene.mosaic = mosaic_scene(*row, against.row);
   scene.heartbeat = heartbeat_scene(*row, against.row, state.view.profile,
                                     scene.occupancy.empty.empty() ? scene.occupancy.waves : std::string(),

@@ -82,10 +82,7 @@ struct ProfileScene {
   std::optional<gpu::ListingSubject> subject;
   std::string why_no_source;
   std::vector<ProfileGroup> groups;
-  std::shared_ptr<const Measurement> row;        // that is shown; null: nothing is
-  std::shared_ptr<const KernelSamples> samples;  // of the row; null: none were taken
-  std::shared_ptr<const KernelCounts> counts;    // likewise; `why_no_counts` where they were asked for
-  std::string why_no_counts;
+  std::shared_ptr<const Measurement> row;  // that is shown; null: nothing is
   MosaicScene mosaic;
   HeartbeatScene heartbeat;
   std::optional<SampleRow> sample;  // what would sample the row; nothing: `why_no_sampling`
