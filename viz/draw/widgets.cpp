@@ -112,6 +112,25 @@ bool toggle(const char* label, bool on, const char* help) {
   return clicked;
 }
 
+bool small_button(const char* label, bool enabled, const char* help) {
+  const Style& s = style();
+  ImGui::PushStyleVar(ImGuiStyleVar_FramePadding, ImVec2(s.px(6), s.px(1)));
+  ImGui::PushStyleVar(ImGuiStyleVar_FrameBorderSize, enabled ? s.px(1) : 0);
+  ImGui::PushStyleVar(ImGuiStyleVar_DisabledAlpha, 1);  // dim words are pale enough, and are to be read
+  ImGui::PushStyleColor(ImGuiCol_Border, colour(s.theme, Token::faint));
+  ImGui::PushStyleColor(ImGuiCol_Button, 0U);
+  ImGui::PushStyleColor(ImGuiCol_Text, colour(s.theme, enabled ? Token::text : Token::dim));
+  ImGui::PushFont(s.fonts.text, s.px(12));
+  ImGui::BeginDisabled(!enabled);
+  const bool clicked = ImGui::Button(label);
+  ImGui::EndDisabled();
+  ImGui::PopFont();
+  ImGui::PopStyleColor(3);
+  ImGui::PopStyleVar(3);
+  tooltip(help);
+  return clicked;
+}
+
 bool main_button(const char* label, ImVec2 size, bool enabled) {
   const Style& s = style();
   ImGui::PushStyleColor(ImGuiCol_Button, colour(s.theme, enabled ? Token::text : Token::field));

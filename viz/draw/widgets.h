@@ -34,6 +34,9 @@ void tooltip(const std::string& words);
 
 // A small text button that is pressed while `on`. Returns whether it was clicked.
 bool toggle(const char* label, bool on, const char* help);
+// A small button of the same size with an edge: it does something, where a toggle is a place or a state. Without its
+// edge and dim where it is not enabled; `help` then says why.
+bool small_button(const char* label, bool enabled, const char* help);
 // The one thing to press next: filled with the accent.
 bool main_button(const char* label, ImVec2 size, bool enabled);
 // A filled box with words in its middle.

@@ -8,7 +8,7 @@ namespace attn {
 
 std::vector<Chip> page_chips(ProfilePage shown) {
   const auto page = [shown](const char* label, const char* help, ProfilePage of) {
-    return Chip{label, help, shown == of, ChooseProfilePage{of}};
+    return Chip{label, help, shown == of, ChooseProfilePage{of}, true, false};
   };
   return {
       page("Figures", "Roofs, occupancy, bytes and pipes", ProfilePage::figures),
@@ -19,10 +19,16 @@ std::vector<Chip> page_chips(ProfilePage shown) {
 
 ChipRow draw_chips(std::span<const Chip> chips, ImVec2 from, float right, bool draw, Commands& commands) {
   const Style& s = style();
-  const float gap = s.px(4), frame = s.px(12);
+  const float gap = s.px(4), frame = s.px(12), parted = s.px(10);
   ChipRow laid{-gap};
   ImVec2 at = from;
+  bool page = false;
   for (const Chip& chip : chips) {
+    if (page && chip.action) {
+      at.x += parted;
+      laid.width += parted;
+    }
+    page = !chip.action;
     const float width = text_width(Face::text, 12, chip.label) + frame;
     laid.width += width + gap;
     if (at.x > from.x && at.x + width > right) {
@@ -31,9 +37,9 @@ ChipRow draw_chips(std::span<const Chip> chips, ImVec2 from, float right, bool d
     }
     if (draw) {
       ImGui::SetCursorPos(at);
-      ImGui::BeginDisabled(!chip.enabled);
-      if (toggle(chip.label, chip.on, chip.help) && chip.enabled) commands.push_back(chip.command);
-      ImGui::EndDisabled();
+      const bool clicked =
+          chip.action ? small_button(chip.label, chip.enabled, chip.help) : toggle(chip.label, chip.on, chip.help);
+      if (clicked) commands.push_back(chip.command);
     }
     at.x += width + gap;
   }

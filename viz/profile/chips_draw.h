@@ -14,6 +14,7 @@ struct Chip {
   bool on;
   Command command;
   bool enabled = true;
+  bool action = true;  // it does something; a page is a place
 };
 
 // Figures, Source, Heartbeat, Lab: the one that is shown is on.

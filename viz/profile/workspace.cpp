@@ -69,7 +69,7 @@ float draw_attempt(const Finding& f, const std::string& kernel, ImVec2 right_top
   if (draw) {
     ImGui::SetCursorPos({right_top.x - width, right_top.y});
     ImGui::PushID(f.rule.data(), f.rule.data() + f.rule.size());
-    if (toggle(attempt.label.c_str(), true, attempt.help))
+    if (small_button(attempt.label.c_str(), true, attempt.help))
       commands.insert(commands.end(), attempt.commands.begin(), attempt.commands.end());
     ImGui::PopID();
   }
@@ -242,7 +242,9 @@ void draw_source_page(ProfileCache& cache, const ProfileView& view, ImVec2 room,
   draw_source(cache.source, view, cache.source_held, {left, room.y}, commands);
   ImGui::SameLine();
   ImGui::BeginGroup();
-  const float phases = std::min(whole, std::max(s.px(kLeastCode), room.y - gutter - s.px(kLeastCode)));
+  // What a line became and what the phases did share the height; neither takes more than it can fill.
+  const float half = std::floor((room.y - gutter) / 2);
+  const float phases = std::min(whole, std::max(s.px(kLeastCode), half));
   draw_code(cache.code, view.code, {right, room.y - gutter - phases}, commands);
   draw_phases(cache.source, cache.source_held, shown, cache.scene.to_step, {right, phases}, commands);
   ImGui::EndGroup();
