@@ -64,6 +64,10 @@ std::string tick_text(double value) {
 }
 
 std::string value_with_unit(double value, const BenchUnit& unit) {
+  // A count that needs no power of ten.
+  constexpr double kMany = 1e6;
+  if (unit.name.empty() && std::abs(value * unit.factor) >= kMany)
+    return brief_count(std::llround(value * unit.factor));
   return unit.name.empty() ? figure_text(value * unit.factor)
                            : fmt::format("{} {}", figure_text(value * unit.factor), unit.name);
 }

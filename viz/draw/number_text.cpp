@@ -1,9 +1,12 @@
 #include "viz/draw/number_text.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstdio>
 #include <cstdlib>
+
+#include <fmt/format.h>
 
 namespace attn {
 namespace {
@@ -81,6 +84,19 @@ NumberFormat format_of(double value, int digits) {
 
 std::string significant_text(double value, int digits, double bound) {
   return number_text(value, format_of(value, supported_digits(value, bound, digits)));
+}
+
+std::string brief_count(std::int64_t n) {
+  static constexpr std::array<const char*, 5> kUnits{"", "k", "M", "G", "T"};
+  double value = std::abs(static_cast<double>(n));
+  std::size_t unit = 0;
+  // What would be written as 1000 of a unit is 1 of the next.
+  while (value >= (unit == 0 ? 1000 : 999.5) && unit + 1 < kUnits.size()) {
+    value /= 1000;
+    ++unit;
+  }
+  const int digits = unit == 0 || value >= 99.95 ? 0 : value >= 9.995 ? 1 : 2;
+  return fmt::format("{}{:.{}f}{}", n < 0 ? "-" : "", value, digits, kUnits.at(unit));
 }
 
 int text_length(std::string_view text) {

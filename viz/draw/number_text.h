@@ -2,6 +2,7 @@
 // zero never prints as zero; the digits shown never promise more than the value's error bound allows.
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <span>
 #include <string>
@@ -35,6 +36,9 @@ int supported_decimals(double bound, int max);
 NumberFormat format_of(double value, int digits);
 // number_text(value, format_of(value, digits)) with what the bound allows.
 std::string significant_text(double value, int digits, double bound = 0);
+
+// A count: "999", "12.3k", "4.19M", "-1.07G": three digits, and the sign.
+std::string brief_count(std::int64_t n);
 
 // Characters on the screen (UTF-8 sequences, not bytes).
 int text_length(std::string_view text);

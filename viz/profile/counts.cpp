@@ -4,6 +4,8 @@
 
 #include <fmt/format.h>
 
+#include "viz/draw/number_text.h"
+
 namespace attn {
 namespace {
 
@@ -112,19 +114,6 @@ std::optional<std::int64_t> value_of(const KernelCounts& counts, const CounterSu
       break;
   }
   return derived(counts, sums, DerivedCount::excess_sectors);
-}
-
-std::string brief_count(std::int64_t n) {
-  static constexpr std::array<const char*, 5> kUnits{"", "k", "M", "G", "T"};
-  double value = std::abs(static_cast<double>(n));
-  std::size_t unit = 0;
-  // What would be written as 1000 of a unit is 1 of the next.
-  while (value >= (unit == 0 ? 1000 : 999.5) && unit + 1 < kUnits.size()) {
-    value /= 1000;
-    ++unit;
-  }
-  const int digits = unit == 0 || value >= 99.95 ? 0 : value >= 9.995 ? 1 : 2;
-  return fmt::format("{}{:.{}f}{}", n < 0 ? "-" : "", value, digits, kUnits.at(unit));
 }
 
 CountCells cells_of(const KernelCounts& counts, const CounterSums& sums, std::uint64_t executed_by_all) {

@@ -41,9 +41,6 @@ CountHead head_of(const KernelCounts& counts, CountColumn column);
 // What the column holds; nothing where the chip does not count it.
 std::optional<std::int64_t> value_of(const KernelCounts& counts, const CounterSums& sums, CountColumn column);
 
-// "999", "12.3k", "4.19M", "-1.07G": three digits, and the sign.
-std::string brief_count(std::int64_t n);
-
 // Of a line: a text a column, empty where it is nought, "–" where the chip does not count it.
 struct CountCells {
   CounterSums sums;

@@ -112,5 +112,17 @@ TEST(NumberText, PrintedInputsGiveThePrintedResult) {
   }
 }
 
+TEST(NumberText, WritesCountsToThreeDigits) {
+  EXPECT_EQ(brief_count(0), "0");
+  EXPECT_EQ(brief_count(999), "999");
+  EXPECT_EQ(brief_count(1000), "1.00k");
+  EXPECT_EQ(brief_count(12345), "12.3k");
+  EXPECT_EQ(brief_count(999499), "999k");
+  EXPECT_EQ(brief_count(999500), "1.00M");
+  EXPECT_EQ(brief_count(4194304), "4.19M");
+  EXPECT_EQ(brief_count(99960000), "100M");
+  EXPECT_EQ(brief_count(-1070000000), "-1.07G");
+}
+
 }  // namespace
 }  // namespace attn

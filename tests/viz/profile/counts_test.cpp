@@ -20,18 +20,6 @@ SourceScene counted_scene(const KernelCounts& counts) {
   return source_scene(view, "toy", {}, {nullptr, &counts, ""});
 }
 
-TEST(ProfileCounts, AreShortToThreeDigits) {
-  EXPECT_EQ(brief_count(0), "0");
-  EXPECT_EQ(brief_count(999), "999");
-  EXPECT_EQ(brief_count(1000), "1.00k");
-  EXPECT_EQ(brief_count(12345), "12.3k");
-  EXPECT_EQ(brief_count(999499), "999k");
-  EXPECT_EQ(brief_count(999500), "1.00M");
-  EXPECT_EQ(brief_count(4194304), "4.19M");
-  EXPECT_EQ(brief_count(99960000), "100M");
-  EXPECT_EQ(brief_count(-1070000000), "-1.07G");
-}
-
 TEST(ProfileCounts, StandBesideTheirLinesWithTheFormula) {
   const SourceScene scene = counted_scene(toy_counts());
   ASSERT_TRUE(scene.counted) << scene.why_no_counts;
