@@ -186,9 +186,9 @@ MosaicScene mosaic_scene(const Measurement& row, const Measurement* against) {
     scene.columns.push_back(std::move(column));
   }
   scene.all = cells_of(s, all, all.all, "All phases");
-  scene.scale = fmt::format("width: share of the warps' time{}{} · height: what the warps did", us > 0 ? ", " : "",
-                            time_text(us));
-  scene.scale_brief = fmt::format("width: time{}{}", us > 0 ? ", " : "", time_text(us));
+  scene.scale = fmt::format("width: share of the warps' time{}{} · height: what the warps did, hatched: waits",
+                            us > 0 ? ", " : "", time_text(us));
+  scene.scale_brief = fmt::format("width: time{}{} · hatched: waits", us > 0 ? ", " : "", time_text(us));
   scene.notes = notes_of(s, all);
   put_headline(all, phases, scene);
   if (against != nullptr) put_other(*against, us, scene);

@@ -2,6 +2,7 @@
 #include "viz/profile/mosaic_draw.h"
 
 #include <algorithm>
+#include <cmath>
 #include <string>
 #include <vector>
 
@@ -20,6 +21,7 @@ namespace {
 // Logical pixels.
 constexpr float kLabels = 50, kCells = 104, kFall = 12, kEmpty = 17, kOther = 14, kLine = 18, kLegend = 236, kGap = 6;
 constexpr float kPads = 32 + 24, kNarrow = 720;
+constexpr float kHatch = 0.28F;  // opacity
 
 ImU32 mixed(ImU32 ground, ImU32 over, float share) {
   const ImVec4 a = ImGui::ColorConvertU32ToFloat4(ground), b = ImGui::ColorConvertU32ToFloat4(over);
@@ -122,10 +124,23 @@ void draw_labels(ImDrawList* list, const MosaicScene& scene, const Box& cells) {
   }
 }
 
+// Lines that rise to the right: what waits is found by its pattern, however pale its tint is.
+void hatch(ImDrawList* list, const Box& box, ImU32 ink) {
+  const Style& s = style();
+  const float step = s.px(7), height = box.height();
+  list->PushClipRect(box.min, box.max, true);
+  // From one grid, so that neighbours' lines meet.
+  const float first = std::floor((box.min.x + box.max.y) / step) * step - box.max.y - height;
+  for (float x = first; x < box.max.x + step; x += step)
+    list->AddLine({x, box.max.y}, {x + height, box.min.y}, ink, s.px(1));
+  list->PopClipRect();
+}
+
 void draw_cell(ImDrawList* list, const Box& box, const MosaicCell& cell, ImU32 hue, bool lit) {
   const Style& s = style();
   const ImU32 fill = tinted(hue, cell.state);
   list->AddRectFilled(box.min, box.max, fill);
+  if (waits(cell.state)) hatch(list, box, faded(text_on(fill), kHatch));
   if (box.height() >= s.px(13)) {
     const float room = box.width() - s.px(12);
     const bool whole = text_width(Face::text, 11.5F, cell.text) <= room;
@@ -228,7 +243,9 @@ void draw_legend(ImDrawList* list, const MosaicScene& scene, const Box& box) {
   for (const MosaicCell& cell : scene.all) {
     const auto height = [&](double share) { return column.max.y - column.height() * static_cast<float>(share); };
     const Box at{{column.min.x, height(cell.to)}, {column.max.x, height(cell.from) - s.px(1)}};
-    list->AddRectFilled(at.min, at.max, tinted(grey, cell.state));
+    const ImU32 fill = tinted(grey, cell.state);
+    list->AddRectFilled(at.min, at.max, fill);
+    if (waits(cell.state)) hatch(list, at, faded(text_on(fill), kHatch));
     const float wanted = at.centre().y, y = std::min(wanted, above - row);
     above = y;
     list->AddLine({column.max.x + s.px(2), wanted}, {column.max.x + s.px(10), y}, colour(s.theme, Token::faint),

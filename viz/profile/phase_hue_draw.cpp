@@ -18,6 +18,10 @@ float tint_of(WarpState state) {
   return kTint.at(static_cast<std::size_t>(state));
 }
 
+bool waits(WarpState state) {
+  return state != WarpState::issues && state != WarpState::ready;
+}
+
 ImU32 hue_of(gpu::CodePhase phase) {
   const PhaseSign sign = sign_of(phase);
   return sign.ink.tensor ? colour_of(sign.ink) : colour(style().theme, Token::faint);
