@@ -70,7 +70,8 @@ void refresh_source(ProfileCache& cache, const State& state, const Model& model)
   key = fmt::format("{}|{}|{}", cache.source_key, line, name_of(view.code));
   if (key == cache.code_key) return;
   cache.code_key = std::move(key);
-  cache.code = cache.source.empty.empty() ? code_scene(*listing.listing, cache.source, line, view.code) : CodeScene();
+  cache.code = cache.source.empty.empty() ? code_scene(*listing.listing, cache.source, line, view.code, taken.samples)
+                                          : CodeScene();
 }
 
 }  // namespace attn

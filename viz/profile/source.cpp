@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cctype>
+#include <map>
 #include <utility>
 
 #include <fmt/format.h>
@@ -110,6 +111,38 @@ void put_samples(const KernelSamples& samples, const gpu::KernelListing& listing
     row.samples = std::move(line.counts);
     row.sample_share = share_of(row.samples.all, scene.samples);
     scene.most_samples = std::max(scene.most_samples, row.samples.all);
+  }
+}
+
+// By function and address, so that a line of thousands of instructions is no search of thousands for each.
+using SampledPlaces = std::map<std::pair<std::string_view, std::uint32_t>, const SampledInstruction*>;
+SampledPlaces places_of(const KernelSamples& samples) {
+  SampledPlaces places;
+  for (const SampledFunction& function : samples.functions)
+    for (const SampledInstruction& i : function.instructions) places.emplace(std::pair(function.name, i.address), &i);
+  return places;
+}
+
+// Beside the instructions of one line. Shares are of that line: the text's column has the line's own.
+void put_samples(const KernelSamples& samples, const gpu::KernelListing& listing, const gpu::ListedLine& listed,
+                 CodeScene& code) {
+  code.sampled = true;
+  const SampledPlaces places = places_of(samples);
+  std::vector<SampleCounts> counts(listed.instructions.size());
+  std::uint64_t all = 0;
+  for (std::size_t n = 0; n < counts.size(); ++n) {
+    const gpu::InstructionPlace& place = listed.instructions[n];
+    const auto at = places.find({listing.sass.functions[place.function].name, listing.at(place).address});
+    if (at != places.end()) counts[n].add(samples, *at->second);
+    all += counts[n].all;
+  }
+  const std::uint64_t kernel = counts_of(samples).all;
+  for (std::size_t n = 0; n < counts.size(); ++n) {
+    if (counts[n].all == 0) continue;
+    CodeRow& row = code.rows[n];
+    row.share = share_text(share_of(counts[n].all, all));
+    row.state = words_of(counts[n].main_state());
+    row.words = samples_words(counts[n], share_of(counts[n].all, kernel));
   }
 }
 
@@ -342,7 +375,8 @@ std::string samples_words(const SampleCounts& samples, double share) {
   return words;
 }
 
-CodeScene code_scene(const gpu::KernelListing& listing, const SourceScene& scene, std::int32_t line, CodeKind kind) {
+CodeScene code_scene(const gpu::KernelListing& listing, const SourceScene& scene, std::int32_t line, CodeKind kind,
+                     const KernelSamples* samples) {
   CodeScene code;
   const char* what = kind == CodeKind::sass ? "SASS" : "PTX";
   code.title = fmt::format("{} of line {}", what, line);
@@ -364,12 +398,13 @@ CodeScene code_scene(const gpu::KernelListing& listing, const SourceScene& scene
   if (kind == CodeKind::sass) {
     for (const gpu::InstructionPlace& place : listed.instructions) {
       const gpu::Instruction& i = listing.at(place);
-      code.rows.push_back({fmt::format("{:04x}", i.address), i.text, listing.phase_at(place)});
+      code.rows.push_back({fmt::format("{:04x}", i.address), i.text, listing.phase_at(place), {}, {}, {}});
     }
+    if (samples != nullptr && scene.sampled) put_samples(*samples, listing, listed, code);
     return code;
   }
   for (const std::uint32_t n : listed.ptx)
-    code.rows.push_back({fmt::format("{}", n + 1), without_tabs(listing.ptx[n]), listed.phase});
+    code.rows.push_back({fmt::format("{}", n + 1), without_tabs(listing.ptx[n]), listed.phase, {}, {}, {}});
   return code;
 }
 

@@ -129,13 +129,20 @@ struct CodeRow {
   std::string address;  // "0x04d0"; of PTX the line's number
   std::string text;
   gpu::CodePhase phase = gpu::CodePhase::none;
+  // Where the kernel was sampled: of the samples of the line's instructions, and what its warps did there.
+  std::string share;  // "12", percent; empty: it has none
+  std::string state;  // what most of them did, where it has any
+  std::string words;  // all of it, for a tip
 };
 struct CodeScene {
   std::string title;  // "SASS of line 111: FMA 512, shared 64"
   std::string empty;  // why there is none
   std::vector<CodeRow> rows;
+  bool sampled = false;  // its rows have samples beside them, or none fell on them
 };
-CodeScene code_scene(const gpu::KernelListing& listing, const SourceScene& scene, std::int32_t line, CodeKind kind);
+// `samples`: null, or of any text; they are passed over where the scene's lines are not theirs.
+CodeScene code_scene(const gpu::KernelListing& listing, const SourceScene& scene, std::int32_t line, CodeKind kind,
+                     const KernelSamples* samples = nullptr);
 // Address, tab, instruction: a line each.
 std::string code_text(const CodeScene& code);
 

@@ -8,6 +8,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include <fmt/format.h>
 
@@ -327,13 +328,26 @@ void draw_heads(const SourceScene& scene, std::int32_t shown, SourceHeld& held, 
   ImGui::PopFont();
 }
 
+// How far the text goes left so that a deep line shows its words and not its indent: as far as it must, and never into
+// the words of the lines about it. Pixels; 0 where all of the line is in sight.
+float indent_out_of_sight(const std::vector<SourceRow>& rows, std::size_t line, float room) {
+  constexpr std::size_t kAbout = 6;
+  const float each = text_width(Face::mono, kCode, "0");
+  std::size_t indent = rows[line].text.size();
+  for (std::size_t n = line - std::min(line, kAbout); n < std::min(line + kAbout + 1, rows.size()); ++n)
+    indent = std::min(indent, rows[n].text.find_first_not_of(' '));
+  const float beyond = each * static_cast<float>(rows[line].text.size() + 1) - room;
+  return std::clamp(beyond, 0.0F, each * static_cast<float>(indent));
+}
+
 // The line that was chosen last comes into sight, once.
-void follow(const SourceScene& scene, std::int32_t shown, SourceHeld& held) {
+void follow(const SourceScene& scene, std::int32_t shown, float text_room, SourceHeld& held) {
   if (held.scrolled_to == shown && held.scrolled_file == scene.file) return;
   const float row = style().px(kRow), height = ImGui::GetWindowHeight();
   const float top = static_cast<float>(shown - 1) * row, now = ImGui::GetScrollY();
   const bool in_sight = held.scrolled_file == scene.file && top >= now && top + row <= now + height - row;
   if (!in_sight) ImGui::SetScrollY(std::max(0.0F, top - height * 0.4F));
+  ImGui::SetScrollX(indent_out_of_sight(scene.rows, static_cast<std::size_t>(shown - 1), text_room));
   held.scrolled_to = shown;
   held.scrolled_file = scene.file;
 }
@@ -354,7 +368,8 @@ void draw_source(const SourceScene& scene, const ProfileView& view, SourceHeld& 
       if (!g.columns.shown.empty()) draw_count_heads(scene, g, held);
       ImGui::SetNextWindowContentSize({g.end + widest_text(scene), 0});
       if (ImGui::BeginChild("source_lines", {0, 0}, 0, ImGuiWindowFlags_HorizontalScrollbar)) {
-        follow(scene, shown, held);
+        const float text_room = ImGui::GetWindowWidth() - g.end - ImGui::GetStyle().ScrollbarSize;
+        follow(scene, shown, text_room, held);
         draw_rows(scene, g, shown, ImGui::GetWindowWidth(), commands);
       }
       ImGui::EndChild();

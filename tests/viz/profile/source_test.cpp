@@ -101,6 +101,34 @@ TEST(ProfileSource, ShowsTheMachineCodeOfALine) {
   EXPECT_EQ(mix_words(scene.rows[4].mix), "2 FMA · 1 global");
 }
 
+TEST(ProfileSource, SamplesStandBesideTheirInstructions) {
+  const gpu::KernelListing listing = toy_listing();
+  KernelSamples samples;
+  samples.text_hash = listing.text_hash;
+  samples.reasons = {"selected", "short_scoreboard"};
+  samples.files = {listing.files[0].name};
+  const std::vector<gpu::SourceFrame> line5{{0, 5}};
+  samples.functions = {{listing.sass.functions[0].name,
+                        {{0x20, gpu::CodePhase::s, line5, {{0, 10, 0}}},
+                         {0x40, gpu::CodePhase::s, line5, {{0, 5, 0}, {1, 25, 20}}},
+                         {0x50, gpu::CodePhase::p, {{0, 7}}, {{0, 40, 0}}}}}};
+  const SourceScene scene = source_scene(listed(listing, kKey), kKey, {}, {&samples, nullptr, ""});
+  ASSERT_TRUE(scene.sampled) << scene.why_no_samples;
+  const CodeScene code = code_scene(listing, scene, 5, CodeKind::sass, &samples);
+  ASSERT_TRUE(code.sampled);
+  ASSERT_EQ(code.rows.size(), 3U);
+  EXPECT_EQ(code.rows[0].share, "25") << "10 of the line's 40";
+  EXPECT_EQ(code.rows[0].state, "issues");
+  EXPECT_EQ(code.rows[1].share, "") << "no sample fell on it";
+  EXPECT_EQ(code.rows[2].share, "75");
+  EXPECT_EQ(code.rows[2].state, "waits for shared memory");
+  EXPECT_EQ(code.rows[2].words, "37.5 % of all samples, 30: 83 % waits for shared memory, 17 % issues");
+  EXPECT_FALSE(code_scene(listing, toy(), 5, CodeKind::sass, &samples).sampled) << "the text's lines have none";
+  samples.text_hash = "another";
+  const SourceScene other = source_scene(listed(listing, kKey), kKey, {}, {&samples, nullptr, ""});
+  EXPECT_FALSE(code_scene(listing, other, 5, CodeKind::sass, &samples).sampled) << "of another text";
+}
+
 TEST(ProfileSource, SaysWhyWhereSomethingIsMissing) {
   ListingView view = listed(toy_listing(), kKey);
   EXPECT_NE(source_scene(view, "another problem", {}).empty, "");
