@@ -341,7 +341,7 @@ TEST_F(ProfileSampledTest, TheHotLinesAreThoseWithTheMostSamples) {
 }
 
 TEST_F(ProfileSampledTest, F8GoesByTheColumnOfCountsWhoseHeadIsClickedOrEntered) {
-  open_sampled(1440, 900, 1, true);
+  open_sampled(1920, 1080, 1, true);
   EXPECT_TRUE(window->run([&](Ctx* ctx) {
     ctx->SetRef(child("profile_source"));
     ctx->ItemClick("count_executed");

@@ -57,7 +57,7 @@ void draw_states(ImDrawList* list, const Box& box, const SourceScene& scene, con
 
 // Of what was counted, logical pixels: a column; the least card in which a bar stands beside the columns. And how many
 // characters of the text are to stay in sight beside them.
-constexpr std::size_t kTextInSight = 30;
+constexpr std::size_t kTextInSight = 64;
 constexpr float kCounted = 50, kCountsWithBar = 640;
 // The least card in which the phases' names stand left of the lines' numbers; in a smaller one their colours do.
 constexpr float kSignsBeside = 420;
