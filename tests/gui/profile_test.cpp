@@ -2,8 +2,10 @@
 #include <gtest/gtest.h>
 
 #include <chrono>
+#include <cmath>
 #include <cstdio>
 #include <memory>
+#include <optional>
 #include <stop_token>
 #include <string>
 #include <utility>
@@ -325,6 +327,29 @@ TEST_F(ProfileSampledTest, APhaseOfTheHardwareSaysThatThePaperHasNoStepForIt) {
   EXPECT_EQ(state().view.workspace, before.view.workspace);
   ASSERT_FALSE(window->controller().log().after(0).empty());
   EXPECT_NE(window->controller().log().after(0).back().text.find("the paper has no step for it"), std::string::npos);
+}
+
+TEST_F(ProfileSampledTest, EachPageIsInOnePlaceOnAllOfThem) {
+  for (const float scale : {1.0F, 2.0F}) {  // beside the headline, and over it
+    window.reset();                         // one at a time
+    open_sampled(1440, 900, scale, true);
+    EXPECT_TRUE(window->run([&](Ctx* ctx) {
+      std::optional<float> place;
+      for (const char* page : {"Source", "Heartbeat", "Lab", "Figures"}) {
+        ctx->SetRef(child(state().view.profile.page == ProfilePage::lab ? "lab_strip" : "profile_strip"));
+        ctx->ItemClick(page);
+        ctx->Yield(4);
+        const bool lab = state().view.profile.page == ProfilePage::lab;
+        ctx->SetRef(child(lab ? "lab_strip" : "profile_strip"));
+        // The lab has a narrower panel: what stays is the distance to the edge on which the pages stand.
+        const ImRect box = child(lab ? "lab_strip" : "profile_strip")->Rect();
+        const ImRect at = ctx->ItemInfo("Heartbeat").RectFull;
+        const float now = scale < 2 ? box.Max.x - at.Max.x : at.Min.x - box.Min.x;
+        IM_CHECK_LT(std::abs(place.value_or(now) - now), 1.5F);
+        place = now;
+      }
+    })) << scale;
+  }
 }
 
 TEST_F(ProfileSampledTest, TheHotLinesAreThoseWithTheMostSamples) {

@@ -1,5 +1,7 @@
 #include "viz/profile/chips_draw.h"
 
+#include <cstddef>
+
 #include "viz/draw/canvas.h"
 #include "viz/draw/theme.h"
 #include "viz/draw/widgets.h"
@@ -22,13 +24,12 @@ ChipRow draw_chips(std::span<const Chip> chips, ImVec2 from, float right, bool d
   const float gap = s.px(4), frame = s.px(12), parted = s.px(10);
   ChipRow laid{-gap};
   ImVec2 at = from;
-  bool page = false;
-  for (const Chip& chip : chips) {
-    if (page && chip.action) {
+  for (std::size_t n = 0; n < chips.size(); ++n) {
+    const Chip& chip = chips[n];
+    if (n > 0 && chips[n - 1].action != chip.action) {
       at.x += parted;
       laid.width += parted;
     }
-    page = !chip.action;
     const float width = text_width(Face::text, 12, chip.label) + frame;
     laid.width += width + gap;
     if (at.x > from.x && at.x + width > right) {

@@ -158,12 +158,14 @@ float draw_strip(const ProfileScene& scene, ProfilePage page, float width, Comma
   constexpr int kLines = 12;
   const float left = s.px(20), pad = s.px(12), gap = s.px(4);
   const float first_button = left - s.px(6), last = width - s.px(16);
-  const std::vector<Chip> chips = strip_chips(scene, page);
+  std::vector<Chip> chips = strip_chips(scene, page);
   const ChipRow laid = draw_chips(chips, {first_button, 0}, last, false, commands);
   const float buttons = laid.width + s.px(40);
   // Beside the headline where it has room there, else over it.
   const bool over = width - left - buttons < s.px(220);
   const float whole = width - left - s.px(16), beside = over ? whole : width - left - buttons;
+  // The pages at the end that stays, so that each is in one place on all of them.
+  if (!over) std::ranges::stable_partition(chips, &Chip::action);
   const float first = pad + (over ? s.px(kChipLine) * static_cast<float>(laid.lines) : 0);
   const float top = draw_paragraph(nullptr, {}, beside, 17, headline, kLines, false);
   float height = first + top + pad;
