@@ -36,6 +36,7 @@ struct InspectPoint {
   const KernelRow* row = nullptr;
   Device device;
   Problem problem;
+  Plan plan;
 };
 
 // One launch, with the width of its column: names of entries are as long as their kernels like.
@@ -72,7 +73,9 @@ nlohmann::json json_of(const InspectPoint& at, const Plan& plan, const gpu::Plan
           {"origin", "compiled"}};
 }
 
-Result<std::vector<InspectPoint>> points_of(const InspectArguments& a, const NamedKernels& kernels) {
+// Planned before a compiler is looked for: what is asked for in vain is said on every machine.
+Result<std::vector<InspectPoint>> points_of(const InspectArguments& a, const NamedKernels& kernels,
+                                            const Options& options) {
   const auto named = dtype_from_name(a.dtype);
   if (!named && !a.dtype.empty()) {
     return bad_input(fmt::format("--dtype {} is unknown; use f32, f16 or bf16.", a.dtype));
@@ -92,7 +95,7 @@ Result<std::vector<InspectPoint>> points_of(const InspectArguments& a, const Nam
       const auto device = gpu::device_for(arch);
       if (!device) return tl::unexpected(device.error());
       for (const std::int64_t dim : *dims) {
-        InspectPoint at{row, *device, {}};
+        InspectPoint at{row, *device, {}, {}};
         at.problem.Lq = at.problem.Lk = kLength;
         at.problem.D = at.problem.Dv = dim;
         at.problem.dtype = named.value_or(row->dtypes.front());
@@ -101,6 +104,10 @@ Result<std::vector<InspectPoint>> points_of(const InspectArguments& a, const Nam
         if (a.softcap) at.problem.softcap = kCap;
         if (a.alibi) at.problem.alibi.emplace();
         if (auto good = validate(at.problem); !good) return tl::unexpected(good.error());
+        if (auto good = row->supports(*row, at.problem, options, *device); !good) return tl::unexpected(good.error());
+        auto plan = row->plan(*row, at.problem, options, *device);
+        if (!plan) return tl::unexpected(plan.error());
+        at.plan = std::move(*plan);
         points.push_back(std::move(at));
       }
     }
@@ -112,10 +119,10 @@ Result<int> inspect_kernels(const InspectArguments& a, const Stopper& stopper) {
   auto kernels = kernels_named("kernel", split(a.kernels, ','));
   if (!kernels) return tl::unexpected(kernels.error());
   if (auto r = a.build.apply_to(*kernels); !r) return tl::unexpected(r.error());
-  const auto points = points_of(a, *kernels);
-  if (!points) return tl::unexpected(points.error());
   Options options;
   if (auto r = a.options.apply_to(options); !r) return tl::unexpected(r.error());
+  const auto points = points_of(a, *kernels, options);
+  if (!points) return tl::unexpected(points.error());
   auto compiler = gpu::open_nvrtc();
   if (!compiler) return tl::unexpected(compiler.error());
   gpu::CompileService service(**compiler, a.no_cache ? std::filesystem::path() : gpu::cubin_cache_folder());
@@ -126,15 +133,12 @@ Result<int> inspect_kernels(const InspectArguments& a, const Stopper& stopper) {
   for (const InspectPoint& at : *points) {
     if (stopper.token().stop_requested()) return fail(ErrorKind::cancelled, "inspect was cancelled");
     say_progress(fmt::format("{} for {}", at.row->id, at.device.arch));
-    if (auto r = at.row->supports(*at.row, at.problem, options, at.device); !r) return tl::unexpected(r.error());
-    const auto plan = at.row->plan(*at.row, at.problem, options, at.device);
-    if (!plan) return tl::unexpected(plan.error());
-    const auto report = gpu::inspect(service, *plan, at.device, gpu::edited_kernels_folder());
+    const auto report = gpu::inspect(service, at.plan, at.device, gpu::edited_kernels_folder());
     if (!report) return tl::unexpected(report.error());
     for (const gpu::EntryReport& e : report->entries) {
       lines.emplace_back(&at, e);
       width = std::max(width, e.figures.name.size());
-      all.push_back(json_of(at, *plan, *report, e));
+      all.push_back(json_of(at, at.plan, *report, e));
     }
     for (const std::string& warning : report->compiled.warnings) say(warning);
   }
