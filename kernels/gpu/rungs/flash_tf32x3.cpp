@@ -14,15 +14,22 @@ std::int64_t shared_bytes(const Problem& p, const Options& o) {
   return flash_tf32x3_layout(static_cast<int>(p.D), static_cast<int>(p.Dv), o.br, o.bc, o.threads, o.stages).total;
 }
 
-// 32 rows a warp while O leaves room for them. A bias takes registers for its addresses, and so do rows that cannot be
-// copied 16 bytes at a time.
+// 32 rows a warp while O leaves room for them. Wider than 64 columns two warps share 32 rows where D lets them, which
+// counts as 16 a warp. A bias takes registers for its addresses, and so do rows that cannot be copied 16 bytes at a
+// time.
 std::span<const WarpTile> tiles_for(const Problem& p) {
   static constexpr WarpTile kNarrow[] = {{128, 32, 32, 2}, {128, 32, 32, 1}, {64, 32, 32, 1}};
   static constexpr WarpTile kMiddle[] = {{128, 32, 16, 1}, {64, 32, 16, 1}, {64, 16, 16, 1}};
   static constexpr WarpTile kWide[] = {{128, 16, 16, 1}, {64, 16, 16, 1}, {32, 16, 16, 1}, {16, 16, 16, 1}};
+  static constexpr WarpTile kPairs[] = {{128, 64, 16, 2}, {128, 32, 16, 2}, {64, 32, 16, 1}, {64, 16, 16, 1}};
+  static constexpr WarpTile kWidePairs[] = {{128, 32, 16, 1}, {128, 16, 16, 1}, {64, 16, 16, 1}, {32, 16, 16, 1}};
   const std::int64_t width = std::max(p.D, p.Dv);
-  if (width > 128 || (p.changes_scores() && width > 64)) return kWide;
-  const bool tall = width <= 64 && !p.changes_scores() && p.D % 4 == 0 && p.Dv % 4 == 0;
+  const bool plain = !p.changes_scores();
+  const bool pairs = plain && flash_tf32x3_pairs(static_cast<int>(p.D), static_cast<int>(p.Dv));
+  if (pairs && width <= 128) return kPairs;
+  if (pairs && width == kMaxHeadDim) return kWidePairs;
+  if (width > 128 || (!plain && width > 64)) return kWide;
+  const bool tall = width <= 64 && plain && p.D % 4 == 0 && p.Dv % 4 == 0;
   return tall ? std::span<const WarpTile>(kNarrow) : kMiddle;
 }
 

@@ -7,6 +7,7 @@
 
 #include "kernels/base/bytes.h"
 #include "kernels/gpu/compile/hooks.h"
+#include "kernels/gpu/rungs/flash_tf32x3_layout.h"
 #include "kernels/gpu/rungs/trace_layout.h"
 #include "kernels/model/traffic.h"
 #include "kernels/recording/size.h"
@@ -50,6 +51,10 @@ std::optional<TraceFacts> trace_facts(const KernelRow& row, const Problem& p, co
     facts.sign_in_q = !p.changes_scores() && p.effective_scale() <= 0;
     facts.p_dtype = p.dtype;
     facts.tf32x3 = facts.computes_again = row.id == "flash_tf32x3";
+    if (facts.tf32x3) {
+      const int d = static_cast<int>(p.D), dv = static_cast<int>(p.Dv);
+      facts.lanes *= flash_tf32x3_layout(d, dv, o.br, o.bc, o.threads, o.stages).sharers;
+    }
     return facts;
   }
   return std::nullopt;

@@ -132,9 +132,11 @@ __device__ inline void trace_fragments(float* to, int row, const F (&o)[M][N], O
   }
 }
 
-#if ATTN_TRACE_LANES == 4
+#if ATTN_TRACE_LANES == 4 || ATTN_TRACE_LANES == 8
 // Four lanes a row: fragments of 16 x 8, M of them below each other in a warp. A lane has rows row + 8 h + 16 i and of
-// each fragment columns column + e, in register 2 h + e.
+// each fragment columns column + e, in register 2 h + e. Eight: two warps share their rows, each has half of a tile's
+// keys and of O's columns.
+constexpr int kTraceSharers = ATTN_TRACE_LANES / 4;
 constexpr bool trace_knows_fragments() {
   for (int lane = 0; lane < 32; ++lane) {
     for (int reg = 0; reg < 4; ++reg) {
@@ -145,14 +147,22 @@ constexpr bool trace_knows_fragments() {
   return true;
 }
 static_assert(trace_knows_fragments(), "mma_layout.h has another order");
-constexpr int kTraceRowTiles = ATTN_BR / (ATTN_THREADS / 32) / 16;
+constexpr int kTraceRowTiles = ATTN_BR / (ATTN_THREADS / 32) * kTraceSharers / 16;
 
 __device__ inline int trace_fragment_row(int i, int h) {
-  return (static_cast<int>(threadIdx.x) / 32 * kTraceRowTiles + i) * 16 + h * 8 +
+  return (static_cast<int>(threadIdx.x) / 32 / kTraceSharers * kTraceRowTiles + i) * 16 + h * 8 +
          static_cast<int>(threadIdx.x) % 32 / 4;
 }
 __device__ inline int trace_fragment_column() {
   return static_cast<int>(threadIdx.x) % 4 * 2;
+}
+// Of those that share rows, which this warp is.
+__device__ inline int trace_sharer() {
+  return static_cast<int>(threadIdx.x) / 32 % kTraceSharers;
+}
+// The lane's first key of a tile.
+__device__ inline int trace_fragment_key() {
+  return trace_sharer() * (ATTN_BC / kTraceSharers) + trace_fragment_column();
 }
 
 // S, or S with its mask.
@@ -161,7 +171,7 @@ __device__ inline void trace_fragment_scores(int part, const float (&x)[M][N][4]
   for (int i = 0; i < M; ++i) {
     for (int n = 0; n < N; ++n) {
       for (int e = 0; e < 4; ++e) {
-        const int at = trace_fragment_row(i, e / 2) * ATTN_BC + 8 * n + trace_fragment_column() + e % 2;
+        const int at = trace_fragment_row(i, e / 2) * ATTN_BC + 8 * n + trace_fragment_key() + e % 2;
         trace_tile(part)[at] = x[i][n][e];
       }
     }
@@ -169,7 +179,7 @@ __device__ inline void trace_fragment_scores(int part, const float (&x)[M][N][4]
 }
 // A pair of neighbours of P, of fragment (i, n).
 __device__ inline void trace_fragment_weights(int i, int n, int h, float x, float y) {
-  float* to = trace_tile(kTrace.p) + trace_fragment_row(i, h) * ATTN_BC + 8 * n + trace_fragment_column();
+  float* to = trace_tile(kTrace.p) + trace_fragment_row(i, h) * ATTN_BC + 8 * n + trace_fragment_key();
   to[0] = x;
   to[1] = y;
 }
@@ -177,9 +187,9 @@ __device__ inline void trace_fragment_weights(int i, int n, int h, float x, floa
 __device__ inline void trace_fragments_unseen() {
   for (int i = 0; i < kTraceRowTiles; ++i) {
     for (int h = 0; h < 2; ++h) {
-      for (int n = 0; n < ATTN_BC / 8; ++n) {
+      for (int n = 0; n < ATTN_BC / kTraceSharers / 8; ++n) {
         for (int e = 0; e < 2; ++e) {
-          const int at = trace_fragment_row(i, h) * ATTN_BC + 8 * n + trace_fragment_column() + e;
+          const int at = trace_fragment_row(i, h) * ATTN_BC + 8 * n + trace_fragment_key() + e;
           trace_tile(kTrace.s)[at] = minus_infinity();
           trace_tile(kTrace.masked)[at] = minus_infinity();
           trace_tile(kTrace.p)[at] = 0;
@@ -219,14 +229,16 @@ __device__ inline void trace_fragment_rows(const WarpRows& rows) {
   for (int i = 0; i < kTraceRowTiles; ++i) {
     for (int h = 0; h < 2; ++h) {
       const int row = trace_fragment_row(i, h), column = trace_fragment_column();
-      trace_tile(kTrace.l)[row * kTrace.lanes + column / 2] = rows.l[i][h];
-      for (int n = 0; n < kTrace.o_stride / 8; ++n) {
+      trace_tile(kTrace.l)[row * kTrace.lanes + trace_sharer() * 4 + column / 2] = rows.l[i][h];
+      constexpr int kFragments = sizeof rows.o[0] / sizeof rows.o[0][0];
+      for (int n = 0; n < kFragments; ++n) {
         for (int e = 0; e < 2; ++e) {
-          const int d = n / 2 * 16 + (STEP == 1 ? n % 2 * 8 + column + e : n % 2 + 2 * (column + e));
-          trace_tile(kTrace.o)[row * kTrace.o_stride + d] = rows.o[i][n][2 * h + e];
+          const int d = trace_sharer() * 8 * kFragments + n / 2 * 16 +
+                        (STEP == 1 ? n % 2 * 8 + column + e : n % 2 + 2 * (column + e));
+          if (d < kTrace.o_stride) trace_tile(kTrace.o)[row * kTrace.o_stride + d] = rows.o[i][n][2 * h + e];
         }
       }
-      if (column != 0) continue;
+      if (trace_fragment_key() != 0) continue;
       trace_tile(kTrace.m)[row] = rows.m[i][h];
       trace_who(trace_tile(kTrace.who) + row);
     }
