@@ -39,6 +39,7 @@ std::string html(const Runs& runs) {
   for (const Run& run : runs) {
     const char* tag = run.face == Face::maths ? "i" : run.face == Face::mono ? "code" : "span";
     std::string text = fmt::format("<{0}>{1}</{0}>", tag, escaped(run.text));
+    for (std::size_t at; (at = text.find('\n')) != text.npos;) text.replace(at, 1, "<br>");
     if (run.raise == 1) text.insert(0, "<sup>").append("</sup>");
     if (run.raise == -1 || run.raise == 2) text.insert(0, "<sub>").append("</sub>");
     out += text;

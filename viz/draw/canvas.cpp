@@ -34,13 +34,13 @@ struct Word {
   std::string_view text;
 };
 
-// Runs cut at spaces; the space stays with the word before it.
+// Runs cut at spaces and ends of lines; the space stays with the word before it.
 std::vector<Word> words_of(const Runs& runs) {
   std::vector<Word> words;
   for (const Run& run : runs) {
     std::string_view rest = run.text;
     while (!rest.empty()) {
-      std::size_t space = rest.find(' ');
+      std::size_t space = rest.find_first_of(" \n");
       // "12 %" does not break.
       if (space != std::string_view::npos && rest.substr(space + 1).starts_with('%')) space = rest.find(' ', space + 1);
       const std::size_t n = space == std::string_view::npos ? rest.size() : space + 1;
@@ -49,6 +49,12 @@ std::vector<Word> words_of(const Runs& runs) {
     }
   }
   return words;
+}
+
+// Whether a line may end after this word: an exponent is kept in one piece.
+bool may_break_after(const std::vector<Word>& words, std::size_t n) {
+  if (!words[n].text.ends_with(' ') && !words[n].text.ends_with('\n')) return false;
+  return !(words[n].run->raise > 0 && n + 1 < words.size() && words[n + 1].run->raise > 0);
 }
 
 float draw_piece(ImDrawList* list, ImVec2 at, float size, const Run& run, std::string_view text, bool draw) {
@@ -179,17 +185,20 @@ float draw_paragraph(ImDrawList* list, ImVec2 at, float width, float size, const
     float need = 0;
     for (std::size_t k = n; k < words.size(); ++k) {
       std::string_view text = words[k].text;
-      const bool ends = text.back() == ' ';
+      const bool ends = may_break_after(words, k);
       if (ends) text.remove_suffix(1);
       need += draw_piece(list, at, size, *words[k].run, text, false);
       if (ends) break;
     }
-    const bool starts_word = n == 0 || words[n - 1].text.back() == ' ';
-    if (starts_word && x > 0 && x + need > width) {
+    const bool starts_word = n == 0 || may_break_after(words, n - 1);
+    const bool new_line = n > 0 && words[n - 1].text.ends_with('\n');
+    if (new_line || (starts_word && x > 0 && x + need > width)) {
       x = 0;
       if (++line >= max_lines) return step * static_cast<float>(max_lines);
     }
-    x += draw_piece(list, {at.x + x, at.y + step * static_cast<float>(line)}, size, *words[n].run, words[n].text, draw);
+    std::string_view text = words[n].text;
+    if (text.ends_with('\n')) text.remove_suffix(1);
+    x += draw_piece(list, {at.x + x, at.y + step * static_cast<float>(line)}, size, *words[n].run, text, draw);
   }
   return step * static_cast<float>(line + 1);
 }
