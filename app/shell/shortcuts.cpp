@@ -84,7 +84,7 @@ constexpr std::array kKeys{
              const std::size_t next = (static_cast<std::size_t>(s.view.step.chart) + 1) % kStepCharts.size();
              e.emplace_back(ChooseStepChart{static_cast<StepChart>(next)});
            }},
-    KeyRow{"Step", "into the tiles or a lesson's map (Space ticks), then controls", ImGuiKey_Tab, 0, true},
+    KeyRow{"Step", "into the tiles or a map, then controls", ImGuiKey_Tab, 0, true},
     KeyRow{"Step", "out of the tiles; else let go of the pinned cell", ImGuiKey_Escape, 0, true},
     KeyRow{"Learn", "check the answer, or go on", ImGuiKey_Enter},
     KeyRow{"Learn", "take what bears this number", ImGuiKey_1},

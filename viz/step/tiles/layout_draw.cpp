@@ -180,6 +180,9 @@ void set_room(TilePlace& place, const TileScene& tile, bool numbers, float row_h
   if (row_height < 18) place.text_size = 11;
   const float character = text_width(Face::mono, place.text_size, "0") / s.scale;
   int room = static_cast<int>((width - 4) / character);
+  // Long numbers side by side read as one unless they stand further apart; short ones need every digit.
+  constexpr int kShort = 5;
+  if (room > kShort) room = std::max(kShort, static_cast<int>((width - 6) / character));
   if (room < 3 || !numbers || tallest < 13 || width < 23) room = 0;
   if (tile.natural >= 0 && room > 0 && room < wanted_characters(tile)) room = room >= 4 ? room : 0;
   place.room = room;

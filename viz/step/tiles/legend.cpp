@@ -44,7 +44,8 @@ LegendScale scale_legend(TensorColour hue, const TensorScales& scales) {
   LegendScale out;
   out.hue = hue;
   out.letter = letter_of_tensor(hue);
-  if (!(scale.max >= scale.min)) return out;  // nothing finite was ever shown
+  if (!(scale.max >= scale.min)) return out;         // nothing finite was ever shown
+  if (scale.max == 0 && scale.min == 0) return out;  // nor anything but 0, as before the answer to a question
   out.diverges = scale.diverges && !scale.narrow;
   out.min = significant_text(scale.min, 3);
   out.max = significant_text(scale.max, 3);

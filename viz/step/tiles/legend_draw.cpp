@@ -48,6 +48,7 @@ void draw_mark(ImDrawList* list, const Box& box, LegendMark mark) {
 float draw_scale(ImDrawList* list, const Box& box, const LegendScale& scale) {
   const Style& s = style();
   float x = box.min.x;
+  if (scale.min.empty()) return x - s.px(kGap + 8);  // no number to shade
   const float text_top = box.centre().y - s.px(kText) * 0.62F;
   x = draw_runs(list, {x, text_top - s.px(1)}, 13, {letter(scale.letter, scale.hue)}) + s.px(7);
   draw_text(list, {x, text_top}, Face::mono, kText, colour_of(Token::dim), scale.min);

@@ -171,6 +171,11 @@ TEST(Legend, TheScaleEndsAtTheLeastAndTheLargestValueAndHasItsZero) {
   // The shade on the bar at `zero` is the neutral one.
   EXPECT_NEAR(s.first + (s.last - s.first) * s.zero, 0, 1e-6);
   EXPECT_FALSE(scale_legend(TensorColour::p, w.scales).diverges);
+  // "0 to 0" tells nothing.
+  TensorScales none = w.scales;
+  none[static_cast<std::size_t>(TensorColour::s)] = {};
+  none[static_cast<std::size_t>(TensorColour::s)].min = none[static_cast<std::size_t>(TensorColour::s)].max = 0;
+  EXPECT_TRUE(scale_legend(TensorColour::s, none).min.empty());
 }
 
 // 684 to 798 against a scale from 0 are one shade.
