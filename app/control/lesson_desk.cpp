@@ -66,6 +66,20 @@ std::vector<Misconception> misconceptions_of(const LessonProgress& progress) {
   return all;
 }
 
+// Keys, rows and the neighbouring cells of one row are chosen by their own numbers, all else by its place in the list.
+int first_digit_of(const LessonAsk& ask, const std::vector<Choice>& choices) {
+  if (ask.kind != AskKind::click) return 1;
+  if (ask.among == ClickAmong::keys || ask.among == ClickAmong::rows) return ask.last <= 9 ? ask.first : 1;
+  if (ask.among != ClickAmong::cells || choices.empty()) return 1;
+  const Choice& first = choices.front();
+  for (std::size_t n = 0; n < choices.size(); ++n) {
+    const Choice& c = choices[n];
+    const bool follows = c.slot == first.slot && c.row == first.row && c.col == first.col + static_cast<int>(n);
+    if (!follows || c.col < 0 || c.col > 9) return 1;
+  }
+  return first.col;
+}
+
 }  // namespace
 
 // Words that cannot be filled in are shown as they are: attnscope lesson check has refused such a lesson.
@@ -82,11 +96,7 @@ void Lessons::add_options(CardScene& card) {
   const Question& q = *showing_.question;
   card.map_rows = q.map_rows, card.map_cols = q.map_cols;
   const bool done = showing_.right || showing_.shown;
-  // Keys and rows are chosen by their own numbers, all else by its place in the list.
-  const LessonAsk& ask = *beat().ask;
-  const bool numbered =
-      ask.kind == AskKind::click && (ask.among == ClickAmong::keys || ask.among == ClickAmong::rows) && ask.last <= 9;
-  const int first_digit = numbered ? ask.first : 1;
+  const int first_digit = first_digit_of(*beat().ask, q.choices);
   for (std::size_t n = 0; n < q.right.size(); ++n) {
     CardOption option;
     if (n < q.choices.size()) {
@@ -146,13 +156,7 @@ CardScene Lessons::card() {
   c.can_repeat = b.again.has_value();
   const bool done = !b.ask || showing_.right || showing_.shown;
   if (done) c.proof = words(text_key(b, "proof"), Face::text, Token::text);
-  for (std::size_t n = 0; n < l.beats.size() && n <= beat_; ++n) {
-    if (n == beat_ && (!done || !b.ask)) break;  // what is being told is learned with the next beat
-    const std::string& text = l.words(text_key(l.beats[n], "learned"), language);
-    ExpressionScope scope = showing_.scope;
-    if (text.empty()) continue;
-    if (auto runs = filled(text, scope, Face::text, Token::dim)) c.learned.push_back(*std::move(runs));
-  }
+  add_learned(c, done);
   if (!b.ask) return c;
   c.asks = b.ask->kind;
   c.kind = kind_words(*b.ask, c.teach);
@@ -179,19 +183,48 @@ CardScene Lessons::card() {
   }
   c.can_hint = asks() && !showing_.hint && l.has_text(text_key(b, "hint"));
   if (showing_.hint) c.hint = words(text_key(b, "hint"), Face::text, Token::text);
-  if (!showing_.feedback.empty()) c.feedback = words(showing_.feedback, Face::text, Token::text);
-  if (showing_.unread) {
-    c.missed = true;
-    c.feedback = {
-        word("A number is expected, as 0.25, 1/4 or 2.5e-1, or a formula, as 3.5/sqrt(2) or e^-4.2.", Token::text)};
-  } else if (showing_.missed && c.feedback.empty()) {
-    const std::string said = showing_.typed ? short_number(*showing_.typed) + " is not it" : "That is not it";
-    const char* help =
-        c.can_hint ? ". Try once more; H gives a hint, W shows the answer." : ". Try once more; W shows the answer.";
-    c.feedback = {word(said + help, Token::text)};
-  }
+  add_feedback(c);
   add_options(c);
   return c;
+}
+
+// What the lessons that this one needs have taught, and its own beats so far.
+void Lessons::add_learned(CardScene& card, bool done) {
+  const Lesson& l = *lesson();
+  const auto add = [&](const Lesson& of, const Beat& beat) {
+    const std::string& text = of.words(text_key(beat, "learned"), context_.state.preferences.language);
+    ExpressionScope scope = showing_.scope;
+    if (text.empty()) return;
+    if (auto runs = filled(text, scope, Face::text, Token::dim)) card.learned.push_back(*std::move(runs));
+  };
+  for (const Lesson& before : lessons_) {
+    if (std::find(l.needs.begin(), l.needs.end(), before.id) == l.needs.end()) continue;
+    for (const Beat& beat : before.beats) add(before, beat);
+  }
+  for (std::size_t n = 0; n < l.beats.size() && n <= beat_; ++n) {
+    if (n == beat_ && (!done || !l.beats[n].ask)) break;  // what is being told is learned with the next beat
+    add(l, l.beats[n]);
+  }
+}
+
+// What is said to an answer: in the lesson's words where it has some, else in the program's.
+void Lessons::add_feedback(CardScene& card) {
+  if (showing_.unread) {
+    card.missed = true;
+    card.feedback = {
+        word("A number is expected, as 0.25, 1/4 or 2.5e-1, or a formula, as 3.5/sqrt(2) or e^-4.2.", Token::text)};
+    return;
+  }
+  if (!showing_.feedback.empty()) card.feedback = words(showing_.feedback, Face::text, Token::text);
+  if (!showing_.missed) return;
+  const std::string help = card.can_hint ? "H gives a hint, W shows the answer." : "W shows the answer.";
+  if (showing_.near != 0) {
+    const char* side = showing_.near > 0 ? "large" : "small";
+    card.feedback = {word(fmt::format("Close, slightly too {}. Keep more digits; {}", side, help), Token::text)};
+  } else if (card.feedback.empty()) {
+    const std::string said = showing_.typed ? short_number(*showing_.typed) + " is not it" : "That is not it";
+    card.feedback = {word(said + ". Try once more; " + help, Token::text)};
+  }
 }
 
 std::optional<StageFigure> Lessons::figure() {
@@ -225,8 +258,15 @@ void Lessons::refresh() {
     desk->figure = figure();
     // Somewhere else there is nothing of the question to see.
     const bool here = is_own_document(), veiled = here && asks();
-    if (here) desk->look = beat().look;
-    desk->veil = {veiled, showing_.scope.horizon, veiled && beat().hide_traffic, veiled && beat().hide_map};
+    if (here) desk->look = asks() || beat().reveal_look.parts.none() ? beat().look : beat().reveal_look;
+    const Beat& b = beat();
+    const bool traffic_later = here && b.keep_traffic, map_later = here && b.keep_map;
+    desk->veil = {veiled,
+                  showing_.scope.horizon,
+                  (veiled && b.hide_traffic) || traffic_later,
+                  (veiled && b.hide_map) || map_later,
+                  traffic_later,
+                  map_later};
   }
   context_.model.learn = std::move(desk);
 }

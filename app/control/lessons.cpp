@@ -320,6 +320,7 @@ void Lessons::check(const std::string& typed) {
   } else {
     showing_.missed = true;
     showing_.feedback = judged.text.empty() ? text_key(beat(), "wrong") : text_key(beat(), judged.text);
+    showing_.near = judged.near;
     if (!judged.about.empty()) ++progress_.mistakes[lesson()->id][judged.about];
   }
   keep();
@@ -356,13 +357,19 @@ void Lessons::reveal() {
   if (!is_own_document()) set_stage(showing_.scope.horizon);
   if (beat().reveal.empty()) return;
   if (beat().reveal == kFirstWrong) return reveal_first_wrong();
-  const auto rec = showing_.runs->recording(beat().run);
+  const auto rec = showing_.runs->recording(run_of_answer(beat()));
   const auto place = parse_place(beat().reveal);
   if (!rec || !place) return;
-  if (const auto event = event_at(**rec, *place)) {
-    context_.state.view.step.cursor = *event;
-    showing_.state.view.step.cursor = *event;
+  const auto event = event_at(**rec, *place);
+  if (!event) return;
+  if (!beat().reveal_run.empty()) {
+    auto state = lesson_state(*lesson(), beat().reveal_run, showing_.seed);
+    if (!state) return;
+    showing_.state = *std::move(state);
+    return set_stage(*event);
   }
+  context_.state.view.step.cursor = *event;
+  showing_.state.view.step.cursor = *event;
 }
 
 void Lessons::reveal_first_wrong() {

@@ -82,6 +82,7 @@ class Lessons {
     std::string entered;   // as it was typed
     std::optional<double> typed;
     bool unread = false;             // what was typed is no number
+    int near = 0;                    // what was typed is nearly right: Judgement::near
     std::vector<std::size_t> votes;  // of a class: what each hand chose
     std::string told;                // of a class: key of the words to its usual mistake
   };
@@ -120,6 +121,8 @@ class Lessons {
   std::optional<StageFigure> figure();
   void add_options(CardScene& card);
   void add_said(CardScene& card);
+  void add_learned(CardScene& card, bool done);
+  void add_feedback(CardScene& card);
   void begin_teaching();
   void end_teaching();
   // The learner's lesson is read anew meanwhile: nothing of the old one is left to come back to.

@@ -58,9 +58,10 @@ int longest_sentence(std::string_view words) {
     if (c == '}') --braces;
     if (of_word && !inside) longest = std::max(longest, ++now);
     inside = of_word || (inside && (c == '.' || c == '\'') && n + 1 < words.size() && words[n + 1] != ' ');
+    // A line of its own is read on its own.
     const bool ends = (c == '.' || c == '?' || c == '!' || c == ':' || c == ';') && braces == 0 &&
                       (n + 1 == words.size() || words[n + 1] == ' ');
-    if (ends) now = 0;
+    if (ends || c == '\n') now = 0;
   }
   return longest;
 }
@@ -153,7 +154,6 @@ class Checker {
   }
 
   bool check_places(const Beat& beat, LessonRuns& runs) {
-    const auto rec = runs.recording(beat.run);
     const auto state = lesson_state(lesson_, beat.run, std::nullopt);
     std::optional<EventIndex> at;
     for (const auto& [field, text] : {std::pair("at", &beat.at), std::pair("reveal", &beat.reveal)}) {
@@ -164,10 +164,13 @@ class Checker {
         if (!*found) return fault(beat.id, field, fmt::format("no step of the run '{}' is wrong", beat.run)), false;
         continue;
       }
+      const auto rec = runs.recording(text == &beat.at ? beat.run : run_of_answer(beat));
+      if (!rec) return fault(beat.id, "reveal_run", rec.error().message), false;
       const auto place = parse_place(*text);
       const auto event = place ? event_at(**rec, *place) : Result<EventIndex>(tl::unexpected(place.error()));
       if (!event) return fault(beat.id, field, event.error().message), false;
-      if (at && *event <= *at) return fault(beat.id, field, fmt::format("{} is not after {}", *text, beat.at)), false;
+      if (at && beat.reveal_run.empty() && *event <= *at)
+        return fault(beat.id, field, fmt::format("{} is not after {}", *text, beat.at)), false;
       at = *event;
     }
     if (beat.row >= state->document.problem.Lq)

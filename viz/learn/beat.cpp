@@ -78,7 +78,8 @@ bool holds_at(const Recording& rec, VersionId id, const CellRef& cell, double tr
 std::optional<CellRef> asked_cell(const Beat& beat, const ExpressionScope& scope, double truth) {
   const std::string_view value = beat.ask->value;
   const std::size_t close = value.find(']');
-  if (beat.ask->kind != AskKind::num || beat.reveal.empty() || close == value.npos) return std::nullopt;
+  if (beat.ask->kind != AskKind::num || beat.reveal.empty() || !beat.reveal_run.empty() || close == value.npos)
+    return std::nullopt;
   if (close + 1 != value.size() && value[close + 1] != '@') return std::nullopt;
   const auto named = named_cell(value);
   const auto rec = scope.recording_of(scope.run);
@@ -192,7 +193,7 @@ Result<void> add_map(const LessonAsk& ask, ExpressionScope& scope, Question& q) 
 
 // The line of a drag, with what is known on it. What lies beyond its ends could not be seen on it.
 Result<NumberBar> bar_of(const AskBar& ask, double truth, ExpressionScope& scope) {
-  NumberBar bar{{ask.from, ask.to, ask.decades}, std::nullopt, std::nullopt, {}, std::nullopt};
+  NumberBar bar{{ask.from, ask.to, ask.decades}, std::nullopt, std::nullopt, {}, std::nullopt, ask.key};
   const auto outside = [&](const char* field, double value) {
     return bad_input(
         fmt::format("field '{}': {} does not lie on the line from {} to {}", field, value, ask.from, ask.to));
@@ -327,6 +328,14 @@ bool is_mistake(const LessonAsk& ask, double truth, double mistake, double answe
   return std::abs(answer - mistake) <= std::min(room, apart) + 1e-12 * std::abs(mistake);
 }
 
+// Whoever comes so close has the right idea, and rounded on the way. What is counted is right or wrong.
+bool is_near(const LessonAsk& ask, double truth, double answer) {
+  constexpr double kNear = 0.1;
+  const bool counted = ask.within.relative <= 0 && ask.within.absolute <= 0;
+  if (counted || ask.within.decades > 0 || !std::isfinite(truth)) return false;
+  return std::abs(answer - truth) <= kNear * std::abs(truth);
+}
+
 }  // namespace
 
 Judgement judge_answer(const LessonAsk& ask, const Question& q, const Answer& answer) {
@@ -340,6 +349,7 @@ Judgement judge_answer(const LessonAsk& ask, const Question& q, const Answer& an
       j.text = ask.wrong[n].text, j.about = ask.wrong[n].about;
       break;
     }
+    if (!j.right && j.text.empty() && is_near(ask, q.truth, *answer.number)) j.near = *answer.number > q.truth ? 1 : -1;
     return j;
   }
   if (answer.chosen.size() != 1 || answer.chosen.front() >= q.right.size()) return j;

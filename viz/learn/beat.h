@@ -54,6 +54,8 @@ struct Judgement {
   bool right = false;
   std::string text;   // key of what is told, after the beat's id; empty where no usual answer was met
   std::string about;  // the misconception that it is a sign of
+  // Of a number that is no usual mistake and nearly right: -1 slightly too small, 1 slightly too large.
+  int near = 0;
 };
 Judgement judge_answer(const LessonAsk& ask, const Question& question, const Answer& answer);
 

@@ -75,6 +75,15 @@ void draw_screen(ImDrawList* list, ImVec2 c, ImU32 ink) {
   list->AddLine({c.x - s.px(3.5F), c.y + s.px(6)}, {c.x + s.px(3.5F), c.y + s.px(6)}, ink, line);
 }
 
+// A window with the card at its one side.
+void draw_docked(ImDrawList* list, ImVec2 c, bool right, ImU32 ink) {
+  const Style& s = style();
+  const Box window{{c.x - s.px(7), c.y - s.px(5)}, {c.x + s.px(7), c.y + s.px(5)}};
+  list->AddRect(window.min, window.max, ink, s.px(1), 0, s.px(1.5F));
+  const float edge = right ? window.max.x - s.px(5) : window.min.x + s.px(5);
+  list->AddRectFilled({right ? edge : window.min.x, window.min.y}, {right ? window.max.x : edge, window.max.y}, ink);
+}
+
 void draw_head(const CardScene& card, const Box& box, bool right, bool alone, Pen& pen, LearnHeld& held,
                Commands& commands) {
   const Style& s = style();
@@ -121,7 +130,7 @@ void draw_head(const CardScene& card, const Box& box, bool right, bool alone, Pe
     const ImU32 side_ink = colour_of(ImGui::IsItemHovered() ? Token::text : Token::dim);
     tooltip(right ? "Dock the card to the left" : "Dock the card to the right");
     if (move) commands.emplace_back(DockCard{!right});
-    draw_arrow(pen.list, side, 8, right ? Arrow::left : Arrow::right, side_ink);
+    draw_docked(pen.list, side, !right, side_ink);
   }
   const auto [cross, close] = mark(30, "##lesson_close");
   const ImU32 ink = colour_of(ImGui::IsItemHovered() ? Token::text : Token::dim);
@@ -355,7 +364,7 @@ void draw_question(const CardScene& card, Pen& pen, bool low, bool takes_keys, L
 // What does not fit above `bottom` waits behind a button: nothing is drawn cut in half.
 void draw_known(const CardScene& card, float bottom, Pen& pen, LearnHeld& held) {
   const Style& s = style();
-  constexpr float kMore = 24;  // logical: the button
+  constexpr float kMore = 24, kBetween = 5;  // logical: the button, and what lies between two lines
   const float number = s.px(20);
   if (card.learned.empty()) return;
   pen.list->AddLine({pen.x, pen.y}, {pen.x + pen.width, pen.y}, colour_of(Token::line), 1);
@@ -364,7 +373,7 @@ void draw_known(const CardScene& card, float bottom, Pen& pen, LearnHeld& held) 
   // The latest first: what has no room is the oldest.
   for (std::size_t n = card.learned.size(); n-- > 0;) {
     const float height = draw_paragraph(pen.list, {}, pen.width - number, pen.sizes.small, card.learned[n], 5, false);
-    if (!held.all_known && pen.y + height + (n > 0 ? s.px(kMore) : 0) > bottom) {
+    if (!held.all_known && pen.y + height + s.px(kBetween) + (n > 0 ? s.px(kMore) : 0) > bottom) {
       const bool none_shown = n + 1 == card.learned.size();
       const std::string words = none_shown ? fmt::format("Show {}", n + 1) : fmt::format("{} earlier", n + 1);
       if (box_button(pen.line(kMore), "##lesson_known", words.c_str())) held.all_known = true;
@@ -372,7 +381,7 @@ void draw_known(const CardScene& card, float bottom, Pen& pen, LearnHeld& held) 
     }
     draw_text(pen.list, {pen.x, pen.y}, Face::mono, 12, colour_of(Token::dim), std::to_string(n + 1));
     pen.x += number, pen.width -= number;
-    pen.words(card.learned[n], pen.sizes.small, 5);
+    pen.words(card.learned[n], pen.sizes.small, kBetween);
     pen.x -= number, pen.width += number;
   }
 }

@@ -73,11 +73,12 @@ void draw_hero(const ChapterScene& c, const Box& box, bool later, bool teach, Co
   draw_card(list, box);
   const float x = box.min.x + s.px(24), width = std::min(box.width() - s.px(48), s.px(640));
   const bool begun = c.seen > 0;
-  const std::string& named = c.number.empty() ? c.title : c.number;
+  // A checkpoint is no chapter, and its title stands below.
+  const std::string named = c.number.empty() ? std::string() : ", chapter " + c.number;
   draw_text(list, {x, box.min.y + s.px(16)}, Face::text, 13, colour_of(Token::dim),
             teach    ? "For a class: choose a chapter. Esc leaves; nothing of this is kept"
-            : c.last ? fmt::format("Where you stopped, chapter {}", named)
-            : later  ? fmt::format("Next, chapter {}, {} minutes", named, c.minutes)
+            : c.last ? "Where you stopped" + named
+            : later  ? fmt::format("Next{}, {} minutes", named, c.minutes)
                      : fmt::format("Begin here, {} minutes", c.minutes));
   draw_text(list, {x, box.min.y + s.px(36)}, Face::bold, 22, colour_of(Token::text),
             fitted_text(Face::bold, 22, c.title, width));

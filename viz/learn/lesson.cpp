@@ -31,10 +31,15 @@ bool Tolerance::holds(double truth, double answer) const {
 }
 
 std::string Tolerance::words() const {
-  if (decades > 0) return "within half a power of ten";
-  if (relative > 0) return fmt::format("within {:g} %", std::round(relative * 1e6) / 1e4);
-  if (absolute > 0) return fmt::format("within {:g}", absolute);
-  return "exactly";
+  if (decades > 0) return "a power of ten will do";
+  if (relative > 0) return fmt::format("{:g} % off will do", std::round(relative * 1e6) / 1e4);
+  if (absolute <= 0) return "exactly";
+  // 0.00006, not 6e-05.
+  constexpr int kDecimals = 9;
+  std::string plain = fmt::format("{:.{}f}", absolute, kDecimals);
+  plain.erase(plain.find_last_not_of('0') + 1);
+  if (plain.ends_with('.')) plain.pop_back();
+  return plain + " off will do";
 }
 
 const Beat* Lesson::find(std::string_view beat_id) const {
@@ -50,6 +55,10 @@ const std::string& Lesson::words(const std::string& key, std::string_view langua
   }
   const auto it = text.find(key);
   return it == text.end() ? kNone : it->second;
+}
+
+const std::string& run_of_answer(const Beat& beat) {
+  return beat.reveal_run.empty() ? beat.run : beat.reveal_run;
 }
 
 std::string assumption_key(std::string_view name) {

@@ -53,9 +53,10 @@ enum class TileKind : std::uint8_t { skipped, partial, full };
 // Where a number is dragged to, besides being typed: the line and what lies on it.
 struct AskBar {
   double from = 0, to = 1;
-  bool decades = false;  // by powers of ten
-  std::string start;     // expression: where the handle lies at first; empty: nowhere
-  std::string beside;    // expression: a number that is known; empty: none
+  bool decades = false;   // by powers of ten
+  std::string start;      // expression: where the handle lies at first; empty: nowhere
+  std::string beside;     // expression: a number that is known; empty: none
+  std::int32_t key = -1;  // whose bar in the row's chart it is, too; -1: it is none
 };
 
 struct LessonAsk {
@@ -102,7 +103,8 @@ constexpr std::string_view kFirstWrong = "first_wrong";
 struct Beat {
   std::string id;
   std::string run = "main", at;
-  std::string reveal;  // where the answer leads: a place or kFirstWrong; empty = nowhere
+  std::string reveal;      // where the answer leads: a place or kFirstWrong; empty = nowhere
+  std::string reveal_run;  // the run that the answer shows, at `reveal`; empty = `run`
   std::int32_t row = 0;
   std::string select;              // as a state string has it; empty = the row alone
   std::string chart;               // of Step; empty = row
@@ -110,7 +112,9 @@ struct Beat {
   std::string session;             // whose figures it reads; empty: the lesson's
   std::optional<LessonFigure> figure;
   StepFocus look;                                                    // what of Step it speaks of
+  StepFocus reveal_look;                                             // of its answer; none: as before
   bool hide_traffic = false, hide_map = false, hide_figure = false;  // while the question is open
+  bool keep_traffic = false, keep_map = false;                       // hidden after the answer too: a later beat asks
   std::optional<LessonAsk> ask;
   std::optional<Again> again;
 };
@@ -139,6 +143,8 @@ Result<Lesson> parse_lesson(std::string_view json, const std::string& file);
 // Adds a file of texts in another language: {"version": 1, "id": ..., "language": "de", "text": {...}}.
 Result<void> add_translation(std::string_view json, const std::string& file, Lesson& lesson);
 
+// Of what run the step is that the answer leads to.
+const std::string& run_of_answer(const Beat& beat);
 // The keys of a beat's texts: "title" (its question, where it asks), "say", "hint", "right", "wrong" (to a
 // mistake that nobody foresaw), "learned", "proof" and those that answers name.
 std::string text_key(const Beat& beat, std::string_view part);

@@ -221,6 +221,7 @@ AskBar read_bar(LessonObject& r) {
   if (bar.decades && bar.from <= 0) r.refuse("from", "powers of ten begin above 0");
   bar.start = r.expression("start", false);
   bar.beside = r.expression("beside", false);
+  if (r.has("key")) bar.key = r.whole("key", 0, 4096, true);
   return bar;
 }
 
@@ -238,7 +239,8 @@ LessonAsk read_ask(const json& j, const std::string& where, LessonObject& parent
   switch (ask.kind) {
     case AskKind::num:
       if (drag) {
-        r.only({"kind", "value", "within", "unit", "letter", "wrong", "from", "to", "decades", "start", "beside"});
+        r.only(
+            {"kind", "value", "within", "unit", "letter", "wrong", "from", "to", "decades", "start", "beside", "key"});
         ask.bar = read_bar(r);
       } else {
         r.only({"kind", "value", "within", "unit", "letter", "wrong"});
@@ -307,29 +309,39 @@ std::string session_named(LessonObject& r) {
   return name;
 }
 
+StepFocus read_focus(LessonObject& r, const char* key) {
+  StepFocus focus;
+  for (const std::string& what : r.texts(key)) {
+    if (const auto part = step_part_named(what))
+      focus.parts.set(static_cast<std::size_t>(*part));
+    else
+      r.refuse(key, fmt::format("'{}' is none of {}", what, fmt::join(kStepPartNames, ", ")));
+  }
+  return focus;
+}
+
 Beat read_beat(const json& j, std::size_t index, LessonObject& parent) {
   std::string name = fmt::format("number {}", index + 1);
   if (j.is_object() && j.contains("id") && j["id"].is_string()) name = "'" + j["id"].get<std::string>() + "'";
   const std::string where = fmt::format("{}, beat {}", parent.where(), name);
   LessonObject r(j, where);
-  r.only({"id", "run", "at", "reveal", "row", "select", "chart", "look", "holds", "veil", "session", "figure", "ask",
-          "again"});
+  r.only({"id", "run", "at", "reveal", "reveal_run", "row", "select", "chart", "look", "reveal_look", "holds", "veil",
+          "hide", "session", "figure", "ask", "again"});
   Beat beat;
   beat.id = r.text("id", 64, true);
   if (!is_plain_name(beat.id)) r.refuse("id", "a name of small letters, digits, - and _ is expected");
   if (r.has("run")) beat.run = r.text("run", 64, true);
   beat.at = r.text("at", 64, true);
   beat.reveal = r.text("reveal", 64, false);
+  beat.reveal_run = r.text("reveal_run", 64, false);
+  if (!beat.reveal_run.empty() && (beat.reveal.empty() || beat.reveal == kFirstWrong))
+    r.refuse("reveal_run", "a place of it is expected in 'reveal'");
   beat.row = r.whole("row", 0, 1 << 20, false);
   beat.select = r.text("select", 64, false);
   beat.chart = r.text("chart", 32, false);
   beat.holds = r.texts("holds");
-  for (const std::string& what : r.texts("look")) {
-    if (const auto part = step_part_named(what))
-      beat.look.parts.set(static_cast<std::size_t>(*part));
-    else
-      r.refuse("look", fmt::format("'{}' is none of {}", what, fmt::join(kStepPartNames, ", ")));
-  }
+  beat.look = read_focus(r, "look");
+  beat.reveal_look = read_focus(r, "reveal_look");
   for (const std::string& what : r.texts("veil")) {
     if (what == "traffic")
       beat.hide_traffic = true;
@@ -339,6 +351,14 @@ Beat read_beat(const json& j, std::size_t index, LessonObject& parent) {
       beat.hide_figure = true;
     else
       r.refuse("veil", fmt::format("'{}' is none of traffic, map, figure", what));
+  }
+  for (const std::string& what : r.texts("hide")) {
+    if (what == "traffic")
+      beat.keep_traffic = true;
+    else if (what == "map")
+      beat.keep_map = true;
+    else
+      r.refuse("hide", fmt::format("'{}' is none of traffic, map", what));
   }
   beat.session = session_named(r);
   if (r.has("figure")) beat.figure = read_figure_of(r.object("figure"), where + ", figure", r);

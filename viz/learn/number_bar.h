@@ -2,6 +2,7 @@
 // what a hand can place. Plain values; number_bar_draw.cpp draws it.
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <vector>
@@ -39,6 +40,7 @@ struct NumberBar {
   std::optional<double> beside;  // a number that is known, to compare with
   Runs beside_words;
   std::optional<double> truth;  // once it is answered
+  std::int32_t key = -1;        // whose bar in the row's chart it is, too; -1: it is none
 };
 
 }  // namespace attn

@@ -11,6 +11,7 @@
 #include "viz/learn/home_draw.h"
 #include "viz/learn/map_draw.h"
 #include "viz/learn/number_bar_draw.h"
+#include "viz/learn/typed_number.h"
 #include "viz/step/workspace.h"
 
 namespace attn {
@@ -42,6 +43,21 @@ void lend_question(const CardScene& card, const LearnHeld& held, TilesHeld& tile
     tiles.asked = AskedCell{*card.cell, held.typed, card.teach, card.missed, false};
 }
 
+// The bar that is dragged on the card, in the chart of its row too.
+void lend_bar(const CardScene& card, const LearnHeld& held, StepHeld& step) {
+  step.asked_bar.reset();
+  if (card.open && !card.teach && card.bar && card.bar->key >= 0 && held.showing == card.number_of_showing)
+    step.asked_bar = AskedBar{card.bar->key, typed_number(held.typed), std::nullopt};
+}
+
+void take_bar(const CardScene& card, LearnHeld& held, StepHeld& step) {
+  if (step.asked_bar && step.asked_bar->dragged_to) {
+    const NumberScale& scale = card.bar->scale;
+    held.typed = dragged_text(scale.value_at(scale.share_of(*step.asked_bar->dragged_to)));
+  }
+  step.asked_bar.reset();
+}
+
 void take_answer(LearnHeld& held, TilesHeld& tiles, Commands& commands) {
   held.in_cell = tiles.asked && tiles.asked_catches;
   if (tiles.asked) {
@@ -57,7 +73,9 @@ void draw_run(const State& state, const Model& model, const Box& box, LearnHeld&
   const LearnDesk& desk = *model.learn;
   if (!desk.figure) {
     lend_question(*desk.card, held, step.tiles);
+    lend_bar(*desk.card, held, step);
     draw_stage(state, model, desk, box, step, commands);
+    take_bar(*desk.card, held, step);
     return take_answer(held, step.tiles, commands);
   }
   step.tiles.focused = false;

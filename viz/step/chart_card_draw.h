@@ -5,6 +5,7 @@
 #include "viz/state/commands.h"
 #include "viz/state/state.h"
 #include "viz/step/cache.h"
+#include "viz/step/charts/row.h"
 #include "viz/step/facts/place.h"
 #include "viz/step/facts/values.h"
 
@@ -17,8 +18,9 @@ struct ChartCard {
   const State& state;
   StepCache& cache;
   Commands& commands;
-  bool beside_row = false;  // the row chart has a card of its own next to this one
-  bool veiled = false;      // the row chart alone: the others show what is to come
+  bool beside_row = false;    // the row chart has a card of its own next to this one
+  bool veiled = false;        // the row chart alone: the others show what is to come
+  AskedBar* asked = nullptr;  // of the row chart, that a lesson asks for
 };
 // From this width, logical, the row chart stands in a card of its own beside the others.
 constexpr float kTwoCharts = 1240;

@@ -3,7 +3,9 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 
+#include "viz/step/charts/row.h"
 #include "viz/step/facts/focus.h"
 #include "viz/step/facts/texts.h"
 #include "viz/step/tiles/held.h"
@@ -17,9 +19,10 @@ struct StepHeld {
   StepTexts texts;  // set by the shell from assets/step_texts.json
   TilesHeld tiles;
   std::shared_ptr<StepCache> cache;
-  StepVeil veil;       // set by Learn before it draws Step
-  StepFocus look;      // likewise
-  bool alone = false;  // likewise: the run without the Problem panel, for a class
+  StepVeil veil;                      // set by Learn before it draws Step
+  StepFocus look;                     // likewise
+  std::optional<AskedBar> asked_bar;  // likewise
+  bool alone = false;                 // likewise: the run without the Problem panel, for a class
 };
 
 }  // namespace attn

@@ -9,9 +9,10 @@ namespace attn {
 
 struct StepVeil {
   bool on = false;
-  EventIndex horizon = 0;  // what later steps make is hidden
-  bool traffic = false;    // bytes are asked for
-  bool map = false;        // tiles are asked for
+  EventIndex horizon = 0;                         // what later steps make is hidden
+  bool traffic = false;                           // bytes are asked for
+  bool map = false;                               // tiles are asked for
+  bool traffic_later = false, map_later = false;  // not by this question: it stays hidden after its answer
   bool operator==(const StepVeil&) const = default;
 };
 

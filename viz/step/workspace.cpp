@@ -211,17 +211,18 @@ void draw_charts_chip(const ChartCard& card, const Box& strip, const Box& all, c
 }
 
 // In place of what a question is about.
-void draw_veiled_words(ImDrawList* list, const Box& box) {
+void draw_veiled_words(ImDrawList* list, const Box& box, bool later) {
   draw_dashed(list, box, colour_of(Token::faint));
   draw_text_in(list, box, Align::centre, Face::text, 13, colour_of(Token::dim),
-               fitted_text(Face::text, 13, "after your answer", box.width()));
+               fitted_text(Face::text, 13, later ? "for a later question" : "after your answer", box.width()));
 }
 
-void draw_veiled_card(ImDrawList* list, const Box& box, const char* title) {
+void draw_veiled_card(ImDrawList* list, const Box& box, const char* title, bool later) {
   const Style& s = style();
   draw_card(list, box);
   draw_text(list, {box.min.x + s.px(16), box.min.y + s.px(12)}, Face::bold, 14, colour_of(Token::text), title);
-  draw_veiled_words(list, {{box.min.x + s.px(16), box.min.y + s.px(40)}, {box.max.x - s.px(16), box.max.y - s.px(16)}});
+  draw_veiled_words(list, {{box.min.x + s.px(16), box.min.y + s.px(40)}, {box.max.x - s.px(16), box.max.y - s.px(16)}},
+                    later);
 }
 
 void draw_timeline_card(const Box& box, const Recording& rec, const StepPlace& at, const State& state,
@@ -229,7 +230,7 @@ void draw_timeline_card(const Box& box, const Recording& rec, const StepPlace& a
   const Style& s = style();
   draw_card(ImGui::GetWindowDrawList(), box);
   TimelineScene scene = timeline_scene(rec, at, cache.marks, state.view.step.bookmarks);
-  if (veil.on) hide_after(scene, veil.horizon, veil.map);
+  if (veil.on || veil.map) hide_after(scene, veil.on ? veil.horizon : at.event, veil.map);
   const Box in{{box.min.x + s.px(16), box.min.y + s.px(12)}, {box.max.x - s.px(16), box.max.y - s.px(8)}};
   draw_transport({in.min, {in.min.x + s.px(kTransportWidth), in.max.y}}, state, scene, commands);
   const float width = box.width() / s.scale;
@@ -238,7 +239,7 @@ void draw_timeline_card(const Box& box, const Recording& rec, const StepPlace& a
     const float map = width >= 1100 ? 190 : 110;
     const Box map_box{{x, in.min.y - s.px(6)}, {x + s.px(map), in.max.y}};
     if (veil.map)
-      draw_veiled_words(ImGui::GetWindowDrawList(), map_box);
+      draw_veiled_words(ImGui::GetWindowDrawList(), map_box, veil.map_later);
     else
       draw_step_map(map_box, map_scene(rec, at), rec, at, commands);
     x += s.px(map + 14);
@@ -294,6 +295,8 @@ void draw_step(const State& state, const Model& model, StepHeld& held, Commands&
   const TensorScales& scales = bar.raw ? cache.held_scales(model.recording) : cache.scales;
   TilesScene tiles =
       tiles_scene(held_run, state.view.step.cursor, state.document.selection, state.view.step.reading, scales);
+  // What is asked stands in the very tile that comes next: its tag would lie on the question.
+  if (held.veil.on) tiles.next_any = false;
   const StepPlace at = tiles.at;
   const StepValues values = step_values(rec, at, state.document.selection, cache.bounds());
   ImDrawList* list = ImGui::GetWindowDrawList();
@@ -306,7 +309,8 @@ void draw_step(const State& state, const Model& model, StepHeld& held, Commands&
   if (!held.look.has(StepPart::strip)) draw_faint(list, areas.strip);
   float chips = areas.strip.max.x - style().px(12);
   if (!areas.has_problem && !held.alone) chips = draw_problem_chip(problem, areas.strip) - style().px(8);
-  const ChartCard charts{rec, at, values, state, cache, commands, false, held.veil.on};
+  AskedBar* asked_bar = held.asked_bar ? &*held.asked_bar : nullptr;
+  const ChartCard charts{rec, at, values, state, cache, commands, false, held.veil.on, asked_bar};
   if (!areas.has_bottom && !held.veil.map && state.view.step.chart != StepChart::fragments)
     draw_charts_chip(charts, {areas.strip.min, {chips, areas.strip.max.y}}, all, held.veil);
   // Fragments are of the hardware, not of the step: they take the room of the tiles and of all charts.
@@ -321,12 +325,12 @@ void draw_step(const State& state, const Model& model, StepHeld& held, Commands&
   }
   if (areas.has_bottom && !fragments) {
     if (held.veil.map)
-      draw_veiled_card(list, areas.chart, "The row across the keys");
+      draw_veiled_card(list, areas.chart, "The row across the keys", held.veil.map_later);
     else
       draw_chart_card(charts, areas.chart);
     if (!held.look.has(StepPart::chart)) draw_faint(list, areas.chart);
     if (areas.has_traffic && held.veil.traffic)
-      draw_veiled_card(list, areas.traffic, "HBM traffic");
+      draw_veiled_card(list, areas.traffic, "HBM traffic", held.veil.traffic_later);
     else if (areas.has_traffic)
       draw_traffic_card(list, areas.traffic, traffic_scene(rec, at.event, cache.traffic), rec, at.event);
     if (areas.has_traffic && !held.look.has(StepPart::traffic)) draw_faint(list, areas.traffic);

@@ -301,6 +301,11 @@ TEST(Lessons, AFalseOneSaysWhere) {
       {with("\"at\": \"i0j0.weights\"", "\"at\": \"i0j0.weights\", \"look\": [\"S\", \"scores\"]"), "sum", "look",
        "'scores' is none of Q, K, V, S, m, alpha, P, l, O, chart, traffic, timeline"},
       {with("\"reveal\": \"i0j0.sum\"", "\"reveal\": \"i0j0.max\""), "sum", "reveal", "not after"},
+      {with("\"reveal\": \"i0j0.sum\"", "\"reveal_run\": \"fresh\""), "sum", "reveal_run", "a place of it"},
+      {with("\"reveal\": \"i0j0.sum\"", "\"reveal\": \"i0j0.sum\", \"reveal_run\": \"none\""), "sum", "reveal_run",
+       "none"},
+      {with("\"at\": \"i0j0.weights\"", "\"at\": \"i0j0.weights\", \"hide\": [\"chart\"]"), "sum", "hide",
+       "'chart' is none of traffic, map"},
       {with("l[0] >= 1", "l[0] >= 2"), "sum", "holds", "is not true"},
       {with("sum(S[0,*])", "l[0] * 1.001"), "sum", "wrong", "counts as right"},
       {with("l[0] <= 1\"", "l[0] > 0\""), "choose", "options", "2 of them are true"},
@@ -406,6 +411,31 @@ TEST(LessonAnswers, AMistakeIsRecognisedAndTheTruthIsNotTakenForOne) {
   EXPECT_TRUE(judge_answer(*beat.ask, *q, {1.01, {}}).right);
   EXPECT_EQ(judge_answer(*beat.ask, *q, {9.2, {}}).text, "scores");
   EXPECT_EQ(judge_answer(*beat.ask, *q, {5, {}}).text, "");
+}
+
+TEST(LessonAnswers, NearlyRightIsWithinTenPercentAndNeverOfACount) {
+  const auto lesson = parse_lesson(kTrue, "small.json");
+  ASSERT_TRUE(lesson);
+  LessonRuns runs(*lesson, std::nullopt);
+  const Beat& beat = lesson->beats.front();
+  auto scope = scope_of(beat, 0, runs.as_function());
+  ASSERT_TRUE(scope);
+  const auto q = question_of(beat, *scope);
+  ASSERT_TRUE(q);
+  EXPECT_EQ(judge_answer(*beat.ask, *q, {1.06, {}}).near, 1);
+  EXPECT_EQ(judge_answer(*beat.ask, *q, {0.95, {}}).near, -1);
+  EXPECT_EQ(judge_answer(*beat.ask, *q, {1.014, {}}).near, 0);
+  EXPECT_EQ(judge_answer(*beat.ask, *q, {1.3, {}}).near, 0);
+  LessonAsk counted = *beat.ask;
+  counted.within = {};
+  EXPECT_EQ(judge_answer(counted, *q, {1.06, {}}).near, 0);
+}
+
+TEST(LessonAnswers, SayHowNearInPlainNumbers) {
+  EXPECT_EQ((Tolerance{0.02, 0, 0}).words(), "2 % off will do");
+  EXPECT_EQ((Tolerance{0, 0.00006, 0}).words(), "0.00006 off will do");
+  EXPECT_EQ((Tolerance{0, 2, 0}).words(), "2 off will do");
+  EXPECT_EQ(Tolerance{}.words(), "exactly");
 }
 
 TEST(LessonSheets, HoldTheSameNumbersAsTheirKeyAndNoAnswer) {

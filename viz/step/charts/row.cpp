@@ -122,7 +122,7 @@ struct RowBuilder {
     if (!out.any_score) out.no_score = scored ? "no finite score" : "no score yet";
     out.maximum = live_value(rec, at.event, Slot::m_new, at.row, 0);
   }
-  void add_notes() {
+  void add_notes(bool asks) {
     using enum TensorColour;
     const auto l_old = live_value(rec, at.event, Slot::l_old, at.row, 0),
                l_new = live_value(rec, at.event, Slot::l_new, at.row, 0);
@@ -133,11 +133,11 @@ struct RowBuilder {
     }
     if (l_new) {
       out.notes.push_back({word("their sum "), letter("ℓ", l), word(" = "), number(*l_new, l)});
-    } else if (l_old && a) {
+    } else if (l_old && a && !asks) {
       out.notes.push_back({number(*a, alpha), word(" × "), number(*l_old, l), word(" = "),
                            number(static_cast<double>(*a) * *l_old, l)});
       out.notes.push_back({word("then + Σ"), letter("P", p)});
-    } else if (l_old) {
+    } else if (l_old && !(asks && a)) {
       out.notes.push_back({word("their sum "), letter("ℓ", l), word(" = "), number(*l_old, l)});
     }
   }
@@ -145,14 +145,14 @@ struct RowBuilder {
 
 }  // namespace
 
-RowChartScene row_chart_scene(const Recording& rec, const StepPlace& at) {
+RowChartScene row_chart_scene(const Recording& rec, const StepPlace& at, bool asks) {
   RowBuilder b{rec, at, {}, at.i >= 0 ? at.i : at.first_row / std::max(at.br, 1)};
   b.out.row = at.row;
   for (std::int32_t j = 0; j < rec.key_tiles(); ++j) b.add_tile(j);
   b.add_weights();
   b.add_reason();
   b.add_range();
-  b.add_notes();
+  b.add_notes(asks);
   return b.out;
 }
 

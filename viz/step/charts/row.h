@@ -23,6 +23,13 @@ struct RowChartKey {
   double share = 0;   // of the row's weights so far, summed in fp64: softmax, if these were all its keys
 };
 
+// The bar of a key that a lesson asks to be dragged; its height is shared with the line on the lesson's card.
+struct AskedBar {
+  std::int32_t key = 0;
+  std::optional<double> value;       // where it stands; none: what is typed is no number
+  std::optional<double> dragged_to;  // out: in this frame
+};
+
 struct RowChartTile {
   std::int32_t first_key = 0, keys = 0;
   bool live = false, skipped = false;
@@ -45,6 +52,7 @@ struct RowChartScene {
   bool final_weights = false;  // orders that store S: divided by the whole row's l
   std::string no_weight;       // why there is none yet; empty where there is
 };
-RowChartScene row_chart_scene(const Recording& rec, const StepPlace& at);
+// `asks`: a question is open, so no product of what it may be about is worked out.
+RowChartScene row_chart_scene(const Recording& rec, const StepPlace& at, bool asks = false);
 
 }  // namespace attn

@@ -5,6 +5,7 @@
 #include <limits>
 #include <optional>
 #include <string>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -20,6 +21,10 @@ struct Frame {
   Box scores, weights;   // plot areas
   Box m_strip, l_strip;  // m and l after each key tile; empty where there is no room
   bool strips = false;
+  AskedBar* asked = nullptr;
+  float pitch() const { return scores.width() / static_cast<float>(std::max<std::size_t>(scene.keys.size(), 1)); }
+  float bar_width() const { return std::clamp(pitch() * 0.62F, 1.0F, style().px(34)); }
+  bool asks_for(std::size_t key) const { return asked != nullptr && static_cast<std::size_t>(asked->key) == key; }
   float bottom() const { return strips ? l_strip.max.y : weights.max.y; }
   float x_of(double key) const {
     return scores.min.x +
@@ -68,7 +73,7 @@ void draw_scores(const Frame& f) {
     f.list->AddLine({a, y}, {b, y}, m, s.px(2));
     last = ImVec2{b, y};
   }
-  const float pitch = f.scores.width() / static_cast<float>(std::max<std::size_t>(f.scene.keys.size(), 1));
+  const float pitch = f.pitch();
   const float radius = std::clamp(pitch * 0.3F, s.px(1.2F), s.px(4));
   for (std::size_t n = 0; n < f.scene.keys.size(); ++n) {
     const RowChartKey& key = f.scene.keys[n];
@@ -92,11 +97,10 @@ void draw_weights(const Frame& f) {
   const Style& s = style();
   const float base = f.weights.max.y, height = f.weights.height();
   f.list->AddLine({f.weights.min.x, base}, {f.weights.max.x, base}, colour_of(Token::faint), std::max(1.0F, s.px(1)));
-  const float pitch = f.weights.width() / static_cast<float>(std::max<std::size_t>(f.scene.keys.size(), 1));
-  const float width = std::clamp(pitch * 0.62F, 1.0F, s.px(34));
+  const float pitch = f.pitch(), width = f.bar_width();
   for (std::size_t n = 0; n < f.scene.keys.size(); ++n) {
     const RowChartKey& key = f.scene.keys[n];
-    if (!key.weighed) continue;
+    if (!key.weighed || f.asks_for(n)) continue;
     const float x = f.x_of(static_cast<double>(n) + 0.5);
     if (!std::isfinite(key.weight)) {
       // Overflow: a full bar that says so.
@@ -125,6 +129,38 @@ void draw_weights(const Frame& f) {
   }
   if (!f.scene.no_weight.empty())
     draw_text_in(f.list, f.weights, Align::centre, Face::text, 13, colour_of(Token::dim), f.scene.no_weight);
+}
+
+// The bar that is dragged, with a grip on its top; where it stood stays as an outline.
+void draw_asked_bar(const Frame& f) {
+  if (f.asked == nullptr || static_cast<std::size_t>(f.asked->key) >= f.scene.keys.size()) return;
+  const Style& s = style();
+  constexpr float kGrip = 5;
+  const float x = f.x_of(f.asked->key + 0.5), width = f.bar_width(), base = f.weights.max.y,
+              height = f.weights.height();
+  const auto top = [&](double w) {
+    return base - height * static_cast<float>(std::clamp(w / f.scene.max_weight, 0.0, 1.0));
+  };
+  const float reach = std::max(width / 2, s.px(9));
+  const Box hand{{x - reach, f.weights.min.y - s.px(kGrip + 3)}, {x + reach, base + s.px(kGrip + 1)}};
+  ImGui::SetCursorScreenPos(hand.min);
+  ImGui::InvisibleButton("##asked_bar", {hand.width(), hand.height()});
+  const bool held = ImGui::IsItemActive();
+  if (held || ImGui::IsItemHovered()) ImGui::SetMouseCursor(ImGuiMouseCursor_ResizeNS);
+  if (held) {
+    const double share = std::clamp((base - ImGui::GetMousePos().y) / height, 0.0F, 1.0F);
+    f.asked->dragged_to = f.asked->value = share * f.scene.max_weight;
+  }
+  const double stood = f.scene.keys[static_cast<std::size_t>(f.asked->key)].weight;
+  draw_dashed(f.list, {{x - width / 2, top(stood)}, {x + width / 2, base}}, colour_of(TensorColour::p), 2);
+  if (!f.asked->value) return;
+  const float y = top(*f.asked->value);
+  f.list->AddRectFilled({x - width / 2, y}, {x + width / 2, base}, colour_of(TensorColour::p));
+  const Box grip{{x - std::max(width / 2, s.px(8)), y - s.px(2)}, {x + std::max(width / 2, s.px(8)), y + s.px(2)}};
+  f.list->AddRectFilled(grip.min, grip.max, colour_of(Token::text), s.px(2));
+  for (const auto& [arrow, from] : {std::pair(-1.0F, grip.min.y - s.px(2)), std::pair(1.0F, grip.max.y + s.px(2))})
+    f.list->AddTriangleFilled({x - s.px(4), from}, {x, from + arrow * s.px(kGrip)}, {x + s.px(4), from},
+                              colour_of(Token::text));
 }
 
 // m and l after each key tile: numbers where they fit, else a shade; a dashed slot where the run has not come yet.
@@ -220,8 +256,8 @@ void draw_legend(ImDrawList* list, const Box& box, const RowChartScene& scene, f
   bool shares = false;
   for (const RowChartKey& key : scene.keys) shares = shares || key.share > 0;
   if (shares)
-    line({{"n", Face::mono, Token::dim, 0, false},
-          word(scene.final_weights ? " % of the row" : " %: if the row ended here")});
+    line({{"%", Face::mono, Token::dim, 0, false},
+          word(scene.final_weights ? "  its share of the row" : "  its share, if that were all")});
   if (ghosts) {
     draw_dashed(list, {{box.min.x, y + s.px(2)}, {box.min.x + s.px(10), y + s.px(12)}}, colour_of(p), 2);
     line({word("before × "), letter("α", alpha)});
@@ -234,7 +270,7 @@ void draw_legend(ImDrawList* list, const Box& box, const RowChartScene& scene, f
 
 }  // namespace
 
-void draw_row_chart(ImDrawList* list, const Box& in, const RowChartScene& scene) {
+void draw_row_chart(ImDrawList* list, const Box& in, const RowChartScene& scene, AskedBar* asked) {
   const Style& s = style();
   const float legend = in.width() > s.px(430) ? s.px(176) : 0;
   const float left = in.min.x + s.px(46), right = in.max.x - (legend > 0 ? legend + s.px(18) : 0);
@@ -244,7 +280,8 @@ void draw_row_chart(ImDrawList* list, const Box& in, const RowChartScene& scene)
   const bool strips = bottom - top >= s.px(104);
   const float plots = bottom - (strips ? s.px(40) : 0);
   const float split = top + (plots - top) * 0.46F;
-  Frame frame{list, scene, {{left, top}, {right, split}}, {{left, split + s.px(20)}, {right, plots}}, {}, {}, strips};
+  Frame frame{list,   scene, {{left, top}, {right, split}}, {{left, split + s.px(20)}, {right, plots}}, {}, {},
+              strips, asked};
   if (strips) {
     frame.m_strip = {{left, plots + s.px(3)}, {right, plots + s.px(21)}};
     frame.l_strip = {{left, plots + s.px(22)}, {right, plots + s.px(40)}};
@@ -253,6 +290,7 @@ void draw_row_chart(ImDrawList* list, const Box& in, const RowChartScene& scene)
   list->AddLine({left, top}, {left, frame.bottom()}, colour_of(Token::line), std::max(1.0F, s.px(1)));
   draw_scores(frame);
   draw_weights(frame);
+  draw_asked_bar(frame);
   if (strips) {
     draw_strip(frame, frame.m_strip, TensorColour::m);
     draw_strip(frame, frame.l_strip, TensorColour::l);

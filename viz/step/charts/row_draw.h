@@ -6,7 +6,7 @@
 
 namespace attn {
 
-// Into `in`, below the card's title.
-void draw_row_chart(ImDrawList* list, const Box& in, const RowChartScene& scene);
+// Into `in`, below the card's title. `asked`: the bar that can be dragged; null: none.
+void draw_row_chart(ImDrawList* list, const Box& in, const RowChartScene& scene, AskedBar* asked = nullptr);
 
 }  // namespace attn

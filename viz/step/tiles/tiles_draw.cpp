@@ -100,8 +100,13 @@ void draw_score_title(const Drawn& d) {
     draw_title(d, tile, place, false, next_title(d, Column::s));
     return;
   }
-  draw_runs(d.list, {place.box.min.x, place.box.min.y - d.s.px(22)}, 14, tile.title);
-  const float letter_end = place.box.min.x + runs_width(tile.title, 14) + d.s.px(2);
+  const std::string first = std::to_string(d.scene.at.first_key);
+  const float wanted =
+      place.cell(0, 0).centre().x - text_width(Face::bold, 11, first) / 2 - d.s.px(8) - runs_width(tile.title, 14);
+  const float letter_left = std::clamp(wanted, place.box.min.x - d.s.px(10), place.box.min.x);
+  draw_runs(d.list, {letter_left, place.box.min.y - d.s.px(22)}, 14, tile.title);
+  // "S 4", not a letter with an index.
+  const float letter_end = letter_left + runs_width(tile.title, 14) + d.s.px(7);
   for (std::int32_t c = 0; c < d.scene.at.keys; ++c) {
     const Box cell = place.cell(0, c);
     const std::string key = std::to_string(d.scene.at.first_key + c);
@@ -271,7 +276,10 @@ void draw_step_tiles(const TilesPanel& panel, const Box& box, TilesScene& scene)
   list->PushClipRect(box.min, box.max, true);
   take_pointer(panel, scene, layout);
   take_keys(panel, scene);
-  const std::optional<Pointed> pointed = pointed_cell(scene, panel.state, panel.held);
+  std::optional<Pointed> pointed = pointed_cell(scene, panel.state, panel.held);
+  // What nobody points at is followed where a lesson speaks of it.
+  const bool by_hand = panel.held.hovered || panel.held.keyboard;
+  if (pointed && !by_hand && !panel.look.has(tensor_of(pointed->cell.slot))) pointed.reset();
   const std::optional<CellRef> lit = pointed ? std::optional(pointed->cell) : std::nullopt;
   // Faster than this, play would never come to rest.
   constexpr float kMaxPlayed = 5;
@@ -285,7 +293,9 @@ void draw_step_tiles(const TilesPanel& panel, const Box& box, TilesScene& scene)
   if (lit) light_cell(drawn, *lit, panel.held.focused ? 2.0F : 1.0F);
   if (layout.has_chip)
     draw_chip_card(list, layout.chip, chip_scene(panel.rec, scene.at.event, panel.state.document.sweep.arch));
-  if (legend) {
+  if (layout.has_chip && !panel.look.has(StepPart::chip)) draw_faint(list, layout.chip.grown(s.px(4)));
+  // What a lesson has not spoken of yet is not explained either.
+  if (legend && panel.look.has(StepPart::legend)) {
     const TileScene* spelled = lit ? tile_of(scene, lit->slot) : nullptr;
     draw_cell_legend({{area.min.x, area.max.y}, {area.max.x, area.max.y + s.px(kLegendHeight)}},
                      scale_legend(spelled != nullptr ? spelled->hue : TensorColour::s, panel.scales));

@@ -68,6 +68,16 @@ TEST(RowChart, ARowOfInfiniteScoresSaysSo) {
   EXPECT_EQ(scene.no_score, "no finite score");
 }
 
+// The product of alpha and the old sum is half an answer.
+TEST(RowChart, WorksNothingOutWhileAQuestionIsOpen) {
+  const auto rec = record_preset("late_outlier", "cpu_flash");
+  const auto e = rec->find({0, 0, 0, 3, Phase::weights});
+  ASSERT_TRUE(e.has_value());
+  const StepPlace at = place_of(*rec, *e, {});
+  EXPECT_EQ(row_chart_scene(*rec, at).notes.size(), 2U);
+  EXPECT_TRUE(row_chart_scene(*rec, at, true).notes.empty());
+}
+
 // In naive order m is the whole row's, not what it was after the live tile.
 TEST(RowChart, TheMaximumIsTheRowsAtThisMoment) {
   for (const char* kernel : kRecordingKernels) {
