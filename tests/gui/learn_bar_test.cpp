@@ -54,6 +54,34 @@ TEST(LearnBar, IsDraggedByMouseAndTheFieldSaysWhereItIs) {
   }));
 }
 
+// The bar itself, in the chart of its row: one number with the line on the card.
+TEST(LearnBar, IsDraggedInTheChartOfItsRow) {
+  TestWindow w;
+  start(w, "one-pass", "bar");
+  constexpr const char* kInChart = "**/##asked_bar";
+  EXPECT_TRUE(w.run([&](Ctx* ctx) {
+    ctx->SetRef(kLearn);
+    const ImRect bar = ctx->ItemInfo(kInChart).RectFull;
+    const auto press = [&](float y) {
+      ctx->MouseMoveToPos({bar.GetCenter().x, y});
+      ctx->MouseDown(0);
+      ctx->Yield(2);
+    };
+    press(bar.Min.y + 1);
+    IM_CHECK_EQ(typed(w), 1.0);
+    press(bar.GetCenter().y);
+    IM_CHECK(typed(w) > 0.3 && typed(w) < 0.7);
+    press(bar.Max.y - 1);
+    ctx->MouseUp(0);
+    ctx->Yield(2);
+    IM_CHECK_EQ(typed(w), 0.0);
+    ctx->ItemClick("**/##lesson_check");
+    ctx->Yield(3);
+    IM_CHECK(card(w).right);
+    IM_CHECK(!ctx->ItemExists(kInChart));  // the chart has the answer
+  }));
+}
+
 // Arrows move the handle in place of the cursor, a shifted one ten places; Enter checks.
 TEST(LearnBar, IsMovedByArrows) {
   TestWindow w(1280, 720);
@@ -72,9 +100,11 @@ TEST(LearnBar, IsMovedByArrows) {
     ctx->KeyPress(ImGuiKey_Enter);
     ctx->Yield(3);
     IM_CHECK(card(w).right);
+    const EventIndex shown = w.state().view.step.cursor;
+    IM_CHECK(shown > cursor);           // the step that holds the answer
     ctx->KeyPress(ImGuiKey_LeftArrow);  // and are the cursor's again
     ctx->Yield(3);
-    IM_CHECK(w.state().view.step.cursor != cursor);
+    IM_CHECK_EQ(w.state().view.step.cursor, shown - 1);
   }));
 }
 

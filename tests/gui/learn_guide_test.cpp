@@ -1,0 +1,123 @@
+// How a lesson guides the eye: what a beat lights and hides, where its answer leads, what is told of a near miss.
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "tests/gui/learn_fixture.h"
+#include "viz/draw/canvas.h"
+#include "viz/step/facts/letters.h"
+
+namespace attn {
+namespace {
+
+const LearnDesk& desk(TestWindow& w) {
+  return *w.controller().model().learn;
+}
+
+float key_number(TestWindow& w, std::int32_t key) {
+  const Recording& rec = recording(w);
+  return rec.values(rec.after(w.state().view.step.cursor, Slot::p))[static_cast<std::size_t>(key)];
+}
+
+// The answer to "what if 5 is added" is that run, at the same place: other scores, the same weights and output.
+TEST(LearnGuide, AnAnswerMayShowAnotherRun) {
+  TestWindow w;
+  start(w, "weighted-average", "shift");
+  const auto scale = recording(w).problem.scale;
+  const float weight = key_number(w, 3);
+  const auto before = w.state().document.inputs;
+  w.controller().update({ChooseAnswer{0}, CheckAnswer{""}});
+  w.draw_frames(3);
+  EXPECT_TRUE(card(w).right);
+  EXPECT_FALSE(card(w).away);
+  EXPECT_FALSE(w.state().document.inputs == before);
+  EXPECT_EQ(recording(w).problem.scale, scale);
+  EXPECT_NEAR(key_number(w, 3), weight, 1e-6F);
+  w.controller().update({GoToBeat{1}, GoToBeat{-1}});
+  w.draw_frames(3);
+  EXPECT_TRUE(w.state().document.inputs == before);  // a showing begins with its own run
+}
+
+TEST(LearnGuide, AnAnswerMayLightOtherParts) {
+  TestWindow w;
+  start(w, "weighted-average", "mean");
+  EXPECT_TRUE(desk(w).look.has(StepPart::s));
+  EXPECT_FALSE(desk(w).look.has(StepPart::p));
+  w.controller().update({ShowAnswer{}});
+  EXPECT_TRUE(desk(w).look.has(StepPart::p));
+  EXPECT_FALSE(desk(w).look.has(StepPart::s));
+}
+
+// What a later beat asks is hidden in those before it, after their own answers too.
+TEST(LearnGuide, WhatALaterBeatAsksStaysHiddenUntilThen) {
+  TestWindow w;
+  for (const char* beat : {"causal", "first"}) {
+    start(w, "masks", beat);
+    w.controller().update({ShowAnswer{}});
+    w.draw_frames(2);
+    EXPECT_FALSE(desk(w).veil.on) << beat;
+    EXPECT_TRUE(desk(w).veil.map && desk(w).veil.map_later && desk(w).veil.traffic) << beat;
+  }
+  start(w, "masks", "skipped");
+  EXPECT_TRUE(desk(w).veil.map && !desk(w).veil.map_later);
+  w.controller().update({ShowAnswer{}});
+  EXPECT_TRUE(!desk(w).veil.map && desk(w).veil.traffic);
+  start(w, "masks", "bytes");
+  w.controller().update({ShowAnswer{}});
+  EXPECT_FALSE(desk(w).veil.map || desk(w).veil.traffic);
+}
+
+TEST(LearnGuide, WhatTheLessonsBeforeTaughtIsKnownFromTheStart) {
+  TestWindow w;
+  start(w, "weighted-average", "lookup");
+  EXPECT_TRUE(card(w).learned.empty());
+  for (const char* lesson : {"by-hand", "checkpoint-row", "checkpoint-merge"}) {
+    start(w, lesson);
+    EXPECT_FALSE(card(w).learned.empty()) << lesson;
+  }
+}
+
+TEST(LearnGuide, CellsOfOneRowAreChosenByTheirOwnNumbers) {
+  TestWindow w;
+  start(w, "safe-softmax", "signs");
+  for (int n = 0; n < 8; ++n) EXPECT_EQ(card(w).options[static_cast<std::size_t>(n)].digit, n);
+  start(w, "by-hand", "largest");  // of two rows: by their places in the list
+  EXPECT_EQ(card(w).options[0].digit, 1);
+}
+
+TEST(LearnGuide, ANearMissIsToldOnWhichSideItLies) {
+  TestWindow w;
+  start(w, "by-hand", "sum");  // within half a percent
+  w.controller().update({CheckAnswer{"1.05"}});
+  EXPECT_NE(plain_text(card(w).feedback).find("slightly too large"), std::string::npos);
+  w.controller().update({CheckAnswer{"0.95"}});
+  EXPECT_NE(plain_text(card(w).feedback).find("slightly too small"), std::string::npos);
+  w.controller().update({CheckAnswer{"3"}});
+  EXPECT_EQ(plain_text(card(w).feedback).find("slightly"), std::string::npos);
+}
+
+TEST(LearnGuide, TheRowThatIsAskedOfIsTheOneThatIsFollowed) {
+  TestWindow w;
+  start(w, "by-hand", "largest");
+  EXPECT_EQ(w.state().document.selection.row, 1);
+}
+
+// A line that ends is another line; an exponent is never cut in two.
+TEST(LearnGuide, TermsStandOnTheirLinesAndExponentsInOnePiece) {
+  TestWindow w;
+  w.draw_frames(2);
+  const auto lines = [](const std::string& text, float width) {
+    const Runs runs = runs_of(text, {}, Face::text, Token::text);
+    return std::lround(draw_paragraph(nullptr, {}, width, 15, runs, 40, false) / line_height(15));
+  };
+  EXPECT_EQ(lines("one two three", 1000), 1);
+  EXPECT_EQ(lines("one\ntwo\nthree", 1000), 3);
+  const std::string power = "e^([m|old] − [m|new])";
+  const Runs whole = runs_of(power, {}, Face::text, Token::text);
+  // Too narrow for it: it stands on one line all the same.
+  EXPECT_EQ(lines(power, runs_width(whole, 15) * 0.7F), 1);
+  EXPECT_EQ(lines("take " + power, runs_width(whole, 15) * 1.05F), 2);
+}
+
+}  // namespace
+}  // namespace attn
