@@ -10,6 +10,7 @@
 #include "app/window/settings.h"
 #include "imgui_internal.h"
 #include "tests/gui/gui_fixture.h"
+#include "viz/draw/canvas.h"
 
 namespace attn {
 namespace {
@@ -303,6 +304,13 @@ TEST(Keys, NoChordMeansTwoThings) {
     if (row.other == 0) continue;
     EXPECT_TRUE(seen.insert(row.other).second) << row.what;
   }
+}
+
+TEST(Keys, NoLineOfTheSheetRunsUnderTheNextColumn) {
+  constexpr float kRoom = 240;  // logical: of a column, behind its caps
+  TestWindow w;
+  w.draw_frames(2);
+  for (const KeyRow& row : key_table()) EXPECT_LE(text_width(Face::text, 13, row.what), kRoom) << row.what;
 }
 
 }  // namespace
