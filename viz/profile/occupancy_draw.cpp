@@ -71,16 +71,12 @@ void draw_stair(const Staircase& stair, std::int32_t top, ImVec2 size) {
   draw_dashed_line(list, {point.x, scale.box.min.y}, {point.x, scale.box.max.y}, colour(s.theme, Token::text), 3);
   list->AddCircleFilled(point, s.px(4), colour(s.theme, Token::text));
   const std::string level = fmt::format("{} warp{}", warps, warps == 1 ? "" : "s");
-  const float beside = text_width(Face::text, 12, level) + s.px(8);
-  const bool left = point.x + beside > scale.box.max.x;
-  // Over the line, or under it where its own amount stands over it.
-  const bool high = point.y - s.px(18) < at.y + s.px(32);
-  const ImVec2 corner{left ? point.x - beside : point.x + s.px(8), high ? point.y + s.px(5) : point.y - s.px(18)};
-  // The next step of the stair may pass through it.
-  draw_text_over(list, corner, Face::text, 12, ink, level);
-  const float width = text_width(Face::mono, 12, stair.here_text);
-  const float x = std::clamp(point.x - width / 2, scale.box.min.x, scale.box.max.x - width);
+  // In one line over the stairs, so that neither covers a step.
+  const float amount = text_width(Face::mono, 12, stair.here_text), gap = s.px(8);
+  const float width = amount + gap + text_width(Face::text, 12, level);
+  const float x = std::clamp(point.x - amount / 2, scale.box.min.x, std::max(scale.box.min.x, scale.box.max.x - width));
   draw_text(list, {x, at.y + s.px(18)}, Face::mono, 12, colour(s.theme, Token::text), stair.here_text);
+  draw_text(list, {x + amount + gap, at.y + s.px(18)}, Face::text, 12, ink, level);
   ImGui::InvisibleButton(stair.title.c_str(), size);
   tooltip(stair.title + ": " + stair.here_text + ". " + stair.next);
 }
