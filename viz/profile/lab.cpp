@@ -309,11 +309,23 @@ std::int32_t header_line(std::string_view message) {
   return line;
 }
 
+// The line of the text with the most samples; 0 = none fell on it.
+static std::int32_t hottest_of(const KernelSamples& samples, const std::string& kernel) {
+  for (const SampledLine& line : samples_by_line(samples))
+    if (is_text_of(samples.files.at(line.file), kernel)) return static_cast<std::int32_t>(line.line);
+  return 0;
+}
+
 LabScene lab_scene(const LabView& lab, const GpuView& gpu, const Measurement* profiled) {
   LabScene scene;
   for (const Experiment& e : experiments())
-    scene.experiments.push_back({std::string(e.id), std::string(e.title),
+    scene.experiments.push_back({std::string(e.id),
+                                 e.rung == lab.kernel ? std::string(e.title) : fmt::format("{}: {}", e.rung, e.title),
                                  fmt::format("{}\n{}", e.rung, question_words(e)), e.id == lab.experiment});
+  // Those of another kernel say so, and come behind.
+  std::ranges::stable_partition(scene.experiments, [&](const LabExperimentRow& row) {
+    return std::ranges::find(experiments(), row.id, &Experiment::id)->rung == lab.kernel;
+  });
   if (lab.kernel.empty() || !lab.error.empty()) {
     scene.empty = lab.kernel.empty() ? "No kernel is open." : sentence(lab.error);
     return scene;
@@ -323,6 +335,8 @@ LabScene lab_scene(const LabView& lab, const GpuView& gpu, const Measurement* pr
   scene.building = !lab.building.empty();
   tell(scene, lab, gpu);
   tell_of_original(scene, lab, profiled);
+  if (profiled != nullptr && profiled->samples && !scene.changed)
+    scene.profiled_line = hottest_of(*profiled->samples, lab.kernel);
   put_marks(scene, lab);
   scene.problem = fmt::format("{}, {}", describe(lab.problem), lab.arch);
   const auto rows = paired_lines(lab.original.text, lab.now.text);
@@ -362,7 +376,9 @@ std::int32_t hottest_line(const LabScene& scene) {
 }
 
 std::int32_t first_look(const LabScene& scene) {
-  return scene.edited.empty() ? hottest_line(scene) : *scene.edited.begin();
+  if (!scene.edited.empty()) return *scene.edited.begin();
+  const std::int32_t hottest = hottest_line(scene);
+  return hottest > 0 ? hottest : scene.profiled_line;
 }
 
 std::int32_t next_mark(const LabScene& scene, std::int32_t line, int direction) {

@@ -77,6 +77,7 @@ struct LabScene {
   std::vector<LabDiffRow> difference;
   std::string draft;  // what is offered; empty: nothing
   bool changed = false, building = false;
+  std::int32_t profiled_line = 0;  // of the text as it was, where Profile's samples are the most; 0 = not known
 };
 // `profiled`: the row of the original that Profile shows, may be null.
 LabScene lab_scene(const LabView& lab, const GpuView& gpu, const Measurement* profiled = nullptr);

@@ -177,7 +177,7 @@ float draw_strip(const LabScene& scene, const LabView& lab, bool rows, float wid
     draw_paragraph(list, {at.x + left, at.y + first}, beside, 17, headline, kLines);
     float y = at.y + first + top;
     for (const Runs& w : words) y += gap + draw_paragraph(list, {at.x + left, y + gap}, whole, 13, w, kLines);
-    const ImVec2 from = over ? ImVec2(left - s.px(6), s.px(8)) : ImVec2(width - s.px(16) - chips_wide, pad);
+    const ImVec2 from(std::max(left - s.px(6), width - s.px(16) - chips_wide), over ? s.px(8) : pad);
     draw_chips(chips, from, width, true, commands);
     draw_actions(scene, lab, {left, height - pad - buttons}, whole, true, commands);
   }
