@@ -190,8 +190,19 @@ std::string level_words(const Roofline& r, double tflops) {
   for (const RoofLevel& level : r.levels)
     shares.push_back(fmt::format("{} {} %", level.name, figure_text(100 * tflops / level.allowed_tflops)));
   const auto nearest = std::ranges::min_element(r.levels, {}, &RoofLevel::allowed_tflops);
-  return fmt::format("Of what each level's rate allows its bytes: {}. The nearest of these roofs is {}.",
-                     fmt::join(shares, ", "), nearest->name);
+  double roof = nearest->allowed_tflops;
+  std::string name = nearest->name,
+              words = fmt::format("Of what each level's rate allows its bytes: {}", fmt::join(shares, ", "));
+  if (r.top_tflops > 0) {
+    const std::string arithmetic = r.top_tflops == r.tensor_tflops ? "the tensor cores" : "the multiply-adds";
+    words += fmt::format("; of what {} can do {} %", arithmetic, figure_text(100 * tflops / r.top_tflops));
+    if (r.top_tflops < roof) name = arithmetic;
+    roof = std::min(roof, r.top_tflops);
+  }
+  constexpr double kNear = 0.4;  // of a roof: below it there is more than twice as much left
+  return fmt::format(
+      "{}. {} {}.", words,
+      tflops < kNear * roof ? "None is near; the nearest of these roofs is" : "The nearest of these roofs is", name);
 }
 
 void fit(Roofline& r) {

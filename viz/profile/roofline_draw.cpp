@@ -17,13 +17,15 @@
 #include "viz/draw/canvas.h"
 #include "viz/draw/label_places.h"
 #include "viz/draw/marks.h"
+#include "viz/draw/text_fit.h"
 #include "viz/draw/theme.h"
 #include "viz/draw/widgets.h"
+#include "viz/profile/roof_levels.h"
 
 namespace attn {
 namespace {
 
-constexpr float kAxisText = 11.5F, kLabelText = 12;  // logical pixels
+constexpr float kAxisText = 11.5F, kLabelText = 12, kLineHeight = 15;  // logical pixels
 
 int format_tick(double value, char* buffer, int size, void*) {
   return std::snprintf(buffer, static_cast<std::size_t>(size), "%.6g", value);
@@ -36,7 +38,7 @@ std::vector<double> decades(double from, double to) {
   return ticks;
 }
 
-void set_axes(const Roofline& roof) {
+void set_axes(const RoofAxes& roof) {
   constexpr ImPlotAxisFlags kFlags = ImPlotAxisFlags_NoTickMarks | ImPlotAxisFlags_NoMenus |
                                      ImPlotAxisFlags_NoSideSwitch | ImPlotAxisFlags_NoHighlight;
   ImPlot::SetupAxes(nullptr, nullptr, kFlags, kFlags);
@@ -66,11 +68,20 @@ class Labels {
   void take(ImVec2 centre, float radius) {
     taken_.push_back({centre.x - radius, centre.y - radius, centre.x + radius, centre.y + radius});
   }
+  // Lines are taken as small boxes along them.
+  void take_line(ImVec2 a, ImVec2 b) {
+    const float step = style().px(4), length = std::hypot(b.x - a.x, b.y - a.y);
+    const int steps = std::max(1, static_cast<int>(length / step));
+    for (int n = 0; n <= steps; ++n) {
+      const float t = static_cast<float>(n) / static_cast<float>(steps);
+      take({a.x + (b.x - a.x) * t, a.y + (b.y - a.y) * t}, style().px(2));
+    }
+  }
   // The left top corner among the places, the best first.
   ImVec2 place(std::span<const ImVec2> places, float width) {
     std::vector<LabelBox> candidates;
     candidates.reserve(places.size());
-    for (const ImVec2 at : places) candidates.push_back({at.x, at.y, at.x + width, at.y + style().px(kLabelHeight)});
+    for (const ImVec2 at : places) candidates.push_back({at.x, at.y, at.x + width, at.y + style().px(kLineHeight)});
     taken_.push_back(place_label(candidates, taken_, inside_));
     return {taken_.back().left, taken_.back().top};
   }
@@ -78,14 +89,16 @@ class Labels {
   float right() const { return inside_.right; }
 
  private:
-  static constexpr float kLabelHeight = 15;  // logical pixels
   std::vector<LabelBox> taken_;
   LabelBox inside_;
 };
 
-// Words that lines may lie behind.
-void draw_over_lines(ImDrawList& list, ImVec2 at, const std::string& words) {
-  draw_text_over(&list, at, Face::text, kLabelText, colour_of(Token::dim), words);
+// A level roof from where the slope meets it: no name lies on it.
+void take_peak(const Roofline& roof, double tflops, Labels& labels) {
+  if (tflops <= 0) return;
+  const double from = ridge(roof, tflops);
+  const ImVec2 a = ImPlot::PlotToPixels(from > 0 ? from : roof.x_min, tflops);
+  labels.take_line(a, {labels.right(), a.y});
 }
 
 // A level roof from where the slope meets it, its name at the right end: over it, under it where another's stands
@@ -109,62 +122,90 @@ std::string rate_words(const std::string& name, double gb_per_s) {
   return name + ", " + value_with_unit(gb_per_s * 1e9, {1e-12, "TB/s"});
 }
 
+// Along the slope, right of it from its foot up, then left of it from its head down.
+void draw_copy_words(ImDrawList& list, const Roofline& roof, ImVec2 a, ImVec2 b, Labels& labels) {
+  const Style& s = style();
+  const std::string words = rate_words("copy", roof.copy_gb_per_s);
+  const float width = text_width(Face::text, kLabelText, words), rise = std::max(1.0F, a.y - b.y);
+  std::vector<ImVec2> places;
+  constexpr int kPlaces = 12;
+  for (const bool right : {true, false})
+    for (int n = 0; n < kPlaces; ++n) {
+      const float up = (right ? 20.0F : 40.0F) * s.scale + rise * static_cast<float>(n) / kPlaces;
+      if (up > rise) break;
+      const float x = a.x + (b.x - a.x) * up / rise;
+      // Its upper left corner is what comes nearest, or its lower right one.
+      places.emplace_back(right ? x + s.px(8) : x - width - s.px(8), right ? a.y - up : a.y - up - s.px(kLineHeight));
+    }
+  if (places.empty()) places.emplace_back(a.x + s.px(8), a.y + s.px(4));
+  draw_text(&list, labels.place(places, width), Face::text, kLabelText, colour(s.theme, Token::dim), words);
+}
+
 void draw_roofs(ImDrawList& list, const Roofline& roof, Labels& labels) {
   const Style& s = style();
   const ImU32 ink = colour(s.theme, Token::dim);
+  ImVec2 a{}, b{};
   if (roof.copy_gb_per_s > 0) {
     const double top = roof.top_tflops > 0 ? std::max(roof.peak_tflops, roof.tensor_tflops) : 0;
-    const double end = top > 0 ? ridge(roof, top) : roof.x_max;
-    const ImVec2 a = ImPlot::PlotToPixels(roof.x_min, under_copy(roof, roof.x_min));
-    const ImVec2 b = ImPlot::PlotToPixels(end, under_copy(roof, end));
+    const double end = top > 0 ? ridge(roof, top) : std::min(roof.x_max, roof.y_max * 1e3 / roof.copy_gb_per_s);
+    const double begin = std::max(roof.x_min, ridge(roof, roof.y_min));
+    a = ImPlot::PlotToPixels(begin, under_copy(roof, begin));
+    b = ImPlot::PlotToPixels(end, under_copy(roof, end));
     list.AddLine(a, b, ink, s.px(1.5F));
-    // Right of the slope, where the plot begins; its upper edge is where the slope is nearest.
-    const std::string words = rate_words("copy", roof.copy_gb_per_s);
-    const float top_edge = a.y - s.px(20), rise = a.y - b.y;
-    const float across = rise > 0 ? (b.x - a.x) * s.px(20) / rise : 0;
-    const std::array<ImVec2, 2> places{ImVec2(a.x + across + s.px(6), top_edge), ImVec2(a.x + s.px(6), a.y - s.px(34))};
-    draw_text(&list, labels.place(places, text_width(Face::text, kLabelText, words)), Face::text, kLabelText, ink,
-              words);
+    labels.take_line(a, b);
   }
+  for (const double tflops : {roof.tensor_tflops, roof.peak_tflops}) take_peak(roof, tflops, labels);
   draw_peak(list, roof, roof.tensor_tflops, roof.tensor_name, labels);
   draw_peak(list, roof, roof.peak_tflops, "multiply-add peak", labels);
+  if (roof.copy_gb_per_s > 0) draw_copy_words(list, roof, a, b, labels);
 }
 
-// Dashed, its rate under its beginning as the copy rate's is.
-void draw_level_roof(ImDrawList& list, const Roofline& roof, const RoofLevel& level, double top, Labels& labels) {
-  const Style& s = style();
-  const double end = top > 0 ? top * 1e3 / level.gb_per_s : roof.x_max;
-  const ImVec2 from = ImPlot::PlotToPixels(roof.x_min, under(level.gb_per_s, roof.x_min));
-  draw_dashed_line(&list, from, ImPlot::PlotToPixels(end, under(level.gb_per_s, end)), colour(s.theme, Token::dim), 4);
-  const std::string words = rate_words(level.name, level.gb_per_s);
-  const std::array<ImVec2, 2> places{ImVec2(from.x + s.px(6), from.y + s.px(4)),
-                                     ImVec2(from.x + s.px(6), from.y - s.px(30))};
-  draw_over_lines(list, labels.place(places, text_width(Face::text, kLabelText, words)), words);
+ImVec2 pixel(RoofPoint p) {
+  return {p.x, p.y};
 }
 
-// The slopes of the levels inside DRAM, and on each the distance from the chosen kernel's height to its roof.
-void draw_levels(ImDrawList& list, const Roofline& roof, double tflops, ImU32 mine, Labels& labels) {
+// Its share in bold, of what under it.
+void draw_way_words(ImDrawList& list, const RoofWay& way, float line) {
   const Style& s = style();
-  const double top = roof.top_tflops;
-  for (const RoofLevel& level : roof.levels)
-    if (level.name != "DRAM") draw_level_roof(list, roof, level, top, labels);
-  for (const RoofLevel& level : roof.levels) labels.take(ImPlot::PlotToPixels(level.intensity, tflops), s.px(3));
-  for (const RoofLevel& level : roof.levels) {
-    const double reach = top > 0 ? std::min(level.allowed_tflops, top) : level.allowed_tflops;
-    const ImVec2 at = ImPlot::PlotToPixels(level.intensity, tflops);
-    const ImVec2 roof_at = ImPlot::PlotToPixels(level.intensity, reach);
-    list.AddLine(at, roof_at, mine, s.px(1.5F));
-    list.AddCircleFilled(at, s.px(3), mine);
-    if (reach <= roof.y_max) list.AddCircle(roof_at, s.px(3), mine, 0, s.px(1.5F));
-    const float right = at.x + s.px(7), below = at.y + s.px(6), row = s.px(15);
-    const std::array<ImVec2, 3> places{ImVec2(right, below), ImVec2(right, below + row),
-                                       ImVec2(right, below + 2 * row)};
-    draw_over_lines(list, labels.place(places, text_width(Face::text, kLabelText, level.name)), level.name);
-    if (std::hypot(ImGui::GetMousePos().x - at.x, ImGui::GetMousePos().y - at.y) < s.px(8))
-      show_tooltip(fmt::format("{}: {} FLOP a byte; {} TB/s allow {} TFLOP/s there", level.name,
-                               figure_text(level.intensity), figure_text(level.gb_per_s * 1e-3),
-                               figure_text(level.allowed_tflops)));
+  const ImVec2 at{way.label.left, way.label.top};
+  draw_text(&list, at, Face::bold, kLabelText, colour(s.theme, Token::text), way.share);
+  draw_text(&list, {at.x, at.y + line}, Face::text, kLabelText, colour(s.theme, Token::dim), way.of);
+}
+
+// Roofs, the kernel's rate across them, and from it the way to each: a long way is much that is left.
+void draw_levels(ImDrawList& list, const Roofline& roof, const RoofDot& mine, ImVec2 origin, ImVec2 size) {
+  const Style& s = style();
+  const ImU32 ink = colour(s.theme, Token::dim), own = kernel_colour(s.theme, mine.kernel);
+  const float line = s.px(kLineHeight);
+  const LabelBox plot{origin.x, origin.y, origin.x + size.x, origin.y + size.y};
+  const RoofLevelPicture p = level_picture(roof, mine.kernel, mine.tflops, plot, line, [](std::string_view words) {
+    return text_width(Face::bold, kLabelText, words);
+  });
+  for (const RoofStroke& stroke : p.roofs) {
+    if (stroke.beyond) {
+      draw_dashed_line(&list, pixel(stroke.from), pixel(stroke.to), faded(ink, 0.7F), 4);
+    } else {
+      list.AddLine(pixel(stroke.from), pixel(stroke.to), ink, s.px(1.5F));
+    }
   }
+  list.AddLine(pixel(p.rate.from), pixel(p.rate.to), faded(own, 0.45F), s.px(1));
+  for (const RoofWay& way : p.ways) {
+    const ImVec2 from = pixel(way.from), to = pixel(way.to);
+    list.AddLine(from, to, own, s.px(way.nearest ? 3.5F : 1.5F));
+    list.AddCircleFilled(to, s.px(4), colour(s.theme, Token::card));
+    list.AddCircle(to, s.px(4), own, 0, s.px(1.5F));
+    if (way.arithmetic) {
+      list.AddCircleFilled(from, s.px(3.5F), own);
+    } else {
+      draw_mark(list, from,
+                {look_of(mine.kernel).mark, MarkFill::solid, own, colour(s.theme, Token::card), s.px(5), s.px(1.5F)});
+    }
+    draw_way_words(list, way, line);
+    const ImVec2 pointer = ImGui::GetMousePos();
+    if (std::abs(pointer.x - from.x) < s.px(7) && pointer.y > to.y - s.px(7) && pointer.y < from.y + s.px(7))
+      show_tooltip(way.tip);
+  }
+  draw_text(&list, {p.name_at.left, p.name_at.top}, Face::bold, kLabelText, own, p.name);
 }
 
 ImU32 dot_colour(const RoofDot& dot) {
@@ -218,7 +259,10 @@ void draw_name(ImDrawList& list, const RoofDot& dot, Labels& labels) {
   if (r.x + gap + width <= labels.right()) places.emplace_back(r.x + gap, middle);
   for (const ImVec2 at :
        {ImVec2(r.x - width / 2, under), ImVec2(r.x - width / 2, over), ImVec2(r.x, under), ImVec2(r.x, over),
-        ImVec2(r.x - width, under), ImVec2(r.x - width, over), ImVec2(l.x - gap - width, middle)})
+        ImVec2(r.x - width, under), ImVec2(r.x - width, over), ImVec2(l.x - gap - width, middle),
+        ImVec2(l.x - gap - width, over), ImVec2(l.x - gap - width, under), ImVec2(r.x + gap, over),
+        ImVec2(r.x + gap, under), ImVec2(r.x - width, under + s.px(kLineHeight)),
+        ImVec2(r.x - width, over - s.px(kLineHeight))})
     places.push_back(at);
   draw_text(&list, labels.place(places, width), face, kLabelText,
             colour(s.theme, dot.chosen ? Token::text : Token::dim), words);
@@ -243,18 +287,19 @@ void draw_plot(const Roofline& roof, ImVec2 size, bool levels) {
   ImPlot::PushStyleColor(ImPlotCol_FrameBg, ImVec4(0, 0, 0, 0));
   constexpr ImPlotFlags kFlags = ImPlotFlags_CanvasOnly | ImPlotFlags_NoFrame | ImPlotFlags_NoInputs;
   if (ImPlot::BeginPlot("##roofline", size, kFlags)) {
-    set_axes(roof);
+    // By levels, the chosen one alone.
+    const auto mine = std::ranges::find(roof.dots, true, &RoofDot::chosen);
+    const bool by_level = levels && !roof.levels.empty() && mine != roof.dots.end();
+    set_axes(by_level ? level_axes(roof, mine->tflops) : RoofAxes{roof.x_min, roof.x_max, roof.y_min, roof.y_max});
     const ImVec2 origin = ImPlot::GetPlotPos(), inner = ImPlot::GetPlotSize();
     ImDrawList& list = *ImPlot::GetPlotDrawList();
     ImPlot::PushPlotClipRect(s.px(8));
-    Labels labels(origin, inner);
-    if (!levels) take_marks(roof, labels);
-    draw_roofs(list, roof, labels);
-    const auto mine = std::ranges::find(roof.dots, true, &RoofDot::chosen);
-    // By levels, the chosen one alone.
-    if (levels && !roof.levels.empty() && mine != roof.dots.end()) {
-      draw_levels(list, roof, mine->tflops, kernel_colour(s.theme, mine->kernel), labels);
+    if (by_level) {
+      draw_levels(list, roof, *mine, origin, inner);
     } else {
+      Labels labels(origin, inner);
+      take_marks(roof, labels);
+      draw_roofs(list, roof, labels);
       draw_dots(list, roof, labels);
     }
     ImPlot::PopPlotClipRect();
@@ -271,19 +316,32 @@ void draw_level_switch(bool on, Commands& commands) {
     commands.push_back(ShowRoofLevels{!on});
 }
 
-void draw_roof_card(const Roofline& roof, bool levels, ImVec2 size, Commands* commands) {
+// Up to the card's edge, on the heading's line.
+void dim_at_right(const std::string& words) {
   const Style& s = style();
-  if (begin_card("roofline", size)) {
-    heading("Roofline");
+  const ImVec2 at = ImGui::GetCursorScreenPos();
+  const float right = at.x + ImGui::GetContentRegionAvail().x, height = ImGui::GetTextLineHeight();
+  draw_text_in(ImGui::GetWindowDrawList(), {at, {right, at.y + height}}, Align::right, Face::text, 12,
+               colour(s.theme, Token::dim), fitted_text(Face::text, 12, words, right - at.x));
+  ImGui::NewLine();
+}
+
+void draw_roof_card(const char* id, const Roofline& roof, bool levels, ImVec2 size, Commands* commands) {
+  const Style& s = style();
+  if (begin_card(id, size)) {
+    heading(commands == nullptr && levels ? "Roofline by level" : "Roofline");
     if (!roof.empty.empty()) {
       dim_text(roof.empty);
     } else {
       if (commands != nullptr && !roof.level_words.empty()) draw_level_switch(levels, *commands);
+      ImGui::SameLine();
+      dim_at_right("TFLOP/s of useful work");
       const std::string words =
-          levels ? "FLOP a byte of each level; the line from the point to the ring is the way to its roof. " +
-                       roof.level_words
-                 : "FLOP a byte of DRAM. Filled: counted; hollow: the least that the order must move. " + roof.note;
-      dim_text("TFLOP/s of useful work");
+          levels
+              ? "FLOP a byte of each level; a line up to a ring is what is left to that roof, dashed where arithmetic "
+                "ends before. " +
+                    roof.level_words
+              : "FLOP a byte of DRAM. Filled: counted; hollow: the least that the order must move. " + roof.note;
       const float foot = dim_text_height(words) + ImGui::GetStyle().ItemSpacing.y;
       draw_plot(roof, {ImGui::GetContentRegionAvail().x, std::max(s.px(80), ImGui::GetContentRegionAvail().y - foot)},
                 levels);
@@ -296,11 +354,11 @@ void draw_roof_card(const Roofline& roof, bool levels, ImVec2 size, Commands* co
 }  // namespace
 
 void draw_roofline(const Roofline& roof, bool by_level, ImVec2 size, Commands& commands) {
-  draw_roof_card(roof, by_level && !roof.level_words.empty(), size, &commands);
+  draw_roof_card("roofline", roof, by_level && !roof.level_words.empty(), size, &commands);
 }
 
 void draw_roofline(const Roofline& roof, bool by_level, ImVec2 size) {
-  draw_roof_card(roof, by_level && !roof.level_words.empty(), size, nullptr);
+  draw_roof_card(by_level ? "roofline_levels" : "roofline", roof, by_level && !roof.level_words.empty(), size, nullptr);
 }
 
 }  // namespace attn

@@ -112,13 +112,22 @@ TEST(ProfileRoofline, EachLevelHasItsOwnBytesAndItsOwnRoof) {
   ASSERT_EQ(r.levels.size(), 3U);
   EXPECT_NEAR(r.levels[2].intensity, kFlop / (4e8 * 128), 1e-9);
   EXPECT_EQ(r.level_words,
-            "Of what each level's rate allows its bytes: DRAM 0.462 %, L2 10.8 %, shared memory 78.2 %. The nearest of "
-            "these roofs is shared memory.");
+            "Of what each level's rate allows its bytes: DRAM 0.462 %, L2 10.8 %, shared memory 78.2 %; of what the "
+            "multiply-adds can do 56.6 %. The nearest of these roofs is shared memory.");
   EXPECT_TRUE(r.missing.empty());
   put(m, "l2_sectors_count", 1e10);
-  EXPECT_NE(roofline(rows, "flash_simt")
-                .level_words.find("L2 108 %, shared memory 78.2 %. The nearest of these roofs "
-                                  "is L2."),
+  EXPECT_NE(
+      roofline(rows, "flash_simt")
+          .level_words.find("L2 108 %, shared memory 78.2 %; of what the multiply-adds can do 56.6 %. The nearest "
+                            "of these roofs is L2."),
+      std::string::npos);
+  // A rate of its own that is nearer than any level's; and none that is near.
+  put(m, "l2_sectors_count", 1e9);
+  m.peaks.shared_gb_per_s = 2200;
+  EXPECT_NE(roofline(rows, "flash_simt").level_words.find("The nearest of these roofs is the multiply-adds."),
+            std::string::npos);
+  m.peaks.peak_gflops = 200000;
+  EXPECT_NE(roofline(rows, "flash_simt").level_words.find("None is near; the nearest of these roofs is shared memory."),
             std::string::npos);
 }
 
