@@ -20,24 +20,18 @@ namespace {
 
 // Logical pixels.
 constexpr float kLabels = 50, kCells = 104, kFall = 12, kEmpty = 17, kOther = 14, kLine = 18, kLegend = 236, kGap = 6;
-constexpr float kPads = 32 + 24, kNarrow = 720;
-constexpr float kHatch = 0.28F;  // opacity
+constexpr float kPads = 24 + 24, kNarrow = 720;
+constexpr float kCellsLow = 76;  // of the cells where the page is low
 
-ImU32 mixed(ImU32 ground, ImU32 over, float share) {
-  const ImVec4 a = ImGui::ColorConvertU32ToFloat4(ground), b = ImGui::ColorConvertU32ToFloat4(over);
-  const auto mix = [&](float x, float y) { return x + (y - x) * share; };
-  return ImGui::ColorConvertFloat4ToU32({mix(a.x, b.x), mix(a.y, b.y), mix(a.z, b.z), 1});
-}
-
-ImU32 tinted(ImU32 hue, WarpState state) {
-  return mixed(colour(style().theme, Token::card), hue, tint_of(state));
+CellColours colours_of(ImU32 hue, WarpState state) {
+  return cell_colours(style().theme, hue, state);
 }
 
 float along(const Box& box, double share) {
   return box.min.x + box.width() * static_cast<float>(share);
 }
 
-void draw_phase_sign(ImDrawList* list, const Box& box, const PhaseSign& sign, float size, ImU32 ink) {
+void draw_sign(ImDrawList* list, const Box& box, const PhaseSign& sign, float size, ImU32 ink) {
   draw_text_in(list, box, Align::centre, sign.face, sign.face == Face::maths ? size * kMathsSize : size, ink,
                sign.text);
 }
@@ -98,8 +92,8 @@ void draw_labels(ImDrawList* list, const MosaicScene& scene, const Box& cells) {
   std::vector<Label> above;
   const auto sign = [&](const Label& label, float top) {
     const float left = label.centre - label.width / 2;
-    draw_phase_sign(list, {{left, top}, {left + label.width, top + s.px(14)}}, label.column->sign, 11,
-                    colour_of(label.column->sign.ink));
+    draw_sign(list, {{left, top}, {left + label.width, top + s.px(14)}}, label.column->sign, 11,
+              colour_of(label.column->sign.ink));
   };
   for (const MosaicColumn& column : scene.columns) {
     const Label label = label_of(column, cells);
@@ -136,19 +130,31 @@ void hatch(ImDrawList* list, const Box& box, ImU32 ink) {
   list->PopClipRect();
 }
 
+// On plain ground: no line of the hatch goes through them.
+void draw_words(ImDrawList* list, const Box& box, Align align, Face face, const CellColours& c,
+                const std::string& words) {
+  const Style& s = style();
+  constexpr float kSize = 11.5F, kInset = 7;
+  const float width = text_width(face, kSize, words), half = std::min(s.px(7.5F), box.height() / 2);
+  const float left = align == Align::left ? box.min.x + s.px(kInset) : box.centre().x - width / 2;
+  const float pad = std::min(s.px(3), left - box.min.x);
+  list->AddRectFilled({left - pad, box.centre().y - half}, {left + width + pad, box.centre().y + half}, c.fill);
+  draw_text_in(list, box, align, face, kSize, c.text, words, align == Align::left ? kInset : 0);
+}
+
 void draw_cell(ImDrawList* list, const Box& box, const MosaicCell& cell, ImU32 hue, bool lit) {
   const Style& s = style();
-  const ImU32 fill = tinted(hue, cell.state);
-  list->AddRectFilled(box.min, box.max, fill);
-  if (waits(cell.state)) hatch(list, box, faded(text_on(fill), kHatch));
+  const CellColours c = colours_of(hue, cell.state);
+  list->AddRectFilled(box.min, box.max, c.fill);
+  if (waits(cell.state)) hatch(list, box, c.hatch);
   if (box.height() >= s.px(13)) {
     const float room = box.width() - s.px(12);
     const bool whole = text_width(Face::text, 11.5F, cell.text) <= room;
     const bool brief = text_width(Face::mono, 11.5F, cell.brief) <= box.width() - s.px(2);
     if (whole)
-      draw_text_in(list, box, Align::left, Face::text, 11.5F, text_on(fill), cell.text, 7);
+      draw_words(list, box, Align::left, Face::text, c, cell.text);
     else if (brief)
-      draw_text_in(list, box, Align::centre, Face::mono, 11.5F, text_on(fill), cell.brief);
+      draw_words(list, box, Align::centre, Face::mono, c, cell.brief);
   }
   if (lit) draw_outline(list, box, colour(s.theme, Token::text), s.px(1.5F), 0);
 }
@@ -200,11 +206,11 @@ void draw_empty(ImDrawList* list, const Box& empty, const MosaicColumn& column, 
   const float sign = sign_width(column.sign, 11), share = text_width(Face::mono, 11, column.empty_share);
   if (sign + share + s.px(12) < inner.width()) {
     const float left = inner.centre().x - (sign + share + s.px(5)) / 2;
-    draw_phase_sign(list, {{left, inner.min.y}, {left + sign, inner.max.y}}, column.sign, 11, ink);
+    draw_sign(list, {{left, inner.min.y}, {left + sign, inner.max.y}}, column.sign, 11, ink);
     draw_text_in(list, {{left + sign + s.px(5), inner.min.y}, {inner.max.x, inner.max.y}}, Align::left, Face::mono, 11,
                  ink, column.empty_share);
   } else if (sign + s.px(4) < inner.width()) {
-    draw_phase_sign(list, inner, column.sign, 11, ink);
+    draw_sign(list, inner, column.sign, 11, ink);
   }
   ImGui::SetCursorScreenPos(box.min);
   const std::string name(gpu::name_of(column.phase));
@@ -222,9 +228,9 @@ void draw_other(ImDrawList* list, const MosaicScene& scene, const Box& cells, co
   const auto x_of = [&](double share) { return fits ? along(cells, share) : along(room, share / end); };
   for (const MosaicPart& part : scene.parts) {
     const Box box{{x_of(part.from), room.min.y}, {x_of(part.to), room.max.y}};
-    const ImU32 fill = tinted(hue_of(part.phase), WarpState::ready);
-    list->AddRectFilled(box.min, {std::max(box.max.x - s.px(1), box.min.x + 1), box.max.y}, fill);
-    if (sign_width(part.sign, 11) + s.px(4) < box.width()) draw_phase_sign(list, box, part.sign, 11, text_on(fill));
+    const CellColours c = colours_of(hue_of(part.phase), WarpState::ready);
+    list->AddRectFilled(box.min, {std::max(box.max.x - s.px(1), box.min.x + 1), box.max.y}, c.fill);
+    if (sign_width(part.sign, 11) + s.px(4) < box.width()) draw_sign(list, box, part.sign, 11, c.text);
     ImGui::SetCursorScreenPos(box.min);
     const std::string name(gpu::name_of(part.phase));
     ImGui::InvisibleButton(("other_" + name).c_str(), {std::max(1.0F, box.width()), box.height()});
@@ -243,9 +249,9 @@ void draw_legend(ImDrawList* list, const MosaicScene& scene, const Box& box) {
   for (const MosaicCell& cell : scene.all) {
     const auto height = [&](double share) { return column.max.y - column.height() * static_cast<float>(share); };
     const Box at{{column.min.x, height(cell.to)}, {column.max.x, height(cell.from) - s.px(1)}};
-    const ImU32 fill = tinted(grey, cell.state);
-    list->AddRectFilled(at.min, at.max, fill);
-    if (waits(cell.state)) hatch(list, at, faded(text_on(fill), kHatch));
+    const CellColours c = colours_of(grey, cell.state);
+    list->AddRectFilled(at.min, at.max, c.fill);
+    if (waits(cell.state)) hatch(list, at, c.hatch);
     const float wanted = at.centre().y, y = std::min(wanted, above - row);
     above = y;
     list->AddLine({column.max.x + s.px(2), wanted}, {column.max.x + s.px(10), y}, colour(s.theme, Token::faint),
@@ -265,13 +271,33 @@ void draw_heads(ImDrawList* list, const MosaicScene& scene, const Box& line) {
                fitted_text(Face::text, 12, scale, room));
 }
 
+// Which scale the other kernel is on, and how the samples were taken; whole in their tip where they are cut.
+void draw_foot(ImDrawList* list, const MosaicScene& scene, const Box& line) {
+  const Style& s = style();
+  constexpr float kSize = 11.5F, kLeast = 120;  // logical pixels that are worth the beginning of a sentence
+  const ImU32 ink = colour(s.theme, Token::dim);
+  const bool other = !scene.parts.empty();
+  ImGui::SetCursorScreenPos(line.min);
+  ImGui::InvisibleButton("mosaic_notes", {line.width(), line.height()});
+  tooltip(other ? scene.other_words + "\n" + scene.notes : scene.notes);
+  float left = line.min.x;
+  if (other) {
+    const std::string words = fitted_text(Face::text, kSize, scene.other_words, line.width());
+    draw_text_in(list, line, Align::left, Face::text, kSize, ink, words);
+    left += text_width(Face::text, kSize, words) + s.px(14);
+  }
+  if (const float room = line.max.x - left; room >= s.px(kLeast))
+    draw_text_in(list, {{left, line.min.y}, line.max}, other ? Align::right : Align::left, Face::text, kSize, ink,
+                 fitted_text(Face::text, kSize, scene.notes, room));
+}
+
 }  // namespace
 
-float mosaic_height(const MosaicScene& scene) {
+float mosaic_height(const MosaicScene& scene, bool low) {
   if (!scene.empty.empty()) return 76;
   if (!scene.there) return 0;
-  const float other = scene.parts.empty() ? 0 : kGap + kOther + kLine;
-  return kPads + kLabels + kCells + kFall + kEmpty + other + kLine;
+  const float other = scene.parts.empty() ? 0 : kOther;
+  return kPads + kLabels + (low ? kCellsLow : kCells) + kFall + kEmpty + kGap + other + kLine;
 }
 
 void draw_mosaic(const MosaicScene& scene, const MosaicPlace& place, ImVec2 size, Commands& commands) {
@@ -287,7 +313,7 @@ void draw_mosaic(const MosaicScene& scene, const MosaicPlace& place, ImVec2 size
       const bool narrow = width < s.px(kNarrow);
       draw_heads(list, scene, {at, {at.x + width, at.y + s.px(kLine)}});
       const float top = at.y + s.px(kLine + kGap + kLabels), legend = narrow ? 0 : s.px(kLegend);
-      const Box cells{{at.x, top}, {at.x + width - legend, top + s.px(kCells)}};
+      const Box cells{{at.x, top}, {at.x + width - legend, top + s.px(place.low ? kCellsLow : kCells)}};
       const Box empty{{cells.min.x, cells.max.y + s.px(kFall)}, {cells.max.x, cells.max.y + s.px(kFall + kEmpty)}};
       draw_labels(list, scene, cells);
       for (const MosaicColumn& column : scene.columns) draw_fall(list, cells, empty, column);
@@ -303,15 +329,8 @@ void draw_mosaic(const MosaicScene& scene, const MosaicPlace& place, ImVec2 size
       if (!scene.parts.empty()) {
         draw_other(list, scene, cells, {{at.x, y}, {cells.max.x, y + s.px(kOther)}});
         y += s.px(kOther);
-        draw_text_in(list, {{at.x, y}, {at.x + width, y + s.px(kLine)}}, Align::left, Face::text, 12,
-                     colour(s.theme, Token::dim), fitted_text(Face::text, 12, scene.other_words, width));
-        y += s.px(kLine);
       }
-      ImGui::SetCursorScreenPos({at.x, y});
-      ImGui::InvisibleButton("mosaic_notes", {width, s.px(kLine)});
-      tooltip(scene.notes);
-      draw_text_in(list, {{at.x, y}, {at.x + width, y + s.px(kLine)}}, Align::left, Face::text, 12,
-                   colour(s.theme, Token::dim), fitted_text(Face::text, 12, scene.notes, width));
+      draw_foot(list, scene, {{at.x, y}, {at.x + width, y + s.px(kLine)}});
     }
   }
   ImGui::EndChild();

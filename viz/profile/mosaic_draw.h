@@ -7,12 +7,14 @@
 namespace attn {
 
 // Logical pixels that the card takes; 0 where there is nothing to show.
-float mosaic_height(const MosaicScene& scene);
+// `low`: on a low page its cells are lower.
+float mosaic_height(const MosaicScene& scene, bool low = false);
 // A card of `size` pixels. Clicking a phase goes to its hottest line.
 // `shown`: the phase of the line that is looked at, which is framed. A right click offers its step.
 struct MosaicPlace {
   gpu::CodePhase shown = gpu::CodePhase::none;
   StepThrough to_step;
+  bool low = false;
 };
 void draw_mosaic(const MosaicScene& scene, const MosaicPlace& place, ImVec2 size, Commands& commands);
 
