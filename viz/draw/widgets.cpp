@@ -18,6 +18,17 @@ bool begin_card(const char* id, ImVec2 size) {
   return open;
 }
 
+void fade_where_more() {
+  if (ImGui::GetScrollY() >= ImGui::GetScrollMaxY() - 1) return;
+  const Style& s = style();
+  const float bar = ImGui::GetStyle().ScrollbarSize;
+  const ImVec2 at = ImGui::GetWindowPos(), size = ImGui::GetWindowSize();
+  const float bottom = at.y + size.y - (ImGui::GetScrollMaxX() > 0 ? bar : 0), right = at.x + size.x - bar;
+  const ImU32 card = colour(s.theme, Token::card), none = faded(card, 0);
+  ImGui::GetWindowDrawList()->AddRectFilledMultiColor({at.x, bottom - s.px(18)}, {right, bottom}, none, none, card,
+                                                      card);
+}
+
 void heading(const char* words) {
   ImGui::PushFont(style().fonts.bold, style().px(13));
   ImGui::TextUnformatted(words);

@@ -13,6 +13,8 @@ namespace attn {
 
 // A card: a bordered child with 16 px of padding. End with ImGui::EndChild().
 bool begin_card(const char* id, ImVec2 size);
+// The foot of the current window, on a card, goes pale where there is more below. Called behind its content.
+void fade_where_more();
 
 void heading(const char* words);
 // Small and dim, broken at the window's edge.

@@ -1,8 +1,10 @@
 #include "viz/profile/panel_draw.h"
 
 #include <algorithm>
+#include <array>
 #include <cfloat>
 #include <string>
+#include <string_view>
 
 #include <fmt/format.h>
 
@@ -20,6 +22,8 @@ constexpr float kRow = 19;  // logical pixels
 constexpr float kNameBeside = 70, kMenuBeside = 190;
 // Of the lines over the figures, without the kernels; and how many figures must stay in sight under them.
 constexpr float kHeads = 170, kFiguresInSight = 6;
+
+}  // namespace
 
 void kernel_choice(const ProfileChoice& choice, Commands& commands) {
   const Style& s = style();
@@ -40,30 +44,14 @@ void kernel_choice(const ProfileChoice& choice, Commands& commands) {
                colour(s.theme, choice.why_not.empty() ? Token::text : Token::dim), choice.kernel);
 }
 
-// The next menu's label, over it where there is no room for it beside it.
-void menu_label(const std::string& label) {
-  if (ImGui::GetContentRegionAvail().x >= style().px(kMenuBeside)) return begin_line(label);
-  dim_text(label);
-  ImGui::SetNextItemWidth(-FLT_MIN);
-}
-
-void value_choice(const ProfileScene& scene, Commands& commands) {
-  const auto now = std::ranges::find_if(scene.values, &ProfileValue::on);
-  menu_label(scene.axis);
-  if (!ImGui::BeginCombo("##profile_value", now == scene.values.end() ? "" : now->text.c_str())) return;
+void value_items(const ProfileScene& scene, Commands& commands) {
   for (const ProfileValue& v : scene.values)
     if (ImGui::Selectable(v.text.c_str(), v.on)) commands.push_back(ChooseBenchValue{v.value});
-  ImGui::EndCombo();
 }
 
-void against_choice(const ProfileScene& scene, Commands& commands) {
-  if (scene.against_choices.size() < 2) return;
-  menu_label("Against");
-  const auto now = std::ranges::find_if(scene.against_choices, &AgainstChoice::on);
-  if (!ImGui::BeginCombo("##profile_against", now == scene.against_choices.end() ? "" : now->words.c_str())) return;
+void against_items(const ProfileScene& scene, Commands& commands) {
   for (const AgainstChoice& choice : scene.against_choices)
     if (ImGui::Selectable(choice.words.c_str(), choice.on)) commands.push_back(ChooseAgainst{choice.id});
-  ImGui::EndCombo();
 }
 
 // A filled triangle is better, a hollow one worse; it points where the figure went.
@@ -77,6 +65,44 @@ void draw_change(ImDrawList& list, ImVec2 centre, const ProfileFigure& f, ImU32 
   } else {
     list.AddTriangle(a, b, c, ink, s.px(1));
   }
+}
+
+ImU32 change_ink(const ProfileFigure& f) {
+  const bool weak = f.change.text == "same" || f.change.noise == Noise::within;
+  return colour(style().theme, weak ? Token::dim : Token::text);
+}
+
+std::string figure_tip(const ProfileFigure& f) {
+  std::string tip = f.label + ": " + f.text;
+  if (!f.other.empty()) tip += fmt::format("\nthe other: {}", f.other);
+  if (!f.change.text.empty()) tip += fmt::format("\n{}: {}", f.change.text, f.change.noise_words);
+  return tip + "\n" + f.tip;
+}
+
+namespace {
+
+// The next menu's label, over it where there is no room for it beside it.
+void menu_label(const std::string& label) {
+  if (ImGui::GetContentRegionAvail().x >= style().px(kMenuBeside)) return begin_line(label);
+  dim_text(label);
+  ImGui::SetNextItemWidth(-FLT_MIN);
+}
+
+void value_choice(const ProfileScene& scene, Commands& commands) {
+  const auto now = std::ranges::find_if(scene.values, &ProfileValue::on);
+  menu_label(scene.axis);
+  if (!ImGui::BeginCombo("##profile_value", now == scene.values.end() ? "" : now->text.c_str())) return;
+  value_items(scene, commands);
+  ImGui::EndCombo();
+}
+
+void against_choice(const ProfileScene& scene, Commands& commands) {
+  if (scene.against_choices.size() < 2) return;
+  menu_label("Against");
+  const auto now = std::ranges::find_if(scene.against_choices, &AgainstChoice::on);
+  if (!ImGui::BeginCombo("##profile_against", now == scene.against_choices.end() ? "" : now->words.c_str())) return;
+  against_items(scene, commands);
+  ImGui::EndCombo();
 }
 
 // The name stands over its numbers where there is no room for it beside them.
@@ -93,15 +119,37 @@ void figure_line(const ProfileFigure& f, float width) {
                fitted_text(Face::text, 12, f.label, room));
   draw_text_in(&list, {{at.x, line.min.y}, {at.x + numbers + number, line.max.y}}, Align::right, Face::mono, 12,
                colour(s.theme, Token::text), f.text);
-  const bool weak = f.change.text == "same" || f.change.noise == Noise::within;
-  const ImU32 ink = colour(s.theme, weak ? Token::dim : Token::text);
+  const ImU32 ink = change_ink(f);
   draw_text_in(&list, line, Align::right, Face::mono, 12, ink, f.change.text, 10);
   draw_change(list, {line.max.x - s.px(4), line.centre().y}, f, ink);
   ImGui::InvisibleButton(f.id.c_str(), {width, over + s.px(kRow)});
-  std::string tip = f.label + ": " + f.text;
-  if (!f.other.empty()) tip += fmt::format("\nthe other: {}", f.other);
-  if (!f.change.text.empty()) tip += fmt::format("\n{}: {}", f.change.text, f.change.noise_words);
-  tooltip(tip + "\n" + f.tip);
+  tooltip(figure_tip(f));
+}
+
+// How sure the time is: hardly another number than the time, and told by its spread.
+bool is_lesser(const ProfileFigure& f) {
+  constexpr std::array<std::string_view, 4> kLesser{"time_us_q1", "time_us_q3", "time_us_ci_low", "time_us_ci_high"};
+  return std::ranges::find(kLesser, f.id) != kLesser.end();
+}
+
+// The line that opens them. Returns whether they are to be seen.
+bool draw_fold(float width) {
+  const Style& s = style();
+  const ImVec2 at = ImGui::GetCursorScreenPos();
+  const ImGuiID id = ImGui::GetID("quartiles_open");
+  bool open = ImGui::GetStateStorage()->GetBool(id);
+  if (ImGui::InvisibleButton("quartiles", {width, s.px(kRow)})) {
+    open = !open;
+    ImGui::GetStateStorage()->SetBool(id, open);
+  }
+  ImDrawList* list = ImGui::GetWindowDrawList();
+  const ImU32 ink = colour(s.theme, ImGui::IsItemHovered() ? Token::text : Token::dim);
+  draw_text_in(list, {at, {at.x + width, at.y + s.px(kRow)}}, Align::left, Face::text, 12, ink,
+               "Quartiles and interval");
+  const ImVec2 tip{at.x + text_width(Face::text, 12, "Quartiles and interval") + s.px(10), at.y + s.px(kRow) / 2};
+  draw_arrow(list, tip, s.px(4), open ? Arrow::down : Arrow::right, ink);
+  tooltip("Between them lie the middle half of the repeats, and the median with 95 %");
+  return open;
 }
 
 void heads(const ProfileScene& scene, Commands& commands) {
@@ -122,7 +170,17 @@ void draw_figure_groups(const std::vector<ProfileGroup>& groups) {
   for (const ProfileGroup& group : groups) {
     ImGui::Dummy({0, style().px(5)});
     heading(group.title.c_str());
-    for (const ProfileFigure& f : group.figures) figure_line(f, width);
+    std::string lesser;
+    for (const ProfileFigure& f : group.figures) {
+      if (is_lesser(f)) {
+        lesser = group.title;
+      } else {
+        figure_line(f, width);
+      }
+    }
+    if (lesser.empty() || !draw_fold(width)) continue;
+    for (const ProfileFigure& f : group.figures)
+      if (is_lesser(f)) figure_line(f, width);
   }
   ImGui::PopStyleVar();
 }
@@ -139,6 +197,7 @@ void draw_profile_panel(const ProfileScene& scene, ImVec2 size, Commands& comman
     if (ImGui::BeginChild("profile_figures", {0, 0})) {
       if (all_scroll) heads(scene, commands);
       draw_figure_groups(scene.groups);
+      fade_where_more();
     }
     ImGui::EndChild();
     ImGui::PopStyleColor();
