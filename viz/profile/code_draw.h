@@ -7,6 +7,10 @@
 
 namespace attn {
 
-void draw_code(const CodeScene& code, CodeKind kind, ImVec2 size, Commands& commands);
+// The height in which all of its rows are seen, logical pixels.
+float code_height(const CodeScene& code);
+
+// A card of `size` pixels. Of a line that was just chosen the hottest instruction is in sight.
+void draw_code(const CodeScene& code, CodeKind kind, SourceHeld& held, ImVec2 size, Commands& commands);
 
 }  // namespace attn

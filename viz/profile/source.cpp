@@ -140,7 +140,8 @@ void put_samples(const KernelSamples& samples, const gpu::KernelListing& listing
   for (std::size_t n = 0; n < counts.size(); ++n) {
     if (counts[n].all == 0) continue;
     CodeRow& row = code.rows[n];
-    row.share = share_text(share_of(counts[n].all, all));
+    row.part = share_of(counts[n].all, all);
+    row.share = share_text(row.part);
     row.state = words_of(counts[n].main_state());
     row.words = samples_words(counts[n], share_of(counts[n].all, kernel));
   }

@@ -133,6 +133,7 @@ struct CodeRow {
   std::string share;  // "12", percent; empty: it has none
   std::string state;  // what most of them did, where it has any
   std::string words;  // all of it, for a tip
+  double part = 0;    // of the samples of the line's instructions, 0 to 1
 };
 struct CodeScene {
   std::string title;  // "SASS of line 111: FMA 512, shared 64"
@@ -152,8 +153,10 @@ struct SourceHeld {
   std::string nothing_found;     // the words that no line holds
   std::int32_t scrolled_to = 0;  // the line that was last brought into sight
   std::size_t scrolled_file = 0;
-  bool hide_counts = false;       // the columns of what was counted, and the phases' table
-  std::optional<CountColumn> by;  // what F8 goes by; nothing: samples, or instructions
+  std::string code_scrolled_to;  // of the machine code, whose hottest row was last brought into sight
+  gpu::CodePhase phase_scrolled_to = gpu::CodePhase::none;  // the same of the table of phases
+  bool hide_counts = false;                                 // the columns of what was counted, and the phases' table
+  std::optional<CountColumn> by;                            // what F8 goes by; nothing: samples, or instructions
 };
 
 }  // namespace attn

@@ -1,4 +1,4 @@
-// The source with what its lines became, and the phases. The figures stand left of the text and stay when it scrolls.
+// The source with what its lines became. The figures stand left of the text and stay when it scrolls.
 #include "viz/profile/source_draw.h"
 
 #include <algorithm>
@@ -18,31 +18,13 @@
 #include "viz/draw/theme.h"
 #include "viz/draw/widgets.h"
 #include "viz/profile/phase_hue_draw.h"
-#include "viz/profile/phase_menu_draw.h"
 
 namespace attn {
 namespace {
 
 using gpu::CodePhase;
-using gpu::InstructionKind;
 
 constexpr float kRow = 18, kCode = 12;  // logical pixels
-// How much of a phase's hue each kind of instruction has, in their order: what computes is full.
-constexpr std::array<float, gpu::kInstructionKinds> kTint{1.0F, 1.0F, 0.72F, 0.5F, 0.36F, 0.24F, 0.14F};
-
-// The kinds of a line beside one another; `most` instructions fill the box.
-void draw_mix(ImDrawList* list, const Box& box, const gpu::InstructionMix& mix, std::uint32_t most, CodePhase phase) {
-  if (most == 0) return;
-  const ImU32 hue = hue_of(phase);
-  float x = box.min.x;
-  for (const InstructionKind kind : gpu::all_instruction_kinds()) {
-    if (mix[kind] == 0) continue;
-    const float width = box.width() * static_cast<float>(mix[kind]) / static_cast<float>(most);
-    list->AddRectFilled({x, box.min.y}, {x + width, box.max.y}, faded(hue, kTint.at(static_cast<std::size_t>(kind))));
-    x += width;
-  }
-}
-
 // What the warps did at a line beside one another; the line with the most fills the box.
 void draw_states(ImDrawList* list, const Box& box, const SourceScene& scene, const SourceRow& row) {
   const ImU32 hue = hue_of(row.phase);
@@ -96,12 +78,6 @@ Gutter gutter(const SourceScene& scene, const SourceHeld& held, float width) {
   return g;
 }
 
-void draw_sign(ImDrawList* list, const Box& box, CodePhase phase) {
-  const PhaseSign sign = sign_of(phase);
-  draw_text_in(list, box, Align::left, sign.face, sign.face == Face::maths ? 12.5F : 11, colour_of(sign.ink), sign.text,
-               7);
-}
-
 // Of the n-th column that is shown.
 Box count_box(const Gutter& g, std::size_t n, const Box& box) {
   const float each = style().px(kCounted), right = box.min.x + g.bar + each * static_cast<float>(n + 1);
@@ -123,7 +99,7 @@ void draw_gutter(ImDrawList* list, const SourceScene& scene, const Gutter& g, co
   const float x = box.min.x, top = box.min.y, bottom = box.max.y;
   if (row.phase != CodePhase::none) {
     list->AddRectFilled({x, top}, {x + s.px(3), bottom}, hue_of(row.phase));
-    if (row.names_phase && g.sign > s.px(4)) draw_sign(list, {{x, top}, {x + g.sign, bottom}}, row.phase);
+    if (row.names_phase && g.sign > s.px(4)) draw_phase_sign(list, {{x, top}, {x + g.sign, bottom}}, row.phase);
   }
   const ImU32 dim = colour(s.theme, Token::dim);
   draw_text_in(list, {{x + g.sign, top}, {x + g.number, bottom}}, Align::right, Face::mono, 11, dim,
@@ -219,7 +195,7 @@ void go_to(const SourceScene& scene, std::int32_t line, Commands& commands) {
 
 void draw_files(const SourceScene& scene, Commands& commands) {
   if (scene.files.size() < 2) return;
-  ImGui::SetNextItemWidth(style().px(130));
+  ImGui::SetNextItemWidth(style().px(ImGui::GetContentRegionAvail().x < style().px(520) ? 112 : 130));
   if (ImGui::BeginCombo("##source_file", scene.files[scene.file].shown.c_str())) {
     for (const FileChoice& file : scene.files) {
       const std::string label =
@@ -233,12 +209,12 @@ void draw_files(const SourceScene& scene, Commands& commands) {
 
 void draw_search(const SourceScene& scene, std::int32_t shown, SourceHeld& held, Commands& commands) {
   const Style& s = style();
-  if (ImGui::GetContentRegionAvail().x < s.px(110))
-    ImGui::NewLine();  // a line of its own where the buttons fill theirs
+  if (ImGui::GetContentRegionAvail().x < s.px(64)) ImGui::NewLine();  // a line of its own where the buttons fill theirs
   ImGui::SetNextItemWidth(std::max(s.px(60), ImGui::GetContentRegionAvail().x));
+  const bool wide = ImGui::GetContentRegionAvail().x >= s.px(140);
   if (ImGui::Shortcut(ImGuiMod_Ctrl | ImGuiKey_F, ImGuiInputFlags_RouteGlobal)) ImGui::SetKeyboardFocusHere();
   const bool entered =
-      ImGui::InputTextWithHint("##source_search", "find: Enter for the next", &held.search,
+      ImGui::InputTextWithHint("##source_search", wide ? "find: Enter for the next" : "find", &held.search,
                                ImGuiInputTextFlags_EnterReturnsTrue | ImGuiInputTextFlags_AutoSelectAll);
   if (held.nothing_found != held.search) held.nothing_found.clear();
   tooltip(held.nothing_found.empty() ? "Ctrl F. Enter or F3: the next line that holds it; Shift F3: the one before."
@@ -371,111 +347,6 @@ void draw_source(const SourceScene& scene, const ProfileView& view, SourceHeld& 
         const float text_room = ImGui::GetWindowWidth() - g.end - ImGui::GetStyle().ScrollbarSize;
         follow(scene, shown, text_room, held);
         draw_rows(scene, g, shown, ImGui::GetWindowWidth(), commands);
-      }
-      ImGui::EndChild();
-      ImGui::PopStyleVar();
-      ImGui::PopStyleColor();
-    }
-  }
-  ImGui::EndChild();
-}
-
-namespace {
-
-// Columns of the table of phases: all, then the kinds; or what was counted.
-struct Columns {
-  float name = 0, each = 0;
-  float right(std::size_t n) const { return name + each * static_cast<float>(n + 1); }
-};
-constexpr std::array<const char*, gpu::kInstructionKinds + 1> kHeads{"all",    "FMA",    "tensor",  "MUFU",
-                                                                     "shared", "global", "barrier", "other"};
-
-void draw_head(ImDrawList* list, ImVec2 at, const Columns& columns, std::span<const char* const> heads) {
-  const Style& s = style();
-  for (std::size_t n = 0; n < heads.size(); ++n) {
-    const Box cell{{at.x + columns.right(n) - columns.each, at.y}, {at.x + columns.right(n), at.y + s.px(kRow)}};
-    draw_text_in(list, cell, Align::right, Face::text, 11, colour(s.theme, Token::dim),
-                 fitted_text(Face::text, 11, heads[n], columns.each - s.px(3)));
-  }
-}
-
-void draw_cells(ImDrawList* list, const Box& box, const PhaseCountCells& cells, const Columns& columns) {
-  const Style& s = style();
-  for (std::size_t n = 0; n < cells.text.size(); ++n) {
-    const Box cell{{box.min.x + columns.right(n) - columns.each, box.min.y}, {box.min.x + columns.right(n), box.max.y}};
-    draw_text_in(list, cell, Align::right, Face::mono, 11, colour(s.theme, n == 0 ? Token::text : Token::dim),
-                 cells.text.at(n));
-  }
-}
-
-std::string phase_tip(const PhaseRow& row) {
-  std::string tip = fmt::format("{}: {}.", gpu::name_of(row.phase), row.words);
-  if (row.total > 0)
-    tip += fmt::format(" {} instructions, {:.3g} %: {}", row.total, 100 * row.share, mix_words(row.mix));
-  if (!row.counts.words.empty()) tip += "\n" + row.counts.words;
-  return tip;
-}
-
-void draw_phase(ImDrawList* list, const Box& box, const PhaseRow& row, const Columns& columns, std::uint32_t most,
-                bool counts) {
-  const Style& s = style();
-  const float x = box.min.x;
-  list->AddRectFilled({x, box.min.y + s.px(1)}, {x + s.px(3), box.max.y - s.px(1)}, hue_of(row.phase));
-  draw_sign(list, {box.min, {x + columns.name, box.max.y}}, row.phase);
-  const Box bar{{x + s.px(66), box.min.y + s.px(5)}, {x + columns.name - s.px(2), box.max.y - s.px(5)}};
-  if (bar.width() > s.px(12)) draw_mix(list, bar, row.mix, most, row.phase);
-  if (counts) return draw_cells(list, box, row.counts, columns);
-  for (std::size_t n = 0; n < kHeads.size(); ++n) {
-    const std::uint32_t count = n == 0 ? row.total : row.mix.of.at(n - 1);
-    if (count == 0) continue;  // an empty place reads faster than a nought
-    const Box cell{{x + columns.right(n) - columns.each, box.min.y}, {x + columns.right(n), box.max.y}};
-    draw_text_in(list, cell, Align::right, Face::mono, 12, colour(s.theme, n == 0 ? Token::text : Token::dim),
-                 fmt::format("{}", count));
-  }
-}
-
-}  // namespace
-
-void draw_phases(const SourceScene& scene, const SourceHeld& held, gpu::CodePhase shown, const StepThrough& to_step,
-                 ImVec2 size, Commands& commands) {
-  const Style& s = style();
-  const bool counts = scene.counted && !held.hide_counts;
-  if (begin_card("profile_phases", size)) {
-    heading(counts ? "What each phase did" : "Instructions by phase");
-    ImGui::SameLine();
-    draw_phase_button(shown, to_step, commands);
-    if (scene.phases.empty() || (!counts && scene.instructions == 0)) {
-      dim_text(scene.why_no_sass.empty() ? scene.empty
-                                         : "They are counted in the machine code, which is missing here.");
-    } else {
-      dim_text(counts ? "Counted at each instruction, in one run. Click: its line with the most instructions."
-                      : "As they stand in the machine code, however often they run. Click: its line with the most.");
-      ImGui::PushStyleColor(ImGuiCol_ChildBg, 0U);
-      ImGui::PushStyleVar(ImGuiStyleVar_ItemSpacing, ImVec2(0, 0));
-      if (ImGui::BeginChild("phase_rows", {0, 0})) {
-        ImDrawList* list = ImGui::GetWindowDrawList();
-        const float width = ImGui::GetContentRegionAvail().x - s.px(4);
-        Columns columns;
-        const std::span<const char* const> heads =
-            counts ? std::span<const char* const>(phase_count_heads(width < s.px(430)))
-                   : std::span<const char* const>(kHeads);
-        columns.name = std::max(s.px(66), width - s.px(counts ? 49 : 43) * static_cast<float>(heads.size()));
-        columns.each = (width - columns.name) / static_cast<float>(heads.size());
-        draw_head(list, ImGui::GetCursorScreenPos(), columns, heads);
-        ImGui::Dummy({width, s.px(kRow)});
-        std::uint32_t most = 0;
-        for (const PhaseRow& row : scene.phases) most = std::max(most, row.total);
-        for (const PhaseRow& row : scene.phases) {
-          const ImVec2 at = ImGui::GetCursorScreenPos();
-          const Box box{at, {at.x + width, at.y + s.px(kRow)}};
-          const std::string name(gpu::name_of(row.phase));
-          if (ImGui::InvisibleButton(("phase_" + name).c_str(), {width, s.px(kRow)}) && row.line > 0)
-            commands.push_back(ChooseSourceLine{row.file, row.line});
-          draw_phase_menu(row.phase, to_step, commands);
-          if (ImGui::IsItemHovered()) list->AddRectFilled(box.min, box.max, colour(s.theme, Token::field));
-          draw_phase(list, box, row, columns, most, counts);
-          tooltip(phase_tip(row));
-        }
       }
       ImGui::EndChild();
       ImGui::PopStyleVar();

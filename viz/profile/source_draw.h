@@ -6,10 +6,7 @@
 
 namespace attn {
 
-// Two cards of `size` pixels each: the source with its gutter, and the phases.
+// A card of `size` pixels: the source with its gutter.
 void draw_source(const SourceScene& scene, const ProfileView& view, SourceHeld& held, ImVec2 size, Commands& commands);
-// `shown`: the phase of the line that is looked at; `to_step`: the row in Step, at no phase yet.
-void draw_phases(const SourceScene& scene, const SourceHeld& held, gpu::CodePhase shown, const StepThrough& to_step,
-                 ImVec2 size, Commands& commands);
 
 }  // namespace attn

@@ -21,17 +21,24 @@
 #include "viz/profile/mosaic_draw.h"
 #include "viz/profile/occupancy_draw.h"
 #include "viz/profile/panel_draw.h"
+#include "viz/profile/phase_table.h"
+#include "viz/profile/phases_draw.h"
 #include "viz/profile/roofline_draw.h"
 #include "viz/profile/source_draw.h"
 
 namespace attn {
 namespace {
 
-constexpr float kGutter = 12, kPanelWidth = 304, kStacked = 1000;  // logical pixels
-constexpr float kMinRoofline = 296, kMinOccupancy = 280, kMinBytes = 304, kEmptyCard = 84;
+// Logical pixels. Narrower than kCompact the panel becomes a line over the page; narrower than kStacked cards stand
+// under one another; lower than kLow reasons and findings come behind the charts.
+constexpr float kGutter = 12, kPanelWidth = 304, kCompact = 1336, kStacked = 800, kLow = 560, kLowMosaic = 700;
+constexpr float kMinRoofline = 296, kLeastRoofline = 210, kMinOccupancy = 280, kMinBytes = 304, kEmptyCard = 84,
+                kMinLevels = 230, kAllBytes = 336;
 
-constexpr float kPhaseRow = 18, kPhaseHeads = 92, kLeastCode = 150, kSourceStacked = 460, kCodeStacked = 280;
-constexpr float kLeastSource = 300;  // below it the page scrolls
+constexpr float kSourceStacked = 460, kCodeStacked = 280;
+constexpr float kLeastSource = 214;  // below it the page scrolls
+// In a wide low room source, machine code and phases stand side by side.
+constexpr float kThreeWide = 1150, kThreeLow = 340;
 
 // "At most 1.77 times as fast: It reaches ... Try: ..."
 Runs finding_runs(const Finding& f) {
@@ -143,18 +150,20 @@ float draw_findings(const ProfileScene& scene, ImVec2 from, float width, bool dr
   return y - from.y;
 }
 
-// Headline and reasons; what to do where there is nothing to show. Returns its height, pixels.
-float draw_strip(const ProfileScene& scene, ProfilePage page, float width, Commands& commands) {
+bool has_reasons(const ProfileScene& scene, ProfilePage page) {
+  return !scene.reasons.empty() && (page == ProfilePage::figures || scene.predicted);
+}
+
+// Headline and reasons; what to do where there is nothing to show. `low`: without reasons and findings, which come
+// behind the charts then. Returns its height, pixels.
+float draw_strip(const ProfileScene& scene, ProfilePage page, float width, bool low, Commands& commands) {
   const Style& s = style();
   const Runs headline{{scene.empty.empty() ? scene.headline : scene.empty, Face::bold, Token::text, 0, false}};
   // Beside the source the reasons, which are of its figures, leave it their room.
   std::vector<Runs> words;
-  if (!scene.reasons.empty() && (page == ProfilePage::figures || scene.predicted))
-    words.push_back({{scene.reasons, Face::text, Token::dim, 0, false}});
-  if (page != ProfilePage::heartbeat) {
-    if (!scene.mosaic.headline.empty()) words.push_back(scene.mosaic.headline);
-  }
-  const bool with_findings = page != ProfilePage::heartbeat;
+  if (has_reasons(scene, page) && !low) words.push_back({{scene.reasons, Face::text, Token::dim, 0, false}});
+  if (!scene.mosaic.headline.empty()) words.push_back(scene.mosaic.headline);
+  const bool with_findings = page != ProfilePage::heartbeat && !low;
   constexpr int kLines = 12;
   const float left = s.px(20), pad = s.px(12), gap = s.px(4);
   const float first_button = left - s.px(6), last = width - s.px(16);
@@ -162,10 +171,12 @@ float draw_strip(const ProfileScene& scene, ProfilePage page, float width, Comma
   const ChipRow laid = draw_chips(chips, {first_button, 0}, last, false, commands);
   const float buttons = laid.width + s.px(40);
   // Beside the headline where it has room there, else over it.
-  const bool over = width - left - buttons < s.px(220);
+  const float wanted = std::min(runs_width(headline, 17) + s.px(4), width * 0.45F);
+  const bool over = width - left - buttons < std::max(wanted, s.px(220));
   const float whole = width - left - s.px(16), beside = over ? whole : width - left - buttons;
   // The pages at the end that stays, so that each is in one place on all of them.
-  if (!over) std::ranges::stable_partition(chips, &Chip::action);
+  const bool at_right = laid.lines == 1;
+  if (at_right) std::ranges::stable_partition(chips, &Chip::action);
   const float first = pad + (over ? s.px(kChipLine) * static_cast<float>(laid.lines) : 0);
   const float top = draw_paragraph(nullptr, {}, beside, 17, headline, kLines, false);
   float height = first + top + pad;
@@ -182,11 +193,42 @@ float draw_strip(const ProfileScene& scene, ProfilePage page, float width, Comma
     for (const Runs& w : words) y += gap + draw_paragraph(list, {at.x + left, y + gap}, whole, 13, w, kLines);
     if (with_findings) y += draw_findings(scene, {left, y - at.y}, whole, true, commands);
     draw_offers(scene, {left, y - at.y + 2 * gap}, left + whole, true, commands);
-    const ImVec2 from = over ? ImVec2(first_button, s.px(8)) : ImVec2(last - laid.width, pad);
+    const ImVec2 from(at_right ? last - laid.width : first_button, over ? s.px(8) : pad);
     draw_chips(chips, from, over ? last : width, true, commands);
   }
   ImGui::EndChild();
   return height;
+}
+
+// What the strip had no room for.
+void draw_more(const ProfileScene& scene, ProfilePage page, float width, Commands& commands) {
+  const Style& s = style();
+  const bool reasons = has_reasons(scene, page);
+  if (!reasons && scene.findings.empty()) return;
+  constexpr int kLines = 12;
+  const float left = s.px(16), pad = s.px(12), whole = width - 2 * left;
+  const Runs words{{scene.reasons, Face::text, Token::dim, 0, false}};
+  const float above = reasons ? draw_paragraph(nullptr, {}, whole, 13, words, kLines, false) : 0;
+  const float height = 2 * pad + above + draw_findings(scene, {left, 0}, whole, false, commands);
+  if (begin_card("profile_more", {width, height})) {
+    const ImVec2 at = ImGui::GetWindowPos();
+    if (reasons) draw_paragraph(ImGui::GetWindowDrawList(), {at.x + left, at.y + pad}, whole, 13, words, kLines);
+    draw_findings(scene, {left, pad + above}, whole, true, commands);
+  }
+  ImGui::EndChild();
+}
+
+// Of several launches, which have no staircases to show: the roofline, and at the right that by level under the bytes.
+void draw_both_roofs(const ProfileScene& scene, ImVec2 room, float left) {
+  const Style& s = style();
+  const float right = room.x - left - s.px(kGutter);
+  draw_roofline(scene.roof, false, {left, room.y});
+  ImGui::SameLine();
+  ImGui::BeginGroup();
+  draw_occupancy(scene.occupancy, {right, s.px(kEmptyCard)});
+  draw_bytes(scene.bytes, {right, s.px(kAllBytes)});
+  draw_roofline(scene.roof, true, {right, room.y - s.px(kEmptyCard + kAllBytes + 2 * kGutter)});
+  ImGui::EndGroup();
 }
 
 // Side by side: the roofline, and the two others over one another; else one under the other, and the page scrolls.
@@ -196,7 +238,9 @@ void draw_cards(const ProfileScene& scene, bool by_level, ImVec2 room, bool stac
   const bool empty = !scene.occupancy.empty.empty();
   const float occupancy = s.px(empty ? kEmptyCard : kMinOccupancy);
   if (stacked) {
-    draw_roofline(scene.roof, by_level, {room.x, s.px(scene.roof.empty.empty() ? kMinRoofline : kEmptyCard)}, commands);
+    // As high as the first screen where that is enough.
+    const float chart = std::clamp(room.y, s.px(kLeastRoofline), s.px(kMinRoofline));
+    draw_roofline(scene.roof, by_level, {room.x, scene.roof.empty.empty() ? chart : s.px(kEmptyCard)}, commands);
     draw_occupancy(scene.occupancy, {room.x, occupancy});
     draw_bytes(scene.bytes, {room.x, s.px(kMinBytes)});
     return;
@@ -216,8 +260,11 @@ void draw_cards(const ProfileScene& scene, bool by_level, ImVec2 room, bool stac
     return;
   }
   const float left = std::floor((room.x - gutter) * 0.47F);
+  if (empty && scene.roof.levels.size() > 1 && room.y >= s.px(kEmptyCard + kAllBytes + kMinLevels) + 2 * gutter)
+    return draw_both_roofs(scene, {room.x, room.y}, left);
   const float height = std::max(room.y, occupancy + gutter + s.px(kMinBytes));
-  draw_roofline(scene.roof, by_level, {left, height}, commands);
+  // Within the first screen, though the page may scroll.
+  draw_roofline(scene.roof, by_level, {left, std::max(room.y, s.px(kMinRoofline))}, commands);
   ImGui::SameLine();
   ImGui::BeginGroup();
   // What is left goes to the staircases; where there are none, to the bytes.
@@ -228,28 +275,68 @@ void draw_cards(const ProfileScene& scene, bool by_level, ImVec2 room, bool stac
   ImGui::EndGroup();
 }
 
-// The source, and beside it what its line became and the phases; else one under the other, and the page scrolls.
+// The source, and beside it what its line became and the phases; in a narrow room one under the other, and the page
+// scrolls.
 void draw_source_page(ProfileCache& cache, const ProfileView& view, ImVec2 room, bool stacked, Commands& commands) {
   const Style& s = style();
   const float gutter = s.px(kGutter);
-  const gpu::CodePhase shown = phase_shown(cache.source, view);
-  const float whole = s.px(kPhaseHeads + kPhaseRow * static_cast<float>(1 + cache.source.phases.size()));
+  SourceHeld& held = cache.source_held;
+  const PhasesPlace place{phase_shown(cache.source, view), cache.scene.to_step};
+  const float code = s.px(code_height(cache.code)), phases = s.px(phases_height(cache.source));
+  const auto phases_card = [&](ImVec2 size) {
+    draw_phases(cache.source, cache.scene.mosaic, place, held, size, commands);
+  };
   if (stacked) {
-    draw_source(cache.source, view, cache.source_held, {room.x, s.px(kSourceStacked)}, commands);
-    draw_code(cache.code, view.code, {room.x, s.px(kCodeStacked)}, commands);
-    draw_phases(cache.source, cache.source_held, shown, cache.scene.to_step, {room.x, whole}, commands);
-    return;
+    draw_source(cache.source, view, held, {room.x, s.px(kSourceStacked)}, commands);
+    draw_code(cache.code, view.code, held, {room.x, std::min(code, s.px(kCodeStacked))}, commands);
+    return phases_card({room.x, phases});
+  }
+  if (room.x >= s.px(kThreeWide) && room.y < s.px(kThreeLow)) {
+    const float third = std::floor((room.x - 2 * gutter) * 0.295F);
+    draw_source(cache.source, view, held, {room.x - 2 * (third + gutter), room.y}, commands);
+    ImGui::SameLine();
+    draw_code(cache.code, view.code, held, {third, room.y}, commands);
+    ImGui::SameLine();
+    return phases_card({third, room.y});
   }
   const float left = std::floor((room.x - gutter) * 0.6F), right = room.x - gutter - left;
-  draw_source(cache.source, view, cache.source_held, {left, room.y}, commands);
+  draw_source(cache.source, view, held, {left, room.y}, commands);
   ImGui::SameLine();
   ImGui::BeginGroup();
-  // What a line became and what the phases did share the height; neither takes more than it can fill.
-  const float half = std::floor((room.y - gutter) / 2);
-  const float phases = std::min(whole, std::max(s.px(kLeastCode), half));
-  draw_code(cache.code, view.code, {right, room.y - gutter - phases}, commands);
-  draw_phases(cache.source, cache.source_held, shown, cache.scene.to_step, {right, phases}, commands);
+  const SharedHeight heights = share_height(room.y - gutter, code, phases);
+  draw_code(cache.code, view.code, held, {right, std::floor(heights.first)}, commands);
+  phases_card({right, std::floor(heights.second)});
   ImGui::EndGroup();
+}
+
+// What is over the source: where the time goes. Returns the height that it takes, pixels.
+float draw_mosaic_card(const ProfileCache& cache, const ProfileView& view, float width, bool low, Commands& commands) {
+  const Style& s = style();
+  const MosaicScene& mosaic = cache.scene.mosaic;
+  const float height = s.px(mosaic_height(mosaic, low));
+  if (height <= 0) return 0;
+  draw_mosaic(mosaic, {phase_shown(cache.source, view), cache.scene.to_step, low}, {width, height}, commands);
+  return height + s.px(kGutter);
+}
+
+// The page under the strip, in what it leaves of the height.
+void draw_page(ProfileCache& cache, const State& state, const Model& model, ImVec2 room, Commands& commands) {
+  const Style& s = style();
+  const ProfileScene& scene = cache.scene;
+  const ProfileView& view = state.view.profile;
+  const bool stacked = room.x < s.px(kStacked);
+  if (view.page == ProfilePage::figures) draw_cards(scene, view.roof_levels, room, stacked, commands);
+  if (view.page == ProfilePage::heartbeat) {
+    const float least = heartbeat_height(scene.heartbeat, room.x);
+    draw_heartbeat(scene.heartbeat, {room.x, scene.heartbeat.there ? std::max(room.y, least) : least}, commands);
+  }
+  if (view.page != ProfilePage::source) return;
+  refresh_source(cache, state, model);
+  if (scene.subject && model.listing.of != gpu::key_of(*scene.subject)) commands.push_back(ListKernel{*scene.subject});
+  if (const auto line = line_of_sought(cache.source, view)) commands.push_back(*line);
+  const bool low = ImGui::GetWindowHeight() < s.px(kLowMosaic);
+  const float above = draw_mosaic_card(cache, view, room.x, low, commands);
+  draw_source_page(cache, view, {room.x, std::max(room.y - above, s.px(kLeastSource))}, stacked, commands);
 }
 
 }  // namespace
@@ -264,39 +351,28 @@ void draw_profile(const State& state, const Model& model, ProfileHeld& held, Com
     refresh_lab(cache, model);
     return draw_lab(cache.lab, model.lab, scene.empty.empty(), cache.lab_held, size, commands);
   }
-  const float gutter = s.px(kGutter), logical = size.x / s.scale;
-  const bool with_panel = scene.empty.empty();
-  const bool stacked = logical < kStacked;
+  const float gutter = s.px(kGutter);
+  const bool with_panel = scene.empty.empty(), compact = size.x < s.px(kCompact);
   ImGui::PushStyleVar(ImGuiStyleVar_ItemSpacing, ImVec2(gutter, gutter));
-  if (with_panel) {
-    draw_profile_panel(scene, {std::min(s.px(kPanelWidth), std::floor(size.x * 0.4F)), size.y}, commands);
+  float height = size.y;
+  if (with_panel && compact) {
+    draw_profile_bar(scene, size.x, commands);
+    height -= s.px(kProfileBar) + gutter;
+  } else if (with_panel) {
+    draw_profile_panel(scene, {s.px(kPanelWidth), size.y}, commands);
     ImGui::SameLine();
   }
   ImGui::PushStyleColor(ImGuiCol_ChildBg, 0U);
   ImGui::PushStyleVar(ImGuiStyleVar_WindowPadding, ImVec2(0, 0));
-  const bool open = ImGui::BeginChild("evidence", ImVec2(0, size.y));
+  const bool open = ImGui::BeginChild("evidence", ImVec2(0, height));
   ImGui::PopStyleVar();
   ImGui::PopStyleColor();
   if (open) {
     const float width = ImGui::GetContentRegionAvail().x;
-    const float strip = draw_strip(scene, view.page, width, commands);
-    const ImVec2 room{width, size.y - strip - gutter};
-    if (with_panel && view.page == ProfilePage::figures) draw_cards(scene, view.roof_levels, room, stacked, commands);
-    if (with_panel && view.page == ProfilePage::heartbeat) {
-      const float least = heartbeat_height(scene.heartbeat, room.x);
-      draw_heartbeat(scene.heartbeat, {room.x, scene.heartbeat.there ? std::max(room.y, least) : least}, commands);
-    }
-    if (with_panel && view.page == ProfilePage::source) {
-      refresh_source(cache, state, model);
-      if (scene.subject && model.listing.of != gpu::key_of(*scene.subject))
-        commands.push_back(ListKernel{*scene.subject});
-      if (const auto line = line_of_sought(cache.source, view)) commands.push_back(*line);
-      const float mosaic = s.px(mosaic_height(scene.mosaic));
-      if (mosaic > 0)
-        draw_mosaic(scene.mosaic, {phase_shown(cache.source, view), scene.to_step}, {room.x, mosaic}, commands);
-      const float above = mosaic > 0 ? mosaic + gutter : 0;
-      draw_source_page(cache, view, {room.x, std::max(room.y - above, s.px(kLeastSource))}, stacked, commands);
-    }
+    const bool low = with_panel && height < s.px(kLow);
+    const float strip = draw_strip(scene, view.page, width, low, commands);
+    if (with_panel) draw_page(cache, state, model, {width, height - strip - gutter}, commands);
+    if (low && view.page != ProfilePage::heartbeat) draw_more(scene, view.page, width, commands);
   }
   ImGui::EndChild();
   ImGui::PopStyleVar();

@@ -1,0 +1,218 @@
+// Where Profile puts what: the hot instruction and the chosen phase are in sight, a chart is on the first screen, words
+// can be read.
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <memory>
+#include <stop_token>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "imgui_internal.h"
+#include "profiling/session/run.h"
+#include "tests/gui/gui_fixture.h"
+#include "tests/viz/profile/profile_rows.h"
+#include "tests/viz/profile/toy_kernel.h"
+#include "viz/draw/theme.h"
+#include "viz/profile/phase_hue_draw.h"
+
+namespace attn {
+namespace {
+
+using Ctx = ImGuiTestContext;
+using gpu::CodePhase;
+
+constexpr int kLines = 40, kInstructions = 4000, kHottest = 300;  // of line 3, which has 400 and more
+
+ImGuiWindow* card(const std::string& name) {
+  for (ImGuiWindow* window : ImGui::GetCurrentContext()->Windows)
+    if (window->WasActive && std::string(window->Name).find("/" + name + "_") != std::string::npos) return window;
+  return nullptr;
+}
+
+// All of line 3 a little, its 301st instruction much; of each other phase of the text some, the later the more.
+KernelSamples samples_of(const gpu::KernelListing& listing) {
+  KernelSamples s;
+  s.text_hash = listing.text_hash;
+  s.period_log2 = 11;
+  s.launches = 1;
+  s.reasons = {"selected", "wait"};
+  s.files = {listing.files.front().name};
+  SampledFunction function{listing.sass.functions.front().name, {}};
+  const auto& lines = listing.files.front().lines;
+  for (std::size_t n = 0; n < lines.size(); ++n) {
+    const auto line = static_cast<std::uint32_t>(n + 1);
+    for (std::size_t i = 0; i < lines[n].instructions.size(); ++i) {
+      const gpu::InstructionPlace& place = lines[n].instructions[i];
+      const std::uint64_t count = line == 3 ? (i == kHottest ? 900 : 1) : i == 0 ? 10 + 100 * n : 0;
+      if (count > 0)
+        function.instructions.push_back(
+            {listing.at(place).address, listing.phase_at(place), {{0, line}}, {{1, count, count}}});
+    }
+  }
+  s.functions = {function};
+  return s;
+}
+
+class ProfileLayoutTest : public ::testing::Test {
+ protected:
+  void open(int width, int height, float scale, ProfilePage page) {
+    const gpu::KernelListing listing = profile_test::large_listing(kLines, kInstructions);
+    window.reset();
+    window = std::make_unique<TestWindow>(
+        width, height, "", false, [listing](const gpu::ListingSubject&, const std::stop_token&) { return listing; });
+    ListedRun shown;
+    shown.run = new_run("");
+    shown.run.provenance.device_arch = "sm_90a";
+    for (const auto& [kernel, us] : {std::pair{"naive", 90000.0}, std::pair{"flash_simt", 59526.0}}) {
+      shown.run.rows.push_back(profile_test::h100_row(kernel, us));
+      shown.run.rows.back().samples = std::make_shared<const KernelSamples>(samples_of(listing));
+    }
+    window->controller().update({ChooseWorkspace{Workspace::profile}, SetScale{scale}, ChooseProfilePage{page}});
+    window->controller().show({shown}, nullptr);
+    for (int n = 0; n < 3; ++n) {
+      window->draw_frames(3);
+      window->controller().wait();
+    }
+    window->draw_frames(3);
+  }
+  std::unique_ptr<TestWindow> window;
+};
+
+struct Size {
+  int width, height;
+  float scale;
+};
+
+TEST_F(ProfileLayoutTest, TheHottestInstructionOfTheLineIsInSight) {
+  // The last so high that nothing is scrolled out of sight.
+  for (const Size& size : {Size{1440, 900, 1}, Size{1280, 720, 1}, Size{1440, 2700, 2}}) {
+    open(size.width, size.height, size.scale, ProfilePage::source);
+    window->controller().update({ChooseSourceLine{"", 3}});
+    window->draw_frames(5);
+    const ImGuiWindow* lines = card("code_lines");
+    ASSERT_NE(lines, nullptr);
+    const float row = 18 * size.scale, top = row * kHottest - lines->Scroll.y;
+    EXPECT_GE(top, 0) << size.width;
+    EXPECT_LE(top + row, lines->Size.y) << size.width;
+    EXPECT_NEAR(std::remainder(lines->Scroll.y, row), 0, 0.5) << "no row is cut at the top";
+  }
+}
+
+TEST_F(ProfileLayoutTest, TheLineOfTheChosenPhaseIsInSightInTheTable) {
+  for (const Size& size : {Size{1440, 900, 1}, Size{1280, 720, 1}}) {
+    open(size.width, size.height, size.scale, ProfilePage::source);
+    for (const int line : {3, 5, 9, 13, 17, 21}) {
+      window->controller().update({ChooseSourceLine{"", line}});
+      window->draw_frames(4);
+      EXPECT_TRUE(window->run([&](Ctx* ctx) {
+        const ImGuiWindow* rows = card("phase_rows");
+        IM_CHECK(rows != nullptr);
+        const char* const phases[] = {"Q", "K", "S", "mask", "m", "alpha", "P", "l", "O", "store"};
+        ctx->SetRef(rows->ID);
+        const ImRect at = ctx->ItemInfo((std::string("phase_") + phases[(line - 3) / 2 % 10]).c_str()).RectFull;
+        IM_CHECK_GE(at.Min.y, rows->Pos.y - 0.5F);
+        IM_CHECK_LE(at.Max.y, rows->Pos.y + rows->Size.y + 0.5F);
+      })) << size.width
+          << ", line " << line;
+    }
+  }
+}
+
+TEST_F(ProfileLayoutTest, TheSourcePageStandsOnOneScreenAndItsTablesHaveSixRows) {
+  for (const Size& size : {Size{1440, 900, 1}, Size{1280, 720, 1}, Size{1920, 1080, 1}}) {
+    open(size.width, size.height, size.scale, ProfilePage::source);
+    for (const char* name : {"profile_source", "profile_code", "profile_phases"}) {
+      const ImGuiWindow* part = card(name);
+      ASSERT_NE(part, nullptr) << name;
+      EXPECT_LE(part->Pos.y + part->Size.y, static_cast<float>(size.height)) << name << ", " << size.width;
+    }
+    EXPECT_GE(card("code_lines")->Size.y, 6 * 18) << size.width;
+    EXPECT_GE(card("phase_rows")->Size.y, 6 * 17) << size.width;
+  }
+}
+
+TEST_F(ProfileLayoutTest, AChartIsOnTheFirstScreenOfANarrowWindow) {
+  for (const Size& size : {Size{1280, 720, 1}, Size{1440, 900, 2}, Size{1024, 700, 1}}) {
+    open(size.width, size.height, size.scale, ProfilePage::figures);
+    const ImGuiWindow *bar = card("profile_panel"), *chart = card("roofline");
+    ASSERT_TRUE(bar != nullptr && chart != nullptr);
+    EXPECT_LE(bar->Size.y, 40 * size.scale) << "the panel is a line";
+    EXPECT_LE(chart->Pos.y + chart->Size.y, static_cast<float>(size.height)) << size.width << " x " << size.scale;
+    EXPECT_GE(chart->Size.y, 200 * size.scale);
+  }
+}
+
+TEST_F(ProfileLayoutTest, TheLineOverANarrowPageChoosesWhatThePanelChooses) {
+  open(1280, 720, 1, ProfilePage::figures);
+  EXPECT_TRUE(window->run([&](Ctx* ctx) {
+    ctx->SetRef(card("profile_panel"));
+    ctx->ItemClick("##profile_kernel");
+    ctx->ItemClick("//$FOCUSED/##profile_naive");
+    IM_CHECK_STR_EQ(bench_kernel(window->state()).c_str(), "naive");
+    ctx->ItemClick("##profile_against");
+    ctx->ItemClick("//$FOCUSED/flash_simt");
+    IM_CHECK_STR_EQ(window->state().view.profile.against.c_str(), "flash_simt");
+    ctx->ItemClick("All figures");
+    ctx->Yield(3);
+    IM_CHECK(card("profile_figures") != nullptr);
+    ctx->KeyPress(ImGuiKey_Escape);
+    ctx->Yield(3);
+    IM_CHECK(card("profile_figures") == nullptr);
+    ctx->SetRef(card("profile_panel"));
+    ctx->NavMoveTo("All figures");
+    ctx->KeyPress(ImGuiKey_Enter);
+    ctx->Yield(3);
+    IM_CHECK(card("profile_figures") != nullptr);
+    ctx->KeyPress(ImGuiKey_Escape);
+  }));
+}
+
+TEST_F(ProfileLayoutTest, TheQuartilesStandBehindALineOfTheirs) {
+  open(1440, 900, 1, ProfilePage::figures);
+  EXPECT_TRUE(window->run([&](Ctx* ctx) {
+    ctx->SetRef(card("profile_figures"));
+    IM_CHECK(ctx->ItemExists("time_us_median"));
+    IM_CHECK(!ctx->ItemExists("time_us_q1"));
+    ctx->ItemClick("quartiles");
+    ctx->Yield(2);
+    IM_CHECK(ctx->ItemExists("time_us_q1"));
+    ctx->NavMoveTo("quartiles");
+    ctx->KeyPress(ImGuiKey_Enter);
+    ctx->Yield(2);
+    IM_CHECK(!ctx->ItemExists("time_us_q1"));
+  }));
+}
+
+// WCAG 2.
+double luminance(ImU32 c) {
+  const auto linear = [&](int shift) {
+    const double v = ((c >> shift) & 0xff) / 255.0;
+    return v <= 0.04045 ? v / 12.92 : std::pow((v + 0.055) / 1.055, 2.4);
+  };
+  return 0.2126 * linear(IM_COL32_R_SHIFT) + 0.7152 * linear(IM_COL32_G_SHIFT) + 0.0722 * linear(IM_COL32_B_SHIFT);
+}
+double contrast(ImU32 a, ImU32 b) {
+  const double x = luminance(a) + 0.05, y = luminance(b) + 0.05;
+  return std::max(x, y) / std::min(x, y);
+}
+
+TEST_F(ProfileLayoutTest, WordsInEveryCellOfTheMosaicContrastWithItAndWhatWaitsIsWhiteOnDark) {
+  window = std::make_unique<TestWindow>();
+  for (const Theme theme : {Theme::dark, Theme::light}) {
+    window->controller().update({SetTheme{theme}});
+    window->draw_frames(2);
+    for (const CodePhase phase : gpu::all_code_phases())
+      for (const WarpState state : all_warp_states()) {
+        const CellColours c = cell_colours(theme, hue_of(phase), state);
+        EXPECT_GE(contrast(c.text, c.fill), 4.5) << gpu::name_of(phase) << ", " << static_cast<int>(state);
+        if (theme == Theme::dark && waits(state)) {
+          EXPECT_EQ(c.text, IM_COL32_WHITE) << gpu::name_of(phase);
+        }
+      }
+  }
+}
+
+}  // namespace
+}  // namespace attn
