@@ -40,7 +40,9 @@ std::string why_none(const Heartbeat& h, std::string_view id) {
 }
 
 BeatStrip strip(const HeartbeatScene& scene, const BeatRow& row) {
+  constexpr double kLeastPercent = 20;  // a pipe that hardly works is to look like one
   BeatStrip s;
+  if (row.unit == "%") s.scale = kLeastPercent;
   s.id = row.id;
   s.label = row.label;
   s.unit = row.unit;

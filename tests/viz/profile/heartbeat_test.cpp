@@ -43,6 +43,7 @@ TEST(HeartbeatScene, HasAStripForEachCounterWithItsMeanAndItsScale) {
   EXPECT_EQ(strip(scene, "fma").own.mean, "40.0 %");
   EXPECT_EQ(strip(scene, "fma").scale, 40);
   EXPECT_EQ(strip(scene, "fma").scale_text, "40 %");
+  EXPECT_EQ(strip(scene, "tensor").scale, 20) << "what hardly works does not fill its strip";
   EXPECT_EQ(strip(scene, "clock").own.mean, "1700 MHz");
   EXPECT_EQ(strip(scene, "xu").own.counter, nullptr);
   EXPECT_TRUE(has(strip(scene, "xu").why_not, "GH100 does not read it"));
