@@ -290,5 +290,24 @@ TEST(Lab, TheLineOfAHeadersRefusalIsFound) {
   EXPECT_EQ(header_line("my.cu has no header"), 0);
 }
 
+TEST(Lab, OpensAtTheLineThatProfileFoundTheHottest) {
+  LabView v = lab();
+  const auto shown = sampled(row(2000, 1990, 2010), {{2, 30}, {4, 60}});
+  const LabScene scene = lab_scene(v, {}, shown.get());
+  EXPECT_EQ(hottest_line(scene), 0) << "nothing was built here";
+  EXPECT_EQ(first_look(scene), 4) << "the original's";
+  v.now.text.replace(v.now.text.find("six"), 3, "6");
+  EXPECT_EQ(first_look(lab_scene(v, {}, shown.get())), 6);
+}
+
+TEST(Lab, ItsKernelsExperimentsComeFirstAndOthersSayWhoseTheyAre) {
+  const LabScene scene = scene_of(lab());
+  EXPECT_EQ(scene.experiments.front().title.find(':'), std::string::npos) << scene.experiments.front().title;
+  EXPECT_NE(scene.experiments.back().title.find(": "), std::string::npos) << scene.experiments.back().title;
+  const auto one_stage =
+      std::ranges::find(scene.experiments, std::string("flash_mma: One stage"), &LabExperimentRow::title);
+  EXPECT_NE(one_stage, scene.experiments.end());
+}
+
 }  // namespace
 }  // namespace attn
