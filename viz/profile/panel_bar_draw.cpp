@@ -148,7 +148,7 @@ void draw_profile_bar(const ProfileScene& scene, float width, Commands& commands
                                                      "occupancy_achieved_pct", "dram_read_bytes", "l2_hit_pct"};
     for (const std::string_view id : kShown)
       if (const ProfileFigure* f = figure_of(scene, id); f != nullptr) at.x = draw_figure(*f, at, right);
-    ImGui::SetCursorScreenPos({corner.x - button, at.y + s.px(2)});
+    ImGui::SetCursorScreenPos({corner.x - button, at.y + s.px(3.5F)});
     if (toggle("All figures", true, "Every figure with its change")) ImGui::OpenPopup("profile_all_figures");
     all_figures(scene, {corner.x + s.px(12), at.y + height});
   }

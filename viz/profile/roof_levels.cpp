@@ -96,22 +96,22 @@ void put_roofs(RoofLevelPicture& p, const Roofline& roof, const Scale& scale) {
 
 // About the upper end of its way first, then down along it.
 std::vector<LabelBox> places_of(const RoofWay& way, float width, float height, float roof) {
-  constexpr float kGap = 8;
+  const float gap = height * 0.27F;  // as the letters grow
   std::vector<LabelBox> places;
   const auto add = [&](float left, float top) { places.push_back({left, top, left + width, top + height}); };
-  const float right = way.to.x + kGap, left = way.to.x - kGap - width, length = way.from.y - way.to.y;
-  add(way.to.x - width / 2, way.to.y - height - kGap);
-  add(right, way.to.y + kGap / 2);
-  add(left, way.to.y - height - kGap);
+  const float right = way.to.x + gap, left = way.to.x - gap - width, length = way.from.y - way.to.y;
+  add(way.to.x - width / 2, way.to.y - height - gap);
+  add(right, way.to.y + gap / 2);
+  add(left, way.to.y - height - gap);
   // Over the level roof, where no slope goes on.
   for (const float back : {0.5F, 0.7F, 0.9F, 0.3F, 0.1F})
-    if (roof < way.to.y) add(way.to.x - width * back, roof - height - kGap);
+    if (roof < way.to.y) add(way.to.x - width * back, roof - height - gap);
   for (int n = 0; n <= 10; ++n)
     for (const float x : {right, left})
       add(x, way.to.y - height / 2 + (length - height / 2) * static_cast<float>(n) / 10);
-  for (const float x : {left, right, way.to.x - width / 2}) add(x, way.to.y - height - kGap);
+  for (const float x : {left, right, way.to.x - width / 2}) add(x, way.to.y - height - gap);
   for (const float x : {way.from.x - width / 2, right, left})
-    for (int n = 0; n < 4; ++n) add(x, way.from.y + kGap + (height + 2) * static_cast<float>(n));
+    for (int n = 0; n < 4; ++n) add(x, way.from.y + gap + (height + 2) * static_cast<float>(n));
   return places;
 }
 
@@ -148,7 +148,8 @@ RoofLevelPicture level_picture(const Roofline& roof, const std::string& kernel, 
   take_line(taken, p.rate.from, p.rate.to);
   for (const RoofWay& way : p.ways) {
     take_line(taken, way.from, way.to);
-    for (const RoofPoint& end : {way.from, way.to}) taken.push_back({end.x - 5, end.y - 5, end.x + 5, end.y + 5});
+    for (const RoofPoint& end : {way.from, way.to})
+      taken.push_back({end.x - line / 3, end.y - line / 3, end.x + line / 3, end.y + line / 3});
   }
   // Those with the shortest ways have the least choice.
   std::vector<RoofWay*> by_length;
@@ -158,10 +159,10 @@ RoofLevelPicture level_picture(const Roofline& roof, const std::string& kernel, 
     const float wide = std::max(width(way->share), width(way->of));
     // Beside another's ring they would be read as its.
     std::vector<LabelBox> kept = taken;
-    constexpr float kApart = 14;
+    const float apart = line * 0.93F;
     for (const RoofWay& other : p.ways)
       if (&other != way)
-        kept.push_back({other.to.x - kApart, other.to.y - kApart, other.to.x + kApart, other.to.y + kApart});
+        kept.push_back({other.to.x - apart, other.to.y - apart, other.to.x + apart, other.to.y + apart});
     way->label = place_label(places_of(*way, wide, 2 * line, level_roof), kept, plot);
     taken.push_back(way->label);
   }
