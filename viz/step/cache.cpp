@@ -17,6 +17,7 @@ void StepCache::follow(const std::shared_ptr<const Recording>& rec, EventIndex e
     beside_.reset();
     error_.reset();
     attention_.reset();
+    attention_rows_.clear();
     if (rec && !rec->events.empty()) {
       scales = scales_of(*rec);
       traffic = traffic_totals(*rec);
@@ -86,7 +87,7 @@ const ErrorScan& StepCache::error_scan(std::int32_t b, std::int32_t h) {
 
 const AttentionScene& StepCache::attention(const StepPlace& at, std::int32_t side) {
   if (!attention_ || attention_event_ != at.event || attention_row_ != at.row || attention_side_ != side) {
-    attention_ = attention_scene(*recording, at, side, side);
+    attention_ = attention_scene(*recording, at, side, side, attention_rows_);
     attention_event_ = at.event;
     attention_row_ = at.row;
     attention_side_ = side;

@@ -72,6 +72,7 @@ struct StepCache {
   std::shared_ptr<const Recording> held_scales_of_;
   std::optional<ErrorScan> error_;
   std::optional<AttentionScene> attention_;
+  std::vector<AttentionRows> attention_rows_;
   // What attention_ was made for; an event of one recording has one head.
   EventIndex attention_event_ = kNoEvent;
   std::int32_t attention_row_ = 0, attention_side_ = 0;

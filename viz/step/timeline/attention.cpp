@@ -28,34 +28,53 @@ struct Row {
   std::int32_t weighed = 0;
 };
 
-Row row_of_weights(const Recording& rec, EventIndex e, std::int32_t b, std::int32_t h, std::int32_t row) {
-  Row out;
-  const auto br = static_cast<std::int32_t>(std::min<std::int64_t>(rec.options.br, rec.problem.Lq));
-  const std::int32_t i = row / std::max(br, 1);
-  const bool stored = stores_scores(rec.order);  // P is divided by the whole row's l: no maximum to follow
-  double m_now = -kInfinity;
+std::int32_t row_extent(const Recording& rec) {
+  return std::max(static_cast<std::int32_t>(std::min<std::int64_t>(rec.options.br, rec.problem.Lq)), 1);
+}
+
+using Weighed = AttentionRows::Weighed;
+
+// What of the query tile is weighed by now.
+std::vector<Weighed> weighed_tiles(const Recording& rec, EventIndex e, std::int32_t b, std::int32_t h, std::int32_t i) {
+  std::vector<Weighed> out;
   for (std::int32_t j = 0; j < rec.key_tiles(); ++j) {
     const VersionId p = rec.tile_version(Slot::p, b, h, i, j, e);
     if (p == kNoVersion) continue;
+    out.push_back({p, rec.tile_version(Slot::s, b, h, i, j, e), rec.tile_version(Slot::m_new, b, h, i, j, e)});
+  }
+  return out;
+}
+
+Row row_of_weights(const Recording& rec, std::span<const Weighed> weighed, std::int32_t b, std::int32_t row) {
+  Row out;
+  const bool stored = stores_scores(rec.order);  // P is divided by the whole row's l: no maximum to follow
+  double m_now = -kInfinity;
+  for (const Weighed& tile : weighed) {
     Part part;
-    part.p = row_of(rec, p, row);
+    part.p = row_of(rec, tile.p, row);
     if (part.p.empty()) continue;
-    part.first_key = rec.version(p).first_col;
-    part.s = row_of(rec, rec.tile_version(Slot::s, b, h, i, j, e), row);
-    const auto m = row_of(rec, rec.tile_version(Slot::m_new, b, h, i, j, e), row);
+    part.first_key = rec.version(tile.p).first_col;
+    part.s = row_of(rec, tile.s, row);
+    const auto m = row_of(rec, tile.m, row);
     part.m = stored || m.empty() ? 0 : static_cast<double>(m[0]);
     m_now = std::max(m_now, part.m);
     out.parts.push_back(part);
   }
+  const KeyRange seen = rec.problem.visible_keys(b, row);
   for (Part& part : out.parts) {
     // Before a maximum there are only zeros.
     if (part.m != m_now && part.m != -kInfinity) part.factor = std::exp(part.m - m_now);
     for (std::size_t c = 0; c < part.p.size(); ++c) {
       out.sum += static_cast<double>(part.p[c]) * part.factor;
-      out.weighed += rec.problem.visible(b, row, part.first_key + static_cast<std::int32_t>(c)) ? 1 : 0;
+      const std::int64_t key = part.first_key + static_cast<std::int64_t>(c);
+      out.weighed += key >= seen.first && key < seen.last ? 1 : 0;
     }
   }
   return out;
+}
+
+Row row_of_weights(const Recording& rec, EventIndex e, std::int32_t b, std::int32_t h, std::int32_t row) {
+  return row_of_weights(rec, weighed_tiles(rec, e, b, h, row / row_extent(rec)), b, row);
 }
 
 // H = -sum a ln a, where a = w / sum and ln w = S - c for a constant c of the row, so H = ln sum + c - sum a S: one
@@ -116,7 +135,7 @@ struct Painter {
     for (const Part& part : row.parts) {
       for (std::size_t n = 0; n < part.p.size(); ++n) {
         const std::int32_t key = part.first_key + static_cast<std::int32_t>(n);
-        if (!rec.problem.visible(map.b, query, key)) continue;
+        if (key < seen.first || key >= seen.last) continue;
         AttentionCell one{finite ? AttentionLook::value : AttentionLook::not_finite, 0, -1};
         if (finite && row.sum > 0)
           one.weight = static_cast<float>(static_cast<double>(part.p[n]) * part.factor / row.sum);
@@ -148,26 +167,72 @@ Runs entropy_words(const Sharpness& f, const StepPlace& at, const Recording& rec
 
 }  // namespace
 
+void AttentionRows::begin(const Recording& rec, std::int32_t b, std::int32_t h, std::int32_t rows, std::int32_t cols) {
+  map_ = {};
+  tiles_.clear();
+  of_ = &rec;
+  map_.b = b;
+  map_.h = h;
+  map_.queries = static_cast<std::int32_t>(rec.problem.Lq);
+  map_.keys = static_cast<std::int32_t>(rec.problem.Lk);
+  map_.rows = rows;
+  map_.cols = cols;
+  map_.cells.resize(static_cast<std::size_t>(rows) * static_cast<std::size_t>(cols));
+  map_.sharpness.resize(static_cast<std::size_t>(rows));
+  tiles_.resize(static_cast<std::size_t>(rec.query_tiles()));
+  const std::int32_t br = row_extent(rec);
+  for (std::int32_t r = rows - 1; r >= 0; --r) {
+    QueryTile& tile = tiles_[static_cast<std::size_t>(map_.query_of(r) / br)];
+    if (tile.end == 0) tile.end = r + 1;
+    tile.first = r;
+  }
+}
+
+void AttentionRows::make(const Recording& rec, QueryTile& tile, const std::vector<Weighed>& weighed) {
+  const auto cols = static_cast<std::ptrdiff_t>(map_.cols);
+  const auto cells = map_.cells.begin() + tile.first * cols;
+  const auto sharpness = map_.sharpness.begin() + tile.first;
+  const auto cell_count = (tile.end - tile.first) * cols;
+  for (const Made* kept : {&tile.none, &tile.most}) {
+    if (!kept->any || kept->of != weighed) continue;
+    std::copy(kept->cells.begin(), kept->cells.end(), cells);
+    std::copy(kept->sharpness.begin(), kept->sharpness.end(), sharpness);
+    return;
+  }
+  Painter painter{rec, map_, row_extent(rec),
+                  std::max(static_cast<std::int32_t>(std::min<std::int64_t>(rec.options.bc, rec.problem.Lk)), 1)};
+  std::fill(cells, cells + cell_count, AttentionCell{});
+  for (std::int32_t r = tile.first; r < tile.end; ++r) {
+    const Row row = row_of_weights(rec, weighed, map_.b, map_.query_of(r));
+    painter.paint_row(r, row);
+    map_.sharpness[static_cast<std::size_t>(r)] = sharpness_of(rec, row, map_.b, map_.query_of(r));
+  }
+  for (auto cell = cells; cell != cells + cell_count; ++cell) cell->shade = weight_shade(cell->weight);
+  Made& kept = weighed.empty() ? tile.none : tile.most;
+  if (kept.any && kept.of.size() >= weighed.size()) return;
+  kept = {true, weighed, {cells, cells + cell_count}, {sharpness, sharpness + (tile.end - tile.first)}};
+}
+
+const AttentionMap& AttentionRows::at(const Recording& rec, EventIndex e, std::int32_t b, std::int32_t h,
+                                      std::int32_t max_rows, std::int32_t max_cols) {
+  const std::int32_t rows = std::clamp(static_cast<std::int32_t>(rec.problem.Lq), 1, std::max(max_rows, 1));
+  const std::int32_t cols = std::clamp(static_cast<std::int32_t>(rec.problem.Lk), 1, std::max(max_cols, 1));
+  if (of_ != &rec || map_.b != b || map_.h != h || map_.rows != rows || map_.cols != cols) begin(rec, b, h, rows, cols);
+  for (std::size_t i = 0; i < tiles_.size(); ++i) {
+    QueryTile& tile = tiles_[i];
+    if (tile.first == tile.end) continue;  // no row of it is drawn
+    std::vector<Weighed> weighed = weighed_tiles(rec, e, b, h, static_cast<std::int32_t>(i));
+    if (tile.any && tile.shown == weighed) continue;
+    make(rec, tile, weighed);
+    tile.any = true;
+    tile.shown = std::move(weighed);
+  }
+  return map_;
+}
+
 AttentionMap attention_map(const Recording& rec, EventIndex e, std::int32_t b, std::int32_t h, std::int32_t max_rows,
                            std::int32_t max_cols) {
-  AttentionMap map;
-  map.b = b;
-  map.h = h;
-  map.queries = static_cast<std::int32_t>(rec.problem.Lq);
-  map.keys = static_cast<std::int32_t>(rec.problem.Lk);
-  map.rows = std::clamp(map.queries, 1, std::max(max_rows, 1));
-  map.cols = std::clamp(map.keys, 1, std::max(max_cols, 1));
-  map.cells.resize(static_cast<std::size_t>(map.rows) * static_cast<std::size_t>(map.cols));
-  Painter painter{rec, map,
-                  std::max(static_cast<std::int32_t>(std::min<std::int64_t>(rec.options.br, rec.problem.Lq)), 1),
-                  std::max(static_cast<std::int32_t>(std::min<std::int64_t>(rec.options.bc, rec.problem.Lk)), 1)};
-  for (std::int32_t r = 0; r < map.rows; ++r) {
-    const Row row = row_of_weights(rec, e, b, h, map.query_of(r));
-    painter.paint_row(r, row);
-    map.sharpness.push_back(sharpness_of(rec, row, b, map.query_of(r)));
-  }
-  for (AttentionCell& cell : map.cells) cell.shade = weight_shade(cell.weight);
-  return map;
+  return AttentionRows().at(rec, e, b, h, max_rows, max_cols);
 }
 
 Sharpness sharpness_of_row(const Recording& rec, EventIndex e, std::int32_t b, std::int32_t h, std::int32_t row) {
@@ -182,13 +247,20 @@ float weight_shade(float weight) {
 
 AttentionScene attention_scene(const Recording& rec, const StepPlace& at, std::int32_t max_rows,
                                std::int32_t max_cols) {
+  std::vector<AttentionRows> maps;
+  return attention_scene(rec, at, max_rows, max_cols, maps);
+}
+
+AttentionScene attention_scene(const Recording& rec, const StepPlace& at, std::int32_t max_rows, std::int32_t max_cols,
+                               std::vector<AttentionRows>& maps) {
   AttentionScene scene;
   const Problem& p = rec.problem;
-  scene.map = attention_map(rec, at.event, at.b, at.h, max_rows, max_cols);
-  for (std::int32_t b = 0; p.B * p.Hq > 1 && b < p.B; ++b) {
-    for (std::int32_t h = 0; h < p.Hq; ++h)
-      scene.heads.push_back(attention_map(rec, at.event, b, h, kSmallMap, kSmallMap));
-  }
+  const std::int64_t heads = p.B * p.Hq > 1 ? p.B * p.Hq : 0;
+  maps.resize(static_cast<std::size_t>(heads + 1));
+  scene.map = maps.front().at(rec, at.event, at.b, at.h, max_rows, max_cols);
+  for (std::int64_t n = 0; n < heads; ++n)
+    scene.heads.push_back(maps[static_cast<std::size_t>(n + 1)].at(
+        rec, at.event, static_cast<std::int32_t>(n / p.Hq), static_cast<std::int32_t>(n % p.Hq), kSmallMap, kSmallMap));
   scene.followed = sharpness_of_row(rec, at.event, at.b, at.h, at.row);
   std::int64_t most = 2;
   for (std::int64_t r = 0; r < p.Lq; ++r) {

@@ -47,6 +47,41 @@ struct AttentionMap {
     return cells[static_cast<std::size_t>(r) * static_cast<std::size_t>(cols) + static_cast<std::size_t>(c)];
   }
 };
+// The map of one head from step to step: a row is made anew only where other tiles of it are weighed than before, and
+// rows of no tile and of the most tiles so far are kept, so that going to and fro costs little. Always as
+// attention_map() is.
+class AttentionRows {
+ public:
+  const AttentionMap& at(const Recording& rec, EventIndex e, std::int32_t b, std::int32_t h, std::int32_t max_rows,
+                         std::int32_t max_cols);
+
+  // The versions that a query tile's rows are made of, a key tile each.
+  struct Weighed {
+    VersionId p = kNoVersion, s = kNoVersion, m = kNoVersion;
+    bool operator==(const Weighed&) const = default;
+  };
+
+ private:
+  struct Made {
+    bool any = false;
+    std::vector<Weighed> of;
+    std::vector<AttentionCell> cells;  // of the drawn rows of one query tile
+    std::vector<Sharpness> sharpness;
+  };
+  struct QueryTile {
+    std::int32_t first = 0, end = 0;  // drawn rows
+    std::vector<Weighed> shown;       // what the map's rows are made of
+    bool any = false;                 // they are made
+    Made none, most;                  // kept: before any tile was weighed, and with the most that were
+  };
+  void begin(const Recording& rec, std::int32_t b, std::int32_t h, std::int32_t rows, std::int32_t cols);
+  void make(const Recording& rec, QueryTile& tile, const std::vector<Weighed>& weighed);
+
+  const Recording* of_ = nullptr;  // never looked into: it may be gone
+  AttentionMap map_;
+  std::vector<QueryTile> tiles_;
+};
+
 // At most so many rows and columns. Cost: rows x keys of the recording.
 AttentionMap attention_map(const Recording& rec, EventIndex e, std::int32_t b, std::int32_t h, std::int32_t max_rows,
                            std::int32_t max_cols);
@@ -65,6 +100,9 @@ struct AttentionScene {
 };
 // Small maps of the other heads have at most this many rows and columns.
 constexpr std::int32_t kSmallMap = 24;
+// `maps`: of this recording, the live head's first, then all small ones; from step to step the same.
+AttentionScene attention_scene(const Recording& rec, const StepPlace& at, std::int32_t max_rows, std::int32_t max_cols,
+                               std::vector<AttentionRows>& maps);
 AttentionScene attention_scene(const Recording& rec, const StepPlace& at, std::int32_t max_rows, std::int32_t max_cols);
 // "Row 4: 2.95 bits, as if 7.75 of its 16 keys had equal weights."
 Runs sharpness_words(const Recording& rec, const StepPlace& at, std::int32_t row);

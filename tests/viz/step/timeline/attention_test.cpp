@@ -1,6 +1,7 @@
 // The attention map against the softmax computed here from the inputs, and against the order of the run.
 #include "viz/step/timeline/attention.h"
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 #include <set>
@@ -171,6 +172,36 @@ TEST(AttentionMap, ALongOneKeepsItsPeaks) {
       EXPECT_EQ(small.cell(r, c).weight, most) << row << "," << c;
     }
     EXPECT_EQ(small.sharpness[static_cast<std::size_t>(r)].bits, whole.sharpness[static_cast<std::size_t>(row)].bits);
+  }
+}
+
+bool same_map(const AttentionMap& a, const AttentionMap& b) {
+  const auto same_cell = [](const AttentionCell& x, const AttentionCell& y) {
+    return x.look == y.look && x.weight == y.weight && x.shade == y.shade;
+  };
+  const auto same_row = [](const Sharpness& x, const Sharpness& y) {
+    return x.known == y.known && x.whole == y.whole && x.bits == y.bits && x.keys == y.keys;
+  };
+  return a.b == b.b && a.h == b.h && a.rows == b.rows && a.cols == b.cols &&
+         std::ranges::equal(a.cells, b.cells, same_cell) && std::ranges::equal(a.sharpness, b.sharpness, same_row);
+}
+
+// Whatever was shown before, in whatever order: a row that was kept is the one that would be made.
+TEST(AttentionMap, KeptFromStepToStepIsTheOneMadeAnew) {
+  for (const char* preset : {"causal", "ragged", "heads", "window", "masked_row"}) {
+    for (const char* kernel : kRecordingKernels) {
+      SCOPED_TRACE(std::string(preset) + " " + kernel);
+      const auto rec = record_preset(preset, kernel);
+      AttentionRows kept;
+      const std::size_t events = rec->events.size();
+      for (std::size_t n = 0; n < 60; ++n) {
+        const auto e = static_cast<EventIndex>(n % 3 == 0 ? n : n * 97 % events) % static_cast<EventIndex>(events);
+        const EventId& id = rec->events[e].id;
+        const std::int32_t side = n < 40 ? kWhole : 5;
+        ASSERT_TRUE(same_map(kept.at(*rec, e, id.b, id.h, side, side), attention_map(*rec, e, id.b, id.h, side, side)))
+            << "step " << e + 1;
+      }
+    }
   }
 }
 
