@@ -82,6 +82,7 @@ struct Controller::RunEffect {
   void operator()(const SaveSession&) const { c.files_.save_session(); }
   void operator()(const SaveSessionAs& e) const { c.files_.save_session_as(e.path); }
   void operator()(const OpenFile& e) const { c.files_.open(e.path); }
+  void operator()(const OpenFiles& e) const { c.files_.open_all(e.paths); }
   void operator()(const CopyState&) const { c.exports_.copy_state(); }
   void operator()(const CopyText& e) const {
     c.requests_.clipboard = e.text;

@@ -100,7 +100,10 @@ void Files::open(const std::string& path) {
   if (files_.refuse_while_running()) return;
   const std::filesystem::path file(path);
   if (file.extension() == ".npy") return open_arrays(file);
-  if (file.extension() == ".json") return lessons_.open_file(file);
+  if (file.extension() == ".json") {
+    if (const auto lesson = lessons_.open_file(file); !lesson) context_.log.error(lesson.error().message);
+    return;
+  }
   if (gpu::is_own_file(file.filename().string())) return open_kernel(path);
   open_session(path);
 }
@@ -128,18 +131,24 @@ void Files::open_kernel(const std::string& path) {
   };
   files_.start("Opening " + path, work, [this, path, read](const Result<void>& done) {
     if (!done) return context_.log.error(done.error().message);
-    const HistoryEntry before = entry_of(context_.state);
-    auto next = apply(context_.state, StateCommand(BenchCommand(TakeOwnKernels{{*read}, true, true})), nullptr);
-    if (!next) return context_.log.error(next.error().message);
-    context_.state = *std::move(next);
-    Workspace& shown = context_.state.view.workspace;
-    if (shown != Workspace::profile) shown = Workspace::bench;
-    context_.state.view.step.playing = false;
-    if (!(before.document == context_.state.document)) context_.history.changed(before, 0);
+    if (const auto taken = take_kernel(*read); !taken) return context_.log.error(taken.error().message);
     runs_.remember(path);
     context_.log.note(
         fmt::format("Opened {} as {}: it is ticked in Bench, and in the lab of Profile.", path, (*read)->name));
   });
+}
+
+Result<void> Files::take_kernel(std::shared_ptr<const gpu::OwnKernel> kernel) {
+  const HistoryEntry before = entry_of(context_.state);
+  const TakeOwnKernels take{{std::move(kernel)}, true, true};
+  auto next = apply(context_.state, StateCommand(BenchCommand(take)), nullptr);
+  if (!next) return tl::unexpected(next.error());
+  context_.state = *std::move(next);
+  Workspace& shown = context_.state.view.workspace;
+  if (shown != Workspace::profile) shown = Workspace::bench;
+  context_.state.view.step.playing = false;
+  if (!(before.document == context_.state.document)) context_.history.changed(before, 0);
+  return ok();
 }
 
 void Files::offer(const std::string& path, const std::vector<SessionKernel>& kernels) {
@@ -154,7 +163,13 @@ void Files::offer(const std::string& path, const std::vector<SessionKernel>& ker
     if (std::ranges::any_of(context_.state.document.sweep.own, same) || refused_.contains((*kernel)->name)) continue;
     offered.kernels.push_back(*std::move(kernel));
   }
-  if (!offered.kernels.empty()) context_.model.offered = std::move(offered);
+  if (offered.kernels.empty()) return;
+  OfferedKernels& asked = context_.model.offered;  // of another session that was opened with this one
+  if (!asked.kernels.empty()) {
+    offered.file = asked.file + ", " + path;
+    offered.kernels.insert(offered.kernels.begin(), asked.kernels.begin(), asked.kernels.end());
+  }
+  asked = std::move(offered);
 }
 
 void Files::answer_offer(bool take) {

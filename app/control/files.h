@@ -4,6 +4,7 @@
 #include <array>
 #include <cstdint>
 #include <filesystem>
+#include <memory>
 #include <optional>
 #include <set>
 #include <string>
@@ -36,6 +37,8 @@ class Files {
   void save_session_as(const std::string& path);
   // An .attn, .npy arrays, a lesson, or a kernel of the user's own (.cu).
   void open(const std::string& path);
+  // Each of them, in their order.
+  void open_all(const std::vector<std::string>& paths);
   // Q, K, V and the bias, as SetInputFiles says.
   void set_inputs(const std::array<std::string, 4>& paths);
   const InputFilesAnswer& inputs_answer() const { return inputs_answer_; }
@@ -48,6 +51,17 @@ class Files {
   // Those of the session that are not open yet; what is none says so.
   void offer(const std::string& path, const std::vector<SessionKernel>& kernels);
   void open_arrays(const std::filesystem::path& q);
+  // Ticked in Bench and shown there or in Profile; the error says why it is not.
+  Result<void> take_kernel(std::shared_ptr<const gpu::OwnKernel> kernel);
+  // What one of several files came to.
+  struct OneOfSeveral {
+    std::string path, error;
+    std::optional<Session> session;
+    std::shared_ptr<const gpu::OwnKernel> kernel;
+    bool lesson = false;
+  };
+  static OneOfSeveral read_one(const std::string& path);
+  void opened_all(std::vector<OneOfSeveral> files);
   void opened(const std::string& path, Session session);
   void show_recording(const std::string& file, Recording recording, const std::string& saved_state);
 

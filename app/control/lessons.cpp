@@ -134,17 +134,17 @@ void Lessons::start(const std::string& id, const std::string& wanted_beat) {
   }
 }
 
-void Lessons::open_file(const std::filesystem::path& file) {
+Result<void> Lessons::open_file(const std::filesystem::path& file) {
   load();
   auto read = read_lesson(file);
-  if (!read) return context_.log.error(read.error().message);
+  if (!read) return tl::unexpected(read.error());
   const std::vector<std::string> faults = check_lesson(*read);
-  for (const std::string& fault : faults) context_.log.error(fault);
-  if (!faults.empty()) return;
+  for (std::size_t n = 0; n + 1 < faults.size(); ++n) context_.log.error(faults[n]);
+  if (!faults.empty()) return bad_input(faults.back());
   const std::string id = read->id;
   const auto known = std::find_if(lessons_.begin(), lessons_.end(), [&](const Lesson& l) { return l.id == id; });
   if (known != lessons_.end() && !own_[static_cast<std::size_t>(known - lessons_.begin())]) {
-    return context_.log.error(
+    return bad_input(
         fmt::format("{}, field 'id': '{}' is a lesson of the program; give yours a name of its own.", read->file, id));
   }
   if (open_) leave();
@@ -156,6 +156,7 @@ void Lessons::open_file(const std::filesystem::path& file) {
     *known = *std::move(read);
   }
   start(id, "");
+  return ok();
 }
 
 Selection Lessons::selection_of_beat() const {

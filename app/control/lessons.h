@@ -44,7 +44,7 @@ class Lessons {
   void look();
   void start(const std::string& lesson, const std::string& beat);
   // A lesson of the user's own.
-  void open_file(const std::filesystem::path& file);
+  Result<void> open_file(const std::filesystem::path& file);
   void go(int direction);
   void choose(std::size_t index);
   void check(const std::string& typed);

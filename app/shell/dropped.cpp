@@ -1,11 +1,14 @@
 #include "app/shell/dropped.h"
 
+#include <string>
+#include <vector>
+
 namespace attn {
 
 Commands open_dropped(std::span<const char* const> paths) {
-  Commands commands;
-  for (const char* path : paths) commands.emplace_back(OpenFile{path});
-  return commands;
+  if (paths.empty()) return {};
+  if (paths.size() == 1) return {OpenFile{paths.front()}};
+  return {OpenFiles{std::vector<std::string>(paths.begin(), paths.end())}};
 }
 
 }  // namespace attn

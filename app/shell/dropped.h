@@ -7,7 +7,8 @@
 
 namespace attn {
 
-// Each opens as by Ctrl O, in their order: a session, a recording, a lesson, a kernel of one's own. Paths in UTF-8.
+// One opens as by Ctrl O: a session, a recording, a lesson, a kernel of one's own; several as OpenFiles. Paths in
+// UTF-8.
 Commands open_dropped(std::span<const char* const> paths);
 
 }  // namespace attn

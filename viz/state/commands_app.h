@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <string>
 #include <variant>
+#include <vector>
 
 #include "viz/state/state.h"
 
@@ -52,12 +53,17 @@ struct SaveSessionAs {
 struct OpenFile {
   std::string path;
 };
+// Several at once: every session as its runs, every kernel; of the recordings the last is shown. One line of the log
+// says what came of them.
+struct OpenFiles {
+  std::vector<std::string> paths;
+};
 struct CopyState {};
 struct CopyText {
   std::string text;
 };
 struct Quit {};
 using AppEffect = std::variant<Ask, ResetLayout, Undo, Redo, CancelTask, SavePicture, SaveSession, SaveSessionAs,
-                               OpenFile, CopyState, CopyText, Quit>;
+                               OpenFile, OpenFiles, CopyState, CopyText, Quit>;
 
 }  // namespace attn

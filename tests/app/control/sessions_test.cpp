@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
+#include <fstream>
 #include <string>
 #include <utility>
 
@@ -14,6 +15,7 @@
 #include "kernels/recording/file.h"
 #include "profiling/session/session.h"
 #include "tests/kernels/temp_folder.h"
+#include "tests/own_kernel_text.h"
 
 namespace attn {
 namespace {
@@ -107,6 +109,57 @@ TEST_F(Sessions, WhatAnotherProgramAddedSinceIsNotSavedOver) {
   c.update({SaveSessionAs{file.string()}});  // as the window's Replace does
   c.wait();
   EXPECT_TRUE(read_session(file)->runs.empty());
+}
+
+Session session_of(const std::string& kernel) {
+  Session s;
+  s.runs.push_back(new_run(""));
+  s.runs[0].provenance = provenance_here();
+  Measurement m;
+  m.key.kernel = kernel;
+  m.key.device = "a CPU";
+  m.time.n = 3;
+  m.time.median = m.time.q1 = m.time.q3 = m.time.ci_low = m.time.ci_high = 10;
+  m.launches.resize(1);
+  s.runs[0].rows.push_back(m);
+  return s;
+}
+
+TEST_F(Sessions, OfSeveralFilesAtOnceEachIsOpenedAndOneLineSaysWhatCameOfThem) {
+  const auto file = [&](const char* name) { return (folder_ / name).string(); };
+  Session first = session_of("cpu_flash"), second = session_of("cpu_tiled");
+  Controller c(options());
+  c.update({ChoosePreset{"causal"}});
+  first.recordings.push_back(*c.model().recording);
+  c.update({ChoosePreset{"late_outlier"}});
+  second.recordings.push_back(*c.model().recording);
+  ASSERT_TRUE(write_session(file("a.attn"), first));
+  ASSERT_TRUE(write_session(file("b.attn"), second));
+  std::ofstream(file("mine.cu")) << kOwnKernel;
+  std::ofstream(file("bad.cu")) << "no kernel";
+  c.update({ChoosePreset{"blackboard"}});
+  const std::uint64_t before = c.log().last_number();
+  c.update({OpenFiles{{file("a.attn"), file("mine.cu"), file("missing.attn"), file("b.attn"), file("bad.cu")}}});
+  c.wait();
+  EXPECT_EQ(c.state().document.runs.shown.size(), 2U);
+  EXPECT_EQ(c.model().runs.size(), 2U);
+  EXPECT_EQ(c.state().document.sweep.own.size(), 1U);
+  EXPECT_EQ(c.model().recording->problem, second.recordings.front().problem) << "of several the last";
+  std::size_t spoken = 0;
+  for (const LogEntry& e : c.log().after(before)) spoken += e.text.find("Opened 3 files") != std::string::npos ? 1 : 0;
+  EXPECT_EQ(spoken, 1U);
+  const std::string words = last_words(c);
+  EXPECT_NE(words.find("Opened 3 files: 2 measurements, 1 kernel, 2 recordings, of which Step shows that of b.attn."),
+            std::string::npos)
+      << words;
+  EXPECT_NE(words.find("2 failed: "), std::string::npos) << words;
+  EXPECT_NE(words.find("missing.attn"), std::string::npos) << words;
+  EXPECT_NE(words.find("bad.cu"), std::string::npos) << words;
+  EXPECT_EQ(c.log().after(before).back().level, LogLevel::warning);
+  c.update({OpenFiles{{file("missing.attn"), file("none.attn")}}});
+  c.wait();
+  EXPECT_TRUE(last_words(c).starts_with("Nothing was opened. 2 failed: ")) << last_words(c);
+  EXPECT_EQ(c.log().after(before).back().level, LogLevel::error);
 }
 
 // Two windows begin the same unfinished sweep at once: the later one has rows of its own, and none is lost.
