@@ -34,9 +34,10 @@ void build_default_layout(ImGuiID dockspace, ImVec2 size, bool anew) {
   ImGui::DockBuilderFinish(dockspace);
 }
 
-ImGuiID draw_dockspace(bool anew, float bar) {
+// `bar`, `foot`: what lies above and below it, pixels.
+ImGuiID draw_dockspace(bool anew, float bar, float foot) {
   const ImGuiViewport* viewport = ImGui::GetMainViewport();
-  const ImVec2 size(viewport->Size.x, std::max(1.0F, viewport->Size.y - bar));
+  const ImVec2 size(viewport->Size.x, std::max(1.0F, viewport->Size.y - bar - foot));
   ImGui::SetNextWindowPos(ImVec2(viewport->Pos.x, viewport->Pos.y + bar));
   ImGui::SetNextWindowSize(size);
   ImGui::SetNextWindowViewport(viewport->ID);
@@ -233,8 +234,10 @@ void Shell::draw(Controller& controller, Commands& commands) {
 
   // A class sees card and run alone.
   const bool teaching = teaches(state.view);
-  if (!teaching) draw_top_bar(controller, commands);
-  draw_dockspace(std::exchange(held_.reset_layout, false), teaching ? 0 : style().px(kTopBarHeight));
+  Box room;
+  if (!teaching) room = draw_top_bar(controller, commands);
+  toast_ = toasts_ ? toast_now(controller, held_, room) : Toast{};
+  draw_dockspace(std::exchange(held_.reset_layout, false), teaching ? 0 : style().px(kTopBarHeight), toast_.height);
   step_.tiles.tab_elsewhere = !held_.tab_is_tiles;
   const bool tiles_had_keyboard = arrows != ArrowKeys::steps;  // or the map
   draw_workspace(controller, commands);
@@ -243,7 +246,7 @@ void Shell::draw(Controller& controller, Commands& commands) {
   draw_popups(controller, held_, commands);
   draw_keys_sheet(state, held_, commands);
   obey_own(commands, obeyed);  // what they ask for comes in the next frame
-  if (toasts_) draw_toast(controller, held_);
+  draw_toast(toast_);
   follow_tab(state, tiles_had_keyboard && !learn_.on_map);
   follow_class(state, tiles_had_keyboard, commands);
   held_.open_popups = ImGui::GetCurrentContext()->OpenPopupStack.Size;

@@ -11,9 +11,11 @@
 #include "app/control/controller.h"
 #include "app/shell/palette.h"
 #include "app/shell/shortcuts.h"
+#include "app/shell/toast.h"
 #include "app/system/file_dialog.h"
 #include "kernels/base/result.h"
 #include "viz/bench/held.h"
+#include "viz/draw/canvas.h"
 #include "viz/draw/theme.h"
 #include "viz/learn/held.h"
 #include "viz/profile/held.h"
@@ -33,11 +35,12 @@ struct ShellHeld {
   int first_step = 1, last_step = 1;
   float seconds_per_step = 1;
   FileDialog dialog;
-  std::string browsing;        // field whose dialog is open
-  bool has_dialogs = false;    // the desktop has file dialogs
-  std::uint64_t log_seen = 0;  // newest entry that the log panel has shown
-  std::uint64_t toast = 0;     // entry that the toast shows; 0 = none
-  double toast_until = 0;      // ImGui::GetTime() at which it goes
+  std::string browsing;                  // field whose dialog is open
+  bool has_dialogs = false;              // the desktop has file dialogs
+  std::uint64_t log_seen = 0;            // newest entry that the log panel has shown
+  std::uint64_t toast = 0;               // entry that the toast shows; 0 = none
+  double toast_until = 0;                // ImGui::GetTime() at which it goes
+  Workspace toast_in = Workspace::step;  // in which it came up
   bool keys_sheet_shown = false;
   PaletteHeld palette;
   int open_popups = 0;               // at the end of the last frame
@@ -68,6 +71,10 @@ class Shell {
   // Bench draws this chart alone (viz/bench/held.h).
   void show_one_chart(std::size_t chart) { bench_.only_chart = chart; }
   const StepHeld& step_held() const { return step_; }
+  // The question of the palette whose answer is open; null: none is.
+  const PaletteEntry* answered() const { return held_.palette.answer_shown ? &held_.palette.asked : nullptr; }
+  // Of the frame that was drawn last.
+  const Toast& toast() const { return toast_; }
   const LearnHeld& learn_held() const { return learn_; }
 
  private:
@@ -83,14 +90,15 @@ class Shell {
   ProfileHeld profile_;
   LearnHeld learn_, class_;  // the learner's, and that of a class
   ShellHeld held_;
+  Toast toast_;
   bool toasts_ = true;
 };
 
 // The shell's parts, each in its file. All sizes through style().
-constexpr float kTopBarHeight = 46;                                                // logical pixels
-void draw_top_bar(Controller& controller, Commands& commands);                     // top_bar.cpp
+constexpr float kTopBarHeight = 46;  // logical pixels
+// Returns what of it is free.
+Box draw_top_bar(Controller& controller, Commands& commands);                      // top_bar.cpp
 void draw_log_panel(Controller& controller, ShellHeld& held, Commands& commands);  // log_panel.cpp
-void draw_toast(Controller& controller, ShellHeld& held);                          // log_panel.cpp
 void draw_keys_sheet(const State& state, ShellHeld& held, Commands& commands);     // keys_sheet.cpp
 void draw_popups(Controller& controller, ShellHeld& held, Commands& commands);     // popups.cpp
 void open_palette(const Controller& controller, PaletteHeld& held);                // palette_draw.cpp

@@ -335,14 +335,14 @@ float task_width(const TaskView& task, bool short_words) {
   return text_width(Face::text, kSmallSize, words) + style().px(52);
 }
 
-// What runs, and the way to end it.
-void draw_task(const TaskView& task, float x, float right, Commands& commands) {
-  if (!task.running) return;
+// What runs, and the way to end it; returns where that ends.
+float draw_task(const TaskView& task, float x, float right, Commands& commands) {
+  if (!task.running) return x;
   const Style& s = style();
   const bool short_words = x + task_width(task, false) > right;
   const std::string words = task_words(task, short_words);
   const float width = task_width(task, short_words), height = s.px(28);
-  if (x + width > right) return;
+  if (x + width > right) return x;
   ImGui::SetCursorScreenPos({x, ImGui::GetWindowPos().y + (ImGui::GetWindowHeight() - height) / 2});
   if (ImGui::InvisibleButton("Cancel the task", ImVec2(width, height), ImGuiButtonFlags_EnableNav))
     commands.emplace_back(CancelTask{});
@@ -361,11 +361,12 @@ void draw_task(const TaskView& task, float x, float right, Commands& commands) {
   list->AddLine({cross.x - arm, cross.y - arm}, {cross.x + arm, cross.y + arm}, ink, s.px(1.5F));
   list->AddLine({cross.x - arm, cross.y + arm}, {cross.x + arm, cross.y - arm}, ink, s.px(1.5F));
   tooltip(fmt::format("{}\n{}\nPress to cancel", task.title, task.now));
+  return x + width;
 }
 
 }  // namespace
 
-void draw_top_bar(Controller& controller, Commands& commands) {
+Box draw_top_bar(Controller& controller, Commands& commands) {
   const Style& s = style();
   const ImGuiViewport* viewport = ImGui::GetMainViewport();
   ImGui::SetNextWindowPos(viewport->Pos);
@@ -409,8 +410,9 @@ void draw_top_bar(Controller& controller, Commands& commands) {
   }
   if (logical >= kWideEnough) x = draw_crossing(state, x + s.px(8), commands);
   x = draw_greeting(state, x + s.px(8), right - s.px(8), commands);
-  draw_task(task, x + s.px(12), right, commands);
+  x = draw_task(task, x + s.px(12), right, commands);
   ImGui::End();
+  return {{x, at.y}, {right, at.y + size.y}};
 }
 
 }  // namespace attn

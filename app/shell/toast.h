@@ -1,0 +1,33 @@
+// The newest line of the log, for some seconds and in the workspace that it came up in, where it covers nothing that is
+// read: in the bar where that has room for it, else below the workspace, which makes room.
+#pragma once
+
+#include <string>
+
+#include "app/control/controller.h"
+#include "app/control/log.h"
+#include "viz/draw/canvas.h"
+
+namespace attn {
+
+struct ShellHeld;  // app/shell/shell.h
+
+struct Toast {
+  bool shown = false, in_bar = false;
+  std::string text;
+  LogLevel level = LogLevel::note;
+  Box box;           // where it stands, pixels
+  float size = 13;   // of its text, logical
+  int lines = 1;     // at most
+  float height = 0;  // that the workspace leaves at the bottom, pixels
+};
+
+// What is to be seen now, after what the log got since the last frame. `room`: what is free of the bar.
+Toast toast_now(Controller& controller, ShellHeld& held, const Box& room);
+// Above all else, and in nobody's way: no window, so the pointer goes through.
+void draw_toast(const Toast& toast);
+
+// The mark before a line of the log: a dot, a ring for a warning, a cross for an error. Never colour alone.
+void draw_level_mark(ImDrawList* list, ImVec2 centre, LogLevel level);
+
+}  // namespace attn

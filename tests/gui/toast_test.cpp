@@ -1,0 +1,80 @@
+// The newest line of the log, where it covers nothing that is read.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <memory>
+#include <string>
+#include <tuple>
+
+#include "tests/gui/bench_fixture.h"
+
+namespace attn {
+namespace {
+
+bool overlap(const Box& a, const ImRect& b) {
+  return a.min.x < b.Max.x && b.Min.x < a.max.x && a.min.y < b.Max.y && b.Min.y < a.max.y;
+}
+
+constexpr const char* kShort = "Copied 0.25";
+const std::string kLong =
+    "flash_mma takes f16 or bf16, not f32: choose another Type on the left, or another kernel above. The largest L "
+    "that "
+    "fits into the memory of this GPU is 36352 (Lq = Lk, the rest unchanged), and this is a sentence more.";
+
+TEST(Toast, LiesOnNoPanelAtAnySizeInAnyWorkspace) {
+  for (const Workspace workspace : {Workspace::step, Workspace::bench, Workspace::profile, Workspace::learn}) {
+    for (const auto& [width, height, scale] :
+         {std::tuple(1440, 900, 1.0F), {1280, 720, 1.0F}, {1440, 900, 2.0F}, {1440, 900, 3.0F}}) {
+      TestWindow w(width, height);
+      w.controller().update({ChooseWorkspace{workspace}, SetScale{scale}});
+      w.draw_frames(4);
+      for (const std::string& words : {std::string(kShort), kLong}) {
+        w.controller().log().warn(words);
+        w.draw_frames(3);
+        const Toast& toast = w.shell().toast();
+        ASSERT_TRUE(toast.shown);
+        EXPECT_EQ(toast.text, words);
+        const ImGuiWindow* panels = ImGui::FindWindowByName("###workspace");
+        ASSERT_NE(panels, nullptr);
+        EXPECT_FALSE(overlap(toast.box, panels->OuterRectClipped)) << words << " at " << scale;
+        EXPECT_GE(toast.box.min.x, 0);
+        EXPECT_LE(toast.box.max.x, static_cast<float>(width));
+        EXPECT_LE(toast.box.max.y, static_cast<float>(height));
+      }
+    }
+  }
+}
+
+TEST(Toast, InTheBarItLeavesWhatStandsThereFree) {
+  TestWindow w;
+  w.controller().update({ChooseWorkspace{Workspace::bench}});
+  w.draw_frames(4);
+  w.controller().log().note(kShort);
+  EXPECT_TRUE(w.run([&](Ctx* ctx) {
+    ctx->Yield(2);
+    const Toast toast = w.shell().toast();
+    IM_CHECK(toast.shown && toast.in_bar);
+    ctx->SetRef("//Bar");
+    for (const char* item : {"Step", "Learn", "Kernel", "Crossing", "Origin", "Log", "Keys"})
+      IM_CHECK(!overlap(toast.box, ctx->ItemInfo(item).RectFull));
+  }));
+}
+
+TEST(Toast, GoesWithTheWorkspaceThatItCameUpIn) {
+  TestWindow w;
+  w.draw_frames(8);
+  w.controller().log().note(kShort);
+  EXPECT_TRUE(w.run([&](Ctx* ctx) {
+    ctx->Yield(2);
+    IM_CHECK(w.shell().toast().shown);
+    ctx->KeyPress(ImGuiMod_Ctrl | ImGuiKey_2);
+    ctx->Yield(2);
+    IM_CHECK(!w.shell().toast().shown);
+    ctx->KeyPress(ImGuiMod_Ctrl | ImGuiKey_1);
+    ctx->Yield(2);
+    IM_CHECK(!w.shell().toast().shown);
+  }));
+}
+
+}  // namespace
+}  // namespace attn
