@@ -163,7 +163,10 @@ void Controller::change(const StateCommand& command) {
     return;
   }
   const bool document_changed = !(next->document == state_.document);
-  if (document_changed) history_.changed(entry_of(state_), gesture_of(command));
+  // A page that goes because something else was asked for is not lost either.
+  const auto* metric = command_as<ChooseBenchMetric>(command);
+  const bool page_goes = metric != nullptr && metric->show && state_.view.bench.page != next->view.bench.page;
+  if (document_changed || page_goes) history_.changed(entry_of(state_), gesture_of(command));
   const BenchRuns runs_before = state_.document.runs;
   state_ = *std::move(next);
   runs_.follow(runs_before);

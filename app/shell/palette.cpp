@@ -345,7 +345,7 @@ void add_figures(Entries& e) {
   const BenchView& view = e.state().view.bench;
   for (const MetricRow& m : metric_table())
     e.add_in(Workspace::bench, "Metric", std::string(m.label), fmt::format("{}: {}", m.id, m.help),
-             {ChooseBenchMetric{std::string(m.id)}})
+             {ChooseBenchMetric{.id = std::string(m.id), .show = true}})
         .on = std::ranges::find(view.charts, m.id) != view.charts.end();
   const SweepSpec& sweep = e.document().sweep;
   for (const std::int64_t value : sweep.values)

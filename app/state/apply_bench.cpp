@@ -94,6 +94,7 @@ struct ApplyBench {
     if (!c.id.empty())
       if (auto known = check_chart_metric(c.id); !known) return tl::unexpected(known.error());
     s.view.bench.charts.at(c.chart) = c.id;
+    if (c.show) s.view.bench.page = BenchPage::charts;
     return done();
   }
   Result<State> operator()(const ChooseBenchValue& c) {

@@ -107,6 +107,30 @@ TEST_F(LadderTest, UndoBringsBackThePageThatWasSeen) {
   }));
 }
 
+// A metric is looked at in the charts: chosen in the palette it brings them back, and undo the ladder.
+TEST_F(LadderTest, AMetricOfThePaletteBringsTheChartsBackAndUndoTheLadder) {
+  open();
+  window->controller().update({ChooseBenchPage{BenchPage::ladder}});
+  EXPECT_TRUE(window->run([&](Ctx* ctx) {
+    choose_in_palette(ctx, "registers_count");
+    IM_CHECK(state().view.bench.page == BenchPage::charts);
+    IM_CHECK_STR_EQ(state().view.bench.charts.back().c_str(), "registers_count");
+    IM_CHECK(child_window("picked") != nullptr);
+    ctx->KeyPress(ImGuiMod_Ctrl | ImGuiKey_Z);
+    ctx->Yield(2);
+    IM_CHECK(state().view.bench.page == BenchPage::ladder);
+    IM_CHECK(state().view.bench.charts.back().empty());
+    ctx->KeyPress(ImGuiMod_Ctrl | ImGuiKey_Y);
+    ctx->Yield(2);
+    IM_CHECK(state().view.bench.page == BenchPage::charts);
+    // Where the charts are shown there is nothing to undo.
+    choose_in_palette(ctx, "tflops");
+    ctx->KeyPress(ImGuiMod_Ctrl | ImGuiKey_Z);
+    ctx->Yield(2);
+    IM_CHECK(state().view.bench.page == BenchPage::ladder);
+  }));
+}
+
 TEST_F(LadderTest, FindsRoomInASmallWindowAtTwiceTheSize) {
   open(900, 700, 2);
   window->controller().update({ChooseBenchPage{BenchPage::ladder}});

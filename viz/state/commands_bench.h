@@ -50,6 +50,8 @@ struct DropOwnKernel {
 struct ChooseBenchMetric {
   std::string id;  // empty = the usual one of the chart's place
   std::size_t chart = kBenchCharts - 1;
+  // The charts come back where another page is shown; undo leads back to that.
+  bool show = false;
 };
 struct ChooseBenchValue {
   std::int64_t value = 0;
