@@ -97,6 +97,51 @@ TEST_F(ProfileTryTest, AnotherKernelIsShownByMouseAndByKeyboard) {
   }));
 }
 
+// By Tab, as a person gets there: whether it came to the item of this id within so many presses.
+bool tab_to(Ctx* ctx, ImGuiID id, int most = 80) {
+  for (int n = 0; n < most; ++n) {
+    if (ImGui::GetCurrentContext()->NavId == id) return true;
+    ctx->KeyPress(ImGuiKey_Tab);
+    ctx->Yield(2);
+  }
+  return false;
+}
+
+TEST_F(ProfileTryTest, TheDoorsBetweenPhaseAndStepAreReachedByTabAndOpenedByEnter) {
+  window = std::make_unique<TestWindow>(1440, 900, "", false, [](const gpu::ListingSubject&, const std::stop_token&) {
+    return profile_test::toy_listing();
+  });
+  ListedRun shown;
+  shown.run = new_run("");
+  shown.run.rows = {h100_row("flash_simt", 59526)};
+  shown.run.provenance.device_arch = "sm_90a";
+  window->controller().update({ChooseWorkspace{Workspace::profile}, ChooseProfilePage{ProfilePage::source}});
+  window->controller().show({shown}, nullptr);
+  for (int n = 0; n < 3; ++n) {
+    window->draw_frames(2);
+    window->controller().wait();
+  }
+  window->draw_frames(2);
+  EXPECT_TRUE(window->run([&](Ctx* ctx) {
+    ctx->SetRef(child_window("phase_rows"));
+    IM_CHECK(tab_to(ctx, ctx->GetID("phase_S")));
+    ctx->KeyPress(ImGuiKey_Enter);
+    ctx->Yield(3);
+    IM_CHECK_EQ(state().view.profile.line, 5);
+    ctx->SetRef(child_window("profile_phases"));
+    IM_CHECK(tab_to(ctx, ctx->GetID("###phase_in_step")));
+    ctx->KeyPress(ImGuiKey_Enter);
+    ctx->Yield(4);
+    IM_CHECK(state().view.workspace == Workspace::step);
+    IM_CHECK(recording(*window).events[state().view.step.cursor].id.phase == Phase::scores);
+    ctx->SetRef(kStep);
+    IM_CHECK(tab_to(ctx, ctx->GetID("##step_door")));
+    ctx->KeyPress(ImGuiKey_Enter);
+    ctx->Yield(4);
+    IM_CHECK(state().view.workspace == Workspace::profile);
+  }));
+}
+
 TEST_F(ProfileTryTest, APhaseLeadsToItsStepAndBackByTheKeyboardAlone) {
   window = std::make_unique<TestWindow>(1440, 900, "", false, [](const gpu::ListingSubject&, const std::stop_token&) {
     return profile_test::toy_listing();

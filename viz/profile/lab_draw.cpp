@@ -241,7 +241,7 @@ void draw_lab(const LabScene& scene, const LabView& lab, bool rows, LabHeld& hel
   ImGui::SameLine();
   ImGui::PushStyleColor(ImGuiCol_ChildBg, 0U);
   ImGui::PushStyleVar(ImGuiStyleVar_WindowPadding, ImVec2(0, 0));
-  const bool open = ImGui::BeginChild("lab_bench", ImVec2(0, size.y));
+  const bool open = ImGui::BeginChild("lab_bench", ImVec2(0, size.y), ImGuiChildFlags_NavFlattened);
   ImGui::PopStyleVar();
   ImGui::PopStyleColor();
   if (open) {

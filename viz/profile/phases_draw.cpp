@@ -93,7 +93,9 @@ void draw_lines(const SourceScene& scene, const PhaseTable& table, const Columns
     const ImVec2 at = ImGui::GetCursorScreenPos();
     const Box box{at, {at.x + width, at.y + s.px(kRow)}};
     const std::string name(gpu::name_of(row.phase));
-    if (ImGui::InvisibleButton(("phase_" + name).c_str(), {width, s.px(kRow)}) && row.line > 0)
+    const bool pressed =
+        ImGui::InvisibleButton(("phase_" + name).c_str(), {width, s.px(kRow)}, ImGuiButtonFlags_EnableNav);
+    if (pressed && row.line > 0)
       commands.push_back(ChooseSourceLine{row.file, row.line});
     draw_phase_menu(row.phase, place.to_step, commands);
     if (row.phase == place.shown || ImGui::IsItemHovered())
@@ -130,7 +132,7 @@ void draw_phases(const SourceScene& scene, const MosaicScene& mosaic, const Phas
       const Columns columns = columns_of(table, width);
       draw_head(ImGui::GetWindowDrawList(), ImGui::GetCursorScreenPos(), columns, table);
       ImGui::Dummy({width, s.px(kRow)});
-      if (ImGui::BeginChild("phase_rows", {0, 0})) {
+      if (ImGui::BeginChild("phase_rows", {0, 0}, ImGuiChildFlags_NavFlattened)) {
         follow(table, scene, place.shown, held);
         draw_lines(scene, table, columns, width, place, commands);
         fade_where_more();

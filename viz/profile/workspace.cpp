@@ -364,7 +364,7 @@ void draw_profile(const State& state, const Model& model, ProfileHeld& held, Com
   }
   ImGui::PushStyleColor(ImGuiCol_ChildBg, 0U);
   ImGui::PushStyleVar(ImGuiStyleVar_WindowPadding, ImVec2(0, 0));
-  const bool open = ImGui::BeginChild("evidence", ImVec2(0, height));
+  const bool open = ImGui::BeginChild("evidence", ImVec2(0, height), ImGuiChildFlags_NavFlattened);
   ImGui::PopStyleVar();
   ImGui::PopStyleColor();
   if (open) {

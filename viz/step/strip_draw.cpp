@@ -20,7 +20,8 @@ float draw_why(ImVec2 at, const Runs& why) {
   const float width = text_width(Face::bold, 13, "Why?");
   const Box box{{at.x - s.px(6), at.y - s.px(2)}, {at.x + width + s.px(6), at.y + s.px(18)}};
   ImGui::SetCursorScreenPos(box.min);
-  if (ImGui::InvisibleButton("##step_why", {box.width(), box.height()})) ImGui::OpenPopup("##step_why_popup");
+  if (ImGui::InvisibleButton("##step_why", {box.width(), box.height()}, ImGuiButtonFlags_EnableNav))
+    ImGui::OpenPopup("##step_why_popup");
   list->AddRectFilled(box.min, box.max, colour_of(ImGui::IsItemHovered() ? Token::line : Token::field), s.px(5));
   draw_text(list, at, Face::bold, 13, colour_of(Token::text), "Why?");
   const float wide = s.px(560), height = draw_paragraph(list, at, wide, 14, why, 8, false);
@@ -42,7 +43,8 @@ float draw_why(ImVec2 at, const Runs& why) {
 bool draw_door(const Box& box, const std::string& words) {
   const Style& s = style();
   ImGui::SetCursorScreenPos(box.min);
-  const bool pressed = ImGui::InvisibleButton("##step_door", {std::max(box.width(), 1.0F), box.height()});
+  const bool pressed =
+      ImGui::InvisibleButton("##step_door", {std::max(box.width(), 1.0F), box.height()}, ImGuiButtonFlags_EnableNav);
   if (ImGui::IsItemHovered() || ImGui::IsItemFocused())
     ImGui::GetWindowDrawList()->AddLine({box.min.x, box.max.y}, box.max, colour_of(Token::text), s.px(1));
   tooltip(words);
