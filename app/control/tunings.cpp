@@ -15,7 +15,7 @@ Tunings::Tunings(const JobContext& context, std::shared_ptr<GpuBench> gpu, std::
 
 void Tunings::tune() {
   if (context_.tasks.running(task_)) return context_.log.warn("Tiles are being tried: cancel it before another.");
-  const auto spec = tune_of(context_.state);
+  const auto spec = tune_of(context_.state, tiles_kernel(context_.state, context_.model));
   if (!spec) return context_.log.warn(spec.error().message);
   const std::string key = tuning_key(*spec);
   TuningView& view = context_.model.tuning;
@@ -50,7 +50,7 @@ void Tunings::tune() {
 void Tunings::follow() {
   TuningView& view = context_.model.tuning;
   if (view.running || context_.tasks.running(look_task_)) return;
-  const auto spec = tune_of(context_.state);
+  const auto spec = tune_of(context_.state, tiles_kernel(context_.state, context_.model));
   const std::string key = spec ? tuning_key(*spec) : std::string();
   if (key == view.of) return;
   view = {key, nullptr, "", false};

@@ -87,6 +87,7 @@ BenchCache& refreshed(BenchHeld& held, const State& state, const Model& model) {
   if (key != cache.scene_key) {
     cache.scene_key = std::move(key);
     cache.scene = bench_scene(state, model, cache.switches, cache.estimate.words, cache.planned);
+    cache.tiles_kernel = tiles_kernel(state, model);
   }
   refresh_page(cache, state, model);
   return cache;

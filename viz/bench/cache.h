@@ -25,7 +25,7 @@ namespace attn {
 
 // The line under the pointer and, where one is, its point: charts and table show the same.
 struct BenchPointed {
-  std::string line;  // BenchLine::id, BenchTableRow::label
+  std::string line;  // BenchLine::id, BenchTableRow::id
   std::optional<std::int64_t> value;
 };
 
@@ -52,7 +52,8 @@ struct BenchCache {
   LadderScene ladder;
   SourcePairScene sources;
   TuneMap tiles;
-  std::string page_key;  // what ladder or sources were made for
+  std::string tiles_kernel;  // whose tiles the button tunes
+  std::string page_key;      // what ladder or sources were made for
   SourcePairHeld source_held;
 
   SweepEstimate estimate;

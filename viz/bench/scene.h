@@ -212,6 +212,8 @@ std::string beside_words(const State& state, const BenchSlice& slice, const Benc
 // Between the baseline's line and the kernel of the verdict; none where either has no point there.
 std::optional<BenchSpan> span_at(const BenchChart& chart, std::string_view kernel, std::int64_t value);
 // The value that was clicked, else the largest at which most kernels have a figure.
+// The kernel that the strip over the charts speaks of; empty where no row of ours is timed and right at `value`.
+std::string subject_kernel(const State& state, const BenchSlice& slice, std::int64_t value);
 std::optional<std::int64_t> chosen_value(const BenchSlice& slice, std::optional<std::int64_t> clicked);
 // Ids of the slice's kernels in the order of the ladder, those that this program does not know at the end.
 std::vector<std::string> kernels_of(const BenchSlice& slice);

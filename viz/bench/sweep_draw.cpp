@@ -168,8 +168,8 @@ void baseline_choice(const State& state, Commands& commands) {
 }
 
 // Beside the tile; what is tuned is the kernel that is chosen. The page that fills as it goes is shown.
-void tune_button(const State& state, const Model& model, Commands& commands) {
-  const auto spec = tune_of(state);
+void tune_button(const State& state, const Model& model, const std::string& kernel, Commands& commands) {
+  const auto spec = tune_of(state, kernel);
   begin_line("");
   ImGui::BeginDisabled(!spec || model.task.running);
   if (ImGui::Button("Tune ...###tune_tile", {-FLT_MIN, 0})) {
@@ -199,7 +199,7 @@ void sweep_set_up(const State& state, const Model& model, BenchCache& cache, Com
       draw_menu(mask_menu(sweep), commands);
     }
     text_field(field, sweep, cache, commands);
-    if (field.field == SweepField::tile) tune_button(state, model, commands);
+    if (field.field == SweepField::tile) tune_button(state, model, cache.tiles_kernel, commands);
   }
   gpu_set_up(state, model, commands);
   draw_menu(inputs_menu(sweep), commands);

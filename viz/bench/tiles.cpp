@@ -218,7 +218,29 @@ void put_words(const KernelRow& row, const TuneResult& r, const TuningView& view
 
 }  // namespace
 
-Result<TuneSpec> tune_of(const State& state) {
+std::string tiles_kernel(const State& state, const Model& model) {
+  const std::string& chosen = bench_kernel(state);
+  const SweepSpec& sweep = state.document.sweep;
+  if (!state.view.bench.kernel.empty()) return chosen;
+  const std::vector<const ListedRun*> runs = shown_runs(state.document.runs, model);
+  const auto lead = std::find_if(runs.rbegin(), runs.rend(), [](const auto* r) { return !r->run.rows.empty(); });
+  if (lead != runs.rend()) {
+    const SweepRun& run = (*lead)->run;
+    const BenchSlice slice = slice_rows(sweep, run.rows, run.provenance.loaded);
+    const auto value = chosen_value(slice, state.view.bench.value);
+    std::string subject = value ? subject_kernel(state, slice, *value) : std::string();
+    if (!subject.empty()) return subject;
+  }
+  const auto& kernels = sweep.kernels;
+  if (kernels.empty() || std::ranges::find(kernels, chosen) != kernels.end()) return chosen;
+  const auto tiled = std::ranges::find_if(kernels, [&](const std::string& id) {
+    const auto row = find_kernel(id);
+    return row && has_tiles(**row);
+  });
+  return tiled == kernels.end() ? chosen : *tiled;
+}
+
+Result<TuneSpec> tune_of(const State& state, const std::string& kernel) {
   const SweepSpec& sweep = state.document.sweep;
   const std::string& kernel = bench_kernel(state);
   const auto row = find_kernel(kernel);
@@ -264,8 +286,8 @@ SweepSpec sweep_with_tile(SweepSpec sweep, const Options& tile, bool gpu) {
 
 TuneMap tune_map(const State& state, const Model& model) {
   TuneMap scene;
-  scene.kernel = bench_kernel(state);
-  const auto spec = tune_of(state);
+  scene.kernel = tiles_kernel(state, model);
+  const auto spec = tune_of(state, scene.kernel);
   if (!spec) {
     scene.empty = spec.error().message;
     return scene;
@@ -291,7 +313,7 @@ TuneMap tune_map(const State& state, const Model& model) {
 }
 
 std::string tiles_fingerprint(const State& state, const Model& model) {
-  const auto spec = tune_of(state);
+  const auto spec = tune_of(state, tiles_kernel(state, model));
   const TuningView& v = model.tuning;
   return fmt::format("{}|{}|{}|{}|{}|{}", spec ? tuning_key(*spec) : spec.error().message, v.of,
                      static_cast<const void*>(v.result.get()), v.none, v.running, model.gpu.gpus.size());

@@ -15,9 +15,12 @@
 
 namespace attn {
 
-// What the button tunes: the kernel that is chosen in Bench, on the sweep's problem at the value that is looked at. The
-// error says what would do.
-Result<TuneSpec> tune_of(const State& state);
+// The kernel whose tiles are looked at: the one that is chosen in Bench, and where none is, or the runs that are shown
+// have it not, the one that the strip speaks of; without rows one that the sweep would run.
+std::string tiles_kernel(const State& state, const Model& model);
+// What the button tunes: that kernel, on the sweep's problem at the value that is looked at. The error says what would
+// do.
+Result<TuneSpec> tune_of(const State& state, const std::string& kernel);
 // Tells one question from another: equal texts, equal surfaces.
 std::string tuning_key(const TuneSpec& spec);
 // The sweep with this tile in it, as numbers.

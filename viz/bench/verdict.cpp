@@ -272,6 +272,15 @@ BenchVerdict one_kernel(const Measurement& m, const BenchSlice& slice, std::int6
 }  // namespace
 
 BenchVerdict bench_verdict(const State& state, const Model& model, const BenchSlice& slice,
+std::string subject_kernel(const State& state, const BenchSlice& slice, std::int64_t value) {
+  const auto rows = timed_at(slice, value);
+  const Measurement* subject = subject_of(state, rows);
+  // The baseline alone is what is spoken of where nothing else is there.
+  for (const Measurement* m : rows)
+    if (subject == nullptr && !is_peer(*m) && !is_wrong(*m)) subject = m;
+  return subject == nullptr ? std::string() : subject->key.kernel;
+}
+
                            std::optional<std::int64_t> chosen, std::string_view estimate_words) {
   if (slice.planned || slice.rows.empty() || !chosen) return before_any_row(state, model, estimate_words);
   auto rows = timed_at(slice, *chosen);

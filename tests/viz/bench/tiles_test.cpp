@@ -33,7 +33,7 @@ State state_of(const std::string& kernel, std::int64_t D = 64) {
 
 // Every tile timed: the larger the slower, but `best`.
 Model tuned(const State& s, TuneDecision decision, Options best) {
-  const TuneSpec spec = *tune_of(s);
+  const TuneSpec spec = *tune_of(s, tiles_kernel(s, {}));
   Device d;
   d.processor = Processor::gpu;
   d.arch = "sm_90a";
@@ -85,6 +85,44 @@ TEST(Tiles, OfATypeThatTheKernelDoesNotTakeSaysWhichItTakesAndWhereToChoose) {
 
 TEST(Tiles, BeforeAnythingRanACellSaysWhatOccupancyItWouldHave) {
   const TuneMap scene = tune_map(state_of("flash_mma"), {});
+// Nobody has chosen a kernel: the page is of the one that the strip over the charts speaks of, not of Step's.
+TEST(Tiles, AreOfTheKernelThatTheStripSpeaksOf) {
+  State s = state_of("flash_mma");
+  s.view.bench.kernel.clear();
+  ASSERT_EQ(s.document.kernel, "cpu_flash");
+  std::vector<Measurement> rows;
+  for (const auto& [kernel, us] : {std::pair{"naive", 2571000.0}, {"tiled", 81600.0}, {"flash_mma", 9000.0}}) {
+    Measurement m = bench_test::timed_row(s.document.sweep, kernel, 4096, us);
+    m.processor = Processor::gpu;
+    m.key.device = "NVIDIA H100 80GB HBM3";
+    rows.push_back(std::move(m));
+  }
+  const Model shown = bench_test::model_of(rows);
+  ASSERT_EQ(bench_scene(s, shown, {}, "").verdict.kernel, "flash_mma");
+  EXPECT_EQ(tiles_kernel(s, shown), "flash_mma");
+  EXPECT_EQ(tune_map(s, shown).kernel, "flash_mma");
+  s.view.bench.kernel = "tiled";
+  EXPECT_EQ(tiles_kernel(s, shown), "tiled");
+  s.view.bench.kernel.clear();
+  EXPECT_EQ(tiles_kernel(s, {}), "flash_mma") << "without rows one that the sweep would run";
+  s.document.sweep.kernels.emplace_back("cpu_flash");
+  EXPECT_EQ(tiles_kernel(s, {}), "cpu_flash");
+}
+
+TEST(Tiles, SayWhatTheTileTakesAndWhatTheNextLargerWould) {
+  State s = state_of("flash_mma", 256);
+  s.document.sweep.arch = "sm_86";
+  std::string words = tune_map(s, {}).tile;
+  EXPECT_TRUE(words.starts_with("64 x 32, 128 threads, 2 stages: ")) << words;
+  for (const char* part :
+       {"of shared memory", "limited by shared memory", "; 96 x 32, ", "; 64 x 48, ", " would take "})
+    EXPECT_NE(words.find(part), std::string::npos) << part << ": " << words;
+  // A cell's tile in the sweep: what is larger does not fit, or there is none.
+  s = state_of("flash_simt");
+  words = tune_map(s, {}).tile;
+  EXPECT_NE(words.find("it has no larger Bc"), std::string::npos) << words;
+}
+
   ASSERT_TRUE(scene.empty.empty()) << scene.empty;
   EXPECT_FALSE(scene.measured);
   const TileCell& usual = cell(scene, 128, 128);
