@@ -11,9 +11,26 @@
 
 namespace attn {
 
-std::string label_of(const BenchSlice& slice, const std::string& kernel) {
+namespace {
+
+std::string with_run(const BenchSlice& slice, const std::string& kernel) {
   if (slice.run == kPredictedRun) return kernel + ", predicted";
   return slice.letter.empty() ? kernel : fmt::format("{} {}", kernel, slice.letter);
+}
+
+}  // namespace
+
+std::string shown_name(const Measurement& m) {
+  return m.peer && !m.peer->title.empty() ? m.peer->title : m.key.kernel;
+}
+
+std::string line_id_of(const BenchSlice& slice, const std::string& kernel) {
+  return with_run(slice, kernel);
+}
+
+std::string label_of(const BenchSlice& slice, const std::string& kernel) {
+  const auto row = std::ranges::find(slice.rows, kernel, [](const Measurement* m) { return m->key.kernel; });
+  return with_run(slice, row == slice.rows.end() ? kernel : shown_name(**row));
 }
 
 std::vector<std::string> kernels_of(const BenchSlice& slice) {
@@ -64,7 +81,8 @@ BenchLine line_of(const State& state, const BenchSlice& slice, const std::string
                   const BenchUnit& unit) {
   BenchLine line;
   line.kernel = kernel;
-  line.label = line.id = label_of(slice, kernel);
+  line.id = line_id_of(slice, kernel);
+  line.label = label_of(slice, kernel);
   line.order = slice.letter.empty() ? 0 : static_cast<std::size_t>(slice.letter.front() - 'A');
   line.dotted = slice.planned;
   line.beside = slice.beside;

@@ -85,7 +85,8 @@ void draw_end_labels(ImDrawList& list, const std::vector<EndLabel>& labels, Benc
         cache.hidden.insert(line.id);
     }
     if (ImGui::IsItemHovered() && !line.kernel.empty()) cache.pointed_next = {line.id, {}};
-    tooltip(hidden ? "Click to show it again" : "Click to hide it in every chart");
+    const std::string whose = line.peer ? line.kernel + ". " : "";  // in files and on the command line
+    tooltip(whose + (hidden ? "Click to show it again" : "Click to hide it in every chart"));
     if (!hidden && line.kernel.empty())
       list.AddLine({mark, y}, {mark + s.px(kMark), y}, ink_of(line), s.px(thickness_of(line)));
     else if (!hidden)

@@ -170,7 +170,7 @@ LadderFigure figure_of(const Respect& respect, const Measurement& m, const Measu
     return figure;
   }
   figure.text = mine->text;
-  figure.tip = fmt::format("{}\n{}: {} ({})", respect.head.tip, m.key.kernel, mine->text, mine->tip);
+  figure.tip = fmt::format("{}\n{}: {} ({})", respect.head.tip, shown_name(m), mine->text, mine->tip);
   if (before == nullptr) return figure;
   const auto other = respect.number(*before, units, unused);
   if (!other) return figure;
@@ -212,6 +212,7 @@ LadderRung rung_of(const State& state, const Measurement& m, const Measurement* 
                    const LadderUnits& units) {
   LadderRung rung;
   rung.kernel = m.key.kernel;
+  rung.name = shown_name(m);
   rung.peer = is_not_ours(m);
   rung.cpu = m.processor == Processor::cpu;
   rung.chosen = m.key.kernel == bench_kernel(state);
@@ -278,7 +279,7 @@ std::string headline_of(const Rows& rows, const Measurement* reference, const st
         fmt::format(", {} times as fast as {}", times_text(first->time.median / best->time.median), first->key.kernel);
   if (reference != nullptr && is_not_ours(*reference))
     words += fmt::format("{} {} of {}", first != best ? " and" : ",",
-                         share_words(reference->time.median / best->time.median), reference->key.kernel);
+                         share_words(reference->time.median / best->time.median), shown_name(*reference));
   return words + ".";
 }
 
@@ -319,7 +320,7 @@ std::string recorded_words(const State& state, const BenchSlice& slice, std::int
   if (peer == nullptr || !is_not_ours(*peer))
     return words + fmt::format("; no peer of {} was timed here.", share.kernel);
   return words + fmt::format("; {} here: {} of {}.", share.kernel, share_words(peer->time.median / ours->time.median),
-                             peer->key.kernel);
+                             shown_name(*peer));
 }
 
 LadderScene ladder_scene(const State& state, const Model& model, std::span<const Measurement> planned) {
@@ -351,7 +352,7 @@ LadderScene ladder_scene(const State& state, const Model& model, std::span<const
   const Measurement* lead = references[rows.front()->processor];
   if (lead != nullptr)
     scene.share_title =
-        fmt::format("of {}", is_not_ours(*lead) ? lead->key.kernel : "the fastest, " + lead->key.kernel);
+        fmt::format("of {}", is_not_ours(*lead) ? shown_name(*lead) : "the fastest, " + lead->key.kernel);
   const std::vector<std::string> gone = drop_empty_columns(scene);
   scene.headline = headline_of(rows, lead, fmt::format("At {} = {}", axis_letter(slice.axis), *value), units.time);
   scene.note = note_of(scene, rows, slice, gone);

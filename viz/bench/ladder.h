@@ -36,6 +36,7 @@ struct LadderSentence {
 
 struct LadderRung {
   std::string kernel, rung;  // "flash_simt", "5"; a peer has no rung
+  std::string name;          // what it is called: a peer's title, "FlashAttention-2"
   std::string idea;          // what is new against the rung before, from the kernel's row
   std::string before;        // the rung that changes are over; empty = the first
   std::string time;          // "59.5 ms"; empty where there is none, and `reason` says why

@@ -9,6 +9,7 @@
 #include "viz/bench/ladder.h"
 #include "viz/draw/canvas.h"
 #include "viz/draw/marks.h"
+#include "viz/draw/text_fit.h"
 #include "viz/draw/theme.h"
 #include "viz/draw/widgets.h"
 
@@ -116,7 +117,8 @@ void draw_name(ImDrawList* list, const Box& box, const LadderRung& rung, const C
             {look_of(rung.kernel).mark, fill, kernel_colour(s.theme, rung.kernel), colour(s.theme, Token::card),
              s.px(4.5F), s.px(1.5F)});
   draw_text_in(list, {{box.min.x + s.px(kIndent), box.min.y}, {box.min.x + c.time, box.max.y}}, Align::left,
-               rung.chosen ? Face::bold : Face::text, 14, colour(s.theme, Token::text), rung.kernel);
+               rung.chosen ? Face::bold : Face::text, 14, colour(s.theme, Token::text),
+               fitted_text(rung.chosen ? Face::bold : Face::text, 14, rung.name, c.time - s.px(kIndent + 4)));
   draw_text_in(list, {{box.min.x + c.time, box.min.y}, {box.min.x + c.time + s.px(kTime), box.max.y}}, Align::right,
                Face::mono, 13, colour(s.theme, Token::text), rung.time.empty() ? "–" : rung.time);
 }
@@ -170,8 +172,10 @@ void draw_rung(const LadderScene& scene, const LadderRung& rung, const Columns& 
     draw_figure(list, {{at.x + c.figure(n), at.y}, {at.x + c.figure(n) + s.px(kFigure), line.max.y}}, rung.figures[n]);
   draw_paragraph(list, {at.x + s.px(kIndent), line.max.y}, wide, 13, idea, kLines);
   draw_paragraph(list, {at.x + s.px(kIndent), line.max.y + top}, wide, kWords, sentences, kLines);
-  if (ImGui::IsMouseHoveringRect({box.min.x, box.min.y}, {box.min.x + c.time, line.max.y}) && !rung.peer)
-    tooltip(fmt::format("Click: {} in Profile", rung.kernel));
+  const bool on_name = ImGui::IsMouseHoveringRect({box.min.x, box.min.y}, {box.min.x + c.time, line.max.y});
+  if (on_name && rung.peer && ImGui::IsItemHovered(ImGuiHoveredFlags_ForTooltip | ImGuiHoveredFlags_AllowWhenDisabled))
+    show_tooltip(rung.name == rung.kernel ? rung.name : fmt::format("{}: {} in files", rung.name, rung.kernel));
+  if (on_name && !rung.peer) tooltip(fmt::format("Click: {} in Profile", rung.kernel));
   if (button > 0) {
     ImGui::SetCursorScreenPos({box.max.x - button + s.px(16), std::max(line.max.y, box.max.y - s.px(30))});
     if (toggle(fmt::format("what differs##{}", rung.kernel).c_str(), true,

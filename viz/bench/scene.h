@@ -88,7 +88,7 @@ struct BenchPoint {
 struct BenchLine {
   std::string kernel;  // empty: a line of no kernel ("each element once")
   std::string label;
-  std::string id;         // kernel and, where several are shown, run: what is switched on and off
+  std::string id;         // kernel's id and, where several are shown, run: what is switched on and off
   std::size_t order = 0;  // of its run among those that are shown; each has a pattern of its own
   bool baseline = false, dotted = false, constant = false, emphasised = false;
   bool open = false;    // ran on the CPU
@@ -134,7 +134,8 @@ struct BenchColumn {
 enum class BenchMark : std::uint8_t { none, pass, fail };
 struct BenchTableRow {
   std::string kernel;
-  std::string label;             // the kernel, and the run's letter where several are shown
+  std::string id;                // of its line in the charts: BenchLine::id
+  std::string label;             // what the kernel is called, and the run's letter where several are shown
   std::int64_t value = 0;        // 0: the kernel does not read the axis
   std::vector<BenchCell> cells;  // parallel to the columns after the first; with a `reason`: compiled figures or none
   std::string reason;            // instead of figures: refused, failed, cancelled, not run
@@ -211,15 +212,20 @@ std::string beside_words(const State& state, const BenchSlice& slice, const Benc
                          std::optional<std::int64_t> chosen, std::string_view kernel);
 // Between the baseline's line and the kernel of the verdict; none where either has no point there.
 std::optional<BenchSpan> span_at(const BenchChart& chart, std::string_view kernel, std::int64_t value);
-// The value that was clicked, else the largest at which most kernels have a figure.
 // The kernel that the strip over the charts speaks of; empty where no row of ours is timed and right at `value`.
 std::string subject_kernel(const State& state, const BenchSlice& slice, std::int64_t value);
+// The value that was clicked, else the largest at which most kernels have a figure.
 std::optional<std::int64_t> chosen_value(const BenchSlice& slice, std::optional<std::int64_t> clicked);
 // Ids of the slice's kernels in the order of the ladder, those that this program does not know at the end.
 std::vector<std::string> kernels_of(const BenchSlice& slice);
+// What a row's kernel is called wherever it is shown: ours by its id, a peer by its title, "FlashAttention-2". Files,
+// CSV and the command line name a peer by its id, "torch-flash", which tooltips have too.
+std::string shown_name(const Measurement& m);
 // "flash_simt", "flash_simt B" where several runs are shown, "flash_simt, predicted" beside measured ones: the same on
 // lines and in the table.
 std::string label_of(const BenchSlice& slice, const std::string& kernel);
+// The same with the kernel's id: what a line is known by.
+std::string line_id_of(const BenchSlice& slice, const std::string& kernel);
 // Changes whenever the scene of these rows would.
 std::uint64_t rows_fingerprint(const State& state, const Model& model);
 

@@ -66,7 +66,7 @@ BenchCell cell_of(const Measurement& m, std::string_view metric, const BenchUnit
 
 // Of a peer: whose it is, what was done so that it takes the problem, and what ours took in its turns.
 std::string peer_tip(const Measurement& m, const BenchUnit& unit) {
-  std::string tip = fmt::format("; {}, {}", m.peer->title, m.peer->software);
+  std::string tip = fmt::format("; {} ({}), {}", m.peer->title, m.key.kernel, m.peer->software);
   if (!m.peer->how.empty()) tip += "; " + m.peer->how;
   for (const TimedBeside& b : m.peer->beside)
     tip += fmt::format("; in its turns {} {}", b.kernel, value_with_unit(b.time.median, unit));
@@ -372,6 +372,7 @@ BenchTable bench_table(const State& state, const BenchSlices& slices, std::optio
   for (const auto& [m, of] : shown) {
     BenchTableRow row;
     row.kernel = m->key.kernel;
+    row.id = line_id_of(*of, row.kernel);
     row.label = label_of(*of, row.kernel);
     row.problem = m->key.problem;
     row.options = m->key.options;

@@ -163,12 +163,12 @@ void row_menu(const BenchTable& table, std::size_t index, BenchCache& cache, Com
   if (ImGui::Selectable("Step through it")) commands.push_back(StepThrough{row.kernel, row.problem, row.options});
   if (ImGui::Selectable(fmt::format("Compare with {}", row.kernel).c_str()))
     commands.push_back(ChooseBenchBaseline{row.kernel});
-  const bool hidden = cache.hidden.contains(row.label);
+  const bool hidden = cache.hidden.contains(row.id);
   if (ImGui::Selectable(hidden ? "Show its line" : "Hide its line")) {
     if (hidden)
-      cache.hidden.erase(row.label);
+      cache.hidden.erase(row.id);
     else
-      cache.hidden.insert(row.label);
+      cache.hidden.insert(row.id);
   }
   ImGui::Separator();
   if (ImGui::Selectable("Copy the row")) commands.push_back(CopyText{row_tsv(table, index)});
@@ -184,7 +184,7 @@ void kernel_cell(BenchCache& cache, std::size_t index, const BenchLine* line, Co
   const BenchTableRow& row = scene.table.rows[index];
   const ImVec2 at = ImGui::GetCursorScreenPos();
   ImGui::PushStyleColor(ImGuiCol_Header, 0U);
-  const std::string id = fmt::format("##row_{}_{}", row.label, row.value);
+  const std::string id = fmt::format("##row_{}_{}", row.id, row.value);
   if (ImGui::Selectable(id.c_str(), false, ImGuiSelectableFlags_SpanAllColumns | ImGuiSelectableFlags_AllowOverlap,
                         {0, s.px(kRow)})) {
     commands.push_back(ChooseKernel{row.kernel});
@@ -192,7 +192,7 @@ void kernel_cell(BenchCache& cache, std::size_t index, const BenchLine* line, Co
   }
   if (ImGui::IsItemHovered()) {
     cache.hovered_next = row.value > 0 ? std::optional(row.value) : scene.chosen;
-    cache.pointed_next = {row.label, cache.hovered_next};
+    cache.pointed_next = {row.id, cache.hovered_next};
   }
   row_menu(scene.table, index, cache, commands);
   ImGui::PopStyleColor();
@@ -211,7 +211,7 @@ void kernel_cell(BenchCache& cache, std::size_t index, const BenchLine* line, Co
 const BenchLine* line_of(const BenchScene& scene, const BenchTableRow& row) {
   for (const BenchChart& chart : scene.charts)
     for (const BenchLine& line : chart.lines)
-      if (!line.kernel.empty() && line.id == row.label) return &line;
+      if (!line.kernel.empty() && line.id == row.id) return &line;
   return nullptr;
 }
 
@@ -235,7 +235,7 @@ void draw_reason(ImDrawList& list, const Reason& r, float table_end) {
 
 // Whether the pointer is on this row's point in a chart.
 bool is_pointed_at(const BenchCache& cache, const BenchTableRow& row) {
-  return cache.pointed && cache.pointed->line == row.label &&
+  return cache.pointed && cache.pointed->line == row.id &&
          (!cache.pointed->value || row.value == 0 || cache.pointed->value == row.value);
 }
 

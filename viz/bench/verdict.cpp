@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <tuple>
+#include <utility>
 
 #include "profiling/figures/peers.h"
 #include "viz/bench/fields.h"
@@ -97,7 +98,7 @@ std::string peer_words(const Measurement& subject, std::span<const Measurement* 
   for (const Measurement* m : rows) {
     const TimedBeside* ours = beside(*m, subject);
     if (is_wrong(*m) || ours == nullptr || ours->time.n == 0 || ours->time.median <= 0) continue;
-    const std::string of = fmt::format("{} (n = {})", m->peer->title, std::min(m->time.n, ours->time.n));
+    const std::string of = fmt::format("{} (n = {})", shown_name(*m), std::min(m->time.n, ours->time.n));
     const double share = m->time.median / ours->time.median;
     switch (standing_of(ours->time, m->time)) {
       case Standing::faster:
@@ -198,8 +199,8 @@ AnswerWords answer_words(const BenchSlice& slice) {
       ++unchecked;
     } else if (m->verdict->pass) {
       ++checked;
-    } else if (std::find(wrong.begin(), wrong.end(), m->key.kernel) == wrong.end()) {
-      wrong.push_back(m->key.kernel);
+    } else if (std::string name = shown_name(*m); std::find(wrong.begin(), wrong.end(), name) == wrong.end()) {
+      wrong.push_back(std::move(name));
     }
   }
   if (!wrong.empty()) return {fmt::format("Wrong answer from {}: see the table.", fmt::join(wrong, ", ")), true};
@@ -210,7 +211,7 @@ AnswerWords answer_words(const BenchSlice& slice) {
 
 std::string drift_words(std::span<const Measurement* const> rows) {
   for (const Measurement* m : rows) {
-    if (m->time.drifted) return fmt::format("{}'s time drifted while it was measured.", m->key.kernel);
+    if (m->time.drifted) return fmt::format("{}'s time drifted while it was measured.", shown_name(*m));
   }
   return {};
 }
@@ -262,7 +263,7 @@ BenchVerdict before_any_row(const State& state, const Model& model, std::string_
 
 BenchVerdict one_kernel(const Measurement& m, const BenchSlice& slice, std::int64_t value) {
   return {m.key.kernel,
-          fmt::format("{} {} takes {}.", at_words(slice, value), m.key.kernel,
+          fmt::format("{} {} takes {}.", at_words(slice, value), shown_name(m),
                       value_with_unit(m.time.median, time_unit(m.time.median, m.time.median))),
           lines({led("Peers", peer_words(m, timed_at(slice, value))), led("Limit", limit_words(m)),
                  led("Certainty", sentences({answer_words(slice).words, certainty_words(m, {})})),
@@ -271,7 +272,6 @@ BenchVerdict one_kernel(const Measurement& m, const BenchSlice& slice, std::int6
 
 }  // namespace
 
-BenchVerdict bench_verdict(const State& state, const Model& model, const BenchSlice& slice,
 std::string subject_kernel(const State& state, const BenchSlice& slice, std::int64_t value) {
   const auto rows = timed_at(slice, value);
   const Measurement* subject = subject_of(state, rows);
@@ -281,6 +281,7 @@ std::string subject_kernel(const State& state, const BenchSlice& slice, std::int
   return subject == nullptr ? std::string() : subject->key.kernel;
 }
 
+BenchVerdict bench_verdict(const State& state, const Model& model, const BenchSlice& slice,
                            std::optional<std::int64_t> chosen, std::string_view estimate_words) {
   if (slice.planned || slice.rows.empty() || !chosen) return before_any_row(state, model, estimate_words);
   auto rows = timed_at(slice, *chosen);
@@ -288,7 +289,7 @@ std::string subject_kernel(const State& state, const BenchSlice& slice, std::int
     const Measurement* any = row_at(slice, bench_kernel(state), *chosen);
     if (any == nullptr) any = slice.rows.back();
     return {"", fmt::format("{} no kernel has a time.", at_words(slice, *chosen)),
-            any->reason.empty() ? "The table says why." : fmt::format("{}: {}", any->key.kernel, any->reason)};
+            any->reason.empty() ? "The table says why." : fmt::format("{}: {}", shown_name(*any), any->reason)};
   }
   // The time of a wrong answer means nothing: such a row is neither praised nor compared with.
   const auto right = std::remove_if(rows.begin(), rows.end(), [](const Measurement* m) { return is_wrong(*m); });

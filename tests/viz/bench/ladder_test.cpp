@@ -11,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "profiling/figures/peers.h"
 #include "tests/viz/profile/profile_rows.h"
 #include "viz/bench/presets.h"
 #include "viz/bench/scene.h"
@@ -232,6 +233,8 @@ class LadderSceneTest : public ::testing::Test {
     Measurement m = h100_row("flash_simt", us);
     m.key.kernel = id;
     m.key.options = {};
+    m.peer.emplace();
+    m.peer->title = find_peer(id) != nullptr ? find_peer(id)->title : id;
     m.figures.clear();
     set_time(m, us);
     fill_figures(m);
@@ -274,7 +277,12 @@ TEST_F(LadderSceneTest, TheFastestRightPeerIsTheMeasureAndStandsBesideTheRungs) 
   wrong.verdict->error = 1;
   rows.push_back(wrong);
   const LadderScene s = scene(rows);
-  EXPECT_EQ(s.share_title, "of torch-flash");
+  EXPECT_EQ(s.share_title, "of FlashAttention-2");
+  for (const LadderRung& rung : s.rungs)
+    EXPECT_EQ(rung.name, rung.kernel == "torch-flash"   ? "FlashAttention-2"
+                         : rung.kernel == "torch-math"  ? "torch's plain"
+                         : rung.kernel == "torch-cudnn" ? "cuDNN"
+                                                        : rung.kernel);
   ASSERT_EQ(s.rungs.size(), 6U);
   EXPECT_EQ(s.rungs[2].kernel, "flash_simt");
   EXPECT_NEAR(s.rungs[2].share, 5000.0 / 59500, 1e-12);
@@ -283,7 +291,8 @@ TEST_F(LadderSceneTest, TheFastestRightPeerIsTheMeasureAndStandsBesideTheRungs) 
     EXPECT_TRUE(s.rungs[n].sentences.empty());
     EXPECT_EQ(s.rungs[n].before, "");
   }
-  EXPECT_EQ(s.headline, "At L = 16384 flash_simt takes 59.5 ms, 43 times as fast as naive and 0.0840 of torch-flash.");
+  EXPECT_EQ(s.headline,
+            "At L = 16384 flash_simt takes 59.5 ms, 43 times as fast as naive and 0.0840 of FlashAttention-2.");
 }
 
 // The column's unit is that of its largest: a sentence of two smaller ones has it too.
@@ -365,7 +374,7 @@ TEST_F(LadderSceneTest, WhatWasPublishedOfThePresetsTableStandsBesideOursAsRecor
             "Recorded: a public WMMA kernel was published with 0.15 to 0.23 of torch's speed in this table; no peer of "
             "flash_wmma was timed here.");
   const std::string beside = scene({wmma, at(peer("torch-flash", 5000))}).recorded;
-  EXPECT_TRUE(beside.ends_with("; flash_wmma here: 0.500 of torch-flash.")) << beside;
+  EXPECT_TRUE(beside.ends_with("; flash_wmma here: 0.500 of FlashAttention-2.")) << beside;
   const BenchScene charts = bench_scene(state, model_of({wmma}), {}, "");
   EXPECT_NE(charts.verdict.reason.find("Recorded: a public WMMA kernel"), std::string::npos) << charts.verdict.reason;
   state.document.sweep.base.D = state.document.sweep.base.Dv = 64;  // another table

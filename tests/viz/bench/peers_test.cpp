@@ -81,7 +81,7 @@ TEST_F(BenchPeers, AWrongOrRefusedPeerIsNotComparedWith) {
   Model m = with_peer(970, 1000);
   rows_of(m)[2].verdict->pass = false;
   EXPECT_EQ(peers_line(m), "");
-  EXPECT_NE(scene(m).verdict.reason.find("Wrong answer from torch-cpu"), std::string::npos);
+  EXPECT_NE(scene(m).verdict.reason.find("Wrong answer from torch on the CPU"), std::string::npos);
   m = with_peer(970, 1000);
   rows_of(m)[2].state = RowState::refused;
   rows_of(m)[2].time = {};
@@ -106,6 +106,19 @@ TEST_F(BenchPeers, ItsLineIsAReferenceAfterOurs) {
   EXPECT_FALSE(line_of(time_of(s), "cpu_flash")->peer);
   EXPECT_EQ(s.kernels.back(), "torch-cpu");
   EXPECT_EQ(cell(s.table, "torch-cpu", "time_us_median").empty(), false);
+}
+
+// The strip, the charts and the table call it the same; its id, which files have, is in a tooltip.
+TEST_F(BenchPeers, ItHasOneNameEverywhere) {
+  const Model m = with_peer(970, 1000);
+  const auto s = scene(m);
+  EXPECT_NE(peers_line(m).find("torch on the CPU"), std::string::npos);
+  EXPECT_EQ(line_of(time_of(s), "torch-cpu")->label, "torch on the CPU");
+  EXPECT_EQ(row_of(s.table, "torch-cpu").label, "torch on the CPU");
+  EXPECT_EQ(row_of(s.table, "torch-cpu").id, line_of(time_of(s), "torch-cpu")->id);
+  const std::string tip = cell_tip(s.table, "torch-cpu", "time");
+  EXPECT_NE(tip.find("torch on the CPU (torch-cpu)"), std::string::npos) << tip;
+  EXPECT_EQ(row_of(s.table, "cpu_flash").label, "cpu_flash");
 }
 
 TEST_F(BenchPeers, ItsSpeedUpIsOverTheBaselineOfItsTurns) {

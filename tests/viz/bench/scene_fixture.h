@@ -63,4 +63,10 @@ inline std::string cell(const BenchTable& table, std::string_view kernel, std::s
   return "no such column";
 }
 
+inline std::string cell_tip(const BenchTable& table, std::string_view kernel, std::string_view column) {
+  for (std::size_t i = 1; i < table.columns.size(); ++i)
+    if (table.columns[i].id == column) return row_of(table, kernel).cells[i - 1].tip;
+  return "no such column";
+}
+
 }  // namespace attn::bench_test
