@@ -28,6 +28,28 @@ TEST_F(BenchLargeTest, AllFourChartsAreThereAtEveryScaleAndTallEnoughToRead) {
   }
 }
 
+TEST_F(BenchLargeTest, TheWheelBringsEachOfTheFourChartsWhollyIntoSight) {
+  for (const float scale : {1.5F, 2.0F, 3.0F}) {
+    window.reset();  // one at a time
+    open(1440, 900, scale);
+    EXPECT_TRUE(window->run([&](Ctx* ctx) {
+      ctx->Yield(3);
+      const ImGuiWindow* page = child_window("figures");
+      IM_CHECK(page != nullptr);
+      ctx->MouseMoveToPos(page->InnerClipRect.GetCenter());
+      for (const char* chart : {"time", "bytes", "occupancy", "picked"}) {
+        const ImGuiWindow* drawn = child_window(chart);
+        IM_CHECK(drawn != nullptr);
+        for (int n = 0; n < 40 && !page->InnerRect.Contains(drawn->Rect()); ++n) {
+          ctx->MouseWheelY(drawn->Pos.y < page->InnerRect.Min.y ? 0.5F : -0.5F);
+          ctx->Yield();
+        }
+        IM_CHECK(page->InnerRect.Contains(drawn->Rect()));
+      }
+    })) << scale;
+  }
+}
+
 // What is shown stands in the strip's lines one under the other: no button over a word.
 TEST_F(BenchLargeTest, ThePagesAreChosenAtEveryScaleByMouse) {
   for (const float scale : {1.0F, 2.0F, 3.0F}) {
@@ -48,6 +70,26 @@ TEST_F(BenchLargeTest, ThePagesAreChosenAtEveryScaleByMouse) {
       IM_CHECK(state().view.bench.page == BenchPage::ladder);
     })) << scale;
   }
+}
+
+// Where there is little height the lists have it: all but Run scrolls with them.
+TEST_F(BenchLargeTest, TheListOfKernelsHasRoomAtTwiceTheSizeAndRunStays) {
+  open(1440, 900, 2);
+  EXPECT_TRUE(window->run([&](Ctx* ctx) {
+    ImGuiWindow* list = child_window("setup");
+    IM_CHECK(list != nullptr);
+    const ImRect inside = list->InnerClipRect;
+    ctx->SetRef(list);
+    for (const char* kernel : {"name_naive", "name_tiled", "name_flash_simt", "name_flash_wmma", "name_flash_mma",
+                               "name_flash_tf32x3", "name_cpu_multicore"})
+      IM_CHECK(inside.Contains(ctx->ItemInfo(kernel).RectFull));
+    IM_CHECK(look_at(ctx, "panel"));
+    IM_CHECK(ImRect(ImVec2(0, 0), ImGui::GetIO().DisplaySize).Contains(ctx->ItemInfo("###run").RectFull));
+    ctx->SetRef(child_window("setup"));
+    ctx->ItemClick("PNG");  // scrolls to it
+    ctx->Yield(2);
+  }));
+  EXPECT_TRUE(window->requests.picture.has_value());
 }
 
 TEST_F(BenchLargeTest, ASweepThatCannotRunHasNoLitButtonAndSaysWhy) {

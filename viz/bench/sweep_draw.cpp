@@ -17,6 +17,7 @@
 #include "viz/bench/tiles.h"
 #include "viz/draw/canvas.h"
 #include "viz/draw/marks.h"
+#include "viz/draw/text_fit.h"
 #include "viz/draw/theme.h"
 #include "viz/draw/widgets.h"
 
@@ -41,7 +42,7 @@ void kernel_line(const KernelRow& row, const SweepSpec& sweep, Commands& command
   const float width = std::max(s.px(8), ImGui::GetContentRegionAvail().x);
   if (ImGui::InvisibleButton(fmt::format("name_{}", row.id).c_str(), {width, side}))
     commands.push_back(SetSweep{with_kernel(sweep, row.id, !on)});
-  std::string help = fmt::format("{}. {}", row.title, row.what);
+  std::string help = fmt::format("{}: {}. {}", row.id, row.title, row.what);
   if (!row.teaches.empty()) help += "\n" + std::string(row.teaches);
   if (!why_not.empty()) help += fmt::format("\nIt takes {}.", why_not);
   tooltip(help);
@@ -51,7 +52,7 @@ void kernel_line(const KernelRow& row, const SweepSpec& sweep, Commands& command
               {is_device_baseline(row.id), row.processor == Processor::cpu, !on});
   const ImU32 ink = colour(s.theme, on && why_not.empty() ? Token::text : Token::dim);
   const Box name{{name_at, at.y}, {left + width, at.y + side}};
-  draw_text_in(&list, name, Align::left, Face::text, 13, ink, row.id);
+  draw_text_in(&list, name, Align::left, Face::text, 13, ink, fitted_text(Face::text, 13, row.id, name.width()));
   if (why_not.empty()) return;
   // Behind a long name there is room for the first type alone; the tooltip has them all.
   const float room = width - (name_at - left) - text_width(Face::text, 13, row.id) - s.px(6);
@@ -90,32 +91,37 @@ void text_field(const SweepFieldText& field, const SweepSpec& sweep, BenchCache&
   if (!draft.error.empty()) dim_text(draft.error);
 }
 
-// A choice whose text never changes the width of the panel.
+// A choice whose text never changes the width of the panel: what does not fit ends in dots, and the tooltip has it all.
 template <class Draw>
-void combo(const char* id, const std::string& label, const std::string& shown, const Draw& draw) {
+void combo(const char* id, const std::string& label, const std::string& shown, const std::string& help,
+           const Draw& draw) {
   if (label.empty())
     ImGui::SetNextItemWidth(-FLT_MIN);
   else
     begin_line(label);
-  if (ImGui::BeginCombo(id, shown.c_str())) {
+  const float room = ImGui::CalcItemWidth() - ImGui::GetFrameHeight() - ImGui::GetStyle().FramePadding.x;
+  const std::string fitted = fitted_text(Face::text, ImGui::GetFontSize() / style().scale, shown, room);
+  if (ImGui::BeginCombo(id, fitted.c_str())) {
     draw();
     ImGui::EndCombo();
   }
+  const bool cut = fitted != shown;
+  if (cut || !help.empty()) tooltip(cut ? shown + (help.empty() ? "" : "\n" + help) : help);
 }
 
 void draw_menu(const SweepMenu& menu, Commands& commands) {
-  combo(menu.id, menu.label, menu.shown, [&] {
+  combo(menu.id, menu.label, menu.shown, menu.help, [&] {
     for (const SweepChoice& choice : menu.choices) {
       if (ImGui::Selectable(choice.words.c_str(), choice.on)) commands.push_back(SetSweep{choice.changed});
       if (choice.on) ImGui::SetItemDefaultFocus();
     }
   });
-  if (!menu.help.empty()) tooltip(menu.help);
 }
 
 void preset_choice(const SweepSpec& sweep, Commands& commands) {
   const BenchPreset* now = preset_of(sweep);
-  combo("##preset", "", now == nullptr ? "a sweep of your own" : std::string(now->title), [&] {
+  const std::string shown = now == nullptr ? "a sweep of your own" : std::string(now->title);
+  combo("##preset", "", shown, "Ready-made sweeps", [&] {
     for (const BenchPreset& p : bench_presets()) {
       if (ImGui::Selectable(std::string(p.title).c_str(), &p == now)) {
         commands.push_back(SetSweep{with_preset(p, sweep)});
@@ -124,7 +130,6 @@ void preset_choice(const SweepSpec& sweep, Commands& commands) {
       tooltip(std::string(p.what));
     }
   });
-  tooltip("Ready-made sweeps");
 }
 
 // What is predicted hangs on no GPU that is here. Whoever asks wants to see the answer beside what is shown.
@@ -133,14 +138,13 @@ void compile_choice(const State& state, const Model& model, Commands& commands) 
   const BenchRuns& runs = state.document.runs;
   const bool beside = !shown_runs(runs, model).empty() && !is_shown(runs, kPredictedRun);
   const SweepMenu menu = arch_menu(sweep);
-  combo(menu.id, menu.label, menu.shown, [&] {
+  combo(menu.id, menu.label, menu.shown, menu.help, [&] {
     for (const SweepChoice& choice : menu.choices) {
       if (!ImGui::Selectable(choice.words.c_str(), choice.on)) continue;
       commands.push_back(SetSweep{choice.changed});
       if (beside) commands.push_back(ShowRun{std::string(kPredictedRun), true});
     }
   });
-  tooltip(menu.help);
   if (const std::string words = compile_words(sweep, model); !words.empty()) dim_text(words);
 }
 
@@ -158,13 +162,13 @@ void gpu_set_up(const State& state, const Model& model, Commands& commands) {
 // What speed-ups are over. Each device keeps its usual baseline where another one's kernel is chosen.
 void baseline_choice(const State& state, Commands& commands) {
   const std::string& now = state.view.bench.baseline;
-  combo("##baseline", "Baseline", now.empty() ? "usual" : now, [&] {
+  const std::string help = fmt::format("What speed-ups are over; usual: {} on a GPU, {} on the CPU.",
+                                       baseline_of(Processor::gpu), baseline_of(Processor::cpu));
+  combo("##baseline", "Baseline", now.empty() ? "usual" : now, help, [&] {
     if (ImGui::Selectable("usual", now.empty())) commands.push_back(ChooseBenchBaseline{""});
     for (const std::string& id : state.document.sweep.kernels)
       if (ImGui::Selectable(id.c_str(), id == now)) commands.push_back(ChooseBenchBaseline{id});
   });
-  tooltip(fmt::format("What speed-ups are over; usual: {} on a GPU, {} on the CPU.", baseline_of(Processor::gpu),
-                      baseline_of(Processor::cpu)));
 }
 
 // Beside the tile; what is tuned is the kernel that is chosen. The page that fills as it goes is shown.
@@ -244,16 +248,24 @@ void run_buttons(const BenchCache& cache, float width, float height, Commands& c
   ImGui::EndDisabled();
 }
 
-void run_and_save(const State& state, const Model& model, const BenchCache& cache, Commands& commands) {
-  const Style& s = style();
-  const float width = ImGui::GetContentRegionAvail().x, height = s.px(30);
+// `low`: there is little height, and what Run would take stands over it only where it cannot run.
+void run_now(const Model& model, const BenchCache& cache, bool low, Commands& commands) {
+  const float width = ImGui::GetContentRegionAvail().x, height = style().px(30);
   if (model.task.running) {
     progress(model.task);
     if (ImGui::Button("Cancel the run###run", {width, height})) commands.push_back(CancelTask{});
-  } else {
-    dim_text(cache.why_not_run.empty() ? cache.estimate.words : "Nothing here can run. " + sentence(cache.why_not_run));
-    run_buttons(cache, width, height, commands);
+    return;
   }
+  if (!cache.why_not_run.empty())
+    dim_text("Nothing here can run. " + sentence(cache.why_not_run));
+  else if (!low)
+    dim_text(cache.estimate.words);
+  run_buttons(cache, width, height, commands);
+}
+
+void save_buttons(const State& state, const Model& model, Commands& commands) {
+  const Style& s = style();
+  const float width = ImGui::GetContentRegionAvail().x;
   const float gap = s.px(6), third = (width - 2 * gap) / 3;
   ImGui::BeginDisabled(shown_runs(state.document.runs, model).empty());
   if (ImGui::Button("CSV", {third, s.px(28)})) commands.push_back(ExportCsv{});
@@ -271,6 +283,8 @@ void run_and_save(const State& state, const Model& model, const BenchCache& cach
 
 void draw_sweep_panel(const State& state, const Model& model, BenchCache& cache, Commands& commands) {
   const Style& s = style();
+  constexpr float kLow = 560;  // logical: below, all but Run scrolls, so that the lists have room
+  const bool low = ImGui::GetContentRegionAvail().y < s.px(kLow);
   const float bottom = cache.foot_height > 0 ? cache.foot_height : s.px(110);
   const float height = std::max(s.px(80), ImGui::GetContentRegionAvail().y - bottom - s.px(8));
   ImGui::PushStyleVar(ImGuiStyleVar_WindowPadding, ImVec2(0, 0));
@@ -283,11 +297,17 @@ void draw_sweep_panel(const State& state, const Model& model, BenchCache& cache,
     kernel_list(state.document.sweep, commands);
     ImGui::Separator();
     sweep_set_up(state, model, cache, commands);
+    if (low) {
+      ImGui::Separator();
+      if (!model.task.running) dim_text(cache.estimate.words);
+      save_buttons(state, model, commands);
+    }
     ImGui::PopStyleVar();
   }
   ImGui::EndChild();
   const float top = ImGui::GetCursorPosY();
-  run_and_save(state, model, cache, commands);
+  run_now(model, cache, low, commands);
+  if (!low) save_buttons(state, model, commands);
   cache.foot_height = ImGui::GetCursorPosY() - top - ImGui::GetStyle().ItemSpacing.y;
 }
 
