@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include <chrono>
+#include <cmath>
 #include <memory>
 #include <thread>
 #include <tuple>
@@ -65,6 +66,30 @@ TEST_F(TilesTest, TheStripLeadsThereAndEnterOnACellTakesIt) {
     ctx->KeyPress(ImGuiKey_Enter);
     ctx->Yield(2);
     IM_CHECK(state().document.sweep.options.br == 16 && state().document.sweep.options.bc == 32);
+  }));
+}
+
+// The keyboard is on a cell, the pointer was left elsewhere: the words stand beside the cell.
+TEST_F(TilesTest, TheWordsAboutACellStandBesideItWhereTheKeyboardIs) {
+  open();
+  window->controller().update({ChooseBenchPage{BenchPage::tiles}});
+  EXPECT_TRUE(window->run([&](Ctx* ctx) {
+    ctx->Yield(3);
+    ctx->MouseMoveToPos({1300, 850});
+    IM_CHECK(look_at(ctx, "tiles"));
+    ctx->NavMoveTo("tile_16x32");
+    ctx->KeyPress(ImGuiKey_RightArrow);
+    ctx->SleepNoSkip(1.5F, 0.1F);
+    ctx->Yield(2);
+    const ImGuiContext& g = *ImGui::GetCurrentContext();
+    IM_CHECK(g.NavHighlightItemUnderNav);
+    const ImGuiWindow* tip = nullptr;
+    for (const ImGuiWindow* w : g.Windows)
+      if (w->WasActive && !w->Hidden && (w->Flags & ImGuiWindowFlags_Tooltip) != 0) tip = w;
+    IM_CHECK(tip != nullptr);
+    const ImRect cell = ctx->ItemInfo("tile_16x48").RectFull;
+    IM_CHECK(std::abs(tip->Pos.y - cell.Max.y) < 40 || std::abs(tip->Pos.y + tip->Size.y - cell.Min.y) < 40);
+    IM_CHECK(std::abs(tip->Pos.x - cell.Min.x) < 200);
   }));
 }
 

@@ -4,6 +4,7 @@
 #include <cfloat>
 #include <utility>
 
+#include "imgui_internal.h"  // which of pointer and keyboard is shown
 #include "imgui_stdlib.h"
 #include "viz/draw/theme.h"
 
@@ -94,8 +95,11 @@ void show_tooltip(const std::string& words, float width) {
   const ImVec2 margin = ImGui::GetStyle().WindowPadding;
   width = std::min(style().px(width), screen.width() - 2 * margin.x) / style().scale;
   const ImVec2 text = ImGui::CalcTextSize(words.c_str(), nullptr, false, style().px(width));
-  const ImVec2 pointer = ImGui::GetMousePos();
   Box what{ImGui::GetItemRectMin(), ImGui::GetItemRectMax()};
+  // Where the keyboard goes from item to item the words stand beside its item, wherever the pointer was left.
+  const ImGuiContext& g = *ImGui::GetCurrentContext();
+  const bool keyboard = g.NavHighlightItemUnderNav && g.NavCursorVisible && ImGui::IsItemFocused();
+  const ImVec2 pointer = keyboard ? what.centre() : ImGui::GetMousePos();
   if (!what.contains(pointer)) what = Box{pointer, pointer}.grown(style().px(12));  // words about no item
   ImGui::SetNextWindowPos(tooltip_place(what, pointer, {text.x + 2 * margin.x, text.y + 2 * margin.y}, screen));
   if (!ImGui::BeginTooltip()) return;
