@@ -46,14 +46,19 @@ class Entries {
   explicit Entries(const PaletteFacts& facts) : facts_(facts) {}
 
   PaletteEntry& add(std::string group, std::string words, std::string more, Commands commands) {
-    return entries_.emplace_back(
-        PaletteEntry{std::move(group), std::move(words), std::move(more), {}, 0, false, {}, std::move(commands)});
+    PaletteEntry& entry = entries_.emplace_back();
+    entry.group = std::move(group);
+    entry.words = std::move(words);
+    entry.more = std::move(more);
+    entry.commands = std::move(commands);
+    return entry;
   }
   // What shows in a workspace goes there first.
   PaletteEntry& add_in(Workspace workspace, std::string group, std::string words, std::string more, Commands commands) {
     if (facts_.state.view.workspace != workspace) commands.insert(commands.begin(), ChooseWorkspace{workspace});
     return add(std::move(group), std::move(words), std::move(more), std::move(commands));
   }
+  void add(PaletteEntry entry) { entries_.push_back(std::move(entry)); }
   const PaletteFacts& facts() const { return facts_; }
   const State& state() const { return facts_.state; }
   const Document& document() const { return facts_.state.document; }
@@ -438,6 +443,7 @@ std::vector<PaletteEntry> palette_entries(const PaletteFacts& facts) {
   add_learn(e);
   add_settings(e);
   add_runs(e);
+  for (PaletteEntry& answer : palette_answers(facts)) e.add(std::move(answer));
   add_files(e);
   std::vector<PaletteEntry> entries = once_each(e.take());
   find_reasons(facts, entries);

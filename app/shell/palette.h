@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "imgui.h"
+#include "viz/draw/runs.h"
 #include "viz/state/commands.h"
 #include "viz/state/model.h"
 #include "viz/state/state.h"
@@ -24,6 +25,9 @@ struct PaletteEntry {
   bool on = false;      // it is so already
   std::string why_not;  // why it cannot be done now; empty = it can
   Commands commands;    // what it does
+  // A question: Enter shows the answer, with the formula over it, and `commands` are what its door does.
+  std::string answer, door;
+  Runs formula;
 };
 
 struct PaletteFacts {
@@ -32,6 +36,10 @@ struct PaletteFacts {
   bool can_undo = false, can_redo = false;
 };
 std::vector<PaletteEntry> palette_entries(const PaletteFacts& facts);
+
+// The questions that no picture answers at one glance, and what is meant by a name: formula, scale, memory, tile,
+// versions, the names of stalls.
+std::vector<PaletteEntry> palette_answers(const PaletteFacts& facts);
 
 // Gives each entry whose command cannot be done now its `why_not`.
 void find_reasons(const PaletteFacts& facts, std::vector<PaletteEntry>& entries);
@@ -55,6 +63,9 @@ struct PaletteHeld {
   std::vector<PaletteHit> hits;       // of the query
   std::optional<std::size_t> chosen;  // of the hits; none: they are near the query at best, and Enter takes nothing
   bool take_keyboard = false;         // the field, in the next frame
+  PaletteEntry asked;                 // the question whose answer is shown
+  bool answer_opens = false;          // in the next frame
+  bool answer_shown = false;
 };
 
 // From Bench to Step: the chosen kernel and problem.

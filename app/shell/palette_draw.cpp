@@ -17,6 +17,8 @@ namespace attn {
 namespace {
 
 constexpr const char* kPalette = "Commands";
+constexpr const char* kAnswer = "Answer";
+constexpr float kAnswerWidth = 560, kFormula = 24;  // logical
 constexpr const char* kNear = "Nothing is called so. By its letters it may be one of these: arrows choose.";
 constexpr float kPaletteWidth = 680, kRow = 26, kGroup = 96, kText = 13, kSmall = 12;  // logical
 
@@ -185,13 +187,49 @@ void draw_palette(PaletteHeld& held, Commands& commands) {
   const bool pressed = draw_list(held, width, s.px(kRow) * static_cast<float>(rows), moved);
   if ((entered || pressed) && held.chosen && *held.chosen < held.hits.size()) {
     const PaletteEntry& entry = held.entries[held.hits[*held.chosen].entry];
-    if (entry.why_not.empty()) {
+    if (!entry.answer.empty()) {
+      held.asked = entry;
+      held.answer_opens = true;
+      ImGui::CloseCurrentPopup();
+    } else if (entry.why_not.empty()) {
       commands.insert(commands.end(), entry.commands.begin(), entry.commands.end());
       ImGui::CloseCurrentPopup();
     }
   }
   // Enter and a press take it from the field.
   if (entered || pressed) held.take_keyboard = true;
+  ImGui::EndPopup();
+}
+
+void draw_answer(PaletteHeld& held, Commands& commands) {
+  if (std::exchange(held.answer_opens, false)) ImGui::OpenPopup(kAnswer);
+  held.answer_shown = begin_popup(kAnswer);
+  if (!held.answer_shown) return;
+  const Style& s = style();
+  const PaletteEntry& asked = held.asked;
+  popup_heading(asked.words);
+  const float width = popup_width(kAnswerWidth);
+  if (!asked.formula.empty()) {
+    const ImVec2 at = ImGui::GetCursorScreenPos();
+    float size = kFormula;
+    while (size > kText && runs_width(asked.formula, size) > width) size -= 1;
+    draw_runs(ImGui::GetWindowDrawList(), {at.x, at.y + s.px(4)}, size, asked.formula);
+    ImGui::Dummy({width, line_height(size) + s.px(10)});
+  }
+  ImGui::PushTextWrapPos(ImGui::GetCursorPosX() + width);
+  ImGui::TextUnformatted(asked.answer.c_str());
+  ImGui::PopTextWrapPos();
+  ImGui::Dummy({width, s.px(4)});
+  if (!asked.commands.empty()) {
+    if (ImGui::Button(asked.door.c_str())) {
+      commands.insert(commands.end(), asked.commands.begin(), asked.commands.end());
+      ImGui::CloseCurrentPopup();
+    }
+    ImGui::SameLine();
+  }
+  if (ImGui::Button("Copy")) commands.emplace_back(CopyText{asked.answer});
+  ImGui::SameLine();
+  if (ImGui::Button("Close", {s.px(72), 0})) ImGui::CloseCurrentPopup();
   ImGui::EndPopup();
 }
 

@@ -173,6 +173,7 @@ void draw_popups(Controller& controller, ShellHeld& held, Commands& commands) {
   draw_offer(controller.model(), commands);
   draw_file_popups(controller, held, commands);
   draw_palette(held.palette, commands);
+  draw_answer(held.palette, commands);
   held.popup_open = ImGui::IsPopupOpen(nullptr, ImGuiPopupFlags_AnyPopupId | ImGuiPopupFlags_AnyPopupLevel);
 }
 

@@ -103,5 +103,6 @@ void draw_keys_sheet(const State& state, ShellHeld& held, Commands& commands);  
 void draw_popups(Controller& controller, ShellHeld& held, Commands& commands);     // popups.cpp
 void open_palette(const Controller& controller, PaletteHeld& held);                // palette_draw.cpp
 void draw_palette(PaletteHeld& held, Commands& commands);                          // palette_draw.cpp
+void draw_answer(PaletteHeld& held, Commands& commands);                           // palette_draw.cpp
 
 }  // namespace attn

@@ -94,6 +94,10 @@ std::uint64_t bytes_needed(const Plan& plan) {
   return saturating_sum(tensor_bytes(plan.problem), std::min(plan.workspace_bytes, kMax));
 }
 
+std::int64_t longest_that_fits(const Plan& plan, const Device& d, std::uint64_t limit) {
+  return largest_length(plan, d, limit, {});
+}
+
 Result<void> check_memory(const Plan& plan, const Device& d, std::uint64_t limit, const BytesBeside& beside) {
   const std::uint64_t room = limit != 0 ? limit : free_memory();
   const std::uint64_t needed = bytes_of(plan, beside);

@@ -23,6 +23,10 @@ std::uint64_t bytes_needed(const Plan& plan);
 // Bytes that a problem takes beside tensors and workspace: of the check of its answer.
 using BytesBeside = std::function<std::uint64_t(const Problem&)>;
 
+// The largest L (Lq = Lk, the rest as in the plan's problem) whose tensors and workspace fit into `limit` bytes; 0: not
+// even L = 1 does.
+std::int64_t longest_that_fits(const Plan& plan, const Device& d, std::uint64_t limit);
+
 // Refuses with the bytes needed, the limit, and the largest L (Lq = Lk, the rest as in the problem)
 // that would fit. `limit` 0 = free_memory().
 Result<void> check_memory(const Plan& plan, const Device& d, std::uint64_t limit, const BytesBeside& beside = {});

@@ -7,27 +7,57 @@
 namespace attn {
 namespace {
 
-struct StateOfReason {
-  std::string_view reason;
-  WarpState state;
-};
-
-// CUPTI's reasons on the chips from Turing to Hopper; those that are not here are rare and have no state of their own.
-constexpr auto kStates = std::to_array<StateOfReason>({
-    {"selected", WarpState::issues},
-    {"not_selected", WarpState::ready},
-    {"dispatch_stall", WarpState::dispatch},
-    {"wait", WarpState::last},
-    {"math_pipe_throttle", WarpState::last},
-    {"short_scoreboard", WarpState::shared},
-    {"mio_throttle", WarpState::shared},
-    {"long_scoreboard", WarpState::global},
-    {"lg_throttle", WarpState::global},
-    {"drain", WarpState::global},
-    {"tex_throttle", WarpState::global},
-    {"barrier", WarpState::barrier},
-    {"membar", WarpState::barrier},
-    {"gmma", WarpState::tensor},
+// Those that are rare have no state of their own.
+constexpr auto kReasons = std::to_array<StallReason>({
+    {"selected", "Selected", "No stall: the warp was picked and issued an instruction.", WarpState::issues},
+    {"not_selected", "Not selected",
+     "The warp could issue, and the scheduler picked another. Frequent, it says that there are warps enough.",
+     WarpState::ready},
+    {"dispatch_stall", "Dispatch stall",
+     "The warp was picked and its instruction held back: a conflict over registers or another resource.",
+     WarpState::dispatch},
+    {"wait", "Wait",
+     "A dependency of fixed length: the cycles that the result of its last instruction takes. More independent "
+     "instructions between the two hide it.",
+     WarpState::last},
+    {"math_pipe_throttle", "Math pipe throttle",
+     "The pipe that its next instruction needs (FMA, ALU, tensor) is busy with those of other warps: that pipe is the "
+     "limit.",
+     WarpState::last},
+    {"short_scoreboard", "Short scoreboard",
+     "Waits for a result from the memory input/output (MIO) pipes that is not device memory's: a load from shared "
+     "memory, or exp of the special function unit. Bank conflicts make it longer.",
+     WarpState::shared},
+    {"mio_throttle", "MIO throttle",
+     "The queue of the memory input/output (MIO) pipes is full: loads from and stores to shared memory, exp of the "
+     "special function unit, dynamic branches. Fewer and wider shared accesses empty it (float4 for float, ldmatrix).",
+     WarpState::shared},
+    {"long_scoreboard", "Long scoreboard",
+     "Waits for data from device memory: a load through L1 and L2, local memory of spilled registers too. More warps, "
+     "or loads that begin earlier (cp.async, a second stage), hide it.",
+     WarpState::global},
+    {"lg_throttle", "LG throttle",
+     "The queue for local and global memory is full: too many small accesses one after the other. Wider ones, or "
+     "fewer, empty it.",
+     WarpState::global},
+    {"drain", "Drain", "The warp is at its end and waits until its stores have left.", WarpState::global},
+    {"tex_throttle", "TEX throttle", "The queue of the texture pipe is full.", WarpState::global},
+    {"barrier", "Barrier",
+     "Waits at __syncthreads() for the other warps of its block: they have unequal work, or the block is large.",
+     WarpState::barrier},
+    {"membar", "Membar", "Waits at a memory fence until its accesses are seen by the others.", WarpState::barrier},
+    {"gmma", "GMMA", "Hopper: waits for a product of a warpgroup on the tensor cores.", WarpState::tensor},
+    {"warpgroup_arrive", "Warpgroup arrive", "Hopper: waits until the warps of its warpgroup have arrived.",
+     WarpState::fetch},
+    {"no_instructions", "No instructions",
+     "Waits for its next instruction: it is not in the instruction cache, or follows a jump. A long unrolled loop "
+     "makes "
+     "it frequent.",
+     WarpState::fetch},
+    {"branch_resolving", "Branch resolving", "Waits until the target of a branch is known.", WarpState::fetch},
+    {"imc_miss", "IMC miss", "Waits for a constant that is not in the cache of constants.", WarpState::fetch},
+    {"sleeping", "Sleeping", "Sleeps by its own instruction (nanosleep).", WarpState::fetch},
+    {"misc", "Misc", "A reason that the hardware does not name.", WarpState::fetch},
 });
 
 // The phase with the most samples among those of a line's instructions.
@@ -71,9 +101,18 @@ std::string_view words_of(WarpState state) {
   return kWords.at(static_cast<std::size_t>(state));
 }
 
+std::span<const StallReason> stall_reasons() {
+  return kReasons;
+}
+
+const StallReason* find_stall_reason(std::string_view name) {
+  const auto* found = std::ranges::find(kReasons, name, &StallReason::name);
+  return found == kReasons.end() ? nullptr : found;
+}
+
 WarpState warp_state_of(std::string_view reason) {
-  const auto found = std::ranges::find(kStates, reason, &StateOfReason::reason);
-  return found == kStates.end() ? WarpState::fetch : found->state;
+  const StallReason* found = find_stall_reason(reason);
+  return found == nullptr ? WarpState::fetch : found->state;
 }
 
 void SampleCounts::add(const KernelSamples& samples, const SampledInstruction& instruction) {

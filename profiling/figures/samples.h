@@ -5,6 +5,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -34,7 +35,16 @@ constexpr std::array<WarpState, kWarpStates> all_warp_states() {
 }
 std::string_view name_of(WarpState state);   // "issues", "shared", ...: JSON and CSV
 std::string_view words_of(WarpState state);  // "waits for shared memory"
-// Of CUPTI's name of a reason without what all of them share: "short_scoreboard".
+// A reason why a warp stood, as CUPTI names it on the chips from Turing to Hopper without what all names share.
+struct StallReason {
+  std::string_view name;   // "mio_throttle"
+  std::string_view title;  // "MIO throttle"
+  std::string_view what;   // what the warp waits for, and what makes that frequent
+  WarpState state = WarpState::fetch;
+};
+std::span<const StallReason> stall_reasons();
+// Null: none of these.
+const StallReason* find_stall_reason(std::string_view name);
 WarpState warp_state_of(std::string_view reason);
 
 // `not_issued`: those of `all` in whose cycle the scheduler picked no warp, as CUPTI counts them.

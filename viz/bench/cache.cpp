@@ -98,7 +98,7 @@ BenchVerdict strip_words(const State& state, const BenchCache& cache) {
   if (ladder) return {bench_kernel(state), cache.ladder.headline, cache.ladder.recorded};
   if (state.view.bench.page == BenchPage::sources) return {cache.sources.kernels[1], cache.sources.headline, ""};
   if (state.view.bench.page == BenchPage::tiles && cache.tiles.empty.empty())
-    return {cache.tiles.kernel, cache.tiles.headline, cache.tiles.reason};
+    return {cache.tiles.kernel, cache.tiles.headline, cache.tiles.reason + "\nTile: " + cache.tiles.tile};
   return cache.scene.verdict;
 }
 

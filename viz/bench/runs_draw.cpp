@@ -12,6 +12,7 @@
 #include "imgui.h"
 
 #include "imgui_stdlib.h"
+#include "viz/bench/answers.h"
 #include "viz/bench/scene.h"
 #include "viz/draw/canvas.h"
 #include "viz/draw/marks.h"
@@ -67,7 +68,7 @@ std::string details_of(const BenchRuns& list, const ListedRun& r) {
                                   r.run.rows.size() == 1 ? "" : "s", p.device.empty() ? "no device" : p.device);
   if (!r.run.date.empty())
     words += fmt::format("\nBegun {} {} UTC", r.run.date.substr(0, 10), r.run.date.substr(11, 5));
-  if (!p.driver.empty()) words += "\nDriver " + p.driver;
+  if (const std::string versions = versions_words(p); !versions.empty()) words += "\n" + versions;
   if (r.growing) words += "\nIt is being measured.";
   if (r.from == RunFrom::bundled) words += "\nIt came with the program.";
   if (r.from == RunFrom::file) words += "\nFrom " + p.file;

@@ -14,6 +14,7 @@
 #include "kernels/ladder.h"
 #include "viz/bench/fields.h"
 #include "viz/bench/scene.h"
+#include "viz/bench/tile_words.h"
 
 namespace attn {
 namespace {
@@ -29,19 +30,6 @@ Result<Device> device_for(const KernelRow& row, const State& state, const Model&
 
 std::string us_text(double us) {
   return value_with_unit(us, time_unit(us, us));
-}
-
-std::string occupancy_words(const TileCandidate& c) {
-  if (c.occupancy.max_warps == 0) return {};
-  std::string words = fmt::format("{} of shared memory, {}{} block{} an SM, {:.0f} % occupancy",
-                                  bytes_text(static_cast<double>(c.shared_bytes)), c.compiled ? "" : "at most ",
-                                  c.occupancy.blocks, c.occupancy.blocks == 1 ? "" : "s", c.occupancy.percent());
-  if (c.compiled) {
-    words += fmt::format(", {} registers", c.compiled->registers);
-    if (c.compiled->spill_bytes > 0)
-      words += fmt::format(", spills {}", bytes_text(static_cast<double>(c.compiled->spill_bytes)));
-  }
-  return words + fmt::format(", limited by {}", c.occupancy.limiter);
 }
 
 // A line of a cell's tooltip: one choice of threads and stages.
@@ -62,8 +50,7 @@ std::string variant_words(const KernelRow& row, const TuneResult& r, std::size_t
   }
   if (n == r.usual) words += ", the usual one";
   if (r.decision && n == r.chosen) words += ", chosen";
-  if (const std::string more = occupancy_words(t.tile); !more.empty() && t.fate != TileFate::refused)
-    words += "\n  " + more;
+  if (const std::string more = hold_words(t.tile); !more.empty() && t.fate != TileFate::refused) words += "\n  " + more;
   return words;
 }
 
@@ -207,6 +194,7 @@ void put_words(const KernelRow& row, const TuneResult& r, const TuningView& view
     scene.reason = view.running ? describe(r.problem)
                                 : fmt::format("{}. Nothing was tried yet{}.", describe(r.problem),
                                               refused > 0 ? "; a cell says why it does not fit" : "");
+  scene.tile = why_tile(row, r, r.decision ? r.chosen : r.usual);
   const std::string cell = scene.measured ? fmt::format("{} of {}", scene.unit,
                                                         scene.gpu ? "the fastest threads and stages of each" : "each")
                            : scene.gpu    ? "the occupancy that shared memory and threads allow"
@@ -242,7 +230,6 @@ std::string tiles_kernel(const State& state, const Model& model) {
 
 Result<TuneSpec> tune_of(const State& state, const std::string& kernel) {
   const SweepSpec& sweep = state.document.sweep;
-  const std::string& kernel = bench_kernel(state);
   const auto row = find_kernel(kernel);
   if (!row) return tl::unexpected(row.error());
   if (!has_tiles(**row)) return bad_input(fmt::format("{} has no tile: choose a kernel that has one.", kernel));

@@ -42,6 +42,7 @@ struct TileCell {
 struct TuneMap {
   std::string empty;  // why there is no map; then nothing below is set
   std::string kernel, headline, reason, note;
+  std::string tile;                         // why its tile is no larger (tile_words.h)
   std::vector<std::int32_t> rows, columns;  // Br, Bc
   std::vector<TileCell> cells;              // row by row
   bool measured = false;                    // some tile was timed

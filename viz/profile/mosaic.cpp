@@ -28,7 +28,7 @@ std::string time_text(double us) {
   return us > 0 ? value_with_unit(us, time_unit(us, us)) : std::string();
 }
 
-// "short_scoreboard 15 842, mio_throttle 2 915": CUPTI's names of the reasons that make a state.
+// "short_scoreboard 15 842, mio_throttle 2 915": CUPTI's names of the reasons that make a state; below what each means.
 std::string reasons_of(const KernelSamples& s, const SampleCounts& counts, WarpState state) {
   std::vector<std::pair<std::uint64_t, std::string_view>> reasons;
   for (std::size_t n = 0; n < counts.by_reason.size(); ++n)
@@ -38,6 +38,9 @@ std::string reasons_of(const KernelSamples& s, const SampleCounts& counts, WarpS
   std::string words;
   for (const auto& [count, name] : reasons)
     words += fmt::format("{}{} {}", words.empty() ? "" : ", ", name, grouped(count));
+  for (const auto& [count, name] : reasons)
+    if (const StallReason* reason = find_stall_reason(name); reason != nullptr)
+      words += fmt::format("\n{}: {}", name, reason->what);
   return words;
 }
 

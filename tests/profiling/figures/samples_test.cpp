@@ -1,7 +1,9 @@
 // Samples are summed by phase, line and state, and find their lines and phases in the listing of their machine code.
 #include "profiling/figures/samples.h"
 
+#include <set>
 #include <string>
+#include <string_view>
 
 #include <gtest/gtest.h>
 
@@ -12,6 +14,21 @@ namespace attn {
 namespace {
 
 using gpu::CodePhase;
+
+TEST(StallReasons, EachHasOneNameAndSaysWhatTheWarpWaitsFor) {
+  std::set<std::string_view> names, titles;
+  for (const StallReason& reason : stall_reasons()) {
+    EXPECT_TRUE(names.insert(reason.name).second) << reason.name;
+    EXPECT_TRUE(titles.insert(reason.title).second) << reason.title;
+    EXPECT_GT(reason.what.size(), 20U) << reason.name;
+    EXPECT_TRUE(reason.what.ends_with('.')) << reason.name;
+    EXPECT_EQ(find_stall_reason(reason.name), &reason);
+    EXPECT_EQ(warp_state_of(reason.name), reason.state);
+  }
+  EXPECT_EQ(warp_state_of("mio_throttle"), WarpState::shared);
+  EXPECT_EQ(find_stall_reason("no such reason"), nullptr);
+  EXPECT_EQ(warp_state_of("no such reason"), WarpState::fetch);
+}
 
 // A helper (line 2) that line 6 (S) and line 8 (P) call; line 1 has no phase.
 gpu::KernelListing listing() {

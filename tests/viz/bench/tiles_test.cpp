@@ -6,12 +6,14 @@
 #include <algorithm>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "kernels/ladder.h"
 #include "profiling/figures/statistics.h"
 #include "tests/viz/bench/rows.h"
 #include "viz/bench/fields.h"
+#include "viz/bench/scene.h"
 
 namespace attn {
 namespace {
@@ -83,8 +85,6 @@ TEST(Tiles, OfATypeThatTheKernelDoesNotTakeSaysWhichItTakesAndWhereToChoose) {
             "flash_mma takes f16 or bf16, not f32: choose another Type on the left, or another kernel above.");
 }
 
-TEST(Tiles, BeforeAnythingRanACellSaysWhatOccupancyItWouldHave) {
-  const TuneMap scene = tune_map(state_of("flash_mma"), {});
 // Nobody has chosen a kernel: the page is of the one that the strip over the charts speaks of, not of Step's.
 TEST(Tiles, AreOfTheKernelThatTheStripSpeaksOf) {
   State s = state_of("flash_mma");
@@ -123,6 +123,8 @@ TEST(Tiles, SayWhatTheTileTakesAndWhatTheNextLargerWould) {
   EXPECT_NE(words.find("it has no larger Bc"), std::string::npos) << words;
 }
 
+TEST(Tiles, BeforeAnythingRanACellSaysWhatOccupancyItWouldHave) {
+  const TuneMap scene = tune_map(state_of("flash_mma"), {});
   ASSERT_TRUE(scene.empty.empty()) << scene.empty;
   EXPECT_FALSE(scene.measured);
   const TileCell& usual = cell(scene, 128, 128);

@@ -1,0 +1,65 @@
+// Questions asked in the palette: what Enter shows, and where it leads from there.
+#include <gtest/gtest.h>
+
+#include <memory>
+#include <string>
+
+#include "profiling/figures/samples.h"
+#include "tests/gui/bench_fixture.h"
+
+namespace attn {
+namespace {
+
+TEST(PaletteAnswers, AnAnswerIsReadAndItsDoorLeadsOn) {
+  TestWindow w;
+  EXPECT_TRUE(w.run([&](Ctx* ctx) {
+    choose_in_palette(ctx, "why divide by sqrt(D)");
+    IM_CHECK(w.shell().answered() != nullptr);
+    ctx->SetRef("//Answer");
+    ctx->ItemClick("See what large scores do");
+    ctx->Yield(3);
+    IM_CHECK(w.shell().answered() == nullptr);
+    IM_CHECK_STR_EQ(w.state().document.preset.c_str(), "large_logits");
+    choose_in_palette(ctx, "formula of attention");
+    IM_CHECK(w.shell().answered() != nullptr);
+    ctx->KeyPress(ImGuiKey_Escape);
+    ctx->Yield(2);
+    IM_CHECK(w.shell().answered() == nullptr);
+    IM_CHECK_STR_EQ(w.state().document.preset.c_str(), "large_logits");
+  }));
+}
+
+TEST(PaletteAnswers, EveryNameOfAStallIsFoundAndExplained) {
+  TestWindow w;
+  EXPECT_TRUE(w.run([&](Ctx* ctx) {
+    for (const StallReason& reason : stall_reasons()) {
+      choose_in_palette(ctx, std::string(reason.name).c_str());
+      const PaletteEntry* shown = w.shell().answered();
+      IM_CHECK_SILENT(shown != nullptr);
+      IM_CHECK_STR_EQ(shown->words.c_str(), std::string(reason.title).c_str());
+      ctx->KeyPress(ImGuiKey_Escape);
+      ctx->Yield(2);
+    }
+  }));
+}
+
+// At any size the whole answer stands in the window.
+TEST(PaletteAnswers, FindRoomInASmallWindowAtTwiceTheSize) {
+  TestWindow w(1280, 720);
+  w.controller().update({SetScale{2}});
+  EXPECT_TRUE(w.run([&](Ctx* ctx) {
+    for (const char* question : {"formula of attention", "naive run out of memory", "why this tile size"}) {
+      choose_in_palette(ctx, question);
+      ctx->Yield(3);
+      const ImGuiWindow* popup = ImGui::FindWindowByName("Answer");
+      IM_CHECK(popup != nullptr && popup->WasActive);
+      IM_CHECK(popup->Pos.x >= 0 && popup->Pos.x + popup->Size.x <= 1280);
+      IM_CHECK(popup->Pos.y >= 0 && popup->Pos.y + popup->Size.y <= 720);
+      ctx->KeyPress(ImGuiKey_Escape);
+      ctx->Yield(2);
+    }
+  }));
+}
+
+}  // namespace
+}  // namespace attn
