@@ -45,7 +45,9 @@ bool draw_door(const Box& box, const std::string& words) {
   ImGui::SetCursorScreenPos(box.min);
   const bool pressed =
       ImGui::InvisibleButton("##step_door", {std::max(box.width(), 1.0F), box.height()}, ImGuiButtonFlags_EnableNav);
-  if (ImGui::IsItemHovered() || ImGui::IsItemFocused())
+  // The first control of a window has the keyboard before anybody asked for it: then nothing shows it.
+  const bool keyboard = ImGui::IsItemFocused() && ImGui::GetCurrentContext()->NavCursorVisible;
+  if (ImGui::IsItemHovered() || keyboard)
     ImGui::GetWindowDrawList()->AddLine({box.min.x, box.max.y}, box.max, colour_of(Token::text), s.px(1));
   tooltip(words);
   return pressed;
