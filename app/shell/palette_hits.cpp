@@ -66,6 +66,7 @@ Standing standing(std::string_view query, std::string_view text, std::string_vie
 
 std::vector<PaletteHit> palette_hits(const std::vector<PaletteEntry>& entries, std::string_view query) {
   constexpr int kWholeWord = 6;
+  constexpr int kQuestion = 18;  // where words fit both, what is done comes before what is asked
   std::vector<PaletteHit> hits;
   for (std::size_t n = 0; n < entries.size(); ++n) {
     const PaletteEntry& entry = entries[n];
@@ -78,7 +79,8 @@ std::vector<PaletteHit> palette_hits(const std::vector<PaletteEntry>& entries, s
     const auto beside =
         std::count_if(match->at.begin(), match->at.end(), [&](std::size_t at) { return !in_words(at); });
     std::erase_if(match->at, [&](std::size_t at) { return !in_words(at); });
-    hits.push_back({n, match->score - 2 * static_cast<int>(beside) + kWholeWord * stands.whole_words,
+    const int asked = entry.answer.empty() ? 0 : kQuestion;
+    hits.push_back({n, match->score - 2 * static_cast<int>(beside) + kWholeWord * stands.whole_words - asked,
                     std::move(match->at), stands.sure});
   }
   if (query.find_first_not_of(' ') == query.npos) return hits;

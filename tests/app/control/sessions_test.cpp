@@ -6,6 +6,7 @@
 #include <fstream>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include <gtest/gtest.h>
 
@@ -13,6 +14,7 @@
 #include "app/state/apply.h"
 #include "app/system/file_lock.h"
 #include "kernels/recording/file.h"
+#include "profiling/figures/statistics.h"
 #include "profiling/session/session.h"
 #include "tests/kernels/temp_folder.h"
 #include "tests/own_kernel_text.h"
@@ -118,8 +120,7 @@ Session session_of(const std::string& kernel) {
   Measurement m;
   m.key.kernel = kernel;
   m.key.device = "a CPU";
-  m.time.n = 3;
-  m.time.median = m.time.q1 = m.time.q3 = m.time.ci_low = m.time.ci_high = 10;
+  m.time = statistics_of(std::vector<double>(3, 10.0));
   m.launches.resize(1);
   s.runs[0].rows.push_back(m);
   return s;
