@@ -38,7 +38,8 @@ PaletteEntry formula(const Problem& problem) {
   using enum TensorColour;
   PaletteEntry e = question(
       "What is the formula of attention?", "O = softmax(Q K^T / sqrt(D)) V", "equation definition softmax one line",
-      fmt::format("Each query is compared with each key: S = Q Kᵀ × scale. Softmax makes weights of each row of S: "
+      fmt::format("Each query is compared with each key: S is the product of Q and K transposed, times the scale. "
+                  "Softmax makes weights of each row of S: "
                   "P = exp(S − m) / ℓ, where m is the row's maximum and ℓ the sum of its exp(S − m); they add up to 1. "
                   "Each row of O is the average of V's rows with these weights. Here: Q is {} × {}, K {} × {}, V {} × "
                   "{}, S and P {} × {}, for each of B × H = {} heads.",

@@ -59,10 +59,10 @@ std::vector<Room> rooms(const State& state, const Model& model) {
   return usual;
 }
 
-// "36 352"
+// "36 352", with gaps at which no line is broken.
 std::string grouped(std::int64_t n) {
   std::string digits = fmt::format("{}", n);
-  for (std::size_t at = digits.size(); at > 3;) digits.insert(at -= 3, " ");
+  for (std::size_t at = digits.size(); at > 3;) digits.insert(at -= 3, "\u00a0");
   return digits;
 }
 
