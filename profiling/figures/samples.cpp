@@ -18,17 +18,53 @@ constexpr auto kStates = std::to_array<StateOfReason>({
     {"not_selected", WarpState::ready},
     {"dispatch_stall", WarpState::dispatch},
     {"wait", WarpState::last},
-    {"math_pipe_throttle", WarpState::last},
-    {"short_scoreboard", WarpState::shared},
-    {"mio_throttle", WarpState::shared},
+    {"math_pipe_throttle", WarpState::pipe},
+    {"short_scoreboard", WarpState::queue},
+    {"mio_throttle", WarpState::queue},
     {"long_scoreboard", WarpState::global},
-    {"lg_throttle", WarpState::global},
+    {"lg_throttle", WarpState::l1},
     {"drain", WarpState::global},
-    {"tex_throttle", WarpState::global},
+    {"tex_throttle", WarpState::l1},
     {"barrier", WarpState::barrier},
     {"membar", WarpState::barrier},
     {"gmma", WarpState::tensor},
 });
+
+// In the order of the states. `sum`: of which state_columns() it is a part; its own name where it is all of it.
+struct StateRow {
+  std::string_view name, sum, words;
+};
+constexpr std::array<StateRow, kWarpStates> kRows{{
+    {"issues", "issues", "issues"},
+    {"ready", "ready", "ready, another warp issues"},
+    {"dispatch", "dispatch", "held at dispatch"},
+    {"own_result", "last_result", "waits for its last result"},
+    {"busy_pipe", "last_result", "waits for a busy pipe"},
+    {"shared_memory", "shared", "waits for shared memory"},
+    {"special_functions", "shared", "waits for exponentials and conversions"},
+    {"memory_queue", "shared", "waits for the queue of memory and special functions"},
+    {"l1_queue", "global", "waits for the queue of the L1 cache"},
+    {"device_memory", "global", "waits for device memory"},
+    {"barrier", "barrier", "waits for the other warps"},
+    {"tensor", "tensor", "waits for the tensor cores"},
+    {"fetch_and_other", "fetch_and_other", "fetches instructions, and the rest"},
+}};
+
+// Bytes from a barrier's instruction to one whose warps wait at it, at most.
+constexpr std::uint32_t kBehindBarrier = 512;
+
+// Where the waits for other warps at each instruction belong; to be asked in the order of their addresses.
+class BarrierPhases {
+ public:
+  gpu::CodePhase of(const SampledInstruction& i) {
+    if (i.phase == gpu::CodePhase::barrier) last_ = i.address;
+    if (i.barrier_phase) return *i.barrier_phase;
+    return last_ && i.address - *last_ <= kBehindBarrier ? gpu::CodePhase::barrier : i.phase;
+  }
+
+ private:
+  std::optional<std::uint32_t> last_;
+};
 
 // The phase with the most samples among those of a line's instructions.
 class LineSum {
@@ -51,43 +87,67 @@ class LineSum {
 }  // namespace
 
 std::string_view name_of(WarpState state) {
-  static constexpr std::array<std::string_view, kWarpStates> kNames{
-      "issues", "ready", "dispatch", "last_result", "shared", "global", "barrier", "tensor", "fetch_and_other"};
-  return kNames.at(static_cast<std::size_t>(state));
+  return kRows.at(static_cast<std::size_t>(state)).name;
 }
 
 std::string_view words_of(WarpState state) {
-  static constexpr std::array<std::string_view, kWarpStates> kWords{
-      "issues",
-      "ready, another warp issues",
-      "held at dispatch",
-      "waits for its last result",
-      "waits for shared memory",
-      "waits for device memory",
-      "waits for the other warps",
-      "waits for the tensor cores",
-      "fetches instructions, and the rest",
-  };
-  return kWords.at(static_cast<std::size_t>(state));
+  return kRows.at(static_cast<std::size_t>(state)).words;
 }
 
-WarpState warp_state_of(std::string_view reason) {
+std::span<const std::string_view> state_columns() {
+  static constexpr auto kColumns = std::to_array<std::string_view>(
+      {"issues", "ready", "dispatch", "last_result", "shared", "global", "barrier", "tensor", "fetch_and_other",
+       "own_result", "busy_pipe", "shared_memory", "special_functions", "memory_queue", "l1_queue", "device_memory"});
+  return kColumns;
+}
+
+std::vector<WarpState> states_in(std::string_view column) {
+  std::vector<WarpState> states;
+  for (const WarpState state : all_warp_states()) {
+    const StateRow& row = kRows.at(static_cast<std::size_t>(state));
+    if (row.name == column || row.sum == column) states.push_back(state);
+  }
+  return states;
+}
+
+WarpState warp_state_of(std::string_view reason, const SampledInstruction& at) {
   const auto found = std::ranges::find(kStates, reason, &StateOfReason::reason);
-  return found == kStates.end() ? WarpState::fetch : found->state;
+  const WarpState state = found == kStates.end() ? WarpState::fetch : found->state;
+  if (state != WarpState::queue) return state;
+  // One waits to get into the queue, the other for what comes out of it.
+  switch (reason == "mio_throttle" ? at.queues : at.operands) {
+    case gpu::QueueUse::shared:
+      return WarpState::shared;
+    case gpu::QueueUse::special:
+      return WarpState::special;
+    case gpu::QueueUse::unknown:
+      break;
+  }
+  return WarpState::queue;
+}
+
+void SampleCounts::add(const KernelSamples& samples, const SampledInstruction& at, const ReasonSamples& r) {
+  by_reason.resize(samples.reasons.size());
+  by_reason_of.resize(samples.reasons.size());
+  const WarpState now = warp_state_of(samples.reasons.at(r.reason), at);
+  const auto state = static_cast<std::size_t>(now);
+  const std::uint64_t empty = now == WarpState::dispatch ? r.all : r.not_issued;
+  all += r.all;
+  not_issued += empty;
+  of[state] += r.all;
+  not_issued_of[state] += empty;
+  by_reason[r.reason] += r.all;
+  by_reason_of[r.reason][state] += r.all;
 }
 
 void SampleCounts::add(const KernelSamples& samples, const SampledInstruction& instruction) {
-  by_reason.resize(samples.reasons.size());
-  for (const ReasonSamples& r : instruction.reasons) {
-    const WarpState now = warp_state_of(samples.reasons.at(r.reason));
-    const auto state = static_cast<std::size_t>(now);
-    const std::uint64_t empty = now == WarpState::dispatch ? r.all : r.not_issued;
-    all += r.all;
-    not_issued += empty;
-    of[state] += r.all;
-    not_issued_of[state] += empty;
-    by_reason[r.reason] += r.all;
-  }
+  for (const ReasonSamples& r : instruction.reasons) add(samples, instruction, r);
+}
+
+std::uint64_t SampleCounts::in(std::string_view column) const {
+  std::uint64_t sum = 0;
+  for (const WarpState state : states_in(column)) sum += of.at(static_cast<std::size_t>(state));
+  return sum;
 }
 
 WarpState SampleCounts::main_state() const {
@@ -103,8 +163,16 @@ SampleCounts counts_of(const KernelSamples& samples) {
 
 std::vector<SampledPhase> samples_by_phase(const KernelSamples& samples) {
   std::array<SampleCounts, gpu::kCodePhases> counts;
-  for (const SampledFunction& f : samples.functions)
-    for (const SampledInstruction& i : f.instructions) counts.at(static_cast<std::size_t>(i.phase)).add(samples, i);
+  for (const SampledFunction& f : samples.functions) {
+    BarrierPhases barriers;
+    for (const SampledInstruction& i : f.instructions) {
+      const gpu::CodePhase barrier = barriers.of(i);
+      for (const ReasonSamples& r : i.reasons) {
+        const bool waits = warp_state_of(samples.reasons.at(r.reason), i) == WarpState::barrier;
+        counts.at(static_cast<std::size_t>(waits ? barrier : i.phase)).add(samples, i, r);
+      }
+    }
+  }
   std::vector<SampledPhase> phases;
   for (const gpu::CodePhase phase : gpu::all_code_phases()) {
     SampleCounts& of = counts.at(static_cast<std::size_t>(phase));

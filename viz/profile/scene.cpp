@@ -11,6 +11,7 @@
 
 #include "kernels/base/bytes.h"
 #include "profiling/figures/metrics.h"
+#include "profiling/figures/sampled_lines.h"
 #include "viz/bench/fields.h"
 #include "viz/bench/scene.h"
 
@@ -186,6 +187,18 @@ void put_sampling(ProfileScene& scene, const Model& model, const BenchSlice& sli
   }
 }
 
+// As they were taken where the machine code is not there, or of another kernel.
+SettledSamples settle(const Measurement& row, const std::optional<gpu::ListingSubject>& subject,
+                      const ListingView& view, const ProfileScene* before) {
+  SettledSamples s{row.samples, row.samples, nullptr};
+  if (row.samples == nullptr || !subject || view.listing == nullptr || view.of != gpu::key_of(*subject)) return s;
+  s.listing = view.listing;
+  if (before != nullptr && before->samples.taken == s.taken && before->samples.listing == s.listing)
+    return before->samples;
+  s.settled = std::make_shared<const KernelSamples>(with_machine_code(*row.samples, *view.listing));
+  return s;
+}
+
 }  // namespace
 
 std::vector<ProfileGroup> figure_groups(const Measurement& m, const Measurement* against) {
@@ -264,8 +277,11 @@ ProfileScene profile_scene(const State& state, const Model& model, std::span<con
   scene.occupancy = occupancy_scene(*row, scene.arch, where.sms);
   scene.bytes = bytes_scene(*row);
   scene.groups = figure_groups(*row, against.row);
-  scene.row = std::make_shared<const Measurement>(*row);
-  scene.mosaic = mosaic_scene(*row, against.row);
+  scene.samples = settle(*row, scene.subject, model.listing, before);
+  Measurement shown_row = *row;
+  shown_row.samples = scene.samples.settled;
+  scene.row = std::make_shared<const Measurement>(std::move(shown_row));
+  scene.mosaic = mosaic_scene(*scene.row, against.row);
   scene.heartbeat = heartbeat_scene(*row, against.row, state.view.profile,
                                     scene.occupancy.empty.empty() ? scene.occupancy.waves : std::string(),
                                     before == nullptr ? nullptr : &before->heartbeat);

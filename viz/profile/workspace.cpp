@@ -267,6 +267,10 @@ void draw_profile(const State& state, const Model& model, ProfileHeld& held, Com
   const float gutter = s.px(kGutter), logical = size.x / s.scale;
   const bool with_panel = scene.empty.empty();
   const bool stacked = logical < kStacked;
+  // The source is shown, and the machine code names what the samples of the headline wait for.
+  const bool listed = view.page == ProfilePage::source || (scene.row != nullptr && scene.row->samples != nullptr);
+  if (with_panel && listed && scene.subject && model.listing.of != gpu::key_of(*scene.subject))
+    commands.push_back(ListKernel{*scene.subject});
   ImGui::PushStyleVar(ImGuiStyleVar_ItemSpacing, ImVec2(gutter, gutter));
   if (with_panel) {
     draw_profile_panel(scene, {std::min(s.px(kPanelWidth), std::floor(size.x * 0.4F)), size.y}, commands);
@@ -288,8 +292,6 @@ void draw_profile(const State& state, const Model& model, ProfileHeld& held, Com
     }
     if (with_panel && view.page == ProfilePage::source) {
       refresh_source(cache, state, model);
-      if (scene.subject && model.listing.of != gpu::key_of(*scene.subject))
-        commands.push_back(ListKernel{*scene.subject});
       if (const auto line = line_of_sought(cache.source, view)) commands.push_back(*line);
       const float mosaic = s.px(mosaic_height(scene.mosaic));
       if (mosaic > 0)
