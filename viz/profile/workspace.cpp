@@ -28,7 +28,7 @@ namespace attn {
 namespace {
 
 constexpr float kGutter = 12, kPanelWidth = 304, kStacked = 1000;  // logical pixels
-constexpr float kMinRoofline = 296, kMinOccupancy = 280, kMinBytes = 304, kEmptyCard = 84;
+constexpr float kMinRoofline = 296, kMinOccupancy = 280, kMinBytes = 304, kEmptyCard = 84, kLaunch = 38;
 
 constexpr float kPhaseRow = 18, kPhaseHeads = 92, kLeastCode = 150, kSourceStacked = 460, kCodeStacked = 280;
 constexpr float kLeastSource = 300;  // below it the page scrolls
@@ -37,6 +37,7 @@ constexpr float kLeastSource = 300;  // below it the page scrolls
 Runs finding_runs(const Finding& f) {
   Runs runs;
   if (f.at_most > 0) runs.push_back({"At most " + times_text(f.at_most) + "×:", Face::bold, Token::text, 0, false});
+  if (f.seen > 0) runs.push_back({times_text(f.seen) + "× in this session:", Face::bold, Token::text, 0, false});
   runs.push_back({(runs.empty() ? "" : " ") + f.text + " ", Face::text, Token::dim, 0, false});
   runs.push_back({"Try " + f.experiment + ".", Face::text, Token::text, 0, false});
   return runs;
@@ -194,7 +195,8 @@ void draw_cards(const ProfileScene& scene, bool by_level, ImVec2 room, bool stac
   const Style& s = style();
   const float gutter = s.px(kGutter);
   const bool empty = !scene.occupancy.empty.empty();
-  const float occupancy = s.px(empty ? kEmptyCard : kMinOccupancy);
+  const float launches = kLaunch * static_cast<float>(scene.occupancy.launches.size());
+  const float occupancy = s.px(empty ? kEmptyCard + launches : kMinOccupancy);
   if (stacked) {
     draw_roofline(scene.roof, by_level, {room.x, s.px(scene.roof.empty.empty() ? kMinRoofline : kEmptyCard)}, commands);
     draw_occupancy(scene.occupancy, {room.x, occupancy});
