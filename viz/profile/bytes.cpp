@@ -62,9 +62,8 @@ BytesLine conflicts(const Measurement& m) {
   }
   const double share = 100 * extra / turns.value;
   line.text = extra > 0 && share < 0.01 ? "< 0.01 %" : share_text(share);
-  line.words = fmt::format("{} of {} turns of the shared memory were spent on conflicts, {}.", count_words(extra),
-                           count_words(turns.value),
-                           exact_shared(m) ? "counted at each instruction" : "by the counter of the whole run");
+  line.words = fmt::format("{} of {} turns of the shared memory, {}.", count_words(extra), count_words(turns.value),
+                           exact_shared(m) ? "counted at each instruction" : "by the whole run's counter");
   return line;
 }
 
@@ -111,7 +110,7 @@ BytesLine l1(const Measurement& m, std::int32_t sms) {
   const auto sectors = static_cast<double>(sums[InstructionCounter::sectors]);
   const double excess = static_cast<double>(derived(*m.counts, sums, DerivedCount::excess_sectors).value_or(0));
   line.text = count_words(sectors);
-  line.words = fmt::format("Sectors of 32 B asked of it, {} % more than side by side",
+  line.words = fmt::format("Sectors of 32 B, {} % more than side by side",
                            figure_text(sectors > 0 ? 100 * excess / std::max(1.0, sectors - excess) : 0));
   if (const auto rate = sector_rate(m, sms))
     line.words += fmt::format("; {} a cycle and SM{}", figure_text(rate->rate),
@@ -170,6 +169,9 @@ BytesLine heard(const Measurement& m, const char* id, const char* title, const c
     if (line.words.empty()) line.words = "nobody has listened to this row yet: \"Listen to it\" reads the heartbeat";
     return line;
   }
+  const Figure& turns = figure(m, "shared_wavefronts_count");
+  if (line.title == "Shared memory" && turns.available() && turns.value <= 0)
+    return {title, "none", "It uses no shared memory.", true};
   const auto mean = mean_of(*m.heartbeat, id);
   if (!mean) {
     line.words = "this heartbeat does not have it";

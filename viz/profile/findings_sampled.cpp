@@ -1,6 +1,8 @@
 #include "viz/profile/findings_sampled.h"
 
 #include <algorithm>
+#include <array>
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -73,12 +75,14 @@ double side_by_side(const Measurement& m) {
   return then > 0 ? now / then : 0;
 }
 
-// The launch that is softmax alone, where there is one.
+// The launch that is softmax alone, where there is one: as it was timed, else as it was heard.
 std::optional<BeatLaunch> softmax_of(const Measurement& m) {
   if (m.heartbeat == nullptr) return std::nullopt;
-  for (const BeatLaunch& launch : m.heartbeat->launches)
-    if (launch.kernel.ends_with("softmax")) return launch;
-  return std::nullopt;
+  const auto& launches = m.heartbeat->launches;
+  const auto at = std::ranges::find_if(launches, [](const BeatLaunch& l) { return l.kernel.ends_with("softmax"); });
+  if (at == launches.end()) return std::nullopt;
+  if (m.launch_us.size() != launches.size()) return *at;
+  return BeatLaunch{at->kernel, 0, m.launch_us[static_cast<std::size_t>(at - launches.begin())]};
 }
 
 const Measurement* other_row(const FindingContext& context, const Measurement& m, std::string_view kernel) {

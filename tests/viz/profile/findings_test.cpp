@@ -273,6 +273,9 @@ TEST(ProfileFindings, WhatStoresItsScoresIsSetAgainstTheKernelThatKeepsThem) {
     return h;
   }());
   EXPECT_NE(finding_of(m, "stored_scores")->text.find("tiled_softmax alone takes 100 µs"), std::string::npos);
+  m.launch_us = {50, 90};
+  EXPECT_NE(finding_of(m, "stored_scores")->text.find("tiled_softmax alone takes 90.0 µs"), std::string::npos)
+      << "as it was timed";
   put(m, "dram_peak_share_pct", 5);
   EXPECT_FALSE(finding_of(m, "stored_scores")) << "DRAM is idle";
   put(m, "dram_peak_share_pct", 45);

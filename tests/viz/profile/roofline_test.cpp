@@ -281,10 +281,8 @@ TEST(ProfileBytes, LargeCountsAreSaidInMillionsAndBillions) {
   Measurement m = h100_row("flash_simt", 59526);
   put(m, "shared_wavefronts_count", 6.96e9);
   put(m, "shared_conflicts_count", 1.15e8);
-  EXPECT_EQ(
-      bytes_scene(m).lines[2].words,
-      "115 million of 6.96 billion turns of the shared memory were spent on conflicts, by the counter of the whole "
-      "run.");
+  EXPECT_EQ(bytes_scene(m).lines[2].words,
+            "115 million of 6.96 billion turns of the shared memory, by the whole run's counter.");
 }
 
 // 800 sectors where 100 would do: 100 of each of 8. In 2 us at 1 MHz on 4 SMs 800 sectors are 100 a cycle and SM.
@@ -299,10 +297,25 @@ TEST(ProfileBytes, WhatWasAskedOfTheL1CacheIsCountedAtItsInstructions) {
   m.counts = std::make_shared<const KernelCounts>(profile_test::toy_counts());
   ASSERT_TRUE(line(4));
   EXPECT_EQ(line(4)->text, "800");
-  EXPECT_EQ(line(4)->words, "Sectors of 32 B asked of it, 700 % more than side by side.") << "no clock is known";
+  EXPECT_EQ(line(4)->words, "Sectors of 32 B, 700 % more than side by side.") << "no clock is known";
   put(m, "sm_clock_mhz", 1);
   EXPECT_NE(line(4)->words.find("; 100 a cycle and SM."), std::string::npos) << line(4)->words;
   EXPECT_EQ(line(0)->words.find("a cycle"), std::string::npos) << "nor are the SMs";
+}
+
+TEST(ProfileBytes, AKernelWithoutSharedMemoryHasNoShareOfIt) {
+  Measurement m = h100_row("naive", 59526);
+  m.heartbeat = std::make_shared<const Heartbeat>(profile_test::made_beats());
+  const auto text = [&](const char* title) {
+    for (const BytesLine& l : bytes_scene(m).lines)
+      if (l.title == title) return l.text;
+    return std::string();
+  };
+  EXPECT_EQ(text("Shared memory"), "5.00 %");
+  put(m, "shared_wavefronts_count", 0);
+  put(m, "shared_conflicts_count", 0);
+  EXPECT_EQ(text("Shared memory"), "none");
+  EXPECT_EQ(text("Bank conflicts"), "none");
 }
 
 TEST(ProfileBytes, ASmallAmountBesideAGreatOneHasItsOwnUnit) {
