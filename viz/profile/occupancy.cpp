@@ -126,6 +126,7 @@ std::string why_none(const Measurement& m) {
 // "tiled_softmax: 898 us, 29.0 % of the time; 65536 blocks of 256 threads; issue slots 24.1 %, DRAM reads 40.2 %". What
 // its time was, and what the heartbeat heard of it where there is one.
 std::vector<std::string> launch_lines(const Measurement& m) {
+  constexpr double kSeen = 0.5;  // %: what rounds to nothing was not kept busy
   std::vector<std::string> lines;
   if (m.launches.size() < 2) return lines;
   const Heartbeat* const heard =
@@ -152,8 +153,8 @@ std::vector<std::string> launch_lines(const Measurement& m) {
       const BeatCounter* const counter = heard == nullptr ? nullptr : counter_of(*heard, id);
       if (counter == nullptr) continue;
       const BeatLaunch& launch = heard->launches[n];
-      if (const auto mean = mean_between(*heard, *counter, launch.start_us, launch.end_us))
-        busy += fmt::format("{}{} {:.0f} %", busy.empty() ? "" : ", ", words, *mean);
+      const auto mean = mean_between(*heard, *counter, launch.start_us, launch.end_us);
+      if (mean && *mean >= kSeen) busy += fmt::format("{}{} {:.0f} %", busy.empty() ? "" : ", ", words, *mean);
     }
     lines.push_back(line + (busy.empty() ? "." : "; " + busy + "."));
   }

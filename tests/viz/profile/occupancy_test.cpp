@@ -89,6 +89,13 @@ TEST(ProfileOccupancy, OfAKernelOfSeveralLaunchesEachHasALine) {
   EXPECT_TRUE(lines[1].starts_with("naive_1: 50.0 µs, 25.0 % of the time; 2048 blocks of 256 threads; issue slots "))
       << lines[1];
   EXPECT_NE(lines[1].find("multiply-adds 40 %"), std::string::npos) << lines[1];
+  EXPECT_NE(lines[1].find("shared memory 5 %"), std::string::npos) << lines[1];
+  Heartbeat idle = *m.heartbeat;
+  for (BeatCounter& c : idle.counters)
+    if (c.id == "shared") c.values.assign(idle.samples.size(), 0.1);
+  m.heartbeat = std::make_shared<const Heartbeat>(idle);
+  EXPECT_EQ(occupancy_scene(m, "sm_90a", 132).launches[1].find("shared memory"), std::string::npos)
+      << "it kept none busy";
   m.launch_us.clear();
   EXPECT_NE(occupancy_scene(m, "sm_90a", 132).launches[2].find("100 µs, 33.3 %"), std::string::npos)
       << "the heartbeat's times where the clock could not tell them apart";
