@@ -124,9 +124,8 @@ BytesLine warps(const Measurement& m) {
   if (!line.available) return line;
   const double share = figure(m, "warp_efficiency_pct").value;
   line.text = share_text(share);
-  line.words = fmt::format(
-      "{} of a warp's 32 threads are active in an average instruction, with those that a predicate switches off.",
-      figure_text(share * 0.32));
+  line.words =
+      fmt::format("{} of 32 threads in an average instruction, with those switched off.", figure_text(share * 0.32));
   return line;
 }
 
