@@ -29,6 +29,7 @@
 #include "profiling/figures/counts.h"
 #include "profiling/figures/heartbeat.h"
 #include "profiling/figures/metrics.h"
+#include "profiling/figures/sampled_lines.h"
 #include "profiling/figures/samples.h"
 #include "profiling/session/session.h"
 #include "viz/profile/heartbeat.h"
@@ -197,6 +198,8 @@ Result<Profiled> profile(const ProfileArguments& a, Stopper& stopper) {
   say_progress("");
   if (!listing) return tl::unexpected(listing.error());
   p.listing = *std::move(listing);
+  if (p.row && p.row->samples != nullptr)
+    p.row->samples = std::make_shared<const KernelSamples>(with_machine_code(*p.row->samples, p.listing));
   const ListingView view{key_of(p.subject), false, std::make_shared<const gpu::KernelListing>(p.listing), ""};
   p.source = source_scene(view, view.of, {});
   return p;

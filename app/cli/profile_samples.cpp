@@ -35,19 +35,32 @@ std::string percent(std::uint64_t part, std::uint64_t whole) {
   return fmt::format("{:.1f}", 100 * share_of(part, whole));
 }
 
-// In the order of the states.
-constexpr std::array<std::string_view, kWarpStates> kHeads{"issues", "ready",   "disp",   "last", "shared",
-                                                           "global", "barrier", "tensor", "fetch"};
+// A column a state that has samples in the kernel, under the shortest name that tells them apart.
+struct StateHead {
+  WarpState state;
+  const char* head;
+};
+std::vector<StateHead> heads_of(const SampleCounts& all) {
+  constexpr std::array<const char*, kWarpStates> kHeads{"issues",  "ready",   "disp",  "last", "pipe",
+                                                        "shared",  "special", "queue", "L1",   "device",
+                                                        "barrier", "tensor",  "fetch"};
+  std::vector<StateHead> heads;
+  for (const WarpState state : all_warp_states())
+    if (const auto n = static_cast<std::size_t>(state); all.of.at(n) > 0) heads.push_back({state, kHeads.at(n)});
+  return heads;
+}
 
-std::string cells(const SampleCounts& counts, std::uint64_t all, std::uint64_t all_not_issued) {
-  std::string text = fmt::format("{:>7} {:>7} ", percent(counts.all, all), percent(counts.not_issued, all_not_issued));
-  for (const std::uint64_t n : counts.of) text += fmt::format("{:>8}", percent(n, all));
+std::string cells(const SampleCounts& counts, const SampleCounts& all) {
+  std::string text =
+      fmt::format("{:>7} {:>7} ", percent(counts.all, all.all), percent(counts.not_issued, all.not_issued));
+  for (const StateHead& head : heads_of(all))
+    text += fmt::format("{:>8}", percent(counts.of.at(static_cast<std::size_t>(head.state)), all.all));
   return text;
 }
 
-std::string heads(std::string_view first) {
+std::string heads(std::string_view first, const SampleCounts& all) {
   std::string text = fmt::format("{:<17}{:>7} {:>7} ", first, "time", "empty");
-  for (const std::string_view head : kHeads) text += fmt::format("{:>8}", head);
+  for (const StateHead& head : heads_of(all)) text += fmt::format("{:>8}", head.head);
   return text + "\n";
 }
 
@@ -77,8 +90,7 @@ std::string reasons_words(const KernelSamples& s, const SampleCounts& all) {
 
 json counts_json(const SampleCounts& counts, std::uint64_t all) {
   json states = json::object();
-  for (const WarpState state : all_warp_states())
-    states[std::string(name_of(state))] = counts.of.at(static_cast<std::size_t>(state));
+  for (const std::string_view column : state_columns()) states[std::string(column)] = counts.in(column);
   return {{"samples", counts.all},
           {"share", share_of(counts.all, all)},
           {"samples_not_issued", counts.not_issued},
@@ -194,18 +206,17 @@ std::string samples_text(const KernelSamples* samples, const std::string& why, c
       all.all, s.launches, s.launches == 1 ? "" : "es", s.kernel_us, s.period_log2, s.dropped, s.unattributed, s.method,
       s.seconds);
   if (!s.no_lines.empty()) return text + fmt::format("By phase and line: not available: {}.\n", s.no_lines);
-  text += "Per cent of all samples; empty: of those in whose cycle nothing was issued.\n" + heads("phase");
+  text += "Per cent of all samples; empty: of those in whose cycle nothing was issued.\n" + heads("phase", all);
   for (const SampledPhase& phase : samples_by_phase(s))
-    text += fmt::format("{:<17}{}\n", gpu::name_of(phase.phase), cells(phase.counts, all.all, all.not_issued));
-  text += fmt::format("{:<17}{}\n", "all", cells(all, all.all, all.not_issued));
+    text += fmt::format("{:<17}{}\n", gpu::name_of(phase.phase), cells(phase.counts, all));
+  text += fmt::format("{:<17}{}\n", "all", cells(all, all));
   text += "By CUPTI's names: " + reasons_words(s, all) + "\n";
   if (lines == 0) return text;
-  text += "\nLines with the most samples:\n" + heads("line");
+  text += "\nLines with the most samples:\n" + heads("line", all);
   for (const SampledLine& line : samples_by_line(s)) {
     if (lines-- <= 0) break;
-    text +=
-        fmt::format("{:<17}{}  {:<9} {}\n", fmt::format("{}:{}", short_name(s.files[line.file]), line.line),
-                    cells(line.counts, all.all, all.not_issued), gpu::name_of(line.phase), line_text(s, line, listing));
+    text += fmt::format("{:<17}{}  {:<9} {}\n", fmt::format("{}:{}", short_name(s.files[line.file]), line.line),
+                        cells(line.counts, all), gpu::name_of(line.phase), line_text(s, line, listing));
   }
   return text;
 }
@@ -258,14 +269,14 @@ json samples_figures(const KernelSamples* samples, const std::string& why) {
 
 std::string sample_columns() {
   std::string text = ",samples,samples_not_issued";
-  for (const WarpState state : all_warp_states()) text += fmt::format(",samples_{}", name_of(state));
+  for (const std::string_view column : state_columns()) text += fmt::format(",samples_{}", column);
   return text;
 }
 
 std::string sample_cells(const SampleCounts* counts) {
-  if (counts == nullptr) return std::string(2 + kWarpStates, ',');
+  if (counts == nullptr) return std::string(2 + state_columns().size(), ',');
   std::string text = fmt::format(",{},{}", counts->all, counts->not_issued);
-  for (const std::uint64_t n : counts->of) text += fmt::format(",{}", n);
+  for (const std::string_view column : state_columns()) text += fmt::format(",{}", counts->in(column));
   return text;
 }
 

@@ -44,7 +44,7 @@ Result<void> save_row(const std::string& file, const SampledRow& sampled);
 std::string samples_text(const KernelSamples* samples, const std::string& why, const gpu::KernelListing& listing,
                          std::int64_t lines);
 nlohmann::json samples_figures(const KernelSamples* samples, const std::string& why);
-// ",samples,samples_not_issued" and a column a state.
+// ",samples,samples_not_issued" and state_columns().
 std::string sample_columns();
 // The same of a phase or a line; empty cells where there are no samples.
 std::string sample_cells(const SampleCounts* counts);

@@ -280,10 +280,12 @@ constexpr std::array kMetrics{
                   repeats),
     computed("time_spread_pct", "Spread", "%", time, down,
              "The distance between the quartiles as a share of the median.", "100 (q3 - q1) / median", spread),
-    sensed("sm_clock_mhz", "SM clock", "MHz", time, neither,
-           "The clock of the GPU's SMs while the kernel was timed, the middle of several readings."),
-    sensed("sm_clock_spread_pct", "SM clock, spread", "%", time, down,
-           "How far the SM clock moved while the kernel was timed, as a share of its highest reading."),
+    sensed(
+        "sm_clock_mhz", "SM clock, NVML", "MHz", time, neither,
+        "The clock of the GPU's SMs as NVML read it between launches while the kernel was timed, the middle of several "
+        "readings; how far it falls within a launch it does not see."),
+    sensed("sm_clock_spread_pct", "SM clock, NVML spread", "%", time, down,
+           "How far those readings of NVML lie apart, as a share of the highest."),
     sensed("gpu_temperature_c", "Temperature", "C", time, neither,
            "The highest temperature of the GPU while the kernel was timed."),
     computed("speedup_ratio", "Speed-up", "1", time, up,

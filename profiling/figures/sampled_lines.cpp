@@ -2,10 +2,13 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <optional>
 #include <utility>
 #include <vector>
 
 #include <fmt/format.h>
+
+#include "kernels/gpu/compile/queue_uses.h"
 
 namespace attn {
 namespace {
@@ -64,7 +67,41 @@ Result<void> put_all(Kernel& kernel, const char* did, const KernelListing& listi
   return ok();
 }
 
+// Of each instruction the phase of the barrier that stands last before it; nothing where none does.
+std::vector<std::optional<gpu::CodePhase>> barrier_phases(const KernelListing& listing, std::size_t function) {
+  const auto& code = listing.sass.functions[function].instructions;
+  std::vector<std::optional<gpu::CodePhase>> phases(code.size());
+  std::optional<gpu::CodePhase> last;
+  for (std::size_t n = 0; n < code.size(); ++n) {
+    if (gpu::opcode_of(code[n].text) == "BAR") last = listing.phases[function][n];
+    phases[n] = last;
+  }
+  return phases;
+}
+
 }  // namespace
+
+KernelSamples with_machine_code(const KernelSamples& samples, const KernelListing& listing) {
+  KernelSamples with = samples;
+  if (samples.text_hash != listing.text_hash || samples.arch != listing.arch || !listing.why_no_sass.empty())
+    return with;
+  const auto& functions = listing.sass.functions;
+  for (SampledFunction& sampled : with.functions) {
+    const auto found = std::ranges::find(functions, sampled.name, &gpu::SassFunction::name);
+    if (found == functions.end()) return samples;
+    const std::vector<gpu::QueueUses> uses = gpu::queue_uses(*found);
+    const auto barriers = barrier_phases(listing, static_cast<std::size_t>(found - functions.begin()));
+    for (SampledInstruction& i : sampled.instructions) {
+      const auto at = std::ranges::lower_bound(found->instructions, i.address, {}, &gpu::Instruction::address);
+      if (at == found->instructions.end() || at->address != i.address) return samples;
+      const auto place = static_cast<std::size_t>(at - found->instructions.begin());
+      i.queues = uses[place].own;
+      i.operands = uses[place].operands;
+      i.barrier_phase = barriers[place];
+    }
+  }
+  return with;
+}
 
 Result<void> put_lines(KernelSamples& samples, const KernelListing& listing) {
   return put_all(samples, "sampled", listing);

@@ -14,4 +14,8 @@ namespace attn {
 Result<void> put_lines(KernelSamples& samples, const gpu::KernelListing& listing);
 Result<void> put_lines(KernelCounts& counts, const gpu::KernelListing& listing);
 
+// The samples with what only their machine code says (SampledInstruction::queues, operands, barrier_phase), so that
+// their waits have their right names and phases. As they are where the listing is of another text or has none.
+KernelSamples with_machine_code(const KernelSamples& samples, const gpu::KernelListing& listing);
+
 }  // namespace attn

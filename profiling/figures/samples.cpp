@@ -23,15 +23,15 @@ constexpr auto kReasons = std::to_array<StallReason>({
     {"math_pipe_throttle", "Math pipe throttle",
      "The pipe that its next instruction needs (FMA, ALU, tensor) is busy with those of other warps: that pipe is the "
      "limit.",
-     WarpState::last},
+     WarpState::pipe},
     {"short_scoreboard", "Short scoreboard",
      "Waits for a result from the memory input/output (MIO) pipes that is not device memory's: a load from shared "
      "memory, or exp of the special function unit. Bank conflicts make it longer.",
-     WarpState::shared},
+     WarpState::queue},
     {"mio_throttle", "MIO throttle",
      "The queue of the memory input/output (MIO) pipes is full: loads from and stores to shared memory, exp of the "
      "special function unit, dynamic branches. Fewer and wider shared accesses empty it (float4 for float, ldmatrix).",
-     WarpState::shared},
+     WarpState::queue},
     {"long_scoreboard", "Long scoreboard",
      "Waits for data from device memory: a load through L1 and L2, local memory of spilled registers too. More warps, "
      "or loads that begin earlier (cp.async, a second stage), hide it.",
@@ -39,9 +39,9 @@ constexpr auto kReasons = std::to_array<StallReason>({
     {"lg_throttle", "LG throttle",
      "The queue for local and global memory is full: too many small accesses one after the other. Wider ones, or "
      "fewer, empty it.",
-     WarpState::global},
+     WarpState::l1},
     {"drain", "Drain", "The warp is at its end and waits until its stores have left.", WarpState::global},
-    {"tex_throttle", "TEX throttle", "The queue of the texture pipe is full.", WarpState::global},
+    {"tex_throttle", "TEX throttle", "The queue of the texture pipe is full.", WarpState::l1},
     {"barrier", "Barrier",
      "Waits at __syncthreads() for the other warps of its block: they have unequal work, or the block is large.",
      WarpState::barrier},
@@ -59,6 +59,42 @@ constexpr auto kReasons = std::to_array<StallReason>({
     {"sleeping", "Sleeping", "Sleeps by its own instruction (nanosleep).", WarpState::fetch},
     {"misc", "Misc", "A reason that the hardware does not name.", WarpState::fetch},
 });
+
+// In the order of the states. `sum`: of which state_columns() it is a part; its own name where it is all of it.
+struct StateRow {
+  std::string_view name, sum, words;
+};
+constexpr std::array<StateRow, kWarpStates> kRows{{
+    {"issues", "issues", "issues"},
+    {"ready", "ready", "ready, another warp issues"},
+    {"dispatch", "dispatch", "held at dispatch"},
+    {"own_result", "last_result", "waits for its last result"},
+    {"busy_pipe", "last_result", "waits for a busy pipe"},
+    {"shared_memory", "shared", "waits for shared memory"},
+    {"special_functions", "shared", "waits for exponentials and conversions"},
+    {"memory_queue", "shared", "waits for the queue of memory and special functions"},
+    {"l1_queue", "global", "waits for the queue of the L1 cache"},
+    {"device_memory", "global", "waits for device memory"},
+    {"barrier", "barrier", "waits for the other warps"},
+    {"tensor", "tensor", "waits for the tensor cores"},
+    {"fetch_and_other", "fetch_and_other", "fetches instructions, and the rest"},
+}};
+
+// Bytes from a barrier's instruction to one whose warps wait at it, at most.
+constexpr std::uint32_t kBehindBarrier = 512;
+
+// Where the waits for other warps at each instruction belong; to be asked in the order of their addresses.
+class BarrierPhases {
+ public:
+  gpu::CodePhase of(const SampledInstruction& i) {
+    if (i.phase == gpu::CodePhase::barrier) last_ = i.address;
+    if (i.barrier_phase) return *i.barrier_phase;
+    return last_ && i.address - *last_ <= kBehindBarrier ? gpu::CodePhase::barrier : i.phase;
+  }
+
+ private:
+  std::optional<std::uint32_t> last_;
+};
 
 // The phase with the most samples among those of a line's instructions.
 class LineSum {
@@ -81,24 +117,11 @@ class LineSum {
 }  // namespace
 
 std::string_view name_of(WarpState state) {
-  static constexpr std::array<std::string_view, kWarpStates> kNames{
-      "issues", "ready", "dispatch", "last_result", "shared", "global", "barrier", "tensor", "fetch_and_other"};
-  return kNames.at(static_cast<std::size_t>(state));
+  return kRows.at(static_cast<std::size_t>(state)).name;
 }
 
 std::string_view words_of(WarpState state) {
-  static constexpr std::array<std::string_view, kWarpStates> kWords{
-      "issues",
-      "ready, another warp issues",
-      "held at dispatch",
-      "waits for its last result",
-      "waits for shared memory",
-      "waits for device memory",
-      "waits for the other warps",
-      "waits for the tensor cores",
-      "fetches instructions, and the rest",
-  };
-  return kWords.at(static_cast<std::size_t>(state));
+  return kRows.at(static_cast<std::size_t>(state)).words;
 }
 
 std::span<const StallReason> stall_reasons() {
@@ -110,23 +133,60 @@ const StallReason* find_stall_reason(std::string_view name) {
   return found == kReasons.end() ? nullptr : found;
 }
 
-WarpState warp_state_of(std::string_view reason) {
+std::span<const std::string_view> state_columns() {
+  static constexpr auto kColumns = std::to_array<std::string_view>(
+      {"issues", "ready", "dispatch", "last_result", "shared", "global", "barrier", "tensor", "fetch_and_other",
+       "own_result", "busy_pipe", "shared_memory", "special_functions", "memory_queue", "l1_queue", "device_memory"});
+  return kColumns;
+}
+
+std::vector<WarpState> states_in(std::string_view column) {
+  std::vector<WarpState> states;
+  for (const WarpState state : all_warp_states()) {
+    const StateRow& row = kRows.at(static_cast<std::size_t>(state));
+    if (row.name == column || row.sum == column) states.push_back(state);
+  }
+  return states;
+}
+
+WarpState warp_state_of(std::string_view reason, const SampledInstruction& at) {
   const StallReason* found = find_stall_reason(reason);
-  return found == nullptr ? WarpState::fetch : found->state;
+  const WarpState state = found == nullptr ? WarpState::fetch : found->state;
+  if (state != WarpState::queue) return state;
+  // One waits to get into the queue, the other for what comes out of it.
+  switch (reason == "mio_throttle" ? at.queues : at.operands) {
+    case gpu::QueueUse::shared:
+      return WarpState::shared;
+    case gpu::QueueUse::special:
+      return WarpState::special;
+    case gpu::QueueUse::unknown:
+      break;
+  }
+  return WarpState::queue;
+}
+
+void SampleCounts::add(const KernelSamples& samples, const SampledInstruction& at, const ReasonSamples& r) {
+  by_reason.resize(samples.reasons.size());
+  by_reason_of.resize(samples.reasons.size());
+  const WarpState now = warp_state_of(samples.reasons.at(r.reason), at);
+  const auto state = static_cast<std::size_t>(now);
+  const std::uint64_t empty = now == WarpState::dispatch ? r.all : r.not_issued;
+  all += r.all;
+  not_issued += empty;
+  of[state] += r.all;
+  not_issued_of[state] += empty;
+  by_reason[r.reason] += r.all;
+  by_reason_of[r.reason][state] += r.all;
 }
 
 void SampleCounts::add(const KernelSamples& samples, const SampledInstruction& instruction) {
-  by_reason.resize(samples.reasons.size());
-  for (const ReasonSamples& r : instruction.reasons) {
-    const WarpState now = warp_state_of(samples.reasons.at(r.reason));
-    const auto state = static_cast<std::size_t>(now);
-    const std::uint64_t empty = now == WarpState::dispatch ? r.all : r.not_issued;
-    all += r.all;
-    not_issued += empty;
-    of[state] += r.all;
-    not_issued_of[state] += empty;
-    by_reason[r.reason] += r.all;
-  }
+  for (const ReasonSamples& r : instruction.reasons) add(samples, instruction, r);
+}
+
+std::uint64_t SampleCounts::in(std::string_view column) const {
+  std::uint64_t sum = 0;
+  for (const WarpState state : states_in(column)) sum += of.at(static_cast<std::size_t>(state));
+  return sum;
 }
 
 WarpState SampleCounts::main_state() const {
@@ -142,8 +202,16 @@ SampleCounts counts_of(const KernelSamples& samples) {
 
 std::vector<SampledPhase> samples_by_phase(const KernelSamples& samples) {
   std::array<SampleCounts, gpu::kCodePhases> counts;
-  for (const SampledFunction& f : samples.functions)
-    for (const SampledInstruction& i : f.instructions) counts.at(static_cast<std::size_t>(i.phase)).add(samples, i);
+  for (const SampledFunction& f : samples.functions) {
+    BarrierPhases barriers;
+    for (const SampledInstruction& i : f.instructions) {
+      const gpu::CodePhase barrier = barriers.of(i);
+      for (const ReasonSamples& r : i.reasons) {
+        const bool waits = warp_state_of(samples.reasons.at(r.reason), i) == WarpState::barrier;
+        counts.at(static_cast<std::size_t>(waits ? barrier : i.phase)).add(samples, i, r);
+      }
+    }
+  }
   std::vector<SampledPhase> phases;
   for (const gpu::CodePhase phase : gpu::all_code_phases()) {
     SampleCounts& of = counts.at(static_cast<std::size_t>(phase));

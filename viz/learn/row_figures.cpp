@@ -72,13 +72,11 @@ Result<gpu::CodePhase> phase_named(std::string_view name) {
   return bad_input(fmt::format("'{}' is none of the phases {}", name, fmt::join(all, ", ")));
 }
 
-Result<WarpState> state_named(std::string_view name) {
-  std::vector<std::string_view> all;
-  for (const WarpState state : all_warp_states()) {
-    if (name_of(state) == name) return state;
-    all.push_back(name_of(state));
-  }
-  return bad_input(fmt::format("'{}' is nothing that a warp does: {}", name, fmt::join(all, ", ")));
+Result<std::string_view> state_column_named(std::string_view name) {
+  const auto columns = state_columns();
+  const auto at = std::ranges::find(columns, name);
+  if (at != columns.end()) return *at;
+  return bad_input(fmt::format("'{}' is nothing that a warp does: {}", name, fmt::join(columns, ", ")));
 }
 
 struct FoundSamples {
@@ -108,12 +106,12 @@ Result<ReadFigure> read_samples(const Session& session, const FigureQuery& query
 }
 
 Result<ReadFigure> read_waits(const Session& session, const FigureQuery& query) {
-  const auto state = state_named(query.names.front());
-  if (!state) return tl::unexpected(state.error());
+  const auto column = state_column_named(query.names.front());
+  if (!column) return tl::unexpected(column.error());
   const auto found = samples_of(session, query);
   if (!found) return tl::unexpected(found.error());
   const SampleCounts all = counts_of(*found->samples);
-  return ReadFigure{share_of(all.of.at(static_cast<std::size_t>(*state)), all.all), Origin::measured, found->whose};
+  return ReadFigure{share_of(all.in(*column), all.all), Origin::measured, found->whose};
 }
 
 Result<ReadFigure> read_counted(const Session& session, const FigureQuery& query) {

@@ -5,9 +5,12 @@
 #include <fmt/format.h>
 
 #include "kernels/model/traffic.h"
+#include "profiling/figures/counts.h"
+#include "profiling/figures/exact_shared.h"
 #include "profiling/figures/heartbeat.h"
 #include "profiling/figures/metrics.h"
 #include "viz/bench/scene.h"
+#include "viz/profile/findings_sampled.h"
 #include "viz/profile/roofline.h"
 
 namespace attn {
@@ -15,12 +18,6 @@ namespace {
 
 std::string share_text(double percent) {
   return figure_text(percent) + " %";
-}
-
-// "115 million": counts of events, which are read and not computed with.
-std::string count_text(double count) {
-  if (count >= 1e9) return figure_text(count / 1e9) + " billion";
-  return count >= 1e6 ? figure_text(count / 1e6) + " million" : figure_text(count);
 }
 
 BytesLine line_of(const Measurement& m, const char* metric, const char* title) {
@@ -60,13 +57,65 @@ BytesLine conflicts(const Measurement& m) {
   const double extra = figure(m, "shared_conflicts_count").value;
   if (turns.value <= 0) {
     line.text = "none";
-    line.words = "The shared memory was not used.";
+    line.words = "It uses no shared memory.";
     return line;
   }
   const double share = 100 * extra / turns.value;
   line.text = extra > 0 && share < 0.01 ? "< 0.01 %" : share_text(share);
-  line.words = fmt::format("{} of {} turns of the shared memory were spent on conflicts.", count_text(extra),
-                           count_text(turns.value));
+  line.words = fmt::format("{} of {} turns of the shared memory, {}.", count_words(extra), count_words(turns.value),
+                           exact_shared(m) ? "counted at each instruction" : "by the whole run's counter");
+  return line;
+}
+
+// Sectors that the launch with the most of them asked of the L1 cache in a cycle of an SM; nothing where its time, its
+// clock or the SMs are not known.
+struct SectorRate {
+  std::string launch;
+  double rate = 0;
+};
+std::optional<SectorRate> sector_rate(const Measurement& m, std::int32_t sms) {
+  const double mhz = clock_mhz(m);
+  if (mhz <= 0 || sms <= 0) return std::nullopt;
+  const CountedFunction* most = nullptr;
+  double sectors = 0;
+  for (const CountedFunction& f : m.counts->functions) {
+    CounterSums sums;
+    for (const CountedInstruction& i : f.instructions) sums.add(i.counts);
+    const auto of = static_cast<double>(sums[InstructionCounter::sectors]);
+    if (of <= sectors) continue;
+    sectors = of;
+    most = &f;
+  }
+  if (most == nullptr) return std::nullopt;
+  double us = m.counts->functions.size() == 1 ? m.time.median : 0;
+  if (us <= 0 && m.heartbeat != nullptr)
+    for (const BeatLaunch& launch : m.heartbeat->launches)
+      if (launch.kernel == most->name) us += launch.end_us - launch.start_us;
+  if (us <= 0) return std::nullopt;
+  return SectorRate{m.counts->functions.size() == 1 ? "" : most->name, sectors / (us * mhz * sms)};
+}
+
+// What the instructions asked of device memory's addresses: the L1 cache meets all of it.
+BytesLine l1(const Measurement& m, std::int32_t sms) {
+  BytesLine line{"L1", "–", m.no_counts, false};
+  if (line.words.empty()) line.words = "nobody has counted at this row's instructions yet: \"Count it\" does";
+  if (m.processor != Processor::gpu) line.words = "a kernel of the CPU has no L1 cache of an SM";
+  if (m.counts == nullptr) return line;
+  if (!m.counts->has(InstructionCounter::sectors)) {
+    line.words = fmt::format("{} does not count sectors at instructions", m.counts->chip);
+    return line;
+  }
+  line.available = true;
+  const CounterSums sums = sums_of(*m.counts);
+  const auto sectors = static_cast<double>(sums[InstructionCounter::sectors]);
+  const double excess = static_cast<double>(derived(*m.counts, sums, DerivedCount::excess_sectors).value_or(0));
+  line.text = count_words(sectors);
+  line.words = fmt::format("Sectors of 32 B, {} % more than side by side",
+                           figure_text(sectors > 0 ? 100 * excess / std::max(1.0, sectors - excess) : 0));
+  if (const auto rate = sector_rate(m, sms))
+    line.words += fmt::format("; {} a cycle and SM{}", figure_text(rate->rate),
+                              rate->launch.empty() ? "" : " in " + rate->launch);
+  line.words += ".";
   return line;
 }
 
@@ -75,9 +124,8 @@ BytesLine warps(const Measurement& m) {
   if (!line.available) return line;
   const double share = figure(m, "warp_efficiency_pct").value;
   line.text = share_text(share);
-  line.words = fmt::format(
-      "{} of a warp's 32 threads are active in an average instruction, with those that a predicate switches off.",
-      figure_text(share * 0.32));
+  line.words =
+      fmt::format("{} of 32 threads in an average instruction, with those switched off.", figure_text(share * 0.32));
   return line;
 }
 
@@ -120,6 +168,9 @@ BytesLine heard(const Measurement& m, const char* id, const char* title, const c
     if (line.words.empty()) line.words = "nobody has listened to this row yet: \"Listen to it\" reads the heartbeat";
     return line;
   }
+  const Figure& turns = figure(m, "shared_wavefronts_count");
+  if (line.title == "Shared memory" && turns.available() && turns.value <= 0)
+    return {title, "none", "It uses no shared memory.", true};
   const auto mean = mean_of(*m.heartbeat, id);
   if (!mean) {
     line.words = "this heartbeat does not have it";
@@ -148,17 +199,24 @@ void add_missing(std::vector<MissingFigures>& missing, const BytesLine& line) {
 
 }  // namespace
 
-BytesScene bytes_scene(const Measurement& m) {
+std::string count_words(double count) {
+  if (count >= 1e9) return figure_text(count / 1e9) + " billion";
+  return count >= 1e6 ? figure_text(count / 1e6) + " million" : figure_text(count);
+}
+
+BytesScene bytes_scene(const Measurement& m, std::int32_t sms) {
   BytesScene b;
   const Figure& least = figure(m, "compulsory_bytes");
   const Figure& loads = figure(m, "tile_load_bytes");
   if (least.available()) b.compulsory = least.value;
   if (loads.available()) b.tile_loads = loads.value;
   b.dram = dram_bytes(m);
-  // On one axis stands one unit.
+  // On one axis stands one unit, but for what would be a small part of it there.
+  constexpr double kPart = 0.1;
   const double most = std::max({b.compulsory, b.tile_loads, b.dram.value_or(0)});
   const auto text = [&](double bytes) {
-    return most < 1e3 ? bytes_text(bytes) : value_with_unit(bytes, bytes_unit(most));
+    const BenchUnit unit = bytes_unit(most);
+    return most < 1e3 || bytes * unit.factor < kPart ? bytes_text(bytes) : value_with_unit(bytes, unit);
   };
   b.compulsory_text = least.available() ? text(b.compulsory) : least.reason;
   b.tile_loads_text = loads.available() ? text(b.tile_loads) : loads.reason;
@@ -167,8 +225,8 @@ BytesScene bytes_scene(const Measurement& m) {
   if (b.dram && b.compulsory > 0) b.words += results_words(m, *b.dram, b.compulsory);
   for (const BytesLine& line :
        {heard(m, "issue", "Issue slots", "Of the schedulers' slots, by the heartbeat."),
-        heard(m, "shared", "Shared memory", "Of what its data pipe can pass, by the heartbeat."), dram_rate(m), l2(m),
-        conflicts(m), warps(m), tensor(m), spills(m)}) {
+        heard(m, "shared", "Shared memory", "Of what its data pipe can pass, by the heartbeat."), dram_rate(m),
+        l1(m, sms), l2(m), conflicts(m), warps(m), tensor(m), spills(m)}) {
     if (line.available) {
       b.lines.push_back(line);
     } else {

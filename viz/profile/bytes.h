@@ -2,6 +2,7 @@
 // and what the pipes say: each figure with one sentence made of figures. Plain values; bytes_draw.cpp draws them.
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <vector>
@@ -32,6 +33,9 @@ struct BytesScene {
   std::vector<MissingFigures> missing;
 };
 
-BytesScene bytes_scene(const Measurement& m);
+// `sms`: of the row's device; 0 = not known.
+BytesScene bytes_scene(const Measurement& m, std::int32_t sms = 0);
+// "115 million": counts of events, which are read and not computed with.
+std::string count_words(double count);
 
 }  // namespace attn

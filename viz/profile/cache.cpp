@@ -24,10 +24,11 @@ ProfileCache& refreshed(ProfileHeld& held, const State& state, const Model& mode
     cache.planned = planned_rows(sweep, model.kept);
     if (model.compiled_for == sweep_key(sweep)) add_compiled(cache.planned, model.compiled);
   }
-  key = fmt::format("{}|{:x}|{}|{}|{}|{}|{}|{}|{}|{}|{}", cache.planned_key, rows_fingerprint(state, model),
+  key = fmt::format("{}|{:x}|{}|{}|{}|{}|{}|{}|{}|{}|{}|{}|{}", cache.planned_key, rows_fingerprint(state, model),
                     bench_kernel(state), state.view.bench.value ? *state.view.bench.value : 0,
                     state.view.bench.baseline, state.view.profile.against, state.view.profile.beat_from_us,
-                    state.view.profile.beat_to_us, model.runs.size(), model.gpu.looked, model.gpu.gpus.size());
+                    state.view.profile.beat_to_us, model.runs.size(), model.gpu.looked, model.gpu.gpus.size(),
+                    model.listing.of, fmt::ptr(model.listing.listing.get()));
   if (key != cache.scene_key) {
     cache.scene_key = std::move(key);
     cache.scene = profile_scene(state, model, cache.planned, &cache.scene);

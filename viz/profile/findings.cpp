@@ -17,6 +17,8 @@
 #include "profiling/figures/heartbeat.h"
 #include "profiling/figures/metrics.h"
 #include "viz/bench/scene.h"
+#include "viz/profile/bytes.h"
+#include "viz/profile/findings_sampled.h"
 #include "viz/profile/occupancy.h"
 
 namespace attn {
@@ -25,9 +27,10 @@ namespace {
 // From where on a figure is worth a word.
 constexpr double kDramBusy = 60;      // % of a plain copy
 constexpr double kMultiplyBusy = 70;  // % of the multiply-add peak
-constexpr double kTensorBusy = 50;
+constexpr double kTensorBusy = 70;    // % of its active cycles
 constexpr double kSlotsBusy = 85;     // % of the issue slots, or of what the shared memory can pass
 constexpr double kConflicts = 0.05;   // of the shared memory's turns
+constexpr double kWorthIt = 1.03;     // times as fast: less is not proposed
 constexpr double kWholeWarps = 90;    // % of a warp's threads
 constexpr double kFewWarps = 20;      // % of what an SM holds
 constexpr double kTailLost = 0.05;    // of the time, were every wave as long
@@ -71,13 +74,23 @@ Finding multiply_bound(const Measurement& m, const FindingContext&) {
   return f;
 }
 
-Finding bank_conflicts(const Measurement& m, const FindingContext&) {
+// Were the shared memory never idle, the turns that remain would bound it; as it is, the time that the others take: an
+// SM passes one a cycle.
+Finding bank_conflicts(const Measurement& m, const FindingContext& context) {
   Finding f;
   const double turns = value(m, "shared_wavefronts_count"), extra = value(m, "shared_conflicts_count");
   if (turns <= 0 || extra / turns <= kConflicts || extra >= turns) return f;
   f.at_most = turns / (turns - extra);
-  f.text = fmt::format("{} of {} turns of the shared memory are spent on bank conflicts.", figure_text(extra),
-                       figure_text(turns));
+  f.text = fmt::format("{} of {} turns of the shared memory are spent on bank conflicts", count_words(extra),
+                       count_words(turns));
+  const double cycles = context.sms * clock_mhz(m), us = cycles > 0 ? extra / cycles : 0;
+  if (us > 0 && us < m.time.median) {
+    f.at_most = std::min(f.at_most, m.time.median / (m.time.median - us));
+    f.text += fmt::format(": at one a cycle on each SM {} of {}", value_with_unit(us, time_unit(us, us)),
+                          value_with_unit(m.time.median, time_unit(m.time.median, m.time.median)));
+  }
+  if (f.at_most < kWorthIt) return {};
+  f.text += ".";
   f.experiment = "rows of shared tiles further apart, or swizzled";
   return f;
 }
@@ -187,6 +200,8 @@ Finding few_warps(const Measurement& m, const FindingContext& context) {
     busy += fmt::format("{} at {} %, ", heard.words, figure_text(heard.share));
   }
   if (busiest > 0) f.at_most = 100 / busiest;
+  if (const double filled = filled_slots(m); filled > 0 && (f.at_most <= 0 || filled < f.at_most)) f.at_most = filled;
+  if (f.at_most > 0 && f.at_most < kWorthIt) return {};
   f.text = fmt::format("{} % of an SM's warps are active, and nothing is at its limit: {}{} at {} %, DRAM at {} %.",
                        figure_text(active), busy, by_tensor ? "tensor cores" : "multiply-adds",
                        figure_text(by_tensor ? tensor : multiply), figure_text(dram));
@@ -236,6 +251,7 @@ constexpr auto kFewNeeds =
     std::to_array<Needs>({"occupancy_achieved_pct", "peak_share_pct", "dram_peak_share_pct", "tensor_pipe_pct"});
 constexpr auto kTensorNeeds = std::to_array<Needs>({"tensor_pipe_pct"});
 constexpr auto kTailNeeds = std::to_array<Needs>({"registers_count", "shared_static_bytes"});
+constexpr auto kStoredNeeds = std::to_array<Needs>({"dram_peak_share_pct", "compulsory_bytes"});
 
 constexpr auto kRules = std::to_array<FindingRule>({
     {"dram_bound", kDramNeeds, dram_bound},
@@ -246,6 +262,10 @@ constexpr auto kRules = std::to_array<FindingRule>({
     {"few_warps", kFewNeeds, few_warps},
     {"tensor_idle", kTensorNeeds, tensor_idle},
     {"tail", kTailNeeds, tail},
+    {"uncoalesced", {}, uncoalesced},
+    {"stored_scores", kStoredNeeds, stored_scores},
+    {"late_copies", {}, late_copies},
+    {"held_at_dispatch", {}, held_at_dispatch},
 });
 
 }  // namespace
@@ -278,7 +298,9 @@ std::vector<Finding> findings_of(const Measurement& m, const FindingContext& con
     f.rule = rule.id;
     if (!f.text.empty()) found.push_back(std::move(f));
   }
-  std::ranges::stable_sort(found, [](const Finding& a, const Finding& b) { return a.at_most > b.at_most; });
+  std::ranges::stable_sort(found, [](const Finding& a, const Finding& b) {
+    return std::max(a.at_most, a.seen) > std::max(b.at_most, b.seen);
+  });
   if (found.size() > max) found.resize(max);
   return found;
 }

@@ -23,6 +23,7 @@ struct Finding {
   std::int32_t max_registers = 0;
   std::string other_kernel;
   double at_most = 0;  // how many times as fast it could be at most; 0 = its figures do not say
+  double seen = 0;     // how many times as fast `other_kernel` was on the same problem in this session; 0 = it was not
 };
 
 // What the chip of a finding is called: the attempt itself, in words that stand in `experiment` as well.
@@ -30,8 +31,9 @@ std::string attempt_label(const Finding& f);
 
 // What a rule reads beside the figures.
 struct FindingContext {
-  std::string arch;      // that the row was compiled for; empty = not known
-  std::int32_t sms = 0;  // of its device; 0 = not known
+  std::string arch;                                 // that the row was compiled for; empty = not known
+  std::int32_t sms = 0;                             // of its device; 0 = not known
+  std::span<const Measurement* const> others = {};  // rows of the same problem and device
 };
 
 struct FindingRule {
@@ -43,7 +45,8 @@ struct FindingRule {
 };
 std::span<const FindingRule> finding_rules();
 
-// At most `max` findings of a row that was timed, what could bring most first; what no figure bounds comes last.
+// At most `max` findings of a row that was timed, what could bring or did bring most first; what no figure bounds comes
+// last.
 std::vector<Finding> findings_of(const Measurement& m, const FindingContext& context, std::size_t max = 3);
 
 }  // namespace attn

@@ -109,10 +109,11 @@ void put_borders(HeartbeatScene& scene, const HeartbeatScene* before) {
                          parts.empty() ? "" : ", ", gpu::name_of(part.phase),
                          us_text((part.to - part.from) * b.period_us), part.fma, part.xu, part.shared);
   scene.words += fmt::format(
-      " A key tile takes {}: {}. Borders are good to a sample, {}: those of {} beats from {} on, laid over one "
-      "another, where three stretches explain {:.0f} % of the pattern; the exponentials mark P.",
-      us_text(b.period_us), parts, us_text(b.period_us / static_cast<double>(b.samples_a_beat)), b.beats,
-      us_text(b.from_us), 100 * b.told);
+      " In {} beats from {} on, laid over one another, a key tile takes {}: {}. Borders are good to a sample, {}; "
+      "three "
+      "stretches explain {:.0f} % of the pattern, and the exponentials mark P.",
+      b.beats, us_text(b.from_us), us_text(b.period_us), parts,
+      us_text(b.period_us / static_cast<double>(b.samples_a_beat)), 100 * b.told);
   constexpr double kMostBeats = 12;  // of which letters can still be read
   if (scene.to_us - scene.from_us > kMostBeats * b.period_us) return;
   for (double begins = b.first_us; begins < b.to_us; begins += b.period_us)
@@ -120,6 +121,9 @@ void put_borders(HeartbeatScene& scene, const HeartbeatScene* before) {
       const BeatStretch s{part.phase, begins + part.from * b.period_us, begins + part.to * b.period_us};
       if (s.to_us > scene.from_us && s.from_us < scene.to_us && s.to_us <= b.to_us) scene.stretches.push_back(s);
     }
+  if (scene.stretches.empty())
+    scene.words += fmt::format(" Here no letters stand: they are told in the beats from {} to {} alone.",
+                               us_text(b.first_us), us_text(b.to_us));
 }
 
 std::string tail_words(const Heartbeat& h) {
@@ -150,7 +154,10 @@ std::string beside_timings(const Measurement& m, const Heartbeat& h) {
   const auto at = find_metric("sm_clock_mhz");
   const bool known = at && *at < m.figures.size() && m.figures[*at].available();
   if (mhz && known)
-    words += fmt::format(" SM clock {:.0f} MHz; while it was timed, {:.0f} MHz.", *mhz, m.figures[*at].value);
+    words += fmt::format(
+        " SM clock {:.0f} MHz by its cycles: {:.1f} % of the {:.0f} MHz that NVML read between the timed "
+        "launches.",
+        *mhz, 100 * *mhz / m.figures[*at].value, m.figures[*at].value);
   else if (mhz)
     words += fmt::format(" SM clock {:.0f} MHz.", *mhz);
   return words;

@@ -32,8 +32,8 @@ std::string time_text(double us) {
 std::string reasons_of(const KernelSamples& s, const SampleCounts& counts, WarpState state) {
   std::vector<std::pair<std::uint64_t, std::string_view>> reasons;
   for (std::size_t n = 0; n < counts.by_reason.size(); ++n)
-    if (counts.by_reason[n] > 0 && warp_state_of(s.reasons[n]) == state)
-      reasons.emplace_back(counts.by_reason[n], s.reasons[n]);
+    if (const std::uint64_t of = counts.by_reason_of[n].at(static_cast<std::size_t>(state)); of > 0)
+      reasons.emplace_back(of, s.reasons[n]);
   std::ranges::stable_sort(reasons, [](const auto& a, const auto& b) { return a.first > b.first; });
   std::string words;
   for (const auto& [count, name] : reasons)
@@ -138,6 +138,8 @@ std::string notes_of(const KernelSamples& s, const SampleCounts& all) {
       grouped(all.all), s.launches == 1 ? "one run" : fmt::format("{} runs", s.launches),
       grouped(std::uint64_t{1} << s.period_log2),
       s.dropped == 0 ? "none was dropped" : grouped(s.dropped) + " were dropped");
+  if (all.of.at(static_cast<std::size_t>(WarpState::barrier)) > 0)
+    words += " A wait for the other warps counts in the phase of its barrier.";
   if (s.unattributed > 0) words += fmt::format(" {} are of other code.", grouped(s.unattributed));
   return words;
 }

@@ -3,6 +3,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdint>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -244,7 +246,12 @@ void draw_legend(ImDrawList* list, const MosaicScene& scene, const Box& box) {
   const ImU32 grey = colour(s.theme, Token::text);
   const float bar = s.px(22), row = s.px(13.5F);
   const Box column{box.min, {box.min.x + bar, box.max.y}};
-  // Words from below, at least a row apart.
+  // Words from below, at least a row apart: of as many as there is room for, those with the most.
+  std::vector<std::uint64_t> most;
+  for (const MosaicCell& cell : scene.all) most.push_back(cell.samples);
+  std::ranges::sort(most, std::greater<>());
+  const auto rows = static_cast<std::size_t>(box.height() / row) + 1;
+  const std::uint64_t least = most.size() > rows ? most[rows - 1] : 0;
   float above = box.max.y + row;
   for (const MosaicCell& cell : scene.all) {
     const auto height = [&](double share) { return column.max.y - column.height() * static_cast<float>(share); };
@@ -252,6 +259,7 @@ void draw_legend(ImDrawList* list, const MosaicScene& scene, const Box& box) {
     const CellColours c = colours_of(grey, cell.state);
     list->AddRectFilled(at.min, at.max, c.fill);
     if (waits(cell.state)) hatch(list, at, c.hatch);
+    if (cell.samples < least) continue;
     const float wanted = at.centre().y, y = std::min(wanted, above - row);
     above = y;
     list->AddLine({column.max.x + s.px(2), wanted}, {column.max.x + s.px(10), y}, colour(s.theme, Token::faint),

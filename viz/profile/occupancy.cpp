@@ -8,7 +8,9 @@
 #include <fmt/format.h>
 
 #include "kernels/gpu/compile/occupancy.h"
+#include "profiling/figures/heartbeat.h"
 #include "profiling/figures/metrics.h"
+#include "viz/bench/scene.h"
 
 namespace attn {
 namespace {
@@ -116,9 +118,47 @@ std::string why_none(const Measurement& m) {
   if (m.launches.size() != 1)
     return fmt::format(
         "{} is {} launches, each with an occupancy of its own; a figure on the left is that of the launch which has "
-        "most, or least, as its tip says. Choose a kernel of one launch to see its limits.",
+        "most, or least, as its tip says.",
         m.key.kernel, m.launches.size());
   return {};
+}
+
+// "tiled_softmax: 898 us, 29.0 % of the time; 65536 blocks of 256 threads; issue slots 24.1 %, DRAM reads 40.2 %". What
+// its time was, and what the heartbeat heard of it where there is one.
+std::vector<std::string> launch_lines(const Measurement& m) {
+  constexpr double kSeen = 0.5;  // %: what rounds to nothing was not kept busy
+  std::vector<std::string> lines;
+  if (m.launches.size() < 2) return lines;
+  const Heartbeat* const heard =
+      m.heartbeat != nullptr && m.heartbeat->launches.size() == m.launches.size() ? m.heartbeat.get() : nullptr;
+  std::vector<double> times = m.launch_us;
+  if (times.size() != m.launches.size() && heard != nullptr) {
+    times.clear();
+    for (const BeatLaunch& launch : heard->launches) times.push_back(launch.end_us - launch.start_us);
+  }
+  double all = 0;
+  for (const double us : times) all += us;
+  for (std::size_t n = 0; n < m.launches.size(); ++n) {
+    const Launch& l = m.launches[n];
+    std::string line = (heard != nullptr ? heard->launches[n].kernel : l.name) + ": ";
+    if (times.size() == m.launches.size() && all > 0)
+      line += fmt::format("{}, {:.1f} % of the time; ", value_with_unit(times[n], time_unit(times[n], times[n])),
+                          100 * times[n] / all);
+    line += fmt::format("{} of {} threads", counted(l.grid[0] * l.grid[1] * l.grid[2], "block"),
+                        l.block[0] * l.block[1] * l.block[2]);
+    std::string busy;
+    for (const auto& [id, words] :
+         {std::pair("issue", "issue slots"), std::pair("fma", "multiply-adds"), std::pair("shared", "shared memory"),
+          std::pair("l2", "L2"), std::pair("dram_read", "DRAM reads"), std::pair("dram_write", "writes")}) {
+      const BeatCounter* const counter = heard == nullptr ? nullptr : counter_of(*heard, id);
+      if (counter == nullptr) continue;
+      const BeatLaunch& launch = heard->launches[n];
+      const auto mean = mean_between(*heard, *counter, launch.start_us, launch.end_us);
+      if (mean && *mean >= kSeen) busy += fmt::format("{}{} {:.0f} %", busy.empty() ? "" : ", ", words, *mean);
+    }
+    lines.push_back(line + (busy.empty() ? "." : "; " + busy + "."));
+  }
+  return lines;
 }
 
 }  // namespace
@@ -144,6 +184,7 @@ OccupancyScene occupancy_scene(const Measurement& m, const std::string& arch, st
   OccupancyScene scene;
   scene.arch = arch;
   scene.empty = why_none(m);
+  if (m.state == RowState::done) scene.launches = launch_lines(m);
   const auto limits = gpu::limits_of(arch);
   if (scene.empty.empty() && !limits) scene.empty = fmt::format("The limits of {} are not in this version.", arch);
   if (!scene.empty.empty()) return scene;

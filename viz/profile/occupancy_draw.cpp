@@ -89,6 +89,7 @@ void draw_occupancy(const OccupancyScene& scene, ImVec2 size) {
     heading(scene.empty.empty() ? fmt::format("Occupancy on {}", scene.arch).c_str() : "Occupancy");
     if (!scene.empty.empty()) {
       dim_text(scene.empty);
+      for (const std::string& launch : scene.launches) dim_text(launch);
     } else {
       draw_bar(scene, ImGui::GetContentRegionAvail().x);
       dim_text(scene.words + (scene.achieved ? " Achieved: " + scene.achieved_text + "." : "") + " " + scene.more +

@@ -12,7 +12,8 @@
 namespace attn {
 namespace {
 
-constexpr std::array<float, kWarpStates> kTint{1.0F, 0.7F, 0.58F, 0.5F, 0.42F, 0.34F, 0.28F, 0.24F, 0.18F};
+constexpr std::array<float, kWarpStates> kTint{1.0F,  0.7F,  0.6F,  0.55F, 0.5F,  0.45F, 0.41F,
+                                               0.38F, 0.35F, 0.31F, 0.27F, 0.23F, 0.18F};
 
 // How much of a phase's hue each kind of instruction has, in their order: what computes is full.
 constexpr std::array<float, gpu::kInstructionKinds> kKindTint{1.0F, 1.0F, 0.72F, 0.5F, 0.36F, 0.24F, 0.14F};

@@ -95,8 +95,7 @@ void draw_lines(const SourceScene& scene, const PhaseTable& table, const Columns
     const std::string name(gpu::name_of(row.phase));
     const bool pressed =
         ImGui::InvisibleButton(("phase_" + name).c_str(), {width, s.px(kRow)}, ImGuiButtonFlags_EnableNav);
-    if (pressed && row.line > 0)
-      commands.push_back(ChooseSourceLine{row.file, row.line});
+    if (pressed && row.line > 0) commands.push_back(ChooseSourceLine{row.file, row.line});
     draw_phase_menu(row.phase, place.to_step, commands);
     if (row.phase == place.shown || ImGui::IsItemHovered())
       list->AddRectFilled(box.min, box.max, colour(s.theme, row.phase == place.shown ? Token::band : Token::field));

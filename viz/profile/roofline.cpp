@@ -54,8 +54,8 @@ std::string peak_words(const Roofline& r, const RoofDot& dot, const Measurement&
   const double tensor = tensor_busy(m);
   const std::string busy = tensor >= kTensorWorks ? fmt::format(", busy in {} of 100 cycles", figure_text(tensor)) : "";
   if (r.tensor_tflops > 0)
-    return fmt::format("{} % of the tensor cores' measured peak{}.", figure_text(100 * dot.tflops / r.tensor_tflops),
-                       busy);
+    return fmt::format("{} % of what mma.sync was measured to reach on the tensor cores{}.",
+                       figure_text(100 * dot.tflops / r.tensor_tflops), busy);
   switch (runs_on(m)) {
     case RunsOn::tensor:
       return fmt::format(
@@ -93,8 +93,8 @@ std::string bytes_words(const Roofline& r, const RoofDot& dot) {
 void set_tensor_roof(Roofline& r, const Peaks& peaks) {
   if (peaks.tensor_gflops <= 0) return;
   r.tensor_tflops = peaks.tensor_gflops / peaks.products_each * 1e-3;
-  r.tensor_name = peaks.products_each > 1 ? fmt::format("tensor-core peak over {} products each", peaks.products_each)
-                                          : "tensor-core peak";
+  r.tensor_name = peaks.products_each > 1 ? fmt::format("mma.sync peak over {} products each", peaks.products_each)
+                                          : "mma.sync peak";
 }
 
 constexpr double kSectorBytes = 32, kTurnBytes = 128;  // of the L2, of the shared memory
@@ -113,7 +113,7 @@ std::string why_no_level(const Measurement& m, const char* peak, double gb_per_s
   if (gb_per_s <= 0) return kNobodyTried;
   const Figure& count = figure(m, metric);
   if (!count.available()) return "its accesses were not counted: " + count.reason;
-  return count.value > 0 ? "" : "no access was counted";
+  return count.value > 0 ? "" : "it asks for nothing there";
 }
 
 void add_missing(Roofline& r, std::string name, std::string reason, bool inner) {
@@ -262,6 +262,9 @@ Roofline roofline(std::span<const Measurement* const> rows, const std::string& c
     r.empty = chosen + " was not timed on this problem: there is no rate to draw.";
     return r;
   }
+  // The chosen row's own, so that its shares are those of its figures.
+  if (my_row->peaks.peak_gflops > 0) r.peak_tflops = my_row->peaks.peak_gflops * 1e-3;
+  if (my_row->peaks.copy_gb_per_s > 0) r.copy_gb_per_s = my_row->peaks.copy_gb_per_s;
   for (const Measurement* m : timed) r.dots.push_back(dot_of(*m, *my_row));
   const RoofDot& mine = r.dots[static_cast<std::size_t>(std::ranges::find(timed, my_row) - timed.begin())];
   set_tensor_roof(r, my_row->peaks);

@@ -46,7 +46,7 @@ struct Roofline {
   double tensor_tflops = 0;
   // Where the chosen kernel's own arithmetic ends: tensor cores' or multiply-adds'; 0 = not measured.
   double top_tflops = 0;
-  std::string tensor_name;  // "tensor-core peak" and how many products each of the formula takes
+  std::string tensor_name;  // "mma.sync peak" and how many products each of the formula takes
   std::vector<RoofDot> dots;
   std::vector<RoofLevel> levels;  // of the chosen kernel, from DRAM inwards; those alone that were measured and counted
   std::vector<MissingRoof> missing;

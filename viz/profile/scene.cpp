@@ -10,7 +10,10 @@
 #include <fmt/format.h>
 
 #include "kernels/base/bytes.h"
+#include "profiling/figures/exact_shared.h"
+#include "profiling/figures/heartbeat.h"
 #include "profiling/figures/metrics.h"
+#include "profiling/figures/sampled_lines.h"
 #include "viz/bench/fields.h"
 #include "viz/bench/scene.h"
 
@@ -186,6 +189,43 @@ void put_sampling(ProfileScene& scene, const Model& model, const BenchSlice& sli
   }
 }
 
+// The SM clock by its cycles, where somebody listened: NVML's reading does not see it fall within a launch.
+std::optional<ProfileFigure> heard_clock(const Measurement& m, const Measurement* against) {
+  const auto clock = [](const Measurement& row) {
+    return row.heartbeat == nullptr ? std::nullopt : mean_of(*row.heartbeat, "clock");
+  };
+  const auto mine = clock(m);
+  if (!mine) return std::nullopt;
+  ProfileFigure line;
+  line.id = "heard_clock_mhz";
+  line.label = "SM clock, by cycles";
+  line.text = fmt::format("{:.0f} MHz", *mine);
+  line.tip =
+      "Cycles of the multiprocessors in a second of one run, as the heartbeat counted them: the clock at which the "
+      "kernel really ran. Tensor cores at work draw so much power that it falls below what NVML reads between "
+      "launches.";
+  const auto theirs = against == nullptr ? std::nullopt : clock(*against);
+  if (!theirs) return line;
+  line.other = fmt::format("{:.0f} MHz", *theirs);
+  const double ratio = *mine / *theirs;
+  constexpr double kSame = 0.01;
+  line.change.text = std::abs(ratio - 1) < kSame ? "same" : fmt::format("{}×", figure_text(ratio));
+  line.change.noise_words = "of one run each: its noise is not known";
+  return line;
+}
+
+// As they were taken where the machine code is not there, or of another kernel.
+SettledSamples settle(const Measurement& row, const std::optional<gpu::ListingSubject>& subject,
+                      const ListingView& view, const ProfileScene* before) {
+  SettledSamples s{row.samples, row.samples, nullptr};
+  if (row.samples == nullptr || !subject || view.listing == nullptr || view.of != gpu::key_of(*subject)) return s;
+  s.listing = view.listing;
+  if (before != nullptr && before->samples.taken == s.taken && before->samples.listing == s.listing)
+    return before->samples;
+  s.settled = std::make_shared<const KernelSamples>(with_machine_code(*row.samples, *view.listing));
+  return s;
+}
+
 }  // namespace
 
 std::vector<ProfileGroup> figure_groups(const Measurement& m, const Measurement* against) {
@@ -206,6 +246,8 @@ std::vector<ProfileGroup> figure_groups(const Measurement& m, const Measurement*
       line.change = change_of(metric, m, *against);
     }
     groups.back().figures.push_back(std::move(line));
+    if (metric.id == "sm_clock_mhz")
+      if (auto heard = heard_clock(m, against)) groups.back().figures.push_back(std::move(*heard));
   }
   return groups;
 }
@@ -260,18 +302,25 @@ ProfileScene profile_scene(const State& state, const Model& model, std::span<con
   std::vector<const Measurement*> same_device_rows;
   for (const Measurement* m : rows)
     if (m->processor == row->processor && same_device(m->key, row->key)) same_device_rows.push_back(m);
+  const Measurement exact_row = with_exact_shared(*row);
+  const std::optional<Measurement> exact_against =
+      against.row == nullptr ? std::nullopt : std::optional(with_exact_shared(*against.row));
+  std::ranges::replace(same_device_rows, row, &exact_row);
   scene.roof = roofline(same_device_rows, scene.kernel);
   scene.occupancy = occupancy_scene(*row, scene.arch, where.sms);
-  scene.bytes = bytes_scene(*row);
-  scene.groups = figure_groups(*row, against.row);
-  scene.row = std::make_shared<const Measurement>(*row);
-  scene.mosaic = mosaic_scene(*row, against.row);
+  scene.bytes = bytes_scene(exact_row, where.sms);
+  scene.groups = figure_groups(exact_row, exact_against ? &*exact_against : nullptr);
+  scene.samples = settle(*row, scene.subject, model.listing, before);
+  Measurement shown_row = exact_row;
+  shown_row.samples = scene.samples.settled;
+  scene.row = std::make_shared<const Measurement>(std::move(shown_row));
+  scene.mosaic = mosaic_scene(*scene.row, against.row);
   scene.heartbeat = heartbeat_scene(*row, against.row, state.view.profile,
                                     scene.occupancy.empty.empty() ? scene.occupancy.waves : std::string(),
                                     before == nullptr ? nullptr : &before->heartbeat);
   put_sampling(scene, model, slice, *row);
   if (scene.predicted) scene.offers = offers_of(state, model);
-  scene.findings = findings_of(*row, {scene.arch, where.sms});
+  scene.findings = findings_of(*scene.row, {scene.arch, where.sms, same_device_rows});
   scene.headline = headline_of(scene, *row, *value);
   scene.reasons = reasons_of(scene);
   return scene;

@@ -65,6 +65,12 @@ struct SampledOffer {
   std::string id, words;
 };
 
+// The row's samples with what their machine code says besides, kept from scene to scene: that takes milliseconds.
+struct SettledSamples {
+  std::shared_ptr<const KernelSamples> taken, settled;
+  std::shared_ptr<const gpu::KernelListing> listing;
+};
+
 struct ProfileScene {
   std::string empty;  // why nothing can be shown; then nothing below is set
   std::string kernel, against;
@@ -83,6 +89,7 @@ struct ProfileScene {
   std::string why_no_source;
   std::vector<ProfileGroup> groups;
   std::shared_ptr<const Measurement> row;  // that is shown; null: nothing is
+  SettledSamples samples;                  // of it, with the listing where that is there
   MosaicScene mosaic;
   HeartbeatScene heartbeat;
   std::optional<SampleRow> sample;  // what would sample the row; nothing: `why_no_sampling`

@@ -119,7 +119,8 @@ using SampledPlaces = std::map<std::pair<std::string_view, std::uint32_t>, const
 SampledPlaces places_of(const KernelSamples& samples) {
   SampledPlaces places;
   for (const SampledFunction& function : samples.functions)
-    for (const SampledInstruction& i : function.instructions) places.emplace(std::pair(function.name, i.address), &i);
+    for (const SampledInstruction& i : function.instructions)
+      places.emplace(std::pair(std::string_view(function.name), i.address), &i);
   return places;
 }
 

@@ -33,7 +33,7 @@ namespace {
 // under one another; lower than kLow reasons and findings come behind the charts.
 constexpr float kGutter = 12, kPanelWidth = 304, kCompact = 1336, kStacked = 800, kLow = 560, kLowMosaic = 700;
 constexpr float kMinRoofline = 296, kLeastRoofline = 210, kMinOccupancy = 280, kMinBytes = 304, kEmptyCard = 84,
-                kMinLevels = 230, kAllBytes = 336;
+                kMinLevels = 230, kAllBytes = 336, kLaunch = 38;
 
 constexpr float kSourceStacked = 460, kCodeStacked = 280;
 constexpr float kLeastSource = 214;  // below it the page scrolls
@@ -44,6 +44,7 @@ constexpr float kThreeWide = 1150, kThreeLow = 340;
 Runs finding_runs(const Finding& f) {
   Runs runs;
   if (f.at_most > 0) runs.push_back({"At most " + times_text(f.at_most) + "×:", Face::bold, Token::text, 0, false});
+  if (f.seen > 0) runs.push_back({times_text(f.seen) + "× in this session:", Face::bold, Token::text, 0, false});
   runs.push_back({(runs.empty() ? "" : " ") + f.text + " ", Face::text, Token::dim, 0, false});
   runs.push_back({"Try " + f.experiment + ".", Face::text, Token::text, 0, false});
   return runs;
@@ -236,7 +237,8 @@ void draw_cards(const ProfileScene& scene, bool by_level, ImVec2 room, bool stac
   const Style& s = style();
   const float gutter = s.px(kGutter);
   const bool empty = !scene.occupancy.empty.empty();
-  const float occupancy = s.px(empty ? kEmptyCard : kMinOccupancy);
+  const float launches = kLaunch * static_cast<float>(scene.occupancy.launches.size());
+  const float occupancy = s.px(empty ? kEmptyCard + launches : kMinOccupancy);
   if (stacked) {
     // As high as the first screen where that is enough.
     const float chart = std::clamp(room.y, s.px(kLeastRoofline), s.px(kMinRoofline));
@@ -332,7 +334,6 @@ void draw_page(ProfileCache& cache, const State& state, const Model& model, ImVe
   }
   if (view.page != ProfilePage::source) return;
   refresh_source(cache, state, model);
-  if (scene.subject && model.listing.of != gpu::key_of(*scene.subject)) commands.push_back(ListKernel{*scene.subject});
   if (const auto line = line_of_sought(cache.source, view)) commands.push_back(*line);
   const bool low = ImGui::GetWindowHeight() < s.px(kLowMosaic);
   const float above = draw_mosaic_card(cache, view, room.x, low, commands);
@@ -353,6 +354,10 @@ void draw_profile(const State& state, const Model& model, ProfileHeld& held, Com
   }
   const float gutter = s.px(kGutter);
   const bool with_panel = scene.empty.empty(), compact = size.x < s.px(kCompact);
+  // The source is shown, and the machine code names what the samples of the headline wait for.
+  const bool listed = view.page == ProfilePage::source || (scene.row != nullptr && scene.row->samples != nullptr);
+  if (with_panel && listed && scene.subject && model.listing.of != gpu::key_of(*scene.subject))
+    commands.push_back(ListKernel{*scene.subject});
   ImGui::PushStyleVar(ImGuiStyleVar_ItemSpacing, ImVec2(gutter, gutter));
   float height = size.y;
   if (with_panel && compact) {

@@ -7,15 +7,19 @@
 #include <map>
 #include <set>
 #include <string>
+#include <vector>
 
 #include "app/state/string.h"
 #include "profiling/figures/counts.h"
+#include "profiling/figures/exact_shared.h"
 #include "profiling/figures/heartbeat.h"
 #include "profiling/figures/metrics.h"
 #include "profiling/figures/samples.h"
 #include "profiling/session/session.h"
 #include "tests/paths.h"
 #include "viz/bench/scene.h"
+#include "viz/draw/runs.h"
+#include "viz/profile/findings.h"
 #include "viz/profile/heartbeat.h"
 #include "viz/profile/mosaic.h"
 
@@ -103,6 +107,39 @@ TEST(BundledSessions, WhereTheTimeGoesNeedsNothingButTheFile) {
   if (sampled.empty()) GTEST_SKIP() << "none is bundled: tests/gpu/make_profile_session.sh makes one on a GPU";
   // The texts of these rungs do not change, so that their lines are those of the program.
   for (const char* kernel : {"naive", "tiled", "flash_simt"}) EXPECT_TRUE(sampled.contains(kernel)) << kernel;
+}
+
+// Of each kernel what its figures say of it: of naive the L1 cache and the line, and no shared memory.
+TEST(BundledSessions, WhatIsSaidOfAKernelIsWhatLimitsIt) {
+  std::map<std::string, Measurement> rows;
+  std::vector<const Measurement*> others;
+  for (const fs::path& file : bundled()) {
+    if (file.filename() != "h100-profile.attn") continue;
+    const auto session = read_session(file);
+    ASSERT_TRUE(session) << session.error().message;
+    for (const SweepRun& run : session->runs)
+      for (const Measurement& m : run.rows)
+        if (m.key.problem.D == 64) rows.emplace(m.key.kernel, with_exact_shared(m));
+  }
+  if (rows.empty()) GTEST_SKIP() << "it is not bundled";
+  for (const auto& [id, m] : rows) others.push_back(&m);
+  const auto found = [&](const char* kernel) { return findings_of(rows.at(kernel), {"sm_90a", 132, others}); };
+  EXPECT_NE(plain_text(mosaic_scene(rows.at("naive"), nullptr).headline).find("queue of the L1 cache"),
+            std::string::npos);
+  EXPECT_EQ(figure(rows.at("naive"), "shared_wavefronts_count").value, 0);
+  ASSERT_FALSE(found("naive").empty());
+  EXPECT_EQ(found("naive")[0].rule, "uncoalesced");
+  EXPECT_TRUE(found("naive")[0].text.starts_with("Line 45 (S)")) << found("naive")[0].text;
+  EXPECT_NEAR(found("naive")[0].at_most, 3.5, 0.2);
+  EXPECT_EQ(found("tiled").at(0).rule, "stored_scores");
+  EXPECT_NEAR(found("tiled")[0].seen, 1.48, 0.01);
+  EXPECT_NEAR(found("flash_simt").at(0).at_most, 1.3, 0.03) << "and no 1.59: dispatch holds slots too";
+  for (const char* kernel : {"flash_mma", "flash_wmma", "flash_tf32x3"})
+    EXPECT_TRUE(std::ranges::any_of(found(kernel), [](const Finding& f) { return f.rule == "few_warps"; })) << kernel;
+  EXPECT_TRUE(std::ranges::any_of(found("flash_wmma"), [](const Finding& f) { return f.rule == "late_copies"; }));
+  // The problem has no mask: nobody waits for other warps in it.
+  for (const SampledPhase& phase : samples_by_phase(*rows.at("flash_mma").samples))
+    EXPECT_EQ(phase.counts.in("barrier") > 0, phase.phase == gpu::CodePhase::barrier) << gpu::name_of(phase.phase);
 }
 
 // What the chip counted is what the algorithm asks for, to the last instruction: S = Q K^T and O = P V are B H L^2 D

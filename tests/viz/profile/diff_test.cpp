@@ -91,6 +91,18 @@ TEST(ProfileDiff, HitsOfL2AndRatiosToAModelAreNeitherBetterNorWorse) {
   }
 }
 
+// O is 16 x 16384 x 128 x 4 B and LSE 16 x 16384 x 4 B: 135 MB.
+TEST(ProfileDiff, HowMuchOfTheResultsHadLeftTheL2IsNoMerit) {
+  Measurement a = timed(900, 1), b = timed(1000, 1);
+  put(a, "dram_write_bytes", 27e6);
+  put(b, "dram_write_bytes", 2e6);
+  const FigureChange c = change_of(metric("dram_write_bytes"), a, b);
+  EXPECT_EQ(c.text, "13.5×");
+  EXPECT_FALSE(c.better || c.worse);
+  put(a, "dram_write_bytes", 2e9);
+  EXPECT_TRUE(change_of(metric("dram_write_bytes"), a, b).worse) << "S and P are written too";
+}
+
 TEST(ProfileDiff, OfAFigureThatOneLacksThereIsNone) {
   Measurement a = timed(900, 1);
   const FigureChange c = change_of(metric("spill_bytes"), a, timed(1000, 1));

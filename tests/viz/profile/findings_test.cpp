@@ -2,7 +2,9 @@
 #include "viz/profile/findings.h"
 
 #include <algorithm>
+#include <array>
 #include <cctype>
+#include <cstdint>
 #include <functional>
 #include <map>
 #include <memory>
@@ -13,8 +15,10 @@
 
 #include <gtest/gtest.h>
 
+#include "profiling/figures/samples.h"
 #include "tests/viz/profile/beats.h"
 #include "tests/viz/profile/profile_rows.h"
+#include "tests/viz/profile/toy_counts.h"
 
 namespace attn {
 namespace {
@@ -22,7 +26,27 @@ namespace {
 using profile_test::h100_row;
 using profile_test::put;
 
-const FindingContext kH100{"sm_90a", 132};
+const Measurement kFlash = h100_row("flash_simt", 20000);
+const std::array<const Measurement*, 1> kOthers{&kFlash};
+const FindingContext kH100{"sm_90a", 132, kOthers};
+
+// 100 samples at line 5, of the phase S, or 20 of them of a barrier at line 7.
+std::shared_ptr<const KernelSamples> sampled(const char* reason, std::uint64_t all, std::uint64_t not_issued,
+                                             bool at_barrier = false) {
+  KernelSamples s;
+  s.reasons = {"selected", reason};
+  s.files = {"kernels/gpu/toy.cu"};
+  SampledInstruction issues{0x10, gpu::CodePhase::s, {{0, 5}}, {{0, 100 - all, 0}}};
+  SampledInstruction waits{
+      0x20, at_barrier ? gpu::CodePhase::barrier : gpu::CodePhase::s, {{0, 7}}, {{1, all, not_issued}}};
+  s.functions = {{"toy", {issues, waits}}};
+  return std::make_shared<const KernelSamples>(s);
+}
+
+// Line 7 asks for 800 sectors where 100 would do.
+std::shared_ptr<const KernelCounts> counted() {
+  return std::make_shared<const KernelCounts>(profile_test::toy_counts());
+}
 
 // A row with nothing to find: every figure that the rules read is there, on the good side of each threshold.
 Measurement quiet() {
@@ -35,7 +59,7 @@ Measurement quiet() {
   put(m, "dram_peak_share_pct", 20);
   put(m, "dram_over_compulsory_ratio", 1.2);
   put(m, "peak_share_pct", 40);
-  put(m, "tensor_pipe_pct", 65);
+  put(m, "tensor_pipe_pct", 75);
   put(m, "shared_wavefronts_count", 1000);
   put(m, "shared_conflicts_count", 10);
   put(m, "spill_bytes", 0);
@@ -63,6 +87,20 @@ const std::map<std::string, Change> kTriggers{
        put(m, "occupancy_achieved_pct", 60);
      }},
     {"tail", [](Measurement& m) { m.launches[0].grid[0] = 300; }},
+    {"uncoalesced",
+     [](Measurement& m) {
+       m.samples = sampled("lg_throttle", 60, 50);
+       m.counts = counted();
+     }},
+    {"stored_scores",
+     [](Measurement& m) {
+       m.key.kernel = "tiled";
+       m.key.problem.dtype = DType::f32;
+       put(m, "dram_peak_share_pct", 45);
+       put(m, "compulsory_bytes", 5e9);
+     }},
+    {"late_copies", [](Measurement& m) { m.samples = sampled("long_scoreboard", 20, 10, true); }},
+    {"held_at_dispatch", [](Measurement& m) { m.samples = sampled("dispatch_stall", 10, 0); }},
 };
 
 std::string text_of(const Measurement& m, const std::string& rule) {
@@ -159,6 +197,111 @@ TEST(ProfileFindings, WhatWasHeardBoundsWhatMoreWarpsCouldBring) {
   EXPECT_NEAR(few(m)->at_most, 100 / 79.0, 1e-9);
   hear(90, 40);
   EXPECT_FALSE(few(m)) << "something is at its limit";
+}
+
+std::optional<Finding> finding_of(const Measurement& m, const std::string& rule) {
+  for (const Finding& f : findings_of(m, kH100, 99))
+    if (f.rule == rule) return f;
+  return std::nullopt;
+}
+
+// 20 of 100 samples without an issue: at most 1.25 times, and those that dispatch or a busy pipe holds are not theirs.
+TEST(ProfileFindings, MoreWarpsFillNoMoreThanTheSlotsThatAreEmpty) {
+  Measurement m = quiet();
+  kTriggers.at("few_warps")(m);
+  m.samples = sampled("wait", 40, 20);
+  EXPECT_DOUBLE_EQ(finding_of(m, "few_warps")->at_most, 1.25);
+  m.samples = sampled("math_pipe_throttle", 40, 20);
+  EXPECT_FALSE(finding_of(m, "few_warps")) << "the pipe is busy";
+  m.samples = sampled("dispatch_stall", 40, 20);
+  EXPECT_FALSE(finding_of(m, "few_warps")) << "no other warp issues there";
+}
+
+// 264000 turns of conflicts on 132 SMs at 2 GHz are 1 us.
+TEST(ProfileFindings, ConflictsCostNoMoreThanTheirTurnsTake) {
+  Measurement m = quiet();
+  put(m, "shared_wavefronts_count", 1e6);
+  put(m, "shared_conflicts_count", 264000);
+  put(m, "sm_clock_mhz", 2000);
+  m.time.median = 11;
+  ASSERT_TRUE(finding_of(m, "bank_conflicts"));
+  EXPECT_DOUBLE_EQ(finding_of(m, "bank_conflicts")->at_most, 1.1);
+  EXPECT_NE(finding_of(m, "bank_conflicts")->text.find("1.00 µs of 11.0 µs"), std::string::npos);
+  m.time.median = 2;
+  EXPECT_NEAR(finding_of(m, "bank_conflicts")->at_most, 1e6 / 736000, 1e-9) << "were it never idle";
+  m.time.median = 100;
+  EXPECT_FALSE(finding_of(m, "bank_conflicts")) << "1 % is not proposed";
+}
+
+TEST(ProfileFindings, TheLineThatReadsUncoalescedIsNamedWhereTheL1CacheIsTheLimit) {
+  Measurement m = quiet();
+  m.key.kernel = "naive";
+  kTriggers.at("uncoalesced")(m);
+  const auto f = finding_of(m, "uncoalesced");
+  ASSERT_TRUE(f);
+  EXPECT_EQ(f->text,
+            "Line 7 (P) reads memory uncoalesced: 700 of 800 sectors are more than its bytes would fill side by side, "
+            "and in 60.0 % of the samples a warp waits for the queue of the L1 cache.");
+  EXPECT_DOUBLE_EQ(f->at_most, 2) << "50 of 100 samples are empty slots of that wait";
+  EXPECT_EQ(f->other_kernel, "tiled");
+  Heartbeat h = profile_test::made_beats(1, "toy");
+  m.heartbeat = std::make_shared<const Heartbeat>(h);
+  m.samples = sampled("lg_throttle", 99, 95);
+  EXPECT_DOUBLE_EQ(finding_of(m, "uncoalesced")->at_most, 8) << "an eighth of the sectors in an eighth of the time";
+  m.samples = sampled("long_scoreboard", 60, 50);
+  EXPECT_FALSE(finding_of(m, "uncoalesced")) << "device memory is another wait";
+  m.samples = sampled("lg_throttle", 60, 50);
+  KernelCounts ideal = *m.counts;
+  for (CountedInstruction& i : ideal.functions[0].instructions)
+    i.counts[InstructionCounter::sectors_ideal] = i.counts[InstructionCounter::sectors];
+  m.counts = std::make_shared<const KernelCounts>(ideal);
+  EXPECT_FALSE(finding_of(m, "uncoalesced")) << "they lie side by side";
+}
+
+TEST(ProfileFindings, WhatStoresItsScoresIsSetAgainstTheKernelThatKeepsThem) {
+  Measurement m = quiet();
+  kTriggers.at("stored_scores")(m);
+  m.time.median = 30000;
+  auto f = finding_of(m, "stored_scores");
+  ASSERT_TRUE(f);
+  EXPECT_DOUBLE_EQ(f->seen, 1.5);
+  EXPECT_EQ(f->at_most, 0) << "that it was so fast is no bound";
+  EXPECT_NE(f->text.find("flash_simt takes 20.0 ms in all."), std::string::npos) << f->text;
+  m.heartbeat = std::make_shared<const Heartbeat>([] {
+    Heartbeat h = profile_test::made_beats(2, "tiled");
+    h.launches[1].kernel = "tiled_softmax";
+    return h;
+  }());
+  EXPECT_NE(finding_of(m, "stored_scores")->text.find("tiled_softmax alone takes 100 µs"), std::string::npos);
+  m.launch_us = {50, 90};
+  EXPECT_NE(finding_of(m, "stored_scores")->text.find("tiled_softmax alone takes 90.0 µs"), std::string::npos)
+      << "as it was timed";
+  put(m, "dram_peak_share_pct", 5);
+  EXPECT_FALSE(finding_of(m, "stored_scores")) << "DRAM is idle";
+  put(m, "dram_peak_share_pct", 45);
+  m.time.median = 10000;
+  EXPECT_FALSE(finding_of(m, "stored_scores")) << "the other is slower";
+}
+
+TEST(ProfileFindings, CopiesThatAreWaitedForAreFoundAtTheirLine) {
+  Measurement m = quiet();
+  kTriggers.at("late_copies")(m);
+  auto f = finding_of(m, "late_copies");
+  ASSERT_TRUE(f);
+  EXPECT_EQ(
+      f->text,
+      "In 20.0 % of the samples a warp waits at a barrier for copies from device memory, most at line 7: 100 % of "
+      "the empty slots.");
+  EXPECT_NEAR(f->at_most, 1 / 0.9, 1e-9);
+  EXPECT_EQ(f->other_kernel, "");
+  m.key.kernel = "flash_wmma";
+  EXPECT_EQ(finding_of(m, "late_copies")->other_kernel, "flash_mma");
+  m.samples = sampled("long_scoreboard", 5, 5, true);
+  EXPECT_FALSE(finding_of(m, "late_copies"));
+  m.samples = sampled("long_scoreboard", 20, 10);
+  EXPECT_FALSE(finding_of(m, "late_copies")) << "no barrier";
+  m.samples = sampled("dispatch_stall", 4, 0);
+  EXPECT_FALSE(finding_of(m, "held_at_dispatch"));
 }
 
 // As Occupancy says it: what is not in the way of another block is not named.

@@ -55,7 +55,7 @@ TEST(Mosaic, WidthIsAPhasesShareAndHeightWhatItsWarpsDid) {
   EXPECT_EQ(s.cells[0].state, WarpState::issues) << "from below";
   EXPECT_DOUBLE_EQ(s.cells[0].to, 35.0 / 60);
   EXPECT_DOUBLE_EQ(s.cells[1].to, 1);
-  EXPECT_EQ(s.cells[1].text, "42 % waits for shared memory");
+  EXPECT_EQ(s.cells[1].text, "42 % waits for the queue of memory and special functions");
   EXPECT_NE(s.cells[1].tip.find("short_scoreboard 20, mio_throttle 5"), std::string::npos) << s.cells[1].tip;
   EXPECT_NE(s.cells[1].tip.find("25 of 60 samples, 25 % of all"), std::string::npos) << s.cells[1].tip;
   const MosaicColumn& o = scene.columns[1];
@@ -86,7 +86,7 @@ TEST(Mosaic, TheSentenceNamesTheLargestLossAndChangesWithItsFigures) {
   s.functions[0].instructions[1].reasons[1] = {1, 60, 55};
   const std::string after = said(s);
   EXPECT_NE(after.find("most often in S (67 %)"), std::string::npos) << after;
-  EXPECT_NE(after.find("waits for shared memory"), std::string::npos) << after;
+  EXPECT_NE(after.find("waits for the queue of memory and special functions"), std::string::npos) << after;
   for (auto& i : s.functions[0].instructions)
     for (auto& r : i.reasons) r.not_issued = 0;
   EXPECT_EQ(said(s), "") << "without a loss no sentence";
@@ -138,7 +138,7 @@ TEST(ProfileSource, SampledLinesHaveTheirShareAndAreTheHotOnes) {
   EXPECT_DOUBLE_EQ(scene.rows[4].sample_share, 0.55);
   EXPECT_EQ(scene.hot, (std::vector<std::int32_t>{5, 6}));
   EXPECT_EQ(samples_words(scene.rows[4].samples, scene.rows[4].sample_share),
-            "55 % of all samples, 55: 55 % issues, 45 % waits for shared memory");
+            "55 % of all samples, 55: 55 % issues, 45 % waits for the queue of memory and special functions");
   EXPECT_EQ(samples_words(scene.rows[2].samples, scene.rows[2].sample_share), "");
 }
 

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include "tests/viz/profile/beats.h"
 #include "tests/viz/profile/profile_rows.h"
 
 namespace attn {
@@ -72,6 +73,33 @@ TEST(ProfileOccupancy, WhereThereIsNoneItSaysWhy) {
   m.state = RowState::refused;
   m.reason = "D = 7 is odd";
   EXPECT_EQ(occupancy_scene(m, "sm_90a", 132).empty, "refused: D = 7 is odd");
+}
+
+// Each with its time and what was heard of it, since they have no occupancy in common.
+TEST(ProfileOccupancy, OfAKernelOfSeveralLaunchesEachHasALine) {
+  Measurement m = h100_row("naive", 300);
+  m.launches.resize(3, m.launches[0]);
+  m.launches[1].name = "softmax";
+  m.launch_us = {100, 50, 50};
+  auto lines = occupancy_scene(m, "sm_90a", 132).launches;
+  ASSERT_EQ(lines.size(), 3U);
+  EXPECT_EQ(lines[1], "softmax: 50.0 µs, 25.0 % of the time; 2048 blocks of 256 threads.");
+  m.heartbeat = std::make_shared<const Heartbeat>(profile_test::made_beats(3, "naive"));
+  lines = occupancy_scene(m, "sm_90a", 132).launches;
+  EXPECT_TRUE(lines[1].starts_with("naive_1: 50.0 µs, 25.0 % of the time; 2048 blocks of 256 threads; issue slots "))
+      << lines[1];
+  EXPECT_NE(lines[1].find("multiply-adds 40 %"), std::string::npos) << lines[1];
+  EXPECT_NE(lines[1].find("shared memory 5 %"), std::string::npos) << lines[1];
+  Heartbeat idle = *m.heartbeat;
+  for (BeatCounter& c : idle.counters)
+    if (c.id == "shared") c.values.assign(idle.samples.size(), 0.1);
+  m.heartbeat = std::make_shared<const Heartbeat>(idle);
+  EXPECT_EQ(occupancy_scene(m, "sm_90a", 132).launches[1].find("shared memory"), std::string::npos)
+      << "it kept none busy";
+  m.launch_us.clear();
+  EXPECT_NE(occupancy_scene(m, "sm_90a", 132).launches[2].find("100 µs, 33.3 %"), std::string::npos)
+      << "the heartbeat's times where the clock could not tell them apart";
+  EXPECT_TRUE(occupancy_scene(h100_row("tiled", 1), "sm_90a", 132).launches.empty());
 }
 
 }  // namespace

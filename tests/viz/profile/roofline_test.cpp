@@ -7,6 +7,7 @@
 
 #include "tests/viz/profile/beats.h"
 #include "tests/viz/profile/profile_rows.h"
+#include "tests/viz/profile/toy_counts.h"
 #include "viz/profile/bytes.h"
 
 namespace attn {
@@ -63,12 +64,13 @@ TEST(ProfileRoofline, TheRoofOfTensorCoresIsOverTheProductsThatEachOfTheFormulaT
   const Roofline r = roofline(rows, "flash_tf32x3");
   EXPECT_DOUBLE_EQ(r.tensor_tflops, 100);
   EXPECT_DOUBLE_EQ(r.top_tflops, 100);
-  EXPECT_EQ(r.tensor_name, "tensor-core peak over 3 products each");
+  EXPECT_EQ(r.tensor_name, "mma.sync peak over 3 products each");
   // 2.199e12 FLOP in 59.526 ms are 36.94 TFLOP/s.
-  EXPECT_NE(r.words.find("36.9 % of the tensor cores' measured peak."), std::string::npos) << r.words;
+  EXPECT_NE(r.words.find("36.9 % of what mma.sync was measured to reach on the tensor cores."), std::string::npos)
+      << r.words;
   EXPECT_GT(r.y_max, 100);
   m.peaks.tensor_gflops = 600000;
-  EXPECT_NE(roofline(rows, "flash_tf32x3").words.find("18.5 % of the tensor cores'"), std::string::npos);
+  EXPECT_NE(roofline(rows, "flash_tf32x3").words.find("18.5 % of what mma.sync"), std::string::npos);
 }
 
 // A dot of 440 TFLOP/s over a peak of 65: the roof stands in the picture, not at its edge.
@@ -188,7 +190,8 @@ TEST(ProfileRoofline, APeerOf16BitsIsSetAgainstTheTensorPeakOfItsOwnType) {
   Roofline r = roofline(rows, "torch-cudnn");
   EXPECT_DOUBLE_EQ(r.tensor_tflops, 600);
   EXPECT_DOUBLE_EQ(r.top_tflops, 600);
-  EXPECT_NE(r.words.find("61.6 % of the tensor cores' measured peak."), std::string::npos) << r.words;
+  EXPECT_NE(r.words.find("61.6 % of what mma.sync was measured to reach on the tensor cores."), std::string::npos)
+      << r.words;
   ours.peaks.tensor_gflops = 0;
   r = roofline(rows, "torch-cudnn");
   EXPECT_EQ(r.top_tflops, 0) << "multiply-adds are no roof of tensor cores";
@@ -223,8 +226,8 @@ TEST(ProfileBytes, EachSentenceIsMadeOfItsFigures) {
   m.figures[*find_metric("l2_hit_pct")] = Figure{Origin::not_available, 0, "", "no counters"};
   b = bytes_scene(m);
   EXPECT_EQ(b.lines[1].title, "Bank conflicts") << "a figure that is missing has no line";
-  EXPECT_EQ(b.missing.at(1).titles, "L2 hits");
-  EXPECT_EQ(b.missing.at(1).reason, "no counters");
+  EXPECT_EQ(b.missing.at(2).titles, "L2 hits");
+  EXPECT_EQ(b.missing.at(2).reason, "no counters");
 }
 
 TEST(ProfileBytes, IssueSlotsAndSharedMemoryAreTheHeartbeatsMeansOrAReason) {
@@ -278,7 +281,58 @@ TEST(ProfileBytes, LargeCountsAreSaidInMillionsAndBillions) {
   put(m, "shared_wavefronts_count", 6.96e9);
   put(m, "shared_conflicts_count", 1.15e8);
   EXPECT_EQ(bytes_scene(m).lines[2].words,
-            "115 million of 6.96 billion turns of the shared memory were spent on conflicts.");
+            "115 million of 6.96 billion turns of the shared memory, by the whole run's counter.");
+}
+
+// 800 sectors where 100 would do: 100 of each of 8. In 2 us at 1 MHz on 4 SMs 800 sectors are 100 a cycle and SM.
+TEST(ProfileBytes, WhatWasAskedOfTheL1CacheIsCountedAtItsInstructions) {
+  Measurement m = h100_row("flash_simt", 2);
+  const auto line = [&](std::int32_t sms) -> std::optional<BytesLine> {
+    for (const BytesLine& l : bytes_scene(m, sms).lines)
+      if (l.title == "L1") return l;
+    return std::nullopt;
+  };
+  EXPECT_FALSE(line(4)) << "nobody has counted";
+  m.counts = std::make_shared<const KernelCounts>(profile_test::toy_counts());
+  ASSERT_TRUE(line(4));
+  EXPECT_EQ(line(4)->text, "800");
+  EXPECT_EQ(line(4)->words, "Sectors of 32 B, 700 % more than side by side.") << "no clock is known";
+  put(m, "sm_clock_mhz", 1);
+  EXPECT_NE(line(4)->words.find("; 100 a cycle and SM."), std::string::npos) << line(4)->words;
+  EXPECT_EQ(line(0)->words.find("a cycle"), std::string::npos) << "nor are the SMs";
+}
+
+TEST(ProfileBytes, AKernelWithoutSharedMemoryHasNoShareOfIt) {
+  Measurement m = h100_row("naive", 59526);
+  m.heartbeat = std::make_shared<const Heartbeat>(profile_test::made_beats());
+  const auto text = [&](const char* title) {
+    for (const BytesLine& l : bytes_scene(m).lines)
+      if (l.title == title) return l.text;
+    return std::string();
+  };
+  EXPECT_EQ(text("Shared memory"), "5.00 %");
+  put(m, "shared_wavefronts_count", 0);
+  put(m, "shared_conflicts_count", 0);
+  EXPECT_EQ(text("Shared memory"), "none");
+  EXPECT_EQ(text("Bank conflicts"), "none");
+}
+
+TEST(ProfileBytes, ASmallAmountBesideAGreatOneHasItsOwnUnit) {
+  Measurement m = h100_row("flash_simt", 59526);
+  put(m, "compulsory_bytes", 67.4e6);
+  put(m, "tile_load_bytes", 1.11e9);
+  EXPECT_EQ(bytes_scene(m).compulsory_text, "67.4 MB");
+  EXPECT_EQ(bytes_scene(m).tile_loads_text, "1.11 GB");
+}
+
+// Two roofs of one run differ by chance; the row's own are those of its figures.
+TEST(ProfileRoofline, TheRoofsAreTheChosenRowsOwn) {
+  Measurement m = h100_row("flash_simt", 59526), other = h100_row("tiled", 90000);
+  other.peaks.copy_gb_per_s = m.peaks.copy_gb_per_s * 1.01;
+  other.peaks.peak_gflops = m.peaks.peak_gflops * 1.01;
+  const std::array<const Measurement*, 2> rows{&other, &m};
+  EXPECT_DOUBLE_EQ(roofline(rows, "flash_simt").copy_gb_per_s, m.peaks.copy_gb_per_s);
+  EXPECT_DOUBLE_EQ(roofline(rows, "flash_simt").peak_tflops, m.peaks.peak_gflops * 1e-3);
 }
 
 }  // namespace

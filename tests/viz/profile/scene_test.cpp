@@ -3,10 +3,15 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <memory>
+#include <string>
 
 #include <fmt/format.h>
 
+#include "profiling/figures/samples.h"
+#include "tests/viz/profile/beats.h"
 #include "tests/viz/profile/profile_rows.h"
+#include "tests/viz/profile/toy_kernel.h"
 
 namespace attn {
 namespace {
@@ -69,6 +74,42 @@ TEST(ProfileScene, DegreesDifferInKelvinAndAllIsNotAtLeastAll) {
   EXPECT_EQ(figure_of(scene, "gpu_temperature_c")->change.text, "−5 K");
   EXPECT_EQ(figure_of(scene, "repeats_count")->change.text, "");
   EXPECT_EQ(figure_of(scene, "occupancy_theoretical_pct")->text, "100 %");
+}
+
+// NVML reads between launches; the cycles say what the clock was within them.
+TEST(ProfileScene, TheClockThatPassedStandsBesideTheOneThatWasRead) {
+  Model model = h100_model();
+  auto& rows = model.runs[0].run.rows;
+  for (Measurement& m : rows) profile_test::put(m, "sm_clock_mhz", 1980);
+  EXPECT_EQ(figure_of(profile_scene(state_of("flash_simt"), model, {}), "heard_clock_mhz"), nullptr);
+  rows[1].heartbeat = std::make_shared<const Heartbeat>(profile_test::made_beats());
+  const ProfileScene scene = profile_scene(state_of("flash_simt"), model, {});
+  ASSERT_NE(figure_of(scene, "heard_clock_mhz"), nullptr);
+  EXPECT_EQ(figure_of(scene, "heard_clock_mhz")->text, "1700 MHz");
+  EXPECT_EQ(figure_of(scene, "sm_clock_mhz")->label, "SM clock, NVML");
+}
+
+// The toy's MUFU, at 0x50, waits to enter the queue.
+TEST(ProfileScene, TheMachineCodeNamesWhatTheSamplesWaitForWhenItIsThere) {
+  Model model = h100_model();
+  KernelSamples s;
+  s.arch = "sm_90a";
+  s.text_hash = profile_test::toy_listing().text_hash;
+  s.reasons = {"mio_throttle"};
+  s.files = {"kernels/gpu/toy.cu"};
+  s.functions = {{"toy", {{0x50, gpu::CodePhase::p, {{0, 7}}, {{0, 10, 10}}}}}};
+  model.runs[0].run.rows[1].samples = std::make_shared<const KernelSamples>(s);
+  const State state = state_of("flash_simt");
+  const ProfileScene bare = profile_scene(state, model, {});
+  EXPECT_NE(plain_text(bare.mosaic.headline).find("the queue of memory and special functions"), std::string::npos);
+  ASSERT_TRUE(bare.subject);
+  model.listing = profile_test::listed(profile_test::toy_listing(), gpu::key_of(*bare.subject));
+  const ProfileScene named = profile_scene(state, model, {}, &bare);
+  EXPECT_NE(plain_text(named.mosaic.headline).find("exponentials and conversions"), std::string::npos);
+  EXPECT_EQ(profile_scene(state, model, {}, &named).samples.settled, named.samples.settled) << "found once";
+  model.listing.of = "another kernel";
+  EXPECT_NE(plain_text(profile_scene(state, model, {}, &named).mosaic.headline).find("the queue of memory"),
+            std::string::npos);
 }
 
 // Two runs are shown and the last that was ticked has not the kernel: the other is looked at.

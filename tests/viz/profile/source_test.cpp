@@ -121,12 +121,45 @@ TEST(ProfileSource, SamplesStandBesideTheirInstructions) {
   EXPECT_EQ(code.rows[0].state, "issues");
   EXPECT_EQ(code.rows[1].share, "") << "no sample fell on it";
   EXPECT_EQ(code.rows[2].share, "75");
-  EXPECT_EQ(code.rows[2].state, "waits for shared memory");
-  EXPECT_EQ(code.rows[2].words, "37.5 % of all samples, 30: 83 % waits for shared memory, 17 % issues");
+  EXPECT_EQ(code.rows[2].state, "waits for the queue of memory and special functions");
+  EXPECT_EQ(code.rows[2].words,
+            "37.5 % of all samples, 30: 83 % waits for the queue of memory and special functions, 17 % issues");
   EXPECT_FALSE(code_scene(listing, toy(), 5, CodeKind::sass, &samples).sampled) << "the text's lines have none";
   samples.text_hash = "another";
   const SourceScene other = source_scene(listed(listing, kKey), kKey, {}, {&samples, nullptr, ""});
   EXPECT_FALSE(code_scene(listing, other, 5, CodeKind::sass, &samples).sampled) << "of another text";
+}
+
+// Names of any length: an instruction is found by its function's and its address.
+TEST(ProfileSource, EveryLaunchsInstructionsHaveTheirSamples) {
+  gpu::KernelListing listing = toy_listing();
+  KernelSamples samples;
+  samples.text_hash = listing.text_hash;
+  samples.reasons = {"selected"};
+  samples.files = {"kernels/gpu/toy.cu"};
+  samples.functions.clear();
+  const std::string names[] = {"toy", "toy_output", "a_softmax_whose_name_is_long"};
+  for (std::size_t n = 1; n < 3; ++n) {
+    listing.sass.functions.push_back(listing.sass.functions[0]);
+    listing.phases.push_back(listing.phases[0]);
+  }
+  auto& of_line = listing.files[0].lines[4].instructions;
+  const auto first = of_line;
+  for (std::uint32_t n = 0; n < 3; ++n) {
+    listing.sass.functions[n].name = names[n];
+    samples.functions.push_back({names[n], {{0x30, gpu::CodePhase::s, {{0, 5}}, {{0, 10 * (n + 1), 0}}}}});
+    if (n == 0) continue;
+    for (gpu::InstructionPlace place : first) {
+      place.function = n;
+      of_line.push_back(place);
+    }
+  }
+  const SourceScene scene = source_scene(listed(listing, kKey), kKey, {}, {&samples, nullptr, ""});
+  const CodeScene code = code_scene(listing, scene, 5, CodeKind::sass, &samples);
+  std::vector<std::string> shares;
+  for (const CodeRow& row : code.rows)
+    if (row.address == "0030") shares.push_back(row.share);
+  EXPECT_EQ(shares, (std::vector<std::string>{"17", "33", "50"}));
 }
 
 TEST(ProfileSource, SaysWhyWhereSomethingIsMissing) {
