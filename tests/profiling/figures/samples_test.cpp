@@ -28,7 +28,7 @@ TEST(StallReasons, EachHasOneNameAndSaysWhatTheWarpWaitsFor) {
     EXPECT_EQ(find_stall_reason(reason.name), &reason);
     EXPECT_EQ(warp_state_of(reason.name), reason.state);
   }
-  EXPECT_EQ(warp_state_of("mio_throttle"), WarpState::shared);
+  EXPECT_EQ(warp_state_of("mio_throttle"), WarpState::queue);
   EXPECT_EQ(find_stall_reason("no such reason"), nullptr);
   EXPECT_EQ(warp_state_of("no such reason"), WarpState::fetch);
 }
