@@ -129,5 +129,34 @@ TEST(MmaLayout, SharedMemoryHoldsItsPartsWithoutOverlapAndOnWholeChunks) {
   }
 }
 
+TEST(MmaLayout, TwoWarpsOfTf32ShareRowsWhereOIsWideAndAllCanBeHalved) {
+  struct Case {
+    int d, dv, br, bc, threads, sharers;
+  };
+  for (const Case& c : {Case{128, 128, 128, 64, 256, 2},
+                        {96, 96, 128, 32, 256, 2},
+                        {64, 128, 128, 32, 256, 2},
+                        {256, 256, 128, 32, 256, 2},
+                        {64, 64, 128, 32, 256, 1},       // O has room for 32 rows a warp
+                        {128, 128, 128, 32, 128, 1},     // 32 rows a warp are asked for
+                        {128, 128, 128, 16, 256, 1},     // eight keys for each of them are half a step
+                        {100, 100, 128, 32, 256, 1}}) {  // a loop of 32 dimensions would leave a rest
+    const FlashTf32x3Layout t = flash_tf32x3_layout(c.d, c.dv, c.br, c.bc, c.threads, 2);
+    SCOPED_TRACE(testing::Message() << c.d << " " << c.dv << " " << c.br << " x " << c.bc << ", " << c.threads);
+    EXPECT_EQ(t.sharers, c.sharers);
+    EXPECT_EQ(t.row_tiles * 16 * (c.threads / 32) / t.sharers, c.br) << "every row has its warps";
+    if (c.sharers == 1) {
+      EXPECT_EQ(t.total, t.stages_at + 2 * t.stage_bytes) << "nothing is handed over";
+      continue;
+    }
+    EXPECT_EQ(t.dv % 64, 0) << "each warp's columns begin in the same bank";
+    EXPECT_EQ(c.threads / 32 * t.p_bytes, c.br * c.bc * 4) << "the whole of P, each warp its half of a pair's keys";
+    EXPECT_EQ(t.p_at, t.stages_at + 2 * t.stage_bytes);
+    EXPECT_EQ(t.counters_at, t.p_at + c.threads / 32 * t.p_bytes);
+    EXPECT_EQ(t.total, t.counters_at + 2 * 2 * 8) << "full and free of each stage, 8 bytes each";
+    EXPECT_TRUE(t.p_at % 16 == 0 && t.p_bytes % 512 == 0 && t.counters_at % 8 == 0);
+  }
+}
+
 }  // namespace
 }  // namespace attn::gpu
