@@ -248,6 +248,7 @@ void draw_legend(ImDrawList* list, const MosaicScene& scene, const Box& box) {
   const Box column{box.min, {box.min.x + bar, box.max.y}};
   // Words from below, at least a row apart: of as many as there is room for, those with the most.
   std::vector<std::uint64_t> most;
+  most.reserve(scene.all.size());
   for (const MosaicCell& cell : scene.all) most.push_back(cell.samples);
   std::ranges::sort(most, std::greater<>());
   const auto rows = static_cast<std::size_t>(box.height() / row) + 1;

@@ -156,7 +156,9 @@ std::vector<std::string> launch_lines(const Measurement& m) {
       const auto mean = mean_between(*heard, *counter, launch.start_us, launch.end_us);
       if (mean && *mean >= kSeen) busy += fmt::format("{}{} {:.0f} %", busy.empty() ? "" : ", ", words, *mean);
     }
-    lines.push_back(line + (busy.empty() ? "." : "; " + busy + "."));
+    if (!busy.empty()) line += "; " + busy;
+    line += '.';
+    lines.push_back(std::move(line));
   }
   return lines;
 }

@@ -153,6 +153,7 @@ RoofLevelPicture level_picture(const Roofline& roof, const std::string& kernel, 
   }
   // Those with the shortest ways have the least choice.
   std::vector<RoofWay*> by_length;
+  by_length.reserve(p.ways.size());
   for (RoofWay& way : p.ways) by_length.push_back(&way);
   std::ranges::stable_sort(by_length, {}, [](const RoofWay* way) { return way->from.y - way->to.y; });
   for (RoofWay* way : by_length) {
