@@ -90,7 +90,7 @@ void place_tooltip(ImVec2 size) {
   ImGui::SetNextWindowPos(tooltip_place(what, pointer, {size.x + 2 * margin.x, size.y + 2 * margin.y}, whole_window()));
 }
 
-void show_tooltip(const std::string& words, float width) {
+void show_tooltip(const std::string& words, float width, bool above) {
   const Box screen = whole_window();
   const ImVec2 margin = ImGui::GetStyle().WindowPadding;
   width = std::min(style().px(width), screen.width() - 2 * margin.x) / style().scale;
@@ -101,7 +101,10 @@ void show_tooltip(const std::string& words, float width) {
   const bool keyboard = g.NavHighlightItemUnderNav && g.NavCursorVisible && ImGui::IsItemFocused();
   const ImVec2 pointer = keyboard ? what.centre() : ImGui::GetMousePos();
   if (!what.contains(pointer)) what = Box{pointer, pointer}.grown(style().px(12));  // words about no item
-  ImGui::SetNextWindowPos(tooltip_place(what, pointer, {text.x + 2 * margin.x, text.y + 2 * margin.y}, screen));
+  const ImVec2 size{text.x + 2 * margin.x, text.y + 2 * margin.y};
+  ImVec2 place = tooltip_place(what, pointer, size, screen);
+  if (above) place.y = std::max(screen.min.y, what.min.y - style().px(6) - size.y);
+  ImGui::SetNextWindowPos(place);
   if (!ImGui::BeginTooltip()) return;
   ImGui::PushTextWrapPos(margin.x + style().px(width));
   ImGui::TextUnformatted(words.c_str());
@@ -109,8 +112,8 @@ void show_tooltip(const std::string& words, float width) {
   ImGui::EndTooltip();
 }
 
-void tooltip(const std::string& words) {
-  if (ImGui::IsItemHovered(ImGuiHoveredFlags_ForTooltip)) show_tooltip(words);
+void tooltip(const std::string& words, bool above) {
+  if (ImGui::IsItemHovered(ImGuiHoveredFlags_ForTooltip)) show_tooltip(words, 320, above);
 }
 
 bool toggle(const char* label, bool on, const char* help) {

@@ -31,8 +31,9 @@ ImVec2 tooltip_place(const Box& what, ImVec2 pointer, ImVec2 size, const Box& sc
 // The next tooltip, whose content is of `size` pixels, stands beside the pointer within the window.
 void place_tooltip(ImVec2 size);
 // Words about the last item, broken at `width` logical pixels: now, or while the pointer rests on it.
-void show_tooltip(const std::string& words, float width = 320);
-void tooltip(const std::string& words);
+void show_tooltip(const std::string& words, float width = 320, bool above = false);
+// `above`: where what lies below the item must stay in sight.
+void tooltip(const std::string& words, bool above = false);
 
 // A small text button that is pressed while `on`. Returns whether it was clicked.
 bool toggle(const char* label, bool on, const char* help);

@@ -49,7 +49,8 @@ bool was_seen(BeatMark mark) {
 }
 
 // The way back to a beat that was seen: nothing is jumped over.
-void draw_beat(ImDrawList* list, ImVec2 centre, float step, const CardScene& card, std::size_t n, Commands& commands) {
+void draw_beat(ImDrawList* list, ImVec2 centre, float step, const CardScene& card, std::size_t n, const LearnHeld& held,
+               Commands& commands) {
   const Style& s = style();
   const bool now = n == card.beat, seen = n < card.beat || was_seen(card.marks[n]);
   if (!now && seen) {
@@ -61,7 +62,8 @@ void draw_beat(ImDrawList* list, ImVec2 centre, float step, const CardScene& car
       commands.emplace_back(GoToBeat{away});
     if (ImGui::IsItemHovered() || ImGui::IsItemFocused())
       list->AddRectFilled(box.min, box.max, colour_of(Token::field), s.px(4));
-    tooltip(fmt::format("To beat {} of {}", n + 1, card.marks.size()));
+    // Above: below stands what the beat is called.
+    if (held.pointer_moved) tooltip(fmt::format("To beat {} of {}", n + 1, card.marks.size()), true);
   }
   draw_mark(list, centre, card.marks[n], now);
 }
@@ -144,7 +146,7 @@ void draw_head(const CardScene& card, const Box& box, bool right, bool alone, Pe
   const float step =
       std::min(s.px(18), marks.width() / static_cast<float>(std::max<std::size_t>(card.marks.size(), 1)));
   for (std::size_t n = 0; n < card.marks.size(); ++n)
-    draw_beat(pen.list, {marks.min.x + step * (static_cast<float>(n) + 0.35F), marks.centre().y}, step, card, n,
+    draw_beat(pen.list, {marks.min.x + step * (static_cast<float>(n) + 0.35F), marks.centre().y}, step, card, n, held,
               commands);
   pen.gap(12);
 }
@@ -211,10 +213,16 @@ void draw_number_field(const CardScene& card, Pen& pen, LearnHeld& held, Command
   ImGui::BeginDisabled(!card.open);
   // What a class says stands as dots until it is revealed: nobody guesses from it.
   const ImGuiInputTextFlags hidden = card.teach && card.open ? ImGuiInputTextFlags_Password : ImGuiInputTextFlags_None;
-  const bool entered = ImGui::InputText("##lesson_answer", &held.typed,
-                                        ImGuiInputTextFlags_EnterReturnsTrue | ImGuiInputTextFlags_AutoSelectAll |
-                                            ImGuiInputTextFlags_CallbackAlways | hidden,
-                                        to_end_once, &held);
+  // Formulas are taken too, and nothing else would say so. A short field says it shortly.
+  const float room = line.max.x - unit - x - 2 * s.px(10);
+  const char* example = "e.g. e^-1.5 or 3/8";
+  for (const char* shorter : {"e^-1.5 or 3/8", "e.g. 3/8"})
+    if (text_width(Face::mono, 15, example) > room) example = shorter;
+  const bool entered =
+      ImGui::InputTextWithHint("##lesson_answer", card.open ? example : "", &held.typed,
+                               ImGuiInputTextFlags_EnterReturnsTrue | ImGuiInputTextFlags_AutoSelectAll |
+                                   ImGuiInputTextFlags_CallbackAlways | hidden,
+                               to_end_once, &held);
   ImGui::EndDisabled();
   ImGui::PopFont();
   ImGui::PopStyleColor();
@@ -421,6 +429,8 @@ void draw_lesson_card(const CardScene& card, const Box& box, bool right, bool al
     held.typed = card.typed;
     if (held.typed.empty() && card.bar && card.bar->start) held.typed = dragged_text(*card.bar->start);
   }
+  const ImVec2 moved = ImGui::GetIO().MouseDelta;
+  held.pointer_moved |= moved.x != 0 || moved.y != 0;
   draw_card(ImGui::GetWindowDrawList(), box);
   ImGui::PushID("card");
   const float pad = s.px(kPadding);

@@ -29,7 +29,7 @@ std::string kind_words(const LessonAsk& ask, bool teach) {
       if (ask.bar) return teach ? "Ask the class: how much?" : "Predict: drag it there, or type it";
       return teach ? "Ask the class: a number" : "Predict: a number";
     case AskKind::pick:
-      return teach ? "Ask the class: which one?" : "Predict: choose one, by its key too";
+      return teach ? "Ask the class: which one?" : "Predict: choose one, by click or digit";
     case AskKind::click:
       return teach ? "Ask the class: which one?" : "Predict: click it in the picture, or choose here";
     case AskKind::tiles:

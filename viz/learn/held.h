@@ -22,6 +22,7 @@ struct LearnHeld {
   bool all_known = false;      // what the card has no room for is unfolded
   std::string news;            // hint and feedback that the card has shown
   std::string field_place;     // of the field in the card, and the card's height, when it was last brought into sight
+  bool pointer_moved = false;  // since the beat is shown: where it was left it asks for no words
   bool dragged = false;        // the card's head is being dragged
   bool run_shown = false;      // where card and run have no room beside one another: which of them is there
   SourceHeld source;           // of the text of a kernel beside the card
