@@ -191,11 +191,20 @@ CardScene Lessons::card() {
 // What the lessons that this one needs have taught, and its own beats so far.
 void Lessons::add_learned(CardScene& card, bool done) {
   const Lesson& l = *lesson();
+  std::vector<std::string> of_beat;  // LESSON.BEAT of each
   const auto add = [&](const Lesson& of, const Beat& beat) {
     const std::string& text = of.words(text_key(beat, "learned"), context_.state.preferences.language);
     ExpressionScope scope = showing_.scope;
     if (text.empty()) return;
-    if (auto runs = filled(text, scope, Face::text, Token::dim)) card.learned.push_back(*std::move(runs));
+    auto runs = filled(text, scope, Face::text, Token::dim);
+    if (!runs) return;
+    // What was said more simply before gives way.
+    if (const auto old = std::find(of_beat.begin(), of_beat.end(), beat.replaces); old != of_beat.end()) {
+      card.learned.erase(card.learned.begin() + (old - of_beat.begin()));
+      of_beat.erase(old);
+    }
+    card.learned.push_back(*std::move(runs));
+    of_beat.push_back(of.id + "." + beat.id);
   };
   for (const Lesson& before : lessons_) {
     if (std::find(l.needs.begin(), l.needs.end(), before.id) == l.needs.end()) continue;

@@ -148,12 +148,30 @@ Result<bool> seed_passes(const Lesson& lesson, const Beat& beat, std::uint64_t s
   return check_distinct_answers(*beat.ask, *question).has_value();
 }
 
+namespace {
+
+// Beats that begin with fresh numbers on one condition follow one row: what passes for one must pass for all.
+Result<bool> passes_for_all(const Lesson& lesson, const Beat& beat, std::uint64_t seed) {
+  const auto own = seed_passes(lesson, beat, seed);
+  if (!own || !*own || !beat.again->at_once) return own;
+  for (const Beat& other : lesson.beats) {
+    const bool shares = &other != &beat && other.again && other.again->at_once && other.run == beat.run &&
+                        other.again->condition == beat.again->condition;
+    if (!shares) continue;
+    const auto passes = seed_passes(lesson, other, seed);
+    if (!passes || !*passes) return passes;
+  }
+  return true;
+}
+
+}  // namespace
+
 Result<std::uint64_t> fresh_seed(const Lesson& lesson, const Beat& beat, std::uint64_t after) {
   // Apart from the presets' own seeds, and from those that another lesson begins with: their numbers were shown.
   constexpr std::uint64_t kOfPresets = 100;
   after += kOfPresets + std::stoul(short_hash_of(lesson.id).substr(0, 3), nullptr, 16);
   for (std::uint64_t seed = after + 1; seed <= after + kSeedsTried; ++seed) {
-    const auto passes = seed_passes(lesson, beat, seed);
+    const auto passes = passes_for_all(lesson, beat, seed);
     if (!passes) return tl::unexpected(passes.error());
     if (*passes) return seed;
   }

@@ -321,6 +321,8 @@ Judgement judge_tiles(const LessonAsk& ask, const Question& q, const Answer& ans
 // Who makes a usual mistake also rounds: as near as the truth is asked for, and two percent at least; but nearer to the
 // mistake than to the truth.
 bool is_mistake(const LessonAsk& ask, double truth, double mistake, double answer) {
+  // An exponent in place of its power is rounded to a whole one.
+  if (ask.within.decades > 0 && mistake < 0) return std::abs(answer - mistake) <= 0.5;
   if (ask.within.decades > 0 || !std::isfinite(mistake)) return ask.within.holds(mistake, answer);
   const double room =
       std::max({ask.within.absolute, ask.within.relative * std::abs(mistake), 0.02 * std::abs(mistake)});
@@ -344,10 +346,14 @@ Judgement judge_answer(const LessonAsk& ask, const Question& q, const Answer& an
   if (ask.kind == AskKind::num) {
     if (!answer.number) return j;
     j.right = ask.within.holds(q.truth, *answer.number);
+    // Of mistakes that lie side by side it is the nearest one.
+    double nearest = std::numeric_limits<double>::infinity();
     for (std::size_t n = 0; !j.right && n < q.wrong.size(); ++n) {
       if (!is_mistake(ask, q.truth, q.wrong[n], *answer.number)) continue;
+      const double away = *answer.number == q.wrong[n] ? 0 : std::abs(*answer.number - q.wrong[n]);
+      if (away >= nearest) continue;
+      nearest = away;
       j.text = ask.wrong[n].text, j.about = ask.wrong[n].about;
-      break;
     }
     if (!j.right && j.text.empty() && is_near(ask, q.truth, *answer.number)) j.near = *answer.number > q.truth ? 1 : -1;
     return j;

@@ -108,6 +108,7 @@ struct Beat {
   std::int32_t row = 0;
   std::string select;              // as a state string has it; empty = the row alone
   std::string chart;               // of Step; empty = row
+  std::string replaces;            // LESSON.BEAT whose "learned" its own takes the place of; empty = none
   std::vector<std::string> holds;  // expressions that must be true of the recordings
   std::string session;             // whose figures it reads; empty: the lesson's
   std::optional<LessonFigure> figure;

@@ -326,7 +326,7 @@ Beat read_beat(const json& j, std::size_t index, LessonObject& parent) {
   const std::string where = fmt::format("{}, beat {}", parent.where(), name);
   LessonObject r(j, where);
   r.only({"id", "run", "at", "reveal", "reveal_run", "row", "select", "chart", "look", "reveal_look", "holds", "veil",
-          "hide", "session", "figure", "ask", "again"});
+          "hide", "session", "figure", "ask", "again", "replaces"});
   Beat beat;
   beat.id = r.text("id", 64, true);
   if (!is_plain_name(beat.id)) r.refuse("id", "a name of small letters, digits, - and _ is expected");
@@ -339,6 +339,7 @@ Beat read_beat(const json& j, std::size_t index, LessonObject& parent) {
   beat.row = r.whole("row", 0, 1 << 20, false);
   beat.select = r.text("select", 64, false);
   beat.chart = r.text("chart", 32, false);
+  beat.replaces = r.text("replaces", 128, false);
   beat.holds = r.texts("holds");
   beat.look = read_focus(r, "look");
   beat.reveal_look = read_focus(r, "reveal_look");
