@@ -1,7 +1,10 @@
 // How a lesson guides the eye: what a beat lights and hides, where its answer leads, what is told of a near miss.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "tests/gui/learn_fixture.h"
 #include "viz/draw/canvas.h"
@@ -94,6 +97,94 @@ TEST(LearnGuide, ANearMissIsToldOnWhichSideItLies) {
   EXPECT_NE(plain_text(card(w).feedback).find("slightly too small"), std::string::npos);
   w.controller().update({CheckAnswer{"3"}});
   EXPECT_EQ(plain_text(card(w).feedback).find("slightly"), std::string::npos);
+}
+
+// A mistake has its own words also where it lies close to the truth.
+TEST(LearnGuide, AUsualMistakeIsNamedBeforeANearMiss) {
+  TestWindow w;
+  start(w, "checkpoint-row", "m");
+  const Recording& rec = recording(w);
+  const auto scores = rec.values(rec.after(w.state().view.step.cursor, Slot::s));
+  const float smaller = std::min(scores[0], scores[1]), larger = std::max(scores[0], scores[1]);
+  for (const auto& [answer, told] : {std::pair(smaller, "the smaller one"), std::pair(-larger, "sign")}) {
+    w.controller().update({CheckAnswer{fmt::format("{:.5f}", answer)}});
+    EXPECT_NE(plain_text(card(w).feedback).find(told), std::string::npos) << plain_text(card(w).feedback);
+  }
+}
+
+TEST(LearnGuide, OfMistakesSideBySideTheNearestIsMeant) {
+  TestWindow w;
+  start(w, "masks", "bytes");
+  for (const auto& [answer, told] : {std::pair("2560", "alone"), std::pair("2592", "Half of the bytes")}) {
+    w.controller().update({CheckAnswer{answer}});
+    EXPECT_NE(plain_text(card(w).feedback).find(told), std::string::npos) << plain_text(card(w).feedback);
+  }
+}
+
+TEST(LearnGuide, AWholeExponentInPlaceOfItsPowerIsRecognised) {
+  LessonAsk ask;
+  ask.within.decades = 0.5;
+  ask.wrong = {{"", "exponent", ""}};
+  Question question;
+  question.truth = 1.6e-7;
+  question.wrong = {-6.8};
+  EXPECT_EQ(judge_answer(ask, question, {-7.0, {}}).text, "exponent");
+  EXPECT_EQ(judge_answer(ask, question, {-9.0, {}}).text, "");
+  EXPECT_TRUE(judge_answer(ask, question, {1e-7, {}}).right);
+}
+
+TEST(LearnGuide, ACheckpointFollowsOneRowFromBeatToBeat) {
+  for (const auto& [lesson, beats] : {std::pair("checkpoint-row", std::vector{"m", "l", "alpha", "l2", "o2", "o"}),
+                                      std::pair("checkpoint-merge", std::vector{"m", "alpha", "l"})}) {
+    TestWindow w;
+    start(w, lesson, beats.front());
+    const auto inputs = w.state().document.inputs;
+    for (const char* beat : beats) {
+      w.controller().update({StartLesson{lesson, beat}});
+      w.draw_frames(2);
+      EXPECT_TRUE(w.state().document.inputs == inputs) << lesson << " " << beat;
+    }
+  }
+}
+
+// The card that follows the largest score would be the answer.
+TEST(LearnGuide, TheCheckpointDoesNotPointAtTheMaximumThatItAsksFor) {
+  TestWindow w;
+  start(w, "checkpoint-row", "m");
+  EXPECT_EQ(w.state().document.selection.slot, Slot::q);
+}
+
+TEST(LearnGuide, WhatIsKnownGivesWayToWhatIsSaidBetterLater) {
+  TestWindow w;
+  start(w, "by-hand", "sum");
+  std::string known;
+  for (const Runs& one : card(w).learned) known += plain_text(one) + "\n";
+  EXPECT_EQ(known.find("shared out"), std::string::npos) << known;
+  EXPECT_EQ(known.find("scaled"), std::string::npos) << known;
+  EXPECT_NE(known.find("at most 1"), std::string::npos) << known;
+}
+
+// Words about a dot keep off the beat's title, and do not stay when another beat comes under the pointer at rest.
+TEST(LearnGuide, WordsAboutADotStandAboveItAndGoWithTheBeat) {
+  TestWindow w;
+  start(w, "by-hand", "score");
+  const auto tip = [] {
+    const ImGuiWindow* found = nullptr;
+    for (const ImGuiWindow* window : ImGui::GetCurrentContext()->Windows)
+      if ((window->Flags & ImGuiWindowFlags_Tooltip) != 0 && window->Active && !window->Hidden) found = window;
+    return found;
+  };
+  EXPECT_TRUE(w.run([&](ImGuiTestContext* ctx) {
+    ctx->SetRef(kLearn);
+    const ImRect dot = ctx->ItemInfo("**/##lesson_beat_0").RectFull;
+    ctx->MouseMoveToPos(dot.GetCenter());
+    ctx->SleepNoSkip(1.0F, 1.0F / 30);
+    IM_CHECK(tip() != nullptr);
+    IM_CHECK_LE(tip()->Rect().Max.y, dot.Min.y);
+    w.controller().update({GoToBeat{1}});
+    ctx->SleepNoSkip(1.0F, 1.0F / 30);
+    IM_CHECK(tip() == nullptr);
+  }));
 }
 
 TEST(LearnGuide, TheRowThatIsAskedOfIsTheOneThatIsFollowed) {
