@@ -246,18 +246,18 @@ Result<BeatBorders> borders_of(const Heartbeat& heartbeat) {
   const double shortest = s->length_us * static_cast<double>(kLeastSamplesABeat);
   if (pulse->period_us < shortest)
     return tl::unexpected(
-        lacking(fmt::format("a beat takes {:.3g} us and a sample {:.3g} us, {:.1f} samples a beat; "
+        lacking(fmt::format("a beat takes {:.3g} µs and a sample {:.3g} µs, {:.3g} samples a beat; "
                             "three stretches need {}.",
                             pulse->period_us, s->length_us, pulse->period_us / s->length_us, kLeastSamplesABeat)));
   const double period = strongest(*s, start, shortest, 1.05 * pulse->period_us);
   auto w = sharpest(*s, period);
   if (!w || w->parts < kLeastSamplesABeat)
     return tl::unexpected(
-        lacking(fmt::format("{} beats of {:.3g} us do not fit into the launch.", kBeatsLaidOver, period)));
+        lacking(fmt::format("{} beats of {:.3g} µs do not fit into the launch.", kBeatsLaidOver, period)));
   const std::vector<Values> means = folded(*s, *w);
   if (w->alike < kLeastAlike)
     return tl::unexpected(
-        lacking(fmt::format("blocks are out of step: the place within a beat of {:.3g} us explains "
+        lacking(fmt::format("blocks are out of step: the place within a beat of {:.3g} µs explains "
                             "{:.0f} % of what the pipes do, and {:.0f} % are needed.",
                             w->period, 100 * w->alike, 100 * kLeastAlike)));
   const std::vector<Values> level = standardised(means);

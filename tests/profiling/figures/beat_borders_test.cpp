@@ -66,7 +66,7 @@ TEST(BeatBorders, StandWhereTheBeatWasMadeToChange) {
 TEST(BeatBorders, AreRefusedWithTheIntervalWhereABeatHasTooFewSamples) {
   const auto b = borders_of(made({4}));
   ASSERT_FALSE(b);
-  EXPECT_NE(b.error().message.find("a sample 4 us"), std::string::npos) << b.error().message;
+  EXPECT_NE(b.error().message.find("a sample 4 µs"), std::string::npos) << b.error().message;
 }
 
 TEST(BeatBorders, AreRefusedWhereBlocksAreOutOfStep) {
