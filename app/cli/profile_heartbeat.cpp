@@ -66,12 +66,12 @@ std::string beat_words(const Heartbeat& h) {
   if (const auto tail = tail_of(h); tail && tail->share > 0)
     text += fmt::format(
         "Tail: in the last {:.1f} us of {}, {:.1f} % of its time, fewer than {:.0f} % of the "
-        "multiprocessors are at work: {:.1f} % of the GPU's time stands empty there.\n",
+        "multiprocessors are at work: {:.1f} % of the GPU's time in this launch stands empty there.\n",
         h.launches[tail->launch].end_us - tail->from_us, h.launches[tail->launch].kernel, 100 * tail->share, kFullSms,
         100 * tail->empty);
   else if (tail)
     text += fmt::format("No tail: {:.0f} % of the multiprocessors or more work to the end of {}.\n", kFullSms,
-                        h.launches[tail->launch].kernel);
+                        h.launches.size() == 1 ? h.launches.front().kernel : "each launch");
   return text;
 }
 
@@ -85,7 +85,7 @@ json beat_json(const Heartbeat& h) {
           {"count", beat->count}};
 }
 
-// A key tile's S, P and O, or why the samples do not carry them.
+// A beat's S, P and O, or why the samples do not carry them.
 std::string borders_text(const Heartbeat& h) {
   const auto b = borders_of(h);
   if (!b) return b.error().message + "\n";
@@ -94,9 +94,8 @@ std::string borders_text(const Heartbeat& h) {
     parts += fmt::format("{}{} {:.2f} us (multiply-adds {:.0f} %, exponentials {:.0f} %, shared memory {:.0f} %)",
                          parts.empty() ? "" : ", ", gpu::name_of(part.phase), (part.to - part.from) * b->period_us,
                          part.fma, part.xu, part.shared);
-  return fmt::format(
-      "A key tile takes {:.1f} us: {}; good to a sample, {:.2f} us, of {} beats laid over one another.\n", b->period_us,
-      parts, b->period_us / static_cast<double>(b->samples_a_beat), b->beats);
+  return fmt::format("A beat takes {:.1f} us: {}; good to a sample, {:.2f} us, of {} beats laid over one another.\n",
+                     b->period_us, parts, b->period_us / static_cast<double>(b->samples_a_beat), b->beats);
 }
 
 json borders_json(const Heartbeat& h) {

@@ -247,11 +247,10 @@ std::optional<Pulse> beat_of(const Heartbeat& h) {
   return best;
 }
 
-std::optional<BeatTail> tail_of(const Heartbeat& h) {
+namespace {
+
+BeatTail tail_of_launch(const Heartbeat& h, const BeatCounter* sms, std::size_t which) {
   constexpr std::size_t kLeast = 2;  // samples: one alone is the edge of the launch
-  const BeatCounter* sms = counter_of(h, "sms");
-  if (sms == nullptr || h.launches.empty()) return std::nullopt;
-  const std::size_t which = longest_launch(h);
   const BeatLaunch& launch = h.launches[which];
   double from = launch.end_us;
   std::size_t few = 0;
@@ -267,6 +266,21 @@ std::optional<BeatTail> tail_of(const Heartbeat& h) {
   const double share = (launch.end_us - from) / (launch.end_us - launch.start_us);
   const auto at_work = mean_between(h, *sms, from, launch.end_us);
   return BeatTail{which, from, share, at_work ? share * (1 - *at_work / 100) : 0};
+}
+
+}  // namespace
+
+std::optional<BeatTail> tail_of(const Heartbeat& h) {
+  const BeatCounter* const sms = counter_of(h, "sms");
+  if (sms == nullptr || h.launches.empty()) return std::nullopt;
+  const auto costs = [&](const BeatTail& tail) {
+    const BeatLaunch& launch = h.launches[tail.launch];
+    return tail.empty * (launch.end_us - launch.start_us);
+  };
+  BeatTail most = tail_of_launch(h, sms, longest_launch(h));
+  for (std::size_t n = 0; n < h.launches.size(); ++n)
+    if (const BeatTail tail = tail_of_launch(h, sms, n); costs(tail) > costs(most)) most = tail;
+  return most;
 }
 
 std::string what_is_lost(std::span<const BeatSpan> samples, double length_us) {

@@ -121,6 +121,15 @@ TEST(Heartbeat, TheTailIsWhereTooFewMultiprocessorsWorkUntilTheEnd) {
   EXPECT_DOUBLE_EQ(tail_of(beats({0, 100, 100, 60}, {{"k", 0, 30}}, "sms"))->share, 0) << "the launch's edge";
 }
 
+TEST(Heartbeat, OfSeveralLaunchesTheCostliestTailIsTold) {
+  // Of the longer one 20 of 50 us at 80 %: 4 us; of the shorter one 20 of 40 us at 50 %: 10 us.
+  const Heartbeat h = beats({0, 100, 100, 100, 80, 80, 100, 100, 50, 50}, {{"a", 0, 50}, {"b", 50, 90}}, "sms");
+  const auto tail = tail_of(h);
+  ASSERT_TRUE(tail);
+  EXPECT_EQ(tail->launch, 1U);
+  EXPECT_DOUBLE_EQ(tail->empty, 0.25);
+}
+
 TEST(Heartbeat, LostSamplesAreSeenAtBothEndsAndBetween) {
   const std::vector<BeatSpan> whole{{-500, 1000}, {1000, 2000}, {2032, 3100}};
   EXPECT_EQ(what_is_lost(whole, 3), "");
