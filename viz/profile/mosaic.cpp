@@ -87,13 +87,35 @@ std::string_view did(WarpState state) {
   return state == WarpState::dispatch ? "was held at dispatch" : words_of(state);
 }
 
+// What the warps did most often in these samples, as a part of "its warp ...". Shared memory and special functions wait
+// in one queue: they are one, so that the sentence is the same where the machine code does not tell them apart, and the
+// part that is known is named.
+std::string did_most(const std::array<std::uint64_t, kWarpStates>& of) {
+  const auto at = [&](WarpState state) { return of.at(static_cast<std::size_t>(state)); };
+  const auto in_queue = [](WarpState state) {
+    return state == WarpState::shared || state == WarpState::special || state == WarpState::queue;
+  };
+  WarpState most = WarpState::issues, part = WarpState::queue;
+  std::uint64_t queue = 0;
+  for (const WarpState state : all_warp_states()) {
+    if (in_queue(state)) {
+      queue += at(state);
+      if (at(state) > at(part)) part = state;
+    } else if (at(state) > at(most)) {
+      most = state;
+    }
+  }
+  if (at(most) >= queue) return std::string(did(most));
+  if (part == WarpState::queue || at(part) > at(most)) return std::string(words_of(part));
+  return fmt::format("{}, {}", words_of(WarpState::queue),
+                     part == WarpState::shared ? "mostly for shared memory" : "mostly for special functions");
+}
+
 // The phase in whose samples nothing was issued most often, and what its warps did then.
 void put_headline(const SampleCounts& all, const std::vector<SampledPhase>& phases, MosaicScene& scene) {
   const auto most = std::ranges::max_element(phases, {}, [](const SampledPhase& p) { return p.counts.not_issued; });
   if (most == phases.end() || most->counts.not_issued == 0) return;
   const SampleCounts& counts = most->counts;
-  const auto largest = std::ranges::max_element(counts.not_issued_of);
-  const auto state = static_cast<WarpState>(largest - counts.not_issued_of.begin());
   const PhaseSign sign = sign_of(most->phase);
   const bool letter = sign.face == Face::maths;
   const auto bold = [](std::string words) { return Run{std::move(words), Face::bold, Token::text}; };
@@ -101,7 +123,7 @@ void put_headline(const SampleCounts& all, const std::vector<SampledPhase>& phas
                                      percent(all.not_issued, all.all))),
                     letter ? Run{sign.text, Face::maths, sign.ink} : bold(sign.text),
                     bold(fmt::format(" ({}): there its warp most often {}.", percent(counts.not_issued, all.not_issued),
-                                     did(state)))};
+                                     did_most(counts.not_issued_of)))};
 }
 
 void put_other(const Measurement& other, double us, MosaicScene& scene) {

@@ -92,6 +92,23 @@ TEST(Mosaic, TheSentenceNamesTheLargestLossAndChangesWithItsFigures) {
   EXPECT_EQ(said(s), "") << "without a loss no sentence";
 }
 
+// The queue is one class, known or not which of its two it is: only how it is named differs.
+TEST(Mosaic, TheSentenceIsTheSameWithAndWithoutTheMachineCode) {
+  using gpu::QueueUse;
+  const auto said = [](QueueUse first, QueueUse second) {
+    KernelSamples s = samples();
+    s.functions[0].instructions = {{0x10, CodePhase::o, {{0, 5}}, {{1, 10, 10}, {3, 15, 15}}},
+                                   {0x20, CodePhase::o, {{0, 6}}, {{1, 8, 8}}}};
+    s.functions[0].instructions[0].operands = first;
+    s.functions[0].instructions[1].operands = second;
+    return plain_text(mosaic_scene(row(s), nullptr).headline);
+  };
+  const std::string queue = "waits for the queue of memory and special functions";
+  EXPECT_NE(said(QueueUse::unknown, QueueUse::unknown).find(queue + "."), std::string::npos);
+  EXPECT_NE(said(QueueUse::shared, QueueUse::special).find(queue + ", mostly for shared memory."), std::string::npos);
+  EXPECT_NE(said(QueueUse::shared, QueueUse::shared).find("most often waits for shared memory."), std::string::npos);
+}
+
 // CUPTI takes the slot of a warp that was picked and then held for one that was used.
 TEST(Mosaic, AWarpThatIsHeldAtDispatchLeavesItsSlotEmpty) {
   KernelSamples s = samples();
