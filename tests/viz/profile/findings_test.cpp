@@ -217,6 +217,42 @@ TEST(ProfileFindings, MoreWarpsFillNoMoreThanTheSlotsThatAreEmpty) {
   EXPECT_FALSE(finding_of(m, "few_warps")) << "no other warp issues there";
 }
 
+// 40 samples issue, 40 stand beside them, 10 are held and 10 stand beside those: two warps a scheduler, so that a fifth
+// of the slots is lost where a tenth of the samples is held, and more warps fill none of it.
+TEST(ProfileFindings, AWarpHeldAtDispatchTakesTheSlotOfAllThatShareIt) {
+  Measurement m = quiet();
+  kTriggers.at("few_warps")(m);
+  KernelSamples s;
+  s.reasons = {"selected", "not_selected", "dispatch_stall", "wait"};
+  s.files = {"kernels/gpu/toy.cu"};
+  s.functions = {{"toy", {{0x10, gpu::CodePhase::s, {{0, 5}}, {{0, 40, 0}, {1, 40, 0}, {2, 10, 0}, {3, 10, 10}}}}}};
+  m.samples = std::make_shared<const KernelSamples>(s);
+  ASSERT_TRUE(finding_of(m, "held_at_dispatch"));
+  EXPECT_DOUBLE_EQ(finding_of(m, "held_at_dispatch")->at_most, 1.25);
+  EXPECT_NE(finding_of(m, "held_at_dispatch")->text.find("with 2.0 warps a scheduler 20.0 % of its slots"),
+            std::string::npos)
+      << finding_of(m, "held_at_dispatch")->text;
+  EXPECT_FALSE(finding_of(m, "few_warps")) << "no slot is left for more warps";
+}
+
+TEST(ProfileFindings, WhatTheSessionMeasuredOfTiledStandsInPlaceOfTheBoundOfReadingSideBySide) {
+  Measurement m = quiet();
+  m.key.kernel = "naive";
+  m.time.median = 80000;
+  kTriggers.at("uncoalesced")(m);
+  Measurement tiled = m;
+  tiled.key.kernel = "tiled";
+  tiled.time.median = 4000;
+  const std::array<const Measurement*, 1> others{&tiled};
+  const auto first = [&] { return findings_of(m, {"sm_90a", 132, others}, 1).at(0); };
+  EXPECT_DOUBLE_EQ(first().seen, 20);
+  EXPECT_EQ(first().at_most, 0) << "it does more than that bound is of";
+  EXPECT_NE(first().text.find("Side by side alone they would bring at most 2.0 times."), std::string::npos)
+      << first().text;
+  tiled.time.median = 90000;
+  EXPECT_DOUBLE_EQ(first().at_most, 2);
+}
+
 // 264000 turns of conflicts on 132 SMs at 2 GHz are 1 us.
 TEST(ProfileFindings, ConflictsCostNoMoreThanTheirTurnsTake) {
   Measurement m = quiet();
