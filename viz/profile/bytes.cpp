@@ -160,6 +160,23 @@ std::string results_words(const Measurement& m, double moved, double least) {
                      value_with_unit(written.value, bytes_unit(results)));
 }
 
+double heard_us(const Heartbeat& h) {
+  double us = 0;
+  for (const BeatLaunch& launch : h.launches) us += launch.end_us - launch.start_us;
+  return us;
+}
+
+// Turns of the shared memory that the heartbeat heard: an SM passes one a cycle at most. They are not those that are
+// counted at the instructions: of asynchronous copies some are missing, and some are there that no instruction asked
+// for.
+void put_turns(const Measurement& m, std::int32_t sms, BytesLine& line) {
+  const double mhz = clock_mhz(m);
+  const auto mean = m.heartbeat == nullptr ? std::nullopt : mean_of(*m.heartbeat, "shared");
+  if (!line.available || !mean || *mean <= 0 || mhz <= 0 || sms <= 0) return;
+  const double turns = *mean / 100 * heard_us(*m.heartbeat) * mhz * sms;
+  line.words = fmt::format("Of what its data pipe can pass, by the heartbeat: {} turns.", count_words(turns));
+}
+
 // Over its launches, where somebody listened to it; the reason else.
 BytesLine heard(const Measurement& m, const char* id, const char* title, const char* words) {
   BytesLine line{title, "–", m.no_heartbeat, false};
@@ -223,10 +240,10 @@ BytesScene bytes_scene(const Measurement& m, std::int32_t sms) {
   b.dram_text = b.dram ? text(*b.dram) : figure(m, "dram_read_bytes").reason;
   b.words = position_words(b);
   if (b.dram && b.compulsory > 0) b.words += results_words(m, *b.dram, b.compulsory);
-  for (const BytesLine& line :
-       {heard(m, "issue", "Issue slots", "Of the schedulers' slots, by the heartbeat."),
-        heard(m, "shared", "Shared memory", "Of what its data pipe can pass, by the heartbeat."), dram_rate(m),
-        l1(m, sms), l2(m), conflicts(m), warps(m), tensor(m), spills(m)}) {
+  BytesLine shared = heard(m, "shared", "Shared memory", "Of what its data pipe can pass, by the heartbeat.");
+  put_turns(m, sms, shared);
+  for (const BytesLine& line : {heard(m, "issue", "Issue slots", "Of the schedulers' slots, by the heartbeat."), shared,
+                                dram_rate(m), l1(m, sms), l2(m), conflicts(m), warps(m), tensor(m), spills(m)}) {
     if (line.available) {
       b.lines.push_back(line);
     } else {

@@ -213,6 +213,16 @@ TEST(ProfileRoofline, WithoutATimeThereIsNoDotAndAReason) {
   EXPECT_EQ(roofline(rows, "flash_simt").empty, "flash_simt was not timed on this problem: there is no rate to draw.");
 }
 
+// 5 % of the cycles that 132 SMs make in 100 us at 1700 MHz: what stands beside the turns at the instructions.
+TEST(ProfileBytes, SaysHowManyTurnsOfSharedMemoryTheHeartbeatHeard) {
+  Measurement m = h100_row("flash_simt", 59526);
+  m.heartbeat = std::make_shared<const Heartbeat>(profile_test::made_beats());
+  const BytesScene b = bytes_scene(m, 132);
+  const auto line = std::ranges::find(b.lines, "Shared memory", &BytesLine::title);
+  ASSERT_NE(line, b.lines.end());
+  EXPECT_EQ(line->words, "Of what its data pipe can pass, by the heartbeat: 1.12 million turns.");
+}
+
 TEST(ProfileBytes, EachSentenceIsMadeOfItsFigures) {
   Measurement m = h100_row("flash_simt", 59526);
   BytesScene b = bytes_scene(m);
