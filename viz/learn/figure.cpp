@@ -38,7 +38,7 @@ HeartbeatScene heartbeat_of(const FoundRow& found) {
   HeartbeatScene scene;
   scene.empty = found.occupancy.empty;
   if (found.row == nullptr) return scene;
-  return heartbeat_scene(*found.row, nullptr, {}, found.occupancy.empty.empty() ? found.occupancy.waves : "");
+  return heartbeat_scene(*found.row, nullptr, {}, block_waves(found.occupancy));
 }
 
 MosaicScene phases_of(const FoundRow& found) {

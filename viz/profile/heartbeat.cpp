@@ -67,32 +67,55 @@ std::vector<LaunchMark> marks_of(const Heartbeat& h) {
   return marks;
 }
 
-// Where every block of a flash kernel goes over all key tiles and the beats are so many for each wave of blocks: what a
-// beat is. Empty where they are not.
-std::string waves_of_tiles(const Measurement& m, const Pulse& beat) {
+// What a place for a block works through in a launch, where every block of a flash kernel goes over all key tiles: its
+// blocks, one after the other, and their tiles. Nothing where that is not known, or is a single tile.
+struct PlaceWork {
+  std::int64_t blocks = 0, tiles = 0;  // tiles: of each block
+  double all() const { return static_cast<double>(blocks * tiles); }
+};
+std::optional<PlaceWork> place_work(const Measurement& m, const BlockWaves& waves) {
   const Problem& p = m.key.problem;
-  if (!has_beat_of_tiles(m) || p.mask.any() || m.key.options.bc < 1) return {};
-  constexpr double kNear = 0.04;  // of a wave
-  const std::int64_t tiles_of_keys = (p.Lk + m.key.options.bc - 1) / m.key.options.bc;
-  const auto tiles = static_cast<double>(tiles_of_keys);
-  const double waves = beat.count / tiles, whole = std::round(waves);
-  if (tiles < 2 || whole < 1 || std::abs(waves - whole) > kNear * whole) return {};
-  return fmt::format(" {:.0f} wave{} of blocks with {:.0f} key tiles each: a beat is a key tile.", whole,
-                     whole == 1 ? "" : "s", tiles);
+  if (!has_beat_of_tiles(m) || p.mask.any() || m.key.options.bc < 1 || waves.count <= 0) return std::nullopt;
+  const PlaceWork work{static_cast<std::int64_t>(std::ceil(waves.count)),
+                       (p.Lk + m.key.options.bc - 1) / m.key.options.bc};
+  return work.tiles < 2 ? std::nullopt : std::optional(work);
 }
 
-std::string beat_words(const Measurement& m, const Heartbeat& h) {
+bool is_key_tile(const std::optional<Pulse>& beat, const std::optional<PlaceWork>& work) {
+  constexpr double kNear = 0.04;
+  return beat && work && std::abs(beat->count - work->all()) <= kNear * work->all();
+}
+
+// What a beat is, or that it is no key tile: several of them may come again and again together.
+std::string tile_words(const Heartbeat& h, const std::optional<Pulse>& beat, const PlaceWork& work) {
+  constexpr double kLeast = 4;  // samples that a beat is told from
+  std::string words = fmt::format(" A place for a block runs {} block{} of {} key tiles", work.blocks,
+                                  work.blocks == 1 ? "" : "s, one after the other,", work.tiles);
+  if (is_key_tile(beat, work)) return words + ": a beat is a key tile.";
+  const BeatLaunch& launch = h.launches[beat ? beat->launch : longest_launch(h)];
+  const double us = launch.end_us - launch.start_us, tile = us / work.all();
+  words += fmt::format(" in {}, {} a tile on average", us_text(us), us_text(tile));
+  const double sample = static_cast<double>(h.samples.back().end_ns - h.samples.front().start_ns) * 1e-3 /
+                        static_cast<double>(h.samples.size());
+  if (tile < kLeast * sample) words += fmt::format(": too short to be seen at a sample every {}", us_text(sample));
+  return words + (beat ? ". A beat is no key tile." : ".");
+}
+
+std::string beat_words(const Measurement& m, const Heartbeat& h, const BlockWaves& waves) {
   const auto beat = beat_of(h);
-  if (!beat) return "No beat is found that spans four samples or more.";
-  const BeatRow* row = find_beat_row(beat->id);
-  return fmt::format("A beat every {} in {}, {:.0f} of them; clearest: {}, autocorrelation {:.2f}.",
-                     us_text(beat->period_us), h.launches[beat->launch].kernel, beat->count,
-                     row == nullptr ? beat->id : std::string(row->label), beat->likeness) +
-         waves_of_tiles(m, *beat);
+  std::string words = "No beat is found that spans four samples or more.";
+  if (beat) {
+    const BeatRow* row = find_beat_row(beat->id);
+    words = fmt::format("A beat every {} in {}, {:.0f} of them; clearest: {}, autocorrelation {:.2f}.",
+                        us_text(beat->period_us), h.launches[beat->launch].kernel, beat->count,
+                        row == nullptr ? beat->id : std::string(row->label), beat->likeness);
+  }
+  const auto work = place_work(m, waves);
+  return work && !h.launches.empty() && !h.samples.empty() ? words + tile_words(h, beat, *work) : words;
 }
 
 // S, P and O of the beats that are shown, as far as they were laid over one another, and how they were found.
-void put_borders(HeartbeatScene& scene, const HeartbeatScene* before) {
+void put_borders(HeartbeatScene& scene, bool key_tile, const HeartbeatScene* before) {
   if (before != nullptr && before->own == scene.own && before->borders != nullptr)
     scene.borders = before->borders;
   else
@@ -109,21 +132,20 @@ void put_borders(HeartbeatScene& scene, const HeartbeatScene* before) {
                          parts.empty() ? "" : ", ", gpu::name_of(part.phase),
                          us_text((part.to - part.from) * b.period_us), part.fma, part.xu, part.shared);
   scene.words += fmt::format(
-      " In {} beats from {} on, laid over one another, a key tile takes {}: {}. Borders are good to a sample, {}; "
-      "three "
+      " In {} beats from {} to {}, laid over one another, {} takes {}: {}. Borders are good to a sample, {}; three "
       "stretches explain {:.0f} % of the pattern, and the exponentials mark P.",
-      b.beats, us_text(b.from_us), us_text(b.period_us), parts,
+      b.beats, us_text(b.from_us), us_text(b.to_us), key_tile ? "a key tile" : "a beat", us_text(b.period_us), parts,
       us_text(b.period_us / static_cast<double>(b.samples_a_beat)), 100 * b.told);
   constexpr double kMostBeats = 12;  // of which letters can still be read
   if (scene.to_us - scene.from_us > kMostBeats * b.period_us) return;
-  for (double begins = b.first_us; begins < b.to_us; begins += b.period_us)
+  // Those beats and no more: the first and the last may be cut by their ends.
+  for (double begins = b.first_us - b.period_us; begins < b.to_us; begins += b.period_us)
     for (const BeatPart& part : b.parts) {
-      const BeatStretch s{part.phase, begins + part.from * b.period_us, begins + part.to * b.period_us};
-      if (s.to_us > scene.from_us && s.from_us < scene.to_us && s.to_us <= b.to_us) scene.stretches.push_back(s);
+      const BeatStretch s{part.phase, std::max(b.from_us, begins + part.from * b.period_us),
+                          std::min(b.to_us, begins + part.to * b.period_us)};
+      if (s.from_us < s.to_us && s.to_us > scene.from_us && s.from_us < scene.to_us) scene.stretches.push_back(s);
     }
-  if (scene.stretches.empty())
-    scene.words += fmt::format(" Here no letters stand: they are told in the beats from {} to {} alone.",
-                               us_text(b.first_us), us_text(b.to_us));
+  if (scene.stretches.empty()) scene.words += " Here no letters stand: they are told in those beats alone.";
 }
 
 std::string tail_words(const Heartbeat& h) {
@@ -131,10 +153,11 @@ std::string tail_words(const Heartbeat& h) {
   if (!tail) return {};
   const BeatLaunch& launch = h.launches[tail->launch];
   if (tail->share <= 0)
-    return fmt::format("{:.0f} % of the multiprocessors or more work to the end of {}.", kFullSms, launch.kernel);
+    return fmt::format("{:.0f} % of the multiprocessors or more work to the end of {}.", kFullSms,
+                       h.launches.size() == 1 ? launch.kernel : "each launch");
   return fmt::format(
       "In the last {} of {}, {:.1f} % of its time, fewer than {:.0f} % of the multiprocessors are at work: {:.1f} % of "
-      "the GPU's time stands empty there.",
+      "the GPU's time in this launch stands empty there.",
       us_text(launch.end_us - tail->from_us), launch.kernel, 100 * tail->share, kFullSms, 100 * tail->empty);
 }
 
@@ -212,6 +235,10 @@ bool has_beat_of_tiles(const Measurement& row) {
   return kernel && (*kernel)->order == Order::flash;
 }
 
+BlockWaves block_waves(const OccupancyScene& occupancy) {
+  return occupancy.empty.empty() ? BlockWaves{occupancy.waves, occupancy.wave_count} : BlockWaves{};
+}
+
 std::vector<double> round_times(double from_us, double to_us, std::size_t most) {
   std::vector<double> times;
   if (!(to_us > from_us)) return times;
@@ -223,7 +250,7 @@ std::vector<double> round_times(double from_us, double to_us, std::size_t most) 
 }
 
 HeartbeatScene heartbeat_scene(const Measurement& row, const Measurement* against, const ProfileView& view,
-                               const std::string& waves, const HeartbeatScene* before) {
+                               const BlockWaves& waves, const HeartbeatScene* before) {
   HeartbeatScene scene;
   scene.kernel = row.key.kernel;
   if (row.heartbeat == nullptr) {
@@ -241,9 +268,9 @@ HeartbeatScene heartbeat_scene(const Measurement& row, const Measurement* agains
   put_axis(scene, view);
   scene.marks = marks_of(*scene.own);
   for (const BeatRow& of : beat_table()) scene.strips.push_back(strip(scene, of));
-  scene.words = beat_words(row, *scene.own);
-  if (has_beat_of_tiles(row)) put_borders(scene, before);
-  for (const std::string& more : {waves, tail_words(*scene.own)})
+  scene.words = beat_words(row, *scene.own, waves);
+  if (has_beat_of_tiles(row)) put_borders(scene, is_key_tile(beat_of(*scene.own), place_work(row, waves)), before);
+  for (const std::string& more : {waves.words, tail_words(*scene.own)})
     if (!more.empty()) scene.words += " " + more;
   scene.notes = notes_of(row, *scene.own) + (scene.notes.empty() ? "" : " " + scene.notes);
   return scene;

@@ -75,10 +75,17 @@ struct BeatReading {
 };
 BeatReading reading_at(const HeartbeatScene& scene, double us);
 
-// `against` may be null; `waves`: of the row's blocks, in words, empty: not known. `before`: an earlier scene, may be
+// What is known of the waves of a row's blocks.
+struct BlockWaves {
+  std::string words;  // "2048 blocks on 132 SMs: 15.5 waves."; empty: not known
+  double count = 0;   // 15.5; 0: not known
+};
+BlockWaves block_waves(const OccupancyScene& occupancy);
+
+// `against` may be null. `before`: an earlier scene, may be
 // null; finding the borders takes tens of milliseconds, so they are taken from it where they are of the same run.
 HeartbeatScene heartbeat_scene(const Measurement& row, const Measurement* against, const ProfileView& view,
-                               const std::string& waves, const HeartbeatScene* before = nullptr);
+                               const BlockWaves& waves, const HeartbeatScene* before = nullptr);
 
 // Some round times from `from` to `to`, at most `most` of them.
 std::vector<double> round_times(double from_us, double to_us, std::size_t most);

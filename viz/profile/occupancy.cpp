@@ -209,6 +209,9 @@ OccupancyScene occupancy_scene(const Measurement& m, const std::string& arch, st
   if (achieved.available()) scene.achieved = achieved.value;
   scene.achieved_text = achieved.available() ? fmt::format("{:.3g} %", achieved.value) : achieved.reason;
   scene.waves = wave_words(launch, sms, now.blocks);
+  if (const std::int64_t at_once = std::int64_t{sms} * now.blocks; at_once > 0)
+    scene.wave_count =
+        static_cast<double>(launch.grid[0] * launch.grid[1] * launch.grid[2]) / static_cast<double>(at_once);
   scene.stairs = {
       staircase(
           {"Registers a thread", registers, 1, gpu::kMaxRegisters, 1, plain},

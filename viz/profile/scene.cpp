@@ -315,8 +315,7 @@ ProfileScene profile_scene(const State& state, const Model& model, std::span<con
   shown_row.samples = scene.samples.settled;
   scene.row = std::make_shared<const Measurement>(std::move(shown_row));
   scene.mosaic = mosaic_scene(*scene.row, against.row);
-  scene.heartbeat = heartbeat_scene(*row, against.row, state.view.profile,
-                                    scene.occupancy.empty.empty() ? scene.occupancy.waves : std::string(),
+  scene.heartbeat = heartbeat_scene(*row, against.row, state.view.profile, block_waves(scene.occupancy),
                                     before == nullptr ? nullptr : &before->heartbeat);
   put_sampling(scene, model, slice, *row);
   if (scene.predicted) scene.offers = offers_of(state, model);

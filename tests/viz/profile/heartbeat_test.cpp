@@ -22,8 +22,9 @@ Measurement row(Heartbeat h, const char* kernel = "flash_simt", double us = 96) 
   return m;
 }
 
-HeartbeatScene scene_of(const Measurement& m, const Measurement* against = nullptr, ProfileView view = {}) {
-  return heartbeat_scene(m, against, view, "16 blocks on 132 SMs: 0.1 waves.");
+HeartbeatScene scene_of(const Measurement& m, const Measurement* against = nullptr, ProfileView view = {},
+                        double waves = 0.1) {
+  return heartbeat_scene(m, against, view, {"16 blocks on 132 SMs: 0.1 waves.", waves});
 }
 
 const BeatStrip& strip(const HeartbeatScene& scene, std::string_view id) {
@@ -58,8 +59,8 @@ TEST(HeartbeatScene, LooksForTheBordersOncePerRunHoweverOftenItIsZoomed) {
   const Measurement m = row(made_beats(3)), other = row(made_beats(3));
   const HeartbeatScene first = scene_of(m);
   ASSERT_NE(first.borders, nullptr);
-  EXPECT_EQ(heartbeat_scene(m, nullptr, {}, "", &first).borders, first.borders);
-  EXPECT_NE(heartbeat_scene(other, nullptr, {}, "", &first).borders, first.borders) << "another run has its own";
+  EXPECT_EQ(heartbeat_scene(m, nullptr, {}, {}, &first).borders, first.borders);
+  EXPECT_NE(heartbeat_scene(other, nullptr, {}, {}, &first).borders, first.borders) << "another run has its own";
 }
 
 TEST(HeartbeatScene, SaysTheBeatTheBlocksAndTheTailThatItsFiguresHold) {
@@ -70,7 +71,8 @@ TEST(HeartbeatScene, SaysTheBeatTheBlocksAndTheTailThatItsFiguresHold) {
   EXPECT_TRUE(has(scene.words, "instructions issued")) << scene.words;
   EXPECT_TRUE(has(scene.words, "0.1 waves")) << scene.words;
   EXPECT_TRUE(has(scene.words, "In the last 10.0 µs of flash_simt, 3.1 % of its time")) << scene.words;
-  EXPECT_TRUE(has(scene.words, "are at work: 1.6 % of the GPU's time stands empty there.")) << scene.words;
+  EXPECT_TRUE(has(scene.words, "are at work: 1.6 % of the GPU's time in this launch stands empty there."))
+      << scene.words;
   for (BeatCounter& c : h.counters)
     if (c.id == "sms") c.values.assign(h.samples.size(), 100);
   EXPECT_TRUE(has(scene_of(row(h)).words, "90 % of the multiprocessors or more work to the end of flash_simt."));
@@ -80,19 +82,29 @@ TEST(HeartbeatScene, SaysTheBeatTheBlocksAndTheTailThatItsFiguresHold) {
 }
 
 // A beat every 20 us in 100 us: 5 of them, or 16 in 320.
-TEST(HeartbeatScene, ABeatIsAKeyTileWhereWavesTimesTilesAreTheBeats) {
+TEST(HeartbeatScene, ABeatIsAKeyTileWhereTheTilesOfAPlaceAreTheBeats) {
   Heartbeat h = made_beats(3);
   h.launches = {{"flash_simt", 0, 320}};
   Measurement m = row(h);
   m.key.problem.Lk = 256;
   m.key.options.bc = 32;  // 8 key tiles
-  EXPECT_TRUE(has(scene_of(m).words, "2 waves of blocks with 8 key tiles each: a beat is a key tile."))
-      << scene_of(m).words;
-  m.key.options.bc = 24;  // 11: no whole number of waves
-  EXPECT_FALSE(has(scene_of(m).words, "waves of blocks"));
+  const auto words = [&](double waves) { return scene_of(m, nullptr, {}, waves).words; };
+  const std::string fits =
+      "A place for a block runs 2 blocks, one after the other, of 8 key tiles: a beat is a key tile.";
+  EXPECT_TRUE(has(words(1.94), fits)) << words(1.94);
+  // As many beats as one block has tiles are no key tiles where a place runs two of them.
+  m.key.options.bc = 16;
+  EXPECT_TRUE(has(words(1.94), "of 16 key tiles in 320 µs, 10.0 µs a tile on average. A beat is no key tile."))
+      << words(1.94);
+  m.key.options.bc = 4;
+  EXPECT_TRUE(has(words(1),
+                  "runs 1 block of 64 key tiles in 320 µs, 5.00 µs a tile on average: too short to be seen "
+                  "at a sample every 2.00 µs. A beat is no key tile."))
+      << words(1);
+  EXPECT_FALSE(has(words(0), "key tile")) << "the waves are not known";
   m.key.options.bc = 32;
   m.key.problem.mask.causal = true;
-  EXPECT_FALSE(has(scene_of(m).words, "waves of blocks")) << "blocks have different numbers of tiles";
+  EXPECT_FALSE(has(words(1.94), "A place for a block")) << "blocks have different numbers of tiles";
 }
 
 TEST(HeartbeatScene, TheMeansOfALongerKernelAreSaidToBeOfAllOfIt) {
