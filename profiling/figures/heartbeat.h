@@ -103,8 +103,8 @@ struct BeatTail {
   double from_us = 0, share = 0;  // of the launch's time
   double empty = 0;               // of the launch's time on all multiprocessors: what the tail costs
 };
-// Of the launch whose tail costs the most time, of the longest where none has one. Nothing where the chip does not count
-// it.
+// Of the launch whose tail costs the most time, of the longest where none has one. Nothing where the chip does not
+// count it.
 std::optional<BeatTail> tail_of(const Heartbeat& h);
 std::size_t longest_launch(const Heartbeat& h);
 
