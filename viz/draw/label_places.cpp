@@ -1,6 +1,8 @@
 #include "viz/draw/label_places.h"
 
 #include <algorithm>
+#include <cfloat>
+#include <cmath>
 #include <cstddef>
 
 namespace attn {
@@ -12,6 +14,14 @@ LabelBox pushed_into(LabelBox box, const LabelBox& inside) {
   box.left = std::max(inside.left, std::min(box.left, inside.right - width));
   box.top = std::max(inside.top, std::min(box.top, inside.bottom - height));
   return {box.left, box.top, box.left + width, box.top + height};
+}
+
+float nearest(const LabelBox& box, std::span<const LabelPoint> points) {
+  float least = FLT_MAX;
+  for (const LabelPoint& p : points)
+    least = std::min(
+        least, std::hypot(p.x - std::clamp(p.x, box.left, box.right), p.y - std::clamp(p.y, box.top, box.bottom)));
+  return least;
 }
 
 }  // namespace
@@ -35,6 +45,17 @@ LabelBox place_label(std::span<const LabelBox> candidates, std::span<const Label
     if (met <= 0) break;
   }
   return best;
+}
+
+std::vector<LabelBox> beside_own(std::span<const LabelBox> candidates, std::span<const LabelPoint> own,
+                                 std::span<const LabelPoint> others, const LabelBox& inside) {
+  std::vector<LabelBox> beside;
+  for (const LabelBox& candidate : candidates) {
+    const LabelBox box = pushed_into(candidate, inside);
+    if (nearest(box, own) < nearest(box, others)) beside.push_back(box);
+  }
+  if (beside.empty()) beside.assign(candidates.begin(), candidates.end());
+  return beside;
 }
 
 }  // namespace attn

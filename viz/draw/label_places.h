@@ -2,6 +2,7 @@
 #pragma once
 
 #include <span>
+#include <vector>
 
 namespace attn {
 
@@ -15,5 +16,14 @@ float overlap(const LabelBox& a, const LabelBox& b);
 // The first of the candidates that meets nothing of `taken`, else the one that meets the least; each is pushed into
 // `inside` first. `candidates` holds one at least.
 LabelBox place_label(std::span<const LabelBox> candidates, std::span<const LabelBox> taken, const LabelBox& inside);
+
+struct LabelPoint {
+  float x = 0, y = 0;
+};
+
+// Those of the candidates that, pushed into `inside`, are nearer to a mark of `own` than to any of `others`: what a
+// name stands beside is what it is read as. All where none is.
+std::vector<LabelBox> beside_own(std::span<const LabelBox> candidates, std::span<const LabelPoint> own,
+                                 std::span<const LabelPoint> others, const LabelBox& inside);
 
 }  // namespace attn

@@ -77,11 +77,13 @@ class Labels {
       take({a.x + (b.x - a.x) * t, a.y + (b.y - a.y) * t}, style().px(2));
     }
   }
-  // The left top corner among the places, the best first.
-  ImVec2 place(std::span<const ImVec2> places, float width) {
+  // The left top corner among the places, the best first; of a mark's name nearer to `own` than to `others`.
+  ImVec2 place(std::span<const ImVec2> places, float width, std::span<const LabelPoint> own = {},
+               std::span<const LabelPoint> others = {}) {
     std::vector<LabelBox> candidates;
     candidates.reserve(places.size());
     for (const ImVec2 at : places) candidates.push_back({at.x, at.y, at.x + width, at.y + style().px(kLineHeight)});
+    if (!own.empty()) candidates = beside_own(candidates, own, others, inside_);
     taken_.push_back(place_label(candidates, taken_, inside_));
     return {taken_.back().left, taken_.back().top};
   }
@@ -244,8 +246,26 @@ void draw_marks(ImDrawList& list, const RoofDot& dot) {
   if (dot.measured) one(*dot.measured, true);
 }
 
+std::vector<LabelPoint> marks_of(const RoofDot& dot) {
+  std::vector<LabelPoint> points;
+  for (const std::optional<double>& intensity : {dot.predicted, dot.measured})
+    if (intensity) {
+      const ImVec2 at = ImPlot::PlotToPixels(*intensity, dot.tflops);
+      points.push_back({at.x, at.y});
+    }
+  return points;
+}
+
+std::vector<LabelPoint> marks_of_others(const Roofline& roof, const RoofDot& dot) {
+  std::vector<LabelPoint> points;
+  for (const RoofDot& other : roof.dots)
+    if (&other != &dot)
+      for (const LabelPoint& at : marks_of(other)) points.push_back(at);
+  return points;
+}
+
 // Beside the mark that is furthest to the right; where that place is taken, under it, over it or at the other side.
-void draw_name(ImDrawList& list, const RoofDot& dot, Labels& labels) {
+void draw_name(ImDrawList& list, const Roofline& roof, const RoofDot& dot, Labels& labels) {
   if (!dot.predicted && !dot.measured) return;
   const Style& s = style();
   const double last = std::max(dot.predicted.value_or(0), dot.measured.value_or(0));
@@ -257,14 +277,14 @@ void draw_name(ImDrawList& list, const RoofDot& dot, Labels& labels) {
   const float middle = r.y - s.px(8), under = r.y + s.px(9), over = r.y - s.px(25);
   std::vector<ImVec2> places;
   if (r.x + gap + width <= labels.right()) places.emplace_back(r.x + gap, middle);
-  for (const ImVec2 at :
-       {ImVec2(r.x - width / 2, under), ImVec2(r.x - width / 2, over), ImVec2(r.x, under), ImVec2(r.x, over),
-        ImVec2(r.x - width, under), ImVec2(r.x - width, over), ImVec2(l.x - gap - width, middle),
-        ImVec2(l.x - gap - width, over), ImVec2(l.x - gap - width, under), ImVec2(r.x + gap, over),
-        ImVec2(r.x + gap, under), ImVec2(r.x - width, under + s.px(kLineHeight)),
-        ImVec2(r.x - width, over - s.px(kLineHeight))})
+  for (const ImVec2 at : {ImVec2(r.x - width / 2, under), ImVec2(r.x - width / 2, over), ImVec2(r.x, under),
+                          ImVec2(r.x, over), ImVec2(r.x - width, under), ImVec2(r.x - width, over),
+                          ImVec2(l.x - gap - width, middle), ImVec2(l.x - gap - width, over),
+                          ImVec2(l.x - gap - width, under), ImVec2(r.x + gap, over), ImVec2(r.x + gap, under),
+                          ImVec2(r.x - width, under + s.px(kLineHeight)), ImVec2(r.x - width, over - s.px(kLineHeight)),
+                          ImVec2(r.x - width / 2, over - s.px(6)), ImVec2(r.x - width / 2, over - s.px(kLineHeight))})
     places.push_back(at);
-  draw_text(&list, labels.place(places, width), face, kLabelText,
+  draw_text(&list, labels.place(places, width, marks_of(dot), marks_of_others(roof, dot)), face, kLabelText,
             colour(s.theme, dot.chosen ? Token::text : Token::dim), words);
 }
 
@@ -275,7 +295,7 @@ void draw_dots(ImDrawList& list, const Roofline& roof, Labels& labels) {
       if (dot.chosen == chosen) draw_marks(list, dot);
   for (const bool chosen : {true, false})
     for (const RoofDot& dot : roof.dots)
-      if (dot.chosen == chosen) draw_name(list, dot, labels);
+      if (dot.chosen == chosen) draw_name(list, roof, dot, labels);
 }
 
 void draw_plot(const Roofline& roof, ImVec2 size, bool levels) {

@@ -32,6 +32,16 @@ TEST(LabelPlaces, NothingStandsOutsideTheChart) {
   EXPECT_EQ(place_label(wide, {}, kInside).left, 0) << "its beginning is what is read first";
 }
 
+TEST(LabelPlaces, ANameIsNearerToItsOwnMarkThanToAnothers) {
+  const std::array own{LabelPoint{50, 20}}, others{LabelPoint{50, 40}};
+  const std::array candidates{LabelBox{10, 35, 45, 45}, LabelBox{55, 15, 90, 25}};
+  const std::vector<LabelBox> beside = beside_own(candidates, own, others, kInside);
+  ASSERT_EQ(beside.size(), 1U) << "the first stands at the height of the other's mark";
+  EXPECT_EQ(beside.front().left, 55);
+  EXPECT_EQ(beside_own(std::array{candidates[0]}, own, others, kInside).size(), 1U) << "it has no better place";
+  EXPECT_EQ(beside_own(candidates, own, {}, kInside).size(), 2U);
+}
+
 TEST(LabelPlaces, BoxesThatOnlyTouchDoNotMeet) {
   EXPECT_EQ(overlap({0, 0, 10, 10}, {10, 0, 20, 10}), 0);
   EXPECT_EQ(overlap({0, 0, 10, 10}, {8, 6, 20, 10}), 8);
