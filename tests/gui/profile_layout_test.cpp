@@ -15,6 +15,7 @@
 #include "tests/viz/profile/profile_rows.h"
 #include "tests/viz/profile/toy_kernel.h"
 #include "viz/draw/theme.h"
+#include "viz/profile/code_draw.h"
 #include "viz/profile/phase_hue_draw.h"
 
 namespace attn {
@@ -57,7 +58,7 @@ KernelSamples samples_of(const gpu::KernelListing& listing) {
 
 class ProfileLayoutTest : public ::testing::Test {
  protected:
-  void open(int width, int height, float scale, ProfilePage page) {
+  void open(int width, int height, float scale, ProfilePage page, std::size_t launches = 1) {
     const gpu::KernelListing listing = profile_test::large_listing(kLines, kInstructions);
     window.reset();
     window = std::make_unique<TestWindow>(
@@ -67,6 +68,9 @@ class ProfileLayoutTest : public ::testing::Test {
     shown.run.provenance.device_arch = "sm_90a";
     for (const auto& [kernel, us] : {std::pair{"naive", 90000.0}, std::pair{"flash_simt", 59526.0}}) {
       shown.run.rows.push_back(profile_test::h100_row(kernel, us));
+      Launch launch = shown.run.rows.back().launches.front();
+      launch.name = "a_launch";
+      shown.run.rows.back().launches.assign(launches, launch);
       shown.run.rows.back().samples = std::make_shared<const KernelSamples>(samples_of(listing));
     }
     window->controller().update({ChooseWorkspace{Workspace::profile}, SetScale{scale}, ChooseProfilePage{page}});
@@ -167,6 +171,60 @@ TEST_F(ProfileLayoutTest, TheLineOverANarrowPageChoosesWhatThePanelChooses) {
     IM_CHECK(card("profile_figures") != nullptr);
     ctx->KeyPress(ImGuiKey_Escape);
   }));
+}
+
+TEST_F(ProfileLayoutTest, EveryLaunchAndEveryLineOfTheBytesIsInSight) {
+  for (const Size& size : {Size{1440, 900, 1}, Size{1280, 720, 1}, Size{1440, 2700, 2}, Size{1920, 1080, 1}}) {
+    open(size.width, size.height, size.scale, ProfilePage::figures, 3);
+    for (const char* name : {"occupancy", "bytes"}) {
+      const ImGuiWindow* part = card(name);
+      ASSERT_NE(part, nullptr) << name;
+      EXPECT_EQ(part->ScrollMax.y, 0) << name << ", " << size.width << " x " << size.scale;
+    }
+    EXPECT_GE(card("occupancy")->ContentSize.y, 6 * 12 * size.scale) << "three launches have their lines";
+    EXPECT_GE(card("roofline")->Size.y, 200 * size.scale);
+  }
+}
+
+TEST_F(ProfileLayoutTest, ThePagesStandInOneLineOfTheirOwnInALargeScale) {
+  for (const int width : {1440, 1441, 1452, 1500, 1520}) {
+    for (const ProfilePage page : {ProfilePage::source, ProfilePage::figures, ProfilePage::heartbeat}) {
+      open(width, 900, 2, page);
+      EXPECT_TRUE(window->run([&](Ctx* ctx) {
+        ctx->SetRef(card("profile_strip")->ID);
+        const ImRect first = ctx->ItemInfo("Figures").RectFull, last = ctx->ItemInfo("Lab").RectFull;
+        IM_CHECK_EQ(first.Min.y, last.Min.y);
+        IM_CHECK_GT(last.Min.x, first.Max.x);
+      })) << width;
+    }
+  }
+}
+
+TEST_F(ProfileLayoutTest, FindingsBehindTheChartsAreToldOfInTheStrip) {
+  for (const auto& [scale, low] : {std::pair{1.0F, false}, std::pair{2.0F, true}}) {
+    open(1440, 900, scale, ProfilePage::source);
+    EXPECT_TRUE(window->run([&](Ctx* ctx) {
+      ctx->SetRef(card("profile_strip")->ID);
+      bool told = false;
+      for (const char* words : {"1 finding below", "2 findings below", "3 findings below"})
+        if (ctx->ItemExists(words)) {
+          told = true;
+          ctx->ItemClick(words);
+          ctx->Yield(3);
+        }
+      IM_CHECK_EQ(told, low);
+      const ImGuiWindow* more = card("profile_more");
+      IM_CHECK_EQ(more != nullptr, low);
+      if (low) IM_CHECK_LE(more->Pos.y + more->Size.y, 900.5F);
+    })) << scale;
+  }
+}
+
+TEST_F(ProfileLayoutTest, WhatWarpsDidYieldsToTheOperandsDownToAWord) {
+  EXPECT_EQ(state_column(400, 150, 120, 50), 120) << "there is room for both";
+  EXPECT_EQ(state_column(240, 150, 120, 50), 90);
+  EXPECT_EQ(state_column(180, 150, 120, 50), 50);
+  EXPECT_EQ(state_column(180, 150, 40, 50), 40);
 }
 
 TEST_F(ProfileLayoutTest, TheQuartilesStandBehindALineOfTheirs) {

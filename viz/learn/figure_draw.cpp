@@ -89,8 +89,8 @@ void draw_figure(const StageFigure& figure, const CardScene& card, LearnHeld& he
       return draw_scrolling(size, heartbeat_height(figure.heartbeat, size.x),
                             [&](ImVec2 room, Commands& none) { draw_heartbeat(figure.heartbeat, room, none); });
     case FigureKind::phases:
-      return draw_scrolling(size, style().px(mosaic_height(figure.phases)), [&](ImVec2 room, Commands& none) {
-        room.y = std::min(room.y, style().px(mosaic_height(figure.phases)));
+      return draw_scrolling(size, style().px(mosaic_height(figure.phases, size.x)), [&](ImVec2 room, Commands& none) {
+        room.y = std::min(room.y, style().px(mosaic_height(figure.phases, room.x)));
         draw_mosaic(figure.phases, {}, room, none);
       });
     case FigureKind::lines:

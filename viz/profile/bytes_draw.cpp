@@ -12,6 +12,9 @@
 namespace attn {
 namespace {
 
+constexpr float kNumberLine = 52, kBetween = 4, kNames = 110, kNumbers = 86, kGap = 12;  // logical pixels
+constexpr int kMissingLines = 4, kWordLines = 3;
+
 // A mark on the line with its name and figure over or under it, kept within the box.
 void draw_end(ImDrawList* list, const Box& box, float x, const char* name, const std::string& figure, bool over,
               bool strong) {
@@ -32,7 +35,7 @@ void draw_end(ImDrawList* list, const Box& box, float x, const char* name, const
 void draw_number_line(const BytesScene& b, float width) {
   const Style& s = style();
   const ImVec2 at = ImGui::GetCursorScreenPos();
-  const Box box{at, {at.x + width, at.y + s.px(52)}};
+  const Box box{at, {at.x + width, at.y + s.px(kNumberLine)}};
   ImGui::Dummy({width, box.height()});
   double low = b.compulsory, high = b.tile_loads;
   if (b.dram && *b.dram > 0) {
@@ -54,13 +57,25 @@ void draw_number_line(const BytesScene& b, float width) {
   if (b.dram && *b.dram > 0) draw_end(list, box, x_of(*b.dram), "DRAM", b.dram_text, true, true);
 }
 
+float missing_height(const MissingFigures& missing, float width) {
+  const Runs words{{missing.titles + ": " + missing.reason + ".", Face::text, Token::dim, 0, false}};
+  return draw_paragraph(nullptr, {}, width, 12, words, kMissingLines, false) + style().px(4);
+}
+
+float words_room(float width) {
+  return std::max(style().px(60), width - style().px(kNames + kNumbers + kGap));
+}
+float height_of(const BytesLine& line, float width) {
+  const Runs words{{line.words, Face::text, Token::dim, 0, false}};
+  return std::max(line_height(13), draw_paragraph(nullptr, {}, words_room(width), 12, words, kWordLines, false));
+}
+
 void draw_missing(const MissingFigures& missing, float width) {
   const Style& s = style();
   const ImVec2 at = ImGui::GetCursorScreenPos();
   const Runs words{{missing.titles + ": ", Face::text, Token::text, 0, false},
                    {missing.reason + ".", Face::text, Token::dim, 0, false}};
-  constexpr int kLines = 4;
-  const float height = draw_paragraph(ImGui::GetWindowDrawList(), at, width, 12, words, kLines);
+  const float height = draw_paragraph(ImGui::GetWindowDrawList(), at, width, 12, words, kMissingLines);
   ImGui::InvisibleButton(missing.titles.c_str(), {width, height + s.px(4)});
   tooltip(missing.titles + ": " + missing.reason + ".");
 }
@@ -69,21 +84,29 @@ void draw_line(const BytesLine& line, float width) {
   const Style& s = style();
   const ImVec2 at = ImGui::GetCursorScreenPos();
   ImDrawList* list = ImGui::GetWindowDrawList();
-  const float names = s.px(110), numbers = s.px(86), gap = s.px(12);
+  const float names = s.px(kNames), numbers = s.px(kNumbers), gap = s.px(kGap);
   const Runs words{{line.words, Face::text, Token::dim, 0, false}};
-  const float room = std::max(s.px(60), width - names - numbers - gap);
-  constexpr int kLines = 3;
-  const float height = std::max(line_height(13), draw_paragraph(nullptr, {}, room, 12, words, kLines, false));
+  const float room = words_room(width), height = height_of(line, width);
   const Box name{at, {at.x + names, at.y + line_height(13)}};
   draw_text_in(list, name, Align::left, Face::text, 13, colour(s.theme, Token::text), line.title);
   draw_text_in(list, {{name.max.x, at.y}, {name.max.x + numbers, name.max.y}}, Align::right, Face::mono, 13,
                colour(s.theme, line.available ? Token::text : Token::dim), line.text);
-  draw_paragraph(list, {name.max.x + numbers + gap, at.y + s.px(3)}, room, 12, words, kLines);
+  draw_paragraph(list, {name.max.x + numbers + gap, at.y + s.px(3)}, room, 12, words, kWordLines);
   ImGui::InvisibleButton(line.title.c_str(), {width, height});
   tooltip(line.title + ": " + line.text + ". " + line.words);
 }
 
 }  // namespace
+
+float bytes_height(const BytesScene& scene, float width) {
+  const Style& s = style();
+  const float room = width - 2 * s.px(16), gap = ImGui::GetStyle().ItemSpacing.y;
+  float height = 2 * s.px(12) + s.px(13 + kNumberLine) + 2 * gap;
+  if (!scene.dram) height += gap + s.px(12);
+  for (const BytesLine& line : scene.lines) height += height_of(line, room) + s.px(kBetween);
+  for (const MissingFigures& missing : scene.missing) height += missing_height(missing, room) + s.px(kBetween);
+  return std::ceil(height);
+}
 
 void draw_bytes(const BytesScene& scene, ImVec2 size) {
   if (begin_card("bytes", size)) {
@@ -91,7 +114,7 @@ void draw_bytes(const BytesScene& scene, ImVec2 size) {
     const float width = ImGui::GetContentRegionAvail().x;
     draw_number_line(scene, width);
     if (!scene.dram) dim_text("DRAM: " + scene.dram_text);  // else the strip has the sentence
-    ImGui::PushStyleVar(ImGuiStyleVar_ItemSpacing, ImVec2(0, style().px(4)));
+    ImGui::PushStyleVar(ImGuiStyleVar_ItemSpacing, ImVec2(0, style().px(kBetween)));
     for (const BytesLine& line : scene.lines) draw_line(line, width);
     for (const MissingFigures& missing : scene.missing) draw_missing(missing, width);
     ImGui::PopStyleVar();

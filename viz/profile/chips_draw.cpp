@@ -32,7 +32,7 @@ ChipRow draw_chips(std::span<const Chip> chips, ImVec2 from, float right, bool d
     }
     const float width = text_width(Face::text, 12, chip.label) + frame;
     laid.width += width + gap;
-    if (at.x > from.x && at.x + width > right) {
+    if (at.x > from.x && at.x + width > right + 0.5F) {  // sums of fractions differ in their last bits
       at = {from.x, at.y + s.px(kChipLine)};
       ++laid.lines;
     }

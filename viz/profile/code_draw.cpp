@@ -20,8 +20,7 @@ namespace attn {
 namespace {
 
 constexpr float kRow = 18, kCode = 12, kShare = 38, kHead = 15, kState = 11, kGap = 10;  // logical pixels
-constexpr float kHeads = 54;        // of the card: edges, heading, space
-constexpr float kMostOfIt = 0.38F;  // of the width: what the warps did, beside the instruction
+constexpr float kHeads = 54;  // of the card: edges, heading, space
 
 // Where the columns begin and end, from the left edge, pixels.
 struct CodeColumns {
@@ -33,10 +32,22 @@ CodeColumns columns_of(const CodeScene& code, float width) {
   columns.share = text_width(Face::mono, kCode, "00000") + s.px(12);
   columns.text = columns.share + (code.sampled ? s.px(kShare + kGap) : 0);
   columns.right = columns.state = width;
-  float widest = 0;
-  for (const CodeRow& row : code.rows) widest = std::max(widest, text_width(Face::text, kState, row.state));
-  if (widest > 0) columns.state = width - std::min(widest + s.px(3), width * kMostOfIt);
+  float widest = 0, least = 0;
+  std::size_t longest = 0;
+  for (const CodeRow& row : code.rows) {
+    widest = std::max(widest, text_width(Face::text, kState, row.state));
+    least = std::max(least, text_width(Face::text, kState, row.state_brief));
+    longest = std::max(longest, row.text.size());
+  }
+  const float text = text_width(Face::mono, kCode, "0") * static_cast<float>(longest);
+  if (widest > 0)
+    columns.state = width - state_column(width - columns.text - s.px(kGap), text, widest + s.px(3), least + s.px(3));
   return columns;
+}
+
+// The first that fits, else the beginning of the last.
+std::string one_that_fits(const std::string& words, const std::string& brief, float room) {
+  return text_width(Face::text, kState, words) <= room ? words : fitted_text(Face::text, kState, brief, room);
 }
 
 void draw_head(const CodeColumns& columns) {
@@ -48,7 +59,7 @@ void draw_head(const CodeColumns& columns) {
                "% of line");
   if (columns.state < columns.right)
     draw_text_in(list, {{at.x + columns.state, at.y}, {at.x + columns.right, at.y + s.px(kHead)}}, Align::left,
-                 Face::text, 11, dim, fitted_text(Face::text, 11, "most of its warps", columns.right - columns.state));
+                 Face::text, 11, dim, one_that_fits("most of its warps", "its warps", columns.right - columns.state));
   ImGui::Dummy({ImGui::GetContentRegionAvail().x, s.px(kHead)});
   tooltip("Of the samples of this line's instructions: where its warps were when they were looked at.");
 }
@@ -76,7 +87,7 @@ void draw_row(const CodeRow& row, const CodeColumns& columns, double most) {
                       faded(hue_of(row.phase), 0.3F), s.px(2));
   draw_text_in(list, share, Align::right, Face::mono, kCode, colour(s.theme, Token::text), row.share);
   draw_text_in(list, {{x + columns.state, at.y}, {x + columns.right, bottom}}, Align::left, Face::text, kState,
-               colour(s.theme, Token::dim), fitted_text(Face::text, kState, row.state, columns.right - columns.state));
+               colour(s.theme, Token::dim), one_that_fits(row.state, row.state_brief, columns.right - columns.state));
   tooltip(fmt::format("{}\n{}", row.text, row.words));
 }
 
@@ -119,6 +130,10 @@ void draw_choices(const CodeScene& code, CodeKind kind, Commands& commands) {
 }
 
 }  // namespace
+
+float state_column(float room, float widest_text, float widest_state, float least) {
+  return std::max(std::min(room - widest_text, widest_state), std::min(least, widest_state));
+}
 
 float code_height(const CodeScene& code) {
   const float head = code.sampled ? kHead : 0, bar = 14;  // that goes sideways

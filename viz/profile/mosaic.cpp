@@ -1,6 +1,8 @@
 #include "viz/profile/mosaic.h"
 
 #include <algorithm>
+#include <functional>
+#include <numeric>
 #include <utility>
 
 #include <fmt/format.h>
@@ -154,19 +156,41 @@ void put_other(const Measurement& other, double us, MosaicScene& scene) {
 }
 
 std::string notes_of(const KernelSamples& s, const SampleCounts& all) {
-  std::string words = fmt::format(
-      "{} samples of {}, one of each multiprocessor every {} cycles; {}. A sample stands at the instruction "
-      "that waits, not at the one that made it wait.",
-      grouped(all.all), s.launches == 1 ? "one run" : fmt::format("{} runs", s.launches),
-      grouped(std::uint64_t{1} << s.period_log2),
-      s.dropped == 0 ? "none was dropped" : grouped(s.dropped) + " were dropped");
-  if (all.of.at(static_cast<std::size_t>(WarpState::barrier)) > 0)
-    words += " A wait for the other warps counts in the phase of its barrier.";
+  std::string words = fmt::format("{} samples of {}, one of each multiprocessor every {} cycles; {}.", grouped(all.all),
+                                  s.launches == 1 ? "one run" : fmt::format("{} runs", s.launches),
+                                  grouped(std::uint64_t{1} << s.period_log2),
+                                  s.dropped == 0 ? "none was dropped" : grouped(s.dropped) + " were dropped");
   if (s.unattributed > 0) words += fmt::format(" {} are of other code.", grouped(s.unattributed));
   return words;
 }
 
+std::string rule_of(const SampleCounts& all) {
+  std::string words = "A sample stands at the instruction that waits, not at the one that made it wait.";
+  if (all.of.at(static_cast<std::size_t>(WarpState::barrier)) > 0)
+    words += " A wait for the other warps counts in the phase of its barrier.";
+  return words;
+}
+
 }  // namespace
+
+MosaicLegend legend_of(const std::vector<MosaicCell>& all, std::size_t rows) {
+  MosaicLegend legend;
+  legend.named.assign(all.size(), true);
+  if (all.size() <= rows) return legend;
+  std::vector<std::size_t> largest(all.size());
+  std::iota(largest.begin(), largest.end(), std::size_t{0});
+  std::ranges::stable_sort(largest, std::greater<>(), [&](std::size_t n) { return all[n].samples; });
+  std::uint64_t sum = 0, rest = 0;
+  for (std::size_t n = 0; n < largest.size(); ++n) {
+    const MosaicCell& cell = all[largest[n]];
+    sum += cell.samples;
+    if (n + 1 < rows) continue;
+    legend.named[largest[n]] = false;
+    rest += cell.samples;
+  }
+  legend.rest = fmt::format("{:.0f} % the rest", 100 * share_of(rest, sum));
+  return legend;
+}
 
 MosaicScene mosaic_scene(const Measurement& row, const Measurement* against) {
   MosaicScene scene;
@@ -217,6 +241,7 @@ MosaicScene mosaic_scene(const Measurement& row, const Measurement* against) {
                             us > 0 ? ", " : "", time_text(us));
   scene.scale_brief = fmt::format("width: time{}{} · hatched: waits", us > 0 ? ", " : "", time_text(us));
   scene.notes = notes_of(s, all);
+  scene.rule = rule_of(all);
   put_headline(all, phases, scene);
   if (against != nullptr) put_other(*against, us, scene);
   return scene;

@@ -2,6 +2,7 @@
 // share of the warps' time, the height of its cells what the warps did in it. Plain values; mosaic_draw.cpp draws them.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -58,7 +59,16 @@ struct MosaicScene {
   std::vector<MosaicPart> parts;
   std::string other_words;  // "naive, 59.5 ms." and on which scale it is drawn
   std::string notes;        // how many samples, how they were taken, what was dropped
+  std::string rule;         // how to read where a sample stands
 };
+
+// Of the states of all phases those that are named where there is room for `rows` names: the largest; "6 % the rest"
+// takes the last row where some are not.
+struct MosaicLegend {
+  std::vector<bool> named;
+  std::string rest;
+};
+MosaicLegend legend_of(const std::vector<MosaicCell>& all, std::size_t rows);
 
 // `against` may be null. A row that was not timed has shares and no times.
 MosaicScene mosaic_scene(const Measurement& row, const Measurement* against);

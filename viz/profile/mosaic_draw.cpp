@@ -4,8 +4,8 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
-#include <functional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include <fmt/format.h>
@@ -21,7 +21,9 @@ namespace attn {
 namespace {
 
 // Logical pixels.
-constexpr float kLabels = 50, kCells = 104, kFall = 12, kEmpty = 17, kOther = 14, kLine = 18, kLegend = 236, kGap = 6;
+constexpr float kLabels = 50, kCells = 104, kFall = 12, kEmpty = 17, kOther = 14, kLine = 18, kGap = 6;
+constexpr float kNoteText = 11.5F, kRule = 16, kOneLine = 1150;  // in a low page so wide the rule is on the notes' line
+constexpr float kLegendBar = 22, kLegendLeft = 18, kLegendWords = 13, kLeastLegend = 190, kMostLegend = 0.34F;
 constexpr float kPads = 24 + 24, kNarrow = 720;
 constexpr float kCellsLow = 76;  // of the cells where the page is low
 
@@ -240,35 +242,59 @@ void draw_other(ImDrawList* list, const MosaicScene& scene, const Box& cells, co
   }
 }
 
+// Lines under the bars that the rule has for itself.
+int rule_lines(const MosaicScene& scene, float width, bool low) {
+  const float room = width - style().px(32);
+  if (low && width >= style().px(kOneLine)) return 0;
+  return text_width(Face::text, kNoteText, scene.rule) <= room ? 1 : 2;
+}
+
+// As wide as its words, so that none is cut, within a part of the card.
+float legend_width(const MosaicScene& scene, float width) {
+  const Style& s = style();
+  float words = s.px(kLeastLegend);
+  for (const MosaicCell& cell : scene.all) words = std::max(words, text_width(Face::text, kNoteText, cell.text));
+  return std::min(s.px(kLegendLeft + kLegendBar + kLegendWords + 2) + words, width * kMostLegend);
+}
+
+// What the hatch says, too, is left out where there is no room for it.
+std::string legend_words(const std::string& text, float room) {
+  if (text_width(Face::text, kNoteText, text) <= room) return text;
+  constexpr std::string_view kWaits = "waits for ";
+  std::string shorter = text;
+  if (const std::size_t at = text.find(kWaits); at != std::string::npos) shorter.erase(at, kWaits.size());
+  return fitted_text(Face::text, kNoteText, shorter, room);
+}
+
 // All phases together, and the words of each state beside their part of it.
 void draw_legend(ImDrawList* list, const MosaicScene& scene, const Box& box) {
   const Style& s = style();
   const ImU32 grey = colour(s.theme, Token::text);
-  const float bar = s.px(22), row = s.px(13.5F);
+  const float bar = s.px(kLegendBar), row = s.px(13.5F);
   const Box column{box.min, {box.min.x + bar, box.max.y}};
   // Words from below, at least a row apart: of as many as there is room for, those with the most.
-  std::vector<std::uint64_t> most;
-  most.reserve(scene.all.size());
-  for (const MosaicCell& cell : scene.all) most.push_back(cell.samples);
-  std::ranges::sort(most, std::greater<>());
-  const auto rows = static_cast<std::size_t>(box.height() / row) + 1;
-  const std::uint64_t least = most.size() > rows ? most[rows - 1] : 0;
+  const MosaicLegend legend = legend_of(scene.all, static_cast<std::size_t>(box.height() / row) + 1);
+  const auto words_at = [&](float y, const std::string& words, Token ink) {
+    const Box line{{column.max.x + s.px(kLegendWords), y - row / 2}, {box.max.x, y + row / 2}};
+    draw_text_in(list, line, Align::left, Face::text, kNoteText, colour(s.theme, ink),
+                 legend_words(words, line.width()));
+  };
   float above = box.max.y + row;
-  for (const MosaicCell& cell : scene.all) {
+  for (std::size_t n = 0; n < scene.all.size(); ++n) {
+    const MosaicCell& cell = scene.all[n];
     const auto height = [&](double share) { return column.max.y - column.height() * static_cast<float>(share); };
     const Box at{{column.min.x, height(cell.to)}, {column.max.x, height(cell.from) - s.px(1)}};
     const CellColours c = colours_of(grey, cell.state);
     list->AddRectFilled(at.min, at.max, c.fill);
     if (waits(cell.state)) hatch(list, at, c.hatch);
-    if (cell.samples < least) continue;
+    if (!legend.named[n]) continue;
     const float wanted = at.centre().y, y = std::min(wanted, above - row);
     above = y;
     list->AddLine({column.max.x + s.px(2), wanted}, {column.max.x + s.px(10), y}, colour(s.theme, Token::faint),
                   s.px(1));
-    const Box words{{column.max.x + s.px(13), y - row / 2}, {box.max.x, y + row / 2}};
-    draw_text_in(list, words, Align::left, Face::text, 11.5F, colour(s.theme, Token::text),
-                 fitted_text(Face::text, 11.5F, cell.text, words.width()));
+    words_at(y, cell.text, Token::text);
   }
+  if (!legend.rest.empty()) words_at(above - row, legend.rest, Token::dim);
 }
 
 void draw_heads(ImDrawList* list, const MosaicScene& scene, const Box& line) {
@@ -281,14 +307,15 @@ void draw_heads(ImDrawList* list, const MosaicScene& scene, const Box& line) {
 }
 
 // Which scale the other kernel is on, and how the samples were taken; whole in their tip where they are cut.
-void draw_foot(ImDrawList* list, const MosaicScene& scene, const Box& line) {
+// `rule`: the lines of the rule under them; 0: it takes the place of how they were taken.
+void draw_foot(ImDrawList* list, const MosaicScene& scene, const Box& line, int rule) {
   const Style& s = style();
-  constexpr float kSize = 11.5F, kLeast = 120;  // logical pixels that are worth the beginning of a sentence
+  constexpr float kSize = kNoteText, kLeast = 120;  // logical pixels that are worth the beginning of a sentence
   const ImU32 ink = colour(s.theme, Token::dim);
   const bool other = !scene.parts.empty();
   ImGui::SetCursorScreenPos(line.min);
-  ImGui::InvisibleButton("mosaic_notes", {line.width(), line.height()});
-  tooltip(other ? scene.other_words + "\n" + scene.notes : scene.notes);
+  ImGui::InvisibleButton("mosaic_notes", {line.width(), line.height() + s.px(kRule) * static_cast<float>(rule)});
+  tooltip((other ? scene.other_words + "\n" : "") + scene.notes + "\n" + scene.rule);
   float left = line.min.x;
   if (other) {
     const std::string words = fitted_text(Face::text, kSize, scene.other_words, line.width());
@@ -297,16 +324,19 @@ void draw_foot(ImDrawList* list, const MosaicScene& scene, const Box& line) {
   }
   if (const float room = line.max.x - left; room >= s.px(kLeast))
     draw_text_in(list, {{left, line.min.y}, line.max}, other ? Align::right : Align::left, Face::text, kSize, ink,
-                 fitted_text(Face::text, kSize, scene.notes, room));
+                 fitted_text(Face::text, kSize, rule > 0 ? scene.notes : scene.rule, room));
+  const Runs words{{scene.rule, Face::text, Token::dim, 0, false}};
+  if (rule > 0) draw_paragraph(list, {line.min.x, line.max.y}, line.width(), kSize, words, rule);
 }
 
 }  // namespace
 
-float mosaic_height(const MosaicScene& scene, bool low) {
+float mosaic_height(const MosaicScene& scene, float width, bool low) {
   if (!scene.empty.empty()) return 76;
   if (!scene.there) return 0;
   const float other = scene.parts.empty() ? 0 : kOther;
-  return kPads + kLabels + (low ? kCellsLow : kCells) + kFall + kEmpty + kGap + other + kLine;
+  return kPads + kLabels + (low ? kCellsLow : kCells) + kFall + kEmpty + kGap + other + kLine +
+         kRule * static_cast<float>(rule_lines(scene, width, low));
 }
 
 void draw_mosaic(const MosaicScene& scene, const MosaicPlace& place, ImVec2 size, Commands& commands) {
@@ -321,7 +351,7 @@ void draw_mosaic(const MosaicScene& scene, const MosaicPlace& place, ImVec2 size
       const float width = ImGui::GetContentRegionAvail().x;
       const bool narrow = width < s.px(kNarrow);
       draw_heads(list, scene, {at, {at.x + width, at.y + s.px(kLine)}});
-      const float top = at.y + s.px(kLine + kGap + kLabels), legend = narrow ? 0 : s.px(kLegend);
+      const float top = at.y + s.px(kLine + kGap + kLabels), legend = narrow ? 0 : legend_width(scene, width);
       const Box cells{{at.x, top}, {at.x + width - legend, top + s.px(place.low ? kCellsLow : kCells)}};
       const Box empty{{cells.min.x, cells.max.y + s.px(kFall)}, {cells.max.x, cells.max.y + s.px(kFall + kEmpty)}};
       draw_labels(list, scene, cells);
@@ -329,17 +359,17 @@ void draw_mosaic(const MosaicScene& scene, const MosaicPlace& place, ImVec2 size
       for (const MosaicColumn& column : scene.columns) draw_column(list, cells, column, place, commands);
       for (const MosaicColumn& column : scene.columns) draw_empty(list, empty, column, place, commands);
       if (!narrow) {
-        draw_legend(list, scene, {{cells.max.x + s.px(18), cells.min.y}, {at.x + width, cells.max.y}});
-        draw_text_in(list, {{cells.max.x + s.px(18), empty.min.y}, {at.x + width, empty.max.y}}, Align::left,
+        draw_legend(list, scene, {{cells.max.x + s.px(kLegendLeft), cells.min.y}, {at.x + width, cells.max.y}});
+        draw_text_in(list, {{cells.max.x + s.px(kLegendLeft), empty.min.y}, {at.x + width, empty.max.y}}, Align::left,
                      Face::text, 11.5F, colour(s.theme, Token::dim),
-                     fitted_text(Face::text, 11.5F, "who leaves the issue slots empty", legend - s.px(18)));
+                     fitted_text(Face::text, 11.5F, "who leaves the issue slots empty", legend - s.px(kLegendLeft)));
       }
       float y = empty.max.y + s.px(kGap);
       if (!scene.parts.empty()) {
         draw_other(list, scene, cells, {{at.x, y}, {cells.max.x, y + s.px(kOther)}});
         y += s.px(kOther);
       }
-      draw_foot(list, scene, {{at.x, y}, {at.x + width, y + s.px(kLine)}});
+      draw_foot(list, scene, {{at.x, y}, {at.x + width, y + s.px(kLine)}}, rule_lines(scene, size.x, place.low));
     }
   }
   ImGui::EndChild();

@@ -6,9 +6,9 @@
 
 namespace attn {
 
-// Logical pixels that the card takes; 0 where there is nothing to show.
+// Logical pixels that the card takes in a width of so many pixels; 0 where there is nothing to show.
 // `low`: on a low page its cells are lower.
-float mosaic_height(const MosaicScene& scene, bool low = false);
+float mosaic_height(const MosaicScene& scene, float width, bool low = false);
 // A card of `size` pixels. Clicking a phase goes to its hottest line.
 // `shown`: the phase of the line that is looked at, which is framed. A right click offers its step.
 struct MosaicPlace {

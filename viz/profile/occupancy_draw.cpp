@@ -2,6 +2,7 @@
 #include "viz/profile/occupancy_draw.h"
 
 #include <algorithm>
+#include <cfloat>
 #include <cmath>
 #include <string>
 
@@ -13,6 +14,8 @@
 
 namespace attn {
 namespace {
+
+constexpr float kBetween = 4;  // logical pixels, of a launch and the next
 
 // What an SM can hold as a bar; filled: what this kernel may, the line across: what it did.
 void draw_bar(const OccupancyScene& o, float width) {
@@ -83,13 +86,26 @@ void draw_stair(const Staircase& stair, std::int32_t top, ImVec2 size) {
 
 }  // namespace
 
+float occupancy_words_height(const OccupancyScene& scene, float width) {
+  const Style& s = style();
+  const float room = width - 2 * s.px(16);
+  const auto of = [&](const std::string& words) {
+    return s.fonts.text->CalcTextSizeA(s.px(12), FLT_MAX, room, words.c_str()).y;
+  };
+  float height = 2 * s.px(12) + s.px(13) + 2 * ImGui::GetStyle().ItemSpacing.y + of(scene.empty);
+  for (const std::string& launch : scene.launches) height += of(launch) + s.px(kBetween);
+  return std::ceil(height);
+}
+
 void draw_occupancy(const OccupancyScene& scene, ImVec2 size) {
   const Style& s = style();
   if (begin_card("occupancy", size)) {
     heading(scene.empty.empty() ? fmt::format("Occupancy on {}", scene.arch).c_str() : "Occupancy");
     if (!scene.empty.empty()) {
       dim_text(scene.empty);
+      ImGui::PushStyleVar(ImGuiStyleVar_ItemSpacing, ImVec2(0, s.px(kBetween)));
       for (const std::string& launch : scene.launches) dim_text(launch);
+      ImGui::PopStyleVar();
     } else {
       draw_bar(scene, ImGui::GetContentRegionAvail().x);
       dim_text(scene.words + (scene.achieved ? " Achieved: " + scene.achieved_text + "." : "") + " " + scene.more +

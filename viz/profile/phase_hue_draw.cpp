@@ -59,6 +59,11 @@ CellColours cell_colours(Theme theme, ImU32 hue, WarpState state) {
   return c;
 }
 
+float phase_sign_width(gpu::CodePhase phase) {
+  const PhaseSign sign = sign_of(phase);
+  return text_width(sign.face, sign.face == Face::maths ? 12.5F : 11, sign.text) + style().px(7);
+}
+
 void draw_phase_sign(ImDrawList* list, const Box& box, gpu::CodePhase phase) {
   const PhaseSign sign = sign_of(phase);
   draw_text_in(list, box, Align::left, sign.face, sign.face == Face::maths ? 12.5F : 11, colour_of(sign.ink), sign.text,

@@ -24,7 +24,8 @@ struct CellColours {
 };
 CellColours cell_colours(Theme theme, ImU32 hue, WarpState state);
 
-// Its letter or word, at the left.
+// Its letter or word, at the left; and its width with what is left of it.
+float phase_sign_width(gpu::CodePhase phase);
 void draw_phase_sign(ImDrawList* list, const Box& box, gpu::CodePhase phase);
 // The kinds of instructions beside one another; `most` of them fill the box.
 void draw_mix(ImDrawList* list, const Box& box, const gpu::InstructionMix& mix, std::uint32_t most,

@@ -124,6 +124,15 @@ SampledPlaces places_of(const KernelSamples& samples) {
   return places;
 }
 
+// Of what a warp waits for, or does, where its instruction needs the room.
+std::string_view brief_of(WarpState state) {
+  static constexpr auto kWords =
+      std::to_array<std::string_view>({"issues", "ready", "dispatch", "result", "busy pipe", "shared", "special",
+                                       "queue", "L1 queue", "DRAM", "barrier", "tensor", "fetch"});
+  static_assert(kWords.size() == kWarpStates);
+  return kWords.at(static_cast<std::size_t>(state));
+}
+
 // Beside the instructions of one line. Shares are of that line: the text's column has the line's own.
 void put_samples(const KernelSamples& samples, const gpu::KernelListing& listing, const gpu::ListedLine& listed,
                  CodeScene& code) {
@@ -144,6 +153,7 @@ void put_samples(const KernelSamples& samples, const gpu::KernelListing& listing
     row.part = share_of(counts[n].all, all);
     row.share = share_text(row.part);
     row.state = words_of(counts[n].main_state());
+    row.state_brief = brief_of(counts[n].main_state());
     row.words = samples_words(counts[n], share_of(counts[n].all, kernel));
   }
 }
@@ -400,13 +410,13 @@ CodeScene code_scene(const gpu::KernelListing& listing, const SourceScene& scene
   if (kind == CodeKind::sass) {
     for (const gpu::InstructionPlace& place : listed.instructions) {
       const gpu::Instruction& i = listing.at(place);
-      code.rows.push_back({fmt::format("{:04x}", i.address), i.text, listing.phase_at(place), {}, {}, {}});
+      code.rows.push_back({fmt::format("{:04x}", i.address), i.text, listing.phase_at(place), {}, {}, {}, {}});
     }
     if (samples != nullptr && scene.sampled) put_samples(*samples, listing, listed, code);
     return code;
   }
   for (const std::uint32_t n : listed.ptx)
-    code.rows.push_back({fmt::format("{}", n + 1), without_tabs(listing.ptx[n]), listed.phase, {}, {}, {}});
+    code.rows.push_back({fmt::format("{}", n + 1), without_tabs(listing.ptx[n]), listed.phase, {}, {}, {}, {}});
   return code;
 }
 

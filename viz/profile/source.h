@@ -130,10 +130,11 @@ struct CodeRow {
   std::string text;
   gpu::CodePhase phase = gpu::CodePhase::none;
   // Where the kernel was sampled: of the samples of the line's instructions, and what its warps did there.
-  std::string share;  // "12", percent; empty: it has none
-  std::string state;  // what most of them did, where it has any
-  std::string words;  // all of it, for a tip
-  double part = 0;    // of the samples of the line's instructions, 0 to 1
+  std::string share;        // "12", percent; empty: it has none
+  std::string state;        // what most of them did, where it has any
+  std::string state_brief;  // the same in a word
+  std::string words;        // all of it, for a tip
+  double part = 0;          // of the samples of the line's instructions, 0 to 1
 };
 struct CodeScene {
   std::string title;  // "SASS of line 111: FMA 512, shared 64"

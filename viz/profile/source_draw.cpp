@@ -41,8 +41,9 @@ void draw_states(ImDrawList* list, const Box& box, const SourceScene& scene, con
 // characters of the text are to stay in sight beside them.
 constexpr std::size_t kTextInSight = 64;
 constexpr float kCounted = 50, kCountsWithBar = 640;
-// The least card in which the phases' names stand left of the lines' numbers; in a smaller one their colours do.
-constexpr float kSignsBeside = 420;
+// The least card in which the phases' letters stand left of the lines' numbers; in a smaller one their colours do. In
+// one as wide as for bars their words do, too. And the columns' widths.
+constexpr float kSignsBeside = 420, kNoSigns = 4, kLetters = 28, kWords = 58, kDigits = 12, kShare = 38;
 
 // Where the columns of the gutter end, from its left edge, pixels.
 struct Gutter {
@@ -64,12 +65,12 @@ Gutter gutter(const SourceScene& scene, const SourceHeld& held, float width) {
   const Style& s = style();
   Gutter g{};
   const bool counts = scene.counted && !held.hide_counts;
-  g.sign = s.px(width < s.px(kSignsBeside) ? 4 : 58);
-  g.number = g.sign + s.px(32);
+  g.sign = s.px(width < s.px(kSignsBeside) ? kNoSigns : width < s.px(kCountsWithBar) ? kLetters : kWords);
+  g.number = g.sign + text_width(Face::mono, 11, fmt::format("{}", scene.rows.size())) + s.px(kDigits);
   if (scene.instructions == 0 && !scene.sampled) {  // nothing is counted
     g.count = g.bar = g.counted = g.number;
   } else {
-    g.count = g.number + s.px(40);
+    g.count = g.number + s.px(kShare);
     g.bar = g.counted = g.count + s.px(!counts ? 66 : width < s.px(kCountsWithBar) ? 4 : 46);
   }
   if (counts) g.columns = columns_beside(scene, held, g.bar, width);
@@ -99,7 +100,8 @@ void draw_gutter(ImDrawList* list, const SourceScene& scene, const Gutter& g, co
   const float x = box.min.x, top = box.min.y, bottom = box.max.y;
   if (row.phase != CodePhase::none) {
     list->AddRectFilled({x, top}, {x + s.px(3), bottom}, hue_of(row.phase));
-    if (row.names_phase && g.sign > s.px(4)) draw_phase_sign(list, {{x, top}, {x + g.sign, bottom}}, row.phase);
+    if (row.names_phase && phase_sign_width(row.phase) <= g.sign)
+      draw_phase_sign(list, {{x, top}, {x + g.sign, bottom}}, row.phase);
   }
   const ImU32 dim = colour(s.theme, Token::dim);
   draw_text_in(list, {{x + g.sign, top}, {x + g.number, bottom}}, Align::right, Face::mono, 11, dim,

@@ -10,6 +10,7 @@
 #include "imgui.h"
 #include "viz/bench/scene.h"
 #include "viz/draw/canvas.h"
+#include "viz/draw/text_fit.h"
 #include "viz/draw/theme.h"
 #include "viz/draw/widgets.h"
 #include "viz/profile/bytes_draw.h"
@@ -33,7 +34,7 @@ namespace {
 // under one another; lower than kLow reasons and findings come behind the charts.
 constexpr float kGutter = 12, kPanelWidth = 304, kCompact = 1336, kStacked = 800, kLow = 560, kLowMosaic = 700;
 constexpr float kMinRoofline = 296, kLeastRoofline = 210, kMinOccupancy = 280, kMinBytes = 304, kEmptyCard = 84,
-                kMinLevels = 230, kAllBytes = 336, kLaunch = 38;
+                kMinLevels = 230;
 
 constexpr float kSourceStacked = 460, kCodeStacked = 280;
 constexpr float kLeastSource = 214;  // below it the page scrolls
@@ -151,20 +152,46 @@ float draw_findings(const ProfileScene& scene, ImVec2 from, float width, bool dr
   return y - from.y;
 }
 
+// Where the findings stand behind the charts: how many, and what each is worth. `seek`: on a click they come into
+// sight. Returns its height, pixels.
+float draw_findings_hint(const ProfileScene& scene, ImVec2 at, float width, bool draw, bool& seek) {
+  const Style& s = style();
+  if (scene.findings.empty()) return 0;
+  if (draw) {
+    const std::size_t n = scene.findings.size();
+    const std::string label = fmt::format("{} finding{} below", n, n == 1 ? "" : "s");
+    std::string worth;
+    for (const Finding& f : scene.findings) {
+      if (f.seen > 0)
+        worth += fmt::format("{}{}× in this session", worth.empty() ? "" : ", ", times_text(f.seen));
+      else if (f.at_most > 0)
+        worth += fmt::format("{}at most {}×", worth.empty() ? "" : ", ", times_text(f.at_most));
+    }
+    ImGui::SetCursorPos(at);
+    seek = small_button(label.c_str(), true, "What would make it faster, at the end of this page");
+    const float x = at.x + text_width(Face::text, 12, label) + s.px(24);
+    const ImVec2 window = ImGui::GetWindowPos();
+    draw_text(ImGui::GetWindowDrawList(), {window.x + x, window.y + at.y + s.px(2)}, Face::text, 12,
+              colour(s.theme, Token::dim), fitted_text(Face::text, 12, worth, at.x + width - x));
+  }
+  return s.px(20);
+}
+
 bool has_reasons(const ProfileScene& scene, ProfilePage page) {
   return !scene.reasons.empty() && (page == ProfilePage::figures || scene.predicted);
 }
 
 // Headline and reasons; what to do where there is nothing to show. `low`: without reasons and findings, which come
-// behind the charts then. Returns its height, pixels.
-float draw_strip(const ProfileScene& scene, ProfilePage page, float width, bool low, Commands& commands) {
+// behind the charts then, where `seek` wants to go. Returns its height, pixels.
+float draw_strip(const ProfileScene& scene, ProfilePage page, float width, bool low, bool& seek, Commands& commands) {
   const Style& s = style();
   const Runs headline{{scene.empty.empty() ? scene.headline : scene.empty, Face::bold, Token::text, 0, false}};
   // Beside the source the reasons, which are of its figures, leave it their room.
   std::vector<Runs> words;
   if (has_reasons(scene, page) && !low) words.push_back({{scene.reasons, Face::text, Token::dim, 0, false}});
   if (!scene.mosaic.headline.empty()) words.push_back(scene.mosaic.headline);
-  const bool with_findings = page != ProfilePage::heartbeat && !low;
+  const bool findings = page != ProfilePage::heartbeat && !scene.findings.empty(), with_findings = findings && !low;
+  const bool hint = findings && low && page == ProfilePage::source;  // the figures need the height for their chart
   constexpr int kLines = 12;
   const float left = s.px(20), pad = s.px(12), gap = s.px(4);
   const float first_button = left - s.px(6), last = width - s.px(16);
@@ -183,6 +210,7 @@ float draw_strip(const ProfileScene& scene, ProfilePage page, float width, bool 
   float height = first + top + pad;
   for (const Runs& w : words) height += gap + draw_paragraph(nullptr, {}, whole, 13, w, kLines, false);
   if (with_findings) height += draw_findings(scene, {left, 0}, whole, false, commands);
+  if (hint) height += gap + draw_findings_hint(scene, {}, whole, false, seek);
   if (!scene.offers.empty()) height += gap + draw_offers(scene, {left, 0}, left + whole, false, commands);
   if (begin_card("profile_strip", {width, height})) {
     ImDrawList* list = ImGui::GetWindowDrawList();
@@ -193,6 +221,7 @@ float draw_strip(const ProfileScene& scene, ProfilePage page, float width, bool 
     float y = at.y + first + top;
     for (const Runs& w : words) y += gap + draw_paragraph(list, {at.x + left, y + gap}, whole, 13, w, kLines);
     if (with_findings) y += draw_findings(scene, {left, y - at.y}, whole, true, commands);
+    if (hint) y += gap + draw_findings_hint(scene, {first_button + s.px(6), y - at.y + gap}, whole, true, seek);
     draw_offers(scene, {left, y - at.y + 2 * gap}, left + whole, true, commands);
     const ImVec2 from(at_right ? last - laid.width : first_button, over ? s.px(8) : pad);
     draw_chips(chips, from, over ? last : width, true, commands);
@@ -219,16 +248,21 @@ void draw_more(const ProfileScene& scene, ProfilePage page, float width, Command
   ImGui::EndChild();
 }
 
-// Of several launches, which have no staircases to show: the roofline, and at the right that by level under the bytes.
+// Of several launches, which have no staircases to show: both rooflines over one another, and at the right what each
+// launch did, and all of the bytes.
 void draw_both_roofs(const ProfileScene& scene, ImVec2 room, float left) {
   const Style& s = style();
   const float right = room.x - left - s.px(kGutter);
-  draw_roofline(scene.roof, false, {left, room.y});
+  const float occupancy = std::max(s.px(kEmptyCard), occupancy_words_height(scene.occupancy, right));
+  const float levels = std::max(s.px(kMinLevels), std::floor(room.y * 0.4F));
+  ImGui::BeginGroup();
+  draw_roofline(scene.roof, false, {left, room.y - levels - s.px(kGutter)});
+  draw_roofline(scene.roof, true, {left, levels});
+  ImGui::EndGroup();
   ImGui::SameLine();
   ImGui::BeginGroup();
-  draw_occupancy(scene.occupancy, {right, s.px(kEmptyCard)});
-  draw_bytes(scene.bytes, {right, s.px(kAllBytes)});
-  draw_roofline(scene.roof, true, {right, room.y - s.px(kEmptyCard + kAllBytes + 2 * kGutter)});
+  draw_occupancy(scene.occupancy, {right, occupancy});
+  draw_bytes(scene.bytes, {right, std::max(bytes_height(scene.bytes, right), room.y - occupancy - s.px(kGutter))});
   ImGui::EndGroup();
 }
 
@@ -237,43 +271,45 @@ void draw_cards(const ProfileScene& scene, bool by_level, ImVec2 room, bool stac
   const Style& s = style();
   const float gutter = s.px(kGutter);
   const bool empty = !scene.occupancy.empty.empty();
-  const float launches = kLaunch * static_cast<float>(scene.occupancy.launches.size());
-  const float occupancy = s.px(empty ? kEmptyCard + launches : kMinOccupancy);
+  const float left = std::floor((room.x - gutter) * 0.47F), right = room.x - left - gutter;
+  const float wide = stacked ? room.x : right;
+  const float occupancy =
+      empty ? std::max(s.px(kEmptyCard), occupancy_words_height(scene.occupancy, wide)) : s.px(kMinOccupancy);
+  const float bytes = std::max(s.px(kMinBytes), bytes_height(scene.bytes, wide));
   if (stacked) {
     // As high as the first screen where that is enough.
     const float chart = std::clamp(room.y, s.px(kLeastRoofline), s.px(kMinRoofline));
     draw_roofline(scene.roof, by_level, {room.x, scene.roof.empty.empty() ? chart : s.px(kEmptyCard)}, commands);
     draw_occupancy(scene.occupancy, {room.x, occupancy});
-    draw_bytes(scene.bytes, {room.x, s.px(kMinBytes)});
+    draw_bytes(scene.bytes, {room.x, bytes});
     return;
   }
   if (!scene.roof.empty.empty()) {
     // Nothing to draw is no reason for half a page: it says so above the bytes.
     const float half = std::floor((room.x - gutter) / 2);
-    const float rest = std::max(room.y - s.px(kEmptyCard) - gutter, s.px(kMinBytes));
+    const float top = empty ? occupancy : s.px(kEmptyCard);
+    const float rest = std::max(room.y - top - gutter, s.px(kMinBytes));
     ImGui::BeginGroup();
-    draw_roofline(scene.roof, by_level, {half, s.px(kEmptyCard)}, commands);
+    draw_roofline(scene.roof, by_level, {half, top}, commands);
     if (!empty) draw_bytes(scene.bytes, {half, rest});
     ImGui::EndGroup();
     ImGui::SameLine();
-    draw_occupancy(scene.occupancy,
-                   {room.x - half - gutter, empty ? s.px(kEmptyCard) : s.px(kEmptyCard) + gutter + rest});
+    draw_occupancy(scene.occupancy, {room.x - half - gutter, empty ? top : top + gutter + rest});
     if (empty) draw_bytes(scene.bytes, {room.x, rest});
     return;
   }
-  const float left = std::floor((room.x - gutter) * 0.47F);
-  if (empty && scene.roof.levels.size() > 1 && room.y >= s.px(kEmptyCard + kAllBytes + kMinLevels) + 2 * gutter)
+  if (empty && scene.roof.levels.size() > 1 && room.y >= s.px(kMinRoofline + kMinLevels) + gutter)
     return draw_both_roofs(scene, {room.x, room.y}, left);
-  const float height = std::max(room.y, occupancy + gutter + s.px(kMinBytes));
+  const float height = std::max(room.y, occupancy + gutter + bytes);
   // Within the first screen, though the page may scroll.
   draw_roofline(scene.roof, by_level, {left, std::max(room.y, s.px(kMinRoofline))}, commands);
   ImGui::SameLine();
   ImGui::BeginGroup();
   // What is left goes to the staircases; where there are none, to the bytes.
   const float top = empty ? occupancy : std::max(occupancy, std::floor((height - gutter) / 2));
-  const float above = std::min(top, height - gutter - s.px(kMinBytes));
-  draw_occupancy(scene.occupancy, {room.x - left - gutter, above});
-  draw_bytes(scene.bytes, {room.x - left - gutter, height - above - gutter});
+  const float above = std::min(top, height - gutter - bytes);
+  draw_occupancy(scene.occupancy, {right, above});
+  draw_bytes(scene.bytes, {right, height - above - gutter});
   ImGui::EndGroup();
 }
 
@@ -301,7 +337,7 @@ void draw_source_page(ProfileCache& cache, const ProfileView& view, ImVec2 room,
     ImGui::SameLine();
     return phases_card({third, room.y});
   }
-  const float left = std::floor((room.x - gutter) * 0.6F), right = room.x - gutter - left;
+  const float left = std::floor((room.x - gutter) * 0.57F), right = room.x - gutter - left;
   draw_source(cache.source, view, held, {left, room.y}, commands);
   ImGui::SameLine();
   ImGui::BeginGroup();
@@ -315,7 +351,7 @@ void draw_source_page(ProfileCache& cache, const ProfileView& view, ImVec2 room,
 float draw_mosaic_card(const ProfileCache& cache, const ProfileView& view, float width, bool low, Commands& commands) {
   const Style& s = style();
   const MosaicScene& mosaic = cache.scene.mosaic;
-  const float height = s.px(mosaic_height(mosaic, low));
+  const float height = s.px(mosaic_height(mosaic, width, low));
   if (height <= 0) return 0;
   draw_mosaic(mosaic, {phase_shown(cache.source, view), cache.scene.to_step, low}, {width, height}, commands);
   return height + s.px(kGutter);
@@ -375,9 +411,11 @@ void draw_profile(const State& state, const Model& model, ProfileHeld& held, Com
   if (open) {
     const float width = ImGui::GetContentRegionAvail().x;
     const bool low = with_panel && height < s.px(kLow);
-    const float strip = draw_strip(scene, view.page, width, low, commands);
+    bool seek = false;
+    const float strip = draw_strip(scene, view.page, width, low, seek, commands);
     if (with_panel) draw_page(cache, state, model, {width, height - strip - gutter}, commands);
     if (low && view.page != ProfilePage::heartbeat) draw_more(scene, view.page, width, commands);
+    if (seek) ImGui::SetScrollHereY(1);
   }
   ImGui::EndChild();
   ImGui::PopStyleVar();

@@ -1,9 +1,12 @@
 // Where the time goes: widths are shares of the samples, heights what the warps did, and the sentence is made of them.
 #include "viz/profile/mosaic.h"
 
+#include <array>
+#include <cstdint>
 #include <memory>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include <gtest/gtest.h>
 
@@ -129,6 +132,23 @@ TEST(Mosaic, TheOtherKernelStandsOnTheSameScale) {
   EXPECT_NE(scene.other_words.find("5.00 ms"), std::string::npos) << scene.other_words;
   Measurement without = h100_row("tiled", 5000);
   EXPECT_TRUE(mosaic_scene(row(samples()), &without).parts.empty());
+}
+
+TEST(Mosaic, TheLegendNamesTheLargestStatesAndSumsTheRest) {
+  std::vector<MosaicCell> all(5);
+  const std::array<std::uint64_t, 5> samples{500, 20, 300, 40, 140};
+  for (std::size_t n = 0; n < all.size(); ++n) all[n].samples = samples.at(n);
+  EXPECT_EQ(legend_of(all, 5).named, std::vector<bool>(5, true));
+  EXPECT_EQ(legend_of(all, 5).rest, "");
+  const MosaicLegend four = legend_of(all, 4);
+  EXPECT_EQ(four.named, (std::vector<bool>{true, false, true, false, true})) << "the rest takes a row, too";
+  EXPECT_EQ(four.rest, "6 % the rest");
+}
+
+TEST(Mosaic, HowToReadASampleIsASentenceOfItsOwn) {
+  const MosaicScene scene = mosaic_scene(row(samples()), nullptr);
+  EXPECT_EQ(scene.rule, "A sample stands at the instruction that waits, not at the one that made it wait.");
+  EXPECT_EQ(scene.notes.find("stands at"), std::string::npos);
 }
 
 TEST(Mosaic, SaysWhyThereIsNoneAndWhatWasDropped) {
