@@ -152,13 +152,13 @@ namespace {
 
 // Beats that begin with fresh numbers on one condition follow one row: what passes for one must pass for all.
 Result<bool> passes_for_all(const Lesson& lesson, const Beat& beat, std::uint64_t seed) {
-  const auto own = seed_passes(lesson, beat, seed);
+  auto own = seed_passes(lesson, beat, seed);
   if (!own || !*own || !beat.again->at_once) return own;
   for (const Beat& other : lesson.beats) {
     const bool shares = &other != &beat && other.again && other.again->at_once && other.run == beat.run &&
                         other.again->condition == beat.again->condition;
     if (!shares) continue;
-    const auto passes = seed_passes(lesson, other, seed);
+    auto passes = seed_passes(lesson, other, seed);
     if (!passes || !*passes) return passes;
   }
   return true;

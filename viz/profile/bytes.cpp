@@ -166,13 +166,18 @@ double heard_us(const Heartbeat& h) {
   return us;
 }
 
+bool uses_no_shared_memory(const Measurement& m) {
+  const Figure& turns = figure(m, "shared_wavefronts_count");
+  return turns.available() && turns.value <= 0;
+}
+
 // Turns of the shared memory that the heartbeat heard: an SM passes one a cycle at most. They are not those that are
 // counted at the instructions: of asynchronous copies some are missing, and some are there that no instruction asked
 // for.
 void put_turns(const Measurement& m, std::int32_t sms, BytesLine& line) {
   const double mhz = clock_mhz(m);
   const auto mean = m.heartbeat == nullptr ? std::nullopt : mean_of(*m.heartbeat, "shared");
-  if (!line.available || !mean || *mean <= 0 || mhz <= 0 || sms <= 0) return;
+  if (!line.available || uses_no_shared_memory(m) || !mean || *mean <= 0 || mhz <= 0 || sms <= 0) return;
   const double turns = *mean / 100 * heard_us(*m.heartbeat) * mhz * sms;
   line.words = fmt::format("Of what its data pipe can pass, by the heartbeat: {} turns.", count_words(turns));
 }
@@ -185,8 +190,7 @@ BytesLine heard(const Measurement& m, const char* id, const char* title, const c
     if (line.words.empty()) line.words = "nobody has listened to this row yet: \"Listen to it\" reads the heartbeat";
     return line;
   }
-  const Figure& turns = figure(m, "shared_wavefronts_count");
-  if (line.title == "Shared memory" && turns.available() && turns.value <= 0)
+  if (line.title == "Shared memory" && uses_no_shared_memory(m))
     return {title, "none", "It uses no shared memory.", true};
   const auto mean = mean_of(*m.heartbeat, id);
   if (!mean) {
