@@ -188,9 +188,7 @@ void Files::answer_offer(bool take) {
 }
 
 void Files::opened(const std::string& path, Session session) {
-  std::error_code error;
-  const auto absolute = std::filesystem::absolute(path, error);
-  const std::string name = error ? path : absolute.string();
+  const std::string name = absolute_name(path);
   for (const std::string& note : session.notes) context_.log.note(note);
   const std::size_t rows = rows_of(session);
   if (rows > 0) sweeps_.show_runs(session);

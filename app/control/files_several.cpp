@@ -2,7 +2,6 @@
 #include <algorithm>
 #include <memory>
 #include <string>
-#include <system_error>
 #include <utility>
 #include <vector>
 
@@ -10,16 +9,11 @@
 #include <fmt/ranges.h>
 
 #include "app/control/files.h"
+#include "app/state/input_files.h"
 #include "kernels/gpu/rungs/own.h"
 
 namespace attn {
 namespace {
-
-std::string absolute_name(const std::string& path) {
-  std::error_code error;
-  const auto absolute = std::filesystem::absolute(path, error);
-  return error ? path : absolute.string();
-}
 
 std::string file_name(const std::string& path) {
   return std::filesystem::path(path).filename().string();

@@ -107,14 +107,14 @@ void fit(Problem& p, const Problem& before, bool bias_given) {
   }
 }
 
-std::string absolute(const std::string& path) {
+}  // namespace
+
+std::string absolute_name(const std::string& path) {
   if (path.empty()) return path;
   std::error_code error;
   const auto full = std::filesystem::absolute(path, error);
   return error ? path : full.string();
 }
-
-}  // namespace
 
 Result<State> with_input_files(const State& state, const Paths& paths) {
   Problem p = state.document.problem;
@@ -123,7 +123,7 @@ Result<State> with_input_files(const State& state, const Paths& paths) {
   std::array<std::optional<Given>, 4> files;
   bool typed = false;  // the first file says the dtype
   for (std::size_t t = 0; t < 4; ++t) {
-    const std::string path = absolute(paths[t]);
+    const std::string path = absolute_name(paths[t]);
     if (t == 3 && path.empty() && !targets[t]->empty()) p.bias_shape.clear();
     if (path != *targets[t]) {
       std::erase_if(inputs.edits, [&](const CellEdit& e) { return e.tensor == static_cast<InputTensor>(t); });

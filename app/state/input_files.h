@@ -14,4 +14,7 @@ namespace attn {
 // together.
 Result<State> with_input_files(const State& state, const std::array<std::string, 4>& paths);
 
+// The file's name from the root on; as it is where that cannot be had, or where it is empty.
+std::string absolute_name(const std::string& path);
+
 }  // namespace attn

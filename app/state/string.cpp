@@ -3,12 +3,12 @@
 #include <algorithm>
 #include <array>
 #include <set>
-#include <system_error>
 #include <utility>
 
 #include <fmt/format.h>
 
 #include "app/state/apply.h"
+#include "app/state/input_files.h"
 #include "app/state/keys.h"
 #include "app/state/values.h"
 #include "kernels/base/files.h"
@@ -185,9 +185,7 @@ Result<std::string> state_string(const State& state) {
     if (path.empty()) continue;
     const auto hash = hash_of_file(path);
     if (!hash) return tl::unexpected(hash.error());
-    std::error_code error;
-    const auto absolute = std::filesystem::absolute(path, error);
-    text += fmt::format(",{}={}@{}", key.key, percent_encoded(error ? path : absolute.string()), *hash);
+    text += fmt::format(",{}={}@{}", key.key, percent_encoded(absolute_name(path)), *hash);
   }
   if (text.size() <= kStateStringLimit) return text;
   return bad_input(

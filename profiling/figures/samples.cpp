@@ -51,8 +51,7 @@ constexpr auto kReasons = std::to_array<StallReason>({
      WarpState::fetch},
     {"no_instructions", "No instructions",
      "Waits for its next instruction: it is not in the instruction cache, or follows a jump. A long unrolled loop "
-     "makes "
-     "it frequent.",
+     "makes it frequent.",
      WarpState::fetch},
     {"branch_resolving", "Branch resolving", "Waits until the target of a branch is known.", WarpState::fetch},
     {"imc_miss", "IMC miss", "Waits for a constant that is not in the cache of constants.", WarpState::fetch},

@@ -34,6 +34,23 @@ class ProfileTryTest : public ::testing::Test {
     window->controller().show({shown}, nullptr);
     window->draw_frames(4);
   }
+  // flash_simt with the listing of a small text of known lines, on the source page.
+  void open_toy_source() {
+    window = std::make_unique<TestWindow>(1440, 900, "", false, [](const gpu::ListingSubject&, const std::stop_token&) {
+      return profile_test::toy_listing();
+    });
+    ListedRun shown;
+    shown.run = new_run("");
+    shown.run.rows = {h100_row("flash_simt", 59526)};
+    shown.run.provenance.device_arch = "sm_90a";
+    window->controller().update({ChooseWorkspace{Workspace::profile}, ChooseProfilePage{ProfilePage::source}});
+    window->controller().show({shown}, nullptr);
+    for (int n = 0; n < 3; ++n) {
+      window->draw_frames(2);
+      window->controller().wait();
+    }
+    window->draw_frames(2);
+  }
   const State& state() const { return window->state(); }
   const LabView& lab() const { return window->controller().model().lab; }
   // The lab's text may be read beside the window.
@@ -108,20 +125,7 @@ bool tab_to(Ctx* ctx, ImGuiID id, int most = 80) {
 }
 
 TEST_F(ProfileTryTest, TheDoorsBetweenPhaseAndStepAreReachedByTabAndOpenedByEnter) {
-  window = std::make_unique<TestWindow>(1440, 900, "", false, [](const gpu::ListingSubject&, const std::stop_token&) {
-    return profile_test::toy_listing();
-  });
-  ListedRun shown;
-  shown.run = new_run("");
-  shown.run.rows = {h100_row("flash_simt", 59526)};
-  shown.run.provenance.device_arch = "sm_90a";
-  window->controller().update({ChooseWorkspace{Workspace::profile}, ChooseProfilePage{ProfilePage::source}});
-  window->controller().show({shown}, nullptr);
-  for (int n = 0; n < 3; ++n) {
-    window->draw_frames(2);
-    window->controller().wait();
-  }
-  window->draw_frames(2);
+  open_toy_source();
   EXPECT_TRUE(window->run([&](Ctx* ctx) {
     ctx->SetRef(child_window("phase_rows"));
     IM_CHECK(tab_to(ctx, ctx->GetID("phase_S")));
@@ -143,20 +147,7 @@ TEST_F(ProfileTryTest, TheDoorsBetweenPhaseAndStepAreReachedByTabAndOpenedByEnte
 }
 
 TEST_F(ProfileTryTest, APhaseLeadsToItsStepAndBackByTheKeyboardAlone) {
-  window = std::make_unique<TestWindow>(1440, 900, "", false, [](const gpu::ListingSubject&, const std::stop_token&) {
-    return profile_test::toy_listing();
-  });
-  ListedRun shown;
-  shown.run = new_run("");
-  shown.run.rows = {h100_row("flash_simt", 59526)};
-  shown.run.provenance.device_arch = "sm_90a";
-  window->controller().update({ChooseWorkspace{Workspace::profile}, ChooseProfilePage{ProfilePage::source}});
-  window->controller().show({shown}, nullptr);
-  for (int n = 0; n < 3; ++n) {
-    window->draw_frames(2);
-    window->controller().wait();
-  }
-  window->draw_frames(2);
+  open_toy_source();
   const auto phase = [&] { return recording(*window).events[state().view.step.cursor].id.phase; };
   const auto line = [&] { return state().view.profile.line; };
   EXPECT_TRUE(window->run([&](Ctx* ctx) {
