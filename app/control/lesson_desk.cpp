@@ -4,6 +4,8 @@
 #include <set>
 #include <utility>
 
+#include <fmt/format.h>
+
 #include "app/control/lessons.h"
 #include "viz/learn/figure.h"
 

@@ -100,10 +100,12 @@ std::vector<Problem> problems_for(const KernelRow& row, const Device& device) {
   return all;
 }
 
-// The compiler finds 20 bytes too few for flash_tf32x3 at D = 256 on sm_80, whatever the tile: five registers that it
-// puts aside. The one place where a usual tile spills.
+// The two places where a usual tile spills, both of flash_tf32x3 on sm_80, in bytes stored and loaded. D = 256: five
+// registers that the compiler puts aside, whatever the tile. D = 128: one that is put aside before the loop and read
+// back once a key tile; with one stage it would not be, but nothing would be copied while a tile is multiplied.
 std::int64_t spills_allowed(const KernelRow& row, const Problem& p, std::string_view arch) {
-  return row.id == "flash_tf32x3" && p.D == 256 && arch == "sm_80" ? 2 * 20 : 0;
+  if (row.id != "flash_tf32x3" || arch != "sm_80") return 0;
+  return p.D == 256 ? 2 * 20 : p.D == 128 ? 2 * 4 : 0;
 }
 
 void expect_no_spills(CompileService& service, const KernelRow& row, const Problem& p, std::string_view arch) {
