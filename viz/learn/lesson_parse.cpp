@@ -414,6 +414,22 @@ void read_version(LessonObject& r, const json& j) {
     r.refuse("version", fmt::format("this program reads version {}", kLessonVersion));
 }
 
+// What gives way must have been said before: by a beat of this lesson before this one, or by a lesson that it needs.
+void check_replaced(LessonObject& r, const Lesson& lesson) {
+  std::set<std::string, std::less<>> said;  // beats so far that have taught something
+  for (const Beat& beat : lesson.beats) {
+    const std::size_t dot = beat.replaces.find('.');
+    const std::string of = beat.replaces.substr(0, dot), name = dot == of.npos ? "" : beat.replaces.substr(dot + 1);
+    const bool needed = std::find(lesson.needs.begin(), lesson.needs.end(), of) != lesson.needs.end();
+    const bool here = of == lesson.id && said.contains(name);
+    if (!beat.replaces.empty() && !here && !(needed && is_plain_name(name)))
+      return r.refuse("", fmt::format("beat '{}', field 'replaces': '{}' is no LESSON.BEAT that has taught something "
+                                      "before it, in this lesson or in one that it needs",
+                                      beat.id, beat.replaces));
+    if (lesson.has_text(text_key(beat, "learned"))) said.insert(beat.id);
+  }
+}
+
 // Ids once each, texts for every use, uses for every text.
 void check_names(LessonObject& r, const Lesson& lesson) {
   std::set<std::string_view> seen;
@@ -461,6 +477,7 @@ Result<Lesson> parse_lesson(std::string_view text, const std::string& file) {
   if (beats.empty()) r.refuse("beats", "one beat or more is expected");
   for (std::size_t n = 0; n < beats.size(); ++n) lesson.beats.push_back(read_beat(beats[n], n, r));
   if (r.result()) check_names(r, lesson);
+  if (r.result()) check_replaced(r, lesson);
   if (auto good = r.result(); !good) return tl::unexpected(good.error());
   return lesson;
 }

@@ -226,6 +226,21 @@ TEST(Lessons, ThoseThatAreShippedHold) {
     for (const std::string& fault : check_lesson(lesson)) ADD_FAILURE() << fault;
 }
 
+TEST(Lessons, ThoseThatAreShippedNeedAndReplaceWhatThereIs) {
+  std::set<std::string> ids, taught;
+  const FoundLessons found = read_lessons(std::filesystem::path(test::source_folder()) / "assets/lessons");
+  for (const Lesson& lesson : found.lessons) {
+    ids.insert(lesson.id);
+    for (const Beat& beat : lesson.beats)
+      if (lesson.has_text(text_key(beat, "learned"))) taught.insert(lesson.id + "." + beat.id);
+  }
+  for (const Lesson& lesson : found.lessons) {
+    for (const std::string& needed : lesson.needs) EXPECT_TRUE(ids.contains(needed)) << lesson.id << ": " << needed;
+    for (const Beat& beat : lesson.beats)
+      EXPECT_TRUE(beat.replaces.empty() || taught.contains(beat.replaces)) << lesson.id << ": " << beat.replaces;
+  }
+}
+
 // A small lesson that is true.
 const std::string kTrue = R"json({
  "version": 1,
@@ -306,6 +321,10 @@ TEST(Lessons, AFalseOneSaysWhere) {
        "none"},
       {with("\"at\": \"i0j0.weights\"", "\"at\": \"i0j0.weights\", \"hide\": [\"chart\"]"), "sum", "hide",
        "'chart' is none of traffic, map"},
+      {with("\"at\": \"i0j0.weights\"", "\"at\": \"i0j0.weights\", \"replaces\": \"small.sum\""), "sum", "replaces",
+       "'small.sum' is no LESSON.BEAT"},
+      {with("\"at\": \"i0j0.weights\"", "\"at\": \"i0j0.weights\", \"replaces\": \"by-hand.dot\""), "sum", "replaces",
+       "in one that it needs"},
       {with("l[0] >= 1", "l[0] >= 2"), "sum", "holds", "is not true"},
       {with("sum(S[0,*])", "l[0] * 1.001"), "sum", "wrong", "counts as right"},
       {with("l[0] <= 1\"", "l[0] > 0\""), "choose", "options", "2 of them are true"},
