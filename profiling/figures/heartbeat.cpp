@@ -8,6 +8,8 @@
 
 #include <fmt/format.h>
 
+#include "profiling/figures/metrics.h"
+
 namespace attn {
 namespace {
 
@@ -176,6 +178,13 @@ std::optional<double> mean_of(const Heartbeat& h, const BeatCounter& c) {
 std::optional<double> mean_of(const Heartbeat& h, std::string_view id) {
   const BeatCounter* counter = counter_of(h, id);
   return counter == nullptr ? std::nullopt : mean_of(h, *counter);
+}
+
+double clock_mhz(const Measurement& m) {
+  if (m.heartbeat != nullptr)
+    if (const auto mean = mean_of(*m.heartbeat, "clock"); mean && *mean > 0) return *mean;
+  const Figure& read = figure(m, "sm_clock_mhz");
+  return read.available() ? read.value : 0;
 }
 
 std::vector<double> strip_of(const Heartbeat& h, const BeatCounter& c, std::size_t parts) {

@@ -14,6 +14,8 @@
 
 namespace attn {
 
+struct Measurement;  // profiling/figures/measurement.h
+
 // What can be asked for. CUPTI's names in the order in which they are tried: the first that the chip has, and that fits
 // into the one pass beside those before it, is taken.
 struct BeatRow {
@@ -77,6 +79,8 @@ std::optional<double> mean_between(const Heartbeat& h, const BeatCounter& c, dou
 std::optional<double> mean_of(const Heartbeat& h, const BeatCounter& c);
 // Of the counter called so; nothing where it has no values.
 std::optional<double> mean_of(const Heartbeat& h, std::string_view id);
+// The SM clock, MHz: as its cycles passed where somebody listened to it, else as NVML read it. 0: not known.
+double clock_mhz(const Measurement& m);
 // Means of `parts` equal parts of the time from the first launch's start to the last one's end: what is drawn small.
 // NaN where a part has no sample.
 std::vector<double> strip_of(const Heartbeat& h, const BeatCounter& c, std::size_t parts);

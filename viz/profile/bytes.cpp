@@ -10,13 +10,12 @@
 #include "profiling/figures/heartbeat.h"
 #include "profiling/figures/metrics.h"
 #include "viz/bench/scene.h"
-#include "viz/profile/findings_sampled.h"
 #include "viz/profile/roofline.h"
 
 namespace attn {
 namespace {
 
-std::string share_text(double percent) {
+std::string percent_text(double percent) {
   return figure_text(percent) + " %";
 }
 
@@ -32,7 +31,7 @@ BytesLine dram_rate(const Measurement& m) {
   const double rate = figure(m, "dram_gb_per_s").value;
   line.text = value_with_unit(rate * 1e9, {1e-9, "GB/s"});
   const Figure& share = figure(m, "dram_peak_share_pct");
-  line.words = share.available() ? share_text(share.value) + " of a plain copy on this device." : share.reason;
+  line.words = share.available() ? percent_text(share.value) + " of a plain copy on this device." : share.reason;
   return line;
 }
 
@@ -40,7 +39,7 @@ BytesLine l2(const Measurement& m) {
   BytesLine line = line_of(m, "l2_hit_pct", "L2 hits");
   if (!line.available) return line;
   const double hit = figure(m, "l2_hit_pct").value;
-  line.text = share_text(hit);
+  line.text = percent_text(hit);
   // Not "came from DRAM": a miss may be served by the other half of a large L2, whose bytes DRAM does not move.
   line.words = fmt::format("Of 100 sectors asked of the L2, {} were not there.", figure_text(100 - hit));
   return line;
@@ -61,7 +60,7 @@ BytesLine conflicts(const Measurement& m) {
     return line;
   }
   const double share = 100 * extra / turns.value;
-  line.text = extra > 0 && share < 0.01 ? "< 0.01 %" : share_text(share);
+  line.text = extra > 0 && share < 0.01 ? "< 0.01 %" : percent_text(share);
   line.words = fmt::format("{} of {} turns of the shared memory, {}.", count_words(extra), count_words(turns.value),
                            exact_shared(m) ? "counted at each instruction" : "by the whole run's counter");
   return line;
@@ -123,7 +122,7 @@ BytesLine warps(const Measurement& m) {
   BytesLine line = line_of(m, "warp_efficiency_pct", "Warp efficiency");
   if (!line.available) return line;
   const double share = figure(m, "warp_efficiency_pct").value;
-  line.text = share_text(share);
+  line.text = percent_text(share);
   line.words =
       fmt::format("{} of 32 threads in an average instruction, with those switched off.", figure_text(share * 0.32));
   return line;
@@ -133,7 +132,7 @@ BytesLine tensor(const Measurement& m) {
   BytesLine line = line_of(m, "tensor_pipe_pct", "Tensor cores");
   if (!line.available) return line;
   const double share = figure(m, "tensor_pipe_pct").value;
-  line.text = share_text(share);
+  line.text = percent_text(share);
   line.words = share < 1 ? "Next to nothing: the counter moves a little without a tensor instruction in the code, too."
                          : fmt::format("Busy in {} of 100 active cycles.", figure_text(share));
   return line;
@@ -197,7 +196,7 @@ BytesLine heard(const Measurement& m, const char* id, const char* title, const c
     line.words = "this heartbeat does not have it";
     return line;
   }
-  return {title, share_text(*mean), words, true};
+  return {title, percent_text(*mean), words, true};
 }
 
 std::string position_words(const BytesScene& b) {

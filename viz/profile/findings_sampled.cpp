@@ -234,11 +234,4 @@ double filled_slots(const Measurement& m) {
   return without(std::max(0.0, share_of(all.not_issued, all.all) - lost));
 }
 
-double clock_mhz(const Measurement& m) {
-  if (m.heartbeat != nullptr)
-    if (const auto mean = mean_of(*m.heartbeat, "clock"); mean && *mean > 0) return *mean;
-  const Figure& read = figure(m, "sm_clock_mhz");
-  return read.available() ? read.value : 0;
-}
-
 }  // namespace attn

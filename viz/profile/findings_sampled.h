@@ -18,7 +18,5 @@ Finding held_at_dispatch(const Measurement& m, const FindingContext& context);
 // How many times as fast it could be at most if a warp issued in every slot that more warps could fill: in the samples
 // without an issue, but for those that dispatch or a busy pipe holds. 0: it was not sampled.
 double filled_slots(const Measurement& m);
-// The SM clock, MHz: as its cycles passed where somebody listened to it, else as NVML read it. 0: not known.
-double clock_mhz(const Measurement& m);
 
 }  // namespace attn
