@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <limits>
 #include <set>
 
@@ -257,8 +258,10 @@ SweepEstimate estimate(const SweepSpec& s, std::span<const KernelRow* const> row
   e.from_rates = time.knows_all(costs);
   e.seconds = e.from_rates ? time.seconds(costs) : static_cast<double>(points.size()) * s.seconds_per_point;
   e.words = fmt::format("{}, at most {} at a time, ", count, memory_words(e));
+  // No less than it may be: 12.5 s are up to 13 s.
+  const double most = e.seconds < 90 ? std::ceil(e.seconds) : 60 * std::ceil(e.seconds / 60);
   e.words += e.from_rates ? "about " + seconds_words(e.seconds)
-                          : fmt::format("up to {} of repeats ({} s a point, or {} runs)", seconds_words(e.seconds),
+                          : fmt::format("up to {} of repeats ({} s a point, or {} runs)", seconds_words(most),
                                         s.seconds_per_point, s.min_repeats);
   return e;
 }

@@ -1,6 +1,11 @@
 // Bench at large scales and with a sweep that cannot run.
+#include <algorithm>
 #include <array>
 #include <string>
+#include <string_view>
+#include <vector>
+
+#include <fmt/ranges.h>
 
 #include "tests/gui/bench_fixture.h"
 #include "viz/bench/scene.h"
@@ -48,6 +53,65 @@ TEST_F(BenchLargeTest, TheWheelBringsEachOfTheFourChartsWhollyIntoSight) {
       }
     })) << scale;
   }
+}
+
+// Where there is no room for them beside a plot they stand under it: each can be pointed at and hides its line.
+TEST_F(BenchLargeTest, EveryLineHasItsNameAtEveryScale) {
+  const std::array kernels{"cpu_sequential", "cpu_multicore", "cpu_flash"};
+  for (const float scale : {1.0F, 2.0F, 3.0F}) {
+    window.reset();  // one at a time
+    open(1920, 1200, scale);
+    EXPECT_TRUE(window->run([&](Ctx* ctx) {
+      IM_CHECK(look_at(ctx, "time"));
+      const ImRect card = child_window("time")->Rect();
+      for (const char* kernel : kernels) {
+        const ImRect at = ctx->ItemInfo(("label_" + std::string(kernel)).c_str()).RectFull;
+        IM_CHECK(card.Contains(at));
+        for (const char* other : kernels)
+          if (other != kernel) IM_CHECK(!overlap(at, ctx->ItemInfo(("label_" + std::string(other)).c_str()).RectFull));
+      }
+      IM_CHECK(look_at(ctx, "strip"));
+      ctx->ItemClick("labels");
+      ctx->Yield(2);
+      IM_CHECK(look_at(ctx, "time"));
+      IM_CHECK(!ctx->ItemExists("label_cpu_flash"));
+    })) << scale;
+  }
+}
+
+// Nothing is measured: what is known beforehand stays, columns that hold nothing go first.
+TEST_F(BenchLargeTest, ATableThatIsTooWideDropsTheColumnsThatHoldNothingFirst) {
+  open(1920, 1200, 2, false);
+  std::vector<std::string> shown;
+  const ImGuiContext& g = *ImGui::GetCurrentContext();
+  for (int n = 0; n < g.Tables.GetMapSize(); ++n) {
+    const ImGuiTable* table = const_cast<ImGuiContext&>(g).Tables.TryGetMapData(n);
+    if (table == nullptr || table->LastFrameActive + 1 < g.FrameCount) continue;
+    for (int c = 0; c < table->ColumnsCount; ++c) shown.emplace_back(ImGui::TableGetColumnName(table, c));
+  }
+  const auto has = [&](std::string_view start) {
+    return std::ranges::any_of(shown, [&](const std::string& name) { return name.starts_with(start); });
+  };
+  EXPECT_TRUE(has("kernel"));
+  EXPECT_TRUE(has("tile loads")) << fmt::format("{}", fmt::join(shown, "|"));
+  EXPECT_TRUE(has("workspace")) << fmt::format("{}", fmt::join(shown, "|"));
+}
+
+TEST_F(BenchLargeTest, TheMapOfTilesScrollsToItsLastRowAndItsNote) {
+  open(1920, 1200, 3, false);
+  window->controller().update({ChooseKernel{"cpu_flash"}, ChooseBenchPage{BenchPage::tiles}});
+  EXPECT_TRUE(window->run([&](Ctx* ctx) {
+    ctx->Yield(3);
+    const ImGuiWindow* map = child_window("tile_map");
+    IM_CHECK(map != nullptr);
+    IM_CHECK_GT(map->ScrollMax.y, 0.0F);
+    ctx->MouseMoveToPos(map->InnerClipRect.GetCenter());
+    for (int n = 0; n < 40 && map->Scroll.y < map->ScrollMax.y; ++n) {
+      ctx->MouseWheelY(-1);
+      ctx->Yield();
+    }
+    IM_CHECK_GE(map->Scroll.y, map->ScrollMax.y - 1);
+  }));
 }
 
 // What is shown stands in the strip's lines one under the other: no button over a word.

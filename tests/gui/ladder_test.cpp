@@ -86,6 +86,7 @@ TEST_F(LadderTest, WhatDiffersOpensTheTwoSourcesAndF8WalksTheirDifferences) {
     for (int n = 0; n < 6; ++n) ctx->KeyPress(ImGuiKey_F8);
     ctx->Yield(2);
     IM_CHECK_GT(lines->Scroll.y, before);
+    IM_CHECK_GT(lines->ScrollMax.x, 0.0F);  // to the end of the longest line
     IM_CHECK(look_at(ctx, "source_pair"));
     ctx->ItemClick("##source_left");
     ctx->ItemClick("//$FOCUSED/naive");

@@ -47,7 +47,7 @@ TEST_F(TilesTest, TuneInThePanelFillsTheMapAndACellSetsTheTile) {
     IM_CHECK(result->decision.has_value());
     IM_CHECK(result->tried() == result->fitting());
     ctx->Yield(3);
-    IM_CHECK(look_at(ctx, "tiles"));
+    IM_CHECK(look_at(ctx, "tile_map"));
     ctx->ItemClick("tile_32x16");
     IM_CHECK(state().document.sweep.options.br == 32 && state().document.sweep.options.bc == 16);
     IM_CHECK(state().document.sweep.options.threads == 1);
@@ -61,7 +61,7 @@ TEST_F(TilesTest, TheStripLeadsThereAndEnterOnACellTakesIt) {
     ctx->ItemClick("Tiles");
     IM_CHECK(state().view.bench.page == BenchPage::tiles);
     ctx->Yield(3);
-    IM_CHECK(look_at(ctx, "tiles"));
+    IM_CHECK(look_at(ctx, "tile_map"));
     ctx->NavMoveTo("tile_16x32");
     ctx->KeyPress(ImGuiKey_Enter);
     ctx->Yield(2);
@@ -76,7 +76,7 @@ TEST_F(TilesTest, TheWordsAboutACellStandBesideItWhereTheKeyboardIs) {
   EXPECT_TRUE(window->run([&](Ctx* ctx) {
     ctx->Yield(3);
     ctx->MouseMoveToPos({1300, 850});
-    IM_CHECK(look_at(ctx, "tiles"));
+    IM_CHECK(look_at(ctx, "tile_map"));
     ctx->NavMoveTo("tile_16x32");
     ctx->KeyPress(ImGuiKey_RightArrow);
     ctx->SleepNoSkip(1.5F, 0.1F);
@@ -150,7 +150,7 @@ TEST_F(TilesTest, NoCellLeavesTheCardAtAnySize) {
     open(width, height, scale);
     window->controller().update({ChooseBenchPage{BenchPage::tiles}});
     window->draw_frames(4);
-    const ImGuiWindow* card = child_window("tiles");
+    const ImGuiWindow* card = child_window("tile_map");
     ASSERT_NE(card, nullptr);
     EXPECT_LE(card->ContentSize.x, card->InnerRect.GetWidth() + 1) << width << " at " << scale;
   }

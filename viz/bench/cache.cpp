@@ -56,13 +56,14 @@ SweepCount count_in_runs(const SweepSpec& sweep, const BenchRuns& list, const Mo
 void refresh_page(BenchCache& cache, const State& state, const Model& model) {
   const BenchView& view = state.view.bench;
   if (view.page == BenchPage::charts) return;
-  std::string key =
-      fmt::format("{}|{}|{}", cache.scene_key, static_cast<int>(view.page), fmt::join(compared_kernels(state), "|"));
+  const std::string& subject = cache.scene.verdict.kernel;
+  std::string key = fmt::format("{}|{}|{}", cache.scene_key, static_cast<int>(view.page),
+                                fmt::join(compared_kernels(state, subject), "|"));
   if (view.page == BenchPage::tiles) key += tiles_fingerprint(state, model);
   if (key == cache.page_key) return;
   cache.page_key = std::move(key);
   if (view.page == BenchPage::ladder) cache.ladder = ladder_scene(state, model, cache.planned);
-  if (view.page == BenchPage::sources) cache.sources = source_pair_scene(state, model);
+  if (view.page == BenchPage::sources) cache.sources = source_pair_scene(state, model, subject);
   if (view.page == BenchPage::tiles) cache.tiles = tune_map(state, model);
 }
 
@@ -95,7 +96,7 @@ BenchCache& refreshed(BenchHeld& held, const State& state, const Model& model) {
 
 BenchVerdict strip_words(const State& state, const BenchCache& cache) {
   const bool ladder = state.view.bench.page == BenchPage::ladder && cache.ladder.empty.empty();
-  if (ladder) return {bench_kernel(state), cache.ladder.headline, cache.ladder.recorded};
+  if (ladder) return {cache.ladder.subject, cache.ladder.headline, cache.ladder.recorded};
   if (state.view.bench.page == BenchPage::sources) return {cache.sources.kernels[1], cache.sources.headline, ""};
   if (state.view.bench.page == BenchPage::tiles && cache.tiles.empty.empty())
     return {cache.tiles.kernel, cache.tiles.headline, cache.tiles.reason + "\nTile: " + cache.tiles.tile};

@@ -27,7 +27,8 @@ namespace attn {
 namespace {
 
 constexpr float kAxisText = 11.5F, kTickRow = 23, kSourceRow = 13, kSourceText = 10.5F;  // logical pixels
-constexpr float kNear = 12;  // so near to a line or a point it is meant
+constexpr float kNear = 12;       // so near to a line or a point it is meant
+constexpr float kCardSides = 32;  // what begin_card() keeps clear, both sides
 
 // All of one width, so that the charts' axes stand in line.
 int format_tick(double value, char* buffer, int size, void*) {
@@ -387,10 +388,10 @@ void draw_inside(const BenchChart& chart, const BenchCache& cache, ImVec2 origin
 void draw_plot(std::size_t index, ImVec2 size, BenchCache& cache, Commands& commands) {
   const Style& s = style();
   const BenchChart& chart = cache.scene.charts[index];
-  const float gutter = label_gutter(chart);
-  const bool labelled = cache.labels && size.x - gutter > s.px(200);
+  const bool labelled = names_beside(chart, cache, size.x);
   const float foot = s.px(kSourceRow) * static_cast<float>(foot_rows(chart, size.x));
-  const ImVec2 plot(size.x - (labelled ? gutter : s.px(8)), size.y - s.px(kTickRow) - foot);
+  const float names = names_height(chart, cache, size.x);
+  const ImVec2 plot(size.x - (labelled ? label_gutter(chart) : s.px(8)), size.y - s.px(kTickRow) - names - foot);
   const ImVec2 corner = ImGui::GetCursorScreenPos();
   push_plot_style();
   if (ImPlot::BeginPlot("##plot", plot, ImPlotFlags_CanvasOnly | ImPlotFlags_NoFrame)) {
@@ -408,6 +409,9 @@ void draw_plot(std::size_t index, ImVec2 size, BenchCache& cache, Commands& comm
       draw_legend(chart,
                   {{corner.x, corner.y + size.y - foot + s.px(2)}, {corner.x + size.x, corner.y + size.y + s.px(2)}});
     draw_end_labels(*ImGui::GetWindowDrawList(), labels, cache, origin, inner);
+    if (names > 0)
+      draw_names(*ImGui::GetWindowDrawList(), chart, cache, {corner.x, corner.y + size.y - foot - names + s.px(2)},
+                 size.x);
     ImGui::SetCursorScreenPos(corner);
     ImGui::Dummy(size);
   }
@@ -430,6 +434,14 @@ void draw_empty(const BenchChart& chart, ImVec2 room) {
 }
 
 }  // namespace
+
+float bench_names_height(const BenchCache& cache, float width) {
+  float most = 0;
+  const float inner = width - style().px(kCardSides);
+  for (const BenchChart& chart : cache.scene.charts)
+    if (!chart.lines.empty()) most = std::max(most, names_height(chart, cache, inner));
+  return most;
+}
 
 void draw_bench_chart(std::size_t index, ImVec2 size, BenchCache& cache, Commands& commands) {
   const Style& s = style();

@@ -16,6 +16,8 @@ namespace {
 
 constexpr float kLabelText = 12, kHeight = 14;       // logical pixels
 constexpr float kLeader = 14, kMark = 14, kGap = 4;  // from the plot's edge to the mark, the mark, to the name
+constexpr float kLeastPlot = 200;                    // narrower than this names stand under a plot, not beside it
+constexpr float kNameRow = 17, kBetween = 12;        // there
 
 // The line that names this one too: a measured line stands for its dotted prediction.
 const BenchLine* named_by(const BenchChart& chart, const BenchLine& line) {
@@ -28,6 +30,49 @@ const BenchLine* named_by(const BenchChart& chart, const BenchLine& line) {
 
 Face face_of(const BenchLine& line) {
   return line.emphasised ? Face::bold : Face::text;
+}
+
+// Its mark begins at `at.x`; `at.y` is its middle.
+void draw_name(ImDrawList& list, ImVec2 at, const BenchLine& line, BenchCache& cache) {
+  const Style& s = style();
+  const bool hidden = is_hidden(cache, line);
+  const float left = at.x + s.px(kMark + kGap), width = text_width(face_of(line), kLabelText, line.label);
+  const Box box{{at.x, at.y - s.px(kHeight) / 2}, {left + width, at.y + s.px(kHeight) / 2}};
+  ImGui::SetCursorScreenPos(box.min);
+  if (ImGui::InvisibleButton(fmt::format("label_{}", line.id).c_str(), {box.width(), box.height()})) {
+    if (hidden)
+      cache.hidden.erase(line.id);
+    else
+      cache.hidden.insert(line.id);
+  }
+  if (ImGui::IsItemHovered() && !line.kernel.empty()) cache.pointed_next = {line.id, {}};
+  const std::string whose = line.peer ? line.kernel + ". " : "";  // in files and on the command line
+  tooltip(whose + (hidden ? "Click to show it again" : "Click to hide it in every chart"));
+  if (!hidden && line.kernel.empty())
+    list.AddLine({at.x, at.y}, {at.x + s.px(kMark), at.y}, ink_of(line), s.px(thickness_of(line)));
+  else if (!hidden)
+    draw_line_mark(list, {at.x + s.px(kMark) / 2, at.y}, line, s.px(4));
+  const ImU32 ink = colour(s.theme, line.kernel.empty() ? Token::dim : Token::text);
+  const Box name{{left, box.min.y}, box.max};
+  draw_text_in(&list, name, Align::left, face_of(line), kLabelText, hidden ? faded(ink, 0.45F) : ink, line.label);
+  if (is_pointed_at(cache, line) && !hidden)
+    list.AddLine({left, name.max.y}, {name.max.x, name.max.y}, ink, std::max(1.0F, s.px(1)));
+}
+
+// Names side by side, in as many rows as they take of this width: `place(where, line)` from the first row's left end.
+// Returns the height of all, pixels.
+template <typename Place>
+float flow(const BenchChart& chart, float width, Place place) {
+  const Style& s = style();
+  ImVec2 at(0, 0);
+  for (const BenchLine& line : chart.lines) {
+    if (named_by(chart, line) != nullptr) continue;
+    const float own = s.px(kMark + kGap) + text_width(face_of(line), kLabelText, line.label);
+    if (at.x > 0 && at.x + own > width) at = {0, at.y + s.px(kNameRow)};
+    place(at, line);
+    at.x += own + s.px(kBetween);
+  }
+  return at.y + s.px(kNameRow);
 }
 
 }  // namespace
@@ -67,36 +112,29 @@ std::vector<EndLabel> end_labels(const BenchChart& chart, const BenchCache& cach
 void draw_end_labels(ImDrawList& list, const std::vector<EndLabel>& labels, BenchCache& cache, ImVec2 origin,
                      ImVec2 size) {
   const Style& s = style();
-  const float edge = origin.x + size.x, mark = edge + s.px(kLeader), left = mark + s.px(kMark + kGap);
+  const float edge = origin.x + size.x, mark = edge + s.px(kLeader);
   for (const EndLabel& label : labels) {
-    const BenchLine& line = *label.line;
-    const bool hidden = is_hidden(cache, line);
     const auto y = static_cast<float>(label.y);
-    const float width = text_width(face_of(line), kLabelText, line.label);
     if (label.at_edge && std::abs(label.end.y - y) > s.px(3))
       list.AddLine({edge, label.end.y}, {mark - s.px(1), y}, colour(s.theme, Token::faint),
                    std::max(1.0F, s.px(0.75F)));
-    const Box box{{mark, y - s.px(kHeight) / 2}, {left + width, y + s.px(kHeight) / 2}};
-    ImGui::SetCursorScreenPos(box.min);
-    if (ImGui::InvisibleButton(fmt::format("label_{}", line.id).c_str(), {box.width(), box.height()})) {
-      if (hidden)
-        cache.hidden.erase(line.id);
-      else
-        cache.hidden.insert(line.id);
-    }
-    if (ImGui::IsItemHovered() && !line.kernel.empty()) cache.pointed_next = {line.id, {}};
-    const std::string whose = line.peer ? line.kernel + ". " : "";  // in files and on the command line
-    tooltip(whose + (hidden ? "Click to show it again" : "Click to hide it in every chart"));
-    if (!hidden && line.kernel.empty())
-      list.AddLine({mark, y}, {mark + s.px(kMark), y}, ink_of(line), s.px(thickness_of(line)));
-    else if (!hidden)
-      draw_line_mark(list, {mark + s.px(kMark) / 2, y}, line, s.px(4));
-    const bool pointed = is_pointed_at(cache, line);
-    const ImU32 ink = colour(s.theme, line.kernel.empty() ? Token::dim : Token::text);
-    const Box name{{left, box.min.y}, box.max};
-    draw_text_in(&list, name, Align::left, face_of(line), kLabelText, hidden ? faded(ink, 0.45F) : ink, line.label);
-    if (pointed && !hidden) list.AddLine({left, name.max.y}, {name.max.x, name.max.y}, ink, std::max(1.0F, s.px(1)));
+    draw_name(list, {mark, y}, *label.line, cache);
   }
+}
+
+bool names_beside(const BenchChart& chart, const BenchCache& cache, float width) {
+  return cache.labels && width - label_gutter(chart) > style().px(kLeastPlot);
+}
+
+float names_height(const BenchChart& chart, const BenchCache& cache, float width) {
+  if (!cache.labels || names_beside(chart, cache, width)) return 0;
+  return flow(chart, width, [](ImVec2, const BenchLine&) {});
+}
+
+void draw_names(ImDrawList& list, const BenchChart& chart, BenchCache& cache, ImVec2 at, float width) {
+  flow(chart, width, [&](ImVec2 place, const BenchLine& line) {
+    draw_name(list, {at.x + place.x, at.y + place.y + style().px(kNameRow) / 2}, line, cache);
+  });
 }
 
 }  // namespace attn

@@ -1,4 +1,4 @@
-// Names beside a chart's plot, each with the mark of its line: a click hides the line and brings it back.
+// Names beside a chart's plot, or under it, each with the mark of its line: a click hides the line and brings it back.
 #pragma once
 
 #include <vector>
@@ -18,6 +18,11 @@ struct EndLabel {
 
 // Pixels that the names need beside the plot.
 float label_gutter(const BenchChart& chart);
+// Whether they have that room in a chart of this width.
+bool names_beside(const BenchChart& chart, const BenchCache& cache, float width);
+// Where they have not: pixels that they take under the plot. 0: they stand beside it, or are not asked for.
+float names_height(const BenchChart& chart, const BenchCache& cache, float width);
+void draw_names(ImDrawList& list, const BenchChart& chart, BenchCache& cache, ImVec2 at, float width);
 // Where the names stand: asked while the plot is the current one.
 std::vector<EndLabel> end_labels(const BenchChart& chart, const BenchCache& cache, ImVec2 origin, ImVec2 size);
 void draw_end_labels(ImDrawList& list, const std::vector<EndLabel>& labels, BenchCache& cache, ImVec2 origin,

@@ -145,9 +145,9 @@ std::vector<Respect> respects() {
 }
 
 void set_change(LadderFigure& figure, const Number& mine, const Number& before, Better better) {
-  constexpr double kSame = 0.01;  // closer than this two figures read alike
-  if (mine.value == before.value || std::abs(mine.value - before.value) < kSame * std::abs(before.value)) {
-    figure.change = "same";
+  constexpr double kClose = 0.01;  // neither better nor worse, though it may read otherwise: 254 and 255 registers
+  if (mine.value == before.value || std::abs(mine.value - before.value) < kClose * std::abs(before.value)) {
+    figure.change = mine.text == before.text ? "same" : "from " + before.text;
     return;
   }
   figure.up = mine.value > before.value;
@@ -264,7 +264,8 @@ std::vector<std::string> drop_empty_columns(LadderScene& scene) {
   return gone;
 }
 
-std::string headline_of(const Rows& rows, const Measurement* reference, const std::string& at, const BenchUnit& unit) {
+void set_headline(LadderScene& scene, const Rows& rows, const Measurement* reference, const std::string& at,
+                  const BenchUnit& unit) {
   const Measurement *first = nullptr, *best = nullptr;
   for (const Measurement* m : rows) {
     if (is_not_ours(*m) || !timed(*m) || is_wrong(*m)) continue;
@@ -272,7 +273,9 @@ std::string headline_of(const Rows& rows, const Measurement* reference, const st
     if (first == nullptr) first = m;
     if (best == nullptr || m->time.median < best->time.median) best = m;
   }
-  if (best == nullptr) return fmt::format("{} no rung has a time.", at);
+  scene.headline = fmt::format("{} no rung has a time.", at);
+  if (best == nullptr) return;
+  scene.subject = best->key.kernel;
   std::string words = fmt::format("{} {} takes {}", at, best->key.kernel, value_with_unit(best->time.median, unit));
   if (first != best)
     words +=
@@ -280,7 +283,7 @@ std::string headline_of(const Rows& rows, const Measurement* reference, const st
   if (reference != nullptr && is_not_ours(*reference))
     words += fmt::format("{} {} of {}", first != best ? " and" : ",",
                          share_words(reference->time.median / best->time.median), shown_name(*reference));
-  return words + ".";
+  scene.headline = words + ".";
 }
 
 std::string note_of(const LadderScene& scene, const Rows& rows, const BenchSlice& slice,
@@ -310,7 +313,7 @@ std::string recorded_words(const State& state, const BenchSlice& slice, std::int
   const BenchPreset* preset = preset_of(state.document.sweep);
   if (preset == nullptr || preset->published.whose.empty() || !slice.of_this_sweep) return {};
   const PublishedShare& share = preset->published;
-  std::string words = fmt::format("Recorded: {} was published with {} to {} of torch's speed in this table",
+  std::string words = fmt::format("Recorded: {} was published with {} to {} of torch's speed at such lengths",
                                   share.whose, share.low, share.high);
   const Measurement* ours = row_at(slice, share.kernel, value);
   Rows rows = rows_at(slice, value);
@@ -354,7 +357,7 @@ LadderScene ladder_scene(const State& state, const Model& model, std::span<const
     scene.share_title =
         fmt::format("of {}", is_not_ours(*lead) ? shown_name(*lead) : "the fastest, " + lead->key.kernel);
   const std::vector<std::string> gone = drop_empty_columns(scene);
-  scene.headline = headline_of(rows, lead, fmt::format("At {} = {}", axis_letter(slice.axis), *value), units.time);
+  set_headline(scene, rows, lead, fmt::format("At {} = {}", axis_letter(slice.axis), *value), units.time);
   scene.note = note_of(scene, rows, slice, gone);
   scene.recorded = recorded_words(state, slice, *value);
   return scene;

@@ -17,7 +17,7 @@ namespace attn {
 namespace {
 
 // Logical pixels.
-constexpr float kHead = 22, kLine = 34, kPad = 9, kName = 150, kTime = 78, kShare = 46, kFigure = 100, kGap = 16;
+constexpr float kHead = 22, kLine = 34, kPad = 9, kName = 174, kTime = 78, kShare = 46, kFigure = 100, kGap = 16;
 constexpr float kIndent = 22, kMinBar = 60, kMaxBar = 320, kWords = 12.5F;
 
 // Where columns begin, from the row's left edge, pixels; `figures` of them fit.

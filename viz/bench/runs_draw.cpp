@@ -183,7 +183,7 @@ void draw_run_list(const State& state, const Model& model, BenchCache& cache, Co
   }
   RunLine predicted;
   predicted.id = kPredictedRun;
-  predicted.words = "Predicted";
+  predicted.words = "Predicted, next run";
   predicted.tip =
       "What is known of the sweep that is set up before it runs: bytes, memory, and what the compiler says of "
       "registers and shared memory. Dotted lines beside measured ones are of their own run and stay.";

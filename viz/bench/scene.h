@@ -167,6 +167,7 @@ std::string metric_of_chart(const State& state, const BenchSlices& slices, std::
 struct BenchVerdict {
   std::string kernel;            // whose colour marks the strip; empty = none
   std::string headline, reason;  // the reason: lines, some with a lead ("Limit: ...")
+  bool asks_for_run = false;     // that Run be pressed
 };
 struct BenchTick {
   std::int64_t at = 0;
@@ -201,6 +202,8 @@ BenchScene bench_scene(const State& state, const Model& model, const BenchSwitch
 // Parts, each tested on its own.
 BenchVerdict bench_verdict(const State& state, const Model& model, const BenchSlice& slice,
                            std::optional<std::int64_t> chosen, std::string_view estimate_words);
+// As the strip says it: where the sweep is folded behind its button (`folded`), Run is there.
+std::string strip_headline(const BenchVerdict& verdict, bool folded);
 BenchTable bench_table(const State& state, const BenchSlices& slices, std::optional<std::int64_t> chosen,
                        const BenchSwitches& switches);
 std::array<BenchChart, kBenchCharts> bench_charts(const State& state, const Model& model, const BenchSlices& slices,

@@ -82,7 +82,8 @@ std::string_view file_name(std::string_view path) {
 
 // The headers that it is compiled with, and whether the row that is shown was measured from this text.
 std::string note_of(const gpu::SourceText& source, std::string_view kernel, const State& state, const Model& model) {
-  const auto headers = gpu::headers_of(kernel, source.text, gpu::embedded_sources());
+  // By no name: the first rungs' hashes count headers that they do not include.
+  const auto headers = gpu::headers_of({}, source.text, gpu::embedded_sources());
   std::vector<std::string_view> names;
   names.reserve(headers.size());
   for (const gpu::SourceText& h : headers) names.push_back(file_name(h.name));
@@ -133,11 +134,11 @@ std::vector<PairRow> paired_lines(std::string_view left, std::string_view right)
   return rows;
 }
 
-std::array<std::string, 2> compared_kernels(const State& state) {
+std::array<std::string, 2> compared_kernels(const State& state, const std::string& subject) {
   std::array<std::string, 2> kernels = state.view.bench.sources;
   const auto rows = gpu::gpu_kernel_table();
   if (kernels[1].empty()) {
-    kernels[1] = bench_kernel(state);
+    kernels[1] = subject.empty() ? bench_kernel(state) : subject;
     if (const auto chosen = find_kernel(kernels[1]); chosen && (*chosen)->processor == Processor::cpu) {
       auto like = std::ranges::find(rows, (*chosen)->order, &KernelRow::order);
       if (like == rows.end()) like = std::ranges::find(rows, Order::flash, &KernelRow::order);
@@ -150,9 +151,9 @@ std::array<std::string, 2> compared_kernels(const State& state) {
   return kernels;
 }
 
-SourcePairScene source_pair_scene(const State& state, const Model& model) {
+SourcePairScene source_pair_scene(const State& state, const Model& model, const std::string& subject) {
   SourcePairScene scene;
-  scene.kernels = compared_kernels(state);
+  scene.kernels = compared_kernels(state, subject);
   for (const KernelRow& row : gpu::gpu_kernel_table()) scene.choices.emplace_back(row.id);
   std::array<const gpu::SourceText*, 2> sources{};
   for (std::size_t side = 0; side < 2; ++side) {
@@ -179,10 +180,11 @@ SourcePairScene source_pair_scene(const State& state, const Model& model) {
   }
   scene.headline = fmt::format("{} and {}: {} of {} and {} of {} lines differ.", scene.kernels[0], scene.kernels[1],
                                count_of(scene.rows, 0), all[0], count_of(scene.rows, 1), all[1]);
-  const std::string& chosen = bench_kernel(state);
+  const std::string& chosen = subject.empty() ? bench_kernel(state) : subject;
   if (const auto row = find_kernel(chosen);
       state.view.bench.sources[1].empty() && row && (*row)->processor == Processor::cpu)
-    scene.headline += fmt::format(" {}, which is chosen, runs on the CPU.", chosen);
+    scene.headline += fmt::format(" {}, which {}, runs on the CPU.", chosen,
+                                  chosen == bench_kernel(state) ? "is chosen" : "the charts speak of");
   return scene;
 }
 

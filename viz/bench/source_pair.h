@@ -40,10 +40,11 @@ struct SourcePairScene {
   std::vector<std::size_t> stretches;  // the first row of each stretch that differs
 };
 
-// Which two the view names; where it names none, the kernel that is chosen and the rung before it. For one of the CPU
-// stands the GPU's first in the same order, else in FlashAttention-2's: only their sources come with the program.
-std::array<std::string, 2> compared_kernels(const State& state);
-SourcePairScene source_pair_scene(const State& state, const Model& model);
+// Which two the view names; where it names none, the kernel that the charts speak of (`subject`, else the one that is
+// chosen) and the rung before it. For one of the CPU stands the GPU's first in the same order, else in
+// FlashAttention-2's: only their sources come with the program.
+std::array<std::string, 2> compared_kernels(const State& state, const std::string& subject);
+SourcePairScene source_pair_scene(const State& state, const Model& model, const std::string& subject);
 
 // The next stretch that differs, downwards or upwards from row `row`, around the end; the row itself where none does.
 std::size_t next_stretch(const SourcePairScene& scene, std::size_t row, int direction);

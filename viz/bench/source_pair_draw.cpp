@@ -14,7 +14,7 @@
 namespace attn {
 namespace {
 
-constexpr float kRow = 17, kCode = 12, kNumber = 34, kChoice = 130;  // logical pixels
+constexpr float kRow = 17, kCode = 12, kNumber = 34, kChoice = 130, kBetween = 12;  // logical pixels
 
 void draw_choice(const SourcePairScene& scene, std::size_t side, Commands& commands) {
   const std::string& now = scene.kernels.at(side);
@@ -62,7 +62,7 @@ ImU32 text_ink(const std::string& text) {
 
 // One side of a row. What differs stands on a band; of a line that both have in other words the words themselves, on a
 // stronger one.
-void draw_side(ImDrawList* list, const Box& box, const PairRow& row, std::size_t side, bool marked) {
+void draw_side(ImDrawList* list, const Box& box, const PairRow& row, std::size_t side, bool marked, float scrolled) {
   const Style& s = style();
   const std::int32_t line = row.line.at(side);
   if (line == 0) {
@@ -81,16 +81,17 @@ void draw_side(ImDrawList* list, const Box& box, const PairRow& row, std::size_t
                colour(s.theme, Token::dim), fmt::format("{}", line));
   const std::string& text = row.text.at(side);
   list->PushClipRect({text_at, box.min.y}, box.max, true);
+  const float from = text_at - scrolled;
   const TextSpan& span = row.differs.at(side);
   // A line that shares little with its neighbour is another line, not a changed one.
   if (span.size > 0 && 2 * span.size < text.size()) {
-    const float x = text_at + each * static_cast<float>(span.from);
+    const float x = from + each * static_cast<float>(span.from);
     list->AddRectFilled({x, box.min.y + s.px(1)}, {x + each * static_cast<float>(span.size), box.max.y - s.px(1)},
                         faded(colour(s.theme, Token::faint), 0.45F), s.px(2));
   }
-  draw_text(list, {text_at, box.min.y + (box.height() - s.px(kCode)) / 2}, Face::mono, kCode, text_ink(text), text);
+  draw_text(list, {from, box.min.y + (box.height() - s.px(kCode)) / 2}, Face::mono, kCode, text_ink(text), text);
   list->PopClipRect();
-  const bool cut = text_at + each * static_cast<float>(text.size()) > box.max.x;
+  const bool cut = scrolled > 0 || text_at + each * static_cast<float>(text.size()) > box.max.x;
   if (cut && ImGui::IsWindowHovered() && ImGui::IsMouseHoveringRect(box.min, box.max)) show_tooltip(text, 900);
 }
 
@@ -106,10 +107,19 @@ void follow(const SourcePairScene& scene, SourcePairHeld& held) {
   ImGui::SetScrollY(std::max(0.0F, style().px(kRow) * (static_cast<float>(held.row) - 3)));
 }
 
-void draw_rows(const SourcePairScene& scene, const SourcePairHeld& held) {
+// Pixels that the longest line has too many for a side of this width.
+float overhang(const SourcePairScene& scene, float half) {
+  std::size_t longest = 0;
+  for (const PairRow& row : scene.rows) longest = std::max({longest, row.text[0].size(), row.text[1].size()});
+  const float room = half - style().px(kNumber + 18) - style().px(8);
+  return std::max(0.0F, text_width(Face::mono, kCode, "0") * static_cast<float>(longest) - room);
+}
+
+// The window scrolls sideways over the longest line: what stands in both sides moves, the sides stay.
+void draw_rows(const SourcePairScene& scene, const SourcePairHeld& held, float half) {
   const Style& s = style();
   ImDrawList* list = ImGui::GetWindowDrawList();
-  const float width = ImGui::GetContentRegionAvail().x, gap = s.px(12), half = std::floor((width - gap) / 2);
+  const float scrolled = ImGui::GetScrollX(), gap = s.px(kBetween), width = 2 * half + gap + overhang(scene, half);
   const auto end = std::ranges::find_if(scene.rows.begin() + static_cast<std::ptrdiff_t>(held.row), scene.rows.end(),
                                         [](const PairRow& r) { return r.same; });
   const auto marked_end = static_cast<std::size_t>(end - scene.rows.begin());
@@ -122,8 +132,9 @@ void draw_rows(const SourcePairScene& scene, const SourcePairHeld& held) {
       ImGui::Dummy({width, s.px(kRow)});
       const float bottom = at.y + s.px(kRow);
       const bool marked = index >= held.row && index < marked_end;
-      draw_side(list, {at, {at.x + half, bottom}}, scene.rows[index], 0, marked);
-      draw_side(list, {{at.x + half + gap, at.y}, {at.x + width, bottom}}, scene.rows[index], 1, marked);
+      const float left = at.x + scrolled, right = left + half + gap;
+      draw_side(list, {{left, at.y}, {left + half, bottom}}, scene.rows[index], 0, marked, scrolled);
+      draw_side(list, {{right, at.y}, {right + half, bottom}}, scene.rows[index], 1, marked, scrolled);
     }
   }
 }
@@ -139,18 +150,19 @@ void draw_source_pair(const SourcePairScene& scene, SourcePairHeld& held, ImVec2
       dim_text(scene.empty);
     } else {
       const ImVec2 at = ImGui::GetCursorScreenPos();
-      const float width = ImGui::GetContentRegionAvail().x, half = std::floor((width - s.px(12)) / 2);
+      const float width = ImGui::GetContentRegionAvail().x - ImGui::GetStyle().ScrollbarSize;
+      const float half = std::floor((width - s.px(kBetween)) / 2);
       for (std::size_t side = 0; side < 2; ++side) {
         const std::string words = fmt::format("{}.cu {}", scene.kernels.at(side), scene.notes.at(side));
-        draw_text(ImGui::GetWindowDrawList(), {at.x + (side == 0 ? 0 : half + s.px(12)), at.y}, Face::text, 12,
+        draw_text(ImGui::GetWindowDrawList(), {at.x + (side == 0 ? 0 : half + s.px(kBetween)), at.y}, Face::text, 12,
                   colour(s.theme, Token::dim), elided_text(Face::text, 12, words, half));
       }
       ImGui::Dummy({width, s.px(16)});
       ImGui::PushStyleColor(ImGuiCol_ChildBg, 0U);
       ImGui::PushStyleVar(ImGuiStyleVar_ItemSpacing, ImVec2(0, 0));
-      if (ImGui::BeginChild("pair_lines", {0, 0}, ImGuiChildFlags_NavFlattened)) {
+      if (ImGui::BeginChild("pair_lines", {0, 0}, ImGuiChildFlags_NavFlattened, ImGuiWindowFlags_HorizontalScrollbar)) {
         follow(scene, held);
-        draw_rows(scene, held);
+        draw_rows(scene, held, half);
       }
       ImGui::EndChild();
       ImGui::PopStyleVar();

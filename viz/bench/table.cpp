@@ -216,7 +216,10 @@ std::vector<Column> summary_columns(const State& state, const Units& u, bool gpu
       {{"interval", "± %", "Half the 95 % interval of the median, in percent of it."}, interval_cell},
       {{"rate", u.rate.name, "2 pairs (D + Dv) / time, counting the pairs that the mask lets see."},
        metric("tflops", u.rate)},
-      {{"speedup", "× " + base, "The baseline's time divided by this kernel's, on the same device."}, ratio_cell},
+      {{"speedup", "× " + base,
+        "The baseline's time divided by this kernel's, on the same device. Of a peer: what the baseline took in the "
+        "peer's own turns."},
+       ratio_cell},
       {{"against", "× ref", "The reference run's time of the same kernel divided by this one's."}, against_cell},
       {{"peak", "% of peak", "The rate as a share of the multiply-add peak measured on this device."},
        metric("peak_share_pct", {1, "%"})},

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <iterator>
 #include <numeric>
 #include <optional>
 #include <string>
@@ -24,7 +25,7 @@ constexpr float kRow = 20, kHead = 24, kTitle = 26, kNote = 20, kPadding = 12, k
 constexpr int kNoteLines = 3;
 constexpr std::size_t kLeastRows = 6;  // of more the table scrolls inside before the page does
 
-// Columns that go first when the table is too wide. With a group chosen the last ones go.
+// Columns that go next when the table is too wide. With a group chosen the last ones go.
 constexpr std::array<std::string_view, 9> kDropped{"tiles",    "bandwidth", "peak",     "workspace", "memory",
                                                    "interval", "shared",    "possible", "dram"};
 
@@ -56,6 +57,17 @@ std::vector<ShownColumn> fitting_columns(const BenchTable& table, float room) {
     return std::accumulate(columns.begin(), columns.end(), 0.0F,
                            [&](float sum, const ShownColumn& c) { return sum + c.width + gap; });
   };
+  const auto empty = [&](const ShownColumn& c) {
+    return c.index > 0 && std::ranges::none_of(table.rows, [&](const BenchTableRow& row) {
+             return !row.cells.empty() && row.cells[c.index - 1].available;
+           });
+  };
+  // First what holds nothing; the last of it stays, so that no more goes than must.
+  while (total() > room) {
+    const auto last = std::find_if(columns.rbegin(), columns.rend(), empty);
+    if (last == columns.rend()) break;
+    columns.erase(std::next(last).base());
+  }
   for (const std::string_view id : kDropped) {
     if (total() <= room) break;
     std::erase_if(columns, [&](const ShownColumn& c) { return table.columns[c.index].id == id; });

@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "kernels/base/bytes.h"
 #include "viz/bench/fields.h"
 #include "viz/bench/scene.h"
 
@@ -42,15 +43,17 @@ std::string larger_words(const KernelRow& row, const TriedTile& t) {
 
 std::string hold_words(const TileCandidate& c) {
   if (c.occupancy.max_warps == 0) return {};
-  std::string words = fmt::format("{} of shared memory, {}{} block{} an SM, {:.0f} % occupancy",
-                                  bytes_text(static_cast<double>(c.shared_bytes)), c.compiled ? "" : "at most ",
-                                  c.occupancy.blocks, c.occupancy.blocks == 1 ? "" : "s", c.occupancy.percent());
+  std::string words =
+      fmt::format("{} of shared memory, {}{} block{} an SM, {:.3g} % occupancy",
+                  format_bytes(static_cast<std::uint64_t>(c.shared_bytes)), c.compiled ? "" : "at most ",
+                  c.occupancy.blocks, c.occupancy.blocks == 1 ? "" : "s", c.occupancy.percent());
   if (c.compiled) {
     words += fmt::format(", {} registers", c.compiled->registers);
     if (c.compiled->spill_bytes > 0)
       words += fmt::format(", spills {}", bytes_text(static_cast<double>(c.compiled->spill_bytes)));
   }
-  return words + fmt::format(", limited by {}", c.occupancy.limiter);
+  return words +
+         fmt::format(", limited by {}{}", c.occupancy.limiter, c.compiled ? "" : " (registers not counted yet)");
 }
 
 std::string why_tile(const KernelRow& row, const TuneResult& r, std::size_t tile) {

@@ -101,7 +101,7 @@ TileCell cell_of(const KernelRow& row, const TuneResult& r, std::vector<std::siz
     cell.share = t.time.median > 0 ? best_us / t.time.median : 0;
   } else if (t.fate == TileFate::not_tried) {
     cell.text = best_us > 0 ? "not tried"
-                : gpu       ? fmt::format("{}{:.0f} %", t.tile.compiled ? "" : "≤ ", t.tile.occupancy.percent())
+                : gpu       ? fmt::format("{}{:.3g} %", t.tile.compiled ? "" : "≤ ", t.tile.occupancy.percent())
                             : "fits";
   } else {
     cell.text = t.fate == TileFate::refused ? "–" : std::string(name_of(t.fate));

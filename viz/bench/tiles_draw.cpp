@@ -152,26 +152,34 @@ void draw_turns(const TuneMap& scene, float room) {
   ImGui::Dummy({0, s.px(kLine) * static_cast<float>(scene.table.size() + 1)});
 }
 
+void draw_map(const TuneMap& scene, const SweepSpec& sweep, Commands& commands) {
+  const Style& s = style();
+  const ImVec2 at = ImGui::GetCursorScreenPos(), room = ImGui::GetContentRegionAvail();
+  const float below = s.px(kLine) * static_cast<float>(scene.table.empty() ? 0 : scene.table.size() + 1) + s.px(58);
+  const Grid g = grid_of(scene, at, {room.x, room.y - below});
+  draw_sides(ImGui::GetWindowDrawList(), scene, g);
+  draw_cells(scene, sweep, g, commands);
+  ImGui::SetCursorScreenPos({at.x, g.origin.y + g.height * static_cast<float>(scene.rows.size()) + s.px(10)});
+  draw_turns(scene, room.x);
+  ImGui::Dummy({0, s.px(6)});
+  dim_text(scene.note);
+}
+
 }  // namespace
 
 void draw_tiles(const TuneMap& scene, const SweepSpec& sweep, ImVec2 size, Commands& commands) {
-  const Style& s = style();
   if (begin_card("tiles", size)) {
     if (!scene.empty.empty()) {
       heading("Tiles");
       dim_text(scene.empty);
     } else {
+      ImGui::PushStyleColor(ImGuiCol_ChildBg, 0U);
       ImGui::PushStyleVar(ImGuiStyleVar_ItemSpacing, ImVec2(0, 0));
-      const ImVec2 at = ImGui::GetCursorScreenPos(), room = ImGui::GetContentRegionAvail();
-      const float below = s.px(kLine) * static_cast<float>(scene.table.empty() ? 0 : scene.table.size() + 1) + s.px(58);
-      const Grid g = grid_of(scene, at, {room.x, room.y - below});
-      draw_sides(ImGui::GetWindowDrawList(), scene, g);
-      draw_cells(scene, sweep, g, commands);
-      ImGui::SetCursorScreenPos({at.x, g.origin.y + g.height * static_cast<float>(scene.rows.size()) + s.px(10)});
-      draw_turns(scene, room.x);
-      ImGui::Dummy({0, s.px(6)});
-      dim_text(scene.note);
+      if (ImGui::BeginChild("tile_map", {0, 0}, ImGuiChildFlags_NavFlattened)) draw_map(scene, sweep, commands);
+      fade_where_more();
+      ImGui::EndChild();
       ImGui::PopStyleVar();
+      ImGui::PopStyleColor();
     }
   }
   ImGui::EndChild();

@@ -258,7 +258,8 @@ BenchVerdict before_any_row(const State& state, const Model& model, std::string_
   return {"", "Nothing is measured yet: press Run.",
           sentences({fmt::format("It measures {} kernel{} along {}: {}.", sweep.kernels.size(),
                                  sweep.kernels.size() == 1 ? "" : "s", axis_letter(sweep.axis), estimate_words),
-                     no_gpu_words(sweep, model)})};
+                     no_gpu_words(sweep, model)}),
+          true};
 }
 
 BenchVerdict one_kernel(const Measurement& m, const BenchSlice& slice, std::int64_t value) {
@@ -317,6 +318,10 @@ BenchVerdict bench_verdict(const State& state, const Model& model, const BenchSl
       lines({other_problem, answers.wrong ? answers.words : "", led("Peers", peer_words(*subject, rows)),
              bytes_words(*subject, *others.front()), led("Limit", limit_words(*subject)), led("Certainty", certainty)});
   return v;
+}
+
+std::string strip_headline(const BenchVerdict& verdict, bool folded) {
+  return folded && verdict.asks_for_run ? "Nothing is measured yet: press sweep ... and Run." : verdict.headline;
 }
 
 std::string unlike_words(const BenchSlice& slice, const BenchSlices& beside, std::optional<std::int64_t> chosen) {

@@ -124,7 +124,7 @@ void draw_bench_strip(const State& state, const Model& model, BenchCache& cache,
   const bool low = ImGui::GetMainViewport()->WorkSize.y < s.px(520);  // little height: the figures come first
   const float size = low ? 14.0F : 17.0F;
   constexpr int kLines = 12;
-  const Runs headline{{verdict.headline, Face::bold, Token::text, 0, false}};
+  const Runs headline{{strip_headline(verdict, folded), Face::bold, Token::text, 0, false}};
   // Little height: the reason is folded behind "more".
   const bool can_fold = low && !verdict.reason.empty(), shows_reason = !can_fold || cache.reason_open;
   const char* fold_words = cache.reason_open ? "less" : "more";

@@ -44,14 +44,14 @@ Layout layout_of(ImVec2 room, const BenchCache& cache) {
   Layout l;
   l.side_by_side = room.x >= s.px(480);
   l.chart_width = l.side_by_side ? std::floor((room.x - gutter) / 2) : room.x;
-  const float rows = l.side_by_side ? 2 : 4;
+  const float rows = l.side_by_side ? 2 : 4, least = s.px(kMinChart) + bench_names_height(cache, l.chart_width);
   // The charts take what the table leaves; the table scrolls inside before the charts get too small to read, and
   // the page scrolls before the table does.
   const float wanted = bench_table_height(cache, room.x);
-  const float max_table = room.y - rows * (s.px(kMinChart) + gutter);
+  const float max_table = room.y - rows * (least + gutter);
   l.table = std::max(std::min(wanted, least_bench_table_height(cache, room.x)), std::min(wanted, max_table));
   const float rest = room.y - l.table - rows * gutter;
-  l.chart_height = std::max(s.px(kMinChart), std::floor(rest / rows));
+  l.chart_height = std::max(least, std::floor(rest / rows));
   return l;
 }
 

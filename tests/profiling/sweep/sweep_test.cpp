@@ -307,6 +307,15 @@ TEST(SweepEstimate, NamesPointsAndBytesBeforeAnythingRan) {
   EXPECT_NE(e.words.find("2 points"), std::string::npos) << e.words;
 }
 
+TEST(SweepEstimate, IsNoLessThanItMayBe) {
+  SweepSpec s = quick();
+  s.values = {64, 128, 256, 512, 1024};
+  s.seconds_per_point = 2.5;
+  EXPECT_NE(estimate(s).words.find("up to 13 s of repeats"), std::string::npos) << estimate(s).words;
+  s.seconds_per_point = 25;  // 125 s
+  EXPECT_NE(estimate(s).words.find("up to 3 min of repeats"), std::string::npos) << estimate(s).words;
+}
+
 TEST(SweepEstimate, KnowsTheTimeFromEarlierRowsOfTheSameKernels) {
   const Measurement known = measure_on_cpu(real_row(), point_at(quick(), real_row(), 16), quick().peak, {});
   const SweepEstimate e = estimate(quick(), {&known, 1});

@@ -260,6 +260,25 @@ TEST_F(LadderSceneTest, RungsStandInTheOrderOfTheLadderEachOverTheOneBefore) {
   EXPECT_EQ(s.headline, "At L = 16384 flash_simt takes 59.5 ms, 43 times as fast as naive.");
 }
 
+TEST_F(LadderSceneTest, TheHeadlineSaysWhoseItIs) {
+  EXPECT_EQ(scene(rungs()).subject, "flash_simt");
+}
+
+// 254 and 255 are neither better nor worse, nor are they the same.
+TEST_F(LadderSceneTest, OnlyWhatReadsAlikeIsCalledTheSame) {
+  std::vector<Measurement> rows = rungs();
+  put(rows[2], "registers_count", 255, Origin::compiled);
+  const auto of = [](const LadderScene& s) {
+    const auto at = std::ranges::find(s.columns, "registers", &LadderColumn::id) - s.columns.begin();
+    return s.rungs[2].figures[static_cast<std::size_t>(at)];
+  };
+  EXPECT_EQ(of(scene(rows)).text, "254");
+  EXPECT_EQ(of(scene(rows)).change, "from 255");
+  EXPECT_FALSE(of(scene(rows)).better || of(scene(rows)).worse);
+  put(rows[2], "registers_count", 254, Origin::compiled);
+  EXPECT_EQ(of(scene(rows)).change, "same");
+}
+
 TEST_F(LadderSceneTest, WithoutAPeerTheFastestRungIsTheMeasure) {
   const LadderScene s = scene(rungs());
   EXPECT_EQ(s.share_title, "of the fastest, flash_simt");
@@ -370,9 +389,10 @@ TEST_F(LadderSceneTest, WhatWasPublishedOfThePresetsTableStandsBesideOursAsRecor
     return m;
   };
   Measurement wmma = at(rung("flash_wmma", 10000));
-  EXPECT_EQ(scene({wmma}).recorded,
-            "Recorded: a public WMMA kernel was published with 0.15 to 0.23 of torch's speed in this table; no peer of "
-            "flash_wmma was timed here.");
+  EXPECT_EQ(
+      scene({wmma}).recorded,
+      "Recorded: a public WMMA kernel was published with 0.15 to 0.23 of torch's speed at such lengths; no peer of "
+      "flash_wmma was timed here.");
   const std::string beside = scene({wmma, at(peer("torch-flash", 5000))}).recorded;
   EXPECT_TRUE(beside.ends_with("; flash_wmma here: 0.500 of FlashAttention-2.")) << beside;
   const BenchScene charts = bench_scene(state, model_of({wmma}), {}, "");

@@ -94,6 +94,8 @@ TEST_F(BenchSceneTest, OneKernelAloneGivesItsTimeAndNoComparison) {
 TEST_F(BenchSceneTest, BeforeTheRunItSaysWhatToDoAndWhatItTakes) {
   const auto s = scene(Model{});
   EXPECT_EQ(s.verdict.headline, "Nothing is measured yet: press Run.");
+  EXPECT_EQ(strip_headline(s.verdict, false), s.verdict.headline);
+  EXPECT_EQ(strip_headline(s.verdict, true), "Nothing is measured yet: press sweep ... and Run.");
   EXPECT_NE(s.verdict.reason.find("estimate words"), std::string::npos);
   state.document.sweep.values.clear();
   EXPECT_EQ(scene(Model{}).verdict.headline, "This sweep cannot run yet.");

@@ -95,14 +95,14 @@ State state_with(std::string kernel) {
 
 TEST(SourcePair, IsOfTheChosenKernelAndTheRungBeforeItUnlessNamed) {
   State s = state_with("flash_mma");
-  SourcePairScene scene = source_pair_scene(s, Model());
+  SourcePairScene scene = source_pair_scene(s, Model(), "");
   EXPECT_EQ(scene.kernels[0], "flash_wmma");
   EXPECT_EQ(scene.kernels[1], "flash_mma");
   ASSERT_TRUE(scene.empty.empty()) << scene.empty;
   EXPECT_GT(scene.stretches.size(), 3U);
   EXPECT_NE(scene.notes[1].find("mma_layout.h"), std::string::npos);
   s.view.bench.sources = {"naive", "flash_tf32x3"};
-  scene = source_pair_scene(s, Model());
+  scene = source_pair_scene(s, Model(), "");
   EXPECT_EQ(scene.kernels[0], "naive");
   EXPECT_NE(scene.headline.find("naive and flash_tf32x3: "), std::string::npos) << scene.headline;
 }
@@ -111,7 +111,7 @@ TEST(SourcePair, OfACpuKernelIsThatOfTheGpuInTheSameOrderAndSaysSo) {
   for (const auto& [cpu, left, right] :
        {std::array{"cpu_flash", "tiled", "flash_simt"}, std::array{"cpu_flash1", "tiled", "flash_simt"},
         std::array{"cpu_tiled", "naive", "tiled"}, std::array{"cpu_multicore", "tiled", "naive"}}) {
-    const SourcePairScene scene = source_pair_scene(state_with(cpu), Model());
+    const SourcePairScene scene = source_pair_scene(state_with(cpu), Model(), "");
     EXPECT_EQ(scene.empty, "") << cpu;
     EXPECT_EQ(scene.kernels, (std::array<std::string, 2>{left, right})) << cpu;
     EXPECT_GT(scene.stretches.size(), 3U) << cpu;
@@ -120,10 +120,29 @@ TEST(SourcePair, OfACpuKernelIsThatOfTheGpuInTheSameOrderAndSaysSo) {
   }
 }
 
+// The kernel that is chosen has no row in the run that is shown: charts speak of another one, and so do the sources.
+TEST(SourcePair, IsOfTheKernelThatTheChartsSpeakOf) {
+  const SourcePairScene scene = source_pair_scene(state_with("cpu_flash"), Model(), "flash_mma");
+  EXPECT_EQ(scene.kernels, (std::array<std::string, 2>{"flash_wmma", "flash_mma"}));
+  EXPECT_EQ(scene.headline.find("cpu_flash"), std::string::npos) << scene.headline;
+  const SourcePairScene cpu = source_pair_scene(state_with("naive"), Model(), "cpu_flash");
+  EXPECT_NE(cpu.headline.find("cpu_flash, which the charts speak of, runs on the CPU."), std::string::npos)
+      << cpu.headline;
+}
+
+TEST(SourcePair, NamesTheHeadersThatTheTextIncludesAndNoOthers) {
+  State s = state_with("");
+  s.view.bench.sources = {"tiled", "flash_simt"};
+  const SourcePairScene scene = source_pair_scene(s, Model(), "");
+  EXPECT_EQ(scene.notes[0].find("flash_simt_layout.h"), std::string::npos) << scene.notes[0];
+  EXPECT_NE(scene.notes[0].find("device.cuh"), std::string::npos) << scene.notes[0];
+  EXPECT_NE(scene.notes[1].find("flash_simt_layout.h"), std::string::npos) << scene.notes[1];
+}
+
 TEST(SourcePair, OfACpuKernelThatIsNamedSaysThatThereIsNone) {
   State s = state_with("");
   s.view.bench.sources[1] = "cpu_flash";
-  const SourcePairScene scene = source_pair_scene(s, Model());
+  const SourcePairScene scene = source_pair_scene(s, Model(), "");
   EXPECT_NE(scene.empty.find("cpu_flash runs on the CPU"), std::string::npos) << scene.empty;
   EXPECT_TRUE(scene.rows.empty());
 }
@@ -134,12 +153,12 @@ TEST(SourcePair, SaysWhereTheRowWasMeasuredFromAnotherText) {
   s.document.sweep.values = {16384};
   Measurement m = profile_test::h100_row("flash_simt", 59526);
   m.key.source_hash = "0123456789abcdef";
-  EXPECT_NE(source_pair_scene(s, model_of({m})).notes[1].find("another text, 01234567"), std::string::npos);
+  EXPECT_NE(source_pair_scene(s, model_of({m}), "").notes[1].find("another text, 01234567"), std::string::npos);
   for (const gpu::SourceText& source : gpu::embedded_sources()) {
     if (source.name == "kernels/gpu/flash_simt.cu")
       m.key.source_hash = gpu::source_hash("flash_simt", source.text, gpu::embedded_sources());
   }
-  EXPECT_EQ(source_pair_scene(s, model_of({m})).notes[1].find("another text"), std::string::npos);
+  EXPECT_EQ(source_pair_scene(s, model_of({m}), "").notes[1].find("another text"), std::string::npos);
 }
 
 TEST(SourcePair, DifferencesAreWalkedRoundBothWays) {
