@@ -52,10 +52,14 @@ void add_outlook(TrafficTotals& scene, const Recording& rec) {
   p.Lq = p.Lk = 4096;
   p.D = p.Dv = 64;
   p.dtype = rec.problem.dtype;
+  p.mask.causal = rec.problem.mask.causal;
   Options small = rec.options, large = rec.options;
   large.br = large.bc = 64;
-  Runs words{word("At 4096 × 64: naive "), number(bytes_text(tile_loads(**naive, p, Options{}).total())),
-             word(", flash "), number(bytes_text(tile_loads(Order::flash, 0, p, small).total())),
+  // A window or lengths of keys are of this size alone.
+  const char* mask = p.mask.causal ? ", causal" : rec.problem.mask.any() ? " without a mask" : "";
+  Runs words{word(fmt::format("At 4096 × 64{}: naive ", mask)),
+             number(bytes_text(tile_loads(**naive, p, Options{}).total())), word(", flash "),
+             number(bytes_text(tile_loads(Order::flash, 0, p, small).total())),
              word(fmt::format(" with Br {}", rec.options.br))};
   if (rec.options.br != large.br) {
     words.push_back(word(", "));
@@ -305,9 +309,12 @@ TrafficTotals traffic_totals(const Recording& rec) {
                  letter("S", s), word(" and "), letter("P", p)});
     break;
   }
-  line.push_back(word(rec.order == Order::naive ? "." : "; the triangle is naive at this moment."));
+  const bool triangle = rec.order != Order::naive;
+  line.push_back(word(triangle ? "; the triangle is naive at this moment." : "."));
+  out.marks = std::move(line);
+  out.brief_marks = {word(triangle ? "Line: each element once. Triangle: naive at this moment."
+                                   : "A thin line marks each element once.")};
   add_outlook(out, rec);
-  say(std::move(line));
   return out;
 }
 
@@ -334,6 +341,8 @@ TrafficScene traffic_scene(const Recording& rec, EventIndex e, const TrafficTota
         now == bar.total ? bytes_text(bar.total) : fmt::format("{} of {}", bytes_text(now), bytes_text(bar.total));
   }
   scene.words = totals.words;
+  scene.marks = totals.marks;
+  scene.brief_marks = totals.brief_marks;
   return scene;
 }
 

@@ -23,6 +23,35 @@ void explain_piece(const Box& piece, const Recording& rec, const TrafficBar& bar
   ImGui::PopID();
 }
 
+// The widest part of a piece between what cuts through it, left to right: its letter stands there.
+Box widest_part(const Box& piece, float cut, float other) {
+  const float side = style().px(2);
+  Box best{piece.min, piece.min};
+  float from = piece.min.x;
+  for (const float at : {std::min(cut, other), std::max(cut, other), piece.max.x + side}) {
+    if (at <= piece.min.x || at > piece.max.x + side) continue;
+    const Box part{{from, piece.min.y}, {at - side, piece.max.y}};
+    if (part.width() > best.width()) best = part;
+    from = at + side;
+  }
+  return best;
+}
+
+// What line and triangle are is said in any case, in few words where the sentences need the room.
+void draw_words(ImDrawList* list, const Box& in, const TrafficScene& scene) {
+  const auto height = [&](const Runs& words) { return draw_paragraph(list, in.min, in.width(), 13, words, 3, false); };
+  float all = height(scene.marks);
+  for (const Runs& words : scene.words) all += height(words);
+  const Runs& marks = all <= in.height() ? scene.marks : scene.brief_marks;
+  float y = in.min.y, room = in.height() - height(marks);
+  for (const Runs& words : scene.words) {
+    if (height(words) > room) continue;
+    room -= height(words);
+    y += draw_paragraph(list, {in.min.x, y}, in.width(), 13, words, 3);
+  }
+  draw_paragraph(list, {in.min.x, y}, in.width(), 13, marks, 3);
+}
+
 }  // namespace
 
 void draw_traffic_card(ImDrawList* list, const Box& box, const TrafficScene& scene, const Recording& rec,
@@ -43,7 +72,7 @@ void draw_traffic_card(ImDrawList* list, const Box& box, const TrafficScene& sce
   float y = in.min.y + s.px(28);
   // Four bars where they leave room for words, else the two that are compared.
   const bool all = in.height() >= s.px(28 + 4 * 25 + 36);
-  const float pitch = all ? std::clamp((in.height() - s.px(28 + 80)) / 4, s.px(25), s.px(40)) : s.px(31);
+  const float pitch = all ? std::clamp((in.height() - s.px(28 + 80)) / 4, s.px(22), s.px(40)) : s.px(28);
   const float thick = std::min(pitch - s.px(6), s.px(28));
   for (std::size_t n = 0; n < scene.bars.size(); ++n) {
     const TrafficBar& bar = scene.bars[n];
@@ -54,6 +83,8 @@ void draw_traffic_card(ImDrawList* list, const Box& box, const TrafficScene& sce
     const auto width = [&](std::uint64_t b) {
       return room * static_cast<float>(static_cast<double>(b) / static_cast<double>(widest));
     };
+    // Each element once: what a cache without limit would still have to fetch.
+    const float once = left + width(bar.once);
     float x = left;
     for (const TrafficPiece& p : kTrafficPieces) {
       const float w = width(bar.bytes[static_cast<std::size_t>(p.part)]);
@@ -66,9 +97,10 @@ void draw_traffic_card(ImDrawList* list, const Box& box, const TrafficScene& sce
       if (now > piece.min.x) list->AddRectFilled(piece.min, {std::min(now, piece.max.x), piece.max.y}, fill, s.px(2));
       explain_piece(piece, rec, bar, p.part, e);
       const Runs name{letter(p.letter, Token::text)};
-      if (runs_width(name, 13) + s.px(4) < w) {
-        const bool faint = now < piece.centre().x;
-        draw_text_in(list, piece, Align::centre, Face::maths, 15, faint ? colour_of(Token::text) : text_on(fill),
+      const Box beside = widest_part(piece, once, bar.same_moment ? now : once);
+      if (runs_width(name, 13) + s.px(4) < beside.width() + s.px(1)) {
+        const bool faint = now < beside.centre().x;
+        draw_text_in(list, beside, Align::centre, Face::maths, 15, faint ? colour_of(Token::text) : text_on(fill),
                      p.letter);
       }
       x += w;
@@ -82,19 +114,10 @@ void draw_traffic_card(ImDrawList* list, const Box& box, const TrafficScene& sce
       list->AddTriangleFilled({at - s.px(4), y - s.px(5)}, {at + s.px(4), y - s.px(5)}, {at, y + s.px(1)},
                               colour_of(Token::text));
     }
-    // Each element once: what a cache without limit would still have to fetch.
-    const float once = left + width(bar.once);
-    if (all)
-      list->AddRectFilled({once - s.px(1), y - s.px(2)}, {once + s.px(1), y + thick + s.px(2)}, colour_of(Token::text));
+    list->AddRectFilled({once - s.px(1), y - s.px(2)}, {once + s.px(1), y + thick + s.px(2)}, colour_of(Token::text));
     y += pitch;
   }
-  y += s.px(1);
-  for (const Runs& words : scene.words) {
-    const float height = draw_paragraph(list, {in.min.x, y}, in.width(), 13, words, 3, false);
-    if (y + height > in.max.y + s.px(4)) continue;
-    draw_paragraph(list, {in.min.x, y}, in.width(), 13, words, 3);
-    y += height;
-  }
+  draw_words(list, {{in.min.x, y + s.px(1)}, {in.max.x, in.max.y + s.px(4)}}, scene);
 }
 
 }  // namespace attn

@@ -106,5 +106,43 @@ TEST(TrafficCard, APieceSaysWhatItIsMadeOf) {
             "flash, whole run\nK read: 64 B = 16 numbers × 4 B, all 8 of it 2 times");
 }
 
+std::string all_words(const Recording& rec) {
+  std::string all;
+  for (const Runs& words : traffic_totals(rec).words) all += plain_text(words) + "\n";
+  return all;
+}
+
+// The bars skip what a mask hides: so does what is said of another size.
+TEST(TrafficCard, TheOutlookIsUnderTheRunsMaskOrSaysThatItIsNot) {
+  const auto causal = record_preset("causal", "cpu_flash");
+  Problem p;
+  p.Lq = p.Lk = 4096;
+  p.D = p.Dv = 64;
+  p.mask.causal = true;
+  const std::uint64_t bytes = tile_loads(Order::flash, 0, p, causal->options).total();
+  const std::string said = all_words(*causal);
+  EXPECT_NE(said.find("At 4096 × 64, causal: naive "), std::string::npos) << said;
+  EXPECT_NE(said.find("flash " + bytes_text(bytes) + " with Br 4"), std::string::npos) << said;
+  const auto preset = find_preset("random");
+  ASSERT_TRUE(preset.has_value());
+  EXPECT_NE(all_words(*record_preset("random", "cpu_flash")).find("At 4096 × 64: naive "), std::string::npos);
+  Problem window = (*preset)->problem;
+  window.mask.window_left = 4;
+  const std::string of_window = all_words(*record_problem(**preset, window, "cpu_flash"));
+  EXPECT_NE(of_window.find("At 4096 × 64 without a mask: naive "), std::string::npos) << of_window;
+}
+
+TEST(TrafficCard, LineAndTriangleAreExplainedAtLengthAndInBrief) {
+  for (const char* kernel : kRecordingKernels) {
+    const auto rec = record_preset("random", kernel);
+    const TrafficScene scene = traffic_scene(*rec, 3, traffic_totals(*rec));
+    for (const Runs* words : {&scene.marks, &scene.brief_marks}) {
+      const std::string said = plain_text(*words);
+      EXPECT_NE(said.find("ach element once"), std::string::npos) << said;
+      EXPECT_EQ(said.find("riangle") != std::string::npos, rec->order != Order::naive) << said;
+    }
+  }
+}
+
 }  // namespace
 }  // namespace attn
