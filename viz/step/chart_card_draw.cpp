@@ -69,6 +69,10 @@ void draw_row_card(const ChartCard& card, const Box& box) {
 
 }  // namespace
 
+float fragments_card_height(float width) {
+  return fragments_height(width - style().px(32)) + style().px(28 + 24);
+}
+
 void draw_chart_card(const ChartCard& card, const Box& box) {
   if (card.veiled) return draw_row_card(card, box);
   const Style& s = style();

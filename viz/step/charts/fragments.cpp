@@ -288,8 +288,10 @@ std::string shared_words(const FragmentScene& scene, const SharedUse& t, const P
                                          : "It never lies in shared memory: it is made in registers and used there.";
   const bool of_v = scene.tile == FragmentTile::v || scene.tile == FragmentTile::o;
   const std::int64_t extent = of_v ? p.Dv : p.D;
+  const std::int64_t padded = std::int64_t{scene.maps[0].width} * per_chunk(scene.rung);
   const std::string rows =
-      fmt::format("A row of {} = {} takes {} chunks of 16 bytes", of_v ? "Dv" : "D", extent, scene.maps[0].width);
+      fmt::format("A row of {} = {}{} takes {} chunks of 16 bytes", of_v ? "Dv" : "D", extent,
+                  padded > extent ? fmt::format(", padded to {},", padded) : std::string(), scene.maps[0].width);
   const char* how = t.writes                                ? "Its four stores on the way out take"
                     : !mma && scene.tile == FragmentTile::v ? "Its two reads of 8 bytes a lane take"
                                                             : "One ldmatrix of four matrices takes";

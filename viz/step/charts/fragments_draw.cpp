@@ -4,9 +4,11 @@
 #include <array>
 #include <optional>
 #include <string>
+#include <string_view>
 
 #include <fmt/format.h>
 
+#include "viz/draw/text_fit.h"
 #include "viz/draw/theme.h"
 #include "viz/draw/widgets.h"
 
@@ -15,7 +17,7 @@ namespace {
 
 // Logical pixels.
 constexpr float kGap = 28, kLane = 27, kLanesAcross = 4, kLanesDown = 8, kLabel = 18, kLeastCell = 17, kMostCell = 32;
-constexpr float kLeastMap = 12, kMostMap = 24;
+constexpr float kLeastMap = 12, kMostMap = 24, kWideMap = 32, kNumberWide = 15, kLeastMaps = 200;
 
 // What is lit: a lane, and of the tile the cell that is pointed at, where one is.
 struct Lit {
@@ -52,7 +54,7 @@ Layout layout_of(const Box& in, const FragmentScene& scene) {
   const float x = l.tile.max.x + gap;
   l.lanes = {{x, at.y}, {x + lanes, at.y + s.px(kLane * kLanesDown)}};
   l.maps = {{l.lanes.max.x + gap, in.min.y}, in.max};
-  l.below = l.maps.width() < s.px(200);
+  l.below = l.maps.width() < s.px(kLeastMaps);
   if (l.below) l.maps = {{in.min.x, std::max(l.tile.max.y, l.lanes.max.y) + s.px(20)}, in.max};
   return l;
 }
@@ -138,7 +140,8 @@ std::int32_t lit_moment(const FragmentScene& scene, const BankMap& map, const Li
   return -1;
 }
 
-void draw_map(ImDrawList* list, const Box& in, float cell, const FragmentScene& scene, const BankMap& map,
+// `cell`: of a chunk, pixels.
+void draw_map(ImDrawList* list, const Box& in, ImVec2 cell, const FragmentScene& scene, const BankMap& map,
               const Lit& lit) {
   const Style& s = style();
   const ImU32 text = colour(s.theme, Token::text), dim = colour(s.theme, Token::dim);
@@ -147,7 +150,8 @@ void draw_map(ImDrawList* list, const Box& in, float cell, const FragmentScene& 
   const Box grid{{in.min.x, in.min.y + s.px(20)}, in.max};
   const std::int32_t moment = lit_moment(scene, map, lit);
   for (const BankCell& c : map.cells) {
-    const Box box = cell_box(grid, cell, c.row, c.chunk).grown(-s.px(0.5F));
+    const ImVec2 at{grid.min.x + cell.x * static_cast<float>(c.chunk), grid.min.y + cell.y * static_cast<float>(c.row)};
+    const Box box = Box{at, {at.x + cell.x, at.y + cell.y}}.grown(-s.px(0.5F));
     const std::int32_t quad = c.first_bank / 4;
     list->AddRectFilled(box.min, box.max, faded(text, 0.03F + 0.045F * static_cast<float>(quad)));
     const bool taken = c.moment >= 0 && c.moment == moment;
@@ -155,9 +159,9 @@ void draw_map(ImDrawList* list, const Box& in, float cell, const FragmentScene& 
       list->AddRectFilled(box.min, box.max, faded(colour(s.theme, scene.hue), 0.4F));
       draw_outline(list, box, colour(s.theme, scene.hue), 1.25F);
     }
-    if (cell >= s.px(15))
-      draw_text_in(list, box, Align::centre, Face::mono, cell >= s.px(19) ? 11 : 9.5F, taken ? text : dim,
-                   fmt::format("{}", c.first_bank));
+    if (cell.x >= s.px(kNumberWide))
+      draw_text_in(list, box, Align::centre, Face::mono, std::min(cell.x, cell.y) >= s.px(19) ? 11 : 9.5F,
+                   taken ? text : dim, fmt::format("{}", c.first_bank));
   }
 }
 
@@ -176,19 +180,24 @@ void draw_maps(ImDrawList* list, const Layout& l, const FragmentScene& scene, co
   const float room =
       stacked ? std::min(l.maps.width() / width, ((l.maps.max.y - y - legend) / 2 - head) / rows) : beside;
   const float cell = std::floor(std::clamp(room, s.px(kLeastMap), s.px(kMostMap)));
-  const float half = std::max(cell * width, std::floor((l.maps.width() - gap) / 2));
+  // Low rows get wide chunks: a number needs width, and a narrow tile has it.
+  const float each = (stacked ? l.maps.width() : (l.maps.width() - gap) / 2) / width;
+  const float chunk = std::floor(std::clamp(each, cell, std::max(cell, s.px(kWideMap))));
+  const float half = std::max(chunk * width, std::floor((l.maps.width() - gap) / 2));
   for (std::size_t n = 0; n < scene.maps.size(); ++n) {
     const float step = static_cast<float>(n);
     const ImVec2 at{l.maps.min.x + (stacked ? 0 : step * (half + gap)),
                     y + (stacked ? step * (head + cell * rows + s.px(10)) : 0)};
-    draw_map(list, {at, {at.x + (stacked ? l.maps.width() : half), at.y + head + cell * rows}}, cell, scene,
+    draw_map(list, {at, {at.x + (stacked ? l.maps.width() : half), at.y + head + cell * rows}}, {chunk, cell}, scene,
              scene.maps[n], lit);
   }
   y += (stacked ? 2 : 1) * (head + cell * rows + s.px(8));
-  draw_paragraph(list, {l.maps.min.x, y}, l.maps.width(), 12,
-                 {word("A cell is a chunk of 16 bytes, its number the first of the four banks it lies in. Lit: what is "
-                       "asked for at one moment with the lit element.")},
-                 4);
+  draw_paragraph(
+      list, {l.maps.min.x, y}, l.maps.width(), 12,
+      {word(fmt::format("A cell is a chunk of 16 bytes{}. Lit: what is asked for at one moment with the lit "
+                        "element.",
+                        chunk >= s.px(kNumberWide) ? ", its number the first of the four banks it lies in" : ""))},
+      4);
 }
 
 // The operands by their letters, then the kernels. Returns where what follows begins.
@@ -210,7 +219,9 @@ float draw_choices(const Box& in, const FragmentScene& scene, Commands& commands
       commands.emplace_back(ChooseFragment{rung, scene.tile});
   }
   ImGui::SameLine(0, s.px(20));
-  ImGui::TextDisabled("Those of flash_wmma are opaque: WMMA does not say.");
+  constexpr std::string_view kOpaque = "Those of flash_wmma are opaque: WMMA does not say.";
+  const std::string opaque = fitted_text(Face::text, 12, kOpaque, in.max.x - ImGui::GetCursorScreenPos().x);
+  ImGui::TextDisabled("%s", opaque.c_str());
   ImGui::PopFont();
   return in.min.y + s.px(30);
 }
@@ -228,6 +239,13 @@ void draw_words(ImDrawList* list, const Layout& l, const FragmentScene& scene, c
 
 }  // namespace
 
+float fragments_height(float width) {
+  constexpr float kLeastHeight = 400, kMapsBelow = 300;  // a lower card scrolls
+  const Style& s = style();
+  const float beside = s.px(kLabel + 16 * kLeastCell + kLane * kLanesAcross + 2 * kGap + kLeastMaps);
+  return s.px(width < beside ? kLeastHeight + kMapsBelow : kLeastHeight);
+}
+
 void draw_fragments(const Box& in, const FragmentScene& scene, Commands& commands) {
   const Style& s = style();
   ImGui::SetCursorScreenPos(in.min);
@@ -240,8 +258,8 @@ void draw_fragments(const Box& in, const FragmentScene& scene, Commands& command
     ImDrawList* list = ImGui::GetWindowDrawList();
     const ImVec2 at = ImGui::GetCursorScreenPos();
     const float width = ImGui::GetContentRegionAvail().x;
-    constexpr float kLeastHeight = 400;  // a lower card scrolls
-    Box room{at, {at.x + width, at.y + std::max(in.height(), s.px(kLeastHeight))}};
+    const float height = std::max(in.height(), fragments_height(width));
+    Box room{at, {at.x + width, at.y + height}};
     room.min.y = draw_choices(room, scene, commands);
     draw_text(list, room.min, Face::bold, 14, colour(s.theme, Token::text), scene.title);
     room.min.y += s.px(20);
@@ -255,7 +273,7 @@ void draw_fragments(const Box& in, const FragmentScene& scene, Commands& command
     draw_maps(list, l, scene, lit);
     const float bottom = std::max(l.tile.max.y, l.below ? l.maps.min.y + s.px(260) : l.lanes.max.y);
     ImGui::SetCursorScreenPos(at);
-    ImGui::Dummy({1, std::min(std::max(bottom - at.y, 1.0F), std::max(in.height(), s.px(kLeastHeight)))});
+    ImGui::Dummy({1, std::min(std::max(bottom - at.y, 1.0F), height)});
   }
   ImGui::EndChild();
 }

@@ -7,6 +7,8 @@
 
 namespace attn {
 
+// What they take without being scrolled, pixels.
+float fragments_height(float width);
 // Draws into `in`: choices on top, then the tile by its cells, the warp by its lanes, and the banks. What is pointed at
 // is told below the lanes and lit everywhere; Ctrl C copies it.
 void draw_fragments(const Box& in, const FragmentScene& scene, Commands& commands);

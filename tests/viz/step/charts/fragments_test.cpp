@@ -250,5 +250,12 @@ TEST(Fragments, AnotherHeadDimensionChangesTheRowsOfTheMap) {
   EXPECT_EQ(fragment_scene(flash_tf32x3, FragmentTile::k, problem_of(64, 128)).maps[0].width, 16);
 }
 
+TEST(Fragments, AShortRowSaysThatItIsPadded) {
+  EXPECT_TRUE(fragment_scene(flash_mma, FragmentTile::q, problem_of(2, 2))
+                  .shared.starts_with("A row of D = 2, padded to 16, takes 2 chunks of 16 bytes."));
+  EXPECT_TRUE(fragment_scene(flash_mma, FragmentTile::v, problem_of(64, 64))
+                  .shared.starts_with("A row of Dv = 64 takes 8 chunks of 16 bytes."));
+}
+
 }  // namespace
 }  // namespace attn
