@@ -100,7 +100,7 @@ void draw_chapter(const ChapterScene& c, const Box& box, bool next, Commands& co
     commands.emplace_back(StartLesson{c.id, ""});
   const bool lit = ImGui::IsItemHovered() || ImGui::IsItemFocused();
   draw_card(list, box);
-  if (lit || next) draw_outline(list, box, colour_of(lit ? Token::text : Token::faint), s.px(1.5F), s.px(8));
+  if (lit || next) draw_outline(list, box, colour_of(lit ? Token::text : Token::faint), 1.5F, 8);
   if (ImGui::IsItemHovered()) ImGui::SetMouseCursor(ImGuiMouseCursor_Hand);
   const float x = box.min.x + s.px(16), right = box.max.x - s.px(16);
   draw_text(list, {right - text_width(Face::text, 14, c.number), box.min.y + s.px(15)}, Face::text, 14,
@@ -143,7 +143,7 @@ void draw_home_foot(const LearnDesk& desk, const Box& box, Commands& commands) {
     const Box b{{right - width, box.min.y}, {right, box.max.y}};
     right = b.min.x - s.px(8);
     const bool clicked = box_button(b, id, words.c_str());
-    if (on) draw_outline(list, b, colour_of(Token::dim), s.px(1), s.px(6));
+    if (on) draw_outline(list, b, colour_of(Token::dim), 1, 6);
     return clicked;
   };
   const bool begun = std::any_of(desk.chapters.begin(), desk.chapters.end(), [](const auto& c) { return c.seen > 0; });

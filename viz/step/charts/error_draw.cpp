@@ -79,6 +79,16 @@ void draw_scale(ImDrawList* list, const Box& box, const ErrorScan& scan) {
   }
 }
 
+// What the plates are, under the map at its right; under a narrow one a little beyond.
+void draw_overflow_key(ImDrawList* list, const Box& map, float words_end) {
+  const Style& s = style();
+  const float wide = text_width(Face::text, 12, "not finite"), y = map.max.y + s.px(3);
+  const float x = std::max(map.max.x - wide, words_end + s.px(10 + 16));
+  if (x + wide > map.max.x + s.px(34)) return;
+  list->AddRectFilled({x - s.px(16), y}, {x - s.px(5), y + s.px(11)}, colour_of(Token::text));
+  draw_text(list, {x, map.max.y + s.px(2)}, Face::text, 12, colour_of(Token::dim), "not finite");
+}
+
 void take_pointer(const Box& map, const ErrorScan& scan, const Selection& selection, Commands& commands) {
   ImGui::SetCursorScreenPos(map.min);
   const bool clicked = ImGui::InvisibleButton("##error_map", {map.width(), map.height()});
@@ -122,21 +132,27 @@ void draw_error(const Box& in, const ErrorScene& scene, const ErrorScan& scan, c
                colour_of(Token::text), 1, 2);
   draw_text_in(list, {{in.min.x, row.centre().y - s.px(8)}, {map.min.x - s.px(6), row.centre().y + s.px(8)}},
                Align::right, Face::text, 12, colour_of(Token::text), fmt::format("row {}", at.row));
-  draw_text(list, {map.min.x, map.max.y + s.px(2)}, Face::text, 12, colour_of(Token::dim),
-            scan.rows * scan.cols == 1 ? "the output" : fmt::format("output, {} × {}", scan.rows, scan.cols));
-  if (scan.overflows > 0 && map.width() > s.px(190)) {
-    const float y = map.max.y + s.px(3), x = map.max.x - text_width(Face::text, 12, "not finite");
-    list->AddRectFilled({x - s.px(16), y}, {x - s.px(5), y + s.px(11)}, colour_of(Token::text));
-    draw_text(list, {x, map.max.y + s.px(2)}, Face::text, 12, colour_of(Token::dim), "not finite");
-  }
+  const std::string size =
+      scan.rows * scan.cols == 1 ? "the output" : fmt::format("output, {} × {}", scan.rows, scan.cols);
+  draw_text(list, {map.min.x, map.max.y + s.px(2)}, Face::text, 12, colour_of(Token::dim), size);
+  if (scan.overflows > 0) draw_overflow_key(list, map, map.min.x + text_width(Face::text, 12, size));
   draw_scale(list, {{map.max.x + s.px(18), in.min.y}, {map.max.x + scale, map.max.y}}, scan);
   const ImVec2 corner{map.max.x + scale + s.px(8), in.min.y};
-  float y = corner.y;
-  for (const Runs& runs : scene.words)
-    y += draw_paragraph(list, {corner.x, y}, in.max.x - corner.x, 13, runs, 5) + s.px(6);
+  const ImVec2 go{s.px(86), s.px(24)};
+  const auto put_words = [&](float wide, bool draw) {
+    float y = corner.y;
+    for (const Runs& runs : scene.words) y += draw_paragraph(list, {corner.x, y}, wide, 13, runs, 5, draw) + s.px(6);
+    return y;
+  };
+  // The button stands under the words, in a low card beside them.
+  float wide = in.max.x - corner.x;
+  const bool under = !scene.first || put_words(wide, false) + go.y + s.px(2) <= in.max.y + s.px(4);
+  if (!under) wide -= go.x + s.px(12);
+  const float y = put_words(wide, true);
   if (!scene.progress.empty()) draw_text(list, {corner.x, y}, Face::text, 12, colour_of(Token::dim), scene.progress);
-  if (scene.first && y + s.px(26) <= in.max.y + s.px(4)) {
-    const Box button{{corner.x, y}, {corner.x + s.px(86), y + s.px(24)}};
+  if (scene.first) {
+    const ImVec2 place = under ? ImVec2{corner.x, y} : ImVec2{in.max.x - go.x, in.max.y - go.y};
+    const Box button{place, {place.x + go.x, place.y + go.y}};
     if (box_button(button, "##error_go", "Go there")) {
       Selection pinned = selection;
       pinned.row = scene.first->row;

@@ -22,6 +22,7 @@ struct Frame {
   Box m_strip, l_strip;  // m and l after each key tile; empty where there is no room
   bool strips = false;
   AskedBar* asked = nullptr;
+  Box no_score{}, no_weight{};  // where words stand in place of what is not there yet; empty where there are none
   float pitch() const { return scores.width() / static_cast<float>(std::max<std::size_t>(scene.keys.size(), 1)); }
   float bar_width() const { return std::clamp(pitch() * 0.62F, 1.0F, style().px(34)); }
   bool asks_for(std::size_t key) const { return asked != nullptr && static_cast<std::size_t>(asked->key) == key; }
@@ -37,6 +38,26 @@ struct Frame {
   }
 };
 
+Box words_box(const Box& plot, const std::string& words) {
+  const float wide = text_width(Face::text, 13, words) / 2 + style().px(6), high = style().px(10);
+  const ImVec2 centre = plot.centre();
+  return {{centre.x - wide, centre.y - high}, {centre.x + wide, centre.y + high}};
+}
+
+// Between two key tiles, and through no words.
+void draw_divider(const Frame& f, float x) {
+  float y = f.scores.min.y;
+  const auto to = [&](float end) {
+    if (end > y) f.list->AddLine({x, y}, {x, end}, colour_of(Token::line), std::max(1.0F, style().px(1)));
+  };
+  for (const Box* words : {&f.no_score, &f.no_weight}) {
+    if (x < words->min.x || x > words->max.x || words->width() <= 0) continue;
+    to(words->min.y);
+    y = words->max.y;
+  }
+  to(f.bottom());
+}
+
 void draw_grounds(const Frame& f) {
   const Style& s = style();
   for (const RowChartTile& tile : f.scene.tiles) {
@@ -44,8 +65,7 @@ void draw_grounds(const Frame& f) {
     if (tile.live) f.list->AddRectFilled({a, f.scores.min.y}, {b, f.bottom()}, colour_of(Token::band));
     if (tile.skipped)
       draw_hatch(f.list, {{a, f.scores.min.y}, {b, f.bottom()}}, faded(colour_of(Token::faint), 0.35F), 7);
-    if (tile.first_key > 0 && b - a > s.px(6))
-      f.list->AddLine({a, f.scores.min.y}, {a, f.bottom()}, colour_of(Token::line), std::max(1.0F, s.px(1)));
+    if (tile.first_key > 0 && b - a > s.px(6)) draw_divider(f, a);
   }
   for (const RowChartTile& tile : f.scene.tiles) {
     if (tile.skipped) continue;
@@ -280,12 +300,18 @@ void draw_row_chart(ImDrawList* list, const Box& in, const RowChartScene& scene,
   const bool strips = bottom - top >= s.px(104);
   const float plots = bottom - (strips ? s.px(40) : 0);
   const float split = top + (plots - top) * 0.46F;
-  Frame frame{list,   scene, {{left, top}, {right, split}}, {{left, split + s.px(20)}, {right, plots}}, {}, {},
-              strips, asked};
+  Frame frame{
+      list, scene, {{left, top}, {right, split}}, {{left, split + s.px(20)}, {right, plots}}, {}, {}, strips, asked,
+      {},   {}};
   if (strips) {
     frame.m_strip = {{left, plots + s.px(3)}, {right, plots + s.px(21)}};
     frame.l_strip = {{left, plots + s.px(22)}, {right, plots + s.px(40)}};
   }
+  // A row without a key says so where its weights would stand.
+  const bool hidden = std::all_of(scene.keys.begin(), scene.keys.end(), [](const RowChartKey& k) { return k.masked; });
+  const bool no_score = !scene.any_score && !hidden;
+  if (no_score) frame.no_score = words_box(frame.scores, scene.no_score);
+  if (!scene.no_weight.empty()) frame.no_weight = words_box(frame.weights, scene.no_weight);
   draw_grounds(frame);
   list->AddLine({left, top}, {left, frame.bottom()}, colour_of(Token::line), std::max(1.0F, s.px(1)));
   draw_scores(frame);
@@ -296,10 +322,7 @@ void draw_row_chart(ImDrawList* list, const Box& in, const RowChartScene& scene,
     draw_strip(frame, frame.l_strip, TensorColour::l);
   }
   draw_axes(frame, in);
-  // A row without a key says so where its weights would stand.
-  const bool hidden = std::all_of(scene.keys.begin(), scene.keys.end(), [](const RowChartKey& k) { return k.masked; });
-  if (!scene.any_score && !hidden)
-    draw_text_in(list, frame.scores, Align::centre, Face::text, 13, colour_of(Token::dim), scene.no_score);
+  if (no_score) draw_text_in(list, frame.scores, Align::centre, Face::text, 13, colour_of(Token::dim), scene.no_score);
   if (legend > 0)
     draw_legend(list, {{in.max.x - legend, top - s.px(2)}, {in.max.x, in.max.y}}, scene, frame.weights.min.y);
 }

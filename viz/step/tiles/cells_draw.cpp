@@ -30,12 +30,15 @@ void draw_gauge(const Drawn& d, const Box& box, float value, ImU32 fill, float a
   d.list->AddRectFilled(box.min, {box.min.x + box.width() * share, box.max.y}, fill, d.s.px(2));
 }
 
+constexpr float kLowCell = 20;  // logical: the number makes room for the line under it
+
 // Its row's largest score: underlined in m's colour.
 void draw_largest(const Drawn& d, const Box& box) {
   if (box.width() <= d.s.px(5)) return;
-  const float y = box.max.y - d.s.px(box.height() > d.s.px(20) ? 4 : 2);
+  const bool low = box.height() <= d.s.px(kLowCell);
+  const float y = box.max.y - d.s.px(low ? 1.5F : 4), thick = d.s.px(low ? 1.5F : 2);
   const float side = box.width() > d.s.px(20) ? d.s.px(4) : 0;
-  d.list->AddRectFilled({box.min.x + side, y}, {box.max.x - side, y + d.s.px(2)}, colour_of(TensorColour::m));
+  d.list->AddRectFilled({box.min.x + side, y}, {box.max.x - side, y + thick}, colour_of(TensorColour::m));
 }
 
 // What is not a number has no shade: NaN and infinity are plates in the text's colour, -inf one in the ground's.
@@ -68,7 +71,8 @@ void draw_value_cell(const Drawn& d, const TileScene& tile, const TilePlace& pla
     float size = number ? place.text_size : place.text_size + 2;
     const Face face = number ? Face::mono : Face::text;
     while (size > 8 && text_width(face, size, cell.text) > box.width()) size -= 1;
-    draw_text_in(d.list, box, Align::centre, face, size, ink, cell.text);
+    const float lift = cell.largest && box.height() <= d.s.px(kLowCell) ? d.s.px(2) : 0;
+    draw_text_in(d.list, {box.min, {box.max.x, box.max.y - lift}}, Align::centre, face, size, ink, cell.text);
   }
   if (cell.largest) draw_largest(d, box);
 }

@@ -1,6 +1,23 @@
 #include "viz/step/tiles/held.h"
 
+#include <cmath>
+#include <cstdlib>
+
+#include "viz/draw/number_text.h"
+
 namespace attn {
+
+std::string at_rest(const std::string& typed, int room) {
+  if (text_length(typed) <= room) return typed;
+  char* end = nullptr;
+  const double value = std::strtod(typed.c_str(), &end);
+  const bool number = end == typed.c_str() + typed.size() && std::isfinite(value);
+  for (int digits = kFullDigits; number && digits > 0; --digits) {
+    std::string text = significant_text(value, digits);
+    if (text_length(text) <= room) return text;
+  }
+  return typed;
+}
 
 void TilesHeld::follow(const std::shared_ptr<const Recording>& rec) {
   if (recording_ == rec) return;

@@ -23,6 +23,9 @@ struct AskedCell {
   bool entered = false;  // out: Enter in the field
 };
 
+// What was typed as it stands in a cell of `room` characters that is not being typed in: rounded to what fits.
+std::string at_rest(const std::string& typed, int room);
+
 struct TilesHeld {
   bool focused = false;        // Tab entered the tiles: arrows move between cells, so the shell must not step with them
   bool tab_elsewhere = false;  // Tab goes through the controls: the shell says so

@@ -275,11 +275,21 @@ void draw_asked_cell(const TilesPanel& panel, const TilesScene& scene, const Til
   ImGui::PushStyleVar(ImGuiStyleVar_FrameBorderSize, std::max(1.0F, s.px(asked.missed ? 2.0F : 1.5F)));
   ImGui::PushStyleColor(ImGuiCol_Border, colour_of(Token::text));
   if (held.asked_starts) ImGui::SetKeyboardFocusHere();
+  // A field cuts at its edge what is too long: while nobody types in it the number is rounded instead.
+  const int room = static_cast<int>((width - s.px(10)) / text_width(Face::mono, text, "0"));
+  const std::string shown = at_rest(asked.typed, room);
+  const bool rounds = !asked.hidden && shown != asked.typed && !held.asked_starts &&
+                      ImGui::GetActiveID() != ImGui::GetID("##asked_cell");
+  if (rounds) ImGui::PushStyleColor(ImGuiCol_Text, 0U);
   const ImGuiInputTextFlags hidden = asked.hidden ? ImGuiInputTextFlags_Password : ImGuiInputTextFlags_None;
   asked.entered = ImGui::InputTextWithHint("##asked_cell", "?", &asked.typed,
                                            ImGuiInputTextFlags_EnterReturnsTrue | ImGuiInputTextFlags_AutoSelectAll |
                                                ImGuiInputTextFlags_CallbackAlways | hidden,
                                            to_end_once, &held);
+  if (rounds) {
+    ImGui::PopStyleColor();
+    draw_text_in(ImGui::GetWindowDrawList(), box, Align::centre, Face::mono, text, colour_of(Token::text), shown);
+  }
   if (ImGui::IsItemActive()) held.asked_starts = false;
   // The card has the keyboard again: it goes on from here.
   if (asked.entered) held.focused = false;

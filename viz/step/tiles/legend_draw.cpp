@@ -11,7 +11,13 @@
 namespace attn {
 namespace {
 
-constexpr float kSwatch = 24, kGap = 18, kText = 12;
+constexpr float kText = 12;
+
+// Logical: the bar of shades, a mark, and after each entry. The tight one where the narrow words have no room else.
+struct Spacing {
+  float bar, swatch, gap;
+};
+constexpr Spacing kUsual{90, 24, 18}, kTight{50, 14, 9};
 
 void draw_mark(ImDrawList* list, const Box& box, LegendMark mark) {
   const Style& s = style();
@@ -44,17 +50,25 @@ void draw_mark(ImDrawList* list, const Box& box, LegendMark mark) {
   }
 }
 
+// That of draw_scale().
+float scale_width(const LegendScale& scale, const Spacing& space) {
+  const Style& s = style();
+  if (scale.min.empty()) return 0;
+  return runs_width({letter(scale.letter, scale.hue)}, 13) + text_width(Face::mono, kText, scale.min) +
+         text_width(Face::mono, kText, scale.max) + s.px(7 + 6 + space.bar + 6);
+}
+
 // "S −3.2 [shades, a tick at 0] 15.2". Returns where it ends.
-float draw_scale(ImDrawList* list, const Box& box, const LegendScale& scale) {
+float draw_scale(ImDrawList* list, const Box& box, const LegendScale& scale, const Spacing& space) {
   const Style& s = style();
   float x = box.min.x;
-  if (scale.min.empty()) return x - s.px(kGap + 8);  // no number to shade
+  if (scale.min.empty()) return x - s.px(space.gap + 8);  // no number to shade
   const float text_top = box.centre().y - s.px(kText) * 0.62F;
   x = draw_runs(list, {x, text_top - s.px(1)}, 13, {letter(scale.letter, scale.hue)}) + s.px(7);
   draw_text(list, {x, text_top}, Face::mono, kText, colour_of(Token::dim), scale.min);
   x += text_width(Face::mono, kText, scale.min) + s.px(6);
   // A column a pixel, so that no seam is seen.
-  const int steps = static_cast<int>(std::round(s.px(90)));
+  const int steps = static_cast<int>(std::round(s.px(space.bar)));
   const float width = static_cast<float>(steps), left = std::round(x);
   const Box bar{{left, std::round(box.centre().y - s.px(5))}, {left + width, std::round(box.centre().y + s.px(5))}};
   for (int n = 0; n < steps; ++n) {
@@ -81,25 +95,28 @@ void draw_cell_legend(const Box& box, const LegendScale& scale) {
   ImDrawList* list = ImGui::GetWindowDrawList();
   // Under the bar stands its 0.
   const Box line{box.min, {box.max.x, box.max.y - s.px(7)}};
-  float x = draw_scale(list, line, scale) + s.px(kGap + 8);
   const std::vector<LegendEntry> entries = cell_legend();
-  float wide = 0;
+  const auto wide = [&](std::string LegendEntry::*words, const Spacing& space) {
+    float sum = scale_width(scale, space) + s.px(8);
+    for (const LegendEntry& e : entries)
+      sum += s.px(space.swatch + 6 + space.gap) + text_width(Face::text, kText, e.*words);
+    return sum;
+  };
+  const bool narrow = wide(&LegendEntry::words, kUsual) > box.width();
+  const Spacing& space = narrow && wide(&LegendEntry::narrow, kUsual) > box.width() ? kTight : kUsual;
+  float x = draw_scale(list, line, scale, space) + s.px(space.gap + 8);
   std::string all = "How to read a cell. The bar: " + scale.letter + " from its least to its largest value of the run" +
                     (scale.diverges ? ", neutral at 0." : ".") + " The others:";
-  for (const LegendEntry& e : entries) {
-    wide += s.px(kSwatch + 6 + kGap) + text_width(Face::text, kText, e.words);
-    all += " " + e.words + ";";
-  }
+  for (const LegendEntry& e : entries) all += " " + e.words + ";";
   all.back() = '.';
-  const bool narrow = x + wide - s.px(kGap) > box.max.x;
   for (const LegendEntry& e : entries) {
     const std::string& words = narrow ? e.narrow : e.words;
-    const float end = x + s.px(kSwatch + 6) + text_width(Face::text, kText, words);
+    const float end = x + s.px(space.swatch + 6) + text_width(Face::text, kText, words);
     if (end > box.max.x) break;
-    draw_mark(list, {{x, line.centre().y - s.px(7)}, {x + s.px(kSwatch), line.centre().y + s.px(7)}}, e.mark);
-    draw_text(list, {x + s.px(kSwatch + 6), line.centre().y - s.px(kText) * 0.62F}, Face::text, kText,
+    draw_mark(list, {{x, line.centre().y - s.px(7)}, {x + s.px(space.swatch), line.centre().y + s.px(7)}}, e.mark);
+    draw_text(list, {x + s.px(space.swatch + 6), line.centre().y - s.px(kText) * 0.62F}, Face::text, kText,
               colour_of(Token::dim), words);
-    x = end + s.px(kGap);
+    x = end + s.px(space.gap);
   }
   ImGui::SetCursorScreenPos(box.min);
   ImGui::InvisibleButton("##cell_legend", {std::max(box.width(), 1.0F), std::max(box.height(), 1.0F)});

@@ -123,12 +123,13 @@ struct PlacedCaption {
   Runs words;
   float size = 14, x = 0, width = 0;
   bool live = false;
+  Column column = Column::q;
 };
 
 PlacedCaption place_caption(const Drawn& d, Column c) {
   const CaptionScene& caption = d.scene.captions[static_cast<std::size_t>(c)];
   const TilePlace& place = d.layout.places[static_cast<std::size_t>(c)];
-  PlacedCaption out{caption.words, 14, 0, 0, caption.live};
+  PlacedCaption out{caption.words, 14, 0, 0, caption.live, c};
   const float room = place.box.width() + d.s.px(c == Column::o || c == Column::q ? 40 : 60);
   while (out.size > 11 && runs_width(out.words, out.size) > room) out.size -= 1;
   // Beside Q stands S, whose caption is the wider: what Q does gives way.
@@ -146,20 +147,24 @@ PlacedCaption place_caption(const Drawn& d, Column c) {
 }
 
 // The live term first; of the others those that reach into none.
-void draw_captions(const Drawn& d) {
-  if (!d.layout.has_captions) return;
-  std::vector<PlacedCaption> captions;
+std::vector<PlacedCaption> placed_captions(const Drawn& d) {
+  std::vector<PlacedCaption> captions, placed;
+  if (!d.layout.has_captions) return placed;
   for (const Column c : d.scene.columns)
     if (!d.scene.captions[static_cast<std::size_t>(c)].words.empty()) captions.push_back(place_caption(d, c));
   std::stable_partition(captions.begin(), captions.end(), [](const PlacedCaption& c) { return c.live; });
-  std::vector<const PlacedCaption*> drawn;
   for (const PlacedCaption& c : captions) {
     const float gap = d.s.px(5);
-    const bool free = std::all_of(drawn.begin(), drawn.end(), [&](const PlacedCaption* other) {
-      return c.x >= other->x + other->width + gap || c.x + c.width + gap <= other->x;
+    const bool free = std::all_of(placed.begin(), placed.end(), [&](const PlacedCaption& other) {
+      return c.x >= other.x + other.width + gap || c.x + c.width + gap <= other.x;
     });
-    if (!free && !c.live) continue;
-    drawn.push_back(&c);
+    if (free || c.live) placed.push_back(c);
+  }
+  return placed;
+}
+
+void draw_captions(const Drawn& d) {
+  for (const PlacedCaption& c : placed_captions(d)) {
     draw_runs(d.list, {c.x, d.layout.captions_top + d.s.px(4)}, c.size, c.words);
     if (!c.live) continue;
     const float y = d.layout.captions_top + d.s.px(24);
@@ -215,8 +220,7 @@ void draw_all(const Drawn& d) {
 void draw_faint_tiles(const Drawn& d, const StepFocus& look) {
   const auto box_of = [&d](Column c) { return d.layout.places[static_cast<std::size_t>(c)].box; };
   const auto lit = [&](Column c) { return look.has(d.scene.tiles[static_cast<std::size_t>(c)].hue); };
-  const float above = d.s.px(26),
-              bottom = d.layout.has_captions ? d.layout.captions_top + d.s.px(28) : box_of(Column::s).max.y + d.s.px(4);
+  const float above = d.s.px(26), bottom = box_of(Column::s).max.y + d.s.px(4);
   const auto& columns = d.scene.columns;
   const auto edge = [&](std::size_t n) {  // between the columns n - 1 and n
     if (n == 0) return box_of(columns[0]).min.x - d.s.px(4);
@@ -229,12 +233,20 @@ void draw_faint_tiles(const Drawn& d, const StepFocus& look) {
     if (end > n) draw_faint(d.list, {{edge(n), box_of(columns[n]).min.y - above}, {edge(end), bottom}});
     n = end + 1;
   }
-  const auto above_column = [&](TensorColour tensor, const Box& box, float right) {
+  // A caption may be wider than its tile.
+  for (const PlacedCaption& c : placed_captions(d)) {
+    const float top = d.layout.captions_top - d.s.px(2);
+    if (!lit(c.column)) draw_faint(d.list, {{c.x - d.s.px(2), top}, {c.x + c.width + d.s.px(2), top + d.s.px(30)}});
+  }
+  const auto above_column = [&](TensorColour tensor, const Box& box, float labels, float right) {
     if (look.has(tensor)) return;
-    draw_faint(d.list, {{box.min.x - d.s.px(6), box.min.y - above}, {right, box.max.y + d.s.px(4)}});
+    draw_faint(d.list, {{box.min.x - labels, box.min.y - above}, {right, box.max.y + d.s.px(4)}});
   };
-  above_column(TensorColour::k, d.layout.k.box, d.layout.k.box.max.x + d.s.px(40));
-  above_column(TensorColour::v, d.layout.v.box, d.layout.band_right + d.s.px(4));
+  // The keys' numbers beside V are V's.
+  const std::string last_key = std::to_string(d.scene.at.first_key + std::max(d.scene.at.keys - 1, 0));
+  const float labels = text_width(Face::mono, 11, last_key) + d.s.px(10);
+  above_column(TensorColour::k, d.layout.k.box, d.s.px(6), d.layout.k.box.max.x + d.s.px(40));
+  above_column(TensorColour::v, d.layout.v.box, labels, d.layout.band_right + d.s.px(4));
 }
 
 void show_pointed(const TilesPanel& panel, const Drawn& d, const std::optional<Pointed>& pointed) {

@@ -42,5 +42,13 @@ TEST(StepMotion, ReducedMotionStandsStill) {
   EXPECT_EQ(held.arrival(6, true, 2.06), 1);
 }
 
+TEST(AskedCell, ANumberTooLongForItsCellIsRoundedWhileNobodyTypesInIt) {
+  EXPECT_EQ(at_rest("0.132575742", 12), "0.132575742");
+  EXPECT_EQ(at_rest("0.132575742", 7), "0.13258");
+  EXPECT_EQ(at_rest("-0.132575742", 5), "−0.13");
+  EXPECT_EQ(at_rest("e^-1.5 / 3", 5), "e^-1.5 / 3");  // the learner's own words stay
+  EXPECT_EQ(at_rest("", 5), "");
+}
+
 }  // namespace
 }  // namespace attn
