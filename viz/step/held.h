@@ -22,6 +22,7 @@ struct StepHeld {
   StepVeil veil;                      // set by Learn before it draws Step
   StepFocus look;                     // likewise
   std::optional<AskedBar> asked_bar;  // likewise
+  std::optional<EventIndex> page_at;  // of a lesson: the step whose lit tiles were brought into sight
   bool alone = false;                 // likewise: the run without the Problem panel, for a class
 };
 

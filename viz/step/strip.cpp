@@ -24,6 +24,17 @@ std::string position_words(const Recording& rec, const StepPlace& at) {
   return words + ": " + std::string(letter_of(rec.events[at.event].id.phase));
 }
 
+// The tile and the phase are what changes: they must not be the part that is cut off.
+std::string narrow_position(const Recording& rec, const StepPlace& at) {
+  std::string place;
+  if (rec.problem.B > 1) place += fmt::format(" b {}", at.b);
+  if (rec.problem.Hq > 1) place += fmt::format(" h {}", at.h);
+  if (at.i >= 0) place += fmt::format(" q {}", at.i);
+  if (at.j >= 0 && rec.key_tiles() > 1) place += fmt::format(" k {}", at.j);
+  return fmt::format("{}/{} ·{}{} {}", at.event + 1, rec.events.size(), place, place.empty() ? "" : " ·",
+                     letter_of(rec.events[at.event].id.phase));
+}
+
 }  // namespace
 
 std::string stand_in_words(const State& state) {
@@ -47,6 +58,7 @@ StripScene strip_scene(const Recording& rec, const StepPlace& at, const StepValu
   StripScene scene;
   const Phase phase = rec.events[at.event].id.phase;
   scene.position = position_words(rec, at);
+  scene.narrow = narrow_position(rec, at);
   scene.accent = ink_of(phase);
   if (const auto code = code_phase_of(phase))
     scene.door = fmt::format("{} in Profile: the lines of a kernel on a GPU that do it, and what they became",

@@ -13,6 +13,7 @@ namespace attn {
 struct StripScene {
   std::string note;      // beside the position: whose run this is, where it is not the chosen kernel's or a GPU's
   std::string position;  // "Step 12 of 34, query tile 0, key tile 1: α"
+  std::string narrow;    // the same where that has no room: "12/34 · q 0 k 1 · α"
   Runs headline, sentence, formula;
   Runs why;          // the reason behind the step, for who asks; empty where there is none to give
   Ink accent;        // of the tensor that the step makes

@@ -11,7 +11,10 @@
 namespace attn {
 namespace {
 
-constexpr float kTallStrip = 92;  // logical: a sentence has two lines
+// Logical.
+constexpr float kTallStrip = 92;     // a sentence has two lines
+constexpr float kOneLineWide = 880;  // the longest sentences need it
+constexpr float kSides = 24;
 
 // "Why?", which opens the reason behind the step. Returns where it ends.
 float draw_why(ImVec2 at, const Runs& why) {
@@ -55,18 +58,28 @@ bool draw_door(const Box& box, const std::string& words) {
 
 }  // namespace
 
+int strip_lines(float width) {
+  return width < kOneLineWide ? 2 : 1;
+}
+
+float strip_height(float width, float height) {
+  return strip_lines(width) > 1 ? 98 : height < 560 ? 76 : 84;
+}
+
 bool draw_step_strip(ImDrawList* list, const Box& box, const StripScene& scene, float chips) {
   const Style& s = style();
   draw_card(list, box);
   list->AddRectFilled(box.min, {box.min.x + s.px(5), box.max.y}, colour_of(scene.accent), s.px(8),
                       ImDrawFlags_RoundCornersLeft);
-  const float left = box.min.x + s.px(24), right = box.max.x - s.px(24);
+  const float left = box.min.x + s.px(kSides), right = box.max.x - s.px(kSides);
   // A low strip has its three lines closer to the top edge.
   const float lift = box.height() < s.px(80) || box.height() > s.px(kTallStrip) ? s.px(4) : 0;
   const ImVec2 line{left, box.min.y + s.px(12) - lift};
   const float line_end = std::min(right, chips);
   const float why = scene.why.empty() ? 0 : text_width(Face::bold, 13, "Why?") + s.px(26);
-  const std::string position = fitted_text(Face::text, 13, scene.position, line_end - line.x - why);
+  const float position_room = line_end - line.x - why;
+  const bool whole = text_width(Face::text, 13, scene.position) <= position_room;
+  const std::string position = fitted_text(Face::text, 13, whole ? scene.position : scene.narrow, position_room);
   draw_text(list, line, Face::text, 13, colour_of(Token::dim), position);
   float end = line.x + text_width(Face::text, 13, position) + s.px(20);
   const bool pressed = !scene.door.empty() && draw_door({line, {end - s.px(20), line.y + s.px(17)}}, scene.door);
@@ -92,7 +105,7 @@ bool draw_step_strip(ImDrawList* list, const Box& box, const StripScene& scene, 
     draw_runs(list, {right - runs_width(scene.formula, size), y}, size, scene.formula);
   }
   draw_paragraph(list, {left, box.min.y + s.px(60) - lift * 1.5F}, right - left, 14, scene.sentence,
-                 box.height() > s.px(kTallStrip) ? 2 : 1);
+                 strip_lines(box.width() / s.scale));
   return pressed;
 }
 

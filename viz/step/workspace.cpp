@@ -59,8 +59,7 @@ Areas layout(const Box& all, const Recording& rec, bool alone) {
   Areas a;
   const float gutter = s.px(kGutter), width = all.width() / s.scale, height = all.height() / s.scale;
   Box rest = all;
-  constexpr float kNarrow = 620;  // a sentence takes two lines
-  const float strip = width < kNarrow ? 98 : height < 560 ? 76 : 84;
+  const float strip = strip_height(rest.width() / s.scale, height);
   // Low beside the tiles, rather than tiles that are scrolled.
   const bool squat = height < 300 || (height < 420 && height - strip - 91 - 2 * kGutter < kMinTiles);
   const float timeline = squat ? 66 : height < 420 ? 91 : height < 700 ? 100 : 112;
@@ -104,6 +103,14 @@ void begin_page(Areas& a) {
     box->min.y += moved, box->max.y += moved;
     box->max.x -= bar;
   }
+}
+
+// On a page that is scrolled a lesson's step begins with its tiles in sight: the card beside it has the words.
+void show_lit_tiles(StepHeld& held, EventIndex now) {
+  if (!held.look.names_tiles()) return held.page_at.reset();
+  if (held.page_at == now) return;
+  held.page_at = now;
+  ImGui::SetScrollY(style().px(kScrolledTiles));
 }
 
 void end_page(const Areas& a) {
@@ -193,11 +200,13 @@ void draw_charts_chip(const ChartCard& card, const Box& strip, const Box& all, c
   if (chip_button("##charts_chip", "Charts", {strip.max.x, strip.min.y + s.px(5)}, box))
     ImGui::OpenPopup("##charts_popup");
   const float room = all.max.y - strip.max.y - s.px(12), wide = std::min(all.width() - s.px(24), s.px(860));
-  const float chart = std::min(room - s.px(24), s.px(220)), traffic = std::min(room - chart - s.px(36), s.px(190));
-  const bool both = traffic >= s.px(120) && !veil.traffic;
+  // Where both have no room at once they are scrolled.
+  const float chart = std::min(room - s.px(24), s.px(220));
+  const float traffic = std::clamp(room - chart - s.px(36), s.px(150), s.px(190));
+  const bool both = !veil.traffic;
   const float height = chart + (both ? traffic + s.px(kGutter) : 0);
   ImGui::SetNextWindowPos({all.max.x - wide - s.px(12), strip.max.y + s.px(6)});
-  ImGui::SetNextWindowSize({wide, height + s.px(24)});
+  ImGui::SetNextWindowSize({wide, std::min(height + s.px(24), room)});
   if (!ImGui::BeginPopup("##charts_popup", ImGuiWindowFlags_NoMove)) return;
   const ImVec2 at = ImGui::GetCursorScreenPos();
   const float right = at.x + ImGui::GetContentRegionAvail().x;
@@ -225,6 +234,26 @@ void draw_veiled_card(ImDrawList* list, const Box& box, const char* title, bool 
                     later);
 }
 
+// What the timeline has no room for in a low window.
+void draw_more_popup(const Box& chip, const Recording& rec, const StepPlace& at, const State& state,
+                     const TimelineScene& scene, bool map, Commands& commands) {
+  const Style& s = style();
+  constexpr float kWidth = 300, kPad = 12, kRow = 24, kLine = 36, kMap = 84;
+  const float height = kRow + kPad + kLine + (map ? kPad + kMap : 0);
+  ImGui::SetNextWindowPos({chip.min.x, chip.min.y - s.px(6)}, ImGuiCond_Always, {0, 1});
+  ImGui::SetNextWindowSize({s.px(kWidth + 2 * kPad), s.px(height + 2 * kPad)});
+  if (!ImGui::BeginPopup("##timeline_more_popup", ImGuiWindowFlags_NoMove)) return;
+  const ImVec2 corner = ImGui::GetWindowPos();
+  const float left = corner.x + s.px(kPad), right = left + s.px(kWidth);
+  float y = corner.y + s.px(kPad);
+  draw_transport_marks({{left, y}, {right, y + s.px(kRow)}}, state, scene, commands);
+  y += s.px(kRow + kPad);
+  draw_scrubber({{left + s.px(4), y}, {right - s.px(4), y + s.px(kLine)}}, scene, commands);
+  y += s.px(kLine + kPad);
+  if (map) draw_step_map({{left, y}, {right, y + s.px(kMap)}}, map_scene(rec, at), rec, at, commands);
+  ImGui::EndPopup();
+}
+
 void draw_timeline_card(const Box& box, const Recording& rec, const StepPlace& at, const State& state,
                         const StepCache& cache, const StepVeil& veil, Commands& commands) {
   const Style& s = style();
@@ -232,7 +261,10 @@ void draw_timeline_card(const Box& box, const Recording& rec, const StepPlace& a
   TimelineScene scene = timeline_scene(rec, at, cache.marks, state.view.step.bookmarks);
   if (veil.on || veil.map) hide_after(scene, veil.on ? veil.horizon : at.event, veil.map);
   const Box in{{box.min.x + s.px(16), box.min.y + s.px(12)}, {box.max.x - s.px(16), box.max.y - s.px(8)}};
-  draw_transport({in.min, {in.min.x + s.px(kTransportWidth), in.max.y}}, state, scene, commands);
+  Box more{};
+  if (draw_transport({in.min, {in.min.x + s.px(kTransportWidth), in.max.y}}, state, scene, commands, more))
+    ImGui::OpenPopup("##timeline_more_popup");
+  draw_more_popup(more, rec, at, state, scene, !veil.map, commands);
   const float width = box.width() / s.scale;
   float x = in.min.x + s.px(kTransportWidth + 14);
   if (width >= 760) {
@@ -289,7 +321,14 @@ void draw_step(const State& state, const Model& model, StepHeld& held, Commands&
     all.min.y += height + style().px(kGutter);
   }
   Areas areas = layout(all, rec, held.alone);
-  if (areas.scrolls) begin_page(areas);
+  // Fragments are of the hardware, not of the step: they take the room of the tiles and of all charts.
+  const bool fragments = state.view.step.chart == StepChart::fragments && !held.veil.on;
+  // On a page that is scrolled they are whole, rather than a page within it.
+  if (areas.scrolls && fragments) areas.tiles.max.y = areas.tiles.min.y + fragments_card_height(areas.tiles.width());
+  if (areas.scrolls) {
+    begin_page(areas);
+    show_lit_tiles(held, state.view.step.cursor);
+  }
   // Sentence, charts and timeline are the formulas'; the tiles alone have what the kernel held.
   const Recording& held_run = bar.raw ? *model.recording : rec;
   const TensorScales& scales = bar.raw ? cache.held_scales(model.recording) : cache.scales;
@@ -313,8 +352,6 @@ void draw_step(const State& state, const Model& model, StepHeld& held, Commands&
   const ChartCard charts{rec, at, values, state, cache, commands, false, held.veil.on, asked_bar};
   if (!areas.has_bottom && !held.veil.map && state.view.step.chart != StepChart::fragments)
     draw_charts_chip(charts, {areas.strip.min, {chips, areas.strip.max.y}}, all, held.veil);
-  // Fragments are of the hardware, not of the step: they take the room of the tiles and of all charts.
-  const bool fragments = state.view.step.chart == StepChart::fragments && !held.veil.on;
   if (fragments) {
     held.tiles.focused = false;
     draw_chart_card(charts,

@@ -31,6 +31,13 @@ constexpr std::array<StepPart, kTensorColourCount> kPartOfTensor{StepPart::q, St
 struct StepFocus {
   std::bitset<kStepParts> parts;  // none: all are meant
   bool has(StepPart part) const { return parts.none() || parts.test(static_cast<std::size_t>(part)); }
+  // Some tile of the rows, which lie lower than K and V.
+  bool names_tiles() const {
+    using enum StepPart;
+    for (const StepPart part : {q, s, m, alpha, p, l, o})
+      if (parts.test(static_cast<std::size_t>(part))) return true;
+    return false;
+  }
   bool has(TensorColour tensor) const { return has(kPartOfTensor[static_cast<std::size_t>(tensor)]); }
 };
 

@@ -105,6 +105,14 @@ TimelineScene timeline_scene(const Recording& rec, const StepPlace& at, std::vec
   return scene;
 }
 
+std::string brief_title(std::string title) {
+  for (const auto& [words, letter] :
+       {std::pair<std::string_view, char>("query tile", 'q'), {"query row", 'q'}, {"key tile", 'k'}})
+    if (const std::size_t at = title.find(words); at != std::string::npos)
+      title.replace(at, words.size(), std::string(1, letter));
+  return title;
+}
+
 void hide_after(TimelineScene& scene, EventIndex horizon, bool tiles) {
   std::erase_if(scene.m_changes, [&](EventIndex e) { return e > horizon; });
   for (TrackChip& chip : scene.chips) chip.raises_m = chip.raises_m && chip.event <= horizon;

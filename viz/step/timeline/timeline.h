@@ -42,6 +42,8 @@ struct TimelineScene {
 std::vector<ScrubberMark> scrubber_marks(const Recording& rec);
 TimelineScene timeline_scene(const Recording& rec, const StepPlace& at, std::vector<ScrubberMark> marks,
                              const std::vector<Bookmark>& bookmarks);
+// A title with less of it: "query tile 0" as "q 0", "pass 1, key tile 2" as "pass 1, k 2".
+std::string brief_title(std::string title);
 // Takes out what is known only after step `horizon`: where m will change; with `tiles` what stands behind the cursor.
 void hide_after(TimelineScene& scene, EventIndex horizon, bool tiles);
 

@@ -33,6 +33,7 @@ void draw_chip(ImDrawList* list, const Box& box, const TrackChip& chip) {
     const Face face = chip.maths ? Face::maths : Face::text;
     float size = chip.maths ? 16.0F : 12.0F;
     if (text_width(face, size, text) + s.px(3) > b.width()) size = chip.maths ? 12 : 10;
+    if (chip.maths && text_width(face, size, text) + s.px(1) > b.width()) size = 10;
     if (text_width(face, size, text) + s.px(1) > b.width()) {
       if (text == "mask") draw_hatch(list, b, faded(text_on(colour_of(ink)), chip.past ? 0.8F : 0.3F), 4);
       return;
@@ -91,22 +92,38 @@ TrackLayout layout_track(const TimelineScene& scene, const Box& box) {
   return out;
 }
 
+// The live tile is always named: where there is no room beside the name of the track, both are brief.
 void draw_group_titles(ImDrawList* list, const TimelineScene& scene, const TrackLayout& layout, const Box& box) {
   const Style& s = style();
-  float last = box.min.x + text_width(Face::text, 13, scene.outer) + s.px(10);
-  draw_text(list, box.min, Face::text, 13, colour_of(Token::text), scene.outer);
-  for (const bool live : {true, false}) {
-    for (const TrackGroup& g : scene.groups) {
-      if (g.title.empty() || g.live != live) continue;
-      const float a = layout.boxes[g.first].min.x, b = layout.boxes[g.first + g.count - 1].max.x;
-      std::string text = g.title;
-      if (text_width(Face::text, 13, text) > b - a) text = text.substr(text.rfind(' ') + 1);
-      const float width = text_width(Face::text, 13, text), x = (a + b - width) / 2;
-      if (width > b - a + s.px(6) && !live) continue;
-      if (x < last && !live) continue;
-      if (live && x < last) continue;
-      draw_text(list, {x, box.min.y}, Face::text, 13, colour_of(g.live ? Token::text : Token::dim), text);
-    }
+  const auto wide = [](const std::string& words) { return text_width(Face::text, 13, words); };
+  const auto put = [&](float x, const std::string& words, bool live) {
+    draw_text(list, {x, box.min.y}, Face::text, 13, colour_of(live ? Token::text : Token::dim), words);
+  };
+  const float gap = s.px(10);
+  std::string outer = scene.outer;
+  Box taken{{0, 0}, {0, 0}};  // by the live one
+  for (const TrackGroup& g : scene.groups) {
+    if (g.title.empty() || !g.live) continue;
+    const float a = layout.boxes[g.first].min.x, b = layout.boxes[g.first + g.count - 1].max.x;
+    std::string text = g.title;
+    if (wide(outer) + gap + wide(text) > box.width()) text = brief_title(text);
+    if (wide(outer) + gap + wide(text) > box.width()) outer = brief_title(outer);
+    const float least = box.min.x + wide(outer) + gap;
+    const float x = std::max(least, std::min((a + b - wide(text)) / 2, box.max.x - wide(text)));
+    put(x, text, true);
+    taken = {{x - gap, 0}, {x + wide(text) + gap, 0}};
+  }
+  put(box.min.x, outer, true);
+  const float outer_end = box.min.x + wide(outer) + gap;
+  for (const TrackGroup& g : scene.groups) {
+    if (g.title.empty() || g.live) continue;
+    const float a = layout.boxes[g.first].min.x, b = layout.boxes[g.first + g.count - 1].max.x;
+    std::string text = g.title;
+    if (wide(text) > b - a) text = text.substr(text.rfind(' ') + 1);
+    const float x = (a + b - wide(text)) / 2;
+    const bool meets = x < taken.max.x && x + wide(text) > taken.min.x;
+    if (wide(text) > b - a + s.px(6) || x < outer_end || meets) continue;
+    put(x, text, false);
   }
 }
 
@@ -127,6 +144,8 @@ void draw_m_marks(ImDrawList* list, const TimelineScene& scene, float left, floa
     draw_m_mark(list, {x, y}, 4);
   }
 }
+
+}  // namespace
 
 void draw_scrubber(const Box& box, const TimelineScene& scene, Commands& commands) {
   const Style& s = style();
@@ -162,19 +181,18 @@ void draw_scrubber(const Box& box, const TimelineScene& scene, Commands& command
   list->AddCircleFilled({x_of(scene.event), y}, s.px(warm ? 8 : 7), colour_of(Token::text));
 }
 
-}  // namespace
-
 void draw_track(const Box& box, const TimelineScene& scene, Commands& commands) {
   const Style& s = style();
   ImDrawList* list = ImGui::GetWindowDrawList();
   const bool low = box.height() < s.px(90);
-  const Box chips{{box.min.x, box.min.y + s.px(low ? 17 : 20)}, {box.max.x, box.min.y + s.px(low ? 41 : 46)}};
+  // The titles' tails and the wedges of m have room above the chips.
+  const Box chips{{box.min.x, box.min.y + s.px(low ? 20 : 22)}, {box.max.x, box.min.y + s.px(low ? 43 : 47)}};
   const TrackLayout layout = layout_track(scene, chips);
   draw_group_titles(list, scene, layout, box);
   for (std::size_t n = 0; n < scene.chips.size(); ++n) draw_chip(list, layout.boxes[n], scene.chips[n]);
   for (std::size_t n = 0; n < scene.chips.size(); ++n) {
     if (scene.chips[n].live) draw_outline(list, layout.boxes[n].grown(s.px(3)), colour_of(Token::text), 2, 5);
-    if (scene.chips[n].raises_m) draw_m_mark(list, {layout.boxes[n].centre().x, layout.boxes[n].min.y + s.px(1)}, 4);
+    if (scene.chips[n].raises_m) draw_m_mark(list, {layout.boxes[n].centre().x, layout.boxes[n].min.y + s.px(1)}, 3.5F);
   }
   ImGui::SetCursorScreenPos(chips.min);
   if (ImGui::InvisibleButton("##step_track", {chips.width(), chips.height()})) {
@@ -188,7 +206,7 @@ void draw_track(const Box& box, const TimelineScene& scene, Commands& commands) 
   }
   // Where there is no room the chips alone are pressed.
   if (chips.max.y + s.px(24) <= box.max.y + 1)
-    draw_scrubber({{box.min.x, chips.max.y + s.px(low ? 8 : 14)}, box.max}, scene, commands);
+    draw_scrubber({{box.min.x, chips.max.y + s.px(low ? 6 : 13)}, box.max}, scene, commands);
 }
 
 }  // namespace attn

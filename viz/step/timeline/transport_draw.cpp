@@ -52,20 +52,21 @@ void arrow_button(Transport& t, const char* id, float width, float size, Arrow a
   draw_arrow(t.list, box.centre(), size, arrow, t.ink(enabled));
 }
 
-void step_row(Transport& t) {
+// `narrow`: there is a chip behind it.
+void step_row(Transport& t, bool narrow) {
   const bool back = t.scene.event > 0, forth = t.scene.event + 1 < t.scene.events;
   arrow_button(t, "##step_first", 34, 12, Arrow::first, back, "First step (Home)", GoToEnd{false}, 6);
   arrow_button(t, "##step_previous", 34, 12, Arrow::left, back, "Previous phase (left arrow)",
                StepBy{StepUnit::phase, -1}, 6);
-  Box box = t.next(90, 6);
+  Box box = t.next(narrow ? 74 : 90, 6);
   // Beside the card of a lesson the one thing to press next is the card's, and so is that word.
   const bool primary = t.state.view.workspace != Workspace::learn;
   if (button(t, "##step_next", box, forth, "Next phase (right arrow or Space)", primary))
     t.commands.emplace_back(StepBy{StepUnit::phase, 1});
   const ImU32 next = primary ? colour_of(Token::ground) : t.ink(forth);
-  draw_text_in(t.list, box, Align::left, Face::bold, 14, next, primary ? "Next" : "Step", 20);
-  draw_arrow(t.list, {box.max.x - t.s.px(20), box.centre().y}, 12, Arrow::right, next);
-  box = t.next(76);
+  draw_text_in(t.list, box, Align::left, Face::bold, 14, next, primary ? "Next" : "Step", narrow ? 12 : 20);
+  draw_arrow(t.list, {box.max.x - t.s.px(narrow ? 14 : 20), box.centre().y}, 12, Arrow::right, next);
+  box = t.next(narrow ? 58 : 76, narrow ? 6 : kGap);
   const bool playing = t.state.view.step.playing;
   if (button(t, "##step_play", box, forth || playing, "Play, pause (P)")) t.commands.emplace_back(Play{!playing});
   draw_text_in(t.list, box, Align::centre, Face::text, 14, t.ink(forth || playing), playing ? "Pause" : "Play");
@@ -145,19 +146,30 @@ void draw_ribbon(ImDrawList* list, ImVec2 top, float size, ImU32 c, bool filled)
   }
 }
 
-void draw_transport(const Box& box, const State& state, const TimelineScene& scene, Commands& commands) {
+bool draw_transport(const Box& box, const State& state, const TimelineScene& scene, Commands& commands, Box& more) {
   const Style& s = style();
   Transport t{state, scene, commands, ImGui::GetWindowDrawList(), s, box.min.x, box.min.y, kFirstRow};
-  step_row(t);
-  t.x = box.min.x;
-  t.y += s.px(kFirstRow + kRowGap);
-  if (t.y + s.px(kSecondRow) > box.max.y + 1) return;  // the keys do the same
-  t.height = kSecondRow;
+  const float second = box.min.y + s.px(kFirstRow + kRowGap);
+  const bool narrow = second + s.px(kSecondRow) > box.max.y + 1;
+  step_row(t, narrow);
+  if (narrow) {
+    more = t.next(28);
+    const bool pressed = button(t, "##timeline_more", more, true, "Steps of m, bookmarks, speed, the whole run");
+    for (const float x : {-6.0F, 0.0F, 6.0F})
+      t.list->AddCircleFilled({more.centre().x + s.px(x), more.centre().y}, s.px(1.75F), t.ink(true));
+    return pressed;
+  }
+  draw_transport_marks({{box.min.x, second}, box.max}, state, scene, commands);
+  const float hints = second + s.px(kSecondRow + 7);
+  if (hints + s.px(13) <= box.max.y) key_hints(t.list, {box.min.x, hints});
+  return false;
+}
+
+void draw_transport_marks(const Box& box, const State& state, const TimelineScene& scene, Commands& commands) {
+  Transport t{state, scene, commands, ImGui::GetWindowDrawList(), style(), box.min.x, box.min.y, kSecondRow};
   m_group(t);
   bookmark_group(t);
   speed_group(t);
-  const float hints = t.y + s.px(kSecondRow + 7);
-  if (hints + s.px(13) <= box.max.y) key_hints(t.list, {box.min.x, hints});
 }
 
 }  // namespace attn

@@ -1,0 +1,150 @@
+// Step at 200 % and 300 %, and in small windows: nothing is cut off in the midst of a sentence, and what has no room is
+// reached by the mouse all the same.
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "tests/gui/learn_fixture.h"
+#include "viz/draw/canvas.h"
+#include "viz/step/cache.h"
+#include "viz/step/strip_draw.h"
+
+namespace attn {
+namespace {
+
+using Ctx = ImGuiTestContext;
+
+ImGuiWindow* window_with(const std::string& part) {
+  for (ImGuiWindow* window : ImGui::GetCurrentContext()->Windows)
+    if (window->WasActive && std::string(window->Name).find(part) != std::string::npos) return window;
+  return nullptr;
+}
+
+TEST(StepAtLargeScales, NoSentenceOfTheStripIsCutOff) {
+  TestWindow w;
+  for (const char* preset : {"late_outlier", "causal", "large_logits", "blackboard"}) {
+    w.controller().update({ChoosePreset{preset}});
+    w.draw_frames(2);
+    EXPECT_TRUE(w.run([&](Ctx*) {
+      const Recording& rec = recording(w);
+      // Alone at 300 %, beside a lesson at 200 %, around the least width of one line, alone at 200 %, at 1280 px.
+      for (const float width : {597.0F, 663.0F, 879.0F, 880.0F, 936.0F, 983.0F}) {
+        const float room = style().px(width - 48), lines = static_cast<float>(strip_lines(width));
+        for (EventIndex e = 0; e < rec.events.size(); ++e) {
+          const StepPlace at = place_of(rec, e, {});
+          const StripScene strip = strip_scene(rec, at, step_values(rec, at, {}, nullptr), w.shell().step_held().texts);
+          const float height = draw_paragraph(nullptr, {0, 0}, room, 14, strip.sentence, 9, false);
+          IM_CHECK_LE_NO_RET(height, lines * line_height(14));
+        }
+      }
+    })) << preset;
+  }
+}
+
+TEST(StepAtLargeScales, WhatTheTimelineHasNoRoomForIsBehindAChip) {
+  TestWindow w(1920, 1200);
+  w.controller().update({SetScale{3}, ChoosePreset{"late_outlier"}});
+  w.draw_frames(4);
+  EXPECT_TRUE(w.run([&](Ctx* ctx) {
+    ctx->SetRef(kStep);
+    IM_CHECK(!ctx->ItemExists("##step_m_next"));
+    ctx->ItemClick("##timeline_more");
+    ctx->Yield(2);
+    ctx->ItemClick("//$FOCUSED/##step_m_next");
+    ctx->Yield(2);
+    IM_CHECK(recording(w).events[w.state().view.step.cursor].id.phase == Phase::max);
+    ctx->ItemClick("//$FOCUSED/##bookmark");
+    ctx->Yield(2);
+    IM_CHECK_EQ(w.state().view.step.bookmarks.size(), 1U);
+    const float speed = w.state().view.step.play_steps_per_second;
+    ctx->ItemClick("//$FOCUSED/##speed_faster");
+    ctx->Yield(2);
+    IM_CHECK(w.state().view.step.play_steps_per_second > speed);
+    const ImRect run = ctx->ItemInfo("//$FOCUSED/##step_scrubber").RectFull;
+    ctx->MouseMoveToPos({run.Max.x - 30, run.Min.y + 36});
+    ctx->MouseClick();
+    ctx->Yield(2);
+    IM_CHECK(w.state().view.step.cursor + 8 > recording(w).events.size());
+    const EventIndex late = w.state().view.step.cursor;
+    ctx->ItemClick("//$FOCUSED/##step_map");
+    ctx->Yield(2);
+    IM_CHECK(w.state().view.step.cursor != late);
+    // All of it within the window.
+    const ImGuiWindow* popup = ImGui::GetCurrentContext()->NavWindow;
+    IM_CHECK(popup->Pos.y >= 0 && popup->ScrollMax.y == 0);
+    ctx->KeyPress(ImGuiKey_Escape);
+  }));
+  w.controller().update({SetScale{1}});
+  w.draw_frames(4);
+  EXPECT_TRUE(w.run([&](Ctx* ctx) {
+    ctx->SetRef(kStep);
+    IM_CHECK(!ctx->ItemExists("##timeline_more"));
+  }));
+}
+
+TEST(StepAtLargeScales, TheChartsBehindTheirChipAreScrolledToTheBytes) {
+  TestWindow w(1920, 1200);
+  w.controller().update({SetScale{3}});
+  w.draw_frames(4);
+  EXPECT_TRUE(w.run([&](Ctx* ctx) {
+    ctx->SetRef("//###workspace/step");
+    ctx->ItemClick("**/##charts_chip");
+    ctx->Yield(3);
+    const ImGuiWindow* popup = ImGui::GetCurrentContext()->NavWindow;
+    IM_CHECK(popup->ScrollMax.y > 0);
+    IM_CHECK(popup->Pos.y + popup->Size.y <= ImGui::GetIO().DisplaySize.y);
+    ctx->KeyPress(ImGuiKey_Escape);
+  }));
+}
+
+TEST(StepAtLargeScales, FragmentsAreNoPageWithinThePage) {
+  TestWindow w(1920, 1200);
+  w.controller().update({SetScale{3}, ChooseStepChart{StepChart::fragments}});
+  w.draw_frames(5);
+  EXPECT_TRUE(w.run([&](Ctx*) {
+    const ImGuiWindow *page = child_window("page"), *fragments = window_with("/fragments_");
+    IM_CHECK(page != nullptr && page->ScrollMax.y > 0);
+    IM_CHECK(fragments != nullptr);
+    IM_CHECK_EQ(fragments->ScrollMax.y, 0);
+  }));
+}
+
+// The button does not go where the sentences take the height.
+TEST(StepInASmallWindow, TheErrorChartStillLeadsToTheFirstDifference) {
+  TestWindow w(1280, 720);
+  Options options;
+  options.subtract_max = false;
+  options.br = options.bc = 4;
+  w.controller().update({ChoosePreset{"large_logits"}, SetOptions{options, 0}, ChooseStepChart{StepChart::error}});
+  w.draw_frames(4);
+  const ErrorScan& scan = w.shell().step_held().cache->error_scan(0, 0);
+  ASSERT_TRUE(scan.first.has_value());
+  const EventIndex first = scan.first->event;
+  EXPECT_TRUE(w.run([&](Ctx* ctx) {
+    ctx->SetRef(kStep);
+    ctx->ItemClick("##error_go");
+    ctx->Yield(2);
+    IM_CHECK_EQ(w.state().view.step.cursor, first);
+  }));
+}
+
+TEST(StepAtLargeScales, ALessonsStepBeginsWithItsTilesInSight) {
+  TestWindow w(1920, 1200);
+  w.controller().update({SetScale{3}, ChooseWorkspace{Workspace::learn}, StartLesson{"one-pass", "past"}});
+  w.draw_frames(6);
+  EXPECT_TRUE(w.run([&](Ctx* ctx) {
+    ctx->SetRef(kLearn);
+    const ImGuiTestItemInfo m = ctx->ItemInfo("**/##tile_m_new");
+    IM_CHECK(m.ID != 0);
+    IM_CHECK_EQ(m.RectClipped.GetHeight(), m.RectFull.GetHeight());
+    // Who scrolls back stays there.
+    ImGuiWindow* page = window_with("/page_");
+    IM_CHECK(page != nullptr);
+    ImGui::SetScrollY(page, 0);
+    ctx->Yield(4);
+    IM_CHECK_EQ(page->Scroll.y, 0);
+  }));
+}
+
+}  // namespace
+}  // namespace attn
