@@ -148,7 +148,9 @@ std::string cell_text(double value, double bound, const ColumnFormat& column) {
   if (shown >= 2 || column.room == 0) {
     if (column.room == 0 || text_length(fixed) <= column.room) return fixed;
   }
-  for (int mantissa = std::min(digits - 1, 2); mantissa >= 0; --mantissa) {
+  // Without the zero before the point both signs have one form: ".06" and "−.06".
+  const bool bare = power < 0 && column.room - 2 >= -power;
+  for (int mantissa = std::min(digits - 1, 2); mantissa >= (bare ? 1 : 0); --mantissa) {
     std::string text = exponent_text(value, mantissa);
     if (text_length(text) <= column.room) {
       const bool better = power < -column.decimals || text_length(fixed) > column.room || power >= 7 || mantissa >= 1;
@@ -158,7 +160,7 @@ std::string cell_text(double value, double bound, const ColumnFormat& column) {
   // No room for a power of ten: without the zero before the point, if that shows anything, else as it comes.
   const int sign = value < 0 ? 1 : 0;
   if (power < 0 && column.room - sign - 1 >= -power) {
-    std::string text = number_text(value, {column.room - sign - 1, false});
+    std::string text = number_text(value, {std::min(column.room - sign - 1, digits - 1 - power), false});
     const std::size_t zero = text.find("0.");
     if (zero != std::string::npos && text.find('e') == std::string::npos) return text.erase(zero, 1);
   }

@@ -22,7 +22,9 @@ Run subscript(std::string text, Ink ink) {
   return {std::move(text), Face::text, ink, -1, false};
 }
 Run number(std::string text, Ink ink) {
-  return {std::move(text), Face::mono, ink, 0, false};
+  // The numbers' face draws infinity too small to be told from an equals sign.
+  const bool infinite = text.ends_with("∞");
+  return {std::move(text), infinite ? Face::text : Face::mono, ink, 0, false};
 }
 Run number(double x, Ink ink, int digits) {
   return number(significant_text(x, digits), ink);

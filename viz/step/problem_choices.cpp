@@ -162,7 +162,12 @@ std::string_view preset_title(const Document& d) {
 
 std::string problem_words(const Document& d) {
   const std::string mask = mask_words(d.problem);
-  return fmt::format("{}: {}, dim {}, tile {}, {}", preset_title(d), field_text(d, ProblemField::length),
+  std::string title(preset_title(d));
+  // What if: before what may have no room.
+  if (!d.options.subtract_max) title += ", no maximum";
+  if (d.options.key_order == KeyOrder::right_to_left) title += ", keys right to left";
+  if (d.options.accumulate != DType::f32) title += fmt::format(", sums in {}", name_of(d.options.accumulate));
+  return fmt::format("{}: {}, dim {}, tile {}, {}", title, field_text(d, ProblemField::length),
                      field_text(d, ProblemField::dim), field_text(d, ProblemField::tile),
                      mask == "none" ? "no mask" : mask);
 }

@@ -86,6 +86,14 @@ TEST(NumberText, DecimalPointsOfAColumnStandInLine) {
   }
 }
 
+TEST(NumberText, BothSignsOfASmallNumberHaveOneForm) {
+  const float values[] = {-2.2F, 0.0596F, -0.0561F};
+  const ColumnFormat column = column_format(values, {}, 4, -1);
+  EXPECT_EQ(cell_text(0.0596, 0, column), ".060");
+  EXPECT_EQ(cell_text(-0.0561, 0, column), "−.06");
+  EXPECT_EQ(cell_text(0.0596, 0.004, column), ".06");
+}
+
 TEST(NumberText, InputsPrintAsTyped) {
   const float tenths[] = {0.5F, 1.5F, -2.0F}, thirds[] = {1.0F / 3};
   EXPECT_EQ(natural_decimals(tenths), 1);

@@ -100,5 +100,15 @@ TEST(Letters, AreThoseOfTheOrder) {
   }
 }
 
+TEST(ProblemChoices, TheFoldedPanelNamesWhatIfBeforeWhatMayBeCutOff) {
+  Document d;
+  EXPECT_EQ(problem_words(d).find("maximum"), std::string::npos);
+  d.options.subtract_max = false;
+  d.options.key_order = KeyOrder::right_to_left;
+  d.options.accumulate = DType::f16;
+  const std::string words = problem_words(d);
+  EXPECT_NE(words.find(", no maximum, keys right to left, sums in f16: "), std::string::npos) << words;
+}
+
 }  // namespace
 }  // namespace attn

@@ -50,6 +50,16 @@ struct Parser {
     const auto at = values.numbers.find(name);
     return at == values.numbers.end() ? "?" : at->second.text;
   }
+  // The narrow space between thousands is the words': the numbers' face has none.
+  void add_number(std::string_view text, Ink hue, int raise) {
+    constexpr std::string_view kNarrow = "\u2009";
+    for (std::size_t at = text.find(kNarrow); at != std::string_view::npos; at = text.find(kNarrow)) {
+      add(std::string(text.substr(0, at)), Face::mono, hue, raise);
+      add(std::string(kNarrow), Face::text, hue, raise);
+      text.remove_prefix(at + kNarrow.size());
+    }
+    add(std::string(text), attn::number(std::string(text)).face, hue, raise);
+  }
   // Subscripts may hold numbers: "{row},{key}".
   std::string filled(std::string_view text) const {
     std::string out;
@@ -96,7 +106,10 @@ struct Parser {
           // Counts and indices read as words; values stand in the number face and their tensor's colour.
           const bool value = at != values.numbers.end() && at->second.value;
           if (value && at->second.differs) unequal();
-          add(number(inside), value ? Face::mono : face, value ? at->second.ink : ink, raise);
+          if (value)
+            add_number(number(inside), at->second.ink, raise);
+          else
+            add(number(inside), face, ink, raise);
         }
         plain = n = end + 1;
       } else if (c == '^' && n + 1 < text.size() && text[n + 1] == '(') {

@@ -66,13 +66,13 @@ struct Collector {
     double value;
     Ink ink;
   };
-  // Operands with as many digits as the result's text takes.
+  // Operands with as many digits as the result's text takes, and no fewer than `least`.
   template <class Formula>
   void work(std::initializer_list<Operand> operands, const char* result_name, double result, Ink ink, double within,
-            const Formula& formula) const {
+            const Formula& formula, int least = 4) const {
     std::vector<double> values;
     for (const Operand& o : operands) values.push_back(o.value);
-    const WorkedFormula w = worked_formula(formula, values, result, within, result_digits(result), 4);
+    const WorkedFormula w = worked_formula(formula, values, result, within, result_digits(result), least);
     std::size_t n = 0;
     for (const Operand& o : operands) put_value(o.name, w.operands[n++], o.ink);
     out.agrees = w.agrees;
@@ -245,15 +245,19 @@ void work_phase(const Collector& c, Phase phase, double m_old, double m_new, dou
       break;
     case Phase::max:
       if (const auto r = c.row_max())
-        c.work({{"m_old", m_old, m}, {"rowmax", *r, s}}, "m_new", m_new, m, c.bound(Slot::m_new), [&](Values x) {
-          const bool stays = !c.rec.options.subtract_max || c.out.conditions.contains("below");
-          return stays ? m_new : std::max(x[0], x[1]);
-        });
+        c.work(
+            {{"m_old", m_old, m}, {"rowmax", *r, s}}, "m_new", m_new, m, c.bound(Slot::m_new),
+            [&](Values x) {
+              const bool stays = !c.rec.options.subtract_max || c.out.conditions.contains("below");
+              return stays ? m_new : std::max(x[0], x[1]);
+            },
+            kResultDigits);
       break;
     case Phase::rescale:
       if (a)
-        c.work({{"m_old", m_old, m}, {"m_new", m_new, m}}, "alpha", *a, alpha, c.bound(Slot::alpha),
-               [](Values x) { return x[0] == x[1] ? 1.0 : std::exp(x[0] - x[1]); });
+        c.work(
+            {{"m_old", m_old, m}, {"m_new", m_new, m}}, "alpha", *a, alpha, c.bound(Slot::alpha),
+            [](Values x) { return x[0] == x[1] ? 1.0 : std::exp(x[0] - x[1]); }, kResultDigits);
       break;
     case Phase::weights:
       if (!score || !weight) break;

@@ -47,6 +47,7 @@ struct PointedBuilder {
         {text(a, left), text(b, right),
          left >= 0 && right >= 0 ? number_text(a * b, {left + right, false}) : significant_text(a * b, 4)});
     out.products.push_back(a * b);
+    out.decimals = left >= 0 && right >= 0 ? left + right : -1;
   }
   void explain_score(float value) {
     using enum TensorColour;
@@ -283,6 +284,13 @@ const Cell* cell_of(const TilesScene& scene, const CellRef& ref) {
   const std::int32_t c = (tile->transposed ? ref.row - tile->first_col : ref.col - tile->first_col);
   if (r < 0 || c < 0 || r >= tile->rows || c >= tile->cols) return nullptr;
   return &tile->cell(r, c);
+}
+
+std::string rest_words(const PointedScene& scene, std::size_t shown) {
+  double rest = 0;
+  for (std::size_t n = shown; n < scene.products.size(); ++n) rest += scene.products[n];
+  return fmt::format("+ {} more, {}", scene.products.size() - shown,
+                     scene.decimals >= 0 ? number_text(rest, {scene.decimals, false}) : significant_text(rest, 4));
 }
 
 PointedScene pointed_scene(const Recording& rec, const TilesScene& tiles, const Pointed& pointed,

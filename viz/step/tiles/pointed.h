@@ -39,11 +39,14 @@ struct PointedScene {
   Ink left_ink, right_ink;
   std::vector<PointedTerm> terms;  // all of them; the drawing shows what fits and says how many more
   std::vector<double> products;
+  int decimals = -1;       // of the products, where that prints them exactly; else -1
   Runs sum;                // "sum 21.50, / √2: 15.203"
   Runs words;              // where there is no sum: one sentence
   std::string full;        // nine digits: what Ctrl+C copies
   std::string full_words;  // "15.2027960, fp64 15.20279579"
 };
+// The terms after the first `shown`: "+ 5 more, 1315.23", to the decimals of those before them.
+std::string rest_words(const PointedScene& scene, std::size_t shown);
 PointedScene pointed_scene(const Recording& rec, const TilesScene& tiles, const Pointed& pointed,
                            const ExactTile* exact);
 

@@ -3,9 +3,6 @@
 #include <algorithm>
 #include <string>
 
-#include <fmt/format.h>
-
-#include "viz/draw/number_text.h"
 #include "viz/draw/theme.h"
 
 namespace attn {
@@ -59,10 +56,7 @@ void draw_pointed(ImDrawList* list, const Box& box, const PointedScene& scene) {
     }
     float end = left + pitch * static_cast<float>(shown);
     if (shown < scene.terms.size()) {
-      double rest = 0;
-      for (std::size_t n = shown; n < scene.products.size(); ++n) rest += scene.products[n];
-      draw_text(list, {end, at.y + 2 * step}, Face::text, 12, colour_of(Token::dim),
-                fmt::format("+ {} more, {}", scene.terms.size() - shown, significant_text(rest, 4)));
+      draw_text(list, {end, at.y + 2 * step}, Face::text, 12, colour_of(Token::dim), rest_words(scene, shown));
     }
     at.y += 3 * step;
     list->AddLine({at.x, at.y}, {end - s.px(14), at.y}, colour_of(Token::line), std::max(1.0F, s.px(1)));

@@ -11,6 +11,7 @@
 #include "tests/viz/step/fixture.h"
 #include "viz/draw/number_text.h"
 #include "viz/step/cache.h"
+#include "viz/step/facts/letters.h"
 #include "viz/step/strip.h"
 
 namespace attn {
@@ -79,11 +80,43 @@ TEST(StepTexts, TheStripOfTheBlackboardWorksOut) {
   ASSERT_TRUE(e.has_value());
   const Said s = said(*rec, *e, {}, texts, &exact);
   EXPECT_EQ(s.scene.position, "Step 12 of 34, query tile 0, key tile 1: α");
+  EXPECT_EQ(s.scene.narrow, "12/34 · q 0 k 1 · α");
   EXPECT_TRUE(s.values.agrees);
   const std::string formula = plain_text(s.scene.formula);
   EXPECT_NE(formula.find("2.06e−4"), std::string::npos) << formula;
   const double old = value_of(s.values.numbers.at("m_old").text), now = value_of(s.values.numbers.at("m_new").text);
   EXPECT_EQ(number_text(std::exp(old - now), {2, true}), "2.06e−4");
+}
+
+// The old maximum and the new one stand side by side, as in their cells.
+TEST(StepTexts, BothMaximaHaveTheSameDecimals) {
+  const StepTexts texts = shipped_texts();
+  const auto rec = record_preset("late_outlier", "cpu_flash");
+  for (const Phase phase : {Phase::max, Phase::rescale}) {
+    const auto e = rec->find({0, 0, 0, 3, phase});
+    ASSERT_TRUE(e.has_value());
+    const auto numbers = said(*rec, *e, {}, texts, nullptr).values.numbers;
+    EXPECT_EQ(numbers.at("m_old").text, "1.2374");
+    EXPECT_EQ(numbers.at("m_new").text, "9.3338");
+  }
+}
+
+// The numbers' face has a tiny infinity and no narrow space.
+TEST(StepTexts, InfinityAndTheSpaceBetweenThousandsAreInTheWordsFace) {
+  StepValues values;
+  values.numbers["a"] = {"−∞", Token::text, true};
+  values.numbers["b"] = {"16\u2009384", Token::text, true};
+  values.numbers["c"] = {"2.5", Token::text, true};
+  const Runs runs = runs_of("{a} and {b} and {c}", values, Face::bold, Token::dim);
+  ASSERT_EQ(runs.size(), 7U);
+  EXPECT_EQ(runs[0].face, Face::text);
+  EXPECT_EQ(runs[2].text, "16");
+  EXPECT_EQ(runs[2].face, Face::mono);
+  EXPECT_EQ(runs[3].text, "\u2009");
+  EXPECT_EQ(runs[3].face, Face::text);
+  EXPECT_EQ(runs[4].text, "384");
+  EXPECT_EQ(runs[6].face, Face::mono);
+  EXPECT_EQ(number(-static_cast<double>(INFINITY), Token::text).face, Face::text);
 }
 
 TEST(StepTexts, PrintedInputsGiveThePrintedResultOnEveryRowOfEveryPreset) {

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "tests/viz/step/fixture.h"
+#include "viz/draw/number_text.h"
 #include "viz/step/facts/scales.h"
 #include "viz/step/strip.h"
 #include "viz/step/tiles/legend.h"
@@ -49,6 +50,23 @@ TEST(Pointed, SaysWhyItIsThisCell) {
   w.held.hovered = CellRef{Slot::k, 2, 0};
   p = pointed_cell(s, w.state, w.held);
   EXPECT_TRUE(w.words(s, *p).starts_with("Pointed at: K2,0")) << w.words(s, *p);
+}
+
+// What is shown and what is left add up to the sum.
+TEST(Pointed, TheTermsThatHaveNoRoomKeepTheDecimalsOfTheOthers) {
+  const auto rec = record_preset("large_logits", "cpu_flash");
+  const TensorScales scales = scales_of(*rec);
+  const TilesScene scene =
+      tiles_scene(*rec, rec->find({0, 0, 0, 1, Phase::scores}).value(), Selection{}, OutputReading::as_summed, scales);
+  const PointedScene out = pointed_scene(*rec, scene, {CellRef{Slot::s, 0, 5}, PointedBy::score}, nullptr);
+  ASSERT_EQ(out.terms.size(), 8U);
+  double shown = 0;
+  for (std::size_t n = 0; n < 3; ++n) shown += value_of(out.terms[n].product);
+  const std::string rest = rest_words(out, 3);
+  ASSERT_TRUE(rest.starts_with("+ 5 more, ")) << rest;
+  const std::string sum = plain_text(out.sum);
+  EXPECT_TRUE(sum.starts_with("sum " + number_text(shown + value_of(rest.substr(10)), {2, false})))
+      << rest << ", " << sum;
 }
 
 TEST(Pointed, APinnedCellThatHoldsNothingYetGivesWayToTheStepsOwn) {
