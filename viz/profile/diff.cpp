@@ -64,12 +64,33 @@ bool results_alone(double written, const Measurement& m) {
   return written <= static_cast<double>(once.of(TrafficPart::o) + once.of(TrafficPart::stats));
 }
 
+// The least of several launches, unless it is all that there can be.
+bool is_bound(const MetricRow& metric, const Figure& f) {
+  constexpr double kAll = 99.95;
+  return f.min_of_launches && !(metric.unit == "%" && f.value >= kAll);
+}
+
+// How far apart the two are is not known, only on which side of this ratio it lies.
+FigureChange bounded_change(const Figure& a, const Figure& b, bool a_is_bound, bool b_is_bound) {
+  FigureChange change;
+  if (a_is_bound && b_is_bound) {
+    change.noise_words = "not known: each of the two is the least of several launches";
+    return change;
+  }
+  change.noise_words = a_is_bound ? "at least: this is the least of several launches"
+                                  : "at most: the other is the least of several launches";
+  if (b.value != 0 && a.value / b.value > 0)
+    change.text = fmt::format("{} {}×", a_is_bound ? "≥" : "≤", figure_text(a.value / b.value));
+  return change;
+}
+
 }  // namespace
 
 FigureChange change_of(const MetricRow& metric, const Measurement& mine, const Measurement& other) {
   FigureChange change;
   const Figure &a = figure(mine, metric.id), &b = figure(other, metric.id);
   if (!a.available() || !b.available()) return change;
+  if (is_bound(metric, a) || is_bound(metric, b)) return bounded_change(a, b, is_bound(metric, a), is_bound(metric, b));
   judge_noise(metric, a, b, mine, other, change);
   if (a.value == b.value || (b.value != 0 && std::abs(a.value / b.value - 1) < kSame)) {
     change.text = "same";

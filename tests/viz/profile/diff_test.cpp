@@ -103,6 +103,29 @@ TEST(ProfileDiff, HowMuchOfTheResultsHadLeftTheL2IsNoMerit) {
   EXPECT_TRUE(change_of(metric("dram_write_bytes"), a, b).worse) << "S and P are written too";
 }
 
+// 12.5 % and "at least 12.5 %" are not the same.
+TEST(ProfileDiff, TheLeastOfSeveralLaunchesIsABoundAndNeverTheSame) {
+  Measurement a = timed(900, 1), b = timed(1000, 1);
+  const auto set = [](Measurement& m, double value, bool least) {
+    put(m, "occupancy_theoretical_pct", value, Origin::compiled);
+    m.figures[*find_metric("occupancy_theoretical_pct")].min_of_launches = least;
+  };
+  const auto change = [&] { return change_of(metric("occupancy_theoretical_pct"), a, b); };
+  set(a, 12.5, false);
+  set(b, 12.5, true);
+  EXPECT_EQ(change().text, "≤ 1.00×");
+  EXPECT_EQ(change().noise, Noise::unknown);
+  EXPECT_NE(change().noise_words.find("the other is the least of several launches"), std::string::npos);
+  set(a, 25, true);
+  set(b, 12.5, false);
+  EXPECT_EQ(change().text, "≥ 2.00×");
+  set(b, 25, true);
+  EXPECT_EQ(change().text, "");
+  set(a, 100, true);
+  set(b, 100, false);
+  EXPECT_EQ(change().text, "same") << "more than all cannot be";
+}
+
 TEST(ProfileDiff, OfAFigureThatOneLacksThereIsNone) {
   Measurement a = timed(900, 1);
   const FigureChange c = change_of(metric("spill_bytes"), a, timed(1000, 1));
