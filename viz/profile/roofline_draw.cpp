@@ -26,6 +26,8 @@ namespace attn {
 namespace {
 
 constexpr float kAxisText = 11.5F, kLabelText = 12, kLineHeight = 15;  // logical pixels
+// How far labels, and whatever else is drawn, may stand over the chart's edge.
+constexpr float kOverTop = 4, kOverEdge = 8;
 
 int format_tick(double value, char* buffer, int size, void*) {
   return std::snprintf(buffer, static_cast<std::size_t>(size), "%.6g", value);
@@ -61,10 +63,19 @@ double under_copy(const Roofline& roof, double intensity) {
   return under(roof.copy_gb_per_s, intensity);
 }
 
-// Where words stand: each takes its room, and what comes later keeps out of it.
+// Where words stand: each takes its room, and what comes later keeps out of it. Patches behind all else that is drawn
+// while this lives keep the grid out of the words, and not the roofs.
 class Labels {
  public:
-  Labels(ImVec2 origin, ImVec2 size) : inside_{origin.x, origin.y, origin.x + size.x, origin.y + size.y} {}
+  // They may stand a little over the top, so that one has room over a high roof.
+  Labels(ImDrawList& list, ImVec2 origin, ImVec2 size)
+      : list_(list), inside_{origin.x, origin.y - style().px(kOverTop), origin.x + size.x, origin.y + size.y} {
+    splitter_.Split(&list_, 2);
+    splitter_.SetCurrentChannel(&list_, 1);
+  }
+  ~Labels() { splitter_.Merge(&list_); }
+  Labels(const Labels&) = delete;
+  Labels& operator=(const Labels&) = delete;
   void take(ImVec2 centre, float radius) {
     taken_.push_back({centre.x - radius, centre.y - radius, centre.x + radius, centre.y + radius});
   }
@@ -85,12 +96,22 @@ class Labels {
     for (const ImVec2 at : places) candidates.push_back({at.x, at.y, at.x + width, at.y + style().px(kLineHeight)});
     if (!own.empty()) candidates = beside_own(candidates, own, others, inside_);
     taken_.push_back(place_label(candidates, taken_, inside_));
+    back(taken_.back());
     return {taken_.back().left, taken_.back().top};
   }
   float left() const { return inside_.left; }
   float right() const { return inside_.right; }
 
  private:
+  void back(const LabelBox& words) {
+    const float side = style().px(2);
+    splitter_.SetCurrentChannel(&list_, 0);
+    list_.AddRectFilled({words.left - side, words.top}, {words.right + side, words.bottom},
+                        colour(style().theme, Token::card));
+    splitter_.SetCurrentChannel(&list_, 1);
+  }
+  ImDrawList& list_;
+  ImDrawListSplitter splitter_;
   std::vector<LabelBox> taken_;
   LabelBox inside_;
 };
@@ -313,11 +334,11 @@ void draw_plot(const Roofline& roof, ImVec2 size, bool levels) {
     set_axes(by_level ? level_axes(roof, mine->tflops) : RoofAxes{roof.x_min, roof.x_max, roof.y_min, roof.y_max});
     const ImVec2 origin = ImPlot::GetPlotPos(), inner = ImPlot::GetPlotSize();
     ImDrawList& list = *ImPlot::GetPlotDrawList();
-    ImPlot::PushPlotClipRect(s.px(8));
+    ImPlot::PushPlotClipRect(s.px(kOverEdge));
     if (by_level) {
       draw_levels(list, roof, *mine, origin, inner);
     } else {
-      Labels labels(origin, inner);
+      Labels labels(list, origin, inner);
       take_marks(roof, labels);
       draw_roofs(list, roof, labels);
       draw_dots(list, roof, labels);
