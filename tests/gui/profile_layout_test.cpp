@@ -220,6 +220,18 @@ TEST_F(ProfileLayoutTest, FindingsBehindTheChartsAreToldOfInTheStrip) {
   }
 }
 
+TEST_F(ProfileLayoutTest, AtLargeLettersTheInstructionsOfALineHaveSixRows) {
+  open(1920, 1200, 2, ProfilePage::source);
+  EXPECT_GE(card("code_lines")->Size.y, 6 * 18 * 2);
+  window->controller().update({ChooseSourceLine{"", 23}});
+  window->draw_frames(5);
+  const ImGuiWindow* lines = card("source_lines");
+  ASSERT_NE(lines, nullptr);
+  EXPECT_GT(lines->Scroll.y, 0);
+  EXPECT_LT(lines->Scroll.y, lines->ScrollMax.y);
+  EXPECT_NEAR(std::remainder(lines->Scroll.y, 18 * 2), 0, 0.5) << "no row is cut at the top";
+}
+
 TEST_F(ProfileLayoutTest, WhatWarpsDidYieldsToTheOperandsDownToAWord) {
   EXPECT_EQ(state_column(400, 150, 120, 50), 120) << "there is room for both";
   EXPECT_EQ(state_column(240, 150, 120, 50), 90);

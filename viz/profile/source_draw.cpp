@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <cstdint>
 #include <optional>
 #include <span>
@@ -324,7 +325,8 @@ void follow(const SourceScene& scene, std::int32_t shown, float text_room, Sourc
   const float row = style().px(kRow), height = ImGui::GetWindowHeight();
   const float top = static_cast<float>(shown - 1) * row, now = ImGui::GetScrollY();
   const bool in_sight = held.scrolled_file == scene.file && top >= now && top + row <= now + height - row;
-  if (!in_sight) ImGui::SetScrollY(std::max(0.0F, top - height * 0.4F));
+  // From a whole row on.
+  if (!in_sight) ImGui::SetScrollY(std::floor(std::max(0.0F, top - height * 0.4F) / row) * row);
   ImGui::SetScrollX(indent_out_of_sight(scene.rows, static_cast<std::size_t>(shown - 1), text_room));
   held.scrolled_to = shown;
   held.scrolled_file = scene.file;

@@ -38,8 +38,9 @@ constexpr float kMinRoofline = 296, kLeastRoofline = 210, kMinOccupancy = 280, k
 
 constexpr float kSourceStacked = 460, kCodeStacked = 280;
 constexpr float kLeastSource = 214;  // below it the page scrolls
-// In a wide low room source, machine code and phases stand side by side.
-constexpr float kThreeWide = 1150, kThreeLow = 340;
+// In a wide low room source, machine code and phases stand side by side; in a narrow low one the page scrolls, and
+// machine code and phases, one under the other, have six rows each.
+constexpr float kThreeWide = 1150, kThreeLow = 340, kSixRowsEach = 392;
 
 // "At most 1.77 times as fast: It reaches ... Try: ..."
 Runs finding_runs(const Finding& f) {
@@ -337,6 +338,7 @@ void draw_source_page(ProfileCache& cache, const ProfileView& view, ImVec2 room,
     ImGui::SameLine();
     return phases_card({third, room.y});
   }
+  if (room.y < s.px(kThreeLow)) room.y = s.px(kSixRowsEach);
   const float left = std::floor((room.x - gutter) * 0.57F), right = room.x - gutter - left;
   draw_source(cache.source, view, held, {left, room.y}, commands);
   ImGui::SameLine();
