@@ -19,6 +19,7 @@ namespace {
 // Logical pixels. Of the menus; of the window of all figures; between the parts of the line.
 constexpr float kAll = 316, kAllHigh = 520, kGap = 14;
 constexpr float kWide = 1000, kNarrow = 560;  // from kWide on labels stand beside the menus
+constexpr float kArrow = 36;                  // of a menu, with the space about its words
 
 struct MenuWidths {
   float kernel = 148, value = 78, against = 150;  // logical pixels
@@ -68,12 +69,20 @@ void value_menu(const ProfileScene& scene, float width, bool wide, Commands& com
 }
 
 void against_menu(const ProfileScene& scene, float width, bool wide, Commands& commands) {
-  if (scene.against_choices.size() < 2) return;
+  const Style& s = style();
+  if (scene.against_choices.size() < 2) {
+    if (scene.against.empty()) return;
+    ImGui::SameLine(0, s.px(kGap));
+    label("against " + scene.against);
+    return;
+  }
   const auto now = std::ranges::find_if(scene.against_choices, &AgainstChoice::on);
-  ImGui::SameLine(0, style().px(kGap));
+  ImGui::SameLine(0, s.px(kGap));
   if (wide) label("against");
-  ImGui::SetNextItemWidth(style().px(width));
-  if (ImGui::BeginCombo("##profile_against", now == scene.against_choices.end() ? "" : now->words.c_str())) {
+  std::string words = now == scene.against_choices.end() ? "" : now->words;
+  if (!wide) words = fitted_text(Face::text, 13, "against " + scene.against, s.px(width - kArrow));
+  ImGui::SetNextItemWidth(s.px(width));
+  if (ImGui::BeginCombo("##profile_against", words.c_str())) {
     against_items(scene, commands);
     ImGui::EndCombo();
   }
@@ -116,6 +125,7 @@ void all_figures(const ProfileScene& scene, ImVec2 at) {
   ImGui::SetNextWindowSize({std::min(s.px(kAll), ImGui::GetMainViewport()->Size.x - s.px(24)), high});
   if (!ImGui::BeginPopup("profile_all_figures")) return;
   if (ImGui::BeginChild("profile_figures", {0, 0})) {
+    draw_changes_legend(scene);
     draw_figure_groups(scene.groups);
     fade_where_more();
   }

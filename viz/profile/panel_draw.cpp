@@ -159,10 +159,17 @@ void heads(const ProfileScene& scene, Commands& commands) {
   dim_text(scene.problem);
   if (!scene.source.empty()) dim_text(scene.source);
   against_choice(scene, commands);
-  if (!scene.against.empty()) dim_text("A filled triangle is better, a hollow one worse; dim is within the noise.");
+  draw_changes_legend(scene);
 }
 
 }  // namespace
+
+void draw_changes_legend(const ProfileScene& scene) {
+  if (scene.against.empty()) return;
+  // Where a menu names it, this need not.
+  if (scene.against_choices.size() < 2) dim_text(against_words(scene) + ".");
+  dim_text("A filled triangle is better, a hollow one worse; dim is within the noise.");
+}
 
 void draw_figure_groups(const std::vector<ProfileGroup>& groups) {
   ImGui::PushStyleVar(ImGuiStyleVar_ItemSpacing, ImVec2(0, 0));

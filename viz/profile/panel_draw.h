@@ -12,6 +12,8 @@ namespace attn {
 // What is profiled and against what, and every figure with its change: a card of `size` pixels.
 // Each group with its heading, a line a figure, in what is left of the window's width.
 void draw_figure_groups(const std::vector<ProfileGroup>& groups);
+// What the changes are over where no menu says it, and how they are to be read.
+void draw_changes_legend(const ProfileScene& scene);
 void draw_profile_panel(const ProfileScene& scene, ImVec2 size, Commands& commands);
 // The same in one line over the page, where the window is narrow: the figures that matter most, as many as there is
 // room for, and all of them behind a button.

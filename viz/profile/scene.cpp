@@ -252,6 +252,10 @@ std::vector<ProfileGroup> figure_groups(const Measurement& m, const Measurement*
   return groups;
 }
 
+std::string against_words(const ProfileScene& scene) {
+  return scene.against.empty() ? "" : "Against " + scene.against;
+}
+
 std::optional<Problem> profiled_problem(const State& state, const Model& model, const std::string& kernel) {
   const ShownSlices shown = profiled_slices(state, model, {});
   if (shown.slices.empty()) return std::nullopt;

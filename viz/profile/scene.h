@@ -78,8 +78,8 @@ struct ProfileScene {
   std::vector<ProfileChoice> kernels;
   std::vector<ProfileValue> values;
   std::vector<AgainstChoice> against_choices;
-  StepThrough to_step;            // what Step would show of the row, at no phase yet
-  std::string problem, source;    // "f32, B 4, ...", "live: NVIDIA H100, 2026-11-21"
+  StepThrough to_step;          // what Step would show of the row, at no phase yet
+  std::string problem, source;  // "f32, B 4, ...", "live: NVIDIA H100, 2026-11-21"
   std::string headline, reasons;  // of the strip
   std::vector<Finding> findings;  // what would make it faster, the most first
   std::string arch;               // that the row was compiled for; empty on a CPU
@@ -104,6 +104,9 @@ struct ProfileScene {
 // `before`: the scene before this one, may be null; what takes long is taken from it where the row is the same.
 ProfileScene profile_scene(const State& state, const Model& model, std::span<const Measurement> planned,
                            const ProfileScene* before = nullptr);
+
+// What every change is over, in a line of its own: "Against naive"; empty where there is nothing to set it against.
+std::string against_words(const ProfileScene& scene);
 
 // The problem of the row of `kernel` that Profile shows; nothing where none was measured.
 std::optional<Problem> profiled_problem(const State& state, const Model& model, const std::string& kernel);

@@ -4,7 +4,9 @@
 
 #include <algorithm>
 #include <memory>
+#include <span>
 #include <string>
+#include <vector>
 
 #include <fmt/format.h>
 
@@ -160,6 +162,19 @@ TEST(ProfileScene, AKernelWithoutARowGivesWayToTheFastestAndTheListShowsIt) {
   EXPECT_EQ(scene.kernel, "flash_simt");
   ASSERT_EQ(scene.kernels.size(), 2U);
   EXPECT_TRUE(std::ranges::find(scene.kernels, "flash_simt", &ProfileChoice::kernel)->on);
+}
+
+TEST(ProfileScene, SaysWhatChangesAreOverWhereThereIsNothingToChooseFrom) {
+  std::vector<Measurement> rows{h100_row("naive", 1), h100_row("flash_simt", 1)};
+  for (Measurement& m : rows) {
+    m.time = {};
+    fill_figures(m);
+  }
+  const ProfileScene planned = profile_scene(state_of("flash_simt"), Model{}, rows);
+  EXPECT_EQ(planned.against_choices.size(), 1U);
+  EXPECT_EQ(against_words(planned), "Against naive");
+  const ProfileScene alone = profile_scene(state_of("flash_simt"), Model{}, std::span(rows).subspan(1));
+  EXPECT_EQ(against_words(alone), "");
 }
 
 TEST(ProfileScene, EveryFigureOfTheRowIsThereOrHasNone) {
