@@ -113,7 +113,7 @@ void draw_bytes(const BytesScene& scene, ImVec2 size) {
     heading("Bytes and pipes");
     const float width = ImGui::GetContentRegionAvail().x;
     draw_number_line(scene, width);
-    if (!scene.dram) dim_text("DRAM: " + scene.dram_text);  // else the strip has the sentence
+    if (!scene.dram) dim_text("DRAM: " + scene.dram_text + ".");  // else the strip has the sentence
     ImGui::PushStyleVar(ImGuiStyleVar_ItemSpacing, ImVec2(0, style().px(kBetween)));
     for (const BytesLine& line : scene.lines) draw_line(line, width);
     for (const MissingFigures& missing : scene.missing) draw_missing(missing, width);

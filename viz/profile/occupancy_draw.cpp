@@ -4,7 +4,9 @@
 #include <algorithm>
 #include <cfloat>
 #include <cmath>
+#include <cstddef>
 #include <string>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -16,6 +18,7 @@ namespace attn {
 namespace {
 
 constexpr float kBetween = 4;  // logical pixels, of a launch and the next
+constexpr int kNextLines = 3;  // under a staircase
 
 // What an SM can hold as a bar; filled: what this kernel may, the line across: what it did.
 void draw_bar(const OccupancyScene& o, float width) {
@@ -84,6 +87,17 @@ void draw_stair(const Staircase& stair, std::int32_t top, ImVec2 size) {
   tooltip(stair.title + ": " + stair.here_text + ". " + stair.next);
 }
 
+// Each sentence begins a line where its lines then hold them all.
+Runs next_lines(const std::string& next, float width) {
+  const auto runs = [](std::string words) { return Runs{{std::move(words), Face::text, Token::dim, 0, false}}; };
+  const std::size_t end = next.find(". ");
+  if (end == std::string::npos) return runs(next);
+  std::string broken = next;
+  broken[end + 1] = '\n';
+  const auto height = [&](int lines) { return draw_paragraph(nullptr, {}, width, 12, runs(broken), lines, false); };
+  return runs(height(kNextLines) < height(kNextLines + 1) ? next : broken);
+}
+
 }  // namespace
 
 float occupancy_words_height(const OccupancyScene& scene, float width) {
@@ -113,7 +127,7 @@ void draw_occupancy(const OccupancyScene& scene, ImVec2 size) {
       const float gap = s.px(16);
       const float width = std::floor((ImGui::GetContentRegionAvail().x - 2 * gap) / 3);
       const float top = ImGui::GetCursorPosY() + s.px(2);
-      const float words = line_height(12) * 3 + s.px(4);
+      const float words = line_height(12) * kNextLines + s.px(4);
       const float height = std::max(s.px(70), ImGui::GetContentRegionAvail().y - words);
       for (std::size_t i = 0; i < scene.stairs.size(); ++i) {
         const float left = s.px(16) + static_cast<float>(i) * (width + gap);
@@ -122,7 +136,7 @@ void draw_occupancy(const OccupancyScene& scene, ImVec2 size) {
         const ImVec2 corner = ImGui::GetWindowPos();
         draw_paragraph(ImGui::GetWindowDrawList(),
                        {corner.x + left, corner.y - ImGui::GetScrollY() + top + height + s.px(4)}, width, 12,
-                       {{scene.stairs[i].next, Face::text, Token::dim, 0, false}}, 3);
+                       next_lines(scene.stairs[i].next, width), kNextLines);
       }
     }
   }

@@ -289,7 +289,7 @@ void draw_cards(const ProfileScene& scene, bool by_level, ImVec2 room, bool stac
     // Nothing to draw is no reason for half a page: it says so above the bytes.
     const float half = std::floor((room.x - gutter) / 2);
     const float top = empty ? occupancy : s.px(kEmptyCard);
-    const float rest = std::max(room.y - top - gutter, s.px(kMinBytes));
+    const float rest = std::max(room.y - top - gutter, bytes_height(scene.bytes, empty ? room.x : half));
     ImGui::BeginGroup();
     draw_roofline(scene.roof, by_level, {half, top}, commands);
     if (!empty) draw_bytes(scene.bytes, {half, rest});
