@@ -6,6 +6,7 @@
 #include <memory>
 #include <stop_token>
 #include <string>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -15,6 +16,7 @@
 #include "tests/viz/profile/profile_rows.h"
 #include "tests/viz/profile/toy_kernel.h"
 #include "viz/draw/theme.h"
+#include "viz/profile/chips_draw.h"
 #include "viz/profile/code_draw.h"
 #include "viz/profile/phase_hue_draw.h"
 
@@ -201,8 +203,10 @@ TEST_F(ProfileLayoutTest, ThePagesStandInOneLineOfTheirOwnInALargeScale) {
 }
 
 TEST_F(ProfileLayoutTest, FindingsBehindTheChartsAreToldOfInTheStrip) {
-  for (const auto& [scale, low] : {std::pair{1.0F, false}, std::pair{2.0F, true}}) {
-    open(1440, 900, scale, ProfilePage::source);
+  for (const auto& [page, scale, low] :
+       {std::tuple{ProfilePage::source, 1.0F, false}, std::tuple{ProfilePage::source, 2.0F, true},
+        std::tuple{ProfilePage::figures, 1.0F, false}, std::tuple{ProfilePage::figures, 2.0F, true}}) {
+    open(1440, 900, scale, page);
     EXPECT_TRUE(window->run([&](Ctx* ctx) {
       ctx->SetRef(card("profile_strip")->ID);
       bool told = false;
@@ -220,6 +224,31 @@ TEST_F(ProfileLayoutTest, FindingsBehindTheChartsAreToldOfInTheStrip) {
   }
 }
 
+TEST_F(ProfileLayoutTest, TheProblemAndTheDeviceStandInTheStripWhereNoPanelHasThem) {
+  struct Case {
+    Size size;
+    bool in_strip;
+  };
+  for (const auto& [size, in_strip] : {Case{{1440, 900, 1}, false}, Case{{1280, 720, 1}, true},
+                                       Case{{1920, 1200, 2}, true}, Case{{1920, 1200, 3}, true}}) {
+    for (const ProfilePage page : {ProfilePage::figures, ProfilePage::source, ProfilePage::heartbeat}) {
+      open(size.width, size.height, size.scale, page);
+      EXPECT_TRUE(window->run([&, expected = in_strip](Ctx* ctx) {
+        ctx->SetRef(card("profile_strip")->ID);
+        IM_CHECK_EQ(ctx->ItemExists("profile_problem"), expected);
+        if (!expected) return;
+        const ImRect note = ctx->ItemInfo("profile_problem").RectFull;
+        for (const char* chip : {"Sample it", "Listen to it", "Open in Bench", "Figures"}) {
+          if (!ctx->ItemExists(chip)) continue;
+          const ImRect other = ctx->ItemInfo(chip).RectFull;
+          IM_CHECK(note.Max.x < other.Min.x || note.Min.y >= other.Max.y);
+        }
+      })) << size.width
+          << " x " << size.scale;
+    }
+  }
+}
+
 TEST_F(ProfileLayoutTest, AtLargeLettersTheInstructionsOfALineHaveSixRows) {
   open(1920, 1200, 2, ProfilePage::source);
   EXPECT_GE(card("code_lines")->Size.y, 6 * 18 * 2);
@@ -230,6 +259,18 @@ TEST_F(ProfileLayoutTest, AtLargeLettersTheInstructionsOfALineHaveSixRows) {
   EXPECT_GT(lines->Scroll.y, 0);
   EXPECT_LT(lines->Scroll.y, lines->ScrollMax.y);
   EXPECT_NEAR(std::remainder(lines->Scroll.y, 18 * 2), 0, 0.5) << "no row is cut at the top";
+}
+
+// The strip alone says then how one comes by times.
+TEST_F(ProfileLayoutTest, WithNothingMeasuredTheStripKeepsWhatToDoInALargeScale) {
+  for (const float scale : {2.0F, 3.0F}) {
+    window.reset();
+    window = std::make_unique<TestWindow>(1920, 1200);
+    window->controller().update({ChooseWorkspace{Workspace::profile}, SetScale{scale}});
+    window->draw_frames(6);
+    const float edges = 2 * 12, headline = 17, chips = scale > 2 ? kChipLine : 0, words = 4 + 13;
+    EXPECT_GE(card("profile_strip")->Size.y, scale * (edges + headline + chips + words)) << scale;
+  }
 }
 
 TEST_F(ProfileLayoutTest, WhatWarpsDidYieldsToTheOperandsDownToAWord) {

@@ -122,10 +122,19 @@ std::string headline_of(const ProfileScene& scene, const Measurement& m, std::in
 
 std::string reasons_of(const ProfileScene& scene) {
   std::string words = scene.roof.empty.empty() ? scene.roof.words : std::string();
-  if (scene.predicted) words = "Run the sweep in Bench, or open a run there, for times and counters.";
   for (const std::string* more : {&scene.bytes.words, scene.occupancy.empty.empty() ? &scene.occupancy.words : nullptr})
     if (more != nullptr && !more->empty()) words += (words.empty() ? "" : " ") + *more;
   return words;
+}
+
+// Of the extents the length; the head's where the headline has the length.
+std::vector<std::string> notes_of(const ProfileScene& scene, const Measurement& m) {
+  const Problem& p = m.key.problem;
+  const bool length_told = scene.axis == "L";
+  const std::string device = m.processor == Processor::gpu ? short_device(m.key.device) : "CPU";
+  const std::string behind = device.empty() ? "" : ", " + device;
+  return {scene.problem + behind,
+          fmt::format("{} {}, {}{}", length_told ? "D" : "L", length_told ? p.D : p.Lq, name_of(p.dtype), behind)};
 }
 
 // Where the row was taken; for a prediction, what it was made for.
@@ -256,6 +265,20 @@ std::string against_words(const ProfileScene& scene) {
   return scene.against.empty() ? "" : "Against " + scene.against;
 }
 
+std::string short_device(std::string_view name) {
+  for (const std::string_view maker : {"NVIDIA ", "GeForce "})
+    if (name.starts_with(maker)) name.remove_prefix(maker.size());
+  // Up to its memory and its board.
+  std::string words;
+  while (!name.empty()) {
+    const std::string_view word = name.substr(0, name.find(' '));
+    if (word.find("GB") != std::string_view::npos && word.find('-') == std::string_view::npos) break;
+    words += (words.empty() ? "" : " ") + std::string(word.substr(0, word.find('-')));
+    name.remove_prefix(std::min(name.size(), word.size() + 1));
+  }
+  return words;
+}
+
 std::optional<Problem> profiled_problem(const State& state, const Model& model, const std::string& kernel) {
   const ShownSlices shown = profiled_slices(state, model, {});
   if (shown.slices.empty()) return std::nullopt;
@@ -326,6 +349,8 @@ ProfileScene profile_scene(const State& state, const Model& model, std::span<con
   scene.findings = findings_of(*scene.row, {scene.arch, where.sms, same_device_rows});
   scene.headline = headline_of(scene, *row, *value);
   scene.reasons = reasons_of(scene);
+  scene.notes = notes_of(scene, *row);
+  if (scene.predicted) scene.to_do = "Run the sweep in Bench, or open a run there, for times and counters.";
   return scene;
 }
 

@@ -7,6 +7,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "kernels/gpu/compile/listing.h"
@@ -80,7 +81,10 @@ struct ProfileScene {
   std::vector<AgainstChoice> against_choices;
   StepThrough to_step;          // what Step would show of the row, at no phase yet
   std::string problem, source;  // "f32, B 4, ...", "live: NVIDIA H100, 2026-11-21"
+  // The problem and the device beside the headline, the longest first: "L 4096, f32, H100".
+  std::vector<std::string> notes;
   std::string headline, reasons;  // of the strip
+  std::string to_do;              // where no row was timed: how one comes by times
   std::vector<Finding> findings;  // what would make it faster, the most first
   std::string arch;               // that the row was compiled for; empty on a CPU
   bool predicted = false;         // no row was timed
@@ -107,6 +111,9 @@ ProfileScene profile_scene(const State& state, const Model& model, std::span<con
 
 // What every change is over, in a line of its own: "Against naive"; empty where there is nothing to set it against.
 std::string against_words(const ProfileScene& scene);
+
+// "H100" of "NVIDIA H100 80GB HBM3".
+std::string short_device(std::string_view name);
 
 // The problem of the row of `kernel` that Profile shows; nothing where none was measured.
 std::optional<Problem> profiled_problem(const State& state, const Model& model, const std::string& kernel);

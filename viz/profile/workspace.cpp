@@ -32,6 +32,7 @@ namespace {
 
 // Logical pixels. Narrower than kCompact the panel becomes a line over the page; narrower than kStacked cards stand
 // under one another; lower than kLow reasons and findings come behind the charts.
+constexpr float kHint = 20;  // the line of the button that leads to the findings
 constexpr float kGutter = 12, kPanelWidth = 304, kCompact = 1336, kStacked = 800, kLow = 560, kLowMosaic = 700;
 constexpr float kMinRoofline = 296, kLeastRoofline = 210, kMinOccupancy = 280, kMinBytes = 304, kEmptyCard = 84,
                 kMinLevels = 230;
@@ -153,46 +154,81 @@ float draw_findings(const ProfileScene& scene, ImVec2 from, float width, bool dr
   return y - from.y;
 }
 
+std::string hint_label(const ProfileScene& scene) {
+  const std::size_t n = scene.findings.size();
+  return fmt::format("{} finding{} below", n, n == 1 ? "" : "s");
+}
+
 // Where the findings stand behind the charts: how many, and what each is worth. `seek`: on a click they come into
-// sight. Returns its height, pixels.
-float draw_findings_hint(const ProfileScene& scene, ImVec2 at, float width, bool draw, bool& seek) {
+// sight.
+void draw_findings_hint(const ProfileScene& scene, ImVec2 at, float right, bool& seek) {
   const Style& s = style();
-  if (scene.findings.empty()) return 0;
-  if (draw) {
-    const std::size_t n = scene.findings.size();
-    const std::string label = fmt::format("{} finding{} below", n, n == 1 ? "" : "s");
-    std::string worth;
-    for (const Finding& f : scene.findings) {
-      if (f.seen > 0)
-        worth += fmt::format("{}{}× in this session", worth.empty() ? "" : ", ", times_text(f.seen));
-      else if (f.at_most > 0)
-        worth += fmt::format("{}at most {}×", worth.empty() ? "" : ", ", times_text(f.at_most));
-    }
-    ImGui::SetCursorPos(at);
-    seek = small_button(label.c_str(), true, "What would make it faster, at the end of this page");
-    const float x = at.x + text_width(Face::text, 12, label) + s.px(24);
-    const ImVec2 window = ImGui::GetWindowPos();
-    draw_text(ImGui::GetWindowDrawList(), {window.x + x, window.y + at.y + s.px(2)}, Face::text, 12,
-              colour(s.theme, Token::dim), fitted_text(Face::text, 12, worth, at.x + width - x));
+  const std::string label = hint_label(scene);
+  ImGui::SetCursorPos(at);
+  seek = small_button(label.c_str(), true, "What would make it faster, at the end of this page");
+  const float x = at.x + text_width(Face::text, 12, label) + s.px(24);
+  std::string worth;  // of as many as have room: no number is cut
+  for (const Finding& f : scene.findings) {
+    std::string more = worth.empty() ? "" : worth + ", ";
+    if (f.seen > 0) more += times_text(f.seen) + "× in this session";
+    if (f.seen <= 0 && f.at_most > 0) more += "at most " + times_text(f.at_most) + "×";
+    if (f.seen <= 0 && f.at_most <= 0) continue;
+    if (text_width(Face::text, 12, more) > right - x) break;
+    worth = more;
   }
-  return s.px(20);
+  const ImVec2 window = ImGui::GetWindowPos();
+  draw_text(ImGui::GetWindowDrawList(), {window.x + x, window.y + at.y + s.px(1)}, Face::text, 12,
+            colour(s.theme, Token::dim), worth);
+}
+
+// The problem and the device behind the headline: the longest note that has room there; null where none has.
+const std::string* note_that_fits(const ProfileScene& scene, float room) {
+  const auto fits = [room](const std::string& note) { return text_width(Face::text, 12, note) <= room; };
+  const auto note = std::ranges::find_if(scene.notes, fits);
+  return note == scene.notes.end() ? nullptr : &*note;
+}
+
+void draw_note(const ProfileScene& scene, const std::string& note, ImVec2 at) {
+  const Style& s = style();
+  const ImVec2 size{text_width(Face::text, 12, note), line_height(12)};
+  ImGui::SetCursorScreenPos(at);
+  ImGui::PushItemFlag(ImGuiItemFlags_NoNav | ImGuiItemFlags_NoTabStop, true);
+  ImGui::InvisibleButton("profile_problem", size);
+  ImGui::PopItemFlag();
+  tooltip(scene.problem + "\n" + scene.source);
+  draw_text(ImGui::GetWindowDrawList(), at, Face::text, 12, colour(s.theme, Token::dim), note);
 }
 
 bool has_reasons(const ProfileScene& scene, ProfilePage page) {
   return !scene.reasons.empty() && (page == ProfilePage::figures || scene.predicted);
 }
 
-// Headline and reasons; what to do where there is nothing to show. `low`: without reasons and findings, which come
-// behind the charts then, where `seek` wants to go. Returns its height, pixels.
-float draw_strip(const ProfileScene& scene, ProfilePage page, float width, bool low, bool& seek, Commands& commands) {
-  const Style& s = style();
-  const Runs headline{{scene.empty.empty() ? scene.headline : scene.empty, Face::bold, Token::text, 0, false}};
-  // Beside the source the reasons, which are of its figures, leave it their room.
+struct StripPlace {
+  ProfilePage page;
+  float width;
+  bool low;    // without reasons and findings, which come behind the charts then
+  bool noted;  // with the problem and the device, which no panel tells
+};
+
+// The paragraphs under the headline. Beside the source the reasons, which are of its figures, leave it their room.
+std::vector<Runs> strip_words(const ProfileScene& scene, const StripPlace& place) {
+  std::string dim = scene.to_do;
+  if (has_reasons(scene, place.page) && !place.low) dim += (dim.empty() ? "" : " ") + scene.reasons;
   std::vector<Runs> words;
-  if (has_reasons(scene, page) && !low) words.push_back({{scene.reasons, Face::text, Token::dim, 0, false}});
+  if (!dim.empty()) words.push_back({{dim, Face::text, Token::dim, 0, false}});
   if (!scene.mosaic.headline.empty()) words.push_back(scene.mosaic.headline);
+  return words;
+}
+
+// Headline and reasons; what to do where there is nothing to show. `seek`: to what is behind the charts. Returns its
+// height, pixels.
+float draw_strip(const ProfileScene& scene, const StripPlace& place, bool& seek, Commands& commands) {
+  const Style& s = style();
+  const auto [page, width, low, noted] = place;
+  const Runs headline{{scene.empty.empty() ? scene.headline : scene.empty, Face::bold, Token::text, 0, false}};
+  std::vector<Runs> words = strip_words(scene, place);
   const bool findings = page != ProfilePage::heartbeat && !scene.findings.empty(), with_findings = findings && !low;
-  const bool hint = findings && low && page == ProfilePage::source;  // the figures need the height for their chart
+  const bool hint = findings && low;
   constexpr int kLines = 12;
   const float left = s.px(20), pad = s.px(12), gap = s.px(4);
   const float first_button = left - s.px(6), last = width - s.px(16);
@@ -206,12 +242,19 @@ float draw_strip(const ProfileScene& scene, ProfilePage page, float width, bool 
   // The pages at the end that stays, so that each is in one place on all of them.
   const bool at_right = laid.lines == 1;
   if (at_right) std::ranges::stable_partition(chips, &Chip::action);
+  // Left of them where a line is theirs: the chart needs the height.
+  const float free = last - laid.width - s.px(16);
+  const bool hint_over = hint && over && at_right && left + text_width(Face::text, 12, hint_label(scene)) < free;
+  const float note_at = left + runs_width(headline, 17) + s.px(12);
+  const std::string* note = noted ? note_that_fits(scene, left + beside - note_at) : nullptr;
+  if (noted && note == nullptr && !scene.notes.empty())
+    words.insert(words.begin(), {{scene.notes.front(), Face::text, Token::dim, 0, false}});
   const float first = pad + (over ? s.px(kChipLine) * static_cast<float>(laid.lines) : 0);
   const float top = draw_paragraph(nullptr, {}, beside, 17, headline, kLines, false);
   float height = first + top + pad;
   for (const Runs& w : words) height += gap + draw_paragraph(nullptr, {}, whole, 13, w, kLines, false);
   if (with_findings) height += draw_findings(scene, {left, 0}, whole, false, commands);
-  if (hint) height += gap + draw_findings_hint(scene, {}, whole, false, seek);
+  if (hint && !hint_over) height += gap + s.px(kHint);
   if (!scene.offers.empty()) height += gap + draw_offers(scene, {left, 0}, left + whole, false, commands);
   if (begin_card("profile_strip", {width, height})) {
     ImDrawList* list = ImGui::GetWindowDrawList();
@@ -219,12 +262,15 @@ float draw_strip(const ProfileScene& scene, ProfilePage page, float width, bool 
     const ImU32 bar = scene.kernel.empty() ? colour(s.theme, Token::faint) : kernel_colour(s.theme, scene.kernel);
     draw_card_edge(list, {at, {at.x + width, at.y + height}}, bar);
     draw_paragraph(list, {at.x + left, at.y + first}, beside, 17, headline, kLines);
+    if (note != nullptr) draw_note(scene, *note, {at.x + note_at, at.y + first + s.px(3.5F)});
     float y = at.y + first + top;
     for (const Runs& w : words) y += gap + draw_paragraph(list, {at.x + left, y + gap}, whole, 13, w, kLines);
     if (with_findings) y += draw_findings(scene, {left, y - at.y}, whole, true, commands);
-    if (hint) y += gap + draw_findings_hint(scene, {first_button + s.px(6), y - at.y + gap}, whole, true, seek);
-    draw_offers(scene, {left, y - at.y + 2 * gap}, left + whole, true, commands);
     const ImVec2 from(at_right ? last - laid.width : first_button, over ? s.px(8) : pad);
+    if (hint_over) draw_findings_hint(scene, {left, from.y}, free, seek);
+    if (hint && !hint_over) draw_findings_hint(scene, {left, y - at.y + gap}, left + whole, seek);
+    if (hint && !hint_over) y += gap + s.px(kHint);
+    draw_offers(scene, {left, y - at.y + 2 * gap}, left + whole, true, commands);
     draw_chips(chips, from, over ? last : width, true, commands);
   }
   ImGui::EndChild();
@@ -414,7 +460,7 @@ void draw_profile(const State& state, const Model& model, ProfileHeld& held, Com
     const float width = ImGui::GetContentRegionAvail().x;
     const bool low = with_panel && height < s.px(kLow);
     bool seek = false;
-    const float strip = draw_strip(scene, view.page, width, low, seek, commands);
+    const float strip = draw_strip(scene, {view.page, width, low, with_panel && compact}, seek, commands);
     if (with_panel) draw_page(cache, state, model, {width, height - strip - gutter}, commands);
     if (low && view.page != ProfilePage::heartbeat) draw_more(scene, view.page, width, commands);
     if (seek) ImGui::SetScrollHereY(1);

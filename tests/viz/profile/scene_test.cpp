@@ -177,6 +177,16 @@ TEST(ProfileScene, SaysWhatChangesAreOverWhereThereIsNothingToChooseFrom) {
   EXPECT_EQ(against_words(alone), "");
 }
 
+TEST(ProfileScene, HasTheProblemAndTheDeviceInShort) {
+  const ProfileScene scene = profile_scene(state_of("flash_simt"), h100_model(), {});
+  EXPECT_EQ(scene.notes, (std::vector<std::string>{"B=1 H=16 L=16384 D=128 f32, H100", "D 128, f32, H100"}))
+      << "the headline has L";
+  EXPECT_EQ(short_device("NVIDIA H100 80GB HBM3"), "H100");
+  EXPECT_EQ(short_device("NVIDIA A100-SXM4-80GB"), "A100");
+  EXPECT_EQ(short_device("NVIDIA GeForce RTX 4090"), "RTX 4090");
+  EXPECT_EQ(short_device(""), "");
+}
+
 TEST(ProfileScene, EveryFigureOfTheRowIsThereOrHasNone) {
   const Model model = h100_model();
   const ProfileScene scene = profile_scene(state_of("flash_simt"), model, {});
@@ -195,7 +205,8 @@ TEST(ProfileScene, WithNothingMeasuredItShowsWhatIsPlannedAndSaysSo) {
   const ProfileScene scene = profile_scene(state_of("flash_simt"), Model{}, rows);
   EXPECT_TRUE(scene.predicted);
   EXPECT_EQ(scene.headline, "flash_simt, L = 16384: what is known before it runs.");
-  EXPECT_NE(scene.reasons.find("Run the sweep in Bench"), std::string::npos);
+  EXPECT_NE(scene.to_do.find("Run the sweep in Bench"), std::string::npos);
+  EXPECT_EQ(profile_scene(state_of("flash_simt"), h100_model(), {}).to_do, "");
   EXPECT_NE(profile_scene(state_of("flash_simt"), Model{}, {}).empty, "");
 }
 
