@@ -298,12 +298,15 @@ void draw_name(ImDrawList& list, const Roofline& roof, const RoofDot& dot, Label
   const float middle = r.y - s.px(8), under = r.y + s.px(9), over = r.y - s.px(25);
   std::vector<ImVec2> places;
   if (r.x + gap + width <= labels.right()) places.emplace_back(r.x + gap, middle);
-  for (const ImVec2 at : {ImVec2(r.x - width / 2, under), ImVec2(r.x - width / 2, over), ImVec2(r.x, under),
-                          ImVec2(r.x, over), ImVec2(r.x - width, under), ImVec2(r.x - width, over),
-                          ImVec2(l.x - gap - width, middle), ImVec2(l.x - gap - width, over),
-                          ImVec2(l.x - gap - width, under), ImVec2(r.x + gap, over), ImVec2(r.x + gap, under),
-                          ImVec2(r.x - width, under + s.px(kLineHeight)), ImVec2(r.x - width, over - s.px(kLineHeight)),
-                          ImVec2(r.x - width / 2, over - s.px(6)), ImVec2(r.x - width / 2, over - s.px(kLineHeight))})
+  for (const ImVec2 at :
+       {ImVec2(r.x - width / 2, under), ImVec2(r.x - width / 2, over), ImVec2(r.x, under), ImVec2(r.x, over),
+        ImVec2(r.x - width, under), ImVec2(r.x - width, over), ImVec2(l.x - gap - width, middle),
+        ImVec2(l.x - gap - width, over), ImVec2(l.x - gap - width, under), ImVec2(r.x + gap, over),
+        ImVec2(r.x + gap, under), ImVec2(r.x - width, under + s.px(kLineHeight)),
+        ImVec2(r.x - width, over - s.px(kLineHeight)), ImVec2(r.x - width / 2, over - s.px(6)),
+        ImVec2(r.x - width / 2, over - s.px(kLineHeight)),
+        // Just over a roof that goes through its mark, and just under it.
+        ImVec2(l.x - gap - width, r.y - s.px(kLineHeight + 0.5F)), ImVec2(l.x - gap - width, r.y + s.px(3))})
     places.push_back(at);
   draw_text(&list, labels.place(places, width, marks_of(dot), marks_of_others(roof, dot)), face, kLabelText,
             colour(s.theme, dot.chosen ? Token::text : Token::dim), words);
