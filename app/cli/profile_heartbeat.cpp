@@ -94,8 +94,9 @@ std::string borders_text(const Heartbeat& h) {
     parts += fmt::format("{}{} {:.2f} us (multiply-adds {:.0f} %, exponentials {:.0f} %, shared memory {:.0f} %)",
                          parts.empty() ? "" : ", ", gpu::name_of(part.phase), (part.to - part.from) * b->period_us,
                          part.fma, part.xu, part.shared);
-  return fmt::format("A beat takes {:.1f} us: {}; good to a sample, {:.2f} us, of {} beats laid over one another.\n",
-                     b->period_us, parts, b->period_us / static_cast<double>(b->samples_a_beat), b->beats);
+  return fmt::format(
+      "A beat takes {:.1f} us: {}; good to {:.2f} us, one of {} steps, of {} beats laid over one another.\n",
+      b->period_us, parts, b->period_us / static_cast<double>(b->samples_a_beat), b->samples_a_beat, b->beats);
 }
 
 json borders_json(const Heartbeat& h) {

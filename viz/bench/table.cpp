@@ -304,7 +304,7 @@ std::string reason_words(const Measurement& m) {
   return m.reason.empty() ? std::string(state) : fmt::format("{}: {}", state, m.reason);
 }
 
-std::string origin_note(const BenchSlices& slices) {
+std::string origin_note(const State& state, const BenchSlices& slices) {
   const BenchSlice& slice = slices.front();
   std::string note;
   if (slice.planned) {
@@ -319,6 +319,14 @@ std::string origin_note(const BenchSlices& slices) {
     if (slice.loaded && slices.size() == 1) note += fmt::format(", from {}", slice.file);
     note += ".";
   }
+  const auto in_turns = std::ranges::find_if(slice.rows, [&](const Measurement* m) {
+    if (!m->peer || m->time.n == 0) return false;
+    const auto& beside = m->peer->beside;
+    return std::ranges::find(beside, baseline_shown(state, m->processor), &TimedBeside::kernel) != beside.end();
+  });
+  if (in_turns != slice.rows.end())
+    note += fmt::format(" A peer's × {} is over what that took in its turns.",
+                        baseline_shown(state, (*in_turns)->processor));
   if (!slice.rows.empty()) note += " – not available: point at it for the reason.";
   std::size_t left_out = 0;
   for (const BenchSlice& each : slices) left_out += each.left_out;
@@ -391,7 +399,7 @@ BenchTable bench_table(const State& state, const BenchSlices& slices, std::optio
     }
     table.rows.push_back(std::move(row));
   }
-  table.note = origin_note(slices);
+  table.note = origin_note(state, slices);
   return table;
 }
 

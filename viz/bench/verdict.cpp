@@ -159,7 +159,7 @@ std::string certainty_words(const Measurement& subject, std::span<const Measurem
     words += fmt::format("{}The medians of {} (± {:.0f} %) and {} (± {:.0f} %) overlap.", words.empty() ? "" : " ",
                          subject.key.kernel, half(subject.time), m->key.kernel, half(m->time));
   }
-  constexpr int kFew = 5;
+  constexpr int kFew = 6;  // of fewer there is no interval (time_us_ci_low)
   std::vector<const Measurement*> all(others.begin(), others.end());
   all.insert(all.begin(), &subject);
   for (const Measurement* m : all) {

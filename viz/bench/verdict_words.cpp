@@ -89,7 +89,8 @@ std::string not_by_bytes(const Measurement& baseline) {
                      percent_text(copy.value));
 }
 
-std::string occupancy_words(const Measurement& m) {
+// `full`: something else is what holds it back, so that no latency shows.
+std::string occupancy_words(const Measurement& m, bool full) {
   const Figure& reached = figure(m, "occupancy_achieved_pct");
   const Figure& possible = figure(m, "occupancy_theoretical_pct");
   if (!possible.available()) return {};
@@ -99,7 +100,7 @@ std::string occupancy_words(const Measurement& m) {
   constexpr double kFew = 25;  // percent
   const Figure& known = reached.available() ? reached : possible;
   const bool few = known.value < kFew && !(possible.min_of_launches && !reached.available());
-  const std::string end = few ? ": too few to hide latency" : "";
+  const std::string end = few && !full ? ": too few to hide latency" : "";
   if (!reached.available()) return fmt::format(" Warps: {}{}.", fit, end);
   return fmt::format(" Warps: {}, {} are active{}.", fit, percent_text(reached.value), end);
 }
@@ -155,12 +156,12 @@ std::string limit_words(const Measurement& subject) {
     return fmt::format("Held back by memory: {} of the measured copy rate.", percent_text(copy.value));
   if (!elsewhere.empty())
     return fmt::format("{} Memory: {} of the copy rate.{}", elsewhere, percent_text(copy.value),
-                       occupancy_words(subject));
+                       occupancy_words(subject, figure(subject, "tensor_pipe_pct").value >= kNear));
   if (arithmetic >= kNear)
     return fmt::format("Held back by arithmetic: {} of this {}'s measured peak.", percent_text(arithmetic), device);
   std::string words = fmt::format("Not held back by memory ({} of the copy rate)", percent_text(copy.value));
   if (peak.available()) words += fmt::format(" nor yet by arithmetic ({} of the peak)", percent_text(arithmetic));
-  return words + "." + occupancy_words(subject);
+  return words + "." + occupancy_words(subject, false);
 }
 
 }  // namespace attn

@@ -132,10 +132,10 @@ void put_borders(HeartbeatScene& scene, bool key_tile, const HeartbeatScene* bef
                          parts.empty() ? "" : ", ", gpu::name_of(part.phase),
                          us_text((part.to - part.from) * b.period_us), part.fma, part.xu, part.shared);
   scene.words += fmt::format(
-      " In {} beats from {} to {}, laid over one another, {} takes {}: {}. Borders are good to a sample, {}; three "
-      "stretches explain {:.0f} % of the pattern, and the exponentials mark P.",
+      " In {} beats from {} to {}, laid over one another, {} takes {}: {}. Borders are good to {}, one of {} steps "
+      "of a beat; three stretches explain {:.0f} % of the pattern, and the exponentials mark P.",
       b.beats, us_text(b.from_us), us_text(b.to_us), key_tile ? "a key tile" : "a beat", us_text(b.period_us), parts,
-      us_text(b.period_us / static_cast<double>(b.samples_a_beat)), 100 * b.told);
+      us_text(b.period_us / static_cast<double>(b.samples_a_beat)), b.samples_a_beat, 100 * b.told);
   constexpr double kMostBeats = 12;  // of which letters can still be read
   if (scene.to_us - scene.from_us > kMostBeats * b.period_us) return;
   // Those beats and no more: the first and the last may be cut by their ends.

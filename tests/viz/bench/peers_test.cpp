@@ -55,6 +55,17 @@ TEST_F(BenchPeers, TheVerdictSaysWhatShareOfThePeersSpeedIsReachedInItsTurns) {
   EXPECT_EQ(peers_line(with_peer(1001, 1000)), "Peers: It is as fast as torch on the CPU (n = 24), timed in turns.");
 }
 
+// Its ratio does not follow from the two times of the table, so the note says what it is over.
+TEST_F(BenchPeers, TheTableSaysWhatAPeersRatioIsOver) {
+  Model m = with_peer(970, 1000);
+  EXPECT_EQ(scene(m).table.note.find("in its turns"), std::string::npos) << "the baseline was not timed beside it";
+  for (Measurement& row : rows_of(m))
+    if (row.peer) row.peer->beside.push_back({"cpu_multicore", {}, times_of(5000)});
+  EXPECT_NE(scene(m).table.note.find("A peer's × cpu_multicore is over what that took in its turns."),
+            std::string::npos)
+      << scene(m).table.note;
+}
+
 // Every number of the sentence is a field: it changes with it, or goes.
 TEST_F(BenchPeers, TheSentenceFollowsItsFields) {
   Model m = with_peer(970, 1000);

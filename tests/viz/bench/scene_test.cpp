@@ -56,6 +56,9 @@ TEST_F(BenchSceneTest, ATimeOfFewRunsIsSaidToBe) {
   }
   EXPECT_NE(scene(m).verdict.reason.find("cpu_multicore was timed only 3 times."), std::string::npos)
       << scene(m).verdict.reason;
+  // Of five there is no interval yet, as the table's column says.
+  for (Measurement& row : rows_of(m)) row.time.n = 5;
+  EXPECT_NE(scene(m).verdict.reason.find("cpu_flash was timed only 5 times."), std::string::npos);
   for (Measurement& row : rows_of(m)) row.time.n = 1;
   EXPECT_NE(scene(m).verdict.reason.find("cpu_flash was timed only once."), std::string::npos);
 }
@@ -549,9 +552,13 @@ TEST_F(BenchSceneTest, TheFp32PeakIsNoLimitOfTensorCores) {
       row.figures[find_metric("dram_peak_share_pct").value()] = {Origin::derived, copy_share, "", ""};
       row.figures[find_metric("peak_share_pct").value()] = {Origin::derived, peak_share, "", ""};
       if (tensor) row.figures[find_metric("tensor_pipe_pct").value()] = {Origin::measured, *tensor, "", ""};
+      row.figures[find_metric("occupancy_theoretical_pct").value()] = {Origin::compiled, 12.5, "", ""};
     }
     return scene(m).verdict.reason;
   };
+  // What is full hides no latency: few warps are no second limit.
+  EXPECT_EQ(reason(7, 646, 68.2).find("too few to hide"), std::string::npos) << reason(7, 646, 68.2);
+  EXPECT_NE(reason(7, 85, 30).find("too few to hide"), std::string::npos) << reason(7, 85, 30);
   EXPECT_NE(
       reason(7, 646, 68.2).find("Held back by the tensor cores: busy in 68.2 % of the cycles. Memory: 7 % of the"),
       std::string::npos)

@@ -161,7 +161,7 @@ void draw_map(ImDrawList* list, const Box& in, ImVec2 cell, const FragmentScene&
     }
     if (cell.x >= s.px(kNumberWide))
       draw_text_in(list, box, Align::centre, Face::mono, std::min(cell.x, cell.y) >= s.px(19) ? 11 : 9.5F,
-                   taken ? text : dim, fmt::format("{}", c.first_bank));
+                   taken || quad >= 3 ? text : dim, fmt::format("{}", c.first_bank));  // on light grey: brighter
   }
 }
 
