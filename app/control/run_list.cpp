@@ -128,6 +128,12 @@ RunFolders run_folders() {
   return folders;
 }
 
+// As its file is called, and where that has several by their type: "h100-profile, f32".
+std::string bundled_name(const fs::path& file, const SweepRun& run, bool several) {
+  const std::string name = file.stem().string();
+  return several && !run.rows.empty() ? fmt::format("{}, {}", name, name_of(run.rows.front().key.problem.dtype)) : name;
+}
+
 FoundRuns find_runs(const RunFolders& folders, const BenchRuns& wanted) {
   FoundRuns found;
   const RunStore store(folders.runs);
@@ -142,7 +148,10 @@ FoundRuns find_runs(const RunFolders& folders, const BenchRuns& wanted) {
     auto session = read_session(file);
     if (!session || rows_of(*session) == 0) continue;  // who opens it by hand is told why
     found.files.push_back({file.string(), words_of_file(*session), true});
-    for (SweepRun& run : session->runs) found.runs.push_back(listed(std::move(run), RunFrom::bundled, false));
+    for (SweepRun& run : session->runs) {
+      run.name = bundled_name(file, run, session->runs.size() > 1);
+      found.runs.push_back(listed(std::move(run), RunFrom::bundled, false));
+    }
   }
   for (const fs::path& file : recent) {
     const auto missing = missing_in(found.runs, wanted);

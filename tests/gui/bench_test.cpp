@@ -29,6 +29,41 @@ TEST_F(BenchTest, TickingAKernelChangesTheSweepAndUndoBringsItBack) {
   }));
 }
 
+// Nothing is shown: the runs with the most rows are offered, three at most, and one click opens one.
+TEST_F(BenchTest, TheLargestRunsAreOfferedWhereNothingIsShown) {
+  open(1440, 900, 1, false);
+  std::vector<ListedRun> runs;
+  for (const std::size_t rows : {1U, 9U, 3U, 6U}) {
+    ListedRun r;
+    r.run = new_run("");
+    r.run.id = fmt::format("{:016x}", rows);
+    r.run.name = fmt::format("bundled-{}", rows);
+    r.run.rows = rows_of(sweep());
+    r.run.rows.resize(rows);
+    r.from = RunFrom::bundled;
+    runs.push_back(std::move(r));
+  }
+  window->controller().show(runs, nullptr);
+  for (const ListedRun& r : runs) window->controller().update({ShowRun{r.run.id, false}});
+  window->draw_frames(3);
+  const auto label = [](std::size_t rows) {
+    return fmt::format("Open the bundled run bundled-{}, {} rows##offer_{:016x}", rows, rows, rows);
+  };
+  EXPECT_TRUE(window->run([&](Ctx* ctx) {
+    IM_CHECK(look_at(ctx, "strip"));
+    float y = 0;
+    for (const std::size_t rows : {9U, 6U, 3U}) {
+      const ImRect at = ctx->ItemInfo(label(rows).c_str()).RectFull;
+      IM_CHECK_GT(at.Min.y, y);
+      y = at.Min.y;
+    }
+    IM_CHECK(!ctx->ItemExists("Open the bundled run bundled-1, 1 row##offer_0000000000000001"));
+    IM_CHECK(child_window("strip")->InnerRect.Contains(ctx->ItemInfo(label(3).c_str()).RectFull));
+    ctx->ItemClick(label(6).c_str());
+    IM_CHECK(is_shown(state().document.runs, "0000000000000006"));
+  }));
+}
+
 TEST_F(BenchTest, TypedValuesBecomeTheSweep) {
   open();
   EXPECT_TRUE(window->run([&](Ctx* ctx) {

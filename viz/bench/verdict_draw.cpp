@@ -5,8 +5,10 @@
 
 #include <algorithm>
 #include <array>
+#include <iterator>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "viz/bench/sweep_draw.h"
@@ -17,7 +19,7 @@
 namespace attn {
 namespace {
 
-constexpr float kChips = 26;  // the chips' own line, logical pixels
+constexpr float kChips = 26, kOffer = 18;  // the chips' own line, a run that is offered, logical pixels
 
 // Opens the sweep panel where it has no room of its own.
 void folded_panel(const State& state, const Model& model, BenchCache& cache, Commands& commands) {
@@ -35,7 +37,8 @@ void folded_panel(const State& state, const Model& model, BenchCache& cache, Com
   ImGui::EndPopup();
 }
 
-// What can be looked at while nothing is shown: the newest run of this machine and what came with the program.
+// What can be looked at while nothing is shown: the newest run of this machine and the largest that came with the
+// program; the others are in the list of runs.
 std::vector<const ListedRun*> offered(const State& state, const Model& model) {
   std::vector<const ListedRun*> runs;
   if (model.task.running || !shown_runs(state.document.runs, model).empty()) return runs;
@@ -46,15 +49,20 @@ std::vector<const ListedRun*> offered(const State& state, const Model& model) {
     own |= is_own;
     runs.push_back(&r);
   }
+  constexpr std::size_t kMost = 3;
+  const auto rank = [](const ListedRun* r) { return std::pair(r->from == RunFrom::bundled, -std::ssize(r->run.rows)); };
+  std::ranges::stable_sort(runs, {}, rank);
+  if (runs.size() > kMost) runs.resize(kMost);
   return runs;
 }
 
 void offers(const State& state, const std::vector<const ListedRun*>& runs, Commands& commands) {
   for (const ListedRun* r : runs) {
-    const char* what = r->from == RunFrom::bundled ? "the bundled run" : r->from == RunFrom::here ? "the last run" : "";
-    const std::string words =
-        fmt::format("Open {} of {}, {} row{}##offer_{}", what, words_of(state.document.runs, r->run),
-                    r->run.rows.size(), r->run.rows.size() == 1 ? "" : "s", r->run.id);
+    const char* what = r->from == RunFrom::bundled ? "the bundled run"
+                       : r->from == RunFrom::here  ? "the last run of"
+                                                   : "the run of";
+    const std::string words = fmt::format("Open {} {}, {} row{}##offer_{}", what, words_of(state.document.runs, r->run),
+                                          r->run.rows.size(), r->run.rows.size() == 1 ? "" : "s", r->run.id);
     if (toggle(words.c_str(), true, "Shows its rows, with the sweep that they came from"))
       commands.push_back(TakeSweepOf{r->run.id});
   }
@@ -144,7 +152,7 @@ void draw_bench_strip(const State& state, const Model& model, BenchCache& cache,
       verdict.reason.empty() || !shows_reason ? 0 : s.px(4) + draw_reason(nullptr, {}, wide, verdict.reason, false);
   const auto runs = charts || cache.scene.slice.planned ? offered(state, model) : std::vector<const ListedRun*>();
   const ListedRun* other = charts ? other_sweep(model, cache.scene.slice) : nullptr;
-  const float offer_height = s.px(24) * static_cast<float>(runs.size() + (other != nullptr ? 1 : 0));
+  const float offer_height = s.px(kOffer) * static_cast<float>(runs.size() + (other != nullptr ? 1 : 0));
   const float first = pad + (over ? s.px(kChips) : 0);
   const float height = first + headline_height + reason_height + offer_height + pad;
   if (begin_card("strip", ImVec2(width, height))) {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <optional>
 #include <set>
 #include <string_view>
@@ -156,17 +157,26 @@ void choose(ProfileScene& scene, const BenchSlice& slice, std::span<const Measur
   for (const std::int64_t v : slice.values) scene.values.push_back({v, fmt::format("{}", v), v == value});
 }
 
-// Runs whose rows have samples: they came with the program, were opened or made here.
+// How much of it can be profiled: 3 = a row with samples, heartbeat and counts; 0 = none with any.
+int collected_of(const SweepRun& run) {
+  int most = 0;
+  for (const Measurement& m : run.rows)
+    most = std::max(most,
+                    (m.samples != nullptr ? 1 : 0) + (m.heartbeat != nullptr ? 1 : 0) + (m.counts != nullptr ? 1 : 0));
+  return most;
+}
+
+// Runs whose rows have samples: they came with the program, were opened or made here. Those with the most first.
 std::vector<SampledOffer> offers_of(const State& state, const Model& model) {
   constexpr std::size_t kMost = 4;
+  std::vector<const ListedRun*> runs;
+  for (const ListedRun& r : model.runs)
+    if (collected_of(r.run) > 0 && !state.document.runs.removed.contains(r.run.id)) runs.push_back(&r);
+  std::ranges::stable_sort(runs, std::greater(), [](const ListedRun* r) { return collected_of(r->run); });
   std::vector<SampledOffer> offers;
-  for (const ListedRun& r : model.runs) {
-    const bool sampled = std::ranges::any_of(r.run.rows, [](const Measurement& m) {
-      return m.samples != nullptr || m.heartbeat != nullptr || m.counts != nullptr;
-    });
-    if (!sampled || state.document.runs.removed.contains(r.run.id) || offers.size() == kMost) continue;
-    offers.push_back({r.run.id, fmt::format("Open {}", words_of(state.document.runs, r.run))});
-  }
+  for (const ListedRun* r : runs)
+    if (offers.size() < kMost)
+      offers.push_back({r->run.id, fmt::format("Open {}", words_of(state.document.runs, r->run))});
   return offers;
 }
 

@@ -213,6 +213,7 @@ TEST_F(Headless, RunsThatCanBeShownAreListedAndBundledFilesCanBeOpened) {
   ASSERT_EQ(d.model().runs.size(), 2U);
   EXPECT_EQ(d.model().runs[0].from, RunFrom::here);
   EXPECT_EQ(d.model().runs[1].from, RunFrom::bundled);
+  EXPECT_EQ(d.model().runs[1].run.name, "gpu") << "as its file is called";
   EXPECT_TRUE(shown_rows(d).empty());  // listed, not shown: the window opens on what can be predicted
   ASSERT_EQ(d.model().files.size(), 1U);
   EXPECT_TRUE(d.model().files[0].bundled);

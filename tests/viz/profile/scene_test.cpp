@@ -197,6 +197,25 @@ TEST(ProfileScene, EveryFigureOfTheRowIsThereOrHasNone) {
   }
 }
 
+TEST(ProfileScene, WhereNothingIsMeasuredTheRunWithTheMostIsOfferedFirst) {
+  const auto run = [](const char* id, bool samples, bool beats) {
+    Measurement m = h100_row("flash_simt", 59526);
+    if (samples) m.samples = std::make_shared<KernelSamples>();
+    if (beats) m.heartbeat = std::make_shared<Heartbeat>(profile_test::made_beats());
+    return bench_test::listed_run(id, {m});
+  };
+  Model model;
+  model.runs = {run("plain", false, false), run("heard", false, true), run("sampled", true, false),
+                run("both", true, true)};
+  Measurement planned = h100_row("flash_simt", 1);
+  planned.time = {};
+  fill_figures(planned);
+  const std::vector<Measurement> rows{planned};
+  std::vector<std::string> ids;
+  for (const SampledOffer& offer : profile_scene(state_of("flash_simt"), model, rows).offers) ids.push_back(offer.id);
+  EXPECT_EQ(ids, (std::vector<std::string>{"both", "heard", "sampled"}));
+}
+
 TEST(ProfileScene, WithNothingMeasuredItShowsWhatIsPlannedAndSaysSo) {
   Measurement planned = h100_row("flash_simt", 1);
   planned.time = {};
