@@ -55,7 +55,9 @@ constexpr std::array kSms{
 constexpr std::array kClock{Names("gpc__cycles_elapsed.avg.per_second")};
 
 constexpr std::array kTable{
-    BeatRow{"issue", "instructions issued", "%", 1, kIssue, "Issue slots of the schedulers that were used."},
+    BeatRow{
+        "issue", "instructions issued", "%", 1, kIssue,
+        "Issue slots that were used, of all schedulers over the whole run. Samples are taken of those at work alone."},
     BeatRow{"fma", "multiply-add pipe", "%", 1, kFma, "How busy the pipes of fp32 multiply-adds were."},
     BeatRow{"tensor", "tensor pipe", "%", 1, kTensor, "How busy the tensor cores were."},
     BeatRow{"xu", "exponential pipe", "%", 1, kXu,
