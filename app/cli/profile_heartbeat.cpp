@@ -56,10 +56,9 @@ std::string counter_text(const Heartbeat& h, const BeatCounter& c) {
 std::string beat_words(const Heartbeat& h) {
   std::string text;
   if (const auto beat = beat_of(h)) {
-    text +=
-        fmt::format("A beat every {:.1f} us in {} ({}, autocorrelation {:.2f}): {:.0f} in its {:.1f} us.\n",
-                    beat->period_us, h.launches[beat->launch].kernel, find_beat_row(beat->id)->label, beat->likeness,
-                    beat->count, h.launches[beat->launch].end_us - h.launches[beat->launch].start_us);
+    text += fmt::format("A beat every {:.1f} us in {} ({}, autocorrelation {:.2f}): {:.0f} in its {:.1f} us.\n",
+                        beat->period_us, h.launches[beat->launch].kernel, find_beat_row(beat->id)->label,
+                        beat->likeness, beat->count, h.launches[beat->launch].length_us());
   } else {
     text += "No beat is found that spans four samples or more.\n";
   }
@@ -126,12 +125,9 @@ std::string heartbeat_text(const Heartbeat* h, const std::string& why, double ti
       "Heartbeat: {} samples of one run of {:.1f} us, one every {}; it is run {} of those that were sampled; {}, {}, "
       "{:.2f} s.\n",
       h->samples.size(), h->length_us(), interval_text(*h), h->tries, h->method, h->chip, h->seconds);
-  if (timed_us > 0) {
-    double busy = 0;
-    for (const BeatLaunch& l : h->launches) busy += l.end_us - l.start_us;
-    text += fmt::format("Its launches took {:.1f} us; timed, with nothing sampled, the median is {:.1f} us.\n", busy,
-                        timed_us);
-  }
+  if (timed_us > 0)
+    text += fmt::format("Its launches took {:.1f} us; timed, with nothing sampled, the median is {:.1f} us.\n",
+                        busy_us(*h), timed_us);
   text += launches_text(*h);
   text += "Mean over the launches, then the run from left to right, of a scale from 0:\n";
   for (const BeatCounter& c : h->counters) text += counter_text(*h, c);

@@ -189,6 +189,13 @@ double clock_mhz(const Measurement& m) {
   return read.available() ? read.value : 0;
 }
 
+double busy_us(const Heartbeat& h, std::string_view entry) {
+  double us = 0;
+  for (const BeatLaunch& launch : h.launches)
+    if (entry.empty() || launch.kernel == entry) us += launch.length_us();
+  return us;
+}
+
 std::vector<double> strip_of(const Heartbeat& h, const BeatCounter& c, std::size_t parts) {
   std::vector<double> strip;
   const double width = h.length_us() / static_cast<double>(parts);
@@ -231,8 +238,8 @@ std::optional<std::size_t> sample_at(const Heartbeat& h, double us) {
 }
 
 std::size_t longest_launch(const Heartbeat& h) {
-  const auto length = [](const BeatLaunch& l) { return l.end_us - l.start_us; };
-  return static_cast<std::size_t>(std::ranges::max_element(h.launches, {}, length) - h.launches.begin());
+  return static_cast<std::size_t>(std::ranges::max_element(h.launches, {}, &BeatLaunch::length_us) -
+                                  h.launches.begin());
 }
 
 std::optional<Pulse> beat_of(const Heartbeat& h) {
@@ -252,7 +259,7 @@ std::optional<Pulse> beat_of(const Heartbeat& h) {
     const std::size_t lags = std::min(kMostLag, values.size() / 8);
     const auto peak = first_peak(autocorrelation(without_drift(values, lags), lags));
     if (!peak || (best && peak->likeness <= best->likeness)) continue;
-    const double us = launch.end_us - launch.start_us, period = peak->lag * us / static_cast<double>(values.size());
+    const double us = launch.length_us(), period = peak->lag * us / static_cast<double>(values.size());
     best = Pulse{std::string(id), period, peak->likeness, us / period, which};
   }
   return best;
@@ -274,7 +281,7 @@ BeatTail tail_of_launch(const Heartbeat& h, const BeatCounter* sms, std::size_t 
     ++few;
   }
   if (few < kLeast) from = launch.end_us;
-  const double share = (launch.end_us - from) / (launch.end_us - launch.start_us);
+  const double share = (launch.end_us - from) / launch.length_us();
   const auto at_work = mean_between(h, *sms, from, launch.end_us);
   return BeatTail{which, from, share, at_work ? share * (1 - *at_work / 100) : 0};
 }
@@ -284,10 +291,7 @@ BeatTail tail_of_launch(const Heartbeat& h, const BeatCounter* sms, std::size_t 
 std::optional<BeatTail> tail_of(const Heartbeat& h) {
   const BeatCounter* const sms = counter_of(h, "sms");
   if (sms == nullptr || h.launches.empty()) return std::nullopt;
-  const auto costs = [&](const BeatTail& tail) {
-    const BeatLaunch& launch = h.launches[tail.launch];
-    return tail.empty * (launch.end_us - launch.start_us);
-  };
+  const auto costs = [&](const BeatTail& tail) { return tail.empty * h.launches[tail.launch].length_us(); };
   BeatTail most = tail_of_launch(h, sms, longest_launch(h));
   for (std::size_t n = 0; n < h.launches.size(); ++n)
     if (const BeatTail tail = tail_of_launch(h, sms, n); costs(tail) > costs(most)) most = tail;

@@ -43,6 +43,8 @@ struct BeatLaunch {
   std::string kernel;  // "naive_scores"
   double start_us = 0, end_us = 0;
   bool operator==(const BeatLaunch&) const = default;
+
+  double length_us() const { return end_us - start_us; }
 };
 
 // When a sample was taken: nanoseconds after the first launch began.
@@ -81,6 +83,8 @@ std::optional<double> mean_of(const Heartbeat& h, const BeatCounter& c);
 std::optional<double> mean_of(const Heartbeat& h, std::string_view id);
 // The SM clock, MHz: as its cycles passed where somebody listened to it, else as NVML read it. 0: not known.
 double clock_mhz(const Measurement& m);
+// Of its launches, or of those of one entry ("naive_scores"), without what lies between them.
+double busy_us(const Heartbeat& h, std::string_view entry = {});
 // Means of `parts` equal parts of the time from the first launch's start to the last one's end: what is drawn small.
 // NaN where a part has no sample.
 std::vector<double> strip_of(const Heartbeat& h, const BeatCounter& c, std::size_t parts);

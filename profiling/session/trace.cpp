@@ -121,7 +121,7 @@ void add_heartbeat(const Measurement& m, std::size_t process, json& events) {
                       {"pid", process},
                       {"tid", 1},
                       {"ts", whole_ns(l.start_us)},
-                      {"dur", whole_ns(l.end_us - l.start_us)}});
+                      {"dur", whole_ns(l.length_us())}});
   for (const BeatCounter& c : h.counters) {
     const BeatRow* row = find_beat_row(c.id);
     const std::string name =

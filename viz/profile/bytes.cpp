@@ -87,9 +87,7 @@ std::optional<SectorRate> sector_rate(const Measurement& m, std::int32_t sms) {
   }
   if (most == nullptr) return std::nullopt;
   double us = m.counts->functions.size() == 1 ? m.time.median : 0;
-  if (us <= 0 && m.heartbeat != nullptr)
-    for (const BeatLaunch& launch : m.heartbeat->launches)
-      if (launch.kernel == most->name) us += launch.end_us - launch.start_us;
+  if (us <= 0 && m.heartbeat != nullptr) us = busy_us(*m.heartbeat, most->name);
   if (us <= 0) return std::nullopt;
   return SectorRate{m.counts->functions.size() == 1 ? "" : most->name, sectors / (us * mhz * sms)};
 }
@@ -159,12 +157,6 @@ std::string results_words(const Measurement& m, double moved, double least) {
                      value_with_unit(written.value, bytes_unit(results)));
 }
 
-double heard_us(const Heartbeat& h) {
-  double us = 0;
-  for (const BeatLaunch& launch : h.launches) us += launch.end_us - launch.start_us;
-  return us;
-}
-
 bool uses_no_shared_memory(const Measurement& m) {
   const Figure& turns = figure(m, "shared_wavefronts_count");
   return turns.available() && turns.value <= 0;
@@ -177,7 +169,7 @@ void put_turns(const Measurement& m, std::int32_t sms, BytesLine& line) {
   const double mhz = clock_mhz(m);
   const auto mean = m.heartbeat == nullptr ? std::nullopt : mean_of(*m.heartbeat, "shared");
   if (!line.available || uses_no_shared_memory(m) || !mean || *mean <= 0 || mhz <= 0 || sms <= 0) return;
-  const double turns = *mean / 100 * heard_us(*m.heartbeat) * mhz * sms;
+  const double turns = *mean / 100 * busy_us(*m.heartbeat) * mhz * sms;
   line.words = fmt::format("Of what its data pipe can pass, by the heartbeat: {} turns.", count_words(turns));
 }
 

@@ -65,9 +65,7 @@ std::string line_words(const std::string& file, std::uint32_t line, bool own) {
 // Microseconds of the launches of this function, as they were heard; nothing where nobody listened.
 std::optional<double> heard_us(const Measurement& m, std::string_view function) {
   if (m.heartbeat == nullptr) return std::nullopt;
-  double us = 0;
-  for (const BeatLaunch& launch : m.heartbeat->launches)
-    if (launch.kernel == function) us += launch.end_us - launch.start_us;
+  const double us = busy_us(*m.heartbeat, function);
   return us > 0 ? std::optional(us) : std::nullopt;
 }
 
@@ -168,7 +166,7 @@ Finding stored_scores(const Measurement& m, const FindingContext& context) {
   f.text = fmt::format("S and P are {} of the {} that it must move at least, and DRAM works at {} % of a plain copy",
                        bytes_text(scores), bytes_text(least), figure_text(share));
   if (const auto softmax = softmax_of(m)) {
-    const double us = softmax->end_us - softmax->start_us;
+    const double us = softmax->length_us();
     f.text += fmt::format("; {} alone takes {}", softmax->kernel, value_with_unit(us, time_unit(us, us)));
   }
   const double us = other->time.median;

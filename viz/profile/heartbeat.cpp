@@ -63,7 +63,7 @@ std::vector<LaunchMark> marks_of(const Heartbeat& h) {
   marks.reserve(h.launches.size());
   for (const BeatLaunch& l : h.launches)
     marks.push_back({l.kernel, l.start_us, l.end_us,
-                     fmt::format("{}: {}, from {} on", l.kernel, us_text(l.end_us - l.start_us), us_text(l.start_us))});
+                     fmt::format("{}: {}, from {} on", l.kernel, us_text(l.length_us()), us_text(l.start_us))});
   return marks;
 }
 
@@ -93,7 +93,7 @@ std::string tile_words(const Heartbeat& h, const std::optional<Pulse>& beat, con
                                   work.blocks == 1 ? "" : "s, one after the other,", work.tiles);
   if (is_key_tile(beat, work)) return words + ": a beat is a key tile.";
   const BeatLaunch& launch = h.launches[beat ? beat->launch : longest_launch(h)];
-  const double us = launch.end_us - launch.start_us, tile = us / work.all();
+  const double us = launch.length_us(), tile = us / work.all();
   words += fmt::format(" in {}, {} a tile on average", us_text(us), us_text(tile));
   const double sample = static_cast<double>(h.samples.back().end_ns - h.samples.front().start_ns) * 1e-3 /
                         static_cast<double>(h.samples.size());
@@ -101,8 +101,7 @@ std::string tile_words(const Heartbeat& h, const std::optional<Pulse>& beat, con
   return words + (beat ? ". A beat is no key tile." : ".");
 }
 
-std::string beat_words(const Measurement& m, const Heartbeat& h, const BlockWaves& waves) {
-  const auto beat = beat_of(h);
+std::string beat_words(const Heartbeat& h, const std::optional<Pulse>& beat, const std::optional<PlaceWork>& work) {
   std::string words = "No beat is found that spans four samples or more.";
   if (beat) {
     const BeatRow* row = find_beat_row(beat->id);
@@ -110,7 +109,6 @@ std::string beat_words(const Measurement& m, const Heartbeat& h, const BlockWave
                         us_text(beat->period_us), h.launches[beat->launch].kernel, beat->count,
                         row == nullptr ? beat->id : std::string(row->label), beat->likeness);
   }
-  const auto work = place_work(m, waves);
   return work && !h.launches.empty() && !h.samples.empty() ? words + tile_words(h, beat, *work) : words;
 }
 
@@ -159,12 +157,6 @@ std::string tail_words(const Heartbeat& h) {
       "In the last {} of {}, {:.1f} % of its time, fewer than {:.0f} % of the multiprocessors are at work: {:.1f} % of "
       "the GPU's time in this launch stands empty there.",
       us_text(launch.end_us - tail->from_us), launch.kernel, 100 * tail->share, kFullSms, 100 * tail->empty);
-}
-
-double busy_us(const Heartbeat& h) {
-  double us = 0;
-  for (const BeatLaunch& l : h.launches) us += l.end_us - l.start_us;
-  return us;
 }
 
 // Whether what is seen here is what was timed: the time, and the clock.
@@ -268,8 +260,10 @@ HeartbeatScene heartbeat_scene(const Measurement& row, const Measurement* agains
   put_axis(scene, view);
   scene.marks = marks_of(*scene.own);
   for (const BeatRow& of : beat_table()) scene.strips.push_back(strip(scene, of));
-  scene.words = beat_words(row, *scene.own, waves);
-  if (has_beat_of_tiles(row)) put_borders(scene, is_key_tile(beat_of(*scene.own), place_work(row, waves)), before);
+  const auto beat = beat_of(*scene.own);
+  const auto work = place_work(row, waves);
+  scene.words = beat_words(*scene.own, beat, work);
+  if (has_beat_of_tiles(row)) put_borders(scene, is_key_tile(beat, work), before);
   for (const std::string& more : {waves.words, tail_words(*scene.own)})
     if (!more.empty()) scene.words += " " + more;
   scene.notes = notes_of(row, *scene.own) + (scene.notes.empty() ? "" : " " + scene.notes);

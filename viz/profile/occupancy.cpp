@@ -134,7 +134,7 @@ std::vector<std::string> launch_lines(const Measurement& m) {
   std::vector<double> times = m.launch_us;
   if (times.size() != m.launches.size() && heard != nullptr) {
     times.clear();
-    for (const BeatLaunch& launch : heard->launches) times.push_back(launch.end_us - launch.start_us);
+    for (const BeatLaunch& launch : heard->launches) times.push_back(launch.length_us());
   }
   double all = 0;
   for (const double us : times) all += us;
