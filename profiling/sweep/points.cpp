@@ -220,8 +220,10 @@ std::string memory_words(const SweepEstimate& e) {
   return fmt::format("{} here and {} on the GPU", format_bytes(e.max_bytes), format_bytes(e.max_gpu_bytes));
 }
 
-std::string seconds_words(double seconds) {
-  return seconds < 90 ? fmt::format("{:.0f} s", std::max(1.0, seconds)) : fmt::format("{:.0f} min", seconds / 60);
+// `most`: no less is said than it may be; 12.5 s are up to 13 s.
+std::string seconds_words(double seconds, bool most) {
+  const double number = seconds < 90 ? std::max(1.0, seconds) : seconds / 60;
+  return fmt::format("{:.0f} {}", most ? std::ceil(number) : number, seconds < 90 ? "s" : "min");
 }
 
 }  // namespace
@@ -258,11 +260,9 @@ SweepEstimate estimate(const SweepSpec& s, std::span<const KernelRow* const> row
   e.from_rates = time.knows_all(costs);
   e.seconds = e.from_rates ? time.seconds(costs) : static_cast<double>(points.size()) * s.seconds_per_point;
   e.words = fmt::format("{}, at most {} at a time, ", count, memory_words(e));
-  // No less than it may be: 12.5 s are up to 13 s.
-  const double most = e.seconds < 90 ? std::ceil(e.seconds) : 60 * std::ceil(e.seconds / 60);
-  e.words += e.from_rates ? "about " + seconds_words(e.seconds)
-                          : fmt::format("up to {} of repeats ({} s a point, or {} runs)", seconds_words(most),
-                                        s.seconds_per_point, s.min_repeats);
+  e.words += e.from_rates ? "about " + seconds_words(e.seconds, false)
+                          : fmt::format("up to {} of repeats ({} s a point, or {} runs)",
+                                        seconds_words(e.seconds, true), s.seconds_per_point, s.min_repeats);
   return e;
 }
 

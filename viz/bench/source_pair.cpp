@@ -103,6 +103,10 @@ std::size_t count_of(const std::vector<PairRow>& rows, std::size_t side) {
       std::ranges::count_if(rows, [&](const PairRow& r) { return !r.same && r.line.at(side) > 0; }));
 }
 
+const std::string& spoken_of(const State& state, const std::string& subject) {
+  return subject.empty() ? bench_kernel(state) : subject;
+}
+
 }  // namespace
 
 std::vector<PairRow> paired_lines(std::string_view left, std::string_view right) {
@@ -138,7 +142,7 @@ std::array<std::string, 2> compared_kernels(const State& state, const std::strin
   std::array<std::string, 2> kernels = state.view.bench.sources;
   const auto rows = gpu::gpu_kernel_table();
   if (kernels[1].empty()) {
-    kernels[1] = subject.empty() ? bench_kernel(state) : subject;
+    kernels[1] = spoken_of(state, subject);
     if (const auto chosen = find_kernel(kernels[1]); chosen && (*chosen)->processor == Processor::cpu) {
       auto like = std::ranges::find(rows, (*chosen)->order, &KernelRow::order);
       if (like == rows.end()) like = std::ranges::find(rows, Order::flash, &KernelRow::order);
@@ -180,7 +184,7 @@ SourcePairScene source_pair_scene(const State& state, const Model& model, const 
   }
   scene.headline = fmt::format("{} and {}: {} of {} and {} of {} lines differ.", scene.kernels[0], scene.kernels[1],
                                count_of(scene.rows, 0), all[0], count_of(scene.rows, 1), all[1]);
-  const std::string& chosen = subject.empty() ? bench_kernel(state) : subject;
+  const std::string& chosen = spoken_of(state, subject);
   if (const auto row = find_kernel(chosen);
       state.view.bench.sources[1].empty() && row && (*row)->processor == Processor::cpu)
     scene.headline += fmt::format(" {}, which {}, runs on the CPU.", chosen,

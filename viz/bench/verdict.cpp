@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "profiling/figures/peers.h"
+#include "profiling/figures/statistics.h"
 #include "viz/bench/fields.h"
 #include "viz/bench/scene.h"
 #include "viz/bench/sweep_choices.h"
@@ -159,11 +160,10 @@ std::string certainty_words(const Measurement& subject, std::span<const Measurem
     words += fmt::format("{}The medians of {} (± {:.0f} %) and {} (± {:.0f} %) overlap.", words.empty() ? "" : " ",
                          subject.key.kernel, half(subject.time), m->key.kernel, half(m->time));
   }
-  constexpr int kFew = 6;  // of fewer there is no interval (time_us_ci_low)
   std::vector<const Measurement*> all(others.begin(), others.end());
   all.insert(all.begin(), &subject);
   for (const Measurement* m : all) {
-    if (m->time.n >= kFew) continue;
+    if (median_interval(m->time.n).enough) continue;
     const std::string often = m->time.n == 1 ? "once" : fmt::format("{} times", m->time.n);
     words += fmt::format("{}{} was timed only {}.", words.empty() ? "" : " ", m->key.kernel, often);
   }
