@@ -27,8 +27,7 @@ namespace attn {
 namespace {
 
 constexpr float kAxisText = 11.5F, kTickRow = 23, kSourceRow = 13, kSourceText = 10.5F;  // logical pixels
-constexpr float kNear = 12;       // so near to a line or a point it is meant
-constexpr float kCardSides = 32;  // what begin_card() keeps clear, both sides
+constexpr float kNear = 12;  // so near to a line or a point it is meant
 
 // All of one width, so that the charts' axes stand in line.
 int format_tick(double value, char* buffer, int size, void*) {
@@ -437,7 +436,7 @@ void draw_empty(const BenchChart& chart, ImVec2 room) {
 
 float bench_names_height(const BenchCache& cache, float width) {
   float most = 0;
-  const float inner = width - style().px(kCardSides);
+  const float inner = width - style().px(2 * kCardSide);
   for (const BenchChart& chart : cache.scene.charts)
     if (!chart.lines.empty()) most = std::max(most, names_height(chart, cache, inner));
   return most;

@@ -12,22 +12,37 @@ namespace attn {
 
 bool begin_card(const char* id, ImVec2 size) {
   const Style& s = style();
-  ImGui::PushStyleVar(ImGuiStyleVar_WindowPadding, ImVec2(s.px(16), s.px(12)));
+  ImGui::PushStyleVar(ImGuiStyleVar_WindowPadding, ImVec2(s.px(kCardSide), s.px(kCardEnd)));
   const bool open = ImGui::BeginChild(id, size, ImGuiChildFlags_Borders | ImGuiChildFlags_NavFlattened,
                                       ImGuiWindowFlags_NoScrollbar | ImGuiWindowFlags_NoScrollWithMouse);
   ImGui::PopStyleVar();
   return open;
 }
 
+namespace {
+
+// From `from`, where nothing is covered, to `to`, where the card is.
+void fade_to_card(float left, float right, float from, float to) {
+  const ImU32 card = colour(style().theme, Token::card), none = faded(card, 0);
+  ImGui::GetWindowDrawList()->AddRectFilledMultiColor({left, from}, {right, to}, none, none, card, card);
+}
+
+}  // namespace
+
 void fade_where_more() {
   if (ImGui::GetScrollY() >= ImGui::GetScrollMaxY() - 1) return;
-  const Style& s = style();
   const float bar = ImGui::GetStyle().ScrollbarSize;
   const ImVec2 at = ImGui::GetWindowPos(), size = ImGui::GetWindowSize();
-  const float bottom = at.y + size.y - (ImGui::GetScrollMaxX() > 0 ? bar : 0), right = at.x + size.x - bar;
-  const ImU32 card = colour(s.theme, Token::card), none = faded(card, 0);
-  ImGui::GetWindowDrawList()->AddRectFilledMultiColor({at.x, bottom - s.px(18)}, {right, bottom}, none, none, card,
-                                                      card);
+  const float bottom = at.y + size.y - (ImGui::GetScrollMaxX() > 0 ? bar : 0);
+  fade_to_card(at.x, at.x + size.x - bar, bottom - style().px(18), bottom);
+}
+
+void fade_both_ends(float side) {
+  const float soft = style().px(14), inset = style().px(side);
+  const ImVec2 at = ImGui::GetWindowPos(), size = ImGui::GetWindowSize();
+  const float left = at.x + inset, right = at.x + size.x - inset, bottom = at.y + size.y;
+  if (ImGui::GetScrollY() > 0) fade_to_card(left, right, at.y + soft, at.y);
+  if (ImGui::GetScrollY() < ImGui::GetScrollMaxY()) fade_to_card(left, right, bottom - soft, bottom);
 }
 
 void heading(const char* words) {

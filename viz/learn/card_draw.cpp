@@ -313,16 +313,6 @@ void draw_hands(const CardScene& card, Pen& pen, Commands& commands) {
   }
 }
 
-// Where the text goes on above or below, it fades rather than ends in half a line.
-void draw_soft_edges(ImDrawList* list) {
-  const float soft = style().px(14), side = style().px(12), scroll = ImGui::GetScrollY(), max = ImGui::GetScrollMaxY();
-  const ImVec2 at = ImGui::GetWindowPos();  // the card's edge and the scroll bar stand at its sides
-  const ImVec2 from{at.x + side, at.y}, to{at.x + ImGui::GetWindowWidth() - side, at.y + ImGui::GetWindowHeight()};
-  const ImU32 card = colour_of(Token::card), none = faded(card, 0);
-  if (scroll > 0) list->AddRectFilledMultiColor(from, {to.x, from.y + soft}, card, card, none, none);
-  if (scroll < max) list->AddRectFilledMultiColor({from.x, to.y - soft}, to, none, none, card, card);
-}
-
 // Scrolls what ends below the card's `end` up until it is seen, or `top` is at the card's `begin`.
 void scroll_up_to(float top, float bottom, float begin, float end) {
   if (bottom > end) ImGui::SetScrollY(ImGui::GetScrollY() + std::min(bottom - end, top - begin));
@@ -485,7 +475,7 @@ void draw_lesson_card(const CardScene& card, const Box& box, bool right, bool al
   if (card.asks) draw_question(card, pen, low, takes_keys, held, commands);
   draw_proof(card, pen, held);
   draw_known(card, origin.y + ImGui::GetScrollY() + ImGui::GetWindowHeight(), pen, held);
-  draw_soft_edges(pen.list);
+  fade_both_ends(12);  // the card's edge and the scroll bar stand at its sides
   ImGui::SetCursorScreenPos(origin);
   ImGui::Dummy({1, pen.y - origin.y});
   ImGui::EndChild();

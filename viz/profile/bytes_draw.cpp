@@ -57,9 +57,12 @@ void draw_number_line(const BytesScene& b, float width) {
   if (b.dram && *b.dram > 0) draw_end(list, box, x_of(*b.dram), "DRAM", b.dram_text, true, true);
 }
 
+Runs words_of(const MissingFigures& missing) {
+  return {{missing.titles + ": ", Face::text, Token::text, 0, false},
+          {missing.reason + ".", Face::text, Token::dim, 0, false}};
+}
 float missing_height(const MissingFigures& missing, float width) {
-  const Runs words{{missing.titles + ": " + missing.reason + ".", Face::text, Token::dim, 0, false}};
-  return draw_paragraph(nullptr, {}, width, 12, words, kMissingLines, false) + style().px(4);
+  return draw_paragraph(nullptr, {}, width, 12, words_of(missing), kMissingLines, false) + style().px(4);
 }
 
 float words_room(float width) {
@@ -73,9 +76,7 @@ float height_of(const BytesLine& line, float width) {
 void draw_missing(const MissingFigures& missing, float width) {
   const Style& s = style();
   const ImVec2 at = ImGui::GetCursorScreenPos();
-  const Runs words{{missing.titles + ": ", Face::text, Token::text, 0, false},
-                   {missing.reason + ".", Face::text, Token::dim, 0, false}};
-  const float height = draw_paragraph(ImGui::GetWindowDrawList(), at, width, 12, words, kMissingLines);
+  const float height = draw_paragraph(ImGui::GetWindowDrawList(), at, width, 12, words_of(missing), kMissingLines);
   ImGui::InvisibleButton(missing.titles.c_str(), {width, height + s.px(4)});
   tooltip(missing.titles + ": " + missing.reason + ".");
 }
@@ -100,8 +101,8 @@ void draw_line(const BytesLine& line, float width) {
 
 float bytes_height(const BytesScene& scene, float width) {
   const Style& s = style();
-  const float room = width - 2 * s.px(16), gap = ImGui::GetStyle().ItemSpacing.y;
-  float height = 2 * s.px(12) + s.px(13 + kNumberLine) + 2 * gap;
+  const float room = width - 2 * s.px(kCardSide), gap = ImGui::GetStyle().ItemSpacing.y;
+  float height = 2 * s.px(kCardEnd) + s.px(13 + kNumberLine) + 2 * gap;
   if (!scene.dram) height += gap + s.px(12);
   for (const BytesLine& line : scene.lines) height += height_of(line, room) + s.px(kBetween);
   for (const MissingFigures& missing : scene.missing) height += missing_height(missing, room) + s.px(kBetween);

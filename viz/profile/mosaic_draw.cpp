@@ -244,7 +244,7 @@ void draw_other(ImDrawList* list, const MosaicScene& scene, const Box& cells, co
 
 // Lines under the bars that the rule has for itself.
 int rule_lines(const MosaicScene& scene, float width, bool low) {
-  const float room = width - style().px(32);
+  const float room = width - style().px(2 * kCardSide);
   if (low && width >= style().px(kOneLine)) return 0;
   return text_width(Face::text, kNoteText, scene.rule) <= room ? 1 : 2;
 }

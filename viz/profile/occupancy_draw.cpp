@@ -102,11 +102,11 @@ Runs next_lines(const std::string& next, float width) {
 
 float occupancy_words_height(const OccupancyScene& scene, float width) {
   const Style& s = style();
-  const float room = width - 2 * s.px(16);
+  const float room = width - 2 * s.px(kCardSide);
   const auto of = [&](const std::string& words) {
     return s.fonts.text->CalcTextSizeA(s.px(12), FLT_MAX, room, words.c_str()).y;
   };
-  float height = 2 * s.px(12) + s.px(13) + 2 * ImGui::GetStyle().ItemSpacing.y + of(scene.empty);
+  float height = 2 * s.px(kCardEnd) + s.px(13) + 2 * ImGui::GetStyle().ItemSpacing.y + of(scene.empty);
   for (const std::string& launch : scene.launches) height += of(launch) + s.px(kBetween);
   return std::ceil(height);
 }
