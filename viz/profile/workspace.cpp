@@ -254,7 +254,8 @@ float draw_strip(const ProfileScene& scene, const StripPlace& place, bool& seek,
   float height = first + top + pad;
   for (const Runs& w : words) height += gap + draw_paragraph(nullptr, {}, whole, 13, w, kLines, false);
   if (with_findings) height += draw_findings(scene, {left, 0}, whole, false, commands);
-  if (hint && !hint_over) height += gap + s.px(kHint);
+  const bool hint_below = hint && !hint_over;
+  if (hint_below) height += gap + s.px(kHint);
   if (!scene.offers.empty()) height += gap + draw_offers(scene, {left, 0}, left + whole, false, commands);
   if (begin_card("profile_strip", {width, height})) {
     ImDrawList* list = ImGui::GetWindowDrawList();
@@ -268,8 +269,10 @@ float draw_strip(const ProfileScene& scene, const StripPlace& place, bool& seek,
     if (with_findings) y += draw_findings(scene, {left, y - at.y}, whole, true, commands);
     const ImVec2 from(at_right ? last - laid.width : first_button, over ? s.px(8) : pad);
     if (hint_over) draw_findings_hint(scene, {left, from.y}, free, seek);
-    if (hint && !hint_over) draw_findings_hint(scene, {left, y - at.y + gap}, left + whole, seek);
-    if (hint && !hint_over) y += gap + s.px(kHint);
+    if (hint_below) {
+      draw_findings_hint(scene, {left, y - at.y + gap}, left + whole, seek);
+      y += gap + s.px(kHint);
+    }
     draw_offers(scene, {left, y - at.y + 2 * gap}, left + whole, true, commands);
     draw_chips(chips, from, over ? last : width, true, commands);
   }

@@ -309,8 +309,7 @@ void draw_row_chart(ImDrawList* list, const Box& in, const RowChartScene& scene,
   }
   // A row without a key says so where its weights would stand.
   const bool hidden = std::all_of(scene.keys.begin(), scene.keys.end(), [](const RowChartKey& k) { return k.masked; });
-  const bool no_score = !scene.any_score && !hidden;
-  if (no_score) frame.no_score = words_box(frame.scores, scene.no_score);
+  if (!scene.any_score && !hidden) frame.no_score = words_box(frame.scores, scene.no_score);
   if (!scene.no_weight.empty()) frame.no_weight = words_box(frame.weights, scene.no_weight);
   draw_grounds(frame);
   list->AddLine({left, top}, {left, frame.bottom()}, colour_of(Token::line), std::max(1.0F, s.px(1)));
@@ -322,7 +321,8 @@ void draw_row_chart(ImDrawList* list, const Box& in, const RowChartScene& scene,
     draw_strip(frame, frame.l_strip, TensorColour::l);
   }
   draw_axes(frame, in);
-  if (no_score) draw_text_in(list, frame.scores, Align::centre, Face::text, 13, colour_of(Token::dim), scene.no_score);
+  if (frame.no_score.width() > 0)
+    draw_text_in(list, frame.scores, Align::centre, Face::text, 13, colour_of(Token::dim), scene.no_score);
   if (legend > 0)
     draw_legend(list, {{in.max.x - legend, top - s.px(2)}, {in.max.x, in.max.y}}, scene, frame.weights.min.y);
 }

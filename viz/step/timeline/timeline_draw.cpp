@@ -4,6 +4,7 @@
 #include <cmath>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "viz/draw/theme.h"
@@ -99,12 +100,15 @@ void draw_group_titles(ImDrawList* list, const TimelineScene& scene, const Track
   const auto put = [&](float x, const std::string& words, bool live) {
     draw_text(list, {x, box.min.y}, Face::text, 13, colour_of(live ? Token::text : Token::dim), words);
   };
+  const auto ends_of = [&](const TrackGroup& g) {
+    return std::pair(layout.boxes[g.first].min.x, layout.boxes[g.first + g.count - 1].max.x);
+  };
   const float gap = s.px(10);
   std::string outer = scene.outer;
   Box taken{{0, 0}, {0, 0}};  // by the live one
   for (const TrackGroup& g : scene.groups) {
     if (g.title.empty() || !g.live) continue;
-    const float a = layout.boxes[g.first].min.x, b = layout.boxes[g.first + g.count - 1].max.x;
+    const auto [a, b] = ends_of(g);
     std::string text = g.title;
     if (wide(outer) + gap + wide(text) > box.width()) text = brief_title(text);
     if (wide(outer) + gap + wide(text) > box.width()) outer = brief_title(outer);
@@ -117,7 +121,7 @@ void draw_group_titles(ImDrawList* list, const TimelineScene& scene, const Track
   const float outer_end = box.min.x + wide(outer) + gap;
   for (const TrackGroup& g : scene.groups) {
     if (g.title.empty() || g.live) continue;
-    const float a = layout.boxes[g.first].min.x, b = layout.boxes[g.first + g.count - 1].max.x;
+    const auto [a, b] = ends_of(g);
     std::string text = g.title;
     if (wide(text) > b - a) text = text.substr(text.rfind(' ') + 1);
     const float x = (a + b - wide(text)) / 2;
