@@ -96,20 +96,35 @@ TEST(StepCharts, AHeadIsChosenOnTheAttentionMap) {
   }));
 }
 
-TEST(StepCharts, OverflowWithoutTheMaximumIsOnTheMap) {
-  TestWindow w;
+// Large logits, with the maximum subtracted or not: what the error chart then finds.
+const ErrorScan& errors_of_large_logits(TestWindow& w, bool subtract_max) {
   Options options;
-  options.subtract_max = false;
+  options.subtract_max = subtract_max;
   options.br = options.bc = 4;
   w.controller().update({ChoosePreset{"large_logits"}, SetOptions{options, 0}, ChooseStepChart{StepChart::error}});
   w.draw_frames(4);
-  const ErrorScan& scan = w.shell().step_held().cache->error_scan(0, 0);
-  EXPECT_GT(scan.overflows, 0);
+  return w.shell().step_held().cache->error_scan(0, 0);
+}
+
+TEST(StepCharts, OverflowWithoutTheMaximumIsOnTheMap) {
+  TestWindow w;
+  EXPECT_GT(errors_of_large_logits(w, false).overflows, 0);
   // Switched back on, the map is another recording's.
-  options.subtract_max = true;
-  w.controller().update({SetOptions{options, 0}});
-  w.draw_frames(4);
-  EXPECT_EQ(w.shell().step_held().cache->error_scan(0, 0).overflows, 0);
+  EXPECT_EQ(errors_of_large_logits(w, true).overflows, 0);
+}
+
+// The button does not go where the sentences take the height.
+TEST(StepCharts, InASmallWindowTheErrorsStillLeadToTheFirstOne) {
+  TestWindow w(1280, 720);
+  const ErrorScan& scan = errors_of_large_logits(w, false);
+  ASSERT_TRUE(scan.first.has_value());
+  const EventIndex first = scan.first->event;
+  EXPECT_TRUE(w.run([&](Ctx* ctx) {
+    ctx->SetRef(kStep);
+    ctx->ItemClick("##error_go");
+    ctx->Yield(2);
+    IM_CHECK_EQ(w.state().view.step.cursor, first);
+  }));
 }
 
 TEST(StepCharts, InALowWindowTheChartsAreBehindAChip) {

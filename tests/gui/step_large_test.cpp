@@ -14,12 +14,6 @@ namespace {
 
 using Ctx = ImGuiTestContext;
 
-ImGuiWindow* window_with(const std::string& part) {
-  for (ImGuiWindow* window : ImGui::GetCurrentContext()->Windows)
-    if (window->WasActive && std::string(window->Name).find(part) != std::string::npos) return window;
-  return nullptr;
-}
-
 TEST(StepAtLargeScales, NoSentenceOfTheStripIsCutOff) {
   TestWindow w;
   for (const char* preset : {"late_outlier", "causal", "large_logits", "blackboard"}) {
@@ -102,29 +96,10 @@ TEST(StepAtLargeScales, FragmentsAreNoPageWithinThePage) {
   w.controller().update({SetScale{3}, ChooseStepChart{StepChart::fragments}});
   w.draw_frames(5);
   EXPECT_TRUE(w.run([&](Ctx*) {
-    const ImGuiWindow *page = child_window("page"), *fragments = window_with("/fragments_");
+    const ImGuiWindow *page = child_window("page"), *fragments = child_window("fragments");
     IM_CHECK(page != nullptr && page->ScrollMax.y > 0);
     IM_CHECK(fragments != nullptr);
     IM_CHECK_EQ(fragments->ScrollMax.y, 0);
-  }));
-}
-
-// The button does not go where the sentences take the height.
-TEST(StepInASmallWindow, TheErrorChartStillLeadsToTheFirstDifference) {
-  TestWindow w(1280, 720);
-  Options options;
-  options.subtract_max = false;
-  options.br = options.bc = 4;
-  w.controller().update({ChoosePreset{"large_logits"}, SetOptions{options, 0}, ChooseStepChart{StepChart::error}});
-  w.draw_frames(4);
-  const ErrorScan& scan = w.shell().step_held().cache->error_scan(0, 0);
-  ASSERT_TRUE(scan.first.has_value());
-  const EventIndex first = scan.first->event;
-  EXPECT_TRUE(w.run([&](Ctx* ctx) {
-    ctx->SetRef(kStep);
-    ctx->ItemClick("##error_go");
-    ctx->Yield(2);
-    IM_CHECK_EQ(w.state().view.step.cursor, first);
   }));
 }
 
@@ -138,7 +113,7 @@ TEST(StepAtLargeScales, ALessonsStepBeginsWithItsTilesInSight) {
     IM_CHECK(m.ID != 0);
     IM_CHECK_EQ(m.RectClipped.GetHeight(), m.RectFull.GetHeight());
     // Who scrolls back stays there.
-    ImGuiWindow* page = window_with("/page_");
+    ImGuiWindow* page = child_window("page");
     IM_CHECK(page != nullptr);
     ImGui::SetScrollY(page, 0);
     ctx->Yield(4);
