@@ -17,7 +17,7 @@ constexpr float kCardSide = 16, kCardEnd = 12;
 bool begin_card(const char* id, ImVec2 size);
 // The foot of the current window, on a card, goes pale where there is more below. Called behind its content.
 void fade_where_more();
-// The same above and below, for a window that lies over a card whose edge and scroll bar stand `side` logical pixels in.
+// The same above and below, for a window over a card: its edge and scroll bar stand `side` logical pixels in.
 void fade_both_ends(float side);
 
 void heading(const char* words);
