@@ -3,12 +3,21 @@
 #
 # A source is named "kernels/gpu/FILE" wherever FILE lies: the names are part of what a
 # kernel's hash is made of, and of the #include lines of a user's edited copy, so they
-# stay when files move.
+# stay when files move. Two files of one name, in different folders, would be one source: configuring fails.
 function(attnscope_embed out)
   set(text "// Made by CMake from the CUDA sources: do not edit.\n")
   string(APPEND text "#include <array>\n\n#include \"kernels/gpu/compile/sources.h\"\n\n")
   string(APPEND text "namespace attn::gpu {\n\nstd::span<const SourceText> written_sources() {\n")
   list(LENGTH ARGN count)
+  set(seen "")
+  foreach(path IN LISTS ARGN)
+    get_filename_component(file "${path}" NAME)
+    if("${file}" IN_LIST seen)
+      message(FATAL_ERROR "Two CUDA sources are named ${file}: ${path} and one before it. A source is known by its "
+        "file's name alone, wherever it lies; give this one another name.")
+    endif()
+    list(APPEND seen "${file}")
+  endforeach()
   string(APPEND text "  static constexpr std::array<SourceText, ${count}> kSources{{\n")
   foreach(path IN LISTS ARGN)
     file(READ "${path}" content)
