@@ -52,12 +52,19 @@ std::vector<std::string> flags_of(const BuildChoices& build) {
 
 std::string words_of(const BuildChoices& build) {
   std::string words;
-  for (const std::string& flag : flags_of(build)) words += (words.empty() ? "" : " ") + flag.substr(2);
+  for (const std::string& flag : flags_of(build)) {
+    if (!words.empty()) words += ' ';
+    words.append(flag, 2);
+  }
   return words;
 }
 
 Result<BuiltText> split_build_line(std::string_view text, std::string_view name) {
-  if (!text.starts_with(kMark)) return BuiltText{{}, std::string(text)};
+  BuiltText built;
+  if (!text.starts_with(kMark)) {
+    built.text = text;
+    return built;
+  }
   const std::size_t end = text.find('\n');
   const std::string where = fmt::format("{}, line 1", name);
   if (std::min(end, text.size()) > kMaxLine)
@@ -66,7 +73,9 @@ Result<BuiltText> split_build_line(std::string_view text, std::string_view name)
   if (words.ends_with('\r')) words.remove_suffix(1);
   auto line = line_from(words, where);
   if (!line) return tl::unexpected(line.error());
-  return BuiltText{*std::move(line), std::string(end == text.npos ? std::string_view() : text.substr(end + 1))};
+  built.line = *std::move(line);
+  if (end != text.npos) built.text = text.substr(end + 1);
+  return built;
 }
 
 std::string with_build_line(const BuildLine& line, std::string_view text) {
