@@ -17,7 +17,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::uint64_t kUnknown = std::numeric_limits<std::int64_t>::max();
+constexpr std::uint64_t kMost = std::numeric_limits<std::int64_t>::max();
+constexpr std::uint64_t kUnknown = kMost;
 constexpr std::string_view kUnits = "KMGT";
 
 std::optional<std::uint64_t> number_in(std::string_view text) {
@@ -122,6 +123,20 @@ Result<std::uint64_t> parse_bytes(std::string_view text) {
     return bad_input(fmt::format("'{}' is more than a size can be; use less than 8388608T.", text));
   }
   return static_cast<std::uint64_t>(bytes);
+}
+
+std::uint64_t saturating_sum(std::uint64_t a, std::uint64_t b) {
+  return a > kMost - std::min(b, kMost) ? kMost : a + b;
+}
+
+std::uint64_t saturating_product(std::span<const std::int64_t> factors) {
+  if (std::ranges::any_of(factors, [](std::int64_t factor) { return factor <= 0; })) return 0;
+  std::uint64_t product = 1;
+  for (const std::int64_t factor : factors) {
+    const auto f = static_cast<std::uint64_t>(factor);
+    product = product > kMost / f ? kMost : product * f;
+  }
+  return product;
 }
 
 std::string format_bytes(std::uint64_t bytes) {

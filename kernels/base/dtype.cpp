@@ -66,23 +66,31 @@ constexpr std::uint64_t narrow(std::uint64_t bits, Format from, Format to) {
 
 }  // namespace
 
-std::string_view name_of(DType t) {
-  switch (t) {
-    case DType::f32:
-      return "f32";
-    case DType::f16:
-      return "f16";
-    case DType::bf16:
-      return "bf16";
-  }
-  return "?";
+std::string_view name_of(ElementType t) {
+  constexpr std::string_view kNames[] = {"f32", "f16", "bf16", "i32", "i64"};
+  return kNames[static_cast<std::size_t>(t)];
 }
 
-std::optional<DType> dtype_from_name(std::string_view name) {
-  for (DType t : {DType::f32, DType::f16, DType::bf16}) {
+std::optional<ElementType> element_type_from_name(std::string_view name) {
+  using enum ElementType;
+  for (const ElementType t : {f32, f16, bf16, i32, i64}) {
     if (name == name_of(t)) return t;
   }
   return std::nullopt;
+}
+
+std::optional<DType> dtype_of(ElementType t) {
+  if (t > element_type_of(DType::bf16)) return std::nullopt;
+  return static_cast<DType>(t);
+}
+
+std::string_view name_of(DType t) {
+  return name_of(element_type_of(t));
+}
+
+std::optional<DType> dtype_from_name(std::string_view name) {
+  const std::optional<ElementType> t = element_type_from_name(name);
+  return t ? dtype_of(*t) : std::nullopt;
 }
 
 double epsilon_of(DType t) {

@@ -1,13 +1,13 @@
 #include "kernels/model/fits.h"
 
 #include <algorithm>
-#include <initializer_list>
 #include <limits>
 
 #include <fmt/format.h>
 
 #include "kernels/base/bytes.h"
 #include "kernels/model/kernel.h"
+#include "kernels/model/tensors.h"
 
 namespace attn {
 namespace {
@@ -15,20 +15,6 @@ namespace {
 constexpr std::uint64_t kMax = static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max());
 // Longer than any sequence that fits a machine of today; beyond it the search for the largest L gives up.
 constexpr std::int64_t kLongest = std::int64_t{1} << 40;
-
-std::uint64_t saturating_sum(std::uint64_t a, std::uint64_t b) {
-  return a > kMax - std::min(b, kMax) ? kMax : a + b;
-}
-
-std::uint64_t saturating_product(std::initializer_list<std::int64_t> factors) {
-  std::uint64_t product = 1;
-  for (const std::int64_t factor : factors) {
-    if (factor <= 0) return 0;
-    const auto f = static_cast<std::uint64_t>(factor);
-    product = product > kMax / f ? kMax : product * f;
-  }
-  return product;
-}
 
 // The problem with Lq = Lk = L. Key lengths are cut to L; bias axes that repeat go on repeating.
 Problem with_length(const Problem& p, std::int64_t L) {
@@ -77,15 +63,9 @@ const char* limit_words(std::uint64_t limit, const Device& d) {
 }  // namespace
 
 std::uint64_t tensor_bytes(const Problem& p) {
-  const auto e = static_cast<std::int64_t>(size_of(p.dtype));
-  std::uint64_t bytes = saturating_product({e, p.B, p.Hq, p.Lq, p.D});
-  bytes = saturating_sum(bytes, saturating_product({e, p.B, p.Hkv, p.Lk, p.D}));
-  bytes = saturating_sum(bytes, saturating_product({e, p.B, p.Hkv, p.Lk, p.Dv}));
-  bytes = saturating_sum(bytes, saturating_product({e, p.B, p.Hq, p.Lq, p.Dv}));
-  bytes = saturating_sum(bytes, saturating_product({4, p.B, p.Hq, p.Lq}));
-  if (p.has_bias()) {
-    const std::int64_t count = element_count(p.bias_shape);
-    bytes = saturating_sum(bytes, count < 0 ? kMax : saturating_product({4, count}));
+  std::uint64_t bytes = 0;
+  for (const TensorSpec& t : tensors_of(p)) {
+    if (t.role != Role::scratch && !t.in_problem) bytes = saturating_sum(bytes, t.bytes());
   }
   return bytes;
 }

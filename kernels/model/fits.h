@@ -14,7 +14,8 @@ struct Options;
 struct Device;
 struct Plan;
 
-// Q, K, V, bias, O, LSE of the problem, in bytes; saturates at 2^63 - 1.
+// What the problem's pass reads and writes, Q, K, V, bias, O and LSE of a forward, in bytes; saturates at 2^63 - 1.
+// Scratch, lengths and slopes are a plan's workspace.
 std::uint64_t tensor_bytes(const Problem& p);
 
 // tensor_bytes + the plan's workspace.

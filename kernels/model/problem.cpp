@@ -271,6 +271,18 @@ std::int64_t Problem::bias_index(std::int64_t b, std::int64_t h, std::int64_t r,
   return index;
 }
 
+std::string_view name_of(Pass pass) {
+  return pass == Pass::forward ? "forward" : "backward";
+}
+
+std::string_view name_of(Storage storage) {
+  return storage == Storage::dense ? "dense" : "paged";
+}
+
+std::string_view name_of(AxisOrder order) {
+  return order == AxisOrder::bhld ? "bhld" : "blhd";
+}
+
 float usual_slope(std::int64_t h, std::int64_t heads) {
   return static_cast<float>(std::exp2(-8.0 * static_cast<double>(h + 1) / static_cast<double>(heads)));
 }

@@ -4,7 +4,8 @@
 // With a softcap c the scaled scores become c tanh(S / c) before the bias; with ALiBi slope_h |r + Lk - Lq - col| is
 // taken from them after it (Gemma 2, section 2; Press, Smith, Lewis 2021).
 //
-// Layouts, C order:  Q [B,Hq,Lq,D]  K [B,Hkv,Lk,D]  V [B,Hkv,Lk,Dv]  O [B,Hq,Lq,Dv]  LSE [B,Hq,Lq].
+// Layouts, C order, where nothing else is said (tensors.h has every tensor of every pass):
+//    Q [B,Hq,Lq,D]  K [B,Hkv,Lk,D]  V [B,Hkv,Lk,Dv]  O [B,Hq,Lq,Dv]  LSE [B,Hq,Lq].
 // Query head h reads key/value head h / (Hq / Hkv) (grouped-query attention).
 // Words and letters: FlashAttention-2 (Dao 2023), section 2.
 #pragma once
@@ -12,6 +13,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "kernels/base/array.h"
@@ -30,6 +32,30 @@ struct Mask {
   bool operator==(const Mask&) const = default;
   bool any() const { return causal || window_left >= 0 || window_right >= 0 || !key_lengths.empty(); }
 };
+
+// What is computed. Decoding is a forward of few queries.
+enum class Pass : std::uint8_t {
+  forward,   // O and LSE of Q, K and V
+  backward,  // dQ, dK and dV of Q, K, V, O, LSE and dO
+};
+std::string_view name_of(Pass pass);  // "forward"
+
+// How K and V lie in memory: dense, or in pages of so many keys, which a table [B, ceil(Lk / page)] finds in a pool.
+// A page is laid out as a batch of `page` keys is. Beyond a batch's key length neither table nor pages are read.
+enum class Storage : std::uint8_t { dense, paged };
+std::string_view name_of(Storage storage);  // "dense", "paged"
+struct KvStorage {
+  std::int64_t page = 0;   // keys a page; 0: dense
+  std::int64_t pages = 0;  // pages in the pool; 0: dense
+
+  bool operator==(const KvStorage&) const = default;
+  Storage kind() const { return page == 0 ? Storage::dense : Storage::paged; }
+};
+
+// The order of the axes of Q, K, V, O and their gradients in memory, the slowest first. Shapes are [B, H, L, D] in
+// either: strides say what differs (tensors.h).
+enum class AxisOrder : std::uint8_t { bhld, blhd };
+std::string_view name_of(AxisOrder order);  // "bhld", "blhd"
 
 // The largest D and Dv.
 constexpr std::int64_t kMaxHeadDim = 256;
@@ -55,6 +81,9 @@ struct Problem {
   // ALiBi's slopes, [Hq] or [B, Hq], in fp32; none: no ALiBi; empty: the usual ones, 2^(-8 (h + 1) / Hq). Slopes that
   // are the usual ones are always kept as empty, so that equal problems compare equal.
   std::optional<std::vector<float>> alibi;
+  Pass pass = Pass::forward;
+  KvStorage storage;
+  AxisOrder layout = AxisOrder::bhld;
 
   bool operator==(const Problem&) const = default;
 
