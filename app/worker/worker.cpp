@@ -318,7 +318,7 @@ Result<double> Worker::timed(gpu::DeviceRun& run, Outputs& out) {
   Result<double> ms = 0.0;
   Result<void> done = begin && end ? driver_->record(*begin, gpu_.queue->stream())
                                    : Result<void>(tl::unexpected(begin ? end.error() : begin.error()));
-  if (done) done = run.enqueue();
+  if (done) done = run.launch();
   if (done) done = driver_->record(*end, gpu_.queue->stream());
   if (done) ms = driver_->elapsed_ms(*begin, *end);
   if (begin) driver_->destroy_event(*begin);
@@ -358,7 +358,8 @@ Result<void> Worker::record(const GpuRunRequest& r, std::span<const std::byte> t
   constexpr std::uint8_t kUnwritten = 0xff;
   if (auto filled = driver_->fill(buffer->address(), kUnwritten, bytes, gpu_.queue->stream()); !filled) return filled;
   gpu_.queue->trace_to(buffer->address());
-  const auto traced_us = timed(*run, answer.outputs);
+  const auto traced = run->prepare();
+  const auto traced_us = traced ? timed(*run, answer.outputs) : Result<double>(tl::unexpected(traced.error()));
   gpu_.queue->trace_to(0);
   if (!traced_us) return tl::unexpected(traced_us.error());
   auto got = driver_->download(answer.trace.data(), buffer->address(), bytes, gpu_.queue->stream());
@@ -525,8 +526,9 @@ Result<void> Worker::break_down(const std::string& how) {
   auto memory = gpu::Memory::allocate(*driver_, 4096);
   if (!memory) return tl::unexpected(memory.error());
   const gpu::DevicePointer argument = memory->address();
+  const void* const parameters[] = {&argument};
   auto done = driver_->fill(argument, 0, 4096, gpu_.queue->stream());
-  if (done) done = driver_->launch(*entry, {}, gpu_.queue->stream(), &argument);
+  if (done) done = driver_->launch(*entry, {}, gpu_.queue->stream(), parameters);
   if (done) done = driver_->synchronize(gpu_.queue->stream());
   if (!done) return done;
   send({{"is", "done"}}, {});

@@ -44,7 +44,7 @@
 
 namespace attn {
 
-// How a run is timed: CUDA events around everything that one enqueue does.
+// How a run is timed: CUDA events around the launches of a run.
 struct GpuTiming {
   double seconds = 0;    // 0 = not timed
   std::int32_t min = 5;  // repeats kept, whatever the seconds say

@@ -193,6 +193,23 @@ Plan cpu_plan(const KernelRow& row, const Problem& p, const Options& resolved, R
   return plan;
 }
 
+Result<Prepared> cpu_prepare(const Plan& plan, const Buffers& buffers, const Stream&) {
+  if (auto good = check_tensors(plan, buffers); !good) return tl::unexpected(good.error());
+  return Prepared{plan, buffers, nullptr};
+}
+
+Problem problem_now(const Prepared& ready) {
+  Problem p = ready.plan.problem;
+  if (const std::int64_t* given = ready.buffers.key_lengths; given != nullptr)
+    for (std::int64_t& length : p.mask.key_lengths) length = std::clamp<std::int64_t>(*given++, 0, p.Lk);
+  if (const float* given = ready.buffers.slopes; given != nullptr) {
+    std::vector<float> slopes = slopes_of(p);
+    std::copy_n(given, slopes.size(), slopes.begin());
+    p.alibi = kept_slopes(std::move(slopes), p.Hq);
+  }
+  return p;
+}
+
 Result<void> finish(const Team& team, std::string_view kernel) {
   if (team.stopped()) return fail(ErrorKind::cancelled, fmt::format("{} was cancelled", kernel));
   return ok();

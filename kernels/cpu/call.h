@@ -1,4 +1,4 @@
-// One enqueue of a CPU kernel: its workspace and the addresses in it. All CPU kernels share the layout; an order
+// One launch of a CPU kernel: its workspace and the addresses in it. All CPU kernels share the layout; an order
 // leaves out the parts it does not need.
 //
 //   K    one panel a (batch, kv head, key tile): D x ldk, transposed (vector rules), or rows of D (scalar rules)
@@ -77,6 +77,10 @@ class Call {
 Result<void> cpu_supports(const KernelRow& row, const Problem& p, const Options& o, const Device& d);
 Plan cpu_plan(const KernelRow& row, const Problem& p, const Options& resolved, Rules rules, std::string pieces_name,
               std::int64_t pieces);
+// Nothing is left to do before a launch: plan and buffers, kept.
+Result<Prepared> cpu_prepare(const Plan& plan, const Buffers& buffers, const Stream& stream);
+// The plan's problem with the key lengths, held within 0 and Lk, and the slopes that lie in tensors at this moment.
+Problem problem_now(const Prepared& ready);
 // After the walk: done, or cancelled in words.
 Result<void> finish(const Team& team, std::string_view kernel);
 

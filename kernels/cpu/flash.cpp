@@ -150,13 +150,14 @@ Result<Plan> plan(const KernelRow& row, const Problem& p, const Options& o, cons
   return cpu_plan(row, p, *resolved, Rules::vector, "query tiles", p.B * p.Hq * ti);
 }
 
-Result<void> enqueue(const Plan& plan, const Buffers& buffers, const Stream& stream) {
-  Team team(plan.options.threads, stream);
-  const Call call(plan.problem, plan.options, buffers, Order::flash, Rules::vector);
+Result<void> launch(const Prepared& ready, const Stream& stream) {
+  Team team(ready.plan.options.threads, stream);
+  const Problem p = problem_now(ready);
+  const Call call(p, ready.plan.options, ready.buffers, Order::flash, Rules::vector);
   call.pack(team);
   NoTrace none;
   walk(call, team, none);
-  return finish(team, plan.kernel->id);
+  return finish(team, ready.plan.kernel->id);
 }
 
 Result<Recording> record(const KernelRow& row, const Problem& p, const Options& o, const Inputs& in,
@@ -183,7 +184,8 @@ KernelRow cpu_flash_row() {
   row.source = "Dao 2023, FlashAttention-2, algorithm 1";
   row.supports = cpu_supports;
   row.plan = plan;
-  row.enqueue = enqueue;
+  row.prepare = cpu_prepare;
+  row.launch = launch;
   row.record = record;
   return row;
 }

@@ -23,13 +23,14 @@ Result<Plan> plan(const KernelRow& row, const Problem& p, const Options& o, cons
   return cpu_plan(row, p, *resolved, Rules::scalar, "row tiles of one head and pass", ti);
 }
 
-Result<void> enqueue(const Plan& plan, const Buffers& buffers, const Stream& stream) {
-  Team team(plan.options.threads, stream);
-  const Call call(plan.problem, plan.options, buffers, Order::naive, Rules::scalar);
+Result<void> launch(const Prepared& ready, const Stream& stream) {
+  Team team(ready.plan.options.threads, stream);
+  const Problem p = problem_now(ready);
+  const Call call(p, ready.plan.options, ready.buffers, Order::naive, Rules::scalar);
   call.pack(team);
   NoTrace none;
   StoredScores<NoTrace>(call, team, none, Order::naive).run();
-  return finish(team, plan.kernel->id);
+  return finish(team, ready.plan.kernel->id);
 }
 
 Result<Recording> record(const KernelRow& row, const Problem& p, const Options& o, const Inputs& in,
@@ -51,7 +52,8 @@ KernelRow naive_row() {
   row.score_reads = 3;
   row.supports = cpu_supports;
   row.plan = plan;
-  row.enqueue = enqueue;
+  row.prepare = cpu_prepare;
+  row.launch = launch;
   row.record = record;
   return row;
 }

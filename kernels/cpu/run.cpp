@@ -29,7 +29,7 @@ Result<Outputs> run_on_cpu(const KernelRow& row, const Problem& p, const Options
   b.out = out.out.data();
   b.lse = reinterpret_cast<float*>(out.lse.data());
   b.workspace = workspace.data();
-  if (auto good = row.enqueue(*plan, b, Stream{std::move(stop), nullptr}); !good) return tl::unexpected(good.error());
+  if (auto good = enqueue(*plan, b, Stream{std::move(stop), nullptr}); !good) return tl::unexpected(good.error());
   return out;
 }
 

@@ -43,7 +43,7 @@ class Crew {
   std::vector<std::jthread> helpers_;
 };
 
-// Those that share one enqueue: the stream's crew where it has as many threads, else a crew that ends with the call.
+// Those that share one launch: the stream's crew where it has as many threads, else a crew that ends with the call.
 class Team {
  public:
   Team(std::int32_t threads, const Stream& stream);

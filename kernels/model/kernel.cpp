@@ -46,6 +46,25 @@ std::string any_of(std::span<const DType> dtypes) {
 
 }  // namespace
 
+Result<void> enqueue(const Plan& plan, const Buffers& buffers, const Stream& stream) {
+  const auto prepared = plan.kernel->prepare(plan, buffers, stream);
+  if (!prepared) return tl::unexpected(prepared.error());
+  return plan.kernel->launch(*prepared, stream);
+}
+
+Result<void> check_tensors(const Plan& plan, const Buffers& buffers) {
+  const auto refuse = [&](std::string_view what, std::string_view would_do) {
+    return bad_input(
+        fmt::format("{} on {}: {} came as a tensor, but the problem has none, and the kernel is compiled "
+                    "without them; {} would do.",
+                    plan.kernel->id, describe(plan.problem), what, would_do));
+  };
+  if (buffers.key_lengths != nullptr && plan.problem.mask.key_lengths.empty())
+    return refuse("key lengths", "a length of the problem for each batch");
+  if (buffers.slopes != nullptr && !plan.problem.alibi) return refuse("ALiBi slopes", "a problem with ALiBi");
+  return ok();
+}
+
 Result<void> check_dtype(const KernelRow& row, const Problem& p) {
   if (std::ranges::find(row.dtypes, p.dtype) != row.dtypes.end()) return ok();
   return bad_input(fmt::format("{} takes {}, not {}", row.id, any_of(row.dtypes), name_of(p.dtype)));

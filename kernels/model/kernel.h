@@ -1,13 +1,14 @@
 // What a kernel is to everyone else: one row of a table, the same for the CPU and the GPU. The table of all is
 // kernels/ladder.h; there is no self-registration.
 //
-//   supports -> plan -> (memory check) -> enqueue        one answer
+//   supports -> plan -> (memory check) -> prepare -> launch, launch ...    one answer each
 //   record                                              every step of a small problem
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <span>
 #include <stop_token>
 #include <string>
@@ -44,11 +45,16 @@ struct Launch {
   std::int64_t grid[3] = {1, 1, 1};
   std::int64_t block[3] = {1, 1, 1};
   std::int64_t shared_bytes = 0;  // GPU: dynamic shared memory a block
+  // GPU: blocks that reach one another's shared memory, along each axis; 1 each: no cluster.
+  std::int64_t cluster[3] = {1, 1, 1};
+  // GPU: may start while the launch before it ends, and waits for that one's results itself (programmatic dependent
+  // launch).
+  bool early_start = false;
 };
 
 struct KernelRow;
 
-// What enqueue needs, decided before anything is allocated.
+// What prepare needs, decided before anything is allocated.
 struct Plan {
   const KernelRow* kernel = nullptr;  // points into ladder(), which lives as long as the program
   Problem problem;
@@ -58,7 +64,8 @@ struct Plan {
 };
 
 // Pointers in the memory of the device that the plan is for. Not owned. Layouts: problem.h.
-// `workspace` holds plan.workspace_bytes, 64-byte aligned, its content arbitrary.
+// `workspace` holds plan.workspace_bytes, 64-byte aligned, its content arbitrary. What was prepared on it keeps small
+// arrays there: no other launch may write it in between.
 struct Buffers {
   const void* q = nullptr;
   const void* k = nullptr;
@@ -67,6 +74,11 @@ struct Buffers {
   void* out = nullptr;
   float* lse = nullptr;
   void* workspace = nullptr;
+  // The problem's key lengths and written-out slopes as tensors of the device, read when a launch runs; null: prepare
+  // sends those of the problem. The problem must have some: what is compiled depends on it. Lengths from 0 to Lk; on a
+  // GPU nobody checks them.
+  const std::int64_t* key_lengths = nullptr;  // [B]
+  const float* slopes = nullptr;              // [Hq] or [B,Hq], as in the problem
 };
 
 // The queue that work goes to. The CPU runs in the calling thread and its helpers and looks at `stop`
@@ -77,9 +89,19 @@ struct Stream {
   cpu::Crew* crew = nullptr;  // the CPU's threads from an earlier call; null: the call starts and ends its own
 };
 
+// A plan made ready for its buffers: a value, for as many launches as are asked. It owns no memory of the device. What it
+// points to outlives it: the plan's row, the buffers and, on a GPU, the queue that it was prepared on, whose modules hold
+// its functions; a graph that captured a launch needs them as long.
+struct Prepared {
+  Plan plan;
+  Buffers buffers;
+  std::shared_ptr<const void> native;  // what the row's prepare() left for its launch(); CPU: null
+};
+
 using SupportsFn = Result<void> (*)(const KernelRow&, const Problem&, const Options&, const Device&);
 using PlanFn = Result<Plan> (*)(const KernelRow&, const Problem&, const Options&, const Device&);
-using EnqueueFn = Result<void> (*)(const Plan&, const Buffers&, const Stream&);
+using PrepareFn = Result<Prepared> (*)(const Plan&, const Buffers&, const Stream&);
+using LaunchFn = Result<void> (*)(const Prepared&, const Stream&);
 using RecordFn = Result<Recording> (*)(const KernelRow&, const Problem&, const Options&, const Inputs&,
                                        std::stop_token);
 
@@ -108,9 +130,20 @@ struct KernelRow {
   Products products;
   SupportsFn supports = nullptr;
   PlanFn plan = nullptr;
-  EnqueueFn enqueue = nullptr;
+  // All that a launch must not do: compile, load, ask for shared memory, send small arrays. Refused in words where the
+  // stream is being captured into a graph.
+  PrepareFn prepare = nullptr;
+  // The plan's launches alone, in their order: the stream may be being captured, and may be another than prepare() saw,
+  // if the caller orders the two.
+  LaunchFn launch = nullptr;
   RecordFn record = nullptr;  // null: this kernel cannot be recorded, and the window says so
 };
+
+// Prepare, then launch.
+Result<void> enqueue(const Plan& plan, const Buffers& buffers, const Stream& stream);
+
+// Lengths and slopes come as tensors only where the problem has some; for the rows' prepare().
+Result<void> check_tensors(const Plan& plan, const Buffers& buffers);
 
 // The problem's dtype is one that the row takes, or which would do.
 Result<void> check_dtype(const KernelRow& row, const Problem& p);

@@ -113,7 +113,7 @@ class BeatPoint {
       return done ? wait() : done;
     };
     const auto once = [&]() -> Result<void> {
-      auto done = run.enqueue();
+      auto done = run.launch();
       return done ? wait() : done;
     };
     return tools_.profiler->beat({what, plan.interval, plan.most_samples}, prepare, once);

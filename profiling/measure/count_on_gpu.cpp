@@ -39,7 +39,7 @@ Result<KernelCounts> count(gpu::DeviceRun& run, const Plan& plan, GpuTools& tool
   std::vector<CounterNames> what;
   for (const InstructionCounterRow& row : instruction_counter_table()) what.push_back(row.metrics);
   const auto once = [&]() -> Result<void> {
-    auto done = run.enqueue();
+    auto done = run.launch();
     return done ? queue.driver().synchronize(queue.stream()) : done;
   };
   auto counted = tools.profiler->count_instructions({what, (*loaded)->compiled.code}, once);

@@ -218,7 +218,7 @@ Result<void> GpuPeaks::launch(const char* entry, const void* argument) {
   gpu::LaunchShape shape;
   shape.grid[0] = static_cast<std::uint32_t>(properties_.sms) * kBlocksPerSm;
   shape.block[0] = kThreads;
-  return driver_->launch(entries_.at(entry), shape, stream_, argument);
+  return driver_->launch(entries_.at(entry), shape, stream_, {&argument, 1});
 }
 
 Result<void> GpuPeaks::prepare_flush() {

@@ -108,7 +108,7 @@ class ByTimeStamps final : public Repeats {
     Result<void> done = ok();
     for (std::size_t n = 0; n < repeats && done; ++n) {
       done = prepare();
-      if (done) done = run_.enqueue();
+      if (done) done = run_.launch();
     }
     read_sensors();
     if (done) done = driver().synchronize(clocks_.stream);
@@ -119,7 +119,7 @@ class ByTimeStamps final : public Repeats {
   }
 };
 
-// A pair of events around everything that an enqueue does.
+// A pair of events around the launches of a repeat.
 class ByEvents final : public Repeats {
  public:
   using Repeats::Repeats;
@@ -138,7 +138,7 @@ class ByEvents final : public Repeats {
     }
     auto done = prepare();
     if (done) done = driver().record(events_[0], clocks_.stream);
-    if (done) done = run_.enqueue();
+    if (done) done = run_.launch();
     if (done) done = driver().record(events_[1], clocks_.stream);
     if (!done) return tl::unexpected(done.error());
     read_sensors();
@@ -191,7 +191,7 @@ Result<std::vector<double>> time_turn(gpu::DeviceRun& run, const Turn& turn, L2S
 }
 
 Result<void> prepare_l2(gpu::DeviceRun& run, L2State l2, GpuPeaks& peaks) {
-  return l2 == L2State::cold ? peaks.flush() : run.enqueue();
+  return l2 == L2State::cold ? peaks.flush() : run.launch();
 }
 
 Result<RepeatTimes> repeats_of(std::span<const KernelTime> records, std::span<const Launch> launches,

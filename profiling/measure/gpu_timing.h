@@ -46,7 +46,7 @@ struct GpuClocks {
 // repeat; where they cannot be had by CUDA events around them.
 Result<GpuTimes> time_on_gpu(gpu::DeviceRun& run, const MeasureSpec& spec, const GpuClocks& clocks);
 
-// A turn's repeats in microseconds, by CUDA events around everything that an enqueue does, in that L2 state.
+// A turn's repeats in microseconds, by CUDA events around its launches, in that L2 state.
 Result<std::vector<double>> time_turn(gpu::DeviceRun& run, const Turn& turn, L2State l2, const GpuClocks& clocks);
 
 // Microseconds of each of `repeats` runs of these launches, from the records of their kernels and of the kernel that

@@ -104,7 +104,10 @@ Result<void> check_and_time(const KernelRow& row, const Point& point, Measuremen
   Scratch scratch(point.problem, plan->workspace_bytes);
   const Buffers buffers = scratch.buffers(*inputs);
   cpu::Crew crew(plan->options.threads);
-  const auto run = [&] { return row.enqueue(*plan, buffers, Stream{stop, nullptr, &crew}); };
+  const Stream stream{stop, nullptr, &crew};
+  const auto ready = row.prepare(*plan, buffers, stream);
+  if (!ready) return tl::unexpected(ready.error());
+  const auto run = [&] { return row.launch(*ready, stream); };
   stages.enter("run");
   const double begin = steady_seconds();
   if (auto ran = run(); !ran) return ran;
@@ -136,11 +139,14 @@ Result<std::vector<double>> turn_on_cpu(const KernelRow& row, const Point& p, co
   Scratch scratch(p.problem, plan->workspace_bytes);
   const Buffers buffers = scratch.buffers(inputs);
   cpu::Crew crew(plan->options.threads);
+  const Stream stream{stop, nullptr, &crew};
+  const auto ready = row.prepare(*plan, buffers, stream);
+  if (!ready) return tl::unexpected(ready.error());
   std::vector<double> samples;
   for (std::int32_t n = -turn.warm_up; n < turn.repeats; ++n) {
     if (n >= 0) std::this_thread::sleep_for(std::chrono::microseconds(turn.pause_us));
     const double begin = steady_seconds();
-    if (auto ran = row.enqueue(*plan, buffers, Stream{stop, nullptr, &crew}); !ran) return tl::unexpected(ran.error());
+    if (auto ran = row.launch(*ready, stream); !ran) return tl::unexpected(ran.error());
     if (auto go = not_stopped(stop); !go) return tl::unexpected(go.error());
     if (n >= 0) samples.push_back(1e6 * (steady_seconds() - begin));
   }

@@ -234,11 +234,11 @@ Result<void> PointOnGpu::count(gpu::DeviceRun& run) {
   }
   stages_.enter("counters");
   say("counting what " + p_.kernel + " does");
-  const auto wait = [&](const Result<void>& enqueued) {
-    return enqueued ? driver_.synchronize(tools_.queue->stream()) : enqueued;
+  const auto wait = [&](const Result<void>& launched) {
+    return launched ? driver_.synchronize(tools_.queue->stream()) : launched;
   };
   const auto prepare = [&] { return wait(prepare_l2(run, p_.l2, *tools_.peaks)); };
-  const auto once = [&] { return wait(run.enqueue()); };
+  const auto once = [&] { return wait(run.launch()); };
   const std::vector<CounterNames> wanted = table_counters();
   const auto counts = tools_.profiler->count(wanted, prepare, once);
   if (counts) {

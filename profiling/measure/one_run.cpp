@@ -29,7 +29,7 @@ Result<double> time_one_run(gpu::DeviceRun& run, gpu::Queue& queue) {
   if (!first) return tl::unexpected(first.error());
   if (!second) return tl::unexpected(second.error());
   auto done = driver.record(*first, queue.stream());
-  if (done) done = run.enqueue();
+  if (done) done = run.launch();
   if (done) done = driver.record(*second, queue.stream());
   auto ms = done ? driver.elapsed_ms(*first, *second) : Result<double>(tl::unexpected(done.error()));
   driver.destroy_event(*first);

@@ -73,7 +73,7 @@ Result<KernelSamples> SamplePoint::sample(gpu::DeviceRun& run, gpu::Queue& queue
     return done;
   };
   const auto once = [&]() -> Result<void> {
-    auto done = run.enqueue();
+    auto done = run.launch();
     if (done) done = driver_.synchronize(queue.stream());
     return done;
   };

@@ -11,7 +11,7 @@ struct Turn {
   std::int32_t repeats = 10;
   std::int32_t pause_us = 500;  // the device rests before each repeat: no side finds it hotter than the other
   // GPU, cold L2: how often other data are read before a repeat. Once would empty the cache; while it is read again the
-  // host enqueues the call, so that no repeat waits for the host (torch takes up to 0.3 ms after a rest).
+  // host launches the call, so that no repeat waits for the host (torch takes up to 0.3 ms after a rest).
   std::int32_t flushes = 8;
 };
 

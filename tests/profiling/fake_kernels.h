@@ -28,26 +28,25 @@ inline KernelRow right_kernel(std::string_view id = "right") {
   return row;
 }
 
-inline KernelRow kernel_with(std::string_view id, EnqueueFn enqueue) {
+inline KernelRow kernel_with(std::string_view id, LaunchFn launch) {
   KernelRow row = right_kernel(id);
-  row.enqueue = enqueue;
+  row.launch = launch;
   return row;
 }
 
 inline KernelRow out_of_memory_kernel() {
-  return kernel_with("out_of_memory",
-                     [](const Plan&, const Buffers&, const Stream&) -> Result<void> { throw std::bad_alloc(); });
+  return kernel_with("out_of_memory", [](const Prepared&, const Stream&) -> Result<void> { throw std::bad_alloc(); });
 }
 
 inline KernelRow failing_kernel() {
-  return kernel_with("failing", [](const Plan&, const Buffers&, const Stream&) -> Result<void> {
+  return kernel_with("failing", [](const Prepared&, const Stream&) -> Result<void> {
     return fail(ErrorKind::failed, "the third tile did not come back");
   });
 }
 
 // Does nothing: what it leaves in the outputs is the poison.
 inline KernelRow idle_kernel() {
-  return kernel_with("idle", [](const Plan&, const Buffers&, const Stream&) -> Result<void> { return ok(); });
+  return kernel_with("idle", [](const Prepared&, const Stream&) -> Result<void> { return ok(); });
 }
 
 inline KernelRow refusing_kernel() {
@@ -60,7 +59,7 @@ inline KernelRow refusing_kernel() {
 
 // Works until the stop, as a long kernel does.
 inline KernelRow endless_kernel() {
-  return kernel_with("endless", [](const Plan&, const Buffers&, const Stream& stream) -> Result<void> {
+  return kernel_with("endless", [](const Prepared&, const Stream& stream) -> Result<void> {
     while (!stream.stop.stop_requested()) std::this_thread::yield();
     return fail(ErrorKind::cancelled, "stopped between two tiles");
   });

@@ -1,5 +1,7 @@
 #include "kernels/gpu/device/device_run.h"
 
+#include <utility>
+
 #include <fmt/format.h>
 
 namespace attn::gpu {
@@ -45,7 +47,7 @@ Outputs empty_outputs(const Problem& p) {
 }
 
 Error DeviceRun::on(Error e) const {
-  // Errors of enqueue already say which kernel and problem.
+  // Errors of the row already say which kernel and problem.
   if (e.message.find(plan_->kernel->id) == std::string::npos) {
     e.message = fmt::format("{} on {}: {}", plan_->kernel->id, describe(plan_->problem), e.message);
   }
@@ -90,16 +92,25 @@ Result<void> DeviceRun::allocate(const TensorBytes& tensors) {
   return ok();
 }
 
-Result<void> DeviceRun::enqueue() {
-  auto done = plan_->kernel->enqueue(*plan_, buffers_, Stream{{}, queue_});
+Result<void> DeviceRun::prepare() {
+  auto prepared = plan_->kernel->prepare(*plan_, buffers_, Stream{{}, queue_});
+  if (!prepared) return tl::unexpected(on(prepared.error()));
+  prepared_ = std::move(*prepared);
+  return ok();
+}
+
+Result<void> DeviceRun::launch() {
+  if (!prepared_) return tl::unexpected(on({ErrorKind::failed, "it was launched before it was prepared"}));
+  auto done = plan_->kernel->launch(*prepared_, Stream{{}, queue_});
   if (!done) return tl::unexpected(on(done.error()));
   return done;
 }
 
 Result<void> DeviceRun::once() {
-  auto done = poison(kOut, memories_[kOut].bytes());
+  auto done = prepared_ ? ok() : prepare();
+  if (done) done = poison(kOut, memories_[kOut].bytes());
   if (done) done = poison(kLse, memories_[kLse].bytes());
-  if (done) done = enqueue();
+  if (done) done = launch();
   if (done) done = queue_->driver().synchronize(queue_->stream());
   if (!done) return tl::unexpected(on(done.error()));
   return done;

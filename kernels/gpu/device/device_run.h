@@ -4,6 +4,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -28,9 +29,11 @@ class DeviceRun {
   static Result<DeviceRun> place(Queue& queue, const Plan& plan, const TensorBytes& tensors);
 
   const Plan& plan() const { return *plan_; }
-  // The launches alone.
-  Result<void> enqueue();
-  // Poisons what the run writes, runs, waits.
+  // Compiles, loads and sends small arrays; again where the queue's recorder has changed since.
+  Result<void> prepare();
+  // The launches alone, prepared before.
+  Result<void> launch();
+  // Prepares where that was not done, poisons what the run writes, runs, waits.
   Result<void> once();
   // Copies the outputs to the host and waits.
   Result<void> fetch(Outputs& out);
@@ -46,6 +49,7 @@ class DeviceRun {
   const Plan* plan_;
   std::vector<Memory> memories_;  // q, k, v, bias, out, lse, workspace
   Buffers buffers_;
+  std::optional<Prepared> prepared_;
 };
 
 }  // namespace attn::gpu

@@ -1,122 +1,16 @@
 #include "kernels/gpu/device/driver.h"
 
-#include <cudaTypedefs.h>
-
 #include <algorithm>
+#include <cstring>
 #include <utility>
 
 #include <fmt/format.h>
 
 #include "kernels/base/library.h"
+#include "kernels/gpu/device/driver_calls.h"
 
 namespace attn::gpu {
 namespace {
-
-// Every function in the version whose type stands beside it. cuGetProcAddress hands out the function of the version
-// that is asked for, and the signature may differ between versions: type and number must agree.
-struct Calls {
-  PFN_cuInit_v2000 init = nullptr;
-  PFN_cuDriverGetVersion_v2020 version = nullptr;
-  PFN_cuDeviceGetCount_v2000 device_count = nullptr;
-  PFN_cuDeviceGet_v2000 device_get = nullptr;
-  PFN_cuDeviceGetName_v2000 device_name = nullptr;
-  PFN_cuDeviceGetUuid_v11040 device_uuid = nullptr;
-  PFN_cuDeviceGetAttribute_v2000 device_attribute = nullptr;
-  PFN_cuDeviceTotalMem_v3020 device_memory = nullptr;
-  PFN_cuDevicePrimaryCtxRetain_v7000 retain = nullptr;
-  PFN_cuDevicePrimaryCtxRelease_v11000 release = nullptr;
-  PFN_cuCtxSetCurrent_v4000 set_current = nullptr;
-  PFN_cuMemGetInfo_v3020 memory_info = nullptr;
-  PFN_cuMemAlloc_v3020 allocate = nullptr;
-  PFN_cuMemFree_v3020 free = nullptr;
-  PFN_cuMemsetD8Async_v3020 fill = nullptr;
-  PFN_cuMemcpyHtoDAsync_v3020 upload = nullptr;
-  PFN_cuMemcpyDtoHAsync_v3020 download = nullptr;
-  PFN_cuModuleLoadData_v2000 load = nullptr;
-  PFN_cuModuleUnload_v2000 unload = nullptr;
-  PFN_cuModuleGetFunction_v2000 function = nullptr;
-  PFN_cuModuleGetGlobal_v3020 variable = nullptr;
-  PFN_cuFuncSetAttribute_v9000 set_attribute = nullptr;
-  PFN_cuLaunchKernel_v4000 launch = nullptr;
-  PFN_cuStreamCreate_v2000 stream_create = nullptr;
-  PFN_cuStreamSynchronize_v2000 stream_synchronize = nullptr;
-  PFN_cuStreamDestroy_v4000 stream_destroy = nullptr;
-  PFN_cuEventCreate_v2000 event_create = nullptr;
-  PFN_cuEventRecord_v2000 event_record = nullptr;
-  PFN_cuEventSynchronize_v2000 event_synchronize = nullptr;
-  PFN_cuEventElapsedTime_v2000 event_elapsed = nullptr;
-  PFN_cuEventDestroy_v4000 event_destroy = nullptr;
-  PFN_cuGetErrorName_v6000 error_name = nullptr;
-  PFN_cuGetErrorString_v6000 error_string = nullptr;
-};
-
-class Resolver {
- public:
-  explicit Resolver(PFN_cuGetProcAddress_v12000 get) : get_(get) {}
-  template <class F>
-  void operator()(F& call, const char* name, int version) {
-    void* found = nullptr;
-    CUdriverProcAddressQueryResult state{};
-    if (get_(name, &found, version, CU_GET_PROC_ADDRESS_DEFAULT, &state) != CUDA_SUCCESS || found == nullptr) {
-      missing_ += (missing_.empty() ? "" : ", ") + std::string(name);
-      return;
-    }
-    call = reinterpret_cast<F>(found);
-  }
-  const std::string& missing() const { return missing_; }
-
- private:
-  PFN_cuGetProcAddress_v12000 get_;
-  std::string missing_;
-};
-
-Result<Calls> resolve_calls(const Library& library) {
-  const auto get = reinterpret_cast<PFN_cuGetProcAddress_v12000>(library.symbol("cuGetProcAddress_v2"));
-  if (get == nullptr) {
-    return fail(ErrorKind::cannot_run,
-                "The NVIDIA driver is older than CUDA 12: install driver 570 or newer (580 for CUDA 13).");
-  }
-  Calls c;
-  Resolver resolve(get);
-  resolve(c.init, "cuInit", 2000);
-  resolve(c.version, "cuDriverGetVersion", 2020);
-  resolve(c.device_count, "cuDeviceGetCount", 2000);
-  resolve(c.device_get, "cuDeviceGet", 2000);
-  resolve(c.device_name, "cuDeviceGetName", 2000);
-  resolve(c.device_uuid, "cuDeviceGetUuid", 11040);
-  resolve(c.device_attribute, "cuDeviceGetAttribute", 2000);
-  resolve(c.device_memory, "cuDeviceTotalMem", 3020);
-  resolve(c.retain, "cuDevicePrimaryCtxRetain", 7000);
-  resolve(c.release, "cuDevicePrimaryCtxRelease", 11000);
-  resolve(c.set_current, "cuCtxSetCurrent", 4000);
-  resolve(c.memory_info, "cuMemGetInfo", 3020);
-  resolve(c.allocate, "cuMemAlloc", 3020);
-  resolve(c.free, "cuMemFree", 3020);
-  resolve(c.fill, "cuMemsetD8Async", 3020);
-  resolve(c.upload, "cuMemcpyHtoDAsync", 3020);
-  resolve(c.download, "cuMemcpyDtoHAsync", 3020);
-  resolve(c.load, "cuModuleLoadData", 2000);
-  resolve(c.unload, "cuModuleUnload", 2000);
-  resolve(c.function, "cuModuleGetFunction", 2000);
-  resolve(c.variable, "cuModuleGetGlobal", 3020);
-  resolve(c.set_attribute, "cuFuncSetAttribute", 9000);
-  resolve(c.launch, "cuLaunchKernel", 4000);
-  resolve(c.stream_create, "cuStreamCreate", 2000);
-  resolve(c.stream_synchronize, "cuStreamSynchronize", 2000);
-  resolve(c.stream_destroy, "cuStreamDestroy", 4000);
-  resolve(c.event_create, "cuEventCreate", 2000);
-  resolve(c.event_record, "cuEventRecord", 2000);
-  resolve(c.event_synchronize, "cuEventSynchronize", 2000);
-  resolve(c.event_elapsed, "cuEventElapsedTime", 2000);
-  resolve(c.event_destroy, "cuEventDestroy", 4000);
-  resolve(c.error_name, "cuGetErrorName", 6000);
-  resolve(c.error_string, "cuGetErrorString", 6000);
-  if (!resolve.missing().empty()) {
-    return fail(ErrorKind::cannot_run,
-                "The NVIDIA driver lacks " + resolve.missing() + ": install driver 570 or newer (580 for CUDA 13).");
-  }
-  return c;
-}
 
 // After these every later call of the process fails with the same error.
 bool sticky(CUresult r) {
@@ -157,6 +51,7 @@ class CudaDriver final : public Driver {
   }
   Result<GpuProperties> properties(std::int32_t index) override;
   Result<void> open_device(std::int32_t index) override;
+  Result<std::int32_t> join_context() override;
 
   Result<std::uint64_t> free_memory() override {
     std::size_t free = 0, total = 0;
@@ -208,13 +103,9 @@ class CudaDriver final : public Driver {
                                            static_cast<int>(bytes));
     return check(r, fmt::format("cuFuncSetAttribute of {} bytes of shared memory", bytes));
   }
-  Result<void> launch(Function f, const LaunchShape& shape, StreamHandle s, const void* argument) override {
-    void* arguments[] = {const_cast<void*>(argument)};
-    const CUresult r =
-        call_.launch(static_cast<CUfunction>(f), shape.grid[0], shape.grid[1], shape.grid[2], shape.block[0],
-                     shape.block[1], shape.block[2], shape.shared_bytes, stream(s), arguments, nullptr);
-    return check(r, "cuLaunchKernel");
-  }
+  Result<void> launch(Function f, const LaunchShape& shape, StreamHandle s,
+                      std::span<const void* const> parameters) override;
+  Result<TensorMap> encode(const TensorTiles& tiles) override;
 
   Result<StreamHandle> create_stream() override {
     CUstream s = nullptr;
@@ -224,6 +115,12 @@ class CudaDriver final : public Driver {
   }
   void destroy_stream(StreamHandle s) override {
     if (!lost_) call_.stream_destroy(stream(s));
+  }
+  Result<bool> capturing(StreamHandle s) override {
+    CUstreamCaptureStatus status = CU_STREAM_CAPTURE_STATUS_NONE;
+    const CUresult r = call_.stream_is_capturing(stream(s), &status);
+    if (auto good = check(r, "cuStreamIsCapturing"); !good) return tl::unexpected(good.error());
+    return status != CU_STREAM_CAPTURE_STATUS_NONE;
   }
   Result<void> synchronize(StreamHandle s) override {
     return check(call_.stream_synchronize(stream(s)), "cuStreamSynchronize");
@@ -328,6 +225,72 @@ Result<void> CudaDriver::open_device(std::int32_t index) {
   return check(call_.set_current(context_), "cuCtxSetCurrent");
 }
 
+Result<std::int32_t> CudaDriver::join_context() {
+  CUcontext current = nullptr;
+  if (auto good = check(call_.get_current(&current), "cuCtxGetCurrent"); !good) return tl::unexpected(good.error());
+  if (current == nullptr) {
+    return fail(ErrorKind::bad_input,
+                "This thread has no CUDA context: make the GPU's current first, as the first "
+                "tensor on it does.");
+  }
+  if (auto good = check(call_.current_device(&device_), "cuCtxGetDevice"); !good) return tl::unexpected(good.error());
+  return device_;
+}
+
+// Attributes that say what holds anyway are left out: a plain launch is cuLaunchKernel's.
+Result<void> CudaDriver::launch(Function f, const LaunchShape& shape, StreamHandle s,
+                                std::span<const void* const> parameters) {
+  std::array<CUlaunchAttribute, 2> attributes{};
+  CUlaunchConfig config{};
+  config.gridDimX = shape.grid[0];
+  config.gridDimY = shape.grid[1];
+  config.gridDimZ = shape.grid[2];
+  config.blockDimX = shape.block[0];
+  config.blockDimY = shape.block[1];
+  config.blockDimZ = shape.block[2];
+  config.sharedMemBytes = shape.shared_bytes;
+  config.hStream = stream(s);
+  config.attrs = attributes.data();
+  if (shape.cluster != std::array<std::uint32_t, 3>{1, 1, 1}) {
+    CUlaunchAttribute& cluster = attributes[config.numAttrs++];
+    cluster.id = CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION;
+    cluster.value.clusterDim = {shape.cluster[0], shape.cluster[1], shape.cluster[2]};
+  }
+  if (shape.early_start) {
+    CUlaunchAttribute& early = attributes[config.numAttrs++];
+    early.id = CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION;
+    early.value.programmaticStreamSerializationAllowed = 1;
+  }
+  // The driver reads the addresses and what lies there before it returns, and writes neither.
+  auto* const addresses = const_cast<void**>(parameters.data());
+  return check(call_.launch(&config, static_cast<CUfunction>(f), addresses, nullptr), "cuLaunchKernelEx");
+}
+
+Result<TensorMap> CudaDriver::encode(const TensorTiles& tiles) {
+  if (auto good = validate(tiles); !good) return tl::unexpected(good.error());
+  constexpr CUtensorMapDataType kTypes[] = {CU_TENSOR_MAP_DATA_TYPE_FLOAT32, CU_TENSOR_MAP_DATA_TYPE_FLOAT16,
+                                            CU_TENSOR_MAP_DATA_TYPE_BFLOAT16};
+  constexpr CUtensorMapSwizzle kSwizzles[] = {CU_TENSOR_MAP_SWIZZLE_NONE, CU_TENSOR_MAP_SWIZZLE_32B,
+                                              CU_TENSOR_MAP_SWIZZLE_64B, CU_TENSOR_MAP_SWIZZLE_128B};
+  constexpr CUtensorMapL2promotion kPromotions[] = {CU_TENSOR_MAP_L2_PROMOTION_NONE, CU_TENSOR_MAP_L2_PROMOTION_L2_64B,
+                                                    CU_TENSOR_MAP_L2_PROMOTION_L2_128B,
+                                                    CU_TENSOR_MAP_L2_PROMOTION_L2_256B};
+  static_assert(sizeof(CUtensorMap) == sizeof(TensorMap) && alignof(CUtensorMap) <= alignof(TensorMap));
+  CUtensorMap made{};
+  const CUresult r = call_.encode_tiled(
+      &made, kTypes[static_cast<std::size_t>(tiles.dtype)], tiles.rank,
+      reinterpret_cast<void*>(tiles.address),  // NOLINT(performance-no-int-to-ptr): an address of the device
+      tiles.extents.data(), tiles.strides.data(), tiles.box.data(), tiles.element_strides.data(),
+      CU_TENSOR_MAP_INTERLEAVE_NONE, kSwizzles[static_cast<std::size_t>(tiles.swizzle)],
+      kPromotions[static_cast<std::size_t>(tiles.promotion)],
+      tiles.outside == OutsideTensor::nan ? CU_TENSOR_MAP_FLOAT_OOB_FILL_NAN_REQUEST_ZERO_FMA
+                                          : CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE);
+  if (auto good = check(r, "cuTensorMapEncodeTiled"); !good) return tl::unexpected(good.error());
+  TensorMap map;
+  std::memcpy(map.opaque.data(), &made, sizeof map.opaque);
+  return map;
+}
+
 }  // namespace
 
 std::string GpuProperties::arch() const {
@@ -344,6 +307,18 @@ Device device_of(const GpuProperties& p) {
   d.cores = p.sms;
   d.memory_bytes = p.memory_bytes;
   return d;
+}
+
+LaunchShape shape_of(const Launch& l) {
+  LaunchShape shape;
+  for (std::size_t axis = 0; axis < 3; ++axis) {
+    shape.grid[axis] = static_cast<std::uint32_t>(l.grid[axis]);
+    shape.block[axis] = static_cast<std::uint32_t>(l.block[axis]);
+    shape.cluster[axis] = static_cast<std::uint32_t>(l.cluster[axis]);
+  }
+  shape.shared_bytes = static_cast<std::uint32_t>(l.shared_bytes);
+  shape.early_start = l.early_start;
+  return shape;
 }
 
 Result<std::unique_ptr<Driver>> open_driver() {

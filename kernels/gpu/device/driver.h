@@ -9,14 +9,15 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <string>
 
 #include "kernels/base/result.h"
+#include "kernels/gpu/device/tensor_map.h"
 #include "kernels/model/kernel.h"
 
 namespace attn::gpu {
 
-using DevicePointer = std::uint64_t;
 using Module = void*;
 using Function = void*;
 using StreamHandle = void*;
@@ -39,10 +40,13 @@ struct GpuProperties {
 };
 Device device_of(const GpuProperties& p);
 
+// How a kernel starts, in blocks, threads and bytes.
 struct LaunchShape {
-  std::array<std::uint32_t, 3> grid{1, 1, 1}, block{1, 1, 1};
-  std::uint32_t shared_bytes = 0;
+  std::array<std::uint32_t, 3> grid{1, 1, 1}, block{1, 1, 1}, cluster{1, 1, 1};
+  std::uint32_t shared_bytes = 0;  // dynamic, a block
+  bool early_start = false;        // as in Launch
 };
+LaunchShape shape_of(const Launch& l);
 
 class Driver {
  public:
@@ -53,6 +57,8 @@ class Driver {
   virtual Result<GpuProperties> properties(std::int32_t index) = 0;
   // Makes the GPU's context the calling thread's; everything below needs it.
   virtual Result<void> open_device(std::int32_t index) = 0;
+  // The same with the context that the calling thread has: the caller's, which stays his. The GPU that it is of.
+  virtual Result<std::int32_t> join_context() = 0;
 
   virtual Result<std::uint64_t> free_memory() = 0;
   virtual Result<DevicePointer> allocate(std::uint64_t bytes) = 0;
@@ -68,11 +74,18 @@ class Driver {
   virtual Result<DevicePointer> variable(Module m, const std::string& name) = 0;
   // Lets a kernel ask for more than 48 KiB of shared memory.
   virtual Result<void> allow_shared(Function f, std::uint32_t bytes) = 0;
-  // `argument` is the kernel's one parameter, passed by value.
-  virtual Result<void> launch(Function f, const LaunchShape& shape, StreamHandle s, const void* argument) = 0;
+  // `parameters` point to the kernel's parameters in their order; it knows their sizes. They are copied before the call
+  // returns.
+  virtual Result<void> launch(Function f, const LaunchShape& shape, StreamHandle s,
+                              std::span<const void* const> parameters) = 0;
+  // A tensor as the hardware's copies of tiles know it; refused as validate() says. Nothing is sent to the device.
+  virtual Result<TensorMap> encode(const TensorTiles& tiles) = 0;
 
   virtual Result<StreamHandle> create_stream() = 0;
   virtual void destroy_stream(StreamHandle s) = 0;
+  // What goes to the stream is being captured into a graph: kernel launches may, what waits or copies from the host's
+  // memory may not.
+  virtual Result<bool> capturing(StreamHandle s) = 0;
   virtual Result<void> synchronize(StreamHandle s) = 0;
   virtual Result<Event> create_event() = 0;
   virtual void destroy_event(Event e) = 0;

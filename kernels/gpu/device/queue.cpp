@@ -12,7 +12,16 @@ constexpr std::int64_t kSharedWithoutAsking = 48 * 1024;
 Result<Queue> Queue::make(Driver& driver, CompileService& compiler, std::string arch, std::filesystem::path edited) {
   Result<StreamHandle> stream = driver.create_stream();
   if (!stream) return tl::unexpected(stream.error());
-  return Queue(driver, compiler, std::move(arch), std::move(edited), *stream);
+  Queue queue(driver, compiler, std::move(arch), std::move(edited));
+  queue.stream_ = queue.own_stream_ = *stream;
+  return queue;
+}
+
+Queue Queue::on(Driver& driver, CompileService& compiler, std::string arch, std::filesystem::path edited,
+                StreamHandle stream) {
+  Queue queue(driver, compiler, std::move(arch), std::move(edited));
+  queue.stream_ = stream;
+  return queue;
 }
 
 Queue::Queue(Queue&& other) noexcept
@@ -21,13 +30,14 @@ Queue::Queue(Queue&& other) noexcept
       arch_(std::move(other.arch_)),
       edited_(std::move(other.edited_)),
       stream_(other.stream_),
+      own_stream_(other.own_stream_),
       trace_(other.trace_),
       loaded_(std::move(other.loaded_)) {}
 
 Queue::~Queue() {
   if (driver_ == nullptr) return;
   for (auto& [key, loaded] : loaded_) driver_->unload(loaded.module);
-  driver_->destroy_stream(stream_);
+  if (own_stream_ != nullptr) driver_->destroy_stream(own_stream_);
 }
 
 Result<Queue::Loaded*> Queue::load(std::string_view kernel, const std::vector<std::string>& defines,

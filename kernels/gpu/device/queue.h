@@ -1,5 +1,5 @@
-// What enqueue of a GPU kernel needs beside the plan: the driver, a stream and the kernels that were compiled and
-// loaded so far. A worker makes one for its GPU and hands it to enqueue in Stream::native.
+// What a GPU kernel needs beside the plan: the driver, a stream and the kernels that were compiled and loaded so far. A
+// worker makes one for its GPU and hands it on in Stream::native.
 #pragma once
 
 #include <map>
@@ -14,6 +14,10 @@ class Queue {
  public:
   // `edited`: folder of the user's own copies of kernels; may be empty. Both references outlive the queue.
   static Result<Queue> make(Driver& driver, CompileService& compiler, std::string arch, std::filesystem::path edited);
+  // In the context that the calling thread has (Driver::join_context) and on a stream of the caller's: neither is ended
+  // with the queue. Null: CUDA's default stream.
+  static Queue on(Driver& driver, CompileService& compiler, std::string arch, std::filesystem::path edited,
+                  StreamHandle stream);
   Queue(Queue&& other) noexcept;
   Queue(const Queue&) = delete;
   Queue& operator=(const Queue&) = delete;
@@ -22,6 +26,8 @@ class Queue {
 
   Driver& driver() { return *driver_; }
   StreamHandle stream() const { return stream_; }
+  // From now on work goes to this stream, which is the caller's.
+  void go_to(StreamHandle stream) { stream_ = stream; }
 
   // From now on kernels are compiled with their hooks and write to this buffer (kernels/gpu/rungs/trace.h); 0: no more.
   void trace_to(DevicePointer buffer) { trace_ = buffer; }
@@ -41,13 +47,14 @@ class Queue {
   Result<Function> entry(Loaded& loaded, const std::string& name, std::int64_t shared_bytes);
 
  private:
-  Queue(Driver& driver, CompileService& compiler, std::string arch, std::filesystem::path edited, StreamHandle stream)
-      : driver_(&driver), compiler_(&compiler), arch_(std::move(arch)), edited_(std::move(edited)), stream_(stream) {}
+  Queue(Driver& driver, CompileService& compiler, std::string arch, std::filesystem::path edited)
+      : driver_(&driver), compiler_(&compiler), arch_(std::move(arch)), edited_(std::move(edited)) {}
   Driver* driver_;
   CompileService* compiler_;
   std::string arch_;
   std::filesystem::path edited_;
-  StreamHandle stream_;
+  StreamHandle stream_ = nullptr;
+  StreamHandle own_stream_ = nullptr;  // null: it stands on the caller's
   DevicePointer trace_ = 0;
   std::map<std::string, Loaded> loaded_;
 };

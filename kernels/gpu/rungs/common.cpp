@@ -1,17 +1,14 @@
 #include "kernels/gpu/rungs/common.h"
 
 #include <algorithm>
-#include <cstddef>
 #include <string>
 #include <utility>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "kernels/gpu/device/queue.h"
-#include "kernels/gpu/rungs/own.h"
+#include "kernels/gpu/rungs/launching.h"
 #include "kernels/gpu/rungs/specialise.h"
-#include "kernels/gpu/rungs/trace.h"
 
 namespace attn::gpu {
 namespace {
@@ -34,31 +31,6 @@ Result<void> check_device(const KernelRow& row, const Device& d) {
   return ok();
 }
 
-bool on_16_bytes(const void* p) {
-  return reinterpret_cast<std::uintptr_t>(p) % 16 == 0;
-}
-
-Error with_place(Error e, const Plan& plan, const std::string& entry) {
-  e.message = fmt::format("{} ({}) on {}: {}", plan.kernel->id, entry, describe(plan.problem), e.message);
-  return e;
-}
-
-Result<void> launch_all(const Plan& plan, const Args& args, Queue& queue, Queue::Loaded& loaded) {
-  for (const Launch& l : plan.launches) {
-    Result<Function> f = queue.entry(loaded, l.name, l.shared_bytes);
-    if (!f) return tl::unexpected(with_place(f.error(), plan, l.name));
-    LaunchShape shape;
-    for (std::size_t axis = 0; axis < 3; ++axis) {
-      shape.grid[axis] = static_cast<std::uint32_t>(l.grid[axis]);
-      shape.block[axis] = static_cast<std::uint32_t>(l.block[axis]);
-    }
-    shape.shared_bytes = static_cast<std::uint32_t>(l.shared_bytes);
-    auto launched = queue.driver().launch(*f, shape, queue.stream(), &args);
-    if (!launched) return tl::unexpected(with_place(launched.error(), plan, l.name));
-  }
-  return ok();
-}
-
 }  // namespace
 
 std::span<const std::string_view> architectures() {
@@ -71,7 +43,8 @@ KernelRow common_row() {
   row.architectures = kArchs;
   row.dtypes = kAllDTypes;
   row.supports = supports;
-  row.enqueue = enqueue;
+  row.prepare = prepare;
+  row.launch = launch;
   return row;
 }
 
@@ -91,37 +64,6 @@ Result<void> supports(const KernelRow& row, const Problem& p, const Options& o, 
                                                    describe(p), l.grid[0], kMaxBlocks));
   }
   return ok();
-}
-
-Result<void> enqueue(const Plan& plan, const Buffers& buffers, const Stream& stream) {
-  auto* queue = static_cast<Queue*>(stream.native);
-  if (queue == nullptr) return fail(ErrorKind::failed, "a GPU kernel was started without a queue");
-  const Problem& p = plan.problem;
-  const bool aligned = may_be_aligned(p) && on_16_bytes(buffers.q) && on_16_bytes(buffers.k) &&
-                       on_16_bytes(buffers.v) && on_16_bytes(buffers.out);
-  std::vector<std::string> defines = defines_of(plan, aligned);
-  if (queue->trace() != 0) add_traced_defines(plan, defines);
-  Result<Queue::Loaded*> loaded = queue->load(plan.kernel->id, defines, own_source(*plan.kernel));
-  if (!loaded) return tl::unexpected(with_place(loaded.error(), plan, "compile and load"));
-  if (auto good = check_compiled(plan, (*loaded)->compiled.entries, queue->arch()); !good) return good;
-  if (queue->trace() != 0) {
-    if (auto set = set_trace(*queue, **loaded); !set) return tl::unexpected(with_place(set.error(), plan, "recorder"));
-  }
-  const Args args = args_of(plan, buffers);
-  if (args.key_lengths != nullptr) {
-    // From pageable memory: the driver has copied it before the call returns.
-    const std::vector<std::int64_t>& lengths = p.mask.key_lengths;
-    auto sent = queue->driver().upload(reinterpret_cast<DevicePointer>(args.key_lengths), lengths.data(),
-                                       lengths.size() * sizeof(std::int64_t), queue->stream());
-    if (!sent) return tl::unexpected(with_place(sent.error(), plan, "key lengths"));
-  }
-  if (args.slopes != nullptr) {
-    const std::vector<float> slopes = slopes_of(p);
-    auto sent = queue->driver().upload(reinterpret_cast<DevicePointer>(args.slopes), slopes.data(),
-                                       slopes.size() * sizeof(float), queue->stream());
-    if (!sent) return tl::unexpected(with_place(sent.error(), plan, "ALiBi slopes"));
-  }
-  return launch_all(plan, args, *queue, **loaded);
 }
 
 Result<ArchLimits> limits_for(const KernelRow& row, const Device& d) {

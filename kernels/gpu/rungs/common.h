@@ -16,16 +16,13 @@ namespace attn::gpu {
 // Every architecture that is known, oldest first.
 std::span<const std::string_view> architectures();
 
-// A row with what most rungs have alike: every architecture, every dtype, and supports() and enqueue() of below. The
-// rung fills in the rest.
+// A row with what most rungs have alike: every architecture, every dtype, supports() of below, prepare() and launch() of
+// launching.h. The rung fills in the rest.
 KernelRow common_row();
 
 // The device is a GPU of an architecture that the row declares, the dtype one that it takes, the problem valid, the
 // row's plan() has no objection and its launches are not too large. A rung that refuses more does so in its plan().
 Result<void> supports(const KernelRow& row, const Problem& p, const Options& o, const Device& d);
-// Compiles and loads ROW.cu where that was not done yet, sends the key lengths, then launches the plan's launches in
-// turn.
-Result<void> enqueue(const Plan& plan, const Buffers& buffers, const Stream& stream);
 
 // ---- for the rungs' plan()
 

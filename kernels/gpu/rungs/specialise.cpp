@@ -93,6 +93,18 @@ Workspace workspace_of(const KernelRow& row, const Problem& p) {
   return w;
 }
 
+const std::int64_t* key_lengths_at(const Plan& plan, const Buffers& b) {
+  if (b.key_lengths != nullptr) return b.key_lengths;
+  const auto* const workspace = static_cast<const std::byte*>(b.workspace);
+  return reinterpret_cast<const std::int64_t*>(workspace + workspace_of(*plan.kernel, plan.problem).key_lengths);
+}
+
+const float* slopes_at(const Plan& plan, const Buffers& b) {
+  if (b.slopes != nullptr) return b.slopes;
+  const auto* const workspace = static_cast<const std::byte*>(b.workspace);
+  return reinterpret_cast<const float*>(workspace + workspace_of(*plan.kernel, plan.problem).slopes);
+}
+
 Args args_of(const Plan& plan, const Buffers& b) {
   const Problem& p = plan.problem;
   const Workspace at = workspace_of(*plan.kernel, p);
@@ -104,7 +116,9 @@ Args args_of(const Plan& plan, const Buffers& b) {
   a.bias = b.bias;
   a.out = b.out;
   a.lse = b.lse;
-  if (!p.mask.key_lengths.empty()) a.key_lengths = reinterpret_cast<const long long*>(workspace + at.key_lengths);
+  if (!p.mask.key_lengths.empty()) {
+    a.key_lengths = reinterpret_cast<const long long*>(key_lengths_at(plan, b));
+  }
   if (plan.kernel->stores_scores) {
     a.s = reinterpret_cast<float*>(workspace + at.s);
     a.p = workspace + at.p;
@@ -123,7 +137,7 @@ Args args_of(const Plan& plan, const Buffers& b) {
   a.scale = static_cast<float>(p.effective_scale());
   a.scale_log2 = static_cast<float>(p.effective_scale() * 1.4426950408889634);
   if (p.alibi) {
-    a.slopes = reinterpret_cast<const float*>(workspace + at.slopes);
+    a.slopes = slopes_at(plan, b);
     a.slopes_b = p.alibi->empty() || std::ssize(*p.alibi) == p.Hq ? 0 : p.Hq;
   }
   if (p.softcap) {

@@ -21,6 +21,11 @@ struct Workspace {
 };
 Workspace workspace_of(const KernelRow& row, const Problem& p);
 
+// Where the problem's key lengths and slopes lie: a tensor of the caller's, else their part of the workspace. For a
+// problem that has them.
+const std::int64_t* key_lengths_at(const Plan& plan, const Buffers& buffers);
+const float* slopes_at(const Plan& plan, const Buffers& buffers);
+
 Args args_of(const Plan& plan, const Buffers& buffers);
 
 }  // namespace attn::gpu

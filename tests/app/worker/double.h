@@ -5,6 +5,7 @@
 #include <map>
 #include <memory>
 #include <new>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -61,6 +62,7 @@ class BreakingDriver : public gpu::Driver {
     return p;
   }
   Result<void> open_device(std::int32_t) override { return at("open_device"); }
+  Result<std::int32_t> join_context() override { return 0; }
   Result<std::uint64_t> free_memory() override { return std::uint64_t{1} << 26; }
   Result<gpu::DevicePointer> allocate(std::uint64_t bytes) override {
     if (auto good = at("allocate"); !good) return tl::unexpected(good.error());
@@ -91,7 +93,12 @@ class BreakingDriver : public gpu::Driver {
     return reinterpret_cast<gpu::DevicePointer>(&variable_);
   }
   Result<void> allow_shared(gpu::Function, std::uint32_t) override { return at("allow_shared"); }
-  Result<void> launch(gpu::Function f, const gpu::LaunchShape&, gpu::StreamHandle, const void*) override {
+  Result<gpu::TensorMap> encode(const gpu::TensorTiles& tiles) override {
+    if (auto good = validate(tiles); !good) return tl::unexpected(good.error());
+    return gpu::TensorMap{{tiles.address}};
+  }
+  Result<void> launch(gpu::Function f, const gpu::LaunchShape&, gpu::StreamHandle,
+                      std::span<const void* const>) override {
     const std::string& kernel = *static_cast<const std::string*>(f);
     log_->push_back(kernel);
     if (auto good = at("launch of " + kernel); !good) return good;
@@ -99,6 +106,7 @@ class BreakingDriver : public gpu::Driver {
   }
   Result<gpu::StreamHandle> create_stream() override { return this; }
   void destroy_stream(gpu::StreamHandle) override {}
+  Result<bool> capturing(gpu::StreamHandle) override { return false; }
   Result<void> synchronize(gpu::StreamHandle) override { return at("synchronize"); }
   Result<gpu::Event> create_event() override { return this; }
   void destroy_event(gpu::Event) override {}

@@ -33,11 +33,12 @@ class ComputingDriver final : public BreakingDriver {
  public:
   ComputingDriver(std::uint32_t fast_threads, bool right)
       : BreakingDriver({}, std::make_shared<LaunchLog>()), fast_(fast_threads), right_(right) {}
-  Result<void> launch(gpu::Function f, const gpu::LaunchShape& shape, gpu::StreamHandle s, const void* args) override {
-    if (auto launched = BreakingDriver::launch(f, shape, s, args); !launched) return launched;
+  Result<void> launch(gpu::Function f, const gpu::LaunchShape& shape, gpu::StreamHandle s,
+                      std::span<const void* const> parameters) override {
+    if (auto launched = BreakingDriver::launch(f, shape, s, parameters); !launched) return launched;
     if (shape.shared_bytes == 0) return ok();  // the flush of the L2 cache
     threads_ = shape.block[0];
-    const auto& a = *static_cast<const gpu::Args*>(args);
+    const auto& a = *static_cast<const gpu::Args*>(parameters[0]);
     const KernelRow& row = **find_kernel("cpu_sequential");
     const auto plan = row.plan(row, gpu_problem(), {}, cpu_device());
     if (!plan) return tl::unexpected(plan.error());
@@ -51,7 +52,7 @@ class ComputingDriver final : public BreakingDriver {
     void* at = workspace.data();
     std::size_t room = workspace.size();
     b.workspace = std::align(64, plan->workspace_bytes, at, room);
-    return row.enqueue(*plan, b, {});
+    return enqueue(*plan, b, {});
   }
   Result<double> elapsed_ms(gpu::Event, gpu::Event) override { return threads_ == fast_ ? 0.1 : 0.25; }
 

@@ -33,7 +33,7 @@ Inputs inputs(const Problem& p, Generator g = Generator::normal) {
   return *make_inputs(p, spec);
 }
 
-// enqueue with memory that held NaN before.
+// A run with memory that held NaN before.
 Outputs run_poisoned(const KernelRow& row, const Problem& p, const Inputs& in, const Options& o) {
   const Plan plan = *row.plan(row, p, o, cpu_device());
   cpu::AlignedBytes workspace(plan.workspace_bytes);
@@ -44,7 +44,7 @@ Outputs run_poisoned(const KernelRow& row, const Problem& p, const Inputs& in, c
   Buffers b{in.q.data(),     in.k.data(),    in.v.data(),
             nullptr,         out.out.data(), reinterpret_cast<float*>(out.lse.data()),
             workspace.data()};
-  EXPECT_TRUE(row.enqueue(plan, b, Stream{}));
+  EXPECT_TRUE(enqueue(plan, b, Stream{}));
   return out;
 }
 

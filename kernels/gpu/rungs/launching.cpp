@@ -1,0 +1,135 @@
+#include "kernels/gpu/rungs/launching.h"
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "kernels/gpu/rungs/own.h"
+#include "kernels/gpu/rungs/specialise.h"
+#include "kernels/gpu/rungs/trace.h"
+
+namespace attn::gpu {
+namespace {
+
+// What Prepared::native is of a GPU's rung.
+struct ReadyLaunch {
+  std::string name;
+  Function function = nullptr;
+  LaunchShape shape;
+  Parameters parameters;
+};
+using ReadyLaunches = std::vector<ReadyLaunch>;
+
+bool on_16_bytes(const void* p) {
+  return reinterpret_cast<std::uintptr_t>(p) % 16 == 0;
+}
+
+Error with_place(Error e, const Plan& plan, const std::string& entry) {
+  e.message = fmt::format("{} ({}) on {}: {}", plan.kernel->id, entry, describe(plan.problem), e.message);
+  return e;
+}
+
+Result<Queue*> queue_of(const Stream& stream) {
+  auto* queue = static_cast<Queue*>(stream.native);
+  if (queue == nullptr) return fail(ErrorKind::failed, "a GPU kernel was started without a queue");
+  return queue;
+}
+
+Result<void> check_not_captured(const Plan& plan, Queue& queue) {
+  const auto captured = queue.driver().capturing(queue.stream());
+  if (!captured) return tl::unexpected(with_place(captured.error(), plan, "prepare"));
+  if (!*captured) return ok();
+  return tl::unexpected(with_place({ErrorKind::bad_input,
+                                    "its stream is being captured into a graph, which takes launches alone. Prepare "
+                                    "the kernel before the capture begins, and launch it within."},
+                                   plan, "prepare"));
+}
+
+Result<Queue::Loaded*> load(const Plan& plan, const Buffers& buffers, Queue& queue) {
+  const bool aligned = may_be_aligned(plan.problem) && on_16_bytes(buffers.q) && on_16_bytes(buffers.k) &&
+                       on_16_bytes(buffers.v) && on_16_bytes(buffers.out);
+  std::vector<std::string> defines = defines_of(plan, aligned);
+  if (queue.trace() != 0) add_traced_defines(plan, defines);
+  auto loaded = queue.load(plan.kernel->id, defines, own_source(*plan.kernel));
+  if (!loaded) return tl::unexpected(with_place(loaded.error(), plan, "compile and load"));
+  if (auto good = check_compiled(plan, (*loaded)->compiled.entries, queue.arch()); !good)
+    return tl::unexpected(good.error());
+  if (queue.trace() != 0)
+    if (auto set = set_trace(queue, **loaded); !set) return tl::unexpected(with_place(set.error(), plan, "recorder"));
+  return loaded;
+}
+
+// From pageable memory: the driver has copied it before the call returns.
+template <class T>
+Result<void> send(Queue& queue, const T* to, const std::vector<T>& values) {
+  return queue.driver().upload(reinterpret_cast<DevicePointer>(to), values.data(), values.size() * sizeof(T),
+                               queue.stream());
+}
+
+// To the places in the workspace where the kernels look for them; what lies in a tensor stays there.
+Result<void> send_small_arrays(const Plan& plan, const Buffers& buffers, Queue& queue) {
+  const Problem& p = plan.problem;
+  if (!p.mask.key_lengths.empty() && buffers.key_lengths == nullptr) {
+    auto sent = send(queue, key_lengths_at(plan, buffers), p.mask.key_lengths);
+    if (!sent) return tl::unexpected(with_place(sent.error(), plan, "key lengths"));
+  }
+  if (p.alibi && buffers.slopes == nullptr) {
+    auto sent = send(queue, slopes_at(plan, buffers), slopes_of(p));
+    if (!sent) return tl::unexpected(with_place(sent.error(), plan, "ALiBi slopes"));
+  }
+  return ok();
+}
+
+Result<std::vector<Parameters>> args_for_each(const Plan& plan, const Buffers& buffers, Queue&) {
+  Parameters args;
+  args.add(args_of(plan, buffers));
+  return std::vector<Parameters>(plan.launches.size(), args);
+}
+
+}  // namespace
+
+std::vector<const void*> Parameters::addresses() const {
+  std::vector<const void*> all;
+  all.reserve(values_.size());
+  for (const auto& value : values_) all.push_back(value.data());
+  return all;
+}
+
+Result<Prepared> prepare_with(ParametersFn parameters, const Plan& plan, const Buffers& buffers, const Stream& stream) {
+  const auto queue = queue_of(stream);
+  if (!queue) return tl::unexpected(queue.error());
+  if (auto good = check_tensors(plan, buffers); !good) return tl::unexpected(good.error());
+  if (auto good = check_not_captured(plan, **queue); !good) return tl::unexpected(good.error());
+  const auto loaded = load(plan, buffers, **queue);
+  if (!loaded) return tl::unexpected(loaded.error());
+  if (auto sent = send_small_arrays(plan, buffers, **queue); !sent) return tl::unexpected(sent.error());
+  auto lists = parameters(plan, buffers, **queue);
+  if (!lists) return tl::unexpected(with_place(lists.error(), plan, "parameters"));
+  ReadyLaunches ready;
+  for (std::size_t n = 0; n < plan.launches.size(); ++n) {
+    const Launch& l = plan.launches[n];
+    const auto function = (*queue)->entry(**loaded, l.name, l.shared_bytes);
+    if (!function) return tl::unexpected(with_place(function.error(), plan, l.name));
+    ready.push_back({l.name, *function, shape_of(l), std::move(lists->at(n))});
+  }
+  return Prepared{plan, buffers, std::make_shared<const ReadyLaunches>(std::move(ready))};
+}
+
+Result<Prepared> prepare(const Plan& plan, const Buffers& buffers, const Stream& stream) {
+  return prepare_with(args_for_each, plan, buffers, stream);
+}
+
+Result<void> launch(const Prepared& prepared, const Stream& stream) {
+  const auto queue = queue_of(stream);
+  if (!queue) return tl::unexpected(queue.error());
+  for (const ReadyLaunch& l : *static_cast<const ReadyLaunches*>(prepared.native.get())) {
+    auto done = (*queue)->driver().launch(l.function, l.shape, (*queue)->stream(), l.parameters.addresses());
+    if (!done) return tl::unexpected(with_place(done.error(), prepared.plan, l.name));
+  }
+  return ok();
+}
+
+}  // namespace attn::gpu
