@@ -76,7 +76,7 @@ rooms_inside() { # ROOM
     kernels)
       printf 'base formats model arithmetic recording judge gpu/compile gpu/device gpu/own gpu/rungs cpu . museum lab'
       ;;
-    profiling) printf 'figures session cupti measure tune sweep .' ;;
+    profiling) printf 'figures spec session cupti measure tune sweep .' ;;
     viz) printf 'state draw step/facts step/charts step/tiles step/timeline step bench profile learn .' ;;
     app) printf 'system state graphics worker peers control shell window cli .' ;;
   esac

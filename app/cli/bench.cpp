@@ -22,10 +22,12 @@
 #include "app/window/pictures.h"
 #include "app/worker/bench.h"
 #include "app/worker/tuner.h"
+#include "kernels/gpu/rungs/own.h"
 #include "kernels/ladder.h"
 #include "kernels/model/kernel.h"
 #include "profiling/session/session.h"
 #include "profiling/session/trace.h"
+#include "profiling/spec/sweep_spec.h"
 #include "profiling/sweep/of_rows.h"
 #include "profiling/sweep/sweep.h"
 
@@ -226,11 +228,11 @@ Result<void> check_outputs(const BenchArguments& a) {
 Result<void> check_unchanged(const gpu::OwnKernels& own, std::span<const Measurement> earlier,
                              const std::string& file) {
   for (const auto& kernel : own) {
-    const std::string_view stem = gpu::own_stem(kernel->name);
+    const std::string_view stem = gpu::own_stem(kernel->id);
     for (const Measurement& m : earlier) {
-      if (gpu::own_stem(m.key.kernel) != stem || m.key.kernel == kernel->name) continue;
+      if (gpu::own_stem(m.key.kernel) != stem || m.key.kernel == kernel->id) continue;
       return bad_input(fmt::format("{} has rows of {}, and {} has changed since: it is {} now. Name another session.",
-                                   file, m.key.kernel, kernel->cu.name, kernel->name));
+                                   file, m.key.kernel, gpu::own_source(*kernel)->name, kernel->id));
     }
   }
   return ok();

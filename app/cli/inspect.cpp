@@ -16,6 +16,7 @@
 #include "app/cli/problem_arguments.h"
 #include "app/cli/text.h"
 #include "kernels/gpu/rungs/inspect.h"
+#include "kernels/gpu/rungs/own.h"
 #include "kernels/gpu/rungs/rows.h"
 
 namespace attn::cli {

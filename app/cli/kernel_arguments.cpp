@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "app/cli/text.h"
+#include "kernels/gpu/rungs/own.h"
 
 namespace attn::cli {
 
@@ -15,7 +16,7 @@ Result<NamedKernels> kernels_named(const std::string& option, const std::vector<
     if (gpu::is_own_file(name)) {
       auto kernel = gpu::read_own_kernel(name);
       if (!kernel) return tl::unexpected(kernel.error());
-      if (std::ranges::any_of(named.own, [&](const auto& k) { return k->name == (*kernel)->name; }))
+      if (std::ranges::any_of(named.own, [&](const auto& k) { return k->id == (*kernel)->id; }))
         return bad_input(fmt::format("{}: {} is the same kernel a second time.", option, name));
       named.rows.push_back(kernel->get());
       named.own.push_back(*std::move(kernel));

@@ -7,6 +7,7 @@
 
 #include "app/cli/parser.h"
 #include "kernels/base/result.h"
+#include "kernels/gpu/own/build_line.h"
 #include "kernels/own_kernels.h"
 
 namespace attn::cli {

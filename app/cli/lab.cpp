@@ -17,6 +17,7 @@
 #include "app/cli/text.h"
 #include "app/worker/bench.h"
 #include "kernels/base/clock.h"
+#include "kernels/gpu/rungs/own.h"
 #include "kernels/gpu/rungs/rows.h"
 #include "kernels/lab/experiments.h"
 #include "kernels/own_kernels.h"
@@ -93,7 +94,7 @@ Result<void> take_kernel(const LabArguments& a, Subject& s) {
   if (!source) return tl::unexpected(source.error());
   s.lab.original.text = s.lab.now.text = source->text;
   if (s.named.own.empty()) return ok();
-  const gpu::OwnKernel& own = *s.named.own.front();
+  const gpu::OwnKernel& own = *gpu::own_kernel(*s.named.own.front());
   s.lab.now.build = own.build;
   if (own.edits == nullptr) return ok();
   s.original = own.edits;

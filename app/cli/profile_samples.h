@@ -11,10 +11,10 @@
 #include "app/cli/stopper.h"
 #include "kernels/base/result.h"
 #include "kernels/gpu/compile/listing.h"
-#include "kernels/gpu/rungs/own.h"
+#include "kernels/own_kernels.h"
 #include "profiling/figures/measurement.h"
 #include "profiling/figures/samples.h"
-#include "profiling/sweep/sweep.h"
+#include "profiling/spec/sweep_spec.h"
 
 namespace attn::cli {
 

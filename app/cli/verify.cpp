@@ -23,6 +23,7 @@
 #include "kernels/base/clock.h"
 #include "kernels/cpu/device.h"
 #include "kernels/cpu/run.h"
+#include "kernels/gpu/rungs/own.h"
 #include "kernels/gpu/rungs/rows.h"
 #include "kernels/judge/verdict.h"
 #include "kernels/ladder.h"
@@ -367,7 +368,7 @@ std::vector<CheckCase> list_of(const VerifyArguments& a, DType t, const TunedCas
 
 // The one kernel that is checked, where it is the user's own.
 const gpu::OwnKernel* one_own(const NamedKernels& kernels) {
-  return kernels.rows.size() == 1 && kernels.own.size() == 1 ? kernels.own.front().get() : nullptr;
+  return kernels.rows.size() == 1 && kernels.own.size() == 1 ? gpu::own_kernel(*kernels.own.front()) : nullptr;
 }
 
 Result<std::vector<CheckCase>> cases_of(const VerifyArguments& a, const std::vector<DType>& dtypes,
@@ -392,7 +393,8 @@ Result<int> verify_kernels(const VerifyArguments& a, Stopper& stopper) {
   if (!kernels) return tl::unexpected(kernels.error());
   if (auto r = check_hang_limit(a.hang_limit); !r) return tl::unexpected(r.error());
   if (a.device == "cpu" && !kernels->own.empty())
-    return bad_input(fmt::format("{} runs on a GPU, and --device cpu was given.", kernels->own.front()->cu.name));
+    return bad_input(
+        fmt::format("{} runs on a GPU, and --device cpu was given.", gpu::own_source(*kernels->own.front())->name));
   const auto choice = choose_device(a.device.empty() && !kernels->own.empty() ? "gpu" : a.device);
   if (!choice) return tl::unexpected(choice.error());
   if (auto r = stopper.limit_time(a.time_limit); !r) return tl::unexpected(r.error());

@@ -14,6 +14,7 @@
 #include "app/state/string.h"
 #include "app/system/file_lock.h"
 #include "kernels/gpu/rungs/own.h"
+#include "kernels/own_kernels.h"
 #include "viz/step/problem_fields.h"
 
 namespace attn {
@@ -33,7 +34,8 @@ void Files::save_session() {
   for (const SweepRun& run : session.runs) runs_.keep(run.id);
   session.state = session_state(context_.state);
   for (const auto& kernel : context_.state.document.sweep.own)
-    session.kernels.push_back({fmt::format("{}.cu", gpu::own_stem(kernel->name)), gpu::file_text(*kernel)});
+    session.kernels.push_back(
+        {fmt::format("{}.cu", gpu::own_stem(kernel->id)), gpu::file_text(*gpu::own_kernel(*kernel))});
   const auto work = [this, file = session_file_, session = std::move(session),
                      recording = context_.model.recording](TaskHandle& task) mutable {
     if (recording != nullptr) session.recordings.push_back(*recording);
@@ -159,7 +161,7 @@ void Files::offer(const std::string& path, const std::vector<SessionKernel>& ker
       context_.log.warn(fmt::format("A kernel of {} is left out: {}", path, kernel.error().message));
       continue;
     }
-    const auto same = [&](const auto& own) { return own->name == (*kernel)->name; };
+    const auto same = [&](const auto& own) { return own->id == (*kernel)->id; };
     if (std::ranges::any_of(context_.state.document.sweep.own, same) || refused_.contains((*kernel)->name)) continue;
     offered.kernels.push_back(*std::move(kernel));
   }
@@ -175,7 +177,7 @@ void Files::offer(const std::string& path, const std::vector<SessionKernel>& ker
 void Files::answer_offer(bool take) {
   const OfferedKernels offered = std::exchange(context_.model.offered, {});
   if (!take) {
-    for (const auto& kernel : offered.kernels) refused_.insert(kernel->name);
+    for (const auto& kernel : offered.kernels) refused_.insert(std::string(kernel->id));
     return context_.log.note("The session's kernels are left out; its measurements are shown.");
   }
   const HistoryEntry before = entry_of(context_.state);

@@ -132,7 +132,7 @@ void Labs::open(const std::string& kernel) {
   }
   lab.original.text = source->text;
   lab.options.assign((*base)->options.begin(), (*base)->options.end());
-  if (gpu::own_source(**base) != nullptr) lab.original.build = static_cast<const gpu::OwnKernel&>(**base).build;
+  if (const gpu::OwnKernel* own = gpu::own_kernel(**base)) lab.original.build = own->build;
   lab.now = lab.original;
   look_for_draft();
 }

@@ -21,8 +21,8 @@ void Listings::list(const gpu::ListingSubject& subject) {
     return;
   }
   const auto& all = context_.state.document.sweep.own;
-  const auto at = std::ranges::find(all, subject.kernel, [](const auto& kernel) { return kernel->name; });
-  const std::shared_ptr<const gpu::OwnKernel> own = at == all.end() ? nullptr : *at;
+  const auto at = std::ranges::find(all, subject.kernel, [](const auto& kernel) { return kernel->id; });
+  const std::shared_ptr<const KernelRow> own = at == all.end() ? nullptr : *at;
   const auto work = [this, subject, key, own, lister = lister_](TaskHandle& task) -> Result<void> {
     auto made = own != nullptr ? list_row_here(*own, subject, task.stop()) : lister(subject, task.stop());
     ListingView done{key, false, nullptr, made ? "" : made.error().message};

@@ -15,7 +15,7 @@
 #include "app/control/job_context.h"
 #include "app/control/run_store.h"
 #include "profiling/session/session.h"
-#include "profiling/sweep/sweep.h"
+#include "profiling/spec/sweep_spec.h"
 #include "viz/state/commands.h"
 #include "viz/state/model.h"
 #include "viz/state/state.h"

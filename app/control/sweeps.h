@@ -12,7 +12,7 @@
 #include "app/peers/bench.h"
 #include "app/worker/bench.h"
 #include "profiling/session/session.h"
-#include "profiling/sweep/sweep.h"
+#include "profiling/spec/sweep_spec.h"
 
 namespace attn {
 

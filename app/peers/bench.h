@@ -15,6 +15,7 @@
 #include "app/peers/client.h"
 #include "app/peers/python.h"
 #include "profiling/figures/measurement.h"
+#include "profiling/spec/sweep_spec.h"
 #include "profiling/sweep/sweep.h"
 
 namespace attn {

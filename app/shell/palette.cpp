@@ -273,11 +273,11 @@ void add_kernels(Entries& e) {
       entry.why_not = *why;
   }
   for (const auto& kernel : e.document().sweep.own) {
-    PaletteEntry& entry = e.add("Kernel", kernel->name, "Of your own", {ChooseKernel{kernel->name}});
-    entry.on = kernel->name == now;
+    const std::string id(kernel->id);
+    PaletteEntry& entry = e.add("Kernel", id, "Of your own", {ChooseKernel{id}});
+    entry.on = id == now;
     if (step) entry.why_not = "a kernel of your own is not recorded: choose it in Bench or Profile";
-    e.add_in(Workspace::bench, "Kernel", "Take out " + kernel->name, "Of the list; its rows stay",
-             {DropOwnKernel{kernel->name}});
+    e.add_in(Workspace::bench, "Kernel", "Take out " + id, "Of the list; its rows stay", {DropOwnKernel{id}});
   }
 }
 
@@ -324,9 +324,9 @@ void add_sweeps(Entries& e) {
              std::string(row->title), {SetSweep{with_kernel(now, row->id, !on)}});
   }
   for (const auto& kernel : now.own) {
-    const bool on = std::find(now.kernels.begin(), now.kernels.end(), kernel->name) != now.kernels.end();
-    e.add_in(Workspace::bench, "Sweep", fmt::format("{} {}", on ? "Leave out" : "Measure", kernel->name), "Of your own",
-             {SetSweep{with_kernel(now, kernel->name, !on)}});
+    const bool on = std::find(now.kernels.begin(), now.kernels.end(), kernel->id) != now.kernels.end();
+    e.add_in(Workspace::bench, "Sweep", fmt::format("{} {}", on ? "Leave out" : "Measure", kernel->id), "Of your own",
+             {SetSweep{with_kernel(now, kernel->id, !on)}});
   }
 }
 

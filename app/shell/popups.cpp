@@ -8,6 +8,7 @@
 
 #include "imgui.h"
 #include "imgui_internal.h"
+#include "kernels/gpu/rungs/own.h"
 #include "viz/step/facts/bookmarks.h"
 
 namespace attn {
@@ -84,12 +85,12 @@ void draw_offer(const Model& model, Commands& commands) {
   const std::size_t count = model.offered.kernels.size();
   popup_heading(count == 1 ? "This session brings a kernel of its own" : "This session brings kernels of its own");
   ImGui::PushTextWrapPos(ImGui::GetCursorPosX() + popup_width(460));
-  for (const auto& kernel : model.offered.kernels)
-    ImGui::BulletText(
-        "%s",
-        fmt::format("{}, {} lines{}", kernel->name, std::count(kernel->cu.text.begin(), kernel->cu.text.end(), '\n'),
-                    kernel->edits == nullptr ? "" : fmt::format(", an edit of {}", kernel->edits->id))
-            .c_str());
+  for (const auto& kernel : model.offered.kernels) {
+    const gpu::OwnKernel& own = *gpu::own_kernel(*kernel);
+    const auto lines = std::count(own.cu.text.begin(), own.cu.text.end(), '\n');
+    const std::string edits = own.edits == nullptr ? "" : fmt::format(", an edit of {}", own.edits->id);
+    ImGui::BulletText("%s", fmt::format("{}, {} lines{}", own.name, lines, edits).c_str());
+  }
   ImGui::TextDisabled("%s",
                       fmt::format("{}\nAllowed, {} compiled and run on your GPU when you measure {}. Trust whoever "
                                   "wrote the file, or leave {} out: the measurements are shown either way.",

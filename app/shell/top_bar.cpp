@@ -172,8 +172,8 @@ float draw_kernel_combo(const State& state, const Model& model, float x, float r
     if (!step && !state.document.sweep.own.empty()) ImGui::Separator();
     for (const auto& kernel : state.document.sweep.own) {
       if (step) break;
-      if (ImGui::Selectable(kernel->name.c_str(), kernel->name == now))
-        commands.emplace_back(ChooseKernel{kernel->name});
+      const std::string id(kernel->id);
+      if (ImGui::Selectable(id.c_str(), id == now)) commands.emplace_back(ChooseKernel{id});
       tooltip("A kernel of your own");
     }
     ImGui::EndPopup();

@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "app/state/apply_lists.h"
+#include "kernels/gpu/rungs/own.h"
 #include "kernels/ladder.h"
 #include "kernels/model/kernel.h"
 #include "kernels/own_kernels.h"
@@ -31,19 +32,18 @@ struct ApplyBench {
     SweepSpec& sweep = s.document.sweep;
     for (const auto& kernel : c.kernels) {
       if (c.replace) {
-        const std::string_view stem = gpu::own_stem(kernel->name);
+        const std::string_view stem = gpu::own_stem(kernel->id);
         std::erase_if(sweep.kernels, [&](const std::string& id) { return gpu::own_stem(id) == stem; });
-        std::erase_if(sweep.own, [&](const auto& k) { return gpu::own_stem(k->name) == stem; });
+        std::erase_if(sweep.own, [&](const auto& k) { return gpu::own_stem(k->id) == stem; });
       }
-      if (std::ranges::find(sweep.own, kernel->name, [](const auto& k) { return k->name; }) != sweep.own.end())
-        continue;
+      if (std::ranges::find(sweep.own, kernel->id, [](const auto& k) { return k->id; }) != sweep.own.end()) continue;
       if (sweep.own.size() == kMaxOwnKernels)
         return bad_input(
             fmt::format("{} kernels of your own are the most; take one out of the list first.", kMaxOwnKernels));
       sweep.own.push_back(kernel);
     }
     if (!c.choose || c.kernels.empty()) return done();
-    const std::string& id = c.kernels.back()->name;
+    const std::string id(c.kernels.back()->id);
     if (std::ranges::find(sweep.kernels, id) == sweep.kernels.end()) sweep.kernels.push_back(id);
     s.view.bench.kernel = id;
     return done();
@@ -51,7 +51,7 @@ struct ApplyBench {
   Result<State> operator()(const DropOwnKernel& c) {
     SweepSpec& sweep = s.document.sweep;
     std::erase(sweep.kernels, c.id);
-    std::erase_if(sweep.own, [&](const auto& k) { return k->name == c.id; });
+    std::erase_if(sweep.own, [&](const auto& k) { return k->id == c.id; });
     if (s.view.bench.kernel == c.id) s.view.bench.kernel.clear();
     return done();
   }

@@ -10,11 +10,13 @@
 #include "kernels/cpu/device.h"
 #include "kernels/gpu/compile/sources.h"
 #include "kernels/gpu/rungs/inspect.h"
+#include "kernels/gpu/rungs/own.h"
 #include "kernels/gpu/rungs/rows.h"
 #include "kernels/own_kernels.h"
 #include "profiling/figures/metrics.h"
 #include "profiling/measure/compiled_figures.h"
 #include "profiling/measure/on_gpu.h"
+#include "profiling/measure/point.h"
 #include "profiling/measure/stages.h"
 #include "profiling/session/session.h"
 #include "profiling/tune/candidates.h"
@@ -48,7 +50,7 @@ void GpuBench::meet(const gpu::OwnKernels& own) {
   const std::lock_guard lock(mutex_);
   gpu::OwnKernels all = client_.own();
   for (const auto& kernel : own)
-    if (std::ranges::find(all, kernel->name, [](const auto& k) { return k->name; }) == all.end()) all.push_back(kernel);
+    if (std::ranges::find(all, kernel->id, [](const auto& k) { return k->id; }) == all.end()) all.push_back(kernel);
   if (all.size() > client_.own().size()) client_.bring(std::move(all));
 }
 

@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "app/worker/messages.h"
+#include "kernels/gpu/rungs/own.h"
 #include "profiling/figures/counts.h"
 #include "profiling/figures/heartbeat.h"
 #include "profiling/session/session.h"
@@ -37,7 +38,7 @@ struct GpuClient::Reply {
 
 json GpuClient::with_own(json request) const {
   for (const auto& kernel : own_)
-    if (request.at("kernel") == kernel->name) request["own"] = to_json(*kernel);
+    if (request.at("kernel") == kernel->id) request["own"] = to_json(*gpu::own_kernel(*kernel));
   return request;
 }
 

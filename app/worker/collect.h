@@ -9,7 +9,7 @@
 #include "app/worker/client.h"
 #include "app/worker/listing_ahead.h"
 #include "profiling/figures/measurement.h"
-#include "profiling/sweep/sweep.h"
+#include "profiling/spec/sweep_spec.h"
 
 namespace attn {
 

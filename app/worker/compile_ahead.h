@@ -17,7 +17,7 @@
 #include "kernels/gpu/compile/service.h"
 #include "kernels/gpu/rungs/inspect.h"
 #include "kernels/model/kernel.h"
-#include "profiling/measure/point.h"
+#include "profiling/spec/measure_spec.h"
 
 namespace attn {
 

@@ -1,10 +1,12 @@
 #include "app/worker/compiled_row.h"
 
 #include "kernels/gpu/rungs/inspect.h"
+#include "kernels/gpu/rungs/own.h"
 #include "kernels/gpu/rungs/rows.h"
 #include "kernels/own_kernels.h"
 #include "profiling/figures/metrics.h"
 #include "profiling/measure/compiled_figures.h"
+#include "profiling/measure/point.h"
 #include "profiling/measure/stages.h"
 
 namespace attn {

@@ -4,9 +4,9 @@
 #include <filesystem>
 
 #include "kernels/gpu/compile/service.h"
-#include "kernels/gpu/rungs/own.h"
+#include "kernels/own_kernels.h"
 #include "profiling/figures/measurement.h"
-#include "profiling/measure/point.h"
+#include "profiling/spec/measure_spec.h"
 
 namespace attn {
 

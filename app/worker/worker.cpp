@@ -106,7 +106,7 @@ class Worker {
     if (at == request.end()) return ok();
     auto kernel = own_kernel_from(*at);
     if (!kernel) return tl::unexpected(kernel.error());
-    if (std::ranges::find(own_, (*kernel)->name, [](const auto& k) { return k->name; }) == own_.end())
+    if (std::ranges::find(own_, (*kernel)->id, [](const auto& k) { return k->id; }) == own_.end())
       own_.push_back(*std::move(kernel));
     return ok();
   }

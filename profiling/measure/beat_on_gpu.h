@@ -7,7 +7,7 @@
 #include "kernels/base/result.h"
 #include "profiling/figures/heartbeat.h"
 #include "profiling/measure/on_gpu.h"
-#include "profiling/measure/point.h"
+#include "profiling/spec/measure_spec.h"
 
 namespace attn {
 

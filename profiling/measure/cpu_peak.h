@@ -4,13 +4,9 @@
 
 #include <cstdint>
 
-namespace attn {
+#include "profiling/spec/measure_spec.h"
 
-struct CpuPeak {
-  double gflops = 0;         // 2 FLOPs a multiply-add, all threads together
-  double copy_gb_per_s = 0;  // read + written, in units of 1e9; arrays beyond the caches where memory allows
-  std::int32_t threads = 0;
-};
+namespace attn {
 
 // Takes about `seconds`, and the time to touch the arrays of the copy once (a second at most on common machines).
 // The best of many slices: a peak is what the machine can do, not what it does beside other programs. Where the arrays

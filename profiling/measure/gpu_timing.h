@@ -10,9 +10,9 @@
 #include "profiling/figures/measurement.h"
 #include "profiling/measure/gpu_peaks.h"
 #include "profiling/measure/gpu_sensors.h"
-#include "profiling/measure/point.h"
 #include "profiling/measure/stages.h"
 #include "profiling/measure/turn.h"
+#include "profiling/spec/measure_spec.h"
 
 namespace attn {
 

@@ -20,6 +20,7 @@
 #include "profiling/figures/metrics.h"
 #include "profiling/figures/row_state.h"
 #include "profiling/figures/statistics.h"
+#include "profiling/measure/point.h"
 #include "profiling/measure/repeat.h"
 #include "profiling/measure/stages.h"
 

@@ -8,8 +8,8 @@
 #include "kernels/model/kernel.h"
 #include "profiling/figures/measurement.h"
 #include "profiling/measure/cpu_peak.h"
-#include "profiling/measure/point.h"
 #include "profiling/measure/turn.h"
+#include "profiling/spec/measure_spec.h"
 
 namespace attn {
 

@@ -11,6 +11,7 @@
 #include "kernels/base/bytes.h"
 #include "kernels/gpu/compile/sources.h"
 #include "kernels/gpu/device/device_run.h"
+#include "kernels/gpu/rungs/own.h"
 #include "kernels/gpu/rungs/specialise.h"
 #include "kernels/judge/verdict.h"
 #include "kernels/model/fits.h"
@@ -22,6 +23,7 @@
 #include "profiling/measure/compiled_figures.h"
 #include "profiling/measure/counter_figures.h"
 #include "profiling/measure/gpu_timing.h"
+#include "profiling/measure/point.h"
 #include "profiling/measure/stages.h"
 
 namespace attn {

@@ -9,13 +9,13 @@
 
 #include "kernels/gpu/device/driver.h"
 #include "kernels/gpu/device/queue.h"
-#include "kernels/gpu/rungs/own.h"
+#include "kernels/own_kernels.h"
 #include "profiling/cupti/profiler.h"
 #include "profiling/figures/measurement.h"
 #include "profiling/measure/gpu_peaks.h"
 #include "profiling/measure/gpu_sensors.h"
-#include "profiling/measure/point.h"
 #include "profiling/measure/problem_cache.h"
+#include "profiling/spec/measure_spec.h"
 
 namespace attn {
 

@@ -5,7 +5,7 @@
 #include "kernels/gpu/device/device_run.h"
 #include "kernels/gpu/device/queue.h"
 #include "profiling/measure/on_gpu.h"
-#include "profiling/measure/point.h"
+#include "profiling/spec/measure_spec.h"
 
 namespace attn {
 

@@ -7,7 +7,7 @@
 
 #include "kernels/base/result.h"
 #include "kernels/judge/verdict.h"
-#include "profiling/measure/point.h"
+#include "profiling/spec/measure_spec.h"
 
 namespace attn {
 

@@ -8,7 +8,6 @@
 
 namespace attn {
 
-Result<void> validate(const SweepSpec& s, std::span<const KernelRow* const> rows);
 SweepEstimate estimate(const SweepSpec& s, std::span<const KernelRow* const> rows, std::span<const Measurement> known);
 SweepCount count_finished(const SweepSpec& s, std::span<const KernelRow* const> kernels,
                           std::span<const Measurement> rows, const Device& gpu);

@@ -10,7 +10,9 @@
 #include "profiling/figures/metrics.h"
 #include "profiling/figures/peers.h"
 #include "profiling/figures/row_state.h"
+#include "profiling/measure/cpu_peak.h"
 #include "profiling/measure/on_cpu.h"
+#include "profiling/measure/point.h"
 #include "profiling/measure/repeat.h"
 #include "profiling/measure/source_now.h"
 #include "profiling/sweep/of_rows.h"
@@ -199,7 +201,7 @@ SweepCount count_finished(const SweepSpec& s, std::span<const Measurement> rows,
 SweepCount count_finished(const SweepSpec& s, std::span<const KernelRow* const> kernels,
                           std::span<const Measurement> rows, const Device& gpu) {
   SweepCount count;
-  if (!validate_points(s, kernels)) return count;
+  if (!validate(s, kernels)) return count;
   const Device cpu = cpu_device();
   for (const SweepPoint& point : points_of(s, kernels)) {
     ++count.points;
@@ -218,7 +220,7 @@ SweepCount count_finished(const SweepSpec& s, std::span<const KernelRow* const> 
 
 Result<std::vector<Measurement>> run_sweep(const SweepSpec& s, std::span<const KernelRow* const> rows,
                                            const SweepCallbacks& callbacks, std::stop_token stop) {
-  if (auto valid = validate_points(s, rows); !valid) return tl::unexpected(valid.error());
+  if (auto valid = validate(s, rows); !valid) return tl::unexpected(valid.error());
   SweepSpec with_peak = s;
   const bool on_cpu =
       std::any_of(rows.begin(), rows.end(), [](const auto* row) { return row->processor == Processor::cpu; });

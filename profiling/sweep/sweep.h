@@ -1,4 +1,4 @@
-// A sweep: kernels x values of one axis, measured one point after the other, with progress, time left and cancel.
+// A sweep (profiling/spec/sweep_spec.h), measured one point after the other, with progress, time left and cancel.
 // A point that fails is a row with its reason; the sweep goes on.
 #pragma once
 
@@ -8,42 +8,15 @@
 #include <span>
 #include <stop_token>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "kernels/base/result.h"
-#include "kernels/gpu/rungs/own.h"
 #include "kernels/model/kernel.h"
 #include "profiling/figures/measurement.h"
-#include "profiling/measure/cpu_peak.h"
-#include "profiling/measure/point.h"
+#include "profiling/spec/measure_spec.h"
+#include "profiling/spec/sweep_spec.h"
 
 namespace attn {
-
-enum class Axis : std::uint8_t { L, B, H, D, br, bc, threads };
-std::string_view name_of(Axis a);
-Result<Axis> axis_from_name(std::string_view name);
-
-struct SweepSpec : MeasureSpec {
-  std::vector<std::string> kernels;
-  gpu::OwnKernels own;  // the user's, which `kernels` may name beside the ladder's
-  Axis axis = Axis::L;
-  std::vector<std::int64_t> values;
-  Problem base;                    // the axis overrides one extent (L: Lq and Lk; H: Hq and Hkv scale together)
-  std::int64_t tokens = 0;         // with axis L: B = tokens / L, at least 1; 0 = B as in base
-  Options options;                 // where a kernel does not read an option it is ignored
-  bool tuned = false;              // each point's tile is the one that tuning kept for it; none kept: the row says so
-  std::vector<std::string> peers;  // ids of profiling/figures/peers.h, timed in turns with these kernels
-  CpuPeak peak;                    // measured before; zero: run_sweep measures it first (about 0.3 s)
-};
-
-// Axis values in range, kernels known: refused before anything runs.
-Result<void> validate(const SweepSpec& s);
-// The problem and options of one point. D changes Dv too where the base has Dv = D; extents of the bias follow.
-Problem problem_at(const SweepSpec& s, std::int64_t value);
-Options options_at(const SweepSpec& s, std::int64_t value);
-// The point itself: these, and how the sweep's points are measured.
-Point point_at(const SweepSpec& s, const KernelRow& row, std::int64_t value);
 
 // What will be asked of the machine, before it is: bytes of the largest point in either memory, and a time from the
 // FLOPs and the rates that `known` rows of the same kernels reached. Where a kernel's rate is not known yet the time is

@@ -16,8 +16,8 @@
 #include "kernels/base/result.h"
 #include "kernels/model/kernel.h"
 #include "profiling/figures/measurement.h"
-#include "profiling/measure/point.h"
 #include "profiling/measure/turn.h"
+#include "profiling/spec/measure_spec.h"
 #include "profiling/tune/candidates.h"
 
 namespace attn {

@@ -9,6 +9,7 @@
 #include "kernels/ladder.h"
 #include "kernels/model/kernel.h"
 #include "profiling/figures/metrics.h"
+#include "profiling/spec/sweep_spec.h"
 #include "profiling/sweep/sweep.h"
 
 namespace attn::bench {

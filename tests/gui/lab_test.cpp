@@ -208,7 +208,7 @@ TEST_F(LabWindowTest, AFileOfOnesOwnOpensByCtrlOAndStandsInTheLab) {
     for (int n = 0; n < 200 && window->state().document.sweep.own.empty(); ++n) ctx->SleepNoSkip(0.02F, 0.02F);
     IM_CHECK_EQ(window->state().document.sweep.own.size(), 1U);
     ctx->Yield(4);
-    IM_CHECK_STR_EQ(lab().kernel.c_str(), window->state().document.sweep.own.front()->name.c_str());
+    IM_CHECK_STR_EQ(lab().kernel.c_str(), std::string(window->state().document.sweep.own.front()->id).c_str());
     IM_CHECK_STR_EQ(lab().now.text.c_str(), kOwnKernel.c_str());
   }));
 }

@@ -45,7 +45,7 @@ class OwnKernelTest : public ::testing::Test {
 TEST_F(OwnKernelTest, AFileDroppedOnTheWindowIsAKernelThatThePaletteFinds) {
   drop(write("mine.cu", kOwnKernel));
   ASSERT_EQ(state().document.sweep.own.size(), 1U);
-  const std::string name = state().document.sweep.own.front()->name;
+  const std::string name(state().document.sweep.own.front()->id);
   EXPECT_EQ(bench_kernel(state()), name);
   EXPECT_TRUE(window.run([&](Ctx* ctx) {
     window.controller().update({ChooseKernel{"naive"}});

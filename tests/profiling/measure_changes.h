@@ -3,7 +3,7 @@
 
 #include <array>
 
-#include "profiling/measure/point.h"
+#include "profiling/spec/measure_spec.h"
 
 namespace attn::test {
 

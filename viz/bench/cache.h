@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "profiling/sweep/sweep.h"
 #include "viz/bench/fields.h"
 #include "viz/bench/held.h"
 #include "viz/bench/ladder.h"

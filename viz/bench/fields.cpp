@@ -346,8 +346,8 @@ SweepSpec with_kernel(SweepSpec s, std::string_view id, bool on) {
     if (row->id == id ? on : had) kernels.emplace_back(row->id);
   }
   for (const auto& own : s.own) {
-    const bool had = std::find(s.kernels.begin(), s.kernels.end(), own->name) != s.kernels.end();
-    if (own->name == id ? on : had) kernels.push_back(own->name);
+    const bool had = std::find(s.kernels.begin(), s.kernels.end(), own->id) != s.kernels.end();
+    if (own->id == id ? on : had) kernels.emplace_back(own->id);
   }
   s.kernels = std::move(kernels);
   return s;

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "kernels/base/result.h"
-#include "profiling/sweep/sweep.h"
+#include "profiling/spec/sweep_spec.h"
 
 namespace attn {
 

@@ -12,6 +12,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "kernels/gpu/rungs/own.h"
 #include "kernels/ladder.h"
 #include "profiling/figures/metrics.h"
 #include "viz/bench/fields.h"

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "profiling/figures/measurement.h"
-#include "profiling/sweep/sweep.h"
+#include "profiling/spec/sweep_spec.h"
 #include "viz/state/model.h"
 
 namespace attn {

@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-#include "profiling/sweep/sweep.h"
+#include "profiling/spec/sweep_spec.h"
 
 namespace attn {
 

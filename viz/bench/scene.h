@@ -19,7 +19,7 @@
 #include "kernels/base/result.h"
 #include "profiling/figures/measurement.h"
 #include "profiling/figures/metrics.h"
-#include "profiling/sweep/sweep.h"
+#include "profiling/spec/sweep_spec.h"
 #include "viz/state/model.h"
 #include "viz/state/state.h"
 

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "kernels/model/kernel.h"
-#include "profiling/sweep/sweep.h"
+#include "profiling/spec/sweep_spec.h"
 #include "viz/state/model.h"
 
 namespace attn {

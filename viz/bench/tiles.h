@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "kernels/base/result.h"
-#include "profiling/sweep/sweep.h"
+#include "profiling/spec/sweep_spec.h"
 #include "profiling/tune/tune.h"
 #include "viz/state/model.h"
 #include "viz/state/state.h"

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "imgui.h"
-#include "profiling/sweep/sweep.h"
+#include "profiling/spec/sweep_spec.h"
 #include "viz/bench/tiles.h"
 #include "viz/state/commands.h"
 

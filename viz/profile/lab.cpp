@@ -8,12 +8,13 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "kernels/gpu/rungs/own.h"
 #include "kernels/gpu/rungs/rows.h"
 #include "kernels/lab/experiments.h"
 #include "kernels/ladder.h"
 #include "kernels/own_kernels.h"
 #include "profiling/figures/metrics.h"
-#include "profiling/sweep/sweep.h"
+#include "profiling/spec/sweep_spec.h"
 #include "viz/bench/fields.h"
 #include "viz/bench/scene.h"
 #include "viz/bench/source_pair.h"
@@ -293,9 +294,8 @@ LabSubject lab_subject(const State& state, const Model& model) {
                                            : problem_at(sweep, known ? *state.view.bench.value : sweep.values.back());
   if (std::ranges::find((*row)->dtypes, subject.problem.dtype) == (*row)->dtypes.end() && !(*row)->dtypes.empty())
     subject.problem.dtype = (*row)->dtypes.front();
-  if (gpu::own_source(**row) != nullptr) {
-    const auto& own = static_cast<const gpu::OwnKernel&>(**row);
-    if (own.edits == nullptr) subject.problem = fitted(own.header, subject.problem);
+  if (const gpu::OwnKernel* own = gpu::own_kernel(**row)) {
+    if (own->edits == nullptr) subject.problem = fitted(own->header, subject.problem);
   }
   return subject;
 }

@@ -7,7 +7,7 @@
 #include <string>
 #include <variant>
 
-#include "kernels/gpu/rungs/own.h"
+#include "kernels/own_kernels.h"
 #include "viz/state/state.h"
 
 namespace attn {

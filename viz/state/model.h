@@ -12,10 +12,10 @@
 
 #include "kernels/base/result.h"
 #include "kernels/gpu/compile/listing.h"
-#include "kernels/gpu/rungs/own.h"
 #include "kernels/judge/first_wrong.h"
 #include "kernels/judge/verdict.h"
 #include "kernels/model/options.h"
+#include "kernels/own_kernels.h"
 #include "kernels/recording/recording.h"
 #include "profiling/figures/measurement.h"
 #include "profiling/session/run.h"

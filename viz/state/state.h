@@ -8,7 +8,7 @@
 
 #include "kernels/model/inputs.h"
 #include "kernels/recording/recording.h"
-#include "profiling/sweep/sweep.h"
+#include "profiling/spec/sweep_spec.h"
 #include "viz/state/runs.h"
 #include "viz/state/view_bench.h"
 #include "viz/state/view_learn.h"

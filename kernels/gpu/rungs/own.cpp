@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <memory>
 #include <utility>
 
 #include <fmt/format.h>
@@ -152,6 +153,14 @@ void fill_row(OwnKernel& k) {
 }
 
 }  // namespace
+
+const OwnKernel* own_kernel(const KernelRow& row) {
+  return row.rung == kOwnRung ? &own_of(row) : nullptr;
+}
+
+std::shared_ptr<const OwnKernel> own_kernel(const std::shared_ptr<const KernelRow>& row) {
+  return row != nullptr && row->rung == kOwnRung ? std::static_pointer_cast<const OwnKernel>(row) : nullptr;
+}
 
 bool is_own_file(std::string_view name) {
   return name.size() > kEnding.size() && name.ends_with(kEnding);

@@ -32,7 +32,10 @@ struct OwnKernel : KernelRow {
   OwnKernel(const OwnKernel&) = delete;  // its row views its own texts
   OwnKernel& operator=(const OwnKernel&) = delete;
 };
-using OwnKernels = std::vector<std::shared_ptr<const OwnKernel>>;
+
+// The own kernel that the row is; null for a rung of the table.
+const OwnKernel* own_kernel(const KernelRow& row);
+std::shared_ptr<const OwnKernel> own_kernel(const std::shared_ptr<const KernelRow>& row);
 
 // `file`: the name alone, "my_attention.cu"; messages name it, and the compiler does. `text` may begin with the line
 // that says how it is built and what it edits (kernels/gpu/own/build_line.h).

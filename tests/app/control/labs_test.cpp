@@ -13,6 +13,7 @@
 #include "app/state/apply.h"
 #include "app/state/string.h"
 #include "kernels/gpu/compile/sources.h"
+#include "kernels/gpu/rungs/own.h"
 #include "kernels/own_kernels.h"
 #include "profiling/figures/metrics.h"
 #include "profiling/session/session.h"
@@ -253,7 +254,7 @@ TEST_F(LabsTest, AnEditThatIsKeptIsAKernelOfBenchAndItsFileOpensAsIt) {
   c.update({EditLab{with(c, "// more\n")}, KeepLab{}});
   const SweepSpec& sweep = c.state().document.sweep;
   ASSERT_EQ(sweep.own.size(), 1U);
-  const std::string name = sweep.own.front()->name;
+  const std::string name(sweep.own.front()->id);
   EXPECT_NE(std::ranges::find(sweep.kernels, name), sweep.kernels.end());
   c.update({SaveLab{}});
   c.wait();
@@ -273,8 +274,8 @@ TEST_F(LabsTest, AFileOfOnesOwnOpensAsAKernelAndIsKeptAmongTheRecent) {
   c.wait();
   const SweepSpec& sweep = c.state().document.sweep;
   ASSERT_EQ(sweep.own.size(), 1U) << last_words(c);
-  EXPECT_EQ(gpu::own_stem(sweep.own.front()->name), "my-kernel");
-  EXPECT_EQ(bench_kernel(c.state()), sweep.own.front()->name);
+  EXPECT_EQ(gpu::own_stem(sweep.own.front()->id), "my-kernel");
+  EXPECT_EQ(bench_kernel(c.state()), sweep.own.front()->id);
   ASSERT_FALSE(c.model().files.empty());
   EXPECT_EQ(c.model().files.front().path, file.string());
   write("my-kernel.cu", kOwnKernel + "// more\n");

@@ -11,6 +11,7 @@
 #include "kernels/ladder.h"
 #include "profiling/figures/metrics.h"
 #include "profiling/figures/peers.h"
+#include "profiling/measure/point.h"
 #include "tests/app/peers/double.h"
 #include "tests/app/worker/double.h"
 

@@ -15,6 +15,7 @@
 #include "kernels/gpu/rungs/own.h"
 #include "kernels/ladder.h"
 #include "kernels/model/inputs.h"
+#include "kernels/own_kernels.h"
 #include "profiling/figures/metrics.h"
 #include "viz/bench/presets.h"
 

@@ -10,6 +10,7 @@
 #include "app/worker/bench.h"
 #include "app/worker/client.h"
 #include "app/worker/disassemble.h"
+#include "kernels/gpu/rungs/own.h"
 #include "kernels/own_kernels.h"
 #include "profiling/figures/metrics.h"
 #include "profiling/sweep/of_rows.h"

@@ -1,4 +1,5 @@
 #include "profiling/measure/point.h"
+#include "profiling/spec/measure_spec.h"
 
 #include <gtest/gtest.h>
 

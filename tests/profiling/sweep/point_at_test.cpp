@@ -1,7 +1,7 @@
 // From a sweep to its points: nothing that a sweep can set is lost on the way.
 #include <gtest/gtest.h>
 
-#include "profiling/sweep/sweep.h"
+#include "profiling/spec/sweep_spec.h"
 #include "tests/profiling/fake_kernels.h"
 #include "tests/profiling/measure_changes.h"
 

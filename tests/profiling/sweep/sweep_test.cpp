@@ -1,4 +1,6 @@
+#include "profiling/measure/point.h"
 #include "profiling/sweep/sweep.h"
+#include "profiling/spec/sweep_spec.h"
 
 #include <gtest/gtest.h>
 

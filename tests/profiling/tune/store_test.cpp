@@ -11,6 +11,7 @@
 #include "kernels/gpu/rungs/rows.h"
 #include "kernels/ladder.h"
 #include "profiling/figures/statistics.h"
+#include "profiling/spec/sweep_spec.h"
 #include "profiling/sweep/sweep.h"
 #include "profiling/tune/export.h"
 #include "tests/kernels/temp_folder.h"

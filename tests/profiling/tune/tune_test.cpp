@@ -1,4 +1,5 @@
 // How a tile is chosen, with times that the test makes up.
+#include "profiling/measure/point.h"
 #include "profiling/tune/tune.h"
 
 #include <gtest/gtest.h>
