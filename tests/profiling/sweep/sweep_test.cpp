@@ -1,5 +1,5 @@
-#include "profiling/measure/point.h"
 #include "profiling/sweep/sweep.h"
+#include "profiling/measure/point.h"
 #include "profiling/spec/sweep_spec.h"
 
 #include <gtest/gtest.h>

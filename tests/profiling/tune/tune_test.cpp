@@ -1,6 +1,6 @@
 // How a tile is chosen, with times that the test makes up.
-#include "profiling/measure/point.h"
 #include "profiling/tune/tune.h"
+#include "profiling/measure/point.h"
 
 #include <gtest/gtest.h>
 
