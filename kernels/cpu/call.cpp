@@ -172,7 +172,7 @@ ConstTile Call::load_q(const Place2d& t, const Scratch& s) const {
 Result<void> cpu_supports(const KernelRow& row, const Problem& p, const Options&, const Device& d) {
   if (d.processor != Processor::cpu)
     return fail(ErrorKind::cannot_run, "this kernel runs on the CPU; choose --device cpu");
-  if (auto good = check_dtype(row, p); !good) return good;
+  if (auto good = check_takes(row, p); !good) return good;
   return validate(p);
 }
 
@@ -219,6 +219,7 @@ Result<Recording> record_with(const KernelRow& row, Rules rules, const Problem& 
                               const std::function<void(const Call&, Team&, Recorder&)>& walk, std::stop_token stop) {
   const Device device = cpu_device();
   if (auto good = validate(p); !good) return tl::unexpected(good.error());
+  if (auto good = check_takes(row, p); !good) return tl::unexpected(good.error());
   if (auto good = validate(p, in); !good) return tl::unexpected(good.error());
   Result<Options> resolved = resolve(row, o, device);
   if (!resolved) return tl::unexpected(resolved.error());

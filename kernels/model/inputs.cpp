@@ -10,6 +10,7 @@
 #include "kernels/base/bytes.h"
 #include "kernels/formats/npy.h"
 #include "kernels/model/generators.h"
+#include "kernels/model/tensors.h"
 
 namespace attn {
 namespace {
@@ -35,18 +36,24 @@ const char* name_of(InputTensor t) {
   return "?";
 }
 
+// In the order of InputTensor.
+constexpr Tensor kGiven[] = {Tensor::q, Tensor::k, Tensor::v, Tensor::bias};
+
 Shape shape_of(const Problem& p, InputTensor t) {
-  switch (t) {
-    case InputTensor::q:
-      return {p.B, p.Hq, p.Lq, p.D};
-    case InputTensor::k:
-      return {p.B, p.Hkv, p.Lk, p.D};
-    case InputTensor::v:
-      return {p.B, p.Hkv, p.Lk, p.Dv};
-    case InputTensor::bias:
-      return p.bias_shape;
+  const std::vector<TensorSpec> specs = tensors_of(p);
+  const TensorSpec* spec = find(specs, kGiven[static_cast<std::size_t>(t)]);
+  return spec == nullptr ? Shape{} : spec->shape;
+}
+
+// All that the problem reads is made here, or what is not.
+Result<void> check_given(const Problem& p) {
+  for (const TensorSpec& t : tensors_of(p)) {
+    const bool asked = t.role == Role::in && !t.in_problem;
+    if (!asked || std::ranges::find(kGiven, t.tensor) != std::end(kGiven)) continue;
+    return bad_input(fmt::format("{} of {} comes from no generator and no file: Q, K, V and a bias do.",
+                                 words_of(t.tensor), describe(p)));
   }
-  return {};
+  return ok();
 }
 
 DType dtype_of(const Problem& p, InputTensor t) {
@@ -192,6 +199,7 @@ bool uses_seed(Generator g) {
 
 Result<Inputs> make_inputs(const Problem& p, const InputSpec& spec) {
   if (auto r = validate(p); !r) return tl::unexpected(r.error());
+  if (auto r = check_given(p); !r) return tl::unexpected(r.error());
   Inputs in;
   const std::array<std::pair<InputTensor, const std::string*>, 3> tensors{
       {{InputTensor::q, &spec.q_file}, {InputTensor::k, &spec.k_file}, {InputTensor::v, &spec.v_file}}};

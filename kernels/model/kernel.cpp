@@ -35,13 +35,21 @@ Result<void> resolve_one(const KernelRow& row, const OptionSpec& spec, Options& 
 }
 
 // "f32", "f16 or bf16", "f32, f16 or bf16".
-std::string any_of(std::span<const DType> dtypes) {
+template <class T>
+std::string any_of(std::span<const T> values) {
   std::string words;
-  for (std::size_t i = 0; i < dtypes.size(); ++i) {
-    words += i == 0 ? "" : i + 1 == dtypes.size() ? " or " : ", ";
-    words += name_of(dtypes[i]);
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    words += i == 0 ? "" : i + 1 == values.size() ? " or " : ", ";
+    words += name_of(values[i]);
   }
   return words;
+}
+
+// `what` in front of the names: "the pass ", "".
+template <class T>
+Result<void> takes_one(const KernelRow& row, std::string_view what, std::span<const T> values, T value) {
+  if (std::ranges::find(values, value) != values.end()) return ok();
+  return bad_input(fmt::format("{} takes {}{}, not {}", row.id, what, any_of(values), name_of(value)));
 }
 
 }  // namespace
@@ -65,9 +73,11 @@ Result<void> check_tensors(const Plan& plan, const Buffers& buffers) {
   return ok();
 }
 
-Result<void> check_dtype(const KernelRow& row, const Problem& p) {
-  if (std::ranges::find(row.dtypes, p.dtype) != row.dtypes.end()) return ok();
-  return bad_input(fmt::format("{} takes {}, not {}", row.id, any_of(row.dtypes), name_of(p.dtype)));
+Result<void> check_takes(const KernelRow& row, const Problem& p) {
+  if (auto good = takes_one(row, "", row.dtypes, p.dtype); !good) return good;
+  if (auto good = takes_one(row, "the pass ", row.passes, p.pass); !good) return good;
+  if (auto good = takes_one(row, "K and V that are ", row.storages, p.storage.kind()); !good) return good;
+  return takes_one(row, "axes in the order ", row.layouts, p.layout);
 }
 
 Result<Options> resolve(const KernelRow& row, const Options& o, const Device& d) {

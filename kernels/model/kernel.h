@@ -113,6 +113,11 @@ struct Products {
   std::int32_t each = 1;  // products of the pipe for one of the formula: 3 where an fp32 number is split in two
 };
 
+// What a row takes that says nothing else.
+inline constexpr Pass kForwardAlone[] = {Pass::forward};
+inline constexpr Storage kDenseAlone[] = {Storage::dense};
+inline constexpr AxisOrder kBhldAlone[] = {AxisOrder::bhld};
+
 struct KernelRow {
   std::string_view id;     // "cpu_flash": the CLI, CSV and session key
   std::string_view title;  // what the window calls it
@@ -121,6 +126,9 @@ struct KernelRow {
   Processor processor = Processor::cpu;
   std::span<const std::string_view> architectures;  // GPU: "sm_80" ...; CPU: empty = any
   std::span<const DType> dtypes;
+  std::span<const Pass> passes = kForwardAlone;
+  std::span<const Storage> storages = kDenseAlone;
+  std::span<const AxisOrder> layouts = kBhldAlone;
   std::span<const OptionSpec> options;
   std::string_view what;         // one sentence: what it is
   std::string_view teaches;      // one sentence: what is new against the rung before
@@ -145,8 +153,9 @@ Result<void> enqueue(const Plan& plan, const Buffers& buffers, const Stream& str
 // Lengths and slopes come as tensors only where the problem has some; for the rows' prepare().
 Result<void> check_tensors(const Plan& plan, const Buffers& buffers);
 
-// The problem's dtype is one that the row takes, or which would do.
-Result<void> check_dtype(const KernelRow& row, const Problem& p);
+// The problem's dtype, pass, storage and layout are ones that the row takes, or which would do. Every row's `supports`
+// asks it.
+Result<void> check_takes(const KernelRow& row, const Problem& p);
 
 // The option's place where it is a whole number (Br, Bc, threads, stages); else null.
 std::int32_t* whole_number(Options& o, Option option);

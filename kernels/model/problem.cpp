@@ -10,7 +10,10 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "kernels/base/bytes.h"
 #include "kernels/base/hash.h"
+#include "kernels/model/costs.h"
+#include "kernels/model/tensors.h"
 
 namespace attn {
 namespace {
@@ -89,25 +92,42 @@ Result<void> validate_extents(const Problem& p) {
   return ok();
 }
 
-// Every tensor's bytes, taken as fp32, must stay below 2^63, so that sizes and offsets never
-// overflow.
+std::string shape_words(std::span<const std::int64_t> shape) {
+  return fmt::format("[{}]", fmt::join(shape, ", "));
+}
+
+// Every tensor's bytes, taken as fp32, must stay below 2^63, so that sizes and offsets never overflow. The bias has
+// words of its own.
 Result<void> validate_sizes(const Problem& p) {
-  struct Tensor {
-    const char* name;
-    std::array<std::int64_t, 5> factors;
-  };
-  const std::array<Tensor, 4> tensors{{{"Q", {4, p.B, p.Hq, p.Lq, p.D}},
-                                       {"K", {4, p.B, p.Hkv, p.Lk, p.D}},
-                                       {"V", {4, p.B, p.Hkv, p.Lk, p.Dv}},
-                                       {"O", {4, p.B, p.Hq, p.Lq, p.Dv}}}};
-  for (const Tensor& t : tensors) {
-    if (element_count(t.factors) < 0) {
+  for (const TensorSpec& t : tensors_of(p)) {
+    if (t.shape.size() != 4 || t.tensor == Tensor::bias) continue;
+    const std::int64_t factors[] = {4, t.shape[0], t.shape[1], t.shape[2], t.shape[3]};
+    if (element_count(factors) < 0) {
       return bad_input(
-          fmt::format("{} of shape [{}, {}, {}, {}] has more than 2^63 bytes; use a smaller B, H "
-                      "or L (L up to 2^31 is usual).",
-                      t.name, t.factors[1], t.factors[2], t.factors[3], t.factors[4]));
+          fmt::format("{} of shape {} has more than 2^63 bytes; use a smaller B, H or L (L up to 2^31 is usual).",
+                      words_of(t.tensor), shape_words(t.shape)));
     }
   }
+  return ok();
+}
+
+Result<void> validate_storage(const Problem& p) {
+  constexpr std::int64_t kMaxPages = std::numeric_limits<std::int32_t>::max();  // the table's numbers
+  const KvStorage& s = p.storage;
+  if (s.page < 0 || s.page > kMaxPage) {
+    return bad_input(fmt::format(
+        "A page of {} keys cannot be; use 1 to {} (16 and 64 are usual), or 0 for dense K and V.", s.page, kMaxPage));
+  }
+  if (s.kind() == Storage::dense && s.pages != 0) {
+    return bad_input(fmt::format("{} pages of no size: give the keys of a page, or leave both out.", s.pages));
+  }
+  if (s.kind() == Storage::dense) return ok();
+  if (s.pages < 1 || s.pages > kMaxPages) {
+    return bad_input(fmt::format("A pool of {} pages cannot be; use 1 to {} ({} hold every batch's keys apart).",
+                                 s.pages, kMaxPages,
+                                 saturating_product({{p.B, p.Lk / s.page + (p.Lk % s.page != 0 ? 1 : 0)}})));
+  }
+  if (p.pass == Pass::backward) return bad_input("A backward reads dense K and V: leave the pages out.");
   return ok();
 }
 
@@ -130,10 +150,6 @@ Result<void> validate_mask(const Problem& p) {
     }
   }
   return ok();
-}
-
-std::string shape_words(std::span<const std::int64_t> shape) {
-  return fmt::format("[{}]", fmt::join(shape, ", "));
 }
 
 Result<void> validate_bias(const Problem& p) {
@@ -183,13 +199,13 @@ Result<void> validate_alibi(const Problem& p) {
   return ok();
 }
 
-Result<void> check_array(const char* name, const Array& a, DType dtype, std::span<const std::int64_t> shape) {
-  if (!std::ranges::equal(a.shape(), shape)) {
-    return bad_input(
-        fmt::format("{} has shape {}, the problem asks for {}.", name, shape_words(a.shape()), shape_words(shape)));
+Result<void> check_array(std::string_view name, const Array& a, const TensorSpec& spec) {
+  if (!std::ranges::equal(a.shape(), spec.shape)) {
+    return bad_input(fmt::format("{} has shape {}, the problem asks for {}.", name, shape_words(a.shape()),
+                                 shape_words(spec.shape)));
   }
-  if (a.dtype() != dtype) {
-    return bad_input(fmt::format("{} is {}, the problem asks for {}.", name, name_of(a.dtype()), name_of(dtype)));
+  if (element_type_of(a.dtype()) != spec.type) {
+    return bad_input(fmt::format("{} is {}, the problem asks for {}.", name, name_of(a.dtype()), name_of(spec.type)));
   }
   return ok();
 }
@@ -262,6 +278,10 @@ double Problem::visible_pairs() const {
   return static_cast<double>(pairs) * static_cast<double>(Hq);
 }
 
+double Problem::flops() const {
+  return flops_of(*this);
+}
+
 std::int64_t Problem::bias_index(std::int64_t b, std::int64_t h, std::int64_t r, std::int64_t c) const {
   const std::array<std::int64_t, 4> at{b, h, r, c};
   std::int64_t index = 0;
@@ -304,6 +324,7 @@ std::vector<float> slopes_of(const Problem& p) {
 
 Result<void> validate(const Problem& p) {
   if (auto r = validate_extents(p); !r) return r;
+  if (auto r = validate_storage(p); !r) return r;
   if (auto r = validate_sizes(p); !r) return r;
   if (p.scale && !std::isfinite(*p.scale)) {
     return bad_input(fmt::format("The scale is {}; it must be a finite number (1/sqrt(D) is usual).", *p.scale));
@@ -339,19 +360,26 @@ std::string describe(const Problem& p) {
   if (p.softcap) words += fmt::format(" softcap={}", *p.softcap);
   if (p.alibi) words += p.alibi->empty() ? " alibi" : " alibi=" + own_slopes_words(*p.alibi);
   if (p.scale) words += fmt::format(" scale={}", *p.scale);
+  if (p.pass != Pass::forward) words += fmt::format(" {}", name_of(p.pass));
+  if (p.storage.kind() == Storage::paged) words += fmt::format(" page={}/{}", p.storage.page, p.storage.pages);
+  if (p.layout != AxisOrder::bhld) words += fmt::format(" {}", name_of(p.layout));
   return words;
 }
 
 Result<void> validate(const Problem& p, const Inputs& in) {
-  const std::array<std::int64_t, 4> q{p.B, p.Hq, p.Lq, p.D}, k{p.B, p.Hkv, p.Lk, p.D}, v{p.B, p.Hkv, p.Lk, p.Dv};
-  if (auto r = check_array("Q", in.q, p.dtype, q); !r) return r;
-  if (auto r = check_array("K", in.k, p.dtype, k); !r) return r;
-  if (auto r = check_array("V", in.v, p.dtype, v); !r) return r;
-  if (p.has_bias() != in.bias.has_value()) {
-    return bad_input(p.has_bias() ? "The problem has a bias, but no bias array is given."
-                                  : "A bias array is given, but the problem has no bias.");
+  const ByTensor<const Array*> arrays = arrays_of(in);
+  for (const TensorSpec& t : tensors_of(p)) {
+    if (t.role != Role::in || t.in_problem) continue;
+    if (t.tensor == Tensor::bias && !in.bias) {
+      return bad_input("The problem has a bias, but no bias array is given.");
+    }
+    if (!arrays.has(t.tensor)) {
+      return bad_input(
+          fmt::format("{} of this problem is missing: Q, K, V and a bias alone are given.", words_of(t.tensor)));
+    }
+    if (auto r = check_array(words_of(t.tensor), *arrays[t.tensor], t); !r) return r;
   }
-  if (in.bias) return check_array("The bias", *in.bias, DType::f32, p.bias_shape);
+  if (in.bias && !p.has_bias()) return bad_input("A bias array is given, but the problem has no bias.");
   return ok();
 }
 

@@ -57,6 +57,9 @@ struct KvStorage {
 enum class AxisOrder : std::uint8_t { bhld, blhd };
 std::string_view name_of(AxisOrder order);  // "bhld", "blhd"
 
+// The largest page, in keys.
+constexpr std::int64_t kMaxPage = 256;
+
 // The largest D and Dv.
 constexpr std::int64_t kMaxHeadDim = 256;
 
@@ -107,14 +110,14 @@ struct Problem {
   TileCover cover(std::int64_t b, std::int64_t r0, std::int64_t r1, std::int64_t c0, std::int64_t c1) const;
   // B * Hq * (query-key pairs that the mask lets see); bias not regarded.
   double visible_pairs() const;
-  // 2 * pairs * (D + Dv): the FLOPs that TFLOP/s counts (forward).
-  double flops() const { return 2.0 * visible_pairs() * static_cast<double>(D + Dv); }
+  // The FLOPs that TFLOP/s counts, of the pass: costs.h has the formula, 2 * pairs * (D + Dv) for a forward.
+  double flops() const;
   // Flat index of the bias of (b, h, r, c); has_bias() must hold.
   std::int64_t bias_index(std::int64_t b, std::int64_t h, std::int64_t r, std::int64_t c) const;
 };
 
 // Every extent >= 1, D and Dv <= 256, Hq a multiple of Hkv, sizes within 63 bits, mask and bias shapes
-// that fit. The message names the value and what would do.
+// that fit; pages of 1 to 256 keys, of a forward alone. The message names the value and what would do.
 Result<void> validate(const Problem& p);
 
 // 2^(-8 (h + 1) / Hq), rounded once to fp32.
@@ -124,7 +127,7 @@ std::vector<float> kept_slopes(std::vector<float> slopes, std::int64_t heads);
 // Those of the problem written out, [Hq] or [B, Hq]; alibi must hold.
 std::vector<float> slopes_of(const Problem& p);
 
-// "B=1 H=16/4 L=128x217 D=64 f16 causal": one line for lists, logs and errors.
+// "B=1 H=16/4 L=128x217 D=64 f16 causal", "... backward page=16/640 blhd": one line for lists, logs and errors.
 std::string describe(const Problem& p);
 
 // The numbers. Shapes as at the top; dtype of q, k, v is the problem's; bias is f32.
@@ -133,7 +136,7 @@ struct Inputs {
   std::optional<Array> bias;
 };
 
-// Shapes and dtypes agree with the problem.
+// Shapes and dtypes agree with the problem, and it reads nothing besides (a backward does, and pages).
 Result<void> validate(const Problem& p, const Inputs& in);
 
 struct Outputs {

@@ -60,6 +60,19 @@ Result<std::vector<float>> slopes_from_json(const json& j, const Problem& p, con
   return kept_slopes(std::move(slopes), p.Hq);
 }
 
+// What version 3 adds: docs/attn.md.
+Result<void> read_pass(JsonFields& fields, const std::string& where, Problem& p) {
+  static const std::vector<std::string> passes{"forward", "backward"}, layouts{"bhld", "blhd"};
+  if (fields.has("pass")) p.pass = static_cast<Pass>(fields.choice("pass", passes));
+  if (fields.has("layout")) p.layout = static_cast<AxisOrder>(fields.choice("layout", layouts));
+  if (!fields.has("storage")) return fields.result();
+  JsonFields storage(fields.object("storage"), where + ".storage");
+  p.storage.page = storage.integer("page", 1, kMax);
+  p.storage.pages = storage.integer("pages", 1, kMax);
+  if (auto r = fields.result(); !r) return r;
+  return storage.result();
+}
+
 }  // namespace
 
 json problem_to_json(const Problem& p) {
@@ -72,7 +85,15 @@ json problem_to_json(const Problem& p) {
   if (p.has_bias()) j["bias_shape"] = p.bias_shape;
   if (p.softcap) j["softcap"] = *p.softcap;
   if (p.alibi) j["alibi"] = slopes_to_json(p);
+  if (p.pass != Pass::forward) j["pass"] = std::string(name_of(p.pass));
+  if (p.storage.kind() == Storage::paged) j["storage"] = {{"page", p.storage.page}, {"pages", p.storage.pages}};
+  if (p.layout != AxisOrder::bhld) j["layout"] = std::string(name_of(p.layout));
   return j;
+}
+
+int attn_version_of(const Problem& p) {
+  if (p.pass != Pass::forward || p.storage.kind() != Storage::dense || p.layout != AxisOrder::bhld) return 3;
+  return p.shapes_scores() ? 2 : 1;
 }
 
 Result<Problem> problem_from_json(const json& j, const std::string& where) {
@@ -94,6 +115,7 @@ Result<Problem> problem_from_json(const json& j, const std::string& where) {
     if (!read) return tl::unexpected(read.error());
     p.alibi = *std::move(read);
   }
+  if (auto r = read_pass(fields, where, p); !r) return tl::unexpected(r.error());
   JsonFields mask(fields.object("mask"), where + ".mask");
   if (auto r = fields.result(); !r) return tl::unexpected(r.error());
   p.mask.causal = mask.boolean("causal");

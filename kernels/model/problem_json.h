@@ -13,6 +13,8 @@ namespace attn {
 
 // Readers name `where` in what they refuse.
 nlohmann::json problem_to_json(const Problem& p);
+// The lowest version of a file that says this problem: 1, 2 (softcap, ALiBi) or 3 (pass, storage, layout).
+int attn_version_of(const Problem& p);
 Result<Problem> problem_from_json(const nlohmann::json& j, const std::string& where);
 nlohmann::json options_to_json(const Options& o);
 Result<Options> options_from_json(const nlohmann::json& j, const std::string& where);

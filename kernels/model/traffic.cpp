@@ -1,8 +1,11 @@
 #include "kernels/model/traffic.h"
 
 #include <algorithm>
+#include <iterator>
 
+#include "kernels/model/costs.h"
 #include "kernels/model/kernel.h"
+#include "kernels/model/tensors.h"
 
 namespace attn {
 namespace {
@@ -62,6 +65,19 @@ bool reads_scores(Phase phase, std::int32_t score_reads) {
     default:
       return false;
   }
+}
+
+// The part that a tensor counts in: a gradient with what it is of, the table of pages with K.
+TrafficPart part_of(Tensor t) {
+  constexpr TrafficPart kParts[] = {
+      TrafficPart::q,     TrafficPart::k,     TrafficPart::v,     TrafficPart::bias,  // q, k, v, bias
+      TrafficPart::o,     TrafficPart::stats, TrafficPart::stats,                     // o, lse, delta
+      TrafficPart::o,     TrafficPart::q,     TrafficPart::k,     TrafficPart::v,     // do, dq, dk, dv
+      TrafficPart::stats, TrafficPart::stats, TrafficPart::k,                         // key_lengths, slopes, page_table
+      TrafficPart::o,     TrafficPart::stats,                                         // partial_o, partial_lse
+  };
+  static_assert(std::size(kParts) == kTensors);
+  return kParts[static_cast<std::size_t>(t)];
 }
 
 }  // namespace
@@ -150,18 +166,17 @@ void add_traffic(const Traffic& event, std::array<std::uint64_t, kTrafficParts>&
 }
 
 Traffic compulsory(Order order, const Problem& p) {
-  const std::uint64_t e = size_of(p.dtype);
+  const TensorCosts costs = compulsory_costs(p);
   Traffic t;
-  at(t.read, TrafficPart::q) = as_bytes(p.B * p.Hq * p.Lq * p.D, e);
-  at(t.read, TrafficPart::k) = as_bytes(p.B * p.Hkv * p.Lk * p.D, e);
-  at(t.read, TrafficPart::v) = as_bytes(p.B * p.Hkv * p.Lk * p.Dv, e);
-  if (p.has_bias()) at(t.read, TrafficPart::bias) = as_bytes(element_count(p.bias_shape), kFp32);
-  at(t.written, TrafficPart::o) = as_bytes(p.B * p.Hq * p.Lq * p.Dv, e);
-  at(t.written, TrafficPart::stats) = as_bytes(p.B * p.Hq * p.Lq, kFp32);
+  for (std::size_t n = 0; n < kTensors; ++n) {
+    const auto tensor = static_cast<Tensor>(n);
+    at(t.read, part_of(tensor)) += costs.read[tensor];
+    at(t.written, part_of(tensor)) += costs.written[tensor];
+  }
   if (stores_scores(order)) {
     const std::int64_t pairs = p.B * p.Hq * p.Lq * p.Lk;
     at(t.read, TrafficPart::s) = at(t.written, TrafficPart::s) = as_bytes(pairs, kFp32);
-    at(t.read, TrafficPart::p) = at(t.written, TrafficPart::p) = as_bytes(pairs, e);
+    at(t.read, TrafficPart::p) = at(t.written, TrafficPart::p) = as_bytes(pairs, size_of(p.dtype));
   }
   return t;
 }

@@ -66,7 +66,8 @@ Traffic tile_loads(const KernelRow& row, const Problem& p, const Options& o);
 // The same from the order and how often it reads S back.
 Traffic tile_loads(Order order, std::int32_t score_reads, const Problem& p, const Options& o);
 
-// Each input read once, O and LSE written once; orders that store S also write and read S and P once.
+// What the problem's pass must read and write once (compulsory_costs), a gradient with what it is of; orders that
+// store S also write and read S and P once.
 Traffic compulsory(const KernelRow& row, const Problem& p);
 Traffic compulsory(Order order, const Problem& p);
 

@@ -272,7 +272,7 @@ Result<void> validate(const TuneSpec& s) {
   if (!row) return tl::unexpected(row.error());
   if (!has_tiles(**row)) return bad_input(fmt::format("{} has no tile to tune.", s.kernel));
   if (auto valid = validate(s.problem); !valid) return valid;
-  if (auto takes = check_dtype(**row, s.problem); !takes) return takes;
+  if (auto takes = check_takes(**row, s.problem); !takes) return takes;
   if (!(s.budget_s >= 0.1 && s.budget_s <= 86400))
     return bad_input(fmt::format("A budget of {} s cannot be; 0.1 to 86400 would do.", s.budget_s));
   if (s.finalists < 1 || s.finalists > 16)

@@ -131,5 +131,26 @@ TEST(Ladder, EveryEmbeddedKernelIsARung) {
   }
 }
 
+// Of whatever processor: one check serves all.
+TEST(Ladder, ARowRefusesAPassAStorageAndALayoutThatItDoesNotTake) {
+  for (const KernelRow* row : ladder()) {
+    SCOPED_TRACE(row->id);
+    const auto refusal = [&](const Problem& p) {
+      const auto takes = row->supports(*row, p, {}, device_of(*row));
+      return takes ? std::string() : takes.error().message;
+    };
+    Problem p = problem_of(*row);
+    EXPECT_EQ(refusal(p), "");
+    p.pass = Pass::backward;
+    EXPECT_NE(refusal(p).find("takes the pass forward, not backward"), std::string::npos) << refusal(p);
+    p.pass = Pass::forward;
+    p.storage = {16, 64};
+    EXPECT_NE(refusal(p).find("takes K and V that are dense, not paged"), std::string::npos) << refusal(p);
+    p.storage = {};
+    p.layout = AxisOrder::blhd;
+    EXPECT_NE(refusal(p).find("takes axes in the order bhld, not blhd"), std::string::npos) << refusal(p);
+  }
+}
+
 }  // namespace
 }  // namespace attn

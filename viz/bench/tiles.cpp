@@ -233,7 +233,7 @@ Result<TuneSpec> tune_of(const State& state, const std::string& kernel) {
   const auto row = find_kernel(kernel);
   if (!row) return tl::unexpected(row.error());
   if (!has_tiles(**row)) return bad_input(fmt::format("{} has no tile: choose a kernel that has one.", kernel));
-  if (const auto takes = check_dtype(**row, sweep.base); !takes)
+  if (const auto takes = check_takes(**row, sweep.base); !takes)
     return bad_input(takes.error().message + ": choose another Type on the left, or another kernel above.");
   if (sweep.values.empty()) return bad_input("The sweep has no value: there is no problem to tune for.");
   const auto& looked = state.view.bench.value;

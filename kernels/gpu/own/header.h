@@ -53,7 +53,7 @@ Result<OwnHeader> parse_own_header(std::string_view text, std::string_view name)
 // A problem like `p` that head dimensions and grouped heads do not stand against: a list of problems made for kernels
 // that take all of them would else leave few.
 Problem fitted(const OwnHeader& header, Problem p);
-// The header takes the problem, or why not. The dtype is the row's own affair (check_dtype).
+// The header takes the problem, or why not. The dtype is the row's own affair (check_takes).
 Result<void> check_declared(const OwnHeader& header, const Problem& p, std::string_view id);
 
 }  // namespace attn::gpu

@@ -50,7 +50,7 @@ KernelRow common_row() {
 
 Result<void> supports(const KernelRow& row, const Problem& p, const Options& o, const Device& d) {
   if (auto good = check_device(row, d); !good) return good;
-  if (auto good = check_dtype(row, p); !good) return good;
+  if (auto good = check_takes(row, p); !good) return good;
   if (auto good = validate(p); !good) return good;
   if (p.alibi && std::max(p.Lq, p.Lk) > kMaxAlibiLength) {
     return fail(ErrorKind::cannot_run, fmt::format("{} counts ALiBi's distances in 32 bits: L goes up to {} with it.",

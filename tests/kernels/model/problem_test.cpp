@@ -2,10 +2,15 @@
 
 #include <cmath>
 #include <limits>
+#include <string>
+#include <tuple>
 
 #include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
 
+#include "kernels/model/inputs.h"
 #include "kernels/model/options.h"
+#include "kernels/model/problem_json.h"
 
 namespace attn {
 namespace {
@@ -250,6 +255,82 @@ TEST(Options, NamesAreThoseOfTheCsvColumns) {
   EXPECT_EQ(name_of(Option::br), "br");
   EXPECT_EQ(name_of(Option::subtract_max), "subtract_max");
   EXPECT_EQ(name_of(Option::accumulate), "accumulate");
+}
+
+TEST(Problem, APassAndPagesAreSaidOnlyWhereTheyAre) {
+  Problem p = shape(4, 8);
+  const std::string plain = describe(p);
+  EXPECT_EQ(plain.find("forward"), std::string::npos);
+  p.pass = Pass::backward;
+  EXPECT_EQ(describe(p), plain + " backward");
+  p.pass = Pass::forward;
+  p.storage = {4, 6};
+  p.layout = AxisOrder::blhd;
+  EXPECT_EQ(describe(p), plain + " page=4/6 blhd");
+}
+
+TEST(Problem, PagesThatCannotBeAreRefusedInWords) {
+  const auto refusal = [](const KvStorage& storage, Pass pass) {
+    Problem p = shape(4, 8);
+    p.storage = storage;
+    p.pass = pass;
+    const auto valid = validate(p);
+    return valid ? std::string() : valid.error().message;
+  };
+  EXPECT_EQ(refusal({}, Pass::backward), "");
+  EXPECT_EQ(refusal({4, 2}, Pass::forward), "");
+  EXPECT_EQ(refusal({256, 1}, Pass::forward), "");
+  EXPECT_NE(refusal({257, 1}, Pass::forward).find("page of 257 keys"), std::string::npos);
+  EXPECT_NE(refusal({-1, 1}, Pass::forward).find("page of -1 keys"), std::string::npos);
+  EXPECT_NE(refusal({0, 3}, Pass::forward).find("3 pages of no size"), std::string::npos);
+  EXPECT_NE(refusal({3, 0}, Pass::forward).find("pool of 0 pages"), std::string::npos);
+  EXPECT_NE(refusal({3, 0}, Pass::forward).find("(3 hold every batch's keys apart)"), std::string::npos);
+  EXPECT_NE(refusal({4, std::int64_t{1} << 31}, Pass::forward).find("pool of 2147483648 pages"), std::string::npos);
+  EXPECT_NE(refusal({4, 2}, Pass::backward).find("dense K and V"), std::string::npos);
+}
+
+TEST(Problem, InputsOfAForwardAreNotEnoughForWhatReadsMore) {
+  Problem p = shape(4, 8);
+  const Inputs in{
+      Array(DType::f32, {1, 1, 4, 1}), Array(DType::f32, {1, 1, 8, 1}), Array(DType::f32, {1, 1, 8, 1}), {}};
+  EXPECT_TRUE(validate(p, in));
+  p.pass = Pass::backward;
+  const auto refused = validate(p, in);
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().message, "O of this problem is missing: Q, K, V and a bias alone are given.");
+  EXPECT_FALSE(make_inputs(p, {}));
+}
+
+TEST(Problem, AFileSaysPassPagesAndLayoutWhereTheyAreUsed) {
+  Problem p = shape(4, 8);
+  EXPECT_EQ(attn_version_of(p), 1);
+  for (const char* key : {"pass", "storage", "layout"}) EXPECT_FALSE(problem_to_json(p).contains(key)) << key;
+  const auto read_back = [](const Problem& written) {
+    EXPECT_EQ(attn_version_of(written), 3);
+    const auto read = problem_from_json(nlohmann::json::parse(problem_to_json(written).dump()), "here");
+    EXPECT_TRUE(read) << (read ? "" : read.error().message);
+    return read ? *read : Problem{};
+  };
+  p.pass = Pass::backward;
+  EXPECT_EQ(read_back(p), p);
+  p.pass = Pass::forward;
+  p.storage = {4, 6};
+  p.layout = AxisOrder::blhd;
+  EXPECT_EQ(read_back(p), p);
+
+  for (const auto& [key, value, word] : {std::tuple{"pass", "\"sideways\"", "pass"},
+                                         {"layout", "3", "layout"},
+                                         {"storage", "\"paged\"", "storage"},
+                                         {"storage", R"({"page": 4})", "pages"},
+                                         {"storage", R"({"page": 0, "pages": 2})", "page"},
+                                         {"storage", R"({"page": 999, "pages": 2})", "page of 999 keys"}}) {
+    nlohmann::json j = problem_to_json(shape(4, 8));
+    j[key] = nlohmann::json::parse(value);
+    const auto refused = problem_from_json(j, "here");
+    ASSERT_FALSE(refused) << value;
+    EXPECT_NE(refused.error().message.find(word), std::string::npos) << refused.error().message;
+    EXPECT_EQ(refused.error().message.substr(0, 4), "here");
+  }
 }
 
 }  // namespace

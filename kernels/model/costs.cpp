@@ -1,0 +1,68 @@
+#include "kernels/model/costs.h"
+
+#include <algorithm>
+
+#include "kernels/base/bytes.h"
+
+namespace attn {
+namespace {
+
+constexpr PassProduct kForward[] = {{"S = Q K^T"}, {"O = P V", true}};
+constexpr PassProduct kBackward[] = {
+    {"S = Q K^T"}, {"dP = dO V^T", true}, {"dV = P^T dO", true}, {"dQ = dS K"}, {"dK = dS^T Q"}};
+
+// Keys and entries of the table that the key lengths leave.
+struct Reached {
+  std::int64_t keys = 0, entries = 0;
+};
+
+Reached reached_by(const Problem& p) {
+  const auto entries = [&](std::int64_t keys) { return keys / p.storage.page + (keys % p.storage.page != 0 ? 1 : 0); };
+  if (p.mask.key_lengths.empty()) return {p.B * p.Lk, p.B * entries(p.Lk)};
+  Reached all;
+  for (const std::int64_t keys : p.mask.key_lengths) {
+    all.keys += keys;
+    all.entries += entries(keys);
+  }
+  return all;
+}
+
+std::uint64_t bytes_of(const Problem& p, const TensorSpec& t) {
+  if (p.storage.kind() == Storage::dense) return t.bytes();
+  const auto size = static_cast<std::int64_t>(size_of(t.type));
+  if (t.tensor == Tensor::page_table) return saturating_product({{size, reached_by(p).entries}});
+  if (t.tensor != Tensor::k && t.tensor != Tensor::v) return t.bytes();
+  return std::min(t.bytes(), saturating_product({{size, reached_by(p).keys, p.Hkv, t.shape.back()}}));
+}
+
+}  // namespace
+
+std::span<const PassProduct> products_of(Pass pass) {
+  if (pass == Pass::backward) return kBackward;
+  return kForward;
+}
+
+double flops_of(const Problem& p) {
+  std::int64_t terms = 0;
+  for (const PassProduct& product : products_of(p.pass)) terms += product.over_dv ? p.Dv : p.D;
+  return 2.0 * p.visible_pairs() * static_cast<double>(terms);
+}
+
+std::uint64_t TensorCosts::total() const {
+  std::uint64_t sum = 0;
+  for (std::size_t t = 0; t < kTensors; ++t) {
+    sum = saturating_sum(sum, saturating_sum(read[static_cast<Tensor>(t)], written[static_cast<Tensor>(t)]));
+  }
+  return sum;
+}
+
+TensorCosts compulsory_costs(const Problem& p) {
+  TensorCosts costs;
+  for (const TensorSpec& t : tensors_of(p)) {
+    if (t.in_problem || t.role == Role::scratch) continue;
+    (t.role == Role::in ? costs.read : costs.written)[t.tensor] = bytes_of(p, t);
+  }
+  return costs;
+}
+
+}  // namespace attn
