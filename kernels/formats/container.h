@@ -23,7 +23,7 @@
 
 namespace attn {
 
-constexpr int kAttnVersion = 2;  // the newest that is read; docs/formats.md says what each holds
+constexpr int kAttnVersion = 3;  // the newest that is read; docs/formats.md says what each holds
 
 struct ContainerLimits {
   std::uint64_t max_file_bytes = 1ULL << 30;     // the zip itself

@@ -3,7 +3,8 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
-#include <set>
+#include <memory>
+#include <utility>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -13,7 +14,10 @@
 #include "kernels/formats/npy_table.h"
 #include "kernels/model/problem_json.h"
 #include "kernels/model/traffic.h"
+#include "kernels/recording/entries.h"
 #include "kernels/recording/size.h"
+#include "kernels/recording/tensor_set_json.h"
+#include "kernels/recording/timeline_json.h"
 
 namespace attn {
 namespace {
@@ -25,7 +29,6 @@ constexpr std::size_t kEventColumns = 6;
 constexpr std::size_t kVersionColumns = 8;
 constexpr std::size_t kMakerColumns = 2;
 constexpr std::int64_t kMaxHolds = 31;  // of version 1: 15
-constexpr std::size_t kMaxRecordings = 256;
 constexpr const char* kThreeOfTf32 = "tf32x3";
 
 Names names_of_phases() {
@@ -125,12 +128,28 @@ json gpu_to_json(const OnGpu& gpu) {
   return j;
 }
 
+// The walk and the tensors that stand in members of their own are a forward's over dense K and V.
+Result<void> check_walk(const Recording& rec, const std::string& where) {
+  const Problem& p = rec.problem;
+  if (p.pass != Pass::forward || p.storage.kind() != Storage::dense || p.layout != AxisOrder::bhld) {
+    return bad_input(fmt::format("{}: order {} walks a forward over dense K and V in layout bhld, not {}.", where,
+                                 name_of(rec.order), describe(p)));
+  }
+  const ByTensor<const Array*> inputs = arrays_of(rec.inputs);
+  for (const NamedTensor& t : rec.tensors) {
+    if (!inputs.has(t.tensor) && t.tensor != Tensor::o && t.tensor != Tensor::lse) continue;
+    return bad_input(
+        fmt::format("{}: {} stands in a member of its own, not among the tensors.", where, words_of(t.tensor)));
+  }
+  return ok();
+}
+
 // Reads one recording; every step leaves a Result, and nothing is kept of one that fails.
 class Reader {
  public:
-  // `taken`: entries that belong to another recording. Without it a small file could name one entry many times over.
-  Reader(const Container& c, const json& object, std::string where, std::set<std::string>& taken)
-      : c_(c), taken_(taken), where_(std::move(where)), fields_(object, where_) {}
+  // `entries` are those of the whole file. `version` is the file's.
+  Reader(const json& object, std::string where, Entries& entries, int version)
+      : object_(object), entries_(entries), version_(version), where_(std::move(where)), fields_(object, where_) {}
 
   Result<Recording> read() {
     if (auto r = read_head(); !r) return tl::unexpected(r.error());
@@ -138,7 +157,9 @@ class Reader {
     if (auto r = read_versions(); !r) return tl::unexpected(r.error());
     if (auto r = read_makers(); !r) return tl::unexpected(r.error());
     if (auto r = read_events(); !r) return tl::unexpected(r.error());
-    if (auto r = read_tensors(); !r) return tl::unexpected(r.error());
+    if (auto r = read_arrays(); !r) return tl::unexpected(r.error());
+    if (auto r = read_version_3(); !r) return tl::unexpected(r.error());
+    if (auto r = check_walk(rec_, where_); !r) return tl::unexpected(r.error());
     if (auto r = check_recording(rec_, where_); !r) return tl::unexpected(r.error());
     rec_.build_index();
     return std::move(rec_);
@@ -235,30 +256,9 @@ class Reader {
     return read_numbering("traffic", names_of_traffic(), traffic_);
   }
 
-  Result<std::span<const std::byte>> entry(const char* key) {
-    const std::string name = fields_.text(key);
-    if (auto r = fields_.result(); !r) return tl::unexpected(r.error());
-    const auto found = c_.files.find(name);
-    if (found == c_.files.end()) {
-      return bad_input(fmt::format("{}: \"{}\" names {}, which is not in the file.", where_, key, name));
-    }
-    if (!taken_.insert(name).second) {
-      return bad_input(fmt::format("{}: \"{}\" names {}, which has been used already.", where_, key, name));
-    }
-    return std::span<const std::byte>(found->second);
-  }
-
   template <class T>
   Result<std::vector<T>> table(const char* key, std::size_t columns, std::size_t row_bytes) {
-    const auto bytes = entry(key);
-    if (!bytes) return tl::unexpected(bytes.error());
-    return parse_npy_table<T>(*bytes, columns, kRecordingLimit / row_bytes, where_ + "." + key);
-  }
-
-  Result<Array> tensor(const char* key, DType dtype, std::uint64_t max_bytes) {
-    const auto bytes = entry(key);
-    if (!bytes) return tl::unexpected(bytes.error());
-    return parse_npy(*bytes, where_ + "." + key, max_bytes, dtype);
+    return entries_.table<T>(fields_, key, columns, kRecordingLimit / row_bytes);
   }
 
   Result<void> read_versions() {
@@ -315,12 +315,12 @@ class Reader {
     return ok();
   }
 
-  Result<void> read_tensors() {
+  Result<void> read_arrays() {
     const std::uint64_t headers = rec_.events.size() * sizeof(Event) + rec_.versions.size() * sizeof(Version);
     if (headers > kRecordingLimit) {
       return bad_input(fmt::format("{}: it is larger than a recording may be ({} bytes).", where_, kRecordingLimit));
     }
-    Result<Array> arena = tensor("arena", DType::f32, kRecordingLimit - headers);
+    Result<Array> arena = entries_.tensor(fields_, "arena", DType::f32, kRecordingLimit - headers);
     if (!arena) return tl::unexpected(arena.error());
     rec_.arena.resize(static_cast<std::size_t>(arena->size()));
     arena->read(0, arena->size(), rec_.arena.data());
@@ -335,15 +335,33 @@ class Reader {
     return read_tensor("lse", DType::f32, rec_.outputs.lse);
   }
 
+  // Members that readers of versions before pass over.
+  Result<void> read_version_3() {
+    if (version_ < 3) return ok();
+    auto read = read_tensors(fields_, rec_.problem, entries_, kRecordingLimit);
+    if (!read) return tl::unexpected(read.error());
+    rec_.splits = read->splits;
+    rec_.tensors = std::move(read->tensors);
+    auto labels = read_labels(fields_, rec_.problem);
+    if (!labels) return tl::unexpected(labels.error());
+    rec_.labels = *std::move(labels);
+    if (!fields_.has("timeline")) return ok();
+    auto timeline = timeline_from_json(object_.at("timeline"), where_ + ".timeline", entries_);
+    if (!timeline) return tl::unexpected(timeline.error());
+    rec_.timeline = std::make_shared<const Timeline>(*std::move(timeline));
+    return ok();
+  }
+
   Result<void> read_tensor(const char* key, DType dtype, Array& out) {
-    Result<Array> array = tensor(key, dtype, kRecordingLimit);
+    Result<Array> array = entries_.tensor(fields_, key, dtype, kRecordingLimit);
     if (!array) return tl::unexpected(array.error());
     out = std::move(*array);
     return ok();
   }
 
-  const Container& c_;
-  std::set<std::string>& taken_;
+  const json& object_;
+  Entries& entries_;
+  const int version_;
   const std::string where_;
   JsonFields fields_;
   Recording rec_;
@@ -353,7 +371,11 @@ class Reader {
 }  // namespace
 
 Result<void> add_recording(const Recording& rec, std::size_t index, json& session, Container& c) {
-  if (auto r = check_recording(rec, fmt::format("recording {}", index)); !r) return r;
+  const std::string where = fmt::format("recording {}", index);
+  if (auto r = check_walk(rec, where); !r) return r;
+  if (auto r = check_recording(rec, where); !r) return r;
+  if (auto r = check_named_tensors(rec.problem, rec.splits, rec.tensors, where); !r) return r;
+  if (auto r = check_labels(rec.problem, rec.labels, where); !r) return r;
   json j{{"kernel", rec.kernel},
          {"device", rec.device},
          {"order", std::string(name_of(rec.order))},
@@ -368,8 +390,16 @@ Result<void> add_recording(const Recording& rec, std::size_t index, json& sessio
     j.update(gpu_to_json(*rec.gpu));
     if (rec.gpu->cut) j["cut"] = {rec.options.br, rec.options.bc};
   }
+  const std::string prefix = fmt::format("r{}/", index);
+  add_tensors(rec.problem, rec.splits, rec.tensors, prefix, j, c);
+  add_labels(rec.labels, j);
+  if (rec.timeline != nullptr) {
+    auto timeline = timeline_to_json(*rec.timeline, prefix + "timeline/", c);
+    if (!timeline) return tl::unexpected(timeline.error());
+    j["timeline"] = *std::move(timeline);
+  }
   const auto add = [&](const char* key, std::vector<std::byte> bytes) {
-    const std::string name = fmt::format("r{}/{}.npy", index, key);
+    const std::string name = fmt::format("{}{}.npy", prefix, key);
     j[key] = name;
     c.files[name] = std::move(bytes);
   };
@@ -389,43 +419,8 @@ Result<void> add_recording(const Recording& rec, std::size_t index, json& sessio
   return ok();
 }
 
-Result<std::vector<Recording>> recordings_of(const Container& c, const std::string& name) {
-  const Result<json> session = session_object(c, name);
-  if (!session) return tl::unexpected(session.error());
-  std::vector<Recording> recordings;
-  const auto list = session->find("recordings");
-  if (list == session->end()) return recordings;
-  if (!list->is_array() || list->size() > kMaxRecordings) {
-    return bad_input(fmt::format("{}: \"recordings\" must be a list of at most {}.", name, kMaxRecordings));
-  }
-  std::set<std::string> taken;
-  for (std::size_t i = 0; i < list->size(); ++i) {
-    Result<Recording> rec = Reader(c, (*list)[i], fmt::format("{}: recordings[{}]", name, i), taken).read();
-    if (!rec) return tl::unexpected(rec.error());
-    recordings.push_back(std::move(*rec));
-  }
-  return recordings;
-}
-
-Result<void> write_recording(const std::filesystem::path& file, const Recording& rec) {
-  json session = json::object();
-  Container c;
-  if (auto r = add_recording(rec, 0, session, c); !r) return r;
-  c.session_json = session_text(session, rec.gpu || rec.problem.shapes_scores() ? 2 : 1);
-  const Result<std::vector<std::byte>> bytes = container_bytes(c);
-  if (!bytes) return tl::unexpected(bytes.error());
-  return write_file_atomically(file, *bytes);
-}
-
-Result<Recording> read_recording(const std::filesystem::path& file) {
-  const Result<Container> c = read_container(file);
-  if (!c) return tl::unexpected(c.error());
-  Result<std::vector<Recording>> recordings = recordings_of(*c, file.string());
-  if (!recordings) return tl::unexpected(recordings.error());
-  if (recordings->empty()) {
-    return bad_input(fmt::format("{} holds no recording; save one from the Step workspace.", file.string()));
-  }
-  return std::move(recordings->front());
+Result<Recording> recording_from_json(const json& j, const std::string& where, int version, Entries& entries) {
+  return Reader(j, where, entries, version).read();
 }
 
 }  // namespace attn

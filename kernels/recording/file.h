@@ -12,10 +12,13 @@
 // Format 2, of a GPU's recording besides (docs/attn.md): place, device_uuid, arithmetic, cut, and
 //   makers                   i4 [versions, 2]: block and warp, -1 = several or not told
 //
+// Format 3 besides (docs/attn.md): tensors, splits, labels, timeline; and beside recordings sets and timelines.
+//
 // A reader trusts nothing: every index, extent and offset is checked against the arena and the problem.
 #pragma once
 
 #include <filesystem>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -23,7 +26,10 @@
 
 #include "kernels/base/result.h"
 #include "kernels/formats/container.h"
+#include "kernels/recording/entries.h"
 #include "kernels/recording/recording.h"
+#include "kernels/recording/tensor_set.h"
+#include "kernels/recording/timeline.h"
 
 namespace attn {
 
@@ -33,7 +39,24 @@ Result<void> check_recording(const Recording& rec, const std::string& where);
 
 // Adds recording `index` to the container's JSON object `session` and its tensors to `c.files`.
 Result<void> add_recording(const Recording& rec, std::size_t index, nlohmann::json& session, Container& c);
-// All recordings of a container.
+// One recording as add_recording() wrote it, checked; `version` is the file's.
+Result<Recording> recording_from_json(const nlohmann::json& j, const std::string& where, int version, Entries& entries);
+
+// Those of version 3 beside recordings: sets "t0/..." and timelines "l0/...".
+Result<void> add_beside(std::span<const TensorSet> tensors, std::span<const Timeline> timelines,
+                        nlohmann::json& session, Container& c);
+
+// The lowest version of a file that holds it.
+int attn_version_of(const Recording& rec);
+
+// What a container holds beside measurements.
+struct Stored {
+  std::vector<Recording> recordings;
+  std::vector<TensorSet> tensors;   // version 3
+  std::vector<Timeline> timelines;  // version 3
+};
+Result<Stored> stored_in(const Container& c, const std::string& name);
+// Its recordings alone; all of it is checked.
 Result<std::vector<Recording>> recordings_of(const Container& c, const std::string& name);
 
 Result<void> write_recording(const std::filesystem::path& file, const Recording& rec);

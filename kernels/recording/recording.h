@@ -21,8 +21,11 @@
 #include "kernels/model/options.h"
 #include "kernels/model/order.h"
 #include "kernels/model/problem.h"
+#include "kernels/recording/tensor_set.h"
 
 namespace attn {
+
+struct Timeline;  // kernels/recording/timeline.h
 
 // What the numbers of a version are: GPU kernels may keep m unscaled or l per thread.
 struct Holds {
@@ -102,8 +105,12 @@ class Recording {
   Rules rules = Rules::vector;
   std::int32_t score_reads = 0;
   Inputs inputs;
-  Outputs outputs;           // what the kernel wrote
-  std::optional<OnGpu> gpu;  // none: a CPU made it, and its numbers are those that the formulas name
+  Outputs outputs;                           // what the kernel wrote
+  std::int64_t splits = 1;                   // parts that the keys were split in
+  std::vector<NamedTensor> tensors;          // those beside inputs and outputs: gradients, tables, parts
+  Labels labels;                             // tokens at queries and keys
+  std::shared_ptr<const Timeline> timeline;  // of the same run; null: not told
+  std::optional<OnGpu> gpu;                  // none: a CPU made it, and its numbers are those that the formulas name
   std::vector<Event> events;
   std::vector<Version> versions;
   std::vector<float> arena;

@@ -42,11 +42,14 @@ void use(const attn::Recording& rec) {
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   const auto c = attn::fuzz::container_of({reinterpret_cast<const std::byte*>(data), size});
   if (!c) return 0;
-  const auto recordings = attn::recordings_of(*c, "fuzz.attn");
-  if (!recordings) return 0;
-  for (const attn::Recording& rec : *recordings) {
+  const auto stored = attn::stored_in(*c, "fuzz.attn");
+  if (!stored) return 0;
+  for (const attn::Recording& rec : stored->recordings) {
     // The replay of a large one takes longer than an input may.
     if (rec.events.size() <= 1000) use(rec);
   }
+  nlohmann::json session = nlohmann::json::object();
+  attn::Container again;
+  if (!attn::add_beside(stored->tensors, stored->timelines, session, again)) std::abort();
   return 0;
 }
