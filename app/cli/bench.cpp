@@ -143,7 +143,7 @@ std::string row_words(const Measurement& m) {
   if (!m.verdict) return words + ", not verified";
   if (m.verdict->not_judged) return words + ", " + m.verdict->reason;
   if (!m.verdict->pass) return words + ", WRONG: " + m.verdict->reason;
-  return words + fmt::format(", right: error {:.2e} of {:.2e} allowed", m.verdict->error, m.verdict->allowed);
+  return words + fmt::format(", right: error {:.2e} of {:.2e} allowed", m.verdict->error(), m.verdict->allowed());
 }
 
 std::string time_words(double seconds) {

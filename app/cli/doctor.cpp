@@ -75,7 +75,7 @@ Finding look_at_kernel(const KernelRow& row) {
   const Verdict v = judge(p, *in, *reference, *answer, sample);
   if (!v.pass) return wrong(v.reason);
   return {Mark::works, "Kernel " + std::string(row.id),
-          fmt::format("right on the blackboard example: error {:.1e}, {:.1e} allowed", v.error, v.allowed), ""};
+          fmt::format("right on the blackboard example: error {:.1e}, {:.1e} allowed", v.error(), v.allowed()), ""};
 }
 
 Finding look_at_assets() {

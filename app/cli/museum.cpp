@@ -180,7 +180,7 @@ Result<GpuTally> run_on_gpu(const Piece& p, std::uint64_t seed, std::int32_t run
     if (v.pass) continue;
     if (tally.wrong++ > 0) continue;
     tally.first = verdict_words(v);
-    const auto first = find_first_wrong_result(p.problem, *reference, out, v.allowed, v.lse_allowed);
+    const auto first = find_first_wrong_result(p.problem, *reference, out, v.allowed(), v.lse_allowed());
     if (first) tally.first += "\n                " + place_words(*first);
     if (first) tally.cause = first->cause;
   }

@@ -216,11 +216,11 @@ Result<std::string> try_kernel(const KernelRow& row, const CheckCase& c, const P
     return tl::unexpected(answer.error());
   }
   const Verdict v = judge(c.problem, prepared.in, prepared.reference, answer->outputs, prepared.sample);
-  const double ratio = v.allowed > 0 ? v.error / v.allowed : (v.error > 0 ? HUGE_VAL : 0);
+  const double ratio = v.allowed() > 0 ? v.error() / v.allowed() : (v.error() > 0 ? HUGE_VAL : 0);
   if (ratio > tally.worst) {
     tally.worst = ratio;
-    tally.error = v.error;
-    tally.allowed = v.allowed;
+    tally.error = v.error();
+    tally.allowed = v.allowed();
     tally.worst_case = describe(c);
   }
   if (v.not_judged) {

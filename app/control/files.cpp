@@ -36,9 +36,13 @@ void Files::save_session() {
   for (const auto& kernel : context_.state.document.sweep.own)
     session.kernels.push_back(
         {fmt::format("{}.cu", gpu::own_stem(kernel->id)), gpu::file_text(*gpu::own_kernel(*kernel))});
-  const auto work = [this, file = session_file_, session = std::move(session),
-                     recording = context_.model.recording](TaskHandle& task) mutable {
+  const auto work = [this, file = session_file_, session = std::move(session), recording = context_.model.recording,
+                     beside = beside_](TaskHandle& task) mutable {
     if (recording != nullptr) session.recordings.push_back(*recording);
+    if (beside != nullptr) {
+      session.tensors = beside->tensors;
+      session.timelines = beside->timelines;
+    }
     const auto lock = FileLock::of_file(file);
     // Where no lock can be made the error is that of writing.
     if (!lock && lock.error().kind == ErrorKind::cannot_run) return Result<void>(tl::unexpected(lock.error()));
@@ -189,8 +193,15 @@ void Files::answer_offer(bool take) {
       fmt::format("{} of {} can be measured here now.", counted(offered.kernels.size(), "kernel"), offered.file));
 }
 
+void Files::keep_beside(Session& session) {
+  beside_.reset();
+  if (session.tensors.empty() && session.timelines.empty()) return;
+  beside_ = std::make_shared<const Beside>(Beside{std::move(session.tensors), std::move(session.timelines)});
+}
+
 void Files::opened(const std::string& path, Session session) {
   const std::string name = absolute_name(path);
+  keep_beside(session);
   for (const std::string& note : session.notes) context_.log.note(note);
   const std::size_t rows = rows_of(session);
   if (rows > 0) sweeps_.show_runs(session);

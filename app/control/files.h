@@ -64,6 +64,12 @@ class Files {
   static OneOfSeveral read_one(const std::string& path);
   void opened_all(std::vector<OneOfSeveral> files);
   void opened(const std::string& path, Session session);
+  // What no view shows of an opened session, so that saving does not drop it.
+  struct Beside {
+    std::vector<TensorSet> tensors;
+    std::vector<Timeline> timelines;
+  };
+  void keep_beside(Session& session);
   void show_recording(const std::string& file, Recording recording, const std::string& saved_state);
 
   JobContext context_;
@@ -73,8 +79,9 @@ class Files {
   RunList& runs_;
   Lessons& lessons_;
   InputFilesAnswer inputs_answer_;
-  std::set<std::string> refused_;       // kernels of sessions that were left out: they are not asked for again
-  std::filesystem::path session_file_;  // what this run saved; saved again by the next Ctrl+S
+  std::shared_ptr<const Beside> beside_;  // of the session that was opened last; null: it had none
+  std::set<std::string> refused_;         // kernels of sessions that were left out: they are not asked for again
+  std::filesystem::path session_file_;    // what this run saved; saved again by the next Ctrl+S
   std::optional<std::filesystem::file_time_type> saved_at_;  // when: who changed it since is not written over
 };
 

@@ -112,6 +112,7 @@ void Files::opened_all(std::vector<OneOfSeveral> files) {
     came.recordings += one.session->recordings.size();
     if (rows_of(*one.session) > 0) sweeps_.show_runs(*one.session);
     offer(one.path, one.session->kernels);
+    if (!one.session->tensors.empty() || !one.session->timelines.empty()) keep_beside(*one.session);
     if (!one.session->recordings.empty()) recorded = &one;
   }
   if (recorded != nullptr) {

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <utility>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -65,26 +66,53 @@ double rounding_of(DType t, double ref) {
   return std::fabs(round_to(t, round_to(t, round_to(t, ref) + third) - third) - ref);
 }
 
+// What is known of one output while its elements pass by.
+struct Seen {
+  OutputVerdict judgement;
+  std::string worst, wrong_kind;
+
+  void note_error(double error, std::string_view what, double got, double ref) {
+    if (error <= judgement.error && !worst.empty()) return;
+    judgement.error = error;
+    worst = fmt::format("{} is {:.9g}, the reference {:.9g}", what, got, ref);
+  }
+
+  OutputVerdict judged() const {
+    OutputVerdict j = judgement;
+    if (!wrong_kind.empty()) {
+      j.reason = wrong_kind;
+    } else if (!j.within()) {
+      j.reason = fmt::format("{}: off by {:.3g}, allowed {:.3g}", worst, j.error, j.allowed);
+    }
+    return j;
+  }
+};
+
 // Collects what the rule speaks of while the elements pass by.
 class Judge {
  public:
   // `lse` null: the answer came without.
   Judge(const Problem& p, const ReferenceRows& ref, const Array& out, const Array* lse)
       : p_(p), ref_(ref), out_(out), lse_(lse) {
-    counts_.no_lse = lse == nullptr;
+    seen_lse_.judgement.tensor = Tensor::lse;
   }
 
   Verdict verdict(const RowSample& sample) {
     for (std::size_t n = 0; n < ref_.rows.size(); ++n) look_at_row(n);
-    Verdict v = counts_;
+    seen_o_.judgement.allowed = 2 * baseline_error_ + 2 * rounding_ + 4 * 0x1p-23 * ref_.max_abs_v +
+                                2 * 0x1p-24 * ref_.max_abs_score * ref_.max_abs_v;
+    Verdict v;
     v.sample = sample.words;
-    v.error = error_;
-    v.allowed = 2 * baseline_error_ + 2 * rounding_ + 4 * 0x1p-23 * ref_.max_abs_v +
-                2 * 0x1p-24 * ref_.max_abs_score * ref_.max_abs_v;
-    v.lse_error = lse_error_;
-    if (lse_ != nullptr) v.lse_allowed = (p_.dtype == DType::f32 ? 1e-5 : 1e-3) * std::max(1.0, ref_.max_abs_score);
-    v.reason = reason(v);
-    v.not_judged = v.judged == 0 && v.reason.empty();
+    v.outputs.push_back(seen_o_.judged());
+    if (lse_ != nullptr) {
+      seen_lse_.judgement.allowed = (p_.dtype == DType::f32 ? 1e-5 : 1e-3) * std::max(1.0, ref_.max_abs_score);
+      v.outputs.push_back(seen_lse_.judged());
+    }
+    v.reason = first_wrong_kind_;
+    for (const OutputVerdict& j : v.outputs) {
+      if (v.reason.empty()) v.reason = j.reason;
+    }
+    v.not_judged = v.judged() == 0 && v.reason.empty();
     v.pass = v.reason.empty() && !v.not_judged;
     if (v.not_judged) v.reason = "not judged: " + unjudged_words(v);
     return v;
@@ -94,35 +122,35 @@ class Judge {
   void look_at_row(std::size_t n) {
     const RowId& id = ref_.rows[n];
     const std::int64_t flat_row = (id.b * p_.Hq + id.h) * p_.Lq + id.r;
+    OutputVerdict &o = seen_o_.judgement, &lse = seen_lse_.judgement;
     for (std::int64_t d = 0; d < p_.Dv; ++d) {
       const std::size_t element = n * static_cast<std::size_t>(p_.Dv) + static_cast<std::size_t>(d);
       const double ref = ref_.out[element];
       if (!ref_.unjudged.empty() && ref_.unjudged[element] != 0) {
-        ++counts_.unjudged_from_v;
+        ++o.unjudged.from_v;
       } else if (std::isfinite(ref) && !std::isfinite(ref_.baseline[element])) {
-        ++counts_.unjudged_overflow;
+        ++o.unjudged.overflow;
       } else {
-        ++counts_.judged;
+        ++o.judged;
         look_at(id, d, static_cast<double>(out_.get(flat_row * p_.Dv + d)), ref, ref_.baseline[element]);
       }
     }
     if (lse_ == nullptr) return;
     if (ref_.beyond_fp32[n] != 0) {
-      ++counts_.unjudged_lse;
+      ++lse.unjudged.beyond_fp32;
     } else {
-      ++counts_.judged;
+      ++lse.judged;
       look_at_lse(id, static_cast<double>(lse_->get(flat_row)), ref_.lse[n]);
     }
   }
 
   void look_at(const RowId& id, std::int64_t d, double got, double ref, double baseline) {
+    const auto what = [&] { return fmt::format("O {} column {}", place_words(id), d); };
     switch (match_of(got, ref)) {
       case Match::same_kind:
         return;
       case Match::wrong_kind:
-        if (wrong_kind_.empty()) {
-          wrong_kind_ = fmt::format("O {} column {} is {}, the reference {}", place_words(id), d, got, ref);
-        }
+        if (seen_o_.wrong_kind.empty()) note_wrong_kind(seen_o_, what(), got, ref);
         return;
       case Match::finite:
         break;
@@ -130,48 +158,50 @@ class Judge {
     baseline_error_ = std::max(baseline_error_, std::fabs(baseline - ref));
     rounding_ = std::max(rounding_, rounding_of(p_.dtype, ref));
     const double error = std::fabs(got - ref);
-    if (error > error_ || worst_.empty()) {
-      error_ = error;
-      worst_ = fmt::format("O {} column {} is {:.9g}, the reference {:.9g}", place_words(id), d, got, ref);
-    }
+    if (error > seen_o_.judgement.error || seen_o_.worst.empty()) seen_o_.note_error(error, what(), got, ref);
   }
 
   void look_at_lse(const RowId& id, double got, double ref) {
+    const auto what = [&] { return "LSE " + place_words(id); };
     switch (match_of(got, ref)) {
       case Match::same_kind:
         return;
       case Match::wrong_kind:
-        if (wrong_kind_.empty()) {
-          wrong_kind_ = fmt::format("LSE {} is {}, the reference {}", place_words(id), got, ref);
-        }
+        if (seen_lse_.wrong_kind.empty()) note_wrong_kind(seen_lse_, what(), got, ref);
         return;
       case Match::finite:
         break;
     }
     const double error = std::fabs(got - ref);
-    if (error > lse_error_ || worst_lse_.empty()) {
-      lse_error_ = error;
-      worst_lse_ = fmt::format("LSE {} is {:.9g}, the reference {:.9g}", place_words(id), got, ref);
-    }
+    if (error > seen_lse_.judgement.error || seen_lse_.worst.empty()) seen_lse_.note_error(error, what(), got, ref);
   }
 
-  std::string reason(const Verdict& v) const {
-    if (!wrong_kind_.empty()) return wrong_kind_;
-    if (!(v.error <= v.allowed)) return fmt::format("{}: off by {:.3g}, allowed {:.3g}", worst_, v.error, v.allowed);
-    if (!(v.lse_error <= v.lse_allowed)) {
-      return fmt::format("{}: off by {:.3g}, allowed {:.3g}", worst_lse_, v.lse_error, v.lse_allowed);
-    }
-    return {};
+  void note_wrong_kind(Seen& seen, const std::string& what, double got, double ref) {
+    seen.wrong_kind = fmt::format("{} is {}, the reference {}", what, got, ref);
+    if (first_wrong_kind_.empty()) first_wrong_kind_ = seen.wrong_kind;
   }
 
   const Problem& p_;
   const ReferenceRows& ref_;
   const Array& out_;
   const Array* lse_;
-  Verdict counts_;
-  double error_ = 0, lse_error_ = 0, baseline_error_ = 0, rounding_ = 0;
-  std::string worst_, worst_lse_, wrong_kind_;
+  Seen seen_o_, seen_lse_;
+  double baseline_error_ = 0, rounding_ = 0;
+  std::string first_wrong_kind_;
 };
+
+// The output that `error` and `allowed` speak of; null where there is none.
+const OutputVerdict* headline(const Verdict& v) {
+  const auto share = [](const OutputVerdict& j) {
+    return j.allowed > 0 ? j.error / j.allowed : j.within() ? 0 : HUGE_VAL;
+  };
+  const OutputVerdict* worst = nullptr;
+  for (const OutputVerdict& j : v.outputs) {
+    if (j.tensor == Tensor::lse || j.tensor == Tensor::delta) continue;
+    if (worst == nullptr || share(j) > share(*worst)) worst = &j;
+  }
+  return worst;
+}
 
 std::string shape_words(const std::vector<std::int64_t>& shape) {
   std::string words;
@@ -205,16 +235,60 @@ std::string_view name_of(Outcome o) {
   return kNames[static_cast<std::size_t>(o)];
 }
 
+const OutputVerdict* Verdict::of(Tensor t) const {
+  const auto at = std::ranges::find(outputs, t, &OutputVerdict::tensor);
+  return at == outputs.end() ? nullptr : &*at;
+}
+
+OutputVerdict& Verdict::at(Tensor t) {
+  const auto place = std::ranges::lower_bound(outputs, t, {}, &OutputVerdict::tensor);
+  if (place != outputs.end() && place->tensor == t) return *place;
+  OutputVerdict j;
+  j.tensor = t;
+  return *outputs.insert(place, std::move(j));
+}
+
+double Verdict::error() const {
+  const OutputVerdict* j = headline(*this);
+  return j == nullptr ? 0 : j->error;
+}
+
+double Verdict::allowed() const {
+  const OutputVerdict* j = headline(*this);
+  return j == nullptr ? 0 : j->allowed;
+}
+
+double Verdict::lse_error() const {
+  const OutputVerdict* j = of(Tensor::lse);
+  return j == nullptr ? 0 : j->error;
+}
+
+double Verdict::lse_allowed() const {
+  const OutputVerdict* j = of(Tensor::lse);
+  return j == nullptr ? 0 : j->allowed;
+}
+
+std::int64_t Verdict::judged() const {
+  std::int64_t sum = 0;
+  for (const OutputVerdict& j : outputs) sum += j.judged;
+  return sum;
+}
+
 std::string unjudged_words(const Verdict& v) {
   std::vector<std::string> parts;
-  if (v.unjudged_from_v > 0) {
-    parts.push_back(
-        fmt::format("{} elements of O, which a V that is not finite may or may not reach", v.unjudged_from_v));
+  for (const OutputVerdict& j : v.outputs) {
+    const std::string_view name = words_of(j.tensor);
+    if (j.unjudged.from_v > 0) {
+      parts.push_back(
+          fmt::format("{} elements of {}, which a V that is not finite may or may not reach", j.unjudged.from_v, name));
+    }
+    if (j.unjudged.overflow > 0) {
+      parts.push_back(fmt::format("{} elements of {}, which the dtype cannot hold", j.unjudged.overflow, name));
+    }
+    if (j.unjudged.beyond_fp32 > 0) {
+      parts.push_back(fmt::format("{} {}, whose scores fp32 cannot hold", j.unjudged.beyond_fp32, name));
+    }
   }
-  if (v.unjudged_overflow > 0) {
-    parts.push_back(fmt::format("{} elements of O, which the dtype cannot hold", v.unjudged_overflow));
-  }
-  if (v.unjudged_lse > 0) parts.push_back(fmt::format("{} LSE, whose scores fp32 cannot hold", v.unjudged_lse));
   return fmt::format("{}", fmt::join(parts, "; "));
 }
 

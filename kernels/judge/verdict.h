@@ -30,6 +30,7 @@
 
 #include "kernels/base/result.h"
 #include "kernels/model/problem.h"
+#include "kernels/model/tensors.h"
 
 namespace attn {
 
@@ -79,23 +80,49 @@ std::uint64_t reference_bytes(const Problem& p, bool full, std::int32_t threads)
 Result<ReferenceRows> reference_rows(const Problem& p, const Inputs& in, const std::vector<RowId>& rows,
                                      std::int32_t threads, std::stop_token stop);
 
+// Elements that the rule was not applied to, and why.
+struct Unjudged {
+  std::int64_t from_v = 0;       // a V that is not finite may or may not have reached them
+  std::int64_t overflow = 0;     // beyond what the dtype can hold
+  std::int64_t beyond_fp32 = 0;  // they need a score that fp32 cannot hold
+  bool operator==(const Unjudged&) const = default;
+};
+
+// One output and its own rule.
+struct OutputVerdict {
+  Tensor tensor = Tensor::o;
+  double error = 0;         // max|got - ref| over the finite elements
+  double allowed = 0;       // the right side of the rule
+  std::int64_t judged = 0;  // elements that the rule was applied to
+  Unjudged unjudged;
+  std::string reason;  // empty where it passes; else what differed, where (b, h, row, column) and by how much
+  bool within() const { return error <= allowed; }
+  bool operator==(const OutputVerdict&) const = default;
+};
+
 struct Verdict {
   bool pass = false;
-  double error = 0;    // max|out - ref|
-  double allowed = 0;  // the right side of the rule
-  double lse_error = 0;
-  double lse_allowed = 0;
   std::string sample;  // which rows were looked at
-  std::string reason;  // empty when it passes; else what differed, where (b, h, row, column) and by how much
-  std::int64_t unjudged_from_v = 0;    // elements of O that a non-finite V may or may not have reached
-  std::int64_t unjudged_overflow = 0;  // elements of O beyond what the dtype can hold
-  std::int64_t unjudged_lse = 0;       // rows whose LSE needs a score that fp32 cannot hold
-  std::int64_t judged = 0;             // elements of O and LSE that the rule was applied to
-
-  bool no_lse = false;  // the answer came without LSE (a peer's): O alone was judged
+  std::string reason;  // empty when it passes; else that of the first output that does not
+  std::vector<OutputVerdict>
+      outputs;  // those that were looked at, in the order of Tensor; none: the answer was refused
 
   // Nothing was judged: `pass` is false, and `reason` says what stood in the way. Such an answer is not wrong.
   bool not_judged = false;
+
+  // Null: it was not looked at.
+  const OutputVerdict* of(Tensor t) const;
+  // Adds it, empty, where it is missing.
+  OutputVerdict& at(Tensor t);
+  // Of the output (LSE and delta apart) whose error is the largest share of what it is allowed: O, or the worst
+  // gradient. 0 where there is none.
+  double error() const;
+  double allowed() const;
+  double lse_error() const;    // 0 where LSE was not looked at
+  double lse_allowed() const;  // the same
+  // The answer came without LSE (a peer's, a backward's).
+  bool no_lse() const { return !outputs.empty() && of(Tensor::lse) == nullptr; }
+  std::int64_t judged() const;  // of all outputs
 };
 
 enum class Outcome : std::uint8_t { pass, wrong, not_judged };

@@ -12,6 +12,7 @@
 
 #include "kernels/judge/verdict.h"
 #include "kernels/model/kernel.h"
+#include "profiling/figures/ranks.h"
 
 namespace attn {
 
@@ -148,6 +149,7 @@ struct Measurement {
   std::string compiled_with;                     // options beside the usual: "maxrregcount=64"; empty = none
   std::vector<std::string> warnings;             // of the compiler, as it says them
   std::optional<PeerFacts> peer;                 // none: a kernel of ours
+  std::optional<Ranks> ranks;                    // none: it ran on one device
   std::shared_ptr<const KernelSamples> samples;  // null: there are none
   std::string no_samples;                        // why not, where they were asked for
   std::shared_ptr<const Heartbeat> heartbeat;    // null: there is none

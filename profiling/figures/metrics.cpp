@@ -165,6 +165,9 @@ Figure tile_load_bytes(const Measurement& m) {
   if (!planned(m)) return untimed(m);
   const auto row = kernel_of(m);
   if (!row) return none(row.error().message);
+  const Problem& p = m.key.problem;
+  if (p.pass != Pass::forward || p.storage.kind() != Storage::dense)
+    return none("what an order loads is counted for a forward over dense K and V");
   return derived(static_cast<double>(tile_loads(**row, m.key.problem, m.key.options).total()),
                  "counted from shape, mask and tile");
 }
@@ -186,13 +189,14 @@ Figure over_tile_loads(const Measurement& m) {
 
 // ---- correctness
 
-template <double Verdict::*field>
+template <double (Verdict::*value)() const>
 Figure verdict_figure(const Measurement& m) {
   if (!m.verdict) return m.state == RowState::done ? none("not verified: verification was off") : untimed(m);
   if (m.verdict->not_judged) return none(m.verdict->reason);
-  if (m.verdict->no_lse && (field == &Verdict::lse_error || field == &Verdict::lse_allowed))
-    return none("its answer comes without LSE: O alone was judged");
-  return measured(*m.verdict.*field, "against the fp64 reference, " + m.verdict->sample);
+  if (m.verdict->no_lse() && (value == &Verdict::lse_error || value == &Verdict::lse_allowed))
+    return none(m.key.problem.pass == Pass::backward ? "a backward has no LSE of its own"
+                                                     : "its answer comes without LSE: O alone was judged");
+  return measured(((*m.verdict).*value)(), "against the fp64 reference, " + m.verdict->sample);
 }
 
 // ---- the table

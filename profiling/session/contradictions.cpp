@@ -41,13 +41,12 @@ std::string baseline_named_by(const Measurement& m) {
 void Contradictions::judge(Measurement& m, std::size_t number) {
   if (!m.verdict || !m.verdict->pass) return;
   Verdict& v = *m.verdict;
-  if (v.error <= v.allowed && v.lse_error <= v.lse_allowed) return;
+  const auto off = std::ranges::find_if(v.outputs, [](const OutputVerdict& j) { return !j.within(); });
+  if (off == v.outputs.end()) return;
   v.pass = false;
-  v.reason =
-      v.error <= v.allowed
-          ? fmt::format("the file says that it passes, but its LSE is off by {:.3g}, allowed {:.3g}", v.lse_error,
-                        v.lse_allowed)
-          : fmt::format("the file says that it passes, but it is off by {:.3g}, allowed {:.3g}", v.error, v.allowed);
+  v.reason = fmt::format("the file says that it passes, but {} off by {:.3g}, allowed {:.3g}",
+                         off->tensor == Tensor::o ? "it is" : fmt::format("its {} is", words_of(off->tensor)),
+                         off->error, off->allowed);
   if (verdicts_++ == 0) first_verdict_ = fmt::format("measurement {}: {}", number, v.reason);
 }
 

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <limits>
 #include <nlohmann/json.hpp>
@@ -16,7 +15,9 @@
 #include "profiling/figures/statistics.h"
 #include "profiling/session/counts_json.h"
 #include "profiling/session/heartbeat_json.h"
+#include "profiling/session/ranks_json.h"
 #include "profiling/session/samples_json.h"
+#include "profiling/session/verdict_json.h"
 
 namespace attn {
 namespace {
@@ -112,50 +113,6 @@ Result<void> read_stages(JsonFields& fields, Measurement& m) {
     before = s.start_us;
   }
   return ok();
-}
-
-template <class V>
-auto unjudged_counts(V& v) {
-  return std::to_array<std::pair<const char*, decltype(&v.unjudged_lse)>>({{"unjudged_from_v", &v.unjudged_from_v},
-                                                                           {"unjudged_overflow", &v.unjudged_overflow},
-                                                                           {"unjudged_lse", &v.unjudged_lse}});
-}
-
-json verdict_to_json(const Verdict& v) {
-  json j{{"pass", v.pass},
-         {"error", number_to_json(v.error)},
-         {"allowed", number_to_json(v.allowed)},
-         {"lse_error", number_to_json(v.lse_error)},
-         {"lse_allowed", number_to_json(v.lse_allowed)},
-         {"sample", v.sample},
-         {"reason", v.reason}};
-  // Only where something was left out, as in files of earlier versions.
-  for (const auto& [key, count] : unjudged_counts(v)) {
-    if (*count > 0) j[key] = *count;
-  }
-  if (v.no_lse) j["no_lse"] = true;
-  if (v.not_judged) j["not_judged"] = true;
-  return j;
-}
-
-Result<Verdict> verdict_from_json(const json& j, const std::string& where) {
-  JsonFields fields(j, where);
-  Verdict v;
-  v.pass = fields.boolean("pass");
-  v.error = number_in(fields, "error", 0, kInfinity, true);
-  v.allowed = number_in(fields, "allowed", 0, kInfinity, true);
-  v.lse_error = number_in(fields, "lse_error", 0, kInfinity, true);
-  v.lse_allowed = number_in(fields, "lse_allowed", 0, kInfinity, true);
-  v.sample = fields.text("sample", kMaxText);
-  v.reason = fields.text("reason", kMaxText);
-  for (const auto& [key, count] : unjudged_counts(v)) {
-    if (fields.has(key)) *count = fields.integer(key, 0, kMaxWhole);
-  }
-  v.no_lse = fields.has("no_lse") && fields.boolean("no_lse");
-  v.not_judged = fields.has("not_judged") && fields.boolean("not_judged");
-  if (v.pass && v.not_judged) fields.refuse("not_judged", "and \"pass\" cannot both be true");
-  if (auto read = fields.result(); !read) return tl::unexpected(read.error());
-  return v;
 }
 
 json time_to_json(const TimeStatistics& t) {
@@ -469,6 +426,7 @@ json measurement_to_json(const Measurement& m, bool with_samples) {
   if (!m.compiled_with.empty()) j["compiled_with"] = m.compiled_with;
   if (!m.warnings.empty()) j["warnings"] = m.warnings;
   if (m.peer) j["peer"] = peer_to_json(*m.peer);
+  if (m.ranks) j["ranks"] = ranks_to_json(*m.ranks);
   if (!m.stages.empty()) {
     j["begun_unix_us"] = m.begun_unix_us;
     j["stages"] = stages_to_json(m);
@@ -481,6 +439,11 @@ json measurement_to_json(const Measurement& m, bool with_samples) {
   if (m.counts != nullptr) j["instruction_counts"] = counts_to_json(*m.counts);
   if (!m.no_counts.empty()) j["no_instruction_counts"] = m.no_counts;
   return j;
+}
+
+int attn_version_of(const Measurement& m) {
+  if (m.ranks || (m.verdict && judges_others(*m.verdict))) return 3;
+  return attn_version_of(m.key.problem);
 }
 
 Result<Measurement> measurement_from_json(const json& j, const std::string& where,
@@ -521,6 +484,9 @@ Result<Measurement> measurement_from_json(const json& j, const std::string& wher
   if (fields.has("peer")) nested.take(peer_from_json(j.at("peer"), where + ", peer"), m.peer.emplace());
   if (fields.has("verdict") && !j.at("verdict").is_null())
     nested.take(verdict_from_json(j.at("verdict"), where + ", verdict"), m.verdict.emplace());
+  if (fields.has("ranks")) {
+    nested.take(ranks_from_json(j.at("ranks"), m.key.problem, where + ", ranks"), m.ranks.emplace());
+  }
   nested.take(read_pc_samples(fields, j, m));
   nested.take(read_heartbeat(fields, j, m));
   nested.take(read_counts(fields, j, m));

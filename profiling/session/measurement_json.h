@@ -14,6 +14,8 @@ namespace attn {
 nlohmann::json provenance_to_json(const Provenance& p);
 Result<Provenance> provenance_from_json(const nlohmann::json& j);
 
+// The lowest version of a file that says this row: docs/attn.md.
+int attn_version_of(const Measurement& m);
 nlohmann::json measurement_to_json(const Measurement& m, bool with_samples);
 // Metrics that this version does not know are left out and named in `unknown_metrics` (each once).
 Result<Measurement> measurement_from_json(const nlohmann::json& j, const std::string& where,

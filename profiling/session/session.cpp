@@ -47,10 +47,18 @@ json runs_to_json(const Session& s, bool with_samples) {
   return j;
 }
 
+int version_of_rows(const Session& s) {
+  int version = 1;
+  for (const SweepRun& run : s.runs) {
+    for (const Measurement& m : run.rows) version = std::max(version, attn_version_of(m));
+  }
+  return version;
+}
+
 int version_of(const Session& s) {
-  const bool newer = std::ranges::any_of(
-      s.recordings, [](const Recording& r) { return r.gpu.has_value() || r.problem.shapes_scores(); });
-  return s.runs.empty() && !newer ? 1 : 2;
+  int version = std::max(s.runs.empty() ? 1 : 2, version_of_rows(s));
+  for (const Recording& rec : s.recordings) version = std::max(version, attn_version_of(rec));
+  return s.tensors.empty() && s.timelines.empty() ? version : 3;
 }
 
 // The file's list of that name; empty where it has none (a file of recordings alone).
@@ -200,12 +208,11 @@ std::size_t rows_of(const Session& s) {
 }
 
 std::string to_json(const Session& s) {
-  if (s.runs.size() > 1) return session_text(runs_to_json(s, true), 2);
+  // Version 1 has no word for softcap and ALiBi, and its readers would pass over them.
+  const int version = std::max(s.runs.size() > 1 ? 2 : 1, version_of_rows(s));
+  if (version > 1) return session_text(runs_to_json(s, true), version);
   const SweepRun none;
   const SweepRun& run = s.runs.empty() ? none : s.runs.front();
-  // Version 1 has no word for softcap and ALiBi, and its readers would pass over them.
-  const auto shaped = [](const Measurement& m) { return m.key.problem.shapes_scores(); };
-  if (std::ranges::any_of(run.rows, shaped)) return session_text(runs_to_json(s, true), 2);
   json j = {{"provenance", provenance_to_json(run.provenance)}, {"measurements", rows_to_json(run, true)}};
   if (!s.state.empty()) j["state"] = s.state;
   return session_text(j, 1);
@@ -216,6 +223,7 @@ Result<void> write_session(const std::filesystem::path& file, const Session& s) 
   json recordings = json::object();
   for (std::size_t i = 0; i < s.recordings.size(); ++i)
     if (auto added = add_recording(s.recordings[i], i, recordings, c); !added) return added;
+  if (auto added = add_beside(s.tensors, s.timelines, recordings, c); !added) return added;
   const std::uint64_t max = ContainerLimits{}.max_json_bytes;
   // A file that its own reader would refuse is no file: the single repeats go first.
   for (const bool with_samples : {true, false}) {
@@ -257,9 +265,11 @@ Result<Session> session_of(const Container& container, const std::string& name) 
                        : read_version_1(*json_of_file, name, container.session_json, reader, s);
   if (!read) return tl::unexpected(read.error());
   reader.add_notes(s.notes);
-  auto recordings = recordings_of(container, name);
-  if (!recordings) return tl::unexpected(recordings.error());
-  s.recordings = std::move(*recordings);
+  auto stored = stored_in(container, name);
+  if (!stored) return tl::unexpected(stored.error());
+  s.recordings = std::move(stored->recordings);
+  s.tensors = std::move(stored->tensors);
+  s.timelines = std::move(stored->timelines);
   return s;
 }
 

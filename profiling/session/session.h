@@ -9,6 +9,8 @@
 
 #include "kernels/formats/container.h"
 #include "kernels/recording/recording.h"
+#include "kernels/recording/tensor_set.h"
+#include "kernels/recording/timeline.h"
 #include "profiling/figures/measurement.h"
 #include "profiling/session/run.h"
 
@@ -25,8 +27,10 @@ struct Session {
   std::vector<SweepRun> runs;
   std::vector<SessionKernel> kernels;
   std::vector<Recording> recordings;
-  std::string state;               // the view that it was saved from, as a state string; empty = none
-  std::vector<std::string> notes;  // what reading left out, in words ("3 metrics of a newer version: ...")
+  std::vector<TensorSet> tensors;   // without steps
+  std::vector<Timeline> timelines;  // without a recording
+  std::string state;                // the view that it was saved from, as a state string; empty = none
+  std::vector<std::string> notes;   // what reading left out, in words ("3 metrics of a newer version: ...")
 };
 
 // This machine, this program, now.

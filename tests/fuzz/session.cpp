@@ -15,7 +15,7 @@ namespace {
 // What cannot be: a derived figure that is not what its own row gives, or an error beyond what is allowed that passes.
 void check(const attn::Measurement& m) {
   if (m.figures.size() != attn::metric_table().size()) std::abort();
-  if (m.verdict && m.verdict->pass && !(m.verdict->error <= m.verdict->allowed)) std::abort();
+  if (m.verdict && m.verdict->pass && !(m.verdict->error() <= m.verdict->allowed())) std::abort();
   const attn::Figure& median = attn::figure(m, "time_us_median");
   if (median.available() && median.value != m.time.median) std::abort();
 }

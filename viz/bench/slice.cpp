@@ -323,7 +323,7 @@ std::uint64_t rows_fingerprint(const State& state, const Model& model) {
       mix(std::bit_cast<std::uint64_t>(m.time.median));
       mix(std::bit_cast<std::uint64_t>(m.peaks.baseline_us));
       mix(static_cast<std::uint64_t>(m.key.problem.Lq * 31 + m.key.problem.B));
-      mix(m.verdict ? std::bit_cast<std::uint64_t>(m.verdict->error) + 1 : 0);
+      mix(m.verdict ? std::bit_cast<std::uint64_t>(m.verdict->error()) + 1 : 0);
       mix(std::hash<const void*>{}(m.samples.get()));
       mix(std::hash<const void*>{}(m.heartbeat.get()));
     }

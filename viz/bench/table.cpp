@@ -153,11 +153,11 @@ BenchCell error_cell(const Measurement& m) {
   if (!m.verdict) return missing("not verified: verification was off");
   const Verdict& v = *m.verdict;
   if (v.not_judged) return missing(v.reason);
-  if (v.allowed <= 0) return missing("no error is allowed on this problem");
-  const double share = v.error / v.allowed;
+  if (v.allowed() <= 0) return missing("no error is allowed on this problem");
+  const double share = v.error() / v.allowed();
   return {share < 9.995 ? fmt::format("{:.2f}", share) : figure_text(share),
-          fmt::format("error {}, allowed {}, {}", figure_text(v.error), figure_text(v.allowed), v.sample),
-          v.error / v.allowed, true};
+          fmt::format("error {}, allowed {}, {}", figure_text(v.error()), figure_text(v.allowed()), v.sample),
+          v.error() / v.allowed(), true};
 }
 
 BenchCell verdict_cell(const Measurement& m) {

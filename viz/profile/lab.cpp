@@ -73,7 +73,7 @@ std::string verdict_words(const Measurement& m) {
   if (!m.verdict) return {};
   const Verdict& v = *m.verdict;
   if (outcome_of(v) != Outcome::pass) return sentence(v.reason);
-  return fmt::format("Right: the largest error is {:.2g} of {:.2g} allowed, in {}.", v.error, v.allowed, v.sample);
+  return fmt::format("Right: the largest error is {:.2g} of {:.2g} allowed, in {}.", v.error(), v.allowed(), v.sample);
 }
 
 // How the edit stands to the original, and whether that is more than the noise.

@@ -148,7 +148,7 @@ TEST(PeerBench, AWrongAnswerIsJudgedAsOursIs) {
   ASSERT_EQ(rows.size(), 1U);
   ASSERT_TRUE(rows.front().verdict);
   EXPECT_EQ(outcome_of(*rows.front().verdict), Outcome::wrong);  // it answers with zeros
-  EXPECT_TRUE(rows.front().verdict->no_lse);
+  EXPECT_TRUE(rows.front().verdict->no_lse());
 }
 
 TEST(PeerBench, AnotherGpuThanOursIsNoPeer) {

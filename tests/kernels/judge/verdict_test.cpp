@@ -240,6 +240,23 @@ TEST(NotFinite, VisibleNanAndPlusInfinityMakeTheirRowNan) {
   }
 }
 
+TEST(Verdict, EachOutputHasItsOwnReason) {
+  Case c = random_case(4, 4, 2, 2);
+  c.compute();
+  Outputs o = c.perfect();
+  for (const OutputVerdict& output : c.judged(o).outputs) EXPECT_EQ(output.reason, "");
+  o.lse.set(2, o.lse.get(2) + 1);
+  Verdict v = c.judged(o);
+  EXPECT_EQ(v.of(Tensor::o)->reason, "");
+  EXPECT_EQ(v.of(Tensor::lse)->reason, v.reason);
+  EXPECT_NE(v.reason.find("LSE (b 0, h 0, row 2)"), std::string::npos) << v.reason;
+  o.out.set(1, kNan);
+  v = c.judged(o);
+  EXPECT_EQ(v.of(Tensor::o)->reason, v.reason);
+  EXPECT_NE(v.reason.find("O (b 0, h 0, row 0) column 1 is nan"), std::string::npos) << v.reason;
+  EXPECT_NE(v.of(Tensor::lse)->reason, "");
+}
+
 TEST(NotFinite, BiasMinusInfinityHidesEvenANanScore) {
   Case c = random_case(1, 3, 2, 2);
   c.in.k.set(2, kNan);
@@ -264,8 +281,8 @@ TEST(NotFinite, VThatIsVisibleMustShowAndElsewhereIsNotJudged) {
   EXPECT_EQ(c.ref.out[7], literals::kInf);
   const Verdict whole = c.judged(o);
   EXPECT_TRUE(whole.pass) << whole.reason;
-  EXPECT_EQ(whole.unjudged_from_v, 3);  // column 1 of rows 0 to 2
-  o.out.set(1, kNan);                   // row 0 shares the tile: 0 * inf
+  EXPECT_EQ(whole.of(Tensor::o)->unjudged.from_v, 3);  // column 1 of rows 0 to 2
+  o.out.set(1, kNan);                                  // row 0 shares the tile: 0 * inf
   EXPECT_TRUE(c.judged(o).pass);
   o.out.set(7, kNan);  // inf * alpha on the way
   EXPECT_TRUE(c.judged(o).pass);
@@ -283,7 +300,7 @@ TEST(NotFinite, OverflowOfTheDtypeItselfIsNotJudged) {
   c.ref.baseline[0] = literals::kInf;  // as where the sum leaves f16
   const Verdict v = c.judged(c.perfect());
   EXPECT_TRUE(v.pass) << v.reason;
-  EXPECT_EQ(v.unjudged_overflow, 1);
+  EXPECT_EQ(v.of(Tensor::o)->unjudged.overflow, 1);
 }
 
 TEST(Judge, PassesTheReferenceRoundedToEachDtype) {
@@ -292,8 +309,8 @@ TEST(Judge, PassesTheReferenceRoundedToEachDtype) {
     c.compute();
     const Verdict v = c.judged(c.perfect());
     EXPECT_TRUE(v.pass) << v.reason;
-    EXPECT_LE(v.error, v.allowed);
-    EXPECT_GT(v.allowed, 0);
+    EXPECT_LE(v.error(), v.allowed());
+    EXPECT_GT(v.allowed(), 0);
     EXPECT_EQ(v.sample, "all 24 rows");
   }
 }
@@ -306,7 +323,7 @@ TEST(Judge, AllowsWhatTheRuleSaysAndNoMore) {
   // O = V = 1 and the baseline is exact: the rounding of (1 + 0.3f) - 0.3f, doubled, and 4 * 2^-23 are left.
   const double rounding = std::fabs(static_cast<double>((1.0F + 0.3F) - 0.3F) - 1.0);
   Outputs o = c.perfect();
-  EXPECT_DOUBLE_EQ(c.judged(o).allowed, 2 * rounding + 4 * 0x1p-23);
+  EXPECT_DOUBLE_EQ(c.judged(o).allowed(), 2 * rounding + 4 * 0x1p-23);
   const auto steps = static_cast<int>(std::lround((2 * rounding + 4 * 0x1p-23) / 0x1p-23));
   o.out.set(0, 1.0F + static_cast<float>(steps) * 0x1p-23F);
   EXPECT_TRUE(c.judged(o).pass);
@@ -320,11 +337,11 @@ TEST(Judge, AllowsTwiceTheErrorOfTheBaseline) {
   Case c = numpy_case(DType::f32);
   c.compute();
   const Outputs o = c.perfect();
-  const double exact = c.judged(o).allowed;
+  const double exact = c.judged(o).allowed();
   c.ref.baseline = c.ref.out;
-  const double without = c.judged(o).allowed;
+  const double without = c.judged(o).allowed();
   c.ref.baseline[3] += 0.25;
-  EXPECT_DOUBLE_EQ(c.judged(o).allowed - without, 2 * 0.25);
+  EXPECT_DOUBLE_EQ(c.judged(o).allowed() - without, 2 * 0.25);
   EXPECT_GT(exact, without);
 }
 
@@ -333,7 +350,7 @@ TEST(Judge, BoundsTheLseByTheLargestScore) {
   c.compute();
   Outputs o = c.perfect();
   const double allowed = 1e-5 * std::max(1.0, c.ref.max_abs_score);
-  EXPECT_DOUBLE_EQ(c.judged(o).lse_allowed, allowed);
+  EXPECT_DOUBLE_EQ(c.judged(o).lse_allowed(), allowed);
   o.lse.set(5, static_cast<float>(c.ref.lse[5] + 2 * allowed));
   const Verdict v = c.judged(o);
   EXPECT_FALSE(v.pass);
@@ -396,9 +413,9 @@ TEST(Judge, RefusesMutantsHoweverLargeTheScoresAre) {
 TEST(Judge, AllowsForRoundingOfLargeScores) {
   Case c = random_case(9, 40, 16, 8);
   c.compute();
-  const double before = c.judged(c.perfect()).allowed;
+  const double before = c.judged(c.perfect()).allowed();
   c.ref.max_abs_score += 512;
-  EXPECT_NEAR(c.judged(c.perfect()).allowed - before, 2 * 0x1p-24 * 512 * c.ref.max_abs_v, 1e-12);
+  EXPECT_NEAR(c.judged(c.perfect()).allowed() - before, 2 * 0x1p-24 * 512 * c.ref.max_abs_v, 1e-12);
 }
 
 TEST(Judge, JudgesTheLseOfARowWhoseOutputOverflows) {
@@ -408,8 +425,8 @@ TEST(Judge, JudgesTheLseOfARowWhoseOutputOverflows) {
   Outputs o = c.perfect();
   const Verdict v = c.judged(o);
   EXPECT_TRUE(v.pass) << v.reason;
-  EXPECT_EQ(v.unjudged_overflow, 48);
-  EXPECT_EQ(v.judged, 24);  // the LSE alone
+  EXPECT_EQ(v.of(Tensor::o)->unjudged.overflow, 48);
+  EXPECT_EQ(v.judged(), 24);  // the LSE alone
   o.lse.set(5, static_cast<float>(c.ref.lse[5]) + 1);
   EXPECT_EQ(outcome_of(c.judged(o)), Outcome::wrong);
 }
@@ -426,9 +443,9 @@ TEST(Judge, AVerdictThatJudgedNothingIsNoPass) {
   const Verdict v = c.judged(o);
   EXPECT_FALSE(v.pass);
   EXPECT_EQ(outcome_of(v), Outcome::not_judged);
-  EXPECT_EQ(v.judged, 0);
-  EXPECT_EQ(v.unjudged_overflow, 2);
-  EXPECT_EQ(v.unjudged_lse, 2);
+  EXPECT_EQ(v.judged(), 0);
+  EXPECT_EQ(v.of(Tensor::o)->unjudged.overflow, 2);
+  EXPECT_EQ(v.of(Tensor::lse)->unjudged.beyond_fp32, 2);
   EXPECT_EQ(v.reason, "not judged: 2 elements of O, which the dtype cannot hold; 2 LSE, whose scores fp32 cannot hold");
 }
 

@@ -31,9 +31,9 @@ TEST(VerdictWithoutLse, ARightOPasses) {
   const Judged j;
   const Verdict v = judge_without_lse(j.p, j.in, j.ref, j.right, j.sample);
   EXPECT_TRUE(v.pass) << v.reason;
-  EXPECT_TRUE(v.no_lse);
-  EXPECT_EQ(v.lse_allowed, 0);
-  EXPECT_EQ(v.judged, 48);  // the elements of O, no LSE among them
+  EXPECT_TRUE(v.no_lse());
+  EXPECT_EQ(v.lse_allowed(), 0);
+  EXPECT_EQ(v.judged(), 48);  // the elements of O, no LSE among them
 }
 
 TEST(VerdictWithoutLse, AWrongOFailsByTheSameRule) {

@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cmath>
 #include <fstream>
 #include <map>
 #include <set>
@@ -327,13 +328,13 @@ TEST(FirstWrongResult, SaysWhereAnAnswerAloneFirstDiffersAndWhatItsRowsHaveInCom
   const RowSample sample = choose_rows(rec.problem, true);
   const ReferenceRows ref = *reference_rows(rec.problem, rec.inputs, sample.rows, 1, {});
   const Verdict v = judge(rec.problem, rec.inputs, ref, rec.outputs, sample);
-  const auto first = find_first_wrong_result(rec.problem, ref, rec.outputs, v.allowed, v.lse_allowed);
+  const auto first = find_first_wrong_result(rec.problem, ref, rec.outputs, v.allowed(), v.lse_allowed());
   ASSERT_TRUE(first);
   EXPECT_GT(first->differing, 0);
   EXPECT_NE(first->cause.find("one factor"), std::string::npos) << place_words(*first);
   const KernelRow& right = **find_kernel(piece.right);
   const Recording good = recorded(right, piece, kFresh);
-  EXPECT_FALSE(find_first_wrong_result(good.problem, ref, good.outputs, v.allowed, v.lse_allowed));
+  EXPECT_FALSE(find_first_wrong_result(good.problem, ref, good.outputs, v.allowed(), v.lse_allowed()));
 }
 
 // What one place of a rung's text changes compiles where the rung does: the usual run takes the oldest, the newest and

@@ -74,7 +74,7 @@ TEST(Csv, SaysThatAnAnswerWasNotJudged) {
   Measurement m = timed();
   m.verdict = Verdict{};
   m.verdict->not_judged = true;
-  m.verdict->unjudged_overflow = 7;
+  m.verdict->at(Tensor::o).unjudged.overflow = 7;
   m.verdict->reason = "not judged: " + unjudged_words(*m.verdict);
   fill_figures(m);
   const StrictCsv csv(to_csv(session_of({m})));
@@ -200,8 +200,8 @@ TEST(Csv, ALineEndOrAQuoteAloneIsQuotedToo) {
 TEST(Csv, NonFiniteErrorsStandAsWords) {
   Measurement m = timed();
   m.verdict.emplace();
-  m.verdict->error = std::numeric_limits<double>::quiet_NaN();
-  m.verdict->allowed = std::numeric_limits<double>::infinity();
+  m.verdict->at(Tensor::o).error = std::numeric_limits<double>::quiet_NaN();
+  m.verdict->at(Tensor::o).allowed = std::numeric_limits<double>::infinity();
   fill_figures(m);
   const StrictCsv csv(to_csv(session_of({m})));
   EXPECT_EQ(csv.rows.at(0).at("error_abs"), "nan");

@@ -25,9 +25,9 @@ Measurement peer_row() {
   m.samples_us = {10, 12, 11, 10, 12, 11};
   m.time = {6, 11, 10.25, 11.75, 10, 12, 10, 12, false, false};
   m.verdict = Verdict{};
-  m.verdict->pass = m.verdict->no_lse = true;
-  m.verdict->error = 1e-4;
-  m.verdict->allowed = 1e-3;
+  m.verdict->pass = true;
+  m.verdict->at(Tensor::o).error = 1e-4;
+  m.verdict->at(Tensor::o).allowed = 1e-3;
   TimedBeside naive{"naive", {}, m.time}, mma{"flash_mma", {}, m.time};
   naive.time.median = 110;
   naive.time.max = naive.time.q3 = naive.time.ci_high = 120;
@@ -54,7 +54,7 @@ TEST(PeerRows, ComeBackFromAFileAsTheyWere) {
   EXPECT_EQ(m.peer->beside[1].options.br, 64);
   EXPECT_EQ(m.peer->beside[0].time.median, 110);
   ASSERT_TRUE(m.verdict);
-  EXPECT_TRUE(m.verdict->no_lse);
+  EXPECT_TRUE(m.verdict->no_lse());
   EXPECT_DOUBLE_EQ(figure(m, "speedup_ratio").value, 10);
 }
 

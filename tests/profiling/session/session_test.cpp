@@ -426,7 +426,7 @@ TEST_F(SessionFile, AMissingFileOrFolderIsAnErrorThatNamesIt) {
 
 TEST(SessionJson, HoldsEachRepeatAndNoNonFiniteNumber) {
   Session s = example();
-  s.runs[0].rows[2].verdict->error = std::numeric_limits<double>::infinity();
+  s.runs[0].rows[2].verdict->at(Tensor::o).error = std::numeric_limits<double>::infinity();
   fill_figures(s.runs[0].rows[2]);
   const json j = json::parse(to_json(s));
   EXPECT_EQ(j.at("format"), "attnscope");

@@ -293,7 +293,7 @@ TEST_F(LadderSceneTest, TheFastestRightPeerIsTheMeasureAndStandsBesideTheRungs) 
   Measurement wrong = peer("torch-cudnn", 4000);
   wrong.verdict = Verdict{};
   wrong.verdict->pass = false;
-  wrong.verdict->error = 1;
+  wrong.verdict->at(Tensor::o).error = 1;
   rows.push_back(wrong);
   const LadderScene s = scene(rows);
   EXPECT_EQ(s.share_title, "of FlashAttention-2");
@@ -367,7 +367,7 @@ TEST_F(LadderSceneTest, AWrongAnswerIsNoMeasure) {
   std::vector<Measurement> rows = rungs();
   rows[0].verdict = Verdict{};
   rows[0].verdict->pass = false;
-  rows[0].verdict->error = 1;
+  rows[0].verdict->at(Tensor::o).error = 1;
   const LadderScene s = scene(rows);
   EXPECT_TRUE(s.rungs[2].wrong);
   EXPECT_EQ(s.share_title, "of the fastest, tiled");

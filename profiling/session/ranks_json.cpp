@@ -1,0 +1,76 @@
+#include "profiling/session/ranks_json.h"
+
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "kernels/formats/container.h"
+#include "kernels/formats/json_fields.h"
+
+namespace attn {
+namespace {
+
+using nlohmann::json;
+using Names = std::vector<std::string>;
+
+// In the order of the enumerators.
+const Names& dealing_names() {
+  static const Names names{"in_order", "zigzag", "heads"};
+  return names;
+}
+const Names& carrier_names() {
+  static const Names names{"copy_engine", "nccl", "sockets"};
+  return names;
+}
+
+}  // namespace
+
+json ranks_to_json(const Ranks& ranks) {
+  json j{{"dealing", dealing_names()[static_cast<std::size_t>(ranks.dealing)]},
+         {"carrier", carrier_names()[static_cast<std::size_t>(ranks.carrier)]},
+         {"travels", json::array()},
+         {"devices", json::array()}};
+  for (const Tensor t : ranks.travels) j["travels"].push_back(std::string(name_of(t)));
+  for (const Rank& r : ranks.devices) {
+    json& device = j["devices"].emplace_back(json{{"device", r.device},
+                                                  {"start_us", number_to_json(r.start_us)},
+                                                  {"end_us", number_to_json(r.end_us)},
+                                                  {"sent_bytes", r.sent_bytes}});
+    if (!r.device_uuid.empty()) device["device_uuid"] = r.device_uuid;
+  }
+  return j;
+}
+
+Result<Ranks> ranks_from_json(const json& j, const Problem& p, const std::string& where) {
+  constexpr std::int64_t kMaxWhole = std::int64_t{1} << 53;
+  JsonFields fields(j, where);
+  Ranks ranks;
+  ranks.dealing = static_cast<Dealing>(fields.choice("dealing", dealing_names()));
+  ranks.carrier = static_cast<Carrier>(fields.choice("carrier", carrier_names()));
+  for (const std::string& name : fields.texts("travels", kTensors)) {
+    const std::optional<Tensor> t = tensor_from_name(name);
+    if (!t) fields.refuse("travels", fmt::format("has the name of no tensor: '{}'", name.substr(0, 80)));
+    ranks.travels.push_back(t.value_or(Tensor::q));
+  }
+  const json& devices = fields.array("devices");
+  if (devices.size() > kMaxRanks) fields.refuse("devices", fmt::format("must have at most {} elements", kMaxRanks));
+  if (auto read = fields.result(); !read) return tl::unexpected(read.error());
+  for (const json& device : devices) {
+    JsonFields one(device, fmt::format("{}, device {}", where, ranks.devices.size()));
+    Rank r;
+    r.device = one.text("device");
+    if (one.has("device_uuid")) r.device_uuid = one.text("device_uuid");
+    r.start_us = one.number("start_us");
+    r.end_us = one.number("end_us");
+    r.sent_bytes = static_cast<std::uint64_t>(one.integer("sent_bytes", 0, kMaxWhole));
+    if (auto read = one.result(); !read) return tl::unexpected(read.error());
+    ranks.devices.push_back(std::move(r));
+  }
+  if (auto good = check_ranks(ranks, p, where); !good) return tl::unexpected(good.error());
+  return ranks;
+}
+
+}  // namespace attn
