@@ -16,11 +16,15 @@ constexpr std::uint64_t kMax = static_cast<std::uint64_t>(std::numeric_limits<st
 // Longer than any sequence that fits a machine of today; beyond it the search for the largest L gives up.
 constexpr std::int64_t kLongest = std::int64_t{1} << 40;
 
-// The problem with Lq = Lk = L. Key lengths are cut to L; bias axes that repeat go on repeating.
+// The problem with Lq = Lk = L. Key lengths are cut to L; bias axes that repeat go on repeating; a pool of pages holds
+// every batch's keys apart.
 Problem with_length(const Problem& p, std::int64_t L) {
   Problem changed = p;
   changed.Lq = changed.Lk = L;
   for (std::int64_t& n : changed.mask.key_lengths) n = std::min(n, L);
+  if (KvStorage& s = changed.storage; s.kind() == Storage::paged) {
+    s.pages = static_cast<std::int64_t>(saturating_product({{p.B, L / s.page + (L % s.page != 0 ? 1 : 0)}}));
+  }
   if (changed.bias_shape.size() == 4) {
     for (const std::size_t axis : {std::size_t{2}, std::size_t{3}}) {
       if (changed.bias_shape[axis] != 1) changed.bias_shape[axis] = L;

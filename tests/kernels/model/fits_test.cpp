@@ -66,6 +66,16 @@ TEST(CheckMemory, AcceptsWhatFitsExactly) {
   EXPECT_FALSE(check_memory(plan, {}, bytes_needed(plan) - 1));
 }
 
+// Pages of 4 keys, 2 numbers of 4 bytes a key in K and V: at L = 8 two pages take 128 bytes, Q and O 128, LSE 32, the
+// table 8, the workspace 256; at L = 9 a third page comes.
+TEST(CheckMemory, TheLargestLOfPagesHasAPoolThatGrowsWithIt) {
+  const KernelRow row = square_row();
+  Problem p = square(4);
+  p.storage = {4, 1};
+  EXPECT_EQ(longest_that_fits(*plan_square(row, p, {}, {}), {}, 552), 8);
+  EXPECT_EQ(longest_that_fits(*plan_square(row, p, {}, {}), {}, 551), 7);
+}
+
 // 4 L^2 of workspace and (4 * 4 * 2 + 4) L of tensors: at L = 100, 43600 bytes; at 99, 42768.
 TEST(CheckMemory, NamesTheNumberTheLimitAndTheLargestLThatFits) {
   const KernelRow row = square_row();
