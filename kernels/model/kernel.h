@@ -52,6 +52,10 @@ struct Launch {
   bool early_start = false;
 };
 
+inline bool in_cluster(const Launch& l) {
+  return l.cluster[0] != 1 || l.cluster[1] != 1 || l.cluster[2] != 1;
+}
+
 struct KernelRow;
 
 // What prepare needs, decided before anything is allocated.

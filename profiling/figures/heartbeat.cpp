@@ -8,6 +8,7 @@
 
 #include <fmt/format.h>
 
+#include "profiling/figures/intervals.h"
 #include "profiling/figures/metrics.h"
 
 namespace attn {
@@ -143,7 +144,21 @@ std::optional<Peak> first_peak(const std::vector<double>& likeness) {
   return Peak{static_cast<double>(top) + shift, likeness[top]};
 }
 
+// Those of one entry; empty: all.
+std::vector<Interval<double>> launches_of(const Heartbeat& h, std::string_view entry) {
+  std::vector<Interval<double>> all;
+  for (const BeatLaunch& launch : h.launches)
+    if (entry.empty() || launch.kernel == entry) all.push_back({launch.start_us, launch.end_us});
+  return all;
+}
+
 }  // namespace
+
+double Heartbeat::length_us() const {
+  double end = 0;
+  for (const BeatLaunch& launch : launches) end = std::max(end, launch.end_us);
+  return end;
+}
 
 std::span<const BeatRow> beat_table() {
   return kTable;
@@ -173,7 +188,7 @@ std::optional<double> mean_between(const Heartbeat& h, const BeatCounter& c, dou
 
 std::optional<double> mean_of(const Heartbeat& h, const BeatCounter& c) {
   Sum sum;
-  for (const BeatLaunch& launch : h.launches) sum.add(h, c, launch.start_us, launch.end_us);
+  for (const auto& [start, end] : united(launches_of(h, {}))) sum.add(h, c, start, end);
   return sum.mean();
 }
 
@@ -190,10 +205,7 @@ double clock_mhz(const Measurement& m) {
 }
 
 double busy_us(const Heartbeat& h, std::string_view entry) {
-  double us = 0;
-  for (const BeatLaunch& launch : h.launches)
-    if (entry.empty() || launch.kernel == entry) us += launch.length_us();
-  return us;
+  return union_of(launches_of(h, entry));
 }
 
 std::vector<double> strip_of(const Heartbeat& h, const BeatCounter& c, std::size_t parts) {

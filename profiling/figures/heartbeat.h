@@ -54,19 +54,20 @@ struct BeatSpan {
 };
 
 struct Heartbeat {
-  std::string method;         // "CUPTI 13.0, PM sampling"
-  std::string chip;           // "GH100"
-  std::int64_t interval = 0;  // asked for between two samples
-  bool in_cycles = false;     // of the system's clock, where the chip has no other trigger; else nanoseconds
-  std::int32_t tries = 1;     // runs that were sampled until one lost nothing; each is the whole kernel once
-  double kernel_us = 0;       // of one run, while nothing was sampled
-  double seconds = 0;         // all of it: what this costs
-  std::vector<BeatLaunch> launches;
-  std::vector<BeatSpan> samples;  // in order, none over another
+  std::string method;                // "CUPTI 13.0, PM sampling"
+  std::string chip;                  // "GH100"
+  std::int64_t interval = 0;         // asked for between two samples
+  bool in_cycles = false;            // of the system's clock, where the chip has no other trigger; else nanoseconds
+  std::int32_t tries = 1;            // runs that were sampled until one lost nothing; each is the whole kernel once
+  double kernel_us = 0;              // of one run, while nothing was sampled
+  double seconds = 0;                // all of it: what this costs
+  std::vector<BeatLaunch> launches;  // in the order of their starts; one may start before the one before it has ended
+  std::vector<BeatSpan> samples;     // in order, none over another
   std::vector<BeatCounter> counters;
   bool operator==(const Heartbeat&) const = default;
 
-  double length_us() const { return launches.empty() ? 0 : launches.back().end_us; }
+  // To the end of the launch that ends last.
+  double length_us() const;
 };
 
 // Null: it is not there, or has no values.
@@ -77,13 +78,13 @@ double three_digits(double value);
 // The mean over the time from `from_us` to `to_us`, each sample by the time that it shares with it; nothing where none
 // does.
 std::optional<double> mean_between(const Heartbeat& h, const BeatCounter& c, double from_us, double to_us);
-// Of the whole run: the launches alone, not what lies between them.
+// Of the whole run: while a launch ran, not what lies between them.
 std::optional<double> mean_of(const Heartbeat& h, const BeatCounter& c);
 // Of the counter called so; nothing where it has no values.
 std::optional<double> mean_of(const Heartbeat& h, std::string_view id);
 // The SM clock, MHz: as its cycles passed where somebody listened to it, else as NVML read it. 0: not known.
 double clock_mhz(const Measurement& m);
-// Of its launches, or of those of one entry ("naive_scores"), without what lies between them.
+// While one of its launches ran, or of those of one entry ("naive_scores"); where two overlap, counted once.
 double busy_us(const Heartbeat& h, std::string_view entry = {});
 // Means of `parts` equal parts of the time from the first launch's start to the last one's end: what is drawn small.
 // NaN where a part has no sample.

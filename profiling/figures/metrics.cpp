@@ -221,6 +221,8 @@ constexpr std::string_view kNoGpuCounter =
     "a GPU counter, and this kernel runs on the CPU; it needs a GPU kernel on an NVIDIA GPU";
 constexpr std::string_view kNoSensor =
     "a reading of a GPU's sensors, and this kernel runs on the CPU; it needs a GPU kernel";
+constexpr std::string_view kNoLaunches =
+    "it is told of a GPU kernel's launches, and this kernel runs on the CPU, where the whole call is timed";
 constexpr std::string_view kNoCompiler =
     "a figure of the GPU compiler, and this kernel runs on the CPU; it needs a GPU kernel";
 
@@ -245,6 +247,10 @@ constexpr MetricRow counted(Text id, Text label, Text unit, MetricGroup group, B
 
 constexpr MetricRow sensed(Text id, Text label, Text unit, MetricGroup group, Better better, Text help) {
   return {id, label, unit, group, better, help, "", {}, nullptr, kNoSensor};
+}
+
+constexpr MetricRow of_launches(Text id, Text label, Text unit, MetricGroup group, Better better, Text help) {
+  return {id, label, unit, group, better, help, "", {}, nullptr, kNoLaunches};
 }
 
 constexpr MetricRow compiled(Text id, Text label, Text unit, MetricGroup group, Better better, Text help,
@@ -284,6 +290,9 @@ constexpr std::array kMetrics{
                   repeats),
     computed("time_spread_pct", "Spread", "%", time, down,
              "The distance between the quartiles as a share of the median.", "100 (q3 - q1) / median", spread),
+    of_launches("launch_span_us", "First start to last end", "us", time, down,
+                "From the start of the first launch to the end of the last one, with what lies between them, which the "
+                "time does not count; the middle of the repeats."),
     sensed(
         "sm_clock_mhz", "SM clock, NVML", "MHz", time, neither,
         "The clock of the GPU's SMs as NVML read it between launches while the kernel was timed, the middle of several "

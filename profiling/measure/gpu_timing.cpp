@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "kernels/base/clock.h"
+#include "profiling/figures/intervals.h"
 #include "profiling/figures/statistics.h"
 #include "profiling/measure/repeat.h"
 
@@ -37,7 +38,8 @@ class Repeats {
     while (done && !rule.stop({samples, steady_seconds() - begin})) {
       const auto times = batch(batch_size(samples));
       if (!times) return tl::unexpected(times.error());
-      samples.insert(samples.end(), times->sums.begin(), times->sums.end());
+      samples.insert(samples.end(), times->busy.begin(), times->busy.end());
+      spans_.insert(spans_.end(), times->spans.begin(), times->spans.end());
       launches_.resize(times->launches.size());
       for (std::size_t n = 0; n < launches_.size(); ++n)
         launches_[n].insert(launches_[n].end(), times->launches[n].begin(), times->launches[n].end());
@@ -52,6 +54,12 @@ class Repeats {
       medians.push_back(quantile(times, 0.5));
     }
     return medians;
+  }
+  std::optional<double> span_median() const {
+    if (spans_.empty()) return std::nullopt;
+    std::vector<double> spans = spans_;
+    std::ranges::sort(spans);
+    return quantile(spans, 0.5);
   }
   const std::vector<SensorReading>& readings() const { return readings_; }
   const std::string& no_readings() const { return no_readings_; }
@@ -94,6 +102,7 @@ class Repeats {
     const double us = std::max(1.0, samples.back());
     return std::clamp(static_cast<std::size_t>(kBatchSeconds * 1e6 / us), std::size_t{1}, kMaxInBatch);
   }
+  std::vector<double> spans_;
   std::vector<std::vector<double>> launches_;
   std::vector<SensorReading> readings_;
   std::string no_readings_;
@@ -151,7 +160,7 @@ class ByEvents final : public Repeats {
     for (std::size_t n = 0; n < repeats; ++n) {
       const auto ms = once();
       if (!ms) return tl::unexpected(run_.on(ms.error()));
-      times.sums.push_back(*ms * 1000);
+      times.busy.push_back(*ms * 1000);
     }
     return times;
   }
@@ -166,6 +175,7 @@ Result<GpuTimes> times_from(Repeats& repeats, std::string clock, const GpuClocks
   GpuTimes times;
   times.samples_us = std::move(*samples);
   times.launch_us = repeats.launch_medians();
+  times.span_us = repeats.span_median();
   times.clock = std::move(clock);
   times.readings = repeats.readings();
   times.no_readings = clocks.sensors == nullptr ? clocks.no_sensors : repeats.no_readings();
@@ -198,23 +208,22 @@ Result<RepeatTimes> repeats_of(std::span<const KernelTime> records, std::span<co
                                std::size_t repeats) {
   RepeatTimes times;
   times.launches.resize(launches.size());
-  double sum_ns = 0;
-  std::size_t launch = 0;
+  std::vector<Interval<std::uint64_t>> ran;  // of this repeat
   for (const KernelTime& k : records) {
     if (k.name == GpuPeaks::kFlushName) continue;
-    if (k.name != launches[launch].name || k.end_ns < k.start_ns) {
+    const Launch& launch = launches[ran.size()];
+    if (k.name != launch.name || k.end_ns < k.start_ns) {
       return fail(ErrorKind::failed,
-                  fmt::format("the record of {} is of {}", launches[launch].name, k.name.empty() ? "no name" : k.name));
+                  fmt::format("the record of {} is of {}", launch.name, k.name.empty() ? "no name" : k.name));
     }
-    const auto ns = static_cast<double>(k.end_ns - k.start_ns);
-    times.launches[launch].push_back(ns * 1e-3);
-    sum_ns += ns;
-    if (++launch < launches.size()) continue;
-    times.sums.push_back(sum_ns * 1e-3);
-    sum_ns = 0;
-    launch = 0;
+    times.launches[ran.size()].push_back(static_cast<double>(k.end_ns - k.start_ns) * 1e-3);
+    ran.push_back({k.start_ns, k.end_ns});
+    if (ran.size() < launches.size()) continue;
+    times.busy.push_back(static_cast<double>(union_of(ran)) * 1e-3);
+    times.spans.push_back(static_cast<double>(span_of(ran)) * 1e-3);
+    ran.clear();
   }
-  if (times.sums.size() != repeats || launch != 0) {
+  if (times.busy.size() != repeats || !ran.empty()) {
     return fail(ErrorKind::failed, fmt::format("{} kernel records came for {} repeats of {} launches", records.size(),
                                                repeats, launches.size()));
   }

@@ -1,6 +1,7 @@
 // How long a plan takes on the GPU: repeated until a rule says stop, each repeat in the L2 state that was asked for.
 #pragma once
 
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -16,15 +17,18 @@
 
 namespace attn {
 
-// Microseconds of repeats: of each repeat the sum of its launches, and of each launch its own in every repeat.
+// Microseconds of repeats.
 struct RepeatTimes {
-  std::vector<double> sums;
-  std::vector<std::vector<double>> launches;  // parallel to the plan's; empty: the clock cannot tell them apart
+  std::vector<double> busy;   // of each, in which at least one of its launches ran: their sum where none overlap
+  std::vector<double> spans;  // of each, from its first launch's start to its last one's end; empty: as below
+  // Of each launch its own in every repeat, parallel to the plan's; empty: the clock cannot tell them apart.
+  std::vector<std::vector<double>> launches;
 };
 
 struct GpuTimes {
   std::vector<double> samples_us;
   std::vector<double> launch_us;        // median of each launch of the plan; empty: the clock cannot tell them apart
+  std::optional<double> span_us;        // median from first start to last end; none: as launch_us
   std::string clock;                    // "CUPTI kernel time stamps", or "CUDA events" and why
   std::vector<SensorReading> readings;  // while it ran; empty: none could be had
   std::string no_readings;              // why not
@@ -42,8 +46,8 @@ struct GpuClocks {
   Stages* stages = nullptr;  // told when warming up begins and ends; null: nobody asks
 };
 
-// Within the seconds and least repeats of `spec`, in its L2 state. By kernel time stamps, summed over the launches of a
-// repeat; where they cannot be had by CUDA events around them.
+// Within the seconds and least repeats of `spec`, in its L2 state. By kernel time stamps, the time in which a launch of
+// the repeat ran; where they cannot be had by CUDA events around the launches.
 Result<GpuTimes> time_on_gpu(gpu::DeviceRun& run, const MeasureSpec& spec, const GpuClocks& clocks);
 
 // A turn's repeats in microseconds, by CUDA events around its launches, in that L2 state.

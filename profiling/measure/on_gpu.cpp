@@ -206,6 +206,19 @@ void sensor_figures(Measurement& m, const GpuTimes& times) {
   put("gpu_temperature_c", hottest, method);
 }
 
+// From the first launch's start to the last one's end, beside the time in which they ran.
+void span_figure(Measurement& m, const GpuTimes& times) {
+  const auto at = find_metric("launch_span_us");
+  if (!at) return;
+  Figure& f = m.figures.at(*at);
+  if (times.span_us)
+    f = {Origin::measured, *times.span_us,
+         fmt::format("{}, {} caches, {} repeats", times.clock, name_of(m.key.l2), times.samples_us.size()), ""};
+  else
+    f = {Origin::not_available, 0, "",
+         fmt::format("{} tell no launch from the next: CUPTI's time stamps do", times.clock)};
+}
+
 Result<void> PointOnGpu::time(gpu::DeviceRun& run) {
   say(fmt::format("{}{}", kTiming, p_.kernel));
   GpuClocks clocks;
@@ -220,6 +233,7 @@ Result<void> PointOnGpu::time(gpu::DeviceRun& run) {
   auto times = time_on_gpu(run, p_, clocks);
   if (!times) return tl::unexpected(times.error());
   sensor_figures(m_, *times);
+  span_figure(m_, *times);
   m_.clock = std::move(times->clock);
   m_.samples_us = std::move(times->samples_us);
   m_.launch_us = std::move(times->launch_us);

@@ -61,9 +61,10 @@ Result<BeatLaunch> launch_from_json(const json& j, const std::string& where, con
   l.kernel = fields.text("kernel");
   l.start_us = time_in(fields, "start_us");
   l.end_us = time_in(fields, "end_us");
-  const double before = h.launches.empty() ? 0 : h.launches.back().end_us;
+  // It may start before the one before it has ended, not before that one's start.
+  const double before = h.launches.empty() ? 0 : h.launches.back().start_us;
   if (l.end_us <= l.start_us || l.start_us < before)
-    fields.refuse("start_us", "must be behind the launch before, and before end_us");
+    fields.refuse("start_us", "must not lie before the launch before, and must lie before end_us");
   if (auto read = fields.result(); !read) return tl::unexpected(read.error());
   return l;
 }

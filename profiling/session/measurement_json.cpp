@@ -65,6 +65,8 @@ json extents(const std::int64_t (&e)[3]) {
 // `us`: its median time; none where the clock could not tell launches apart.
 json launch_to_json(const Launch& l, std::optional<double> us) {
   json j = {{"name", l.name}, {"grid", extents(l.grid)}, {"block", extents(l.block)}, {"shared_bytes", l.shared_bytes}};
+  if (in_cluster(l)) j["cluster"] = extents(l.cluster);
+  if (l.early_start) j["early_start"] = true;
   if (us) j["time_us"] = *us;
   return j;
 }
@@ -83,6 +85,8 @@ Result<Launch> launch_from_json(const json& j, const std::string& where, std::ve
   read_extents(fields, "grid", l.grid);
   read_extents(fields, "block", l.block);
   l.shared_bytes = fields.integer("shared_bytes", 0, kMaxWhole);
+  if (fields.has("cluster")) read_extents(fields, "cluster", l.cluster);
+  if (fields.has("early_start")) l.early_start = fields.boolean("early_start");
   if (fields.has("time_us")) times.push_back(number_in(fields, "time_us", 0, kInfinity));
   if (auto read = fields.result(); !read) return tl::unexpected(read.error());
   return l;

@@ -50,6 +50,15 @@ TEST(Heartbeat, WhatLiesBetweenTwoLaunchesIsNotInTheMean) {
   EXPECT_DOUBLE_EQ(*mean_of(h, h.counters[0]), 35);
 }
 
+// Programmatic dependent launch.
+TEST(Heartbeat, WhereOneLaunchStartsEarlyTheTimeCountsOnce) {
+  const Heartbeat h = beats({0, 50, 20, 0}, {{"a", 0, 10}, {"b", 5, 20}});
+  EXPECT_DOUBLE_EQ(*mean_of(h, h.counters[0]), 35);
+  EXPECT_EQ(busy_us(h), 20);
+  EXPECT_EQ(busy_us(h, "b"), 15) << "each keeps its own";
+  EXPECT_EQ(beats({0}, {{"a", 0, 20}, {"b", 5, 10}}).length_us(), 20) << "the last to start ends first";
+}
+
 TEST(Heartbeat, AStripHoldsTheMeansOfEqualPartsAndNothingWhereNoSampleIs) {
   Heartbeat h = beats({0, 10, 20, 30, 40}, {{"k", 0, 40}});
   const auto strip = strip_of(h, h.counters[0], 2);

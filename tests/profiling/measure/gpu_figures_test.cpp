@@ -15,15 +15,27 @@ std::vector<Launch> launches(std::vector<std::string> names) {
   return all;
 }
 
-TEST(KernelRecords, ARepeatIsTheSumOfItsLaunchesWithoutTheFlush) {
+TEST(KernelRecords, ARepeatIsTheUnionOfItsLaunchesWithoutTheFlush) {
   const auto plan = launches({"scores", "output"});
   const std::vector<KernelTime> records{{GpuPeaks::kFlushName, 0, 90000}, {"scores", 100000, 103000},
                                         {"output", 104000, 104500},       {GpuPeaks::kFlushName, 200000, 290000},
                                         {"scores", 300000, 302000},       {"output", 302000, 302250}};
   const auto times = repeats_of(records, plan, 2);
   ASSERT_TRUE(times) << times.error().message;
-  EXPECT_EQ(times->sums, (std::vector<double>{3.5, 2.25}));
+  EXPECT_EQ(times->busy, (std::vector<double>{3.5, 2.25})) << "the sum, where none overlap";
+  EXPECT_EQ(times->spans, (std::vector<double>{4.5, 2.25}));
   EXPECT_EQ(times->launches, (std::vector<std::vector<double>>{{3, 2}, {0.5, 0.25}}));
+}
+
+TEST(KernelRecords, ALaunchThatStartsEarlyIsNotCountedTwiceAndKeepsItsOwnTime) {
+  const auto plan = launches({"parts", "joined"});
+  const std::vector<KernelTime> records{
+      {"parts", 1000, 4000}, {"joined", 3500, 4500}, {"parts", 9000, 9500}, {"joined", 9750, 10000}};
+  const auto times = repeats_of(records, plan, 2);
+  ASSERT_TRUE(times) << times.error().message;
+  EXPECT_EQ(times->busy, (std::vector<double>{3.5, 0.75}));
+  EXPECT_EQ(times->spans, (std::vector<double>{3.5, 1}));
+  EXPECT_EQ(times->launches, (std::vector<std::vector<double>>{{3, 0.5}, {1, 0.25}}));
 }
 
 TEST(KernelRecords, LostForeignOrBackwardRecordsAreNoTimes) {

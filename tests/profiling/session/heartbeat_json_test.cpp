@@ -57,7 +57,14 @@ TEST(HeartbeatJson, RefusesWhatDoesNotFit) {
   EXPECT_EQ(has(refused([](json& j) { j["length_ns"][2] = 0; }), "sample 2"), "yes");
   EXPECT_EQ(has(refused([](json& j) { j["length_ns"][0] = std::int64_t{1} << 52; }), "sample 0"), "yes");
   EXPECT_EQ(has(refused([](json& j) { j["length_ns"][0] = 1.5; }), "whole numbers"), "yes");
-  EXPECT_EQ(has(refused([](json& j) { j["launches"][1]["start_us"] = 1; }), "launch 1"), "yes");
+  EXPECT_EQ(has(refused([](json& j) {
+                  j["launches"][0]["start_us"] = 1.75;
+                  j["launches"][0]["end_us"] = 2;
+                }),
+                "launch 1"),
+            "yes")
+      << "launches stand in the order of their starts";
+  EXPECT_EQ(refused([](json& j) { j["launches"][1]["start_us"] = 1; }), "it was read") << "one may start early";
   EXPECT_EQ(has(refused([](json& j) { j["launches"][0]["end_us"] = 0; }), "launch 0"), "yes");
   EXPECT_EQ(has(refused([](json& j) { j["counters"][0]["values"].push_back(1); }), "4 elements for 3 samples"), "yes");
   EXPECT_EQ(has(refused([](json& j) { j["counters"][0]["values"][1] = -1; }), "value 1"), "yes");
