@@ -1,7 +1,6 @@
 // attnscope verify: kernels against the fp64 reference on the paired list of shapes.
 #include <algorithm>
 #include <cmath>
-#include <cstring>
 #include <map>
 #include <memory>
 #include <set>
@@ -30,6 +29,7 @@
 #include "kernels/model/fits.h"
 #include "kernels/model/kernel.h"
 #include "kernels/model/shape_list.h"
+#include "kernels/model/tensor_bytes.h"
 #include "kernels/recording/file.h"
 #include "kernels/recording/replay.h"
 #include "profiling/measure/source_now.h"
@@ -115,11 +115,6 @@ Result<std::vector<DType>> chosen_dtypes(const std::string& names) {
     dtypes.push_back(*t);
   }
   return dtypes;
-}
-
-bool same_bits(const Outputs& a, const Outputs& b) {
-  return std::memcmp(a.out.data(), b.out.data(), a.out.bytes()) == 0 &&
-         std::memcmp(a.lse.data(), b.lse.data(), a.lse.bytes()) == 0;
 }
 
 // The case with its answer to compare with, worked out once for all kernels.

@@ -8,6 +8,7 @@
 
 #include "app/worker/messages.h"
 #include "kernels/gpu/rungs/own.h"
+#include "kernels/model/tensor_bytes.h"
 #include "profiling/figures/counts.h"
 #include "profiling/figures/heartbeat.h"
 #include "profiling/session/session.h"
@@ -129,19 +130,9 @@ Result<GpuHello> GpuClient::hello(const Deadline& deadline, bool counters) {
 namespace {
 
 // The inputs as they travel; none where the worker makes them.
-std::vector<std::span<const std::byte>> tensors_of(const GpuRunRequest& r) {
-  std::vector<std::span<const std::byte>> parts;
-  if (r.inputs == nullptr) return parts;
-  const auto add = [&](const Array& a) { parts.emplace_back(a.data(), a.bytes()); };
-  add(r.inputs->q);
-  add(r.inputs->k);
-  add(r.inputs->v);
-  if (r.inputs->bias) add(*r.inputs->bias);
-  return parts;
-}
-
-Outputs outputs_for(const Problem& p) {
-  return {Array(p.dtype, {p.B, p.Hq, p.Lq, p.Dv}), Array(DType::f32, {p.B, p.Hq, p.Lq})};
+std::vector<std::span<const std::byte>> inputs_of(const GpuRunRequest& r) {
+  if (r.inputs == nullptr) return {};
+  return parts_of(tensor_bytes_of(*r.inputs));
 }
 
 }  // namespace
@@ -151,37 +142,31 @@ Result<GpuRecordAnswer> GpuClient::record(const GpuRunRequest& r, const Deadline
   const std::string what = fmt::format("{} on {}", r.kernel, describe(r.problem));
   json request = with_own(to_json(r));
   request["do"] = "record";
-  const auto reply = ask(request.dump(), tensors_of(r), what, deadline, progress);
+  const auto reply = ask(request.dump(), inputs_of(r), what, deadline, progress);
   if (!reply) return tl::unexpected(reply.error());
   auto answer = record_answer_from(reply->text);
   if (!answer) return answer;
-  answer->outputs = outputs_for(r.problem);
-  Outputs& out = answer->outputs;
-  const std::size_t before = out.out.bytes() + out.lse.bytes();
-  if (reply->bytes.size() < before || (reply->bytes.size() - before) % sizeof(float) != 0) {
+  answer->outputs = empty_outputs(r.problem);
+  const std::size_t before = take_outputs(reply->bytes, answer->outputs);
+  if (before == 0 || (reply->bytes.size() - before) % sizeof(float) != 0) {
     return tl::unexpected(lost({NoReply::broken, "the worker's answer has another size than the problem's"}, what));
   }
-  std::memcpy(out.out.data(), reply->bytes.data(), out.out.bytes());
-  std::memcpy(out.lse.data(), reply->bytes.data() + out.out.bytes(), out.lse.bytes());
   answer->trace.resize((reply->bytes.size() - before) / sizeof(float));
   std::memcpy(answer->trace.data(), reply->bytes.data() + before, reply->bytes.size() - before);
   return answer;
 }
 
 Result<GpuRunAnswer> GpuClient::run(const GpuRunRequest& r, const Deadline& deadline, const Progress& progress) {
-  const std::vector<std::span<const std::byte>> parts = tensors_of(r);
+  const std::vector<std::span<const std::byte>> parts = inputs_of(r);
   const std::string what = fmt::format("{} on {}", r.kernel, describe(r.problem));
   auto reply = ask(with_own(to_json(r)).dump(), parts, what, deadline, progress);
   if (!reply) return tl::unexpected(reply.error());
   auto answer = run_answer_from(reply->text);
   if (!answer || r.inputs == nullptr) return answer;
-  answer->outputs = outputs_for(r.problem);
-  Outputs& out = answer->outputs;
-  if (reply->bytes.size() != out.out.bytes() + out.lse.bytes()) {
+  answer->outputs = empty_outputs(r.problem);
+  if (reply->bytes.empty() || take_outputs(reply->bytes, answer->outputs) != reply->bytes.size()) {
     return tl::unexpected(lost({NoReply::broken, "the worker's answer has another size than the problem's"}, what));
   }
-  std::memcpy(out.out.data(), reply->bytes.data(), out.out.bytes());
-  std::memcpy(out.lse.data(), reply->bytes.data() + out.out.bytes(), out.lse.bytes());
   return answer;
 }
 

@@ -18,6 +18,7 @@
 #include "kernels/gpu/rungs/own.h"
 #include "kernels/gpu/rungs/trace.h"
 #include "kernels/model/fits.h"
+#include "kernels/model/tensor_bytes.h"
 #include "kernels/own_kernels.h"
 #include "profiling/measure/beat_on_gpu.h"
 #include "profiling/measure/count_on_gpu.h"
@@ -277,7 +278,7 @@ Result<void> Worker::run(const ReadRequest& read, std::span<const std::byte> ten
     if (!inputs) return tl::unexpected(inputs.error());
     made = std::move(*inputs);
   }
-  auto placed = made ? Result<gpu::TensorBytes>(gpu::tensor_bytes_of(*made)) : gpu::split_tensors(r.problem, tensors);
+  auto placed = made ? Result<TensorBytes>(tensor_bytes_of(*made)) : split_inputs(r.problem, tensors);
   if (!placed) return tl::unexpected(placed.error());
   auto on_gpu = gpu::DeviceRun::place(*gpu_.queue, *plan, *placed);
   if (!on_gpu) return tl::unexpected(on_gpu.error());
@@ -291,13 +292,13 @@ Result<void> Worker::run(const ReadRequest& read, std::span<const std::byte> ten
     answer.source = source->label(r.kernel);
     answer.source_hash = source->hash;
   }
-  Outputs out = gpu::empty_outputs(r.problem);
+  Outputs out = empty_outputs(r.problem);
   if (auto got = on_gpu->fetch(out); !got) return got;
-  Outputs again = r.repeats > 1 ? gpu::empty_outputs(r.problem) : Outputs{};
+  Outputs again = r.repeats > 1 ? empty_outputs(r.problem) : Outputs{};
   for (std::int32_t n = 1; n < r.repeats && answer.same_bits; ++n) {
     if (auto ran = on_gpu->once(); !ran) return ran;
     if (auto got = on_gpu->fetch(again); !got) return got;
-    answer.same_bits = out.out == again.out && out.lse == again.lse;
+    answer.same_bits = same_bits(out, again);
   }
   if (r.timing.seconds > 0) {
     progress(fmt::format("timing {}", r.kernel));
@@ -306,7 +307,7 @@ Result<void> Worker::run(const ReadRequest& read, std::span<const std::byte> ten
     answer.samples_us = std::move(*samples);
   }
   std::vector<std::span<const std::byte>> parts;
-  if (!read.generate) parts = {{out.out.data(), out.out.bytes()}, {out.lse.data(), out.lse.bytes()}};
+  if (!read.generate) parts = parts_of(out);
   send(to_json(answer), parts);
   return ok();
 }
@@ -335,7 +336,7 @@ Result<void> Worker::record(const GpuRunRequest& r, std::span<const std::byte> t
   const auto source = gpu::source_of(*plan->kernel, plan->problem, parts_.edited_kernels);
   if (!source) return tl::unexpected(source.error());
   if (auto can = gpu::check_traceable(*plan, *source); !can) return can;
-  const auto placed = gpu::split_tensors(r.problem, tensors);
+  const auto placed = split_inputs(r.problem, tensors);
   if (!placed) return tl::unexpected(placed.error());
   auto run = gpu::DeviceRun::place(*gpu_.queue, *plan, *placed);
   if (!run) return tl::unexpected(run.error());
@@ -344,8 +345,8 @@ Result<void> Worker::record(const GpuRunRequest& r, std::span<const std::byte> t
   answer.source = source->label(r.kernel);
   answer.device = gpu_.properties.name;
   answer.uuid = gpu_.properties.uuid;
-  answer.outputs = gpu::empty_outputs(r.problem);
-  Outputs plain = gpu::empty_outputs(r.problem);
+  answer.outputs = empty_outputs(r.problem);
+  Outputs plain = empty_outputs(r.problem);
   progress(fmt::format("compiling and running {}", r.kernel));
   const auto plain_us = timed(*run, plain);
   if (!plain_us) return tl::unexpected(plain_us.error());
@@ -367,10 +368,9 @@ Result<void> Worker::record(const GpuRunRequest& r, std::span<const std::byte> t
   if (!got) return tl::unexpected(run->on(got.error()));
   answer.plain_us = *plain_us;
   answer.traced_us = *traced_us;
-  answer.same_bits = plain.out == answer.outputs.out && plain.lse == answer.outputs.lse;
-  const std::span<const std::byte> parts[] = {{answer.outputs.out.data(), answer.outputs.out.bytes()},
-                                              {answer.outputs.lse.data(), answer.outputs.lse.bytes()},
-                                              std::as_bytes(std::span(answer.trace))};
+  answer.same_bits = same_bits(plain, answer.outputs);
+  std::vector<std::span<const std::byte>> parts = parts_of(answer.outputs);
+  parts.push_back(std::as_bytes(std::span(answer.trace)));
   send(to_json(answer), parts);
   return ok();
 }
@@ -449,7 +449,7 @@ Result<void> Worker::hold(const Point& p, const std::string& key) {
   }
   if (!plan) return tl::unexpected(plan.error());
   HeldRun held{std::make_unique<Plan>(std::move(*plan)), nullptr};
-  auto run = gpu::DeviceRun::place(*gpu_.queue, *held.plan, gpu::tensor_bytes_of(**inputs));
+  auto run = gpu::DeviceRun::place(*gpu_.queue, *held.plan, tensor_bytes_of(**inputs));
   if (!run) return tl::unexpected(run.error());
   held.run = std::make_unique<gpu::DeviceRun>(std::move(*run));
   if (auto ran = held.run->once(); !ran) return ran;

@@ -4,13 +4,14 @@
 //   request   {"do": "hello", "counters": whether to look for CUPTI}
 //   answer    {"is": "hello", "driver": 13000, "compiler": "NVRTC 13.0", "gpus": [{"index", "name", "arch", ...}]}
 //   request   {"do": "run", "gpu", "kernel", "problem", "options", "repeats", "poison", "memory_limit",
-//              "time": {"seconds", "least", "cold"}, "generate": {"generator", "seed"}}      + q, k, v, bias
+//              "time": {"seconds", "least", "cold"}, "generate": {"generator", "seed"}}
+//             + what the problem reads (tensors.h), one behind the other
 //   answers   {"is": "progress", "now": "..."} any number of times
-//             {"is": "done", ...} + out, lse
+//             {"is": "done", ...} + what it writes
 //   or        {"is": "error", "kind", "message", "lost"}
 // "generate" stands in place of the tensors; then none travel, the answer's neither.
 //   request   {"do": "record", ...} as "run", with tensors: a plain run, then one that records itself
-//   answer    {"is": "recorded", "same_bits", "plain_us", "traced_us", ...} + out, lse, the recorder's buffer
+//   answer    {"is": "recorded", "same_bits", "plain_us", "traced_us", ...} + what it writes, the recorder's buffer
 //   request   {"do": "measure", ...}: one point of a sweep; the worker makes the inputs, checks, times and counts
 //   answer    {"is": "measured", "measurement": as in a session's JSON, "lost"}: what went wrong is the row's reason
 //   request   {"do": "compile", ...}: the same point, compiled for its architecture alone: no driver is opened

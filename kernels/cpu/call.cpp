@@ -9,6 +9,7 @@
 
 #include "kernels/cpu/aligned.h"
 #include "kernels/cpu/device.h"
+#include "kernels/model/tensor_bytes.h"
 #include "kernels/model/traffic.h"
 #include "kernels/recording/recorder.h"
 #include "kernels/recording/size.h"
@@ -73,6 +74,7 @@ Call::Call(const Problem& problem, const Options& options, const Buffers& b, Ord
     : p(problem),
       o(options),
       buffers(b),
+      bias(b.read<float>(Tensor::bias)),
       at(layout_of(order, r, problem, options)),
       rules(r),
       scale(static_cast<float>(problem.effective_scale())) {}
@@ -101,19 +103,19 @@ void Call::pack(Team& team) const {
     const std::int64_t cols = std::min(at.bc, p.Lk - c0);
     float* panel = part(at.k_at) + piece * at.panel;
     if (rules == Rules::scalar) {
-      widen(p.dtype, buffers.k, (head * p.Lk + c0) * p.D, cols * p.D, panel);
+      widen(p.dtype, buffers.in[Tensor::k], (head * p.Lk + c0) * p.D, cols * p.D, panel);
     } else {
       // Sixteen keys at a time through a small buffer: nothing is allocated in a thread.
       float rows[kLanes * kMaxHeadDim];
       for (std::int64_t c = 0; c < cols; c += kLanes) {
         const std::int64_t n = std::min(kLanes, cols - c);
-        widen(p.dtype, buffers.k, (head * p.Lk + c0 + c) * p.D, n * p.D, rows);
+        widen(p.dtype, buffers.in[Tensor::k], (head * p.Lk + c0 + c) * p.D, n * p.D, rows);
         transpose({rows, p.D}, {panel + c, at.ldk}, n, p.D);
       }
     }
     for (std::int64_t c = c0; c < c0 + cols; ++c) {
       float* row = part(at.v_at) + (head * p.Lk + c) * at.ldv;
-      widen(p.dtype, buffers.v, (head * p.Lk + c) * p.Dv, p.Dv, row);
+      widen(p.dtype, buffers.in[Tensor::v], (head * p.Lk + c) * p.Dv, p.Dv, row);
       std::fill(row + p.Dv, row + at.ldv, 0.0F);
     }
   });
@@ -141,8 +143,8 @@ void Call::store_p(const Place2d& t, std::int64_t j, ConstTile from) const {
 
 void Call::store_out(const Place2d& t, ConstTile o_tile, const float* lse) const {
   const std::int64_t row = (t.b * p.Hq + t.h) * p.Lq + t.r0;
-  narrow(p.dtype, o_tile, t.rows, p.Dv, buffers.out, row * p.Dv, p.Dv);
-  std::copy(lse, lse + t.rows, buffers.lse + row);
+  narrow(p.dtype, o_tile, t.rows, p.Dv, buffers.out[Tensor::o], row * p.Dv, p.Dv);
+  std::copy(lse, lse + t.rows, buffers.write<float>(Tensor::lse) + row);
 }
 
 Call::Scratch Call::scratch(std::int32_t worker) const {
@@ -164,8 +166,8 @@ Call::Scratch Call::scratch(std::int32_t worker) const {
 
 ConstTile Call::load_q(const Place2d& t, const Scratch& s) const {
   const std::int64_t first = ((t.b * p.Hq + t.h) * p.Lq + t.r0) * p.D;
-  if (p.dtype == DType::f32) return {static_cast<const float*>(buffers.q) + first, p.D};
-  widen(p.dtype, buffers.q, first, t.rows * p.D, s.q.data);
+  if (p.dtype == DType::f32) return {buffers.read<float>(Tensor::q) + first, p.D};
+  widen(p.dtype, buffers.in[Tensor::q], first, t.rows * p.D, s.q.data);
   return {s.q.data, p.D};
 }
 
@@ -200,9 +202,9 @@ Result<Prepared> cpu_prepare(const Plan& plan, const Buffers& buffers, const Str
 
 Problem problem_now(const Prepared& ready) {
   Problem p = ready.plan.problem;
-  if (const std::int64_t* given = ready.buffers.key_lengths; given != nullptr)
+  if (const std::int64_t* given = ready.buffers.read<std::int64_t>(Tensor::key_lengths); given != nullptr)
     for (std::int64_t& length : p.mask.key_lengths) length = std::clamp<std::int64_t>(*given++, 0, p.Lk);
-  if (const float* given = ready.buffers.slopes; given != nullptr) {
+  if (const float* given = ready.buffers.read<float>(Tensor::slopes); given != nullptr) {
     std::vector<float> slopes = slopes_of(p);
     std::copy_n(given, slopes.size(), slopes.begin());
     p.alibi = kept_slopes(std::move(slopes), p.Hq);
@@ -234,22 +236,14 @@ Result<Recording> record_with(const KernelRow& row, Rules rules, const Problem& 
   rec.rules = rules;
   rec.score_reads = row.score_reads;
   rec.inputs = in;
-  rec.outputs.out = Array(p.dtype, {p.B, p.Hq, p.Lq, p.Dv});
-  rec.outputs.lse = Array(DType::f32, {p.B, p.Hq, p.Lq});
+  rec.outputs = empty_outputs(p);
 
   // One thread: the recording's events are in the order of the walk. The result does not depend on it.
   Options one = *resolved;
   one.threads = 1;
   const Layout layout = layout_of(row.order, rules, p, one);
   AlignedBytes workspace(static_cast<std::size_t>(layout.total) * sizeof(float));
-  Buffers b;
-  b.q = in.q.data();
-  b.k = in.k.data();
-  b.v = in.v.data();
-  b.bias = in.bias ? reinterpret_cast<const float*>(in.bias->data()) : nullptr;
-  b.out = rec.outputs.out.data();
-  b.lse = reinterpret_cast<float*>(rec.outputs.lse.data());
-  b.workspace = workspace.data();
+  const Buffers b = buffers_of(in, rec.outputs, workspace.data());
   const Call call(rec.problem, one, b, row.order, rules);
   Team team(1, Stream{std::move(stop), nullptr});
   Recorder recorder(rec, in);

@@ -34,6 +34,7 @@ class Call {
   const Problem& p;
   const Options& o;
   const Buffers& buffers;
+  const float* const bias;  // null: there is none
   const Layout at;
   const Rules rules;
   const float scale;
@@ -42,7 +43,7 @@ class Call {
   TileCover cover(const Place2d& t) const { return p.cover(t.b, t.r0, t.r0 + t.rows, t.c0, t.c0 + t.cols); }
   // A mask phase is needed: the tile is cut, or its scores change (softcap, bias, ALiBi).
   bool needs_mask(const Place2d& t) const {
-    return buffers.bias != nullptr || p.shapes_scores() || cover(t) != TileCover::full;
+    return bias != nullptr || p.shapes_scores() || cover(t) != TileCover::full;
   }
 
   // Widens and packs K and V: the first step of every CPU kernel.

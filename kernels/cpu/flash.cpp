@@ -32,7 +32,7 @@ void scores_of_tile(const Call& call, const Place2d& t, std::int64_t i, std::int
   trace.put(Slot::s, {s.s.data, s.s.ld}, t, t.rows, t.cols);
   trace.event(Phase::scores, t, i, j);
   if (!call.needs_mask(t)) return;
-  apply_mask(call.p, call.buffers.bias, t, s.s);
+  apply_mask(call.p, call.bias, t, s.s);
   trace.put(Slot::s, {s.s.data, s.s.ld}, t, t.rows, t.cols, kMasked);
   trace.event(Phase::mask, t, i, j);
 }

@@ -65,7 +65,7 @@ void tile(const Call& call, std::int64_t b, std::int64_t h, std::int64_t i, std:
   trace.put(Slot::s, scores, t, t.rows, t.cols);
   trace.event(Phase::scores, t, i, j);
   if (call.needs_mask(t)) {
-    apply_mask(call.p, call.buffers.bias, t, s.s);
+    apply_mask(call.p, call.bias, t, s.s);
     trace.put(Slot::s, scores, t, t.rows, t.cols, kMasked);
     trace.event(Phase::mask, t, i, j);
   }

@@ -5,6 +5,7 @@
 #include "kernels/cpu/aligned.h"
 #include "kernels/cpu/device.h"
 #include "kernels/model/fits.h"
+#include "kernels/model/tensor_bytes.h"
 
 namespace attn {
 
@@ -17,18 +18,9 @@ Result<Outputs> run_on_cpu(const KernelRow& row, const Problem& p, const Options
   if (!plan) return tl::unexpected(plan.error());
   if (auto good = check_memory(*plan, device, memory_limit); !good) return tl::unexpected(good.error());
 
-  Outputs out;
-  out.out = Array(p.dtype, {p.B, p.Hq, p.Lq, p.Dv});
-  out.lse = Array(DType::f32, {p.B, p.Hq, p.Lq});
+  Outputs out = empty_outputs(p);
   cpu::AlignedBytes workspace(static_cast<std::size_t>(plan->workspace_bytes));
-  Buffers b;
-  b.q = in.q.data();
-  b.k = in.k.data();
-  b.v = in.v.data();
-  b.bias = in.bias ? reinterpret_cast<const float*>(in.bias->data()) : nullptr;
-  b.out = out.out.data();
-  b.lse = reinterpret_cast<float*>(out.lse.data());
-  b.workspace = workspace.data();
+  const Buffers b = buffers_of(in, out, workspace.data());
   if (auto good = enqueue(*plan, b, Stream{std::move(stop), nullptr}); !good) return tl::unexpected(good.error());
   return out;
 }

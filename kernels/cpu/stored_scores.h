@@ -79,7 +79,7 @@ class StoredScores {
     trace_.put(Slot::s, read(s), t, t.rows, t.cols);
     trace_.event(Phase::scores, t, i, j);
     if (call_.needs_mask(t)) {
-      apply_mask(call_.p, call_.buffers.bias, t, s);
+      apply_mask(call_.p, call_.bias, t, s);
       trace_.put(Slot::s, read(s), t, t.rows, t.cols, kMasked);
       trace_.event(Phase::mask, t, i, j);
     }

@@ -54,6 +54,19 @@ Result<void> takes_one(const KernelRow& row, std::string_view what, std::span<co
 
 }  // namespace
 
+Buffers buffers_of(const Inputs& in, Outputs& out, void* workspace) {
+  Buffers b;
+  const ByTensor<const Array*> read = arrays_of(in);
+  const ByTensor<Array*> written = arrays_of(out);
+  for (std::size_t n = 0; n < kTensors; ++n) {
+    const auto t = static_cast<Tensor>(n);
+    if (read.has(t)) b.in[t] = read[t]->data();
+    if (written.has(t)) b.out[t] = written[t]->data();
+  }
+  b.workspace = workspace;
+  return b;
+}
+
 Result<void> enqueue(const Plan& plan, const Buffers& buffers, const Stream& stream) {
   const auto prepared = plan.kernel->prepare(plan, buffers, stream);
   if (!prepared) return tl::unexpected(prepared.error());
@@ -67,9 +80,9 @@ Result<void> check_tensors(const Plan& plan, const Buffers& buffers) {
                     "without them; {} would do.",
                     plan.kernel->id, describe(plan.problem), what, would_do));
   };
-  if (buffers.key_lengths != nullptr && plan.problem.mask.key_lengths.empty())
+  if (buffers.in.has(Tensor::key_lengths) && plan.problem.mask.key_lengths.empty())
     return refuse("key lengths", "a length of the problem for each batch");
-  if (buffers.slopes != nullptr && !plan.problem.alibi) return refuse("ALiBi slopes", "a problem with ALiBi");
+  if (buffers.in.has(Tensor::slopes) && !plan.problem.alibi) return refuse("ALiBi slopes", "a problem with ALiBi");
   return ok();
 }
 

@@ -19,6 +19,7 @@
 #include "kernels/model/options.h"
 #include "kernels/model/order.h"
 #include "kernels/model/problem.h"
+#include "kernels/model/tensors.h"
 
 namespace attn {
 
@@ -67,23 +68,29 @@ struct Plan {
   std::vector<Launch> launches;
 };
 
-// Pointers in the memory of the device that the plan is for. Not owned. Layouts: problem.h.
-// `workspace` holds plan.workspace_bytes, 64-byte aligned, its content arbitrary. What was prepared on it keeps small
-// arrays there: no other launch may write it in between.
+// Where a plan's tensors lie in the memory of the device that it is for, by their names; null: not given. Not owned.
+// Their shapes: tensors.h.
+// Key lengths and slopes may be given too: they are read when a launch runs, and never visit the host. Not given,
+// prepare sends the problem's. The problem must have some in either case: what is compiled depends on it. Lengths from
+// 0 to Lk; on a GPU nobody checks them.
 struct Buffers {
-  const void* q = nullptr;
-  const void* k = nullptr;
-  const void* v = nullptr;
-  const float* bias = nullptr;  // null = no bias
-  void* out = nullptr;
-  float* lse = nullptr;
+  ByTensor<const void*> in;
+  ByTensor<void*> out;
+  // Holds plan.workspace_bytes, 64-byte aligned, its content arbitrary. What was prepared on it keeps small arrays
+  // there: no other launch may write it in between.
   void* workspace = nullptr;
-  // The problem's key lengths and written-out slopes as tensors of the device, read when a launch runs; null: prepare
-  // sends those of the problem. The problem must have some: what is compiled depends on it. Lengths from 0 to Lk; on a
-  // GPU nobody checks them.
-  const std::int64_t* key_lengths = nullptr;  // [B]
-  const float* slopes = nullptr;              // [Hq] or [B,Hq], as in the problem
+
+  template <class T>
+  const T* read(Tensor t) const {
+    return static_cast<const T*>(in[t]);
+  }
+  template <class T>
+  T* write(Tensor t) const {
+    return static_cast<T*>(out[t]);
+  }
 };
+// The host's own arrays, for the CPU.
+Buffers buffers_of(const Inputs& in, Outputs& out, void* workspace);
 
 // The queue that work goes to. The CPU runs in the calling thread and its helpers and looks at `stop`
 // between tiles; a GPU worker puts its gpu::Queue into `native`. Not owned.
@@ -93,9 +100,9 @@ struct Stream {
   cpu::Crew* crew = nullptr;  // the CPU's threads from an earlier call; null: the call starts and ends its own
 };
 
-// A plan made ready for its buffers: a value, for as many launches as are asked. It owns no memory of the device. What it
-// points to outlives it: the plan's row, the buffers and, on a GPU, the queue that it was prepared on, whose modules hold
-// its functions; a graph that captured a launch needs them as long.
+// A plan made ready for its buffers: a value, for as many launches as are asked. It owns no memory of the device. What
+// it points to outlives it: the plan's row, the buffers and, on a GPU, the queue that it was prepared on, whose modules
+// hold its functions; a graph that captured a launch needs them as long.
 struct Prepared {
   Plan plan;
   Buffers buffers;

@@ -173,4 +173,11 @@ ByTensor<Array*> arrays_of(Outputs& out) {
   return arrays;
 }
 
+ByTensor<const Array*> arrays_of(const Outputs& out) {
+  ByTensor<const Array*> arrays;
+  arrays[Tensor::o] = &out.out;
+  arrays[Tensor::lse] = &out.lse;
+  return arrays;
+}
+
 }  // namespace attn

@@ -114,5 +114,6 @@ class ByTensor {
 // The arrays by their names; no bias: null. They point into what is given.
 ByTensor<const Array*> arrays_of(const Inputs& in);
 ByTensor<Array*> arrays_of(Outputs& out);
+ByTensor<const Array*> arrays_of(const Outputs& out);
 
 }  // namespace attn

@@ -68,7 +68,7 @@ class BeatPoint {
     say("making the inputs");
     const auto inputs = tools_.problem->inputs(p_);
     if (!inputs) return tl::unexpected(inputs.error());
-    auto run = gpu::DeviceRun::place(*tools_.queue, *plan, gpu::tensor_bytes_of(**inputs));
+    auto run = gpu::DeviceRun::place(*tools_.queue, *plan, tensor_bytes_of(**inputs));
     if (!run) return tl::unexpected(run.error());
     say("compiling and warming up " + p_.kernel);
     if (auto warm = run->once(); !warm) return tl::unexpected(run->on(warm.error()));

@@ -61,7 +61,7 @@ Result<KernelCounts> count_on_gpu(const Point& p, GpuTools& tools) {
   say("making the inputs");
   const auto inputs = tools.problem->inputs(p);
   if (!inputs) return tl::unexpected(inputs.error());
-  auto run = gpu::DeviceRun::place(*tools.counting_queue, *plan, gpu::tensor_bytes_of(**inputs));
+  auto run = gpu::DeviceRun::place(*tools.counting_queue, *plan, tensor_bytes_of(**inputs));
   if (!run) return tl::unexpected(run.error());
   say("compiling and warming up " + p.kernel);
   if (auto warm = run->once(); !warm) return tl::unexpected(run->on(warm.error()));

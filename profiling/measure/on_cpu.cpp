@@ -17,6 +17,7 @@
 #include "kernels/cpu/team.h"
 #include "kernels/judge/verdict.h"
 #include "kernels/model/fits.h"
+#include "kernels/model/tensor_bytes.h"
 #include "profiling/figures/metrics.h"
 #include "profiling/figures/row_state.h"
 #include "profiling/figures/statistics.h"
@@ -32,27 +33,17 @@ namespace {
 class Scratch {
  public:
   Scratch(const Problem& p, std::uint64_t workspace_bytes)
-      : outputs_{Array(p.dtype, {p.B, p.Hq, p.Lq, p.Dv}), Array(DType::f32, {p.B, p.Hq, p.Lq})},
-        workspace_(static_cast<std::size_t>(workspace_bytes)) {
-    std::memset(outputs_.out.data(), 0xff, outputs_.out.bytes());
-    std::memset(outputs_.lse.data(), 0xff, outputs_.lse.bytes());
+      : outputs_(empty_outputs(p)), workspace_(static_cast<std::size_t>(workspace_bytes)) {
+    const ByTensor<Array*> arrays = arrays_of(outputs_);
+    for (std::size_t n = 0; n < kTensors; ++n)
+      if (Array* array = arrays[static_cast<Tensor>(n)]; array != nullptr)
+        std::memset(array->data(), 0xff, array->bytes());
     std::memset(workspace_.data(), 0xff, static_cast<std::size_t>(workspace_bytes));
   }
 
   const Outputs& outputs() const { return outputs_; }
 
-  Buffers buffers(const Inputs& in) {
-    Buffers b;
-    b.q = in.q.data();
-    b.k = in.k.data();
-    b.v = in.v.data();
-    // The bias is f32 by contract; Array hands out bytes.
-    b.bias = in.bias ? reinterpret_cast<const float*>(in.bias->data()) : nullptr;
-    b.out = outputs_.out.data();
-    b.lse = reinterpret_cast<float*>(outputs_.lse.data());
-    b.workspace = workspace_.data();
-    return b;
-  }
+  Buffers buffers(const Inputs& in) { return buffers_of(in, outputs_, workspace_.data()); }
 
  private:
   Outputs outputs_;

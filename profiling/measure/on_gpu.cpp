@@ -55,7 +55,7 @@ class PointOnGpu {
     const Inputs* inputs = *made;
     stages_.enter("upload");
     say("compiling and running " + p_.kernel);
-    auto run = gpu::DeviceRun::place(*tools_.queue, plan_, gpu::tensor_bytes_of(*inputs));
+    auto run = gpu::DeviceRun::place(*tools_.queue, plan_, tensor_bytes_of(*inputs));
     if (!run) return tl::unexpected(run.error());
     stages_.enter("compile");
     if (auto compiled = compile(); !compiled) return tl::unexpected(run->on(compiled.error()));
@@ -164,7 +164,7 @@ Result<void> PointOnGpu::verify(gpu::DeviceRun& run, const Inputs& inputs) {
   if (!p_.verify) return ok();
   stages_.enter("verify");
   say(fmt::format("{}{} against fp64", kChecking, p_.kernel));
-  Outputs out = gpu::empty_outputs(p_.problem);
+  Outputs out = empty_outputs(p_.problem);
   if (auto got = run.fetch(out); !got) return got;
   const auto by = problem().judged_by(p_, {});
   if (!by) return tl::unexpected(by.error());

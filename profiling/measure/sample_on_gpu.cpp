@@ -36,7 +36,7 @@ class SamplePoint {
     const auto inputs = tools_.problem->inputs(p_);
     if (!inputs) return tl::unexpected(inputs.error());
     gpu::Queue& queue = *tools_.sampling_queue;
-    auto run = gpu::DeviceRun::place(queue, plan_, gpu::tensor_bytes_of(**inputs));
+    auto run = gpu::DeviceRun::place(queue, plan_, tensor_bytes_of(**inputs));
     if (!run) return tl::unexpected(run.error());
     say("compiling and loading " + p_.kernel);
     if (auto loaded = tools_.profiler->load_for_samples([&] { return run->once(); }); !loaded)

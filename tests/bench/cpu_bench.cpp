@@ -33,15 +33,13 @@ void kernel_time(benchmark::State& state, const KernelRow* row) {
     state.SkipWithError("the kernel does not take the problem");
     return;
   }
-  Array out(p.dtype, {1, 1, p.Lq, p.Dv}), lse(DType::f32, {1, 1, p.Lq});
+  Outputs out{Array(p.dtype, {1, 1, p.Lq, p.Dv}), Array(DType::f32, {1, 1, p.Lq})};
   // Array's memory is aligned for floats; a workspace promises 64 bytes.
   Array workspace(DType::f32, {static_cast<std::int64_t>(plan->workspace_bytes / 4 + 32)});
   void* aligned = workspace.data();
   std::size_t room = workspace.bytes();
   std::align(64, plan->workspace_bytes, aligned, room);
-  Buffers b{inputs->q.data(), inputs->k.data(), inputs->v.data(),
-            nullptr,          out.data(),       reinterpret_cast<float*>(lse.data()),
-            aligned};
+  const Buffers b = buffers_of(*inputs, out, aligned);
   const auto ready = row->prepare(*plan, b, {});
   if (!ready) state.SkipWithError("the kernel cannot be prepared");
   for (auto _ : state)

@@ -1,38 +1,34 @@
 // One plan with its tensors on the device: placed once, run as often as is asked.
 #pragma once
 
-#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <span>
-#include <vector>
 
 #include "kernels/gpu/device/driver.h"
 #include "kernels/gpu/device/queue.h"
 #include "kernels/model/kernel.h"
+#include "kernels/model/tensor_bytes.h"
 
 namespace attn::gpu {
 
-// Q, K, V and the bias as they lie in the host's memory. No bias: empty.
-using TensorBytes = std::array<std::span<const std::byte>, 4>;
-TensorBytes tensor_bytes_of(const Inputs& in);
-// The same from one block in which they follow each other. Refused where the block's size is not theirs.
-Result<TensorBytes> split_tensors(const Problem& p, std::span<const std::byte> block);
-
-// Outputs of the problem's shape, not filled.
-Outputs empty_outputs(const Problem& p);
-
 class DeviceRun {
  public:
-  // Allocates and copies. Outputs and workspace are poisoned with NaN. `plan` and `queue` outlive the run.
+  // Allocates and copies what the plan's problem reads; every output and the workspace are poisoned with NaN. Key
+  // lengths and slopes that are given become tensors of the device, else the problem's are sent when it is prepared.
+  // `plan` and `queue` outlive the run.
   static Result<DeviceRun> place(Queue& queue, const Plan& plan, const TensorBytes& tensors);
 
   const Plan& plan() const { return *plan_; }
+  // A tensor's memory on the device; null: it has none there.
+  const Memory* memory(Tensor t) const { return memories_.has(t) ? &*memories_[t] : nullptr; }
   // Compiles, loads and sends small arrays; again where the queue's recorder has changed since.
   Result<void> prepare();
   // The launches alone, prepared before.
   Result<void> launch();
+  // Every output again as it was before the first run.
+  Result<void> poison();
   // Prepares where that was not done, poisons what the run writes, runs, waits.
   Result<void> once();
   // Copies the outputs to the host and waits.
@@ -43,11 +39,13 @@ class DeviceRun {
  private:
   DeviceRun(Queue& queue, const Plan& plan) : queue_(&queue), plan_(&plan) {}
   Result<void> allocate(const TensorBytes& tensors);
-  Result<void> poison(std::size_t part, std::uint64_t bytes);
+  Result<void> allocate_input(const TensorSpec& spec, std::span<const std::byte> bytes);
+  Result<void> fill(const Memory& memory);
 
   Queue* queue_;
   const Plan* plan_;
-  std::vector<Memory> memories_;  // q, k, v, bias, out, lse, workspace
+  ByTensor<std::optional<Memory>> memories_;
+  std::optional<Memory> workspace_;
   Buffers buffers_;
   std::optional<Prepared> prepared_;
 };

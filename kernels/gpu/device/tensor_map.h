@@ -15,7 +15,8 @@ using DevicePointer = std::uint64_t;
 
 constexpr std::size_t kMaxTensorRank = 5;
 
-// How 16-byte pieces change places within this many bytes of a row in shared memory, so that columns meet no bank twice.
+// How 16-byte pieces change places within this many bytes of a row in shared memory, so that a column meets no bank
+// twice.
 enum class Swizzle : std::uint8_t { none, bytes_32, bytes_64, bytes_128 };
 // Read from memory into the L2 cache at once.
 enum class L2Promotion : std::uint8_t { none, bytes_64, bytes_128, bytes_256 };

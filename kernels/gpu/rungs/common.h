@@ -16,8 +16,8 @@ namespace attn::gpu {
 // Every architecture that is known, oldest first.
 std::span<const std::string_view> architectures();
 
-// A row with what most rungs have alike: every architecture, every dtype, supports() of below, prepare() and launch() of
-// launching.h. The rung fills in the rest.
+// A row with what most rungs have alike: every architecture, every dtype, supports() of below, prepare() and launch()
+// of launching.h. The rung fills in the rest.
 KernelRow common_row();
 
 // The device is a GPU of an architecture that the row declares, the dtype one that it takes, the problem valid, the

@@ -49,8 +49,9 @@ Result<void> check_not_captured(const Plan& plan, Queue& queue) {
 }
 
 Result<Queue::Loaded*> load(const Plan& plan, const Buffers& buffers, Queue& queue) {
-  const bool aligned = may_be_aligned(plan.problem) && on_16_bytes(buffers.q) && on_16_bytes(buffers.k) &&
-                       on_16_bytes(buffers.v) && on_16_bytes(buffers.out);
+  const bool aligned = may_be_aligned(plan.problem) && on_16_bytes(buffers.in[Tensor::q]) &&
+                       on_16_bytes(buffers.in[Tensor::k]) && on_16_bytes(buffers.in[Tensor::v]) &&
+                       on_16_bytes(buffers.out[Tensor::o]);
   std::vector<std::string> defines = defines_of(plan, aligned);
   if (queue.trace() != 0) add_traced_defines(plan, defines);
   auto loaded = queue.load(plan.kernel->id, defines, own_source(*plan.kernel));
@@ -72,11 +73,11 @@ Result<void> send(Queue& queue, const T* to, const std::vector<T>& values) {
 // To the places in the workspace where the kernels look for them; what lies in a tensor stays there.
 Result<void> send_small_arrays(const Plan& plan, const Buffers& buffers, Queue& queue) {
   const Problem& p = plan.problem;
-  if (!p.mask.key_lengths.empty() && buffers.key_lengths == nullptr) {
+  if (!p.mask.key_lengths.empty() && !buffers.in.has(Tensor::key_lengths)) {
     auto sent = send(queue, key_lengths_at(plan, buffers), p.mask.key_lengths);
     if (!sent) return tl::unexpected(with_place(sent.error(), plan, "key lengths"));
   }
-  if (p.alibi && buffers.slopes == nullptr) {
+  if (p.alibi && !buffers.in.has(Tensor::slopes)) {
     auto sent = send(queue, slopes_at(plan, buffers), slopes_of(p));
     if (!sent) return tl::unexpected(with_place(sent.error(), plan, "ALiBi slopes"));
   }

@@ -1,5 +1,5 @@
-// From a plan to kernels that run: what prepare() and launch() of every rung of a GPU share. A rung says what parameters
-// its kernels take; the rest is the same for all.
+// From a plan to kernels that run: what prepare() and launch() of every rung of a GPU share. A rung says what
+// parameters its kernels take; the rest is the same for all.
 #pragma once
 
 #include <cstddef>

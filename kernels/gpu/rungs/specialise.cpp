@@ -94,13 +94,13 @@ Workspace workspace_of(const KernelRow& row, const Problem& p) {
 }
 
 const std::int64_t* key_lengths_at(const Plan& plan, const Buffers& b) {
-  if (b.key_lengths != nullptr) return b.key_lengths;
+  if (const auto* const given = b.read<std::int64_t>(Tensor::key_lengths); given != nullptr) return given;
   const auto* const workspace = static_cast<const std::byte*>(b.workspace);
   return reinterpret_cast<const std::int64_t*>(workspace + workspace_of(*plan.kernel, plan.problem).key_lengths);
 }
 
 const float* slopes_at(const Plan& plan, const Buffers& b) {
-  if (b.slopes != nullptr) return b.slopes;
+  if (const auto* const given = b.read<float>(Tensor::slopes); given != nullptr) return given;
   const auto* const workspace = static_cast<const std::byte*>(b.workspace);
   return reinterpret_cast<const float*>(workspace + workspace_of(*plan.kernel, plan.problem).slopes);
 }
@@ -110,12 +110,12 @@ Args args_of(const Plan& plan, const Buffers& b) {
   const Workspace at = workspace_of(*plan.kernel, p);
   auto* workspace = static_cast<std::byte*>(b.workspace);
   Args a{};
-  a.q = b.q;
-  a.k = b.k;
-  a.v = b.v;
-  a.bias = b.bias;
-  a.out = b.out;
-  a.lse = b.lse;
+  a.q = b.in[Tensor::q];
+  a.k = b.in[Tensor::k];
+  a.v = b.in[Tensor::v];
+  a.bias = b.read<float>(Tensor::bias);
+  a.out = b.out[Tensor::o];
+  a.lse = b.write<float>(Tensor::lse);
   if (!p.mask.key_lengths.empty()) {
     a.key_lengths = reinterpret_cast<const long long*>(key_lengths_at(plan, b));
   }

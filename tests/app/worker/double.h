@@ -1,10 +1,7 @@
 // A driver and a profiler that break on purpose, and a worker that has them in place of a GPU's.
 #pragma once
 
-#include <cstring>
-#include <map>
 #include <memory>
-#include <new>
 #include <span>
 #include <string>
 #include <utility>
@@ -14,6 +11,7 @@
 #include <unistd.h>
 
 #include "app/worker/client.h"
+#include "tests/kernels/gpu/device/fake_driver.h"
 
 namespace attn {
 
@@ -44,82 +42,27 @@ inline Result<void> break_at(const std::string& call, const Fault& fault, bool& 
   return fail(ErrorKind::failed, call + " failed: CUDA_ERROR_ILLEGAL_ADDRESS (an illegal address was met)");
 }
 
-// Remembers no numbers: memory is plain memory of the process, launches do nothing.
-class BreakingDriver : public gpu::Driver {
+// Breaks where the fault says. Of its launches it keeps the names.
+class BreakingDriver : public FakeDriver {
  public:
   BreakingDriver(Fault fault, std::shared_ptr<LaunchLog> log) : fault_(std::move(fault)), log_(std::move(log)) {}
 
-  Result<std::int32_t> version() override { return 13000; }
-  Result<std::int32_t> device_count() override { return 2; }
-  Result<gpu::GpuProperties> properties(std::int32_t index) override {
-    gpu::GpuProperties p;
-    p.index = index;
-    p.name = "a double";
-    p.major = 9;
-    p.sms = 132;
-    p.memory_bytes = 80ULL << 30;
-    p.l2_bytes = 1024;
-    return p;
-  }
-  Result<void> open_device(std::int32_t) override { return at("open_device"); }
-  Result<std::int32_t> join_context() override { return 0; }
-  Result<std::uint64_t> free_memory() override { return std::uint64_t{1} << 26; }
-  Result<gpu::DevicePointer> allocate(std::uint64_t bytes) override {
-    if (auto good = at("allocate"); !good) return tl::unexpected(good.error());
-    return reinterpret_cast<gpu::DevicePointer>(::operator new(bytes + 1));
-  }
-  void release(gpu::DevicePointer p) override { ::operator delete(reinterpret_cast<void*>(p)); }
-  Result<void> fill(gpu::DevicePointer p, std::uint8_t byte, std::uint64_t bytes, gpu::StreamHandle) override {
-    if (bytes > 0) std::memset(reinterpret_cast<void*>(p), byte, bytes);
-    return at("fill");
-  }
-  Result<void> upload(gpu::DevicePointer to, const void* from, std::uint64_t bytes, gpu::StreamHandle) override {
-    if (bytes > 0) std::memcpy(reinterpret_cast<void*>(to), from, bytes);  // an input that is absent is null
-    return at("upload");
-  }
-  Result<void> download(void* to, gpu::DevicePointer from, std::uint64_t bytes, gpu::StreamHandle) override {
-    if (bytes > 0) std::memcpy(to, reinterpret_cast<void*>(from), bytes);
-    return at("download");
-  }
-  Result<gpu::Module> load(const std::byte*) override {
-    if (auto good = at("load"); !good) return tl::unexpected(good.error());
-    return this;
-  }
-  void unload(gpu::Module) override {}
-  Result<gpu::Function> function(gpu::Module, const std::string& entry) override {
-    return &names_.emplace(entry, entry).first->second;
-  }
-  Result<gpu::DevicePointer> variable(gpu::Module, const std::string&) override {
-    return reinterpret_cast<gpu::DevicePointer>(&variable_);
-  }
-  Result<void> allow_shared(gpu::Function, std::uint32_t) override { return at("allow_shared"); }
-  Result<gpu::TensorMap> encode(const gpu::TensorTiles& tiles) override {
-    if (auto good = validate(tiles); !good) return tl::unexpected(good.error());
-    return gpu::TensorMap{{tiles.address}};
-  }
-  Result<void> launch(gpu::Function f, const gpu::LaunchShape&, gpu::StreamHandle,
-                      std::span<const void* const>) override {
+  Result<void> launch(gpu::Function f, const gpu::LaunchShape& shape, gpu::StreamHandle s,
+                      std::span<const void* const> parameters) override {
     const std::string& kernel = *static_cast<const std::string*>(f);
     log_->push_back(kernel);
+    if (auto good = FakeDriver::launch(f, shape, s, parameters); !good) return good;
     if (auto good = at("launch of " + kernel); !good) return good;
     return at("launch");
   }
-  Result<gpu::StreamHandle> create_stream() override { return this; }
-  void destroy_stream(gpu::StreamHandle) override {}
-  Result<bool> capturing(gpu::StreamHandle) override { return false; }
-  Result<void> synchronize(gpu::StreamHandle) override { return at("synchronize"); }
-  Result<gpu::Event> create_event() override { return this; }
-  void destroy_event(gpu::Event) override {}
-  Result<void> record(gpu::Event, gpu::StreamHandle) override { return at("record"); }
-  Result<double> elapsed_ms(gpu::Event, gpu::Event) override { return 0.25; }
   bool lost() const override { return lost_; }
 
+ protected:
+  Result<void> at(const std::string& call) override { return break_at(call, fault_, lost_); }
+
  private:
-  Result<void> at(const std::string& call) { return break_at(call, fault_, lost_); }
   Fault fault_;
   std::shared_ptr<LaunchLog> log_;
-  std::map<std::string, std::string> names_;  // of functions; their addresses are the handles
-  gpu::DevicePointer variable_ = 0;           // the one that a module may have
   bool lost_ = false;
 };
 
@@ -239,14 +182,6 @@ class BreakingProfiler final : public Profiler {
 class FixedSensors final : public GpuSensors {
  public:
   Result<SensorReading> read() override { return SensorReading{1500, 50}; }
-};
-
-class NoCompiler final : public gpu::Compiler {
- public:
-  std::string version() override { return "none"; }
-  Result<gpu::Cubin> compile(const gpu::KernelSource&, const std::vector<std::string>&) override {
-    return gpu::Cubin{};
-  }
 };
 
 inline WorkerParts parts_with(const Fault& fault) {

@@ -44,11 +44,11 @@ class ComputingDriver final : public BreakingDriver {
     if (!plan) return tl::unexpected(plan.error());
     std::vector<std::byte> workspace(plan->workspace_bytes + 64);
     Buffers b;
-    b.q = a.q;
-    b.k = a.k;
-    b.v = right_ ? a.v : a.q;
-    b.out = a.out;
-    b.lse = a.lse;
+    b.in[Tensor::q] = a.q;
+    b.in[Tensor::k] = a.k;
+    b.in[Tensor::v] = right_ ? a.v : a.q;
+    b.out[Tensor::o] = a.out;
+    b.out[Tensor::lse] = a.lse;
     void* at = workspace.data();
     std::size_t room = workspace.size();
     b.workspace = std::align(64, plan->workspace_bytes, at, room);

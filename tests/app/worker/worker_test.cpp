@@ -154,8 +154,8 @@ TEST_P(EveryCall, AWorkerThatHangsIsStoppedAndReplaced) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Driver, EveryCall,
-                         testing::Values("open_device", "allocate", "fill", "upload", "load", "allow_shared", "launch",
-                                         "synchronize", "download", "record"),
+                         testing::Values("open_device", "allocate", "fill", "upload", "load", "allow_shared",
+                                         "capturing", "launch", "synchronize", "download", "record"),
                          [](const auto& call) { return call.param; });
 
 TEST(Worker, CancelStopsAHangingRun) {

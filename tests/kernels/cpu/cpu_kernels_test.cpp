@@ -1,6 +1,8 @@
 // What every CPU kernel must hold beside being right (the verdict is tried by `attnscope verify` and verdict_test).
 #include <cmath>
+#include <cstdint>
 #include <cstring>
+#include <vector>
 
 #include <gtest/gtest.h>
 
@@ -12,6 +14,7 @@
 #include "kernels/model/fits.h"
 #include "kernels/model/inputs.h"
 #include "kernels/model/kernel.h"
+#include "kernels/model/tensor_bytes.h"
 
 namespace attn {
 namespace {
@@ -41,9 +44,7 @@ Outputs run_poisoned(const KernelRow& row, const Problem& p, const Inputs& in, c
   Outputs out{Array(p.dtype, {p.B, p.Hq, p.Lq, p.Dv}), Array(DType::f32, {p.B, p.Hq, p.Lq})};
   std::memset(out.out.data(), 0xff, out.out.bytes());
   std::memset(out.lse.data(), 0xff, out.lse.bytes());
-  Buffers b{in.q.data(),     in.k.data(),    in.v.data(),
-            nullptr,         out.out.data(), reinterpret_cast<float*>(out.lse.data()),
-            workspace.data()};
+  const Buffers b = buffers_of(in, out, workspace.data());
   EXPECT_TRUE(enqueue(plan, b, Stream{}));
   return out;
 }
@@ -56,6 +57,36 @@ TEST(CpuKernels, AnswerDoesNotDependOnWhatMemoryHeldBefore) {
     const Outputs poisoned = run_poisoned(row, p, in, {});
     EXPECT_EQ(clean.out, poisoned.out) << row.id;
     EXPECT_EQ(clean.lse, poisoned.lse) << row.id;
+  }
+}
+
+// The contract of a GPU's rung: prepared once, launched often, on lengths and slopes that lie in tensors and may change.
+TEST(CpuKernels, LengthsAndSlopesInTensorsCountAsTheyAreWhenItIsLaunched) {
+  Problem p = small();
+  p.B = 2;
+  p.mask.key_lengths = {53, 53};
+  p.alibi.emplace();
+  const Inputs in = inputs(p);
+  Problem meant = p;
+  meant.mask.key_lengths = {7, 30};
+  meant.alibi = {0.75F, 0.125F};
+  for (const KernelRow& row : cpu_kernel_table()) {
+    const Plan plan = *row.plan(row, p, {}, cpu_device());
+    cpu::AlignedBytes workspace(plan.workspace_bytes);
+    Outputs out = empty_outputs(p);
+    std::vector<std::int64_t> lengths = p.mask.key_lengths;
+    std::vector<float> slopes = slopes_of(p);
+    Buffers b = buffers_of(in, out, workspace.data());
+    b.in[Tensor::key_lengths] = lengths.data();
+    b.in[Tensor::slopes] = slopes.data();
+    const auto ready = row.prepare(plan, b, Stream{});
+    ASSERT_TRUE(ready) << ready.error().message;
+    ASSERT_TRUE(row.launch(*ready, Stream{}));
+    EXPECT_TRUE(same_bits(out, *run_on_cpu(row, p, {}, in, 0, {}))) << row.id;
+    lengths = meant.mask.key_lengths;
+    slopes = *meant.alibi;
+    ASSERT_TRUE(row.launch(*ready, Stream{}));
+    EXPECT_TRUE(same_bits(out, *run_on_cpu(row, meant, {}, in, 0, {}))) << row.id;
   }
 }
 

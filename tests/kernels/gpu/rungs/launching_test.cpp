@@ -1,0 +1,266 @@
+// What prepare() does and what it leaves to launch(), asked of a driver that keeps what it was called for.
+#include "kernels/gpu/rungs/launching.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "kernels/cpu/aligned.h"
+#include "kernels/gpu/device/device_run.h"
+#include "kernels/gpu/rungs/args.h"
+#include "kernels/gpu/rungs/common.h"
+#include "kernels/gpu/rungs/rows.h"
+#include "kernels/ladder.h"
+#include "kernels/model/inputs.h"
+#include "kernels/model/tensor_bytes.h"
+#include "tests/kernels/gpu/device/fake_driver.h"
+
+namespace attn::gpu {
+namespace {
+
+using Calls = std::vector<std::string>;
+
+std::ptrdiff_t count_of(const Calls& calls, const char* what) {
+  return std::ranges::count(calls, what);
+}
+
+// Naive with key lengths and ALiBi: all that prepare() may have to send.
+class Launching : public testing::Test {
+ protected:
+  Launching() {
+    problem_.B = 2;
+    problem_.Lq = problem_.Lk = 5;
+    problem_.D = problem_.Dv = 8;
+    problem_.mask.key_lengths = {3, 5};
+    problem_.alibi.emplace();
+  }
+
+  Plan plan_for(const KernelRow& row) {
+    const auto plan = row.plan(row, problem_, {}, *device_for("sm_90a"));
+    EXPECT_TRUE(plan) << plan.error().message;
+    return *plan;
+  }
+  Buffers buffers() { return buffers_of(inputs_, outputs_, workspace_.data()); }
+
+  Problem problem_;
+  FakeDriver driver_;
+  NoCompiler compiler_;
+  CompileService service_{compiler_, {}};
+  Queue queue_ = *Queue::make(driver_, service_, "sm_90a", {});
+  Stream stream_{{}, &queue_};
+  const KernelRow& naive_ = **find_kernel("naive");
+  Inputs inputs_;
+  Outputs outputs_;
+  cpu::AlignedBytes workspace_{1 << 16};
+};
+
+TEST_F(Launching, APreparedKernelUnderCaptureTouchesLaunchesAlone) {
+  const Plan plan = plan_for(naive_);
+  const auto ready = naive_.prepare(plan, buffers(), stream_);
+  ASSERT_TRUE(ready) << ready.error().message;
+  driver_.calls.clear();
+  driver_.captured = true;
+  const Calls once{"launch naive_scores", "launch naive_softmax", "launch naive_output"};
+  ASSERT_EQ(plan.launches.size(), once.size());
+  for (int time = 0; time < 2; ++time) {
+    ASSERT_TRUE(naive_.launch(*ready, stream_));
+    EXPECT_EQ(driver_.calls, once);
+    driver_.calls.clear();
+  }
+}
+
+TEST_F(Launching, AnUnpreparedKernelIsRefusedUnderCaptureBeforeAnythingIsDone) {
+  driver_.captured = true;
+  const auto refused = enqueue(plan_for(naive_), buffers(), stream_);
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(driver_.calls, (Calls{"capturing"}));
+  EXPECT_EQ(refused.error().kind, ErrorKind::bad_input);
+  EXPECT_NE(refused.error().message.find("being captured into a graph"), std::string::npos) << refused.error().message;
+  EXPECT_NE(refused.error().message.find("Prepare the kernel before"), std::string::npos) << refused.error().message;
+  EXPECT_TRUE(refused.error().message.starts_with("naive")) << refused.error().message;
+}
+
+TEST_F(Launching, LengthsAndSlopesOfTheProblemAreSentOnceToWhereTheKernelsLook) {
+  Args seen{};
+  driver_.on_launch = [&](const FakeDriver::Launched& l) { std::memcpy(&seen, l.parameters[0], sizeof seen); };
+  const auto ready = naive_.prepare(plan_for(naive_), buffers(), stream_);
+  ASSERT_TRUE(ready) << ready.error().message;
+  EXPECT_EQ(count_of(driver_.calls, "upload"), 2);
+  ASSERT_TRUE(naive_.launch(*ready, stream_));
+  ASSERT_TRUE(naive_.launch(*ready, stream_));
+  EXPECT_EQ(count_of(driver_.calls, "upload"), 2);
+  EXPECT_EQ(seen.key_lengths[0], 3);
+  EXPECT_EQ(seen.key_lengths[1], 5);
+  EXPECT_EQ(seen.slopes[0], problem_.slope(0, 0));
+}
+
+TEST_F(Launching, LengthsAndSlopesThatAreTensorsAreNeverSent) {
+  const std::int64_t lengths[] = {1, 2};
+  const float slopes[] = {0.5F};
+  Buffers b = buffers();
+  b.in[Tensor::key_lengths] = lengths;
+  b.in[Tensor::slopes] = slopes;
+  Args seen{};
+  driver_.on_launch = [&](const FakeDriver::Launched& l) { std::memcpy(&seen, l.parameters[0], sizeof seen); };
+  ASSERT_TRUE(enqueue(plan_for(naive_), b, stream_));
+  EXPECT_EQ(count_of(driver_.calls, "upload"), 0);
+  EXPECT_EQ(static_cast<const void*>(seen.key_lengths), lengths);
+  EXPECT_EQ(seen.slopes, slopes);
+}
+
+TEST_F(Launching, ATensorThatTheProblemDoesNotKnowIsRefused) {
+  const std::int64_t lengths[] = {1, 2};
+  problem_.mask.key_lengths.clear();
+  Buffers b = buffers();
+  b.in[Tensor::key_lengths] = lengths;
+  for (const char* id : {"naive", "cpu_flash"}) {
+    const KernelRow& row = **find_kernel(id);
+    Plan plan;
+    plan.kernel = &row;
+    plan.problem = problem_;
+    const auto refused = row.prepare(plan, b, stream_);
+    ASSERT_FALSE(refused) << id;
+    EXPECT_NE(refused.error().message.find("key lengths came as a tensor"), std::string::npos)
+        << refused.error().message;
+  }
+}
+
+struct OwnParameters {
+  std::int64_t row_stride;
+  float scale;
+};
+
+Result<std::vector<Parameters>> parameters_of_its_own(const Plan& plan, const Buffers& buffers, Queue& queue) {
+  TensorTiles tiles;
+  tiles.address = reinterpret_cast<DevicePointer>(buffers.workspace);
+  tiles.rank = 2;
+  tiles.extents = {64, 5};
+  tiles.strides = {128};
+  tiles.box = {64, 5};
+  tiles.swizzle = Swizzle::bytes_128;
+  const auto map = queue.driver().encode(tiles);
+  if (!map) return tl::unexpected(map.error());
+  std::vector<Parameters> lists(plan.launches.size());
+  for (Parameters& list : lists) {
+    list.add(OwnParameters{7, 0.5F});
+    list.add(*map);
+    list.add(buffers.in[Tensor::q]);
+  }
+  return lists;
+}
+
+// A rung that is in no table: its parameters, cluster and early start arrive as it says.
+TEST_F(Launching, ARungMayTakeParametersOfItsOwnAndLaunchAsItsPlanSays) {
+  const auto prepare_own = [](const Plan& plan, const Buffers& b, const Stream& s) {
+    return prepare_with(parameters_of_its_own, plan, b, s);
+  };
+  KernelRow row = naive_;
+  row.prepare = prepare_own;
+  Plan plan = plan_for(naive_);
+  plan.kernel = &row;
+  plan.launches.resize(1);
+  plan.launches[0].cluster[0] = 2;
+  plan.launches[0].early_start = true;
+  plan.launches[0].shared_bytes = 100;
+  int launched = 0;
+  driver_.on_launch = [&](const FakeDriver::Launched& l) {
+    ++launched;
+    EXPECT_EQ(l.shape.cluster, (std::array<std::uint32_t, 3>{2, 1, 1}));
+    EXPECT_TRUE(l.shape.early_start);
+    EXPECT_EQ(l.shape.shared_bytes, 100U);
+    ASSERT_EQ(l.parameters.size(), 3U);
+    EXPECT_EQ(static_cast<const OwnParameters*>(l.parameters[0])->row_stride, 7);
+    EXPECT_EQ(reinterpret_cast<std::uintptr_t>(l.parameters[1]) % alignof(TensorMap), 0U);
+    EXPECT_EQ(static_cast<const TensorMap*>(l.parameters[1])->opaque[0],
+              reinterpret_cast<DevicePointer>(workspace_.data()));
+  };
+  ASSERT_TRUE(enqueue(plan, buffers(), stream_));
+  EXPECT_EQ(launched, 1);
+}
+
+TEST_F(Launching, AQueueOnTheCallersStreamGoesWhereItIsSentAndEndsNoStream) {
+  int first = 0, second = 0;
+  std::vector<StreamHandle> streams;
+  driver_.on_launch = [&](const FakeDriver::Launched& l) { streams.push_back(l.stream); };
+  {
+    Queue queue = Queue::on(driver_, service_, "sm_90a", {}, &first);
+    const Stream stream{{}, &queue};
+    const Plan plan = plan_for(naive_);
+    const auto ready = naive_.prepare(plan, buffers(), stream);
+    ASSERT_TRUE(ready);
+    ASSERT_TRUE(naive_.launch(*ready, stream));
+    queue.go_to(&second);
+    ASSERT_TRUE(naive_.launch(*ready, stream));
+  }
+  EXPECT_EQ(streams, (std::vector<StreamHandle>{&first, &first, &first, &second, &second, &second}));
+  EXPECT_EQ(count_of(driver_.calls, "destroy_stream"), 0);
+  EXPECT_EQ(count_of(driver_.calls, "unload"), 1) << "its own module";
+}
+
+TEST_F(Launching, ARunPoisonsEveryOutputAndSendsGivenLengthsAsATensor) {
+  InputSpec spec;
+  spec.generator = Generator::normal;
+  const auto inputs = make_inputs(problem_, spec);
+  ASSERT_TRUE(inputs);
+  const Plan plan = plan_for(naive_);
+  TensorBytes tensors = tensor_bytes_of(*inputs);
+  const std::vector<std::int64_t> lengths{2, 4};
+  tensors[Tensor::key_lengths] = std::as_bytes(std::span(lengths));
+  auto run = DeviceRun::place(queue_, plan, tensors);
+  ASSERT_TRUE(run) << run.error().message;
+  EXPECT_FALSE(run->launch()) << "nothing was prepared";
+  Args seen{};
+  driver_.on_launch = [&](const FakeDriver::Launched& l) { std::memcpy(&seen, l.parameters[0], sizeof seen); };
+  ASSERT_TRUE(run->once());
+  ASSERT_NE(run->memory(Tensor::key_lengths), nullptr);
+  EXPECT_EQ(static_cast<const void*>(seen.key_lengths), run->memory(Tensor::key_lengths)->pointer());
+  EXPECT_EQ(seen.key_lengths[1], 4);
+  EXPECT_EQ(run->memory(Tensor::slopes), nullptr) << "they stand in the problem";
+  Outputs out = empty_outputs(problem_);
+  ASSERT_TRUE(run->fetch(out));
+  EXPECT_NE(out.out.get(79), out.out.get(79)) << "NaN";
+  EXPECT_NE(out.lse.get(9), out.lse.get(9));
+  tensors[Tensor::q] = tensors[Tensor::q].subspan(4);
+  EXPECT_FALSE(DeviceRun::place(queue_, plan, tensors));
+}
+
+TEST(TensorTiles, WhatTheHardwareDoesNotTakeIsRefusedInWords) {
+  TensorTiles good;
+  good.address = 0x1000;
+  good.rank = 3;
+  good.extents = {64, 1000, 8};
+  good.strides = {128, 128000};
+  good.box = {64, 128, 1};
+  good.swizzle = Swizzle::bytes_128;
+  ASSERT_TRUE(validate(good));
+  const auto words = [&](auto change) {
+    TensorTiles t = good;
+    change(t);
+    const auto said = validate(t);
+    return said ? std::string("it was taken") : said.error().message;
+  };
+  EXPECT_EQ(words([](TensorTiles& t) { t.address = 0x1008; }),
+            "A tensor map's address is 0x1008; it takes a multiple of 16 that is not 0.");
+  EXPECT_EQ(words([](TensorTiles& t) { t.strides[1] = 118; }),
+            "A tensor map's stride along axis 2 is 118 bytes; it takes multiples of 16 under 2^40.");
+  EXPECT_EQ(words([](TensorTiles& t) { t.box[1] = 257; }),
+            "A tile is 257 elements along axis 1; a tensor map takes 1 to 256.");
+  EXPECT_EQ(words([](TensorTiles& t) { t.box[0] = 128; }),
+            "A tile's row is 256 bytes; with a swizzle of 128 bytes at most 128 would do.");
+  EXPECT_EQ(words([](TensorTiles& t) { t.box[0] = 4; }),
+            "A tile's row is 8 bytes; a tensor map takes multiples of 16.");
+  EXPECT_EQ(words([](TensorTiles& t) { t.rank = 6; }), "A tensor map has 1 to 5 axes, not 6.");
+  EXPECT_EQ(words([](TensorTiles& t) { t.extents[2] = 0; }), "A tensor map's extent 2 is 0; 1 to 2^32 would do.");
+  EXPECT_EQ(words([](TensorTiles& t) { t.element_strides[1] = 9; }),
+            "A tensor map's element stride along axis 1 is 9; 1 to 8 would do.");
+}
+
+}  // namespace
+}  // namespace attn::gpu
