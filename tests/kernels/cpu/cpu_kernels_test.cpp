@@ -60,7 +60,7 @@ TEST(CpuKernels, AnswerDoesNotDependOnWhatMemoryHeldBefore) {
   }
 }
 
-// The contract of a GPU's rung: prepared once, launched often, on lengths and slopes that lie in tensors and may change.
+// The contract of a GPU's rung: prepared once, launched often, on lengths and slopes in tensors that may change.
 TEST(CpuKernels, LengthsAndSlopesInTensorsCountAsTheyAreWhenItIsLaunched) {
   Problem p = small();
   p.B = 2;

@@ -119,23 +119,6 @@ TEST_F(SessionFile, ReadsBackWhatWasWritten) {
   for (std::size_t i = 0; i < s.runs[0].rows.size(); ++i) expect_equal(back->runs.at(0).rows[i], s.runs[0].rows[i]);
 }
 
-// A plain launch is written as it always was.
-TEST_F(SessionFile, WritesClusterAndEarlyStartWhereTheyAreUsedAlone) {
-  Session s = example();
-  const json plain = json::parse(to_json(s))["measurements"][0]["launches"][0];
-  EXPECT_FALSE(plain.contains("cluster") || plain.contains("early_start"));
-  Launch& launch = s.runs[0].rows[0].launches[0];
-  launch.cluster[1] = 2;
-  launch.early_start = true;
-  const json written = json::parse(to_json(s));
-  EXPECT_EQ(written["measurements"][0]["launches"][0]["cluster"], (json{1, 2, 1}));
-  const auto back = read_json(written);
-  ASSERT_TRUE(back) << back.error().message;
-  const Launch& read = back->runs.at(0).rows[0].launches[0];
-  EXPECT_TRUE(std::ranges::equal(read.cluster, launch.cluster));
-  EXPECT_TRUE(read.early_start);
-}
-
 // A session whose first row has an occupancy of several launches, as JSON, and its index in the metric table.
 json with_occupancy(std::size_t& at) {
   Session s = example();

@@ -1,5 +1,5 @@
-// On a machine with an NVIDIA GPU: what was prepared is captured into a CUDA graph as launches alone, and a replay gives
-// the bytes of a plain run. Skipped, with the reason, where there is no GPU.
+// On a machine with an NVIDIA GPU: what was prepared is captured into a CUDA graph as launches alone, and a replay
+// gives the bytes of a plain run. Skipped, with the reason, where there is no GPU.
 #include <cudaTypedefs.h>
 #include <gtest/gtest.h>
 
