@@ -78,7 +78,7 @@ Result<void> read_outputs(const json& object, const std::string& where, Verdict&
   for (const auto& [name, j] : object.items()) {
     const std::optional<Tensor> tensor = tensor_from_name(name);
     if (!tensor) return bad_input(fmt::format("{}: \"{}\" is the name of no tensor.", where, name.substr(0, 80)));
-    JsonFields fields(j, where + "." + name);
+    JsonFields fields(j, fmt::format("{}.{}", where, name));
     OutputVerdict& out = v.at(*tensor);
     out.error = amount(fields, "error");
     out.allowed = amount(fields, "allowed");
