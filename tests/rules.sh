@@ -70,11 +70,12 @@ check_temporary() {
 }
 
 # A room's own rooms, lowest first: each may include those before it; "." is what lies beside them. A new folder takes
-# its place in the list. So there is no circle.
+# its place in the list, or has that of the folder it lies in, if that has one. So there is no circle.
 rooms_inside() { # ROOM
   case "$1" in
     kernels)
-      printf 'base formats model arithmetic recording judge gpu/compile gpu/device gpu/own gpu/rungs cpu . museum lab'
+      printf "base formats model arithmetic recording judge orders gpu/compile gpu/device gpu/own gpu/rungs \
+cpu . museum lab"
       ;;
     profiling) printf 'figures spec session cupti measure tune sweep .' ;;
     viz) printf 'state draw step/facts step/charts step/tiles step/timeline step bench profile learn .' ;;
@@ -87,9 +88,12 @@ rooms_inside() { # ROOM
 upwards() {
   sources "$1" | grep -v '\.cuh\?$' | xargs -r grep -HnE "^[[:space:]]*#[[:space:]]*include[[:space:]]*\"$1/" |
     awk -v room="$1" -v list="$2" '
-      function place(file,  folder) {
+      function place(file,  folder, around) {
         folder = substr(file, length(room) + 2)
-        return sub(/\/[^\/]*$/, "", folder) ? folder : "."
+        if (!sub(/\/[^\/]*$/, "", folder)) return "."
+        around = folder
+        while (!(around in rank) && sub(/\/[^\/]*$/, "", around)) {}
+        return around in rank ? around : folder
       }
       BEGIN { count = split(list, names, " "); for (n = 1; n <= count; ++n) rank[names[n]] = n }
       {
@@ -109,6 +113,15 @@ check_rooms_inside() {
   for room in "${rooms[@]}"; do
     verdict "inside $room includes go one way: $(rooms_inside "$room")" "$(upwards "$room" "$(rooms_inside "$room")")"
   done
+}
+
+# What an order is, its row says (kernels/model/order_row.h): code that switched on one would not know the next.
+check_orders() {
+  local id='((attn|model)::)?(Phase|Slot|Order)::' order='((attn|model)::)?Order::'
+  verdict "outside kernels/orders nothing switches on Order, Phase or Slot, nor compares an Order with one by name" "$(
+    sources "${rooms[@]}" | grep -v '^kernels/orders/' |
+      xargs -r grep -nE "case $id|using enum (Phase|Slot|Order)\\b|[!=]= ?$order|\\bOrder::[a-z0-9_]+ [!=]=" || true
+  )"
 }
 
 check_length() {
@@ -195,6 +208,7 @@ main() {
   check_pictures
   check_rooms_inside
   check_temporary
+  check_orders
   check_length
   check_width
   check_names

@@ -9,6 +9,7 @@
 #include "attnscope_version.h"
 #include "kernels/formats/container.h"
 #include "kernels/model/kernel.h"
+#include "kernels/model/order_row.h"
 #include "kernels/model/problem_json.h"
 #include "kernels/model/traffic.h"
 #include "viz/draw/number_text.h"
@@ -24,43 +25,15 @@ using nlohmann::json;
 constexpr int kDigits = 7;  // at most; an error bound cuts them
 constexpr std::array<std::string_view, kTrafficParts> kParts{"q", "k", "v", "bias", "s", "p", "o", "stats"};
 
-std::string_view slot_words(Slot s) {
-  switch (s) {
-    case Slot::q:
-      return "Q";
-    case Slot::k:
-      return "K";
-    case Slot::v:
-      return "V";
-    case Slot::s:
-      return "S";
-    case Slot::p:
-      return "P";
-    case Slot::m_old:
-      return "m old";
-    case Slot::m_new:
-      return "m";
-    case Slot::alpha:
-      return "α";
-    case Slot::l_old:
-      return "ℓ old";
-    case Slot::l_new:
-      return "ℓ";
-    case Slot::o_old:
-      return "O old";
-    case Slot::o_new:
-      return "O";
-    case Slot::lse:
-      return "LSE";
-  }
-  return "?";
+std::string slot_words(Slot s) {
+  return std::string(letter_of_slot(s)) + (made_as(s) == s ? "" : " old");
 }
 
 // Versions that event e made, in slot order.
 std::vector<VersionId> made_by(const Recording& rec, EventIndex e) {
   std::vector<VersionId> made;
-  for (std::size_t slot = 0; slot < kSlots; ++slot) {
-    const VersionId v = rec.events[e].after[slot];
+  for (std::size_t slot = 0; slot < slot_count(); ++slot) {
+    const VersionId v = rec.after(e, static_cast<Slot>(slot));
     const bool known = v == kNoVersion || rec.version(v).made_by != e;
     if (!known && std::find(made.begin(), made.end(), v) == made.end()) made.push_back(v);
   }
@@ -165,9 +138,9 @@ std::string StepWriter::tile_text(VersionId id) const {
     cells.push_back(natural >= 0 ? number_text(value, {natural, false}) : significant_text(value, kDigits, bound));
   }
   std::string title = fmt::format("    {} ", slot_words(v.slot));
-  title += v.slot == Slot::k || v.slot == Slot::v ? "keys" : "rows";
+  title += slot_row(v.slot).rows == SlotRows::keys ? "keys" : "rows";
   title += fmt::format(" {} to {}", v.first_row, v.first_row + v.rows - 1);
-  if (v.slot == Slot::s || v.slot == Slot::p)
+  if (slot_row(v.slot).columns == SlotColumns::keys)
     title += fmt::format(", keys {} to {}", v.first_col, v.first_col + v.cols - 1);
   if (v.holds.normalised) title += ", divided by ℓ";
   return title + "\n" + table(cells, v.cols);

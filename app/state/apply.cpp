@@ -7,6 +7,7 @@
 #include "app/state/apply_lists.h"
 #include "kernels/ladder.h"
 #include "kernels/model/kernel.h"
+#include "kernels/model/order_row.h"
 
 namespace attn {
 namespace {
@@ -18,20 +19,8 @@ std::int32_t cut(std::int32_t x, std::int32_t min, std::int64_t extent) {
 
 // Columns of a slot's whole tensor; m, l, alpha and LSE are one number a row.
 std::int64_t columns_of(Slot slot, const Problem& p) {
-  switch (slot) {
-    case Slot::q:
-    case Slot::k:
-      return p.D;
-    case Slot::v:
-    case Slot::o_old:
-    case Slot::o_new:
-      return p.Dv;
-    case Slot::s:
-    case Slot::p:
-      return p.Lk;
-    default:
-      return 1;
-  }
+  const std::int64_t columns[] = {1, p.D, p.Dv, p.Lk};  // SlotColumns
+  return columns[static_cast<std::size_t>(slot_row(slot).columns)];
 }
 
 SweepSpec initial_sweep() {

@@ -68,9 +68,8 @@ Result<void> read_selection(State& s, std::string_view text) {
     if (!value) return tl::unexpected(value.error());
     *field = static_cast<std::int32_t>(*value);
   }
-  for (std::size_t slot = 0; slot < kSlots; ++slot) {
-    if (parts[3] != name_of(static_cast<Slot>(slot))) continue;
-    sel.slot = static_cast<Slot>(slot);
+  if (const auto slot = slot_named(parts[3])) {
+    sel.slot = *slot;
     s.document.selection = sel;
     return ok();
   }

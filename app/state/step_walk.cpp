@@ -4,6 +4,7 @@
 #include <tuple>
 
 #include "app/state/apply.h"
+#include "kernels/model/order_row.h"
 
 namespace attn {
 namespace {
@@ -68,7 +69,7 @@ EventIndex query_tile_step(const Recording& rec, EventIndex e, int direction) {
   if (!found) return e;
   const Event& row = rec.events[*found];
   // With key tiles outside, the next query tile is met at its own j; with query tiles outside j is kept.
-  const std::int32_t j = rec.order == Order::flash1 ? row.id.j : from.id.j;
+  const std::int32_t j = order_row(rec.order).keys_outside ? row.id.j : from.id.j;
   if (const auto exact = rec.find({row.id.b, row.id.h, row.id.i, j, from.id.phase}, row.pass)) {
     return onwards(e, *exact, *found);
   }

@@ -26,9 +26,9 @@ Result<Bookmark> read_bookmark(std::string_view text) {
     if (!value) return tl::unexpected(value.error());
     *field = static_cast<std::int32_t>(*value);
   }
-  for (std::size_t phase = 0; phase < kPhases; ++phase) {
-    mark.id.phase = static_cast<Phase>(phase);
-    if (parts[4] == name_of(mark.id.phase)) return mark;
+  if (const auto phase = phase_named(parts[4])) {
+    mark.id.phase = *phase;
+    return mark;
   }
   return bad_input(fmt::format("'{}' is no phase", parts[4]));
 }

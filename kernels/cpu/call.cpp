@@ -9,8 +9,8 @@
 
 #include "kernels/cpu/aligned.h"
 #include "kernels/cpu/device.h"
+#include "kernels/model/order_row.h"
 #include "kernels/model/tensor_bytes.h"
-#include "kernels/model/traffic.h"
 #include "kernels/recording/recorder.h"
 #include "kernels/recording/size.h"
 
@@ -53,13 +53,14 @@ Layout layout_of(Order order, Rules rules, const Problem& p, const Options& o) {
   const std::int64_t kv_heads = p.B * p.Hkv;
   x.k_at = take(times(times(kv_heads, x.tj), x.panel));
   x.v_at = take(times(times(kv_heads, p.Lk), x.ldv));
-  if (stores_scores(order)) {
+  const OrderRow& row = order_row(order);
+  if (row.stores_scores) {
     x.s_at = take(times(p.Lq, x.lds));
     const std::int64_t bytes = times(times(p.Lq, x.lds), static_cast<std::int64_t>(size_of(p.dtype)));
     x.p_at = take(bytes / 4 + 1);
   }
-  if (order == Order::flash1) x.o_at = take(times(p.Lq, x.ldv));
-  if (order != Order::flash) {
+  if (row.state_in_memory) x.o_at = take(times(p.Lq, x.ldv));
+  if (row.stores_scores || row.state_in_memory) {
     x.m_at = take(p.Lq);
     x.l_at = take(p.Lq);
   }

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "kernels/cpu/call.h"
+#include "kernels/model/order_row.h"
 #include "kernels/recording/recorder.h"
 
 namespace attn::cpu {
@@ -21,7 +22,7 @@ template <class Trace>
 class StoredScores {
  public:
   StoredScores(const Call& call, Team& team, Trace& trace, Order order)
-      : call_(call), team_(team), trace_(trace), tiled_(order == Order::tiled) {}
+      : call_(call), team_(team), trace_(trace), tiled_(order_row(order).skips_hidden) {}
 
   void run() {
     const Problem& p = call_.p;

@@ -10,6 +10,7 @@
 
 #include "kernels/base/dtype.h"
 #include "kernels/judge/causes.h"
+#include "kernels/model/order_row.h"
 #include "kernels/model/traffic.h"
 
 namespace attn::causes {
@@ -77,20 +78,20 @@ std::string sum_cause(const Operands& in, Elements elements) {
 
 namespace {
 
-// (f O_old + g P V) / l_new, with the factors of the order; flash-1 keeps O divided by ℓ.
+// (f O_old + g P V) / l_new, with the factors of the order; some keep O divided by ℓ.
 class NewOutput {
  public:
-  explicit NewOutput(const Operands& in) : in_(in), flash1_(in.recording().order == Order::flash1) {}
+  explicit NewOutput(const Operands& in) : in_(in), divides_(order_row(in.recording().order).divides_each_turn) {}
   Value of(std::int32_t r, std::int32_t c, double f, double g) const { return of(r, c, f, g, in_.weighted(r, c)); }
   Value of(std::int32_t r, std::int32_t c, double f, double g, const Value& pv) const {
-    const double l_old = flash1_ ? in_.at(Slot::l_old, r) : 1, l_new = flash1_ ? in_.at(Slot::l_new, r) : 1;
+    const double l_old = divides_ ? in_.at(Slot::l_old, r) : 1, l_new = divides_ ? in_.at(Slot::l_new, r) : 1;
     const double before = f * l_old * in_.at(Slot::o_old, r, c);
     return Value{(before + g * pv.x) / l_new, (std::fabs(before) + std::fabs(g) * pv.size) / std::fabs(l_new)};
   }
 
  private:
   const Operands& in_;
-  bool flash1_;
+  bool divides_;
 };
 
 // This tile's weights with the values of another tile.
@@ -157,7 +158,8 @@ std::string nan_of_finite(const NewOutput& made, const std::function<double(std:
 
 std::string output_cause(const Operands& in, Elements elements) {
   const Recording& rec = in.recording();
-  const bool stored = stores_scores(rec.order), flash1 = rec.order == Order::flash1;
+  const OrderRow& order = order_row(rec.order);
+  const bool stored = order.stores_scores;
   const NewOutput made(in);
   const auto alpha = [&](std::int32_t r) { return stored ? 1.0 : in.at(Slot::alpha, r); };
   std::vector<Cause> causes;
@@ -171,7 +173,7 @@ std::string output_cause(const Operands& in, Elements elements) {
                     [&](std::int32_t r, std::int32_t c) { return made.of(r, c, 0, 1); }});
   causes.push_back({"This tile's P V was not added to O.",
                     [&](std::int32_t r, std::int32_t c) { return made.of(r, c, alpha(r), 0); }});
-  if (flash1) {
+  if (order.divides_each_turn) {
     causes.push_back({"O was not divided by the new ℓ.", [&](std::int32_t r, std::int32_t c) {
                         const Value v = made.of(r, c, alpha(r), 1);
                         return Value{v.x * in.at(Slot::l_new, r), v.size * std::fabs(in.at(Slot::l_new, r))};

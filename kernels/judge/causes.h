@@ -37,6 +37,16 @@ using Columns = std::function<bool(std::int32_t col)>;
 std::string part_of_columns(std::string_view verb, std::int32_t cols, Elements elements,
                             const std::function<Value(std::int32_t row, const Columns& takes)>& of);
 
+// A wrong step: its operands, and the step of the right run that it is held against.
+struct WrongPlace {
+  const Recording& wrong;
+  const Recording& right;
+  const FirstWrong& at;
+  EventIndex right_event;
+  Elements elements;
+  Operands in() const { return {wrong, at.event}; }
+};
+
 std::string load_cause(const Recording& wrong, const Recording& right, const FirstWrong& at, EventIndex right_event);
 std::string scores_cause(const Operands& in, const Recording& right, EventIndex right_event, Elements elements);
 std::string mask_cause(const Recording& rec, const FirstWrong& at, Elements elements);

@@ -6,20 +6,26 @@
 #include <limits>
 #include <map>
 #include <utility>
+#include <vector>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include "kernels/judge/likely_cause.h"
 #include "kernels/judge/verdict.h"
+#include "kernels/model/order_row.h"
 #include "kernels/recording/reading.h"
 
 namespace attn {
 namespace {
 
 // What an event can have made, in the order of the computation.
-constexpr Slot kSlotsInTurn[] = {Slot::q,     Slot::k,     Slot::v, Slot::m_old, Slot::l_old, Slot::o_old, Slot::s,
-                                 Slot::m_new, Slot::alpha, Slot::p, Slot::l_new, Slot::o_new, Slot::lse};
+std::vector<Slot> slots_in_turn(const OrderRow& order) {
+  std::vector<Slot> slots{Slot::q,     Slot::k,     Slot::v, Slot::m_old, Slot::l_old, Slot::o_old, Slot::s,
+                          Slot::m_new, Slot::alpha, Slot::p, Slot::l_new, Slot::o_new, Slot::lse};
+  slots.insert(slots.end(), order.own_slots.begin(), order.own_slots.end());
+  return slots;
+}
 
 bool same(float a, float b) {
   return std::bit_cast<std::uint32_t>(a) == std::bit_cast<std::uint32_t>(b) || (a != a && b != b);
@@ -28,24 +34,6 @@ bool same(float a, float b) {
 // The reading of a version: what must agree before two numbers can be compared.
 bool same_reading(const Version& a, const Version& b) {
   return a.holds.scaled == b.holds.scaled && a.holds.base2 == b.holds.base2 && a.holds.normalised == b.holds.normalised;
-}
-
-// What a phase brings from memory: compared whichever step made it.
-bool loads(Phase phase, Slot slot) {
-  switch (phase) {
-    case Phase::load_q:
-      return slot == Slot::q;
-    case Phase::load_k:
-      return slot == Slot::k;
-    case Phase::load_v:
-      return slot == Slot::v;
-    case Phase::load_kv:
-      return slot == Slot::k || slot == Slot::v;
-    case Phase::load_state:
-      return slot == Slot::q || slot == Slot::m_old || slot == Slot::l_old || slot == Slot::o_old;
-    default:
-      return false;
-  }
 }
 
 // The elements that differ, in the whole tensor.
@@ -62,7 +50,8 @@ void place(Slot slot, const Version& v, std::span<const WrongElement> elements, 
 
 class Finder {
  public:
-  Finder(const Recording& wrong, const Recording& right) : wrong_(wrong), right_(right) {}
+  Finder(const Recording& wrong, const Recording& right)
+      : wrong_(wrong), right_(right), order_(order_row(right.order)), slots_(slots_in_turn(order_)) {}
 
   Result<std::optional<FirstWrong>> run(const std::stop_token& stop) {
     if (wrong_.problem != right_.problem || wrong_.order != right_.order || wrong_.options.br != right_.options.br ||
@@ -82,6 +71,16 @@ class Finder {
   }
 
  private:
+  // What a phase brings from memory is compared whichever step made it.
+  bool brings(Phase phase, Slot slot) const {
+    const OrderPhase* as = order_.phase(phase);
+    return as != nullptr && std::ranges::find(as->brings, slot) != as->brings.end();
+  }
+  bool visits_keys(Phase phase) const {
+    const OrderPhase* as = order_.phase(phase);
+    return as != nullptr && as->visits_keys;
+  }
+
   void put(FirstWrong w) {
     w.event = e_;
     w.id = wrong_.events[e_].id;
@@ -162,7 +161,7 @@ class Finder {
       w.missing = name_of(id.phase);
       if (id.phase == Phase::mask) {
         if (!mask_is_missed(r, w)) continue;
-      } else if (id.phase == Phase::load_kv || id.phase == Phase::load_k) {
+      } else if (visits_keys(id.phase)) {
         w.cause = fmt::format("Key tile {} is never visited{}.", id.j, seen_words(id));
       } else {
         w.cause = fmt::format("The step '{}' of this tile was left out.", w.missing);
@@ -201,11 +200,11 @@ class Finder {
 
   Result<void> compare_event() {
     const Phase phase = right_.events[right_e_].id.phase;
-    for (const Slot slot : kSlotsInTurn) {
+    for (const Slot slot : slots_) {
       const VersionId id = right_.after(right_e_, slot);
       if (id == kNoVersion) continue;
       const bool made = right_.version(id).made_by == right_e_ && right_.version(id).slot == slot;
-      if (!made && !loads(phase, slot)) continue;
+      if (!made && !brings(phase, slot)) continue;
       if (auto good = compare_version(slot, id); !good || found_) return good;
     }
     if (phase == Phase::store_o) compare_written();
@@ -303,6 +302,8 @@ class Finder {
 
   const Recording& wrong_;
   const Recording& right_;
+  const OrderRow& order_;
+  const std::vector<Slot> slots_;
   EventIndex e_ = 0, right_e_ = 0;
   EventIndex next_ = 0;                 // of the right run: all before it was met
   std::vector<WrongElement> elements_;  // of the version that is looked at

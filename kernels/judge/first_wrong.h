@@ -63,8 +63,6 @@ Result<std::optional<FirstWrong>> find_first_wrong_of_gpu(const Recording& rec, 
 std::string place_words(const FirstWrong& w);
 // "8 of 32 numbers of this step differ, in row 1; every step before it is right."
 std::string spread_words(const FirstWrong& w);
-// The letter of a slot as people write it: "m", "α", "ℓ".
-std::string_view letter_of_slot(Slot s);
 
 // The same for an answer of which no step is known: the first element in the order of O, column by column, then LSE.
 struct FirstWrongResult {

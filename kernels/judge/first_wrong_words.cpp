@@ -8,13 +8,16 @@
 #include <fmt/ranges.h>
 
 #include "kernels/judge/first_wrong.h"
+#include "kernels/model/order_row.h"
 
 namespace attn {
 namespace {
 
 bool has_columns(Slot s) {
-  return s == Slot::q || s == Slot::k || s == Slot::v || s == Slot::s || s == Slot::p || s == Slot::o_old ||
-         s == Slot::o_new;
+  return slot_row(s).columns != SlotColumns::one;
+}
+bool is_by_key(Slot s) {
+  return slot_row(s).rows == SlotRows::keys;
 }
 
 std::string number_words(double x) {
@@ -42,9 +45,9 @@ std::string rows_words(const std::vector<std::int32_t>& rows, const char* what) 
 }
 
 std::string element_words(const FirstWrong& w) {
-  const bool by_key = w.slot == Slot::k || w.slot == Slot::v;
+  const bool by_key = is_by_key(w.slot);
   std::string element = fmt::format("{} of {} {}", letter_of_slot(w.slot), by_key ? "key" : "row", w.row);
-  if (w.slot == Slot::s || w.slot == Slot::p) {
+  if (slot_row(w.slot).columns == SlotColumns::keys) {
     element += fmt::format(", key {}", w.col);
   } else if (has_columns(w.slot)) {
     element += fmt::format(", column {}", w.col);
@@ -54,11 +57,6 @@ std::string element_words(const FirstWrong& w) {
 }
 
 }  // namespace
-
-std::string_view letter_of_slot(Slot s) {
-  constexpr std::string_view kLetters[] = {"Q", "K", "V", "S", "P", "m", "m", "α", "ℓ", "ℓ", "O", "O", "LSE"};
-  return kLetters[static_cast<std::size_t>(s)];
-}
 
 std::string place_words(const FirstWrong& w) {
   const std::string tile = tile_words(w.id);
@@ -81,7 +79,7 @@ std::string place_words(const FirstWrong& w) {
 
 std::string spread_words(const FirstWrong& w) {
   if (w.what != WrongStep::number) return "Every step before it is right.";
-  const bool by_key = w.slot == Slot::k || w.slot == Slot::v;
+  const bool by_key = is_by_key(w.slot);
   const std::string rows = rows_words(w.rows, by_key ? "key" : "row");
   if (w.differing == w.of) {
     return fmt::format("All {} numbers of {} in this step differ; every step before it is right.", w.of,

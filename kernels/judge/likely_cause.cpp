@@ -10,6 +10,7 @@
 
 #include "kernels/base/dtype.h"
 #include "kernels/judge/causes.h"
+#include "kernels/model/order_row.h"
 
 namespace attn {
 namespace causes {
@@ -83,35 +84,9 @@ std::string part_of_columns(std::string_view verb, std::int32_t cols, Elements e
 std::string likely_cause(const Recording& wrong, const Recording& right, const FirstWrong& at, EventIndex right_event,
                          std::span<const WrongElement> elements) {
   if (at.written) return "The last step is right, and something else was stored: look at the way to memory.";
-  using namespace causes;
-  const Operands in(wrong, at.event);
-  switch (wrong.events[at.event].id.phase) {
-    case Phase::load_q:
-    case Phase::load_k:
-    case Phase::load_v:
-    case Phase::load_kv:
-    case Phase::load_state:
-      return load_cause(wrong, right, at, right_event);
-    case Phase::scores:
-      return scores_cause(in, right, right_event, elements);
-    case Phase::mask:
-      return mask_cause(wrong, at, elements);
-    case Phase::max:
-      return max_cause(in, elements);
-    case Phase::rescale:
-      return rescale_cause(in, elements);
-    case Phase::weights:
-      return weights_cause(in, elements);
-    case Phase::sum:
-      return sum_cause(in, elements);
-    case Phase::output:
-      return output_cause(in, elements);
-    case Phase::normalise:
-    case Phase::store_o:
-      return end_cause(in, at, elements);
-    default:
-      return {};
-  }
+  const OrderPhase* phase = order_row(wrong.order).phase(wrong.events[at.event].id.phase);
+  if (phase == nullptr || phase->cause == nullptr) return {};
+  return phase->cause({wrong, right, at, right_event, elements});
 }
 
 }  // namespace attn

@@ -8,7 +8,7 @@
 #include <functional>
 #include <limits>
 
-#include "kernels/model/traffic.h"
+#include "kernels/model/order_row.h"
 #include "kernels/recording/recording.h"
 
 namespace attn::causes {
@@ -29,7 +29,8 @@ class Operands {
 
   // Orders that store S read it back, and have the old m and l, with the event itself.
   VersionId version(Slot s) const {
-    const bool with_event = stores_scores(rec_.order) && (s == Slot::s || s == Slot::m_old || s == Slot::l_old);
+    const bool with_event =
+        order_row(rec_.order).stores_scores && (s == Slot::s || s == Slot::m_old || s == Slot::l_old);
     return with_event ? rec_.after(e_, s) : rec_.before(e_, s);
   }
   bool has(Slot s) const { return version(s) != kNoVersion; }
@@ -46,7 +47,7 @@ class Operands {
   }
   double row_sum(std::int32_t row) const {
     double sum = 0;
-    if (!stores_scores(rec_.order)) {
+    if (!order_row(rec_.order).stores_scores) {
       for (std::int32_t c = 0; c < cols(Slot::p); ++c) sum += at(Slot::p, row, c);
       return sum;
     }

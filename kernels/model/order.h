@@ -1,13 +1,15 @@
-// How a kernel walks: the sequence of its phases, and what each can show.
+// How a kernel walks: the sequence of its phases, and what each can show. What an order is stands in its row
+// (kernels/model/order_row.h), which one folder of kernels/orders holds; here are the ids, and their names.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string_view>
 
 namespace attn {
 
-// How an algorithm walks.
+// How an algorithm walks: the place of its row in the table. The table may have more rows than are named here.
 enum class Order : std::uint8_t {
   naive,   // three passes over a stored S
   tiled,   // the same passes through tiles
@@ -15,8 +17,10 @@ enum class Order : std::uint8_t {
   flash1,  // FlashAttention-1: key tile outside; O, m, l go back to HBM at every turn
 };
 std::string_view name_of(Order o);  // "naive", "tiled", "flash", "flash-1"
+std::optional<Order> order_named(std::string_view name);
 
-// What one event does. The tables below say which phases an order has, and in which sequence.
+// What one event does. The phases that the shared parts of the program name; an order's own have the ids after them
+// (OrderNames). An order's row says which it has, and in which sequence.
 enum class Phase : std::uint8_t {
   load_q,       // Q_i from HBM
   load_kv,      // K_j and V_j from HBM
@@ -36,17 +40,20 @@ enum class Phase : std::uint8_t {
   store_state,  // flash-1: O_i, m_i, l_i to HBM
   skipped,      // the mask skips this tile
 };
-constexpr std::size_t kPhases = 17;
-std::string_view name_of(Phase p);  // "load_q", "scores", ...: session files and the command line
+constexpr std::size_t kPhases = 17;  // that are named here
+std::size_t phase_count();           // with those that orders have of their own: ids are below it
+std::string_view name_of(Phase p);   // "load_q", "scores", ...: session files and the command line
+std::optional<Phase> phase_named(std::string_view name);
 
-// What an event can show. `m_old` and `m_new` are both live from `max` on; on the next key tile m_new becomes m_old.
+// What an event can show; an order's own slots have the ids after these. `m_old` and `m_new` are both live from `max`
+// on; on the next key tile m_new becomes m_old.
 enum class Slot : std::uint8_t { q, k, v, s, p, m_old, m_new, alpha, l_old, l_new, o_old, o_new, lse };
-constexpr std::size_t kSlots = 13;
+constexpr std::size_t kSlots = 13;  // that are named here
+std::size_t slot_count();           // with those that orders have of their own: ids are below it
 std::string_view name_of(Slot s);
-// Q, K and V are given: loading them computes nothing.
-constexpr bool is_input(Slot s) {
-  return s == Slot::q || s == Slot::k || s == Slot::v;
-}
+std::optional<Slot> slot_named(std::string_view name);
+// Given, as Q, K and V are: loading them computes nothing.
+bool is_input(Slot s);
 
 // How sums and products are taken.
 enum class Rules : std::uint8_t {

@@ -1,52 +1,34 @@
 // The walk of each order, summed without visiting every tile: in one query tile all key tiles of the same width ask
 // for the same bytes, so it is enough to count how many of them the mask skips.
 #include <algorithm>
-#include <initializer_list>
 
 #include "kernels/model/kernel.h"
+#include "kernels/model/order_row.h"
 #include "kernels/model/traffic.h"
 
 namespace attn {
 namespace {
 
 struct Walk {
-  Order order;
+  const OrderRow& order;
   std::int32_t score_reads;
   const Problem& p;
   std::int64_t br, bc;
 
-  Traffic event(Phase phase, std::int32_t pass, std::int64_t i, std::int64_t rows, std::int64_t cols) const {
-    return event_traffic(order, p, phase, pass, i, rows, cols, score_reads);
+  Traffic event(const WalkStep& step, std::int64_t i, std::int64_t rows, std::int64_t cols) const {
+    const OrderPhase* phase = order.phase(step.phase);
+    if (phase == nullptr || phase->bytes == nullptr) return {};
+    return phase->bytes({p, tile_bytes(p, rows, cols), step.pass, i, score_reads});
   }
 };
 
-// One tile (i, j), all its passes.
-Traffic tile_traffic(const Walk& w, std::int64_t i, std::int64_t rows, std::int64_t cols, bool skipped) {
-  struct Step {
-    Phase phase;
-    std::int32_t pass;
-  };
+// One tile (i, j), all its passes. A tile without a bias has no bytes to mask it by, so each counts as masked.
+Traffic tile_traffic(const Walk& w, std::int64_t i, std::int64_t rows, std::int64_t cols, bool hidden) {
+  hidden = hidden && w.order.skips_hidden;
   Traffic t;
-  const auto add = [&](std::initializer_list<Step> steps) {
-    for (const Step& s : steps) t += w.event(s.phase, s.pass, i, rows, cols);
-  };
-  switch (w.order) {
-    case Order::naive:
-    case Order::tiled:
-      if (skipped) {
-        add({{Phase::skipped, 0}, {Phase::skipped, 1}, {Phase::skipped, 2}});
-        break;
-      }
-      if (w.order == Order::tiled) add({{Phase::load_q, 0}});
-      add({{Phase::load_k, 0}, {Phase::mask, 0}, {Phase::store_s, 0}});
-      add({{Phase::max, 1}, {Phase::sum, 1}, {Phase::weights, 1}, {Phase::load_v, 2}});
-      break;
-    case Order::flash:
-      if (!skipped) add({{Phase::load_kv, 0}, {Phase::mask, 0}});
-      break;
-    case Order::flash1:
-      if (!skipped) add({{Phase::load_state, 0}, {Phase::mask, 0}, {Phase::store_state, 0}});
-      break;
+  for (const WalkStep& step : w.order.walk) {
+    if (step.once != Once::tile) continue;
+    if (step.tiles == Tiles::all || hidden == (step.tiles == Tiles::hidden)) t += w.event(step, i, rows, cols);
   }
   return t;
 }
@@ -95,21 +77,24 @@ Traffic query_tile_traffic(const Walk& w, std::int64_t b, std::int64_t i) {
   const std::int64_t visited_wide = visited.last - visited.first - (last_visited ? 1 : 0);
 
   Traffic t;
-  if (w.order == Order::naive || w.order == Order::flash) t += w.event(Phase::load_q, 0, i, rows, 0);
+  for (const WalkStep& step : w.order.walk) {
+    if (step.once == Once::query_tile) t += w.event(step, i, rows, 0);
+  }
   t += times(tile_traffic(w, i, rows, w.bc, false), visited_wide);
   t += times(tile_traffic(w, i, rows, w.bc, true), tiles - 1 - visited_wide);
   t += tile_traffic(w, i, rows, ragged, !last_visited);
-  t += w.event(Phase::store_o, 0, i, rows, 0);
   return t;
 }
 
-// flash-1 loads a key tile once, where any query tile sees it.
+// What is done once a key tile, where any query tile sees it.
 Traffic key_tiles_once(const Walk& w, std::int64_t b) {
   Traffic t;
   for (std::int64_t c0 = 0; c0 < w.p.Lk; c0 += w.bc) {
     const std::int64_t c1 = std::min(w.p.Lk, c0 + w.bc);
     if (w.p.cover(b, 0, w.p.Lq, c0, c1) == TileCover::skipped) continue;
-    t += w.event(Phase::load_kv, 0, 0, 0, c1 - c0);
+    for (const WalkStep& step : w.order.walk) {
+      if (step.once == Once::key_tile) t += w.event(step, 0, 0, c1 - c0);
+    }
   }
   return t;
 }
@@ -117,14 +102,16 @@ Traffic key_tiles_once(const Walk& w, std::int64_t b) {
 }  // namespace
 
 Traffic tile_loads(Order order, std::int32_t score_reads, const Problem& p, const Options& o) {
-  const Walk w{order, score_reads, p, o.br > 0 ? std::min<std::int64_t>(o.br, p.Lq) : 1,
+  const Walk w{order_row(order), score_reads, p, o.br > 0 ? std::min<std::int64_t>(o.br, p.Lq) : 1,
                o.bc > 0 ? std::min<std::int64_t>(o.bc, p.Lk) : p.Lk};
   // Heads differ in nothing that counts, batches only in their key lengths.
+  const bool once_a_key_tile =
+      std::ranges::any_of(w.order.walk, [](const WalkStep& step) { return step.once == Once::key_tile; });
   const bool same_batches = p.mask.key_lengths.empty();
   Traffic head;
   for (std::int64_t b = 0; b < (same_batches ? 1 : p.B); ++b) {
     for (std::int64_t r0 = 0; r0 < p.Lq; r0 += w.br) head += query_tile_traffic(w, b, r0 / w.br);
-    if (order == Order::flash1) head += key_tiles_once(w, b);
+    if (once_a_key_tile) head += key_tiles_once(w, b);
   }
   return times(head, (same_batches ? p.B : 1) * p.Hq);
 }

@@ -8,6 +8,7 @@
 
 #include <array>
 #include <cstdint>
+#include <vector>
 
 #include "kernels/model/options.h"
 #include "kernels/model/order.h"
@@ -17,7 +18,7 @@ namespace attn {
 
 struct KernelRow;
 
-// S and P go to HBM and come back: naive and tiled, which walk in passes and have no rescaling.
+// S and P go to HBM and come back: orders that walk in passes and have no rescaling.
 bool stores_scores(Order order);
 
 // Bytes by tensor; `stats` is m, l and LSE.
@@ -32,6 +33,13 @@ struct Traffic {
   Traffic& operator+=(const Traffic& other);
   bool operator==(const Traffic&) const = default;
 };
+
+// Sizes of one tile's parts, in bytes: S, statistics and O as it is summed are fp32, P and the rest of the problem's
+// dtype.
+struct TileBytes {
+  std::uint64_t q = 0, k = 0, v = 0, bias = 0, s = 0, p = 0, o = 0, o_state = 0, stat = 0;
+};
+TileBytes tile_bytes(const Problem& p, std::int64_t rows, std::int64_t cols);
 
 // S is fp32, P and the rest the problem's dtype, statistics fp32; `e` below is the dtype's size.
 //
@@ -50,7 +58,7 @@ struct Traffic {
 //   store_o      O in the dtype, LSE
 //   skipped      flash, flash-1: nothing. Orders that store S store and read all of S and P (by `pass`); of the
 //                operands only naive asks, and as if the tile were not skipped: its total does not depend on the mask
-//   others       nothing
+//   others       nothing, but for an order's own phases: what its row says
 // load_q stands once a query tile in naive (pass 0) and flash, even where every tile of it is skipped; once a key
 // tile that is not skipped in tiled (with load_k).
 Traffic event_traffic(Order order, const Problem& p, Phase phase, std::int32_t pass, std::int64_t i, std::int64_t rows,
@@ -75,7 +83,7 @@ Traffic compulsory(Order order, const Problem& p);
 // S); orders that store S hold what their largest pass needs: Q, K, S or S, m, l or P, V, O.
 using OnChip = std::array<std::uint64_t, kTrafficParts>;
 OnChip on_chip_bytes(Order order, const Problem& p, const Options& o);
-// Of each pass of an order that stores S; the others hold theirs in the first, and nothing in the rest.
-std::array<OnChip, 3> on_chip_of_passes(Order order, const Problem& p, const Options& o);
+// Of each pass of the order.
+std::vector<OnChip> on_chip_of_passes(Order order, const Problem& p, const Options& o);
 
 }  // namespace attn

@@ -1,8 +1,20 @@
 #include "kernels/recording/bounds.h"
 
+#include <cstddef>
+
 #include <fmt/format.h>
 
+#include "kernels/model/order_row.h"
+
 namespace attn {
+
+RowsOfInput rows_of_input(const Recording& rec, const EventId& id, Slot slot) {
+  const Problem& p = rec.problem;
+  const Array* const kInputs[] = {&rec.inputs.q, &rec.inputs.k, &rec.inputs.v};  // by slot
+  const Array* tensor = kInputs[static_cast<std::size_t>(slot)];
+  if (slot_row(slot).rows == SlotRows::keys) return {tensor, (id.b * p.Hkv + p.kv_head(id.h)) * p.Lk};
+  return {tensor, (id.b * p.Hq + id.h) * p.Lq};
+}
 
 std::string difference_words(EventIndex event, const EventId& id, Slot slot, std::int32_t row, std::int32_t col,
                              float recorded, double replayed) {

@@ -1,5 +1,5 @@
 // What the two that hold a recording against fp64 (exact.cpp, replay_gpu.cpp) take for granted of fp32, and how they
-// and the bitwise replay walk the phases and name a place.
+// and the bitwise replay find what is loaded and name a place.
 #pragma once
 
 #include <cstdint>
@@ -20,41 +20,12 @@ inline double gamma_of(double n, double unit = kUnitRoundoff) {
   return n * unit < 0.5 ? n * unit / (1 - n * unit) : std::numeric_limits<double>::infinity();
 }
 
-// Calls what `walk` has for a phase that computes: true. Of one that loads, stores or skips: false.
-template <class Walk>
-bool compute_phase(Walk& walk, Phase phase) {
-  switch (phase) {
-    case Phase::scores:
-      walk.scores();
-      return true;
-    case Phase::mask:
-      walk.mask();
-      return true;
-    case Phase::max:
-      walk.max();
-      return true;
-    case Phase::rescale:
-      walk.rescale();
-      return true;
-    case Phase::weights:
-      walk.weights();
-      return true;
-    case Phase::sum:
-      walk.sum();
-      return true;
-    case Phase::output:
-      walk.output();
-      return true;
-    case Phase::normalise:
-      walk.normalise();
-      return true;
-    case Phase::store_o:
-      walk.store_o();
-      return true;
-    default:
-      return false;
-  }
-}
+// The tensor of the inputs that a slot's tiles are cut from, and the first row of an event's head in it.
+struct RowsOfInput {
+  const Array* tensor;
+  std::int64_t first;
+};
+RowsOfInput rows_of_input(const Recording& rec, const EventId& id, Slot slot);
 
 // "step 7 (b 0, h 0, i 0, j 1, max): m_new [2, 0] was recorded as 1.5, replay gives 1.25": steps count from 1.
 std::string difference_words(EventIndex event, const EventId& id, Slot slot, std::int32_t row, std::int32_t col,

@@ -1,13 +1,12 @@
 // Is a recording that was read one that a kernel could have made? Whoever draws or replays it relies on this.
 #include <algorithm>
-#include <initializer_list>
 #include <limits>
-#include <utility>
+#include <string>
 
 #include <fmt/format.h>
 
 #include "kernels/base/bytes.h"
-#include "kernels/model/traffic.h"
+#include "kernels/model/order_row.h"
 #include "kernels/recording/file.h"
 #include "kernels/recording/size.h"
 
@@ -25,138 +24,19 @@ struct Axis {
   }
 };
 
-// m, l and O have one kind of version, whichever of their two slots shows it.
-Slot made_as(Slot s) {
-  switch (s) {
-    case Slot::m_old:
-      return Slot::m_new;
-    case Slot::l_old:
-      return Slot::l_new;
-    case Slot::o_old:
-      return Slot::o_new;
-    default:
-      return s;
-  }
-}
-
 bool rows_are_keys(Slot s) {
-  return s == Slot::k || s == Slot::v;
+  return slot_row(s).rows == SlotRows::keys;
 }
 bool columns_are_keys(Slot s) {
-  return s == Slot::s || s == Slot::p;
+  return slot_row(s).columns == SlotColumns::keys;
 }
 
-// What a phase reads and makes, so that it can be drawn and replayed: versions that must be live before its event and
-// after it. Orders that store S read it back with the event itself, so there it stands under `after`.
-struct Needs {
-  std::uint32_t before = 0, after = 0;  // one bit a slot
-};
-
-bool contains(std::uint32_t slots, Slot s) {
-  return (slots >> static_cast<std::size_t>(s) & 1) != 0;
-}
-
-constexpr Needs needs(std::initializer_list<Slot> before, std::initializer_list<Slot> after) {
-  Needs n;
-  for (Slot s : before) n.before |= 1U << static_cast<std::size_t>(s);
-  for (Slot s : after) n.after |= 1U << static_cast<std::size_t>(s);
-  return n;
-}
-
-Needs needs_on_chip(Phase p) {
-  switch (p) {
-    case Phase::rescale:
-      return needs({Slot::m_old, Slot::m_new}, {Slot::m_old, Slot::m_new, Slot::alpha});
-    case Phase::max:
-      return needs({Slot::s}, {Slot::s, Slot::m_old, Slot::m_new});
-    case Phase::weights:
-      return needs({Slot::s, Slot::m_new}, {Slot::p, Slot::m_new});
-    case Phase::sum:
-      return needs({Slot::p, Slot::alpha}, {Slot::l_old, Slot::l_new});
-    case Phase::output:
-      return needs({Slot::p, Slot::v, Slot::alpha, Slot::o_old, Slot::l_old, Slot::l_new}, {Slot::o_new});
-    default:
-      return {};
-  }
-}
-
-Needs needs_stored(Phase p) {
-  switch (p) {
-    case Phase::max:
-      return needs({}, {Slot::s, Slot::m_old, Slot::m_new});
-    case Phase::weights:
-      return needs({Slot::m_new, Slot::l_new}, {Slot::s, Slot::p});
-    case Phase::sum:
-      return needs({Slot::m_new}, {Slot::s, Slot::l_old, Slot::l_new});
-    case Phase::output:
-      return needs({Slot::p, Slot::v, Slot::o_old}, {Slot::o_new});
-    default:
-      return {};
-  }
-}
-
-Needs needs_of(Order o, Phase p) {
-  switch (p) {
-    case Phase::load_q:
-      return needs({}, {Slot::q});
-    case Phase::load_kv:
-      return needs({}, {Slot::k, Slot::v});
-    case Phase::load_k:
-      return needs({}, {Slot::k});
-    case Phase::load_v:
-      return needs({}, {Slot::v});
-    case Phase::load_state:
-      return needs({}, {Slot::q, Slot::m_old, Slot::l_old, Slot::o_old});
-    case Phase::scores:
-      return needs({Slot::q, Slot::k}, {Slot::q, Slot::k, Slot::s});
-    case Phase::mask:
-    case Phase::store_s:
-      return needs({Slot::s}, {Slot::s});
-    case Phase::normalise:
-      return needs({}, {Slot::o_new, Slot::lse});
-    case Phase::store_o:
-      return needs({}, {Slot::lse});
-    default:
-      return stores_scores(o) ? needs_stored(p) : needs_on_chip(p);
-  }
-}
-
-// The phase tables of the orders, apart from the phases that all have.
-bool has_phase(Order o, Phase p) {
-  switch (p) {
-    case Phase::load_k:
-    case Phase::load_v:
-    case Phase::store_s:
-      return stores_scores(o);
-    case Phase::rescale:
-    case Phase::load_kv:
-      return !stores_scores(o);
-    case Phase::load_q:
-      return o != Order::flash1;
-    case Phase::load_state:
-    case Phase::store_state:
-      return o == Order::flash1;
-    case Phase::normalise:
-      return o == Order::flash;
-    default:
-      return true;
-  }
-}
-
-bool needs_query_tile(Phase p) {
-  return p != Phase::load_kv;
-}
-bool needs_key_tile(Phase p) {
-  return p != Phase::load_q && p != Phase::normalise && p != Phase::store_o;
-}
-
+// Files of every order may count three.
+constexpr std::int32_t kPassesOfAll = 3;
 constexpr const char* kNotLive = "reads a version that is not live";
-constexpr std::pair<Slot, Slot> kNewestAndOld[] = {
-    {Slot::o_new, Slot::o_old}, {Slot::l_new, Slot::l_old}, {Slot::m_new, Slot::m_old}};
-
 class Checker {
  public:
-  Checker(const Recording& rec, const std::string& where) : rec_(rec), where_(where) {}
+  Checker(const Recording& rec, const std::string& where) : rec_(rec), order_(order_row(rec.order)), where_(where) {}
 
   Result<void> run() {
     if (auto r = check_frame(); !r) return r;
@@ -194,6 +74,9 @@ class Checker {
       return bad_input(
           fmt::format("{}: it has {} makers for {} versions.", where_, rec_.gpu->makers.size(), rec_.versions.size()));
     }
+    if (rec_.own_after.size() != rec_.events.size() * order_.own_slots.size()) {
+      return bad_input(fmt::format("{}: its events and the slots of its order are not the same number.", where_));
+    }
     query_ = {p.Lq, rec_.options.br};
     key_ = {p.Lk, rec_.options.bc};
     // Each tile has an event at least, so a small file cannot ask for the look-up tables of a huge problem.
@@ -211,17 +94,8 @@ class Checker {
   }
 
   std::int64_t columns_of(Slot s) const {
-    switch (s) {
-      case Slot::q:
-      case Slot::k:
-        return rec_.problem.D;
-      case Slot::v:
-      case Slot::o_old:
-      case Slot::o_new:
-        return rec_.problem.Dv;
-      default:
-        return 1;
-    }
+    const std::int64_t columns[] = {1, rec_.problem.D, rec_.problem.Dv};  // SlotColumns that are no keys
+    return columns[static_cast<std::size_t>(slot_row(s).columns)];
   }
 
   // Null when the version is one tile of its tensor and lies within the arena.
@@ -229,7 +103,7 @@ class Checker {
     const Axis& rows = rows_are_keys(v.slot) ? key_ : query_;
     if (!rows.is_tile(v.first_row, v.rows)) return "does not cover the rows of one tile";
     constexpr std::int32_t kLanesOfWarp = 32;
-    const bool spread = v.holds.partial && rec_.gpu && made_as(v.slot) == Slot::l_new;
+    const bool spread = v.holds.partial && rec_.gpu && slot_row(v.slot).lanes;
     if (v.holds.partial && !spread) return "is spread over lanes, and not l of a GPU's run";
     const bool columns = columns_are_keys(v.slot) ? key_.is_tile(v.first_col, v.cols)
                          : spread                 ? v.first_col == 0 && v.cols >= 1 && v.cols <= kLanesOfWarp
@@ -246,13 +120,17 @@ class Checker {
     const EventId& id = event.id;
     if (id.b < 0 || id.b >= rec_.problem.B || id.h < 0 || id.h >= rec_.problem.Hq) return "has no such batch or head";
     if (id.i < -1 || id.i >= query_.tiles() || id.j < -1 || id.j >= key_.tiles()) return "has no such tile";
-    if (event.pass < 0 || event.pass > 2) return "has no such pass";
-    if (!has_phase(rec_.order, id.phase)) return "has a phase that its order has not";
-    if ((id.i < 0 && needs_query_tile(id.phase)) || (id.j < 0 && needs_key_tile(id.phase))) return "has no tile";
+    if (event.pass < 0 || event.pass >= std::max(order_.passes, kPassesOfAll)) return "has no such pass";
+    const OrderPhase* phase = order_.phase(id.phase);
+    if (phase == nullptr) return "has a phase that its order has not";
+    if ((id.i < 0 && phase->query_tile) || (id.j < 0 && phase->key_tile)) return "has no tile";
     for (std::size_t s = 0; s < kSlots; ++s) {
       if (const char* why = live_fault(event.after[s], static_cast<Slot>(s), e)) return why;
     }
-    if (const char* why = operand_fault(e)) return why;
+    for (const Slot s : order_.own_slots) {
+      if (const char* why = live_fault(after(e, s), s, e)) return why;
+    }
+    if (const char* why = operand_fault(e, *phase)) return why;
     for (std::size_t part = 0; part < event.hbm_bytes.size(); ++part) {
       const std::uint64_t before = e == 0 ? 0 : rec_.events[e - 1].hbm_bytes[part];
       if (event.hbm_bytes[part] < before) return "has fewer bytes than the event before it";
@@ -280,43 +158,31 @@ class Checker {
     return live != kNoVersion ? readable(live, s, e) : readable(otherwise, old, e);
   }
 
-  VersionId before(std::size_t e, Slot s) const {
-    return e == 0 ? kNoVersion : rec_.events[e - 1].after[static_cast<std::size_t>(s)];
-  }
-  VersionId after(std::size_t e, Slot s) const { return rec_.events[e].after[static_cast<std::size_t>(s)]; }
+  VersionId before(std::size_t e, Slot s) const { return rec_.before(static_cast<EventIndex>(e), s); }
+  VersionId after(std::size_t e, Slot s) const { return rec_.after(static_cast<EventIndex>(e), s); }
 
   // What the phase reads was live before, of this very tile; what it makes is live after.
-  const char* operand_fault(std::size_t e) const {
-    const Phase phase = rec_.events[e].id.phase;
-    const Needs needed = needs_of(rec_.order, phase);
-    for (std::size_t i = 0; i < kSlots; ++i) {
-      const auto s = static_cast<Slot>(i);
-      if (contains(needed.before, s) && !readable(before(e, s), s, e)) return kNotLive;
+  const char* operand_fault(std::size_t e, const OrderPhase& phase) const {
+    for (const Slot s : phase.before) {
+      if (!readable(before(e, s), s, e)) return kNotLive;
       // What was read stays, gives way to nothing, or to another of the same tile.
-      if (contains(needed.before, s) && after(e, s) != kNoVersion && !readable(after(e, s), s, e)) {
-        return "shows a version of another tile";
-      }
-      if (contains(needed.after, s) && !readable(after(e, s), s, e)) return "lacks a version that its phase makes";
+      if (after(e, s) != kNoVersion && !readable(after(e, s), s, e)) return "shows a version of another tile";
+    }
+    for (const Slot s : phase.after) {
+      if (!readable(after(e, s), s, e)) return "lacks a version that its phase makes";
     }
     // At the end of a query tile the newest of O, l and m is what there is: `old` where every key tile was skipped.
-    if (phase == Phase::normalise) {
-      for (auto [newest, old] : kNewestAndOld) {
-        if (!readable_either(before(e, newest), newest, before(e, old), old, e)) return kNotLive;
-      }
+    for (const auto& [newest, old] : phase.newest_before) {
+      if (!readable_either(before(e, newest), newest, before(e, old), old, e)) return kNotLive;
     }
-    if (phase == Phase::store_o) {
-      const bool earlier = readable_either(before(e, Slot::o_new), Slot::o_new, before(e, Slot::o_old), Slot::o_old, e);
-      // flash-1 brings O back from memory with this event; only flash has its LSE made already.
-      if (rec_.order == Order::flash1 ? !readable(after(e, Slot::o_old), Slot::o_old, e) : !earlier) return kNotLive;
-      for (auto [newest, old] : kNewestAndOld) {
-        const bool wanted = newest == Slot::o_new || rec_.order != Order::flash;
-        if (wanted && !readable_either(after(e, newest), newest, after(e, old), old, e)) return kNotLive;
-      }
+    for (const auto& [newest, old] : phase.newest_after) {
+      if (!readable_either(after(e, newest), newest, after(e, old), old, e)) return kNotLive;
     }
     return nullptr;
   }
 
   const Recording& rec_;
+  const OrderRow& order_;
   const std::string& where_;
   Axis query_, key_;
 };

@@ -12,6 +12,7 @@
 #include "kernels/formats/json_fields.h"
 #include "kernels/formats/npy.h"
 #include "kernels/formats/npy_table.h"
+#include "kernels/model/order_row.h"
 #include "kernels/model/problem_json.h"
 #include "kernels/model/traffic.h"
 #include "kernels/recording/entries.h"
@@ -31,21 +32,35 @@ constexpr std::size_t kMakerColumns = 2;
 constexpr std::int64_t kMaxHolds = 31;  // of version 1: 15
 constexpr const char* kThreeOfTf32 = "tf32x3";
 
-Names names_of_phases() {
+// The phases and slots that a recording's file names: those that every order may have, and the order's own. Numbers in
+// the file are places in these lists.
+template <class Id>
+Names names_in_file(std::size_t named, const std::vector<Id>& own) {
   Names names;
-  for (std::size_t i = 0; i < kPhases; ++i) names.emplace_back(name_of(static_cast<Phase>(i)));
+  for (std::size_t i = 0; i < named; ++i) names.emplace_back(name_of(static_cast<Id>(i)));
+  for (const Id id : own) names.emplace_back(name_of(id));
   return names;
 }
-
-Names names_of_slots() {
-  Names names;
-  for (std::size_t i = 0; i < kSlots; ++i) names.emplace_back(name_of(static_cast<Slot>(i)));
-  return names;
+Names names_of_phases(const OrderRow& order) {
+  return names_in_file(kPhases, order.own_phases);
+}
+Names names_of_slots(const OrderRow& order) {
+  return names_in_file(kSlots, order.own_slots);
+}
+template <class Id>
+std::int32_t number_in_file(const OrderRow& order, std::size_t named, Id id) {
+  const auto n = static_cast<std::size_t>(id);
+  return static_cast<std::int32_t>(n < named ? n : named + order.own(id).value_or(0));
+}
+// And back.
+template <class Id>
+Id id_of_number(std::size_t named, const std::vector<Id>& own, std::size_t number) {
+  return number < named ? static_cast<Id>(number) : own[number - named];
 }
 
 Names names_of_orders() {
   Names names;
-  for (Order o : {Order::naive, Order::tiled, Order::flash, Order::flash1}) names.emplace_back(name_of(o));
+  for (const OrderRow& row : all_orders()) names.emplace_back(row.name);
   return names;
 }
 
@@ -71,17 +86,24 @@ Holds holds_of(std::int64_t bits) {
 std::vector<std::byte> events_table(const Recording& rec) {
   std::vector<std::int32_t> values;
   values.reserve(rec.events.size() * kEventColumns);
+  const OrderRow& order = order_row(rec.order);
   for (const Event& e : rec.events) {
-    values.insert(values.end(), {e.id.b, e.id.h, e.id.i, e.id.j, static_cast<std::int32_t>(e.id.phase), e.pass});
+    const std::int32_t phase = number_in_file(order, kPhases, e.id.phase);
+    values.insert(values.end(), {e.id.b, e.id.h, e.id.i, e.id.j, phase, e.pass});
   }
   return npy_table_bytes<std::int32_t>(values, kEventColumns);
 }
 
 std::vector<std::byte> live_table(const Recording& rec) {
   std::vector<std::uint32_t> values;
-  values.reserve(rec.events.size() * kSlots);
-  for (const Event& e : rec.events) values.insert(values.end(), e.after.begin(), e.after.end());
-  return npy_table_bytes<std::uint32_t>(values, kSlots);
+  const std::size_t own = order_row(rec.order).own_slots.size();
+  values.reserve(rec.events.size() * (kSlots + own));
+  for (std::size_t e = 0; e < rec.events.size(); ++e) {
+    values.insert(values.end(), rec.events[e].after.begin(), rec.events[e].after.end());
+    const auto more = std::span(rec.own_after).subspan(e * own, own);
+    values.insert(values.end(), more.begin(), more.end());
+  }
+  return npy_table_bytes<std::uint32_t>(values, kSlots + own);
 }
 
 std::vector<std::byte> traffic_table(const Recording& rec) {
@@ -94,9 +116,10 @@ std::vector<std::byte> traffic_table(const Recording& rec) {
 std::vector<std::byte> versions_table(const Recording& rec) {
   std::vector<std::int64_t> values;
   values.reserve(rec.versions.size() * kVersionColumns);
+  const OrderRow& order = order_row(rec.order);
   for (const Version& v : rec.versions) {
     values.insert(values.end(), {static_cast<std::int64_t>(v.offset), v.rows, v.cols, v.first_row, v.first_col,
-                                 v.made_by, static_cast<std::int64_t>(v.slot), bits_of(v.holds)});
+                                 v.made_by, number_in_file(order, kSlots, v.slot), bits_of(v.holds)});
   }
   return npy_table_bytes<std::int64_t>(values, kVersionColumns);
 }
@@ -251,8 +274,9 @@ class Reader {
   }
 
   Result<void> read_names() {
-    if (auto r = read_numbering("phases", names_of_phases(), phases_); !r) return r;
-    if (auto r = read_numbering("slots", names_of_slots(), slots_); !r) return r;
+    const OrderRow& order = order_row(rec_.order);
+    if (auto r = read_numbering("phases", names_of_phases(order), phases_); !r) return r;
+    if (auto r = read_numbering("slots", names_of_slots(order), slots_); !r) return r;
     return read_numbering("traffic", names_of_traffic(), traffic_);
   }
 
@@ -266,6 +290,7 @@ class Reader {
     if (!values) return tl::unexpected(values.error());
     constexpr std::int64_t kMax32 = std::numeric_limits<std::int32_t>::max();
     rec_.versions.resize(values->size() / kVersionColumns);
+    const std::vector<Slot>& own = order_row(rec_.order).own_slots;
     for (std::size_t i = 0; i < rec_.versions.size(); ++i) {
       const std::span<const std::int64_t> row = std::span(*values).subspan(i * kVersionColumns, kVersionColumns);
       const bool in_range = std::ranges::all_of(row, [](std::int64_t x) { return x >= 0; }) &&
@@ -280,7 +305,7 @@ class Reader {
       v.first_row = static_cast<std::int32_t>(row[3]);
       v.first_col = static_cast<std::int32_t>(row[4]);
       v.made_by = static_cast<EventIndex>(row[5]);
-      v.slot = static_cast<Slot>(slots_[static_cast<std::size_t>(row[6])]);
+      v.slot = id_of_number(kSlots, own, slots_[static_cast<std::size_t>(row[6])]);
       v.holds = holds_of(row[7]);
     }
     return ok();
@@ -297,17 +322,25 @@ class Reader {
     if (live->size() != count * slots_.size() || bytes->size() != count * traffic_.size()) {
       return bad_input(fmt::format("{}: events, live and hbm_bytes have different numbers of rows.", where_));
     }
+    const OrderRow& order = order_row(rec_.order);
     rec_.events.resize(count);
+    rec_.own_after.assign(count * order.own_slots.size(), kNoVersion);
     for (std::size_t e = 0; e < count; ++e) {
       const std::int32_t* const row = ids->data() + e * kEventColumns;
       if (row[4] < 0 || static_cast<std::size_t>(row[4]) >= phases_.size()) {
         return bad_input(fmt::format("{}: event {} has phase {}, which is not in its list.", where_, e, row[4]));
       }
       Event& event = rec_.events[e];
-      event.id = {row[0], row[1], row[2], row[3], static_cast<Phase>(phases_[static_cast<std::size_t>(row[4])])};
+      event.id = {row[0], row[1], row[2], row[3],
+                  id_of_number(kPhases, order.own_phases, phases_[static_cast<std::size_t>(row[4])])};
       event.pass = row[5];
       event.after.fill(kNoVersion);
-      for (std::size_t s = 0; s < slots_.size(); ++s) event.after[slots_[s]] = (*live)[e * slots_.size() + s];
+      for (std::size_t s = 0; s < slots_.size(); ++s) {
+        const std::size_t slot = slots_[s];
+        VersionId& after =
+            slot < kSlots ? event.after[slot] : rec_.own_after[e * order.own_slots.size() + slot - kSlots];
+        after = (*live)[e * slots_.size() + s];
+      }
       for (std::size_t t = 0; t < traffic_.size(); ++t) {
         event.hbm_bytes[traffic_[t]] = (*bytes)[e * traffic_.size() + t];
       }
@@ -383,8 +416,8 @@ Result<void> add_recording(const Recording& rec, std::size_t index, json& sessio
          {"score_reads", rec.score_reads},
          {"problem", problem_to_json(rec.problem)},
          {"options", options_to_json(rec.gpu ? rec.gpu->launched : rec.options)},
-         {"phases", names_of_phases()},
-         {"slots", names_of_slots()},
+         {"phases", names_of_phases(order_row(rec.order))},
+         {"slots", names_of_slots(order_row(rec.order))},
          {"traffic", names_of_traffic()}};
   if (rec.gpu) {
     j.update(gpu_to_json(*rec.gpu));

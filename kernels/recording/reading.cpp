@@ -5,13 +5,15 @@
 #include <limits>
 #include <span>
 
+#include "kernels/model/order_row.h"
+
 namespace attn {
 namespace {
 
 constexpr float kInfinity = std::numeric_limits<float>::infinity();
 
 bool is_score(Slot s) {
-  return s == Slot::s || s == Slot::m_old || s == Slot::m_new;
+  return slot_row(s).score;
 }
 
 // -inf that stands for a hidden key, whichever sign the scale has; not an infinite product.

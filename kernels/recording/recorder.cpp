@@ -1,7 +1,9 @@
 #include "kernels/recording/recorder.h"
 
+#include <algorithm>
 #include <cstring>
 
+#include "kernels/model/order_row.h"
 #include "kernels/model/traffic.h"
 
 namespace attn::cpu {
@@ -11,13 +13,14 @@ Recorder::Recorder(Recording& rec, const Inputs& in) : rec_(rec), in_(in) {
   const auto tiles = static_cast<std::size_t>(p.B * p.Hkv * rec.key_tiles());
   known_k_.assign(tiles, kNoVersion);
   known_v_.assign(tiles, kNoVersion);
-  live_.fill(kNoVersion);
+  live_.assign(slot_count(), kNoVersion);
+  kept_.resize(slot_count());
 }
 
 void Recorder::head(std::int64_t b, std::int64_t h) {
   b_ = b;
   h_ = h;
-  live_.fill(kNoVersion);
+  std::ranges::fill(live_, kNoVersion);
   for (auto& slot : kept_) slot.clear();
 }
 
@@ -38,7 +41,7 @@ VersionId Recorder::add(Slot slot, std::int64_t rows, std::int64_t cols, std::in
 }
 
 void Recorder::put(Slot slot, ConstTile t, const Place2d& at, std::int64_t rows, std::int64_t cols, Holds holds) {
-  const bool scores = slot == Slot::s || slot == Slot::p;
+  const bool scores = slot_row(slot).columns == SlotColumns::keys;
   const VersionId id = add(slot, rows, cols, at.r0, scores ? at.c0 : 0, holds);
   float* to = rec_.arena.data() + rec_.versions[id].offset;
   for (std::int64_t r = 0; r < rows; ++r)
@@ -81,6 +84,7 @@ void Recorder::shift() {
   clear(Slot::s);
   clear(Slot::p);
   clear(Slot::alpha);
+  for (const Slot own : order_row(rec_.order).own_slots) clear(own);
 }
 
 void Recorder::keep(Slot slot, std::int64_t i, std::int64_t j) {
@@ -101,7 +105,8 @@ void Recorder::event(Phase phase, const Place2d& at, std::int64_t i, std::int64_
   e.id = {static_cast<std::int32_t>(b_), static_cast<std::int32_t>(h_), static_cast<std::int32_t>(i),
           static_cast<std::int32_t>(j), phase};
   e.pass = pass;
-  e.after = live_;
+  std::copy_n(live_.begin(), kSlots, e.after.begin());
+  for (const Slot own : order_row(rec_.order).own_slots) rec_.own_after.push_back(live(own));
   e.hbm_bytes = bytes_;
   rec_.events.push_back(e);
 }

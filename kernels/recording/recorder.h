@@ -33,14 +33,15 @@ class Recorder {
 
   // A new head: nothing is live.
   void head(std::int64_t b, std::int64_t h);
-  // A new version of `slot`: rows x cols of `t`, live from now on. Rows start at at.r0, columns at at.c0 for s and p.
+  // A new version of `slot`: rows x cols of `t`, live from now on. Rows start at at.r0, columns at at.c0 where they are
+  // keys.
   void put(Slot slot, ConstTile t, const Place2d& at, std::int64_t rows, std::int64_t cols, Holds holds = {});
   void column(Slot slot, const float* values, const Place2d& at, Holds holds = {});
   // K_j or V_j from the inputs; one version a tile and key/value head, shared by all who load it.
   void keys(const Place2d& at, std::int64_t j);
   void values(const Place2d& at, std::int64_t j);
   void clear(Slot slot) { live_[static_cast<std::size_t>(slot)] = kNoVersion; }
-  // The next key tile: what was new is old; S, P and alpha are not computed yet.
+  // The next key tile: what was new is old; S, P, alpha and the order's own slots are not computed yet.
   void shift();
   // What lives in `from`, if anything, lives in `to` instead.
   void move(Slot from, Slot to);
@@ -60,10 +61,10 @@ class Recorder {
   Recording& rec_;
   const Inputs& in_;
   std::int64_t b_ = 0, h_ = 0;
-  std::array<VersionId, kSlots> live_{};
+  std::vector<VersionId> live_;  // by slot
   std::array<std::uint64_t, 8> bytes_{};
-  std::vector<VersionId> known_k_, known_v_;         // by (b, kv head, j)
-  std::array<std::vector<VersionId>, kSlots> kept_;  // by (i, j), this head
+  std::vector<VersionId> known_k_, known_v_;  // by (b, kv head, j)
+  std::vector<std::vector<VersionId>> kept_;  // by slot: by (i, j), this head
 };
 
 }  // namespace attn::cpu

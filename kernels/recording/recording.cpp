@@ -6,18 +6,25 @@
 #include <limits>
 #include <utility>
 
+#include "kernels/model/order_row.h"
+
 namespace attn {
 namespace {
 
 constexpr double kLog2E = 1.4426950408889634, kLn2 = 0.6931471805599453;
+
+// Beyond the phases that order.h names.
+bool is_own(Phase phase) {
+  return static_cast<std::size_t>(phase) >= kPhases;
+}
 
 }  // namespace
 
 std::vector<EventIndex> Recording::events_of(std::int32_t b, std::int32_t h, std::int32_t i) const {
   std::vector<EventIndex> found;
   for (std::int32_t j = -1; j < key_tiles(); ++j) {
-    for (std::size_t phase = 0; phase < kPhases; ++phase) {
-      if (const auto e = find({b, h, i, j, static_cast<Phase>(phase)})) found.push_back(*e);
+    for (const OrderPhase& phase : order_row(order).phases) {
+      if (const auto e = find({b, h, i, j, phase.phase})) found.push_back(*e);
     }
   }
   std::sort(found.begin(), found.end());
@@ -44,25 +51,39 @@ VersionId Recording::before(EventIndex e, Slot s) const {
   return e == 0 ? kNoVersion : after(e - 1, s);
 }
 
+VersionId Recording::own_slot_after(EventIndex e, Slot s) const {
+  const OrderRow& row = order_row(order);
+  const auto column = row.own(s);
+  const std::size_t at = e * row.own_slots.size() + column.value_or(0);
+  return column && at < own_after.size() ? own_after[at] : kNoVersion;
+}
+
+std::size_t Recording::index_columns(Order order) {
+  return kPhases + 1 + order_row(order).own_phases.size();
+}
+
 std::size_t Recording::index_of(const EventId& id, std::int32_t pass) const {
   const auto ti = static_cast<std::size_t>(query_tiles()) + 1;
   const auto tj = static_cast<std::size_t>(key_tiles()) + 1;
   const auto head =
       static_cast<std::size_t>(id.b) * static_cast<std::size_t>(problem.Hq) + static_cast<std::size_t>(id.h);
-  const std::size_t column = id.phase == Phase::skipped && pass == 2 ? kPhases : static_cast<std::size_t>(id.phase);
-  return ((head * ti + static_cast<std::size_t>(id.i + 1)) * tj + static_cast<std::size_t>(id.j + 1)) * kIndexColumns +
+  std::size_t column = id.phase == Phase::skipped && pass == 2 ? kPhases : static_cast<std::size_t>(id.phase);
+  if (is_own(id.phase)) column = kPhases + 1 + order_row(order).own(id.phase).value_or(0);
+  return ((head * ti + static_cast<std::size_t>(id.i + 1)) * tj + static_cast<std::size_t>(id.j + 1)) * index_columns_ +
          column;
 }
 
 void Recording::build_index() {
   const auto tiles = (static_cast<std::size_t>(query_tiles()) + 1) * (static_cast<std::size_t>(key_tiles()) + 1);
-  index_.assign(static_cast<std::size_t>(problem.B * problem.Hq) * tiles * kIndexColumns, kNoEvent);
+  index_columns_ = index_columns(order);
+  index_.assign(static_cast<std::size_t>(problem.B * problem.Hq) * tiles * index_columns_, kNoEvent);
   for (EventIndex e = 0; e < events.size(); ++e) index_[index_of(events[e].id, events[e].pass)] = e;
 }
 
 std::optional<EventIndex> Recording::find(const EventId& id, std::int32_t pass) const {
   const bool inside = id.b >= 0 && id.b < problem.B && id.h >= 0 && id.h < problem.Hq && id.i >= -1 &&
-                      id.i < query_tiles() && id.j >= -1 && id.j < key_tiles();
+                      id.i < query_tiles() && id.j >= -1 && id.j < key_tiles() &&
+                      (!is_own(id.phase) || order_row(order).own(id.phase));
   if (!inside) return std::nullopt;
   const EventIndex e = index_[index_of(id, pass)];
   if (e == kNoEvent) return std::nullopt;
@@ -75,26 +96,10 @@ VersionId Recording::tile_version(Slot s, std::int32_t b, std::int32_t h, std::i
     const std::optional<EventIndex> at = find({b, h, i, j, phase});
     return at && *at <= e ? after(*at, s) : kNoVersion;
   };
-  switch (s) {
-    case Slot::s: {
-      const VersionId masked = made(Phase::mask);
-      if (masked != kNoVersion) return masked;
-      const VersionId scores = made(Phase::scores);
-      return scores != kNoVersion ? scores : made(Phase::skipped);
-    }
-    case Slot::p:
-      return made(Phase::weights);
-    case Slot::m_new:
-      return made(Phase::max);
-    case Slot::alpha:
-      return made(Phase::rescale);
-    case Slot::l_new:
-      return made(Phase::sum);
-    case Slot::o_new:
-      return made(Phase::output);
-    default:
-      return kNoVersion;
+  for (const Phase phase : order_row(order).makers[static_cast<std::size_t>(s)]) {
+    if (const VersionId v = made(phase); v != kNoVersion) return v;
   }
+  return kNoVersion;
 }
 
 std::vector<VersionId> Recording::scores_read(EventIndex e) const {
@@ -138,7 +143,8 @@ double Recording::factor_to_formula(const Holds& holds) const {
 
 std::uint64_t Recording::bytes() const {
   std::uint64_t total = sizeof(Recording) + arena.size() * sizeof(float) + events.size() * sizeof(Event) +
-                        versions.size() * sizeof(Version) + index_.size() * sizeof(EventIndex);
+                        versions.size() * sizeof(Version) + index_.size() * sizeof(EventIndex) +
+                        own_after.size() * sizeof(VersionId);
   for (const Array* a : {&inputs.q, &inputs.k, &inputs.v, &outputs.out, &outputs.lse}) total += a->bytes();
   if (gpu) total += gpu->makers.size() * sizeof(Maker);
   return total + (inputs.bias ? inputs.bias->bytes() : 0);
@@ -146,48 +152,10 @@ std::uint64_t Recording::bytes() const {
 
 namespace {
 
-// What stands for a phase in an order that lacks it: the phases that bring or make the same tensor, best first.
-std::span<const Phase> stand_ins(Phase phase) {
-  using enum Phase;
-  static constexpr Phase kLoadQ[] = {load_q, load_state};
-  static constexpr Phase kLoadK[] = {load_kv, load_k};
-  static constexpr Phase kLoadV[] = {load_v, load_kv};
-  static constexpr Phase kLoadState[] = {load_state, load_q};
-  static constexpr Phase kScores[] = {mask, scores};
-  static constexpr Phase kRescale[] = {rescale, max};
-  static constexpr Phase kEnd[] = {store_state, output};
-  static constexpr Phase kNormalise[] = {normalise, store_o, output};
-  static constexpr Phase kSkipped[] = {skipped, mask, scores};
-  switch (phase) {
-    case load_q:
-      return kLoadQ;
-    case load_k:
-    case load_kv:
-      return kLoadK;
-    case load_v:
-      return kLoadV;
-    case load_state:
-      return kLoadState;
-    case mask:
-    case store_s:
-      return kScores;
-    case rescale:
-      return kRescale;
-    case store_state:
-      return kEnd;
-    case normalise:
-      return kNormalise;
-    case skipped:
-      return kSkipped;
-    default:
-      return {};
-  }
-}
-
 // The event of a stand-in at the same tile; orders differ in whether a load has a query or a key tile.
 std::optional<EventIndex> find_stand_in(const Recording& to, const EventId& want, std::int32_t pass) {
   const std::int32_t some_i = std::max(want.i, 0), some_j = std::max(want.j, 0);
-  for (const Phase phase : stand_ins(want.phase)) {
+  for (const Phase phase : phase_name(want.phase).elsewhere) {
     for (const auto& [i, j] : {std::pair{want.i, want.j}, {want.i, -1}, {-1, want.j}, {some_i, some_j}}) {
       if (const auto e = to.find({want.b, want.h, i, j, phase})) return e;
     }
@@ -221,7 +189,7 @@ EventIndex nearest_event(const Recording& from, EventIndex e, const Recording& t
   // Else the event nearest in tile, then in phase.
   EventIndex best = 0;
   std::int64_t min = std::numeric_limits<std::int64_t>::max();
-  const auto phases = static_cast<std::int64_t>(kPhases);
+  const auto phases = static_cast<std::int64_t>(phase_count());
   for (EventIndex x = 0; x < to.events.size(); ++x) {
     const EventId& id = to.events[x].id;
     const std::int64_t head = std::abs(id.b - want.b) + std::abs(id.h - want.h);

@@ -65,8 +65,8 @@ struct EventId {
 
 struct Event {
   EventId id;
-  std::int32_t pass = 0;                     // naive, tiled: 0 scores, 1 softmax, 2 output; else 0
-  std::array<VersionId, kSlots> after{};     // live versions after this event; kNoVersion = empty
+  std::int32_t pass = 0;                     // orders that store S: 0 scores, 1 softmax, 2 output
+  std::array<VersionId, kSlots> after{};     // live versions after this event, of the named slots; kNoVersion = empty
   std::array<std::uint64_t, 8> hbm_bytes{};  // cumulative tile-load bytes by TrafficPart, this event included
 };
 
@@ -94,8 +94,9 @@ struct OnGpu {
 
 class Recording {
  public:
-  // Of the look-up table: one column a phase, and one more for `skipped` of pass 2.
-  static constexpr std::size_t kIndexColumns = kPhases + 1;
+  // Of the look-up table: one column a phase, one more for `skipped` of pass 2, and one for each phase that the order
+  // has of its own.
+  static std::size_t index_columns(Order order);
 
   Problem problem;
   Options options;     // resolved
@@ -112,6 +113,9 @@ class Recording {
   std::shared_ptr<const Timeline> timeline;  // of the same run; null: not told
   std::optional<OnGpu> gpu;                  // none: a CPU made it, and its numbers are those that the formulas name
   std::vector<Event> events;
+  // Live versions of the order's own slots (OrderRow::own_slots) after each event, a row an event; empty where it has
+  // none.
+  std::vector<VersionId> own_after;
   std::vector<Version> versions;
   std::vector<float> arena;
 
@@ -121,15 +125,19 @@ class Recording {
   const Version& version(VersionId v) const { return versions[v]; }
   // What was live before event e: the state after e - 1, or nothing at e = 0.
   VersionId before(EventIndex e, Slot s) const;
-  VersionId after(EventIndex e, Slot s) const { return events[e].after[static_cast<std::size_t>(s)]; }
+  VersionId after(EventIndex e, Slot s) const {
+    const auto n = static_cast<std::size_t>(s);
+    return n < kSlots ? events[e].after[n] : own_slot_after(e, s);
+  }
 
   // The event (b,h,i,j,phase); none when the order or the mask has no such event. Constant time. `pass` matters for
   // `skipped` alone, which tiled order has in passes 0 and 2.
   std::optional<EventIndex> find(const EventId& id, std::int32_t pass = 0) const;
   // All events of query tile i of one head, in their order. Linear in the key tiles.
   std::vector<EventIndex> events_of(std::int32_t b, std::int32_t h, std::int32_t i) const;
-  // The last version of S (masked where there is a mask phase), P, m, alpha, l or O (m_new, l_new, o_new) that tile
-  // (b,h,i,j) made before or at event e; for charts along j. kNoVersion where it is not computed yet. Constant time.
+  // The last version of S (masked where there is a mask phase), P, m, alpha, l or O (m_new, l_new, o_new), or of an
+  // own slot, that tile (b,h,i,j) made before or at event e; for charts along j. kNoVersion where it is not computed
+  // yet. Constant time.
   VersionId tile_version(Slot s, std::int32_t b, std::int32_t h, std::int32_t i, std::int32_t j, EventIndex e) const;
 
   // What the row of event e reads: its own tile's S, or P and V; where the run is cut for the file m, l and O are made
@@ -146,9 +154,11 @@ class Recording {
   std::uint64_t bytes() const;  // arena, headers and tables
 
  private:
+  VersionId own_slot_after(EventIndex e, Slot s) const;
   // Position of (b, h, i, j, phase) in index_; i and j from -1 on.
   std::size_t index_of(const EventId& id, std::int32_t pass) const;
   std::vector<EventIndex> index_;  // kNoEvent where there is none
+  std::size_t index_columns_ = 0;  // of it
 };
 
 // The corresponding place in another recording of the same problem: same (b, h), the tile nearest to (i, j)'s first

@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "kernels/base/bytes.h"
+#include "kernels/model/order_row.h"
 #include "kernels/recording/recording.h"
 
 namespace attn {
@@ -25,45 +26,35 @@ struct Count {
 struct Extents {
   double rows = 0, cols = 0, D = 0, Dv = 0;
   bool narrow = false;  // 16-bit: O gets a rounded version
+  // Floats of one version.
+  double of(Slot slot) const {
+    const SlotRow& row = slot_row(slot);
+    const double columns[] = {1, D, Dv, cols};  // SlotColumns
+    return (row.rows == SlotRows::keys ? cols : rows) * columns[static_cast<std::size_t>(row.columns)];
+  }
 };
 
+void count_step(const WalkStep& step, const Extents& x, Count& n) {
+  n.add(1, 0, 0);
+  for (const Slot slot : step.creates) n.add(0, 1, x.of(slot));
+  if (step.rounds && x.narrow) n.add(0, 1, x.of(*step.rounds));
+}
+
 // One (i, j) tile of the given cover.
-void count_tile(Order order, const Extents& x, bool masked, bool skipped, Count& n) {
-  const double s = x.rows * x.cols;
-  const double o = x.rows * x.Dv;
-  const double mask = masked ? 1 : 0;
-  switch (order) {
-    case Order::flash:
-    case Order::flash1: {
-      if (skipped) return n.add(1, 0, 0);
-      const double around = order == Order::flash ? 1 : 2;  // load_kv; load_state and store_state
-      return n.add(6 + mask + around, 6 + mask, s * (2 + mask) + 3 * x.rows + o);
-    }
-    case Order::naive:
-    case Order::tiled: {
-      const double softmax_floats = 2 * x.rows + s;
-      if (skipped) return n.add(2 + 3, 1 + 3, s + softmax_floats);
-      const double load_q = order == Order::tiled ? 1 : 0;
-      return n.add(load_q + 3 + mask + 3 + 2, 1 + mask + 3 + 1, s * (1 + mask) + softmax_floats + o);
-    }
+void count_tile(const OrderRow& order, const Extents& x, bool masked, bool skipped, Count& n) {
+  for (const WalkStep& step : order.walk) {
+    if (step.once != Once::tile) continue;
+    const bool there = step.tiles == Tiles::all || (step.tiles == Tiles::hidden && skipped) ||
+                       (step.tiles == Tiles::seen && !skipped) || (step.tiles == Tiles::masked && !skipped && masked);
+    if (there) count_step(step, x, n);
   }
 }
 
 // Once a query tile.
-void count_row_tile(Order order, const Extents& x, Count& n) {
-  const double o = x.rows * x.Dv;
-  const double start = x.rows * x.D + 2 * x.rows + o;  // Q, m, l, O before the first key tile
-  const double end = x.rows + (x.narrow ? o : 0);      // LSE, O in the dtype
-  const double rounded = x.narrow ? 1 : 0;
-  switch (order) {
-    case Order::flash:
-      return n.add(3, 4 + 2 + rounded, start + end + o);
-    case Order::flash1:
-      return n.add(1, 4 + 1 + rounded, start + end);
-    case Order::naive:
-      return n.add(2, 4 + 1 + rounded, start + end);
-    case Order::tiled:
-      return n.add(1, 4 + 1 + rounded, start + end);
+void count_row_tile(const OrderRow& order, const Extents& x, Count& n) {
+  for (const Slot slot : order.starts) n.add(0, 1, x.of(slot));
+  for (const WalkStep& step : order.walk) {
+    if (step.once == Once::query_tile) count_step(step, x, n);
   }
 }
 
@@ -74,7 +65,8 @@ Extents extents_of(const Problem& p, double rows, double cols) {
 // Beyond this many tiles no recording fits, and every tile counts as whole and visible.
 constexpr double kTilesWorthAWalk = 600000;
 
-Count count_heads(Order order, const Problem& p, std::int64_t br, std::int64_t bc, std::int64_t ti, std::int64_t tj) {
+Count count_heads(const OrderRow& order, const Problem& p, std::int64_t br, std::int64_t bc, std::int64_t ti,
+                  std::int64_t tj) {
   Count n;
   for (std::int64_t b = 0; b < p.B; ++b) {
     Count head;
@@ -87,18 +79,21 @@ Count count_heads(Order order, const Problem& p, std::int64_t br, std::int64_t b
         const std::int64_t c1 = std::min(p.Lk, c0 + bc);
         const TileCover cover = p.cover(b, r0, r1, c0, c1);
         count_tile(order, extents_of(p, static_cast<double>(r1 - r0), static_cast<double>(c1 - c0)),
-                   p.changes_scores() || cover != TileCover::full, cover == TileCover::skipped && order != Order::naive,
+                   p.changes_scores() || cover != TileCover::full, cover == TileCover::skipped && order.skips_hidden,
                    head);
       }
     }
-    if (order == Order::flash1) head.add(static_cast<double>(tj), 0, 0);
+    for (const WalkStep& step : order.walk) {
+      if (step.once == Once::key_tile) head.add(static_cast<double>(tj), 0, 0);
+    }
     n.add(head.events * static_cast<double>(p.Hq), head.versions * static_cast<double>(p.Hq),
           head.floats * static_cast<double>(p.Hq));
   }
   return n;
 }
 
-Count count_whole(Order order, const Problem& p, std::int64_t br, std::int64_t bc, std::int64_t ti, std::int64_t tj) {
+Count count_whole(const OrderRow& order, const Problem& p, std::int64_t br, std::int64_t bc, std::int64_t ti,
+                  std::int64_t tj) {
   Count tile;
   Count row;
   const auto rows = static_cast<double>(br);
@@ -125,7 +120,8 @@ std::uint64_t recording_bytes(Order order, const Problem& p, const Options& reso
   const std::int64_t tj = (p.Lk - 1) / bc + 1;
   const auto heads = static_cast<double>(p.B) * static_cast<double>(p.Hq);
   const double tiles = heads * static_cast<double>(ti) * static_cast<double>(tj);
-  Count n = tiles <= kTilesWorthAWalk ? count_heads(order, p, br, bc, ti, tj) : count_whole(order, p, br, bc, ti, tj);
+  const OrderRow& row = order_row(order);
+  Count n = tiles <= kTilesWorthAWalk ? count_heads(row, p, br, bc, ti, tj) : count_whole(row, p, br, bc, ti, tj);
   const auto B = static_cast<double>(p.B);
   const auto D = static_cast<double>(p.D);
   const auto Dv = static_cast<double>(p.Dv);
@@ -142,8 +138,9 @@ std::uint64_t recording_bytes(Order order, const Problem& p, const Options& reso
                            static_cast<double>(p.bias_shape[2]), static_cast<double>(p.bias_shape[3]));
   }
   const double index = heads * (static_cast<double>(ti) + 1) * (static_cast<double>(tj) + 1) *
-                       static_cast<double>(Recording::kIndexColumns) * 4;
-  const double total = sizeof(Recording) + n.floats * sizeof(float) + n.events * sizeof(Event) +
+                       static_cast<double>(Recording::index_columns(order)) * 4;
+  const double total = sizeof(Recording) + n.floats * sizeof(float) +
+                       n.events * static_cast<double>(sizeof(Event) + row.own_slots.size() * sizeof(VersionId)) +
                        n.versions * sizeof(Version) + arrays + index;
   constexpr double kMax = 9.2e18;
   return total > kMax ? static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max())

@@ -317,7 +317,7 @@ def order_of_rooms():
     rules = (ROOT / "tests" / "rules.sh").read_text(encoding="utf-8")
     pages = sections(ROOT / "docs" / "architecture.md")
     for room in ("kernels", "profiling", "viz", "app"):
-        held = re.search(rf"^ *{room}\)\s+printf '([^']+)'", rules, re.M)
+        held = re.search(rf"^ *{room}\)\s+printf ['\"]([^'\"]+)['\"]", rules.replace("\\\n", ""), re.M)
         report.check(held is not None, f"tests/rules.sh has no order of {room}")
         folders = [key.removeprefix(f"{room}/") for key in keys(pages[room])]
         wanted = [name for name in held.group(1).split() if name != "."] if held else []

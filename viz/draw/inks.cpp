@@ -1,33 +1,18 @@
 #include "viz/draw/inks.h"
 
+#include <array>
+#include <cstddef>
+
+#include "kernels/model/order_row.h"
+
 namespace attn {
 
-TensorColour tensor_of(Slot s) {
-  switch (s) {
-    case Slot::q:
-      return TensorColour::q;
-    case Slot::k:
-      return TensorColour::k;
-    case Slot::v:
-      return TensorColour::v;
-    case Slot::s:
-      return TensorColour::s;
-    case Slot::p:
-      return TensorColour::p;
-    case Slot::m_old:
-    case Slot::m_new:
-      return TensorColour::m;
-    case Slot::alpha:
-      return TensorColour::alpha;
-    case Slot::l_old:
-    case Slot::l_new:
-    case Slot::lse:
-      return TensorColour::l;
-    case Slot::o_old:
-    case Slot::o_new:
-      return TensorColour::o;
-  }
-  return TensorColour::s;
+TensorColour tensor_of(Slot slot) {
+  using enum TensorColour;
+  // By slot; one of an order's own has that of its nearest relative.
+  static constexpr std::array<TensorColour, kSlots> kColours{q, k, v, s, p, m, m, alpha, l, l, o, o, l};
+  const auto n = static_cast<std::size_t>(slot);
+  return kColours[n < kSlots ? n : static_cast<std::size_t>(slot_row(slot).like)];
 }
 
 }  // namespace attn

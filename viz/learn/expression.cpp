@@ -409,9 +409,7 @@ Result<LessonPlace> parse_place(std::string_view text) {
   if (!query && !key) return refuse();
   if (text.empty()) return place;
   if (text[0] != '.') return refuse();
-  for (std::size_t n = 0; n < kPhases; ++n) {
-    if (name_of(static_cast<Phase>(n)) == text.substr(1)) place.phase = static_cast<Phase>(n);
-  }
+  place.phase = phase_named(text.substr(1));
   if (!place.phase) return bad_input(fmt::format("'{}' names no phase", all));
   return place;
 }

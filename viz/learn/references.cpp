@@ -26,10 +26,12 @@ constexpr TensorName kTensors[] = {
     {"alpha", Slot::alpha}, {"m_old", Slot::m_old}, {"l_old", Slot::l_old}, {"O_old", Slot::o_old},
 };
 
-std::optional<Slot> slot_named(std::string_view name) {
+// An order's own slots have the names of their rows.
+std::optional<Slot> tensor_named(std::string_view name) {
   for (const TensorName& t : kTensors)
     if (t.name == name) return t.slot;
-  return std::nullopt;
+  const auto own = slot_named(name);
+  return own && static_cast<std::size_t>(*own) >= kSlots ? own : std::nullopt;
 }
 
 bool is_key_tensor(Slot s) {
@@ -173,7 +175,7 @@ Result<EventIndex> event_at(const Recording& rec, const LessonPlace& place) {
 }
 
 bool is_tensor_name(std::string_view name) {
-  return slot_named(name) || name == "out" || name == "lse" || name == "weight";
+  return tensor_named(name) || name == "out" || name == "lse" || name == "weight";
 }
 
 Result<ReadValues> read_tensor(const Recording& rec, const TensorReference& ref) {
@@ -181,7 +183,7 @@ Result<ReadValues> read_tensor(const Recording& rec, const TensorReference& ref)
   if (ref.name == "out") return read_output(rec, ref, rec.outputs.out, rec.problem.Dv);
   if (ref.name == "lse") return read_output(rec, ref, rec.outputs.lse, 1);
   if (ref.name == "weight") return read_weight(rec, ref);
-  const auto slot = slot_named(ref.name);
+  const auto slot = tensor_named(ref.name);
   if (!slot) return bad_input(fmt::format("there is no tensor {}", ref.name));
   return read_slot(rec, ref, *slot);
 }

@@ -65,7 +65,7 @@ Result<ReadFigure> read_metric(const Session& session, const FigureQuery& query)
   return ReadFigure{f.value, f.origin, found->whose};
 }
 
-Result<gpu::CodePhase> phase_named(std::string_view name) {
+Result<gpu::CodePhase> code_phase_named(std::string_view name) {
   if (const auto phase = gpu::code_phase_from_name(name)) return *phase;
   std::vector<std::string_view> all;
   for (const gpu::CodePhase phase : gpu::all_code_phases()) all.push_back(gpu::name_of(phase));
@@ -95,7 +95,7 @@ Result<FoundSamples> samples_of(const Session& session, const FigureQuery& query
 }
 
 Result<ReadFigure> read_samples(const Session& session, const FigureQuery& query) {
-  const auto phase = phase_named(query.names.front());
+  const auto phase = code_phase_named(query.names.front());
   if (!phase) return tl::unexpected(phase.error());
   const auto found = samples_of(session, query);
   if (!found) return tl::unexpected(found.error());
@@ -122,7 +122,7 @@ Result<ReadFigure> read_counted(const Session& session, const FigureQuery& query
     for (const InstructionCounterRow& r : table) all.push_back(r.id);
     return bad_input(fmt::format("'{}' is none of {}", query.names.front(), fmt::join(all, ", ")));
   }
-  const auto phase = phase_named(query.names.back());
+  const auto phase = code_phase_named(query.names.back());
   if (!phase) return tl::unexpected(phase.error());
   const auto found = one_row(session, query);
   if (!found) return tl::unexpected(found.error());

@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include "kernels/ladder.h"
+#include "kernels/model/order_row.h"
 #include "profiling/figures/metrics.h"
 #include "viz/bench/scene.h"
 
@@ -224,7 +225,7 @@ void put_other(HeartbeatScene& scene, const Measurement* against) {
 
 bool has_beat_of_tiles(const Measurement& row) {
   const auto kernel = find_kernel(row.key.kernel);
-  return kernel && (*kernel)->order == Order::flash;
+  return kernel && order_row((*kernel)->order).ends_with_lse;
 }
 
 BlockWaves block_waves(const OccupancyScene& occupancy) {

@@ -245,28 +245,18 @@ std::vector<LetterSpan> letters_of(std::string_view text) {
 }
 
 PhaseSign sign_of(CodePhase phase) {
-  switch (phase) {
-    case CodePhase::q:
-      return {"Q", Face::maths, TensorColour::q};
-    case CodePhase::k:
-      return {"K", Face::maths, TensorColour::k};
-    case CodePhase::v:
-      return {"V", Face::maths, TensorColour::v};
-    case CodePhase::s:
-      return {"S", Face::maths, TensorColour::s};
-    case CodePhase::m:
-      return {"m", Face::maths, TensorColour::m};
-    case CodePhase::alpha:
-      return {"α", Face::maths, TensorColour::alpha};
-    case CodePhase::p:
-      return {"P", Face::maths, TensorColour::p};
-    case CodePhase::l:
-      return {"ℓ", Face::maths, TensorColour::l};
-    case CodePhase::o:
-      return {"O", Face::maths, TensorColour::o};
-    default:
-      return {std::string(gpu::name_of(phase)), Face::text, Token::dim};
-  }
+  using enum TensorColour;
+  struct Sign {
+    CodePhase phase;
+    const char* letter;
+    TensorColour hue;
+  };
+  static constexpr Sign kSigns[] = {{CodePhase::q, "Q", q},         {CodePhase::k, "K", k}, {CodePhase::v, "V", v},
+                                    {CodePhase::s, "S", s},         {CodePhase::m, "m", m}, {CodePhase::p, "P", p},
+                                    {CodePhase::alpha, "α", alpha}, {CodePhase::l, "ℓ", l}, {CodePhase::o, "O", o}};
+  for (const Sign& sign : kSigns)
+    if (sign.phase == phase) return {sign.letter, Face::maths, sign.hue};
+  return {std::string(gpu::name_of(phase)), Face::text, Token::dim};
 }
 
 SourceScene source_scene(const ListingView& view, const std::string& subject_key, const ProfileView& chosen,

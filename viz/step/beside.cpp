@@ -2,15 +2,18 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 #include <limits>
 #include <optional>
 #include <utility>
+#include <vector>
 
 #include <fmt/format.h>
 
 #include "kernels/cpu/device.h"
 #include "kernels/ladder.h"
 #include "kernels/model/kernel.h"
+#include "kernels/model/order_row.h"
 #include "kernels/recording/size.h"
 
 namespace attn {
@@ -30,6 +33,17 @@ constexpr Compared kCompared[] = {
     {Phase::output, Slot::o_new, "O"},    {Phase::normalise, Slot::o_new, "O/ℓ"}, {Phase::normalise, Slot::lse, "LSE"},
     {Phase::store_o, Slot::o_new, "out"},
 };
+
+// With what the order's own phases make.
+std::vector<Compared> compared(Order order) {
+  std::vector<Compared> all(std::begin(kCompared), std::end(kCompared));
+  const OrderRow& row = order_row(order);
+  for (const WalkStep& step : row.walk) {
+    if (!row.own(step.phase)) continue;
+    for (const Slot slot : step.creates) all.push_back({step.phase, slot, letter_of_slot(slot)});
+  }
+  return all;
+}
 
 class Comparison {
  public:
@@ -123,7 +137,7 @@ Beside compare_beside(const Recording& gpu, const Recording& cpu) {
   out.cpu = cpu.kernel;
   out.m_may_stay = gpu.gpu && gpu.gpu->slack > 0;
   Comparison comparison(gpu, cpu);
-  for (const Compared& which : kCompared) {
+  for (const Compared& which : compared(gpu.order)) {
     if (const auto found = comparison.of(which)) out.phases.push_back(*found);
   }
   return out;

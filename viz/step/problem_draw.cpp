@@ -11,6 +11,7 @@
 #include "imgui_internal.h"
 
 #include "kernels/model/inputs.h"
+#include "kernels/model/order_row.h"
 #include "kernels/museum/museum.h"
 #include "viz/draw/theme.h"
 #include "viz/draw/widgets.h"
@@ -317,12 +318,12 @@ void draw_problem_panel(const ProblemPanel& panel, const Box& box, bool card) {
   error_words(at);
   const auto row = find_kernel_or_piece(panel.state.document.kernel);
   // The other orders divide before they sum: nothing to choose, nothing to put in.
-  const bool flash = row && (*row)->order == Order::flash;
-  if (flash) {
+  const bool divides_last = row && order_row((*row)->order).ends_with_lse;
+  if (divides_last) {
     separator(at);
     reading_choice(at);
   }
-  if (flash && at.y + s.px(117) <= bottom) {
+  if (divides_last && at.y + s.px(117) <= bottom) {
     separator(at);
     what_if(at);
   }

@@ -6,6 +6,7 @@
 
 #include "kernels/ladder.h"
 #include "kernels/model/kernel.h"
+#include "kernels/model/order_row.h"
 #include "kernels/museum/museum.h"
 #include "viz/step/facts/code_phase.h"
 #include "viz/step/facts/letters.h"
@@ -18,8 +19,8 @@ std::string position_words(const Recording& rec, const StepPlace& at) {
   if (rec.problem.B > 1) words += fmt::format(", batch {}", at.b);
   if (rec.problem.Hq > 1) words += fmt::format(", query head {}", at.h);
   if (at.i >= 0)
-    words += rec.order == Order::naive && at.br == 1 ? fmt::format(", query row {}", at.i)
-                                                     : fmt::format(", query tile {}", at.i);
+    words += order_row(rec.order).operands_once && at.br == 1 ? fmt::format(", query row {}", at.i)
+                                                              : fmt::format(", query tile {}", at.i);
   if (at.j >= 0 && rec.key_tiles() > 1) words += fmt::format(", key tile {}", at.j);
   return words + ": " + std::string(letter_of(rec.events[at.event].id.phase));
 }
@@ -65,7 +66,12 @@ StripScene strip_scene(const Recording& rec, const StepPlace& at, const StepValu
                              gpu::name_of(*code));
   const std::vector<StepText>* list = texts.find(rec.order, phase);
   if (list == nullptr) {
-    scene.headline = {{std::string(name_of(phase)), Face::bold, Token::text, 0, false}};
+    // What the order's row says of a phase of its own; else its name.
+    const OrderPhase* own = order_row(rec.order).phase(phase);
+    const bool said = own != nullptr && !own->title.empty();
+    scene.headline = {{std::string(said ? own->title : name_of(phase)), Face::bold, Token::text, 0, false}};
+    if (said) scene.sentence = runs_of(own->sentence, values, Face::text, Token::dim);
+    if (said) scene.formula = runs_of(own->formula, values, Face::text, Token::dim);
     return scene;
   }
   for (const StepText& text : *list) {

@@ -8,7 +8,7 @@
 
 #include "kernels/gpu/rungs/trace.h"
 #include "kernels/gpu/rungs/trace_layout.h"
-#include "kernels/model/traffic.h"
+#include "kernels/model/order_row.h"
 #include "kernels/recording/recorder.h"
 
 namespace attn::gpu {
@@ -226,7 +226,7 @@ class StoredDecoder : Decoder {
   StoredDecoder(const Plan& plan, const TraceFacts& facts, std::span<const float> trace, Recording& rec)
       : Decoder(plan, facts, trace, rec),
         at_(stored_trace(p_.B * p_.Hq * p_.Lq, p_.Lk, p_.Dv)),
-        tiled_(plan.kernel->order == Order::tiled),
+        tiled_(order_row(plan.kernel->order).skips_hidden),
         last_(rec.key_tiles() - 1) {}
 
   std::optional<Error> run() {

@@ -3,10 +3,12 @@
 #include <algorithm>
 #include <cmath>
 #include <utility>
+#include <vector>
 
 #include <fmt/format.h>
 
 #include "kernels/judge/verdict.h"
+#include "kernels/model/order_row.h"
 #include "viz/draw/number_text.h"
 #include "viz/step/facts/letters.h"
 
@@ -18,8 +20,13 @@ Run figure(double x, Ink ink = Token::text, int digits = 3) {
   return {significant_text(x, digits), std::isfinite(x) ? Face::mono : Face::text, ink, 0, false};
 }
 
-// Slots that hold what an event computed, in the order of the computation.
-constexpr Slot kMadeSlots[] = {Slot::s, Slot::m_new, Slot::alpha, Slot::p, Slot::l_new, Slot::o_new, Slot::lse};
+// Slots that hold what an event computed, in the order of the computation; an order's own come last.
+std::vector<Slot> made_slots(Order order) {
+  std::vector<Slot> slots{Slot::s, Slot::m_new, Slot::alpha, Slot::p, Slot::l_new, Slot::o_new, Slot::lse};
+  const OrderRow& row = order_row(order);
+  slots.insert(slots.end(), row.own_slots.begin(), row.own_slots.end());
+  return slots;
+}
 
 // A recorded number that fp64 with the rounding of fp32 does not explain. Scores and maxima of -inf are the mask's.
 bool differs(Slot slot, double recorded, double exact, double bound) {
@@ -98,9 +105,10 @@ void ErrorScan::compare_row(std::int32_t row) {
 // Rows come one after another, the run goes by tiles: an earlier event wins, then an earlier tensor, then this order.
 void ErrorScan::look_for_first(std::int32_t row) {
   const Recording& rec = *rec_;
+  const std::vector<Slot> slots = made_slots(rec.order);
   for (const EventIndex e : events_) {
     if (first && first->event < e) return;
-    for (const Slot slot : kMadeSlots) {
+    for (const Slot slot : slots) {
       if (first && first->event == e && first->slot == slot) return;
       const VersionId id = rec.after(e, slot);
       if (id == kNoVersion || rec.version(id).made_by != e || rec.version(id).slot != slot) continue;

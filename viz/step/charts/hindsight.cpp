@@ -10,6 +10,7 @@
 
 #include "viz/step/facts/place.h"
 
+#include "kernels/model/order_row.h"
 #include "viz/draw/number_text.h"
 
 namespace attn {
@@ -70,7 +71,7 @@ struct HindsightBuilder {
     if (stores_scores(rec.order))
       return {word("Only hindsight knows: how far the sum over the keys so far is from the final "), letter("O", o),
               word(". Weights are final here, so a gap is what later keys still add.")};
-    if (rec.order == Order::flash1)
+    if (order_row(rec.order).divides_each_turn)
       return {word("Only hindsight knows: how far "),
               letter("O", o),
               word(", divided by "),

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <compare>
+#include <iterator>
 #include <string_view>
 #include <utility>
 
@@ -10,6 +11,7 @@
 
 #include "kernels/ladder.h"
 #include "kernels/model/kernel.h"
+#include "kernels/model/order_row.h"
 
 namespace attn {
 namespace {
@@ -20,10 +22,17 @@ std::array<std::uint64_t, kTrafficParts> by_part(const Traffic& t) {
   return out;
 }
 
+// What every order is compared with; itself with flash.
+constexpr std::string_view kBaseline = "cpu_sequential";
+bool is_baseline(Order order) {
+  const auto row = find_kernel(kBaseline);
+  return row && (*row)->order == order;
+}
+
 // The orders to compare with: naive first, from naive flash first.
 std::vector<TrafficBar> other_orders(const Recording& rec) {
-  std::vector<std::string_view> kernels{"cpu_sequential", "cpu_flash", "cpu_flash1", "cpu_tiled"};
-  if (rec.order == Order::naive) std::swap(kernels[0], kernels[1]);
+  std::vector<std::string_view> kernels{kBaseline, "cpu_flash", "cpu_flash1", "cpu_tiled"};
+  if (is_baseline(rec.order)) std::swap(kernels[0], kernels[1]);
   std::vector<TrafficBar> bars;
   for (const std::string_view id : kernels) {
     const auto row = find_kernel(id);
@@ -46,8 +55,8 @@ const TrafficBar* bar_named(const std::vector<TrafficBar>& bars, Order order) {
 
 // What the same order would ask at a size that GPUs see, with a tile as here and one of 64 rows.
 void add_outlook(TrafficTotals& scene, const Recording& rec) {
-  const auto naive = find_kernel("cpu_sequential");
-  if (rec.order != Order::flash || !naive) return;
+  const auto naive = find_kernel(kBaseline);
+  if (!naive) return;
   Problem p;
   p.Lq = p.Lk = 4096;
   p.D = p.Dv = 64;
@@ -85,34 +94,21 @@ constexpr std::array<std::array<Phase, 4>, 3> kNaivePhases{
      {Phase::max, Phase::sum, Phase::weights, Phase::scores},
      {Phase::load_v, Phase::store_o, Phase::scores, Phase::scores}}};
 
+// By the phase of another order: where naive has made as much. What is in no line makes S, as K and V do.
+struct NaiveAt {
+  Phase phase;
+  int pass, phases;
+};
+constexpr NaiveAt kNaiveAt[] = {{Phase::load_q, 0, 1},     {Phase::load_state, 0, 1}, {Phase::mask, 0, 3},
+                                {Phase::store_s, 0, 4},    {Phase::max, 1, 1},        {Phase::rescale, 1, 1},
+                                {Phase::sum, 1, 2},        {Phase::weights, 1, 3},    {Phase::load_v, 2, 1},
+                                {Phase::output, 2, 1},     {Phase::normalise, 2, 1},  {Phase::store_o, 2, 4},
+                                {Phase::store_state, 2, 4}};
+
 NaivePlace naive_place(Phase phase, std::int64_t row) {
-  switch (phase) {
-    case Phase::load_q:
-    case Phase::load_state:
-      return {0, row, 1};
-    case Phase::mask:
-      return {0, row, 3};
-    case Phase::store_s:
-      return {0, row, 4};
-    case Phase::max:
-    case Phase::rescale:
-      return {1, row, 1};
-    case Phase::sum:
-      return {1, row, 2};
-    case Phase::weights:
-      return {1, row, 3};
-    case Phase::load_v:
-    case Phase::output:
-    case Phase::normalise:
-      return {2, row, 1};
-    case Phase::store_o:
-    case Phase::store_state:
-      return {2, row, 4};
-    case Phase::skipped:
-      return {0, 0, 0};
-    default:
-      return {0, row, 2};
-  }
+  if (phase == Phase::skipped) return {0, 0, 0};
+  const auto at = std::ranges::find(kNaiveAt, phase, &NaiveAt::phase);
+  return at == std::end(kNaiveAt) ? NaivePlace{0, row, 2} : NaivePlace{at->pass, row, at->phases};
 }
 
 // The furthest of what this head has made.
@@ -138,7 +134,7 @@ std::uint64_t naive_row(const Problem& p, std::int32_t score_reads, int pass, st
   return bytes;
 }
 
-const char* name_of_part(TrafficPart part, bool flash1) {
+const char* name_of_part(TrafficPart part, bool state) {
   switch (part) {
     case TrafficPart::q:
       return "Q";
@@ -155,7 +151,7 @@ const char* name_of_part(TrafficPart part, bool flash1) {
     case TrafficPart::o:
       return "O";
     case TrafficPart::stats:
-      return flash1 ? "m, ℓ and LSE" : "LSE";
+      return state ? "m, ℓ and LSE" : "LSE";
   }
   return "";
 }
@@ -206,12 +202,13 @@ Traffic walked(const Recording& rec, EventIndex e) {
 
 std::string way_words(const Problem& p, std::string_view order, TrafficPart part, std::uint64_t bytes,
                       const char* way) {
-  const bool flash1 = order == name_of(Order::flash1);
+  const auto row = order_named(order);
+  const bool state = row && order_row(*row).state_in_memory;
   const bool fp32 = part == TrafficPart::s || part == TrafficPart::stats || part == TrafficPart::bias;
   const std::uint64_t each = fp32 ? sizeof(float) : size_of(p.dtype), all = elements_of(p, part);
-  std::string words = fmt::format("{} {}: {} B", name_of_part(part, flash1), way, bytes);
-  // FlashAttention-1 keeps O in fp32 between turns and writes it in the dtype at the end: no one size.
-  const bool mixed = flash1 && part == TrafficPart::o && p.dtype != DType::f32;
+  std::string words = fmt::format("{} {}: {} B", name_of_part(part, state), way, bytes);
+  // O that comes back at every turn is fp32 and is written in the dtype at the end: no one size.
+  const bool mixed = state && part == TrafficPart::o && p.dtype != DType::f32;
   if (bytes % each != 0 || all == 0 || mixed) return words;
   const std::uint64_t numbers = bytes / each;
   words += fmt::format(" = {} numbers × {} B", numbers, each);
@@ -221,11 +218,83 @@ std::string way_words(const Problem& p, std::string_view order, TrafficPart part
   return words + fmt::format(", {:.3g} times its {}", static_cast<double>(numbers) / static_cast<double>(all), all);
 }
 
+// What is said of each order, by its name; of one that is in no line what its bytes show.
+Runs words_of_naive(const Recording& rec) {
+  using enum TensorColour;
+  return {word("naive writes and reads "), letter("S", s), word(" and "), letter("P", p),
+          word(fmt::format("; flash, here with Br {}, never does.", rec.options.br))};
+}
+Runs words_of_tiled(const Recording&) {
+  using enum TensorColour;
+  return {word("Both store "), letter("S", s), word(" and "),  letter("P", p), word("; tiles change how often "),
+          letter("Q", q),      word(", "),     letter("K", k), word(", "),     letter("V", v),
+          word(" are read.")};
+}
+Runs words_of_flash1(const Recording&) {
+  using enum TensorColour;
+  return {word("FlashAttention-1 stores no "),
+          letter("S", s),
+          word(", no "),
+          letter("P", p),
+          word("; it reads and writes "),
+          letter("O", o),
+          word(", "),
+          letter("m", m),
+          word(", "),
+          letter("ℓ", l),
+          word(" at every turn.")};
+}
+Runs words_of_flash(const Recording& rec) {
+  using enum TensorColour;
+  const int tiles = rec.query_tiles();
+  return {word("naive writes and reads "),
+          letter("S", s),
+          word(" and "),
+          letter("P", p),
+          word("; flash never does, it reads "),
+          letter("K", k),
+          word(", "),
+          letter("V", v),
+          word(tiles > 1 ? fmt::format(" for each of {} query tiles.", tiles) : " once.")};
+}
+struct WordsOfOrder {
+  std::string_view order;
+  Runs (*words)(const Recording&);
+  bool always;   // also where it reads more than naive
+  bool outlook;  // what it would ask at a size that GPUs see is said as well
+};
+constexpr WordsOfOrder kWords[] = {{"naive", words_of_naive, true, false},
+                                   {"tiled", words_of_tiled, true, false},
+                                   {"flash-1", words_of_flash1, false, false},
+                                   {"flash", words_of_flash, false, true}};
+
+// Null: an order that is in no line.
+const WordsOfOrder* known_words(Order order) {
+  const auto at = std::ranges::find(kWords, name_of(order), &WordsOfOrder::order);
+  return at == std::end(kWords) ? nullptr : &*at;
+}
+
+Runs words_of_order(const Recording& rec, std::uint64_t mine, const TrafficBar* naive) {
+  using enum TensorColour;
+  const WordsOfOrder* known = known_words(rec.order);
+  const bool more = naive != nullptr && mine > naive->total && !stores_scores(rec.order);
+  if (more && (known == nullptr || !known->always)) {
+    return {word(fmt::format("With tiles as low as Br {} {} reads more than naive, which stores ", rec.options.br,
+                             name_of(rec.order))),
+            letter("S", s), word(" and "), letter("P", p), word(": a larger Br mends it.")};
+  }
+  if (known != nullptr) return known->words(rec);
+  Runs words{word(fmt::format("{} asks for ", name_of(rec.order))), number(bytes_text(mine))};
+  if (naive != nullptr) words.insert(words.end(), {word(", naive for "), number(bytes_text(naive->total))});
+  words.push_back(word("."));
+  return words;
+}
+
 }  // namespace
 
 std::uint64_t naive_so_far(const Recording& rec, EventIndex e) {
   const Problem& p = rec.problem;
-  const auto naive = find_kernel("cpu_sequential");
+  const auto naive = find_kernel(kBaseline);
   const std::int32_t reads = naive ? (*naive)->score_reads : 0;
   const NaivePlace at = furthest(rec, e);
   std::uint64_t head = 0, before = 0;
@@ -275,32 +344,9 @@ TrafficTotals traffic_totals(const Recording& rec) {
   TrafficTotals out;
   std::uint64_t mine = 0;
   for (const std::uint64_t bytes : rec.events.back().hbm_bytes) mine += bytes;
-  const auto say = [&](Runs words) { out.words.push_back(std::move(words)); };
   out.once = compulsory(rec.order, rec.problem).total();
   out.others = other_orders(rec);
-  const TrafficBar* naive = bar_named(out.others, Order::naive);
-  if (rec.order == Order::naive) {
-    say({word("naive writes and reads "), letter("S", s), word(" and "), letter("P", p),
-         word(fmt::format("; flash, here with Br {}, never does.", rec.options.br))});
-  } else {
-    const int tiles = rec.query_tiles();
-    if (rec.order == Order::tiled) {
-      say({word("Both store "), letter("S", s), word(" and "), letter("P", p), word("; tiles change how often "),
-           letter("Q", q), word(", "), letter("K", k), word(", "), letter("V", v), word(" are read.")});
-    } else if (naive != nullptr && mine > naive->total) {
-      say({word(fmt::format("With tiles as low as Br {} {} reads more than naive, which stores ", rec.options.br,
-                            name_of(rec.order))),
-           letter("S", s), word(" and "), letter("P", p), word(": a larger Br mends it.")});
-    } else if (rec.order == Order::flash1) {
-      say({word("FlashAttention-1 stores no "), letter("S", s), word(", no "), letter("P", p),
-           word("; it reads and writes "), letter("O", o), word(", "), letter("m", m), word(", "), letter("ℓ", l),
-           word(" at every turn.")});
-    } else {
-      say({word("naive writes and reads "), letter("S", s), word(" and "), letter("P", p),
-           word("; flash never does, it reads "), letter("K", k), word(", "), letter("V", v),
-           word(tiles > 1 ? fmt::format(" for each of {} query tiles.", tiles) : " once.")});
-    }
-  }
+  out.words.push_back(words_of_order(rec, mine, bar_named(out.others, Order::naive)));
   Runs line{word("A thin line marks each element once: "), number(bytes_text(out.once)), word(" here")};
   for (const TrafficBar& bar : out.others) {
     if (bar.once == out.once) continue;
@@ -309,12 +355,12 @@ TrafficTotals traffic_totals(const Recording& rec) {
                  letter("S", s), word(" and "), letter("P", p)});
     break;
   }
-  const bool triangle = rec.order != Order::naive;
+  const bool triangle = !is_baseline(rec.order);
   line.push_back(word(triangle ? "; the triangle is naive at this moment." : "."));
   out.marks = std::move(line);
   out.brief_marks = {word(triangle ? "Line: each element once. Triangle: naive at this moment."
                                    : "A thin line marks each element once.")};
-  add_outlook(out, rec);
+  if (const WordsOfOrder* known = known_words(rec.order); known != nullptr && known->outlook) add_outlook(out, rec);
   return out;
 }
 

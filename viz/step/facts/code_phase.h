@@ -3,16 +3,17 @@
 #pragma once
 
 #include <optional>
-#include <span>
 #include <string>
+#include <vector>
 
 #include "kernels/gpu/compile/phases.h"
+#include "kernels/model/order_row.h"
 #include "kernels/recording/recording.h"
 
 namespace attn {
 
-// The steps that may show a phase of the source, the nearest first; empty: there is none.
-std::span<const Phase> step_phases(gpu::CodePhase phase);
+// The steps of an order that may show a phase of the source, the nearest first; empty: there is none.
+std::vector<Phase> step_phases(const OrderRow& order, gpu::CodePhase phase);
 // The phase of the source in which a step's work is done; nothing for a tile that the mask skips.
 std::optional<gpu::CodePhase> code_phase_of(Phase phase);
 

@@ -1,12 +1,30 @@
 #include "viz/step/facts/dropped.h"
 
 #include <algorithm>
+#include <array>
 #include <optional>
 
-#include "kernels/model/traffic.h"
+#include "kernels/model/order_row.h"
 
 namespace attn {
 namespace {
+
+// Where a slot that is not made by its tile is seen: in a phase of its own tile, or of any key tile of the row. The
+// others are where tile_version() finds them.
+struct Seen {
+  Slot slot, as;
+  bool of_row;
+  std::array<Phase, 2> phases;
+};
+constexpr Seen kSeen[] = {
+    {Slot::q, Slot::q, true, {Phase::scores, Phase::scores}},
+    {Slot::k, Slot::k, false, {Phase::scores, Phase::scores}},
+    {Slot::v, Slot::v, false, {Phase::scores, Phase::output}},
+    {Slot::m_old, Slot::m_old, true, {Phase::max, Phase::max}},
+    {Slot::l_old, Slot::l_old, true, {Phase::sum, Phase::sum}},
+    {Slot::o_old, Slot::o_new, true, {Phase::output, Phase::output}},
+    {Slot::o_new, Slot::o_new, true, {Phase::output, Phase::output}},
+};
 
 struct DroppedLooker {
   const Recording& rec;
@@ -25,29 +43,13 @@ struct DroppedLooker {
     return false;
   }
   bool was_live(Slot slot) const {
-    switch (slot) {
-      case Slot::q:
-        return live_in_any(Phase::scores, slot);
-      case Slot::k:
-        return live_in(Phase::scores, j, slot);
-      case Slot::v:
-        return live_in(Phase::scores, j, slot) || live_in(Phase::output, j, slot);
-      case Slot::s:
-      case Slot::p:
-      case Slot::alpha:
-      case Slot::m_new:
-      case Slot::l_new:
-        return rec.tile_version(slot, at.b, at.h, i, j, at.event) != kNoVersion;
-      case Slot::m_old:
-      case Slot::l_old:
-        return live_in_any(slot == Slot::m_old ? Phase::max : Phase::sum, slot);
-      case Slot::o_old:
-      case Slot::o_new:
-        return live_in_any(Phase::output, Slot::o_new);
-      case Slot::lse:
-        return false;
+    for (const Seen& seen : kSeen) {
+      if (seen.slot != slot) continue;
+      return std::ranges::any_of(seen.phases, [&](Phase phase) {
+        return seen.of_row ? live_in_any(phase, seen.as) : live_in(phase, j, seen.as);
+      });
     }
-    return false;
+    return rec.tile_version(slot, at.b, at.h, i, j, at.event) != kNoVersion;
   }
 };
 
@@ -61,14 +63,14 @@ bool is_dropped(const Recording& rec, const StepPlace& at, Slot slot) {
 }
 
 std::string dropped_words(const Recording& rec, const StepPlace& at, Slot slot) {
-  const bool stored = stores_scores(rec.order);
+  const OrderRow& order = order_row(rec.order);
   const auto live = [&](Slot other) { return rec.after(at.event, other) != kNoVersion; };
   if (slot == Slot::m_new && live(Slot::m_old)) return "Computed; it stands under old now.";
   if (slot == Slot::l_new && live(Slot::l_old)) return "Computed; it stands under old now.";
   if (is_input(slot)) return "It was on chip, and is in HBM alone now.";
-  if (stored && (slot == Slot::s || slot == Slot::p)) return "Computed; it waits in HBM.";
-  if (rec.order == Order::flash1 && slot != Slot::s && slot != Slot::p && slot != Slot::alpha)
-    return "Computed; it waits in HBM until its query tile comes back.";
+  if (order.stores_scores && (slot == Slot::s || slot == Slot::p)) return "Computed; it waits in HBM.";
+  const bool state = std::ranges::any_of(order.starts, [slot](Slot s) { return made_as(s) == made_as(slot); });
+  if (order.state_in_memory && state) return "Computed; it waits in HBM until its query tile comes back.";
   return "Computed and used; it is on chip no longer.";
 }
 

@@ -1,7 +1,11 @@
 #include "viz/step/facts/letters.h"
 
+#include <optional>
 #include <string>
 #include <utility>
+
+#include "kernels/model/order_row.h"
+#include "viz/draw/inks.h"
 
 namespace attn {
 namespace {
@@ -145,104 +149,16 @@ Runs runs_of(std::string_view text, const StepValues& values, Face face, Ink ink
 }
 
 Ink ink_of(Phase phase) {
-  switch (phase) {
-    case Phase::load_q:
-      return TensorColour::q;
-    case Phase::load_kv:
-    case Phase::load_k:
-      return TensorColour::k;
-    case Phase::load_v:
-      return TensorColour::v;
-    case Phase::scores:
-    case Phase::mask:
-    case Phase::store_s:
-      return TensorColour::s;
-    case Phase::max:
-      return TensorColour::m;
-    case Phase::rescale:
-      return TensorColour::alpha;
-    case Phase::weights:
-      return TensorColour::p;
-    case Phase::sum:
-      return TensorColour::l;
-    case Phase::load_state:
-    case Phase::output:
-    case Phase::normalise:
-    case Phase::store_o:
-    case Phase::store_state:
-      return TensorColour::o;
-    case Phase::skipped:
-      return Token::faint;
-  }
-  return Token::text;
+  const std::optional<Slot> makes = phase_name(phase).makes;
+  return makes ? Ink(tensor_of(*makes)) : Ink(Token::faint);
 }
 
 std::string_view letter_of(Phase phase) {
-  switch (phase) {
-    case Phase::load_q:
-      return "Q";
-    case Phase::load_kv:
-      return "K V";
-    case Phase::load_k:
-      return "K";
-    case Phase::load_v:
-      return "V";
-    case Phase::load_state:
-      return "in";
-    case Phase::scores:
-      return "S";
-    case Phase::mask:
-      return "mask";
-    case Phase::store_s:
-      return "S out";
-    case Phase::max:
-      return "m";
-    case Phase::rescale:
-      return "α";
-    case Phase::weights:
-      return "P";
-    case Phase::sum:
-      return "ℓ";
-    case Phase::output:
-      return "O";
-    case Phase::normalise:
-      return "÷ℓ";
-    case Phase::store_o:
-    case Phase::store_state:
-      return "out";
-    case Phase::skipped:
-      return "skipped";
-  }
-  return "";
+  return phase_name(phase).letter;
 }
 
 std::string_view letter_of(Slot slot) {
-  switch (slot) {
-    case Slot::q:
-      return "Q";
-    case Slot::k:
-      return "K";
-    case Slot::v:
-      return "V";
-    case Slot::s:
-      return "S";
-    case Slot::p:
-      return "P";
-    case Slot::m_old:
-    case Slot::m_new:
-      return "m";
-    case Slot::alpha:
-      return "α";
-    case Slot::l_old:
-    case Slot::l_new:
-      return "ℓ";
-    case Slot::o_old:
-    case Slot::o_new:
-      return "O";
-    case Slot::lse:
-      return "LSE";
-  }
-  return "";
+  return slot_row(slot).letter;
 }
 
 }  // namespace attn

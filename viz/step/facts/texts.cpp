@@ -1,9 +1,12 @@
 #include "viz/step/facts/texts.h"
 
 #include <algorithm>
+#include <ranges>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
+
+#include "kernels/model/order_row.h"
 
 namespace attn {
 
@@ -121,25 +124,23 @@ Result<std::vector<StepText>> parse_list(const nlohmann::json& list, const std::
   return texts;
 }
 
-bool is_order(std::string_view name) {
-  for (const Order o : {Order::naive, Order::tiled, Order::flash, Order::flash1}) {
-    if (name_of(o) == name) return true;
-  }
-  return false;
-}
-
-bool is_phase(std::string_view name) {
-  for (std::size_t n = 0; n < kPhases; ++n) {
-    if (name_of(static_cast<Phase>(n)) == name) return true;
-  }
-  return false;
-}
-
 }  // namespace
 
 const std::vector<StepText>* StepTexts::find(Order order, Phase phase) const {
-  const auto at = texts.find(fmt::format("{}/{}", name_of(order), name_of(phase)));
-  return at == texts.end() ? nullptr : &at->second;
+  const auto of = [&](const OrderRow& row) {
+    const auto at = texts.find(fmt::format("{}/{}", row.name, name_of(phase)));
+    return at == texts.end() ? nullptr : &at->second;
+  };
+  const OrderRow& row = order_row(order);
+  const std::string begin = fmt::format("{}/", row.name);
+  const auto any = texts.lower_bound(begin);
+  if (any != texts.end() && any->first.starts_with(begin)) return of(row);
+  // An order without texts has those of the last one that works alike.
+  for (const OrderRow& other : std::ranges::reverse_view(all_orders())) {
+    const bool alike = other.stores_scores == row.stores_scores && other.divides_each_turn == row.divides_each_turn;
+    if (const auto* found = alike ? of(other) : nullptr) return found;
+  }
+  return nullptr;
 }
 
 Result<StepTexts> parse_step_texts(std::string_view text) {
@@ -149,12 +150,12 @@ Result<StepTexts> parse_step_texts(std::string_view text) {
   StepTexts out;
   for (const auto& [order, phases] : j.items()) {
     if (order == "version") continue;
-    if (!is_order(order) || !phases.is_object()) {
+    if (!order_named(order) || !phases.is_object()) {
       return bad_input(fmt::format("Step texts: '{}' is not an order; there are naive, tiled, flash, flash-1.", order));
     }
     for (const auto& [phase, list] : phases.items()) {
       const std::string key = fmt::format("{}/{}", order, phase);
-      if (!is_phase(phase)) return bad_input(fmt::format("Step texts: there is no phase '{}'.", key));
+      if (!phase_named(phase)) return bad_input(fmt::format("Step texts: there is no phase '{}'.", key));
       Result<std::vector<StepText>> texts = parse_list(list, key);
       if (!texts) return tl::unexpected(texts.error());
       out.texts.emplace(key, std::move(*texts));

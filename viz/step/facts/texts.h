@@ -28,6 +28,7 @@ struct StepTexts {
   // Key: "flash/rescale". The first text whose condition holds is taken.
   std::map<std::string, std::vector<StepText>, std::less<>> texts;
 
+  // Null: no text. An order that has none at all has those of one that works alike.
   const std::vector<StepText>* find(Order order, Phase phase) const;
 };
 

@@ -4,9 +4,13 @@
 #include <cmath>
 #include <cstdlib>
 #include <limits>
+#include <optional>
+#include <span>
+#include <utility>
 
 #include <fmt/format.h>
 
+#include "kernels/model/order_row.h"
 #include "viz/draw/number_text.h"
 #include "viz/step/facts/conditions.h"
 
@@ -222,102 +226,129 @@ void Collector::add_places() const {
   put_value("scale", scale_words(p), Token::text);
 }
 
-// The formula of the phase: which numbers it joins.
-void work_phase(const Collector& c, Phase phase, double m_old, double m_new, double l_old, double o_old) {
-  using enum TensorColour;
+// The formula of a phase: which numbers it joins.
+struct PhaseWork {
   using Values = std::span<const double>;
-  const bool stored = stores_scores(c.rec.order);
+
+  const Collector& c;
+  double m_old, m_new, l_old, o_old;
+  std::int32_t key = c.out.key, col = c.out.col;
+  std::optional<double> score = c.live(Slot::s, key), weight = c.live(Slot::p, key), a = c.live(Slot::alpha);
+  // After the last tile, new is old.
+  std::optional<double> l_new = c.live(Slot::l_new) ? c.live(Slot::l_new) : c.live(Slot::l_old);
+  std::optional<double> o_new = c.live(Slot::o_new, col);
+  bool stored = order_row(c.rec.order).stores_scores, divides = order_row(c.rec.order).divides_each_turn;
   // What is rounded at every addition does not follow from the operands that stand in the formula.
-  const bool narrow = c.rec.options.accumulate != DType::f32;
-  const std::int32_t key = c.out.key, col = c.out.col;
-  const auto score = c.live(Slot::s, key), weight = c.live(Slot::p, key), a = c.live(Slot::alpha);
-  const auto l_new =
-      c.live(Slot::l_new) ? c.live(Slot::l_new) : c.live(Slot::l_old);  // after the last tile, new is old
-  const auto o_new = c.live(Slot::o_new, col);
-  switch (phase) {
-    case Phase::scores:
-      if (score)
-        c.work({{"dot", c.dot(), Token::text}, {"scale_value", c.rec.problem.effective_scale(), Token::text}}, "s",
-               *score, s, c.bound(Slot::s, key), [](Values x) { return x[0] * x[1]; });
-      break;
-    case Phase::mask:
-      c.work_shape();
-      break;
-    case Phase::max:
-      if (const auto r = c.row_max())
-        c.work(
-            {{"m_old", m_old, m}, {"rowmax", *r, s}}, "m_new", m_new, m, c.bound(Slot::m_new),
-            [&](Values x) {
-              const bool stays = !c.rec.options.subtract_max || c.out.conditions.contains("below");
-              return stays ? m_new : std::max(x[0], x[1]);
-            },
-            kResultDigits);
-      break;
-    case Phase::rescale:
-      if (a)
-        c.work(
-            {{"m_old", m_old, m}, {"m_new", m_new, m}}, "alpha", *a, alpha, c.bound(Slot::alpha),
-            [](Values x) { return x[0] == x[1] ? 1.0 : std::exp(x[0] - x[1]); }, kResultDigits);
-      break;
-    case Phase::weights:
-      if (!score || !weight) break;
-      if (stored) {
-        c.work({{"s", *score, s}, {"m_new", m_new, m}, {"l_new", l_new.value_or(1), l}}, "p", *weight, p,
-               c.bound(Slot::p, key), [](Values x) { return std::exp(x[0] - x[1]) / x[2]; });
-      } else {
-        c.work({{"s", *score, s}, {"m_new", m_new, m}}, "p", *weight, p, c.bound(Slot::p, key),
-               [](Values x) { return std::exp(x[0] - x[1]); });
-      }
-      break;
-    case Phase::sum:
-      if (!l_new) break;
-      if (narrow) {
-        c.put_number("rowsum", c.row_sum(false), p);
-      } else if (stored) {
-        c.work({{"l_old", l_old, l}, {"rowsum", c.row_sum(true), p}}, "l_new", *l_new, l, c.bound(Slot::l_new),
-               [](Values x) { return x[0] + x[1]; });
-      } else {
-        c.work({{"alpha", a.value_or(1), alpha}, {"l_old", l_old, l}, {"rowsum", c.row_sum(false), p}}, "l_new", *l_new,
-               l, c.bound(Slot::l_new), [](Values x) { return x[0] * x[1] + x[2]; });
-      }
-      break;
-    case Phase::output:
-      if (!o_new) break;
-      if (narrow) {
-        c.put_number("pv", c.weighted_value(), v);
-      } else if (stored) {
-        c.work({{"o_old", o_old, o}, {"pv", c.weighted_value(), v}}, "o_new", *o_new, o, c.bound(Slot::o_new, col),
-               [](Values x) { return x[0] + x[1]; });
-      } else if (c.rec.order == Order::flash1) {
-        c.work({{"alpha", a.value_or(1), alpha},
-                {"l_old", l_old, l},
-                {"o_old", o_old, o},
-                {"pv", c.weighted_value(), v},
-                {"l_new", l_new.value_or(1), l}},
-               "o_new", *o_new, o, c.bound(Slot::o_new, col),
-               [](Values x) { return x[4] == 0 ? 0 : (x[0] * x[1] * x[2] + x[3]) / x[4]; });
-      } else {
-        c.work({{"alpha", a.value_or(1), alpha}, {"o_old", o_old, o}, {"pv", c.weighted_value(), v}}, "o_new", *o_new,
-               o, c.bound(Slot::o_new, col), [](Values x) { return x[0] * x[1] + x[2]; });
-      }
-      break;
-    case Phase::normalise:
-      if (o_new && l_new)
-        c.work({{"o_old", o_old, o}, {"l_new", *l_new, l}}, "o_new", *o_new, o, c.bound(Slot::o_new, col),
-               [](Values x) { return x[1] == 0 ? 0 : x[0] / x[1]; });
-      break;
-    case Phase::store_o:
-    case Phase::store_state: {
-      const auto lse = c.live(Slot::lse);
-      if (lse && l_new)
-        c.work({{"m_new", m_new, m}, {"l_new", *l_new, l}}, "lse", *lse, l, c.bound(Slot::lse),
-               [](Values x) { return x[1] == 0 ? -kInfinity : x[0] + std::log(x[1]); });
-      break;
-    }
-    default:
-      break;
+  bool narrow = c.rec.options.accumulate != DType::f32;
+
+  void scores() const;
+  void mask() const { c.work_shape(); }
+  void max() const;
+  void rescale() const;
+  void weights() const;
+  void sum() const;
+  void output() const;
+  void normalise() const;
+  void store() const;
+};
+
+void PhaseWork::scores() const {
+  using enum TensorColour;
+  if (score)
+    c.work({{"dot", c.dot(), Token::text}, {"scale_value", c.rec.problem.effective_scale(), Token::text}}, "s", *score,
+           s, c.bound(Slot::s, key), [](Values x) { return x[0] * x[1]; });
+}
+
+void PhaseWork::max() const {
+  using enum TensorColour;
+  if (const auto r = c.row_max())
+    c.work(
+        {{"m_old", m_old, m}, {"rowmax", *r, s}}, "m_new", m_new, m, c.bound(Slot::m_new),
+        [&](Values x) {
+          const bool stays = !c.rec.options.subtract_max || c.out.conditions.contains("below");
+          return stays ? m_new : std::max(x[0], x[1]);
+        },
+        kResultDigits);
+}
+
+void PhaseWork::rescale() const {
+  using enum TensorColour;
+  if (a)
+    c.work(
+        {{"m_old", m_old, m}, {"m_new", m_new, m}}, "alpha", *a, alpha, c.bound(Slot::alpha),
+        [](Values x) { return x[0] == x[1] ? 1.0 : std::exp(x[0] - x[1]); }, kResultDigits);
+}
+
+void PhaseWork::weights() const {
+  using enum TensorColour;
+  if (!score || !weight) return;
+  if (stored) {
+    c.work({{"s", *score, s}, {"m_new", m_new, m}, {"l_new", l_new.value_or(1), l}}, "p", *weight, p,
+           c.bound(Slot::p, key), [](Values x) { return std::exp(x[0] - x[1]) / x[2]; });
+  } else {
+    c.work({{"s", *score, s}, {"m_new", m_new, m}}, "p", *weight, p, c.bound(Slot::p, key),
+           [](Values x) { return std::exp(x[0] - x[1]); });
   }
 }
+
+void PhaseWork::sum() const {
+  using enum TensorColour;
+  if (!l_new) return;
+  if (narrow) {
+    c.put_number("rowsum", c.row_sum(false), p);
+  } else if (stored) {
+    c.work({{"l_old", l_old, l}, {"rowsum", c.row_sum(true), p}}, "l_new", *l_new, l, c.bound(Slot::l_new),
+           [](Values x) { return x[0] + x[1]; });
+  } else {
+    c.work({{"alpha", a.value_or(1), alpha}, {"l_old", l_old, l}, {"rowsum", c.row_sum(false), p}}, "l_new", *l_new, l,
+           c.bound(Slot::l_new), [](Values x) { return x[0] * x[1] + x[2]; });
+  }
+}
+
+void PhaseWork::output() const {
+  using enum TensorColour;
+  if (!o_new) return;
+  if (narrow) {
+    c.put_number("pv", c.weighted_value(), v);
+  } else if (stored) {
+    c.work({{"o_old", o_old, o}, {"pv", c.weighted_value(), v}}, "o_new", *o_new, o, c.bound(Slot::o_new, col),
+           [](Values x) { return x[0] + x[1]; });
+  } else if (divides) {
+    c.work({{"alpha", a.value_or(1), alpha},
+            {"l_old", l_old, l},
+            {"o_old", o_old, o},
+            {"pv", c.weighted_value(), v},
+            {"l_new", l_new.value_or(1), l}},
+           "o_new", *o_new, o, c.bound(Slot::o_new, col),
+           [](Values x) { return x[4] == 0 ? 0 : (x[0] * x[1] * x[2] + x[3]) / x[4]; });
+  } else {
+    c.work({{"alpha", a.value_or(1), alpha}, {"o_old", o_old, o}, {"pv", c.weighted_value(), v}}, "o_new", *o_new, o,
+           c.bound(Slot::o_new, col), [](Values x) { return x[0] * x[1] + x[2]; });
+  }
+}
+
+void PhaseWork::normalise() const {
+  using enum TensorColour;
+  if (o_new && l_new)
+    c.work({{"o_old", o_old, o}, {"l_new", *l_new, l}}, "o_new", *o_new, o, c.bound(Slot::o_new, col),
+           [](Values x) { return x[1] == 0 ? 0 : x[0] / x[1]; });
+}
+
+void PhaseWork::store() const {
+  using enum TensorColour;
+  const auto lse = c.live(Slot::lse);
+  if (lse && l_new)
+    c.work({{"m_new", m_new, m}, {"l_new", *l_new, l}}, "lse", *lse, l, c.bound(Slot::lse),
+           [](Values x) { return x[1] == 0 ? -kInfinity : x[0] + std::log(x[1]); });
+}
+
+constexpr std::pair<Phase, void (PhaseWork::*)() const> kWorks[] = {
+    {Phase::scores, &PhaseWork::scores},   {Phase::mask, &PhaseWork::mask},
+    {Phase::max, &PhaseWork::max},         {Phase::rescale, &PhaseWork::rescale},
+    {Phase::weights, &PhaseWork::weights}, {Phase::sum, &PhaseWork::sum},
+    {Phase::output, &PhaseWork::output},   {Phase::normalise, &PhaseWork::normalise},
+    {Phase::store_o, &PhaseWork::store},   {Phase::store_state, &PhaseWork::store},
+};
 
 }  // namespace
 
@@ -360,7 +391,10 @@ StepValues step_values(const Recording& rec, const StepPlace& at, const Selectio
   put_live("o_new", Slot::o_new, out.col, o);
   put_live("lse", Slot::lse, 0, l);
   if (const auto r = c.row_max()) c.put_number("rowmax", *r, s);
-  work_phase(c, phase, m_old, m_new, l_old, o_old);
+  const PhaseWork work{c, m_old, m_new, l_old, o_old};
+  for (const auto& [of, member] : kWorks) {
+    if (of == phase) (work.*member)();
+  }
   return out;
 }
 

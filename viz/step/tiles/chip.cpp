@@ -23,6 +23,13 @@ constexpr Part kParts[] = {{TrafficPart::q, TensorColour::q, "Q"}, {TrafficPart:
                            {TrafficPart::p, TensorColour::p, "P"}, {TrafficPart::stats, TensorColour::m, "mℓ"},
                            {TrafficPart::o, TensorColour::o, "O"}};
 
+// What the pass that the step stands in needs on chip.
+OnChip pass_bytes(const Recording& rec, EventIndex e) {
+  const auto passes = on_chip_of_passes(rec.order, rec.problem, rec.options);
+  const auto pass = static_cast<std::size_t>(std::max(rec.events[e].pass, 0));
+  return passes[std::min(pass, passes.size() - 1)];
+}
+
 // Bytes of the tiles that are live after the event, counted as on_chip_bytes() counts them: S in fp32, and P in its
 // place where S is not stored; m and l once, old or new.
 std::array<std::uint64_t, kTrafficParts> held_bytes(const Recording& rec, EventIndex e) {
@@ -51,11 +58,9 @@ std::array<std::uint64_t, kTrafficParts> held_bytes(const Recording& rec, EventI
   of(TrafficPart::stats) = either(Slot::m_old, Slot::m_new, fp32) + either(Slot::l_old, Slot::l_new, fp32);
   if (!stored) return out;
   // A pass holds what it needs; a recording keeps more on show, so that the eye can follow.
-  using enum TrafficPart;
-  constexpr std::array<std::array<TrafficPart, 3>, 3> kNeeds{{{q, k, s}, {s, s, stats}, {p, v, o}}};
-  const auto& needs = kNeeds[static_cast<std::size_t>(std::clamp(rec.events[e].pass, 0, 2))];
+  const OnChip needs = pass_bytes(rec, e);
   for (std::size_t n = 0; n < out.size(); ++n) {
-    if (std::find(needs.begin(), needs.end(), static_cast<TrafficPart>(n)) == needs.end()) out[n] = 0;
+    if (needs[n] == 0) out[n] = 0;
   }
   return out;
 }
@@ -66,8 +71,7 @@ ChipScene chip_scene(const Recording& rec, EventIndex e, std::string_view arch) 
   ChipScene scene;
   // An order that stores S holds at most what its largest pass needs; shown is what this pass does.
   const bool stored = stores_scores(rec.order);
-  const auto passes = on_chip_of_passes(rec.order, rec.problem, rec.options);
-  const OnChip& bytes = passes[static_cast<std::size_t>(stored ? std::clamp(rec.events[e].pass, 0, 2) : 0)];
+  const OnChip bytes = pass_bytes(rec, e);
   const auto held = held_bytes(rec, e);
   for (const std::uint64_t b : on_chip_bytes(rec.order, rec.problem, rec.options)) scene.total += b;
   for (const Part& p : kParts) {

@@ -192,7 +192,8 @@ void take_pointer(const TilesPanel& panel, const TilesScene& scene, const TilesL
                                                  "##tile_l_old", "##tile_l_new", "##tile_o"};
   for (const Column c : scene.columns) {
     const auto n = static_cast<std::size_t>(c);
-    button(kIds[n], scene.tiles[n], layout.places[n]);
+    button(n < kColumns ? kIds[n] : fmt::format("##tile_{}", name_of(scene.tiles[n].slot)).c_str(), scene.tiles[n],
+           layout.places[n]);
   }
   button("##tile_k", scene.k, layout.k);
   button("##tile_v", scene.v, layout.v);

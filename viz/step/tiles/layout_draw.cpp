@@ -1,8 +1,10 @@
 #include "viz/step/tiles/layout_draw.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstddef>
+#include <vector>
 
 #include "viz/draw/theme.h"
 
@@ -21,7 +23,8 @@ struct Wish {
   bool numbers = true;
 };
 
-bool is_statistic(Column c) {
+bool is_statistic(const TilesScene& scene, Column column) {
+  const Column c = like_column(scene, column);
   return c != Column::q && c != Column::s && c != Column::p && c != Column::o;
 }
 
@@ -46,7 +49,7 @@ Wish heat_wish(std::int32_t cols, const Spacing& spacing) {
 
 Wish wish_of(const TilesScene& scene, Column column, float growth, const Spacing& spacing) {
   const TileScene& tile = scene.tiles[static_cast<std::size_t>(column)];
-  switch (column) {
+  switch (like_column(scene, column)) {
     case Column::q: {
       const int chars = wanted_characters(tile);
       return number_wish(tile.cols, std::min(chars, 5), chars, growth);
@@ -68,8 +71,8 @@ float between(float a, float b, float f) {
 }
 
 struct Widths {
-  std::array<float, kColumns> width{};
-  std::array<bool, kColumns> numbers{};
+  std::vector<float> width;  // by Column
+  std::vector<bool> numbers;
   float gap = 14;
 };
 
@@ -83,7 +86,7 @@ float gap_share(Column c) {
   return c == Column::m_old || c == Column::l_old ? 0.35F : 1.0F;
 }
 
-using Wishes = std::array<Wish, kColumns>;
+using Wishes = std::vector<Wish>;  // by Column
 
 float total_of(const TilesScene& scene, const Wishes& wishes, float Wish::*part, float gap) {
   float sum = -gap;
@@ -100,7 +103,7 @@ bool choose_wishes(const TilesScene& scene, float room, const Spacing& spacing, 
     float max = 0;
     for (const Column c : scene.columns) {
       const Wish& w = wishes[static_cast<std::size_t>(c)];
-      if (!is_statistic(c) && w.numbers && w.min > max) {
+      if (!is_statistic(scene, c) && w.numbers && w.min > max) {
         max = w.min;
         widest = c;
       }
@@ -116,7 +119,7 @@ bool choose_wishes(const TilesScene& scene, float room, const Spacing& spacing, 
 }
 
 Widths choose_widths(const TilesScene& scene, float room) {
-  Wishes wishes{};
+  Wishes wishes(scene.tiles.size());
   const bool usual = choose_wishes(scene, room, kUsual, wishes);
   if (!usual) choose_wishes(scene, room, kTight, wishes);
   const std::array<float, 3>& gaps = usual ? kUsual.gaps : kTight.gaps;
@@ -128,6 +131,8 @@ Widths choose_widths(const TilesScene& scene, float room) {
                         : std::clamp((room - min) / std::max(liked - min, 1.0F), 0.0F, 1.0F);
   const float squeeze = min > room ? room / min : 1.0F;
   Widths out;
+  out.width.resize(scene.tiles.size());
+  out.numbers.resize(scene.tiles.size());
   for (const Column c : scene.columns) {
     const Wish& w = wishes[static_cast<std::size_t>(c)];
     out.width[static_cast<std::size_t>(c)] =
@@ -203,6 +208,7 @@ void set_rows(TilePlace& place, std::int32_t rows, float top, float height, floa
 TilesLayout layout_tiles(const TilesScene& scene, const Box& area) {
   const Style& s = style();
   TilesLayout out;
+  out.places.resize(scene.tiles.size());
   const float label = area.width() / s.scale < kTightRoom ? kTightLabel : kLabelWidth;
   const float width = area.width() / s.scale - label, height = area.height() / s.scale;
   out.has_captions = height >= kTooLowForCaptions;

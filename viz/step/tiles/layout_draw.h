@@ -2,7 +2,6 @@
 // above S, V above O; rows share their height from Q to O. Numbers give way to heat maps where they do not fit.
 #pragma once
 
-#include <array>
 #include <vector>
 
 #include "viz/draw/canvas.h"
@@ -26,7 +25,7 @@ struct TilePlace {
 };
 
 struct TilesLayout {
-  std::array<TilePlace, kColumns> places;
+  std::vector<TilePlace> places = std::vector<TilePlace>(kColumns);  // by Column
   TilePlace k, v;
   float label_right = 0;   // row labels end here
   float title_height = 0;  // line of titles above a tile

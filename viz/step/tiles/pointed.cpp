@@ -1,9 +1,12 @@
 #include "viz/step/tiles/pointed.h"
 
+#include <algorithm>
 #include <cmath>
+#include <iterator>
 
 #include <fmt/format.h>
 
+#include "kernels/model/order_row.h"
 #include "viz/draw/number_text.h"
 #include "viz/step/facts/dropped.h"
 #include "viz/step/facts/letters.h"
@@ -17,8 +20,7 @@ std::string scale_suffix(const Problem& p) {
 }
 
 bool is_column(Slot slot) {
-  return slot == Slot::m_old || slot == Slot::m_new || slot == Slot::alpha || slot == Slot::l_old ||
-         slot == Slot::l_new;
+  return slot_row(slot).columns == SlotColumns::one;
 }
 
 struct PointedBuilder {
@@ -147,7 +149,7 @@ struct PointedBuilder {
     }
     const auto old = live(Slot::o_old, cell.row, cell.col), a = live(Slot::alpha, cell.row, 0);
     out.sum = {word("sum "), number(significant_text(sum, 5))};
-    if (old && a && rec.order == Order::flash) {
+    if (old && a && !order_row(rec.order).divides_each_turn) {
       out.sum.insert(out.sum.end(),
                      {word(", plus "), letter("α", alpha), word(" × old: "), number(significant_text(*a, 4), alpha),
                       word(" × "), number(significant_text(*old, 5), o)});
@@ -218,7 +220,39 @@ struct PointedBuilder {
     out.words = {word("input: " + std::string(what) + std::to_string(cell.row) + ", dimension " +
                       std::to_string(cell.col) + "; a double click types another")};
   }
+  // Of an order's own slot: what the phase that makes it says of itself.
+  void explain_own(Slot slot) {
+    const OrderRow& order = order_row(rec.order);
+    for (const Phase phase : order.makers[static_cast<std::size_t>(slot)]) {
+      const OrderPhase* made = order.phase(phase);
+      if (made != nullptr && !made->sentence.empty()) out.words = {word(std::string(made->sentence))};
+    }
+  }
+  void explain(Slot slot, float value);
 };
+
+// What is said of a number, by its slot; a statistic that is in no line is its row's.
+struct Explained {
+  Slot slot;
+  void (*by)(PointedBuilder&, float value);
+};
+constexpr Explained kExplained[] = {
+    {Slot::s, [](PointedBuilder& b, float value) { b.explain_score(value); }},
+    {Slot::p, [](PointedBuilder& b, float) { b.explain_weight(); }},
+    {Slot::o_old, [](PointedBuilder& b, float) { b.explain_output(); }},
+    {Slot::o_new, [](PointedBuilder& b, float) { b.explain_output(); }},
+    {Slot::l_new, [](PointedBuilder& b, float) { b.explain_sum(); }},
+    {Slot::q, [](PointedBuilder& b, float) { b.explain_input(); }},
+    {Slot::k, [](PointedBuilder& b, float) { b.explain_input(); }},
+    {Slot::v, [](PointedBuilder& b, float) { b.explain_input(); }},
+};
+
+void PointedBuilder::explain(Slot slot, float value) {
+  if (order_row(rec.order).own(slot)) return explain_own(slot);
+  const auto known = std::ranges::find(kExplained, slot, &Explained::slot);
+  if (known == std::end(kExplained)) return explain_statistic();
+  known->by(*this, value);
+}
 
 void add_lead(PointedScene& out, PointedBy by) {
   switch (by) {
@@ -343,29 +377,7 @@ PointedScene pointed_scene(const Recording& rec, const TilesScene& tiles, const 
     if (known && rec.values(id)[n] == cell->value)
       b.out.full_words += fmt::format(", in fp64 {}", significant_text(known->exact, 12));
   }
-  switch (tile->slot) {
-    case Slot::s:
-      b.explain_score(cell->value);
-      break;
-    case Slot::p:
-      b.explain_weight();
-      break;
-    case Slot::o_old:
-    case Slot::o_new:
-      b.explain_output();
-      break;
-    case Slot::l_new:
-      b.explain_sum();
-      break;
-    case Slot::q:
-    case Slot::k:
-    case Slot::v:
-      b.explain_input();
-      break;
-    default:
-      b.explain_statistic();
-      break;
-  }
+  b.explain(tile->slot, cell->value);
   const auto r = tile->transposed ? ref.col - tile->first_row : ref.row - tile->first_row;
   const auto c = tile->transposed ? ref.row - tile->first_col : ref.col - tile->first_col;
   const double bound = cell_bound(rec, tiles, *tile, r, c, exact);

@@ -6,8 +6,10 @@
 #include <span>
 #include <utility>
 
+#include "kernels/model/order_row.h"
 #include "viz/draw/number_text.h"
 #include "viz/step/facts/dropped.h"
+#include "viz/step/facts/letters.h"
 
 namespace attn {
 namespace {
@@ -47,17 +49,12 @@ struct Builder {
 // Came from HBM in this step: made before, live again.
 bool Builder::loaded(VersionId id, Slot slot) const {
   if (rec.before(e, slot) == id) return false;
-  switch (rec.events[e].id.phase) {
-    case Phase::load_q:
-    case Phase::load_k:
-    case Phase::load_kv:
-    case Phase::load_v:
-      return is_input(slot) || slot == Slot::p;
-    case Phase::load_state:
-      return slot == Slot::q || slot == Slot::m_old || slot == Slot::l_old || slot == Slot::o_old;
-    default:
-      return false;
-  }
+  const OrderPhase* phase = order_row(rec.order).phase(rec.events[e].id.phase);
+  if (phase == nullptr) return false;
+  if (std::ranges::find(phase->brings, slot) != phase->brings.end()) return true;
+  // P comes back along with an input.
+  const bool inputs_alone = !phase->loads.empty() && phase->loads == phase->brings;
+  return inputs_alone && (is_input(slot) || slot == Slot::p);
 }
 
 void Builder::fill(TileScene& tile, VersionId id) const {
@@ -114,9 +111,9 @@ TileScene Builder::tile(Slot slot, std::int32_t rows, std::int32_t cols, std::in
   tile.natural = scales[static_cast<std::size_t>(tile.hue)].natural;
   tile.cells.resize(static_cast<std::size_t>(rows) * static_cast<std::size_t>(cols));
   // Rows and columns that the problem has here; what lies beyond is past the end.
-  const bool by_key = slot == Slot::k || slot == Slot::v;
-  const std::int32_t has_rows = slot == Slot::k ? rows : by_key ? at.keys : at.rows;
-  const bool keys_across = slot == Slot::k || slot == Slot::s || slot == Slot::p;
+  const SlotRow& of = slot_row(slot);
+  const std::int32_t has_rows = slot == Slot::k ? rows : of.rows == SlotRows::keys ? at.keys : at.rows;
+  const bool keys_across = slot == Slot::k || of.columns == SlotColumns::keys;
   const std::int32_t has_cols = keys_across ? at.keys : cols;
   for (std::int32_t r = 0; r < rows; ++r) {
     for (std::int32_t c = 0; c < cols; ++c) {
@@ -182,9 +179,9 @@ void add_titles(TilesScene& scene, const Recording& rec, EventIndex e, OutputRea
   const Slot slot = output_slot(rec, e);
   const VersionId id = rec.after(e, slot);
   const bool done = id != kNoVersion && rec.version(id).holds.normalised;
-  const char* words = done && rec.order != Order::flash1  ? " output"
-                      : reading == OutputReading::divided ? " ÷ "
-                                                          : " so far";
+  const char* words = done && !order_row(rec.order).divides_each_turn ? " output"
+                      : reading == OutputReading::divided             ? " ÷ "
+                                                                      : " so far";
   of(Column::o) = {letter("O", o), word(words)};
   if (!done && reading == OutputReading::divided) of(Column::o).push_back(letter("ℓ", l));
 }
@@ -206,12 +203,64 @@ Holds held_maximum(const Recording& rec, EventIndex e) {
   return held_of(rec, e, rec.after(e, Slot::m_new) != kNoVersion ? Slot::m_new : Slot::m_old);
 }
 
+// The column in which a phase's work is seen, and whether its tile can be the next one to come.
+struct ColumnOfPhase {
+  Phase phase;
+  Column column;
+  bool comes;
+};
+constexpr ColumnOfPhase kColumnOfPhase[] = {
+    {Phase::load_q, Column::q, false},    {Phase::scores, Column::s, true},   {Phase::mask, Column::s, false},
+    {Phase::store_s, Column::s, false},   {Phase::max, Column::m_new, true},  {Phase::rescale, Column::alpha, true},
+    {Phase::weights, Column::p, true},    {Phase::sum, Column::l_new, true},  {Phase::output, Column::o, true},
+    {Phase::normalise, Column::o, false}, {Phase::store_o, Column::o, false},
+};
+constexpr std::pair<Slot, Column> kColumnOfSlot[] = {
+    {Slot::q, Column::q},         {Slot::s, Column::s},         {Slot::p, Column::p},
+    {Slot::m_old, Column::m_old}, {Slot::m_new, Column::m_new}, {Slot::alpha, Column::alpha},
+    {Slot::l_old, Column::l_old}, {Slot::l_new, Column::l_new}, {Slot::o_old, Column::o},
+    {Slot::o_new, Column::o},
+};
+
+std::optional<Column> column_of(const OrderRow& order, Slot slot) {
+  for (const auto& [of, column] : kColumnOfSlot) {
+    if (of == slot) return column;
+  }
+  const auto own = order.own(slot);
+  return own ? std::optional(static_cast<Column>(kColumns + *own)) : std::nullopt;
+}
+
+// Of an order's own phase: the column of what it makes.
+std::optional<ColumnOfPhase> column_of(const OrderRow& order, Phase phase) {
+  for (const ColumnOfPhase& known : kColumnOfPhase) {
+    if (known.phase == phase) return known;
+  }
+  if (!order.own(phase)) return std::nullopt;
+  for (const WalkStep& step : order.walk) {
+    if (step.phase != phase || step.creates.empty()) continue;
+    if (const auto column = column_of(order, step.creates.front())) {
+      return ColumnOfPhase{phase, *column, step.once == Once::tile};
+    }
+  }
+  return std::nullopt;
+}
+
+// Under the tile of an own slot: the formula of the phase that makes it.
+void add_own_captions(TilesScene& scene, const OrderRow& order) {
+  for (std::size_t n = 0; n < order.own_slots.size(); ++n) {
+    const auto& makers = order.makers[static_cast<std::size_t>(order.own_slots[n])];
+    const OrderPhase* made = makers.empty() ? nullptr : order.phase(makers.front());
+    if (made != nullptr) scene.captions[kColumns + n].words = runs_of(made->formula, {}, Face::text, Token::dim);
+  }
+}
+
 // The algorithm, term by term.
 void add_captions(TilesScene& scene, const Recording& rec, EventIndex e) {
   using enum TensorColour;
   const auto set = [&](Column c, Runs words) { scene.captions[static_cast<std::size_t>(c)].words = std::move(words); };
-  const bool stored = stores_scores(rec.order);
-  set(Column::q, {letter("Q", q), word(stored ? " rows" : rec.order == Order::flash1 ? " again" : " stays on chip")});
+  const OrderRow& order = order_row(rec.order);
+  const bool stored = order.stores_scores;
+  set(Column::q, {letter("Q", q), word(stored ? " rows" : order.query_stays ? " stays on chip" : " again")});
   Runs scores{letter("S", s), word(" = "), letter("Q", q), letter("K", k), letter("T", k, 1)};
   for (Run& run : scale_runs(rec.problem)) scores.push_back(std::move(run));
   const Holds held = held_scores(rec, e);
@@ -245,46 +294,20 @@ void add_captions(TilesScene& scene, const Recording& rec, EventIndex e) {
                    {letter("S", s, 1), {" − ", Face::text, Token::dim, 1, false}, {"new", Face::text, m, 1, false}});
     set(Column::p, std::move(weights));
     set(Column::l_new, {letter("α", alpha), letter("ℓ", l), word(" + Σ "), letter("P", p)});
-    if (rec.order == Order::flash1) {
+    if (order.divides_each_turn) {
       set(Column::o, {word("("), letter("αℓ", l), letter("O", o), word(" + "), letter("P", p), letter("V", v),
                       word(") / "), letter("ℓ", l)});
     } else {
       set(Column::o, {letter("α", alpha), letter("O", o), word(" + "), letter("P", p), letter("V", v)});
     }
   }
-  const auto live = [&](Column c) { scene.captions[static_cast<std::size_t>(c)].live = true; };
-  switch (rec.events[e].id.phase) {
-    case Phase::load_q:
-      live(Column::q);
-      break;
-    case Phase::scores:
-    case Phase::mask:
-    case Phase::store_s:
-      live(Column::s);
-      break;
-    case Phase::max:
-      live(Column::m_new);
-      break;
-    case Phase::rescale:
-      live(Column::alpha);
-      break;
-    case Phase::weights:
-      live(Column::p);
-      break;
-    case Phase::sum:
-      live(Column::l_new);
-      break;
-    case Phase::output:
-      live(Column::o);
-      break;
-    case Phase::normalise:
-    case Phase::store_o: {
-      set(Column::o, {letter("O", o), word(" / "), letter("ℓ", l)});
-      live(Column::o);
-      break;
-    }
-    default:
-      break;
+  const Phase phase = rec.events[e].id.phase;
+  if (phase == Phase::normalise || phase == Phase::store_o) {
+    set(Column::o, {letter("O", o), word(" / "), letter("ℓ", l)});
+  }
+  add_own_captions(scene, order);
+  if (const auto column = column_of(order, phase)) {
+    scene.captions[static_cast<std::size_t>(column->column)].live = true;
   }
 }
 
@@ -319,33 +342,41 @@ void find_next(TilesScene& scene, const Recording& rec, EventIndex e) {
   const EventId& id = rec.events[e + 1].id;
   const EventId& now = rec.events[e].id;
   if (id.b != now.b || id.h != now.h || id.i != now.i || id.j != now.j) return;
-  switch (id.phase) {
-    case Phase::scores:
-      scene.next_column = Column::s;
-      break;
-    case Phase::max:
-      scene.next_column = Column::m_new;
-      break;
-    case Phase::rescale:
-      scene.next_column = Column::alpha;
-      break;
-    case Phase::weights:
-      scene.next_column = Column::p;
-      break;
-    case Phase::sum:
-      scene.next_column = Column::l_new;
-      break;
-    case Phase::output:
-      scene.next_column = Column::o;
-      break;
-    default:
-      return;
-  }
+  const auto next = column_of(order_row(rec.order), id.phase);
+  if (!next || !next->comes) return;
+  scene.next_column = next->column;
   scene.next_any = !scene.tiles[static_cast<std::size_t>(scene.next_column)].live;
   scene.next = "next";
 }
 
+// The tiles of an order's own slots, each to the right of its nearest relative.
+void add_own_tiles(TilesScene& scene, const Builder& build, const OrderRow& order) {
+  const StepPlace& at = scene.at;
+  const Problem& p = build.rec.problem;
+  for (const Slot slot : order.own_slots) {
+    const SlotRow& row = slot_row(slot);
+    const std::int32_t columns[] = {lanes_of(build.rec, build.e, slot), static_cast<std::int32_t>(p.D),
+                                    static_cast<std::int32_t>(p.Dv), at.bc};  // SlotColumns
+    const bool keys = row.rows == SlotRows::keys, across = row.columns == SlotColumns::keys;
+    TileScene tile = build.tile(slot, keys ? at.bc : at.br, columns[static_cast<std::size_t>(row.columns)],
+                                keys ? at.first_key : at.first_row, across ? at.first_key : 0);
+    tile.title = {letter(std::string(row.letter), tile.hue)};
+    const auto column = static_cast<Column>(scene.tiles.size());
+    scene.tiles.push_back(std::move(tile));
+    scene.captions.emplace_back();
+    const auto beside = column_of(order, row.like);
+    const auto place = beside ? std::ranges::find(scene.columns, *beside) : scene.columns.end();
+    scene.columns.insert(place == scene.columns.end() ? place : place + 1, column);
+  }
+}
+
 }  // namespace
+
+Column like_column(const TilesScene& scene, Column column) {
+  constexpr Column kLike[] = {Column::alpha, Column::q, Column::o, Column::s};  // SlotColumns
+  const auto n = static_cast<std::size_t>(column);
+  return n < kColumns ? column : kLike[static_cast<std::size_t>(slot_row(scene.tiles[n].slot).columns)];
+}
 
 CellRef TileScene::ref(std::int32_t r, std::int32_t c) const {
   if (transposed) return {slot, first_col + c, first_row + r};
@@ -355,15 +386,16 @@ CellRef TileScene::ref(std::int32_t r, std::int32_t c) const {
 TilesScene tiles_scene(const Recording& rec, EventIndex e, const Selection& selection, OutputReading reading,
                        const TensorScales& scales) {
   TilesScene scene;
-  // Only the order of FlashAttention-2 has the choice: the others sum weights that are divided already.
-  if (rec.order != Order::flash) reading = OutputReading::as_summed;
+  // Only an order that divides at the end has the choice: the others sum weights that are divided already.
+  const OrderRow& order = order_row(rec.order);
+  if (!order.ends_with_lse) reading = OutputReading::as_summed;
   scene.reading = reading;
   scene.at = place_of(rec, e, selection);
   e = scene.at.event;
   const StepPlace& at = scene.at;
   const Builder build{rec, e, at, reading, scales};
   const auto D = static_cast<std::int32_t>(rec.problem.D), Dv = static_cast<std::int32_t>(rec.problem.Dv);
-  scene.columns = stores_scores(rec.order)
+  scene.columns = order.stores_scores
                       ? std::vector<Column>{Column::q,     Column::s,     Column::m_old, Column::m_new,
                                             Column::l_old, Column::l_new, Column::p,     Column::o}
                       : std::vector<Column>{Column::q, Column::s,     Column::m_old, Column::m_new, Column::alpha,
@@ -380,6 +412,7 @@ TilesScene tiles_scene(const Recording& rec, EventIndex e, const Selection& sele
   for (const auto& [column, slot] : kStats)
     of(column) = build.tile(slot, at.br, lanes_of(rec, e, slot), at.first_row, 0);
   of(Column::o) = build.tile(output_slot(rec, e), at.br, Dv, at.first_row, 0);
+  add_own_tiles(scene, build, order);
   scene.k = build.tile(Slot::k, D, at.bc, 0, at.first_key);
   scene.v = build.tile(Slot::v, at.bc, Dv, at.first_key, 0);
   constexpr float kTwoRoundings = 3e-7F;
@@ -394,6 +427,7 @@ TilesScene tiles_scene(const Recording& rec, EventIndex e, const Selection& sele
   if (scene.skipped) {
     for (TileScene* tile : {&scene.k, &scene.v, &of(Column::m_new), &of(Column::alpha), &of(Column::l_new)})
       mark_never(*tile);
+    for (std::size_t n = kColumns; n < scene.tiles.size(); ++n) mark_never(scene.tiles[n]);
   }
   add_titles(scene, rec, e, reading);
   add_captions(scene, rec, e);

@@ -2,7 +2,6 @@
 // recording, the step and the selection; the text of every cell is in the scene.
 #pragma once
 
-#include <array>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -60,21 +59,25 @@ struct CaptionScene {
   bool live = false;
 };
 
+// The columns of the tiles that orders share; an order's own slots have the columns after them, as its row lists them.
 enum class Column : std::uint8_t { q, s, m_old, m_new, alpha, p, l_old, l_new, o };
 constexpr std::size_t kColumns = 9;
 
 struct TilesScene {
   StepPlace at;
   OutputReading reading = OutputReading::as_summed;
-  std::vector<Column> columns;  // left to right: the order of time
-  std::array<TileScene, kColumns> tiles;
-  std::array<CaptionScene, kColumns> captions;
-  TileScene k, v;  // above S, above O
+  std::vector<Column> columns;                                               // left to right: the order of time
+  std::vector<TileScene> tiles = std::vector<TileScene>(kColumns);           // by Column
+  std::vector<CaptionScene> captions = std::vector<CaptionScene>(kColumns);  // likewise
+  TileScene k, v;                                                            // above S, above O
   bool skipped = false;
   std::string next;  // said in the tile that comes next, else empty
   Column next_column = Column::q;
   bool next_any = false;
 };
+
+// The shared column that is as wide and as much in need of numbers: an own slot of the keys' extent is like S.
+Column like_column(const TilesScene& scene, Column column);
 
 TilesScene tiles_scene(const Recording& rec, EventIndex e, const Selection& selection, OutputReading reading,
                        const TensorScales& scales);

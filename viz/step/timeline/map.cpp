@@ -4,7 +4,7 @@
 
 #include <fmt/format.h>
 
-#include "kernels/model/traffic.h"
+#include "kernels/model/order_row.h"
 
 namespace attn {
 
@@ -14,7 +14,8 @@ MapScene map_scene(const Recording& rec, const StepPlace& at) {
   scene.cols = rec.key_tiles();
   scene.i = at.i;
   scene.j = at.j;
-  const std::int32_t last_pass = stores_scores(rec.order) ? 2 : 0;
+  const OrderRow& order = order_row(rec.order);
+  const std::int32_t last_pass = order.passes - 1;
   for (std::int32_t i = 0; i < scene.rows; ++i) {
     const std::int64_t r0 = static_cast<std::int64_t>(i) * at.br,
                        r1 = std::min<std::int64_t>(rec.problem.Lq, r0 + at.br);
@@ -29,8 +30,8 @@ MapScene map_scene(const Recording& rec, const StepPlace& at) {
         tile.look = MapLook::skipped;
         ++scene.skipped;
       } else {
-        const auto last = rec.find({at.b, at.h, i, j, Phase::output}, last_pass);
-        const auto first = rec.find({at.b, at.h, i, j, Phase::scores}, 0);
+        const auto last = rec.find({at.b, at.h, i, j, order.ends_tile()}, last_pass);
+        const auto first = rec.find({at.b, at.h, i, j, order.begins_tile()}, 0);
         if (last && *last <= at.event)
           tile.look = MapLook::done;
         else if (first && *first <= at.event)
@@ -43,7 +44,7 @@ MapScene map_scene(const Recording& rec, const StepPlace& at) {
   const std::int32_t all = scene.rows * scene.cols - scene.skipped;
   const bool at_work = scene.done + scene.to_come < all;
   const std::int32_t pass = rec.events[at.event].pass;
-  // An order that stores S goes over all tiles three times: only the last pass finishes them.
+  // An order that walks in passes goes over all tiles in each: only the last finishes them.
   if (last_pass > 0 && pass < last_pass)
     scene.words = {fmt::format("pass {} of {}", pass + 1, last_pass + 1)};
   else if (at_work)
@@ -59,7 +60,7 @@ MapScene map_scene(const Recording& rec, const StepPlace& at) {
 }
 
 std::optional<EventIndex> event_of_tile(const Recording& rec, const StepPlace& at, std::int32_t i, std::int32_t j) {
-  for (const Phase phase : {rec.events[at.event].id.phase, Phase::scores, Phase::skipped}) {
+  for (const Phase phase : {rec.events[at.event].id.phase, order_row(rec.order).begins_tile(), Phase::skipped}) {
     if (const auto e = rec.find({at.b, at.h, i, j, phase})) return e;
   }
   return std::nullopt;

@@ -5,7 +5,8 @@
 
 #include <fmt/format.h>
 
-#include "kernels/model/traffic.h"
+#include "kernels/model/order_row.h"
+#include "viz/draw/inks.h"
 #include "viz/step/facts/bookmarks.h"
 #include "viz/step/facts/letters.h"
 #include "viz/step/facts/m_changes.h"
@@ -13,19 +14,19 @@
 namespace attn {
 namespace {
 
-// Which tile is outside: j in FlashAttention-1, else i. Naive and tiled come back to a tile in each pass.
+// Which tile is outside is the order's; those that walk in passes come back to a tile in each.
 bool same_track(const Recording& rec, const Event& a, const Event& b) {
   if (a.id.b != b.id.b || a.id.h != b.id.h || a.pass != b.pass) return false;
-  return rec.order == Order::flash1 ? a.id.j == b.id.j : a.id.i == b.id.i;
+  return order_row(rec.order).keys_outside ? a.id.j == b.id.j : a.id.i == b.id.i;
 }
 
 std::string outer_words(const Recording& rec, const Event& e, bool one_row) {
   std::string words;
-  if (rec.order == Order::flash1)
+  if (order_row(rec.order).keys_outside)
     words = fmt::format("key tile {}", std::max(e.id.j, 0));
   else
     words = fmt::format("query {} {}", one_row ? "row" : "tile", std::max(e.id.i, 0));
-  if (stores_scores(rec.order)) words = fmt::format("pass {}, {}", e.pass + 1, words);
+  if (order_row(rec.order).stores_scores) words = fmt::format("pass {}, {}", e.pass + 1, words);
   return words;
 }
 
@@ -35,14 +36,14 @@ TrackChip chip_of(const Recording& rec, EventIndex e, EventIndex now) {
   chip.event = e;
   chip.ink = chip.ink2 = ink_of(phase);
   chip.letter = letter_of(phase);
-  chip.maths = phase != Phase::mask && phase != Phase::store_o && phase != Phase::store_state &&
-               phase != Phase::load_state && phase != Phase::skipped && phase != Phase::store_s;
+  chip.maths = phase_name(phase).maths;
   chip.past = e <= now;
   chip.live = e == now;
   chip.skipped = phase == Phase::skipped;
-  if (phase == Phase::load_kv) {
+  const OrderPhase* as = order_row(rec.order).phase(phase);
+  if (as != nullptr && as->loads.size() > 1) {
     chip.two = true;
-    chip.ink2 = TensorColour::v;
+    chip.ink2 = tensor_of(as->loads[1]);
   }
   return chip;
 }
@@ -50,9 +51,9 @@ TrackChip chip_of(const Recording& rec, EventIndex e, EventIndex now) {
 void add_groups(TimelineScene& scene, const Recording& rec) {
   const auto inner = [&](const TrackChip& c) {
     const EventId& id = rec.events[c.event].id;
-    return rec.order == Order::flash1 ? id.i : id.j;
+    return order_row(rec.order).keys_outside ? id.i : id.j;
   };
-  const char* what = rec.order == Order::flash1 ? "query tile" : "key tile";
+  const char* what = order_row(rec.order).keys_outside ? "query tile" : "key tile";
   for (std::size_t n = 0; n < scene.chips.size(); ++n) {
     const std::int32_t tile = inner(scene.chips[n]);
     const bool start = n == 0 || tile != inner(scene.chips[n - 1]);
@@ -66,7 +67,7 @@ void add_groups(TimelineScene& scene, const Recording& rec) {
 
 std::vector<ScrubberMark> scrubber_marks(const Recording& rec) {
   std::vector<ScrubberMark> marks;
-  const bool one_row = rec.options.br == 1 || (rec.options.br <= 0 && rec.order == Order::naive);
+  const bool one_row = rec.options.br == 1 || (rec.options.br <= 0 && order_row(rec.order).operands_once);
   for (EventIndex e = 0; e < rec.events.size(); ++e) {
     const EventId& id = rec.events[e].id;
     if (rec.problem.B * rec.problem.Hq > 1) {

@@ -1,0 +1,11 @@
+#include "kernels/orders/table.h"
+
+namespace attn::orders {
+
+// The only thing in this file: a test program has a table of its own.
+std::span<const MakeOrder> table() {
+  static constexpr MakeOrder kTable[] = {naive_order, tiled_order, flash_order, flash1_order};
+  return kTable;
+}
+
+}  // namespace attn::orders

@@ -1,0 +1,13 @@
+// The table of this test program, in place of the program's own: its orders, and one that it does not know.
+#include "kernels/orders/table.h"
+
+#include "tests/orders/late_scale.h"
+
+namespace attn::orders {
+
+std::span<const MakeOrder> table() {
+  static constexpr MakeOrder kTable[] = {naive_order, tiled_order, flash_order, flash1_order, late_scale_order};
+  return kTable;
+}
+
+}  // namespace attn::orders
