@@ -78,7 +78,10 @@ rooms_inside() { # ROOM
 cpu . museum lab"
       ;;
     profiling) printf 'figures spec session cupti measure tune sweep .' ;;
-    viz) printf 'state draw step/facts step/charts step/tiles step/timeline step bench profile learn .' ;;
+    viz)
+      printf "state draw step/place step/orders step/facts step/charts step/tiles step/timeline step bench profile \
+learn ."
+      ;;
     app) printf 'system state graphics worker peers control shell window cli .' ;;
   esac
 }

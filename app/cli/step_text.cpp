@@ -13,8 +13,8 @@
 #include "kernels/model/problem_json.h"
 #include "kernels/model/traffic.h"
 #include "viz/draw/number_text.h"
-#include "viz/step/facts/place.h"
 #include "viz/step/facts/values.h"
+#include "viz/step/place/place.h"
 #include "viz/step/strip.h"
 
 namespace attn::cli {

@@ -55,7 +55,7 @@ Selection fitted(const Selection& s, const Problem& p) {
   f.b = cut(s.b, 0, p.B);
   f.h = cut(s.h, 0, p.Hq);
   // K's and V's rows are keys.
-  f.row = cut(s.row, 0, s.slot == Slot::k || s.slot == Slot::v ? p.Lk : p.Lq);
+  f.row = cut(s.row, 0, slot_row(s.slot).rows == SlotRows::keys ? p.Lk : p.Lq);
   f.col = s.col < 0 ? -1 : cut(s.col, 0, columns_of(s.slot, p));
   return f;
 }

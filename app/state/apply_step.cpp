@@ -17,7 +17,7 @@
 #include "viz/step/facts/bookmarks.h"
 #include "viz/step/facts/code_phase.h"
 #include "viz/step/facts/m_changes.h"
-#include "viz/step/facts/place.h"
+#include "viz/step/place/place.h"
 
 namespace attn {
 namespace {

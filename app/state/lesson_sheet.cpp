@@ -13,6 +13,7 @@
 #include "app/state/string.h"
 #include "viz/learn/beat.h"
 #include "viz/step/facts/letters.h"
+#include "viz/step/orders/look.h"
 
 namespace attn {
 namespace {
@@ -60,22 +61,13 @@ constexpr std::string_view kHead = R"(<meta charset="utf-8">
 </style>
 )";
 
-struct SheetSlot {
-  Slot slot, before;  // `before` stands for it until it is made
-};
-// In the order of time, as the tiles stand on screen.
-constexpr std::array kSlots{
-    SheetSlot{Slot::q, Slot::q}, SheetSlot{Slot::k, Slot::k},         SheetSlot{Slot::v, Slot::v},
-    SheetSlot{Slot::s, Slot::s}, SheetSlot{Slot::m_new, Slot::m_old}, SheetSlot{Slot::alpha, Slot::alpha},
-    SheetSlot{Slot::p, Slot::p}, SheetSlot{Slot::l_new, Slot::l_old}, SheetSlot{Slot::o_new, Slot::o_old}};
-
 constexpr std::int32_t kMostColumns = 10, kMostRows = 4;  // a sheet of paper is not wider
 
 // What is live at the step: of a tile of queries the row that is followed, of K and V every key. What is to come is a
 // dashed slot to write in.
 std::string tiles_html(const Recording& rec, EventIndex e, std::int32_t row) {
   std::string out;
-  for (const SheetSlot& s : kSlots) {
+  for (const SheetLook& s : order_look(rec.order).sheet) {
     VersionId id = rec.after(e, s.slot);
     if (id == kNoVersion) id = rec.after(e, s.before);
     const std::string caption = fmt::format("<caption><i>{}</i></caption>", letter_of(s.slot));
@@ -84,7 +76,7 @@ std::string tiles_html(const Recording& rec, EventIndex e, std::int32_t row) {
       continue;
     }
     const Version& v = rec.version(id);
-    const bool keys = s.slot == Slot::k || s.slot == Slot::v;
+    const bool keys = slot_row(s.slot).rows == SlotRows::keys;
     const std::span<const float> values = rec.values(id);
     if (v.cols > kMostColumns || (keys && v.rows > kMostColumns)) continue;
     out += "<table>" + caption;

@@ -204,22 +204,21 @@ TEST(UnknownOrder, TileOfItsOwnSlotIsOnShow) {
   const TensorScales scales = scales_of(rec);
   const EventIndex e = first_of(rec, "product");
   const TilesScene scene = tiles_scene(rec, e, {}, OutputReading::as_summed, scales);
-  const auto own = static_cast<Column>(kColumns);
+  const auto own = static_cast<Column>(kNamedColumns);
   const auto s = std::ranges::find(scene.columns, Column::s);
   ASSERT_NE(s, scene.columns.end());
   EXPECT_EQ(*(s + 1), own);
-  EXPECT_EQ(like_column(scene, own), Column::s);
-  const TileScene& tile = scene.tiles.at(kColumns);
+  const TileScene& tile = scene.tiles.at(kNamedColumns);
   EXPECT_TRUE(tile.live);
   EXPECT_TRUE(tile.made);
   EXPECT_EQ(tile.title.at(0).text, "R");
   EXPECT_EQ(tile.cell(1, 2).value, rec.values(rec.after(e, *slot_named("raw")))[6]);
-  EXPECT_TRUE(scene.captions.at(kColumns).live);
+  EXPECT_TRUE(scene.captions.at(kNamedColumns).live);
   EXPECT_EQ(scene.next_column, Column::s) << "the scaled tile comes next";
   // In the orders that the program knows there is no such tile.
   const auto flash = find_kernel("cpu_flash");
   const Recording other = recorded(**flash);
-  EXPECT_EQ(tiles_scene(other, 1, {}, OutputReading::as_summed, scales_of(other)).tiles.size(), kColumns);
+  EXPECT_EQ(tiles_scene(other, 1, {}, OutputReading::as_summed, scales_of(other)).tiles.size(), kNamedColumns);
 }
 
 TEST(UnknownOrder, StepsAreSaidAsTextAndAsJson) {

@@ -11,6 +11,7 @@
 #include "kernels/gpu/rungs/rows.h"
 #include "kernels/ladder.h"
 #include "viz/bench/scene.h"
+#include "viz/step/orders/look.h"
 
 namespace attn {
 namespace {
@@ -145,7 +146,7 @@ std::array<std::string, 2> compared_kernels(const State& state, const std::strin
     kernels[1] = spoken_of(state, subject);
     if (const auto chosen = find_kernel(kernels[1]); chosen && (*chosen)->processor == Processor::cpu) {
       auto like = std::ranges::find(rows, (*chosen)->order, &KernelRow::order);
-      if (like == rows.end()) like = std::ranges::find(rows, Order::flash, &KernelRow::order);
+      if (like == rows.end()) like = std::ranges::find(rows, order_look((*chosen)->order).like, &KernelRow::order);
       if (like != rows.end()) kernels[1] = like->id;
     }
   }

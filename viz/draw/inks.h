@@ -24,9 +24,9 @@ struct Ink {
   bool tensor = false;
   Token token = Token::text;
   TensorColour hue = TensorColour::s;
-  Ink() = default;
-  Ink(Token t) : token(t) {}                     // NOLINT(google-explicit-constructor): a role is an ink
-  Ink(TensorColour c) : tensor(true), hue(c) {}  // NOLINT(google-explicit-constructor)
+  constexpr Ink() = default;
+  constexpr Ink(Token t) : token(t) {}                     // NOLINT(google-explicit-constructor): a role is an ink
+  constexpr Ink(TensorColour c) : tensor(true), hue(c) {}  // NOLINT(google-explicit-constructor)
   bool operator==(const Ink&) const = default;
 };
 

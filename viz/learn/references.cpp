@@ -11,6 +11,7 @@
 
 #include <fmt/format.h>
 
+#include "kernels/model/order_row.h"
 #include "kernels/model/traffic.h"
 
 namespace attn {
@@ -35,10 +36,10 @@ std::optional<Slot> tensor_named(std::string_view name) {
 }
 
 bool is_key_tensor(Slot s) {
-  return s == Slot::k || s == Slot::v;
+  return slot_row(s).rows == SlotRows::keys;
 }
 bool is_old(Slot s) {
-  return s == Slot::m_old || s == Slot::l_old || s == Slot::o_old;
+  return made_as(s) != s;
 }
 // One a row and key tile: with "*" as place each key tile is a number of its own.
 bool changes_by_tile(Slot s) {

@@ -11,6 +11,7 @@
 #include "kernels/model/order_row.h"
 #include "profiling/figures/metrics.h"
 #include "viz/bench/scene.h"
+#include "viz/step/orders/look.h"
 
 namespace attn {
 namespace {
@@ -225,7 +226,7 @@ void put_other(HeartbeatScene& scene, const Measurement* against) {
 
 bool has_beat_of_tiles(const Measurement& row) {
   const auto kernel = find_kernel(row.key.kernel);
-  return kernel && order_row((*kernel)->order).ends_with_lse;
+  return kernel && order_look((*kernel)->order).beats;
 }
 
 BlockWaves block_waves(const OccupancyScene& occupancy) {

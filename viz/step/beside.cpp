@@ -2,19 +2,17 @@
 
 #include <algorithm>
 #include <cmath>
-#include <iterator>
 #include <limits>
 #include <optional>
 #include <utility>
-#include <vector>
 
 #include <fmt/format.h>
 
 #include "kernels/cpu/device.h"
 #include "kernels/ladder.h"
 #include "kernels/model/kernel.h"
-#include "kernels/model/order_row.h"
 #include "kernels/recording/size.h"
+#include "viz/step/orders/look.h"
 
 namespace attn {
 namespace {
@@ -22,34 +20,11 @@ namespace {
 // Recordings above this are not made in passing.
 constexpr std::uint64_t kBesideLimit = 4ULL << 20;
 
-struct Compared {
-  Phase phase;
-  Slot slot;
-  std::string_view letter;
-};
-constexpr Compared kCompared[] = {
-    {Phase::scores, Slot::s, "S"},        {Phase::mask, Slot::s, "mask"},         {Phase::max, Slot::m_new, "m"},
-    {Phase::rescale, Slot::alpha, "α"},   {Phase::weights, Slot::p, "P"},         {Phase::sum, Slot::l_new, "ℓ"},
-    {Phase::output, Slot::o_new, "O"},    {Phase::normalise, Slot::o_new, "O/ℓ"}, {Phase::normalise, Slot::lse, "LSE"},
-    {Phase::store_o, Slot::o_new, "out"},
-};
-
-// With what the order's own phases make.
-std::vector<Compared> compared(Order order) {
-  std::vector<Compared> all(std::begin(kCompared), std::end(kCompared));
-  const OrderRow& row = order_row(order);
-  for (const WalkStep& step : row.walk) {
-    if (!row.own(step.phase)) continue;
-    for (const Slot slot : step.creates) all.push_back({step.phase, slot, letter_of_slot(slot)});
-  }
-  return all;
-}
-
 class Comparison {
  public:
   Comparison(const Recording& gpu, const Recording& cpu) : gpu_(gpu), cpu_(cpu) {}
 
-  std::optional<BesideDifference> of(const Compared& which) {
+  std::optional<BesideDifference> of(const ComparedLook& which) {
     BesideDifference worst{which.letter, which.slot};
     worst.difference = -1;
     for (EventIndex e = 0; e < gpu_.events.size(); ++e) {
@@ -137,7 +112,7 @@ Beside compare_beside(const Recording& gpu, const Recording& cpu) {
   out.cpu = cpu.kernel;
   out.m_may_stay = gpu.gpu && gpu.gpu->slack > 0;
   Comparison comparison(gpu, cpu);
-  for (const Compared& which : compared(gpu.order)) {
+  for (const ComparedLook& which : order_look(gpu.order).compared) {
     if (const auto found = comparison.of(which)) out.phases.push_back(*found);
   }
   return out;

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include "kernels/model/order_row.h"
+
 namespace attn {
 
 std::vector<ChartTab> chart_tabs(std::int32_t row) {
@@ -22,7 +24,7 @@ StepChart shown_chart(StepChart chosen, bool beside_row) {
 }
 
 std::int32_t followed_key(const Selection& pinned, const StepPlace& at, const StepValues& values) {
-  const bool by_key = pinned.slot == Slot::s || pinned.slot == Slot::p;
+  const bool by_key = slot_row(pinned.slot).columns == SlotColumns::keys;
   const std::int32_t key = by_key && pinned.col >= 0 ? pinned.col : values.key;
   return key < 0 ? at.first_key : key;
 }

@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "viz/state/state.h"
-#include "viz/step/facts/place.h"
 #include "viz/step/facts/values.h"
+#include "viz/step/place/place.h"
 
 namespace attn {
 

@@ -6,8 +6,8 @@
 #include "viz/state/state.h"
 #include "viz/step/cache.h"
 #include "viz/step/charts/row.h"
-#include "viz/step/facts/place.h"
 #include "viz/step/facts/values.h"
+#include "viz/step/place/place.h"
 
 namespace attn {
 

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "kernels/model/order_row.h"
 #include "kernels/recording/reading.h"
 #include "viz/draw/number_text.h"
 
@@ -33,7 +34,7 @@ GpuBarDifference entry_of(const State& state, const BesideDifference& d, const B
   GpuBarDifference out;
   out.letter = d.letter;
   out.value = difference_text(d.difference);
-  const bool column = d.slot == Slot::m_new || d.slot == Slot::alpha || d.slot == Slot::l_new || d.slot == Slot::lse;
+  const bool column = slot_row(d.slot).columns == SlotColumns::one;
   const std::string where = column ? fmt::format("row {}", d.row) : fmt::format("row {}, column {}", d.row, d.col);
   out.help = fmt::format("{} at step {}, {}: {} here, {} on the CPU; the largest of {} differences.", d.letter,
                          d.event + 1, where, significant_text(d.gpu, 9), significant_text(d.cpu, 9), d.compared);

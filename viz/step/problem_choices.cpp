@@ -5,7 +5,7 @@
 #include <fmt/format.h>
 
 #include "kernels/model/inputs.h"
-#include "kernels/model/traffic.h"
+#include "viz/step/orders/look.h"
 #include "viz/step/problem_fields.h"
 
 namespace attn {
@@ -110,15 +110,8 @@ std::vector<ProblemChoice> what_if_choices(const Document& d) {
 }
 
 std::vector<LetterWords> letter_words(Order order) {
-  using enum TensorColour;
-  if (stores_scores(order))
-    return {{"S", s, "scores, query by key"},
-            {"m", m, "largest score of the row"},
-            {"P", p, "weights, divided by ℓ"},
-            {"ℓ", l, "sum of the exponentials"},
-            {"O", o, "output"}};
-  return {{"S", s, "scores, query by key"}, {"m", m, "largest score so far"}, {"α", alpha, "rescales the past"},
-          {"P", p, "weights, before ÷ ℓ"},  {"ℓ", l, "sum of the weights"},   {"O", o, "output so far"}};
+  const auto letters = order_look(order).letters;
+  return {letters.begin(), letters.end()};
 }
 
 bool has_window(const Mask& m) {

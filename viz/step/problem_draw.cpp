@@ -11,7 +11,6 @@
 #include "imgui_internal.h"
 
 #include "kernels/model/inputs.h"
-#include "kernels/model/order_row.h"
 #include "kernels/museum/museum.h"
 #include "viz/draw/theme.h"
 #include "viz/draw/widgets.h"
@@ -318,12 +317,12 @@ void draw_problem_panel(const ProblemPanel& panel, const Box& box, bool card) {
   error_words(at);
   const auto row = find_kernel_or_piece(panel.state.document.kernel);
   // The other orders divide before they sum: nothing to choose, nothing to put in.
-  const bool divides_last = row && order_row((*row)->order).ends_with_lse;
-  if (divides_last) {
+  const bool flash = row && order_look((*row)->order).undivided;
+  if (flash) {
     separator(at);
     reading_choice(at);
   }
-  if (divides_last && at.y + s.px(117) <= bottom) {
+  if (flash && at.y + s.px(117) <= bottom) {
     separator(at);
     what_if(at);
   }

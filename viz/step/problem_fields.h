@@ -12,6 +12,7 @@
 #include "kernels/model/order.h"
 #include "viz/draw/inks.h"
 #include "viz/state/state.h"
+#include "viz/step/orders/look.h"  // LetterWords
 
 namespace attn {
 
@@ -44,11 +45,6 @@ std::vector<ProblemChoice> generator_choices(const Document& d);
 std::vector<ProblemChoice> what_if_choices(const Document& d);
 
 // What each letter stands for in an order: in one that stores S, m is the whole row's and nothing is rescaled.
-struct LetterWords {
-  std::string_view letter;
-  TensorColour hue = TensorColour::s;
-  std::string_view words;
-};
 std::vector<LetterWords> letter_words(Order order);
 
 bool has_window(const Mask& m);

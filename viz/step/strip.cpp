@@ -10,6 +10,7 @@
 #include "kernels/museum/museum.h"
 #include "viz/step/facts/code_phase.h"
 #include "viz/step/facts/letters.h"
+#include "viz/step/orders/look.h"
 
 namespace attn {
 namespace {
@@ -19,8 +20,8 @@ std::string position_words(const Recording& rec, const StepPlace& at) {
   if (rec.problem.B > 1) words += fmt::format(", batch {}", at.b);
   if (rec.problem.Hq > 1) words += fmt::format(", query head {}", at.h);
   if (at.i >= 0)
-    words += order_row(rec.order).operands_once && at.br == 1 ? fmt::format(", query row {}", at.i)
-                                                              : fmt::format(", query tile {}", at.i);
+    words += order_look(rec.order).row_by_row && at.br == 1 ? fmt::format(", query row {}", at.i)
+                                                            : fmt::format(", query tile {}", at.i);
   if (at.j >= 0 && rec.key_tiles() > 1) words += fmt::format(", key tile {}", at.j);
   return words + ": " + std::string(letter_of(rec.events[at.event].id.phase));
 }
@@ -34,6 +35,25 @@ std::string narrow_position(const Recording& rec, const StepPlace& at) {
   if (at.j >= 0 && rec.key_tiles() > 1) place += fmt::format(" k {}", at.j);
   return fmt::format("{}/{} ·{}{} {}", at.event + 1, rec.events.size(), place, place.empty() ? "" : " ·",
                      letter_of(rec.events[at.event].id.phase));
+}
+
+// Where the texts have none of this phase: what its row says, else its name and bytes.
+void say_of_row(const Recording& rec, const StepPlace& at, const StepValues& values, StripScene& scene) {
+  const Phase phase = rec.events[at.event].id.phase;
+  const OrderPhase* of_order = order_row(rec.order).phase(phase);
+  const bool own = order_row(rec.order).own(phase).has_value();
+  if (of_order == nullptr || (!own && of_order->title.empty())) {
+    scene.headline = {{std::string(name_of(phase)), Face::bold, Token::text, 0, false}};
+    return;
+  }
+  const std::string title(of_order->title.empty() ? name_of(phase) : of_order->title);
+  const std::uint64_t bytes = event_bytes(rec, at.event);
+  std::string sentence(of_order->sentence);
+  if (sentence.empty())
+    sentence = bytes > 0 ? "{bytes} B go to and from HBM in this step." : "It asks HBM for nothing.";
+  scene.headline = runs_of(title, values, Face::bold, Token::text);
+  scene.sentence = runs_of(sentence, values, Face::text, Token::dim);
+  scene.formula = runs_of(of_order->formula, values, Face::text, Token::dim);
 }
 
 }  // namespace
@@ -66,12 +86,7 @@ StripScene strip_scene(const Recording& rec, const StepPlace& at, const StepValu
                              gpu::name_of(*code));
   const std::vector<StepText>* list = texts.find(rec.order, phase);
   if (list == nullptr) {
-    // What the order's row says of a phase of its own; else its name.
-    const OrderPhase* own = order_row(rec.order).phase(phase);
-    const bool said = own != nullptr && !own->title.empty();
-    scene.headline = {{std::string(said ? own->title : name_of(phase)), Face::bold, Token::text, 0, false}};
-    if (said) scene.sentence = runs_of(own->sentence, values, Face::text, Token::dim);
-    if (said) scene.formula = runs_of(own->formula, values, Face::text, Token::dim);
+    say_of_row(rec, at, values, scene);
     return scene;
   }
   for (const StepText& text : *list) {

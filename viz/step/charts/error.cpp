@@ -3,14 +3,13 @@
 #include <algorithm>
 #include <cmath>
 #include <utility>
-#include <vector>
 
 #include <fmt/format.h>
 
 #include "kernels/judge/verdict.h"
-#include "kernels/model/order_row.h"
 #include "viz/draw/number_text.h"
 #include "viz/step/facts/letters.h"
+#include "viz/step/orders/look.h"
 
 namespace attn {
 namespace {
@@ -20,20 +19,12 @@ Run figure(double x, Ink ink = Token::text, int digits = 3) {
   return {significant_text(x, digits), std::isfinite(x) ? Face::mono : Face::text, ink, 0, false};
 }
 
-// Slots that hold what an event computed, in the order of the computation; an order's own come last.
-std::vector<Slot> made_slots(Order order) {
-  std::vector<Slot> slots{Slot::s, Slot::m_new, Slot::alpha, Slot::p, Slot::l_new, Slot::o_new, Slot::lse};
-  const OrderRow& row = order_row(order);
-  slots.insert(slots.end(), row.own_slots.begin(), row.own_slots.end());
-  return slots;
-}
-
 // A recorded number that fp64 with the rounding of fp32 does not explain. Scores and maxima of -inf are the mask's.
-bool differs(Slot slot, double recorded, double exact, double bound) {
+bool differs(bool overflows, double recorded, double exact, double bound) {
   if (std::isfinite(recorded)) return std::isfinite(exact) && std::abs(recorded - exact) > bound;
   if (recorded == exact) {
     // fp64 overflowed too: what S - m would have prevented.
-    return recorded > 0 && (slot == Slot::p || slot == Slot::l_new);
+    return recorded > 0 && overflows;
   }
   return std::isfinite(exact) || (std::isnan(recorded) && !std::isnan(exact));
 }
@@ -105,10 +96,10 @@ void ErrorScan::compare_row(std::int32_t row) {
 // Rows come one after another, the run goes by tiles: an earlier event wins, then an earlier tensor, then this order.
 void ErrorScan::look_for_first(std::int32_t row) {
   const Recording& rec = *rec_;
-  const std::vector<Slot> slots = made_slots(rec.order);
+  const OrderLook& look = order_look(rec.order);
   for (const EventIndex e : events_) {
     if (first && first->event < e) return;
-    for (const Slot slot : slots) {
+    for (const Slot slot : look.computed) {
       if (first && first->event == e && first->slot == slot) return;
       const VersionId id = rec.after(e, slot);
       if (id == kNoVersion || rec.version(id).made_by != e || rec.version(id).slot != slot) continue;
@@ -120,7 +111,7 @@ void ErrorScan::look_for_first(std::int32_t row) {
         const auto recorded = static_cast<double>(values[n]);
         if (slot == Slot::o_new && v.holds.normalised && std::isfinite(known[n].bound))
           allowed = std::max(allowed, known[n].bound);
-        if (!differs(slot, recorded, known[n].exact, known[n].bound)) continue;
+        if (!differs(look.slot(slot).overflows, recorded, known[n].exact, known[n].bound)) continue;
         first = FirstDifference{e,        slot,           row,           v.first_col + static_cast<std::int32_t>(n),
                                 recorded, known[n].exact, known[n].bound};
         return;
@@ -190,8 +181,8 @@ ErrorScene error_scene(const Recording& rec, const ErrorScan& scan) {
   }
   const FirstDifference& f = *scan.first;
   const EventId& id = rec.events[f.event].id;
-  const bool by_key = f.slot == Slot::s || f.slot == Slot::p || f.slot == Slot::o_new || f.slot == Slot::o_old;
-  const std::string index = by_key ? fmt::format(" {},{}", f.row, f.col) : fmt::format(" {}", f.row);
+  const bool one = slot_row(f.slot).columns == SlotColumns::one;
+  const std::string index = !one ? fmt::format(" {},{}", f.row, f.col) : fmt::format(" {}", f.row);
   scene.words.push_back(
       {word("First beyond the rounding of fp32: "),
        {std::string(letter_of(f.slot)), f.slot == Slot::lse ? Face::text : Face::maths, tensor_of(f.slot), 0, false},

@@ -11,7 +11,7 @@
 
 #include "kernels/recording/replay.h"
 #include "viz/draw/runs.h"
-#include "viz/step/facts/place.h"
+#include "viz/step/place/place.h"
 
 namespace attn {
 

@@ -5,13 +5,13 @@
 #include <limits>
 #include <optional>
 #include <span>
+#include <string>
 
 #include <fmt/format.h>
 
-#include "viz/step/facts/place.h"
-
-#include "kernels/model/order_row.h"
 #include "viz/draw/number_text.h"
+#include "viz/step/orders/look.h"
+#include "viz/step/place/place.h"
 
 namespace attn {
 namespace {
@@ -67,25 +67,10 @@ struct HindsightBuilder {
     }
   }
   Runs words() const {
-    using enum TensorColour;
-    if (stores_scores(rec.order))
-      return {word("Only hindsight knows: how far the sum over the keys so far is from the final "), letter("O", o),
-              word(". Weights are final here, so a gap is what later keys still add.")};
-    if (order_row(rec.order).divides_each_turn)
-      return {word("Only hindsight knows: how far "),
-              letter("O", o),
-              word(", divided by "),
-              letter("ℓ", l),
-              word(" at every turn, is from the final "),
-              letter("O", o),
-              word(".")};
-    return {word("Only hindsight knows: how far "),
-            letter("O", o),
-            word(" / "),
-            letter("ℓ", l),
-            word(" is from the final "),
-            letter("O", o),
-            word(" in its worst column, had the row ended at this key tile. Log scale.")};
+    Runs out;
+    for (const Phrase& piece : order_look(rec.order).hindsight)
+      out.push_back({std::string(piece.text), piece.face, piece.ink, piece.raise, false});
+    return out;
   }
 };
 
@@ -140,7 +125,9 @@ HindsightScene hindsight_scene(const Recording& rec, const StepPlace& at) {
   const bool seen = std::any_of(scene.tiles.begin(), scene.tiles.end(), [](const HindsightTile& t) {
     return t.look == HindsightLook::value || t.look == HindsightLook::not_finite;
   });
-  if (!seen)
+  if (!order_look(rec.order).output)
+    scene.nothing = fmt::format("The order {} has no output so far to compare.", name_of(rec.order));
+  else if (!seen)
     scene.nothing = fmt::format(
         "The mask leaves row {} no key: its O is 0 by definition, and there is nothing to compare.", at.row);
   return scene;

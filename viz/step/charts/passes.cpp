@@ -4,6 +4,7 @@
 #include <cmath>
 #include <optional>
 #include <span>
+#include <string>
 #include <utility>
 
 #include <fmt/format.h>
@@ -13,6 +14,7 @@
 #include "kernels/model/kernel.h"
 #include "kernels/recording/size.h"
 #include "viz/draw/number_text.h"
+#include "viz/step/orders/look.h"
 
 namespace attn {
 namespace {
@@ -62,52 +64,32 @@ struct Walk {
   }
 };
 
-PassStrip naive_strip(const Walk& w, std::int32_t pass) {
-  using enum TensorColour;
-  PassStrip strip;
-  strip.name = fmt::format("pass {}", pass + 1);
-  const auto say = [&](const char* name, Ink ink, std::optional<float> x) {
-    if (x) strip.value = {letter(name, ink), word(" = "), number(*x, ink)};
-  };
-  if (pass == 0) {
-    strip.hue = s;
-    strip.makes = {letter("S", s), word(" stored")};
-    strip.tiles = w.tiles(Phase::store_s, 0);
-    const auto masked = w.at_key(Phase::mask, Slot::s);
-    say("S", s, masked ? masked : w.at_key(Phase::scores, Slot::s));
-    strip.waits = {word("needs its "), letter("q", q), word(" and "), letter("k", k), word(" alone")};
-  } else if (pass == 1) {
-    strip.hue = p;
-    strip.makes = {letter("m", m), word(", "), letter("ℓ", l), word(", then "), letter("P", p), word(" stored")};
-    strip.tiles = w.tiles(Phase::weights, 1);
-    say("P", p, w.at_key(Phase::weights, Slot::p));
-    strip.waits = {word("waits for "),
-                   letter("m", m),
-                   word(" and "),
-                   letter("ℓ", l),
-                   word(fmt::format(" of all {} keys: ", w.rec.problem.Lk)),
-                   letter("S", s),
-                   word(" read back")};
-  } else {
-    strip.hue = o;
-    strip.makes = {letter("O", o), word(" summed")};
-    strip.tiles = w.tiles(Phase::output, 2);
-    if (w.rec.events[w.now].pass == 2) say("O", o, live_value(w.rec, w.now, output_slot(w.rec, w.now), w.row, w.col));
-    strip.waits = {word("waits for "), letter("P", p), word(" of pass 2")};
+Runs runs_of(Phrases pieces, std::int64_t keys) {
+  Runs out;
+  for (const Phrase& piece : pieces) {
+    std::string text(piece.text);
+    constexpr std::string_view kKeys = "{keys}";
+    if (const std::size_t at = text.find(kKeys); at != std::string::npos)
+      text.replace(at, kKeys.size(), std::to_string(keys));
+    out.push_back({std::move(text), piece.face, piece.ink, piece.raise, false});
   }
-  return strip;
+  return out;
 }
 
-PassStrip flash_strip(const Walk& w) {
-  using enum TensorColour;
+PassStrip strip_of(const Walk& w, const StripLook& look) {
   PassStrip strip;
-  strip.name = "one pass";
-  strip.hue = o;
-  strip.makes = {letter("S", s), word(", "), letter("P", p), word(", "), letter("O", o), word(" at once")};
-  strip.tiles = w.tiles(Phase::output, 0);
-  if (const auto x = w.at_key(Phase::weights, Slot::p)) strip.value = {letter("P", p), word(" = "), number(*x, p)};
-  strip.waits = {word("needs its own tile alone; a larger "), letter("m", m), word(" later corrects it by "),
-                 letter("α", alpha)};
+  strip.name = look.name;
+  strip.hue = look.hue;
+  strip.makes = runs_of(look.makes, w.rec.problem.Lk);
+  strip.waits = runs_of(look.waits, w.rec.problem.Lk);
+  strip.tiles = w.tiles(look.finishes, look.pass);
+  std::optional<float> value;
+  for (const auto& [phase, slot] : look.at_key)
+    if (!value) value = w.at_key(phase, slot);
+  if (look.at_key.empty() && w.rec.events[w.now].pass == look.pass)
+    value = live_value(w.rec, w.now, output_slot(w.rec, w.now), w.row, w.col);
+  if (value)
+    strip.value = {letter(std::string(look.value.text), look.value.ink), word(" = "), number(*value, look.value.ink)};
   return strip;
 }
 
@@ -175,10 +157,14 @@ std::string step_words(const Recording& rec, EventIndex e) {
 }  // namespace
 
 std::string_view companion_kernel(Order order) {
-  return stores_scores(order) ? "cpu_flash" : "cpu_sequential";
+  return order_look(order).companion;
 }
 
 std::shared_ptr<const Recording> record_companion(const Recording& rec, std::string& why) {
+  if (companion_kernel(rec.order).empty()) {
+    why = fmt::format("No run stands beside one in the order {}.", name_of(rec.order));
+    return nullptr;
+  }
   const auto row = find_kernel(companion_kernel(rec.order));
   if (!row) {
     why = row.error().message;
@@ -230,12 +216,12 @@ PassesScene passes_scene(const Recording& rec, const StepPlace& at, std::int32_t
   scene.flash_name = name_of(flash.rec.order);
   scene.naive_step = step_words(naive.rec, naive.now);
   scene.flash_step = step_words(flash.rec, flash.now);
-  for (std::int32_t pass = 0; pass < 3; ++pass) {
-    scene.strips.push_back(naive_strip(naive, pass));
-    scene.strips.back().other = scene.flash_shown;
+  for (const Walk* walk : {&naive, &flash}) {
+    for (const StripLook& pass : order_look(walk->rec.order).passes) {
+      scene.strips.push_back(strip_of(*walk, pass));
+      scene.strips.back().other = walk != &mine;
+    }
   }
-  scene.strips.push_back(flash_strip(flash));
-  scene.strips.back().other = !scene.flash_shown;
   add_together(scene, naive, flash);
   return scene;
 }

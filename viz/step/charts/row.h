@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "viz/draw/runs.h"
-#include "viz/step/facts/place.h"
+#include "viz/step/place/place.h"
 
 namespace attn {
 

@@ -4,6 +4,7 @@
 #include <array>
 #include <compare>
 #include <iterator>
+#include <string>
 #include <string_view>
 #include <utility>
 
@@ -12,6 +13,7 @@
 #include "kernels/ladder.h"
 #include "kernels/model/kernel.h"
 #include "kernels/model/order_row.h"
+#include "viz/step/orders/look.h"
 
 namespace attn {
 namespace {
@@ -22,24 +24,16 @@ std::array<std::uint64_t, kTrafficParts> by_part(const Traffic& t) {
   return out;
 }
 
-// What every order is compared with; itself with flash.
-constexpr std::string_view kBaseline = "cpu_sequential";
-bool is_baseline(Order order) {
-  const auto row = find_kernel(kBaseline);
-  return row && (*row)->order == order;
-}
-
-// The orders to compare with: naive first, from naive flash first.
+// The orders to compare with, the nearest first.
 std::vector<TrafficBar> other_orders(const Recording& rec) {
-  std::vector<std::string_view> kernels{kBaseline, "cpu_flash", "cpu_flash1", "cpu_tiled"};
-  if (is_baseline(rec.order)) std::swap(kernels[0], kernels[1]);
   std::vector<TrafficBar> bars;
-  for (const std::string_view id : kernels) {
+  for (const std::string_view id : order_look(rec.order).beside) {
     const auto row = find_kernel(id);
     if (!row || (*row)->order == rec.order) continue;
     const Traffic t = tile_loads(**row, rec.problem, rec.options);
     TrafficBar bar;
-    bar.name = std::string(name_of((*row)->order));
+    bar.order = (*row)->order;
+    bar.name = std::string(name_of(bar.order));
     bar.once = compulsory((*row)->order, rec.problem).total();
     bar.bytes = by_part(t);
     bar.so_far = bar.total = t.total();
@@ -48,15 +42,15 @@ std::vector<TrafficBar> other_orders(const Recording& rec) {
   return bars;
 }
 
-const TrafficBar* bar_named(const std::vector<TrafficBar>& bars, Order order) {
-  const auto at = std::find_if(bars.begin(), bars.end(), [&](const TrafficBar& b) { return b.name == name_of(order); });
+const TrafficBar* yardstick(const std::vector<TrafficBar>& bars) {
+  const auto at = std::ranges::find_if(bars, [](const TrafficBar& b) { return order_look(b.order).yardstick; });
   return at == bars.end() ? nullptr : &*at;
 }
 
 // What the same order would ask at a size that GPUs see, with a tile as here and one of 64 rows.
 void add_outlook(TrafficTotals& scene, const Recording& rec) {
-  const auto naive = find_kernel(kBaseline);
-  if (!naive) return;
+  const auto naive = find_kernel("cpu_sequential");
+  if (!order_look(rec.order).outlook || !naive) return;
   Problem p;
   p.Lq = p.Lk = 4096;
   p.D = p.Dv = 64;
@@ -66,13 +60,13 @@ void add_outlook(TrafficTotals& scene, const Recording& rec) {
   large.br = large.bc = 64;
   // A window or lengths of keys are of this size alone.
   const char* mask = p.mask.causal ? ", causal" : rec.problem.mask.any() ? " without a mask" : "";
-  Runs words{word(fmt::format("At 4096 × 64{}: naive ", mask)),
-             number(bytes_text(tile_loads(**naive, p, Options{}).total())), word(", flash "),
-             number(bytes_text(tile_loads(Order::flash, 0, p, small).total())),
-             word(fmt::format(" with Br {}", rec.options.br))};
+  Runs words{
+      word(fmt::format("At 4096 × 64{}: naive ", mask)), number(bytes_text(tile_loads(**naive, p, Options{}).total())),
+      word(fmt::format(", {} ", name_of(rec.order))), number(bytes_text(tile_loads(rec.order, 0, p, small).total())),
+      word(fmt::format(" with Br {}", rec.options.br))};
   if (rec.options.br != large.br) {
     words.push_back(word(", "));
-    words.push_back(number(bytes_text(tile_loads(Order::flash, 0, p, large).total())));
+    words.push_back(number(bytes_text(tile_loads(rec.order, 0, p, large).total())));
     words.push_back(word(" with Br 64"));
   }
   words.push_back(word("."));
@@ -94,32 +88,21 @@ constexpr std::array<std::array<Phase, 4>, 3> kNaivePhases{
      {Phase::max, Phase::sum, Phase::weights, Phase::scores},
      {Phase::load_v, Phase::store_o, Phase::scores, Phase::scores}}};
 
-// By the phase of another order: where naive has made as much. What is in no line makes S, as K and V do.
-struct NaiveAt {
-  Phase phase;
-  int pass, phases;
-};
-constexpr NaiveAt kNaiveAt[] = {{Phase::load_q, 0, 1},     {Phase::load_state, 0, 1}, {Phase::mask, 0, 3},
-                                {Phase::store_s, 0, 4},    {Phase::max, 1, 1},        {Phase::rescale, 1, 1},
-                                {Phase::sum, 1, 2},        {Phase::weights, 1, 3},    {Phase::load_v, 2, 1},
-                                {Phase::output, 2, 1},     {Phase::normalise, 2, 1},  {Phase::store_o, 2, 4},
-                                {Phase::store_state, 2, 4}};
-
-NaivePlace naive_place(Phase phase, std::int64_t row) {
-  if (phase == Phase::skipped) return {0, 0, 0};
-  const auto at = std::ranges::find(kNaiveAt, phase, &NaiveAt::phase);
-  return at == std::end(kNaiveAt) ? NaivePlace{0, row, 2} : NaivePlace{at->pass, row, at->phases};
+NaivePlace naive_place(const OrderLook& look, Phase phase, std::int64_t row) {
+  const NaiveReach& reach = look.phase(phase).naive;
+  return {reach.pass, reach.of_row ? row : 0, reach.phases};
 }
 
 // The furthest of what this head has made.
 NaivePlace furthest(const Recording& rec, EventIndex e) {
   const auto br = std::min<std::int64_t>(rec.options.br, rec.problem.Lq);
+  const OrderLook& look = order_look(rec.order);
   NaivePlace most;
   for (EventIndex n = e + 1; n-- > 0;) {
     const EventId& id = rec.events[n].id;
     if (id.b != rec.events[e].id.b || id.h != rec.events[e].id.h) break;
     const std::int64_t last_row = std::min<std::int64_t>((std::max(id.i, 0) + 1) * br, rec.problem.Lq) - 1;
-    most = std::max(most, naive_place(id.phase, last_row));
+    most = std::max(most, naive_place(look, id.phase, last_row));
   }
   return most;
 }
@@ -134,26 +117,10 @@ std::uint64_t naive_row(const Problem& p, std::int32_t score_reads, int pass, st
   return bytes;
 }
 
-const char* name_of_part(TrafficPart part, bool state) {
-  switch (part) {
-    case TrafficPart::q:
-      return "Q";
-    case TrafficPart::k:
-      return "K";
-    case TrafficPart::v:
-      return "V";
-    case TrafficPart::bias:
-      return "bias";
-    case TrafficPart::s:
-      return "S";
-    case TrafficPart::p:
-      return "P";
-    case TrafficPart::o:
-      return "O";
-    case TrafficPart::stats:
-      return state ? "m, ℓ and LSE" : "LSE";
-  }
-  return "";
+std::string_view name_of_part(TrafficPart part, const OrderLook& look) {
+  if (part == TrafficPart::stats) return look.stats;
+  const auto* const piece = std::ranges::find(kTrafficPieces, part, &TrafficPiece::part);
+  return piece == std::end(kTrafficPieces) ? "" : piece->letter;
 }
 
 // Elements of the whole tensor; of the statistics, rows.
@@ -200,15 +167,12 @@ Traffic walked(const Recording& rec, EventIndex e) {
   return sum;
 }
 
-std::string way_words(const Problem& p, std::string_view order, TrafficPart part, std::uint64_t bytes,
-                      const char* way) {
-  const auto row = order_named(order);
-  const bool state = row && order_row(*row).state_in_memory;
+std::string way_words(const Problem& p, Order order, TrafficPart part, std::uint64_t bytes, const char* way) {
   const bool fp32 = part == TrafficPart::s || part == TrafficPart::stats || part == TrafficPart::bias;
   const std::uint64_t each = fp32 ? sizeof(float) : size_of(p.dtype), all = elements_of(p, part);
-  std::string words = fmt::format("{} {}: {} B", name_of_part(part, state), way, bytes);
-  // O that comes back at every turn is fp32 and is written in the dtype at the end: no one size.
-  const bool mixed = state && part == TrafficPart::o && p.dtype != DType::f32;
+  std::string words = fmt::format("{} {}: {} B", name_of_part(part, order_look(order)), way, bytes);
+  // FlashAttention-1 keeps O in fp32 between turns and writes it in the dtype at the end: no one size.
+  const bool mixed = order_row(order).state_in_memory && part == TrafficPart::o && p.dtype != DType::f32;
   if (bytes % each != 0 || all == 0 || mixed) return words;
   const std::uint64_t numbers = bytes / each;
   words += fmt::format(" = {} numbers × {} B", numbers, each);
@@ -218,83 +182,11 @@ std::string way_words(const Problem& p, std::string_view order, TrafficPart part
   return words + fmt::format(", {:.3g} times its {}", static_cast<double>(numbers) / static_cast<double>(all), all);
 }
 
-// What is said of each order, by its name; of one that is in no line what its bytes show.
-Runs words_of_naive(const Recording& rec) {
-  using enum TensorColour;
-  return {word("naive writes and reads "), letter("S", s), word(" and "), letter("P", p),
-          word(fmt::format("; flash, here with Br {}, never does.", rec.options.br))};
-}
-Runs words_of_tiled(const Recording&) {
-  using enum TensorColour;
-  return {word("Both store "), letter("S", s), word(" and "),  letter("P", p), word("; tiles change how often "),
-          letter("Q", q),      word(", "),     letter("K", k), word(", "),     letter("V", v),
-          word(" are read.")};
-}
-Runs words_of_flash1(const Recording&) {
-  using enum TensorColour;
-  return {word("FlashAttention-1 stores no "),
-          letter("S", s),
-          word(", no "),
-          letter("P", p),
-          word("; it reads and writes "),
-          letter("O", o),
-          word(", "),
-          letter("m", m),
-          word(", "),
-          letter("ℓ", l),
-          word(" at every turn.")};
-}
-Runs words_of_flash(const Recording& rec) {
-  using enum TensorColour;
-  const int tiles = rec.query_tiles();
-  return {word("naive writes and reads "),
-          letter("S", s),
-          word(" and "),
-          letter("P", p),
-          word("; flash never does, it reads "),
-          letter("K", k),
-          word(", "),
-          letter("V", v),
-          word(tiles > 1 ? fmt::format(" for each of {} query tiles.", tiles) : " once.")};
-}
-struct WordsOfOrder {
-  std::string_view order;
-  Runs (*words)(const Recording&);
-  bool always;   // also where it reads more than naive
-  bool outlook;  // what it would ask at a size that GPUs see is said as well
-};
-constexpr WordsOfOrder kWords[] = {{"naive", words_of_naive, true, false},
-                                   {"tiled", words_of_tiled, true, false},
-                                   {"flash-1", words_of_flash1, false, false},
-                                   {"flash", words_of_flash, false, true}};
-
-// Null: an order that is in no line.
-const WordsOfOrder* known_words(Order order) {
-  const auto at = std::ranges::find(kWords, name_of(order), &WordsOfOrder::order);
-  return at == std::end(kWords) ? nullptr : &*at;
-}
-
-Runs words_of_order(const Recording& rec, std::uint64_t mine, const TrafficBar* naive) {
-  using enum TensorColour;
-  const WordsOfOrder* known = known_words(rec.order);
-  const bool more = naive != nullptr && mine > naive->total && !stores_scores(rec.order);
-  if (more && (known == nullptr || !known->always)) {
-    return {word(fmt::format("With tiles as low as Br {} {} reads more than naive, which stores ", rec.options.br,
-                             name_of(rec.order))),
-            letter("S", s), word(" and "), letter("P", p), word(": a larger Br mends it.")};
-  }
-  if (known != nullptr) return known->words(rec);
-  Runs words{word(fmt::format("{} asks for ", name_of(rec.order))), number(bytes_text(mine))};
-  if (naive != nullptr) words.insert(words.end(), {word(", naive for "), number(bytes_text(naive->total))});
-  words.push_back(word("."));
-  return words;
-}
-
 }  // namespace
 
 std::uint64_t naive_so_far(const Recording& rec, EventIndex e) {
   const Problem& p = rec.problem;
-  const auto naive = find_kernel(kBaseline);
+  const auto naive = find_kernel("cpu_sequential");
   const std::int32_t reads = naive ? (*naive)->score_reads : 0;
   const NaivePlace at = furthest(rec, e);
   std::uint64_t head = 0, before = 0;
@@ -314,20 +206,20 @@ std::uint64_t naive_so_far(const Recording& rec, EventIndex e) {
 
 std::string piece_words(const Recording& rec, const TrafficBar& bar, TrafficPart part, EventIndex at) {
   Traffic t;
-  const bool mine = bar.name == name_of(rec.order);
+  const bool mine = bar.order == rec.order;
   if (mine) {
     t = walked(rec, at);
   } else {
-    for (const std::string_view id : {"cpu_sequential", "cpu_flash", "cpu_flash1", "cpu_tiled"}) {
+    for (const std::string_view id : order_look(rec.order).beside) {
       const auto row = find_kernel(id);
-      if (row && name_of((*row)->order) == bar.name) t = tile_loads(**row, rec.problem, rec.options);
+      if (row && (*row)->order == bar.order) t = tile_loads(**row, rec.problem, rec.options);
     }
   }
   const std::uint64_t read = t.read[static_cast<std::size_t>(part)],
                       written = t.written[static_cast<std::size_t>(part)];
   std::string words = bar.name + (mine && at + 1 < rec.events.size() ? ", so far" : ", whole run");
-  if (read > 0) words += "\n" + way_words(rec.problem, bar.name, part, read, "read");
-  if (written > 0) words += "\n" + way_words(rec.problem, bar.name, part, written, "written");
+  if (read > 0) words += "\n" + way_words(rec.problem, bar.order, part, read, "read");
+  if (written > 0) words += "\n" + way_words(rec.problem, bar.order, part, written, "written");
   return words;
 }
 
@@ -346,7 +238,11 @@ TrafficTotals traffic_totals(const Recording& rec) {
   for (const std::uint64_t bytes : rec.events.back().hbm_bytes) mine += bytes;
   out.once = compulsory(rec.order, rec.problem).total();
   out.others = other_orders(rec);
-  out.words.push_back(words_of_order(rec, mine, bar_named(out.others, Order::naive)));
+  const OrderLook& look = order_look(rec.order);
+  const TrafficBar* naive = yardstick(out.others);
+  if (look.traffic != nullptr)
+    out.words.push_back(
+        look.traffic({name_of(rec.order), rec.options.br, rec.query_tiles(), naive != nullptr && mine > naive->total}));
   Runs line{word("A thin line marks each element once: "), number(bytes_text(out.once)), word(" here")};
   for (const TrafficBar& bar : out.others) {
     if (bar.once == out.once) continue;
@@ -355,12 +251,12 @@ TrafficTotals traffic_totals(const Recording& rec) {
                  letter("S", s), word(" and "), letter("P", p)});
     break;
   }
-  const bool triangle = !is_baseline(rec.order);
+  const bool triangle = !look.yardstick;
   line.push_back(word(triangle ? "; the triangle is naive at this moment." : "."));
   out.marks = std::move(line);
   out.brief_marks = {word(triangle ? "Line: each element once. Triangle: naive at this moment."
                                    : "A thin line marks each element once.")};
-  if (const WordsOfOrder* known = known_words(rec.order); known != nullptr && known->outlook) add_outlook(out, rec);
+  add_outlook(out, rec);
   return out;
 }
 
@@ -368,6 +264,7 @@ TrafficScene traffic_scene(const Recording& rec, EventIndex e, const TrafficTota
   TrafficScene scene;
   scene.count = fmt::format("tile loads, {}", name_of(rec.problem.dtype));
   TrafficBar mine;
+  mine.order = rec.order;
   mine.name = std::string(name_of(rec.order));
   mine.once = totals.once;
   for (std::size_t n = 0; n < kTrafficParts; ++n) {
@@ -378,7 +275,7 @@ TrafficScene traffic_scene(const Recording& rec, EventIndex e, const TrafficTota
   scene.bars = {mine};
   scene.bars.insert(scene.bars.end(), totals.others.begin(), totals.others.end());
   for (TrafficBar& bar : scene.bars) {
-    if (&bar != &scene.bars.front() && bar.name == name_of(Order::naive)) bar.same_moment = naive_so_far(rec, e);
+    if (&bar != &scene.bars.front() && order_look(bar.order).yardstick) bar.same_moment = naive_so_far(rec, e);
     const std::uint64_t now = bar.same_moment.value_or(bar.so_far);
     bar.widest = now == bar.total && !bar.same_moment && &bar != &scene.bars.front()
                      ? bytes_text(bar.total)

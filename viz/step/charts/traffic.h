@@ -27,6 +27,7 @@ constexpr TrafficPiece kTrafficPieces[] = {
     {TrafficPart::o, TensorColour::o, "O"}, {TrafficPart::stats, TensorColour::l, "ℓ"}};
 
 struct TrafficBar {
+  Order order = Order::flash;
   std::string name;                                  // "flash", "naive"
   std::string text;                                  // "1.2 MB of 3.4 MB"; written by traffic_scene()
   std::string widest;                                // that the text gets in this run: bars keep their length

@@ -7,7 +7,7 @@
 #include <string>
 
 #include "kernels/recording/recording.h"
-#include "viz/step/facts/place.h"
+#include "viz/step/place/place.h"
 
 namespace attn {
 

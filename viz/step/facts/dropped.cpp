@@ -1,30 +1,12 @@
 #include "viz/step/facts/dropped.h"
 
 #include <algorithm>
-#include <array>
 #include <optional>
 
-#include "kernels/model/order_row.h"
+#include "viz/step/orders/look.h"
 
 namespace attn {
 namespace {
-
-// Where a slot that is not made by its tile is seen: in a phase of its own tile, or of any key tile of the row. The
-// others are where tile_version() finds them.
-struct Seen {
-  Slot slot, as;
-  bool of_row;
-  std::array<Phase, 2> phases;
-};
-constexpr Seen kSeen[] = {
-    {Slot::q, Slot::q, true, {Phase::scores, Phase::scores}},
-    {Slot::k, Slot::k, false, {Phase::scores, Phase::scores}},
-    {Slot::v, Slot::v, false, {Phase::scores, Phase::output}},
-    {Slot::m_old, Slot::m_old, true, {Phase::max, Phase::max}},
-    {Slot::l_old, Slot::l_old, true, {Phase::sum, Phase::sum}},
-    {Slot::o_old, Slot::o_new, true, {Phase::output, Phase::output}},
-    {Slot::o_new, Slot::o_new, true, {Phase::output, Phase::output}},
-};
 
 struct DroppedLooker {
   const Recording& rec;
@@ -42,14 +24,30 @@ struct DroppedLooker {
     }
     return false;
   }
-  bool was_live(Slot slot) const {
-    for (const Seen& seen : kSeen) {
-      if (seen.slot != slot) continue;
-      return std::ranges::any_of(seen.phases, [&](Phase phase) {
-        return seen.of_row ? live_in_any(phase, seen.as) : live_in(phase, j, seen.as);
-      });
+  bool in_any_before(Slot slot) const {
+    for (EventIndex n = at.event; n-- > 0;) {
+      const EventId& id = rec.events[n].id;
+      if (id.b != at.b || id.h != at.h) return false;
+      if (rec.after(n, slot) != kNoVersion) return true;
     }
-    return rec.tile_version(slot, at.b, at.h, i, j, at.event) != kNoVersion;
+    return false;
+  }
+  bool was_live(Slot slot) const {
+    const StoodBefore& stood = order_look(rec.order).slot(slot).stood;
+    const Slot sought = stood.slot.value_or(slot);
+    switch (stood.how) {
+      case Stood::never:
+        return false;
+      case Stood::in_key_tile:
+        return live_in(stood.in[0], j, sought) || live_in(stood.in[1], j, sought);
+      case Stood::in_any:
+        return live_in_any(stood.in[0], sought);
+      case Stood::as_version:
+        return rec.tile_version(sought, at.b, at.h, i, j, at.event) != kNoVersion;
+      case Stood::before:
+        return in_any_before(sought);
+    }
+    return false;
   }
 };
 
@@ -63,15 +61,9 @@ bool is_dropped(const Recording& rec, const StepPlace& at, Slot slot) {
 }
 
 std::string dropped_words(const Recording& rec, const StepPlace& at, Slot slot) {
-  const OrderRow& order = order_row(rec.order);
-  const auto live = [&](Slot other) { return rec.after(at.event, other) != kNoVersion; };
-  if (slot == Slot::m_new && live(Slot::m_old)) return "Computed; it stands under old now.";
-  if (slot == Slot::l_new && live(Slot::l_old)) return "Computed; it stands under old now.";
-  if (is_input(slot)) return "It was on chip, and is in HBM alone now.";
-  if (order.stores_scores && (slot == Slot::s || slot == Slot::p)) return "Computed; it waits in HBM.";
-  const bool state = std::ranges::any_of(order.starts, [slot](Slot s) { return made_as(s) == made_as(slot); });
-  if (order.state_in_memory && state) return "Computed; it waits in HBM until its query tile comes back.";
-  return "Computed and used; it is on chip no longer.";
+  const SlotLook& look = order_look(rec.order).slot(slot);
+  if (look.older && rec.after(at.event, *look.older) != kNoVersion) return "Computed; it stands under old now.";
+  return std::string(look.gone);
 }
 
 }  // namespace attn

@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "kernels/recording/recording.h"
-#include "viz/step/facts/place.h"
+#include "viz/step/place/place.h"
 
 namespace attn {
 

@@ -198,7 +198,7 @@ void draw_picture(const Drawn& d, const TileScene& tile, const TilePlace& place)
 
 void draw_cells(const Drawn& d, const TileScene& tile, const TilePlace& place) {
   const std::int32_t chosen = d.scene.at.row - d.scene.at.first_row;
-  const bool by_query = tile.slot != Slot::k && tile.slot != Slot::v;
+  const bool by_query = !tile.by_key;
   const bool low = place.box.height() < d.s.px(9) * static_cast<float>(tile.rows);
   if (!tile.live && !d.scene.skipped && (tile.cells.size() > 64 || low)) {
     // Hundreds of empty slots are one.
@@ -235,12 +235,9 @@ void draw_lit(const Drawn& d, const Box& box, float thickness = 1) {
 }
 
 const TilePlace* place_of_slot(const Drawn& d, Slot slot) {
-  if (slot == Slot::k) return &d.layout.k;
-  if (slot == Slot::v) return &d.layout.v;
-  for (const Column c : d.scene.columns) {
-    const Slot here = d.scene.tiles[static_cast<std::size_t>(c)].slot;
-    const bool output = c == Column::o && (slot == Slot::o_new || slot == Slot::o_old);
-    if (here == slot || output) return &d.layout.places[static_cast<std::size_t>(c)];
+  for (const ColumnLook& c : d.scene.look->columns) {
+    if (c.slot == slot || c.other == slot) return &d.layout.places[static_cast<std::size_t>(c.column)];
+    if (c.above == slot) return slot == Slot::k ? &d.layout.k : &d.layout.v;
   }
   return nullptr;
 }
@@ -287,21 +284,30 @@ void light_operands(const Drawn& d) {
     return Box{{x, p.box.min.y}, {x + p.cell_width, p.box.max.y}};
   };
   const std::int32_t r = at.row - d.scene.at.first_row;
-  const auto place = [&](Column c) -> const TilePlace& { return d.layout.places[static_cast<std::size_t>(c)]; };
-  if (at.slot == Slot::s) {
-    draw_lit(d, row_box(place(Column::q), r));
-    draw_lit(d, column_box(d.layout.k, at.col - d.scene.at.first_key));
-  } else if (at.slot == Slot::o_new && d.scene.tiles[static_cast<std::size_t>(Column::p)].live) {
-    draw_lit(d, row_box(place(Column::p), r));
-    draw_lit(d, column_box(d.layout.v, at.col));
-  } else if (at.slot == Slot::p) {
-    draw_lit(d, place(Column::s).cell(r, at.col - d.scene.at.first_key));
-    draw_lit(d, place(Column::m_new).cell(r, 0));
-  } else if (at.slot == Slot::m_new || at.slot == Slot::l_new) {
-    draw_lit(d, row_box(place(at.slot == Slot::m_new ? Column::s : Column::p), r));
-  } else if (at.slot == Slot::alpha) {
-    draw_lit(d, place(Column::m_old).cell(r, 0));
-    draw_lit(d, place(Column::m_new).cell(r, 0));
+  const SlotLook& look = d.scene.look->slot(at.slot);
+  if (look.lit_with && !d.scene.tiles[static_cast<std::size_t>(*look.lit_with)].live) return;
+  for (const LitOperand& operand : look.operands) {
+    const ColumnLook* column = d.scene.look->column(operand.column);
+    if (column == nullptr || (operand.above && !column->above)) continue;
+    const TilePlace& own = d.layout.places[static_cast<std::size_t>(operand.column)];
+    const TilePlace& place = !operand.above ? own : column->above == Slot::k ? d.layout.k : d.layout.v;
+    switch (operand.part) {
+      case OperandPart::row:
+        draw_lit(d, row_box(place, r));
+        break;
+      case OperandPart::column:
+        draw_lit(d, column_box(place, at.col));
+        break;
+      case OperandPart::key_column:
+        draw_lit(d, column_box(place, at.col - d.scene.at.first_key));
+        break;
+      case OperandPart::key_cell:
+        draw_lit(d, place.cell(r, at.col - d.scene.at.first_key));
+        break;
+      case OperandPart::first_cell:
+        draw_lit(d, place.cell(r, 0));
+        break;
+    }
   }
 }
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <optional>
 #include <string>
 
 #include <fmt/format.h>
@@ -9,6 +10,7 @@
 #include "kernels/gpu/compile/occupancy.h"
 #include "kernels/model/traffic.h"
 #include "viz/draw/number_text.h"
+#include "viz/step/orders/look.h"
 
 namespace attn {
 namespace {
@@ -23,18 +25,10 @@ constexpr Part kParts[] = {{TrafficPart::q, TensorColour::q, "Q"}, {TrafficPart:
                            {TrafficPart::p, TensorColour::p, "P"}, {TrafficPart::stats, TensorColour::m, "mℓ"},
                            {TrafficPart::o, TensorColour::o, "O"}};
 
-// What the pass that the step stands in needs on chip.
-OnChip pass_bytes(const Recording& rec, EventIndex e) {
-  const auto passes = on_chip_of_passes(rec.order, rec.problem, rec.options);
-  const auto pass = static_cast<std::size_t>(std::max(rec.events[e].pass, 0));
-  return passes[std::min(pass, passes.size() - 1)];
-}
-
 // Bytes of the tiles that are live after the event, counted as on_chip_bytes() counts them: S in fp32, and P in its
 // place where S is not stored; m and l once, old or new.
 std::array<std::uint64_t, kTrafficParts> held_bytes(const Recording& rec, EventIndex e) {
   std::array<std::uint64_t, kTrafficParts> out{};
-  const std::uint64_t element = size_of(rec.problem.dtype), fp32 = sizeof(float);
   const auto bytes = [&](Slot slot, std::uint64_t each) -> std::uint64_t {
     const VersionId id = rec.after(e, slot);
     if (id == kNoVersion) return 0;
@@ -42,25 +36,12 @@ std::array<std::uint64_t, kTrafficParts> held_bytes(const Recording& rec, EventI
     const std::int32_t columns = v.holds.partial ? 1 : v.cols;  // l once a row, in however many parts
     return static_cast<std::uint64_t>(v.rows) * static_cast<std::uint64_t>(columns) * each;
   };
-  const auto either = [&](Slot a, Slot b, std::uint64_t each) { return std::max(bytes(a, each), bytes(b, each)); };
-  const auto of = [&](TrafficPart part) -> std::uint64_t& { return out[static_cast<std::size_t>(part)]; };
-  of(TrafficPart::q) = bytes(Slot::q, element);
-  of(TrafficPart::k) = bytes(Slot::k, element);
-  of(TrafficPart::v) = bytes(Slot::v, element);
-  const bool stored = stores_scores(rec.order);
-  if (stored) {
-    of(TrafficPart::s) = bytes(Slot::s, fp32);
-    of(TrafficPart::p) = bytes(Slot::p, element);
-  } else {
-    of(TrafficPart::s) = either(Slot::s, Slot::p, fp32);
-  }
-  of(TrafficPart::o) = either(Slot::o_old, Slot::o_new, fp32);
-  of(TrafficPart::stats) = either(Slot::m_old, Slot::m_new, fp32) + either(Slot::l_old, Slot::l_new, fp32);
-  if (!stored) return out;
-  // A pass holds what it needs; a recording keeps more on show, so that the eye can follow.
-  const OnChip needs = pass_bytes(rec, e);
-  for (std::size_t n = 0; n < out.size(); ++n) {
-    if (needs[n] == 0) out[n] = 0;
+  const auto pass = static_cast<unsigned>(std::clamp(rec.events[e].pass, 0, 2));
+  for (const ChipLook& part : order_look(rec.order).chip) {
+    if ((part.passes >> pass & 1U) == 0) continue;
+    const std::uint64_t each = part.fp32 ? sizeof(float) : size_of(rec.problem.dtype);
+    for (const auto& [a, b] : part.slots)
+      out[static_cast<std::size_t>(part.part)] += std::max(bytes(a, each), bytes(b, each));
   }
   return out;
 }
@@ -70,8 +51,9 @@ std::array<std::uint64_t, kTrafficParts> held_bytes(const Recording& rec, EventI
 ChipScene chip_scene(const Recording& rec, EventIndex e, std::string_view arch) {
   ChipScene scene;
   // An order that stores S holds at most what its largest pass needs; shown is what this pass does.
-  const bool stored = stores_scores(rec.order);
-  const OnChip bytes = pass_bytes(rec, e);
+  const auto passes = on_chip_of_passes(rec.order, rec.problem, rec.options);
+  const auto pass = static_cast<std::size_t>(std::max(rec.events[e].pass, 0));
+  const OnChip& bytes = passes[std::min(pass, passes.size() - 1)];
   const auto held = held_bytes(rec, e);
   for (const std::uint64_t b : on_chip_bytes(rec.order, rec.problem, rec.options)) scene.total += b;
   for (const Part& p : kParts) {
@@ -91,7 +73,8 @@ ChipScene chip_scene(const Recording& rec, EventIndex e, std::string_view arch) 
     scene.limit = {share, word(fmt::format(" of the {} KiB that a block of {} may have", kib, arch))};
     scene.short_limit = {share, word(fmt::format(" of {} KiB ({})", kib, arch))};
   }
-  const bool weights_in_s = stored ? rec.events[e].id.phase == Phase::weights : true;
+  const std::optional<Phase> shares = order_look(rec.order).shares_room;
+  const bool weights_in_s = scene.total > 0 && (!shares || rec.events[e].id.phase == shares);
   if (weights_in_s && bytes[static_cast<std::size_t>(TrafficPart::p)] == 0)
     scene.note = {letter("P", TensorColour::p), word(" takes the place of "), letter("S", TensorColour::s)};
   return scene;

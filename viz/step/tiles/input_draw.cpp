@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <cstdlib>
+#include <iterator>
 #include <optional>
 #include <string>
 #include <utility>
@@ -29,12 +30,12 @@ std::optional<CellRef> hit(const TileScene& tile, const TilePlace& place, ImVec2
 Select select_of(const TilesScene& scene, const CellRef& ref) {
   Select select{{scene.at.b, scene.at.h, scene.at.row, ref.slot, ref.col}};
   // A key's column pins that key's score; a value's column pins that column of O.
-  if (ref.slot == Slot::k)
-    select.selection.slot = Slot::s, select.selection.col = ref.row;
-  else if (ref.slot == Slot::v)
-    select.selection.slot = Slot::o_new;
-  else
+  if (const auto& pins = scene.look->slot(ref.slot).pins) {
+    select.selection.slot = pins->slot;
+    if (pins->key_as_column) select.selection.col = ref.row;
+  } else if (slot_row(ref.slot).rows == SlotRows::queries) {
     select.selection.row = ref.row;
+  }
   return select;
 }
 
@@ -64,14 +65,14 @@ void move_keyboard(const TilesScene& scene, CellRef& at, int dx, int dy) {
   std::int32_t r = (tile->transposed ? at.col - tile->first_row : at.row - tile->first_row) + dy;
   std::int32_t c = (tile->transposed ? at.row - tile->first_col : at.col - tile->first_col) + dx;
   // Over S's upper edge lies K, over O's lies V, and back.
-  if (r < 0 && tile->slot == Slot::s)
-    tile = &scene.k, r = tile->rows - 1;
-  else if (r < 0 && tile == &scene.tiles[static_cast<std::size_t>(Column::o)])
-    tile = &scene.v, r = tile->rows - 1;
-  else if (r >= tile->rows && tile->slot == Slot::k)
-    tile = &scene.tiles[kSTile], r = 0;
-  else if (r >= tile->rows && tile->slot == Slot::v)
-    tile = &scene.tiles[static_cast<std::size_t>(Column::o)], r = 0;
+  const TileScene* from = tile;
+  for (const ColumnLook& column : scene.look->columns) {
+    const TileScene* below = &scene.tiles[static_cast<std::size_t>(column.column)];
+    const TileScene* above = column.above ? tile_of(scene, *column.above) : nullptr;
+    if (above == nullptr) continue;
+    if (r < 0 && from == below) tile = above, r = tile->rows - 1;
+    if (r >= from->rows && from == above) tile = below, r = 0;
+  }
   const std::vector<const TileScene*> row = row_tiles(scene);
   const auto here = std::find(row.begin(), row.end(), tile);
   if (here != row.end() && c < 0 && here != row.begin())
@@ -141,16 +142,22 @@ bool start_answer(TilesHeld& held) {
   return held.asked_catches;
 }
 
+// The tensor that a slot's cells are of.
+InputTensor input_of(Slot slot) {
+  constexpr std::pair<Slot, InputTensor> kInputs[] = {
+      {Slot::q, InputTensor::q}, {Slot::k, InputTensor::k}, {Slot::v, InputTensor::v}};
+  const auto* const at = std::ranges::find(kInputs, slot, &std::pair<Slot, InputTensor>::first);
+  return at == std::end(kInputs) ? InputTensor::q : at->second;
+}
+
 // The document's inputs with one cell typed; edits stay sorted by (tensor, index).
 InputSpec with_edit(const Recording& rec, const TilesScene& scene, InputSpec inputs, const CellRef& ref, float value) {
   const Problem& p = rec.problem;
-  const std::int64_t head =
-      ref.slot == Slot::q ? scene.at.b * p.Hq + scene.at.h : scene.at.b * p.Hkv + p.kv_head(scene.at.h);
-  const std::int64_t rows = ref.slot == Slot::q ? p.Lq : p.Lk, cols = ref.slot == Slot::v ? p.Dv : p.D;
-  const InputTensor tensor = ref.slot == Slot::q   ? InputTensor::q
-                             : ref.slot == Slot::k ? InputTensor::k
-                                                   : InputTensor::v;
-  const CellEdit edit{tensor, (head * rows + ref.row) * cols + ref.col, value};
+  const SlotRow& slot = slot_row(ref.slot);
+  const bool by_key = slot.rows == SlotRows::keys;
+  const std::int64_t head = by_key ? scene.at.b * p.Hkv + p.kv_head(scene.at.h) : scene.at.b * p.Hq + scene.at.h;
+  const std::int64_t rows = by_key ? p.Lk : p.Lq, cols = slot.columns == SlotColumns::value_head ? p.Dv : p.D;
+  const CellEdit edit{input_of(ref.slot), (head * rows + ref.row) * cols + ref.col, value};
   const auto before = [](const CellEdit& a, const CellEdit& b) {
     return std::pair(a.tensor, a.index) < std::pair(b.tensor, b.index);
   };
@@ -180,20 +187,15 @@ void take_pointer(const TilesPanel& panel, const TilesScene& scene, const TilesL
     if (!held.hovered) return;
     if (ImGui::IsMouseDoubleClicked(ImGuiMouseButton_Left)) start_editing(panel, scene, *held.hovered, "");
     if (!clicked || held.editing) return;
-    const bool inside =
-        tile.slot == Slot::k || tile.slot == Slot::v || held.hovered->row < scene.at.first_row + scene.at.rows;
+    const bool inside = tile.by_key || held.hovered->row < scene.at.first_row + scene.at.rows;
     // A second click lets go, but on an input it may be the first of the two that open the field: Escape lets go there.
     const bool input = is_input(tile.slot);
     if (inside)
       panel.commands.push_back(input ? select_of(scene, *held.hovered) : pin_or_release(panel, scene, *held.hovered));
   };
-  static constexpr const char* kIds[kColumns] = {"##tile_q",     "##tile_s",     "##tile_m_old",
-                                                 "##tile_m_new", "##tile_alpha", "##tile_p",
-                                                 "##tile_l_old", "##tile_l_new", "##tile_o"};
-  for (const Column c : scene.columns) {
-    const auto n = static_cast<std::size_t>(c);
-    button(n < kColumns ? kIds[n] : fmt::format("##tile_{}", name_of(scene.tiles[n].slot)).c_str(), scene.tiles[n],
-           layout.places[n]);
+  for (const ColumnLook& column : scene.look->columns) {
+    const auto n = static_cast<std::size_t>(column.column);
+    button(std::string(column.id).c_str(), scene.tiles[n], layout.places[n]);
   }
   button("##tile_k", scene.k, layout.k);
   button("##tile_v", scene.v, layout.v);
@@ -221,12 +223,12 @@ void take_keys(const TilesPanel& panel, const TilesScene& scene) {
     if (held.keyboard && cell_of(scene, *held.keyboard) == nullptr) held.keyboard.reset();
     if (!held.keyboard) {
       const auto now = pointed_cell(scene, panel.state, held);
-      held.keyboard = now ? now->cell : scene.tiles[kSTile].ref(0, 0);
+      held.keyboard = now ? now->cell : first_tile(scene).ref(0, 0);
     }
     return;
   }
   if (!held.keyboard || cell_of(scene, *held.keyboard) == nullptr)
-    held.keyboard = scene.tiles[kSTile].ref(scene.at.row - scene.at.first_row, 0);
+    held.keyboard = first_tile(scene).ref(scene.at.row - scene.at.first_row, 0);
   const auto pressed = [&](ImGuiKey key) {
     ImGui::SetKeyOwner(key, owner);
     return ImGui::IsKeyPressed(key, ImGuiInputFlags_Repeat, owner);
@@ -305,12 +307,12 @@ void edit_cell(const TilesPanel& panel, const TilesScene& scene, const TilesLayo
   TilesHeld& held = panel.held;
   if (!held.editing) return;
   const CellRef ref = *held.editing;
-  const TilePlace& place = ref.slot == Slot::q ? layout.places[0] : ref.slot == Slot::k ? layout.k : layout.v;
   const TileScene* tile = tile_of(scene, ref.slot);
-  if (cell_of(scene, ref) == nullptr) {
+  if (tile == nullptr || cell_of(scene, ref) == nullptr) {
     held.editing.reset();
     return;
   }
+  const TilePlace& place = place_of_tile(scene, layout, *tile);
   const Style& s = style();
   const Box cell = tile->transposed ? place.cell(ref.col - tile->first_row, ref.row - tile->first_col)
                                     : place.cell(ref.row - tile->first_row, ref.col - tile->first_col);

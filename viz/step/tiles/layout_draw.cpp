@@ -4,6 +4,7 @@
 #include <array>
 #include <cmath>
 #include <cstddef>
+#include <optional>
 #include <vector>
 
 #include "viz/draw/theme.h"
@@ -23,9 +24,12 @@ struct Wish {
   bool numbers = true;
 };
 
-bool is_statistic(const TilesScene& scene, Column column) {
-  const Column c = like_column(scene, column);
-  return c != Column::q && c != Column::s && c != Column::p && c != Column::o;
+const TileScene& tile_at(const TilesScene& scene, Column c) {
+  return scene.tiles[static_cast<std::size_t>(c)];
+}
+
+bool by_key_across(const TileScene& tile) {
+  return slot_row(tile.slot).columns == SlotColumns::keys;
 }
 
 Wish number_wish(std::int32_t cols, int min_chars, int liked_chars, float growth) {
@@ -48,22 +52,18 @@ Wish heat_wish(std::int32_t cols, const Spacing& spacing) {
 }
 
 Wish wish_of(const TilesScene& scene, Column column, float growth, const Spacing& spacing) {
-  const TileScene& tile = scene.tiles[static_cast<std::size_t>(column)];
-  switch (like_column(scene, column)) {
-    case Column::q: {
-      const int chars = wanted_characters(tile);
-      return number_wish(tile.cols, std::min(chars, 5), chars, growth);
-    }
-    case Column::s:
-      return number_wish(tile.cols, std::max(5, std::min(5, wanted_characters(scene.k))), 7, growth);
-    case Column::p:
-      return number_wish(tile.cols, 5, 7, growth);
-    case Column::o:
-      return number_wish(tile.cols, std::clamp(wanted_characters(scene.v), 4, 5), 7, growth);
-    default:
-      if (tile.cols > 1) return heat_wish(tile.cols, spacing);  // l by lane
-      return {spacing.statistic, 54, 78 * growth, true};
+  const TileScene& tile = tile_at(scene, column);
+  if (tile.statistic) {
+    if (tile.cols > 1) return heat_wish(tile.cols, spacing);  // l by lane
+    return {spacing.statistic, 54, 78 * growth, true};
   }
+  if (slot_row(tile.slot).input) {
+    const int chars = wanted_characters(tile);
+    return number_wish(tile.cols, std::min(chars, 5), chars, growth);
+  }
+  // What is made of V is as wide as V.
+  const bool of_values = !by_key_across(tile) && scene.v.rows > 0;
+  return number_wish(tile.cols, of_values ? std::clamp(wanted_characters(scene.v), 4, 5) : 5, 7, growth);
 }
 
 float between(float a, float b, float f) {
@@ -82,15 +82,16 @@ float growth_of(float extent) {
 }
 
 // Gap after each column, as a share of the common gap: pairs (old, new) stand close.
-float gap_share(Column c) {
-  return c == Column::m_old || c == Column::l_old ? 0.35F : 1.0F;
+float gap_share(const ColumnLook& c) {
+  return c.beside_next ? 0.35F : 1.0F;
 }
 
 using Wishes = std::vector<Wish>;  // by Column
 
 float total_of(const TilesScene& scene, const Wishes& wishes, float Wish::*part, float gap) {
   float sum = -gap;
-  for (const Column c : scene.columns) sum += wishes[static_cast<std::size_t>(c)].*part + gap_share(c) * gap;
+  for (const ColumnLook& c : scene.look->columns)
+    sum += wishes[static_cast<std::size_t>(c.column)].*part + gap_share(c) * gap;
   return sum;
 }
 
@@ -99,20 +100,21 @@ bool choose_wishes(const TilesScene& scene, float room, const Spacing& spacing, 
   for (const Column c : scene.columns)
     wishes[static_cast<std::size_t>(c)] = wish_of(scene, c, growth_of(room), spacing);
   while (total_of(scene, wishes, &Wish::min, spacing.gaps[0]) > room) {
-    Column widest = Column::m_old;
+    Column widest = scene.columns.front();
     float max = 0;
     for (const Column c : scene.columns) {
       const Wish& w = wishes[static_cast<std::size_t>(c)];
-      if (!is_statistic(scene, c) && w.numbers && w.min > max) {
+      if (!tile_at(scene, c).statistic && w.numbers && w.min > max) {
         max = w.min;
         widest = c;
       }
     }
     if (max == 0) return false;
     // S and P are read side by side: both or none.
-    const bool keys = widest == Column::s || widest == Column::p;
-    for (const Column c : keys ? std::vector<Column>{Column::s, Column::p} : std::vector<Column>{widest}) {
-      wishes[static_cast<std::size_t>(c)] = heat_wish(scene.tiles[static_cast<std::size_t>(c)].cols, spacing);
+    const bool keys = by_key_across(tile_at(scene, widest));
+    for (const Column c : scene.columns) {
+      if (c == widest || (keys && by_key_across(tile_at(scene, c))))
+        wishes[static_cast<std::size_t>(c)] = heat_wish(tile_at(scene, c).cols, spacing);
     }
   }
   return true;
@@ -130,9 +132,7 @@ Widths choose_widths(const TilesScene& scene, float room) {
   const float f = upper ? std::clamp((room - liked) / std::max(max - liked, 1.0F), 0.0F, 1.0F)
                         : std::clamp((room - min) / std::max(liked - min, 1.0F), 0.0F, 1.0F);
   const float squeeze = min > room ? room / min : 1.0F;
-  Widths out;
-  out.width.resize(scene.tiles.size());
-  out.numbers.resize(scene.tiles.size());
+  Widths out{std::vector<float>(scene.tiles.size()), std::vector<bool>(scene.tiles.size())};
   for (const Column c : scene.columns) {
     const Wish& w = wishes[static_cast<std::size_t>(c)];
     out.width[static_cast<std::size_t>(c)] =
@@ -167,7 +167,7 @@ Heights choose_heights(const TilesScene& scene, float room) {
     // K is a heat map; the rows keep their numbers as long as they can.
     const float region = std::clamp(room - rows * kMinRow, std::min(70.0F, room * 0.4F), std::max(110.0F, room * 0.4F));
     h.k_region = region;
-    h.k_row = std::min(max_k, region / k_rows);
+    h.k_row = std::min(max_k, region / std::max(k_rows, 1.0F));
     h.row = std::min(max_row, (room - region) / rows);
   }
   h.chosen_row = h.row;
@@ -208,7 +208,6 @@ void set_rows(TilePlace& place, std::int32_t rows, float top, float height, floa
 TilesLayout layout_tiles(const TilesScene& scene, const Box& area) {
   const Style& s = style();
   TilesLayout out;
-  out.places.resize(scene.tiles.size());
   const float label = area.width() / s.scale < kTightRoom ? kTightLabel : kLabelWidth;
   const float width = area.width() / s.scale - label, height = area.height() / s.scale;
   out.has_captions = height >= kTooLowForCaptions;
@@ -216,7 +215,8 @@ TilesLayout layout_tiles(const TilesScene& scene, const Box& area) {
   const Widths widths = choose_widths(scene, width);
   const Heights heights = choose_heights(scene, height - kTitle - kTitle - caption);
   float used = -widths.gap;
-  for (const Column c : scene.columns) used += widths.width[static_cast<std::size_t>(c)] + widths.gap * gap_share(c);
+  for (const ColumnLook& c : scene.look->columns)
+    used += widths.width[static_cast<std::size_t>(c.column)] + widths.gap * gap_share(c);
   // The block stands at the left up to a comfortable margin; what is left over widens the gaps' ends evenly.
   float x = area.min.x + s.px(label) + s.px(std::max(0.0F, (width - used) / 2));
   const float total =
@@ -227,8 +227,9 @@ TilesLayout layout_tiles(const TilesScene& scene, const Box& area) {
   out.band_left = x - s.px(label);
   out.title_height = s.px(kTitle);
   const std::int32_t chosen = scene.at.row - scene.at.first_row;
-  for (const Column c : scene.columns) {
-    const auto n = static_cast<std::size_t>(c);
+  out.places.resize(scene.tiles.size());
+  for (const ColumnLook& c : scene.look->columns) {
+    const auto n = static_cast<std::size_t>(c.column);
     TilePlace& place = out.places[n];
     const TileScene& tile = scene.tiles[n];
     set_rows(place, tile.rows, rows_top, s.px(heights.row), s.px(heights.chosen_row), chosen);
@@ -239,22 +240,28 @@ TilesLayout layout_tiles(const TilesScene& scene, const Box& area) {
     place.only_row = heights.row < kNumberHeight ? chosen : -1;
     x += s.px(widths.width[n] + widths.gap * gap_share(c));
   }
-  const TilePlace& sp = out.places[static_cast<std::size_t>(Column::s)];
-  const TilePlace& op = out.places[static_cast<std::size_t>(Column::o)];
-  out.band_right = op.box.max.x + s.px(8);
+  // The columns that K and V stand above, else the first and the last.
+  const auto below = [&](Slot slot, Column otherwise) {
+    const auto at = std::ranges::find(scene.look->columns, std::optional(slot), &ColumnLook::above);
+    return static_cast<std::size_t>(at == scene.look->columns.end() ? otherwise : at->column);
+  };
+  const std::size_t s_column = below(Slot::k, scene.columns.front()), o_column = below(Slot::v, scene.columns.back());
+  const TilePlace &sp = out.places[s_column], &op = out.places[o_column];
+  out.band_right = out.places[static_cast<std::size_t>(scene.columns.back())].box.max.x + s.px(8);
   out.captions_top = sp.y.back() + s.px(6);
   const float region_bottom = rows_top - out.title_height, region_top = region_bottom - s.px(heights.k_region);
-  const auto above = [&](TilePlace& place, const TileScene& tile, const TilePlace& below, float row_height,
+  const auto above = [&](TilePlace& place, const TileScene& tile, const TilePlace& under, float row_height,
                          bool numbers) {
+    if (tile.rows == 0) return;
     const float h = std::min(row_height, heights.k_region / static_cast<float>(std::max(tile.rows, 1)));
     const float tile_top = std::round(region_bottom - s.px(h) * static_cast<float>(tile.rows));
     set_rows(place, tile.rows, tile_top, s.px(h), s.px(h), -1);
-    place.box = {{below.box.min.x, tile_top}, {below.box.max.x, place.y.back()}};
-    place.cell_width = below.cell_width;
+    place.box = {{under.box.min.x, tile_top}, {under.box.max.x, place.y.back()}};
+    place.cell_width = under.cell_width;
     set_room(place, tile, numbers, h, h, s);
   };
-  above(out.k, scene.k, sp, heights.k_row, widths.numbers[static_cast<std::size_t>(Column::s)]);
-  above(out.v, scene.v, op, std::max(30.0F, heights.k_row), widths.numbers[static_cast<std::size_t>(Column::o)]);
+  above(out.k, scene.k, sp, heights.k_row, widths.numbers[s_column]);
+  above(out.v, scene.v, op, std::max(30.0F, heights.k_row), widths.numbers[o_column]);
   out.chip = {{area.min.x + s.px(4), std::min(region_top - s.px(kTitle) + s.px(2), region_top)},
               {sp.box.min.x - s.px(20), region_bottom}};
   out.has_chip = out.chip.width() >= s.px(150) && out.chip.height() >= s.px(60);

@@ -25,7 +25,7 @@ struct TilePlace {
 };
 
 struct TilesLayout {
-  std::vector<TilePlace> places = std::vector<TilePlace>(kColumns);  // by Column
+  std::vector<TilePlace> places;  // by Column
   TilePlace k, v;
   float label_right = 0;   // row labels end here
   float title_height = 0;  // line of titles above a tile

@@ -1,33 +1,15 @@
 #include "viz/step/tiles/legend.h"
 
+#include <array>
+#include <cstddef>
+
 #include "viz/draw/number_text.h"
 
 namespace attn {
 namespace {
 
-const char* letter_of_tensor(TensorColour hue) {
-  switch (hue) {
-    case TensorColour::q:
-      return "Q";
-    case TensorColour::k:
-      return "K";
-    case TensorColour::v:
-      return "V";
-    case TensorColour::s:
-      return "S";
-    case TensorColour::p:
-      return "P";
-    case TensorColour::m:
-      return "m";
-    case TensorColour::l:
-      return "ℓ";
-    case TensorColour::o:
-      return "O";
-    case TensorColour::alpha:
-      return "α";
-  }
-  return "";
-}
+// By TensorColour.
+constexpr std::array<const char*, kTensorColourCount> kLetters{"Q", "K", "V", "S", "P", "m", "ℓ", "O", "α"};
 
 }  // namespace
 
@@ -43,7 +25,7 @@ LegendScale scale_legend(TensorColour hue, const TensorScales& scales) {
   const TensorScale& scale = scales[static_cast<std::size_t>(hue)];
   LegendScale out;
   out.hue = hue;
-  out.letter = letter_of_tensor(hue);
+  out.letter = kLetters[static_cast<std::size_t>(hue)];
   if (!(scale.max >= scale.min)) return out;         // nothing finite was ever shown
   if (scale.max == 0 && scale.min == 0) return out;  // nor anything but 0, as before the answer to a question
   out.diverges = scale.diverges && !scale.narrow;

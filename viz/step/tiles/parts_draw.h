@@ -12,7 +12,16 @@
 
 namespace attn::tiles {
 
-constexpr std::size_t kSTile = static_cast<std::size_t>(Column::s);
+// Where a tile of the scene stands.
+inline const TilePlace& place_of_tile(const TilesScene& scene, const TilesLayout& layout, const TileScene& tile) {
+  if (&tile == &scene.k) return layout.k;
+  if (&tile == &scene.v) return layout.v;
+  return layout.places[static_cast<std::size_t>(&tile - scene.tiles.data())];
+}
+// The scores', or the first: where the keyboard begins.
+inline const TileScene& first_tile(const TilesScene& scene) {
+  return scene.tiles[static_cast<std::size_t>(scene.look->scores.value_or(scene.columns.front()))];
+}
 
 struct Drawn {
   ImDrawList* list;

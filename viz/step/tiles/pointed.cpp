@@ -1,15 +1,15 @@
 #include "viz/step/tiles/pointed.h"
 
-#include <algorithm>
 #include <cmath>
-#include <iterator>
+#include <optional>
+#include <string>
 
 #include <fmt/format.h>
 
-#include "kernels/model/order_row.h"
 #include "viz/draw/number_text.h"
 #include "viz/step/facts/dropped.h"
 #include "viz/step/facts/letters.h"
+#include "viz/step/orders/look.h"
 
 namespace attn {
 namespace {
@@ -17,10 +17,6 @@ namespace {
 std::string scale_suffix(const Problem& p) {
   const std::string scale = scale_words(p);
   return scale.starts_with("1/") ? " / " + scale.substr(2) : " × " + scale;
-}
-
-bool is_column(Slot slot) {
-  return slot_row(slot).columns == SlotColumns::one;
 }
 
 struct PointedBuilder {
@@ -58,7 +54,7 @@ struct PointedBuilder {
     for (std::int32_t d = 0; d < rec.problem.D; ++d) {
       const auto a = live(Slot::q, cell.row, d), b = live(Slot::k, cell.col, d);
       if (!a || !b) return;
-      add_term(*a, *b, tiles.tiles[0].natural, tiles.k.natural);
+      add_term(*a, *b, tiles.tiles[static_cast<std::size_t>(Column::q)].natural, tiles.k.natural);
       sum += static_cast<double>(*a) * *b;
     }
     out.title.insert(out.title.end(), {word(" = ", Token::text), letter("q", q), subscript(std::to_string(cell.row), q),
@@ -135,7 +131,7 @@ struct PointedBuilder {
   void explain_output() {
     using enum TensorColour;
     out.left_letter = "p", out.right_letter = "v", out.left_ink = p, out.right_ink = v;
-    if (cell.slot != Slot::o_new) {
+    if (slot_row(cell.slot).made_as) {
       out.words = {word("As it stood before this tile.")};
       return;
     }
@@ -149,7 +145,7 @@ struct PointedBuilder {
     }
     const auto old = live(Slot::o_old, cell.row, cell.col), a = live(Slot::alpha, cell.row, 0);
     out.sum = {word("sum "), number(significant_text(sum, 5))};
-    if (old && a && !order_row(rec.order).divides_each_turn) {
+    if (old && a && order_look(rec.order).rescales_output) {
       out.sum.insert(out.sum.end(),
                      {word(", plus "), letter("α", alpha), word(" × old: "), number(significant_text(*a, 4), alpha),
                       word(" × "), number(significant_text(*old, 5), o)});
@@ -197,62 +193,50 @@ struct PointedBuilder {
       out.words.insert(out.words.end(), {word(" / "), number(significant_text(*l_, 6), l)});
     }
   }
-  void explain_statistic() {
+  void explain(Explain what, float value) {
+    switch (what) {
+      case Explain::nothing:
+        break;
+      case Explain::score:
+        return explain_score(value);
+      case Explain::weight:
+        return explain_weight();
+      case Explain::output:
+        return explain_output();
+      case Explain::sum:
+        return explain_sum();
+      case Explain::maximum:
+      case Explain::rescale:
+      case Explain::earlier:
+        return explain_statistic(what);
+      case Explain::input:
+        return explain_input();
+    }
+  }
+  void explain_statistic(Explain what) {
     using enum TensorColour;
     const auto m_old = live(Slot::m_old, cell.row, 0), m_new = live(Slot::m_new, cell.row, 0);
     const Holds* holds = held(Slot::m_new);
     const bool base2 = holds != nullptr && holds->base2;
-    if (base2 && cell.slot == Slot::m_new) {
+    if (base2 && what == Explain::maximum) {
       out.words = {word("in base 2; as the formulas have it "),
                    number(significant_text(*m_new * rec.factor_to_formula(*holds), 6), m)};
-    } else if (cell.slot == Slot::alpha && m_new) {
+    } else if (what == Explain::rescale && m_new) {
       const double old = m_old ? static_cast<double>(*m_old) : -static_cast<double>(INFINITY);
       out.words = {word(base2 ? "exp2(" : "exp("), number(significant_text(old, 6), m), word(" − "),
                    number(significant_text(*m_new, 6), m), word(")")};
-    } else if (cell.slot == Slot::m_new) {
+    } else if (what == Explain::maximum) {
       out.words = {word("the largest score of row " + std::to_string(cell.row) + " so far")};
     } else {
       out.words = {word("as it stood before this tile")};
     }
   }
   void explain_input() {
-    const char* what = cell.slot == Slot::q ? "query " : cell.slot == Slot::k ? "key " : "value ";
-    out.words = {word("input: " + std::string(what) + std::to_string(cell.row) + ", dimension " +
-                      std::to_string(cell.col) + "; a double click types another")};
+    const std::string_view each = order_look(rec.order).slot(cell.slot).each;
+    out.words = {word(fmt::format("input: {} {}, dimension {}; a double click types another",
+                                  each.empty() ? name_of(cell.slot) : each, cell.row, cell.col))};
   }
-  // Of an order's own slot: what the phase that makes it says of itself.
-  void explain_own(Slot slot) {
-    const OrderRow& order = order_row(rec.order);
-    for (const Phase phase : order.makers[static_cast<std::size_t>(slot)]) {
-      const OrderPhase* made = order.phase(phase);
-      if (made != nullptr && !made->sentence.empty()) out.words = {word(std::string(made->sentence))};
-    }
-  }
-  void explain(Slot slot, float value);
 };
-
-// What is said of a number, by its slot; a statistic that is in no line is its row's.
-struct Explained {
-  Slot slot;
-  void (*by)(PointedBuilder&, float value);
-};
-constexpr Explained kExplained[] = {
-    {Slot::s, [](PointedBuilder& b, float value) { b.explain_score(value); }},
-    {Slot::p, [](PointedBuilder& b, float) { b.explain_weight(); }},
-    {Slot::o_old, [](PointedBuilder& b, float) { b.explain_output(); }},
-    {Slot::o_new, [](PointedBuilder& b, float) { b.explain_output(); }},
-    {Slot::l_new, [](PointedBuilder& b, float) { b.explain_sum(); }},
-    {Slot::q, [](PointedBuilder& b, float) { b.explain_input(); }},
-    {Slot::k, [](PointedBuilder& b, float) { b.explain_input(); }},
-    {Slot::v, [](PointedBuilder& b, float) { b.explain_input(); }},
-};
-
-void PointedBuilder::explain(Slot slot, float value) {
-  if (order_row(rec.order).own(slot)) return explain_own(slot);
-  const auto known = std::ranges::find(kExplained, slot, &Explained::slot);
-  if (known == std::end(kExplained)) return explain_statistic();
-  known->by(*this, value);
-}
 
 void add_lead(PointedScene& out, PointedBy by) {
   switch (by) {
@@ -280,8 +264,11 @@ void add_lead(PointedScene& out, PointedBy by) {
 // NaN before all, since it is what happens to the row. None where the row holds neither.
 std::optional<Pointed> own_cell(const TilesScene& scene) {
   const std::int32_t r = scene.at.row - scene.at.first_row;
-  const TileScene& o = scene.tiles[static_cast<std::size_t>(Column::o)];
-  const TileScene& s = scene.tiles[static_cast<std::size_t>(Column::s)];
+  static const TileScene kNone;
+  const auto tile = [&](const std::optional<Column>& c) -> const TileScene& {
+    return c ? scene.tiles[static_cast<std::size_t>(*c)] : kNone;
+  };
+  const TileScene &o = tile(scene.look->output), &s = tile(scene.look->scores);
   if (o.live && (o.made || !s.live)) return Pointed{o.ref(r, 0), PointedBy::output};
   std::optional<CellRef> best;
   float max = 0;
@@ -301,13 +288,10 @@ std::optional<Pointed> own_cell(const TilesScene& scene) {
 }  // namespace
 
 const TileScene* tile_of(const TilesScene& scene, Slot slot) {
-  if (slot == Slot::k) return &scene.k;
-  if (slot == Slot::v) return &scene.v;
-  if (slot == Slot::o_old || slot == Slot::o_new) return &scene.tiles[static_cast<std::size_t>(Column::o)];
-  for (const Column c : scene.columns) {
-    const TileScene& tile = scene.tiles[static_cast<std::size_t>(c)];
-    if (tile.slot == slot) return &tile;
-  }
+  if (slot == Slot::k && scene.k.rows > 0) return &scene.k;
+  if (slot == Slot::v && scene.v.rows > 0) return &scene.v;
+  for (const ColumnLook& c : scene.look->columns)
+    if (c.slot == slot || c.other == slot) return &scene.tiles[static_cast<std::size_t>(c.column)];
   return nullptr;
 }
 
@@ -340,7 +324,8 @@ PointedScene pointed_scene(const Recording& rec, const TilesScene& tiles, const 
   if (pointed.by == PointedBy::score && std::isnan(cell->value)) b.out.lead = "Followed, a score that is NaN: ";
   b.cell.slot = tile->slot;
   const Ink ink = tile->hue;
-  const std::string index = is_column(ref.slot) ? std::to_string(ref.row) : fmt::format("{},{}", ref.row, ref.col);
+  const std::string index =
+      slot_row(ref.slot).columns == SlotColumns::one ? std::to_string(ref.row) : fmt::format("{},{}", ref.row, ref.col);
   b.out.title = {letter(std::string(letter_of(tile->slot)), ink), subscript(index, ink)};
   if (cell->look == CellLook::past_end) {
     b.out.words = {word("Past the end: the last tile is smaller.")};
@@ -377,7 +362,7 @@ PointedScene pointed_scene(const Recording& rec, const TilesScene& tiles, const 
     if (known && rec.values(id)[n] == cell->value)
       b.out.full_words += fmt::format(", in fp64 {}", significant_text(known->exact, 12));
   }
-  b.explain(tile->slot, cell->value);
+  b.explain(order_look(rec.order).slot(tile->slot).explain, cell->value);
   const auto r = tile->transposed ? ref.col - tile->first_row : ref.row - tile->first_row;
   const auto c = tile->transposed ? ref.row - tile->first_col : ref.col - tile->first_col;
   const double bound = cell_bound(rec, tiles, *tile, r, c, exact);

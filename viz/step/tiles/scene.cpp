@@ -4,12 +4,13 @@
 #include <cmath>
 #include <optional>
 #include <span>
+#include <string>
 #include <utility>
 
-#include "kernels/model/order_row.h"
 #include "viz/draw/number_text.h"
 #include "viz/step/facts/dropped.h"
 #include "viz/step/facts/letters.h"
+#include "viz/step/orders/look.h"
 
 namespace attn {
 namespace {
@@ -17,8 +18,9 @@ namespace {
 // l by which a cell of O is divided before it is shown; none where it is shown as it stands.
 std::optional<float> divisor_of(const Recording& rec, EventIndex e, OutputReading reading, const Version& v, Slot slot,
                                 std::int32_t r) {
-  const bool output = slot == Slot::o_old || slot == Slot::o_new;
-  if (!output || reading == OutputReading::as_summed || v.holds.normalised) return std::nullopt;
+  if (order_look(rec.order).slot(slot).explain != Explain::output || reading == OutputReading::as_summed ||
+      v.holds.normalised)
+    return std::nullopt;
   float l = 0;  // its lanes' parts together
   for (const float part : row_of(rec, rec.after(e, output_sum_slot(rec, e)), v.first_row + r)) l += part;
   return l != 0 ? std::optional(l) : std::nullopt;
@@ -43,7 +45,8 @@ struct Builder {
   bool loaded(VersionId id, Slot slot) const;
   void fill(TileScene& tile, VersionId id) const;
   void mark_masked(TileScene& tile) const;
-  TileScene tile(Slot slot, std::int32_t rows, std::int32_t cols, std::int32_t first_row, std::int32_t first_col) const;
+  std::int32_t columns_of(Slot slot) const;
+  TileScene tile(Slot slot, bool transposed = false) const;
 };
 
 // Came from HBM in this step: made before, live again.
@@ -83,7 +86,8 @@ void Builder::mark_masked(TileScene& tile) const {
   const VersionId id = rec.after(e, tile.slot);
   const bool skipped = rec.events[e].id.phase == Phase::skipped;
   if (!skipped && id == kNoVersion) return;
-  if (!skipped && tile.slot == Slot::s && !rec.version(id).holds.masked && rec.events[e].id.phase == Phase::scores)
+  if (!skipped && tile.slot == Slot::s && !rec.version(id).holds.masked &&
+      order_look(rec.order).phase(rec.events[e].id.phase).before_mask)
     return;
   for (std::int32_t r = 0; r < tile.rows; ++r) {
     for (std::int32_t c = 0; c < tile.cols; ++c) {
@@ -98,23 +102,29 @@ void Builder::mark_masked(TileScene& tile) const {
   }
 }
 
-TileScene Builder::tile(Slot slot, std::int32_t rows, std::int32_t cols, std::int32_t first_row,
-                        std::int32_t first_col) const {
+TileScene Builder::tile(Slot slot, bool transposed) const {
+  const SlotRow& row = slot_row(slot);
   TileScene tile;
   tile.slot = slot;
   tile.hue = tensor_of(slot);
+  tile.by_key = row.rows == SlotRows::keys;
+  tile.statistic = row.columns == SlotColumns::one;
+  tile.transposed = transposed;
+  tile.natural = row.input ? scales[static_cast<std::size_t>(tile.hue)].natural : -1;
+  const bool keys_across = row.columns == SlotColumns::keys;
+  // Extents and first indices in the tensor; how much of them the problem has here: what lies beyond is past the end.
+  std::int32_t rows = tile.by_key ? at.bc : at.br, has_rows = tile.by_key ? at.keys : at.rows;
+  std::int32_t cols = columns_of(slot), has_cols = keys_across ? at.keys : cols;
+  tile.first_row = tile.by_key ? at.first_key : at.first_row;
+  tile.first_col = keys_across ? at.first_key : 0;
+  if (transposed) {
+    std::swap(rows, cols);
+    std::swap(has_rows, has_cols);
+    std::swap(tile.first_row, tile.first_col);
+  }
   tile.rows = rows;
   tile.cols = cols;
-  tile.first_row = first_row;
-  tile.first_col = first_col;
-  tile.transposed = slot == Slot::k;
-  tile.natural = scales[static_cast<std::size_t>(tile.hue)].natural;
   tile.cells.resize(static_cast<std::size_t>(rows) * static_cast<std::size_t>(cols));
-  // Rows and columns that the problem has here; what lies beyond is past the end.
-  const SlotRow& of = slot_row(slot);
-  const std::int32_t has_rows = slot == Slot::k ? rows : of.rows == SlotRows::keys ? at.keys : at.rows;
-  const bool keys_across = slot == Slot::k || of.columns == SlotColumns::keys;
-  const std::int32_t has_cols = keys_across ? at.keys : cols;
   for (std::int32_t r = 0; r < rows; ++r) {
     for (std::int32_t c = 0; c < cols; ++c) {
       if (r >= has_rows || c >= has_cols) {
@@ -134,8 +144,18 @@ TileScene Builder::tile(Slot slot, std::int32_t rows, std::int32_t cols, std::in
   return tile;
 }
 
-// Columns of a statistic: the lanes that share a row, where each has its own part of l.
-std::int32_t lanes_of(const Recording& rec, EventIndex e, Slot slot) {
+// Of a whole row of it; of a statistic the lanes that share a row, where each has its own part of l.
+std::int32_t Builder::columns_of(Slot slot) const {
+  switch (slot_row(slot).columns) {
+    case SlotColumns::head:
+      return static_cast<std::int32_t>(rec.problem.D);
+    case SlotColumns::value_head:
+      return static_cast<std::int32_t>(rec.problem.Dv);
+    case SlotColumns::keys:
+      return at.bc;
+    case SlotColumns::one:
+      break;
+  }
   const VersionId id = rec.after(e, slot);
   return id != kNoVersion && rec.version(id).holds.partial ? rec.version(id).cols : 1;
 }
@@ -149,46 +169,62 @@ std::string index_text(std::int32_t n) {
   return n < 0 ? "" : std::to_string(n);
 }
 
-void add_titles(TilesScene& scene, const Recording& rec, EventIndex e, OutputReading reading) {
-  using enum TensorColour;
-  const StepPlace& at = scene.at;
-  const auto of = [&](Column c) -> Runs& { return scene.tiles[static_cast<std::size_t>(c)].title; };
-  of(Column::q) = {letter("Q", q), subscript(index_text(at.i), q), word(range_words("row", at.first_row, at.rows))};
-  scene.k.title = {letter("K", k), subscript(index_text(at.j), k), letter("T", k, 1)};
-  scene.v.title = {letter("V", v), subscript(index_text(at.j), v)};
-  if (at.j >= 0) {
-    scene.k.title.push_back(word(range_words("key", at.first_key, at.keys)));
-    scene.v.title.push_back(word(range_words("value", at.first_key, at.keys)));
-  }
-  of(Column::s) = {letter("S", s)};
-  // The last steps and a skipped tile have no new ones: those that stand are the row's.
-  const Phase phase = rec.events[e].id.phase;
-  const bool last =
-      (phase == Phase::normalise || phase == Phase::store_o || phase == Phase::skipped) && !stores_scores(rec.order);
-  of(Column::m_old) = {letter("m", m)};
-  of(Column::l_old) = {letter("ℓ", l)};
-  if (!last) {
-    of(Column::m_old).push_back(word(" old"));
-    of(Column::l_old).push_back(word(" old"));
-  }
-  of(Column::m_new) = {letter("m", m), word(" new")};
-  of(Column::alpha) = {letter("α", alpha)};
-  of(Column::p) = {letter("P", p), word(" weights")};
-  of(Column::l_new) = {letter("ℓ", l), word(" new")};
-  if (scene.tiles[static_cast<std::size_t>(Column::l_new)].cols > 1) of(Column::l_new).back() = word(" by lane");
-  const Slot slot = output_slot(rec, e);
-  const VersionId id = rec.after(e, slot);
-  const bool done = id != kNoVersion && rec.version(id).holds.normalised;
-  const char* words = done && !order_row(rec.order).divides_each_turn ? " output"
-                      : reading == OutputReading::divided             ? " ÷ "
-                                                                      : " so far";
-  of(Column::o) = {letter("O", o), word(words)};
-  if (!done && reading == OutputReading::divided) of(Column::o).push_back(letter("ℓ", l));
+// K and V, above the tiles of their columns.
+Runs title_above(const TileScene& tile, const StepPlace& at, const OrderLook& look) {
+  Runs title{letter(std::string(slot_row(tile.slot).letter), tile.hue), subscript(index_text(at.j), tile.hue)};
+  if (tile.transposed) title.push_back(letter("T", tile.hue, 1));
+  if (at.j >= 0)
+    title.push_back(word(range_words(std::string(look.slot(tile.slot).each).c_str(), at.first_key, at.keys)));
+  return title;
 }
 
-Runs scale_runs(const Problem& p) {
+// O so far, divided by l or not, or the output.
+void add_output_words(Runs& title, const TileScene& tile, const Recording& rec, EventIndex e, OutputReading reading) {
+  const VersionId id = rec.after(e, tile.slot);
+  const bool done = id != kNoVersion && rec.version(id).holds.normalised;
+  const bool divided = reading == OutputReading::divided;
+  title.push_back(word(done && !order_row(rec.order).divides_each_turn ? " output" : divided ? " ÷ " : " so far"));
+  if (!done && divided) title.push_back(letter("ℓ", TensorColour::l));
+}
+
+Runs title_of(const ColumnLook& column, const TilesScene& scene, const Recording& rec, EventIndex e,
+              OutputReading reading) {
+  const TileScene& tile = scene.tiles[static_cast<std::size_t>(column.column)];
+  Runs title{letter(std::string(slot_row(tile.slot).letter), tile.hue)};
+  // The last steps and a skipped tile have no new ones: those that stand are the row's.
+  const bool last = scene.look->phase(rec.events[e].id.phase).ends_row;
+  const std::string words(column.words);
+  switch (column.title) {
+    case TitleKind::letter:
+      if (!words.empty()) title.push_back(word(words));
+      break;
+    case TitleKind::rows:
+      title.push_back(subscript(index_text(scene.at.i), tile.hue));
+      title.push_back(word(range_words(words.c_str(), scene.at.first_row, scene.at.rows)));
+      break;
+    case TitleKind::earlier:
+      if (!last) title.push_back(word(words));
+      break;
+    case TitleKind::fresh:
+      title.push_back(word(tile.cols > 1 ? " by lane" : words));
+      break;
+    case TitleKind::output:
+      add_output_words(title, tile, rec, e, reading);
+      break;
+  }
+  return title;
+}
+
+void add_titles(TilesScene& scene, const Recording& rec, EventIndex e, OutputReading reading) {
+  if (scene.k.rows > 0) scene.k.title = title_above(scene.k, scene.at, *scene.look);
+  if (scene.v.rows > 0) scene.v.title = title_above(scene.v, scene.at, *scene.look);
+  for (const ColumnLook& column : scene.look->columns)
+    scene.tiles[static_cast<std::size_t>(column.column)].title = title_of(column, scene, rec, e, reading);
+}
+
+Run scale_run(const Problem& p) {
   const std::string words = scale_words(p);
-  return {word(words.rfind("1/", 0) == 0 ? " / " + words.substr(2) : " × " + words, Token::text)};
+  return word(words.rfind("1/", 0) == 0 ? " / " + words.substr(2) : " × " + words, Token::text);
 }
 
 // What the numbers on show are: those of a GPU's run as it was recorded may lack the scale, or be of base 2.
@@ -203,111 +239,61 @@ Holds held_maximum(const Recording& rec, EventIndex e) {
   return held_of(rec, e, rec.after(e, Slot::m_new) != kNoVersion ? Slot::m_new : Slot::m_old);
 }
 
-// The column in which a phase's work is seen, and whether its tile can be the next one to come.
-struct ColumnOfPhase {
-  Phase phase;
-  Column column;
-  bool comes;
-};
-constexpr ColumnOfPhase kColumnOfPhase[] = {
-    {Phase::load_q, Column::q, false},    {Phase::scores, Column::s, true},   {Phase::mask, Column::s, false},
-    {Phase::store_s, Column::s, false},   {Phase::max, Column::m_new, true},  {Phase::rescale, Column::alpha, true},
-    {Phase::weights, Column::p, true},    {Phase::sum, Column::l_new, true},  {Phase::output, Column::o, true},
-    {Phase::normalise, Column::o, false}, {Phase::store_o, Column::o, false},
-};
-constexpr std::pair<Slot, Column> kColumnOfSlot[] = {
-    {Slot::q, Column::q},         {Slot::s, Column::s},         {Slot::p, Column::p},
-    {Slot::m_old, Column::m_old}, {Slot::m_new, Column::m_new}, {Slot::alpha, Column::alpha},
-    {Slot::l_old, Column::l_old}, {Slot::l_new, Column::l_new}, {Slot::o_old, Column::o},
-    {Slot::o_new, Column::o},
-};
+// Which of the pieces stand.
+struct Captioner {
+  const Recording& rec;
+  Holds scores, maximum;
 
-std::optional<Column> column_of(const OrderRow& order, Slot slot) {
-  for (const auto& [of, column] : kColumnOfSlot) {
-    if (of == slot) return column;
-  }
-  const auto own = order.own(slot);
-  return own ? std::optional(static_cast<Column>(kColumns + *own)) : std::nullopt;
-}
-
-// Of an order's own phase: the column of what it makes.
-std::optional<ColumnOfPhase> column_of(const OrderRow& order, Phase phase) {
-  for (const ColumnOfPhase& known : kColumnOfPhase) {
-    if (known.phase == phase) return known;
-  }
-  if (!order.own(phase)) return std::nullopt;
-  for (const WalkStep& step : order.walk) {
-    if (step.phase != phase || step.creates.empty()) continue;
-    if (const auto column = column_of(order, step.creates.front())) {
-      return ColumnOfPhase{phase, *column, step.once == Once::tile};
+  bool stands(PhraseWhen when) const {
+    switch (when) {
+      case PhraseWhen::always:
+        return true;
+      case PhraseWhen::with_max:
+        return rec.options.subtract_max;
+      case PhraseWhen::without_max:
+        return !rec.options.subtract_max;
+      case PhraseWhen::scaled:
+        return scores.scaled;
+      case PhraseWhen::unscaled:
+        return !scores.scaled;
+      case PhraseWhen::scores_base2:
+        return scores.base2;
+      case PhraseWhen::base_e:
+        return !maximum.base2;
+      case PhraseWhen::base_2:
+        return maximum.base2;
     }
+    return false;
   }
-  return std::nullopt;
-}
+  Runs words(Phrases pieces) const {
+    Runs out;
+    for (const Phrase& piece : pieces) {
+      if (!stands(piece.when)) continue;
+      if (piece.scale)
+        out.push_back(scale_run(rec.problem));
+      else
+        out.push_back({std::string(piece.text), piece.face, piece.ink, piece.raise, false});
+    }
+    return out;
+  }
+};
 
-// Under the tile of an own slot: the formula of the phase that makes it.
-void add_own_captions(TilesScene& scene, const OrderRow& order) {
-  for (std::size_t n = 0; n < order.own_slots.size(); ++n) {
-    const auto& makers = order.makers[static_cast<std::size_t>(order.own_slots[n])];
-    const OrderPhase* made = makers.empty() ? nullptr : order.phase(makers.front());
-    if (made != nullptr) scene.captions[kColumns + n].words = runs_of(made->formula, {}, Face::text, Token::dim);
-  }
+// Of an order's own slot: that of the phase which makes it.
+Runs formula_of(const OrderRow& order, Slot slot) {
+  const auto& makers = order.makers[static_cast<std::size_t>(slot)];
+  const OrderPhase* made = order.own(slot) && !makers.empty() ? order.phase(makers.front()) : nullptr;
+  return made != nullptr ? runs_of(made->formula, {}, Face::text, Token::dim) : Runs();
 }
 
 // The algorithm, term by term.
 void add_captions(TilesScene& scene, const Recording& rec, EventIndex e) {
-  using enum TensorColour;
-  const auto set = [&](Column c, Runs words) { scene.captions[static_cast<std::size_t>(c)].words = std::move(words); };
-  const OrderRow& order = order_row(rec.order);
-  const bool stored = order.stores_scores;
-  set(Column::q, {letter("Q", q), word(stored ? " rows" : order.query_stays ? " stays on chip" : " again")});
-  Runs scores{letter("S", s), word(" = "), letter("Q", q), letter("K", k), letter("T", k, 1)};
-  for (Run& run : scale_runs(rec.problem)) scores.push_back(std::move(run));
-  const Holds held = held_scores(rec, e);
-  if (!held.scaled) scores.pop_back();
-  if (held.base2) scores.push_back(word(", base 2"));
-  set(Column::s, scores);
-  const bool with_max = rec.options.subtract_max;
-  if (with_max)
-    set(Column::m_new, {word("max("), word("old", m), word(", "), letter("S", s), word(")")});
-  else
-    set(Column::m_new, {letter("m", m), word(" held at 0")});
-  const bool base2 = held_maximum(rec, e).base2;
-  const std::string base = base2 ? "2" : "e";
-  set(Column::alpha, {letter(base, alpha), {"old − new", Face::text, m, 1, false}});
-  if (stored) {
-    set(Column::p, {letter("P", p),
-                    word(" = "),
-                    letter("e", p),
-                    letter("S", s, 1),
-                    {" − ", Face::text, Token::dim, 1, false},
-                    letter("m", m, 1),
-                    word(" / "),
-                    letter("ℓ", l)});
-    set(Column::l_new,
-        {word("Σ "), letter("e", p), letter("S", s, 1), {" − ", Face::text, Token::dim, 1, false}, letter("m", m, 1)});
-    set(Column::o, {letter("O", o), word(" + "), letter("P", p), letter("V", v)});
-  } else {
-    Runs weights{letter("P", p), word(" = "), letter(base, p)};
-    if (!held.scaled) weights.push_back({"scaled ", Face::text, Token::dim, 1, false});
-    weights.insert(weights.end(),
-                   {letter("S", s, 1), {" − ", Face::text, Token::dim, 1, false}, {"new", Face::text, m, 1, false}});
-    set(Column::p, std::move(weights));
-    set(Column::l_new, {letter("α", alpha), letter("ℓ", l), word(" + Σ "), letter("P", p)});
-    if (order.divides_each_turn) {
-      set(Column::o, {word("("), letter("αℓ", l), letter("O", o), word(" + "), letter("P", p), letter("V", v),
-                      word(") / "), letter("ℓ", l)});
-    } else {
-      set(Column::o, {letter("α", alpha), letter("O", o), word(" + "), letter("P", p), letter("V", v)});
-    }
-  }
-  const Phase phase = rec.events[e].id.phase;
-  if (phase == Phase::normalise || phase == Phase::store_o) {
-    set(Column::o, {letter("O", o), word(" / "), letter("ℓ", l)});
-  }
-  add_own_captions(scene, order);
-  if (const auto column = column_of(order, phase)) {
-    scene.captions[static_cast<std::size_t>(column->column)].live = true;
+  const Captioner captioner{rec, held_scores(rec, e), held_maximum(rec, e)};
+  const PhaseLook& phase = scene.look->phase(rec.events[e].id.phase);
+  for (const ColumnLook& column : scene.look->columns) {
+    CaptionScene& caption = scene.captions[static_cast<std::size_t>(column.column)];
+    caption.live = phase.lights == column.column;
+    caption.words = captioner.words(caption.live && !phase.caption.empty() ? phase.caption : column.caption);
+    if (caption.words.empty()) caption.words = formula_of(order_row(rec.order), column.slot);
   }
 }
 
@@ -342,41 +328,14 @@ void find_next(TilesScene& scene, const Recording& rec, EventIndex e) {
   const EventId& id = rec.events[e + 1].id;
   const EventId& now = rec.events[e].id;
   if (id.b != now.b || id.h != now.h || id.i != now.i || id.j != now.j) return;
-  const auto next = column_of(order_row(rec.order), id.phase);
-  if (!next || !next->comes) return;
-  scene.next_column = next->column;
+  const PhaseLook& phase = scene.look->phase(id.phase);
+  if (!phase.fills || !phase.lights) return;
+  scene.next_column = *phase.lights;
   scene.next_any = !scene.tiles[static_cast<std::size_t>(scene.next_column)].live;
   scene.next = "next";
 }
 
-// The tiles of an order's own slots, each to the right of its nearest relative.
-void add_own_tiles(TilesScene& scene, const Builder& build, const OrderRow& order) {
-  const StepPlace& at = scene.at;
-  const Problem& p = build.rec.problem;
-  for (const Slot slot : order.own_slots) {
-    const SlotRow& row = slot_row(slot);
-    const std::int32_t columns[] = {lanes_of(build.rec, build.e, slot), static_cast<std::int32_t>(p.D),
-                                    static_cast<std::int32_t>(p.Dv), at.bc};  // SlotColumns
-    const bool keys = row.rows == SlotRows::keys, across = row.columns == SlotColumns::keys;
-    TileScene tile = build.tile(slot, keys ? at.bc : at.br, columns[static_cast<std::size_t>(row.columns)],
-                                keys ? at.first_key : at.first_row, across ? at.first_key : 0);
-    tile.title = {letter(std::string(row.letter), tile.hue)};
-    const auto column = static_cast<Column>(scene.tiles.size());
-    scene.tiles.push_back(std::move(tile));
-    scene.captions.emplace_back();
-    const auto beside = column_of(order, row.like);
-    const auto place = beside ? std::ranges::find(scene.columns, *beside) : scene.columns.end();
-    scene.columns.insert(place == scene.columns.end() ? place : place + 1, column);
-  }
-}
-
 }  // namespace
-
-Column like_column(const TilesScene& scene, Column column) {
-  constexpr Column kLike[] = {Column::alpha, Column::q, Column::o, Column::s};  // SlotColumns
-  const auto n = static_cast<std::size_t>(column);
-  return n < kColumns ? column : kLike[static_cast<std::size_t>(slot_row(scene.tiles[n].slot).columns)];
-}
 
 CellRef TileScene::ref(std::int32_t r, std::int32_t c) const {
   if (transposed) return {slot, first_col + c, first_row + r};
@@ -386,48 +345,45 @@ CellRef TileScene::ref(std::int32_t r, std::int32_t c) const {
 TilesScene tiles_scene(const Recording& rec, EventIndex e, const Selection& selection, OutputReading reading,
                        const TensorScales& scales) {
   TilesScene scene;
-  // Only an order that divides at the end has the choice: the others sum weights that are divided already.
-  const OrderRow& order = order_row(rec.order);
-  if (!order.ends_with_lse) reading = OutputReading::as_summed;
+  const OrderLook& look = order_look(rec.order);
+  scene.look = &look;
+  // The other orders sum weights that are divided already.
+  if (!look.undivided) reading = OutputReading::as_summed;
   scene.reading = reading;
   scene.at = place_of(rec, e, selection);
   e = scene.at.event;
-  const StepPlace& at = scene.at;
-  const Builder build{rec, e, at, reading, scales};
-  const auto D = static_cast<std::int32_t>(rec.problem.D), Dv = static_cast<std::int32_t>(rec.problem.Dv);
-  scene.columns = order.stores_scores
-                      ? std::vector<Column>{Column::q,     Column::s,     Column::m_old, Column::m_new,
-                                            Column::l_old, Column::l_new, Column::p,     Column::o}
-                      : std::vector<Column>{Column::q, Column::s,     Column::m_old, Column::m_new, Column::alpha,
-                                            Column::p, Column::l_old, Column::l_new, Column::o};
+  const Builder build{rec, e, scene.at, reading, scales};
+  scene.tiles.resize(look.column_count());
+  scene.captions.resize(look.column_count());
   const auto of = [&](Column c) -> TileScene& { return scene.tiles[static_cast<std::size_t>(c)]; };
-  of(Column::q) = build.tile(Slot::q, at.br, D, at.first_row, 0);
-  of(Column::s) = build.tile(Slot::s, at.br, at.bc, at.first_row, at.first_key);
-  of(Column::p) = build.tile(Slot::p, at.br, at.bc, at.first_row, at.first_key);
-  constexpr std::pair<Column, Slot> kStats[] = {{Column::m_old, Slot::m_old},
-                                                {Column::m_new, Slot::m_new},
-                                                {Column::alpha, Slot::alpha},
-                                                {Column::l_old, Slot::l_old},
-                                                {Column::l_new, Slot::l_new}};
-  for (const auto& [column, slot] : kStats)
-    of(column) = build.tile(slot, at.br, lanes_of(rec, e, slot), at.first_row, 0);
-  of(Column::o) = build.tile(output_slot(rec, e), at.br, Dv, at.first_row, 0);
-  add_own_tiles(scene, build, order);
-  scene.k = build.tile(Slot::k, D, at.bc, 0, at.first_key);
-  scene.v = build.tile(Slot::v, at.bc, Dv, at.first_key, 0);
+  for (const ColumnLook& column : look.columns) {
+    scene.columns.push_back(column.column);
+    const bool other = column.other && rec.after(e, column.slot) == kNoVersion;
+    of(column.column) = build.tile(other ? *column.other : column.slot);
+    if (column.above == Slot::k) scene.k = build.tile(Slot::k, true);
+    if (column.above == Slot::v) scene.v = build.tile(Slot::v);
+  }
   constexpr float kTwoRoundings = 3e-7F;
-  mark_largest(of(Column::s), of(Column::m_new), rec.gpu && rec.gpu->slack > 0 ? kTwoRoundings : 0);
-  build.mark_masked(of(Column::s));
-  build.mark_masked(of(Column::p));
-  of(Column::m_old).superseded = of(Column::m_old).live && of(Column::m_new).live;
-  // Parts by lane are too small for numbers: without their fill they would be nothing.
-  of(Column::l_old).superseded = of(Column::l_old).live && of(Column::l_new).live && of(Column::l_old).cols == 1;
-  of(Column::alpha).gauge = true;
+  if (look.scores && look.maximum)
+    mark_largest(of(*look.scores), of(*look.maximum), rec.gpu && rec.gpu->slack > 0 ? kTwoRoundings : 0);
+  for (const Column c : scene.columns)
+    if (slot_row(of(c).slot).columns == SlotColumns::keys) build.mark_masked(of(c));
+  const auto here = [&](const ColumnLook& c) { return of(c.column).live; };
+  for (const ColumnLook& column : look.columns) {
+    of(column.column).gauge = look.slot(column.slot).gauge;
+    const std::optional<Slot> older = look.slot(column.slot).older;
+    const auto old = std::ranges::find_if(look.columns, [&](const ColumnLook& c) { return c.slot == older; });
+    // Parts by lane are too small for numbers: without their fill they would be nothing.
+    if (older && old != look.columns.end())
+      of(old->column).superseded = here(*old) && here(column) && of(old->column).cols == 1;
+  }
   scene.skipped = rec.events[e].id.phase == Phase::skipped;
   if (scene.skipped) {
-    for (TileScene* tile : {&scene.k, &scene.v, &of(Column::m_new), &of(Column::alpha), &of(Column::l_new)})
-      mark_never(*tile);
-    for (std::size_t n = kColumns; n < scene.tiles.size(); ++n) mark_never(scene.tiles[n]);
+    const auto never = [&](TileScene& tile) {
+      if (look.slot(tile.slot).never_if_skipped) mark_never(tile);
+    };
+    never(scene.k), never(scene.v);
+    for (const Column c : scene.columns) never(of(c));
   }
   add_titles(scene, rec, e, reading);
   add_captions(scene, rec, e);
@@ -472,9 +428,7 @@ void write_numbers(const Recording& rec, const TilesScene& scene, TileScene& til
   each([&](std::int32_t r, std::int32_t c, const Cell& cell) {
     values.push_back(cell.value);
     // Sums kept in 16 bits: what is wrong with them is what there is to see.
-    const bool sum =
-        tile.slot == Slot::l_old || tile.slot == Slot::l_new || tile.slot == Slot::o_old || tile.slot == Slot::o_new;
-    const bool kept = sum && rec.options.accumulate != DType::f32;
+    const bool kept = scene.look->slot(tile.slot).running_sum && rec.options.accumulate != DType::f32;
     bounds.push_back(kept ? 0 : cell_bound(rec, scene, tile, r, c, exact));
   });
   const ColumnFormat format = column_format(values, bounds, room, tile.natural);

@@ -10,8 +10,9 @@
 #include "kernels/recording/replay.h"
 #include "viz/draw/runs.h"
 #include "viz/state/state.h"
-#include "viz/step/facts/place.h"
 #include "viz/step/facts/scales.h"
+#include "viz/step/orders/look.h"
+#include "viz/step/place/place.h"
 
 namespace attn {
 
@@ -44,6 +45,8 @@ struct TileScene {
   bool made = false;        // made in this step
   bool superseded = false;  // a newer version of it stands beside it: loses its fill
   bool gauge = false;       // alpha: filled as far as what is left
+  bool by_key = false;      // its rows are keys
+  bool statistic = false;   // one number a row, or one a lane
   int natural = -1;         // decimals of inputs
   std::vector<Cell> cells;  // row-major as drawn
   const Cell& cell(std::int32_t r, std::int32_t c) const {
@@ -59,25 +62,19 @@ struct CaptionScene {
   bool live = false;
 };
 
-// The columns of the tiles that orders share; an order's own slots have the columns after them, as its row lists them.
-enum class Column : std::uint8_t { q, s, m_old, m_new, alpha, p, l_old, l_new, o };
-constexpr std::size_t kColumns = 9;
-
 struct TilesScene {
   StepPlace at;
   OutputReading reading = OutputReading::as_summed;
-  std::vector<Column> columns;                                               // left to right: the order of time
-  std::vector<TileScene> tiles = std::vector<TileScene>(kColumns);           // by Column
-  std::vector<CaptionScene> captions = std::vector<CaptionScene>(kColumns);  // likewise
-  TileScene k, v;                                                            // above S, above O
+  const OrderLook* look = nullptr;
+  std::vector<Column> columns;   // left to right: the order of time
+  std::vector<TileScene> tiles;  // by Column
+  std::vector<CaptionScene> captions;
+  TileScene k, v;  // above S, above O; no rows where the order has none such
   bool skipped = false;
   std::string next;  // said in the tile that comes next, else empty
   Column next_column = Column::q;
   bool next_any = false;
 };
-
-// The shared column that is as wide and as much in need of numbers: an own slot of the keys' extent is like S.
-Column like_column(const TilesScene& scene, Column column);
 
 TilesScene tiles_scene(const Recording& rec, EventIndex e, const Selection& selection, OutputReading reading,
                        const TensorScales& scales);

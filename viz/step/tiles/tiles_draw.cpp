@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -22,7 +23,7 @@ namespace {
 using namespace tiles;  // the panel's own parts
 
 void draw_band(const Drawn& d) {
-  const TilePlace& q = d.layout.places[0];
+  const TilePlace& q = d.layout.places[static_cast<std::size_t>(d.scene.columns.front())];
   const auto r = static_cast<std::size_t>(d.scene.at.row - d.scene.at.first_row);
   const float top = q.y[r] - d.s.px(2), bottom = q.y[r + 1] + d.s.px(2);
   d.list->AddRectFilled({d.layout.band_left, top}, {d.layout.band_right, bottom}, colour_of(Token::band), d.s.px(3));
@@ -31,7 +32,7 @@ void draw_band(const Drawn& d) {
 }
 
 void draw_row_labels(const Drawn& d) {
-  const TilePlace& q = d.layout.places[0];
+  const TilePlace& q = d.layout.places[static_cast<std::size_t>(d.scene.columns.front())];
   const std::int32_t chosen = d.scene.at.row - d.scene.at.first_row;
   const float height = (q.y.back() - q.y.front()) / static_cast<float>(d.scene.at.br);
   // Every label where there is room, else every 2nd, 4th ...
@@ -64,8 +65,8 @@ void draw_row_labels(const Drawn& d) {
 
 // Whether a column's title stands over its middle: of one number a row.
 bool is_centred(const Drawn& d, Column c) {
-  const bool statistic = d.scene.tiles[static_cast<std::size_t>(c)].cols == 1 && c != Column::s && c != Column::p;
-  return statistic && c != Column::q && c != Column::o;
+  const TileScene& tile = d.scene.tiles[static_cast<std::size_t>(c)];
+  return tile.statistic && tile.cols == 1;
 }
 
 // Where the title of the column after this one begins.
@@ -83,7 +84,7 @@ void draw_title(const Drawn& d, const TileScene& tile, const TilePlace& place, b
   const float y = place.box.min.y - d.s.px(22);
   Runs title = tile.title;
   // Above K, V and P there is room to the right; beside Q stands S.
-  const float beside = place.box.width() + d.s.px(centred ? 14 : tile.slot == Slot::q ? -2 : 40);
+  const float beside = place.box.width() + d.s.px(centred ? 14 : slot_row(tile.slot).input && !tile.by_key ? -2 : 40);
   const float room = centred ? beside : std::min(beside, limit - place.box.min.x);
   while (title.size() > 1 && runs_width(title, 14) > room && title.back().face == Face::text && title.back().raise == 0)
     title.pop_back();
@@ -92,12 +93,12 @@ void draw_title(const Drawn& d, const TileScene& tile, const TilePlace& place, b
 }
 
 // S carries its letter at its left edge and the keys' numbers over its columns; the letter wins over the first of them.
-void draw_score_title(const Drawn& d) {
-  const TilePlace& place = d.layout.places[kSTile];
-  const TileScene& tile = d.scene.tiles[kSTile];
+void draw_score_title(const Drawn& d, Column scores) {
+  const TilePlace& place = d.layout.places[static_cast<std::size_t>(scores)];
+  const TileScene& tile = d.scene.tiles[static_cast<std::size_t>(scores)];
   const bool indices = place.cell_width >= d.s.px(16) && d.scene.at.j >= 0;
   if (!indices) {
-    draw_title(d, tile, place, false, next_title(d, Column::s));
+    draw_title(d, tile, place, false, next_title(d, scores));
     return;
   }
   const std::string first = std::to_string(d.scene.at.first_key);
@@ -111,7 +112,7 @@ void draw_score_title(const Drawn& d) {
     const Box cell = place.cell(0, c);
     const std::string key = std::to_string(d.scene.at.first_key + c);
     if (cell.centre().x - text_width(Face::bold, 11, key) / 2 < letter_end) continue;
-    const bool lit = d.pointed && (d.pointed->slot == Slot::s || d.pointed->slot == Slot::p) &&
+    const bool lit = d.pointed && slot_row(d.pointed->slot).columns == SlotColumns::keys &&
                      d.pointed->col == d.scene.at.first_key + c;
     draw_text_in(d.list, {{cell.min.x, place.box.min.y - d.s.px(21)}, {cell.max.x, place.box.min.y - d.s.px(3)}},
                  Align::centre, lit ? Face::bold : Face::mono, 11, colour_of(lit ? Token::text : Token::dim), key);
@@ -126,22 +127,23 @@ struct PlacedCaption {
   Column column = Column::q;
 };
 
-PlacedCaption place_caption(const Drawn& d, Column c) {
+PlacedCaption place_caption(const Drawn& d, std::size_t n) {
+  const std::span<const ColumnLook> columns = d.scene.look->columns;
+  const Column c = columns[n].column;
+  const bool query = columns[n].title == TitleKind::rows;
   const CaptionScene& caption = d.scene.captions[static_cast<std::size_t>(c)];
   const TilePlace& place = d.layout.places[static_cast<std::size_t>(c)];
   PlacedCaption out{caption.words, 14, 0, 0, caption.live, c};
-  const float room = place.box.width() + d.s.px(c == Column::o || c == Column::q ? 40 : 60);
+  const float room = place.box.width() + d.s.px(c == d.scene.look->output || query ? 40 : 60);
   while (out.size > 11 && runs_width(out.words, out.size) > room) out.size -= 1;
   // Beside Q stands S, whose caption is the wider: what Q does gives way.
-  if (c == Column::q && runs_width(out.words, out.size) > room - d.s.px(30))
+  if (query && runs_width(out.words, out.size) > room - d.s.px(30))
     out.words.erase(out.words.begin() + 1, out.words.end());
   out.width = runs_width(out.words, out.size);
   // A term that joins old and new stands under both.
   float centre = place.box.centre().x;
-  if (c == Column::m_new)
-    centre = (d.layout.places[static_cast<std::size_t>(Column::m_old)].box.min.x + place.box.max.x) / 2;
-  if (c == Column::l_new)
-    centre = (d.layout.places[static_cast<std::size_t>(Column::l_old)].box.min.x + place.box.max.x) / 2;
+  if (n > 0 && columns[n - 1].beside_next)
+    centre = (d.layout.places[static_cast<std::size_t>(columns[n - 1].column)].box.min.x + place.box.max.x) / 2;
   out.x = std::min(centre - out.width / 2, d.layout.band_right - out.width);
   return out;
 }
@@ -150,8 +152,9 @@ PlacedCaption place_caption(const Drawn& d, Column c) {
 std::vector<PlacedCaption> placed_captions(const Drawn& d) {
   std::vector<PlacedCaption> captions, placed;
   if (!d.layout.has_captions) return placed;
-  for (const Column c : d.scene.columns)
-    if (!d.scene.captions[static_cast<std::size_t>(c)].words.empty()) captions.push_back(place_caption(d, c));
+  for (std::size_t n = 0; n < d.scene.columns.size(); ++n)
+    if (!d.scene.captions[static_cast<std::size_t>(d.scene.columns[n])].words.empty())
+      captions.push_back(place_caption(d, n));
   std::stable_partition(captions.begin(), captions.end(), [](const PlacedCaption& c) { return c.live; });
   for (const PlacedCaption& c : captions) {
     const float gap = d.s.px(5);
@@ -201,8 +204,8 @@ void draw_all(const Drawn& d) {
   for (const Column c : d.scene.columns) {
     const auto n = static_cast<std::size_t>(c);
     draw_tile(d, d.scene.tiles[n], d.layout.places[n]);
-    if (c == Column::s)
-      draw_score_title(d);
+    if (c == d.scene.look->scores)
+      draw_score_title(d, c);
     else
       draw_title(d, d.scene.tiles[n], d.layout.places[n], is_centred(d, c), next_title(d, c));
   }
@@ -220,7 +223,7 @@ void draw_all(const Drawn& d) {
 void draw_faint_tiles(const Drawn& d, const StepFocus& look) {
   const auto box_of = [&d](Column c) { return d.layout.places[static_cast<std::size_t>(c)].box; };
   const auto lit = [&](Column c) { return look.has(d.scene.tiles[static_cast<std::size_t>(c)].hue); };
-  const float above = d.s.px(26), bottom = box_of(Column::s).max.y + d.s.px(4);
+  const float above = d.s.px(26), bottom = box_of(d.scene.columns.front()).max.y + d.s.px(4);
   const auto& columns = d.scene.columns;
   const auto edge = [&](std::size_t n) {  // between the columns n - 1 and n
     if (n == 0) return box_of(columns[0]).min.x - d.s.px(4);
@@ -239,7 +242,7 @@ void draw_faint_tiles(const Drawn& d, const StepFocus& look) {
     if (!lit(c.column)) draw_faint(d.list, {{c.x - d.s.px(2), top}, {c.x + c.width + d.s.px(2), top + d.s.px(30)}});
   }
   const auto above_column = [&](TensorColour tensor, const Box& box, float labels, float right) {
-    if (look.has(tensor)) return;
+    if (look.has(tensor) || box.width() <= 0) return;
     draw_faint(d.list, {{box.min.x - labels, box.min.y - above}, {right, box.max.y + d.s.px(4)}});
   };
   // The keys' numbers beside V are V's.

@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "kernels/recording/recording.h"
-#include "viz/step/facts/place.h"
 #include "viz/step/facts/scales.h"
+#include "viz/step/place/place.h"
 
 namespace attn {
 

@@ -3,7 +3,7 @@
 
 #include "viz/draw/canvas.h"
 #include "viz/state/commands.h"
-#include "viz/step/facts/place.h"
+#include "viz/step/place/place.h"
 #include "viz/step/timeline/heads.h"
 
 namespace attn {

@@ -6,15 +6,15 @@
 #include <fmt/format.h>
 
 #include "kernels/model/order_row.h"
-#include "viz/draw/inks.h"
 #include "viz/step/facts/bookmarks.h"
 #include "viz/step/facts/letters.h"
 #include "viz/step/facts/m_changes.h"
+#include "viz/step/orders/look.h"
 
 namespace attn {
 namespace {
 
-// Which tile is outside is the order's; those that walk in passes come back to a tile in each.
+// Which tile is outside: j in FlashAttention-1, else i. Naive and tiled come back to a tile in each pass.
 bool same_track(const Recording& rec, const Event& a, const Event& b) {
   if (a.id.b != b.id.b || a.id.h != b.id.h || a.pass != b.pass) return false;
   return order_row(rec.order).keys_outside ? a.id.j == b.id.j : a.id.i == b.id.i;
@@ -22,11 +22,12 @@ bool same_track(const Recording& rec, const Event& a, const Event& b) {
 
 std::string outer_words(const Recording& rec, const Event& e, bool one_row) {
   std::string words;
-  if (order_row(rec.order).keys_outside)
+  const OrderRow& order = order_row(rec.order);
+  if (order.keys_outside)
     words = fmt::format("key tile {}", std::max(e.id.j, 0));
   else
     words = fmt::format("query {} {}", one_row ? "row" : "tile", std::max(e.id.i, 0));
-  if (order_row(rec.order).stores_scores) words = fmt::format("pass {}, {}", e.pass + 1, words);
+  if (order.passes > 1) words = fmt::format("pass {}, {}", e.pass + 1, words);
   return words;
 }
 
@@ -40,20 +41,21 @@ TrackChip chip_of(const Recording& rec, EventIndex e, EventIndex now) {
   chip.past = e <= now;
   chip.live = e == now;
   chip.skipped = phase == Phase::skipped;
-  const OrderPhase* as = order_row(rec.order).phase(phase);
-  if (as != nullptr && as->loads.size() > 1) {
+  const OrderPhase* of_order = order_row(rec.order).phase(phase);
+  if (of_order != nullptr && of_order->loads.size() == 2) {
     chip.two = true;
-    chip.ink2 = tensor_of(as->loads[1]);
+    chip.ink2 = tensor_of(of_order->loads[1]);
   }
   return chip;
 }
 
 void add_groups(TimelineScene& scene, const Recording& rec) {
+  const bool keys_outside = order_row(rec.order).keys_outside;
   const auto inner = [&](const TrackChip& c) {
     const EventId& id = rec.events[c.event].id;
-    return order_row(rec.order).keys_outside ? id.i : id.j;
+    return keys_outside ? id.i : id.j;
   };
-  const char* what = order_row(rec.order).keys_outside ? "query tile" : "key tile";
+  const char* what = keys_outside ? "query tile" : "key tile";
   for (std::size_t n = 0; n < scene.chips.size(); ++n) {
     const std::int32_t tile = inner(scene.chips[n]);
     const bool start = n == 0 || tile != inner(scene.chips[n - 1]);
@@ -67,7 +69,7 @@ void add_groups(TimelineScene& scene, const Recording& rec) {
 
 std::vector<ScrubberMark> scrubber_marks(const Recording& rec) {
   std::vector<ScrubberMark> marks;
-  const bool one_row = rec.options.br == 1 || (rec.options.br <= 0 && order_row(rec.order).operands_once);
+  const bool one_row = rec.options.br == 1 || (rec.options.br <= 0 && order_look(rec.order).row_by_row);
   for (EventIndex e = 0; e < rec.events.size(); ++e) {
     const EventId& id = rec.events[e].id;
     if (rec.problem.B * rec.problem.Hq > 1) {

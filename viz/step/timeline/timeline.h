@@ -8,7 +8,7 @@
 
 #include "viz/draw/runs.h"
 #include "viz/state/state.h"
-#include "viz/step/facts/place.h"
+#include "viz/step/place/place.h"
 
 namespace attn {
 

@@ -1,4 +1,4 @@
-#include "viz/step/facts/place.h"
+#include "viz/step/place/place.h"
 
 #include <algorithm>
 #include <cmath>

@@ -9,7 +9,6 @@
 #include "kernels/model/traffic.h"  // stores_scores
 #include "kernels/recording/recording.h"
 #include "kernels/recording/replay.h"
-#include "viz/draw/inks.h"  // tensor_of
 #include "viz/state/state.h"
 
 namespace attn {

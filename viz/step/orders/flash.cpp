@@ -1,0 +1,88 @@
+#include <fmt/format.h>
+
+#include "viz/step/orders/online.h"
+#include "viz/step/orders/table.h"
+
+namespace attn {
+namespace {
+
+using namespace looks;
+
+void work_output(const StepWork& c) {
+  using enum TensorColour;
+  const auto o_new = c.live(Slot::o_new, c.out.col);
+  if (!o_new) return;
+  if (c.narrow()) return c.put_number("pv", c.weighted_value(), v);
+  c.work({{"alpha", c.live(Slot::alpha).value_or(1), alpha}, {"o_old", c.o_old, o}, {"pv", c.weighted_value(), v}},
+         "o_new", *o_new, o, c.bound(Slot::o_new, c.out.col),
+         [](std::span<const double> x) { return x[0] * x[1] + x[2]; });
+}
+
+constexpr PhaseLook kPhaseLooks[] = {kLoadQ,
+                                     {.phase = Phase::load_kv},
+                                     kScores,
+                                     kMask,
+                                     kMax,
+                                     kRescale,
+                                     weights_phase(work_online_weights),
+                                     sum_phase(work_online_sum),
+                                     output_phase(work_output),
+                                     ending(kNormalise),
+                                     ending(kStoreO),
+                                     ending(kSkipped)};
+constexpr SlotLook kSlotLooks[] = {kSlotQ,     kSlotK,    kSlotV,    kSlotS,    kSlotP,    kSlotMOld, kSlotMNew,
+                                   kSlotAlpha, kSlotLOld, kSlotLNew, kSlotOOld, kSlotONew, kSlotLse};
+constexpr Phrase kRowsCaption[] = {kQ, say(" stays on chip")};
+constexpr Phrase kOutputCaption[] = {kAlpha, kO, say(" + "), kP, kV};
+constexpr ColumnLook kColumns[] = {captioned(kColumnQ, kRowsCaption),
+                                   kColumnS,
+                                   kColumnMOld,
+                                   kColumnMNew,
+                                   kColumnAlpha,
+                                   kColumnOnlineP,
+                                   kColumnLOld,
+                                   kColumnOnlineL,
+                                   captioned(kColumnO, kOutputCaption)};
+
+constexpr Phrase kHindsight[] = {say("Only hindsight knows: how far "),
+                                 kO,
+                                 say(" / "),
+                                 kL,
+                                 say(" is from the final "),
+                                 kO,
+                                 say(" in its worst column, had the row ended at this key tile. Log scale.")};
+
+Runs traffic_words(const TrafficFacts& f) {
+  using enum TensorColour;
+  if (f.above_naive) return low_tile_words(f);
+  return {word("naive writes and reads "),
+          letter("S", s),
+          word(" and "),
+          letter("P", p),
+          word("; flash never does, it reads "),
+          letter("K", k),
+          word(", "),
+          letter("V", v),
+          word(f.query_tiles > 1 ? fmt::format(" for each of {} query tiles.", f.query_tiles) : " once.")};
+}
+
+}  // namespace
+
+const OrderLook& flash_look() {
+  static const OrderLook kLook = [] {
+    OrderLook look = online(Order::flash);
+    look.phases = kPhaseLooks;
+    look.slots = kSlotLooks;
+    look.columns = kColumns;
+    look.hindsight = kHindsight;
+    look.traffic = traffic_words;
+    look.outlook = true;
+    look.undivided = true;
+    look.rescales_output = true;
+    look.beats = true;
+    return placed(look);
+  }();
+  return kLook;
+}
+
+}  // namespace attn

@@ -1,0 +1,103 @@
+#include "viz/step/orders/online.h"
+#include "viz/step/orders/table.h"
+
+namespace attn {
+namespace {
+
+using namespace looks;
+
+void work_output(const StepWork& c) {
+  using enum TensorColour;
+  const auto o_new = c.live(Slot::o_new, c.out.col);
+  if (!o_new) return;
+  if (c.narrow()) return c.put_number("pv", c.weighted_value(), v);
+  c.work({{"alpha", c.live(Slot::alpha).value_or(1), alpha},
+          {"l_old", c.l_old, l},
+          {"o_old", c.o_old, o},
+          {"pv", c.weighted_value(), v},
+          {"l_new", c.newest_sum().value_or(1), l}},
+         "o_new", *o_new, o, c.bound(Slot::o_new, c.out.col),
+         [](std::span<const double> x) { return x[4] == 0 ? 0 : (x[0] * x[1] * x[2] + x[3]) / x[4]; });
+}
+
+constexpr PhaseLook kPhaseLooks[] = {{.phase = Phase::load_kv},
+                                     {.phase = Phase::load_state, .naive = {0, 1}},
+                                     kScores,
+                                     kMask,
+                                     kMax,
+                                     kRescale,
+                                     weights_phase(work_online_weights),
+                                     sum_phase(work_online_sum),
+                                     output_phase(work_output),
+                                     ending(kNormalise),
+                                     {.phase = Phase::store_state, .naive = {2, 4}, .work = work_lse},
+                                     ending(kStoreO),
+                                     ending(kSkipped)};
+
+constexpr std::string_view kWaits = "Computed; it waits in HBM until its query tile comes back.";
+constexpr SlotLook kSlotLooks[] = {kSlotQ,
+                                   kSlotK,
+                                   kSlotV,
+                                   kSlotS,
+                                   kSlotP,
+                                   kSlotAlpha,
+                                   waiting(kSlotMOld, kWaits),
+                                   waiting(kSlotMNew, kWaits),
+                                   waiting(kSlotLOld, kWaits),
+                                   waiting(kSlotLNew, kWaits),
+                                   waiting(kSlotOOld, kWaits),
+                                   waiting(kSlotONew, kWaits),
+                                   waiting(kSlotLse, kWaits)};
+constexpr Phrase kRowsCaption[] = {kQ, say(" again")};
+constexpr Phrase kOutputCaption[] = {say("("), sign("αℓ", TensorColour::l), kO, say(" + "), kP, kV, say(") / "), kL};
+constexpr ColumnLook kColumns[] = {captioned(kColumnQ, kRowsCaption),
+                                   kColumnS,
+                                   kColumnMOld,
+                                   kColumnMNew,
+                                   kColumnAlpha,
+                                   kColumnOnlineP,
+                                   kColumnLOld,
+                                   kColumnOnlineL,
+                                   captioned(kColumnO, kOutputCaption)};
+
+constexpr Phrase kHindsight[] = {say("Only hindsight knows: how far "),
+                                 kO,
+                                 say(", divided by "),
+                                 kL,
+                                 say(" at every turn, is from the final "),
+                                 kO,
+                                 say(".")};
+
+Runs traffic_words(const TrafficFacts& f) {
+  using enum TensorColour;
+  if (f.above_naive) return low_tile_words(f);
+  return {word("FlashAttention-1 stores no "),
+          letter("S", s),
+          word(", no "),
+          letter("P", p),
+          word("; it reads and writes "),
+          letter("O", o),
+          word(", "),
+          letter("m", m),
+          word(", "),
+          letter("ℓ", l),
+          word(" at every turn.")};
+}
+
+}  // namespace
+
+const OrderLook& flash1_look() {
+  static const OrderLook kLook = [] {
+    OrderLook look = online(Order::flash1);
+    look.phases = kPhaseLooks;
+    look.slots = kSlotLooks;
+    look.columns = kColumns;
+    look.hindsight = kHindsight;
+    look.traffic = traffic_words;
+    look.stats = "m, ℓ and LSE";
+    return placed(look);
+  }();
+  return kLook;
+}
+
+}  // namespace attn

@@ -1,0 +1,34 @@
+#include <fmt/format.h>
+
+#include "viz/step/orders/storing.h"
+#include "viz/step/orders/table.h"
+
+namespace attn {
+namespace {
+
+using namespace looks;
+
+Runs traffic_words(const TrafficFacts& f) {
+  using enum TensorColour;
+  return {word("naive writes and reads "), letter("S", s), word(" and "), letter("P", p),
+          word(fmt::format("; flash, here with Br {}, never does.", f.br))};
+}
+
+// From naive flash is the one to compare with.
+constexpr std::string_view kBeside[] = {"cpu_flash", "cpu_sequential", "cpu_flash1", "cpu_tiled"};
+
+}  // namespace
+
+const OrderLook& naive_look() {
+  static const OrderLook kLook = [] {
+    OrderLook look = storing(Order::naive);
+    look.beside = kBeside;
+    look.traffic = traffic_words;
+    look.yardstick = true;
+    look.row_by_row = true;
+    return placed(look);
+  }();
+  return kLook;
+}
+
+}  // namespace attn

@@ -1,0 +1,39 @@
+// What FlashAttention-1 and -2 share: one pass, in which m, l and O so far are mended with each key tile.
+#pragma once
+
+#include "viz/step/orders/shared.h"
+
+namespace attn::looks {
+
+void work_rescale(const StepWork& c);
+void work_online_weights(const StepWork& c);
+void work_online_sum(const StepWork& c);
+// What both do but for the first and last steps, O and what it says of its bytes.
+inline constexpr PhaseLook kRescale{
+    .phase = Phase::rescale, .lights = Column::alpha, .fills = true, .naive = {1, 1}, .work = work_rescale};
+
+// Captions, columns but for Q and O, chip, passes, letters.
+inline constexpr Phrase kAlphaCaption[] = {only(PhraseWhen::base_e, sign("e", TensorColour::alpha)),
+                                           only(PhraseWhen::base_2, sign("2", TensorColour::alpha)),
+                                           raised("old − new", TensorColour::m)};
+inline constexpr Phrase kOnlineWeightsCaption[] = {kP,
+                                                   say(" = "),
+                                                   only(PhraseWhen::base_e, kE),
+                                                   only(PhraseWhen::base_2, sign("2", TensorColour::p)),
+                                                   only(PhraseWhen::unscaled, raised("scaled ")),
+                                                   kRaisedS,
+                                                   kRaisedMinus,
+                                                   raised("new", TensorColour::m)};
+inline constexpr Phrase kOnlineSumCaption[] = {kAlpha, kL, say(" + Σ "), kP};
+inline constexpr ColumnLook kColumnAlpha{
+    .column = Column::alpha, .id = "##tile_alpha", .slot = Slot::alpha, .caption = kAlphaCaption};
+inline constexpr ColumnLook kColumnOnlineP = captioned(kColumnP, kOnlineWeightsCaption),
+                            kColumnOnlineL = captioned(kColumnLNew, kOnlineSumCaption);
+
+// "With tiles as low as Br 1 flash reads more than naive ..."
+Runs low_tile_words(const TrafficFacts& f);
+
+// Without what differs: phases, slots, columns and words.
+OrderLook online(Order order);
+
+}  // namespace attn::looks

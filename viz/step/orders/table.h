@@ -1,0 +1,13 @@
+// The rows of the table, one file each.
+#pragma once
+
+#include "viz/step/orders/look.h"
+
+namespace attn {
+
+const OrderLook& naive_look();
+const OrderLook& tiled_look();
+const OrderLook& flash_look();
+const OrderLook& flash1_look();
+
+}  // namespace attn
