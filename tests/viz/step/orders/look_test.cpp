@@ -1,0 +1,50 @@
+// The table of looks and the table of orders speak of the same phases and slots.
+#include "viz/step/orders/look.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <set>
+#include <string>
+
+namespace attn {
+namespace {
+
+TEST(OrderLook, EveryOrderOfTheProgramHasARowOfItsOwn) {
+  for (const OrderRow& row : all_orders()) {
+    const auto table = order_look_table();
+    EXPECT_EQ(std::ranges::count(table, row.id, [](const OrderLook* look) { return look->order; }), 1) << row.name;
+    EXPECT_EQ(order_look(row.id).order, row.id);
+  }
+}
+
+TEST(OrderLook, RowKnowsEachPhaseAndSlotThatItsOrderHas) {
+  for (const OrderLook* look : order_look_table()) {
+    const OrderRow& row = order_row(look->order);
+    for (const OrderPhase& phase : row.phases) {
+      EXPECT_EQ(look->phase(phase.phase).phase, phase.phase) << row.name << " " << name_of(phase.phase);
+      for (const auto* slots : {&phase.before, &phase.after, &phase.brings})
+        for (const Slot slot : *slots) EXPECT_TRUE(look->shows(slot)) << row.name << " " << name_of(slot);
+    }
+  }
+}
+
+TEST(OrderLook, ColumnsStandOnceAndShowSlotsOfTheOrder) {
+  for (const OrderLook* look : order_look_table()) {
+    std::set<std::string> ids;
+    for (const ColumnLook& column : look->columns) {
+      EXPECT_TRUE(ids.insert(std::string(column.id)).second) << column.id;
+      EXPECT_TRUE(look->shows(column.slot)) << column.id;
+      EXPECT_EQ(look->column(column.column), &column);
+      EXPECT_FALSE(column.caption.empty() && column.slot != Slot::m_old && column.slot != Slot::l_old) << column.id;
+    }
+    for (const PhaseLook& phase : look->phases) {
+      if (!phase.lights) continue;
+      EXPECT_NE(look->column(*phase.lights), nullptr) << name_of(phase.phase);
+    }
+    EXPECT_TRUE(look->scores && look->maximum && look->output);
+  }
+}
+
+}  // namespace
+}  // namespace attn
