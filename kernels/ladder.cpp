@@ -1,22 +1,13 @@
 #include "kernels/ladder.h"
 
 #include <algorithm>
-#include <array>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "kernels/cpu/rows.h"
 #include "kernels/gpu/rungs/rows.h"
 
 namespace attn {
-
-std::span<const KernelRow> cpu_kernel_table() {
-  // The ladder's rungs on the CPU, in its order.
-  static const std::array<KernelRow, 5> kTable = {cpu::cpu_sequential_row(), cpu::cpu_multicore_row(),
-                                                  cpu::cpu_tiled_row(), cpu::cpu_flash1_row(), cpu::cpu_flash_row()};
-  return kTable;
-}
 
 std::vector<const KernelRow*> ladder() {
   std::vector<const KernelRow*> rows;
@@ -39,6 +30,87 @@ Result<const KernelRow*> find_kernel(std::string_view id) {
     ids.push_back(row->id);
   }
   return bad_input(fmt::format("there is no kernel '{}'; there are {}", id, fmt::join(ids, ", ")));
+}
+
+const KernelRow* first_of(Order order, Processor processor) {
+  for (const KernelRow* row : ladder())
+    if (row->order == order && row->processor == processor) return row;
+  return nullptr;
+}
+
+std::vector<const Option*> declared_options() {
+  std::vector<const Option*> all, further;
+  const auto rows = ladder();
+  const auto add = [&](std::vector<const Option*>& into, const Option* option) {
+    if (std::ranges::find(into, option->name, [](const Option* o) { return o->name; }) == into.end())
+      into.push_back(option);
+  };
+  for (const Option* common : common_options())
+    if (std::ranges::any_of(rows, [&](const KernelRow* row) { return spec_of(*row, *common) != nullptr; }))
+      all.push_back(common);
+  for (const KernelRow* row : rows)
+    for (const OptionSpec& spec : row->options)
+      if (common_option(spec.option->name) == nullptr) add(further, spec.option);
+  all.insert(all.end(), further.begin(), further.end());
+  return all;
+}
+
+Result<const Option*> find_option(std::string_view name) {
+  if (const Option* common = common_option(name)) return common;
+  std::vector<std::string_view> names;
+  for (const Option* option : declared_options()) {
+    if (option->name == name) return option;
+    names.push_back(option->name);
+  }
+  return bad_input(fmt::format("there is no option '{}'; kernels declare {}", name, fmt::join(names, ", ")));
+}
+
+AxisKind kind_of(const Axis& axis) {
+  const std::string_view name = axis.name();
+  for (const ProblemAxis& common : common_axes())
+    if (common.name == name) return {&common, nullptr};
+  if (const Option* common = common_option(name)) return {nullptr, common->is_choice() ? nullptr : common};
+  for (const KernelRow* row : ladder()) {
+    for (const ProblemAxis& further : row->axes)
+      if (further.name == name) return {&further, nullptr};
+    for (const OptionSpec& spec : row->options)
+      if (spec.option->name == name && !spec.option->is_choice()) return {nullptr, spec.option};
+  }
+  return {};
+}
+
+std::vector<Axis> all_axes() {
+  std::vector<Axis> axes;
+  const auto add = [&](std::string_view name) {
+    if (const Axis axis(name); std::ranges::find(axes, axis) == axes.end()) axes.push_back(axis);
+  };
+  for (const ProblemAxis& common : common_axes()) add(common.name);
+  for (const KernelRow* row : ladder())
+    for (const ProblemAxis& further : row->axes) add(further.name);
+  for (const Option* option : declared_options())
+    if (!option->is_choice()) add(option->name);
+  return axes;
+}
+
+Result<Axis> axis_from_name(std::string_view name) {
+  const auto axes = all_axes();
+  const auto at = std::ranges::find_if(axes, [&](const Axis& axis) { return axis.name() == name; });
+  if (at != axes.end()) return *at;
+  std::string names;
+  for (std::size_t i = 0; i < axes.size(); ++i)
+    names += fmt::format("{}{}", i == 0 ? "" : i + 1 == axes.size() ? " and " : ", ", axes[i].name());
+  return bad_input(fmt::format("'{}' is no axis of a sweep; there are {}.", name, names));
+}
+
+bool reads_axis(const KernelRow& row, const Axis& axis) {
+  const AxisKind kind = kind_of(axis);
+  return kind.option == nullptr || varies(row, *kind.option);
+}
+
+std::int64_t axis_value(const Axis& axis, const Problem& p, const Options& o) {
+  const AxisKind kind = kind_of(axis);
+  if (kind.problem != nullptr) return kind.problem->of(p);
+  return kind.option == nullptr ? 0 : chosen(o, *kind.option).value_or(0);
 }
 
 }  // namespace attn

@@ -3,16 +3,18 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <span>
 #include <string_view>
 #include <vector>
 
 #include "kernels/base/result.h"
+#include "kernels/model/axis.h"
 #include "kernels/model/kernel.h"
 
 namespace attn {
 
-// The CPU's rows; the GPU's are gpu::gpu_kernel_table() (kernels/gpu/rungs/rows.h).
+// The CPU's rows, a table of its own (cpu_table.cpp); the GPU's are gpu::gpu_kernel_table() (kernels/gpu/rungs/rows.h).
 std::span<const KernelRow> cpu_kernel_table();
 // The CPU's rungs, then the GPU's. The rows live as long as the program.
 std::vector<const KernelRow*> ladder();
@@ -20,5 +22,28 @@ std::vector<const KernelRow*> ladder();
 Result<const KernelRow*> find_kernel(std::string_view id);
 // Place in ladder(); kernels that this program does not know come last.
 std::size_t ladder_rank(std::string_view id);
+// The first on the processor that runs in this order; null: none does.
+const KernelRow* first_of(Order order, Processor processor);
+
+// Every option that a row of the ladder declares, each once: those of all kernels' Options first, in their order.
+std::vector<const Option*> declared_options();
+// The error lists the names there are.
+Result<const Option*> find_option(std::string_view name);
+
+// What an axis is. One of the two; neither: no kernel of this program declares it.
+struct AxisKind {
+  const ProblemAxis* problem = nullptr;
+  const Option* option = nullptr;
+};
+AxisKind kind_of(const Axis& axis);
+// All: the problem's, then the options that are whole numbers.
+std::vector<Axis> all_axes();
+// The error lists the names there are.
+Result<Axis> axis_from_name(std::string_view name);
+// Does it change what this kernel does? Every kernel reads the problem's extents; an option that takes one value only
+// (the threads of cpu_sequential) is no choice.
+bool reads_axis(const KernelRow& row, const Axis& axis);
+// What it is in this point; 0: the kernel does not read it, or it was left to the kernel.
+std::int64_t axis_value(const Axis& axis, const Problem& p, const Options& o);
 
 }  // namespace attn

@@ -186,6 +186,16 @@ check_names() {
   )"
 }
 
+# What a kernel does is a function of its row; ids stand in tables of data alone.
+check_ids() {
+  local ids
+  ids="$(grep -rhoE 'row\.id = "[a-z0-9_]+"' kernels --include='*.cpp' | cut -d '"' -f 2 | paste -sd '|')"
+  verdict "no code compares a kernel's id with a text, or looks one up by it" "$(
+    sources "${rooms[@]}" |
+      xargs -r grep -nE "(==|!=) *\"($ids)\"|\"($ids)\" *(==|!=)|find_kernel\(\"" || true
+  )"
+}
+
 # Otherwise only the long run of all mutants would notice that a source moved away under one.
 check_mutants() {
   verdict "every mutant's text stands in its source" "$(python3 tests/mutants.py --stale || true)"
@@ -215,6 +225,7 @@ main() {
   check_length
   check_width
   check_names
+  check_ids
   check_mutants
   check_shell
   return "$failed"

@@ -45,7 +45,8 @@ struct LabArguments {
 Result<int> list_experiments(bool as_json) {
   nlohmann::json all = nlohmann::json::array();
   std::string text;
-  for (const Experiment& e : experiments()) {
+  for (const Experiment* each : experiments()) {
+    const Experiment& e = *each;
     all.push_back({{"id", e.id},
                    {"title", e.title},
                    {"kernel", e.rung},

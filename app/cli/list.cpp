@@ -6,6 +6,7 @@
 #include <stop_token>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include <fmt/format.h>
@@ -37,21 +38,26 @@ std::string joined_dtypes(const KernelRow& row) {
   return words;
 }
 
-// Default and range of an option in words: "br 64 (1 to 4096)".
+// "on", "left to right".
+std::string spoken(const Option& option, std::int64_t value) {
+  std::string words = value_text(option, value);
+  if (words == "true" || words == "false") return words == "true" ? "on" : "off";
+  std::ranges::replace(words, '_', ' ');
+  return words;
+}
+
+// Default and range of an option in words: "br 64 (1 to 4096)", "accumulate f32 (or f16, bf16)".
 std::string option_words(const OptionSpec& o) {
-  switch (o.option) {
-    case Option::subtract_max:
-      return "subtract_max on (or off)";
-    case Option::key_order:
-      return "key_order left to right (or right to left)";
-    case Option::accumulate:
-      return "accumulate f32 (or f16, bf16)";
-    default:
-      break;
+  const Option& option = *o.option;
+  if (option.is_choice()) {
+    std::string others;
+    for (std::int32_t value = o.min; value <= o.max; ++value)
+      if (value != o.default_value) others += (others.empty() ? "" : ", ") + spoken(option, value);
+    return fmt::format("{} {} (or {})", option.name, spoken(option, o.default_value), others);
   }
-  if (o.min == o.max) return fmt::format("{} {}", name_of(o.option), o.min);
-  const std::string defaults = o.default_value == 0 ? "all cores" : std::to_string(o.default_value);
-  return fmt::format("{} {} ({} to {})", name_of(o.option), defaults, o.min, o.max);
+  if (o.min == o.max) return fmt::format("{} {}", option.name, o.min);
+  const std::string defaults = o.default_value < o.min ? "all cores" : std::to_string(o.default_value);
+  return fmt::format("{} {} ({} to {})", option.name, defaults, o.min, o.max);
 }
 
 // "run on sm_90a; compiled only: sm_80, sm_86".
@@ -76,12 +82,14 @@ nlohmann::json row_json(const KernelRow& row) {
   for (const std::string_view arch : row.architectures) j["architectures"].push_back(arch);
   for (const DType t : row.dtypes) j["dtypes"].push_back(name_of(t));
   for (const OptionSpec& o : row.options) {
-    j["options"].push_back({{"name", name_of(o.option)},
-                            {"least", o.min},
-                            {"most", o.max},
-                            {"step", o.step},
-                            {"default", o.default_value}});
+    nlohmann::json option{{"name", o.option->name}, {"what", o.option->help}, {"least", o.min},
+                          {"most", o.max},          {"step", o.step},         {"default", o.default_value}};
+    if (!o.option->unit.empty()) option["unit"] = o.option->unit;
+    for (const std::string_view choice : o.option->choices) option["choices"].push_back(choice);
+    j["options"].push_back(std::move(option));
   }
+  for (const ProblemAxis& axis : row.axes)
+    j["axes"].push_back({{"name", axis.name}, {"title", axis.title}, {"unit", axis.unit}});
   return j;
 }
 

@@ -53,6 +53,10 @@ AddedOption Parser::add_values(const std::string& name, std::vector<std::string>
   return AddedOption(app_->add_option(name, values, help));
 }
 
+AddedOption Parser::add_repeated(const std::string& name, std::vector<std::string>& values, const std::string& help) {
+  return AddedOption(app_->add_option(name, values, help)->allow_extra_args(false));
+}
+
 AddedOption Parser::add_flag(const std::string& name, bool& value, const std::string& help) {
   return AddedOption(app_->add_flag(name, value, help));
 }

@@ -40,6 +40,8 @@ class Parser {
   AddedOption add_option(const std::string& name, T& value, const std::string& help = "");
   // What stands by its place, any number of it.
   AddedOption add_values(const std::string& name, std::vector<std::string>& values, const std::string& help);
+  // May be given several times, each with one value.
+  AddedOption add_repeated(const std::string& name, std::vector<std::string>& values, const std::string& help);
   AddedOption add_flag(const std::string& name, bool& value, const std::string& help);
   void footer(const std::string& words);
   bool parsed() const;

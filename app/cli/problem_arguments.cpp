@@ -1,7 +1,11 @@
 #include "app/cli/problem_arguments.h"
 
 #include <algorithm>
+#include <cstdint>
 #include <limits>
+#include <optional>
+#include <span>
+#include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -43,6 +47,45 @@ std::string_view recorded_like(const std::string& id) {
     if (wanted && row->record != nullptr && row->order == (*wanted)->order) like = row->id;
   }
   return like;
+}
+
+// --set NAME=VALUE.
+struct GivenSetting {
+  const Option* option = nullptr;
+  std::optional<std::int64_t> value;  // none: auto
+};
+
+Result<GivenSetting> setting_of(const std::string& text) {
+  const std::size_t equals = text.find('=');
+  if (equals == std::string::npos)
+    return bad_input(fmt::format("--set {} is no NAME=VALUE, like br=64 or stages=auto.", text));
+  const auto option = find_option(std::string_view(text).substr(0, equals));
+  if (!option) return bad_input(fmt::format("--set {}: {}.", text, option.error().message));
+  const auto value = value_from_text(**option, std::string_view(text).substr(equals + 1));
+  if (!value) return bad_input(fmt::format("--set {}: {}.", text, value.error().message));
+  return GivenSetting{*option, *value};
+}
+
+// "flash_mma declares br (16 to 256 in steps of 16), stages (1 to 4)."
+std::string declared_by(std::span<const KernelRow* const> rows) {
+  std::string words;
+  for (const KernelRow* row : rows)
+    words += fmt::format("{}{} declares {}.", words.empty() ? "" : " ", row->id, declared_words(*row));
+  return words;
+}
+
+// Refused where every one of these kernels that reads it refuses the value: a sweep shows the others' own refusals.
+Result<void> check_taken(const GivenSetting& setting, std::span<const KernelRow* const> rows) {
+  std::string words;
+  for (const KernelRow* row : rows) {
+    const OptionSpec* spec = spec_of(*row, *setting.option);
+    if (spec == nullptr) continue;
+    if (!setting.value || spec->takes(*setting.value)) return ok();
+    words += fmt::format(" {} takes {}.", row->id, range_words(*spec));
+  }
+  if (words.empty()) return ok();
+  return bad_input(
+      fmt::format("--set {}={}:{}", setting.option->name, value_text(*setting.option, *setting.value), words));
 }
 
 Result<State> changed(const State& state, const StateCommand& command) {
@@ -87,11 +130,17 @@ void OptionArguments::add_to(Parser parser, bool what_if) {
       ->type_name("BrxBc");
   parser.add_option("--threads", threads, "Threads on the CPU; left out: all cores")->type_name("N");
   parser.add_option("--stages", stages, "K and V tiles in a GPU kernel's shared memory at once")->type_name("N");
+  add_set_to(parser);
   if (!what_if) return;
   parser.add_flag("--no-max", keep_max_at_zero, "What if the maximum were not subtracted (cpu_flash)");
   parser.add_flag("--right-to-left", right_to_left, "What if the keys were visited from the last (cpu_flash)");
   parser.add_option("--accumulate", accumulate, "What if l and O were kept in f16 or bf16 (cpu_flash)")
       ->type_name("DTYPE");
+}
+
+void OptionArguments::add_set_to(Parser parser) {
+  parser.add_repeated("--set", set, "An option of the kernel by its name, as often as you like; `list` has them")
+      ->type_name("NAME=VALUE");
 }
 
 bool OptionArguments::tuned() const {
@@ -126,26 +175,35 @@ Result<void> OptionArguments::apply_to(Options& options) const {
     if (!t) return tl::unexpected(t.error());
     options.accumulate = *t;
   }
+  for (const std::string& one : set) {
+    const auto setting = setting_of(one);
+    if (!setting) return tl::unexpected(setting.error());
+    choose(options, *setting->option, setting->value);
+  }
   return ok();
 }
 
 Result<void> OptionArguments::check_read_by(std::span<const KernelRow* const> rows) const {
   struct Given {
     bool given;
-    const char* name;
-    std::vector<Option> any_of;
+    std::string name;
+    std::vector<const Option*> any_of;
   };
-  const Given all[] = {{!tile.empty(), "--tile", {Option::br, Option::bc}},
-                       {threads.has_value(), "--threads", {Option::threads}},
-                       {stages.has_value(), "--stages", {Option::stages}},
-                       {keep_max_at_zero, "--no-max", {Option::subtract_max}},
-                       {right_to_left, "--right-to-left", {Option::key_order}},
-                       {!accumulate.empty(), "--accumulate", {Option::accumulate}}};
+  std::vector<Given> all = {{!tile.empty(), "--tile", {&Option::br, &Option::bc}},
+                            {threads.has_value(), "--threads", {&Option::threads}},
+                            {stages.has_value(), "--stages", {&Option::stages}},
+                            {keep_max_at_zero, "--no-max", {&Option::subtract_max}},
+                            {right_to_left, "--right-to-left", {&Option::key_order}},
+                            {!accumulate.empty(), "--accumulate", {&Option::accumulate}}};
+  for (const std::string& one : set) {
+    const auto setting = setting_of(one);
+    if (!setting) return bad_input(fmt::format("{} {}", setting.error().message, declared_by(rows)));
+    if (auto good = check_taken(*setting, rows); !good) return good;
+    all.push_back({true, "--set " + one, {setting->option}});
+  }
   for (const Given& g : all) {
     const auto reads = [&g](const KernelRow& row) {
-      return std::ranges::any_of(row.options, [&](const OptionSpec& spec) {
-        return std::ranges::find(g.any_of, spec.option) != g.any_of.end();
-      });
+      return std::ranges::any_of(g.any_of, [&](const Option* option) { return spec_of(row, *option) != nullptr; });
     };
     if (!g.given || std::ranges::any_of(rows, [&](const KernelRow* row) { return reads(*row); })) continue;
     std::vector<std::string_view> names, readers;
@@ -153,8 +211,9 @@ Result<void> OptionArguments::check_read_by(std::span<const KernelRow* const> ro
     for (const KernelRow* row : ladder()) {
       if (reads(*row)) readers.push_back(row->id);
     }
-    return bad_input(fmt::format("{} means nothing to {}; it is read by {}.", g.name, fmt::join(names, ", "),
-                                 fmt::join(readers, ", ")));
+    return bad_input(fmt::format("{} means nothing to {}; it is read by {}.{}", g.name, fmt::join(names, ", "),
+                                 fmt::join(readers, ", "),
+                                 g.name.starts_with("--set") ? " " + declared_by(rows) : std::string()));
   }
   return ok();
 }

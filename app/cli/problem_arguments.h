@@ -28,11 +28,13 @@ struct MaskArguments {
 
 struct OptionArguments {
   std::string tile, accumulate;
+  std::vector<std::string> set;  // NAME=VALUE
   std::optional<std::int32_t> threads, stages;
   bool keep_max_at_zero = false, right_to_left = false;
   bool takes_tuned = false;  // the command knows what to do with `--tile tuned`; the others refuse it
 
   void add_to(Parser parser, bool what_if);
+  void add_set_to(Parser parser);  // --set alone
   // `--tile tuned` sets no number: tuned() says that it was asked for.
   Result<void> apply_to(Options& options) const;
   bool tuned() const;

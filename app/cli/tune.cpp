@@ -28,6 +28,7 @@ struct TuneArguments {
   std::int32_t best = TuneSpec().finalists;
   std::optional<std::int32_t> threads, stages;
   ProblemArguments problem;
+  OptionArguments options;  // of which --set alone is asked for
 };
 
 Result<TuneSpec> spec_of(const TuneArguments& a, const KernelRow& row) {
@@ -42,7 +43,7 @@ Result<TuneSpec> spec_of(const TuneArguments& a, const KernelRow& row) {
     return bad_input(fmt::format("{} runs on a GPU, and --device cpu was given.", row.id));
   s.gpu = device->index;
   s.l2 = a.warm_l2 ? L2State::warm : L2State::cold;
-  OptionArguments options;
+  OptionArguments options = a.options;
   options.threads = a.threads;
   options.stages = a.stages;
   const KernelRow* const rows[] = {&row};
@@ -142,6 +143,7 @@ Command add_tune(Parser program) {
   a->problem.add_to(parser, "--scale");
   parser.add_option("--threads", a->threads, "Leave the threads at this number")->type_name("N");
   parser.add_option("--stages", a->stages, "Leave the depth of the copy pipeline at this number")->type_name("N");
+  a->options.add_set_to(parser);
   parser.add_flag("--plan", a->plan, "Try nothing: what would be tried, with shared memory and occupancy of each");
   parser.add_flag("--compile", a->compile, "With --plan: registers and spills of each too, from the compiler");
   parser.add_option("--arch", a->arch, "With --plan: for this architecture; no GPU needed")->type_name("SM");

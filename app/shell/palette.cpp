@@ -116,10 +116,10 @@ void add_buttons(Entries& e) {
       "slowest line, hottest line, hot spots, stall, stalls, why warps wait, throttle, MIO, bank conflicts, samples";
   e.add("Profile", "Lab: change the kernel's text and see", "Built, checked and measured beside the original",
         {ChooseWorkspace{Workspace::profile}, ChooseProfilePage{ProfilePage::lab}});
-  for (const Experiment& x : experiments())
+  for (const Experiment* x : experiments())
     e.add(
-        "Lab", std::string(x.title), std::string(x.question),
-        {ChooseWorkspace{Workspace::profile}, ChooseProfilePage{ProfilePage::lab}, OpenExperiment{std::string(x.id)}});
+        "Lab", std::string(x->title), std::string(x->question),
+        {ChooseWorkspace{Workspace::profile}, ChooseProfilePage{ProfilePage::lab}, OpenExperiment{std::string(x->id)}});
   e.add_in(Workspace::profile, "Lab", "Build, check and measure the text of the lab", "Ctrl Enter there", {BuildLab{}});
   e.add_in(Workspace::profile, "Lab", "Put the original text back", "", {RevertLab{}});
   e.add_in(Workspace::profile, "Lab", "Keep the edit as a kernel in Bench", "With its name and hash", {KeepLab{}});

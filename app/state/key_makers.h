@@ -220,6 +220,12 @@ void add_problem_keys(std::vector<StateKey>& keys, const std::string& prefix, Of
 }
 
 template <class Of>
+StateKey further_options_key(std::string key, Of of) {
+  return {std::move(key), [of](const State& s) { return further_options_text(of(s)); },
+          [of](State& s, std::string_view text) { return read_further_options(of(s), text); }};
+}
+
+template <class Of>
 void add_option_keys(std::vector<StateKey>& keys, const std::string& prefix, Of of) {
   const auto member = [of](std::int32_t Options::*m) {
     return [ of, m ](auto& s) -> auto& {
@@ -241,6 +247,7 @@ void add_option_keys(std::vector<StateKey>& keys, const std::string& prefix, Of 
       prefix + "accumulate", named<DType>(std::vector{DType::f32, DType::f16, DType::bf16}), [of](auto& s) -> auto& {
         return of(s).accumulate;
       }));
+  if (declares_further_options()) keys.push_back(further_options_key(prefix + "set", of));
 }
 
 template <class List>

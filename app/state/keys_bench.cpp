@@ -89,13 +89,14 @@ Result<void> read_charts(State& s, std::string_view text) {
 }  // namespace
 
 void add_bench_document_keys(std::vector<StateKey>& keys) {
-  const auto sweep = [](auto& s) -> auto& {
-    return s.document.sweep;
-  };
   keys.push_back({"sweep_kernels", sweep_kernels_text, read_sweep_kernels});
-  keys.push_back(choice_key(
-      "sweep_axis", named<Axis>(std::vector{Axis::L, Axis::B, Axis::H, Axis::D, Axis::br, Axis::bc, Axis::threads}),
-      [sweep](auto& s) -> auto& { return sweep(s).axis; }));
+  keys.push_back({"sweep_axis", [](const State& s) { return std::string(name_of(s.document.sweep.axis)); },
+                  [](State& s, std::string_view text) -> Result<void> {
+                    const auto axis = axis_from_name(text);
+                    if (!axis) return tl::unexpected(axis.error());
+                    s.document.sweep.axis = *axis;
+                    return ok();
+                  }});
   keys.push_back(
       {"sweep_values", [](const State& s) { return list_text(s.document.sweep.values); }, read_sweep_values});
   add_problem_keys(

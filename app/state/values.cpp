@@ -7,6 +7,8 @@
 
 #include <fmt/format.h>
 
+#include "kernels/ladder.h"
+
 namespace attn {
 namespace {
 
@@ -73,6 +75,37 @@ Result<std::vector<std::int64_t>> whole_list(std::string_view text, std::int64_t
     values.push_back(*value);
   }
   return values;
+}
+
+std::string further_options_text(const Options& o) {
+  std::string text;
+  for (const Setting& s : o.further) {
+    const auto option = find_option(s.name);  // a name that no kernel declares is no choice of this program
+    if (option) text += fmt::format("{}{}:{}", text.empty() ? "" : "/", s.name, value_text(**option, s.value));
+  }
+  return text.empty() ? "none" : text;
+}
+
+Result<void> read_further_options(Options& o, std::string_view text) {
+  o.further.clear();
+  if (text == "none") return ok();
+  for (const std::string_view item : split(text, '/')) {
+    const std::size_t colon = item.find(':');
+    if (colon == item.npos) return bad_input(fmt::format("'{}' is no NAME:VALUE", item));
+    const std::string_view name = item.substr(0, colon);
+    const auto option = find_option(name);
+    if (!option) return tl::unexpected(option.error());
+    if ((*option)->get != nullptr) return bad_input(fmt::format("{} has a key of its own", name));
+    if (chosen(o, **option)) return bad_input(fmt::format("{} stands twice", name));
+    const auto value = value_from_text(**option, item.substr(colon + 1));
+    if (!value) return tl::unexpected(value.error());
+    choose(o, **option, *value);
+  }
+  return ok();
+}
+
+bool declares_further_options() {
+  return std::ranges::any_of(declared_options(), [](const Option* o) { return o->get == nullptr; });
 }
 
 std::string bookmarks_text(const std::vector<Bookmark>& bookmarks) {

@@ -169,8 +169,8 @@ Result<Recording> record(const KernelRow& row, const Problem& p, const Options& 
 
 KernelRow cpu_flash_row() {
   static constexpr OptionSpec kOptions[] = {
-      {Option::br, 1, 4096, 1, 64},       {Option::bc, 1, 4096, 1, 64},    {Option::threads, 1, 1024, 1, 0},
-      {Option::subtract_max, 0, 1, 1, 1}, {Option::key_order, 0, 1, 1, 0}, {Option::accumulate, 0, 2, 1, 0},
+      {&Option::br, 1, 4096, 1, 64},       {&Option::bc, 1, 4096, 1, 64},    {&Option::threads, 1, 1024, 1, 0},
+      {&Option::subtract_max, 0, 1, 1, 1}, {&Option::key_order, 0, 1, 1, 0}, {&Option::accumulate, 0, 2, 1, 0},
   };
   KernelRow row;
   row.id = "cpu_flash";

@@ -183,7 +183,7 @@ Result<Recording> record(const KernelRow& row, const Problem& p, const Options& 
 
 KernelRow cpu_flash1_row() {
   static constexpr OptionSpec kOptions[] = {
-      {Option::br, 1, 4096, 1, 64}, {Option::bc, 1, 4096, 1, 64}, {Option::threads, 1, 1024, 1, 0}};
+      {&Option::br, 1, 4096, 1, 64}, {&Option::bc, 1, 4096, 1, 64}, {&Option::threads, 1, 1024, 1, 0}};
   KernelRow row;
   row.id = "cpu_flash1";
   row.title = "flash-1, FlashAttention-1 order";

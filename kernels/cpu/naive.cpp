@@ -63,7 +63,7 @@ KernelRow naive_row() {
 KernelRow cpu_sequential_row() {
   // One thread: least and most are 1.
   static constexpr OptionSpec kOptions[] = {
-      {Option::br, 1, 4096, 1, 16}, {Option::bc, 1, 4096, 1, 64}, {Option::threads, 1, 1, 1, 1}};
+      {&Option::br, 1, 4096, 1, 16}, {&Option::bc, 1, 4096, 1, 64}, {&Option::threads, 1, 1, 1, 1}};
   KernelRow row = naive_row();
   row.id = "cpu_sequential";
   row.title = "naive, one thread";
@@ -76,7 +76,7 @@ KernelRow cpu_sequential_row() {
 
 KernelRow cpu_multicore_row() {
   static constexpr OptionSpec kOptions[] = {
-      {Option::br, 1, 4096, 1, 16}, {Option::bc, 1, 4096, 1, 64}, {Option::threads, 1, 1024, 1, 0}};
+      {&Option::br, 1, 4096, 1, 16}, {&Option::bc, 1, 4096, 1, 64}, {&Option::threads, 1, 1024, 1, 0}};
   KernelRow row = naive_row();
   row.id = "cpu_multicore";
   row.title = "naive, all cores";

@@ -46,7 +46,7 @@ Result<Recording> record(const KernelRow& row, const Problem& p, const Options& 
 
 KernelRow cpu_tiled_row() {
   static constexpr OptionSpec kOptions[] = {
-      {Option::br, 1, 4096, 1, 64}, {Option::bc, 1, 4096, 1, 64}, {Option::threads, 1, 1024, 1, 0}};
+      {&Option::br, 1, 4096, 1, 64}, {&Option::bc, 1, 4096, 1, 64}, {&Option::threads, 1, 1024, 1, 0}};
   KernelRow row;
   row.id = "cpu_tiled";
   row.title = "tiled, three passes";

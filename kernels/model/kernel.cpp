@@ -1,36 +1,24 @@
 #include "kernels/model/kernel.h"
 
 #include <algorithm>
+#include <optional>
 
 #include <fmt/format.h>
 
 namespace attn {
 
-std::int32_t* whole_number(Options& o, Option option) {
-  switch (option) {
-    case Option::br:
-      return &o.br;
-    case Option::bc:
-      return &o.bc;
-    case Option::threads:
-      return &o.threads;
-    case Option::stages:
-      return &o.stages;
-    default:
-      return nullptr;
-  }
-}
-
 namespace {
 
+// The kernel's own value where none is chosen, and what is refused.
 Result<void> resolve_one(const KernelRow& row, const OptionSpec& spec, Options& o, const Device& d) {
-  std::int32_t* value = whole_number(o, spec.option);
-  if (value == nullptr) return ok();
-  if (*value == 0) *value = spec.default_value != 0 ? spec.default_value : std::clamp(d.cores, spec.min, spec.max);
-  if (*value < spec.min || *value > spec.max || (*value - spec.min) % spec.step != 0) {
-    return bad_input(fmt::format("{} takes {} from {} to {}{}, not {}", row.id, name_of(spec.option), spec.min,
-                                 spec.max, spec.step == 1 ? "" : fmt::format(" in steps of {}", spec.step), *value));
+  const std::int64_t usual =
+      spec.default_value >= spec.min ? spec.default_value : std::clamp(d.cores, spec.min, spec.max);
+  const std::int64_t value = chosen(o, *spec.option).value_or(usual);
+  if (!spec.takes(value)) {
+    return bad_input(fmt::format("{} takes {} from {} to {}{}, not {}", row.id, spec.option->name, spec.min, spec.max,
+                                 spec.step == 1 ? "" : fmt::format(" in steps of {}", spec.step), value));
   }
+  choose(o, *spec.option, value);
   return ok();
 }
 
@@ -93,32 +81,34 @@ Result<void> check_takes(const KernelRow& row, const Problem& p) {
   return takes_one(row, "axes in the order ", row.layouts, p.layout);
 }
 
+const OptionSpec* spec_of(const KernelRow& row, const Option& option) {
+  const auto at = std::ranges::find_if(row.options, [&](const OptionSpec& spec) { return spec.is(option); });
+  return at == row.options.end() ? nullptr : &*at;
+}
+
+bool varies(const KernelRow& row, const Option& option) {
+  const OptionSpec* spec = spec_of(row, option);
+  return spec != nullptr && spec->min < spec->max;
+}
+
+bool tunes(const KernelRow& row, const Option& option) {
+  const bool of_cpu = row.processor == Processor::cpu && option.is(Option::threads);
+  return option.tuned && !of_cpu && varies(row, option);
+}
+
+std::string declared_words(const KernelRow& row) {
+  std::string words;
+  for (const OptionSpec& spec : row.options)
+    words += fmt::format("{}{} ({})", words.empty() ? "" : ", ", spec.option->name, range_words(spec));
+  return words.empty() ? "no option" : words;
+}
+
 Result<Options> resolve(const KernelRow& row, const Options& o, const Device& d) {
   Options out;  // what the kernel does not read stays at its default
   for (const OptionSpec& spec : row.options) {
-    switch (spec.option) {
-      case Option::br:
-        out.br = o.br;
-        break;
-      case Option::bc:
-        out.bc = o.bc;
-        break;
-      case Option::threads:
-        out.threads = spec.max == 1 ? 1 : o.threads;
-        break;
-      case Option::stages:
-        out.stages = o.stages;
-        break;
-      case Option::subtract_max:
-        out.subtract_max = o.subtract_max;
-        break;
-      case Option::key_order:
-        out.key_order = o.key_order;
-        break;
-      case Option::accumulate:
-        out.accumulate = o.accumulate;
-        break;
-    }
+    // A kernel of one thread runs with one, however many are asked for others.
+    const bool alone = spec.is(Option::threads) && spec.max == 1;
+    choose(out, *spec.option, alone ? std::optional<std::int64_t>(1) : chosen(o, *spec.option));
     if (auto good = resolve_one(row, spec, out, d); !good) return tl::unexpected(good.error());
   }
   return out;

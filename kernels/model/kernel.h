@@ -16,6 +16,8 @@
 #include <vector>
 
 #include "kernels/base/result.h"
+#include "kernels/model/axis.h"
+#include "kernels/model/experiment.h"
 #include "kernels/model/options.h"
 #include "kernels/model/order.h"
 #include "kernels/model/problem.h"
@@ -26,6 +28,9 @@ namespace attn {
 class Recording;
 namespace cpu {
 class Crew;
+}
+namespace gpu {
+struct TraceFacts;
 }
 
 enum class Processor : std::uint8_t { cpu, gpu };
@@ -129,6 +134,16 @@ inline constexpr Pass kForwardAlone[] = {Pass::forward};
 inline constexpr Storage kDenseAlone[] = {Storage::dense};
 inline constexpr AxisOrder kBhldAlone[] = {AxisOrder::bhld};
 
+// What the numbers that a traced run writes are (kernels/gpu/rungs/trace.h); of resolved options.
+using TraceFn = gpu::TraceFacts (*)(const Problem&, const Options&);
+
+// Rungs that do better where this one is known to fall short, by id: what a finding of measured figures proposes.
+// Empty: none.
+struct Betters {
+  std::string_view reads_together;  // threads beside one another read elements that lie so
+  std::string_view copies_ahead;    // one key tile more is on its way while another is used
+};
+
 struct KernelRow {
   std::string_view id;     // "cpu_flash": the CLI, CSV and session key
   std::string_view title;  // what the window calls it
@@ -141,12 +156,15 @@ struct KernelRow {
   std::span<const Storage> storages = kDenseAlone;
   std::span<const AxisOrder> layouts = kBhldAlone;
   std::span<const OptionSpec> options;
-  std::string_view what;         // one sentence: what it is
-  std::string_view teaches;      // one sentence: what is new against the rung before
-  std::string_view source;       // paper and section, or "definition"
-  bool stores_scores = false;    // S and P go to the device's memory and come back
-  std::int32_t score_reads = 0;  // then: how often S is read back (traffic prediction)
+  std::span<const ProblemAxis> axes;  // that a sweep may vary beside L, B, H and D; mostly none
+  std::string_view what;              // one sentence: what it is
+  std::string_view teaches;           // one sentence: what is new against the rung before
+  std::string_view source;            // paper and section, or "definition"
+  bool stores_scores = false;         // S and P go to the device's memory and come back
+  std::int32_t score_reads = 0;       // then: how often S is read back (traffic prediction)
   Products products;
+  Betters betters;
+  std::span<const Experiment> experiments;  // the lab's, on its source
   SupportsFn supports = nullptr;
   PlanFn plan = nullptr;
   // All that a launch must not do: compile, load, ask for shared memory, send small arrays. Refused in words where the
@@ -156,6 +174,7 @@ struct KernelRow {
   // if the caller orders the two.
   LaunchFn launch = nullptr;
   RecordFn record = nullptr;  // null: this kernel cannot be recorded, and the window says so
+  TraceFn trace = nullptr;    // GPU: null: the rung has no recorder
 };
 
 // Prepare, then launch.
@@ -168,10 +187,16 @@ Result<void> check_tensors(const Plan& plan, const Buffers& buffers);
 // asks it.
 Result<void> check_takes(const KernelRow& row, const Problem& p);
 
-// The option's place where it is a whole number (Br, Bc, threads, stages); else null.
-std::int32_t* whole_number(Options& o, Option option);
+// What the row says of the option; null: it does not read it.
+const OptionSpec* spec_of(const KernelRow& row, const Option& option);
+// It reads the option and takes more than one value.
+bool varies(const KernelRow& row, const Option& option);
+// Tuning varies it: it may be more than one value, and is no number of the CPU's threads.
+bool tunes(const KernelRow& row, const Option& option);
+// "br (16 to 256 in steps of 16), threads (32 to 1024)"; "no option".
+std::string declared_words(const KernelRow& row);
 
-// Options with every 0 replaced, or which value is out of range and what would do.
+// Options with a value of every option that the row declares, or which value is out of range and what would do.
 Result<Options> resolve(const KernelRow& row, const Options& o, const Device& d);
 
 }  // namespace attn

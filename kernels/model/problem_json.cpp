@@ -2,6 +2,7 @@
 
 #include <limits>
 
+#include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
 #include "kernels/formats/container.h"
@@ -14,6 +15,7 @@ using nlohmann::json;
 
 constexpr std::int64_t kMax = std::numeric_limits<std::int64_t>::max();
 constexpr std::int32_t kMax32 = std::numeric_limits<std::int32_t>::max();
+constexpr std::size_t kMaxFurther = 64;  // options that single kernels declare
 
 const std::vector<std::string>& dtype_names() {
   static const std::vector<std::string> names{"f32", "f16", "bf16"};
@@ -129,13 +131,15 @@ Result<Problem> problem_from_json(const json& j, const std::string& where) {
 }
 
 json options_to_json(const Options& o) {
-  return {{"br", o.br},
-          {"bc", o.bc},
-          {"threads", o.threads},
-          {"stages", o.stages},
-          {"subtract_max", o.subtract_max},
-          {"key_order", key_order_names()[static_cast<std::size_t>(o.key_order)]},
-          {"accumulate", std::string(name_of(o.accumulate))}};
+  json j{{"br", o.br},
+         {"bc", o.bc},
+         {"threads", o.threads},
+         {"stages", o.stages},
+         {"subtract_max", o.subtract_max},
+         {"key_order", key_order_names()[static_cast<std::size_t>(o.key_order)]},
+         {"accumulate", std::string(name_of(o.accumulate))}};
+  for (const Setting& s : o.further) j["set"][s.name] = s.value;
+  return j;
 }
 
 // An option that is missing has its default: files written before it existed stay readable.
@@ -152,7 +156,16 @@ Result<Options> options_from_json(const json& j, const std::string& where) {
   if (fields.has("subtract_max")) o.subtract_max = fields.boolean("subtract_max");
   if (fields.has("key_order")) o.key_order = static_cast<KeyOrder>(fields.choice("key_order", key_order_names()));
   if (fields.has("accumulate")) o.accumulate = dtype_of(fields, "accumulate");
+  const json& further = fields.has("set") ? fields.object("set") : json::object();
   if (auto r = fields.result(); !r) return tl::unexpected(r.error());
+  if (further.size() > kMaxFurther)
+    return bad_input(fmt::format("{}.set has {} members; at most {} can be.", where, further.size(), kMaxFurther));
+  JsonFields values(further, where + ".set");
+  for (const auto& [name, value] : further.items()) {
+    if (!is_option_name(name) || common_option(name) != nullptr) values.refuse(name.c_str(), "is no name of an option");
+    choose(o, Option{.name = name}, values.integer(name.c_str(), -kMax32, kMax32));
+  }
+  if (auto r = values.result(); !r) return tl::unexpected(r.error());
   return o;
 }
 

@@ -34,13 +34,14 @@ const KernelRow* row_of(const Measurement& m) {
   return row ? *row : nullptr;
 }
 
-// Empty where the kernel does not read the option: it does not count for its identity.
-std::string option(const Measurement& m, Option o, std::string value) {
+// Empty where the kernel does not read the option: it does not count for its identity. 0: it was left to the kernel.
+std::string option_field(const Measurement& m, const Option& o) {
   const KernelRow* row = row_of(m);
-  if (m.peer && (o != Option::threads || m.key.options.threads == 0)) return {};
-  const bool reads = row == nullptr || std::any_of(row->options.begin(), row->options.end(),
-                                                   [&](const OptionSpec& spec) { return spec.option == o; });
-  return reads ? std::move(value) : std::string();
+  const auto value = chosen(m.key.options, o);
+  if (m.peer && (!o.is(Option::threads) || !value)) return {};
+  if (row != nullptr && spec_of(*row, o) == nullptr) return {};
+  if (value) return value_text(o, *value);
+  return o.get == nullptr ? std::string() : "0";
 }
 
 // What the run says of its device holds for the rows that were taken on it.
@@ -76,18 +77,13 @@ constexpr auto kIdentity = std::to_array<Column>({
     {"key_lengths", [](S, M m) { return joined(m.key.problem.mask.key_lengths, " "); }},
     {"bias", [](S, M m) { return joined(m.key.problem.bias_shape, "x"); }},
     {"scale", [](S, M m) { return number(m.key.problem.effective_scale()); }},
-    {"br", [](S, M m) { return option(m, Option::br, fmt::format("{}", m.key.options.br)); }},
-    {"bc", [](S, M m) { return option(m, Option::bc, fmt::format("{}", m.key.options.bc)); }},
-    {"threads", [](S, M m) { return option(m, Option::threads, fmt::format("{}", m.key.options.threads)); }},
-    {"stages", [](S, M m) { return option(m, Option::stages, fmt::format("{}", m.key.options.stages)); }},
-    {"subtract_max", [](S, M m) { return option(m, Option::subtract_max, flag(m.key.options.subtract_max)); }},
-    {"key_order",
-     [](S, M m) {
-       const bool forward = m.key.options.key_order == KeyOrder::left_to_right;
-       return option(m, Option::key_order, forward ? "left_to_right" : "right_to_left");
-     }},
-    {"accumulate",
-     [](S, M m) { return option(m, Option::accumulate, std::string(name_of(m.key.options.accumulate))); }},
+    {"br", [](S, M m) { return option_field(m, Option::br); }},
+    {"bc", [](S, M m) { return option_field(m, Option::bc); }},
+    {"threads", [](S, M m) { return option_field(m, Option::threads); }},
+    {"stages", [](S, M m) { return option_field(m, Option::stages); }},
+    {"subtract_max", [](S, M m) { return option_field(m, Option::subtract_max); }},
+    {"key_order", [](S, M m) { return option_field(m, Option::key_order); }},
+    {"accumulate", [](S, M m) { return option_field(m, Option::accumulate); }},
     {"l2", [](S, M m) { return std::string(name_of(m.key.l2)); }},
     {"state", [](S, M m) { return std::string(name_of(m.state)); }},
     {"reason", [](S, M m) { return m.reason; }},
@@ -181,7 +177,34 @@ class Line {
   bool begun_ = false;
 };
 
-std::string header(bool shaped) {
+// The columns that hang on what was measured.
+struct Further {
+  bool shaped = false;
+  std::vector<const Option*>
+      options;  // that kernels of these rows declare beside the common ones, in the ladder's order
+};
+
+Further further_columns(const Session& s) {
+  Further further;
+  std::vector<const Option*> declared = declared_options();
+  std::erase_if(declared, [](const Option* o) { return o->get != nullptr; });
+  for (const SweepRun& run : s.runs) {
+    for (const Measurement& m : run.rows) {
+      further.shaped = further.shaped || m.key.problem.shapes_scores();
+      const KernelRow* row = declared.empty() ? nullptr : row_of(m);
+      for (auto o = declared.begin(); row != nullptr && o != declared.end();) {
+        const bool reads = spec_of(*row, **o) != nullptr;
+        if (reads) further.options.push_back(*o);
+        o = reads ? declared.erase(o) : o + 1;
+      }
+    }
+  }
+  const auto all = declared_options();
+  std::ranges::sort(further.options, {}, [&](const Option* o) { return std::ranges::find(all, o) - all.begin(); });
+  return further;
+}
+
+std::string header(const Further& further) {
   Line line;
   for (const Column& c : kIdentity) line.add(c.name);
   for (const MetricRow& metric : metric_table()) {
@@ -189,13 +212,14 @@ std::string header(bool shaped) {
     line.add(fmt::format("{}_source", metric.id));
   }
   for (const Column& c : kOrigin) line.add(c.name);
-  if (shaped) {
+  if (further.shaped) {
     for (const Column& c : kShaped) line.add(c.name);
   }
+  for (const Option* o : further.options) line.add(o->name);
   return line.end();
 }
 
-std::string row(const SweepRun& s, const Measurement& m, bool shaped) {
+std::string row(const SweepRun& s, const Measurement& m, const Further& further) {
   Line line;
   for (const Column& c : kIdentity) line.add(c.text(s, m));
   for (const MetricRow& metric : metric_table()) {
@@ -204,21 +228,20 @@ std::string row(const SweepRun& s, const Measurement& m, bool shaped) {
     line.add(f.available() ? std::string(name_of(f.origin)) : "not available: " + f.reason);
   }
   for (const Column& c : kOrigin) line.add(c.text(s, m));
-  if (shaped) {
+  if (further.shaped) {
     for (const Column& c : kShaped) line.add(c.text(s, m));
   }
+  for (const Option* o : further.options) line.add(option_field(m, *o));
   return line.end();
 }
 
 }  // namespace
 
 std::string to_csv(const Session& s) {
-  const bool shaped = std::ranges::any_of(s.runs, [](const SweepRun& run) {
-    return std::ranges::any_of(run.rows, [](const Measurement& m) { return m.key.problem.shapes_scores(); });
-  });
-  std::string text = header(shaped);
+  const Further further = further_columns(s);
+  std::string text = header(further);
   for (const SweepRun& run : s.runs)
-    for (const Measurement& m : run.rows) text += row(run, m, shaped);
+    for (const Measurement& m : run.rows) text += row(run, m, further);
   return text;
 }
 

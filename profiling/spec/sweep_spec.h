@@ -5,19 +5,16 @@
 #include <cstdint>
 #include <span>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "kernels/base/result.h"
+#include "kernels/ladder.h"
+#include "kernels/model/axis.h"
 #include "kernels/model/kernel.h"
 #include "kernels/own_kernels.h"
 #include "profiling/spec/measure_spec.h"
 
 namespace attn {
-
-enum class Axis : std::uint8_t { L, B, H, D, br, bc, threads };
-std::string_view name_of(Axis a);
-Result<Axis> axis_from_name(std::string_view name);
 
 struct SweepSpec : MeasureSpec {
   std::vector<std::string> kernels;
@@ -38,9 +35,6 @@ Result<std::vector<const KernelRow*>> kernels_of(const SweepSpec& s);
 Result<void> validate(const SweepSpec& s);
 // The same with rows of the caller's own in place of spec.kernels.
 Result<void> validate(const SweepSpec& s, std::span<const KernelRow* const> rows);
-// Does a change along the axis change what this kernel does? Every kernel reads the problem's extents; an option that
-// takes one value only (the threads of cpu_sequential) is no choice.
-bool reads_axis(const KernelRow& row, Axis a);
 // The problem and options of one point. D changes Dv too where the base has Dv = D; extents of the bias follow.
 Problem problem_at(const SweepSpec& s, std::int64_t value);
 Options options_at(const SweepSpec& s, std::int64_t value);

@@ -86,7 +86,7 @@ struct SweepCount {
 SweepCount count_finished(const SweepSpec& s, std::span<const Measurement> rows, const Device& gpu);
 
 // Runs in the calling thread: for each value every kernel, the baseline first where it is among them, so that each row
-// comes with its speed-up. On an option axis (br, bc, threads) a kernel that does not read the option gives one row.
+// comes with its speed-up. Along an option a kernel that does not read the option gives one row.
 // Every finished row has been handed to `row` when it returns, cancelled or not. Cancelled: the rows so far, where the
 // point that was interrupted is a row of state `cancelled`. The only error is that of validate().
 Result<std::vector<Measurement>> run_sweep(const SweepSpec& s, const SweepCallbacks& callbacks, std::stop_token stop);

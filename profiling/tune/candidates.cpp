@@ -14,18 +14,8 @@ namespace {
 
 constexpr std::array<std::int32_t, 8> kSides{16, 32, 48, 64, 96, 128, 192, 256};
 
-const OptionSpec* spec_of(const KernelRow& row, Option o) {
-  const auto at = std::ranges::find(row.options, o, &OptionSpec::option);
-  return at == row.options.end() ? nullptr : &*at;
-}
-
-bool varies(const KernelRow& row, Option o) {
-  const OptionSpec* spec = spec_of(row, o);
-  return spec != nullptr && spec->min < spec->max;
-}
-
 // 0 alone: not varied, or not read. Beyond the first that holds all `length` rows there is nothing new.
-std::vector<std::int32_t> sides(const KernelRow& row, Option o, std::int32_t fixed, std::int32_t usual,
+std::vector<std::int32_t> sides(const KernelRow& row, const Option& o, std::int32_t fixed, std::int32_t usual,
                                 std::int64_t length) {
   if (fixed != 0 || !varies(row, o)) return {fixed};
   const OptionSpec& spec = *spec_of(row, o);
@@ -54,6 +44,7 @@ class Candidates {
     const auto usual = plan(fixed_);
     if (!usual) return tl::unexpected(usual.error());
     usual_ = usual->options;
+    rests_ = rests();
     columns_ = sides(row_, Option::bc, fixed_.bc, usual_.bc, p_.Lk);
     for (const std::int32_t br : sides(row_, Option::br, fixed_.br, usual_.br, p_.Lq)) {
       const std::vector<std::int32_t> threads = threads_for(br);
@@ -68,27 +59,38 @@ class Candidates {
     return row_.plan(row_, p_, o, device_);
   }
 
-  Options with(std::int32_t br, std::int32_t bc, std::int32_t threads, std::int32_t stages) const {
-    Options o = fixed_;
-    o.br = br;
-    o.bc = bc;
-    o.threads = threads;
-    o.stages = stages;
-    return o;
+  // `rest`: what tuning varies beside tile and threads.
+  static Options with(std::int32_t br, std::int32_t bc, std::int32_t threads, Options rest) {
+    rest.br = br;
+    rest.bc = bc;
+    rest.threads = threads;
+    return rest;
   }
 
-  std::vector<std::int32_t> stages() const {
-    if (fixed_.stages != 0 || !varies(row_, Option::stages)) return {fixed_.stages};
-    return every(*spec_of(row_, Option::stages));
+  // Every choice of stages and whatever else the row declares to be tuned; what is fixed stays.
+  std::vector<Options> rests() const {
+    std::vector<Options> all{fixed_};
+    for (const OptionSpec& spec : row_.options) {
+      const Option& option = *spec.option;
+      if (option.tile || option.is(Option::threads) || !tunes(row_, option) || chosen(fixed_, option)) continue;
+      std::vector<Options> more;
+      for (const Options& o : all) {
+        for (const std::int32_t value : every(spec)) {
+          more.push_back(o);
+          choose(more.back(), option, value);
+        }
+      }
+      all = std::move(more);
+    }
+    return all;
   }
 
   // Which numbers of threads this Br takes hangs on nothing else: those that the least Bc and the fewest stages plan.
   std::vector<std::int32_t> threads_for(std::int32_t br) const {
-    const bool chosen = row_.processor == Processor::gpu && fixed_.threads == 0 && varies(row_, Option::threads);
-    if (!chosen) return {fixed_.threads};
+    if (fixed_.threads != 0 || !tunes(row_, Option::threads)) return {fixed_.threads};
     std::vector<std::int32_t> values;
     for (const std::int32_t n : every(*spec_of(row_, Option::threads)))
-      if (plan(with(br, columns_.front(), n, stages().front()))) values.push_back(n);
+      if (plan(with(br, columns_.front(), n, rests_.front()))) values.push_back(n);
     return values;
   }
 
@@ -96,8 +98,8 @@ class Candidates {
     std::vector<TileCandidate> refused;
     const std::size_t before = all_.size();
     for (const std::int32_t t : threads) {
-      for (const std::int32_t s : stages()) {
-        const Options o = with(br, bc, t, s);
+      for (const Options& rest : rests_) {
+        const Options o = with(br, bc, t, rest);
         const auto planned = plan(o);
         planned ? add(*planned) : refused.push_back(refusal(o, planned.error()));
       }
@@ -105,7 +107,7 @@ class Candidates {
     if (all_.size() > before) return;
     if (!refused.empty()) return all_.push_back(std::move(refused.front()));
     // No threads at all: what the kernel itself says of this tile.
-    const Options o = with(br, bc, fixed_.threads, stages().front());
+    const Options o = with(br, bc, fixed_.threads, rests_.front());
     const auto planned = plan(o);
     all_.push_back(refusal(o, planned ? Error{ErrorKind::bad_input, "no number of threads fits it"} : planned.error()));
   }
@@ -139,6 +141,7 @@ class Candidates {
   const Device& device_;
   Options usual_;
   std::vector<std::int32_t> columns_;  // every Bc
+  std::vector<Options> rests_;
   std::vector<TileCandidate> all_;
 };
 
@@ -180,7 +183,14 @@ std::vector<std::size_t> order_to_try(std::span<const TileCandidate> candidates)
   // Of threads and stages alone, then of the tile.
   const auto beside = [&](std::size_t n) {
     const Options& o = candidates[n].options;
-    return doublings(o.threads * std::max(u.br, 1) / std::max(o.br, 1), u.threads) + doublings(o.stages, u.stages);
+    double all =
+        doublings(o.threads * std::max(u.br, 1) / std::max(o.br, 1), u.threads) + doublings(o.stages, u.stages);
+    for (const Setting& s : o.further) {
+      const auto at = std::ranges::find(u.further, s.name, &Setting::name);
+      if (at != u.further.end())
+        all += doublings(static_cast<std::int32_t>(s.value), static_cast<std::int32_t>(at->value));
+    }
+    return all;
   };
   const auto away = [&](std::size_t n) {
     const Options& o = candidates[n].options;
@@ -205,6 +215,11 @@ std::string tile_words(const KernelRow& row, const Options& o) {
       spec_of(row, Option::bc) == nullptr ? fmt::format("{}", o.br) : fmt::format("{} x {}", o.br, o.bc);
   if (row.processor == Processor::gpu && o.threads > 0) words += fmt::format(", {} threads", o.threads);
   if (o.stages > 0) words += fmt::format(", {} stage{}", o.stages, o.stages == 1 ? "" : "s");
+  for (const OptionSpec& spec : row.options) {
+    if (spec.option->get != nullptr) continue;
+    if (const auto value = chosen(o, *spec.option))
+      words += fmt::format(", {} {}", spec.option->title, value_text(*spec.option, *value));
+  }
   return words;
 }
 

@@ -308,12 +308,10 @@ Result<Options> tuned_options(const std::filesystem::path& folder, const TunedKe
                                                    "ships.",
                                                    kept.error().message, command_for(key, p)));
   if (!kept) return tl::unexpected(kept.error());
-  const Options& chosen = kept->tiles[kept->chosen].tile.options;
+  const Options& tile = kept->tiles[kept->chosen].tile.options;
   Options with = o;
-  with.br = chosen.br;
-  with.bc = chosen.bc;
-  with.stages = chosen.stages;
-  if (row.processor == Processor::gpu) with.threads = chosen.threads;
+  for (const OptionSpec& spec : row.options)
+    if (tunes(row, *spec.option)) choose(with, *spec.option, chosen(tile, *spec.option));
   // A key does not hold everything: what was kept must be one that the kernel takes for this very problem.
   if (auto takes = row.supports(row, p, with, device); !takes)
     return bad_input(fmt::format("{} keeps a tile that does not fit here: {}", tuned_file(folder, key).string(),
@@ -324,8 +322,9 @@ Result<Options> tuned_options(const std::filesystem::path& folder, const TunedKe
 std::string tile_from(const KernelRow& row, const Options& asked, bool tuned) {
   if (!has_tiles(row)) return {};
   if (tuned) return "tuned";
-  const bool threads = row.processor == Processor::gpu && asked.threads != 0;
-  return asked.br != 0 || asked.bc != 0 || asked.stages != 0 || threads ? "asked" : "default";
+  const bool chooses = std::ranges::any_of(
+      row.options, [&](const OptionSpec& spec) { return tunes(row, *spec.option) && chosen(asked, *spec.option); });
+  return chooses ? "asked" : "default";
 }
 
 }  // namespace attn

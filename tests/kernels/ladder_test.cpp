@@ -64,10 +64,13 @@ TEST(Ladder, EveryRowSaysWhatItIsAndTakes) {
     EXPECT_EQ(row->stores_scores, row->score_reads > 0) << "how often S is read back is asked of rungs that store it";
     EXPECT_EQ(row->stores_scores, stores_scores(row->order));
     for (const OptionSpec& o : row->options) {
-      EXPECT_LE(o.min, o.max) << name_of(o.option);
-      EXPECT_GT(o.step, 0) << name_of(o.option);
+      EXPECT_TRUE(is_option_name(o.option->name)) << o.option->name;
+      EXPECT_EQ(spec_of(*row, *o.option), &o) << o.option->name << " stands twice";
+      EXPECT_EQ(kind_of(Axis(o.option->name)).problem, nullptr) << o.option->name << " is an axis of the problem, too";
+      EXPECT_LE(o.min, o.max) << o.option->name;
+      EXPECT_GT(o.step, 0) << o.option->name;
       if (o.default_value == 0) continue;  // chosen from the device
-      EXPECT_TRUE(o.default_value >= o.min && o.default_value <= o.max) << name_of(o.option);
+      EXPECT_TRUE(o.default_value >= o.min && o.default_value <= o.max) << o.option->name;
     }
   }
 }
@@ -83,11 +86,8 @@ TEST(Ladder, EveryRowPlansAProblemThatItTakes) {
     EXPECT_EQ(plan->kernel, row);
     EXPECT_FALSE(plan->launches.empty()) << row->id;
     for (const OptionSpec& o : row->options) {
-      const std::int32_t value = o.option == Option::br        ? plan->options.br
-                                 : o.option == Option::bc      ? plan->options.bc
-                                 : o.option == Option::threads ? plan->options.threads
-                                                               : 1;
-      EXPECT_GT(value, 0) << row->id << ": " << name_of(o.option) << " is not chosen";
+      const auto value = chosen(plan->options, *o.option);
+      EXPECT_TRUE(value && o.takes(*value)) << row->id << ": " << o.option->name << " is not chosen";
     }
   }
 }

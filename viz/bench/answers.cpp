@@ -100,13 +100,13 @@ std::string memory_answer(const State& state, const Model& model) {
   const std::vector<Room> all = rooms(state, model);
   if (all.empty()) return words + "No architecture is set up to plan for.";
   for (const Room& room : all) words += room_words(p, room) + " ";
-  const auto naive = find_kernel("naive");
+  const auto naive = find_kernel(baseline_of(Processor::gpu));
   if (const auto plan = naive ? plan_of(**naive, p, all.front().device) : Result<Plan>(tl::unexpected(naive.error()));
       plan)
     words += fmt::format(
-        "naive keeps S and P in memory, B × H × L × L numbers each: {} here, four times that at twice the L. Q, K, V "
+        "{} keeps S and P in memory, B × H × L × L numbers each: {} here, four times that at twice the L. Q, K, V "
         "and O grow with L alone: {} here.",
-        format_bytes(plan->workspace_bytes), format_bytes(tensor_bytes(p)));
+        (*naive)->id, format_bytes(plan->workspace_bytes), format_bytes(tensor_bytes(p)));
   return words + " By the kernels' plans; what other programs hold of the GPU comes on top.";
 }
 

@@ -44,9 +44,9 @@ struct BenchCache {
   bool all_runs = false;         // the list of runs is open
   bool reason_open = false;      // of the strip, where it is folded for want of height
   std::string run_name;          // as it is being typed
-  std::map<SweepField, FieldDraft> drafts;
-  std::string drafts_for;  // sweep_key() that the drafts were typed against
-  float foot_height = 0;   // of Run and what stands around it, pixels, from the frame before
+  std::map<std::pair<SweepField, std::string>, FieldDraft> drafts;  // by field and option
+  std::string drafts_for;                                           // sweep_key() that the drafts were typed against
+  float foot_height = 0;  // of Run and what stands around it, pixels, from the frame before
 
   BenchScene scene;  // its slice holds no rows: those belong to the model of the frame that made it
   std::string scene_key;

@@ -131,39 +131,46 @@ std::string short_count(std::int64_t n) {
   return fmt::format("{}", n);
 }
 
-std::string_view axis_title(Axis a) {
-  switch (a) {
-    case Axis::L:
-      return "length L";
-    case Axis::B:
-      return "batch B";
-    case Axis::H:
-      return "heads H";
-    case Axis::D:
-      return "head dim D";
-    case Axis::br:
-      return "tile Br";
-    case Axis::bc:
-      return "tile Bc";
-    case Axis::threads:
-      return "threads";
-  }
-  return "?";
+std::string axis_title(const Axis& a) {
+  const AxisKind kind = kind_of(a);
+  if (kind.problem != nullptr) return std::string(kind.problem->title);
+  if (kind.option == nullptr) return std::string(name_of(a));
+  return fmt::format("{}{}", kind.option->tile ? "tile " : "", kind.option->title);
 }
 
-std::string_view axis_letter(Axis a) {
-  if (a == Axis::br) return "Br";
-  if (a == Axis::bc) return "Bc";
-  return name_of(a);
+std::string axis_letter(const Axis& a) {
+  const AxisKind kind = kind_of(a);
+  return std::string(kind.option != nullptr ? kind.option->title : name_of(a));
 }
 
 namespace {
 
-bool some_kernel_reads(const SweepSpec& s, Option o) {
-  return std::ranges::any_of(s.kernels, [&](const std::string& id) {
+// What the first of the sweep's kernels that reads it says of the option; null: none reads it.
+const OptionSpec* declared(const SweepSpec& s, const Option& o) {
+  for (const std::string& id : s.kernels) {
     const auto row = find_kernel(id, s.own);
-    return row && std::ranges::any_of((*row)->options, [&](const OptionSpec& spec) { return spec.option == o; });
-  });
+    const OptionSpec* spec = row ? spec_of(**row, o) : nullptr;
+    if (spec != nullptr) return spec;
+  }
+  return nullptr;
+}
+
+// Doublings of what the kernel takes, four at most.
+std::vector<std::int64_t> doublings_of(const OptionSpec& spec) {
+  std::vector<std::int64_t> values;
+  for (std::int64_t value = std::max(spec.min, 1); value <= spec.max && values.size() < 4; value *= 2)
+    if (spec.takes(value)) values.push_back(value);
+  if (values.empty()) values.push_back(std::max(spec.default_value, 1));
+  return values;
+}
+
+std::vector<std::int64_t> usual_values(const SweepSpec& s, const Axis& a) {
+  const AxisKind kind = kind_of(a);
+  if (kind.problem != nullptr) return kind.problem->usual(s.base);
+  if (kind.option == nullptr) return s.values;
+  if (!kind.option->swept.empty()) return {kind.option->swept.begin(), kind.option->swept.end()};
+  const OptionSpec* spec = declared(s, *kind.option);
+  return spec == nullptr ? std::vector<std::int64_t>{1, 2, 4} : doublings_of(*spec);
 }
 
 // The tile as far as it is not the axis: the axis overrides its side.
@@ -210,18 +217,20 @@ Result<double> parse_seconds(std::string_view text) {
 std::vector<SweepFieldText> sweep_fields(const SweepSpec& s) {
   std::vector<SweepFieldText> out;
   const auto add = [&](SweepField field, std::string label, std::string text, std::string help) {
-    out.push_back({field, std::move(label), std::move(text), std::move(help)});
+    out.push_back({field, std::move(label), std::move(text), std::move(help), {}});
   };
   const Problem& p = s.base;
+  const ProblemAxis* const of_problem = kind_of(s.axis).problem;
+  const bool keeps_tokens = of_problem != nullptr && of_problem->keeps_tokens;
   add(SweepField::values, "Values", axis_values_text(s.values),
       "512, 1024, 2048 as they stand; 512..16384 doubles; 64..256 step 64. 4k is 4096.");
   if (s.axis != Axis::L)
     add(SweepField::length, "Length L", pair_text(p.Lq, p.Lk),
         "Queries and keys: 2048, or 128/2048 where they differ.");
-  if (s.axis == Axis::L)
+  if (keeps_tokens)
     add(SweepField::tokens, "Tokens B·L", s.tokens == 0 ? "free" : fmt::format("{}", s.tokens),
         "Keeps B·L at this number, so that every length is the same amount of text; free leaves the batch as it is.");
-  if (s.axis != Axis::B && !(s.axis == Axis::L && s.tokens > 0))
+  if (s.axis != Axis::B && !(keeps_tokens && s.tokens > 0))
     add(SweepField::batch, "Batch B", fmt::format("{}", p.B), "How many sequences.");
   if (s.axis != Axis::H)
     add(SweepField::heads, "Heads H", pair_text(p.Hq, p.Hkv), "Query heads, or 16/4 where four share a key head.");
@@ -233,15 +242,25 @@ std::vector<SweepFieldText> sweep_fields(const SweepSpec& s) {
   if (s.axis != Axis::threads)
     add(SweepField::threads, "Threads", s.options.threads == 0 ? "all" : fmt::format("{}", s.options.threads),
         "CPU threads; all takes every core.");
-  if (some_kernel_reads(s, Option::stages))
+  if (s.axis != Axis::stages && declared(s, Option::stages) != nullptr)
     add(SweepField::stages, "Stages", s.options.stages == 0 ? "usual" : fmt::format("{}", s.options.stages),
         "K and V tiles in a GPU kernel's shared memory at once; usual: what each kernel takes by itself.");
+  for (const Option* option : declared_options()) {
+    const OptionSpec* spec = option->get == nullptr && s.axis != Axis(option->name) ? declared(s, *option) : nullptr;
+    if (spec == nullptr) continue;
+    const auto value = chosen(s.options, *option);
+    std::string label(option->title);
+    if (label.front() >= 'a' && label.front() <= 'z') label.front() = static_cast<char>(label.front() - 'a' + 'A');
+    add(SweepField::further, std::move(label), value ? value_text(*option, *value) : "usual",
+        fmt::format("{}: {}; usual: what the kernel takes by itself.", option->help, range_words(*spec)));
+    out.back().option = option->name;
+  }
   add(SweepField::seconds, "Time a point", fmt::format("{} s", s.seconds_per_point),
       "Repeats stop at this time, or sooner when the median's 95 % interval is under 1 %.");
   return out;
 }
 
-Result<SweepSpec> with_field(SweepSpec s, SweepField field, std::string_view text) {
+Result<SweepSpec> with_field(SweepSpec s, SweepField field, std::string_view text, std::string_view option) {
   const auto count = [&](std::int64_t& into) -> Result<SweepSpec> {
     const auto n = parse_count(text);
     if (!n) return bad_input(not_a_count(text));
@@ -306,36 +325,23 @@ Result<SweepSpec> with_field(SweepSpec s, SweepField field, std::string_view tex
       s.seconds_per_point = *x;
       return s;
     }
+    case SweepField::further: {
+      const auto which = find_option(option);
+      if (!which) return tl::unexpected(which.error());
+      const bool usual = trimmed(text).empty() || is_word(text, {"usual", "auto"});
+      const auto value = value_from_text(**which, usual ? "auto" : trimmed(text));
+      if (!value) return tl::unexpected(value.error());
+      choose(s.options, **which, *value);
+      return s;
+    }
   }
   return s;
 }
 
-SweepSpec with_axis(SweepSpec s, Axis a) {
+SweepSpec with_axis(SweepSpec s, const Axis& a) {
   if (a == s.axis) return s;
+  s.values = usual_values(s, a);
   s.axis = a;
-  switch (a) {
-    case Axis::L:
-      s.values = {128, 256, 512, 1024, 2048};
-      break;
-    case Axis::B:
-      s.values = {1, 2, 4, 8};
-      break;
-    case Axis::H: {
-      const std::int64_t group = std::max<std::int64_t>(1, s.base.Hq / std::max<std::int64_t>(1, s.base.Hkv));
-      s.values = {group, 2 * group, 4 * group, 8 * group};
-      break;
-    }
-    case Axis::D:
-      s.values = {32, 64, 128, 256};
-      break;
-    case Axis::br:
-    case Axis::bc:
-      s.values = {16, 32, 64, 128};
-      break;
-    case Axis::threads:
-      s.values = {1, 2, 4, 8};
-      break;
-  }
   return s;
 }
 
@@ -355,12 +361,14 @@ SweepSpec with_kernel(SweepSpec s, std::string_view id, bool on) {
 
 std::string sweep_key(const SweepSpec& s) {
   const Options& o = s.options;
+  std::string further;
+  for (const Setting& setting : o.further) further += fmt::format("|{}={}", setting.name, setting.value);
   return fmt::format("{}|{}|{}|{}|{}|{}|{} {} {} {} {} {} {}|{} {}|{} {} {}|{} {}", fmt::join(s.kernels, ","),
                      name_of(s.axis), fmt::join(s.values, ","), describe(s.base), fmt::join(s.base.bias_shape, ","),
                      s.tokens, o.br, o.bc, o.threads, o.stages, o.subtract_max, static_cast<int>(o.key_order),
                      name_of(o.accumulate), name_of(s.generator), s.seed, s.seconds_per_point, s.min_repeats,
                      s.memory_limit, s.verify, s.verify_full) +
-         fmt::format("|{} {} {} {}", s.gpu, s.arch, name_of(s.l2), s.counters) + (s.tuned ? "|tuned" : "");
+         fmt::format("|{} {} {} {}", s.gpu, s.arch, name_of(s.l2), s.counters) + (s.tuned ? "|tuned" : "") + further;
 }
 
 }  // namespace attn

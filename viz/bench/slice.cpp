@@ -15,34 +15,14 @@
 namespace attn {
 namespace {
 
-constexpr std::array<Axis, 7> kAxes{Axis::L, Axis::B, Axis::H, Axis::D, Axis::br, Axis::bc, Axis::threads};
-
 // What must be equal for two rows to stand on one axis: the problem without the axis.
-std::string family(Axis a, Problem p) {
-  switch (a) {
-    case Axis::L:
-      p.Lq = p.Lk = 1;
-      p.B = 1;  // follows L where the tokens are kept
-      break;
-    case Axis::B:
-      p.B = 1;
-      break;
-    case Axis::H:
-      p.Hq = p.Hkv = 1;
-      break;
-    case Axis::D:
-      p.D = p.Dv = 1;
-      break;
-    case Axis::br:
-    case Axis::bc:
-    case Axis::threads:
-      break;
-  }
+std::string family(const Axis& a, Problem p) {
+  if (const ProblemAxis* axis = kind_of(a).problem) axis->drop(p);
   if (p.has_bias()) p.bias_shape.assign(1, 1);  // its extents follow the axis
   return describe(p);
 }
 
-std::string family(Axis a, const Measurement& m) {
+std::string family(const Axis& a, const Measurement& m) {
   return family(a, m.key.problem);
 }
 
@@ -52,7 +32,8 @@ std::string origin_of(const Measurement& m) {
 }
 
 // The last of each place's rows says which device is shown. A refused row is of none in particular.
-std::map<Processor, std::string> shown_origins(Axis a, std::span<const Measurement> rows, const std::string& chosen) {
+std::map<Processor, std::string> shown_origins(const Axis& a, std::span<const Measurement> rows,
+                                               const std::string& chosen) {
   std::map<Processor, std::string> shown;
   std::map<Processor, bool> of_done;
   for (const Measurement& m : rows) {
@@ -67,8 +48,8 @@ std::map<Processor, std::string> shown_origins(Axis a, std::span<const Measureme
 
 // The axis along which rows of one kernel differ: the wanted one first, since with kept tokens both L and B do. Kernels
 // whose usual tiles differ make no axis.
-Axis axis_of(Axis wanted, std::span<const Measurement> rows) {
-  const auto differ = [&](Axis a) {
+Axis axis_of(const Axis& wanted, std::span<const Measurement> rows) {
+  const auto differ = [&](const Axis& a) {
     std::map<std::string_view, std::int64_t> first;
     return std::any_of(rows.begin(), rows.end(), [&](const Measurement& m) {
       const std::int64_t value = axis_value(a, m);
@@ -76,14 +57,14 @@ Axis axis_of(Axis wanted, std::span<const Measurement> rows) {
     });
   };
   if (differ(wanted)) return wanted;
-  for (const Axis a : kAxes) {
+  for (const Axis& a : all_axes()) {
     if (differ(a)) return a;
   }
   return wanted;
 }
 
 // What follows the axis, where something does: with kept tokens B shrinks as L grows.
-std::string rule_of(Axis a, std::span<const Measurement* const> rows) {
+std::string rule_of(const Axis& a, std::span<const Measurement* const> rows) {
   std::int64_t tokens = 0, least = 0, most = 0;
   bool kept = true;
   for (const Measurement* m : rows) {
@@ -93,40 +74,16 @@ std::string rule_of(Axis a, std::span<const Measurement* const> rows) {
     kept = kept && (tokens == 0 || tokens == p.B * p.Lq);
     tokens = p.B * p.Lq;
   }
-  if (a != Axis::L || least == most) return {};
+  const ProblemAxis* axis = kind_of(a).problem;
+  if (axis == nullptr || !axis->keeps_tokens || least == most) return {};
   return kept ? fmt::format("B·L = {}", tokens) : fmt::format("B from {} to {}", most, least);
-}
-
-// Does the axis change what this kernel does? Every kernel reads the problem's extents.
-bool reads(const KernelRow& row, Axis a) {
-  if (a != Axis::br && a != Axis::bc && a != Axis::threads) return true;
-  const Option option = a == Axis::br ? Option::br : a == Axis::bc ? Option::bc : Option::threads;
-  return std::any_of(row.options.begin(), row.options.end(),
-                     [&](const OptionSpec& spec) { return spec.option == option && spec.min < spec.max; });
 }
 
 }  // namespace
 
-std::int64_t axis_value(Axis a, const Measurement& m) {
-  const Problem& p = m.key.problem;
-  if (const auto row = find_kernel(m.key.kernel); row && !reads(**row, a)) return 0;
-  switch (a) {
-    case Axis::L:
-      return p.Lq;
-    case Axis::B:
-      return p.B;
-    case Axis::H:
-      return p.Hq;
-    case Axis::D:
-      return p.D;
-    case Axis::br:
-      return m.key.options.br;
-    case Axis::bc:
-      return m.key.options.bc;
-    case Axis::threads:
-      return m.key.options.threads;
-  }
-  return 0;
+std::int64_t axis_value(const Axis& a, const Measurement& m) {
+  if (const auto row = find_kernel(m.key.kernel); row && !reads_axis(**row, a)) return 0;
+  return axis_value(a, m.key.problem, m.key.options);
 }
 
 BenchSlice slice_rows(const SweepSpec& sweep, std::span<const Measurement> rows, bool loaded, const BenchSlice* as,

@@ -33,9 +33,8 @@ SweepChoice with(const SweepSpec& sweep, std::string words, Value Owner::*part,
 }  // namespace
 
 SweepMenu axis_menu(const SweepSpec& sweep) {
-  SweepMenu menu{"##axis", "Vary", std::string(axis_title(sweep.axis)), {}, {}};
-  for (const Axis a : {Axis::L, Axis::B, Axis::H, Axis::D, Axis::br, Axis::bc, Axis::threads})
-    menu.choices.push_back({std::string(axis_title(a)), a == sweep.axis, with_axis(sweep, a)});
+  SweepMenu menu{"##axis", "Vary", axis_title(sweep.axis), {}, {}};
+  for (const Axis& a : all_axes()) menu.choices.push_back({axis_title(a), a == sweep.axis, with_axis(sweep, a)});
   return menu;
 }
 

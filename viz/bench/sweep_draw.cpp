@@ -78,11 +78,12 @@ void kernel_list(const SweepSpec& sweep, Commands& commands) {
 }
 
 void text_field(const SweepFieldText& field, const SweepSpec& sweep, BenchCache& cache, Commands& commands) {
-  FieldDraft& draft = cache.drafts[field.field];
+  FieldDraft& draft = cache.drafts[{field.field, field.option}];
   begin_line(field.label);
-  const std::string id = fmt::format("##field_{}", static_cast<int>(field.field));
+  const std::string id = field.option.empty() ? fmt::format("##field_{}", static_cast<int>(field.field))
+                                              : fmt::format("##field_{}", field.option);
   if (const auto entered = draft_field(id.c_str(), draft, field.text)) {
-    auto changed = with_field(sweep, field.field, *entered);
+    auto changed = with_field(sweep, field.field, *entered, field.option);
     settle(draft, changed ? "" : changed.error().message);
     if (changed) commands.push_back(SetSweep{std::move(*changed)});
   }

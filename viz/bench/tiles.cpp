@@ -249,25 +249,29 @@ Result<TuneSpec> tune_of(const State& state, const std::string& kernel) {
   spec.kernel = kernel;
   spec.problem = problem_at(sweep, there ? *looked : sweep.values.back());
   spec.options = sweep.options;
-  spec.options.br = spec.options.bc = spec.options.stages = 0;
-  if ((*row)->processor == Processor::gpu) spec.options.threads = 0;
+  for (const Option* option : declared_options())
+    if (option->tuned && (!option->is(Option::threads) || (*row)->processor == Processor::gpu))
+      choose(spec.options, *option, std::nullopt);
   if (auto valid = validate(spec); !valid) return tl::unexpected(valid.error());
   return spec;
 }
 
 std::string tuning_key(const TuneSpec& s) {
   const Options& o = s.options;
-  return fmt::format("{}|{}|{}|{} {} {}|{} {} {} {}", s.kernel, describe(s.problem),
+  std::string further;
+  for (const Setting& setting : o.further) further += fmt::format("|{}={}", setting.name, setting.value);
+  return fmt::format("{}|{}|{}|{} {} {}|{} {} {} {}{}", s.kernel, describe(s.problem),
                      fmt::join(s.problem.bias_shape, ","), s.gpu, s.arch, name_of(s.l2), o.threads, o.subtract_max,
-                     static_cast<int>(o.key_order), name_of(o.accumulate));
+                     static_cast<int>(o.key_order), name_of(o.accumulate), further);
 }
 
 SweepSpec sweep_with_tile(SweepSpec sweep, const Options& tile, bool gpu) {
   sweep.tuned = false;
-  if (sweep.axis != Axis::br) sweep.options.br = tile.br;
-  if (sweep.axis != Axis::bc) sweep.options.bc = tile.bc;
-  sweep.options.stages = tile.stages;
-  if (gpu && sweep.axis != Axis::threads) sweep.options.threads = tile.threads;
+  for (const Option* option : declared_options()) {
+    const bool of_cpu = !gpu && option->is(Option::threads);
+    if (option->tuned && !of_cpu && sweep.axis != Axis(option->name))
+      choose(sweep.options, *option, chosen(tile, *option));
+  }
   return sweep;
 }
 

@@ -101,20 +101,9 @@ SweepSpec sweep_of_step(SweepSpec sweep, const Document& d) {
   // An exhibit of the museum is nothing to measure: the right kernel is.
   const Piece* piece = piece_of(d.kernel);
   sweep = with_kernel(sweep, piece != nullptr ? piece->right : std::string_view(d.kernel), true);
-  const auto own = [&]() -> std::int64_t {
-    switch (sweep.axis) {
-      case Axis::L:
-        return d.problem.Lk;
-      case Axis::B:
-        return d.problem.B;
-      case Axis::H:
-        return d.problem.Hq;
-      case Axis::D:
-        return d.problem.D;
-      default:
-        return 0;
-    }
-  }();
+  const ProblemAxis* axis = kind_of(sweep.axis).problem;
+  // Along L both lengths are one: that of the keys.
+  const std::int64_t own = axis == nullptr ? 0 : sweep.axis == Axis::L ? d.problem.Lk : axis->of(d.problem);
   auto& values = sweep.values;
   if (own > 0 && std::find(values.begin(), values.end(), own) == values.end()) {
     values.push_back(own);

@@ -173,7 +173,7 @@ std::string certainty_words(const Measurement& subject, std::span<const Measurem
 // What goes with the value, where another extent follows it: "At L = 16384 (B = 1)".
 std::string at_words(const BenchSlice& slice, std::int64_t value) {
   std::string words = fmt::format("At {} = {}", axis_letter(slice.axis), value);
-  if (slice.axis != Axis::L || slice.rule.empty()) return words;
+  if (slice.rule.empty()) return words;
   const auto at = std::find_if(slice.rows.begin(), slice.rows.end(),
                                [&](const Measurement* m) { return m->key.problem.Lq == value; });
   return at == slice.rows.end() ? words : fmt::format("{} (B = {})", words, (*at)->key.problem.B);

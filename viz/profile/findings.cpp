@@ -20,6 +20,7 @@
 #include "viz/profile/bytes.h"
 #include "viz/profile/findings_sampled.h"
 #include "viz/profile/occupancy.h"
+#include "viz/profile/proposed.h"
 
 namespace attn {
 namespace {
@@ -57,7 +58,7 @@ Finding dram_bound(const Measurement& m, const FindingContext&) {
                             : fmt::format("it could be at most {} times as fast", times_text(f.at_most)));
   f.experiment = "larger query tiles";
   if (!stores_scores(m)) return f;
-  f.other_kernel = m.key.problem.dtype == DType::f32 ? "flash_simt" : "flash_mma";
+  f.other_kernel = keeps_scores(m.key.problem.dtype);
   f.experiment = fmt::format("to keep S and P on the chip, as {} does", f.other_kernel);
   return f;
 }
@@ -69,7 +70,7 @@ Finding multiply_bound(const Measurement& m, const FindingContext&) {
   f.at_most = std::max(1.0, 100 / share);
   f.text = fmt::format("It reaches {} % of the multiply-add peak, with tensor cores busy in {} of 100 cycles.",
                        figure_text(share), figure_text(tensor));
-  f.other_kernel = m.key.problem.dtype == DType::f32 ? "flash_tf32x3" : "flash_mma";
+  f.other_kernel = on_tensor_cores(m.key.problem.dtype);
   f.experiment = "tensor cores: " + f.other_kernel;
   return f;
 }
@@ -135,15 +136,16 @@ std::optional<BlockRoom> room_of_next(const Measurement& m, const FindingContext
   return blocks == 0 ? std::nullopt : room_of(*limits, t.threads, blocks + 1);
 }
 
-// Half the warps where that experiment is prepared for the kernel; else the limit of registers, if they are all that
+// The experiment that is prepared for it, where the kernel has one; else the limit of registers, if they are all that
 // stands in the way.
 void put_attempt(const Measurement& m, const FindingContext& context, Finding& f) {
-  constexpr std::string_view kPrepared = "half_warps";
-  const auto experiment = find_experiment(kPrepared);
-  if (experiment && (*experiment)->rung == m.key.kernel) {
-    f.prepared = kPrepared;
-    f.experiment = "half the warps and rows a block: fewer registers, more blocks an SM";
-    return;
+  if (const auto row = find_kernel(m.key.kernel)) {
+    const auto prepared = std::ranges::find_if((*row)->experiments, &Experiment::more_blocks);
+    if (prepared != (*row)->experiments.end()) {
+      f.prepared = prepared->id;
+      f.experiment = "half the warps and rows a block: fewer registers, more blocks an SM";
+      return;
+    }
   }
   const auto room = room_of_next(m, context);
   if (!room) return;
@@ -216,7 +218,7 @@ Finding tensor_idle(const Measurement& m, const FindingContext&) {
   if (m.key.problem.dtype == DType::f32 || tensor >= kTensorWorks) return f;
   f.text = fmt::format("Its {} numbers could go to the tensor cores, which are busy in {} of 100 cycles.",
                        name_of(m.key.problem.dtype), figure_text(tensor));
-  f.other_kernel = "flash_mma";
+  f.other_kernel = on_tensor_cores(m.key.problem.dtype);
   f.experiment = "tensor cores: " + f.other_kernel;
   return f;
 }

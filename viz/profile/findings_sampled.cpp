@@ -19,6 +19,7 @@
 #include "profiling/figures/samples.h"
 #include "viz/bench/scene.h"
 #include "viz/profile/bytes.h"
+#include "viz/profile/proposed.h"
 #include "viz/profile/source.h"
 
 namespace attn {
@@ -103,6 +104,12 @@ const Measurement* other_row(const FindingContext& context, const Measurement& m
   return nullptr;
 }
 
+// What the kernel's row says; nothing of a kernel that this program does not know.
+Betters betters_of(const Measurement& m) {
+  const auto row = find_kernel(m.key.kernel);
+  return row ? (*row)->betters : Betters();
+}
+
 // The phase in which a warp was most often in this state.
 gpu::CodePhase phase_of_most(const KernelSamples& samples, WarpState state) {
   const auto phases = samples_by_phase(samples);
@@ -136,15 +143,15 @@ Finding uncoalesced(const Measurement& m, const FindingContext& context) {
       where, sign_of(most->phase).text, count_words(excess(most->sums)),
       count_words(static_cast<double>(most->sums[InstructionCounter::sectors])), percent(waits));
   f.experiment = "neighbouring threads that read neighbouring elements";
-  if (m.key.kernel != "naive") return f;
-  f.other_kernel = "tiled";
+  f.other_kernel = betters_of(m).reads_together;
+  if (f.other_kernel.empty()) return f;
   // It does more than to read side by side, so that the bound of that is not its own.
-  const Measurement* const tiled = other_row(context, m, f.other_kernel);
-  if (tiled == nullptr || tiled->time.median >= m.time.median) {
-    f.experiment += ", as tiled does; it reads each less often, too";
+  const Measurement* const other = other_row(context, m, f.other_kernel);
+  if (other == nullptr || other->time.median >= m.time.median) {
+    f.experiment += fmt::format(", as {} does; it reads each less often, too", f.other_kernel);
     return f;
   }
-  f.seen = m.time.median / tiled->time.median;
+  f.seen = m.time.median / other->time.median;
   f.text += fmt::format(" Side by side alone they would bring at most {} times.", times_text(f.at_most));
   f.at_most = 0;
   f.experiment = "tiles that are read side by side and kept in shared memory: " + f.other_kernel;
@@ -157,7 +164,7 @@ Finding stored_scores(const Measurement& m, const FindingContext& context) {
   if (!kernel || !(*kernel)->stores_scores) return f;
   const double share = figure(m, "dram_peak_share_pct").value;
   if (share < kDramWorks || share >= kDramLimit) return f;
-  const char* const keeps = m.key.problem.dtype == DType::f32 ? "flash_simt" : "flash_mma";
+  const std::string_view keeps = keeps_scores(m.key.problem.dtype);
   const Measurement* const other = other_row(context, m, keeps);
   if (other == nullptr || other->time.median >= m.time.median) return f;
   f.seen = m.time.median / other->time.median;
@@ -198,9 +205,8 @@ Finding late_copies(const Measurement& m, const FindingContext&) {
       "In {} of the samples a warp waits at a barrier for copies from device memory{}: {} of the empty slots.",
       percent(share), where, percent(share_of(empty, all.not_issued)));
   f.experiment = "one tile more in shared memory, so that it is on its way while another is used";
-  if (m.key.kernel != "flash_wmma") return f;
-  f.other_kernel = "flash_mma";
-  f.experiment += ": " + f.other_kernel;
+  f.other_kernel = betters_of(m).copies_ahead;
+  if (!f.other_kernel.empty()) f.experiment += ": " + f.other_kernel;
   return f;
 }
 

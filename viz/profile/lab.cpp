@@ -35,12 +35,10 @@ std::size_t edited_lines(const std::vector<PairRow>& rows) {
 }
 
 std::string option_words(const LabChange& change) {
-  const Options& o = change.options;
   std::string words;
-  const std::array<std::pair<const char*, std::int32_t>, 4> numbers{
-      {{"Br", o.br}, {"Bc", o.bc}, {"threads", o.threads}, {"stages", o.stages}}};
-  for (const auto& [name, value] : numbers)
-    if (value != 0) words += fmt::format("{}{} {}", words.empty() ? "" : ", ", name, value);
+  for (const Option* option : declared_options())
+    if (const auto value = chosen(change.options, *option); value && *value != chosen(Options(), *option))
+      words += fmt::format("{}{} {}", words.empty() ? "" : ", ", option->title, value_text(*option, *value));
   if (const std::string build = gpu::words_of(change.build); !build.empty())
     words += (words.empty() ? "" : ", ") + build;
   return words;
@@ -318,14 +316,13 @@ static std::int32_t hottest_of(const KernelSamples& samples, const std::string& 
 
 LabScene lab_scene(const LabView& lab, const GpuView& gpu, const Measurement* profiled) {
   LabScene scene;
-  for (const Experiment& e : experiments())
-    scene.experiments.push_back({std::string(e.id),
-                                 e.rung == lab.kernel ? std::string(e.title) : fmt::format("{}: {}", e.rung, e.title),
-                                 fmt::format("{}\n{}", e.rung, question_words(e)), e.id == lab.experiment});
   // Those of another kernel say so, and come behind.
-  std::ranges::stable_partition(scene.experiments, [&](const LabExperimentRow& row) {
-    return std::ranges::find(experiments(), row.id, &Experiment::id)->rung == lab.kernel;
-  });
+  std::vector<const Experiment*> prepared = experiments();
+  std::ranges::stable_partition(prepared, [&](const Experiment* e) { return e->rung == lab.kernel; });
+  for (const Experiment* e : prepared)
+    scene.experiments.push_back(
+        {std::string(e->id), e->rung == lab.kernel ? std::string(e->title) : fmt::format("{}: {}", e->rung, e->title),
+         fmt::format("{}\n{}", e->rung, question_words(*e)), e->id == lab.experiment});
   if (lab.kernel.empty() || !lab.error.empty()) {
     scene.empty = lab.kernel.empty() ? "No kernel is open." : sentence(lab.error);
     return scene;

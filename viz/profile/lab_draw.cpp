@@ -7,6 +7,7 @@
 #include <charconv>
 #include <cmath>
 #include <limits>
+#include <optional>
 #include <string>
 #include <system_error>
 #include <vector>
@@ -27,8 +28,11 @@ namespace {
 constexpr float kGutter = 12, kPanelWidth = 280, kSide = 352, kStacked = 1000;  // logical pixels
 constexpr float kStackedEditor = 420, kTryRow = 20, kTryGap = 4, kLeastEditor = 240, kAction = 26;
 
-const char* label_of(Option option) {
-  return option == Option::br ? "Br" : option == Option::bc ? "Bc" : option == Option::threads ? "Threads" : "Stages";
+// "Br", "Threads".
+std::string label_of(const Option& option) {
+  std::string label(option.title);
+  if (label.front() >= 'a' && label.front() <= 'z') label.front() = static_cast<char>(label.front() - 'a' + 'A');
+  return label;
 }
 
 // A number that is taken over when the field is left; empty, and 0, is no choice: then `unchosen` stands there, dimmed.
@@ -49,17 +53,16 @@ bool number_field(const char* label, const char* id, const std::string& unchosen
 void draw_options(const LabScene& scene, const LabView& lab, LabHeld& held, Commands& commands) {
   LabChange change = lab.now;
   bool changed = false;
-  Options shipped = scene.shipped;
   for (const OptionSpec& spec : lab.options) {
-    std::int32_t* value = whole_number(held.options, spec.option);
-    if (value == nullptr) continue;
-    const std::string id = fmt::format("##lab_{}", name_of(spec.option));
-    const std::int32_t* ships = whole_number(shipped, spec.option);
-    const std::string unchosen =
-        ships == nullptr || *ships == 0 ? std::string("as shipped") : fmt::format("{}", *ships);
-    changed |= number_field(label_of(spec.option), id.c_str(), unchosen, *value);
-    tooltip(fmt::format("{} to {}{}; empty or 0: as it is launched without a choice.", spec.min, spec.max,
-                        spec.step == 1 ? "" : fmt::format(" in steps of {}", spec.step)));
+    const Option& option = *spec.option;
+    if (option.is_choice()) continue;
+    const std::string id = fmt::format("##lab_{}", option.name);
+    const auto ships = chosen(scene.shipped, option);
+    const std::string unchosen = ships ? fmt::format("{}", *ships) : std::string("as shipped");
+    auto value = static_cast<std::int32_t>(chosen(held.options, option).value_or(0));
+    changed |= number_field(label_of(option).c_str(), id.c_str(), unchosen, value);
+    choose(held.options, option, value == 0 ? std::nullopt : std::optional<std::int64_t>(value));
+    tooltip(fmt::format("{}; empty or 0: as it is launched without a choice.", range_words(spec)));
   }
   changed |= number_field("Registers", "##lab_registers", "the compiler's", held.max_registers);
   tooltip(

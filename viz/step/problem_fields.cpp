@@ -211,8 +211,7 @@ std::string field_text(const Document& document, ProblemField field) {
       Options o = document.options;
       if (const auto row = find_kernel_or_piece(document.kernel)) {
         for (const OptionSpec& spec : (*row)->options) {
-          if (spec.option == Option::br && o.br == 0) o.br = spec.default_value;
-          if (spec.option == Option::bc && o.bc == 0) o.bc = spec.default_value;
+          if (spec.option->tile && !chosen(o, *spec.option)) choose(o, *spec.option, spec.default_value);
         }
       }
       return fmt::format("{} × {}", o.br > 0 ? o.br : 1, o.bc > 0 ? o.bc : p.Lk);

@@ -165,7 +165,7 @@ class Reader {
   OwnDims dims(const json& j, const std::string& path);
   void masks(const json& root, OwnHeader& h);
   void options(const json& root, OwnHeader& h);
-  OptionSpec option(const json& j, const std::string& path, Option which);
+  OptionSpec option(const json& j, const std::string& path, const Option& which);
   void check_read(const OwnHeader& h);
 
   std::string_view name_;
@@ -275,9 +275,9 @@ void Reader::masks(const json& root, OwnHeader& h) {
     if (n < std::size(flags)) *flags[n] = true;
 }
 
-OptionSpec Reader::option(const json& j, const std::string& path, Option which) {
+OptionSpec Reader::option(const json& j, const std::string& path, const Option& which) {
   static constexpr std::string_view kKeys[] = {"min", "max", "step", "default"};
-  OptionSpec o{which, 1, 1, 1, 1};
+  OptionSpec o{&which, 1, 1, 1, 1};
   if (!j.is_object()) {
     refuse(path, fmt::format(
                      "is {}; it must be an object such as {{\"min\": 16, \"max\": 128, \"step\": 16, \"default\": 64}}",
@@ -301,7 +301,7 @@ OptionSpec Reader::option(const json& j, const std::string& path, Option which) 
 
 void Reader::options(const json& root, OwnHeader& h) {
   static constexpr std::string_view kKeys[] = {"Br", "Bc", "threads", "stages"};
-  constexpr Option kOptions[] = {Option::br, Option::bc, Option::threads, Option::stages};
+  constexpr const Option* kOptions[] = {&Option::br, &Option::bc, &Option::threads, &Option::stages};
   const auto list = root.find("options");
   if (list == root.end()) return;
   if (!list->is_object())
@@ -310,20 +310,20 @@ void Reader::options(const json& root, OwnHeader& h) {
   check_keys(*list, "options", kKeys);
   for (std::size_t n = 0; n < std::size(kKeys); ++n) {
     const std::string key(kKeys[n]);
-    if (list->contains(key)) h.options.push_back(option((*list)[key], "options." + key, kOptions[n]));
+    if (list->contains(key)) h.options.push_back(option((*list)[key], "options." + key, *kOptions[n]));
   }
 }
 
 // An expression that asks for an option that the kernel does not have would be worked out with 0.
 void Reader::check_read(const OwnHeader& h) {
-  constexpr std::pair<SizeName, Option> kPairs[] = {{SizeName::br, Option::br},
-                                                    {SizeName::bc, Option::bc},
-                                                    {SizeName::threads, Option::threads},
-                                                    {SizeName::stages, Option::stages}};
+  constexpr std::pair<SizeName, const Option*> kPairs[] = {{SizeName::br, &Option::br},
+                                                           {SizeName::bc, &Option::bc},
+                                                           {SizeName::threads, &Option::threads},
+                                                           {SizeName::stages, &Option::stages}};
   for (std::size_t n = 0; n < h.entries.size(); ++n) {
     const OwnEntry& e = h.entries[n];
     for (const auto& [name, which] : kPairs) {
-      if (std::ranges::find(h.options, which, &OptionSpec::option) != h.options.end()) continue;
+      if (std::ranges::any_of(h.options, [which = which](const OptionSpec& o) { return o.is(*which); })) continue;
       const auto reads = [name = name](const SizeExpression& x) { return x.reads(name); };
       const std::string path = fmt::format("entries[{}].", n);
       const std::string words = fmt::format("reads {}, which \"options\" does not have", name_of(name));

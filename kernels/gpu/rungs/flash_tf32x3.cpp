@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "kernels/gpu/rungs/flash_tf32x3_layout.h"
+#include "kernels/gpu/rungs/trace.h"
 #include "kernels/gpu/rungs/warp_tiles.h"
 
 namespace attn::gpu {
@@ -37,13 +38,21 @@ Result<Plan> plan(const KernelRow& row, const Problem& p, const Options& o, cons
   return plan_warp_tiles(row, p, o, d, tiles_for(p), shared_bytes);
 }
 
+TraceFacts trace(const Problem& p, const Options& o) {
+  TraceFacts facts = fragment_facts(p);
+  facts.tf32x3 = facts.computes_again = true;
+  facts.lanes *=
+      flash_tf32x3_layout(static_cast<int>(p.D), static_cast<int>(p.Dv), o.br, o.bc, o.threads, o.stages).sharers;
+  return facts;
+}
+
 }  // namespace
 
 KernelRow flash_tf32x3_row() {
-  static constexpr OptionSpec kOptions[] = {{Option::br, 16, 256, 16, 128},
-                                            {Option::bc, 16, 128, 16, 32},
-                                            {Option::threads, 32, 512, 32, 128},
-                                            {Option::stages, 1, 4, 1, 1}};
+  static constexpr OptionSpec kOptions[] = {{&Option::br, 16, 256, 16, 128},
+                                            {&Option::bc, 16, 128, 16, 32},
+                                            {&Option::threads, 32, 512, 32, 128},
+                                            {&Option::stages, 1, 4, 1, 1}};
   KernelRow row = common_row();
   row.id = "flash_tf32x3";
   row.title = "flash on TF32, three products";
@@ -57,6 +66,7 @@ KernelRow flash_tf32x3_row() {
   row.source = "Dao 2023, FlashAttention-2, algorithm 1; Ootomo and Yokota 2022, error correction on tensor cores";
   row.products = {Pipe::tensor_tf32, 3};
   row.plan = plan;
+  row.trace = trace;
   return row;
 }
 

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include "kernels/gpu/rungs/flash_wmma_layout.h"
+#include "kernels/gpu/rungs/trace.h"
 #include "kernels/gpu/rungs/warp_tiles.h"
 
 namespace attn::gpu {
@@ -40,11 +41,19 @@ Result<Plan> plan(const KernelRow& row, const Problem& p, const Options& o, cons
   return plan_warp_tiles(row, p, o, d, tiles_for(p, d.arch), shared_bytes);
 }
 
+// A warp has 16 or 32 rows: two lanes a row or one.
+TraceFacts trace(const Problem& p, const Options& o) {
+  TraceFacts facts = flash_facts(o.br / (o.threads / 32) == 16 ? 2 : 1);
+  facts.p_dtype = p.dtype;
+  facts.products = true;
+  return facts;
+}
+
 }  // namespace
 
 KernelRow flash_wmma_row() {
   static constexpr OptionSpec kOptions[] = {
-      {Option::br, 16, 128, 16, 128}, {Option::bc, 16, 128, 16, 64}, {Option::threads, 32, 256, 32, 128}};
+      {&Option::br, 16, 128, 16, 128}, {&Option::bc, 16, 128, 16, 64}, {&Option::threads, 32, 256, 32, 128}};
   KernelRow row = common_row();
   row.id = "flash_wmma";
   row.title = "flash on WMMA";
@@ -56,7 +65,9 @@ KernelRow flash_wmma_row() {
   row.teaches = "Both products on tensor cores; their fragments are opaque, so S goes through shared memory.";
   row.source = "Dao 2023, FlashAttention-2, algorithm 1; CUDA C++ Programming Guide, warp matrix functions";
   row.products = {Pipe::tensor_half, 1};
+  row.betters.copies_ahead = "flash_mma";
   row.plan = plan;
+  row.trace = trace;
   return row;
 }
 

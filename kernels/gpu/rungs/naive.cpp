@@ -1,6 +1,7 @@
 // naive on the host: what naive.cu is launched with.
 #include "kernels/gpu/compile/occupancy.h"
 #include "kernels/gpu/rungs/common.h"
+#include "kernels/gpu/rungs/trace.h"
 
 namespace attn::gpu {
 namespace {
@@ -20,10 +21,14 @@ Result<Plan> plan(const KernelRow& row, const Problem& p, const Options& o, cons
   return plan_of(row, p, *resolved, launches_of(p, *resolved));
 }
 
+TraceFacts trace(const Problem& p, const Options&) {
+  return stored_facts(p);
+}
+
 }  // namespace
 
 KernelRow naive_row() {
-  static constexpr OptionSpec kOptions[] = {{Option::threads, 32, 1024, 32, 256}};
+  static constexpr OptionSpec kOptions[] = {{&Option::threads, 32, 1024, 32, 256}};
   KernelRow row = common_row();
   row.id = "naive";
   row.title = "naive, three kernels";
@@ -35,7 +40,9 @@ KernelRow naive_row() {
   row.source = "definition";
   row.stores_scores = true;
   row.score_reads = 3;
+  row.betters.reads_together = "tiled";
   row.plan = plan;
+  row.trace = trace;
   return row;
 }
 

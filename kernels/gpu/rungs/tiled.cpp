@@ -1,5 +1,6 @@
 // tiled on the host: what tiled.cu is launched with.
 #include "kernels/gpu/rungs/common.h"
+#include "kernels/gpu/rungs/trace.h"
 
 namespace attn::gpu {
 namespace {
@@ -22,11 +23,15 @@ Result<Plan> plan(const KernelRow& row, const Problem& p, const Options& o, cons
   return plan_of(row, p, *resolved, launches_of(p, *resolved));
 }
 
+TraceFacts trace(const Problem& p, const Options&) {
+  return stored_facts(p);
+}
+
 }  // namespace
 
 KernelRow tiled_row() {
   static constexpr OptionSpec kOptions[] = {
-      {Option::br, 16, 128, 16, 128}, {Option::bc, 16, 128, 16, 128}, {Option::threads, 32, 1024, 32, 256}};
+      {&Option::br, 16, 128, 16, 128}, {&Option::bc, 16, 128, 16, 128}, {&Option::threads, 32, 1024, 32, 256}};
   KernelRow row = common_row();
   row.id = "tiled";
   row.title = "tiled products";
@@ -39,6 +44,7 @@ KernelRow tiled_row() {
   row.stores_scores = true;
   row.score_reads = 2;
   row.plan = plan;
+  row.trace = trace;
   return row;
 }
 

@@ -7,7 +7,6 @@
 
 #include "kernels/base/bytes.h"
 #include "kernels/gpu/compile/hooks.h"
-#include "kernels/gpu/rungs/flash_tf32x3_layout.h"
 #include "kernels/gpu/rungs/trace_layout.h"
 #include "kernels/model/traffic.h"
 #include "kernels/recording/size.h"
@@ -21,43 +20,35 @@ std::int64_t tiles_of(std::int64_t n, std::int64_t tile) {
 
 }  // namespace
 
-std::optional<TraceFacts> trace_facts(const KernelRow& row, const Problem& p, const Options& o) {
+TraceFacts stored_facts(const Problem& p) {
   TraceFacts facts;
-  if (row.id == "naive" || row.id == "tiled") {
-    facts.p = {.normalised = true};
-    facts.p_dtype = p.dtype;
-    return facts;
-  }
+  facts.p = {.normalised = true};
+  facts.p_dtype = p.dtype;
+  return facts;
+}
+
+TraceFacts flash_facts(std::int32_t lanes) {
+  TraceFacts facts;
   facts.s = facts.m = {.base2 = true};
   facts.exp2 = true;
-  if (row.id == "flash_simt") {
-    facts.lanes = 16;
-    return facts;
-  }
-  if (row.id == "flash_wmma") {
-    // A warp has 16 or 32 rows: two lanes a row or one.
-    facts.lanes = o.br / (o.threads / 32) == 16 ? 2 : 1;
-    facts.p_dtype = p.dtype;
-    facts.products = true;
-    return facts;
-  }
-  if (row.id == "flash_mma" || row.id == "flash_tf32x3") {
-    // The scale enters with the exponential, unless scaled scores change on their way (flash_tile.cuh).
-    facts.lanes = 4;
-    facts.products = true;
-    facts.s = p.changes_scores() ? Holds{.base2 = true} : Holds{.scaled = false};
-    facts.slack = 8;
-    facts.first_m = -3.0e38F;
-    facts.sign_in_q = !p.changes_scores() && p.effective_scale() <= 0;
-    facts.p_dtype = p.dtype;
-    facts.tf32x3 = facts.computes_again = row.id == "flash_tf32x3";
-    if (facts.tf32x3) {
-      const int d = static_cast<int>(p.D), dv = static_cast<int>(p.Dv);
-      facts.lanes *= flash_tf32x3_layout(d, dv, o.br, o.bc, o.threads, o.stages).sharers;
-    }
-    return facts;
-  }
-  return std::nullopt;
+  facts.lanes = lanes;
+  return facts;
+}
+
+TraceFacts fragment_facts(const Problem& p) {
+  // The scale enters with the exponential, unless scaled scores change on their way (flash_tile.cuh).
+  TraceFacts facts = flash_facts(4);
+  facts.products = true;
+  facts.s = p.changes_scores() ? Holds{.base2 = true} : Holds{.scaled = false};
+  facts.slack = 8;
+  facts.first_m = -3.0e38F;
+  facts.sign_in_q = !p.changes_scores() && p.effective_scale() <= 0;
+  facts.p_dtype = p.dtype;
+  return facts;
+}
+
+std::optional<TraceFacts> trace_facts(const KernelRow& row, const Problem& p, const Options& o) {
+  return row.trace == nullptr ? std::nullopt : std::optional(row.trace(p, o));
 }
 
 std::uint64_t trace_floats(const Plan& plan, const TraceFacts& facts) {
@@ -78,8 +69,8 @@ std::uint64_t trace_floats(const Plan& plan, const TraceFacts& facts) {
 Options smallest_tile(const KernelRow& row) {
   Options o;
   for (const OptionSpec& spec : row.options) {
-    if (spec.option == Option::br) o.br = spec.min;
-    if (spec.option == Option::bc) o.bc = spec.min;
+    if (spec.is(Option::br)) o.br = spec.min;
+    if (spec.is(Option::bc)) o.bc = spec.min;
   }
   return o;
 }

@@ -32,6 +32,11 @@ struct TraceFacts {
   bool sign_in_q = false;
   bool computes_again = false;  // rows that are not finite, by a way that keeps no tiles
 };
+// Of rungs that store S and P; of those that keep them, `lanes` a row; of the latter with both products in fragments of
+// mma.sync, as flash_tile.cuh has them. A rung's row gives its own from these (KernelRow::trace).
+TraceFacts stored_facts(const Problem& p);
+TraceFacts flash_facts(std::int32_t lanes);
+TraceFacts fragment_facts(const Problem& p);
 // None: the rung has no recorder yet. `resolved` as a plan has them.
 std::optional<TraceFacts> trace_facts(const KernelRow& row, const Problem& p, const Options& resolved);
 

@@ -81,7 +81,7 @@ TEST(StateString, AnyStateComesBack) {
                           static_cast<std::int32_t>(pick(0, 99)), static_cast<Slot>(pick(0, 12)),
                           static_cast<std::int32_t>(pick(-1, 99))},
                          p);
-    d.sweep.axis = static_cast<Axis>(pick(0, 6));
+    d.sweep.axis = all_axes().at(static_cast<std::size_t>(pick(0, 6)));
     d.sweep.values = {pick(1, 9999), pick(1, 9999)};
     d.sweep.base.Hq = d.sweep.base.Hkv = pick(1, 8);
     d.sweep.seconds_per_point = 0.1;

@@ -1,6 +1,7 @@
 // Every prepared experiment fits the source as it ships, changes it, and compiles for every architecture of its rung.
 #include "kernels/lab/experiments.h"
 
+#include <algorithm>
 #include <set>
 #include <string>
 
@@ -21,7 +22,8 @@ std::string shipped(const Experiment& e) {
 
 TEST(Experiments, EachHasItsQuestionAndARungAndChangesSomething) {
   std::set<std::string_view> ids;
-  for (const Experiment& e : experiments()) {
+  for (const Experiment* each : experiments()) {
+    const Experiment& e = *each;
     SCOPED_TRACE(e.id);
     EXPECT_TRUE(ids.insert(e.id).second);
     EXPECT_TRUE(e.question.ends_with('?'));
@@ -29,18 +31,21 @@ TEST(Experiments, EachHasItsQuestionAndARungAndChangesSomething) {
     EXPECT_TRUE(e.answer.empty() || e.answer.ends_with('.'));
     const auto rung = find_kernel(e.rung, {});
     ASSERT_TRUE(rung);
+    EXPECT_EQ(std::ranges::count((*rung)->experiments, e.id, &Experiment::id), 1)
+        << "declared by the rung that it names";
     EXPECT_EQ((*rung)->processor, Processor::gpu);
     EXPECT_NE(patches_of(e).empty(), e.options == Options()) << "a patch, or other options";
   }
   EXPECT_EQ(ids.size(), 6U);
   std::size_t patches = 0;
-  for (const Experiment& e : experiments()) patches += patches_of(e).size();
+  for (const Experiment* e : experiments()) patches += patches_of(*e).size();
   EXPECT_EQ(patches, experiment_patches().size()) << "a patch of no experiment";
   EXPECT_FALSE(find_experiment("pad"));
 }
 
 TEST(Experiments, EachPatchFitsTheShippedTextOnceAndTheChangedTextNoMore) {
-  for (const Experiment& e : experiments()) {
+  for (const Experiment* each : experiments()) {
+    const Experiment& e = *each;
     SCOPED_TRACE(e.id);
     const auto changed = changed_text(e, shipped(e));
     ASSERT_TRUE(changed) << changed.error().message;
@@ -53,7 +58,8 @@ TEST(Experiments, EachPatchFitsTheShippedTextOnceAndTheChangedTextNoMore) {
 }
 
 TEST(Experiments, OtherOptionsAreTakenOnEveryArchitectureThatHasTheRoom) {
-  for (const Experiment& e : experiments()) {
+  for (const Experiment* each : experiments()) {
+    const Experiment& e = *each;
     if (!patches_of(e).empty()) continue;
     SCOPED_TRACE(e.id);
     const KernelRow& rung = **find_kernel(e.rung, {});
@@ -76,7 +82,7 @@ TEST_P(ExperimentTest, CompilesForEveryArchitectureOfItsRungWithoutAnError) {
   auto compiler = gpu::open_nvrtc();
   if (!compiler) GTEST_SKIP() << compiler.error().message;
   gpu::CompileService service(**compiler, {});
-  const Experiment& e = experiments()[GetParam()];
+  const Experiment& e = *experiments()[GetParam()];
   if (patches_of(e).empty()) GTEST_SKIP() << "the text is the rung's, which other tests compile";
   const KernelRow& rung = **find_kernel(e.rung, {});
   const auto edit = gpu::edit_of(rung, *changed_text(e, shipped(e)), {});
@@ -102,7 +108,7 @@ TEST_P(ExperimentTest, CompilesForEveryArchitectureOfItsRungWithoutAnError) {
 }
 
 INSTANTIATE_TEST_SUITE_P(All, ExperimentTest, ::testing::Range<std::size_t>(0, 6),
-                         [](const auto& each) { return std::string(experiments()[each.param].id); });
+                         [](const auto& each) { return std::string(experiments()[each.param]->id); });
 
 }  // namespace
 }  // namespace attn

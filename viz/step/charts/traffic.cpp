@@ -49,8 +49,8 @@ const TrafficBar* yardstick(const std::vector<TrafficBar>& bars) {
 
 // What the same order would ask at a size that GPUs see, with a tile as here and one of 64 rows.
 void add_outlook(TrafficTotals& scene, const Recording& rec) {
-  const auto naive = find_kernel("cpu_sequential");
-  if (!order_look(rec.order).outlook || !naive) return;
+  const KernelRow* naive = first_of(Order::naive, Processor::cpu);
+  if (!order_look(rec.order).outlook || naive == nullptr) return;
   Problem p;
   p.Lq = p.Lk = 4096;
   p.D = p.Dv = 64;
@@ -61,7 +61,7 @@ void add_outlook(TrafficTotals& scene, const Recording& rec) {
   // A window or lengths of keys are of this size alone.
   const char* mask = p.mask.causal ? ", causal" : rec.problem.mask.any() ? " without a mask" : "";
   Runs words{
-      word(fmt::format("At 4096 × 64{}: naive ", mask)), number(bytes_text(tile_loads(**naive, p, Options{}).total())),
+      word(fmt::format("At 4096 × 64{}: naive ", mask)), number(bytes_text(tile_loads(*naive, p, Options{}).total())),
       word(fmt::format(", {} ", name_of(rec.order))), number(bytes_text(tile_loads(rec.order, 0, p, small).total())),
       word(fmt::format(" with Br {}", rec.options.br))};
   if (rec.options.br != large.br) {
@@ -186,8 +186,8 @@ std::string way_words(const Problem& p, Order order, TrafficPart part, std::uint
 
 std::uint64_t naive_so_far(const Recording& rec, EventIndex e) {
   const Problem& p = rec.problem;
-  const auto naive = find_kernel("cpu_sequential");
-  const std::int32_t reads = naive ? (*naive)->score_reads : 0;
+  const KernelRow* naive = first_of(Order::naive, Processor::cpu);
+  const std::int32_t reads = naive != nullptr ? naive->score_reads : 0;
   const NaivePlace at = furthest(rec, e);
   std::uint64_t head = 0, before = 0;
   for (int pass = 0; pass < 3; ++pass) {

@@ -61,7 +61,7 @@ TEST(OwnHeader, IsReadAsItStands) {
   EXPECT_TRUE(h->causal && h->bias && h->grouped && h->stores_scores);
   EXPECT_FALSE(h->window || h->key_lengths);
   ASSERT_EQ(h->options.size(), 2U);
-  EXPECT_EQ(h->options[0].option, Option::br);
+  EXPECT_TRUE(h->options[0].is(Option::br));
   EXPECT_EQ(h->options[0].step, 16);
   EXPECT_EQ(h->options[1].default_value, 128);
 }

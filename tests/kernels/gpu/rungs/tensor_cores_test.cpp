@@ -148,7 +148,7 @@ TEST(TensorCoreRungs, StagesAreADefineOnlyOfRungsThatHaveThem) {
   for (const KernelRow& row : gpu_kernel_table()) {
     const auto plan = row.plan(row, problem(64, row.dtypes.front()), {}, *device_for("sm_90a"));
     ASSERT_TRUE(plan) << plan.error().message;
-    const bool reads = std::ranges::any_of(row.options, [](const OptionSpec& o) { return o.option == Option::stages; });
+    const bool reads = std::ranges::any_of(row.options, [](const OptionSpec& o) { return o.is(Option::stages); });
     EXPECT_EQ(has(defines_of(*plan, true), "ATTN_STAGES="), reads) << row.id;
   }
 }
