@@ -76,7 +76,8 @@ class OnAGpu : public testing::Test {
     graphs_.emplace(*cuda_);
   }
 
-  static Problem problem(std::vector<std::int64_t> lengths) {
+  // In the first type that the rung takes.
+  static Problem problem(const std::string& id, std::vector<std::int64_t> lengths) {
     Problem p;
     p.B = 2;
     p.Hq = 4;
@@ -84,7 +85,7 @@ class OnAGpu : public testing::Test {
     p.Lq = 200;
     p.Lk = 217;
     p.D = p.Dv = 64;
-    p.dtype = DType::f16;
+    p.dtype = (*find_kernel(id))->dtypes.front();
     p.mask.key_lengths = std::move(lengths);
     p.alibi.emplace();
     return p;
@@ -97,6 +98,8 @@ class OnAGpu : public testing::Test {
   }
   Plan plan_for(const std::string& id, const Problem& p) {
     const KernelRow& row = **find_kernel(id);
+    const auto taken = row.supports(row, p, {}, device_of(properties_));
+    EXPECT_TRUE(taken) << id << ": " << taken.error().message;
     auto plan = row.plan(row, p, {}, device_of(properties_));
     EXPECT_TRUE(plan) << id << ": " << plan.error().message;
     return *plan;
@@ -153,10 +156,10 @@ class OnAGpu : public testing::Test {
 constexpr const char* kRungs[] = {"naive", "tiled", "flash_simt", "flash_wmma", "flash_mma"};
 
 TEST_F(OnAGpu, ACapturedLaunchReplaysToTheBytesOfAPlainRun) {
-  const Problem p = problem({150, 217});
-  const Inputs in = inputs(p);
   for (const char* id : kRungs) {
     SCOPED_TRACE(id);
+    const Problem p = problem(id, {150, 217});
+    const Inputs in = inputs(p);
     const Plan plan = plan_for(id, p);
     const Outputs expected = plain(plan, in);
     auto run = DeviceRun::place(*queue_, plan, tensor_bytes_of(in));
@@ -171,10 +174,10 @@ TEST_F(OnAGpu, ACapturedLaunchReplaysToTheBytesOfAPlainRun) {
 }
 
 TEST_F(OnAGpu, KeyLengthsInATensorMayChangeBetweenReplays) {
-  const Problem nominal = problem({217, 217});
-  const Inputs in = inputs(nominal);
   for (const char* id : kRungs) {
     SCOPED_TRACE(id);
+    const Problem nominal = problem(id, {217, 217});
+    const Inputs in = inputs(nominal);
     const Plan plan = plan_for(id, nominal);
     TensorBytes tensors = tensor_bytes_of(in);
     tensors[Tensor::key_lengths] = std::as_bytes(std::span(nominal.mask.key_lengths));
@@ -186,14 +189,14 @@ TEST_F(OnAGpu, KeyLengthsInATensorMayChangeBetweenReplays) {
     for (const std::vector<std::int64_t>& lengths : {std::vector<std::int64_t>{150, 217}, {1, 30}, {217, 0}}) {
       const DevicePointer at = run->memory(Tensor::key_lengths)->address();
       ASSERT_TRUE(driver_->upload(at, lengths.data(), lengths.size() * sizeof(std::int64_t), queue_->stream()));
-      EXPECT_TRUE(same_bits(replayed(*run, exec), plain(plan_for(id, problem(lengths)), in))) << lengths[0];
+      EXPECT_TRUE(same_bits(replayed(*run, exec), plain(plan_for(id, problem(id, lengths)), in))) << lengths[0];
     }
     graphs_->destroy_exec(exec);
   }
 }
 
 TEST_F(OnAGpu, AnUnpreparedLaunchIsRefusedAndTheCaptureGoesOn) {
-  const Problem p = problem({150, 217});
+  const Problem p = problem("flash_simt", {150, 217});
   const Inputs in = inputs(p);
   const Plan plan = plan_for("flash_simt", p);
   auto run = DeviceRun::place(*queue_, plan, tensor_bytes_of(in));
@@ -213,7 +216,7 @@ TEST_F(OnAGpu, TheThreadsOwnContextIsJoinedAndItsStreamUsed) {
   const auto joined = driver_->join_context();
   ASSERT_TRUE(joined) << joined.error().message;
   EXPECT_EQ(*joined, 0);
-  const Problem p = problem({150, 217});
+  const Problem p = problem("flash_simt", {150, 217});
   const Inputs in = inputs(p);
   const Plan plan = plan_for("flash_simt", p);
   Queue queue = Queue::on(*driver_, *service_, properties_.arch(), {}, queue_->stream());
