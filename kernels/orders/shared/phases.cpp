@@ -35,7 +35,7 @@ OrderPhase computed(Phase phase) {
           .exact = [](ExactWalk& w) { (w.*exact)(); }};
 }
 
-OrderPhase load(Phase phase, std::vector<Slot> inputs) {
+OrderPhase load(Phase phase, const std::vector<Slot>& inputs) {
   return {.phase = phase, .after = inputs, .loads = inputs, .brings = inputs, .cause = cause_of_load};
 }
 
