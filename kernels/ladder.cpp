@@ -32,6 +32,12 @@ Result<const KernelRow*> find_kernel(std::string_view id) {
   return bad_input(fmt::format("there is no kernel '{}'; there are {}", id, fmt::join(ids, ", ")));
 }
 
+Result<const KernelRow*> find_kernel(std::string_view id, const gpu::OwnKernels& own) {
+  for (const auto& kernel : own)
+    if (kernel->id == id) return kernel.get();
+  return find_kernel(id);
+}
+
 const KernelRow* first_of(Order order, Processor processor) {
   for (const KernelRow* row : ladder())
     if (row->order == order && row->processor == processor) return row;

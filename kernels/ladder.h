@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <string_view>
 #include <vector>
@@ -14,12 +15,19 @@
 
 namespace attn {
 
+namespace gpu {
+// Kernels of the user's own files: each is the row of an OwnKernel (kernels/gpu/rungs/own.h), which own_kernel() gives.
+using OwnKernels = std::vector<std::shared_ptr<const KernelRow>>;
+}  // namespace gpu
+
 // The CPU's rows, a table of its own (cpu_table.cpp); the GPU's are gpu::gpu_kernel_table() (kernels/gpu/rungs/rows.h).
 std::span<const KernelRow> cpu_kernel_table();
 // The CPU's rungs, then the GPU's. The rows live as long as the program.
 std::vector<const KernelRow*> ladder();
 // Of both. The error lists the ids there are.
 Result<const KernelRow*> find_kernel(std::string_view id);
+// Of the user's own files, else of the table. The row lives as long as `own` or the program.
+Result<const KernelRow*> find_kernel(std::string_view id, const gpu::OwnKernels& own);
 // Place in ladder(); kernels that this program does not know come last.
 std::size_t ladder_rank(std::string_view id);
 // The first on the processor that runs in this order; null: none does.

@@ -5,6 +5,8 @@
     python3 tests/reach.py --list FILE...             their paths
     python3 tests/reach.py --why TARGET FILE...       a shortest chain of includes to TARGET
     python3 tests/reach.py --most 240 FILE...         prints a line where there are more, and nothing else
+    python3 tests/reach.py --listed LIST              what the files of a list (app/setup/core.txt) reach
+    python3 tests/reach.py --outside LIST             the sources among those that are not in the list
 """
 import argparse
 import collections
@@ -41,13 +43,36 @@ def reached(starts):
     return came_from
 
 
+def listed(patterns):
+    """The files of a list: a pattern a line, from the root; "!" takes away, "#" says something."""
+    files = set()
+    for line in pathlib.Path(patterns).read_text(encoding="utf-8").splitlines():
+        if not line or line.startswith("#"):
+            continue
+        found = {str(path.relative_to(ROOT)) for path in ROOT.glob(line.removeprefix("!"))}
+        files = files - found if line.startswith("!") else files | found
+    return files
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("files", nargs="+")
+    parser.add_argument("files", nargs="*")
+    parser.add_argument("--listed")
+    parser.add_argument("--outside")
     parser.add_argument("--list", action="store_true")
     parser.add_argument("--why")
     parser.add_argument("--most", type=int)
     arguments = parser.parse_args()
+    if arguments.listed:
+        print("\n".join(sorted(reached(sorted(listed(arguments.listed))))))
+        return
+    if arguments.outside:
+        files = listed(arguments.outside)
+        came_from = reached(sorted(files))
+        for path in sorted(came_from):
+            if path.endswith(".cpp") and path not in files:
+                print(f"{came_from[path]} reaches {path}")
+        return
     came_from = reached(arguments.files)
     if arguments.why:
         path = arguments.why

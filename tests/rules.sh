@@ -75,7 +75,7 @@ rooms_inside() { # ROOM
   case "$1" in
     kernels)
       printf "base formats model arithmetic recording judge orders gpu/compile gpu/device gpu/own gpu/rungs \
-cpu . museum lab"
+gpu/launch cpu . museum lab"
       ;;
     profiling) printf 'figures spec session cupti measure tune sweep .' ;;
     viz)
@@ -127,6 +127,27 @@ check_orders() {
   )"
 }
 
+# What is in the core (app/setup/core.txt) links by itself: no source is reached that is not in it, and nothing in it
+# asks for threads, processes, libraries that are opened, a driver or a profiler. Files and the program's own path are
+# POSIX's, in one source each.
+readonly core_without='profiling/(sweep|measure|tune|cupti)/|kernels/gpu/(device|launch)/|kernels/base/library\.h'
+readonly core_threadless='kernels/cpu/thread_crew|kernels/base/on_threads|thread>|mutex>|stop_token>|future>'
+readonly core_system='condition_variable>|semaphore>|latch>|barrier>|dlfcn|pthread|sched\.h|spawn|unistd|sys/|poll\.h'
+check_core() {
+  local reached posix='^(kernels/base/files|app/system/posix)\.cpp:'
+  reached="$(python3 tests/reach.py --listed app/setup/core.txt)"
+  verdict "the core reaches no source outside app/setup/core.txt" \
+    "$(python3 tests/reach.py --outside app/setup/core.txt)"
+  verdict "the core includes no threads, processes, libraries, driver or profiler" "$(
+    xargs grep -nE "^[[:space:]]*#[[:space:]]*include[[:space:]]*[<\"]($core_without|$core_threadless|$core_system)" \
+      <<<"$reached" | grep -vE "$posix" || true
+  )"
+  verdict "Step reaches at most 240 files, with Learn 340" "$(
+    python3 tests/reach.py --most 240 viz/step/workspace.h
+    python3 tests/reach.py --most 340 viz/step/workspace.h viz/learn/workspace.h
+  )"
+}
+
 check_length() {
   local listed
   listed="$(git ls-files 2>/dev/null || true)"
@@ -134,6 +155,7 @@ check_length() {
   # -I leaves binary files out.
   verdict "no file is longer than 600 lines" "$(
     while IFS= read -r file; do
+      [[ $file != assets/texts/* ]] || continue  # collected from the sources, a line a text
       if [[ -f $file ]] && grep -qI . "$file"; then
         lines="$(wc -l <"$file")"
         if ((lines > 600)); then printf '%s: %s lines\n' "$file" "$lines"; fi
@@ -220,6 +242,7 @@ main() {
   check_direction
   check_pictures
   check_rooms_inside
+  check_core
   check_temporary
   check_orders
   check_length

@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "app/state/string.h"
+#include "profiling/session/run.h"
 
 namespace attn::cli {
 namespace {

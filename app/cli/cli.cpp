@@ -15,6 +15,7 @@
 #include "app/cli/describe.h"
 #include "app/cli/text.h"
 #include "app/system/assets.h"
+#include "app/system/language.h"
 #include "attnscope_version.h"
 #include "kernels/base/files.h"
 
@@ -141,6 +142,10 @@ int run_checked(int argc, char** argv) {
 
 int run(int argc, char** argv) {
   try {
+    if (const auto spoken = speak_as_asked(); !spoken) {
+      say(fmt::format("attnscope: {}", spoken.error().message));
+      return spoken.error().kind == ErrorKind::bad_input ? kBadUsage : kCannotRun;
+    }
     return run_checked(argc, argv);
   } catch (const std::bad_alloc&) {
     say("attnscope: the machine has not enough free memory; a smaller L, B or H would do, or --memory-limit.");

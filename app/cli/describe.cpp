@@ -6,9 +6,10 @@
 #include <fmt/ranges.h>
 #include <CLI/CLI.hpp>
 
+#include "kernels/gpu/own/build_line.h"
 #include "kernels/gpu/rungs/rows.h"
 #include "kernels/ladder.h"
-#include "kernels/model/inputs.h"
+#include "kernels/model/input_spec.h"
 #include "kernels/model/kernel.h"
 #include "profiling/figures/peers.h"
 

@@ -8,7 +8,7 @@
 #include "app/cli/parser.h"
 #include "kernels/base/result.h"
 #include "kernels/gpu/own/build_line.h"
-#include "kernels/own_kernels.h"
+#include "kernels/ladder.h"
 
 namespace attn::cli {
 

@@ -20,7 +20,7 @@
 #include "kernels/gpu/rungs/own.h"
 #include "kernels/gpu/rungs/rows.h"
 #include "kernels/lab/experiments.h"
-#include "kernels/own_kernels.h"
+#include "kernels/ladder.h"
 #include "profiling/figures/metrics.h"
 #include "profiling/figures/statistics.h"
 #include "profiling/session/measurement_json.h"

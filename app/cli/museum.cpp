@@ -25,8 +25,10 @@
 #include "kernels/judge/first_wrong.h"
 #include "kernels/judge/verdict.h"
 #include "kernels/ladder.h"
+#include "kernels/model/inputs.h"
 #include "kernels/museum/museum.h"
 #include "kernels/museum/right_run.h"
+#include "kernels/museum/run_verdict.h"
 
 namespace attn::cli {
 namespace {

@@ -18,6 +18,7 @@
 #include "app/state/string.h"
 #include "kernels/formats/npy.h"
 #include "kernels/ladder.h"
+#include "kernels/model/inputs.h"
 #include "kernels/model/kernel.h"
 #include "kernels/museum/museum.h"
 

@@ -11,7 +11,7 @@
 #include "app/cli/stopper.h"
 #include "kernels/base/result.h"
 #include "kernels/gpu/compile/listing.h"
-#include "kernels/own_kernels.h"
+#include "kernels/ladder.h"
 #include "profiling/figures/measurement.h"
 #include "profiling/figures/samples.h"
 #include "profiling/spec/sweep_spec.h"

@@ -5,6 +5,7 @@
 #include "app/state/document_inputs.h"
 #include "kernels/museum/museum.h"
 #include "kernels/museum/right_run.h"
+#include "kernels/museum/run_verdict.h"
 
 namespace attn {
 

@@ -15,6 +15,7 @@
 #include "profiling/session/session.h"
 #include "profiling/session/trace.h"
 #include "viz/learn/desk.h"
+#include "viz/state/run_words.h"
 #include "viz/step/wrong_run.h"
 
 namespace attn {

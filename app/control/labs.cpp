@@ -16,8 +16,9 @@
 #include "kernels/base/files.h"
 #include "kernels/base/folders.h"
 #include "kernels/gpu/compile/sources.h"
+#include "kernels/gpu/own/build_line.h"
 #include "kernels/lab/experiments.h"
-#include "kernels/own_kernels.h"
+#include "kernels/ladder.h"
 
 namespace attn {
 namespace {

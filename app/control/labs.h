@@ -10,7 +10,7 @@
 #include "app/control/job_context.h"
 #include "app/worker/bench.h"
 #include "kernels/gpu/rungs/own.h"
-#include "kernels/own_kernels.h"
+#include "kernels/ladder.h"
 #include "viz/profile/lab.h"
 #include "viz/state/commands_profile.h"
 #include "viz/state/lab_view.h"

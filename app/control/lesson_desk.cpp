@@ -244,9 +244,9 @@ std::optional<StageFigure> Lessons::figure() {
   if (const auto session = showing_.runs->session(beat().session))
     figure = figure_of(**session, *beat().figure);
   else
-    figure.roof.empty = session.error().message;
+    figure = no_figure(beat().figure->kind, session.error().message);
   figure.waits = beat().hide_figure && asks();
-  if (figure.waits) figure.lines = without_shares(std::move(figure.lines));
+  if (figure.waits) figure = without_shares(std::move(figure));
   return figure;
 }
 

@@ -16,6 +16,7 @@
 #include "kernels/base/files.h"
 #include "kernels/base/folders.h"
 #include "kernels/gpu/rungs/own.h"
+#include "profiling/session/run.h"
 #include "viz/bench/scene.h"
 
 namespace attn {

@@ -9,6 +9,7 @@
 #include "app/system/assets.h"
 #include "app/worker/bench.h"
 #include "kernels/cpu/device.h"
+#include "kernels/judge/verdict.h"
 #include "kernels/ladder.h"
 #include "profiling/figures/metrics.h"
 #include "profiling/figures/peers.h"

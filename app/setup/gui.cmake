@@ -39,7 +39,6 @@ target_compile_definitions(attnscope_imgui PRIVATE "IMPLOT_CUSTOM_NUMERIC_TYPES=
 # The largest file of all: -O1 halves it, and a chart's points are few.
 set_source_files_properties("${implot}/implot_items.cpp" PROPERTIES COMPILE_OPTIONS -O1)
 target_link_libraries(attnscope_imgui PRIVATE attnscope_third_party)
-target_link_libraries(attnscope_imgui PUBLIC Threads::Threads)
 if(ATTNSCOPE_TESTS)
   set(engine "${gui}/imgui_test_engine/imgui_test_engine")
   file(GLOB engine_sources "${engine}/imgui_test_engine/*.cpp")
@@ -49,7 +48,7 @@ if(ATTNSCOPE_TESTS)
   # Only the GUI's tests see these definitions: they change no data structure, so the rooms
   # are compiled as for the installed program.
   add_library(attnscope_test_engine INTERFACE)
-  target_link_libraries(attnscope_test_engine INTERFACE attnscope_imgui)
+  target_link_libraries(attnscope_test_engine INTERFACE attnscope_imgui Threads::Threads)
   target_include_directories(attnscope_test_engine SYSTEM INTERFACE
     "${engine}" "${engine}/imgui_test_engine")
   target_include_directories(attnscope_imgui SYSTEM PRIVATE

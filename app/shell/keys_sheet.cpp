@@ -9,6 +9,7 @@
 #include "app/shell/caps.h"
 #include "app/shell/shell.h"
 #include "imgui.h"
+#include "kernels/base/text.h"
 #include "viz/draw/canvas.h"
 #include "viz/draw/widgets.h"
 
@@ -76,7 +77,7 @@ constexpr MouseRow kMouse[] = {
 void draw_mouse() {
   constexpr float kHeight = 21, kGesture = 152;
   const Style& s = style();
-  draw_heading("Mouse");
+  draw_heading(tr("Mouse"));
   for (const MouseRow& row : kMouse) {
     const ImVec2 at = ImGui::GetCursorScreenPos();
     ImDrawList* list = ImGui::GetWindowDrawList();
@@ -89,7 +90,7 @@ void draw_mouse() {
 
 void draw_preferences(const State& state, Commands& commands) {
   const Style& s = style();
-  draw_heading("Look");
+  draw_heading(tr("Look"));
   const Preferences& p = state.preferences;
   if (ImGui::Button(p.theme == Theme::dark ? "Light theme" : "Dark theme", {s.px(120), 0})) {
     commands.emplace_back(SetTheme{p.theme == Theme::dark ? Theme::light : Theme::dark});
@@ -104,8 +105,8 @@ void draw_preferences(const State& state, Commands& commands) {
   bool still = p.reduced_motion;
   if (ImGui::Checkbox("No motion", &still)) commands.emplace_back(SetReducedMotion{still});
   ImGui::SameLine();
-  if (ImGui::Button("Reset layout")) commands.emplace_back(ResetLayout{});
-  tooltip("Panels where they were at first");
+  if (ImGui::Button(tr("Reset layout"))) commands.emplace_back(ResetLayout{});
+  tooltip(tr("Panels where they were at first"));
 }
 
 // For the hand on the mouse.
@@ -118,7 +119,7 @@ void draw_file_buttons(Commands& commands) {
   send("Copy state", CopyState{});
   ImGui::SameLine();
   // Not of this sheet.
-  if (ImGui::Button("Picture")) {
+  if (ImGui::Button(tr("Picture"))) {
     commands.emplace_back(ShowKeys{false});
     commands.emplace_back(SavePicture{});
   }

@@ -6,6 +6,7 @@
 #include "app/shell/toast.h"
 #include "imgui.h"
 #include "kernels/base/clock.h"
+#include "kernels/base/text.h"
 #include "viz/draw/canvas.h"
 #include "viz/draw/widgets.h"
 
@@ -23,7 +24,7 @@ void draw_entry(const LogEntry& entry, Commands& commands) {
     commands.emplace_back(CopyText{entry.text});
   if (ImGui::IsItemHovered()) {
     list->AddRectFilled(ImGui::GetItemRectMin(), ImGui::GetItemRectMax(), colour(s.theme, Token::band), s.px(4));
-    tooltip("Press to copy");
+    tooltip(tr("Press to copy"));
   }
   draw_text(list, at, Face::mono, 12, colour(s.theme, Token::dim), time_text(entry.when, TimeZone::local, "%H:%M:%S"));
   draw_level_mark(list, {at.x + s.px(70), at.y + line_height(13) / 2}, entry.level);
@@ -42,7 +43,7 @@ void draw_log_panel(Controller& controller, ShellHeld& held, Commands& commands)
   ImGui::PopStyleColor();
   if (visible) {
     const auto entries = controller.log().after(0);
-    if (entries.empty()) ImGui::TextDisabled("Nothing was said yet.");
+    if (entries.empty()) ImGui::TextDisabled(tr("Nothing was said yet."));
     for (const LogEntry& entry : entries) {
       ImGui::PushID(static_cast<int>(entry.number));
       draw_entry(entry, commands);

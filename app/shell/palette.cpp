@@ -13,15 +13,17 @@
 #include <fmt/format.h>
 
 #include "app/shell/shortcuts.h"
+#include "kernels/base/text.h"
 #include "kernels/lab/experiments.h"
 #include "kernels/ladder.h"
-#include "kernels/model/inputs.h"
+#include "kernels/model/input_spec.h"
 #include "kernels/museum/museum.h"
 #include "profiling/figures/metrics.h"
 #include "viz/bench/fields.h"
 #include "viz/bench/presets.h"
 #include "viz/bench/sweep_choices.h"
 #include "viz/learn/desk.h"
+#include "viz/state/run_words.h"
 #include "viz/step/chart_card.h"
 #include "viz/step/facts/code_phase.h"
 #include "viz/step/facts/gpu_run.h"
@@ -89,7 +91,7 @@ void add_keys(Entries& e) {
                               ? e.add_in(Workspace::step, std::string(row.group), capital(row.what), "", commands)
                               : e.add(std::string(row.group), capital(row.what), "", commands);
     entry.chord = row.chord;
-    if (row.act == nullptr) entry.why_not = "by its key alone";
+    if (row.act == nullptr) entry.why_not = tr("by its key alone");
   }
 }
 
@@ -104,10 +106,10 @@ void add_buttons(Entries& e) {
         {ChooseWorkspace{Workspace::bench}, ChooseBenchPage{BenchPage::ladder}});
   e.add("Bench", "Sources of two rungs side by side", "The chosen kernel and the rung before it",
         {ChooseWorkspace{Workspace::bench}, CompareSources{}})
-      .also = "diff, compare two kernels, what changed";
+      .also = tr("diff, compare two kernels, what changed");
   e.add("Bench", "Tiles: which fit, and how fast each is", "Of the chosen kernel, as a map",
         {ChooseWorkspace{Workspace::bench}, ChooseBenchPage{BenchPage::tiles}})
-      .also = "tile size, Br x Bc, block size, occupancy by tile";
+      .also = tr("tile size, Br x Bc, block size, occupancy by tile");
   e.add("Bench", "Tune the tiles of the chosen kernel", "Tries them and keeps the fastest",
         {ChooseWorkspace{Workspace::bench}, ChooseBenchPage{BenchPage::tiles}, TuneTiles{}});
   e.add("Profile", "Source of the kernel, by line and phase", "With its machine code; it needs no GPU",
@@ -126,14 +128,14 @@ void add_buttons(Entries& e) {
   e.add_in(Workspace::profile, "Lab", "Save the edit as a .cu file", "It opens as this kernel", {SaveLab{}});
   e.add("Profile", "Heartbeat of the kernel, over the time of a run", "Pipes and memories, launches marked",
         {ChooseWorkspace{Workspace::profile}, ChooseProfilePage{ProfilePage::heartbeat}})
-      .also = "timeline, over time, what an SM does";
+      .also = tr("timeline, over time, what an SM does");
   for (const gpu::CodePhase phase : gpu::all_code_phases()) {
     if (!why_no_step(phase).empty()) continue;
     StepThrough there = step_through_of(e.state());
     there.phase = phase;
-    e.add("Step", fmt::format("{} in Step: {}", gpu::name_of(phase), gpu::words_of(phase)),
+    e.add("Step", phrase("{} in Step: {}", gpu::name_of(phase), gpu::words_of(phase)),
           "The first step of this phase, in the order of Profile's kernel", {there});
-    e.add("Profile", fmt::format("{} in Profile: {}", gpu::name_of(phase), gpu::words_of(phase)),
+    e.add("Profile", phrase("{} in Profile: {}", gpu::name_of(phase), gpu::words_of(phase)),
           "The lines of a kernel on a GPU that do it", {ShowPhase{phase}});
   }
   e.add_in(Workspace::profile, "Profile", "Roofline by level", "DRAM, L2 and shared memory",
@@ -168,10 +170,10 @@ void add_learn(Entries& e) {
   };
   for (const auto& [words, more, command] : steps) {
     PaletteEntry& entry = e.add("Learn", words, more, {command});
-    if (!open) entry.why_not = "no lesson is open";
+    if (!open) entry.why_not = tr("no lesson is open");
   }
   PaletteEntry& vote = e.add("Learn", "Take back the last hand", "Of a class that votes", {TakeBackVote{}});
-  if (!open || !desk->card->teach || desk->card->votes == 0) vote.why_not = "no class votes here";
+  if (!open || !desk->card->teach || desk->card->votes == 0) vote.why_not = tr("no class votes here");
   e.add("Learn", "Forget my answers", "Of all lessons", {ForgetLessons{}});
   e.add("Learn", "Close the line for newcomers", "", {CloseGreeting{}});
   e.add("Setting", "Lesson card on the left", "", {DockCard{false}}).on = !e.state().preferences.card_right;
@@ -188,7 +190,7 @@ void add_settings(Entries& e) {
     e.add("Setting", words, "Theme", {SetTheme{theme}}).on = p.theme == theme;
   for (const int percent : {100, 125, 150, 175, 200, 250, 300}) {
     const float scale = static_cast<float>(percent) / 100;
-    e.add("Setting", fmt::format("Text and tiles at {} %", percent), "Scale", {SetScale{scale}}).on = p.scale == scale;
+    e.add("Setting", phrase("Text and tiles at {} %", percent), "Scale", {SetScale{scale}}).on = p.scale == scale;
   }
   e.add("Setting", "No motion", "What a step makes stands at once", {SetReducedMotion{true}}).on = p.reduced_motion;
   e.add("Setting", "Motion", "What a step makes comes in", {SetReducedMotion{false}}).on = !p.reduced_motion;
@@ -206,7 +208,7 @@ void add_step_views(Entries& e) {
     for (const FragmentTile tile : kFragmentTiles) {
       std::string words(name_of(tile));
       words.front() = static_cast<char>(words.front() - 32);
-      e.add_in(Workspace::step, "Chart", fmt::format("Fragments of {} in {}", words, name_of(rung)),
+      e.add_in(Workspace::step, "Chart", phrase("Fragments of {} in {}", words, name_of(rung)),
                "Lanes, registers and banks", {ChooseStepChart{StepChart::fragments}, ChooseFragment{rung, tile}})
           .on = view.chart == StepChart::fragments && view.fragment_rung == rung && view.fragment_tile == tile;
     }
@@ -218,8 +220,7 @@ void add_step_views(Entries& e) {
            {ShowRaw{false}})
       .on = !view.raw;
   for (const float speed : kSpeeds)
-    e.add_in(Workspace::step, "Setting", fmt::format("Play {:.3g} steps a second", speed), "Speed",
-             {SetPlaySpeed{speed}})
+    e.add_in(Workspace::step, "Setting", phrase("Play {:.3g} steps a second", speed), "Speed", {SetPlaySpeed{speed}})
         .on = view.play_steps_per_second == speed;
 }
 
@@ -268,7 +269,7 @@ void add_kernels(Entries& e) {
     Document changed = e.document();
     changed.kernel = id;
     if (row->record == nullptr)
-      entry.why_not = "no GPU here records it on this problem, and no such run came along: choose it in Bench";
+      entry.why_not = tr("no GPU here records it on this problem, and no such run came along: choose it in Bench");
     else if (const auto why = why_not_recordable(changed))
       entry.why_not = *why;
   }
@@ -276,7 +277,7 @@ void add_kernels(Entries& e) {
     const std::string id(kernel->id);
     PaletteEntry& entry = e.add("Kernel", id, "Of your own", {ChooseKernel{id}});
     entry.on = id == now;
-    if (step) entry.why_not = "a kernel of your own is not recorded: choose it in Bench or Profile";
+    if (step) entry.why_not = tr("a kernel of your own is not recorded: choose it in Bench or Profile");
     e.add_in(Workspace::bench, "Kernel", "Take out " + id, "Of the list; its rows stay", {DropOwnKernel{id}});
   }
 }
@@ -292,21 +293,21 @@ void add_museum(Entries& e) {
   PaletteEntry& reveal = e.add("Museum", "Reveal the exhibit", "Its name, its verdict and its patch", {RevealPiece{}});
   if (!unnamed || veiled) reveal.why_not = veiled ? "the lesson asks for it" : "no exhibit is kept back";
   for (const Piece& p : museum()) {
-    PaletteEntry& entry = e.add("Museum", std::string(p.title), fmt::format("Wrong on purpose: {} {}", p.id, p.symptom),
+    PaletteEntry& entry = e.add("Museum", std::string(p.title), phrase("Wrong on purpose: {} {}", p.id, p.symptom),
                                 {ShowPiece{std::string(p.id)}});
     entry.on = !unnamed && p.row != nullptr && p.row->id == e.document().kernel;
-    if (p.row == nullptr) entry.why_not = "it is CUDA: it needs an NVIDIA GPU, and there is no recording";
+    if (p.row == nullptr) entry.why_not = tr("it is CUDA: it needs an NVIDIA GPU, and there is no recording");
   }
   const WrongRunScene scene = wrong_run_scene(e.state(), model, veiled);
   const bool wrong = !scene.seek.empty();
   PaletteEntry& seek = e.add_in(Workspace::step, "Museum", "Find the first wrong step",
                                 "Of the run that is shown, with the likely cause", {SeekFirstWrong{true}});
   seek.on = e.state().view.step.seek_first_wrong;
-  if (!wrong && !seek.on) seek.why_not = "the run that is shown is not known to be wrong";
+  if (!wrong && !seek.on) seek.why_not = tr("the run that is shown is not known to be wrong");
   PaletteEntry& go = e.add_in(Workspace::step, "Museum", "Go to the first wrong step", "", scene.go_there);
-  if (scene.go_there.empty()) go.why_not = "none was found";
+  if (scene.go_there.empty()) go.why_not = tr("none was found");
   PaletteEntry& leave = e.add("Museum", "Leave the museum", "The same problem by the right kernel", scene.leave);
-  if (scene.leave.empty()) leave.why_not = "no exhibit is shown";
+  if (scene.leave.empty()) leave.why_not = tr("no exhibit is shown");
 }
 
 // ---- Bench
@@ -380,7 +381,7 @@ void add_run(Entries& e, const ListedRun& r) {
   add("Timeline for Perfetto of", ExportTrace{id});
   if (r.from == RunFrom::bundled) return;
   PaletteEntry& remove = add("Remove", RemoveRun{id});
-  if (r.growing) remove.why_not = "it is being measured";
+  if (r.growing) remove.why_not = tr("it is being measured");
 }
 
 void add_runs(Entries& e) {

@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "app/shell/palette.h"
+#include "kernels/base/text.h"
 #include "kernels/model/problem.h"
 #include "profiling/figures/samples.h"
 #include "viz/bench/answers.h"
@@ -38,17 +39,17 @@ PaletteEntry formula(const Problem& problem) {
   using enum TensorColour;
   PaletteEntry e = question(
       "What is the formula of attention?", "O = softmax(Q K^T / sqrt(D)) V", "equation definition softmax one line",
-      fmt::format("Each query is compared with each key: S is the product of Q and K transposed, times the scale. "
-                  "Softmax makes weights of each row of S: "
-                  "P = exp(S − m) / ℓ, where m is the row's maximum and ℓ the sum of its exp(S − m); they add up to 1. "
-                  "Each row of O is the average of V's rows with these weights. Here: Q is {} × {}, K {} × {}, V {} × "
-                  "{}, S and P {} × {}, for each of B × H = {} heads.",
-                  problem.Lq, problem.D, problem.Lk, problem.D, problem.Lk, problem.Dv, problem.Lq, problem.Lk,
-                  problem.B * problem.Hq));
+      phrase("Each query is compared with each key: S is the product of Q and K transposed, times the scale. "
+             "Softmax makes weights of each row of S: "
+             "P = exp(S − m) / ℓ, where m is the row's maximum and ℓ the sum of its exp(S − m); they add up to 1. "
+             "Each row of O is the average of V's rows with these weights. Here: Q is {} × {}, K {} × {}, V {} × "
+             "{}, S and P {} × {}, for each of B × H = {} heads.",
+             problem.Lq, problem.D, problem.Lk, problem.D, problem.Lk, problem.Dv, problem.Lq, problem.Lk,
+             problem.B * problem.Hq));
   e.formula = {
       letter("O", o),    word(" = softmax( ", Token::text), letter("Q", q), word(" ", Token::text), letter("K", k),
       letter("T", k, 1), word(" / √D ) ", Token::text),     letter("V", v)};
-  e.door = "Begin the first lesson";
+  e.door = tr("Begin the first lesson");
   e.commands = {StartLesson{"weighted-average", ""}};
   return e;
 }
@@ -56,14 +57,13 @@ PaletteEntry formula(const Problem& problem) {
 PaletteEntry scale(const Problem& p) {
   PaletteEntry e = question(
       "Why divide by √D?", "So that scores do not grow with D", "sqrt(D) square root scale 1/sqrt(D) scaling",
-      fmt::format(
-          "A score is a sum of D products. Where the numbers of q and k have variance 1, the sum has variance D: "
-          "scores "
-          "of a size of √D. At D = {} that is {}, and softmax of scores so far apart gives one key nearly all the "
-          "weight; in training no gradient comes through to the others. Divided by √D the scores have a size of 1, "
-          "whatever D is. This problem's factor is {}.",
-          p.D, significant_text(std::sqrt(static_cast<double>(p.D)), 3), significant_text(p.effective_scale(), 4)));
-  e.door = "See what large scores do";
+      phrase("A score is a sum of D products. Where the numbers of q and k have variance 1, the sum has variance D: "
+             "scores "
+             "of a size of √D. At D = {} that is {}, and softmax of scores so far apart gives one key nearly all the "
+             "weight; in training no gradient comes through to the others. Divided by √D the scores have a size of 1, "
+             "whatever D is. This problem's factor is {}.",
+             p.D, significant_text(std::sqrt(static_cast<double>(p.D)), 3), significant_text(p.effective_scale(), 4)));
+  e.door = tr("See what large scores do");
   e.commands = {ChooseWorkspace{Workspace::step}, ChoosePreset{"large_logits"}};
   return e;
 }
@@ -72,11 +72,11 @@ std::vector<PaletteEntry> of_bench(const PaletteFacts& f) {
   PaletteEntry memory =
       question("At which L does naive run out of memory on this GPU?", "By the plans of the kernels that store S and P",
                "memory limit largest longest L sequence OOM out of memory", memory_answer(f.state, f.model));
-  memory.door = "Peak memory along the axis";
+  memory.door = tr("Peak memory along the axis");
   memory.commands = {ChooseWorkspace{Workspace::bench}, ChooseBenchMetric{.id = "memory_peak_bytes", .show = true}};
   PaletteEntry tile = question("Why this tile size?", "Registers, shared memory and occupancy limit Br × Bc",
                                "tile Br x Bc block size occupancy limit", tile_answer(f.state, f.model));
-  tile.door = "All tiles";
+  tile.door = tr("All tiles");
   tile.commands = {ChooseWorkspace{Workspace::bench}, ChooseBenchPage{BenchPage::tiles}};
   PaletteEntry versions =
       question("Which versions made this session?", "Driver, CUDA, NVRTC, CUPTI, this program",
@@ -96,11 +96,11 @@ std::vector<PaletteEntry> palette_answers(const PaletteFacts& facts) {
   for (PaletteEntry& e : of_bench(facts)) all.push_back(std::move(e));
   for (const StallReason& reason : stall_reasons()) {
     PaletteEntry e = question(std::string(reason.title), std::string(reason.what),
-                              fmt::format("{} stall reason warp state", reason.name), std::string(reason.what));
+                              phrase("{} stall reason warp state", reason.name), std::string(reason.what));
     e.group = "Stall";
-    e.answer += fmt::format("\n\nCUPTI and Nsight Compute call it {}; in Profile it is part of: {}.", reason.name,
-                            words_of(reason.state));
-    e.door = "Where the time goes";
+    e.answer += phrase("\n\nCUPTI and Nsight Compute call it {}; in Profile it is part of: {}.", reason.name,
+                       words_of(reason.state));
+    e.door = tr("Where the time goes");
     e.commands = {ChooseWorkspace{Workspace::profile}, ChooseProfilePage{ProfilePage::source}};
     all.push_back(std::move(e));
   }

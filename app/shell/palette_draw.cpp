@@ -9,6 +9,7 @@
 #include "app/shell/popups.h"
 #include "app/shell/shortcuts.h"
 #include "imgui.h"
+#include "kernels/base/text.h"
 #include "misc/cpp/imgui_stdlib.h"
 #include "viz/draw/canvas.h"
 #include "viz/draw/text_fit.h"
@@ -135,7 +136,7 @@ bool draw_list(PaletteHeld& held, float width, float height, bool moved) {
         draw_line(entry, held.hits[at], {corner, {corner.x + inside, corner.y + row}}, held.chosen == at);
       }
     }
-    if (held.hits.empty()) ImGui::TextDisabled("Nothing is called so.");
+    if (held.hits.empty()) ImGui::TextDisabled(tr("Nothing is called so."));
   }
   ImGui::EndChild();
   ImGui::PopStyleVar(2);
@@ -227,9 +228,9 @@ void draw_answer(PaletteHeld& held, Commands& commands) {
     }
     ImGui::SameLine();
   }
-  if (ImGui::Button("Copy")) commands.emplace_back(CopyText{asked.answer});
+  if (ImGui::Button(tr("Copy"))) commands.emplace_back(CopyText{asked.answer});
   ImGui::SameLine();
-  if (ImGui::Button("Close", {s.px(72), 0})) ImGui::CloseCurrentPopup();
+  if (ImGui::Button(tr("Close"), {s.px(72), 0})) ImGui::CloseCurrentPopup();
   ImGui::EndPopup();
 }
 

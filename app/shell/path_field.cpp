@@ -6,6 +6,7 @@
 
 #include "imgui.h"
 #include "kernels/base/folders.h"
+#include "kernels/base/text.h"
 #include "misc/cpp/imgui_stdlib.h"
 #include "viz/draw/theme.h"
 #include "viz/draw/widgets.h"
@@ -78,10 +79,10 @@ bool draw_path_field(const PathField& field, std::string& path, FileDialog& dial
       complete, &how);
   ImGui::SameLine();
   ImGui::BeginDisabled(!field.can_browse);
-  const bool pressed = ImGui::Button("Browse", {browse, 0});
+  const bool pressed = ImGui::Button(tr("Browse"), {browse, 0});
   ImGui::EndDisabled();
   if (!field.can_browse && ImGui::IsItemHovered(ImGuiHoveredFlags_AllowWhenDisabled)) {
-    show_tooltip("This desktop has no file dialog (zenity or kdialog). Tab in the field completes the path.");
+    show_tooltip(tr("This desktop has no file dialog (zenity or kdialog). Tab in the field completes the path."));
   }
   if (pressed) {
     const std::string filter = field.extension.empty() ? "" : "*" + field.extension;

@@ -8,6 +8,7 @@
 
 #include "imgui.h"
 #include "imgui_internal.h"
+#include "kernels/base/text.h"
 #include "kernels/gpu/rungs/own.h"
 #include "viz/step/facts/bookmarks.h"
 
@@ -48,14 +49,14 @@ void draw_bookmark_lines(const Recording& rec, const StepView& view, Commands& c
   const Style& s = style();
   for (const EventIndex e : bookmarked_steps(rec, view.bookmarks)) {
     ImGui::PushID(static_cast<int>(e));
-    const std::string words = fmt::format("Step {}: {}", e + 1, step_words(rec, e));
+    const std::string words = phrase("Step {}: {}", e + 1, step_words(rec, e));
     if (ImGui::Selectable(words.c_str(), e == view.cursor, ImGuiSelectableFlags_NoAutoClosePopups,
                           {s.px(300), s.px(22)})) {
       commands.emplace_back(GoToEvent{e});
       ImGui::CloseCurrentPopup();
     }
     ImGui::SameLine();
-    if (ImGui::SmallButton("Remove")) commands.emplace_back(ToggleBookmark{e});
+    if (ImGui::SmallButton(tr("Remove"))) commands.emplace_back(ToggleBookmark{e});
     ImGui::PopID();
   }
 }
@@ -67,10 +68,10 @@ void draw_bookmarks(const Controller& controller, Commands& commands) {
   const auto& rec = controller.model().recording;
   const std::size_t here = rec == nullptr ? 0 : bookmarked_steps(*rec, view.bookmarks).size();
   if (here > 0) draw_bookmark_lines(*rec, view, commands);
-  if (view.bookmarks.empty()) ImGui::TextDisabled("None yet: B marks the step that is shown.");
+  if (view.bookmarks.empty()) ImGui::TextDisabled(tr("None yet: B marks the step that is shown."));
   if (const std::size_t waiting = view.bookmarks.size() - here; waiting > 0) {
-    ImGui::TextDisabled(
-        "%s", fmt::format("{} more {} no place in this run.", waiting, waiting == 1 ? "has" : "have").c_str());
+    ImGui::TextDisabled("%s",
+                        phrase("{} more {} no place in this run.", waiting, waiting == 1 ? "has" : "have").c_str());
   }
   ImGui::Dummy({1, style().px(4)});
   if (popup_buttons("Remove all", !view.bookmarks.empty())) commands.emplace_back(ClearBookmarks{});
@@ -88,20 +89,19 @@ void draw_offer(const Model& model, Commands& commands) {
   for (const auto& kernel : model.offered.kernels) {
     const gpu::OwnKernel& own = *gpu::own_kernel(*kernel);
     const auto lines = std::count(own.cu.text.begin(), own.cu.text.end(), '\n');
-    const std::string edits = own.edits == nullptr ? "" : fmt::format(", an edit of {}", own.edits->id);
-    ImGui::BulletText("%s", fmt::format("{}, {} lines{}", own.name, lines, edits).c_str());
+    const std::string edits = own.edits == nullptr ? "" : phrase(", an edit of {}", own.edits->id);
+    ImGui::BulletText("%s", phrase("{}, {} lines{}", own.name, lines, edits).c_str());
   }
-  ImGui::TextDisabled("%s",
-                      fmt::format("{}\nAllowed, {} compiled and run on your GPU when you measure {}. Trust whoever "
-                                  "wrote the file, or leave {} out: the measurements are shown either way.",
-                                  model.offered.file, count == 1 ? "it is" : "they are", count == 1 ? "it" : "them",
-                                  count == 1 ? "it" : "them")
-                          .c_str());
+  ImGui::TextDisabled("%s", phrase("{}\nAllowed, {} compiled and run on your GPU when you measure {}. Trust whoever "
+                                   "wrote the file, or leave {} out: the measurements are shown either way.",
+                                   model.offered.file, count == 1 ? "it is" : "they are", count == 1 ? "it" : "them",
+                                   count == 1 ? "it" : "them")
+                                .c_str());
   ImGui::PopTextWrapPos();
   ImGui::Dummy({1, s.px(4)});
-  const bool allow = ImGui::Button("Allow", {s.px(104), 0});
+  const bool allow = ImGui::Button(tr("Allow"), {s.px(104), 0});
   ImGui::SameLine();
-  const bool refuse = ImGui::Button("Leave out", {s.px(104), 0}) || ImGui::IsKeyPressed(ImGuiKey_Escape);
+  const bool refuse = ImGui::Button(tr("Leave out"), {s.px(104), 0}) || ImGui::IsKeyPressed(ImGuiKey_Escape);
   if (allow || refuse) {
     commands.emplace_back(AnswerOffer{allow});
     ImGui::CloseCurrentPopup();
@@ -151,7 +151,7 @@ bool popup_buttons(const char* words, bool enabled) {
   const bool pressed = ImGui::Button(words, {s.px(104), 0});
   ImGui::EndDisabled();
   ImGui::SameLine();
-  if (ImGui::Button("Close", {s.px(72), 0})) ImGui::CloseCurrentPopup();
+  if (ImGui::Button(tr("Close"), {s.px(72), 0})) ImGui::CloseCurrentPopup();
   return pressed;
 }
 

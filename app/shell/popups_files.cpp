@@ -10,6 +10,7 @@
 #include "app/shell/path_field.h"
 #include "app/shell/popups.h"
 #include "imgui.h"
+#include "kernels/base/text.h"
 #include "misc/cpp/imgui_stdlib.h"
 #include "viz/draw/canvas.h"
 #include "viz/draw/text_fit.h"
@@ -92,7 +93,7 @@ void draw_save_as(ShellHeld& held, Commands& commands) {
   if (!held.path.empty() && file.extension() != ".attn") file += ".attn";
   std::error_code error;
   const bool there = !held.path.empty() && std::filesystem::exists(file, error);
-  if (there) error_words(fmt::format("{} is there already. Replace it, or name another file.", file.string()));
+  if (there) error_words(phrase("{} is there already. Replace it, or name another file.", file.string()));
   ImGui::Dummy({1, style().px(4)});
   const bool pressed = popup_buttons(there ? "Replace" : "Save", !held.path.empty());
   if ((pressed || (entered && !there)) && !held.path.empty()) {
@@ -108,9 +109,9 @@ void draw_input_files(const Controller& controller, ShellHeld& held, Commands& c
   constexpr std::array<const char*, 4> kIds{"Q", "K", "V", "bias"};
   popup_heading(kInputFiles);
   dim_words(
-      "NumPy arrays, [B,H,L,D], [H,L,D] or [L,D], of f2, f4 or f8; the bias spreads over [B,H,Lq,Lk]. The problem "
-      "takes "
-      "their shapes. A field left empty stays generated, the bias: none.");
+      tr("NumPy arrays, [B,H,L,D], [H,L,D] or [L,D], of f2, f4 or f8; the bias spreads over [B,H,Lq,Lk]. The problem "
+         "takes "
+         "their shapes. A field left empty stays generated, the bias: none."));
   bool entered = ImGui::IsWindowAppearing();  // Enter goes to the next field; in the last one it uses them
   for (std::size_t n = 0; n < kIds.size(); ++n) {
     ImGui::TextUnformatted(kIds[n]);
@@ -139,11 +140,11 @@ void draw_save_steps(const Controller& controller, ShellHeld& held, Commands& co
   const int steps =
       controller.model().recording == nullptr ? 0 : static_cast<int>(controller.model().recording->events.size());
   popup_heading(kSaveSteps);
-  dim_words("A name that ends in .gif gives one animation, any other a folder with a PNG a step.");
+  dim_words(tr("A name that ends in .gif gives one animation, any other a folder with a PNG a step."));
   if (ImGui::IsWindowAppearing()) ImGui::SetKeyboardFocusHere();
   const bool entered = path_field(held, "steps", "/path/to/steps.gif", "", FileDialog::Kind::save, held.path);
   ImGui::AlignTextToFramePadding();
-  ImGui::TextUnformatted("Steps");
+  ImGui::TextUnformatted(tr("Steps"));
   ImGui::SameLine();
   ImGui::SetNextItemWidth(s.px(64));
   ImGui::InputInt("##first", &held.first_step, 0, 0);
@@ -158,7 +159,7 @@ void draw_save_steps(const Controller& controller, ShellHeld& held, Commands& co
   ImGui::SetNextItemWidth(s.px(64));
   ImGui::InputFloat("seconds each", &held.seconds_per_step, 0, 0, "%.2g");
   const bool good = held.first_step >= 1 && held.last_step <= steps && held.first_step <= held.last_step;
-  if (!good) error_words(fmt::format("Steps are 1 to {}, the first before the last.", steps));
+  if (!good) error_words(phrase("Steps are 1 to {}, the first before the last.", steps));
   ImGui::Dummy({1, s.px(4)});
   const bool can = good && !held.path.empty();
   if ((popup_buttons("Make them", can) || entered) && can) {

@@ -141,7 +141,10 @@ void Shell::draw_workspace(Controller& controller, Commands& commands) {
         break;
       case Workspace::learn:
         draw_learn(controller.state(), controller.model(), teaches(controller.state().view) ? class_ : learn_, step_,
-                   commands);
+                   commands,
+                   [&](const StageFigure& figure, const CardScene& card, const Box& box, Commands& of_figure) {
+                     draw_stage_figure(figure, card, box, figure_, of_figure);
+                   });
         break;
     }
     ImGui::PopID();

@@ -17,6 +17,7 @@
 #include "viz/bench/held.h"
 #include "viz/draw/canvas.h"
 #include "viz/draw/theme.h"
+#include "viz/learn/figure_draw.h"
 #include "viz/learn/held.h"
 #include "viz/profile/held.h"
 #include "viz/state/commands.h"
@@ -89,6 +90,7 @@ class Shell {
   BenchHeld bench_;
   ProfileHeld profile_;
   LearnHeld learn_, class_;  // the learner's, and that of a class
+  FigureHeld figure_;
   ShellHeld held_;
   Toast toast_;
   bool toasts_ = true;

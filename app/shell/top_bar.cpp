@@ -10,6 +10,7 @@
 
 #include "app/shell/shell.h"
 #include "imgui.h"
+#include "kernels/base/text.h"
 #include "kernels/ladder.h"
 #include "kernels/museum/museum.h"
 #include "viz/draw/canvas.h"
@@ -113,10 +114,10 @@ bool is_shown_kernel(const State& state, const Model& model, const std::string& 
 // The exhibits, below the kernels that are right.
 void draw_museum_menu(const std::string& now, Commands& commands) {
   ImGui::Separator();
-  if (!ImGui::BeginMenu("Wrong on purpose")) return;
-  if (ImGui::MenuItem("Random exhibit")) commands.emplace_back(ShowRandomPiece{});
+  if (!ImGui::BeginMenu(tr("Wrong on purpose"))) return;
+  if (ImGui::MenuItem(tr("Random exhibit"))) commands.emplace_back(ShowRandomPiece{});
   if (ImGui::IsItemHovered())
-    show_tooltip("One of them or the healthy patient: what is wrong, if anything, is for you to find.");
+    show_tooltip(tr("One of them or the healthy patient: what is wrong, if anything, is for you to find."));
   ImGui::Separator();
   for (const Piece& piece : museum()) {
     ImGui::BeginDisabled(piece.row == nullptr);
@@ -146,7 +147,7 @@ float draw_kernel_combo(const State& state, const Model& model, float x, float r
     title = kUnnamedExhibit;
     now.clear();
   }
-  if (!step && !is_shown_kernel(state, model, now)) title = "the fastest that is shown";
+  if (!step && !is_shown_kernel(state, model, now)) title = tr("the fastest that is shown");
   const float width = std::min(text_width(Face::text, kSmallSize, title) + s.px(44), right - x);
   if (width < s.px(kKernelLeast)) return x;
   if (begin_chip("Kernel", title, Face::text, x, width)) {
@@ -174,7 +175,7 @@ float draw_kernel_combo(const State& state, const Model& model, float x, float r
       if (step) break;
       const std::string id(kernel->id);
       if (ImGui::Selectable(id.c_str(), id == now)) commands.emplace_back(ChooseKernel{id});
-      tooltip("A kernel of your own");
+      tooltip(tr("A kernel of your own"));
     }
     ImGui::EndPopup();
   }
@@ -196,14 +197,14 @@ float draw_greeting(const State& state, float x, float right, Commands& commands
   const Token ink = ImGui::IsItemHovered() ? Token::text : Token::dim;
   draw_text_in(ImGui::GetWindowDrawList(), last_item(), Align::centre, Face::text, kSmallSize, colour(s.theme, ink),
                kWords);
-  tooltip("Begins the first lesson: what attention computes");
+  tooltip(tr("Begins the first lesson: what attention computes"));
   if (bar_button("Close the line", x + width, cross)) commands.emplace_back(CloseGreeting{});
   const ImVec2 c = last_item().centre();
   const ImU32 line = colour(s.theme, ImGui::IsItemHovered() ? Token::text : Token::dim);
   const float arm = s.px(3.5F);
   ImGui::GetWindowDrawList()->AddLine({c.x - arm, c.y - arm}, {c.x + arm, c.y + arm}, line, s.px(1.5F));
   ImGui::GetWindowDrawList()->AddLine({c.x - arm, c.y + arm}, {c.x + arm, c.y - arm}, line, s.px(1.5F));
-  tooltip("Closes this line for good; Learn stays");
+  tooltip(tr("Closes this line for good; Learn stays"));
   return x + width + cross;
 }
 
@@ -242,18 +243,18 @@ OriginWords origin_of(const State& state, const Model& model) {
     for (const ListedRun* r : runs) {
       const Provenance& p = r->run.provenance;
       if (!more.empty()) more += "\n";
-      more += p.loaded ? fmt::format("{}, measured on {} on {}", p.file, p.device, p.date) : p.device;
+      more += p.loaded ? phrase("{}, measured on {} on {}", p.file, p.device, p.date) : p.device;
     }
     const Provenance& last = runs.back()->run.provenance;
     if (runs.size() > 1) return {!last.loaded, fmt::format("{} runs", runs.size()), more};
-    if (last.loaded) return {false, fmt::format("loaded: {}, {}", last.device, last.date.substr(0, 10)), more};
+    if (last.loaded) return {false, phrase("loaded: {}, {}", last.device, last.date.substr(0, 10)), more};
     return {true, "measured here", more};
   }
   if (model.recording == nullptr) return {true, "nothing recorded", model.recording_error};
   const Recording& r = *model.recording;
   const bool unnamed = keeps_name_back(state, lesson_asks(state, model));
-  const std::string more = fmt::format("{}, {}, recorded on {}", unnamed ? kUnnamedExhibit : std::string_view(r.kernel),
-                                       describe(r.problem), r.device);
+  const std::string more = phrase("{}, {}, recorded on {}", unnamed ? kUnnamedExhibit : std::string_view(r.kernel),
+                                  describe(r.problem), r.device);
   const bool from_file = std::string_view(state.document.inputs.q_file).ends_with(".attn");
   if (from_file && model.replay.of == model.recording && !model.replay.running) {
     const std::string& difference = model.replay.difference;
@@ -263,7 +264,7 @@ OriginWords origin_of(const State& state, const Model& model) {
     return {false, "from a file", file + "\nReplayed here: every step follows from the one before it"};
   }
   if (from_file) return {false, "from a file", more + ", " + state.document.inputs.q_file};
-  return {true, fmt::format("computed here, in {}", name_of(r.problem.dtype)), more};
+  return {true, phrase("computed here, in {}", name_of(r.problem.dtype)), more};
 }
 
 // Right to left; returns the left edge of what it drew.
@@ -294,7 +295,7 @@ float draw_sheet_button(const State& state, float right, Commands& commands) {
   const Token ink = ImGui::IsItemHovered() || state.view.keys_sheet ? Token::text : Token::dim;
   draw_text_in(ImGui::GetWindowDrawList(), last_item(), Align::centre, Face::bold, kTextSize, colour(s.theme, ink),
                "?");
-  tooltip("All keys, theme and scale");
+  tooltip(tr("All keys, theme and scale"));
   return right - width;
 }
 
@@ -312,14 +313,14 @@ float draw_log_button(const State& state, float right, Commands& commands) {
     ImGui::GetWindowDrawList()->AddRectFilled({x, y - s.px(0.75F)}, {x + s.px(lengths[line]), y + s.px(0.75F)}, ink,
                                               s.px(0.75F));
   }
-  tooltip("What the program said");
+  tooltip(tr("What the program said"));
   return right - width;
 }
 
 std::string time_words(double seconds) {
   if (seconds < 0) return "";
-  if (seconds < 90) return fmt::format(", {:.0f} s left", seconds);
-  return fmt::format(", {:.0f} min left", seconds / 60);
+  if (seconds < 90) return phrase(", {:.0f} s left", seconds);
+  return phrase(", {:.0f} min left", seconds / 60);
 }
 
 // Of a task that runs: what and how far, or how far alone.
@@ -360,7 +361,7 @@ float draw_task(const TaskView& task, float x, float right, Commands& commands) 
   const ImU32 ink = colour(s.theme, hovered ? Token::text : Token::dim);
   list->AddLine({cross.x - arm, cross.y - arm}, {cross.x + arm, cross.y + arm}, ink, s.px(1.5F));
   list->AddLine({cross.x - arm, cross.y + arm}, {cross.x + arm, cross.y - arm}, ink, s.px(1.5F));
-  tooltip(fmt::format("{}\n{}\nPress to cancel", task.title, task.now));
+  tooltip(phrase("{}\n{}\nPress to cancel", task.title, task.now));
   return x + width;
 }
 

@@ -10,7 +10,6 @@
 #include "kernels/gpu/rungs/own.h"
 #include "kernels/ladder.h"
 #include "kernels/model/kernel.h"
-#include "kernels/own_kernels.h"
 #include "profiling/session/run.h"
 #include "viz/bench/scene.h"
 #include "viz/bench/to_step.h"

@@ -8,7 +8,6 @@
 #include "app/state/apply_lists.h"
 #include "kernels/ladder.h"
 #include "kernels/museum/museum.h"
-#include "kernels/own_kernels.h"
 
 namespace attn {
 namespace {

@@ -10,9 +10,9 @@
 
 #include "app/state/apply.h"
 #include "app/state/apply_lists.h"
+#include "kernels/ladder.h"
 #include "kernels/model/kernel.h"
 #include "kernels/museum/museum.h"
-#include "kernels/own_kernels.h"
 #include "viz/bench/to_step.h"
 #include "viz/step/facts/bookmarks.h"
 #include "viz/step/facts/code_phase.h"

@@ -6,6 +6,7 @@
 
 #include "app/state/apply.h"
 #include "kernels/cpu/device.h"
+#include "kernels/model/inputs.h"
 #include "kernels/model/kernel.h"
 #include "kernels/museum/museum.h"
 #include "kernels/recording/file.h"
@@ -61,7 +62,7 @@ Result<Inputs> document_inputs(const Problem& p, const InputSpec& spec, const Op
   return with_edits(source->inputs, spec);
 }
 
-Result<Recording> record_document(const Document& d, std::stop_token stop) {
+Result<Recording> record_document(const Document& d, Stop stop) {
   const auto row = find_kernel_or_piece(d.kernel);
   if (!row) return tl::unexpected(row.error());
   if ((*row)->record == nullptr) {

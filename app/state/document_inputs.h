@@ -4,10 +4,10 @@
 #include <filesystem>
 #include <map>
 #include <memory>
-#include <stop_token>
 #include <string>
 
 #include "kernels/base/result.h"
+#include "kernels/base/stop.h"
 #include "kernels/model/inputs.h"
 #include "kernels/recording/recording.h"
 #include "viz/state/state.h"
@@ -27,6 +27,6 @@ void take_recording(const Recording& recording, const std::string& file, Documen
 Result<Inputs> document_inputs(const Problem& p, const InputSpec& spec, const OpenedRecordings& opened);
 
 // Records the document with its kernel. An .attn is taken as it was recorded.
-Result<Recording> record_document(const Document& document, std::stop_token stop);
+Result<Recording> record_document(const Document& document, Stop stop);
 
 }  // namespace attn

@@ -150,7 +150,7 @@ class Checker {
     const auto session = runs.session(beat.session);
     if (!session) return fault(beat.id, "figure", session.error().message);
     const StageFigure figure = figure_of(**session, *beat.figure);
-    if (!figure.empty().empty()) fault(beat.id, "figure", figure.empty());
+    if (!figure.empty.empty()) fault(beat.id, "figure", figure.empty);
   }
 
   bool check_places(const Beat& beat, LessonRuns& runs) {

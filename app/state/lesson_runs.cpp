@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <stop_token>
 #include <string>
 #include <utility>
 

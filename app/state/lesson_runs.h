@@ -9,7 +9,7 @@
 #include <string>
 
 #include "kernels/base/result.h"
-#include "kernels/judge/first_wrong.h"
+#include "kernels/judge/found.h"
 #include "kernels/recording/recording.h"
 #include "profiling/session/session.h"
 #include "viz/learn/beat.h"

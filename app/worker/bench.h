@@ -18,8 +18,8 @@
 #include "app/worker/listing_ahead.h"
 #include "app/worker/record.h"
 #include "kernels/gpu/compile/service.h"
+#include "kernels/ladder.h"
 #include "kernels/model/kernel.h"
-#include "kernels/own_kernels.h"
 #include "profiling/spec/sweep_spec.h"
 #include "profiling/sweep/sweep.h"
 

@@ -15,7 +15,7 @@
 #include "app/system/child_process.h"
 #include "app/worker/lasting_thread.h"
 #include "app/worker/worker.h"
-#include "kernels/own_kernels.h"
+#include "kernels/ladder.h"
 #include "profiling/measure/turn.h"
 
 namespace attn {

@@ -3,7 +3,7 @@
 #include "kernels/gpu/rungs/inspect.h"
 #include "kernels/gpu/rungs/own.h"
 #include "kernels/gpu/rungs/rows.h"
-#include "kernels/own_kernels.h"
+#include "kernels/ladder.h"
 #include "profiling/figures/metrics.h"
 #include "profiling/measure/compiled_figures.h"
 #include "profiling/measure/point.h"

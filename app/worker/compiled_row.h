@@ -4,7 +4,7 @@
 #include <filesystem>
 
 #include "kernels/gpu/compile/service.h"
-#include "kernels/own_kernels.h"
+#include "kernels/ladder.h"
 #include "profiling/figures/measurement.h"
 #include "profiling/spec/measure_spec.h"
 

@@ -1,7 +1,7 @@
 #include "app/worker/listing_ahead.h"
 
 #include "app/worker/disassemble.h"
-#include "kernels/own_kernels.h"
+#include "kernels/ladder.h"
 
 namespace attn {
 

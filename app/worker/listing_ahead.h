@@ -7,7 +7,7 @@
 
 #include "kernels/base/result.h"
 #include "kernels/gpu/compile/listing.h"
-#include "kernels/own_kernels.h"
+#include "kernels/ladder.h"
 
 namespace attn {
 

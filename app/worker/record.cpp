@@ -3,7 +3,7 @@
 #include <utility>
 
 #include "kernels/gpu/rungs/trace.h"
-#include "kernels/own_kernels.h"
+#include "kernels/ladder.h"
 
 namespace attn {
 

@@ -13,13 +13,15 @@
 #include "app/worker/compiled_row.h"
 #include "app/worker/messages.h"
 #include "kernels/base/bytes.h"
-#include "kernels/gpu/device/device_run.h"
+#include "kernels/base/on_threads.h"
 #include "kernels/gpu/device/queue.h"
+#include "kernels/gpu/launch/device_run.h"
 #include "kernels/gpu/rungs/own.h"
 #include "kernels/gpu/rungs/trace.h"
+#include "kernels/ladder.h"
 #include "kernels/model/fits.h"
+#include "kernels/model/inputs.h"
 #include "kernels/model/tensor_bytes.h"
-#include "kernels/own_kernels.h"
 #include "profiling/measure/beat_on_gpu.h"
 #include "profiling/measure/count_on_gpu.h"
 #include "profiling/measure/gpu_timing.h"
@@ -274,7 +276,7 @@ Result<void> Worker::run(const ReadRequest& read, std::span<const std::byte> ten
     InputSpec spec;
     spec.generator = r.generator;
     spec.seed = r.seed;
-    auto inputs = make_inputs(r.problem, spec);
+    auto inputs = make_inputs(r.problem, spec, on_threads);
     if (!inputs) return tl::unexpected(inputs.error());
     made = std::move(*inputs);
   }

@@ -39,7 +39,7 @@
 #include "app/system/child_process.h"
 #include "kernels/gpu/compile/service.h"
 #include "kernels/gpu/device/driver.h"
-#include "kernels/model/inputs.h"
+#include "kernels/model/input_spec.h"
 #include "kernels/model/kernel.h"
 #include "profiling/measure/on_gpu.h"
 

@@ -219,7 +219,7 @@ Result<void> finish(const Team& team, std::string_view kernel) {
 }
 
 Result<Recording> record_with(const KernelRow& row, Rules rules, const Problem& p, const Options& o, const Inputs& in,
-                              const std::function<void(const Call&, Team&, Recorder&)>& walk, std::stop_token stop) {
+                              const std::function<void(const Call&, Team&, Recorder&)>& walk, Stop stop) {
   const Device device = cpu_device();
   if (auto good = validate(p); !good) return tl::unexpected(good.error());
   if (auto good = check_takes(row, p); !good) return tl::unexpected(good.error());

@@ -11,6 +11,7 @@
 #include <cstdint>
 
 #include "kernels/arithmetic/tile_math.h"
+#include "kernels/base/stop.h"
 #include "kernels/cpu/team.h"
 #include "kernels/model/kernel.h"
 
@@ -88,7 +89,6 @@ Result<void> finish(const Team& team, std::string_view kernel);
 // record() of a CPU kernel: inputs checked, cap checked, the walk run in one thread over a Recorder.
 // `walk` is called with the call and the recorder.
 Result<Recording> record_with(const KernelRow& row, Rules rules, const Problem& p, const Options& o, const Inputs& in,
-                              const std::function<void(const Call&, Team&, class Recorder&)>& walk,
-                              std::stop_token stop);
+                              const std::function<void(const Call&, Team&, class Recorder&)>& walk, Stop stop);
 
 }  // namespace attn::cpu

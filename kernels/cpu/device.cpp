@@ -1,11 +1,12 @@
 #include "kernels/cpu/device.h"
 
 #include <algorithm>
+#include <cstdlib>
 #include <fstream>
 #include <string>
-#include <thread>
-
-#include <sched.h>
+#include <string_view>
+#include <utility>
+#include <vector>
 
 #include "kernels/arithmetic/vector_ops.h"
 
@@ -23,12 +24,44 @@ std::string cpu_name() {
   return "CPU";
 }
 
-// Logical processors this process may use; containers often allow fewer than there are.
+// What follows "key:" in a file of the kernel's; empty where it says nothing.
+std::string value_of(const char* file, std::string_view key) {
+  std::ifstream text(file);
+  for (std::string line; std::getline(text, line);)
+    if (line.starts_with(key)) return line.substr(key.size());
+  return {};
+}
+
+// "0-3,8" as ranges, both ends included.
+std::vector<std::pair<long, long>> ranges_of(const std::string& list) {
+  std::vector<std::pair<long, long>> ranges;
+  const char* at = list.c_str();
+  while (*at != '\0') {
+    char* end = nullptr;
+    const long first = std::strtol(at, &end, 10);
+    if (end == at) {
+      ++at;  // a blank, a comma
+      continue;
+    }
+    long last = first;
+    if (*end == '-') last = std::strtol(end + 1, &end, 10);
+    ranges.emplace_back(first, last);
+    at = end;
+  }
+  return ranges;
+}
+
+// Logical processors this process may use; containers often allow fewer than there are. The system's own words are
+// read, for standard C++ counts them beside its threads.
 std::int32_t usable_cores() {
-  cpu_set_t set;
-  CPU_ZERO(&set);
-  if (sched_getaffinity(0, sizeof set, &set) == 0 && CPU_COUNT(&set) > 0) return CPU_COUNT(&set);
-  return static_cast<std::int32_t>(std::max(1U, std::thread::hardware_concurrency()));
+  const auto allowed = ranges_of(value_of("/proc/self/status", "Cpus_allowed_list:"));
+  const auto online = ranges_of(value_of("/sys/devices/system/cpu/online", ""));
+  long count = 0;
+  for (const auto& [first, last] : allowed)
+    for (const auto& [from, to] : online) count += std::max(0L, std::min(last, to) - std::max(first, from) + 1);
+  if (online.empty())
+    for (const auto& [first, last] : allowed) count += last - first + 1;
+  return static_cast<std::int32_t>(std::clamp(count, 1L, 65536L));
 }
 
 std::uint64_t physical_memory() {

@@ -174,8 +174,7 @@ Result<void> launch(const Prepared& ready, const Stream& stream) {
   return finish(team, ready.plan.kernel->id);
 }
 
-Result<Recording> record(const KernelRow& row, const Problem& p, const Options& o, const Inputs& in,
-                         std::stop_token stop) {
+Result<Recording> record(const KernelRow& row, const Problem& p, const Options& o, const Inputs& in, Stop stop) {
   return record_with(row, Rules::vector, p, o, in, walk<Recorder>, stop);
 }
 

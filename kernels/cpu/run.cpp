@@ -4,13 +4,14 @@
 
 #include "kernels/cpu/aligned.h"
 #include "kernels/cpu/device.h"
+#include "kernels/cpu/thread_crew.h"
 #include "kernels/model/fits.h"
 #include "kernels/model/tensor_bytes.h"
 
 namespace attn {
 
 Result<Outputs> run_on_cpu(const KernelRow& row, const Problem& p, const Options& o, const Inputs& in,
-                           std::uint64_t memory_limit, std::stop_token stop) {
+                           std::uint64_t memory_limit, Stop stop) {
   const Device device = cpu_device();
   if (auto good = row.supports(row, p, o, device); !good) return tl::unexpected(good.error());
   if (auto good = validate(p, in); !good) return tl::unexpected(good.error());
@@ -21,7 +22,9 @@ Result<Outputs> run_on_cpu(const KernelRow& row, const Problem& p, const Options
   Outputs out = empty_outputs(p);
   cpu::AlignedBytes workspace(static_cast<std::size_t>(plan->workspace_bytes));
   const Buffers b = buffers_of(in, out, workspace.data());
-  if (auto good = enqueue(*plan, b, Stream{std::move(stop), nullptr}); !good) return tl::unexpected(good.error());
+  cpu::ThreadCrew crew(plan->options.threads);
+  if (auto good = enqueue(*plan, b, Stream{std::move(stop), nullptr, &crew}); !good)
+    return tl::unexpected(good.error());
   return out;
 }
 

@@ -1,63 +1,50 @@
-// The threads of the CPU kernels.
+// Who takes the pieces of a CPU kernel's work: the calling thread alone, or a crew that the stream brings.
 #pragma once
 
-#include <atomic>
 #include <cstdint>
 #include <functional>
 #include <memory>
-#include <stop_token>
-#include <thread>
-#include <vector>
 
+#include "kernels/base/stop.h"
 #include "kernels/model/kernel.h"
 
 namespace attn::cpu {
 
-// Threads that stand by from one call to the next, as those of every library of matrix products do: starting and ending
-// 16 of them takes longer than attention of a few hundred keys. Used by one thread at a time.
+// One piece of work, by the worker that takes it: 0 is the calling thread.
+using Piece = std::function<void(std::int64_t piece, std::int32_t worker)>;
+
+// Workers that a stream brings along, for one call after the other. Used by one thread at a time. Those that are
+// threads are kernels/cpu/thread_crew.h; nothing here is.
 class Crew {
  public:
-  // `threads` >= 1, the calling thread included.
-  explicit Crew(std::int32_t threads);
-  ~Crew();
+  Crew() = default;
+  virtual ~Crew() = default;
   Crew(const Crew&) = delete;
   Crew& operator=(const Crew&) = delete;
 
-  std::int32_t threads() const { return static_cast<std::int32_t>(helpers_.size()) + 1; }
+  // At least 1, the calling thread included.
+  virtual std::int32_t threads() const = 0;
   // Calls work(piece, worker) for each piece in [0, pieces) and returns when all are done, or, once a stop is asked
   // for, when the pieces under way are. One thread takes the pieces in order. Exceptions must not leave `work`.
-  void run(std::int64_t pieces, const std::function<void(std::int64_t piece, std::int32_t worker)>& work,
-           const std::stop_token& stop);
-
- private:
-  void dismiss();
-  void stand_by(std::int32_t worker);
-  void take_pieces(std::int32_t worker);
-
-  std::int64_t pieces_ = 0;
-  const std::function<void(std::int64_t, std::int32_t)>* work_ = nullptr;  // null tells the helpers to end
-  const std::stop_token* stop_ = nullptr;
-  std::atomic<std::int64_t> next_{0};
-  std::atomic<std::uint32_t> turn_{0};  // counts the calls of run(); what is above is written before it moves
-  std::atomic<std::int32_t> busy_{0};   // helpers that are not done with this turn
-  std::vector<std::jthread> helpers_;
+  virtual void run(std::int64_t pieces, const Piece& work, const Stop& stop) = 0;
+  // Another of the same kind.
+  virtual std::unique_ptr<Crew> with(std::int32_t threads) const = 0;
 };
 
-// Those that share one launch: the stream's crew where it has as many threads, else a crew that ends with the call.
+// Those that share one launch: the stream's crew where it has as many threads as the plan asks for, else one of its
+// kind that ends with the launch. A stream without a crew: the calling thread alone, however many the plan asks for.
 class Team {
  public:
   Team(std::int32_t threads, const Stream& stream);
 
   // As Crew::run, until the stream is stopped.
-  void run(std::int64_t pieces, const std::function<void(std::int64_t piece, std::int32_t worker)>& work) {
-    crew_->run(pieces, work, stop_);
-  }
+  void run(std::int64_t pieces, const Piece& work);
   bool stopped() const { return stop_.stop_requested(); }
 
  private:
-  std::stop_token stop_;
+  Stop stop_;
   std::unique_ptr<Crew> own_;
-  Crew* crew_;  // own_ or the stream's
+  Crew* crew_ = nullptr;  // own_ or the stream's; null: the calling thread alone
 };
 
 }  // namespace attn::cpu

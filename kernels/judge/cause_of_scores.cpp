@@ -13,6 +13,7 @@
 
 #include "kernels/base/dtype.h"
 #include "kernels/judge/causes.h"
+#include "kernels/judge/first_wrong.h"
 #include "kernels/model/traffic.h"
 
 namespace attn::causes {

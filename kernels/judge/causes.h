@@ -10,8 +10,9 @@
 #include <string_view>
 #include <vector>
 
-#include "kernels/judge/first_wrong.h"
+#include "kernels/judge/found.h"
 #include "kernels/judge/operands.h"
+#include "kernels/recording/replay.h"
 
 namespace attn::causes {
 

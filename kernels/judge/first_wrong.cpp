@@ -14,7 +14,9 @@
 #include "kernels/judge/likely_cause.h"
 #include "kernels/judge/verdict.h"
 #include "kernels/model/order_row.h"
+#include "kernels/recording/exact.h"
 #include "kernels/recording/reading.h"
+#include "kernels/recording/replay.h"
 
 namespace attn {
 namespace {
@@ -53,7 +55,7 @@ class Finder {
   Finder(const Recording& wrong, const Recording& right)
       : wrong_(wrong), right_(right), order_(order_row(right.order)), slots_(slots_in_turn(order_)) {}
 
-  Result<std::optional<FirstWrong>> run(const std::stop_token& stop) {
+  Result<std::optional<FirstWrong>> run(const Stop& stop) {
     if (wrong_.problem != right_.problem || wrong_.order != right_.order || wrong_.options.br != right_.options.br ||
         wrong_.options.bc != right_.options.bc) {
       return bad_input("the two runs are not of the same problem, tile and order: nothing can be compared");
@@ -314,7 +316,7 @@ class Finder {
 
 }  // namespace
 
-Result<std::optional<FirstWrong>> find_first_wrong_of_gpu(const Recording& rec, const std::stop_token& stop) {
+Result<std::optional<FirstWrong>> find_first_wrong_of_gpu(const Recording& rec, const Stop& stop) {
   const auto first = replay_of_gpu(rec, stop);
   if (stop.stop_requested()) return fail(ErrorKind::cancelled, "the search was cancelled");
   if (!first) return std::nullopt;
@@ -333,8 +335,7 @@ Result<std::optional<FirstWrong>> find_first_wrong_of_gpu(const Recording& rec, 
   return w;
 }
 
-Result<std::optional<FirstWrong>> find_first_wrong(const Recording& wrong, const Recording& right,
-                                                   const std::stop_token& stop) {
+Result<std::optional<FirstWrong>> find_first_wrong(const Recording& wrong, const Recording& right, const Stop& stop) {
   if (wrong.gpu) return find_first_wrong_of_gpu(wrong, stop);
   return Finder(wrong, right).run(stop);
 }

@@ -5,7 +5,8 @@
 #include <span>
 #include <string>
 
-#include "kernels/judge/first_wrong.h"
+#include "kernels/judge/found.h"
+#include "kernels/recording/replay.h"
 
 namespace attn {
 

@@ -1,11 +1,8 @@
 // The definition in fp64 on the inputs as stored.
 #include <algorithm>
-#include <atomic>
 #include <cmath>
 #include <limits>
 #include <map>
-#include <mutex>
-#include <thread>
 #include <utility>
 
 #include "kernels/judge/plain_attention.h"
@@ -46,11 +43,6 @@ ValueFacts look_at_values(const Problem& p, const Inputs& in, const HeadId& head
 
 std::int64_t rows_at_once(const Problem& p) {
   return std::clamp<std::int64_t>(kScoresAtOnce / p.Lk, 1, kRowsAtOnce);
-}
-
-std::int32_t threads_of(std::int32_t wanted) {
-  const auto cores = static_cast<std::int32_t>(std::thread::hardware_concurrency());
-  return std::max(1, wanted > 0 ? wanted : cores);
 }
 
 std::vector<Group> groups_of(const Problem& p, const std::vector<RowId>& rows) {
@@ -147,7 +139,7 @@ double reference_group(const Problem& p, const Inputs& in, const Group& g, const
 
 }  // namespace
 
-std::uint64_t reference_bytes(const Problem& p, bool full, std::int32_t threads) {
+std::uint64_t reference_bytes_by(std::int32_t workers, const Problem& p, bool full) {
   const double rows = static_cast<double>(rows_to_judge(p, full));
   const double of_group = static_cast<double>(rows_at_once(p));
   const double groups = std::ceil(rows / of_group) + static_cast<double>(p.B * p.Hq);
@@ -155,15 +147,15 @@ std::uint64_t reference_bytes(const Problem& p, bool full, std::int32_t threads)
   const double of_rows = rows * (3 * sizeof(RowId) + sizeof(double) + 1) + 2 * groups * sizeof(Group);
   // Reference, baseline and mark of each element.
   const double of_elements = rows * static_cast<double>(p.Dv) * (2 * sizeof(double) + 1);
-  // Each thread: the scores in fp64, and again in fp32 with the weights; the sums.
-  const double of_thread = of_group * (static_cast<double>(p.Lk) * (sizeof(double) + 2 * sizeof(float)) +
+  // Each worker: the scores in fp64, and again in fp32 with the weights; the sums.
+  const double of_worker = of_group * (static_cast<double>(p.Lk) * (sizeof(double) + 2 * sizeof(float)) +
                                        2 * static_cast<double>(p.Dv) * sizeof(double));
-  const double bytes = of_rows + of_elements + of_thread * std::min<double>(threads_of(threads), groups);
+  const double bytes = of_rows + of_elements + of_worker * std::min<double>(workers, groups);
   return bytes < 0x1p62 ? static_cast<std::uint64_t>(bytes) : std::uint64_t{1} << 62;
 }
 
-Result<ReferenceRows> reference_rows(const Problem& p, const Inputs& in, const std::vector<RowId>& rows,
-                                     std::int32_t threads, std::stop_token stop) {
+Result<ReferenceRows> reference_rows_by(const TakePieces& take, const Problem& p, const Inputs& in,
+                                        const std::vector<RowId>& rows, const Stop& stop) {
   const std::vector<Group> groups = groups_of(p, rows);
   std::map<HeadId, ValueFacts> values;
   ReferenceRows ref;
@@ -183,24 +175,14 @@ Result<ReferenceRows> reference_rows(const Problem& p, const Inputs& in, const s
   ref.beyond_fp32.resize(rows.size());
   if (!all_finite) ref.unjudged.resize(elements);
 
-  std::atomic<std::size_t> next{0};
-  std::mutex score_mutex;
-  const auto work = [&] {
-    double max_abs_score = 0;
-    for (std::size_t n = next++; n < groups.size() && !stop.stop_requested(); n = next++) {
-      const Group& g = groups[n];
-      max_abs_score = std::max(max_abs_score, reference_group(p, in, g, values.at({g.b, g.kv}), ref));
-      plain::baseline_group(p, in, g, ref);
-    }
-    const std::lock_guard lock(score_mutex);
-    ref.max_abs_score = std::max(ref.max_abs_score, max_abs_score);
-  };
-  {
-    const auto helpers = std::min<std::size_t>(static_cast<std::size_t>(threads_of(threads)), groups.size());
-    std::vector<std::jthread> pool;
-    for (std::size_t t = 1; t < helpers; ++t) pool.emplace_back(work);
-    work();
-  }
+  std::vector<double> max_abs_scores(groups.size());
+  take(std::ssize(groups), [&](std::int64_t n) {
+    if (stop.stop_requested()) return;
+    const Group& g = groups[static_cast<std::size_t>(n)];
+    max_abs_scores[static_cast<std::size_t>(n)] = reference_group(p, in, g, values.at({g.b, g.kv}), ref);
+    plain::baseline_group(p, in, g, ref);
+  });
+  for (const double most : max_abs_scores) ref.max_abs_score = std::max(ref.max_abs_score, most);
   if (stop.stop_requested()) return fail(ErrorKind::cancelled, "Cancelled while the reference was being computed.");
   return ref;
 }

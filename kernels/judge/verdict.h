@@ -24,11 +24,12 @@
 #pragma once
 
 #include <cstdint>
-#include <stop_token>
 #include <string>
 #include <vector>
 
+#include "kernels/base/pieces.h"
 #include "kernels/base/result.h"
+#include "kernels/base/stop.h"
 #include "kernels/model/problem.h"
 #include "kernels/model/tensors.h"
 
@@ -73,12 +74,15 @@ RowSample choose_rows(const Problem& p, bool full);
 
 // How many rows that is at most, known without listing them.
 std::int64_t rows_to_judge(const Problem& p, bool full);
-// What choosing them and reference_rows() take at most, in bytes; saturates. `threads` as there.
+// What choosing them and reference_rows_by() take at most, in bytes; saturates. `workers`: who take pieces at once.
+std::uint64_t reference_bytes_by(std::int32_t workers, const Problem& p, bool full);
+// Looks at `stop` between blocks of rows, which `take` has taken; cancelled is an error of its own kind.
+Result<ReferenceRows> reference_rows_by(const TakePieces& take, const Problem& p, const Inputs& in,
+                                        const std::vector<RowId>& rows, const Stop& stop);
+// The same by threads, 0 = as many as there are processors (reference_on_threads.cpp).
 std::uint64_t reference_bytes(const Problem& p, bool full, std::int32_t threads);
-
-// `threads` 0 = all processors. Looks at `stop` between blocks of rows; cancelled is an error of its own kind.
 Result<ReferenceRows> reference_rows(const Problem& p, const Inputs& in, const std::vector<RowId>& rows,
-                                     std::int32_t threads, std::stop_token stop);
+                                     std::int32_t threads, const Stop& stop);
 
 // Elements that the rule was not applied to, and why.
 struct Unjudged {

@@ -6,7 +6,6 @@
 #include <cassert>
 #include <cmath>
 #include <limits>
-#include <thread>
 #include <vector>
 
 namespace attn {
@@ -171,7 +170,7 @@ std::int64_t late_outlier_key(std::int64_t lk) {
   return lk - 1 - lk / 8;
 }
 
-void generate(Generator g, const Problem& p, std::uint64_t seed, InputTensor t, Array& out) {
+void generate(Generator g, const Problem& p, std::uint64_t seed, InputTensor t, Array& out, const TakePieces& take) {
   constexpr std::int64_t kByHand = 4096;
   const std::int64_t longest = std::max(p.Lq, p.Lk), widest = std::max(p.D, p.Dv);
   const Numbers numbers(seed, t, longest <= kByHand / widest);
@@ -191,13 +190,9 @@ void generate(Generator g, const Problem& p, std::uint64_t seed, InputTensor t, 
     }
   };
   const std::int64_t rows = out.extent(0) * out.extent(1) * out.extent(2);
-  constexpr std::int64_t kOfThread = std::int64_t{1} << 20;  // elements that are worth a thread
-  const std::int64_t most = std::max<std::int64_t>(1, std::thread::hardware_concurrency());
-  const std::int64_t threads = std::clamp<std::int64_t>(out.size() / kOfThread, 1, most);
-  std::vector<std::jthread> helpers;
-  for (std::int64_t n = 1; n < threads; ++n)
-    helpers.emplace_back([&fill, first = rows * n / threads, last = rows * (n + 1) / threads] { fill(first, last); });
-  fill(0, rows / threads);
+  constexpr std::int64_t kOfPiece = std::int64_t{1} << 20;  // elements that are worth a thread
+  const std::int64_t pieces = std::clamp<std::int64_t>(out.size() / kOfPiece, 1, std::max<std::int64_t>(1, rows));
+  take(pieces, [&](std::int64_t n) { fill(rows * n / pieces, rows * (n + 1) / pieces); });
 }
 
 }  // namespace attn

@@ -4,7 +4,8 @@
 #include <cstdint>
 
 #include "kernels/base/array.h"
-#include "kernels/model/inputs.h"
+#include "kernels/base/pieces.h"
+#include "kernels/model/input_spec.h"
 #include "kernels/model/problem.h"
 
 namespace attn {
@@ -15,7 +16,8 @@ std::uint64_t random_bits(std::uint64_t key, std::uint64_t index);
 // The key that `late_outlier` makes the largest score of.
 std::int64_t late_outlier_key(std::int64_t lk);
 
-// Fills `out`, whose shape is that of tensor `t` of problem `p`.
-void generate(Generator g, const Problem& p, std::uint64_t seed, InputTensor t, Array& out);
+// Fills `out`, whose shape is that of tensor `t` of problem `p`. The numbers do not depend on who takes the pieces.
+void generate(Generator g, const Problem& p, std::uint64_t seed, InputTensor t, Array& out,
+              const TakePieces& take = in_turn);
 
 }  // namespace attn

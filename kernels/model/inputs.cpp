@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <iterator>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -16,11 +15,6 @@ namespace attn {
 namespace {
 
 using Shape = std::vector<std::int64_t>;
-
-const GeneratorName* find(Generator g) {
-  const auto* at = std::ranges::find(kGeneratorNames, g, &GeneratorName::generator);
-  return at == std::end(kGeneratorNames) ? nullptr : at;
-}
 
 const char* name_of(InputTensor t) {
   switch (t) {
@@ -92,10 +86,11 @@ Result<Array> tensor_from_file(const Problem& p, InputTensor t, const std::strin
   return tensor_of(*file, p, t, bytes);
 }
 
-Result<Array> make_tensor(const Problem& p, const InputSpec& spec, InputTensor t, const std::string& file) {
+Result<Array> make_tensor(const Problem& p, const InputSpec& spec, InputTensor t, const std::string& file,
+                          const TakePieces& take) {
   if (!file.empty()) return tensor_from_file(p, t, file);
   Array array(dtype_of(p, t), shape_of(p, t));
-  generate(spec.generator, p, spec.seed, t, array);
+  generate(spec.generator, p, spec.seed, t, array, take);
   return array;
 }
 
@@ -172,32 +167,7 @@ Result<Problem> problem_of(const std::array<std::filesystem::path, 3>& files, co
 
 }  // namespace
 
-std::string_view name_of(Generator g) {
-  const GeneratorName* row = find(g);
-  return row == nullptr ? "?" : row->name;
-}
-
-std::optional<Generator> generator_from_name(std::string_view name) {
-  const auto* at = std::ranges::find(kGeneratorNames, name, &GeneratorName::name);
-  if (at == std::end(kGeneratorNames)) return std::nullopt;
-  return at->generator;
-}
-
-std::span<const Generator> all_generators() {
-  static const auto kAll = [] {
-    std::array<Generator, std::size(kGeneratorNames)> all{};
-    std::ranges::transform(kGeneratorNames, all.begin(), &GeneratorName::generator);
-    return all;
-  }();
-  return kAll;
-}
-
-bool uses_seed(Generator g) {
-  const GeneratorName* row = find(g);
-  return row != nullptr && row->seeded;
-}
-
-Result<Inputs> make_inputs(const Problem& p, const InputSpec& spec) {
+Result<Inputs> make_inputs(const Problem& p, const InputSpec& spec, const TakePieces& take) {
   if (auto r = validate(p); !r) return tl::unexpected(r.error());
   if (auto r = check_given(p); !r) return tl::unexpected(r.error());
   Inputs in;
@@ -205,12 +175,12 @@ Result<Inputs> make_inputs(const Problem& p, const InputSpec& spec) {
       {{InputTensor::q, &spec.q_file}, {InputTensor::k, &spec.k_file}, {InputTensor::v, &spec.v_file}}};
   const std::array<Array*, 3> targets{&in.q, &in.k, &in.v};
   for (std::size_t i = 0; i < 3; ++i) {
-    Result<Array> array = make_tensor(p, spec, tensors[i].first, *tensors[i].second);
+    Result<Array> array = make_tensor(p, spec, tensors[i].first, *tensors[i].second, take);
     if (!array) return tl::unexpected(array.error());
     *targets[i] = std::move(*array);
   }
   if (p.has_bias()) {
-    Result<Array> bias = make_tensor(p, spec, InputTensor::bias, spec.bias_file);
+    Result<Array> bias = make_tensor(p, spec, InputTensor::bias, spec.bias_file, take);
     if (!bias) return tl::unexpected(bias.error());
     in.bias = std::move(*bias);
   } else if (!spec.bias_file.empty()) {

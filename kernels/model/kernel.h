@@ -10,12 +10,12 @@
 #include <functional>
 #include <memory>
 #include <span>
-#include <stop_token>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "kernels/base/result.h"
+#include "kernels/base/stop.h"
 #include "kernels/model/axis.h"
 #include "kernels/model/experiment.h"
 #include "kernels/model/options.h"
@@ -100,9 +100,9 @@ Buffers buffers_of(const Inputs& in, Outputs& out, void* workspace);
 // The queue that work goes to. The CPU runs in the calling thread and its helpers and looks at `stop`
 // between tiles; a GPU worker puts its gpu::Queue into `native`. Not owned.
 struct Stream {
-  std::stop_token stop;
+  Stop stop;
   void* native = nullptr;
-  cpu::Crew* crew = nullptr;  // the CPU's threads from an earlier call; null: the call starts and ends its own
+  cpu::Crew* crew = nullptr;  // the CPU's threads (kernels/cpu/thread_crew.h); null: the calling thread alone
 };
 
 // A plan made ready for its buffers: a value, for as many launches as are asked. It owns no memory of the device. What
@@ -118,8 +118,7 @@ using SupportsFn = Result<void> (*)(const KernelRow&, const Problem&, const Opti
 using PlanFn = Result<Plan> (*)(const KernelRow&, const Problem&, const Options&, const Device&);
 using PrepareFn = Result<Prepared> (*)(const Plan&, const Buffers&, const Stream&);
 using LaunchFn = Result<void> (*)(const Prepared&, const Stream&);
-using RecordFn = Result<Recording> (*)(const KernelRow&, const Problem&, const Options&, const Inputs&,
-                                       std::stop_token);
+using RecordFn = Result<Recording> (*)(const KernelRow&, const Problem&, const Options&, const Inputs&, Stop);
 
 // The pipe that the two products of a GPU kernel run on: its peak bounds the kernel. tensor_half: f16 and bf16, fp32
 // sums.
@@ -167,17 +166,17 @@ struct KernelRow {
   std::span<const Experiment> experiments;  // the lab's, on its source
   SupportsFn supports = nullptr;
   PlanFn plan = nullptr;
-  // All that a launch must not do: compile, load, ask for shared memory, send small arrays. Refused in words where the
-  // stream is being captured into a graph.
+  // CPU: how it runs. A GPU's rungs have neither: kernels/gpu/launch prepares and launches all of them, and with them a
+  // driver would be linked to whatever reads a row.
+  // All that a launch must not do: on a GPU compile, load, ask for shared memory, send small arrays.
   PrepareFn prepare = nullptr;
-  // The plan's launches alone, in their order: the stream may be being captured, and may be another than prepare() saw,
-  // if the caller orders the two.
+  // The plan's launches alone, in their order.
   LaunchFn launch = nullptr;
   RecordFn record = nullptr;  // null: this kernel cannot be recorded, and the window says so
   TraceFn trace = nullptr;    // GPU: null: the rung has no recorder
 };
 
-// Prepare, then launch.
+// Prepare, then launch, on the CPU.
 Result<void> enqueue(const Plan& plan, const Buffers& buffers, const Stream& stream);
 
 // Lengths and slopes come as tensors only where the problem has some; for the rows' prepare().

@@ -1,14 +1,26 @@
-// The Preset menu. A new preset is one entry here; a new way to make numbers is also a Generator.
+// The Preset menu, and the names of the generators. A new preset is one entry here; a new way to make numbers is also a
+// Generator.
+#include <algorithm>
+#include <array>
+#include <iterator>
+#include <optional>
+#include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "kernels/model/inputs.h"
+#include "kernels/model/input_spec.h"
 
 namespace attn {
 namespace {
+
+const GeneratorName* find(Generator g) {
+  const auto* at = std::ranges::find(kGeneratorNames, g, &GeneratorName::generator);
+  return at == std::end(kGeneratorNames) ? nullptr : at;
+}
 
 Problem square(std::int64_t length, std::int64_t dim) {
   Problem p;
@@ -99,6 +111,31 @@ Result<const Preset*> find_preset(std::string_view id) {
     ids.push_back(preset.id);
   }
   return bad_input(fmt::format("There is no preset '{}'; there are {}.", id, fmt::join(ids, ", ")));
+}
+
+std::string_view name_of(Generator g) {
+  const GeneratorName* row = find(g);
+  return row == nullptr ? "?" : row->name;
+}
+
+std::optional<Generator> generator_from_name(std::string_view name) {
+  const auto* at = std::ranges::find(kGeneratorNames, name, &GeneratorName::name);
+  if (at == std::end(kGeneratorNames)) return std::nullopt;
+  return at->generator;
+}
+
+std::span<const Generator> all_generators() {
+  static const auto kAll = [] {
+    std::array<Generator, std::size(kGeneratorNames)> all{};
+    std::ranges::transform(kGeneratorNames, all.begin(), &GeneratorName::generator);
+    return all;
+  }();
+  return kAll;
+}
+
+bool uses_seed(Generator g) {
+  const GeneratorName* row = find(g);
+  return row != nullptr && row->seeded;
 }
 
 }  // namespace attn

@@ -5,6 +5,8 @@
 #include <limits>
 #include <optional>
 
+#include "kernels/model/inputs.h"
+
 namespace attn {
 namespace {
 

@@ -4,11 +4,12 @@
 
 #include <fmt/format.h>
 
+#include "kernels/judge/first_wrong.h"
 #include "kernels/ladder.h"
 
 namespace attn {
 
-Result<Recording> right_run(const Recording& rec, const std::stop_token& stop) {
+Result<Recording> right_run(const Recording& rec, const Stop& stop) {
   const auto rows = cpu_kernel_table();
   const auto row =
       std::ranges::find_if(rows, [&](const KernelRow& r) { return r.order == rec.order && r.record != nullptr; });
@@ -22,14 +23,7 @@ Result<Recording> right_run(const Recording& rec, const std::stop_token& stop) {
   return row->record(*row, rec.problem, o, rec.inputs, stop);
 }
 
-Result<Verdict> verdict_of(const Recording& rec, const std::stop_token& stop) {
-  const RowSample sample = choose_rows(rec.problem, true);
-  const auto reference = reference_rows(rec.problem, rec.inputs, sample.rows, 1, stop);
-  if (!reference) return tl::unexpected(reference.error());
-  return judge(rec.problem, rec.inputs, *reference, rec.outputs, sample);
-}
-
-Result<std::optional<FirstWrong>> first_wrong_of(const Recording& rec, const std::stop_token& stop) {
+Result<std::optional<FirstWrong>> first_wrong_of(const Recording& rec, const Stop& stop) {
   if (rec.gpu) return find_first_wrong_of_gpu(rec, stop);
   const auto right = right_run(rec, stop);
   if (!right) return tl::unexpected(right.error());

@@ -27,8 +27,8 @@
 
 #include "kernels/arithmetic/math.h"
 #include "kernels/recording/bounds.h"
+#include "kernels/recording/exact.h"
 #include "kernels/recording/exact_walk.h"
-#include "kernels/recording/replay.h"
 
 namespace attn {
 

@@ -14,8 +14,8 @@
 
 #include "kernels/model/order_row.h"
 #include "kernels/recording/bounds.h"
+#include "kernels/recording/exact.h"
 #include "kernels/recording/recording.h"
-#include "kernels/recording/replay.h"
 
 namespace attn {
 

@@ -7,7 +7,6 @@
 #include <cstdint>
 #include <optional>
 #include <span>
-#include <stop_token>
 
 #include "kernels/model/order_row.h"
 #include "kernels/recording/recording.h"
@@ -25,7 +24,7 @@ bool agrees(float recorded, const Within& w);
 class GpuReplayer {
  public:
   explicit GpuReplayer(const Recording& rec);
-  std::optional<ReplayDifference> run(const std::stop_token& stop);
+  std::optional<ReplayDifference> run(const Stop& stop);
 
   // ---- what a step reads
   using Values = std::span<const float>;

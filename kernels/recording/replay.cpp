@@ -27,7 +27,7 @@ Replayer::Replayer(const Recording& rec)
   if (rec.inputs.bias) bias_ = reinterpret_cast<const float*>(rec.inputs.bias->data());
 }
 
-std::optional<ReplayDifference> Replayer::run(const std::stop_token& stop) {
+std::optional<ReplayDifference> Replayer::run(const Stop& stop) {
   for (e_ = 0; e_ < rec_.events.size() && !stop.stop_requested(); ++e_) {
     first_state();
     if (!difference_) phase();
@@ -286,7 +286,7 @@ void Replayer::check_written(float written, float replayed, std::int64_t r, std:
                                              e_ + 1, written, r, c, replayed)};
 }
 
-std::optional<ReplayDifference> replay(const Recording& rec, const std::stop_token& stop) {
+std::optional<ReplayDifference> replay(const Recording& rec, const Stop& stop) {
   return rec.gpu ? replay_of_gpu(rec, stop) : Replayer(rec).run(stop);
 }
 

@@ -83,7 +83,7 @@ GpuReplayer::GpuReplayer(const Recording& rec) : rec_(rec), order_(order_row(rec
   if (rec.inputs.bias) bias_ = &*rec.inputs.bias;
 }
 
-std::optional<ReplayDifference> GpuReplayer::run(const std::stop_token& stop) {
+std::optional<ReplayDifference> GpuReplayer::run(const Stop& stop) {
   for (e_ = 0; e_ < rec_.events.size() && !stop.stop_requested() && !difference_; ++e_) {
     first_state();
     if (!difference_) phase();
@@ -411,7 +411,7 @@ void GpuReplayer::wrote(Slot slot, std::int32_t r, std::int32_t c, float written
                                    e_ + 1, written, r, c, replayed)};
 }
 
-std::optional<ReplayDifference> replay_of_gpu(const Recording& rec, const std::stop_token& stop) {
+std::optional<ReplayDifference> replay_of_gpu(const Recording& rec, const Stop& stop) {
   return GpuReplayer(rec).run(stop);
 }
 

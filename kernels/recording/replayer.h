@@ -5,7 +5,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
-#include <stop_token>
 #include <vector>
 
 #include "kernels/arithmetic/tile_math.h"
@@ -31,7 +30,7 @@ class Padded {
 class Replayer {
  public:
   explicit Replayer(const Recording& rec);
-  std::optional<ReplayDifference> run(const std::stop_token& stop);
+  std::optional<ReplayDifference> run(const Stop& stop);
 
   // ---- what a step reads
   const Recording& recording() const { return rec_; }

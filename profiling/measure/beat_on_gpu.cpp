@@ -8,8 +8,8 @@
 #include <fmt/format.h>
 
 #include "kernels/base/clock.h"
-#include "kernels/gpu/device/device_run.h"
 #include "kernels/gpu/device/queue.h"
+#include "kernels/gpu/launch/device_run.h"
 #include "profiling/cupti/profiler.h"
 #include "profiling/measure/gpu_timing.h"
 #include "profiling/measure/one_run.h"

@@ -4,8 +4,8 @@
 #include <vector>
 
 #include "kernels/base/clock.h"
-#include "kernels/gpu/device/device_run.h"
 #include "kernels/gpu/device/queue.h"
+#include "kernels/gpu/launch/device_run.h"
 #include "kernels/gpu/rungs/own.h"
 #include "kernels/gpu/rungs/specialise.h"
 #include "profiling/cupti/profiler.h"

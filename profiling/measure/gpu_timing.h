@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "kernels/gpu/device/device_run.h"
+#include "kernels/gpu/launch/device_run.h"
 #include "profiling/cupti/profiler.h"
 #include "profiling/figures/measurement.h"
 #include "profiling/measure/gpu_peaks.h"

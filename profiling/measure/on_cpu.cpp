@@ -12,11 +12,13 @@
 #include "attnscope_version.h"
 #include "kernels/base/bytes.h"
 #include "kernels/base/clock.h"
+#include "kernels/base/on_threads.h"
 #include "kernels/cpu/aligned.h"
 #include "kernels/cpu/device.h"
-#include "kernels/cpu/team.h"
+#include "kernels/cpu/thread_crew.h"
 #include "kernels/judge/verdict.h"
 #include "kernels/model/fits.h"
+#include "kernels/model/inputs.h"
 #include "kernels/model/tensor_bytes.h"
 #include "profiling/figures/metrics.h"
 #include "profiling/figures/row_state.h"
@@ -90,12 +92,12 @@ Result<void> check_and_time(const KernelRow& row, const Point& point, Measuremen
   InputSpec spec;
   spec.generator = point.generator;
   spec.seed = point.seed;
-  const auto inputs = make_inputs(point.problem, spec);
+  const auto inputs = make_inputs(point.problem, spec, on_threads);
   if (!inputs) return tl::unexpected(inputs.error());
 
   Scratch scratch(point.problem, plan->workspace_bytes);
   const Buffers buffers = scratch.buffers(*inputs);
-  cpu::Crew crew(plan->options.threads);
+  cpu::ThreadCrew crew(plan->options.threads);
   const Stream stream{stop, nullptr, &crew};
   const auto ready = row.prepare(*plan, buffers, stream);
   if (!ready) return tl::unexpected(ready.error());
@@ -130,7 +132,7 @@ Result<std::vector<double>> turn_on_cpu(const KernelRow& row, const Point& p, co
   if (!plan) return tl::unexpected(plan.error());
   Scratch scratch(p.problem, plan->workspace_bytes);
   const Buffers buffers = scratch.buffers(inputs);
-  cpu::Crew crew(plan->options.threads);
+  cpu::ThreadCrew crew(plan->options.threads);
   const Stream stream{stop, nullptr, &crew};
   const auto ready = row.prepare(*plan, buffers, stream);
   if (!ready) return tl::unexpected(ready.error());

@@ -9,7 +9,7 @@
 
 #include "kernels/gpu/device/driver.h"
 #include "kernels/gpu/device/queue.h"
-#include "kernels/own_kernels.h"
+#include "kernels/ladder.h"
 #include "profiling/cupti/profiler.h"
 #include "profiling/figures/measurement.h"
 #include "profiling/measure/gpu_peaks.h"

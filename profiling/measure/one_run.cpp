@@ -1,7 +1,7 @@
 #include "profiling/measure/one_run.h"
 
+#include "kernels/ladder.h"
 #include "kernels/model/fits.h"
-#include "kernels/own_kernels.h"
 
 namespace attn {
 

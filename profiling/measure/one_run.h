@@ -2,8 +2,8 @@
 #pragma once
 
 #include "kernels/base/result.h"
-#include "kernels/gpu/device/device_run.h"
 #include "kernels/gpu/device/queue.h"
+#include "kernels/gpu/launch/device_run.h"
 #include "profiling/measure/on_gpu.h"
 #include "profiling/spec/measure_spec.h"
 

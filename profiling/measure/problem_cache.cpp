@@ -2,6 +2,9 @@
 
 #include <utility>
 
+#include "kernels/base/on_threads.h"
+#include "kernels/model/inputs.h"
+
 namespace attn {
 
 bool ProblemCache::holds(const Point& p) const {
@@ -19,7 +22,7 @@ Result<const Inputs*> ProblemCache::inputs(const Point& p) {
   InputSpec spec;
   spec.generator = p.generator;
   spec.seed = p.seed;
-  auto made = make_inputs(p.problem, spec);
+  auto made = make_inputs(p.problem, spec, on_threads);
   if (!made) return tl::unexpected(made.error());
   inputs_ = std::move(*made);
   point_ = p;

@@ -7,8 +7,8 @@
 #include <fmt/format.h>
 
 #include "kernels/base/clock.h"
-#include "kernels/gpu/device/device_run.h"
 #include "kernels/gpu/device/queue.h"
+#include "kernels/gpu/launch/device_run.h"
 #include "kernels/gpu/rungs/own.h"
 #include "kernels/gpu/rungs/specialise.h"
 #include "profiling/measure/gpu_timing.h"

@@ -1,4 +1,4 @@
-// A session: runs, each with the machine that it was taken on, and recordings; its .attn, CSV and JSON files.
+// A session's .attn, CSV and JSON files.
 // docs/formats.md says what the files hold.
 #pragma once
 
@@ -8,30 +8,11 @@
 #include <vector>
 
 #include "kernels/formats/container.h"
-#include "kernels/recording/recording.h"
-#include "kernels/recording/tensor_set.h"
-#include "kernels/recording/timeline.h"
 #include "profiling/figures/measurement.h"
 #include "profiling/session/run.h"
+#include "profiling/session/session_data.h"
 
 namespace attn {
-
-// The text of a kernel of the user's own, as a file that opens as it. A session that is read runs none of them.
-struct SessionKernel {
-  std::string file;  // "my_attention.cu"
-  std::string text;
-  bool operator==(const SessionKernel&) const = default;
-};
-
-struct Session {
-  std::vector<SweepRun> runs;
-  std::vector<SessionKernel> kernels;
-  std::vector<Recording> recordings;
-  std::vector<TensorSet> tensors;   // without steps
-  std::vector<Timeline> timelines;  // without a recording
-  std::string state;                // the view that it was saved from, as a state string; empty = none
-  std::vector<std::string> notes;   // what reading left out, in words ("3 metrics of a newer version: ...")
-};
 
 // This machine, this program, now.
 Provenance provenance_here();

@@ -16,6 +16,7 @@
 #include "kernels/base/clock.h"
 #include "kernels/model/problem.h"
 #include "profiling/figures/heartbeat.h"
+#include "profiling/session/run.h"
 
 namespace attn {
 namespace {

@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <string>
 
-#include "kernels/model/inputs.h"
+#include "kernels/model/input_spec.h"
 #include "kernels/model/options.h"
 #include "kernels/model/problem.h"
 #include "profiling/figures/measurement.h"

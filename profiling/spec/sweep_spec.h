@@ -11,7 +11,6 @@
 #include "kernels/ladder.h"
 #include "kernels/model/axis.h"
 #include "kernels/model/kernel.h"
-#include "kernels/own_kernels.h"
 #include "profiling/spec/measure_spec.h"
 
 namespace attn {

@@ -210,17 +210,4 @@ std::vector<std::size_t> order_to_try(std::span<const TileCandidate> candidates)
   return order;
 }
 
-std::string tile_words(const KernelRow& row, const Options& o) {
-  std::string words =
-      spec_of(row, Option::bc) == nullptr ? fmt::format("{}", o.br) : fmt::format("{} x {}", o.br, o.bc);
-  if (row.processor == Processor::gpu && o.threads > 0) words += fmt::format(", {} threads", o.threads);
-  if (o.stages > 0) words += fmt::format(", {} stage{}", o.stages, o.stages == 1 ? "" : "s");
-  for (const OptionSpec& spec : row.options) {
-    if (spec.option->get != nullptr) continue;
-    if (const auto value = chosen(o, *spec.option))
-      words += fmt::format(", {} {}", spec.option->title, value_text(*spec.option, *value));
-  }
-  return words;
-}
-
 }  // namespace attn

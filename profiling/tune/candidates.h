@@ -11,6 +11,7 @@
 
 #include "kernels/gpu/compile/occupancy.h"
 #include "kernels/model/kernel.h"
+#include "profiling/spec/tile_words.h"
 
 namespace attn {
 
@@ -50,8 +51,5 @@ void put_compiled(TileCandidate& c, const CompiledTile& compiled, const Device& 
 // In which order they are tried: the usual one, then of each tile (Br x Bc) the threads and stages nearest to the usual
 // ones, tiles nearest to the usual tile first, then the others. Indices; what cannot be tried is left out.
 std::vector<std::size_t> order_to_try(std::span<const TileCandidate> candidates);
-
-// "64 x 32", "64 x 32, 128 threads, 2 stages": what is 0 is left out, and so are threads on a CPU.
-std::string tile_words(const KernelRow& row, const Options& o);
 
 }  // namespace attn

@@ -6,7 +6,9 @@
 
 #include "budget.h"
 #include "kernels/cpu/device.h"
+#include "kernels/cpu/thread_crew.h"
 #include "kernels/ladder.h"
+#include "kernels/model/inputs.h"
 #include "kernels/model/kernel.h"
 #include "profiling/figures/metrics.h"
 #include "profiling/spec/sweep_spec.h"
@@ -40,10 +42,12 @@ void kernel_time(benchmark::State& state, const KernelRow* row) {
   std::size_t room = workspace.bytes();
   std::align(64, plan->workspace_bytes, aligned, room);
   const Buffers b = buffers_of(*inputs, out, aligned);
-  const auto ready = row->prepare(*plan, b, {});
+  cpu::ThreadCrew crew(plan->options.threads);
+  const Stream stream{{}, nullptr, &crew};
+  const auto ready = row->prepare(*plan, b, stream);
   if (!ready) state.SkipWithError("the kernel cannot be prepared");
   for (auto _ : state)
-    if (!row->launch(*ready, {})) state.SkipWithError("the kernel failed");
+    if (!row->launch(*ready, stream)) state.SkipWithError("the kernel failed");
   state.counters["GFLOP/s"] =
       benchmark::Counter(p.flops() * 1e-9 * static_cast<double>(state.iterations()), benchmark::Counter::kIsRate);
 }

@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "kernels/formats/container.h"
+#include "kernels/recording/exact.h"
 #include "kernels/recording/file.h"
 #include "kernels/recording/replay.h"
 #include "tests/fuzz/container_of.h"

@@ -6,6 +6,7 @@
 #include <string>
 
 #include "tests/gui/learn_fixture.h"
+#include "viz/learn/figure.h"
 #include "viz/learn/number_bar.h"
 #include "viz/learn/typed_number.h"
 
@@ -162,7 +163,7 @@ TEST(LearnLines, AreChosenInTheText) {
   };
   EXPECT_TRUE(w.run([&](Ctx* ctx) {
     ctx->SetRef(kLearn);
-    IM_CHECK(figure().waits && !figure().lines.sampled && figure().lines.hot.empty());
+    IM_CHECK(figure().waits && !figure().scenes->lines.sampled && figure().scenes->lines.hot.empty());
     IM_CHECK(
         std::none_of(card(w).options.begin(), card(w).options.end(), [](const CardOption& o) { return o.chosen; }));
     click(ctx, card(w).options[0].line + 1);
@@ -172,13 +173,13 @@ TEST(LearnLines, AreChosenInTheText) {
     IM_CHECK(card(w).options[1].chosen);
     ctx->KeyPress(ImGuiKey_Enter);
     ctx->Yield(3);
-    IM_CHECK(card(w).missed && !figure().lines.sampled);
+    IM_CHECK(card(w).missed && !figure().scenes->lines.sampled);
     ctx->KeyPress(ImGuiKey_1);
     ctx->Yield(2);
     ctx->KeyPress(ImGuiKey_Enter);
     ctx->Yield(3);
-    IM_CHECK(card(w).right && figure().lines.sampled);
-    IM_CHECK_EQ(figure().lines.hot.front(), card(w).options[0].line);
+    IM_CHECK(card(w).right && figure().scenes->lines.sampled);
+    IM_CHECK_EQ(figure().scenes->lines.hot.front(), card(w).options[0].line);
   }));
 }
 

@@ -15,6 +15,7 @@
 #include "tests/paths.h"
 #include "viz/draw/number_text.h"
 #include "viz/learn/desk.h"
+#include "viz/learn/figure.h"
 #include "viz/step/cache.h"
 
 namespace attn {
@@ -307,9 +308,9 @@ TEST(LearnWindow, ARooflineOfTheSessionStandsBesideTheCardOnceItIsAnswered) {
   }));
   const StageFigure& figure = *desk(w).figure;
   EXPECT_FALSE(figure.waits);
-  EXPECT_EQ(figure.roof.empty, "");
-  ASSERT_EQ(figure.roof.dots.size(), 3U);  // naive, tiled, flash_simt
-  EXPECT_GT(ridge(figure.roof, figure.roof.peak_tflops), 0);
+  EXPECT_EQ(figure.empty, "");
+  ASSERT_EQ(figure.scenes->roof.dots.size(), 3U);  // naive, tiled, flash_simt
+  EXPECT_GT(ridge(figure.scenes->roof, figure.scenes->roof.peak_tflops), 0);
   // No step is on screen, so none can be walked away from; the next beat without a figure shows Step again.
   w.controller().update({StepBy{StepUnit::phase, 1}});
   EXPECT_FALSE(card(w).away);

@@ -10,6 +10,7 @@
 #include <fmt/ranges.h>
 
 #include "kernels/base/bytes.h"
+#include "kernels/base/text.h"
 #include "kernels/gpu/rungs/rows.h"
 #include "kernels/ladder.h"
 #include "kernels/model/fits.h"
@@ -18,6 +19,7 @@
 #include "viz/bench/scene.h"
 #include "viz/bench/tile_words.h"
 #include "viz/bench/tiles.h"
+#include "viz/state/run_words.h"
 
 namespace attn {
 namespace {
@@ -52,10 +54,10 @@ std::vector<Room> rooms(const State& state, const Model& model) {
   for (const ListedRun* r : shown_runs(state.document.runs, model)) {
     const std::string& name = r->run.provenance.device;
     if (const std::uint64_t bytes = bytes_in_name(name); bytes > 0)
-      return {{*planned, bytes, fmt::format("{} (about {})", name, format_bytes(bytes))}};
+      return {{*planned, bytes, phrase("{} (about {})", name, format_bytes(bytes))}};
   }
   std::vector<Room> usual;
-  for (const std::uint64_t gib : {24, 80}) usual.push_back({*planned, gib * kGiB, fmt::format("a GPU of {} GiB", gib)});
+  for (const std::uint64_t gib : {24, 80}) usual.push_back({*planned, gib * kGiB, phrase("a GPU of {} GiB", gib)});
   return usual;
 }
 
@@ -79,31 +81,31 @@ std::string room_words(const Problem& p, const Room& room) {
     if (!plan) continue;
     const std::int64_t longest = longest_that_fits(*plan, room.device, room.bytes);
     if (row->stores_scores)
-      stores.push_back(fmt::format("{} from L = {} on", row->id, grouped(longest + 1)));
+      stores.push_back(phrase("{} from L = {} on", row->id, grouped(longest + 1)));
     else if (keeps.empty())
-      keeps.push_back(fmt::format("{}, which stores neither, from L = {} on", row->id, grouped(longest + 1)));
+      keeps.push_back(phrase("{}, which stores neither, from L = {} on", row->id, grouped(longest + 1)));
   }
-  if (stores.empty()) return fmt::format("No kernel that stores S takes {}.", describe(p));
+  if (stores.empty()) return phrase("No kernel that stores S takes {}.", describe(p));
   stores.insert(stores.end(), keeps.begin(), keeps.end());
-  return fmt::format("On {} memory is too small for {}.", room.name, fmt::join(stores, ", "));
+  return phrase("On {} memory is too small for {}.", room.name, fmt::join(stores, ", "));
 }
 
 }  // namespace
 
 std::string memory_answer(const State& state, const Model& model) {
   const SweepSpec& sweep = state.document.sweep;
-  if (sweep.values.empty()) return "The sweep has no value: there is no problem to plan for.";
+  if (sweep.values.empty()) return tr("The sweep has no value: there is no problem to plan for.");
   const auto& looked = state.view.bench.value;
   const bool there = looked && std::ranges::find(sweep.values, *looked) != sweep.values.end();
   const Problem p = problem_at(sweep, there ? *looked : sweep.values.back());
-  std::string words = fmt::format("{}, with L alone varied. ", describe(p));
+  std::string words = phrase("{}, with L alone varied. ", describe(p));
   const std::vector<Room> all = rooms(state, model);
   if (all.empty()) return words + "No architecture is set up to plan for.";
   for (const Room& room : all) words += room_words(p, room) + " ";
   const auto naive = find_kernel(baseline_of(Processor::gpu));
   if (const auto plan = naive ? plan_of(**naive, p, all.front().device) : Result<Plan>(tl::unexpected(naive.error()));
       plan)
-    words += fmt::format(
+    words += phrase(
         "{} keeps S and P in memory, B × H × L × L numbers each: {} here, four times that at twice the L. Q, K, V "
         "and O grow with L alone: {} here.",
         (*naive)->id, format_bytes(plan->workspace_bytes), format_bytes(tensor_bytes(p)));
@@ -116,7 +118,7 @@ std::string tile_answer(const State& state, const Model& model) {
   if (!spec) return spec.error().message;
   const TuneMap map = tune_map(state, model);
   if (!map.empty.empty()) return map.empty;
-  return fmt::format(
+  return phrase(
       "{} on {}: {} A larger Br reads K and V fewer times over, a larger Bc has fewer steps a row; both take registers "
       "and shared memory, and the fewer warps an SM then holds, the less of the waiting is hidden.",
       kernel, describe(spec->problem), map.tile);
@@ -127,8 +129,8 @@ std::string versions_words(const Provenance& p) {
   if (!p.driver.empty()) lines.push_back("Driver " + p.driver);
   if (!p.cuda.empty()) lines.push_back(p.cuda);
   if (!p.program_version.empty())
-    lines.push_back(fmt::format("AttnScope {}{}", p.program_version,
-                                p.commit.empty() ? "" : fmt::format(", commit {}", p.commit.substr(0, 12))));
+    lines.push_back(phrase("AttnScope {}{}", p.program_version,
+                           p.commit.empty() ? "" : phrase(", commit {}", p.commit.substr(0, 12))));
   if (!p.os.empty()) lines.push_back(p.os);
   return fmt::format("{}", fmt::join(lines, "\n"));
 }
@@ -136,8 +138,8 @@ std::string versions_words(const Provenance& p) {
 std::string versions_answer(const State& state, const Model& model) {
   const std::vector<const ListedRun*> runs = shown_runs(state.document.runs, model);
   if (runs.empty())
-    return fmt::format("No run is ticked. Here, now: {}.\n{}\n{}", model.here.device, versions_words(model.here),
-                       model.gpu.compiler);
+    return phrase("No run is ticked. Here, now: {}.\n{}\n{}", model.here.device, versions_words(model.here),
+                  model.gpu.compiler);
   std::string words;
   for (const ListedRun* r : runs) {
     const Provenance& p = r->run.provenance;
@@ -147,7 +149,7 @@ std::string versions_answer(const State& state, const Model& model) {
     words += fmt::format("{}{}\n{}", words.empty() ? "" : "\n\n", words_of(state.document.runs, r->run),
                          p.device.empty() ? "" : p.device + "\n");
     words += versions_words(p);
-    if (p.driver.empty() && p.cuda.empty()) words += "\nNo GPU took part: neither driver nor CUDA.";
+    if (p.driver.empty() && p.cuda.empty()) words += tr("\nNo GPU took part: neither driver nor CUDA.");
     for (const std::string& peer : peers) words += "\nPeers: " + peer;
   }
   return words;

@@ -4,6 +4,7 @@
 #include <string>
 
 #include "imgui.h"
+#include "kernels/base/text.h"
 #include "profiling/figures/metrics.h"
 #include "viz/bench/line_looks_draw.h"
 #include "viz/draw/canvas.h"
@@ -61,8 +62,8 @@ void menu_button(ImVec2 size) {
     ImGui::GetWindowDrawList()->AddCircleFilled(
         {at.x + size.x / 2 + static_cast<float>(i) * s.px(4.5F), at.y + size.y / 2}, s.px(1.3F), ink, 8);
   tooltip(
-      "Fit, hide lines, copy. In the plot the wheel zooms, with Ctrl where the page scrolls; a drag moves, a double "
-      "click fits.");
+      tr("Fit, hide lines, copy. In the plot the wheel zooms, with Ctrl where the page scrolls; a drag moves, a double "
+         "click fits."));
 }
 
 void line_items(const BenchChart& chart, BenchCache& cache) {
@@ -76,7 +77,7 @@ void line_items(const BenchChart& chart, BenchCache& cache) {
     else
       cache.hidden.erase(line.id);
   }
-  if (!cache.hidden.empty() && ImGui::MenuItem("Show every line")) cache.hidden.clear();
+  if (!cache.hidden.empty() && ImGui::MenuItem(tr("Show every line"))) cache.hidden.clear();
 }
 
 }  // namespace
@@ -119,20 +120,21 @@ void draw_chart_menu(std::size_t index, BenchCache& cache, Commands& commands) {
   const bool released = ImGui::IsMouseReleased(ImGuiMouseButton_Right);
   if (released && ImGui::IsWindowHovered(ImGuiHoveredFlags_AllowWhenBlockedByActiveItem)) ImGui::OpenPopup(kMenu);
   if (!ImGui::BeginPopupContextWindow(kMenu)) return;
-  if (ImGui::MenuItem("Fit", "double click", false, !chart.lines.empty())) fit_chart(index, cache);
-  if (ImGui::MenuItem("Fit every chart")) fit_charts(cache);
-  if (ImGui::MenuItem("Logarithmic", nullptr, chart.log_y, !chart.lines.empty()))
+  if (ImGui::MenuItem(tr("Fit"), "double click", false, !chart.lines.empty())) fit_chart(index, cache);
+  if (ImGui::MenuItem(tr("Fit every chart"))) fit_charts(cache);
+  if (ImGui::MenuItem(tr("Logarithmic"), nullptr, chart.log_y, !chart.lines.empty()))
     cache.switches.log[chart.metric] = !chart.log_y;
-  if (ImGui::BeginMenu("Show another figure")) {
+  if (ImGui::BeginMenu(tr("Show another figure"))) {
     metric_list(index, cache.scene, commands);
     ImGui::EndMenu();
   }
   if (!chart.lines.empty()) {
-    ImGui::SeparatorText("Lines");
+    ImGui::SeparatorText(tr("Lines"));
     line_items(chart, cache);
     ImGui::Separator();
-    if (ImGui::MenuItem("Copy the numbers")) commands.push_back(CopyText{chart_tsv(cache.scene, chart, cache.hidden)});
-    tooltip("With tabs between, for a spreadsheet");
+    if (ImGui::MenuItem(tr("Copy the numbers")))
+      commands.push_back(CopyText{chart_tsv(cache.scene, chart, cache.hidden)});
+    tooltip(tr("With tabs between, for a spreadsheet"));
   }
   ImGui::EndPopup();
 }

@@ -5,9 +5,11 @@
 #include <algorithm>
 #include <cmath>
 
+#include "kernels/base/text.h"
 #include "kernels/ladder.h"
 #include "viz/bench/fields.h"
 #include "viz/bench/scene.h"
+#include "viz/state/run_words.h"
 
 namespace attn {
 
@@ -116,17 +118,17 @@ BenchLine line_of(const State& state, const BenchSlice& slice, const std::string
 
 std::string why_empty(const State& state, const Model& model, const BenchSlices& slices, std::string_view metric) {
   const BenchSlice& slice = slices.front();
-  if (model.task.running && slice.planned) return "The first point is being measured.";
+  if (model.task.running && slice.planned) return tr("The first point is being measured.");
   if (slice.planned) {
-    if (state.document.sweep.kernels.empty()) return "Tick a kernel: then Run draws it.";
+    if (state.document.sweep.kernels.empty()) return tr("Tick a kernel: then Run draws it.");
     const auto at = find_metric(metric);
-    return at ? fmt::format("{} of each kernel: Run draws it.", metric_table()[*at].label) : "Run draws it.";
+    return at ? phrase("{} of each kernel: Run draws it.", metric_table()[*at].label) : "Run draws it.";
   }
   for (const Measurement* m : slice.rows) {
     const Figure& f = figure(*m, metric);
-    if (!f.available() && m->time.n > 0) return fmt::format("Not available: {}", sentence(f.reason));
+    if (!f.available() && m->time.n > 0) return phrase("Not available: {}", sentence(f.reason));
   }
-  return "No row has a figure: the table says why.";
+  return tr("No row has a figure: the table says why.");
 }
 
 // Limits that hold every point and whisker with some room.
@@ -176,7 +178,7 @@ std::optional<BenchLine> memory_limit(const State& state, const Model& model, co
   const std::uint64_t bytes = gpu_device(state.document.sweep, model.gpu).memory_bytes;
   if (!asks_memory_limit(metric, slices) || bytes == 0 || slice.values.empty()) return std::nullopt;
   BenchLine line;
-  line.label = line.id = "this GPU's memory";
+  line.label = line.id = tr("this GPU's memory");
   line.bound = true;
   const auto value = static_cast<double>(bytes);
   for (const std::int64_t x : slice.values)
@@ -223,11 +225,11 @@ void add_theoretical(const State& state, const BenchSlices& slices, const BenchU
       const bool beside =
           std::any_of(chart.lines.begin(), chart.lines.end(), [&](const auto& l) { return l.id == line.id; });
       line.dotted = true;
-      if (beside) line.label += ", theoretical";
+      if (beside) line.label += tr(", theoretical");
       chart.lines.push_back(std::move(line));
     }
   }
-  chart.dotted = "predicted: theoretical occupancy";
+  chart.dotted = tr("predicted: theoretical occupancy");
 }
 
 BenchChart metric_chart(const State& state, const Model& model, const BenchSlices& slices, std::string_view metric_id,
@@ -249,7 +251,7 @@ BenchChart metric_chart(const State& state, const Model& model, const BenchSlice
       if (!line.points.empty()) chart.lines.push_back(std::move(line));
     }
   }
-  chart.dotted = "predicted for the sweep that is set up";
+  chart.dotted = tr("predicted for the sweep that is set up");
   if (metric.id == "occupancy_achieved_pct") add_theoretical(state, slices, unit, chart);
   const bool all_zero = std::all_of(chart.lines.begin(), chart.lines.end(), [](const BenchLine& line) {
     return std::all_of(line.points.begin(), line.points.end(), [](const BenchPoint& p) { return p.y == 0; });
@@ -258,7 +260,7 @@ BenchChart metric_chart(const State& state, const Model& model, const BenchSlice
     chart.empty = why_empty(state, model, slices, metric.id);
   } else if (all_zero) {
     chart.lines.clear();
-    chart.empty = "0 for every kernel everywhere.";
+    chart.empty = tr("0 for every kernel everywhere.");
   }
   bool log_by_itself = metric.id == "time_us_median";
   if (auto limit = memory_limit(state, model, slices, metric.id, unit); limit && !chart.lines.empty()) {
@@ -268,10 +270,10 @@ BenchChart metric_chart(const State& state, const Model& model, const BenchSlice
   chart.log_y = log_of(switches, metric.id).value_or(log_by_itself) && !chart.lines.empty();
   set_range(chart);
   std::string rest;
-  if (metric.better == Better::up) rest = "higher is better";
-  if (metric.better == Better::down) rest = "lower is better";
+  if (metric.better == Better::up) rest = tr("higher is better");
+  if (metric.better == Better::down) rest = tr("lower is better");
   if (std::ranges::any_of(chart.lines, &BenchLine::peer))
-    rest += fmt::format("{}dashed: peers, in turns with ours", rest.empty() ? "" : "; ");
+    rest += phrase("{}dashed: peers, in turns with ours", rest.empty() ? "" : "; ");
   add_note(chart, unit.name, rest);
   const bool no_limit = !chart.lines.empty() && asks_memory_limit(metric.id, slices) &&
                         gpu_device(state.document.sweep, model.gpu).memory_bytes == 0;
@@ -302,8 +304,8 @@ void measured_bytes_lines(const State& state, const BenchSlice& slice, const Ben
     BenchLine min = line_of(state, slice, kernel, "compulsory_bytes", unit);
     const bool counted = !dram.points.empty(), predicted = slice.run == kPredictedRun;
     min.dotted = true;
-    if (counted) min.label += ", least";
-    if (!counted && !predicted) min.label += ", predicted";
+    if (counted) min.label += tr(", least");
+    if (!counted && !predicted) min.label += tr(", predicted");
     if (!kernels.first(kernel) && (counted || predicted)) min.points.clear();  // the same in every run
     if (counted) chart.lines.push_back(std::move(dram));
     if (!min.points.empty()) chart.lines.push_back(std::move(min));
@@ -324,7 +326,7 @@ void predicted_bytes_lines(const State& state, const BenchSlice& slice, const Be
   }
   if (floor.points.empty() || slice.beside) return;
   floor.kernel.clear();
-  floor.label = floor.id = "each once";
+  floor.label = floor.id = tr("each once");
   floor.bound = true;
   floor.dotted = floor.baseline = floor.emphasised = false;
   chart.lines.push_back(std::move(floor));
@@ -351,10 +353,10 @@ BenchChart bytes_chart(const State& state, const Model& model, const BenchSlices
 // "2.1 times as fast as the same kernel in X".
 void name_reference(const State& state, const Model& model, BenchChart& chart) {
   const ListedRun* reference = find_run(model, state.document.runs.reference);
-  chart.title = "Against run";
+  chart.title = tr("Against run");
   if (reference == nullptr || chart.lines.empty()) return;
   chart.unit = "times";
-  chart.note = fmt::format("times as fast as in {}", words_of(state.document.runs, reference->run));
+  chart.note = phrase("times as fast as in {}", words_of(state.document.runs, reference->run));
 }
 
 // "times as fast as naive, cpu_multicore, each on its device"
@@ -366,8 +368,7 @@ void name_baselines(const State& state, const BenchSlice& slice, BenchChart& cha
   }
   chart.title = "Speed-up";
   chart.unit = chart.lines.empty() ? "" : "times";
-  chart.note =
-      fmt::format("times as fast as {}{}", fmt::join(over, ", "), over.size() > 1 ? ", each on its device" : "");
+  chart.note = phrase("times as fast as {}{}", fmt::join(over, ", "), over.size() > 1 ? ", each on its device" : "");
 }
 
 BenchChart chart_of(const State& state, const Model& model, const BenchSlices& slices, const std::string& metric,

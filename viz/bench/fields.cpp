@@ -8,8 +8,8 @@
 #include <limits>
 #include <optional>
 
+#include "kernels/base/text.h"
 #include "kernels/ladder.h"
-#include "kernels/own_kernels.h"
 
 namespace attn {
 namespace {
@@ -39,7 +39,7 @@ std::optional<std::int64_t> parse_count(std::string_view text) {
 }
 
 std::string not_a_count(std::string_view text) {
-  return fmt::format("'{}' is not a whole number from 1 on.", trimmed(text));
+  return phrase("'{}' is not a whole number from 1 on.", trimmed(text));
 }
 
 std::vector<std::string_view> split(std::string_view text, std::string_view separators) {
@@ -64,12 +64,12 @@ Result<std::vector<std::int64_t>> parse_range(std::string_view text, std::size_t
   const auto first = parse_count(text.substr(0, dots)), last = parse_count(to);
   if (!first) return bad_input(not_a_count(text.substr(0, dots)));
   if (!last) return bad_input(not_a_count(to));
-  if (*last < *first) return bad_input(fmt::format("{} comes after {}: the smaller one stands first.", *first, *last));
+  if (*last < *first) return bad_input(phrase("{} comes after {}: the smaller one stands first.", *first, *last));
   std::vector<std::int64_t> values;
   for (std::int64_t v = *first; v <= *last; v = step > 0 ? v + step : 2 * v) {
     values.push_back(v);
     if (values.size() > kMaxValues)
-      return bad_input(fmt::format("More than {} values; a larger step would do.", kMaxValues));
+      return bad_input(phrase("More than {} values; a larger step would do.", kMaxValues));
   }
   return values;
 }
@@ -77,7 +77,7 @@ Result<std::vector<std::int64_t>> parse_range(std::string_view text, std::size_t
 // "16/4" or "16": one or two counts.
 Result<std::pair<std::int64_t, std::int64_t>> parse_pair(std::string_view text, std::string_view separators) {
   const auto parts = split(text, separators);
-  if (parts.size() > 2) return bad_input(fmt::format("'{}' has more than two numbers.", trimmed(text)));
+  if (parts.size() > 2) return bad_input(phrase("'{}' has more than two numbers.", trimmed(text)));
   const auto a = parse_count(parts.front()), b = parse_count(parts.back());
   if (!a) return bad_input(not_a_count(parts.front()));
   if (!b) return bad_input(not_a_count(parts.back()));
@@ -104,7 +104,7 @@ Result<std::vector<std::int64_t>> parse_axis_values(std::string_view text) {
     values.push_back(*n);
   }
   if (values.empty()) return bad_input("No value; 512, 1024, 2048 would do, or 512..16384 for doubling.");
-  if (values.size() > kMaxValues) return bad_input(fmt::format("More than {} values.", kMaxValues));
+  if (values.size() > kMaxValues) return bad_input(phrase("More than {} values.", kMaxValues));
   std::sort(values.begin(), values.end());
   values.erase(std::unique(values.begin(), values.end()), values.end());
   return values;
@@ -121,7 +121,7 @@ std::string axis_values_text(std::span<const std::int64_t> values) {
   if (values.size() >= 4) {
     const std::int64_t step = values[1] - values[0];
     if (step > 0 && all([&](std::int64_t a, std::int64_t b) { return b == a + step; }))
-      return fmt::format("{}..{} step {}", values.front(), values.back(), step);
+      return phrase("{}..{} step {}", values.front(), values.back(), step);
   }
   return fmt::format("{}", fmt::join(values, ", "));
 }
@@ -190,13 +190,13 @@ Result<Options> with_tile(Options o, std::string_view text) {
   std::string plain(text);
   if (const auto times = plain.find("×"); times != std::string::npos) plain.replace(times, 2, "x");
   const auto parts = split(plain, "xX,");
-  if (parts.size() > 2) return bad_input(fmt::format("'{}' has more than two numbers.", trimmed(text)));
+  if (parts.size() > 2) return bad_input(phrase("'{}' has more than two numbers.", trimmed(text)));
   const auto side = [](std::string_view part) -> std::optional<std::int64_t> {
     if (is_word(part, {"usual", "0", "auto"})) return 0;
     return parse_count(part);
   };
   const auto br = side(parts.front()), bc = side(parts.back());
-  if (!br || !bc) return bad_input(fmt::format("'{}' is no tile; 64 x 32 would do, usual or tuned.", trimmed(text)));
+  if (!br || !bc) return bad_input(phrase("'{}' is no tile; 64 x 32 would do, usual or tuned.", trimmed(text)));
   o.br = static_cast<std::int32_t>(*br);
   o.bc = static_cast<std::int32_t>(*bc);
   return o;
@@ -208,7 +208,7 @@ Result<double> parse_seconds(std::string_view text) {
   double x = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), x);
   if (error != std::errc() || end != text.data() + text.size() || !(x >= 0.01 && x <= 3600))
-    return bad_input(fmt::format("'{}' is no time; 0.01 to 3600 seconds would do.", text));
+    return bad_input(phrase("'{}' is no time; 0.01 to 3600 seconds would do.", text));
   return x;
 }
 
@@ -252,7 +252,7 @@ std::vector<SweepFieldText> sweep_fields(const SweepSpec& s) {
     std::string label(option->title);
     if (label.front() >= 'a' && label.front() <= 'z') label.front() = static_cast<char>(label.front() - 'a' + 'A');
     add(SweepField::further, std::move(label), value ? value_text(*option, *value) : "usual",
-        fmt::format("{}: {}; usual: what the kernel takes by itself.", option->help, range_words(*spec)));
+        phrase("{}: {}; usual: what the kernel takes by itself.", option->help, range_words(*spec)));
     out.back().option = option->name;
   }
   add(SweepField::seconds, "Time a point", fmt::format("{} s", s.seconds_per_point),

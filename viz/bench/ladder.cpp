@@ -12,6 +12,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "kernels/base/text.h"
 #include "kernels/gpu/rungs/own.h"
 #include "kernels/ladder.h"
 #include "profiling/figures/metrics.h"
@@ -102,10 +103,9 @@ std::optional<Number> conflicts(const Measurement& m, const LadderUnits&, std::s
   const Figure* lost = available(m, "shared_conflicts_count", why);
   if (turns == nullptr || lost == nullptr) return std::nullopt;
   const double share = turns->value > 0 ? 100 * lost->value / turns->value : 0;
-  return Number{
-      share == 0 ? "0 %" : figure_text(share) + " %", share,
-      fmt::format("{} of {} turns, {}", figure_text(lost->value), figure_text(turns->value), origin_words(*lost)),
-      true};
+  return Number{share == 0 ? "0 %" : figure_text(share) + " %", share,
+                phrase("{} of {} turns, {}", figure_text(lost->value), figure_text(turns->value), origin_words(*lost)),
+                true};
 }
 
 std::optional<Number> tensor(const Measurement& m, const LadderUnits&, std::string& why) {
@@ -274,13 +274,12 @@ void set_headline(LadderScene& scene, const Rows& rows, const Measurement* refer
     if (first == nullptr) first = m;
     if (best == nullptr || m->time.median < best->time.median) best = m;
   }
-  scene.headline = fmt::format("{} no rung has a time.", at);
+  scene.headline = phrase("{} no rung has a time.", at);
   if (best == nullptr) return;
   scene.subject = best->key.kernel;
   std::string words = fmt::format("{} {} takes {}", at, best->key.kernel, value_with_unit(best->time.median, unit));
   if (first != best)
-    words +=
-        fmt::format(", {} times as fast as {}", times_text(first->time.median / best->time.median), first->key.kernel);
+    words += phrase(", {} times as fast as {}", times_text(first->time.median / best->time.median), first->key.kernel);
   if (reference != nullptr && is_not_ours(*reference))
     words += fmt::format("{} {} of {}", first != best ? " and" : ",",
                          share_words(reference->time.median / best->time.median), shown_name(*reference));
@@ -291,8 +290,8 @@ std::string note_of(const LadderScene& scene, const Rows& rows, const BenchSlice
                     const std::vector<std::string>& gone) {
   std::string note = describe(rows.front()->key.problem) + ".";
   if (const std::string source = source_words(slice); !source.empty()) note += " " + sentence(source);
-  if (!scene.share_title.empty()) note += fmt::format(" Bars: {}.", scene.share_title);
-  if (!gone.empty()) note += fmt::format(" Of no row here: {}.", fmt::join(gone, ", "));
+  if (!scene.share_title.empty()) note += phrase(" Bars: {}.", scene.share_title);
+  if (!gone.empty()) note += phrase(" Of no row here: {}.", fmt::join(gone, ", "));
   return note;
 }
 
@@ -314,17 +313,16 @@ std::string recorded_words(const State& state, const BenchSlice& slice, std::int
   const BenchPreset* preset = preset_of(state.document.sweep);
   if (preset == nullptr || preset->published.whose.empty() || !slice.of_this_sweep) return {};
   const PublishedShare& share = preset->published;
-  std::string words = fmt::format("Recorded: {} was published with {} to {} of torch's speed at such lengths",
-                                  share.whose, share.low, share.high);
+  std::string words = phrase("Recorded: {} was published with {} to {} of torch's speed at such lengths", share.whose,
+                             share.low, share.high);
   const Measurement* ours = row_at(slice, share.kernel, value);
   Rows rows = rows_at(slice, value);
   std::erase_if(rows, [&](const auto* m) { return ours == nullptr || m->processor != ours->processor; });
   const Measurement* peer = ladder_reference(rows);
   if (ours == nullptr || !timed(*ours) || is_wrong(*ours)) return words + ".";
-  if (peer == nullptr || !is_not_ours(*peer))
-    return words + fmt::format("; no peer of {} was timed here.", share.kernel);
-  return words + fmt::format("; {} here: {} of {}.", share.kernel, share_words(peer->time.median / ours->time.median),
-                             shown_name(*peer));
+  if (peer == nullptr || !is_not_ours(*peer)) return words + phrase("; no peer of {} was timed here.", share.kernel);
+  return words + phrase("; {} here: {} of {}.", share.kernel, share_words(peer->time.median / ours->time.median),
+                        shown_name(*peer));
 }
 
 LadderScene ladder_scene(const State& state, const Model& model, std::span<const Measurement> planned) {
@@ -334,7 +332,7 @@ LadderScene ladder_scene(const State& state, const Model& model, std::span<const
   const auto value = chosen_value(slice, state.view.bench.value);
   const Rows rows = value ? rows_at(slice, *value) : Rows();
   if (rows.empty()) {
-    scene.empty = "Nothing is measured yet. Run the sweep, or tick a run on the left: the ladder shows its rungs.";
+    scene.empty = tr("Nothing is measured yet. Run the sweep, or tick a run on the left: the ladder shows its rungs.");
     return scene;
   }
   scene.value = *value;

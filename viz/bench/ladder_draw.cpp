@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "kernels/base/text.h"
 #include "viz/bench/ladder.h"
 #include "viz/draw/canvas.h"
 #include "viz/draw/marks.h"
@@ -174,12 +175,12 @@ void draw_rung(const LadderScene& scene, const LadderRung& rung, const Columns& 
   draw_paragraph(list, {at.x + s.px(kIndent), line.max.y + top}, wide, kWords, sentences, kLines);
   const bool on_name = ImGui::IsMouseHoveringRect({box.min.x, box.min.y}, {box.min.x + c.time, line.max.y});
   if (on_name && rung.peer && ImGui::IsItemHovered(ImGuiHoveredFlags_ForTooltip | ImGuiHoveredFlags_AllowWhenDisabled))
-    show_tooltip(rung.name == rung.kernel ? rung.name : fmt::format("{}: {} in files", rung.name, rung.kernel));
-  if (on_name && !rung.peer) tooltip(fmt::format("Click: {} in Profile", rung.kernel));
+    show_tooltip(rung.name == rung.kernel ? rung.name : phrase("{}: {} in files", rung.name, rung.kernel));
+  if (on_name && !rung.peer) tooltip(phrase("Click: {} in Profile", rung.kernel));
   if (button > 0) {
     ImGui::SetCursorScreenPos({box.max.x - button + s.px(16), std::max(line.max.y, box.max.y - s.px(30))});
     if (toggle(fmt::format("what differs##{}", rung.kernel).c_str(), true,
-               fmt::format("The sources of {} and {} side by side", rung.before, rung.kernel).c_str()))
+               phrase("The sources of {} and {} side by side", rung.before, rung.kernel).c_str()))
       commands.push_back(CompareSources{{rung.before, rung.kernel}});
   }
   const float under = std::floor(box.max.y) + 0.5F;
@@ -210,7 +211,7 @@ void draw_ladder(const LadderScene& scene, ImVec2 size, Commands& commands) {
   if (begin_card("ladder", size)) {
     ImGui::PushStyleVar(ImGuiStyleVar_ItemSpacing, ImVec2(s.px(8), 0));
     if (!scene.empty.empty()) {
-      heading("Ladder");
+      heading(tr("Ladder"));
       dim_text(scene.empty);
     } else {
       ImGui::PushStyleColor(ImGuiCol_ChildBg, 0U);

@@ -10,6 +10,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "kernels/base/text.h"
 #include "kernels/ladder.h"
 #include "profiling/figures/metrics.h"
 #include "viz/bench/ladder.h"
@@ -37,7 +38,7 @@ std::string lacking(const Measurement& a, const Measurement& b, std::initializer
       const Figure& f = figure(*m, id);
       if (f.available()) continue;
       const bool tell = !f.reason.empty() && f.reason.size() <= kLongReason;
-      return fmt::format("not available of {}{}", m->key.kernel, tell ? ": " + f.reason : "");
+      return phrase("not available of {}{}", m->key.kernel, tell ? ": " + f.reason : "");
     }
   }
   return {};
@@ -59,7 +60,7 @@ double stored(const Measurement& m) {
 }
 
 std::string became(const std::string& from, const std::string& to, bool same) {
-  return same ? fmt::format("{}, as before", to) : fmt::format("{} became {}", from, to);
+  return same ? phrase("{}, as before", to) : fmt::format("{} became {}", from, to);
 }
 
 // Bytes in the unit of the largest of what they stand beside.
@@ -77,19 +78,19 @@ class MovedBytes {
 // Why the bytes changed, as far as figures tell.
 std::string why_bytes(const Measurement& a, const Measurement& b, const MovedBytes& moved) {
   const double before = stored(a), now = stored(b);
-  if (before > 0 && now == 0) return fmt::format(": S and P, {}, are no longer stored", moved.text(before));
-  if (before == 0 && now > 0) return fmt::format(": S and P, {}, are stored", moved.text(now));
+  if (before > 0 && now == 0) return phrase(": S and P, {}, are no longer stored", moved.text(before));
+  if (before == 0 && now > 0) return phrase(": S and P, {}, are stored", moved.text(now));
   // A reason points the same way as what it explains.
   const bool fewer = both_ways(b) < both_ways(a);
   const Figure &tiles_a = figure(a, "tile_load_bytes"), &tiles_b = figure(b, "tile_load_bytes");
   if (tiles_a.available() && tiles_b.available() && !alike(tiles_a.value, tiles_b.value) &&
       fewer == (tiles_b.value < tiles_a.value))
-    return fmt::format(": its tiles ask for {} instead of {}", moved.text(tiles_b.value), moved.text(tiles_a.value));
+    return phrase(": its tiles ask for {} instead of {}", moved.text(tiles_b.value), moved.text(tiles_a.value));
   const Figure &hit_a = figure(a, "l2_hit_pct"), &hit_b = figure(b, "l2_hit_pct");
   if (hit_a.available() && hit_b.available() && std::abs(hit_a.value - hit_b.value) >= kLittle &&
       fewer == (hit_b.value > hit_a.value))
-    return fmt::format(": the L2 cache has {} of what is asked of it, before {}", percent(hit_b.value),
-                       percent(hit_a.value));
+    return phrase(": the L2 cache has {} of what is asked of it, before {}", percent(hit_b.value),
+                  percent(hit_a.value));
   return {};
 }
 
@@ -114,14 +115,14 @@ std::optional<double> shared_of_block(const Measurement& m) {
 std::string why_warps(const Measurement& b) {
   const Figure &fit = figure(b, "occupancy_theoretical_pct"), &registers = figure(b, "registers_count");
   if (!fit.available()) return {};
-  std::string words = fmt::format(": {}{} fit an SM", fit.min_of_launches ? "at least " : "", percent(fit.value));
+  std::string words = phrase(": {}{} fit an SM", fit.min_of_launches ? "at least " : "", percent(fit.value));
   std::vector<std::string> held;
   if (registers.available() && fit.limiter.find("registers") != std::string::npos)
-    held.push_back(fmt::format("{:.0f} registers a thread", registers.value));
+    held.push_back(phrase("{:.0f} registers a thread", registers.value));
   if (const auto shared = shared_of_block(b); shared && fit.limiter.find("shared") != std::string::npos)
-    held.push_back(fmt::format("{} KiB of shared memory a block", figure_text(*shared / 1024)));
-  if (!held.empty()) return words + fmt::format(", held down by {}", fmt::join(held, " and "));
-  return fit.limiter.empty() ? words : words + fmt::format(", held down by {}", fit.limiter);
+    held.push_back(phrase("{} KiB of shared memory a block", figure_text(*shared / 1024)));
+  if (!held.empty()) return words + phrase(", held down by {}", fmt::join(held, " and "));
+  return fit.limiter.empty() ? words : words + phrase(", held down by {}", fit.limiter);
 }
 
 std::optional<LadderSentence> warps(const Measurement& a, const Measurement& b) {
@@ -140,10 +141,10 @@ std::string why_registers(const Measurement& b) {
   const Options& o = b.key.options;
   std::string words;
   if (o.br > 0 && o.bc > 0 && o.threads > 0)
-    words = fmt::format(": {} threads work on a tile of {} × {}", o.threads, o.br, o.bc);
+    words = phrase(": {} threads work on a tile of {} × {}", o.threads, o.br, o.bc);
   const Figure& spilled = figure(b, "spill_bytes");
   if (!spilled.available()) return words;
-  const std::string spill = spilled.value > 0 ? fmt::format("{} of them spilled", bytes_text(spilled.value)) : "";
+  const std::string spill = spilled.value > 0 ? phrase("{} of them spilled", bytes_text(spilled.value)) : "";
   return spill.empty() ? words : words + (words.empty() ? ": " : ", ") + spill;
 }
 
@@ -153,7 +154,7 @@ std::optional<LadderSentence> registers(const Measurement& a, const Measurement&
   const double from = figure(a, kRegisters).value, to = figure(b, kRegisters).value;
   return LadderSentence{
       "Registers",
-      sentence(became(fmt::format("{:.0f}", from), fmt::format("{:.0f} a thread", to), from == to) + why_registers(b)),
+      sentence(became(fmt::format("{:.0f}", from), phrase("{:.0f} a thread", to), from == to) + why_registers(b)),
       false};
 }
 
@@ -165,11 +166,11 @@ std::optional<LadderSentence> conflicts(const Measurement& a, const Measurement&
   const auto share = [](const Measurement& m) {
     const double turns = figure(m, kTurns).value;
     const double of = turns > 0 ? 100 * figure(m, kConflicts).value / turns : 0;
-    return fmt::format("{} of {} turns", percent(of), figure_text(turns));
+    return phrase("{} of {} turns", percent(of), figure_text(turns));
   };
   const std::string from = share(a), to = share(b);
-  if (from == to) return LadderSentence{"Bank conflicts", fmt::format("at most {}, as before.", to), false};
-  return LadderSentence{"Bank conflicts", fmt::format("at most {}, before {}.", to, from), false};
+  if (from == to) return LadderSentence{"Bank conflicts", phrase("at most {}, as before.", to), false};
+  return LadderSentence{"Bank conflicts", phrase("at most {}, before {}.", to, from), false};
 }
 
 std::optional<LadderSentence> tensor(const Measurement& a, const Measurement& b) {
@@ -177,13 +178,13 @@ std::optional<LadderSentence> tensor(const Measurement& a, const Measurement& b)
   if (const std::string why = lacking(a, b, {kTensor}); !why.empty()) return missing("Tensor cores", why);
   const double from = figure(a, kTensor).value, to = figure(b, kTensor).value;
   std::string why;
-  if (from < kTensorWorks && to >= kTensorWorks) why = ": its products run there";
-  if (from >= kTensorWorks && to < kTensorWorks) why = ": its products run elsewhere";
-  if (from < kTensorWorks && to < kTensorWorks) why = ": they hardly take part";
-  const std::string now = fmt::format("busy in {} of the cycles", percent(to));
+  if (from < kTensorWorks && to >= kTensorWorks) why = tr(": its products run there");
+  if (from >= kTensorWorks && to < kTensorWorks) why = tr(": its products run elsewhere");
+  if (from < kTensorWorks && to < kTensorWorks) why = tr(": they hardly take part");
+  const std::string now = phrase("busy in {} of the cycles", percent(to));
   return LadderSentence{
-      "Tensor cores",
-      sentence((from == to ? now + ", as before" : fmt::format("{}, before {}", now, percent(from))) + why), false};
+      "Tensor cores", sentence((from == to ? now + ", as before" : phrase("{}, before {}", now, percent(from))) + why),
+      false};
 }
 
 // Instructions are counted where the table of metrics has them.
@@ -209,11 +210,11 @@ std::optional<LadderSentence> time(const Measurement& a, const Measurement& b) {
   const std::string& id = a.key.kernel;
   const bool known = x.ci_high > 0 && y.ci_high > 0;
   const bool apart = !known || x.ci_low > y.ci_high || y.ci_low > x.ci_high;
-  if (!apart) return LadderSentence{"Time", fmt::format("can't be told from {}: the medians overlap.", id), false};
+  if (!apart) return LadderSentence{"Time", phrase("can't be told from {}: the medians overlap.", id), false};
   const double ratio = x.median / y.median;
   return LadderSentence{"Time",
-                        ratio >= 1 ? fmt::format("{} times as fast as {}.", times_text(ratio), id)
-                                   : fmt::format("takes {} times as long as {}.", times_text(1 / ratio), id),
+                        ratio >= 1 ? phrase("{} times as fast as {}.", times_text(ratio), id)
+                                   : phrase("takes {} times as long as {}.", times_text(1 / ratio), id),
                         false};
 }
 

@@ -3,12 +3,13 @@
 #include <algorithm>
 #include <string_view>
 
+#include "kernels/base/text.h"
 #include "kernels/cpu/device.h"
 #include "kernels/gpu/rungs/rows.h"
 #include "kernels/judge/verdict.h"
+#include "kernels/ladder.h"
 #include "kernels/model/fits.h"
 #include "kernels/model/kernel.h"
-#include "kernels/own_kernels.h"
 #include "profiling/figures/metrics.h"
 #include "profiling/tune/candidates.h"
 #include "profiling/tune/store.h"
@@ -24,7 +25,7 @@ void wait_for_compiler(Measurement& m) {
        {"registers_count", "spill_bytes", "shared_static_bytes", "shared_dynamic_bytes", "occupancy_theoretical_pct"}) {
     const auto at = find_metric(id);
     if (!at || *at >= m.figures.size() || m.figures[*at].available()) continue;
-    m.figures[*at].reason = "the compiler has not answered yet; for a picture it is not asked";
+    m.figures[*at].reason = tr("the compiler has not answered yet; for a picture it is not asked");
   }
 }
 

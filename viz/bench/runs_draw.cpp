@@ -12,6 +12,8 @@
 #include "imgui.h"
 
 #include "imgui_stdlib.h"
+#include "kernels/base/text.h"
+#include "profiling/session/run.h"
 #include "viz/bench/answers.h"
 #include "viz/bench/scene.h"
 #include "viz/draw/canvas.h"
@@ -19,6 +21,7 @@
 #include "viz/draw/text_fit.h"
 #include "viz/draw/theme.h"
 #include "viz/draw/widgets.h"
+#include "viz/state/run_words.h"
 
 namespace attn {
 namespace {
@@ -36,7 +39,7 @@ void name_field(const BenchRuns& list, const ListedRun& r, BenchCache& cache, Co
   ImGui::SetNextItemWidth(s.px(220));
   const bool entered = ImGui::InputTextWithHint("##name", run_words(r.run).c_str(), &cache.run_name,
                                                 ImGuiInputTextFlags_EnterReturnsTrue);
-  tooltip("A name of your own: Enter takes it");
+  tooltip(tr("A name of your own: Enter takes it"));
   if (!entered) return;
   commands.push_back(RenameRun{r.run.id, cache.run_name});
   ImGui::CloseCurrentPopup();
@@ -49,28 +52,27 @@ void run_menu(const BenchRuns& list, const ListedRun& r, BenchCache& cache, Comm
   const bool reference = list.reference == r.run.id;
   if (ImGui::Selectable(reference ? "Compare with it no more" : "Compare the others with it"))
     commands.push_back(CompareWithRun{reference ? "" : r.run.id});
-  if (!r.run.spec.empty() && ImGui::Selectable("Set its sweep up")) commands.push_back(TakeSweepOf{r.run.id});
-  if (ImGui::Selectable("Its rows as CSV")) commands.push_back(ExportCsv{r.run.id});
-  if (ImGui::Selectable("Its rows as JSON")) commands.push_back(ExportJson{r.run.id});
-  if (ImGui::Selectable("Its timeline for Perfetto")) commands.push_back(ExportTrace{r.run.id});
-  tooltip("When each stage of each point began and how long it took");
+  if (!r.run.spec.empty() && ImGui::Selectable(tr("Set its sweep up"))) commands.push_back(TakeSweepOf{r.run.id});
+  if (ImGui::Selectable(tr("Its rows as CSV"))) commands.push_back(ExportCsv{r.run.id});
+  if (ImGui::Selectable(tr("Its rows as JSON"))) commands.push_back(ExportJson{r.run.id});
+  if (ImGui::Selectable(tr("Its timeline for Perfetto"))) commands.push_back(ExportTrace{r.run.id});
+  tooltip(tr("When each stage of each point began and how long it took"));
   if (r.from != RunFrom::bundled && !r.growing) {
     ImGui::Separator();
-    if (ImGui::Selectable("Remove")) commands.push_back(RemoveRun{r.run.id});
-    if (r.from == RunFrom::here) tooltip("Its file goes when the window closes; Ctrl+Z brings it back until then");
+    if (ImGui::Selectable(tr("Remove"))) commands.push_back(RemoveRun{r.run.id});
+    if (r.from == RunFrom::here) tooltip(tr("Its file goes when the window closes; Ctrl+Z brings it back until then"));
   }
   ImGui::EndPopup();
 }
 
 std::string details_of(const BenchRuns& list, const ListedRun& r) {
   const Provenance& p = r.run.provenance;
-  std::string words = fmt::format("{}\n{} row{} of {}", words_of(list, r.run), r.run.rows.size(),
-                                  r.run.rows.size() == 1 ? "" : "s", p.device.empty() ? "no device" : p.device);
-  if (!r.run.date.empty())
-    words += fmt::format("\nBegun {} {} UTC", r.run.date.substr(0, 10), r.run.date.substr(11, 5));
+  std::string words = phrase("{}\n{} row{} of {}", words_of(list, r.run), r.run.rows.size(),
+                             r.run.rows.size() == 1 ? "" : "s", p.device.empty() ? "no device" : p.device);
+  if (!r.run.date.empty()) words += phrase("\nBegun {} {} UTC", r.run.date.substr(0, 10), r.run.date.substr(11, 5));
   if (const std::string versions = versions_words(p); !versions.empty()) words += "\n" + versions;
-  if (r.growing) words += "\nIt is being measured.";
-  if (r.from == RunFrom::bundled) words += "\nIt came with the program.";
+  if (r.growing) words += tr("\nIt is being measured.");
+  if (r.from == RunFrom::bundled) words += tr("\nIt came with the program.");
   if (r.from == RunFrom::file) words += "\nFrom " + p.file;
   return words;
 }
@@ -134,7 +136,7 @@ void run_line(const BenchRuns& list, const RunLine& line, BenchCache& cache, Com
     const ImU32 dots = colour(s.theme, ImGui::IsItemHovered() ? Token::text : Token::dim);
     for (int i = -1; i <= 1; ++i)
       draw.AddCircleFilled({left + width + more / 2 + static_cast<float>(i) * s.px(4.5F), middle}, s.px(1.3F), dots, 8);
-    tooltip("Name, compare, export, remove");
+    tooltip(tr("Name, compare, export, remove"));
     if (pressed || menu) ImGui::OpenPopup("run_menu");
     run_menu(list, *line.run, cache, commands);
   }
@@ -172,7 +174,7 @@ void draw_run_list(const State& state, const Model& model, BenchCache& cache, Co
           std::find(shown.begin(), shown.end(), &r) == shown.end())
         listed.push_back(&r);
   ImGui::PushFont(s.fonts.bold, s.px(kEntryText));
-  ImGui::TextUnformatted("Runs");
+  ImGui::TextUnformatted(tr("Runs"));
   ImGui::PopFont();
   if (listed.size() > kShort) {
     const std::string words = cache.all_runs ? "fewer" : fmt::format("all {}", listed.size());
@@ -183,7 +185,7 @@ void draw_run_list(const State& state, const Model& model, BenchCache& cache, Co
   }
   RunLine predicted;
   predicted.id = kPredictedRun;
-  predicted.words = "Predicted, next run";
+  predicted.words = tr("Predicted, next run");
   predicted.tip =
       "What is known of the sweep that is set up before it runs: bytes, memory, and what the compiler says of "
       "registers and shared memory. Dotted lines beside measured ones are of their own run and stay.";

@@ -10,11 +10,13 @@
 #include <vector>
 
 #include "kernels/base/dtype.h"
+#include "kernels/base/text.h"
 #include "kernels/ladder.h"
 #include "profiling/figures/baseline.h"
 #include "viz/bench/fields.h"
 #include "viz/bench/ladder.h"
 #include "viz/bench/sweep_choices.h"
+#include "viz/state/run_words.h"
 
 namespace attn {
 namespace {
@@ -92,7 +94,7 @@ std::string type_words(const std::string& kernel, const BenchSlice& slice) {
   SweepSpec theirs;
   theirs.base.dtype = slice.rows.front()->key.problem.dtype;
   const std::string only = refusal(**row, theirs);
-  return only.empty() ? only : fmt::format(": it takes {}, these rows are {}", only, name_of(theirs.base.dtype));
+  return only.empty() ? only : phrase(": it takes {}, these rows are {}", only, name_of(theirs.base.dtype));
 }
 
 // Of a kernel that was chosen and that the strip cannot speak of.
@@ -102,12 +104,12 @@ std::string absent_words(const State& state, const BenchScene& scene) {
   const Measurement* row = row_at(scene.slice, kernel, *scene.chosen);
   if (row != nullptr && row->state == RowState::done) return {};
   if (row != nullptr)
-    return fmt::format("{} has no time here: {}", kernel,
-                       sentence(row->reason.empty() ? std::string(name_of(row->state)) : row->reason));
+    return phrase("{} has no time here: {}", kernel,
+                  sentence(row->reason.empty() ? std::string(name_of(row->state)) : row->reason));
   const bool elsewhere =
       std::ranges::any_of(scene.slice.rows, [&](const Measurement* m) { return m->key.kernel == kernel; });
   const std::string where = elsewhere ? fmt::format("at {} = {}", scene.axis_letter, *scene.chosen) : "of this problem";
-  return fmt::format("{} has no row {}{}.", kernel, where, type_words(kernel, scene.slice));
+  return phrase("{} has no row {}{}.", kernel, where, type_words(kernel, scene.slice));
 }
 
 }  // namespace
@@ -173,7 +175,7 @@ BenchScene bench_scene(const State& state, const Model& model, const BenchSwitch
     scene.verdict.reason += (scene.verdict.reason.empty() ? "" : "\n") + recorded;
   if (!unlike.empty()) scene.verdict.reason.insert(0, unlike + (scene.verdict.reason.empty() ? "" : "\n"));
   if (!scene.slice.letter.empty() && !scene.slice.planned)
-    scene.verdict.headline = fmt::format("Run {}: {}", scene.slice.letter, scene.verdict.headline);
+    scene.verdict.headline = phrase("Run {}: {}", scene.slice.letter, scene.verdict.headline);
   if (scene.chosen) {
     for (BenchChart& chart : scene.charts)
       if (chart.metric == "time_us_median" || chart.metric == kDramBytes)

@@ -8,9 +8,11 @@
 #include <map>
 #include <set>
 
+#include "kernels/base/text.h"
 #include "kernels/ladder.h"
 #include "kernels/model/kernel.h"
 #include "viz/bench/scene.h"
+#include "viz/state/run_words.h"
 
 namespace attn {
 namespace {
@@ -76,7 +78,7 @@ std::string rule_of(const Axis& a, std::span<const Measurement* const> rows) {
   }
   const ProblemAxis* axis = kind_of(a).problem;
   if (axis == nullptr || !axis->keeps_tokens || least == most) return {};
-  return kept ? fmt::format("B·L = {}", tokens) : fmt::format("B from {} to {}", most, least);
+  return kept ? fmt::format("B·L = {}", tokens) : phrase("B from {} to {}", most, least);
 }
 
 }  // namespace

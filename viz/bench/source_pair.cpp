@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "kernels/base/text.h"
 #include "kernels/gpu/compile/sources.h"
 #include "kernels/gpu/rungs/rows.h"
 #include "kernels/ladder.h"
@@ -93,8 +94,7 @@ std::string note_of(const gpu::SourceText& source, std::string_view kernel, cons
   for (const Measurement* m : shown.slices.front().rows) {
     if (m->key.kernel != kernel || m->key.source_hash.empty()) continue;
     if (m->key.source_hash == hash_now(kernel, gpu::score_lines_for(m->key.problem))) continue;
-    return note +
-           fmt::format("; the row that is shown was measured from another text, {}", m->key.source_hash.substr(0, 8));
+    return note + phrase("; the row that is shown was measured from another text, {}", m->key.source_hash.substr(0, 8));
   }
   return note;
 }
@@ -166,7 +166,7 @@ SourcePairScene source_pair_scene(const State& state, const Model& model, const 
     if (sources.at(side) != nullptr) continue;
     const std::string& id = scene.kernels.at(side);
     scene.empty = id.empty() ? "Choose two kernels of the GPU."
-                             : fmt::format(
+                             : phrase(
                                    "{} runs on the CPU: only the sources of GPU kernels come with the program. "
                                    "Choose two of those above.",
                                    id);
@@ -183,13 +183,13 @@ SourcePairScene source_pair_scene(const State& state, const Model& model, const 
     scene.notes.at(side) = note_of(*sources.at(side), scene.kernels.at(side), state, model);
     for (const PairRow& row : scene.rows) all.at(side) += row.line.at(side) > 0 ? 1 : 0;
   }
-  scene.headline = fmt::format("{} and {}: {} of {} and {} of {} lines differ.", scene.kernels[0], scene.kernels[1],
-                               count_of(scene.rows, 0), all[0], count_of(scene.rows, 1), all[1]);
+  scene.headline = phrase("{} and {}: {} of {} and {} of {} lines differ.", scene.kernels[0], scene.kernels[1],
+                          count_of(scene.rows, 0), all[0], count_of(scene.rows, 1), all[1]);
   const std::string& chosen = spoken_of(state, subject);
   if (const auto row = find_kernel(chosen);
       state.view.bench.sources[1].empty() && row && (*row)->processor == Processor::cpu)
-    scene.headline += fmt::format(" {}, which {}, runs on the CPU.", chosen,
-                                  chosen == bench_kernel(state) ? "is chosen" : "the charts speak of");
+    scene.headline += phrase(" {}, which {}, runs on the CPU.", chosen,
+                             chosen == bench_kernel(state) ? "is chosen" : "the charts speak of");
   return scene;
 }
 

@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include "kernels/base/text.h"
 #include "viz/draw/canvas.h"
 #include "viz/draw/theme.h"
 #include "viz/draw/widgets.h"
@@ -36,7 +37,7 @@ void go_to(SourcePairHeld& held, const SourcePairScene& scene, int direction) {
 
 void draw_heads(const SourcePairScene& scene, SourcePairHeld& held, Commands& commands) {
   const Style& s = style();
-  heading("Sources");
+  heading(tr("Sources"));
   draw_choice(scene, 0, commands);
   ImGui::SameLine();
   draw_choice(scene, 1, commands);

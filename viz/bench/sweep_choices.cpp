@@ -8,10 +8,10 @@
 
 #include <fmt/format.h>
 
-#include "kernels/gpu/rungs/common.h"
+#include "kernels/base/text.h"
+#include "kernels/gpu/rungs/rows.h"
 #include "kernels/ladder.h"
-#include "kernels/model/inputs.h"
-#include "kernels/own_kernels.h"
+#include "kernels/model/input_spec.h"
 #include "profiling/figures/metrics.h"
 #include "profiling/figures/peers.h"
 #include "viz/bench/fields.h"
@@ -118,11 +118,10 @@ SweepMenu arch_menu(const SweepSpec& sweep) {
 
 SweepMenu device_menu(const SweepSpec& sweep, const GpuView& gpus) {
   if (gpus.gpus.empty()) return arch_menu(sweep);
-  SweepMenu menu{"##gpu", "", fmt::format("GPU {}: not here", sweep.gpu), "Which GPU the kernels run on", {}};
+  SweepMenu menu{"##gpu", "", phrase("GPU {}: not here", sweep.gpu), "Which GPU the kernels run on", {}};
   for (const GpuChoice& g : gpus.gpus) {
     if (g.index == sweep.gpu) menu.shown = g.name;
-    menu.choices.push_back(
-        with(sweep, fmt::format("GPU {}: {}, {}", g.index, g.name, g.arch), &SweepSpec::gpu, g.index));
+    menu.choices.push_back(with(sweep, phrase("GPU {}: {}, {}", g.index, g.name, g.arch), &SweepSpec::gpu, g.index));
   }
   return menu;
 }
@@ -170,9 +169,9 @@ SweepMenu peers_menu(const SweepSpec& sweep, const PeersView& peers) {
   }
   SweepMenu menu{"##peers", "Peers", "off", "", {}};
   menu.choices.push_back(with(sweep, "off", &SweepSpec::peers, {}));
-  menu.help = "Attention of others in turns with these kernels";
+  menu.help = tr("Attention of others in turns with these kernels");
   if (all.empty()) {
-    menu.help += ". Tick a kernel first.";
+    menu.help += tr(". Tick a kernel first.");
   } else if (!peers.why_none.empty()) {
     menu.help += fmt::format(": {}.\n{}", titles, sentence(peers.why_none));
   } else {
@@ -203,11 +202,11 @@ bool any_kept_on_gpu(const SweepSpec& sweep, const KeptTilesView& kept) {
 std::string compile_words(const SweepSpec& sweep, const Model& model) {
   if (!runs_on_gpu(sweep) || !model.gpu.looked) return {};  // nobody has asked yet: a picture has no compiler
   if (auto valid = validate(sweep); !valid) return {};      // said where it stands
-  if (model.compiled_for != sweep_key(sweep) && model.task.running) return "Compiled when the run has ended.";
+  if (model.compiled_for != sweep_key(sweep) && model.task.running) return tr("Compiled when the run has ended.");
   if (sweep.tuned && model.compiled.empty() && model.kept.of == sweep_key(sweep) && !any_kept_on_gpu(sweep, model.kept))
     return {};  // why no tile is kept stands beside Run
   if (model.compiled_for != sweep_key(sweep) || model.compiled.empty())
-    return fmt::format("Compiling for {} ...", sweep.arch);
+    return phrase("Compiling for {} ...", sweep.arch);
   std::string words, why, whose;
   for (const std::string& id : sweep.kernels) {
     // The last value's: registers seldom hang on it, and where they do the table has each.
@@ -252,8 +251,8 @@ std::string refusal(const KernelRow& row, const SweepSpec& sweep) {
 
 std::string left_words(double seconds) {
   if (seconds < 0) return {};
-  if (seconds < 90) return fmt::format("about {:.0f} s left", std::max(1.0, std::ceil(seconds)));
-  return fmt::format("about {:.0f} min left", std::ceil(seconds / 60));
+  if (seconds < 90) return phrase("about {:.0f} s left", std::max(1.0, std::ceil(seconds)));
+  return phrase("about {:.0f} min left", std::ceil(seconds / 60));
 }
 
 }  // namespace attn

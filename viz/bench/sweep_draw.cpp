@@ -9,6 +9,7 @@
 
 #include "imgui.h"
 #include "kernels/base/dtype.h"
+#include "kernels/base/text.h"
 #include "profiling/figures/metrics.h"
 #include "viz/bench/fields.h"
 #include "viz/bench/presets.h"
@@ -44,7 +45,7 @@ void kernel_line(const KernelRow& row, const SweepSpec& sweep, Commands& command
     commands.push_back(SetSweep{with_kernel(sweep, row.id, !on)});
   std::string help = fmt::format("{}: {}. {}", row.id, row.title, row.what);
   if (!row.teaches.empty()) help += "\n" + std::string(row.teaches);
-  if (!why_not.empty()) help += fmt::format("\nIt takes {}.", why_not);
+  if (!why_not.empty()) help += phrase("\nIt takes {}.", why_not);
   tooltip(help);
   ImDrawList& list = *ImGui::GetWindowDrawList();
   const float middle = at.y + side / 2;
@@ -72,7 +73,7 @@ void kernel_list(const SweepSpec& sweep, Commands& commands) {
     ImGui::Spacing();
   }
   if (sweep.own.empty()) return;
-  heading("Of your own");
+  heading(tr("Of your own"));
   for (const auto& kernel : sweep.own) kernel_line(*kernel, sweep, commands);
   ImGui::Spacing();
 }
@@ -163,8 +164,8 @@ void gpu_set_up(const State& state, const Model& model, Commands& commands) {
 // What speed-ups are over. Each device keeps its usual baseline where another one's kernel is chosen.
 void baseline_choice(const State& state, Commands& commands) {
   const std::string& now = state.view.bench.baseline;
-  const std::string help = fmt::format("What speed-ups are over; usual: {} on a GPU, {} on the CPU.",
-                                       baseline_of(Processor::gpu), baseline_of(Processor::cpu));
+  const std::string help = phrase("What speed-ups are over; usual: {} on a GPU, {} on the CPU.",
+                                  baseline_of(Processor::gpu), baseline_of(Processor::cpu));
   combo("##baseline", "Baseline", now.empty() ? "usual" : now, help, [&] {
     if (ImGui::Selectable("usual", now.empty())) commands.push_back(ChooseBenchBaseline{""});
     for (const std::string& id : state.document.sweep.kernels)
@@ -182,10 +183,9 @@ void tune_button(const State& state, const Model& model, const std::string& kern
     commands.push_back(TuneTiles{});
   }
   ImGui::EndDisabled();
-  tooltip(
-      spec ? fmt::format("Tries the tiles, threads and stages of {} on {}, about {:.0f} s; the page Tiles shows them.",
-                         spec->kernel, describe(spec->problem), spec->budget_s)
-           : spec.error().message);
+  tooltip(spec ? phrase("Tries the tiles, threads and stages of {} on {}, about {:.0f} s; the page Tiles shows them.",
+                        spec->kernel, describe(spec->problem), spec->budget_s)
+               : spec.error().message);
 }
 
 void sweep_set_up(const State& state, const Model& model, BenchCache& cache, Commands& commands) {
@@ -195,7 +195,7 @@ void sweep_set_up(const State& state, const Model& model, BenchCache& cache, Com
     for (auto& [field, draft] : cache.drafts)
       if (!draft.error.empty()) draft = {};
   }
-  heading("Sweep");
+  heading(tr("Sweep"));
   preset_choice(sweep, commands);
   draw_menu(axis_menu(sweep), commands);
   for (const SweepFieldText& field : sweep_fields(sweep)) {
@@ -241,11 +241,11 @@ void run_buttons(const BenchCache& cache, float width, float height, Commands& c
   const std::string words = fmt::format("Go on, {} left###run", c.points - c.finished);
   if (main_button(words.c_str(), {width - restart - gap, height}, cache.why_not_run.empty()))
     commands.push_back(RunSweep{});
-  tooltip(fmt::format("{} of {} points are finished and not measured again.", c.finished, c.points));
+  tooltip(phrase("{} of {} points are finished and not measured again.", c.finished, c.points));
   ImGui::SameLine(0, gap);
   ImGui::BeginDisabled(!cache.why_not_run.empty());
-  if (ImGui::Button("Anew", {restart, height})) commands.push_back(RunSweep{true});
-  tooltip("Measure every point again.");
+  if (ImGui::Button(tr("Anew"), {restart, height})) commands.push_back(RunSweep{true});
+  tooltip(tr("Measure every point again."));
   ImGui::EndDisabled();
 }
 
@@ -270,14 +270,14 @@ void save_buttons(const State& state, const Model& model, Commands& commands) {
   const float gap = s.px(6), third = (width - 2 * gap) / 3;
   ImGui::BeginDisabled(shown_runs(state.document.runs, model).empty());
   if (ImGui::Button("CSV", {third, s.px(28)})) commands.push_back(ExportCsv{});
-  tooltip("One row a kernel and problem of the runs that are ticked, units in the header.");
+  tooltip(tr("One row a kernel and problem of the runs that are ticked, units in the header."));
   ImGui::SameLine(0, gap);
   if (ImGui::Button("JSON", {third, s.px(28)})) commands.push_back(ExportJson{});
-  tooltip("The same with every repeat.");
+  tooltip(tr("The same with every repeat."));
   ImGui::EndDisabled();
   ImGui::SameLine(0, gap);
   if (ImGui::Button("PNG", {third, s.px(28)})) commands.push_back(SavePicture{});
-  tooltip("This view as a picture.");
+  tooltip(tr("This view as a picture."));
 }
 
 }  // namespace

@@ -7,8 +7,9 @@
 #include <limits>
 
 #include "kernels/base/bytes.h"
+#include "kernels/base/text.h"
 #include "kernels/ladder.h"
-#include "profiling/tune/candidates.h"
+#include "profiling/spec/tile_words.h"
 #include "viz/bench/fields.h"
 #include "viz/bench/scene.h"
 
@@ -69,14 +70,14 @@ std::string peer_tip(const Measurement& m, const BenchUnit& unit) {
   std::string tip = fmt::format("; {} ({}), {}", m.peer->title, m.key.kernel, m.peer->software);
   if (!m.peer->how.empty()) tip += "; " + m.peer->how;
   for (const TimedBeside& b : m.peer->beside)
-    tip += fmt::format("; in its turns {} {}", b.kernel, value_with_unit(b.time.median, unit));
+    tip += phrase("; in its turns {} {}", b.kernel, value_with_unit(b.time.median, unit));
   return tip;
 }
 
 // With which tile, and where that came from.
 BenchCell with_tile(BenchCell cell, const Measurement& m) {
   if (const auto row = find_kernel(m.key.kernel); cell.available && row && !m.tile_from.empty())
-    cell.tip += fmt::format("; tile {} ({})", tile_words(**row, m.key.options), m.tile_from);
+    cell.tip += phrase("; tile {} ({})", tile_words(**row, m.key.options), m.tile_from);
   return cell;
 }
 
@@ -121,9 +122,9 @@ BenchCell interval_cell(const Measurement& m) {
   const double percent = 50 * (high.value - low.value) / m.time.median;
   const BenchUnit unit = time_unit(low.value, high.value);
   return {fmt::format("{:.1f}", percent),
-          fmt::format("95 % interval of the median: {} to {}, {} repeats{}{}", value_with_unit(low.value, unit),
-                      value_with_unit(high.value, unit), m.time.n, m.time.settled ? "" : ", stopped by the time limit",
-                      m.time.drifted ? ", drifted" : ""),
+          phrase("95 % interval of the median: {} to {}, {} repeats{}{}", value_with_unit(low.value, unit),
+                 value_with_unit(high.value, unit), m.time.n, m.time.settled ? "" : ", stopped by the time limit",
+                 m.time.drifted ? ", drifted" : ""),
           percent, true};
 }
 
@@ -134,18 +135,18 @@ BenchCell dram_cell(const Measurement& m, const BenchUnit& unit) {
   if (!written.available()) return missing(written.reason);
   const double both = read.value + written.value;
   return {figure_text(both * unit.factor),
-          fmt::format("{} read, {} written ({})", value_with_unit(read.value, unit),
-                      value_with_unit(written.value, unit), origin_words(read)),
+          phrase("{} read, {} written ({})", value_with_unit(read.value, unit), value_with_unit(written.value, unit),
+                 origin_words(read)),
           both, true};
 }
 
 BenchCell workspace_cell(const Measurement& m, const BenchUnit& unit) {
   const Figure& f = figure(m, "memory_overhead_bytes");
   if (!f.available()) return missing(f.reason);
-  return {f.value == 0 ? "0" : figure_text(f.value * unit.factor),
-          fmt::format("{} beside inputs and outputs ({})", format_bytes(static_cast<std::uint64_t>(f.value)),
-                      origin_words(f)),
-          f.value, true};
+  return {
+      f.value == 0 ? "0" : figure_text(f.value * unit.factor),
+      phrase("{} beside inputs and outputs ({})", format_bytes(static_cast<std::uint64_t>(f.value)), origin_words(f)),
+      f.value, true};
 }
 
 BenchCell error_cell(const Measurement& m) {
@@ -156,7 +157,7 @@ BenchCell error_cell(const Measurement& m) {
   if (v.allowed() <= 0) return missing("no error is allowed on this problem");
   const double share = v.error() / v.allowed();
   return {share < 9.995 ? fmt::format("{:.2f}", share) : figure_text(share),
-          fmt::format("error {}, allowed {}, {}", figure_text(v.error()), figure_text(v.allowed()), v.sample),
+          phrase("error {}, allowed {}, {}", figure_text(v.error()), figure_text(v.allowed()), v.sample),
           v.error() / v.allowed(), true};
 }
 
@@ -192,8 +193,8 @@ BenchCell shared_cell(const Measurement& m) {
   if (!asked.available()) return missing(asked.reason);
   const double bytes = fixed.value + asked.value;
   return {bytes == 0 ? "0" : figure_text(bytes / 1024),
-          fmt::format("{:.0f} bytes of a block by the compiler ({}), {:.0f} by the launch", fixed.value,
-                      origin_words(fixed), asked.value),
+          phrase("{:.0f} bytes of a block by the compiler ({}), {:.0f} by the launch", fixed.value, origin_words(fixed),
+                 asked.value),
           bytes, true};
 }
 
@@ -266,7 +267,7 @@ std::vector<Column> group_columns(MetricGroup group, std::span<const Measurement
     std::string title(metric.label);
     if (!unit.name.empty()) title += " " + unit.name;
     std::string tip(metric.help);
-    if (!metric.formula.empty()) tip += fmt::format(" Formula: {}.", metric.formula);
+    if (!metric.formula.empty()) tip += phrase(" Formula: {}.", metric.formula);
     columns.push_back(
         {{std::string(metric.id), std::move(title), std::move(tip)}, [id = metric.id, unit](const Measurement& m) {
            BenchCell cell = cell_of(m, id, unit);
@@ -292,7 +293,7 @@ std::vector<Column> columns_of(const State& state, const BenchSlice& slice, std:
     const auto at_cell = [&slice](const Measurement& m) {
       const std::int64_t at = axis_value(slice.axis, m);
       return at > 0 ? BenchCell{fmt::format("{}", at), "", static_cast<double>(at), true}
-                    : missing(fmt::format("this kernel has no {} to choose", axis_letter(slice.axis)));
+                    : missing(phrase("this kernel has no {} to choose", axis_letter(slice.axis)));
     };
     columns.insert(columns.begin(), Column{{"value", std::string(axis_letter(slice.axis)), ""}, at_cell});
   }
@@ -311,12 +312,12 @@ std::string origin_note(const State& state, const BenchSlices& slices) {
     const bool tuned = std::ranges::any_of(
         slice.rows, [](const Measurement* m) { return m->state == RowState::done && m->tile_from == "tuned"; });
     if (!slice.rows.empty())
-      note = fmt::format("Nothing has run: bytes and workspace follow from shapes and {}.",
-                         tuned ? "the tiles that tuning kept" : "tiles");
+      note = phrase("Nothing has run: bytes and workspace follow from shapes and {}.",
+                    tuned ? "the tiles that tuning kept" : "tiles");
   } else if (!slice.rows.empty()) {
     note = source_words(slices);
-    if (!slice.driver.empty() && slices.size() == 1) note += fmt::format(", driver {}", slice.driver);
-    if (slice.loaded && slices.size() == 1) note += fmt::format(", from {}", slice.file);
+    if (!slice.driver.empty() && slices.size() == 1) note += phrase(", driver {}", slice.driver);
+    if (slice.loaded && slices.size() == 1) note += phrase(", from {}", slice.file);
     note += ".";
   }
   const auto in_turns = std::ranges::find_if(slice.rows, [&](const Measurement* m) {
@@ -325,14 +326,13 @@ std::string origin_note(const State& state, const BenchSlices& slices) {
     return std::ranges::find(beside, baseline_shown(state, m->processor), &TimedBeside::kernel) != beside.end();
   });
   if (in_turns != slice.rows.end())
-    note += fmt::format(" A peer's × {} is over what that took in its turns.",
-                        baseline_shown(state, (*in_turns)->processor));
-  if (!slice.rows.empty()) note += " – not available: point at it for the reason.";
+    note +=
+        phrase(" A peer's × {} is over what that took in its turns.", baseline_shown(state, (*in_turns)->processor));
+  if (!slice.rows.empty()) note += tr(" – not available: point at it for the reason.");
   std::size_t left_out = 0;
   for (const BenchSlice& each : slices) left_out += each.left_out;
   if (left_out > 0)
-    note += fmt::format(" {} more row{} of other problems or devices not shown.", left_out,
-                        left_out == 1 ? " is" : "s are");
+    note += phrase(" {} more row{} of other problems or devices not shown.", left_out, left_out == 1 ? " is" : "s are");
   return note;
 }
 

@@ -13,6 +13,7 @@
 #include <string_view>
 #include <vector>
 
+#include "kernels/base/text.h"
 #include "viz/draw/canvas.h"
 #include "viz/draw/marks.h"
 #include "viz/draw/theme.h"
@@ -165,15 +166,15 @@ void cell(const BenchTableRow& row, const BenchCell& c, const BenchColumn& colum
 // What can be done with a row: the right button, or the menu key where the keyboard is on it.
 void row_menu(const BenchTable& table, std::size_t index, BenchCache& cache, Commands& commands) {
   const BenchTableRow& row = table.rows[index];
-  tooltip(fmt::format("Click to choose {}; right click for more", row.kernel));
+  tooltip(phrase("Click to choose {}; right click for more", row.kernel));
   if (!ImGui::BeginPopupContextItem()) return;
-  if (ImGui::Selectable("Profile it")) {
+  if (ImGui::Selectable(tr("Profile it"))) {
     commands.push_back(ChooseKernel{row.kernel});
     if (row.value != 0) commands.push_back(ChooseBenchValue{row.value});
     commands.push_back(ChooseWorkspace{Workspace::profile});
   }
-  if (ImGui::Selectable("Step through it")) commands.push_back(StepThrough{row.kernel, row.problem, row.options});
-  if (ImGui::Selectable(fmt::format("Compare with {}", row.kernel).c_str()))
+  if (ImGui::Selectable(tr("Step through it"))) commands.push_back(StepThrough{row.kernel, row.problem, row.options});
+  if (ImGui::Selectable(phrase("Compare with {}", row.kernel).c_str()))
     commands.push_back(ChooseBenchBaseline{row.kernel});
   const bool hidden = cache.hidden.contains(row.id);
   if (ImGui::Selectable(hidden ? "Show its line" : "Hide its line")) {
@@ -183,9 +184,9 @@ void row_menu(const BenchTable& table, std::size_t index, BenchCache& cache, Com
       cache.hidden.insert(row.id);
   }
   ImGui::Separator();
-  if (ImGui::Selectable("Copy the row")) commands.push_back(CopyText{row_tsv(table, index)});
-  if (ImGui::Selectable("Copy the table")) commands.push_back(CopyText{table_tsv(table)});
-  tooltip("With tabs between, for a spreadsheet");
+  if (ImGui::Selectable(tr("Copy the row"))) commands.push_back(CopyText{row_tsv(table, index)});
+  if (ImGui::Selectable(tr("Copy the table"))) commands.push_back(CopyText{table_tsv(table)});
+  tooltip(tr("With tabs between, for a spreadsheet"));
   ImGui::EndPopup();
 }
 
@@ -287,7 +288,7 @@ void value_choice(const BenchScene& scene, const std::string& words, Commands& c
   if (ImGui::InvisibleButton("pick_value", {width + s.px(18), height}, ImGuiButtonFlags_EnableNav))
     ImGui::OpenPopup("values");
   const bool over = ImGui::IsItemHovered();
-  tooltip("Show another value");
+  tooltip(tr("Show another value"));
   ImDrawList* list = ImGui::GetWindowDrawList();
   draw_text(list, at, Face::bold, 13, colour(s.theme, Token::text), words);
   draw_arrow(list, {at.x + width + s.px(10), at.y + height / 2 + s.px(1)}, 8, Arrow::down,
@@ -311,7 +312,7 @@ void group_choice(BenchCache& cache) {
   if (ImGui::InvisibleButton("pick_columns", {width + s.px(20), height}, ImGuiButtonFlags_EnableNav))
     ImGui::OpenPopup("column_groups");
   const Token ink = ImGui::IsItemHovered() ? Token::text : Token::dim;
-  tooltip("Show every figure of one kind");
+  tooltip(tr("Show every figure of one kind"));
   ImDrawList* list = ImGui::GetWindowDrawList();
   draw_text(list, {at.x, at.y + s.px(2)}, Face::text, 12, colour(s.theme, ink), shown);
   draw_arrow(list, {at.x + width + s.px(10), at.y + height / 2 + s.px(1)}, 7, Arrow::down, colour(s.theme, ink));
@@ -331,7 +332,7 @@ void title_line(BenchCache& cache, Commands& commands) {
   const bool all = cache.switches.all_values;
   std::string words = "Kernels";
   if (all) {
-    words += fmt::format(" at every {}", scene.axis_letter);
+    words += phrase(" at every {}", scene.axis_letter);
   } else if (scene.chosen) {
     words += fmt::format(" at {} = {}", scene.axis_letter, *scene.chosen);
   }

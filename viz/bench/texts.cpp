@@ -11,6 +11,7 @@
 #include "profiling/session/run.h"
 #include "viz/bench/scene.h"
 #include "viz/draw/number_text.h"
+#include "viz/state/run_words.h"
 
 namespace attn {
 

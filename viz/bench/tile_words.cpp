@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "kernels/base/bytes.h"
+#include "kernels/base/text.h"
 #include "viz/bench/fields.h"
 #include "viz/bench/scene.h"
 
@@ -34,7 +35,7 @@ std::string larger_words(const KernelRow& row, const TriedTile& t) {
   const Options& o = t.tile.options;
   std::string why = t.why;
   while (why.ends_with('.')) why.pop_back();
-  if (t.fate == TileFate::refused) return fmt::format("{} x {} does not fit: {}", o.br, o.bc, why);
+  if (t.fate == TileFate::refused) return phrase("{} x {} does not fit: {}", o.br, o.bc, why);
   const std::string holds = hold_words(t.tile);
   return fmt::format("{} {}", tile_words(row, o), holds.empty() ? "fits too" : "would take " + holds);
 }
@@ -43,17 +44,15 @@ std::string larger_words(const KernelRow& row, const TriedTile& t) {
 
 std::string hold_words(const TileCandidate& c) {
   if (c.occupancy.max_warps == 0) return {};
-  std::string words =
-      fmt::format("{} of shared memory, {}{} block{} an SM, {:.3g} % occupancy",
-                  format_bytes(static_cast<std::uint64_t>(c.shared_bytes)), c.compiled ? "" : "at most ",
-                  c.occupancy.blocks, c.occupancy.blocks == 1 ? "" : "s", c.occupancy.percent());
+  std::string words = phrase("{} of shared memory, {}{} block{} an SM, {:.3g} % occupancy",
+                             format_bytes(static_cast<std::uint64_t>(c.shared_bytes)), c.compiled ? "" : "at most ",
+                             c.occupancy.blocks, c.occupancy.blocks == 1 ? "" : "s", c.occupancy.percent());
   if (c.compiled) {
-    words += fmt::format(", {} registers", c.compiled->registers);
+    words += phrase(", {} registers", c.compiled->registers);
     if (c.compiled->spill_bytes > 0)
-      words += fmt::format(", spills {}", bytes_text(static_cast<double>(c.compiled->spill_bytes)));
+      words += phrase(", spills {}", bytes_text(static_cast<double>(c.compiled->spill_bytes)));
   }
-  return words +
-         fmt::format(", limited by {}{}", c.occupancy.limiter, c.compiled ? "" : " (registers not counted yet)");
+  return words + phrase(", limited by {}{}", c.occupancy.limiter, c.compiled ? "" : " (registers not counted yet)");
 }
 
 std::string why_tile(const KernelRow& row, const TuneResult& r, std::size_t tile) {
@@ -66,7 +65,7 @@ std::string why_tile(const KernelRow& row, const TuneResult& r, std::size_t tile
   const TriedTile* taller = next_larger(r, t.tile.options, &Options::br, &Options::bc);
   const TriedTile* wider = next_larger(r, t.tile.options, &Options::bc, &Options::br);
   for (const auto& [next, side] : {std::pair{taller, "Br"}, {wider, "Bc"}})
-    words += next != nullptr ? "; " + larger_words(row, *next) : fmt::format("; it has no larger {}", side);
+    words += next != nullptr ? "; " + larger_words(row, *next) : phrase("; it has no larger {}", side);
   return words + ".";
 }
 

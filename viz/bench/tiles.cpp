@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "kernels/base/text.h"
 #include "kernels/cpu/device.h"
 #include "kernels/gpu/rungs/rows.h"
 #include "kernels/ladder.h"
@@ -39,17 +40,17 @@ std::string variant_words(const KernelRow& row, const TuneResult& r, std::size_t
   switch (t.fate) {
     case TileFate::timed:
       words += us_text(t.time.median);
-      if (t.turns.n > 0) words += fmt::format(", in turns {}", us_text(t.turns.median));
+      if (t.turns.n > 0) words += phrase(", in turns {}", us_text(t.turns.median));
       if (t.verdict == "pass") words += ", right";
       break;
     case TileFate::not_tried:
-      words += "not tried";
+      words += tr("not tried");
       break;
     default:
       words += fmt::format("{}: {}", name_of(t.fate), t.why);
   }
-  if (n == r.usual) words += ", the usual one";
-  if (r.decision && n == r.chosen) words += ", chosen";
+  if (n == r.usual) words += tr(", the usual one");
+  if (r.decision && n == r.chosen) words += tr(", chosen");
   if (const std::string more = hold_words(t.tile); !more.empty() && t.fate != TileFate::refused) words += "\n  " + more;
   return words;
 }
@@ -93,9 +94,8 @@ TileCell cell_of(const KernelRow& row, const TuneResult& r, std::vector<std::siz
   cell.chosen = r.decision && has(r.chosen);
   const bool gpu = row.processor == Processor::gpu;
   if (gpu && t.fate != TileFate::refused)
-    cell.small = t.tile.options.stages > 0
-                     ? fmt::format("{} thr · {} st", t.tile.options.threads, t.tile.options.stages)
-                     : fmt::format("{} thr", t.tile.options.threads);
+    cell.small = t.tile.options.stages > 0 ? phrase("{} thr · {} st", t.tile.options.threads, t.tile.options.stages)
+                                           : fmt::format("{} thr", t.tile.options.threads);
   if (t.fate == TileFate::timed) {
     cell.text = figure_text(t.time.median * unit.factor);
     cell.share = t.time.median > 0 ? best_us / t.time.median : 0;
@@ -109,8 +109,8 @@ TileCell cell_of(const KernelRow& row, const TuneResult& r, std::vector<std::siz
   constexpr std::size_t kLines = 6;  // of choices: more would not fit a tooltip
   for (std::size_t n = 0; n < std::min(tiles.size(), kLines); ++n)
     cell.tip += (n == 0 ? "" : "\n") + variant_words(row, r, tiles[n]);
-  if (tiles.size() > kLines) cell.tip += fmt::format("\n… and {} more of threads and stages", tiles.size() - kLines);
-  if (t.fate == TileFate::timed || t.fate == TileFate::not_tried) cell.tip += "\nClick: the sweep takes this tile.";
+  if (tiles.size() > kLines) cell.tip += phrase("\n… and {} more of threads and stages", tiles.size() - kLines);
+  if (t.fate == TileFate::timed || t.fate == TileFate::not_tried) cell.tip += tr("\nClick: the sweep takes this tile.");
   return cell;
 }
 
@@ -176,7 +176,7 @@ void put_words(const KernelRow& row, const TuneResult& r, const TuningView& view
   const std::string fits = fmt::format("{} of {} {}", r.fitting(), r.tiles.size(),
                                        scene.gpu ? "choices of tile, threads and stages fit" : "tiles fit");
   if (view.running) {
-    scene.headline = fmt::format("{}: {} of {} tiles were tried", row.id, r.tried(), r.fitting());
+    scene.headline = phrase("{}: {} of {} tiles were tried", row.id, r.tried(), r.fitting());
   } else if (r.decision) {
     scene.headline = fmt::format("{}: {}", row.id, tile_words(row, r.tiles[r.chosen].tile.options));
     scene.headline += *r.decision == TuneDecision::faster       ? " is faster than the usual tile"
@@ -184,7 +184,7 @@ void put_words(const KernelRow& row, const TuneResult& r, const TuningView& view
                                                                 : ", the usual tile, is kept: can't tell";
     scene.headline += fmt::format(" at {}", describe(r.problem));
   } else if (r.tried() > 0) {
-    scene.headline = fmt::format("{}: nothing is chosen", row.id);
+    scene.headline = phrase("{}: nothing is chosen", row.id);
   } else {
     scene.headline = fmt::format("{}: {}", row.id, fits);
   }
@@ -192,16 +192,16 @@ void put_words(const KernelRow& row, const TuneResult& r, const TuningView& view
   if (!view.none.empty()) scene.reason = view.none;
   if (scene.reason.empty())
     scene.reason = view.running ? describe(r.problem)
-                                : fmt::format("{}. Nothing was tried yet{}.", describe(r.problem),
-                                              refused > 0 ? "; a cell says why it does not fit" : "");
+                                : phrase("{}. Nothing was tried yet{}.", describe(r.problem),
+                                         refused > 0 ? "; a cell says why it does not fit" : "");
   scene.tile = why_tile(row, r, r.decision ? r.chosen : r.usual);
   const std::string cell = scene.measured ? fmt::format("{} of {}", scene.unit,
                                                         scene.gpu ? "the fastest threads and stages of each" : "each")
                            : scene.gpu    ? "the occupancy that shared memory and threads allow"
                                           : "";
-  scene.note = fmt::format("Br down, Bc across{}{}. Hatched: does not fit.{} On {}{}.", cell.empty() ? "" : "; ", cell,
-                           scene.gpu ? " Corner: registers spill." : "", r.device,
-                           r.date.empty() ? "" : ", kept " + r.date.substr(0, 10));
+  scene.note = phrase("Br down, Bc across{}{}. Hatched: does not fit.{} On {}{}.", cell.empty() ? "" : "; ", cell,
+                      scene.gpu ? " Corner: registers spill." : "", r.device,
+                      r.date.empty() ? "" : ", kept " + r.date.substr(0, 10));
 }
 
 }  // namespace
@@ -232,7 +232,7 @@ Result<TuneSpec> tune_of(const State& state, const std::string& kernel) {
   const SweepSpec& sweep = state.document.sweep;
   const auto row = find_kernel(kernel);
   if (!row) return tl::unexpected(row.error());
-  if (!has_tiles(**row)) return bad_input(fmt::format("{} has no tile: choose a kernel that has one.", kernel));
+  if (!has_tiles(**row)) return bad_input(phrase("{} has no tile: choose a kernel that has one.", kernel));
   if (const auto takes = check_takes(**row, sweep.base); !takes)
     return bad_input(takes.error().message + ": choose another Type on the left, or another kernel above.");
   if (sweep.values.empty()) return bad_input("The sweep has no value: there is no problem to tune for.");

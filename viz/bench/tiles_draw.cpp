@@ -8,6 +8,7 @@
 
 #include <fmt/format.h>
 
+#include "kernels/base/text.h"
 #include "viz/draw/canvas.h"
 #include "viz/draw/theme.h"
 #include "viz/draw/widgets.h"
@@ -170,7 +171,7 @@ void draw_map(const TuneMap& scene, const SweepSpec& sweep, Commands& commands) 
 void draw_tiles(const TuneMap& scene, const SweepSpec& sweep, ImVec2 size, Commands& commands) {
   if (begin_card("tiles", size)) {
     if (!scene.empty.empty()) {
-      heading("Tiles");
+      heading(tr("Tiles"));
       dim_text(scene.empty);
     } else {
       ImGui::PushStyleColor(ImGuiCol_ChildBg, 0U);

@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "kernels/base/text.h"
 #include "kernels/ladder.h"
 #include "kernels/museum/museum.h"
 #include "viz/bench/fields.h"
@@ -67,7 +68,7 @@ Result<const KernelRow*> recordable(std::string_view kernel) {
   if (!row || (*row)->record != nullptr) return row;
   for (const KernelRow* other : ladder())
     if (other->order == (*row)->order && other->record != nullptr) return other;
-  return fail(ErrorKind::cannot_run, fmt::format("No kernel that can be recorded has {}'s order.", kernel));
+  return fail(ErrorKind::cannot_run, phrase("No kernel that can be recorded has {}'s order.", kernel));
 }
 
 }  // namespace
@@ -81,15 +82,15 @@ Result<StepExample> step_example(std::string_view kernel, const Problem& p, cons
   e.options.br = is_small(p) ? o.br : smaller_tile(o.br, p.Lq, e.problem.Lq);
   e.options.bc = is_small(p) ? o.bc : smaller_tile(o.bc, p.Lk, e.problem.Lk);
   std::vector<std::string> words;
-  if (e.kernel != kernel) words.push_back(fmt::format("{} on the CPU, the same order as {}", e.kernel, kernel));
+  if (e.kernel != kernel) words.push_back(phrase("{} on the CPU, the same order as {}", e.kernel, kernel));
   const auto cut = [&](const char* name, std::int64_t now, std::int64_t before) {
-    if (now != before) words.push_back(fmt::format("{} = {} in place of {}", name, now, before));
+    if (now != before) words.push_back(phrase("{} = {} in place of {}", name, now, before));
   };
   cut("B", e.problem.B, p.B);
   cut("H", e.problem.Hq, p.Hq);
   cut("L", e.problem.Lk, p.Lk);
   cut("D", e.problem.D, p.D);
-  if (!words.empty()) e.words = fmt::format("Step shows {}.", fmt::join(words, ", "));
+  if (!words.empty()) e.words = phrase("Step shows {}.", fmt::join(words, ", "));
   return e;
 }
 

@@ -6,6 +6,7 @@
 #include <tuple>
 #include <utility>
 
+#include "kernels/base/text.h"
 #include "profiling/figures/peers.h"
 #include "profiling/figures/statistics.h"
 #include "viz/bench/fields.h"
@@ -116,9 +117,9 @@ std::string peer_words(const Measurement& subject, std::span<const Measurement* 
   }
   std::vector<std::string> parts;
   if (!shares.empty()) parts.push_back(fmt::format("reaches {}", fmt::join(shares, ", ")));
-  if (!equal.empty()) parts.push_back(fmt::format("is as fast as {}", fmt::join(equal, ", ")));
-  if (!unclear.empty()) parts.push_back(fmt::format("can't be told from {}", fmt::join(unclear, ", ")));
-  return parts.empty() ? std::string() : fmt::format("It {}, timed in turns.", fmt::join(parts, " and "));
+  if (!equal.empty()) parts.push_back(phrase("is as fast as {}", fmt::join(equal, ", ")));
+  if (!unclear.empty()) parts.push_back(phrase("can't be told from {}", fmt::join(unclear, ", ")));
+  return parts.empty() ? std::string() : phrase("It {}, timed in turns.", fmt::join(parts, " and "));
 }
 
 // "is 4.1 times as fast as A, 12 times B, is as fast as C and takes 1.3 times as long as D"
@@ -157,15 +158,15 @@ std::string certainty_words(const Measurement& subject, std::span<const Measurem
   for (const Measurement* m : others) {
     if (standing_of(subject, *m) != Standing::unclear) continue;
     const auto half = [](const TimeStatistics& t) { return 50 * (t.ci_high - t.ci_low) / t.median; };
-    words += fmt::format("{}The medians of {} (± {:.0f} %) and {} (± {:.0f} %) overlap.", words.empty() ? "" : " ",
-                         subject.key.kernel, half(subject.time), m->key.kernel, half(m->time));
+    words += phrase("{}The medians of {} (± {:.0f} %) and {} (± {:.0f} %) overlap.", words.empty() ? "" : " ",
+                    subject.key.kernel, half(subject.time), m->key.kernel, half(m->time));
   }
   std::vector<const Measurement*> all(others.begin(), others.end());
   all.insert(all.begin(), &subject);
   for (const Measurement* m : all) {
     if (median_interval(m->time.n).enough) continue;
     const std::string often = m->time.n == 1 ? "once" : fmt::format("{} times", m->time.n);
-    words += fmt::format("{}{} was timed only {}.", words.empty() ? "" : " ", m->key.kernel, often);
+    words += phrase("{}{} was timed only {}.", words.empty() ? "" : " ", m->key.kernel, often);
   }
   return words;
 }
@@ -203,15 +204,15 @@ AnswerWords answer_words(const BenchSlice& slice) {
       wrong.push_back(std::move(name));
     }
   }
-  if (!wrong.empty()) return {fmt::format("Wrong answer from {}: see the table.", fmt::join(wrong, ", ")), true};
+  if (!wrong.empty()) return {phrase("Wrong answer from {}: see the table.", fmt::join(wrong, ", ")), true};
   if (unchecked > 0 && checked == 0) return {"The answers were not checked."};
-  if (unchecked > 0) return {fmt::format("{} of {} answers were not checked.", unchecked, checked + unchecked)};
+  if (unchecked > 0) return {phrase("{} of {} answers were not checked.", unchecked, checked + unchecked)};
   return {checked > 0 ? "Every answer is within the allowed error." : ""};
 }
 
 std::string drift_words(std::span<const Measurement* const> rows) {
   for (const Measurement* m : rows) {
-    if (m->time.drifted) return fmt::format("{}'s time drifted while it was measured.", shown_name(*m));
+    if (m->time.drifted) return phrase("{}'s time drifted while it was measured.", shown_name(*m));
   }
   return {};
 }
@@ -220,7 +221,7 @@ std::string drift_words(std::span<const Measurement* const> rows) {
 std::string noise_words(const Measurement& subject, const Measurement& baseline) {
   for (const Measurement* m : {&subject, &baseline}) {
     const double spread = 100 * (m->time.q3 - m->time.q1) / m->time.median;
-    if (spread > 25) return fmt::format("Noisy: {}'s quartiles lie {:.0f} % apart.", m->key.kernel, spread);
+    if (spread > 25) return phrase("Noisy: {}'s quartiles lie {:.0f} % apart.", m->key.kernel, spread);
   }
   return {};
 }
@@ -246,7 +247,7 @@ std::string lines(std::initializer_list<std::string> parts) {
 // A GPU kernel can't run where there is no GPU: the button does not say so.
 std::string no_gpu_words(const SweepSpec& sweep, const Model& model) {
   if (!runs_on_gpu(sweep) || !model.gpu.looked || !model.gpu.gpus.empty()) return {};
-  return "There is no GPU here: a GPU kernel is compiled and refused.";
+  return tr("There is no GPU here: a GPU kernel is compiled and refused.");
 }
 
 BenchVerdict before_any_row(const State& state, const Model& model, std::string_view estimate_words) {
@@ -256,16 +257,16 @@ BenchVerdict before_any_row(const State& state, const Model& model, std::string_
   const SweepSpec& sweep = state.document.sweep;
   if (auto valid = validate(sweep); !valid) return {"", "This sweep cannot run yet.", valid.error().message};
   return {"", "Nothing is measured yet: press Run.",
-          sentences({fmt::format("It measures {} kernel{} along {}: {}.", sweep.kernels.size(),
-                                 sweep.kernels.size() == 1 ? "" : "s", axis_letter(sweep.axis), estimate_words),
+          sentences({phrase("It measures {} kernel{} along {}: {}.", sweep.kernels.size(),
+                            sweep.kernels.size() == 1 ? "" : "s", axis_letter(sweep.axis), estimate_words),
                      no_gpu_words(sweep, model)}),
           true};
 }
 
 BenchVerdict one_kernel(const Measurement& m, const BenchSlice& slice, std::int64_t value) {
   return {m.key.kernel,
-          fmt::format("{} {} takes {}.", at_words(slice, value), shown_name(m),
-                      value_with_unit(m.time.median, time_unit(m.time.median, m.time.median))),
+          phrase("{} {} takes {}.", at_words(slice, value), shown_name(m),
+                 value_with_unit(m.time.median, time_unit(m.time.median, m.time.median))),
           lines({led("Peers", peer_words(m, timed_at(slice, value))), led("Limit", limit_words(m)),
                  led("Certainty", sentences({answer_words(slice).words, certainty_words(m, {})})),
                  "Tick another kernel and run again to compare."})};
@@ -289,13 +290,13 @@ BenchVerdict bench_verdict(const State& state, const Model& model, const BenchSl
   if (rows.empty()) {
     const Measurement* any = row_at(slice, bench_kernel(state), *chosen);
     if (any == nullptr) any = slice.rows.back();
-    return {"", fmt::format("{} no kernel has a time.", at_words(slice, *chosen)),
+    return {"", phrase("{} no kernel has a time.", at_words(slice, *chosen)),
             any->reason.empty() ? "The table says why." : fmt::format("{}: {}", shown_name(*any), any->reason)};
   }
   // The time of a wrong answer means nothing: such a row is neither praised nor compared with.
   const auto right = std::remove_if(rows.begin(), rows.end(), [](const Measurement* m) { return is_wrong(*m); });
   if (right == rows.begin())
-    return {"", fmt::format("{} no kernel gives the right answer.", at_words(slice, *chosen)),
+    return {"", phrase("{} no kernel gives the right answer.", at_words(slice, *chosen)),
             "The table says what differs."};
   rows.erase(right, rows.end());
   const Measurement* subject = subject_of(state, rows);
@@ -329,8 +330,8 @@ std::string unlike_words(const BenchSlice& slice, const BenchSlices& beside, std
   for (const BenchSlice& other : beside)
     if (differ_in_problem(slice, other)) others.push_back(problem_words(other, chosen));
   if (others.empty()) return {};
-  return fmt::format("Different problems: {} beside {}. Compare their throughput, not their times.",
-                     problem_words(slice, chosen), fmt::join(others, ", "));
+  return phrase("Different problems: {} beside {}. Compare their throughput, not their times.",
+                problem_words(slice, chosen), fmt::join(others, ", "));
 }
 
 std::string beside_words(const State& state, const BenchSlice& slice, const BenchSlices& beside,
@@ -349,10 +350,10 @@ std::string beside_words(const State& state, const BenchSlice& slice, const Benc
     const std::string where = fmt::format("In {} {}", other.letter, subject);
     switch (standing_of(*mine, *its)) {
       case Standing::faster:
-        words.push_back(fmt::format("{} takes {} times as long.", where, times_text(ratio)));
+        words.push_back(phrase("{} takes {} times as long.", where, times_text(ratio)));
         break;
       case Standing::slower:
-        words.push_back(fmt::format("{} is {} times as fast.", where, times_text(1 / ratio)));
+        words.push_back(phrase("{} is {} times as fast.", where, times_text(1 / ratio)));
         break;
       case Standing::equal:
         words.push_back(where + " is as fast.");

@@ -15,6 +15,7 @@
 #include "viz/draw/canvas.h"
 #include "viz/draw/theme.h"
 #include "viz/draw/widgets.h"
+#include "viz/state/run_words.h"
 
 namespace attn {
 namespace {

@@ -4,6 +4,7 @@
 
 #include <string_view>
 
+#include "kernels/base/text.h"
 #include "kernels/ladder.h"
 #include "kernels/model/kernel.h"
 #include "profiling/figures/metrics.h"
@@ -25,8 +26,8 @@ std::string percent_text(double x) {
 }
 
 std::string times_fewer(double less, double more) {
-  return less <= more ? fmt::format("{} times fewer", times_text(more / less))
-                      : fmt::format("{} times more", times_text(less / more));
+  return less <= more ? phrase("{} times fewer", times_text(more / less))
+                      : phrase("{} times more", times_text(less / more));
 }
 
 // How many times fewer bytes than the baseline the model expects of DRAM. What either moves lies between each element
@@ -53,8 +54,8 @@ std::string counted_words(const Measurement& m) {
   const double bytes = measured_bytes(m);
   if (!model.available() || model.value <= 0 || bytes <= 0) return {};
   const double share = bytes / model.value;
-  std::string of = fmt::format("{} moved {:.2f} times {}", m.key.kernel, share,
-                               stores ? "its tile loads" : "the least, each element once");
+  std::string of = phrase("{} moved {:.2f} times {}", m.key.kernel, share,
+                          stores ? "its tile loads" : "the least, each element once");
   // What an L2 cache of today's GPUs may hold of S and P.
   constexpr std::uint64_t kMayStay = 200'000'000;
   if (stores && share < 0.9 && m.workspace_bytes < kMayStay) return of + " (the L2 cache keeps much of what it stores)";
@@ -68,14 +69,14 @@ std::string expectation_words(double ratio, const Expected& e, const Measurement
   if (e.max <= 0) return "";
   const bool one_number = e.max < 1.1 * e.min;
   if (one_number && ratio >= 0.95 * e.min && ratio <= 1.05 * e.max) {
-    return fmt::format(", as predicted ({})", times_text(e.max));
+    return phrase(", as predicted ({})", times_text(e.max));
   }
   const std::string range = one_number ? times_text(e.max) : times_text(e.min) + " to " + times_text(e.max);
   const std::string its = counted_words(baseline), mine = counted_words(subject);
   const bool both = !its.empty() && !mine.empty();
   // A range as wide as that foretells nothing: what each moved against its own model does.
   constexpr double kWide = 10;
-  std::string words = both && e.max > kWide * e.min ? std::string() : fmt::format("; the model says {}", range);
+  std::string words = both && e.max > kWide * e.min ? std::string() : phrase("; the model says {}", range);
   if (both) words += fmt::format(": {}, {}", its, mine);
   return words;
 }
@@ -85,8 +86,8 @@ std::string not_by_bytes(const Measurement& baseline) {
   constexpr double kFar = 50;  // percent of the copy rate below which bytes are not what a kernel waits for
   const Figure& copy = figure(baseline, "dram_peak_share_pct");
   if (!copy.available() || copy.value >= kFar) return {};
-  return fmt::format(" That is not why it is faster: {} runs at {} of the copy rate.", baseline.key.kernel,
-                     percent_text(copy.value));
+  return phrase(" That is not why it is faster: {} runs at {} of the copy rate.", baseline.key.kernel,
+                percent_text(copy.value));
 }
 
 // `full`: something else is what holds it back, so that no latency shows.
@@ -95,14 +96,14 @@ std::string occupancy_words(const Measurement& m, bool full) {
   const Figure& possible = figure(m, "occupancy_theoretical_pct");
   if (!possible.available()) return {};
   const std::string by = possible.limiter.empty() ? "" : " (" + possible.limiter + ")";
-  const std::string fit = fmt::format("{}{} of the warps that an SM can hold fit{}",
-                                      possible.min_of_launches ? "at least " : "", percent_text(possible.value), by);
+  const std::string fit = phrase("{}{} of the warps that an SM can hold fit{}",
+                                 possible.min_of_launches ? "at least " : "", percent_text(possible.value), by);
   constexpr double kFew = 25;  // percent
   const Figure& known = reached.available() ? reached : possible;
   const bool few = known.value < kFew && !(possible.min_of_launches && !reached.available());
   const std::string end = few && !full ? ": too few to hide latency" : "";
-  if (!reached.available()) return fmt::format(" Warps: {}{}.", fit, end);
-  return fmt::format(" Warps: {}, {} are active{}.", fit, percent_text(reached.value), end);
+  if (!reached.available()) return phrase(" Warps: {}{}.", fit, end);
+  return phrase(" Warps: {}, {} are active{}.", fit, percent_text(reached.value), end);
 }
 
 constexpr double kNear = 60;  // percent of a peak from which on it is the limit
@@ -114,12 +115,12 @@ std::string elsewhere_words(const Measurement& m) {
   const Figure& tensor = figure(m, "tensor_pipe_pct");
   if (tensor.available() && tensor.value >= kTensorWorks) {
     const std::string busy = percent_text(tensor.value);
-    if (tensor.value >= kNear) return fmt::format("Held back by the tensor cores: busy in {} of the cycles.", busy);
-    return fmt::format("Its products run on the tensor cores, busy in {} of the cycles.", busy);
+    if (tensor.value >= kNear) return phrase("Held back by the tensor cores: busy in {} of the cycles.", busy);
+    return phrase("Its products run on the tensor cores, busy in {} of the cycles.", busy);
   }
   if (m.processor == Processor::cpu || !peak.available() || peak.value <= 100) return {};
-  return fmt::format("It does {} of the fp32 multiply-add peak, so its products run elsewhere than on the fp32 pipes.",
-                     percent_text(peak.value));
+  return phrase("It does {} of the fp32 multiply-add peak, so its products run elsewhere than on the fp32 pipes.",
+                percent_text(peak.value));
 }
 
 }  // namespace
@@ -135,11 +136,11 @@ std::string bytes_words(const Measurement& subject, const Measurement& baseline)
   if (!mine.available() || !its.available() || mine.value <= 0) return {};
   const double a = measured_bytes(subject), b = measured_bytes(baseline);
   if (a > 0 && b > 0)
-    return fmt::format("Bytes: It moves {} DRAM bytes than {}{}.{}", times_fewer(a, b), baseline.key.kernel,
-                       expectation_words(b / a, expected_ratio(subject, baseline), subject, baseline),
-                       a < b ? not_by_bytes(baseline) : "");
-  return fmt::format("Predicted: its tiles ask memory for {}, {} bytes than {}.", bytes_text(mine.value),
-                     times_fewer(mine.value, its.value), baseline.key.kernel);
+    return phrase("Bytes: It moves {} DRAM bytes than {}{}.{}", times_fewer(a, b), baseline.key.kernel,
+                  expectation_words(b / a, expected_ratio(subject, baseline), subject, baseline),
+                  a < b ? not_by_bytes(baseline) : "");
+  return phrase("Predicted: its tiles ask memory for {}, {} bytes than {}.", bytes_text(mine.value),
+                times_fewer(mine.value, its.value), baseline.key.kernel);
 }
 
 std::string limit_words(const Measurement& subject) {
@@ -149,18 +150,17 @@ std::string limit_words(const Measurement& subject) {
   if (!peak.available() && !copy.available()) return {};
   std::string elsewhere = elsewhere_words(subject);
   if (!copy.available() && !elsewhere.empty()) return elsewhere;
-  if (!copy.available())
-    return fmt::format("It reaches {} of this {}'s measured peak.", percent_text(peak.value), device);
+  if (!copy.available()) return phrase("It reaches {} of this {}'s measured peak.", percent_text(peak.value), device);
   const double arithmetic = peak.available() ? peak.value : 0;
   if (copy.value >= kNear && (copy.value >= arithmetic || !elsewhere.empty()))
-    return fmt::format("Held back by memory: {} of the measured copy rate.", percent_text(copy.value));
+    return phrase("Held back by memory: {} of the measured copy rate.", percent_text(copy.value));
   if (!elsewhere.empty())
-    return fmt::format("{} Memory: {} of the copy rate.{}", elsewhere, percent_text(copy.value),
-                       occupancy_words(subject, figure(subject, "tensor_pipe_pct").value >= kNear));
+    return phrase("{} Memory: {} of the copy rate.{}", elsewhere, percent_text(copy.value),
+                  occupancy_words(subject, figure(subject, "tensor_pipe_pct").value >= kNear));
   if (arithmetic >= kNear)
-    return fmt::format("Held back by arithmetic: {} of this {}'s measured peak.", percent_text(arithmetic), device);
-  std::string words = fmt::format("Not held back by memory ({} of the copy rate)", percent_text(copy.value));
-  if (peak.available()) words += fmt::format(" nor yet by arithmetic ({} of the peak)", percent_text(arithmetic));
+    return phrase("Held back by arithmetic: {} of this {}'s measured peak.", percent_text(arithmetic), device);
+  std::string words = phrase("Not held back by memory ({} of the copy rate)", percent_text(copy.value));
+  if (peak.available()) words += phrase(" nor yet by arithmetic ({} of the peak)", percent_text(arithmetic));
   return words + "." + occupancy_words(subject, false);
 }
 

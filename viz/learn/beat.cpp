@@ -12,6 +12,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "kernels/base/text.h"
 #include "viz/draw/number_text.h"
 #include "viz/learn/figure.h"
 #include "viz/learn/references.h"
@@ -102,7 +103,7 @@ std::optional<CellRef> asked_cell(const Beat& beat, const ExpressionScope& scope
 
 Result<Choice> cell_choice(const std::string& text, ExpressionScope& scope) {
   const auto cell = named_cell(text);
-  if (!cell) return bad_input(fmt::format("'{}' is no cell, as S[0,2] is", text));
+  if (!cell) return bad_input(phrase("'{}' is no cell, as S[0,2] is", text));
   Choice choice;
   for (const CellLetter& l : kCellLetters) {
     if (l.tensor != cell->tensor) continue;
@@ -137,13 +138,13 @@ Result<void> add_lines(const Beat& beat, const ExpressionScope& scope, Question&
   const auto session = scope.session(beat.session);
   if (!session) return tl::unexpected(session.error());
   const auto lines = named_lines(**session, *beat.figure, beat.ask->cells);
-  if (!lines) return bad_input(fmt::format("field 'lines': {}", lines.error().message));
+  if (!lines) return bad_input(phrase("field 'lines': {}", lines.error().message));
   const auto most = std::ranges::max_element(*lines, {}, &NamedLine::samples);
   if (std::ranges::count(*lines, most->samples, &NamedLine::samples) != 1)
-    return bad_input(fmt::format("field 'lines': several have {} samples, the most", most->samples));
+    return bad_input(phrase("field 'lines': several have {} samples, the most", most->samples));
   for (const NamedLine& line : *lines) {
     Choice choice;
-    choice.label = {word(fmt::format("line {}: ", line.number), Token::dim),
+    choice.label = {word(phrase("line {}: ", line.number), Token::dim),
                     {line.words, Face::mono, Token::text, 0, false}};
     choice.line = line.number;
     q.choices.push_back(std::move(choice));
@@ -170,7 +171,7 @@ Result<void> add_click(const Beat& beat, ExpressionScope& scope, Question& q) {
   q.right.assign(q.choices.size(), false);
   const double at = q.truth - first;
   if (!(at >= 0 && at < static_cast<double>(q.choices.size())) || at != std::floor(at)) {
-    return bad_input(fmt::format("field 'value': {} is none of what can be clicked", q.truth));
+    return bad_input(phrase("field 'value': {} is none of what can be clicked", q.truth));
   }
   q.right[static_cast<std::size_t>(at)] = true;
   return ok();
@@ -195,8 +196,7 @@ Result<void> add_map(const LessonAsk& ask, ExpressionScope& scope, Question& q) 
 Result<NumberBar> bar_of(const AskBar& ask, double truth, ExpressionScope& scope) {
   NumberBar bar{{ask.from, ask.to, ask.decades}, std::nullopt, std::nullopt, {}, std::nullopt, ask.key};
   const auto outside = [&](const char* field, double value) {
-    return bad_input(
-        fmt::format("field '{}': {} does not lie on the line from {} to {}", field, value, ask.from, ask.to));
+    return bad_input(phrase("field '{}': {} does not lie on the line from {} to {}", field, value, ask.from, ask.to));
   };
   const auto lies_on = [&](double value) { return value >= ask.from && value <= ask.to; };
   if (!lies_on(truth)) return outside("value", truth);
@@ -204,7 +204,7 @@ Result<NumberBar> bar_of(const AskBar& ask, double truth, ExpressionScope& scope
        {std::tuple("start", &ask.start, &bar.start), std::tuple("beside", &ask.beside, &bar.beside)}) {
     if (text->empty()) continue;
     const auto value = evaluate_number(*text, scope);
-    if (!value) return bad_input(fmt::format("field '{}': {}", field, value.error().message));
+    if (!value) return bad_input(phrase("field '{}': {}", field, value.error().message));
     if (!lies_on(*value)) return outside(field, *value);
     *place = *value;
   }
@@ -259,7 +259,7 @@ Result<Question> question_of(const Beat& beat, ExpressionScope& scope) {
   Question q;
   scope.latest = kNoEvent;
   const auto in_field = [](const char* field, const Error& e) {
-    return bad_input(fmt::format("field '{}': {}", field, e.message));
+    return bad_input(phrase("field '{}': {}", field, e.message));
   };
   if (!ask.value.empty()) {
     const auto truth = evaluate_number(ask.value, scope);
@@ -290,7 +290,7 @@ Result<Question> question_of(const Beat& beat, ExpressionScope& scope) {
   for (const WrongAnswer& wrong : ask.wrong) {
     if (ask.kind == AskKind::tiles) {
       if (!tile_kind_named(wrong.value))
-        return bad_input(fmt::format("field 'wrong': '{}' is none of skipped, partial, full", wrong.value));
+        return bad_input(phrase("field 'wrong': '{}' is none of skipped, partial, full", wrong.value));
       q.wrong.push_back(kNaN);
       continue;
     }
@@ -399,7 +399,7 @@ Result<std::string> lesson_number(double value, std::string_view format) {
   const auto [end, code] = std::from_chars(number.data(), number.data() + number.size(), count);
   if (code != std::errc() || end != number.data() + number.size() || count < 0 || count > 9 ||
       (!decimals && count == 0)) {
-    return bad_input(fmt::format("'{}' is no format of a number: 3, d2 and i are", format));
+    return bad_input(phrase("'{}' is no format of a number: 3, d2 and i are", format));
   }
   return decimals ? number_text(value, {count, false}) : significant_text(value, count);
 }
@@ -413,7 +413,7 @@ Result<Runs> filled(std::string_view words, ExpressionScope& scope, Face face, I
       continue;
     }
     const std::size_t end = words.find('}', n);
-    if (end == words.npos) return bad_input(fmt::format("'{}' has no '}}'", words.substr(n)));
+    if (end == words.npos) return bad_input(phrase("'{}' has no '}}'", words.substr(n)));
     const std::string_view inside = words.substr(n + 1, end - n - 1);
     const std::size_t colon = inside.rfind(':');
     scope.first_slot.reset();

@@ -9,6 +9,7 @@
 
 #include "imgui.h"
 #include "imgui_stdlib.h"
+#include "kernels/base/text.h"
 #include "viz/draw/text_fit.h"
 #include "viz/draw/theme.h"
 #include "viz/draw/widgets.h"
@@ -63,7 +64,7 @@ void draw_beat(ImDrawList* list, ImVec2 centre, float step, const CardScene& car
     if (ImGui::IsItemHovered() || ImGui::IsItemFocused())
       list->AddRectFilled(box.min, box.max, colour_of(Token::field), s.px(4));
     // Above: below stands what the beat is called.
-    if (held.pointer_moved) tooltip(fmt::format("To beat {} of {}", n + 1, card.marks.size()), true);
+    if (held.pointer_moved) tooltip(phrase("To beat {} of {}", n + 1, card.marks.size()), true);
   }
   draw_mark(list, centre, card.marks[n], now);
 }
@@ -126,7 +127,7 @@ void draw_head(const CardScene& card, const Box& box, bool right, bool alone, Pe
   if (alone) {
     const Box see{{box.max.x - s.px(160), head.min.y - s.px(4)}, {box.max.x - s.px(86), head.max.y + s.px(2)}};
     if (key_button(see, "##lesson_run", "Run", "V") || letter_pressed(ImGuiKey_V)) held.run_shown = true;
-    tooltip("What the beat speaks of, on the whole window");
+    tooltip(tr("What the beat speaks of, on the whole window"));
   } else {
     const auto [side, move] = mark(54, "##lesson_side");
     const ImU32 side_ink = colour_of(ImGui::IsItemHovered() ? Token::text : Token::dim);
@@ -136,7 +137,7 @@ void draw_head(const CardScene& card, const Box& box, bool right, bool alone, Pe
   }
   const auto [cross, close] = mark(30, "##lesson_close");
   const ImU32 ink = colour_of(ImGui::IsItemHovered() ? Token::text : Token::dim);
-  tooltip("Leave the lesson: your own problem comes back as it was");
+  tooltip(tr("Leave the lesson: your own problem comes back as it was"));
   if (close) commands.emplace_back(LeaveLesson{});
   const float arm = s.px(4.5F);
   pen.list->AddLine({cross.x - arm, cross.y - arm}, {cross.x + arm, cross.y + arm}, ink, s.px(1.5F));
@@ -306,9 +307,9 @@ void draw_feedback(const CardScene& card, Pen& pen) {
 
 void draw_hands(const CardScene& card, Pen& pen, Commands& commands) {
   if (*card.asks == AskKind::pick || *card.asks == AskKind::click) {
-    pen.small_words(card.votes == 0 ? "Hands: count by digits or clicks"
-                                    : fmt::format("{} {} counted; - takes one back", card.votes,
-                                                  card.votes == 1 ? "hand" : "hands"));
+    pen.small_words(card.votes == 0
+                        ? "Hands: count by digits or clicks"
+                        : phrase("{} {} counted; - takes one back", card.votes, card.votes == 1 ? "hand" : "hands"));
     if (key_pressed(ImGuiKey_Minus) || key_pressed(ImGuiKey_KeypadSubtract)) commands.emplace_back(TakeBackVote{});
   }
 }
@@ -383,7 +384,7 @@ void draw_known(const CardScene& card, float bottom, Pen& pen, LearnHeld& held) 
     const float height = draw_paragraph(pen.list, {}, pen.width - number, pen.sizes.small, card.learned[n], 5, false);
     if (!held.all_known && pen.y + height + s.px(kBetween) + (n > 0 ? s.px(kMore) : 0) > bottom) {
       const bool none_shown = n + 1 == card.learned.size();
-      const std::string words = none_shown ? fmt::format("Show {}", n + 1) : fmt::format("{} earlier", n + 1);
+      const std::string words = none_shown ? phrase("Show {}", n + 1) : fmt::format("{} earlier", n + 1);
       if (box_button(pen.line(kMore), "##lesson_known", words.c_str())) held.all_known = true;
       return;
     }

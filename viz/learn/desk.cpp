@@ -2,23 +2,6 @@
 
 namespace attn {
 
-const std::string& StageFigure::empty() const {
-  switch (kind) {
-    case FigureKind::roofline:
-    case FigureKind::levels:
-      return roof.empty;
-    case FigureKind::occupancy:
-      return occupancy.empty;
-    case FigureKind::heartbeat:
-      return heartbeat.empty;
-    case FigureKind::phases:
-      return phases.empty;
-    case FigureKind::lines:
-      break;
-  }
-  return lines.empty;
-}
-
 bool lesson_asks(const State& state, const Model& model) {
   return state.view.workspace == Workspace::learn && model.learn != nullptr && model.learn->veil.on;
 }

@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -11,11 +12,6 @@
 #include "viz/draw/runs.h"
 #include "viz/learn/lesson.h"
 #include "viz/learn/number_bar.h"
-#include "viz/profile/heartbeat.h"
-#include "viz/profile/mosaic.h"
-#include "viz/profile/occupancy.h"
-#include "viz/profile/roofline.h"
-#include "viz/profile/source.h"
 #include "viz/state/model.h"
 #include "viz/state/state.h"
 #include "viz/step/facts/focus.h"
@@ -69,20 +65,16 @@ struct CardScene {
   std::uint64_t number_of_showing = 0;  // another whenever the beat is shown anew: a typed draft is of one showing
 };
 
+struct FigureScenes;  // viz/learn/figure.h
+
 // What stands beside the card in place of Step.
 struct StageFigure {
   FigureKind kind = FigureKind::roofline;
-  // Of its kind; the others are empty.
-  Roofline roof;
-  OccupancyScene occupancy;
-  HeartbeatScene heartbeat;
-  MosaicScene phases;
-  SourceScene lines;
-  std::string of;      // "flash_simt at L = 16384, D = 128"
-  bool waits = false;  // for an answer: nothing of it is shown, of lines their shares
+  std::string of;                              // "flash_simt at L = 16384, D = 128"
+  std::string empty;                           // why there is none; no words: there is one
+  bool waits = false;                          // for an answer: nothing of it is shown, of lines their shares
+  std::shared_ptr<const FigureScenes> scenes;  // what is drawn
   bool is_roof() const { return kind == FigureKind::roofline || kind == FigureKind::levels; }
-  // Why there is none.
-  const std::string& empty() const;
 };
 
 struct Misconception {

@@ -11,6 +11,7 @@
 
 #include <fmt/format.h>
 
+#include "kernels/base/text.h"
 #include "viz/learn/references.h"
 #include "viz/learn/row_figures.h"
 
@@ -88,13 +89,13 @@ class Evaluator {
     auto value = expression();
     if (!value) return value;
     skip();
-    if (at_ != text_.size()) return refuse(fmt::format("'{}' is left over", text_.substr(at_)));
+    if (at_ != text_.size()) return refuse(phrase("'{}' is left over", text_.substr(at_)));
     return value;
   }
 
  private:
   tl::unexpected<Error> refuse(const std::string& why) const {
-    return bad_input(fmt::format("expression '{}', character {}: {}", text_, at_ + 1, why));
+    return bad_input(phrase("expression '{}', character {}: {}", text_, at_ + 1, why));
   }
   void skip() {
     while (at_ < text_.size() && text_[at_] == ' ') ++at_;
@@ -118,7 +119,7 @@ class Evaluator {
 
   Result<Values> zipped(const Values& a, const Values& b, Binary f) const {
     if (a.size() != b.size() && a.size() != 1 && b.size() != 1)
-      return refuse(fmt::format("{} numbers meet {}", a.size(), b.size()));
+      return refuse(phrase("{} numbers meet {}", a.size(), b.size()));
     Values out(std::max(a.size(), b.size()));
     for (std::size_t n = 0; n < out.size(); ++n) out[n] = f(a[a.size() == 1 ? 0 : n], b[b.size() == 1 ? 0 : n]);
     return out;
@@ -210,7 +211,7 @@ class Evaluator {
   Result<const Recording*> recording(std::string_view run) const {
     auto rec = scope_.recording_of(run);
     if (!rec) return refuse(rec.error().message);
-    if ((*rec)->events.empty()) return refuse(fmt::format("the run {} has no steps", run));
+    if ((*rec)->events.empty()) return refuse(phrase("the run {} has no steps", run));
     return rec;
   }
   void was_read(std::string_view run, EventIndex event) {
@@ -242,7 +243,7 @@ class Evaluator {
     query.kernel = name();
     for (std::size_t n = 0; n < names; ++n) {
       if (!take(","))
-        return refuse(fmt::format("{}() names a kernel and {} of it", word, names == 1 ? "one thing" : "two things"));
+        return refuse(phrase("{}() names a kernel and {} of it", word, names == 1 ? "one thing" : "two things"));
       query.names.emplace_back(name());
     }
     while (take(",")) {
@@ -250,7 +251,7 @@ class Evaluator {
       if (!take("=")) return refuse("'=' is expected, as in L=512");
       const auto value = sum();
       if (!value) return tl::unexpected(value.error());
-      if (value->size() != 1) return refuse(fmt::format("{} is one number", extent));
+      if (value->size() != 1) return refuse(phrase("{} is one number", extent));
       query.where.emplace_back(extent, value->front());
     }
     if (!take(")")) return refuse("')' is missing");
@@ -286,7 +287,7 @@ class Evaluator {
     if (word == "step") return step_number(**rec);
     if (word == "keys") return Values{static_cast<double>(scope_.at.j < 0 ? 0 : scope_.at.j * (*rec)->options.bc)};
     if (const auto extent = extent_named(**rec, word)) return Values{*extent};
-    return refuse(fmt::format("there is no '{}'", word));
+    return refuse(phrase("there is no '{}'", word));
   }
 
   Result<Values> arguments() {
@@ -306,19 +307,19 @@ class Evaluator {
     for (const ElementFunction& f : kElementFunctions) {
       if (f.name != word) continue;
       for (double& x : *args) x = f.of(x);
-      return args->empty() ? refuse(fmt::format("{}() of nothing", word)) : args;
+      return args->empty() ? refuse(phrase("{}() of nothing", word)) : args;
     }
     for (const ListFunction& f : kListFunctions) {
       if (f.name != word) continue;
-      if (args->empty()) return refuse(fmt::format("{}() of nothing", word));
+      if (args->empty()) return refuse(phrase("{}() of nothing", word));
       return Values{f.of(*args)};
     }
     const auto rec = recording(run);
     if (!rec) return tl::unexpected(rec.error());
     if (word == "first_wrong" && args->empty()) return first_wrong(run, **rec);
     const auto count = count_named(**rec, word);
-    if (!count) return refuse(fmt::format("there is no function {}()", word));
-    if (!args->empty()) return refuse(fmt::format("{}() takes nothing", word));
+    if (!count) return refuse(phrase("there is no function {}()", word));
+    if (!args->empty()) return refuse(phrase("{}() takes nothing", word));
     // What is on chip, and each element once, is known from the problem alone.
     if (word != "chip" && word != "once") was_read(run, static_cast<EventIndex>((*rec)->events.size() - 1));
     return Values{*count};
@@ -360,7 +361,7 @@ class Evaluator {
     return p;
   }
   Result<Values> reference(std::string_view run, std::string_view word) {
-    if (!is_tensor_name(word)) return refuse(fmt::format("there is no tensor {}", word));
+    if (!is_tensor_name(word)) return refuse(phrase("there is no tensor {}", word));
     if (!take("[")) return refuse("'[' is expected");
     const auto rows = index();
     if (!rows) return tl::unexpected(rows.error());
@@ -398,7 +399,7 @@ bool take_number(std::string_view& text, char letter, std::int32_t& value) {
 
 Result<LessonPlace> parse_place(std::string_view text) {
   const std::string_view all = text;
-  const auto refuse = [&] { return bad_input(fmt::format("'{}' is no place: i0j3.max, i0.normalise and * are", all)); };
+  const auto refuse = [&] { return bad_input(phrase("'{}' is no place: i0j3.max, i0.normalise and * are", all)); };
   LessonPlace place;
   if (text == "*") {
     place.all = true;
@@ -410,7 +411,7 @@ Result<LessonPlace> parse_place(std::string_view text) {
   if (text.empty()) return place;
   if (text[0] != '.') return refuse();
   place.phase = phase_named(text.substr(1));
-  if (!place.phase) return bad_input(fmt::format("'{}' names no phase", all));
+  if (!place.phase) return bad_input(phrase("'{}' names no phase", all));
   return place;
 }
 
@@ -422,7 +423,7 @@ Result<double> evaluate_number(std::string_view text, ExpressionScope& scope) {
   const auto values = evaluate(text, scope);
   if (!values) return tl::unexpected(values.error());
   if (values->size() == 1) return values->front();
-  return bad_input(fmt::format("expression '{}' gives {} numbers where one is wanted", text, values->size()));
+  return bad_input(phrase("expression '{}' gives {} numbers where one is wanted", text, values->size()));
 }
 
 }  // namespace attn

@@ -13,9 +13,10 @@
 
 #include "kernels/base/result.h"
 #include "kernels/recording/recording.h"
-#include "profiling/session/session.h"
 
 namespace attn {
+
+struct Session;  // profiling/session/session_data.h
 
 // A place of a run as lessons name it: "i0j3", "i0j3.max", "i0.normalise", "b0h1i0j3.max", or "*", all tiles.
 struct LessonPlace {

@@ -8,6 +8,7 @@
 
 #include <fmt/format.h>
 
+#include "kernels/base/text.h"
 #include "kernels/gpu/compile/listing.h"
 #include "kernels/gpu/compile/sources.h"
 
@@ -22,8 +23,7 @@ struct FoundRow {
 // The last row of the kernel that was measured on this problem.
 FoundRow row_of(const Session& session, const LessonFigure& figure) {
   FoundRow found;
-  found.occupancy.empty =
-      fmt::format("The session has no row of {} at L = {}, D = {}.", figure.kernel, figure.L, figure.D);
+  found.occupancy.empty = phrase("The session has no row of {} at L = {}, D = {}.", figure.kernel, figure.L, figure.D);
   for (const SweepRun& run : session.runs) {
     for (const Measurement& m : run.rows) {
       const Problem& p = m.key.problem;
@@ -65,13 +65,34 @@ SourceScene lines_of(const FoundRow& found, const std::string& kernel) {
   scene = source_scene(view, kernel, {}, {found.row->samples.get(), found.row->counts.get(), ""});
   if (!scene.sampled && scene.empty.empty())
     scene.empty = scene.why_no_samples.empty() ? "The row has no samples." : scene.why_no_samples;
-  scene.title = fmt::format("{}: share of the samples of each line", kernel);
+  scene.title = phrase("{}: share of the samples of each line", kernel);
   return scene;
 }
 
-}  // namespace
+// Why the scene of the kind shows nothing.
+const std::string& empty_of(FigureKind kind, const FigureScenes& scenes) {
+  switch (kind) {
+    case FigureKind::roofline:
+    case FigureKind::levels:
+      return scenes.roof.empty;
+    case FigureKind::occupancy:
+      return scenes.occupancy.empty;
+    case FigureKind::heartbeat:
+      return scenes.heartbeat.empty;
+    case FigureKind::phases:
+      return scenes.phases.empty;
+    case FigureKind::lines:
+      break;
+  }
+  return scenes.lines.empty;
+}
 
-SourceScene without_shares(SourceScene scene) {
+void keep(StageFigure& figure, FigureScenes scenes) {
+  figure.empty = empty_of(figure.kind, scenes);
+  figure.scenes = std::make_shared<const FigureScenes>(std::move(scenes));
+}
+
+SourceScene text_alone(SourceScene scene) {
   for (SourceRow& row : scene.rows) {
     row.samples = {};
     row.sample_share = 0;
@@ -83,6 +104,25 @@ SourceScene without_shares(SourceScene scene) {
   for (auto& lines : scene.most_counted) lines.clear();
   scene.title = "Source";
   return scene;
+}
+
+}  // namespace
+
+StageFigure without_shares(StageFigure figure) {
+  if (figure.kind != FigureKind::lines || figure.scenes == nullptr) return figure;
+  FigureScenes scenes = *figure.scenes;
+  scenes.lines = text_alone(std::move(scenes.lines));
+  keep(figure, std::move(scenes));
+  return figure;
+}
+
+StageFigure no_figure(FigureKind kind, const std::string& why) {
+  FigureScenes scenes;
+  scenes.roof.empty = scenes.occupancy.empty = scenes.heartbeat.empty = scenes.phases.empty = scenes.lines.empty = why;
+  StageFigure figure;
+  figure.kind = kind;
+  keep(figure, std::move(scenes));
+  return figure;
 }
 
 Result<std::vector<NamedLine>> named_lines(const Session& session, const LessonFigure& figure,
@@ -97,22 +137,23 @@ Result<std::vector<NamedLine>> named_lines(const Session& session, const LessonF
       if (row.text.find(wanted) == std::string::npos || ++found > 1) continue;
       lines.push_back({static_cast<std::int32_t>(n) + 1, wanted, row.samples.all});
     }
-    if (found != 1)
-      return bad_input(fmt::format("'{}' stands in {} lines of {}, not in one", wanted, found, figure.kernel));
+    if (found != 1) return bad_input(phrase("'{}' stands in {} lines of {}, not in one", wanted, found, figure.kernel));
   }
   return lines;
 }
 
 StageFigure figure_of(const Session& session, const LessonFigure& figure) {
   StageFigure out;
+  FigureScenes scenes;
   out.kind = figure.kind;
   out.of = fmt::format("{} at L = {}, D = {}", figure.kernel, figure.L, figure.D);
   if (!out.is_roof()) {
     FoundRow found = row_of(session, figure);
-    if (figure.kind == FigureKind::heartbeat) out.heartbeat = heartbeat_of(found);
-    if (figure.kind == FigureKind::phases) out.phases = phases_of(found);
-    if (figure.kind == FigureKind::lines) out.lines = lines_of(found, figure.kernel);
-    out.occupancy = std::move(found.occupancy);
+    if (figure.kind == FigureKind::heartbeat) scenes.heartbeat = heartbeat_of(found);
+    if (figure.kind == FigureKind::phases) scenes.phases = phases_of(found);
+    if (figure.kind == FigureKind::lines) scenes.lines = lines_of(found, figure.kernel);
+    scenes.occupancy = std::move(found.occupancy);
+    keep(out, std::move(scenes));
     return out;
   }
   std::vector<const Measurement*> rows;
@@ -122,9 +163,10 @@ StageFigure figure_of(const Session& session, const LessonFigure& figure) {
       if (p.Lq == figure.L && p.Lk == figure.L && p.D == figure.D) rows.push_back(&m);
     }
   }
-  out.roof = roofline(rows, figure.kernel);
-  if (out.roof.empty.empty() && figure.kind == FigureKind::levels && out.roof.levels.empty())
-    out.roof.empty = out.roof.level_words;
+  scenes.roof = roofline(rows, figure.kernel);
+  if (scenes.roof.empty.empty() && figure.kind == FigureKind::levels && scenes.roof.levels.empty())
+    scenes.roof.empty = scenes.roof.level_words;
+  keep(out, std::move(scenes));
   return out;
 }
 

@@ -7,17 +7,33 @@
 #include <vector>
 
 #include "kernels/base/result.h"
-#include "profiling/session/session.h"
+#include "profiling/session/session_data.h"
 #include "viz/learn/desk.h"
 #include "viz/learn/lesson.h"
+#include "viz/profile/heartbeat.h"
+#include "viz/profile/mosaic.h"
+#include "viz/profile/occupancy.h"
+#include "viz/profile/roofline.h"
+#include "viz/profile/source.h"
 
 namespace attn {
 
-// Its empty() says why there is none.
-StageFigure figure_of(const Session& session, const LessonFigure& figure);
+// The scenes of Profile's pictures. The one of the figure's kind is filled; the others are empty.
+struct FigureScenes {
+  Roofline roof;
+  OccupancyScene occupancy;
+  HeartbeatScene heartbeat;
+  MosaicScene phases;
+  SourceScene lines;
+};
 
-// The text of a figure of the kind lines alone, while its shares are asked for.
-SourceScene without_shares(SourceScene scene);
+// Its `empty` says why there is none; it has scenes either way, which say so too.
+StageFigure figure_of(const Session& session, const LessonFigure& figure);
+// One that cannot be had.
+StageFigure no_figure(FigureKind kind, const std::string& why);
+
+// Of a figure of the kind lines the text alone, while its shares are asked for; another as it is.
+StageFigure without_shares(StageFigure figure);
 
 // A line of the text of a figure of the kind lines.
 struct NamedLine {

@@ -4,8 +4,10 @@
 #include <cstddef>
 
 #include "imgui.h"
+#include "kernels/base/text.h"
 #include "viz/draw/theme.h"
 #include "viz/draw/widgets.h"
+#include "viz/learn/figure.h"
 #include "viz/profile/heartbeat_draw.h"
 #include "viz/profile/mosaic_draw.h"
 #include "viz/profile/occupancy_draw.h"
@@ -38,7 +40,7 @@ std::int32_t before_choices(const CardScene& card) {
 }
 
 // The text of the kernel. A line that is clicked is looked at, and is the answer where it can be one.
-void draw_lines(const StageFigure& figure, const CardScene& card, LearnHeld& held, ImVec2 size, Commands& commands) {
+void draw_lines(const StageFigure& figure, const CardScene& card, FigureHeld& held, ImVec2 size, Commands& commands) {
   ProfileView view;
   view.file = held.line.file;
   view.line = held.line.line;
@@ -46,7 +48,7 @@ void draw_lines(const StageFigure& figure, const CardScene& card, LearnHeld& hel
   if (card.open && chosen != card.options.end()) view.line = chosen->line;
   if (card.open && view.line == 0) view.line = before_choices(card);
   Commands of_profile;
-  draw_source(figure.lines, view, held.source, size, of_profile);
+  draw_source(figure.scenes->lines, view, held.source, size, of_profile);
   for (const Command& command : of_profile) {
     const auto* line = command_as<ChooseSourceLine>(command);
     if (line == nullptr) {
@@ -65,34 +67,35 @@ const char* heading_of(FigureKind kind) {
     case FigureKind::roofline:
       return "Roofline";
     case FigureKind::levels:
-      return "Roofline by level";
+      return tr("Roofline by level");
     case FigureKind::occupancy:
       return "Occupancy";
     case FigureKind::heartbeat:
       return "Heartbeat";
     case FigureKind::phases:
-      return "Where the time goes";
+      return tr("Where the time goes");
     case FigureKind::lines:
       break;
   }
   return "Source";
 }
 
-void draw_figure(const StageFigure& figure, const CardScene& card, LearnHeld& held, ImVec2 size, Commands& commands) {
+void draw_figure(const StageFigure& figure, const CardScene& card, FigureHeld& held, ImVec2 size, Commands& commands) {
   switch (figure.kind) {
     case FigureKind::roofline:
     case FigureKind::levels:
-      return draw_roofline(figure.roof, figure.kind == FigureKind::levels, size);
+      return draw_roofline(figure.scenes->roof, figure.kind == FigureKind::levels, size);
     case FigureKind::occupancy:
-      return draw_occupancy(figure.occupancy, size);
+      return draw_occupancy(figure.scenes->occupancy, size);
     case FigureKind::heartbeat:
-      return draw_scrolling(size, heartbeat_height(figure.heartbeat, size.x),
-                            [&](ImVec2 room, Commands& none) { draw_heartbeat(figure.heartbeat, room, none); });
+      return draw_scrolling(size, heartbeat_height(figure.scenes->heartbeat, size.x),
+                            [&](ImVec2 room, Commands& none) { draw_heartbeat(figure.scenes->heartbeat, room, none); });
     case FigureKind::phases:
-      return draw_scrolling(size, style().px(mosaic_height(figure.phases, size.x)), [&](ImVec2 room, Commands& none) {
-        room.y = std::min(room.y, style().px(mosaic_height(figure.phases, room.x)));
-        draw_mosaic(figure.phases, {}, room, none);
-      });
+      return draw_scrolling(size, style().px(mosaic_height(figure.scenes->phases, size.x)),
+                            [&](ImVec2 room, Commands& none) {
+                              room.y = std::min(room.y, style().px(mosaic_height(figure.scenes->phases, room.x)));
+                              draw_mosaic(figure.scenes->phases, {}, room, none);
+                            });
     case FigureKind::lines:
       break;
   }
@@ -101,8 +104,9 @@ void draw_figure(const StageFigure& figure, const CardScene& card, LearnHeld& he
 
 }  // namespace
 
-void draw_stage_figure(const StageFigure& figure, const CardScene& card, const Box& box, LearnHeld& held,
+void draw_stage_figure(const StageFigure& figure, const CardScene& card, const Box& box, FigureHeld& held,
                        Commands& commands) {
+  if (figure.scenes == nullptr) return;
   ImGui::SetCursorScreenPos(box.min);
   const ImVec2 size{box.width(), box.height()};
   // The text itself is no secret: its shares are, and it has none while it waits.

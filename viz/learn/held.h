@@ -6,9 +6,6 @@
 #include <optional>
 #include <string>
 
-#include "viz/profile/source.h"
-#include "viz/state/commands_profile.h"
-
 namespace attn {
 
 struct LearnHeld {
@@ -25,8 +22,6 @@ struct LearnHeld {
   bool pointer_moved = false;  // since the beat is shown: where it was left it asks for no words
   bool dragged = false;        // the card's head is being dragged
   bool run_shown = false;      // where card and run have no room beside one another: which of them is there
-  SourceHeld source;           // of the text of a kernel beside the card
-  ChooseSourceLine line;       // of it that was clicked last
   std::optional<std::size_t> on_map;  // the tile of a question's map that arrows have come to; none: they step
 };
 

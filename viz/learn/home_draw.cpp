@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include "imgui.h"
+#include "kernels/base/text.h"
 #include "viz/draw/canvas.h"
 #include "viz/draw/text_fit.h"
 #include "viz/draw/theme.h"
@@ -56,7 +57,7 @@ const ChapterScene* next_chapter(const LearnDesk& desk) {
 
 std::string progress_words(const ChapterScene& c) {
   if (c.seen == 0) return {};
-  if (c.questions > 0 && c.known == c.questions) return fmt::format("{} of {} first try", c.first_try, c.questions);
+  if (c.questions > 0 && c.known == c.questions) return phrase("{} of {} first try", c.first_try, c.questions);
   return fmt::format("{} of {}", c.seen, c.beats);
 }
 
@@ -78,8 +79,8 @@ void draw_hero(const ChapterScene& c, const Box& box, bool later, bool teach, Co
   draw_text(list, {x, box.min.y + s.px(16)}, Face::text, 13, colour_of(Token::dim),
             teach    ? "For a class: choose a chapter. Esc leaves; nothing of this is kept"
             : c.last ? "Where you stopped" + named
-            : later  ? fmt::format("Next{}, {} minutes", named, c.minutes)
-                     : fmt::format("Begin here, {} minutes", c.minutes));
+            : later  ? phrase("Next{}, {} minutes", named, c.minutes)
+                     : phrase("Begin here, {} minutes", c.minutes));
   draw_text(list, {x, box.min.y + s.px(36)}, Face::bold, 22, colour_of(Token::text),
             fitted_text(Face::bold, 22, c.title, width));
   draw_paragraph(list, {x, box.min.y + s.px(68)}, width, 15, {{c.goal, Face::text, Token::text, 0, false}}, 1);
@@ -124,12 +125,12 @@ void draw_home_foot(const LearnDesk& desk, const Box& box, Commands& commands) {
   ImDrawList* list = ImGui::GetWindowDrawList();
   float x = box.min.x;
   if (!desk.misconceptions.empty()) {
-    const std::string label = "Worth another look:";
+    const std::string label = tr("Worth another look:");
     draw_text_in(list, {{x, box.min.y}, {x + s.px(200), box.max.y}}, Align::left, Face::text, 13, colour_of(Token::dim),
                  label);
     x += text_width(Face::text, 13, label) + s.px(10);
     for (const Misconception& m : desk.misconceptions) {
-      const std::string words = fmt::format("{}, {} times", m.words, m.count);
+      const std::string words = phrase("{}, {} times", m.words, m.count);
       const float width = text_width(Face::text, 13, words) + s.px(24);
       if (x + width > box.max.x - s.px(320)) break;
       if (box_button({{x, box.min.y}, {x + width, box.max.y}}, ("##look_" + m.lesson + m.words).c_str(), words.c_str()))

@@ -5,6 +5,8 @@
 
 #include <fmt/format.h>
 
+#include "kernels/base/text.h"
+
 namespace attn {
 
 std::string_view name_of(AskKind kind) {
@@ -32,7 +34,7 @@ bool Tolerance::holds(double truth, double answer) const {
 
 std::string Tolerance::words() const {
   if (decades > 0) return "a power of ten will do";
-  if (relative > 0) return fmt::format("{:g} % off will do", std::round(relative * 1e6) / 1e4);
+  if (relative > 0) return phrase("{:g} % off will do", std::round(relative * 1e6) / 1e4);
   if (absolute <= 0) return "exactly";
   // 0.00006, not 6e-05.
   constexpr int kDecimals = 9;

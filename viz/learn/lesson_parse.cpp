@@ -11,6 +11,7 @@
 #include <fmt/ranges.h>
 #include <nlohmann/json.hpp>
 
+#include "kernels/base/text.h"
 #include "viz/learn/lesson.h"
 
 namespace attn {
@@ -27,7 +28,7 @@ std::size_t line_of(std::string_view text, std::size_t byte) {
 }
 
 Result<json> parse_text(std::string_view text, const std::string& file) {
-  if (text.size() > kMaxLessonBytes) return bad_input(fmt::format("{}: a lesson has at most 1 MiB", file));
+  if (text.size() > kMaxLessonBytes) return bad_input(phrase("{}: a lesson has at most 1 MiB", file));
   int depth = 0;
   const auto too_deep = [&depth](int, json::parse_event_t event, json&) {
     if (event == json::parse_event_t::object_start || event == json::parse_event_t::array_start) ++depth;
@@ -36,10 +37,10 @@ Result<json> parse_text(std::string_view text, const std::string& file) {
   };
   try {
     json j = json::parse(text, too_deep, true);
-    if (!j.is_object()) return bad_input(fmt::format("{}: a lesson is a JSON object", file));
+    if (!j.is_object()) return bad_input(phrase("{}: a lesson is a JSON object", file));
     return j;
   } catch (const json::parse_error& error) {
-    return bad_input(fmt::format("{}, line {}: this is not JSON", file, line_of(text, error.byte)));
+    return bad_input(phrase("{}, line {}: this is not JSON", file, line_of(text, error.byte)));
   }
 }
 
@@ -54,7 +55,7 @@ class LessonObject {
     if (!j_.is_object()) return;
     for (const auto& [key, value] : j_.items()) {
       const bool is_known = std::any_of(known.begin(), known.end(), [&](const char* k) { return key == k; });
-      if (!is_known) refuse(key, fmt::format("there is no such field; there are {}", fmt::join(known, ", ")));
+      if (!is_known) refuse(key, phrase("there is no such field; there are {}", fmt::join(known, ", ")));
     }
   }
   bool has(const char* key) const { return j_.is_object() && j_.contains(key); }
@@ -67,7 +68,7 @@ class LessonObject {
     if (!value.is_string()) return refuse(key, "words are expected"), std::string();
     auto words = value.get<std::string>();
     if (words.empty() && must) refuse(key, "it is empty");
-    if (words.size() > longest) refuse(key, fmt::format("it is longer than {} bytes", longest));
+    if (words.size() > longest) refuse(key, phrase("it is longer than {} bytes", longest));
     return words;
   }
   std::string expression(const char* key, bool must) { return text(key, kMaxExpression, must); }
@@ -78,7 +79,7 @@ class LessonObject {
     }
     const json& value = j_[key];
     const bool good = value.is_number_integer() && value.get<double>() >= min && value.get<double>() <= max;
-    if (!good) return refuse(key, fmt::format("a whole number from {} to {} is expected", min, max)), min;
+    if (!good) return refuse(key, phrase("a whole number from {} to {} is expected", min, max)), min;
     return value.get<std::int32_t>();
   }
   double number(const char* key) {
@@ -106,7 +107,7 @@ class LessonObject {
     static const json kEmpty = json::array();
     if (!has(key)) return kEmpty;
     if (!j_[key].is_array()) return refuse(key, "a list is expected"), kEmpty;
-    if (j_[key].size() > most) return refuse(key, fmt::format("at most {} are expected", most)), kEmpty;
+    if (j_[key].size() > most) return refuse(key, phrase("at most {} are expected", most)), kEmpty;
     return j_[key];
   }
   const json& object(const char* key) {
@@ -123,14 +124,14 @@ class LessonObject {
       names.emplace_back(known);
       if (name == known) return value;
     }
-    if (!name.empty()) refuse(key, fmt::format("'{}' is none of {}", name, fmt::join(names, ", ")));
+    if (!name.empty()) refuse(key, phrase("'{}' is none of {}", name, fmt::join(names, ", ")));
     return values.begin()->second;
   }
 
   void refuse(const std::string& key, const std::string& why) {
     if (!error_.empty()) return;
     error_ = where_;
-    if (!key.empty()) error_ += fmt::format(", field '{}'", key);
+    if (!key.empty()) error_ += phrase(", field '{}'", key);
     error_ += ": " + why;
   }
   // Takes over what a part of this object was refused for.
@@ -315,7 +316,7 @@ StepFocus read_focus(LessonObject& r, const char* key) {
     if (const auto part = step_part_named(what))
       focus.parts.set(static_cast<std::size_t>(*part));
     else
-      r.refuse(key, fmt::format("'{}' is none of {}", what, fmt::join(kStepPartNames, ", ")));
+      r.refuse(key, phrase("'{}' is none of {}", what, fmt::join(kStepPartNames, ", ")));
   }
   return focus;
 }
@@ -323,7 +324,7 @@ StepFocus read_focus(LessonObject& r, const char* key) {
 Beat read_beat(const json& j, std::size_t index, LessonObject& parent) {
   std::string name = fmt::format("number {}", index + 1);
   if (j.is_object() && j.contains("id") && j["id"].is_string()) name = "'" + j["id"].get<std::string>() + "'";
-  const std::string where = fmt::format("{}, beat {}", parent.where(), name);
+  const std::string where = phrase("{}, beat {}", parent.where(), name);
   LessonObject r(j, where);
   r.only({"id", "run", "at", "reveal", "reveal_run", "row", "select", "chart", "look", "reveal_look", "holds", "veil",
           "hide", "session", "figure", "ask", "again", "replaces"});
@@ -351,7 +352,7 @@ Beat read_beat(const json& j, std::size_t index, LessonObject& parent) {
     else if (what == "figure")
       beat.hide_figure = true;
     else
-      r.refuse("veil", fmt::format("'{}' is none of traffic, map, figure", what));
+      r.refuse("veil", phrase("'{}' is none of traffic, map, figure", what));
   }
   for (const std::string& what : r.texts("hide")) {
     if (what == "traffic")
@@ -359,7 +360,7 @@ Beat read_beat(const json& j, std::size_t index, LessonObject& parent) {
     else if (what == "map")
       beat.keep_map = true;
     else
-      r.refuse("hide", fmt::format("'{}' is none of traffic, map", what));
+      r.refuse("hide", phrase("'{}' is none of traffic, map", what));
   }
   beat.session = session_named(r);
   if (r.has("figure")) beat.figure = read_figure_of(r.object("figure"), where + ", figure", r);
@@ -379,7 +380,7 @@ Texts read_texts(LessonObject& r, const char* key) {
   for (const auto& [name, value] : r.object(key).items()) {
     if (!value.is_string() || value.get_ref<const std::string&>().empty() ||
         value.get_ref<const std::string&>().size() > kMaxWords) {
-      r.refuse(fmt::format("{}.{}", key, name), fmt::format("words, at most {} bytes, are expected", kMaxWords));
+      r.refuse(fmt::format("{}.{}", key, name), phrase("words, at most {} bytes, are expected", kMaxWords));
     } else {
       texts.emplace(name, value.get<std::string>());
     }
@@ -411,7 +412,7 @@ void read_version(LessonObject& r, const json& j) {
   const bool whole = j.contains("version") && j["version"].is_number_integer();
   if (!whole) return r.refuse("version", "it is missing");
   if (j["version"].get<double>() != kLessonVersion)
-    r.refuse("version", fmt::format("this program reads version {}", kLessonVersion));
+    r.refuse("version", phrase("this program reads version {}", kLessonVersion));
 }
 
 // What gives way must have been said before: by a beat of this lesson before this one, or by a lesson that it needs.
@@ -423,9 +424,9 @@ void check_replaced(LessonObject& r, const Lesson& lesson) {
     const bool needed = std::find(lesson.needs.begin(), lesson.needs.end(), of) != lesson.needs.end();
     const bool here = of == lesson.id && said.contains(name);
     if (!beat.replaces.empty() && !here && !(needed && is_plain_name(name)))
-      return r.refuse("", fmt::format("beat '{}', field 'replaces': '{}' is no LESSON.BEAT that has taught something "
-                                      "before it, in this lesson or in one that it needs",
-                                      beat.id, beat.replaces));
+      return r.refuse("", phrase("beat '{}', field 'replaces': '{}' is no LESSON.BEAT that has taught something "
+                                 "before it, in this lesson or in one that it needs",
+                                 beat.id, beat.replaces));
     if (lesson.has_text(text_key(beat, "learned"))) said.insert(beat.id);
   }
 }
@@ -434,19 +435,19 @@ void check_replaced(LessonObject& r, const Lesson& lesson) {
 void check_names(LessonObject& r, const Lesson& lesson) {
   std::set<std::string_view> seen;
   for (const Beat& beat : lesson.beats) {
-    if (!seen.insert(beat.id).second) r.refuse("beats", fmt::format("two beats are called '{}'", beat.id));
+    if (!seen.insert(beat.id).second) r.refuse("beats", phrase("two beats are called '{}'", beat.id));
     if (!lesson.runs.contains(beat.run))
-      return r.refuse("", fmt::format("beat '{}', field 'run': there is no run '{}'", beat.id, beat.run));
+      return r.refuse("", phrase("beat '{}', field 'run': there is no run '{}'", beat.id, beat.run));
   }
   std::set<std::string, std::less<>> used;
   for (const TextUse& use : text_uses(lesson)) {
     used.insert(use.key);
     if (!use.must || lesson.has_text(use.key)) continue;
-    const std::string of = use.beat.empty() ? "" : fmt::format("beat '{}', ", use.beat);
-    return r.refuse("", fmt::format("{}field '{}': there is no text '{}'", of, use.field, use.key));
+    const std::string of = use.beat.empty() ? "" : phrase("beat '{}', ", use.beat);
+    return r.refuse("", phrase("{}field '{}': there is no text '{}'", of, use.field, use.key));
   }
   for (const auto& [key, words] : lesson.text) {
-    if (!used.contains(key)) return r.refuse("text", fmt::format("nothing says '{}'", key));
+    if (!used.contains(key)) return r.refuse("text", phrase("nothing says '{}'", key));
   }
 }
 
@@ -489,8 +490,7 @@ Result<void> add_translation(std::string_view text, const std::string& file, Les
   read_version(r, *parsed);
   r.only({"version", "id", "language", "text"});
   const std::string id = r.text("id", 64, true), language = r.text("language", 32, true);
-  if (!id.empty() && id != lesson.id)
-    r.refuse("id", fmt::format("it is of the lesson '{}', not of '{}'", id, lesson.id));
+  if (!id.empty() && id != lesson.id) r.refuse("id", phrase("it is of the lesson '{}', not of '{}'", id, lesson.id));
   Texts texts = read_texts(r, "text");
   for (const auto& [key, words] : texts) {
     if (!lesson.has_text(key)) r.refuse("text." + key, "the lesson has no such text");

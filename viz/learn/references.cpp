@@ -11,6 +11,7 @@
 
 #include <fmt/format.h>
 
+#include "kernels/base/text.h"
 #include "kernels/model/order_row.h"
 #include "kernels/model/traffic.h"
 
@@ -101,7 +102,7 @@ Result<ReadValues> read_output(const Recording& rec, const TensorReference& ref,
       read.values.push_back(a.get((head + r) * width + c));
     }
   }
-  if (read.values.empty()) return bad_input(fmt::format("{} has no such row or column", ref.name));
+  if (read.values.empty()) return bad_input(phrase("{} has no such row or column", ref.name));
   return read;
 }
 
@@ -131,7 +132,7 @@ Result<ReadValues> read_slot(const Recording& rec, const TensorReference& ref, S
   }
   if (reader.cells.empty()) {
     return bad_input(
-        fmt::format("{} is not computed {}, or has no such row or column there", ref.name, place_words(ref.place)));
+        phrase("{} is not computed {}, or has no such row or column there", ref.name, place_words(ref.place)));
   }
   ReadValues read{{}, is_input(slot) ? 0 : reader.latest, slot};
   for (const auto& [place, value] : reader.cells) read.values.push_back(value);
@@ -172,7 +173,7 @@ Result<EventIndex> event_at(const Recording& rec, const LessonPlace& place) {
     if (i == 0 && !load) continue;
     if (const auto e = rec.find({place.b, place.h, i, j, *place.phase})) return *e;
   }
-  return bad_input(fmt::format("the run has no step {}", place_words(place)));
+  return bad_input(phrase("the run has no step {}", place_words(place)));
 }
 
 bool is_tensor_name(std::string_view name) {
@@ -185,7 +186,7 @@ Result<ReadValues> read_tensor(const Recording& rec, const TensorReference& ref)
   if (ref.name == "lse") return read_output(rec, ref, rec.outputs.lse, 1);
   if (ref.name == "weight") return read_weight(rec, ref);
   const auto slot = tensor_named(ref.name);
-  if (!slot) return bad_input(fmt::format("there is no tensor {}", ref.name));
+  if (!slot) return bad_input(phrase("there is no tensor {}", ref.name));
   return read_slot(rec, ref, *slot);
 }
 

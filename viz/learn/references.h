@@ -11,7 +11,7 @@
 #include "kernels/base/result.h"
 #include "kernels/recording/recording.h"
 #include "profiling/figures/measurement.h"
-#include "profiling/session/session.h"
+#include "profiling/session/session_data.h"
 #include "viz/learn/expression.h"
 
 namespace attn {

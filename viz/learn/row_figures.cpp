@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "kernels/base/text.h"
 #include "profiling/figures/counts.h"
 #include "profiling/figures/metrics.h"
 #include "profiling/figures/samples.h"
@@ -34,7 +35,7 @@ Result<bool> row_fits(const Measurement& m, const FigureQuery& query) {
     else if (name == "B")
       all = all && is(p.B);
     else
-      return bad_input(fmt::format("a row is named by B, H, L and D, not by '{}'", name));
+      return bad_input(phrase("a row is named by B, H, L and D, not by '{}'", name));
   }
   return all;
 }
@@ -51,7 +52,7 @@ Result<FoundRow> one_row(const Session& session, const FigureQuery& query) {
     }
   }
   if (rows != 1)
-    return bad_input(fmt::format("{} rows of the session are of {} with these extents, not one", rows, query.kernel));
+    return bad_input(phrase("{} rows of the session are of {} with these extents, not one", rows, query.kernel));
   return found;
 }
 
@@ -61,7 +62,7 @@ Result<ReadFigure> read_metric(const Session& session, const FigureQuery& query)
   const auto found = one_row(session, query);
   if (!found) return tl::unexpected(found.error());
   const Figure& f = figure(*found->row, metric);
-  if (!f.available()) return bad_input(fmt::format("{} of {} is not available: {}", metric, query.kernel, f.reason));
+  if (!f.available()) return bad_input(phrase("{} of {} is not available: {}", metric, query.kernel, f.reason));
   return ReadFigure{f.value, f.origin, found->whose};
 }
 
@@ -69,14 +70,14 @@ Result<gpu::CodePhase> code_phase_named(std::string_view name) {
   if (const auto phase = gpu::code_phase_from_name(name)) return *phase;
   std::vector<std::string_view> all;
   for (const gpu::CodePhase phase : gpu::all_code_phases()) all.push_back(gpu::name_of(phase));
-  return bad_input(fmt::format("'{}' is none of the phases {}", name, fmt::join(all, ", ")));
+  return bad_input(phrase("'{}' is none of the phases {}", name, fmt::join(all, ", ")));
 }
 
 Result<std::string_view> state_column_named(std::string_view name) {
   const auto columns = state_columns();
   const auto at = std::ranges::find(columns, name);
   if (at != columns.end()) return *at;
-  return bad_input(fmt::format("'{}' is nothing that a warp does: {}", name, fmt::join(columns, ", ")));
+  return bad_input(phrase("'{}' is nothing that a warp does: {}", name, fmt::join(columns, ", ")));
 }
 
 struct FoundSamples {
@@ -88,9 +89,9 @@ Result<FoundSamples> samples_of(const Session& session, const FigureQuery& query
   const auto found = one_row(session, query);
   if (!found) return tl::unexpected(found.error());
   const KernelSamples* samples = found->row->samples.get();
-  if (samples == nullptr) return bad_input(fmt::format("the session has no samples of {}", query.kernel));
+  if (samples == nullptr) return bad_input(phrase("the session has no samples of {}", query.kernel));
   if (!samples->no_lines.empty())
-    return bad_input(fmt::format("the samples of {} have no phases: {}", query.kernel, samples->no_lines));
+    return bad_input(phrase("the samples of {} have no phases: {}", query.kernel, samples->no_lines));
   return FoundSamples{samples, found->whose};
 }
 
@@ -120,17 +121,17 @@ Result<ReadFigure> read_counted(const Session& session, const FigureQuery& query
   if (row == table.end()) {
     std::vector<std::string_view> all;
     for (const InstructionCounterRow& r : table) all.push_back(r.id);
-    return bad_input(fmt::format("'{}' is none of {}", query.names.front(), fmt::join(all, ", ")));
+    return bad_input(phrase("'{}' is none of {}", query.names.front(), fmt::join(all, ", ")));
   }
   const auto phase = code_phase_named(query.names.back());
   if (!phase) return tl::unexpected(phase.error());
   const auto found = one_row(session, query);
   if (!found) return tl::unexpected(found.error());
-  if (found->row->counts == nullptr) return bad_input(fmt::format("the session has no counts of {}", query.kernel));
+  if (found->row->counts == nullptr) return bad_input(phrase("the session has no counts of {}", query.kernel));
   const KernelCounts& counts = *found->row->counts;
   if (!counts.no_lines.empty())
-    return bad_input(fmt::format("the counts of {} have no phases: {}", query.kernel, counts.no_lines));
-  if (!counts.has(row->counter)) return bad_input(fmt::format("{} does not count {}", counts.chip, row->words));
+    return bad_input(phrase("the counts of {} have no phases: {}", query.kernel, counts.no_lines));
+  if (!counts.has(row->counter)) return bad_input(phrase("{} does not count {}", counts.chip, row->words));
   double sum = 0;
   for (const CountedPhase& counted : counts_by_phase(counts))
     if (counted.phase == *phase) sum = static_cast<double>(counted.sums[row->counter]);

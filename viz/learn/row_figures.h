@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "kernels/base/result.h"
-#include "profiling/session/session.h"
+#include "profiling/session/session_data.h"
 
 namespace attn {
 

@@ -7,7 +7,6 @@
 #include "viz/draw/theme.h"
 #include "viz/learn/card_draw.h"
 #include "viz/learn/desk.h"
-#include "viz/learn/figure_draw.h"
 #include "viz/learn/home_draw.h"
 #include "viz/learn/map_draw.h"
 #include "viz/learn/number_bar_draw.h"
@@ -69,7 +68,7 @@ void take_answer(LearnHeld& held, TilesHeld& tiles, Commands& commands) {
 
 // What the beat speaks of: a run, or a figure.
 void draw_run(const State& state, const Model& model, const Box& box, LearnHeld& held, StepHeld& step,
-              Commands& commands) {
+              Commands& commands, const DrawFigure& draw_figure) {
   const LearnDesk& desk = *model.learn;
   if (!desk.figure) {
     lend_question(*desk.card, held, step.tiles);
@@ -79,12 +78,13 @@ void draw_run(const State& state, const Model& model, const Box& box, LearnHeld&
     return take_answer(held, step.tiles, commands);
   }
   step.tiles.focused = false;
-  draw_stage_figure(*desk.figure, *desk.card, box, held, commands);
+  draw_figure(*desk.figure, *desk.card, box, commands);
 }
 
 }  // namespace
 
-void draw_learn(const State& state, const Model& model, LearnHeld& held, StepHeld& step, Commands& commands) {
+void draw_learn(const State& state, const Model& model, LearnHeld& held, StepHeld& step, Commands& commands,
+                const DrawFigure& draw_figure) {
   if (model.learn == nullptr) return;
   const LearnDesk& desk = *model.learn;
   step.veil = {};
@@ -109,7 +109,7 @@ void draw_learn(const State& state, const Model& model, LearnHeld& held, StepHel
     const Box head{all.min, {all.max.x, all.min.y + s.px(kRunHead)}};
     if (held.run_shown) {
       draw_run_head(*desk.card, head, held);
-      draw_run(state, model, {{all.min.x, head.max.y + s.px(kGutter) / 2}, all.max}, held, step, commands);
+      draw_run(state, model, {{all.min.x, head.max.y + s.px(kGutter) / 2}, all.max}, held, step, commands, draw_figure);
     } else {
       step.tiles.focused = false;
       draw_lesson_card(*desk.card, all, false, true, false, held, commands);
@@ -125,7 +125,7 @@ void draw_learn(const State& state, const Model& model, LearnHeld& held, StepHel
   const Box card = right ? Box{{all.max.x - width, all.min.y}, all.max} : Box{all.min, {all.min.x + width, all.max.y}};
   const Box rest =
       right ? Box{all.min, {card.min.x - gutter, all.max.y}} : Box{{card.max.x + gutter, all.min.y}, all.max};
-  draw_run(state, model, rest, held, step, commands);
+  draw_run(state, model, rest, held, step, commands, draw_figure);
   draw_lesson_card(*desk.card, card, right, false, step.tiles.focused, held, commands);
   ImGui::SetCursorScreenPos(all.min);
   ImGui::Dummy(size);

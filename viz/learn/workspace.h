@@ -2,6 +2,9 @@
 // it Step's own panels on the lesson's numbers.
 #pragma once
 
+#include <functional>
+
+#include "viz/learn/desk.h"
 #include "viz/learn/held.h"
 #include "viz/state/commands.h"
 #include "viz/state/model.h"
@@ -10,6 +13,14 @@
 
 namespace attn {
 
-void draw_learn(const State& state, const Model& model, LearnHeld& held, StepHeld& step, Commands& commands);
+struct Box;  // viz/draw/canvas.h
+
+// Draws the figure of a beat in the box; `card`: whose question a click in it may answer.
+using DrawFigure =
+    std::function<void(const StageFigure& figure, const CardScene& card, const Box& box, Commands& commands)>;
+
+// `draw_figure`: figures are Profile's pictures, which the caller has (viz/learn/figure_draw.h).
+void draw_learn(const State& state, const Model& model, LearnHeld& held, StepHeld& step, Commands& commands,
+                const DrawFigure& draw_figure);
 
 }  // namespace attn

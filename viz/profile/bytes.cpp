@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include "kernels/base/text.h"
 #include "kernels/model/traffic.h"
 #include "profiling/figures/counts.h"
 #include "profiling/figures/exact_shared.h"
@@ -41,7 +42,7 @@ BytesLine l2(const Measurement& m) {
   const double hit = figure(m, "l2_hit_pct").value;
   line.text = percent_text(hit);
   // Not "came from DRAM": a miss may be served by the other half of a large L2, whose bytes DRAM does not move.
-  line.words = fmt::format("Of 100 sectors asked of the L2, {} were not there.", figure_text(100 - hit));
+  line.words = phrase("Of 100 sectors asked of the L2, {} were not there.", figure_text(100 - hit));
   return line;
 }
 
@@ -56,13 +57,13 @@ BytesLine conflicts(const Measurement& m) {
   const double extra = figure(m, "shared_conflicts_count").value;
   if (turns.value <= 0) {
     line.text = "none";
-    line.words = "It uses no shared memory.";
+    line.words = tr("It uses no shared memory.");
     return line;
   }
   const double share = 100 * extra / turns.value;
   line.text = extra > 0 && share < 0.01 ? "< 0.01 %" : percent_text(share);
-  line.words = fmt::format("{} of {} turns of the shared memory, {}.", count_words(extra), count_words(turns.value),
-                           exact_shared(m) ? "counted at each instruction" : "by the whole run's counter");
+  line.words = phrase("{} of {} turns of the shared memory, {}.", count_words(extra), count_words(turns.value),
+                      exact_shared(m) ? "counted at each instruction" : "by the whole run's counter");
   return line;
 }
 
@@ -95,11 +96,11 @@ std::optional<SectorRate> sector_rate(const Measurement& m, std::int32_t sms) {
 // What the instructions asked of device memory's addresses: the L1 cache meets all of it.
 BytesLine l1(const Measurement& m, std::int32_t sms) {
   BytesLine line{"L1", "–", m.no_counts, false};
-  if (line.words.empty()) line.words = "nobody has counted at this row's instructions yet: \"Count it\" does";
-  if (m.processor != Processor::gpu) line.words = "a kernel of the CPU has no L1 cache of an SM";
+  if (line.words.empty()) line.words = tr("nobody has counted at this row's instructions yet: \"Count it\" does");
+  if (m.processor != Processor::gpu) line.words = tr("a kernel of the CPU has no L1 cache of an SM");
   if (m.counts == nullptr) return line;
   if (!m.counts->has(InstructionCounter::sectors)) {
-    line.words = fmt::format("{} does not count sectors at instructions", m.counts->chip);
+    line.words = phrase("{} does not count sectors at instructions", m.counts->chip);
     return line;
   }
   line.available = true;
@@ -107,11 +108,11 @@ BytesLine l1(const Measurement& m, std::int32_t sms) {
   const auto sectors = static_cast<double>(sums[InstructionCounter::sectors]);
   const double excess = static_cast<double>(derived(*m.counts, sums, DerivedCount::excess_sectors).value_or(0));
   line.text = count_words(sectors);
-  line.words = fmt::format("Sectors of 32 B, {} % more than side by side",
-                           figure_text(sectors > 0 ? 100 * excess / std::max(1.0, sectors - excess) : 0));
+  line.words = phrase("Sectors of 32 B, {} % more than side by side",
+                      figure_text(sectors > 0 ? 100 * excess / std::max(1.0, sectors - excess) : 0));
   if (const auto rate = sector_rate(m, sms))
-    line.words += fmt::format("; {} a cycle and SM{}", figure_text(rate->rate),
-                              rate->launch.empty() ? "" : " in " + rate->launch);
+    line.words +=
+        phrase("; {} a cycle and SM{}", figure_text(rate->rate), rate->launch.empty() ? "" : " in " + rate->launch);
   line.words += ".";
   return line;
 }
@@ -122,7 +123,7 @@ BytesLine warps(const Measurement& m) {
   const double share = figure(m, "warp_efficiency_pct").value;
   line.text = percent_text(share);
   line.words =
-      fmt::format("{} of 32 threads in an average instruction, with those switched off.", figure_text(share * 0.32));
+      phrase("{} of 32 threads in an average instruction, with those switched off.", figure_text(share * 0.32));
   return line;
 }
 
@@ -132,7 +133,7 @@ BytesLine tensor(const Measurement& m) {
   const double share = figure(m, "tensor_pipe_pct").value;
   line.text = percent_text(share);
   line.words = share < 1 ? "Next to nothing: the counter moves a little without a tensor instruction in the code, too."
-                         : fmt::format("Busy in {} of 100 active cycles.", figure_text(share));
+                         : phrase("Busy in {} of 100 active cycles.", figure_text(share));
   return line;
 }
 
@@ -152,9 +153,8 @@ std::string results_words(const Measurement& m, double moved, double least) {
   const Traffic once = compulsory(Order::flash, m.key.problem);
   const auto results = static_cast<double>(once.of(TrafficPart::o) + once.of(TrafficPart::stats));
   if (moved >= least || !written.available() || written.min_of_launches || written.value >= results) return {};
-  return fmt::format(" Of O and LSE, {}, {} were written by then: the rest was still in the L2.",
-                     value_with_unit(results, bytes_unit(results)),
-                     value_with_unit(written.value, bytes_unit(results)));
+  return phrase(" Of O and LSE, {}, {} were written by then: the rest was still in the L2.",
+                value_with_unit(results, bytes_unit(results)), value_with_unit(written.value, bytes_unit(results)));
 }
 
 bool uses_no_shared_memory(const Measurement& m) {
@@ -170,22 +170,23 @@ void put_turns(const Measurement& m, std::int32_t sms, BytesLine& line) {
   const auto mean = m.heartbeat == nullptr ? std::nullopt : mean_of(*m.heartbeat, "shared");
   if (!line.available || uses_no_shared_memory(m) || !mean || *mean <= 0 || mhz <= 0 || sms <= 0) return;
   const double turns = *mean / 100 * busy_us(*m.heartbeat) * mhz * sms;
-  line.words = fmt::format("Of what its data pipe can pass, by the heartbeat: {} turns.", count_words(turns));
+  line.words = phrase("Of what its data pipe can pass, by the heartbeat: {} turns.", count_words(turns));
 }
 
 // Over its launches, where somebody listened to it; the reason else.
 BytesLine heard(const Measurement& m, const char* id, const char* title, const char* words) {
   BytesLine line{title, "–", m.no_heartbeat, false};
   if (m.heartbeat == nullptr) {
-    if (m.processor != Processor::gpu) line.words = "a kernel of the CPU has no heartbeat";
-    if (line.words.empty()) line.words = "nobody has listened to this row yet: \"Listen to it\" reads the heartbeat";
+    if (m.processor != Processor::gpu) line.words = tr("a kernel of the CPU has no heartbeat");
+    if (line.words.empty())
+      line.words = tr("nobody has listened to this row yet: \"Listen to it\" reads the heartbeat");
     return line;
   }
   if (line.title == "Shared memory" && uses_no_shared_memory(m))
     return {title, "none", "It uses no shared memory.", true};
   const auto mean = mean_of(*m.heartbeat, id);
   if (!mean) {
-    line.words = "this heartbeat does not have it";
+    line.words = tr("this heartbeat does not have it");
     return line;
   }
   return {title, percent_text(*mean), words, true};
@@ -193,9 +194,9 @@ BytesLine heard(const Measurement& m, const char* id, const char* title, const c
 
 std::string position_words(const BytesScene& b) {
   if (!b.dram) return {};
-  std::string words = fmt::format("DRAM moved {}", b.dram_text);
-  if (b.compulsory > 0) words += fmt::format(": {} times the least", times_text(*b.dram / b.compulsory));
-  if (b.tile_loads > 0) words += fmt::format(", {} times the tile loads", figure_text(*b.dram / b.tile_loads));
+  std::string words = phrase("DRAM moved {}", b.dram_text);
+  if (b.compulsory > 0) words += phrase(": {} times the least", times_text(*b.dram / b.compulsory));
+  if (b.tile_loads > 0) words += phrase(", {} times the tile loads", figure_text(*b.dram / b.tile_loads));
   return words + ".";
 }
 

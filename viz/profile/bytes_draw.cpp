@@ -5,6 +5,7 @@
 #include <cmath>
 #include <string>
 
+#include "kernels/base/text.h"
 #include "viz/draw/canvas.h"
 #include "viz/draw/theme.h"
 #include "viz/draw/widgets.h"
@@ -111,7 +112,7 @@ float bytes_height(const BytesScene& scene, float width) {
 
 void draw_bytes(const BytesScene& scene, ImVec2 size) {
   if (begin_card("bytes", size)) {
-    heading("Bytes and pipes");
+    heading(tr("Bytes and pipes"));
     const float width = ImGui::GetContentRegionAvail().x;
     draw_number_line(scene, width);
     if (!scene.dram) dim_text("DRAM: " + scene.dram_text + ".");  // else the strip has the sentence

@@ -10,6 +10,7 @@
 
 #include <fmt/format.h>
 
+#include "kernels/base/text.h"
 #include "viz/draw/canvas.h"
 #include "viz/draw/text_fit.h"
 #include "viz/draw/theme.h"
@@ -61,7 +62,7 @@ void draw_head(const CodeColumns& columns) {
     draw_text_in(list, {{at.x + columns.state, at.y}, {at.x + columns.right, at.y + s.px(kHead)}}, Align::left,
                  Face::text, 11, dim, one_that_fits("most of its warps", "its warps", columns.right - columns.state));
   ImGui::Dummy({ImGui::GetContentRegionAvail().x, s.px(kHead)});
-  tooltip("Of the samples of this line's instructions: where its warps were when they were looked at.");
+  tooltip(tr("Of the samples of this line's instructions: where its warps were when they were looked at."));
 }
 
 // `most`: of the rows' parts, that of the longest bar.

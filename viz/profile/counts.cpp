@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include "kernels/base/text.h"
 #include "viz/draw/number_text.h"
 
 namespace attn {
@@ -27,7 +28,7 @@ std::string metric(const KernelCounts& counts, InstructionCounter c) {
 }
 
 std::string not_here(const KernelCounts& counts) {
-  return fmt::format("\nNot available: {} does not count it.", counts.chip);
+  return phrase("\nNot available: {} does not count it.", counts.chip);
 }
 
 // "1 200 - 800 = 400"; empty where the chip does not count one of the two, or neither was met.
@@ -45,10 +46,10 @@ std::string beyond_ideal(const KernelCounts& counts, const CounterSums& sums, De
 std::string words_of(const KernelCounts& counts, const CounterSums& sums, std::uint64_t all) {
   if (!sums.any()) return {};
   const std::uint64_t executed = sums[InstructionCounter::executed];
-  std::string words = fmt::format("Executed {} times by warps in one run, {:.3g} % of all", in_groups(executed),
-                                  all == 0 ? 0 : 100 * static_cast<double>(executed) / static_cast<double>(all));
+  std::string words = phrase("Executed {} times by warps in one run, {:.3g} % of all", in_groups(executed),
+                             all == 0 ? 0 : 100 * static_cast<double>(executed) / static_cast<double>(all));
   if (const auto threads = threads_per_instruction(counts, sums))
-    words += fmt::format("; {:.3g} of 32 threads did something", *threads);
+    words += phrase("; {:.3g} of 32 threads did something", *threads);
   words += beyond_ideal(counts, sums, DerivedCount::conflicts);
   words += beyond_ideal(counts, sums, DerivedCount::excess_sectors);
   return words;

@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include "kernels/base/text.h"
 #include "kernels/model/traffic.h"
 #include "profiling/figures/statistics.h"
 #include "viz/bench/scene.h"
@@ -32,7 +33,7 @@ bool has_interval(const TimeStatistics& t) {
 void judge_time(const Measurement& mine, const Measurement& other, FigureChange& change) {
   const TimeStatistics &a = mine.time, &b = other.time;
   if (!has_interval(a) || !has_interval(b)) {
-    change.noise_words = fmt::format("{} and {} repeats are too few to tell a difference from noise", a.n, b.n);
+    change.noise_words = phrase("{} and {} repeats are too few to tell a difference from noise", a.n, b.n);
     return;
   }
   const bool apart = a.ci_low > b.ci_high || b.ci_low > a.ci_high;
@@ -45,17 +46,17 @@ void judge_noise(const MetricRow& metric, const Figure& a, const Figure& b, cons
                  const Measurement& other, FigureChange& change) {
   if (hangs_on_time(metric)) return judge_time(mine, other, change);
   if (metric.compute == nullptr && a.origin == Origin::measured && b.origin == Origin::measured) {
-    change.noise_words = "counted once: its noise is not known";
+    change.noise_words = tr("counted once: its noise is not known");
     return;
   }
   const bool counted = a.origin == Origin::measured || b.origin == Origin::measured ||
                        metric.id.starts_with("dram_over") || metric.id.ends_with("_abs");
   if (counted) {
-    change.noise_words = "of one run each: its noise is not known";
+    change.noise_words = tr("of one run each: its noise is not known");
     return;
   }
   change.noise = Noise::exact;
-  change.noise_words = "exact: no run is in it";
+  change.noise_words = tr("exact: no run is in it");
 }
 
 // No more was written than O and LSE: what is not in DRAM yet is still in the L2.
@@ -74,7 +75,7 @@ bool is_bound(const MetricRow& metric, const Figure& f) {
 FigureChange bounded_change(const Figure& a, const Figure& b, bool a_is_bound, bool b_is_bound) {
   FigureChange change;
   if (a_is_bound && b_is_bound) {
-    change.noise_words = "not known: each of the two is the least of several launches";
+    change.noise_words = tr("not known: each of the two is the least of several launches");
     return change;
   }
   change.noise_words = a_is_bound ? "at least: this is the least of several launches"
@@ -107,7 +108,7 @@ FigureChange change_of(const MetricRow& metric, const Measurement& mine, const M
   change.up = a.value > b.value;
   if (change.noise == Noise::within) return change;
   if (metric.id == "dram_write_bytes" && results_alone(a.value, mine) && results_alone(b.value, other)) {
-    change.noise_words += "; how much of O and LSE had left the L2 by then is no merit of the kernel";
+    change.noise_words += tr("; how much of O and LSE had left the L2 by then is no merit of the kernel");
     return change;
   }
   change.better = metric.better == (change.up ? Better::up : Better::down);

@@ -11,6 +11,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "kernels/base/text.h"
 #include "kernels/gpu/compile/occupancy.h"
 #include "kernels/lab/experiments.h"
 #include "kernels/ladder.h"
@@ -52,14 +53,14 @@ Finding dram_bound(const Measurement& m, const FindingContext&) {
   if (share < kDramBusy || share <= 0) return f;
   const bool more = over > kHardlyMore;
   f.at_most = more ? over : std::max(1.0, 100 / share);
-  f.text = fmt::format("DRAM works at {} % of a plain copy and moves {} times the least bytes: {}.", figure_text(share),
-                       times_text(over),
-                       more ? fmt::format("with the least it could be {} times as fast", times_text(f.at_most))
-                            : fmt::format("it could be at most {} times as fast", times_text(f.at_most)));
-  f.experiment = "larger query tiles";
+  f.text = phrase("DRAM works at {} % of a plain copy and moves {} times the least bytes: {}.", figure_text(share),
+                  times_text(over),
+                  more ? phrase("with the least it could be {} times as fast", times_text(f.at_most))
+                       : phrase("it could be at most {} times as fast", times_text(f.at_most)));
+  f.experiment = tr("larger query tiles");
   if (!stores_scores(m)) return f;
   f.other_kernel = keeps_scores(m.key.problem.dtype);
-  f.experiment = fmt::format("to keep S and P on the chip, as {} does", f.other_kernel);
+  f.experiment = phrase("to keep S and P on the chip, as {} does", f.other_kernel);
   return f;
 }
 
@@ -68,8 +69,8 @@ Finding multiply_bound(const Measurement& m, const FindingContext&) {
   const double share = value(m, "peak_share_pct"), tensor = value(m, "tensor_pipe_pct");
   if (share < kMultiplyBusy || tensor >= kTensorWorks || m.peaks.tensor_gflops > 0) return f;
   f.at_most = std::max(1.0, 100 / share);
-  f.text = fmt::format("It reaches {} % of the multiply-add peak, with tensor cores busy in {} of 100 cycles.",
-                       figure_text(share), figure_text(tensor));
+  f.text = phrase("It reaches {} % of the multiply-add peak, with tensor cores busy in {} of 100 cycles.",
+                  figure_text(share), figure_text(tensor));
   f.other_kernel = on_tensor_cores(m.key.problem.dtype);
   f.experiment = "tensor cores: " + f.other_kernel;
   return f;
@@ -82,17 +83,17 @@ Finding bank_conflicts(const Measurement& m, const FindingContext& context) {
   const double turns = value(m, "shared_wavefronts_count"), extra = value(m, "shared_conflicts_count");
   if (turns <= 0 || extra / turns <= kConflicts || extra >= turns) return f;
   f.at_most = turns / (turns - extra);
-  f.text = fmt::format("{} of {} turns of the shared memory are spent on bank conflicts", count_words(extra),
-                       count_words(turns));
+  f.text =
+      phrase("{} of {} turns of the shared memory are spent on bank conflicts", count_words(extra), count_words(turns));
   const double cycles = context.sms * clock_mhz(m), us = cycles > 0 ? extra / cycles : 0;
   if (us > 0 && us < m.time.median) {
     f.at_most = std::min(f.at_most, m.time.median / (m.time.median - us));
-    f.text += fmt::format(": at one a cycle on each SM {} of {}", value_with_unit(us, time_unit(us, us)),
-                          value_with_unit(m.time.median, time_unit(m.time.median, m.time.median)));
+    f.text += phrase(": at one a cycle on each SM {} of {}", value_with_unit(us, time_unit(us, us)),
+                     value_with_unit(m.time.median, time_unit(m.time.median, m.time.median)));
   }
   if (f.at_most < kWorthIt) return {};
   f.text += ".";
-  f.experiment = "rows of shared tiles further apart, or swizzled";
+  f.experiment = tr("rows of shared tiles further apart, or swizzled");
   return f;
 }
 
@@ -100,8 +101,8 @@ Finding spills(const Measurement& m, const FindingContext&) {
   Finding f;
   const double bytes = value(m, "spill_bytes");
   if (bytes <= 0) return f;
-  f.text = fmt::format("{} B of each thread's registers are spilled to memory.", figure_text(bytes));
-  f.experiment = "a smaller tile, or more threads";
+  f.text = phrase("{} B of each thread's registers are spilled to memory.", figure_text(bytes));
+  f.experiment = tr("a smaller tile, or more threads");
   return f;
 }
 
@@ -110,8 +111,8 @@ Finding partial_warps(const Measurement& m, const FindingContext&) {
   const double share = value(m, "warp_efficiency_pct");
   if (share >= kWholeWarps || share <= 0) return f;
   f.at_most = 100 / share;
-  f.text = fmt::format("{} % of a warp's threads take part in an average instruction.", figure_text(share));
-  f.experiment = "tiles that divide the lengths";
+  f.text = phrase("{} % of a warp's threads take part in an average instruction.", figure_text(share));
+  f.experiment = tr("tiles that divide the lengths");
   return f;
 }
 
@@ -143,7 +144,7 @@ void put_attempt(const Measurement& m, const FindingContext& context, Finding& f
     const auto prepared = std::ranges::find_if((*row)->experiments, &Experiment::more_blocks);
     if (prepared != (*row)->experiments.end()) {
       f.prepared = prepared->id;
-      f.experiment = "half the warps and rows a block: fewer registers, more blocks an SM";
+      f.experiment = tr("half the warps and rows a block: fewer registers, more blocks an SM");
       return;
     }
   }
@@ -163,10 +164,10 @@ std::string room_for_a_block(const Measurement& m, const FindingContext& context
   const auto room = room_of(*limits, t.threads, blocks + 1);
   if (blocks == 0 || !room) return "more warps in a block: no more blocks fit";
   std::vector<std::string> less;
-  if (t.registers > room->registers) less.push_back(fmt::format("at most {} registers a thread", room->registers));
-  if (t.shared > room->shared) less.push_back(fmt::format("{} of shared memory a block", kibibytes(room->shared)));
+  if (t.registers > room->registers) less.push_back(phrase("at most {} registers a thread", room->registers));
+  if (t.shared > room->shared) less.push_back(phrase("{} of shared memory a block", kibibytes(room->shared)));
   if (less.empty()) return kUnknown;
-  return fmt::format("{} for {} blocks on an SM", fmt::join(less, " and "), blocks + 1);
+  return phrase("{} for {} blocks on an SM", fmt::join(less, " and "), blocks + 1);
 }
 
 // What of an SM was busy over the run, where somebody listened to it.
@@ -204,9 +205,9 @@ Finding few_warps(const Measurement& m, const FindingContext& context) {
   if (busiest > 0) f.at_most = 100 / busiest;
   if (const double filled = filled_slots(m); filled > 0 && (f.at_most <= 0 || filled < f.at_most)) f.at_most = filled;
   if (f.at_most > 0 && f.at_most < kWorthIt) return {};
-  f.text = fmt::format("{} % of an SM's warps are active, and nothing is at its limit: {}{} at {} %, DRAM at {} %.",
-                       figure_text(active), busy, by_tensor ? "tensor cores" : "multiply-adds",
-                       figure_text(by_tensor ? tensor : multiply), figure_text(dram));
+  f.text = phrase("{} % of an SM's warps are active, and nothing is at its limit: {}{} at {} %, DRAM at {} %.",
+                  figure_text(active), busy, by_tensor ? "tensor cores" : "multiply-adds",
+                  figure_text(by_tensor ? tensor : multiply), figure_text(dram));
   f.experiment = room_for_a_block(m, context);
   put_attempt(m, context, f);
   return f;
@@ -216,8 +217,8 @@ Finding tensor_idle(const Measurement& m, const FindingContext&) {
   Finding f;
   const double tensor = value(m, "tensor_pipe_pct");
   if (m.key.problem.dtype == DType::f32 || tensor >= kTensorWorks) return f;
-  f.text = fmt::format("Its {} numbers could go to the tensor cores, which are busy in {} of 100 cycles.",
-                       name_of(m.key.problem.dtype), figure_text(tensor));
+  f.text = phrase("Its {} numbers could go to the tensor cores, which are busy in {} of 100 cycles.",
+                  name_of(m.key.problem.dtype), figure_text(tensor));
   f.other_kernel = on_tensor_cores(m.key.problem.dtype);
   f.experiment = "tensor cores: " + f.other_kernel;
   return f;
@@ -237,9 +238,9 @@ Finding tail(const Measurement& m, const FindingContext& context) {
   const double waves = blocks / places, whole = std::ceil(waves);
   if (1 - waves / whole < kTailLost) return f;
   f.at_most = whole / waves;
-  f.text = fmt::format("{:.0f} blocks on {:.0f} places are {} waves: the last leaves places empty.", blocks, places,
-                       figure_text(waves));
-  f.experiment = "a tile that divides the work into whole waves";
+  f.text = phrase("{:.0f} blocks on {:.0f} places are {} waves: the last leaves places empty.", blocks, places,
+                  figure_text(waves));
+  f.experiment = tr("a tile that divides the work into whole waves");
   return f;
 }
 
@@ -277,9 +278,9 @@ std::string attempt_label(const Finding& f) {
     const auto prepared = find_experiment(f.prepared);
     if (prepared) return std::string((*prepared)->title);
   }
-  if (f.max_registers > 0) return fmt::format("At most {} registers", f.max_registers);
+  if (f.max_registers > 0) return phrase("At most {} registers", f.max_registers);
   if (!f.other_kernel.empty()) return f.other_kernel;
-  return "Open the lab";
+  return tr("Open the lab");
 }
 
 std::span<const FindingRule> finding_rules() {

@@ -11,6 +11,7 @@
 
 #include <fmt/format.h>
 
+#include "kernels/base/text.h"
 #include "kernels/ladder.h"
 #include "kernels/model/traffic.h"
 #include "profiling/figures/counts.h"
@@ -60,7 +61,7 @@ double held_slots(const SampleCounts& all) {
 
 // "line 45", "line 203 of flash_tile.cuh"
 std::string line_words(const std::string& file, std::uint32_t line, bool own) {
-  return own ? fmt::format("line {}", line) : fmt::format("line {} of {}", line, file.substr(file.rfind('/') + 1));
+  return own ? fmt::format("line {}", line) : phrase("line {} of {}", line, file.substr(file.rfind('/') + 1));
 }
 
 // Microseconds of the launches of this function, as they were heard; nothing where nobody listened.
@@ -137,22 +138,22 @@ Finding uncoalesced(const Measurement& m, const FindingContext& context) {
   if (const double by_launch = side_by_side(m); by_launch > 0) f.at_most = std::min(f.at_most, by_launch);
   std::string where = line_words(m.counts->files.at(most->file), most->line, most->file == 0);
   where.front() = 'L';
-  f.text = fmt::format(
+  f.text = phrase(
       "{} ({}) reads memory uncoalesced: {} of {} sectors are more than its bytes would fill side by side, and in {} "
       "of the samples a warp waits for the queue of the L1 cache.",
       where, sign_of(most->phase).text, count_words(excess(most->sums)),
       count_words(static_cast<double>(most->sums[InstructionCounter::sectors])), percent(waits));
-  f.experiment = "neighbouring threads that read neighbouring elements";
+  f.experiment = tr("neighbouring threads that read neighbouring elements");
   f.other_kernel = betters_of(m).reads_together;
   if (f.other_kernel.empty()) return f;
   // It does more than to read side by side, so that the bound of that is not its own.
   const Measurement* const other = other_row(context, m, f.other_kernel);
   if (other == nullptr || other->time.median >= m.time.median) {
-    f.experiment += fmt::format(", as {} does; it reads each less often, too", f.other_kernel);
+    f.experiment += phrase(", as {} does; it reads each less often, too", f.other_kernel);
     return f;
   }
   f.seen = m.time.median / other->time.median;
-  f.text += fmt::format(" Side by side alone they would bring at most {} times.", times_text(f.at_most));
+  f.text += phrase(" Side by side alone they would bring at most {} times.", times_text(f.at_most));
   f.at_most = 0;
   f.experiment = "tiles that are read side by side and kept in shared memory: " + f.other_kernel;
   return f;
@@ -170,16 +171,16 @@ Finding stored_scores(const Measurement& m, const FindingContext& context) {
   f.seen = m.time.median / other->time.median;
   const double least = figure(m, "compulsory_bytes").value;
   const double scores = least - static_cast<double>(compulsory(Order::flash, m.key.problem).total());
-  f.text = fmt::format("S and P are {} of the {} that it must move at least, and DRAM works at {} % of a plain copy",
-                       bytes_text(scores), bytes_text(least), figure_text(share));
+  f.text = phrase("S and P are {} of the {} that it must move at least, and DRAM works at {} % of a plain copy",
+                  bytes_text(scores), bytes_text(least), figure_text(share));
   if (const auto softmax = softmax_of(m)) {
     const double us = softmax->length_us();
-    f.text += fmt::format("; {} alone takes {}", softmax->kernel, value_with_unit(us, time_unit(us, us)));
+    f.text += phrase("; {} alone takes {}", softmax->kernel, value_with_unit(us, time_unit(us, us)));
   }
   const double us = other->time.median;
-  f.text += fmt::format(". {} takes {} in all.", keeps, value_with_unit(us, time_unit(us, us)));
+  f.text += phrase(". {} takes {} in all.", keeps, value_with_unit(us, time_unit(us, us)));
   f.other_kernel = keeps;
-  f.experiment = fmt::format("to keep S and P on the chip, as {} does", keeps);
+  f.experiment = phrase("to keep S and P on the chip, as {} does", keeps);
   return f;
 }
 
@@ -201,10 +202,10 @@ Finding late_copies(const Measurement& m, const FindingContext&) {
   const std::string where = at == lines.end()
                                 ? std::string()
                                 : ", most at " + line_words(m.samples->files.at(at->file), at->line, at->file == 0);
-  f.text = fmt::format(
-      "In {} of the samples a warp waits at a barrier for copies from device memory{}: {} of the empty slots.",
-      percent(share), where, percent(share_of(empty, all.not_issued)));
-  f.experiment = "one tile more in shared memory, so that it is on its way while another is used";
+  f.text =
+      phrase("In {} of the samples a warp waits at a barrier for copies from device memory{}: {} of the empty slots.",
+             percent(share), where, percent(share_of(empty, all.not_issued)));
+  f.experiment = tr("one tile more in shared memory, so that it is on its way while another is used");
   f.other_kernel = betters_of(m).copies_ahead;
   if (!f.other_kernel.empty()) f.experiment += ": " + f.other_kernel;
   return f;
@@ -218,12 +219,12 @@ Finding held_at_dispatch(const Measurement& m, const FindingContext&) {
   if (share < kHeld) return f;
   const double slots = held_slots(all);
   f.at_most = without(slots);
-  f.text = fmt::format(
+  f.text = phrase(
       "In {} of the samples a warp was picked and then held at dispatch, most often in {}: with {} warps a scheduler "
       "{} of its slots, which no other warp fills.",
       percent(share), sign_of(phase_of_most(*m.samples, WarpState::dispatch)).text, times_text(warps_a_scheduler(all)),
       percent(slots));
-  f.experiment = "the products of a thread in another order, so that fewer operands share a bank of registers";
+  f.experiment = tr("the products of a thread in another order, so that fewer operands share a bank of registers");
   return f;
 }
 

@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include "kernels/base/text.h"
 #include "kernels/ladder.h"
 #include "kernels/model/order_row.h"
 #include "profiling/figures/metrics.h"
@@ -65,7 +66,7 @@ std::vector<LaunchMark> marks_of(const Heartbeat& h) {
   marks.reserve(h.launches.size());
   for (const BeatLaunch& l : h.launches)
     marks.push_back({l.kernel, l.start_us, l.end_us,
-                     fmt::format("{}: {}, from {} on", l.kernel, us_text(l.length_us()), us_text(l.start_us))});
+                     phrase("{}: {}, from {} on", l.kernel, us_text(l.length_us()), us_text(l.start_us))});
   return marks;
 }
 
@@ -91,25 +92,25 @@ bool is_key_tile(const std::optional<Pulse>& beat, const std::optional<PlaceWork
 // What a beat is, or that it is no key tile: several of them may come again and again together.
 std::string tile_words(const Heartbeat& h, const std::optional<Pulse>& beat, const PlaceWork& work) {
   constexpr double kLeast = 4;  // samples that a beat is told from
-  std::string words = fmt::format(" A place for a block runs {} block{} of {} key tiles", work.blocks,
-                                  work.blocks == 1 ? "" : "s, one after the other,", work.tiles);
+  std::string words = phrase(" A place for a block runs {} block{} of {} key tiles", work.blocks,
+                             work.blocks == 1 ? "" : "s, one after the other,", work.tiles);
   if (is_key_tile(beat, work)) return words + ": a beat is a key tile.";
   const BeatLaunch& launch = h.launches[beat ? beat->launch : longest_launch(h)];
   const double us = launch.length_us(), tile = us / work.all();
-  words += fmt::format(" in {}, {} a tile on average", us_text(us), us_text(tile));
+  words += phrase(" in {}, {} a tile on average", us_text(us), us_text(tile));
   const double sample = static_cast<double>(h.samples.back().end_ns - h.samples.front().start_ns) * 1e-3 /
                         static_cast<double>(h.samples.size());
-  if (tile < kLeast * sample) words += fmt::format(": too short to be seen at a sample every {}", us_text(sample));
+  if (tile < kLeast * sample) words += phrase(": too short to be seen at a sample every {}", us_text(sample));
   return words + (beat ? ". A beat is no key tile." : ".");
 }
 
 std::string beat_words(const Heartbeat& h, const std::optional<Pulse>& beat, const std::optional<PlaceWork>& work) {
-  std::string words = "No beat is found that spans four samples or more.";
+  std::string words = tr("No beat is found that spans four samples or more.");
   if (beat) {
     const BeatRow* row = find_beat_row(beat->id);
-    words = fmt::format("A beat every {} in {}, {:.0f} of them; clearest: {}, autocorrelation {:.2f}.",
-                        us_text(beat->period_us), h.launches[beat->launch].kernel, beat->count,
-                        row == nullptr ? beat->id : std::string(row->label), beat->likeness);
+    words = phrase("A beat every {} in {}, {:.0f} of them; clearest: {}, autocorrelation {:.2f}.",
+                   us_text(beat->period_us), h.launches[beat->launch].kernel, beat->count,
+                   row == nullptr ? beat->id : std::string(row->label), beat->likeness);
   }
   return work && !h.launches.empty() && !h.samples.empty() ? words + tile_words(h, beat, *work) : words;
 }
@@ -128,10 +129,10 @@ void put_borders(HeartbeatScene& scene, bool key_tile, const HeartbeatScene* bef
   const BeatBorders& b = **scene.borders;
   std::string parts;
   for (const BeatPart& part : b.parts)
-    parts += fmt::format("{}{} {} (multiply-adds {:.0f} %, exponentials {:.0f} %, shared memory {:.0f} %)",
-                         parts.empty() ? "" : ", ", gpu::name_of(part.phase),
-                         us_text((part.to - part.from) * b.period_us), part.fma, part.xu, part.shared);
-  scene.words += fmt::format(
+    parts += phrase("{}{} {} (multiply-adds {:.0f} %, exponentials {:.0f} %, shared memory {:.0f} %)",
+                    parts.empty() ? "" : ", ", gpu::name_of(part.phase), us_text((part.to - part.from) * b.period_us),
+                    part.fma, part.xu, part.shared);
+  scene.words += phrase(
       " In {} beats from {} to {}, laid over one another, {} takes {}: {}. Borders are good to {}, one of {} steps "
       "of a beat; three stretches explain {:.0f} % of the pattern, and the exponentials mark P.",
       b.beats, us_text(b.from_us), us_text(b.to_us), key_tile ? "a key tile" : "a beat", us_text(b.period_us), parts,
@@ -145,7 +146,7 @@ void put_borders(HeartbeatScene& scene, bool key_tile, const HeartbeatScene* bef
                           std::min(b.to_us, begins + part.to * b.period_us)};
       if (s.from_us < s.to_us && s.to_us > scene.from_us && s.from_us < scene.to_us) scene.stretches.push_back(s);
     }
-  if (scene.stretches.empty()) scene.words += " Here no letters stand: they are told in those beats alone.";
+  if (scene.stretches.empty()) scene.words += tr(" Here no letters stand: they are told in those beats alone.");
 }
 
 std::string tail_words(const Heartbeat& h) {
@@ -153,9 +154,9 @@ std::string tail_words(const Heartbeat& h) {
   if (!tail) return {};
   const BeatLaunch& launch = h.launches[tail->launch];
   if (tail->share <= 0)
-    return fmt::format("{:.0f} % of the multiprocessors or more work to the end of {}.", kFullSms,
-                       h.launches.size() == 1 ? launch.kernel : "each launch");
-  return fmt::format(
+    return phrase("{:.0f} % of the multiprocessors or more work to the end of {}.", kFullSms,
+                  h.launches.size() == 1 ? launch.kernel : "each launch");
+  return phrase(
       "In the last {} of {}, {:.1f} % of its time, fewer than {:.0f} % of the multiprocessors are at work: {:.1f} % of "
       "the GPU's time in this launch stands empty there.",
       us_text(launch.end_us - tail->from_us), launch.kernel, 100 * tail->share, kFullSms, 100 * tail->empty);
@@ -165,29 +166,29 @@ std::string tail_words(const Heartbeat& h) {
 std::string beside_timings(const Measurement& m, const Heartbeat& h) {
   std::string words;
   if (m.time.n > 0)
-    words += fmt::format(" Its launches took {}; timed, with nothing read, {}.", us_text(busy_us(h)),
-                         us_text(m.time.median));
+    words +=
+        phrase(" Its launches took {}; timed, with nothing read, {}.", us_text(busy_us(h)), us_text(m.time.median));
   const auto mhz = mean_of(h, "clock");
   const auto at = find_metric("sm_clock_mhz");
   const bool known = at && *at < m.figures.size() && m.figures[*at].available();
   if (mhz && known)
-    words += fmt::format(
+    words += phrase(
         " SM clock {:.0f} MHz by its cycles: {:.1f} % of the {:.0f} MHz that NVML read between the timed "
         "launches.",
         *mhz, 100 * *mhz / m.figures[*at].value, m.figures[*at].value);
   else if (mhz)
-    words += fmt::format(" SM clock {:.0f} MHz.", *mhz);
+    words += phrase(" SM clock {:.0f} MHz.", *mhz);
   return words;
 }
 
 std::string notes_of(const Measurement& m, const Heartbeat& h) {
-  const std::string interval = h.in_cycles ? fmt::format("{} cycles of the system's clock", h.interval)
+  const std::string interval = h.in_cycles ? phrase("{} cycles of the system's clock", h.interval)
                                            : us_text(static_cast<double>(h.interval) * 1e-3);
-  const std::string run =
-      h.tries == 1 ? std::string("one warmed-up run")
-                   : fmt::format("one warmed-up run, the {}. that was tried: those before lost some", h.tries);
-  return fmt::format("{} samples of {}, one every {}, {} L2; {}.{}", h.samples.size(), run, interval, name_of(m.key.l2),
-                     h.method, beside_timings(m, h));
+  const std::string run = h.tries == 1
+                              ? std::string("one warmed-up run")
+                              : phrase("one warmed-up run, the {}. that was tried: those before lost some", h.tries);
+  return phrase("{} samples of {}, one every {}, {} L2; {}.{}", h.samples.size(), run, interval, name_of(m.key.l2),
+                h.method, beside_timings(m, h));
 }
 
 void put_axis(HeartbeatScene& scene, const ProfileView& view) {
@@ -200,7 +201,7 @@ void put_axis(HeartbeatScene& scene, const ProfileView& view) {
     scene.whole = from <= 0 && to >= length;
   }
   const bool ms = scene.to_us >= kMsFrom;
-  scene.axis = fmt::format("{} after the first launch began", ms ? "ms" : "µs");
+  scene.axis = phrase("{} after the first launch began", ms ? "ms" : "µs");
   for (const double us : round_times(scene.from_us, scene.to_us, kTicks))
     scene.ticks.push_back({us, tick_text(ms ? us * 1e-3 : us)});
 }
@@ -209,17 +210,16 @@ void put_other(HeartbeatScene& scene, const Measurement* against) {
   if (against == nullptr) return;
   scene.other = against->key.kernel;
   if (against->heartbeat == nullptr) {
-    scene.no_other = against->no_heartbeat.empty()
-                         ? fmt::format("{} has no heartbeat here.", scene.other)
-                         : fmt::format("{} has none: {}.", scene.other, against->no_heartbeat);
+    scene.no_other = against->no_heartbeat.empty() ? phrase("{} has no heartbeat here.", scene.other)
+                                                   : phrase("{} has none: {}.", scene.other, against->no_heartbeat);
     return;
   }
   scene.beside = against->heartbeat;
   scene.other_marks = marks_of(*scene.beside);
   const double length = scene.beside->length_us();
   if (length > scene.own->length_us())
-    scene.notes = fmt::format("{} takes {}: its means are of all of it, its curves show what of it fits this axis.",
-                              scene.other, us_text(length));
+    scene.notes = phrase("{} takes {}: its means are of all of it, its curves show what of it fits this axis.",
+                         scene.other, us_text(length));
 }
 
 }  // namespace
@@ -249,11 +249,12 @@ HeartbeatScene heartbeat_scene(const Measurement& row, const Measurement* agains
   scene.kernel = row.key.kernel;
   if (row.heartbeat == nullptr) {
     if (row.processor != Processor::gpu)
-      scene.empty = "A kernel of the CPU has none.";
+      scene.empty = tr("A kernel of the CPU has none.");
     else if (!row.no_heartbeat.empty())
       scene.empty = "Not available: " + sentence(row.no_heartbeat);
     else
-      scene.empty = "Nobody has listened to this row yet: what its pipes and memories did over the time of one run.";
+      scene.empty =
+          tr("Nobody has listened to this row yet: what its pipes and memories did over the time of one run.");
     return scene;
   }
   scene.there = true;

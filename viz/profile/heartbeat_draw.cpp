@@ -10,6 +10,7 @@
 
 #include <fmt/format.h>
 
+#include "kernels/base/text.h"
 #include "viz/draw/canvas.h"
 #include "viz/draw/marks.h"
 #include "viz/draw/text_fit.h"
@@ -305,7 +306,7 @@ void draw_head(ImDrawList* list, const HeartbeatScene& scene, const Box& line, b
   const float left = line.min.x + text_width(Face::bold, 13, "Heartbeat") + s.px(16);
   // Where a strip has its words over its curve, the mean is one of them.
   const std::string of =
-      fmt::format("f the chip's peak; {} the mean over the launches", over ? "beside each name" : "at the left");
+      phrase("f the chip's peak; {} the mean over the launches", over ? "beside each name" : "at the left");
   const std::string words = scene.no_other.empty() ? "o" + of : scene.no_other + " O" + of;
   draw_text_in(list, {{left, line.min.y}, {right, line.max.y}}, Align::right, Face::text, 12,
                colour(s.theme, Token::dim), fitted_text(Face::text, 12, words, right - left));
@@ -385,7 +386,7 @@ void draw_heartbeat(const HeartbeatScene& scene, ImVec2 size, Commands& commands
     if (scene.there) {
       draw_chart(scene, commands);
     } else {
-      heading("Heartbeat");
+      heading(tr("Heartbeat"));
       dim_text(scene.empty);
     }
   }

@@ -8,11 +8,11 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "kernels/base/text.h"
 #include "kernels/gpu/rungs/own.h"
 #include "kernels/gpu/rungs/rows.h"
 #include "kernels/lab/experiments.h"
 #include "kernels/ladder.h"
-#include "kernels/own_kernels.h"
 #include "profiling/figures/metrics.h"
 #include "profiling/spec/sweep_spec.h"
 #include "viz/bench/fields.h"
@@ -62,8 +62,8 @@ std::string compiled_words(const Measurement& m) {
                &occupancy = figure(m, "occupancy_theoretical_pct");
   if (registers.available()) parts.push_back(fmt::format("{:.0f} registers", registers.value));
   if (spills.available())
-    parts.push_back(spills.value == 0 ? "no spills" : fmt::format("{:.0f} bytes of spills", spills.value));
-  if (occupancy.available()) parts.push_back(fmt::format("occupancy {:.3g} %", occupancy.value));
+    parts.push_back(spills.value == 0 ? "no spills" : phrase("{:.0f} bytes of spills", spills.value));
+  if (occupancy.available()) parts.push_back(phrase("occupancy {:.3g} %", occupancy.value));
   return fmt::format("{}", fmt::join(parts, ", "));
 }
 
@@ -71,26 +71,26 @@ std::string verdict_words(const Measurement& m) {
   if (!m.verdict) return {};
   const Verdict& v = *m.verdict;
   if (outcome_of(v) != Outcome::pass) return sentence(v.reason);
-  return fmt::format("Right: the largest error is {:.2g} of {:.2g} allowed, in {}.", v.error(), v.allowed(), v.sample);
+  return phrase("Right: the largest error is {:.2g} of {:.2g} allowed, in {}.", v.error(), v.allowed(), v.sample);
 }
 
 // How the edit stands to the original, and whether that is more than the noise.
 std::string ratio_words(const Measurement& now, const Measurement* before) {
-  if (before == nullptr || before->time.n == 0) return fmt::format("It takes {}.", time_words(now.time.median));
+  if (before == nullptr || before->time.n == 0) return phrase("It takes {}.", time_words(now.time.median));
   const TimeStatistics &a = now.time, &b = before->time;
   const bool apart = a.ci_low > b.ci_high || b.ci_low > a.ci_high;
   const std::string both = fmt::format("{} against {}", time_words(a.median), time_words(b.median));
-  if (!apart) return fmt::format("As fast as the original: {}, within the noise.", both);
+  if (!apart) return phrase("As fast as the original: {}, within the noise.", both);
   const double ratio = b.median / a.median;
   constexpr double kAlike = 0.01;  // the two are measured a moment apart, and clocks drift
-  if (std::abs(ratio - 1) < kAlike) return fmt::format("As fast as the original within 1 %: {}.", both);
-  return ratio >= 1 ? fmt::format("{} times as fast as the original: {}.", times_text(ratio), both)
-                    : fmt::format("It takes {} times as long as the original: {}.", times_text(1 / ratio), both);
+  if (std::abs(ratio - 1) < kAlike) return phrase("As fast as the original within 1 %: {}.", both);
+  return ratio >= 1 ? phrase("{} times as fast as the original: {}.", times_text(ratio), both)
+                    : phrase("It takes {} times as long as the original: {}.", times_text(1 / ratio), both);
 }
 
 std::string first_error(const LabView& lab) {
   for (const gpu::SourceMark& mark : lab.marks)
-    if (mark.error) return mark.line > 0 ? fmt::format("line {}: {}", mark.line, mark.words) : mark.words;
+    if (mark.error) return mark.line > 0 ? phrase("line {}: {}", mark.line, mark.words) : mark.words;
   return {};
 }
 
@@ -112,8 +112,8 @@ void tell_of(LabScene& scene, const LabView& lab, const Measurement& m) {
     if (wrong) scene.words.push_back(ratio_words(m, lab.before.get()));
     scene.words.push_back(sentence(compiled_words(m)));
   } else if (registers && m.state == RowState::refused) {
-    scene.headline = fmt::format("It compiles for {}: {}.", lab.arch, compiled_words(m));
-    scene.words.push_back(fmt::format("Not checked and not timed: {}", sentence(m.reason)));
+    scene.headline = phrase("It compiles for {}: {}.", lab.arch, compiled_words(m));
+    scene.words.push_back(phrase("Not checked and not timed: {}", sentence(m.reason)));
   } else {
     scene.headline = sentence(first_line(m.reason));
     if (m.reason.find('\n') != std::string::npos) scene.words.push_back(m.reason.substr(m.reason.find('\n') + 1));
@@ -136,9 +136,9 @@ std::string limit_words(const LabView& lab, const Measurement& m) {
 std::string wait_words(const LabView& lab, const LabTry& built) {
   const Measurement& m = *built.row;
   if (m.state != RowState::done) return {};
-  std::string words = built.row_seconds > 0 ? fmt::format("Answered in {:.2f} s", built.row_seconds) : "Answered";
+  std::string words = built.row_seconds > 0 ? phrase("Answered in {:.2f} s", built.row_seconds) : "Answered";
   if (m.samples != nullptr && m.samples->no_lines.empty())
-    words += built.lines_seconds > 0 ? fmt::format(", its lines sampled after {:.2f} s.", built.lines_seconds) : ".";
+    words += built.lines_seconds > 0 ? phrase(", its lines sampled after {:.2f} s.", built.lines_seconds) : ".";
   else if (m.samples != nullptr)
     words += "; no line is known for its samples: " + sentence(m.samples->no_lines);
   else if (!m.no_samples.empty())
@@ -156,9 +156,9 @@ void tell(LabScene& scene, const LabView& lab, const GpuView& gpu) {
   } else if (built != nullptr) {
     tell_of(scene, lab, *built->row);
   } else if (lab.changed()) {
-    scene.headline = "Edited and not built yet: Ctrl Enter builds it.";
+    scene.headline = tr("Edited and not built yet: Ctrl Enter builds it.");
   } else {
-    scene.headline = "Change the text or an option, then Ctrl Enter.";
+    scene.headline = tr("Change the text or an option, then Ctrl Enter.");
     scene.words.emplace_back(gpu.looked && gpu.gpus.empty()
                                  ? "It is built for " + lab.arch +
                                        ". There is no GPU to check and time it: " + sentence(gpu.why_none)
@@ -175,7 +175,7 @@ void tell_of_original(LabScene& scene, const LabView& lab, const Measurement* sh
   if (lab.built() != nullptr || !lab.building.empty() || shown == nullptr || shown->time.n == 0) return;
   if (shown->key.kernel != lab.kernel || !(shown->key.problem == lab.problem)) return;
   scene.words.push_back(
-      sentence(fmt::format("The original takes {}: {}", time_words(shown->time.median), compiled_words(*shown))));
+      sentence(phrase("The original takes {}: {}", time_words(shown->time.median), compiled_words(*shown))));
 }
 
 // The line a mark stands at in the text that is shown; those of headers stand at none.
@@ -361,8 +361,8 @@ LabScene lab_scene(const LabView& lab, const GpuView& gpu, const Measurement* pr
   scene.lines = lab_lines(lab, rows);
   for (std::size_t n = lab.tries.size(); n-- > 0;) scene.tries.push_back(try_row(lab, n));
   if (lab.draft)
-    scene.draft = fmt::format("What was typed here is kept, {} of {}: {}.", change_words(lab, lab.draft->change),
-                              lab.kernel, lab.draft->when);
+    scene.draft = phrase("What was typed here is kept, {} of {}: {}.", change_words(lab, lab.draft->change), lab.kernel,
+                         lab.draft->when);
   return scene;
 }
 

@@ -15,6 +15,7 @@
 #include <fmt/format.h>
 
 #include "imgui_stdlib.h"
+#include "kernels/base/text.h"
 #include "viz/draw/canvas.h"
 #include "viz/draw/theme.h"
 #include "viz/draw/widgets.h"
@@ -62,7 +63,7 @@ void draw_options(const LabScene& scene, const LabView& lab, LabHeld& held, Comm
     auto value = static_cast<std::int32_t>(chosen(held.options, option).value_or(0));
     changed |= number_field(label_of(option).c_str(), id.c_str(), unchosen, value);
     choose(held.options, option, value == 0 ? std::nullopt : std::optional<std::int64_t>(value));
-    tooltip(fmt::format("{}; empty or 0: as it is launched without a choice.", range_words(spec)));
+    tooltip(phrase("{}; empty or 0: as it is launched without a choice.", range_words(spec)));
   }
   changed |= number_field("Registers", "##lab_registers", "the compiler's", held.max_registers);
   tooltip(
@@ -87,9 +88,9 @@ void draw_panel(const LabScene& scene, const LabView& lab, LabHeld& held, ImVec2
     if (scene.empty.empty()) draw_options(scene, lab, held, commands);
     ImGui::Dummy({0, s.px(4)});
     if (scene.groups.empty()) {
-      dim_text("Figures come with the first build.");
+      dim_text(tr("Figures come with the first build."));
     } else if (lab.before != nullptr && lab.built() != nullptr) {
-      dim_text("Beside the original: a filled triangle is better, a hollow one worse; dim is within the noise.");
+      dim_text(tr("Beside the original: a filled triangle is better, a hollow one worse; dim is within the noise."));
     }
     ImGui::PushStyleColor(ImGuiCol_ChildBg, 0U);
     if (ImGui::BeginChild("lab_figures", {0, 0})) draw_figure_groups(scene.groups);
@@ -130,8 +131,9 @@ float draw_actions(const LabScene& scene, const LabView& lab, ImVec2 at, float r
   const float gap = s.px(8), height = s.px(kAction), main = s.px(176);
   if (draw) {
     ImGui::SetCursorPos(at);
-    if (main_button("Build, check, measure", {main, height}, there && !scene.building)) commands.push_back(BuildLab{});
-    tooltip("Ctrl Enter: NVRTC in a process of its own, then fp64, then the clock. Esc cancels.");
+    if (main_button(tr("Build, check, measure"), {main, height}, there && !scene.building))
+      commands.push_back(BuildLab{});
+    tooltip(tr("Ctrl Enter: NVRTC in a process of its own, then fp64, then the clock. Esc cancels."));
   }
   float x = main + gap, y = 0;
   for (const Action& action : actions) {
@@ -191,7 +193,7 @@ float draw_strip(const LabScene& scene, const LabView& lab, bool rows, float wid
 void draw_experiments(const LabScene& scene, ImVec2 size, Commands& commands) {
   const Style& s = style();
   if (begin_card("lab_experiments", size)) {
-    heading("Experiments");
+    heading(tr("Experiments"));
     ImGui::PushStyleVar(ImGuiStyleVar_ItemSpacing, ImVec2(0, s.px(kTryGap)));
     for (const LabExperimentRow& e : scene.experiments) {
       const std::string id = fmt::format("{}##experiment_{}", e.title, e.id);
@@ -206,9 +208,9 @@ void draw_experiments(const LabScene& scene, ImVec2 size, Commands& commands) {
 void draw_tries(const LabScene& scene, ImVec2 size, Commands& commands) {
   const Style& s = style();
   if (begin_card("lab_tries", size)) {
-    heading("Tries");
+    heading(tr("Tries"));
     ImGui::PushStyleVar(ImGuiStyleVar_ItemSpacing, ImVec2(0, s.px(kTryGap)));
-    if (scene.tries.empty()) dim_text("Each build is a line here; a press puts its text back into the editor.");
+    if (scene.tries.empty()) dim_text(tr("Each build is a line here; a press puts its text back into the editor."));
     ImDrawList* list = ImGui::GetWindowDrawList();
     for (const LabTryRow& t : scene.tries) {
       const ImVec2 at = ImGui::GetCursorScreenPos();

@@ -10,6 +10,7 @@
 #include <fmt/format.h>
 
 #include "imgui_stdlib.h"
+#include "kernels/base/text.h"
 #include "viz/draw/canvas.h"
 #include "viz/draw/marks.h"
 #include "viz/draw/theme.h"
@@ -226,7 +227,7 @@ void draw_text_field(const LabScene& scene, const LabView& lab, LabHeld& held, C
 void draw_difference(const LabScene& scene) {
   const Style& s = style();
   ImDrawList* list = ImGui::GetWindowDrawList();
-  if (scene.difference.empty()) return dim_text("The text is the original's.");
+  if (scene.difference.empty()) return dim_text(tr("The text is the original's."));
   ImGuiListClipper clipper;
   clipper.Begin(static_cast<int>(scene.difference.size()), s.px(kRow));
   while (clipper.Step()) {
@@ -315,7 +316,7 @@ void draw_lab_editor(const LabScene& scene, const LabView& lab, LabHeld& held, I
   }
   if (begin_card("lab_editor", size)) {
     if (!scene.empty.empty()) {
-      heading("Text");
+      heading(tr("Text"));
       dim_text(scene.empty);
     } else {
       draw_heads(scene, held);

@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include "kernels/base/text.h"
 #include "kernels/gpu/rungs/own.h"
 #include "viz/profile/source.h"
 
@@ -45,7 +46,7 @@ ProfileFigure phase_figure(gpu::CodePhase phase, const std::map<gpu::CodePhase, 
   f.id = fmt::format("phase_{}", gpu::name_of(phase));
   f.label = gpu::name_of(phase);
   f.text = share_text(of(now)) + " %";
-  f.tip = fmt::format(
+  f.tip = phrase(
       "{}.\nShare of the samples of all warps, one each time the hardware looked. A share says nothing of "
       "the whole: that is the time above.",
       gpu::words_of(phase));
@@ -56,7 +57,7 @@ ProfileFigure phase_figure(gpu::CodePhase phase, const std::map<gpu::CodePhase, 
     f.change.text = "same";
   else
     f.change.text = fmt::format("{}{:.1f}", points < 0 ? "−" : "+", std::abs(points));
-  f.change.noise_words = "points of the share; samples have no interval";
+  f.change.noise_words = tr("points of the share; samples have no interval");
   return f;
 }
 
@@ -92,13 +93,13 @@ LabLines lab_lines(const LabView& lab, std::span<const PairRow> rows) {
       line.before = share_of(other_at->second.counts.all, all_before);
       line.tip += "\nIn the original: " + samples_words(other_at->second.counts, *line.before);
     } else if (of_edit && !before.empty()) {
-      line.tip += "\nThe original has no sample at a line like this.";
+      line.tip += tr("\nThe original has no sample at a line like this.");
     }
     lines.most = std::max(lines.most, line.share);
     lines.by_line.emplace(row.line[1], std::move(line));
   }
-  lines.heading = "% of warp time";
-  lines.tip = of_edit ? fmt::format("Samples of {}, by line; one each time the hardware looked at a warp.", built->name)
+  lines.heading = tr("% of warp time");
+  lines.tip = of_edit ? phrase("Samples of {}, by line; one each time the hardware looked at a warp.", built->name)
                       : "Samples of the original, at those of its lines that still stand.";
   return lines;
 }

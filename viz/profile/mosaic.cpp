@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include "kernels/base/text.h"
 #include "viz/bench/scene.h"
 
 namespace attn {
@@ -61,9 +62,9 @@ std::vector<MosaicCell> cells_of(const KernelSamples& s, const SampleCounts& cou
     cell.to = share_of(below, counts.all);
     cell.brief = fmt::format("{:.0f}", 100 * share_of(cell.samples, counts.all));
     cell.text = fmt::format("{} % {}", cell.brief, words_of(state));
-    cell.tip = fmt::format("{}: {}\n{} of {} samples, {} of all\n{} of them while no instruction was issued\nCUPTI: {}",
-                           of, words_of(state), grouped(cell.samples), grouped(counts.all), percent(cell.samples, all),
-                           percent(counts.not_issued_of.at(at), cell.samples), reasons_of(s, counts, state));
+    cell.tip = phrase("{}: {}\n{} of {} samples, {} of all\n{} of them while no instruction was issued\nCUPTI: {}", of,
+                      words_of(state), grouped(cell.samples), grouped(counts.all), percent(cell.samples, all),
+                      percent(counts.not_issued_of.at(at), cell.samples), reasons_of(s, counts, state));
     cells.push_back(std::move(cell));
   }
   return cells;
@@ -121,11 +122,11 @@ void put_headline(const SampleCounts& all, const std::vector<SampledPhase>& phas
   const PhaseSign sign = sign_of(most->phase);
   const bool letter = sign.face == Face::maths;
   const auto bold = [](std::string words) { return Run{std::move(words), Face::bold, Token::text}; };
-  scene.headline = {bold(fmt::format("No instruction was issued in {} of the samples, most often in ",
-                                     percent(all.not_issued, all.all))),
-                    letter ? Run{sign.text, Face::maths, sign.ink} : bold(sign.text),
-                    bold(fmt::format(" ({}): there its warp most often {}.", percent(counts.not_issued, all.not_issued),
-                                     did_most(counts.not_issued_of)))};
+  scene.headline = {
+      bold(phrase("No instruction was issued in {} of the samples, most often in ", percent(all.not_issued, all.all))),
+      letter ? Run{sign.text, Face::maths, sign.ink} : bold(sign.text),
+      bold(phrase(" ({}): there its warp most often {}.", percent(counts.not_issued, all.not_issued),
+                  did_most(counts.not_issued_of)))};
 }
 
 void put_other(const Measurement& other, double us, MosaicScene& scene) {
@@ -143,31 +144,29 @@ void put_other(const Measurement& other, double us, MosaicScene& scene) {
     part.from = longer * share_of(before, all.all);
     before += phase.counts.all;
     part.to = longer * share_of(before, all.all);
-    part.tip =
-        fmt::format("{}: {}\n{} of its warps' time, {} of {}", other.key.kernel, name_words(phase.phase),
-                    percent(phase.counts.all, all.all),
-                    time_text(other.time.median * share_of(phase.counts.all, all.all)), time_text(other.time.median));
+    part.tip = phrase("{}: {}\n{} of its warps' time, {} of {}", other.key.kernel, name_words(phase.phase),
+                      percent(phase.counts.all, all.all),
+                      time_text(other.time.median * share_of(phase.counts.all, all.all)), time_text(other.time.median));
     scene.parts.push_back(std::move(part));
   }
-  scene.other_words =
-      fmt::format("{}, {}. {}", other.key.kernel, time_text(other.time.median),
-                  longer <= 1 ? "On the scale above."
-                              : fmt::format("{:.3g} times as long: all of it, on a scale of its own.", longer));
+  scene.other_words = fmt::format(
+      "{}, {}. {}", other.key.kernel, time_text(other.time.median),
+      longer <= 1 ? "On the scale above." : phrase("{:.3g} times as long: all of it, on a scale of its own.", longer));
 }
 
 std::string notes_of(const KernelSamples& s, const SampleCounts& all) {
-  std::string words = fmt::format("{} samples of {}, one of each multiprocessor every {} cycles; {}.", grouped(all.all),
-                                  s.launches == 1 ? "one run" : fmt::format("{} runs", s.launches),
-                                  grouped(std::uint64_t{1} << s.period_log2),
-                                  s.dropped == 0 ? "none was dropped" : grouped(s.dropped) + " were dropped");
-  if (s.unattributed > 0) words += fmt::format(" {} are of other code.", grouped(s.unattributed));
+  std::string words = phrase("{} samples of {}, one of each multiprocessor every {} cycles; {}.", grouped(all.all),
+                             s.launches == 1 ? "one run" : fmt::format("{} runs", s.launches),
+                             grouped(std::uint64_t{1} << s.period_log2),
+                             s.dropped == 0 ? "none was dropped" : grouped(s.dropped) + " were dropped");
+  if (s.unattributed > 0) words += phrase(" {} are of other code.", grouped(s.unattributed));
   return words;
 }
 
 std::string rule_of(const SampleCounts& all) {
-  std::string words = "A sample stands at the instruction that waits, not at the one that made it wait.";
+  std::string words = tr("A sample stands at the instruction that waits, not at the one that made it wait.");
   if (all.of.at(static_cast<std::size_t>(WarpState::barrier)) > 0)
-    words += " A wait for the other warps counts in the phase of its barrier.";
+    words += tr(" A wait for the other warps counts in the phase of its barrier.");
   return words;
 }
 
@@ -188,7 +187,7 @@ MosaicLegend legend_of(const std::vector<MosaicCell>& all, std::size_t rows) {
     legend.named[largest[n]] = false;
     rest += cell.samples;
   }
-  legend.rest = fmt::format("{:.0f} % the rest", 100 * share_of(rest, sum));
+  legend.rest = phrase("{:.0f} % the rest", 100 * share_of(rest, sum));
   return legend;
 }
 
@@ -224,22 +223,20 @@ MosaicScene mosaic_scene(const Measurement& row, const Measurement* against) {
     column.empty_share = percent(phase.counts.not_issued, all.not_issued);
     put_line(s, lines, column);
     const std::string name = name_words(phase.phase);
-    const std::string where =
-        column.line == 0 ? std::string() : fmt::format("\nMost at line {}. Click: there", column.line);
+    const std::string where = column.line == 0 ? std::string() : phrase("\nMost at line {}. Click: there", column.line);
     column.tip =
-        fmt::format("{}\n{} of the warps' time{}{}: {} of {} samples{}", name, column.share,
-                    column.time.empty() ? "" : ", ", column.time, grouped(phase.counts.all), grouped(all.all), where);
-    column.empty_tip =
-        fmt::format("{}\n{} of the samples in which no instruction was issued: {} of {}{}", name, column.empty_share,
-                    grouped(phase.counts.not_issued), grouped(all.not_issued), where);
+        phrase("{}\n{} of the warps' time{}{}: {} of {} samples{}", name, column.share, column.time.empty() ? "" : ", ",
+               column.time, grouped(phase.counts.all), grouped(all.all), where);
+    column.empty_tip = phrase("{}\n{} of the samples in which no instruction was issued: {} of {}{}", name,
+                              column.empty_share, grouped(phase.counts.not_issued), grouped(all.not_issued), where);
     column.cells = cells_of(s, phase.counts, all.all, std::string(gpu::name_of(phase.phase)));
     for (MosaicCell& cell : column.cells) cell.tip += where;
     scene.columns.push_back(std::move(column));
   }
   scene.all = cells_of(s, all, all.all, "All phases");
-  scene.scale = fmt::format("width: share of the warps' time{}{} · height: what the warps did, hatched: waits",
-                            us > 0 ? ", " : "", time_text(us));
-  scene.scale_brief = fmt::format("width: time{}{} · hatched: waits", us > 0 ? ", " : "", time_text(us));
+  scene.scale = phrase("width: share of the warps' time{}{} · height: what the warps did, hatched: waits",
+                       us > 0 ? ", " : "", time_text(us));
+  scene.scale_brief = phrase("width: time{}{} · hatched: waits", us > 0 ? ", " : "", time_text(us));
   scene.notes = notes_of(s, all);
   scene.rule = rule_of(all);
   put_headline(all, phases, scene);

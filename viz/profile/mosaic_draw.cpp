@@ -10,6 +10,7 @@
 
 #include <fmt/format.h>
 
+#include "kernels/base/text.h"
 #include "viz/draw/canvas.h"
 #include "viz/draw/text_fit.h"
 #include "viz/draw/theme.h"
@@ -343,7 +344,7 @@ void draw_mosaic(const MosaicScene& scene, const MosaicPlace& place, ImVec2 size
   const Style& s = style();
   if (begin_card("profile_mosaic", size)) {
     if (!scene.empty.empty()) {
-      heading("Where the time goes");
+      heading(tr("Where the time goes"));
       dim_text("Not available: " + scene.empty + ".");
     } else {
       ImDrawList* list = ImGui::GetWindowDrawList();

@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include "kernels/base/text.h"
 #include "kernels/gpu/compile/occupancy.h"
 #include "profiling/figures/heartbeat.h"
 #include "profiling/figures/metrics.h"
@@ -65,11 +66,11 @@ std::string next_words(const Resource& r, const Fits& fits, bool limits) {
   const Neighbours n = neighbours(r.here, r.first, r.last, r.unit, fits);
   std::string words;
   if (n.below) {
-    words = fmt::format("{} fewer: {}.", r.amount(r.here - *n.below), fit_words(fits(*n.below)));
+    words = phrase("{} fewer: {}.", r.amount(r.here - *n.below), fit_words(fits(*n.below)));
   } else {
     words = limits ? "Fewer alone would not help: another limit allows no more blocks." : "Not the limit.";
   }
-  if (n.above) words += fmt::format(" {} more: {}.", r.amount(*n.above - r.here), fit_words(fits(*n.above)));
+  if (n.above) words += phrase(" {} more: {}.", r.amount(*n.above - r.here), fit_words(fits(*n.above)));
   return words;
 }
 
@@ -91,32 +92,32 @@ std::string wave_words(const Launch& launch, std::int32_t sms, std::int32_t bloc
   if (at_once < 1 || blocks < 1) return {};
   const double waves = static_cast<double>(blocks) / static_cast<double>(at_once);
   const std::int64_t last = blocks % at_once;
-  std::string words = fmt::format("{} on {} SMs, {} at once: {:.3g} wave{}.", counted(blocks, "block"), sms, at_once,
-                                  waves, waves == 1 ? "" : "s");
+  std::string words = phrase("{} on {} SMs, {} at once: {:.3g} wave{}.", counted(blocks, "block"), sms, at_once, waves,
+                             waves == 1 ? "" : "s");
   if (blocks < at_once) {
-    words += fmt::format(" {} are left empty.", counted(at_once - blocks, "place"));
+    words += phrase(" {} are left empty.", counted(at_once - blocks, "place"));
   } else if (last != 0) {
-    words += fmt::format(" The last wave fills {:.0f} % of the GPU.",
-                         100.0 * static_cast<double>(last) / static_cast<double>(at_once));
+    words += phrase(" The last wave fills {:.0f} % of the GPU.",
+                    100.0 * static_cast<double>(last) / static_cast<double>(at_once));
   }
   return words;
 }
 
 std::string more_words(const gpu::ArchLimits& arch, std::int32_t threads, std::int32_t blocks) {
   const auto room = room_of(arch, threads, blocks + 1);
-  if (!room) return fmt::format("No more fit: an SM takes {} threads and {} blocks.", arch.threads, arch.blocks);
-  return fmt::format("{} need at most {} registers a thread and {} of shared memory each.",
-                     counted(blocks + 1, "block"), room->registers, kibibytes(room->shared));
+  if (!room) return phrase("No more fit: an SM takes {} threads and {} blocks.", arch.threads, arch.blocks);
+  return phrase("{} need at most {} registers a thread and {} of shared memory each.", counted(blocks + 1, "block"),
+                room->registers, kibibytes(room->shared));
 }
 
 std::string why_none(const Measurement& m) {
   if (m.processor == Processor::cpu)
-    return "Occupancy is a GPU's: how many warps an SM holds. This kernel runs on the CPU.";
+    return tr("Occupancy is a GPU's: how many warps an SM holds. This kernel runs on the CPU.");
   if (m.state != RowState::done) return fmt::format("{}: {}", name_of(m.state), m.reason);
   const Figure& registers = figure(m, "registers_count");
   if (!registers.available()) return "No figures of the compiler: " + registers.reason;
   if (m.launches.size() != 1)
-    return fmt::format(
+    return phrase(
         "{} is {} launches, each with an occupancy of its own; a figure on the left is that of the launch which has "
         "most, or least, as its tip says.",
         m.key.kernel, m.launches.size());
@@ -142,10 +143,10 @@ std::vector<std::string> launch_lines(const Measurement& m) {
     const Launch& l = m.launches[n];
     std::string line = (heard != nullptr ? heard->launches[n].kernel : l.name) + ": ";
     if (times.size() == m.launches.size() && all > 0)
-      line += fmt::format("{}, {:.1f} % of the time; ", value_with_unit(times[n], time_unit(times[n], times[n])),
-                          100 * times[n] / all);
-    line += fmt::format("{} of {} threads", counted(l.grid[0] * l.grid[1] * l.grid[2], "block"),
-                        l.block[0] * l.block[1] * l.block[2]);
+      line += phrase("{}, {:.1f} % of the time; ", value_with_unit(times[n], time_unit(times[n], times[n])),
+                     100 * times[n] / all);
+    line += phrase("{} of {} threads", counted(l.grid[0] * l.grid[1] * l.grid[2], "block"),
+                   l.block[0] * l.block[1] * l.block[2]);
     std::string busy;
     for (const auto& [id, words] :
          {std::pair("issue", "issue slots"), std::pair("fma", "multiply-adds"), std::pair("shared", "shared memory"),
@@ -167,8 +168,7 @@ std::vector<std::string> launch_lines(const Measurement& m) {
 
 std::string kibibytes(std::int64_t bytes) {
   if (bytes == 0) return "0";
-  return bytes % 1024 == 0 ? fmt::format("{} KiB", bytes / 1024)
-                           : fmt::format("{:.1f} KiB", static_cast<double>(bytes) / 1024);
+  return bytes % 1024 == 0 ? phrase("{} KiB", bytes / 1024) : phrase("{:.1f} KiB", static_cast<double>(bytes) / 1024);
 }
 
 std::optional<BlockRoom> room_of(const gpu::ArchLimits& arch, std::int32_t threads, std::int32_t blocks) {
@@ -188,7 +188,7 @@ OccupancyScene occupancy_scene(const Measurement& m, const std::string& arch, st
   scene.empty = why_none(m);
   if (m.state == RowState::done) scene.launches = launch_lines(m);
   const auto limits = gpu::limits_of(arch);
-  if (scene.empty.empty() && !limits) scene.empty = fmt::format("The limits of {} are not in this version.", arch);
+  if (scene.empty.empty() && !limits) scene.empty = phrase("The limits of {} are not in this version.", arch);
   if (!scene.empty.empty()) return scene;
   const Launch& launch = m.launches.front();
   const auto threads = static_cast<std::int32_t>(launch.block[0] * launch.block[1] * launch.block[2]);
@@ -201,9 +201,9 @@ OccupancyScene occupancy_scene(const Measurement& m, const std::string& arch, st
 
   scene.theoretical = now.percent();
   scene.words =
-      fmt::format("{} of {}: {} of {} warps, {:.3g} %", counted(now.blocks, "block"),
-                  counted((threads + gpu::kWarp - 1) / gpu::kWarp, "warp"), now.warps, now.max_warps, now.percent());
-  scene.words += now.warps == now.max_warps ? ": the SM is full." : fmt::format(", held down by {}.", now.limiter);
+      phrase("{} of {}: {} of {} warps, {:.3g} %", counted(now.blocks, "block"),
+             counted((threads + gpu::kWarp - 1) / gpu::kWarp, "warp"), now.warps, now.max_warps, now.percent());
+  scene.words += now.warps == now.max_warps ? ": the SM is full." : phrase(", held down by {}.", now.limiter);
   scene.more = more_words(*limits, threads, now.blocks);
   const Figure& achieved = figure(m, "occupancy_achieved_pct");
   if (achieved.available()) scene.achieved = achieved.value;

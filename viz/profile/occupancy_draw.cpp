@@ -10,6 +10,7 @@
 
 #include <fmt/format.h>
 
+#include "kernels/base/text.h"
 #include "viz/draw/canvas.h"
 #include "viz/draw/theme.h"
 #include "viz/draw/widgets.h"
@@ -34,9 +35,9 @@ void draw_bar(const OccupancyScene& o, float width) {
     list->AddLine({x, bar.min.y - s.px(3)}, {x, bar.max.y + s.px(3)}, colour(s.theme, Token::text), s.px(2));
   }
   ImGui::InvisibleButton("occupancy_bar", {width, bar.height() + s.px(2)});
-  tooltip(fmt::format(
-      "Filled: {:.3g} % is possible. {}", o.theoretical,
-      o.achieved ? "Line: " + o.achieved_text + " was achieved, measured." : "Achieved: " + o.achieved_text));
+  tooltip(
+      phrase("Filled: {:.3g} % is possible. {}", o.theoretical,
+             o.achieved ? "Line: " + o.achieved_text + " was achieved, measured." : "Achieved: " + o.achieved_text));
 }
 
 struct Scale {
@@ -114,7 +115,7 @@ float occupancy_words_height(const OccupancyScene& scene, float width) {
 void draw_occupancy(const OccupancyScene& scene, ImVec2 size) {
   const Style& s = style();
   if (begin_card("occupancy", size)) {
-    heading(scene.empty.empty() ? fmt::format("Occupancy on {}", scene.arch).c_str() : "Occupancy");
+    heading(scene.empty.empty() ? phrase("Occupancy on {}", scene.arch).c_str() : "Occupancy");
     if (!scene.empty.empty()) {
       dim_text(scene.empty);
       ImGui::PushStyleVar(ImGuiStyleVar_ItemSpacing, ImVec2(0, s.px(kBetween)));

@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "kernels/base/text.h"
 #include "viz/draw/canvas.h"
 #include "viz/draw/marks.h"
 #include "viz/draw/text_fit.h"
@@ -86,7 +87,7 @@ void against_menu(const ProfileScene& scene, float width, bool wide, Commands& c
     against_items(scene, commands);
     ImGui::EndCombo();
   }
-  tooltip("What changes are over: a filled triangle is better, a hollow one worse; dim is within the noise.");
+  tooltip(tr("What changes are over: a filled triangle is better, a hollow one worse; dim is within the noise."));
 }
 
 const ProfileFigure* figure_of(const ProfileScene& scene, std::string_view id) {

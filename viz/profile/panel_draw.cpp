@@ -8,6 +8,7 @@
 
 #include <fmt/format.h>
 
+#include "kernels/base/text.h"
 #include "viz/draw/canvas.h"
 #include "viz/draw/marks.h"
 #include "viz/draw/text_fit.h"
@@ -74,7 +75,7 @@ ImU32 change_ink(const ProfileFigure& f) {
 
 std::string figure_tip(const ProfileFigure& f) {
   std::string tip = f.label + ": " + f.text;
-  if (!f.other.empty()) tip += fmt::format("\nthe other: {}", f.other);
+  if (!f.other.empty()) tip += phrase("\nthe other: {}", f.other);
   if (!f.change.text.empty()) tip += fmt::format("\n{}: {}", f.change.text, f.change.noise_words);
   return tip + "\n" + f.tip;
 }
@@ -153,7 +154,7 @@ bool draw_fold(float width) {
 }
 
 void heads(const ProfileScene& scene, Commands& commands) {
-  heading("Profiled");
+  heading(tr("Profiled"));
   for (const ProfileChoice& choice : scene.kernels) kernel_choice(choice, commands);
   value_choice(scene, commands);
   dim_text(scene.problem);
@@ -168,7 +169,7 @@ void draw_changes_legend(const ProfileScene& scene) {
   if (scene.against.empty()) return;
   // Where a menu names it, this need not.
   if (scene.against_choices.size() < 2) dim_text(against_words(scene) + ".");
-  dim_text("A filled triangle is better, a hollow one worse; dim is within the noise.");
+  dim_text(tr("A filled triangle is better, a hollow one worse; dim is within the noise."));
 }
 
 void draw_figure_groups(const std::vector<ProfileGroup>& groups) {

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "imgui.h"
+#include "kernels/base/text.h"
 #include "viz/draw/widgets.h"
 #include "viz/step/facts/code_phase.h"
 
@@ -22,7 +23,7 @@ StepThrough at_phase(const StepThrough& to_step, gpu::CodePhase phase) {
 void draw_phase_menu(gpu::CodePhase phase, const StepThrough& to_step, Commands& commands) {
   if (!ImGui::BeginPopupContextItem()) return;
   const std::string why = why_no_step(phase);
-  if (ImGui::MenuItem(fmt::format("{} in Step", gpu::name_of(phase)).c_str(), nullptr, false, why.empty()))
+  if (ImGui::MenuItem(phrase("{} in Step", gpu::name_of(phase)).c_str(), nullptr, false, why.empty()))
     commands.push_back(at_phase(to_step, phase));
   if (!why.empty()) ImGui::TextDisabled("%s", why.c_str());
   ImGui::EndPopup();

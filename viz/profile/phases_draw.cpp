@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include "kernels/base/text.h"
 #include "viz/draw/canvas.h"
 #include "viz/draw/text_fit.h"
 #include "viz/draw/theme.h"
@@ -49,9 +50,8 @@ void draw_head(ImDrawList* list, ImVec2 at, const Columns& columns, const PhaseT
 
 std::string phase_tip(const PhaseRow& row, const std::string& time) {
   std::string tip = fmt::format("{}: {}.", gpu::name_of(row.phase), row.words);
-  if (!time.empty()) tip += fmt::format(" {} % of the warps' time.", time);
-  if (row.total > 0)
-    tip += fmt::format(" {} instructions, {:.3g} %: {}", row.total, 100 * row.share, mix_words(row.mix));
+  if (!time.empty()) tip += phrase(" {} % of the warps' time.", time);
+  if (row.total > 0) tip += phrase(" {} instructions, {:.3g} %: {}", row.total, 100 * row.share, mix_words(row.mix));
   if (!row.counts.words.empty()) tip += "\n" + row.counts.words;
   return tip;
 }

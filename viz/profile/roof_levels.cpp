@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "kernels/base/text.h"
 #include "viz/bench/scene.h"
 
 namespace attn {
@@ -59,9 +60,8 @@ void put_ways(RoofLevelPicture& p, const Roofline& roof, double tflops, const Sc
     RoofWay way =
         way_of(level.name, tflops / level.allowed_tflops, value_with_unit(level.gb_per_s * 1e9, {1e-12, "TB/s"}),
                scale.at(level.intensity, tflops), scale.at(level.intensity, level.allowed_tflops));
-    way.tip =
-        fmt::format("{}: {} FLOP a byte; {} TB/s allow {} TFLOP/s there", level.name, figure_text(level.intensity),
-                    figure_text(level.gb_per_s * 1e-3), figure_text(level.allowed_tflops));
+    way.tip = phrase("{}: {} FLOP a byte; {} TB/s allow {} TFLOP/s there", level.name, figure_text(level.intensity),
+                     figure_text(level.gb_per_s * 1e-3), figure_text(level.allowed_tflops));
     add(std::move(way), tflops / level.allowed_tflops);
   }
   if (roof.top_tflops > 0) {
@@ -71,7 +71,7 @@ void put_ways(RoofLevelPicture& p, const Roofline& roof, double tflops, const Sc
         way_of(tensor ? "tensor cores" : "multiply-adds", tflops / roof.top_tflops,
                fmt::format("{:.3g} TFLOP/s", roof.top_tflops), scale.at(x, tflops), scale.at(x, roof.top_tflops));
     way.arithmetic = true;
-    way.tip = fmt::format("{}: {:.3g} TFLOP/s", tensor ? roof.tensor_name : "multiply-add peak", roof.top_tflops);
+    way.tip = phrase("{}: {:.3g} TFLOP/s", tensor ? roof.tensor_name : "multiply-add peak", roof.top_tflops);
     add(std::move(way), tflops / roof.top_tflops);
   }
   if (!p.ways.empty()) p.ways[at].nearest = true;

@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "kernels/base/text.h"
 #include "kernels/ladder.h"
 #include "profiling/figures/metrics.h"
 #include "viz/bench/scene.h"
@@ -44,57 +45,56 @@ RoofDot dot_of(const Measurement& m, const Measurement& chosen) {
   if (const Figure& least = figure(m, "compulsory_bytes"); least.available() && least.value > 0)
     dot.predicted = flop / least.value;
   dot.tip = fmt::format("{}: {}", dot.kernel, value_with_unit(dot.tflops, rate_unit(dot.tflops)));
-  if (dot.measured) dot.tip += fmt::format(", {} FLOP a byte of DRAM counted", figure_text(*dot.measured));
-  if (dot.predicted)
-    dot.tip += fmt::format(", {} with the bytes that it must move at least", figure_text(*dot.predicted));
+  if (dot.measured) dot.tip += phrase(", {} FLOP a byte of DRAM counted", figure_text(*dot.measured));
+  if (dot.predicted) dot.tip += phrase(", {} with the bytes that it must move at least", figure_text(*dot.predicted));
   return dot;
 }
 
 std::string peak_words(const Roofline& r, const RoofDot& dot, const Measurement& m) {
   const double tensor = tensor_busy(m);
-  const std::string busy = tensor >= kTensorWorks ? fmt::format(", busy in {} of 100 cycles", figure_text(tensor)) : "";
+  const std::string busy = tensor >= kTensorWorks ? phrase(", busy in {} of 100 cycles", figure_text(tensor)) : "";
   if (r.tensor_tflops > 0)
-    return fmt::format("{} % of what mma.sync was measured to reach on the tensor cores{}.",
-                       figure_text(100 * dot.tflops / r.tensor_tflops), busy);
+    return phrase("{} % of what mma.sync was measured to reach on the tensor cores{}.",
+                  figure_text(100 * dot.tflops / r.tensor_tflops), busy);
   switch (runs_on(m)) {
     case RunsOn::tensor:
-      return fmt::format(
-          "Its products run on the tensor cores{}: the fp32 roof is not theirs, and theirs was not measured.", busy);
+      return phrase("Its products run on the tensor cores{}: the fp32 roof is not theirs, and theirs was not measured.",
+                    busy);
     case RunsOn::perhaps_tensor:
-      return fmt::format("What the tensor cores could do in {} was not measured beside it.",
-                         name_of(m.key.problem.dtype));
+      return phrase("What the tensor cores could do in {} was not measured beside it.", name_of(m.key.problem.dtype));
     case RunsOn::multiply_add:
       break;
   }
-  if (r.peak_tflops <= 0) return "The arithmetic peak was not measured.";
+  if (r.peak_tflops <= 0) return tr("The arithmetic peak was not measured.");
   const double share = 100 * dot.tflops / r.peak_tflops;
   if (share > 100)
-    return fmt::format(
+    return phrase(
         "{} % of the fp32 multiply-add peak: more than it allows, so the work runs elsewhere than on "
         "the fp32 pipes.",
         figure_text(share));
-  return fmt::format("{} % of the fp32 multiply-add peak.", figure_text(share));
+  return phrase("{} % of the fp32 multiply-add peak.", figure_text(share));
 }
 
 std::string bytes_words(const Roofline& r, const RoofDot& dot) {
-  if (r.copy_gb_per_s <= 0) return "The copy rate was not measured.";
+  if (r.copy_gb_per_s <= 0) return tr("The copy rate was not measured.");
   if (!dot.measured && !dot.predicted)
-    return "Neither its DRAM bytes nor the least that it must move are known: it has no mark.";
-  if (!dot.measured) return "Its DRAM bytes were not counted: the hollow mark stands at the least that it must move.";
+    return tr("Neither its DRAM bytes nor the least that it must move are known: it has no mark.");
+  if (!dot.measured)
+    return tr("Its DRAM bytes were not counted: the hollow mark stands at the least that it must move.");
   const double allowed = *dot.measured * r.copy_gb_per_s * 1e-3;
   const double share = 100 * dot.tflops / allowed;
   constexpr double kFarOff = 10;  // %: below it the copy rate is no limit worth a number
   if (share < kFarOff)
-    return fmt::format("DRAM is no limit: its bytes take {} % of the time at the copy rate.", figure_text(share));
-  return fmt::format("Its bytes at the copy rate would allow {}; it does {} % of that.",
-                     value_with_unit(allowed, rate_unit(allowed)), figure_text(share));
+    return phrase("DRAM is no limit: its bytes take {} % of the time at the copy rate.", figure_text(share));
+  return phrase("Its bytes at the copy rate would allow {}; it does {} % of that.",
+                value_with_unit(allowed, rate_unit(allowed)), figure_text(share));
 }
 
 void set_tensor_roof(Roofline& r, const Peaks& peaks) {
   if (peaks.tensor_gflops <= 0) return;
   r.tensor_tflops = peaks.tensor_gflops / peaks.products_each * 1e-3;
-  r.tensor_name = peaks.products_each > 1 ? fmt::format("mma.sync peak over {} products each", peaks.products_each)
-                                          : "mma.sync peak";
+  r.tensor_name =
+      peaks.products_each > 1 ? phrase("mma.sync peak over {} products each", peaks.products_each) : "mma.sync peak";
 }
 
 constexpr double kSectorBytes = 32, kTurnBytes = 128;  // of the L2, of the shared memory
@@ -132,8 +132,8 @@ void find_missing(Roofline& r, const Measurement& m) {
   add_missing(r, "fp32 multiply-adds", why(kMultiplyAddPeak, r.peak_tflops), false);
   if (m.processor == Processor::cpu) return;
   if (runs_on(m) != RunsOn::multiply_add)
-    add_missing(r, fmt::format("the tensor cores in {}", name_of(m.key.problem.dtype)),
-                why(kTensorPeak, r.tensor_tflops), false);
+    add_missing(r, phrase("the tensor cores in {}", name_of(m.key.problem.dtype)), why(kTensorPeak, r.tensor_tflops),
+                false);
   add_missing(r, "L2", why_no_level(m, kL2Peak, m.peaks.l2_gb_per_s, "l2_sectors_count"), true);
   add_missing(r, "shared memory", why_no_level(m, kSharedPeak, m.peaks.shared_gb_per_s, "shared_wavefronts_count"),
               true);
@@ -153,7 +153,7 @@ std::string missing_words(const Roofline& r, bool inner) {
   }
   std::string words;
   for (const auto& [reason, names] : by_reason)
-    words += fmt::format("{}No roof of {}: {}.", words.empty() ? "" : " ", fmt::join(names, " and "), reason);
+    words += phrase("{}No roof of {}: {}.", words.empty() ? "" : " ", fmt::join(names, " and "), reason);
   return words;
 }
 
@@ -165,7 +165,7 @@ std::string roofs_words(const Roofline& r) {
   std::string words;
   for (std::size_t n = 0; n < names.size(); ++n)
     words += fmt::format("{}{}", n == 0 ? "" : n + 1 == names.size() ? " and " : ", ", names[n]);
-  return words.empty() ? words : fmt::format("Roofs: {}, measured on this device.", words);
+  return words.empty() ? words : phrase("Roofs: {}, measured on this device.", words);
 }
 
 std::string joined(const std::string& a, const std::string& b) {
@@ -192,10 +192,10 @@ std::string level_words(const Roofline& r, double tflops) {
   const auto nearest = std::ranges::min_element(r.levels, {}, &RoofLevel::allowed_tflops);
   double roof = nearest->allowed_tflops;
   std::string name = nearest->name,
-              words = fmt::format("Of what each level's rate allows its bytes: {}", fmt::join(shares, ", "));
+              words = phrase("Of what each level's rate allows its bytes: {}", fmt::join(shares, ", "));
   if (r.top_tflops > 0) {
     const std::string arithmetic = r.top_tflops == r.tensor_tflops ? "the tensor cores" : "the multiply-adds";
-    words += fmt::format("; of what {} can do {} %", arithmetic, figure_text(100 * tflops / r.top_tflops));
+    words += phrase("; of what {} can do {} %", arithmetic, figure_text(100 * tflops / r.top_tflops));
     if (r.top_tflops < roof) name = arithmetic;
     roof = std::min(roof, r.top_tflops);
   }

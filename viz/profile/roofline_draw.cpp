@@ -13,6 +13,7 @@
 #include <fmt/format.h>
 
 #include "implot.h"
+#include "kernels/base/text.h"
 #include "viz/bench/scene.h"
 #include "viz/draw/canvas.h"
 #include "viz/draw/label_places.h"
@@ -133,7 +134,7 @@ void draw_peak(ImDrawList& list, const Roofline& roof, double tflops, const std:
   const double from = ridge(roof, tflops);
   const ImVec2 a = ImPlot::PlotToPixels(from > 0 ? from : roof.x_min, tflops);
   list.AddLine(a, {labels.right(), a.y}, ink, s.px(1.5F));
-  const std::string words = fmt::format("{}, {:.3g} TFLOP/s", name, tflops);
+  const std::string words = phrase("{}, {:.3g} TFLOP/s", name, tflops);
   const float width = text_width(Face::text, kLabelText, words), left = labels.right() - width - s.px(4);
   const float begins = std::max(a.x, labels.left()) + s.px(4);
   const std::array<ImVec2, 4> places{ImVec2(left, a.y - s.px(17)), ImVec2(left, a.y + s.px(3)),

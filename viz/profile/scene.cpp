@@ -11,12 +11,15 @@
 #include <fmt/format.h>
 
 #include "kernels/base/bytes.h"
+#include "kernels/base/text.h"
 #include "profiling/figures/exact_shared.h"
 #include "profiling/figures/heartbeat.h"
 #include "profiling/figures/metrics.h"
 #include "profiling/figures/sampled_lines.h"
+#include "profiling/session/run.h"
 #include "viz/bench/fields.h"
 #include "viz/bench/scene.h"
+#include "viz/state/run_words.h"
 
 namespace attn {
 namespace {
@@ -175,8 +178,7 @@ std::vector<SampledOffer> offers_of(const State& state, const Model& model) {
   std::ranges::stable_sort(runs, std::greater(), [](const ListedRun* r) { return collected_of(r->run); });
   std::vector<SampledOffer> offers;
   for (const ListedRun* r : runs)
-    if (offers.size() < kMost)
-      offers.push_back({r->run.id, fmt::format("Open {}", words_of(state.document.runs, r->run))});
+    if (offers.size() < kMost) offers.push_back({r->run.id, phrase("Open {}", words_of(state.document.runs, r->run))});
   return offers;
 }
 
@@ -196,11 +198,11 @@ ShownSlices profiled_slices(const State& state, const Model& model, std::span<co
 void put_sampling(ProfileScene& scene, const Model& model, const BenchSlice& slice, const Measurement& row) {
   const ListedRun* run = slice.run == kPredictedRun ? nullptr : find_run(model, slice.run);
   if (row.processor != Processor::gpu) {
-    scene.why_no_sampling = "A kernel of the CPU cannot be sampled.";
+    scene.why_no_sampling = tr("A kernel of the CPU cannot be sampled.");
   } else if (run == nullptr || row.time.n == 0) {
-    scene.why_no_sampling = "Only a row that was measured can be sampled: run the sweep in Bench first.";
+    scene.why_no_sampling = tr("Only a row that was measured can be sampled: run the sweep in Bench first.");
   } else if (!run->local) {
-    scene.why_no_sampling = "This row is of another machine: run the sweep here, in Bench, to sample it here.";
+    scene.why_no_sampling = tr("This row is of another machine: run the sweep here, in Bench, to sample it here.");
   } else if (model.gpu.looked && model.gpu.gpus.empty()) {
     scene.why_no_sampling = "There is no GPU to sample on: " + sentence(model.gpu.why_none);
   } else {
@@ -217,7 +219,7 @@ std::optional<ProfileFigure> heard_clock(const Measurement& m, const Measurement
   if (!mine) return std::nullopt;
   ProfileFigure line;
   line.id = "heard_clock_mhz";
-  line.label = "SM clock, by cycles";
+  line.label = tr("SM clock, by cycles");
   line.text = fmt::format("{:.0f} MHz", *mine);
   line.tip =
       "Cycles of the multiprocessors in a second of one run, as the heartbeat counted them: the clock at which the "
@@ -229,7 +231,7 @@ std::optional<ProfileFigure> heard_clock(const Measurement& m, const Measurement
   const double ratio = *mine / *theirs;
   constexpr double kSame = 0.01;
   line.change.text = std::abs(ratio - 1) < kSame ? "same" : fmt::format("{}×", figure_text(ratio));
-  line.change.noise_words = "of one run each: its noise is not known";
+  line.change.noise_words = tr("of one run each: its noise is not known");
   return line;
 }
 
@@ -303,13 +305,13 @@ ProfileScene profile_scene(const State& state, const Model& model, std::span<con
   ProfileScene scene;
   const ShownSlices shown = profiled_slices(state, model, planned);
   if (shown.slices.empty() || shown.slices.front().rows.empty()) {
-    scene.empty = "Nothing is measured or planned yet. Set a sweep up in Bench, or open a run there.";
+    scene.empty = tr("Nothing is measured or planned yet. Set a sweep up in Bench, or open a run there.");
     return scene;
   }
   const BenchSlice& slice = shown.slices.front();
   const auto value = chosen_value(slice, state.view.bench.value);
   if (!value) {
-    scene.empty = "No kernel of this sweep has figures at any of its values.";
+    scene.empty = tr("No kernel of this sweep has figures at any of its values.");
     return scene;
   }
   const auto rows = rows_at(slice, *value);
@@ -317,7 +319,7 @@ ProfileScene profile_scene(const State& state, const Model& model, std::span<con
   if (row == nullptr) row = fastest(rows, "");
   if (row == nullptr && !rows.empty()) row = rows.front();
   if (row == nullptr) {
-    scene.empty = fmt::format("No kernel has a row at {} = {}.", axis_letter(slice.axis), *value);
+    scene.empty = phrase("No kernel has a row at {} = {}.", axis_letter(slice.axis), *value);
     return scene;
   }
   const Against against = choose_against(scene, state, shown.slices, *value, rows, *row);
@@ -334,7 +336,7 @@ ProfileScene profile_scene(const State& state, const Model& model, std::span<con
     scene.arch = where.arch;
     scene.subject = {row->key.kernel, row->key.problem, row->key.options, where.arch};
   } else {
-    scene.why_no_source = fmt::format("{} runs on the CPU: it has no machine code of a GPU.", row->key.kernel);
+    scene.why_no_source = phrase("{} runs on the CPU: it has no machine code of a GPU.", row->key.kernel);
   }
   std::vector<const Measurement*> same_device_rows;
   for (const Measurement* m : rows)
@@ -360,7 +362,7 @@ ProfileScene profile_scene(const State& state, const Model& model, std::span<con
   scene.headline = headline_of(scene, *row, *value);
   scene.reasons = reasons_of(scene);
   scene.notes = notes_of(scene, *row);
-  if (scene.predicted) scene.to_do = "Run the sweep in Bench, or open a run there, for times and counters.";
+  if (scene.predicted) scene.to_do = tr("Run the sweep in Bench, or open a run there, for times and counters.");
   return scene;
 }
 

@@ -8,6 +8,8 @@
 
 #include <fmt/format.h>
 
+#include "kernels/base/text.h"
+
 namespace attn {
 namespace {
 
@@ -100,7 +102,7 @@ std::vector<PhaseRow> phases_of(const gpu::KernelListing& listing, std::uint32_t
 void put_samples(const KernelSamples& samples, const gpu::KernelListing& listing, SourceScene& scene) {
   if (!samples.no_lines.empty()) return;
   if (samples.text_hash != listing.text_hash) {
-    scene.why_no_samples = "The samples are of another text of this kernel: its lines are not these.";
+    scene.why_no_samples = tr("The samples are of another text of this kernel: its lines are not these.");
     return;
   }
   scene.sampled = true;
@@ -187,7 +189,7 @@ void put_counts(const KernelCounts& counts, const gpu::KernelListing& listing, S
     return;
   }
   if (counts.text_hash != listing.text_hash) {
-    scene.why_no_counts = "The counts are of another text of this kernel: its lines are not these.";
+    scene.why_no_counts = tr("The counts are of another text of this kernel: its lines are not these.");
     return;
   }
   scene.counted = true;
@@ -263,7 +265,7 @@ SourceScene source_scene(const ListingView& view, const std::string& subject_key
                          const TakenOfRow& taken) {
   SourceScene scene;
   if (view.of != subject_key || view.running) {
-    scene.empty = "The kernel is being compiled and taken apart.";
+    scene.empty = tr("The kernel is being compiled and taken apart.");
     return scene;
   }
   if (view.listing == nullptr) {
@@ -298,7 +300,7 @@ SourceScene source_scene(const ListingView& view, const std::string& subject_key
   if (scene.why_no_samples.empty() && samples != nullptr) scene.why_no_samples = samples->no_lines;
   scene.title = scene.instructions == 0
                     ? fmt::format("{} for {}", listing.label, listing.arch)
-                    : fmt::format("{} for {}: {} instructions", listing.label, listing.arch, scene.instructions);
+                    : phrase("{} for {}: {} instructions", listing.label, listing.arch, scene.instructions);
   return scene;
 }
 
@@ -369,7 +371,7 @@ std::string samples_words(const SampleCounts& samples, double share) {
     if (samples.of.at(static_cast<std::size_t>(state)) > 0) states.push_back(state);
   const auto of = [&](WarpState state) { return samples.of.at(static_cast<std::size_t>(state)); };
   std::ranges::stable_sort(states, [&](WarpState a, WarpState b) { return of(a) > of(b); });
-  std::string words = fmt::format("{:.3g} % of all samples, {}", 100 * share, samples.all);
+  std::string words = phrase("{:.3g} % of all samples, {}", 100 * share, samples.all);
   constexpr std::size_t kShown = 3;
   for (std::size_t n = 0; n < std::min(kShown, states.size()); ++n)
     words += fmt::format("{}{:.0f} % {}", n == 0 ? ": " : ", ", 100 * share_of(of(states[n]), samples.all),
@@ -381,7 +383,7 @@ CodeScene code_scene(const gpu::KernelListing& listing, const SourceScene& scene
                      const KernelSamples* samples) {
   CodeScene code;
   const char* what = kind == CodeKind::sass ? "SASS" : "PTX";
-  code.title = fmt::format("{} of line {}", what, line);
+  code.title = phrase("{} of line {}", what, line);
   // PTX needs no disassembler.
   if (!listing.why_no_sass.empty() && (kind == CodeKind::sass || listing.ptx.empty())) {
     code.empty = listing.why_no_sass;
@@ -389,7 +391,7 @@ CodeScene code_scene(const gpu::KernelListing& listing, const SourceScene& scene
   }
   const auto& lines = listing.files.at(scene.file).lines;
   if (line < 1 || static_cast<std::size_t>(line) > lines.size()) {
-    code.empty = "No line is chosen.";
+    code.empty = tr("No line is chosen.");
     return code;
   }
   const gpu::ListedLine& listed = lines[static_cast<std::size_t>(line - 1)];

@@ -14,6 +14,7 @@
 #include <fmt/format.h>
 
 #include "imgui_stdlib.h"
+#include "kernels/base/text.h"
 #include "viz/draw/canvas.h"
 #include "viz/draw/text_fit.h"
 #include "viz/draw/theme.h"
@@ -148,10 +149,10 @@ void draw_line(ImDrawList* list, ImVec2 at, const SourceRow& row) {
 }
 
 std::string row_tip(const SourceRow& row, std::int32_t line) {
-  std::string tip = fmt::format("Line {}", line);
+  std::string tip = phrase("Line {}", line);
   if (row.phase != CodePhase::none) tip += fmt::format(", {}: {}", gpu::name_of(row.phase), gpu::words_of(row.phase));
-  if (row.total == 0 && row.samples.all == 0) tip += "\nNo instruction stands for it.";
-  if (row.total > 0) tip += fmt::format("\n{} instructions: {}", row.total, mix_words(row.mix));
+  if (row.total == 0 && row.samples.all == 0) tip += tr("\nNo instruction stands for it.");
+  if (row.total > 0) tip += phrase("\n{} instructions: {}", row.total, mix_words(row.mix));
   if (const std::string samples = samples_words(row.samples, row.sample_share); !samples.empty()) tip += "\n" + samples;
   if (!row.counts.words.empty()) tip += "\n" + row.counts.words;
   return tip;
@@ -337,7 +338,7 @@ void follow(const SourceScene& scene, std::int32_t shown, float text_room, Sourc
 void draw_source(const SourceScene& scene, const ProfileView& view, SourceHeld& held, ImVec2 size, Commands& commands) {
   if (begin_card("profile_source", size)) {
     if (!scene.empty.empty()) {
-      heading("Source");
+      heading(tr("Source"));
       dim_text(scene.empty);
     } else {
       const std::int32_t shown = line_shown(scene, view);

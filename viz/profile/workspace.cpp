@@ -8,6 +8,8 @@
 #include <fmt/format.h>
 
 #include "imgui.h"
+#include "kernels/base/text.h"
+#include "kernels/gpu/compile/listing.h"
 #include "viz/bench/scene.h"
 #include "viz/draw/canvas.h"
 #include "viz/draw/text_fit.h"
@@ -156,7 +158,7 @@ float draw_findings(const ProfileScene& scene, ImVec2 from, float width, bool dr
 
 std::string hint_label(const ProfileScene& scene) {
   const std::size_t n = scene.findings.size();
-  return fmt::format("{} finding{} below", n, n == 1 ? "" : "s");
+  return phrase("{} finding{} below", n, n == 1 ? "" : "s");
 }
 
 // Where the findings stand behind the charts: how many, and what each is worth. `seek`: on a click they come into

@@ -7,7 +7,7 @@
 #include <string>
 #include <variant>
 
-#include "kernels/own_kernels.h"
+#include "kernels/ladder.h"
 #include "viz/state/state.h"
 
 namespace attn {

@@ -6,7 +6,8 @@
 #include <string>
 #include <variant>
 
-#include "kernels/gpu/compile/listing.h"
+#include "kernels/gpu/compile/listing_subject.h"
+#include "kernels/gpu/compile/phases.h"
 #include "kernels/model/options.h"
 #include "kernels/model/problem.h"
 #include "viz/state/lab_view.h"

@@ -9,8 +9,8 @@
 #include <string>
 #include <vector>
 
-#include "kernels/gpu/compile/ptxas_log.h"
-#include "kernels/gpu/own/build_line.h"
+#include "kernels/gpu/compile/source_mark.h"
+#include "kernels/gpu/own/build_choices.h"
 #include "kernels/model/options.h"
 #include "kernels/model/problem.h"
 #include "profiling/figures/measurement.h"

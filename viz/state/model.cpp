@@ -16,15 +16,4 @@ std::vector<const ListedRun*> shown_runs(const BenchRuns& runs, const Model& mod
   return shown;
 }
 
-std::string words_of(const BenchRuns& runs, const SweepRun& run) {
-  const auto given = runs.names.find(run.id);
-  if (given == runs.names.end()) return run_words(run);
-  SweepRun named;
-  named.name = given->second;
-  named.date = run.date;
-  named.provenance.device = run.provenance.device;
-  named.provenance.date = run.provenance.date;
-  return run_words(named);
-}
-
 }  // namespace attn

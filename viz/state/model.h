@@ -11,19 +11,21 @@
 #include <vector>
 
 #include "kernels/base/result.h"
-#include "kernels/gpu/compile/listing.h"
-#include "kernels/judge/first_wrong.h"
+#include "kernels/judge/found.h"
 #include "kernels/judge/verdict.h"
+#include "kernels/ladder.h"
 #include "kernels/model/options.h"
-#include "kernels/own_kernels.h"
 #include "kernels/recording/recording.h"
 #include "profiling/figures/measurement.h"
-#include "profiling/session/run.h"
+#include "profiling/session/sweep_run.h"
 #include "viz/state/lab_view.h"
 #include "viz/state/runs.h"
 
 namespace attn {
 
+namespace gpu {
+struct KernelListing;  // kernels/gpu/compile/listing.h
+}
 struct LearnDesk;   // viz/learn/desk.h
 struct TuneResult;  // profiling/tune/tune.h
 
@@ -150,7 +152,5 @@ struct Model {
 const ListedRun* find_run(const Model& model, std::string_view id);
 // Of the runs that are listed and ticked, in the order in which they were; with the names that the user gave them.
 std::vector<const ListedRun*> shown_runs(const BenchRuns& runs, const Model& model);
-// The name that the user gave it, or run_words().
-std::string words_of(const BenchRuns& runs, const SweepRun& run);
 
 }  // namespace attn

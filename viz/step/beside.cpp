@@ -8,7 +8,7 @@
 
 #include <fmt/format.h>
 
-#include "kernels/cpu/device.h"
+#include "kernels/base/text.h"
 #include "kernels/ladder.h"
 #include "kernels/model/kernel.h"
 #include "kernels/recording/size.h"
@@ -77,26 +77,26 @@ class Comparison {
 }  // namespace
 
 std::shared_ptr<const Recording> record_beside(const Recording& gpu, std::string& why) {
-  why = "no CPU kernel walks in this order";
+  why = tr("no CPU kernel walks in this order");
   for (const KernelRow* row : ladder()) {
     if (row->record == nullptr || row->order != gpu.order) continue;
     Options asked;
     asked.br = gpu.options.br;
     asked.bc = gpu.options.bc;
-    const auto options = resolve(*row, asked, cpu_device());
+    const auto options = resolve(*row, asked, Device());  // the tile; the threads are the run's own
     if (!options) {
       why = options.error().message;
       continue;
     }
     if (options->br != gpu.options.br || options->bc != gpu.options.bc) {
-      why = fmt::format("{} does not take tiles of {} x {}", row->id, gpu.options.br, gpu.options.bc);
+      why = phrase("{} does not take tiles of {} x {}", row->id, gpu.options.br, gpu.options.bc);
       continue;
     }
     if (recording_bytes(row->order, gpu.problem, *options) > kBesideLimit) {
-      why = "the CPU's run of this problem is too large to be recorded in passing";
+      why = tr("the CPU's run of this problem is too large to be recorded in passing");
       return nullptr;
     }
-    auto made = row->record(*row, gpu.problem, *options, gpu.inputs, {});
+    auto made = row->record(*row, gpu.problem, asked, gpu.inputs, {});
     if (!made) {
       why = made.error().message;
       continue;

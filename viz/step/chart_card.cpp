@@ -2,12 +2,13 @@
 
 #include <fmt/format.h>
 
+#include "kernels/base/text.h"
 #include "kernels/model/order_row.h"
 
 namespace attn {
 
 std::vector<ChartTab> chart_tabs(std::int32_t row) {
-  return {{StepChart::row, fmt::format("Row {} across the keys", row), fmt::format("Row {}", row),
+  return {{StepChart::row, phrase("Row {} across the keys", row), phrase("Row {}", row),
            "Scores, weights, m and ℓ of the followed row, as far as the run has come"},
           {StepChart::hindsight, "Hindsight", "Hindsight", "How far O / ℓ stands from the final O after each key tile"},
           {StepChart::passes, "Naive and flash", "Naive, flash",

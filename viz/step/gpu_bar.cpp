@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "kernels/base/text.h"
 #include "kernels/model/order_row.h"
 #include "kernels/recording/reading.h"
 #include "viz/draw/number_text.h"
@@ -35,12 +36,13 @@ GpuBarDifference entry_of(const State& state, const BesideDifference& d, const B
   out.letter = d.letter;
   out.value = difference_text(d.difference);
   const bool column = slot_row(d.slot).columns == SlotColumns::one;
-  const std::string where = column ? fmt::format("row {}", d.row) : fmt::format("row {}, column {}", d.row, d.col);
-  out.help = fmt::format("{} at step {}, {}: {} here, {} on the CPU; the largest of {} differences.", d.letter,
-                         d.event + 1, where, significant_text(d.gpu, 9), significant_text(d.cpu, 9), d.compared);
+  const std::string where = column ? fmt::format("row {}", d.row) : phrase("row {}, column {}", d.row, d.col);
+  out.help = phrase("{} at step {}, {}: {} here, {} on the CPU; the largest of {} differences.", d.letter, d.event + 1,
+                    where, significant_text(d.gpu, 9), significant_text(d.cpu, 9), d.compared);
   const bool measured = d.letter == "m" || d.letter == "α" || d.letter == "P" || d.letter == "ℓ" || d.letter == "O";
   if (beside.m_may_stay && measured) {
-    out.help += " This kernel lets m stay below the maximum, so P, ℓ and O so far have another measure; O/ℓ has not.";
+    out.help +=
+        tr(" This kernel lets m stay below the maximum, so P, ℓ and O so far have another measure; O/ℓ has not.");
   }
   Selection selection = state.document.selection;
   selection.row = d.row;
@@ -59,16 +61,16 @@ std::string held_words(const Recording& held) {
     if (auto words = score_words(held, s->holds); !words.empty()) parts.push_back(std::move(words));
   }
   if (const Version* m = version_at(held, Phase::max, Slot::m_new); m != nullptr && m->holds.base2) {
-    parts.push_back(held.gpu->slack > 0 ? fmt::format("m in base 2, up to {:g} below the maximum", held.gpu->slack)
+    parts.push_back(held.gpu->slack > 0 ? phrase("m in base 2, up to {:g} below the maximum", held.gpu->slack)
                                         : "m in base 2");
   }
   if (const Version* l = version_at(held, Phase::sum, Slot::l_new); l != nullptr && l->holds.partial) {
-    parts.push_back(l->cols == 1 ? "ℓ by one lane" : fmt::format("ℓ in {} lanes' parts", l->cols));
+    parts.push_back(l->cols == 1 ? "ℓ by one lane" : phrase("ℓ in {} lanes' parts", l->cols));
   }
   if (held.gpu->tf32x3) {
     parts.emplace_back("P enters the product as two TF32 numbers");
   } else if (held.gpu->p != DType::f32) {
-    parts.push_back(fmt::format("P enters the product in {}", name_of(held.gpu->p)));
+    parts.push_back(phrase("P enters the product in {}", name_of(held.gpu->p)));
   }
   return fmt::format("{}", fmt::join(parts, ", "));
 }
@@ -87,7 +89,7 @@ GpuBarScene gpu_bar_scene(const State& state, const Recording& held, const Besid
     scene.lead = beside.why.empty() ? "" : "Not compared with a CPU's run: " + beside.why;
     return scene;
   }
-  scene.lead = fmt::format("Furthest from {} on the CPU", beside.cpu);
+  scene.lead = phrase("Furthest from {} on the CPU", beside.cpu);
   for (const BesideDifference& d : beside.phases) scene.differences.push_back(entry_of(state, d, beside));
   return scene;
 }

@@ -4,7 +4,8 @@
 
 #include <fmt/format.h>
 
-#include "kernels/model/inputs.h"
+#include "kernels/base/text.h"
+#include "kernels/model/input_spec.h"
 #include "viz/step/orders/look.h"
 #include "viz/step/problem_fields.h"
 
@@ -68,16 +69,16 @@ std::vector<ProblemChoice> bias_choices(const Document& d) {
   };
   std::vector<ProblemChoice> out{bias("none", !any, {}),
                                  bias("by distance", any && !file, {1, d.problem.Hq, d.problem.Lq, d.problem.Lk})};
-  out.back().help = "A stored array: the further the key, the lower its score";
+  out.back().help = tr("A stored array: the further the key, the lower its score");
   constexpr double kShownCap = 2;  // low enough to bend the scores of a small problem
   const Problem& p = d.problem;
   out.push_back(choice(d, "ALiBi slopes", p.alibi.has_value(), [&](Document& c) {
     c.problem.alibi = p.alibi ? std::nullopt : std::optional(std::vector<float>());
   }));
-  out.back().help = "Each head takes its slope × distance from the score: no array is stored";
+  out.back().help = tr("Each head takes its slope × distance from the score: no array is stored");
   out.push_back(choice(d, "softcap", p.softcap.has_value(),
                        [&](Document& c) { c.problem.softcap = p.softcap ? std::nullopt : std::optional(kShownCap); }));
-  out.back().help = "c tanh(S / c): no score leaves −c to c";
+  out.back().help = tr("c tanh(S / c): no score leaves −c to c");
   return out;
 }
 
@@ -97,7 +98,7 @@ std::vector<ProblemChoice> generator_choices(const Document& d) {
 std::vector<ProblemChoice> what_if_choices(const Document& d) {
   const Options& now = d.options;
   const auto sums_in = [&](DType t) {
-    return choice(d, fmt::format("sums kept in {}", name_of(t)), now.accumulate == t,
+    return choice(d, phrase("sums kept in {}", name_of(t)), now.accumulate == t,
                   [&](Document& c) { c.options.accumulate = now.accumulate == t ? DType::f32 : t; });
   };
   const bool reversed = now.key_order == KeyOrder::right_to_left;
@@ -157,12 +158,11 @@ std::string problem_words(const Document& d) {
   const std::string mask = mask_words(d.problem);
   std::string title(preset_title(d));
   // What if: before what may have no room.
-  if (!d.options.subtract_max) title += ", no maximum";
-  if (d.options.key_order == KeyOrder::right_to_left) title += ", keys right to left";
-  if (d.options.accumulate != DType::f32) title += fmt::format(", sums in {}", name_of(d.options.accumulate));
-  return fmt::format("{}: {}, dim {}, tile {}, {}", title, field_text(d, ProblemField::length),
-                     field_text(d, ProblemField::dim), field_text(d, ProblemField::tile),
-                     mask == "none" ? "no mask" : mask);
+  if (!d.options.subtract_max) title += tr(", no maximum");
+  if (d.options.key_order == KeyOrder::right_to_left) title += tr(", keys right to left");
+  if (d.options.accumulate != DType::f32) title += phrase(", sums in {}", name_of(d.options.accumulate));
+  return phrase("{}: {}, dim {}, tile {}, {}", title, field_text(d, ProblemField::length),
+                field_text(d, ProblemField::dim), field_text(d, ProblemField::tile), mask == "none" ? "no mask" : mask);
 }
 
 }  // namespace attn

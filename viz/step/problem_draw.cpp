@@ -10,7 +10,7 @@
 
 #include "imgui_internal.h"
 
-#include "kernels/model/inputs.h"
+#include "kernels/model/input_spec.h"
 #include "kernels/museum/museum.h"
 #include "viz/draw/theme.h"
 #include "viz/draw/widgets.h"

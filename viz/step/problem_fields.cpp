@@ -9,9 +9,9 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "kernels/cpu/device.h"
+#include "kernels/base/text.h"
+#include "kernels/gpu/rungs/recorders.h"
 #include "kernels/gpu/rungs/rows.h"
-#include "kernels/gpu/rungs/trace_layout.h"
 #include "kernels/model/kernel.h"
 #include "kernels/museum/museum.h"
 #include "kernels/recording/size.h"
@@ -36,7 +36,7 @@ void fit_to_shape(Problem& p) {
 Result<std::vector<std::int64_t>> numbers(std::string_view text, std::size_t min, std::size_t max, const char* what) {
   const auto found = whole_numbers(text);
   if (!found || found->size() < min || found->size() > max) {
-    return bad_input(fmt::format("'{}' is not {}.", text, what));
+    return bad_input(phrase("'{}' is not {}.", text, what));
   }
   return *found;
 }
@@ -64,7 +64,7 @@ Result<Document> put_tile(Document d, std::string_view text) {
   const auto n = numbers(text, 1, 2, "Br × Bc, such as 4 × 4");
   if (!n) return tl::unexpected(n.error());
   for (const std::int64_t x : *n) {
-    if (x < 1 || x > 4096) return bad_input(fmt::format("A tile of {} is out of range: 1 to 4096.", x));
+    if (x < 1 || x > 4096) return bad_input(phrase("A tile of {} is out of range: 1 to 4096.", x));
   }
   d.options.br = static_cast<std::int32_t>((*n)[0]);
   d.options.bc = static_cast<std::int32_t>(n->back());
@@ -80,7 +80,7 @@ Result<Document> put_scale(Document d, std::string_view text) {
   char* end = nullptr;
   const double x = std::strtod(plain.c_str(), &end);
   if (end == plain.c_str() || *end != '\0' || !std::isfinite(x)) {
-    return bad_input(fmt::format("'{}' is not a scale: a number, or nothing for 1/√D.", text));
+    return bad_input(phrase("'{}' is not a scale: a number, or nothing for 1/√D.", text));
   }
   d.problem.scale = x;
   return d;
@@ -90,8 +90,7 @@ Result<Document> put_softcap(Document d, std::string_view text) {
   const std::string plain(text);
   char* end = nullptr;
   const double x = std::strtod(plain.c_str(), &end);
-  if (end == plain.c_str() || *end != '\0')
-    return bad_input(fmt::format("'{}' is not a softcap: a number above 0.", text));
+  if (end == plain.c_str() || *end != '\0') return bad_input(phrase("'{}' is not a softcap: a number above 0.", text));
   d.problem.softcap = x;  // validate() says which will do
   return d;
 }
@@ -100,7 +99,7 @@ Result<Document> put_seed(Document d, std::string_view text) {
   std::uint64_t seed = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), seed);
   if (error != std::errc() || end != text.data() + text.size())
-    return bad_input(fmt::format("'{}' is not a seed: a whole number.", text));
+    return bad_input(phrase("'{}' is not a seed: a whole number.", text));
   d.inputs.seed = seed;
   return d;
 }
@@ -182,7 +181,7 @@ std::optional<std::string> why_not_recordable(const Document& document) {
   const auto row = find_kernel_or_piece(document.kernel);
   if (!row) return row.error().message;
   // A GPU's, out of a file: which GPU there is says who records it.
-  const Device device = (*row)->processor == Processor::cpu ? cpu_device() : *gpu::device_for(gpu::kArchRunOn);
+  const Device device = (*row)->processor == Processor::cpu ? Device() : *gpu::device_for(gpu::kArchRunOn);
   const Result<Options> options = resolve(**row, document.options, device);
   if (!options) return options.error().message;
   if ((*row)->supports != nullptr) {
@@ -190,9 +189,7 @@ std::optional<std::string> why_not_recordable(const Document& document) {
       return ok.error().message;
   }
   // A kernel without a tile of its own is cut into such for its recording.
-  Options cut = *options;
-  if (cut.br <= 0) cut.br = gpu::kTraceCut;
-  if (cut.bc <= 0) cut.bc = gpu::kTraceCut;
+  const Options cut = gpu::cut_for_recording(*options);
   if (const Result<void> ok = check_recordable((*row)->order, document.problem, cut); !ok) return ok.error().message;
   return std::nullopt;
 }

@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include "kernels/base/text.h"
 #include "kernels/ladder.h"
 #include "kernels/model/kernel.h"
 #include "kernels/model/order_row.h"
@@ -16,13 +17,13 @@ namespace attn {
 namespace {
 
 std::string position_words(const Recording& rec, const StepPlace& at) {
-  std::string words = fmt::format("Step {} of {}", at.event + 1, rec.events.size());
-  if (rec.problem.B > 1) words += fmt::format(", batch {}", at.b);
-  if (rec.problem.Hq > 1) words += fmt::format(", query head {}", at.h);
+  std::string words = phrase("Step {} of {}", at.event + 1, rec.events.size());
+  if (rec.problem.B > 1) words += phrase(", batch {}", at.b);
+  if (rec.problem.Hq > 1) words += phrase(", query head {}", at.h);
   if (at.i >= 0)
-    words += order_look(rec.order).row_by_row && at.br == 1 ? fmt::format(", query row {}", at.i)
-                                                            : fmt::format(", query tile {}", at.i);
-  if (at.j >= 0 && rec.key_tiles() > 1) words += fmt::format(", key tile {}", at.j);
+    words += order_look(rec.order).row_by_row && at.br == 1 ? phrase(", query row {}", at.i)
+                                                            : phrase(", query tile {}", at.i);
+  if (at.j >= 0 && rec.key_tiles() > 1) words += phrase(", key tile {}", at.j);
   return words + ": " + std::string(letter_of(rec.events[at.event].id.phase));
 }
 
@@ -64,11 +65,11 @@ std::string stand_in_words(const State& state) {
   const auto row = find_kernel(chosen), shown = find_kernel_or_piece(state.document.kernel);
   if (!row || !shown || (*row)->record != nullptr) return {};
   const char* how = (*row)->order == (*shown)->order ? "which walks in the same order" : "which walks in another order";
-  return fmt::format("{} runs on a GPU and is not recorded: this is {} on the CPU, {}", chosen, (*shown)->id, how);
+  return phrase("{} runs on a GPU and is not recorded: this is {} on the CPU, {}", chosen, (*shown)->id, how);
 }
 
 std::string recording_words(std::string why) {
-  if (why.empty()) return "It is being recorded.";
+  if (why.empty()) return tr("It is being recorded.");
   if (why[0] >= 'a' && why[0] <= 'z' && !find_kernel(why.substr(0, why.find(' '))))
     why[0] = static_cast<char>(why[0] - 'a' + 'A');
   if (!why.ends_with('.')) why += '.';
@@ -82,8 +83,8 @@ StripScene strip_scene(const Recording& rec, const StepPlace& at, const StepValu
   scene.narrow = narrow_position(rec, at);
   scene.accent = ink_of(phase);
   if (const auto code = code_phase_of(phase))
-    scene.door = fmt::format("{} in Profile: the lines of a kernel on a GPU that do it, and what they became",
-                             gpu::name_of(*code));
+    scene.door =
+        phrase("{} in Profile: the lines of a kernel on a GPU that do it, and what they became", gpu::name_of(*code));
   const std::vector<StepText>* list = texts.find(rec.order, phase);
   if (list == nullptr) {
     say_of_row(rec, at, values, scene);

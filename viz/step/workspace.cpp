@@ -6,9 +6,11 @@
 
 #include <fmt/format.h>
 
+#include "kernels/base/text.h"
 #include "kernels/ladder.h"
 #include "kernels/model/kernel.h"
 
+#include "kernels/recording/exact.h"
 #include "viz/draw/canvas.h"
 #include "viz/draw/text_fit.h"
 #include "viz/draw/theme.h"
@@ -131,7 +133,7 @@ void offer_instead(const Box& box, const KernelRow& kernel, Commands& commands) 
   };
   for (const KernelRow* other : ladder()) {
     if (other->record == nullptr || other->order != kernel.order) continue;
-    if (button("##step_like", fmt::format("Step through {}, the same order on the CPU", other->id)))
+    if (button("##step_like", phrase("Step through {}, the same order on the CPU", other->id)))
       commands.emplace_back(ChooseKernel{std::string(other->id)});
     break;
   }

@@ -4,7 +4,8 @@
 
 #include <fmt/format.h>
 
-#include "kernels/judge/first_wrong.h"
+#include "kernels/base/text.h"
+#include "kernels/judge/found.h"
 #include "kernels/judge/verdict.h"
 #include "kernels/museum/museum.h"
 
@@ -22,19 +23,19 @@ std::vector<std::string> lines_of(std::string_view text) {
 }
 
 void add_exhibit(const Piece& p, WrongRunScene& scene) {
-  scene.headline = "Wrong on purpose";
-  scene.about = fmt::format("Exhibit “{}”, made of {}. {}", p.title, p.right, p.symptom);
-  scene.back = fmt::format("Back to {}", p.right);
+  scene.headline = tr("Wrong on purpose");
+  scene.about = phrase("Exhibit “{}”, made of {}. {}", p.title, p.right, p.symptom);
+  scene.back = phrase("Back to {}", p.right);
   scene.leave = {ChooseKernel{std::string(p.right)}};
   scene.patch = lines_of(patch_text(*p.patch));
-  scene.bug = fmt::format("{} It does not show {}.", p.bug, p.hidden);
+  scene.bug = phrase("{} It does not show {}.", p.bug, p.hidden);
 }
 
 // The right kernel, among exhibits.
 void add_healthy(const std::string& kernel, WrongRunScene& scene) {
-  scene.headline = "The healthy patient";
-  scene.about = fmt::format("{} itself, with nothing changed. Odd numbers may be right ones.", kernel);
-  scene.back = fmt::format("Back to {}", kernel);
+  scene.headline = tr("The healthy patient");
+  scene.about = phrase("{} itself, with nothing changed. Odd numbers may be right ones.", kernel);
+  scene.back = phrase("Back to {}", kernel);
   scene.leave = {ChooseKernel{kernel}};
 }
 
@@ -43,17 +44,17 @@ void keep_back(const State& state, bool veiled, WrongRunScene& scene) {
   scene.headline = kUnnamedExhibit;
   const Piece* piece = piece_of(state.document.kernel);
   const std::string of(piece != nullptr ? piece->right : std::string_view(state.document.kernel));
-  scene.back = fmt::format("Back to {}", of);
+  scene.back = phrase("Back to {}", of);
   scene.leave = {ChooseKernel{of}};
   scene.bug.clear();
   scene.patch.clear();
   if (veiled) {
-    scene.about = fmt::format("Made of {}. What is wrong, if anything, is asked.", of);
-    scene.verdict = "Its verdict, its patch and the search for the first wrong step wait for your answer.";
+    scene.about = phrase("Made of {}. What is wrong, if anything, is asked.", of);
+    scene.verdict = tr("Its verdict, its patch and the search for the first wrong step wait for your answer.");
     return;
   }
-  scene.about = fmt::format("Made of {}: one place is changed, or none. Which step breaks its rule first?", of);
-  scene.verdict = "Its name, its verdict and its patch wait until you reveal them.";
+  scene.about = phrase("Made of {}: one place is changed, or none. Which step breaks its rule first?", of);
+  scene.verdict = tr("Its name, its verdict and its patch wait until you reveal them.");
   scene.reveal = "Reveal";
 }
 
@@ -101,25 +102,25 @@ WrongRunScene wrong_run_scene(const State& state, const Model& model, bool veile
   } else if (drawn && !wrong) {
     add_healthy(kernel, scene);
   } else {
-    scene.headline = "This run is wrong";
-    scene.about = fmt::format("It was recorded by {} on {}.", kernel, model.recording->device);
+    scene.headline = tr("This run is wrong");
+    scene.about = phrase("It was recorded by {} on {}.", kernel, model.recording->device);
   }
   if (!exam.verdict) {
     scene.verdict = exam.trouble.empty() ? "It is being held against fp64." : exam.trouble;
     return scene;
   }
   if (!wrong) {
-    scene.verdict = fmt::format("Verdict: {}.{}", name_of(outcome_of(*exam.verdict)),
-                                piece != nullptr ? " On these numbers it does not show." : "");
+    scene.verdict = phrase("Verdict: {}.{}", name_of(outcome_of(*exam.verdict)),
+                           piece != nullptr ? " On these numbers it does not show." : "");
     return scene;
   }
   scene.verdict = "Verdict: wrong. " + exam.verdict->reason + ".";
   const bool asked = state.view.step.seek_first_wrong;
   if (!asked) {
-    scene.seek = "Find the first wrong step";
+    scene.seek = tr("Find the first wrong step");
   } else if (exam.first) {
     add_found(state, *exam.first, scene);
-    scene.seek = "Hide the answer";
+    scene.seek = tr("Hide the answer");
   } else if (!exam.trouble.empty()) {
     scene.place = exam.trouble;
   } else {

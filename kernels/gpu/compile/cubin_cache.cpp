@@ -9,6 +9,7 @@
 
 #include "kernels/base/files.h"
 #include "kernels/base/hash.h"
+#include "kernels/gpu/compile/ptx.h"
 
 namespace attn::gpu {
 namespace {
@@ -17,20 +18,12 @@ constexpr std::uint64_t kMaxEntryBytes = 256ULL << 20;
 constexpr std::string_view kMagic = "attnscope-cubin";
 constexpr int kVersion = 1;
 constexpr std::size_t kMaxHeader = 256;
-constexpr std::size_t kElfHeader = 64;
-constexpr unsigned kMachineCuda = 190;  // EM_CUDA
 
 std::string checksum(const std::string& log, std::span<const std::byte> code) {
   return hash_of(hash_of(log) + hash_of(code));
 }
 
 }  // namespace
-
-bool is_cubin(std::span<const std::byte> code) {
-  static constexpr std::array<unsigned char, 6> kElf64{0x7f, 'E', 'L', 'F', 2, 1};
-  if (code.size() < kElfHeader || std::memcmp(code.data(), kElf64.data(), kElf64.size()) != 0) return false;
-  return std::to_integer<unsigned>(code[18]) + 256 * std::to_integer<unsigned>(code[19]) == kMachineCuda;
-}
 
 std::optional<Cubin> read_cached(const std::filesystem::path& file, const std::string& key) {
   std::error_code error;

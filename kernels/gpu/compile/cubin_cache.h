@@ -17,7 +17,5 @@ namespace attn::gpu {
 std::optional<Cubin> read_cached(const std::filesystem::path& file, const std::string& key);
 // Temporary name, synced, renamed. False where the entry could not be written.
 bool keep_cached(const std::filesystem::path& file, const std::string& key, const Cubin& cubin);
-// ELF, 64 bits, little-endian, machine type CUDA.
-bool is_cubin(std::span<const std::byte> code);
 
 }  // namespace attn::gpu

@@ -9,22 +9,14 @@
 #include <vector>
 
 #include "kernels/base/result.h"
+#include "kernels/gpu/compile/listing_subject.h"
 #include "kernels/gpu/compile/phases.h"
 #include "kernels/gpu/compile/ptx.h"
 #include "kernels/gpu/compile/sass.h"
 #include "kernels/gpu/compile/sources.h"
-#include "kernels/model/options.h"
-#include "kernels/model/problem.h"
 
 namespace attn::gpu {
 
-// What is listed: a kernel as it is compiled for a problem.
-struct ListingSubject {
-  std::string kernel;
-  Problem problem;
-  Options options;
-  std::string arch;  // "sm_90a"
-};
 // What two subjects must share to be compiled alike.
 std::string key_of(const ListingSubject& subject);
 

@@ -1,12 +1,12 @@
 #include "kernels/gpu/compile/ptx.h"
 
 #include <algorithm>
+#include <array>
+#include <cstddef>
 #include <cstdint>
 #include <cstring>
 #include <optional>
 #include <string_view>
-
-#include "kernels/gpu/compile/cubin_cache.h"
 
 namespace attn::gpu {
 namespace {
@@ -14,6 +14,8 @@ namespace {
 // Where things lie in a 64-bit ELF file, in bytes.
 constexpr std::size_t kSectionsAt = 40, kSectionSizeAt = 58, kSectionCountAt = 60, kNamesAt = 62;
 constexpr std::size_t kNameAt = 0, kOffsetAt = 24, kSizeAt = 32, kSectionBytes = 64;
+constexpr std::size_t kElfHeader = 64;
+constexpr unsigned kMachineCuda = 190;  // EM_CUDA
 constexpr std::string_view kSection = ".nv_debug_ptx_txt";
 
 template <class T>
@@ -64,6 +66,12 @@ class Elf {
 };
 
 }  // namespace
+
+bool is_cubin(std::span<const std::byte> code) {
+  static constexpr std::array<unsigned char, 6> kElf64{0x7f, 'E', 'L', 'F', 2, 1};
+  if (code.size() < kElfHeader || std::memcmp(code.data(), kElf64.data(), kElf64.size()) != 0) return false;
+  return std::to_integer<unsigned>(code[18]) + 256 * std::to_integer<unsigned>(code[19]) == kMachineCuda;
+}
 
 std::vector<std::string> ptx_of(std::span<const std::byte> cubin) {
   std::vector<std::string> lines;

@@ -6,6 +6,8 @@
 #include <string_view>
 #include <vector>
 
+#include "kernels/gpu/compile/source_mark.h"
+
 namespace attn::gpu {
 
 struct EntryFigures {
@@ -25,14 +27,6 @@ struct PtxasLog {
 
 PtxasLog parse_ptxas_log(std::string_view log);
 
-// What the compiler says of a line.
-struct SourceMark {
-  std::string file;       // as the compiler names it; empty = it named none
-  std::int32_t line = 0;  // from 1; 0 = of no line
-  bool error = false;
-  std::string words;
-  bool operator==(const SourceMark&) const = default;
-};
 // Of errors as they stand in PtxasLog::errors and in what a compilation that failed says, a line each; and of warnings.
 // Lines that name no place are left out of `errors`, whose first line is a sentence.
 std::vector<SourceMark> marks_of(std::string_view errors, const std::vector<std::string>& warnings);

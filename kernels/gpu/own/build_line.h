@@ -12,17 +12,11 @@
 #include <vector>
 
 #include "kernels/base/result.h"
+#include "kernels/gpu/own/build_choices.h"
 
 namespace attn::gpu {
 
 constexpr std::int32_t kLeastMaxRegisters = 16, kMostMaxRegisters = 255;
-
-struct BuildChoices {
-  std::int32_t max_registers = 0;  // -maxrregcount; 0 = the compiler's own choice
-  bool fast_math = false;          // -use_fast_math
-  bool any() const { return max_registers != 0 || fast_math; }
-  bool operator==(const BuildChoices&) const = default;
-};
 
 // 0, or a number that ptxas takes; the error says which do.
 Result<void> check_build(const BuildChoices& build);

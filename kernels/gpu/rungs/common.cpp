@@ -7,7 +7,6 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "kernels/gpu/rungs/launching.h"
 #include "kernels/gpu/rungs/specialise.h"
 
 namespace attn::gpu {
@@ -43,8 +42,6 @@ KernelRow common_row() {
   row.architectures = kArchs;
   row.dtypes = kAllDTypes;
   row.supports = supports;
-  row.prepare = prepare;
-  row.launch = launch;
   return row;
 }
 

@@ -9,15 +9,13 @@
 
 #include "kernels/base/result.h"
 #include "kernels/gpu/compile/occupancy.h"
+#include "kernels/gpu/rungs/rows.h"
 #include "kernels/model/kernel.h"
 
 namespace attn::gpu {
 
-// Every architecture that is known, oldest first.
-std::span<const std::string_view> architectures();
-
-// A row with what most rungs have alike: every architecture, every dtype, supports() of below, prepare() and launch()
-// of launching.h. The rung fills in the rest.
+// A row with what most rungs have alike: every architecture, every dtype, supports() of below. The rung fills in the
+// rest. How it is prepared and launched is the same for all, and needs a driver: kernels/gpu/launch has it.
 KernelRow common_row();
 
 // The device is a GPU of an architecture that the row declares, the dtype one that it takes, the problem valid, the

@@ -5,8 +5,6 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "kernels/gpu/rungs/common.h"
-
 namespace attn::gpu {
 
 Result<Device> device_for(std::string_view arch) {

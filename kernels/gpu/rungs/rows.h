@@ -11,6 +11,9 @@ namespace attn::gpu {
 
 std::span<const KernelRow> gpu_kernel_table();
 
+// Every architecture that is known, oldest first.
+std::span<const std::string_view> architectures();
+
 // The architecture that every GPU rung was run on and judged; on the others it was compiled only.
 constexpr std::string_view kArchRunOn = "sm_90a";
 

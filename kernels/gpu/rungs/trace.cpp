@@ -66,6 +66,10 @@ std::uint64_t trace_floats(const Plan& plan, const TraceFacts& facts) {
       flash_trace_places(at, p.B * p.Hq * tiles_of(p.Lq, o.br), tiles_of(p.Lk, o.bc), o.threads).total);
 }
 
+bool has_recorder(const KernelRow& row, const Problem& p, const Options& resolved) {
+  return trace_facts(row, p, resolved).has_value();
+}
+
 Options smallest_tile(const KernelRow& row) {
   Options o;
   for (const OptionSpec& spec : row.options) {
@@ -73,6 +77,12 @@ Options smallest_tile(const KernelRow& row) {
     if (spec.is(Option::bc)) o.bc = spec.min;
   }
   return o;
+}
+
+Options cut_for_recording(Options resolved) {
+  if (resolved.br <= 0) resolved.br = kTraceCut;
+  if (resolved.bc <= 0) resolved.bc = kTraceCut;
+  return resolved;
 }
 
 Options recorded_options(const Plan& plan) {
@@ -107,15 +117,6 @@ void add_traced_defines(const Plan& plan, std::vector<std::string>& defines) {
   defines.emplace_back(kTracedDefine);
   const auto facts = trace_facts(*plan.kernel, plan.problem, plan.options);
   if (facts && facts->lanes > 0) defines.push_back(fmt::format("ATTN_TRACE_LANES={}", facts->lanes));
-}
-
-Result<void> set_trace(Queue& queue, Queue::Loaded& loaded) {
-  const auto at = queue.driver().variable(loaded.module, "attn_trace");
-  if (!at) return tl::unexpected(at.error());
-  const DevicePointer buffer = queue.trace();
-  auto sent = queue.driver().upload(*at, &buffer, sizeof buffer, queue.stream());
-  if (!sent) return sent;
-  return queue.driver().synchronize(queue.stream());  // `buffer` is on this stack
 }
 
 }  // namespace attn::gpu

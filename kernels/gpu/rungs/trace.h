@@ -11,9 +11,8 @@
 
 #include "kernels/base/result.h"
 #include "kernels/gpu/compile/sources.h"
-#include "kernels/gpu/device/driver.h"
-#include "kernels/gpu/device/queue.h"
-#include "kernels/model/inputs.h"
+#include "kernels/gpu/rungs/recorders.h"
+#include "kernels/model/input_spec.h"
 #include "kernels/model/kernel.h"
 #include "kernels/recording/recording.h"
 
@@ -49,19 +48,11 @@ std::uint64_t trace_floats(const Plan& plan, const TraceFacts& facts);
 // too large. `source` as kernel_source() gives it.
 Result<void> check_traceable(const Plan& plan, const KernelSource& source);
 
-// The smallest tile that the row takes: of a small problem it shows most steps. The rest is left to the kernel.
-Options smallest_tile(const KernelRow& row);
 // The options of the recording: tiles as they are, or cut for the file.
 Options recorded_options(const Plan& plan);
 
-// ---- on the device
-
 // What the compilation of hooks needs beside the plan's own defines.
 void add_traced_defines(const Plan& plan, std::vector<std::string>& defines);
-// Tells the module where queue.trace() lies.
-Result<void> set_trace(Queue& queue, Queue::Loaded& loaded);
-
-// ---- on the host
 
 // The recording that a traced run's buffer is. `inputs` are those of the run; `out` is what it wrote.
 Result<Recording> recording_of_trace(const Plan& plan, const Inputs& inputs, Outputs out, std::span<const float> trace,

@@ -13,6 +13,7 @@
 #include "profiling/session/session.h"
 #include "tests/kernels/temp_folder.h"
 #include "tests/paths.h"
+#include "viz/state/run_words.h"
 
 namespace attn {
 namespace {

@@ -14,7 +14,7 @@
 #include "app/state/string.h"
 #include "kernels/gpu/compile/sources.h"
 #include "kernels/gpu/rungs/own.h"
-#include "kernels/own_kernels.h"
+#include "kernels/ladder.h"
 #include "profiling/figures/metrics.h"
 #include "profiling/session/session.h"
 #include "tests/app/worker/double.h"

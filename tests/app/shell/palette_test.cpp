@@ -15,8 +15,8 @@
 #include "kernels/gpu/rungs/own.h"
 #include "kernels/ladder.h"
 #include "kernels/model/inputs.h"
-#include "kernels/own_kernels.h"
 #include "profiling/figures/metrics.h"
+#include "profiling/session/run.h"
 #include "viz/bench/presets.h"
 
 namespace attn {

@@ -11,7 +11,7 @@
 #include "app/worker/client.h"
 #include "app/worker/disassemble.h"
 #include "kernels/gpu/rungs/own.h"
-#include "kernels/own_kernels.h"
+#include "kernels/ladder.h"
 #include "profiling/figures/metrics.h"
 #include "profiling/sweep/of_rows.h"
 #include "tests/app/worker/double.h"

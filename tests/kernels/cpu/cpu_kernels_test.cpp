@@ -9,6 +9,7 @@
 #include "kernels/cpu/aligned.h"
 #include "kernels/cpu/device.h"
 #include "kernels/cpu/run.h"
+#include "kernels/cpu/thread_crew.h"
 #include "kernels/judge/verdict.h"
 #include "kernels/ladder.h"
 #include "kernels/model/fits.h"
@@ -45,7 +46,8 @@ Outputs run_poisoned(const KernelRow& row, const Problem& p, const Inputs& in, c
   std::memset(out.out.data(), 0xff, out.out.bytes());
   std::memset(out.lse.data(), 0xff, out.lse.bytes());
   const Buffers b = buffers_of(in, out, workspace.data());
-  EXPECT_TRUE(enqueue(plan, b, Stream{}));
+  cpu::ThreadCrew crew(plan.options.threads);
+  EXPECT_TRUE(enqueue(plan, b, Stream{{}, nullptr, &crew}));
   return out;
 }
 

@@ -1,4 +1,4 @@
-#include "kernels/cpu/team.h"
+#include "kernels/cpu/thread_crew.h"
 
 #include <gtest/gtest.h>
 
@@ -11,8 +11,8 @@
 namespace attn::cpu {
 namespace {
 
-TEST(Crew, EveryPieceOfEveryCallIsTakenOnceByOneOfItsThreads) {
-  Crew crew(4);
+TEST(ThreadCrew, EveryPieceOfEveryCallIsTakenOnceByOneOfItsThreads) {
+  ThreadCrew crew(4);
   ASSERT_EQ(crew.threads(), 4);
   for (const std::int64_t pieces : {0, 1, 3, 4, 1000}) {
     std::vector<std::atomic<int>> taken(static_cast<std::size_t>(pieces));
@@ -29,8 +29,8 @@ TEST(Crew, EveryPieceOfEveryCallIsTakenOnceByOneOfItsThreads) {
 }
 
 // A helper that had not noticed the end of a call would miss the next, or take its pieces twice.
-TEST(Crew, ManyShortCallsOneAfterAnotherLoseNothing) {
-  Crew crew(3);
+TEST(ThreadCrew, ManyShortCallsOneAfterAnotherLoseNothing) {
+  ThreadCrew crew(3);
   std::atomic<std::int64_t> sum{0};
   for (int call = 0; call < 5000; ++call) {
     crew.run(5, [&](std::int64_t piece, std::int32_t) { sum += piece; }, {});
@@ -38,8 +38,8 @@ TEST(Crew, ManyShortCallsOneAfterAnotherLoseNothing) {
   }
 }
 
-TEST(Crew, AStopEndsACallBeforeItsLastPieceAndTheNextRunsWhole) {
-  Crew crew(2);
+TEST(ThreadCrew, AStopEndsACallBeforeItsLastPieceAndTheNextRunsWhole) {
+  ThreadCrew crew(2);
   std::stop_source source;
   std::atomic<int> taken{0};
   crew.run(
@@ -55,8 +55,8 @@ TEST(Crew, AStopEndsACallBeforeItsLastPieceAndTheNextRunsWhole) {
   EXPECT_EQ(taken.load(), 7);
 }
 
-TEST(Team, TakesTheStreamsThreadsWhereTheyAreAsManyAndElseItsOwn) {
-  Crew crew(3);
+TEST(Team, TakesTheStreamsThreadsWhereTheyAreAsManyAndElseOthersOfTheirKind) {
+  ThreadCrew crew(3);
   const auto threads_seen = [&](std::int32_t threads, Crew* of_stream) {
     Team team(threads, Stream{{}, nullptr, of_stream});
     std::vector<std::thread::id> ids(static_cast<std::size_t>(threads));
@@ -73,7 +73,29 @@ TEST(Team, TakesTheStreamsThreadsWhereTheyAreAsManyAndElseItsOwn) {
   EXPECT_EQ(first.size(), 3U);
   EXPECT_EQ(threads_seen(3, &crew), first);
   EXPECT_EQ(threads_seen(2, &crew).size(), 2U);
-  EXPECT_EQ(threads_seen(4, nullptr).size(), 4U);
+  EXPECT_EQ(threads_seen(4, &crew).size(), 4U);
+}
+
+// So a program without threads runs every CPU kernel.
+TEST(Team, OfAStreamWithoutACrewIsTheCallingThreadWhichTakesThePiecesInOrder) {
+  Team team(4, Stream{});
+  std::vector<std::int64_t> taken;
+  team.run(5, [&](std::int64_t piece, std::int32_t worker) {
+    EXPECT_EQ(worker, 0);
+    taken.push_back(piece);
+  });
+  EXPECT_EQ(taken, (std::vector<std::int64_t>{0, 1, 2, 3, 4}));
+}
+
+TEST(Team, OfOneThreadStopsBetweenPieces) {
+  std::stop_source source;
+  Team team(1, Stream{source.get_token(), nullptr, nullptr});
+  int taken = 0;
+  team.run(1000, [&](std::int64_t, std::int32_t) {
+    if (++taken == 3) source.request_stop();
+  });
+  EXPECT_EQ(taken, 3);
+  EXPECT_TRUE(team.stopped());
 }
 
 }  // namespace

@@ -1,6 +1,7 @@
 // The first wrong step of kernels that were not written with the finder in mind: a hand's first FlashAttention, with
 // mistakes that hands make. Where each is first wrong was worked out on paper.
 #include "kernels/judge/first_wrong.h"
+#include "kernels/judge/found.h"
 
 #include <cstdint>
 #include <string>
@@ -11,6 +12,7 @@
 
 #include "kernels/judge/verdict.h"
 #include "kernels/museum/right_run.h"
+#include "kernels/museum/run_verdict.h"
 #include "kernels/recording/file.h"
 #include "kernels/recording/replay.h"
 #include "tests/kernels/judge/own_flash.h"

@@ -11,7 +11,7 @@
 #include "kernels/gpu/rungs/inspect.h"
 #include "kernels/gpu/rungs/own.h"
 #include "kernels/gpu/rungs/rows.h"
-#include "kernels/own_kernels.h"
+#include "kernels/ladder.h"
 
 namespace attn {
 namespace {

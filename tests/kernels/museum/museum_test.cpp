@@ -1,6 +1,8 @@
 // Every piece is really wrong, each patch fits its source once, and the first wrong step is found, with its cause, on
 // seeds that nobody looked at; the right kernel passes the same check.
 #include "kernels/museum/museum.h"
+#include "kernels/judge/verdict.h"
+#include "kernels/model/inputs.h"
 
 #include <gtest/gtest.h>
 
@@ -19,6 +21,7 @@
 #include "kernels/judge/first_wrong.h"
 #include "kernels/ladder.h"
 #include "kernels/museum/right_run.h"
+#include "kernels/museum/run_verdict.h"
 #include "kernels/recording/replay.h"
 #include "tests/asked.h"
 #include "tests/kernels/museum/unknown_bug.h"

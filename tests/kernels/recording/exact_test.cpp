@@ -7,7 +7,7 @@
 #include "kernels/ladder.h"
 #include "kernels/model/inputs.h"
 #include "kernels/model/kernel.h"
-#include "kernels/recording/replay.h"
+#include "kernels/recording/exact.h"
 
 namespace attn {
 namespace {

@@ -12,7 +12,7 @@
 
 #include "kernels/gpu/compile/sources.h"
 #include "kernels/gpu/rungs/own.h"
-#include "kernels/own_kernels.h"
+#include "kernels/ladder.h"
 #include "profiling/figures/metrics.h"
 #include "tests/viz/bench/rows.h"
 #include "tests/viz/profile/profile_rows.h"

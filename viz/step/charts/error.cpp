@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "kernels/base/text.h"
 #include "kernels/judge/verdict.h"
 #include "viz/draw/number_text.h"
 #include "viz/step/facts/letters.h"
@@ -67,7 +68,7 @@ bool ErrorScan::advance(std::int64_t budget) {
 }
 
 void ErrorScan::compare_row(std::int32_t row) {
-  const auto ref = reference_rows(rec_->problem, rec_->inputs, {{b, h, row}}, 1, {});
+  const auto ref = reference_rows_by(in_turn, rec_->problem, rec_->inputs, {{b, h, row}}, {});
   if (!ref) {
     trouble = ref.error().message;
     return;
@@ -126,19 +127,19 @@ std::string cell_words(const ErrorScan& scan, std::int32_t row, std::int32_t col
   std::string what;
   switch (cell.look) {
     case ErrorLook::to_come:
-      what = "not compared yet";
+      what = tr("not compared yet");
       break;
     case ErrorLook::exact:
-      what = "exactly fp64's";
+      what = tr("exactly fp64's");
       break;
     case ErrorLook::error:
       what = significant_text(cell.error, 4);
       break;
     case ErrorLook::overflow:
-      what = "not finite, fp64 is";
+      what = tr("not finite, fp64 is");
       break;
     case ErrorLook::undefined:
-      what = "infinite inputs reach it: no fp64 answer";
+      what = tr("infinite inputs reach it: no fp64 answer");
       break;
   }
   return fmt::format("O {},{}: {}", row, col, what);
@@ -147,31 +148,30 @@ std::string cell_words(const ErrorScan& scan, std::int32_t row, std::int32_t col
 ErrorScene error_scene(const Recording& rec, const ErrorScan& scan) {
   ErrorScene scene;
   scene.first = scan.first;
-  if (!scan.done()) scene.progress = fmt::format("{} of {} rows compared", scan.rows_done, scan.rows);
+  if (!scan.done()) scene.progress = phrase("{} of {} rows compared", scan.rows_done, scan.rows);
   if (!scan.trouble.empty()) {
     scene.words.push_back({word(scan.trouble)});
     return scene;
   }
   Runs largest{word("Largest difference from fp64 "), figure(scan.max, Token::text)};
-  if (scan.max > 0) largest.push_back(word(fmt::format(", row {}, column {}.", scan.max_row, scan.max_col)));
+  if (scan.max > 0) largest.push_back(word(phrase(", row {}, column {}.", scan.max_row, scan.max_col)));
   // Where every number overflowed there is no largest.
   if (scan.max > 0 || scan.overflows == 0) scene.words.push_back(largest);
   if (scan.overflows > 0)
-    scene.words.push_back({word(fmt::format("{} of {} numbers are not finite where the exact answer is.",
-                                            scan.overflows, static_cast<std::int64_t>(scan.rows) * scan.cols),
+    scene.words.push_back({word(phrase("{} of {} numbers are not finite where the exact answer is.", scan.overflows,
+                                       static_cast<std::int64_t>(scan.rows) * scan.cols),
                                 Token::text)});
   if (!scan.first) {
     const DType stored = rec.problem.dtype;
-    const std::string narrow = stored == DType::f32 ? "" : fmt::format(", with P and O kept in {},", name_of(stored));
+    const std::string narrow = stored == DType::f32 ? "" : phrase(", with P and O kept in {},", name_of(stored));
     if (!scan.done()) return scene;
     // A bound is no explanation: sums in 16 bits may hide below it where scores are large.
     const DType sums = rec.options.accumulate;
-    Runs bound{
-        word(sums == DType::f32
-                 ? fmt::format("No difference in any step exceeds what rounding in fp32{} can do", narrow)
-                 : fmt::format("Sums kept in {}; yet no difference exceeds the worst that rounding in fp32{} could "
-                               "do with such scores",
-                               name_of(sums), narrow))};
+    Runs bound{word(sums == DType::f32
+                        ? phrase("No difference in any step exceeds what rounding in fp32{} can do", narrow)
+                        : phrase("Sums kept in {}; yet no difference exceeds the worst that rounding in fp32{} could "
+                                 "do with such scores",
+                                 name_of(sums), narrow))};
     if (scan.allowed > 0) {
       bound.insert(bound.end(), {word(": for "), letter("O", TensorColour::o), word(" "), figure(scan.allowed)});
     }
@@ -187,9 +187,8 @@ ErrorScene error_scene(const Recording& rec, const ErrorScan& scan) {
       {word("First beyond the rounding of fp32: "),
        {std::string(letter_of(f.slot)), f.slot == Slot::lse ? Face::text : Face::maths, tensor_of(f.slot), 0, false},
        word(index, Token::text),
-       word(fmt::format(" in step {}", f.event + 1)),
-       word(id.j >= 0 ? fmt::format(" (query tile {}, key tile {}): ", id.i, id.j)
-                      : fmt::format(" (query tile {}): ", id.i)),
+       word(phrase(" in step {}", f.event + 1)),
+       word(id.j >= 0 ? phrase(" (query tile {}, key tile {}): ", id.i, id.j) : phrase(" (query tile {}): ", id.i)),
        figure(f.recorded, Token::text, 7),
        // Without the maximum fp64 is run the same way, and overflows too, only later.
        word(rec.options.subtract_max ? ", fp64 " : ", fp64 without the maximum "),

@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "kernels/recording/replay.h"
+#include "kernels/recording/exact.h"
 #include "viz/draw/runs.h"
 #include "viz/step/place/place.h"
 

@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include "kernels/base/text.h"
 #include "viz/draw/theme.h"
 #include "viz/draw/widgets.h"
 
@@ -132,8 +133,7 @@ void draw_error(const Box& in, const ErrorScene& scene, const ErrorScan& scan, c
                colour_of(Token::text), 1, 2);
   draw_text_in(list, {{in.min.x, row.centre().y - s.px(8)}, {map.min.x - s.px(6), row.centre().y + s.px(8)}},
                Align::right, Face::text, 12, colour_of(Token::text), fmt::format("row {}", at.row));
-  const std::string size =
-      scan.rows * scan.cols == 1 ? "the output" : fmt::format("output, {} × {}", scan.rows, scan.cols);
+  const std::string size = scan.rows * scan.cols == 1 ? "the output" : phrase("output, {} × {}", scan.rows, scan.cols);
   draw_text(list, {map.min.x, map.max.y + s.px(2)}, Face::text, 12, colour_of(Token::dim), size);
   if (scan.overflows > 0) draw_overflow_key(list, map, map.min.x + text_width(Face::text, 12, size));
   draw_scale(list, {{map.max.x + s.px(18), in.min.y}, {map.max.x + scale, map.max.y}}, scan);

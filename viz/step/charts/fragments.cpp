@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "kernels/base/text.h"
 #include "kernels/gpu/rungs/flash_mma_layout.h"
 #include "kernels/gpu/rungs/flash_tf32x3_layout.h"
 #include "kernels/gpu/rungs/mma_layout.h"
@@ -290,13 +291,13 @@ std::string shared_words(const FragmentScene& scene, const SharedUse& t, const P
   const std::int64_t extent = of_v ? p.Dv : p.D;
   const std::int64_t padded = std::int64_t{scene.maps[0].width} * per_chunk(scene.rung);
   const std::string rows =
-      fmt::format("A row of {} = {}{} takes {} chunks of 16 bytes", of_v ? "Dv" : "D", extent,
-                  padded > extent ? fmt::format(", padded to {},", padded) : std::string(), scene.maps[0].width);
+      phrase("A row of {} = {}{} takes {} chunks of 16 bytes", of_v ? "Dv" : "D", extent,
+             padded > extent ? phrase(", padded to {},", padded) : std::string(), scene.maps[0].width);
   const char* how = t.writes                                ? "Its four stores on the way out take"
                     : !mma && scene.tile == FragmentTile::v ? "Its two reads of 8 bytes a lane take"
                                                             : "One ldmatrix of four matrices takes";
-  return fmt::format("{}. {} {} turns swizzled and {} row after row; {} is the least.", rows, how, scene.maps[0].turns,
-                     scene.maps[1].turns, t.moments.size());
+  return phrase("{}. {} {} turns swizzled and {} row after row; {} is the least.", rows, how, scene.maps[0].turns,
+                scene.maps[1].turns, t.moments.size());
 }
 
 // As the kernel has it: swizzled.
@@ -375,14 +376,13 @@ const FragmentCell& cell_at(const FragmentScene& scene, std::int32_t row, std::i
 
 std::string cell_words(const FragmentScene& scene, std::int32_t row, std::int32_t column) {
   const FragmentCell& cell = cell_at(scene, row, column);
-  std::string words =
-      fmt::format("{}: lane {}, register {}", element_name(scene, row, column), cell.place.lane, cell.reg);
+  std::string words = phrase("{}: lane {}, register {}", element_name(scene, row, column), cell.place.lane, cell.reg);
   const bool halves =
       scene.rung == FragmentRung::flash_mma && scene.tile != FragmentTile::s && scene.tile != FragmentTile::o;
   if (halves) words += cell.place.half == 0 ? ", low half" : ", high half";
   if (cell.bank < 0) return words + "; not in shared memory.";
   const std::int32_t chunk = column / per_chunk(scene.rung);
-  return words + fmt::format("; in shared memory row {}, chunk {}, bank {}.", row, chunk, cell.bank);
+  return words + phrase("; in shared memory row {}, chunk {}, bank {}.", row, chunk, cell.bank);
 }
 
 std::string lane_words(const FragmentScene& scene, std::int32_t lane) {
@@ -390,7 +390,7 @@ std::string lane_words(const FragmentScene& scene, std::int32_t lane) {
   for (std::int32_t row = 0; row < scene.extent.rows; ++row)
     for (std::int32_t column = 0; column < scene.extent.columns; ++column)
       if (cell_at(scene, row, column).place.lane == lane) names.push_back(element_name(scene, row, column));
-  return fmt::format("Lane {} holds {} of {}: {}.", lane, names.size(), scene.cells.size(), fmt::join(names, ", "));
+  return phrase("Lane {} holds {} of {}: {}.", lane, names.size(), scene.cells.size(), fmt::join(names, ", "));
 }
 
 }  // namespace attn

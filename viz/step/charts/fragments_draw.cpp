@@ -8,6 +8,7 @@
 
 #include <fmt/format.h>
 
+#include "kernels/base/text.h"
 #include "viz/draw/text_fit.h"
 #include "viz/draw/theme.h"
 #include "viz/draw/widgets.h"
@@ -146,7 +147,7 @@ void draw_map(ImDrawList* list, const Box& in, ImVec2 cell, const FragmentScene&
   const Style& s = style();
   const ImU32 text = colour(s.theme, Token::text), dim = colour(s.theme, Token::dim);
   draw_text(list, in.min, Face::bold, 13, text,
-            elided_text(Face::bold, 13, fmt::format("{}: {} turns", map.title, map.turns), in.width()));
+            elided_text(Face::bold, 13, phrase("{}: {} turns", map.title, map.turns), in.width()));
   const Box grid{{in.min.x, in.min.y + s.px(20)}, in.max};
   const std::int32_t moment = lit_moment(scene, map, lit);
   for (const BankCell& c : map.cells) {
@@ -194,9 +195,9 @@ void draw_maps(ImDrawList* list, const Layout& l, const FragmentScene& scene, co
   y += (stacked ? 2 : 1) * (head + cell * rows + s.px(8));
   draw_paragraph(
       list, {l.maps.min.x, y}, l.maps.width(), 12,
-      {word(fmt::format("A cell is a chunk of 16 bytes{}. Lit: what is asked for at one moment with the lit "
-                        "element.",
-                        chunk >= s.px(kNumberWide) ? ", its number the first of the four banks it lies in" : ""))},
+      {word(phrase("A cell is a chunk of 16 bytes{}. Lit: what is asked for at one moment with the lit "
+                   "element.",
+                   chunk >= s.px(kNumberWide) ? ", its number the first of the four banks it lies in" : ""))},
       4);
 }
 

@@ -9,6 +9,7 @@
 
 #include <fmt/format.h>
 
+#include "kernels/base/text.h"
 #include "viz/draw/number_text.h"
 #include "viz/step/orders/look.h"
 #include "viz/step/place/place.h"
@@ -126,10 +127,10 @@ HindsightScene hindsight_scene(const Recording& rec, const StepPlace& at) {
     return t.look == HindsightLook::value || t.look == HindsightLook::not_finite;
   });
   if (!order_look(rec.order).output)
-    scene.nothing = fmt::format("The order {} has no output so far to compare.", name_of(rec.order));
+    scene.nothing = phrase("The order {} has no output so far to compare.", name_of(rec.order));
   else if (!seen)
-    scene.nothing = fmt::format(
-        "The mask leaves row {} no key: its O is 0 by definition, and there is nothing to compare.", at.row);
+    scene.nothing =
+        phrase("The mask leaves row {} no key: its O is 0 by definition, and there is nothing to compare.", at.row);
   return scene;
 }
 

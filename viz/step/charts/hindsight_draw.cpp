@@ -8,6 +8,7 @@
 
 #include <fmt/format.h>
 
+#include "kernels/base/text.h"
 #include "viz/draw/number_text.h"
 #include "viz/draw/theme.h"
 
@@ -112,7 +113,7 @@ void draw_tile_labels(const Frame& f, float y) {
   for (std::size_t n = 0; n < columns.size(); ++n) {
     const HindsightTile& tile = f.scene.tiles[n];
     const auto [a, b] = columns[n];
-    std::string text = fmt::format("key tile {}", tile.key_tile);
+    std::string text = phrase("key tile {}", tile.key_tile);
     if (text_width(Face::text, 12, text) > b - a - s.px(4)) text = text.substr(9);
     const float width = text_width(Face::text, 12, text), x = (a + b - width) / 2;
     if (x < last + s.px(6)) continue;

@@ -9,7 +9,7 @@
 
 #include <fmt/format.h>
 
-#include "kernels/cpu/device.h"
+#include "kernels/base/text.h"
 #include "kernels/ladder.h"
 #include "kernels/model/kernel.h"
 #include "kernels/recording/size.h"
@@ -145,9 +145,9 @@ void add_together(PassesScene& scene, const Walk& naive, const Walk& flash) {
     scene.together.push_back(word(" if the row ended here"));
   else if (stored)
     scene.together.insert(scene.together.end(),
-                          {word(fmt::format("; {} stored ", scene.naive_name)), letter("P ", p), number(*stored, p)});
+                          {word(phrase("; {} stored ", scene.naive_name)), letter("P ", p), number(*stored, p)});
   else
-    scene.together.push_back(word(fmt::format("; {} has not come to it", scene.naive_name)));
+    scene.together.push_back(word(phrase("; {} has not come to it", scene.naive_name)));
 }
 
 std::string step_words(const Recording& rec, EventIndex e) {
@@ -162,7 +162,7 @@ std::string_view companion_kernel(Order order) {
 
 std::shared_ptr<const Recording> record_companion(const Recording& rec, std::string& why) {
   if (companion_kernel(rec.order).empty()) {
-    why = fmt::format("No run stands beside one in the order {}.", name_of(rec.order));
+    why = phrase("No run stands beside one in the order {}.", name_of(rec.order));
     return nullptr;
   }
   const auto row = find_kernel(companion_kernel(rec.order));
@@ -173,20 +173,20 @@ std::shared_ptr<const Recording> record_companion(const Recording& rec, std::str
   Options options;
   options.br = rec.options.br;
   options.bc = rec.options.bc;
-  const auto resolved = resolve(**row, options, cpu_device());
+  const auto resolved = resolve(**row, options, Device());  // the tile; the threads are the run's own
   if (!resolved) {
     why = resolved.error().message;
     return nullptr;
   }
   const std::uint64_t bytes = recording_bytes((*row)->order, rec.problem, *resolved);
   if (bytes > kCompanionLimit) {
-    why = fmt::format(
+    why = phrase(
         "The {} run of this problem takes {:.0f} MB, too much to record in passing: choose the order {} "
         "in the Problem panel to walk through it.",
         name_of((*row)->order), static_cast<double>(bytes) / 1e6, name_of((*row)->order));
     return nullptr;
   }
-  auto made = (*row)->record(**row, rec.problem, *resolved, rec.inputs, {});
+  auto made = (*row)->record(**row, rec.problem, options, rec.inputs, {});
   if (!made) {
     why = made.error().message;
     return nullptr;

@@ -5,6 +5,8 @@
 #include <limits>
 #include <optional>
 
+#include "kernels/base/text.h"
+
 namespace attn {
 namespace {
 
@@ -92,13 +94,13 @@ struct RowBuilder {
     const bool none = std::all_of(out.keys.begin(), out.keys.end(), [](const RowChartKey& k) { return k.masked; });
     const Event& now = rec.events[at.event];
     if (none)
-      out.no_weight = "the mask leaves this row no key: no weight, O = 0";
+      out.no_weight = tr("the mask leaves this row no key: no weight, O = 0");
     else if (!stores_scores(rec.order))
-      out.no_weight = "no weight yet";
+      out.no_weight = tr("no weight yet");
     else if (now.pass == 0)
-      out.no_weight = "weights come in pass 2: they wait for the whole row of scores";
+      out.no_weight = tr("weights come in pass 2: they wait for the whole row of scores");
     else
-      out.no_weight = "weights wait for m and ℓ of the whole row";
+      out.no_weight = tr("weights wait for m and ℓ of the whole row");
   }
   void add_range() {
     float min = std::numeric_limits<float>::max(), max = -min;

@@ -9,6 +9,7 @@
 
 #include <fmt/format.h>
 
+#include "kernels/base/text.h"
 #include "viz/draw/number_text.h"
 #include "viz/draw/theme.h"
 
@@ -241,7 +242,7 @@ void draw_axes(const Frame& f, const Box& box) {
   for (const RowChartTile& tile : f.scene.tiles) {
     if (f.scene.tiles.size() < 2) break;
     const float a = f.x_of(tile.first_key), b = f.x_of(tile.first_key + tile.keys);
-    std::string text = fmt::format("key tile {}", tile.first_key / std::max(f.scene.tiles[0].keys, 1));
+    std::string text = phrase("key tile {}", tile.first_key / std::max(f.scene.tiles[0].keys, 1));
     if (text_width(Face::text, 12, text) > b - a - s.px(4)) text = text.substr(9);
     const float width = text_width(Face::text, 12, text), x = (a + b - width) / 2;
     if (x < last + s.px(6)) continue;

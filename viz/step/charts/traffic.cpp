@@ -10,6 +10,7 @@
 
 #include <fmt/format.h>
 
+#include "kernels/base/text.h"
 #include "kernels/ladder.h"
 #include "kernels/model/kernel.h"
 #include "kernels/model/order_row.h"
@@ -60,10 +61,10 @@ void add_outlook(TrafficTotals& scene, const Recording& rec) {
   large.br = large.bc = 64;
   // A window or lengths of keys are of this size alone.
   const char* mask = p.mask.causal ? ", causal" : rec.problem.mask.any() ? " without a mask" : "";
-  Runs words{
-      word(fmt::format("At 4096 × 64{}: naive ", mask)), number(bytes_text(tile_loads(*naive, p, Options{}).total())),
-      word(fmt::format(", {} ", name_of(rec.order))), number(bytes_text(tile_loads(rec.order, 0, p, small).total())),
-      word(fmt::format(" with Br {}", rec.options.br))};
+  Runs words{word(phrase("At 4096 × 64{}: naive ", mask)), number(bytes_text(tile_loads(*naive, p, Options{}).total())),
+             word(fmt::format(", {} ", name_of(rec.order))),
+             number(bytes_text(tile_loads(rec.order, 0, p, small).total())),
+             word(phrase(" with Br {}", rec.options.br))};
   if (rec.options.br != large.br) {
     words.push_back(word(", "));
     words.push_back(number(bytes_text(tile_loads(rec.order, 0, p, large).total())));
@@ -175,11 +176,11 @@ std::string way_words(const Problem& p, Order order, TrafficPart part, std::uint
   const bool mixed = order_row(order).state_in_memory && part == TrafficPart::o && p.dtype != DType::f32;
   if (bytes % each != 0 || all == 0 || mixed) return words;
   const std::uint64_t numbers = bytes / each;
-  words += fmt::format(" = {} numbers × {} B", numbers, each);
+  words += phrase(" = {} numbers × {} B", numbers, each);
   if (part == TrafficPart::stats) return words;
-  if (numbers % all == 0 && numbers > all) return words + fmt::format(", all {} of it {} times", all, numbers / all);
-  if (numbers == all) return words + fmt::format(", all {} of it once", all);
-  return words + fmt::format(", {:.3g} times its {}", static_cast<double>(numbers) / static_cast<double>(all), all);
+  if (numbers % all == 0 && numbers > all) return words + phrase(", all {} of it {} times", all, numbers / all);
+  if (numbers == all) return words + phrase(", all {} of it once", all);
+  return words + phrase(", {:.3g} times its {}", static_cast<double>(numbers) / static_cast<double>(all), all);
 }
 
 }  // namespace
@@ -262,7 +263,7 @@ TrafficTotals traffic_totals(const Recording& rec) {
 
 TrafficScene traffic_scene(const Recording& rec, EventIndex e, const TrafficTotals& totals) {
   TrafficScene scene;
-  scene.count = fmt::format("tile loads, {}", name_of(rec.problem.dtype));
+  scene.count = phrase("tile loads, {}", name_of(rec.problem.dtype));
   TrafficBar mine;
   mine.order = rec.order;
   mine.name = std::string(name_of(rec.order));

@@ -4,6 +4,8 @@
 
 #include <fmt/format.h>
 
+#include "kernels/base/text.h"
+
 namespace attn {
 
 using gpu::CodePhase;
@@ -35,9 +37,9 @@ std::optional<CodePhase> code_phase_of(Phase phase) {
 std::string why_no_step(CodePhase phase) {
   const auto shows = [phase](const OrderRow& order) { return !step_phases(order, phase).empty(); };
   if (std::ranges::any_of(all_orders(), shows)) return {};
-  if (phase == CodePhase::none) return "These instructions belong to no phase, so they have no step.";
-  return fmt::format("The phase {} is the hardware's, not the algorithm's: the paper has no step for it.",
-                     gpu::name_of(phase));
+  if (phase == CodePhase::none) return tr("These instructions belong to no phase, so they have no step.");
+  return phrase("The phase {} is the hardware's, not the algorithm's: the paper has no step for it.",
+                gpu::name_of(phase));
 }
 
 Result<EventIndex> step_of(const Recording& rec, CodePhase phase) {
@@ -48,7 +50,7 @@ Result<EventIndex> step_of(const Recording& rec, CodePhase phase) {
   }
   const char* why = phase == CodePhase::mask ? "nothing is masked in it" : "its order has none";
   return fail(ErrorKind::cannot_run,
-              fmt::format("The run of {} has no step for {}: {}.", rec.kernel, gpu::name_of(phase), why));
+              phrase("The run of {} has no step for {}: {}.", rec.kernel, gpu::name_of(phase), why));
 }
 
 }  // namespace attn

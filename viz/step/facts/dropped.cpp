@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <optional>
 
+#include "kernels/base/text.h"
 #include "viz/step/orders/look.h"
 
 namespace attn {
@@ -62,7 +63,7 @@ bool is_dropped(const Recording& rec, const StepPlace& at, Slot slot) {
 
 std::string dropped_words(const Recording& rec, const StepPlace& at, Slot slot) {
   const SlotLook& look = order_look(rec.order).slot(slot);
-  if (look.older && rec.after(at.event, *look.older) != kNoVersion) return "Computed; it stands under old now.";
+  if (look.older && rec.after(at.event, *look.older) != kNoVersion) return tr("Computed; it stands under old now.");
   return std::string(look.gone);
 }
 

@@ -4,10 +4,11 @@
 
 #include <fmt/format.h>
 
+#include "kernels/base/text.h"
+#include "kernels/gpu/rungs/recorders.h"
 #include "kernels/gpu/rungs/rows.h"
-#include "kernels/gpu/rungs/trace.h"
 #include "kernels/ladder.h"
-#include "kernels/model/inputs.h"
+#include "kernels/model/input_spec.h"
 
 namespace attn {
 namespace {
@@ -42,7 +43,7 @@ bool has_gpu_run(const KernelRow& kernel, const Document& d, const Model& model)
   if (kernel.processor != Processor::gpu) return false;
   if (came_with_the_program(kernel, d)) return true;
   const Options tile = gpu::smallest_tile(kernel);
-  if (model.gpu.gpus.empty() || !gpu::trace_facts(kernel, d.problem, tile)) return false;
+  if (model.gpu.gpus.empty() || !gpu::has_recorder(kernel, d.problem, tile)) return false;
   const auto device = gpu::device_for(model.gpu.gpus.front().arch);
   return device && kernel.supports(kernel, d.problem, tile, *device).has_value();
 }
@@ -54,12 +55,12 @@ const KernelRow* gpu_run_of(const State& state, const Model& model) {
 
 std::string recorded_words(const Recording& rec, EventIndex e) {
   if (!rec.gpu) return {};
-  std::string words = fmt::format("recorded on {}, {}", rec.device, rec.kernel);
+  std::string words = phrase("recorded on {}, {}", rec.device, rec.kernel);
   for (VersionId v = 0; v < rec.versions.size() && v < rec.gpu->makers.size(); ++v) {
     const Maker& maker = rec.gpu->makers[v];
     if (rec.versions[v].made_by != e || maker.block < 0) continue;
-    words += fmt::format(", block {}", maker.block);
-    if (maker.warp >= 0) words += fmt::format(", warp {}", maker.warp);
+    words += phrase(", block {}", maker.block);
+    if (maker.warp >= 0) words += phrase(", warp {}", maker.warp);
     break;
   }
   return words;

@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "kernels/base/text.h"
 #include "kernels/model/order_row.h"
 
 namespace attn {
@@ -78,7 +79,7 @@ std::string unknown_condition(std::string_view when) {
 }
 
 Result<StepText> parse_text(const nlohmann::json& j, const std::string& key) {
-  if (!j.is_object()) return bad_input(fmt::format("Step texts: {} holds something that is not a text.", key));
+  if (!j.is_object()) return bad_input(phrase("Step texts: {} holds something that is not a text.", key));
   StepText text;
   for (const auto& [name, value] : j.items()) {
     std::string* member = name == "when"       ? &text.when
@@ -88,38 +89,38 @@ Result<StepText> parse_text(const nlohmann::json& j, const std::string& key) {
                           : name == "why"      ? &text.why
                                                : nullptr;
     if (member == nullptr || !value.is_string()) {
-      return bad_input(fmt::format(
+      return bad_input(phrase(
           "Step texts: {} has '{}'; a text has when, headline, sentence, formula and why, all words.", key, name));
     }
     *member = value.get<std::string>();
   }
   if (text.headline.empty() || text.sentence.empty()) {
-    return bad_input(fmt::format("Step texts: {} lacks a headline or a sentence.", key));
+    return bad_input(phrase("Step texts: {} lacks a headline or a sentence.", key));
   }
   for (const std::string* part : {&text.headline, &text.sentence, &text.formula, &text.why}) {
     if (const std::string name = unknown_placeholder(*part); !name.empty()) {
-      return bad_input(fmt::format("Step texts: {} names {{{}}}, which no step holds.", key, name));
+      return bad_input(phrase("Step texts: {} names {{{}}}, which no step holds.", key, name));
     }
   }
   if (const std::string name = unknown_condition(text.when); !name.empty()) {
-    return bad_input(fmt::format("Step texts: {} asks for the condition '{}', which there is not.", key, name));
+    return bad_input(phrase("Step texts: {} asks for the condition '{}', which there is not.", key, name));
   }
   return text;
 }
 
 Result<std::vector<StepText>> parse_list(const nlohmann::json& list, const std::string& key) {
-  if (!list.is_array() || list.empty()) return bad_input(fmt::format("Step texts: {} is not a list of texts.", key));
+  if (!list.is_array() || list.empty()) return bad_input(phrase("Step texts: {} is not a list of texts.", key));
   std::vector<StepText> texts;
   for (const nlohmann::json& j : list) {
     Result<StepText> text = parse_text(j, key);
     if (!text) return tl::unexpected(text.error());
     if (!texts.empty() && texts.back().when.empty()) {
-      return bad_input(fmt::format("Step texts: {} has a text after the one without a condition.", key));
+      return bad_input(phrase("Step texts: {} has a text after the one without a condition.", key));
     }
     texts.push_back(std::move(*text));
   }
   if (!texts.back().when.empty()) {
-    return bad_input(fmt::format("Step texts: the last text of {} must have no condition.", key));
+    return bad_input(phrase("Step texts: the last text of {} must have no condition.", key));
   }
   return texts;
 }
@@ -151,11 +152,11 @@ Result<StepTexts> parse_step_texts(std::string_view text) {
   for (const auto& [order, phases] : j.items()) {
     if (order == "version") continue;
     if (!order_named(order) || !phases.is_object()) {
-      return bad_input(fmt::format("Step texts: '{}' is not an order; there are naive, tiled, flash, flash-1.", order));
+      return bad_input(phrase("Step texts: '{}' is not an order; there are naive, tiled, flash, flash-1.", order));
     }
     for (const auto& [phase, list] : phases.items()) {
       const std::string key = fmt::format("{}/{}", order, phase);
-      if (!phase_named(phase)) return bad_input(fmt::format("Step texts: there is no phase '{}'.", key));
+      if (!phase_named(phase)) return bad_input(phrase("Step texts: there is no phase '{}'.", key));
       Result<std::vector<StepText>> texts = parse_list(list, key);
       if (!texts) return tl::unexpected(texts.error());
       out.texts.emplace(key, std::move(*texts));

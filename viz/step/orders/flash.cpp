@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 
+#include "kernels/base/text.h"
 #include "viz/step/orders/online.h"
 #include "viz/step/orders/table.h"
 
@@ -63,7 +64,7 @@ Runs traffic_words(const TrafficFacts& f) {
           letter("K", k),
           word(", "),
           letter("V", v),
-          word(f.query_tiles > 1 ? fmt::format(" for each of {} query tiles.", f.query_tiles) : " once.")};
+          word(f.query_tiles > 1 ? phrase(" for each of {} query tiles.", f.query_tiles) : " once.")};
 }
 
 }  // namespace

@@ -1,3 +1,4 @@
+#include "kernels/base/text.h"
 #include "viz/step/orders/online.h"
 #include "viz/step/orders/table.h"
 
@@ -94,7 +95,7 @@ const OrderLook& flash1_look() {
     look.columns = kColumns;
     look.hindsight = kHindsight;
     look.traffic = traffic_words;
-    look.stats = "m, ℓ and LSE";
+    look.stats = tr("m, ℓ and LSE");
     return placed(look);
   }();
   return kLook;

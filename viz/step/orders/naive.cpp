@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 
+#include "kernels/base/text.h"
 #include "viz/step/orders/storing.h"
 #include "viz/step/orders/table.h"
 
@@ -11,7 +12,7 @@ using namespace looks;
 Runs traffic_words(const TrafficFacts& f) {
   using enum TensorColour;
   return {word("naive writes and reads "), letter("S", s), word(" and "), letter("P", p),
-          word(fmt::format("; flash, here with Br {}, never does.", f.br))};
+          word(phrase("; flash, here with Br {}, never does.", f.br))};
 }
 
 // From naive flash is the one to compare with.

@@ -4,6 +4,8 @@
 
 #include <fmt/format.h>
 
+#include "kernels/base/text.h"
+
 namespace attn::looks {
 namespace {
 
@@ -61,7 +63,7 @@ void work_online_sum(const StepWork& c) {
 
 Runs low_tile_words(const TrafficFacts& f) {
   using enum TensorColour;
-  return {word(fmt::format("With tiles as low as Br {} {} reads more than naive, which stores ", f.br, f.order)),
+  return {word(phrase("With tiles as low as Br {} {} reads more than naive, which stores ", f.br, f.order)),
           letter("S", s), word(" and "), letter("P", p), word(": a larger Br mends it.")};
 }
 

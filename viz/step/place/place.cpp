@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "kernels/recording/exact.h"
 #include "viz/draw/number_text.h"
 
 namespace attn {

@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include "kernels/base/text.h"
 #include "kernels/gpu/compile/occupancy.h"
 #include "kernels/model/traffic.h"
 #include "viz/draw/number_text.h"
@@ -70,8 +71,8 @@ ChipScene chip_scene(const Recording& rec, EventIndex e, std::string_view arch) 
   if (const auto limits = gpu::limits_of(arch)) {
     const Run share = number(significant_text(100 * static_cast<double>(scene.total) / limits->shared_block, 2) + " %");
     const auto kib = limits->shared_block / 1024;
-    scene.limit = {share, word(fmt::format(" of the {} KiB that a block of {} may have", kib, arch))};
-    scene.short_limit = {share, word(fmt::format(" of {} KiB ({})", kib, arch))};
+    scene.limit = {share, word(phrase(" of the {} KiB that a block of {} may have", kib, arch))};
+    scene.short_limit = {share, word(phrase(" of {} KiB ({})", kib, arch))};
   }
   const std::optional<Phase> shares = order_look(rec.order).shares_room;
   const bool weights_in_s = scene.total > 0 && (!shares || rec.events[e].id.phase == shares);

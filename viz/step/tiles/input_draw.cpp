@@ -10,7 +10,8 @@
 
 #include "imgui_internal.h"
 #include "imgui_stdlib.h"
-#include "kernels/model/inputs.h"
+#include "kernels/base/text.h"
+#include "kernels/model/input_spec.h"
 #include "viz/draw/widgets.h"
 #include "viz/step/tiles/parts_draw.h"
 #include "viz/step/tiles/pointed.h"
@@ -300,7 +301,7 @@ void draw_asked_cell(const TilesPanel& panel, const TilesScene& scene, const Til
   ImGui::PopStyleColor();
   ImGui::PopStyleVar(2);
   ImGui::PopFont();
-  if (at_rest) tooltip("Your prediction, as in the card. Enter checks it.");
+  if (at_rest) tooltip(tr("Your prediction, as in the card. Enter checks it."));
 }
 
 void edit_cell(const TilesPanel& panel, const TilesScene& scene, const TilesLayout& layout) {

@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "kernels/base/text.h"
 #include "viz/draw/number_text.h"
 #include "viz/step/facts/dropped.h"
 #include "viz/step/facts/letters.h"
@@ -160,8 +161,8 @@ struct PointedBuilder {
     }
     const VersionId id = rec.after(tiles.at.event, cell.slot);
     if (held(cell.slot) != nullptr && rec.version(id).cols > 1) {
-      out.words = {word(fmt::format("lane {} of {} that share row {}: of its own columns; ", cell.col,
-                                    rec.version(id).cols, cell.row)),
+      out.words = {word(phrase("lane {} of {} that share row {}: of its own columns; ", cell.col, rec.version(id).cols,
+                               cell.row)),
                    letter("ℓ", l), word(" is their sum")};
       return;
     }
@@ -233,29 +234,29 @@ struct PointedBuilder {
   }
   void explain_input() {
     const std::string_view each = order_look(rec.order).slot(cell.slot).each;
-    out.words = {word(fmt::format("input: {} {}, dimension {}; a double click types another",
-                                  each.empty() ? name_of(cell.slot) : each, cell.row, cell.col))};
+    out.words = {word(phrase("input: {} {}, dimension {}; a double click types another",
+                             each.empty() ? name_of(cell.slot) : each, cell.row, cell.col))};
   }
 };
 
 void add_lead(PointedScene& out, PointedBy by) {
   switch (by) {
     case PointedBy::pointer:
-      out.lead = out.short_lead = "Pointed at: ";
+      out.lead = out.short_lead = tr("Pointed at: ");
       break;
     case PointedBy::keyboard:
-      out.lead = out.short_lead = "Chosen by keys: ";
+      out.lead = out.short_lead = tr("Chosen by keys: ");
       break;
     case PointedBy::pin:
-      out.lead = out.short_lead = "Pinned: ";
+      out.lead = out.short_lead = tr("Pinned: ");
       break;
     case PointedBy::score:
-      out.lead = "Followed, the row's largest score of this tile: ";
-      out.short_lead = "Followed: ";
+      out.lead = tr("Followed, the row's largest score of this tile: ");
+      out.short_lead = tr("Followed: ");
       break;
     case PointedBy::output:
-      out.lead = "Followed, the row's output: ";
-      out.short_lead = "Followed: ";
+      out.lead = tr("Followed, the row's output: ");
+      out.short_lead = tr("Followed: ");
       break;
   }
 }
@@ -307,8 +308,8 @@ const Cell* cell_of(const TilesScene& scene, const CellRef& ref) {
 std::string rest_words(const PointedScene& scene, std::size_t shown) {
   double rest = 0;
   for (std::size_t n = shown; n < scene.products.size(); ++n) rest += scene.products[n];
-  return fmt::format("+ {} more, {}", scene.products.size() - shown,
-                     scene.decimals >= 0 ? number_text(rest, {scene.decimals, false}) : significant_text(rest, 4));
+  return phrase("+ {} more, {}", scene.products.size() - shown,
+                scene.decimals >= 0 ? number_text(rest, {scene.decimals, false}) : significant_text(rest, 4));
 }
 
 PointedScene pointed_scene(const Recording& rec, const TilesScene& tiles, const Pointed& pointed,
@@ -320,8 +321,8 @@ PointedScene pointed_scene(const Recording& rec, const TilesScene& tiles, const 
   const TileScene* tile = tile_of(tiles, ref.slot);
   if (cell == nullptr || tile == nullptr) return b.out;
   // The cell that is followed for want of a largest score.
-  if (pointed.by == PointedBy::score && cell->look != CellLook::value) b.out.lead = "Followed: ";
-  if (pointed.by == PointedBy::score && std::isnan(cell->value)) b.out.lead = "Followed, a score that is NaN: ";
+  if (pointed.by == PointedBy::score && cell->look != CellLook::value) b.out.lead = tr("Followed: ");
+  if (pointed.by == PointedBy::score && std::isnan(cell->value)) b.out.lead = tr("Followed, a score that is NaN: ");
   b.cell.slot = tile->slot;
   const Ink ink = tile->hue;
   const std::string index =
@@ -346,7 +347,7 @@ PointedScene pointed_scene(const Recording& rec, const TilesScene& tiles, const 
       b.out.words = {word("The mask skips this tile: it was never loaded.")};
     else
       b.out.words = {
-          word(fmt::format("Row {} may not see key {}: its score is −∞ and its weight exactly 0.", ref.row, ref.col))};
+          word(phrase("Row {} may not see key {}: its score is −∞ and its weight exactly 0.", ref.row, ref.col))};
     b.out.full = weight ? "0" : "-inf";
     return b.out;
   }

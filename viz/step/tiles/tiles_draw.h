@@ -2,8 +2,8 @@
 // underneath. Cells answer to the pointer, to clicks and, after Tab, to the arrow keys.
 #pragma once
 
+#include "kernels/recording/exact.h"
 #include "kernels/recording/recording.h"
-#include "kernels/recording/replay.h"
 #include "viz/draw/canvas.h"
 #include "viz/state/commands.h"
 #include "viz/state/state.h"

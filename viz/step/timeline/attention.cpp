@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include "kernels/base/text.h"
 #include "viz/draw/number_text.h"
 #include "viz/step/timeline/map.h"
 
@@ -152,17 +153,17 @@ Runs entropy_words(const Sharpness& f, const StepPlace& at, const Recording& rec
   using enum TensorColour;
   const KeyRange range = rec.problem.visible_keys(at.b, query);
   const auto sees = static_cast<std::int32_t>(std::max<std::int64_t>(range.last - range.first, 0));
-  const std::string row = fmt::format("Row {}: ", query);
+  const std::string row = phrase("Row {}: ", query);
   if (sees == 0) return {word(row + "the mask leaves it no key.")};
   if (f.keys == 0) return {word(row + "no weight yet.")};
   if (!f.known) return {word(row + "its weights do not add up to a number, so it has no entropy.")};
-  const std::string of = f.whole ? fmt::format("its {} keys", sees) : fmt::format("{} keys", f.keys);
-  const std::string rest = f.whole ? "." : fmt::format("; it sees {}.", sees);
+  const std::string of = f.whole ? phrase("its {} keys", sees) : fmt::format("{} keys", f.keys);
+  const std::string rest = f.whole ? "." : phrase("; it sees {}.", sees);
   const double alike = std::exp2(f.bits);
   constexpr double kOne = 1.005;  // reads as 1.00
   return {word(row), number(significant_text(f.bits, 3), p), word(" bits, "),
-          word(alike < kOne ? fmt::format("one of {} has all the weight{}", of, rest)
-                            : fmt::format("as if {} of {} had equal weights{}", significant_text(alike, 3), of, rest))};
+          word(alike < kOne ? phrase("one of {} has all the weight{}", of, rest)
+                            : phrase("as if {} of {} had equal weights{}", significant_text(alike, 3), of, rest))};
 }
 
 }  // namespace
@@ -284,7 +285,7 @@ Runs sharpness_words(const Recording& rec, const StepPlace& at, std::int32_t row
 }
 
 std::string attention_words(const Recording& rec, const StepPlace& at, std::int32_t row, std::int32_t key) {
-  const std::string place = fmt::format("row {}, key {}: ", row, key);
+  const std::string place = phrase("row {}, key {}: ", row, key);
   AttentionMap head;
   head.b = at.b;
   const Painter painter{rec, head, std::max(at.br, 1), std::max(at.bc, 1)};

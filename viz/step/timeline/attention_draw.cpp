@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include "kernels/base/text.h"
 #include "viz/draw/number_text.h"
 #include "viz/draw/theme.h"
 #include "viz/draw/widgets.h"
@@ -143,8 +144,8 @@ void take_pointer(const Box& box, const Recording& rec, const StepPlace& at, con
   const auto row = static_cast<std::int32_t>((p.y - box.min.y) / box.height() * static_cast<float>(rec.problem.Lq)),
              key = static_cast<std::int32_t>((p.x - box.min.x) / box.width() * static_cast<float>(rec.problem.Lk));
   if (row < 0 || row >= rec.problem.Lq || key < 0 || key >= rec.problem.Lk) return;
-  show_tooltip(fmt::format("{}.\n{}\nA click pins it and goes to its tile.", attention_words(rec, at, row, key),
-                           plain_text(sharpness_words(rec, at, row))));
+  show_tooltip(phrase("{}.\n{}\nA click pins it and goes to its tile.", attention_words(rec, at, row, key),
+                      plain_text(sharpness_words(rec, at, row))));
   if (!clicked) return;
   Selection pinned = selection;
   pinned.b = at.b, pinned.h = at.h, pinned.row = row;
@@ -184,7 +185,7 @@ void draw_heads(const Box& box, const Recording& rec, const AttentionScene& scen
       commands.emplace_back(Select{moved});
       commands.emplace_back(GoToEvent{event_of_head(rec, at, map.b, map.h)});
     }
-    tooltip(fmt::format("batch {}, query head {}", map.b, map.h));
+    tooltip(phrase("batch {}, query head {}", map.b, map.h));
     ImGui::PopID();
   }
 }
@@ -218,12 +219,12 @@ void draw_attention(const Box& in, const Recording& rec, const AttentionScene& s
   draw_outline(list, {{map.min.x - s.px(1), y0 - s.px(1)}, {sharp.max.x, y1 + s.px(1)}}, colour_of(Token::text), 1, 2);
   draw_text_in(list, {{in.min.x + heads, middle - s.px(8)}, {map.min.x - s.px(6), middle + s.px(8)}}, Align::right,
                Face::text, 12, colour_of(Token::text), fmt::format("row {}", at.row));
-  const std::string size = fmt::format("{} rows × {} keys", rec.problem.Lq, rec.problem.Lk);
+  const std::string size = phrase("{} rows × {} keys", rec.problem.Lq, rec.problem.Lk);
   const bool fits = text_width(Face::text, 12, size) <= map.width();
   draw_text(list, {map.min.x, map.max.y + s.px(3)}, Face::text, 12, colour_of(Token::dim),
             fits ? size : fmt::format("{} × {}", rec.problem.Lq, rec.problem.Lk));
   draw_text(list, {sharp.min.x, map.max.y + s.px(3)}, Face::text, 12, colour_of(Token::dim),
-            fmt::format("0–{} bits", significant_text(scene.most_bits, 2)));
+            phrase("0–{} bits", significant_text(scene.most_bits, 2)));
   const ImVec2 corner{sharp.max.x + s.px(18), in.min.y};
   float y = corner.y;
   for (std::size_t n = 0; n < scene.words.size(); ++n) {

@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include "kernels/base/text.h"
 #include "kernels/model/order_row.h"
 
 namespace attn {
@@ -46,16 +47,16 @@ MapScene map_scene(const Recording& rec, const StepPlace& at) {
   const std::int32_t pass = rec.events[at.event].pass;
   // An order that walks in passes goes over all tiles in each: only the last finishes them.
   if (last_pass > 0 && pass < last_pass)
-    scene.words = {fmt::format("pass {} of {}", pass + 1, last_pass + 1)};
+    scene.words = {phrase("pass {} of {}", pass + 1, last_pass + 1)};
   else if (at_work)
-    scene.words = {fmt::format("tile {} of {}", scene.done + 1, all)};
+    scene.words = {phrase("tile {} of {}", scene.done + 1, all)};
   else
-    scene.words = {scene.to_come == 0 ? fmt::format("all {} tile{} done", all, all == 1 ? "" : "s")
-                                      : fmt::format("{} of {} tiles done", scene.done, all)};
+    scene.words = {scene.to_come == 0 ? phrase("all {} tile{} done", all, all == 1 ? "" : "s")
+                                      : phrase("{} of {} tiles done", scene.done, all)};
   if (scene.skipped > 0) scene.words.push_back(fmt::format("{} skipped", scene.skipped));
   const auto partial =
       std::count_if(scene.tiles.begin(), scene.tiles.end(), [](const MapTile& t) { return t.partial; });
-  if (partial > 0) scene.words.push_back(fmt::format("{} partly masked", partial));
+  if (partial > 0) scene.words.push_back(phrase("{} partly masked", partial));
   return scene;
 }
 

@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "kernels/base/text.h"
 #include "kernels/model/order_row.h"
 #include "viz/step/facts/bookmarks.h"
 #include "viz/step/facts/letters.h"
@@ -24,10 +25,10 @@ std::string outer_words(const Recording& rec, const Event& e, bool one_row) {
   std::string words;
   const OrderRow& order = order_row(rec.order);
   if (order.keys_outside)
-    words = fmt::format("key tile {}", std::max(e.id.j, 0));
+    words = phrase("key tile {}", std::max(e.id.j, 0));
   else
     words = fmt::format("query {} {}", one_row ? "row" : "tile", std::max(e.id.i, 0));
-  if (order.passes > 1) words = fmt::format("pass {}, {}", e.pass + 1, words);
+  if (order.passes > 1) words = phrase("pass {}, {}", e.pass + 1, words);
   return words;
 }
 
@@ -76,7 +77,7 @@ std::vector<ScrubberMark> scrubber_marks(const Recording& rec) {
       // Several heads: the run is marked by head, and the track says which tile of it.
       if (e > 0 && rec.events[e - 1].id.b == id.b && rec.events[e - 1].id.h == id.h) continue;
       marks.push_back(
-          {e, rec.problem.B > 1 ? fmt::format("batch {} head {}", id.b, id.h) : fmt::format("head {}", id.h), false});
+          {e, rec.problem.B > 1 ? phrase("batch {} head {}", id.b, id.h) : fmt::format("head {}", id.h), false});
       continue;
     }
     if (e > 0 && same_track(rec, rec.events[e - 1], rec.events[e])) continue;

@@ -8,7 +8,7 @@
 #include "kernels/gpu/compile/sources.h"
 #include "kernels/gpu/rungs/own.h"
 #include "kernels/gpu/rungs/rows.h"
-#include "kernels/own_kernels.h"
+#include "kernels/ladder.h"
 
 namespace attn::gpu {
 namespace {

@@ -16,7 +16,6 @@
 #include "kernels/gpu/rungs/inspect.h"
 #include "kernels/gpu/rungs/rows.h"
 #include "kernels/ladder.h"
-#include "kernels/own_kernels.h"
 #include "tests/paths.h"
 
 namespace attn::gpu {

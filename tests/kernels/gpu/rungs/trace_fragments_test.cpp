@@ -5,7 +5,9 @@
 #include <string>
 
 #include "kernels/base/dtype.h"
+#include "kernels/recording/exact.h"
 #include "kernels/recording/reading.h"
+#include "kernels/recording/replay.h"
 #include "tests/kernels/gpu/rungs/traced_run.h"
 #include "tests/kernels/temp_folder.h"
 

@@ -15,6 +15,7 @@
 #include "kernels/gpu/rungs/rows.h"
 #include "kernels/gpu/rungs/trace_layout.h"
 #include "kernels/ladder.h"
+#include "kernels/recording/exact.h"
 #include "kernels/recording/file.h"
 #include "kernels/recording/reading.h"
 #include "kernels/recording/replay.h"

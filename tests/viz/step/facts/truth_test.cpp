@@ -10,6 +10,7 @@
 #include <string>
 #include <string_view>
 
+#include "kernels/model/inputs.h"
 #include "tests/viz/step/fixture.h"
 #include "viz/draw/number_text.h"
 #include "viz/step/strip.h"

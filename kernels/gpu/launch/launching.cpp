@@ -1,4 +1,4 @@
-#include "kernels/gpu/rungs/launching.h"
+#include "kernels/gpu/launch/launching.h"
 
 #include <cstdint>
 #include <memory>
@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include "kernels/gpu/launch/trace_on_device.h"
 #include "kernels/gpu/rungs/own.h"
 #include "kernels/gpu/rungs/specialise.h"
 #include "kernels/gpu/rungs/trace.h"

@@ -1,10 +1,12 @@
-#include "kernels/gpu/device/device_run.h"
+#include "kernels/gpu/launch/device_run.h"
 
 #include <string>
 #include <utility>
 #include <vector>
 
 #include <fmt/format.h>
+
+#include "kernels/gpu/launch/launching.h"
 
 namespace attn::gpu {
 namespace {
@@ -73,7 +75,7 @@ Result<void> DeviceRun::allocate(const TensorBytes& tensors) {
 }
 
 Result<void> DeviceRun::prepare() {
-  auto prepared = plan_->kernel->prepare(*plan_, buffers_, Stream{{}, queue_});
+  auto prepared = gpu::prepare(*plan_, buffers_, Stream{{}, queue_});
   if (!prepared) return tl::unexpected(on(prepared.error()));
   prepared_ = std::move(*prepared);
   return ok();
@@ -81,7 +83,7 @@ Result<void> DeviceRun::prepare() {
 
 Result<void> DeviceRun::launch() {
   if (!prepared_) return tl::unexpected(on({ErrorKind::failed, "it was launched before it was prepared"}));
-  auto done = plan_->kernel->launch(*prepared_, Stream{{}, queue_});
+  auto done = gpu::launch(*prepared_, Stream{{}, queue_});
   if (!done) return tl::unexpected(on(done.error()));
   return done;
 }

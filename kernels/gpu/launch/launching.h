@@ -1,5 +1,5 @@
-// From a plan to kernels that run: what prepare() and launch() of every rung of a GPU share. A rung says what
-// parameters its kernels take; the rest is the same for all.
+// From a plan to kernels that run: prepare() and launch() of every rung of a GPU. They stand beside the rows, which are
+// data and link without a driver. A rung says what parameters its kernels take; the rest is the same for all.
 #pragma once
 
 #include <cstddef>
@@ -37,12 +37,12 @@ class Parameters {
 // The parameters of each launch of the plan. `queue` encodes tensor maps (queue.driver().encode); nothing is sent.
 using ParametersFn = Result<std::vector<Parameters>> (*)(const Plan& plan, const Buffers& buffers, Queue& queue);
 
-// KernelRow::prepare of a rung: compiles and loads ROW.cu where that was not done yet, lets its kernels ask for their
+// Compiles and loads ROW.cu where that was not done yet, lets its kernels ask for their
 // shared memory, sends key lengths and slopes that are no tensors, and keeps the parameters.
 Result<Prepared> prepare_with(ParametersFn parameters, const Plan& plan, const Buffers& buffers, const Stream& stream);
-// Of a rung whose kernels take Args (args.h).
+// The same of a rung whose kernels take Args (args.h): today all.
 Result<Prepared> prepare(const Plan& plan, const Buffers& buffers, const Stream& stream);
-// KernelRow::launch of every rung: one call of the driver a launch, in the queue's stream and the thread's context.
+// One call of the driver a launch, in the queue's stream and the thread's context.
 Result<void> launch(const Prepared& prepared, const Stream& stream);
 
 }  // namespace attn::gpu
