@@ -18,6 +18,7 @@
 #include "kernels/gpu/rungs/own.h"
 #include "profiling/session/run.h"
 #include "viz/bench/scene.h"
+#include "viz/state/run_words.h"
 
 namespace attn {
 namespace {

@@ -11,6 +11,7 @@
 #include "profiling/figures/counts.h"
 #include "profiling/figures/heartbeat.h"
 #include "profiling/figures/samples.h"
+#include "viz/state/run_words.h"
 
 namespace attn {
 namespace {

@@ -6,6 +6,7 @@
 #include "kernels/recording/reading.h"
 #include "viz/bench/planned.h"
 #include "viz/bench/scene.h"
+#include "viz/state/run_words.h"
 
 namespace attn {
 namespace {

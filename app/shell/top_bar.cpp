@@ -17,6 +17,7 @@
 #include "viz/draw/text_fit.h"
 #include "viz/draw/widgets.h"
 #include "viz/learn/desk.h"
+#include "viz/state/run_words.h"
 #include "viz/step/facts/gpu_run.h"
 #include "viz/step/problem_fields.h"
 #include "viz/step/wrong_run.h"

@@ -21,6 +21,7 @@
 #include "viz/draw/text_fit.h"
 #include "viz/draw/theme.h"
 #include "viz/draw/widgets.h"
+#include "viz/state/run_words.h"
 
 namespace attn {
 namespace {

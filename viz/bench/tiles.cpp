@@ -16,6 +16,7 @@
 #include "viz/bench/fields.h"
 #include "viz/bench/scene.h"
 #include "viz/bench/tile_words.h"
+#include "viz/state/run_words.h"
 
 namespace attn {
 namespace {

@@ -149,8 +149,4 @@ struct Model {
   std::shared_ptr<const LearnDesk> learn;  // null until Learn or the palette is first looked at
 };
 
-const ListedRun* find_run(const Model& model, std::string_view id);
-// Of the runs that are listed and ticked, in the order in which they were; with the names that the user gave them.
-std::vector<const ListedRun*> shown_runs(const BenchRuns& runs, const Model& model);
-
 }  // namespace attn

@@ -1,13 +1,19 @@
-// What a run is called.
+// The runs that Bench lists: which are shown, and what each is called.
 #pragma once
 
 #include <string>
+#include <string_view>
+#include <vector>
 
 #include "profiling/session/sweep_run.h"
+#include "viz/state/model.h"
 #include "viz/state/runs.h"
 
 namespace attn {
 
+const ListedRun* find_run(const Model& model, std::string_view id);
+// Of the runs that are listed and ticked, in the order in which they were; with the names that the user gave them.
+std::vector<const ListedRun*> shown_runs(const BenchRuns& runs, const Model& model);
 // The name that the user gave it, or run_words().
 std::string words_of(const BenchRuns& runs, const SweepRun& run);
 

@@ -14,6 +14,20 @@ auto choices_of(const SweepSpec& s) {
 
 }  // namespace
 
+std::string_view name_of(BenchPage page) {
+  switch (page) {
+    case BenchPage::charts:
+      return "charts";
+    case BenchPage::ladder:
+      return "ladder";
+    case BenchPage::sources:
+      return "sources";
+    case BenchPage::tiles:
+      return "tiles";
+  }
+  return "?";
+}
+
 std::string_view name_of(Workspace w) {
   switch (w) {
     case Workspace::step:
