@@ -166,8 +166,8 @@ struct KernelRow {
   std::span<const Experiment> experiments;  // the lab's, on its source
   SupportsFn supports = nullptr;
   PlanFn plan = nullptr;
-  // CPU: how it runs. A GPU's rungs have neither: kernels/gpu/launch prepares and launches all of them, and with them a
-  // driver would be linked to whatever reads a row.
+  // How it runs on the CPU. The GPU's rungs of the table have neither: kernels/gpu/launch prepares and launches all of
+  // them, and with these a driver would be linked to whatever reads a row.
   // All that a launch must not do: on a GPU compile, load, ask for shared memory, send small arrays.
   PrepareFn prepare = nullptr;
   // The plan's launches alone, in their order.

@@ -121,6 +121,7 @@ Result<Prepared> prepare_with(ParametersFn parameters, const Plan& plan, const B
 }
 
 Result<Prepared> prepare(const Plan& plan, const Buffers& buffers, const Stream& stream) {
+  if (plan.kernel->prepare != nullptr) return plan.kernel->prepare(plan, buffers, stream);
   return prepare_with(args_for_each, plan, buffers, stream);
 }
 

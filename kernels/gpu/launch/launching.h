@@ -40,7 +40,8 @@ using ParametersFn = Result<std::vector<Parameters>> (*)(const Plan& plan, const
 // Compiles and loads ROW.cu where that was not done yet, lets its kernels ask for their
 // shared memory, sends key lengths and slopes that are no tensors, and keeps the parameters.
 Result<Prepared> prepare_with(ParametersFn parameters, const Plan& plan, const Buffers& buffers, const Stream& stream);
-// The same of a rung whose kernels take Args (args.h): today all.
+// The same by the row's own prepare(), of a rung that has parameters of its own; else of one whose kernels take Args
+// (args.h).
 Result<Prepared> prepare(const Plan& plan, const Buffers& buffers, const Stream& stream);
 // One call of the driver a launch, in the queue's stream and the thread's context.
 Result<void> launch(const Prepared& prepared, const Stream& stream);

@@ -14,7 +14,7 @@
 
 #include "kernels/base/library.h"
 #include "kernels/gpu/compile/service.h"
-#include "kernels/gpu/device/device_run.h"
+#include "kernels/gpu/launch/device_run.h"
 #include "kernels/gpu/device/queue.h"
 #include "kernels/ladder.h"
 #include "kernels/model/inputs.h"

@@ -1,5 +1,5 @@
 // What prepare() does and what it leaves to launch(), asked of a driver that keeps what it was called for.
-#include "kernels/gpu/rungs/launching.h"
+#include "kernels/gpu/launch/launching.h"
 
 #include <gtest/gtest.h>
 
@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "kernels/cpu/aligned.h"
-#include "kernels/gpu/device/device_run.h"
+#include "kernels/gpu/launch/device_run.h"
 #include "kernels/gpu/rungs/args.h"
 #include "kernels/gpu/rungs/common.h"
 #include "kernels/gpu/rungs/rows.h"
@@ -63,14 +63,14 @@ class Launching : public testing::Test {
 
 TEST_F(Launching, APreparedKernelUnderCaptureTouchesLaunchesAlone) {
   const Plan plan = plan_for(naive_);
-  const auto ready = naive_.prepare(plan, buffers(), stream_);
+  const auto ready = prepare(plan, buffers(), stream_);
   ASSERT_TRUE(ready) << ready.error().message;
   driver_.calls.clear();
   driver_.captured = true;
   const Calls once{"launch naive_scores", "launch naive_softmax", "launch naive_output"};
   ASSERT_EQ(plan.launches.size(), once.size());
   for (int time = 0; time < 2; ++time) {
-    ASSERT_TRUE(naive_.launch(*ready, stream_));
+    ASSERT_TRUE(launch(*ready, stream_));
     EXPECT_EQ(driver_.calls, once);
     driver_.calls.clear();
   }
@@ -90,11 +90,11 @@ TEST_F(Launching, AnUnpreparedKernelIsRefusedUnderCaptureBeforeAnythingIsDone) {
 TEST_F(Launching, LengthsAndSlopesOfTheProblemAreSentOnceToWhereTheKernelsLook) {
   Args seen{};
   driver_.on_launch = [&](const FakeDriver::Launched& l) { std::memcpy(&seen, l.parameters[0], sizeof seen); };
-  const auto ready = naive_.prepare(plan_for(naive_), buffers(), stream_);
+  const auto ready = prepare(plan_for(naive_), buffers(), stream_);
   ASSERT_TRUE(ready) << ready.error().message;
   EXPECT_EQ(count_of(driver_.calls, "upload"), 2);
-  ASSERT_TRUE(naive_.launch(*ready, stream_));
-  ASSERT_TRUE(naive_.launch(*ready, stream_));
+  ASSERT_TRUE(launch(*ready, stream_));
+  ASSERT_TRUE(launch(*ready, stream_));
   EXPECT_EQ(count_of(driver_.calls, "upload"), 2);
   EXPECT_EQ(seen.key_lengths[0], 3);
   EXPECT_EQ(seen.key_lengths[1], 5);
@@ -109,7 +109,9 @@ TEST_F(Launching, LengthsAndSlopesThatAreTensorsAreNeverSent) {
   b.in[Tensor::slopes] = slopes;
   Args seen{};
   driver_.on_launch = [&](const FakeDriver::Launched& l) { std::memcpy(&seen, l.parameters[0], sizeof seen); };
-  ASSERT_TRUE(enqueue(plan_for(naive_), b, stream_));
+  const auto ready = prepare(plan_for(naive_), b, stream_);
+  ASSERT_TRUE(ready) << ready.error().message;
+  ASSERT_TRUE(launch(*ready, stream_));
   EXPECT_EQ(count_of(driver_.calls, "upload"), 0);
   EXPECT_EQ(static_cast<const void*>(seen.key_lengths), lengths);
   EXPECT_EQ(seen.slopes, slopes);
@@ -125,7 +127,7 @@ TEST_F(Launching, ATensorThatTheProblemDoesNotKnowIsRefused) {
     Plan plan;
     plan.kernel = &row;
     plan.problem = problem_;
-    const auto refused = row.prepare(plan, b, stream_);
+    const auto refused = row.processor == Processor::cpu ? row.prepare(plan, b, stream_) : prepare(plan, b, stream_);
     ASSERT_FALSE(refused) << id;
     EXPECT_NE(refused.error().message.find("key lengths came as a tensor"), std::string::npos)
         << refused.error().message;
@@ -181,7 +183,9 @@ TEST_F(Launching, ARungMayTakeParametersOfItsOwnAndLaunchAsItsPlanSays) {
     EXPECT_EQ(static_cast<const TensorMap*>(l.parameters[1])->opaque[0],
               reinterpret_cast<DevicePointer>(workspace_.data()));
   };
-  ASSERT_TRUE(enqueue(plan, buffers(), stream_));
+  const auto ready = prepare(plan, buffers(), stream_);
+  ASSERT_TRUE(ready) << ready.error().message;
+  ASSERT_TRUE(launch(*ready, stream_));
   EXPECT_EQ(launched, 1);
 }
 
@@ -193,11 +197,11 @@ TEST_F(Launching, AQueueOnTheCallersStreamGoesWhereItIsSentAndEndsNoStream) {
     Queue queue = Queue::on(driver_, service_, "sm_90a", {}, &first);
     const Stream stream{{}, &queue};
     const Plan plan = plan_for(naive_);
-    const auto ready = naive_.prepare(plan, buffers(), stream);
+    const auto ready = prepare(plan, buffers(), stream);
     ASSERT_TRUE(ready);
-    ASSERT_TRUE(naive_.launch(*ready, stream));
+    ASSERT_TRUE(launch(*ready, stream));
     queue.go_to(&second);
-    ASSERT_TRUE(naive_.launch(*ready, stream));
+    ASSERT_TRUE(launch(*ready, stream));
   }
   EXPECT_EQ(streams, (std::vector<StreamHandle>{&first, &first, &first, &second, &second, &second}));
   EXPECT_EQ(count_of(driver_.calls, "destroy_stream"), 0);
