@@ -78,7 +78,7 @@ TEST_F(Launching, APreparedKernelUnderCaptureTouchesLaunchesAlone) {
 
 TEST_F(Launching, AnUnpreparedKernelIsRefusedUnderCaptureBeforeAnythingIsDone) {
   driver_.captured = true;
-  const auto refused = enqueue(plan_for(naive_), buffers(), stream_);
+  const auto refused = prepare(plan_for(naive_), buffers(), stream_);
   ASSERT_FALSE(refused);
   EXPECT_EQ(driver_.calls, (Calls{"capturing"}));
   EXPECT_EQ(refused.error().kind, ErrorKind::bad_input);
