@@ -14,8 +14,8 @@
 
 #include "kernels/base/library.h"
 #include "kernels/gpu/compile/service.h"
-#include "kernels/gpu/launch/device_run.h"
 #include "kernels/gpu/device/queue.h"
+#include "kernels/gpu/launch/device_run.h"
 #include "kernels/ladder.h"
 #include "kernels/model/inputs.h"
 #include "kernels/model/tensor_bytes.h"
