@@ -11,6 +11,7 @@
 // between them do not.
 #include <algorithm>
 #include <functional>
+#include <utility>
 
 #include "kernels/cpu/call.h"
 #include "kernels/cpu/rows.h"
@@ -161,7 +162,7 @@ Result<void> launch(const Prepared& ready, const Stream& stream) {
 }
 
 Result<Recording> record(const KernelRow& row, const Problem& p, const Options& o, const Inputs& in, Stop stop) {
-  return record_with(row, Rules::vector, p, o, in, walk<Recorder>, stop);
+  return record_with(row, Rules::vector, p, o, in, walk<Recorder>, std::move(stop));
 }
 
 }  // namespace

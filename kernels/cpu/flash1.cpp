@@ -9,6 +9,7 @@
 // What limits it now: O, m and l travel at every turn, and the division is done once a tile instead of once.
 #include <algorithm>
 #include <functional>
+#include <utility>
 
 #include "kernels/cpu/call.h"
 #include "kernels/cpu/rows.h"
@@ -175,7 +176,7 @@ Result<void> launch(const Prepared& ready, const Stream& stream) {
 }
 
 Result<Recording> record(const KernelRow& row, const Problem& p, const Options& o, const Inputs& in, Stop stop) {
-  return record_with(row, Rules::vector, p, o, in, walk<Recorder>, stop);
+  return record_with(row, Rules::vector, p, o, in, walk<Recorder>, std::move(stop));
 }
 
 }  // namespace

@@ -8,6 +8,8 @@
 // shared by all cores: the baseline among the CPU kernels.
 //
 // What limits them: one multiply and one add at a time in each row's dot product, and memory that grows with Lq * Lk.
+#include <utility>
+
 #include "kernels/cpu/call.h"
 #include "kernels/cpu/rows.h"
 #include "kernels/cpu/stored_scores.h"
@@ -39,7 +41,7 @@ Result<Recording> record(const KernelRow& row, const Problem& p, const Options& 
       [](const Call& call, Team& team, Recorder& recorder) {
         StoredScores<Recorder>(call, team, recorder, Order::naive).run();
       },
-      stop);
+      std::move(stop));
 }
 
 KernelRow naive_row() {

@@ -7,6 +7,8 @@
 // cache; tiles that the mask skips are not computed.
 //
 // What limits it now: S is written once and read three times, P written and read, whatever the tile.
+#include <utility>
+
 #include "kernels/cpu/call.h"
 #include "kernels/cpu/rows.h"
 #include "kernels/cpu/stored_scores.h"
@@ -38,7 +40,7 @@ Result<Recording> record(const KernelRow& row, const Problem& p, const Options& 
       [](const Call& call, Team& team, Recorder& recorder) {
         StoredScores<Recorder>(call, team, recorder, Order::tiled).run();
       },
-      stop);
+      std::move(stop));
 }
 
 }  // namespace
