@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "kernels/base/stop.h"
 #include "kernels/cpu/call.h"
 #include "kernels/cpu/rows.h"
 #include "kernels/recording/recorder.h"
@@ -93,8 +94,7 @@ void query_tile(const Call& call, std::int64_t b, std::int64_t h, std::int64_t i
   call.store_out(rows, o, s.alpha);
 }
 
-Result<Recording> record(const KernelRow& row, const Problem& p, const Options& o, const Inputs& in,
-                         std::stop_token stop) {
+Result<Recording> record(const KernelRow& row, const Problem& p, const Options& o, const Inputs& in, Stop stop) {
   const auto walk = [](const Call& call, Team&, Recorder& trace) {
     for (std::int64_t head = 0; head < call.p.B * call.p.Hq; ++head) {
       for (std::int64_t i = 0; i < call.at.ti; ++i) query_tile(call, head / call.p.Hq, head % call.p.Hq, i, trace);

@@ -2,8 +2,6 @@
 // two phases of its own ("product", "scale"), which replace `scores`, and a slot of its own: "raw", Q K^T as it stands.
 #pragma once
 
-#include <stop_token>
-
 #include "kernels/model/kernel.h"
 #include "kernels/orders/table.h"
 #include "kernels/recording/recording.h"
