@@ -43,7 +43,7 @@ Result<int> print_licenses() {
 
 // What the program says of itself, where it was asked to.
 struct Asked {
-  bool licenses = false, manual = false;
+  bool licenses = false, manual = false, parse_only = false;
   std::string completion;
 
   void add_to(Parser program) {
@@ -51,6 +51,8 @@ struct Asked {
     program.add_flag("--man", manual, "The manual page, for man -l -");
     program.add_option("--completion", completion, "A script that completes these options in bash, zsh or fish")
         ->type_name("SHELL");
+    program.add_flag("--parse-only", parse_only,
+                     "Check the command line that follows without running it: exit code 0 or 2");
   }
   bool anything() const { return licenses || manual || !completion.empty(); }
   Result<int> answer(const CLI::App& program) const {
@@ -133,6 +135,7 @@ int run_checked(int argc, char** argv) {
     say(fmt::format("attnscope: {} was given an empty value; leave it out, or name one.", *empty));
     return kBadUsage;
   }
+  if (asked.parse_only) return 0;
   const Command& command = chosen(commands);
   Stopper stopper(command.stoppable && !asked.anything());
   return finish(asked.anything() ? asked.answer(program) : command.run(stopper), stopper);

@@ -147,10 +147,25 @@ def homes_that_cannot_be_written(folder):
     report.check(before == sorted(p.name for p in folder.rglob("*")), "doctor left something behind")
 
 
+def parsed_alone(folder):
+    """--parse-only takes what the command would take, and does nothing of it."""
+    before = sorted(p.name for p in folder.rglob("*"))
+    for arguments in ([*BENCH, "--kernels", "cpu_flash", "--csv", "parsed.csv", "--attn", "parsed.attn"],
+                      ["list", "--template"], ["missing.attn"], []):
+        done = run("--parse-only", *arguments, cwd=folder, timeout=20)
+        report.check(done.returncode == 0, f"--parse-only {arguments}: exit {done.returncode}: {done.stderr}")
+        report.check(done.stdout == "" and done.stderr == "", f"--parse-only {arguments}: {done.stdout}{done.stderr}")
+    report.check(before == sorted(p.name for p in folder.rglob("*")), "--parse-only wrote something")
+    refused(folder, ["--no-such"], "--parse-only", *BENCH, "--no-such")
+    refused(folder, ["--values"], "--parse-only", "bench")
+    refused(folder, ["--tokens", "many"], "--parse-only", *BENCH, "--tokens", "many")
+    refused(folder, ["empty value"], "--parse-only", "bench", "--values", "")
+
+
 with tempfile.TemporaryDirectory() as name:
     for part in (homes_that_cannot_be_written, seeds, empty_values, options_that_mean_nothing,
                  kernels_that_are_not_recorded, pictures_by_their_names, files_that_are_two_things,
                  recordings_and_their_inputs, reports_beside_their_session, read_only_files, names_given_twice,
-                 keys_beyond_the_length, lists_and_scales, full_disk):
+                 keys_beyond_the_length, lists_and_scales, full_disk, parsed_alone):
         part(pathlib.Path(name))
 report.exit(least=100)
