@@ -1,5 +1,6 @@
 """What README.md, CONTRIBUTING.md and docs/ say is so: every column and key that the program writes is described, every
-one that is described is written, and every path, command and variable that they name exists.
+one that is described is written, every path and variable that they name exists, and the program takes every command
+line that they name.
 
     python3 tests/cli/test_documents.py --write
 
@@ -14,12 +15,11 @@ import re
 import sys
 import tempfile
 
+from pages import PARSED as PAGES, ROOT, Mention, arguments, completed, mentions
 from program import Report, run
 
-ROOT = pathlib.Path(__file__).resolve().parents[2]
 FORMATS = ROOT / "docs" / "formats.md"
 PEERS = ROOT / "docs" / "peers.md"
-PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", ROOT / "CHANGELOG.md", *sorted((ROOT / "docs").glob("*.md"))]
 ROOMS = ("kernels", "profiling", "viz", "app", "assets", "tests", "docs")
 METRICS_BEGIN = "<!-- metrics: written by `python3 tests/cli/test_documents.py --write` -->\n"
 METRICS_END = "<!-- end of metrics -->"
@@ -273,11 +273,33 @@ def subcommands():
     every = "\n".join(page.read_text(encoding="utf-8") for page in PAGES)
     for name in set(re.findall(r"attnscope ([a-z]+)\b(?!\.)", every)):
         report.check(name in listed, f"`attnscope {name}` is no command")
-    options = text + "".join(output(name, "--help") for name in listed)
-    for command in re.findall(r"`attnscope ([^`]+)`", every):
-        for option in re.findall(r"(?<!\S)(--[a-z][a-z-]*)", command):
-            report.check(re.search(re.escape(option) + r"(?![a-z-])", options),
-                         f"`attnscope {command}`: there is no option {option}")
+
+
+def parsed(mention):
+    """Why the program does not take the command line; empty where it does."""
+    try:
+        words = arguments(mention)
+    except ValueError as error:
+        return str(error)
+    done = run("--parse-only", *words)
+    if done.returncode != 0 and not mention.whole and "is required" in done.stderr:
+        if len(words) == 1:  # the name of a command, which `subcommands` has checked
+            return ""
+        done = run("--parse-only", *completed(words))
+    return "" if done.returncode == 0 else done.stderr.strip().replace("\n", " ")
+
+
+def command_lines():
+    """Every `attnscope …` of every page is one that the program takes."""
+    found = [mention for page in PAGES for mention in mentions(page)]
+    for mention in found:
+        why = parsed(mention)
+        report.check(not why, f"{mention}: {why}")
+    print(f"{len(found)} command lines parsed, {sum(mention.whole for mention in found)} of them in blocks")
+    report.check(len(found) > 80, f"only {len(found)} command lines were found")
+    for wrong in ("attnscope bench --values 64 --no-such-option", "attnscope bench --values 64 --tokens many",
+                  "attnscope bench", "attnscope list THING"):
+        report.check(parsed(Mention(PAGES[0], 0, wrong, True)), f"{wrong} was taken")
 
 
 # NAME, ID, ROOM and the like stand for any name; {h,cpp} for each.
@@ -351,6 +373,7 @@ def main():
     inspect_json(parts)
     profile_page()
     subcommands()
+    command_lines()
     paths()
     order_of_rooms()
     variables()

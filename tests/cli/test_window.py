@@ -4,33 +4,17 @@ Skipped where Xvfb is not installed."""
 
 import os
 import pathlib
-import shutil
 import signal
 import subprocess
 import sys
 import tempfile
 import time
 
+from display import Display, missing, wait_for_frame
 from program import BINARY, Report
 
 report = Report()
 SKIPPED = 77
-
-
-class Display:
-    """An X server of our own, on a number that it chooses."""
-
-    def __init__(self):
-        read, write = os.pipe()
-        self.server = subprocess.Popen(["Xvfb", "-displayfd", str(write), "-screen", "0", "1440x900x24"],
-                                       pass_fds=[write], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-        os.close(write)
-        with os.fdopen(read) as number:
-            self.name = ":" + number.readline().strip()
-
-    def end(self):
-        self.server.kill()
-        self.server.wait()
 
 
 def window(display, home, *arguments):
@@ -38,14 +22,6 @@ def window(display, home, *arguments):
     environment |= {"DISPLAY": display.name, "HOME": str(home), "ATTNSCOPE_TIMINGS": "1"}
     return subprocess.Popen([BINARY, *arguments], env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE,
                             text=True)
-
-
-def wait_for_frame(process):
-    """The first line with words about the first frame; what stood before it is the display's."""
-    for line in process.stderr:
-        if "first frame" in line:
-            return True
-    return False
 
 
 def seconds_of_cpu(process):
@@ -107,8 +83,8 @@ def opens_a_kernel(home):
     report.check(opened == [str(good)], f"opened: {opened}")
 
 
-if shutil.which("Xvfb") is None:
-    print("Xvfb is not installed (xvfb)")
+if missing():
+    print(missing())
     sys.exit(SKIPPED)
 with tempfile.TemporaryDirectory() as name:
     idle(pathlib.Path(name))
