@@ -98,6 +98,10 @@ int attn_version_of(const Problem& p) {
   return p.shapes_scores() ? 2 : 1;
 }
 
+int attn_version_of(const Options& o) {
+  return o.further.empty() ? 1 : 3;
+}
+
 Result<Problem> problem_from_json(const json& j, const std::string& where) {
   JsonFields fields(j, where);
   Problem p;

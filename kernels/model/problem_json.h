@@ -17,6 +17,8 @@ nlohmann::json problem_to_json(const Problem& p);
 int attn_version_of(const Problem& p);
 Result<Problem> problem_from_json(const nlohmann::json& j, const std::string& where);
 nlohmann::json options_to_json(const Options& o);
+// 1, or 3 where a declared option is set: an older reader would take the row for another point.
+int attn_version_of(const Options& o);
 Result<Options> options_from_json(const nlohmann::json& j, const std::string& where);
 
 }  // namespace attn

@@ -44,7 +44,7 @@ Result<void> keep(Result<T> read, std::vector<T>& kept) {
 
 int attn_version_of(const Recording& rec) {
   const bool newest = rec.splits > 1 || !rec.tensors.empty() || rec.labels.any() || rec.timeline != nullptr;
-  return newest ? 3 : std::max(rec.gpu ? 2 : 1, attn_version_of(rec.problem));
+  return newest ? 3 : std::max({rec.gpu ? 2 : 1, attn_version_of(rec.problem), attn_version_of(rec.options)});
 }
 
 Result<void> add_beside(std::span<const TensorSet> tensors, std::span<const Timeline> timelines, json& session,

@@ -447,7 +447,7 @@ json measurement_to_json(const Measurement& m, bool with_samples) {
 
 int attn_version_of(const Measurement& m) {
   if (m.ranks || (m.verdict && judges_others(*m.verdict))) return 3;
-  return attn_version_of(m.key.problem);
+  return std::max(attn_version_of(m.key.problem), attn_version_of(m.key.options));
 }
 
 Result<Measurement> measurement_from_json(const json& j, const std::string& where,

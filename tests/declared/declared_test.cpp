@@ -17,6 +17,7 @@
 #include "kernels/ladder.h"
 #include "kernels/model/problem_json.h"
 #include "nlohmann/json.hpp"
+#include "profiling/session/measurement_json.h"
 #include "profiling/session/session.h"
 #include "profiling/sweep/sweep.h"
 #include "profiling/tune/candidates.h"
@@ -129,6 +130,21 @@ TEST(Declared, SessionsKeepWhatWasChosenAndRefuseWhatIsNoOption) {
   for (const char* bad : {R"({"set": {"br": 4}})", R"({"set": {"Depth": 4}})", R"({"set": {"depth": 1e99}})",
                           R"({"set": {"depth": "deep"}})", R"({"set": 4})"})
     EXPECT_FALSE(options_from_json(nlohmann::json::parse(bad), "options")) << bad;
+}
+
+TEST(Declared, ARowWithAnOptionOfItsOwnNeedsVersionThree) {
+  SweepSpec s = small_sweep("L", {8});
+  s.kernels = {"cpu_sequential"};
+  for (const Measurement& m : measured(s)) EXPECT_EQ(attn_version_of(m), 1);
+  s = small_sweep("L", {8});
+  choose(s.options, kFlavour, 1);
+  int rows = 0;
+  for (const Measurement& m : measured(s)) {
+    if (m.key.kernel != kRung) continue;
+    EXPECT_EQ(attn_version_of(m), 3);
+    ++rows;
+  }
+  EXPECT_EQ(rows, 1);
 }
 
 TEST(Declared, AStateStringNamesThem) {
