@@ -61,6 +61,16 @@ check_direction() {
   verdict "includes read \"room/file.h\", from the root" "$(offenders '\.\./' "${rooms[@]}" tests)"
 }
 
+# What a port to another system looks at stands together.
+check_posix() {
+  local headers='unistd|fcntl|signal|poll|dlfcn|pthread|sched|spawn|termios|dirent|glob|fnmatch|ftw|wordexp|getopt'
+  headers+='|pwd|grp|netdb|langinfo|semaphore|mqueue|aio|syslog|ucontext|execinfo|link|elf|strings|utime'
+  verdict "POSIX is asked in app/system and kernels/base alone" "$(
+    offenders "((sys|linux|asm|arpa|net|netinet)/|($headers)\\.h>|csignal>)" "${rooms[@]}" |
+      grep -vE '^(app/system|kernels/base)/' || true
+  )"
+}
+
 # What another user's run left, or another run at the same time, must not get in the way.
 check_temporary() {
   verdict "tests write to temporary folders of their own (tests/kernels/temp_folder.h)" "$(
@@ -240,6 +250,7 @@ main() {
   fi
   check_format
   check_direction
+  check_posix
   check_pictures
   check_rooms_inside
   check_core

@@ -1,8 +1,4 @@
 // attnscope doctor: what works here, and the one line that turns on what does not.
-#include <unistd.h>
-
-#include <cerrno>
-#include <cstring>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -16,6 +12,7 @@
 #include "app/peers/python.h"
 #include "app/system/assets.h"
 #include "app/system/posix.h"
+#include "app/system/run_program.h"
 #include "app/window/settings.h"
 #include "app/window/window.h"
 #include "app/worker/client.h"
@@ -206,8 +203,7 @@ std::vector<Finding> findings() {
 Result<int> fetch_cuda() {
   const auto script = find_asset("setup/fetch_cuda.sh");
   if (!script) return tl::unexpected(script.error());
-  ::execlp("bash", "bash", script->c_str(), "--with-nvrtc", "--with-nvdisasm", static_cast<char*>(nullptr));
-  return fail(ErrorKind::cannot_run, fmt::format("bash cannot be started: {}.", std::strerror(errno)));
+  return tl::unexpected(replace_process("bash", {script->string(), "--with-nvrtc", "--with-nvdisasm"}));
 }
 
 Result<int> examine() {

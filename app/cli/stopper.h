@@ -1,5 +1,4 @@
-// Ctrl+C, a polite kill and the time limit, as one stop token. No signal handler and no global: the signals are blocked
-// in every thread and one thread waits for them. A second Ctrl+C ends the program at once.
+// Ctrl+C, a polite kill and the time limit, as one stop token. A second Ctrl+C ends the program at once.
 #pragma once
 
 #include <atomic>
@@ -7,18 +6,16 @@
 #include <mutex>
 #include <optional>
 #include <stop_token>
-#include <thread>
 
+#include "app/system/signals.h"
 #include "kernels/base/result.h"
 
 namespace attn::cli {
 
 class Stopper {
  public:
-  // Before any other thread is started: threads inherit the signals that are blocked. `watch` false: a token that
-  // nothing stops.
+  // Before any other thread is started: see StopSignals. `watch` false: a token that nothing stops.
   explicit Stopper(bool watch);
-  ~Stopper();
   Stopper(const Stopper&) = delete;
   Stopper& operator=(const Stopper&) = delete;
 
@@ -29,14 +26,14 @@ class Stopper {
   std::optional<double> reached_limit() const;
 
  private:
-  void wait_for_signals(const std::stop_token& end);
+  void look(bool signal_came);
 
   std::stop_source source_;
   mutable std::mutex mutex_;
   double seconds_ = 0;
   std::optional<std::chrono::steady_clock::time_point> deadline_;
   std::atomic<bool> timed_out_ = false;
-  std::jthread watcher_;  // last: ends before what it uses
+  std::optional<StopSignals> signals_;  // last: ends before what it uses
 };
 
 }  // namespace attn::cli

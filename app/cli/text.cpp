@@ -7,7 +7,6 @@
 #include <system_error>
 
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include "app/system/posix.h"
 #include "kernels/base/bytes.h"
@@ -24,10 +23,6 @@ void say(std::string_view words) {
   if (talks_to_terminal()) std::fputs("\r\x1b[K", stderr);
   std::fwrite(words.data(), 1, words.size(), stderr);
   std::fputc('\n', stderr);
-}
-
-bool talks_to_terminal() {
-  return ::isatty(STDERR_FILENO) == 1;
 }
 
 void say_progress(std::string_view words) {

@@ -17,9 +17,7 @@ namespace attn::cli {
 Result<void> print(std::string_view text);
 // A line to stderr.
 void say(std::string_view words);
-// Whether stderr is a terminal: progress then stays on one line.
-bool talks_to_terminal();
-// One line that the next one overwrites; only where talks_to_terminal().
+// One line that the next one overwrites; only where stderr is a terminal.
 void say_progress(std::string_view words);
 
 int exit_code(ErrorKind kind);

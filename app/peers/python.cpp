@@ -1,12 +1,11 @@
 #include "app/peers/python.h"
 
 #include <sstream>
-#include <system_error>
 #include <utility>
 
 #include <fmt/format.h>
-#include <unistd.h>
 
+#include "app/system/posix.h"
 #include "app/system/run_program.h"
 #include "kernels/base/folders.h"
 
@@ -42,11 +41,6 @@ if importlib.util.find_spec('flash_attn_interface') is not None:
 if has(os.path.join('cute', 'interface.py')):
     print('flash_attn.cute=' + version('flash-attn-4', 'fa4', 'flash_attn_cute'))
 )";
-
-bool can_run(const std::filesystem::path& file) {
-  std::error_code error;
-  return std::filesystem::is_regular_file(file, error) && ::access(file.c_str(), X_OK) == 0;
-}
 
 // As the shell finds a name.
 std::filesystem::path in_path(const std::string& name) {

@@ -6,6 +6,7 @@
 #include <string>
 #include <system_error>
 
+#include <poll.h>
 #include <unistd.h>
 
 namespace attn {
@@ -38,6 +39,20 @@ bool can_write_in(const std::filesystem::path& folder) {
   if (::mkdtemp(name.data()) == nullptr) return false;
   ::rmdir(name.c_str());
   return true;
+}
+
+bool can_run(const std::filesystem::path& file) {
+  std::error_code error;
+  return std::filesystem::is_regular_file(file, error) && ::access(file.c_str(), X_OK) == 0;
+}
+
+bool talks_to_terminal() {
+  return ::isatty(STDERR_FILENO) == 1;
+}
+
+bool has_hung_up(int descriptor) {
+  pollfd end{descriptor, 0, 0};
+  return ::poll(&end, 1, 0) > 0 && (end.revents & (POLLHUP | POLLERR)) != 0;
 }
 
 }  // namespace attn

@@ -14,4 +14,13 @@ double seconds_since_start();
 // Whether files can be made in `folder`.
 bool can_write_in(const std::filesystem::path& folder);
 
+// Whether `file` is one that this user may run.
+bool can_run(const std::filesystem::path& file);
+
+// Whether what is written to stderr is read by somebody at a terminal.
+bool talks_to_terminal();
+
+// Whether the other end of a socket or pipe is gone. Waits for nothing.
+bool has_hung_up(int descriptor);
+
 }  // namespace attn

@@ -90,6 +90,15 @@ struct Words {
   std::string out, error;
 };
 
+// As exec wants them: each word, then a null. They point into `words`.
+std::vector<char*> pointers_to(std::vector<std::string>& words) {
+  std::vector<char*> pointers;
+  pointers.reserve(words.size() + 1);
+  for (std::string& w : words) pointers.push_back(w.data());
+  pointers.push_back(nullptr);
+  return pointers;
+}
+
 // Until both pipes are closed.
 Result<void> read_all(PipeEnds& out, PipeEnds& error, const std::string& name, const Deadline& deadline,
                       std::size_t max_bytes, Words& words) {
@@ -119,10 +128,7 @@ Result<std::string> output_of(const std::filesystem::path& program, const std::v
   const std::string name = program.filename().string();
   std::vector<std::string> words{program.string()};
   words.insert(words.end(), arguments.begin(), arguments.end());
-  std::vector<char*> pointers;
-  pointers.reserve(words.size() + 1);
-  for (std::string& w : words) pointers.push_back(w.data());
-  pointers.push_back(nullptr);
+  const std::vector<char*> pointers = pointers_to(words);
   auto out = make_pipe(), error = make_pipe();
   if (!out) return tl::unexpected(out.error());
   if (!error) return tl::unexpected(error.error());
@@ -150,6 +156,13 @@ Result<std::string> output_of(const std::filesystem::path& program, const std::v
                           : WEXITSTATUS(status) == kExecFailed ? "could not be started"
                                                                : fmt::format("ended with {}", WEXITSTATUS(status));
   return fail(ErrorKind::failed, fmt::format("{} {}{}{}", name, end, said.error.empty() ? "" : ": ", said.error));
+}
+
+Error replace_process(const std::string& program, const std::vector<std::string>& arguments) {
+  std::vector<std::string> words{program};
+  words.insert(words.end(), arguments.begin(), arguments.end());
+  ::execvp(program.c_str(), pointers_to(words).data());
+  return {ErrorKind::cannot_run, fmt::format("{} cannot be started: {}.", program, std::strerror(errno))};
 }
 
 }  // namespace attn

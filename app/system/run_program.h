@@ -1,4 +1,5 @@
-// Another program, run to its end for what it prints. POSIX; run_program.cpp alone asks the system.
+// Another program, run to its end for what it prints, or in place of this one. POSIX; run_program.cpp alone asks the
+// system.
 #pragma once
 
 #include <cstddef>
@@ -15,5 +16,8 @@ namespace attn {
 // the deadline passes, where stop is asked for, or where it prints more than `max_bytes`.
 Result<std::string> output_of(const std::filesystem::path& program, const std::vector<std::string>& arguments,
                               const Deadline& deadline, std::size_t max_bytes);
+
+// Becomes another program, found in PATH by its name; returns only where that can't be.
+Error replace_process(const std::string& program, const std::vector<std::string>& arguments);
 
 }  // namespace attn

@@ -1,7 +1,5 @@
 #include "app/window/display_lost.h"
 
-#include <poll.h>
-
 #include <cstdio>
 #include <cstdlib>
 #include <string>
@@ -14,6 +12,7 @@
 #include <GLFW/glfw3native.h>
 
 #include "app/control/run_list.h"
+#include "app/system/posix.h"
 #include "kernels/base/library.h"
 
 namespace attn {
@@ -49,8 +48,7 @@ bool display_has_gone() {
   if (error == nullptr || connection == nullptr) return false;
   if (error(glfwGetWaylandDisplay()) != 0) return true;
   // What breaks while something is sent is no error to libwayland before it reads.
-  pollfd end{connection(glfwGetWaylandDisplay()), 0, 0};
-  return ::poll(&end, 1, 0) > 0 && (end.revents & (POLLHUP | POLLERR)) != 0;
+  return has_hung_up(connection(glfwGetWaylandDisplay()));
 }
 
 void watch_display() {

@@ -1,18 +1,15 @@
 #include "app/worker/disassemble.h"
 
-#include <cstdlib>
 #include <span>
 #include <string_view>
 #include <system_error>
-#include <utility>
 #include <vector>
 
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include "app/system/run_program.h"
+#include "app/system/temporary_file.h"
 #include "kernels/base/cuda_library.h"
-#include "kernels/base/files.h"
 #include "kernels/base/folders.h"
 #include "kernels/gpu/rungs/own.h"
 #include "kernels/gpu/rungs/rows.h"
@@ -26,38 +23,10 @@ constexpr double kSeconds = 30;                  // the largest of ours takes 1 
 constexpr std::size_t kMaxBytes = 256ULL << 20;  // 0.9 MB of ours
 constexpr const char* kMend = "attnscope doctor --fetch-cuda brings it (5 MB), or install a CUDA toolkit.";
 
-// A file that is gone with the object.
-class TemporaryFile {
- public:
-  static Result<TemporaryFile> make(std::span<const std::byte> bytes) {
-    std::error_code error;
-    std::string name = (std::filesystem::temp_directory_path(error) / "attnscope-cubin-XXXXXX").string();
-    const int descriptor = ::mkstemp(name.data());
-    if (descriptor < 0) return fail(ErrorKind::io, fmt::format("{} cannot be made", name));
-    ::close(descriptor);
-    TemporaryFile file(name);
-    if (auto written = write_file_atomically(name, bytes); !written) return tl::unexpected(written.error());
-    return file;
-  }
-  TemporaryFile(TemporaryFile&& other) noexcept : path_(std::exchange(other.path_, {})) {}
-  TemporaryFile& operator=(TemporaryFile&&) = delete;
-  TemporaryFile(const TemporaryFile&) = delete;
-  TemporaryFile& operator=(const TemporaryFile&) = delete;
-  ~TemporaryFile() {
-    std::error_code error;
-    if (!path_.empty()) std::filesystem::remove(path_, error);
-  }
-  const std::filesystem::path& path() const { return path_; }
-
- private:
-  explicit TemporaryFile(std::filesystem::path path) : path_(std::move(path)) {}
-  std::filesystem::path path_;
-};
-
 Result<std::string> disassemble(std::span<const std::byte> code, const std::stop_token& stop) {
   const auto program = find_nvdisasm();
   if (!program) return tl::unexpected(program.error());
-  const auto file = TemporaryFile::make(code);
+  const auto file = TemporaryFile::make("attnscope-cubin", code);
   if (!file) return tl::unexpected(file.error());
   // -c: code alone; -gi: the inline chain of each instruction; -gp: its line of PTX
   return output_of(*program, {"-c", "-gi", "-gp", file->path().string()}, {kSeconds, stop}, kMaxBytes);
