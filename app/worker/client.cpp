@@ -241,15 +241,4 @@ Result<KernelCounts> GpuClient::count_instructions(const Point& p, const Deadlin
   return counts;
 }
 
-Result<void> GpuClient::break_down(const std::string& how, std::int32_t gpu, const Deadline& deadline) {
-  GpuRunRequest r;
-  r.gpu = gpu;
-  r.kernel = how;
-  json request = to_json(r);
-  request["break"] = how;
-  auto reply = ask(request.dump(), {}, how, deadline, {});
-  if (!reply) return tl::unexpected(reply.error());
-  return ok();
-}
-
 }  // namespace attn

@@ -63,8 +63,6 @@ class GpuClient {
   Result<Heartbeat> heartbeat(const Point& p, const Deadline& deadline, const Progress& progress = {});
   // What the instructions of the point's kernel do in one run, by address; put_lines() adds lines and phases.
   Result<KernelCounts> count_instructions(const Point& p, const Deadline& deadline, const Progress& progress = {});
-  // Asks the worker to hang or to write to an illegal address: the error that a user would see.
-  Result<void> break_down(const std::string& how, std::int32_t gpu, const Deadline& deadline);
   // Process id of the worker; -1 where none runs.
   int worker_id() const { return child_ ? child_->id() : -1; }
 

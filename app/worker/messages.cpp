@@ -79,7 +79,6 @@ Result<ReadRequest> run_request_from(const json& j) {
       r.generator = *generator;
       r.seed = j.at("generate").at("seed");
     }
-    read.break_on_purpose = j.value("break", "");
     return read;
   });
 }

@@ -17,7 +17,6 @@ nlohmann::json to_json(const GpuRunRequest& r);
 struct ReadRequest {
   GpuRunRequest request;
   bool generate = false;
-  std::string break_on_purpose;  // "hang" or "illegal_address": for the check that a worker's end is survived
 };
 Result<ReadRequest> run_request_from(const nlohmann::json& j);
 

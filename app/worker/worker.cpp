@@ -34,11 +34,6 @@ using nlohmann::json;
 
 constexpr int kExitLost = 3;
 
-// Kernels that break on purpose: a worker's end is tried on the machine where it will happen.
-constexpr const char* kBreaking =
-    "extern \"C\" __global__ void hang(volatile int* p) { while (p[0] != 1) {} }\n"
-    "extern \"C\" __global__ void illegal_address(int* p) { p[1ull << 40] = 1; }\n";
-
 // The driver, compiler and queue of one GPU.
 struct Gpu {
   std::unique_ptr<gpu::CompileService> service;
@@ -100,7 +95,7 @@ class Worker {
     if (!read) return tl::unexpected(read.error());
     if (auto ready = open(read->request.gpu); !ready) return ready;
     if (what == "record") return record(read->request, message.bytes);
-    return read->break_on_purpose.empty() ? run(*read, message.bytes) : break_down(read->break_on_purpose);
+    return run(*read, message.bytes);
   }
 
   // A kernel of the user's own comes with each request that names it.
@@ -206,7 +201,6 @@ class Worker {
   Result<void> profile(const json& request, const std::string& what);  // "sample", "heartbeat" or "count"
   Result<gpu::Queue*> own_queue(std::unique_ptr<gpu::Queue>& queue);
   Result<void> tools_for(const Point& p, GpuTools& tools);
-  Result<void> break_down(const std::string& how);
   Result<void> turn(const json& request);
   Result<void> hold(const Point& p, const std::string& key);
   Result<void> let_go();
@@ -515,26 +509,6 @@ Result<void> Worker::profile(const json& request, const std::string& what) {
   if (!queue) return tl::unexpected(queue.error());
   (counts ? tools.counting_queue : tools.sampling_queue) = *queue;
   return counts ? answer(count_on_gpu(*point, tools)) : answer(sample_on_gpu(*point, tools));
-}
-
-Result<void> Worker::break_down(const std::string& how) {
-  gpu::KernelSource source{"break.cu", kBreaking, "break", true};
-  auto compiled = gpu_.service->compile({source, gpu_.properties.arch(), {}});
-  if (!compiled) return tl::unexpected(compiled.error());
-  const auto module = driver_->load(compiled->code.data());
-  if (!module) return tl::unexpected(module.error());
-  const auto entry = driver_->function(*module, how);
-  if (!entry) return tl::unexpected(entry.error());
-  auto memory = gpu::Memory::allocate(*driver_, 4096);
-  if (!memory) return tl::unexpected(memory.error());
-  const gpu::DevicePointer argument = memory->address();
-  const void* const parameters[] = {&argument};
-  auto done = driver_->fill(argument, 0, 4096, gpu_.queue->stream());
-  if (done) done = driver_->launch(*entry, {}, gpu_.queue->stream(), parameters);
-  if (done) done = driver_->synchronize(gpu_.queue->stream());
-  if (!done) return done;
-  send({{"is", "done"}}, {});
-  return ok();
 }
 
 }  // namespace

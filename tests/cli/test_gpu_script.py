@@ -33,6 +33,16 @@ names = "|".join(re.escape(k["id"]) for k in rungs)
 for listed in re.findall(rf"\b(?:{names})(?:,(?:{names}))+\b", code):
     report.check(False, f"a list of kernels that does not come from the table: {listed}")
 
+# The program holds the rungs and what measures peaks: kernels that break on purpose are the tests' (survive.sh).
+root = script.parents[2]
+entry = re.compile(rb'extern "C" __global__ void (?:__launch_bounds__\([^)]*\) )?(\w+)\(')
+written = set()
+for source in [*root.glob("kernels/**/*.cu"), *root.glob("kernels/**/*.cuh"), *root.glob("profiling/**/*.cpp")]:
+    written.update(entry.findall(source.read_bytes()))
+held = set(entry.findall(pathlib.Path(BINARY).read_bytes()))
+report.check(b"naive_scores" in held, f"naive_scores is not among the {len(held)} kernels found in the program")
+report.check(held <= written, f"kernels in the program that no source has: {sorted(held - written)}")
+
 # The compiler's figures of each: a column that stays empty is one that `inspect` cannot fill. Needs NVRTC.
 for k in rungs:
     done = run("inspect", k["id"], "--arch", k["architectures"][-1], "--json", "--no-cache", timeout=300)

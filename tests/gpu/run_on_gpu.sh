@@ -212,7 +212,8 @@ if ! grep -q '^ok  GPU 0' "$out/doctor.txt"; then
   note "SKIP all: $(grep -A1 'NVIDIA driver\|GPU  ' "$out/doctor.txt" | head -n 1)"
   exit 77
 fi
-part survive 120 "$program" worker --check
+part check 60 "$program" worker --check
+part survive 120 bash "$here/survive.sh" "$program"
 export program by_dtype here
 part timings 120 bash -c "$(declare -f timings); timings"
 part measure 60 bash -c "$(declare -f measure); measure"
