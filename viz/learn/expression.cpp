@@ -1,7 +1,7 @@
 #include "viz/learn/expression.h"
 
 #include <algorithm>
-#include <cctype>
+#include <array>
 #include <charconv>
 #include <cmath>
 #include <limits>
@@ -12,6 +12,7 @@
 #include <fmt/format.h>
 
 #include "kernels/base/text.h"
+#include "kernels/formats/expression_grammar.h"
 #include "viz/learn/references.h"
 #include "viz/learn/row_figures.h"
 
@@ -21,27 +22,26 @@ namespace {
 using Values = std::vector<double>;
 using Binary = double (*)(double, double);
 
-constexpr int kMaxDepth = 32;  // of brackets: a hostile file must not end the program's stack
-
-bool is_letter(char c) {
-  return std::isalpha(static_cast<unsigned char>(c)) != 0 || c == '_';
-}
-bool is_digit(char c) {
-  return c >= '0' && c <= '9';
-}
-
-struct Comparison {
-  std::string_view sign;
-  Binary compare;
+struct Sign {
+  std::string_view text;
+  Binary of;
 };
-constexpr Comparison kComparisons[] = {
+constexpr std::array<Sign, 6> kSignsThatCompare{{
     {"<=", [](double a, double b) { return a <= b ? 1.0 : 0.0; }},
     {">=", [](double a, double b) { return a >= b ? 1.0 : 0.0; }},
     {"==", [](double a, double b) { return a == b ? 1.0 : 0.0; }},
     {"!=", [](double a, double b) { return a != b ? 1.0 : 0.0; }},
     {"<", [](double a, double b) { return a < b ? 1.0 : 0.0; }},
     {">", [](double a, double b) { return a > b ? 1.0 : 0.0; }},
-};
+}};
+constexpr std::array<Sign, 2> kSignsOfSums{{
+    {"+", [](double a, double b) { return a + b; }},
+    {"-", [](double a, double b) { return a - b; }},
+}};
+constexpr std::array<Sign, 2> kSignsOfProducts{{
+    {"*", [](double a, double b) { return a * b; }},
+    {"/", [](double a, double b) { return a / b; }},
+}};
 
 struct ElementFunction {
   std::string_view name;
@@ -81,105 +81,46 @@ constexpr ListFunction kListFunctions[] = {
     {"second", second_largest},
 };
 
-class Evaluator {
+class LessonEvaluator : public ExpressionGrammar<LessonEvaluator, Values> {
  public:
-  Evaluator(std::string_view text, ExpressionScope& scope) : text_(text), scope_(scope) {}
-
-  Result<Values> whole() {
-    auto value = expression();
-    if (!value) return value;
-    skip();
-    if (at_ != text_.size()) return refuse(phrase("'{}' is left over", text_.substr(at_)));
-    return value;
-  }
+  LessonEvaluator(std::string_view text, ExpressionScope& scope) : ExpressionGrammar(text), scope_(scope) {}
 
  private:
+  friend ExpressionGrammar;
+  static constexpr const auto& kComparisons = kSignsThatCompare;
+  static constexpr const auto& kSums = kSignsOfSums;
+  static constexpr const auto& kProducts = kSignsOfProducts;
+  static constexpr bool kNegates = true;
+
   tl::unexpected<Error> refuse(const std::string& why) const {
     return bad_input(phrase("expression '{}', character {}: {}", text_, at_ + 1, why));
   }
-  void skip() {
-    while (at_ < text_.size() && text_[at_] == ' ') ++at_;
-  }
-  char peek() {
-    skip();
-    return at_ < text_.size() ? text_[at_] : '\0';
-  }
-  bool take(std::string_view sign) {
-    skip();
-    if (!text_.substr(at_).starts_with(sign)) return false;
-    at_ += sign.size();
-    return true;
-  }
-  std::string_view name() {
-    skip();
-    const std::size_t from = at_;
-    while (at_ < text_.size() && (is_letter(text_[at_]) || (at_ > from && is_digit(text_[at_])))) ++at_;
-    return text_.substr(from, at_ - from);
+  tl::unexpected<Error> missing(ExpressionGap what) const {
+    switch (what) {
+      case ExpressionGap::depth:
+        return refuse("too many brackets in one another");
+      case ExpressionGap::bracket:
+        return refuse("')' is missing");
+      case ExpressionGap::end:
+        return refuse(phrase("'{}' is left over", text_.substr(at_)));
+      case ExpressionGap::atom:
+        break;
+    }
+    return refuse("a number, a name or '(' is expected");
   }
 
-  Result<Values> zipped(const Values& a, const Values& b, Binary f) const {
+  Result<Values> joined(const Sign& sign, const Values& a, const Values& b) const {
     if (a.size() != b.size() && a.size() != 1 && b.size() != 1)
       return refuse(phrase("{} numbers meet {}", a.size(), b.size()));
     Values out(std::max(a.size(), b.size()));
-    for (std::size_t n = 0; n < out.size(); ++n) out[n] = f(a[a.size() == 1 ? 0 : n], b[b.size() == 1 ? 0 : n]);
+    for (std::size_t n = 0; n < out.size(); ++n) out[n] = sign.of(a[a.size() == 1 ? 0 : n], b[b.size() == 1 ? 0 : n]);
     return out;
   }
-
-  Result<Values> expression() {
-    auto left = sum();
-    if (!left) return left;
-    for (const Comparison& c : kComparisons) {
-      if (!take(c.sign)) continue;
-      auto right = sum();
-      if (!right) return right;
-      return zipped(*left, *right, c.compare);
-    }
-    return left;
-  }
-  Result<Values> sum() {
-    auto left = product();
-    while (left && (peek() == '+' || peek() == '-')) {
-      const Binary f = take("+") ? Binary([](double a, double b) { return a + b; })
-                                 : (take("-"), Binary([](double a, double b) { return a - b; }));
-      auto right = product();
-      if (!right) return right;
-      left = zipped(*left, *right, f);
-    }
-    return left;
-  }
-  Result<Values> product() {
-    auto left = unary();
-    while (left && (peek() == '*' || peek() == '/')) {
-      const Binary f = take("*") ? Binary([](double a, double b) { return a * b; })
-                                 : (take("/"), Binary([](double a, double b) { return a / b; }));
-      auto right = unary();
-      if (!right) return right;
-      left = zipped(*left, *right, f);
-    }
-    return left;
-  }
-  Result<Values> unary() {
-    if (!take("-")) return atom();
-    auto value = unary();
-    if (value)
-      for (double& x : *value) x = -x;
+  static Result<Values> negated(Values value) {
+    for (double& x : value) x = -x;
     return value;
   }
-  Result<Values> atom() {
-    if (++depth_ > kMaxDepth) return refuse("too many brackets in one another");
-    auto value = inner_atom();
-    --depth_;
-    return value;
-  }
-  Result<Values> inner_atom() {
-    const char c = peek();
-    if (is_digit(c)) return number();
-    if (take("(")) {
-      auto value = expression();
-      if (value && !take(")")) return refuse("')' is missing");
-      return value;
-    }
-    if (!is_letter(c)) return refuse("a number, a name or '(' is expected");
+  Result<Values> word() {
     std::string_view word = name(), run = scope_.run;
     if (take(".")) {
       run = word;
@@ -349,8 +290,7 @@ class Evaluator {
       all.b = scope_.at.b, all.h = scope_.at.h, all.all = true;
       return all;
     }
-    skip();
-    const std::size_t from = at_;
+    const std::size_t from = ended() ? text_.size() : at_;
     while (at_ < text_.size() && (is_letter(text_[at_]) || is_digit(text_[at_]) || text_[at_] == '.')) ++at_;
     auto parsed = parse_place(text_.substr(from, at_ - from));
     if (!parsed) return refuse(parsed.error().message);
@@ -380,15 +320,12 @@ class Evaluator {
     return std::move(read->values);
   }
 
-  std::string_view text_;
   ExpressionScope& scope_;
-  std::size_t at_ = 0;
-  int depth_ = 0;
 };
 
 // A letter and the number after it: "i12". False where `text` does not begin with the letter.
 bool take_number(std::string_view& text, char letter, std::int32_t& value) {
-  if (text.size() < 2 || text[0] != letter || !is_digit(text[1])) return false;
+  if (text.size() < 2 || text[0] != letter || !ExpressionText::is_digit(text[1])) return false;
   const auto [end, code] = std::from_chars(text.data() + 1, text.data() + text.size(), value);
   if (code != std::errc()) return false;
   text.remove_prefix(static_cast<std::size_t>(end - text.data()));
@@ -416,7 +353,7 @@ Result<LessonPlace> parse_place(std::string_view text) {
 }
 
 Result<std::vector<double>> evaluate(std::string_view text, ExpressionScope& scope) {
-  return Evaluator(text, scope).whole();
+  return LessonEvaluator(text, scope).whole();
 }
 
 Result<double> evaluate_number(std::string_view text, ExpressionScope& scope) {

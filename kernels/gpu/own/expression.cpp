@@ -2,12 +2,13 @@
 
 #include <algorithm>
 #include <charconv>
-#include <optional>
 #include <system_error>
 #include <utility>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
+
+#include "kernels/formats/expression_grammar.h"
 
 namespace attn::gpu {
 namespace {
@@ -15,14 +16,6 @@ namespace {
 constexpr std::array<std::string_view, kSizeNames> kNames{"B",  "Hq", "Hkv", "Lq",      "Lk",    "D",
                                                           "Dv", "Br", "Bc",  "threads", "stages"};
 constexpr std::size_t kLongest = 1000;
-constexpr int kDeepest = 32;  // parentheses: each is a call of the reader
-
-bool is_letter(char c) {
-  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
-}
-bool is_digit(char c) {
-  return c >= '0' && c <= '9';
-}
 
 }  // namespace
 
@@ -30,119 +23,84 @@ std::string_view name_of(SizeName name) {
   return kNames.at(static_cast<std::size_t>(name));
 }
 
-// One pass from left to right. After the first error everything returns at once.
-class SizeExpression::Reader {
+// Evaluates to steps, operands first: what is read once is worked out for many problems.
+struct StepsWritten {};
+class SizeExpression::Reader : public ExpressionGrammar<SizeExpression::Reader, StepsWritten> {
  public:
-  explicit Reader(std::string_view text) : text_(text) {}
+  using ExpressionGrammar::ExpressionGrammar;
 
   Result<std::vector<Step>> read() {
-    if (text_.size() > kLongest) {
+    if (text_.size() > kLongest)
       return bad_input(fmt::format("it has {} characters; {} are the most", text_.size(), kLongest));
-    }
-    sum();
-    if (!error_ && !ended()) refuse("an operator or the end");
-    if (error_) return tl::unexpected(*error_);
+    if (auto read = whole(); !read) return tl::unexpected(read.error());
     return std::move(steps_);
   }
 
  private:
-  bool ended() {
-    while (at_ < text_.size() && text_[at_] == ' ') ++at_;
-    return at_ == text_.size();
-  }
-  bool take(char c) {
-    if (error_ || ended() || text_[at_] != c) return false;
-    ++at_;
-    return true;
-  }
-  void refuse(std::string_view wanted) {
-    if (error_) return;
-    const std::string there = ended() ? "it ends" : fmt::format("'{}' stands", text_[at_]);
-    error_ = Error{ErrorKind::bad_input,
-                   fmt::format("'{}': at column {} {} where {} is wanted", text_, at_ + 1, there, wanted)};
-  }
-  void put(Kind kind, std::int64_t number = 0) { steps_.push_back({kind, number}); }
+  friend ExpressionGrammar;
+  struct Sign {
+    std::string_view text;
+    Kind kind;
+  };
+  static constexpr std::array<Sign, 0> kComparisons{};
+  static constexpr std::array<Sign, 2> kSums{{{"+", Kind::add}, {"-", Kind::subtract}}};
+  static constexpr std::array<Sign, 3> kProducts{{{"*", Kind::multiply}, {"/", Kind::divide}, {"%", Kind::remainder}}};
+  static constexpr bool kNegates = false;
 
-  void sum() {
-    product();
-    while (!error_) {
-      const Kind kind = take('+') ? Kind::add : take('-') ? Kind::subtract : Kind::number;
-      if (kind == Kind::number) return;
-      product();
-      put(kind);
+  tl::unexpected<Error> wanted(std::string_view what) {
+    const std::string there = ended() ? "it ends" : fmt::format("'{}' stands", text_[at_]);
+    return bad_input(fmt::format("'{}': at column {} {} where {} is wanted", text_, at_ + 1, there, what));
+  }
+  tl::unexpected<Error> missing(ExpressionGap what) {
+    switch (what) {
+      case ExpressionGap::depth:
+        return bad_input(fmt::format("'{}': more than {} parentheses are open", text_, kMaxExpressionDepth));
+      case ExpressionGap::bracket:
+        return wanted("')'");
+      case ExpressionGap::end:
+        return wanted("an operator or the end");
+      case ExpressionGap::atom:
+        break;
     }
+    return wanted("a number, a name or '('");
   }
-  void product() {
-    factor();
-    while (!error_) {
-      const Kind kind = take('*')   ? Kind::multiply
-                        : take('/') ? Kind::divide
-                        : take('%') ? Kind::remainder
-                                    : Kind::number;
-      if (kind == Kind::number) return;
-      factor();
-      put(kind);
-    }
+  StepsWritten put(Kind kind, std::int64_t number = 0) {
+    steps_.push_back({kind, number});
+    return {};
   }
-  void close() {
-    if (!take(')')) refuse("')'");
-  }
-  void factor() {
-    if (++depth_ > kDeepest) {
-      error_ = Error{ErrorKind::bad_input, fmt::format("'{}': more than {} parentheses are open", text_, kDeepest)};
-    } else if (take('(')) {
-      sum();
-      close();
-    } else if (!error_ && !ended() && is_digit(text_[at_])) {
-      number();
-    } else if (!error_ && !ended() && is_letter(text_[at_])) {
-      word();
-    } else {
-      refuse("a number, a name or '('");
-    }
-    --depth_;
-  }
-  void number() {
+  Result<StepsWritten> joined(const Sign& sign, StepsWritten /*a*/, StepsWritten /*b*/) { return put(sign.kind); }
+  Result<StepsWritten> number() {
     std::int64_t value = 0;
     const char* const begin = text_.data() + at_;
     const auto [end, wrong] = std::from_chars(begin, text_.data() + text_.size(), value);
-    if (wrong != std::errc()) {
-      error_ = Error{ErrorKind::bad_input, fmt::format("'{}': the number at column {} is too large", text_, at_ + 1)};
-      return;
-    }
+    if (wrong != std::errc())
+      return bad_input(fmt::format("'{}': the number at column {} is too large", text_, at_ + 1));
     at_ += static_cast<std::size_t>(end - begin);
-    put(Kind::number, value);
+    return put(Kind::number, value);
   }
-  void word() {
+  Result<StepsWritten> word() {
     const std::size_t begin = at_;
-    while (at_ < text_.size() && (is_letter(text_[at_]) || is_digit(text_[at_]))) ++at_;
-    const std::string_view word = text_.substr(begin, at_ - begin);
-    if (const auto name = std::ranges::find(kNames, word); name != kNames.end()) {
-      return put(Kind::name, name - kNames.begin());
-    }
+    const std::string_view word = name();
+    if (const auto* const known = std::ranges::find(kNames, word); known != kNames.end())
+      return put(Kind::name, known - kNames.begin());
     const Kind kind = word == "min"        ? Kind::least
                       : word == "max"      ? Kind::most
                       : word == "ceil_div" ? Kind::ceil_div
                                            : Kind::number;
     if (kind != Kind::number) return pair(kind);
-    error_ = Error{ErrorKind::bad_input,
-                   fmt::format("'{}': {} at column {} is no name; there are {}, and min, max and ceil_div of two",
-                               text_, word, begin + 1, fmt::join(kNames, ", "))};
+    return bad_input(fmt::format("'{}': {} at column {} is no name; there are {}, and min, max and ceil_div of two",
+                                 text_, word, begin + 1, fmt::join(kNames, ", ")));
   }
-  void pair(Kind kind) {
-    if (!take('(')) refuse("'('");
-    sum();
-    if (!take(',')) refuse("','");
-    sum();
-    close();
-    put(kind);
+  Result<StepsWritten> pair(Kind kind) {
+    if (!take("(")) return wanted("'('");
+    if (auto first = sum(); !first) return first;
+    if (!take(",")) return wanted("','");
+    if (auto second = sum(); !second) return second;
+    if (!take(")")) return wanted("')'");
+    return put(kind);
   }
 
-  std::string_view text_;
-  std::size_t at_ = 0;
-  int depth_ = 0;
   std::vector<Step> steps_;
-  std::optional<Error> error_;
 };
 
 Result<SizeExpression> SizeExpression::parse(std::string_view text) {
