@@ -78,7 +78,36 @@ std::string unknown_condition(std::string_view when) {
   return {};
 }
 
-Result<StepText> parse_text(const nlohmann::json& j, const std::string& key) {
+// Sentences and formulas that several texts have, by name.
+using SharedTexts = std::map<std::string, std::string, std::less<>>;
+
+Result<SharedTexts> parse_shared(const nlohmann::json& file) {
+  SharedTexts shared;
+  const auto at = file.find("shared");
+  if (at == file.end()) return shared;
+  if (!at->is_object()) return bad_input(tr("Step texts: 'shared' is not an object of texts."));
+  for (const auto& [name, text] : at->items()) {
+    if (!text.is_string()) return bad_input(phrase("Step texts: the shared '{}' is no text.", name));
+    shared.emplace(name, text.get<std::string>());
+  }
+  return shared;
+}
+
+Result<std::string> with_shared(std::string_view text, const SharedTexts& shared, const std::string& key) {
+  std::string out;
+  while (true) {
+    const std::size_t at = text.find("{@"), end = text.find('}', at);
+    if (at == std::string_view::npos || end == std::string_view::npos) return out.append(text);
+    const std::string_view name = text.substr(at + 2, end - at - 2);
+    const auto found = shared.find(name);
+    if (found == shared.end())
+      return bad_input(phrase("Step texts: {} names the shared '{}', which there is not.", key, name));
+    out.append(text.substr(0, at)).append(found->second);
+    text.remove_prefix(end + 1);
+  }
+}
+
+Result<StepText> parse_text(const nlohmann::json& j, const SharedTexts& shared, const std::string& key) {
   if (!j.is_object()) return bad_input(phrase("Step texts: {} holds something that is not a text.", key));
   StepText text;
   for (const auto& [name, value] : j.items()) {
@@ -92,7 +121,9 @@ Result<StepText> parse_text(const nlohmann::json& j, const std::string& key) {
       return bad_input(phrase(
           "Step texts: {} has '{}'; a text has when, headline, sentence, formula and why, all words.", key, name));
     }
-    *member = value.get<std::string>();
+    auto whole = with_shared(value.get_ref<const std::string&>(), shared, key);
+    if (!whole) return tl::unexpected(whole.error());
+    *member = *std::move(whole);
   }
   if (text.headline.empty() || text.sentence.empty()) {
     return bad_input(phrase("Step texts: {} lacks a headline or a sentence.", key));
@@ -108,11 +139,12 @@ Result<StepText> parse_text(const nlohmann::json& j, const std::string& key) {
   return text;
 }
 
-Result<std::vector<StepText>> parse_list(const nlohmann::json& list, const std::string& key) {
+Result<std::vector<StepText>> parse_list(const nlohmann::json& list, const SharedTexts& shared,
+                                         const std::string& key) {
   if (!list.is_array() || list.empty()) return bad_input(phrase("Step texts: {} is not a list of texts.", key));
   std::vector<StepText> texts;
   for (const nlohmann::json& j : list) {
-    Result<StepText> text = parse_text(j, key);
+    Result<StepText> text = parse_text(j, shared, key);
     if (!text) return tl::unexpected(text.error());
     if (!texts.empty() && texts.back().when.empty()) {
       return bad_input(phrase("Step texts: {} has a text after the one without a condition.", key));
@@ -148,16 +180,18 @@ Result<StepTexts> parse_step_texts(std::string_view text) {
   const nlohmann::json j = nlohmann::json::parse(text, nullptr, false);
   if (!j.is_object()) return bad_input("Step texts: this is not JSON.");
   if (j.value("version", nlohmann::json(0)) != 1) return bad_input("Step texts: the version is not 1.");
+  const auto shared = parse_shared(j);
+  if (!shared) return tl::unexpected(shared.error());
   StepTexts out;
   for (const auto& [order, phases] : j.items()) {
-    if (order == "version") continue;
+    if (order == "version" || order == "shared") continue;
     if (!order_named(order) || !phases.is_object()) {
       return bad_input(phrase("Step texts: '{}' is not an order; there are naive, tiled, flash, flash-1.", order));
     }
     for (const auto& [phase, list] : phases.items()) {
       const std::string key = fmt::format("{}/{}", order, phase);
       if (!phase_named(phase)) return bad_input(phrase("Step texts: there is no phase '{}'.", key));
-      Result<std::vector<StepText>> texts = parse_list(list, key);
+      Result<std::vector<StepText>> texts = parse_list(list, *shared, key);
       if (!texts) return tl::unexpected(texts.error());
       out.texts.emplace(key, std::move(*texts));
     }

@@ -15,7 +15,8 @@ namespace attn {
 // One text. `when` names the conditions under which it is taken (see kStepConditions); empty = always. `why` is the
 // reason behind the step, shown when it is asked for; a text without one has that of its phase's last text, if any.
 // In all of them, {name} stands for a value of this step (see kStepPlaceholders) and [S] or [m|old] for a tensor's
-// letter, with a subscript, in its colour; in the formula ^(...) raises.
+// letter, with a subscript, in its colour; in the formula ^(...) raises. In the file {@name} stands for a whole
+// sentence or formula of its "shared", which is written once.
 struct StepText {
   std::string when;
   std::string headline;

@@ -9,6 +9,8 @@
 #include <string>
 #include <vector>
 
+#include <nlohmann/json.hpp>
+
 #include "kernels/museum/museum.h"
 #include "tests/viz/step/fixture.h"
 #include "viz/draw/number_text.h"
@@ -190,6 +192,60 @@ TEST(StepTexts, AnEquationThatTheKernelDidNotKeepIsNoEquation) {
     EXPECT_EQ(words.find("≠"), std::string::npos) << words;
 }
 
+TEST(StepTexts, TakeWholeSentencesFromThoseThatAreShared) {
+  const auto texts =
+      parse_step_texts(R"({"version": 1, "shared": {"keeps": "Row {row} keeps all.", "sum": "[O] = {o_new}"},
+    "flash": {"max": [{"headline": "A", "sentence": "{@keeps} Then more. {@keeps}", "formula": "{@sum}"}]}})");
+  ASSERT_TRUE(texts) << texts.error().message;
+  const StepText& text = texts->texts.at("flash/max").front();
+  EXPECT_EQ(text.sentence, "Row {row} keeps all. Then more. Row {row} keeps all.");
+  EXPECT_EQ(text.formula, "[O] = {o_new}");
+}
+
+// Each headline, sentence and formula of the file, of reasons too, with how often it stands there; without what it asks
+// of the shared ones.
+std::map<std::string, int> written_texts() {
+  std::map<std::string, int> count;
+  const auto add = [&](std::string text, bool sentences) {
+    for (std::size_t at = 0; (at = text.find("{@")) != text.npos;) {
+      const std::size_t end = text.find('}', at) + 1;
+      text.erase(at, end - at + (end < text.size() && text[end] == ' ' ? 1 : 0));
+    }
+    for (std::size_t end = 0; sentences && (end = text.find(". ")) != text.npos; text.erase(0, end + 2))
+      ++count[text.substr(0, end + 1)];
+    if (!text.empty()) ++count[text];
+  };
+  const auto file = nlohmann::json::parse(read_asset("step_texts.json"));
+  for (const auto& [name, text] : file.at("shared").items()) add(text, true);
+  for (const auto& [order, phases] : file.items()) {
+    if (order == "version" || order == "shared") continue;
+    for (const auto& texts : phases)
+      for (const auto& text : texts)
+        for (const auto& [member, words] : text.items())
+          if (member != "when") add(words, member == "sentence" || member == "why");
+  }
+  return count;
+}
+
+TEST(StepTexts, OfTheFileStandThereOnce) {
+  const auto count = written_texts();
+  EXPECT_GT(count.size(), 200U);
+  for (const auto& [text, times] : count)
+    EXPECT_EQ(times, 1) << "'" << text << "' belongs into \"shared\" of assets/step_texts.json";
+}
+
+TEST(StepTexts, OfTheFileShareWhatSeveralHave) {
+  const std::string file = read_asset("step_texts.json");
+  const auto shared = nlohmann::json::parse(file).at("shared");
+  EXPECT_GT(shared.size(), 50U);
+  for (const auto& [name, text] : shared.items()) {
+    const std::string asked = "{@" + name + "}";
+    const std::size_t first = file.find(asked);
+    ASSERT_NE(first, file.npos) << name << " is shared and asked for nowhere";
+    EXPECT_NE(file.find(asked, first + 1), file.npos) << name << " is asked for once: it need not be shared";
+  }
+}
+
 TEST(StepTexts, RefusesWhatNoStepHolds) {
   const auto refused = [](const char* json, const char* why) {
     const auto texts = parse_step_texts(json);
@@ -204,6 +260,11 @@ TEST(StepTexts, RefusesWhatNoStepHolds) {
   refused(R"({"version": 1, "flash": {"max": [{"headline": "a {nonsense}", "sentence": "b"}]}})", "nonsense");
   refused(R"({"version": 1, "flash": {"max": [{"headline": "a", "sentence": "b", "when": "raining"}]}})", "raining");
   refused(R"({"version": 1, "flash": {"max": [{"headline": "a", "sentence": "b", "when": "rose"}]}})", "no condition");
+  refused(R"({"version": 1, "flash": {"max": [{"headline": "{@a}", "sentence": "b"}]}})", "the shared 'a'");
+  refused(R"({"version": 1, "shared": {"a": "{x}"}, "flash": {"max": [{"headline": "{@a}", "sentence": "b"}]}})",
+          "{x}");
+  refused(R"({"version": 1, "shared": {"a": 1}})", "'a' is no text");
+  refused(R"({"version": 1, "shared": []})", "not an object");
   refused(R"({"version": 1, "flash": {"max": [{"headline": "", "sentence": "b"}]}})", "headline");
 }
 
