@@ -2,10 +2,12 @@
 
 #include <array>
 #include <string_view>
+#include <vector>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "kernels/ladder.h"
 #include "kernels/model/problem_json.h"
 #include "profiling/session/csv_field.h"
 #include "profiling/tune/store.h"
@@ -91,6 +93,16 @@ constexpr auto kColumns = std::to_array<Column>({
     {"turns_count", [](R r, N n) { return number(r.tiles[n].turns.n); }},
 });
 
+// What the kernel declares beside the common options, in its row's order: columns behind the others.
+std::vector<const Option*> further_options(std::string_view kernel) {
+  std::vector<const Option*> further;
+  const auto row = find_kernel(kernel);
+  if (!row) return further;
+  for (const OptionSpec& spec : (*row)->options)
+    if (spec.option->get == nullptr) further.push_back(spec.option);
+  return further;
+}
+
 }  // namespace
 
 json tile_to_json(const TriedTile& t) {
@@ -114,11 +126,17 @@ json tile_to_json(const TriedTile& t) {
 }
 
 std::string tiles_to_csv(const TuneResult& r) {
+  const std::vector<const Option*> further = further_options(r.kernel);
   std::string text;
   for (const Column& c : kColumns) text += (text.empty() ? "" : ",") + csv_field(c.name);
+  for (const Option* o : further) text += "," + csv_field(o->name);
   text += '\n';
   for (std::size_t n = 0; n < r.tiles.size(); ++n) {
     for (const Column& c : kColumns) text += (&c == kColumns.data() ? "" : ",") + csv_field(c.text(r, n));
+    for (const Option* o : further) {
+      const auto value = attn::chosen(r.tiles[n].tile.options, *o);
+      text += "," + csv_field(value ? value_text(*o, *value) : std::string());
+    }
     text += '\n';
   }
   return text;

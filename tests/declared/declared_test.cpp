@@ -2,6 +2,7 @@
 #include "tests/declared/rung.h"
 
 #include <algorithm>
+#include <memory>
 #include <set>
 #include <string>
 #include <vector>
@@ -17,17 +18,22 @@
 #include "kernels/ladder.h"
 #include "kernels/model/problem_json.h"
 #include "nlohmann/json.hpp"
+#include "profiling/figures/samples.h"
 #include "profiling/session/measurement_json.h"
 #include "profiling/session/session.h"
 #include "profiling/sweep/sweep.h"
 #include "profiling/tune/candidates.h"
+#include "profiling/tune/export.h"
 #include "profiling/tune/store.h"
+#include "tests/viz/profile/profile_rows.h"
+#include "tests/viz/profile/toy_counts.h"
 #include "viz/bench/fields.h"
 #include "viz/bench/ladder.h"
 #include "viz/bench/scene.h"
 #include "viz/bench/sweep_choices.h"
 #include "viz/bench/tiles.h"
 #include "viz/draw/kernel_looks.h"
+#include "viz/profile/findings.h"
 #include "viz/profile/lab.h"
 
 namespace attn {
@@ -211,6 +217,52 @@ TEST(Declared, TuningTriesAndKeepsItsValues) {
   for (const TileCandidate& c : *few) EXPECT_EQ(chosen(c.options, kDepth), 3) << "what is asked for is not varied";
   SweepSpec s = sweep_with_tile(small_sweep("L", {8}), all->front().options, false);
   EXPECT_EQ(chosen(s.options, kDepth), chosen(all->front().options, kDepth));
+}
+
+TEST(Declared, TheTunersCsvHasAColumnOfEachOptionThatTheRungDeclares) {
+  Problem p;
+  p.Lq = p.Lk = 32;
+  p.D = p.Dv = 8;
+  Options sour;
+  choose(sour, kFlavour, 1);
+  const auto csv_of = [&](const KernelRow& row) {
+    TuneResult r;
+    r.kernel = row.id;
+    r.problem = p;
+    const auto all = tile_candidates(row, p, &row == &rung() ? sour : Options(), cpu_device());
+    EXPECT_TRUE(all) << all.error().message;
+    for (const TileCandidate& c : *all) r.tiles.push_back({c, TileFate::not_tried, "", {}, {}, ""});
+    return tiles_to_csv(r);
+  };
+  const std::string with = csv_of(rung());
+  EXPECT_TRUE(with.substr(0, with.find('\n')).ends_with(",turns_count,depth,flavour")) << with;
+  for (const char* end : {",1,sour\n", ",2,sour\n", ",3,sour\n", ",4,sour\n"})
+    EXPECT_NE(with.find(end), std::string::npos) << end;
+  const std::string without = csv_of(**find_kernel("cpu_flash"));
+  EXPECT_TRUE(without.substr(0, without.find('\n')).ends_with(",turns_count")) << without;
+}
+
+// The row says what would better it and which experiment is prepared; no rule knows its id.
+TEST(Declared, FindingsProposeWhatTheRungDeclares) {
+  Measurement m = profile_test::h100_row("unheard_of_gpu", 20000);
+  profile_test::put(m, "peak_share_pct", 40);
+  profile_test::put(m, "dram_peak_share_pct", 20);
+  profile_test::put(m, "tensor_pipe_pct", 0.5);
+  const auto found = [&](std::string_view rule) {
+    for (const Finding& f : findings_of(m, {"sm_90a", 132, {}}, finding_rules().size()))
+      if (f.rule == rule) return f;
+    ADD_FAILURE() << rule << " finds nothing";
+    return Finding();
+  };
+  EXPECT_EQ(found("few_warps").prepared, "fewer_registers");
+  KernelSamples samples;
+  samples.reasons = {"selected", "lg_throttle"};
+  samples.files = {"kernels/gpu/toy.cu"};
+  samples.functions = {
+      {"toy", {{0x10, gpu::CodePhase::s, {{0, 5}}, {{0, 40, 0}}}, {0x20, gpu::CodePhase::s, {{0, 7}}, {{1, 60, 50}}}}}};
+  m.samples = std::make_shared<const KernelSamples>(samples);
+  m.counts = std::make_shared<const KernelCounts>(profile_test::toy_counts());
+  EXPECT_EQ(found("uncoalesced").other_kernel, "tiled");
 }
 
 TEST(Declared, BenchHasAFieldAnAxisAndValuesThatSuitIt) {
