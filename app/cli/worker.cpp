@@ -1,7 +1,6 @@
 // attnscope worker: the GPU's process, which the program starts for itself; and a check that its end is survived.
 #include <algorithm>
 #include <memory>
-#include <stop_token>
 #include <string>
 
 #include <fmt/format.h>
@@ -9,6 +8,7 @@
 #include "app/cli/command.h"
 #include "app/cli/problem_arguments.h"
 #include "app/cli/text.h"
+#include "app/system/child_process.h"
 #include "app/worker/client.h"
 #include "app/worker/collect.h"
 #include "app/worker/worker.h"
@@ -25,32 +25,28 @@ namespace {
 constexpr double kLongLimit = 120;  // for what must work: a first context and a compilation
 
 // A small right answer from the GPU, or why not.
-Result<void> small_run(GpuClient& client, std::int32_t gpu, const std::stop_token& stop = {}) {
+Result<void> small_run(GpuClient& client, std::int32_t gpu) {
   GpuRunRequest r;
   r.gpu = gpu;
   r.kernel = "naive";
   r.problem.Lq = r.problem.Lk = 16;
   r.problem.D = r.problem.Dv = 8;
-  const auto answer = client.run(r, {kLongLimit, stop});
+  const auto answer = client.run(r, {kLongLimit, {}});
   if (!answer) return tl::unexpected(answer.error());
   return ok();
 }
 
-// A worker is ended while it is asked, and the next one runs a kernel. Kernels that hang or go astray are the tests'
+// A worker is ended from outside, and the next one runs a kernel. Kernels that hang or go astray are the tests'
 // (tests/gpu/survive.sh).
 Result<int> check_survival(std::int32_t gpu) {
   GpuClient client;
   if (auto ran = small_run(client, gpu); !ran) return tl::unexpected(ran.error());
-  std::stop_source at_once;
-  at_once.request_stop();
-  const int first = client.worker_id();
-  const auto ended = small_run(client, gpu, at_once.get_token());
-  if (ended || client.worker_id() == first) return fail(ErrorKind::failed, "the worker went on though it was ended");
-  if (auto r = print(fmt::format("{}: its worker was ended\n", ended.error().message)); !r) {
-    return tl::unexpected(r.error());
-  }
+  end_process(client.worker_id());
+  const auto ended = small_run(client, gpu);
+  if (ended) return fail(ErrorKind::failed, "The worker answered though it was ended.");
+  if (auto r = print(fmt::format("{}\n", ended.error().message)); !r) return tl::unexpected(r.error());
   if (auto ran = small_run(client, gpu); !ran) return tl::unexpected(ran.error());
-  if (auto r = print("  the next run works\n"); !r) return tl::unexpected(r.error());
+  if (auto r = print("The next run works.\n"); !r) return tl::unexpected(r.error());
   return 0;
 }
 

@@ -240,4 +240,13 @@ std::string Child::kill() {
   return words_of(status);
 }
 
+bool has_hung_up(int descriptor) {
+  pollfd end{descriptor, 0, 0};
+  return ::poll(&end, 1, 0) > 0 && (end.revents & (POLLHUP | POLLERR)) != 0;
+}
+
+void end_process(int id) {
+  if (id > 0) ::kill(id, SIGKILL);
+}
+
 }  // namespace attn

@@ -52,6 +52,12 @@ class Socket {
   int descriptor_ = -1;
 };
 
+// Whether the other end of a socket or pipe is gone. Waits for nothing.
+bool has_hung_up(int descriptor);
+
+// Ends another process at once, as the system does where memory has run out.
+void end_process(int id);
+
 // The descriptor under which a child that was started with Child::start finds its socket.
 constexpr int kChildSocket = 3;
 

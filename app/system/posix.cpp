@@ -6,7 +6,6 @@
 #include <string>
 #include <system_error>
 
-#include <poll.h>
 #include <unistd.h>
 
 namespace attn {
@@ -48,11 +47,6 @@ bool can_run(const std::filesystem::path& file) {
 
 bool talks_to_terminal() {
   return ::isatty(STDERR_FILENO) == 1;
-}
-
-bool has_hung_up(int descriptor) {
-  pollfd end{descriptor, 0, 0};
-  return ::poll(&end, 1, 0) > 0 && (end.revents & (POLLHUP | POLLERR)) != 0;
 }
 
 }  // namespace attn

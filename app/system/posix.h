@@ -20,7 +20,4 @@ bool can_run(const std::filesystem::path& file);
 // Whether what is written to stderr is read by somebody at a terminal.
 bool talks_to_terminal();
 
-// Whether the other end of a socket or pipe is gone. Waits for nothing.
-bool has_hung_up(int descriptor);
-
 }  // namespace attn

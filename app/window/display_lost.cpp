@@ -12,7 +12,7 @@
 #include <GLFW/glfw3native.h>
 
 #include "app/control/run_list.h"
-#include "app/system/posix.h"
+#include "app/system/child_process.h"
 #include "kernels/base/library.h"
 
 namespace attn {

@@ -8,6 +8,7 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
+#include "app/system/child_process.h"
 #include "app/system/run_program.h"
 #include "app/system/temporary_file.h"
 #include "tests/kernels/temp_folder.h"
