@@ -25,12 +25,6 @@ namespace attn {
 
 class PixelImages;  // viz/draw/pixel_image.h
 
-// A field of the Problem panel that is being typed in.
-struct TypedField {
-  ProblemField field = ProblemField::heads;
-  std::string text;
-};
-
 struct StepCache {
   std::shared_ptr<const Recording> recording;
   TensorScales scales;
@@ -56,12 +50,8 @@ struct StepCache {
   std::shared_ptr<PixelImages> images;  // of the charts; the drawing makes it
   const ExactTile* bounds() const { return exact ? &*exact : nullptr; }
 
-  std::string problem_error;  // why the last edit was refused
-  std::optional<TypedField> typed;
+  ProblemEditing editing;
   bool scanning = false;  // error_scan() was asked in this frame and has rows left
-  int gesture = 0;        // number of the current drag; 0 between drags
-  int last_gesture = 0;
-  int dragged = 0;  // steps that the current drag has made
 
  private:
   std::shared_ptr<const Recording> companion_, veiled_, veiled_of_, read_, read_of_;

@@ -44,7 +44,7 @@ void send(const ProblemPanel& panel, const Document& changed, int gesture) {
   const Document& now = panel.state.document;
   // Two changes of one edit are one entry of undo.
   if (gesture == 0 && changed.problem != now.problem && changed.inputs != now.inputs)
-    gesture = ++panel.cache.last_gesture;
+    gesture = ++panel.editing.last_gesture;
   if (changed.problem != now.problem) panel.commands.push_back(SetProblem{changed.problem, gesture});
   if (changed.options != now.options) panel.commands.push_back(SetOptions{changed.options, gesture});
   if (changed.inputs != now.inputs) panel.commands.push_back(SetInputs{changed.inputs, gesture});
@@ -52,7 +52,7 @@ void send(const ProblemPanel& panel, const Document& changed, int gesture) {
 
 void commit(const ProblemPanel& panel, ProblemField field, std::string_view text, int gesture) {
   const Result<Document> changed = with_field(panel.state.document, field, text);
-  panel.cache.problem_error = changed ? std::string() : changed.error().message;
+  panel.editing.error = changed ? std::string() : changed.error().message;
   if (changed) send(panel, *changed, gesture);
 }
 
@@ -61,11 +61,11 @@ void drag_label(Cursor& at, const char* id, ProblemField field) {
   ImGui::SetCursorScreenPos({at.left, at.y});
   ImGui::InvisibleButton(id, {at.field().min.x - at.left - at.s.px(4), at.s.px(kField)});
   if (ImGui::IsItemHovered() || ImGui::IsItemActive()) ImGui::SetMouseCursor(ImGuiMouseCursor_ResizeEW);
-  StepCache& cache = at.panel.cache;
-  if (ImGui::IsItemActivated()) cache.gesture = ++cache.last_gesture, cache.dragged = 0;
+  ProblemEditing& editing = at.panel.editing;
+  if (ImGui::IsItemActivated()) editing.gesture = ++editing.last_gesture, editing.dragged = 0;
   if (!ImGui::IsItemActive()) return;
   const float moved = ImGui::GetMouseDragDelta(ImGuiMouseButton_Left, 4).x / at.s.px(8);
-  const int steps = static_cast<int>(moved) - cache.dragged;
+  const int steps = static_cast<int>(moved) - editing.dragged;
   if (steps == 0) return;
   auto numbers = whole_numbers(field_text(at.panel.state.document, field));
   if (!numbers) return;
@@ -73,8 +73,8 @@ void drag_label(Cursor& at, const char* id, ProblemField field) {
   for (const std::int64_t n : *numbers)
     text += std::to_string(std::max<std::int64_t>(n + steps, field == ProblemField::seed ? 0 : 1)) + " ";
   if (field == ProblemField::seed) text.pop_back();
-  commit(at.panel, field, text, cache.gesture);
-  cache.dragged += steps;
+  commit(at.panel, field, text, editing.gesture);
+  editing.dragged += steps;
 }
 
 void text_field(Cursor& at, const char* id, const char* label, ProblemField field, bool draggable) {
@@ -95,7 +95,7 @@ void text_field(Cursor& at, const char* id, const char* label, ProblemField fiel
   if (!active) ImGui::PopStyleColor();
   const bool done = ImGui::IsItemDeactivatedAfterEdit();
   // What is being typed outlives a popup that closes over it.
-  std::optional<TypedField>& typed = at.panel.cache.typed;
+  std::optional<TypedField>& typed = at.panel.editing.typed;
   if (ImGui::IsItemActive() && buffer.data() != shown)
     typed = TypedField{field, buffer.data()};
   else if (typed && typed->field == field)
@@ -136,7 +136,7 @@ void preset_choice(Cursor& at) {
   if (!begin_choice(at, "##preset", "Preset", preset_title(d), 0.7F)) return;
   for (const Preset& p : presets()) {
     if (ImGui::Selectable(std::string(p.title).c_str(), p.id == d.preset)) {
-      at.panel.cache.problem_error.clear();
+      at.panel.editing.error.clear();
       at.panel.commands.push_back(ChoosePreset{std::string(p.id)});
     }
     if (p.id == d.preset) ImGui::SetItemDefaultFocus();
@@ -150,7 +150,7 @@ void choose_among(Cursor& at, const std::vector<ProblemChoice>& choices) {
   for (const ProblemChoice& choice : choices) {
     if (ImGui::Selectable(choice.words.c_str(), choice.on)) {
       const auto why = why_not_recordable(choice.changed);
-      at.panel.cache.problem_error = why.value_or("");
+      at.panel.editing.error = why.value_or("");
       if (!why) send(at.panel, choice.changed, 0);
     }
     if (choice.on) ImGui::SetItemDefaultFocus();
@@ -277,7 +277,7 @@ void fields(Cursor& at) {
 }
 
 void error_words(Cursor& at) {
-  const std::string& words = at.panel.cache.problem_error;
+  const std::string& words = at.panel.editing.error;
   if (words.empty()) return;
   at.y += draw_paragraph(at.list, {at.left, at.y}, at.right - at.left, 12.5F,
                          {{words, Face::text, TensorColour::m, 0, false}}, 6) +
@@ -330,8 +330,8 @@ void draw_problem_panel(const ProblemPanel& panel, const Box& box, bool card) {
 }
 
 void keep_typed(const ProblemPanel& panel) {
-  if (!panel.cache.typed) return;
-  const TypedField typed = *std::exchange(panel.cache.typed, std::nullopt);
+  if (!panel.editing.typed) return;
+  const TypedField typed = *std::exchange(panel.editing.typed, std::nullopt);
   commit(panel, typed.field, typed.text, 0);
 }
 

@@ -6,14 +6,14 @@
 #include "viz/state/commands.h"
 #include "viz/state/model.h"
 #include "viz/state/state.h"
-#include "viz/step/cache.h"
+#include "viz/step/problem_fields.h"
 
 namespace attn {
 
 struct ProblemPanel {
   const State& state;
   const Model& model;
-  StepCache& cache;
+  ProblemEditing& editing;
   Commands& commands;
 };
 

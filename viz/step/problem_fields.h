@@ -55,4 +55,18 @@ std::string bias_words(const Document& d);
 // "late outlier", or "your own".
 std::string_view preset_title(const Document& d);
 
+// A field that is being typed in.
+struct TypedField {
+  ProblemField field = ProblemField::heads;
+  std::string text;
+};
+// What the Problem panel remembers between frames.
+struct ProblemEditing {
+  std::string error;  // why the last edit was refused
+  std::optional<TypedField> typed;
+  int gesture = 0;  // number of the current drag; 0 between drags
+  int last_gesture = 0;
+  int dragged = 0;  // steps that the current drag has made
+};
+
 }  // namespace attn

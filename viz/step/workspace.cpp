@@ -294,7 +294,7 @@ void draw_step(const State& state, const Model& model, StepHeld& held, Commands&
   StepCache& cache = *held.cache;
   const ImVec2 origin = ImGui::GetCursorScreenPos(), size = ImGui::GetContentRegionAvail();
   Box all{origin, {origin.x + size.x, origin.y + size.y}};
-  const ProblemPanel problem{state, model, cache, commands};
+  const ProblemPanel problem{state, model, cache.editing, commands};
   if (!model.recording || model.recording->events.empty()) {
     held.tiles.focused = false;
     const Style& s = style();
