@@ -1,12 +1,12 @@
-// The command palette as it is drawn: a field, and the entries that its letters find.
+#include "app/shell/palette_draw.h"
+
 #include <algorithm>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "app/shell/caps.h"
-#include "app/shell/palette.h"
-#include "app/shell/popups.h"
+#include "app/shell/popup.h"
 #include "app/shell/shortcuts.h"
 #include "imgui.h"
 #include "kernels/base/text.h"

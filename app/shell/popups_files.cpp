@@ -8,7 +8,8 @@
 #include <fmt/format.h>
 
 #include "app/shell/path_field.h"
-#include "app/shell/popups.h"
+#include "app/shell/popup.h"
+#include "app/shell/shell.h"
 #include "imgui.h"
 #include "kernels/base/text.h"
 #include "misc/cpp/imgui_stdlib.h"

@@ -103,8 +103,8 @@ Box draw_top_bar(Controller& controller, Commands& commands);                   
 void draw_log_panel(Controller& controller, ShellHeld& held, Commands& commands);  // log_panel.cpp
 void draw_keys_sheet(const State& state, ShellHeld& held, Commands& commands);     // keys_sheet.cpp
 void draw_popups(Controller& controller, ShellHeld& held, Commands& commands);     // popups.cpp
-void open_palette(const Controller& controller, PaletteHeld& held);                // palette_draw.cpp
-void draw_palette(PaletteHeld& held, Commands& commands);                          // palette_draw.cpp
-void draw_answer(PaletteHeld& held, Commands& commands);                           // palette_draw.cpp
+// popups_files.cpp
+void open_file_popup(Popup popup, const Controller& controller, ShellHeld& held);
+void draw_file_popups(const Controller& controller, ShellHeld& held, Commands& commands);
 
 }  // namespace attn

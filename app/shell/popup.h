@@ -1,9 +1,8 @@
-// What the shell's small windows share. Each closes by Esc and by its Cancel button.
+// What the shell's small windows share. Each closes by Esc and by its Close button.
 #pragma once
 
 #include <string>
 
-#include "app/shell/shell.h"
 #include "imgui.h"
 
 namespace attn {
@@ -15,9 +14,5 @@ float popup_width(float logical);
 void popup_heading(const std::string& words);
 // "Do it" and "Cancel" at the right; whether the first was pressed. Cancel closes.
 bool popup_buttons(const char* words, bool enabled);
-
-// popups_files.cpp
-void open_file_popup(Popup popup, const Controller& controller, ShellHeld& held);
-void draw_file_popups(const Controller& controller, ShellHeld& held, Commands& commands);
 
 }  // namespace attn

@@ -1,0 +1,15 @@
+// The command palette as it is drawn: a field, and the entries that its letters find.
+#pragma once
+
+#include "app/control/controller.h"
+#include "app/shell/palette.h"
+#include "viz/state/commands.h"
+
+namespace attn {
+
+void open_palette(const Controller& controller, PaletteHeld& held);
+void draw_palette(PaletteHeld& held, Commands& commands);
+// Of the question that was asked in it.
+void draw_answer(PaletteHeld& held, Commands& commands);
+
+}  // namespace attn
