@@ -30,13 +30,6 @@ struct BenchPointed {
   std::optional<std::int64_t> value;
 };
 
-// Where the two sources are looked at.
-struct SourcePairHeld {
-  std::string pair;     // the kernels that `row` is of
-  std::size_t row = 0;  // of the stretch that is marked
-  bool follow = false;  // brings it into sight, once
-};
-
 struct BenchCache {
   BenchSwitches switches;
   bool labels = true;            // names at the ends of the lines

@@ -9,41 +9,10 @@
 #include "kernels/ladder.h"
 #include "viz/bench/fields.h"
 #include "viz/bench/scene.h"
+#include "viz/bench/texts.h"
 #include "viz/state/run_words.h"
 
 namespace attn {
-
-namespace {
-
-std::string with_run(const BenchSlice& slice, const std::string& kernel) {
-  if (slice.run == kPredictedRun) return kernel + ", predicted";
-  return slice.letter.empty() ? kernel : fmt::format("{} {}", kernel, slice.letter);
-}
-
-}  // namespace
-
-std::string shown_name(const Measurement& m) {
-  return m.peer && !m.peer->title.empty() ? m.peer->title : m.key.kernel;
-}
-
-std::string line_id_of(const BenchSlice& slice, const std::string& kernel) {
-  return with_run(slice, kernel);
-}
-
-std::string label_of(const BenchSlice& slice, const std::string& kernel) {
-  const auto row = std::ranges::find(slice.rows, kernel, [](const Measurement* m) { return m->key.kernel; });
-  return with_run(slice, row == slice.rows.end() ? kernel : shown_name(**row));
-}
-
-std::vector<std::string> kernels_of(const BenchSlice& slice) {
-  std::vector<std::string> ids;
-  for (const Measurement* m : slice.rows) {
-    if (std::find(ids.begin(), ids.end(), m->key.kernel) == ids.end()) ids.push_back(m->key.kernel);
-  }
-  std::stable_sort(ids.begin(), ids.end(),
-                   [&](const auto& a, const auto& b) { return ladder_rank(a) < ladder_rank(b); });
-  return ids;
-}
 
 namespace {
 

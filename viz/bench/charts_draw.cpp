@@ -16,6 +16,7 @@
 #include "viz/bench/chart_menu_draw.h"
 #include "viz/bench/end_labels_draw.h"
 #include "viz/bench/line_looks_draw.h"
+#include "viz/bench/texts.h"
 #include "viz/draw/canvas.h"
 #include "viz/draw/marks.h"
 #include "viz/draw/number_text.h"

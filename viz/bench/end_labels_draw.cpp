@@ -7,6 +7,7 @@
 
 #include "implot.h"
 #include "viz/bench/line_looks_draw.h"
+#include "viz/bench/texts.h"
 #include "viz/draw/canvas.h"
 #include "viz/draw/theme.h"
 #include "viz/draw/widgets.h"

@@ -18,7 +18,8 @@
 #include "profiling/figures/metrics.h"
 #include "viz/bench/fields.h"
 #include "viz/bench/presets.h"
-#include "viz/bench/scene.h"
+#include "viz/bench/slice.h"
+#include "viz/bench/texts.h"
 
 namespace attn {
 namespace {

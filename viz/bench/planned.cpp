@@ -14,7 +14,7 @@
 #include "profiling/tune/candidates.h"
 #include "profiling/tune/store.h"
 #include "viz/bench/fields.h"
-#include "viz/bench/scene.h"
+#include "viz/bench/slice.h"
 
 namespace attn {
 namespace {

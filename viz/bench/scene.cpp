@@ -16,6 +16,7 @@
 #include "viz/bench/fields.h"
 #include "viz/bench/ladder.h"
 #include "viz/bench/sweep_choices.h"
+#include "viz/bench/texts.h"
 #include "viz/state/run_words.h"
 
 namespace attn {
@@ -59,34 +60,6 @@ void set_ticks(BenchScene& scene) {
   }
 }
 
-// The rows of a run as they are shown: over the baseline and against the run that the user chose.
-std::vector<Measurement> related_rows(const State& state, const Model& model, const SweepRun& run) {
-  std::vector<Measurement> rows = run.rows;
-  if (!state.view.bench.baseline.empty()) relate_to_baseline(rows, state.view.bench.baseline);
-  if (const ListedRun* reference = find_run(model, state.document.runs.reference))
-    relate_to_run(rows, reference->run.rows, words_of(state.document.runs, reference->run));
-  return rows;
-}
-
-// The values of all, so that every chart and the list of values has each.
-void share_values(BenchSlices& slices) {
-  std::vector<std::int64_t> values;
-  for (const BenchSlice& slice : slices) values.insert(values.end(), slice.values.begin(), slice.values.end());
-  std::sort(values.begin(), values.end());
-  values.erase(std::unique(values.begin(), values.end()), values.end());
-  for (BenchSlice& slice : slices) slice.values = values;
-}
-
-BenchSlice planned_slice(const State& state, std::span<const Measurement> planned, const BenchSlice* as) {
-  BenchSlice slice = slice_rows(state.document.sweep, planned, false, as);
-  slice.planned = true;
-  if (as != nullptr) {
-    slice.run = kPredictedRun;
-    slice.beside = true;
-  }
-  return slice;
-}
-
 // Why a kernel has none of these rows, where its types say so: ": it takes f32 only, these rows are f16".
 std::string type_words(const std::string& kernel, const BenchSlice& slice) {
   const auto row = find_kernel(kernel);
@@ -113,38 +86,6 @@ std::string absent_words(const State& state, const BenchScene& scene) {
 }
 
 }  // namespace
-
-ShownSlices shown_slices(const State& state, const Model& model, std::span<const Measurement> planned) {
-  ShownSlices shown;
-  const BenchRuns& list = state.document.runs;
-  std::vector<const ListedRun*> runs = shown_runs(list, model);
-  const bool letters = runs.size() > 1;
-  const auto lead = std::find_if(runs.rbegin(), runs.rend(), [](const auto* r) { return !r->run.rows.empty(); });
-  if (lead == runs.rend()) {
-    shown.slices.push_back(planned_slice(state, planned, nullptr));
-    return shown;
-  }
-  const auto add = [&](const ListedRun* r, const BenchSlice* as) {
-    const auto at = std::find(runs.begin(), runs.end(), r) - runs.begin();
-    const SweepRun& run = r->run;
-    auto& rows = shown.rows.emplace_back(std::make_unique<std::vector<Measurement>>(related_rows(state, model, run)));
-    BenchSlice slice = slice_rows(state.document.sweep, *rows, run.provenance.loaded, as, state.view.bench.kernel);
-    slice.run = run.id;
-    slice.words = words_of(list, run);
-    slice.file = run.provenance.file;
-    slice.date = run.date.empty() ? run.provenance.date : run.date;
-    slice.driver = run.provenance.driver;
-    slice.beside = as != nullptr;
-    if (letters) slice.letter = std::string(1, static_cast<char>('A' + at));
-    return slice;
-  };
-  shown.slices.push_back(add(*lead, nullptr));
-  for (const ListedRun* r : runs)
-    if (r != *lead && !r->run.rows.empty()) shown.slices.push_back(add(r, &shown.slices.front()));
-  if (is_shown(list, kPredictedRun)) shown.slices.push_back(planned_slice(state, planned, &shown.slices.front()));
-  share_values(shown.slices);
-  return shown;
-}
 
 BenchScene bench_scene(const State& state, const Model& model, const BenchSwitches& switches,
                        std::string_view estimate_words, std::span<const Measurement> planned) {

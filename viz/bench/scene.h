@@ -8,7 +8,6 @@
 #include <cstdint>
 #include <functional>
 #include <map>
-#include <memory>
 #include <optional>
 #include <set>
 #include <span>
@@ -19,62 +18,11 @@
 #include "kernels/base/result.h"
 #include "profiling/figures/measurement.h"
 #include "profiling/figures/metrics.h"
-#include "profiling/spec/sweep_spec.h"
+#include "viz/bench/slice.h"
 #include "viz/state/model.h"
 #include "viz/state/state.h"
 
 namespace attn {
-
-// ---- which rows are drawn
-
-// Rows that may stand on one line a kernel: one device, one L2 state, problems that differ along `axis` alone.
-struct BenchSlice {
-  Axis axis = Axis::L;
-  std::vector<std::int64_t> values;      // of the axis, rising
-  std::vector<const Measurement*> rows;  // one a kernel and value, the last that was taken
-  std::size_t left_out = 0;              // rows of other problems or devices
-  bool of_this_sweep = true;             // false: rows of another problem than the sweep that is set up
-  bool loaded = false;
-  std::string run;       // its id; kPredictedRun where it is what is known before the run
-  bool beside = false;   // beside the one that the sentences are about
-  std::string letter;    // "A": tells it from the others that are shown; empty where it is alone
-  std::string words;     // what the user calls it
-  std::string file;      // where it was loaded from
-  std::string date;      // ISO 8601
-  std::string problem;   // of its family, in words
-  std::string rule;      // "B·L = 16384": what follows the axis; empty where nothing does
-  std::string driver;    // of the GPU, as the run has it
-  bool planned = false;  // no row was timed: what is known before the run (viz/bench/planned.h)
-};
-// The axis is the sweep's where the rows differ along it, else the one along which they do. `as` names the axis and the
-// problem of another slice, which these rows follow where they have any of them. Where no row is of the problem of the
-// sweep, it is the one that `kernel` was measured on last.
-BenchSlice slice_rows(const SweepSpec& sweep, std::span<const Measurement> rows, bool loaded,
-                      const BenchSlice* as = nullptr, std::string_view kernel = {});
-// The runs that are shown beside one another: the first is the one that the sentences are about, ticked last.
-using BenchSlices = std::vector<BenchSlice>;
-struct ShownSlices {
-  std::vector<std::unique_ptr<std::vector<Measurement>>> rows;  // what the slices point to
-  BenchSlices slices;
-};
-// What stands on the charts: the runs that are ticked, else, or where that is ticked too, what is predicted.
-ShownSlices shown_slices(const State& state, const Model& model, std::span<const Measurement> planned = {});
-// What speed-ups are over on this device: the user's choice where it runs there, else the usual one.
-std::string baseline_shown(const State& state, Processor processor);
-// Whether a kernel is the usual baseline of its device: drawn thick.
-bool is_device_baseline(std::string_view kernel);
-// "live: NVIDIA H100, 2026-11-21": drawn on every chart. Empty before anything was measured.
-std::string source_words(const BenchSlice& slice);
-std::string source_words(const BenchSlices& slices);
-// "A: B=1 H=16 L=512 D=64 f32": the problem of a run that is shown, at one value or, without one, of all.
-std::string problem_words(const BenchSlice& slice, std::optional<std::int64_t> value = std::nullopt);
-// Whether two runs are of different problems: their times then stand on the same axes for nothing.
-bool differ_in_problem(const BenchSlice& a, const BenchSlice& b);
-// The GPU that the sweep asks for, as its rows name it; without a name where it is not here.
-Device gpu_device(const SweepSpec& sweep, const GpuView& gpus);
-// Where a row stands on an axis; 0 where its kernel does not read that option.
-std::int64_t axis_value(const Axis& a, const Measurement& m);
-const Measurement* row_at(const BenchSlice& s, std::string_view kernel, std::int64_t value);
 
 // ---- charts
 
@@ -215,22 +163,6 @@ std::string beside_words(const State& state, const BenchSlice& slice, const Benc
                          std::optional<std::int64_t> chosen, std::string_view kernel);
 // Between the baseline's line and the kernel of the verdict; none where either has no point there.
 std::optional<BenchSpan> span_at(const BenchChart& chart, std::string_view kernel, std::int64_t value);
-// The kernel that the strip over the charts speaks of; empty where no row of ours is timed and right at `value`.
-std::string subject_kernel(const State& state, const BenchSlice& slice, std::int64_t value);
-// The value that was clicked, else the largest at which most kernels have a figure.
-std::optional<std::int64_t> chosen_value(const BenchSlice& slice, std::optional<std::int64_t> clicked);
-// Ids of the slice's kernels in the order of the ladder, those that this program does not know at the end.
-std::vector<std::string> kernels_of(const BenchSlice& slice);
-// What a row's kernel is called wherever it is shown: ours by its id, a peer by its title, "FlashAttention-2". Files,
-// CSV and the command line name a peer by its id, "torch-flash", which tooltips have too.
-std::string shown_name(const Measurement& m);
-// "flash_simt", "flash_simt B" where several runs are shown, "flash_simt, predicted" beside measured ones: the same on
-// lines and in the table.
-std::string label_of(const BenchSlice& slice, const std::string& kernel);
-// The same with the kernel's id: what a line is known by.
-std::string line_id_of(const BenchSlice& slice, const std::string& kernel);
-// Changes whenever the scene of these rows would.
-std::uint64_t rows_fingerprint(const State& state, const Model& model);
 
 // ---- to take away: lines of cells with tabs between, numbers as they are shown
 
@@ -239,32 +171,5 @@ std::string table_tsv(const BenchTable& table);
 std::string row_tsv(const BenchTable& table, std::size_t row);
 // One line a value of the axis, one column a line that is not hidden.
 std::string chart_tsv(const BenchScene& scene, const BenchChart& chart, const std::set<std::string>& hidden);
-
-// ---- texts
-
-// A unit that suits a range of numbers: shown = value * factor.
-struct BenchUnit {
-  double factor = 1;
-  std::string name;
-};
-BenchUnit time_unit(double min_us, double max_us);
-BenchUnit rate_unit(double max_tflops);   // below 1 TFLOP/s: GFLOP/s
-BenchUnit bytes_unit(double max_bytes);   // kB, MB, GB, TB: powers of 1000
-BenchUnit memory_unit(double max_bytes);  // MiB as long as they have six digits, else GiB: what a memory holds
-BenchUnit unit_of(const MetricRow& metric, double min, double max);
-std::string figure_text(double value);                             // three digits: "262", "33.1", "2.99"
-std::string tick_text(double value);                               // of an axis: all the digits it has, "1.5e8"
-std::string value_with_unit(double value, const BenchUnit& unit);  // "12.1 ms"
-// How a run is called in a list: when, then on what; to the second where another one began in the same minute.
-std::string listed_words(const BenchRuns& list, const SweepRun& run, std::span<const ListedRun> among);
-// Ends in one full stop.
-std::string sentence(std::string words);
-std::string bytes_text(double bytes);  // "273 MB"
-// "4.1", "12", "1.06": how many times, in two or three digits.
-std::string times_text(double ratio);
-
-// Moves labels of `height` apart so that none overlaps, in order of their wishes, within [top, bottom]; as close to
-// the wishes as that allows. Returns their centres.
-std::vector<double> spread_labels(std::vector<double> wishes, double height, double top, double bottom);
 
 }  // namespace attn

@@ -1,4 +1,5 @@
-// Which rows may stand beside one another in a chart, and where.
+#include "viz/bench/slice.h"
+
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -11,7 +12,8 @@
 #include "kernels/base/text.h"
 #include "kernels/ladder.h"
 #include "kernels/model/kernel.h"
-#include "viz/bench/scene.h"
+#include "profiling/figures/baseline.h"
+#include "profiling/figures/metrics.h"
 #include "viz/state/run_words.h"
 
 namespace attn {
@@ -295,6 +297,98 @@ std::uint64_t rows_fingerprint(const State& state, const Model& model) {
   mix_text(model.compiled_for);
   mix_text(model.task.running ? "running" : model.task.error);
   return h;
+}
+
+namespace {
+
+// The rows of a run as they are shown: over the baseline and against the run that the user chose.
+std::vector<Measurement> related_rows(const State& state, const Model& model, const SweepRun& run) {
+  std::vector<Measurement> rows = run.rows;
+  if (!state.view.bench.baseline.empty()) relate_to_baseline(rows, state.view.bench.baseline);
+  if (const ListedRun* reference = find_run(model, state.document.runs.reference))
+    relate_to_run(rows, reference->run.rows, words_of(state.document.runs, reference->run));
+  return rows;
+}
+
+// The values of all, so that every chart and the list of values has each.
+void share_values(BenchSlices& slices) {
+  std::vector<std::int64_t> values;
+  for (const BenchSlice& slice : slices) values.insert(values.end(), slice.values.begin(), slice.values.end());
+  std::sort(values.begin(), values.end());
+  values.erase(std::unique(values.begin(), values.end()), values.end());
+  for (BenchSlice& slice : slices) slice.values = values;
+}
+
+BenchSlice planned_slice(const State& state, std::span<const Measurement> planned, const BenchSlice* as) {
+  BenchSlice slice = slice_rows(state.document.sweep, planned, false, as);
+  slice.planned = true;
+  if (as != nullptr) {
+    slice.run = kPredictedRun;
+    slice.beside = true;
+  }
+  return slice;
+}
+
+std::string with_run(const BenchSlice& slice, const std::string& kernel) {
+  if (slice.run == kPredictedRun) return kernel + ", predicted";
+  return slice.letter.empty() ? kernel : fmt::format("{} {}", kernel, slice.letter);
+}
+
+}  // namespace
+
+ShownSlices shown_slices(const State& state, const Model& model, std::span<const Measurement> planned) {
+  ShownSlices shown;
+  const BenchRuns& list = state.document.runs;
+  std::vector<const ListedRun*> runs = shown_runs(list, model);
+  const bool letters = runs.size() > 1;
+  const auto lead = std::find_if(runs.rbegin(), runs.rend(), [](const auto* r) { return !r->run.rows.empty(); });
+  if (lead == runs.rend()) {
+    shown.slices.push_back(planned_slice(state, planned, nullptr));
+    return shown;
+  }
+  const auto add = [&](const ListedRun* r, const BenchSlice* as) {
+    const auto at = std::find(runs.begin(), runs.end(), r) - runs.begin();
+    const SweepRun& run = r->run;
+    auto& rows = shown.rows.emplace_back(std::make_unique<std::vector<Measurement>>(related_rows(state, model, run)));
+    BenchSlice slice = slice_rows(state.document.sweep, *rows, run.provenance.loaded, as, state.view.bench.kernel);
+    slice.run = run.id;
+    slice.words = words_of(list, run);
+    slice.file = run.provenance.file;
+    slice.date = run.date.empty() ? run.provenance.date : run.date;
+    slice.driver = run.provenance.driver;
+    slice.beside = as != nullptr;
+    if (letters) slice.letter = std::string(1, static_cast<char>('A' + at));
+    return slice;
+  };
+  shown.slices.push_back(add(*lead, nullptr));
+  for (const ListedRun* r : runs)
+    if (r != *lead && !r->run.rows.empty()) shown.slices.push_back(add(r, &shown.slices.front()));
+  if (is_shown(list, kPredictedRun)) shown.slices.push_back(planned_slice(state, planned, &shown.slices.front()));
+  share_values(shown.slices);
+  return shown;
+}
+
+std::string shown_name(const Measurement& m) {
+  return m.peer && !m.peer->title.empty() ? m.peer->title : m.key.kernel;
+}
+
+std::string line_id_of(const BenchSlice& slice, const std::string& kernel) {
+  return with_run(slice, kernel);
+}
+
+std::string label_of(const BenchSlice& slice, const std::string& kernel) {
+  const auto row = std::ranges::find(slice.rows, kernel, [](const Measurement* m) { return m->key.kernel; });
+  return with_run(slice, row == slice.rows.end() ? kernel : shown_name(**row));
+}
+
+std::vector<std::string> kernels_of(const BenchSlice& slice) {
+  std::vector<std::string> ids;
+  for (const Measurement* m : slice.rows) {
+    if (std::find(ids.begin(), ids.end(), m->key.kernel) == ids.end()) ids.push_back(m->key.kernel);
+  }
+  std::stable_sort(ids.begin(), ids.end(),
+                   [&](const auto& a, const auto& b) { return ladder_rank(a) < ladder_rank(b); });
+  return ids;
 }
 
 }  // namespace attn

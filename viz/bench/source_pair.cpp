@@ -11,7 +11,7 @@
 #include "kernels/gpu/compile/sources.h"
 #include "kernels/gpu/rungs/rows.h"
 #include "kernels/ladder.h"
-#include "viz/bench/scene.h"
+#include "viz/bench/slice.h"
 #include "viz/step/orders/look.h"
 
 namespace attn {

@@ -49,4 +49,11 @@ SourcePairScene source_pair_scene(const State& state, const Model& model, const 
 // The next stretch that differs, downwards or upwards from row `row`, around the end; the row itself where none does.
 std::size_t next_stretch(const SourcePairScene& scene, std::size_t row, int direction);
 
+// Where the two sources are looked at.
+struct SourcePairHeld {
+  std::string pair;     // the kernels that `row` is of
+  std::size_t row = 0;  // of the stretch that is marked
+  bool follow = false;  // brings it into sight, once
+};
+
 }  // namespace attn

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "imgui.h"
-#include "viz/bench/cache.h"
+#include "viz/bench/source_pair.h"
 #include "viz/state/commands.h"
 
 namespace attn {

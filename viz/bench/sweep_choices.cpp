@@ -15,7 +15,7 @@
 #include "profiling/figures/metrics.h"
 #include "profiling/figures/peers.h"
 #include "viz/bench/fields.h"
-#include "viz/bench/scene.h"
+#include "viz/bench/texts.h"
 
 namespace attn {
 namespace {

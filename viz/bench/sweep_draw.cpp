@@ -15,6 +15,7 @@
 #include "viz/bench/presets.h"
 #include "viz/bench/runs_draw.h"
 #include "viz/bench/sweep_choices.h"
+#include "viz/bench/texts.h"
 #include "viz/bench/tiles.h"
 #include "viz/draw/canvas.h"
 #include "viz/draw/marks.h"

@@ -12,6 +12,7 @@
 #include "profiling/spec/tile_words.h"
 #include "viz/bench/fields.h"
 #include "viz/bench/scene.h"
+#include "viz/bench/texts.h"
 
 namespace attn {
 namespace {

@@ -1,4 +1,5 @@
-// Numbers and units of Bench as text, and labels set apart.
+#include "viz/bench/texts.h"
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -8,10 +9,7 @@
 #include <cstdlib>
 #include <numeric>
 
-#include "profiling/session/run.h"
-#include "viz/bench/scene.h"
 #include "viz/draw/number_text.h"
-#include "viz/state/run_words.h"
 
 namespace attn {
 
@@ -71,21 +69,6 @@ std::string value_with_unit(double value, const BenchUnit& unit) {
     return brief_count(std::llround(value * unit.factor));
   return unit.name.empty() ? figure_text(value * unit.factor)
                            : fmt::format("{} {}", figure_text(value * unit.factor), unit.name);
-}
-
-std::string listed_words(const BenchRuns& list, const SweepRun& run, std::span<const ListedRun> among) {
-  std::string words = words_of(list, run);
-  constexpr std::size_t kMinute = 16, kSecond = 19;  // of "2026-11-21T17:48:05Z"
-  if (words != run_words(SweepRun{run.id, "", run.date, "", run.provenance, {}}) || run.date.size() < kMinute)
-    return words;
-  const bool twin = std::any_of(among.begin(), among.end(), [&](const ListedRun& other) {
-    return other.run.id != run.id && other.run.date.substr(0, kMinute) == run.date.substr(0, kMinute);
-  });
-  std::string device = run.provenance.device;
-  constexpr std::string_view kMaker = "NVIDIA ";
-  if (device.starts_with(kMaker)) device.erase(0, kMaker.size());
-  const std::size_t end = twin && run.date.size() >= kSecond ? kSecond : kMinute;
-  return fmt::format("{} {} {}", run.date.substr(5, 5), run.date.substr(11, end - 11), device);
 }
 
 std::string sentence(std::string words) {

@@ -8,7 +8,7 @@
 #include "kernels/base/bytes.h"
 #include "kernels/base/text.h"
 #include "viz/bench/fields.h"
-#include "viz/bench/scene.h"
+#include "viz/bench/texts.h"
 
 namespace attn {
 namespace {

@@ -14,7 +14,9 @@
 #include "kernels/gpu/rungs/rows.h"
 #include "kernels/ladder.h"
 #include "viz/bench/fields.h"
-#include "viz/bench/scene.h"
+#include "viz/bench/slice.h"
+#include "viz/bench/subject.h"
+#include "viz/bench/texts.h"
 #include "viz/bench/tile_words.h"
 #include "viz/state/run_words.h"
 

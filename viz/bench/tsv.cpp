@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "viz/bench/scene.h"
+#include "viz/bench/texts.h"
 
 namespace attn {
 namespace {

@@ -11,55 +11,13 @@
 #include "profiling/figures/statistics.h"
 #include "viz/bench/fields.h"
 #include "viz/bench/scene.h"
+#include "viz/bench/subject.h"
 #include "viz/bench/sweep_choices.h"
+#include "viz/bench/texts.h"
 #include "viz/bench/verdict_words.h"
 
 namespace attn {
 namespace {
-
-bool timed(const Measurement& m) {
-  return m.state == RowState::done && m.time.n > 0 && m.time.median > 0;
-}
-
-// What peers took is set against ours in their own turns, by peer_words(); their rows are no kernels of ours.
-bool is_peer(const Measurement& m) {
-  return m.peer.has_value();
-}
-
-std::vector<const Measurement*> timed_at(const BenchSlice& slice, std::int64_t value) {
-  std::vector<const Measurement*> rows;
-  for (const Measurement* m : slice.rows) {
-    const std::int64_t at = axis_value(slice.axis, *m);
-    if (timed(*m) && (at == value || at == 0)) rows.push_back(m);
-  }
-  return rows;
-}
-
-bool is_baseline(const State& state, const Measurement& m) {
-  return m.key.kernel == baseline_shown(state, m.processor);
-}
-
-bool is_wrong(const Measurement& m) {
-  return m.verdict && outcome_of(*m.verdict) == Outcome::wrong;
-}
-
-// The kernel that is chosen everywhere, where it has a time, the baseline too; else the fastest that is not the
-// baseline. One that has its like on its own device comes before one that has none.
-const Measurement* subject_of(const State& state, std::span<const Measurement* const> rows) {
-  const auto alone = [&](const Measurement& m) {
-    return std::none_of(rows.begin(), rows.end(),
-                        [&](const Measurement* other) { return other != &m && other->processor == m.processor; });
-  };
-  const auto rank = [&](const Measurement& m) {
-    return std::tuple(alone(m), m.key.kernel != bench_kernel(state), m.time.median);
-  };
-  const Measurement* best = nullptr;
-  for (const Measurement* m : rows) {
-    if (is_peer(*m) || is_wrong(*m) || (is_baseline(state, *m) && m->key.kernel != bench_kernel(state))) continue;
-    if (best == nullptr || rank(*m) < rank(*best)) best = m;
-  }
-  return best;
-}
 
 // What the subject is set against, of its own device: the baseline first, then the plain orders, three at most. A
 // verdict against naive so names tiled too.
@@ -67,10 +25,10 @@ std::vector<const Measurement*> others_of(const State& state, const Measurement&
                                           std::span<const Measurement* const> rows) {
   std::vector<const Measurement*> out;
   for (const Measurement* m : rows)
-    if (m != &subject && m->processor == subject.processor && is_baseline(state, *m)) out.push_back(m);
+    if (m != &subject && m->processor == subject.processor && is_baseline_shown(state, *m)) out.push_back(m);
   for (const bool plain : {true, false}) {
     for (const Measurement* m : rows) {
-      if (m->processor != subject.processor || is_peer(*m)) continue;
+      if (m->processor != subject.processor || is_of_a_peer(*m)) continue;
       const bool said = m == &subject || std::find(out.begin(), out.end(), m) != out.end();
       if (!said && is_plain(*m) == plain && out.size() < 3) out.push_back(m);
     }
@@ -99,7 +57,7 @@ std::string peer_words(const Measurement& subject, std::span<const Measurement* 
   std::vector<std::string> shares, equal, unclear;
   for (const Measurement* m : rows) {
     const TimedBeside* ours = beside(*m, subject);
-    if (is_wrong(*m) || ours == nullptr || ours->time.n == 0 || ours->time.median <= 0) continue;
+    if (is_wrong_row(*m) || ours == nullptr || ours->time.n == 0 || ours->time.median <= 0) continue;
     const std::string of = fmt::format("{} (n = {})", shown_name(*m), std::min(m->time.n, ours->time.n));
     const double share = m->time.median / ours->time.median;
     switch (standing_of(ours->time, m->time)) {
@@ -195,7 +153,7 @@ AnswerWords answer_words(const BenchSlice& slice) {
   std::size_t checked = 0, unchecked = 0;
   std::vector<std::string> wrong;
   for (const Measurement* m : slice.rows) {
-    if (!timed(*m)) continue;
+    if (!has_time(*m)) continue;
     if (!m->verdict || m->verdict->not_judged) {
       ++unchecked;
     } else if (m->verdict->pass) {
@@ -267,26 +225,17 @@ BenchVerdict one_kernel(const Measurement& m, const BenchSlice& slice, std::int6
   return {m.key.kernel,
           phrase("{} {} takes {}.", at_words(slice, value), shown_name(m),
                  value_with_unit(m.time.median, time_unit(m.time.median, m.time.median))),
-          lines({led("Peers", peer_words(m, timed_at(slice, value))), led("Limit", limit_words(m)),
+          lines({led("Peers", peer_words(m, timed_rows(slice, value))), led("Limit", limit_words(m)),
                  led("Certainty", sentences({answer_words(slice).words, certainty_words(m, {})})),
                  "Tick another kernel and run again to compare."})};
 }
 
 }  // namespace
 
-std::string subject_kernel(const State& state, const BenchSlice& slice, std::int64_t value) {
-  const auto rows = timed_at(slice, value);
-  const Measurement* subject = subject_of(state, rows);
-  // The baseline alone is what is spoken of where nothing else is there.
-  for (const Measurement* m : rows)
-    if (subject == nullptr && !is_peer(*m) && !is_wrong(*m)) subject = m;
-  return subject == nullptr ? std::string() : subject->key.kernel;
-}
-
 BenchVerdict bench_verdict(const State& state, const Model& model, const BenchSlice& slice,
                            std::optional<std::int64_t> chosen, std::string_view estimate_words) {
   if (slice.planned || slice.rows.empty() || !chosen) return before_any_row(state, model, estimate_words);
-  auto rows = timed_at(slice, *chosen);
+  auto rows = timed_rows(slice, *chosen);
   if (rows.empty()) {
     const Measurement* any = row_at(slice, bench_kernel(state), *chosen);
     if (any == nullptr) any = slice.rows.back();
@@ -294,14 +243,14 @@ BenchVerdict bench_verdict(const State& state, const Model& model, const BenchSl
             any->reason.empty() ? "The table says why." : fmt::format("{}: {}", shown_name(*any), any->reason)};
   }
   // The time of a wrong answer means nothing: such a row is neither praised nor compared with.
-  const auto right = std::remove_if(rows.begin(), rows.end(), [](const Measurement* m) { return is_wrong(*m); });
+  const auto right = std::remove_if(rows.begin(), rows.end(), [](const Measurement* m) { return is_wrong_row(*m); });
   if (right == rows.begin())
     return {"", phrase("{} no kernel gives the right answer.", at_words(slice, *chosen)),
             "The table says what differs."};
   rows.erase(right, rows.end());
   const Measurement* subject = subject_of(state, rows);
   if (subject == nullptr) {
-    const auto ours = std::ranges::find_if(rows, [](const Measurement* m) { return !is_peer(*m); });
+    const auto ours = std::ranges::find_if(rows, [](const Measurement* m) { return !is_of_a_peer(*m); });
     return one_kernel(ours != rows.end() ? **ours : *rows.front(), slice, *chosen);
   }
   if (rows.size() == 1) return one_kernel(*subject, slice, *chosen);
@@ -344,7 +293,7 @@ std::string beside_words(const State& state, const BenchSlice& slice, const Benc
   for (const BenchSlice& other : beside) {
     if (other.planned || words.size() >= kMost) continue;
     const Measurement* its = row_at(other, subject, *chosen);
-    if (mine == nullptr || !timed(*mine) || its == nullptr || !timed(*its)) continue;
+    if (mine == nullptr || !has_time(*mine) || its == nullptr || !has_time(*its)) continue;
     if (!(its->key.problem == mine->key.problem)) continue;  // unlike_words() says so
     const double ratio = its->time.median / mine->time.median;
     const std::string where = fmt::format("In {} {}", other.letter, subject);

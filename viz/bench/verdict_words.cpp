@@ -9,6 +9,7 @@
 #include "kernels/model/kernel.h"
 #include "profiling/figures/metrics.h"
 #include "viz/bench/scene.h"
+#include "viz/bench/texts.h"
 
 namespace attn {
 namespace {

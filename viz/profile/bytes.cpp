@@ -11,6 +11,7 @@
 #include "profiling/figures/heartbeat.h"
 #include "profiling/figures/metrics.h"
 #include "viz/bench/scene.h"
+#include "viz/bench/texts.h"
 #include "viz/profile/roofline.h"
 
 namespace attn {

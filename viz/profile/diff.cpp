@@ -11,6 +11,7 @@
 #include "kernels/model/traffic.h"
 #include "profiling/figures/statistics.h"
 #include "viz/bench/scene.h"
+#include "viz/bench/texts.h"
 
 namespace attn {
 namespace {

@@ -12,6 +12,7 @@
 #include "kernels/model/order_row.h"
 #include "profiling/figures/metrics.h"
 #include "viz/bench/scene.h"
+#include "viz/bench/texts.h"
 #include "viz/step/orders/look.h"
 
 namespace attn {

@@ -9,6 +9,7 @@
 
 #include "kernels/base/text.h"
 #include "viz/bench/scene.h"
+#include "viz/bench/texts.h"
 
 namespace attn {
 namespace {

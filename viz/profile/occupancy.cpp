@@ -12,6 +12,7 @@
 #include "profiling/figures/heartbeat.h"
 #include "profiling/figures/metrics.h"
 #include "viz/bench/scene.h"
+#include "viz/bench/texts.h"
 
 namespace attn {
 namespace {

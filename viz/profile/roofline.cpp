@@ -13,6 +13,7 @@
 #include "kernels/ladder.h"
 #include "profiling/figures/metrics.h"
 #include "viz/bench/scene.h"
+#include "viz/bench/texts.h"
 
 namespace attn {
 namespace {

@@ -15,6 +15,7 @@
 #include "implot.h"
 #include "kernels/base/text.h"
 #include "viz/bench/scene.h"
+#include "viz/bench/texts.h"
 #include "viz/draw/canvas.h"
 #include "viz/draw/label_places.h"
 #include "viz/draw/marks.h"

@@ -11,6 +11,7 @@
 #include "kernels/base/text.h"
 #include "kernels/gpu/compile/listing.h"
 #include "viz/bench/scene.h"
+#include "viz/bench/texts.h"
 #include "viz/draw/canvas.h"
 #include "viz/draw/text_fit.h"
 #include "viz/draw/theme.h"

@@ -1,6 +1,7 @@
 // The runs that Bench lists: which are shown, and what each is called.
 #pragma once
 
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -16,5 +17,7 @@ const ListedRun* find_run(const Model& model, std::string_view id);
 std::vector<const ListedRun*> shown_runs(const BenchRuns& runs, const Model& model);
 // The name that the user gave it, or run_words().
 std::string words_of(const BenchRuns& runs, const SweepRun& run);
+// How a run is called in a list: when, then on what; to the second where another one began in the same minute.
+std::string listed_words(const BenchRuns& list, const SweepRun& run, std::span<const ListedRun> among);
 
 }  // namespace attn

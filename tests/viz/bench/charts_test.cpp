@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "tests/viz/bench/scene_fixture.h"
+#include "viz/bench/texts.h"
 
 namespace attn {
 namespace {

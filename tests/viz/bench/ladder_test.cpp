@@ -15,6 +15,7 @@
 #include "tests/viz/profile/profile_rows.h"
 #include "viz/bench/presets.h"
 #include "viz/bench/scene.h"
+#include "viz/bench/texts.h"
 
 namespace attn::bench_test {
 namespace {

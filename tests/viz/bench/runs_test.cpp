@@ -8,6 +8,7 @@
 #include "tests/viz/bench/rows.h"
 #include "viz/bench/planned.h"
 #include "viz/bench/scene.h"
+#include "viz/state/run_words.h"
 
 namespace attn {
 namespace {
