@@ -71,6 +71,14 @@ check_posix() {
   )"
 }
 
+# A lesson sets its stage as any hand would: undo, state strings and tests rest on that one mechanism.
+check_lessons() {
+  verdict "lessons change the state by commands alone" "$(
+    sources app/control | grep '/lesson' | xargs -r grep -nE 'context_\.state' |
+      grep -vE 'const State& state\(\) const|context_\.state = \*std::move\(next\);' || true
+  )"
+}
+
 # What another user's run left, or another run at the same time, must not get in the way.
 check_temporary() {
   verdict "tests write to temporary folders of their own (tests/kernels/temp_folder.h)" "$(
@@ -251,6 +259,7 @@ main() {
   check_format
   check_direction
   check_posix
+  check_lessons
   check_pictures
   check_rooms_inside
   check_core

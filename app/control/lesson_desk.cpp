@@ -86,7 +86,7 @@ int first_digit_of(const LessonAsk& ask, const std::vector<Choice>& choices) {
 
 // Words that cannot be filled in are shown as they are: attnscope lesson check has refused such a lesson.
 Runs Lessons::words(const std::string& key, Face face, Ink ink) {
-  const std::string& text = lesson()->words(key, context_.state.preferences.language);
+  const std::string& text = lesson()->words(key, state().preferences.language);
   if (text.empty()) return {};
   ExpressionScope scope = showing_.scope;
   scope.typed = showing_.typed;
@@ -136,7 +136,7 @@ CardScene Lessons::card() {
   CardScene c;
   const Lesson& l = *lesson();
   const Beat& b = beat();
-  const std::string& language = context_.state.preferences.language;
+  const std::string& language = state().preferences.language;
   c.lesson = l.id;
   c.number = l.number;
   c.title = l.words("title", language);
@@ -195,7 +195,7 @@ void Lessons::add_learned(CardScene& card, bool done) {
   const Lesson& l = *lesson();
   std::vector<std::string> of_beat;  // LESSON.BEAT of each
   const auto add = [&](const Lesson& of, const Beat& beat) {
-    const std::string& text = of.words(text_key(beat, "learned"), context_.state.preferences.language);
+    const std::string& text = of.words(text_key(beat, "learned"), state().preferences.language);
     ExpressionScope scope = showing_.scope;
     if (text.empty()) return;
     auto runs = filled(text, scope, Face::text, Token::dim);
@@ -252,7 +252,7 @@ std::optional<StageFigure> Lessons::figure() {
 
 void Lessons::refresh() {
   auto desk = std::make_shared<LearnDesk>();
-  language_ = context_.state.preferences.language;
+  language_ = state().preferences.language;
   std::set<std::string> languages;
   for (std::size_t n = 0; n < lessons_.size(); ++n) {
     desk->chapters.push_back(chapter_of(lessons_[n], own_[n], progress_, language_));

@@ -19,17 +19,17 @@ void Lessons::take_back_vote() {
 
 void Lessons::begin_teaching() {
   load();
-  State& s = context_.state;
+  const View& view = state().view;
   Learner learner;
   learner.progress = std::exchange(progress_, {});
-  learner.workspace = s.view.workspace;
-  learner.log_panel = std::exchange(s.view.log_panel, false);
-  learner.keys_sheet = std::exchange(s.view.keys_sheet, false);
-  learner.preferences = s.preferences;
+  learner.workspace = view.workspace;
+  learner.log_panel = view.log_panel;
+  learner.keys_sheet = view.keys_sheet;
+  learner.preferences = state().preferences;
   if (open_) {
     // The user's own is what waits under the teacher's lesson, as it does under the learner's.
     if (on_stage_) swap_stage();
-    learner.place = s.view.learn;
+    learner.place = view.learn;
     learner.open = std::exchange(open_, std::nullopt);
     learner.beat = beat_;
     learner.showing = std::exchange(showing_, {});
@@ -37,9 +37,7 @@ void Lessons::begin_teaching() {
   }
   learner.place.teach = false;
   learner_ = std::move(learner);
-  s.view.workspace = Workspace::learn;
-  s.view.step.playing = false;
-  s.view.learn.teach = true;
+  give(BeginClass{});
   context_.log.note("Page Down reveals, then goes on; Esc leaves. Nothing of this is kept.");
   if (!learner_->open) return refresh();
   // The same beat with the same numbers, its question open again.
@@ -61,21 +59,16 @@ void Lessons::forget_waiting(std::size_t lesson) {
 
 void Lessons::end_teaching() {
   if (open_) leave();
-  State& s = context_.state;
   Learner learner = std::move(*learner_);
   learner_.reset();
-  // Who went to another workspace stays there.
-  if (s.view.workspace == Workspace::learn) s.view.workspace = learner.workspace;
-  s.view.learn = std::move(learner.place);
-  s.view.log_panel = learner.log_panel;
-  s.view.keys_sheet = learner.keys_sheet;
-  s.preferences = std::move(learner.preferences);
+  give(EndClass{std::move(learner.place), learner.workspace, learner.log_panel, learner.keys_sheet,
+                std::move(learner.preferences)});
   progress_ = std::move(learner.progress);
   open_ = learner.open;
   beat_ = learner.beat;
   showing_ = std::move(learner.showing);
   shelf_ = std::move(learner.shelf);
-  if (open_ && s.view.workspace == Workspace::learn) swap_stage();
+  if (open_ && state().view.workspace == Workspace::learn) swap_stage();
   refresh();
 }
 

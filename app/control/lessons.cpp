@@ -8,12 +8,23 @@
 
 #include <fmt/format.h>
 
+#include "app/state/apply.h"
 #include "app/state/lesson_check.h"
 #include "app/state/lesson_files.h"
 #include "app/state/string.h"
 #include "viz/learn/typed_number.h"
 
 namespace attn {
+
+void Lessons::give(const StateCommand& command) {
+  auto next = apply(state(), command, context_.model.recording.get());
+  if (!next) return context_.log.error(next.error().message);
+  context_.state = *std::move(next);
+}
+
+void Lessons::place(const std::string& lesson, const std::string& beat, bool figure) {
+  give(PlaceLesson{{lesson, beat, learner_.has_value(), figure}});
+}
 
 void Lessons::load() {
   if (std::exchange(loaded_, true)) return;
@@ -49,37 +60,37 @@ void Lessons::keep() {
 }
 
 void Lessons::follow() {
-  State& s = context_.state;
-  const bool wanted = s.view.workspace == Workspace::learn;
+  const bool wanted = state().view.workspace == Workspace::learn;
   if (wanted) load();
   if (!wanted && learner_) end_teaching();
   // From a state string: that it is for a class.
-  if (wanted && s.view.learn.teach && !learner_) begin_teaching();
+  if (wanted && state().view.learn.teach && !learner_) begin_teaching();
   // From a state string: the lesson that it names.
-  if (wanted && loaded_ && !s.view.learn.lesson.empty() && (!open_ || lesson()->id != s.view.learn.lesson))
-    start(s.view.learn.lesson, s.view.learn.beat);
+  const LearnView named = state().view.learn;
+  if (wanted && loaded_ && !named.lesson.empty() && (!open_ || lesson()->id != named.lesson))
+    start(named.lesson, named.beat);
   if (open_ && wanted != on_stage_) swap_stage();
   if (open_ && on_stage_) {
     hold_back();
     take_selection();
   }
-  s.view.learn.figure = wanted && open_ && beat().figure.has_value();
+  LearnView shown = state().view.learn;
+  shown.figure = wanted && open_ && beat().figure.has_value();
+  if (shown.figure != state().view.learn.figure) give(PlaceLesson{std::move(shown)});
   if (!wanted) return;
   const bool away = open_ && !is_at_place();
-  if (context_.model.learn == nullptr || language_ != s.preferences.language || away != away_) refresh();
+  if (context_.model.learn == nullptr || language_ != state().preferences.language || away != away_) refresh();
 }
 
 void Lessons::hold_back() {
   if (!open_ || !on_stage_ || !asks() || !is_own_document()) return;
-  EventIndex& cursor = context_.state.view.step.cursor;
-  if (cursor <= showing_.scope.horizon) return;
-  cursor = showing_.scope.horizon;
-  context_.state.view.step.playing = false;
+  if (state().view.step.cursor <= showing_.scope.horizon) return;
+  give(HoldBack{showing_.scope.horizon});
   context_.log.note("The next step holds the answer: predict it, or press W to be shown.");
 }
 
 bool Lessons::is_own_document() const {
-  const Document &now = context_.state.document, &then = showing_.state.document;
+  const Document &now = state().document, &then = showing_.state.document;
   return now.problem == then.problem && now.inputs == then.inputs && now.kernel == then.kernel &&
          now.options == then.options;
 }
@@ -87,23 +98,18 @@ bool Lessons::is_own_document() const {
 bool Lessons::is_at_place() const {
   if (!is_own_document()) return false;
   if (beat().figure) return true;  // no step is on screen
-  return context_.state.view.step.cursor == showing_.state.view.step.cursor;
+  return state().view.step.cursor == showing_.state.view.step.cursor;
 }
 
 // The sweep and the list of runs are Bench's, and the same on both sides.
 void Lessons::swap_stage() {
-  State& s = context_.state;
-  Shelf shelf{s.document, s.view.step, std::move(context_.history)};
-  shelf_.document.sweep = s.document.sweep;
-  shelf_.document.runs = s.document.runs;
-  s.document = std::move(shelf_.document);
-  s.view.step = std::move(shelf_.step);
-  s.view.step.playing = false;
+  Shelf shelf{state().document, state().view.step, std::move(context_.history)};
+  give(SetStage{std::move(shelf_.document), std::move(shelf_.step)});
   context_.history = std::move(shelf_.history);
   shelf_ = std::move(shelf);
   on_stage_ = !on_stage_;
-  seen_selection_ = s.document.selection;
-  recordings_.travel_to(s.view.step.cursor);
+  seen_selection_ = state().document.selection;
+  recordings_.travel_to(state().view.step.cursor);
 }
 
 void Lessons::look() {
@@ -115,7 +121,7 @@ void Lessons::start(const std::string& id, const std::string& wanted_beat) {
   load();
   const auto it = std::find_if(lessons_.begin(), lessons_.end(), [&](const Lesson& l) { return l.id == id; });
   if (it == lessons_.end()) {
-    context_.state.view.learn = {"", "", learner_.has_value()};
+    place("", "", false);
     context_.log.error(fmt::format("There is no lesson '{}'.", id));
     return refresh();
   }
@@ -127,7 +133,7 @@ void Lessons::start(const std::string& id, const std::string& wanted_beat) {
   if (at == it->beats.end() && !wanted_beat.empty())
     context_.log.warn(fmt::format("The lesson '{}' has no beat '{}': it begins at its first.", id, wanted_beat));
   beat_ = at == it->beats.end() ? 0 : static_cast<std::size_t>(at - it->beats.begin());
-  context_.state.view.workspace = Workspace::learn;
+  give(ChooseWorkspace{Workspace::learn});
   if (auto shown = show(std::nullopt); !shown) {
     context_.log.error(fmt::format("{}, beat '{}', {}", it->file, beat().id, shown.error().message));
     leave();
@@ -203,9 +209,8 @@ Result<void> Lessons::show(std::optional<std::uint64_t> seed) {
   return ok();
 }
 
-// The beat's document, place and chart, by way of the state, as any hand would set them.
+// The beat's document, place and chart, as any hand would set them.
 void Lessons::set_stage(EventIndex cursor) {
-  State& s = context_.state;
   if (!on_stage_) {
     shelf_ = {showing_.state.document, StepView(), History()};
     shelf_.step.cursor = cursor;
@@ -213,19 +218,16 @@ void Lessons::set_stage(EventIndex cursor) {
   }
   Document document = showing_.state.document;
   document.selection = selection_of_beat();
-  document.sweep = s.document.sweep;
-  document.runs = s.document.runs;
-  s.document = std::move(document);
   StepView view;
   view.cursor = cursor;
-  view.play_steps_per_second = s.view.step.play_steps_per_second;
+  view.play_steps_per_second = state().view.step.play_steps_per_second;
   if (!beat().chart.empty()) {
     if (const auto chart = beat_view(*lesson(), beat())) view.chart = chart->view.step.chart;
   }
-  s.view.step = std::move(view);
-  s.view.learn = {lesson()->id, beat().id, learner_.has_value(), beat().figure.has_value()};
+  give(SetStage{std::move(document), std::move(view)});
+  place(lesson()->id, beat().id, beat().figure.has_value());
   showing_.state.view.step.cursor = cursor;
-  seen_selection_ = s.document.selection;
+  seen_selection_ = state().document.selection;
   context_.history = History();
   recordings_.travel_to(cursor);
 }
@@ -235,7 +237,7 @@ void Lessons::go(int direction) {
   const std::size_t last = lesson()->beats.size() - 1;
   if (direction == 0 || (direction < 0 && beat_ == 0)) return;
   if (direction > 0 && beat_ == last) {
-    context_.log.note(fmt::format("{}: done.", lesson()->words("title", context_.state.preferences.language)));
+    context_.log.note(fmt::format("{}: done.", lesson()->words("title", state().preferences.language)));
     progress_.last_beat = lesson()->beats.front().id;
     keep();
     return leave();
@@ -272,7 +274,7 @@ void Lessons::choose(std::size_t index) {
 
 // A cell, key or row that was clicked in the tiles.
 void Lessons::take_selection() {
-  const Selection& now = context_.state.document.selection;
+  const Selection& now = state().document.selection;
   if (now == seen_selection_) return;
   seen_selection_ = now;
   if (learner_ || !asks() || beat().ask->kind != AskKind::click || !is_own_document()) return;
@@ -369,7 +371,7 @@ void Lessons::reveal() {
     showing_.state = *std::move(state);
     return set_stage(*event);
   }
-  context_.state.view.step.cursor = *event;
+  give(ShowBeatStep{*event, std::nullopt});
   showing_.state.view.step.cursor = *event;
 }
 
@@ -377,11 +379,11 @@ void Lessons::reveal_first_wrong() {
   const auto found = showing_.runs->first_wrong(beat().run);
   if (!found || !*found) return;
   const FirstWrong& first = **found;
-  State& s = context_.state;
-  s.view.step.cursor = first.event;
+  ShowBeatStep shown{first.event, std::nullopt};
+  if (first.differing > 0) shown.selection = {first.id.b, first.id.h, first.row, first.slot, first.col};
+  give(shown);
   showing_.state.view.step.cursor = first.event;
-  if (first.differing > 0) s.document.selection = {first.id.b, first.id.h, first.row, first.slot, first.col};
-  seen_selection_ = s.document.selection;
+  seen_selection_ = state().document.selection;
 }
 
 void Lessons::again() {
@@ -403,7 +405,7 @@ void Lessons::leave() {
   shelf_ = {};
   open_.reset();
   showing_ = {};
-  context_.state.view.learn = {"", "", learner_.has_value()};
+  place("", "", false);
   refresh();
 }
 

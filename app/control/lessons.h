@@ -1,5 +1,6 @@
 // The lessons: which there are, the one that is open, its questions and what the learner did with them. A lesson has a
 // document and a history of its own; the user's wait beside, untouched, and come back when another workspace is shown.
+// What is on screen changes by commands (viz/state/commands_learn.h), as it does for any hand.
 #pragma once
 
 #include <cstddef>
@@ -20,6 +21,7 @@
 #include "viz/learn/beat.h"
 #include "viz/learn/desk.h"
 #include "viz/learn/lesson.h"
+#include "viz/state/commands.h"
 #include "viz/state/state.h"
 
 namespace attn {
@@ -98,6 +100,11 @@ class Lessons {
     bool log_panel = false, keys_sheet = false;
     Preferences preferences;
   };
+
+  // The state is read here and changed by commands alone.
+  const State& state() const { return context_.state; }
+  void give(const StateCommand& command);
+  void place(const std::string& lesson, const std::string& beat, bool figure);
 
   void load();
   const Lesson* lesson() const;

@@ -1,9 +1,12 @@
-// Commands of Learn: preferences of it, and what a learner does with a lesson.
+// Commands of Learn: preferences of it, what a lesson puts on the stage, and what a learner does with it.
 #pragma once
 
 #include <cstddef>
+#include <optional>
 #include <string>
 #include <variant>
+
+#include "viz/state/state.h"
 
 namespace attn {
 
@@ -16,7 +19,39 @@ struct ChooseLanguage {
 struct DockCard {
   bool right = false;
 };
-using LearnCommand = std::variant<CloseGreeting, ChooseLanguage, DockCard>;
+
+// What a lesson does to what is shown. The lessons give these (app/control/lessons.h), no panel does; no undo.
+//
+// Puts a document and its view on the stage, a beat's or the user's own. The sweep and the list of runs stay as they
+// are: they are Bench's.
+struct SetStage {
+  Document document;
+  StepView step;
+};
+// The step of a beat, and of it the cell where one is told.
+struct ShowBeatStep {
+  EventIndex cursor = 0;
+  std::optional<Selection> selection;
+};
+// No further than the step before an answer: play stops there.
+struct HoldBack {
+  EventIndex last = 0;
+};
+// Which beat is shown, or none.
+struct PlaceLesson {
+  LearnView place;
+};
+// For a class: Learn, at rest, with nothing in the way of it.
+struct BeginClass {};
+// What was there before the class. Who is elsewhere by now stays there.
+struct EndClass {
+  LearnView place;
+  Workspace workspace = Workspace::step;
+  bool log_panel = false, keys_sheet = false;
+  Preferences preferences;
+};
+using LearnCommand = std::variant<CloseGreeting, ChooseLanguage, DockCard, SetStage, ShowBeatStep, HoldBack,
+                                  PlaceLesson, BeginClass, EndClass>;
 
 // Opens a lesson at a beat; an empty beat: where the learner stopped, else the first.
 struct StartLesson {

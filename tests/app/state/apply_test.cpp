@@ -150,5 +150,59 @@ TEST(History, IsBounded) {
   EXPECT_EQ(undone, History::kMaxEntries);
 }
 
+TEST(ApplyLearn, AStageTakesDocumentAndViewAndLeavesBenchItsOwn) {
+  State s = initial_state();
+  s.document.sweep.values = {7};
+  show_run(s.document.runs, "a run");
+  State beat = after(initial_state(), ChoosePreset{"causal"});
+  beat.view.step.cursor = 5;
+  beat.view.step.playing = true;
+  const State t = after(s, SetStage{beat.document, beat.view.step});
+  EXPECT_EQ(t.document.preset, "causal");
+  EXPECT_EQ(t.document.sweep.values, std::vector<std::int64_t>{7});
+  EXPECT_EQ(t.document.runs, s.document.runs);
+  EXPECT_EQ(t.view.step.cursor, 5U);
+  EXPECT_FALSE(t.view.step.playing);
+}
+
+TEST(ApplyLearn, ALessonHoldsBackWhatIsBeyondAndNothingElse) {
+  State s = initial_state();
+  s.view.step.playing = true;
+  s.view.step.cursor = 4;
+  EXPECT_TRUE(after(s, HoldBack{4}).view.step.playing);
+  const State held = after(s, HoldBack{3});
+  EXPECT_EQ(held.view.step.cursor, 3U);
+  EXPECT_FALSE(held.view.step.playing);
+}
+
+TEST(ApplyLearn, AToldStepMovesTheSelectionOnlyWhereItTellsOne) {
+  State s = initial_state();
+  s.document.selection.row = 2;
+  EXPECT_EQ(after(s, ShowBeatStep{9, std::nullopt}).document.selection, s.document.selection);
+  const Selection cell{0, 0, 1, Slot::s, 3};
+  const State t = after(s, ShowBeatStep{9, cell});
+  EXPECT_EQ(t.document.selection, cell);
+  EXPECT_EQ(t.view.step.cursor, 9U);
+}
+
+TEST(ApplyLearn, AClassEndsWhereItBeganUnlessItsTeacherIsElsewhere) {
+  State s = initial_state();
+  s.view.workspace = Workspace::bench;
+  s.view.log_panel = true;
+  State taught = after(s, BeginClass{});
+  EXPECT_EQ(taught.view.workspace, Workspace::learn);
+  EXPECT_TRUE(taught.view.learn.teach);
+  EXPECT_FALSE(taught.view.log_panel);
+  taught.preferences.scale = 2;
+  const EndClass end{s.view.learn, s.view.workspace, s.view.log_panel, s.view.keys_sheet, s.preferences};
+  const State t = after(taught, end);
+  EXPECT_EQ(t.view.workspace, Workspace::bench);
+  EXPECT_TRUE(t.view.log_panel);
+  EXPECT_FALSE(t.view.learn.teach);
+  EXPECT_EQ(t.preferences.scale, s.preferences.scale);
+  taught.view.workspace = Workspace::profile;
+  EXPECT_EQ(after(taught, end).view.workspace, Workspace::profile);
+}
+
 }  // namespace
 }  // namespace attn
