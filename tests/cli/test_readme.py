@@ -97,7 +97,8 @@ def work(place, command, where, env, seconds):
     except subprocess.TimeoutExpired:
         report.check(False, f"{place}: {command}\n  not done in {seconds} s")
         return
-    report.check(done.returncode == 0, f"{place}: {command}\n  exit {done.returncode}: {done.stderr.strip()[-600:]}")
+    said = (done.stdout + done.stderr).strip()
+    report.check(done.returncode == 0, f"{place}: {command}\n  exit {done.returncode}: {said[-1200:]}")
 
 
 def window(place, command, where, env):
