@@ -46,7 +46,7 @@ std::string with_places(std::string_view format);
 
 // A text that is known when it is compiled.
 struct Literal {
-  consteval Literal(const char* text) : text(text) {}
+  consteval Literal(const char* words) : text(words) {}
   const char* text;
 };
 const char* tr(Literal english);
