@@ -1,5 +1,6 @@
 #include "kernels/recording/bounds.h"
 
+#include <array>
 #include <cstddef>
 
 #include <fmt/format.h>
@@ -8,12 +9,13 @@
 
 namespace attn {
 
-RowsOfInput rows_of_input(const Recording& rec, const EventId& id, Slot slot) {
+std::optional<RowsOfInput> rows_of_input(const Recording& rec, const EventId& id, Slot slot) {
   const Problem& p = rec.problem;
-  const Array* const kInputs[] = {&rec.inputs.q, &rec.inputs.k, &rec.inputs.v};  // by slot
-  const Array* tensor = kInputs[static_cast<std::size_t>(slot)];
-  if (slot_row(slot).rows == SlotRows::keys) return {tensor, (id.b * p.Hkv + p.kv_head(id.h)) * p.Lk};
-  return {tensor, (id.b * p.Hq + id.h) * p.Lq};
+  const std::array tensors{&rec.inputs.q, &rec.inputs.k, &rec.inputs.v};  // by slot
+  const auto at = static_cast<std::size_t>(slot);
+  if (at >= tensors.size()) return std::nullopt;
+  const bool keys = slot_row(slot).rows == SlotRows::keys;
+  return RowsOfInput{tensors[at], keys ? (id.b * p.Hkv + p.kv_head(id.h)) * p.Lk : (id.b * p.Hq + id.h) * p.Lq};
 }
 
 std::string difference_words(EventIndex event, const EventId& id, Slot slot, std::int32_t row, std::int32_t col,

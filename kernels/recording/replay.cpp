@@ -88,12 +88,13 @@ void Replayer::first_state() {
   }
 }
 
-// A tile is the rows of its tensor, widened.
+// A tile is the rows of its tensor, widened. What is cut from no tensor is taken as it was recorded.
 void Replayer::loaded(Slot slot) {
+  const std::optional<RowsOfInput> from = rows_of_input(rec_, event().id, slot);
+  if (!from) return;
   const Version& v = made(slot);
   std::vector<float> rows(static_cast<std::size_t>(v.rows) * static_cast<std::size_t>(v.cols));
-  const RowsOfInput from = rows_of_input(rec_, event().id, slot);
-  from.tensor->read((from.first + v.first_row) * v.cols, static_cast<std::int64_t>(rows.size()), rows.data());
+  from->tensor->read((from->first + v.first_row) * v.cols, static_cast<std::int64_t>(rows.size()), rows.data());
   compare(slot, rows.data(), v.cols);
 }
 

@@ -12,6 +12,7 @@
 #include "kernels/judge/first_wrong.h"
 #include "kernels/ladder.h"
 #include "kernels/model/inputs.h"
+#include "kernels/recording/bounds.h"
 #include "kernels/recording/file.h"
 #include "kernels/recording/replay.h"
 #include "kernels/recording/size.h"
@@ -70,6 +71,17 @@ TEST(UnknownOrder, HasIdsBeyondThoseOfTheProgram) {
   EXPECT_EQ(name_of(*slot_named("raw")), "raw");
   EXPECT_EQ(order_row(Order::flash).own_slots.size(), 0U) << "of the orders that the program knows none changes";
   EXPECT_EQ(order_row(*order_named("late-scale")).own_phases.size(), 2U);
+}
+
+// An order may bring slots of its own: what tells a replay where their tiles come from must not look beyond Q, K and V.
+TEST(UnknownOrder, ASlotOfItsOwnIsCutFromNoTensorOfTheInputs) {
+  const Recording rec = recorded(late_scale_row());
+  const EventId& id = rec.events.at(first_of(rec, "product")).id;
+  EXPECT_EQ(rows_of_input(rec, id, Slot::q)->tensor, &rec.inputs.q);
+  EXPECT_EQ(rows_of_input(rec, id, Slot::k)->tensor, &rec.inputs.k);
+  EXPECT_EQ(rows_of_input(rec, id, Slot::v)->tensor, &rec.inputs.v);
+  EXPECT_FALSE(rows_of_input(rec, id, *slot_named("raw")));
+  EXPECT_FALSE(rows_of_input(rec, id, Slot::s));
 }
 
 TEST(UnknownOrder, IsRecordedCheckedAndReplayedBitForBit) {
