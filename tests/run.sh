@@ -200,12 +200,10 @@ fuzz() { # in folder
     name="${target##*/fuzz_}"
     work="$folder/corpus/$name"
     mkdir -p "$work" "$folder/crashes"
-    local -a seeds=()
-    if [[ -d $root/tests/fuzz/corpus/$name ]]; then seeds=("$root/tests/fuzz/corpus/$name"); fi
     (
       cd "$folder"
       exec "$target" -max_total_time="$fuzz_seconds" -timeout=20 -rss_limit_mb=3072 -max_len=65536 \
-        -print_final_stats=1 -artifact_prefix="$folder/crashes/$name-" "$work" "${seeds[@]}"
+        -print_final_stats=1 -artifact_prefix="$folder/crashes/$name-" "$work" "$root/tests/fuzz/corpus/$name"
     ) >"$folder/$name.log" 2>&1 &
     running+=("$!")
     names+=("$name")

@@ -52,10 +52,6 @@ void FileDialog::open(Kind kind, const std::string& title, const std::string& st
   }
 }
 
-bool FileDialog::is_open() const {
-  return impl_->dialog.index() != 0;
-}
-
 std::optional<std::string> FileDialog::poll() {
   std::optional<std::string> chosen;
   std::visit(

@@ -20,7 +20,6 @@ class FileDialog {
   static bool available();
   // `filter`: "*.npy"; empty = all files. Replaces a dialog that is open.
   void open(Kind kind, const std::string& title, const std::string& start, const std::string& filter);
-  bool is_open() const;
   // Once, when the user has chosen: the path; "" where the dialog was cancelled. Never waits.
   std::optional<std::string> poll();
 

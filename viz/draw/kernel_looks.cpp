@@ -43,10 +43,6 @@ std::span<const KernelLook> kernel_looks() {
   return kLooks;
 }
 
-std::span<const KernelLook> peer_looks() {
-  return kPeers;
-}
-
 const KernelLook& look_of(std::string_view kernel) {
   const auto same = [&](const KernelLook& l) { return l.kernel == kernel; };
   if (const auto row = std::find_if(kLooks.begin(), kLooks.end(), same); row != kLooks.end()) return *row;

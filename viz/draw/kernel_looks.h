@@ -35,7 +35,6 @@ std::span<const KernelLook> kernel_looks();
 // What is no kernel of this program is neutral, with a cross: a row of a file that another version wrote, or a peer
 // that is a file of the user's. The program's own peers are neutral too, each with a mark.
 constexpr KernelLook kUnknownLook{"", {0xE8EAED, 0x1A1D21}, MarkShape::cross};
-std::span<const KernelLook> peer_looks();
 const KernelLook& look_of(std::string_view kernel);
 
 }  // namespace attn

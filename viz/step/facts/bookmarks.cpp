@@ -23,10 +23,6 @@ std::vector<EventIndex> bookmarked_steps(const Recording& rec, const std::vector
   return steps;
 }
 
-bool is_bookmarked(const Recording& rec, EventIndex e, const std::vector<Bookmark>& bookmarks) {
-  return std::find(bookmarks.begin(), bookmarks.end(), bookmark_of(rec, e)) != bookmarks.end();
-}
-
 std::string step_words(const Recording& rec, EventIndex e) {
   const EventId& id = rec.events[e].id;
   std::string words;

@@ -12,7 +12,6 @@ namespace attn {
 Bookmark bookmark_of(const Recording& rec, EventIndex e);
 // The marked steps that this recording has, in its order.
 std::vector<EventIndex> bookmarked_steps(const Recording& rec, const std::vector<Bookmark>& bookmarks);
-bool is_bookmarked(const Recording& rec, EventIndex e, const std::vector<Bookmark>& bookmarks);
 // "query tile 1, key tile 0: m".
 std::string step_words(const Recording& rec, EventIndex e);
 
