@@ -28,7 +28,8 @@
 #include "profiling/session/session.h"
 #include "profiling/session/trace.h"
 #include "profiling/spec/sweep_spec.h"
-#include "profiling/sweep/of_rows.h"
+#include "profiling/sweep/estimate.h"
+#include "profiling/sweep/finished.h"
 #include "profiling/sweep/sweep.h"
 
 namespace attn::cli {

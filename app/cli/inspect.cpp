@@ -18,6 +18,7 @@
 #include "kernels/gpu/rungs/inspect.h"
 #include "kernels/gpu/rungs/own.h"
 #include "kernels/gpu/rungs/rows.h"
+#include "kernels/model/validate.h"
 
 namespace attn::cli {
 namespace {

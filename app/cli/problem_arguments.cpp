@@ -20,6 +20,7 @@
 #include "kernels/ladder.h"
 #include "kernels/model/inputs.h"
 #include "kernels/model/kernel.h"
+#include "kernels/model/validate.h"
 #include "kernels/museum/museum.h"
 
 namespace attn::cli {

@@ -26,6 +26,7 @@
 #include "app/worker/tuner.h"
 #include "kernels/gpu/rungs/inspect.h"
 #include "kernels/gpu/rungs/rows.h"
+#include "kernels/model/validate.h"
 #include "profiling/figures/counts.h"
 #include "profiling/figures/heartbeat.h"
 #include "profiling/figures/metrics.h"

@@ -16,6 +16,7 @@
 #include "kernels/formats/npy.h"
 #include "kernels/model/inputs.h"
 #include "kernels/model/kernel.h"
+#include "kernels/model/validate.h"
 
 namespace attn::cli {
 namespace {

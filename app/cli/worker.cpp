@@ -12,6 +12,7 @@
 #include "app/worker/client.h"
 #include "app/worker/collect.h"
 #include "app/worker/worker.h"
+#include "kernels/model/costs.h"
 #include "profiling/figures/baseline.h"
 #include "profiling/figures/counts.h"
 #include "profiling/figures/heartbeat.h"
@@ -92,7 +93,7 @@ Result<int> time_kernels(const WorkerArguments& a, const Stopper& stopper) {
     const TimeStatistics t = statistics_of(answer->samples_us);
     text += fmt::format("{},{},{},{},{},{},{:.2f},{:.2f},{:.2f},{:.3f},\n", answer->source, describe(r.problem),
                         answer->options.br, answer->options.bc, answer->options.threads, t.n, t.median, t.q1, t.q3,
-                        r.problem.flops() / t.median / 1e6);
+                        flops_of(r.problem) / t.median / 1e6);
   }
   if (auto printed = print(text); !printed) return tl::unexpected(printed.error());
   return all;

@@ -17,7 +17,7 @@
 #include "kernels/base/folders.h"
 #include "kernels/gpu/rungs/own.h"
 #include "profiling/session/run.h"
-#include "profiling/sweep/sweep.h"
+#include "profiling/sweep/finished.h"
 #include "viz/bench/scene.h"
 #include "viz/state/run_words.h"
 

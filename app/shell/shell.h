@@ -2,17 +2,14 @@
 // same frame goes to a display, to a picture and to the tests. Needs a GuiContext and a renderer; knows no window.
 #pragma once
 
-#include <array>
 #include <cstddef>
-#include <cstdint>
 #include <filesystem>
 #include <string>
 
 #include "app/control/controller.h"
+#include "app/shell/held.h"
 #include "app/shell/palette.h"
-#include "app/shell/shortcuts.h"
 #include "app/shell/toast.h"
-#include "app/system/file_dialog.h"
 #include "kernels/base/result.h"
 #include "viz/bench/held.h"
 #include "viz/draw/canvas.h"
@@ -24,31 +21,6 @@
 #include "viz/step/held.h"
 
 namespace attn {
-
-// What the shell's own windows remember between frames.
-struct ShellHeld {
-  Popup open_next = Popup::none;  // to be opened in this frame
-  bool popup_open = false;        // one was open in the last frame
-  int go_to = 1;
-  std::string path;                        // of the popup that is open
-  std::array<std::string, 4> input_paths;  // Q, K, V, bias as typed
-  std::uint64_t input_asked = 0;           // number of the answer that is waited for; 0 = none
-  int first_step = 1, last_step = 1;
-  float seconds_per_step = 1;
-  FileDialog dialog;
-  std::string browsing;                  // field whose dialog is open
-  bool has_dialogs = false;              // the desktop has file dialogs
-  std::uint64_t log_seen = 0;            // newest entry that the log panel has shown
-  std::uint64_t toast = 0;               // entry that the toast shows; 0 = none
-  double toast_until = 0;                // ImGui::GetTime() at which it goes
-  Workspace toast_in = Workspace::step;  // in which it came up
-  bool keys_sheet_shown = false;
-  PaletteHeld palette;
-  int open_popups = 0;               // at the end of the last frame
-  bool tab_is_tiles = true;          // in Step: Tab enters the tiles; else it goes through the controls
-  bool reset_layout = false;         // in the next frame
-  const char* focus_next = nullptr;  // window whose first control gets the keyboard in the next frame
-};
 
 class Shell {
  public:

@@ -4,7 +4,7 @@
 #include <cmath>
 #include <string_view>
 
-#include "app/shell/shell.h"
+#include "app/shell/held.h"
 #include "imgui.h"
 #include "viz/draw/theme.h"
 

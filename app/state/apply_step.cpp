@@ -12,6 +12,7 @@
 #include "app/state/apply_lists.h"
 #include "kernels/ladder.h"
 #include "kernels/model/kernel.h"
+#include "kernels/model/validate.h"
 #include "kernels/museum/museum.h"
 #include "viz/bench/to_step.h"
 #include "viz/step/facts/bookmarks.h"

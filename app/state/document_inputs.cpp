@@ -8,6 +8,7 @@
 #include "kernels/cpu/device.h"
 #include "kernels/model/inputs.h"
 #include "kernels/model/kernel.h"
+#include "kernels/model/validate.h"
 #include "kernels/museum/museum.h"
 #include "kernels/recording/file.h"
 #include "kernels/recording/size.h"

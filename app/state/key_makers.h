@@ -13,7 +13,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "app/state/keys.h"
+#include "app/state/state_key.h"
 #include "app/state/values.h"
 #include "kernels/base/result.h"
 #include "kernels/gpu/rungs/own.h"

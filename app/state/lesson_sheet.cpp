@@ -13,7 +13,7 @@
 #include "app/state/string.h"
 #include "viz/learn/beat.h"
 #include "viz/step/facts/letters.h"
-#include "viz/step/orders/look.h"
+#include "viz/step/orders/looks.h"
 
 namespace attn {
 namespace {

@@ -14,6 +14,7 @@
 #include "kernels/base/files.h"
 #include "kernels/base/hash.h"
 #include "kernels/formats/container.h"
+#include "kernels/model/validate.h"
 
 namespace attn {
 namespace {

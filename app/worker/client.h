@@ -14,9 +14,14 @@
 
 #include "app/system/child_process.h"
 #include "app/worker/lasting_thread.h"
-#include "app/worker/worker.h"
+#include "app/worker/requests.h"
 #include "kernels/ladder.h"
+#include "profiling/figures/counts.h"
+#include "profiling/figures/heartbeat.h"
+#include "profiling/figures/measurement.h"
+#include "profiling/figures/samples.h"
 #include "profiling/measure/turn.h"
+#include "profiling/spec/measure_spec.h"
 
 namespace attn {
 

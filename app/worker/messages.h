@@ -2,13 +2,20 @@
 #pragma once
 
 #include <memory>
+#include <string>
 #include <vector>
 
 #include <nlohmann/json.hpp>
 
-#include "app/worker/worker.h"
+#include "app/worker/requests.h"
+#include "kernels/base/result.h"
 #include "kernels/gpu/rungs/own.h"
+#include "profiling/figures/counts.h"
+#include "profiling/figures/heartbeat.h"
+#include "profiling/figures/measurement.h"
+#include "profiling/figures/samples.h"
 #include "profiling/measure/turn.h"
+#include "profiling/spec/measure_spec.h"
 
 namespace attn {
 

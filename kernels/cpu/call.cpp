@@ -11,6 +11,7 @@
 #include "kernels/cpu/device.h"
 #include "kernels/model/order_row.h"
 #include "kernels/model/tensor_bytes.h"
+#include "kernels/model/validate.h"
 #include "kernels/recording/recorder.h"
 #include "kernels/recording/size.h"
 

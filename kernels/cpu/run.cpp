@@ -7,6 +7,7 @@
 #include "kernels/cpu/thread_crew.h"
 #include "kernels/model/fits.h"
 #include "kernels/model/tensor_bytes.h"
+#include "kernels/model/validate.h"
 
 namespace attn {
 

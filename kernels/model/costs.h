@@ -23,8 +23,8 @@ struct PassProduct {
 //            apart, does 3.5 times: those FLOPs do not count.
 std::span<const PassProduct> products_of(Pass pass);
 
-// The sum of 2 * pairs * D or Dv over the products of the problem's pass: what TFLOP/s counts. `pairs` are the
-// problem's visible_pairs().
+// The sum of 2 * pairs * D or Dv over the products of the problem's pass: what TFLOP/s counts, 2 * pairs * (D + Dv) of
+// a forward. `pairs` are the problem's visible_pairs().
 double flops_of(const Problem& p);
 
 // Bytes that must cross the memory once: what is `in` is read, what is `out` is written. Scratch is none of it: a

@@ -8,6 +8,7 @@
 #include "kernels/base/bytes.h"
 #include "kernels/model/kernel.h"
 #include "kernels/model/tensors.h"
+#include "kernels/model/validate.h"
 
 namespace attn {
 namespace {

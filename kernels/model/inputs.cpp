@@ -10,6 +10,7 @@
 #include "kernels/formats/npy.h"
 #include "kernels/model/generators.h"
 #include "kernels/model/tensors.h"
+#include "kernels/model/validate.h"
 
 namespace attn {
 namespace {

@@ -20,7 +20,7 @@
 #include <vector>
 
 #include "kernels/model/order.h"
-#include "kernels/model/traffic.h"
+#include "kernels/model/traffic_parts.h"
 
 namespace attn {
 

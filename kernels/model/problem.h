@@ -18,7 +18,6 @@
 
 #include "kernels/base/array.h"
 #include "kernels/base/dtype.h"
-#include "kernels/base/result.h"
 
 namespace attn {
 
@@ -110,15 +109,9 @@ struct Problem {
   TileCover cover(std::int64_t b, std::int64_t r0, std::int64_t r1, std::int64_t c0, std::int64_t c1) const;
   // B * Hq * (query-key pairs that the mask lets see); bias not regarded.
   double visible_pairs() const;
-  // The FLOPs that TFLOP/s counts, of the pass: costs.h has the formula, 2 * pairs * (D + Dv) for a forward.
-  double flops() const;
   // Flat index of the bias of (b, h, r, c); has_bias() must hold.
   std::int64_t bias_index(std::int64_t b, std::int64_t h, std::int64_t r, std::int64_t c) const;
 };
-
-// Every extent >= 1, D and Dv <= 256, Hq a multiple of Hkv, sizes within 63 bits, mask and bias shapes
-// that fit; pages of 1 to 256 keys, of a forward alone. The message names the value and what would do.
-Result<void> validate(const Problem& p);
 
 // 2^(-8 (h + 1) / Hq), rounded once to fp32.
 float usual_slope(std::int64_t h, std::int64_t heads);
@@ -135,9 +128,6 @@ struct Inputs {
   Array q, k, v;
   std::optional<Array> bias;
 };
-
-// Shapes and dtypes agree with the problem, and it reads nothing besides (a backward does, and pages).
-Result<void> validate(const Problem& p, const Inputs& in);
 
 struct Outputs {
   Array out;  // [B,Hq,Lq,Dv], the problem's dtype

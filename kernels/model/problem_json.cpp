@@ -7,6 +7,7 @@
 
 #include "kernels/formats/container.h"
 #include "kernels/formats/json_fields.h"
+#include "kernels/model/validate.h"
 
 namespace attn {
 namespace {

@@ -13,6 +13,7 @@
 #include "kernels/model/options.h"
 #include "kernels/model/order.h"
 #include "kernels/model/problem.h"
+#include "kernels/model/traffic_parts.h"
 
 namespace attn {
 
@@ -20,26 +21,6 @@ struct KernelRow;
 
 // S and P go to HBM and come back: orders that walk in passes and have no rescaling.
 bool stores_scores(Order order);
-
-// Bytes by tensor; `stats` is m, l and LSE.
-enum class TrafficPart : std::uint8_t { q, k, v, bias, s, p, o, stats };
-constexpr std::size_t kTrafficParts = 8;
-
-struct Traffic {
-  std::array<std::uint64_t, kTrafficParts> read{};
-  std::array<std::uint64_t, kTrafficParts> written{};
-  std::uint64_t total() const;
-  std::uint64_t of(TrafficPart part) const;  // read + written
-  Traffic& operator+=(const Traffic& other);
-  bool operator==(const Traffic&) const = default;
-};
-
-// Sizes of one tile's parts, in bytes: S, statistics and O as it is summed are fp32, P and the rest of the problem's
-// dtype.
-struct TileBytes {
-  std::uint64_t q = 0, k = 0, v = 0, bias = 0, s = 0, p = 0, o = 0, o_state = 0, stat = 0;
-};
-TileBytes tile_bytes(const Problem& p, std::int64_t rows, std::int64_t cols);
 
 // S is fp32, P and the rest the problem's dtype, statistics fp32; `e` below is the dtype's size.
 //
@@ -81,7 +62,6 @@ Traffic compulsory(Order order, const Problem& p);
 
 // Bytes of the tiles that are on chip at once, by part. Flash orders hold everything at once (P takes the place of
 // S); orders that store S hold what their largest pass needs: Q, K, S or S, m, l or P, V, O.
-using OnChip = std::array<std::uint64_t, kTrafficParts>;
 OnChip on_chip_bytes(Order order, const Problem& p, const Options& o);
 // Of each pass of the order.
 std::vector<OnChip> on_chip_of_passes(Order order, const Problem& p, const Options& o);

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "kernels/model/traffic.h"
 #include "kernels/orders/shared/names.h"
 #include "kernels/orders/table.h"
 

@@ -7,16 +7,12 @@
 #include <optional>
 #include <span>
 
+#include "kernels/recording/exact_number.h"
 #include "kernels/recording/recording.h"
 
 namespace attn {
 
-// Numbers in fp64 with a running error bound, for one query tile of one head (all its key tiles).
-// |recorded - exact| <= bound for every finite element; how the bound is made stands in exact.cpp.
-struct ExactNumber {
-  double exact = 0;
-  double bound = 0;
-};
+// Of one query tile of one head, all its key tiles.
 // A row of attention asks nothing of another row, so each is computed when it is first asked for: a picture that
 // spells one row of a large tile pays for one. Remembers what it computed; one thread at a time. Keep the recording.
 class ExactTile {

@@ -14,8 +14,9 @@
 
 #include "kernels/model/order_row.h"
 #include "kernels/recording/bounds.h"
-#include "kernels/recording/exact.h"
+#include "kernels/recording/exact_number.h"
 #include "kernels/recording/recording.h"
+#include "kernels/recording/shared_steps.h"
 
 namespace attn {
 
@@ -67,16 +68,7 @@ class ExactWalk {
   };
   const Arithmetic& arithmetic() const { return by_; }
 
-  // ---- the steps that orders share, by the facts of their rows
-  void scores();
-  void mask();
-  void max();
-  void rescale();
-  void weights();
-  void sum();
-  void output();
-  void normalise();
-  void store_o();
+  ATTN_SHARED_STEPS;
 
  private:
   ExactNumber capped(double c, ExactNumber x) const;

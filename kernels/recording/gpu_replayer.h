@@ -3,14 +3,15 @@
 // function of the order's.
 #pragma once
 
-#include <cmath>
 #include <cstdint>
 #include <optional>
 #include <span>
 
+#include "kernels/base/stop.h"
 #include "kernels/model/order_row.h"
 #include "kernels/recording/recording.h"
-#include "kernels/recording/replay.h"
+#include "kernels/recording/replay_difference.h"
+#include "kernels/recording/shared_steps.h"
 
 namespace attn {
 
@@ -59,16 +60,7 @@ class GpuReplayer {
     }
   }
 
-  // ---- the steps that orders share, by the facts of their rows
-  void scores();
-  void mask();
-  void max();
-  void rescale();
-  void weights();
-  void sum();
-  void output();
-  void normalise();
-  void store_o();
+  ATTN_SHARED_STEPS;
 
  private:
   void phase();

@@ -8,9 +8,11 @@
 #include <vector>
 
 #include "kernels/arithmetic/tile_math.h"
+#include "kernels/base/stop.h"
 #include "kernels/model/order_row.h"
 #include "kernels/recording/recording.h"
-#include "kernels/recording/replay.h"
+#include "kernels/recording/replay_difference.h"
+#include "kernels/recording/shared_steps.h"
 
 namespace attn {
 
@@ -52,16 +54,7 @@ class Replayer {
   void compare(Slot slot, const float* values, std::int64_t ld);
   void compare(Slot slot, const Padded& values) { compare(slot, values.read().data, values.read().ld); }
 
-  // ---- the steps that orders share, by the facts of their rows
-  void scores();
-  void mask();
-  void max();
-  void rescale();
-  void weights();
-  void sum();
-  void output();
-  void normalise();
-  void store_o();  // O in the dtype, and what the kernel wrote to memory
+  ATTN_SHARED_STEPS;
 
  private:
   void phase();

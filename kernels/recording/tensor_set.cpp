@@ -8,6 +8,8 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "kernels/model/validate.h"
+
 namespace attn {
 namespace {
 

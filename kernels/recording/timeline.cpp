@@ -7,6 +7,8 @@
 
 #include <fmt/format.h>
 
+#include "kernels/model/validate.h"
+
 namespace attn {
 namespace {
 

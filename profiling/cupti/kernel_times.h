@@ -4,8 +4,9 @@
 #include <memory>
 #include <vector>
 
+#include "kernels/base/result.h"
 #include "profiling/cupti/calls.h"
-#include "profiling/cupti/profiler.h"
+#include "profiling/cupti/readings.h"
 
 namespace attn::cupti {
 

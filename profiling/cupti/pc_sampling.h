@@ -6,8 +6,9 @@
 #include <string>
 #include <vector>
 
+#include "kernels/base/result.h"
 #include "profiling/cupti/calls.h"
-#include "profiling/cupti/profiler.h"
+#include "profiling/cupti/readings.h"
 
 namespace attn::cupti {
 

@@ -7,9 +7,10 @@
 #include <string>
 #include <vector>
 
+#include "kernels/base/result.h"
 #include "profiling/cupti/calls.h"
 #include "profiling/cupti/metric_host.h"
-#include "profiling/cupti/profiler.h"
+#include "profiling/cupti/readings.h"
 
 namespace attn::cupti {
 

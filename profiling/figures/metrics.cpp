@@ -7,8 +7,10 @@
 
 #include "kernels/gpu/rungs/own.h"
 #include "kernels/ladder.h"
+#include "kernels/model/costs.h"
 #include "kernels/model/fits.h"
 #include "kernels/model/traffic.h"
+#include "kernels/model/validate.h"
 
 namespace attn {
 namespace {
@@ -60,7 +62,7 @@ Figure spread(const Measurement& m) {
 Figure tflops(const Measurement& m) {
   if (m.time.n == 0) return untimed(m);
   if (m.time.median <= 0) return none("the median is not above 0");
-  return derived(m.key.problem.flops() / m.time.median * 1e-6, "from the median time");
+  return derived(flops_of(m.key.problem) / m.time.median * 1e-6, "from the median time");
 }
 
 // By the rung's own word, else by what was counted.

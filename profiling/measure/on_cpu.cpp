@@ -20,6 +20,7 @@
 #include "kernels/model/fits.h"
 #include "kernels/model/inputs.h"
 #include "kernels/model/tensor_bytes.h"
+#include "kernels/model/validate.h"
 #include "profiling/figures/metrics.h"
 #include "profiling/figures/row_state.h"
 #include "profiling/figures/statistics.h"

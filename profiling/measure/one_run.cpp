@@ -2,6 +2,7 @@
 
 #include "kernels/ladder.h"
 #include "kernels/model/fits.h"
+#include "kernels/model/validate.h"
 
 namespace attn {
 

@@ -8,6 +8,7 @@
 
 #include "kernels/gpu/rungs/rows.h"
 #include "kernels/ladder.h"
+#include "kernels/model/validate.h"
 
 namespace attn {
 namespace {

@@ -2,7 +2,6 @@
 // A point that fails is a row with its reason; the sweep goes on.
 #pragma once
 
-#include <cstdint>
 #include <functional>
 #include <optional>
 #include <span>
@@ -17,17 +16,6 @@
 #include "profiling/spec/sweep_spec.h"
 
 namespace attn {
-
-// What will be asked of the machine, before it is: bytes of the largest point in either memory, and a time from the
-// FLOPs and the rates that `known` rows of the same kernels reached. Where a kernel's rate is not known yet the time is
-// what the limit of each point comes to, and `words` say so.
-struct SweepEstimate {
-  std::uint64_t max_bytes = 0, max_gpu_bytes = 0;
-  double seconds = 0;
-  bool from_rates = false;
-  std::string words;
-};
-SweepEstimate estimate(const SweepSpec& s, std::span<const Measurement> known = {});
 
 struct SweepProgress {
   std::size_t done = 0, total = 0;
@@ -76,14 +64,6 @@ struct SweepCallbacks {
   // Rows of an earlier run: a point that is finished among them is handed on and not measured again.
   std::span<const Measurement> kept;
 };
-
-// Is `m` what this point would give again: finished, same kernel and source, problem, options, L2 state and device?
-bool is_finished_point(const Measurement& m, const KernelRow& row, const Point& p, const Device& device);
-// Points of the sweep, and how many of them `rows` have finished on these devices.
-struct SweepCount {
-  std::size_t points = 0, finished = 0;
-};
-SweepCount count_finished(const SweepSpec& s, std::span<const Measurement> rows, const Device& gpu);
 
 // Runs in the calling thread: for each value every kernel, the baseline first where it is among them, so that each row
 // comes with its speed-up. Along an option a kernel that does not read the option gives one row.

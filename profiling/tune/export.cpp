@@ -11,16 +11,12 @@
 #include "kernels/model/problem_json.h"
 #include "profiling/session/csv_field.h"
 #include "profiling/tune/store.h"
+#include "profiling/tune/tile_json.h"
 
 namespace attn {
 namespace {
 
 using nlohmann::json;
-
-json time_to_json(const TimeStatistics& t) {
-  return {{"n", t.n},     {"median", t.median}, {"q1", t.q1},           {"q3", t.q3},           {"min", t.min},
-          {"max", t.max}, {"ci_low", t.ci_low}, {"ci_high", t.ci_high}, {"settled", t.settled}, {"drifted", t.drifted}};
-}
 
 std::string flag(bool b) {
   return b ? "true" : "false";
@@ -104,26 +100,6 @@ std::vector<const Option*> further_options(std::string_view kernel) {
 }
 
 }  // namespace
-
-json tile_to_json(const TriedTile& t) {
-  json j = {{"options", options_to_json(t.tile.options)},
-            {"fate", name_of(t.fate)},
-            {"threads", t.tile.threads},
-            {"shared_bytes", t.tile.shared_bytes},
-            {"blocks_per_sm", t.tile.occupancy.blocks},
-            {"warps_per_sm", t.tile.occupancy.warps},
-            {"max_warps", t.tile.occupancy.max_warps},
-            {"limiter", t.tile.occupancy.limiter}};
-  if (!t.why.empty()) j["why"] = t.why;
-  if (!t.verdict.empty()) j["verdict"] = t.verdict;
-  if (t.tile.compiled)
-    j["compiled"] = {{"registers", t.tile.compiled->registers},
-                     {"spill_bytes", t.tile.compiled->spill_bytes},
-                     {"static_bytes", t.tile.compiled->static_bytes}};
-  if (t.time.n > 0) j["time"] = time_to_json(t.time);
-  if (t.turns.n > 0) j["turns"] = time_to_json(t.turns);
-  return j;
-}
 
 std::string tiles_to_csv(const TuneResult& r) {
   const std::vector<const Option*> further = further_options(r.kernel);

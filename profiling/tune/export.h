@@ -3,8 +3,6 @@
 
 #include <string>
 
-#include <nlohmann/json_fwd.hpp>
-
 #include "profiling/tune/tune.h"
 
 namespace attn {
@@ -13,8 +11,5 @@ namespace attn {
 std::string tiles_to_csv(const TuneResult& r);
 // The same with the decision. Ends in a line end.
 std::string tiles_to_json_text(const TuneResult& r);
-
-// A tile as the two files of this program hold it: the export, and what is kept (store.h).
-nlohmann::json tile_to_json(const TriedTile& t);
 
 }  // namespace attn

@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "kernels/ladder.h"
+#include "kernels/model/validate.h"
 #include "profiling/figures/metrics.h"
 #include "profiling/figures/statistics.h"
 

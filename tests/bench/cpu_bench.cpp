@@ -8,6 +8,7 @@
 #include "kernels/cpu/device.h"
 #include "kernels/cpu/thread_crew.h"
 #include "kernels/ladder.h"
+#include "kernels/model/costs.h"
 #include "kernels/model/inputs.h"
 #include "kernels/model/kernel.h"
 #include "profiling/figures/metrics.h"
@@ -49,7 +50,7 @@ void kernel_time(benchmark::State& state, const KernelRow* row) {
   for (auto _ : state)
     if (!row->launch(*ready, stream)) state.SkipWithError("the kernel failed");
   state.counters["GFLOP/s"] =
-      benchmark::Counter(p.flops() * 1e-9 * static_cast<double>(state.iterations()), benchmark::Counter::kIsRate);
+      benchmark::Counter(flops_of(p) * 1e-9 * static_cast<double>(state.iterations()), benchmark::Counter::kIsRate);
 }
 
 }  // namespace

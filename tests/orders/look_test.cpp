@@ -15,6 +15,7 @@
 #include "viz/step/facts/scales.h"
 #include "viz/step/facts/values.h"
 #include "viz/step/orders/look.h"
+#include "viz/step/orders/looks.h"
 #include "viz/step/problem_fields.h"
 #include "viz/step/strip.h"
 #include "viz/step/tiles/chip.h"

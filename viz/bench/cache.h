@@ -10,7 +10,8 @@
 #include <utility>
 #include <vector>
 
-#include "profiling/sweep/sweep.h"
+#include "profiling/sweep/estimate.h"
+#include "profiling/sweep/finished.h"
 #include "viz/bench/fields.h"
 #include "viz/bench/held.h"
 #include "viz/bench/ladder.h"

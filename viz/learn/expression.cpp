@@ -323,34 +323,7 @@ class LessonEvaluator : public ExpressionGrammar<LessonEvaluator, Values> {
   ExpressionScope& scope_;
 };
 
-// A letter and the number after it: "i12". False where `text` does not begin with the letter.
-bool take_number(std::string_view& text, char letter, std::int32_t& value) {
-  if (text.size() < 2 || text[0] != letter || !ExpressionText::is_digit(text[1])) return false;
-  const auto [end, code] = std::from_chars(text.data() + 1, text.data() + text.size(), value);
-  if (code != std::errc()) return false;
-  text.remove_prefix(static_cast<std::size_t>(end - text.data()));
-  return true;
-}
-
 }  // namespace
-
-Result<LessonPlace> parse_place(std::string_view text) {
-  const std::string_view all = text;
-  const auto refuse = [&] { return bad_input(phrase("'{}' is no place: i0j3.max, i0.normalise and * are", all)); };
-  LessonPlace place;
-  if (text == "*") {
-    place.all = true;
-    return place;
-  }
-  if (take_number(text, 'b', place.b) && !take_number(text, 'h', place.h)) return refuse();
-  const bool query = take_number(text, 'i', place.i), key = take_number(text, 'j', place.j);
-  if (!query && !key) return refuse();
-  if (text.empty()) return place;
-  if (text[0] != '.') return refuse();
-  place.phase = phase_named(text.substr(1));
-  if (!place.phase) return bad_input(phrase("'{}' names no phase", all));
-  return place;
-}
 
 Result<std::vector<double>> evaluate(std::string_view text, ExpressionScope& scope) {
   return LessonEvaluator(text, scope).whole();

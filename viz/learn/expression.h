@@ -13,21 +13,11 @@
 
 #include "kernels/base/result.h"
 #include "kernels/recording/recording.h"
+#include "viz/learn/place.h"
 
 namespace attn {
 
 struct Session;  // profiling/session/session_data.h
-
-// A place of a run as lessons name it: "i0j3", "i0j3.max", "i0.normalise", "b0h1i0j3.max", or "*", all tiles.
-struct LessonPlace {
-  std::int32_t b = 0, h = 0, i = -1, j = -1;  // -1 where the place names none
-  std::optional<Phase> phase;                 // none: the tile's last version
-  bool all = false;
-  bool operator==(const LessonPlace&) const = default;
-};
-Result<LessonPlace> parse_place(std::string_view text);
-// The event at a place with a phase. Words say why there is none.
-Result<EventIndex> event_at(const Recording& rec, const LessonPlace& place);
 
 // What a lesson's expressions can ask of its runs, by their names.
 struct LessonFacts {

@@ -106,15 +106,6 @@ Result<ReadValues> read_output(const Recording& rec, const TensorReference& ref,
   return read;
 }
 
-std::string place_words(const LessonPlace& p) {
-  if (p.all) return "in any tile";
-  std::string words = "at ";
-  if (p.i >= 0) words += fmt::format("i{}", p.i);
-  if (p.j >= 0) words += fmt::format("j{}", p.j);
-  if (p.phase) words += fmt::format(".{}", name_of(*p.phase));
-  return words;
-}
-
 Result<ReadValues> read_slot(const Recording& rec, const TensorReference& ref, Slot slot) {
   const auto end = end_of(rec, ref.place);
   if (!end) return tl::unexpected(end.error());
@@ -161,20 +152,6 @@ double total(const std::array<std::uint64_t, kTrafficParts>& parts) {
 }
 
 }  // namespace
-
-Result<EventIndex> event_at(const Recording& rec, const LessonPlace& place) {
-  if (place.all || !place.phase) return bad_input("a place that is gone to names a phase, as i0j0.scores does");
-  const EventId id{place.b, place.h, place.i, place.j, *place.phase};
-  if (const auto e = rec.find(id)) return *e;
-  // Orders differ in whether a load or an end has a query or a key tile.
-  // Naive loads each key tile once, with the first query tile.
-  const bool load = place.phase == Phase::load_k || place.phase == Phase::load_v || place.phase == Phase::load_kv;
-  for (const auto& [i, j] : {std::pair{place.i, -1}, {-1, place.j}, {0, place.j}}) {
-    if (i == 0 && !load) continue;
-    if (const auto e = rec.find({place.b, place.h, i, j, *place.phase})) return *e;
-  }
-  return bad_input(phrase("the run has no step {}", place_words(place)));
-}
 
 bool is_tensor_name(std::string_view name) {
   return tensor_named(name) || name == "out" || name == "lse" || name == "weight";

@@ -12,7 +12,7 @@
 #include "kernels/recording/recording.h"
 #include "profiling/figures/measurement.h"
 #include "profiling/session/session_data.h"
-#include "viz/learn/expression.h"
+#include "viz/learn/place.h"
 
 namespace attn {
 

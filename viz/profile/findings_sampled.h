@@ -2,7 +2,7 @@
 #pragma once
 
 #include "profiling/figures/measurement.h"
-#include "viz/profile/findings.h"
+#include "viz/profile/finding.h"
 
 namespace attn {
 

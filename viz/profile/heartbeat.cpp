@@ -13,7 +13,7 @@
 #include "profiling/figures/metrics.h"
 #include "viz/bench/scene.h"
 #include "viz/bench/texts.h"
-#include "viz/step/orders/look.h"
+#include "viz/step/orders/looks.h"
 
 namespace attn {
 namespace {

@@ -12,7 +12,7 @@
 #include "kernels/ladder.h"
 #include "kernels/model/kernel.h"
 #include "kernels/recording/size.h"
-#include "viz/step/orders/look.h"
+#include "viz/step/orders/looks.h"
 
 namespace attn {
 namespace {

@@ -6,7 +6,7 @@
 
 #include "kernels/base/text.h"
 #include "kernels/model/input_spec.h"
-#include "viz/step/orders/look.h"
+#include "viz/step/orders/looks.h"
 #include "viz/step/problem_fields.h"
 
 namespace attn {

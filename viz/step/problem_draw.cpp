@@ -14,6 +14,7 @@
 #include "kernels/museum/museum.h"
 #include "viz/draw/theme.h"
 #include "viz/draw/widgets.h"
+#include "viz/step/orders/looks.h"
 #include "viz/step/problem_fields.h"
 
 namespace attn {

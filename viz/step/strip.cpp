@@ -11,7 +11,7 @@
 #include "kernels/museum/museum.h"
 #include "viz/step/facts/code_phase.h"
 #include "viz/step/facts/letters.h"
-#include "viz/step/orders/look.h"
+#include "viz/step/orders/looks.h"
 
 namespace attn {
 namespace {

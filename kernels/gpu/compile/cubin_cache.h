@@ -10,7 +10,7 @@
 #include <optional>
 #include <string>
 
-#include "kernels/gpu/compile/service.h"
+#include "kernels/gpu/compile/compiler.h"
 
 namespace attn::gpu {
 

@@ -3,12 +3,11 @@
 
 #include <cstddef>
 #include <filesystem>
-#include <memory>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "kernels/base/result.h"
+#include "kernels/gpu/compile/compiler.h"
 #include "kernels/gpu/compile/ptxas_log.h"
 #include "kernels/gpu/compile/sources.h"
 
@@ -19,25 +18,6 @@ struct CompileRequest {
   std::string arch;                  // "sm_90a"
   std::vector<std::string> defines;  // "ATTN_D=64"
 };
-
-struct Cubin {
-  std::vector<std::byte> code;  // an ELF file
-  std::string log;
-  std::string ptx;  // what it was made from, with the lines of source; empty where the compiler does not give it
-};
-
-// The compiler behind the service; tests put their own in its place.
-class Compiler {
- public:
-  virtual ~Compiler() = default;
-  // "NVRTC 13.0": part of the cache's key.
-  virtual std::string version() = 0;
-  // `options` as the compiler takes them. A source that does not compile: the log's errors, file and line first.
-  virtual Result<Cubin> compile(const KernelSource& source, const std::vector<std::string>& options) = 0;
-};
-
-// NVRTC of this machine, opened at run time. Where it is missing, the error names the one command that brings it.
-Result<std::unique_ptr<Compiler>> open_nvrtc();
 
 struct Compiled {
   std::vector<std::byte> code;

@@ -8,6 +8,7 @@
 #include <fmt/ranges.h>
 
 #include "kernels/gpu/rungs/specialise.h"
+#include "kernels/model/validate.h"
 
 namespace attn::gpu {
 namespace {

@@ -9,6 +9,7 @@
 #include "kernels/gpu/rungs/trace.h"
 #include "kernels/gpu/rungs/trace_layout.h"
 #include "kernels/model/order_row.h"
+#include "kernels/model/traffic.h"
 #include "kernels/recording/recorder.h"
 
 namespace attn::gpu {

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "app/worker/client.h"
+#include "app/worker/worker.h"
 #include "tests/kernels/gpu/device/fake_driver.h"
 
 namespace attn {

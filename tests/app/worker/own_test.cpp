@@ -13,7 +13,8 @@
 #include "kernels/gpu/rungs/own.h"
 #include "kernels/ladder.h"
 #include "profiling/figures/metrics.h"
-#include "profiling/sweep/of_rows.h"
+#include "profiling/sweep/estimate.h"
+#include "profiling/sweep/finished.h"
 #include "tests/app/worker/double.h"
 
 namespace attn {

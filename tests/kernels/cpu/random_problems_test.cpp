@@ -10,6 +10,7 @@
 #include "kernels/judge/verdict.h"
 #include "kernels/ladder.h"
 #include "kernels/model/kernel.h"
+#include "kernels/model/validate.h"
 
 namespace attn {
 namespace {

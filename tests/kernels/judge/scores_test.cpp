@@ -11,6 +11,7 @@
 #include "kernels/ladder.h"
 #include "kernels/model/inputs.h"
 #include "kernels/model/shape_list.h"
+#include "kernels/model/validate.h"
 #include "kernels/recording/file.h"
 #include "kernels/recording/recording.h"
 #include "kernels/recording/replay.h"

@@ -7,6 +7,7 @@
 #include <gtest/gtest.h>
 
 #include "kernels/formats/npy.h"
+#include "kernels/model/validate.h"
 #include "tests/kernels/temp_folder.h"
 
 namespace attn {

@@ -1,4 +1,5 @@
 #include "kernels/model/problem.h"
+#include "kernels/model/costs.h"
 
 #include <cmath>
 #include <limits>
@@ -11,6 +12,7 @@
 #include "kernels/model/inputs.h"
 #include "kernels/model/options.h"
 #include "kernels/model/problem_json.h"
+#include "kernels/model/validate.h"
 
 namespace attn {
 namespace {
@@ -128,7 +130,7 @@ TEST(Problem, FlopsCountBothProductsOverVisiblePairs) {
   p.D = 8;
   p.Dv = 3;
   p.mask.causal = true;
-  EXPECT_EQ(p.flops(), 2 * 10 * 11);
+  EXPECT_EQ(flops_of(p), 2 * 10 * 11);
 }
 
 TEST(Problem, ScaleIsOneOverRootDUnlessGiven) {

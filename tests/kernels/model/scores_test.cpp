@@ -10,6 +10,7 @@
 #include "kernels/arithmetic/math.h"
 #include "kernels/model/problem.h"
 #include "kernels/model/problem_json.h"
+#include "kernels/model/validate.h"
 
 namespace attn {
 namespace {

@@ -1,6 +1,8 @@
 #include "profiling/sweep/sweep.h"
 #include "profiling/measure/point.h"
 #include "profiling/spec/sweep_spec.h"
+#include "profiling/sweep/estimate.h"
+#include "profiling/sweep/finished.h"
 
 #include <gtest/gtest.h>
 

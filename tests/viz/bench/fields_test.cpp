@@ -1,4 +1,5 @@
 #include "viz/bench/fields.h"
+#include "kernels/model/validate.h"
 
 #include <gtest/gtest.h>
 

@@ -11,7 +11,7 @@
 
 #include "kernels/base/text.h"
 #include "viz/draw/number_text.h"
-#include "viz/step/orders/look.h"
+#include "viz/step/orders/looks.h"
 #include "viz/step/place/place.h"
 
 namespace attn {

@@ -14,7 +14,7 @@
 #include "kernels/model/kernel.h"
 #include "kernels/recording/size.h"
 #include "viz/draw/number_text.h"
-#include "viz/step/orders/look.h"
+#include "viz/step/orders/looks.h"
 
 namespace attn {
 namespace {

@@ -4,7 +4,7 @@
 #include <optional>
 
 #include "kernels/base/text.h"
-#include "viz/step/orders/look.h"
+#include "viz/step/orders/looks.h"
 
 namespace attn {
 namespace {

@@ -6,7 +6,7 @@
 #include <string>
 
 #include "viz/step/facts/conditions.h"
-#include "viz/step/orders/look.h"
+#include "viz/step/orders/looks.h"
 
 namespace attn {
 namespace {

@@ -221,6 +221,4 @@ constexpr OrderLook placed(OrderLook look) {
 // The rows (viz/step/orders/table.cpp). A program may link another table in place of this one's.
 std::span<const OrderLook* const> order_look_table();
 
-const OrderLook& order_look(Order order);
-
 }  // namespace attn

@@ -11,7 +11,7 @@
 #include "kernels/gpu/compile/occupancy.h"
 #include "kernels/model/traffic.h"
 #include "viz/draw/number_text.h"
-#include "viz/step/orders/look.h"
+#include "viz/step/orders/looks.h"
 
 namespace attn {
 namespace {

@@ -10,7 +10,7 @@
 #include "viz/step/facts/bookmarks.h"
 #include "viz/step/facts/letters.h"
 #include "viz/step/facts/m_changes.h"
-#include "viz/step/orders/look.h"
+#include "viz/step/orders/looks.h"
 
 namespace attn {
 namespace {

@@ -1,5 +1,6 @@
 // The table of looks and the table of orders speak of the same phases and slots.
 #include "viz/step/orders/look.h"
+#include "viz/step/orders/looks.h"
 
 #include <gtest/gtest.h>
 

@@ -1,0 +1,78 @@
+#!/usr/bin/env python3
+"""Rings of includes, where a header and its source are one: what names one another in a circle is one thing in several
+files. Prints a line for each ring, with a shortest way round it; exit status 1 if there is one.
+
+  python3 tests/rings.py FOLDER...
+"""
+
+import collections
+import pathlib
+import re
+import sys
+
+SOURCE = {".h", ".cpp"}
+INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*"([^"]+)"', re.M)
+
+
+def stem(path):
+    return str(pathlib.PurePath(path).with_suffix(""))
+
+
+def read(folders):
+    """What each stem includes: stem -> {stem: "FILE:LINE"}, in the order of the files' names."""
+    edges = {}
+    for folder in folders:
+        for path in sorted(pathlib.Path(folder).rglob("*")):
+            if path.suffix not in SOURCE:
+                continue
+            text = path.read_text(encoding="utf-8")
+            here = edges.setdefault(stem(path), {})
+            for match in INCLUDE.finditer(text):
+                there = stem(match.group(1))
+                if there != stem(path):
+                    line = text.count("\n", 0, match.start()) + 1
+                    here.setdefault(there, f"{path}:{line}")
+    return edges
+
+
+def shortest_round(edges, start):
+    """A shortest way from `start` back to it, as stems, or nothing."""
+    came, queue = {}, collections.deque([start])
+    while queue:
+        here = queue.popleft()
+        for there in edges.get(here, {}):
+            if there == start:
+                way = [here]
+                while way[-1] != start:
+                    way.append(came[way[-1]])
+                return way[::-1]
+            if there not in came:
+                came[there] = here
+                queue.append(there)
+    return []
+
+
+def rings(edges):
+    """A shortest way round through each stem that stands in a ring, each ring of files once."""
+    found = {}
+    for start in sorted(edges):
+        way = shortest_round(edges, start)
+        if way:
+            found.setdefault(frozenset(way), way)
+    return sorted(found.values(), key=lambda way: (len(way), way))
+
+
+def main(folders):
+    if not folders:
+        print(__doc__)
+        return 2
+    edges = read(folders)
+    found = rings(edges)
+    for way in found:
+        closing = (f"{edges[here][there]} includes {there}" for here, there in zip(way, way[1:] + way[:1]))
+        print("; ".join(closing))
+    return 1 if found else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,24 @@
+// What the tiles panel is drawn from, and where it puts what the user does.
+#pragma once
+
+#include "kernels/recording/exact.h"
+#include "kernels/recording/recording.h"
+#include "viz/state/commands.h"
+#include "viz/state/state.h"
+#include "viz/step/facts/focus.h"
+#include "viz/step/facts/scales.h"
+#include "viz/step/tiles/held.h"
+
+namespace attn {
+
+struct TilesPanel {
+  const Recording& rec;
+  const ExactTile* exact;  // fp64 of the live query tile; null where there is none
+  const TensorScales& scales;
+  const State& state;
+  TilesHeld& held;
+  Commands& commands;
+  const StepFocus& look;
+};
+
+}  // namespace attn
