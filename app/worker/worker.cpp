@@ -12,6 +12,7 @@
 
 #include "app/worker/compiled_row.h"
 #include "app/worker/messages.h"
+#include "app/worker/open_gpu.h"
 #include "kernels/base/bytes.h"
 #include "kernels/base/on_threads.h"
 #include "kernels/gpu/device/queue.h"
@@ -34,18 +35,6 @@ using nlohmann::json;
 
 constexpr int kExitLost = 3;
 
-// The driver, compiler and queue of one GPU.
-struct Gpu {
-  std::unique_ptr<gpu::CompileService> service;
-  gpu::GpuProperties properties;
-  std::unique_ptr<gpu::Queue> queue, sampling_queue, counting_queue;
-  std::optional<GpuPeaks> peaks;
-  // Opened for the first measurement that wants them; what could not be had is not asked for again.
-  Result<std::unique_ptr<Profiler>> profiler = fail(ErrorKind::cannot_run, "");
-  Result<std::unique_ptr<GpuSensors>> sensors = fail(ErrorKind::cannot_run, "");
-  bool looked_for_profiler = false, looked_for_sensors = false;
-};
-
 // One kernel with its tensors on the GPU, kept between its turns.
 struct HeldRun {
   std::unique_ptr<Plan> plan;  // the run points to it
@@ -54,14 +43,14 @@ struct HeldRun {
 
 class Worker {
  public:
-  Worker(Socket& socket, const WorkerParts& parts) : socket_(socket), parts_(parts) {}
+  Worker(Socket& socket, const WorkerParts& parts) : socket_(socket), parts_(parts), gpu_(parts) {}
 
   int live() {
     while (true) {
       auto message = socket_.receive({});
       if (!message) return 0;  // whoever asked is gone
       answer(*message);
-      if (driver_ && driver_->lost()) return kExitLost;
+      if (gpu_.lost()) return kExitLost;
     }
   }
 
@@ -75,7 +64,7 @@ class Worker {
     } catch (const std::exception& bug) {
       done = fail(ErrorKind::failed, fmt::format("The worker broke: {}. This is a fault of the program.", bug.what()));
     }
-    if (!done) send(error_json(done.error(), driver_ && driver_->lost()), {});
+    if (!done) send(error_json(done.error(), gpu_.lost()), {});
   }
 
   Result<void> answer_or_fail(const Message& message) {
@@ -93,7 +82,7 @@ class Worker {
       return bad_input(fmt::format("the worker does not know the request '{}'", what));
     auto read = run_request_from(*request);
     if (!read) return tl::unexpected(read.error());
-    if (auto ready = open(read->request.gpu); !ready) return ready;
+    if (auto ready = gpu_.open(read->request.gpu); !ready) return ready;
     if (what == "record") return record(read->request, message.bytes);
     return run(*read, message.bytes);
   }
@@ -115,35 +104,21 @@ class Worker {
   }
   void progress(const std::string& now) { send({{"is", "progress"}, {"now", now}}, {}); }
 
-  Result<void> open_libraries() {
-    if (!driver_) {
-      auto driver = parts_.driver();
-      if (!driver) return tl::unexpected(driver.error());
-      driver_ = std::move(*driver);
-    }
-    if (!compiler_) {
-      auto compiler = parts_.compiler();
-      if (!compiler) return tl::unexpected(compiler.error());
-      compiler_ = std::move(*compiler);
-    }
-    return ok();
-  }
-
   Result<void> hello(bool counters) {
     GpuHello h;
-    const auto opened = open_libraries();
-    if (!driver_) return tl::unexpected(opened.error());
+    const auto opened = gpu_.open_libraries();
+    if (!gpu_.has_driver()) return tl::unexpected(opened.error());
     if (!opened)
       h.compiler_error = opened.error().message;
     else
-      h.compiler = compiler_->version();
-    const auto version = driver_->version();
-    const auto count = driver_->device_count();
+      h.compiler = gpu_.compiler().version();
+    const auto version = gpu_.driver().version();
+    const auto count = gpu_.driver().device_count();
     if (!version) return tl::unexpected(version.error());
     if (!count) return tl::unexpected(count.error());
     h.driver = *version;
     for (std::int32_t n = 0; n < *count; ++n) {
-      auto p = driver_->properties(n);
+      auto p = gpu_.driver().properties(n);
       if (!p) return tl::unexpected(p.error());
       h.gpus.push_back(std::move(*p));
     }
@@ -167,50 +142,22 @@ class Worker {
     if (const auto permitted = counters_permitted(); !permitted) h.counters_error = permitted.error().message;
   }
 
-  // One GPU a worker: the first that is asked for.
-  Result<void> open(std::int32_t index) {
-    if (auto opened = open_libraries(); !opened) return opened;
-    if (gpu_.queue) {
-      if (gpu_.properties.index == index) return ok();
-      return bad_input(fmt::format("this worker has GPU {} open", gpu_.properties.index));
-    }
-    const auto count = driver_->device_count();
-    if (!count) return tl::unexpected(count.error());
-    if (index < 0 || index >= *count) {
-      return fail(ErrorKind::cannot_run, fmt::format("there is no GPU {}: this machine has {}", index, *count));
-    }
-    auto properties = driver_->properties(index);
-    if (!properties) return tl::unexpected(properties.error());
-    if (auto opened = driver_->open_device(index); !opened) return opened;
-    gpu_.properties = *properties;
-    gpu_.service = std::make_unique<gpu::CompileService>(*compiler_, parts_.cache);
-    auto queue = gpu::Queue::make(*driver_, *gpu_.service, properties->arch(), parts_.edited_kernels);
-    if (!queue) return tl::unexpected(queue.error());
-    gpu_.queue = std::make_unique<gpu::Queue>(std::move(*queue));
-    return ok();
-  }
-
   Result<void> run(const ReadRequest& read, std::span<const std::byte> tensors);
   Result<void> record(const GpuRunRequest& r, std::span<const std::byte> tensors);
   Result<double> timed(gpu::DeviceRun& run, Outputs& out);
   Result<Plan> plan_of(const GpuRunRequest& r);
-  Result<GpuPeaks*> peaks();
   Result<std::vector<double>> time(gpu::DeviceRun& run, const GpuTiming& t);
   Result<void> measure(const json& request);
   Result<void> compile(const json& request);
   Result<void> profile(const json& request, const std::string& what);  // "sample", "heartbeat" or "count"
-  Result<gpu::Queue*> own_queue(std::unique_ptr<gpu::Queue>& queue);
-  Result<void> tools_for(const Point& p, GpuTools& tools);
+  Result<GpuTools> tools_for(const Point& p);
   Result<void> turn(const json& request);
   Result<void> hold(const Point& p, const std::string& key);
   Result<void> let_go();
 
   Socket& socket_;
   const WorkerParts& parts_;
-  // The order of destruction is the reverse: queue, service, compiler, driver.
-  std::unique_ptr<gpu::Driver> driver_;
-  std::unique_ptr<gpu::Compiler> compiler_;
-  Gpu gpu_;
+  OpenGpu gpu_;  // outlives what was placed on it
   ProblemCache problem_;
   gpu::OwnKernels own_;                  // plans point to them
   std::map<std::string, HeldRun> held_;  // of turns, by the request that they answer
@@ -219,13 +166,13 @@ class Worker {
 Result<Plan> Worker::plan_of(const GpuRunRequest& r) {
   const auto row = find_kernel(r.kernel, own_);
   if (!row) return tl::unexpected(row.error());
-  const Device device = device_of(gpu_.properties);
+  const Device device = device_of(gpu_.properties());
   if (auto takes = (*row)->supports(**row, r.problem, r.options, device); !takes) return tl::unexpected(takes.error());
   auto plan = (*row)->plan(**row, r.problem, r.options, device);
   if (!plan) return plan;
   std::uint64_t room = r.memory_limit;
   if (room == 0) {
-    const auto free = driver_->free_memory();
+    const auto free = gpu_.driver().free_memory();
     if (!free) return tl::unexpected(free.error());
     room = *free;
   }
@@ -233,29 +180,15 @@ Result<Plan> Worker::plan_of(const GpuRunRequest& r) {
   return plan;
 }
 
-// What fills the L2 cache and knows this GPU's peaks; made when it is first needed.
-Result<GpuPeaks*> Worker::peaks() {
-  if (!gpu_.peaks) {
-    auto made = GpuPeaks::make(*driver_, *gpu_.service, gpu_.properties, gpu_.queue->stream());
-    if (!made) return tl::unexpected(made.error());
-    gpu_.peaks.emplace(std::move(*made));
-  }
-  return &*gpu_.peaks;
-}
-
 // By CUDA events, as a measurement without CUPTI is.
 Result<std::vector<double>> Worker::time(gpu::DeviceRun& run, const GpuTiming& t) {
-  const auto made = peaks();
-  if (!made) return tl::unexpected(run.on(made.error()));
+  const auto clocks = gpu_.clocks();
+  if (!clocks) return tl::unexpected(run.on(clocks.error()));
   MeasureSpec spec;
   spec.seconds_per_point = t.seconds;
   spec.min_repeats = t.min;
   spec.l2 = t.cold ? L2State::cold : L2State::warm;
-  GpuClocks clocks;
-  clocks.driver = driver_.get();
-  clocks.stream = gpu_.queue->stream();
-  clocks.peaks = *made;
-  auto times = time_on_gpu(run, spec, clocks);
+  auto times = time_on_gpu(run, spec, *clocks);
   if (!times) return tl::unexpected(times.error());
   return std::move(times->samples_us);
 }
@@ -276,7 +209,7 @@ Result<void> Worker::run(const ReadRequest& read, std::span<const std::byte> ten
   }
   auto placed = made ? Result<TensorBytes>(tensor_bytes_of(*made)) : split_inputs(r.problem, tensors);
   if (!placed) return tl::unexpected(placed.error());
-  auto on_gpu = gpu::DeviceRun::place(*gpu_.queue, *plan, *placed);
+  auto on_gpu = gpu::DeviceRun::place(gpu_.queue(), *plan, *placed);
   if (!on_gpu) return tl::unexpected(on_gpu.error());
   progress(fmt::format("compiling and running {}", r.kernel));
   if (auto ran = on_gpu->once(); !ran) return ran;
@@ -308,18 +241,28 @@ Result<void> Worker::run(const ReadRequest& read, std::span<const std::byte> ten
   return ok();
 }
 
+// What a measurement needs.
+Result<GpuTools> Worker::tools_for(const Point& p) {
+  auto tools = gpu_.tools_for(p);
+  if (!tools) return tools;
+  tools->problem = &problem_;
+  tools->own = own_;
+  tools->progress = [this](const std::string& now) { progress(now); };
+  return tools;
+}
+
 // One run after one that warmed up, by CUDA events; its answer.
 Result<double> Worker::timed(gpu::DeviceRun& run, Outputs& out) {
   if (auto warm = run.once(); !warm) return tl::unexpected(warm.error());
-  const auto begin = driver_->create_event(), end = driver_->create_event();
+  const auto begin = gpu_.driver().create_event(), end = gpu_.driver().create_event();
   Result<double> ms = 0.0;
-  Result<void> done = begin && end ? driver_->record(*begin, gpu_.queue->stream())
+  Result<void> done = begin && end ? gpu_.driver().record(*begin, gpu_.queue().stream())
                                    : Result<void>(tl::unexpected(begin ? end.error() : begin.error()));
   if (done) done = run.launch();
-  if (done) done = driver_->record(*end, gpu_.queue->stream());
-  if (done) ms = driver_->elapsed_ms(*begin, *end);
-  if (begin) driver_->destroy_event(*begin);
-  if (end) driver_->destroy_event(*end);
+  if (done) done = gpu_.driver().record(*end, gpu_.queue().stream());
+  if (done) ms = gpu_.driver().elapsed_ms(*begin, *end);
+  if (begin) gpu_.driver().destroy_event(*begin);
+  if (end) gpu_.driver().destroy_event(*end);
   if (done) done = run.fetch(out);
   if (!done) return tl::unexpected(run.on(done.error()));
   if (!ms) return tl::unexpected(run.on(ms.error()));
@@ -334,13 +277,13 @@ Result<void> Worker::record(const GpuRunRequest& r, std::span<const std::byte> t
   if (auto can = gpu::check_traceable(*plan, *source); !can) return can;
   const auto placed = split_inputs(r.problem, tensors);
   if (!placed) return tl::unexpected(placed.error());
-  auto run = gpu::DeviceRun::place(*gpu_.queue, *plan, *placed);
+  auto run = gpu::DeviceRun::place(gpu_.queue(), *plan, *placed);
   if (!run) return tl::unexpected(run.error());
   GpuRecordAnswer answer;
   answer.options = plan->options;
   answer.source = source->label(r.kernel);
-  answer.device = gpu_.properties.name;
-  answer.uuid = gpu_.properties.uuid;
+  answer.device = gpu_.properties().name;
+  answer.uuid = gpu_.properties().uuid;
   answer.outputs = empty_outputs(r.problem);
   Outputs plain = empty_outputs(r.problem);
   progress(fmt::format("compiling and running {}", r.kernel));
@@ -350,17 +293,18 @@ Result<void> Worker::record(const GpuRunRequest& r, std::span<const std::byte> t
   progress(fmt::format("{} records itself", r.kernel));
   answer.trace.resize(gpu::trace_floats(*plan, *gpu::trace_facts(*plan->kernel, r.problem, plan->options)));
   const std::uint64_t bytes = answer.trace.size() * sizeof(float);
-  const auto buffer = gpu::Memory::allocate(*driver_, bytes);
+  const auto buffer = gpu::Memory::allocate(gpu_.driver(), bytes);
   if (!buffer) return tl::unexpected(run->on(buffer.error()));
   constexpr std::uint8_t kUnwritten = 0xff;
-  if (auto filled = driver_->fill(buffer->address(), kUnwritten, bytes, gpu_.queue->stream()); !filled) return filled;
-  gpu_.queue->trace_to(buffer->address());
+  if (auto filled = gpu_.driver().fill(buffer->address(), kUnwritten, bytes, gpu_.queue().stream()); !filled)
+    return filled;
+  gpu_.queue().trace_to(buffer->address());
   const auto traced = run->prepare();
   const auto traced_us = traced ? timed(*run, answer.outputs) : Result<double>(tl::unexpected(traced.error()));
-  gpu_.queue->trace_to(0);
+  gpu_.queue().trace_to(0);
   if (!traced_us) return tl::unexpected(traced_us.error());
-  auto got = driver_->download(answer.trace.data(), buffer->address(), bytes, gpu_.queue->stream());
-  if (got) got = driver_->synchronize(gpu_.queue->stream());
+  auto got = gpu_.driver().download(answer.trace.data(), buffer->address(), bytes, gpu_.queue().stream());
+  if (got) got = gpu_.driver().synchronize(gpu_.queue().stream());
   if (!got) return tl::unexpected(run->on(got.error()));
   answer.plain_us = *plain_us;
   answer.traced_us = *traced_us;
@@ -371,58 +315,22 @@ Result<void> Worker::record(const GpuRunRequest& r, std::span<const std::byte> t
   return ok();
 }
 
-// What a measurement needs; CUPTI only where counters are wanted.
-Result<void> Worker::tools_for(const Point& p, GpuTools& tools) {
-  tools.queue = &*gpu_.queue;
-  tools.problem = &problem_;
-  tools.properties = gpu_.properties;
-  tools.edited_kernels = parts_.edited_kernels;
-  tools.own = own_;
-  tools.progress = [this](const std::string& now) { progress(now); };
-  const auto made = peaks();
-  if (!made) return tl::unexpected(made.error());
-  tools.peaks = *made;
-  if (!std::exchange(gpu_.looked_for_sensors, true)) gpu_.sensors = parts_.sensors(gpu_.properties.pci);
-  if (gpu_.sensors)
-    tools.sensors = gpu_.sensors->get();
-  else
-    tools.no_sensors = gpu_.sensors.error().message;
-  if (!p.counters) {
-    tools.no_profiler = "counters were turned off for this run";
-    return ok();
-  }
-  if (!std::exchange(gpu_.looked_for_profiler, true)) {
-    const auto version = driver_->version();
-    if (!version) return tl::unexpected(version.error());
-    gpu_.profiler = parts_.profiler(gpu_.properties.index, *version);
-  }
-  if (gpu_.profiler)
-    tools.profiler = gpu_.profiler->get();
-  else
-    tools.no_profiler = gpu_.profiler.error().message;
-  return ok();
-}
-
 Result<void> Worker::measure(const json& request) {
   const auto point = point_from(request);
   if (!point) return tl::unexpected(point.error());
-  if (auto ready = open(point->gpu); !ready) return ready;
-  GpuTools tools;
-  if (auto ready = tools_for(*point, tools); !ready) return ready;
-  const Measurement m = measure_on_gpu(*point, tools);
-  send(to_json(m, driver_->lost()), {});
+  if (auto ready = gpu_.open(point->gpu); !ready) return ready;
+  auto tools = tools_for(*point);
+  if (!tools) return tl::unexpected(tools.error());
+  const Measurement m = measure_on_gpu(*point, *tools);
+  send(to_json(m, gpu_.driver().lost()), {});
   return ok();
 }
 
 Result<void> Worker::compile(const json& request) {
   const auto point = point_from(request);
   if (!point) return tl::unexpected(point.error());
-  if (!compiler_) {
-    auto compiler = parts_.compiler();
-    if (!compiler) return tl::unexpected(compiler.error());
-    compiler_ = std::move(*compiler);
-  }
-  gpu::CompileService service(*compiler_, parts_.cache);
+  if (auto opened = gpu_.open_compiler(); !opened) return opened;
+  gpu::CompileService service(gpu_.compiler(), parts_.cache);
   progress(fmt::format("compiling {} for {}", point->kernel, point->arch));
   send(to_json(compiled_row(*point, own_, service, parts_.edited_kernels), false), {});
   return ok();
@@ -445,7 +353,7 @@ Result<void> Worker::hold(const Point& p, const std::string& key) {
   }
   if (!plan) return tl::unexpected(plan.error());
   HeldRun held{std::make_unique<Plan>(std::move(*plan)), nullptr};
-  auto run = gpu::DeviceRun::place(*gpu_.queue, *held.plan, tensor_bytes_of(**inputs));
+  auto run = gpu::DeviceRun::place(gpu_.queue(), *held.plan, tensor_bytes_of(**inputs));
   if (!run) return tl::unexpected(run.error());
   held.run = std::make_unique<gpu::DeviceRun>(std::move(*run));
   if (auto ran = held.run->once(); !ran) return ran;
@@ -458,16 +366,12 @@ Result<void> Worker::turn(const json& request) {
   if (!point) return tl::unexpected(point.error());
   const auto asked = turn_from(request);
   if (!asked) return tl::unexpected(asked.error());
-  if (auto ready = open(point->gpu); !ready) return ready;
-  const auto made = peaks();
-  if (!made) return tl::unexpected(made.error());
+  if (auto ready = gpu_.open(point->gpu); !ready) return ready;
+  const auto clocks = gpu_.clocks();
+  if (!clocks) return tl::unexpected(clocks.error());
   const std::string key = to_json(*point).dump();
   if (auto held = hold(*point, key); !held) return held;
-  GpuClocks clocks;
-  clocks.driver = driver_.get();
-  clocks.stream = gpu_.queue->stream();
-  clocks.peaks = *made;
-  const auto samples = time_turn(*held_.at(key).run, *asked, point->l2, clocks);
+  const auto samples = time_turn(*held_.at(key).run, *asked, point->l2, *clocks);
   // A stored S of gigabytes is placed again for the next turn: a peer may need the room in its own.
   constexpr std::uint64_t kMayStay = std::uint64_t{1} << 30;
   if (held_.at(key).plan->workspace_bytes > kMayStay) held_.erase(key);
@@ -482,33 +386,23 @@ Result<void> Worker::let_go() {
   return ok();
 }
 
-// A queue whose kernels are copies, loaded for one way of looking alone; made when it is first needed.
-Result<gpu::Queue*> Worker::own_queue(std::unique_ptr<gpu::Queue>& queue) {
-  if (!queue) {
-    auto made = gpu::Queue::make(*driver_, *gpu_.service, gpu_.properties.arch(), parts_.edited_kernels);
-    if (!made) return tl::unexpected(made.error());
-    queue = std::make_unique<gpu::Queue>(std::move(*made));
-  }
-  return queue.get();
-}
-
 Result<void> Worker::profile(const json& request, const std::string& what) {
   const auto point = point_from(request);
   if (!point) return tl::unexpected(point.error());
-  if (auto ready = open(point->gpu); !ready) return ready;
-  GpuTools tools;
-  if (auto ready = tools_for(*point, tools); !ready) return ready;
+  if (auto ready = gpu_.open(point->gpu); !ready) return ready;
+  auto tools = tools_for(*point);
+  if (!tools) return tl::unexpected(tools.error());
   const auto answer = [&](const auto& got) -> Result<void> {
     if (!got) return tl::unexpected(got.error());
-    send(to_json(*got, driver_->lost()), {});
+    send(to_json(*got, gpu_.driver().lost()), {});
     return ok();
   };
-  if (what == "heartbeat") return answer(beat_on_gpu(*point, tools));
+  if (what == "heartbeat") return answer(beat_on_gpu(*point, *tools));
   const bool counts = what == "count";
-  const auto queue = own_queue(counts ? gpu_.counting_queue : gpu_.sampling_queue);
+  const auto queue = counts ? gpu_.counting_queue() : gpu_.sampling_queue();
   if (!queue) return tl::unexpected(queue.error());
-  (counts ? tools.counting_queue : tools.sampling_queue) = *queue;
-  return counts ? answer(count_on_gpu(*point, tools)) : answer(sample_on_gpu(*point, tools));
+  (counts ? tools->counting_queue : tools->sampling_queue) = *queue;
+  return counts ? answer(count_on_gpu(*point, *tools)) : answer(sample_on_gpu(*point, *tools));
 }
 
 }  // namespace

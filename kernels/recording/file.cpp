@@ -16,6 +16,7 @@
 #include "kernels/model/problem_json.h"
 #include "kernels/model/traffic.h"
 #include "kernels/recording/entries.h"
+#include "kernels/recording/file_names.h"
 #include "kernels/recording/size.h"
 #include "kernels/recording/tensor_set_json.h"
 #include "kernels/recording/timeline_json.h"
@@ -24,64 +25,13 @@ namespace attn {
 namespace {
 
 using nlohmann::json;
-using Names = std::vector<std::string>;
+using namespace recording_file;
 
 constexpr std::size_t kEventColumns = 6;
 constexpr std::size_t kVersionColumns = 8;
 constexpr std::size_t kMakerColumns = 2;
 constexpr std::int64_t kMaxHolds = 31;  // of version 1: 15
 constexpr const char* kThreeOfTf32 = "tf32x3";
-
-// The phases and slots that a recording's file names: those that every order may have, and the order's own. Numbers in
-// the file are places in these lists.
-template <class Id>
-Names names_in_file(std::size_t named, const std::vector<Id>& own) {
-  Names names;
-  for (std::size_t i = 0; i < named; ++i) names.emplace_back(name_of(static_cast<Id>(i)));
-  for (const Id id : own) names.emplace_back(name_of(id));
-  return names;
-}
-Names names_of_phases(const OrderRow& order) {
-  return names_in_file(kPhases, order.own_phases);
-}
-Names names_of_slots(const OrderRow& order) {
-  return names_in_file(kSlots, order.own_slots);
-}
-template <class Id>
-std::int32_t number_in_file(const OrderRow& order, std::size_t named, Id id) {
-  const auto n = static_cast<std::size_t>(id);
-  return static_cast<std::int32_t>(n < named ? n : named + order.own(id).value_or(0));
-}
-// And back.
-template <class Id>
-Id id_of_number(std::size_t named, const std::vector<Id>& own, std::size_t number) {
-  return number < named ? static_cast<Id>(number) : own[number - named];
-}
-
-Names names_of_orders() {
-  Names names;
-  for (const OrderRow& row : all_orders()) names.emplace_back(row.name);
-  return names;
-}
-
-Names names_of_rules() {
-  return {"scalar", "vector", "none"};
-}
-
-// In the order of TrafficPart.
-Names names_of_traffic() {
-  Names names{"q", "k", "v", "bias", "s", "p", "o", "stats"};
-  static_assert(kTrafficParts == 8);
-  return names;
-}
-
-std::int64_t bits_of(const Holds& h) {
-  return (h.scaled ? 1 : 0) + (h.base2 ? 2 : 0) + (h.normalised ? 4 : 0) + (h.masked ? 8 : 0) + (h.partial ? 16 : 0);
-}
-
-Holds holds_of(std::int64_t bits) {
-  return {(bits & 1) != 0, (bits & 2) != 0, (bits & 4) != 0, (bits & 8) != 0, (bits & 16) != 0};
-}
 
 std::vector<std::byte> events_table(const Recording& rec) {
   std::vector<std::int32_t> values;
@@ -129,12 +79,6 @@ std::vector<std::byte> makers_table(const OnGpu& gpu) {
   values.reserve(gpu.makers.size() * kMakerColumns);
   for (const Maker& m : gpu.makers) values.insert(values.end(), {m.block, m.warp});
   return npy_table_bytes<std::int32_t>(values, kMakerColumns);
-}
-
-Names names_of_dtypes() {
-  Names names;
-  for (const DType t : {DType::f32, DType::f16, DType::bf16}) names.emplace_back(name_of(t));
-  return names;
 }
 
 // What a GPU's recording states on top.

@@ -11,6 +11,7 @@
 #include "kernels/model/fits.h"
 #include "kernels/model/traffic.h"
 #include "kernels/model/validate.h"
+#include "profiling/figures/metric_makers.h"
 
 namespace attn {
 namespace {
@@ -203,62 +204,7 @@ Figure verdict_figure(const Measurement& m) {
 
 // ---- the table
 
-// Names checked with CUPTI 13.0's host API for the chips it lists. GeForce Blackwell (GB20x) renamed DRAM bytes;
-// Tegra-class chips (GV11B, GA10B, GB10B, GB20B) have neither.
-using Counters1 = std::array<std::string_view, 1>;
-using Counters2 = std::array<std::string_view, 2>;
-constexpr Counters2 kDramRead{"dram__bytes_read.sum", "dram__bytes_op_read.sum"};
-constexpr Counters2 kDramWrite{"dram__bytes_write.sum", "dram__bytes_op_write.sum"};
-constexpr Counters1 kL2Hits{"lts__t_sector_hit_rate.pct"};
-constexpr Counters1 kL2Sectors{"lts__t_sectors_srcunit_tex.sum"};
-constexpr Counters1 kWarpsActive{"sm__warps_active.avg.pct_of_peak_sustained_active"};
-constexpr Counters1 kWavefronts{"l1tex__data_pipe_lsu_wavefronts_mem_shared.sum"};
-constexpr Counters1 kConflicts{"l1tex__data_bank_conflicts_pipe_lsu_mem_shared.sum"};
-constexpr Counters1 kTensorPipe{"sm__pipe_tensor_cycles_active.avg.pct_of_peak_sustained_active"};
-constexpr Counters1 kWarpEfficiency{"smsp__thread_inst_executed_per_inst_executed.pct"};
-
-constexpr std::string_view kNoCpuDram =
-    "this version reads no memory counters of a CPU; a GPU kernel on an NVIDIA GPU has them";
-constexpr std::string_view kNoGpuCounter =
-    "a GPU counter, and this kernel runs on the CPU; it needs a GPU kernel on an NVIDIA GPU";
-constexpr std::string_view kNoSensor =
-    "a reading of a GPU's sensors, and this kernel runs on the CPU; it needs a GPU kernel";
-constexpr std::string_view kNoLaunches =
-    "it is told of a GPU kernel's launches, and this kernel runs on the CPU, where the whole call is timed";
-constexpr std::string_view kNoCompiler =
-    "a figure of the GPU compiler, and this kernel runs on the CPU; it needs a GPU kernel";
-
-// One function for each kind of row, so that a row names nothing that it does not have.
-using Text = std::string_view;
-using Compute = Figure (*)(const Measurement&);
-
-constexpr MetricRow read_directly(Text id, Text label, Text unit, MetricGroup group, Better better, Text help,
-                                  Compute compute) {
-  return {id, label, unit, group, better, help, "", {}, compute, ""};
-}
-
-constexpr MetricRow computed(Text id, Text label, Text unit, MetricGroup group, Better better, Text help, Text formula,
-                             Compute compute) {
-  return {id, label, unit, group, better, help, formula, {}, compute, ""};
-}
-
-constexpr MetricRow counted(Text id, Text label, Text unit, MetricGroup group, Better better, Text help,
-                            std::span<const Text> counters, Text not_on_cpu) {
-  return {id, label, unit, group, better, help, "", counters, nullptr, not_on_cpu};
-}
-
-constexpr MetricRow sensed(Text id, Text label, Text unit, MetricGroup group, Better better, Text help) {
-  return {id, label, unit, group, better, help, "", {}, nullptr, kNoSensor};
-}
-
-constexpr MetricRow of_launches(Text id, Text label, Text unit, MetricGroup group, Better better, Text help) {
-  return {id, label, unit, group, better, help, "", {}, nullptr, kNoLaunches};
-}
-
-constexpr MetricRow compiled(Text id, Text label, Text unit, MetricGroup group, Better better, Text help,
-                             Text formula = "") {
-  return {id, label, unit, group, better, help, formula, {}, nullptr, kNoCompiler};
-}
+using namespace metric_rows;
 
 constexpr auto kUnits = std::to_array<MetricUnit>({
     {"us", {"_us"}},

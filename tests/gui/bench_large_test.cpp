@@ -8,7 +8,6 @@
 #include <fmt/ranges.h>
 
 #include "tests/gui/bench_fixture.h"
-#include "viz/bench/scene.h"
 
 namespace attn {
 namespace {

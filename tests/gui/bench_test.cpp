@@ -6,6 +6,8 @@
 #include <string>
 #include <vector>
 
+#include <fmt/format.h>
+
 #include "imgui_internal.h"
 #include "profiling/figures/metrics.h"
 #include "profiling/session/run.h"
@@ -322,97 +324,6 @@ TEST_F(BenchTest, NarrowWindowsOpenTheSweepFromItsButton) {
     IM_CHECK(look_at(ctx, "setup"));
     ctx->ItemClick("##kernel_cpu_tiled");
     IM_CHECK_EQ(std::count(sweep().kernels.begin(), sweep().kernels.end(), "cpu_tiled"), 0);
-  }));
-}
-
-// Two runs in the list, both ticked: "aa" and, on top of it, "bb".
-class RunListTest : public BenchTest {
- protected:
-  static constexpr const char* kA = "00000000000000aa";
-  static constexpr const char* kB = "00000000000000bb";
-
-  void open_two(int width = 1440, int height = 900, float scale = 1) {
-    open(width, height, scale, false);
-    std::vector<ListedRun> runs;
-    for (const char* id : {kA, kB}) {
-      ListedRun& listed = runs.emplace_back();
-      listed.run = new_run("");
-      listed.run.id = id;
-      listed.run.provenance.device = "a CPU";
-      listed.run.rows = rows_of(sweep());
-      if (id == kB)
-        for (Measurement& m : listed.run.rows) m.time.median *= 1.5;
-    }
-    window->controller().show(runs, nullptr);
-    window->draw_frames(4);
-  }
-  const BenchRuns& list() const { return state().document.runs; }
-  static std::string item(const char* id, const char* name) { return std::string(id) + "/" + name; }
-};
-
-TEST_F(RunListTest, ATickTakesARunOffTheChartsAndUndoBringsItBack) {
-  open_two();
-  EXPECT_TRUE(window->run([&](Ctx* ctx) {
-    IM_CHECK(look_at(ctx, "setup"));
-    ctx->ItemClick(item(kA, "##show").c_str());
-    IM_CHECK(!is_shown(list(), kA));
-    IM_CHECK(is_shown(list(), kB));
-    ctx->ItemClick(item(kA, "name").c_str());  // the name is as good as the box
-    IM_CHECK(is_shown(list(), kA));
-    ctx->KeyPress(ImGuiMod_Ctrl | ImGuiKey_Z);
-    IM_CHECK(!is_shown(list(), kA));
-  }));
-}
-
-TEST_F(RunListTest, ARunIsNamedInItsMenu) {
-  open_two();
-  EXPECT_TRUE(window->run([&](Ctx* ctx) {
-    IM_CHECK(look_at(ctx, "setup"));
-    ctx->ItemClick(item(kB, "more").c_str());
-    ctx->ItemClick("//$FOCUSED/##name");
-    ctx->KeyCharsReplaceEnter("after the change");
-    ctx->Yield(2);
-    IM_CHECK_STR_EQ(list().names.at(kB).c_str(), "after the change");
-    ctx->KeyPress(ImGuiMod_Ctrl | ImGuiKey_Z);
-    IM_CHECK_STR_EQ(list().names.at(kB).c_str(), "");
-  }));
-}
-
-TEST_F(RunListTest, ARunIsRemovedInItsMenuAndUndoBringsItBack) {
-  open_two();
-  EXPECT_TRUE(window->run([&](Ctx* ctx) {
-    IM_CHECK(look_at(ctx, "setup"));
-    ctx->ItemClick(item(kA, "name").c_str(), ImGuiMouseButton_Right);
-    ctx->ItemClick("//$FOCUSED/Remove");
-    ctx->Yield(2);
-    IM_CHECK(list().removed.contains(kA));
-    IM_CHECK(look_at(ctx, "setup"));
-    IM_CHECK(!ctx->ItemExists(item(kA, "##show").c_str()));
-    ctx->KeyPress(ImGuiMod_Ctrl | ImGuiKey_Z);
-    ctx->Yield(2);
-    IM_CHECK(ctx->ItemExists(item(kA, "##show").c_str()));
-    IM_CHECK(is_shown(list(), kA));
-  }));
-}
-
-TEST_F(RunListTest, OneRunIsSetAgainstTheOther) {
-  open_two();
-  EXPECT_TRUE(window->run([&](Ctx* ctx) {
-    IM_CHECK(look_at(ctx, "setup"));
-    ctx->ItemClick(item(kA, "more").c_str());
-    ctx->ItemClick("//$FOCUSED/Compare the others with it");
-    ctx->Yield(2);
-    IM_CHECK_STR_EQ(list().reference.c_str(), kA);
-    IM_CHECK_STR_EQ(state().view.bench.charts[3].c_str(), "against_run_ratio");
-  }));
-}
-
-TEST_F(RunListTest, TheRowsOfEachRunStandInTheTable) {
-  open_two();
-  EXPECT_TRUE(window->run([&](Ctx* ctx) {
-    IM_CHECK(look_at(ctx, "rows_11"));
-    for (const char* row : {"##row_cpu_flash A_2048", "##row_cpu_flash B_2048"})
-      IM_CHECK(ctx->ItemExists((std::string("**/") + row).c_str()));
   }));
 }
 

@@ -1,0 +1,19 @@
+#pragma once
+
+#include <cmath>
+
+#include <fmt/format.h>
+
+#include "kernels/formats/json_fields.h"
+
+namespace attn {
+
+// A number within [least, most]; NaN only where `nan_too`.
+inline double number_in(JsonFields& fields, const char* key, double min, double max, bool nan_too = false) {
+  const double value = fields.number(key);
+  if (std::isnan(value) ? nan_too : value >= min && value <= max) return value;
+  fields.refuse(key, fmt::format("is {}; {} to {} would do", value, min, max));
+  return min;
+}
+
+}  // namespace attn

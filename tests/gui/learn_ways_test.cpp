@@ -1,0 +1,70 @@
+// The ways to a lesson: the line for newcomers, a file, the palette.
+#include <gtest/gtest.h>
+
+#include <fstream>
+#include <string>
+
+#include "tests/gui/learn_fixture.h"
+#include "viz/draw/number_text.h"
+#include "viz/draw/runs.h"
+
+namespace attn {
+namespace {
+
+using Ctx = ImGuiTestContext;
+
+TEST(LearnWays, TheLineForNewcomersBeginsTheFirstLesson) {
+  TestWindow w(1440, 900, "", true);
+  EXPECT_TRUE(w.run([&](Ctx* ctx) {
+    ctx->ItemClick("//Bar/New here");
+    ctx->Yield(2);
+    IM_CHECK_STR_EQ(w.state().view.learn.lesson.c_str(), "weighted-average");
+    IM_CHECK(!w.state().preferences.greet);
+  }));
+}
+
+TEST(LearnWays, TheLineForNewcomersStaysClosed) {
+  TestWindow w(1440, 900, "", true);
+  EXPECT_TRUE(w.run([&](Ctx* ctx) {
+    ctx->ItemClick("//Bar/Close the line");
+    ctx->Yield(2);
+    IM_CHECK(!w.state().preferences.greet);
+    IM_CHECK(ctx->ItemInfo("//Bar/New here", ImGuiTestOpFlags_NoError).ID == 0);
+    IM_CHECK(w.state().view.workspace == Workspace::step);
+  }));
+}
+
+TEST(LearnWays, ALessonOfTheUsersOwnOpensLikeAnyFile) {
+  TestWindow w;
+  const auto file = w.folder().path() / "mine.json";
+  const auto write = [&](const std::string& value) {
+    std::ofstream(file) << R"({"version": 1, "id": "mine", "minutes": 1, "runs": {"main": "attn1,preset=causal"},
+ "beats": [{"id": "one", "at": "i0j0.scores", "ask": {"kind": "num", "value": ")" +
+                               value + R"(", "within": "1%"}}],
+ "text": {"title": "Mine", "goal": "A try.", "one.title": "What is [m]?", "one.say": "Take the largest."}})";
+  };
+  write("m[0]@i9j0");
+  w.controller().update({OpenFile{file.string()}});
+  const auto said = w.controller().log().after(0);
+  EXPECT_NE(said.back().text.find("mine.json, beat 'one', field 'value'"), std::string::npos) << said.back().text;
+  EXPECT_TRUE(w.state().view.learn.lesson.empty());
+  write("m[0]");
+  w.controller().update({OpenFile{file.string()}});
+  EXPECT_EQ(w.state().view.learn.lesson, "mine");
+  EXPECT_EQ(w.state().document.preset, "causal");
+  w.draw_frames(2);
+  EXPECT_EQ(plain_text(card(w).headline), "What is m?");
+}
+
+TEST(LearnWays, ThePaletteFindsALessonBeforeLearnWasShown) {
+  TestWindow w;
+  EXPECT_TRUE(w.run([&](Ctx* ctx) {
+    IM_CHECK(w.state().view.workspace == Workspace::step);
+    choose_in_palette(ctx, "The bug museum");
+    IM_CHECK(w.state().view.workspace == Workspace::learn);
+    IM_CHECK_STR_EQ(w.state().view.learn.lesson.c_str(), "bug-museum");
+  }));
+}
+
+}  // namespace
+}  // namespace attn
